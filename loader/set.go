@@ -1,0 +1,47 @@
+package loader
+
+import (
+	"context"
+
+	"nmn/text"
+
+	dense "gorgonia.org/tensor"
+)
+
+// Picture is a decoded picture: 8-bit RGB, interleaved, rows top to bottom without padding.
+// len(Pix) == Width*Height*3. The caller of a Source may reuse the buffer.
+type Picture struct {
+	Width, Height int
+	Pix           []uint8
+}
+
+// Source gives the pixels of the frames of bags. It must be safe for concurrent use.
+type Source interface {
+	// Frames is the number of frames of bag i: 1 for an image, at least 1 for a video.
+	Frames(bag int) int
+	// Read decodes a frame into pic, growing pic.Pix where needed. A picture that cannot be
+	// decoded gives an error that wraps ErrCorrupt and names the file.
+	Read(ctx context.Context, bag, frame int, pic *Picture) error
+}
+
+// Set is one split of a data set: N bags over K classes, their labels, and where their pixels are.
+// Matrices are host arrays of uint8, row-major. A Set is not changed once built, except that
+// noise replaces Labels by a new matrix in a copy of the Set.
+type Set struct {
+	Name       string // for messages and file names, for example "scenes-train"
+	Vocabulary *text.Vocabulary
+	IDs        []string     // N, unique within the set
+	Labels     *dense.Dense // N×K of 0 or 1: the observed labels z, possibly noisy
+	Truth      *dense.Dense // N×K of 0 or 1: the true labels y where they are known, else nil
+	Counts     *dense.Dense // N×K: number of captions of the bag that mention the word (c of the evaluation), else nil
+	// CaptionsPerBag is the number of captions behind Counts (5 for COCO and scenes, 20 for
+	// MSR-VTT), 0 where there are none.
+	CaptionsPerBag int
+	// Captions holds, per bag and caption, the sorted class indices that the caption mentions;
+	// nil where labels do not come from captions. Noise by caption replacement reads it.
+	Captions [][][]int32
+	Source   Source
+}
+
+// Len is the number of bags N.
+func (s *Set) Len() int { return len(s.IDs) }

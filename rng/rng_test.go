@@ -1,0 +1,92 @@
+package rng
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// The known answers published with Random123 for philox4x32, 10 rounds.
+func TestBlock_KnownAnswers(t *testing.T) {
+	ones := uint32(0xffffffff)
+	cases := []struct {
+		counter [4]uint32
+		key     [2]uint32
+		want    [4]uint32
+	}{
+		{[4]uint32{}, [2]uint32{}, [4]uint32{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+		{[4]uint32{ones, ones, ones, ones}, [2]uint32{ones, ones}, [4]uint32{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+		{[4]uint32{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, [2]uint32{0xa4093822, 0x299f31d0}, [4]uint32{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+	}
+	for _, c := range cases {
+		if got := Block(c.counter, c.key); got != c.want {
+			t.Errorf("Block(%x, %x) = %x, want %x", c.counter, c.key, got, c.want)
+		}
+	}
+}
+
+func TestStream_DependsOnSeedAndIndicesAlone(t *testing.T) {
+	a, b := New(7, 1, 2), New(7, 1, 2)
+	for range 9 {
+		if a.Uint64() != b.Uint64() {
+			t.Fatal("equal streams differ")
+		}
+	}
+	first := map[uint64]bool{}
+	for _, s := range []Stream{New(7, 1, 2), New(8, 1, 2), New(7, 2, 1), New(7, 1), New(7, 1, 2, 1), New(Derive(7, "a"), 1, 2), New(Derive(7, "b"), 1, 2)} {
+		first[s.Uint64()] = true
+	}
+	if len(first) != 7 {
+		t.Errorf("7 streams start with only %d different numbers", len(first))
+	}
+}
+
+func TestStream_Moments(t *testing.T) {
+	s := New(1)
+	const n = 200000
+	var uniform, normal, square float64
+	counts := [3]int{}
+	for range n {
+		uniform += s.Float64()
+		x := s.Normal(2, 3)
+		normal += x
+		square += (x - 2) * (x - 2)
+		counts[s.Choice([]float64{1, 0, 3})]++
+	}
+	if math.Abs(uniform/n-.5) > .003 || math.Abs(normal/n-2) > .03 || math.Abs(square/n-9) > .15 {
+		t.Errorf("means %.4f %.4f, variance %.3f; want .5, 2, 9", uniform/n, normal/n, square/n)
+	}
+	if counts[1] != 0 || math.Abs(float64(counts[0])/n-.25) > .005 {
+		t.Errorf("choice counts %v, want a quarter, none, three quarters", counts)
+	}
+}
+
+func TestStream_ShuffleIsAPermutation(t *testing.T) {
+	p := make([]int, 100)
+	for i := range p {
+		p[i] = i
+	}
+	s := New(3, 4)
+	s.Shuffle(p)
+	seen := make([]bool, len(p))
+	moved := 0
+	for i, v := range p {
+		if seen[v] {
+			t.Fatalf("%d occurs twice", v)
+		}
+		seen[v] = true
+		if i != v {
+			moved++
+		}
+	}
+	if moved < 90 {
+		t.Errorf("only %d of 100 moved", moved)
+	}
+}
+
+func TestStream_IsARandSource(t *testing.T) {
+	s := New(5)
+	if x := rand.New(&s).IntN(10); x < 0 || x > 9 {
+		t.Errorf("IntN(10) = %d", x)
+	}
+}
