@@ -1,0 +1,27 @@
+// Package activation holds the element-wise layers: ReLU and dropout. Convolutions fuse the ReLU of
+// training; the separate form is for nets without a convolution before it, and for tests.
+package activation
+
+import "nmn/kernels/tensor"
+
+// DropoutParams select the mask of one layer in one epoch.
+type DropoutParams struct {
+	Rate float32 // probability of setting an element to 0, in [0, 1)
+	Seed uint64  // derived from the run's seed, the epoch and the layer
+}
+
+// Ops is the family. Tensors are float32 (or the device's computing type) and of equal shape.
+type Ops interface {
+	// ReLU computes y = max(x, 0); NaN stays NaN. y may be x.
+	ReLU(y, x *tensor.Tensor) error
+	// ReLUGrad computes dx = dy where y > 0, else 0, from the output y. dx may be dy.
+	ReLUGrad(dx, dy, y *tensor.Tensor) error
+	// Dropout computes y = x·m/(1-Rate), where m[t,i] is 0 with probability Rate and else 1. It
+	// depends on the seed, on keys[t] (int32, one for each row t of the first dimension: a hash of
+	// epoch, sample and frame) and on the position i within the row, so that a sample gets the same
+	// mask in whatever batch it comes: word i mod 4 of Philox4x32-10 with counter (i/4, keys[t], 0,
+	// 0) and key Seed keeps the element when it is at least Rate·2^32 (rounded down). y may be x.
+	Dropout(y, x, keys *tensor.Tensor, p DropoutParams) error
+	// DropoutGrad computes dx = dy·m/(1-Rate) with the mask of Dropout. dx may be dy.
+	DropoutGrad(dx, dy, keys *tensor.Tensor, p DropoutParams) error
+}

@@ -1,0 +1,67 @@
+// Package conv is the convolution: forward with fused bias and ReLU, and the gradients with respect
+// to data, filter and bias. Fully connected layers are convolutions over a 1×1 map.
+package conv
+
+import (
+	"fmt"
+
+	"nmn/kernels/tensor"
+)
+
+// Params are the constants of a convolution. The stride is 1.
+type Params struct {
+	Pad int // zeros added on all four sides
+	// ReLU clamps the result of Forward at 0. The other operations ignore it.
+	ReLU bool
+	// Accumulate adds a gradient to what its destination holds instead of overwriting it.
+	Accumulate bool
+}
+
+// Ops is the family. Cross-correlation, as every framework calls convolution:
+//
+//	y[n,p,q,k] = b[k] + sum over r,s,c of x[n, p+r-Pad, q+s-Pad, c] · w[k,r,s,c]
+//
+// x is N×H×W×C, w is K×R×S×C, b is K, y is N×(H+2Pad-R+1)×(W+2Pad-S+1)×K; pixels outside of x are 0.
+// Every destination is overwritten unless Accumulate is set. Shapes that do not fit give an error
+// that wraps tensor.ErrShape. Results do not depend on the number of threads.
+type Ops interface {
+	// Conv computes y; b may be nil for no bias.
+	Conv(y, x, w, b *tensor.Tensor, p Params) error
+	// ConvGradData computes dx from dy. Where mask is not nil it has the shape of x and dx is set to
+	// 0 wherever mask <= 0 (after accumulation): with the layer's input x as mask this is the ReLU
+	// of the layer below. dx must not overlap dy; dx may be the same memory as mask.
+	ConvGradData(dx, dy, w, mask *tensor.Tensor, p Params) error
+	// ConvGradFilter computes dw, K×R×S×C, from x and dy, summed over bags and cells.
+	ConvGradFilter(dw, x, dy *tensor.Tensor, p Params) error
+	// ConvGradBias computes db[k] = sum over n,p,q of dy[n,p,q,k].
+	ConvGradBias(db, dy *tensor.Tensor, p Params) error
+}
+
+// Geometry is the checked shape of a convolution; the letters are those of package tensor, P and Q
+// are the rows and columns of the output.
+type Geometry struct{ N, H, W, C, K, R, S, P, Q, Pad int }
+
+// Fit checks x N×H×W×C, w K×R×S×C and y N×P×Q×K against each other. It is the shape rule of every
+// device.
+func Fit(operation string, x, w, y *tensor.Tensor, p Params) (Geometry, error) {
+	for _, t := range [...]*tensor.Tensor{x, w, y} {
+		if t == nil || t.Rank() != 4 || t.DType() == tensor.Int32 || t.DType() == tensor.Uint8 {
+			return Geometry{}, fmt.Errorf("%s: input %s, filter %s, output %s: each needs four dimensions of floats: %w",
+				operation, x, w, y, tensor.ErrShape)
+		}
+	}
+	g := Geometry{N: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3), K: w.Dim(0), R: w.Dim(1), S: w.Dim(2), Pad: p.Pad}
+	g.P, g.Q = g.H+2*p.Pad-g.R+1, g.W+2*p.Pad-g.S+1
+	switch {
+	case w.Dim(3) != g.C:
+		return g, fmt.Errorf("%s: input %s, filter %s: channels %d and %d differ: %w", operation, x, w, g.C, w.Dim(3), tensor.ErrShape)
+	case p.Pad < 0 || g.R < 1 || g.S < 1 || p.Pad >= g.R || p.Pad >= g.S:
+		return g, fmt.Errorf("%s: filter %s with padding %d: the padding must be at least 0 and smaller than the filter: %w", operation, w, p.Pad, tensor.ErrShape)
+	case g.P < 1 || g.Q < 1:
+		return g, fmt.Errorf("%s: input %s is smaller than filter %s with padding %d: %w", operation, x, w, p.Pad, tensor.ErrShape)
+	case y.Dim(0) != g.N || y.Dim(1) != g.P || y.Dim(2) != g.Q || y.Dim(3) != g.K:
+		return g, fmt.Errorf("%s: input %s, filter %s, padding %d give output %s, not %s: %w", operation, x, w, p.Pad,
+			tensor.Format([]int{g.N, g.P, g.Q, g.K}), y, tensor.ErrShape)
+	}
+	return g, nil
+}

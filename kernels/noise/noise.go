@@ -1,0 +1,56 @@
+// Package noise is what nmn exists for: multiple-instance learning, the noise model between true
+// and observed labels, the loss and all its gradients, in one pass.
+//
+// Notation (the paper, section 3): o logits, y true label, z observed label, p1 = p(y=1|I).
+// Transition q_ij = p(z=i | y=j, I) = exp(O_ij) / sum over i' of exp(O_i'j): the first index is the
+// observed label, the second the true one, columns j sum to one. q01 is the miss rate
+// p(z=0|y=1), q10 the false-alarm rate p(z=1|y=0). O is stored [i][j][class]: 2×2×K.
+package noise
+
+import "nmn/kernels/tensor"
+
+// StepParams are the constants of a step.
+type StepParams struct {
+	// MIL joins the instances of a bag by noisy-or: p1 = 1 - prod over s of (1 - sigmoid(o_s)).
+	// Otherwise the bag's logit is the mean over its instances.
+	MIL bool
+	// Scale multiplies dLogits and dO, for example 1/N for the mean over bags. It does not touch Loss.
+	Scale float32
+}
+
+// StepOutput names the destinations of a step; each may be nil when it is not wanted, and is
+// overwritten otherwise.
+type StepOutput struct {
+	Loss      *tensor.Tensor // N: loss of each bag, summed over classes, in nats
+	DLogits   *tensor.Tensor // as logits: Scale · dLoss/do_s
+	DO        *tensor.Tensor // N×2×2×K: Scale · dLoss/dO; summed over bags it is the gradient of the bias
+	Prob      *tensor.Tensor // N×K: p(y=1|I)
+	Observed  *tensor.Tensor // N×K: p(z=1|I); equal to Prob without a noise model
+	Posterior *tensor.Tensor // N×K: rho_1 = p(y=1|z,I); without a noise model a copy of labels
+	BagLogit  *tensor.Tensor // N×K: log p(y=1|I) - log p(y=0|I), finite where Prob rounds to 0 or 1
+}
+
+// Ops is the family. bags is as for package pool: N+1 frame offsets, or nil for one frame a bag.
+type Ops interface {
+	// NoiseStep computes loss and gradients of a batch.
+	//
+	// logits is T×h×w×K; its instances are all cells of all frames of a bag. confidence is O:
+	// N×2×2×K (feature dependent), 1×2×2×K (the same for all bags), or nil for no noise model.
+	// labels is N×K; with a noise model each is 0 or 1, without one any target in [0, 1]. labels may
+	// be nil when Loss, DLogits, DO and Posterior are.
+	//
+	//	p(z=i|I) = sum over j of q_ij p(y=j|I),  Loss = - sum over classes of log p(z|I)
+	//	rho_j = q_zj p(y=j) / p(z)
+	//	dL/do = p1 - rho_1,  dL/dO_ij = -rho_j (delta_iz - q_ij)
+	//	noisy-or: dL/do_s = (p1 - rho_1)/p1 · p_s
+	//
+	// Nothing overflows or becomes NaN for |o| to 1e4 and |O| to 1e3.
+	NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) error
+	// NoisyOR computes p[n,k] = 1 - prod over s of (1 - sigmoid(o_s)): o is T×h×w×K, p is N×K.
+	NoisyOR(p, o, bags *tensor.Tensor) error
+	// NoisyORGrad computes do_s = dp · (1-p) · sigmoid(o_s); do is overwritten.
+	NoisyORGrad(do, dp, o, bags *tensor.Tensor) error
+	// BCE is the baseline without instances: loss[n] = sum over classes of
+	// softplus(o) - z·o, do = Scale·(sigmoid(o) - z); o, z and do are N×K, z in [0, 1]. loss or do may be nil.
+	BCE(loss, do, o, z *tensor.Tensor, scale float32) error
+}

@@ -1,0 +1,43 @@
+// Package pool holds max and average pooling of feature maps, and the pooling of all cells of a bag
+// to one vector.
+package pool
+
+import "nmn/kernels/tensor"
+
+// Kind selects how BagPool joins cells.
+type Kind uint8
+
+// Kinds of pooling over the cells of a bag.
+const (
+	Mean Kind = iota
+	Max
+)
+
+// String returns the name as flags have it.
+func (k Kind) String() string { return [...]string{"mean", "max"}[k] }
+
+// Ops is the family. Maps are NHWC.
+//
+// bags is int32 with N+1 ascending frame offsets, bags[0] = 0 and bags[N] = T: frames bags[n] to
+// bags[n+1] (exclusive) make bag n. A nil bags means that each frame is a bag, N = T. Empty bags are
+// an error on the CPU.
+type Ops interface {
+	// MaxPool computes 2×2 maxima with stride 2 in ceil mode: x is T×H×W×C, y is
+	// T×ceil(H/2)×ceil(W/2)×C; windows at the border are cut off.
+	MaxPool(y, x *tensor.Tensor) error
+	// MaxPoolGrad sends dy to the first largest element (row-major) of each window of x and 0 to all
+	// others; dx is overwritten. y is the output of MaxPool. With relu, windows whose maximum is not
+	// above 0 get no gradient: x being the output of a ReLU, dx is then the gradient with respect to
+	// that ReLU's input.
+	MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error
+	// AvgPool computes 2×2 means with stride 2; a last odd row or column is left out.
+	AvgPool(y, x *tensor.Tensor) error
+	// AvgPoolGrad spreads dy/4 over each window; dx is overwritten, cells outside all windows get 0.
+	AvgPoolGrad(dx, dy *tensor.Tensor) error
+	// BagPool computes g[n,d] = mean or maximum of x over all cells of all frames of bag n: x is
+	// T×H×W×D, g is N×D.
+	BagPool(g, x, bags *tensor.Tensor, kind Kind) error
+	// BagPoolGrad spreads dg over the cells: evenly for Mean, to the first largest cell for Max. dx is
+	// overwritten, or added to when accumulate is set. x and g are only read for Max.
+	BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind Kind, accumulate bool) error
+}

@@ -1,0 +1,205 @@
+package tensor
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrShape is wrapped by every error about shapes or element types that do not fit together.
+var ErrShape = errors.New("shapes do not fit")
+
+// DType is the type of an element.
+type DType uint8
+
+// Element types. BFloat16 exists on devices that compute in it; a host array holds it as uint16.
+const (
+	Float32 DType = iota
+	Int32
+	Uint8
+	BFloat16
+)
+
+// Size is the number of bytes of an element.
+func (d DType) Size() int { return [...]int{4, 4, 1, 2}[d] }
+
+// String returns the name as it is written in shape errors.
+func (d DType) String() string { return [...]string{"float32", "int32", "uint8", "bfloat16"}[d] }
+
+// Tensor is a handle to a dense row-major array in the memory of one device. Views made by
+// Reshape and Rows share that memory. A Tensor is valid until the arena or device that gave it is
+// closed. Handles are not safe for concurrent writes.
+type Tensor struct {
+	shape []int
+	dtype DType
+	size  int // elements
+
+	// CPU memory: exactly one of these is set on the CPU, none on another device.
+	float32s []float32
+	int32s   []int32
+	uint8s   []uint8
+
+	address uintptr // device address, 0 on the CPU
+}
+
+// OfFloat32s makes a CPU tensor over data, whose length must be the product of shape.
+func OfFloat32s(data []float32, shape ...int) (*Tensor, error) {
+	t := &Tensor{dtype: Float32, float32s: data}
+	return t, t.describe(len(data), shape)
+}
+
+// OfInt32s makes a CPU tensor over data, whose length must be the product of shape.
+func OfInt32s(data []int32, shape ...int) (*Tensor, error) {
+	t := &Tensor{dtype: Int32, int32s: data}
+	return t, t.describe(len(data), shape)
+}
+
+// OfUint8s makes a CPU tensor over data, whose length must be the product of shape.
+func OfUint8s(data []uint8, shape ...int) (*Tensor, error) {
+	t := &Tensor{dtype: Uint8, uint8s: data}
+	return t, t.describe(len(data), shape)
+}
+
+// OfAddress makes a tensor over device memory at an address; only the device's backend reads it.
+func OfAddress(address uintptr, dtype DType, shape ...int) (*Tensor, error) {
+	size, err := Elements(shape)
+	return &Tensor{dtype: dtype, address: address, shape: append([]int(nil), shape...), size: size}, err
+}
+
+func (t *Tensor) describe(length int, shape []int) error {
+	size, err := Elements(shape)
+	if err != nil {
+		return err
+	}
+	if size != length {
+		return fmt.Errorf("tensor: %d elements for shape %s: %w", length, Format(shape), ErrShape)
+	}
+	t.shape, t.size = append([]int(nil), shape...), size
+	return nil
+}
+
+// Elements returns the product of the dimensions; a negative dimension or a product above 2^40 is
+// an error.
+func Elements(shape []int) (int, error) {
+	size := 1
+	for _, d := range shape {
+		if d < 0 {
+			return 0, fmt.Errorf("tensor: negative dimension in %s: %w", Format(shape), ErrShape)
+		}
+		if d > 0 && size > (1<<40)/d {
+			return 0, fmt.Errorf("tensor: shape %s is too large: %w", Format(shape), ErrShape)
+		}
+		size *= d
+	}
+	return size, nil
+}
+
+// Format writes a shape as 8×224×224×3.
+func Format(shape []int) string {
+	if len(shape) == 0 {
+		return "scalar"
+	}
+	var b strings.Builder
+	for i, d := range shape {
+		if i > 0 {
+			b.WriteString("×")
+		}
+		fmt.Fprint(&b, d)
+	}
+	return b.String()
+}
+
+// Shape returns the dimensions; the caller must not change them.
+func (t *Tensor) Shape() []int { return t.shape }
+
+// Dim returns dimension i; a negative i counts from the end.
+func (t *Tensor) Dim(i int) int {
+	if i < 0 {
+		i += len(t.shape)
+	}
+	return t.shape[i]
+}
+
+// Rank is the number of dimensions.
+func (t *Tensor) Rank() int { return len(t.shape) }
+
+// Len is the number of elements.
+func (t *Tensor) Len() int { return t.size }
+
+// Bytes is the size in memory.
+func (t *Tensor) Bytes() int { return t.size * t.dtype.Size() }
+
+// DType is the type of the elements.
+func (t *Tensor) DType() DType { return t.dtype }
+
+// Float32s is the memory of a CPU tensor of float32, nil for any other.
+func (t *Tensor) Float32s() []float32 { return t.float32s }
+
+// Int32s is the memory of a CPU tensor of int32, nil for any other.
+func (t *Tensor) Int32s() []int32 { return t.int32s }
+
+// Uint8s is the memory of a CPU tensor of uint8, nil for any other.
+func (t *Tensor) Uint8s() []uint8 { return t.uint8s }
+
+// Address is the device address, 0 on the CPU.
+func (t *Tensor) Address() uintptr { return t.address }
+
+// Reshape returns a view of all elements under another shape with the same number of elements.
+func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
+	size, err := Elements(shape)
+	if err != nil {
+		return nil, err
+	}
+	if size != t.size {
+		return nil, fmt.Errorf("tensor: cannot view %s as %s: %w", Format(t.shape), Format(shape), ErrShape)
+	}
+	view := *t
+	view.shape = append([]int(nil), shape...)
+	return &view, nil
+}
+
+// Rows returns a view of rows lo to hi (exclusive) of the first dimension.
+func (t *Tensor) Rows(lo, hi int) (*Tensor, error) {
+	if len(t.shape) == 0 || lo < 0 || hi < lo || hi > t.shape[0] {
+		return nil, fmt.Errorf("tensor: rows %d to %d of %s: %w", lo, hi, Format(t.shape), ErrShape)
+	}
+	row := 1
+	for _, d := range t.shape[1:] {
+		row *= d
+	}
+	view := *t
+	view.shape = append([]int{hi - lo}, t.shape[1:]...)
+	view.size = (hi - lo) * row
+	switch {
+	case t.float32s != nil:
+		view.float32s = t.float32s[lo*row : hi*row : hi*row]
+	case t.int32s != nil:
+		view.int32s = t.int32s[lo*row : hi*row : hi*row]
+	case t.uint8s != nil:
+		view.uint8s = t.uint8s[lo*row : hi*row : hi*row]
+	default:
+		view.address += uintptr(lo * row * t.dtype.Size())
+	}
+	return &view, nil
+}
+
+// String describes the tensor for messages: float32 8×224×224×3.
+func (t *Tensor) String() string {
+	if t == nil {
+		return "none"
+	}
+	return t.dtype.String() + " " + Format(t.shape)
+}
+
+// SameShape reports whether two tensors have equal dimensions.
+func SameShape(a, b *Tensor) bool {
+	if len(a.shape) != len(b.shape) {
+		return false
+	}
+	for i, d := range a.shape {
+		if b.shape[i] != d {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,90 @@
+package tensor
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Workers is a fixed pool of goroutines that share the blocks of an operation. How an operation is
+// cut into blocks must depend on its shape alone, never on the number of threads, and each block
+// must write its own part of the output: then results are equal for any pool.
+//
+// One operation runs at a time. Run allocates nothing when f is stored once by its caller.
+type Workers struct {
+	threads int
+	wake    []chan struct{}
+	done    sync.WaitGroup
+	task    func(worker, block int)
+	next    atomic.Int64
+	blocks  int
+	closed  bool
+}
+
+// NewWorkers starts a pool. threads counts the caller's goroutine, which works too; 0 means one
+// for each processor that Go may use.
+func NewWorkers(threads int) *Workers {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	w := &Workers{threads: threads}
+	for worker := 1; worker < threads; worker++ {
+		wake := make(chan struct{}, 1)
+		w.wake = append(w.wake, wake)
+		go w.serve(worker, wake)
+	}
+	return w
+}
+
+// Threads is the number of goroutines that work.
+func (w *Workers) Threads() int { return w.threads }
+
+// Run calls f(worker, block) for every block in [0, blocks), each once, and returns when all have
+// returned. worker is in [0, Threads()) and names scratch memory that no other block uses at the
+// same time. f must not call Run.
+func (w *Workers) Run(blocks int, f func(worker, block int)) {
+	helpers := min(len(w.wake), blocks-1)
+	if helpers <= 0 {
+		for block := range blocks {
+			f(0, block)
+		}
+		return
+	}
+	w.task, w.blocks = f, blocks
+	w.next.Store(0)
+	w.done.Add(helpers)
+	for _, wake := range w.wake[:helpers] {
+		wake <- struct{}{}
+	}
+	w.work(0)
+	w.done.Wait()
+	w.task = nil
+}
+
+func (w *Workers) serve(worker int, wake chan struct{}) {
+	for range wake {
+		w.work(worker)
+		w.done.Done()
+	}
+}
+
+func (w *Workers) work(worker int) {
+	for {
+		block := int(w.next.Add(1)) - 1
+		if block >= w.blocks {
+			return
+		}
+		w.task(worker, block)
+	}
+}
+
+// Close ends the goroutines. The pool must be idle. Closing twice is harmless.
+func (w *Workers) Close() {
+	if w.closed {
+		return
+	}
+	w.closed = true
+	for _, wake := range w.wake {
+		close(wake)
+	}
+}
