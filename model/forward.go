@@ -1,0 +1,80 @@
+package model
+
+import (
+	"nmn/kernels/activation"
+	"nmn/kernels/conv"
+	"nmn/kernels/noise"
+	"nmn/kernels/pixels"
+	"nmn/kernels/tensor"
+	"nmn/rng"
+)
+
+// Normalize turns the plan's pixels into its input X: flips, mean and scale.
+func (n *Net) Normalize(p *Plan) error {
+	return n.backend.Normalize(p.X, p.Pixels, p.Sizes, p.Flips, pixels.Params{Mean: n.config.Mean, Scale: n.config.Scale})
+}
+
+// Forward computes Prob, Observed and BagLogit from X, without dropout. With labels it computes Loss
+// and Posterior too.
+func (n *Net) Forward(p *Plan, labels bool) error {
+	if err := n.forward(p, nil); err != nil {
+		return err
+	}
+	out := noise.StepOutput{Prob: p.Prob, Observed: p.Observed, BagLogit: p.BagLogit}
+	var z *tensor.Tensor
+	if labels {
+		z, out.Loss, out.Posterior = p.Labels, p.Loss, p.Posterior
+	}
+	return n.backend.NoiseStep(out, p.Logits, p.Confidence, z, p.bags, noise.StepParams{MIL: n.config.MIL, Scale: 1})
+}
+
+// forward computes logits and the confidence map; dropout is the seed of the masks, nil for none.
+func (n *Net) forward(p *Plan, dropout *uint64) error {
+	x := p.input
+	for i, block := range n.blocks {
+		for j, l := range block {
+			y := p.convs[i][j].y
+			if err := n.backend.Conv(y, x, l.w.W, l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
+				return err
+			}
+			x = y
+		}
+		if n.pools(i) {
+			if err := n.backend.MaxPool(p.pools[i].y, x); err != nil {
+				return err
+			}
+			x = p.pools[i].y
+		}
+	}
+	for i, y := range [...]*tensor.Tensor{p.fc6.y, p.fc7.y} {
+		l := n.fc[i]
+		if err := n.backend.Conv(y, x, l.w.W, l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
+			return err
+		}
+		if dropout != nil && n.config.Dropout > 0 {
+			if err := n.backend.Dropout(y, y, p.Keys, n.dropout(l, *dropout)); err != nil {
+				return err
+			}
+		}
+		x = y
+	}
+	if err := n.backend.Conv(p.Logits, x, n.fc[2].w.W, n.fc[2].b.W, conv.Params{}); err != nil {
+		return err
+	}
+	return n.forwardNoise(p)
+}
+
+// forwardNoise computes O = U g(X) + b; without features O is the bias itself.
+func (n *Net) forwardNoise(p *Plan) error {
+	if n.config.Noise != FeatureDependent {
+		return nil
+	}
+	if err := n.backend.BagPool(p.Pooled, p.Features, p.bags, n.config.poolKind()); err != nil {
+		return err
+	}
+	return n.backend.Conv(p.confF, p.pooledF, n.noise.w.W, n.noise.b.W, conv.Params{})
+}
+
+func (n *Net) dropout(l layer, seed uint64) activation.DropoutParams {
+	return activation.DropoutParams{Rate: float32(n.config.Dropout), Seed: rng.Derive(seed, l.name)}
+}

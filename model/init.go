@@ -1,0 +1,149 @@
+package model
+
+import (
+	"fmt"
+	"math"
+
+	"nmn/kernels/tensor"
+	"nmn/rng"
+
+	dense "gorgonia.org/tensor"
+)
+
+// InitConfig tells how a network starts.
+type InitConfig struct {
+	Seed uint64
+	// ClassifierDeviation is the standard deviation of the last layer's weights.
+	ClassifierDeviation float64
+	// ClassifierBias holds one log-odds for each class, or a single one for all.
+	ClassifierBias []float32
+	// NoiseDeviation is the standard deviation of U.
+	NoiseDeviation float64
+	// MissRate and FalseRate are q01 = p(z=0|y=1) and q10 = p(z=1|y=0), for each class or a single
+	// one for all; they set the noise model's bias.
+	MissRate, FalseRate []float32
+}
+
+// PaperInit is the start of section 4 of the paper: fc8 from N(0, 0.001) with bias -6.58 (base rate
+// .0014), and a noise model that flips with probability .036, the softmax of -6.58 and -9.87.
+func PaperInit(seed uint64) InitConfig {
+	flip := float32(1 / (1 + math.Exp(9.87-6.58)))
+	return InitConfig{Seed: seed, ClassifierDeviation: .001, ClassifierBias: []float32{-6.58},
+		NoiseDeviation: .001, MissRate: []float32{flip}, FalseRate: []float32{flip}}
+}
+
+// Init draws all weights: He et al.'s normal distribution for layers with a ReLU, the configured ones
+// for fc8 and the noise model; biases start at 0 elsewhere. Each parameter has a stream of its own, so
+// that it does not depend on the others.
+func (n *Net) Init(c InitConfig) error {
+	classifier, err := spread("classifier bias", c.ClassifierBias, n.config.Classes)
+	if err != nil {
+		return err
+	}
+	for _, p := range n.all {
+		values := make([]float32, p.W.Len())
+		stream := rng.New(rng.Derive(c.Seed, p.Name))
+		switch {
+		case p == n.noise.b:
+			if err := noiseBias(values, c, n.config.Classes); err != nil {
+				return err
+			}
+		case p == n.noise.w:
+			draw(values, &stream, c.NoiseDeviation)
+		case p == n.fc[2].w:
+			draw(values, &stream, c.ClassifierDeviation)
+		case p == n.fc[2].b:
+			copy(values, classifier)
+		case !p.Bias:
+			fanIn := p.W.Len() / p.W.Dim(0)
+			draw(values, &stream, math.Sqrt(2/float64(fanIn)))
+		}
+		if err := n.upload(p.W, values); err != nil {
+			return fmt.Errorf("model: cannot set %s: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// SetRates sets the noise model's bias from rates, as Init does, and U to 0.
+func (n *Net) SetRates(missRate, falseRate []float32) error {
+	if n.noise.b == nil {
+		return fmt.Errorf("model: the network has no noise model to set rates of")
+	}
+	values := make([]float32, n.noise.b.W.Len())
+	if err := noiseBias(values, InitConfig{MissRate: missRate, FalseRate: falseRate}, n.config.Classes); err != nil {
+		return err
+	}
+	if n.noise.w != nil {
+		if err := n.backend.Zero(n.noise.w.W); err != nil {
+			return err
+		}
+	}
+	return n.upload(n.noise.b.W, values)
+}
+
+func draw(values []float32, stream *rng.Stream, deviation float64) {
+	for i := range values {
+		values[i] = float32(stream.Normal(0, deviation))
+	}
+}
+
+// noiseBias writes O, 2×2×K, such that its softmax over the observed label gives the rates: the two
+// entries of a column differ by the log-odds of the rate, half of it each.
+func noiseBias(o []float32, c InitConfig, classes int) error {
+	miss, err := spread("miss rate", c.MissRate, classes)
+	if err != nil {
+		return err
+	}
+	wrong, err := spread("false rate", c.FalseRate, classes)
+	if err != nil {
+		return err
+	}
+	at := func(observed, true int) []float32 { return o[(observed*2+true)*classes:] }
+	for k := range classes {
+		q01, err := halfLogit("miss rate", k, miss[k])
+		if err != nil {
+			return err
+		}
+		q10, err := halfLogit("false rate", k, wrong[k])
+		if err != nil {
+			return err
+		}
+		at(0, 1)[k], at(1, 1)[k] = q01, -q01
+		at(1, 0)[k], at(0, 0)[k] = q10, -q10
+	}
+	return nil
+}
+
+func halfLogit(name string, class int, rate float32) (float32, error) {
+	if !(rate >= 0 && rate <= 1) {
+		return 0, fmt.Errorf("model: %s of class %d is %v, want a probability", name, class, rate)
+	}
+	const least = 1e-4 // a rate of exactly 0 could never be learned away from
+	r := min(max(float64(rate), least), 1-least)
+	return float32(math.Log(r/(1-r)) / 2), nil
+}
+
+// spread repeats a single value for all classes.
+func spread(name string, values []float32, classes int) ([]float32, error) {
+	switch len(values) {
+	case classes:
+		return values, nil
+	case 1:
+		all := make([]float32, classes)
+		for k := range all {
+			all[k] = values[0]
+		}
+		return all, nil
+	}
+	return nil, fmt.Errorf("model: %d values for the %s of %d classes: give one for each class, or one for all", len(values), name, classes)
+}
+
+func (n *Net) upload(t *tensor.Tensor, values []float32) error {
+	return n.backend.Upload(t, dense.New(dense.WithShape(len(values)), dense.WithBacking(values)))
+}
+
+func (n *Net) download(t *tensor.Tensor) ([]float32, error) {
+	values := make([]float32, t.Len())
+	return values, n.backend.Download(dense.New(dense.WithShape(len(values)), dense.WithBacking(values)), t)
+}

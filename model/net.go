@@ -1,0 +1,163 @@
+package model
+
+import (
+	"fmt"
+
+	"nmn/kernels"
+	"nmn/kernels/tensor"
+)
+
+// Net is a network on a device: parameters, and buffers for the batches that went through it. It
+// serves one goroutine at a time.
+type Net struct {
+	config  Config
+	backend kernels.Backend
+
+	params *tensor.Arena
+	grads  *tensor.Arena
+	all    []*Param
+
+	blocks [][]layer // convolutions of each block
+	fc     [3]layer  // fc6, fc7, fc8
+	noise  layer     // U and b; w is nil for a feature-independent model
+
+	buffers  *tensor.Arena
+	capacity capacity
+	plans    map[planKey]*Plan
+	memory   memory
+}
+
+// layer is one convolution.
+type layer struct {
+	name string
+	w, b *Param
+	pad  int
+}
+
+// New makes a network with zero weights: call Init, or Load, or both, before use.
+func New(config Config, backend kernels.Backend) (*Net, error) {
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	n := &Net{
+		config: config, backend: backend, plans: map[planKey]*Plan{},
+		params: tensor.NewArena(backend), grads: tensor.NewArena(backend), buffers: tensor.NewArena(backend),
+	}
+	if err := n.build(); err != nil {
+		return nil, joinClose(err, n)
+	}
+	if err := n.Freeze(func(*Param) bool { return false }); err != nil {
+		return nil, joinClose(err, n)
+	}
+	return n, nil
+}
+
+func (n *Net) build() error {
+	c := n.config
+	channels, index := 3, 0 // index counts torchvision's features: convolution, ReLU, ..., pool
+	for i, depth := range c.Depths {
+		var block []layer
+		for j := range depth {
+			name := blockName(i, j)
+			w, b, err := n.filter("backbone."+name, fmt.Sprintf("features.%d", index), c.Widths[i], 3, 3, channels, false)
+			if err != nil {
+				return err
+			}
+			block = append(block, layer{name, w, b, 1})
+			channels = c.Widths[i]
+			index += 2
+		}
+		n.blocks = append(n.blocks, block)
+		index++
+	}
+	for i, fc := range []struct{ out, kernel, pad, file int }{
+		{c.FC6, c.FC6Kernel, c.FC6Pad, 0}, {c.FC7, 1, 0, 3}, {c.Classes, 1, 0, 6},
+	} {
+		name := fmt.Sprintf("fc%d", i+6)
+		w, b, err := n.filter("head."+name, fmt.Sprintf("classifier.%d", fc.file), fc.out, fc.kernel, fc.kernel, channels, true)
+		if err != nil {
+			return err
+		}
+		n.fc[i] = layer{name, w, b, fc.pad}
+		channels = fc.out
+	}
+	return n.buildNoise()
+}
+
+func (n *Net) buildNoise() error {
+	c := n.config
+	if c.Noise == NoNoise {
+		return nil
+	}
+	if c.Noise == FeatureDependent {
+		w, b, err := n.filter("nmn", "nmn", 4*c.Classes, 1, 1, c.FeatureWidth(), false)
+		if err != nil {
+			return err
+		}
+		w.fileShape, b.fileShape = []int{2, 2, c.Classes, c.FeatureWidth()}, []int{2, 2, c.Classes}
+		n.noise = layer{"nmn", w, b, 0}
+		return nil
+	}
+	b := &Param{Name: "nmn.bias", File: "nmn.bias", Bias: true, fileShape: []int{2, 2, c.Classes}}
+	var err error
+	if b.W, err = n.params.Alloc(tensor.Float32, 4*c.Classes); err != nil {
+		return fmt.Errorf("model: cannot hold %s: %w", b.Name, err)
+	}
+	n.all = append(n.all, b)
+	n.noise = layer{"nmn", nil, b, 0}
+	return nil
+}
+
+// Config tells how the network was made.
+func (n *Net) Config() Config { return n.config }
+
+// Backend is the device that the network lives on.
+func (n *Net) Backend() kernels.Backend { return n.backend }
+
+// Params lists all parameters from the input to the classes, then the noise model.
+func (n *Net) Params() []*Param { return n.all }
+
+// Freeze sets which parameters learn. It frees the gradients of those that do not, and sets all
+// gradients to 0.
+func (n *Net) Freeze(frozen func(*Param) bool) error {
+	if err := n.grads.Close(); err != nil {
+		return err
+	}
+	for _, p := range n.all {
+		p.G = nil
+		if p.Frozen = frozen(p); p.Frozen {
+			continue
+		}
+		g, err := n.grads.Alloc(tensor.Float32, p.W.Shape()...)
+		if err != nil {
+			return fmt.Errorf("model: cannot hold the gradient of %s: %w", p.Name, err)
+		}
+		p.G = g
+	}
+	return nil
+}
+
+// Bytes is the device memory of parameters, gradients and buffers.
+func (n *Net) Bytes() int { return n.params.Bytes() + n.grads.Bytes() + n.buffers.Bytes() }
+
+// Close frees the device memory.
+func (n *Net) Close() error {
+	var first error
+	for _, arena := range []*tensor.Arena{n.buffers, n.grads, n.params} {
+		if err := arena.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	clear(n.plans)
+	return first
+}
+
+func joinClose(err error, n *Net) error {
+	if closing := n.Close(); closing != nil {
+		return fmt.Errorf("%w (and closing: %v)", err, closing)
+	}
+	return err
+}
+
+// blockName is the name that VGG's authors gave to convolution j of block i.
+func blockName(i, j int) string { return fmt.Sprintf("conv%d_%d", i+1, j+1) }

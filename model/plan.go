@@ -1,0 +1,267 @@
+package model
+
+import (
+	"fmt"
+
+	"nmn/kernels/tensor"
+)
+
+// Plan is one shape of batch: T frames in N bags. It holds views of the network's buffers; plans of
+// one network share memory, so that a batch must be used up before the next one is uploaded.
+type Plan struct {
+	Frames, Bags int
+
+	// Inputs of a batch: upload into these.
+	Pixels  *tensor.Tensor // uint8 T×S×S×3
+	Sizes   *tensor.Tensor // int32 T×2: valid height and width
+	Flips   *tensor.Tensor // uint8 T
+	Keys    *tensor.Tensor // int32 T: dropout keys
+	Offsets *tensor.Tensor // int32 N+1: first frame of each bag
+	Labels  *tensor.Tensor // float32 N×K: observed labels, or soft targets
+
+	// X is the normalised input, float32 T×S×S×3: Normalize writes it, or upload into it.
+	X *tensor.Tensor
+
+	// Results.
+	Logits     *tensor.Tensor // T×h×w×K
+	Features   *tensor.Tensor // T×h×w×D: the last feature map (pool5)
+	Pooled     *tensor.Tensor // N×D: g(X); only with a feature-dependent noise model
+	Confidence *tensor.Tensor // N×2×2×K, or 1×2×2×K for a feature-independent model; nil for none
+	Prob       *tensor.Tensor // N×K: p(y=1|I)
+	Observed   *tensor.Tensor // N×K: p(z=1|I)
+	BagLogit   *tensor.Tensor // N×K: log-odds of Prob
+	Posterior  *tensor.Tensor // N×K: p(y=1|z,I), after a step or a Forward with labels
+	Loss       *tensor.Tensor // N: likewise
+	// DX is the gradient of the input, after a step with InputGradient.
+	DX *tensor.Tensor
+
+	input    *tensor.Tensor // X
+	convs    [][]output     // output of each convolution of each block
+	pools    []output       // output of each block's pool; the last is empty without one
+	fc6, fc7 output         // outputs after ReLU and dropout
+	dLogits  *tensor.Tensor // as Logits
+	dO, dOf  *tensor.Tensor // N×2×2×K and the same as N×1×1×4K
+	pooledF  *tensor.Tensor // Pooled as N×1×1×D
+	dPooled  *tensor.Tensor // N×1×1×D
+	dPooledN *tensor.Tensor // the same as N×D
+	confF    *tensor.Tensor // Confidence as N×1×1×4K
+	bags     *tensor.Tensor // Offsets, or nil where every frame is a bag
+
+}
+
+// output is the output of a layer and a place for its gradient. Gradients lie in two buffers by
+// turns, for each is needed only until the layer below has taken it.
+type output struct{ y, dy *tensor.Tensor }
+
+type planKey struct{ frames, bags int }
+
+type capacity struct {
+	frames, bags int
+	training     bool // gradient buffers exist
+}
+
+// memory is the whole buffers, at capacity.
+type memory struct {
+	pixels, sizes, flips, keys, offsets, labels *tensor.Tensor
+	x                                           *tensor.Tensor
+	outputs                                     []*tensor.Tensor // of layers, in the order of shapes()
+	gradients                                   [2]*tensor.Tensor
+	dx                                          *tensor.Tensor
+	dLogits, dO, pooled, dPooled, confidence    *tensor.Tensor
+	prob, observed, bagLogit, posterior, loss   *tensor.Tensor
+}
+
+// shape is the output of one layer for one frame.
+type shape struct{ h, w, c int }
+
+// shapes lists the outputs of all layers for one frame: convolutions and pool of each block, fc6,
+// fc7, fc8.
+func (n *Net) shapes() []shape {
+	var all []shape
+	side := n.config.Size
+	for i, block := range n.blocks {
+		for range block {
+			all = append(all, shape{side, side, n.config.Widths[i]})
+		}
+		if n.pools(i) {
+			side = (side + 1) / 2
+			all = append(all, shape{side, side, n.config.Widths[i]})
+		}
+	}
+	grid := n.config.GridSide()
+	return append(all, shape{grid, grid, n.config.FC6}, shape{grid, grid, n.config.FC7}, shape{grid, grid, n.config.Classes})
+}
+
+// pools tells whether block i ends in a pool.
+func (n *Net) pools(i int) bool { return i < len(n.blocks)-1 || n.config.LastPool }
+
+// Plan returns the buffers for a batch of T frames in N bags (N = T for images). A batch larger than
+// any before moves the buffers: plans made earlier are then invalid. Asking again for a known shape
+// allocates nothing. training reserves memory for gradients too.
+func (n *Net) Plan(frames, bags int, training bool) (*Plan, error) {
+	if frames < 1 || bags < 1 || bags > frames {
+		return nil, fmt.Errorf("model: a batch of %d frames in %d bags: every bag needs a frame", frames, bags)
+	}
+	if frames > n.capacity.frames || bags > n.capacity.bags || training && !n.capacity.training {
+		grown := capacity{max(frames, n.capacity.frames), max(bags, n.capacity.bags), training || n.capacity.training}
+		if err := n.grow(grown); err != nil {
+			return nil, fmt.Errorf("model: cannot hold a batch of %d frames in %d bags: %w", frames, bags, err)
+		}
+	}
+	key := planKey{frames, bags}
+	if p, ok := n.plans[key]; ok {
+		return p, nil
+	}
+	p, err := n.view(frames, bags)
+	if err != nil {
+		return nil, err
+	}
+	n.plans[key] = p
+	return p, nil
+}
+
+func (n *Net) grow(to capacity) error {
+	if err := n.buffers.Close(); err != nil {
+		return err
+	}
+	clear(n.plans)
+	n.capacity, n.memory = capacity{}, memory{}
+	t, b, s := to.frames, to.bags, n.config.Size
+	k, d := n.config.Classes, n.config.FeatureWidth()
+	var err error
+	alloc := func(dtype tensor.DType, shape ...int) *tensor.Tensor {
+		if err != nil {
+			return nil
+		}
+		var a *tensor.Tensor
+		a, err = n.buffers.Alloc(dtype, shape...)
+		return a
+	}
+	m := memory{
+		pixels: alloc(tensor.Uint8, t, s, s, 3), sizes: alloc(tensor.Int32, t, 2), flips: alloc(tensor.Uint8, t),
+		keys: alloc(tensor.Int32, t), offsets: alloc(tensor.Int32, b+1), labels: alloc(tensor.Float32, b, k),
+		x:    alloc(tensor.Float32, t, s, s, 3),
+		prob: alloc(tensor.Float32, b, k), observed: alloc(tensor.Float32, b, k), bagLogit: alloc(tensor.Float32, b, k),
+		posterior: alloc(tensor.Float32, b, k), loss: alloc(tensor.Float32, b),
+	}
+	largest := 0
+	shapes := n.shapes()
+	for i, o := range shapes {
+		m.outputs = append(m.outputs, alloc(tensor.Float32, t, o.h, o.w, o.c))
+		if i < len(shapes)-1 {
+			largest = max(largest, o.h*o.w*o.c)
+		}
+	}
+	if n.config.Noise == FeatureDependent {
+		m.pooled, m.confidence = alloc(tensor.Float32, b, d), alloc(tensor.Float32, b, 2, 2, k)
+	}
+	if to.training {
+		m.gradients[0], m.gradients[1] = alloc(tensor.Float32, t, largest), alloc(tensor.Float32, t, largest)
+		grid := shapes[len(shapes)-1]
+		m.dLogits = alloc(tensor.Float32, t, grid.h, grid.w, grid.c)
+		if n.config.Noise != NoNoise {
+			m.dO = alloc(tensor.Float32, b, 2, 2, k)
+		}
+		if n.config.Noise == FeatureDependent {
+			m.dPooled = alloc(tensor.Float32, b, d)
+		}
+	}
+	if err != nil {
+		if closing := n.buffers.Close(); closing != nil {
+			return fmt.Errorf("%w (and freeing what was there: %v)", err, closing)
+		}
+		return err
+	}
+	n.capacity, n.memory = to, m
+	return nil
+}
+
+// viewer cuts views for a plan and keeps the first error.
+type viewer struct{ err error }
+
+func (v *viewer) rows(t *tensor.Tensor, rows int) *tensor.Tensor {
+	if v.err != nil || t == nil {
+		return nil
+	}
+	var view *tensor.Tensor
+	view, v.err = t.Rows(0, rows)
+	return view
+}
+
+func (v *viewer) reshape(t *tensor.Tensor, shape ...int) *tensor.Tensor {
+	if v.err != nil || t == nil {
+		return nil
+	}
+	var view *tensor.Tensor
+	view, v.err = t.Reshape(shape...)
+	return view
+}
+
+// scratch views the start of a flat buffer as frames×h×w×c.
+func (v *viewer) scratch(t *tensor.Tensor, frames int, s shape) *tensor.Tensor {
+	if t == nil {
+		return nil
+	}
+	flat := v.reshape(t, t.Len())
+	return v.reshape(v.rows(flat, frames*s.h*s.w*s.c), frames, s.h, s.w, s.c)
+}
+
+func (n *Net) view(frames, bags int) (*Plan, error) {
+	m, v := &n.memory, &viewer{}
+	k, d := n.config.Classes, n.config.FeatureWidth()
+	p := &Plan{
+		Frames: frames, Bags: bags,
+		Pixels: v.rows(m.pixels, frames), Sizes: v.rows(m.sizes, frames), Flips: v.rows(m.flips, frames),
+		Keys: v.rows(m.keys, frames), Offsets: v.rows(m.offsets, bags+1), Labels: v.rows(m.labels, bags),
+		X: v.rows(m.x, frames), Prob: v.rows(m.prob, bags), Observed: v.rows(m.observed, bags),
+		BagLogit: v.rows(m.bagLogit, bags), Posterior: v.rows(m.posterior, bags), Loss: v.rows(m.loss, bags),
+		Pooled: v.rows(m.pooled, bags), Confidence: v.rows(m.confidence, bags),
+		dLogits: v.rows(m.dLogits, frames), dO: v.rows(m.dO, bags),
+	}
+	p.input = p.X
+	if bags != frames {
+		p.bags = p.Offsets
+	}
+	n.viewLayers(p, v)
+	p.pooledF, p.dPooledN = v.reshape(p.Pooled, bags, 1, 1, d), v.rows(m.dPooled, bags)
+	p.dPooled = v.reshape(p.dPooledN, bags, 1, 1, d)
+	p.confF, p.dOf = v.reshape(p.Confidence, bags, 1, 1, 4*k), v.reshape(p.dO, bags, 1, 1, 4*k)
+	if n.config.Noise == FeatureIndependent {
+		p.Confidence = v.reshape(n.noise.b.W, 1, 2, 2, k)
+	}
+	return p, v.err
+}
+
+// viewLayers cuts outputs and gradients. The gradient of every layer's output lies in the buffer that
+// the gradient of the layer above does not use.
+func (n *Net) viewLayers(p *Plan, v *viewer) {
+	shapes, turn, next := n.shapes(), 0, 0
+	take := func() output {
+		a := output{y: v.rows(n.memory.outputs[next], p.Frames), dy: v.scratch(n.memory.gradients[turn], p.Frames, shapes[next])}
+		next, turn = next+1, 1-turn
+		return a
+	}
+	for i, block := range n.blocks {
+		var outputs []output
+		for range block {
+			outputs = append(outputs, take())
+		}
+		p.convs = append(p.convs, outputs)
+		p.pools = append(p.pools, output{})
+		if n.pools(i) {
+			p.pools[i] = take()
+		}
+	}
+	p.fc6, p.fc7 = take(), take()
+	p.Logits = v.rows(n.memory.outputs[next], p.Frames)
+	p.Features = n.features(p).y
+}
+
+// features is the output of the last block.
+func (n *Net) features(p *Plan) output {
+	last := len(n.blocks) - 1
+	if n.pools(last) {
+		return p.pools[last]
+	}
+	return p.convs[last][len(p.convs[last])-1]
+}
