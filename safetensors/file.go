@@ -1,0 +1,285 @@
+package safetensors
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+)
+
+// File is an open file of tensors. Its methods may be called by several goroutines at once.
+type File struct {
+	// Metadata is the free text of the header, empty when there is none.
+	Metadata map[string]string
+
+	label   string // for messages
+	data    io.ReaderAt
+	start   int64 // of the data in the file
+	entries []entry
+	index   map[string]int
+	closer  io.Closer
+}
+
+// Open reads and checks the header of a file. The caller must Close it.
+func Open(path string) (*File, error) {
+	osFile, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := osFile.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%q is not a regular file", path)
+	}
+	var f *File
+	if err == nil {
+		f, err = newReader(osFile, info.Size(), fmt.Sprintf("%q", path))
+	}
+	if err != nil {
+		_ = osFile.Close() // the file was only read: the first error is the one to tell
+		return nil, err
+	}
+	f.closer = osFile
+	return f, nil
+}
+
+// NewReader reads and checks the header of a file of size bytes. Close does nothing on it.
+func NewReader(r io.ReaderAt, size int64) (*File, error) { return newReader(r, size, "safetensors") }
+
+func newReader(r io.ReaderAt, size int64, label string) (*File, error) {
+	corrupt := func(format string, arguments ...any) error {
+		return fmt.Errorf("%s (%d bytes): %w: %w", label, size, ErrCorrupt, fmt.Errorf(format, arguments...))
+	}
+	var prefix [8]byte
+	if size < int64(len(prefix)) {
+		return nil, corrupt("too short for a header")
+	}
+	if _, err := r.ReadAt(prefix[:], 0); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%s: cannot read the header's length: %w", label, err)
+	}
+	length := binary.LittleEndian.Uint64(prefix[:])
+	if length > maxHeader {
+		return nil, corrupt("a header of %d bytes, more than %d", length, maxHeader)
+	}
+	start := int64(len(prefix)) + int64(length)
+	if start > size {
+		return nil, corrupt("a header of %d bytes, the file is cut short", length)
+	}
+	header := make([]byte, length)
+	if err := readFull(r, header, int64(len(prefix))); err != nil {
+		return nil, fmt.Errorf("%s: cannot read the header (%d bytes): %w", label, length, err)
+	}
+	entries, meta, err := parseHeader(header, size-start)
+	if err != nil {
+		return nil, corrupt("%w", err)
+	}
+	f := &File{Metadata: meta, label: label, data: r, start: start, entries: entries, index: make(map[string]int, len(entries))}
+	for i, e := range entries {
+		f.index[e.name] = i
+	}
+	return f, nil
+}
+
+// readFull fills p from an offset: io.ReaderAt may return io.EOF together with the last bytes.
+func readFull(r io.ReaderAt, p []byte, offset int64) error {
+	n, err := r.ReadAt(p, offset)
+	switch {
+	case n == len(p):
+		return nil
+	case err == io.EOF:
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Close closes the file that Open opened.
+func (f *File) Close() error {
+	if f.closer == nil {
+		return nil
+	}
+	return f.closer.Close()
+}
+
+// Names returns all names in the order of their data in the file.
+func (f *File) Names() []string {
+	names := make([]string, len(f.entries))
+	for i, e := range f.entries {
+		names[i] = e.name
+	}
+	return names
+}
+
+// Has reports whether there is a tensor of this name.
+func (f *File) Has(name string) bool { _, ok := f.index[name]; return ok }
+
+// Info returns the type and a copy of the shape (empty for a scalar) of a tensor.
+func (f *File) Info(name string) (DType, []int, error) {
+	e, err := f.find(name)
+	return e.dtype, slices.Clone(e.shape), err
+}
+
+func (f *File) find(name string) (entry, error) {
+	i, ok := f.index[name]
+	if !ok {
+		return entry{}, fmt.Errorf("%s: tensor %q: %w", f.label, name, ErrNotFound)
+	}
+	return f.entries[i], nil
+}
+
+// ReadInto copies the bytes of a tensor as they stand in the file; dst must have their number.
+func (f *File) ReadInto(name string, dst []byte) error {
+	e, err := f.find(name)
+	if err != nil {
+		return err
+	}
+	if int64(len(dst)) != e.end-e.begin {
+		return fmt.Errorf("%s: tensor %q has %d bytes, the destination %d", f.label, name, e.end-e.begin, len(dst))
+	}
+	return f.failed(name, readFull(f.data, dst, f.start+e.begin))
+}
+
+// Bytes returns a reader of the bytes of a tensor as they stand in the file.
+func (f *File) Bytes(name string) (io.Reader, error) {
+	e, err := f.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return io.NewSectionReader(f.data, f.start+e.begin, e.end-e.begin), nil
+}
+
+func (f *File) failed(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: cannot read tensor %q: %w", f.label, name, err)
+}
+
+// Float32 returns the elements, row-major, and the shape of a tensor of type F32, F64 (rounded to
+// the nearest), F16 or BF16.
+func (f *File) Float32(name string) ([]float32, []int, error) {
+	e, err := f.find(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f32Decoder(e.dtype) == nil {
+		return nil, nil, fmt.Errorf("%s: tensor %q is %s, not floating point", f.label, name, e.dtype)
+	}
+	list := make([]float32, (e.end-e.begin)/int64(e.dtype.Size()))
+	return list, slices.Clone(e.shape), f.Float32Into(name, list)
+}
+
+// Float32Into is Float32 into memory of the caller, which must have the tensor's number of elements.
+func (f *File) Float32Into(name string, dst []float32) error {
+	e, err := f.find(name)
+	if err != nil {
+		return err
+	}
+	decode := f32Decoder(e.dtype)
+	if decode == nil {
+		return fmt.Errorf("%s: tensor %q is %s, not floating point", f.label, name, e.dtype)
+	}
+	if count := (e.end - e.begin) / int64(e.dtype.Size()); count != int64(len(dst)) {
+		return fmt.Errorf("%s: tensor %q has %d elements, the destination %d", f.label, name, count, len(dst))
+	}
+	return f.failed(name, f.chunks(e, func(at int, b []byte) error { decode(dst[at:], b); return nil }))
+}
+
+// Int64 returns the elements, row-major, and the shape of a tensor of integers or booleans (0 and
+// 1). An unsigned element above the range of int64 is an error.
+func (f *File) Int64(name string) ([]int64, []int, error) {
+	e, err := f.find(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	decode := integerDecoder(e.dtype)
+	if decode == nil {
+		return nil, nil, fmt.Errorf("%s: tensor %q is %s, not an integer type", f.label, name, e.dtype)
+	}
+	size := e.dtype.Size()
+	list := make([]int64, (e.end-e.begin)/int64(size))
+	err = f.chunks(e, func(at int, b []byte) error {
+		for i := 0; i < len(b)/size; i++ {
+			list[at+i] = decode(b[i*size:])
+			if e.dtype == U64 && list[at+i] < 0 {
+				return fmt.Errorf("element %d does not fit in int64", at+i)
+			}
+		}
+		return nil
+	})
+	return list, slices.Clone(e.shape), f.failed(name, err)
+}
+
+// chunks hands the data of a tensor to use in pieces of whole elements; at is the index of the first.
+func (f *File) chunks(e entry, use func(at int, b []byte) error) error {
+	const chunk = 1 << 16
+	size := e.end - e.begin
+	buffer := make([]byte, min(size, chunk))
+	for done := int64(0); done < size; {
+		b := buffer[:min(size-done, chunk)]
+		if err := readFull(f.data, b, f.start+e.begin+done); err != nil {
+			return err
+		}
+		if err := use(int(done)/e.dtype.Size(), b); err != nil {
+			return err
+		}
+		done += int64(len(b))
+	}
+	return nil
+}
+
+var little = binary.LittleEndian
+
+// f32Decoder returns the conversion of a chunk, nil for types that are not floating point.
+func f32Decoder(dtype DType) func(dst []float32, b []byte) {
+	each := func(size int, one func(b []byte) float32) func([]float32, []byte) {
+		return func(dst []float32, b []byte) {
+			for i := 0; i < len(b)/size; i++ {
+				dst[i] = one(b[i*size:])
+			}
+		}
+	}
+	switch dtype {
+	case F32:
+		return each(4, func(b []byte) float32 { return math.Float32frombits(little.Uint32(b)) })
+	case F64:
+		return each(8, func(b []byte) float32 { return float32(math.Float64frombits(little.Uint64(b))) })
+	case F16:
+		return each(2, func(b []byte) float32 { return halfToFloat32(little.Uint16(b)) })
+	case BF16:
+		return each(2, func(b []byte) float32 { return math.Float32frombits(uint32(little.Uint16(b)) << 16) })
+	}
+	return nil
+}
+
+// halfToFloat32 widens an IEEE 754 binary16; every value, NaN payloads included, is kept.
+func halfToFloat32(h uint16) float32 {
+	sign, exponent, fraction := uint32(h&0x8000)<<16, uint32(h>>10)&0x1f, uint32(h&0x3ff)
+	switch exponent {
+	case 0: // zero and subnormal numbers: fraction · 2^-24 is exact in float32
+		return math.Float32frombits(sign | math.Float32bits(float32(fraction)/(1<<24)))
+	case 0x1f:
+		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
+	}
+	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
+}
+
+func integerDecoder(dtype DType) func(b []byte) int64 {
+	switch dtype {
+	case Bool, U8:
+		return func(b []byte) int64 { return int64(b[0]) }
+	case I8:
+		return func(b []byte) int64 { return int64(int8(b[0])) }
+	case U16:
+		return func(b []byte) int64 { return int64(little.Uint16(b)) }
+	case I16:
+		return func(b []byte) int64 { return int64(int16(little.Uint16(b))) }
+	case U32:
+		return func(b []byte) int64 { return int64(little.Uint32(b)) }
+	case I32:
+		return func(b []byte) int64 { return int64(int32(little.Uint32(b))) }
+	case U64, I64:
+		return func(b []byte) int64 { return int64(little.Uint64(b)) }
+	}
+	return nil
+}
