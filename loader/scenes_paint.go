@@ -1,0 +1,202 @@
+package loader
+
+import (
+	"math"
+
+	"nmn/rng"
+)
+
+// Colours are RGB in fixed point with 16 fractional bits, so that a picture is the same on every
+// processor.
+type colour [3]int32
+
+func fixed(x float64) int32 { return int32(math.Round(x * 65536)) }
+
+func rgb(r, g, b float64) colour { return colour{fixed(r), fixed(g), fixed(b)} }
+
+var (
+	paints    [hueCount]colour // of the objects, in class order
+	alternate [hueCount]colour // their darker or lighter shade, for stripes and dots
+
+	grassColour, sandColour, waterColour, nightColour = rgb(.28, .50, .20), rgb(.82, .70, .45), rgb(.15, .38, .55), rgb(.07, .07, .14)
+	skyTop, skyBottom                                 = rgb(.45, .68, .95), rgb(.75, .87, .97)
+	glowColour, shadowColour                          = rgb(1, 1, .7), rgb(.02, .02, .05)
+
+	// normalTable holds the quantiles (i+½)/4096 of the standard normal distribution.
+	normalTable [4096]int32
+)
+
+func init() {
+	for i, c := range [hueCount][3]float64{
+		{.85, .12, .12}, {.15, .65, .20}, {.15, .25, .85}, {.93, .85, .15},
+		{.95, .95, .95}, {.07, .07, .07}, {.55, .15, .65}, {.95, .50, .10},
+	} {
+		paints[i] = rgb(c[0], c[1], c[2])
+		factor, lift := .4, .5
+		if c[0]+c[1]+c[2] > 1.5 {
+			factor, lift = .45, 0
+		}
+		alternate[i] = rgb(float64(c[0]*factor)+lift, float64(c[1]*factor)+lift, float64(c[2]*factor)+lift)
+	}
+	for i := range normalTable {
+		normalTable[i] = fixed(math.Sqrt2 * math.Erfinv((float64(i)+.5)/2048-1))
+	}
+}
+
+// normal turns 16 random bits into a normally distributed number with the given deviation, both in
+// fixed point.
+func normal(bits uint64, deviation int32) int32 {
+	return (normalTable[uint16(bits)>>4] * deviation) >> 16
+}
+
+// scenePainter holds the canvas of one picture while it is painted. Not safe for concurrent use.
+type scenePainter struct {
+	canvas [SceneSize][SceneSize]colour
+	// noise holds 64 random bits per pixel: 16 for each channel and 16 for the background.
+	noise [SceneSize][SceneSize]uint64
+}
+
+// paint draws the scene: background, objects from back to front, light, pixel noise.
+func (p *scenePainter) paint(scene *scene, stream *rng.Stream, pixels *[scenePictureSize]uint8) {
+	for row := range p.noise {
+		for column := range p.noise[row] {
+			p.noise[row][column] = stream.Uint64()
+		}
+	}
+	p.background(scene)
+	light := int32(65536)
+	if scene.place == wordNight {
+		light = fixed(.6)
+	}
+	for i := range scene.count {
+		p.mark(&scene.objects[i])
+		p.object(&scene.objects[i], light)
+	}
+	p.develop(scene.brightness, pixels)
+}
+
+func (p *scenePainter) background(scene *scene) {
+	switch scene.place {
+	case wordGrass:
+		p.grass()
+	case wordSky:
+		p.sky()
+	case wordSand:
+		p.sand()
+	case wordWater:
+		p.water(scene.phase)
+	default:
+		p.night()
+	}
+}
+
+// grass paints blades of 4×1 pixels.
+func (p *scenePainter) grass() {
+	deviation := fixed(.09)
+	for row := range p.canvas {
+		for column := range p.canvas[row] {
+			t := normal(p.noise[row&^3][column]>>48, deviation)
+			p.canvas[row][column] = colour{
+				grassColour[0] + int32(int64(t)*7/10), grassColour[1] + t, grassColour[2] + t/2,
+			}
+		}
+	}
+}
+
+// sky paints a vertical gradient.
+func (p *scenePainter) sky() {
+	for row := range p.canvas {
+		var shade colour
+		for c := range shade {
+			shade[c] = skyTop[c] + (skyBottom[c]-skyTop[c])*int32(row)/(SceneSize-1)
+		}
+		for column := range p.canvas[row] {
+			p.canvas[row][column] = shade
+		}
+	}
+}
+
+// sand paints grey grain.
+func (p *scenePainter) sand() {
+	deviation := fixed(.08)
+	for row := range p.canvas {
+		for column := range p.canvas[row] {
+			grain := normal(p.noise[row][column]>>48, deviation)
+			p.canvas[row][column] = colour{sandColour[0] + grain, sandColour[1] + grain, sandColour[2] + grain}
+		}
+	}
+}
+
+// water paints waves, .1·sin(1.3 row + φ + .6 sin(.35 column + φ)), by the addition theorem.
+func (p *scenePainter) water(phase float64) {
+	var sin, cos [SceneSize]float64
+	for column := range sin {
+		sin[column], cos[column] = math.Sincos(phase + .6*math.Sin(.35*float64(column)+phase))
+	}
+	for row := range p.canvas {
+		rowSin, rowCos := math.Sincos(1.3 * float64(row))
+		for column := range p.canvas[row] {
+			wave := int32(math.Floor(6553.6*(rowSin*cos[column]+rowCos*sin[column]) + .5))
+			p.canvas[row][column] = colour{waterColour[0] + wave, waterColour[1] + wave, waterColour[2] + wave}
+		}
+	}
+}
+
+// night paints stars on a dark sky, one for 125 pixels.
+func (p *scenePainter) night() {
+	const starRate, starlight = 524, 39322 // of 65536: .008 and .6
+	for row := range p.canvas {
+		for column := range p.canvas[row] {
+			shade := nightColour
+			if p.noise[row][column]>>48 < starRate {
+				shade[0], shade[1], shade[2] = shade[0]+starlight, shade[1]+starlight, shade[2]+starlight
+			}
+			p.canvas[row][column] = shade
+		}
+	}
+}
+
+// object paints the body.
+func (p *scenePainter) object(o *sceneObject, light int32) {
+	paint, other := paints[o.colour-wordRed], alternate[o.colour-wordRed]
+	for c := range paint {
+		paint[c] = int32(int64(paint[c]) * int64(light) >> 16)
+		other[c] = int32(int64(other[c]) * int64(light) >> 16)
+	}
+	for row, body := range o.body {
+		for column := 0; body>>column != 0; column++ {
+			if body>>column&1 == 0 {
+				continue
+			}
+			if o.texture != noWord && o.patterned(float64(column)+.5-o.x, float64(row)+.5-o.y) {
+				p.canvas[row][column] = other
+			} else {
+				p.canvas[row][column] = paint
+			}
+		}
+	}
+}
+
+// patterned says whether the texture shows the alternate shade at an offset from the centre.
+func (o *sceneObject) patterned(dx, dy float64) bool {
+	if o.texture == wordStriped {
+		return int(math.Floor(dx+dy+200))%4 < 2
+	}
+	return int(math.Floor(dx+200))%4 < 2 && int(math.Floor(dy+200))%4 < 2
+}
+
+// develop applies the light of the picture and the noise of the camera, and rounds to 8 bits.
+func (p *scenePainter) develop(brightness float64, pixels *[scenePictureSize]uint8) {
+	factor, deviation := int64(fixed(brightness)), fixed(.03)
+	at := 0
+	for row := range p.canvas {
+		for column := range p.canvas[row] {
+			noise := p.noise[row][column]
+			for c, v := range p.canvas[row][column] {
+				level := int64(v)*factor>>16 + int64(normal(noise>>(16*c), deviation))
+				pixels[at+c] = uint8((min(max(level, 0), 65536)*255 + 32768) >> 16)
+			}
+			at += 3
+		}
+	}
+}
