@@ -1,0 +1,23 @@
+package model
+
+import "math"
+
+// Rates turns a confidence map O, 2×2×K (one bag of Plan.Confidence, on the host), into
+// q01 = p(z=0|y=1) and q10 = p(z=1|y=0) for each class: the softmax over the observed label. missRate and
+// falseRate have K elements and are overwritten.
+func Rates(missRate, falseRate, confidence []float32) {
+	k := len(missRate)
+	at := func(observed, true, class int) float64 { return float64(confidence[(observed*2+true)*k+class]) }
+	for c := range k {
+		missRate[c] = float32(sigmoid(at(0, 1, c) - at(1, 1, c)))
+		falseRate[c] = float32(sigmoid(at(1, 0, c) - at(0, 0, c)))
+	}
+}
+
+func sigmoid(x float64) float64 {
+	if x < 0 {
+		e := math.Exp(x)
+		return e / (1 + e)
+	}
+	return 1 / (1 + math.Exp(-x))
+}
