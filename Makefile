@@ -1,0 +1,35 @@
+# Everything here needs only Go. `make help` lists the targets.
+GO ?= go
+RUNS ?= runs
+export CGO_ENABLED ?= 0
+
+.PHONY: help build train test race lint generate-check fuzz clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build ./nmn
+	$(GO) build -o nmn ./cmd/nmn
+
+train: build ## train on noisy scenes and print the table (up to 8 minutes on two cores)
+	./nmn experiment --preset scenes --run-dir $(RUNS)/scenes
+
+test: ## run all tests
+	$(GO) test ./...
+
+race: ## run the tests of everything with goroutines under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -short ./kernels/... ./loader/... ./model/... ./train/... ./telemetry/...
+
+lint: ## gofmt and vet, for every build tag and for arm64
+	@test -z "$$(gofmt -l . | tee /dev/stderr)" || (echo 'run gofmt -w on the files above' >&2; false)
+	$(GO) vet ./...
+	$(GO) vet -tags cpu ./...
+	$(GO) vet -tags noasm ./...
+	GOARCH=arm64 $(GO) vet ./...
+	GOARCH=386 $(GO) vet ./...
+
+fuzz: ## run every fuzz target for FUZZTIME (default 20s)
+	./.ci/fuzz $${FUZZTIME:-20s}
+
+clean: ## remove what was built
+	rm -rf nmn build
