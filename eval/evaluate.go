@@ -1,0 +1,121 @@
+package eval
+
+import "runtime"
+
+// Evaluate computes every measure of this package for one model: per word, per part-of-speech group
+// and over all words, against caption counts, labels and true labels, whichever the input has. It
+// does not change or keep the input. Errors wrap ErrShape or ErrValue and name row and column.
+func Evaluate(in Input, o Options) (*Result, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	o = o.resolved(in.Classes)
+	if in.Labels == nil && in.Counts != nil {
+		in.Labels = mentioned(in.Counts)
+	}
+	g := newGroups(in.Classes, in.Vocabulary)
+	r := &Result{
+		Bags: in.Bags, Classes: in.Classes, CaptionsPerBag: in.CaptionsPerBag, TopK: o.TopK,
+		GroupSize: eachGroup(g, func(classes []int) int { return len(classes) }),
+		Words:     namedWords(&in),
+	}
+	if !in.Logits {
+		r.OutsideRange = outsideRange(in.Scores)
+	}
+	var perWord []WordMeasures
+	r.Measures, perWord = measure(&in, in.Scores, g, o)
+	for c := range r.Words {
+		r.Words[c].WordMeasures = perWord[c]
+	}
+	if in.Observed != nil {
+		observed, perWord := measure(&in, in.Observed, g, o)
+		r.Observed = &observed
+		for c := range r.Words {
+			r.Words[c].Observed = &perWord[c]
+		}
+	}
+	if in.Rates != nil {
+		r.Transition = newTransition(g, in.Rates, in.TrueRates)
+	}
+	return r, nil
+}
+
+func (o Options) resolved(classes int) Options {
+	if o.Threshold == 0 {
+		o.Threshold = defaultThreshold
+	}
+	if o.TopK == 0 {
+		o.TopK = defaultTopK
+	}
+	o.TopK = min(o.TopK, classes)
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	return o
+}
+
+// mentioned derives labels from captions: a word in any caption of a bag is a label of it.
+func mentioned(counts []uint8) []uint8 {
+	labels := make([]uint8, len(counts))
+	for i, c := range counts {
+		labels[i] = min(c, 1)
+	}
+	return labels
+}
+
+func outsideRange(scores []float32) int {
+	n := 0
+	for _, s := range scores {
+		if s < 0 || s > 1 {
+			n++
+		}
+	}
+	return n
+}
+
+func namedWords(in *Input) []Word {
+	words := make([]Word, in.Classes)
+	for c := range words {
+		words[c].Word = in.word(c)
+		if in.Vocabulary != nil {
+			words[c].POS = in.Vocabulary.Word(c).POS.String()
+		}
+		words[c].Q01, words[c].Q10 = rate(in.Rates, c)
+		words[c].T01, words[c].T10 = rate(in.TrueRates, c)
+	}
+	return words
+}
+
+// measure evaluates one matrix of scores.
+func measure(in *Input, scores []float32, g groups, o Options) (Measures, []WordMeasures) {
+	m := Measures{Threshold: o.Threshold, PlugIn: o.PlugIn}
+	if m.PlugIn == 0 {
+		m.PlugIn = plugIn(scores, in.Logits, o.Workers)
+	}
+	t := tallies{in: in, scores: scores, threshold: m.Threshold, plugIn: m.PlugIn}
+	t.columns(o.Workers)
+	t.topK(o.TopK, o.Workers)
+	words := make([]WordMeasures, in.Classes)
+	if t.human != nil {
+		m.Human = newHuman(g, t.human)
+		for c := range words {
+			words[c].Human = &t.human[c]
+		}
+	}
+	if t.labels != nil {
+		m.Labels = newMultiLabel(g, t.labels)
+		for c := range words {
+			words[c].Labels = t.labels[c].word()
+		}
+	}
+	if t.truth != nil {
+		m.Truth = newMultiLabel(g, t.truth)
+		for c := range words {
+			words[c].Truth = t.truth[c].word()
+		}
+	}
+	return m, words
+}

@@ -1,0 +1,351 @@
+package eval
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"nmn/rng"
+	"nmn/text"
+
+	dense "gorgonia.org/tensor"
+)
+
+// drawInput makes a test set with tied scores, all references and all groups.
+func drawInput(t testing.TB, bags, classes int) Input {
+	t.Helper()
+	r := rng.New(7, bags, classes)
+	words := make([]text.Word, classes)
+	for c := range words {
+		words[c] = text.Word{Text: "w" + strings.Repeat("x", c%5) + string(rune('a'+c%26)) + strings.Repeat("y", c/26), POS: text.POS(c % text.POSCount)}
+	}
+	v, err := text.NewVocabulary(words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := Input{Bags: bags, Classes: classes, CaptionsPerBag: 5, Vocabulary: v}
+	for range bags * classes {
+		y := uint8(0)
+		if r.Float64() < .3 {
+			y = 1
+		}
+		s := .6*float64(y)*r.Float64() + .4*r.Float64()
+		if r.Float64() < .5 {
+			s = math.Round(s*16) / 16
+		}
+		count := uint8(0)
+		for range 5 {
+			if r.Float64() < .5*float64(y) {
+				count++
+			}
+		}
+		in.Scores = append(in.Scores, float32(s))
+		in.Observed = append(in.Observed, float32(s*.8+.1))
+		in.Truth, in.Counts = append(in.Truth, y), append(in.Counts, count)
+	}
+	return in
+}
+
+func TestEvaluate_DoesNotDependOnWorkers(t *testing.T) {
+	in := drawInput(t, 211, 37)
+	one, err := Evaluate(in, Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := json.Marshal(one)
+	for _, workers := range []int{2, 3, 16} {
+		many, err := Evaluate(in, Options{Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := json.Marshal(many); string(got) != string(want) {
+			t.Errorf("%d workers give another result than one", workers)
+		}
+	}
+}
+
+func TestEvaluate_AgreesWithTheMeasuresOfEachWord(t *testing.T) {
+	in := drawInput(t, 120, 21)
+	r, err := Evaluate(in, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var verbs []Number
+	for c := range in.Classes {
+		scores, counts, truth := column(in.Scores, in.Classes, c), column(in.Counts, in.Classes, c), column(in.Truth, in.Classes, c)
+		a, err := HumanAgreement(scores, counts, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *r.Words[c].Human != a {
+			t.Errorf("word %d: %+v, alone %+v", c, *r.Words[c].Human, a)
+		}
+		ap, stable, err := AveragePrecision(scores, truth)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := r.Words[c].Truth; w.AP != ap || w.StableAP != stable {
+			t.Errorf("word %d: AP %v and %v, alone %v and %v", c, w.AP, w.StableAP, ap, stable)
+		}
+		if in.Vocabulary.Word(c).POS == text.VB {
+			verbs = append(verbs, a.AP)
+		}
+	}
+	if m, _ := mean(verbs); r.Human.AP.Group[text.VB] != m {
+		t.Errorf("mean AP of the verbs: %v, want %v", r.Human.AP.Group[text.VB], m)
+	}
+	if r.Human.AP.Group[text.VB] == r.Human.AP.All {
+		t.Error("the verbs' mean equals the mean of all words")
+	}
+	if r.GroupSize.All != 21 || r.GroupSize.Group[text.VB] != 3 {
+		t.Errorf("group sizes: %+v", r.GroupSize)
+	}
+}
+
+func column[T any](m []T, k, c int) []T {
+	var out []T
+	for i := c; i < len(m); i += k {
+		out = append(out, m[i])
+	}
+	return out
+}
+
+func TestEvaluate_LabelsDefaultToMentionedWords(t *testing.T) {
+	in := drawInput(t, 60, 9)
+	implied, err := Evaluate(in, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Labels = make([]uint8, len(in.Counts))
+	for i, c := range in.Counts {
+		if c > 0 {
+			in.Labels[i] = 1
+		}
+	}
+	given, err := Evaluate(in, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(implied.Labels, given.Labels) || implied.Labels == nil {
+		t.Error("labels left out differ from counts above zero")
+	}
+	if implied.Labels.AP.All == implied.Truth.AP.All {
+		t.Error("labels and true labels are not told apart")
+	}
+}
+
+func TestEvaluate_LogitsRankAndCalibrateAsTheirProbabilities(t *testing.T) {
+	in := drawInput(t, 150, 8)
+	in.Observed = nil
+	p, err := Evaluate(in, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Scores = append([]float32(nil), in.Scores...)
+	for i, s := range in.Scores {
+		in.Scores[i] = float32(math.Log(float64(s) / (1 - float64(s)))) // also -Inf for 0
+	}
+	in.Logits = true
+	o, err := Evaluate(in, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		a, b Number
+	}{
+		{"AP", p.Truth.AP.All, o.Truth.AP.All}, {"Brier", p.Truth.Brier.All, o.Truth.Brier.All},
+		{"OF1", p.Truth.AtThreshold.All.OF1, o.Truth.AtThreshold.All.OF1}, {"top-3", p.Truth.AtTopKThreshold.All.OF1, o.Truth.AtTopKThreshold.All.OF1},
+		{"plug-in threshold", Number(p.PlugIn), Number(o.PlugIn)}, {"OF1 at plug-in", p.Truth.AtPlugIn.All.OF1, o.Truth.AtPlugIn.All.OF1},
+	} {
+		if !(math.Abs(float64(c.a-c.b)) < 1e-6) {
+			t.Errorf("%s: %v from probabilities, %v from log-odds", c.name, c.a, c.b)
+		}
+	}
+}
+
+func TestEvaluate_LogitsKeepApartWhatRoundsToOne(t *testing.T) {
+	in := Input{Bags: 2, Classes: 1, Scores: []float32{40, 60}, Labels: []uint8{0, 1}, Logits: true}
+	r, err := Evaluate(in, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Labels.AP.All != 1 {
+		t.Errorf("AP %v, want 1: both probabilities round to 1 but the log-odds differ", r.Labels.AP.All)
+	}
+}
+
+func TestEvaluate_ObservedPredictionIsEvaluatedBeside(t *testing.T) {
+	in := drawInput(t, 80, 9)
+	in.Observed = append([]float32(nil), in.Scores...)
+	in.Observed[3] = 1 - in.Observed[3]
+	r, err := Evaluate(in, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := in
+	alone.Scores, alone.Observed = in.Observed, nil
+	a, err := Evaluate(alone, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(*r.Observed, a.Measures) || reflect.DeepEqual(r.Measures, a.Measures) {
+		t.Error("the observed prediction is not evaluated like a prediction of its own")
+	}
+}
+
+func TestEvaluate_RefusesWhatHasNoMeaning(t *testing.T) {
+	nan := float32(math.NaN())
+	for _, c := range []struct {
+		name   string
+		change func(*Input)
+		want   error
+		says   string
+	}{
+		{"NaN score", func(in *Input) { in.Scores[9*2+4] = nan }, ErrValue, "row 3 (c), column 5"},
+		{"NaN observed", func(in *Input) { in.Observed[0] = nan }, ErrValue, "observed scores: row 1"},
+		{"infinite probability", func(in *Input) { in.Scores[0] = float32(math.Inf(1)) }, ErrValue, "row 1"},
+		{"scores short", func(in *Input) { in.Scores = in.Scores[1:] }, ErrShape, "3 bags × 9 classes"},
+		{"counts of another shape", func(in *Input) { in.Counts = in.Counts[:9] }, ErrShape, "caption counts"},
+		{"count above captions", func(in *Input) { in.Counts[10] = 6 }, ErrValue, "row 2 (b), column 2"},
+		{"one caption", func(in *Input) { in.CaptionsPerBag = 1 }, ErrValue, "captions per bag"},
+		{"label 2", func(in *Input) { in.Labels = make([]uint8, 27); in.Labels[26] = 2 }, ErrValue, "row 3 (c), column 9"},
+		{"no reference", func(in *Input) { in.Truth, in.Counts = nil, nil }, ErrShape, "hold the scores against"},
+		{"no bags", func(in *Input) { in.Bags = 0 }, ErrShape, "nothing to evaluate"},
+		{"vocabulary of another size", func(in *Input) { in.Classes = 3; in.Bags = 9; in.IDs = nil }, ErrShape, "vocabulary of 9"},
+		{"identifiers short", func(in *Input) { in.IDs = in.IDs[:1] }, ErrShape, "identifiers"},
+		{"rate above one", func(in *Input) {
+			in.Rates = &Rates{Q01: make([]float64, 9), Q10: make([]float64, 9)}
+			in.Rates.Q10[2] = 1.1
+		}, ErrValue, "class 3"},
+		{"rates short", func(in *Input) { in.Rates = &Rates{Q01: make([]float64, 8), Q10: make([]float64, 9)} }, ErrShape, "8 and 9 rates"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in := drawInput(t, 3, 9)
+			in.IDs = []string{"a", "b", "c"}
+			c.change(&in)
+			_, err := Evaluate(in, Options{})
+			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("error %v, want %v naming %q", err, c.want, c.says)
+			}
+		})
+	}
+	if _, err := Evaluate(drawInput(t, 3, 9), Options{Threshold: math.NaN()}); !errors.Is(err, ErrValue) {
+		t.Errorf("NaN threshold: %v", err)
+	}
+}
+
+func TestEvaluate_CountsScoresThatAreNoProbability(t *testing.T) {
+	in := drawInput(t, 30, 9)
+	in.Scores[5], in.Scores[17] = -2, 1.5
+	r, err := Evaluate(in, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.OutsideRange != 2 || r.PlugIn < 0 || r.PlugIn > 1 {
+		t.Errorf("%d outside the range, plug-in threshold %v", r.OutsideRange, r.PlugIn)
+	}
+	in.Logits = true
+	if r, err = Evaluate(in, Options{}); err != nil || r.OutsideRange != 0 {
+		t.Errorf("as log-odds: %d outside the range, %v", r.OutsideRange, err)
+	}
+}
+
+func TestResult_JSONReadsBackEqual(t *testing.T) {
+	in := drawInput(t, 40, 9)
+	for i := range in.Bags { // a word never seen
+		in.Counts[i*9], in.Truth[i*9] = 0, 0
+	}
+	in.Rates = &Rates{Q01: make([]float64, 9), Q10: make([]float64, 9)}
+	r, err := Evaluate(in, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(b), `"ap":null`) || !strings.Contains(string(b), `{"NN":`) {
+		t.Errorf("no null for the word never seen, or no group names: %.300s", b)
+	}
+	var back Result
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := json.Marshal(back); string(again) != string(b) {
+		t.Error("reading the result back changes it")
+	}
+	if !math.IsNaN(float64(back.Words[0].Human.AP)) {
+		t.Error("null is not read as undefined")
+	}
+	if err := json.Unmarshal([]byte(`{"NN":1}`), &back.GroupSize); err == nil {
+		t.Error("groups with columns missing are read")
+	}
+}
+
+func TestTransition_ErrorPerClassAndMean(t *testing.T) {
+	in := drawInput(t, 30, 3)
+	in.Rates = &Rates{Q01: []float64{.3, .2, .1}, Q10: []float64{.1, .1, .1}}
+	in.TrueRates = &Rates{Q01: []float64{.4, math.NaN(), .1}, Q10: []float64{.1, .2, .4}}
+	r, err := Evaluate(in, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := r.Transition
+	if math.Abs(float64(x.Q01Error.All)-.05) > 1e-12 || math.Abs(float64(x.Q10Error.All)-.4/3) > 1e-12 {
+		t.Errorf("mean errors %v and %v, want .05 and .1333", x.Q01Error.All, x.Q10Error.All)
+	}
+	if x.Q01Error.Group[text.VB].Defined() || math.Abs(float64(x.Q10Error.Group[text.VB])-.1) > 1e-12 {
+		t.Errorf("the group whose T01 is unknown: %+v", x)
+	}
+	if r.Words[0].Q01 != .3 || r.Words[0].T01 != .4 || r.Words[1].T01.Defined() {
+		t.Errorf("words: %+v", r.Words)
+	}
+}
+
+func TestTrueRates_CountsFlips(t *testing.T) {
+	r, err := TrueRates([]uint8{1, 0, 0, 0, 1, 0}, []uint8{1, 1, 1, 1, 0, 1}, 3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Q01[0] != .5 || r.Q01[1] != 1 || r.Q10[0] != 1 || !math.IsNaN(r.Q10[1]) {
+		t.Errorf("rates %+v", r)
+	}
+	if _, err := TrueRates([]uint8{2}, []uint8{1}, 1, 1); !errors.Is(err, ErrValue) {
+		t.Errorf("label 2: %v", err)
+	}
+}
+
+func TestDenseMatrices_AreCheckedAndShared(t *testing.T) {
+	d := dense.New(dense.WithShape(2, 3), dense.WithBacking([]float32{1, 2, 3, 4, 5, 6}))
+	v, n, k, err := Float32Matrix(d)
+	if err != nil || n != 2 || k != 3 || &v[0] != &d.Float32s()[0] {
+		t.Errorf("%v %d %d %v", v, n, k, err)
+	}
+	if _, _, _, err := Uint8Matrix(d); !errors.Is(err, ErrShape) {
+		t.Errorf("float32 as uint8: %v", err)
+	}
+	if _, _, _, err := Float32Matrix(nil); !errors.Is(err, ErrShape) {
+		t.Errorf("nil: %v", err)
+	}
+	if err := d.T(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := Float32Matrix(d); !errors.Is(err, ErrShape) {
+		t.Errorf("transposed view: %v", err)
+	}
+}
+
+func BenchmarkEvaluate(b *testing.B) {
+	in := drawInput(b, 40504, 100)
+	in.Observed, in.Truth = nil, nil
+	b.SetBytes(int64(in.Bags * in.Classes * 4))
+	for b.Loop() {
+		if _, err := Evaluate(in, Options{Workers: 1}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

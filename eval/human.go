@@ -1,0 +1,115 @@
+package eval
+
+import "fmt"
+
+// Agreement holds the measures of Fang et al. for one word: how well the ranking of the bags agrees
+// with the captions that people wrote, compared with how well those people agree with each other.
+// All are undefined for a word that no caption mentions.
+type Agreement struct {
+	AP                     Number `json:"ap"`
+	Precision              Number `json:"human_precision"`
+	Recall                 Number `json:"human_recall"`
+	PrecisionAtHumanRecall Number `json:"precision_at_human_recall"`
+	Mentions               int    `json:"mentions"` // sum of the counts: captions with the word
+}
+
+// HumanAgreement compares scores with counts: counts[n] of the captions of bag n, 0 to
+// captionsPerBag, mention the word. With K captions per bag and the bags in descending order of
+// score, each bag with count c contributes (after Fang et al., CVPR 2015)
+//
+//	tp = c (1 - 1/K),    fp = 0 if c > 1, 1/K if c = 1, 1 if c = 0
+//
+// P = cum(tp) / (cum(tp) + cum(fp)), R = cum(tp) / sum(tp); AP is the area under the monotone
+// envelope of P over R. A person as detector, each caption in turn held against the other K-1:
+//
+//	human precision = sum c(c-1) / (sum c(c-1) + #{c = 1}),    human recall = sum c(c-1) / ((K-1) sum c)
+//
+// Precision at human recall is the raw P, not the envelope, at the first rank where R reaches human
+// recall; that comparison is made in integers, for the two are often exactly equal.
+func HumanAgreement(scores []float32, counts []uint8, captionsPerBag int) (Agreement, error) {
+	if len(scores) != len(counts) {
+		return Agreement{}, fmt.Errorf("human agreement: %d scores, %d counts: %w", len(scores), len(counts), ErrShape)
+	}
+	if err := checkCaptions(captionsPerBag); err != nil {
+		return Agreement{}, err
+	}
+	for i, s := range scores {
+		if s != s {
+			return Agreement{}, fmt.Errorf("human agreement: score of row %d is NaN: %w", i+1, ErrValue)
+		}
+		if int(counts[i]) > captionsPerBag {
+			return Agreement{}, fmt.Errorf("human agreement: row %d: %d of %d captions: %w", i+1, counts[i], captionsPerBag, ErrValue)
+		}
+	}
+	return agreement(new(ranker).rank(scores), counts, captionsPerBag), nil
+}
+
+func checkCaptions(captionsPerBag int) error {
+	if captionsPerBag < 2 || captionsPerBag > 255 {
+		return fmt.Errorf("captions per bag: %d is outside 2 to 255; human agreement needs at least two captions of a bag to compare: %w", captionsPerBag, ErrValue)
+	}
+	return nil
+}
+
+// agreement works in units of 1/K, in which every sum of the definition is an integer.
+func agreement(order ranking, counts []uint8, captions int) Agreement {
+	var tp, fp, pairs, singles, total int64
+	for _, c := range counts {
+		t, f := contribution(c, captions)
+		tp, fp, total = tp+t, fp+f, total+int64(c)
+		pairs += int64(c) * (int64(c) - 1)
+		if c == 1 {
+			singles++
+		}
+	}
+	if total == 0 {
+		return Agreement{Undefined(), Undefined(), Undefined(), Undefined(), 0}
+	}
+	return Agreement{
+		AP:                     envelopeArea(order, counts, captions, tp, fp, total),
+		Precision:              Number(float64(pairs) / float64(pairs+singles)),
+		Recall:                 Number(float64(pairs) / float64(int64(captions-1)*total)),
+		PrecisionAtHumanRecall: precisionAtRecall(order, counts, captions, pairs),
+		Mentions:               int(total),
+	}
+}
+
+// contribution of a bag with count c to true and false positives, times the captions per bag.
+func contribution(c uint8, captions int) (tp, fp int64) {
+	switch c {
+	case 0:
+		return 0, int64(captions)
+	case 1:
+		return int64(captions - 1), 1
+	default:
+		return int64(captions-1) * int64(c), 0
+	}
+}
+
+// envelopeArea walks from the last rank to the first, so that the envelope is a running maximum.
+// tp and fp are the sums over all ranks; recall rises by c/total at each.
+func envelopeArea(order ranking, counts []uint8, captions int, tp, fp, total int64) Number {
+	area, envelope := 0.0, 0.0
+	for i := len(order) - 1; i >= 0; i-- {
+		envelope = max(envelope, float64(tp)/float64(tp+fp))
+		c := counts[order.row(i)]
+		area += float64(c) * envelope
+		t, f := contribution(c, captions)
+		tp, fp = tp-t, fp-f
+	}
+	return Number(area / float64(total))
+}
+
+// precisionAtRecall returns the raw precision at the first rank where (K-1) cum(c) >= sum c(c-1),
+// which is R >= human recall without a division.
+func precisionAtRecall(order ranking, counts []uint8, captions int, pairs int64) Number {
+	var tp, fp int64
+	for i := range order {
+		t, f := contribution(counts[order.row(i)], captions)
+		tp, fp = tp+t, fp+f // tp = (K-1) cum(c)
+		if tp >= pairs {
+			break
+		}
+	}
+	return Number(float64(tp) / float64(tp+fp))
+}

@@ -1,0 +1,245 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"nmn/text"
+)
+
+// Errors that a caller may act on; every error of this package about its input wraps one of them.
+var (
+	// ErrShape reports matrices whose sizes disagree.
+	ErrShape = errors.New("sizes disagree")
+	// ErrValue reports NaN or a value outside its range.
+	ErrValue = errors.New("value not allowed")
+	// ErrFormat reports a file that is not what it should be.
+	ErrFormat = errors.New("not a valid file")
+	// ErrNames reports words or bag identifiers that do not match.
+	ErrNames = errors.New("names do not match")
+)
+
+// Input is what a model said about N bags and K classes, and what it is held against. All matrices
+// are N×K, row-major. At least one of Labels, Truth and Counts is needed.
+type Input struct {
+	Bags, Classes int
+
+	// Scores are the clean-label probabilities p(y=1|I), or log-odds where Logits is set. Log-odds
+	// keep apart what rounds to probability 1, so prefer them for ranking. Other finite scores are
+	// taken as they are and counted in Result.OutsideRange: rankings keep their meaning, thresholds
+	// and calibration do not. NaN, and an infinite probability, are errors.
+	Scores []float32
+	// Observed are the observed-label probabilities p(z=1|I) (log-odds where Logits is set): the
+	// human-centric prediction that the paper compares in its section on incorrect labels. May be nil.
+	Observed []float32
+	Logits   bool
+
+	Labels []uint8 // observed labels z, 0 or 1; nil means Counts > 0 where there are Counts
+	Truth  []uint8 // true labels y, 0 or 1, where known
+	Counts []uint8 // captions of the bag that mention the word, 0 to CaptionsPerBag
+	// CaptionsPerBag is 5 for COCO and scenes, 20 for MSR-VTT; needed with Counts, at least 2.
+	CaptionsPerBag int
+
+	Vocabulary *text.Vocabulary // class names and parts of speech; nil leaves the groups undefined
+	Words      []string         // class names where there is no vocabulary; may be nil
+	IDs        []string         // names of the bags for messages; may be nil
+
+	Rates     *Rates // estimated transition rates q per class; may be nil
+	TrueRates *Rates // true transition rates T per class; may be nil, needs Rates
+}
+
+// Options are the settings of an evaluation; zero values stand for the defaults.
+type Options struct {
+	// Threshold is the probability from which a label is predicted; 0.5 by default.
+	Threshold float64
+	// PlugIn is a second threshold, for example one found on training data. By default it is
+	// PlugInThreshold of the scores that are evaluated.
+	PlugIn float64
+	// TopK is the number of labels predicted for each bag by the top-k measures; 3 by default, and
+	// at most the number of classes.
+	TopK int
+	// Workers is the number of goroutines; by default one for each processor. It does not change
+	// results.
+	Workers int
+}
+
+const (
+	defaultThreshold = 0.5
+	defaultTopK      = 3
+)
+
+// Validate names the field that is out of range.
+func (o Options) Validate() error {
+	switch {
+	case !(o.Threshold >= 0 && o.Threshold <= 1):
+		return fmt.Errorf("evaluation: Threshold is %g, want 0 to 1: %w", o.Threshold, ErrValue)
+	case !(o.PlugIn >= 0 && o.PlugIn <= 1):
+		return fmt.Errorf("evaluation: PlugIn is %g, want 0 to 1: %w", o.PlugIn, ErrValue)
+	case o.TopK < 0:
+		return fmt.Errorf("evaluation: TopK is %d, want at least 1: %w", o.TopK, ErrValue)
+	case o.Workers < 0:
+		return fmt.Errorf("evaluation: Workers is %d, want at least 1: %w", o.Workers, ErrValue)
+	}
+	return nil
+}
+
+// check refuses what Evaluate could not give a meaning to.
+func (in *Input) check() error {
+	if in.Bags < 1 || in.Classes < 1 {
+		return fmt.Errorf("evaluation: %d bags, %d classes: nothing to evaluate: %w", in.Bags, in.Classes, ErrShape)
+	}
+	if in.Labels == nil && in.Truth == nil && in.Counts == nil {
+		return fmt.Errorf("evaluation: no labels, true labels or caption counts to hold the scores against: %w", ErrShape)
+	}
+	if err := in.checkNames(); err != nil {
+		return err
+	}
+	if err := in.checkScores("scores", in.Scores); err != nil {
+		return err
+	}
+	if in.Observed != nil {
+		if err := in.checkScores("observed scores", in.Observed); err != nil {
+			return err
+		}
+	}
+	return in.checkReferences()
+}
+
+func (in *Input) checkNames() error {
+	if v := in.Vocabulary; v != nil && v.Len() != in.Classes {
+		return fmt.Errorf("evaluation: vocabulary of %d words for %d classes: %w", v.Len(), in.Classes, ErrShape)
+	}
+	if in.Words != nil && len(in.Words) != in.Classes {
+		return fmt.Errorf("evaluation: %d words for %d classes: %w", len(in.Words), in.Classes, ErrShape)
+	}
+	if in.IDs != nil && len(in.IDs) != in.Bags {
+		return fmt.Errorf("evaluation: %d identifiers for %d bags: %w", len(in.IDs), in.Bags, ErrShape)
+	}
+	return nil
+}
+
+func (in *Input) checkScores(what string, scores []float32) error {
+	if err := checkSize(what, len(scores), in.Bags, in.Classes); err != nil {
+		return err
+	}
+	for i, s := range scores {
+		if fault := scoreFault(s, in.Logits); fault != "" {
+			return fmt.Errorf("%s: %s: %s: %w", what, in.place(i), fault, ErrValue)
+		}
+	}
+	return nil
+}
+
+// scoreFault says what is wrong with a score, or nothing.
+func scoreFault(s float32, logits bool) string {
+	switch {
+	case s != s:
+		return "NaN"
+	case !logits && math.IsInf(float64(s), 0):
+		return "an infinite probability"
+	}
+	return ""
+}
+
+func (in *Input) checkReferences() error {
+	for _, m := range []struct {
+		what   string
+		labels []uint8
+	}{{"labels", in.Labels}, {"true labels", in.Truth}} {
+		if m.labels == nil {
+			continue
+		}
+		if err := checkSize(m.what, len(m.labels), in.Bags, in.Classes); err != nil {
+			return err
+		}
+		if i, ok := exceeds(m.labels, 1); ok {
+			return fmt.Errorf("%s: %s: %d, want 0 or 1: %w", m.what, in.place(i), m.labels[i], ErrValue)
+		}
+	}
+	if in.Counts != nil {
+		if err := in.checkCounts(); err != nil {
+			return err
+		}
+	}
+	if in.TrueRates != nil && in.Rates == nil {
+		return fmt.Errorf("evaluation: true rates without estimated rates: %w", ErrShape)
+	}
+	for _, m := range []struct {
+		what  string
+		rates *Rates
+	}{{"estimated rates", in.Rates}, {"true rates", in.TrueRates}} {
+		if m.rates == nil {
+			continue
+		}
+		if err := m.rates.check(m.what, in.Classes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in *Input) checkCounts() error {
+	if err := checkCaptions(in.CaptionsPerBag); err != nil {
+		return err
+	}
+	if err := checkSize("caption counts", len(in.Counts), in.Bags, in.Classes); err != nil {
+		return err
+	}
+	if i, ok := exceeds(in.Counts, in.CaptionsPerBag); ok {
+		return fmt.Errorf("caption counts: %s: %d of %d captions: %w", in.place(i), in.Counts[i], in.CaptionsPerBag, ErrValue)
+	}
+	return nil
+}
+
+func checkLabels(what string, labels []uint8, bags, classes int) error {
+	if err := checkSize(what, len(labels), bags, classes); err != nil {
+		return err
+	}
+	if i, ok := exceeds(labels, 1); ok {
+		return fmt.Errorf("%s: row %d, column %d: %d, want 0 or 1: %w", what, i/classes+1, i%classes+1, labels[i], ErrValue)
+	}
+	return nil
+}
+
+func checkSize(what string, n, bags, classes int) error {
+	if bags < 0 || classes < 1 || n/classes != bags || n%classes != 0 {
+		return fmt.Errorf("%s: %d values for %d bags × %d classes: %w", what, n, bags, classes, ErrShape)
+	}
+	return nil
+}
+
+// exceeds finds the first value above the limit.
+func exceeds(values []uint8, limit int) (int, bool) {
+	for i, v := range values {
+		if int(v) > limit {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// place names a cell of a matrix by row and column, counted from 1, with their names where known.
+func (in *Input) place(i int) string {
+	row, column := i/in.Classes, i%in.Classes
+	s := fmt.Sprintf("row %d", row+1)
+	if in.IDs != nil {
+		s += fmt.Sprintf(" (%s)", in.IDs[row])
+	}
+	s += fmt.Sprintf(", column %d", column+1)
+	if w := in.word(column); w != "" {
+		s += fmt.Sprintf(" (%s)", w)
+	}
+	return s
+}
+
+// word is the name of a class, empty where it has none.
+func (in *Input) word(c int) string {
+	switch {
+	case in.Vocabulary != nil:
+		return in.Vocabulary.Word(c).Text
+	case in.Words != nil:
+		return in.Words[c]
+	}
+	return ""
+}

@@ -1,0 +1,137 @@
+package eval
+
+// tally is what one class needs for all its measures against one kind of label.
+type tally struct {
+	ap, stableAP        Number
+	threshold, plugIn   confusion
+	topK, topKThreshold confusion
+	calibration         calibration
+}
+
+func (t *tally) word() *WordLabels {
+	return &WordLabels{
+		Positives: t.threshold.positives, AP: t.ap, StableAP: t.stableAP,
+		Precision: Number(t.threshold.precision()), Recall: Number(t.threshold.recall()), F1: Number(t.threshold.f1()),
+		Brier: t.calibration.brier(), ECE: t.calibration.probability.error(),
+	}
+}
+
+// tallies evaluates one matrix of scores class by class.
+type tallies struct {
+	in                *Input
+	scores            []float32
+	threshold, plugIn float64
+
+	human         []Agreement // nil without counts
+	labels, truth []tally     // nil without such labels
+}
+
+// columnBlock is the number of classes that a worker takes at a time: 16 float32 are one cache
+// line, so that gathering columns out of rows reads each line once.
+const columnBlock = 16
+
+// columns computes everything that looks at one class at a time. Each class is written by one
+// worker alone, so results do not depend on their number.
+func (t *tallies) columns(workers int) {
+	k := t.in.Classes
+	if t.in.Counts != nil {
+		t.human = make([]Agreement, k)
+	}
+	if t.in.Labels != nil {
+		t.labels = make([]tally, k)
+	}
+	if t.in.Truth != nil {
+		t.truth = make([]tally, k)
+	}
+	parallel((k+columnBlock-1)/columnBlock, workers, func() func(int) {
+		b := newBlock(t.in.Bags)
+		return func(i int) {
+			first := i * columnBlock
+			b.evaluate(t, first, min(k, first+columnBlock))
+		}
+	})
+}
+
+// block is the working memory of one worker: columns gathered out of the rows, each of the length of
+// the bags, and one column of probabilities.
+type block struct {
+	scores                []float32
+	counts, labels, truth []uint8
+	probability           []float64
+	ranker                ranker
+}
+
+func newBlock(bags int) *block {
+	marks := func() []uint8 { return make([]uint8, bags*columnBlock) }
+	return &block{
+		scores: make([]float32, bags*columnBlock),
+		counts: marks(), labels: marks(), truth: marks(),
+		probability: make([]float64, bags),
+	}
+}
+
+// evaluate does the classes first to last-1.
+func (b *block) evaluate(t *tallies, first, last int) {
+	n, k := t.in.Bags, t.in.Classes
+	gather(b.scores, t.scores, k, first, last)
+	gather(b.counts, t.in.Counts, k, first, last)
+	gather(b.labels, t.in.Labels, k, first, last)
+	gather(b.truth, t.in.Truth, k, first, last)
+	for c := first; c < last; c++ {
+		lo, hi := (c-first)*n, (c-first+1)*n
+		order := b.ranker.rank(b.scores[lo:hi])
+		probabilities(b.probability, b.scores[lo:hi], t.in.Logits)
+		if t.human != nil {
+			t.human[c] = agreement(order, b.counts[lo:hi], t.in.CaptionsPerBag)
+		}
+		if t.labels != nil {
+			t.labels[c].column(t, order, b.probability, b.labels[lo:hi])
+		}
+		if t.truth != nil {
+			t.truth[c].column(t, order, b.probability, b.truth[lo:hi])
+		}
+	}
+}
+
+// gather copies columns first to last-1 of a row-major matrix with k columns, each to its own
+// stretch of to. An absent matrix is left alone.
+func gather[T any](to, from []T, k, first, last int) {
+	n := len(from) / k
+	for i := range n {
+		for j, v := range from[i*k+first : i*k+last] {
+			to[j*n+i] = v
+		}
+	}
+}
+
+func probabilities(to []float64, scores []float32, logits bool) {
+	for i, s := range scores {
+		if logits {
+			to[i] = sigmoid(float64(s))
+		} else {
+			to[i] = float64(s)
+		}
+	}
+}
+
+func (y *tally) column(t *tallies, order ranking, p []float64, labels []uint8) {
+	y.ap, y.stableAP = averagePrecision(order, labels)
+	y.calibration.add(p, labels)
+	y.threshold = confusionAt(t.threshold, p, labels)
+	y.plugIn = confusionAt(t.plugIn, p, labels)
+	y.topK.positives, y.topKThreshold.positives = y.threshold.positives, y.threshold.positives
+}
+
+// confusionAt predicts a label where p >= threshold.
+func confusionAt(threshold float64, p []float64, labels []uint8) confusion {
+	var c confusion
+	for i, v := range p {
+		z := int(labels[i])
+		c.positives += z
+		if v >= threshold {
+			c.predicted++
+			c.hits += z
+		}
+	}
+	return c
+}

@@ -1,0 +1,110 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+)
+
+// PlugInThreshold finds the probability from which to predict a label so that the expected F1 is
+// largest, from the model's own probabilities and no label:
+//
+//	theta* = argmax over theta of  2 sum_{p >= theta} p / (#{p >= theta} + sum p)
+//
+// where the last sum runs over all probabilities. A label is predicted where p >= theta*. The
+// result is one of the given probabilities, or 1 when all are zero. With logits set the values are
+// log-odds and p is their sigmoid; without, values beyond 0 and 1 count as 0 and 1.
+//
+// The maximum F of such a ratio is attained by the set p >= F/2, so that F <- ratio(F/2) rises to
+// it in a few passes over the data (Dinkelbach's iteration) without sorting.
+func PlugInThreshold(scores []float32, logits bool) (float64, error) {
+	for i, s := range scores {
+		if fault := scoreFault(s, logits); fault != "" {
+			return 0, fmt.Errorf("plug-in threshold: score %d: %s: %w", i+1, fault, ErrValue)
+		}
+	}
+	return plugIn(scores, logits, 1), nil
+}
+
+func plugIn(scores []float32, logits bool, workers int) float64 {
+	all := tailAbove(scores, logits, 0, workers)
+	if all.sum == 0 {
+		return 1
+	}
+	const usual = 0.25 // the iteration rises from any start below F/2; this one saves passes
+	best, start := expectedF1(all, all.sum), all
+	if t := tailAbove(scores, logits, usual, workers); t.count > 0 && expectedF1(t, all.sum) > best {
+		best, start = expectedF1(t, all.sum), t
+	}
+	for {
+		t := tailAbove(scores, logits, best/2, workers)
+		if t.count == 0 { // rounding only: the largest p is at least F/2
+			return start.least
+		}
+		f := expectedF1(t, all.sum)
+		if !(f > best) {
+			return t.least
+		}
+		best, start = f, t
+	}
+}
+
+func expectedF1(t tail, sum float64) float64 { return 2 * t.sum / (float64(t.count) + sum) }
+
+// tail summarises the probabilities from a threshold on.
+type tail struct {
+	count      int
+	sum, least float64
+}
+
+// chunk is the number of scores summed at a time: sums are split the same way for any number of
+// workers.
+const chunk = 1 << 16
+
+func tailAbove(scores []float32, logits bool, theta float64, workers int) tail {
+	parts := make([]tail, (len(scores)+chunk-1)/chunk)
+	parallel(len(parts), workers, func() func(int) {
+		return func(i int) {
+			parts[i] = tailOf(scores[i*chunk:min(len(scores), (i+1)*chunk)], logits, theta)
+		}
+	})
+	out := tail{least: math.Inf(1)}
+	for _, p := range parts {
+		out.count += p.count
+		out.sum += p.sum
+		out.least = min(out.least, p.least)
+	}
+	return out
+}
+
+func tailOf(scores []float32, logits bool, theta float64) tail {
+	out := tail{least: math.Inf(1)}
+	skip := math.Inf(-1) // below this log-odds sigmoid need not be computed
+	if logits && theta > 0 && theta < 1 {
+		skip = math.Log(theta/(1-theta)) - 1e-3
+	}
+	for _, s := range scores {
+		p := float64(s)
+		if logits {
+			if p < skip {
+				continue
+			}
+			p = sigmoid(p)
+		}
+		p = min(max(p, 0), 1)
+		if p >= theta {
+			out.count++
+			out.sum += p
+			out.least = min(out.least, p)
+		}
+	}
+	return out
+}
+
+// sigmoid is 1/(1+exp(-x)) without overflow.
+func sigmoid(x float64) float64 {
+	if x >= 0 {
+		return 1 / (1 + math.Exp(-x))
+	}
+	e := math.Exp(x)
+	return e / (1 + e)
+}
