@@ -1,0 +1,162 @@
+package text
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Tokenizer splits a caption into lower-case Penn Treebank tokens, with the behaviour of Stanford's
+// PTBTokenizer 3.4.1 under -preserveLines -lowerCase on one caption, which the COCO caption tools
+// run: "Don't stop." gives do, n't, stop and a period; double quotation marks become
+// two back quotes or two apostrophes, round brackets -lrb- and -rrb-.
+//
+// Left out, because captions do not have them: e-mail and web addresses, SGML, telephone numbers
+// with blanks, and the rewriting of currency signs. A line break is a blank.
+//
+// The zero value keeps every token. A Tokenizer is a value without state, safe for concurrent use.
+type Tokenizer struct {
+	// DropPunctuation leaves out the tokens that coco-caption leaves out, see CaptionPunctuation.
+	DropPunctuation bool
+}
+
+// Append appends the tokens of s to dst and returns the extended slice. Tokens share memory with
+// one lower-case copy of s (or with s itself where it is lower case), so a caption costs at most
+// one allocation beyond the growth of dst. Bytes that are not UTF-8 and characters that are
+// neither letters, digits, marks, punctuation, currency nor mathematical signs are dropped.
+func (t Tokenizer) Append(dst []string, s string) []string {
+	first := len(dst)
+	sc := scanner{tokens: dst, src: s, ascii: isASCII(s)}
+	if !sc.ascii {
+		sc.src = typographic.Replace(s)
+		sc.ascii = isASCII(sc.src)
+	}
+	sc.lower = sc.src
+	if sc.ascii {
+		sc.lower = strings.ToLower(sc.src)
+	}
+	for i := 0; i < len(sc.src); {
+		i = sc.token(i)
+	}
+	if t.DropPunctuation {
+		return dropPunctuation(sc.tokens, first)
+	}
+	return sc.tokens
+}
+
+// typographic replaces the characters for which the tokenizer writes ASCII.
+var typographic = strings.NewReplacer(
+	"‘", "'", "’", "'", "ʼ", "'", "“", "``", "”", "''", "…", "...", "–", "--", "—", "--",
+	"½", "1/2", "¼", "1/4", "¾", "3/4", "⅓", "1/3", "⅔", "2/3", "\u00a0", " ", "\u00ad", "")
+
+func dropPunctuation(tokens []string, first int) []string {
+	kept := tokens[:first]
+	for _, token := range tokens[first:] {
+		if !CaptionPunctuation(token) {
+			kept = append(kept, token)
+		}
+	}
+	return kept
+}
+
+// CaptionPunctuation reports whether coco-caption drops the token before it scores captions. Its
+// list names the brackets in capitals, while the tokens are lower case: brackets stay, and so do
+// runs such as "!!".
+func CaptionPunctuation(token string) bool {
+	switch token {
+	case "''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";":
+		return true
+	}
+	return false
+}
+
+// IsPunctuation reports whether a token holds neither a letter nor a digit, or names a bracket.
+// Such tokens never enter a vocabulary.
+func IsPunctuation(token string) bool {
+	switch token {
+	case "-lrb-", "-rrb-", "-lsb-", "-rsb-", "-lcb-", "-rcb-":
+		return true
+	}
+	for i := 0; i < len(token); {
+		if n := wordChar(token, i); n > 0 {
+			return false
+		}
+		_, n := utf8.DecodeRuneInString(token[i:])
+		i += n
+	}
+	return true
+}
+
+// scanner walks over one caption. Rules look at src, whose capitals tell an abbreviation from the
+// end of a sentence; tokens are cut from lower, which has the same offsets when src is ASCII.
+type scanner struct {
+	src, lower string
+	ascii      bool
+	tokens     []string
+}
+
+// emit appends src[i:j] in lower case.
+func (sc *scanner) emit(i, j int) {
+	if sc.ascii {
+		sc.tokens = append(sc.tokens, sc.lower[i:j])
+		return
+	}
+	sc.tokens = append(sc.tokens, strings.ToLower(sc.src[i:j]))
+}
+
+// add appends a token that is not a piece of the caption and returns where to go on.
+func (sc *scanner) add(token string, next int) int {
+	sc.tokens = append(sc.tokens, token)
+	return next
+}
+
+// at returns byte i, 0 at and beyond the end.
+func (sc *scanner) at(i int) byte {
+	if i >= 0 && i < len(sc.src) {
+		return sc.src[i]
+	}
+	return 0
+}
+
+// token reads what starts at i, appends its tokens, and returns the offset behind it, always
+// greater than i.
+func (sc *scanner) token(i int) int {
+	c := sc.src[i]
+	if isSpace(c) {
+		return i + 1
+	}
+	if wordChar(sc.src, i) == 0 {
+		return sc.mark(i)
+	}
+	end := sc.run(i)
+	if isDigit(c) {
+		if fraction := sc.mixedFraction(i); fraction > 0 {
+			return sc.add(strings.ReplaceAll(sc.src[i:fraction], " ", "\u00a0"), fraction)
+		}
+	}
+	if end == len(sc.src) || isSpace(sc.src[end]) { // most words of a caption
+		sc.word(i, end)
+		return end
+	}
+	return sc.compound(i, end)
+}
+
+// word emits the plain word src[i:end], taken apart where it is two words written as one.
+func (sc *scanner) word(i, end int) {
+	if cut := assimilation(sc.src[i:end]); cut > 0 {
+		sc.emit(i, i+cut)
+		i += cut
+	}
+	sc.emit(i, end)
+}
+
+// assimilation returns where the Penn Treebank cuts a word such as "cannot" or "gonna", or 0.
+func assimilation(w string) int {
+	if len(w) != 5 && len(w) != 6 {
+		return 0
+	}
+	switch strings.ToLower(w) {
+	case "cannot", "gonna", "gotta", "lemme", "gimme", "wanna":
+		return 3
+	}
+	return 0
+}
