@@ -1,0 +1,114 @@
+package ref
+
+// Conv is the shape of a cross-correlation with stride 1: x is N×H×W×C, w is K×R×S×C, b is K, y is
+// N×P×Q×K, Pad zeros stand around x.
+type Conv struct{ N, H, W, C, K, R, S, Pad int }
+
+// P is the number of rows of the output.
+func (g Conv) P() int { return g.H + 2*g.Pad - g.R + 1 }
+
+// Q is the number of columns of the output.
+func (g Conv) Q() int { return g.W + 2*g.Pad - g.S + 1 }
+
+func (g Conv) inside(h, w int) bool { return h >= 0 && h < g.H && w >= 0 && w < g.W }
+
+// ForwardAt is y[n,p,q,k] = b[k] + sum over r,s,c of x[n, p+r-Pad, q+s-Pad, c] · w[k,r,s,c]; a nil b
+// is 0.
+func (g Conv) ForwardAt(x, w, b []float64, n, p, q, k int) float64 {
+	sum := 0.0
+	if b != nil {
+		sum = b[k]
+	}
+	for r := range g.R {
+		for s := range g.S {
+			row, column := p+r-g.Pad, q+s-g.Pad
+			if !g.inside(row, column) {
+				continue
+			}
+			for c := range g.C {
+				sum += x[index4(g.H, g.W, g.C, n, row, column, c)] * w[index4(g.R, g.S, g.C, k, r, s, c)]
+			}
+		}
+	}
+	return sum
+}
+
+// GradDataAt is dx[n,h,w,c] = sum over r,s,k of dy[n, h-r+Pad, w-s+Pad, k] · w[k,r,s,c].
+func (g Conv) GradDataAt(dy, w []float64, n, row, column, c int) float64 {
+	sum := 0.0
+	for r := range g.R {
+		for s := range g.S {
+			p, q := row-r+g.Pad, column-s+g.Pad
+			if p < 0 || p >= g.P() || q < 0 || q >= g.Q() {
+				continue
+			}
+			for k := range g.K {
+				sum += dy[index4(g.P(), g.Q(), g.K, n, p, q, k)] * w[index4(g.R, g.S, g.C, k, r, s, c)]
+			}
+		}
+	}
+	return sum
+}
+
+// GradFilterAt is dw[k,r,s,c] = sum over n,p,q of dy[n,p,q,k] · x[n, p+r-Pad, q+s-Pad, c].
+func (g Conv) GradFilterAt(x, dy []float64, k, r, s, c int) float64 {
+	sum := 0.0
+	for n := range g.N {
+		for p := range g.P() {
+			for q := range g.Q() {
+				if row, column := p+r-g.Pad, q+s-g.Pad; g.inside(row, column) {
+					sum += dy[index4(g.P(), g.Q(), g.K, n, p, q, k)] * x[index4(g.H, g.W, g.C, n, row, column, c)]
+				}
+			}
+		}
+	}
+	return sum
+}
+
+// GradBiasAt is db[k] = sum over n,p,q of dy[n,p,q,k].
+func (g Conv) GradBiasAt(dy []float64, k int) float64 {
+	sum := 0.0
+	for n := range g.N {
+		for p := range g.P() {
+			for q := range g.Q() {
+				sum += dy[index4(g.P(), g.Q(), g.K, n, p, q, k)]
+			}
+		}
+	}
+	return sum
+}
+
+// Forward is ForwardAt for all of y.
+func (g Conv) Forward(x, w, b []float64) []float64 {
+	return all(g.N, g.P(), g.Q(), g.K, func(n, p, q, k int) float64 { return g.ForwardAt(x, w, b, n, p, q, k) })
+}
+
+// GradData is GradDataAt for all of dx.
+func (g Conv) GradData(dy, w []float64) []float64 {
+	return all(g.N, g.H, g.W, g.C, func(n, h, v, c int) float64 { return g.GradDataAt(dy, w, n, h, v, c) })
+}
+
+// GradFilter is GradFilterAt for all of dw.
+func (g Conv) GradFilter(x, dy []float64) []float64 {
+	return all(g.K, g.R, g.S, g.C, func(k, r, s, c int) float64 { return g.GradFilterAt(x, dy, k, r, s, c) })
+}
+
+// GradBias is GradBiasAt for all of db.
+func (g Conv) GradBias(dy []float64) []float64 {
+	return all(1, 1, 1, g.K, func(_, _, _, k int) float64 { return g.GradBiasAt(dy, k) })
+}
+
+// all evaluates f at every index of an a×b×c×d array.
+func all(a, b, c, d int, f func(i, j, k, l int) float64) []float64 {
+	out := make([]float64, 0, a*b*c*d)
+	for i := range a {
+		for j := range b {
+			for k := range c {
+				for l := range d {
+					out = append(out, f(i, j, k, l))
+				}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+package ref
+
+// Map is the shape of T feature maps T×H×W×C.
+type Map struct{ T, H, W, C int }
+
+// Len is the number of elements.
+func (m Map) Len() int { return m.T * m.H * m.W * m.C }
+
+// At is the row-major place of an element.
+func (m Map) At(t, h, w, c int) int { return index4(m.H, m.W, m.C, t, h, w, c) }
+
+// CeilHalf is the shape after 2×2 pooling with stride 2 in ceil mode.
+func (m Map) CeilHalf() Map { return Map{m.T, (m.H + 1) / 2, (m.W + 1) / 2, m.C} }
+
+// FloorHalf is the shape after 2×2 pooling with stride 2 in floor mode.
+func (m Map) FloorHalf() Map { return Map{m.T, m.H / 2, m.W / 2, m.C} }
+
+// MaxPoolArg returns for each element of the CeilHalf output the place in x of the first largest
+// element, row-major, of its window; windows are cut off at the border.
+func MaxPoolArg(m Map, x []float64) []int {
+	out := m.CeilHalf()
+	places := make([]int, 0, out.Len())
+	for t := range out.T {
+		for p := range out.H {
+			for q := range out.W {
+				for c := range out.C {
+					best := m.At(t, 2*p, 2*q, c)
+					for h := 2 * p; h < 2*p+2 && h < m.H; h++ {
+						for w := 2 * q; w < 2*q+2 && w < m.W; w++ {
+							if place := m.At(t, h, w, c); x[place] > x[best] {
+								best = place
+							}
+						}
+					}
+					places = append(places, best)
+				}
+			}
+		}
+	}
+	return places
+}
+
+// MaxPool is the maximum of each 2×2 window.
+func MaxPool(m Map, x []float64) []float64 {
+	places := MaxPoolArg(m, x)
+	y := make([]float64, len(places))
+	for i, place := range places {
+		y[i] = x[place]
+	}
+	return y
+}
+
+// MaxPoolGrad sends dy to the first largest element; with relu, only where that element is above 0.
+func MaxPoolGrad(m Map, dy, x []float64, relu bool) []float64 {
+	dx := make([]float64, m.Len())
+	for i, place := range MaxPoolArg(m, x) {
+		if !relu || x[place] > 0 {
+			dx[place] += dy[i]
+		}
+	}
+	return dx
+}
+
+// AvgPool is the mean of each whole 2×2 window.
+func AvgPool(m Map, x []float64) []float64 {
+	out := m.FloorHalf()
+	return all(out.T, out.H, out.W, out.C, func(t, p, q, c int) float64 {
+		return (x[m.At(t, 2*p, 2*q, c)] + x[m.At(t, 2*p, 2*q+1, c)] + x[m.At(t, 2*p+1, 2*q, c)] + x[m.At(t, 2*p+1, 2*q+1, c)]) / 4
+	})
+}
+
+// AvgPoolGrad is dy/4 in each cell of a whole window, 0 elsewhere.
+func AvgPoolGrad(m Map, dy []float64) []float64 {
+	out := m.FloorHalf()
+	return all(m.T, m.H, m.W, m.C, func(t, h, w, c int) float64 {
+		if h/2 >= out.H || w/2 >= out.W {
+			return 0
+		}
+		return dy[out.At(t, h/2, w/2, c)] / 4
+	})
+}
+
+// BagMean is g[n,d], the mean over all cells of the frames bags[n] to bags[n+1].
+func BagMean(m Map, x []float64, bags []int) []float64 {
+	g := make([]float64, (len(bags)-1)*m.C)
+	eachCell(m, bags, func(n, t, h, w, c int) {
+		g[n*m.C+c] += x[m.At(t, h, w, c)] / float64((bags[n+1]-bags[n])*m.H*m.W)
+	})
+	return g
+}
+
+// BagMeanGrad spreads dg evenly.
+func BagMeanGrad(m Map, dg []float64, bags []int) []float64 {
+	dx := make([]float64, m.Len())
+	eachCell(m, bags, func(n, t, h, w, c int) {
+		dx[m.At(t, h, w, c)] = dg[n*m.C+c] / float64((bags[n+1]-bags[n])*m.H*m.W)
+	})
+	return dx
+}
+
+// BagMaxArg returns for each (n, d) the place in x of the first largest cell: frame, then row, then
+// column.
+func BagMaxArg(m Map, x []float64, bags []int) []int {
+	places := make([]int, (len(bags)-1)*m.C)
+	for i := range places {
+		places[i] = -1
+	}
+	eachCell(m, bags, func(n, t, h, w, c int) {
+		best := &places[n*m.C+c]
+		if place := m.At(t, h, w, c); *best < 0 || x[place] > x[*best] {
+			*best = place
+		}
+	})
+	return places
+}
+
+// BagMax is the maximum over all cells of a bag.
+func BagMax(m Map, x []float64, bags []int) []float64 {
+	places := BagMaxArg(m, x, bags)
+	g := make([]float64, len(places))
+	for i, place := range places {
+		g[i] = x[place]
+	}
+	return g
+}
+
+// BagMaxGrad sends dg to the first largest cell.
+func BagMaxGrad(m Map, dg, x []float64, bags []int) []float64 {
+	dx := make([]float64, m.Len())
+	for i, place := range BagMaxArg(m, x, bags) {
+		dx[place] += dg[i]
+	}
+	return dx
+}
+
+func eachCell(m Map, bags []int, visit func(n, t, h, w, c int)) {
+	for n := range len(bags) - 1 {
+		for t := bags[n]; t < bags[n+1]; t++ {
+			for h := range m.H {
+				for w := range m.W {
+					for c := range m.C {
+						visit(n, t, h, w, c)
+					}
+				}
+			}
+		}
+	}
+}
