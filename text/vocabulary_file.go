@@ -1,0 +1,189 @@
+package text
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/renameio/v2"
+)
+
+// ErrFormat is wrapped by the errors about a vocabulary file that does not follow its format.
+var ErrFormat = errors.New("malformed vocabulary file")
+
+// maxLine bounds a line of a vocabulary file, in bytes.
+const maxLine = 4096
+
+// ReadVocabulary reads a vocabulary file, see ParseVocabulary.
+func ReadVocabulary(path string) (*Vocabulary, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("vocabulary: %w", err)
+	}
+	defer f.Close()
+	return ParseVocabulary(path, f)
+}
+
+// ParseVocabulary reads the format of Fang et al. (2015), one class per line in class order:
+//
+//	word, POS, count
+//
+// POS is a group of the paper's tables (NN VB JJ DT PRP IN, other or Others, in either case), count
+// the occurrences in the text behind the vocabulary. A word may hold commas ("1,000") and inner
+// blanks. A byte order mark, CR LF, blank lines and a missing last line break are fine. Errors wrap
+// ErrFormat and name file, line and column (in bytes, from 1); a repeated word names both lines.
+func ParseVocabulary(name string, r io.Reader) (*Vocabulary, error) {
+	var words []Word
+	first := map[string]int{}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		line := lines.Bytes()
+		offset := 0
+		if n == 1 && bytes.HasPrefix(line, []byte("\ufeff")) {
+			line, offset = line[3:], 3
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		word, column, err := parseWord(string(line))
+		if err != nil {
+			return nil, fmt.Errorf("vocabulary %q, line %d, column %d: %w: %w", name, n, column+offset, err, ErrFormat)
+		}
+		if at, ok := first[word.Text]; ok {
+			return nil, fmt.Errorf("vocabulary %q, line %d, column 1: %q repeats line %d; keep one of them: %w", name, n, word.Text, at, ErrFormat)
+		}
+		first[word.Text] = n
+		words = append(words, word)
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fmt.Errorf("vocabulary %q, line %d: longer than %d bytes: %w", name, n+1, maxLine, ErrFormat)
+	} else if err != nil {
+		return nil, fmt.Errorf("vocabulary %q, line %d: %w", name, n+1, err)
+	}
+	if len(words) == 0 {
+		return nil, fmt.Errorf("vocabulary %q: no words; want lines such as \"dog, NN, 120\": %w", name, ErrFormat)
+	}
+	return NewVocabulary(words)
+}
+
+// parseWord reads one line; with an error it returns the column, from 1, of the field at fault.
+func parseWord(line string) (Word, int, error) {
+	second := strings.LastIndexByte(line, ',')
+	first := strings.LastIndexByte(line[:max(second, 0)], ',')
+	if first < 0 {
+		return Word{}, 1, fmt.Errorf("%q is not \"word, POS, count\"", clip(line))
+	}
+	text := strings.TrimSpace(line[:first])
+	if err := checkWord(text); err != nil {
+		return Word{}, 1, err
+	}
+	pos, err := ParsePOS(strings.TrimSpace(line[first+1 : second]))
+	if err != nil {
+		return Word{}, column(line, first+1), err
+	}
+	number := strings.TrimSpace(line[second+1:])
+	count, err := strconv.Atoi(number)
+	if err != nil || count < 0 {
+		return Word{}, column(line, second+1), fmt.Errorf("count %q is not a whole number of at least 0", clip(number))
+	}
+	return Word{Text: text, POS: pos, Count: count}, 0, nil
+}
+
+// column returns the column, from 1, of the first character of the field that starts at offset.
+func column(line string, offset int) int {
+	return len(line) - len(strings.TrimLeft(line[offset:], " \t")) + 1
+}
+
+// checkWord refuses words that a line of the file could not hold and give back.
+func checkWord(w string) error {
+	if w == "" {
+		return errors.New("the word is empty")
+	}
+	if !utf8.ValidString(w) {
+		return fmt.Errorf("the word %q is not UTF-8", clip(w))
+	}
+	if strings.ContainsFunc(w, unicode.IsControl) || strings.HasPrefix(w, "\ufeff") || strings.TrimSpace(w) != w {
+		return fmt.Errorf("the word %q holds a control character or starts or ends with a blank", clip(w))
+	}
+	return nil
+}
+
+// clip shortens foreign text for an error message.
+func clip(s string) string {
+	if len(s) > 40 {
+		return s[:40] + "..."
+	}
+	return s
+}
+
+// ParsePOS returns the group of a name as the vocabulary file has it: "NN", "vb", "other".
+func ParsePOS(name string) (POS, error) {
+	for p, s := range posNames {
+		if strings.EqualFold(name, s) {
+			return POS(p), nil
+		}
+	}
+	if strings.EqualFold(name, "other") {
+		return Others, nil
+	}
+	return 0, fmt.Errorf("part of speech %q is none of NN, VB, JJ, DT, PRP, IN, other", clip(name))
+}
+
+// WriteTo writes the vocabulary in the format of ParseVocabulary.
+func (v *Vocabulary) WriteTo(w io.Writer) (int64, error) {
+	var b bytes.Buffer
+	for i, word := range v.words {
+		err := checkWord(word.Text)
+		if err == nil && (word.Count < 0 || int(word.POS) >= POSCount) {
+			err = fmt.Errorf("%q has count %d and part of speech %v", word.Text, word.Count, word.POS)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("vocabulary: cannot write word %d: %w", i+1, err)
+		}
+		pos := word.POS.String()
+		if word.POS == Others {
+			pos = "other" // as Fang et al. write it
+		}
+		fmt.Fprintf(&b, "%s, %s, %d\n", word.Text, pos, word.Count)
+		if b.Len() > maxLine && b.Len()-bytes.LastIndexByte(b.Bytes()[:b.Len()-1], '\n') > maxLine {
+			return 0, fmt.Errorf("vocabulary: cannot write word %d: longer than %d bytes", i+1, maxLine)
+		}
+	}
+	return b.WriteTo(w)
+}
+
+// WriteFile writes the vocabulary to a file, which appears whole or not at all.
+func (v *Vocabulary) WriteFile(path string) error {
+	var b bytes.Buffer
+	if _, err := v.WriteTo(&b); err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("cannot write the vocabulary %q: %w", path, err)
+	}
+	return nil
+}
+
+// Words returns a copy of the words in class order.
+func (v *Vocabulary) Words() []Word { return append([]Word(nil), v.words...) }
+
+// POSCounts returns the number of words of each group, the first line of Tables 1 to 3.
+func (v *Vocabulary) POSCounts() [POSCount]int {
+	var counts [POSCount]int
+	for _, w := range v.words {
+		if int(w.POS) < POSCount {
+			counts[w.POS]++
+		}
+	}
+	return counts
+}
