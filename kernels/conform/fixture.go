@@ -1,0 +1,226 @@
+package conform
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/safetensors"
+)
+
+//go:embed testdata/oracle
+var golden embed.FS
+
+// OracleEnv names the environment variable that tells a folder of fixtures to be used instead of the
+// ones in the repository: same files and format, other shapes and values.
+const OracleEnv = "NMN_ORACLE"
+
+// Fixture is one golden file: inputs that are exact in float32 and expected values in float64, made by
+// automatic differentiation, with a tolerance for each. Images and filters are channels first, as in
+// the file; see Array for the conversions.
+type Fixture struct {
+	Name, Doc string
+	Meta      map[string]any // settings of the fixture; numbers are float64
+
+	t      testing.TB
+	arrays map[string]Array // by path: "inputs.x", "expected.mean.d_U"; scalars have an empty shape
+	others map[string]any   // lists and texts by path
+}
+
+// LoadFixture reads a fixture by its name without extension and ends the test when that fails.
+func LoadFixture(t testing.TB, name string) *Fixture {
+	t.Helper()
+	f, err := readFixture(oracle(), name)
+	if err != nil {
+		t.Fatalf("fixture %q: %v", name, err)
+	}
+	f.t = t
+	return f
+}
+
+// FixtureNames returns the names of all fixtures that match a pattern of path.Match, in order, and
+// ends the test when there is none.
+func FixtureNames(t testing.TB, pattern string) []string {
+	t.Helper()
+	entries, err := fs.ReadDir(oracle(), ".")
+	if err != nil {
+		t.Fatalf("fixtures: %v", err)
+	}
+	var names []string
+	for _, entry := range entries {
+		name := strings.TrimSuffix(strings.TrimSuffix(entry.Name(), ".json"), ".safetensors")
+		if ok, err := path.Match(pattern, name); err != nil || ok && name != entry.Name() {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		t.Fatalf("fixtures: none matches %q", pattern)
+	}
+	return slices.Compact(names)
+}
+
+func oracle() fs.FS {
+	if folder := os.Getenv(OracleEnv); folder != "" {
+		return os.DirFS(folder)
+	}
+	files, err := fs.Sub(golden, "testdata/oracle")
+	if err != nil {
+		panic(err) // the path above is constant
+	}
+	return files
+}
+
+func readFixture(files fs.FS, name string) (*Fixture, error) {
+	text, err := fs.ReadFile(files, name+".json")
+	if err == nil {
+		return parseJSON(text)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	data, err := fs.ReadFile(files, name+".safetensors")
+	if err != nil {
+		return nil, fmt.Errorf("neither .json nor .safetensors: %w", err)
+	}
+	return parseSafetensors(data)
+}
+
+// header is what both forms of a fixture share.
+type header struct {
+	Name, Doc string
+	Meta      map[string]any
+	Tolerance map[string]Tolerance
+	Inputs    map[string]any // JSON only
+	Expected  map[string]any
+	Scalars   map[string]any // safetensors only, by path
+}
+
+func parseJSON(text []byte) (*Fixture, error) {
+	var h header
+	if err := json.Unmarshal(text, &h); err != nil {
+		return nil, err
+	}
+	f := newFixture(h)
+	if err := f.walk("inputs", h.Inputs); err != nil {
+		return nil, err
+	}
+	return f, errors.Join(f.walk("expected", h.Expected), f.tolerate(h.Tolerance))
+}
+
+func newFixture(h header) *Fixture {
+	return &Fixture{Name: h.Name, Doc: h.Doc, Meta: h.Meta, arrays: map[string]Array{}, others: map[string]any{}}
+}
+
+func parseSafetensors(data []byte) (*Fixture, error) {
+	file, err := safetensors.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	var h header
+	if err := json.Unmarshal([]byte(file.Metadata["fixture"]), &h); err != nil {
+		return nil, fmt.Errorf("metadata: %w", err)
+	}
+	f := newFixture(h)
+	for _, name := range file.Names() {
+		a := Array{Name: name}
+		if dtype, shape, _ := file.Info(name); dtype == safetensors.I64 {
+			values, _, err := file.Int64(name)
+			if err != nil {
+				return nil, err
+			}
+			a.Shape, a.Data, a.exact = shape, widen(values), true
+		} else {
+			values, shape, err := file.Float32(name)
+			if err != nil {
+				return nil, err
+			}
+			a.Shape, a.Data = shape, widen(values)
+		}
+		f.arrays[name] = a
+	}
+	return f, errors.Join(f.walk("", h.Scalars), f.tolerate(h.Tolerance))
+}
+
+func widen[E float32 | int64](values []E) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+// walk collects the tensors, numbers and other values of a JSON object under their paths.
+func (f *Fixture) walk(prefix string, object map[string]any) error {
+	for key, value := range object {
+		path := strings.TrimPrefix(prefix+"."+key, ".")
+		switch value := value.(type) {
+		case float64:
+			f.arrays[path] = Array{Name: path, Data: []float64{value}}
+		case map[string]any:
+			if _, ok := value["data"]; !ok {
+				if err := f.walk(path, value); err != nil {
+					return err
+				}
+				continue
+			}
+			a, err := parseArray(path, value)
+			if err != nil {
+				return err
+			}
+			f.arrays[path] = a
+		default:
+			f.others[path] = value
+		}
+	}
+	return nil
+}
+
+func parseArray(path string, object map[string]any) (Array, error) {
+	a := Array{Name: path, exact: object["dtype"] == "int"}
+	shape, _ := object["shape"].([]any)
+	size := 1
+	for _, d := range shape {
+		n, _ := d.(float64)
+		a.Shape = append(a.Shape, int(n))
+		size *= int(n)
+	}
+	data, _ := object["data"].([]any)
+	if len(data) != size {
+		return a, fmt.Errorf("%s: %d values for shape %v", path, len(data), a.Shape)
+	}
+	for _, v := range data {
+		n, ok := v.(float64)
+		if !ok { // null: undefined
+			n = math.NaN()
+		}
+		a.Data = append(a.Data, n)
+	}
+	return a, nil
+}
+
+// tolerate gives every expected array its tolerance; "*" stands for all of the file.
+func (f *Fixture) tolerate(tolerances map[string]Tolerance) error {
+	for path, a := range f.arrays {
+		tolerance, ok := tolerances[strings.TrimPrefix(path, "expected.")]
+		if !ok {
+			tolerance, ok = tolerances["*"]
+		}
+		if ok && strings.HasPrefix(path, "expected.") {
+			a.Tolerance = &tolerance
+			f.arrays[path] = a
+		}
+	}
+	if f.Name == "" {
+		return errors.New("the fixture has no name")
+	}
+	return nil
+}
