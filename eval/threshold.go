@@ -78,16 +78,13 @@ func tailAbove(scores []float32, logits bool, theta float64, workers int) tail {
 
 func tailOf(scores []float32, logits bool, theta float64) tail {
 	out := tail{least: math.Inf(1)}
-	skip := math.Inf(-1) // below this log-odds sigmoid need not be computed
-	if logits && theta > 0 && theta < 1 {
-		skip = math.Log(theta/(1-theta)) - 1e-3
-	}
+	skip := surelyBelow(theta, logits)
 	for _, s := range scores {
+		if s < skip {
+			continue
+		}
 		p := float64(s)
 		if logits {
-			if p < skip {
-				continue
-			}
 			p = sigmoid(p)
 		}
 		p = min(max(p, 0), 1)
@@ -98,6 +95,18 @@ func tailOf(scores []float32, logits bool, theta float64) tail {
 		}
 	}
 	return out
+}
+
+// surelyBelow is a score whose probability is below theta by a margin: most scores are dismissed by
+// one comparison.
+func surelyBelow(theta float64, logits bool) float32 {
+	switch {
+	case theta <= 0:
+		return float32(math.Inf(-1))
+	case logits:
+		return float32(math.Log(theta/(1-theta)) - 1e-3)
+	}
+	return float32(theta - 1e-6)
 }
 
 // sigmoid is 1/(1+exp(-x)) without overflow.

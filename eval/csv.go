@@ -1,0 +1,113 @@
+package eval
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// idColumn is the heading of the optional first column, which names the bags.
+const idColumn = "id"
+
+// readCSV reads a header of words and rows of numbers, separated by commas. Memory grows with what
+// was read, never with what the file claims.
+func readCSV(r io.Reader, file string, rule cellRule) (*Matrix, error) {
+	c := csv.NewReader(skipByteOrderMark(bufio.NewReaderSize(r, 1<<16)))
+	c.FieldsPerRecord = -1 // counted here, to say which line is ragged
+	c.ReuseRecord = true
+	m := &Matrix{Name: file}
+	header, err := c.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: empty file, want a header of words: %w", file, ErrFormat)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", file, ErrFormat, err)
+	}
+	if err := m.setHeader(header); err != nil {
+		return nil, err
+	}
+	hasIDs := len(header) > m.Cols
+	for {
+		record, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", file, ErrFormat, err)
+		}
+		if err := m.addRow(c, record, hasIDs, rule); err != nil {
+			return nil, err
+		}
+	}
+	if m.Rows == 0 {
+		return nil, fmt.Errorf("%s: a header but no rows: %w", file, ErrFormat)
+	}
+	return m, nil
+}
+
+// skipByteOrderMark drops the mark with which some spreadsheets begin UTF-8 files.
+func skipByteOrderMark(r *bufio.Reader) io.Reader {
+	if b, err := r.Peek(3); err == nil && string(b) == "\xef\xbb\xbf" {
+		r.Discard(3) // cannot fail: the bytes are in the buffer
+	}
+	return r
+}
+
+func (m *Matrix) setHeader(header []string) error {
+	words := make([]string, 0, len(header))
+	numbers := 0
+	for i, field := range header {
+		word := strings.TrimSpace(field)
+		if i == 0 && word == idColumn {
+			continue
+		}
+		if word == "" {
+			return fmt.Errorf("%s:1: column %d of the header is empty, want a word: %w", m.Name, i+1, ErrFormat)
+		}
+		if _, err := strconv.ParseFloat(word, 64); err == nil {
+			numbers++
+		}
+		words = append(words, word)
+	}
+	if len(words) == 0 {
+		return fmt.Errorf("%s:1: the header names no word: %w", m.Name, ErrFormat)
+	}
+	if numbers == len(words) {
+		return fmt.Errorf("%s:1: the first line holds only numbers, want a header of words: %w", m.Name, ErrFormat)
+	}
+	if _, err := names(m.Name+":1", "word", words); err != nil {
+		return err
+	}
+	m.Words, m.Cols = words, len(words)
+	return nil
+}
+
+func (m *Matrix) addRow(c *csv.Reader, record []string, hasIDs bool, rule cellRule) error {
+	line, _ := c.FieldPos(0)
+	first := 0
+	if hasIDs {
+		first = 1
+	}
+	if len(record) != m.Cols+first {
+		return fmt.Errorf("%s:%d: %d fields, the header has %d: %w", m.Name, line, len(record), m.Cols+first, ErrShape)
+	}
+	if hasIDs {
+		m.IDs = append(m.IDs, strings.Clone(strings.TrimSpace(record[0])))
+	}
+	for i, field := range record[first:] {
+		v, err := strconv.ParseFloat(strings.TrimSpace(field), 32)
+		if err != nil {
+			return fmt.Errorf("%s:%d: column %d (%s): %.40q is not a number that float32 holds: %w", m.Name, line, i+first+1, m.Words[i], field, ErrFormat)
+		}
+		if err := rule(v); err != nil {
+			return fmt.Errorf("%s:%d: column %d (%s): %w", m.Name, line, i+first+1, m.Words[i], err)
+		}
+		m.Values = append(m.Values, float32(v))
+	}
+	m.Rows++
+	return nil
+}

@@ -1,0 +1,335 @@
+package eval
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/text"
+)
+
+// npyBytes writes an array the way NumPy does: a header padded to 64 bytes, then the elements.
+func npyBytes(descr, shape string, fortran bool, data any) []byte {
+	order := "False"
+	if fortran {
+		order = "True"
+	}
+	return npyWithHeader(fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", descr, order, shape), data, descr[0] == '>')
+}
+
+func npyWithHeader(header string, data any, bigEndian bool) []byte {
+	header += strings.Repeat(" ", 63-(10+len(header))%64) + "\n"
+	var b bytes.Buffer
+	b.WriteString(npyMagic + "\x01\x00")
+	binary.Write(&b, binary.LittleEndian, uint16(len(header)))
+	b.WriteString(header)
+	var order binary.ByteOrder = binary.LittleEndian
+	if bigEndian {
+		order = binary.BigEndian
+	}
+	binary.Write(&b, order, data)
+	return b.Bytes()
+}
+
+func anyNumber(v float64) error {
+	if v != v {
+		return fmt.Errorf("NaN: %w", ErrValue)
+	}
+	return nil
+}
+
+func TestReadNPY_TypesOrdersAndLayouts(t *testing.T) {
+	want := []float32{0, 1, 2, 3, 4, 5}
+	for name, b := range map[string][]byte{
+		"float32":     npyBytes("<f4", "(2, 3)", false, []float32{0, 1, 2, 3, 4, 5}),
+		"float64 big": npyBytes(">f8", "(2, 3)", false, []float64{0, 1, 2, 3, 4, 5}),
+		"float16":     npyBytes("<f2", "(2, 3)", false, []uint16{0, 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500}),
+		"uint8":       npyBytes("|u1", "(2, 3)", false, []uint8{0, 1, 2, 3, 4, 5}),
+		"int64":       npyBytes("<i8", "(2, 3)", false, []int64{0, 1, 2, 3, 4, 5}),
+		"uint16 big":  npyBytes(">u2", "(2, 3)", false, []uint16{0, 1, 2, 3, 4, 5}),
+		"Fortran":     npyBytes("<f4", "(2, 3)", true, []float32{0, 3, 1, 4, 2, 5}),
+	} {
+		for _, size := range []int64{-1, int64(len(b))} {
+			m, err := readNPY(bytes.NewReader(b), name, size, anyNumber)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if m.Rows != 2 || m.Cols != 3 || !slices.Equal(m.Values, want) {
+				t.Errorf("%s: %d×%d %v", name, m.Rows, m.Cols, m.Values)
+			}
+		}
+	}
+	m, err := readNPY(bytes.NewReader(npyBytes("<i2", "(1, 2)", false, []int16{-3, 300})), "int16", -1, anyNumber)
+	if err != nil || m.Values[0] != -3 || m.Values[1] != 300 {
+		t.Errorf("negative integers: %v %v", m, err)
+	}
+}
+
+func TestHalfFloat_Specials(t *testing.T) {
+	for bits, want := range map[uint16]float64{0: 0, 1: math.Ldexp(1, -24), 0x03ff: math.Ldexp(1023, -24), 0x0400: math.Ldexp(1, -14),
+		0x7bff: 65504, 0xbc00: -1, 0x7c00: math.Inf(1), 0xfc00: math.Inf(-1)} {
+		if got := halfFloat(bits); got != want {
+			t.Errorf("%#x: %v, want %v", bits, got, want)
+		}
+	}
+	if !math.IsNaN(halfFloat(0x7e00)) {
+		t.Error("0x7e00 is not NaN")
+	}
+}
+
+func TestReadNPY_RefusesHostileFiles(t *testing.T) {
+	good := npyBytes("<f4", "(2, 2)", false, []float32{1, 2, 3, 4})
+	nan := float32(math.NaN())
+	for _, c := range []struct {
+		name string
+		file []byte
+		want error
+		says string
+	}{
+		{"empty", nil, ErrFormat, "does not begin"},
+		{"other file", []byte("PK\x03\x04 an .npz"), ErrFormat, "does not begin"},
+		{"version", append([]byte(npyMagic+"\x09\x00"), good[8:]...), ErrFormat, "version 9"},
+		{"header cut", good[:30], ErrFormat, "cut short"},
+		{"header of 4 GB", []byte(npyMagic + "\x02\x00\xff\xff\xff\xff{"), ErrFormat, "4294967295"},
+		{"data cut", good[:len(good)-3], ErrShape, "row 2, column 2"},
+		{"data appended", append(slices.Clone(good), 0), ErrShape, "more bytes"},
+		{"shape of 1e18", npyBytes("<f4", "(1000000000, 1000000000)", false, []float32{1}), ErrShape, "row 1, column 2"},
+		{"shape beyond int", npyBytes("<f4", "(9223372036854775807, 9223372036854775807)", false, []float32{1}), ErrShape, "too large"},
+		{"negative shape", npyBytes("<f4", "(-1, 2)", false, []float32{1}), ErrFormat, "shape at"},
+		{"vector", npyBytes("<f4", "(4,)", false, []float32{1, 2, 3, 4}), ErrShape, "bags × words"},
+		{"no rows", npyBytes("<f4", "(0, 4)", false, []float32{}), ErrShape, "empty"},
+		{"pickled objects", npyBytes("|O", "(2, 2)", false, []float32{1}), ErrFormat, "type"},
+		{"structured", npyWithHeader("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 1), }", []float32{1}, false), ErrFormat, "structured"},
+		{"key missing", npyWithHeader("{'descr': '<f4', 'shape': (1, 1)}", []float32{1}, false), ErrFormat, "want the keys"},
+		{"key twice", npyWithHeader("{'descr': '<f4', 'descr': '<f4', 'shape': (1, 1)}", []float32{1}, false), ErrFormat, "repeated"},
+		{"no dictionary", npyWithHeader("[]", []float32{1}, false), ErrFormat, "want"},
+		{"NaN", npyBytes("<f4", "(2, 2)", false, []float32{1, 2, nan, 4}), ErrValue, "row 2, column 1"},
+		{"NaN in Fortran layout", npyBytes("<f4", "(2, 2)", true, []float32{1, 2, nan, 4}), ErrValue, "row 1, column 2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := readNPY(bytes.NewReader(c.file), "s.npy", -1, anyNumber)
+			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || !strings.HasPrefix(err.Error(), "s.npy") {
+				t.Errorf("error %v, want %v naming %q", err, c.want, c.says)
+			}
+		})
+	}
+	if _, err := readNPY(bytes.NewReader(good), "s.npy", int64(len(good))+1, anyNumber); !errors.Is(err, ErrShape) {
+		t.Errorf("file longer than its shape: %v", err)
+	}
+}
+
+func TestReadCSV_WordsAndIdentifiers(t *testing.T) {
+	m, err := readCSV(strings.NewReader("\xef\xbb\xbfid,cat,\"hot,dog\"\r\nb1, .25,1\r\n\r\nb2,0,5e-1\r\n"), "s.csv", anyNumber)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Rows != 2 || !slices.Equal(m.Words, []string{"cat", "hot,dog"}) || !slices.Equal(m.IDs, []string{"b1", "b2"}) || !slices.Equal(m.Values, []float32{.25, 1, 0, .5}) {
+		t.Errorf("%+v", m)
+	}
+	m, err = readCSV(strings.NewReader("cat,dog\n1,2\n"), "s.csv", anyNumber)
+	if err != nil || m.IDs != nil || m.Cols != 2 {
+		t.Errorf("without identifiers: %+v, %v", m, err)
+	}
+}
+
+func TestReadCSV_NamesFileRowAndColumn(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		want       error
+		says       string
+	}{
+		{"empty", "", ErrFormat, "empty file"},
+		{"header only", "cat,dog\n", ErrFormat, "no rows"},
+		{"only identifiers", "id\n1\n", ErrFormat, "names no word"},
+		{"no header", "0.1,0.2\n0.3,0.4\n", ErrFormat, "only numbers"},
+		{"word twice", "cat,dog,cat\n1,2,3\n", ErrNames, `"cat" is given twice, as 1 and 3`},
+		{"word empty", "cat,,dog\n1,2,3\n", ErrFormat, "column 2"},
+		{"ragged, short", "cat,dog\n1,2\n3\n", ErrShape, "s.csv:3: 1 fields, the header has 2"},
+		{"ragged, long", "id,cat\na,1,2\n", ErrShape, "s.csv:2: 3 fields"},
+		{"text", "id,cat,dog\na,1,x\n", ErrFormat, "s.csv:2: column 3 (dog)"},
+		{"NaN", "cat,dog\n1,2\nNaN,4\n", ErrValue, "s.csv:3: column 1 (cat): NaN"},
+		{"too large", "cat\n1e99\n", ErrFormat, "float32"},
+		{"empty field", "cat,dog\n1,\n", ErrFormat, "column 2 (dog)"},
+		{"open quote", "cat,dog\n\"1,2\n3,4\n", ErrFormat, "s.csv"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := readCSV(strings.NewReader(c.file), "s.csv", anyNumber)
+			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("error %v, want %v naming %q", err, c.want, c.says)
+			}
+		})
+	}
+}
+
+func writeFile(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestReadScoresAndCounts_CheckTheirValues(t *testing.T) {
+	if _, err := ReadScores(writeFile(t, "s.csv", "cat\ninf\n"), false); !errors.Is(err, ErrValue) {
+		t.Errorf("infinite probability: %v", err)
+	}
+	if m, err := ReadScores(writeFile(t, "s.csv", "cat\n-inf\n"), true); err != nil || !math.IsInf(float64(m.Values[0]), -1) {
+		t.Errorf("infinite log-odds: %v", err)
+	}
+	for _, bad := range []string{"6", "-1", "1.5", "nan"} {
+		if _, err := ReadCounts(writeFile(t, "c.csv", "cat\n"+bad+"\n"), 5); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "c.csv:2: column 1 (cat)") {
+			t.Errorf("count %s: %v", bad, err)
+		}
+	}
+	if m, err := ReadCounts(writeFile(t, "c.csv", "cat\n5.0\n"), 5); err != nil || m.Values[0] != 5 {
+		t.Errorf("count written as 5.0: %v", err)
+	}
+	npy := writeFile(t, "c.NPY", string(npyBytes("|u1", "(1, 2)", false, []uint8{0, 20})))
+	if m, err := ReadCounts(npy, 20); err != nil || m.Values[1] != 20 {
+		t.Errorf("counts of 20 captions as uint8: %v", err)
+	}
+	if _, err := ReadCounts(npy, 1); !errors.Is(err, ErrValue) {
+		t.Errorf("one caption: %v", err)
+	}
+	if _, err := ReadScores(writeFile(t, "s.txt", "cat\n1\n"), false); !errors.Is(err, ErrFormat) {
+		t.Errorf("unknown ending: %v", err)
+	}
+	if _, err := ReadScores(filepath.Join(t.TempDir(), "none.csv"), false); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
+}
+
+func matrix(name string, words, ids []string, cols int, values ...float32) *Matrix {
+	return &Matrix{Name: name, Words: words, IDs: ids, Cols: cols, Rows: len(values) / cols, Values: values}
+}
+
+func TestJoin_MatchesByName(t *testing.T) {
+	v, err := text.NewVocabulary([]text.Word{{Text: "a", POS: text.NN}, {Text: "b", POS: text.VB}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores := matrix("s", []string{"b", "a"}, []string{"x", "y"}, 2, .1, .2, .3, .4)
+	counts := matrix("c", []string{"a", "b"}, []string{"y", "x"}, 2, 1, 2, 3, 4)
+	in, err := Join(scores, counts, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(in.Scores, []float32{.2, .1, .4, .3}) || !slices.Equal(in.Counts, []uint8{3, 4, 1, 2}) || !slices.Equal(in.IDs, []string{"x", "y"}) {
+		t.Errorf("with a vocabulary: %+v", in)
+	}
+	in, err = Join(scores, counts, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(in.Scores, scores.Values) || !slices.Equal(in.Counts, []uint8{4, 3, 2, 1}) || !slices.Equal(in.Words, scores.Words) {
+		t.Errorf("in the order of the scores: %+v", in)
+	}
+	in, err = Join(matrix("s.npy", nil, nil, 2, .1, .2, .3, .4), counts, nil)
+	if err != nil || !slices.Equal(in.Words, counts.Words) || !slices.Equal(in.Counts, []uint8{1, 2, 3, 4}) || in.Scores[0] != .1 {
+		t.Errorf("scores without a header: %+v, %v", in, err)
+	}
+}
+
+func TestJoin_RefusesWhatDoesNotMatch(t *testing.T) {
+	v, err := text.NewVocabulary([]text.Word{{Text: "a"}, {Text: "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ab, xy := []string{"a", "b"}, []string{"x", "y"}
+	scores := matrix("s", ab, xy, 2, .1, .2, .3, .4)
+	for _, c := range []struct {
+		name           string
+		scores, counts *Matrix
+		v              *text.Vocabulary
+		want           error
+		says           string
+	}{
+		{"rows", scores, matrix("c", ab, nil, 2, 1, 2), nil, ErrShape, "s has 2 rows, c has 1"},
+		{"columns", scores, matrix("c", nil, nil, 3, 1, 2, 3, 4, 5, 6), nil, ErrShape, "2 words, c has 3"},
+		{"another word", scores, matrix("c", []string{"a", "z"}, nil, 2, 1, 2, 3, 4), nil, ErrNames, `no word "b", number 2 of s`},
+		{"not in the vocabulary", matrix("s", []string{"a", "z"}, nil, 2, 1, 2), matrix("c", nil, nil, 2, 1, 2), v, ErrNames, "the vocabulary"},
+		{"vocabulary of another size", matrix("s", nil, nil, 1, 1), matrix("c", nil, nil, 1, 1), v, ErrShape, "1 columns for the 2 words"},
+		{"another id", scores, matrix("c", ab, []string{"x", "q"}, 2, 1, 2, 3, 4), nil, ErrNames, `no id "y"`},
+		{"id twice", scores, matrix("c", ab, []string{"x", "x"}, 2, 1, 2, 3, 4), nil, ErrNames, "given twice"},
+		{"id of the scores twice", matrix("s", ab, []string{"x", "x"}, 2, 1, 2, 3, 4), matrix("c", ab, xy, 2, 1, 2, 3, 4), nil, ErrNames, "given twice"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := Join(c.scores, c.counts, c.v); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("error %v, want %v naming %q", err, c.want, c.says)
+			}
+		})
+	}
+}
+
+func TestFilesToResult_KnownAnswer(t *testing.T) {
+	scores, err := ReadScores(writeFile(t, "s.csv", "id,dog,cat\n1,.5,.9\n2,.5,.8\n3,.5,.7\n4,.5,.6\n5,.5,.1\n"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, err := ReadCounts(writeFile(t, "c.csv", "id,cat,dog\n5,0,0\n4,2,0\n3,1,0\n2,0,0\n1,5,0\n"), 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := Join(scores, counts, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.CaptionsPerBag = 5
+	r, err := Evaluate(in, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(float64(r.Human.AP.All)-.9407895) > 5e-7 || r.Human.Seen.All != 1 || r.GroupSize.Group[0] != 0 {
+		t.Errorf("AP %v of %d words seen", r.Human.AP.All, r.Human.Seen.All)
+	}
+}
+
+func checkMatrix(t *testing.T, m *Matrix) {
+	if m.Rows < 1 || m.Cols < 1 || len(m.Values) != m.Rows*m.Cols {
+		t.Fatalf("%d×%d with %d values", m.Rows, m.Cols, len(m.Values))
+	}
+	if m.Words != nil && len(m.Words) != m.Cols || m.IDs != nil && len(m.IDs) != m.Rows {
+		t.Fatalf("%d×%d with %d words and %d ids", m.Rows, m.Cols, len(m.Words), len(m.IDs))
+	}
+	for _, v := range m.Values {
+		if v != v {
+			t.Fatal("NaN was let through")
+		}
+	}
+}
+
+func FuzzReadCSV(f *testing.F) {
+	for _, s := range []string{"cat,dog\n1,2\n", "id,cat\na,.5\nb,nan\n", "\"a\nb\",c\n1,2\n", "cat\n0x1p-3\n", "\xef\xbb\xbfcat\r\n1\r\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if m, err := readCSV(bytes.NewReader(b), "fuzz.csv", anyNumber); err == nil {
+			checkMatrix(t, m)
+		}
+	})
+}
+
+func FuzzReadNPY(f *testing.F) {
+	f.Add(npyBytes("<f4", "(2, 3)", false, []float32{0, 1, 2, 3, 4, 5}))
+	f.Add(npyBytes("|u1", "(2, 1)", true, []uint8{0, 1}))
+	f.Add(npyBytes("<f2", "(1, 1)", false, []uint16{0x7e00}))
+	f.Add(npyBytes("<f8", "(99999999, 99999999)", false, []float64{1}))
+	f.Add([]byte(npyMagic + "\x02\x00\xff\xff\xff\xff{"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if m, err := readNPY(bytes.NewReader(b), "fuzz.npy", -1, anyNumber); err == nil {
+			checkMatrix(t, m)
+		}
+		if m, err := readNPY(bytes.NewReader(b), "fuzz.npy", int64(len(b)), anyNumber); err == nil {
+			checkMatrix(t, m)
+		}
+	})
+}

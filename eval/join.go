@@ -1,0 +1,119 @@
+package eval
+
+import (
+	"fmt"
+
+	"nmn/text"
+)
+
+// Join matches scores, counts and a vocabulary (nil for none) by name and returns an Input without
+// CaptionsPerBag and Logits, which the caller knows.
+//
+// Columns: the classes are in the order of the vocabulary; without one, in the order of the header
+// of the scores, or else of the counts. The words of each header and of the vocabulary must be the
+// same set, in any order; a file without a header must have its columns in the class order.
+// Rows: in the order of the scores. Where both files name their bags, in a column "id", the rows of
+// the counts are matched by name and must be the same set; otherwise they must be in the same order.
+func Join(scores, counts *Matrix, v *text.Vocabulary) (Input, error) {
+	if scores.Rows != counts.Rows {
+		return Input{}, fmt.Errorf("%s has %d rows, %s has %d: %w", scores.Name, scores.Rows, counts.Name, counts.Rows, ErrShape)
+	}
+	if scores.Cols != counts.Cols {
+		return Input{}, fmt.Errorf("%s has %d words, %s has %d: %w", scores.Name, scores.Cols, counts.Name, counts.Cols, ErrShape)
+	}
+	words, from := classOrder(scores, counts, v)
+	scoreColumns, err := scores.columnsFor(words, from)
+	if err != nil {
+		return Input{}, err
+	}
+	countColumns, err := counts.columnsFor(words, from)
+	if err != nil {
+		return Input{}, err
+	}
+	rows, err := counts.rowsFor(scores)
+	if err != nil {
+		return Input{}, err
+	}
+	in := Input{Bags: scores.Rows, Classes: scores.Cols, Vocabulary: v, Words: words, IDs: scores.IDs}
+	if in.IDs == nil && counts.IDs != nil {
+		in.IDs = counts.IDs
+	}
+	in.Scores = arranged(scores, nil, scoreColumns, func(v float32) float32 { return v })
+	in.Counts = arranged(counts, rows, countColumns, func(v float32) uint8 { return uint8(v) })
+	return in, nil
+}
+
+// classOrder returns the words in class order, nil where nobody names them, and who named them.
+func classOrder(scores, counts *Matrix, v *text.Vocabulary) (words []string, from string) {
+	switch {
+	case v != nil:
+		for c := range v.Len() {
+			words = append(words, v.Word(c).Text)
+		}
+		return words, "the vocabulary"
+	case scores.Words != nil:
+		return scores.Words, scores.Name
+	default:
+		return counts.Words, counts.Name
+	}
+}
+
+// columnsFor returns the column of each word, nil where the columns stand in order already.
+func (m *Matrix) columnsFor(words []string, from string) ([]int, error) {
+	if words != nil && len(words) != m.Cols {
+		return nil, fmt.Errorf("%s has %d columns for the %d words of %s: %w", m.Name, m.Cols, len(words), from, ErrShape)
+	}
+	if m.Words == nil || words == nil {
+		return nil, nil
+	}
+	return positions(m.Name, "word", m.Words, words, from)
+}
+
+// rowsFor returns the row of m for each row of the reference, nil for the same order.
+func (m *Matrix) rowsFor(reference *Matrix) ([]int, error) {
+	if m.IDs == nil || reference.IDs == nil {
+		return nil, nil
+	}
+	if _, err := names(reference.Name, "id", reference.IDs); err != nil {
+		return nil, err
+	}
+	return positions(m.Name, "id", m.IDs, reference.IDs, reference.Name)
+}
+
+// positions finds each wanted name in have; the lists are equally long, so that nothing is left over
+// when have has no repeats.
+func positions(file, what string, have, want []string, from string) ([]int, error) {
+	at, err := names(file, what, have)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int, len(want))
+	for i, name := range want {
+		position, ok := at[name]
+		if !ok {
+			return nil, fmt.Errorf("%s: no %s %q, number %d of %s: %w", file, what, name, i+1, from, ErrNames)
+		}
+		out[i] = position
+	}
+	return out, nil
+}
+
+// arranged copies a matrix with its rows and columns permuted; nil leaves them in order.
+func arranged[T any](m *Matrix, rows, columns []int, convert func(float32) T) []T {
+	out := make([]T, len(m.Values))
+	for i := range m.Rows {
+		from := i
+		if rows != nil {
+			from = rows[i]
+		}
+		row := m.Values[from*m.Cols : (from+1)*m.Cols]
+		for c := range m.Cols {
+			at := c
+			if columns != nil {
+				at = columns[c]
+			}
+			out[i*m.Cols+c] = convert(row[at])
+		}
+	}
+	return out
+}

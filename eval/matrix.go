@@ -1,0 +1,78 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Matrix is a file of scores or caption counts: one row for each bag, one column for each word.
+type Matrix struct {
+	Name       string   // the file, for messages
+	Words      []string // of the columns; nil where the file has no header (.npy)
+	IDs        []string // of the rows; nil where the file has no "id" column
+	Rows, Cols int
+	Values     []float32 // row-major; float64 files are rounded
+}
+
+// ReadScores reads the scores of any program from a .csv or .npy file. Scores are probabilities, or
+// log-odds with logits set; NaN is an error that names row and column. Errors wrap ErrFormat,
+// ErrShape, ErrValue or ErrNames, or come from the file system.
+func ReadScores(path string, logits bool) (*Matrix, error) {
+	return readMatrix(path, func(v float64) error {
+		if fault := scoreFault(float32(v), logits); fault != "" {
+			return fmt.Errorf("%s: %w", fault, ErrValue)
+		}
+		return nil
+	})
+}
+
+// ReadCounts reads caption counts, whole numbers from 0 to captionsPerBag, from a .csv or .npy file.
+func ReadCounts(path string, captionsPerBag int) (*Matrix, error) {
+	if err := checkCaptions(captionsPerBag); err != nil {
+		return nil, err
+	}
+	return readMatrix(path, func(v float64) error {
+		if !(v >= 0 && v <= float64(captionsPerBag)) || v != math.Trunc(v) {
+			return fmt.Errorf("count %v, want a whole number from 0 to %d captions: %w", v, captionsPerBag, ErrValue)
+		}
+		return nil
+	})
+}
+
+// cellRule says what is wrong with a value.
+type cellRule func(v float64) error
+
+func readMatrix(path string, rule cellRule) (*Matrix, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".csv":
+		return readCSV(f, path, rule)
+	case ".npy":
+		size := int64(-1)
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			size = info.Size()
+		}
+		return readNPY(f, path, size, rule)
+	default:
+		return nil, fmt.Errorf("%s: file type %q, want .csv or .npy: %w", path, ext, ErrFormat)
+	}
+}
+
+// names maps each name to its position; a repeated name is an error.
+func names(file, what string, list []string) (map[string]int, error) {
+	at := make(map[string]int, len(list))
+	for i, name := range list {
+		if first, ok := at[name]; ok {
+			return nil, fmt.Errorf("%s: %s %q is given twice, as %d and %d: %w", file, what, name, first+1, i+1, ErrNames)
+		}
+		at[name] = i
+	}
+	return at, nil
+}

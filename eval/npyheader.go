@@ -1,0 +1,180 @@
+package eval
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// npyHeader is the dictionary at the start of an .npy file.
+type npyHeader struct {
+	descr   string
+	kind    byte // f, i, u or b
+	width   int  // bytes of an element
+	order   binary.ByteOrder
+	fortran bool // columns are contiguous
+	shape   []int
+}
+
+const npyMagic = "\x93NUMPY"
+
+// readNPYHeader also returns the number of bytes that it read.
+func readNPYHeader(r io.Reader) (*npyHeader, int64, error) {
+	start := make([]byte, len(npyMagic)+2)
+	if _, err := io.ReadFull(r, start); err != nil || string(start[:len(npyMagic)]) != npyMagic {
+		return nil, 0, fmt.Errorf("does not begin like an .npy file: %w", ErrFormat)
+	}
+	width := 4
+	switch version := start[len(npyMagic)]; version {
+	case 1:
+		width = 2
+	case 2, 3:
+	default:
+		return nil, 0, fmt.Errorf(".npy version %d, want 1 to 3: %w", version, ErrFormat)
+	}
+	field := make([]byte, 4)
+	if _, err := io.ReadFull(r, field[:width]); err != nil {
+		return nil, 0, fmt.Errorf(".npy header is cut short: %w", ErrFormat)
+	}
+	n := binary.LittleEndian.Uint32(field)
+	if n > maxHeader {
+		return nil, 0, fmt.Errorf(".npy header of %d bytes, at most %d: %w", n, maxHeader, ErrFormat)
+	}
+	text := make([]byte, n)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return nil, 0, fmt.Errorf(".npy header is cut short: %w", ErrFormat)
+	}
+	h, err := parseNPYHeader(string(text))
+	return h, int64(len(start) + width + len(text)), err
+}
+
+// parseNPYHeader reads a Python dictionary such as
+//
+//	{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+func parseNPYHeader(text string) (*npyHeader, error) {
+	h := &npyHeader{}
+	p := &literal{rest: text}
+	seen := map[string]bool{}
+	p.expect("{")
+	for p.err == nil && !p.accept("}") {
+		key := p.quoted()
+		p.expect(":")
+		if p.err == nil && seen[key] {
+			p.fail("key %q is repeated", key)
+		}
+		seen[key] = true
+		switch key {
+		case "descr":
+			h.descr = p.quoted()
+		case "fortran_order":
+			h.fortran = p.boolean()
+		case "shape":
+			h.shape = p.tuple()
+		default:
+			p.fail("unknown key %.40q", key)
+		}
+		if !p.accept(",") {
+			p.expect("}")
+			break
+		}
+	}
+	if p.err == nil && strings.TrimSpace(p.rest) != "" {
+		p.fail("text after the dictionary")
+	}
+	if p.err == nil && len(seen) != 3 {
+		p.fail("want the keys descr, fortran_order and shape")
+	}
+	if p.err != nil {
+		return nil, p.err
+	}
+	return h, h.setType()
+}
+
+// setType understands descr: byte order, kind and width.
+func (h *npyHeader) setType() error {
+	switch h.descr {
+	case "<f2", "<f4", "<f8", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8",
+		">f2", ">f4", ">f8", ">i2", ">i4", ">i8", ">u2", ">u4", ">u8",
+		"|i1", "|u1", "|b1":
+	default:
+		return fmt.Errorf(".npy elements of type %.40q, want float16 to float64, an integer or bool: %w", h.descr, ErrFormat)
+	}
+	h.order, h.kind, h.width = byteOrder(h.descr[0]), h.descr[1], int(h.descr[2]-'0')
+	return nil
+}
+
+// literal takes a Python literal apart. After the first error every method does nothing.
+type literal struct {
+	rest string
+	err  error
+}
+
+func (p *literal) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf(".npy header: "+format+": %w", append(args, ErrFormat)...)
+	}
+}
+
+func (p *literal) accept(token string) bool {
+	p.rest = strings.TrimLeft(p.rest, " \n\t\r")
+	if p.err != nil || !strings.HasPrefix(p.rest, token) {
+		return false
+	}
+	p.rest = p.rest[len(token):]
+	return true
+}
+
+func (p *literal) expect(token string) {
+	if !p.accept(token) {
+		p.fail("want %q at %.20q", token, p.rest)
+	}
+}
+
+func (p *literal) quoted() string {
+	for _, quote := range []string{"'", `"`} {
+		if p.accept(quote) {
+			value, rest, ok := strings.Cut(p.rest, quote)
+			if !ok {
+				break
+			}
+			p.rest = rest
+			return value
+		}
+	}
+	p.fail("want a quoted string at %.20q (structured arrays are not read)", p.rest)
+	return ""
+}
+
+func (p *literal) boolean() bool {
+	if p.accept("True") {
+		return true
+	}
+	p.expect("False")
+	return false
+}
+
+// tuple reads (), (3,), (3, 4) and so on, up to the 32 dimensions of NumPy.
+func (p *literal) tuple() []int {
+	var out []int
+	p.expect("(")
+	for p.err == nil && !p.accept(")") {
+		end := 0
+		for end < len(p.rest) && p.rest[end] >= '0' && p.rest[end] <= '9' {
+			end++
+		}
+		n, err := strconv.Atoi(p.rest[:end])
+		if err != nil || len(out) == 32 {
+			p.fail("shape at %.20q", p.rest)
+			return nil
+		}
+		out = append(out, n)
+		p.rest = p.rest[end:]
+		if !p.accept(",") {
+			p.expect(")")
+			break
+		}
+	}
+	return out
+}
