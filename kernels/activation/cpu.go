@@ -1,0 +1,182 @@
+package activation
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+	"nmn/rng"
+)
+
+// ErrRate is wrapped by errors about dropout rates outside of [0, 1).
+var ErrRate = errors.New("no such dropout rate")
+
+// CPU implements Ops on the host in float32. Blocks are runs of blockLength elements, which no
+// number of threads changes.
+type CPU struct {
+	workers *tensor.Workers
+	job     job
+
+	// The blocks as values, made once: converting a method for each call would allocate.
+	reluBlock, reluGradBlock, dropoutBlock func(worker, block int)
+}
+
+// blockLength is a multiple of the four words that a counter of Philox gives.
+const blockLength = 16384
+
+// job is what the blocks read: out from in and, for ReLUGrad, y; the rest for dropout.
+type job struct {
+	out, in, y        []float32
+	keys              []int32
+	row, blocksPerRow int
+	seed              [2]uint32
+	threshold         uint32
+	scale             float32
+}
+
+// NewCPU makes the family on the host's device. It computes in Go at every level of vector
+// instructions.
+func NewCPU(dev *tensor.CPU, _ simd.Level) *CPU {
+	c := &CPU{workers: dev.Workers}
+	c.reluBlock, c.reluGradBlock, c.dropoutBlock = c.runReLUBlock, c.runReLUGradBlock, c.runDropoutBlock
+	return c
+}
+
+func blocks(length int) int { return (length + blockLength - 1) / blockLength }
+
+// block returns a run of data.
+func block(data []float32, i int) []float32 {
+	return data[i*blockLength : min((i+1)*blockLength, len(data))]
+}
+
+// onHost checks that tensors are float32 in host memory.
+func onHost(operation string, tensors ...*tensor.Tensor) error {
+	for _, t := range tensors {
+		if t.Float32s() == nil {
+			return fmt.Errorf("%s: %s is not float32 in host memory: %w", operation, t, tensor.ErrShape)
+		}
+	}
+	return nil
+}
+
+// ReLU implements Ops.
+func (c *CPU) ReLU(y, x *tensor.Tensor) error {
+	if err := Fit("relu", y, x); err != nil {
+		return err
+	}
+	if err := onHost("relu", y, x); err != nil {
+		return err
+	}
+	c.job = job{out: y.Float32s(), in: x.Float32s()}
+	c.workers.Run(blocks(x.Len()), c.reluBlock)
+	c.job = job{}
+	return nil
+}
+
+func (c *CPU) runReLUBlock(_, i int) {
+	in := block(c.job.in, i)
+	out := block(c.job.out, i)[:len(in)]
+	for k, v := range in {
+		// Chosen among integers, which compiles to no branch: signs are not predictable. The
+		// comparison is false for NaN, which stays.
+		bits := math.Float32bits(v)
+		if v <= 0 {
+			bits = 0
+		}
+		out[k] = math.Float32frombits(bits)
+	}
+}
+
+// ReLUGrad implements Ops.
+func (c *CPU) ReLUGrad(dx, dy, y *tensor.Tensor) error {
+	const operation = "gradient of relu"
+	if err := Fit(operation, dx, dy, y); err != nil {
+		return err
+	}
+	if err := onHost(operation, dx, dy, y); err != nil {
+		return err
+	}
+	c.job = job{out: dx.Float32s(), in: dy.Float32s(), y: y.Float32s()}
+	c.workers.Run(blocks(y.Len()), c.reluGradBlock)
+	c.job = job{}
+	return nil
+}
+
+func (c *CPU) runReLUGradBlock(_, i int) {
+	in := block(c.job.in, i)
+	out, y := block(c.job.out, i)[:len(in)], block(c.job.y, i)[:len(in)]
+	for k, v := range in {
+		bits := math.Float32bits(v)
+		if !(y[k] > 0) {
+			bits = 0
+		}
+		out[k] = math.Float32frombits(bits)
+	}
+}
+
+// Dropout implements Ops.
+func (c *CPU) Dropout(y, x, keys *tensor.Tensor, p DropoutParams) error {
+	return c.drop("dropout", y, x, keys, p)
+}
+
+// DropoutGrad implements Ops.
+func (c *CPU) DropoutGrad(dx, dy, keys *tensor.Tensor, p DropoutParams) error {
+	return c.drop("gradient of dropout", dx, dy, keys, p)
+}
+
+// drop is both: the mask depends on neither values nor gradients.
+func (c *CPU) drop(operation string, out, in, keys *tensor.Tensor, p DropoutParams) error {
+	row, err := FitDropout(operation, out, in, keys, p)
+	if err != nil {
+		return err
+	}
+	if err := onHost(operation, out, in); err != nil {
+		return err
+	}
+	if keys.Int32s() == nil {
+		return fmt.Errorf("%s: keys %s are not in host memory: %w", operation, keys, tensor.ErrShape)
+	}
+	c.job = job{
+		out: out.Float32s(), in: in.Float32s(), keys: keys.Int32s(),
+		row: row, blocksPerRow: blocks(row),
+		seed:      [2]uint32{uint32(p.Seed), uint32(p.Seed >> 32)},
+		threshold: uint32(float64(p.Rate) * (1 << 32)),
+		scale:     float32(1 / (1 - float64(p.Rate))),
+	}
+	c.workers.Run(keys.Len()*c.job.blocksPerRow, c.dropoutBlock)
+	c.job = job{}
+	return nil
+}
+
+// runDropoutBlock handles a run of one row, so that counters start anew with each row.
+func (c *CPU) runDropoutBlock(_, i int) {
+	j := &c.job
+	t, part := i/j.blocksPerRow, i%j.blocksPerRow
+	in := block(j.in[t*j.row:(t+1)*j.row], part)
+	out := block(j.out[t*j.row:(t+1)*j.row], part)[:len(in)]
+	counter := [4]uint32{uint32(part * (blockLength / 4)), uint32(j.keys[t])}
+	for len(in) >= 4 {
+		words := rng.Block(counter, j.seed)
+		o, v := out[:4:4], in[:4:4]
+		for k, word := range words {
+			o[k] = kept(v[k], word, j.threshold) * j.scale
+		}
+		counter[0]++
+		in, out = in[4:], out[4:]
+	}
+	words := rng.Block(counter, j.seed)
+	for k, v := range in {
+		out[k] = kept(v, words[k], j.threshold) * j.scale
+	}
+}
+
+// kept is v where the word is at least the threshold, else 0.
+func kept(v float32, word, threshold uint32) float32 {
+	bits := math.Float32bits(v)
+	if word < threshold {
+		bits = 0
+	}
+	return math.Float32frombits(bits)
+}

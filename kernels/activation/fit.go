@@ -1,0 +1,36 @@
+package activation
+
+import (
+	"fmt"
+
+	"nmn/kernels/tensor"
+)
+
+// Fit checks that tensors are floats of equal shape. It is the shape rule of every device.
+func Fit(operation string, tensors ...*tensor.Tensor) error {
+	for _, t := range tensors {
+		if t == nil || t.DType() == tensor.Int32 || t.DType() == tensor.Uint8 || !tensor.SameShape(t, tensors[0]) {
+			return fmt.Errorf("%s: %s and %s: floats of equal shape are needed: %w", operation, tensors[0], t, tensor.ErrShape)
+		}
+	}
+	return nil
+}
+
+// FitDropout checks y and x, floats of equal shape T×…, keys, int32 T, and the rate, in [0, 1). It
+// returns the number of elements of a row. It is the rule of every device for Dropout and, with
+// gradients in place of y and x, for DropoutGrad.
+func FitDropout(operation string, y, x, keys *tensor.Tensor, p DropoutParams) (row int, err error) {
+	if err := Fit(operation, y, x); err != nil {
+		return 0, err
+	}
+	if x.Rank() == 0 || x.Len() == 0 {
+		return 0, fmt.Errorf("%s: %s has no rows: %w", operation, x, tensor.ErrShape)
+	}
+	if keys == nil || keys.DType() != tensor.Int32 || keys.Rank() != 1 || keys.Len() != x.Dim(0) {
+		return 0, fmt.Errorf("%s: keys of %s are %s, want int32 %d: %w", operation, x, keys, x.Dim(0), tensor.ErrShape)
+	}
+	if !(p.Rate >= 0 && p.Rate < 1) {
+		return 0, fmt.Errorf("%s: rate %g is not in [0, 1): %w", operation, p.Rate, ErrRate)
+	}
+	return x.Len() / x.Dim(0), nil
+}

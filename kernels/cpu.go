@@ -1,0 +1,77 @@
+package kernels
+
+import (
+	"fmt"
+
+	"nmn/kernels/activation"
+	"nmn/kernels/conv"
+	"nmn/kernels/noise"
+	"nmn/kernels/pixels"
+	"nmn/kernels/pool"
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+	"nmn/kernels/update"
+)
+
+// CPUConfig chooses how the host computes. The zero value is the fastest.
+type CPUConfig struct {
+	// Threads is the number of goroutines that compute, the caller's among them; 0 means one for each
+	// processor that Go may use. Results do not depend on it.
+	Threads int
+	// SIMD names the vector instructions, as simd.Select has them; empty means those that the
+	// environment variable simd.Environment names, or else the best that the processor has. Results
+	// of different instructions differ in their last bits.
+	SIMD string
+}
+
+// The families' implementations under names of their own, so that one struct can embed them all.
+type (
+	memory         = tensor.CPU
+	convolutions   = conv.CPU
+	activations    = activation.CPU
+	pools          = pool.CPU
+	noiseModel     = noise.CPU
+	updates        = update.CPU
+	normalizations = pixels.CPU
+)
+
+// cpu is the Backend of the host.
+type cpu struct {
+	*memory
+	*convolutions
+	*activations
+	*pools
+	*noiseModel
+	*updates
+	*normalizations
+}
+
+// OpenCPU opens the host as a backend. A negative number of threads and instructions that are
+// unknown or missing here are errors.
+func OpenCPU(c CPUConfig) (Backend, error) {
+	if c.Threads < 0 {
+		return nil, fmt.Errorf("cpu: %d threads: want 0 (all processors) or more", c.Threads)
+	}
+	level, err := selectLevel(c.SIMD)
+	if err != nil {
+		return nil, fmt.Errorf("cpu: %w", err)
+	}
+	device := tensor.NewCPU(c.Threads, level.String())
+	return &cpu{
+		memory:         device,
+		convolutions:   conv.NewCPU(device, level),
+		activations:    activation.NewCPU(device, level),
+		pools:          pool.NewCPU(device, level),
+		noiseModel:     noise.NewCPU(device, level),
+		updates:        update.NewCPU(device, level),
+		normalizations: pixels.NewCPU(device, level),
+	}, nil
+}
+
+// selectLevel gives a named level precedence over that of the environment.
+func selectLevel(name string) (simd.Level, error) {
+	if name == "" {
+		return simd.Detect()
+	}
+	return simd.Select(name)
+}

@@ -1,0 +1,84 @@
+package noise
+
+import (
+	"errors"
+	"fmt"
+
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
+
+// ErrLabel is wrapped by errors about labels outside of their range, NaN among them.
+var ErrLabel = errors.New("label out of range")
+
+// CPU implements Ops on the host. Loops over instances are float32 at their borders with float64
+// sums; the algebra of a (bag, class) is float64. Work is cut into blocks of one bag and blockClasses
+// classes, so that results are bit-equal for any number of threads.
+//
+// Beyond the contract the CPU checks the offsets of bags and the range of labels before it writes
+// anything. Infinite or NaN logits give results that are not finite.
+type CPU struct {
+	workers *tensor.Workers
+	scratch []classSums // one for each worker
+	losses  []float64   // of each block of a step
+
+	step    stepJob
+	pooling poolingJob
+	bce     bceJob
+
+	// The blocks as values, made once: converting a method for each call would allocate.
+	stepBlock, noisyORBlock, noisyORGradBlock, bceBlock func(worker, block int)
+}
+
+// blockClasses is the number of neighbouring classes that a block works on: enough to hide the
+// latency of one class behind the others, few enough that a bag of many cells stays in the cache.
+const blockClasses = 64
+
+// NewCPU makes the family on the host's device. It computes in Go at every level of vector
+// instructions.
+func NewCPU(dev *tensor.CPU, _ simd.Level) *CPU {
+	c := &CPU{workers: dev.Workers, scratch: make([]classSums, dev.Workers.Threads())}
+	c.stepBlock = c.runStepBlock
+	c.noisyORBlock = c.runNoisyORBlock
+	c.noisyORGradBlock = c.runNoisyORGradBlock
+	c.bceBlock = c.runBCEBlock
+	return c
+}
+
+// blocksFor is the number of blocks of classes.
+func blocksFor(classes int) int { return (classes + blockClasses - 1) / blockClasses }
+
+// frames returns the frames of a bag; without offsets each frame is a bag.
+func frames(offsets []int32, bag int) (lo, hi int) {
+	if offsets == nil {
+		return bag, bag + 1
+	}
+	return int(offsets[bag]), int(offsets[bag+1])
+}
+
+// onHost checks that tensors are float32 in host memory; nil ones are skipped.
+func onHost(operation string, tensors ...*tensor.Tensor) error {
+	for _, t := range tensors {
+		if t != nil && t.Float32s() == nil {
+			return fmt.Errorf("%s: %s is not float32 in host memory: %w", operation, t, tensor.ErrShape)
+		}
+	}
+	return nil
+}
+
+// hostOffsets returns the checked offsets of bags, nil for nil.
+func hostOffsets(operation string, bags *tensor.Tensor, frames int) ([]int32, error) {
+	if bags == nil {
+		return nil, nil
+	}
+	offsets := bags.Int32s()
+	if offsets == nil {
+		return nil, fmt.Errorf("%s: bags %s are not in host memory: %w", operation, bags, tensor.ErrShape)
+	}
+	return offsets, checkOffsets(operation, offsets, frames)
+}
+
+// overlap reports whether two tensors begin at the same element.
+func overlap(a, b *tensor.Tensor) bool {
+	return a != nil && b != nil && a.Len() > 0 && b.Len() > 0 && &a.Float32s()[0] == &b.Float32s()[0]
+}

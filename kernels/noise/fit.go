@@ -1,0 +1,154 @@
+package noise
+
+import (
+	"fmt"
+
+	"nmn/kernels/tensor"
+)
+
+// Geometry is the checked shape of an operation on bags; the letters are those of package tensor.
+type Geometry struct {
+	N, T, H, W, K int
+	// PerBag tells that the confidence map differs from bag to bag: N×2×2×K.
+	PerBag bool
+}
+
+// Cells is the number of instances of one frame.
+func (g Geometry) Cells() int { return g.H * g.W }
+
+// FitStep checks the tensors of NoiseStep against each other. It is the shape rule of every device;
+// it does not read the offsets in bags nor the labels.
+func FitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor) (Geometry, error) {
+	const operation = "noise step"
+	g, err := fitBags(operation, logits, bags)
+	if err != nil {
+		return g, err
+	}
+	if confidence != nil {
+		g.PerBag = confidence.Rank() > 0 && confidence.Dim(0) == g.N
+		if !g.PerBag && !isFloats(confidence, 1, 2, 2, g.K) || g.PerBag && !isFloats(confidence, g.N, 2, 2, g.K) {
+			return g, fmt.Errorf("%s: confidence is %s, want floats %d×2×2×%d or 1×2×2×%d: %w",
+				operation, confidence, g.N, g.K, g.K, tensor.ErrShape)
+		}
+	}
+	if out.DO != nil && confidence == nil {
+		return g, fmt.Errorf("%s: the gradient of the confidence needs a confidence: %w", operation, tensor.ErrShape)
+	}
+	if labels == nil && (out.Loss != nil || out.DLogits != nil || out.DO != nil || out.Posterior != nil) {
+		return g, fmt.Errorf("%s: loss, gradients and posterior need labels %d×%d: %w", operation, g.N, g.K, tensor.ErrShape)
+	}
+	if out.DLogits != nil && !(isFloats(out.DLogits) && tensor.SameShape(out.DLogits, logits)) {
+		return g, fmt.Errorf("%s: gradient of the logits is %s, want the shape of the logits, %s: %w",
+			operation, out.DLogits, logits, tensor.ErrShape)
+	}
+	return g, firstError(
+		optional(operation, "labels", labels, g.N, g.K),
+		optional(operation, "loss", out.Loss, g.N),
+		optional(operation, "gradient of the confidence", out.DO, g.N, 2, 2, g.K),
+		optional(operation, "probability", out.Prob, g.N, g.K),
+		optional(operation, "observed probability", out.Observed, g.N, g.K),
+		optional(operation, "posterior", out.Posterior, g.N, g.K),
+		optional(operation, "bag logit", out.BagLogit, g.N, g.K))
+}
+
+// FitNoisyOR checks o T×h×w×K, bags and the bag tensor p or dp, N×K, against each other; do is nil or
+// of the shape of o. It is the shape rule of every device for NoisyOR and NoisyORGrad.
+func FitNoisyOR(operation string, do, p, o, bags *tensor.Tensor) (Geometry, error) {
+	g, err := fitBags(operation, o, bags)
+	if err != nil {
+		return g, err
+	}
+	if !isFloats(p, g.N, g.K) {
+		return g, fmt.Errorf("%s: bag tensor is %s, want floats %d×%d: %w", operation, p, g.N, g.K, tensor.ErrShape)
+	}
+	if do != nil && !(isFloats(do) && tensor.SameShape(do, o)) {
+		return g, fmt.Errorf("%s: gradient is %s, want the shape of the logits, %s: %w", operation, do, o, tensor.ErrShape)
+	}
+	return g, nil
+}
+
+// FitBCE checks the tensors of BCE. It is the shape rule of every device.
+func FitBCE(loss, do, o, z *tensor.Tensor) (n, k int, err error) {
+	const operation = "bce"
+	if !isFloats(o) || o.Rank() != 2 || o.Len() == 0 {
+		return 0, 0, fmt.Errorf("%s: logits are %s, want floats N×K, not empty: %w", operation, o, tensor.ErrShape)
+	}
+	n, k = o.Dim(0), o.Dim(1)
+	if !isFloats(z, n, k) {
+		return 0, 0, fmt.Errorf("%s: labels are %s, want floats %d×%d: %w", operation, z, n, k, tensor.ErrShape)
+	}
+	return n, k, firstError(
+		optional(operation, "loss", loss, n),
+		optional(operation, "gradient of the logits", do, n, k))
+}
+
+// fitBags checks logits T×h×w×K and N+1 frame offsets; without offsets N = T.
+func fitBags(operation string, logits, bags *tensor.Tensor) (Geometry, error) {
+	if !isFloats(logits) || logits.Rank() != 4 || logits.Len() == 0 {
+		return Geometry{}, fmt.Errorf("%s: logits are %s, want floats T×h×w×K, not empty: %w", operation, logits, tensor.ErrShape)
+	}
+	g := Geometry{N: logits.Dim(0), T: logits.Dim(0), H: logits.Dim(1), W: logits.Dim(2), K: logits.Dim(3)}
+	if bags == nil {
+		return g, nil
+	}
+	if bags.DType() != tensor.Int32 || bags.Rank() != 1 || bags.Len() < 2 {
+		return g, fmt.Errorf("%s: bags are %s, want int32 N+1 frame offsets: %w", operation, bags, tensor.ErrShape)
+	}
+	g.N = bags.Len() - 1
+	return g, nil
+}
+
+// checkOffsets checks the frame offsets of bags against T frames: ascending without an empty bag,
+// from 0 to T.
+func checkOffsets(operation string, offsets []int32, frames int) error {
+	last := len(offsets) - 1
+	if offsets[0] != 0 || int(offsets[last]) != frames {
+		return fmt.Errorf("%s: bags reach from frame %d to %d, want 0 to %d: %w",
+			operation, offsets[0], offsets[last], frames, tensor.ErrShape)
+	}
+	for n := range last {
+		if offsets[n+1] <= offsets[n] {
+			return fmt.Errorf("%s: bag %d is empty: its frames are %d to %d: %w",
+				operation, n, offsets[n], offsets[n+1], tensor.ErrShape)
+		}
+	}
+	return nil
+}
+
+// isFloats reports whether t is a tensor of a computing type with these dimensions; without
+// dimensions any will do.
+func isFloats(t *tensor.Tensor, shape ...int) bool {
+	if t == nil || t.DType() == tensor.Int32 || t.DType() == tensor.Uint8 {
+		return false
+	}
+	if len(shape) == 0 {
+		return true
+	}
+	if t.Rank() != len(shape) {
+		return false
+	}
+	for i, d := range shape {
+		if t.Dim(i) != d {
+			return false
+		}
+	}
+	return true
+}
+
+// optional checks a tensor that may be nil.
+func optional(operation, name string, t *tensor.Tensor, shape ...int) error {
+	if t == nil || isFloats(t, shape...) {
+		return nil
+	}
+	want := tensor.Format(append([]int(nil), shape...))
+	return fmt.Errorf("%s: %s is %s, want floats %s: %w", operation, name, t, want, tensor.ErrShape)
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package kernels
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ErrUnsupported is wrapped by errors about what this build or machine cannot do though another one
+// can.
+var ErrUnsupported = errors.New("not supported by this build")
+
+// Config chooses a device.
+type Config struct {
+	// Device is auto, cpu, cuda, or cuda:n for the graphics card of number n. Empty means auto: the
+	// fastest device that can be used.
+	Device string
+	// Threads and SIMD are as in CPUConfig; they also hold for the host where auto falls back to it.
+	Threads int
+	SIMD    string
+}
+
+// Open opens the device of a configuration. note, where not empty, tells a user what auto has chosen
+// and why. Asking a build without CUDA for it gives an error that wraps ErrUnsupported.
+func Open(c Config) (backend Backend, note string, err error) {
+	name, ordinal, err := parseDevice(c.Device)
+	if err != nil {
+		return nil, "", err
+	}
+	if name == "cuda" {
+		return nil, "", fmt.Errorf("device cuda:%d: this program was built without CUDA; rebuild it with: make cuda: %w",
+			ordinal, ErrUnsupported)
+	}
+	backend, err = OpenCPU(CPUConfig{Threads: c.Threads, SIMD: c.SIMD})
+	if err != nil {
+		return nil, "", err
+	}
+	if name == "auto" {
+		note = "computing on the CPU: this program was built without CUDA (make cuda builds it with)"
+	}
+	return backend, note, nil
+}
+
+// parseDevice splits the name of a device from its number, 0 where none is given.
+func parseDevice(device string) (name string, ordinal int, err error) {
+	name, number, numbered := strings.Cut(device, ":")
+	switch {
+	case device == "":
+		return "auto", 0, nil
+	case name == "cuda" && !numbered, device == "auto", device == "cpu":
+		return name, 0, nil
+	case name == "cuda":
+		n, err := strconv.ParseUint(number, 10, 16)
+		if err == nil {
+			return name, int(n), nil
+		}
+	}
+	return "", 0, fmt.Errorf("device %q: want auto, cpu, cuda or cuda:n with n from 0", device)
+}

@@ -1,0 +1,38 @@
+package pixels
+
+import (
+	"fmt"
+	"math"
+
+	"nmn/kernels/tensor"
+)
+
+// Geometry is the checked shape of Normalize; the letters are those of package tensor.
+type Geometry struct{ T, H, W, C int }
+
+// Fit checks x, floats T×H×W×C, C >= 3, pixels, uint8 T×H×W×3, sizes, int32 T×2, and flips, uint8 T,
+// against each other, and that the constants are finite. It is the rule of every device; it does not
+// read sizes.
+func Fit(x, pixels, sizes, flips *tensor.Tensor, p Params) (Geometry, error) {
+	const operation = "normalize"
+	if x == nil || x.Rank() != 4 || x.DType() == tensor.Int32 || x.DType() == tensor.Uint8 || x.Dim(3) < 3 {
+		return Geometry{}, fmt.Errorf("%s: output is %s, want floats T×H×W×C with at least 3 channels: %w", operation, x, tensor.ErrShape)
+	}
+	g := Geometry{T: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3)}
+	if pixels == nil || pixels.DType() != tensor.Uint8 || pixels.Rank() != 4 ||
+		pixels.Dim(0) != g.T || pixels.Dim(1) != g.H || pixels.Dim(2) != g.W || pixels.Dim(3) != 3 {
+		return g, fmt.Errorf("%s: pixels are %s, want uint8 %d×%d×%d×3: %w", operation, pixels, g.T, g.H, g.W, tensor.ErrShape)
+	}
+	if sizes != nil && (sizes.DType() != tensor.Int32 || sizes.Rank() != 2 || sizes.Dim(0) != g.T || sizes.Dim(1) != 2) {
+		return g, fmt.Errorf("%s: sizes are %s, want int32 %d×2: %w", operation, sizes, g.T, tensor.ErrShape)
+	}
+	if flips != nil && (flips.DType() != tensor.Uint8 || flips.Rank() != 1 || flips.Dim(0) != g.T) {
+		return g, fmt.Errorf("%s: flips are %s, want uint8 %d: %w", operation, flips, g.T, tensor.ErrShape)
+	}
+	for c := range 3 {
+		if v := float64(p.Mean[c]) * float64(p.Scale[c]); math.IsNaN(v) || math.IsInf(v, 0) {
+			return g, fmt.Errorf("%s: channel %d: mean %g and scale %g are not finite: %w", operation, c, p.Mean[c], p.Scale[c], ErrParams)
+		}
+	}
+	return g, nil
+}

@@ -1,0 +1,54 @@
+package pool
+
+import (
+	"fmt"
+
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
+
+// CPU implements Ops on the host in float32. Each block writes rows of its own, so that results are
+// bit-equal for any number of threads. Beyond the contract it checks the offsets of bags.
+//
+// A NaN in a window or bag makes its maximum NaN; such a maximum's gradient goes to one element that
+// is not specified.
+type CPU struct {
+	workers *tensor.Workers
+	window  windowJob
+	bag     bagJob
+	scratch []bagScratch // one for each worker
+
+	// The blocks as values, made once: converting a method for each call would allocate.
+	maxBlock, maxGradBlock, avgBlock, avgGradBlock               func(worker, block int)
+	bagMeanBlock, bagMaxBlock, bagMeanGradBlock, bagMaxGradBlock func(worker, block int)
+}
+
+// NewCPU makes the family on the host's device. It computes in Go at every level of vector
+// instructions.
+func NewCPU(dev *tensor.CPU, _ simd.Level) *CPU {
+	c := &CPU{workers: dev.Workers, scratch: make([]bagScratch, dev.Workers.Threads())}
+	c.maxBlock, c.maxGradBlock = c.runMaxBlock, c.runMaxGradBlock
+	c.avgBlock, c.avgGradBlock = c.runAvgBlock, c.runAvgGradBlock
+	c.bagMeanBlock, c.bagMaxBlock = c.runBagMeanBlock, c.runBagMaxBlock
+	c.bagMeanGradBlock, c.bagMaxGradBlock = c.runBagMeanGradBlock, c.runBagMaxGradBlock
+	return c
+}
+
+// onHost checks that tensors are float32 in host memory.
+func onHost(operation string, tensors ...*tensor.Tensor) error {
+	for _, t := range tensors {
+		if t.Float32s() == nil {
+			return fmt.Errorf("%s: %s is not float32 in host memory: %w", operation, t, tensor.ErrShape)
+		}
+	}
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

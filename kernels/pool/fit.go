@@ -1,0 +1,103 @@
+package pool
+
+import (
+	"fmt"
+
+	"nmn/kernels/tensor"
+)
+
+// Geometry is the checked shape of a 2×2 pooling: maps T×H×W×C become T×P×Q×C.
+type Geometry struct{ T, H, W, C, P, Q int }
+
+// FitMax checks x T×H×W×C and y T×ceil(H/2)×ceil(W/2)×C against each other. It is the shape rule of
+// every device for MaxPool; MaxPoolGrad needs dx like x and dy like y besides.
+func FitMax(operation string, y, x *tensor.Tensor) (Geometry, error) {
+	return fit(operation, y, x, 1)
+}
+
+// FitAvg checks x T×H×W×C and y T×floor(H/2)×floor(W/2)×C against each other. It is the shape rule
+// of every device for AvgPool and AvgPoolGrad.
+func FitAvg(operation string, y, x *tensor.Tensor) (Geometry, error) {
+	return fit(operation, y, x, 0)
+}
+
+// fit: a window needs both rows and columns when partial is 0, one when it is 1.
+func fit(operation string, y, x *tensor.Tensor, partial int) (Geometry, error) {
+	if !isMap(x) || !isMap(y) {
+		return Geometry{}, fmt.Errorf("%s: input %s, output %s: each needs four dimensions of floats: %w",
+			operation, x, y, tensor.ErrShape)
+	}
+	g := Geometry{T: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3)}
+	g.P, g.Q = (g.H+partial)/2, (g.W+partial)/2
+	if g.P < 1 || g.Q < 1 {
+		return g, fmt.Errorf("%s: input %s is smaller than the window: %w", operation, x, tensor.ErrShape)
+	}
+	if y.Dim(0) != g.T || y.Dim(1) != g.P || y.Dim(2) != g.Q || y.Dim(3) != g.C {
+		return g, fmt.Errorf("%s: input %s gives output %s, not %s: %w", operation, x,
+			tensor.Format([]int{g.T, g.P, g.Q, g.C}), y, tensor.ErrShape)
+	}
+	return g, nil
+}
+
+// BagGeometry is the checked shape of a pooling of the cells of bags: x T×H×W×D, g N×D.
+type BagGeometry struct{ N, T, H, W, D int }
+
+// Cells is the number of cells of one frame.
+func (g BagGeometry) Cells() int { return g.H * g.W }
+
+// FitBag checks x T×H×W×D, g N×D and the N+1 frame offsets bags (nil: N = T) against each other. It
+// is the shape rule of every device; it does not read the offsets.
+func FitBag(operation string, g, x, bags *tensor.Tensor) (BagGeometry, error) {
+	if !isMap(x) || x.Len() == 0 {
+		return BagGeometry{}, fmt.Errorf("%s: maps are %s, want floats T×H×W×D, not empty: %w", operation, x, tensor.ErrShape)
+	}
+	s := BagGeometry{N: x.Dim(0), T: x.Dim(0), H: x.Dim(1), W: x.Dim(2), D: x.Dim(3)}
+	if bags != nil {
+		if bags.DType() != tensor.Int32 || bags.Rank() != 1 || bags.Len() < 2 {
+			return s, fmt.Errorf("%s: bags are %s, want int32 N+1 frame offsets: %w", operation, bags, tensor.ErrShape)
+		}
+		s.N = bags.Len() - 1
+	}
+	if g == nil || !isFloat(g) || g.Rank() != 2 || g.Dim(0) != s.N || g.Dim(1) != s.D {
+		return s, fmt.Errorf("%s: maps %s in %d bags give vectors %d×%d, not %s: %w",
+			operation, x, s.N, s.N, s.D, g, tensor.ErrShape)
+	}
+	return s, nil
+}
+
+// FitKind refuses kinds of pooling that do not exist.
+func FitKind(operation string, kind Kind) error {
+	if kind != Mean && kind != Max {
+		return fmt.Errorf("%s: kind %d is neither mean nor max: %w", operation, uint8(kind), tensor.ErrShape)
+	}
+	return nil
+}
+
+// FitLike checks that gradients have the shape of the tensors they belong to.
+func FitLike(operation string, gradient, of *tensor.Tensor) error {
+	if gradient == nil || of == nil || !isFloat(gradient) || !tensor.SameShape(gradient, of) {
+		return fmt.Errorf("%s: gradient %s does not have the shape of %s: %w", operation, gradient, of, tensor.ErrShape)
+	}
+	return nil
+}
+
+// checkOffsets checks the frame offsets of bags against T frames: ascending without an empty bag,
+// from 0 to T.
+func checkOffsets(operation string, offsets []int32, frames int) error {
+	last := len(offsets) - 1
+	if offsets[0] != 0 || int(offsets[last]) != frames {
+		return fmt.Errorf("%s: bags reach from frame %d to %d, want 0 to %d: %w",
+			operation, offsets[0], offsets[last], frames, tensor.ErrShape)
+	}
+	for n := range last {
+		if offsets[n+1] <= offsets[n] {
+			return fmt.Errorf("%s: bag %d is empty: its frames are %d to %d: %w",
+				operation, n, offsets[n], offsets[n+1], tensor.ErrShape)
+		}
+	}
+	return nil
+}
+
+func isFloat(t *tensor.Tensor) bool { return t.DType() != tensor.Int32 && t.DType() != tensor.Uint8 }
+
+func isMap(t *tensor.Tensor) bool { return t != nil && t.Rank() == 4 && isFloat(t) }

@@ -1,0 +1,101 @@
+package update
+
+import (
+	"fmt"
+
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
+
+// CPU implements Ops on the host in float32. The parameters are cut into runs of blockLength
+// elements, whatever the number of threads.
+type CPU struct {
+	workers *tensor.Workers
+	job     job
+	partial []float64 // sum of squares of each block
+
+	// The blocks as values, made once: converting a method for each call would allocate.
+	sgdBlock, adamBlock, squaresBlock, scaleBlock func(worker, block int)
+}
+
+// blockLength is large enough that a block outweighs its start, and small enough that the blocks of
+// a small net still fill several threads.
+const blockLength = 16384
+
+// job is what the blocks read.
+type job struct {
+	runs     []run // of each block; kept between calls for its memory
+	momentum float32
+	adam     adamConstants
+	scale    float32
+}
+
+// run is the part of one entry that a block handles.
+type run struct {
+	w, g, m, v []float32
+	lr, decay  float32
+}
+
+// NewCPU makes the family on the host's device. It computes in Go at every level of vector
+// instructions.
+func NewCPU(dev *tensor.CPU, _ simd.Level) *CPU {
+	c := &CPU{workers: dev.Workers}
+	c.sgdBlock, c.adamBlock = c.runSGDBlock, c.runAdamBlock
+	c.squaresBlock, c.scaleBlock = c.runSquaresBlock, c.runScaleBlock
+	return c
+}
+
+// cut checks the entries and cuts them into runs.
+func (c *CPU) cut(operation string, entries []Entry, use Use) error {
+	if err := Fit(operation, entries, use); err != nil {
+		return err
+	}
+	c.job.runs = c.job.runs[:0]
+	for i := range entries {
+		e := &entries[i]
+		if e.LR == 0 {
+			continue
+		}
+		whole := run{g: e.G.Float32s(), lr: e.LR, decay: e.Decay}
+		if use&UseW != 0 {
+			whole.w = e.W.Float32s()
+		}
+		if use&UseM != 0 {
+			whole.m = e.M.Float32s()
+		}
+		if use&UseV != 0 {
+			whole.v = e.V.Float32s()
+		}
+		if err := whole.check(operation, i, use); err != nil {
+			return err
+		}
+		for lo := 0; lo < len(whole.g); lo += blockLength {
+			c.job.runs = append(c.job.runs, whole.part(lo, min(lo+blockLength, len(whole.g))))
+		}
+	}
+	return nil
+}
+
+// check refuses tensors that are not in host memory.
+func (r *run) check(operation string, entry int, use Use) error {
+	if r.g == nil || use&UseW != 0 && r.w == nil || use&UseM != 0 && r.m == nil || use&UseV != 0 && r.v == nil {
+		return fmt.Errorf("%s: entry %d is not float32 in host memory: %w", operation, entry, tensor.ErrShape)
+	}
+	return nil
+}
+
+// part returns elements lo to hi of a run; what is not used stays nil.
+func (r run) part(lo, hi int) run {
+	for _, data := range [...]*[]float32{&r.w, &r.g, &r.m, &r.v} {
+		if *data != nil {
+			*data = (*data)[lo:hi]
+		}
+	}
+	return r
+}
+
+// release lets go of the memory of the last call.
+func (c *CPU) release() {
+	clear(c.job.runs)
+	c.job.runs = c.job.runs[:0]
+}

@@ -1,0 +1,95 @@
+package update
+
+import (
+	"fmt"
+	"math"
+
+	"nmn/kernels/tensor"
+)
+
+// GradNorm implements Ops. Squares are summed in float64, first within each block, then over the
+// blocks in order.
+func (c *CPU) GradNorm(norm *tensor.Tensor, entries []Entry) error {
+	const operation = "gradient norm"
+	if err := fitNorm(operation, norm); err != nil {
+		return err
+	}
+	if norm.Float32s() == nil {
+		return fmt.Errorf("%s: norm is not in host memory: %w", operation, tensor.ErrShape)
+	}
+	if err := c.cut(operation, entries, UseG); err != nil {
+		return err
+	}
+	blocks := len(c.job.runs)
+	if cap(c.partial) < blocks {
+		c.partial = make([]float64, blocks)
+	}
+	c.partial = c.partial[:blocks]
+	c.workers.Run(blocks, c.squaresBlock)
+	sum := 0.0
+	for _, s := range c.partial {
+		sum += s
+	}
+	norm.Float32s()[0] = float32(math.Sqrt(sum))
+	c.release()
+	return nil
+}
+
+// runSquaresBlock keeps four sums, so that an addition does not wait for the one before.
+func (c *CPU) runSquaresBlock(_, block int) {
+	g := c.job.runs[block].g
+	var s0, s1, s2, s3 float64
+	for ; len(g) >= 4; g = g[4:] {
+		a, b, c, d := float64(g[0]), float64(g[1]), float64(g[2]), float64(g[3])
+		s0, s1, s2, s3 = s0+a*a, s1+b*b, s2+c*c, s3+d*d
+	}
+	for _, v := range g {
+		s0 += float64(v) * float64(v)
+	}
+	c.partial[block] = (s0 + s1) + (s2 + s3)
+}
+
+// Clip implements Ops. Gradients stay as they are where the norm is NaN; with an infinite norm the
+// finite ones become 0.
+func (c *CPU) Clip(entries []Entry, norm *tensor.Tensor, limit float32) error {
+	const operation = "clip"
+	if err := FitClip(norm, limit); err != nil {
+		return err
+	}
+	if norm.Float32s() == nil {
+		return fmt.Errorf("%s: norm is not in host memory: %w", operation, tensor.ErrShape)
+	}
+	if err := c.cut(operation, entries, UseG); err != nil {
+		return err
+	}
+	if n := norm.Float32s()[0]; n > limit {
+		c.job.scale = limit / n
+		c.workers.Run(len(c.job.runs), c.scaleBlock)
+	}
+	c.release()
+	return nil
+}
+
+func (c *CPU) runScaleBlock(_, block int) {
+	g, scale := c.job.runs[block].g, c.job.scale
+	for i := range g {
+		g[i] *= scale
+	}
+}
+
+// Zero implements Ops, for any type of element.
+func (c *CPU) Zero(t *tensor.Tensor) error {
+	switch {
+	case t == nil:
+		return fmt.Errorf("zero: no tensor: %w", tensor.ErrShape)
+	case t.Float32s() != nil:
+		clear(t.Float32s())
+	case t.Int32s() != nil:
+		clear(t.Int32s())
+	case t.Uint8s() != nil:
+		clear(t.Uint8s())
+	default:
+		return fmt.Errorf("zero: %s is not in host memory: %w", t, tensor.ErrShape)
+	}
+	return nil
+}
