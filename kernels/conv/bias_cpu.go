@@ -1,0 +1,55 @@
+package conv
+
+import (
+	"fmt"
+
+	"nmn/kernels/tensor"
+)
+
+// biasSum is a bias gradient in progress. Blocks of cells are summed in float32, then the blocks in
+// float64: a sum over a million cells keeps its digits.
+type biasSum struct {
+	dy              []float32
+	channels, cells int
+}
+
+const biasCells = 512 // cells in a block
+
+// ConvGradBias implements Ops.
+func (c *CPU) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
+	if db == nil || dy == nil || db.Rank() != 1 || dy.Rank() != 4 || dy.Dim(3) != db.Len() {
+		return fmt.Errorf("conv bias gradient: bias %s, output %s: %w", db, dy, tensor.ErrShape)
+	}
+	if err := onHost("conv bias gradient", db, dy); err != nil {
+		return err
+	}
+	if db.Len() == 0 {
+		return nil
+	}
+	b := &c.bias
+	*b = biasSum{dy: dy.Float32s(), channels: db.Len(), cells: dy.Len() / db.Len()}
+	blocks := ceilDiv(b.cells, biasCells)
+	c.partial = grow(c.partial, blocks*b.channels)
+	clear(c.partial)
+	c.workers.Run(blocks, c.tasks.bias)
+	sums := db.Float32s()
+	for k := range sums {
+		var sum float64
+		if p.Accumulate {
+			sum = float64(sums[k])
+		}
+		for block := range blocks {
+			sum += float64(c.partial[block*b.channels+k])
+		}
+		sums[k] = float32(sum)
+	}
+	c.bias = biasSum{}
+	return nil
+}
+
+func (c *CPU) biasBlock(_, index int) {
+	b := &c.bias
+	first := index * biasCells
+	rows := min(biasCells, b.cells-first)
+	c.level.SumRows(c.partial[index*b.channels:][:b.channels], b.dy[first*b.channels:], b.channels, rows)
+}

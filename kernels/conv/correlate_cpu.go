@@ -1,0 +1,204 @@
+package conv
+
+// correlation is what forward and data gradient have in common:
+//
+//	out[n,p,q,j] (+)= sum over r,s,c of in[n, p+r-padH, q+s-padW, c] · F[r,s,c,j]
+//
+// in is n×h×w×depth, out n×p×q×width. F is the filter w, stored width×r×s×depth: F[r,s,c,j] =
+// w[j,r,s,c]; or turned, stored depth×r×s×width: F[r,s,c,j] = w[c, R-1-r, S-1-s, j].
+type correlation struct {
+	in             []float32
+	n, h, w, depth int
+	r, s           int
+	padH, padW     int
+	out            []float32
+	p, q, width    int
+	filter         []float32
+	turned         bool
+	bias, mask     []float32
+	relu, load     bool
+
+	plan plan
+}
+
+// plan is how a correlation is cut. It depends on shapes alone.
+type plan struct {
+	rows, wide, narrow int // tile shape
+	panels             int // panels of output channels; the last may be narrow or partly empty
+	images             int // images in a block of rows, or
+	lines              int // output rows in a block, where an image has several blocks
+	imageBlocks        int // blocks of an image, 1 where a block holds whole images
+	rowBlocks          int
+	groups, perGroup   int  // groups of panels, and panels in each: a block is rows × group
+	private            bool // each block packs its own panels
+	chunk              int  // reduction steps in one call of the tile kernel at most
+}
+
+// Sizes in floats of what is meant to stay in the second-level cache (1 to 2 MiB on server cores).
+const (
+	slabFloats    = 96 << 10 // block of input
+	panelFloats   = 96 << 10 // panels at work
+	cellTarget    = 384      // output cells in a block
+	blockTarget   = 32       // blocks of an operation at least, for the pool to share
+	privateFilter = 4 << 20  // filters from this size on are not packed as a whole
+)
+
+func ceilDiv(a, b int) int { return (a + b - 1) / b }
+
+// reduction is the number of products in one output.
+func (k *correlation) reduction() int { return k.r * k.s * k.depth }
+
+// span is the length of a filter row: its taps and channels lie side by side in a padded input.
+func (k *correlation) span() int { return k.s * k.depth }
+
+func (k *correlation) padded() bool { return k.padH > 0 || k.padW > 0 }
+
+func (c *CPU) correlate() {
+	k := &c.corr
+	if k.n*k.p*k.q*k.width == 0 {
+		return
+	}
+	k.plan = c.planCorrelation(k)
+	if !k.plan.private {
+		c.packed = grow(c.packed, k.plan.packedLen(k.reduction()))
+		c.workers.Run(k.plan.panels, c.tasks.pack)
+	}
+	c.workers.Run(k.plan.rowBlocks*k.plan.groups, c.tasks.correlate)
+	c.corr = correlation{} // do not keep the caller's memory alive
+}
+
+func (c *CPU) planCorrelation(k *correlation) plan {
+	var pl plan
+	pl.rows, pl.wide, pl.narrow = c.level.TileShape()
+	pl.panels = ceilDiv(k.width, pl.wide)
+	large := k.reduction()*k.width >= privateFilter
+	pl.cutRows(k, large)
+	pl.private = large || pl.rowBlocks == 1
+	pl.perGroup = max(1, min(8, pl.panels*pl.rowBlocks/blockTarget))
+	if !pl.private {
+		pl.perGroup = max(1, pl.panels/ceilDiv(blockTarget, pl.rowBlocks))
+	}
+	pl.groups = ceilDiv(pl.panels, pl.perGroup)
+	working := 1 // panels that share the cache
+	if pl.private {
+		working = pl.perGroup
+	}
+	pl.chunk = max(64, panelFloats/(working*pl.wide))
+	if len(k.mask) > 0 && &k.mask[0] == &k.out[0] {
+		// Partial sums would destroy a mask that is the same memory. The result is the same, for a
+		// sum goes on where its first chunk ended.
+		pl.chunk, pl.perGroup, pl.groups = k.reduction(), 1, pl.panels
+	}
+	return pl
+}
+
+// cutRows chooses blocks of output rows: as many cells as keep the input block in the cache.
+func (pl *plan) cutRows(k *correlation, large bool) {
+	line := (k.q + k.s - 1) * k.depth
+	image := (k.p + k.r - 1) * line
+	cells := k.p * k.q
+	pl.imageBlocks, pl.lines = 1, k.p
+	switch {
+	case large:
+		pl.images = k.n
+	case cells <= cellTarget && image <= slabFloats:
+		pl.images = min(cellTarget/cells, max(1, slabFloats/max(1, image)))
+		pl.images = max(1, min(pl.images, ceilDiv(k.n, ceilDiv(k.n, pl.images))))
+	default:
+		pl.images = 1
+		lines := max(1, min(k.p, cellTarget/k.q, slabFloats/max(1, line)-k.r+1))
+		pl.imageBlocks = ceilDiv(k.p, lines)
+		pl.lines = ceilDiv(k.p, pl.imageBlocks)
+		pl.imageBlocks = ceilDiv(k.p, pl.lines)
+	}
+	pl.rowBlocks = ceilDiv(k.n, pl.images) * pl.imageBlocks
+}
+
+// packedLen is the size of all panels.
+func (pl *plan) packedLen(reduction int) int { return pl.panels * pl.wide * reduction }
+
+// panelWidth is the width of a panel's tiles: narrow where that covers what is left of the channels.
+func (pl *plan) panelWidth(panel, width int) int {
+	if width-panel*pl.wide <= pl.narrow {
+		return pl.narrow
+	}
+	return pl.wide
+}
+
+// block is a range of output rows: of several whole images, or of one.
+type block struct {
+	image, images int
+	line, lines   int
+	cells         int // output cells
+	first         int // index of the first output cell
+	base          []float32
+	imageStride   int // distance of images in base
+	lineStride    int // distance of rows in base
+}
+
+func (k *correlation) rowBlock(index int) block {
+	b := block{image: index / k.plan.imageBlocks * k.plan.images, line: index % k.plan.imageBlocks * k.plan.lines}
+	b.images = min(k.plan.images, k.n-b.image)
+	b.lines = min(k.plan.lines, k.p-b.line)
+	b.cells = b.images * b.lines * k.q
+	b.first = (b.image*k.p + b.line) * k.q
+	return b
+}
+
+// correlateBlock computes a block of rows × a group of panels.
+func (c *CPU) correlateBlock(worker, index int) {
+	k, s := &c.corr, &c.scratch[worker]
+	b := k.rowBlock(index / k.plan.groups)
+	c.gather(k, s, &b)
+	k.windows(s, &b)
+	group := index % k.plan.groups
+	lo := group * k.plan.perGroup
+	hi := min(lo+k.plan.perGroup, k.plan.panels)
+	span := k.span()
+	switch {
+	case k.plan.chunk >= k.reduction() || span == 0:
+		c.correlateChunk(k, s, &b, lo, hi, 0, 0, k.r, span)
+	case k.plan.chunk >= span:
+		taps := k.plan.chunk / span
+		for tap := 0; tap < k.r; tap += taps {
+			c.correlateChunk(k, s, &b, lo, hi, tap, 0, min(taps, k.r-tap), span)
+		}
+	default:
+		for tap := range k.r {
+			for at := 0; at < span; at += k.plan.chunk {
+				c.correlateChunk(k, s, &b, lo, hi, tap, at, 1, min(k.plan.chunk, span-at))
+			}
+		}
+	}
+	s.tile = tileOf(nil)
+}
+
+// correlateChunk adds a part of the reduction: taps filter rows from tap on, and of each the depth
+// products from at on. Its first part starts the sums, its last one finishes them.
+func (c *CPU) correlateChunk(k *correlation, s *scratch, b *block, lo, hi, tap, at, taps, depth int) {
+	from := tap*k.span() + at
+	length := taps * depth
+	last := from+length == k.reduction()
+	if k.plan.private {
+		s.panel = grow(s.panel, (hi-lo)*k.plan.wide*length)
+		for panel := lo; panel < hi; panel++ {
+			c.packPanel(k, s.panel[(panel-lo)*k.plan.wide*length:], panel, from, length)
+		}
+	}
+	for panel := lo; panel < hi; panel++ {
+		width := k.plan.panelWidth(panel, k.width)
+		packed := c.packed
+		if k.plan.private {
+			packed = s.panel[(panel-lo)*k.plan.wide*length:][:width*length]
+		} else {
+			packed = packed[panel*k.plan.wide*k.reduction()+from*width:][:width*length]
+		}
+		s.tile = tileOf(b.base[min(tap*b.lineStride+at, len(b.base)):])
+		s.tile.Taps, s.tile.Depth, s.tile.TapStride = taps, depth, b.lineStride
+		s.tile.Panel, s.tile.Load = packed, from > 0 || k.load
+		if last {
+			s.tile.ReLU = k.relu
+		}
+		c.multiplyPanel(k, s, b, panel*k.plan.wide, width, last)
+	}
+}

@@ -1,0 +1,137 @@
+package conv
+
+import (
+	"fmt"
+
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
+
+// CPU implements Ops on the host. Forward and data gradient are implicit GEMMs that read the windows
+// of the input in place; the filter gradient sums outer products. Scratch memory grows to what the
+// largest convolution needs and stays: calls with shapes seen before allocate nothing.
+type CPU struct {
+	workers *tensor.Workers
+	level   simd.Level
+	scratch []scratch // one for each worker
+	packed  []float32 // the filter in panels, shared by the workers
+	partial []float32 // gradients of filter or bias, one for each part of the sum
+
+	// The operation in progress, and its tasks: stored once, so that starting them allocates nothing.
+	corr   correlation
+	filter filterSum
+	bias   biasSum
+	tasks  struct{ pack, correlate, filter, filterJoin, bias func(worker, block int) }
+}
+
+// scratch is the memory of one worker.
+type scratch struct {
+	slab    []float32 // padded copy of a block of the input
+	offsets []int     // where the window of each cell of a block begins
+	panel   []float32 // packed by the worker for itself
+	edge    []float32 // a tile that does not fit its destination
+	columns []float32 // a strip of the left operand that is cut off
+	tile    simd.Tile
+	sum     simd.Sum
+}
+
+var _ Ops = (*CPU)(nil)
+
+// NewCPU makes the operations for a device; level comes from simd.Detect or simd.Select.
+func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
+	c := &CPU{workers: dev.Workers, level: level, scratch: make([]scratch, dev.Workers.Threads())}
+	c.tasks.pack = c.packBlock
+	c.tasks.correlate = c.correlateBlock
+	c.tasks.filter = c.filterBlock
+	c.tasks.filterJoin = c.joinFilterBlock
+	c.tasks.bias = c.biasBlock
+	return c
+}
+
+// grow returns a slice of length n, the old memory where it suffices. Its contents are undefined.
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// onHost checks that tensors hold float32 in host memory; nil tensors are skipped.
+func onHost(operation string, tensors ...*tensor.Tensor) error {
+	for _, t := range tensors {
+		if t != nil && (t.DType() != tensor.Float32 || len(t.Float32s()) != t.Len()) {
+			return fmt.Errorf("%s: %s is not float32 in host memory: %w", operation, t, tensor.ErrShape)
+		}
+	}
+	return nil
+}
+
+// Conv implements Ops.
+func (c *CPU) Conv(y, x, w, b *tensor.Tensor, p Params) error {
+	g, err := Fit("conv", x, w, y, p)
+	if err != nil {
+		return err
+	}
+	if err := onHost("conv", y, x, w, b); err != nil {
+		return err
+	}
+	if b != nil && (b.Rank() != 1 || b.Len() != g.K) {
+		return fmt.Errorf("conv: bias %s for %d output channels: %w", b, g.K, tensor.ErrShape)
+	}
+	var bias []float32
+	if b != nil {
+		bias = b.Float32s()
+	}
+	g = g.flat()
+	c.corr = correlation{
+		in: x.Float32s(), n: g.N, h: g.H, w: g.W, depth: g.C,
+		r: g.R, s: g.S, padH: g.Pad, padW: g.Pad,
+		out: y.Float32s(), p: g.P, q: g.Q, width: g.K,
+		filter: w.Float32s(), bias: bias, relu: p.ReLU,
+	}
+	c.correlate()
+	return nil
+}
+
+// ConvGradData implements Ops: the correlation of dy, padded to give the shape of x, with the filter
+// turned by 180 degrees and its channels exchanged.
+func (c *CPU) ConvGradData(dx, dy, w, mask *tensor.Tensor, p Params) error {
+	g, err := Fit("conv data gradient", dx, w, dy, p)
+	if err != nil {
+		return err
+	}
+	if err := onHost("conv data gradient", dx, dy, w, mask); err != nil {
+		return err
+	}
+	if mask != nil && !tensor.SameShape(mask, dx) {
+		return fmt.Errorf("conv data gradient: mask %s for gradient %s: %w", mask, dx, tensor.ErrShape)
+	}
+	var keep []float32
+	if mask != nil {
+		keep = mask.Float32s()
+	}
+	g = g.flat()
+	c.corr = correlation{
+		in: dy.Float32s(), n: g.N, h: g.P, w: g.Q, depth: g.K,
+		r: g.R, s: g.S, padH: g.R - 1 - g.Pad, padW: g.S - 1 - g.Pad,
+		out: dx.Float32s(), p: g.H, q: g.W, width: g.C,
+		filter: w.Float32s(), turned: true, mask: keep, load: p.Accumulate,
+	}
+	c.correlate()
+	return nil
+}
+
+// flat gives a convolution whose windows do not overlap in anything as one over 1×1 maps: a filter
+// that covers the input makes each picture a cell, a 1×1 filter makes each cell a picture.
+func (g Geometry) flat() Geometry {
+	switch {
+	case g.R == 1 && g.S == 1:
+		g.N *= g.H * g.W
+	case g.P == 1 && g.Q == 1 && g.Pad == 0:
+		g.C *= g.H * g.W
+	default:
+		return g
+	}
+	g.H, g.W, g.R, g.S, g.P, g.Q = 1, 1, 1, 1, 1, 1
+	return g
+}

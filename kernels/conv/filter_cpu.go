@@ -1,0 +1,208 @@
+package conv
+
+import (
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
+
+// filterSum is a filter gradient in progress:
+//
+//	dw[k, e] (+)= sum over cells m of dy[m, k] · window(m)[e]
+//
+// with e over filter rows, columns and channels. The sum over cells is cut into parts, each with its
+// own copy of dw where there is more than one; then the copies are added in their order.
+type filterSum struct {
+	g          Geometry
+	dw, x, dy  []float32
+	accumulate bool
+
+	rows, width int // tile shape
+	reduction   int // R·S·C, the columns of dw
+	parts       int // parts of the sum over cells
+	perPart     int // cell blocks in a part
+	blockLines  int // output rows in a cell block
+	bands       int // ranges of output channels
+	perBand     int // output channels in a band
+	strips      int // ranges of columns
+	perStrip    int // tile columns in a strip
+}
+
+const (
+	sumCells     = 256     // cells in a block of the sum: its panels stay in the first-level cache
+	partialLimit = 4 << 20 // floats in all copies of dw
+	joinFloats   = 16 << 10
+)
+
+// ConvGradFilter implements Ops.
+func (c *CPU) ConvGradFilter(dw, x, dy *tensor.Tensor, p Params) error {
+	g, err := Fit("conv filter gradient", x, dw, dy, p)
+	if err != nil {
+		return err
+	}
+	if err := onHost("conv filter gradient", dw, x, dy); err != nil {
+		return err
+	}
+	c.filter = filterSum{g: g.flat(), dw: dw.Float32s(), x: x.Float32s(), dy: dy.Float32s(), accumulate: p.Accumulate}
+	f := &c.filter
+	if len(f.dw) == 0 {
+		return nil
+	}
+	c.planFilter(f)
+	if f.parts > 1 {
+		c.partial = grow(c.partial, f.parts*len(f.dw))
+	}
+	c.workers.Run(f.parts*f.bands*f.strips, c.tasks.filter)
+	if f.parts > 1 {
+		c.workers.Run(ceilDiv(len(f.dw), joinFloats), c.tasks.filterJoin)
+	}
+	c.filter = filterSum{}
+	return nil
+}
+
+func (c *CPU) planFilter(f *filterSum) {
+	g := f.g
+	f.rows, f.width = c.level.OuterShape()
+	f.reduction = g.R * g.S * g.C
+	f.blockLines = max(1, sumCells/g.Q)
+	blocks := ceilDiv(g.N*g.P, f.blockLines)
+	// Bands and strips first: they need no copies of dw. Bands of 64 channels and more use a packed
+	// strip of the input often enough to pay for it.
+	f.perBand = max(64/f.rows*f.rows, f.rows)
+	if g.K*f.reduction >= privateFilter {
+		f.perBand = g.K
+	}
+	f.bands = ceilDiv(g.K, f.perBand)
+	columns := ceilDiv(f.reduction, f.width)
+	f.perStrip = max(1, columns*f.bands/blockTarget)
+	f.strips = ceilDiv(columns, f.perStrip)
+	f.parts = max(1, min(ceilDiv(blockTarget, f.bands*f.strips), blocks, partialLimit/len(f.dw)))
+	f.perPart = max(1, ceilDiv(blocks, f.parts))
+	f.parts = max(1, ceilDiv(blocks, f.perPart))
+}
+
+// filterBlock computes one part of the sum for one band of output channels and one strip of columns.
+func (c *CPU) filterBlock(worker, index int) {
+	f, s := &c.filter, &c.scratch[worker]
+	part, index := index/(f.bands*f.strips), index%(f.bands*f.strips)
+	band, strip := index/f.strips, index%f.strips
+	k0 := band * f.perBand
+	k1 := min(k0+f.perBand, f.g.K)
+	dst, load := f.dw, f.accumulate
+	if f.parts > 1 {
+		dst, load = c.partial[part*len(f.dw):][:len(f.dw)], false
+	}
+	last := min((strip+1)*f.perStrip*f.width, f.reduction)
+	lines := f.g.N * f.g.P
+	line := part * f.perPart * f.blockLines
+	end := min(line+f.perPart*f.blockLines, lines)
+	if line >= end && !load {
+		clearBlock(dst, f.reduction, k0, k1, strip*f.perStrip*f.width, last)
+	}
+	for ; line < end; line += f.blockLines {
+		for column := strip * f.perStrip * f.width; column < last; column += f.width {
+			c.filterPanel(f, s, dst, line, min(line+f.blockLines, end), k0, k1, column, load)
+		}
+		load = true
+	}
+	s.sum = simd.Sum{}
+}
+
+// clearBlock sets rows k0 to k1 of columns lo to hi to 0.
+func clearBlock(dst []float32, stride, k0, k1, lo, hi int) {
+	for k := k0; k < k1; k++ {
+		clear(dst[k*stride+lo : k*stride+hi])
+	}
+}
+
+// filterPanel adds the cells of output rows line to end to one tile column of dw.
+func (c *CPU) filterPanel(f *filterSum, s *scratch, dst []float32, line, end, k0, k1, column int, load bool) {
+	cells := (end - line) * f.g.Q
+	s.panel = grow(s.panel, cells*f.width)
+	c.packWindows(f, s.panel, line, end, column)
+	t := &s.sum
+	t.Panel, t.Depth = s.panel, cells
+	for k := k0; k < k1; k += f.rows {
+		t.Rows = min(f.rows, k1-k)
+		t.A, t.AStride = f.dy[line*f.g.Q*f.g.K+k:], f.g.K
+		if k+f.rows > f.g.K {
+			s.columns = grow(s.columns, cells*f.rows)
+			clear(s.columns)
+			c.level.CopyRows(s.columns, f.rows, t.A, f.g.K, cells, t.Rows)
+			t.A, t.AStride = s.columns, f.rows
+		}
+		at := k*f.reduction + column
+		if column+f.width <= f.reduction {
+			t.Dst, t.DstStride, t.Load = dst[at:], f.reduction, load
+			c.level.Outer(t)
+			continue
+		}
+		s.edge = grow(s.edge, f.rows*f.width)
+		t.Dst, t.DstStride, t.Load = s.edge, f.width, load
+		valid := f.reduction - column
+		if load {
+			c.level.CopyRows(s.edge, f.width, dst[at:], f.reduction, t.Rows, valid)
+		}
+		c.level.Outer(t)
+		c.level.CopyRows(dst[at:], f.reduction, s.edge, f.width, t.Rows, valid)
+	}
+}
+
+// packWindows writes columns column to column+width of the windows of the cells in output rows line to
+// end: panel[cell·width + j]. Columns beyond the last, and padding, are 0.
+func (c *CPU) packWindows(f *filterSum, panel []float32, line, end, column int) {
+	g := f.g
+	valid := min(f.width, f.reduction-column)
+	if valid < f.width {
+		clear(panel)
+	}
+	for j := 0; j < valid; {
+		tap, channel := (column+j)/g.C, (column+j)%g.C
+		width := min(valid-j, g.C-channel)
+		c.packTap(f, panel[j:], line, end, tap/g.S-g.Pad, tap%g.S-g.Pad, channel, width)
+		j += width
+	}
+}
+
+// packTap writes channels channel to channel+width of the pixels that lie dh rows and dw columns from
+// the cells.
+func (c *CPU) packTap(f *filterSum, panel []float32, line, end, dh, dw, channel, width int) {
+	g := f.g
+	lo := min(max(0, -dw), g.Q)     // first cell whose pixel is inside
+	hi := max(lo, min(g.Q, g.W-dw)) // end of those
+	for ; line < end; line++ {
+		image, row := line/g.P, line%g.P+dh
+		if row < 0 || row >= g.H {
+			zeroRows(panel, f.width, g.Q, width)
+		} else {
+			zeroRows(panel, f.width, lo, width)
+			if hi > lo {
+				src := ((image*g.H+row)*g.W+lo+dw)*g.C + channel
+				c.level.CopyRows(panel[lo*f.width:], f.width, f.x[src:], g.C, hi-lo, width)
+			}
+			if hi < g.Q {
+				zeroRows(panel[hi*f.width:], f.width, g.Q-hi, width)
+			}
+		}
+		panel = panel[min(g.Q*f.width, len(panel)):]
+	}
+}
+
+func zeroRows(dst []float32, stride, rows, width int) {
+	for i := range rows {
+		clear(dst[i*stride:][:width])
+	}
+}
+
+// joinFilterBlock adds a range of the parts' copies in their order.
+func (c *CPU) joinFilterBlock(_, index int) {
+	f := &c.filter
+	lo := index * joinFloats
+	hi := min(lo+joinFloats, len(f.dw))
+	dst := f.dw[lo:hi]
+	if !f.accumulate {
+		clear(dst)
+	}
+	for part := range f.parts {
+		c.level.Add(dst, c.partial[part*len(f.dw)+lo:part*len(f.dw)+hi])
+	}
+}

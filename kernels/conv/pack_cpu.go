@@ -1,0 +1,35 @@
+package conv
+
+// packBlock packs one panel of the shared filter.
+func (c *CPU) packBlock(_, panel int) {
+	k := &c.corr
+	c.packPanel(k, c.packed[panel*k.plan.wide*k.reduction():], panel, 0, k.reduction())
+}
+
+// packPanel writes dst[e·width + j] = F[from+e, panel's first channel + j], where the reduction index
+// runs over filter rows, columns and channels; channels beyond the last are 0.
+func (c *CPU) packPanel(k *correlation, dst []float32, panel, from, length int) {
+	width := k.plan.panelWidth(panel, k.width)
+	column := panel * k.plan.wide
+	valid := min(width, k.width-column)
+	dst = dst[:length*width]
+	if valid < width {
+		clear(dst)
+	}
+	if !k.turned {
+		reduction := k.reduction()
+		if length > 0 {
+			c.level.Transpose(dst, width, k.filter[column*reduction+from:], reduction, valid, length)
+		}
+		return
+	}
+	taps := k.r * k.s
+	for length > 0 {
+		tap, channel := from/k.depth, from%k.depth
+		rows := min(length, k.depth-channel)
+		src := (channel*taps+taps-1-tap)*k.width + column
+		c.level.CopyRows(dst, width, k.filter[src:], taps*k.width, rows, valid)
+		dst = dst[rows*width:]
+		from, length = from+rows, length-rows
+	}
+}

@@ -1,0 +1,11 @@
+//go:build !amd64 || noasm
+
+package simd
+
+// missing tells why a level cannot run in this build; empty when it can.
+func missing(l Level) string {
+	if l == Generic {
+		return ""
+	}
+	return "this build holds no assembly for it (it needs amd64 and no tag noasm)"
+}
