@@ -1,0 +1,229 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"nmn/loader"
+	"nmn/model"
+	"nmn/train"
+
+	"github.com/spf13/cobra"
+)
+
+// sources are the flags that say what a configuration is made of, beside the fields themselves.
+type sources struct {
+	preset presetName
+	size   sizeName
+	file   string
+	print  bool
+}
+
+func sourceFlags(cmd *cobra.Command, s *sources, sizes ...sizeName) {
+	r := under(cmd, "Configuration")
+	enum(r, &s.preset, "preset", "`name` of the settings to start from (default scenes; with --captions paper-coco)", presets()...)
+	enum(r, &s.size, "size", "`size` of the scenes preset (default "+string(sizes[0])+"); quick is 4,000 pictures, full 16,000", sizes...)
+	r.file(&s.file, "config", "YAML `file` laid over the preset; flags go before it", "yaml", "yml")
+	r.bool(&s.print, "print-config", "print the resolved configuration as YAML, and stop")
+}
+
+func dataFlags(cmd *cobra.Command, c *config) {
+	d := &c.Data
+	r := under(cmd, "Data")
+	enum(r, &d.Set, "data", "`source` of pictures and labels", dataScenes, dataCaptions)
+	r.uint64(&d.Seed, "data-seed", "`seed` of scenes, label noise and splits")
+	r.int(&d.TrainSize, "train-size", "scenes: training `pictures`")
+	r.int(&d.ValidationSize, "validation-size", "scenes: validation `pictures`, 0 for none")
+	r.int(&d.TestSize, "test-size", "scenes: test `pictures`")
+	captionFlags(cmd, c)
+	noise := noiseFlag{&d.Noise, &d.NoiseFile}
+	r.set.Var(noise, "noise", "`rate|file`: share of each training picture's captions to replace by others', 0 to 0.8, or a noise file (see nmn noise)")
+	r.keep("noise")
+	_ = cmd.MarkFlagFilename("noise")
+	enum(r, &d.Fit, "fit", "how pictures get onto the canvas (default longest with MIL, square without)", loader.FitLongest, loader.FitSquare, loader.FitNone)
+	r.int(&d.MaxBadSamples, "max-bad-samples", "`pictures` that cannot be used and are left out before training stops")
+	r.int(&d.MaxPixels, "max-pixels", "largest picture that is decoded, in `pixels`")
+}
+
+// captionFlags are those of COCO data.
+func captionFlags(cmd *cobra.Command, c *config) {
+	d := &c.Data
+	r := under(cmd, "Data")
+	r.file(&d.Captions, "captions", "COCO caption `file` of the training pictures", "json")
+	r.directory(&d.Images, "images", "`folder` of the training pictures")
+	r.file(&d.ValCaptions, "val-captions", "COCO caption `file` of validation and test pictures", "json")
+	r.directory(&d.ValImages, "val-images", "`folder` of their pictures (default that of --images)")
+	r.float(&d.ValidationShare, "validation-share", "`share` of the pictures held out for validation, where no file names them")
+	r.float(&d.TestShare, "test-share", "`share` held out for the test, likewise")
+	r.file(&d.ValidationIDs, "validation-ids", "`file` with the identifiers of the validation pictures")
+	r.file(&d.TestIDs, "test-ids", "`file` with the identifiers of the test pictures")
+	r.int(&d.CaptionsPerBag, "captions-per-bag", "`captions` of each picture that count, the first by annotation id")
+	r.file(&d.Vocabulary, "vocab", "vocabulary `file`, word, POS, count on each line (default: built from the training captions)")
+	r.int(&d.VocabularySize, "vocab-size", "most frequent `words` of a vocabulary that is built")
+	r.int(&d.MinCount, "min-count", "least `occurrences` of a word of a vocabulary that is built")
+}
+
+// noiseFlag takes a rate or the name of a file.
+type noiseFlag struct {
+	rate *float64
+	file *string
+}
+
+func (n noiseFlag) String() string {
+	switch {
+	case n.rate == nil:
+		return ""
+	case *n.file != "":
+		return *n.file
+	}
+	return strconv.FormatFloat(*n.rate, 'g', -1, 64)
+}
+
+func (n noiseFlag) Set(s string) error {
+	rate, err := strconv.ParseFloat(s, 64)
+	switch {
+	case err != nil:
+		*n.rate, *n.file = 0, s
+	case !(rate >= 0 && rate < 1):
+		return fmt.Errorf("a rate is at least 0 and less than 1")
+	default:
+		*n.rate, *n.file = rate, ""
+	}
+	return nil
+}
+
+func (n noiseFlag) Type() string { return "rate|file" }
+
+func netFlags(cmd *cobra.Command, c *config) {
+	n := &c.Net
+	r := under(cmd, "Network")
+	enum(r, &n.Arch, "net", "`network` to start from", netVGG16, netScenes)
+	r.bool(&n.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or")
+	r.float(&n.Width, "width", "`factor` on the channels of all hidden layers")
+	r.int(&n.InputSize, "input-size", "height and width of the input in `pixels` (default that of the network)")
+	r.ints(&n.Depths, "depths", "convolutions of each block, as `n,n,...` (default those of the network)")
+	r.ints(&n.Widths, "widths", "channels of each block, as `n,n,...` (default those of the network)")
+	r.int(&n.FC6, "fc6", "`channels` of fc6 (default that of the network)")
+	r.int(&n.FC7, "fc7", "`channels` of fc7 (default that of the network)")
+	r.int(&n.FC6Kernel, "fc6-kernel", "height and width of fc6 in `cells` (default that of the network)")
+	r.float(&n.Dropout, "dropout", "`share` of fc6 and fc7 set to 0 in training; -1 for that of the network")
+	enum(r, &n.NoisePool, "noise-pool", "`pooling` of the features that the noise model sees", "mean", "max")
+	r.bool(&n.NoiseDetach, "noise-detach", "keep the noise model's gradient out of the features")
+	r.file(&n.Weights, "weights", "`file` that the classifier starts from, such as torchvision's VGG16", "safetensors")
+}
+
+func runFlags(cmd *cobra.Command, c *config) {
+	r := under(cmd, "Run")
+	r.string(&c.Run.Device, "device", "`device` that computes: auto, cpu, cuda or cuda:n")
+	_ = cmd.RegisterFlagCompletionFunc("device", cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp))
+	r.int(&c.Run.Threads, "threads", "`goroutines` that compute; 0 for one on each processor. Results do not depend on it")
+	r.int(&c.Run.Workers, "workers", "`goroutines` that load pictures. Results do not depend on it")
+	r.int(&c.Run.Prefetch, "prefetch", "`batches` loaded ahead")
+}
+
+func trainFlags(cmd *cobra.Command, t *train.Config) {
+	r := under(cmd, "Training")
+	r.uint64(&t.Seed, "seed", "`seed` of the start, the order and dropout")
+	r.set.Var(bothEpochs{t}, "epochs", "`epochs` of both stages; --stage1-epochs and --stage2-epochs set one")
+	r.keep("epochs")
+	r.int(&t.Stage1Epochs, "stage1-epochs", "`epochs` of stage 1, the classifier alone")
+	r.int(&t.Stage2Epochs, "stage2-epochs", "`epochs` of stage 2")
+	r.int(&t.MaxSteps, "max-steps", "end each stage after so many `steps`, 0 for no limit")
+	r.int(&t.BatchBags, "batch-size", "`pictures` of a batch without MIL")
+	r.int(&t.BatchBagsMIL, "batch-size-mil", "`pictures` of a batch with MIL")
+	r.int(&t.Accumulate, "accumulate", "`batches` whose gradients make one step")
+	r.bool(&t.Overfit, "overfit-one-batch", "train on the first batch at every step, to see that the net can learn it by heart")
+	r.bool(&t.Flip, "flip", "mirror half of the pictures")
+	optimizerFlags(cmd, t)
+	noiseModelFlags(cmd, t)
+	savingFlags(cmd, t)
+}
+
+func optimizerFlags(cmd *cobra.Command, t *train.Config) {
+	r := under(cmd, "Optimizer")
+	enum(r, &t.Optimizer, "optimizer", "`kind`", train.SGD, train.Adam)
+	r.float(&t.LearningRate, "learning-rate", "`rate` for a loss summed over classes and averaged over pictures")
+	enum(r, &t.Schedule, "schedule", "of the learning rate", train.Constant, train.StepDown, train.Cosine)
+	r.int(&t.WarmupSteps, "warmup-steps", "`steps` of linear rise to the learning rate")
+	r.int(&t.StepEvery, "step-every", "schedule step: `steps` between drops")
+	r.float(&t.StepFactor, "step-factor", "schedule step: `factor` of a drop")
+	r.float(&t.CosineFloor, "cosine-floor", "schedule cosine: `share` of the rate at the end")
+	r.float(&t.Momentum, "momentum", "`momentum` of sgd")
+	r.float(&t.Beta1, "beta1", "`decay` of adam's first moment")
+	r.float(&t.Beta2, "beta2", "`decay` of adam's second moment")
+	r.float(&t.Epsilon, "epsilon", "adam's `term` beside the root")
+	r.float(&t.WeightDecay, "weight-decay", "`factor` of the L2 penalty")
+	r.bool(&t.DecayBiases, "decay-biases", "apply weight decay to biases too")
+	r.float(&t.ClipNorm, "clip-norm", "limit on the `norm` of the gradient, 0 for none")
+	r.set.Var(rulesFlag{&t.LearningRates}, "multipliers", "learning-rate multipliers of parameters, as `pattern=factor,...`, for example head.fc8.*=10")
+	r.keep("multipliers")
+	r.strings(&t.Freeze, "freeze", "parameters that do not learn, as `pattern,...`, for example backbone.conv[12]_*")
+	enum(r, &t.ClassifierStart, "classifier-start", "`bias` of the last layer at the start", train.BaseRate, train.LabelMeans)
+	r.float(&t.BaseRateLogit, "base-rate-logit", "that bias in `log-odds`, for base-rate")
+	r.float(&t.ClassifierDeviation, "classifier-deviation", "standard `deviation` of the last layer's weights at the start")
+}
+
+func noiseModelFlags(cmd *cobra.Command, t *train.Config) {
+	n := &t.Noise
+	r := under(cmd, "Noise model")
+	r.float32s(&n.MissRate, "miss-rate", "q01 = p(label missing | concept there) at the start, a `probability` for all classes or one for each")
+	r.float32s(&n.FalseRate, "false-rate", "q10 = p(label there | concept missing) at the start, a `probability` likewise")
+	r.float(&n.Deviation, "noise-deviation", "standard `deviation` of U at the start")
+	r.float(&n.WeightMultiplier, "noise-weight-multiplier", "learning-rate `factor` of U")
+	r.float(&n.BiasMultiplier, "noise-bias-multiplier", "learning-rate `factor` of b")
+	r.bool(&n.Frozen, "noise-frozen", "hold the noise model at its start")
+}
+
+func savingFlags(cmd *cobra.Command, t *train.Config) {
+	r := under(cmd, "Checkpoints and log")
+	r.int(&t.LogSteps, "log-interval", "`steps` between log lines")
+	r.int(&t.EvaluateEpochs, "evaluate-epochs", "`epochs` between validations, 0 for never")
+	r.int(&t.EvaluateSteps, "evaluate-steps", "`steps` between validations, 0 for never")
+	r.int(&t.CheckpointEpochs, "checkpoint-epochs", "`epochs` between checkpoints, 0 for never")
+	r.int(&t.CheckpointSteps, "checkpoint-steps", "`steps` between checkpoints, 0 for never")
+	r.int(&t.KeepBest, "keep-best", "best `checkpoints` kept beside the last")
+	enum(r, &t.BestBy, "best-by", "validation `measure` that tells the best", train.Measures()...)
+}
+
+// noiseModelFlag is --noise-model, another way to name the arm of stage 2.
+type noiseModelFlag struct{ arm *armName }
+
+func (n noiseModelFlag) String() string {
+	if n.arm == nil {
+		return ""
+	}
+	return string(n.arm.noiseMode())
+}
+
+func (n noiseModelFlag) Set(s string) error {
+	for _, a := range []armName{armStar, armFI, armFD} {
+		if string(a.noiseMode()) == s {
+			*n.arm = a
+			return nil
+		}
+	}
+	return fmt.Errorf("want %s, %s or %s", model.NoNoise, model.FeatureIndependent, model.FeatureDependent)
+}
+
+func (n noiseModelFlag) Type() string { return "choice" }
+
+// bothEpochs is --epochs.
+type bothEpochs struct{ config *train.Config }
+
+func (b bothEpochs) String() string {
+	if b.config == nil || b.config.Stage1Epochs != b.config.Stage2Epochs {
+		return ""
+	}
+	return strconv.Itoa(b.config.Stage1Epochs)
+}
+
+func (b bothEpochs) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return fmt.Errorf("want a whole number of at least 0")
+	}
+	b.config.Stage1Epochs, b.config.Stage2Epochs = n, n
+	return nil
+}
+
+func (b bothEpochs) Type() string { return "int" }

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// writeHelp writes the help of a command: what it does, examples, subcommands, and its flags by room.
+func writeHelp(p *program, cmd *cobra.Command) {
+	w := cmd.OutOrStdout()
+	heading := func(s string) { fmt.Fprintf(w, "\n%s\n", p.paint(w, bold, s+":")) }
+	description := cmd.Long
+	if description == "" {
+		description = cmd.Short + "."
+	}
+	fmt.Fprintln(w, strings.TrimSpace(description))
+	heading("Usage")
+	fmt.Fprintf(w, "  %s\n", usageLine(cmd))
+	if cmd.Example != "" {
+		heading("Examples")
+		fmt.Fprintln(w, strings.TrimRight(cmd.Example, "\n"))
+	}
+	if cmd.HasAvailableSubCommands() {
+		heading("Commands")
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				fmt.Fprintf(w, "  %-12s %s\n", c.Name(), c.Short)
+			}
+		}
+	}
+	for _, r := range rooms(cmd) {
+		heading(r.name)
+		writeFlags(w, r.flags, p.width(w))
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "\n%s COMMAND --help tells more about a command.\n", cmd.CommandPath())
+	}
+}
+
+func usageLine(cmd *cobra.Command) string {
+	if cmd.HasAvailableSubCommands() && cmd.HasParent() == false {
+		return cmd.CommandPath() + " COMMAND [flags]"
+	}
+	return cmd.UseLine()
+}
+
+func writeFlags(w io.Writer, flags *pflag.FlagSet, width int) {
+	fmt.Fprint(w, flags.FlagUsagesWrapped(max(60, min(width, 110))))
+}
+
+type roomOfFlags struct {
+	name  string
+	flags *pflag.FlagSet
+}
+
+// rooms sorts the flags of a command by the room they were declared in, in the order of declaration.
+func rooms(cmd *cobra.Command) []roomOfFlags {
+	var all []roomOfFlags
+	add := func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		name := otherRoom
+		if a := f.Annotations[roomAnnotation]; len(a) == 1 {
+			name = a[0]
+		}
+		for _, r := range all {
+			if r.name == name {
+				r.flags.AddFlag(f)
+				return
+			}
+		}
+		flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
+		flags.SortFlags = false
+		flags.AddFlag(f)
+		all = append(all, roomOfFlags{name, flags})
+	}
+	for _, set := range []*pflag.FlagSet{cmd.LocalFlags(), cmd.InheritedFlags()} {
+		set.SortFlags = false
+		set.VisitAll(add)
+	}
+	return all
+}

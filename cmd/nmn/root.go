@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// program holds what every command shares.
+type program struct {
+	*terminal
+	log     *slog.Logger
+	verbose bool
+	level   string
+	// called is the command that the arguments name, for messages.
+	called *cobra.Command
+}
+
+// run executes one command line and returns the exit code of the process.
+func run(ctx context.Context, args []string, t *terminal) int {
+	p := &program{terminal: t, log: slog.New(slog.DiscardHandler)}
+	root := newRoot(p)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	code := exitCode(err)
+	line := oneLine(err)
+	if code == exitUsage {
+		line += fmt.Sprintf(" (see '%s --help')", p.path(root))
+	}
+	fmt.Fprintln(t.err, t.paint(t.err, red, "nmn:")+" "+line)
+	return code
+}
+
+func (p *program) path(root *cobra.Command) string {
+	if p.called == nil {
+		return root.CommandPath()
+	}
+	return p.called.CommandPath()
+}
+
+// newRoot builds the tree of commands. Nothing of it is shared between two calls.
+func newRoot(p *program) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "nmn",
+		Short: "Train image classifiers from wrong and missing labels",
+		Long: `nmn trains multi-label concept classifiers from pictures whose labels are wrong or
+missing, and needs no clean label to do it. A noise model learns how true labels
+turn into the observed ones; the classifier under it predicts the true ones.`,
+		Example: `  # the whole protocol on a small built-in data set, a few minutes
+  nmn experiment --preset scenes
+
+  # train one arm, then look at what it predicts
+  nmn train --noise-model fd --noise 0.4 --run-dir runs/fd
+  nmn predict runs/fd pictures/`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          refuseArguments,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(p.in)
+	root.SetOut(p.out)
+	root.SetErr(p.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		p.called = cmd
+		return usageError{err}
+	})
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(p, cmd) })
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		p.called = cmd
+		return p.openLog()
+	}
+	p.globalFlags(root)
+	for _, make := range []func(*program) *cobra.Command{
+		newVocab, newScenes, newVersion,
+	} {
+		root.AddCommand(make(p))
+	}
+	return root
+}
+
+func (p *program) globalFlags(root *cobra.Command) {
+	flags := room{root, "Messages", root.PersistentFlags()}
+	flags.boolP(&p.verbose, "verbose", "v", "log what happens to standard error (same as --log-level info)")
+	enum(flags, &p.level, "log-level", "least `level` of log lines on standard error", "debug", "info", "warn", "error")
+	root.InitDefaultHelpFlag()
+}
+
+// openLog points the log to standard error.
+func (p *program) openLog() error {
+	level := slog.LevelWarn
+	if p.verbose {
+		level = slog.LevelInfo
+	}
+	if p.level != "" {
+		if err := level.UnmarshalText([]byte(p.level)); err != nil {
+			return usageError{err}
+		}
+	}
+	p.log = slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: level}))
+	return nil
+}
+
+// refuseArguments is the check of commands that take none. On the root it meets names of commands
+// that do not exist.
+func refuseArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.HasParent() {
+		return usagef("%s: takes no argument, got %q", cmd.Name(), args[0])
+	}
+	near := cmd.SuggestionsFor(args[0])
+	if len(near) == 0 {
+		return usagef("there is no command %q", args[0])
+	}
+	return usagef("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+}
+
+// arguments wraps a check of cobra's, so that what it finds counts as a mistake in usage.
+func arguments(p *program, check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			p.called = cmd
+			return usagef("%s: %w", cmd.Name(), err)
+		}
+		return nil
+	}
+}
+
+// givenFlag is a flag of the command line with its value as it was written.
+type givenFlag struct{ name, value string }
+
+// givenFlags lists the flags of the command line in their order, which counts where two set the
+// same field.
+func givenFlags(set *pflag.FlagSet) []givenFlag {
+	var given []givenFlag
+	set.Visit(func(f *pflag.Flag) {
+		if r, ok := f.Value.(*recorded); ok {
+			given = append(given, givenFlag{f.Name, r.given})
+		}
+	})
+	return given
+}

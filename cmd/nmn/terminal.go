@@ -1,0 +1,52 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// terminal is what a command may talk to. Results go to out and nothing else does; progress,
+// messages and errors go to err.
+type terminal struct {
+	in       io.Reader
+	out, err io.Writer
+	getenv   func(string) string
+}
+
+func systemTerminal() *terminal {
+	return &terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv}
+}
+
+// interactive reports whether a person watches w.
+func (t *terminal) interactive(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && t.getenv("TERM") != "dumb"
+}
+
+// width is the number of columns of w, 80 where it has none.
+func (t *terminal) width(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return 80
+}
+
+// style is a way of writing text, as the number of an ANSI escape sequence.
+type style string
+
+const (
+	bold style = "1"
+	red  style = "31"
+)
+
+// paint colours text for w: only on a terminal, and not where NO_COLOR is set (no-color.org).
+func (t *terminal) paint(w io.Writer, s style, text string) string {
+	if !t.interactive(w) || t.getenv("NO_COLOR") != "" {
+		return text
+	}
+	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"nmn/loader"
+	"nmn/text"
+)
+
+type vocabFlags struct {
+	options    text.VocabularyOptions
+	perPicture int
+	output     string
+	asJSON     bool
+}
+
+func newVocab(p *program) *cobra.Command {
+	c := vocabFlags{options: text.VocabularyOptions{Size: 1000, MinCount: 1}, perPicture: 5}
+	cmd := &cobra.Command{
+		Use:   "vocab CAPTIONS...",
+		Short: "Build a vocabulary from captions",
+		Long: `Build a vocabulary from the captions of COCO files: the most frequent words, with
+part of speech and number of occurrences, one on each line, the most frequent first.
+Captions become Penn Treebank tokens; punctuation is dropped. Files may be compressed
+with gzip.`,
+		Example: `  nmn vocab captions_train2014.json --vocab-size 1000 --output vocabulary.txt
+  nmn vocab captions.json --exclude a,an,the,of --min-count 5`,
+		Args:              arguments(p, cobra.MinimumNArgs(1)),
+		ValidArgsFunction: completeFiles("json", "gz"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			v, err := buildVocabulary(cmd.Context(), p, c, args)
+			if err != nil {
+				return err
+			}
+			return writeVocabulary(p, c, v)
+		},
+	}
+	r := under(cmd, "Words")
+	r.int(&c.options.Size, "vocab-size", "most frequent `words`, 0 for all")
+	r.int(&c.options.MinCount, "min-count", "least `occurrences` of a word")
+	r.strings(&c.options.Exclude, "exclude", "words that never become classes, as `word,...`")
+	r.int(&c.perPicture, "captions-per-bag", "`captions` of each picture that count, the first by annotation id; 0 for all")
+	out := under(cmd, "Output")
+	out.file(&c.output, "output", "`file` to write (default standard output)", "txt")
+	out.bool(&c.asJSON, "json", "write JSON")
+	return cmd
+}
+
+func completeFiles(extensions ...string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return extensions, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+func buildVocabulary(ctx context.Context, p *program, c vocabFlags, files []string) (*text.Vocabulary, error) {
+	if c.options.Size < 0 || c.options.MinCount < 0 || c.perPicture < 0 {
+		return nil, usagef("vocab: --vocab-size, --min-count and --captions-per-bag are at least 0")
+	}
+	var all []*loader.COCOCaptions
+	for _, file := range files {
+		captions, err := readCaptions(p, file)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, captions)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return tagged(c.options, func(yield func(string) bool) {
+		for _, captions := range all {
+			for caption := range captions.Texts(c.perPicture) {
+				if !yield(caption) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// tagged builds a vocabulary with parts of speech.
+func tagged(o text.VocabularyOptions, captions iter.Seq[string]) (*text.Vocabulary, error) {
+	tagger, err := text.NewTagger()
+	if err != nil {
+		return nil, err
+	}
+	o.Tagger = tagger
+	return text.BuildVocabulary(captions, o)
+}
+
+func readCaptions(p *program, file string) (*loader.COCOCaptions, error) {
+	captions, err := loader.ReadCOCOCaptions(file)
+	if err != nil {
+		return nil, err
+	}
+	if w := captions.Warnings.String(); w != "" {
+		p.log.Warn("captions", "file", file, "warnings", w)
+	}
+	p.log.Info("captions read", "file", file, "pictures", len(captions.Images))
+	return captions, nil
+}
+
+func writeVocabulary(p *program, c vocabFlags, v *text.Vocabulary) error {
+	if c.output != "" {
+		if err := v.WriteFile(c.output); err != nil {
+			return err
+		}
+		p.log.Info("vocabulary written", "file", c.output, "words", v.Len())
+	}
+	switch {
+	case c.asJSON:
+		type word struct {
+			Word  string `json:"word"`
+			POS   string `json:"pos"`
+			Count int    `json:"count"`
+		}
+		words := make([]word, 0, v.Len())
+		for _, w := range v.Words() {
+			words = append(words, word{w.Text, w.POS.String(), w.Count})
+		}
+		return writeJSON(p.out, words)
+	case c.output != "":
+		counts := v.POSCounts()
+		fmt.Fprintf(p.out, "%d words in %s:", v.Len(), c.output)
+		for pos, n := range counts {
+			fmt.Fprintf(p.out, " %s %d", text.POS(pos), n)
+		}
+		_, err := fmt.Fprintln(p.out)
+		return err
+	}
+	_, err := v.WriteTo(p.out)
+	return err
+}
