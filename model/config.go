@@ -19,8 +19,9 @@ const (
 // Config describes a network. The zero value is not useful: start from VGG16 or Scenes.
 type Config struct {
 	Classes int `yaml:"classes" json:"classes"`
-	// Size is the height and width of the input in pixels.
-	Size int `yaml:"size" json:"size"`
+	// Size is the height of the input in pixels, and its width unless Width is set.
+	Size  int `yaml:"size" json:"size"`
+	Width int `yaml:"width,omitempty" json:"width,omitempty"`
 	// Depths and Widths give, for each block, the number of 3×3 convolutions and their channels.
 	Depths []int `yaml:"depths" json:"depths"`
 	Widths []int `yaml:"widths" json:"widths"`
@@ -124,26 +125,46 @@ func (c Config) Validate() error {
 	case c.NoisePool != pool.Mean.String() && c.NoisePool != pool.Max.String():
 		return fmt.Errorf("model: noise-pool is %q, want mean or max", c.NoisePool)
 	}
-	if side := c.featureSide(); side+2*c.FC6Pad < c.FC6Kernel {
-		return fmt.Errorf("model: an input of %d pixels leaves %d cells before fc6, which needs %d: raise size or lower fc6-kernel",
-			c.Size, side, c.FC6Kernel-2*c.FC6Pad)
+	if c.Width < 0 {
+		return fmt.Errorf("model: width is %d, want 0 (the same as size) or more", c.Width)
+	}
+	if h, w := c.featureGrid(); min(h, w)+2*c.FC6Pad < c.FC6Kernel {
+		return fmt.Errorf("model: an input of %d×%d pixels leaves %d×%d cells before fc6, which needs %d: raise size or lower fc6-kernel",
+			c.Size, c.width(), h, w, c.FC6Kernel-2*c.FC6Pad)
 	}
 	return nil
 }
 
-// featureSide is the height and width of the last feature map.
-func (c Config) featureSide() int {
-	side := c.Size
-	for i := range c.Depths {
-		if i < len(c.Depths)-1 || c.LastPool {
-			side = (side + 1) / 2
-		}
+func (c Config) width() int {
+	if c.Width > 0 {
+		return c.Width
 	}
-	return side
+	return c.Size
 }
 
-// GridSide is the height and width of the score map: GridSide² instances for each frame.
-func (c Config) GridSide() int { return c.featureSide() + 2*c.FC6Pad - c.FC6Kernel + 1 }
+// featureGrid is the height and width of the last feature map.
+func (c Config) featureGrid() (h, w int) {
+	h, w = c.Size, c.width()
+	for i := range c.Depths {
+		if i < len(c.Depths)-1 || c.LastPool {
+			h, w = (h+1)/2, (w+1)/2
+		}
+	}
+	return h, w
+}
+
+// Grid is the height and width of the score map.
+func (c Config) Grid() (h, w int) {
+	h, w = c.featureGrid()
+	shrink := c.FC6Kernel - 1 - 2*c.FC6Pad
+	return h - shrink, w - shrink
+}
+
+// Instances is the number of cells of the score map: the instances of one frame.
+func (c Config) Instances() int {
+	h, w := c.Grid()
+	return h * w
+}
 
 // FeatureWidth is D, the channels of the last feature map.
 func (c Config) FeatureWidth() int { return c.Widths[len(c.Widths)-1] }

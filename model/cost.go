@@ -16,31 +16,31 @@ func (n *Net) Layers() []LayerShape { return n.config.Layers() }
 // Layers lists the convolutions of a network of this configuration, without making it.
 func (c Config) Layers() []LayerShape {
 	var all []LayerShape
-	add := func(name string, side, channels, out, kernel, pad int) int {
-		grid := side + 2*pad - kernel + 1
-		l := LayerShape{Name: name, H: side, W: side, C: channels, K: out, R: kernel, S: kernel, Pad: pad,
-			OutH: grid, OutW: grid, Parameters: out * (kernel*kernel*channels + 1), NeedsDataGradient: len(all) > 0}
-		l.ForwardFLOP = 2 * float64(grid*grid) * float64(kernel*kernel) * float64(channels) * float64(out)
+	add := func(name string, h, w, channels, out, kernel, pad int) {
+		shrink := kernel - 1 - 2*pad
+		l := LayerShape{Name: name, H: h, W: w, C: channels, K: out, R: kernel, S: kernel, Pad: pad,
+			OutH: h - shrink, OutW: w - shrink, Parameters: out * (kernel*kernel*channels + 1), NeedsDataGradient: len(all) > 0}
+		l.ForwardFLOP = 2 * float64(l.OutH*l.OutW) * float64(kernel*kernel) * float64(channels) * float64(out)
 		l.TrainFLOP = 3 * l.ForwardFLOP
 		if !l.NeedsDataGradient {
 			l.TrainFLOP = 2 * l.ForwardFLOP
 		}
 		all = append(all, l)
-		return grid
 	}
-	side, channels := c.Size, 3
+	h, w, channels := c.Size, c.width(), 3
 	for i, depth := range c.Depths {
 		for j := range depth {
-			add(blockName(i, j), side, channels, c.Widths[i], 3, 1)
+			add(blockName(i, j), h, w, channels, c.Widths[i], 3, 1)
 			channels = c.Widths[i]
 		}
 		if i < len(c.Depths)-1 || c.LastPool {
-			side = (side + 1) / 2
+			h, w = (h+1)/2, (w+1)/2
 		}
 	}
-	side = add("fc6", side, channels, c.FC6, c.FC6Kernel, c.FC6Pad)
-	add("fc7", side, c.FC6, c.FC7, 1, 0)
-	add("fc8", side, c.FC7, c.Classes, 1, 0)
+	add("fc6", h, w, channels, c.FC6, c.FC6Kernel, c.FC6Pad)
+	h, w = c.Grid()
+	add("fc7", h, w, c.FC6, c.FC7, 1, 0)
+	add("fc8", h, w, c.FC7, c.Classes, 1, 0)
 	return all
 }
 

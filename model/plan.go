@@ -12,14 +12,14 @@ type Plan struct {
 	Frames, Bags int
 
 	// Inputs of a batch: upload into these.
-	Pixels  *tensor.Tensor // uint8 T×S×S×3
+	Pixels  *tensor.Tensor // uint8 T×H×W×3
 	Sizes   *tensor.Tensor // int32 T×2: valid height and width
 	Flips   *tensor.Tensor // uint8 T
 	Keys    *tensor.Tensor // int32 T: dropout keys
 	Offsets *tensor.Tensor // int32 N+1: first frame of each bag
 	Labels  *tensor.Tensor // float32 N×K: observed labels, or soft targets
 
-	// X is the normalised input, float32 T×S×S×3: Normalize writes it, or upload into it.
+	// X is the normalised input, float32 T×H×W×3: Normalize writes it, or upload into it.
 	X *tensor.Tensor
 
 	// Results.
@@ -78,18 +78,18 @@ type shape struct{ h, w, c int }
 // fc7, fc8.
 func (n *Net) shapes() []shape {
 	var all []shape
-	side := n.config.Size
+	h, w := n.config.Size, n.config.width()
 	for i, block := range n.blocks {
 		for range block {
-			all = append(all, shape{side, side, n.config.Widths[i]})
+			all = append(all, shape{h, w, n.config.Widths[i]})
 		}
 		if n.pools(i) {
-			side = (side + 1) / 2
-			all = append(all, shape{side, side, n.config.Widths[i]})
+			h, w = (h+1)/2, (w+1)/2
+			all = append(all, shape{h, w, n.config.Widths[i]})
 		}
 	}
-	grid := n.config.GridSide()
-	return append(all, shape{grid, grid, n.config.FC6}, shape{grid, grid, n.config.FC7}, shape{grid, grid, n.config.Classes})
+	h, w = n.config.Grid()
+	return append(all, shape{h, w, n.config.FC6}, shape{h, w, n.config.FC7}, shape{h, w, n.config.Classes})
 }
 
 // pools tells whether block i ends in a pool.
@@ -126,7 +126,7 @@ func (n *Net) grow(to capacity) error {
 	}
 	clear(n.plans)
 	n.capacity, n.memory = capacity{}, memory{}
-	t, b, s := to.frames, to.bags, n.config.Size
+	t, b, h, w := to.frames, to.bags, n.config.Size, n.config.width()
 	k, d := n.config.Classes, n.config.FeatureWidth()
 	var err error
 	alloc := func(dtype tensor.DType, shape ...int) *tensor.Tensor {
@@ -138,9 +138,9 @@ func (n *Net) grow(to capacity) error {
 		return a
 	}
 	m := memory{
-		pixels: alloc(tensor.Uint8, t, s, s, 3), sizes: alloc(tensor.Int32, t, 2), flips: alloc(tensor.Uint8, t),
+		pixels: alloc(tensor.Uint8, t, h, w, 3), sizes: alloc(tensor.Int32, t, 2), flips: alloc(tensor.Uint8, t),
 		keys: alloc(tensor.Int32, t), offsets: alloc(tensor.Int32, b+1), labels: alloc(tensor.Float32, b, k),
-		x:    alloc(tensor.Float32, t, s, s, 3),
+		x:    alloc(tensor.Float32, t, h, w, 3),
 		prob: alloc(tensor.Float32, b, k), observed: alloc(tensor.Float32, b, k), bagLogit: alloc(tensor.Float32, b, k),
 		posterior: alloc(tensor.Float32, b, k), loss: alloc(tensor.Float32, b),
 	}
