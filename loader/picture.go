@@ -1,6 +1,14 @@
 package loader
 
-import "errors"
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+)
 
 // ErrCorrupt marks a picture that cannot be used: its file is missing, unreadable, not a picture,
 // cut short, damaged or beyond the limits. The Loader skips such pictures up to a limit.
@@ -13,4 +21,115 @@ func (p *Picture) resize(width, height int) {
 		p.Pix = make([]uint8, n)
 	}
 	p.Width, p.Height, p.Pix = width, height, p.Pix[:n]
+}
+
+// DecodePicture decodes a JPEG, a PNG or the first frame of a GIF into 8-bit RGB, reusing the
+// buffer of pic where it is large enough.
+//
+// Every colour model is accepted. Grey is repeated over the channels, CMYK is converted, of 16 bits
+// the upper 8 count, and what is transparent shows white. Chroma that was stored at half the
+// resolution is interpolated linearly, as libjpeg does by default. An EXIF orientation is not
+// applied: the pixels are those that the file stores, as data sets and PyTorch take them.
+//
+// A picture of more than maxPixels pixels is refused on its header, before memory is taken for it,
+// and so is one whose file is too short to hold as many pixels as its header says. All errors wrap
+// ErrCorrupt; pic is then undefined.
+func DecodePicture(data []byte, pic *Picture, maxPixels int) (err error) {
+	defer func() { // a fault of a decoder must cost one picture, not the training run
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("%w: the decoder failed: %v", ErrCorrupt, fault)
+		}
+	}()
+	format, ok := sniff(data)
+	if !ok {
+		return fmt.Errorf("%w: not a JPEG, PNG or GIF file: %d bytes that start with %x", ErrCorrupt, len(data), data[:min(8, len(data))])
+	}
+	header, err := format.header(bytes.NewReader(data))
+	if err != nil {
+		return fmt.Errorf("%w: %s header: %w", ErrCorrupt, format.name, err)
+	}
+	if err := checkSize(header.Width, header.Height, maxPixels); err != nil {
+		return err
+	}
+	if least := format.leastBytes(data, int64(header.Width)*int64(header.Height)); int64(len(data)) < least {
+		return fmt.Errorf("%w: %s of %d×%d pixels in %d bytes, at least %d are needed: the file is cut short",
+			ErrCorrupt, format.name, header.Width, header.Height, len(data), least)
+	}
+	decoded, err := format.decode(bytes.NewReader(data))
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrCorrupt, format.name, err)
+	}
+	pic.resize(header.Width, header.Height)
+	pic.convert(decoded)
+	return nil
+}
+
+func checkSize(width, height, maxPixels int) error {
+	if width <= 0 || height <= 0 {
+		return fmt.Errorf("%w: it has %d×%d pixels", ErrCorrupt, width, height)
+	}
+	if width > maxPixels/height {
+		return fmt.Errorf("%w: %d×%d pixels are more than the limit of %d; shrink it or raise the limit", ErrCorrupt, width, height, maxPixels)
+	}
+	return nil
+}
+
+// pictureFormat is one file format. leastBytes is a lower bound of the size of a complete file with
+// that many pixels: it keeps a header of a few bytes from claiming memory for millions of pixels.
+type pictureFormat struct {
+	name       string
+	magic      string
+	header     func(*bytes.Reader) (image.Config, error)
+	decode     func(*bytes.Reader) (image.Image, error)
+	leastBytes func(data []byte, pixels int64) int64
+}
+
+var pictureFormats = [...]pictureFormat{
+	{
+		"JPEG", "\xff\xd8\xff",
+		func(r *bytes.Reader) (image.Config, error) { return jpeg.DecodeConfig(r) },
+		func(r *bytes.Reader) (image.Image, error) { return jpeg.Decode(r) },
+		// One bit at least codes the mean of each block of 8×8 pixels.
+		func(_ []byte, pixels int64) int64 { return pixels / 64 / 8 },
+	},
+	{
+		"PNG", "\x89PNG\r\n\x1a\n",
+		func(r *bytes.Reader) (image.Config, error) { return png.DecodeConfig(r) },
+		func(r *bytes.Reader) (image.Image, error) { return png.Decode(r) },
+		pngLeastBytes,
+	},
+	{
+		"GIF", "GIF8",
+		func(r *bytes.Reader) (image.Config, error) { return gif.DecodeConfig(r) },
+		func(r *bytes.Reader) (image.Image, error) { return gif.Decode(r) },
+		// The frame may be smaller than the screen, whose size the header gives.
+		func([]byte, int64) int64 { return 0 },
+	},
+}
+
+func sniff(data []byte) (pictureFormat, bool) {
+	for _, format := range pictureFormats {
+		if bytes.HasPrefix(data, []byte(format.magic)) {
+			return format, true
+		}
+	}
+	return pictureFormat{}, false
+}
+
+// pngLeastBytes uses that deflate shrinks by a factor of 1032 at most.
+func pngLeastBytes(data []byte, pixels int64) int64 {
+	const depthAt, kindAt = 24, 25 // the header chunk stands first
+	if len(data) <= kindAt {
+		return int64(kindAt) + 1
+	}
+	channels := int64(1) // grey, or an index into a palette
+	switch data[kindAt] {
+	case 2:
+		channels = 3
+	case 4:
+		channels = 2
+	case 6:
+		channels = 4
+	}
+	return pixels * channels * int64(data[depthAt]) / 8 / 1032
 }

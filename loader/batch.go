@@ -1,0 +1,195 @@
+package loader
+
+import (
+	"errors"
+	"sync/atomic"
+
+	dense "gorgonia.org/tensor"
+)
+
+// Batch is a number of bags with their labels: N bags of T frames in all, on canvases of S×S
+// pixels, over K classes. It belongs to the caller until Release, which gives its memory back to
+// the Loader; a batch that is not released is left to the garbage collector.
+type Batch struct {
+	Number int // position in the epoch: an epoch that starts behind this batch starts at Number+1
+	N, T   int // bags, frames
+
+	Pixels  *dense.Dense // T×S×S×3 of uint8, RGB
+	Sizes   *dense.Dense // T×2 of int32: valid height and width on the canvas; beyond them Pixels are 0
+	Flips   *dense.Dense // T of uint8: 1 where the frame is to be shown mirrored
+	Keys    *dense.Dense // T of int32: random, from (seed, epoch, bag, frame), for dropout masks
+	Offsets *dense.Dense // N+1 of int32: bag n owns the frames Offsets[n] to Offsets[n+1]-1
+	Labels  *dense.Dense // N×K of float32: the observed labels
+	Targets *dense.Dense // N×K of float32: soft targets; nil where the Loader has none
+
+	Index []int    // N: which bags of the set they are
+	IDs   []string // N
+
+	home *Loader
+	held bool // not released
+	job  assembly
+}
+
+// assembly is how the workers put a batch together.
+type assembly struct {
+	epoch   int
+	order   []int         // the bags of the batch, broken ones included
+	frames  []frameJob    // one per frame of order
+	pending atomic.Int32  // frames that are not read yet
+	done    chan struct{} // gets one value when pending reaches 0
+
+	pixels, flips        hostArray[uint8]
+	sizes, keys, offsets hostArray[int32]
+	labels, targets      hostArray[float32]
+	failures             []error // per frame
+}
+
+// frameJob names a frame: of which bag of the set, and where in the batch that bag stands.
+type frameJob struct{ bag, frame int }
+
+// Release gives the memory of the batch back. The batch and its tensors must not be used afterwards;
+// releasing it once more does nothing.
+func (b *Batch) Release() {
+	if b.home != nil {
+		b.home.recycle(b)
+	}
+}
+
+func newBatch(home *Loader) *Batch {
+	return &Batch{home: home, held: true, job: assembly{done: make(chan struct{}, 1)}}
+}
+
+// begin lays the batch out for the bags of order: which frame goes where, and the room for them.
+func (b *Batch) begin(number, epoch int, order []int) {
+	l, job := b.home, &b.job
+	b.Number, job.epoch, job.order = number, epoch, order
+	job.frames = job.frames[:0]
+	for _, bag := range order {
+		for frame := range l.source.Frames(bag) {
+			job.frames = append(job.frames, frameJob{bag, frame})
+		}
+	}
+	t := len(job.frames)
+	job.pixels.grow(t * l.canvasBytes())
+	job.sizes.grow(2 * t)
+	job.flips.grow(t)
+	job.keys.grow(t)
+	job.offsets.grow(len(order) + 1)
+	if cap(job.failures) < t {
+		job.failures = make([]error, t)
+	}
+	job.failures = job.failures[:t]
+	job.pending.Store(int32(t))
+}
+
+// read fills frame i. It is called once for each frame, from any goroutine.
+func (b *Batch) read(w *worker, i int) {
+	l, job := b.home, &b.job
+	f := job.frames[i]
+	job.failures[i] = nil
+	defer func() {
+		if job.pending.Add(-1) == 0 {
+			job.done <- struct{}{}
+		}
+	}()
+	if err := l.source.Read(w.ctx, f.bag, f.frame, &w.picture); err != nil {
+		job.failures[i] = err
+		return
+	}
+	size := l.canvasBytes()
+	width, height, err := w.resizer.Place(job.pixels.data[i*size:(i+1)*size], l.config.Size, &w.picture, l.config.Fit)
+	if err != nil {
+		job.failures[i] = l.named(f.bag, f.frame, err)
+		return
+	}
+	job.sizes.data[2*i], job.sizes.data[2*i+1] = int32(height), int32(width)
+	job.flips.data[i] = l.draws.mirrored(job.epoch, f.bag)
+	job.keys.data[i] = l.draws.key(job.epoch, f.bag, f.frame)
+}
+
+// finish closes the gaps that broken bags leave, and fills in what belongs to bags. It reports every
+// broken bag to bad, in order, and stops at an error that is not about one picture.
+func (b *Batch) finish(bad func(bag int, err error) error) error {
+	l, job := b.home, &b.job
+	b.Index, b.IDs = b.Index[:0], b.IDs[:0]
+	job.offsets.data[0] = 0
+	kept, next := 0, 0
+	for from := 0; from < len(job.frames); from = next {
+		bag := job.frames[from].bag
+		for next = from + 1; next < len(job.frames) && job.frames[next].bag == bag; next++ {
+		}
+		if err := firstError(job.failures[from:next]); err != nil {
+			if !errors.Is(err, ErrCorrupt) {
+				return err
+			}
+			if err := bad(bag, err); err != nil {
+				return err
+			}
+			continue
+		}
+		job.move(kept, from, next, l.canvasBytes())
+		kept += next - from
+		b.Index, b.IDs = append(b.Index, bag), append(b.IDs, l.set.IDs[bag])
+		job.offsets.data[len(b.Index)] = int32(kept)
+	}
+	b.N, b.T = len(b.Index), kept
+	if b.N > 0 {
+		b.fillLabels()
+		b.wrap()
+	}
+	return nil
+}
+
+// move puts the frames [from, next) to position kept, which is not behind them.
+func (a *assembly) move(kept, from, next, canvas int) {
+	if kept == from {
+		return
+	}
+	copy(a.pixels.data[kept*canvas:], a.pixels.data[from*canvas:next*canvas])
+	copy(a.sizes.data[2*kept:], a.sizes.data[2*from:2*next])
+	copy(a.flips.data[kept:], a.flips.data[from:next])
+	copy(a.keys.data[kept:], a.keys.data[from:next])
+}
+
+func firstError(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillLabels copies the rows of the bags that are left.
+func (b *Batch) fillLabels() {
+	l, job, k := b.home, &b.job, b.home.classes
+	job.labels.grow(b.N * k)
+	observed := l.set.Labels.Uint8s()
+	for n, bag := range b.Index {
+		for c, z := range observed[bag*k : (bag+1)*k] {
+			job.labels.data[n*k+c] = float32(z)
+		}
+	}
+	if l.config.Targets == nil {
+		return
+	}
+	job.targets.grow(b.N * k)
+	targets := l.config.Targets.Float32s()
+	for n, bag := range b.Index {
+		copy(job.targets.data[n*k:(n+1)*k], targets[bag*k:(bag+1)*k])
+	}
+}
+
+// wrap puts tensors around the memory.
+func (b *Batch) wrap() {
+	job, s, k := &b.job, b.home.config.Size, b.home.classes
+	b.Pixels = job.pixels.wrap(b.T, s, s, 3)
+	b.Sizes = job.sizes.wrap(b.T, 2)
+	b.Flips = job.flips.wrap(b.T)
+	b.Keys = job.keys.wrap(b.T)
+	b.Offsets = job.offsets.wrap(b.N + 1)
+	b.Labels = job.labels.wrap(b.N, k)
+	if b.home.config.Targets != nil {
+		b.Targets = job.targets.wrap(b.N, k)
+	}
+}

@@ -1,0 +1,102 @@
+package loader
+
+import (
+	"fmt"
+	"math"
+
+	dense "gorgonia.org/tensor"
+)
+
+// Config says how a Loader makes batches of a Set.
+type Config struct {
+	BatchBags int    // bags per batch
+	Size      int    // width and height of the canvas, pixels
+	Fit       Fit    // how pictures get onto the canvas
+	Flip      bool   // mirror half of the bags, drawn anew each epoch
+	Shuffle   bool   // a new order each epoch
+	Seed      uint64 // of order, flips and dropout keys
+	Workers   int    // goroutines that read, decode and resize
+	Prefetch  int    // batches made ahead of the consumer
+	// MaxBadSamples is how many bags with a picture that cannot be used are left out before an epoch
+	// stops with an error; 0 stops at the first.
+	MaxBadSamples int
+	DropLast      bool // leave out a last batch of fewer bags
+	MaxPixels     int  // pictures with more pixels are refused; 0 leaves the limit of the Source
+	// Targets, N×K of float32 in [0,1], are soft targets to train on instead of the labels, for
+	// example posteriors; nil for none.
+	Targets *dense.Dense
+}
+
+// DefaultConfig is the setting for 224-pixel pictures.
+func DefaultConfig() Config {
+	return Config{
+		BatchBags: 32, Size: 224, Fit: FitSquare, Flip: true, Shuffle: true, Seed: 1,
+		Workers: 2, Prefetch: 4, MaxPixels: DefaultLimits().MaxPixels,
+	}
+}
+
+// maxBatchBytes bounds the pixels of one batch: beyond it a setting is taken for a mistake.
+const maxBatchBytes = 8 << 30
+
+// Validate says which field is out of range.
+func (c Config) Validate() error {
+	for _, field := range []struct {
+		name         string
+		value        int
+		least, limit int
+	}{
+		{"BatchBags", c.BatchBags, 1, 1 << 20},
+		{"Size", c.Size, 1, 1 << 14},
+		{"Workers", c.Workers, 1, 1 << 10},
+		{"Prefetch", c.Prefetch, 1, 1 << 10},
+		{"MaxBadSamples", c.MaxBadSamples, 0, math.MaxInt32},
+		{"MaxPixels", c.MaxPixels, 0, maxPixels},
+	} {
+		if field.value < field.least || field.value > field.limit {
+			return fmt.Errorf("loader: %s = %d, allowed are %d to %d", field.name, field.value, field.least, field.limit)
+		}
+	}
+	if err := c.Fit.Validate(); err != nil {
+		return fmt.Errorf("loader: %w", err)
+	}
+	return nil
+}
+
+// checkSet checks that the parts of a set agree, and returns the number of classes and the largest
+// number of frames of a bag.
+func checkSet(set *Set, config Config) (classes, frames int, err error) {
+	n := set.Len()
+	if n == 0 {
+		return 0, 0, fmt.Errorf("loader: the set %q has no bags", set.Name)
+	}
+	if set.Source == nil || set.Labels == nil {
+		return 0, 0, fmt.Errorf("loader: the set %q lacks its source of pictures or its labels", set.Name)
+	}
+	shape := set.Labels.Shape()
+	if len(shape) != 2 || shape[0] != n || shape[1] < 1 || set.Labels.Dtype() != dense.Uint8 {
+		return 0, 0, fmt.Errorf("loader: the labels of %q are %v of %v, want %d×K of uint8", set.Name, shape, set.Labels.Dtype(), n)
+	}
+	classes = shape[1]
+	if t := config.Targets; t != nil {
+		if s := t.Shape(); len(s) != 2 || s[0] != n || s[1] != classes || t.Dtype() != dense.Float32 {
+			return 0, 0, fmt.Errorf("loader: the targets for %q are %v of %v, want %d×%d of float32", set.Name, s, t.Dtype(), n, classes)
+		}
+		for i, v := range t.Float32s() {
+			if !(v >= 0 && v <= 1) {
+				return 0, 0, fmt.Errorf("loader: the target of bag %d (%s), class %d is %v, allowed are 0 to 1", i/classes, set.IDs[i/classes], i%classes, v)
+			}
+		}
+	}
+	for i := range n {
+		f := set.Source.Frames(i)
+		if f < 1 {
+			return 0, 0, fmt.Errorf("loader: bag %d (%s) of %q has %d frames", i, set.IDs[i], set.Name, f)
+		}
+		frames = max(frames, f)
+	}
+	if need := float64(frames) * float64(min(config.BatchBags, n)) * float64(config.Size) * float64(config.Size) * 3; need > maxBatchBytes {
+		return 0, 0, fmt.Errorf("loader: a batch of %d bags of up to %d frames of %d×%d pixels takes up to %.3g bytes, the limit is %d; lower BatchBags or Size",
+			config.BatchBags, frames, config.Size, config.Size, need, int64(maxBatchBytes))
+	}
+	return classes, frames, nil
+}

@@ -1,0 +1,161 @@
+package loader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// Epoch is one pass over the set. It is for one consumer: Next and Close are not to be called at
+// the same time.
+type Epoch struct {
+	loader *Loader
+	cancel context.CancelFunc
+	parent context.Context
+	ready  chan *Batch // planned batches in order, their frames being read
+	group  sync.WaitGroup
+	err    error // what ended the epoch
+}
+
+// frameRange is a piece of work: the frames [from, to) of a batch.
+type frameRange struct {
+	batch    *Batch
+	from, to int
+}
+
+// worker is the memory of one goroutine that reads pictures.
+type worker struct {
+	ctx     context.Context
+	picture Picture
+	resizer Resizer
+}
+
+// Epoch starts an epoch at a batch, 0 for its beginning; a start at Batches() is at its end. When
+// ctx ends, so do all goroutines of the epoch. Close it, or read it to its end.
+func (l *Loader) Epoch(ctx context.Context, epoch, startBatch int) (*Epoch, error) {
+	if epoch < 0 || startBatch < 0 || startBatch > l.Batches() {
+		return nil, fmt.Errorf("loader: epoch %d from batch %d: an epoch of %q has batches 0 to %d", epoch, startBatch, l.set.Name, l.Batches()-1)
+	}
+	inner, cancel := context.WithCancel(ctx)
+	// A batch counts against Prefetch from when it is planned until it is taken: Prefetch-1 wait in
+	// the channel, one more in the hand of the planner.
+	e := &Epoch{loader: l, cancel: cancel, parent: ctx, ready: make(chan *Batch, l.config.Prefetch-1)}
+	work := make(chan frameRange)
+	e.group.Go(func() { e.plan(inner, epoch, startBatch, work) })
+	for range l.config.Workers {
+		e.group.Go(func() { readFrames(inner, work) })
+	}
+	return e, nil
+}
+
+// plan hands out the batches of the epoch, in order.
+func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- frameRange) {
+	defer close(e.ready)
+	defer close(work)
+	l := e.loader
+	order := epochOrder(l.config.Seed, epoch, l.set.Len(), l.config.Shuffle)
+	for number := startBatch; number < l.Batches(); number++ {
+		from := number * l.config.BatchBags
+		batch := l.batch()
+		batch.begin(number, epoch, order[from:min(from+l.config.BatchBags, len(order))])
+		// In pieces: so many that all workers share a batch, so few that handing them out is cheap.
+		frames := len(batch.job.frames)
+		piece := max(1, frames/(4*l.config.Workers))
+		for start := 0; start < frames; start += piece {
+			select {
+			case work <- frameRange{batch, start, min(start+piece, frames)}:
+			case <-ctx.Done():
+				return
+			}
+		}
+		select {
+		case e.ready <- batch:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func readFrames(ctx context.Context, work <-chan frameRange) {
+	w := worker{ctx: ctx}
+	for {
+		select {
+		case job, ok := <-work:
+			if !ok {
+				return
+			}
+			for i := job.from; i < job.to; i++ {
+				if ctx.Err() != nil {
+					return
+				}
+				job.batch.read(&w, i)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Next waits for the next batch and returns it; io.EOF after the last. After any error the epoch is
+// over and its goroutines have ended: the error of ctx or of the epoch's own context, too many bad
+// samples, or a failure that is not about one picture.
+func (e *Epoch) Next(ctx context.Context) (*Batch, error) {
+	for e.err == nil {
+		batch, err := e.take(ctx)
+		if err == nil {
+			err = batch.finish(e.loader.leaveOut)
+		}
+		if err != nil {
+			e.stop(err)
+			break
+		}
+		if batch.N > 0 {
+			return batch, nil
+		}
+		batch.Release()
+	}
+	return nil, e.err
+}
+
+// take waits until the next batch has all its frames.
+func (e *Epoch) take(ctx context.Context) (*Batch, error) {
+	started := time.Now()
+	defer func() { e.loader.waited.Add(int64(time.Since(started))) }()
+	var batch *Batch
+	var ok bool
+	select {
+	case batch, ok = <-e.ready:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-e.parent.Done():
+		return nil, e.parent.Err()
+	}
+	if !ok {
+		if err := e.parent.Err(); err != nil {
+			return nil, err
+		}
+		return nil, io.EOF
+	}
+	select {
+	case <-batch.job.done:
+		return batch, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-e.parent.Done():
+		return nil, e.parent.Err()
+	}
+}
+
+// Close ends the epoch early and waits for its goroutines. It may be called more than once.
+func (e *Epoch) Close() { e.stop(errors.New("loader: the epoch is closed")) }
+
+func (e *Epoch) stop(err error) {
+	e.cancel()
+	e.group.Wait()
+	if e.err == nil {
+		e.err = err
+	}
+}

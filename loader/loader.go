@@ -1,0 +1,139 @@
+package loader
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Loader makes batches of a Set: it reads, decodes and resizes pictures on several goroutines, a
+// bounded number of batches ahead of its consumer.
+//
+// What an epoch gives depends on the Set, the Config without Workers and Prefetch, and the number
+// of the epoch, on nothing else. So (epoch, batch) is all that a checkpoint needs to know.
+//
+// A bag with a picture that cannot be used is left out: its batch has fewer bags, and a batch that
+// has none left is passed over, without the batches behind it being renumbered. A Loader is safe
+// for concurrent use, and so several epochs may run at once.
+type Loader struct {
+	set     *Set
+	config  Config
+	source  Source
+	draws   sampleDraws
+	classes int
+
+	mutex sync.Mutex
+	free  []*Batch // released ones
+	bad   []badSample
+	seen  map[int]bool // bags in bad
+
+	waited atomic.Int64 // nanoseconds
+}
+
+// badSample is a bag that was left out, and why.
+type badSample struct {
+	bag int
+	err error
+}
+
+// Stats is what a Loader has counted since it was made.
+type Stats struct {
+	BadSamples int           // different bags left out because a picture cannot be used
+	Waited     time.Duration // for batches that were not ready when they were asked for
+}
+
+// New makes a Loader. An error says which field or which part of the set does not fit.
+func New(set *Set, config Config) (*Loader, error) {
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	if set == nil {
+		return nil, errors.New("loader: no set is given")
+	}
+	classes, _, err := checkSet(set, config)
+	if err != nil {
+		return nil, err
+	}
+	source := set.Source
+	if limited, ok := source.(interface{ withMaxPixels(int) (Source, error) }); ok && config.MaxPixels > 0 {
+		if source, err = limited.withMaxPixels(config.MaxPixels); err != nil {
+			return nil, err
+		}
+	}
+	return &Loader{
+		set: set, config: config, source: source, classes: classes,
+		draws: newSampleDraws(config), seen: map[int]bool{},
+	}, nil
+}
+
+// Batches is the number of batches of an epoch.
+func (l *Loader) Batches() int {
+	n := l.set.Len() / l.config.BatchBags
+	if !l.config.DropLast && l.set.Len()%l.config.BatchBags > 0 {
+		n++
+	}
+	return n
+}
+
+// Set is the set that batches are made of.
+func (l *Loader) Set() *Set { return l.set }
+
+// Stats returns the counts up to now.
+func (l *Loader) Stats() Stats {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return Stats{BadSamples: len(l.bad), Waited: time.Duration(l.waited.Load())}
+}
+
+func (l *Loader) canvasBytes() int { return l.config.Size * l.config.Size * 3 }
+
+// named adds to an error which frame it is about.
+func (l *Loader) named(bag, frame int, err error) error {
+	return fmt.Errorf("bag %d (%s), frame %d: %w", bag, l.set.IDs[bag], frame, err)
+}
+
+// batch takes a batch to fill, a released one where there is one.
+func (l *Loader) batch() *Batch {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if last := len(l.free) - 1; last >= 0 {
+		b := l.free[last]
+		l.free = l.free[:last]
+		b.held = true
+		return b
+	}
+	return newBatch(l)
+}
+
+func (l *Loader) recycle(b *Batch) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if b.held {
+		b.held = false
+		l.free = append(l.free, b)
+	}
+}
+
+// leaveOut counts a bag that is left out. A bag that is met again in a later epoch counts once. The
+// error says that there are too many, and names the first.
+func (l *Loader) leaveOut(bag int, err error) error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if !l.seen[bag] {
+		l.seen[bag] = true
+		l.bad = append(l.bad, badSample{bag, err})
+	}
+	if len(l.bad) <= l.config.MaxBadSamples {
+		return nil
+	}
+	const named = 3
+	var first []string
+	for _, b := range l.bad[:min(named, len(l.bad))] {
+		first = append(first, fmt.Sprintf("bag %d (%s): %v", b.bag, l.set.IDs[b.bag], b.err))
+	}
+	return fmt.Errorf("loader: %d bad samples in %q, MaxBadSamples allows %d; repair or remove them, or raise it: %s (%w)",
+		len(l.bad), l.set.Name, l.config.MaxBadSamples, strings.Join(first, "; "), ErrCorrupt)
+}

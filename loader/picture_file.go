@@ -1,0 +1,147 @@
+package loader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+)
+
+// Limits bound the memory that one picture may take.
+type Limits struct {
+	MaxPixels int   // width × height
+	MaxBytes  int64 // size of the file
+}
+
+// DefaultLimits are 100 million pixels and 256 MiB.
+func DefaultLimits() Limits { return Limits{MaxPixels: 100_000_000, MaxBytes: 256 << 20} }
+
+// Validate says which field is out of range.
+func (l Limits) Validate() error {
+	if l.MaxPixels < 1 || int64(l.MaxPixels) > maxPixels {
+		return fmt.Errorf("pictures: MaxPixels = %d, allowed are 1 to %d", l.MaxPixels, int64(maxPixels))
+	}
+	if l.MaxBytes < 1 || l.MaxBytes > 1<<31-1 {
+		return fmt.Errorf("pictures: MaxBytes = %d, allowed are 1 to %d", l.MaxBytes, 1<<31-1)
+	}
+	return nil
+}
+
+const maxPixels = 700_000_000 // three bytes each still fit a 32-bit length
+
+// FileSource reads the pictures of a folder: bag i is file i, of one frame. Files lie under the root:
+// neither a name with ".." nor a symbolic link leads out of it. Only regular files are read.
+type FileSource struct {
+	root   *os.Root
+	files  []string
+	limits Limits
+	reads  *sync.Pool // of *[]byte: the bytes of a file while it is decoded
+}
+
+// NewFileSource opens the folder root for the files named relative to it, with DefaultLimits. It
+// checks the names, but reads no file: one that is missing or broken is reported when it is read.
+// Close it when it is no longer used.
+func NewFileSource(root string, files []string) (*FileSource, error) {
+	for i, name := range files {
+		if !filepath.IsLocal(filepath.FromSlash(name)) {
+			return nil, fmt.Errorf("pictures of %q: file %d is %q, which is not a path inside the folder", root, i, name)
+		}
+	}
+	opened, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, fmt.Errorf("pictures: cannot open the folder %q: %w", root, err)
+	}
+	reads := &sync.Pool{New: func() any { return new([]byte) }}
+	return &FileSource{root: opened, files: files, limits: DefaultLimits(), reads: reads}, nil
+}
+
+// WithLimits returns a source of the same files with other limits. Both share the open folder, so
+// closing one closes both.
+func (s *FileSource) WithLimits(limits Limits) (*FileSource, error) {
+	if err := limits.Validate(); err != nil {
+		return nil, err
+	}
+	limited := *s
+	limited.limits = limits
+	return &limited, nil
+}
+
+// withMaxPixels lets a Loader apply its own limit.
+func (s *FileSource) withMaxPixels(n int) (Source, error) {
+	limits := s.limits
+	limits.MaxPixels = n
+	return s.WithLimits(limits)
+}
+
+// Close closes the folder. Reads that follow fail.
+func (s *FileSource) Close() error { return s.root.Close() }
+
+// Len returns the number of files.
+func (s *FileSource) Len() int { return len(s.files) }
+
+// Frames is 1.
+func (s *FileSource) Frames(int) int { return 1 }
+
+// Read decodes file bag as DecodePicture describes. The error names the file, its index and its
+// size, and wraps ErrCorrupt unless the system itself has failed (too many open files, no memory).
+func (s *FileSource) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if bag < 0 || bag >= len(s.files) || frame != 0 {
+		return fmt.Errorf("pictures: there is no frame %d of file %d among %d files of one frame", frame, bag, len(s.files))
+	}
+	buffer := s.reads.Get().(*[]byte)
+	defer s.reads.Put(buffer)
+	if err := s.load(s.files[bag], buffer); err != nil {
+		return fmt.Errorf("cannot read %q (image %d): %w", s.files[bag], bag, err)
+	}
+	if err := DecodePicture(*buffer, pic, s.limits.MaxPixels); err != nil {
+		return fmt.Errorf("cannot decode %q (image %d, %d bytes): %w", s.files[bag], bag, len(*buffer), err)
+	}
+	return nil
+}
+
+// load reads a whole file into buffer.
+func (s *FileSource) load(name string, buffer *[]byte) error {
+	// Looked at first, because opening a named pipe would wait for its writer.
+	info, err := s.root.Stat(name)
+	if err != nil {
+		return unusable(err)
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%w: not a regular file but %v", ErrCorrupt, info.Mode().Type())
+	}
+	if info.Size() > s.limits.MaxBytes {
+		return fmt.Errorf("%w: %d bytes are more than the limit of %d", ErrCorrupt, info.Size(), s.limits.MaxBytes)
+	}
+	file, err := s.root.Open(name)
+	if err != nil {
+		return unusable(err)
+	}
+	defer file.Close()
+	n := int(info.Size())
+	if cap(*buffer) < n {
+		*buffer = make([]byte, n)
+	}
+	*buffer = (*buffer)[:n]
+	if read, err := io.ReadFull(file, *buffer); err != nil {
+		return unusable(fmt.Errorf("%d of %d bytes: %w", read, n, err))
+	}
+	return nil
+}
+
+// unusable marks what is wrong with one file, as against what is wrong with the system and would
+// hit any file.
+func unusable(err error) error {
+	for _, system := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO, os.ErrClosed} {
+		if errors.Is(err, system) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", ErrCorrupt, err)
+}
