@@ -1,0 +1,114 @@
+package loader
+
+import (
+	"fmt"
+	"slices"
+
+	"nmn/text"
+
+	dense "gorgonia.org/tensor"
+)
+
+// maxCaptions bounds the captions of a bag: their number must fit a count of 8 bits.
+const maxCaptions = 255
+
+// NewCaptionSet labels bags by their captions: a word of the vocabulary that any caption of a bag
+// holds as a token (text.Tokenizer, exact match) is a label, and the number of captions that hold it
+// is kept in Counts. captions[i] are the texts of bag i in their order, at most perBag of them. The
+// Set has no Truth, and no Source yet.
+func NewCaptionSet(name string, ids []string, captions [][]string, perBag int, vocabulary *text.Vocabulary) (*Set, error) {
+	if vocabulary == nil || vocabulary.Len() == 0 {
+		return nil, fmt.Errorf("%s: labels need a vocabulary of at least one word", name)
+	}
+	if len(ids) == 0 || len(ids) != len(captions) {
+		return nil, fmt.Errorf("%s: %d bags with the captions of %d; want the same number, at least 1", name, len(ids), len(captions))
+	}
+	if perBag < 1 || perBag > maxCaptions {
+		return nil, fmt.Errorf("%s: %d captions per bag, allowed are 1 to %d", name, perBag, maxCaptions)
+	}
+	for i := range captions {
+		if len(captions[i]) > perBag {
+			return nil, fmt.Errorf("%s: bag %d (%s) has %d captions, want at most %d", name, i, ids[i], len(captions[i]), perBag)
+		}
+	}
+	if _, err := indexIDs(name, ids); err != nil {
+		return nil, err
+	}
+	s := &Set{Name: name, Vocabulary: vocabulary, IDs: ids, CaptionsPerBag: perBag, Captions: make([][][]int32, len(ids))}
+	inParallel(len(ids), func(i int) { s.Captions[i] = mentions(vocabulary, captions[i]) })
+	s.Labels, s.Counts = captionMatrices(s.Captions, vocabulary.Len())
+	return s, nil
+}
+
+// mentions returns for each caption the sorted classes of the words in it.
+func mentions(vocabulary *text.Vocabulary, captions []string) [][]int32 {
+	var tokens []string
+	classes := make([][]int32, len(captions))
+	for c, caption := range captions {
+		tokens = text.Tokenizer{}.Append(tokens[:0], caption)
+		found := make([]int32, 0, len(tokens))
+		for _, token := range tokens {
+			if k, ok := vocabulary.Index(token); ok {
+				found = append(found, int32(k))
+			}
+		}
+		slices.Sort(found)
+		classes[c] = slices.Clip(slices.Compact(found))
+	}
+	return classes
+}
+
+// captionMatrices returns the N×classes labels and counts that the captions give.
+func captionMatrices(captions [][][]int32, classes int) (labels, counts *dense.Dense) {
+	z, c := make([]uint8, len(captions)*classes), make([]uint8, len(captions)*classes)
+	inParallel(len(captions), func(i int) {
+		row := i * classes
+		for _, words := range captions[i] {
+			for _, k := range words {
+				z[row+int(k)] = 1
+				c[row+int(k)]++
+			}
+		}
+	})
+	return matrix(z, classes), matrix(c, classes)
+}
+
+// matrix makes a host array of rows with the given number of columns.
+func matrix(values []uint8, columns int) *dense.Dense {
+	return dense.New(dense.WithShape(len(values)/columns, columns), dense.WithBacking(values))
+}
+
+// indexIDs returns the position of each id; an empty or repeated one is an error.
+func indexIDs(name string, ids []string) (map[string]int, error) {
+	index := make(map[string]int, len(ids))
+	for i, id := range ids {
+		if id == "" {
+			return nil, fmt.Errorf("%s: bag %d has an empty id", name, i)
+		}
+		if first, ok := index[id]; ok {
+			return nil, fmt.Errorf("%s: bag %d repeats the id %q of bag %d", name, i, id, first)
+		}
+		index[id] = i
+	}
+	return index, nil
+}
+
+// checkLabels says what is wrong with the shape or the values of a matrix of labels.
+func checkLabels(s *Set, what string, m *dense.Dense) error {
+	if s.Vocabulary == nil || s.Vocabulary.Len() == 0 {
+		return fmt.Errorf("%s: the set has no vocabulary", s.Name)
+	}
+	n, k := s.Len(), s.Vocabulary.Len()
+	if m == nil {
+		return fmt.Errorf("%s: the set has no %s", s.Name, what)
+	}
+	if m.Dtype() != dense.Uint8 || m.Dims() != 2 || m.Shape()[0] != n || m.Shape()[1] != k {
+		return fmt.Errorf("%s: %s are %v %v, want uint8 (%d, %d), bags by words", s.Name, what, m.Dtype(), m.Shape(), n, k)
+	}
+	for i, v := range m.Uint8s() {
+		if v > 1 {
+			return fmt.Errorf("%s: %s of bag %d, class %d is %d, want 0 or 1", s.Name, what, i/k, i%k, v)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package loader
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/google/renameio/v2"
+)
+
+// Rate is a probability, NaN where it is not defined (no bag has the word). In JSON NaN is null.
+type Rate float64
+
+// MarshalJSON writes the shortest number that reads back as the same, or null.
+func (r Rate) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(r)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(r))
+}
+
+// String is the number as CSV has it: empty where it is not defined.
+func (r Rate) String() string {
+	if math.IsNaN(float64(r)) {
+		return ""
+	}
+	return strconv.FormatFloat(float64(r), 'g', 6, 64)
+}
+
+func ratio(n, of int) Rate { return Rate(float64(n) / float64(of)) } // 0/0 is NaN
+
+// ClassNoise tells how the observed labels z of one class differ from the reference y.
+type ClassNoise struct {
+	Word string `json:"word"`
+	POS  string `json:"pos"`
+	// Bags counts the bags by z (first index) and y (second index).
+	Bags [2][2]int `json:"bags"`
+	// T is the transition matrix: T[i][j] = p(z=i|y=j). Each column j sums to one.
+	T [2][2]Rate `json:"transition"`
+	// Q01 = T[0][1] = p(z=0|y=1) is the rate of missing labels, Q10 = T[1][0] = p(z=1|y=0) that of
+	// incorrect labels.
+	Q01 Rate `json:"q01"`
+	Q10 Rate `json:"q10"`
+	// Prevalence is p(y=1), Observed is p(z=1), Wrong is p(y=0|z=1): the share of the given labels
+	// that are incorrect.
+	Prevalence Rate `json:"prevalence"`
+	Observed   Rate `json:"observed"`
+	Wrong      Rate `json:"wrong"`
+}
+
+// NoiseStatistics are the rates of incorrect and missing labels of a set.
+type NoiseStatistics struct {
+	Set string `json:"set"`
+	// Reference tells what y is: "truth" where the true labels are known, else "labels": those
+	// before the noise, which lack what no caption mentions.
+	Reference string       `json:"reference"`
+	Bags      int          `json:"bags"`
+	Classes   []ClassNoise `json:"classes"`
+	// All pools all pairs of bag and class; Mean holds the means of the rates over the classes that
+	// have them (its Bags are 0).
+	All  ClassNoise `json:"all"`
+	Mean ClassNoise `json:"mean"`
+}
+
+// Statistics compares the labels of noisy with the truth of clean or, where that is not known, with
+// the labels of clean. Both are the same bags and classes in the same order; they may be the same
+// Set, to see how far its labels are from its truth without injected noise.
+func Statistics(clean, noisy *Set) (*NoiseStatistics, error) {
+	reference, name := clean.Truth, "truth"
+	if reference == nil {
+		reference, name = clean.Labels, "labels"
+	}
+	if err := checkLabels(clean, name, reference); err != nil {
+		return nil, err
+	}
+	if err := checkLabels(noisy, "labels", noisy.Labels); err != nil {
+		return nil, err
+	}
+	n, k := clean.Len(), clean.Vocabulary.Len()
+	if noisy.Len() != n || noisy.Vocabulary.Len() != k {
+		return nil, fmt.Errorf("statistics of noise: %s is %d bags × %d classes, %s is %d × %d",
+			clean.Name, n, k, noisy.Name, noisy.Len(), noisy.Vocabulary.Len())
+	}
+	s := &NoiseStatistics{Set: noisy.Name, Reference: name, Bags: n, Classes: make([]ClassNoise, k)}
+	y, z := reference.Uint8s(), noisy.Labels.Uint8s()
+	for i := range y {
+		s.Classes[i%k].Bags[z[i]][y[i]]++
+	}
+	s.All.Word, s.Mean.Word = "(all)", "(mean)"
+	for c := range s.Classes {
+		class, word := &s.Classes[c], clean.Vocabulary.Word(c)
+		class.Word, class.POS = word.Text, word.POS.String()
+		class.finish()
+		for i := range 2 {
+			for j := range 2 {
+				s.All.Bags[i][j] += class.Bags[i][j]
+			}
+		}
+	}
+	s.All.finish()
+	s.Mean.average(s.Classes)
+	return s, nil
+}
+
+// finish computes the rates from the counts.
+func (c *ClassNoise) finish() {
+	b := c.Bags
+	for j := range 2 {
+		for i := range 2 {
+			c.T[i][j] = ratio(b[i][j], b[0][j]+b[1][j])
+		}
+	}
+	total := b[0][0] + b[0][1] + b[1][0] + b[1][1]
+	c.Q01, c.Q10 = c.T[0][1], c.T[1][0]
+	c.Prevalence = ratio(b[0][1]+b[1][1], total)
+	c.Observed = ratio(b[1][0]+b[1][1], total)
+	c.Wrong = ratio(b[1][0], b[1][0]+b[1][1])
+}
+
+// rates lists pointers to all rates.
+func (c *ClassNoise) rates() []*Rate {
+	return []*Rate{&c.T[0][0], &c.T[0][1], &c.T[1][0], &c.T[1][1], &c.Q01, &c.Q10, &c.Prevalence, &c.Observed, &c.Wrong}
+}
+
+// average sets each rate to its mean over the classes that have it.
+func (c *ClassNoise) average(classes []ClassNoise) {
+	for r, mean := range c.rates() {
+		sum, n := 0.0, 0
+		for k := range classes {
+			if v := float64(*classes[k].rates()[r]); !math.IsNaN(v) {
+				sum, n = sum+v, n+1
+			}
+		}
+		*mean = Rate(sum / float64(n)) // NaN for no class
+	}
+}
+
+// WriteCSV writes one line per class: word, pos, the four counts n_zy, q01, q10, prevalence,
+// observed, wrong, and the reference. ParseFlipRates reads it back as the rates of flips, which is
+// why the rows over all classes are in WriteJSON alone.
+func (s *NoiseStatistics) WriteCSV(w io.Writer) error {
+	table := csv.NewWriter(w)
+	table.Write([]string{"word", "pos", "n00", "n01", "n10", "n11", "q01", "q10", "prevalence", "observed", "wrong", "reference"})
+	for _, c := range s.Classes {
+		record := []string{c.Word, c.POS}
+		for _, n := range []int{c.Bags[0][0], c.Bags[0][1], c.Bags[1][0], c.Bags[1][1]} {
+			record = append(record, strconv.Itoa(n))
+		}
+		for _, r := range []Rate{c.Q01, c.Q10, c.Prevalence, c.Observed, c.Wrong} {
+			record = append(record, r.String())
+		}
+		table.Write(append(record, s.Reference))
+	}
+	table.Flush() // errors of Write show up here
+	return table.Error()
+}
+
+// WriteJSON writes everything.
+func (s *NoiseStatistics) WriteJSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", " ")
+	return encoder.Encode(s)
+}
+
+// WriteFile writes CSV or JSON, as the ending of the name says. The file appears whole or not at all.
+func (s *NoiseStatistics) WriteFile(path string) error {
+	var b bytes.Buffer
+	var err error
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv":
+		err = s.WriteCSV(&b)
+	case ".json":
+		err = s.WriteJSON(&b)
+	default:
+		err = errors.New("the name must end in .csv or .json")
+	}
+	if err == nil {
+		err = renameio.WriteFile(path, b.Bytes(), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the noise statistics %q: %w", path, err)
+	}
+	return nil
+}

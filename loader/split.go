@@ -1,0 +1,125 @@
+package loader
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nmn/rng"
+
+	dense "gorgonia.org/tensor"
+)
+
+// Subset returns a new Set of the given bags in the given order, with their labels, truth, counts,
+// captions and pictures. Its matrices are copies; captions and pictures are shared. Indices out of
+// range or given twice are errors, as is a Set of no bags.
+func Subset(s *Set, name string, indices []int) (*Set, error) {
+	if len(indices) == 0 {
+		return nil, fmt.Errorf("%s: a subset of %s without bags", name, s.Name)
+	}
+	used := make([]bool, s.Len())
+	for at, i := range indices {
+		if i < 0 || i >= s.Len() {
+			return nil, fmt.Errorf("%s: index %d (number %d) is outside the %d bags of %s", name, i, at, s.Len(), s.Name)
+		}
+		if used[i] {
+			return nil, fmt.Errorf("%s: bag %d (%s) of %s is chosen twice", name, i, s.IDs[i], s.Name)
+		}
+		used[i] = true
+	}
+	part := &Set{Name: name, Vocabulary: s.Vocabulary, CaptionsPerBag: s.CaptionsPerBag, IDs: pick(s.IDs, indices)}
+	var err error
+	for _, m := range []struct {
+		from *dense.Dense
+		to   **dense.Dense
+	}{{s.Labels, &part.Labels}, {s.Truth, &part.Truth}, {s.Counts, &part.Counts}} {
+		if *m.to, err = rows(m.from, s.Len(), indices); err != nil {
+			return nil, fmt.Errorf("%s: subset of %s: %w", name, s.Name, err)
+		}
+	}
+	if s.Captions != nil {
+		part.Captions = pick(s.Captions, indices)
+	}
+	if s.Source != nil {
+		part.Source = chosenSource{s.Source, slices.Clone(indices)}
+	}
+	return part, nil
+}
+
+// pick returns the elements at the indices.
+func pick[E any](from []E, indices []int) []E {
+	to := make([]E, len(indices))
+	for at, i := range indices {
+		to[at] = from[i]
+	}
+	return to
+}
+
+// rows copies rows of a matrix of n rows; nil stays nil.
+func rows(m *dense.Dense, n int, indices []int) (*dense.Dense, error) {
+	if m == nil {
+		return nil, nil
+	}
+	if m.Dtype() != dense.Uint8 || m.Dims() != 2 || m.Shape()[0] != n {
+		return nil, fmt.Errorf("a matrix is %v %v, want uint8 with %d rows", m.Dtype(), m.Shape(), n)
+	}
+	k := m.Shape()[1]
+	from, to := m.Uint8s(), make([]uint8, len(indices)*k)
+	for at, i := range indices {
+		copy(to[at*k:(at+1)*k], from[i*k:(i+1)*k])
+	}
+	return matrix(to, k), nil
+}
+
+// chosenSource gives the pictures of some bags of another Source.
+type chosenSource struct {
+	from    Source
+	indices []int
+}
+
+func (c chosenSource) Frames(bag int) int { return c.from.Frames(c.indices[bag]) }
+
+func (c chosenSource) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+	if bag < 0 || bag >= len(c.indices) {
+		return fmt.Errorf("there is no bag %d among %d", bag, len(c.indices))
+	}
+	return c.from.Read(ctx, c.indices[bag], frame, pic)
+}
+
+// withMaxPixels lets a Loader apply its own limit, where the Source behind can.
+func (c chosenSource) withMaxPixels(n int) (Source, error) {
+	limited, ok := c.from.(interface {
+		withMaxPixels(n int) (Source, error)
+	})
+	if !ok {
+		return c, nil
+	}
+	from, err := limited.withMaxPixels(n)
+	return chosenSource{from, c.indices}, err
+}
+
+// SplitHalves splits a set in two, as the paper splits val2014 into validation and test. The rule:
+// order the ids as byte strings, shuffle them (Fisher and Yates) with the stream of
+// rng.Derive(seed, "loader/halves"), and give the first half, rounded up, to the first set. It
+// depends on the ids and the seed alone; both sets keep the order of the whole.
+func SplitHalves(s *Set, seed uint64) (first, second *Set, err error) {
+	if s.Len() < 2 {
+		return nil, nil, fmt.Errorf("%s: %d bags cannot be split in two", s.Name, s.Len())
+	}
+	order := make([]int, s.Len())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(s.IDs[a], s.IDs[b]) })
+	stream := rng.New(rng.Derive(seed, "loader/halves"))
+	stream.Shuffle(order)
+	middle := (len(order) + 1) / 2
+	slices.Sort(order[:middle])
+	slices.Sort(order[middle:])
+	if first, err = Subset(s, s.Name+"-half1", order[:middle]); err != nil {
+		return nil, nil, err
+	}
+	second, err = Subset(s, s.Name+"-half2", order[middle:])
+	return first, second, err
+}

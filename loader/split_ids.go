@@ -1,0 +1,93 @@
+package loader
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// SplitByIDs returns one set per list of ids, each in the order of its list. Bags in no list are
+// left out. An id that the set does not have, or that is listed twice, is an error.
+func SplitByIDs(s *Set, lists ...[]string) ([]*Set, error) {
+	index, err := indexIDs(s.Name, s.IDs)
+	if err != nil {
+		return nil, err
+	}
+	listed := map[string]int{}
+	parts := make([]*Set, len(lists))
+	for l, ids := range lists {
+		indices := make([]int, len(ids))
+		for at, id := range ids {
+			i, ok := index[id]
+			if !ok {
+				return nil, fmt.Errorf("%s: list %d, entry %d: there is no bag %q: %w", s.Name, l+1, at+1, clipID(id), ErrAnnotations)
+			}
+			if first, ok := listed[id]; ok {
+				return nil, fmt.Errorf("%s: list %d, entry %d: %q is in list %d already: %w", s.Name, l+1, at+1, clipID(id), first, ErrAnnotations)
+			}
+			listed[id], indices[at] = l+1, i
+		}
+		if parts[l], err = Subset(s, fmt.Sprintf("%s-list%d", s.Name, l+1), indices); err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
+func clipID(id string) string {
+	if len(id) > 80 {
+		return id[:80] + "..."
+	}
+	return id
+}
+
+// maxIDBytes bounds a line of an id list.
+const maxIDBytes = 4096
+
+// ReadIDs reads a list of ids, plain or .gz, see ParseIDs.
+func ReadIDs(path string) ([]string, error) {
+	r, err := openText(path)
+	if err != nil {
+		return nil, fmt.Errorf("id list: %w", err)
+	}
+	defer r.Close()
+	return ParseIDs(path, r)
+}
+
+// ParseIDs reads one id per line; blanks around it are cut, empty lines and lines that start with
+// # are skipped, a byte order mark and CR LF are fine. A repeated id is an error that names both
+// lines and wraps ErrAnnotations.
+func ParseIDs(name string, r io.Reader) ([]string, error) {
+	var ids []string
+	first := map[string]int{}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxIDBytes)
+	n := 0
+	for lines.Scan() {
+		n++
+		line := bytes.TrimSpace(bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff")))
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		if len(ids) == maxAnnotationRecords {
+			return nil, fmt.Errorf("id list %q, line %d: more than %d ids: %w", name, n, maxAnnotationRecords, ErrAnnotations)
+		}
+		id := string(line)
+		if at, ok := first[id]; ok {
+			return nil, fmt.Errorf("id list %q, line %d: %q repeats line %d: %w", name, n, clipID(id), at, ErrAnnotations)
+		}
+		first[id] = n
+		ids = append(ids, id)
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fmt.Errorf("id list %q, line %d: longer than %d bytes: %w", name, n+1, maxIDBytes, ErrAnnotations)
+	} else if err != nil {
+		return nil, fmt.Errorf("id list %q, line %d: %w", name, n+1, err)
+	}
+	if len(ids) == 0 {
+		return nil, fmt.Errorf("id list %q: no ids; want one per line: %w", name, ErrAnnotations)
+	}
+	return ids, nil
+}
