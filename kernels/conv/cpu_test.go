@@ -36,8 +36,8 @@ var shapes = []shape{
 	{2, 6, 6, 4, 7, 5, 3, 2}, // a filter of unequal sides
 	{1, 7, 9, 2, 3, 1, 4, 0},
 	{1, 9, 7, 2, 3, 4, 1, 0},
-	{3, 21, 23, 5, 9, 3, 3, 1}, // several blocks in an image
-	{70, 3, 3, 6, 10, 3, 3, 1}, // several images in a block
+	{3, 21, 23, 5, 9, 3, 3, 1},  // several blocks in an image
+	{70, 3, 3, 6, 10, 3, 3, 1},  // several images in a block
 	{1, 8, 8, 300, 36, 7, 7, 3}, // several chunks of the reduction
 	{2, 2, 2, 3, 3, 5, 5, 4},
 	{0, 4, 4, 3, 2, 3, 3, 1},

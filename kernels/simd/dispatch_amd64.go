@@ -1,46 +1,121 @@
-//go:build amd64 && !noasm
+//go:build !noasm
 
 package simd
 
-// TileShape returns the rows of a Tile and its two widths: wide, and narrow for a last panel.
-func (l Level) TileShape() (rows, wide, narrow int) { return genericRows, genericWidth, genericWidth }
+import "unsafe"
 
-// Multiply computes a tile whose width is one of TileShape's.
-func (l Level) Multiply(t *Tile, width int) {
-	t.check(genericRows, width)
-	tileGeneric(t)
+// Bits of the assembly's parameter flags.
+const (
+	flagLoad = 1
+	flagReLU = 2
+)
+
+// TileShape returns the rows of a Tile and its two widths: wide, and narrow for a last panel.
+func (l Level) TileShape() (rows, wide, narrow int) {
+	switch l {
+	case AVX512:
+		return 12, 32, 16
+	case AVX2:
+		return 6, 16, 8
+	}
+	return genericRows, genericWidth, genericWidth
 }
 
 // OuterShape returns the rows and the width of a Sum.
-func (l Level) OuterShape() (rows, width int) { return genericRows, genericWidth }
-
-// Outer computes an outer sum.
-func (l Level) Outer(s *Sum) {
-	s.check(genericRows, genericWidth)
-	outerGeneric(s)
+func (l Level) OuterShape() (rows, width int) {
+	switch l {
+	case AVX512:
+		return 8, 48
+	case AVX2:
+		return 4, 24
+	}
+	return genericRows, genericWidth
 }
 
-// CopyRows copies rows of width elements between arrays with strides. They must not overlap.
-func (l Level) CopyRows(dst []float32, dstStride int, src []float32, srcStride, rows, width int) {
-	checkRows("copy to", len(dst), dstStride, rows, width)
-	checkRows("copy from", len(src), srcStride, rows, width)
-	copyRowsGeneric(dst, dstStride, src, srcStride, rows, width)
+func (l Level) multiply(t *Tile, width int) {
+	offsets := unsafe.SliceData(t.Offsets)
+	flags := flagLoad * bit(t.Load)
+	flags |= flagReLU * bit(t.ReLU)
+	switch {
+	case l == AVX512 && width == 32:
+		tile12x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+	case l == AVX512:
+		tile12x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+	case l == AVX2 && width == 16:
+		tile6x16AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+	case l == AVX2:
+		tile6x8AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+	default:
+		tileGeneric(t)
+	}
 }
 
-// Transpose copies src, rows × cols with a stride, to dst, cols × rows with a stride.
-func (l Level) Transpose(dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
-	checkRows("transpose to", len(dst), dstStride, cols, rows)
-	checkRows("transpose from", len(src), srcStride, rows, cols)
-	transposeGeneric(dst, dstStride, src, srcStride, rows, cols)
+func (l Level) outer(s *Sum) {
+	flags := flagLoad * bit(s.Load)
+	switch l {
+	case AVX512:
+		outer8x48AVX512(at(s.A), s.AStride, at(s.Panel), s.Depth, at(s.Dst), s.DstStride, s.Rows, flags)
+	case AVX2:
+		outer4x24AVX2(at(s.A), s.AStride, at(s.Panel), s.Depth, at(s.Dst), s.DstStride, s.Rows, flags)
+	default:
+		outerGeneric(s)
+	}
 }
 
-// SumRows adds rows of len(dst) elements of src, which begin stride apart, to dst, in their order.
-func (l Level) SumRows(dst, src []float32, stride, rows int) {
-	checkRows("sum of rows", len(src), stride, rows, len(dst))
-	sumRowsGeneric(dst, src, stride, rows)
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
-// Add adds src to dst, which has its length.
-func (l Level) Add(dst, src []float32) {
-	addGeneric(dst, src)
+func (l Level) copyRows(dst []float32, dstStride int, src []float32, srcStride, rows, width int) {
+	switch l {
+	case AVX512:
+		copyRowsAVX512(at(dst), dstStride, at(src), srcStride, rows, width)
+	case AVX2:
+		copyRowsAVX2(at(dst), dstStride, at(src), srcStride, rows, width)
+	default:
+		copyRowsGeneric(dst, dstStride, src, srcStride, rows, width)
+	}
+}
+
+// transpose gives whole blocks of 8×8 to the assembly and the rest to its twin.
+func (l Level) transpose(dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
+	if l == Generic {
+		transposeGeneric(dst, dstStride, src, srcStride, rows, cols)
+		return
+	}
+	row, blocks := 0, cols/8
+	for ; row+8 <= rows && blocks > 0; row += 8 {
+		transpose8AVX2(at(dst[row:]), dstStride, at(src[row*srcStride:]), srcStride, blocks)
+		if rest := 8 * blocks; rest < cols {
+			transposeGeneric(dst[rest*dstStride+row:], dstStride, src[row*srcStride+rest:], srcStride, 8, cols-rest)
+		}
+	}
+	if row < rows {
+		transposeGeneric(dst[row:], dstStride, src[row*srcStride:], srcStride, rows-row, cols)
+	}
+}
+
+func (l Level) sumRows(dst, src []float32, stride, rows int) {
+	switch l {
+	case AVX512:
+		sumRowsAVX512(at(dst), at(src), stride, rows, len(dst))
+	case AVX2:
+		sumRowsAVX2(at(dst), at(src), stride, rows, len(dst))
+	default:
+		sumRowsGeneric(dst, src, stride, rows)
+	}
+}
+
+func (l Level) add(dst, src []float32) {
+	switch l {
+	case AVX512:
+		addAVX512(at(dst), at(src), len(dst))
+	case AVX2:
+		addAVX2(at(dst), at(src), len(dst))
+	default:
+		addGeneric(dst, src)
+	}
 }

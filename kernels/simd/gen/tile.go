@@ -1,0 +1,192 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Flags of a tile, equal to those of package simd.
+const (
+	flagLoad = 1
+	flagReLU = 2
+)
+
+// notLessEqual is the comparison !(a <= b), true for NaN and quiet.
+const notLessEqual = 0x16
+
+// tile writes the kernel of simd.Tile for rows × (columns vectors) outputs. Each step of the
+// reduction broadcasts one input of each row and multiplies it with a row of the panel. The row
+// pointers stay in registers for the whole of a tap and share one index, which counts up to 0.
+func tile(v vectors, rows, columns int) {
+	TEXT(label("tile%dx%d%s", rows, columns*v.lanes, v.name), NOSPLIT,
+		"func(a *float32, offsets *int, panel *float32, taps, depth, tapStride int, dst *float32, dstStride, rows int, bias, mask *float32, flags int)")
+	Pragma("noescape")
+	acc := v.grid(rows, columns)
+	v.zeroGrid(acc)
+	loadDst(v, acc, flagLoad)
+
+	Comment("Row pointers: a + 4*(offset + depth)")
+	CMPQ(param("taps"), Imm(0))
+	JLE(LabelRef("finish"))
+	CMPQ(param("depth"), Imm(0))
+	JLE(LabelRef("finish"))
+	pointers := make([]reg.GPVirtual, rows)
+	base, offsets := loadBytes("depth"), load("offsets")
+	ADDQ(param("a"), base)
+	for i := range pointers {
+		pointers[i] = GP64()
+		MOVQ(Mem{Base: offsets, Disp: 8 * i}, pointers[i])
+		LEAQ(Mem{Base: base, Index: pointers[i], Scale: 4}, pointers[i])
+	}
+	panel, index := load("panel"), GP64()
+
+	Label("tap")
+	MOVQ(param("depth"), index)
+	NEGQ(index)
+	Label("step")
+	b := v.grid(1, columns)[0]
+	for j := range b {
+		VMOVUPS(Mem{Base: panel, Disp: j * v.bytes()}, b[j])
+	}
+	for i := range pointers {
+		x := v.register()
+		VBROADCASTSS(Mem{Base: pointers[i], Index: index, Scale: 4}, x)
+		for j := range b {
+			VFMADD231PS(b[j], x, acc[i][j])
+		}
+	}
+	ADDQ(Imm(uint64(columns*v.bytes())), panel)
+	INCQ(index)
+	JNE(LabelRef("step"))
+	stride := loadBytes("tapStride")
+	for i := range pointers {
+		ADDQ(stride, pointers[i])
+	}
+	DECQ(param("taps"))
+	JNE(LabelRef("tap"))
+
+	Label("finish")
+	addBias(v, acc)
+	clamp(v, acc)
+	maskRows(v, acc)
+	storeDst(v, acc)
+	RET()
+}
+
+// loadDst begins the sums with the rows of dst where a bit of the parameter flags is set.
+func loadDst(v vectors, acc [][]reg.VecVirtual, bit uint32) {
+	Comment("Begin with dst")
+	TESTQ(U32(bit), load("flags"))
+	JE(LabelRef("begun"))
+	dst, stride, count := load("dst"), loadBytes("dstStride"), load("rows")
+	eachRow(len(acc), count, "begun", func(i int) {
+		for j := range acc[i] {
+			VMOVUPS(Mem{Base: dst, Disp: j * v.bytes()}, acc[i][j])
+		}
+	}, func() { ADDQ(stride, dst) })
+}
+
+func storeDst(v vectors, acc [][]reg.VecVirtual) {
+	Comment("Store")
+	dst, stride, count := load("dst"), loadBytes("dstStride"), load("rows")
+	eachRow(len(acc), count, "stored", func(i int) {
+		for j := range acc[i] {
+			VMOVUPS(acc[i][j], Mem{Base: dst, Disp: j * v.bytes()})
+		}
+	}, func() { ADDQ(stride, dst) })
+	VZEROUPPER()
+}
+
+func addBias(v vectors, acc [][]reg.VecVirtual) {
+	Comment("Bias")
+	bias := load("bias")
+	TESTQ(bias, bias)
+	JE(LabelRef("biased"))
+	for j := range acc[0] {
+		b := v.register()
+		VMOVUPS(Mem{Base: bias, Disp: j * v.bytes()}, b)
+		for i := range acc {
+			VADDPS(b, acc[i][j], acc[i][j])
+		}
+	}
+	Label("biased")
+}
+
+// clamp is max(x, 0). The instruction gives its second source where one is NaN: that must be x.
+func clamp(v vectors, acc [][]reg.VecVirtual) {
+	Comment("ReLU")
+	TESTQ(U32(flagReLU), load("flags"))
+	JE(LabelRef("clamped"))
+	zero := v.register()
+	v.zero(zero)
+	for i := range acc {
+		for j := range acc[i] {
+			VMAXPS(acc[i][j], zero, acc[i][j])
+		}
+	}
+	Label("clamped")
+}
+
+func maskRows(v vectors, acc [][]reg.VecVirtual) {
+	Comment("Mask")
+	mask := load("mask")
+	TESTQ(mask, mask)
+	JE(LabelRef("masked"))
+	stride, count, zero := loadBytes("dstStride"), load("rows"), v.register()
+	v.zero(zero)
+	eachRow(len(acc), count, "masked", func(i int) {
+		for j := range acc[i] {
+			m := v.register()
+			VMOVUPS(Mem{Base: mask, Disp: j * v.bytes()}, m)
+			v.keep(m, zero, acc[i][j])
+		}
+	}, func() { ADDQ(stride, mask) })
+}
+
+// keep zeroes x wherever m <= 0.
+func (v vectors) keep(m, zero, x reg.VecVirtual) {
+	if v.wide {
+		k := K()
+		VCMPPS(Imm(notLessEqual), zero, m, k)
+		VMOVAPS_Z(x, k, x)
+		return
+	}
+	VCMPPS(Imm(notLessEqual), zero, m, m)
+	VANDPS(m, x, x)
+}
+
+// outer writes the kernel of simd.Sum: each step multiplies rows neighbouring values of a with a row of
+// the panel.
+func outer(v vectors, rows, columns int) {
+	TEXT(label("outer%dx%d%s", rows, columns*v.lanes, v.name), NOSPLIT,
+		"func(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride, rows, flags int)")
+	Pragma("noescape")
+	acc := v.grid(rows, columns)
+	v.zeroGrid(acc)
+	loadDst(v, acc, flagLoad)
+
+	a, stride, panel, depth := load("a"), loadBytes("aStride"), load("panel"), load("depth")
+	TESTQ(depth, depth)
+	JLE(LabelRef("finish"))
+	Label("step")
+	b := v.grid(1, columns)[0]
+	for j := range b {
+		VMOVUPS(Mem{Base: panel, Disp: j * v.bytes()}, b[j])
+	}
+	for i := range acc {
+		x := v.register()
+		VBROADCASTSS(Mem{Base: a, Disp: 4 * i}, x)
+		for j := range b {
+			VFMADD231PS(b[j], x, acc[i][j])
+		}
+	}
+	ADDQ(stride, a)
+	ADDQ(Imm(uint64(columns*v.bytes())), panel)
+	DECQ(depth)
+	JNE(LabelRef("step"))
+
+	Label("finish")
+	storeDst(v, acc)
+	RET()
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// vectors is an instruction set with the shapes of its kernels.
+type vectors struct {
+	name      string
+	lanes     int // float32 in a register
+	wide      bool
+	tileRows  int // 2 vectors a row: sums fill the registers
+	outerRows int // 3 vectors a row
+}
+
+var (
+	avx2   = vectors{name: "AVX2", lanes: 8, tileRows: 6, outerRows: 4}
+	avx512 = vectors{name: "AVX512", lanes: 16, wide: true, tileRows: 12, outerRows: 8}
+)
+
+// bytes is the size of a register.
+func (v vectors) bytes() int { return 4 * v.lanes }
+
+func (v vectors) register() reg.VecVirtual {
+	if v.wide {
+		return ZMM()
+	}
+	return YMM()
+}
+
+// grid is a block of registers, rows × columns.
+func (v vectors) grid(rows, columns int) [][]reg.VecVirtual {
+	g := make([][]reg.VecVirtual, rows)
+	for i := range g {
+		for range columns {
+			g[i] = append(g[i], v.register())
+		}
+	}
+	return g
+}
+
+func (v vectors) zero(r reg.VecVirtual) {
+	if v.wide {
+		VPXORD(r, r, r)
+	} else {
+		VXORPS(r, r, r)
+	}
+}
+
+func (v vectors) zeroGrid(g [][]reg.VecVirtual) {
+	for _, row := range g {
+		for _, r := range row {
+			v.zero(r)
+		}
+	}
+}
+
+// load reads a parameter of the function into a new register.
+func load(name string) reg.Register { return Load(Param(name), GP64()) }
+
+// loadBytes reads a parameter that counts float32 and turns it into bytes.
+func loadBytes(name string) reg.GPVirtual {
+	r := GP64()
+	Load(Param(name), r)
+	SHLQ(Imm(2), r)
+	return r
+}
+
+// param is the memory of a parameter.
+func param(name string) Mem {
+	b, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return b.Addr
+}
+
+func label(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
+// eachRow emits body for rows 0 to n, and leaves at the count of rows in register count, which is at
+// least 1. step moves the pointers between rows.
+func eachRow(n int, count reg.Register, end string, body func(i int), step func()) {
+	for i := range n {
+		body(i)
+		if i+1 < n {
+			CMPQ(count, Imm(uint64(i+1)))
+			JE(LabelRef(end))
+			step()
+		}
+	}
+	Label(end)
+}
