@@ -1,0 +1,265 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"path"
+)
+
+// Optimizer kinds.
+const (
+	SGD  = "sgd"  // with momentum
+	Adam = "adam" // Kingma and Ba, with bias correction
+)
+
+// Schedules of the learning rate. Warm-up comes before each of them.
+const (
+	Constant = "constant"
+	StepDown = "step"   // times StepFactor every StepEvery steps
+	Cosine   = "cosine" // half a cosine from the learning rate to CosineFloor times it, over the whole stage
+)
+
+// Starts of the classifier's bias.
+const (
+	BaseRate   = "base-rate"   // BaseRateLogit for every class
+	LabelMeans = "label-means" // the log-odds of each class's share of positive labels
+)
+
+// Rule multiplies the learning rate of the parameters whose name matches a pattern.
+type Rule struct {
+	// Pattern is a glob in the syntax of path.Match on names like backbone.conv1_2.weight,
+	// head.fc8.bias, nmn.weight (U) and nmn.bias (b): backbone.conv[12]_* names the first two blocks.
+	Pattern string `yaml:"pattern" json:"pattern"`
+	// Multiplier is 0 to freeze: no gradient, no decay.
+	Multiplier float64 `yaml:"multiplier" json:"multiplier"`
+}
+
+// NoiseConfig is the start and the pace of the noise model.
+type NoiseConfig struct {
+	// MissRate is q01 = p(z=0|y=1) and FalseRate q10 = p(z=1|y=0) at the start: one for all classes or
+	// one for each, in class order. The first index is the observed label, the second the true one.
+	MissRate  []float32 `yaml:"miss_rate,flow" json:"miss_rate"`
+	FalseRate []float32 `yaml:"false_rate,flow" json:"false_rate"`
+	// Deviation is the standard deviation of U at the start; 0 starts at U = 0.
+	Deviation float64 `yaml:"deviation" json:"deviation"`
+	// WeightMultiplier and BiasMultiplier multiply the learning rate of U and of b. Rules of
+	// Config.LearningRates that match nmn.weight or nmn.bias go before them.
+	WeightMultiplier float64 `yaml:"weight_multiplier" json:"weight_multiplier"`
+	BiasMultiplier   float64 `yaml:"bias_multiplier" json:"bias_multiplier"`
+	// Frozen holds U and b at their start.
+	Frozen bool `yaml:"frozen" json:"frozen"`
+}
+
+// Config is the configuration of training. The zero value is not useful: start from a preset.
+type Config struct {
+	Seed uint64 `yaml:"seed" json:"seed"`
+
+	// Stage1Epochs train the classifier alone; Stage2Epochs go on from there, with a noise model or
+	// (star) without. 0 sets no limit: MaxSteps must then be set.
+	Stage1Epochs int `yaml:"stage1_epochs" json:"stage1_epochs"`
+	Stage2Epochs int `yaml:"stage2_epochs" json:"stage2_epochs"`
+	// MaxSteps ends each stage after so many steps, 0 for no limit.
+	MaxSteps int `yaml:"max_steps" json:"max_steps"`
+	// BatchBags is the number of bags in a batch without MIL, BatchBagsMIL with MIL.
+	BatchBags    int `yaml:"batch_bags" json:"batch_bags"`
+	BatchBagsMIL int `yaml:"batch_bags_mil" json:"batch_bags_mil"`
+	// Accumulate is the number of batches whose gradients make one step. The gradient is the mean over
+	// the bags of all of them, as if they were one batch. The last step of an epoch may have fewer.
+	Accumulate int `yaml:"accumulate" json:"accumulate"`
+	// Overfit trains on the first batches of the first epoch at every step, to see that a net can
+	// learn them by heart. Epochs have as many steps as otherwise.
+	Overfit bool `yaml:"overfit" json:"overfit"`
+	// Flip mirrors every picture with probability one half in each epoch.
+	Flip bool `yaml:"flip" json:"flip"`
+
+	Optimizer string  `yaml:"optimizer" json:"optimizer"` // sgd or adam
+	Momentum  float64 `yaml:"momentum" json:"momentum"`   // of sgd
+	Beta1     float64 `yaml:"beta1" json:"beta1"`         // of adam
+	Beta2     float64 `yaml:"beta2" json:"beta2"`         // of adam
+	Epsilon   float64 `yaml:"epsilon" json:"epsilon"`     // of adam, outside the root
+
+	// LearningRate is for a loss that is summed over classes and averaged over bags.
+	LearningRate float64 `yaml:"learning_rate" json:"learning_rate"`
+	Schedule     string  `yaml:"schedule" json:"schedule"`         // constant, step or cosine
+	WarmupSteps  int     `yaml:"warmup_steps" json:"warmup_steps"` // of linear rise from 1/WarmupSteps of the rate
+	StepEvery    int     `yaml:"step_every" json:"step_every"`     // steps between drops of schedule step
+	StepFactor   float64 `yaml:"step_factor" json:"step_factor"`   // of one drop
+	CosineFloor  float64 `yaml:"cosine_floor" json:"cosine_floor"` // share of the rate at the end of schedule cosine
+
+	// WeightDecay is coupled (L2): it is added to the gradient, wd·w. Biases are spared unless
+	// DecayBiases is set.
+	WeightDecay float64 `yaml:"weight_decay" json:"weight_decay"`
+	DecayBiases bool    `yaml:"decay_biases" json:"decay_biases"`
+	// ClipNorm limits the Euclidean norm of the gradient of all parameters together; 0 for no limit.
+	ClipNorm float64 `yaml:"clip_norm" json:"clip_norm"`
+	// LearningRates are multipliers by name. The last rule that matches a parameter counts. A pattern
+	// that matches no parameter is an error.
+	LearningRates []Rule `yaml:"learning_rates" json:"learning_rates"`
+	// Freeze are patterns of parameters that do not learn; they go before all multipliers.
+	Freeze []string `yaml:"freeze,flow" json:"freeze"`
+
+	// ClassifierStart is base-rate or label-means; ClassifierDeviation the standard deviation of
+	// fc8's weights at the start.
+	ClassifierStart     string      `yaml:"classifier_start" json:"classifier_start"`
+	BaseRateLogit       float64     `yaml:"base_rate_logit" json:"base_rate_logit"`
+	ClassifierDeviation float64     `yaml:"classifier_deviation" json:"classifier_deviation"`
+	Noise               NoiseConfig `yaml:"noise" json:"noise"`
+
+	// LogSteps is the number of steps between log lines.
+	LogSteps int `yaml:"log_steps" json:"log_steps"`
+	// EvaluateEpochs and EvaluateSteps are the intervals of validation, 0 for never by that clock.
+	EvaluateEpochs int `yaml:"evaluate_epochs" json:"evaluate_epochs"`
+	EvaluateSteps  int `yaml:"evaluate_steps" json:"evaluate_steps"`
+	// CheckpointEpochs and CheckpointSteps are the intervals of saving, 0 for never by that clock. The
+	// end of a stage, an interruption and a new best are saved in any case.
+	CheckpointEpochs int `yaml:"checkpoint_epochs" json:"checkpoint_epochs"`
+	CheckpointSteps  int `yaml:"checkpoint_steps" json:"checkpoint_steps"`
+	// KeepBest is the number of best checkpoints kept beside the last one, judged by the validation
+	// measure BestBy, one of Measures.
+	KeepBest int    `yaml:"keep_best" json:"keep_best"`
+	BestBy   string `yaml:"best_by" json:"best_by"`
+}
+
+// DefaultConfig is Paper.
+func DefaultConfig() Config { return Paper() }
+
+// Batch is the number of bags in a batch.
+func (c Config) Batch(mil bool) int {
+	if mil {
+		return c.BatchBagsMIL
+	}
+	return c.BatchBags
+}
+
+// Epochs is the limit of stage 1 or 2, 0 for none.
+func (c Config) Epochs(stage int) int {
+	if stage == 1 {
+		return c.Stage1Epochs
+	}
+	return c.Stage2Epochs
+}
+
+// bound is a number with its allowed range.
+type bound struct {
+	field         string
+	value, lo, hi float64
+	open          bool // lo itself is not allowed
+}
+
+func (b bound) check() error {
+	if b.value >= b.lo && b.value <= b.hi && !(b.open && b.value == b.lo) {
+		return nil
+	}
+	want := fmt.Sprintf("at least %g", b.lo)
+	if b.open {
+		want = fmt.Sprintf("more than %g", b.lo)
+	}
+	if !math.IsInf(b.hi, 1) {
+		want += fmt.Sprintf(" and at most %g", b.hi)
+	}
+	return fmt.Errorf("training: %s is %v, want %s", b.field, b.value, want)
+}
+
+// Validate names the first field that is out of range.
+func (c Config) Validate() error {
+	for _, b := range c.bounds() {
+		if err := b.check(); err != nil {
+			return err
+		}
+	}
+	for _, choice := range []struct {
+		field, value string
+		allowed      []string
+	}{
+		{"optimizer", c.Optimizer, []string{SGD, Adam}},
+		{"schedule", c.Schedule, []string{Constant, StepDown, Cosine}},
+		{"classifier_start", c.ClassifierStart, []string{BaseRate, LabelMeans}},
+		{"best_by", c.BestBy, Measures()},
+	} {
+		if err := oneOf(choice.field, choice.value, choice.allowed); err != nil {
+			return err
+		}
+	}
+	return c.validateLists()
+}
+
+func (c Config) bounds() []bound {
+	inf, below1 := math.Inf(1), math.Nextafter(1, 0)
+	const most = 1 << 40 // keeps products of counts within an int64
+	all := []bound{
+		{"stage1_epochs", float64(c.Stage1Epochs), 0, most, false},
+		{"stage2_epochs", float64(c.Stage2Epochs), 0, most, false},
+		{"max_steps", float64(c.MaxSteps), 0, most, false},
+		{"batch_bags", float64(c.BatchBags), 1, 1 << 20, false},
+		{"batch_bags_mil", float64(c.BatchBagsMIL), 1, 1 << 20, false},
+		{"accumulate", float64(c.Accumulate), 1, 1 << 20, false},
+		{"momentum", c.Momentum, 0, below1, false},
+		{"beta1", c.Beta1, 0, below1, false},
+		{"beta2", c.Beta2, 0, below1, false},
+		{"epsilon", c.Epsilon, 0, inf, true},
+		{"learning_rate", c.LearningRate, 0, math.MaxFloat32, true},
+		{"warmup_steps", float64(c.WarmupSteps), 0, most, false},
+		{"weight_decay", c.WeightDecay, 0, math.MaxFloat32, false},
+		{"clip_norm", c.ClipNorm, 0, math.MaxFloat32, false},
+		{"base_rate_logit", c.BaseRateLogit, -1e4, 1e4, false},
+		{"classifier_deviation", c.ClassifierDeviation, 0, math.MaxFloat32, false},
+		{"noise.deviation", c.Noise.Deviation, 0, math.MaxFloat32, false},
+		{"noise.weight_multiplier", c.Noise.WeightMultiplier, 0, math.MaxFloat32, false},
+		{"noise.bias_multiplier", c.Noise.BiasMultiplier, 0, math.MaxFloat32, false},
+		{"log_steps", float64(c.LogSteps), 1, most, false},
+		{"evaluate_epochs", float64(c.EvaluateEpochs), 0, most, false},
+		{"evaluate_steps", float64(c.EvaluateSteps), 0, most, false},
+		{"checkpoint_epochs", float64(c.CheckpointEpochs), 0, most, false},
+		{"checkpoint_steps", float64(c.CheckpointSteps), 0, most, false},
+		{"keep_best", float64(c.KeepBest), 0, 1000, false},
+	}
+	switch c.Schedule {
+	case StepDown:
+		all = append(all, bound{"step_every", float64(c.StepEvery), 1, most, false}, bound{"step_factor", c.StepFactor, 0, 1, true})
+	case Cosine:
+		all = append(all, bound{"cosine_floor", c.CosineFloor, 0, 1, false})
+	}
+	return all
+}
+
+func (c Config) validateLists() error {
+	if c.MaxSteps == 0 && (c.Stage1Epochs == 0 || c.Stage2Epochs == 0) {
+		return fmt.Errorf("training: max_steps is 0 and stage1_epochs is %d, stage2_epochs is %d: a stage needs a limit", c.Stage1Epochs, c.Stage2Epochs)
+	}
+	for i, r := range c.LearningRates {
+		if _, err := path.Match(r.Pattern, ""); err != nil {
+			return fmt.Errorf("training: learning_rates[%d].pattern is %q: %w", i, r.Pattern, err)
+		}
+		if err := (bound{fmt.Sprintf("learning_rates[%d].multiplier (%q)", i, r.Pattern), r.Multiplier, 0, math.MaxFloat32, false}).check(); err != nil {
+			return err
+		}
+	}
+	for i, pattern := range c.Freeze {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("training: freeze[%d] is %q: %w", i, pattern, err)
+		}
+	}
+	for _, rates := range []struct {
+		field  string
+		values []float32
+	}{{"noise.miss_rate", c.Noise.MissRate}, {"noise.false_rate", c.Noise.FalseRate}} {
+		if len(rates.values) == 0 {
+			return fmt.Errorf("training: %s is empty: give one rate for all classes, or one for each", rates.field)
+		}
+		for k, v := range rates.values {
+			if err := (bound{fmt.Sprintf("%s[%d]", rates.field, k), float64(v), 0, 1, false}).check(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func oneOf(field, value string, allowed []string) error {
+	for _, a := range allowed {
+		if value == a {
+			return nil
+		}
+	}
+	return fmt.Errorf("training: %s is %q, want one of %q", field, value, allowed)
+}

@@ -1,0 +1,10 @@
+// Package train changes parameters: optimizer, schedule, learning-rate rules, the two stages of
+// "Learning from Noisy Labels with Noise Modeling Network" (section 4), checkpoints, and the loop
+// that tells the story. What happens is told to an [Observer]; the loop itself writes nothing but
+// checkpoints.
+//
+// Words: a batch is what goes through the net at once; a step is one update of the parameters and
+// takes [Config.Accumulate] batches; steps are counted from 1 over the whole stage, epochs from 1,
+// batches from 0 within their epoch. On a CPU a run that was interrupted and resumed equals the
+// unbroken one bit for bit, whatever the number of threads and loader workers.
+package train

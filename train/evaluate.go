@@ -1,0 +1,85 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"nmn/eval"
+	"nmn/loader"
+
+	dense "gorgonia.org/tensor"
+)
+
+// Evaluate holds scores against whatever the set knows: its labels, its true labels, its caption
+// counts. The noisy set of training may be given, for its labels and truth tell the true rates that
+// estimated ones are compared with; nil leaves them out.
+func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, error) {
+	in := eval.Input{Bags: len(s.Index), Classes: set.Vocabulary.Len(), Logits: true, Scores: s.Logits.Float32s(),
+		Vocabulary: set.Vocabulary, Rates: s.Rates,
+		Labels: rows(set.Labels, s.Index), Truth: rows(set.Truth, s.Index), Counts: rows(set.Counts, s.Index), CaptionsPerBag: set.CaptionsPerBag}
+	in.IDs = make([]string, in.Bags)
+	for i, bag := range s.Index {
+		in.IDs[i] = set.IDs[bag]
+	}
+	if s.Rates != nil {
+		in.Observed = logits(s.Observed.Float32s())
+		if noisy != nil && noisy.Truth != nil {
+			var err error
+			if in.TrueRates, err = eval.TrueRates(noisy.Labels.Uint8s(), noisy.Truth.Uint8s(), noisy.Len(), noisy.Vocabulary.Len()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return eval.Evaluate(in, o)
+}
+
+// rows copies the rows of bags from a matrix of a set; nil stays nil.
+func rows(m *dense.Dense, index []int) []uint8 {
+	if m == nil {
+		return nil
+	}
+	k := m.Shape()[1]
+	out := make([]uint8, 0, len(index)*k)
+	for _, bag := range index {
+		out = append(out, m.Uint8s()[bag*k:(bag+1)*k]...)
+	}
+	return out
+}
+
+// logits are log-odds, infinite where a probability is 0 or 1.
+func logits(probabilities []float32) []float32 {
+	out := make([]float32, len(probabilities))
+	for i, p := range probabilities {
+		out[i] = float32(math.Log(float64(p)) - math.Log1p(-float64(p)))
+	}
+	return out
+}
+
+// evaluate validates the net as it is, once for each step.
+func (t *Trainer) evaluate(ctx context.Context) error {
+	if t.Validation == nil || t.at.Evaluated == t.at.Step {
+		return nil
+	}
+	began := time.Now()
+	t.leaveEpoch() // its workers would compete with those of the validation
+	config := t.Options.loaderConfig()
+	scores, err := Score(ctx, t.Net, t.Validation, config)
+	if err != nil {
+		return fmt.Errorf("training: cannot validate after step %d: %w", t.at.Step, err)
+	}
+	result, err := Evaluate(scores, t.Validation, t.Data, eval.Options{})
+	if err != nil {
+		return fmt.Errorf("training: cannot validate after step %d: %w", t.at.Step, err)
+	}
+	t.at.Evaluated, t.result.Validation = t.at.Step, result
+	value := Measure(t.Config.BestBy, result)
+	e := Evaluated{Epoch: t.at.Epoch, Step: t.at.Step, Result: result, Value: float64(value)}
+	if value.Defined() {
+		e.Best = t.keeper.offer(Best{Step: t.at.Step, Epoch: t.at.Epoch, Value: float64(value)})
+	}
+	e.Duration = time.Since(began)
+	observers(t.Observers).evaluated(e)
+	return nil
+}

@@ -1,0 +1,146 @@
+package train
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"maps"
+	"reflect"
+	"slices"
+
+	"nmn/loader"
+	"nmn/text"
+)
+
+// identity is what must agree for a checkpoint to be resumed.
+type identity struct {
+	words []ClassWord
+	data  DataID
+}
+
+func identify(o Options) identity {
+	return identity{words: classWords(o.Data.Vocabulary),
+		data: DataID{Name: o.Data.Name, Bags: o.Data.Len(), Fingerprint: fingerprint(o.Data)}}
+}
+
+func classWords(v *text.Vocabulary) []ClassWord {
+	words := make([]ClassWord, v.Len())
+	for i := range words {
+		words[i] = ClassWord{v.Word(i).Text, v.Word(i).POS.String()}
+	}
+	return words
+}
+
+// fingerprint is a SHA-256 over identifiers, words and observed labels, each text with its length.
+func fingerprint(set *loader.Set) string {
+	h := sha256.New()
+	for _, id := range set.IDs {
+		hashText(h, id)
+	}
+	for i := range set.Vocabulary.Len() {
+		hashText(h, set.Vocabulary.Word(i).Text)
+	}
+	h.Write(set.Labels.Uint8s())
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// hashText writes to a hash, which cannot fail.
+func hashText(h hash.Hash, s string) {
+	var length [8]byte
+	binary.LittleEndian.PutUint64(length[:], uint64(len(s)))
+	h.Write(length[:])
+	h.Write([]byte(s))
+}
+
+// sameWords names the first class that differs.
+func (c *Checkpoint) sameWords(v *text.Vocabulary) error {
+	if v.Len() != len(c.Words) {
+		return fmt.Errorf("it has %d classes, the data %d: %w", len(c.Words), v.Len(), ErrOtherModel)
+	}
+	for i, w := range c.Words {
+		if here := v.Word(i).Text; here != w.Text {
+			return fmt.Errorf("class %d is %q in it and %q in the data: %w", i+1, w.Text, here, ErrOtherModel)
+		}
+	}
+	return nil
+}
+
+// sameWords names the first class in which two sets differ.
+func sameWords(a, b *text.Vocabulary) error {
+	for i := range a.Len() {
+		if x, y := a.Word(i).Text, b.Word(i).Text; x != y {
+			return fmt.Errorf("training: class %d is %q in the training set and %q in the validation set", i+1, x, y)
+		}
+	}
+	return nil
+}
+
+// free are the settings that may change when a run is resumed: they do not change what a step does.
+var free = []string{"stage1_epochs", "stage2_epochs", "max_steps", "log_steps", "evaluate_epochs", "evaluate_steps",
+	"checkpoint_epochs", "checkpoint_steps", "keep_best"}
+
+// sameRun tells whether a stage can go on from a checkpoint, and else the first thing that differs.
+func (c *Checkpoint) sameRun(o Options, here identity) error {
+	if err := c.sameWords(o.Data.Vocabulary); err != nil {
+		return err
+	}
+	if field, there, now := firstDifference(c.Model, o.Net.Config()); field != "" {
+		return fmt.Errorf("its model has %s = %s, this one %s: %w", field, there, now, ErrOtherModel)
+	}
+	switch {
+	case c.Stage != o.Stage:
+		return fmt.Errorf("it is of stage %d, this is stage %d: %w", c.Stage, o.Stage, ErrOtherRun)
+	case c.Data.Bags != here.data.Bags:
+		return fmt.Errorf("it was trained on %d bags (%q), these are %d (%q): %w", c.Data.Bags, c.Data.Name, here.data.Bags, here.data.Name, ErrOtherRun)
+	case c.Data.Fingerprint != here.data.Fingerprint:
+		return fmt.Errorf("it was trained on %q with other identifiers or labels than %q (fingerprints %.12s and %.12s): %w",
+			c.Data.Name, here.data.Name, c.Data.Fingerprint, here.data.Fingerprint, ErrOtherRun)
+	case c.Config.Seed != o.Config.Seed:
+		return fmt.Errorf("its seed is %d, this one %d: %w", c.Config.Seed, o.Config.Seed, ErrOtherRun)
+	}
+	allowed := free
+	if o.Config.Schedule == Cosine { // the rate depends on the length of the stage
+		allowed = free[3:]
+	}
+	if field, there, now := firstDifference(c.Config, o.Config, allowed...); field != "" {
+		return fmt.Errorf("its setting %s is %s, this one %s: %w", field, there, now, ErrOtherRun)
+	}
+	return nil
+}
+
+// firstDifference compares two values of one type by their JSON, field by field in alphabetic order;
+// an empty field tells that they are equal but for the fields to skip. An empty list equals none.
+func firstDifference(a, b any, skip ...string) (field, there, here string) {
+	x, y := fields(a), fields(b)
+	for _, name := range slices.Sorted(maps.Keys(y)) {
+		if !slices.Contains(skip, name) && !reflect.DeepEqual(x[name], y[name]) && !(empty(x[name]) && empty(y[name])) {
+			return name, jsonText(x[name]), jsonText(y[name])
+		}
+	}
+	return "", "", ""
+}
+
+func empty(v any) bool {
+	list, ok := v.([]any)
+	return v == nil || ok && len(list) == 0
+}
+
+// fields are those of a struct; configurations hold nothing that JSON cannot.
+func fields(v any) map[string]any {
+	var m map[string]any
+	if encoded, err := json.Marshal(v); err == nil {
+		_ = json.Unmarshal(encoded, &m) // it was just encoded
+	}
+	return m
+}
+
+func jsonText(v any) string {
+	encoded, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(encoded)
+}

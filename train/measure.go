@@ -1,0 +1,76 @@
+package train
+
+import "nmn/eval"
+
+// measure is one figure of an evaluation that checkpoints can be judged by.
+type measure struct {
+	name  string
+	lower bool // better when lower
+	of    func(*eval.Result) eval.Number
+}
+
+func multiLabel(m *eval.MultiLabel, f func(*eval.MultiLabel) eval.Number) eval.Number {
+	if m == nil {
+		return eval.Undefined()
+	}
+	return f(m)
+}
+
+func labelMeasure(name string, lower bool, f func(*eval.MultiLabel) eval.Number) [2]measure {
+	return [2]measure{
+		{name, lower, func(r *eval.Result) eval.Number { return multiLabel(r.Labels, f) }},
+		{"true_" + name, lower, func(r *eval.Result) eval.Number { return multiLabel(r.Truth, f) }},
+	}
+}
+
+var measures = func() []measure {
+	all := []measure{{"human_ap", false, func(r *eval.Result) eval.Number {
+		if r.Human == nil {
+			return eval.Undefined()
+		}
+		return r.Human.AP.All
+	}}}
+	for _, pair := range [][2]measure{
+		labelMeasure("map", false, func(m *eval.MultiLabel) eval.Number { return m.AP.All }),
+		labelMeasure("of1", false, func(m *eval.MultiLabel) eval.Number { return m.AtThreshold.All.OF1 }),
+		labelMeasure("cf1", false, func(m *eval.MultiLabel) eval.Number { return m.AtThreshold.All.CF1 }),
+		labelMeasure("brier", true, func(m *eval.MultiLabel) eval.Number { return m.Brier.All }),
+		labelMeasure("ece", true, func(m *eval.MultiLabel) eval.Number { return m.ECE.All }),
+	} {
+		all = append(all, pair[0], pair[1])
+	}
+	return all
+}()
+
+// Measures names the figures that Config.BestBy may be: human_ap (average precision with human
+// agreement); against the observed labels map, of1, cf1 (at threshold 0.5), brier and ece; and the
+// same against true labels, with true_ before. brier and ece are better when lower, all others when
+// higher.
+func Measures() []string {
+	names := make([]string, len(measures))
+	for i, m := range measures {
+		names[i] = m.name
+	}
+	return names
+}
+
+// Measure is a figure of an evaluation by its name, over all words; undefined where the data does not
+// give it.
+func Measure(name string, r *eval.Result) eval.Number {
+	for _, m := range measures {
+		if m.name == name {
+			return m.of(r)
+		}
+	}
+	return eval.Undefined()
+}
+
+// lowerIsBetter tells the direction of a measure.
+func lowerIsBetter(name string) bool {
+	for _, m := range measures {
+		if m.name == name {
+			return m.lower
+		}
+	}
+	return false
+}

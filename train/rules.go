@@ -1,0 +1,81 @@
+package train
+
+import (
+	"fmt"
+	"path"
+
+	"nmn/model"
+)
+
+// noiseNames are the parameters of a noise model. Patterns may name them even where a net has none,
+// so that one configuration serves both stages and all arms.
+var noiseNames = [...]string{"nmn.weight", "nmn.bias"}
+
+// multipliers gives each parameter its learning-rate multiplier, 0 for frozen ones.
+func multipliers(c Config, params []*model.Param) (map[*model.Param]float64, error) {
+	if err := c.checkPatterns(params); err != nil {
+		return nil, err
+	}
+	all := make(map[*model.Param]float64, len(params))
+	for _, p := range params {
+		all[p] = c.multiplier(p.Name)
+	}
+	return all, nil
+}
+
+// multiplier applies, in order, the pace of the noise model, the rules, and what is frozen.
+func (c Config) multiplier(name string) float64 {
+	m := 1.0
+	switch name {
+	case noiseNames[0]:
+		m = c.Noise.WeightMultiplier
+	case noiseNames[1]:
+		m = c.Noise.BiasMultiplier
+	}
+	for _, r := range c.LearningRates {
+		if matches(r.Pattern, name) {
+			m = r.Multiplier
+		}
+	}
+	if c.Noise.Frozen && (name == noiseNames[0] || name == noiseNames[1]) {
+		return 0
+	}
+	for _, pattern := range c.Freeze {
+		if matches(pattern, name) {
+			return 0
+		}
+	}
+	return m
+}
+
+func (c Config) checkPatterns(params []*model.Param) error {
+	used := func(pattern string) bool {
+		for _, p := range params {
+			if matches(pattern, p.Name) {
+				return true
+			}
+		}
+		return matches(pattern, noiseNames[0]) || matches(pattern, noiseNames[1])
+	}
+	unused := func(field, pattern string) error {
+		return fmt.Errorf("training: %s %q matches no parameter; names run from %s to %s, nmn.weight and nmn.bias",
+			field, pattern, params[0].Name, params[len(params)-1].Name)
+	}
+	for i, r := range c.LearningRates {
+		if !used(r.Pattern) {
+			return unused(fmt.Sprintf("learning_rates[%d]", i), r.Pattern)
+		}
+	}
+	for i, pattern := range c.Freeze {
+		if !used(pattern) {
+			return unused(fmt.Sprintf("freeze[%d]", i), pattern)
+		}
+	}
+	return nil
+}
+
+// matches is path.Match of a pattern that Validate has accepted.
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}

@@ -1,0 +1,143 @@
+package train
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"nmn/kernels/tensor"
+	"nmn/model"
+	"nmn/safetensors"
+
+	"github.com/google/renameio/v2"
+)
+
+// leftover matches the files that renameio writes aside, and links that were not renamed yet.
+var leftover = regexp.MustCompile(`^\.(last|best)(-\d+)?\.safetensors(\d+|\.link)$`)
+
+// save writes last.safetensors where anything has changed since it was written, and keeps it as one
+// of the best where the last validation says so.
+func (t *Trainer) save() error {
+	if t.Directory == "" || t.at == t.saved && !t.keeper.waits {
+		t.keeper.waits = false
+		return nil
+	}
+	began := time.Now()
+	path := filepath.Join(t.Directory, LastName)
+	size, err := t.write(path)
+	if err != nil {
+		return err
+	}
+	t.saved = t.at
+	e := Saved{Epoch: t.at.Epoch, Step: t.at.Step, Path: path, Best: t.keeper.waits, Bytes: size}
+	if err := t.keeper.commit(path); err != nil {
+		return err
+	}
+	e.Duration = time.Since(began)
+	observers(t.Observers).saved(e)
+	return nil
+}
+
+// write writes a checkpoint aside, syncs it and renames it. The file that was there stays whole
+// whatever happens.
+func (t *Trainer) write(path string) (size int64, err error) {
+	meta, err := json.Marshal(t.checkpoint())
+	if err != nil {
+		return 0, fmt.Errorf("training: cannot describe the checkpoint: %w", err)
+	}
+	tensors := append(t.Net.Weights(), t.optimizer.moments(t.Net)...)
+	need := int64(len(meta))
+	for _, x := range tensors {
+		elements := int64(x.DType.Size())
+		for _, d := range x.Shape {
+			elements *= int64(d)
+		}
+		need += elements
+	}
+	failed := func(err error) (int64, error) {
+		return 0, fmt.Errorf("training: cannot save %q: it needs %d bytes of disk beside what is there; the checkpoint before it, if any, is untouched: %w", path, need, err)
+	}
+	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644))
+	if err != nil {
+		return failed(err)
+	}
+	err = safetensors.Write(file, map[string]string{checkpointKey: string(meta), "format": "pt"}, tensors)
+	if err == nil {
+		size, err = file.Seek(0, io.SeekCurrent)
+	}
+	if err == nil {
+		err = file.CloseAtomicallyReplace()
+	}
+	if cleaning := file.Cleanup(); err == nil {
+		err = cleaning
+	}
+	if err == nil {
+		err = syncDirectory(filepath.Dir(path))
+	}
+	if err != nil {
+		return failed(err)
+	}
+	return size, nil
+}
+
+func (t *Trainer) checkpoint() Checkpoint {
+	return Checkpoint{Format: checkpointFormat, Model: t.Net.Config(), Words: t.identity.words, Data: t.identity.data,
+		Stage: t.Stage, Config: t.Config, Position: t.at, Updates: t.optimizer.updates, Best: t.keeper.best}
+}
+
+// moments lists the optimizer's state for a checkpoint, in the layout of the parameters' files.
+func (o *optimizer) moments(net *model.Net) []safetensors.Tensor {
+	var all []safetensors.Tensor
+	for i, p := range o.params {
+		for _, state := range []struct {
+			prefix string
+			values *tensor.Tensor
+		}{{momentPrefix, o.entries[i].M}, {secondPrefix, o.entries[i].V}} {
+			if state.values == nil {
+				continue
+			}
+			all = append(all, safetensors.Tensor{Name: state.prefix + p.File, DType: safetensors.F32, Shape: p.FileShape(),
+				Data: func(w io.Writer) error { return o.writeMoment(w, p, state.values) }})
+		}
+	}
+	return all
+}
+
+func (o *optimizer) writeMoment(w io.Writer, p *model.Param, values *tensor.Tensor) error {
+	host := model.Host(values.Len())
+	if err := o.backend.Download(host, values); err != nil {
+		return err
+	}
+	ordered := make([]float32, values.Len())
+	p.Encode(ordered, host.Float32s())
+	var buffer bytes.Buffer
+	const piece = 16 << 10
+	for chunk := range slices.Chunk(ordered, piece) {
+		buffer.Reset()
+		for _, v := range chunk {
+			buffer.Write(binary.LittleEndian.AppendUint32(buffer.AvailableBuffer(), math.Float32bits(v)))
+		}
+		if _, err := w.Write(buffer.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncDirectory makes a rename survive a crash of the machine.
+func syncDirectory(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,173 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+
+	"nmn/eval"
+	"nmn/loader"
+	"nmn/model"
+
+	dense "gorgonia.org/tensor"
+)
+
+// Scores are what a net says about the bags of a set.
+type Scores struct {
+	// Index tells which bags of the set the rows are: all, in their order, but those that could not
+	// be read.
+	Index []int
+	// Logits is N×K of float32: the bag's log-odds of p(y=1|I), which keep apart what rounds to
+	// probability 1. Prob is p(y=1|I), Observed p(z=1|I); without a noise model they are equal.
+	Logits, Prob, Observed *dense.Dense
+	// Rates are the estimated transition rates of each class: those of b for a feature-independent
+	// noise model, and the mean over the bags for a feature-dependent one; nil for none.
+	Rates *eval.Rates
+}
+
+// Score runs a net over a set in order, in batches of config.BatchBags. Of the rest of config, Fit,
+// Workers, Prefetch, MaxBadSamples and MaxPixels count. No labels are read.
+func Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config) (*Scores, error) {
+	config.Size, config.Flip, config.Shuffle, config.DropLast, config.Targets = net.Config().Size, false, false, false, nil
+	if k := set.Vocabulary.Len(); k != net.Config().Classes {
+		return nil, fmt.Errorf("training: the set %q has %d classes, the net %d: %w", set.Name, k, net.Config().Classes, ErrOtherModel)
+	}
+	l, err := loader.New(set, config)
+	if err != nil {
+		return nil, err
+	}
+	epoch, err := l.Epoch(ctx, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer epoch.Close()
+	s := newScorer(net, set.Len())
+	for {
+		batch, err := epoch.Next(ctx)
+		if err == io.EOF {
+			return s.scores()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := s.add(batch); err != nil {
+			return nil, err
+		}
+		batch.Release()
+	}
+}
+
+// scorer collects rows.
+type scorer struct {
+	net                    *model.Net
+	classes, capacity      int
+	index                  []int
+	logits, prob, observed []float32
+	rates                  rateMean
+}
+
+func newScorer(net *model.Net, bags int) *scorer {
+	k := net.Config().Classes
+	return &scorer{net: net, classes: k, capacity: bags, index: make([]int, 0, bags),
+		logits: make([]float32, bags*k), prob: make([]float32, bags*k), observed: make([]float32, bags*k),
+		rates: rateMean{miss: make([]float64, k), wrong: make([]float64, k)}}
+}
+
+// add scores one batch.
+func (s *scorer) add(batch *loader.Batch) error {
+	plan, err := s.net.Plan(batch.T, batch.N, false)
+	if err != nil {
+		return err
+	}
+	if err := upload(s.net, plan, batch, false); err != nil {
+		return err
+	}
+	if err := s.net.Normalize(plan); err != nil {
+		return err
+	}
+	if err := s.net.Forward(plan, false); err != nil {
+		return err
+	}
+	from, to := len(s.index)*s.classes, (len(s.index)+batch.N)*s.classes
+	if to > len(s.logits) {
+		return fmt.Errorf("training: the loader gave more than the %d bags of the set", s.capacity)
+	}
+	device := s.net.Backend()
+	for _, row := range []struct {
+		host []float32
+		from error
+	}{
+		{s.logits, device.Download(hostOver(s.logits[from:to]), plan.BagLogit)},
+		{s.prob, device.Download(hostOver(s.prob[from:to]), plan.Prob)},
+		{s.observed, device.Download(hostOver(s.observed[from:to]), plan.Observed)},
+	} {
+		if row.from != nil {
+			return row.from
+		}
+	}
+	for i, v := range s.logits[from:to] {
+		if math.IsNaN(float64(v)) {
+			return fmt.Errorf("training: the logit of bag %s, class %d is NaN: the weights are damaged", batch.IDs[i/s.classes], i%s.classes)
+		}
+	}
+	s.index = append(s.index, batch.Index...)
+	return s.rates.add(s.net, plan)
+}
+
+func (s *scorer) scores() (*Scores, error) {
+	n, k := len(s.index), s.classes
+	if n == 0 {
+		return nil, fmt.Errorf("training: none of %d bags could be read", s.capacity)
+	}
+	matrix := func(values []float32) *dense.Dense {
+		return dense.New(dense.WithShape(n, k), dense.WithBacking(values[:n*k:n*k]))
+	}
+	return &Scores{Index: s.index, Logits: matrix(s.logits), Prob: matrix(s.prob), Observed: matrix(s.observed), Rates: s.rates.mean()}, nil
+}
+
+func hostOver(values []float32) *dense.Dense {
+	return dense.New(dense.WithShape(len(values)), dense.WithBacking(values))
+}
+
+// rateMean averages the transition rates over bags.
+type rateMean struct {
+	miss, wrong []float64 // sums of q01 and q10 for each class
+	bags        int
+}
+
+// add takes the confidence map of the plan's last forward pass; one that is the same for all bags is
+// taken once.
+func (m *rateMean) add(net *model.Net, plan *model.Plan) error {
+	if plan.Confidence == nil || net.Config().Noise == model.FeatureIndependent && m.bags > 0 {
+		return nil
+	}
+	host := hostOver(make([]float32, plan.Confidence.Len()))
+	if err := net.Backend().Download(host, plan.Confidence); err != nil {
+		return err
+	}
+	k := len(m.miss)
+	miss, wrong := make([]float32, k), make([]float32, k)
+	values := host.Float32s()
+	for len(values) > 0 {
+		model.Rates(miss, wrong, values[:4*k])
+		for c := range k {
+			m.miss[c] += float64(miss[c])
+			m.wrong[c] += float64(wrong[c])
+		}
+		m.bags++
+		values = values[4*k:]
+	}
+	return nil
+}
+
+func (m *rateMean) mean() *eval.Rates {
+	if m.bags == 0 {
+		return nil
+	}
+	r := &eval.Rates{Q01: make([]float64, len(m.miss)), Q10: make([]float64, len(m.wrong))}
+	for c := range m.miss {
+		r.Q01[c], r.Q10[c] = m.miss[c]/float64(m.bags), m.wrong[c]/float64(m.bags)
+	}
+	return r
+}

@@ -1,0 +1,76 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"nmn/loader"
+	"nmn/model"
+	"nmn/rng"
+)
+
+// start draws the weights of a net and sets its biases.
+func start(net *model.Net, c Config, data *loader.Set) error {
+	classifier := []float32{float32(c.BaseRateLogit)}
+	if c.ClassifierStart == LabelMeans {
+		var err error
+		if classifier, err = labelLogits(data, net.Config()); err != nil {
+			return err
+		}
+	}
+	return net.Init(model.InitConfig{
+		Seed: rng.Derive(c.Seed, "train/start"), ClassifierDeviation: c.ClassifierDeviation, ClassifierBias: classifier,
+		NoiseDeviation: c.Noise.Deviation, MissRate: c.Noise.MissRate, FalseRate: c.Noise.FalseRate,
+	})
+}
+
+// labelLogits gives each class the bias with which a net that sees nothing predicts the class's share m
+// of positive labels: logit(m), and with MIL over S instances logit(1-(1-m)^(1/S)), for the noisy-or
+// of S such instances is m. A class that no bag has counts as half a bag, one that all have as all
+// but half.
+func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
+	if data.Len() == 0 {
+		return nil, fmt.Errorf("training: the set %q has no bags to take label means from", data.Name)
+	}
+	labels, n, k := data.Labels.Uint8s(), float64(data.Len()), c.Classes
+	if len(labels) != data.Len()*k {
+		return nil, fmt.Errorf("training: %d labels of %q for %d bags and %d classes", len(labels), data.Name, data.Len(), k)
+	}
+	counts := make([]float64, k)
+	for i, z := range labels {
+		counts[i%k] += float64(z)
+	}
+	logits := make([]float32, k)
+	for class, count := range counts {
+		p := min(max(count, .5), n-.5) / n
+		if c.MIL {
+			p = -math.Expm1(math.Log1p(-p) / float64(c.Instances()))
+		}
+		logits[class] = float32(math.Log(p) - math.Log1p(-p))
+	}
+	return logits, nil
+}
+
+// loadClassifier takes the classifier of a checkpoint of stage 1; the noise model stays as it is.
+func loadClassifier(net *model.Net, path string, data *loader.Set) error {
+	return withCheckpoint(path, func(c *checkpointFile) error {
+		if err := c.sameWords(data.Vocabulary); err != nil {
+			return err
+		}
+		if c.Model.MIL != net.Config().MIL {
+			return fmt.Errorf("it was trained with mil %t, this arm has mil %t: %w", c.Model.MIL, net.Config().MIL, ErrOtherModel)
+		}
+		_, err := net.Load(c.file, func(p *model.Param) bool { return strings.HasPrefix(p.Name, "nmn.") })
+		return err
+	})
+}
+
+// joined adds an error of cleaning up to the one that made it necessary.
+func joined(err, cleaning error) error {
+	if cleaning == nil {
+		return err
+	}
+	return errors.Join(err, cleaning)
+}

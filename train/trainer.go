@@ -1,0 +1,296 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"nmn/eval"
+	"nmn/loader"
+	"nmn/model"
+	"nmn/rng"
+
+	dense "gorgonia.org/tensor"
+)
+
+// Options are the parts of a Trainer.
+type Options struct {
+	Config Config
+	Stage  int        // 1 or 2: which limit of epochs holds
+	Net    *model.Net // ready to learn: from Arm.NewNet. The Trainer does not close it
+	Data   *loader.Set
+	// Validation is what Config.EvaluateEpochs and EvaluateSteps judge; nil for no validation.
+	Validation *loader.Set
+	// Loader tells how pictures are read: Fit, Workers, Prefetch, MaxBadSamples, MaxPixels. Batch
+	// size, canvas, order, flips and seed are set by the Trainer.
+	Loader loader.Config
+	// Directory holds the checkpoints last.safetensors, best.safetensors and best-<step>.safetensors;
+	// empty for none.
+	Directory string
+	Observers []Observer
+}
+
+// Position is where a stage stands.
+type Position struct {
+	Epoch int `json:"epoch"` // the current one, from 1; one more than the limit at the end
+	Batch int `json:"batch"` // batches of the epoch that have been used
+	Step  int `json:"step"`  // updates so far
+	// Bags, Images and LossSum are of the current epoch so far.
+	Bags    int     `json:"bags"`
+	Images  int     `json:"images"`
+	LossSum float64 `json:"loss_sum"`
+	// Evaluated is the step of the last validation, 0 for none yet.
+	Evaluated int `json:"evaluated"`
+}
+
+// Result is how a stage ended.
+type Result struct {
+	Position
+	Loss float64 // of the last step
+	// Best are the best checkpoints kept, the best one first.
+	Best []Best
+	// Validation is the last evaluation; nil where there was none in this process.
+	Validation *eval.Result
+}
+
+// Trainer runs one stage of one arm. It serves one goroutine.
+type Trainer struct {
+	Options
+	loader    *loader.Loader
+	optimizer *optimizer
+	schedule  Schedule
+	identity  identity
+	keeper    keeper
+
+	at       Position
+	steps    int
+	saved    Position // of last.safetensors as this process knows it
+	result   Result
+	bad      int
+	epoch    *loader.Epoch
+	held     []*loader.Batch      // of the step; with Overfit, of all steps
+	losses   map[int]*dense.Dense // by the number of bags
+	started  time.Time            // of this process's part of the epoch
+	dataWait time.Duration
+}
+
+// New prepares a stage from its beginning. Close gives the optimizer's memory back.
+func New(o Options) (*Trainer, error) {
+	if err := o.Config.Validate(); err != nil {
+		return nil, err
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	l, err := loader.New(o.Data, o.loaderConfig())
+	if err != nil {
+		return nil, err
+	}
+	optimizer, err := newOptimizer(o.Net, o.Config)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trainer{Options: o, loader: l, optimizer: optimizer, at: Position{Epoch: 1},
+		losses: map[int]*dense.Dense{}, identity: identify(o), keeper: newKeeper(o.Directory, o.Config)}
+	t.steps = t.Steps()
+	t.schedule = NewSchedule(o.Config, t.steps)
+	if o.Directory != "" {
+		if err := prepareDirectory(o.Directory); err != nil {
+			return nil, joined(err, optimizer.close())
+		}
+	}
+	return t, nil
+}
+
+func (o *Options) check() error {
+	switch {
+	case o.Net == nil || o.Data == nil:
+		return errors.New("training: a net and a training set are needed")
+	case o.Stage != 1 && o.Stage != 2:
+		return fmt.Errorf("training: stage is %d, want 1 or 2", o.Stage)
+	case o.Loader.Targets != nil:
+		return errors.New("training: the loader has soft targets; stages learn from labels")
+	}
+	sets := []*loader.Set{o.Data}
+	if o.Validation != nil {
+		sets = append(sets, o.Validation)
+	}
+	for _, set := range sets {
+		if set.Vocabulary == nil || set.Vocabulary.Len() != o.Net.Config().Classes {
+			return fmt.Errorf("training: the set %q needs a vocabulary of the %d classes of the net", set.Name, o.Net.Config().Classes)
+		}
+	}
+	if o.Validation == nil {
+		return nil
+	}
+	return sameWords(o.Data.Vocabulary, o.Validation.Vocabulary)
+}
+
+func (o *Options) loaderConfig() loader.Config {
+	c := o.Loader
+	c.BatchBags, c.Size = o.Config.Batch(o.Net.Config().MIL), o.Net.Config().Size
+	c.Shuffle, c.Flip, c.DropLast = true, o.Config.Flip, false
+	c.Seed = rng.Derive(o.Config.Seed, fmt.Sprintf("train/stage%d", o.Stage))
+	return c
+}
+
+// StepsPerEpoch is the number of updates in an epoch.
+func (t *Trainer) StepsPerEpoch() int {
+	return (t.loader.Batches() + t.Config.Accumulate - 1) / t.Config.Accumulate
+}
+
+// Steps is the number of updates of the whole stage.
+func (t *Trainer) Steps() int {
+	steps := t.Config.Epochs(t.Stage) * t.StepsPerEpoch()
+	if limit := t.Config.MaxSteps; limit > 0 && (steps == 0 || limit < steps) {
+		return limit
+	}
+	return steps
+}
+
+// Position is where the stage stands.
+func (t *Trainer) Position() Position { return t.at }
+
+// DeviceBytes is the device memory of net and optimizer.
+func (t *Trainer) DeviceBytes() int { return t.Net.Bytes() + t.optimizer.bytes() }
+
+// Close gives the optimizer's memory back; the net stays.
+func (t *Trainer) Close() error {
+	t.leaveEpoch()
+	return t.optimizer.close()
+}
+
+// Run goes on to the end of the stage. When ctx ends, Run finishes the step that it is at, saves
+// last.safetensors and returns an error that wraps ErrInterrupted. A loss or gradient that is not
+// finite ends it with a *NonFiniteError; the parameters and the checkpoints are then as before that
+// step. The position and the best checkpoints are told in any case.
+func (t *Trainer) Run(ctx context.Context) (Result, error) {
+	err := t.run(ctx)
+	t.leaveEpoch()
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = t.interrupted(context.Cause(ctx))
+	}
+	t.result.Position, t.result.Best = t.at, t.keeper.best
+	return t.result, err
+}
+
+func (t *Trainer) run(ctx context.Context) error {
+	t.started = time.Now()
+	for !t.finished() {
+		if t.at.Batch >= t.loader.Batches() {
+			if err := t.endEpoch(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := t.betweenSteps(ctx); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := t.step(ctx); err != nil {
+			return err
+		}
+	}
+	return t.endStage(ctx)
+}
+
+// finished tells whether a limit has been reached. An epoch that has used all of its batches is
+// still to be ended.
+func (t *Trainer) finished() bool {
+	c := t.Config
+	return c.MaxSteps > 0 && t.at.Step >= c.MaxSteps || c.Epochs(t.Stage) > 0 && t.at.Epoch > c.Epochs(t.Stage)
+}
+
+// betweenSteps does what falls on the number of steps.
+func (t *Trainer) betweenSteps(ctx context.Context) error {
+	if due(t.at.Step, t.Config.EvaluateSteps) {
+		if err := t.evaluate(ctx); err != nil {
+			return err
+		}
+	}
+	if due(t.at.Step, t.Config.CheckpointSteps) || t.keeper.waits {
+		return t.save()
+	}
+	return nil
+}
+
+// endEpoch validates, tells, moves to the next epoch and saves, in this order: a checkpoint that is
+// made before the move leads here again.
+func (t *Trainer) endEpoch(ctx context.Context) error {
+	t.leaveEpoch()
+	if t.at.Bags == 0 {
+		return fmt.Errorf("training: no bag of %q could be used in epoch %d: %d bad samples", t.Data.Name, t.at.Epoch, t.bad)
+	}
+	done := t.at.Epoch
+	if due(done, t.Config.EvaluateEpochs) || due(t.at.Step, t.Config.EvaluateSteps) {
+		if err := t.evaluate(ctx); err != nil {
+			return err
+		}
+	}
+	t.tellEpoch()
+	t.at = Position{Epoch: done + 1, Step: t.at.Step, Evaluated: t.at.Evaluated}
+	t.started, t.dataWait = time.Now(), 0
+	if due(done, t.Config.CheckpointEpochs) || t.keeper.waits {
+		return t.save()
+	}
+	return nil
+}
+
+// endStage validates what has changed since the last validation, and saves.
+func (t *Trainer) endStage(ctx context.Context) error {
+	if t.Config.EvaluateEpochs > 0 || t.Config.EvaluateSteps > 0 {
+		if err := t.evaluate(ctx); err != nil {
+			return err
+		}
+	}
+	if t.at.Batch > 0 && t.at != t.saved {
+		t.tellEpoch()
+	}
+	return t.save()
+}
+
+// due tells whether a count falls on an interval; an interval of 0 is never due.
+func due(count, every int) bool { return every > 0 && count > 0 && count%every == 0 }
+
+func (t *Trainer) tellEpoch() {
+	observers(t.Observers).epoch(EpochDone{Epoch: t.at.Epoch, Step: t.at.Step, Loss: t.at.LossSum / float64(max(t.at.Bags, 1)),
+		Bags: t.at.Bags, Images: t.at.Images, BadSamples: t.bad, DataWait: t.dataWait, Duration: time.Since(t.started)})
+}
+
+// interrupted saves what has been done. The error wraps ErrInterrupted and what ended the context.
+func (t *Trainer) interrupted(cause error) error {
+	err := fmt.Errorf("%w after step %d of %d (epoch %d): %w", ErrInterrupted, t.at.Step, t.Steps(), t.at.Epoch, cause)
+	if saving := t.save(); saving != nil {
+		return errors.Join(err, saving)
+	}
+	return err
+}
+
+// leaveEpoch ends the loader's epoch and gives held batches back.
+func (t *Trainer) leaveEpoch() {
+	if t.epoch != nil {
+		t.epoch.Close()
+		t.epoch = nil
+	}
+	if !t.Config.Overfit {
+		t.release()
+	}
+}
+
+func (t *Trainer) release() {
+	for _, b := range t.held {
+		b.Release()
+	}
+	t.held = t.held[:0]
+}
+
+func prepareDirectory(path string) error {
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return fmt.Errorf("training: cannot make the folder of checkpoints: %w", err)
+	}
+	return removeLeftovers(path)
+}
