@@ -1,0 +1,128 @@
+package noise
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"nmn/kernels/tensor"
+)
+
+// Against the same formulae with the library's logarithm for each class.
+func TestBCE_SumOfClasses(t *testing.T) {
+	const n, k, scale = 3, foldAfter + 7, 0.5
+	in := drawStep(6, n, 1, k)
+	o, _ := in.logits.Reshape(n, k)
+	for i := range o.Float32s() {
+		in.labels.Float32s()[i] = float32(i%5) / 4
+	}
+	o.Float32s()[0], o.Float32s()[1], o.Float32s()[k] = 1e4, -1e4, -700
+	loss, do := floats(t, nil, n), floats(t, nil, n, k)
+	if err := newTestCPU(t, 2).BCE(loss, do, o, in.labels, scale); err != nil {
+		t.Fatal(err)
+	}
+	for row := range n {
+		want := 0.0
+		for class := range k {
+			v, z := float64(o.Float32s()[row*k+class]), float64(in.labels.Float32s()[row*k+class])
+			want += (1-z)*softplus(v) + z*softplus(-v)
+			near(t, "gradient", do.Float32s()[row*k+class], scale*(1/(1+math.Exp(-v))-z), 1e-6, 1e-8)
+		}
+		near(t, "loss", loss.Float32s()[row], want, 1e-6, 0)
+	}
+}
+
+// sigmoid(o) - z would round to 0 here.
+func TestBCE_GradientOfConfidentLogitsKeepsItsDigits(t *testing.T) {
+	do := floats(t, nil, 1, 2)
+	if err := newTestCPU(t, 1).BCE(nil, do, floats(t, []float32{40, -40}, 1, 2), floats(t, []float32{1, 0}, 1, 2), 1); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "gradient at 40, label 1", do.Float32s()[0], -math.Exp(-40), 1e-6, 0)
+	near(t, "gradient at -40, label 0", do.Float32s()[1], math.Exp(-40), 1e-6, 0)
+}
+
+func TestBCE_GradientMayOverwriteTheLogits(t *testing.T) {
+	in := drawStep(12, 2, 1, 30)
+	o, _ := in.logits.Reshape(2, 30)
+	do := floats(t, nil, 2, 30)
+	c := newTestCPU(t, 1)
+	if err := errors.Join(c.BCE(nil, do, o, in.labels, 1), c.BCE(nil, o, o, in.labels, 1)); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, StepOutput{DLogits: do}, StepOutput{DLogits: o})
+}
+
+func TestLabels_OutOfRangeAreRefused(t *testing.T) {
+	nan := float32(math.NaN())
+	c := newTestCPU(t, 1)
+	for _, test := range []struct {
+		label float32
+		noisy bool
+		ok    bool
+	}{{0.5, false, true}, {0.5, true, false}, {1, true, true}, {nan, true, false}, {nan, false, false}, {-0.1, false, false}, {1.1, false, false}} {
+		in := drawStep(1, 2, 3, 4)
+		in.labels.Float32s()[6] = test.label
+		out, confidence := in.newOutput(t), in.confidence
+		if !test.noisy {
+			out.DO, confidence = nil, nil
+			o := floats(t, make([]float32, 8), 2, 4)
+			if err := c.BCE(nil, o, o, in.labels, 1); test.ok != (err == nil) || err != nil && !errors.Is(err, ErrLabel) {
+				t.Errorf("bce, label %g: %v", test.label, err)
+			}
+		}
+		err := c.NoiseStep(out, in.logits, confidence, in.labels, nil, StepParams{Scale: 1})
+		if test.ok != (err == nil) || err != nil && !errors.Is(err, ErrLabel) {
+			t.Errorf("label %g, noisy %t: %v", test.label, test.noisy, err)
+		}
+		if err != nil && !math.IsNaN(float64(out.Loss.Float32s()[0])) {
+			t.Errorf("label %g: refused after writing", test.label)
+		}
+	}
+}
+
+func TestShapes_ThatDoNotFitAreRefused(t *testing.T) {
+	c := newTestCPU(t, 1)
+	in := drawStep(1, 2, 3, 4)
+	logits, o, z := in.logits, floats(t, nil, 2, 4), in.labels
+	bad := floats(t, nil, 2, 3)
+	step := func(out StepOutput, logits, confidence, labels, bags *tensor.Tensor) error {
+		return c.NoiseStep(out, logits, confidence, labels, bags, StepParams{Scale: 1})
+	}
+	cases := map[string]error{
+		"no logits":                  step(StepOutput{}, nil, nil, nil, nil),
+		"logits of two dimensions":   step(StepOutput{}, o, nil, nil, nil),
+		"no cells":                   step(StepOutput{}, floats(t, nil, 2, 0, 3, 4), nil, nil, nil),
+		"confidence of other bags":   step(StepOutput{}, logits, floats(t, nil, 3, 2, 2, 4), nil, nil),
+		"confidence of a scalar":     step(StepOutput{}, logits, floats(t, nil), nil, nil),
+		"confidence of one label":    step(StepOutput{}, logits, floats(t, nil, 2, 1, 2, 4), nil, nil),
+		"labels":                     step(StepOutput{}, logits, nil, bad, nil),
+		"loss without labels":        step(StepOutput{Loss: floats(t, nil, 2)}, logits, nil, nil, nil),
+		"posterior without labels":   step(StepOutput{Posterior: o}, logits, nil, nil, nil),
+		"gradient without model":     step(StepOutput{DO: floats(t, nil, 2, 2, 2, 4)}, logits, nil, z, nil),
+		"loss":                       step(StepOutput{Loss: bad}, logits, nil, z, nil),
+		"gradient of logits":         step(StepOutput{DLogits: o}, logits, nil, z, nil),
+		"gradient on its own source": step(StepOutput{DLogits: logits}, logits, nil, z, nil),
+		"gradient of confidence":     step(StepOutput{DO: in.labels}, logits, in.confidence, z, nil),
+		"probability":                step(StepOutput{Prob: bad}, logits, nil, nil, nil),
+		"observed":                   step(StepOutput{Observed: bad}, logits, nil, nil, nil),
+		"posterior":                  step(StepOutput{Posterior: bad}, logits, nil, z, nil),
+		"bag logit":                  step(StepOutput{BagLogit: bad}, logits, nil, nil, nil),
+		"bags of floats":             step(StepOutput{}, logits, nil, nil, floats(t, []float32{0, 1, 2}, 3)),
+		"integer logits":             c.NoisyOR(o, ints(t, 1), nil),
+		"noisy-or to other classes":  c.NoisyOR(bad, logits, nil),
+		"noisy-or to nothing":        c.NoisyOR(nil, logits, nil),
+		"gradient to nothing":        c.NoisyORGrad(nil, o, logits, nil),
+		"gradient of another shape":  c.NoisyORGrad(o, o, logits, nil),
+		"noisy-or gradient in place": c.NoisyORGrad(logits, o, logits, nil),
+		"bce labels":                 c.BCE(nil, nil, o, bad, 1),
+		"bce loss":                   c.BCE(bad, nil, o, z, 1),
+		"bce gradient":               c.BCE(nil, bad, o, z, 1),
+		"bce without logits":         c.BCE(nil, nil, nil, z, 1),
+	}
+	for name, err := range cases {
+		if !errors.Is(err, tensor.ErrShape) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

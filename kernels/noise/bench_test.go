@@ -1,0 +1,61 @@
+package noise
+
+import (
+	"fmt"
+	"testing"
+
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
+
+// BenchmarkNoiseStep times the whole step with per-bag confidences and all gradients. B/s counts the
+// logits read and their gradient written: BenchmarkCopy is the floor.
+func BenchmarkNoiseStep(b *testing.B) {
+	sizes := []struct{ bags, cells, classes int }{{32, 1, 1000}, {32, 16, 36}, {1, 3744, 1000}}
+	for _, s := range sizes {
+		for _, mil := range []bool{true, false} {
+			b.Run(fmt.Sprintf("bags=%d/cells=%d/classes=%d/mil=%t", s.bags, s.cells, s.classes, mil), func(b *testing.B) {
+				c := newTestCPU(b, 0)
+				in := drawStep(1, s.bags, s.cells, s.classes)
+				out := in.newOutput(b)
+				out.Observed, out.Posterior, out.BagLogit = nil, nil, nil
+				b.SetBytes(int64(2 * in.logits.Bytes()))
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := c.NoiseStep(out, in.logits, in.confidence, in.labels, nil, StepParams{MIL: mil, Scale: 1}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(in.logits.Len()), "ns/instance")
+			})
+		}
+	}
+}
+
+func BenchmarkBCE(b *testing.B) {
+	c := newTestCPU(b, 0)
+	in := drawStep(1, 32, 1, 1000)
+	o, _ := in.logits.Reshape(32, 1000)
+	loss, do := floats(b, nil, 32), floats(b, nil, 32, 1000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := c.BCE(loss, do, o, in.labels, 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCopy copies as many bytes as the largest step of BenchmarkNoiseStep reads.
+func BenchmarkCopy(b *testing.B) {
+	from, to := make([]float32, 3744*1000), make([]float32, 3744*1000)
+	b.SetBytes(int64(8 * len(from)))
+	for b.Loop() {
+		copy(to, from)
+	}
+}
+
+func newTestCPU(t testing.TB, threads int) *CPU {
+	dev := tensor.NewCPU(threads, "test")
+	t.Cleanup(func() { dev.Close() })
+	return NewCPU(dev, simd.Generic)
+}

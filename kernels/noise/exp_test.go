@@ -1,0 +1,80 @@
+package noise
+
+import (
+	"math"
+	"testing"
+)
+
+// The documented bound, over the whole range in steps that fall on no grid of the table.
+func TestExpNegative_WithinDocumentedError(t *testing.T) {
+	const bound = 5e-9
+	worst, at := 0.0, 0.0
+	for x := 0.0; x > expLowest; x -= 0.000917 {
+		if e := math.Abs(expNegative(x)/math.Exp(x) - 1); !(e <= worst) {
+			worst, at = e, x
+		}
+	}
+	t.Logf("largest relative error %.2g at %g: %.3f float32 rounding errors", worst, at, worst*(1<<24))
+	if !(worst <= bound) {
+		t.Errorf("relative error %g at %g, want at most %g", worst, at, bound)
+	}
+}
+
+func TestExpNegative_Ends(t *testing.T) {
+	if got := expNegative(0); got != 1 {
+		t.Errorf("exp(0) = %v", got)
+	}
+	for _, x := range []float64{-709, -1e4, math.Inf(-1)} {
+		if got := expNegative(x); !(got >= 0 && got < 1e-307) {
+			t.Errorf("exp(%g) = %v, want below 1e-307", x, got)
+		}
+	}
+	if got := expNegative(math.NaN()); !math.IsNaN(got) {
+		t.Errorf("exp(NaN) = %v", got)
+	}
+}
+
+func TestLogistic_BothSidesPrecise(t *testing.T) {
+	for _, x := range []float64{-700, -300, -40, -3.7, -1e-9, 0, 1e-9, 0.3, 5, 37, 60, 300, 700} {
+		p, q := logistic(x)
+		// Written so that neither side comes from 1 - the other.
+		wantP, wantQ := math.Exp(min(x, 0))/(1+math.Exp(-math.Abs(x))), math.Exp(min(-x, 0))/(1+math.Exp(-math.Abs(x)))
+		if !(math.Abs(p/wantP-1) < 1e-8 && math.Abs(q/wantQ-1) < 1e-8) {
+			t.Errorf("sigmoid(±%g) = %g, %g, want %g, %g", x, p, q, wantP, wantQ)
+		}
+	}
+	if p, q := logistic(math.NaN()); !math.IsNaN(p) || !math.IsNaN(q) {
+		t.Errorf("sigmoid(NaN) = %g, %g", p, q)
+	}
+	if p, q := logistic(math.Inf(1)); p != 1 || !(q < 1e-300) {
+		t.Errorf("sigmoid(+Inf) = %g, %g", p, q)
+	}
+}
+
+// The two ways through the algebra must agree where both hold.
+func TestDecide_PlainAndExtremeAgree(t *testing.T) {
+	values := []float64{-150, -30, -4, -0.5, 0, 0.01, 2, 11, 90}
+	for _, b := range values {
+		for _, a0 := range values {
+			for _, a1 := range values {
+				for z := range 2 {
+					m := transition{a0, a1}
+					compareDecisions(t, b, m, decideNoisy(b, m, float64(z)), decideExtreme(b, m, float64(z)))
+				}
+			}
+		}
+	}
+}
+
+func compareDecisions(t *testing.T, b float64, m transition, x, y decision) {
+	t.Helper()
+	pairs := [][2]float64{{x.p, y.p}, {x.observed, y.observed}, {x.posterior, y.posterior}, {x.loss, y.loss}, {x.dLogit, y.dLogit}}
+	for i := range x.dO {
+		pairs = append(pairs, [2]float64{x.dO[i], y.dO[i]})
+	}
+	for i, p := range pairs {
+		if !(math.Abs(p[0]-p[1]) <= 2e-8*math.Abs(p[1])+2e-8*1e-6) {
+			t.Errorf("b %g, a %v, value %d: %g and %g", b, m, i, p[0], p[1])
+		}
+	}
+}

@@ -1,0 +1,362 @@
+package noise
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"nmn/kernels/tensor"
+)
+
+// printedLoss is the loss of one bag and class as the paper prints it, in float64: nothing of the
+// forms that the product uses. confidence is O as [i][j], nil for no noise model.
+func printedLoss(o []float64, confidence *[2][2]float64, z float64, mil bool) float64 {
+	miss, mean := 1.0, 0.0 // miss = 1 - p, kept apart for its digits
+	for _, v := range o {
+		miss *= 1 / (1 + math.Exp(v))
+		mean += v / float64(len(o))
+	}
+	if !mil {
+		miss = 1 / (1 + math.Exp(mean))
+	}
+	p := 1 - miss
+	if confidence == nil {
+		return -z*math.Log(p) - (1-z)*math.Log(miss)
+	}
+	i := int(z)
+	var q [2]float64 // q_zj
+	for j := range 2 {
+		q[j] = math.Exp(confidence[i][j]) / (math.Exp(confidence[0][j]) + math.Exp(confidence[1][j]))
+	}
+	return -math.Log(q[0]*miss + q[1]*p)
+}
+
+// column reads one class of one bag from a batch.
+func (in stepInput) column(bag, class int) (o []float64, confidence [2][2]float64, z float64) {
+	for s := range in.cells {
+		o = append(o, float64(in.logits.Float32s()[(bag*in.cells+s)*in.classes+class]))
+	}
+	for entry := range 4 {
+		confidence[entry/2][entry%2] = float64(in.confidence.Float32s()[(bag*4+entry)*in.classes+class])
+	}
+	return o, confidence, float64(in.labels.Float32s()[bag*in.classes+class])
+}
+
+func near(t *testing.T, what string, got float32, want, relative, absolute float64) {
+	t.Helper()
+	if !(math.Abs(float64(got)-want) <= absolute+relative*math.Abs(want)) {
+		t.Errorf("%s = %g, want %g", what, got, want)
+	}
+}
+
+// Class counts on both sides of a block, cells on both sides of a fold.
+func TestNoiseStep_GradientsAreThoseOfThePrintedLoss(t *testing.T) {
+	sizes := []struct{ bags, cells, classes int }{{3, 5, 7}, {2, 1, blockClasses + 1}, {1, 7, blockClasses}}
+	for _, size := range sizes {
+		for _, mil := range []bool{true, false} {
+			for _, noisy := range []bool{true, false} {
+				t.Run(fmt.Sprintf("%v/mil=%t/noisy=%t", size, mil, noisy), func(t *testing.T) {
+					checkGradients(t, drawStep(7, size.bags, size.cells, size.classes), mil, noisy)
+				})
+			}
+		}
+	}
+}
+
+func checkGradients(t *testing.T, in stepInput, mil, noisy bool) {
+	const scale, h = 0.25, 1e-5
+	out, confidence := in.newOutput(t), in.confidence
+	if !noisy {
+		out.DO, confidence = nil, nil
+		for i := range in.labels.Float32s() { // soft targets too
+			in.labels.Float32s()[i] *= 0.75
+		}
+	}
+	if err := newTestCPU(t, 1).NoiseStep(out, in.logits, confidence, in.labels, nil, StepParams{MIL: mil, Scale: scale}); err != nil {
+		t.Fatal(err)
+	}
+	for bag := range in.bags {
+		total := 0.0
+		for class := range in.classes {
+			o, matrix, z := in.column(bag, class)
+			m := &matrix
+			if !noisy {
+				m = nil
+			}
+			total += printedLoss(o, m, z, mil)
+			for s := range o {
+				d := difference(&o[s], h, func() float64 { return printedLoss(o, m, z, mil) })
+				near(t, "dLogits", out.DLogits.Float32s()[(bag*in.cells+s)*in.classes+class], scale*d, 1e-5, 1e-8)
+			}
+			for entry := 0; noisy && entry < 4; entry++ {
+				d := difference(&m[entry/2][entry%2], h, func() float64 { return printedLoss(o, m, z, mil) })
+				near(t, "dO", out.DO.Float32s()[(bag*4+entry)*in.classes+class], scale*d, 1e-5, 1e-8)
+			}
+		}
+		near(t, "loss", out.Loss.Float32s()[bag], total, 1e-6, 0)
+	}
+}
+
+// difference is the central difference of f with respect to x.
+func difference(x *float64, h float64, f func() float64) float64 {
+	keep := *x
+	*x = keep + h
+	up := f()
+	*x = keep - h
+	down := f()
+	*x = keep
+	return (up - down) / (2 * h)
+}
+
+// A diagonal of large confidences is the identity transition: nothing may differ from no noise model.
+func TestNoiseStep_IdentityTransitionChangesNothing(t *testing.T) {
+	in := drawStep(3, 4, 6, 9)
+	clear(in.confidence.Float32s())
+	k := in.classes
+	for bag := range in.bags {
+		for class := range k {
+			in.confidence.Float32s()[bag*4*k+class] = 60     // O_00
+			in.confidence.Float32s()[(bag*4+3)*k+class] = 60 // O_11
+		}
+	}
+	for _, mil := range []bool{true, false} {
+		c, p := newTestCPU(t, 1), StepParams{MIL: mil, Scale: 1}
+		with, without := in.newOutput(t), in.newOutput(t)
+		without.DO = nil
+		err := errors.Join(c.NoiseStep(with, in.logits, in.confidence, in.labels, nil, p),
+			c.NoiseStep(without, in.logits, nil, in.labels, nil, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairs := [][2]*tensor.Tensor{{with.Loss, without.Loss}, {with.DLogits, without.DLogits}, {with.Prob, without.Prob},
+			{with.Observed, without.Observed}, {with.Posterior, without.Posterior}, {with.BagLogit, without.BagLogit}}
+		for n, pair := range pairs {
+			for i, want := range pair[1].Float32s() {
+				near(t, fmt.Sprintf("mil %t, tensor %d, element %d", mil, n, i), pair[0].Float32s()[i], float64(want), 1e-6, 1e-9)
+			}
+		}
+	}
+}
+
+// A transition whose columns are equal tells nothing: the label does not move the classifier.
+func TestNoiseStep_UselessLabelsTeachNothing(t *testing.T) {
+	in := drawStep(5, 2, 4, 6)
+	for bag := range in.bags {
+		for i := range 2 {
+			row := in.confidence.Float32s()[(bag*4+2*i)*in.classes:]
+			copy(row[in.classes:2*in.classes], row[:in.classes]) // O_i1 = O_i0
+		}
+	}
+	out := in.newOutput(t)
+	if err := newTestCPU(t, 1).NoiseStep(out, in.logits, in.confidence, in.labels, nil, StepParams{MIL: true, Scale: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range out.DLogits.Float32s() {
+		if d != 0 {
+			t.Errorf("gradient of logit %d is %g, want 0", i, d)
+		}
+	}
+	for i, rho := range out.Posterior.Float32s() {
+		near(t, "posterior", rho, float64(out.Prob.Float32s()[i]), 1e-6, 0)
+	}
+}
+
+// Columns of q sum to one, so that the gradients of a column of O do to zero; and probabilities are
+// probabilities.
+func TestNoiseStep_ColumnsAndRanges(t *testing.T) {
+	in := drawStep(11, 5, 3, 70)
+	out := in.newOutput(t)
+	if err := newTestCPU(t, 2).NoiseStep(out, in.logits, in.confidence, in.labels, nil, StepParams{MIL: true, Scale: 3}); err != nil {
+		t.Fatal(err)
+	}
+	k := in.classes
+	for bag := range in.bags {
+		for class := range k {
+			d := out.DO.Float32s()[bag*4*k+class:]
+			if d[0] != -d[2*k] || d[k] != -d[3*k] {
+				t.Errorf("bag %d, class %d: gradients of the columns sum to %g and %g", bag, class, d[0]+d[2*k], d[k]+d[3*k])
+			}
+			for name, x := range map[string]*tensor.Tensor{"prob": out.Prob, "observed": out.Observed, "posterior": out.Posterior} {
+				if v := x.Float32s()[bag*k+class]; !(v >= 0 && v <= 1) {
+					t.Errorf("%s of bag %d, class %d is %g", name, bag, class, v)
+				}
+			}
+		}
+	}
+}
+
+func TestNoiseStep_SharedConfidenceEqualsARepeatedOne(t *testing.T) {
+	in := drawStep(13, 3, 2, 5)
+	row := in.confidence.Float32s()[:4*in.classes]
+	for bag := range in.bags {
+		copy(in.confidence.Float32s()[bag*4*in.classes:], row)
+	}
+	c, p := newTestCPU(t, 1), StepParams{Scale: 1}
+	repeated, shared := in.newOutput(t), in.newOutput(t)
+	err := errors.Join(c.NoiseStep(repeated, in.logits, in.confidence, in.labels, nil, p),
+		c.NoiseStep(shared, in.logits, floats(t, row, 1, 2, 2, in.classes), in.labels, nil, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, repeated, shared)
+}
+
+// equal demands equal bits in all tensors of two outputs.
+func equal(t *testing.T, a, b StepOutput) {
+	t.Helper()
+	pairs := [][2]*tensor.Tensor{{a.Loss, b.Loss}, {a.DLogits, b.DLogits}, {a.DO, b.DO}, {a.Prob, b.Prob},
+		{a.Observed, b.Observed}, {a.Posterior, b.Posterior}, {a.BagLogit, b.BagLogit}}
+	for n, pair := range pairs {
+		if pair[0] == nil || pair[1] == nil {
+			continue
+		}
+		for i, v := range pair[0].Float32s() {
+			if w := pair[1].Float32s()[i]; math.Float32bits(v) != math.Float32bits(w) {
+				t.Errorf("tensor %d, element %d: %g and %g", n, i, v, w)
+			}
+		}
+	}
+}
+
+func TestNoiseStep_ThreadsAndRepeatsChangeNothing(t *testing.T) {
+	in := drawStep(17, 5, 40, 3*blockClasses+5)
+	for _, mil := range []bool{true, false} {
+		first := in.newOutput(t)
+		p := StepParams{MIL: mil, Scale: 0.1}
+		if err := newTestCPU(t, 1).NoiseStep(first, in.logits, in.confidence, in.labels, nil, p); err != nil {
+			t.Fatal(err)
+		}
+		c := newTestCPU(t, 4)
+		for range 3 {
+			again := in.newOutput(t)
+			if err := c.NoiseStep(again, in.logits, in.confidence, in.labels, nil, p); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, first, again)
+		}
+	}
+}
+
+// Each destination alone gives what it gives together with the others.
+func TestNoiseStep_DestinationsMayBeLeftOut(t *testing.T) {
+	in := drawStep(19, 2, 3, 4)
+	for _, mil := range []bool{true, false} {
+		c, p := newTestCPU(t, 1), StepParams{MIL: mil, Scale: 1}
+		all := in.newOutput(t)
+		if err := c.NoiseStep(all, in.logits, in.confidence, in.labels, nil, p); err != nil {
+			t.Fatal(err)
+		}
+		for n := range 7 {
+			one, labels := StepOutput{}, in.labels
+			fresh := in.newOutput(t)
+			switch n {
+			case 0:
+				one.Loss = fresh.Loss
+			case 1:
+				one.DLogits = fresh.DLogits
+			case 2:
+				one.DO = fresh.DO
+			case 3:
+				one.Prob, labels = fresh.Prob, nil
+			case 4:
+				one.Observed, labels = fresh.Observed, nil
+			case 5:
+				one.Posterior = fresh.Posterior
+			case 6:
+				one.BagLogit, labels = fresh.BagLogit, nil
+			}
+			if err := c.NoiseStep(one, in.logits, in.confidence, labels, nil, p); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, all, one)
+		}
+	}
+}
+
+// Bags of one, three and two frames equal three steps on a bag each.
+func TestNoiseStep_RaggedBagsAreSeparate(t *testing.T) {
+	in := drawStep(23, 6, 4, 5) // six frames of four cells
+	offsets := ints(t, 0, 1, 4, 6)
+	for _, mil := range []bool{true, false} {
+		c, p := newTestCPU(t, 2), StepParams{MIL: mil, Scale: 1}
+		joint := StepOutput{Loss: floats(t, nil, 3), DLogits: floats(t, nil, 6, 4, 1, 5)}
+		labels := floats(t, in.labels.Float32s()[:15], 3, 5)
+		if err := c.NoiseStep(joint, in.logits, nil, labels, offsets, p); err != nil {
+			t.Fatal(err)
+		}
+		for bag := range 3 {
+			lo, hi := int(offsets.Int32s()[bag]), int(offsets.Int32s()[bag+1])
+			logits, _ := in.logits.Rows(lo, hi)
+			flat, _ := logits.Reshape(1, (hi-lo)*4, 1, 5)
+			label, _ := labels.Rows(bag, bag+1)
+			alone := StepOutput{Loss: floats(t, nil, 1), DLogits: floats(t, nil, 1, (hi-lo)*4, 1, 5)}
+			if err := c.NoiseStep(alone, flat, nil, label, nil, p); err != nil {
+				t.Fatal(err)
+			}
+			part, _ := joint.DLogits.Rows(lo, hi)
+			equal(t, StepOutput{Loss: floats(t, joint.Loss.Float32s()[bag:bag+1], 1), DLogits: part}, alone)
+		}
+	}
+}
+
+// A bag of many cells crosses the point where the running product is folded; far from it, near it and
+// far beyond float32's range of p.
+func TestNoiseStep_ManyCells(t *testing.T) {
+	for _, cells := range []int{foldAfter - 1, foldAfter, foldAfter + 1, 3744} {
+		for _, o := range []float64{-200, -90, -40, -30, -16, 0, 3, 1e4} {
+			data := make([]float32, cells)
+			for i := range data {
+				data[i] = float32(o)
+			}
+			out := StepOutput{Loss: floats(t, nil, 1), DLogits: floats(t, nil, 1, cells, 1, 1), BagLogit: floats(t, nil, 1, 1)}
+			err := newTestCPU(t, 1).NoiseStep(out, floats(t, data, 1, cells, 1, 1), nil, floats(t, []float32{1}, 1, 1), nil,
+				StepParams{MIL: true, Scale: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Equal instances: Lb = S·softplus(o), log(expm1(Lb)) the bag's logit.
+			sum := float64(cells) * softplus(o)
+			logit := sum + math.Log(-math.Expm1(-sum))
+			share := -1 / float64(cells) // p -> 0: -softmax
+			if o > -50 {
+				share = -math.Exp(-sum) / -math.Expm1(-sum) / (1 + math.Exp(-o))
+			}
+			near(t, fmt.Sprintf("bag logit of %d cells at %g", cells, o), out.BagLogit.Float32s()[0], logit, 1e-6, 0)
+			near(t, fmt.Sprintf("loss of %d cells at %g", cells, o), out.Loss.Float32s()[0], softplus(-logit), 1e-6, 1e-30)
+			near(t, fmt.Sprintf("gradient of %d cells at %g", cells, o), out.DLogits.Float32s()[cells/2], share, 2e-5, 1e-35)
+		}
+	}
+}
+
+func TestNoiseStep_AllocatesNothing(t *testing.T) {
+	in := drawStep(29, 4, 5, 100)
+	out, offsets := in.newOutput(t), ints(t, 0, 1, 2, 3, 4)
+	c := newTestCPU(t, 2)
+	allocations := testing.AllocsPerRun(20, func() {
+		if err := c.NoiseStep(out, in.logits, in.confidence, in.labels, offsets, StepParams{MIL: true, Scale: 1}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocations != 0 {
+		t.Errorf("%g allocations a step", allocations)
+	}
+}
+
+func TestNoiseStep_NaNLogitSurfaces(t *testing.T) {
+	for _, mil := range []bool{true, false} {
+		in := drawStep(31, 1, 3, 2)
+		in.logits.Float32s()[2] = float32(math.NaN()) // cell 1, class 0
+		out := in.newOutput(t)
+		if err := newTestCPU(t, 1).NoiseStep(out, in.logits, in.confidence, in.labels, nil, StepParams{MIL: mil, Scale: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if !math.IsNaN(float64(out.Loss.Float32s()[0])) || !math.IsNaN(float64(out.Prob.Float32s()[0])) || !math.IsNaN(float64(out.DLogits.Float32s()[0])) {
+			t.Errorf("mil %t: NaN in a logit gave loss %g, probability %g, gradient %g", mil,
+				out.Loss.Float32s()[0], out.Prob.Float32s()[0], out.DLogits.Float32s()[0])
+		}
+		if v := out.Prob.Float32s()[1]; math.IsNaN(float64(v)) {
+			t.Error("the NaN has spread to another class")
+		}
+	}
+}
