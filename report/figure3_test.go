@@ -1,0 +1,117 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestLossDerivative_IsThePapersFigure3(t *testing.T) {
+	folder := os.Getenv("NMN_ORACLE")
+	if folder == "" {
+		folder = filepath.Join("testdata", "oracle")
+	}
+	b, err := os.ReadFile(filepath.Join(folder, "figure3.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type array struct{ Data []float64 }
+	var f struct {
+		Inputs struct {
+			P1 array
+			Q  float64
+		}
+		Expected struct {
+			FreeZ0     array                       `json:"free_z0"`
+			FreeZ1     array                       `json:"free_z1"`
+			NMNZ0      array                       `json:"nmn_z0"`
+			NMNZ1      array                       `json:"nmn_z1"`
+			ExtremumZ1 struct{ P1, Value float64 } `json:"extremum_z1"`
+		}
+		Tolerance map[string]struct{ Atol float64 }
+	}
+	if err := json.Unmarshal(b, &f); err != nil {
+		t.Fatal(err)
+	}
+	q := f.Inputs.Q
+	for _, c := range []struct {
+		name string
+		z    int
+		q    float64
+		want []float64
+	}{{"free_z0", 0, 0, f.Expected.FreeZ0.Data}, {"free_z1", 1, 0, f.Expected.FreeZ1.Data}, {"nmn_z0", 0, q, f.Expected.NMNZ0.Data}, {"nmn_z1", 1, q, f.Expected.NMNZ1.Data}} {
+		if len(c.want) == 0 || len(c.want) != len(f.Inputs.P1.Data) {
+			t.Fatalf("%s: %d points for %d probabilities", c.name, len(c.want), len(f.Inputs.P1.Data))
+		}
+		for i, p1 := range f.Inputs.P1.Data {
+			if got := LossDerivative(c.z, p1, c.q, c.q); !(math.Abs(got-c.want[i]) <= f.Tolerance[c.name].Atol) {
+				t.Fatalf("%s at p1 = %v: %v, want %v", c.name, p1, got, c.want[i])
+			}
+		}
+	}
+	if got := LossDerivative(1, f.Expected.ExtremumZ1.P1, q, q); math.Abs(got-f.Expected.ExtremumZ1.Value) > 1e-9 {
+		t.Errorf("extremum: %v, want %v", got, f.Expected.ExtremumZ1.Value)
+	}
+}
+
+func TestFigure3_WritesWellFormedPictures(t *testing.T) {
+	var picture bytes.Buffer
+	if err := Figure3(&picture, "png"); err != nil {
+		t.Fatal(err)
+	}
+	keepForEyes(t, "figure3.png", picture.Bytes())
+	image, err := png.Decode(&picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := image.Bounds(); b.Dx() < 1000 || b.Dy() < 400 {
+		t.Errorf("picture of %v", b)
+	}
+	var svg, again bytes.Buffer
+	if err := Figure3(&svg, "svg"); err != nil {
+		t.Fatal(err)
+	}
+	keepForEyes(t, "figure3.svg", svg.Bytes())
+	if err := Figure3(&again, "svg"); err != nil || !bytes.Equal(svg.Bytes(), again.Bytes()) {
+		t.Errorf("drawn twice, the figure differs (%v)", err)
+	}
+	checkXML(t, svg.Bytes())
+	for _, label := range []string{"Missing label", "Incorrect label", "noise-free", "NMN, q01 = q10 = 0.05", "Prediction"} {
+		if !strings.Contains(svg.String(), label) {
+			t.Errorf("the figure does not say %q", label)
+		}
+	}
+	if err := Figure3(io.Discard, "gif"); err == nil || !strings.Contains(err.Error(), "svg or png") {
+		t.Errorf("unknown format: %v", err)
+	}
+}
+
+func checkXML(t *testing.T, b []byte) {
+	t.Helper()
+	d := xml.NewDecoder(bytes.NewReader(b))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatalf("SVG: %v", err)
+		}
+	}
+}
+
+// keepForEyes saves an output in the folder that NMN_PICTURES names, to be looked at.
+func keepForEyes(t *testing.T, name string, b []byte) {
+	t.Helper()
+	if folder := os.Getenv("NMN_PICTURES"); folder != "" {
+		if err := os.WriteFile(filepath.Join(folder, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

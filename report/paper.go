@@ -1,0 +1,185 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"nmn/eval"
+	"nmn/text"
+)
+
+// PaperTable lays runs out like the paper's Tables 1 and 2: one row for each noise level and arm,
+// average precision with human agreement in percent, means over the words of each part of speech
+// and over all. Several seeds are averaged. Where the data are the paper's, the published figures
+// stand in a row of their own below ours. The best of our arms is bold, with and without MIL apart.
+// Runs without caption counts have no such figure and show dashes.
+func PaperTable(runs []Run) (*Table, error) {
+	cells, err := group(runs)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{
+		Title:   "Concept detection, average precision with human agreement (%)",
+		Columns: []Column{{Name: "noise", Text: true}, {Name: "arm", Text: true}, {Name: "source", Text: true}},
+	}
+	for _, name := range groupNames() {
+		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
+	}
+	if sizes, ok := commonSizes(cells); ok {
+		t.Rows = append(t.Rows, groupRow("", "words", "", sizes, func(n int) Cell { return count(n) }))
+	}
+	published := false
+	for i := 0; i < len(cells); {
+		first := len(t.Rows)
+		block := cells[i].cellKey
+		for ; i < len(cells) && cells[i].noise == block.noise && cells[i].mil == block.mil; i++ {
+			published = t.addPaperRows(cells[i]) || published
+		}
+		t.Rows[first].Rule = true
+		ours := func(row int) bool { return t.Rows[row].Cells[2].Text != publishedSource }
+		for c := 3; c < len(t.Columns); c++ {
+			t.markBest(c, first, len(t.Rows), false, ours)
+		}
+	}
+	if published {
+		t.Notes = append(t.Notes, `Rows of source "`+publishedSource+`" are the published figures: Table 1 without replaced captions, Table 2 with.`)
+	}
+	return t, nil
+}
+
+const publishedSource = "paper"
+
+// addPaperRows adds an arm, its observed prediction where there is one, and what the paper printed
+// for them; it reports whether the paper had anything.
+func (t *Table) addPaperRows(c cellOf) (published bool) {
+	paper := c.runs[0].PaperData
+	name := ArmName(c.arm, c.mil, paper)
+	t.Rows = append(t.Rows, apRow(c, name, func(r *eval.Result) *eval.Human { return r.Human }))
+	if p, ok := publishedFor(c.cellKey); ok && paper {
+		t.Rows = append(t.Rows, groupRow(percentOf(c.noise), name, publishedSource, p.AP, number))
+		published = true
+	}
+	if c.runs[0].Result.Observed == nil {
+		return published
+	}
+	name += ", observed"
+	t.Rows = append(t.Rows, apRow(c, name, func(r *eval.Result) *eval.Human {
+		if r.Observed == nil {
+			return nil
+		}
+		return r.Observed.Human
+	}))
+	if paper && c.arm == NMNFD && near(c.noise, observedNoise) {
+		t.Rows = append(t.Rows, groupRow(percentOf(c.noise), name, publishedSource, onlyAll(PublishedObserved(c.mil)), number))
+		published = true
+	}
+	return published
+}
+
+// apRow averages the human-agreement AP over the seeds of a cell.
+func apRow(c cellOf, name string, human func(*eval.Result) *eval.Human) Row {
+	over := func(figure func(eval.ByGroup[eval.Number]) eval.Number) eval.Number {
+		var values []eval.Number
+		for i := range c.runs {
+			if h := human(c.runs[i].Result); h != nil {
+				values = append(values, 100*figure(h.AP))
+			}
+		}
+		m, _ := meanAndSpread(values)
+		return m
+	}
+	var mean eval.ByGroup[eval.Number]
+	for p := range mean.Group {
+		mean.Group[p] = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.Group[p] })
+	}
+	mean.All = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.All })
+	return groupRow(percentOf(c.noise), name, seeds(len(c.runs)), mean, number)
+}
+
+func seeds(n int) string {
+	if n == 1 {
+		return "ours"
+	}
+	return "ours, " + strconv.Itoa(n) + " seeds"
+}
+
+func groupRow[T any](noise, arm, source string, g eval.ByGroup[T], cell func(T) Cell) Row {
+	row := Row{Cells: []Cell{words(noise), words(arm), words(source)}}
+	for _, v := range g.Group {
+		row.Cells = append(row.Cells, cell(v))
+	}
+	row.Cells = append(row.Cells, cell(g.All))
+	return row
+}
+
+func groupNames() []string {
+	var names []string
+	for p := range text.POSCount {
+		names = append(names, text.POS(p).String())
+	}
+	return append(names, "All")
+}
+
+// publishedFor finds the figures of Tables 1 and 2 for an arm.
+func publishedFor(k cellKey) (Published, bool) {
+	for _, p := range PublishedRows() {
+		if p.Table != 3 && !p.Cited && p.Arm == k.arm && p.MIL == k.mil && near(p.Noise, k.noise) {
+			return p, true
+		}
+	}
+	return Published{}, false
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
+
+// commonSizes returns the numbers of words when all runs have the same vocabulary.
+func commonSizes(cells []cellOf) (eval.ByGroup[int], bool) {
+	var sizes eval.ByGroup[int]
+	for i, c := range cells {
+		for _, r := range c.runs {
+			if i == 0 {
+				sizes = r.Result.GroupSize
+			}
+			if r.Result.GroupSize != sizes {
+				return sizes, false
+			}
+		}
+	}
+	return sizes, len(cells) > 0
+}
+
+// PublishedTable prints a table of the paper as it is, with the figures of this package.
+func PublishedTable(table int) (*Table, error) {
+	if table < 1 || table > 3 {
+		return nil, fmt.Errorf("report: published table %d, want 1, 2 or 3", table)
+	}
+	t := &Table{
+		Title:   fmt.Sprintf("Published: Table %d, average precision (%%)", table),
+		Columns: []Column{{Name: "noise", Text: true}, {Name: "arm", Text: true}, {Name: "source", Text: true}},
+	}
+	for _, name := range groupNames() {
+		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
+	}
+	t.Rows = append(t.Rows, groupRow("", "words", "", PublishedSizes(table), func(n int) Cell { return count(n) }))
+	for _, p := range PublishedRows() {
+		if p.Table != table {
+			continue
+		}
+		source := publishedSource
+		if p.Cited {
+			source = "Fang et al."
+		}
+		setting := percentOf(p.Noise)
+		if table == 3 {
+			setting = p.Level
+		}
+		row := groupRow(setting, ArmName(p.Arm, p.MIL, true), source, p.AP, number)
+		row.Rule = setting != t.Rows[len(t.Rows)-1].Cells[0].Text
+		t.Rows = append(t.Rows, row)
+	}
+	if table == 3 {
+		t.Columns[0].Name = "level"
+	}
+	return t, nil
+}

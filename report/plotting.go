@@ -1,0 +1,117 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"io"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// pngResolution is in dots per inch.
+const pngResolution = 200
+
+// newPlot makes an empty panel with a light grid.
+func newPlot(title, x, y string) *plot.Plot {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	p.Title.Padding = 2 * vg.Millimeter
+	p.X.Label.Padding, p.Y.Label.Padding = vg.Millimeter, vg.Millimeter
+	p.X.Padding, p.Y.Padding = 0, 0
+	p.Title.TextStyle.Font.Size = vg.Points(11)
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		axis.Label.TextStyle.Font.Size = vg.Points(10)
+		axis.Tick.Label.Font.Size = vg.Points(9)
+	}
+	p.Legend.TextStyle.Font.Size = vg.Points(9)
+	p.Legend.Padding = vg.Millimeter
+	p.Legend.ThumbnailWidth = 8 * vg.Millimeter
+	grid := plotter.NewGrid()
+	light := color.Gray{Y: 225}
+	grid.Horizontal.Color, grid.Vertical.Color = light, light
+	p.Add(grid)
+	return p
+}
+
+// palette is for the stages of a run.
+var palette = []color.RGBA{blue, red, {R: 0, G: 158, B: 115, A: 255}, {R: 204, G: 121, B: 167, A: 255}}
+
+func addDots(p *plot.Plot, xys plotter.XYs, c color.Color) error {
+	dots, err := plotter.NewScatter(xys)
+	if err != nil {
+		return fmt.Errorf("report: points: %w", err)
+	}
+	dots.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(2.2), Shape: draw.CircleGlyph{}}
+	p.Add(dots)
+	return nil
+}
+
+// placeLegend puts the legend into a corner of the panel, clear of the axes.
+func placeLegend(p *plot.Plot, top, left bool) {
+	const gap = 2 * vg.Millimeter
+	p.Legend.Top, p.Legend.Left = top, left
+	p.Legend.XOffs, p.Legend.YOffs = -gap, gap
+	if left {
+		p.Legend.XOffs = gap
+	}
+	if top {
+		p.Legend.YOffs = -gap
+	}
+}
+
+func addLine(p *plot.Plot, name string, xys plotter.XYs, c color.Color, dashed bool) error {
+	line, err := plotter.NewLine(xys)
+	if err != nil {
+		return fmt.Errorf("report: curve %q: %w", name, err)
+	}
+	line.Color, line.Width = c, vg.Points(1.6)
+	if dashed {
+		line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
+	}
+	p.Add(line)
+	if name != "" {
+		p.Legend.Add(name, line)
+	}
+	return nil
+}
+
+// drawPanels draws plots side by side with their axes aligned, as "svg" or "png".
+func drawPanels(w io.Writer, format string, panels ...*plot.Plot) error {
+	width, height := panelWidth*vg.Length(len(panels)), panelHeight
+	switch format {
+	case "svg":
+		canvas := vgsvg.New(width, height)
+		drawOn(canvas, panels)
+		var b bytes.Buffer
+		if _, err := canvas.WriteTo(&b); err != nil {
+			return err
+		}
+		// A reader without the font falls back to another serif instead of the browser's default.
+		_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("Liberation Serif;"), []byte("Liberation Serif,Times New Roman,serif;")))
+		return err
+	case "png":
+		canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngResolution))}
+		drawOn(canvas, panels)
+		_, err := canvas.WriteTo(w)
+		return err
+	}
+	return fmt.Errorf("report: unknown figure format %q, want svg or png", format)
+}
+
+func drawOn(canvas vg.CanvasSizer, panels []*plot.Plot) {
+	whole := draw.New(canvas)
+	whole.FillPolygon(color.White, []vg.Point{whole.Min, {X: whole.Max.X, Y: whole.Min.Y}, whole.Max, {X: whole.Min.X, Y: whole.Max.Y}})
+	tiles := draw.Tiles{
+		Rows: 1, Cols: len(panels), PadX: 6 * vg.Millimeter,
+		PadTop: 2 * vg.Millimeter, PadBottom: 2 * vg.Millimeter, PadLeft: 2 * vg.Millimeter, PadRight: 4 * vg.Millimeter,
+	}
+	for i, c := range plot.Align([][]*plot.Plot{panels}, tiles, whole)[0] {
+		panels[i].Draw(c)
+	}
+}

@@ -1,0 +1,141 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"nmn/eval"
+)
+
+// Arms of the paper's experiments, as they are called in configuration files. Other names are
+// shown as they are.
+const (
+	Stage1 = "stage1" // VGG16: the classifier alone
+	Star   = "star"   // VGG16*: the classifier alone, trained as long as the others
+	NMNFI  = "nmn-fi" // feature-independent noise model
+	NMNFD  = "nmn-fd" // feature-dependent noise model
+)
+
+var armOrder = []string{Stage1, Star, NMNFI, NMNFD}
+
+// Run is one trained and evaluated model, as tables and pages need it.
+type Run struct {
+	Name    string  // for headings, for example the run folder
+	Dataset string  // for example "scenes" or "coco"
+	Arm     string  // Stage1, Star, NMNFI, NMNFD or another name
+	MIL     bool    // with the multiple-instance layer
+	Noise   float64 // share of the captions that were replaced, 0 to 1
+	Seed    uint64
+	// PaperData says that the data are those of the paper's Tables 1 and 2 (COCO captions, train2014,
+	// vocabulary of 1,000 words), so that the published figures may stand beside.
+	PaperData bool
+
+	Result *eval.Result // nil before the evaluation
+
+	// What follows is for the page of one run alone.
+	Config   string     // resolved configuration, as YAML
+	Curve    []Point    // in the order of the steps
+	Rates    NoiseRates // per word; nil without a noise model
+	Duration time.Duration
+}
+
+// Point is one measurement during training.
+type Point struct {
+	Step  int
+	Stage string      // for example "stage1" or "nmn-fd"
+	Loss  eval.Number // undefined where not measured at this step
+	AP    eval.Number // validation AP as a fraction, undefined where not measured
+}
+
+// ArmName is the name of an arm in a table: the paper's for the paper's data, else short.
+func ArmName(arm string, mil, paper bool) string {
+	suffix := ""
+	if mil {
+		suffix = "-MIL"
+	}
+	if !paper {
+		names := map[string]string{Stage1: "stage 1", Star: "star", NMNFI: "NMN-FI", NMNFD: "NMN-FD"}
+		if name, ok := names[arm]; ok {
+			arm = name
+		}
+		return strings.Replace(arm+suffix, "-MIL", " + MIL", 1)
+	}
+	switch arm {
+	case Stage1:
+		return "VGG16" + suffix
+	case Star:
+		return "VGG16*" + suffix
+	case NMNFI:
+		return "VGG16" + suffix + "-NMN-FI"
+	case NMNFD:
+		return "VGG16" + suffix + "-NMN-FD"
+	}
+	return "VGG16" + suffix + "-" + arm
+}
+
+// cellKey identifies the runs that differ in their seed alone.
+type cellKey struct {
+	noise float64
+	mil   bool
+	arm   string
+}
+
+func (r *Run) key() cellKey { return cellKey{r.Noise, r.MIL, r.Arm} }
+
+// compare orders rows as the paper does: noise level, without MIL before with MIL, then the arms.
+func (k cellKey) compare(o cellKey) int {
+	rank := func(k cellKey) int {
+		if i := slices.Index(armOrder, k.arm); i >= 0 {
+			return i
+		}
+		return len(armOrder)
+	}
+	mil := func(k cellKey) int {
+		if k.mil {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(k.noise, o.noise), cmp.Compare(mil(k), mil(o)), cmp.Compare(rank(k), rank(o)), cmp.Compare(k.arm, o.arm))
+}
+
+// cellOf is a row of a table: one arm at one noise level, over its seeds.
+type cellOf struct {
+	cellKey
+	runs []Run // with a result, in the order of their seeds
+}
+
+// group collects evaluated runs by noise level and arm. Two runs with the same seed are an error:
+// they would be counted as independent.
+func group(runs []Run) ([]cellOf, error) {
+	at := map[cellKey]int{}
+	var cells []cellOf
+	for _, r := range runs {
+		if r.Result == nil {
+			continue
+		}
+		i, ok := at[r.key()]
+		if !ok {
+			i = len(cells)
+			at[r.key()] = i
+			cells = append(cells, cellOf{cellKey: r.key()})
+		}
+		for _, other := range cells[i].runs {
+			if other.Seed == r.Seed {
+				return nil, fmt.Errorf("report: %s at noise %g: seed %d is given twice (%q and %q)", ArmName(r.Arm, r.MIL, false), r.Noise, r.Seed, other.Name, r.Name)
+			}
+		}
+		cells[i].runs = append(cells[i].runs, r)
+	}
+	for i := range cells {
+		slices.SortFunc(cells[i].runs, func(a, b Run) int { return cmp.Compare(a.Seed, b.Seed) })
+	}
+	slices.SortFunc(cells, func(a, b cellOf) int { return a.compare(b.cellKey) })
+	return cells, nil
+}
+
+// percentOf writes a noise level.
+func percentOf(share float64) string { return fmt.Sprintf("%.4g %%", share*100) }

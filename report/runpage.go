@@ -1,0 +1,121 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// Files of a run's page.
+const (
+	PageFile   = "report.md"
+	CurvesFile = "curves.svg"
+	RatesFile  = "q.csv"
+)
+
+// WriteRun writes the page of one run into its folder: report.md with the evaluation by part of
+// speech, the best and the worst words, the noise rates, the curves and the configuration;
+// curves.svg where something was measured; q.csv where the run has noise rates. Files appear whole
+// or not at all.
+func WriteRun(folder string, r *Run) error {
+	var picture bytes.Buffer
+	drawn, err := Curves(&picture, "svg", r.Curve)
+	if err != nil {
+		return err
+	}
+	if drawn {
+		if err := writeWhole(filepath.Join(folder, CurvesFile), picture.Bytes()); err != nil {
+			return err
+		}
+	}
+	if r.Rates != nil {
+		if err := r.Rates.WriteFile(filepath.Join(folder, RatesFile)); err != nil {
+			return err
+		}
+	}
+	page, err := runPage(r, drawn)
+	if err != nil {
+		return err
+	}
+	return writeWhole(filepath.Join(folder, PageFile), page)
+}
+
+func writeWhole(path string, content []byte) error {
+	if err := renameio.WriteFile(path, content, os.FileMode(0o644)); err != nil {
+		return fmt.Errorf("cannot write %q: %w", path, err)
+	}
+	return nil
+}
+
+func runPage(r *Run, curves bool) ([]byte, error) {
+	var b bytes.Buffer
+	title := cmp.Or(r.Name, ArmName(r.Arm, r.MIL, r.PaperData))
+	fmt.Fprintf(&b, "# %s\n\n", markdownEscapes.Replace(title))
+	if err := Write(&b, Markdown, factsTable(r)); err != nil {
+		return nil, err
+	}
+	if r.Result != nil {
+		b.WriteString("\n## Evaluation\n\n")
+		if err := Write(&b, Markdown, EvaluationTables(r.Result)...); err != nil {
+			return nil, err
+		}
+	}
+	if r.Result != nil {
+		b.WriteString("\n## Words\n\n")
+		if err := Write(&b, Markdown, WordTables(r.Result, wordsShown)...); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.Rates) > 0 {
+		fmt.Fprintf(&b, "\n## Noise rates\n\nAll words: [%s](%s).\n\n", RatesFile, RatesFile)
+		if err := Write(&b, Markdown, RateTables(r.Rates, wordsShown)...); err != nil {
+			return nil, err
+		}
+	}
+	if curves {
+		fmt.Fprintf(&b, "\n## Curves\n\n![Training loss and validation AP](%s)\n", CurvesFile)
+	}
+	if r.Config != "" {
+		fence := fenceFor(r.Config)
+		fmt.Fprintf(&b, "\n## Configuration\n\n%syaml\n%s\n%s\n", fence, strings.TrimRight(r.Config, "\n"), fence)
+	}
+	return b.Bytes(), nil
+}
+
+// wordsShown is the length of lists of best and worst words on a page.
+const wordsShown = 10
+
+// fenceFor is a code fence longer than any run of backquotes in the text.
+func fenceFor(s string) string {
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence
+}
+
+func factsTable(r *Run) *Table {
+	t := &Table{Columns: []Column{{Name: "run", Text: true}, {Name: cmp.Or(r.Name, dash), Text: true}}}
+	add := func(name, value string) {
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(name), words(value)}})
+	}
+	add("arm", ArmName(r.Arm, r.MIL, r.PaperData))
+	if r.Dataset != "" {
+		add("data", r.Dataset)
+	}
+	add("replaced captions", percentOf(r.Noise))
+	add("seed", fmt.Sprint(r.Seed))
+	if r.Duration > 0 {
+		add("duration", r.Duration.Round(time.Second).String())
+	}
+	if e := r.Result; e != nil {
+		add("evaluated on", fmt.Sprintf("%d bags, %d words", e.Bags, e.Classes))
+	}
+	return t
+}

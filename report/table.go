@@ -1,0 +1,179 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"nmn/eval"
+)
+
+// Table is a heading, columns and rows, which can be written in any Format. Notes stand below it.
+type Table struct {
+	Title   string
+	Columns []Column
+	Rows    []Row
+	Notes   []string
+}
+
+// Column describes the cells below a heading. Decimals is for people; CSV and JSON keep the full
+// value.
+type Column struct {
+	Name     string
+	Text     bool // left-aligned words rather than numbers
+	Decimals int
+	Spread   bool // the cells have a standard deviation
+}
+
+// Row is one line; Rule asks for a line above it.
+type Row struct {
+	Cells []Cell
+	Rule  bool
+}
+
+// Cell is words, or a number with an optional spread. An undefined number is shown as a dash.
+type Cell struct {
+	Text   string
+	Value  eval.Number
+	Spread eval.Number // sample standard deviation; undefined with fewer than two values
+	Bold   bool        // the best of its block
+
+	decimals int // instead of the column's; 0 leaves it to the column
+}
+
+func words(s string) Cell { return Cell{Text: s, Value: eval.Undefined(), Spread: eval.Undefined()} }
+
+func number(v eval.Number) Cell { return Cell{Value: v, Spread: eval.Undefined()} }
+
+func count(n int) Cell { return words(strconv.Itoa(n)) }
+
+// dash stands for a figure that does not exist.
+const dash = "–"
+
+// display writes a cell for people.
+func (c Cell) display(column Column) string {
+	switch {
+	case c.Text != "":
+		return c.Text
+	case column.Text:
+		return ""
+	case !c.Value.Defined():
+		return dash
+	}
+	decimals := cmp.Or(c.decimals, column.Decimals)
+	s := strconv.FormatFloat(float64(c.Value), 'f', decimals, 64)
+	if c.Spread.Defined() {
+		s += " ± " + strconv.FormatFloat(float64(c.Spread), 'f', decimals, 64)
+	}
+	return s
+}
+
+// Format is a way of writing a table.
+type Format string
+
+// The formats.
+const (
+	Markdown Format = "markdown"
+	CSV      Format = "csv"
+	JSON     Format = "json"
+	Text     Format = "text" // aligned, for a terminal
+)
+
+// ParseFormat takes the name of a format; "md" and "txt" are short for markdown and text.
+func ParseFormat(name string) (Format, error) {
+	switch strings.ToLower(name) {
+	case "markdown", "md":
+		return Markdown, nil
+	case "csv":
+		return CSV, nil
+	case "json":
+		return JSON, nil
+	case "text", "txt":
+		return Text, nil
+	}
+	return "", fmt.Errorf("report: unknown format %q, want markdown, csv, json or text", name)
+}
+
+// Write writes tables one after the other; JSON is one array of tables, the other formats put an
+// empty line between them.
+func Write(w io.Writer, format Format, tables ...*Table) error {
+	var b strings.Builder
+	if format == JSON {
+		if err := writeJSON(&b, tables); err != nil {
+			return err
+		}
+	} else {
+		for i, t := range tables {
+			if i > 0 {
+				b.WriteByte('\n')
+			}
+			if err := t.write(&b, format); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (t *Table) write(b *strings.Builder, format Format) error {
+	switch format {
+	case Markdown:
+		t.markdown(b)
+	case CSV:
+		return t.csv(b)
+	case Text:
+		t.text(b)
+	default:
+		return fmt.Errorf("report: unknown format %q, want markdown, csv, json or text", format)
+	}
+	return nil
+}
+
+// dropEmptyColumns removes number columns in which no cell has a value.
+func (t *Table) dropEmptyColumns() {
+	keep := make([]bool, len(t.Columns))
+	for i, c := range t.Columns {
+		keep[i] = c.Text
+		for _, row := range t.Rows {
+			keep[i] = keep[i] || row.Cells[i].Text != "" || row.Cells[i].Value.Defined()
+		}
+	}
+	t.Columns = kept(t.Columns, keep)
+	for i := range t.Rows {
+		t.Rows[i].Cells = kept(t.Rows[i].Cells, keep)
+	}
+}
+
+func kept[T any](list []T, keep []bool) []T {
+	var out []T
+	for i, v := range list {
+		if keep[i] {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// markBest makes the largest (or smallest) value of a column bold among the rows first to last-1
+// that are chosen; ties share it, and a lone row has no rival to be better than.
+func (t *Table) markBest(column, first, last int, smallest bool, chosen func(row int) bool) {
+	best, rivals := eval.Undefined(), 0
+	for i := first; i < last; i++ {
+		v := t.Rows[i].Cells[column].Value
+		if !v.Defined() || !chosen(i) {
+			continue
+		}
+		rivals++
+		if !best.Defined() || (v > best) != smallest && v != best {
+			best = v
+		}
+	}
+	for i := first; i < last && rivals > 1; i++ {
+		if c := &t.Rows[i].Cells[column]; chosen(i) && c.Value == best {
+			c.Bold = true
+		}
+	}
+}

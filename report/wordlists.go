@@ -1,0 +1,91 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"nmn/eval"
+)
+
+// ranked is a word with the figure that it is ranked by.
+type ranked struct {
+	word eval.Word
+	by   eval.Number
+}
+
+// WordTables lists the n best and the n worst words by average precision: with human agreement
+// where there are captions, else against the true labels, else against the labels.
+func WordTables(r *eval.Result, n int) []*Table {
+	list, by := rankedWords(r)
+	n = min(n, len(list))
+	worst := slices.Clone(list[len(list)-n:])
+	slices.Reverse(worst)
+	return []*Table{
+		wordTable(fmt.Sprintf("Best %d words by %s", n, by), list[:n]),
+		wordTable(fmt.Sprintf("Worst %d words by %s", n, by), worst),
+	}
+}
+
+// rankedWords orders the words whose figure is defined, best first, equal ones in class order.
+func rankedWords(r *eval.Result) ([]ranked, string) {
+	by, of := "AP against labels", func(w *eval.Word) eval.Number { return w.Labels.AP }
+	switch {
+	case r.Human != nil:
+		by, of = "human AP", func(w *eval.Word) eval.Number { return w.Human.AP }
+	case r.Truth != nil:
+		by, of = "AP against the truth", func(w *eval.Word) eval.Number { return w.Truth.AP }
+	}
+	var list []ranked
+	for i := range r.Words {
+		if v := of(&r.Words[i]); v.Defined() {
+			list = append(list, ranked{r.Words[i], v})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b ranked) int { return cmp.Compare(b.by, a.by) })
+	return list, by
+}
+
+func wordTable(title string, list []ranked) *Table {
+	t := &Table{Title: title, Columns: []Column{
+		{Name: "word", Text: true}, {Name: "POS", Text: true}, {Name: "AP", Decimals: 2}, {Name: "P at human recall", Decimals: 2},
+		{Name: "bags with it"}, {Name: "F1", Decimals: 2},
+	}}
+	for _, w := range list {
+		phr, bags, f1 := eval.Undefined(), dash, eval.Undefined()
+		if w.word.Human != nil {
+			phr = w.word.Human.PrecisionAtHumanRecall
+		}
+		if l := cmp.Or(w.word.Truth, w.word.Labels); l != nil {
+			bags, f1 = fmt.Sprint(l.Positives), l.F1
+		}
+		t.Rows = append(t.Rows, Row{Cells: []Cell{
+			words(w.word.Word), words(w.word.POS), number(100 * w.by), number(100 * phr), words(bags), number(100 * f1),
+		}})
+	}
+	t.dropEmptyColumns()
+	return t
+}
+
+// RateTables lists the n words that most often go missing (q01) and are most often made up (q10).
+func RateTables(rates NoiseRates, n int) []*Table {
+	table := func(title string, of func(NoiseRate) eval.Number) *Table {
+		list := slices.Clone(rates)
+		slices.SortStableFunc(list, func(a, b NoiseRate) int { return cmp.Compare(of(b), of(a)) })
+		t := &Table{Title: title, Columns: []Column{
+			{Name: "word", Text: true}, {Name: "POS", Text: true},
+			{Name: "q01", Decimals: 3}, {Name: "T01", Decimals: 3}, {Name: "q10", Decimals: 3}, {Name: "T10", Decimals: 3},
+		}}
+		for _, w := range list[:min(n, len(list))] {
+			t.Rows = append(t.Rows, Row{Cells: []Cell{
+				words(w.Word), words(w.POS.String()), number(w.Q01), number(w.T01), number(w.Q10), number(w.T10),
+			}})
+		}
+		t.dropEmptyColumns()
+		return t
+	}
+	return []*Table{
+		table("Most often missing: largest q01 = p(z=0|y=1)", func(r NoiseRate) eval.Number { return r.Q01 }),
+		table("Most often made up: largest q10 = p(z=1|y=0)", func(r NoiseRate) eval.Number { return r.Q10 }),
+	}
+}
