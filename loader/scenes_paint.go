@@ -24,6 +24,8 @@ var (
 
 	// normalTable holds the quantiles (i+½)/4096 of the standard normal distribution.
 	normalTable [4096]int32
+	// cameraNoise is normalTable at a deviation of .03.
+	cameraNoise [4096]int32
 )
 
 func init() {
@@ -40,6 +42,7 @@ func init() {
 	}
 	for i := range normalTable {
 		normalTable[i] = fixed(math.Sqrt2 * math.Erfinv((float64(i)+.5)/2048-1))
+		cameraNoise[i] = (normalTable[i] * fixed(.03)) >> 16
 	}
 }
 
@@ -187,16 +190,21 @@ func (o *sceneObject) patterned(dx, dy float64) bool {
 
 // develop applies the light of the picture and the noise of the camera, and rounds to 8 bits.
 func (p *scenePainter) develop(brightness float64, pixels *[scenePictureSize]uint8) {
-	factor, deviation := int64(fixed(brightness)), fixed(.03)
+	factor := int64(fixed(brightness))
 	at := 0
 	for row := range p.canvas {
 		for column := range p.canvas[row] {
-			noise := p.noise[row][column]
-			for c, v := range p.canvas[row][column] {
-				level := int64(v)*factor>>16 + int64(normal(noise>>(16*c), deviation))
-				pixels[at+c] = uint8((min(max(level, 0), 65536)*255 + 32768) >> 16)
-			}
+			noise, c := p.noise[row][column], &p.canvas[row][column]
+			pixel := pixels[at : at+3 : at+3]
+			pixel[0] = expose(c[0], factor, cameraNoise[uint16(noise)>>4])
+			pixel[1] = expose(c[1], factor, cameraNoise[uint16(noise>>16)>>4])
+			pixel[2] = expose(c[2], factor, cameraNoise[uint16(noise>>32)>>4])
 			at += 3
 		}
 	}
+}
+
+// expose turns a level in fixed point into 8 bits.
+func expose(level int32, factor int64, noise int32) uint8 {
+	return uint8((min(max(int64(level)*factor>>16+int64(noise), 0), 65536)*255 + 32768) >> 16)
 }
