@@ -13,4 +13,4 @@
 // the calling package, never one of the user's input.
 package simd
 
-//go:generate go -C gen run . -out ..
+//go:generate go -C gen run .

@@ -1,17 +1,25 @@
-// Command gen writes the assembly of package simd. Run it by "go generate" there, or from anywhere
-// by "go -C kernels/simd/gen run .": it takes no arguments and overwrites kernels_amd64.s and
-// kernels_amd64.go.
+// Command gen writes the assembly of package simd: kernels_amd64.s and kernels_amd64.go in the
+// parent folder, or in the one that -dir names. Run it by "go generate" there, or from anywhere by
+// "go -C kernels/simd/gen run .".
 package main
 
 import (
+	"flag"
 	"os"
+	"path/filepath"
 
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/buildtags"
 )
 
 func main() {
-	os.Args = append(os.Args[:1], "-out", "../kernels_amd64.s", "-stubs", "../kernels_amd64.go", "-pkg", "simd")
+	dir := flag.String("dir", "..", "folder to write to")
+	flag.Parse()
+	file := filepath.Join(*dir, "kernels_amd64")
+	// Generate takes its settings from the command line, and names it in what it writes.
+	os.Args = []string{os.Args[0], "-out", file + ".s", "-stubs", file + ".go", "-pkg", "simd"}
+	flag.Parse()
+
 	Constraint(buildtags.Not("noasm").ToConstraint())
 	for _, set := range []vectors{avx2, avx512} {
 		tile(set, set.tileRows, 2)

@@ -1,0 +1,8 @@
+//go:build !linux && !darwin && !freebsd
+
+package simd
+
+import "testing"
+
+// fenced returns n values; memory that faults beyond them is made on Unix only.
+func fenced(_ testing.TB, n int) []float32 { return make([]float32, n) }

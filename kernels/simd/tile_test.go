@@ -1,0 +1,228 @@
+package simd
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// eachLevel runs a test for every level that the machine supports.
+func eachLevel(t *testing.T, f func(t *testing.T, l Level, r *rand.Rand)) {
+	for _, l := range Levels() {
+		t.Run("simd="+l.String(), func(t *testing.T) { f(t, l, rand.New(rand.NewPCG(1, 2))) })
+	}
+}
+
+func random(t testing.TB, r *rand.Rand, n int) []float32 {
+	v := fenced(t, n)
+	for i := range v {
+		v[i] = float32(r.NormFloat64())
+	}
+	return v
+}
+
+// near tells whether got is want but for the rounding of sums of magnitude bound; false for NaN.
+func near(got float32, want, bound float64) bool {
+	return math.Abs(float64(got)-want) <= 1e-6*bound+1e-30
+}
+
+type tileCase struct {
+	taps, depth      int
+	rows             int
+	load, relu       bool
+	biased, masked   bool
+	slack, tapStride int
+}
+
+func (c tileCase) String() string {
+	return fmt.Sprintf("taps=%d/depth=%d/rows=%d/load=%t/relu=%t/bias=%t/mask=%t", c.taps, c.depth, c.rows, c.load, c.relu, c.biased, c.masked)
+}
+
+func tileCases(rows int) []tileCase {
+	cases := []tileCase{
+		{taps: 0, depth: 5, rows: rows}, {taps: 2, depth: 0, rows: 1, biased: true}, {taps: 1, depth: 1, rows: 1},
+		{taps: 7, depth: 65, rows: rows, slack: 3, tapStride: 4}, {taps: 3, depth: 9, rows: rows, biased: true, relu: true, tapStride: 100},
+		{taps: 1, depth: 700, rows: rows, load: true, masked: true},
+	}
+	for n := 1; n <= rows; n++ {
+		cases = append(cases, tileCase{taps: 2, depth: 3, rows: n, load: n%2 == 0, masked: n%3 == 0, biased: n%4 < 2, relu: n%5 < 2, slack: n, tapStride: 5})
+	}
+	return cases
+}
+
+// build makes the operands of a case. The windows overlap, and the last ends where A ends.
+func (c tileCase) build(t testing.TB, r *rand.Rand, rows, width int) Tile {
+	span := max(c.taps-1, 0)*c.tapStride + c.depth
+	tile := Tile{
+		A: random(t, r, span+2*rows), Offsets: make([]int, rows), Taps: c.taps, Depth: c.depth, TapStride: c.tapStride,
+		Panel: random(t, r, c.taps*c.depth*width), DstStride: width + c.slack, Rows: c.rows, Load: c.load, ReLU: c.relu,
+	}
+	for i := range tile.Offsets {
+		tile.Offsets[i] = 2 * (rows - i)
+	}
+	tile.Dst = random(t, r, (c.rows-1)*tile.DstStride+width)
+	if c.biased {
+		tile.Bias = random(t, r, width)
+	}
+	if c.masked {
+		tile.Mask = random(t, r, len(tile.Dst))
+		tile.Mask[0], tile.Mask[width-1] = float32(math.NaN()), 0
+	}
+	return tile
+}
+
+// want returns the value of one output in float64, and the magnitude of its sum.
+func (c tileCase) want(tile *Tile, before []float32, i, j, width int) (v, bound float64) {
+	add := func(x float64) { v, bound = v+x, bound+math.Abs(x) }
+	if tile.Load {
+		add(float64(before[i*tile.DstStride+j]))
+	}
+	for tap := range c.taps {
+		for d := range c.depth {
+			add(float64(tile.A[tile.Offsets[i]+tap*tile.TapStride+d]) * float64(tile.Panel[(tap*c.depth+d)*width+j]))
+		}
+	}
+	if tile.Bias != nil {
+		add(float64(tile.Bias[j]))
+	}
+	if tile.ReLU {
+		v = max(v, 0)
+	}
+	if tile.Mask != nil && tile.Mask[i*tile.DstStride+j] <= 0 {
+		v, bound = 0, 0
+	}
+	return v, bound
+}
+
+func TestMultiply_EqualsItsDefinition(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
+		rows, wide, narrow := l.TileShape()
+		for _, width := range []int{wide, narrow} {
+			for _, c := range tileCases(rows) {
+				t.Run(fmt.Sprintf("%v/width=%d", c, width), func(t *testing.T) {
+					tile := c.build(t, r, rows, width)
+					before := append([]float32(nil), tile.Dst...)
+					l.Multiply(&tile, width)
+					for at, got := range tile.Dst {
+						i, j := at/tile.DstStride, at%tile.DstStride
+						if j >= width {
+							if got != before[at] {
+								t.Fatalf("wrote between rows at %d,%d", i, j)
+							}
+							continue
+						}
+						if want, bound := c.want(&tile, before, i, j, width); !near(got, want, bound) {
+							t.Fatalf("%d,%d: got %g, want %g", i, j, got, want)
+						}
+					}
+				})
+			}
+		}
+	})
+}
+
+func TestMultiply_CutReductionChangesNoBit(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
+		rows, wide, _ := l.TileShape()
+		whole := tileCase{taps: 1, depth: 100, rows: rows, biased: true}.build(t, r, rows, wide)
+		parts := whole
+		parts.Dst = make([]float32, len(whole.Dst))
+		l.Multiply(&whole, wide)
+		parts.Bias, parts.Depth = nil, 37
+		l.Multiply(&parts, wide)
+		parts.A, parts.Panel, parts.Depth = parts.A[37:], parts.Panel[37*wide:], 63
+		parts.Bias, parts.Load = whole.Bias, true
+		l.Multiply(&parts, wide)
+		for i, v := range whole.Dst {
+			if math.Float32bits(v) != math.Float32bits(parts.Dst[i]) {
+				t.Fatalf("element %d: %g and %g", i, v, parts.Dst[i])
+			}
+		}
+	})
+}
+
+func TestMultiply_NaNSurvivesReLU(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
+		rows, wide, narrow := l.TileShape()
+		for _, width := range []int{wide, narrow} {
+			tile := tileCase{taps: 1, depth: 4, rows: rows, relu: true}.build(t, r, rows, width)
+			tile.Panel[width-1] = float32(math.NaN())
+			l.Multiply(&tile, width)
+			for i, v := range tile.Dst {
+				if isNaN := v != v; isNaN != (i%width == width-1) {
+					t.Fatalf("width %d, element %d: %g", width, i, v)
+				}
+			}
+		}
+	})
+}
+
+func TestMultiply_RefusesSlicesThatAreTooShort(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
+		rows, wide, _ := l.TileShape()
+		for name, shorten := range map[string]func(*Tile){
+			"A":       func(x *Tile) { x.A = x.A[:len(x.A)-1] },
+			"offset":  func(x *Tile) { x.Offsets[rows-1] = -1 },
+			"offsets": func(x *Tile) { x.Offsets = x.Offsets[1:] },
+			"panel":   func(x *Tile) { x.Panel = x.Panel[1:] },
+			"dst":     func(x *Tile) { x.Dst = x.Dst[1:] },
+			"bias":    func(x *Tile) { x.Bias = x.Bias[1:] },
+			"mask":    func(x *Tile) { x.Mask = x.Mask[1:] },
+			"no rows": func(x *Tile) { x.Rows = 0 },
+			"rows":    func(x *Tile) { x.Rows = rows + 1 },
+		} {
+			tile := tileCase{taps: 2, depth: 3, rows: rows, biased: true, masked: true, tapStride: 5}.build(t, r, rows, wide)
+			shorten(&tile)
+			if !panics(func() { l.Multiply(&tile, wide) }) {
+				t.Errorf("%s: accepted", name)
+			}
+		}
+	})
+}
+
+func panics(f func()) (did bool) {
+	defer func() { did = recover() != nil }()
+	f()
+	return false
+}
+
+func TestOuter_EqualsItsDefinition(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
+		rows, width := l.OuterShape()
+		for _, depth := range []int{0, 1, 2, 7, 300} {
+			for n := 1; n <= rows; n++ {
+				load, stride := (n+depth)%2 == 0, rows+n-1
+				s := Sum{A: random(t, r, max(0, depth-1)*stride+rows), AStride: stride, Panel: random(t, r, depth*width), Depth: depth,
+					Dst: random(t, r, (n-1)*(width+n)+width), DstStride: width + n, Rows: n, Load: load}
+				before := append([]float32(nil), s.Dst...)
+				l.Outer(&s)
+				checkOuter(t, &s, before, width)
+			}
+		}
+	})
+}
+
+func checkOuter(t *testing.T, s *Sum, before []float32, width int) {
+	t.Helper()
+	for at, got := range s.Dst {
+		i, j := at/s.DstStride, at%s.DstStride
+		if j >= width {
+			if got != before[at] {
+				t.Fatalf("wrote between rows at %d,%d", i, j)
+			}
+			continue
+		}
+		var want, bound float64
+		if s.Load {
+			want, bound = float64(before[at]), math.Abs(float64(before[at]))
+		}
+		for m := range s.Depth {
+			v := float64(s.A[m*s.AStride+i]) * float64(s.Panel[m*width+j])
+			want, bound = want+v, bound+math.Abs(v)
+		}
+		if !near(got, want, bound) {
+			t.Fatalf("depth %d, %d rows, load %t, %d,%d: got %g, want %g", s.Depth, s.Rows, s.Load, i, j, got, want)
+		}
+	}
+}
