@@ -195,7 +195,7 @@ func (c *checkpointFile) checkSize() error {
 		layers += depth
 	}
 	tensors := len(c.file.Names())
-	if layers > tensors || c.Model.Size > 1<<14 {
+	if layers > tensors || max(c.Model.Size, c.Model.Width) > 1<<14 {
 		return fmt.Errorf("metadata: a network of %d convolutions for pictures of %d pixels, in a file of %d tensors: %w", layers, c.Model.Size, tensors, ErrCorrupt)
 	}
 	if need := parameters(c.Model); need > elements {

@@ -115,48 +115,64 @@ func (t *Trainer) advance(e *StepDone) {
 	t.release()
 }
 
-// learn is the numeric part of a step: the gradients of all batches, their norm, and the update. It
-// allocates nothing once it has seen the shapes of its batches.
+// learn is the numeric part of a step. It allocates nothing once it has seen the shapes of its
+// batches.
 func (t *Trainer) learn(batches []*loader.Batch, e *StepDone) error {
 	sum := 0.0
 	for i, batch := range batches {
-		loss, err := t.gradients(batch, i > 0)
+		plan, err := t.feed(batch)
+		if err != nil {
+			return fmt.Errorf("training: step %d: %w", e.Step, err)
+		}
+		loss, err := t.gradients(plan, i > 0)
 		if err != nil {
 			return fmt.Errorf("training: step %d: %w", e.Step, err)
 		}
 		sum, e.Bags, e.Images = sum+loss, e.Bags+batch.N, e.Images+batch.T
 	}
-	e.Loss, e.LearningRate = sum/float64(e.Bags), t.schedule.At(e.Step)
+	e.Loss = sum / float64(e.Bags)
+	err := t.update(e)
+	if broken, ok := err.(*NonFiniteError); ok { // errors.As would allocate
+		broken.name(batches)
+	}
+	return err
+}
+
+// feed uploads a batch and makes it the input of the net.
+func (t *Trainer) feed(batch *loader.Batch) (*model.Plan, error) {
+	plan, err := t.Net.Plan(batch.T, batch.N, true)
+	if err != nil {
+		return nil, err
+	}
+	if err := upload(t.Net, plan, batch, true); err != nil {
+		return nil, err
+	}
+	return plan, t.Net.Normalize(plan)
+}
+
+// gradients goes forward and backward through the net and returns the loss, summed over the bags.
+func (t *Trainer) gradients(plan *model.Plan, accumulate bool) (float64, error) {
+	options := model.StepOptions{Scale: t.optimizer.scale(plan.Bags), DropoutSeed: t.dropoutSeed(), Accumulate: accumulate}
+	if err := t.Net.Step(plan, options); err != nil {
+		return 0, err
+	}
+	return t.loss(plan)
+}
+
+// update changes the parameters by the gradients of e.Bags bags, unless loss or gradient is not finite.
+func (t *Trainer) update(e *StepDone) error {
 	var err error
+	e.LearningRate = t.schedule.At(e.Step)
 	if e.GradNorm, err = t.optimizer.prepare(e.LearningRate, e.Bags); err != nil {
 		return fmt.Errorf("training: step %d: %w", e.Step, err)
 	}
 	if !finite(e.Loss) || !finite(e.GradNorm) {
-		return nonFinite(batches, e)
+		return &NonFiniteError{Epoch: e.Epoch, Step: e.Step, LearningRate: e.LearningRate, Loss: e.Loss, GradientNorm: e.GradNorm}
 	}
 	if err := t.optimizer.update(); err != nil {
 		return fmt.Errorf("training: step %d: %w", e.Step, err)
 	}
 	return nil
-}
-
-// gradients computes the gradients of a batch and returns its loss, summed over the bags.
-func (t *Trainer) gradients(batch *loader.Batch, accumulate bool) (float64, error) {
-	plan, err := t.Net.Plan(batch.T, batch.N, true)
-	if err != nil {
-		return 0, err
-	}
-	if err := upload(t.Net, plan, batch, true); err != nil {
-		return 0, err
-	}
-	if err := t.Net.Normalize(plan); err != nil {
-		return 0, err
-	}
-	options := model.StepOptions{Scale: t.optimizer.scale(batch.N), DropoutSeed: t.dropoutSeed(), Accumulate: accumulate}
-	if err := t.Net.Step(plan, options); err != nil {
-		return 0, err
-	}
-	return t.loss(plan)
 }
 
 // dropoutSeed changes with the epoch, and the masks within it with the keys of the batch; a batch
@@ -216,12 +232,11 @@ func (t *Trainer) tellBad() {
 	}
 }
 
-func nonFinite(batches []*loader.Batch, e *StepDone) error {
-	err := &NonFiniteError{Epoch: e.Epoch, Step: e.Step, LearningRate: e.LearningRate, Loss: e.Loss, GradientNorm: e.GradNorm}
+// name adds the bags that the step saw.
+func (e *NonFiniteError) name(batches []*loader.Batch) {
 	for _, b := range batches {
-		err.IDs = append(err.IDs, b.IDs...)
+		e.IDs = append(e.IDs, b.IDs...)
 	}
-	return err
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

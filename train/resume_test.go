@@ -1,0 +1,98 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"nmn/model"
+)
+
+// resumable are settings that each have state of their own to lose.
+func resumable() map[string]func(*rig) {
+	return map[string]func(*rig){
+		"adam, dropout, flips":  func(r *rig) { r.dropout, r.config.Flip = .4, true },
+		"mil, fd, sgd, warm-up": func(r *rig) { r.mil, r.noise, r.config = true, model.FeatureDependent, sgd(r.config) },
+		"accumulation, cosine": func(r *rig) {
+			r.config.Accumulate, r.config.Schedule, r.dropout = 2, Cosine, .3
+		},
+		"overfit, dropout": func(r *rig) { r.config.Overfit, r.dropout = true, .3 },
+	}
+}
+
+func sgd(c Config) Config {
+	c.Optimizer, c.LearningRate, c.WeightDecay, c.ClipNorm, c.WarmupSteps = SGD, 1e-3, 1e-3, 5, 4
+	return c
+}
+
+// interruptAt cancels a context after a step.
+func interruptAt(step int, cancel context.CancelFunc) Observer {
+	return Observer{Step: func(s StepDone) {
+		if s.Step == step {
+			cancel()
+		}
+	}}
+}
+
+func TestResume_EqualsUnbrokenRunBitForBit(t *testing.T) {
+	for name, change := range resumable() {
+		t.Run(name, func(t *testing.T) {
+			r := newRig()
+			change(&r)
+			var unbroken []float64
+			r.observers = []Observer{record(&unbroken)}
+			trainer := r.trainer(t)
+			want := run(t, trainer)
+			steps := want.Step
+			// Mid-epoch, at the end of an epoch, and at the very end, each on other threads and workers.
+			for at, threads := range map[int]int{1: 2, steps/2 - 1: 1, steps / 2: 3, steps - 1: 2} {
+				t.Run(fmt.Sprintf("after step %d", at), func(t *testing.T) {
+					r.directory = t.TempDir()
+					losses := interrupted(t, r, at, threads)
+					resumed, got := resume(t, r, &losses, threads)
+					if !slices.Equal(losses, unbroken) {
+						t.Errorf("losses %v, unbroken %v", losses, unbroken)
+					}
+					if !maps.EqualFunc(weights(t, resumed.Net), weights(t, trainer.Net), slices.Equal) {
+						t.Error("weights differ from those of the unbroken run")
+					}
+					if got.Position != want.Position {
+						t.Errorf("position %+v, unbroken %+v", got.Position, want.Position)
+					}
+				})
+			}
+		})
+	}
+}
+
+// interrupted runs to a step and leaves a checkpoint.
+func interrupted(t *testing.T, r rig, step, threads int) (losses []float64) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	r.threads, r.workers = threads, threads
+	r.observers = []Observer{record(&losses), interruptAt(step, cancel)}
+	_, err := r.trainer(t).Run(ctx)
+	if !errors.Is(err, ErrInterrupted) || !errors.Is(err, context.Canceled) {
+		t.Fatalf("interrupted run gave %v", err)
+	}
+	if len(losses) != step {
+		t.Fatalf("interrupted at step %d, %d steps were made", step, len(losses))
+	}
+	return losses
+}
+
+func resume(t *testing.T, r rig, losses *[]float64, threads int) (*Trainer, Result) {
+	t.Helper()
+	r.threads, r.workers = 3-min(threads, 2), 3
+	r.observers = []Observer{record(losses)}
+	trainer := r.trainer(t)
+	if err := trainer.Resume(filepath.Join(r.directory, LastName)); err != nil {
+		t.Fatal(err)
+	}
+	return trainer, run(t, trainer)
+}

@@ -1,0 +1,120 @@
+package train
+
+import (
+	"context"
+	"testing"
+
+	"nmn/kernels"
+	"nmn/loader"
+	"nmn/model"
+)
+
+// rig is a small run: a few scenes, a narrow net, one stage.
+type rig struct {
+	threads, workers int
+	mil              bool
+	noise            model.NoiseMode
+	dropout          float64
+	bags             int
+	config           Config
+	directory        string
+	observers        []Observer
+	validation       bool
+}
+
+func newRig() rig {
+	c := ScenesPreset()
+	c.BatchBags, c.BatchBagsMIL, c.Stage1Epochs, c.Stage2Epochs = 8, 8, 2, 2
+	c.EvaluateEpochs, c.CheckpointEpochs = 0, 0
+	return rig{threads: 1, workers: 1, noise: model.NoNoise, bags: 40, config: c}
+}
+
+func (r rig) net() model.Config {
+	c := model.Scenes(36, r.mil)
+	c.Widths, c.FC6, c.FC7, c.Dropout, c.Noise = []int{4, 4, 8, 8}, 16, 16, r.dropout, r.noise
+	return c
+}
+
+func openCPU(t testing.TB, threads int) kernels.Backend {
+	t.Helper()
+	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: threads})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { check(t, backend.Close()) })
+	return backend
+}
+
+func scenes(t testing.TB, split string, n int) *loader.Set {
+	t.Helper()
+	set, err := loader.Scenes(loader.ScenesConfig{Seed: 5, Split: split, N: n, Cache: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func (r rig) options(t testing.TB) Options {
+	t.Helper()
+	data := scenes(t, "train", r.bags)
+	net, err := model.New(r.net(), openCPU(t, r.threads))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { check(t, net.Close()) })
+	check(t, start(net, r.config, data))
+	o := Options{Config: r.config, Stage: 1, Net: net, Data: data, Loader: loader.DefaultConfig(), Directory: r.directory, Observers: r.observers}
+	o.Loader.Workers, o.Loader.Prefetch = r.workers, 2*r.workers
+	if r.validation {
+		o.Validation = scenes(t, "val", 24)
+	}
+	return o
+}
+
+func (r rig) trainer(t testing.TB) *Trainer {
+	t.Helper()
+	return newTrainer(t, r.options(t))
+}
+
+func newTrainer(t testing.TB, o Options) *Trainer {
+	t.Helper()
+	trainer, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { check(t, trainer.Close()) })
+	return trainer
+}
+
+func run(t testing.TB, trainer *Trainer) Result {
+	t.Helper()
+	result, err := trainer.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// weights are all parameters of a net.
+func weights(t testing.TB, net *model.Net) map[string][]float32 {
+	t.Helper()
+	all := map[string][]float32{}
+	for _, p := range net.Params() {
+		values, err := net.Values(p)
+		check(t, err)
+		all[p.Name] = values
+	}
+	return all
+}
+
+// record collects the losses of all steps.
+func record(losses *[]float64) Observer {
+	return Observer{Step: func(s StepDone) { *losses = append(*losses, s.Loss) }}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
