@@ -1,0 +1,167 @@
+package model
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/kernels/conform"
+	"nmn/kernels/tensor"
+)
+
+// paramName is the name in this package of a parameter of the fixtures.
+func paramName(fixture string) string {
+	name, kind, _ := strings.Cut(fixture, ".")
+	kind = map[string]string{"w": "weight", "b": "bias", "U": "weight"}[kind]
+	switch {
+	case strings.HasPrefix(name, "conv"):
+		return "backbone." + name + "." + kind
+	case name == "nmn":
+		return "nmn." + kind
+	}
+	return "head." + name + "." + kind
+}
+
+// tinyConfig describes the net of the tiny_net fixtures for an input of this shape.
+func tinyConfig(params *conform.Fixture, x []int) Config {
+	c := Config{Size: x[2], Width: x[3], LastPool: true, MIL: true, Noise: FeatureDependent, NoisePool: "mean",
+		FC6Pad: int(params.Meta["fc6_pad"].(float64)), Classes: int(params.Meta["K"].(float64)),
+		Scale: [3]float32{1, 1, 1}}
+	for _, block := range params.Meta["blocks"].([]any) {
+		entry := block.([]any)
+		c.Depths = append(c.Depths, int(entry[0].(float64)))
+		c.Widths = append(c.Widths, int(entry[1].(float64)))
+	}
+	fc6 := params.Input("params.fc6.w").Shape
+	c.FC6, c.FC6Kernel = fc6[0], fc6[2]
+	c.FC7 = params.Input("params.fc7.w").Shape[0]
+	return c
+}
+
+// tiny makes the net of the fixtures with its weights, and a plan with the batch.
+func tiny(t *testing.T, params *conform.Fixture, x, z conform.Array, change func(*Config)) (*Net, *Plan) {
+	t.Helper()
+	c := tinyConfig(params, x.Shape)
+	change(&c)
+	n := newNet(t, openCPU(t, 2), c)
+	byName := map[string]*Param{}
+	for _, p := range n.Params() {
+		byName[p.Name] = p
+	}
+	for _, name := range params.Group("inputs.params") {
+		p := byName[paramName(name)]
+		if p == nil {
+			if strings.HasPrefix(name, "nmn.") && c.Noise != FeatureDependent {
+				continue
+			}
+			t.Fatalf("the net has no %s", name)
+		}
+		if err := n.SetValues(p, params.Parameter("inputs.params", name).Float32s()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bags := x.Shape[0]
+	p := plan(t, n, bags, bags)
+	put(t, n, p.X, x.NHWC())
+	put(t, n, p.Labels, z)
+	return n, p
+}
+
+func put(t *testing.T, n *Net, to *tensor.Tensor, a conform.Array) {
+	t.Helper()
+	if err := n.upload(to, a.Float32s()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func checkGradients(t *testing.T, n *Net, f *conform.Fixture, group string) {
+	t.Helper()
+	got := gradients(t, n)
+	for _, name := range f.Group("expected." + group) {
+		if name == "x" {
+			continue
+		}
+		g, ok := got[paramName(name)]
+		want := f.Parameter("expected."+group, name)
+		if !ok { // the fixture lists zero gradients for a noise model that is not there
+			if slices.ContainsFunc(want.Data, func(v float64) bool { return v != 0 }) {
+				t.Errorf("no gradient of %s", name)
+			}
+			continue
+		}
+		want.Check(t, g)
+	}
+}
+
+func checkLoss(t *testing.T, n *Net, p *Plan, want conform.Array) {
+	t.Helper()
+	losses, err := n.download(p.Loss)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean := 0.0
+	for _, l := range losses {
+		mean += float64(l) / float64(len(losses))
+	}
+	want.Check(t, []float32{float32(mean)})
+}
+
+func checkTensor(t *testing.T, n *Net, got *tensor.Tensor, want conform.Array) {
+	t.Helper()
+	values, err := n.download(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Check(t, values)
+}
+
+func TestTinyNet_ForwardLossAndAllGradients(t *testing.T) {
+	params, f := conform.LoadFixture(t, "tiny_net_params"), conform.LoadFixture(t, "tiny_net")
+	n, p := tiny(t, params, params.Input("x"), params.Input("z"), func(*Config) {})
+	step(t, n, p, StepOptions{Scale: 1 / float32(p.Bags), InputGradient: true})
+	checkLoss(t, n, p, f.Expected("loss"))
+	checkTensor(t, n, p.Features, f.Expected("pool").NHWC())
+	checkTensor(t, n, p.Logits, f.Expected("o").NHWC())
+	checkTensor(t, n, p.Pooled, f.Expected("g"))
+	checkTensor(t, n, p.Prob, f.Expected("p"))
+	checkTensor(t, n, p.Posterior, f.Expected("rho1"))
+	checkTensor(t, n, p.Observed, f.Expected("p_obs"))
+	checkGradients(t, n, f, "grads")
+	checkTensor(t, n, p.DX, f.Expected("grads.x").NHWC())
+}
+
+func TestTinyNet_WithoutNoiseWithMaxFeaturesAndDetached(t *testing.T) {
+	params, f := conform.LoadFixture(t, "tiny_net_params"), conform.LoadFixture(t, "tiny_net_variants")
+	for group, change := range map[string]func(*Config){
+		"bce":          func(c *Config) { c.Noise = NoNoise },
+		"nmn_gmax":     func(c *Config) { c.NoisePool = "max" },
+		"nmn_detach_g": func(c *Config) { c.NoiseDetach = true },
+	} {
+		t.Run(group, func(t *testing.T) {
+			n, p := tiny(t, params, params.Input("x"), params.Input("z"), change)
+			step(t, n, p, StepOptions{Scale: 1 / float32(p.Bags)})
+			checkLoss(t, n, p, f.Expected(group+".loss"))
+			checkGradients(t, n, f, group+".grads")
+		})
+	}
+}
+
+// A net with a noise model that is told to leave it out learns as one without.
+func TestTinyNet_WithoutNoiseByOption(t *testing.T) {
+	params, f := conform.LoadFixture(t, "tiny_net_params"), conform.LoadFixture(t, "tiny_net_variants")
+	n, p := tiny(t, params, params.Input("x"), params.Input("z"), func(*Config) {})
+	step(t, n, p, StepOptions{Scale: 1 / float32(p.Bags), WithoutNoise: true})
+	checkLoss(t, n, p, f.Expected("bce.loss"))
+	checkGradients(t, n, f, "bce.grads")
+}
+
+func TestTinyNet_UnpaddedFC6(t *testing.T) {
+	params, f := conform.LoadFixture(t, "tiny_net_params"), conform.LoadFixture(t, "tiny_net_pad0")
+	n, p := tiny(t, params, f.Input("x"), f.Input("z"), func(c *Config) { c.FC6Pad = int(f.Meta["fc6_pad"].(float64)) })
+	step(t, n, p, StepOptions{Scale: 1 / float32(p.Bags)})
+	checkLoss(t, n, p, f.Expected("loss"))
+	checkTensor(t, n, p.Features, f.Expected("pool").NHWC())
+	checkTensor(t, n, p.Logits, f.Expected("o").NHWC())
+	checkTensor(t, n, p.Prob, f.Expected("p"))
+	checkGradients(t, n, f, "grads")
+}
