@@ -28,9 +28,9 @@ func tinyConfig(params *conform.Fixture, x []int) Config {
 		FC6Pad: int(params.Meta["fc6_pad"].(float64)), Classes: int(params.Meta["K"].(float64)),
 		Scale: [3]float32{1, 1, 1}}
 	for _, block := range params.Meta["blocks"].([]any) {
-		entry := block.([]any)
-		c.Depths = append(c.Depths, int(entry[0].(float64)))
-		c.Widths = append(c.Widths, int(entry[1].(float64)))
+		channels := block.([]any) // of each convolution
+		c.Depths = append(c.Depths, len(channels))
+		c.Widths = append(c.Widths, int(channels[0].(float64)))
 	}
 	fc6 := params.Input("params.fc6.w").Shape
 	c.FC6, c.FC6Kernel = fc6[0], fc6[2]
