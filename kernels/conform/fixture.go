@@ -137,25 +137,17 @@ func parseSafetensors(data []byte) (*Fixture, error) {
 			if err != nil {
 				return nil, err
 			}
-			a.Shape, a.Data, a.exact = shape, widen(values), true
+			a.Shape, a.Data, a.exact = shape, widened(values), true
 		} else {
 			values, shape, err := file.Float32(name)
 			if err != nil {
 				return nil, err
 			}
-			a.Shape, a.Data = shape, widen(values)
+			a.Shape, a.Data = shape, widened(values)
 		}
 		f.arrays[name] = a
 	}
 	return f, errors.Join(f.walk("", h.Scalars), f.tolerate(h.Tolerance))
-}
-
-func widen[E float32 | int64](values []E) []float64 {
-	out := make([]float64, len(values))
-	for i, v := range values {
-		out[i] = float64(v)
-	}
-	return out
 }
 
 // walk collects the tensors, numbers and other values of a JSON object under their paths.

@@ -1,0 +1,251 @@
+package conform
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	dense "gorgonia.org/tensor"
+
+	"nmn/kernels"
+	"nmn/kernels/ref"
+	"nmn/kernels/tensor"
+	"nmn/rng"
+)
+
+// Case is one call of one operation with everything that is needed to judge it.
+type Case struct {
+	Op    string // method of kernels.Backend
+	Name  string // parameters as key=value parts; with Op unique
+	Large bool   // a size of the real network: left out by -short, and timed by Bench
+	// Refuse marks a call that must return an error and nothing else: ErrShape unless Bags is set.
+	Refuse bool
+	// Bags marks a refusal of frame offsets, which only a device that reads them on the host can give.
+	Bags bool
+
+	build func(*values) *call
+}
+
+// call is a case made concrete: operands with their values and the call of the operation on them.
+type call struct {
+	operands []*operand
+	run      func(b kernels.Backend) error
+	flops    float64 // floating-point operations, 0 where memory decides the speed
+}
+
+// make draws the values of the case: always the same ones.
+func (c Case) make() *call {
+	return c.build(&values{rng.New(rng.Derive(1, c.Op+"/"+c.Name))})
+}
+
+// operand is a tensor of a call. Exactly one of float32s, int32s and uint8s is set for what is read;
+// none for a float32 output, which is filled with NaN before the call.
+type operand struct {
+	name     string
+	shape    []int
+	float32s []float32
+	int32s   []int32
+	uint8s   []uint8
+
+	want    []float64 // nil for operands that the operation must not change
+	at      []int     // elements that want tells, nil for all
+	verdict verdict
+	// numeric is the central difference of the reference's forward at element i, nil for none.
+	numeric func(i int) float64
+
+	t, whole *tensor.Tensor // view and its memory with guards, while bound to a device
+}
+
+// guard is the number of elements before and after each operand: they keep whole vectors aligned.
+const guard = 64
+
+// Guard values: a float32 NaN with its own payload, so that an operation that reads it gives NaN; an
+// index far outside of everything; a byte.
+const (
+	guardBits  = 0x7fc0beef
+	guardInt32 = math.MaxInt32 - 12345
+	guardByte  = 0xa5
+)
+
+func (o *operand) length() int {
+	n, _ := tensor.Elements(o.shape)
+	return n
+}
+
+func (o *operand) dtype() tensor.DType {
+	switch {
+	case o.int32s != nil:
+		return tensor.Int32
+	case o.uint8s != nil:
+		return tensor.Uint8
+	}
+	return tensor.Float32
+}
+
+// bind allocates the operand on a device, between guards.
+func (o *operand) bind(b tensor.Device) (err error) {
+	if o.whole, err = b.Alloc(o.dtype(), o.length()+2*guard); err != nil {
+		return err
+	}
+	middle, err := o.whole.Rows(guard, guard+o.length())
+	if err != nil {
+		return err
+	}
+	o.t, err = middle.Reshape(o.shape...)
+	return err
+}
+
+// fill writes guards and contents to the device; garbage fills an output.
+func (o *operand) fill(b tensor.Device, garbage float32) error {
+	return b.Upload(o.whole, o.image(garbage))
+}
+
+// image is the whole memory of the operand as it stands before a call.
+func (o *operand) image(garbage float32) *dense.Dense {
+	n := o.length()
+	switch o.dtype() {
+	case tensor.Int32:
+		return host(surround(o.int32s, n, guardInt32, 0))
+	case tensor.Uint8:
+		return host(surround(o.uint8s, n, guardByte, 0))
+	}
+	return host(surround(o.float32s, n, math.Float32frombits(guardBits), garbage))
+}
+
+func surround[E any](contents []E, n int, guardValue, garbage E) []E {
+	list := make([]E, n+2*guard)
+	for i := range list {
+		list[i] = guardValue
+	}
+	for i := range n {
+		list[guard+i] = garbage
+	}
+	copy(list[guard:], contents)
+	return list
+}
+
+func host[E any](list []E) *dense.Dense {
+	return dense.New(dense.WithShape(len(list)), dense.WithBacking(list))
+}
+
+// read copies the whole memory of the operand from the device.
+func (o *operand) read(b tensor.Device) (*dense.Dense, error) {
+	n := o.length() + 2*guard
+	var d *dense.Dense
+	switch o.dtype() {
+	case tensor.Int32:
+		d = host(make([]int32, n))
+	case tensor.Uint8:
+		d = host(make([]uint8, n))
+	default:
+		d = host(make([]float32, n))
+	}
+	return d, b.Download(d, o.whole)
+}
+
+// values draws the contents of operands.
+type values struct{ stream rng.Stream }
+
+func input(name string, data []float32, shape ...int) *operand {
+	return &operand{name: name, shape: shape, float32s: data}
+}
+
+func ints(name string, data []int32, shape ...int) *operand {
+	return &operand{name: name, shape: shape, int32s: data}
+}
+
+func octets(name string, data []uint8, shape ...int) *operand {
+	return &operand{name: name, shape: shape, uint8s: data}
+}
+
+func output(name string, want []float64, v verdict, shape ...int) *operand {
+	return &operand{name: name, shape: shape, want: want, verdict: v}
+}
+
+// inOut is an operand that is read and written.
+func inOut(name string, data []float32, want []float64, v verdict, shape ...int) *operand {
+	return &operand{name: name, shape: shape, float32s: data, want: want, verdict: v}
+}
+
+// normal returns n normally distributed numbers.
+func (v *values) normal(n int) []float32 {
+	list := make([]float32, n)
+	for i := range list {
+		list[i] = float32(v.stream.Normal(0, 1))
+	}
+	return list
+}
+
+// coarse returns n numbers of a few levels from -1 to 1.5, so that ties and zeros are common.
+func (v *values) coarse(n int) []float32 {
+	list := make([]float32, n)
+	for i := range list {
+		list[i] = float32(v.stream.Intn(6)-2) / 2
+	}
+	return list
+}
+
+// labels returns n zeros and ones.
+func (v *values) labels(n int) []float32 {
+	list := make([]float32, n)
+	for i := range list {
+		list[i] = float32(v.stream.Intn(2))
+	}
+	return list
+}
+
+// wide returns float32 values for the reference; nil stays nil.
+func wide(list []float32) []float64 {
+	if list == nil {
+		return nil
+	}
+	return widened(list)
+}
+
+func widened[E float32 | int32 | uint8 | int64](list []E) []float64 {
+	out := make([]float64, len(list))
+	for i, v := range list {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+func sum(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = a[i] + b[i]
+	}
+	return out
+}
+
+func offsets(list []int32) []int {
+	out := make([]int, len(list))
+	for i, v := range list {
+		out[i] = int(v)
+	}
+	return out
+}
+
+// oneEach are the offsets of T bags of one frame, which a nil tensor of bags stands for.
+func oneEach(frames int) []int32 {
+	list := make([]int32, frames+1)
+	for i := range list {
+		list[i] = int32(i)
+	}
+	return list
+}
+
+// differences makes the numeric gradient of the scalar sum of dy·forward with respect to x.
+func differences(x, dy []float64, forward func() []float64) func(i int) float64 {
+	return func(i int) float64 {
+		return ref.Central(func() float64 { return ref.Dot(dy, forward()) }, x, i, 1e-4)
+	}
+}
+
+// named joins key=value parts; only characters that stand for themselves in a pattern of go test -run.
+func named(format string, arguments ...any) string {
+	return strings.ReplaceAll(fmt.Sprintf(format, arguments...), "-", "m")
+}
+
+// dimensions writes a shape for a name: 8x14x14x3.
+func dimensions(shape []int) string { return strings.ReplaceAll(tensor.Format(shape), "×", "x") }

@@ -1,0 +1,32 @@
+package conform
+
+import "nmn/kernels/tensor"
+
+// Cases lists all cases, operation by operation. Every method of kernels.Backend beyond the device's
+// own has some.
+func Cases() []Case {
+	var list []Case
+	for _, family := range []func() []Case{
+		convCases, activationCases, poolCases, bagCases, noiseCases, likelihoodCases, updateCases, pixelCases,
+	} {
+		list = append(list, family()...)
+	}
+	return list
+}
+
+// refuse makes a case of a call that must give ErrShape.
+func refuse(op, name string, build func(*values) *call) Case {
+	return Case{Op: op, Name: "refuse=" + name, Refuse: true, build: build}
+}
+
+// wrongShape is the shape of one operand that does not fit the others.
+type wrongShape struct {
+	name  string
+	shape []int
+}
+
+// blank is an input of zeros: what a refusal is called with.
+func blank(shape ...int) *operand {
+	n, _ := tensor.Elements(shape)
+	return input("blank", make([]float32, n), shape...)
+}

@@ -1,0 +1,305 @@
+package conform
+
+import (
+	"fmt"
+
+	"nmn/kernels"
+	"nmn/kernels/conv"
+	"nmn/kernels/ref"
+)
+
+// convSmall are shapes around every tile size that an engine may use (6, 12, 14, 16, 32) in output
+// columns, channels and filters, with odd and degenerate maps.
+func convSmall() []ref.Conv {
+	list := []ref.Conv{
+		{N: 1, H: 1, W: 1, C: 1, K: 1, R: 1, S: 1},
+		{N: 1, H: 1, W: 1, C: 2, K: 3, R: 3, S: 3, Pad: 1},
+		{N: 2, H: 9, W: 7, C: 3, K: 4, R: 3, S: 3, Pad: 1},
+		{N: 2, H: 6, W: 5, C: 3, K: 2, R: 3, S: 3},
+		{N: 2, H: 11, W: 9, C: 3, K: 4, R: 7, S: 7},
+		{N: 3, H: 7, W: 7, C: 5, K: 33, R: 7, S: 7},
+		{N: 1, H: 8, W: 9, C: 4, K: 5, R: 5, S: 5, Pad: 2},
+		{N: 1, H: 5, W: 8, C: 3, K: 6, R: 2, S: 3, Pad: 1},
+		{N: 1, H: 6, W: 6, C: 2, K: 2, R: 7, S: 7, Pad: 6},
+		{N: 5, H: 1, W: 1, C: 40, K: 17, R: 1, S: 1},
+		{N: 1, H: 1, W: 40, C: 3, K: 8, R: 1, S: 3},
+		{N: 1, H: 40, W: 1, C: 3, K: 8, R: 3, S: 1},
+	}
+	for _, n := range []int{5, 6, 7, 11, 12, 13, 14, 15, 16, 17, 31, 32, 33} {
+		list = append(list,
+			ref.Conv{N: 1, H: 4, W: n, C: 3, K: 5, R: 3, S: 3, Pad: 1},   // columns of the output
+			ref.Conv{N: 1, H: 3, W: 5, C: 7, K: n, R: 3, S: 3, Pad: 1},   // filters
+			ref.Conv{N: 2, H: 3, W: 4, C: n, K: 9, R: 3, S: 3, Pad: 1},   // channels
+			ref.Conv{N: 1, H: n, W: n, C: n, K: n, R: 1, S: 1},           // all at once
+			ref.Conv{N: n, H: 1, W: 1, C: 2*n + 1, K: n + 1, R: 1, S: 1}) // fully connected, rows
+	}
+	return list
+}
+
+// convLarge are layers of VGG16-FCN at 224 pixels, or a part of their filters.
+func convLarge() []ref.Conv {
+	return []ref.Conv{
+		{N: 1, H: 224, W: 224, C: 3, K: 64, R: 3, S: 3, Pad: 1},
+		{N: 1, H: 112, W: 112, C: 64, K: 32, R: 3, S: 3, Pad: 1},
+		{N: 1, H: 28, W: 28, C: 256, K: 128, R: 3, S: 3, Pad: 1},
+		{N: 2, H: 14, W: 14, C: 512, K: 64, R: 3, S: 3, Pad: 1},
+		{N: 2, H: 7, W: 7, C: 512, K: 64, R: 7, S: 7},
+		{N: 32, H: 1, W: 1, C: 4096, K: 1000, R: 1, S: 1},
+	}
+}
+
+func convName(g ref.Conv, extra string) string {
+	return named("n=%d,h=%d,w=%d,c=%d,k=%d,r=%d,s=%d,pad=%d%s", g.N, g.H, g.W, g.C, g.K, g.R, g.S, g.Pad, extra)
+}
+
+func convCases() []Case {
+	list := append(eachConv("Conv", forwardCall), convRefusals()...)
+	list = append(list, eachConv("ConvGradData", gradDataCall)...)
+	list = append(list, eachConv("ConvGradFilter", gradFilterCall)...)
+	list = append(list, eachConv("ConvGradBias", gradBiasCall)...)
+	return append(list, gradRefusals()...)
+}
+
+// convVariant are the switches of a call; each shape gets one, in turn, and the plain call always.
+type convVariant struct {
+	name                         string
+	bias, relu, accumulate, mask bool
+	inPlace                      bool // dx is the memory of mask
+}
+
+func convVariants(op string) []convVariant {
+	switch op {
+	case "Conv":
+		return []convVariant{{name: "", bias: true}, {name: ",bias=none"}, {name: ",relu=true", bias: true, relu: true},
+			{name: ",bias=none,relu=true", relu: true}}
+	case "ConvGradData":
+		return []convVariant{{}, {name: ",mask=true", mask: true}, {name: ",accumulate=true", accumulate: true},
+			{name: ",mask=true,accumulate=true", mask: true, accumulate: true}, {name: ",mask=inplace", mask: true, inPlace: true}}
+	}
+	return []convVariant{{}, {name: ",accumulate=true", accumulate: true}}
+}
+
+func eachConv(op string, build func(ref.Conv, convVariant, *values, sampler) *call) []Case {
+	var list []Case
+	add := func(g ref.Conv, v convVariant, large bool) {
+		list = append(list, Case{Op: op, Name: convName(g, v.name), Large: large, build: func(r *values) *call {
+			return build(g, v, r, sampler{r, large})
+		}})
+	}
+	variants := convVariants(op)
+	for i, g := range convSmall() {
+		add(g, variants[0], false)
+		add(g, variants[1+i%(len(variants)-1)], false)
+	}
+	for i, g := range convLarge() {
+		add(g, variants[i%len(variants)], true)
+	}
+	return list
+}
+
+// sampler decides which elements of an output the reference computes: all, or some of a large one.
+type sampler struct {
+	r     *values
+	large bool
+}
+
+// expect evaluates the reference, given at any index of an a×b×c×d array.
+func (s sampler) expect(a, b, c, d int, f func(i, j, k, l int) float64) (at []int, want []float64) {
+	n, samples := a*b*c*d, a*b*c*d
+	if s.large {
+		samples = min(n, 500)
+		at = make([]int, samples)
+	}
+	want = make([]float64, samples)
+	for e := range samples {
+		i := e
+		if s.large {
+			i = s.r.stream.Intn(n)
+			at[e] = i
+		}
+		want[e] = f(i/(b*c*d), i/(c*d)%b, i/d%c, i%d)
+	}
+	return at, want
+}
+
+// smallEnough tells whether the forward of a shape may be evaluated for central differences.
+func smallEnough(g ref.Conv) bool { return g.N*g.P()*g.Q()*g.K*g.R*g.S*g.C < 40_000 }
+
+func convFLOPs(g ref.Conv) float64 {
+	return 2 * float64(g.N*g.P()*g.Q()) * float64(g.K) * float64(g.R*g.S*g.C)
+}
+
+// tensors of a convolution, with values.
+type convValues struct{ x, w, b, dy []float32 }
+
+func drawConv(g ref.Conv, r *values) convValues {
+	return convValues{
+		x: r.normal(g.N * g.H * g.W * g.C), w: r.normal(g.K * g.R * g.S * g.C),
+		b: r.normal(g.K), dy: r.normal(g.N * g.P() * g.Q() * g.K),
+	}
+}
+
+func (g convValues) input(s ref.Conv) *operand  { return input("x", g.x, s.N, s.H, s.W, s.C) }
+func (g convValues) filter(s ref.Conv) *operand { return input("w", g.w, s.K, s.R, s.S, s.C) }
+func (g convValues) upstream(s ref.Conv) *operand {
+	return input("dy", g.dy, s.N, s.P(), s.Q(), s.K)
+}
+
+func forwardCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
+	d := drawConv(g, r)
+	x, w, b := d.input(g), d.filter(g), input("b", d.b, g.K)
+	wideX, wideW, wideB := wide(d.x), wide(d.w), wide(d.b)
+	if !v.bias {
+		wideB = nil
+	}
+	at, want := s.expect(g.N, g.P(), g.Q(), g.K, func(n, p, q, k int) float64 {
+		y := g.ForwardAt(wideX, wideW, wideB, n, p, q, k)
+		if v.relu && y < 0 {
+			return 0
+		}
+		return y
+	})
+	y := output("y", want, sums(g.R*g.S*g.C), g.N, g.P(), g.Q(), g.K)
+	y.at = at
+	operands := []*operand{y, x, w}
+	if v.bias {
+		operands = append(operands, b)
+	}
+	p := conv.Params{Pad: g.Pad, ReLU: v.relu}
+	return &call{operands: operands, flops: convFLOPs(g), run: func(k kernels.Backend) error { return k.Conv(y.t, x.t, w.t, b.t, p) }}
+}
+
+func gradDataCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
+	d := drawConv(g, r)
+	dy, w := d.upstream(g), d.filter(g)
+	mask := input("mask", r.coarse(len(d.x)), g.N, g.H, g.W, g.C)
+	wideDY, wideW, held := wide(d.dy), wide(d.w), r.normal(len(d.x))
+	at, want := s.expect(g.N, g.H, g.W, g.C, func(n, h, column, c int) float64 {
+		i := ((n*g.H+h)*g.W+column)*g.C + c
+		if v.mask && mask.float32s[i] <= 0 {
+			return 0
+		}
+		dx := g.GradDataAt(wideDY, wideW, n, h, column, c)
+		if v.accumulate {
+			dx += float64(held[i])
+		}
+		return dx
+	})
+	dx := output("dx", want, sums(g.R*g.S*g.K), g.N, g.H, g.W, g.C)
+	dx.at = at
+	operands := []*operand{dx, dy, w}
+	switch {
+	case v.inPlace:
+		dx.float32s, mask = mask.float32s, dx
+	case v.mask:
+		operands = append(operands, mask)
+	default:
+		mask = &operand{}
+		wideX := wide(d.x)
+		if !v.accumulate && smallEnough(g) {
+			dx.numeric = differences(wideX, wideDY, func() []float64 { return g.Forward(wideX, wideW, nil) })
+		}
+	}
+	if v.accumulate {
+		dx.float32s = held
+	}
+	p := conv.Params{Pad: g.Pad, Accumulate: v.accumulate}
+	return &call{operands: operands, flops: convFLOPs(g), run: func(k kernels.Backend) error { return k.ConvGradData(dx.t, dy.t, w.t, mask.t, p) }}
+}
+
+func gradFilterCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
+	d := drawConv(g, r)
+	x, dy := d.input(g), d.upstream(g)
+	wideX, wideDY, held := wide(d.x), wide(d.dy), r.normal(len(d.w))
+	at, want := s.expect(g.K, g.R, g.S, g.C, func(k, row, column, c int) float64 {
+		dw := g.GradFilterAt(wideX, wideDY, k, row, column, c)
+		if v.accumulate {
+			dw += float64(held[((k*g.R+row)*g.S+column)*g.C+c])
+		}
+		return dw
+	})
+	dw := output("dw", want, sums(g.N*g.P()*g.Q()), g.K, g.R, g.S, g.C)
+	dw.at = at
+	if v.accumulate {
+		dw.float32s = held
+	} else if wideW := wide(d.w); smallEnough(g) {
+		dw.numeric = differences(wideW, wideDY, func() []float64 { return g.Forward(wideX, wideW, nil) })
+	}
+	p := conv.Params{Pad: g.Pad, Accumulate: v.accumulate}
+	return &call{operands: []*operand{dw, x, dy}, flops: convFLOPs(g),
+		run: func(k kernels.Backend) error { return k.ConvGradFilter(dw.t, x.t, dy.t, p) }}
+}
+
+func gradBiasCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
+	d := drawConv(g, r)
+	dy := d.upstream(g)
+	wideX, wideW, wideB, wideDY := wide(d.x), wide(d.w), wide(d.b), wide(d.dy)
+	want := g.GradBias(wideDY)
+	db := output("db", want, sums(g.N*g.P()*g.Q()), g.K)
+	if v.accumulate {
+		db.float32s = r.normal(g.K)
+		db.want = sum(want, wide(db.float32s))
+	} else if smallEnough(g) {
+		db.numeric = differences(wideB, wideDY, func() []float64 { return g.Forward(wideX, wideW, wideB) })
+	}
+	p := conv.Params{Pad: g.Pad, Accumulate: v.accumulate}
+	return &call{operands: []*operand{db, dy}, run: func(k kernels.Backend) error { return k.ConvGradBias(db.t, dy.t, p) }}
+}
+
+// convRefusals are calls of Conv whose shapes do not fit.
+func convRefusals() []Case {
+	cases := []struct {
+		name    string
+		y, x, w []int
+		pad     int
+	}{
+		{"channels", []int{1, 4, 4, 2}, []int{1, 4, 4, 3}, []int{2, 3, 3, 4}, 1},
+		{"filters", []int{1, 4, 4, 3}, []int{1, 4, 4, 3}, []int{2, 3, 3, 3}, 1},
+		{"rows", []int{1, 3, 4, 2}, []int{1, 4, 4, 3}, []int{2, 3, 3, 3}, 1},
+		{"bags", []int{2, 4, 4, 2}, []int{1, 4, 4, 3}, []int{2, 3, 3, 3}, 1},
+		{"filter_too_large", []int{1, 1, 1, 2}, []int{1, 2, 2, 3}, []int{2, 3, 3, 3}, 0},
+		{"negative_padding", []int{1, 4, 4, 2}, []int{1, 8, 8, 3}, []int{2, 3, 3, 3}, -1},
+		{"rank", []int{1, 4, 4, 2}, []int{1, 4, 12}, []int{2, 3, 3, 3}, 1},
+	}
+	var list []Case
+	for _, c := range cases {
+		list = append(list, refuse("Conv", c.name, func(*values) *call {
+			y, x, w := blank(c.y...), blank(c.x...), blank(c.w...)
+			return &call{operands: []*operand{y, x, w}, run: func(k kernels.Backend) error {
+				return k.Conv(y.t, x.t, w.t, nil, conv.Params{Pad: c.pad})
+			}}
+		}))
+	}
+	return append(list, refuse("Conv", "bias", func(*values) *call {
+		y, x, w, b := blank(1, 4, 4, 2), blank(1, 4, 4, 3), blank(2, 3, 3, 3), blank(3)
+		return &call{operands: []*operand{y, x, w, b}, run: func(k kernels.Backend) error {
+			return k.Conv(y.t, x.t, w.t, b.t, conv.Params{Pad: 1})
+		}}
+	}))
+}
+
+func gradRefusals() []Case {
+	p := conv.Params{Pad: 1}
+	of := func(op, name string, shapes [][]int, run func(k kernels.Backend, o []*operand) error) Case {
+		return refuse(op, name, func(*values) *call {
+			var operands []*operand
+			for _, shape := range shapes {
+				operands = append(operands, blank(shape...))
+			}
+			return &call{operands: operands, run: func(k kernels.Backend) error { return run(k, operands) }}
+		})
+	}
+	var list []Case
+	for i, wrong := range [][]int{{1, 4, 4, 5}, {1, 4, 5, 3}, {2, 4, 4, 3}} {
+		list = append(list,
+			of("ConvGradData", fmt.Sprintf("dx_%d", i), [][]int{wrong, {1, 4, 4, 2}, {2, 3, 3, 3}},
+				func(k kernels.Backend, o []*operand) error { return k.ConvGradData(o[0].t, o[1].t, o[2].t, nil, p) }),
+			of("ConvGradFilter", fmt.Sprintf("x_%d", i), [][]int{{2, 3, 3, 3}, wrong, {1, 4, 4, 2}},
+				func(k kernels.Backend, o []*operand) error { return k.ConvGradFilter(o[0].t, o[1].t, o[2].t, p) }))
+	}
+	return append(list,
+		of("ConvGradData", "mask", [][]int{{1, 4, 4, 3}, {1, 4, 4, 2}, {2, 3, 3, 3}, {1, 4, 3, 3}},
+			func(k kernels.Backend, o []*operand) error { return k.ConvGradData(o[0].t, o[1].t, o[2].t, o[3].t, p) }),
+		of("ConvGradBias", "filters", [][]int{{3}, {1, 4, 4, 2}},
+			func(k kernels.Backend, o []*operand) error { return k.ConvGradBias(o[0].t, o[1].t, p) }))
+}

@@ -1,0 +1,172 @@
+package conform
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/kernels"
+)
+
+// Options tell what a device promises beyond the contracts of the operations.
+type Options struct {
+	Accuracy Accuracy // zero means FP32
+	// Other opens the same device with another number of threads: results must be equal bit for bit.
+	// nil leaves the check out.
+	Other func(t testing.TB) kernels.Backend
+	// ZeroAllocs demands that a call allocates nothing on the host.
+	ZeroAllocs bool
+	// UncheckedBags tells that the device does not read frame offsets on the host: empty bags are not
+	// refused.
+	UncheckedBags bool
+	// Large tells when the sizes of the real network are run: not under -short, by default.
+	Large Large
+	// Unsupported names operations that the device does not have, with the reason. They are skipped.
+	Unsupported map[string]string
+}
+
+// Large tells when the sizes of the real network are run.
+type Large uint8
+
+// Policies for large cases.
+const (
+	UnlessShort Large = iota
+	Never             // for a backend that serves as an example only
+)
+
+// Run judges a backend by all cases; under -short without those of the real network's size. Each case
+// is a subtest OP/NAME, so that one is run again by its printed name.
+func Run(t *testing.T, open func(t testing.TB) kernels.Backend, o Options) {
+	t.Helper()
+	if o.Accuracy == (Accuracy{}) {
+		o.Accuracy = FP32()
+	}
+	b := open(t)
+	var other kernels.Backend
+	if o.Other != nil {
+		other = o.Other(t)
+	}
+	run, skipped := 0, 0
+	for _, group := range byOp(Cases()) {
+		t.Run(group[0].Op, func(t *testing.T) {
+			for _, c := range group {
+				t.Run(c.Name, func(t *testing.T) {
+					skipped++
+					if c.Large && (testing.Short() || o.Large == Never) {
+						t.Skip("the sizes of the real network are left out")
+					}
+					if reason := o.skips(c); reason != "" {
+						Skip(t, b.Name(), reason)
+					}
+					skipped--
+					run++
+					for _, err := range judge(b, other, c, o) {
+						t.Error(err)
+					}
+					if t.Failed() {
+						t.Logf("on %s; again: go test -run '%s'", b.Name(), rerun(t.Name()))
+					}
+				})
+			}
+		})
+	}
+	t.Logf("%s: %d cases, %d skipped", b.Name(), run, skipped)
+}
+
+// rerun is the pattern that runs one subtest alone.
+func rerun(name string) string { return "^" + strings.ReplaceAll(name, "/", "$/^") + "$" }
+
+// skips tells why a device cannot run a case, empty when it can.
+func (o Options) skips(c Case) string {
+	switch reason, unsupported := o.Unsupported[c.Op]; {
+	case unsupported:
+		return c.Op + " is not supported: " + reason
+	case c.Bags && o.UncheckedBags:
+		return "the device does not read frame offsets"
+	}
+	return ""
+}
+
+// RequireEnv names the environment variable that lists, with commas, the devices and levels whose
+// tests must not be skipped, for example "cuda,avx512".
+const RequireEnv = "NMN_REQUIRE"
+
+// Skip skips a test that needs a device or instruction-set level, saying why, unless NMN_REQUIRE
+// forbids it: then the test fails. feature is what was missing, for example "avx512", or a longer
+// description that holds it as a word.
+func Skip(t testing.TB, feature, reason string) {
+	t.Helper()
+	if required := forbidden(os.Getenv(RequireEnv), feature); required != "" {
+		t.Fatalf("%s: %s, but %s=%s demands it", feature, reason, RequireEnv, required)
+	}
+	t.Skipf("%s: %s", feature, reason)
+}
+
+// forbidden returns the first required word that occurs in a feature.
+func forbidden(required, feature string) string {
+	words := strings.FieldsFunc(strings.ToLower(feature), func(r rune) bool {
+		return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	for _, word := range strings.Split(strings.ToLower(required), ",") {
+		if word = strings.TrimSpace(word); word != "" && slices.Contains(words, word) {
+			return word
+		}
+	}
+	return ""
+}
+
+// byOp groups cases by operation, in the order of each one's first case.
+func byOp(cases []Case) [][]Case {
+	var groups [][]Case
+	place := map[string]int{}
+	for _, c := range cases {
+		i, ok := place[c.Op]
+		if !ok {
+			i = len(groups)
+			place[c.Op], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], c)
+	}
+	return groups
+}
+
+// Bench times all cases of the real network's size on a backend: GFLOP/s where arithmetic decides,
+// GB/s of operands where memory does.
+func Bench(b *testing.B, open func(t testing.TB) kernels.Backend, o Options) {
+	backend := open(b)
+	for _, c := range Cases() {
+		if !c.Large || c.Refuse || o.Unsupported[c.Op] != "" {
+			continue
+		}
+		b.Run(fmt.Sprintf("op=%s/%s", c.Op, c.Name), func(b *testing.B) {
+			k := c.make()
+			release, err := k.bind(backend, 0)
+			defer release()
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := k.guarded(backend); err != nil {
+					b.Fatal(err)
+				}
+			}
+			k.report(b)
+		})
+	}
+}
+
+func (k *call) report(b *testing.B) {
+	seconds := b.Elapsed().Seconds() / float64(b.N)
+	if k.flops > 0 {
+		b.ReportMetric(k.flops/seconds/1e9, "GFLOP/s")
+		return
+	}
+	moved := 0
+	for _, o := range k.operands {
+		moved += o.length() * o.dtype().Size()
+	}
+	b.ReportMetric(float64(moved)/seconds/1e9, "GB/s")
+}

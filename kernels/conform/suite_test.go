@@ -1,0 +1,80 @@
+package conform
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"nmn/kernels"
+	"nmn/kernels/tensor"
+)
+
+func TestRun_TheReferencePasses(t *testing.T) {
+	Run(t, func(testing.TB) kernels.Backend { return newReference() }, Options{
+		Other: func(testing.TB) kernels.Backend { return newReference() },
+		// The reference in float64 is too slow for the sizes of the real network.
+		Large: Never,
+	})
+}
+
+func TestCases_EveryOperationHasOne(t *testing.T) {
+	device := reflect.TypeFor[tensor.Device]()
+	values, refusals := map[string]int{}, map[string]int{}
+	for _, c := range Cases() {
+		if c.Refuse {
+			refusals[c.Op]++
+		} else {
+			values[c.Op]++
+		}
+	}
+	backend := reflect.TypeFor[kernels.Backend]()
+	for i := range backend.NumMethod() {
+		name := backend.Method(i).Name
+		if _, ok := device.MethodByName(name); ok {
+			continue
+		}
+		if values[name] == 0 {
+			t.Errorf("operation %s has no case", name)
+		}
+		if refusals[name] == 0 && name != "Zero" { // Zero takes any tensor
+			t.Errorf("operation %s has no case of shapes that it must refuse", name)
+		}
+		delete(values, name)
+	}
+	for name := range values {
+		t.Errorf("case of %s, which is no operation", name)
+	}
+}
+
+func TestCases_NamesAreUniqueAndSafeForPatterns(t *testing.T) {
+	safe := regexp.MustCompile(`^[A-Za-z0-9=,_]+$`)
+	seen := map[string]bool{}
+	for _, c := range Cases() {
+		full := c.Op + "/" + c.Name
+		if seen[full] || !safe.MatchString(c.Name) {
+			t.Errorf("case %q occurs twice or cannot be selected by its name", full)
+		}
+		seen[full] = true
+		for i, pattern := range strings.Split(rerun(full), "/") { // as go test takes it apart
+			part := strings.Split(full, "/")[i]
+			if got := regexp.MustCompile(pattern).FindString(part); got != part {
+				t.Errorf("pattern %q does not select %q", pattern, part)
+			}
+		}
+	}
+}
+
+func TestForbidden_MatchesWholeWords(t *testing.T) {
+	for _, c := range []struct{ required, feature, want string }{
+		{"", "avx512", ""},
+		{"cuda,avx512", "cpu avx512, 2 threads", "avx512"},
+		{"cuda", "avx512", ""},
+		{"avx", "avx512", ""},
+		{" CUDA ", "cuda:0", "cuda"},
+	} {
+		if got := forbidden(c.required, c.feature); got != c.want {
+			t.Errorf("NMN_REQUIRE=%q, %q: %q, want %q", c.required, c.feature, got, c.want)
+		}
+	}
+}
