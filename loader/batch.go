@@ -16,7 +16,7 @@ type Batch struct {
 
 	Pixels  *dense.Dense // T×S×S×3 of uint8, RGB
 	Sizes   *dense.Dense // T×2 of int32: valid height and width on the canvas; beyond them Pixels are 0
-	Flips   *dense.Dense // T of uint8: 1 where the frame is to be shown mirrored
+	Flips   *dense.Dense // T of uint8: 1 where the frame is to be mirrored, within its valid width
 	Keys    *dense.Dense // T of int32: random, from (seed, epoch, bag, frame), for dropout masks
 	Offsets *dense.Dense // N+1 of int32: bag n owns the frames Offsets[n] to Offsets[n+1]-1
 	Labels  *dense.Dense // N×K of float32: the observed labels

@@ -17,8 +17,8 @@ type Config struct {
 	Seed      uint64 // of order, flips and dropout keys
 	Workers   int    // goroutines that read, decode and resize
 	Prefetch  int    // batches made ahead of the consumer
-	// MaxBadSamples is how many bags with a picture that cannot be used are left out before an epoch
-	// stops with an error; 0 stops at the first.
+	// MaxBadSamples is how many different bags with a picture that cannot be used a Loader leaves
+	// out; one more ends the epoch with an error that names the first, so 0 allows none.
 	MaxBadSamples int
 	DropLast      bool // leave out a last batch of fewer bags
 	MaxPixels     int  // pictures with more pixels are refused; 0 leaves the limit of the Source

@@ -196,6 +196,19 @@ func TestLoader_RaggedBags(t *testing.T) {
 	}
 }
 
+func TestLoader_OneBagOfOneFrame(t *testing.T) {
+	set, config := clipSet(t, &clips{frames: []int{1}}), clipConfig()
+	config.Size = 1
+	all := mustReadEpoch(t, mustLoader(t, set, config), 0, 0)
+	if len(all) != 1 || all[0].N != 1 || all[0].T != 1 {
+		t.Fatalf("%+v", all)
+	}
+	want := []string{"[1 1 1 3]", "[1 2]", "[1]", "[1]", "[2]", "[1 3]"}
+	if !reflect.DeepEqual(all[0].Shapes, want) || all[0].Pixels[0] != level(0, 0) {
+		t.Errorf("shapes %v, want %v; pixels %v", all[0].Shapes, want, all[0].Pixels)
+	}
+}
+
 func TestLoader_SameForAnyWorkersAndPrefetch(t *testing.T) {
 	set := makeScenes(t, 2, "train", 50)
 	config := clipConfig()
@@ -546,7 +559,7 @@ func TestLoader_SteadyStateAllocatesNothing(t *testing.T) {
 		}
 		b.Release()
 	}
-	// As many batches as can ever be on the way: those ahead, one being planned, one held.
+	// Make more batches than can ever be on the way, then let each get its tensors.
 	var held []*Batch
 	for range config.Prefetch + 2 {
 		b, err := e.Next(context.Background())
@@ -557,6 +570,9 @@ func TestLoader_SteadyStateAllocatesNothing(t *testing.T) {
 	}
 	for _, b := range held {
 		b.Release()
+	}
+	for range 2 * config.Prefetch {
+		next()
 	}
 	if n := testing.AllocsPerRun(60, next); n > 0 {
 		t.Errorf("%v allocations per batch", n)

@@ -52,9 +52,9 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// replaceCaptions gives the labels after r of the five captions of every picture were replaced by
+// captionNoise gives the labels after r of the five captions of every picture were replaced by
 // captions of other pictures.
-func replaceCaptions(set *Set, r int, seed uint64) []uint8 {
+func captionNoise(set *Set, r int, seed uint64) []uint8 {
 	z := make([]uint8, set.Len()*sceneClasses)
 	for i := range set.Len() {
 		s := rng.New(seed, i)
@@ -98,7 +98,7 @@ func TestScenes_MeasuredRates(t *testing.T) {
 			t.Errorf("P(z=1|y=0) of %q is %.3f without injected noise", sceneWords[k], w)
 		}
 	}
-	noisy := replaceCaptions(set, 2, 7)
+	noisy := captionNoise(set, 2, 7)
 	_, missing, wrong = classRates(y, noisy, n, every)
 	within("P(z=0|y=1) at 40 %", mean(missing[:]), .337, .006)
 	within("P(z=1|y=0) at 40 %", mean(wrong[:]), .162, .006)

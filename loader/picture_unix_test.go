@@ -5,6 +5,8 @@ package loader
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -19,5 +21,19 @@ func TestFileSource_NamedPipeDoesNotHang(t *testing.T) {
 	source := newTestSource(t, root, "pipe.jpg")
 	if err := source.Read(context.Background(), 0, 0, new(Picture)); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("%v, want ErrCorrupt", err)
+	}
+}
+
+func TestFileSource_NoPermission(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("the superuser may read everything")
+	}
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "a.jpg"), encodeJPEG(t, smooth(8, 8)), 0o000); err != nil {
+		t.Fatal(err)
+	}
+	err := newTestSource(t, root, "a.jpg").Read(context.Background(), 0, 0, new(Picture))
+	if !errors.Is(err, ErrCorrupt) || !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("%v, want ErrCorrupt and its cause", err)
 	}
 }
