@@ -1,0 +1,86 @@
+package telemetry
+
+import (
+	"nmn/train"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics are what a run tells Prometheus, all with the prefix nmn_ and in base units.
+type Metrics struct {
+	Loss         prometheus.Gauge   // of the last step, nats per bag
+	LearningRate prometheus.Gauge   // of the last step
+	GradientNorm prometheus.Gauge   // of the last step, before clipping
+	Epoch        prometheus.Gauge   // the current one, from 1
+	DeviceBytes  prometheus.Gauge   // memory of net and optimizer
+	Images       prometheus.Counter // frames trained on by this process
+	Steps        prometheus.Counter // updates made by this process
+	DataWait     prometheus.Counter // seconds that steps waited for the loader
+	BadSamples   prometheus.Counter // bags left out because they could not be read
+	StepDuration prometheus.Histogram
+	Validation   *prometheus.GaugeVec // figures of the last validation, by measure (train.Measures)
+	Checkpoints  prometheus.Counter   // files written by this process
+}
+
+// NewMetrics makes the metrics and registers them.
+func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
+	gauge := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "nmn", Name: name, Help: help})
+	}
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "nmn", Name: name, Help: help})
+	}
+	m := &Metrics{
+		Loss:         gauge("loss", "Loss of the last step in nats, summed over classes and averaged over bags."),
+		LearningRate: gauge("learning_rate", "Learning rate of the last step."),
+		GradientNorm: gauge("gradient_norm", "Euclidean norm of the gradient of the last step, before clipping."),
+		Epoch:        gauge("epoch", "Current epoch, counted from 1."),
+		DeviceBytes:  gauge("device_memory_bytes", "Device memory of network and optimizer."),
+		Images:       counter("images_total", "Images (frames) trained on."),
+		Steps:        counter("steps_total", "Updates of the parameters."),
+		DataWait:     counter("data_wait_seconds_total", "Time that steps waited for the loader."),
+		BadSamples:   counter("bad_samples_total", "Bags left out because they could not be read."),
+		Checkpoints:  counter("checkpoints_total", "Checkpoints written."),
+		StepDuration: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "nmn", Name: "step_duration_seconds",
+			Help: "Duration of a step, with the wait for data.", Buckets: prometheus.ExponentialBuckets(.001, 2, 18)}), // 1 ms to 131 s
+		Validation: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "nmn", Name: "validation_measure",
+			Help: "Figure of the last validation, over all words."}, []string{"measure"}),
+	}
+	for _, c := range []prometheus.Collector{m.Loss, m.LearningRate, m.GradientNorm, m.Epoch, m.DeviceBytes, m.Images, m.Steps,
+		m.DataWait, m.BadSamples, m.Checkpoints, m.StepDuration, m.Validation} {
+		if err := registry.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// Observer keeps the metrics up to date.
+func (m *Metrics) Observer() train.Observer {
+	return train.Observer{
+		Step: m.step,
+		Bad:  func(e train.BadSamples) { m.BadSamples.Add(float64(e.New)) },
+		Saved: func(train.Saved) {
+			m.Checkpoints.Inc()
+		},
+		Evaluated: func(e train.Evaluated) {
+			for _, name := range train.Measures() {
+				if value := train.Measure(name, e.Result); value.Defined() {
+					m.Validation.WithLabelValues(name).Set(float64(value))
+				}
+			}
+		},
+	}
+}
+
+func (m *Metrics) step(e train.StepDone) {
+	m.Loss.Set(e.Loss)
+	m.LearningRate.Set(e.LearningRate)
+	m.GradientNorm.Set(e.GradNorm)
+	m.Epoch.Set(float64(e.Epoch))
+	m.DeviceBytes.Set(float64(e.DeviceBytes))
+	m.Images.Add(float64(e.Images))
+	m.Steps.Inc()
+	m.DataWait.Add(e.DataWait.Seconds())
+	m.StepDuration.Observe(e.Duration.Seconds())
+}

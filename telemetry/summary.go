@@ -1,0 +1,148 @@
+package telemetry
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"sync"
+
+	"nmn/train"
+)
+
+// Summary is summary.csv of a run folder: one row for each epoch and each validation, under the header
+// of SummaryColumns. It is written anew after every row, aside and renamed, so that it is whole at any
+// time.
+type Summary struct {
+	path  string
+	mutex sync.Mutex
+	rows  [][]string
+	err   error
+}
+
+// SummaryColumns are the columns: event is epoch or evaluation; the loss of an epoch is the mean over
+// its bags; the measures of a validation are those of train.Measures. Cells without a figure are empty.
+func SummaryColumns() []string {
+	return append([]string{"event", "step", "epoch", "loss", "bags", "images", "bad_samples", "data_wait_s", "duration_s", "best"}, train.Measures()...)
+}
+
+const stepColumn = 1
+
+// OpenSummary goes on with the summary of a run that is resumed from a checkpoint of a step: rows of
+// later steps are taken out. Rows of the very step stay, and are not written twice. A new run passes -1
+// and starts without rows.
+func OpenSummary(path string, step int) (*Summary, error) {
+	s := &Summary{path: path}
+	if step < 0 {
+		return s, s.write()
+	}
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, s.write()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("summary: %w", err)
+	}
+	if s.rows, err = parseSummary(bytes.NewReader(content), step); err != nil {
+		return nil, fmt.Errorf("summary %q: %w", path, err)
+	}
+	return s, s.write()
+}
+
+func parseSummary(r io.Reader, step int) ([][]string, error) {
+	in := csv.NewReader(r)
+	in.FieldsPerRecord = len(SummaryColumns())
+	header, err := in.Read()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the header: %w", err)
+	}
+	for i, want := range SummaryColumns() {
+		if header[i] != want {
+			return nil, fmt.Errorf("line 1: column %d is %q, want %q: move the file away", i+1, header[i], want)
+		}
+	}
+	var rows [][]string
+	for {
+		row, err := in.Read()
+		if err == io.EOF {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		at, err := strconv.Atoi(row[stepColumn])
+		if err != nil {
+			line, _ := in.FieldPos(stepColumn)
+			return nil, fmt.Errorf("line %d: step is %q, want a number", line, row[stepColumn])
+		}
+		if at <= step {
+			rows = append(rows, row)
+		}
+	}
+}
+
+// Err is the first error of writing; training goes on without it.
+func (s *Summary) Err() error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.err
+}
+
+// Observer adds a row for each epoch and validation.
+func (s *Summary) Observer() train.Observer {
+	return train.Observer{
+		Epoch: func(e train.EpochDone) {
+			s.add([]string{"epoch", strconv.Itoa(e.Step), strconv.Itoa(e.Epoch), decimal(e.Loss), strconv.Itoa(e.Bags), strconv.Itoa(e.Images),
+				strconv.Itoa(e.BadSamples), decimal(e.DataWait.Seconds()), decimal(e.Duration.Seconds()), ""})
+		},
+		Evaluated: func(e train.Evaluated) {
+			row := []string{"evaluation", strconv.Itoa(e.Step), strconv.Itoa(e.Epoch), "", "", "", "", "", decimal(e.Duration.Seconds()), strconv.FormatBool(e.Best)}
+			for _, name := range train.Measures() {
+				cell := ""
+				if value := train.Measure(name, e.Result); value.Defined() {
+					cell = decimal(float64(value))
+				}
+				row = append(row, cell)
+			}
+			s.add(row)
+		},
+	}
+}
+
+// decimal is the shortest text that reads back as the same float32: enough for a table.
+func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 32) }
+
+// add puts a row behind the others, in place of one for the same event of the same step and epoch.
+func (s *Summary) add(row []string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	row = append(row, make([]string, len(SummaryColumns())-len(row))...)
+	for i, old := range s.rows {
+		if old[0] == row[0] && old[1] == row[1] && old[2] == row[2] {
+			s.rows[i] = row
+			s.note(s.write())
+			return
+		}
+	}
+	s.rows = append(s.rows, row)
+	s.note(s.write())
+}
+
+func (s *Summary) note(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+func (s *Summary) write() error {
+	var b bytes.Buffer
+	out := csv.NewWriter(&b)
+	if err := out.WriteAll(append([][]string{SummaryColumns()}, s.rows...)); err != nil {
+		return fmt.Errorf("summary: %w", err)
+	}
+	return replace(s.path, b.Bytes())
+}
