@@ -50,6 +50,9 @@ func (c *CPU) Free(t *Tensor) error {
 
 // Upload implements Device.
 func (c *CPU) Upload(dst *Tensor, src *dense.Dense) error {
+	if src.RequiresIterator() || src.DataOrder().IsColMajor() {
+		return fmt.Errorf("upload: host array %v is a view that is not row-major without gaps, materialize it: %w", src.Shape(), ErrShape)
+	}
 	switch {
 	case dst.float32s != nil && src.Dtype() == dense.Float32 && src.DataSize() == dst.size:
 		copy(dst.float32s, src.Float32s())
@@ -66,6 +69,9 @@ func (c *CPU) Upload(dst *Tensor, src *dense.Dense) error {
 
 // Download implements Device.
 func (c *CPU) Download(dst *dense.Dense, src *Tensor) error {
+	if dst.RequiresIterator() || dst.DataOrder().IsColMajor() {
+		return fmt.Errorf("download: host array %v is a view that is not row-major without gaps: %w", dst.Shape(), ErrShape)
+	}
 	switch {
 	case src.float32s != nil && dst.Dtype() == dense.Float32 && dst.DataSize() == src.size:
 		copy(dst.Float32s(), src.float32s)

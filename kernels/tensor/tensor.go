@@ -3,6 +3,7 @@ package tensor
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -24,7 +25,12 @@ const (
 func (d DType) Size() int { return [...]int{4, 4, 1, 2}[d] }
 
 // String returns the name as it is written in shape errors.
-func (d DType) String() string { return [...]string{"float32", "int32", "uint8", "bfloat16"}[d] }
+func (d DType) String() string {
+	if d > BFloat16 {
+		return fmt.Sprintf("element type %d", uint8(d))
+	}
+	return [...]string{"float32", "int32", "uint8", "bfloat16"}[d]
+}
 
 // Tensor is a handle to a dense row-major array in the memory of one device. Views made by
 // Reshape and Rows share that memory. A Tensor is valid until the arena or device that gave it is
@@ -78,15 +84,18 @@ func (t *Tensor) describe(length int, shape []int) error {
 	return nil
 }
 
-// Elements returns the product of the dimensions; a negative dimension or a product above 2^40 is
-// an error.
+// maxElements bounds what Elements accepts: 2^40, or what an int holds.
+const maxElements = min(1<<40, math.MaxInt)
+
+// Elements returns the product of the dimensions; a negative dimension or a product above 2^40 (on
+// 32-bit machines 2^31-1) is an error.
 func Elements(shape []int) (int, error) {
 	size := 1
 	for _, d := range shape {
 		if d < 0 {
 			return 0, fmt.Errorf("tensor: negative dimension in %s: %w", Format(shape), ErrShape)
 		}
-		if d > 0 && size > (1<<40)/d {
+		if d > 0 && size > maxElements/d {
 			return 0, fmt.Errorf("tensor: shape %s is too large: %w", Format(shape), ErrShape)
 		}
 		size *= d

@@ -18,7 +18,6 @@ type Workers struct {
 	task    func(worker, block int)
 	next    atomic.Int64
 	blocks  int
-	closed  bool
 }
 
 // NewWorkers starts a pool. threads counts the caller's goroutine, which works too; 0 means one
@@ -78,13 +77,11 @@ func (w *Workers) work(worker int) {
 	}
 }
 
-// Close ends the goroutines. The pool must be idle. Closing twice is harmless.
+// Close ends the goroutines. The pool must be idle; afterwards Run works on the caller's goroutine
+// alone. Closing twice is harmless.
 func (w *Workers) Close() {
-	if w.closed {
-		return
-	}
-	w.closed = true
 	for _, wake := range w.wake {
 		close(wake)
 	}
+	w.wake = nil
 }
