@@ -8,7 +8,7 @@ import (
 
 const (
 	// blockChannels is the number of neighbouring channels that a block of a bag works on.
-	blockChannels = 64
+	blockChannels = 128
 	// blockCells is the number of cells that a block of the mean's gradient works on, and the length
 	// of the partial sums of the mean: a sum of sums, to lose less.
 	blockCells = 64
@@ -48,6 +48,12 @@ func (j *bagJob) channelBlocks() int { return j.N * ((j.D + blockChannels - 1) /
 // row returns the channels of a cell.
 func (s channels) row(data []float32, cell, stride int) []float32 {
 	return data[cell*stride+s.lo : cell*stride+s.hi]
+}
+
+// fourRows returns the channels, width of them, of a cell and the three after it.
+func (s channels) fourRows(data []float32, cell, stride, width int) (x0, x1, x2, x3 []float32) {
+	data = data[cell*stride+s.lo:]
+	return data[:width], data[stride:][:width], data[2*stride:][:width], data[3*stride:][:width]
 }
 
 // prepare checks the tensors of both operations and sets the job's geometry.
@@ -96,7 +102,14 @@ func (c *CPU) runBagMeanBlock(worker, block int) {
 	clear(total)
 	for cell := s.first; cell < s.last; cell += blockCells {
 		clear(part)
-		for i := cell; i < min(cell+blockCells, s.last); i++ {
+		i, end := cell, min(cell+blockCells, s.last)
+		for ; i+4 <= end; i += 4 {
+			x0, x1, x2, x3 := s.fourRows(j.x, i, j.D, len(part))
+			for k := range part {
+				part[k] += (x0[k] + x1[k]) + (x2[k] + x3[k])
+			}
+		}
+		for ; i < end; i++ {
 			row := s.row(j.x, i, j.D)[:len(part)]
 			for k, v := range row {
 				part[k] += v
@@ -117,7 +130,14 @@ func (c *CPU) runBagMaxBlock(_, block int) {
 	s := j.channels(block)
 	out := s.row(j.g, s.bag, j.D)
 	copy(out, s.row(j.x, s.first, j.D))
-	for cell := s.first + 1; cell < s.last; cell++ {
+	cell := s.first + 1
+	for ; cell+4 <= s.last; cell += 4 {
+		x0, x1, x2, x3 := s.fourRows(j.x, cell, j.D, len(out))
+		for k := range out {
+			out[k] = max(out[k], max(max(x0[k], x1[k]), max(x2[k], x3[k])))
+		}
+	}
+	for ; cell < s.last; cell++ {
 		row := s.row(j.x, cell, j.D)[:len(out)]
 		for k, v := range row {
 			out[k] = max(out[k], v)

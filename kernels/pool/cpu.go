@@ -10,8 +10,8 @@ import (
 // CPU implements Ops on the host in float32. Each block writes rows of its own, so that results are
 // bit-equal for any number of threads. Beyond the contract it checks the offsets of bags.
 //
-// A NaN in a window or bag makes its maximum NaN; such a maximum's gradient goes to one element that
-// is not specified.
+// A NaN in a window or bag makes its maximum NaN; where the gradient of such a maximum goes within the
+// window is not specified.
 type CPU struct {
 	workers *tensor.Workers
 	window  windowJob

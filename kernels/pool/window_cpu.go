@@ -78,39 +78,48 @@ func (c *CPU) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	return nil
 }
 
-// runMaxGradBlock clears the rows of a row of windows, then stores each gradient at its place. The
-// place is chosen without a branch: which element is largest is not predictable.
 func (c *CPU) runMaxGradBlock(_, row int) {
 	j := &c.window
-	t, p := row/j.P, row%j.P
-	lo, hi := (t*j.H+2*p)*j.W*j.C, (t*j.H+min(2*p+2, j.H))*j.W*j.C
-	clear(j.dx[lo:hi])
 	drop := uint32(0) // bits of a gradient to clear where the maximum is not above 0
 	if j.relu {
 		drop = math.MaxUint32
 	}
 	for q := range j.Q {
 		w := j.window(row, q)
-		top, grad := j.y[w.y:][:j.C], j.dy[w.y:][:j.C]
-		x0, x1, x2 := j.x[w.a:][:len(top)], j.x[w.b:][:len(top)], j.x[w.c:][:len(top)]
-		grad = grad[:len(top)]
-		for k, m := range top {
-			at := w.d
-			if x2[k] == m {
-				at = w.c
-			}
-			if x1[k] == m {
-				at = w.b
-			}
-			if x0[k] == m {
-				at = w.a
-			}
-			g := math.Float32bits(grad[k])
-			if !(m > 0) {
-				g &^= drop
-			}
-			j.dx[at+k] = math.Float32frombits(g)
+		w.scatter(j.dx, j.x, j.y[w.y:][:j.C], j.dy[w.y:][:j.C], drop)
+	}
+}
+
+// scatter sends the gradients of one window, for all channels, to the first elements of x that equal
+// the maxima top. Selections are made among integers, which compiles to no branch: which element is
+// largest is not predictable. Stores go from last to first: of an element that a cut window names
+// twice, the first name's value stays, and the second name never equals the maximum first.
+func (w window) scatter(dx, x, top, grad []float32, drop uint32) {
+	n := len(top)
+	grad = grad[:n]
+	x0, x1, x2 := x[w.a:][:n], x[w.b:][:n], x[w.c:][:n]
+	d0, d1, d2, d3 := dx[w.a:][:n], dx[w.b:][:n], dx[w.c:][:n], dx[w.d:][:n]
+	for k, m := range top {
+		left := math.Float32bits(grad[k])
+		if !(m > 0) {
+			left &^= drop
 		}
+		var g0, g1, g2 uint32
+		if x0[k] == m {
+			g0 = left
+		}
+		left -= g0
+		if x1[k] == m {
+			g1 = left
+		}
+		left -= g1
+		if x2[k] == m {
+			g2 = left
+		}
+		d3[k] = math.Float32frombits(left - g2)
+		d2[k] = math.Float32frombits(g2)
+		d1[k] = math.Float32frombits(g1)
+		d0[k] = math.Float32frombits(g0)
 	}
 }
 
