@@ -21,13 +21,13 @@ func PaperTable(runs []Run) (*Table, error) {
 	}
 	t := &Table{
 		Title:   "Concept detection, average precision with human agreement (%)",
-		Columns: []Column{{Name: "noise", Text: true}, {Name: "arm", Text: true}, {Name: "source", Text: true}},
+		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "source", Text: true}},
 	}
 	for _, name := range groupNames() {
 		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
 	}
 	if sizes, ok := commonSizes(cells); ok {
-		t.Rows = append(t.Rows, groupRow("", "words", "", sizes, func(n int) Cell { return count(n) }))
+		t.Rows = append(t.Rows, groupRow(words(""), "words", "", sizes, count))
 	}
 	published := false
 	for i := 0; i < len(cells); {
@@ -37,9 +37,8 @@ func PaperTable(runs []Run) (*Table, error) {
 			published = t.addPaperRows(cells[i]) || published
 		}
 		t.Rows[first].Rule = true
-		ours := func(row int) bool { return t.Rows[row].Cells[2].Text != publishedSource }
 		for c := 3; c < len(t.Columns); c++ {
-			t.markBest(c, first, len(t.Rows), false, ours)
+			t.markBest(c, first, false)
 		}
 	}
 	if published {
@@ -57,21 +56,23 @@ func (t *Table) addPaperRows(c cellOf) (published bool) {
 	name := ArmName(c.arm, c.mil, paper)
 	t.Rows = append(t.Rows, apRow(c, name, func(r *eval.Result) *eval.Human { return r.Human }))
 	if p, ok := publishedFor(c.cellKey); ok && paper {
-		t.Rows = append(t.Rows, groupRow(percentOf(c.noise), name, publishedSource, p.AP, number))
+		t.Rows = append(t.Rows, publishedRow(c, name, p.AP))
 		published = true
 	}
 	if c.runs[0].Result.Observed == nil {
 		return published
 	}
 	name += ", observed"
-	t.Rows = append(t.Rows, apRow(c, name, func(r *eval.Result) *eval.Human {
+	observed := apRow(c, name, func(r *eval.Result) *eval.Human {
 		if r.Observed == nil {
 			return nil
 		}
 		return r.Observed.Human
-	}))
+	})
+	observed.aside = true
+	t.Rows = append(t.Rows, observed)
 	if paper && c.arm == NMNFD && near(c.noise, observedNoise) {
-		t.Rows = append(t.Rows, groupRow(percentOf(c.noise), name, publishedSource, onlyAll(PublishedObserved(c.mil)), number))
+		t.Rows = append(t.Rows, publishedRow(c, name, onlyAll(PublishedObserved(c.mil))))
 		published = true
 	}
 	return published
@@ -94,7 +95,7 @@ func apRow(c cellOf, name string, human func(*eval.Result) *eval.Human) Row {
 		mean.Group[p] = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.Group[p] })
 	}
 	mean.All = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.All })
-	return groupRow(percentOf(c.noise), name, seeds(len(c.runs)), mean, number)
+	return groupRow(noiseCell(c.noise), name, seeds(len(c.runs)), mean, number)
 }
 
 func seeds(n int) string {
@@ -104,8 +105,14 @@ func seeds(n int) string {
 	return "ours, " + strconv.Itoa(n) + " seeds"
 }
 
-func groupRow[T any](noise, arm, source string, g eval.ByGroup[T], cell func(T) Cell) Row {
-	row := Row{Cells: []Cell{words(noise), words(arm), words(source)}}
+func publishedRow(c cellOf, name string, ap eval.ByGroup[eval.Number]) Row {
+	row := groupRow(noiseCell(c.noise), name, publishedSource, ap, number)
+	row.aside = true
+	return row
+}
+
+func groupRow[T any](setting Cell, arm, source string, g eval.ByGroup[T], cell func(T) Cell) Row {
+	row := Row{Cells: []Cell{setting, words(arm), words(source)}}
 	for _, v := range g.Group {
 		row.Cells = append(row.Cells, cell(v))
 	}
@@ -156,12 +163,12 @@ func PublishedTable(table int) (*Table, error) {
 	}
 	t := &Table{
 		Title:   fmt.Sprintf("Published: Table %d, average precision (%%)", table),
-		Columns: []Column{{Name: "noise", Text: true}, {Name: "arm", Text: true}, {Name: "source", Text: true}},
+		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "source", Text: true}},
 	}
 	for _, name := range groupNames() {
 		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
 	}
-	t.Rows = append(t.Rows, groupRow("", "words", "", PublishedSizes(table), func(n int) Cell { return count(n) }))
+	t.Rows = append(t.Rows, groupRow(words(""), "words", "", PublishedSizes(table), count))
 	for _, p := range PublishedRows() {
 		if p.Table != table {
 			continue
@@ -170,12 +177,12 @@ func PublishedTable(table int) (*Table, error) {
 		if p.Cited {
 			source = "Fang et al."
 		}
-		setting := percentOf(p.Noise)
+		setting := noiseCell(p.Noise)
 		if table == 3 {
-			setting = p.Level
+			setting = words(p.Level)
 		}
 		row := groupRow(setting, ArmName(p.Arm, p.MIL, true), source, p.AP, number)
-		row.Rule = setting != t.Rows[len(t.Rows)-1].Cells[0].Text
+		row.Rule = setting.Text != t.Rows[len(t.Rows)-1].Cells[0].Text
 		t.Rows = append(t.Rows, row)
 	}
 	if table == 3 {

@@ -64,6 +64,13 @@ func (n NoiseRates) Rates() *eval.Rates {
 	return r
 }
 
+func plainNumber(v eval.Number) string {
+	if !v.Defined() {
+		return ""
+	}
+	return strconv.FormatFloat(float64(v), 'g', -1, 64)
+}
+
 func (n NoiseRates) truthKnown() bool {
 	return slices.ContainsFunc(n, func(r NoiseRate) bool { return r.T01.Defined() || r.T10.Defined() })
 }

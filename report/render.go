@@ -87,7 +87,7 @@ func (t *Table) text(b *strings.Builder) {
 	}
 }
 
-// csv writes full values; a column with a spread becomes two, the second named "... sd". Undefined
+// csv writes ten significant digits; a column with a spread becomes two, the second named "... sd". Undefined
 // is an empty field. Title and notes are left out.
 func (t *Table) csv(b *strings.Builder) error {
 	w := csv.NewWriter(b)
@@ -104,13 +104,13 @@ func (t *Table) csv(b *strings.Builder) error {
 	for _, row := range t.Rows {
 		var fields []string
 		for i, c := range row.Cells {
-			if c.Text != "" {
-				fields = append(fields, c.Text)
+			if c.Value.Defined() {
+				fields = append(fields, tenDigits(c.Value))
 			} else {
-				fields = append(fields, plainNumber(c.Value))
+				fields = append(fields, c.Text)
 			}
 			if t.Columns[i].Spread {
-				fields = append(fields, plainNumber(c.Spread))
+				fields = append(fields, tenDigits(c.Spread))
 			}
 		}
 		if err := w.Write(fields); err != nil {
@@ -121,11 +121,20 @@ func (t *Table) csv(b *strings.Builder) error {
 	return w.Error()
 }
 
-func plainNumber(v eval.Number) string {
+// tenDigits is more than any figure here means, and leaves out what floating-point sums leave behind.
+func tenDigits(v eval.Number) string {
 	if !v.Defined() {
 		return ""
 	}
-	return strconv.FormatFloat(float64(v), 'g', -1, 64)
+	return strconv.FormatFloat(float64(v), 'g', 10, 64)
+}
+
+// jsonNumber is the same as a JSON number, or null.
+func jsonNumber(v eval.Number) json.RawMessage {
+	if !v.Defined() {
+		return json.RawMessage("null")
+	}
+	return json.RawMessage(tenDigits(v))
 }
 
 // jsonTable is the JSON form: rows are objects whose keys are the columns, with null for undefined.
@@ -147,13 +156,13 @@ func writeJSON(b *strings.Builder, tables []*Table) error {
 			fields := map[string]any{}
 			for i, c := range row.Cells {
 				name := t.Columns[i].Name
-				if c.Text != "" || t.Columns[i].Text {
+				if c.Text != "" && !c.Value.Defined() {
 					fields[name] = c.Text
 				} else {
-					fields[name] = c.Value
+					fields[name] = jsonNumber(c.Value)
 				}
 				if t.Columns[i].Spread {
-					fields[name+" sd"] = c.Spread
+					fields[name+" sd"] = jsonNumber(c.Spread)
 				}
 			}
 			j.Rows = append(j.Rows, fields)

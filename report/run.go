@@ -137,5 +137,8 @@ func group(runs []Run) ([]cellOf, error) {
 	return cells, nil
 }
 
-// percentOf writes a noise level.
-func percentOf(share float64) string { return fmt.Sprintf("%.4g %%", share*100) }
+// noiseColumn is the first column of most tables.
+const noiseColumn = "noise %"
+
+// noiseCell is a noise level in percent.
+func noiseCell(share float64) Cell { return whole(share * 100) }

@@ -109,7 +109,7 @@ func factsTable(r *Run) *Table {
 	if r.Dataset != "" {
 		add("data", r.Dataset)
 	}
-	add("replaced captions", percentOf(r.Noise))
+	add("replaced captions", noiseCell(r.Noise).Text+" %")
 	add("seed", fmt.Sprint(r.Seed))
 	if r.Duration > 0 {
 		add("duration", r.Duration.Round(time.Second).String())

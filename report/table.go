@@ -18,8 +18,8 @@ type Table struct {
 	Notes   []string
 }
 
-// Column describes the cells below a heading. Decimals is for people; CSV and JSON keep the full
-// value.
+// Column describes the cells below a heading. Decimals is for people; CSV and JSON have ten
+// significant digits.
 type Column struct {
 	Name     string
 	Text     bool // left-aligned words rather than numbers
@@ -31,9 +31,12 @@ type Column struct {
 type Row struct {
 	Cells []Cell
 	Rule  bool
+
+	aside bool // shown for comparison: not a candidate for the best of its block
 }
 
-// Cell is words, or a number with an optional spread. An undefined number is shown as a dash.
+// Cell is words, or a number with an optional spread. An undefined number is shown as a dash. Where
+// a cell has both, Text is for people and Value for CSV and JSON.
 type Cell struct {
 	Text   string
 	Value  eval.Number
@@ -47,7 +50,12 @@ func words(s string) Cell { return Cell{Text: s, Value: eval.Undefined(), Spread
 
 func number(v eval.Number) Cell { return Cell{Value: v, Spread: eval.Undefined()} }
 
-func count(n int) Cell { return words(strconv.Itoa(n)) }
+// whole is a number that is always written without decimals.
+func whole(v float64) Cell {
+	return Cell{Text: strconv.FormatFloat(v, 'g', 6, 64), Value: eval.Number(v), Spread: eval.Undefined()}
+}
+
+func count(n int) Cell { return whole(float64(n)) }
 
 // dash stands for a figure that does not exist.
 const dash = "–"
@@ -157,22 +165,23 @@ func kept[T any](list []T, keep []bool) []T {
 	return out
 }
 
-// markBest makes the largest (or smallest) value of a column bold among the rows first to last-1
-// that are chosen; ties share it, and a lone row has no rival to be better than.
-func (t *Table) markBest(column, first, last int, smallest bool, chosen func(row int) bool) {
-	best, rivals := eval.Undefined(), 0
-	for i := first; i < last; i++ {
-		v := t.Rows[i].Cells[column].Value
-		if !v.Defined() || !chosen(i) {
+// markBest makes the largest (or smallest) value of a column bold among the rows from first on,
+// without those that stand aside; ties share it, unless all are equal.
+func (t *Table) markBest(column, first int, smallest bool) {
+	best, differ := eval.Undefined(), false
+	rows := t.Rows[first:]
+	for _, row := range rows {
+		v := row.Cells[column].Value
+		if !v.Defined() || row.aside {
 			continue
 		}
-		rivals++
+		differ = differ || best.Defined() && v != best
 		if !best.Defined() || (v > best) != smallest && v != best {
 			best = v
 		}
 	}
-	for i := first; i < last && rivals > 1; i++ {
-		if c := &t.Rows[i].Cells[column]; chosen(i) && c.Value == best {
+	for i := range rows {
+		if c := &rows[i].Cells[column]; differ && !rows[i].aside && c.Value == best {
 			c.Bold = true
 		}
 	}

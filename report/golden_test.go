@@ -1,0 +1,287 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nmn/eval"
+	"nmn/text"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", "golden", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs (go test ./report -update writes it anew):\n%s", name, got)
+	}
+}
+
+// spreadOver makes a figure for each group: all for the mean and a little apart for the groups.
+func spreadOver(all float64) eval.ByGroup[eval.Number] {
+	g := eval.ByGroup[eval.Number]{All: eval.Number(all)}
+	for p := range g.Group {
+		g.Group[p] = eval.Number(all + float64(p-3)/50)
+	}
+	return g
+}
+
+func sameF1(v float64) eval.ByGroup[eval.F1] {
+	n := eval.Number(v)
+	f := eval.F1{OP: n, OR: n, OF1: n, CP: n - .02, CR: n - .02, CF1: n - .02, MacroF1: n - .03}
+	g := eval.ByGroup[eval.F1]{All: f}
+	for p := range g.Group {
+		g.Group[p] = f
+	}
+	return g
+}
+
+func labelled(ap float64) *eval.MultiLabel {
+	return &eval.MultiLabel{
+		AP: spreadOver(ap), StableAP: spreadOver(ap), AtThreshold: sameF1(ap - .1), AtPlugIn: sameF1(ap - .05),
+		AtTopK: sameF1(ap - .15), AtTopKThreshold: sameF1(ap - .2), Brier: spreadOver(.3 - ap/4), ECE: spreadOver(.06), ConfidenceECE: spreadOver(.05),
+	}
+}
+
+// drawnResult is an evaluation whose figures follow from one number.
+func drawnResult(ap float64) *eval.Result {
+	r := &eval.Result{Bags: 200, Classes: 3, CaptionsPerBag: 5, TopK: 3, GroupSize: PublishedSizes(1)}
+	r.Threshold, r.PlugIn = .5, .312
+	r.Human = &eval.Human{AP: spreadOver(ap - .01), Precision: spreadOver(.7), Recall: spreadOver(.4), PrecisionAtHumanRecall: spreadOver(ap + .05)}
+	r.Labels, r.Truth = labelled(ap-.02), labelled(ap)
+	r.Transition = &eval.Transition{Q01: spreadOver(.3), Q10: spreadOver(.1), T01: spreadOver(.34), T10: spreadOver(.16), Q01Error: spreadOver(.07), Q10Error: spreadOver(.06)}
+	for i, w := range []string{"cat", "run*ning", "a|the"} {
+		n := eval.Number(ap - float64(i)/10)
+		human := &eval.Agreement{AP: n, Precision: .7, Recall: .4, PrecisionAtHumanRecall: n + .1, Mentions: 40}
+		word := &eval.WordLabels{Positives: 20 + i, AP: n, StableAP: n, F1: n - .1}
+		r.Words = append(r.Words, eval.Word{
+			Word: w, POS: text.POS(i).String(), WordMeasures: eval.WordMeasures{Human: human, Labels: word, Truth: word},
+			Q01: .3 + eval.Number(i)/10, Q10: .1, T01: .34, T10: eval.Undefined(),
+		})
+	}
+	return r
+}
+
+// drawnRuns is an experiment of three arms at two levels of noise, three seeds, with MIL at one.
+func drawnRuns(paper bool) []Run {
+	var runs []Run
+	for _, noise := range []float64{.8, .4} { // not in the order of the table
+		for seed := range uint64(3) {
+			for i, arm := range []string{NMNFD, Star, Stage1, "em"} {
+				for _, mil := range []bool{true, false} {
+					if mil && noise == .8 {
+						continue
+					}
+					ap := .7 - noise/4 - float64(i)/50 + float64(seed)/100*float64(i+1)
+					if mil {
+						ap += .05
+					}
+					runs = append(runs, Run{Name: "run", Arm: arm, MIL: mil, Noise: noise, Seed: seed, PaperData: paper, Result: drawnResult(ap)})
+				}
+			}
+		}
+	}
+	return runs
+}
+
+func TestTables_AreAsTheGoldenFiles(t *testing.T) {
+	paper := drawnRuns(true)
+	for i := range paper {
+		if paper[i].Arm == NMNFD && paper[i].Noise == .8 {
+			observed := paper[i].Result.Measures
+			paper[i].Result.Observed = &observed
+		}
+	}
+	build := func(f func([]Run) (*Table, error), runs []Run) *Table {
+		table, err := f(runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	tables := map[string]*Table{
+		"paper":      build(PaperTable, paper),
+		"scenes":     build(PaperTable, drawnRuns(false)),
+		"experiment": build(ExperimentTable, drawnRuns(false)),
+		"paired":     build(PairedTable, drawnRuns(false)),
+		"summary":    build(SummaryTable, drawnRuns(false)),
+		"seeds":      build(SeedTable, drawnRuns(false)),
+	}
+	for name, table := range tables {
+		for format, ending := range map[Format]string{Markdown: ".md", CSV: ".csv", JSON: ".json", Text: ".txt"} {
+			var b bytes.Buffer
+			if err := Write(&b, format, table); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+ending, b.Bytes())
+		}
+	}
+	for table := 1; table <= 3; table++ {
+		var b bytes.Buffer
+		p, err := PublishedTable(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Write(&b, Text, p); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "published"+string(rune('0'+table))+".txt", b.Bytes())
+	}
+}
+
+func TestWriteRun_WritesPageCurvesAndRates(t *testing.T) {
+	folder := t.TempDir()
+	result := drawnResult(.6)
+	r := &Run{Name: "nmn-fd_40", Dataset: "scenes", Arm: NMNFD, MIL: true, Noise: .4, Seed: 7, Result: result,
+		Config: "learning_rate: 0.001\nnote: \"```\"\n", Curve: drawnCurve(), Rates: RatesOf(result), Duration: 83 * time.Second}
+	if err := WriteRun(folder, r); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(folder, PageFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "page.md", page)
+	rates, err := os.ReadFile(filepath.Join(folder, RatesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "q.csv", rates)
+	curves, err := os.ReadFile(filepath.Join(folder, CurvesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkXML(t, curves)
+}
+
+func TestWriteRun_BareRun(t *testing.T) {
+	folder := t.TempDir()
+	if err := WriteRun(folder, &Run{Arm: Star}); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != 1 || files[0].Name() != PageFile {
+		t.Errorf("files %v, want the page alone", files)
+	}
+	if err := WriteRun(filepath.Join(folder, "none"), &Run{}); err == nil || !strings.Contains(err.Error(), PageFile) {
+		t.Errorf("folder that does not exist: %v", err)
+	}
+}
+
+func TestExperimentTable_MeanAndSampleDeviation(t *testing.T) {
+	table, err := ExperimentTable(drawnRuns(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := Write(&b, CSV, table); err != nil {
+		t.Fatal(err)
+	}
+	records, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if records[0][3] != "AP (truth)" || records[0][4] != "AP (truth) sd" {
+		t.Fatalf("header %v", records[0])
+	}
+	if row := records[1]; row[0] != "40" || row[1] != "stage 1" || row[2] != "3" {
+		t.Fatalf("first row %v", row)
+	}
+	// stage 1 at 40 %: .56 and .03 more with each seed
+	var mean, spread eval.Number
+	if err := json.Unmarshal([]byte("["+records[1][3]+","+records[1][4]+"]"), &[]any{&mean, &spread}); err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(float64(mean)-59) > 1e-9 || math.Abs(float64(spread)-3) > 1e-9 {
+		t.Errorf("mean %v, deviation %v, want 59 and 3", mean, spread)
+	}
+}
+
+func TestPairedTable_UsesCommonSeedsOnly(t *testing.T) {
+	runs := []Run{
+		{Arm: Star, Seed: 1, Result: drawnResult(.5)}, {Arm: Star, Seed: 2, Result: drawnResult(.6)},
+		{Arm: NMNFI, Seed: 2, Result: drawnResult(.63)}, {Arm: NMNFI, Seed: 3, Result: drawnResult(.9)},
+		{Arm: NMNFD, MIL: true, Seed: 1, Result: drawnResult(.7)},
+	}
+	table, err := PairedTable(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(table.Rows) != 1 {
+		t.Fatalf("%d rows, want NMN-FI alone: NMN-FD with MIL has no star", len(table.Rows))
+	}
+	cells := table.Rows[0].Cells
+	if cells[2].Text != "1" || cells[3].Text != "1/1" || math.Abs(float64(cells[4].Value)-3) > 1e-9 || cells[4].Spread.Defined() {
+		t.Errorf("row %+v, want 1 seed and +3.00 without a deviation", cells)
+	}
+}
+
+func TestTables_RefuseASeedGivenTwice(t *testing.T) {
+	runs := []Run{{Name: "a", Arm: Star, Result: drawnResult(.5)}, {Name: "b", Arm: Star, Result: drawnResult(.6)}}
+	for name, f := range map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable, "paired": PairedTable, "seeds": SeedTable} {
+		if _, err := f(runs); err == nil || !strings.Contains(err.Error(), `"a" and "b"`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTables_WithoutRunsOrTruth(t *testing.T) {
+	for name, f := range map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable, "paired": PairedTable, "seeds": SeedTable} {
+		table, err := f([]Run{{Arm: Star}})
+		if err != nil || len(table.Rows) != 0 {
+			t.Errorf("%s of a run that was not evaluated: %d rows, %v", name, len(table.Rows), err)
+		}
+		if err := Write(&bytes.Buffer{}, Markdown, table); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	r := drawnResult(.5)
+	r.Truth, r.Transition, r.Human = nil, nil, nil
+	table, err := ExperimentTable([]Run{{Arm: Star, Result: r}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range table.Columns {
+		if c.Name == "AP (truth)" || c.Name == "human AP" || c.Name == "q01 error" {
+			t.Errorf("column %q without a figure", c.Name)
+		}
+	}
+	if !strings.Contains(table.Notes[0], "labels of the test captions") {
+		t.Errorf("note %q", table.Notes[0])
+	}
+}
+
+func TestParseFormat(t *testing.T) {
+	for name, want := range map[string]Format{"md": Markdown, "CSV": CSV, "json": JSON, "txt": Text} {
+		if got, err := ParseFormat(name); err != nil || got != want {
+			t.Errorf("%q: %q, %v", name, got, err)
+		}
+	}
+	if _, err := ParseFormat("html"); err == nil {
+		t.Error("html is taken")
+	}
+	if err := Write(&bytes.Buffer{}, "html", &Table{}); err == nil {
+		t.Error("html is written")
+	}
+}

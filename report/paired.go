@@ -1,0 +1,89 @@
+package report
+
+import (
+	"fmt"
+
+	"nmn/eval"
+)
+
+// PairedTable compares every arm with star at the same noise level, MIL setting and seed: the mean
+// difference of each measure over the seeds that both have, its sample standard deviation, and in
+// how many of those seeds the arm is ahead in AP. A positive difference is better for AP and F1, a
+// negative one for Brier and ECE. Rows exist only where star has been run.
+func PairedTable(runs []Run) (*Table, error) {
+	cells, err := group(runs)
+	if err != nil {
+		return nil, err
+	}
+	at := map[cellKey]cellOf{}
+	for _, c := range cells {
+		at[c.cellKey] = c
+	}
+	columns := metrics(truthKnown(cells))
+	t := &Table{
+		Title:   "Paired differences against star: mean ± standard deviation over seeds",
+		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "seeds"}, {Name: "ahead in AP"}},
+		Notes:   []string{"AP, F1 and ECE in points of percent."},
+	}
+	t.addMetrics(columns, "Δ ", true)
+	var last cellKey
+	for _, c := range cells {
+		star, ok := at[cellKey{c.noise, c.mil, Star}]
+		if c.arm == Star || !ok {
+			continue
+		}
+		a, b := pairs(c.runs, star.runs)
+		if len(a) == 0 {
+			continue
+		}
+		row := Row{Cells: []Cell{noiseCell(c.noise), words(ArmName(c.arm, c.mil, a[0].PaperData)), count(len(a)), words(ahead(a, b))}}
+		for _, m := range columns {
+			row.Cells = append(row.Cells, overSeeds(differences(m, a, b)))
+		}
+		row.Rule = len(t.Rows) > 0 && !last.sameBlock(c.cellKey)
+		last = c.cellKey
+		t.Rows = append(t.Rows, row)
+	}
+	t.dropEmptyColumns()
+	return t, nil
+}
+
+// pairs returns the runs of both lists with equal seeds, in order.
+func pairs(a, b []Run) (left, right []Run) {
+	for _, x := range a {
+		for _, y := range b {
+			if x.Seed == y.Seed {
+				left, right = append(left, x), append(right, y)
+			}
+		}
+	}
+	return left, right
+}
+
+func differences(m metric, a, b []Run) []eval.Number {
+	var out []eval.Number
+	for i := range a {
+		out = append(out, m.scale*(m.of(a[i].Result)-m.of(b[i].Result)))
+	}
+	return out
+}
+
+// ahead counts the seeds in which a is better in AP: against the truth where known, else with human
+// agreement, else against labels.
+func ahead(a, b []Run) string {
+	for _, m := range metrics(true)[:3] {
+		better, defined := 0, 0
+		for _, d := range differences(m, a, b) {
+			if d.Defined() {
+				defined++
+			}
+			if d > 0 {
+				better++
+			}
+		}
+		if defined > 0 {
+			return fmt.Sprintf("%d/%d", better, defined)
+		}
+	}
+	return dash
+}

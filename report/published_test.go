@@ -1,0 +1,76 @@
+package report
+
+import (
+	"math"
+	"testing"
+
+	"nmn/text"
+)
+
+// TestPublished_GroupsAverageToAll catches typing errors: the mean over all words must be the mean
+// of the groups weighted by their sizes, within what rounding to the printed digits allows.
+func TestPublished_GroupsAverageToAll(t *testing.T) {
+	for _, p := range PublishedRows() {
+		if !p.AP.Group[text.NN].Defined() {
+			continue
+		}
+		sizes := PublishedSizes(p.Table)
+		sum := 0.0
+		for g, n := range sizes.Group {
+			sum += float64(n) * float64(p.AP.Group[g])
+		}
+		allowed := .011
+		if p.Cited {
+			allowed = .06 // printed with one digit after the point
+		}
+		if mean := sum / float64(sizes.All); math.Abs(mean-float64(p.AP.All)) > allowed {
+			t.Errorf("Table %d, noise %v, %s: the groups average to %.3f, printed is %v", p.Table, p.Noise, ArmName(p.Arm, p.MIL, true), mean, p.AP.All)
+		}
+	}
+	for table := 1; table <= 3; table += 2 {
+		sizes, n := PublishedSizes(table), 0
+		for _, g := range sizes.Group {
+			n += g
+		}
+		if n != sizes.All {
+			t.Errorf("Table %d: groups of %d words in all, printed %d", table, n, sizes.All)
+		}
+	}
+}
+
+func TestPublished_EveryArmOfEveryTable(t *testing.T) {
+	n := map[int]int{}
+	for _, p := range PublishedRows() {
+		n[p.Table]++
+	}
+	if n[1] != 9 || n[2] != 32 || n[3] != 8 {
+		t.Errorf("rows %v, want 9, 2·16 and 8", n)
+	}
+	for _, noise := range []float64{0, .2, .4, .6, .8} {
+		for _, arm := range armOrder {
+			for _, mil := range []bool{false, true} {
+				p, ok := publishedFor(cellKey{noise, mil, arm})
+				if !ok || !p.AP.All.Defined() || p.Cited {
+					t.Errorf("noise %v, arm %s, MIL %v: %+v, %v", noise, arm, mil, p, ok)
+				}
+			}
+		}
+	}
+}
+
+// The text of the paper: at every level FD is ahead of star, and the observed prediction is behind
+// the clean one.
+func TestPublished_OrderOfTheArms(t *testing.T) {
+	for _, noise := range []float64{0, .2, .4, .6, .8} {
+		for _, mil := range []bool{false, true} {
+			star, _ := publishedFor(cellKey{noise, mil, Star})
+			fd, _ := publishedFor(cellKey{noise, mil, NMNFD})
+			if !(fd.AP.All > star.AP.All) {
+				t.Errorf("noise %v, MIL %v: FD %v, star %v", noise, mil, fd.AP.All, star.AP.All)
+			}
+			if noise == observedNoise && !(PublishedObserved(mil) < fd.AP.All) {
+				t.Errorf("MIL %v: observed %v, clean %v", mil, PublishedObserved(mil), fd.AP.All)
+			}
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/eval"
+	"nmn/text"
+)
+
+func threeWords(t testing.TB) *text.Vocabulary {
+	t.Helper()
+	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "red", POS: text.JJ}, {Text: "up,side", POS: text.Others}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestNoiseRates_ReadBackEqual(t *testing.T) {
+	for name, t01 := range map[string]eval.Number{"with truth": .25, "without": eval.Undefined()} {
+		rates := NoiseRates{
+			{"cat", text.NN, 1. / 3, .05, t01, eval.Undefined()},
+			{"red", text.JJ, 0, 1, eval.Undefined(), eval.Undefined()},
+			{"up,side", text.Others, 1e-9, .5, eval.Undefined(), eval.Undefined()},
+		}
+		path := filepath.Join(t.TempDir(), RatesFile)
+		if err := rates.WriteFile(path); err != nil {
+			t.Fatal(err)
+		}
+		back, err := ReadNoiseRatesFile(path, threeWords(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b bytes.Buffer
+		if err := errors.Join(rates.WriteCSV(&a), back.WriteCSV(&b)); err != nil {
+			t.Fatal(err)
+		}
+		if a.String() != b.String() {
+			t.Errorf("%s: wrote\n%sread\n%s", name, &a, &b)
+		}
+		if strings.Contains(a.String(), "t01") != t01.Defined() {
+			t.Errorf("%s:\n%s", name, &a)
+		}
+		if r := back.Rates(); r.Q01[0] != 1./3 || r.Q10[1] != 1 {
+			t.Errorf("slices %+v", r)
+		}
+	}
+}
+
+func TestReadNoiseRates_AnyOrderOfWordsAndColumns(t *testing.T) {
+	rates, err := ReadNoiseRates(strings.NewReader("\ufeffQ10, word ,q01\n.1,red,.2\n.3,\"up,side\",.4\r\n0,cat,1\n"), "q.csv", threeWords(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rates[0].Word != "cat" || rates[0].Q01 != 1 || rates[1].Q10 != .1 || rates[2].Q01 != .4 || rates[1].POS != text.JJ || rates[0].T01.Defined() {
+		t.Errorf("%+v", rates)
+	}
+}
+
+func TestReadNoiseRates_NamesTheFault(t *testing.T) {
+	const head = "word,pos,q01,q10\n"
+	for _, c := range []struct{ name, file, says string }{
+		{"empty", "", "empty file"},
+		{"no q10", "word,q01\ncat,.1\n", `no column "q10"`},
+		{"unknown column", "word,q01,q10,q11\n", `column 4 is "q11"`},
+		{"column twice", "word,q01,q10,q01\n", "twice"},
+		{"unknown word", head + "cat,NN,.1,.1\ndog,NN,.1,.1\n", `q.csv:3: "dog"`},
+		{"word twice", head + "cat,NN,.1,.1\ncat,NN,.1,.1\n", "given in line 2"},
+		{"word missing", head + "red,JJ,.1,.1\n", `2 of 3 words have no rate, the first is "cat"`},
+		{"above one", head + "cat,NN,1.1,.1\n", "rate from 0 to 1"},
+		{"negative", head + "cat,NN,.1,-.1\n", `q10 is "-.1"`},
+		{"NaN", head + "cat,NN,nan,.1\n", `q01 is "nan"`},
+		{"empty rate", head + "cat,NN,,.1\n", "q.csv:2"},
+		{"other part of speech", head + "cat,VB,.1,.1\n", "the vocabulary has NN"},
+		{"ragged", head + "cat,NN,.1\n", "3 fields"},
+		{"open quote", head + "\"cat,NN,.1,.1\n", "q.csv"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := ReadNoiseRates(strings.NewReader(c.file), "q.csv", threeWords(t))
+			if !errors.Is(err, ErrRates) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("error %v, want one naming %q", err, c.says)
+			}
+		})
+	}
+	if _, err := ReadNoiseRatesFile(filepath.Join(t.TempDir(), "none.csv"), threeWords(t)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
+}
+
+func TestRatesOf_NothingWithoutEstimates(t *testing.T) {
+	if r := RatesOf(nil); r != nil {
+		t.Errorf("of nothing: %v", r)
+	}
+	if r := RatesOf(&eval.Result{}); r != nil {
+		t.Errorf("of an evaluation without rates: %v", r)
+	}
+}
+
+func FuzzReadNoiseRates(f *testing.F) {
+	for _, s := range []string{"word,pos,q01,q10\ncat,NN,.1,.2\nred,JJ,0,1\n\"up,side\",other,.5,.5\n", "word,q01,q10,t01,t10\ncat,.1,.2,,\n", "q01,q10,word\n,,\n"} {
+		f.Add([]byte(s))
+	}
+	v := threeWords(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		rates, err := ReadNoiseRates(bytes.NewReader(b), "q.csv", v)
+		if err != nil {
+			if !errors.Is(err, ErrRates) {
+				t.Fatalf("error %v does not wrap ErrRates", err)
+			}
+			return
+		}
+		if len(rates) != v.Len() {
+			t.Fatalf("%d rates for %d words", len(rates), v.Len())
+		}
+		for c, r := range rates {
+			if r.Word != v.Word(c).Text || !(r.Q01 >= 0 && r.Q01 <= 1) || !(r.Q10 >= 0 && r.Q10 <= 1) {
+				t.Fatalf("class %d: %+v", c, r)
+			}
+		}
+	})
+}
