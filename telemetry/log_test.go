@@ -1,0 +1,180 @@
+package telemetry
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/train"
+)
+
+func openLog(t *testing.T, path string, step int) *Log {
+	t.Helper()
+	l, err := OpenLog(path, step)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// lines reads a log back.
+func lines(t *testing.T, path string) (all []map[string]any) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(content)) {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+func TestLog_StepHasTypedKeysWithUnits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	l := openLog(t, path, -1)
+	l.Observer().Step(stepDone(7))
+	quiet := stepDone(8)
+	quiet.Log = false
+	l.Observer().Step(quiet)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := lines(t, path)
+	if len(got) != 1 {
+		t.Fatalf("%d lines, want the one on the log interval", len(got))
+	}
+	for key, want := range map[string]any{"msg": "step", "step": 7., "epoch": 2., "loss": 1.5, "lr": 1e-3, "grad_norm": 7.,
+		"images_per_s": 32., "data_wait_ms": 250., "step_ms": 500., "device_bytes": 4096.} {
+		if got[0][key] != want {
+			t.Errorf("%s is %v, want %v", key, got[0][key], want)
+		}
+	}
+}
+
+func TestLog_ResumeTakesOutStepsThatWillBeRedoneAndACutLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	l := openLog(t, path, -1)
+	o := l.Observer()
+	l.Logger().Info("configuration", "seed", 1)
+	for step := 1; step <= 5; step++ {
+		o.Step(stepDone(step))
+	}
+	o.Evaluated(evaluated(t, 5))
+	o.Epoch(train.EpochDone{Step: 5, Epoch: 1})
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(content, `{"step":3,"los`...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l = openLog(t, path, 3)
+	l.Observer().Step(stepDone(4))
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var steps []any
+	for _, line := range lines(t, path) {
+		steps = append(steps, line["step"])
+	}
+	if want := []any{nil, 1., 2., 3., 4.}; len(steps) != len(want) {
+		t.Errorf("steps %v, want %v", steps, want)
+	}
+	l = openLog(t, path, -1)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if rest := lines(t, path); len(rest) != 0 {
+		t.Errorf("a new run found %d lines", len(rest))
+	}
+}
+
+func TestLog_FileThatIsNoLogIsKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	if err := os.WriteFile(path, []byte("my notes\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenLog(path, 3); err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("error %v does not name the line", err)
+	}
+	if content, err := os.ReadFile(path); err != nil || string(content) != "my notes\n" {
+		t.Errorf("the file is now %q, %v", content, err)
+	}
+}
+
+func TestSummary_RowsForEpochsAndEvaluationsAndResume(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "summary.csv")
+	s, err := OpenSummary(path, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for epoch := 1; epoch <= 3; epoch++ {
+		s.Observer().Evaluated(evaluated(t, 10*epoch))
+		s.Observer().Epoch(train.EpochDone{Epoch: epoch, Step: 10 * epoch, Loss: 2.5, Bags: 80, Images: 80})
+	}
+	if s, err = OpenSummary(path, 20); err != nil {
+		t.Fatal(err)
+	}
+	s.Observer().Epoch(train.EpochDone{Epoch: 2, Step: 20, Loss: 9, Bags: 80, Images: 80}) // told again
+	s.Observer().Epoch(train.EpochDone{Epoch: 3, Step: 30, Loss: 1, Bags: 80, Images: 80})
+	if err := s.Err(); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(strings.TrimSpace(string(content)), "\n")
+	if rows[0] != strings.Join(SummaryColumns(), ",") {
+		t.Errorf("header %q", rows[0])
+	}
+	var kinds []string
+	for _, row := range rows[1:] {
+		kinds = append(kinds, strings.Join(strings.Split(row, ",")[:4], " "))
+	}
+	want := "evaluation 10 2 |epoch 10 1 2.5|evaluation 20 2 |epoch 20 2 9|epoch 30 3 1"
+	if got := strings.Join(kinds, "|"); got != want {
+		t.Errorf("rows %s, want %s", got, want)
+	}
+}
+
+func FuzzLinesUntil(f *testing.F) {
+	f.Add([]byte("{\"step\":1}\n{\"step\":2}\n{\"st"), 1)
+	f.Add([]byte("{}\nnull\n"), 0)
+	f.Add([]byte("[1]\n"), 5)
+	f.Fuzz(func(t *testing.T, content []byte, step int) {
+		kept, err := linesUntil(strings.NewReader(string(content)), step)
+		if err != nil {
+			return
+		}
+		again, err := linesUntil(strings.NewReader(string(kept)), step)
+		if err != nil || string(again) != string(kept) {
+			t.Errorf("kept %q, then %q, %v", kept, again, err)
+		}
+	})
+}
+
+func FuzzParseSummary(f *testing.F) {
+	header := strings.Join(SummaryColumns(), ",")
+	f.Add(header+"\n"+"epoch,1"+strings.Repeat(",", len(SummaryColumns())-2)+"\n", 3)
+	f.Add(header+"\nepoch,x\n", 3)
+	f.Add("\"", 0)
+	f.Fuzz(func(t *testing.T, content string, step int) {
+		rows, err := parseSummary(strings.NewReader(content), step)
+		for _, row := range rows {
+			if err == nil && len(row) != len(SummaryColumns()) {
+				t.Errorf("row %q", row)
+			}
+		}
+	})
+}

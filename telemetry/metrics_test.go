@@ -1,0 +1,141 @@
+package telemetry
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"nmn/eval"
+	"nmn/train"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+)
+
+func stepDone(step int) train.StepDone {
+	return train.StepDone{Epoch: 2, Step: step, Steps: 100, Loss: 1.5, LearningRate: 1e-3, GradNorm: 7, Bags: 8, Images: 16,
+		DataWait: 250 * time.Millisecond, Duration: 500 * time.Millisecond, DeviceBytes: 4096, Log: true}
+}
+
+func evaluated(t *testing.T, step int) train.Evaluated {
+	t.Helper()
+	r, err := eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.9, .2}, Labels: []uint8{1, 0}}, eval.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return train.Evaluated{Epoch: 2, Step: step, Result: r, Best: true, Value: 1, Duration: time.Second}
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := response.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s: %s", url, response.Status, body)
+	}
+	return string(body)
+}
+
+func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m, err := NewMetrics(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	observer := m.Observer()
+	observer.Step(stepDone(1))
+	observer.Step(stepDone(2))
+	observer.Bad(train.BadSamples{New: 3, Count: 3})
+	observer.Evaluated(evaluated(t, 2))
+	observer.Saved(train.Saved{})
+	server, err := Serve(t.Context(), "0", registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := get(t, "http://"+server.Address()+"/metrics")
+	for _, line := range []string{
+		"nmn_loss 1.5", "nmn_learning_rate 0.001", "nmn_gradient_norm 7", "nmn_epoch 2", "nmn_device_memory_bytes 4096",
+		"nmn_images_total 32", "nmn_steps_total 2", "nmn_data_wait_seconds_total 0.5", "nmn_bad_samples_total 3", "nmn_checkpoints_total 1",
+		"nmn_step_duration_seconds_count 2", "nmn_step_duration_seconds_sum 1", `nmn_validation_measure{measure="map"} 1`,
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("no line %q in\n%s", line, text)
+		}
+	}
+	problems, err := promlint.New(strings.NewReader(text)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+	if body := get(t, "http://"+server.Address()+"/healthz"); body != "ok\n" {
+		t.Errorf("healthz says %q", body)
+	}
+	for range 2 {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestMetrics_SecondRegistrationIsAnError(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	if _, err := NewMetrics(registry); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewMetrics(registry); err == nil {
+		t.Error("the same metrics were registered twice")
+	}
+}
+
+func TestServe_PortAloneListensOnLocalhostAndEndsWithTheContext(t *testing.T) {
+	for _, address := range []string{"0", ":0"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		server, err := Serve(ctx, address, prometheus.NewRegistry())
+		if err != nil {
+			t.Fatal(err)
+		}
+		host, _, err := net.SplitHostPort(server.Address())
+		if err != nil || !net.ParseIP(host).IsLoopback() {
+			t.Errorf("%q listens on %s", address, server.Address())
+		}
+		cancel()
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := net.DialTimeout("tcp", server.Address(), time.Second); err == nil {
+			t.Errorf("%s still answers", server.Address())
+		}
+	}
+}
+
+func TestServe_BadOrTakenAddressIsAnError(t *testing.T) {
+	server, err := Serve(t.Context(), "0", prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{server.Address(), "a:b:c", "localhost:notaport"} {
+		if _, err := Serve(t.Context(), address, prometheus.NewRegistry()); err == nil || !strings.Contains(err.Error(), "metrics: ") {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	if err := server.Close(); err != nil {
+		t.Error(err)
+	}
+}
