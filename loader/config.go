@@ -69,6 +69,9 @@ func checkSet(set *Set, config Config) (classes, frames int, err error) {
 	if n == 0 {
 		return 0, 0, fmt.Errorf("loader: the set %q has no bags", set.Name)
 	}
+	if config.DropLast && n < config.BatchBags {
+		return 0, 0, fmt.Errorf("loader: DropLast leaves nothing of the %d bags of %q, a batch has %d; lower BatchBags", n, set.Name, config.BatchBags)
+	}
 	if set.Source == nil || set.Labels == nil {
 		return 0, 0, fmt.Errorf("loader: the set %q lacks its source of pictures or its labels", set.Name)
 	}

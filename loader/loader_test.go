@@ -494,6 +494,7 @@ func TestLoader_RefusesBadConfigAndSet(t *testing.T) {
 		"no prefetch":       func(c *Config, _ *Set) { c.Prefetch = 0 },
 		"negative limit":    func(c *Config, _ *Set) { c.MaxBadSamples = -1 },
 		"unknown fit":       func(c *Config, _ *Set) { c.Fit = "fill" },
+		"less than a batch": func(c *Config, _ *Set) { c.DropLast, c.BatchBags = true, 12 },
 		"no bags":           func(_ *Config, s *Set) { s.IDs = nil },
 		"no source":         func(_ *Config, s *Set) { s.Source = nil },
 		"no labels":         func(_ *Config, s *Set) { s.Labels = nil },
