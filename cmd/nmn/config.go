@@ -24,7 +24,10 @@ type config struct {
 	Data  dataConfig   `yaml:"data"`
 	Net   netConfig    `yaml:"net"`
 	Train train.Config `yaml:"train"`
-	Run   runConfig    `yaml:"run"`
+	// Rates is a file of the noise model's rates at the start, for each word, instead of those of
+	// Train.Noise.
+	Rates string    `yaml:"rates"`
+	Run   runConfig `yaml:"run"`
 	// Build tells which program wrote the file; it is not read back.
 	Build *build `yaml:"build,omitempty"`
 }
@@ -67,13 +70,13 @@ func (a armName) noiseMode() model.NoiseMode {
 	return model.NoNoise
 }
 
-// title names an arm in tables.
-func (a armName) title(mil bool) string {
-	name := map[armName]string{armStage1: "stage 1", armStar: "star", armFI: "NMN-FI", armFD: "NMN-FD"}[a]
+// trained is the arm as package train knows it.
+func (a armName) trained(mil bool) (train.Arm, error) {
+	name := string(a)
 	if mil {
-		name += " + MIL"
+		name += "-mil"
 	}
-	return name
+	return train.ArmNamed(name)
 }
 
 type dataSet string
@@ -110,7 +113,8 @@ type dataConfig struct {
 	// Noise is injected into the training labels: a rate of caption replacement, or a file.
 	Noise     float64    `yaml:"noise"`
 	NoiseFile string     `yaml:"noise_file"`
-	Fit       loader.Fit `yaml:"fit"` // empty: longest side with MIL, square without
+	NoiseSeed uint64     `yaml:"noise_seed"` // 0: that of the data
+	Fit       loader.Fit `yaml:"fit"`        // empty: longest side with MIL, square without
 
 	MaxBadSamples int `yaml:"max_bad_samples"`
 	MaxPixels     int `yaml:"max_pixels"`
@@ -172,6 +176,15 @@ func presetConfig(name presetName, size sizeName) (config, error) {
 		return config{}, usagef("preset is %q, want %s", name, alternatives(presets()))
 	}
 	return c, nil
+}
+
+// defaultConfig is what flags show as their defaults.
+func defaultConfig() config {
+	c, err := presetConfig(presetScenes, sizeQuick)
+	if err != nil {
+		panic(err) // the preset exists
+	}
+	return c
 }
 
 func presets() []presetName { return []presetName{presetScenes, presetPaperCOCO} }

@@ -27,21 +27,29 @@ func sourceFlags(cmd *cobra.Command, s *sources, sizes ...sizeName) {
 	r.bool(&s.print, "print-config", "print the resolved configuration as YAML, and stop")
 }
 
-func dataFlags(cmd *cobra.Command, c *config) {
+// setFlags choose pictures and labels, without noise.
+func setFlags(cmd *cobra.Command, c *config) {
 	d := &c.Data
 	r := under(cmd, "Data")
 	enum(r, &d.Set, "data", "`source` of pictures and labels", dataScenes, dataCaptions)
-	r.uint64(&d.Seed, "data-seed", "`seed` of scenes, label noise and splits")
+	r.uint64(&d.Seed, "data-seed", "`seed` of scenes and splits")
 	r.int(&d.TrainSize, "train-size", "scenes: training `pictures`")
 	r.int(&d.ValidationSize, "validation-size", "scenes: validation `pictures`, 0 for none")
 	r.int(&d.TestSize, "test-size", "scenes: test `pictures`")
 	captionFlags(cmd, c)
-	noise := noiseFlag{&d.Noise, &d.NoiseFile}
-	r.set.Var(noise, "noise", "`rate|file`: share of each training picture's captions to replace by others', 0 to 0.8, or a noise file (see nmn noise)")
+	r.int(&d.MaxBadSamples, "max-bad-samples", "`pictures` that cannot be used and are left out before training stops")
+}
+
+// dataFlags add the noise and how pictures are read.
+func dataFlags(cmd *cobra.Command, c *config) {
+	d := &c.Data
+	setFlags(cmd, c)
+	r := under(cmd, "Data")
+	r.set.Var(noiseFlag{&d.Noise, &d.NoiseFile}, "noise", "`rate|file`: share of each training picture's captions to replace by others', or a noise file (see nmn noise)")
 	r.keep("noise")
 	_ = cmd.MarkFlagFilename("noise")
+	r.uint64(&d.NoiseSeed, "noise-seed", "`seed` of label noise, 0 for that of the data")
 	enum(r, &d.Fit, "fit", "how pictures get onto the canvas (default longest with MIL, square without)", loader.FitLongest, loader.FitSquare, loader.FitNone)
-	r.int(&d.MaxBadSamples, "max-bad-samples", "`pictures` that cannot be used and are left out before training stops")
 	r.int(&d.MaxPixels, "max-pixels", "largest picture that is decoded, in `pixels`")
 }
 
@@ -121,7 +129,8 @@ func runFlags(cmd *cobra.Command, c *config) {
 	r.int(&c.Run.Prefetch, "prefetch", "`batches` loaded ahead")
 }
 
-func trainFlags(cmd *cobra.Command, t *train.Config) {
+func trainFlags(cmd *cobra.Command, c *config) {
+	t := &c.Train
 	r := under(cmd, "Training")
 	r.uint64(&t.Seed, "seed", "`seed` of the start, the order and dropout")
 	r.set.Var(bothEpochs{t}, "epochs", "`epochs` of both stages; --stage1-epochs and --stage2-epochs set one")
@@ -135,7 +144,7 @@ func trainFlags(cmd *cobra.Command, t *train.Config) {
 	r.bool(&t.Overfit, "overfit-one-batch", "train on the first batch at every step, to see that the net can learn it by heart")
 	r.bool(&t.Flip, "flip", "mirror half of the pictures")
 	optimizerFlags(cmd, t)
-	noiseModelFlags(cmd, t)
+	noiseModelFlags(cmd, c)
 	savingFlags(cmd, t)
 }
 
@@ -163,11 +172,12 @@ func optimizerFlags(cmd *cobra.Command, t *train.Config) {
 	r.float(&t.ClassifierDeviation, "classifier-deviation", "standard `deviation` of the last layer's weights at the start")
 }
 
-func noiseModelFlags(cmd *cobra.Command, t *train.Config) {
-	n := &t.Noise
+func noiseModelFlags(cmd *cobra.Command, c *config) {
+	n := &c.Train.Noise
 	r := under(cmd, "Noise model")
 	r.float32s(&n.MissRate, "miss-rate", "q01 = p(label missing | concept there) at the start, a `probability` for all classes or one for each")
 	r.float32s(&n.FalseRate, "false-rate", "q10 = p(label there | concept missing) at the start, a `probability` likewise")
+	r.file(&c.Rates, "rates", "`file` with the rates of each word instead (word, q01, q10, as in q.csv)", "csv")
 	r.float(&n.Deviation, "noise-deviation", "standard `deviation` of U at the start")
 	r.float(&n.WeightMultiplier, "noise-weight-multiplier", "learning-rate `factor` of U")
 	r.float(&n.BiasMultiplier, "noise-bias-multiplier", "learning-rate `factor` of b")

@@ -15,6 +15,7 @@ type program struct {
 	*terminal
 	log     *slog.Logger
 	verbose bool
+	quiet   bool
 	level   string
 	// called is the command that the arguments name, for messages.
 	called *cobra.Command
@@ -78,7 +79,7 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 	}
 	p.globalFlags(root)
 	for _, make := range []func(*program) *cobra.Command{
-		newVocab, newScenes, newVersion,
+		newTrain, newVocab, newNoise, newScenes, newFigure3, newVersion,
 	} {
 		root.AddCommand(make(p))
 	}
@@ -88,8 +89,16 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 func (p *program) globalFlags(root *cobra.Command) {
 	flags := room{root, "Messages", root.PersistentFlags()}
 	flags.boolP(&p.verbose, "verbose", "v", "log what happens to standard error (same as --log-level info)")
+	flags.boolP(&p.quiet, "quiet", "q", "show no progress")
 	enum(flags, &p.level, "log-level", "least `level` of log lines on standard error", "debug", "info", "warn", "error")
 	root.InitDefaultHelpFlag()
+}
+
+// note tells a person at a terminal, or one who asked for it, what is going on.
+func (p *program) note(format string, args ...any) {
+	if !p.quiet && (p.verbose || p.interactive(p.err)) {
+		fmt.Fprintf(p.err, format+"\n", args...)
+	}
 }
 
 // openLog points the log to standard error.

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"nmn/eval"
+	"nmn/kernels"
+	"nmn/loader"
+	"nmn/model"
+	"nmn/report"
+	"nmn/safetensors"
+	"nmn/train"
+)
+
+// armRun is one arm that is trained in one folder.
+type armRun struct {
+	program *program
+	config  config // its Arm is this one
+	data    *dataSets
+	backend kernels.Backend
+	dir     string
+	from    string // checkpoint of stage 1, for arms of stage 2
+	watch   *watch
+}
+
+// run trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the
+// run. A run that is complete already is not run again; reused tells.
+func (r *armRun) run(ctx context.Context) (o *outcome, reused bool, err error) {
+	print, err := fingerprint(&r.config, r.data, r.from)
+	if err != nil {
+		return nil, false, err
+	}
+	if o, err = readOutcome(r.dir); err != nil {
+		return nil, false, err
+	}
+	if o != nil && o.Fingerprint == print {
+		return o, true, nil
+	}
+	if err := prepareFolder(r.dir, &r.config); err != nil {
+		return nil, false, err
+	}
+	if err := r.data.train.Vocabulary.WriteFile(filepath.Join(r.dir, vocabularyName)); err != nil {
+		return nil, false, err
+	}
+	if o, err = r.train(ctx); err != nil {
+		return nil, false, err
+	}
+	o.Fingerprint = print
+	return o, false, o.write(r.dir)
+}
+
+// train runs the stage of the arm to its end and evaluates it.
+func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
+	arm, err := r.config.Arm.trained(r.config.Net.MIL)
+	if err != nil {
+		return nil, err
+	}
+	net, err := r.newNet(arm)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = firstError(err, net.Close()) }()
+	began := time.Now()
+	reached, curve, err := r.learn(ctx, arm, net)
+	if err != nil {
+		return nil, err
+	}
+	seconds := time.Since(began)
+	set, split := r.data.judged()
+	result, err := evaluateNet(ctx, net, set, r.data.train, r.config.loader(), r.config.Train.Batch(arm.MIL), eval.Options{})
+	if err != nil {
+		return nil, err
+	}
+	o = &outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.noise, Seed: r.config.Train.Seed, Steps: reached.Step,
+		Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Evaluation: result, Build: thisBuild()}
+	page, err := o.page(&r.config, filepath.Base(r.dir))
+	if err != nil {
+		return nil, err
+	}
+	page.Curve, page.Duration = curve, seconds
+	return o, report.WriteRun(r.dir, page)
+}
+
+func (r *armRun) newNet(arm train.Arm) (*model.Net, error) {
+	classes := r.data.train.Vocabulary.Len()
+	net, err := arm.NewNet(r.config.Net.model(classes, model.NoNoise), r.backend, r.config.Train, r.data.train, r.from)
+	if err != nil || r.config.Net.Weights == "" || arm.Stage == 2 {
+		return net, err
+	}
+	if err := loadWeights(r.program, net, r.config.Net.Weights); err != nil {
+		return nil, firstError(err, net.Close())
+	}
+	return net, nil
+}
+
+// loadWeights starts the classifier from a file. The last layer keeps its start where the file has
+// other classes.
+func loadWeights(p *program, net *model.Net, path string) (err error) {
+	file, err := safetensors.Open(path)
+	if err != nil {
+		return fmt.Errorf("cannot open the weights: %w", err)
+	}
+	defer func() { err = firstError(err, file.Close()) }()
+	loaded, err := net.Load(file, func(q *model.Param) bool {
+		return q.Name == "head.fc8.weight" || q.Name == "head.fc8.bias"
+	})
+	if err != nil {
+		return fmt.Errorf("weights %s: %w", path, err)
+	}
+	p.log.Info("weights taken", "file", path, "tensors", len(loaded.Taken), "kept_random", len(loaded.Missing), "unused", len(loaded.Unused))
+	return nil
+}
+
+// learn runs the stage, from the last checkpoint of the folder where there is one.
+func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net) (reached train.Result, curve []report.Point, err error) {
+	trainer, err := train.New(train.Options{
+		Config: r.config.Train, Stage: arm.Stage, Net: net, Data: r.data.train, Validation: r.data.validation,
+		Loader: r.config.loader(), Directory: r.dir,
+	})
+	if err != nil {
+		return reached, nil, err
+	}
+	defer func() { err = firstError(err, trainer.Close()) }()
+	step := -1
+	if last := filepath.Join(r.dir, train.LastName); exists(last) {
+		if err := trainer.Resume(last); err != nil {
+			return reached, nil, err
+		}
+		step = trainer.Position().Step
+		r.program.log.Info("resumed", "dir", r.dir, "step", step)
+	}
+	records, err := openRecords(r.dir, step, &r.config)
+	if err != nil {
+		return reached, nil, err
+	}
+	trainer.Observers = append(records.observers(), r.watch.observers(r.title(), trainer.Steps())...)
+	reached, err = trainer.Run(ctx)
+	r.watch.done()
+	if err = firstError(err, records.close()); err != nil {
+		if errors.Is(err, train.ErrInterrupted) {
+			err = fmt.Errorf("%w: %w", errInterrupted, err)
+		}
+		return reached, nil, err
+	}
+	curve, err = readCurve(filepath.Join(r.dir, logName), arm.Name)
+	return reached, curve, err
+}
+
+// title names the arm in progress.
+func (r *armRun) title() string { return report.ArmName(string(r.config.Arm), r.config.Net.MIL, false) }
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// loader is how pictures are read.
+func (c *config) loader() loader.Config {
+	l := loader.DefaultConfig()
+	l.Fit, l.Workers, l.Prefetch = c.fit(), c.Run.Workers, c.Run.Prefetch
+	l.MaxBadSamples, l.MaxPixels = c.Data.MaxBadSamples, c.Data.MaxPixels
+	return l
+}
+
+// evaluateNet scores a set and holds the scores against what the set knows. noisy, where not nil, is
+// the training set, whose labels and truth tell the true noise rates.
+func evaluateNet(ctx context.Context, net *model.Net, set, noisy *loader.Set, l loader.Config, batch int, o eval.Options) (*eval.Result, error) {
+	l.BatchBags = batch
+	scores, err := train.Score(ctx, net, set, l)
+	if err != nil {
+		return nil, err
+	}
+	return train.Evaluate(scores, set, noisy, o)
+}
+
+// page describes a run for reports.
+func (o *outcome) page(c *config, name string) (*report.Run, error) {
+	text, err := c.yaml()
+	if err != nil {
+		return nil, err
+	}
+	return &report.Run{
+		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), MIL: o.MIL, Noise: o.Noise, Seed: o.Seed,
+		PaperData: c.paperData(o), Result: o.Evaluation, Config: string(text), Rates: report.RatesOf(o.Evaluation),
+	}, nil
+}
+
+// paperData tells whether the published figures may stand beside: COCO's train2014 with 1,000 words.
+func (c *config) paperData(o *outcome) bool {
+	return c.Data.Set == dataCaptions && c.Preset == presetPaperCOCO && o.Evaluation != nil && o.Evaluation.Classes == 1000 &&
+		filepath.Base(c.Data.Captions) == "captions_train2014.json" && c.Data.ValCaptions != ""
+}

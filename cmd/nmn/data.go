@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"nmn/loader"
+	"nmn/rng"
+	"nmn/text"
+)
+
+// dataSets are the splits of the data of a configuration. Validation and test are nil where there
+// are none.
+type dataSets struct {
+	train      *loader.Set // labels may be noisy
+	clean      *loader.Set // the same pictures before noise was injected; train itself without noise
+	validation *loader.Set
+	test       *loader.Set
+	noise      float64 // share of replaced captions, for tables
+	close      func() error
+}
+
+// judged is the split that figures are measured on, and its name.
+func (d *dataSets) judged() (*loader.Set, string) {
+	switch {
+	case d.test != nil:
+		return d.test, "test"
+	case d.validation != nil:
+		return d.validation, "validation"
+	}
+	return d.train, "train"
+}
+
+// split returns a split by name.
+func (d *dataSets) split(name string) (*loader.Set, error) {
+	set := map[string]*loader.Set{"train": d.train, "validation": d.validation, "test": d.test}[name]
+	if set == nil {
+		return nil, usagef("the data has no %s split", name)
+	}
+	return set, nil
+}
+
+// openData reads or makes the data of a configuration. The caller must close it.
+func openData(ctx context.Context, p *program, c *config) (*dataSets, error) {
+	d := &dataSets{close: func() error { return nil }}
+	var err error
+	if c.Data.Set == dataScenes {
+		err = d.openScenes(&c.Data)
+	} else {
+		err = d.openCaptions(ctx, p, &c.Data)
+	}
+	if err == nil {
+		d.clean = d.train
+		err = d.injectNoise(p, &c.Data)
+	}
+	if err != nil {
+		_ = d.close() // the first error tells more
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *dataSets) openScenes(c *dataConfig) error {
+	for _, split := range []struct {
+		name string
+		n    int
+		to   **loader.Set
+	}{{"train", c.TrainSize, &d.train}, {"val", c.ValidationSize, &d.validation}, {"test", c.TestSize, &d.test}} {
+		if split.n == 0 {
+			continue
+		}
+		set, err := loader.Scenes(loader.ScenesConfig{Seed: c.Seed, Split: split.name, N: split.n, Cache: true})
+		if err != nil {
+			return err
+		}
+		*split.to = set
+	}
+	return nil
+}
+
+// openCaptions reads COCO files. Words that are not in the vocabulary of the training captions are
+// no labels anywhere.
+func (d *dataSets) openCaptions(ctx context.Context, p *program, c *dataConfig) error {
+	captions, err := readCaptions(p, c.Captions)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	vocabulary, err := openVocabulary(c, captions)
+	if err != nil {
+		return err
+	}
+	whole, err := d.captionSet(p, c, captions, c.Images, vocabulary)
+	if err != nil {
+		return err
+	}
+	if c.ValCaptions == "" {
+		return d.holdOut(c, whole)
+	}
+	d.train = whole
+	return d.openValidation(p, c, vocabulary)
+}
+
+func openVocabulary(c *dataConfig, captions *loader.COCOCaptions) (*text.Vocabulary, error) {
+	if c.Vocabulary != "" {
+		return text.ReadVocabulary(c.Vocabulary)
+	}
+	return tagged(text.VocabularyOptions{Size: c.VocabularySize, MinCount: c.MinCount}, captions.Texts(c.CaptionsPerBag))
+}
+
+// captionSet joins captions with the pictures of a folder. Pictures whose file is missing are left
+// out up to the limit on bad samples.
+func (d *dataSets) captionSet(p *program, c *dataConfig, captions *loader.COCOCaptions, folder string, v *text.Vocabulary) (*loader.Set, error) {
+	missing := 0
+	o := loader.COCOOptions{CaptionsPerImage: c.CaptionsPerBag, Images: folder, SkipUncaptioned: true}
+	if c.MaxBadSamples > 0 {
+		o.Missing = func(file string) {
+			missing++
+			p.log.Warn("picture is missing", "file", file)
+		}
+	}
+	set, files, err := loader.COCOSet(captions, v, o)
+	if err != nil {
+		return nil, err
+	}
+	if missing > c.MaxBadSamples {
+		return nil, fmt.Errorf("%s: %d pictures have no file in %s; --max-bad-samples allows %d", captions.Name, missing, folder, c.MaxBadSamples)
+	}
+	source, err := loader.NewFileSource(folder, files)
+	if err != nil {
+		return nil, err
+	}
+	set.Source = source
+	before := d.close
+	d.close = func() error { return firstError(source.Close(), before()) }
+	return set, nil
+}
+
+// openValidation splits the validation captions: by lists of identifiers, else in two halves.
+func (d *dataSets) openValidation(p *program, c *dataConfig, v *text.Vocabulary) error {
+	captions, err := readCaptions(p, c.ValCaptions)
+	if err != nil {
+		return err
+	}
+	folder := c.ValImages
+	if folder == "" {
+		folder = c.Images
+	}
+	whole, err := d.captionSet(p, c, captions, folder, v)
+	if err != nil {
+		return err
+	}
+	if c.ValidationIDs == "" && c.TestIDs == "" {
+		d.validation, d.test, err = loader.SplitHalves(whole, c.Seed)
+		return err
+	}
+	_, err = d.listed(c, whole)
+	return err
+}
+
+// listed takes validation and test out of a set by lists of identifiers, and tells which bags they
+// took.
+func (d *dataSets) listed(c *dataConfig, whole *loader.Set) (taken map[string]bool, err error) {
+	var lists [][]string
+	var to []**loader.Set
+	for _, list := range []struct {
+		file string
+		to   **loader.Set
+	}{{c.ValidationIDs, &d.validation}, {c.TestIDs, &d.test}} {
+		if list.file == "" {
+			continue
+		}
+		ids, err := loader.ReadIDs(list.file)
+		if err != nil {
+			return nil, err
+		}
+		lists, to = append(lists, loader.COCOIDs(ids)), append(to, list.to)
+	}
+	sets, err := loader.SplitByIDs(whole, lists...)
+	if err != nil {
+		return nil, err
+	}
+	taken = map[string]bool{}
+	for i, set := range sets {
+		*to[i] = set
+		for _, id := range set.IDs {
+			taken[id] = true
+		}
+	}
+	return taken, nil
+}
+
+// holdOut takes validation and test pictures out of the training captions: those of the lists, else
+// shares of a seeded order that depends on the identifiers alone.
+func (d *dataSets) holdOut(c *dataConfig, whole *loader.Set) error {
+	if c.ValidationIDs != "" || c.TestIDs != "" {
+		taken, err := d.listed(c, whole)
+		if err != nil {
+			return err
+		}
+		var rest []int
+		for i, id := range whole.IDs {
+			if !taken[id] {
+				rest = append(rest, i)
+			}
+		}
+		d.train, err = loader.Subset(whole, whole.Name+"-train", rest)
+		return err
+	}
+	order := make([]int, whole.Len())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(whole.IDs[a], whole.IDs[b]) })
+	stream := rng.New(rng.Derive(c.Seed, "held-out pictures"))
+	stream.Shuffle(order)
+	n := func(share float64) int { return int(math.Round(share * float64(len(order)))) }
+	validation, test := n(c.ValidationShare), n(c.TestShare)
+	for _, part := range []struct {
+		name string
+		of   []int
+		to   **loader.Set
+	}{
+		{"validation", order[:validation], &d.validation}, {"test", order[validation : validation+test], &d.test},
+		{"train", order[validation+test:], &d.train},
+	} {
+		if len(part.of) == 0 {
+			continue
+		}
+		slices.Sort(part.of)
+		set, err := loader.Subset(whole, whole.Name+"-"+part.name, part.of)
+		if err != nil {
+			return err
+		}
+		*part.to = set
+	}
+	if d.train == nil {
+		return fmt.Errorf("%s: %d pictures leave none to train on: lower --validation-share and --test-share", whole.Name, whole.Len())
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"nmn/loader"
+	"nmn/report"
+)
+
+// injectNoise makes the training labels noisy, as the configuration says.
+func (d *dataSets) injectNoise(p *program, c *dataConfig) error {
+	var noise *loader.Noise
+	var err error
+	switch {
+	case c.NoiseFile != "":
+		noise, err = loader.ReadNoise(c.NoiseFile, d.train)
+	case c.Noise > 0:
+		var n int
+		if n, err = loader.CaptionsForRate(d.train, c.Noise); err == nil {
+			noise, err = loader.ReplaceCaptions(d.train, n, noiseSeed(c))
+		}
+	default:
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if noise.Kind == loader.CaptionNoise {
+		d.noise = share(noise.Replaced, noise.CaptionsPerBag)
+	}
+	if d.train, err = noise.Apply(d.train); err != nil {
+		return err
+	}
+	return d.logNoise(p)
+}
+
+func share(part, whole int) float64 { return float64(part) / float64(max(whole, 1)) }
+
+func noiseSeed(c *dataConfig) uint64 {
+	if c.NoiseSeed != 0 {
+		return c.NoiseSeed
+	}
+	return c.Seed
+}
+
+func (d *dataSets) logNoise(p *program) error {
+	s, err := loader.Statistics(d.clean, d.train)
+	if err != nil {
+		return err
+	}
+	p.log.Info("label noise", "missing", rounded(s.Mean.Q01), "incorrect", rounded(s.Mean.Q10), "against", s.Reference)
+	return nil
+}
+
+func rounded(r loader.Rate) string { return fmt.Sprintf("%.3f", float64(r)) }
+
+// startRates puts the rates of a file into the configuration of training.
+func (d *dataSets) startRates(c *config) error {
+	if c.Rates == "" {
+		return nil
+	}
+	file, err := report.ReadNoiseRatesFile(c.Rates, d.train.Vocabulary)
+	if err != nil {
+		return err
+	}
+	rates := file.Rates()
+	c.Train.Noise.MissRate, c.Train.Noise.FalseRate = float32s(rates.Q01), float32s(rates.Q10)
+	return nil
+}
+
+func float32s(values []float64) []float32 {
+	out := make([]float32, len(values))
+	for i, v := range values {
+		out[i] = float32(v)
+	}
+	return out
+}
+
+// describe says in two lines what the data is.
+func (d *dataSets) describe() string {
+	labels, k := d.train.Labels.Uint8s(), d.train.Vocabulary.Len()
+	positive := 0
+	for _, z := range labels {
+		positive += int(z)
+	}
+	size := func(s *loader.Set) int {
+		if s == nil {
+			return 0
+		}
+		return s.Len()
+	}
+	line := fmt.Sprintf("data    %s: %d training, %d validation, %d test pictures, %d classes, %.2f labels each",
+		d.train.Name, d.train.Len(), size(d.validation), size(d.test), k, float64(positive)/float64(d.train.Len()))
+	if s, err := loader.Statistics(d.clean, d.train); err == nil && !math.IsNaN(float64(s.Mean.Q01)) {
+		line += fmt.Sprintf("\nlabels  %.1f %% of those that hold are missing, %.1f %% of the others are incorrect (mean over words, against the %s)",
+			100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), map[string]string{"truth": "truth", "labels": "labels without injected noise"}[s.Reference])
+	}
+	return line
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"nmn/eval"
+	"nmn/loader"
+	"nmn/train"
+)
+
+// Files of a run folder, beside the checkpoints of package train and the page of package report.
+const (
+	configName     = "config.yaml"
+	vocabularyName = "vocabulary.txt"
+	resultName     = "result.json" // written last: it tells that the run is complete
+	stage1Name     = "stage1"      // folder of the first stage of an arm of the second
+)
+
+// outcome is what a complete run has found.
+type outcome struct {
+	Fingerprint string       `json:"fingerprint"` // of configuration and data
+	Arm         armName      `json:"arm"`
+	MIL         bool         `json:"mil"`
+	Noise       float64      `json:"noise"` // share of replaced captions
+	Seed        uint64       `json:"seed"`
+	Steps       int          `json:"steps"`
+	Loss        float64      `json:"loss"` // of the last step
+	Seconds     float64      `json:"seconds"`
+	Split       string       `json:"split"` // that the evaluation is of
+	Evaluation  *eval.Result `json:"evaluation"`
+	Build       build        `json:"build"`
+}
+
+// readOutcome reads the result of a folder; nil where there is none.
+func readOutcome(dir string) (*outcome, error) {
+	path := filepath.Join(dir, resultName)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var o outcome
+	if err := json.Unmarshal(data, &o); err != nil {
+		return nil, fmt.Errorf("%s: %w; remove the file to evaluate again", path, err)
+	}
+	return &o, nil
+}
+
+func (o *outcome) write(dir string) error {
+	data, err := json.MarshalIndent(o, "", " ")
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, resultName), append(data, '\n'))
+}
+
+// readFolderConfig reads the configuration of a run folder.
+func readFolderConfig(dir string) (*config, error) {
+	path := filepath.Join(dir, configName)
+	data, err := readConfigFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var c config
+	if err := readConfig(path, data, &c); err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+// writeConfig writes the configuration with the versions of the program.
+func (c config) writeConfig(dir string) error {
+	b := thisBuild()
+	c.Build = &b
+	data, err := c.yaml()
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, configName), data)
+}
+
+// prepareFolder makes a folder for a run. A folder with another run is refused.
+func prepareFolder(dir string, c *config) error {
+	there, err := readFolderConfig(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	default:
+		if key, was, is := firstChange(there, c); key != "" {
+			return usagef("%s holds another run: its %s is %s, this one's %s; name another --run-dir, or remove that folder", dir, key, was, is)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	return c.writeConfig(dir)
+}
+
+// mayChange are the settings that a run may be continued with, for they change no step.
+var mayChange = []string{
+	"run.", "build.", "size", "train.stage1_epochs", "train.stage2_epochs", "train.max_steps", "train.log_steps",
+	"train.evaluate_", "train.checkpoint_", "train.keep_best",
+}
+
+// firstChange finds the first setting that makes two configurations different runs.
+func firstChange(a, b *config) (key, was, is string) {
+	x, y := flatten(a), flatten(b)
+	for _, k := range sortedKeys(y) {
+		if x[k] != y[k] && !slices.ContainsFunc(mayChange, func(free string) bool { return strings.HasPrefix(k, free) }) {
+			return k, orEmpty(x[k]), orEmpty(y[k])
+		}
+	}
+	return "", "", ""
+}
+
+func orEmpty(s string) string {
+	if s == "" {
+		return "empty"
+	}
+	return s
+}
+
+// flatten maps the path of each value of a configuration, such as data.noise, to the value.
+func flatten(c *config) map[string]string {
+	out := map[string]string{}
+	var root yaml.Node
+	if err := root.Encode(c); err != nil {
+		return out // a configuration is plain values
+	}
+	var walk func(path string, n *yaml.Node)
+	walk = func(path string, n *yaml.Node) {
+		switch {
+		case n.Kind == yaml.MappingNode:
+			for i := 0; i+1 < len(n.Content); i += 2 {
+				walk(path+"."+n.Content[i].Value, n.Content[i+1])
+			}
+		case n.Kind == yaml.SequenceNode:
+			for i, item := range n.Content {
+				walk(fmt.Sprintf("%s[%d]", path, i), item)
+			}
+		default:
+			out[strings.TrimPrefix(path, ".")] = n.Value
+		}
+	}
+	walk("", &root)
+	return out
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// fingerprint identifies what a run computes: its configuration but for what changes no result, its
+// data, and the checkpoint that it starts from.
+func fingerprint(c *config, d *dataSets, from string) (string, error) {
+	h := sha256.New()
+	values := flatten(c)
+	for _, k := range sortedKeys(values) {
+		if !strings.HasPrefix(k, "run.") && !strings.HasPrefix(k, "build.") && k != "train.log_steps" {
+			hashText(h, k)
+			hashText(h, values[k])
+		}
+	}
+	judged, name := d.judged()
+	hashText(h, name)
+	for _, set := range []*loader.Set{d.train, judged} {
+		hashSet(h, set)
+	}
+	if from != "" {
+		start, err := train.ReadCheckpoint(from)
+		if err != nil {
+			return "", err
+		}
+		data, err := json.Marshal(start)
+		if err != nil {
+			return "", err
+		}
+		hashText(h, string(data))
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func hashText(h hash.Hash, s string) {
+	var n [8]byte
+	binary.LittleEndian.PutUint64(n[:], uint64(len(s)))
+	h.Write(n[:])
+	h.Write([]byte(s))
+}
+
+func hashSet(h hash.Hash, set *loader.Set) {
+	for _, id := range set.IDs {
+		hashText(h, id)
+	}
+	for k := range set.Vocabulary.Len() {
+		hashText(h, set.Vocabulary.Word(k).Text)
+	}
+	h.Write(set.Labels.Uint8s())
+	if set.Truth != nil {
+		h.Write(set.Truth.Uint8s())
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"nmn/loader"
+)
+
+type noiseFlags struct {
+	kind       loader.NoiseKind
+	rate       float64
+	missing    float64
+	incorrect  float64
+	rates      string
+	seed       uint64
+	output     string
+	statistics string
+	asJSON     bool
+}
+
+func newNoise(p *program) *cobra.Command {
+	f := noiseFlags{kind: loader.CaptionNoise, rate: .4, seed: 1}
+	c := defaultConfig()
+	var s sources
+	cmd := &cobra.Command{
+		Use:   "noise",
+		Short: "Draw label noise, write it to a file and tell its statistics",
+		Long: `Draw label noise for the training pictures and write it to a file that --noise takes
+and that can be shared: captions replaced by those of other pictures, as in the paper, or
+labels flipped one by one. Statistics go to standard output: how many labels are missing
+and incorrect, for each word.`,
+		Example: `  nmn noise --captions captions_train2014.json --images train2014 --vocab vocab.txt \
+    --rate 0.4 --seed 7 --output noise40.jsonl.gz --statistics noise40.csv
+  nmn noise --preset scenes --kind flips --missing 0.3 --incorrect 0.1 --output flips.jsonl`,
+		Args: refuseArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.resolve(layers{s.preset, s.size, s.file, cmd.Flags()}); err != nil {
+				return err
+			}
+			if s.print {
+				return printConfig(p, &c)
+			}
+			c.Data.Noise, c.Data.NoiseFile = 0, ""
+			data, err := openData(cmd.Context(), p, &c)
+			if err != nil {
+				return err
+			}
+			defer data.close()
+			return drawNoise(p, f, data)
+		},
+	}
+	r := under(cmd, "Noise")
+	enum(r, &f.kind, "kind", "`kind` of noise", loader.CaptionNoise, loader.FlipNoise)
+	r.float(&f.rate, "rate", "captions: `share` of each picture's captions to replace")
+	r.float(&f.missing, "missing", "flips: `probability` that a label that holds goes missing")
+	r.float(&f.incorrect, "incorrect", "flips: `probability` that a label that does not hold is set")
+	r.file(&f.rates, "flip-rates", "flips: `file` with both for each word (word, q01, q10) instead", "csv")
+	r.uint64(&f.seed, "seed", "`seed` of the draws")
+	out := under(cmd, "Output")
+	out.file(&f.output, "output", "noise `file` to write, .jsonl or .jsonl.gz")
+	out.file(&f.statistics, "statistics", "`file` for the statistics of each word, .csv or .json", "csv", "json")
+	out.bool(&f.asJSON, "json", "write the statistics as JSON")
+	sourceFlags(cmd, &s, sizeQuick, sizeFull)
+	setFlags(cmd, &c)
+	return cmd
+}
+
+func drawNoise(p *program, f noiseFlags, data *dataSets) error {
+	noise, err := f.draw(data.train)
+	if err != nil {
+		return err
+	}
+	noisy, err := noise.Apply(data.train)
+	if err != nil {
+		return err
+	}
+	s, err := loader.Statistics(data.train, noisy)
+	if err != nil {
+		return err
+	}
+	if f.output != "" {
+		if err := noise.WriteFile(f.output); err != nil {
+			return err
+		}
+		p.log.Info("noise written", "file", f.output, "changed_pictures", len(noise.Changes))
+	}
+	if f.statistics != "" {
+		if err := s.WriteFile(f.statistics); err != nil {
+			return err
+		}
+	}
+	if f.asJSON {
+		return s.WriteJSON(p.out)
+	}
+	_, err = fmt.Fprintf(p.out, "%s, %d pictures, %d words, against the %s:\n"+
+		"  missing labels    q01 = p(z=0|y=1)  %5.1f %%\n"+
+		"  incorrect labels  q10 = p(z=1|y=0)  %5.1f %%\n"+
+		"  of the labels that are set, %.1f %% are incorrect\n(means over words)\n",
+		s.Set, s.Bags, len(s.Classes), s.Reference, 100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), 100*float64(s.Mean.Wrong))
+	return err
+}
+
+func (f *noiseFlags) draw(set *loader.Set) (*loader.Noise, error) {
+	if f.kind == loader.CaptionNoise {
+		n, err := loader.CaptionsForRate(set, f.rate)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		return loader.ReplaceCaptions(set, n, f.seed)
+	}
+	rates := loader.UniformRates(f.missing, f.incorrect)
+	if f.rates != "" {
+		var err error
+		if rates, err = loader.ReadFlipRates(f.rates, set.Vocabulary); err != nil {
+			return nil, err
+		}
+	}
+	if err := rates.Validate(set.Vocabulary.Len()); err != nil {
+		return nil, usageError{err}
+	}
+	return loader.FlipLabels(set, rates, f.seed)
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"nmn/kernels"
+	"nmn/report"
+	"nmn/train"
+)
+
+// trainCommand are the flags of nmn train beside the configuration.
+type trainCommand struct {
+	config  config
+	sources sources
+	runDir  string
+	resume  string
+	stage1  string
+	metrics string
+	dryRun  bool
+	asJSON  bool
+}
+
+func newTrain(p *program) *cobra.Command {
+	t := trainCommand{config: defaultConfig(), runDir: filepath.Join("runs", "train")}
+	cmd := &cobra.Command{
+		Use:   "train",
+		Short: "Train one arm: stage 1, then a noise model on top of it",
+		Long: `Train one arm of the paper: stage 1, the classifier alone on the noisy labels, and from
+there stage 2, with a noise model or, for the baseline called star, without. Data are the
+built-in scenes, or pictures with COCO captions. The run folder holds the configuration,
+log.jsonl, summary.csv, checkpoints, q.csv and report.md; the table of the evaluation goes
+to standard output. An interrupt saves first; --resume goes on as if nothing had happened.
+Defaults are those of --preset scenes.`,
+		Example: `  nmn train --arm nmn-fd --noise 0.4 --run-dir runs/fd
+  nmn train --arm star --mil --size full --run-dir runs/star-mil
+  nmn train --captions captions_train2014.json --images train2014 --vocab vocab.txt \
+    --val-captions captions_val2014.json --val-images val2014 --weights vgg16.safetensors
+  nmn train --resume runs/fd`,
+		Args: refuseArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
+	}
+	sourceFlags(cmd, &t.sources, sizeQuick, sizeFull)
+	arm := under(cmd, "Arm")
+	enum(arm, &t.config.Arm, "arm", "what is `trained`", arms()...)
+	arm.set.Var(noiseModelFlag{&t.config.Arm}, "noise-model", "the same by the noise `model` of stage 2: none (star), fi or fd")
+	arm.keep("noise-model")
+	_ = cmd.RegisterFlagCompletionFunc("noise-model", cobra.FixedCompletions([]string{"none", "fi", "fd"}, cobra.ShellCompDirectiveNoFileComp))
+	arm.file(&t.stage1, "stage1", "`checkpoint` of stage 1 to start from, instead of training it", "safetensors")
+	dataFlags(cmd, &t.config)
+	netFlags(cmd, &t.config)
+	trainFlags(cmd, &t.config)
+	runFlags(cmd, &t.config)
+	r := under(cmd, "Run")
+	r.directory(&t.runDir, "run-dir", "`folder` of the run")
+	r.directory(&t.resume, "resume", "`folder` of a run to go on with; its configuration is taken from there")
+	r.string(&t.metrics, "metrics-addr", "serve Prometheus metrics on this `port` of localhost, or on host:port")
+	r.bool(&t.dryRun, "dry-run", "build everything, make a few steps, print the plan and stop")
+	r.bool(&t.asJSON, "json", "write the result as JSON")
+	return cmd
+}
+
+func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
+	if err := t.resolve(cmd); err != nil {
+		return err
+	}
+	if t.sources.print {
+		return printConfig(p, &t.config)
+	}
+	ctx := cmd.Context()
+	s, err := openSession(ctx, p, &t.config, t.metrics)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, s.close()) }()
+	if t.dryRun {
+		return dryRun(ctx, p, &t.config, s)
+	}
+	o, err := t.stages(ctx, s)
+	if errors.Is(err, errInterrupted) {
+		return fmt.Errorf("%w; go on with: nmn train --resume %s", err, t.runDir)
+	}
+	if err != nil {
+		return err
+	}
+	p.note("run     %s", t.runDir)
+	return t.show(p, o)
+}
+
+// resolve makes the configuration, that of the run folder where a run is resumed.
+func (t *trainCommand) resolve(cmd *cobra.Command) error {
+	file := t.sources.file
+	if t.resume != "" {
+		if cmd.Flags().Changed("run-dir") || file != "" {
+			return usagef("train: --resume takes folder and configuration from the run: leave out --run-dir and --config")
+		}
+		t.runDir, file = t.resume, filepath.Join(t.resume, configName)
+	}
+	return t.config.resolve(layers{t.sources.preset, t.sources.size, file, cmd.Flags()})
+}
+
+// stages trains stage 1 where it is needed, and then the arm.
+func (t *trainCommand) stages(ctx context.Context, s *session) (*outcome, error) {
+	arm, err := t.config.Arm.trained(t.config.Net.MIL)
+	if err != nil {
+		return nil, err
+	}
+	from := t.stage1
+	switch {
+	case arm.Stage == 1 && from != "":
+		return nil, usagef("train: --stage1 is for arms of stage 2; %s trains stage 1", t.config.Arm)
+	case arm.Stage == 2 && from == "":
+		first := filepath.Join(t.runDir, stage1Name)
+		from = filepath.Join(first, train.LastName)
+		if err := t.firstStage(ctx, s, first); err != nil {
+			return nil, err
+		}
+	}
+	if t.resume == "" && exists(filepath.Join(t.runDir, train.LastName)) {
+		if o, err := readOutcome(t.runDir); err != nil || o == nil {
+			return nil, firstError(err, usagef("%s holds a run that was interrupted: go on with --resume %s, or name another --run-dir", t.runDir, t.runDir))
+		}
+	}
+	o, reused, err := s.arm(t.config, t.runDir, from).run(ctx)
+	if reused {
+		s.program.note("%s is complete: nothing was run again", t.runDir)
+	}
+	return o, err
+}
+
+// firstStage trains stage 1. Where stage 2 has begun, stage 1 is over whatever its limits are.
+func (t *trainCommand) firstStage(ctx context.Context, s *session, dir string) error {
+	if err := prepareFolder(t.runDir, &t.config); err != nil {
+		return err
+	}
+	if exists(filepath.Join(t.runDir, train.LastName)) {
+		return nil
+	}
+	first := t.config
+	first.Arm = armStage1
+	_, _, err := s.arm(first, dir, "").run(ctx)
+	return err
+}
+
+func (t *trainCommand) show(p *program, o *outcome) error {
+	if t.asJSON {
+		return writeJSON(p.out, o)
+	}
+	fmt.Fprintf(p.out, "%s, %d steps, on the %s split\n\n", report.ArmName(string(o.Arm), o.MIL, false), o.Steps, o.Split)
+	return report.Write(p.out, report.Text, report.EvaluationTables(o.Evaluation)...)
+}
+
+// session is what all runs of a command share: a device, data, and who watches.
+type session struct {
+	program *program
+	backend kernels.Backend
+	data    *dataSets
+	watch   *watch
+}
+
+// openSession opens device and data and tells about them.
+func openSession(ctx context.Context, p *program, c *config, metrics string) (*session, error) {
+	backend, err := openDevice(p, &c.Run)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{program: p, backend: backend}
+	if s.data, err = openData(ctx, p, c); err == nil {
+		err = s.data.startRates(c)
+	}
+	if err == nil {
+		s.watch, err = openWatch(ctx, p, metrics)
+	}
+	if err != nil {
+		return nil, firstError(err, s.close())
+	}
+	p.note("%s", s.data.describe())
+	return s, nil
+}
+
+func openDevice(p *program, r *runConfig) (kernels.Backend, error) {
+	backend, note, err := kernels.Open(kernels.Config{Device: r.Device, Threads: r.Threads})
+	switch {
+	case errors.Is(err, kernels.ErrUnsupported):
+		return nil, err
+	case err != nil:
+		return nil, usageError{err}
+	}
+	p.log.Info("device", "name", backend.Name(), "note", note)
+	p.note("device  %s", backend.Name())
+	return backend, nil
+}
+
+func (s *session) close() error {
+	var err error
+	if s.watch != nil {
+		err = s.watch.close()
+	}
+	if s.data != nil {
+		err = firstError(err, s.data.close())
+	}
+	return firstError(err, s.backend.Close())
+}
+
+func (s *session) arm(c config, dir, from string) *armRun {
+	return &armRun{program: s.program, config: c, data: s.data, backend: s.backend, dir: dir, from: from, watch: s.watch}
+}
