@@ -50,7 +50,7 @@ func (c Config) Validate() error {
 		{"Workers", c.Workers, 1, 1 << 10},
 		{"Prefetch", c.Prefetch, 1, 1 << 10},
 		{"MaxBadSamples", c.MaxBadSamples, 0, math.MaxInt32},
-		{"MaxPixels", c.MaxPixels, 0, maxPixels},
+		{"MaxPixels", c.MaxPixels, 0, pixelCeiling},
 	} {
 		if field.value < field.least || field.value > field.limit {
 			return fmt.Errorf("loader: %s = %d, allowed are %d to %d", field.name, field.value, field.least, field.limit)
@@ -62,44 +62,60 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// checkSet checks that the parts of a set agree, and returns the number of classes and the largest
-// number of frames of a bag.
-func checkSet(set *Set, config Config) (classes, frames int, err error) {
+// checkSet checks that the parts of a set agree with each other and with the configuration, and
+// returns the number of classes.
+func checkSet(set *Set, config Config) (classes int, err error) {
 	n := set.Len()
 	if n == 0 {
-		return 0, 0, fmt.Errorf("loader: the set %q has no bags", set.Name)
+		return 0, fmt.Errorf("loader: the set %q has no bags", set.Name)
 	}
 	if config.DropLast && n < config.BatchBags {
-		return 0, 0, fmt.Errorf("loader: DropLast leaves nothing of the %d bags of %q, a batch has %d; lower BatchBags", n, set.Name, config.BatchBags)
+		return 0, fmt.Errorf("loader: DropLast leaves nothing of the %d bags of %q, a batch has %d; lower BatchBags", n, set.Name, config.BatchBags)
 	}
 	if set.Source == nil || set.Labels == nil {
-		return 0, 0, fmt.Errorf("loader: the set %q lacks its source of pictures or its labels", set.Name)
+		return 0, fmt.Errorf("loader: the set %q lacks its source of pictures or its labels", set.Name)
 	}
 	shape := set.Labels.Shape()
 	if len(shape) != 2 || shape[0] != n || shape[1] < 1 || set.Labels.Dtype() != dense.Uint8 {
-		return 0, 0, fmt.Errorf("loader: the labels of %q are %v of %v, want %d×K of uint8", set.Name, shape, set.Labels.Dtype(), n)
+		return 0, fmt.Errorf("loader: the labels of %q are %v of %v, want %d×K of uint8", set.Name, shape, set.Labels.Dtype(), n)
 	}
-	classes = shape[1]
-	if t := config.Targets; t != nil {
-		if s := t.Shape(); len(s) != 2 || s[0] != n || s[1] != classes || t.Dtype() != dense.Float32 {
-			return 0, 0, fmt.Errorf("loader: the targets for %q are %v of %v, want %d×%d of float32", set.Name, s, t.Dtype(), n, classes)
+	if err := checkTargets(set, config.Targets, shape[1]); err != nil {
+		return 0, err
+	}
+	return shape[1], checkFrames(set, config)
+}
+
+// checkTargets checks shape and values of the soft targets, where there are any.
+func checkTargets(set *Set, targets *dense.Dense, classes int) error {
+	if targets == nil {
+		return nil
+	}
+	shape := targets.Shape()
+	if len(shape) != 2 || shape[0] != set.Len() || shape[1] != classes || targets.Dtype() != dense.Float32 {
+		return fmt.Errorf("loader: the targets for %q are %v of %v, want %d×%d of float32", set.Name, shape, targets.Dtype(), set.Len(), classes)
+	}
+	for i, v := range targets.Float32s() {
+		if !(v >= 0 && v <= 1) { // NaN too
+			return fmt.Errorf("loader: the target of bag %d (%s), class %d is %v, allowed are 0 to 1", i/classes, set.IDs[i/classes], i%classes, v)
 		}
-		for i, v := range t.Float32s() {
-			if !(v >= 0 && v <= 1) {
-				return 0, 0, fmt.Errorf("loader: the target of bag %d (%s), class %d is %v, allowed are 0 to 1", i/classes, set.IDs[i/classes], i%classes, v)
-			}
+	}
+	return nil
+}
+
+// checkFrames checks that every bag has frames and that a batch of the longest bags fits the memory.
+func checkFrames(set *Set, config Config) error {
+	longest := 0
+	for i, id := range set.IDs {
+		frames := set.Source.Frames(i)
+		if frames < 1 {
+			return fmt.Errorf("loader: bag %d (%s) of %q has %d frames", i, id, set.Name, frames)
 		}
+		longest = max(longest, frames)
 	}
-	for i := range n {
-		f := set.Source.Frames(i)
-		if f < 1 {
-			return 0, 0, fmt.Errorf("loader: bag %d (%s) of %q has %d frames", i, set.IDs[i], set.Name, f)
-		}
-		frames = max(frames, f)
+	bytes := 3 * float64(longest) * float64(min(config.BatchBags, set.Len())) * float64(config.Size) * float64(config.Size)
+	if bytes > maxBatchBytes {
+		return fmt.Errorf("loader: a batch of %d bags of up to %d frames of %d×%d pixels takes up to %.3g bytes, the limit is %d; lower BatchBags or Size",
+			config.BatchBags, longest, config.Size, config.Size, bytes, int64(maxBatchBytes))
 	}
-	if need := float64(frames) * float64(min(config.BatchBags, n)) * float64(config.Size) * float64(config.Size) * 3; need > maxBatchBytes {
-		return 0, 0, fmt.Errorf("loader: a batch of %d bags of up to %d frames of %d×%d pixels takes up to %.3g bytes, the limit is %d; lower BatchBags or Size",
-			config.BatchBags, frames, config.Size, config.Size, need, int64(maxBatchBytes))
-	}
-	return classes, frames, nil
+	return nil
 }

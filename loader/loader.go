@@ -53,7 +53,7 @@ func New(set *Set, config Config) (*Loader, error) {
 	if set == nil {
 		return nil, errors.New("loader: no set is given")
 	}
-	classes, _, err := checkSet(set, config)
+	classes, err := checkSet(set, config)
 	if err != nil {
 		return nil, err
 	}

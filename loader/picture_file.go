@@ -22,8 +22,8 @@ func DefaultLimits() Limits { return Limits{MaxPixels: 100_000_000, MaxBytes: 25
 
 // Validate says which field is out of range.
 func (l Limits) Validate() error {
-	if l.MaxPixels < 1 || int64(l.MaxPixels) > maxPixels {
-		return fmt.Errorf("pictures: MaxPixels = %d, allowed are 1 to %d", l.MaxPixels, int64(maxPixels))
+	if l.MaxPixels < 1 || l.MaxPixels > pixelCeiling {
+		return fmt.Errorf("pictures: MaxPixels = %d, allowed are 1 to %d", l.MaxPixels, pixelCeiling)
 	}
 	if l.MaxBytes < 1 || l.MaxBytes > 1<<31-1 {
 		return fmt.Errorf("pictures: MaxBytes = %d, allowed are 1 to %d", l.MaxBytes, 1<<31-1)
@@ -31,7 +31,7 @@ func (l Limits) Validate() error {
 	return nil
 }
 
-const maxPixels = 700_000_000 // three bytes each still fit a 32-bit length
+const pixelCeiling = 700_000_000 // three bytes each still fit a 32-bit length
 
 // FileSource reads the pictures of a folder: bag i is file i, of one frame. Files lie under the root:
 // neither a name with ".." nor a symbolic link leads out of it. Only regular files are read.

@@ -361,7 +361,7 @@ func TestFileSource_Limits(t *testing.T) {
 			t.Errorf("%+v: %v", limits, err)
 		}
 	}
-	for _, limits := range []Limits{{}, {MaxPixels: 1}, {MaxPixels: 1, MaxBytes: 1 << 40}, {MaxPixels: maxPixels + 1, MaxBytes: 1}} {
+	for _, limits := range []Limits{{}, {MaxPixels: 1}, {MaxPixels: 1, MaxBytes: 1 << 40}, {MaxPixels: pixelCeiling + 1, MaxBytes: 1}} {
 		if _, err := source.WithLimits(limits); err == nil {
 			t.Errorf("%+v: no error", limits)
 		}
