@@ -1,0 +1,167 @@
+package train
+
+import (
+	"strings"
+	"testing"
+
+	"nmn/kernels/conform"
+	"nmn/model"
+
+	dense "gorgonia.org/tensor"
+)
+
+// paramName is the product's name of a parameter of the fixtures, which write conv1_1.w or nmn.U.
+func paramName(fixture string) string {
+	name, kind, _ := strings.Cut(fixture, ".")
+	kind = map[string]string{"w": "weight", "b": "bias", "U": "weight"}[kind]
+	switch {
+	case strings.HasPrefix(name, "conv"):
+		return "backbone." + name + "." + kind
+	case name == "nmn":
+		return "nmn." + kind
+	}
+	return "head." + name + "." + kind
+}
+
+// tiny makes the net of the fixtures, with the weights that it has, and a plan with the batch.
+func tiny(t *testing.T, params *conform.Fixture, noise model.NoiseMode) (*model.Net, *model.Plan) {
+	t.Helper()
+	x := params.Input("x")
+	c := model.Config{Size: x.Shape[2], Width: x.Shape[3], LastPool: true, MIL: true, Noise: noise, NoisePool: "mean",
+		FC6Pad: int(params.Meta["fc6_pad"].(float64)), Classes: int(params.Meta["K"].(float64)), Scale: [3]float32{1, 1, 1}}
+	for _, block := range params.Meta["blocks"].([]any) {
+		channels := block.([]any) // of each convolution; equal within a block
+		c.Depths = append(c.Depths, len(channels))
+		c.Widths = append(c.Widths, int(channels[0].(float64)))
+	}
+	fc6 := params.Input("params.fc6.w").Shape
+	c.FC6, c.FC6Kernel, c.FC7 = fc6[0], fc6[2], params.Input("params.fc7.w").Shape[0]
+	net, err := model.New(c, openCPU(t, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { check(t, net.Close()) })
+	for _, name := range params.Group("inputs.params") {
+		if p := named(net, paramName(name)); p != nil {
+			check(t, net.SetValues(p, params.Parameter("inputs.params", name).Float32s()))
+		}
+	}
+	bags := x.Shape[0]
+	plan, err := net.Plan(bags, bags, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, net.Backend().Upload(plan.X, hostOver(x.NHWC().Float32s())))
+	check(t, net.Backend().Upload(plan.Labels, hostOver(params.Input("z").Float32s())))
+	return net, plan
+}
+
+func named(net *model.Net, name string) *model.Param {
+	for _, p := range net.Params() {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// fixtureConfig turns the settings of a fixture into a configuration.
+func fixtureConfig(f *conform.Fixture) (c Config, steps int) {
+	settings := f.Meta["config"].(map[string]any)
+	number := func(key string, otherwise float64) float64 {
+		if v, ok := settings[key].(float64); ok {
+			return v
+		}
+		return otherwise
+	}
+	c = ScenesPreset()
+	c.Optimizer, c.Schedule = settings["kind"].(string), Constant
+	c.LearningRate, c.WeightDecay, c.Momentum = number("lr", 0), number("wd", 0), number("momentum", .9)
+	c.Noise.WeightMultiplier, c.Noise.BiasMultiplier = 1, 1
+	c.DecayBiases = settings["nodecay_bias"] != true
+	if multipliers, ok := f.Meta["lr_mult"].(map[string]any); ok {
+		for name, m := range multipliers {
+			c.LearningRates = append(c.LearningRates, Rule{Pattern: paramName(name), Multiplier: m.(float64)})
+		}
+	}
+	return c, int(number("steps", 0))
+}
+
+// descend makes steps on one batch by the functions of the loop, and returns the loss before each and
+// after the last.
+func descend(t *testing.T, net *model.Net, plan *model.Plan, c Config, steps int) []float32 {
+	t.Helper()
+	o, err := newOptimizer(net, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trainer := &Trainer{Options: Options{Config: c, Net: net}, optimizer: o, schedule: NewSchedule(c, steps), losses: map[int]*dense.Dense{}}
+	t.Cleanup(func() { check(t, o.close()) })
+	var losses []float32
+	for step := range steps + 1 {
+		sum, err := trainer.gradients(plan, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		losses = append(losses, float32(sum/float64(plan.Bags)))
+		if step < steps {
+			check(t, trainer.update(&StepDone{Step: step + 1, Bags: plan.Bags, Loss: sum}))
+		}
+	}
+	return losses
+}
+
+func checkParams(t *testing.T, net *model.Net, f *conform.Fixture, group string) {
+	t.Helper()
+	values := weights(t, net)
+	for _, name := range f.Group("expected." + group) {
+		got, ok := values[paramName(name)]
+		if !ok {
+			t.Fatalf("the net has no %s", name)
+		}
+		f.Parameter("expected."+group, name).Check(t, got)
+	}
+}
+
+func TestTinyNet_OptimizersOverManySteps(t *testing.T) {
+	params := conform.LoadFixture(t, "tiny_net_params")
+	for _, pattern := range []string{"tiny_net_sgd*", "tiny_net_adam*"} {
+		for _, name := range conform.FixtureNames(t, pattern) {
+			t.Run(name, func(t *testing.T) {
+				f := conform.LoadFixture(t, name)
+				net, plan := tiny(t, params, model.FeatureDependent)
+				c, steps := fixtureConfig(f)
+				f.Expected("loss").Check(t, descend(t, net, plan, c, steps))
+				checkParams(t, net, f, "params")
+			})
+		}
+	}
+}
+
+func TestTinyNet_TwoStages(t *testing.T) {
+	params, f := conform.LoadFixture(t, "tiny_net_params"), conform.LoadFixture(t, "tiny_net_two_stage")
+	c, steps := fixtureConfig(f)
+	first, plan := tiny(t, params, model.NoNoise)
+	f.Expected("loss_stage1").Check(t, descend(t, first, plan, c, steps))
+	checkParams(t, first, f, "params_stage1")
+
+	second, plan := tiny(t, params, model.FeatureDependent)
+	for _, p := range first.Params() {
+		values, err := first.Values(p)
+		check(t, err)
+		check(t, second.SetValues(named(second, p.Name), values))
+	}
+	start := f.Meta["nmn_init"].(map[string]any)
+	classes := second.Config().Classes
+	bias := make([]float32, 4*classes) // [observed][true][class]
+	for i := range bias {
+		if bias[i] = float32(start["b_diag"].(float64)); i/classes == 1 || i/classes == 2 {
+			bias[i] = float32(start["b_offdiag"].(float64))
+		}
+	}
+	u := named(second, "nmn.weight")
+	check(t, second.SetValues(u, make([]float32, u.W.Len())))
+	check(t, second.SetValues(named(second, "nmn.bias"), bias))
+	f.Expected("loss_stage2").Check(t, descend(t, second, plan, c, steps))
+	checkParams(t, second, f, "params_final")
+}
