@@ -112,3 +112,23 @@ func checkLabels(s *Set, what string, m *dense.Dense) error {
 	}
 	return nil
 }
+
+// checkCaptions says which caption of a set cannot give labels.
+func checkCaptions(s *Set) error {
+	if s.Captions == nil || len(s.Captions) != s.Len() {
+		return fmt.Errorf("%s: the set has the captions of %d of %d bags", s.Name, len(s.Captions), s.Len())
+	}
+	for i, captions := range s.Captions {
+		if len(captions) > maxCaptions {
+			return fmt.Errorf("%s: bag %d has %d captions, allowed are %d", s.Name, i, len(captions), maxCaptions)
+		}
+		for c, words := range captions {
+			for _, k := range words {
+				if k < 0 || int(k) >= s.Vocabulary.Len() {
+					return fmt.Errorf("%s: caption %d of bag %d mentions class %d of %d", s.Name, c, i, k, s.Vocabulary.Len())
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,17 +1,10 @@
 package loader
 
 import (
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
-	"strconv"
-	"strings"
 
 	"nmn/rng"
-	"nmn/text"
 )
 
 // FlipRates are the probabilities of label flips: one for all classes, or one per class. No entry
@@ -87,70 +80,4 @@ func FlipLabels(s *Set, rates FlipRates, seed uint64) (*Noise, error) {
 	})
 	noise.Changes = slices.DeleteFunc(changes, func(c BagNoise) bool { return len(c.Flips) == 0 })
 	return noise, nil
-}
-
-// ReadFlipRates reads rates per class from a CSV file, see ParseFlipRates.
-func ReadFlipRates(path string, vocabulary *text.Vocabulary) (FlipRates, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return FlipRates{}, fmt.Errorf("flip rates: %w", err)
-	}
-	defer f.Close()
-	return ParseFlipRates(path, f, vocabulary)
-}
-
-// ParseFlipRates reads a CSV table with a header that names the columns word, q01 and q10, in any
-// order and among others: the table that NoiseStatistics writes is one. Words without a line, and
-// empty fields, have the rate 0. Unknown and repeated words are errors that wrap ErrAnnotations.
-func ParseFlipRates(name string, r io.Reader, vocabulary *text.Vocabulary) (FlipRates, error) {
-	rates := FlipRates{Missing: make([]float64, vocabulary.Len()), Incorrect: make([]float64, vocabulary.Len())}
-	table := csv.NewReader(r)
-	table.ReuseRecord = true
-	header, err := table.Read()
-	if err != nil {
-		return FlipRates{}, ratesError(name, 1, err)
-	}
-	column := map[string]int{}
-	for i, title := range header {
-		column[strings.ToLower(strings.TrimSpace(strings.TrimPrefix(title, "\ufeff")))] = i
-	}
-	for _, title := range []string{"word", "q01", "q10"} {
-		if _, ok := column[title]; !ok {
-			return FlipRates{}, ratesError(name, 1, fmt.Errorf("the header has no column %q; want word, q01, q10", title))
-		}
-	}
-	seen := make([]bool, vocabulary.Len())
-	for {
-		record, err := table.Read()
-		if errors.Is(err, io.EOF) {
-			return rates, nil
-		}
-		line, _ := table.FieldPos(0)
-		if err != nil {
-			return FlipRates{}, ratesError(name, line, err)
-		}
-		k, ok := vocabulary.Index(record[column["word"]])
-		if !ok || seen[k] {
-			return FlipRates{}, ratesError(name, line, fmt.Errorf("%q is not a word of the vocabulary, or repeated", clipID(record[column["word"]])))
-		}
-		seen[k] = true
-		for title, to := range map[string]*float64{"q01": &rates.Missing[k], "q10": &rates.Incorrect[k]} {
-			field := strings.TrimSpace(record[column[title]])
-			if field == "" {
-				continue
-			}
-			p, err := strconv.ParseFloat(field, 64)
-			if err != nil || !(p >= 0 && p <= 1) {
-				return FlipRates{}, ratesError(name, line, fmt.Errorf("%s is %q, want a probability from 0 to 1", title, clipID(field)))
-			}
-			*to = p
-		}
-	}
-}
-
-func ratesError(name string, line int, err error) error {
-	if errors.Is(err, io.EOF) {
-		err = errors.New("the file is empty")
-	}
-	return fmt.Errorf("flip rates %q, line %d: %w: %w", name, line, err, ErrAnnotations)
 }
