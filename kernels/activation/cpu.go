@@ -7,7 +7,6 @@ import (
 
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 )
 
 // ErrRate is wrapped by errors about dropout rates outside of [0, 1).
@@ -23,7 +22,7 @@ type CPU struct {
 	reluBlock, reluGradBlock, dropoutBlock func(worker, block int)
 }
 
-// blockLength is a multiple of the four words that a counter of Philox gives.
+// blockLength is a multiple of the words that maskWords holds.
 const blockLength = 16384
 
 // job is what the blocks read: out from in and, for ReLUGrad, y; the rest for dropout.
@@ -156,17 +155,17 @@ func (c *CPU) runDropoutBlock(_, i int) {
 	t, part := i/j.blocksPerRow, i%j.blocksPerRow
 	in := block(j.in[t*j.row:(t+1)*j.row], part)
 	out := block(j.out[t*j.row:(t+1)*j.row], part)[:len(in)]
-	counter := [4]uint32{uint32(part * (blockLength / 4)), uint32(j.keys[t])}
-	for len(in) >= 4 {
-		words := rng.Block(counter, j.seed)
-		o, v := out[:4:4], in[:4:4]
+	counter, row := uint32(part*(blockLength/4)), uint32(j.keys[t])
+	var words maskWords
+	for ; len(in) >= len(words); in, out = in[len(words):], out[len(words):] {
+		words.fill(counter, row, j.seed)
+		counter += 2
+		o, v := out[:len(words)], in[:len(words)]
 		for k, word := range words {
 			o[k] = kept(v[k], word, j.threshold) * j.scale
 		}
-		counter[0]++
-		in, out = in[4:], out[4:]
 	}
-	words := rng.Block(counter, j.seed)
+	words.fill(counter, row, j.seed)
 	for k, v := range in {
 		out[k] = kept(v, words[k], j.threshold) * j.scale
 	}

@@ -1,0 +1,242 @@
+package activation
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+	"nmn/rng"
+)
+
+func newTestCPU(t testing.TB, threads int) *CPU {
+	dev := tensor.NewCPU(threads, "test")
+	t.Cleanup(func() { dev.Close() })
+	return NewCPU(dev, simd.Generic)
+}
+
+func floats(t testing.TB, data []float32, shape ...int) *tensor.Tensor {
+	t.Helper()
+	x, err := tensor.OfFloat32s(data, shape...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func ints(t testing.TB, data ...int32) *tensor.Tensor {
+	t.Helper()
+	x, err := tensor.OfInt32s(data, len(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func drawn(t testing.TB, seed uint64, shape ...int) *tensor.Tensor {
+	size, _ := tensor.Elements(shape)
+	data, stream := make([]float32, size), rng.New(seed)
+	for i := range data {
+		data[i] = float32(stream.Normal(0, 1))
+	}
+	return floats(t, data, shape...)
+}
+
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func same(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	for i, w := range want {
+		if math.Float32bits(got[i]) != math.Float32bits(w) {
+			t.Fatalf("%s: element %d is %g, want %g", what, i, got[i], w)
+		}
+	}
+}
+
+func TestReLU_Values(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	negativeNaN := math.Float32frombits(math.Float32bits(nan) | 1<<31) // what 0/0 gives on amd64
+	minusZero := math.Float32frombits(1 << 31)
+	x := []float32{-2, minusZero, 0, 1e-45, 3, -inf, inf, nan, negativeNaN}
+	dy := []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}
+	y, dx := floats(t, make([]float32, 9), 9), floats(t, make([]float32, 9), 9)
+	c := newTestCPU(t, 1)
+	must(t, c.ReLU(y, floats(t, x, 9)), c.ReLUGrad(dx, floats(t, dy, 9), y))
+	same(t, "y", y.Float32s()[:7], []float32{0, 0, 0, 1e-45, 3, 0, inf})
+	for i, v := range y.Float32s()[7:] {
+		if !math.IsNaN(float64(v)) {
+			t.Errorf("NaN %d became %g", i, v)
+		}
+	}
+	same(t, "dx", dx.Float32s(), []float32{0, 0, 0, 4, 5, 0, 7, 0, 0})
+}
+
+func TestReLU_InPlaceAcrossBlocks(t *testing.T) {
+	const n = 2*blockLength + 3
+	x := drawn(t, 1, n)
+	y := floats(t, make([]float32, n), n)
+	c := newTestCPU(t, 3)
+	must(t, c.ReLU(y, x))
+	for i, v := range x.Float32s() {
+		if y.Float32s()[i] != max(v, 0) {
+			t.Fatalf("relu of %g is %g", v, y.Float32s()[i])
+		}
+	}
+	must(t, c.ReLU(x, x), c.ReLUGrad(y, y, x)) // the gradient of y with y as upstream is y
+	same(t, "in place", x.Float32s(), y.Float32s())
+}
+
+// The mask as the contract words it, with the generator of package rng.
+func TestDropout_MaskIsThatOfTheContract(t *testing.T) {
+	for _, shape := range [][]int{{3, 1}, {2, 7}, {2, 3, 3, 5}, {2, blockLength + 6}, {1, 2 * blockLength}} {
+		for _, rate := range []float32{0, 0.1, 0.5, 0.999} {
+			t.Run(fmt.Sprintf("%v/rate=%g", shape, rate), func(t *testing.T) {
+				x := drawn(t, 2, shape...)
+				keys := ints(t, []int32{5, -7, math.MaxInt32}[:shape[0]]...)
+				p := DropoutParams{Rate: rate, Seed: 0x123456789abcdef0}
+				y := floats(t, make([]float32, x.Len()), shape...)
+				must(t, newTestCPU(t, 2).Dropout(y, x, keys, p))
+				row := x.Len() / shape[0]
+				threshold := uint32(math.Floor(float64(rate) * (1 << 32)))
+				for i, v := range x.Float32s() {
+					word := rng.Block([4]uint32{uint32(i % row / 4), uint32(keys.Int32s()[i/row])}, [2]uint32{0x9abcdef0, 0x12345678})[i%row%4]
+					want := 0.0
+					if word >= threshold {
+						want = float64(v) / (1 - float64(rate))
+					}
+					if got := float64(y.Float32s()[i]); math.Abs(got-want) > 2e-7*math.Abs(want) {
+						t.Fatalf("element %d is %g, want %g", i, got, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestMaskWords_AreThoseOfTheGenerator(t *testing.T) {
+	stream := rng.New(8)
+	for range 100 {
+		counter, row, key := stream.Uint32(), stream.Uint32(), [2]uint32{stream.Uint32(), stream.Uint32()}
+		var words maskWords
+		words.fill(counter, row, key)
+		first, second := rng.Block([4]uint32{counter, row}, key), rng.Block([4]uint32{counter + 1, row}, key)
+		if [4]uint32(words[:4]) != first || [4]uint32(words[4:]) != second {
+			t.Fatalf("counter %d, row %d, key %v: %v, want %v %v", counter, row, key, words, first, second)
+		}
+	}
+}
+
+func TestDropout_KeepsTheRateAndTheMean(t *testing.T) {
+	const n, rate = 200_000, 0.3
+	data := make([]float32, n)
+	for i := range data {
+		data[i] = 1
+	}
+	x := floats(t, data, 1, n)
+	must(t, newTestCPU(t, 1).Dropout(x, x, ints(t, 1), DropoutParams{Rate: rate, Seed: 3}))
+	zeros, sum := 0, 0.0
+	for _, v := range x.Float32s() {
+		if v == 0 {
+			zeros++
+		}
+		sum += float64(v)
+	}
+	deviation := math.Sqrt(rate * (1 - rate) / n)
+	if math.Abs(float64(zeros)/n-rate) > 5*deviation || math.Abs(sum/n-1) > 5*deviation/(1-rate) {
+		t.Errorf("%d of %d elements dropped, mean %g", zeros, n, sum/n)
+	}
+}
+
+// A sample's mask does not depend on its neighbours in the batch nor on the number of threads, and
+// the gradient has the mask of the values.
+func TestDropout_MaskBelongsToTheKey(t *testing.T) {
+	x, p := drawn(t, 4, 3, 100), DropoutParams{Rate: 0.5, Seed: 9}
+	y, dx := floats(t, make([]float32, 300), 3, 100), floats(t, make([]float32, 300), 3, 100)
+	must(t, newTestCPU(t, 1).Dropout(y, x, ints(t, 11, 22, 33), p), newTestCPU(t, 3).DropoutGrad(dx, x, ints(t, 11, 22, 33), p))
+	same(t, "gradient", dx.Float32s(), y.Float32s())
+	row, _ := x.Rows(2, 3)
+	alone := floats(t, make([]float32, 100), 1, 100)
+	must(t, newTestCPU(t, 1).Dropout(alone, row, ints(t, 33), p))
+	same(t, "alone", alone.Float32s(), y.Float32s()[200:])
+	other := floats(t, make([]float32, 100), 1, 100)
+	must(t, newTestCPU(t, 1).Dropout(other, row, ints(t, 34), p))
+	differ := 0
+	for i, v := range alone.Float32s() {
+		if (v == 0) != (other.Float32s()[i] == 0) {
+			differ++
+		}
+	}
+	if differ < 25 {
+		t.Errorf("two keys differ in %d of 100 elements, want about 50", differ)
+	}
+}
+
+func TestActivation_AllocatesNothing(t *testing.T) {
+	x, y, keys := drawn(t, 5, 4, 50), drawn(t, 6, 4, 50), ints(t, 1, 2, 3, 4)
+	c := newTestCPU(t, 2)
+	p := DropoutParams{Rate: 0.5}
+	allocations := testing.AllocsPerRun(20, func() {
+		must(t, c.ReLU(y, x), c.ReLUGrad(x, x, y), c.Dropout(y, x, keys, p), c.DropoutGrad(x, y, keys, p))
+	})
+	if allocations != 0 {
+		t.Errorf("%g allocations", allocations)
+	}
+}
+
+func TestShapesAndRates_ThatDoNotFitAreRefused(t *testing.T) {
+	c := newTestCPU(t, 1)
+	x, keys, half := drawn(t, 1, 2, 3), ints(t, 1, 2), DropoutParams{Rate: 0.5}
+	for name, err := range map[string]error{
+		"relu of another shape":     c.ReLU(drawn(t, 1, 3, 2), x),
+		"relu of nothing":           c.ReLU(x, nil),
+		"relu to nothing":           c.ReLU(nil, x),
+		"relu of integers":          c.ReLU(keys, keys),
+		"gradient of another shape": c.ReLUGrad(x, x, drawn(t, 1, 6)),
+		"no keys":                   c.Dropout(x, x, nil, half),
+		"keys of other rows":        c.Dropout(x, x, ints(t, 1), half),
+		"keys of floats":            c.DropoutGrad(x, x, drawn(t, 1, 2), half),
+		"no rows":                   c.Dropout(drawn(t, 1), drawn(t, 1), keys, half),
+		"empty rows":                c.Dropout(drawn(t, 1, 2, 0), drawn(t, 1, 2, 0), keys, half),
+	} {
+		if !errors.Is(err, tensor.ErrShape) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, rate := range []float32{-0.1, 1, 1.5, float32(math.NaN()), float32(math.Inf(1))} {
+		if err := c.Dropout(x, x, keys, DropoutParams{Rate: rate}); !errors.Is(err, ErrRate) {
+			t.Errorf("rate %g: %v", rate, err)
+		}
+	}
+}
+
+// B/s counts what is read and written.
+func BenchmarkActivation(b *testing.B) {
+	const n = 64 * 224 * 224
+	x, y, keys := drawn(b, 1, 1, n), drawn(b, 2, 1, n), ints(b, 7)
+	c := newTestCPU(b, 0)
+	for name, test := range map[string]struct {
+		arrays int
+		f      func() error
+	}{
+		"relu":          {2, func() error { return c.ReLU(y, x) }},
+		"relu_gradient": {3, func() error { return c.ReLUGrad(y, y, x) }},
+		"dropout":       {2, func() error { return c.Dropout(y, x, keys, DropoutParams{Rate: 0.5}) }},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(4 * n * test.arrays))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := test.f(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

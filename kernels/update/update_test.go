@@ -1,0 +1,320 @@
+package update
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+	"nmn/rng"
+)
+
+func newTestCPU(t testing.TB, threads int) *CPU {
+	dev := tensor.NewCPU(threads, "test")
+	t.Cleanup(func() { dev.Close() })
+	return NewCPU(dev, simd.Generic)
+}
+
+func drawn(t testing.TB, stream *rng.Stream, length int) *tensor.Tensor {
+	t.Helper()
+	data := make([]float32, length)
+	for i := range data {
+		data[i] = float32(stream.Normal(0, 1))
+	}
+	return floats(t, data...)
+}
+
+func floats(t testing.TB, data ...float32) *tensor.Tensor {
+	t.Helper()
+	x, err := tensor.OfFloat32s(data, len(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// drawEntries makes parameters of lengths around a block, one of them frozen, V positive.
+func drawEntries(t testing.TB, seed uint64) []Entry {
+	stream := rng.New(seed)
+	var entries []Entry
+	for i, length := range []int{1, 7, blockLength, 33, 2*blockLength + 5} {
+		e := Entry{W: drawn(t, &stream, length), G: drawn(t, &stream, length), M: drawn(t, &stream, length), V: drawn(t, &stream, length),
+			LR: 0.01 * float32(i+1), Decay: 0.1 * float32(i%2)}
+		for k, v := range e.V.Float32s() {
+			e.V.Float32s()[k] = v * v
+		}
+		if i == 3 {
+			e.LR = 0
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+func copied(e Entry) (w, g, m, v []float64) {
+	for _, p := range []struct {
+		from *tensor.Tensor
+		to   *[]float64
+	}{{e.W, &w}, {e.G, &g}, {e.M, &m}, {e.V, &v}} {
+		for _, x := range p.from.Float32s() {
+			*p.to = append(*p.to, float64(x))
+		}
+	}
+	return w, g, m, v
+}
+
+func check(t *testing.T, what string, got *tensor.Tensor, want []float64) {
+	t.Helper()
+	for i, w := range want {
+		if v := float64(got.Float32s()[i]); !(math.Abs(v-w) <= 1e-6*(1+math.Abs(w))) {
+			t.Fatalf("%s: element %d is %g, want %g", what, i, v, w)
+		}
+	}
+}
+
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSGD_IsTheFormula(t *testing.T) {
+	const momentum = 0.9
+	entries := drawEntries(t, 1)
+	type state struct{ w, g, m, v []float64 }
+	var want []state
+	for _, e := range entries {
+		w, g, m, v := copied(e)
+		for i := range w {
+			if e.LR != 0 {
+				m[i] = momentum*m[i] + (g[i] + float64(e.Decay)*w[i])
+				w[i] -= float64(e.LR) * m[i]
+			}
+		}
+		want = append(want, state{w, g, m, v})
+	}
+	must(t, newTestCPU(t, 2).SGD(entries, momentum))
+	for i, e := range entries {
+		check(t, fmt.Sprintf("entry %d: weight", i), e.W, want[i].w)
+		check(t, fmt.Sprintf("entry %d: gradient", i), e.G, want[i].g)
+		check(t, fmt.Sprintf("entry %d: momentum", i), e.M, want[i].m)
+		check(t, fmt.Sprintf("entry %d: second moment", i), e.V, want[i].v)
+	}
+}
+
+func TestAdam_IsTheFormula(t *testing.T) {
+	for _, step := range []int{1, 2, 1000} {
+		p := AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: step}
+		beta1, beta2 := float64(p.Beta1), float64(p.Beta2)
+		entries := drawEntries(t, 2)
+		type state struct{ w, m, v []float64 }
+		var want []state
+		for _, e := range entries {
+			w, g, m, v := copied(e)
+			for i := range w {
+				if e.LR == 0 {
+					continue
+				}
+				g := g[i] + float64(e.Decay)*w[i]
+				m[i] = beta1*m[i] + (1-beta1)*g
+				v[i] = beta2*v[i] + (1-beta2)*g*g
+				w[i] -= float64(e.LR) * m[i] / (1 - math.Pow(beta1, float64(step))) / (math.Sqrt(v[i]/(1-math.Pow(beta2, float64(step)))) + 1e-8)
+			}
+			want = append(want, state{w, m, v})
+		}
+		must(t, newTestCPU(t, 2).Adam(entries, p))
+		for i, e := range entries {
+			check(t, fmt.Sprintf("step %d, entry %d: first moment", step, i), e.M, want[i].m)
+			check(t, fmt.Sprintf("step %d, entry %d: second moment", step, i), e.V, want[i].v)
+			check(t, fmt.Sprintf("step %d, entry %d: weight", step, i), e.W, want[i].w)
+		}
+	}
+}
+
+// The first step of Adam has the length of the learning rate, whatever the gradient.
+func TestAdam_FirstStepIsTheLearningRate(t *testing.T) {
+	e := Entry{W: floats(t, 1, 1, 1), G: floats(t, 1e-3, -5, 1e4), M: floats(t, 0, 0, 0), V: floats(t, 0, 0, 0), LR: 0.01}
+	must(t, newTestCPU(t, 1).Adam([]Entry{e}, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 1}))
+	check(t, "weight", e.W, []float64{0.99, 1.01, 0.99})
+}
+
+// Frozen entries need no state, nor even a gradient.
+func TestUpdate_FrozenEntriesAreNotLookedAt(t *testing.T) {
+	frozen := []Entry{{W: floats(t, 1, 2)}, {}}
+	c, norm := newTestCPU(t, 1), floats(t, 7)
+	must(t, c.SGD(frozen, 0.9), c.Adam(frozen, AdamParams{Step: 1}), c.Clip(frozen, norm, 1), c.GradNorm(norm, frozen))
+	check(t, "norm", norm, []float64{0})
+	check(t, "weight", frozen[0].W, []float64{1, 2})
+}
+
+func TestGradNorm_OfAllThatLearns(t *testing.T) {
+	entries := drawEntries(t, 3)
+	sum := 0.0
+	for _, e := range entries {
+		for _, g := range e.G.Float32s() {
+			if e.LR != 0 {
+				sum += float64(g) * float64(g)
+			}
+		}
+	}
+	norm := floats(t, 0)
+	must(t, newTestCPU(t, 2).GradNorm(norm, entries))
+	check(t, "norm", norm, []float64{math.Sqrt(sum)})
+}
+
+// Squares of these leave the range of float32; their norm does not.
+func TestGradNorm_OfHugeAndTinyGradients(t *testing.T) {
+	for _, scale := range []float32{1e30, 1e-30} {
+		norm := floats(t, 0)
+		must(t, newTestCPU(t, 1).GradNorm(norm, []Entry{{G: floats(t, 3*scale, 4*scale), LR: 1}}))
+		if v := norm.Float32s()[0] / scale; math.Abs(float64(v)-5) > 1e-5 {
+			t.Errorf("norm of (3, 4)·%g is %g of it", scale, v)
+		}
+	}
+}
+
+func TestGradNorm_NotFiniteShows(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		entries := drawEntries(t, 4)
+		entries[4].G.Float32s()[2*blockLength+3] = float32(bad)
+		norm := floats(t, 0)
+		must(t, newTestCPU(t, 2).GradNorm(norm, entries))
+		if v := float64(norm.Float32s()[0]); !math.IsNaN(v) && !math.IsInf(v, 0) {
+			t.Errorf("norm with %g is %g", bad, v)
+		}
+	}
+}
+
+func TestClip_OnlyAboveTheLimit(t *testing.T) {
+	for _, test := range []struct{ norm, limit, want float64 }{
+		{5, 10, 3}, {5, 5, 3}, {5, 1, 0.6}, {math.NaN(), 1, 3}, {5, math.Inf(1), 3},
+	} {
+		learning, frozen := Entry{G: floats(t, 3, 4), LR: 1}, Entry{G: floats(t, 3, 4)}
+		must(t, newTestCPU(t, 1).Clip([]Entry{learning, frozen}, floats(t, float32(test.norm)), float32(test.limit)))
+		check(t, fmt.Sprintf("norm %g, limit %g", test.norm, test.limit), learning.G, []float64{test.want, test.want / 3 * 4})
+		check(t, "frozen", frozen.G, []float64{3, 4})
+	}
+}
+
+func TestZero_AllTypes(t *testing.T) {
+	c := newTestCPU(t, 1)
+	f := floats(t, 1, 2)
+	i, _ := tensor.OfInt32s([]int32{1, 2}, 2)
+	u, _ := tensor.OfUint8s([]uint8{1, 2}, 2)
+	must(t, c.Zero(f), c.Zero(i), c.Zero(u))
+	if f.Float32s()[1] != 0 || i.Int32s()[1] != 0 || u.Uint8s()[1] != 0 {
+		t.Error("elements are left")
+	}
+}
+
+func TestUpdate_ThreadsChangeNothing(t *testing.T) {
+	var first []float32
+	for _, threads := range []int{1, 2, 5} {
+		entries, norm := drawEntries(t, 5), floats(t, 0)
+		c := newTestCPU(t, threads)
+		must(t, c.GradNorm(norm, entries), c.Clip(entries, norm, 1), c.SGD(entries, 0.9),
+			c.Adam(entries, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 3}))
+		all := append([]float32(nil), norm.Float32s()...)
+		for _, e := range entries {
+			all = append(all, e.W.Float32s()...)
+		}
+		if first == nil {
+			first = all
+		}
+		for i, v := range all {
+			if math.Float32bits(v) != math.Float32bits(first[i]) {
+				t.Fatalf("%d threads: element %d is %g, with one thread %g", threads, i, v, first[i])
+			}
+		}
+	}
+}
+
+func TestUpdate_AllocatesNothing(t *testing.T) {
+	entries, norm, c := drawEntries(t, 6), floats(t, 0), newTestCPU(t, 2)
+	allocations := testing.AllocsPerRun(10, func() {
+		must(t, c.GradNorm(norm, entries), c.Clip(entries, norm, 1), c.SGD(entries, 0.9),
+			c.Adam(entries, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 3}), c.Zero(norm))
+	})
+	if allocations != 0 {
+		t.Errorf("%g allocations", allocations)
+	}
+}
+
+func TestUpdate_RefusesWhatDoesNotFit(t *testing.T) {
+	c, norm := newTestCPU(t, 1), floats(t, 1)
+	whole := func(change func(e *Entry)) []Entry {
+		e := Entry{W: floats(t, 1, 2), G: floats(t, 1, 2), M: floats(t, 1, 2), V: floats(t, 1, 2), LR: 1}
+		change(&e)
+		return []Entry{e}
+	}
+	adam := AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 1}
+	integers, _ := tensor.OfInt32s([]int32{1, 2}, 2)
+	for name, err := range map[string]error{
+		"no gradient":        c.SGD(whole(func(e *Entry) { e.G = nil }), 0),
+		"no weight":          c.SGD(whole(func(e *Entry) { e.W = nil }), 0),
+		"no momentum":        c.SGD(whole(func(e *Entry) { e.M = nil }), 0),
+		"no second moment":   c.Adam(whole(func(e *Entry) { e.V = nil }), adam),
+		"short weight":       c.Adam(whole(func(e *Entry) { e.W = floats(t, 1) }), adam),
+		"integer gradient":   c.GradNorm(norm, whole(func(e *Entry) { e.G = integers })),
+		"norm of two":        c.GradNorm(floats(t, 1, 2), nil),
+		"no norm":            c.GradNorm(nil, nil),
+		"clip without norm":  c.Clip(nil, nil, 1),
+		"zero nothing":       c.Zero(nil),
+		"gradient elsewhere": c.GradNorm(norm, whole(func(e *Entry) { e.G, _ = tensor.OfAddress(64, tensor.Float32, 2) })),
+	} {
+		if !errors.Is(err, tensor.ErrShape) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, err := range map[string]error{
+		"beta 1":       c.Adam(nil, AdamParams{Beta1: 1, Step: 1}),
+		"beta NaN":     c.Adam(nil, AdamParams{Beta2: float32(math.NaN()), Step: 1}),
+		"epsilon":      c.Adam(nil, AdamParams{Epsilon: -1, Step: 1}),
+		"step 0":       c.Adam(nil, AdamParams{}),
+		"limit 0":      c.Clip(nil, norm, 0),
+		"limit is NaN": c.Clip(nil, norm, float32(math.NaN())),
+	} {
+		if !errors.Is(err, ErrParams) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// One parameter of 4 million elements. B/s counts what is read and written; copy is the floor.
+func BenchmarkUpdate(b *testing.B) {
+	const n = 4 << 20
+	var tensors [4]*tensor.Tensor
+	for i := range tensors {
+		tensors[i] = floats(b, make([]float32, n)...)
+		for k := range tensors[i].Float32s() {
+			tensors[i].Float32s()[k] = float32(k%7) / 7
+		}
+	}
+	entries := []Entry{{W: tensors[0], G: tensors[1], M: tensors[2], V: tensors[3], LR: 1e-6, Decay: 1e-4}}
+	c, norm := newTestCPU(b, 0), floats(b, 1)
+	for _, test := range []struct {
+		name   string
+		arrays int
+		f      func() error
+	}{
+		{"copy", 2, func() error { copy(tensors[0].Float32s(), tensors[1].Float32s()); return nil }},
+		{"sgd", 5, func() error { return c.SGD(entries, 0.9) }},
+		{"adam", 7, func() error { return c.Adam(entries, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 9}) }},
+		{"norm", 1, func() error { return c.GradNorm(norm, entries) }},
+		{"clip", 2, func() error { norm.Float32s()[0] = 1.0000001; return c.Clip(entries, norm, 1) }},
+		{"zero", 1, func() error { return c.Zero(tensors[1]) }},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			b.SetBytes(int64(4 * n * test.arrays))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := test.f(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
