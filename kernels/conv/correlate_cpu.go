@@ -37,7 +37,7 @@ type plan struct {
 // Sizes in floats of what is meant to stay in the second-level cache (1 to 2 MiB on server cores).
 const (
 	slabFloats    = 96 << 10 // block of input
-	panelFloats   = 96 << 10 // panels at work
+	panelFloats   = 48 << 10 // panels at work
 	cellTarget    = 384      // output cells in a block
 	blockTarget   = 32       // blocks of an operation at least, for the pool to share
 	privateFilter = 4 << 20  // filters from this size on are not packed as a whole

@@ -47,9 +47,9 @@ var shapes = []shape{
 
 // large shapes take the path of filters that are too large to be packed as a whole.
 var largeShapes = []shape{
-	{3, 7, 7, 128, 700, 7, 7, 0},
-	{1, 9, 8, 96, 900, 7, 7, 0},
-	{2, 4, 4, 40, 2400, 7, 7, 3},
+	{1, 7, 7, 128, 680, 7, 7, 0},
+	{1, 8, 7, 96, 900, 7, 7, 0},
+	{1, 2, 2, 40, 2150, 7, 7, 3},
 }
 
 type problem struct {

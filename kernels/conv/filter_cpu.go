@@ -30,6 +30,7 @@ type filterSum struct {
 const (
 	sumCells     = 256     // cells in a block of the sum: its panels stay in the first-level cache
 	partialLimit = 4 << 20 // floats in all copies of dw
+	bandChannels = 64      // output channels that share packed windows at least
 	joinFloats   = 16 << 10
 )
 
@@ -65,19 +66,20 @@ func (c *CPU) planFilter(f *filterSum) {
 	f.reduction = g.R * g.S * g.C
 	f.blockLines = max(1, sumCells/g.Q)
 	blocks := ceilDiv(g.N*g.P, f.blockLines)
-	// Bands and strips first: they need no copies of dw. Bands of 64 channels and more use a packed
-	// strip of the input often enough to pay for it.
-	f.perBand = max(64/f.rows*f.rows, f.rows)
-	if g.K*f.reduction >= privateFilter {
-		f.perBand = g.K
-	}
-	f.bands = ceilDiv(g.K, f.perBand)
-	columns := ceilDiv(f.reduction, f.width)
-	f.perStrip = max(1, columns*f.bands/blockTarget)
-	f.strips = ceilDiv(columns, f.perStrip)
-	f.parts = max(1, min(ceilDiv(blockTarget, f.bands*f.strips), blocks, partialLimit/len(f.dw)))
+	// Parts first: each reads its cells once. What copies of dw would take too much memory for is
+	// shared by bands of output channels, wide enough to pay for packing the windows again, and then
+	// by strips of columns.
+	f.parts = max(1, min(blocks, blockTarget, partialLimit/len(f.dw)))
 	f.perPart = max(1, ceilDiv(blocks, f.parts))
 	f.parts = max(1, ceilDiv(blocks, f.perPart))
+	band := ceilDiv(bandChannels, f.rows) * f.rows
+	f.bands = min(ceilDiv(blockTarget, f.parts), ceilDiv(g.K, band))
+	f.perBand = ceilDiv(ceilDiv(g.K, f.rows), f.bands) * f.rows
+	f.bands = ceilDiv(g.K, f.perBand)
+	columns := ceilDiv(f.reduction, f.width)
+	f.strips = min(columns, ceilDiv(blockTarget, f.parts*f.bands))
+	f.perStrip = ceilDiv(columns, f.strips)
+	f.strips = ceilDiv(columns, f.perStrip)
 }
 
 // filterBlock computes one part of the sum for one band of output channels and one strip of columns.
@@ -118,7 +120,7 @@ func clearBlock(dst []float32, stride, k0, k1, lo, hi int) {
 func (c *CPU) filterPanel(f *filterSum, s *scratch, dst []float32, line, end, k0, k1, column int, load bool) {
 	cells := (end - line) * f.g.Q
 	s.panel = grow(s.panel, cells*f.width)
-	c.packWindows(f, s.panel, line, end, column)
+	c.packWindows(f, s, s.panel, line, end, column)
 	t := &s.sum
 	t.Panel, t.Depth = s.panel, cells
 	for k := k0; k < k1; k += f.rows {
@@ -149,36 +151,63 @@ func (c *CPU) filterPanel(f *filterSum, s *scratch, dst []float32, line, end, k0
 
 // packWindows writes columns column to column+width of the windows of the cells in output rows line to
 // end: panel[cell·width + j]. Columns beyond the last, and padding, are 0.
-func (c *CPU) packWindows(f *filterSum, panel []float32, line, end, column int) {
+func (c *CPU) packWindows(f *filterSum, s *scratch, panel []float32, line, end, column int) {
 	g := f.g
 	valid := min(f.width, f.reduction-column)
 	if valid < f.width {
 		clear(panel)
 	}
+	span := g.S * g.C
 	for j := 0; j < valid; {
-		tap, channel := (column+j)/g.C, (column+j)%g.C
-		width := min(valid-j, g.C-channel)
-		c.packTap(f, panel[j:], line, end, tap/g.S-g.Pad, tap%g.S-g.Pad, channel, width)
+		row, at := (column+j)/span, (column+j)%span
+		width := min(valid-j, span-at)
+		if g.Pad > 0 && (width < span || span > f.width) {
+			width = min(width, g.C-at%g.C)
+			c.packTap(f, panel[j:], line, end, row, at/g.C, at%g.C, width)
+		} else {
+			c.packSpan(f, s, panel[j:], line, end, row, at, width)
+		}
 		j += width
 	}
 }
 
-// packTap writes channels channel to channel+width of the pixels that lie dh rows and dw columns from
-// the cells.
-func (c *CPU) packTap(f *filterSum, panel []float32, line, end, dh, dw, channel, width int) {
+// packSpan writes products at to at+width of one filter row. They lie side by side in the input; where
+// that is padded, in a padded copy of the line.
+func (c *CPU) packSpan(f *filterSum, s *scratch, panel []float32, line, end, row, at, width int) {
 	g := f.g
-	lo := min(max(0, -dw), g.Q)     // first cell whose pixel is inside
-	hi := max(lo, min(g.Q, g.W-dw)) // end of those
+	if g.Pad > 0 {
+		s.slab = grow(s.slab, (g.W+2*g.Pad)*g.C)
+		clear(s.slab)
+	}
 	for ; line < end; line++ {
-		image, row := line/g.P, line%g.P+dh
-		if row < 0 || row >= g.H {
+		image, h := line/g.P, line%g.P+row-g.Pad
+		switch {
+		case h < 0 || h >= g.H:
+			zeroRows(panel, f.width, g.Q, width)
+		case g.Pad > 0:
+			copy(s.slab[g.Pad*g.C:], f.x[(image*g.H+h)*g.W*g.C:][:g.W*g.C])
+			c.level.CopyRows(panel, f.width, s.slab[at:], g.C, g.Q, width)
+		default:
+			c.level.CopyRows(panel, f.width, f.x[(image*g.H+h)*g.W*g.C+at:], g.C, g.Q, width)
+		}
+		panel = panel[min(g.Q*f.width, len(panel)):]
+	}
+}
+
+// packTap writes channels channel to channel+width of one tap, without what is padding.
+func (c *CPU) packTap(f *filterSum, panel []float32, line, end, row, tap, channel, width int) {
+	g := f.g
+	shift := tap - g.Pad
+	lo := min(max(0, -shift), g.Q)     // first cell whose pixel is inside
+	hi := max(lo, min(g.Q, g.W-shift)) // end of those
+	for ; line < end; line++ {
+		image, h := line/g.P, line%g.P+row-g.Pad
+		if h < 0 || h >= g.H || lo == hi {
 			zeroRows(panel, f.width, g.Q, width)
 		} else {
 			zeroRows(panel, f.width, lo, width)
-			if hi > lo {
-				src := ((image*g.H+row)*g.W+lo+dw)*g.C + channel
-				c.level.CopyRows(panel[lo*f.width:], f.width, f.x[src:], g.C, hi-lo, width)
-			}
+			src := ((image*g.H+h)*g.W+lo+shift)*g.C + channel
+			c.level.CopyRows(panel[lo*f.width:], f.width, f.x[src:], g.C, hi-lo, width)
 			if hi < g.Q {
 				zeroRows(panel[hi*f.width:], f.width, g.Q-hi, width)
 			}

@@ -32,21 +32,56 @@ func (l Level) OuterShape() (rows, width int) {
 	return genericRows, genericWidth
 }
 
+// multiply runs the kernel with the fewest rows that suffice: it takes the same sums in the same order.
 func (l Level) multiply(t *Tile, width int) {
-	offsets := unsafe.SliceData(t.Offsets)
-	flags := flagLoad * bit(t.Load)
-	flags |= flagReLU * bit(t.ReLU)
+	flags := flagLoad*bit(t.Load) | flagReLU*bit(t.ReLU)
 	switch {
 	case l == AVX512 && width == 32:
-		tile12x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+		multiplyAVX512(t, flags)
 	case l == AVX512:
-		tile12x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
-	case l == AVX2 && width == 16:
-		tile6x16AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+		multiplyNarrowAVX512(t, flags)
 	case l == AVX2:
-		tile6x8AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+		multiplyAVX2(t, width, flags)
 	default:
 		tileGeneric(t)
+	}
+}
+
+func multiplyAVX512(t *Tile, flags int) {
+	offsets := unsafe.SliceData(t.Offsets)
+	switch {
+	case t.Rows > 8:
+		tile12x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+	case t.Rows > 4:
+		tile8x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+	default:
+		tile4x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+	}
+}
+
+func multiplyNarrowAVX512(t *Tile, flags int) {
+	offsets := unsafe.SliceData(t.Offsets)
+	switch {
+	case t.Rows > 8:
+		tile12x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+	case t.Rows > 4:
+		tile8x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+	default:
+		tile4x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+	}
+}
+
+func multiplyAVX2(t *Tile, width, flags int) {
+	offsets := unsafe.SliceData(t.Offsets)
+	switch {
+	case t.Rows > 3 && width == 16:
+		tile6x16AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+	case t.Rows > 3:
+		tile6x8AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+	case width == 16:
+		tile3x16AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+	default:
+		tile3x8AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
 	}
 }
 

@@ -11,6 +11,12 @@ func tile6x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int,
 func tile6x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 
 //go:noescape
+func tile3x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+
+//go:noescape
+func tile3x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+
+//go:noescape
 func outer4x24AVX2(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride int, rows int, flags int)
 
 //go:noescape
@@ -27,6 +33,18 @@ func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth i
 
 //go:noescape
 func tile12x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+
+//go:noescape
+func tile8x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+
+//go:noescape
+func tile8x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+
+//go:noescape
+func tile4x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+
+//go:noescape
+func tile4x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 
 //go:noescape
 func outer8x48AVX512(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride int, rows int, flags int)

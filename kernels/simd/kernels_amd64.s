@@ -454,6 +454,297 @@ stored:
 	VZEROUPPER
 	RET
 
+// func tile3x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+// Requires: AVX, FMA3
+TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-96
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+
+	// Begin with dst
+	MOVQ    flags+88(FP), AX
+	TESTQ   $0x00000001, AX
+	JE      begun
+	MOVQ    dst+48(FP), AX
+	MOVQ    dstStride+56(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+64(FP), DX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	CMPQ    DX, $0x01
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Y2
+	VMOVUPS 32(AX), Y3
+	CMPQ    DX, $0x02
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Y4
+	VMOVUPS 32(AX), Y5
+
+begun:
+	// Row pointers: a + 4*(offset + depth)
+	CMPQ taps+24(FP), $0x00
+	JLE  finish
+	CMPQ depth+32(FP), $0x00
+	JLE  finish
+	MOVQ depth+32(FP), AX
+	SHLQ $0x02, AX
+	MOVQ offsets+8(FP), CX
+	ADDQ a+0(FP), AX
+	MOVQ (CX), DX
+	LEAQ (AX)(DX*4), DX
+	MOVQ 8(CX), BX
+	LEAQ (AX)(BX*4), BX
+	MOVQ 16(CX), CX
+	LEAQ (AX)(CX*4), CX
+	MOVQ panel+16(FP), AX
+
+tap:
+	MOVQ depth+32(FP), SI
+	NEGQ SI
+
+step:
+	VMOVUPS      (AX), Y6
+	VMOVUPS      32(AX), Y7
+	VBROADCASTSS (DX)(SI*4), Y8
+	VFMADD231PS  Y6, Y8, Y0
+	VFMADD231PS  Y7, Y8, Y1
+	VBROADCASTSS (BX)(SI*4), Y8
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	VBROADCASTSS (CX)(SI*4), Y8
+	VFMADD231PS  Y6, Y8, Y4
+	VFMADD231PS  Y7, Y8, Y5
+	ADDQ         $0x40, AX
+	INCQ         SI
+	JNE          step
+	MOVQ         tapStride+40(FP), SI
+	SHLQ         $0x02, SI
+	ADDQ         SI, DX
+	ADDQ         SI, BX
+	ADDQ         SI, CX
+	DECQ         taps+24(FP)
+	JNE          tap
+
+finish:
+	// Bias
+	MOVQ    bias+72(FP), AX
+	TESTQ   AX, AX
+	JE      biased
+	VMOVUPS (AX), Y6
+	VADDPS  Y6, Y0, Y0
+	VADDPS  Y6, Y2, Y2
+	VADDPS  Y6, Y4, Y4
+	VMOVUPS 32(AX), Y6
+	VADDPS  Y6, Y1, Y1
+	VADDPS  Y6, Y3, Y3
+	VADDPS  Y6, Y5, Y5
+
+biased:
+	// ReLU
+	MOVQ   flags+88(FP), AX
+	TESTQ  $0x00000002, AX
+	JE     clamped
+	VXORPS Y6, Y6, Y6
+	VMAXPS Y0, Y6, Y0
+	VMAXPS Y1, Y6, Y1
+	VMAXPS Y2, Y6, Y2
+	VMAXPS Y3, Y6, Y3
+	VMAXPS Y4, Y6, Y4
+	VMAXPS Y5, Y6, Y5
+
+clamped:
+	// Mask
+	MOVQ    mask+80(FP), AX
+	TESTQ   AX, AX
+	JE      masked
+	MOVQ    dstStride+56(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+64(FP), DX
+	VXORPS  Y6, Y6, Y6
+	VMOVUPS (AX), Y7
+	VCMPPS  $0x16, Y6, Y7, Y7
+	VANDPS  Y7, Y0, Y0
+	VMOVUPS 32(AX), Y7
+	VCMPPS  $0x16, Y6, Y7, Y7
+	VANDPS  Y7, Y1, Y1
+	CMPQ    DX, $0x01
+	JE      masked
+	ADDQ    CX, AX
+	VMOVUPS (AX), Y7
+	VCMPPS  $0x16, Y6, Y7, Y7
+	VANDPS  Y7, Y2, Y2
+	VMOVUPS 32(AX), Y7
+	VCMPPS  $0x16, Y6, Y7, Y7
+	VANDPS  Y7, Y3, Y3
+	CMPQ    DX, $0x02
+	JE      masked
+	ADDQ    CX, AX
+	VMOVUPS (AX), Y7
+	VCMPPS  $0x16, Y6, Y7, Y7
+	VANDPS  Y7, Y4, Y4
+	VMOVUPS 32(AX), Y7
+	VCMPPS  $0x16, Y6, Y7, Y7
+	VANDPS  Y7, Y5, Y5
+
+masked:
+	// Store
+	MOVQ    dst+48(FP), AX
+	MOVQ    dstStride+56(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+64(FP), DX
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	CMPQ    DX, $0x01
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	CMPQ    DX, $0x02
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+
+stored:
+	VZEROUPPER
+	RET
+
+// func tile3x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+// Requires: AVX, FMA3
+TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-96
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+
+	// Begin with dst
+	MOVQ    flags+88(FP), AX
+	TESTQ   $0x00000001, AX
+	JE      begun
+	MOVQ    dst+48(FP), AX
+	MOVQ    dstStride+56(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+64(FP), DX
+	VMOVUPS (AX), Y0
+	CMPQ    DX, $0x01
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Y1
+	CMPQ    DX, $0x02
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Y2
+
+begun:
+	// Row pointers: a + 4*(offset + depth)
+	CMPQ taps+24(FP), $0x00
+	JLE  finish
+	CMPQ depth+32(FP), $0x00
+	JLE  finish
+	MOVQ depth+32(FP), AX
+	SHLQ $0x02, AX
+	MOVQ offsets+8(FP), CX
+	ADDQ a+0(FP), AX
+	MOVQ (CX), DX
+	LEAQ (AX)(DX*4), DX
+	MOVQ 8(CX), BX
+	LEAQ (AX)(BX*4), BX
+	MOVQ 16(CX), CX
+	LEAQ (AX)(CX*4), CX
+	MOVQ panel+16(FP), AX
+
+tap:
+	MOVQ depth+32(FP), SI
+	NEGQ SI
+
+step:
+	VMOVUPS      (AX), Y3
+	VBROADCASTSS (DX)(SI*4), Y4
+	VFMADD231PS  Y3, Y4, Y0
+	VBROADCASTSS (BX)(SI*4), Y4
+	VFMADD231PS  Y3, Y4, Y1
+	VBROADCASTSS (CX)(SI*4), Y4
+	VFMADD231PS  Y3, Y4, Y2
+	ADDQ         $0x20, AX
+	INCQ         SI
+	JNE          step
+	MOVQ         tapStride+40(FP), SI
+	SHLQ         $0x02, SI
+	ADDQ         SI, DX
+	ADDQ         SI, BX
+	ADDQ         SI, CX
+	DECQ         taps+24(FP)
+	JNE          tap
+
+finish:
+	// Bias
+	MOVQ    bias+72(FP), AX
+	TESTQ   AX, AX
+	JE      biased
+	VMOVUPS (AX), Y3
+	VADDPS  Y3, Y0, Y0
+	VADDPS  Y3, Y1, Y1
+	VADDPS  Y3, Y2, Y2
+
+biased:
+	// ReLU
+	MOVQ   flags+88(FP), AX
+	TESTQ  $0x00000002, AX
+	JE     clamped
+	VXORPS Y3, Y3, Y3
+	VMAXPS Y0, Y3, Y0
+	VMAXPS Y1, Y3, Y1
+	VMAXPS Y2, Y3, Y2
+
+clamped:
+	// Mask
+	MOVQ    mask+80(FP), AX
+	TESTQ   AX, AX
+	JE      masked
+	MOVQ    dstStride+56(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+64(FP), DX
+	VXORPS  Y3, Y3, Y3
+	VMOVUPS (AX), Y4
+	VCMPPS  $0x16, Y3, Y4, Y4
+	VANDPS  Y4, Y0, Y0
+	CMPQ    DX, $0x01
+	JE      masked
+	ADDQ    CX, AX
+	VMOVUPS (AX), Y4
+	VCMPPS  $0x16, Y3, Y4, Y4
+	VANDPS  Y4, Y1, Y1
+	CMPQ    DX, $0x02
+	JE      masked
+	ADDQ    CX, AX
+	VMOVUPS (AX), Y4
+	VCMPPS  $0x16, Y3, Y4, Y4
+	VANDPS  Y4, Y2, Y2
+
+masked:
+	// Store
+	MOVQ    dst+48(FP), AX
+	MOVQ    dstStride+56(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+64(FP), DX
+	VMOVUPS Y0, (AX)
+	CMPQ    DX, $0x01
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Y1, (AX)
+	CMPQ    DX, $0x02
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+
+stored:
+	VZEROUPPER
+	RET
+
 // func outer4x24AVX2(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride int, rows int, flags int)
 // Requires: AVX, FMA3
 TEXT ·outer4x24AVX2(SB), NOSPLIT, $0-64
@@ -1498,6 +1789,906 @@ masked:
 	JE      stored
 	ADDQ    CX, AX
 	VMOVUPS Z11, (AX)
+
+stored:
+	VZEROUPPER
+	RET
+
+// func tile8x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+// Requires: AVX, AVX512F
+TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-96
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+
+	// Begin with dst
+	MOVQ    flags+88(FP), AX
+	TESTQ   $0x00000001, AX
+	JE      begun
+	MOVQ    dst+48(FP), AX
+	MOVQ    dstStride+56(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+64(FP), DX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	CMPQ    DX, $0x01
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z2
+	VMOVUPS 64(AX), Z3
+	CMPQ    DX, $0x02
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z4
+	VMOVUPS 64(AX), Z5
+	CMPQ    DX, $0x03
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z6
+	VMOVUPS 64(AX), Z7
+	CMPQ    DX, $0x04
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z8
+	VMOVUPS 64(AX), Z9
+	CMPQ    DX, $0x05
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z10
+	VMOVUPS 64(AX), Z11
+	CMPQ    DX, $0x06
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z12
+	VMOVUPS 64(AX), Z13
+	CMPQ    DX, $0x07
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z14
+	VMOVUPS 64(AX), Z15
+
+begun:
+	// Row pointers: a + 4*(offset + depth)
+	CMPQ taps+24(FP), $0x00
+	JLE  finish
+	CMPQ depth+32(FP), $0x00
+	JLE  finish
+	MOVQ depth+32(FP), AX
+	SHLQ $0x02, AX
+	MOVQ offsets+8(FP), CX
+	ADDQ a+0(FP), AX
+	MOVQ (CX), DX
+	LEAQ (AX)(DX*4), DX
+	MOVQ 8(CX), BX
+	LEAQ (AX)(BX*4), BX
+	MOVQ 16(CX), SI
+	LEAQ (AX)(SI*4), SI
+	MOVQ 24(CX), DI
+	LEAQ (AX)(DI*4), DI
+	MOVQ 32(CX), R8
+	LEAQ (AX)(R8*4), R8
+	MOVQ 40(CX), R9
+	LEAQ (AX)(R9*4), R9
+	MOVQ 48(CX), R10
+	LEAQ (AX)(R10*4), R10
+	MOVQ 56(CX), CX
+	LEAQ (AX)(CX*4), CX
+	MOVQ panel+16(FP), AX
+
+tap:
+	MOVQ depth+32(FP), R11
+	NEGQ R11
+
+step:
+	VMOVUPS      (AX), Z16
+	VMOVUPS      64(AX), Z17
+	VBROADCASTSS (DX)(R11*4), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS (BX)(R11*4), Z18
+	VFMADD231PS  Z16, Z18, Z2
+	VFMADD231PS  Z17, Z18, Z3
+	VBROADCASTSS (SI)(R11*4), Z18
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS (DI)(R11*4), Z18
+	VFMADD231PS  Z16, Z18, Z6
+	VFMADD231PS  Z17, Z18, Z7
+	VBROADCASTSS (R8)(R11*4), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (R9)(R11*4), Z18
+	VFMADD231PS  Z16, Z18, Z10
+	VFMADD231PS  Z17, Z18, Z11
+	VBROADCASTSS (R10)(R11*4), Z18
+	VFMADD231PS  Z16, Z18, Z12
+	VFMADD231PS  Z17, Z18, Z13
+	VBROADCASTSS (CX)(R11*4), Z18
+	VFMADD231PS  Z16, Z18, Z14
+	VFMADD231PS  Z17, Z18, Z15
+	ADDQ         $0x80, AX
+	INCQ         R11
+	JNE          step
+	MOVQ         tapStride+40(FP), R11
+	SHLQ         $0x02, R11
+	ADDQ         R11, DX
+	ADDQ         R11, BX
+	ADDQ         R11, SI
+	ADDQ         R11, DI
+	ADDQ         R11, R8
+	ADDQ         R11, R9
+	ADDQ         R11, R10
+	ADDQ         R11, CX
+	DECQ         taps+24(FP)
+	JNE          tap
+
+finish:
+	// Bias
+	MOVQ    bias+72(FP), AX
+	TESTQ   AX, AX
+	JE      biased
+	VMOVUPS (AX), Z16
+	VADDPS  Z16, Z0, Z0
+	VADDPS  Z16, Z2, Z2
+	VADDPS  Z16, Z4, Z4
+	VADDPS  Z16, Z6, Z6
+	VADDPS  Z16, Z8, Z8
+	VADDPS  Z16, Z10, Z10
+	VADDPS  Z16, Z12, Z12
+	VADDPS  Z16, Z14, Z14
+	VMOVUPS 64(AX), Z16
+	VADDPS  Z16, Z1, Z1
+	VADDPS  Z16, Z3, Z3
+	VADDPS  Z16, Z5, Z5
+	VADDPS  Z16, Z7, Z7
+	VADDPS  Z16, Z9, Z9
+	VADDPS  Z16, Z11, Z11
+	VADDPS  Z16, Z13, Z13
+	VADDPS  Z16, Z15, Z15
+
+biased:
+	// ReLU
+	MOVQ   flags+88(FP), AX
+	TESTQ  $0x00000002, AX
+	JE     clamped
+	VPXORD Z19, Z19, Z19
+	VMAXPS Z0, Z19, Z0
+	VMAXPS Z1, Z19, Z1
+	VMAXPS Z2, Z19, Z2
+	VMAXPS Z3, Z19, Z3
+	VMAXPS Z4, Z19, Z4
+	VMAXPS Z5, Z19, Z5
+	VMAXPS Z6, Z19, Z6
+	VMAXPS Z7, Z19, Z7
+	VMAXPS Z8, Z19, Z8
+	VMAXPS Z9, Z19, Z9
+	VMAXPS Z10, Z19, Z10
+	VMAXPS Z11, Z19, Z11
+	VMAXPS Z12, Z19, Z12
+	VMAXPS Z13, Z19, Z13
+	VMAXPS Z14, Z19, Z14
+	VMAXPS Z15, Z19, Z15
+
+clamped:
+	// Mask
+	MOVQ      mask+80(FP), AX
+	TESTQ     AX, AX
+	JE        masked
+	MOVQ      dstStride+56(FP), CX
+	SHLQ      $0x02, CX
+	MOVQ      rows+64(FP), DX
+	VPXORD    Z20, Z20, Z20
+	VMOVUPS   (AX), Z16
+	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVAPS.Z Z0, K1, Z0
+	VMOVUPS   64(AX), Z16
+	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVAPS.Z Z1, K1, Z1
+	CMPQ      DX, $0x01
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z16
+	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVAPS.Z Z2, K1, Z2
+	VMOVUPS   64(AX), Z16
+	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVAPS.Z Z3, K1, Z3
+	CMPQ      DX, $0x02
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z16
+	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVAPS.Z Z4, K1, Z4
+	VMOVUPS   64(AX), Z16
+	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVAPS.Z Z5, K1, Z5
+	CMPQ      DX, $0x03
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z16
+	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVAPS.Z Z6, K1, Z6
+	VMOVUPS   64(AX), Z16
+	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVAPS.Z Z7, K1, Z7
+	CMPQ      DX, $0x04
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z16
+	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVAPS.Z Z8, K1, Z8
+	VMOVUPS   64(AX), Z16
+	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVAPS.Z Z9, K1, Z9
+	CMPQ      DX, $0x05
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z16
+	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVAPS.Z Z10, K1, Z10
+	VMOVUPS   64(AX), Z16
+	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVAPS.Z Z11, K1, Z11
+	CMPQ      DX, $0x06
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z16
+	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVAPS.Z Z12, K1, Z12
+	VMOVUPS   64(AX), Z16
+	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVAPS.Z Z13, K1, Z13
+	CMPQ      DX, $0x07
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z16
+	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVAPS.Z Z14, K1, Z14
+	VMOVUPS   64(AX), Z16
+	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVAPS.Z Z15, K1, Z15
+
+masked:
+	// Store
+	MOVQ    dst+48(FP), AX
+	MOVQ    dstStride+56(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+64(FP), DX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	CMPQ    DX, $0x01
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	CMPQ    DX, $0x02
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	CMPQ    DX, $0x03
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	CMPQ    DX, $0x04
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	CMPQ    DX, $0x05
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	CMPQ    DX, $0x06
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	CMPQ    DX, $0x07
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+
+stored:
+	VZEROUPPER
+	RET
+
+// func tile8x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+// Requires: AVX, AVX512F
+TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-96
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+	// Begin with dst
+	MOVQ    flags+88(FP), AX
+	TESTQ   $0x00000001, AX
+	JE      begun
+	MOVQ    dst+48(FP), AX
+	MOVQ    dstStride+56(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+64(FP), DX
+	VMOVUPS (AX), Z0
+	CMPQ    DX, $0x01
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z1
+	CMPQ    DX, $0x02
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z2
+	CMPQ    DX, $0x03
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z3
+	CMPQ    DX, $0x04
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z4
+	CMPQ    DX, $0x05
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z5
+	CMPQ    DX, $0x06
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z6
+	CMPQ    DX, $0x07
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z7
+
+begun:
+	// Row pointers: a + 4*(offset + depth)
+	CMPQ taps+24(FP), $0x00
+	JLE  finish
+	CMPQ depth+32(FP), $0x00
+	JLE  finish
+	MOVQ depth+32(FP), AX
+	SHLQ $0x02, AX
+	MOVQ offsets+8(FP), CX
+	ADDQ a+0(FP), AX
+	MOVQ (CX), DX
+	LEAQ (AX)(DX*4), DX
+	MOVQ 8(CX), BX
+	LEAQ (AX)(BX*4), BX
+	MOVQ 16(CX), SI
+	LEAQ (AX)(SI*4), SI
+	MOVQ 24(CX), DI
+	LEAQ (AX)(DI*4), DI
+	MOVQ 32(CX), R8
+	LEAQ (AX)(R8*4), R8
+	MOVQ 40(CX), R9
+	LEAQ (AX)(R9*4), R9
+	MOVQ 48(CX), R10
+	LEAQ (AX)(R10*4), R10
+	MOVQ 56(CX), CX
+	LEAQ (AX)(CX*4), CX
+	MOVQ panel+16(FP), AX
+
+tap:
+	MOVQ depth+32(FP), R11
+	NEGQ R11
+
+step:
+	VMOVUPS      (AX), Z8
+	VBROADCASTSS (DX)(R11*4), Z9
+	VFMADD231PS  Z8, Z9, Z0
+	VBROADCASTSS (BX)(R11*4), Z9
+	VFMADD231PS  Z8, Z9, Z1
+	VBROADCASTSS (SI)(R11*4), Z9
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS (DI)(R11*4), Z9
+	VFMADD231PS  Z8, Z9, Z3
+	VBROADCASTSS (R8)(R11*4), Z9
+	VFMADD231PS  Z8, Z9, Z4
+	VBROADCASTSS (R9)(R11*4), Z9
+	VFMADD231PS  Z8, Z9, Z5
+	VBROADCASTSS (R10)(R11*4), Z9
+	VFMADD231PS  Z8, Z9, Z6
+	VBROADCASTSS (CX)(R11*4), Z9
+	VFMADD231PS  Z8, Z9, Z7
+	ADDQ         $0x40, AX
+	INCQ         R11
+	JNE          step
+	MOVQ         tapStride+40(FP), R11
+	SHLQ         $0x02, R11
+	ADDQ         R11, DX
+	ADDQ         R11, BX
+	ADDQ         R11, SI
+	ADDQ         R11, DI
+	ADDQ         R11, R8
+	ADDQ         R11, R9
+	ADDQ         R11, R10
+	ADDQ         R11, CX
+	DECQ         taps+24(FP)
+	JNE          tap
+
+finish:
+	// Bias
+	MOVQ    bias+72(FP), AX
+	TESTQ   AX, AX
+	JE      biased
+	VMOVUPS (AX), Z8
+	VADDPS  Z8, Z0, Z0
+	VADDPS  Z8, Z1, Z1
+	VADDPS  Z8, Z2, Z2
+	VADDPS  Z8, Z3, Z3
+	VADDPS  Z8, Z4, Z4
+	VADDPS  Z8, Z5, Z5
+	VADDPS  Z8, Z6, Z6
+	VADDPS  Z8, Z7, Z7
+
+biased:
+	// ReLU
+	MOVQ   flags+88(FP), AX
+	TESTQ  $0x00000002, AX
+	JE     clamped
+	VPXORD Z10, Z10, Z10
+	VMAXPS Z0, Z10, Z0
+	VMAXPS Z1, Z10, Z1
+	VMAXPS Z2, Z10, Z2
+	VMAXPS Z3, Z10, Z3
+	VMAXPS Z4, Z10, Z4
+	VMAXPS Z5, Z10, Z5
+	VMAXPS Z6, Z10, Z6
+	VMAXPS Z7, Z10, Z7
+
+clamped:
+	// Mask
+	MOVQ      mask+80(FP), AX
+	TESTQ     AX, AX
+	JE        masked
+	MOVQ      dstStride+56(FP), CX
+	SHLQ      $0x02, CX
+	MOVQ      rows+64(FP), DX
+	VPXORD    Z11, Z11, Z11
+	VMOVUPS   (AX), Z8
+	VCMPPS    $0x16, Z11, Z8, K1
+	VMOVAPS.Z Z0, K1, Z0
+	CMPQ      DX, $0x01
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z8
+	VCMPPS    $0x16, Z11, Z8, K1
+	VMOVAPS.Z Z1, K1, Z1
+	CMPQ      DX, $0x02
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z8
+	VCMPPS    $0x16, Z11, Z8, K1
+	VMOVAPS.Z Z2, K1, Z2
+	CMPQ      DX, $0x03
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z8
+	VCMPPS    $0x16, Z11, Z8, K1
+	VMOVAPS.Z Z3, K1, Z3
+	CMPQ      DX, $0x04
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z8
+	VCMPPS    $0x16, Z11, Z8, K1
+	VMOVAPS.Z Z4, K1, Z4
+	CMPQ      DX, $0x05
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z8
+	VCMPPS    $0x16, Z11, Z8, K1
+	VMOVAPS.Z Z5, K1, Z5
+	CMPQ      DX, $0x06
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z8
+	VCMPPS    $0x16, Z11, Z8, K1
+	VMOVAPS.Z Z6, K1, Z6
+	CMPQ      DX, $0x07
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z8
+	VCMPPS    $0x16, Z11, Z8, K1
+	VMOVAPS.Z Z7, K1, Z7
+
+masked:
+	// Store
+	MOVQ    dst+48(FP), AX
+	MOVQ    dstStride+56(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+64(FP), DX
+	VMOVUPS Z0, (AX)
+	CMPQ    DX, $0x01
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z1, (AX)
+	CMPQ    DX, $0x02
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	CMPQ    DX, $0x03
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z3, (AX)
+	CMPQ    DX, $0x04
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	CMPQ    DX, $0x05
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z5, (AX)
+	CMPQ    DX, $0x06
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	CMPQ    DX, $0x07
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z7, (AX)
+
+stored:
+	VZEROUPPER
+	RET
+
+// func tile4x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+// Requires: AVX, AVX512F
+TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-96
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+	// Begin with dst
+	MOVQ    flags+88(FP), AX
+	TESTQ   $0x00000001, AX
+	JE      begun
+	MOVQ    dst+48(FP), AX
+	MOVQ    dstStride+56(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+64(FP), DX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	CMPQ    DX, $0x01
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z2
+	VMOVUPS 64(AX), Z3
+	CMPQ    DX, $0x02
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z4
+	VMOVUPS 64(AX), Z5
+	CMPQ    DX, $0x03
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z6
+	VMOVUPS 64(AX), Z7
+
+begun:
+	// Row pointers: a + 4*(offset + depth)
+	CMPQ taps+24(FP), $0x00
+	JLE  finish
+	CMPQ depth+32(FP), $0x00
+	JLE  finish
+	MOVQ depth+32(FP), AX
+	SHLQ $0x02, AX
+	MOVQ offsets+8(FP), CX
+	ADDQ a+0(FP), AX
+	MOVQ (CX), DX
+	LEAQ (AX)(DX*4), DX
+	MOVQ 8(CX), BX
+	LEAQ (AX)(BX*4), BX
+	MOVQ 16(CX), SI
+	LEAQ (AX)(SI*4), SI
+	MOVQ 24(CX), CX
+	LEAQ (AX)(CX*4), CX
+	MOVQ panel+16(FP), AX
+
+tap:
+	MOVQ depth+32(FP), DI
+	NEGQ DI
+
+step:
+	VMOVUPS      (AX), Z8
+	VMOVUPS      64(AX), Z9
+	VBROADCASTSS (DX)(DI*4), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS (BX)(DI*4), Z10
+	VFMADD231PS  Z8, Z10, Z2
+	VFMADD231PS  Z9, Z10, Z3
+	VBROADCASTSS (SI)(DI*4), Z10
+	VFMADD231PS  Z8, Z10, Z4
+	VFMADD231PS  Z9, Z10, Z5
+	VBROADCASTSS (CX)(DI*4), Z10
+	VFMADD231PS  Z8, Z10, Z6
+	VFMADD231PS  Z9, Z10, Z7
+	ADDQ         $0x80, AX
+	INCQ         DI
+	JNE          step
+	MOVQ         tapStride+40(FP), DI
+	SHLQ         $0x02, DI
+	ADDQ         DI, DX
+	ADDQ         DI, BX
+	ADDQ         DI, SI
+	ADDQ         DI, CX
+	DECQ         taps+24(FP)
+	JNE          tap
+
+finish:
+	// Bias
+	MOVQ    bias+72(FP), AX
+	TESTQ   AX, AX
+	JE      biased
+	VMOVUPS (AX), Z8
+	VADDPS  Z8, Z0, Z0
+	VADDPS  Z8, Z2, Z2
+	VADDPS  Z8, Z4, Z4
+	VADDPS  Z8, Z6, Z6
+	VMOVUPS 64(AX), Z8
+	VADDPS  Z8, Z1, Z1
+	VADDPS  Z8, Z3, Z3
+	VADDPS  Z8, Z5, Z5
+	VADDPS  Z8, Z7, Z7
+
+biased:
+	// ReLU
+	MOVQ   flags+88(FP), AX
+	TESTQ  $0x00000002, AX
+	JE     clamped
+	VPXORD Z11, Z11, Z11
+	VMAXPS Z0, Z11, Z0
+	VMAXPS Z1, Z11, Z1
+	VMAXPS Z2, Z11, Z2
+	VMAXPS Z3, Z11, Z3
+	VMAXPS Z4, Z11, Z4
+	VMAXPS Z5, Z11, Z5
+	VMAXPS Z6, Z11, Z6
+	VMAXPS Z7, Z11, Z7
+
+clamped:
+	// Mask
+	MOVQ      mask+80(FP), AX
+	TESTQ     AX, AX
+	JE        masked
+	MOVQ      dstStride+56(FP), CX
+	SHLQ      $0x02, CX
+	MOVQ      rows+64(FP), DX
+	VPXORD    Z12, Z12, Z12
+	VMOVUPS   (AX), Z8
+	VCMPPS    $0x16, Z12, Z8, K1
+	VMOVAPS.Z Z0, K1, Z0
+	VMOVUPS   64(AX), Z8
+	VCMPPS    $0x16, Z12, Z8, K1
+	VMOVAPS.Z Z1, K1, Z1
+	CMPQ      DX, $0x01
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z8
+	VCMPPS    $0x16, Z12, Z8, K1
+	VMOVAPS.Z Z2, K1, Z2
+	VMOVUPS   64(AX), Z8
+	VCMPPS    $0x16, Z12, Z8, K1
+	VMOVAPS.Z Z3, K1, Z3
+	CMPQ      DX, $0x02
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z8
+	VCMPPS    $0x16, Z12, Z8, K1
+	VMOVAPS.Z Z4, K1, Z4
+	VMOVUPS   64(AX), Z8
+	VCMPPS    $0x16, Z12, Z8, K1
+	VMOVAPS.Z Z5, K1, Z5
+	CMPQ      DX, $0x03
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z8
+	VCMPPS    $0x16, Z12, Z8, K1
+	VMOVAPS.Z Z6, K1, Z6
+	VMOVUPS   64(AX), Z8
+	VCMPPS    $0x16, Z12, Z8, K1
+	VMOVAPS.Z Z7, K1, Z7
+
+masked:
+	// Store
+	MOVQ    dst+48(FP), AX
+	MOVQ    dstStride+56(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+64(FP), DX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	CMPQ    DX, $0x01
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	CMPQ    DX, $0x02
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	CMPQ    DX, $0x03
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+
+stored:
+	VZEROUPPER
+	RET
+
+// func tile4x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+// Requires: AVX, AVX512F
+TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-96
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+
+	// Begin with dst
+	MOVQ    flags+88(FP), AX
+	TESTQ   $0x00000001, AX
+	JE      begun
+	MOVQ    dst+48(FP), AX
+	MOVQ    dstStride+56(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+64(FP), DX
+	VMOVUPS (AX), Z0
+	CMPQ    DX, $0x01
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z1
+	CMPQ    DX, $0x02
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z2
+	CMPQ    DX, $0x03
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z3
+
+begun:
+	// Row pointers: a + 4*(offset + depth)
+	CMPQ taps+24(FP), $0x00
+	JLE  finish
+	CMPQ depth+32(FP), $0x00
+	JLE  finish
+	MOVQ depth+32(FP), AX
+	SHLQ $0x02, AX
+	MOVQ offsets+8(FP), CX
+	ADDQ a+0(FP), AX
+	MOVQ (CX), DX
+	LEAQ (AX)(DX*4), DX
+	MOVQ 8(CX), BX
+	LEAQ (AX)(BX*4), BX
+	MOVQ 16(CX), SI
+	LEAQ (AX)(SI*4), SI
+	MOVQ 24(CX), CX
+	LEAQ (AX)(CX*4), CX
+	MOVQ panel+16(FP), AX
+
+tap:
+	MOVQ depth+32(FP), DI
+	NEGQ DI
+
+step:
+	VMOVUPS      (AX), Z4
+	VBROADCASTSS (DX)(DI*4), Z5
+	VFMADD231PS  Z4, Z5, Z0
+	VBROADCASTSS (BX)(DI*4), Z5
+	VFMADD231PS  Z4, Z5, Z1
+	VBROADCASTSS (SI)(DI*4), Z5
+	VFMADD231PS  Z4, Z5, Z2
+	VBROADCASTSS (CX)(DI*4), Z5
+	VFMADD231PS  Z4, Z5, Z3
+	ADDQ         $0x40, AX
+	INCQ         DI
+	JNE          step
+	MOVQ         tapStride+40(FP), DI
+	SHLQ         $0x02, DI
+	ADDQ         DI, DX
+	ADDQ         DI, BX
+	ADDQ         DI, SI
+	ADDQ         DI, CX
+	DECQ         taps+24(FP)
+	JNE          tap
+
+finish:
+	// Bias
+	MOVQ    bias+72(FP), AX
+	TESTQ   AX, AX
+	JE      biased
+	VMOVUPS (AX), Z4
+	VADDPS  Z4, Z0, Z0
+	VADDPS  Z4, Z1, Z1
+	VADDPS  Z4, Z2, Z2
+	VADDPS  Z4, Z3, Z3
+
+biased:
+	// ReLU
+	MOVQ   flags+88(FP), AX
+	TESTQ  $0x00000002, AX
+	JE     clamped
+	VPXORD Z6, Z6, Z6
+	VMAXPS Z0, Z6, Z0
+	VMAXPS Z1, Z6, Z1
+	VMAXPS Z2, Z6, Z2
+	VMAXPS Z3, Z6, Z3
+
+clamped:
+	// Mask
+	MOVQ      mask+80(FP), AX
+	TESTQ     AX, AX
+	JE        masked
+	MOVQ      dstStride+56(FP), CX
+	SHLQ      $0x02, CX
+	MOVQ      rows+64(FP), DX
+	VPXORD    Z7, Z7, Z7
+	VMOVUPS   (AX), Z4
+	VCMPPS    $0x16, Z7, Z4, K1
+	VMOVAPS.Z Z0, K1, Z0
+	CMPQ      DX, $0x01
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z4
+	VCMPPS    $0x16, Z7, Z4, K1
+	VMOVAPS.Z Z1, K1, Z1
+	CMPQ      DX, $0x02
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z4
+	VCMPPS    $0x16, Z7, Z4, K1
+	VMOVAPS.Z Z2, K1, Z2
+	CMPQ      DX, $0x03
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z4
+	VCMPPS    $0x16, Z7, Z4, K1
+	VMOVAPS.Z Z3, K1, Z3
+
+masked:
+	// Store
+	MOVQ    dst+48(FP), AX
+	MOVQ    dstStride+56(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+64(FP), DX
+	VMOVUPS Z0, (AX)
+	CMPQ    DX, $0x01
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z1, (AX)
+	CMPQ    DX, $0x02
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	CMPQ    DX, $0x03
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z3, (AX)
 
 stored:
 	VZEROUPPER

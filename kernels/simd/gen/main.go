@@ -22,8 +22,10 @@ func main() {
 
 	Constraint(buildtags.Not("noasm").ToConstraint())
 	for _, set := range []vectors{avx2, avx512} {
-		tile(set, set.tileRows, 2)
-		tile(set, set.tileRows, 1)
+		for _, rows := range set.tileRows {
+			tile(set, rows, 2)
+			tile(set, rows, 1)
+		}
 		outer(set, set.outerRows, 3)
 		copyRows(set)
 		sumRows(set)

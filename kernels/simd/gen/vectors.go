@@ -13,13 +13,13 @@ type vectors struct {
 	name      string
 	lanes     int // float32 in a register
 	wide      bool
-	tileRows  int // 2 vectors a row: sums fill the registers
-	outerRows int // 3 vectors a row
+	tileRows  []int // 2 vectors a row: the largest fills the registers with sums
+	outerRows int   // 3 vectors a row
 }
 
 var (
-	avx2   = vectors{name: "AVX2", lanes: 8, tileRows: 6, outerRows: 4}
-	avx512 = vectors{name: "AVX512", lanes: 16, wide: true, tileRows: 12, outerRows: 8}
+	avx2   = vectors{name: "AVX2", lanes: 8, tileRows: []int{6, 3}, outerRows: 4}
+	avx512 = vectors{name: "AVX512", lanes: 16, wide: true, tileRows: []int{12, 8, 4}, outerRows: 8}
 )
 
 // bytes is the size of a register.
