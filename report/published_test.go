@@ -2,6 +2,8 @@ package report
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"nmn/text"
@@ -72,5 +74,19 @@ func TestPublished_OrderOfTheArms(t *testing.T) {
 				t.Errorf("MIL %v: observed %v, clean %v", mil, PublishedObserved(mil), fd.AP.All)
 			}
 		}
+	}
+}
+
+func TestPublished_SizesAreThoseOfTheVocabulary(t *testing.T) {
+	folder := os.Getenv("NMN_DATA")
+	if folder == "" {
+		t.Skip("NMN_DATA is not set: the vocabulary of Fang et al. is not compared with Table 1")
+	}
+	v, err := text.ReadVocabulary(filepath.Join(folder, "vocab-fang2015", "vocab_words.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sizes := PublishedSizes(1); v.POSCounts() != sizes.Group || v.Len() != sizes.All {
+		t.Errorf("vocabulary %v, Table 1 %v", v.POSCounts(), sizes)
 	}
 }
