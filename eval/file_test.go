@@ -200,6 +200,11 @@ func TestReadScoresAndCounts_CheckTheirValues(t *testing.T) {
 	if _, err := ReadCounts(npy, 1); !errors.Is(err, ErrValue) {
 		t.Errorf("one caption: %v", err)
 	}
+	for label, ok := range map[string]bool{"0": true, "1.0": true, "2": false, "0.5": false, "nan": false} {
+		if _, err := ReadLabels(writeFile(t, "z.csv", "cat\n"+label+"\n")); (err == nil) != ok || err != nil && !errors.Is(err, ErrValue) {
+			t.Errorf("label %s: %v", label, err)
+		}
+	}
 	if _, err := ReadScores(writeFile(t, "s.txt", "cat\n1\n"), false); !errors.Is(err, ErrFormat) {
 		t.Errorf("unknown ending: %v", err)
 	}

@@ -35,12 +35,26 @@ func ReadCounts(path string, captionsPerBag int) (*Matrix, error) {
 		return nil, err
 	}
 	return readMatrix(path, func(v float64) error {
-		if !(v >= 0 && v <= float64(captionsPerBag)) || v != math.Trunc(v) {
+		if !wholeUpTo(v, captionsPerBag) {
 			return fmt.Errorf("count %v, want a whole number from 0 to %d captions: %w", v, captionsPerBag, ErrValue)
 		}
 		return nil
 	})
 }
+
+// ReadLabels reads labels, 0 or 1, from a .csv or .npy file. Join matches them to scores as it does
+// counts: they come back as Input.Counts.
+func ReadLabels(path string) (*Matrix, error) {
+	return readMatrix(path, func(v float64) error {
+		if !wholeUpTo(v, 1) {
+			return fmt.Errorf("label %v, want 0 or 1: %w", v, ErrValue)
+		}
+		return nil
+	})
+}
+
+// wholeUpTo is false for NaN too.
+func wholeUpTo(v float64, limit int) bool { return v >= 0 && v <= float64(limit) && v == math.Trunc(v) }
 
 // cellRule says what is wrong with a value.
 type cellRule func(v float64) error
