@@ -25,6 +25,8 @@ func (sc *scanner) apostrophe(i, w int) int {
 			return w + 1
 		case (c == 'n' || isUpper(c) && c != 'I') && after >= w+3:
 			return after
+		case c|0x20 == 'd', c|0x20 == 'j', c|0x20 == 'l': // French articles: l'
+			return w + 1
 		}
 		return w
 	}

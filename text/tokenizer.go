@@ -11,7 +11,8 @@ import (
 // two back quotes or two apostrophes, round brackets -lrb- and -rrb-.
 //
 // Left out, because captions do not have them: e-mail and web addresses, SGML, telephone numbers
-// with blanks, and the rewriting of currency signs. A line break is a blank.
+// with blanks, and the rewriting of currency signs and of British spellings. A line break is a
+// blank.
 //
 // The zero value keeps every token. A Tokenizer is a value without state, safe for concurrent use.
 type Tokenizer struct {

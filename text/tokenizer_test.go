@@ -30,6 +30,7 @@ func TestTokenizer_Rules(t *testing.T) {
 		{"single quotes", "the 'no peddling' sign", "the ` no peddling ' sign"},
 		{"quote before one letter and a blank", "'A train' and 'I phone'", "' a train ' and ' i phone '"},
 		{"o'clock and names", "four o'clock, Travis d'Arnaud, O'Connor.", "four o'clock , travis d'arnaud , o'connor ."},
+		{"French article alone", "l' eau d'", "l' eau d'"},
 		{"o' alone", "Jack o' lantern", "jack o ' lantern"},
 		{"vowel apostrophe vowel", "Ho'ohu Pe'e Hawai'i", "ho'ohu pe'e hawai'i"},
 		{"words with an apostrophe", "Dunkin' Donuts y'all s'mores", "dunkin' donuts y' all s'mores"},
