@@ -1,0 +1,132 @@
+package kernels
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
+
+func TestOpen_Devices(t *testing.T) {
+	for _, test := range []struct {
+		device string
+		noted  bool
+	}{{"", true}, {"auto", true}, {"cpu", false}} {
+		backend, note, err := Open(Config{Device: test.device, Threads: 1})
+		if err != nil {
+			t.Errorf("device %q: %v", test.device, err)
+			continue
+		}
+		if name := backend.Name(); !strings.HasPrefix(name, "cpu ") || !strings.HasSuffix(name, "1 threads") {
+			t.Errorf("device %q is %q", test.device, name)
+		}
+		if (note != "") != test.noted {
+			t.Errorf("device %q: note %q", test.device, note)
+		}
+		if err := backend.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestOpen_CUDATellsHowToRebuild(t *testing.T) {
+	for _, device := range []string{"cuda", "cuda:0", "cuda:3"} {
+		backend, _, err := Open(Config{Device: device})
+		if !errors.Is(err, ErrUnsupported) || backend != nil || !strings.Contains(err.Error(), "make cuda") {
+			t.Errorf("device %q: %v, %v", device, backend, err)
+		}
+	}
+}
+
+func TestOpen_UnknownDevicesAreRefused(t *testing.T) {
+	for _, device := range []string{"gpu", "CPU", "cpu:1", "auto:0", "cuda:", "cuda:x", "cuda:-1", "cuda:99999", "cuda:1:2", " cpu"} {
+		backend, _, err := Open(Config{Device: device})
+		if err == nil || backend != nil || errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), device) {
+			t.Errorf("device %q: %v", device, err)
+		}
+	}
+}
+
+func TestOpenCPU_Levels(t *testing.T) {
+	for _, level := range simd.Levels() {
+		backend, err := OpenCPU(CPUConfig{Threads: 2, SIMD: level.String()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "cpu " + level.String() + ", 2 threads"; backend.Name() != want {
+			t.Errorf("name %q, want %q", backend.Name(), want)
+		}
+		backend.Close()
+	}
+	if _, err := OpenCPU(CPUConfig{SIMD: "sse9"}); !errors.Is(err, simd.ErrLevel) {
+		t.Errorf("unknown level: %v", err)
+	}
+	if _, err := OpenCPU(CPUConfig{Threads: -1}); err == nil {
+		t.Error("-1 threads were accepted")
+	}
+}
+
+func TestOpenCPU_EnvironmentNamesTheLevelUnlessTheConfigurationDoes(t *testing.T) {
+	levels := simd.Levels()
+	best := levels[len(levels)-1].String()
+	for _, test := range []struct{ environment, named, want string }{
+		{"", "", best}, {"generic", "", "generic"}, {"generic", best, best}, {"nonsense", "generic", "generic"},
+	} {
+		t.Setenv(simd.Environment, test.environment)
+		backend, err := OpenCPU(CPUConfig{Threads: 1, SIMD: test.named})
+		if err != nil {
+			t.Errorf("%+v: %v", test, err)
+			continue
+		}
+		if name := backend.Name(); !strings.Contains(name, test.want) {
+			t.Errorf("%+v: %q", test, name)
+		}
+		backend.Close()
+	}
+	t.Setenv(simd.Environment, "nonsense")
+	if _, err := OpenCPU(CPUConfig{}); !errors.Is(err, simd.ErrLevel) || !strings.Contains(err.Error(), simd.Environment) {
+		t.Errorf("unknown level in the environment: %v", err)
+	}
+}
+
+// Each family's CPU type has a CPU name of its own in the backend; a method missing from one would
+// show at compile time, two of one name only here.
+func TestOpenCPU_FamiliesShareNoMethod(t *testing.T) {
+	owner := map[string]string{}
+	backend := reflect.TypeFor[cpu]()
+	for i := range backend.NumField() {
+		family := backend.Field(i).Type
+		for m := range family.NumMethod() {
+			name := family.Method(m).Name
+			if other, taken := owner[name]; taken {
+				t.Errorf("%s is a method of %s and %s", name, other, family)
+			}
+			owner[name] = family.String()
+		}
+	}
+}
+
+// All operations work on the memory of the backend they came from.
+func TestOpenCPU_BackendIsOneDevice(t *testing.T) {
+	backend, err := OpenCPU(CPUConfig{Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := backend.Alloc(tensor.Float32, 2, 4, 4, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := backend.Alloc(tensor.Float32, 2, 2, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(backend.MaxPool(y, x), backend.ReLU(x, x), backend.Zero(y), backend.Sync(), backend.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backend.Alloc(tensor.Float32, 1); err == nil {
+		t.Error("a closed backend gave memory")
+	}
+}
