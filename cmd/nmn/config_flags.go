@@ -106,7 +106,6 @@ func netFlags(cmd *cobra.Command, c *config) {
 	n := &c.Net
 	r := under(cmd, "Network")
 	enum(r, &n.Arch, "net", "`network` to start from", netVGG16, netScenes)
-	r.bool(&n.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or")
 	r.float(&n.Width, "width", "`factor` on the channels of all hidden layers")
 	r.int(&n.InputSize, "input-size", "height and width of the input in `pixels` (default that of the network)")
 	r.ints(&n.Depths, "depths", "convolutions of each block, as `n,n,...` (default those of the network)")

@@ -207,6 +207,26 @@ func (r room) floats(v *[]float64, name, usage string) {
 	r.keep(name)
 }
 
+// chosen declares a list whose values are among the allowed ones.
+func chosen[T ~string](r room, v *[]T, name, usage string, allowed ...T) {
+	parse := func(s string) (T, error) {
+		if !slices.Contains(allowed, T(s)) {
+			return "", fmt.Errorf("want %s", alternatives(allowed))
+		}
+		return T(s), nil
+	}
+	r.set.Var(list[T]{v, parse, func(t T) string { return string(t) }}, name, usage+": "+alternatives(allowed))
+	r.keep(name)
+	_ = r.cmd.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		done := typed[:strings.LastIndexByte(typed, ',')+1]
+		values := make([]string, len(allowed))
+		for i, a := range allowed {
+			values[i] = done + string(a)
+		}
+		return values, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	})
+}
+
 func (r room) strings(v *[]string, name, usage string) {
 	keep := func(s string) (string, error) { return s, nil }
 	r.set.Var(list[string]{v, keep, func(s string) string { return s }}, name, usage)

@@ -79,7 +79,7 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 	}
 	p.globalFlags(root)
 	for _, make := range []func(*program) *cobra.Command{
-		newTrain, newVocab, newNoise, newScenes, newFigure3, newVersion,
+		newExperiment, newTrain, newVocab, newNoise, newScenes, newFigure3, newVersion,
 	} {
 		root.AddCommand(make(p))
 	}

@@ -50,6 +50,7 @@ Defaults are those of --preset scenes.`,
 	arm.set.Var(noiseModelFlag{&t.config.Arm}, "noise-model", "the same by the noise `model` of stage 2: none (star), fi or fd")
 	arm.keep("noise-model")
 	_ = cmd.RegisterFlagCompletionFunc("noise-model", cobra.FixedCompletions([]string{"none", "fi", "fd"}, cobra.ShellCompDirectiveNoFileComp))
+	arm.bool(&t.config.Net.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or")
 	arm.file(&t.stage1, "stage1", "`checkpoint` of stage 1 to start from, instead of training it", "safetensors")
 	dataFlags(cmd, &t.config)
 	netFlags(cmd, &t.config)
