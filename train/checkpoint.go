@@ -165,13 +165,10 @@ func parseCheckpoint(file *safetensors.File) (*checkpointFile, error) {
 	case len(c.Words) != c.Model.Classes:
 		return nil, fmt.Errorf("metadata: %d words for %d classes: %w", len(c.Words), c.Model.Classes, ErrCorrupt)
 	}
-	if err := c.checkSize(); err != nil {
-		return nil, err
-	}
 	if _, err := c.Vocabulary(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	return c, nil
+	return c, c.checkSize()
 }
 
 // checkSize refuses a network that is larger than the file.

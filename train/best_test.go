@@ -1,0 +1,115 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func offered(k *keeper, values ...float64) (taken []bool) {
+	for i, v := range values {
+		taken = append(taken, k.offer(Best{Step: i + 1, Value: v}))
+	}
+	return taken
+}
+
+func TestKeeper_KeepsTheBestByDirectionAndTheEarlierOfEquals(t *testing.T) {
+	higher := keeper{count: 2}
+	if got := offered(&higher, .3, .5, .5, .2, .4, .6); !slices.Equal(got, []bool{true, true, true, false, false, true}) {
+		t.Errorf("taken %v", got)
+	}
+	if higher.best[0].Step != 6 || higher.best[1].Step != 2 {
+		t.Errorf("best %+v", higher.best)
+	}
+	lower := keeper{count: 1, lower: true}
+	if got := offered(&lower, .3, .5, .2, .2); !slices.Equal(got, []bool{true, false, true, false}) || lower.best[0].Step != 3 {
+		t.Errorf("taken %v, best %+v", got, lower.best)
+	}
+	none := keeper{}
+	if got := offered(&none, .3); got[0] {
+		t.Error("kept one of none")
+	}
+}
+
+// validating is a run that validates and keeps two.
+func validating(t *testing.T) rig {
+	t.Helper()
+	r := newRig()
+	r.validation, r.directory = true, t.TempDir()
+	r.config.Stage1Epochs, r.config.EvaluateEpochs, r.config.KeepBest, r.config.BestBy = 4, 1, 2, "brier"
+	return r
+}
+
+func TestRun_KeepsBestAndLastOnDisk(t *testing.T) {
+	r := validating(t)
+	values := map[int]float64{}
+	r.observers = []Observer{{Evaluated: func(e Evaluated) { values[e.Step] = e.Value }}}
+	result := run(t, r.trainer(t))
+	if len(values) != 4 || len(result.Best) != 2 || result.Validation == nil {
+		t.Fatalf("validations %v, best %+v", values, result.Best)
+	}
+	ranked := slices.SortedFunc(maps.Keys(values), func(a, b int) int {
+		if values[a] != values[b] {
+			return int(math.Copysign(1, values[a]-values[b]))
+		}
+		return a - b
+	})
+	if result.Best[0].Step != ranked[0] || result.Best[1].Step != ranked[1] {
+		t.Errorf("best %+v of %v", result.Best, values)
+	}
+	want := []string{"best.safetensors", result.Best[0].Name(), result.Best[1].Name(), "last.safetensors"}
+	slices.Sort(want)
+	if got := names(t, r.directory); !slices.Equal(got, want) {
+		t.Errorf("files %q, want %q", got, want)
+	}
+	for name, step := range map[string]int{BestName: ranked[0], result.Best[1].Name(): ranked[1], LastName: result.Step} {
+		if c, err := ReadCheckpoint(filepath.Join(r.directory, name)); err != nil || c.Position.Step != step {
+			t.Errorf("%s is of step %+v, %v, want %d", name, c, err, step)
+		}
+	}
+}
+
+// A process may die between the checkpoint and its names, or in the middle of a validation.
+func TestResume_RestoresBestFilesThatWereNotNamedYet(t *testing.T) {
+	r := validating(t)
+	result := run(t, r.trainer(t))
+	newest := result.Best[0]
+	if newest.Step != result.Step {
+		t.Skipf("the last step is not the best: %+v", result.Best)
+	}
+	check(t, os.Remove(filepath.Join(r.directory, newest.Name())))
+	check(t, os.Remove(filepath.Join(r.directory, BestName)))
+	trainer := r.trainer(t)
+	check(t, trainer.Resume(filepath.Join(r.directory, LastName)))
+	run(t, trainer)
+	for _, name := range []string{newest.Name(), BestName} {
+		if c, err := ReadCheckpoint(filepath.Join(r.directory, name)); err != nil || c.Position.Step != newest.Step {
+			t.Errorf("%s: %+v, %v", name, c, err)
+		}
+	}
+}
+
+func TestResume_KilledDuringValidationValidatesAgain(t *testing.T) {
+	r := validating(t)
+	want := run(t, r.trainer(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r.directory = t.TempDir()
+	r.observers = []Observer{interruptAt(5, cancel)} // the last step of the first epoch
+	if _, err := r.trainer(t).Run(ctx); !errors.Is(err, ErrInterrupted) {
+		t.Fatal(err)
+	}
+	evaluations := 0
+	r.observers = []Observer{{Evaluated: func(Evaluated) { evaluations++ }}}
+	trainer := r.trainer(t)
+	check(t, trainer.Resume(filepath.Join(r.directory, LastName)))
+	got := run(t, trainer)
+	if evaluations != 4 || !slices.Equal(got.Best, want.Best) {
+		t.Errorf("%d validations, best %+v, unbroken %+v", evaluations, got.Best, want.Best)
+	}
+}

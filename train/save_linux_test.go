@@ -1,0 +1,68 @@
+package train
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// fullEnv tells the test process that it is the one whose files may not grow.
+const fullEnv = "NMN_TEST_FILE_LIMIT"
+
+// A limit on the size of files stands for a full disk; it holds for a whole process, so the test runs
+// itself in another one.
+func TestSave_DiskFullNamesFileAndNeedAndKeepsTheOldCheckpoint(t *testing.T) {
+	if directory := os.Getenv(fullEnv); directory != "" {
+		saveOnFullDisk(t, directory)
+		return
+	}
+	directory := t.TempDir()
+	r := short()
+	r.directory = directory
+	run(t, r.trainer(t))
+	path := filepath.Join(directory, LastName)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(os.Args[0], "-test.run=^TestSave_DiskFull", "-test.v")
+	command.Env = append(os.Environ(), fullEnv+"="+directory)
+	output, err := command.CombinedOutput()
+	if err != nil || !strings.Contains(string(output), "error: ") {
+		t.Fatalf("%v: %s", err, output)
+	}
+	for _, want := range []string{path, "bytes of disk", "is untouched", syscall.EFBIG.Error()} {
+		if !strings.Contains(string(output), want) {
+			t.Errorf("%q is not in %s", want, output)
+		}
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || string(after) != string(before) {
+		t.Errorf("the checkpoint changed from %d to %d bytes, %v", len(before), len(after), err)
+	}
+	if got := names(t, directory); len(got) != 1 {
+		t.Errorf("files %q, want the old checkpoint alone", got)
+	}
+}
+
+func saveOnFullDisk(t *testing.T, directory string) {
+	r := short()
+	r.config.MaxSteps, r.directory = 5, directory
+	trainer := r.trainer(t)
+	check(t, trainer.Resume(filepath.Join(directory, LastName)))
+	signal.Ignore(syscall.SIGXFSZ)
+	limit := syscall.Rlimit{Cur: 1 << 14, Max: 1 << 14}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	_, err := trainer.Run(t.Context())
+	if err == nil {
+		t.Fatal("saving went beyond the limit")
+	}
+	fmt.Println("error:", err)
+}

@@ -1,0 +1,211 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/loader"
+	"nmn/model"
+)
+
+func TestStep_AllocatesNothingOnceShapesAreKnown(t *testing.T) {
+	for name, change := range map[string]func(*rig){
+		"mil, fd, adam": func(r *rig) { r.mil, r.noise, r.dropout = true, model.FeatureDependent, .3 },
+		"accumulation, clipping, sgd": func(r *rig) {
+			r.config = sgd(r.config)
+			r.config.Accumulate = 2
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig()
+			change(&r)
+			r.observers = []Observer{{Step: func(StepDone) {}}}
+			trainer := r.trainer(t)
+			check(t, trainer.fetch(t.Context()))
+			step := func() {
+				e := StepDone{Step: 1}
+				if err := trainer.learn(trainer.held, &e); err != nil {
+					t.Fatal(err)
+				}
+				observers(trainer.Observers).step(e)
+			}
+			step()
+			if allocations := testing.AllocsPerRun(5, step); allocations != 0 {
+				t.Errorf("%v allocations in a step", allocations)
+			}
+		})
+	}
+}
+
+func TestStep_AccumulatedBatchesEqualOneLargeBatch(t *testing.T) {
+	var nets [2]*model.Net
+	for i, accumulate := range []int{1, 5} {
+		r := newRig()
+		r.config = sgd(r.config)
+		r.dropout, r.config.Flip, r.config.MaxSteps = .3, true, 3
+		r.config.Accumulate, r.config.BatchBags = accumulate, 20/accumulate
+		trainer := r.trainer(t)
+		if result := run(t, trainer); result.Step != 3 {
+			t.Fatalf("%d steps, want 3", result.Step)
+		}
+		nets[i] = trainer.Net
+	}
+	one, many := weights(t, nets[0]), weights(t, nets[1])
+	for name, want := range one {
+		for i, w := range want {
+			if got := many[name][i]; !(math.Abs(float64(got-w)) <= 2e-6) {
+				t.Fatalf("%s[%d]: %g accumulated, %g in one batch", name, i, got, w)
+			}
+		}
+	}
+}
+
+func TestRun_LearnsAndCountsSteps(t *testing.T) {
+	r := newRig()
+	r.config.Stage1Epochs, r.config.LearningRate = 6, 1e-2
+	var losses []float64
+	var epochs []EpochDone
+	r.observers = []Observer{record(&losses), {Epoch: func(e EpochDone) { epochs = append(epochs, e) }}}
+	trainer := r.trainer(t)
+	result := run(t, trainer)
+	if want := 6 * 5; len(losses) != want || result.Step != want || trainer.Steps() != want {
+		t.Fatalf("%d losses, result at %d, %d steps foretold, want %d", len(losses), result.Step, trainer.Steps(), want)
+	}
+	if len(epochs) != 6 || epochs[5].Epoch != 6 || epochs[5].Bags != 40 || epochs[5].Images != 40 {
+		t.Errorf("epochs %+v", epochs)
+	}
+	if mean := mean(losses[:5]); math.Abs(epochs[0].Loss-mean) > 1e-9 {
+		t.Errorf("loss of epoch 1 is %v, mean of its steps %v", epochs[0].Loss, mean)
+	}
+	if first, last := epochs[0].Loss, epochs[5].Loss; !(last < .95*first) {
+		t.Errorf("loss went from %v to %v", first, last)
+	}
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+func TestRun_OverfitsOneBatchOfTheFirstEpoch(t *testing.T) {
+	r := newRig()
+	r.config.Overfit, r.config.MaxSteps, r.config.Stage1Epochs, r.config.LearningRate = true, 150, 0, 5e-3
+	var losses []float64
+	r.observers = []Observer{record(&losses)}
+	run(t, r.trainer(t))
+	if len(losses) != 150 || !(losses[149] < .35*losses[0]) {
+		t.Errorf("%d steps on one batch, loss from %v to %v", len(losses), losses[0], losses[len(losses)-1])
+	}
+}
+
+// broken writes NaN into a weight after some steps, as a fault of memory or a diverging run would.
+func TestRun_NonFiniteLossStopsWithStepRateAndBagsAndKeepsWhatWasGood(t *testing.T) {
+	r := newRig()
+	r.directory = t.TempDir()
+	r.config.CheckpointSteps = 2
+	var trainer *Trainer
+	var before map[string][]float32
+	r.observers = []Observer{{Step: func(e StepDone) {
+		if e.Step == 3 {
+			p := named(trainer.Net, "head.fc8.bias")
+			values, err := trainer.Net.Values(p)
+			check(t, err)
+			values[1] = float32(math.Inf(1))
+			check(t, trainer.Net.SetValues(p, values))
+			before = weights(t, trainer.Net)
+		}
+	}}}
+	trainer = r.trainer(t)
+	_, err := trainer.Run(t.Context())
+	var broken *NonFiniteError
+	if !errors.As(err, &broken) || !errors.Is(err, ErrNonFinite) {
+		t.Fatalf("error %v", err)
+	}
+	if broken.Step != 4 || broken.Epoch != 1 || broken.LearningRate != r.config.LearningRate || len(broken.IDs) != 8 {
+		t.Errorf("error %+v", broken)
+	}
+	if text := err.Error(); !strings.Contains(text, "step 4") || !strings.Contains(text, "0.001") || !strings.Contains(text, broken.IDs[0]) {
+		t.Errorf("message %q", text)
+	}
+	if !maps.EqualFunc(weights(t, trainer.Net), before, slices.Equal) {
+		t.Error("the step changed parameters")
+	}
+	c, err := ReadCheckpoint(filepath.Join(r.directory, LastName))
+	if err != nil || c.Position.Step != 2 {
+		t.Errorf("last checkpoint at %+v, %v", c, err)
+	}
+	fresh := newRig().trainer(t)
+	check(t, fresh.Resume(filepath.Join(r.directory, LastName)))
+}
+
+// holes is a source of which some bags cannot be read.
+type holes struct {
+	loader.Source
+	bad map[int]bool
+}
+
+func (h holes) Read(ctx context.Context, bag, frame int, p *loader.Picture) error {
+	if h.bad[bag] {
+		return errors.Join(loader.ErrCorrupt, os.ErrInvalid)
+	}
+	return h.Source.Read(ctx, bag, frame, p)
+}
+
+func TestRun_BadSamplesAreLeftOutAndTold(t *testing.T) {
+	r := newRig()
+	var told []BadSamples
+	r.observers = []Observer{{Bad: func(e BadSamples) { told = append(told, e) }}}
+	o := r.options(t)
+	o.Data.Source, o.Loader.MaxBadSamples = holes{o.Data.Source, map[int]bool{3: true, 17: true}}, 2
+	var bags int
+	o.Observers = append(o.Observers, Observer{Epoch: func(e EpochDone) { bags = e.Bags }})
+	run(t, newTrainer(t, o))
+	if bags != 38 || len(told) == 0 || told[len(told)-1].Count != 2 {
+		t.Errorf("%d bags in an epoch, told %+v", bags, told)
+	}
+	scores, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o))
+	if err != nil || len(scores.Index) != 38 || scores.Logits.Shape()[0] != 38 || slices.Contains(scores.Index, 17) {
+		t.Errorf("scores %+v, %v", scores, err)
+	}
+}
+
+func TestRun_NothingReadableIsAnErrorNotAnEndlessLoop(t *testing.T) {
+	r := newRig()
+	r.config.Stage1Epochs, r.config.MaxSteps = 0, 5
+	o := r.options(t)
+	all := map[int]bool{}
+	for i := range o.Data.Len() {
+		all[i] = true
+	}
+	o.Data.Source, o.Loader.MaxBadSamples = holes{o.Data.Source, all}, 1000
+	if _, err := newTrainer(t, o).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "40 bad samples") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func trainerLoader(o Options) loader.Config { return o.loaderConfig() }
+
+func TestRun_CancelledBeforeItStartsSavesNothingNew(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := newRig()
+	r.directory = t.TempDir()
+	result, err := r.trainer(t).Run(ctx)
+	if !errors.Is(err, ErrInterrupted) || result.Step != 0 {
+		t.Errorf("step %d, error %v", result.Step, err)
+	}
+	c, err := ReadCheckpoint(filepath.Join(r.directory, LastName))
+	if err != nil || c.Position.Step != 0 {
+		t.Errorf("checkpoint %+v, %v", c, err)
+	}
+}
