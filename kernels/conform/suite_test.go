@@ -78,3 +78,7 @@ func TestForbidden_MatchesWholeWords(t *testing.T) {
 		}
 	}
 }
+
+func TestRunFixtures_TheReferencePasses(t *testing.T) {
+	RunFixtures(t, func(testing.TB) kernels.Backend { return newReference() })
+}

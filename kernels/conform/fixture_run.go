@@ -1,0 +1,170 @@
+package conform
+
+import (
+	"testing"
+
+	"nmn/kernels"
+	"nmn/kernels/activation"
+	"nmn/kernels/conv"
+	"nmn/kernels/pool"
+	"nmn/kernels/ref"
+	"nmn/kernels/tensor"
+)
+
+// RunFixtures holds a backend to the golden fixtures of single operations, each within its stated
+// tolerance: noise model, multiple-instance learning, convolution, pooling and activations. The
+// fixtures of whole networks are for the packages that build networks.
+func RunFixtures(t *testing.T, open func(t testing.TB) kernels.Backend) {
+	b := open(t)
+	for _, family := range []struct {
+		pattern string
+		check   func(*bench, *Fixture)
+	}{
+		{"bce_logits", checkBCE}, {"nmn_fi_*", checkFI}, {"nmn_fd_*", checkFD}, {"nmn_extreme", checkExtreme},
+		{"posterior_table", checkPosterior}, {"mil_image", checkMIL}, {"mil_video", checkMIL},
+		{"mil_bce_*", checkMILStep}, {"mil_nmn_*", checkMILStep}, {"mil_extreme", checkMILExtreme},
+		{"pool_g_*", checkPoolG}, {"conv_*", checkConv}, {"relu", checkReLU}, {"maxpool_ceil", checkMaxPool},
+		{"pool_other", checkPoolOther}, {"dropout", checkDropout},
+	} {
+		for _, name := range FixtureNames(t, family.pattern) {
+			t.Run(name, func(t *testing.T) {
+				family.check(&bench{t, b}, LoadFixture(t, name))
+			})
+		}
+	}
+}
+
+// bench is a backend with a test that ends at the first error.
+type bench struct {
+	t testing.TB
+	b kernels.Backend
+}
+
+func (d *bench) up(a Array, shape ...int) *tensor.Tensor {
+	d.t.Helper()
+	return a.Upload(d.t, d.b, shape...)
+}
+
+func (d *bench) zeros(shape ...int) *tensor.Tensor {
+	d.t.Helper()
+	x, err := d.b.Alloc(tensor.Float32, shape...)
+	d.ok(err)
+	return x
+}
+
+func (d *bench) ok(err error) {
+	d.t.Helper()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// want compares a tensor of the device with an expected array of the same layout.
+func (d *bench) want(a Array, x *tensor.Tensor) {
+	d.t.Helper()
+	a.Check(d.t, Download(d.t, d.b, x))
+}
+
+func checkConv(d *bench, f *Fixture) {
+	padding, _ := f.Meta["padding"].(float64)
+	p := conv.Params{Pad: int(padding)}
+	x, w, b, dy := d.up(f.Input("x").NHWC()), d.up(f.Input("w").NHWC()), d.up(f.Input("b")), d.up(f.Input("d_y").NHWC())
+	y, dx, dw, db := d.zeros(dy.Shape()...), d.zeros(x.Shape()...), d.zeros(w.Shape()...), d.zeros(b.Shape()...)
+	d.ok(d.b.Conv(y, x, w, b, p))
+	d.ok(d.b.ConvGradData(dx, dy, w, nil, p))
+	d.ok(d.b.ConvGradFilter(dw, x, dy, p))
+	d.ok(d.b.ConvGradBias(db, dy, p))
+	d.want(f.Expected("y").NHWC(), y)
+	d.want(f.Expected("d_x").NHWC(), dx)
+	d.want(f.Expected("d_w").NHWC(), dw)
+	d.want(f.Expected("d_b"), db)
+}
+
+func checkReLU(d *bench, f *Fixture) {
+	x, dy := d.up(f.Input("x").NHWC()), d.up(f.Input("d_y").NHWC())
+	y, dx := d.zeros(x.Shape()...), d.zeros(x.Shape()...)
+	d.ok(d.b.ReLU(y, x))
+	d.ok(d.b.ReLUGrad(dx, dy, y))
+	d.want(f.Expected("y").NHWC(), y)
+	d.want(f.Expected("d_x").NHWC(), dx)
+}
+
+func checkMaxPool(d *bench, f *Fixture) {
+	for _, group := range f.Subgroups("inputs") {
+		x, dy := d.up(f.Input(group+".x").NHWC()), d.up(f.Input(group+".d_y").NHWC())
+		y, dx := d.zeros(dy.Shape()...), d.zeros(x.Shape()...)
+		d.ok(d.b.MaxPool(y, x))
+		d.ok(d.b.MaxPoolGrad(dx, dy, x, y, false))
+		d.want(f.Expected(group+".y").NHWC(), y)
+		d.want(f.Expected(group+".d_x").NHWC(), dx)
+	}
+}
+
+func checkPoolOther(d *bench, f *Fixture) {
+	for _, group := range f.Subgroups("inputs") {
+		x, dy := d.up(f.Input(group+".x").NHWC()), d.up(f.Input(group+".d_y").NHWC())
+		y, dx := d.zeros(dy.Shape()...), d.zeros(x.Shape()...)
+		switch group {
+		case "global_mean", "global_max":
+			kind := pool.Mean
+			if group == "global_max" {
+				kind = pool.Max
+			}
+			d.ok(d.b.BagPool(y, x, nil, kind))
+			d.ok(d.b.BagPoolGrad(dx, dy, x, y, nil, kind, false))
+		case "avg2x2_floor":
+			d.ok(d.b.AvgPool(y, x))
+			d.ok(d.b.AvgPoolGrad(dx, dy))
+		default:
+			d.t.Errorf("no operation for %q", group)
+		}
+		d.want(f.Expected(group+".y").NHWC(), y)
+		d.want(f.Expected(group+".d_x").NHWC(), dx)
+	}
+}
+
+func checkPoolG(d *bench, f *Fixture) {
+	x, bags := d.up(f.Input("X").NHWC()), d.up(f.Input("frame_offsets"))
+	for group, kind := range map[string]pool.Kind{"mean": pool.Mean, "max": pool.Max} {
+		dg := d.up(f.Expected(group + ".d_g")) // the given upstream gradient
+		g, dx := d.zeros(dg.Shape()...), d.zeros(x.Shape()...)
+		d.ok(d.b.BagPool(g, x, bags, kind))
+		d.ok(d.b.BagPoolGrad(dx, dg, x, g, bags, kind, false))
+		d.want(f.Expected(group+".g"), g)
+		d.want(f.Expected(group+".d_X").NHWC(), dx)
+	}
+}
+
+// checkDropout cannot hand the fixture's mask to an operation that draws its own. It tries seeds and
+// takes each element from a run that drew the fixture's mask for it, as the reference knows.
+func checkDropout(d *bench, f *Fixture) {
+	x, dy, rate := f.Input("x").NHWC(), f.Input("d_y").NHWC(), float32(f.Input("p").Scalar())
+	mask, rows := f.Input("mask").NHWC(), x.Shape[0]
+	wantY, wantDX := f.Expected("y").NHWC(), f.Expected("d_x").NHWC()
+	keys := Array{Shape: []int{rows}, Data: make([]float64, rows), exact: true}
+	for t := range keys.Data {
+		keys.Data[t] = float64(7*t - 3)
+	}
+	deviceX, deviceDY, deviceKeys := d.up(x), d.up(dy), d.up(keys)
+	y, dx := d.zeros(x.Shape...), d.zeros(x.Shape...)
+	gotY, gotDX := make([]float32, len(x.Data)), make([]float32, len(x.Data))
+	missing := len(x.Data)
+	done := make([]bool, missing)
+	for seed := uint64(1); missing > 0 && seed < 1000; seed++ {
+		p := activation.DropoutParams{Rate: rate, Seed: seed}
+		d.ok(d.b.Dropout(y, deviceX, deviceKeys, p))
+		d.ok(d.b.DropoutGrad(dx, deviceDY, deviceKeys, p))
+		someY, someDX := Download(d.t, d.b, y), Download(d.t, d.b, dx)
+		for i, m := range ref.DropoutMask(keys.Int32s(), len(x.Data)/rows, rate, seed) {
+			if m == mask.Data[i] && !done[i] {
+				gotY[i], gotDX[i], done[i] = someY[i], someDX[i], true
+				missing--
+			}
+		}
+	}
+	if missing > 0 {
+		d.t.Errorf("%d elements never had the fixture's mask", missing)
+	}
+	wantY.Check(d.t, gotY)
+	wantDX.Check(d.t, gotDX)
+}

@@ -1,0 +1,58 @@
+package kernels_test
+
+import (
+	"errors"
+	"testing"
+
+	"nmn/kernels"
+	"nmn/kernels/conform"
+	"nmn/kernels/simd"
+)
+
+func openCPU(t testing.TB, threads int, level string) kernels.Backend {
+	t.Helper()
+	b, err := kernels.OpenCPU(kernels.CPUConfig{Threads: threads, SIMD: level})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// eachLevel runs a test on the CPU with every SIMD level; those that this machine lacks are skipped,
+// unless NMN_REQUIRE names them.
+func eachLevel(t *testing.T, run func(t *testing.T, level string)) {
+	t.Helper()
+	for _, level := range []simd.Level{simd.Generic, simd.AVX2, simd.AVX512} {
+		t.Run(level.String(), func(t *testing.T) {
+			if _, err := simd.Select(level.String()); errors.Is(err, simd.ErrLevel) {
+				conform.Skip(t, level.String(), err.Error())
+			}
+			run(t, level.String())
+		})
+	}
+}
+
+func TestCPU_Conforms(t *testing.T) {
+	eachLevel(t, func(t *testing.T, level string) {
+		conform.Run(t, func(t testing.TB) kernels.Backend { return openCPU(t, 1, level) }, conform.Options{
+			Other:      func(t testing.TB) kernels.Backend { return openCPU(t, 3, level) },
+			ZeroAllocs: true,
+		})
+	})
+}
+
+// BenchmarkCPU times the layers of the real network: op=…/shape/simd=…
+func BenchmarkCPU(b *testing.B) {
+	conform.Bench(b, func(t testing.TB) kernels.Backend { return openCPU(t, 0, "") }, conform.Options{})
+}
+
+func TestCPU_MeetsGoldenFixtures(t *testing.T) {
+	eachLevel(t, func(t *testing.T, level string) {
+		conform.RunFixtures(t, func(t testing.TB) kernels.Backend { return openCPU(t, 2, level) })
+	})
+}
