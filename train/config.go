@@ -184,7 +184,7 @@ func (c Config) Validate() error {
 }
 
 func (c Config) bounds() []bound {
-	inf, below1 := math.Inf(1), math.Nextafter(1, 0)
+	below1 := math.Nextafter(1, 0)
 	const most = 1 << 40 // keeps products of counts within an int64
 	all := []bound{
 		{"stage1_epochs", float64(c.Stage1Epochs), 0, most, false},
@@ -196,7 +196,7 @@ func (c Config) bounds() []bound {
 		{"momentum", c.Momentum, 0, below1, false},
 		{"beta1", c.Beta1, 0, below1, false},
 		{"beta2", c.Beta2, 0, below1, false},
-		{"epsilon", c.Epsilon, 0, inf, true},
+		{"epsilon", c.Epsilon, 0, math.MaxFloat32, true},
 		{"learning_rate", c.LearningRate, 0, math.MaxFloat32, true},
 		{"warmup_steps", float64(c.WarmupSteps), 0, most, false},
 		{"weight_decay", c.WeightDecay, 0, math.MaxFloat32, false},

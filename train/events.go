@@ -44,7 +44,7 @@ type EpochDone struct {
 	Epoch, Step        int
 	Loss               float64       // mean over the bags of the epoch, each at its own step
 	Bags, Images       int           // of the epoch
-	BadSamples         int           // skipped in the stage so far
+	BadSamples         int           // left out by this process so far
 	DataWait, Duration time.Duration // of this process's part of the epoch
 }
 

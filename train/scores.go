@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"nmn/eval"
+	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/model"
 
@@ -30,12 +31,12 @@ type Scores struct {
 // Workers, Prefetch, MaxBadSamples and MaxPixels count. No labels are read.
 func Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config) (*Scores, error) {
 	config.Size, config.Flip, config.Shuffle, config.DropLast, config.Targets = net.Config().Size, false, false, false, nil
-	if k := set.Vocabulary.Len(); k != net.Config().Classes {
-		return nil, fmt.Errorf("training: the set %q has %d classes, the net %d: %w", set.Name, k, net.Config().Classes, ErrOtherModel)
-	}
 	l, err := loader.New(set, config)
 	if err != nil {
 		return nil, err
+	}
+	if shape := set.Labels.Shape(); len(shape) != 2 || shape[1] != net.Config().Classes {
+		return nil, fmt.Errorf("training: the labels of %q are %v, the net has %d classes: %w", set.Name, shape, net.Config().Classes, ErrOtherModel)
 	}
 	epoch, err := l.Epoch(ctx, 0, 0)
 	if err != nil {
@@ -93,17 +94,12 @@ func (s *scorer) add(batch *loader.Batch) error {
 	if to > len(s.logits) {
 		return fmt.Errorf("training: the loader gave more than the %d bags of the set", s.capacity)
 	}
-	device := s.net.Backend()
-	for _, row := range []struct {
-		host []float32
-		from error
-	}{
-		{s.logits, device.Download(hostOver(s.logits[from:to]), plan.BagLogit)},
-		{s.prob, device.Download(hostOver(s.prob[from:to]), plan.Prob)},
-		{s.observed, device.Download(hostOver(s.observed[from:to]), plan.Observed)},
-	} {
-		if row.from != nil {
-			return row.from
+	for _, result := range []struct {
+		host   []float32
+		device *tensor.Tensor
+	}{{s.logits, plan.BagLogit}, {s.prob, plan.Prob}, {s.observed, plan.Observed}} {
+		if err := s.net.Backend().Download(hostOver(result.host[from:to]), result.device); err != nil {
+			return err
 		}
 	}
 	for i, v := range s.logits[from:to] {

@@ -1,0 +1,249 @@
+package train
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/eval"
+	"nmn/loader"
+	"nmn/model"
+)
+
+func TestArms_AreTheEightOfThePaperInOrder(t *testing.T) {
+	want := []string{"stage1", "star", "nmn-fi", "nmn-fd", "stage1-mil", "star-mil", "nmn-fi-mil", "nmn-fd-mil"}
+	trained := map[string]bool{}
+	for i, a := range Arms() {
+		if a.Name != want[i] {
+			t.Errorf("arm %d is %s, want %s", i, a.Name, want[i])
+		}
+		if named, err := ArmNamed(a.Name); err != nil || named != a {
+			t.Errorf("%s: found %+v, %v", a.Name, named, err)
+		}
+		if first := a.First(); a.Stage == 1 && first != a || a.Stage == 2 && !trained[first.Name] || first.MIL != a.MIL {
+			t.Errorf("%s starts from %s, which was not trained before", a.Name, first.Name)
+		}
+		trained[a.Name] = true
+	}
+	if _, err := ArmNamed("nmn"); err == nil || !strings.Contains(err.Error(), "nmn-fd-mil") {
+		t.Errorf("error %v does not list the arms", err)
+	}
+}
+
+// newNet makes the net of an arm.
+func newNet(t *testing.T, arm string, r rig, data *loader.Set, from string) (*model.Net, error) {
+	t.Helper()
+	a, err := ArmNamed(arm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.mil = a.MIL
+	net, err := a.NewNet(r.net(), openCPU(t, 1), r.config, data, from)
+	if err == nil {
+		t.Cleanup(func() { check(t, net.Close()) })
+	}
+	return net, err
+}
+
+func TestArm_Stage2StartsFromTheClassifierOfStage1WithAFreshNoiseModel(t *testing.T) {
+	r := short()
+	r.directory = t.TempDir()
+	data := scenes(t, "train", 40)
+	first, err := newNet(t, "stage1", r, data, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := r.options(t)
+	o.Net, o.Data = first, data
+	run(t, newTrainer(t, o))
+	path := filepath.Join(r.directory, LastName)
+	want := weights(t, first)
+	for _, arm := range []string{"star", "nmn-fi", "nmn-fd"} {
+		net, err := newNet(t, arm, r, data, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, values := range weights(t, net) {
+			switch {
+			case name == "nmn.weight":
+				if slices.ContainsFunc(values, func(v float32) bool { return v != 0 }) {
+					t.Errorf("%s: U does not start at 0", arm)
+				}
+			case name == "nmn.bias":
+				miss, wrong := make([]float32, 36), make([]float32, 36)
+				model.Rates(miss, wrong, values)
+				if math.Abs(float64(miss[5])-.35) > 1e-6 || math.Abs(float64(wrong[5])-.16) > 1e-6 {
+					t.Errorf("%s starts at rates %v and %v", arm, miss[5], wrong[5])
+				}
+			case !slices.Equal(values, want[name]):
+				t.Errorf("%s: %s is not that of stage 1", arm, name)
+			}
+		}
+		o.Net, o.Stage, o.Directory = net, 2, t.TempDir()
+		if result := run(t, newTrainer(t, o)); result.Step != 3 {
+			t.Errorf("%s ended at step %d", arm, result.Step)
+		}
+	}
+	if _, err := newNet(t, "star-mil", r, data, path); !errors.Is(err, ErrOtherModel) {
+		t.Errorf("stage 1 without MIL was taken for an arm with it: %v", err)
+	}
+	if _, err := newNet(t, "star", r, data, ""); err == nil {
+		t.Error("stage 2 without a checkpoint was accepted")
+	}
+	if _, err := newNet(t, "stage1", r, data, path); err == nil {
+		t.Error("stage 1 from a checkpoint was accepted")
+	}
+}
+
+// A classifier whose last weights are 0 predicts its bias: with label means that is the share of
+// positive labels of each class, with MIL too.
+func TestStart_LabelMeansPredictThePrevalence(t *testing.T) {
+	for _, mil := range []bool{false, true} {
+		r := newRig()
+		r.mil, r.config.ClassifierDeviation = mil, 0
+		o := r.options(t)
+		scores, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for c := range 36 {
+			share := 0.0
+			for i := range o.Data.Len() {
+				share += float64(o.Data.Labels.Uint8s()[i*36+c]) / float64(o.Data.Len())
+			}
+			want := min(max(share, .5/40), 1-.5/40)
+			if got := float64(scores.Prob.Float32s()[c]); math.Abs(got-want) > 1e-5 {
+				t.Errorf("mil %t, class %d: predicts %v, prevalence %v", mil, c, got, want)
+			}
+		}
+	}
+}
+
+func TestScore_RowsAndRates(t *testing.T) {
+	r := newRig()
+	r.noise, r.mil = model.FeatureDependent, true
+	o := r.options(t)
+	u := named(o.Net, "nmn.weight")
+	values := make([]float32, u.W.Len())
+	for i := range values {
+		values[i] = float32(i%7-3) / 10
+	}
+	check(t, o.Net.SetValues(u, values))
+	config := trainerLoader(o)
+	scores, err := Score(t.Context(), o.Net, o.Data, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.BatchBags, config.Workers = 40, 3
+	again, err := Score(t.Context(), o.Net, o.Data, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(scores.Logits.Float32s(), again.Logits.Float32s()) || !slices.Equal(scores.Rates.Q01, again.Rates.Q01) {
+		t.Error("scores depend on the batches")
+	}
+	for i, bag := range scores.Index {
+		if i != bag {
+			t.Fatalf("row %d is bag %d", i, bag)
+		}
+	}
+	for i, logit := range scores.Logits.Float32s() {
+		p, z := float64(scores.Prob.Float32s()[i]), float64(scores.Observed.Float32s()[i])
+		if math.Abs(p-1/(1+math.Exp(-float64(logit)))) > 1e-6 || !(z >= 0 && z <= 1) {
+			t.Fatalf("cell %d: logit %v, p(y) %v, p(z) %v", i, logit, p, z)
+		}
+	}
+}
+
+func TestEvaluate_ComparesWithLabelsTruthCountsAndTrueRates(t *testing.T) {
+	r := newRig()
+	r.noise = model.FeatureIndependent
+	o := r.options(t)
+	scores, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := Evaluate(scores, o.Data, o.Data, eval.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range Measures() {
+		if !Measure(name, result).Defined() {
+			t.Errorf("%s is undefined", name)
+		}
+	}
+	if result.Observed == nil || result.Transition == nil || math.Abs(float64(result.Transition.Q01.All)-.35) > 1e-5 || !result.Transition.Q01Error.All.Defined() {
+		t.Errorf("transition %+v", result.Transition)
+	}
+	if Measure("accuracy", result).Defined() {
+		t.Error("a measure that does not exist is defined")
+	}
+}
+
+func TestRates_RoundTrip(t *testing.T) {
+	v, err := loader.SceneVocabulary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &eval.Rates{Q01: make([]float64, v.Len()), Q10: make([]float64, v.Len())}
+	for c := range v.Len() {
+		want.Q01[c], want.Q10[c] = float64(c)/64, 1-float64(c)/64
+	}
+	var b bytes.Buffer
+	check(t, WriteRates(&b, v, want))
+	miss, wrong, err := ReadRates(&b, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c := range v.Len() {
+		if float64(miss[c]) != want.Q01[c] || float64(wrong[c]) != want.Q10[c] {
+			t.Errorf("class %d: %v and %v, want %v and %v", c, miss[c], wrong[c], want.Q01[c], want.Q10[c])
+		}
+	}
+}
+
+func TestReadRates_ErrorsNameTheLine(t *testing.T) {
+	v, err := loader.SceneVocabulary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for content, want := range map[string]string{
+		"":                                       "header",
+		"word,q10,q01\n":                         `line 1: column 2 is "q10"`,
+		"word,q01,q10\nball,.1,.2\nshed,.1,.2\n": `line 3: "shed" is not in the vocabulary`,
+		"word,q01,q10\nball,.1,.2\nball,.1,.2\n": `line 3 repeats "ball" of line 2`,
+		"word,q01,q10\nball,NaN,.2\n":            `line 2 ("ball"): q01 is "NaN"`,
+		"word,q01,q10\nball,.1,1.01\n":           `q10 is "1.01", want a probability`,
+		"word,q01,q10\nball,.1\n":                "wrong number of fields",
+		"word,q01,q10\nball,.1,.2\n":             `no line for "box"`,
+		"word,q01,q10\nball,,.2\n":               `q01 is ""`,
+	} {
+		if _, _, err := ReadRates(strings.NewReader(content), v); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", content, err, want)
+		}
+	}
+}
+
+func FuzzReadRates(f *testing.F) {
+	v, err := loader.SceneVocabulary()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add("word,q01,q10\nball,.1,.2\n")
+	f.Add("word,q01,q10\n\"ball\n")
+	f.Fuzz(func(t *testing.T, content string) {
+		miss, wrong, err := ReadRates(strings.NewReader(content), v)
+		if err != nil {
+			return
+		}
+		for c := range miss {
+			if !(miss[c] >= 0 && miss[c] <= 1 && wrong[c] >= 0 && wrong[c] <= 1) {
+				t.Errorf("class %d: %v, %v", c, miss[c], wrong[c])
+			}
+		}
+	})
+}
