@@ -16,7 +16,7 @@ var ErrLabel = errors.New("label out of range")
 // classes, so that results are bit-equal for any number of threads.
 //
 // Beyond the contract the CPU checks the offsets of bags and the range of labels before it writes
-// anything. Infinite or NaN logits give results that are not finite.
+// anything. Logits and confidences are not checked: NaN makes the results of its bag and class NaN.
 type CPU struct {
 	workers *tensor.Workers
 	scratch []classSums // one for each worker
@@ -78,7 +78,8 @@ func hostOffsets(operation string, bags *tensor.Tensor, frames int) ([]int32, er
 	return offsets, checkOffsets(operation, offsets, frames)
 }
 
-// overlap reports whether two tensors begin at the same element.
+// overlap reports whether two tensors begin at the same element: the mistake of passing one tensor
+// twice, not every view of shared memory.
 func overlap(a, b *tensor.Tensor) bool {
 	return a != nil && b != nil && a.Len() > 0 && b.Len() > 0 && &a.Float32s()[0] == &b.Float32s()[0]
 }

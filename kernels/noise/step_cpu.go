@@ -15,6 +15,15 @@ type stepJob struct {
 	dLogits, dO, prob, observed, posterior, bagLogits []float32
 }
 
+func newStepJob(g Geometry, p StepParams, out StepOutput, logits, confidence, labels *tensor.Tensor) stepJob {
+	return stepJob{
+		Geometry: g, StepParams: p,
+		logits: logits.Float32s(), confidence: memory(confidence), labels: memory(labels),
+		dLogits: memory(out.DLogits), dO: memory(out.DO), prob: memory(out.Prob),
+		observed: memory(out.Observed), posterior: memory(out.Posterior), bagLogits: memory(out.BagLogit),
+	}
+}
+
 // NoiseStep implements Ops. DLogits must not be the memory of logits.
 //
 // The logits are read once: the pass that sums them leaves p_s in DLogits, which a second pass over
@@ -37,12 +46,8 @@ func (c *CPU) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor
 	if err := checkLabels(operation, memory(labels), g.K, confidence != nil); err != nil {
 		return err
 	}
-	c.step = stepJob{
-		Geometry: g, StepParams: p, offsets: offsets,
-		logits: logits.Float32s(), confidence: memory(confidence), labels: memory(labels),
-		dLogits: memory(out.DLogits), dO: memory(out.DO), prob: memory(out.Prob),
-		observed: memory(out.Observed), posterior: memory(out.Posterior), bagLogits: memory(out.BagLogit),
-	}
+	c.step = newStepJob(g, p, out, logits, confidence, labels)
+	c.step.offsets = offsets
 	blocks := g.N * blocksFor(g.K)
 	if cap(c.losses) < blocks {
 		c.losses = make([]float64, blocks)

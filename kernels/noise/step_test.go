@@ -360,3 +360,20 @@ func TestNoiseStep_NaNLogitSurfaces(t *testing.T) {
 		}
 	}
 }
+
+func TestNoiseStep_NaNConfidenceSurfaces(t *testing.T) {
+	for entry := range 4 {
+		in := drawStep(37, 1, 2, 3)
+		in.confidence.Float32s()[entry*3+1] = float32(math.NaN())
+		out := in.newOutput(t)
+		if err := newTestCPU(t, 1).NoiseStep(out, in.logits, in.confidence, in.labels, nil, StepParams{MIL: true, Scale: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if !math.IsNaN(float64(out.Loss.Float32s()[0])) {
+			t.Errorf("NaN in confidence %d gave loss %g", entry, out.Loss.Float32s()[0])
+		}
+		if v := out.Observed.Float32s(); math.IsNaN(float64(v[0])) || math.IsNaN(float64(v[2])) {
+			t.Error("the NaN has spread to another class")
+		}
+	}
+}
