@@ -29,6 +29,33 @@ func sumRowsAVX2(dst *float32, src *float32, stride int, rows int, width int)
 func addAVX2(dst *float32, src *float32, count int)
 
 //go:noescape
+func scaleAVX2(x *float32, a float32, count int)
+
+//go:noescape
+func addScaledAVX2(dst *float32, src *float32, a float32, count int)
+
+//go:noescape
+func reluAVX2(dst *float32, src *float32, count int)
+
+//go:noescape
+func reluGradAVX2(dst *float32, grad *float32, y *float32, count int)
+
+//go:noescape
+func maxOfFourAVX2(dst *float32, x0 *float32, x1 *float32, x2 *float32, x3 *float32, count int)
+
+//go:noescape
+func scatterMaxAVX2(d0 *float32, d1 *float32, d2 *float32, d3 *float32, x0 *float32, x1 *float32, x2 *float32, top *float32, grad *float32, count int)
+
+//go:noescape
+func scatterMaxReLUAVX2(d0 *float32, d1 *float32, d2 *float32, d3 *float32, x0 *float32, x1 *float32, x2 *float32, top *float32, grad *float32, count int)
+
+//go:noescape
+func sgdAVX2(weight *float32, gradient *float32, first *float32, lr float32, momentum float32, decay float32, count int)
+
+//go:noescape
+func adamAVX2(weight *float32, gradient *float32, first *float32, second *float32, lr float32, decay float32, beta1 float32, rest1 float32, beta2 float32, rest2 float32, correct1 float32, correct2 float32, epsilon float32, count int)
+
+//go:noescape
 func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 
 //go:noescape
@@ -57,6 +84,33 @@ func sumRowsAVX512(dst *float32, src *float32, stride int, rows int, width int)
 
 //go:noescape
 func addAVX512(dst *float32, src *float32, count int)
+
+//go:noescape
+func scaleAVX512(x *float32, a float32, count int)
+
+//go:noescape
+func addScaledAVX512(dst *float32, src *float32, a float32, count int)
+
+//go:noescape
+func reluAVX512(dst *float32, src *float32, count int)
+
+//go:noescape
+func reluGradAVX512(dst *float32, grad *float32, y *float32, count int)
+
+//go:noescape
+func maxOfFourAVX512(dst *float32, x0 *float32, x1 *float32, x2 *float32, x3 *float32, count int)
+
+//go:noescape
+func scatterMaxAVX512(d0 *float32, d1 *float32, d2 *float32, d3 *float32, x0 *float32, x1 *float32, x2 *float32, top *float32, grad *float32, count int)
+
+//go:noescape
+func scatterMaxReLUAVX512(d0 *float32, d1 *float32, d2 *float32, d3 *float32, x0 *float32, x1 *float32, x2 *float32, top *float32, grad *float32, count int)
+
+//go:noescape
+func sgdAVX512(weight *float32, gradient *float32, first *float32, lr float32, momentum float32, decay float32, count int)
+
+//go:noescape
+func adamAVX512(weight *float32, gradient *float32, first *float32, second *float32, lr float32, decay float32, beta1 float32, rest1 float32, beta2 float32, rest2 float32, correct1 float32, correct2 float32, epsilon float32, count int)
 
 //go:noescape
 func transpose8AVX2(dst *float32, dstStride int, src *float32, srcStride int, blocks int)

@@ -4,6 +4,24 @@
 
 #include "textflag.h"
 
+DATA lanes<>+0(SB)/4, $0xffffffff
+DATA lanes<>+4(SB)/4, $0xffffffff
+DATA lanes<>+8(SB)/4, $0xffffffff
+DATA lanes<>+12(SB)/4, $0xffffffff
+DATA lanes<>+16(SB)/4, $0xffffffff
+DATA lanes<>+20(SB)/4, $0xffffffff
+DATA lanes<>+24(SB)/4, $0xffffffff
+DATA lanes<>+28(SB)/4, $0xffffffff
+DATA lanes<>+32(SB)/4, $0x00000000
+DATA lanes<>+36(SB)/4, $0x00000000
+DATA lanes<>+40(SB)/4, $0x00000000
+DATA lanes<>+44(SB)/4, $0x00000000
+DATA lanes<>+48(SB)/4, $0x00000000
+DATA lanes<>+52(SB)/4, $0x00000000
+DATA lanes<>+56(SB)/4, $0x00000000
+DATA lanes<>+60(SB)/4, $0x00000000
+GLOBL lanes<>(SB), RODATA|NOPTR, $64
+
 // func tile6x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 // Requires: AVX, FMA3
 TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-96
@@ -1023,6 +1041,510 @@ add_lane:
 	JNE    add_lane
 
 add_end:
+	VZEROUPPER
+	RET
+
+// func scaleAVX2(x *float32, a float32, count int)
+// Requires: AVX
+TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), AX
+	VBROADCASTSS a+8(FP), Y0
+	MOVQ         count+16(FP), CX
+	MOVQ         CX, BX
+	ANDQ         $0x07, BX
+	LEAQ         lanes<>+0(SB), DX
+	NEGQ         BX
+	VMOVUPS      32(DX)(BX*4), Y1
+	XORQ         DX, DX
+	SUBQ         $0x08, CX
+	JL           rest
+
+vector:
+	VMOVUPS (AX)(DX*1), Y2
+	VMULPS  Y0, Y2, Y2
+	VMOVUPS Y2, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	SUBQ    $0x08, CX
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, CX
+	JE         end
+	VMASKMOVPS (AX)(DX*1), Y1, Y2
+	VMULPS     Y0, Y2, Y2
+	VMASKMOVPS Y2, Y1, (AX)(DX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func addScaledAVX2(dst *float32, src *float32, a float32, count int)
+// Requires: AVX
+TEXT ·addScaledAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	VBROADCASTSS a+16(FP), Y0
+	MOVQ         count+24(FP), DX
+	MOVQ         DX, SI
+	ANDQ         $0x07, SI
+	LEAQ         lanes<>+0(SB), BX
+	NEGQ         SI
+	VMOVUPS      32(BX)(SI*4), Y1
+	XORQ         BX, BX
+	SUBQ         $0x08, DX
+	JL           rest
+
+vector:
+	VMOVUPS (AX)(BX*1), Y2
+	VMOVUPS (CX)(BX*1), Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  Y3, Y2, Y3
+	VMOVUPS Y3, (AX)(BX*1)
+	ADDQ    $0x20, BX
+	SUBQ    $0x08, DX
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, DX
+	JE         end
+	VMASKMOVPS (AX)(BX*1), Y1, Y2
+	VMASKMOVPS (CX)(BX*1), Y1, Y3
+	VMULPS     Y0, Y3, Y0
+	VADDPS     Y0, Y2, Y0
+	VMASKMOVPS Y0, Y1, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func reluAVX2(dst *float32, src *float32, count int)
+// Requires: AVX
+TEXT ·reluAVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    count+16(FP), DX
+	MOVQ    DX, SI
+	ANDQ    $0x07, SI
+	LEAQ    lanes<>+0(SB), BX
+	NEGQ    SI
+	VMOVUPS 32(BX)(SI*4), Y0
+	XORQ    BX, BX
+	SUBQ    $0x08, DX
+	JL      rest
+
+vector:
+	VMOVUPS (CX)(BX*1), Y1
+	VXORPS  Y2, Y2, Y2
+	VCMPPS  $0x16, Y2, Y1, Y3
+	VANDPS  Y3, Y1, Y2
+	VANDNPS Y1, Y3, Y1
+	VMOVUPS Y2, (AX)(BX*1)
+	ADDQ    $0x20, BX
+	SUBQ    $0x08, DX
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, DX
+	JE         end
+	VMASKMOVPS (CX)(BX*1), Y0, Y1
+	VXORPS     Y2, Y2, Y2
+	VCMPPS     $0x16, Y2, Y1, Y3
+	VANDPS     Y3, Y1, Y2
+	VANDNPS    Y1, Y3, Y1
+	VMASKMOVPS Y2, Y0, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func reluGradAVX2(dst *float32, grad *float32, y *float32, count int)
+// Requires: AVX
+TEXT ·reluGradAVX2(SB), NOSPLIT, $0-32
+	MOVQ    dst+0(FP), AX
+	MOVQ    grad+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    count+24(FP), BX
+	MOVQ    BX, DI
+	ANDQ    $0x07, DI
+	LEAQ    lanes<>+0(SB), SI
+	NEGQ    DI
+	VMOVUPS 32(SI)(DI*4), Y0
+	XORQ    SI, SI
+	SUBQ    $0x08, BX
+	JL      rest
+
+vector:
+	VMOVUPS (DX)(SI*1), Y1
+	VXORPS  Y2, Y2, Y2
+	VMOVUPS (CX)(SI*1), Y3
+	VCMPPS  $0x1e, Y2, Y1, Y2
+	VANDPS  Y2, Y3, Y1
+	VANDNPS Y3, Y2, Y2
+	VMOVUPS Y1, (AX)(SI*1)
+	ADDQ    $0x20, SI
+	SUBQ    $0x08, BX
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, BX
+	JE         end
+	VMASKMOVPS (DX)(SI*1), Y0, Y1
+	VXORPS     Y2, Y2, Y2
+	VMASKMOVPS (CX)(SI*1), Y0, Y3
+	VCMPPS     $0x1e, Y2, Y1, Y2
+	VANDPS     Y2, Y3, Y1
+	VANDNPS    Y3, Y2, Y2
+	VMASKMOVPS Y1, Y0, (AX)(SI*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func maxOfFourAVX2(dst *float32, x0 *float32, x1 *float32, x2 *float32, x3 *float32, count int)
+// Requires: AVX
+TEXT ·maxOfFourAVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst+0(FP), AX
+	MOVQ    x0+8(FP), CX
+	MOVQ    x1+16(FP), DX
+	MOVQ    x2+24(FP), BX
+	MOVQ    x3+32(FP), SI
+	MOVQ    count+40(FP), DI
+	MOVQ    DI, R9
+	ANDQ    $0x07, R9
+	LEAQ    lanes<>+0(SB), R8
+	NEGQ    R9
+	VMOVUPS 32(R8)(R9*4), Y0
+	XORQ    R8, R8
+	SUBQ    $0x08, DI
+	JL      rest
+
+vector:
+	VMOVUPS   (CX)(R8*1), Y1
+	VMOVUPS   (DX)(R8*1), Y2
+	VMAXPS    Y2, Y1, Y2
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VBLENDVPS Y3, Y1, Y2, Y2
+	VMOVUPS   (BX)(R8*1), Y1
+	VMOVUPS   (SI)(R8*1), Y3
+	VMAXPS    Y3, Y1, Y3
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VBLENDVPS Y4, Y1, Y3, Y3
+	VMAXPS    Y3, Y2, Y1
+	VCMPPS    $0x03, Y2, Y2, Y3
+	VBLENDVPS Y3, Y2, Y1, Y1
+	VMOVUPS   Y1, (AX)(R8*1)
+	ADDQ      $0x20, R8
+	SUBQ      $0x08, DI
+	JGE       vector
+
+rest:
+	ADDQ       $0x08, DI
+	JE         end
+	VMASKMOVPS (CX)(R8*1), Y0, Y1
+	VMASKMOVPS (DX)(R8*1), Y0, Y2
+	VMAXPS     Y2, Y1, Y2
+	VCMPPS     $0x03, Y1, Y1, Y3
+	VBLENDVPS  Y3, Y1, Y2, Y2
+	VMASKMOVPS (BX)(R8*1), Y0, Y1
+	VMASKMOVPS (SI)(R8*1), Y0, Y3
+	VMAXPS     Y3, Y1, Y3
+	VCMPPS     $0x03, Y1, Y1, Y4
+	VBLENDVPS  Y4, Y1, Y3, Y3
+	VMAXPS     Y3, Y2, Y1
+	VCMPPS     $0x03, Y2, Y2, Y3
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(R8*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterMaxAVX2(d0 *float32, d1 *float32, d2 *float32, d3 *float32, x0 *float32, x1 *float32, x2 *float32, top *float32, grad *float32, count int)
+// Requires: AVX
+TEXT ·scatterMaxAVX2(SB), NOSPLIT, $0-80
+	MOVQ    d0+0(FP), AX
+	MOVQ    d1+8(FP), CX
+	MOVQ    d2+16(FP), DX
+	MOVQ    d3+24(FP), BX
+	MOVQ    x0+32(FP), SI
+	MOVQ    x1+40(FP), DI
+	MOVQ    x2+48(FP), R8
+	MOVQ    top+56(FP), R9
+	MOVQ    grad+64(FP), R10
+	MOVQ    count+72(FP), R11
+	MOVQ    R11, R13
+	ANDQ    $0x07, R13
+	LEAQ    lanes<>+0(SB), R12
+	NEGQ    R13
+	VMOVUPS 32(R12)(R13*4), Y0
+	XORQ    R12, R12
+	SUBQ    $0x08, R11
+	JL      rest
+
+vector:
+	VMOVUPS (R9)(R12*1), Y1
+	VMOVUPS (R10)(R12*1), Y2
+	VMOVUPS (SI)(R12*1), Y3
+	VCMPPS  $0x00, Y1, Y3, Y4
+	VANDPS  Y4, Y2, Y3
+	VANDNPS Y2, Y4, Y2
+	VMOVUPS (DI)(R12*1), Y4
+	VCMPPS  $0x00, Y1, Y4, Y5
+	VANDPS  Y5, Y2, Y4
+	VANDNPS Y2, Y5, Y2
+	VMOVUPS (R8)(R12*1), Y5
+	VCMPPS  $0x00, Y1, Y5, Y5
+	VANDPS  Y5, Y2, Y1
+	VANDNPS Y2, Y5, Y2
+	VMOVUPS Y2, (BX)(R12*1)
+	VMOVUPS Y1, (DX)(R12*1)
+	VMOVUPS Y4, (CX)(R12*1)
+	VMOVUPS Y3, (AX)(R12*1)
+	ADDQ    $0x20, R12
+	SUBQ    $0x08, R11
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, R11
+	JE         end
+	VMASKMOVPS (R9)(R12*1), Y0, Y1
+	VMASKMOVPS (R10)(R12*1), Y0, Y2
+	VMASKMOVPS (SI)(R12*1), Y0, Y3
+	VCMPPS     $0x00, Y1, Y3, Y4
+	VANDPS     Y4, Y2, Y3
+	VANDNPS    Y2, Y4, Y2
+	VMASKMOVPS (DI)(R12*1), Y0, Y4
+	VCMPPS     $0x00, Y1, Y4, Y5
+	VANDPS     Y5, Y2, Y4
+	VANDNPS    Y2, Y5, Y2
+	VMASKMOVPS (R8)(R12*1), Y0, Y5
+	VCMPPS     $0x00, Y1, Y5, Y5
+	VANDPS     Y5, Y2, Y1
+	VANDNPS    Y2, Y5, Y2
+	VMASKMOVPS Y2, Y0, (BX)(R12*1)
+	VMASKMOVPS Y1, Y0, (DX)(R12*1)
+	VMASKMOVPS Y4, Y0, (CX)(R12*1)
+	VMASKMOVPS Y3, Y0, (AX)(R12*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterMaxReLUAVX2(d0 *float32, d1 *float32, d2 *float32, d3 *float32, x0 *float32, x1 *float32, x2 *float32, top *float32, grad *float32, count int)
+// Requires: AVX
+TEXT ·scatterMaxReLUAVX2(SB), NOSPLIT, $0-80
+	MOVQ    d0+0(FP), AX
+	MOVQ    d1+8(FP), CX
+	MOVQ    d2+16(FP), DX
+	MOVQ    d3+24(FP), BX
+	MOVQ    x0+32(FP), SI
+	MOVQ    x1+40(FP), DI
+	MOVQ    x2+48(FP), R8
+	MOVQ    top+56(FP), R9
+	MOVQ    grad+64(FP), R10
+	MOVQ    count+72(FP), R11
+	MOVQ    R11, R13
+	ANDQ    $0x07, R13
+	LEAQ    lanes<>+0(SB), R12
+	NEGQ    R13
+	VMOVUPS 32(R12)(R13*4), Y0
+	XORQ    R12, R12
+	SUBQ    $0x08, R11
+	JL      rest
+
+vector:
+	VMOVUPS (R9)(R12*1), Y1
+	VXORPS  Y2, Y2, Y2
+	VMOVUPS (R10)(R12*1), Y3
+	VCMPPS  $0x1e, Y2, Y1, Y4
+	VANDPS  Y4, Y3, Y2
+	VANDNPS Y3, Y4, Y3
+	VMOVUPS (SI)(R12*1), Y3
+	VCMPPS  $0x00, Y1, Y3, Y4
+	VANDPS  Y4, Y2, Y3
+	VANDNPS Y2, Y4, Y2
+	VMOVUPS (DI)(R12*1), Y4
+	VCMPPS  $0x00, Y1, Y4, Y5
+	VANDPS  Y5, Y2, Y4
+	VANDNPS Y2, Y5, Y2
+	VMOVUPS (R8)(R12*1), Y5
+	VCMPPS  $0x00, Y1, Y5, Y5
+	VANDPS  Y5, Y2, Y1
+	VANDNPS Y2, Y5, Y2
+	VMOVUPS Y2, (BX)(R12*1)
+	VMOVUPS Y1, (DX)(R12*1)
+	VMOVUPS Y4, (CX)(R12*1)
+	VMOVUPS Y3, (AX)(R12*1)
+	ADDQ    $0x20, R12
+	SUBQ    $0x08, R11
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, R11
+	JE         end
+	VMASKMOVPS (R9)(R12*1), Y0, Y1
+	VXORPS     Y2, Y2, Y2
+	VMASKMOVPS (R10)(R12*1), Y0, Y3
+	VCMPPS     $0x1e, Y2, Y1, Y4
+	VANDPS     Y4, Y3, Y2
+	VANDNPS    Y3, Y4, Y3
+	VMASKMOVPS (SI)(R12*1), Y0, Y3
+	VCMPPS     $0x00, Y1, Y3, Y4
+	VANDPS     Y4, Y2, Y3
+	VANDNPS    Y2, Y4, Y2
+	VMASKMOVPS (DI)(R12*1), Y0, Y4
+	VCMPPS     $0x00, Y1, Y4, Y5
+	VANDPS     Y5, Y2, Y4
+	VANDNPS    Y2, Y5, Y2
+	VMASKMOVPS (R8)(R12*1), Y0, Y5
+	VCMPPS     $0x00, Y1, Y5, Y5
+	VANDPS     Y5, Y2, Y1
+	VANDNPS    Y2, Y5, Y2
+	VMASKMOVPS Y2, Y0, (BX)(R12*1)
+	VMASKMOVPS Y1, Y0, (DX)(R12*1)
+	VMASKMOVPS Y4, Y0, (CX)(R12*1)
+	VMASKMOVPS Y3, Y0, (AX)(R12*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func sgdAVX2(weight *float32, gradient *float32, first *float32, lr float32, momentum float32, decay float32, count int)
+// Requires: AVX
+TEXT ·sgdAVX2(SB), NOSPLIT, $0-48
+	MOVQ         weight+0(FP), AX
+	MOVQ         gradient+8(FP), CX
+	MOVQ         first+16(FP), DX
+	VBROADCASTSS lr+24(FP), Y0
+	VBROADCASTSS momentum+28(FP), Y1
+	VBROADCASTSS decay+32(FP), Y2
+	MOVQ         count+40(FP), BX
+	MOVQ         BX, DI
+	ANDQ         $0x07, DI
+	LEAQ         lanes<>+0(SB), SI
+	NEGQ         DI
+	VMOVUPS      32(SI)(DI*4), Y3
+	XORQ         SI, SI
+	SUBQ         $0x08, BX
+	JL           rest
+
+vector:
+	VMOVUPS (AX)(SI*1), Y4
+	VMOVUPS (DX)(SI*1), Y5
+	VMOVUPS (CX)(SI*1), Y6
+	VMULPS  Y2, Y4, Y7
+	VADDPS  Y7, Y6, Y7
+	VMULPS  Y1, Y5, Y5
+	VADDPS  Y7, Y5, Y5
+	VMOVUPS Y5, (DX)(SI*1)
+	VMULPS  Y0, Y5, Y5
+	VSUBPS  Y5, Y4, Y4
+	VMOVUPS Y4, (AX)(SI*1)
+	ADDQ    $0x20, SI
+	SUBQ    $0x08, BX
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, BX
+	JE         end
+	VMASKMOVPS (AX)(SI*1), Y3, Y4
+	VMASKMOVPS (DX)(SI*1), Y3, Y5
+	VMASKMOVPS (CX)(SI*1), Y3, Y6
+	VMULPS     Y2, Y4, Y2
+	VADDPS     Y2, Y6, Y2
+	VMULPS     Y1, Y5, Y5
+	VADDPS     Y2, Y5, Y5
+	VMASKMOVPS Y5, Y3, (DX)(SI*1)
+	VMULPS     Y0, Y5, Y5
+	VSUBPS     Y5, Y4, Y4
+	VMASKMOVPS Y4, Y3, (AX)(SI*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func adamAVX2(weight *float32, gradient *float32, first *float32, second *float32, lr float32, decay float32, beta1 float32, rest1 float32, beta2 float32, rest2 float32, correct1 float32, correct2 float32, epsilon float32, count int)
+// Requires: AVX
+TEXT ·adamAVX2(SB), NOSPLIT, $0-80
+	MOVQ         weight+0(FP), AX
+	MOVQ         gradient+8(FP), CX
+	MOVQ         first+16(FP), DX
+	MOVQ         second+24(FP), BX
+	VBROADCASTSS lr+32(FP), Y0
+	VBROADCASTSS decay+36(FP), Y1
+	VBROADCASTSS beta1+40(FP), Y2
+	VBROADCASTSS rest1+44(FP), Y3
+	VBROADCASTSS beta2+48(FP), Y4
+	VBROADCASTSS rest2+52(FP), Y5
+	VBROADCASTSS correct1+56(FP), Y6
+	VBROADCASTSS correct2+60(FP), Y7
+	VBROADCASTSS epsilon+64(FP), Y8
+	MOVQ         count+72(FP), SI
+	MOVQ         SI, R8
+	ANDQ         $0x07, R8
+	LEAQ         lanes<>+0(SB), DI
+	NEGQ         R8
+	VMOVUPS      32(DI)(R8*4), Y9
+	XORQ         DI, DI
+	SUBQ         $0x08, SI
+	JL           rest
+
+vector:
+	VMOVUPS (AX)(DI*1), Y10
+	VMOVUPS (DX)(DI*1), Y11
+	VMOVUPS (BX)(DI*1), Y12
+	VMOVUPS (CX)(DI*1), Y13
+	VMULPS  Y1, Y10, Y14
+	VADDPS  Y14, Y13, Y14
+	VMULPS  Y2, Y11, Y11
+	VMULPS  Y3, Y14, Y13
+	VADDPS  Y13, Y11, Y13
+	VMOVUPS Y13, (DX)(DI*1)
+	VMULPS  Y5, Y14, Y11
+	VMULPS  Y14, Y11, Y11
+	VMULPS  Y4, Y12, Y12
+	VADDPS  Y11, Y12, Y12
+	VMOVUPS Y12, (BX)(DI*1)
+	VMULPS  Y7, Y12, Y12
+	VSQRTPS Y12, Y12
+	VADDPS  Y8, Y12, Y12
+	VMULPS  Y6, Y13, Y13
+	VMULPS  Y0, Y13, Y13
+	VDIVPS  Y12, Y13, Y13
+	VSUBPS  Y13, Y10, Y10
+	VMOVUPS Y10, (AX)(DI*1)
+	ADDQ    $0x20, DI
+	SUBQ    $0x08, SI
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, SI
+	JE         end
+	VMASKMOVPS (AX)(DI*1), Y9, Y10
+	VMASKMOVPS (DX)(DI*1), Y9, Y11
+	VMASKMOVPS (BX)(DI*1), Y9, Y12
+	VMASKMOVPS (CX)(DI*1), Y9, Y13
+	VMULPS     Y1, Y10, Y1
+	VADDPS     Y1, Y13, Y1
+	VMULPS     Y2, Y11, Y11
+	VMULPS     Y3, Y1, Y2
+	VADDPS     Y2, Y11, Y2
+	VMASKMOVPS Y2, Y9, (DX)(DI*1)
+	VMULPS     Y5, Y1, Y3
+	VMULPS     Y1, Y3, Y3
+	VMULPS     Y4, Y12, Y12
+	VADDPS     Y3, Y12, Y12
+	VMASKMOVPS Y12, Y9, (BX)(DI*1)
+	VMULPS     Y7, Y12, Y12
+	VSQRTPS    Y12, Y12
+	VADDPS     Y8, Y12, Y12
+	VMULPS     Y6, Y2, Y2
+	VMULPS     Y0, Y2, Y2
+	VDIVPS     Y12, Y2, Y2
+	VSUBPS     Y2, Y10, Y10
+	VMASKMOVPS Y10, Y9, (AX)(DI*1)
+
+end:
 	VZEROUPPER
 	RET
 
@@ -3046,6 +3568,537 @@ add_rest:
 	VMOVUPS   Z0, K1, (AX)(CX*1)
 
 add_end:
+	VZEROUPPER
+	RET
+
+// func scaleAVX512(x *float32, a float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·scaleAVX512(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), AX
+	VBROADCASTSS a+8(FP), Z0
+	MOVQ         count+16(FP), DX
+	MOVL         DX, CX
+	ANDL         $0x0f, CX
+	MOVL         $0x00000001, BX
+	SHLL         CL, BX
+	DECL         BX
+	KMOVW        BX, K1
+	XORQ         CX, CX
+	SUBQ         $0x10, DX
+	JL           rest
+
+vector:
+	VMOVUPS (AX)(CX*1), Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, DX
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, DX
+	JE        end
+	VMOVUPS.Z (AX)(CX*1), K1, Z1
+	VMULPS    Z0, Z1, Z1
+	VMOVUPS   Z1, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func addScaledAVX512(dst *float32, src *float32, a float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·addScaledAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	VBROADCASTSS a+16(FP), Z0
+	MOVQ         count+24(FP), BX
+	MOVL         BX, CX
+	ANDL         $0x0f, CX
+	MOVL         $0x00000001, SI
+	SHLL         CL, SI
+	DECL         SI
+	KMOVW        SI, K1
+	XORQ         CX, CX
+	SUBQ         $0x10, BX
+	JL           rest
+
+vector:
+	VMOVUPS (AX)(CX*1), Z1
+	VMOVUPS (DX)(CX*1), Z2
+	VMULPS  Z0, Z2, Z2
+	VADDPS  Z2, Z1, Z2
+	VMOVUPS Z2, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, BX
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, BX
+	JE        end
+	VMOVUPS.Z (AX)(CX*1), K1, Z1
+	VMOVUPS.Z (DX)(CX*1), K1, Z2
+	VMULPS    Z0, Z2, Z0
+	VADDPS    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func reluAVX512(dst *float32, src *float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·reluAVX512(SB), NOSPLIT, $0-24
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), DX
+	MOVQ  count+16(FP), BX
+	MOVL  BX, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, SI
+	SHLL  CL, SI
+	DECL  SI
+	KMOVW SI, K1
+	XORQ  CX, CX
+	SUBQ  $0x10, BX
+	JL    rest
+
+vector:
+	VMOVUPS   (DX)(CX*1), Z0
+	VPXORD    Z1, Z1, Z1
+	VCMPPS    $0x16, Z1, Z0, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z0, K2, Z2
+	VMOVAPS.Z Z0, K3, Z0
+	VMOVUPS   Z2, (AX)(CX*1)
+	ADDQ      $0x40, CX
+	SUBQ      $0x10, BX
+	JGE       vector
+
+rest:
+	ADDQ      $0x10, BX
+	JE        end
+	VMOVUPS.Z (DX)(CX*1), K1, Z0
+	VPXORD    Z3, Z3, Z3
+	VCMPPS    $0x16, Z3, Z0, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z0, K2, Z1
+	VMOVAPS.Z Z0, K3, Z0
+	VMOVUPS   Z1, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func reluGradAVX512(dst *float32, grad *float32, y *float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·reluGradAVX512(SB), NOSPLIT, $0-32
+	MOVQ  dst+0(FP), AX
+	MOVQ  grad+8(FP), DX
+	MOVQ  y+16(FP), BX
+	MOVQ  count+24(FP), SI
+	MOVL  SI, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, DI
+	SHLL  CL, DI
+	DECL  DI
+	KMOVW DI, K1
+	XORQ  CX, CX
+	SUBQ  $0x10, SI
+	JL    rest
+
+vector:
+	VMOVUPS   (BX)(CX*1), Z0
+	VPXORD    Z1, Z1, Z1
+	VMOVUPS   (DX)(CX*1), Z2
+	VCMPPS    $0x1e, Z1, Z0, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z2, K2, Z0
+	VMOVAPS.Z Z2, K3, Z2
+	VMOVUPS   Z0, (AX)(CX*1)
+	ADDQ      $0x40, CX
+	SUBQ      $0x10, SI
+	JGE       vector
+
+rest:
+	ADDQ      $0x10, SI
+	JE        end
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VPXORD    Z3, Z3, Z3
+	VMOVUPS.Z (DX)(CX*1), K1, Z1
+	VCMPPS    $0x1e, Z3, Z0, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z0
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS   Z0, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func maxOfFourAVX512(dst *float32, x0 *float32, x1 *float32, x2 *float32, x3 *float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·maxOfFourAVX512(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  x0+8(FP), DX
+	MOVQ  x1+16(FP), BX
+	MOVQ  x2+24(FP), SI
+	MOVQ  x3+32(FP), DI
+	MOVQ  count+40(FP), R8
+	MOVL  R8, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, R9
+	SHLL  CL, R9
+	DECL  R9
+	KMOVW R9, K1
+	XORQ  CX, CX
+	SUBQ  $0x10, R8
+	JL    rest
+
+vector:
+	VMOVUPS (DX)(CX*1), Z0
+	VMOVUPS (BX)(CX*1), Z1
+	VMAXPS  Z1, Z0, Z1
+	VCMPPS  $0x03, Z0, Z0, K2
+	VMOVAPS Z0, K2, Z1
+	VMOVUPS (SI)(CX*1), Z0
+	VMOVUPS (DI)(CX*1), Z2
+	VMAXPS  Z2, Z0, Z2
+	VCMPPS  $0x03, Z0, Z0, K2
+	VMOVAPS Z0, K2, Z2
+	VMAXPS  Z2, Z1, Z0
+	VCMPPS  $0x03, Z1, Z1, K2
+	VMOVAPS Z1, K2, Z0
+	VMOVUPS Z0, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, R8
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, R8
+	JE        end
+	VMOVUPS.Z (DX)(CX*1), K1, Z0
+	VMOVUPS.Z (BX)(CX*1), K1, Z1
+	VMAXPS    Z1, Z0, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VMOVAPS   Z0, K2, Z1
+	VMOVUPS.Z (SI)(CX*1), K1, Z0
+	VMOVUPS.Z (DI)(CX*1), K1, Z2
+	VMAXPS    Z2, Z0, Z2
+	VCMPPS    $0x03, Z0, Z0, K2
+	VMOVAPS   Z0, K2, Z2
+	VMAXPS    Z2, Z1, Z0
+	VCMPPS    $0x03, Z1, Z1, K2
+	VMOVAPS   Z1, K2, Z0
+	VMOVUPS   Z0, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterMaxAVX512(d0 *float32, d1 *float32, d2 *float32, d3 *float32, x0 *float32, x1 *float32, x2 *float32, top *float32, grad *float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·scatterMaxAVX512(SB), NOSPLIT, $0-80
+	MOVQ  d0+0(FP), AX
+	MOVQ  d1+8(FP), DX
+	MOVQ  d2+16(FP), BX
+	MOVQ  d3+24(FP), SI
+	MOVQ  x0+32(FP), DI
+	MOVQ  x1+40(FP), R8
+	MOVQ  x2+48(FP), R9
+	MOVQ  top+56(FP), R10
+	MOVQ  grad+64(FP), R11
+	MOVQ  count+72(FP), R12
+	MOVL  R12, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, R13
+	SHLL  CL, R13
+	DECL  R13
+	KMOVW R13, K1
+	XORQ  CX, CX
+	SUBQ  $0x10, R12
+	JL    rest
+
+vector:
+	VMOVUPS   (R10)(CX*1), Z0
+	VMOVUPS   (R11)(CX*1), Z1
+	VMOVUPS   (DI)(CX*1), Z2
+	VCMPPS    $0x00, Z0, Z2, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z2
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS   (R8)(CX*1), Z3
+	VCMPPS    $0x00, Z0, Z3, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z3
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS   (R9)(CX*1), Z4
+	VCMPPS    $0x00, Z0, Z4, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z0
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS   Z1, (SI)(CX*1)
+	VMOVUPS   Z0, (BX)(CX*1)
+	VMOVUPS   Z3, (DX)(CX*1)
+	VMOVUPS   Z2, (AX)(CX*1)
+	ADDQ      $0x40, CX
+	SUBQ      $0x10, R12
+	JGE       vector
+
+rest:
+	ADDQ      $0x10, R12
+	JE        end
+	VMOVUPS.Z (R10)(CX*1), K1, Z0
+	VMOVUPS.Z (R11)(CX*1), K1, Z1
+	VMOVUPS.Z (DI)(CX*1), K1, Z2
+	VCMPPS    $0x00, Z0, Z2, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z2
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS.Z (R8)(CX*1), K1, Z3
+	VCMPPS    $0x00, Z0, Z3, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z3
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS.Z (R9)(CX*1), K1, Z4
+	VCMPPS    $0x00, Z0, Z4, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z0
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS   Z1, K1, (SI)(CX*1)
+	VMOVUPS   Z0, K1, (BX)(CX*1)
+	VMOVUPS   Z3, K1, (DX)(CX*1)
+	VMOVUPS   Z2, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterMaxReLUAVX512(d0 *float32, d1 *float32, d2 *float32, d3 *float32, x0 *float32, x1 *float32, x2 *float32, top *float32, grad *float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·scatterMaxReLUAVX512(SB), NOSPLIT, $0-80
+	MOVQ  d0+0(FP), AX
+	MOVQ  d1+8(FP), DX
+	MOVQ  d2+16(FP), BX
+	MOVQ  d3+24(FP), SI
+	MOVQ  x0+32(FP), DI
+	MOVQ  x1+40(FP), R8
+	MOVQ  x2+48(FP), R9
+	MOVQ  top+56(FP), R10
+	MOVQ  grad+64(FP), R11
+	MOVQ  count+72(FP), R12
+	MOVL  R12, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, R13
+	SHLL  CL, R13
+	DECL  R13
+	KMOVW R13, K1
+	XORQ  CX, CX
+	SUBQ  $0x10, R12
+	JL    rest
+
+vector:
+	VMOVUPS   (R10)(CX*1), Z0
+	VPXORD    Z1, Z1, Z1
+	VMOVUPS   (R11)(CX*1), Z2
+	VCMPPS    $0x1e, Z1, Z0, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z2, K2, Z3
+	VMOVAPS.Z Z2, K3, Z2
+	VMOVUPS   (DI)(CX*1), Z2
+	VCMPPS    $0x00, Z0, Z2, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z3, K2, Z2
+	VMOVAPS.Z Z3, K3, Z3
+	VMOVUPS   (R8)(CX*1), Z5
+	VCMPPS    $0x00, Z0, Z5, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z3, K2, Z5
+	VMOVAPS.Z Z3, K3, Z3
+	VMOVUPS   (R9)(CX*1), Z6
+	VCMPPS    $0x00, Z0, Z6, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z3, K2, Z0
+	VMOVAPS.Z Z3, K3, Z3
+	VMOVUPS   Z3, (SI)(CX*1)
+	VMOVUPS   Z0, (BX)(CX*1)
+	VMOVUPS   Z5, (DX)(CX*1)
+	VMOVUPS   Z2, (AX)(CX*1)
+	ADDQ      $0x40, CX
+	SUBQ      $0x10, R12
+	JGE       vector
+
+rest:
+	ADDQ      $0x10, R12
+	JE        end
+	VMOVUPS.Z (R10)(CX*1), K1, Z0
+	VPXORD    Z4, Z4, Z4
+	VMOVUPS.Z (R11)(CX*1), K1, Z1
+	VCMPPS    $0x1e, Z4, Z0, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z2
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS.Z (DI)(CX*1), K1, Z1
+	VCMPPS    $0x00, Z0, Z1, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z2, K2, Z1
+	VMOVAPS.Z Z2, K3, Z2
+	VMOVUPS.Z (R8)(CX*1), K1, Z3
+	VCMPPS    $0x00, Z0, Z3, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z2, K2, Z3
+	VMOVAPS.Z Z2, K3, Z2
+	VMOVUPS.Z (R9)(CX*1), K1, Z4
+	VCMPPS    $0x00, Z0, Z4, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z2, K2, Z0
+	VMOVAPS.Z Z2, K3, Z2
+	VMOVUPS   Z2, K1, (SI)(CX*1)
+	VMOVUPS   Z0, K1, (BX)(CX*1)
+	VMOVUPS   Z3, K1, (DX)(CX*1)
+	VMOVUPS   Z1, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func sgdAVX512(weight *float32, gradient *float32, first *float32, lr float32, momentum float32, decay float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·sgdAVX512(SB), NOSPLIT, $0-48
+	MOVQ         weight+0(FP), AX
+	MOVQ         gradient+8(FP), DX
+	MOVQ         first+16(FP), BX
+	VBROADCASTSS lr+24(FP), Z0
+	VBROADCASTSS momentum+28(FP), Z1
+	VBROADCASTSS decay+32(FP), Z2
+	MOVQ         count+40(FP), SI
+	MOVL         SI, CX
+	ANDL         $0x0f, CX
+	MOVL         $0x00000001, DI
+	SHLL         CL, DI
+	DECL         DI
+	KMOVW        DI, K1
+	XORQ         CX, CX
+	SUBQ         $0x10, SI
+	JL           rest
+
+vector:
+	VMOVUPS (AX)(CX*1), Z3
+	VMOVUPS (BX)(CX*1), Z4
+	VMOVUPS (DX)(CX*1), Z5
+	VMULPS  Z2, Z3, Z6
+	VADDPS  Z6, Z5, Z6
+	VMULPS  Z1, Z4, Z4
+	VADDPS  Z6, Z4, Z4
+	VMOVUPS Z4, (BX)(CX*1)
+	VMULPS  Z0, Z4, Z4
+	VSUBPS  Z4, Z3, Z3
+	VMOVUPS Z3, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, SI
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, SI
+	JE        end
+	VMOVUPS.Z (AX)(CX*1), K1, Z3
+	VMOVUPS.Z (BX)(CX*1), K1, Z4
+	VMOVUPS.Z (DX)(CX*1), K1, Z5
+	VMULPS    Z2, Z3, Z2
+	VADDPS    Z2, Z5, Z2
+	VMULPS    Z1, Z4, Z4
+	VADDPS    Z2, Z4, Z4
+	VMOVUPS   Z4, K1, (BX)(CX*1)
+	VMULPS    Z0, Z4, Z4
+	VSUBPS    Z4, Z3, Z3
+	VMOVUPS   Z3, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func adamAVX512(weight *float32, gradient *float32, first *float32, second *float32, lr float32, decay float32, beta1 float32, rest1 float32, beta2 float32, rest2 float32, correct1 float32, correct2 float32, epsilon float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·adamAVX512(SB), NOSPLIT, $0-80
+	MOVQ         weight+0(FP), AX
+	MOVQ         gradient+8(FP), DX
+	MOVQ         first+16(FP), BX
+	MOVQ         second+24(FP), SI
+	VBROADCASTSS lr+32(FP), Z0
+	VBROADCASTSS decay+36(FP), Z1
+	VBROADCASTSS beta1+40(FP), Z2
+	VBROADCASTSS rest1+44(FP), Z3
+	VBROADCASTSS beta2+48(FP), Z4
+	VBROADCASTSS rest2+52(FP), Z5
+	VBROADCASTSS correct1+56(FP), Z6
+	VBROADCASTSS correct2+60(FP), Z7
+	VBROADCASTSS epsilon+64(FP), Z8
+	MOVQ         count+72(FP), DI
+	MOVL         DI, CX
+	ANDL         $0x0f, CX
+	MOVL         $0x00000001, R8
+	SHLL         CL, R8
+	DECL         R8
+	KMOVW        R8, K1
+	XORQ         CX, CX
+	SUBQ         $0x10, DI
+	JL           rest
+
+vector:
+	VMOVUPS (AX)(CX*1), Z9
+	VMOVUPS (BX)(CX*1), Z10
+	VMOVUPS (SI)(CX*1), Z11
+	VMOVUPS (DX)(CX*1), Z12
+	VMULPS  Z1, Z9, Z13
+	VADDPS  Z13, Z12, Z13
+	VMULPS  Z2, Z10, Z10
+	VMULPS  Z3, Z13, Z12
+	VADDPS  Z12, Z10, Z12
+	VMOVUPS Z12, (BX)(CX*1)
+	VMULPS  Z5, Z13, Z10
+	VMULPS  Z13, Z10, Z10
+	VMULPS  Z4, Z11, Z11
+	VADDPS  Z10, Z11, Z11
+	VMOVUPS Z11, (SI)(CX*1)
+	VMULPS  Z7, Z11, Z11
+	VSQRTPS Z11, Z11
+	VADDPS  Z8, Z11, Z11
+	VMULPS  Z6, Z12, Z12
+	VMULPS  Z0, Z12, Z12
+	VDIVPS  Z11, Z12, Z12
+	VSUBPS  Z12, Z9, Z9
+	VMOVUPS Z9, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, DI
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, DI
+	JE        end
+	VMOVUPS.Z (AX)(CX*1), K1, Z9
+	VMOVUPS.Z (BX)(CX*1), K1, Z10
+	VMOVUPS.Z (SI)(CX*1), K1, Z11
+	VMOVUPS.Z (DX)(CX*1), K1, Z12
+	VMULPS    Z1, Z9, Z1
+	VADDPS    Z1, Z12, Z1
+	VMULPS    Z2, Z10, Z10
+	VMULPS    Z3, Z1, Z2
+	VADDPS    Z2, Z10, Z2
+	VMOVUPS   Z2, K1, (BX)(CX*1)
+	VMULPS    Z5, Z1, Z3
+	VMULPS    Z1, Z3, Z3
+	VMULPS    Z4, Z11, Z11
+	VADDPS    Z3, Z11, Z11
+	VMOVUPS   Z11, K1, (SI)(CX*1)
+	VMULPS    Z7, Z11, Z11
+	VSQRTPS   Z11, Z11
+	VADDPS    Z8, Z11, Z11
+	VMULPS    Z6, Z2, Z2
+	VMULPS    Z0, Z2, Z2
+	VDIVPS    Z11, Z2, Z2
+	VSUBPS    Z2, Z9, Z9
+	VMOVUPS   Z9, K1, (AX)(CX*1)
+
+end:
 	VZEROUPPER
 	RET
 

@@ -21,6 +21,7 @@ func main() {
 	flag.Parse()
 
 	Constraint(buildtags.Not("noasm").ToConstraint())
+	writeLaneTable()
 	for _, set := range []vectors{avx2, avx512} {
 		for _, rows := range set.tileRows {
 			tile(set, rows, 2)
@@ -30,6 +31,7 @@ func main() {
 		copyRows(set)
 		sumRows(set)
 		add(set)
+		elementwiseKernels(set)
 	}
 	transpose()
 	Generate()

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"strings"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Comparisons, quiet and false for NaN.
+const (
+	equalTo     = 0x00
+	greaterThan = 0x1e
+)
+
+// element is the body of an elementwise loop at work on one vector, the last one under a mask.
+type element struct {
+	vectors
+	pointers []reg.Register
+	scalars  map[string]reg.VecVirtual
+	index    reg.Register
+	partial  bool
+	mask     reg.Register
+}
+
+// elementwise writes a function over arrays of count float32, with scalars in every lane. No product is
+// fused with a sum: every level, and the Go twin, give the same bits.
+func elementwise(v vectors, name string, arrays, scalars []string, body func(e *element)) {
+	signature := "func(" + strings.Join(arrays, ", ") + " *float32, "
+	if len(scalars) > 0 {
+		signature += strings.Join(scalars, ", ") + " float32, "
+	}
+	TEXT(name+v.name, NOSPLIT, signature+"count int)")
+	Pragma("noescape")
+	e := element{vectors: v, scalars: map[string]reg.VecVirtual{}}
+	for _, array := range arrays {
+		e.pointers = append(e.pointers, load(array))
+	}
+	for _, scalar := range scalars {
+		e.scalars[scalar] = v.register()
+		VBROADCASTSS(param(scalar), e.scalars[scalar])
+	}
+	count := load("count")
+	e.mask = e.tailMask(count)
+	e.index = GP64()
+	XORQ(e.index, e.index)
+	SUBQ(Imm(uint64(v.lanes)), count)
+	JL(LabelRef("rest"))
+	Label("vector")
+	body(&e)
+	ADDQ(Imm(uint64(v.bytes())), e.index)
+	SUBQ(Imm(uint64(v.lanes)), count)
+	JGE(LabelRef("vector"))
+	Label("rest")
+	ADDQ(Imm(uint64(v.lanes)), count)
+	JE(LabelRef("end"))
+	e.partial = true
+	body(&e)
+	Label("end")
+	VZEROUPPER()
+	RET()
+}
+
+// tailMask selects the lanes of the last, incomplete vector: an opmask, or sign bits out of a table.
+func (v vectors) tailMask(count reg.Register) reg.Register {
+	if v.wide {
+		return restMask(v, count)
+	}
+	at, rest, mask := GP64(), GP64(), YMM()
+	MOVQ(count, rest)
+	ANDQ(Imm(7), rest)
+	LEAQ(laneTable, at)
+	NEGQ(rest)
+	VMOVUPS(Mem{Base: at, Index: rest, Scale: 4, Disp: 32}, mask)
+	return mask
+}
+
+// laneTable holds eight times all bits and eight times none.
+var laneTable Mem
+
+func writeLaneTable() {
+	laneTable = GLOBL("lanes", 8|16) // RODATA, NOPTR
+	for i := range 16 {
+		word := U32(0)
+		if i < 8 {
+			word = U32(0xffffffff)
+		}
+		DATA(4*i, word)
+	}
+}
+
+func (e *element) memory(array int) Mem {
+	return Mem{Base: e.pointers[array], Index: e.index, Scale: 1}
+}
+
+// get loads a vector of an array.
+func (e *element) get(array int) reg.VecVirtual {
+	x := e.register()
+	switch {
+	case !e.partial:
+		VMOVUPS(e.memory(array), x)
+	case e.wide:
+		VMOVUPS_Z(e.memory(array), e.mask, x)
+	default:
+		VMASKMOVPS(e.memory(array), e.mask, x)
+	}
+	return x
+}
+
+// put stores a vector to an array.
+func (e *element) put(array int, x reg.VecVirtual) {
+	switch {
+	case !e.partial:
+		VMOVUPS(x, e.memory(array))
+	case e.wide:
+		VMOVUPS(x, e.mask, e.memory(array))
+	default:
+		VMASKMOVPS(x, e.mask, e.memory(array))
+	}
+}
+
+// addProduct returns a + scalar·x.
+func (e *element) addProduct(a reg.VecVirtual, scalar string, x reg.VecVirtual) reg.VecVirtual {
+	r := e.register()
+	VMULPS(e.scalars[scalar], x, r)
+	VADDPS(r, a, r)
+	return r
+}
+
+// where returns x where a compares to b, and 0 elsewhere; and x where it does not, and 0 elsewhere.
+func (e *element) where(comparison uint64, a, b, x reg.VecVirtual) (yes, no reg.VecVirtual) {
+	yes, no = e.register(), e.register()
+	if e.wide {
+		k, not := K(), K()
+		VCMPPS(Imm(comparison), b, a, k)
+		KNOTW(k, not)
+		VMOVAPS_Z(x, k, yes)
+		VMOVAPS_Z(x, not, no)
+		return yes, no
+	}
+	m := e.register()
+	VCMPPS(Imm(comparison), b, a, m)
+	VANDPS(m, x, yes)
+	VANDNPS(x, m, no)
+	return yes, no
+}
+
+// largest returns the maximum, NaN where a or b is.
+func (e *element) largest(a, b reg.VecVirtual) reg.VecVirtual {
+	const unordered = 3
+	m := e.register()
+	VMAXPS(b, a, m) // b where one of them is NaN
+	if e.wide {
+		k := K()
+		VCMPPS(Imm(unordered), a, a, k)
+		VMOVAPS(a, k, m)
+		return m
+	}
+	nan := e.register()
+	VCMPPS(Imm(unordered), a, a, nan)
+	VBLENDVPS(nan, a, m, m)
+	return m
+}
+
+func (e *element) nothing() reg.VecVirtual {
+	zero := e.register()
+	e.zero(zero)
+	return zero
+}
+
+// elementwiseKernels writes all of them; package simd tells what each computes.
+func elementwiseKernels(v vectors) {
+	elementwise(v, "scale", []string{"x"}, []string{"a"}, func(e *element) {
+		x := e.get(0)
+		VMULPS(e.scalars["a"], x, x)
+		e.put(0, x)
+	})
+	elementwise(v, "addScaled", []string{"dst", "src"}, []string{"a"}, func(e *element) {
+		e.put(0, e.addProduct(e.get(0), "a", e.get(1)))
+	})
+	elementwise(v, "relu", []string{"dst", "src"}, nil, func(e *element) {
+		x := e.get(1)
+		yes, _ := e.where(notLessEqual, x, e.nothing(), x)
+		e.put(0, yes)
+	})
+	elementwise(v, "reluGrad", []string{"dst", "grad", "y"}, nil, func(e *element) {
+		yes, _ := e.where(greaterThan, e.get(2), e.nothing(), e.get(1))
+		e.put(0, yes)
+	})
+	elementwise(v, "maxOfFour", []string{"dst", "x0", "x1", "x2", "x3"}, nil, func(e *element) {
+		e.put(0, e.largest(e.largest(e.get(1), e.get(2)), e.largest(e.get(3), e.get(4))))
+	})
+	scatter := []string{"d0", "d1", "d2", "d3", "x0", "x1", "x2", "top", "grad"}
+	elementwise(v, "scatterMax", scatter, nil, func(e *element) { scatterMax(e, e.get(7), e.get(8)) })
+	elementwise(v, "scatterMaxReLU", scatter, nil, func(e *element) {
+		top := e.get(7)
+		left, _ := e.where(greaterThan, top, e.nothing(), e.get(8))
+		scatterMax(e, top, left)
+	})
+	elementwise(v, "sgd", []string{"weight", "gradient", "first"}, []string{"lr", "momentum", "decay"}, sgd)
+	elementwise(v, "adam", []string{"weight", "gradient", "first", "second"},
+		[]string{"lr", "decay", "beta1", "rest1", "beta2", "rest2", "correct1", "correct2", "epsilon"}, adam)
+}
+
+func scatterMax(e *element, top, left reg.VecVirtual) {
+	var part [3]reg.VecVirtual
+	for i := range part {
+		part[i], left = e.where(equalTo, e.get(4+i), top, left)
+	}
+	e.put(3, left)
+	for i := 2; i >= 0; i-- {
+		e.put(i, part[i])
+	}
+}
+
+func sgd(e *element) {
+	w, m := e.get(0), e.get(2)
+	g := e.addProduct(e.get(1), "decay", w)
+	VMULPS(e.scalars["momentum"], m, m)
+	VADDPS(g, m, m)
+	e.put(2, m)
+	VMULPS(e.scalars["lr"], m, m)
+	VSUBPS(m, w, w)
+	e.put(0, w)
+}
+
+func adam(e *element) {
+	w, m, v := e.get(0), e.get(2), e.get(3)
+	g := e.addProduct(e.get(1), "decay", w)
+	VMULPS(e.scalars["beta1"], m, m)
+	m = e.addProduct(m, "rest1", g)
+	e.put(2, m)
+	square := e.register()
+	VMULPS(e.scalars["rest2"], g, square)
+	VMULPS(g, square, square)
+	VMULPS(e.scalars["beta2"], v, v)
+	VADDPS(square, v, v)
+	e.put(3, v)
+	VMULPS(e.scalars["correct2"], v, v)
+	VSQRTPS(v, v)
+	VADDPS(e.scalars["epsilon"], v, v)
+	VMULPS(e.scalars["correct1"], m, m)
+	VMULPS(e.scalars["lr"], m, m)
+	VDIVPS(v, m, m)
+	VSUBPS(m, w, w)
+	e.put(0, w)
+}
