@@ -50,7 +50,7 @@ func decideNoisy(b float64, m transition, z float64) decision {
 	}
 	s := hit0*p0 + hit1*p1 // p(z|I)
 	rho0, rho1 := hit0*p0/s, hit1*p1/s
-	d.posterior, d.loss = rho1, -math.Log(s)
+	d.posterior, d.loss = rho1, max(0, -math.Log(s)) // s may round to above 1
 
 	// p1 - rho_1 = p0·p1·(q_z0 - q_z1)/s. The difference is taken between the smaller pair, so that
 	// it does not cancel where both are near 1.
@@ -77,7 +77,7 @@ func decideExtreme(b float64, m transition, z float64) decision {
 		sign, miss0, miss1 = -1, q10, q11
 	}
 	logHit0, logHit1 := -softplus(-sign*m.a0), -softplus(-sign*m.a1) // log q_zj
-	d.loss = -logAddExp(logHit0-softplus(b), logHit1-softplus(-b))
+	d.loss = max(0, -logAddExp(logHit0-softplus(b), logHit1-softplus(-b)))
 
 	l := logHit1 - logHit0
 	rho1, rho0 := logistic(b + l)

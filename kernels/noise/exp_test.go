@@ -78,3 +78,40 @@ func compareDecisions(t *testing.T, b float64, m transition, x, y decision) {
 		}
 	}
 }
+
+// Where both q_zj round to 1, their difference is that of the misses.
+func TestDecide_GradientOfNearlyEqualTransitionsKeepsItsDigits(t *testing.T) {
+	d := decideNoisy(0, transition{40, 41}, 1)
+	want := 0.25 * (math.Exp(-41) - math.Exp(-40))
+	if !(math.Abs(d.dLogit/want-1) < 1e-7) {
+		t.Errorf("dLogit %g, want %g", d.dLogit, want)
+	}
+}
+
+// Each of these over- or underflows in one of the forms that the algebra must not use here.
+func TestDecide_ExtremesStayFinite(t *testing.T) {
+	for _, test := range []struct {
+		b      float64
+		m      transition
+		z      float64
+		loss   float64
+		dLogit float64
+	}{
+		{-1000, transition{-900, 900}, 1, 900, -math.Exp(-100)}, // the label speaks against the classifier, and loses
+		{1000, transition{-900, 900}, 0, 900, math.Exp(-100)},
+		{-800, transition{-900, 900}, 1, 800, -1}, // and wins
+		{1e4, transition{-2000, 2000}, 0, 2000, 0},
+		{-1e4, transition{2000, -2000}, 0, 2000, 0},
+		{1e4, transition{-2000, 2000}, 1, 0, 0},
+	} {
+		d := decideNoisy(test.b, test.m, test.z)
+		if !(math.Abs(d.loss-test.loss) <= 1e-9*test.loss) || !(math.Abs(d.dLogit-test.dLogit) <= 1e-7*math.Abs(test.dLogit)+1e-300) {
+			t.Errorf("%+v: loss %g, dLogit %g", test, d.loss, d.dLogit)
+		}
+		for _, v := range append(d.dO[:], d.p, d.observed, d.posterior) {
+			if !(math.Abs(v) <= 1) {
+				t.Errorf("%+v: %+v", test, d)
+			}
+		}
+	}
+}

@@ -191,10 +191,7 @@ func (c *classSums) spread(s instances, d []float32, mil bool) {
 		return
 	}
 	for k, p := range c.prob[:s.width] {
-		c.factor[k] = float32(c.share[k] / p)
-		if p < tinyBag {
-			c.factor[k] = 0 // set below
-		}
+		c.factor[k] = float32(c.share[k] / p) // of no use for a tiny bag: it is overwritten below
 	}
 	c.scaleRows(s, d)
 	for k, p := range c.prob[:s.width] {

@@ -304,7 +304,7 @@ func TestNoiseStep_RaggedBagsAreSeparate(t *testing.T) {
 // far beyond float32's range of p.
 func TestNoiseStep_ManyCells(t *testing.T) {
 	for _, cells := range []int{foldAfter - 1, foldAfter, foldAfter + 1, 3744} {
-		for _, o := range []float64{-200, -90, -40, -30, -16, 0, 3, 1e4} {
+		for _, o := range []float64{-1e4, -1000, -200, -90, -40, -30, -16, 0, 3, 1e4} {
 			data := make([]float32, cells)
 			for i := range data {
 				data[i] = float32(o)
@@ -319,7 +319,9 @@ func TestNoiseStep_ManyCells(t *testing.T) {
 			sum := float64(cells) * softplus(o)
 			logit := sum + math.Log(-math.Expm1(-sum))
 			share := -1 / float64(cells) // p -> 0: -softmax
-			if o > -50 {
+			if o < -50 {
+				logit = o + math.Log(float64(cells))
+			} else {
 				share = -math.Exp(-sum) / -math.Expm1(-sum) / (1 + math.Exp(-o))
 			}
 			near(t, fmt.Sprintf("bag logit of %d cells at %g", cells, o), out.BagLogit.Float32s()[0], logit, 1e-6, 0)
