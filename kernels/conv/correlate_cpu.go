@@ -1,5 +1,7 @@
 package conv
 
+import "nmn/kernels/simd"
+
 // correlation is what forward and data gradient have in common:
 //
 //	out[n,p,q,j] (+)= sum over r,s,c of in[n, p+r-padH, q+s-padW, c] · F[r,s,c,j]
@@ -59,11 +61,16 @@ func (c *CPU) correlate() {
 		return
 	}
 	k.plan = c.planCorrelation(k)
+	blocks, task := k.plan.rowBlocks*k.plan.groups, c.tasks.correlate
+	if k.suitsImages(&k.plan) {
+		k.plan.private = false
+		blocks, task = ceilDiv(k.n, k.plan.rows)*k.plan.panels, c.tasks.images
+	}
 	if !k.plan.private {
 		c.packed = grow(c.packed, k.plan.packedLen(k.reduction()))
 		c.workers.Run(k.plan.panels, c.tasks.pack)
 	}
-	c.workers.Run(k.plan.rowBlocks*k.plan.groups, c.tasks.correlate)
+	c.workers.Run(blocks, task)
 	c.corr = correlation{} // do not keep the caller's memory alive
 }
 
@@ -170,7 +177,7 @@ func (c *CPU) correlateBlock(worker, index int) {
 			}
 		}
 	}
-	s.tile = tileOf(nil)
+	s.tile = simd.Tile{}
 }
 
 // correlateChunk adds a part of the reduction: taps filter rows from tap on, and of each the depth
@@ -193,12 +200,16 @@ func (c *CPU) correlateChunk(k *correlation, s *scratch, b *block, lo, hi, tap, 
 		} else {
 			packed = packed[panel*k.plan.wide*k.reduction()+from*width:][:width*length]
 		}
-		s.tile = tileOf(b.base[min(tap*b.lineStride+at, len(b.base)):])
-		s.tile.Taps, s.tile.Depth, s.tile.TapStride = taps, depth, b.lineStride
-		s.tile.Panel, s.tile.Load = packed, from > 0 || k.load
-		if last {
-			s.tile.ReLU = k.relu
+		s.tile = simd.Tile{
+			A:    b.base[min(tap*b.lineStride+at, len(b.base)):],
+			Taps: taps, Depth: depth, TapStride: b.lineStride,
+			Panel: packed, Load: from > 0 || k.load,
 		}
-		c.multiplyPanel(k, s, b, panel*k.plan.wide, width, last)
+		column := panel * k.plan.wide
+		for cell := 0; cell < b.cells; cell += k.plan.rows {
+			s.tile.Rows = min(k.plan.rows, b.cells-cell)
+			s.tile.Offsets = s.offsets[cell:]
+			c.multiply(k, s, (b.first+cell)*k.width+column, k.width, column, width, last)
+		}
 	}
 }

@@ -21,7 +21,7 @@ type CPU struct {
 	corr   correlation
 	filter filterSum
 	bias   biasSum
-	tasks  struct{ pack, correlate, filter, filterJoin, bias func(worker, block int) }
+	tasks  struct{ pack, correlate, images, filter, filterJoin, bias func(worker, block int) }
 }
 
 // scratch is the memory of one worker.
@@ -42,6 +42,7 @@ func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	c := &CPU{workers: dev.Workers, level: level, scratch: make([]scratch, dev.Workers.Threads())}
 	c.tasks.pack = c.packBlock
 	c.tasks.correlate = c.correlateBlock
+	c.tasks.images = c.imagesBlock
 	c.tasks.filter = c.filterBlock
 	c.tasks.filterJoin = c.joinFilterBlock
 	c.tasks.bias = c.biasBlock

@@ -1,9 +1,5 @@
 package conv
 
-import "nmn/kernels/simd"
-
-func tileOf(a []float32) simd.Tile { return simd.Tile{A: a} }
-
 // gather makes the input of a block addressable with constant strides: the input itself where there
 // is no padding, else a copy with its zeros.
 func (c *CPU) gather(k *correlation, s *scratch, b *block) {
@@ -52,66 +48,5 @@ func (k *correlation) windows(s *scratch, b *block) {
 	}
 	for ; at < len(s.offsets); at++ {
 		s.offsets[at] = s.offsets[at-1]
-	}
-}
-
-// multiplyPanel runs the tiles of one panel over the cells of a block.
-func (c *CPU) multiplyPanel(k *correlation, s *scratch, b *block, column, width int, last bool) {
-	t := &s.tile
-	if column+width > k.width {
-		c.multiplyEdge(k, s, b, column, width, last)
-		return
-	}
-	if last && k.bias != nil {
-		t.Bias = k.bias[column:]
-	}
-	t.DstStride = k.width
-	for cell := 0; cell < b.cells; cell += k.plan.rows {
-		at := (b.first+cell)*k.width + column
-		t.Rows = min(k.plan.rows, b.cells-cell)
-		t.Offsets = s.offsets[cell:]
-		t.Dst = k.out[at:]
-		if last && k.mask != nil {
-			t.Mask = k.mask[at:]
-		}
-		c.level.Multiply(t, width)
-	}
-}
-
-// multiplyEdge is multiplyPanel for a last panel that is wider than the channels left: the tile is
-// computed aside and finished by the rules of simd.Tile.
-func (c *CPU) multiplyEdge(k *correlation, s *scratch, b *block, column, width int, last bool) {
-	t := &s.tile
-	s.edge = grow(s.edge, k.plan.rows*width)
-	t.Dst, t.DstStride, t.ReLU = s.edge, width, false
-	for cell := 0; cell < b.cells; cell += k.plan.rows {
-		t.Rows = min(k.plan.rows, b.cells-cell)
-		t.Offsets = s.offsets[cell:]
-		at := (b.first+cell)*k.width + column
-		if t.Load {
-			c.level.CopyRows(s.edge, width, k.out[at:], k.width, t.Rows, k.width-column)
-		}
-		c.level.Multiply(t, width)
-		for i := range t.Rows {
-			k.finish(s.edge[i*width:], at+i*k.width, column, last)
-		}
-	}
-}
-
-// finish stores what is left of one row of a cut-off tile.
-func (k *correlation) finish(sums []float32, at, column int, last bool) {
-	dst := k.out[at : at+k.width-column]
-	for j := range dst {
-		v := sums[j]
-		if last && k.bias != nil {
-			v += k.bias[column+j]
-		}
-		if last && k.relu && v < 0 {
-			v = 0
-		}
-		if last && k.mask != nil && k.mask[at+j] <= 0 {
-			v = 0
-		}
-		dst[j] = v
 	}
 }

@@ -5,16 +5,16 @@
 package simd
 
 //go:noescape
-func tile6x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+func tile6x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 
 //go:noescape
-func tile6x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+func tile6x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 
 //go:noescape
-func tile3x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+func tile3x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 
 //go:noescape
-func tile3x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+func tile3x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 
 //go:noescape
 func outer4x24AVX2(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride int, rows int, flags int)
@@ -56,22 +56,22 @@ func sgdAVX2(weight *float32, gradient *float32, first *float32, lr float32, mom
 func adamAVX2(weight *float32, gradient *float32, first *float32, second *float32, lr float32, decay float32, beta1 float32, rest1 float32, beta2 float32, rest2 float32, correct1 float32, correct2 float32, epsilon float32, count int)
 
 //go:noescape
-func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 
 //go:noescape
-func tile12x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+func tile12x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 
 //go:noescape
-func tile8x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+func tile8x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 
 //go:noescape
-func tile8x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+func tile8x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 
 //go:noescape
-func tile4x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+func tile4x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 
 //go:noescape
-func tile4x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+func tile4x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 
 //go:noescape
 func outer8x48AVX512(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride int, rows int, flags int)

@@ -22,9 +22,9 @@ DATA lanes<>+56(SB)/4, $0x00000000
 DATA lanes<>+60(SB)/4, $0x00000000
 GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
-// func tile6x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+// func tile6x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 // Requires: AVX, FMA3
-TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-96
+TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-104
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -39,13 +39,13 @@ TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-96
 	VXORPS Y11, Y11, Y11
 
 	// Begin with dst
-	MOVQ    flags+88(FP), AX
+	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	CMPQ    DX, $0x01
@@ -134,12 +134,15 @@ step:
 	ADDQ         R9, DI
 	ADDQ         R9, R8
 	ADDQ         R9, CX
+	MOVQ         panelSkip+48(FP), R9
+	SHLQ         $0x02, R9
+	ADDQ         R9, AX
 	DECQ         taps+24(FP)
 	JNE          tap
 
 finish:
 	// Bias
-	MOVQ    bias+72(FP), AX
+	MOVQ    bias+80(FP), AX
 	TESTQ   AX, AX
 	JE      biased
 	VMOVUPS (AX), Y12
@@ -159,7 +162,7 @@ finish:
 
 biased:
 	// ReLU
-	MOVQ   flags+88(FP), AX
+	MOVQ   flags+96(FP), AX
 	TESTQ  $0x00000002, AX
 	JE     clamped
 	VXORPS Y12, Y12, Y12
@@ -178,12 +181,12 @@ biased:
 
 clamped:
 	// Mask
-	MOVQ    mask+80(FP), AX
+	MOVQ    mask+88(FP), AX
 	TESTQ   AX, AX
 	JE      masked
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VXORPS  Y12, Y12, Y12
 	VMOVUPS (AX), Y13
 	VCMPPS  $0x16, Y12, Y13, Y13
@@ -239,10 +242,10 @@ clamped:
 
 masked:
 	// Store
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	CMPQ    DX, $0x01
@@ -275,9 +278,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile6x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+// func tile6x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 // Requires: AVX, FMA3
-TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-96
+TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-104
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -286,13 +289,13 @@ TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-96
 	VXORPS Y5, Y5, Y5
 
 	// Begin with dst
-	MOVQ    flags+88(FP), AX
+	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS (AX), Y0
 	CMPQ    DX, $0x01
 	JE      begun
@@ -368,12 +371,15 @@ step:
 	ADDQ         R9, DI
 	ADDQ         R9, R8
 	ADDQ         R9, CX
+	MOVQ         panelSkip+48(FP), R9
+	SHLQ         $0x02, R9
+	ADDQ         R9, AX
 	DECQ         taps+24(FP)
 	JNE          tap
 
 finish:
 	// Bias
-	MOVQ    bias+72(FP), AX
+	MOVQ    bias+80(FP), AX
 	TESTQ   AX, AX
 	JE      biased
 	VMOVUPS (AX), Y6
@@ -386,7 +392,7 @@ finish:
 
 biased:
 	// ReLU
-	MOVQ   flags+88(FP), AX
+	MOVQ   flags+96(FP), AX
 	TESTQ  $0x00000002, AX
 	JE     clamped
 	VXORPS Y6, Y6, Y6
@@ -399,12 +405,12 @@ biased:
 
 clamped:
 	// Mask
-	MOVQ    mask+80(FP), AX
+	MOVQ    mask+88(FP), AX
 	TESTQ   AX, AX
 	JE      masked
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VXORPS  Y6, Y6, Y6
 	VMOVUPS (AX), Y7
 	VCMPPS  $0x16, Y6, Y7, Y7
@@ -442,10 +448,10 @@ clamped:
 
 masked:
 	// Store
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS Y0, (AX)
 	CMPQ    DX, $0x01
 	JE      stored
@@ -472,9 +478,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+// func tile3x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 // Requires: AVX, FMA3
-TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-96
+TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-104
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -483,13 +489,13 @@ TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-96
 	VXORPS Y5, Y5, Y5
 
 	// Begin with dst
-	MOVQ    flags+88(FP), AX
+	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	CMPQ    DX, $0x01
@@ -545,12 +551,15 @@ step:
 	ADDQ         SI, DX
 	ADDQ         SI, BX
 	ADDQ         SI, CX
+	MOVQ         panelSkip+48(FP), SI
+	SHLQ         $0x02, SI
+	ADDQ         SI, AX
 	DECQ         taps+24(FP)
 	JNE          tap
 
 finish:
 	// Bias
-	MOVQ    bias+72(FP), AX
+	MOVQ    bias+80(FP), AX
 	TESTQ   AX, AX
 	JE      biased
 	VMOVUPS (AX), Y6
@@ -564,7 +573,7 @@ finish:
 
 biased:
 	// ReLU
-	MOVQ   flags+88(FP), AX
+	MOVQ   flags+96(FP), AX
 	TESTQ  $0x00000002, AX
 	JE     clamped
 	VXORPS Y6, Y6, Y6
@@ -577,12 +586,12 @@ biased:
 
 clamped:
 	// Mask
-	MOVQ    mask+80(FP), AX
+	MOVQ    mask+88(FP), AX
 	TESTQ   AX, AX
 	JE      masked
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VXORPS  Y6, Y6, Y6
 	VMOVUPS (AX), Y7
 	VCMPPS  $0x16, Y6, Y7, Y7
@@ -611,10 +620,10 @@ clamped:
 
 masked:
 	// Store
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	CMPQ    DX, $0x01
@@ -632,21 +641,21 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+// func tile3x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 // Requires: AVX, FMA3
-TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-96
+TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-104
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 
 	// Begin with dst
-	MOVQ    flags+88(FP), AX
+	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS (AX), Y0
 	CMPQ    DX, $0x01
 	JE      begun
@@ -695,12 +704,15 @@ step:
 	ADDQ         SI, DX
 	ADDQ         SI, BX
 	ADDQ         SI, CX
+	MOVQ         panelSkip+48(FP), SI
+	SHLQ         $0x02, SI
+	ADDQ         SI, AX
 	DECQ         taps+24(FP)
 	JNE          tap
 
 finish:
 	// Bias
-	MOVQ    bias+72(FP), AX
+	MOVQ    bias+80(FP), AX
 	TESTQ   AX, AX
 	JE      biased
 	VMOVUPS (AX), Y3
@@ -710,7 +722,7 @@ finish:
 
 biased:
 	// ReLU
-	MOVQ   flags+88(FP), AX
+	MOVQ   flags+96(FP), AX
 	TESTQ  $0x00000002, AX
 	JE     clamped
 	VXORPS Y3, Y3, Y3
@@ -720,12 +732,12 @@ biased:
 
 clamped:
 	// Mask
-	MOVQ    mask+80(FP), AX
+	MOVQ    mask+88(FP), AX
 	TESTQ   AX, AX
 	JE      masked
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VXORPS  Y3, Y3, Y3
 	VMOVUPS (AX), Y4
 	VCMPPS  $0x16, Y3, Y4, Y4
@@ -745,10 +757,10 @@ clamped:
 
 masked:
 	// Store
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS Y0, (AX)
 	CMPQ    DX, $0x01
 	JE      stored
@@ -1548,9 +1560,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+// func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 // Requires: AVX, AVX512F
-TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-104
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -1577,13 +1589,13 @@ TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD Z23, Z23, Z23
 
 	// Begin with dst
-	MOVQ    flags+88(FP), AX
+	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	CMPQ    DX, $0x01
@@ -1738,12 +1750,15 @@ step:
 	ADDQ         R15, R13
 	ADDQ         R15, R14
 	ADDQ         R15, CX
+	MOVQ         panelSkip+48(FP), R15
+	SHLQ         $0x02, R15
+	ADDQ         R15, AX
 	DECQ         taps+24(FP)
 	JNE          tap
 
 finish:
 	// Bias
-	MOVQ    bias+72(FP), AX
+	MOVQ    bias+80(FP), AX
 	TESTQ   AX, AX
 	JE      biased
 	VMOVUPS (AX), Z24
@@ -1775,7 +1790,7 @@ finish:
 
 biased:
 	// ReLU
-	MOVQ   flags+88(FP), AX
+	MOVQ   flags+96(FP), AX
 	TESTQ  $0x00000002, AX
 	JE     clamped
 	VPXORD Z27, Z27, Z27
@@ -1806,12 +1821,12 @@ biased:
 
 clamped:
 	// Mask
-	MOVQ      mask+80(FP), AX
+	MOVQ      mask+88(FP), AX
 	TESTQ     AX, AX
 	JE        masked
-	MOVQ      dstStride+56(FP), CX
+	MOVQ      dstStride+64(FP), CX
 	SHLQ      $0x02, CX
-	MOVQ      rows+64(FP), DX
+	MOVQ      rows+72(FP), DX
 	VPXORD    Z28, Z28, Z28
 	VMOVUPS   (AX), Z24
 	VCMPPS    $0x16, Z28, Z24, K1
@@ -1921,10 +1936,10 @@ clamped:
 
 masked:
 	// Store
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	CMPQ    DX, $0x01
@@ -1987,9 +2002,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile12x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+// func tile12x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 // Requires: AVX, AVX512F
-TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-104
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2004,13 +2019,13 @@ TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-96
 	VPXORD Z11, Z11, Z11
 
 	// Begin with dst
-	MOVQ    flags+88(FP), AX
+	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS (AX), Z0
 	CMPQ    DX, $0x01
 	JE      begun
@@ -2140,12 +2155,15 @@ step:
 	ADDQ         R15, R13
 	ADDQ         R15, R14
 	ADDQ         R15, CX
+	MOVQ         panelSkip+48(FP), R15
+	SHLQ         $0x02, R15
+	ADDQ         R15, AX
 	DECQ         taps+24(FP)
 	JNE          tap
 
 finish:
 	// Bias
-	MOVQ    bias+72(FP), AX
+	MOVQ    bias+80(FP), AX
 	TESTQ   AX, AX
 	JE      biased
 	VMOVUPS (AX), Z12
@@ -2164,7 +2182,7 @@ finish:
 
 biased:
 	// ReLU
-	MOVQ   flags+88(FP), AX
+	MOVQ   flags+96(FP), AX
 	TESTQ  $0x00000002, AX
 	JE     clamped
 	VPXORD Z14, Z14, Z14
@@ -2183,12 +2201,12 @@ biased:
 
 clamped:
 	// Mask
-	MOVQ      mask+80(FP), AX
+	MOVQ      mask+88(FP), AX
 	TESTQ     AX, AX
 	JE        masked
-	MOVQ      dstStride+56(FP), CX
+	MOVQ      dstStride+64(FP), CX
 	SHLQ      $0x02, CX
-	MOVQ      rows+64(FP), DX
+	MOVQ      rows+72(FP), DX
 	VPXORD    Z15, Z15, Z15
 	VMOVUPS   (AX), Z12
 	VCMPPS    $0x16, Z15, Z12, K1
@@ -2262,10 +2280,10 @@ clamped:
 
 masked:
 	// Store
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS Z0, (AX)
 	CMPQ    DX, $0x01
 	JE      stored
@@ -2316,9 +2334,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile8x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+// func tile8x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 // Requires: AVX, AVX512F
-TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-104
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2337,13 +2355,13 @@ TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD Z15, Z15, Z15
 
 	// Begin with dst
-	MOVQ    flags+88(FP), AX
+	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	CMPQ    DX, $0x01
@@ -2454,12 +2472,15 @@ step:
 	ADDQ         R11, R9
 	ADDQ         R11, R10
 	ADDQ         R11, CX
+	MOVQ         panelSkip+48(FP), R11
+	SHLQ         $0x02, R11
+	ADDQ         R11, AX
 	DECQ         taps+24(FP)
 	JNE          tap
 
 finish:
 	// Bias
-	MOVQ    bias+72(FP), AX
+	MOVQ    bias+80(FP), AX
 	TESTQ   AX, AX
 	JE      biased
 	VMOVUPS (AX), Z16
@@ -2483,7 +2504,7 @@ finish:
 
 biased:
 	// ReLU
-	MOVQ   flags+88(FP), AX
+	MOVQ   flags+96(FP), AX
 	TESTQ  $0x00000002, AX
 	JE     clamped
 	VPXORD Z19, Z19, Z19
@@ -2506,12 +2527,12 @@ biased:
 
 clamped:
 	// Mask
-	MOVQ      mask+80(FP), AX
+	MOVQ      mask+88(FP), AX
 	TESTQ     AX, AX
 	JE        masked
-	MOVQ      dstStride+56(FP), CX
+	MOVQ      dstStride+64(FP), CX
 	SHLQ      $0x02, CX
-	MOVQ      rows+64(FP), DX
+	MOVQ      rows+72(FP), DX
 	VPXORD    Z20, Z20, Z20
 	VMOVUPS   (AX), Z16
 	VCMPPS    $0x16, Z20, Z16, K1
@@ -2585,10 +2606,10 @@ clamped:
 
 masked:
 	// Store
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	CMPQ    DX, $0x01
@@ -2631,9 +2652,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile8x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+// func tile8x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 // Requires: AVX, AVX512F
-TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-104
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2644,13 +2665,13 @@ TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-96
 	VPXORD Z7, Z7, Z7
 
 	// Begin with dst
-	MOVQ    flags+88(FP), AX
+	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS (AX), Z0
 	CMPQ    DX, $0x01
 	JE      begun
@@ -2744,12 +2765,15 @@ step:
 	ADDQ         R11, R9
 	ADDQ         R11, R10
 	ADDQ         R11, CX
+	MOVQ         panelSkip+48(FP), R11
+	SHLQ         $0x02, R11
+	ADDQ         R11, AX
 	DECQ         taps+24(FP)
 	JNE          tap
 
 finish:
 	// Bias
-	MOVQ    bias+72(FP), AX
+	MOVQ    bias+80(FP), AX
 	TESTQ   AX, AX
 	JE      biased
 	VMOVUPS (AX), Z8
@@ -2764,7 +2788,7 @@ finish:
 
 biased:
 	// ReLU
-	MOVQ   flags+88(FP), AX
+	MOVQ   flags+96(FP), AX
 	TESTQ  $0x00000002, AX
 	JE     clamped
 	VPXORD Z10, Z10, Z10
@@ -2779,12 +2803,12 @@ biased:
 
 clamped:
 	// Mask
-	MOVQ      mask+80(FP), AX
+	MOVQ      mask+88(FP), AX
 	TESTQ     AX, AX
 	JE        masked
-	MOVQ      dstStride+56(FP), CX
+	MOVQ      dstStride+64(FP), CX
 	SHLQ      $0x02, CX
-	MOVQ      rows+64(FP), DX
+	MOVQ      rows+72(FP), DX
 	VPXORD    Z11, Z11, Z11
 	VMOVUPS   (AX), Z8
 	VCMPPS    $0x16, Z11, Z8, K1
@@ -2834,10 +2858,10 @@ clamped:
 
 masked:
 	// Store
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS Z0, (AX)
 	CMPQ    DX, $0x01
 	JE      stored
@@ -2872,9 +2896,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+// func tile4x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 // Requires: AVX, AVX512F
-TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-104
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2885,13 +2909,13 @@ TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD Z7, Z7, Z7
 
 	// Begin with dst
-	MOVQ    flags+88(FP), AX
+	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	CMPQ    DX, $0x01
@@ -2958,12 +2982,15 @@ step:
 	ADDQ         DI, BX
 	ADDQ         DI, SI
 	ADDQ         DI, CX
+	MOVQ         panelSkip+48(FP), DI
+	SHLQ         $0x02, DI
+	ADDQ         DI, AX
 	DECQ         taps+24(FP)
 	JNE          tap
 
 finish:
 	// Bias
-	MOVQ    bias+72(FP), AX
+	MOVQ    bias+80(FP), AX
 	TESTQ   AX, AX
 	JE      biased
 	VMOVUPS (AX), Z8
@@ -2979,7 +3006,7 @@ finish:
 
 biased:
 	// ReLU
-	MOVQ   flags+88(FP), AX
+	MOVQ   flags+96(FP), AX
 	TESTQ  $0x00000002, AX
 	JE     clamped
 	VPXORD Z11, Z11, Z11
@@ -2994,12 +3021,12 @@ biased:
 
 clamped:
 	// Mask
-	MOVQ      mask+80(FP), AX
+	MOVQ      mask+88(FP), AX
 	TESTQ     AX, AX
 	JE        masked
-	MOVQ      dstStride+56(FP), CX
+	MOVQ      dstStride+64(FP), CX
 	SHLQ      $0x02, CX
-	MOVQ      rows+64(FP), DX
+	MOVQ      rows+72(FP), DX
 	VPXORD    Z12, Z12, Z12
 	VMOVUPS   (AX), Z8
 	VCMPPS    $0x16, Z12, Z8, K1
@@ -3037,10 +3064,10 @@ clamped:
 
 masked:
 	// Store
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	CMPQ    DX, $0x01
@@ -3063,22 +3090,22 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
+// func tile4x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 // Requires: AVX, AVX512F
-TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-104
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 
 	// Begin with dst
-	MOVQ    flags+88(FP), AX
+	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS (AX), Z0
 	CMPQ    DX, $0x01
 	JE      begun
@@ -3136,12 +3163,15 @@ step:
 	ADDQ         DI, BX
 	ADDQ         DI, SI
 	ADDQ         DI, CX
+	MOVQ         panelSkip+48(FP), DI
+	SHLQ         $0x02, DI
+	ADDQ         DI, AX
 	DECQ         taps+24(FP)
 	JNE          tap
 
 finish:
 	// Bias
-	MOVQ    bias+72(FP), AX
+	MOVQ    bias+80(FP), AX
 	TESTQ   AX, AX
 	JE      biased
 	VMOVUPS (AX), Z4
@@ -3152,7 +3182,7 @@ finish:
 
 biased:
 	// ReLU
-	MOVQ   flags+88(FP), AX
+	MOVQ   flags+96(FP), AX
 	TESTQ  $0x00000002, AX
 	JE     clamped
 	VPXORD Z6, Z6, Z6
@@ -3163,12 +3193,12 @@ biased:
 
 clamped:
 	// Mask
-	MOVQ      mask+80(FP), AX
+	MOVQ      mask+88(FP), AX
 	TESTQ     AX, AX
 	JE        masked
-	MOVQ      dstStride+56(FP), CX
+	MOVQ      dstStride+64(FP), CX
 	SHLQ      $0x02, CX
-	MOVQ      rows+64(FP), DX
+	MOVQ      rows+72(FP), DX
 	VPXORD    Z7, Z7, Z7
 	VMOVUPS   (AX), Z4
 	VCMPPS    $0x16, Z7, Z4, K1
@@ -3194,10 +3224,10 @@ clamped:
 
 masked:
 	// Store
-	MOVQ    dst+48(FP), AX
-	MOVQ    dstStride+56(FP), CX
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
-	MOVQ    rows+64(FP), DX
+	MOVQ    rows+72(FP), DX
 	VMOVUPS Z0, (AX)
 	CMPQ    DX, $0x01
 	JE      stored

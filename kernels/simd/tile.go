@@ -8,7 +8,7 @@ const MaxTileRows = 12
 // Tile is one call of the innermost loop of a correlation: Rows × width outputs, all their taps.
 //
 //	v = (Dst[i][j] if Load, else 0) + sum over t < Taps, c < Depth of
-//	    A[Offsets[i] + t·TapStride + c] · Panel[(t·Depth + c)·width + j]
+//	    A[Offsets[i] + t·TapStride + c] · Panel[(t·Depth + c)·width + t·PanelSkip + j]
 //	v = v (+ Bias[j]), max(v, 0) if ReLU, 0 where Mask[i][j] <= 0
 //	Dst[i][j] = v
 //
@@ -22,6 +22,7 @@ type Tile struct {
 	Depth     int
 	TapStride int
 	Panel     []float32
+	PanelSkip int // values of the panel to skip after each tap
 	Dst       []float32
 	DstStride int
 	Rows      int       // rows to store, at least 1
@@ -39,7 +40,7 @@ func (t *Tile) check(rows, width int) {
 		panic(fmt.Sprintf("simd: tile of %d rows and %d offsets, for %d", t.Rows, len(t.Offsets), rows))
 	case last > len(t.Dst) || t.Mask != nil && last > len(t.Mask) || t.Bias != nil && width > len(t.Bias):
 		panic(fmt.Sprintf("simd: tile of %d×%d, stride %d, in %d outputs, %d mask, %d bias", t.Rows, width, t.DstStride, len(t.Dst), len(t.Mask), len(t.Bias)))
-	case t.Taps*t.Depth*width > len(t.Panel):
+	case t.Taps > 0 && (t.PanelSkip < 0 || t.Taps*t.Depth*width+(t.Taps-1)*t.PanelSkip > len(t.Panel)):
 		panic(fmt.Sprintf("simd: panel of %d for %d taps of %d×%d", len(t.Panel), t.Taps, t.Depth, width))
 	}
 	if t.Taps < 1 || t.Depth < 1 {

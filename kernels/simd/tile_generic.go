@@ -31,8 +31,8 @@ func tilePair(t *Tile, offset0, offset1 int, row0, row1 *[genericWidth]float32) 
 	}
 	s00, s01, s02, s03 := row0[0], row0[1], row0[2], row0[3]
 	s10, s11, s12, s13 := row1[0], row1[1], row1[2], row1[3]
-	panel := t.Panel
 	for tap := range t.Taps {
+		panel := t.Panel[tap*(t.Depth*genericWidth+t.PanelSkip):]
 		a0 := t.A[offset0+tap*t.TapStride:][:t.Depth]
 		a1 := t.A[offset1+tap*t.TapStride:][:t.Depth]
 		for c, v0 := range a0 {

@@ -33,6 +33,7 @@ type tileCase struct {
 	load, relu       bool
 	biased, masked   bool
 	slack, tapStride int
+	skip             int
 }
 
 func (c tileCase) String() string {
@@ -46,7 +47,7 @@ func tileCases(rows int) []tileCase {
 		{taps: 1, depth: 700, rows: rows, load: true, masked: true},
 	}
 	for n := 1; n <= rows; n++ {
-		cases = append(cases, tileCase{taps: 2, depth: 3, rows: n, load: n%2 == 0, masked: n%3 == 0, biased: n%4 < 2, relu: n%5 < 2, slack: n, tapStride: 5})
+		cases = append(cases, tileCase{taps: 2, depth: 3, rows: n, load: n%2 == 0, masked: n%3 == 0, biased: n%4 < 2, relu: n%5 < 2, slack: n, tapStride: 5, skip: 7 * (n % 2)})
 	}
 	return cases
 }
@@ -56,7 +57,7 @@ func (c tileCase) build(t testing.TB, r *rand.Rand, rows, width int) Tile {
 	span := max(c.taps-1, 0)*c.tapStride + c.depth
 	tile := Tile{
 		A: random(t, r, span+2*rows), Offsets: make([]int, rows), Taps: c.taps, Depth: c.depth, TapStride: c.tapStride,
-		Panel: random(t, r, c.taps*c.depth*width), DstStride: width + c.slack, Rows: c.rows, Load: c.load, ReLU: c.relu,
+		Panel: random(t, r, c.taps*c.depth*width+max(0, c.taps-1)*c.skip), PanelSkip: c.skip, DstStride: width + c.slack, Rows: c.rows, Load: c.load, ReLU: c.relu,
 	}
 	for i := range tile.Offsets {
 		tile.Offsets[i] = 2 * (rows - i)
@@ -80,7 +81,7 @@ func (c tileCase) want(tile *Tile, before []float32, i, j, width int) (v, bound 
 	}
 	for tap := range c.taps {
 		for d := range c.depth {
-			add(float64(tile.A[tile.Offsets[i]+tap*tile.TapStride+d]) * float64(tile.Panel[(tap*c.depth+d)*width+j]))
+			add(float64(tile.A[tile.Offsets[i]+tap*tile.TapStride+d]) * float64(tile.Panel[(tap*c.depth+d)*width+tap*c.skip+j]))
 		}
 	}
 	if tile.Bias != nil {

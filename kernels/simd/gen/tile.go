@@ -20,7 +20,7 @@ const notLessEqual = 0x16
 // pointers stay in registers for the whole of a tap and share one index, which counts up to 0.
 func tile(v vectors, rows, columns int) {
 	TEXT(label("tile%dx%d%s", rows, columns*v.lanes, v.name), NOSPLIT,
-		"func(a *float32, offsets *int, panel *float32, taps, depth, tapStride int, dst *float32, dstStride, rows int, bias, mask *float32, flags int)")
+		"func(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int)")
 	Pragma("noescape")
 	acc := v.grid(rows, columns)
 	v.zeroGrid(acc)
@@ -63,6 +63,7 @@ func tile(v vectors, rows, columns int) {
 	for i := range pointers {
 		ADDQ(stride, pointers[i])
 	}
+	ADDQ(loadBytes("panelSkip"), panel)
 	DECQ(param("taps"))
 	JNE(LabelRef("tap"))
 

@@ -1,0 +1,53 @@
+package conv
+
+// multiply runs the tile of a worker, whose operands are set, for the channels from column on. Row i goes
+// to out[at + i·stride]. The last call for an output adds the bias, clamps and masks.
+func (c *CPU) multiply(k *correlation, s *scratch, at, stride, column, width int, last bool) {
+	t := &s.tile
+	if column+width > k.width {
+		c.multiplyEdge(k, s, at, stride, column, width, last)
+		return
+	}
+	t.Dst, t.DstStride = k.out[at:], stride
+	t.ReLU = last && k.relu
+	if last && k.bias != nil {
+		t.Bias = k.bias[column:]
+	}
+	if last && k.mask != nil {
+		t.Mask = k.mask[at:]
+	}
+	c.level.Multiply(t, width)
+}
+
+// multiplyEdge is multiply for a last panel that is wider than the channels left: the tile is computed
+// aside and finished by the rules of simd.Tile.
+func (c *CPU) multiplyEdge(k *correlation, s *scratch, at, stride, column, width int, last bool) {
+	t := &s.tile
+	s.edge = grow(s.edge, k.plan.rows*width)
+	t.Dst, t.DstStride = s.edge, width
+	if t.Load {
+		c.level.CopyRows(s.edge, width, k.out[at:], stride, t.Rows, k.width-column)
+	}
+	c.level.Multiply(t, width)
+	for i := range t.Rows {
+		k.finish(s.edge[i*width:], at+i*stride, column, last)
+	}
+}
+
+// finish stores what is left of one row of a cut-off tile.
+func (k *correlation) finish(sums []float32, at, column int, last bool) {
+	dst := k.out[at : at+k.width-column]
+	for j := range dst {
+		v := sums[j]
+		if last && k.bias != nil {
+			v += k.bias[column+j]
+		}
+		if last && k.relu && v < 0 {
+			v = 0
+		}
+		if last && k.mask != nil && k.mask[at+j] <= 0 {
+			v = 0
+		}
+		dst[j] = v
+	}
+}
