@@ -181,7 +181,10 @@ func parseArray(path string, object map[string]any) (Array, error) {
 	shape, _ := object["shape"].([]any)
 	size := 1
 	for _, d := range shape {
-		n, _ := d.(float64)
+		n, ok := d.(float64)
+		if !ok || n < 0 || n > 1e9 {
+			return a, fmt.Errorf("%s: %v is not a dimension", path, d)
+		}
 		a.Shape = append(a.Shape, int(n))
 		size *= int(n)
 	}
