@@ -113,3 +113,18 @@ func TestResume_KilledDuringValidationValidatesAgain(t *testing.T) {
 		t.Errorf("%d validations, best %+v, unbroken %+v", evaluations, got.Best, want.Best)
 	}
 }
+
+func TestRun_NewBestIsSavedBeforeTheNextStep(t *testing.T) {
+	r := validating(t)
+	r.config.EvaluateEpochs, r.config.EvaluateSteps, r.config.MaxSteps = 0, 3, 4
+	best, last := filepath.Join(r.directory, BestName), filepath.Join(r.directory, LastName)
+	r.observers = []Observer{{Step: func(e StepDone) {
+		for _, path := range []string{best, last} {
+			c, err := ReadCheckpoint(path)
+			if e.Step == 4 && (err != nil || c.Position.Step != 3 || len(c.Best) != 1 || c.Best[0].Step != 3) {
+				t.Errorf("%s at step 4: %+v, %v", path, c, err)
+			}
+		}
+	}}}
+	run(t, r.trainer(t))
+}

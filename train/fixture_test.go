@@ -95,7 +95,7 @@ func descend(t *testing.T, net *model.Net, plan *model.Plan, c Config, steps int
 	if err != nil {
 		t.Fatal(err)
 	}
-	trainer := &Trainer{Options: Options{Config: c, Net: net}, optimizer: o, schedule: NewSchedule(c, steps), losses: map[int]*dense.Dense{}}
+	trainer := &Trainer{Options: Options{Config: c, Net: net, Stage: 1}, optimizer: o, schedule: NewSchedule(c, steps), losses: map[int]*dense.Dense{}}
 	t.Cleanup(func() { check(t, o.close()) })
 	var losses []float32
 	for step := range steps + 1 {

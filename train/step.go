@@ -175,10 +175,13 @@ func (t *Trainer) update(e *StepDone) error {
 	return nil
 }
 
+// dropoutPurpose keeps the masks of the stages apart.
+var dropoutPurpose = [...]string{"train/dropout/stage1", "train/dropout/stage2"}
+
 // dropoutSeed changes with the epoch, and the masks within it with the keys of the batch; a batch
 // that comes at every step gets another mask each time.
 func (t *Trainer) dropoutSeed() uint64 {
-	seed := rng.Derive(t.Config.Seed, "train/dropout")
+	seed := rng.Derive(t.Config.Seed, dropoutPurpose[t.Stage-1])
 	if t.Config.Overfit {
 		return seed + uint64(t.at.Step)
 	}

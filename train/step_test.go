@@ -29,6 +29,7 @@ func TestStep_AllocatesNothingOnceShapesAreKnown(t *testing.T) {
 			r.observers = []Observer{{Step: func(StepDone) {}}}
 			trainer := r.trainer(t)
 			check(t, trainer.fetch(t.Context()))
+			trainer.epoch.Close() // its workers allocate too
 			step := func() {
 				e := StepDone{Step: 1}
 				if err := trainer.learn(trainer.held, &e); err != nil {
@@ -207,5 +208,55 @@ func TestRun_CancelledBeforeItStartsSavesNothingNew(t *testing.T) {
 	c, err := ReadCheckpoint(filepath.Join(r.directory, LastName))
 	if err != nil || c.Position.Step != 0 {
 		t.Errorf("checkpoint %+v, %v", c, err)
+	}
+}
+
+func TestStep_ClippingLimitsTheNormOfTheUpdate(t *testing.T) {
+	const limit = .01
+	r := newRig()
+	r.config = sgd(r.config)
+	r.config.Momentum, r.config.WeightDecay, r.config.LearningRate, r.config.WarmupSteps, r.config.ClipNorm = 0, 0, 1, 0, limit
+	r.config.MaxSteps = 1
+	var norm float64
+	r.observers = []Observer{{Step: func(e StepDone) { norm = e.GradNorm }}}
+	trainer := r.trainer(t)
+	before := weights(t, trainer.Net)
+	run(t, trainer)
+	sum := 0.0
+	for name, after := range weights(t, trainer.Net) {
+		for i, w := range after {
+			d := float64(w) - float64(before[name][i])
+			sum += d * d
+		}
+	}
+	if got := math.Sqrt(sum); !(norm > 10*limit) || math.Abs(got-limit) > 1e-4*limit {
+		t.Errorf("gradient of norm %v, limit %v: the weights moved by %v", norm, limit, got)
+	}
+}
+
+func TestTrainer_EveryEpochAndStageHasItsOwnOrderAndMasks(t *testing.T) {
+	r := newRig()
+	orders, seeds := map[string]bool{}, map[uint64]bool{}
+	for _, stage := range []int{1, 2} {
+		o := r.options(t)
+		o.Stage = stage
+		trainer := newTrainer(t, o)
+		for epoch := 1; epoch <= 3; epoch++ {
+			trainer.at.Epoch = epoch
+			check(t, trainer.fetch(t.Context()))
+			orders[strings.Join(trainer.held[0].IDs, " ")] = true
+			seeds[trainer.dropoutSeed()] = true
+			trainer.leaveEpoch()
+		}
+	}
+	if len(orders) != 6 || len(seeds) != 6 {
+		t.Errorf("%d orders and %d seeds of masks in 2 stages of 3 epochs", len(orders), len(seeds))
+	}
+	r.config.Overfit = true
+	trainer := r.trainer(t)
+	first := trainer.dropoutSeed()
+	trainer.at.Step++
+	if trainer.dropoutSeed() == first {
+		t.Error("a batch that comes at every step has the same mask each time")
 	}
 }
