@@ -41,7 +41,8 @@ func (b bagging) bags() []int {
 // count is the number of bags.
 func (b bagging) count() int { return len(b.bags()) - 1 }
 
-// operands returns the tensor of offsets, unbound where there is none, and all operands with it.
+// with returns the operand of the offsets, which stays nil on the device where there are none, and all
+// operands of a call.
 func (b bagging) with(operands ...*operand) (bags *operand, all []*operand) {
 	if b.offsets == nil {
 		return &operand{}, operands

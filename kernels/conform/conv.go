@@ -129,7 +129,7 @@ func convFLOPs(g ref.Conv) float64 {
 	return 2 * float64(g.N*g.P()*g.Q()) * float64(g.K) * float64(g.R*g.S*g.C)
 }
 
-// tensors of a convolution, with values.
+// convValues are the contents of a convolution's tensors.
 type convValues struct{ x, w, b, dy []float32 }
 
 func drawConv(g ref.Conv, r *values) convValues {

@@ -65,7 +65,7 @@ func (v *values) parameters(lengths []int) []parameter {
 	return list
 }
 
-// entries binds the parameters; it is called at the first run, when all operands have memory.
+// entries lists the parameters for a call, when all operands have memory.
 func entries(list []parameter) []update.Entry {
 	out := make([]update.Entry, len(list))
 	fillEntries(out, list)
@@ -184,7 +184,7 @@ func notFinite(_ Accuracy, got, _ []float64) error {
 }
 
 func clipCall(r *values, limit float32) *call {
-	list := r.parameters([]int{1, 7, 33, 1000}[:])
+	list := r.parameters([]int{1, 7, 33, 1000})
 	norm := input("norm", []float32{2}, 1)
 	operands := []*operand{norm}
 	for i := range list {
