@@ -70,6 +70,7 @@ func (c *CPU) correlate() {
 		c.packed = grow(c.packed, k.plan.packedLen(k.reduction()))
 		c.workers.Run(k.plan.panels, c.tasks.pack)
 	}
+	c.reserve(k.need())
 	c.workers.Run(blocks, task)
 	c.corr = correlation{} // do not keep the caller's memory alive
 }
@@ -119,6 +120,20 @@ func (pl *plan) cutRows(k *correlation, large bool) {
 		pl.imageBlocks = ceilDiv(k.p, pl.lines)
 	}
 	pl.rowBlocks = ceilDiv(k.n, pl.images) * pl.imageBlocks
+}
+
+// need is the scratch memory of the plan.
+func (k *correlation) need() need {
+	pl := &k.plan
+	cells := pl.images * pl.lines * k.q
+	n := need{offsets: ceilDiv(cells, pl.rows) * pl.rows, edge: pl.rows * pl.wide}
+	if k.padded() {
+		n.slab = pl.images * (pl.lines + k.r - 1) * (k.q + k.s - 1) * k.depth
+	}
+	if pl.private {
+		n.panel = pl.perGroup * pl.wide * min(pl.chunk, k.reduction())
+	}
+	return n
 }
 
 // packedLen is the size of all panels.

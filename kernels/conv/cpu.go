@@ -57,6 +57,20 @@ func grow[T any](s []T, n int) []T {
 	return s[:n]
 }
 
+// need is the scratch memory that each worker must have for an operation, in elements.
+type need struct{ slab, offsets, panel, edge, columns int }
+
+// reserve grows the scratch memory of all workers before they start: which of them takes a block is
+// left to chance.
+func (c *CPU) reserve(n need) {
+	for i := range c.scratch {
+		s := &c.scratch[i]
+		s.slab, s.panel = grow(s.slab, n.slab), grow(s.panel, n.panel)
+		s.offsets = grow(s.offsets, n.offsets)
+		s.edge, s.columns = grow(s.edge, n.edge), grow(s.columns, n.columns)
+	}
+}
+
 // onHost checks that tensors hold float32 in host memory; nil tensors are skipped.
 func onHost(operation string, tensors ...*tensor.Tensor) error {
 	for _, t := range tensors {

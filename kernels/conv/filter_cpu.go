@@ -52,6 +52,11 @@ func (c *CPU) ConvGradFilter(dw, x, dy *tensor.Tensor, p Params) error {
 	if f.parts > 1 {
 		c.partial = grow(c.partial, f.parts*len(f.dw))
 	}
+	cells := f.blockLines * f.g.Q
+	c.reserve(need{
+		panel: cells * f.width, edge: f.rows * f.width,
+		columns: cells * f.rows, slab: (f.g.W + 2*f.g.Pad) * f.g.C,
+	})
 	c.workers.Run(f.parts*f.bands*f.strips, c.tasks.filter)
 	if f.parts > 1 {
 		c.workers.Run(ceilDiv(len(f.dw), joinFloats), c.tasks.filterJoin)
