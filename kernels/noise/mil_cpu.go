@@ -176,7 +176,7 @@ func (c *CPU) NoisyOR(p, o, bags *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	offsets, err := hostOffsets(operation, bags, g.T)
+	offsets, err := tensor.HostOffsets(operation, bags, g.T)
 	if err := firstError(err, onHost(operation, p, o)); err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (c *CPU) NoisyORGrad(do, dp, o, bags *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	offsets, err := hostOffsets(operation, bags, g.T)
+	offsets, err := tensor.HostOffsets(operation, bags, g.T)
 	if err := firstError(err, onHost(operation, do, dp, o)); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ type StepParams struct {
 // overwritten otherwise.
 type StepOutput struct {
 	Loss      *tensor.Tensor // N: loss of each bag, summed over classes, in nats
-	DLogits   *tensor.Tensor // as logits: Scale · dLoss/do_s
+	DLogits   *tensor.Tensor // as logits, in other memory: Scale · dLoss/do_s
 	DO        *tensor.Tensor // N×2×2×K: Scale · dLoss/dO; summed over bags it is the gradient of the bias
 	Prob      *tensor.Tensor // N×K: p(y=1|I)
 	Observed  *tensor.Tensor // N×K: p(z=1|I); equal to Prob without a noise model
@@ -48,7 +48,8 @@ type Ops interface {
 	NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) error
 	// NoisyOR computes p[n,k] = 1 - prod over s of (1 - sigmoid(o_s)): o is T×h×w×K, p is N×K.
 	NoisyOR(p, o, bags *tensor.Tensor) error
-	// NoisyORGrad computes do_s = dp · (1-p) · sigmoid(o_s); do is overwritten.
+	// NoisyORGrad computes do_s = dp · (1-p) · sigmoid(o_s); do is overwritten
+	// and must not be the memory of o.
 	NoisyORGrad(do, dp, o, bags *tensor.Tensor) error
 	// BCE is the baseline without instances: loss[n] = sum over classes of
 	// softplus(o) - z·o, do = Scale·(sigmoid(o) - z); o, z and do are N×K, z in [0, 1]. loss or do may be nil.

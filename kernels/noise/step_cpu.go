@@ -34,7 +34,7 @@ func (c *CPU) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor
 	if err != nil {
 		return err
 	}
-	offsets, err := hostOffsets(operation, bags, g.T)
+	offsets, err := tensor.HostOffsets(operation, bags, g.T)
 	if err := firstError(err,
 		onHost(operation, logits, confidence, labels),
 		onHost(operation, out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior, out.BagLogit)); err != nil {

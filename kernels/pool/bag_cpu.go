@@ -1,8 +1,6 @@
 package pool
 
 import (
-	"fmt"
-
 	"nmn/kernels/tensor"
 )
 
@@ -62,14 +60,9 @@ func (c *CPU) prepare(operation string, g, x, bags *tensor.Tensor, kind Kind) er
 	if err := firstError(err, FitKind(operation, kind)); err != nil {
 		return err
 	}
-	var offsets []int32
-	if bags != nil {
-		if offsets = bags.Int32s(); offsets == nil {
-			return fmt.Errorf("%s: bags %s are not in host memory: %w", operation, bags, tensor.ErrShape)
-		}
-		if err := checkOffsets(operation, offsets, fit.T); err != nil {
-			return err
-		}
+	offsets, err := tensor.HostOffsets(operation, bags, fit.T)
+	if err != nil {
+		return err
 	}
 	c.bag = bagJob{BagGeometry: fit, offsets: offsets, bagOf: c.bag.bagOf}
 	return nil

@@ -51,12 +51,10 @@ func FitBag(operation string, g, x, bags *tensor.Tensor) (BagGeometry, error) {
 	if !isMap(x) || x.Len() == 0 {
 		return BagGeometry{}, fmt.Errorf("%s: maps are %s, want floats T×H×W×D, not empty: %w", operation, x, tensor.ErrShape)
 	}
-	s := BagGeometry{N: x.Dim(0), T: x.Dim(0), H: x.Dim(1), W: x.Dim(2), D: x.Dim(3)}
-	if bags != nil {
-		if bags.DType() != tensor.Int32 || bags.Rank() != 1 || bags.Len() < 2 {
-			return s, fmt.Errorf("%s: bags are %s, want int32 N+1 frame offsets: %w", operation, bags, tensor.ErrShape)
-		}
-		s.N = bags.Len() - 1
+	n, err := tensor.FitBags(operation, bags, x.Dim(0))
+	s := BagGeometry{N: n, T: x.Dim(0), H: x.Dim(1), W: x.Dim(2), D: x.Dim(3)}
+	if err != nil {
+		return s, err
 	}
 	if g == nil || !isFloat(g) || g.Rank() != 2 || g.Dim(0) != s.N || g.Dim(1) != s.D {
 		return s, fmt.Errorf("%s: maps %s in %d bags give vectors %d×%d, not %s: %w",
@@ -77,23 +75,6 @@ func FitKind(operation string, kind Kind) error {
 func FitLike(operation string, gradient, of *tensor.Tensor) error {
 	if gradient == nil || of == nil || !isFloat(gradient) || !tensor.SameShape(gradient, of) {
 		return fmt.Errorf("%s: gradient %s does not have the shape of %s: %w", operation, gradient, of, tensor.ErrShape)
-	}
-	return nil
-}
-
-// checkOffsets checks the frame offsets of bags against T frames: ascending without an empty bag,
-// from 0 to T.
-func checkOffsets(operation string, offsets []int32, frames int) error {
-	last := len(offsets) - 1
-	if offsets[0] != 0 || int(offsets[last]) != frames {
-		return fmt.Errorf("%s: bags reach from frame %d to %d, want 0 to %d: %w",
-			operation, offsets[0], offsets[last], frames, tensor.ErrShape)
-	}
-	for n := range last {
-		if offsets[n+1] <= offsets[n] {
-			return fmt.Errorf("%s: bag %d is empty: its frames are %d to %d: %w",
-				operation, n, offsets[n], offsets[n+1], tensor.ErrShape)
-		}
 	}
 	return nil
 }

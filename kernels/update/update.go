@@ -29,7 +29,7 @@ type Ops interface {
 	// GradNorm writes the Euclidean norm of all gradients (of entries with LR != 0) to norm, one
 	// float32. The order of the sum is fixed. Not finite when any gradient is not.
 	GradNorm(norm *tensor.Tensor, entries []Entry) error
-	// Clip multiplies all gradients by limit/norm where norm > limit.
+	// Clip multiplies all gradients (of entries with LR != 0) by limit/norm where norm > limit.
 	Clip(entries []Entry, norm *tensor.Tensor, limit float32) error
 	// Zero sets a tensor to 0.
 	Zero(t *tensor.Tensor) error
