@@ -155,6 +155,15 @@ func (f *File) failed(name string, err error) error {
 	return fmt.Errorf("%s: cannot read tensor %q: %w", f.label, name, err)
 }
 
+// count is the number of elements of a tensor that memory of this machine can address.
+func (f *File) count(e entry) (int, error) {
+	count := (e.end - e.begin) / int64(e.dtype.Size())
+	if count > math.MaxInt/8 {
+		return 0, fmt.Errorf("%s: tensor %q has %d elements, more than this machine can address", f.label, e.name, count)
+	}
+	return int(count), nil
+}
+
 // Float32 returns the elements, row-major, and the shape of a tensor of type F32, F64 (rounded to
 // the nearest), F16 or BF16.
 func (f *File) Float32(name string) ([]float32, []int, error) {
@@ -165,7 +174,11 @@ func (f *File) Float32(name string) ([]float32, []int, error) {
 	if f32Decoder(e.dtype) == nil {
 		return nil, nil, fmt.Errorf("%s: tensor %q is %s, not floating point", f.label, name, e.dtype)
 	}
-	list := make([]float32, (e.end-e.begin)/int64(e.dtype.Size()))
+	count, err := f.count(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	list := make([]float32, count)
 	return list, slices.Clone(e.shape), f.Float32Into(name, list)
 }
 
@@ -196,8 +209,11 @@ func (f *File) Int64(name string) ([]int64, []int, error) {
 	if decode == nil {
 		return nil, nil, fmt.Errorf("%s: tensor %q is %s, not an integer type", f.label, name, e.dtype)
 	}
-	size := e.dtype.Size()
-	list := make([]int64, (e.end-e.begin)/int64(size))
+	count, err := f.count(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	size, list := e.dtype.Size(), make([]int64, count)
 	err = f.chunks(e, func(at int, b []byte) error {
 		for i := 0; i < len(b)/size; i++ {
 			list[at+i] = decode(b[i*size:])

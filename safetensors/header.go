@@ -93,7 +93,7 @@ func expect(d *json.Decoder, want json.Delim) error {
 
 func parseEntry(d *json.Decoder, name string) (entry, error) {
 	e := entry{name: name}
-	var offsets []int
+	var offsets []int64
 	fields := 0
 	err := object(d, func(key string) (err error) {
 		fields++
@@ -108,7 +108,7 @@ func parseEntry(d *json.Decoder, name string) (entry, error) {
 				return fmt.Errorf("unknown dtype %v", token)
 			}
 		case "shape":
-			e.shape, err = integers(d)
+			e.shape, err = dimensions(d)
 		case "data_offsets":
 			offsets, err = integers(d)
 		default:
@@ -122,7 +122,7 @@ func parseEntry(d *json.Decoder, name string) (entry, error) {
 	if fields != 3 || len(offsets) != 2 {
 		return e, fmt.Errorf("tensor %q: needs dtype, shape and two data_offsets", name)
 	}
-	e.begin, e.end = int64(offsets[0]), int64(offsets[1])
+	e.begin, e.end = offsets[0], offsets[1]
 	size, ok := byteCount(e.dtype, e.shape)
 	switch {
 	case !ok:
@@ -133,23 +133,35 @@ func parseEntry(d *json.Decoder, name string) (entry, error) {
 	return e, nil
 }
 
+// dimensions reads an array of integers that are at least 0 and fit in an int.
+func dimensions(d *json.Decoder) ([]int, error) {
+	list, err := integers(d)
+	shape := make([]int, len(list))
+	for i, n := range list {
+		if shape[i] = int(n); int64(shape[i]) != n && err == nil {
+			err = fmt.Errorf("%d is not a size on this machine", n)
+		}
+	}
+	return shape, err
+}
+
 // integers reads an array of integers that are at least 0.
-func integers(d *json.Decoder) ([]int, error) {
+func integers(d *json.Decoder) ([]int64, error) {
 	if err := expect(d, '['); err != nil {
 		return nil, err
 	}
-	list := []int{}
+	list := []int64{}
 	for d.More() {
 		token, err := d.Token()
 		if err != nil {
 			return nil, err
 		}
 		number, _ := token.(json.Number)
-		n, err := strconv.ParseInt(number.String(), 10, strconv.IntSize)
+		n, err := strconv.ParseInt(number.String(), 10, 64)
 		if err != nil || n < 0 {
 			return nil, fmt.Errorf("%v is not a size", token)
 		}
-		list = append(list, int(n))
+		list = append(list, n)
 	}
 	return list, expect(d, ']')
 }
