@@ -1,7 +1,6 @@
 package train
 
 import (
-	"bytes"
 	"errors"
 	"math"
 	"path/filepath"
@@ -182,68 +181,4 @@ func TestEvaluate_ComparesWithLabelsTruthCountsAndTrueRates(t *testing.T) {
 	if Measure("accuracy", result).Defined() {
 		t.Error("a measure that does not exist is defined")
 	}
-}
-
-func TestRates_RoundTrip(t *testing.T) {
-	v, err := loader.SceneVocabulary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := &eval.Rates{Q01: make([]float64, v.Len()), Q10: make([]float64, v.Len())}
-	for c := range v.Len() {
-		want.Q01[c], want.Q10[c] = float64(c)/64, 1-float64(c)/64
-	}
-	var b bytes.Buffer
-	check(t, WriteRates(&b, v, want))
-	miss, wrong, err := ReadRates(&b, v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for c := range v.Len() {
-		if float64(miss[c]) != want.Q01[c] || float64(wrong[c]) != want.Q10[c] {
-			t.Errorf("class %d: %v and %v, want %v and %v", c, miss[c], wrong[c], want.Q01[c], want.Q10[c])
-		}
-	}
-}
-
-func TestReadRates_ErrorsNameTheLine(t *testing.T) {
-	v, err := loader.SceneVocabulary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for content, want := range map[string]string{
-		"":                                       "header",
-		"word,q10,q01\n":                         `line 1: column 2 is "q10"`,
-		"word,q01,q10\nball,.1,.2\nshed,.1,.2\n": `line 3: "shed" is not in the vocabulary`,
-		"word,q01,q10\nball,.1,.2\nball,.1,.2\n": `line 3 repeats "ball" of line 2`,
-		"word,q01,q10\nball,NaN,.2\n":            `line 2 ("ball"): q01 is "NaN"`,
-		"word,q01,q10\nball,.1,1.01\n":           `q10 is "1.01", want a probability`,
-		"word,q01,q10\nball,.1\n":                "wrong number of fields",
-		"word,q01,q10\nball,.1,.2\n":             `no line for "box"`,
-		"word,q01,q10\nball,,.2\n":               `q01 is ""`,
-	} {
-		if _, _, err := ReadRates(strings.NewReader(content), v); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", content, err, want)
-		}
-	}
-}
-
-func FuzzReadRates(f *testing.F) {
-	v, err := loader.SceneVocabulary()
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add("word,q01,q10\nball,.1,.2\n")
-	f.Add("word,q01,q10\n\"ball\n")
-	f.Fuzz(func(t *testing.T, content string) {
-		miss, wrong, err := ReadRates(strings.NewReader(content), v)
-		if err != nil {
-			return
-		}
-		for c := range miss {
-			if !(miss[c] >= 0 && miss[c] <= 1 && wrong[c] >= 0 && wrong[c] <= 1) {
-				t.Errorf("class %d: %v, %v", c, miss[c], wrong[c])
-			}
-		}
-	})
 }
