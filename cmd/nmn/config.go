@@ -24,6 +24,8 @@ type config struct {
 	Data  dataConfig   `yaml:"data"`
 	Net   netConfig    `yaml:"net"`
 	Train train.Config `yaml:"train"`
+	// Stage1 is a checkpoint of stage 1 that stage 2 starts from; empty trains stage 1 first.
+	Stage1 string `yaml:"stage1"`
 	// Rates is a file of the noise model's rates at the start, for each word, instead of those of
 	// Train.Noise.
 	Rates string    `yaml:"rates"`
@@ -208,32 +210,50 @@ type layers struct {
 	flags  *pflag.FlagSet
 }
 
-// resolve fills c, whose fields the flags point to: preset, then file, then the flags that were given.
-func (c *config) resolve(l layers) error {
+// apply fills c, whose fields the flags point to: preset, then file, then the flags that were given.
+func (l layers) apply(c *config) error {
 	content, err := l.read()
 	if err != nil {
 		return err
 	}
 	given := givenFlags(l.flags)
-	name, size := l.base(content, given)
-	resolved, err := presetConfig(name, size)
+	name, size, captions := l.base(content, given)
+	resolved, err := presetConfig(name, firstNonEmpty(size, sizeQuick))
 	if err != nil {
 		return err
+	}
+	if captions { // noise is injected into data of others only where it is asked for
+		resolved.Data.Set, resolved.Data.Noise = dataCaptions, 0
 	}
 	*c = resolved
 	if err := readConfig(l.file, content, c); err != nil {
 		return err
 	}
-	c.Preset, c.Size, c.Build = name, size, nil
+	c.Preset, c.Size, c.Build = name, firstNonEmpty(size, sizeQuick), nil
 	for _, flag := range given {
 		if err := l.flags.Set(flag.name, flag.value); err != nil {
 			return usageError{err}
 		}
-		if flag.name == "captions" {
-			c.Data.Set = dataCaptions
-		}
 	}
+	c.normalize()
 	return c.validate()
+}
+
+// normalize makes empty lists none: the two mean the same, and files that tell of them should be the
+// same too.
+func (c *config) normalize() {
+	if len(c.Net.Depths) == 0 {
+		c.Net.Depths = nil
+	}
+	if len(c.Net.Widths) == 0 {
+		c.Net.Widths = nil
+	}
+	if len(c.Train.LearningRates) == 0 {
+		c.Train.LearningRates = nil
+	}
+	if len(c.Train.Freeze) == 0 {
+		c.Train.Freeze = nil
+	}
 }
 
 func (l layers) read() ([]byte, error) {
@@ -243,19 +263,21 @@ func (l layers) read() ([]byte, error) {
 	return readConfigFile(l.file)
 }
 
-// base finds the preset and its size: from their flags, else from the file, else by the data.
-func (l layers) base(content []byte, given []givenFlag) (presetName, sizeName) {
+// base finds the preset and its size, empty where nobody names one: from their flags, else from the
+// file, else by the data, which are captions where a file of them is named.
+func (l layers) base(content []byte, given []givenFlag) (name presetName, size sizeName, captions bool) {
 	var file struct {
 		Preset presetName
 		Size   sizeName
 		Data   struct{ Captions string }
 	}
 	_ = yaml.Unmarshal(content, &file) // whatever is wrong with it, readConfig says better
+	captions = file.Data.Captions != "" || slices.ContainsFunc(given, func(g givenFlag) bool { return g.name == "captions" })
 	usual := presetScenes
-	if file.Data.Captions != "" || slices.ContainsFunc(given, func(g givenFlag) bool { return g.name == "captions" }) {
+	if captions {
 		usual = presetPaperCOCO
 	}
-	return firstNonEmpty(l.preset, file.Preset, usual), firstNonEmpty(l.size, file.Size, sizeQuick)
+	return firstNonEmpty(l.preset, file.Preset, usual), firstNonEmpty(l.size, file.Size), captions
 }
 
 func firstNonEmpty[T ~string](values ...T) T {

@@ -119,13 +119,13 @@ func netFlags(cmd *cobra.Command, c *config) {
 	r.file(&n.Weights, "weights", "`file` that the classifier starts from, such as torchvision's VGG16", "safetensors")
 }
 
-func runFlags(cmd *cobra.Command, c *config) {
+func runFlags(cmd *cobra.Command, c *runConfig) {
 	r := under(cmd, "Run")
-	r.string(&c.Run.Device, "device", "`device` that computes: auto, cpu, cuda or cuda:n")
+	r.string(&c.Device, "device", "`device` that computes: auto, cpu, cuda or cuda:n")
 	_ = cmd.RegisterFlagCompletionFunc("device", cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp))
-	r.int(&c.Run.Threads, "threads", "`goroutines` that compute; 0 for one on each processor. Results do not depend on it")
-	r.int(&c.Run.Workers, "workers", "`goroutines` that load pictures. Results do not depend on it")
-	r.int(&c.Run.Prefetch, "prefetch", "`batches` loaded ahead")
+	r.int(&c.Threads, "threads", "`goroutines` that compute; 0 for one on each processor. Results do not depend on it")
+	r.int(&c.Workers, "workers", "`goroutines` that load pictures. Results do not depend on it")
+	r.int(&c.Prefetch, "prefetch", "`batches` loaded ahead")
 }
 
 func trainFlags(cmd *cobra.Command, c *config) {

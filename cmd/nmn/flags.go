@@ -13,7 +13,7 @@ import (
 
 const (
 	roomAnnotation = "nmn_room"
-	otherRoom      = "Other"
+	otherRoom      = "Messages"
 )
 
 // room declares flags of a command under one heading of its help. The value that a variable has

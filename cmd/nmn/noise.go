@@ -36,7 +36,8 @@ and incorrect, for each word.`,
   nmn noise --preset scenes --kind flips --missing 0.3 --incorrect 0.1 --output flips.jsonl`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := c.resolve(layers{s.preset, s.size, s.file, cmd.Flags()}); err != nil {
+			l := layers{s.preset, s.size, s.file, cmd.Flags()}
+			if err := l.apply(&c); err != nil {
 				return err
 			}
 			if s.print {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -32,7 +33,10 @@ func run(ctx context.Context, args []string, t *terminal) int {
 	}
 	code := exitCode(err)
 	line := oneLine(err)
-	if code == exitUsage {
+	switch {
+	case code == exitInterrupted && !errors.Is(err, errInterrupted):
+		line = errInterrupted.Error()
+	case code == exitUsage:
 		line += fmt.Sprintf(" (see '%s --help')", p.path(root))
 	}
 	fmt.Fprintln(t.err, t.paint(t.err, red, "nmn:")+" "+line)
@@ -60,10 +64,11 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
   # train one arm, then look at what it predicts
   nmn train --noise-model fd --noise 0.4 --run-dir runs/fd
   nmn predict runs/fd pictures/`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          refuseArguments,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
+		Args:                       refuseArguments,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetIn(p.in)
 	root.SetOut(p.out)
@@ -72,6 +77,10 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 		p.called = cmd
 		return usageError{err}
 	})
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		_, err := fmt.Fprintf(cmd.ErrOrStderr(), "usage: %s\n", usageLine(cmd))
+		return err
+	})
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(p, cmd) })
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		p.called = cmd
@@ -79,7 +88,7 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 	}
 	p.globalFlags(root)
 	for _, make := range []func(*program) *cobra.Command{
-		newExperiment, newTrain, newVocab, newNoise, newScenes, newFigure3, newVersion,
+		newExperiment, newTrain, newEval, newPredict, newVocab, newNoise, newScenes, newFigure3, newBench, newVersion,
 	} {
 		root.AddCommand(make(p))
 	}

@@ -19,7 +19,6 @@ type trainCommand struct {
 	sources sources
 	runDir  string
 	resume  string
-	stage1  string
 	metrics string
 	dryRun  bool
 	asJSON  bool
@@ -51,11 +50,11 @@ Defaults are those of --preset scenes.`,
 	arm.keep("noise-model")
 	_ = cmd.RegisterFlagCompletionFunc("noise-model", cobra.FixedCompletions([]string{"none", "fi", "fd"}, cobra.ShellCompDirectiveNoFileComp))
 	arm.bool(&t.config.Net.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or")
-	arm.file(&t.stage1, "stage1", "`checkpoint` of stage 1 to start from, instead of training it", "safetensors")
+	arm.file(&t.config.Stage1, "stage1", "`checkpoint` of stage 1 to start from, instead of training it", "safetensors")
 	dataFlags(cmd, &t.config)
 	netFlags(cmd, &t.config)
 	trainFlags(cmd, &t.config)
-	runFlags(cmd, &t.config)
+	runFlags(cmd, &t.config.Run)
 	r := under(cmd, "Run")
 	r.directory(&t.runDir, "run-dir", "`folder` of the run")
 	r.directory(&t.resume, "resume", "`folder` of a run to go on with; its configuration is taken from there")
@@ -101,7 +100,7 @@ func (t *trainCommand) resolve(cmd *cobra.Command) error {
 		}
 		t.runDir, file = t.resume, filepath.Join(t.resume, configName)
 	}
-	return t.config.resolve(layers{t.sources.preset, t.sources.size, file, cmd.Flags()})
+	return layers{t.sources.preset, t.sources.size, file, cmd.Flags()}.apply(&t.config)
 }
 
 // stages trains stage 1 where it is needed, and then the arm.
@@ -110,7 +109,7 @@ func (t *trainCommand) stages(ctx context.Context, s *session) (*outcome, error)
 	if err != nil {
 		return nil, err
 	}
-	from := t.stage1
+	from := t.config.Stage1
 	switch {
 	case arm.Stage == 1 && from != "":
 		return nil, usagef("train: --stage1 is for arms of stage 2; %s trains stage 1", t.config.Arm)

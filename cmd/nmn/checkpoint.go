@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"nmn/text"
+	"nmn/train"
+)
+
+type checkpointName string
+
+const (
+	checkpointLast checkpointName = "last"
+	checkpointBest checkpointName = "best"
+)
+
+func checkpointFlag(r room, v *checkpointName) {
+	enum(r, v, "checkpoint", "of a run folder, the `checkpoint` to take", checkpointLast, checkpointBest)
+}
+
+// findCheckpoint finds the checkpoint that an argument names, a file or a run folder, and the folder
+// that it lies in.
+func findCheckpoint(path string, which checkpointName) (file, folder string, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", "", fmt.Errorf("cannot find the model: %w", err)
+	}
+	if !info.IsDir() {
+		return path, filepath.Dir(path), nil
+	}
+	name := train.LastName
+	if which == checkpointBest {
+		name = train.BestName
+	}
+	file = filepath.Join(path, name)
+	if !exists(file) {
+		return "", "", usagef("%s holds no %s: name a run folder or a checkpoint file", path, name)
+	}
+	return file, path, nil
+}
+
+func completeModels(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// sameClasses checks that a model and data have the same words in the same order.
+func sameClasses(c *train.Checkpoint, v *text.Vocabulary) error {
+	if len(c.Words) != v.Len() {
+		return fmt.Errorf("the model has %d classes, the vocabulary of the data %d: give the vocabulary that it was trained with (--vocab)", len(c.Words), v.Len())
+	}
+	for i, w := range c.Words {
+		if here := v.Word(i).Text; here != w.Text {
+			return fmt.Errorf("class %d of the model is %q, the vocabulary of the data has %q: give the vocabulary that it was trained with (--vocab)", i+1, w.Text, here)
+		}
+	}
+	return nil
+}

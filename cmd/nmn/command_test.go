@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("update", false, "rewrite the golden files")
+
+// called is what a command line gave.
+type called struct {
+	code     int
+	out, err string
+}
+
+// call runs a command line as a shell would, without a terminal.
+func call(t *testing.T, args ...string) called {
+	t.Helper()
+	return callIn(t, t.Context(), args...)
+}
+
+func callIn(t *testing.T, ctx context.Context, args ...string) called {
+	t.Helper()
+	var out, err bytes.Buffer
+	code := run(ctx, args, &terminal{in: strings.NewReader(""), out: &out, err: &err, getenv: func(string) string { return "" }})
+	return called{code, out.String(), err.String()}
+}
+
+// must runs a command line that succeeds, and returns its standard output.
+func must(t *testing.T, args ...string) string {
+	t.Helper()
+	c := call(t, args...)
+	if c.code != exitOK {
+		t.Fatalf("nmn %s: exit code %d: %s", strings.Join(args, " "), c.code, c.err)
+	}
+	return c.out
+}
+
+// tiny makes a command line of training that takes a second.
+func tiny(command string, args ...string) []string {
+	return append([]string{command, "--train-size", "96", "--validation-size", "32", "--test-size", "48", "--epochs", "1",
+		"--width", "0.5", "--threads", "1"}, args...)
+}
+
+// wantUsage checks for exit code 2, one line on standard error and nothing on standard output.
+func wantUsage(t *testing.T, c called, contains ...string) {
+	t.Helper()
+	if c.code != exitUsage {
+		t.Errorf("exit code %d, want %d; %s", c.code, exitUsage, c.err)
+	}
+	if c.out != "" {
+		t.Errorf("standard output %q", c.out)
+	}
+	if strings.Count(c.err, "\n") != 1 || !strings.HasPrefix(c.err, "nmn: ") {
+		t.Errorf("standard error %q, want one line that starts with nmn:", c.err)
+	}
+	for _, part := range contains {
+		if !strings.Contains(c.err, part) {
+			t.Errorf("message %q does not say %q", c.err, part)
+		}
+	}
+}
+
+func readJSON(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %.300s", err, text)
+	}
+	return v
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *rewrite {
+		if err := os.MkdirAll("testdata", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s has changed (go test ./cmd/nmn -update rewrites it); now:\n%s", path, got)
+	}
+}
+
+func TestRoot_HelpIsGolden(t *testing.T) { golden(t, "help.txt", must(t, "--help")) }
+
+func TestRoot_EveryCommandHasExamplesAndRooms(t *testing.T) {
+	root := newRoot(&program{terminal: systemTerminal()})
+	for _, c := range root.Commands() {
+		if c.Example == "" {
+			t.Errorf("%s has no example", c.Name())
+		}
+		for _, r := range rooms(c) {
+			if r.name == otherRoom && len(r.flags.FlagUsages()) > 0 && r.flags.Lookup("help") == nil && r.flags.Lookup("verbose") == nil {
+				t.Errorf("%s has flags without a room:\n%s", c.Name(), r.flags.FlagUsages())
+			}
+		}
+	}
+}
+
+func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"trian"}, "did you mean train"},
+		{[]string{"train", "--no-such-flag"}, "no-such-flag"},
+		{[]string{"train", "--batch-size", "many"}, "batch-size"},
+		{[]string{"train", "--arm", "em"}, "stage1, star, nmn-fi or nmn-fd"},
+		{[]string{"train", "--learning-rate", "-1"}, "learning_rate"},
+		{[]string{"train", "--noise", "1.5"}, "noise"},
+		{[]string{"train", "--preset", "mnist"}, "scenes or paper-coco"},
+		{[]string{"train", "--data", "captions"}, "--captions"},
+		{[]string{"train", "surplus"}, "surplus"},
+		{[]string{"train", "--device", "tpu"}, "tpu"},
+		{[]string{"train", "--multipliers", "head"}, "pattern=factor"},
+		{[]string{"train", "--resume", "x", "--run-dir", "y"}, "--run-dir"},
+		{[]string{"experiment", "--arms", "star,em"}, "em"},
+		{[]string{"experiment", "--size", "quick", "--noise-rates", "2"}, "noise rate"},
+		{[]string{"experiment", "--seeds", ""}, "--seeds"},
+		{[]string{"eval"}, "--scores"},
+		{[]string{"eval", "--scores", "x.csv"}, "--counts"},
+		{[]string{"eval", "--scores", "x.csv", "--counts", "y.csv"}, "--captions-per-bag"},
+		{[]string{"predict", "only-one"}, "predict"},
+		{[]string{"bench"}, "step"},
+		{[]string{"bench", "step", "--batch", "0"}, "--batch"},
+		{[]string{"figure3", "figure.gif"}, ".svg or .png"},
+		{[]string{"--log-level", "loud"}, "loud"},
+	} {
+		t.Run(strings.Join(test.args, " "), func(t *testing.T) { wantUsage(t, call(t, test.args...), test.says) })
+	}
+}
+
+func TestFailure_HasExitCode1AndNoUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{"eval", filepath.Join(t.TempDir(), "nothing")},
+		{"vocab", filepath.Join(t.TempDir(), "nothing.json")},
+		{"train", "--captions", filepath.Join(t.TempDir(), "nothing.json"), "--images", t.TempDir()},
+		{"train", "--device", "cuda"},
+	} {
+		c := call(t, args...)
+		if c.code != exitFailure || strings.Contains(c.err, "--help") || strings.Count(c.err, "\n") != 1 {
+			t.Errorf("%v: exit code %d, %q", args, c.code, c.err)
+		}
+	}
+}
+
+func TestVersion_TellsGoAndSIMDAsJSON(t *testing.T) {
+	v := readJSON(t, must(t, "version", "--json"))
+	if v["go"] == "" || v["simd"] == "" || v["platform"] == "" {
+		t.Errorf("version %v", v)
+	}
+	if text := must(t, "version"); !strings.HasPrefix(text, "nmn ") || strings.Count(text, "\n") != 1 {
+		t.Errorf("version %q", text)
+	}
+}
+
+func TestCompletion_KnowsValuesOfEnums(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"__complete", "train", "--arm", ""}, []string{"stage1", "star", "nmn-fi", "nmn-fd"}},
+		{[]string{"__complete", "train", "--noise-model", ""}, []string{"none", "fi", "fd"}},
+		{[]string{"__complete", "experiment", "--arms", "star,"}, []string{"star,nmn-fd"}},
+		{[]string{"__complete", "train", "--device", ""}, []string{"auto", "cpu", "cuda"}},
+	} {
+		lines := strings.Split(must(t, test.args...), "\n")
+		for _, want := range test.want {
+			found := false
+			for _, line := range lines {
+				found = found || line == want
+			}
+			if !found {
+				t.Errorf("%v: %q is not offered in %q", test.args, want, lines)
+			}
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if script := must(t, "completion", shell); !strings.Contains(script, "nmn") {
+			t.Errorf("%s: %.80q", shell, script)
+		}
+	}
+}
+
+func TestFigure3_WritesSVGAndPNG(t *testing.T) {
+	dir := t.TempDir()
+	svg, png := filepath.Join(dir, "a.svg"), filepath.Join(dir, "b.PNG")
+	if out := must(t, "figure3", svg, png); out != svg+"\n"+png+"\n" {
+		t.Errorf("standard output %q", out)
+	}
+	for file, head := range map[string]string{svg: "<?xml", png: "\x89PNG"} {
+		data, err := os.ReadFile(file)
+		if err != nil || !strings.HasPrefix(string(data), head) {
+			t.Errorf("%s starts with %.8q, %v", file, data, err)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+func writeConfigFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "nmn.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// printed is the configuration that a command line resolves to.
+func printed(t *testing.T, args ...string) config {
+	t.Helper()
+	var c config
+	if err := readConfig("printed", []byte(must(t, append(args, "--print-config")...)), &c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestConfig_LayersInOrder(t *testing.T) {
+	file := writeConfigFile(t, "data:\n  noise: 0.2\n  test_size: 77\ntrain:\n  batch_bags: 8\n  learning_rate: 0.5\n")
+	c := printed(t, "train", "--config", file, "--learning-rate", "0.25")
+	if c.Train.LearningRate != .25 { // flag over file
+		t.Errorf("learning rate %v, want that of the flag", c.Train.LearningRate)
+	}
+	if c.Data.Noise != .2 || c.Data.TestSize != 77 || c.Train.BatchBags != 8 { // file over preset
+		t.Errorf("data %+v, batch %d: want those of the file", c.Data, c.Train.BatchBags)
+	}
+	if c.Train.Optimizer != "adam" || c.Data.TrainSize != 4000 { // preset over defaults
+		t.Errorf("optimizer %q, %d pictures: want those of the preset", c.Train.Optimizer, c.Data.TrainSize)
+	}
+}
+
+func TestConfig_PrintedReadsBackAsItself(t *testing.T) {
+	first := must(t, "train", "--size", "full", "--mil", "--multipliers", "head.*=2,nmn.bias=0.5", "--miss-rate", "0.1,0.2", "--print-config")
+	again := must(t, "train", "--config", writeConfigFile(t, first), "--print-config")
+	if first != again {
+		t.Errorf("not the same:\n%s\nand\n%s", first, again)
+	}
+}
+
+func TestConfig_PresetsAndSizes(t *testing.T) {
+	if c := printed(t, "train", "--size", "full"); c.Data.TrainSize != 16000 || c.Train.Stage1Epochs != 3 {
+		t.Errorf("full: %d pictures, %d epochs", c.Data.TrainSize, c.Train.Stage1Epochs)
+	}
+	c := printed(t, "train", "--captions", "c.json", "--images", "d")
+	if c.Preset != presetPaperCOCO || c.Net.Arch != netVGG16 || c.Data.Set != dataCaptions || c.Train.Optimizer != "sgd" {
+		t.Errorf("captions without preset: %s, %s, %s, %s", c.Preset, c.Net.Arch, c.Data.Set, c.Train.Optimizer)
+	}
+	if c = printed(t, "train", "--preset", "scenes", "--captions", "c.json", "--images", "d"); c.Data.Noise != 0 || c.Net.Arch != netScenes {
+		t.Errorf("noise %v was put into data of others, or the net is %s", c.Data.Noise, c.Net.Arch)
+	}
+	if c = printed(t, "train", "--preset", "scenes", "--captions", "c.json", "--images", "d", "--noise", "0.6"); c.Data.Noise != .6 {
+		t.Errorf("noise %v, want .6", c.Data.Noise)
+	}
+}
+
+func TestConfig_LaterFlagOfOneFieldCounts(t *testing.T) {
+	if c := printed(t, "train", "--epochs", "9", "--stage2-epochs", "2"); c.Train.Stage1Epochs != 9 || c.Train.Stage2Epochs != 2 {
+		t.Errorf("epochs %d and %d, want 9 and 2", c.Train.Stage1Epochs, c.Train.Stage2Epochs)
+	}
+	if c := printed(t, "train", "--stage2-epochs", "2", "--epochs", "9"); c.Train.Stage2Epochs != 9 {
+		t.Errorf("epochs %d, want 9", c.Train.Stage2Epochs)
+	}
+	if c := printed(t, "train", "--noise-model", "none"); c.Arm != armStar {
+		t.Errorf("arm %q, want star", c.Arm)
+	}
+	if c := printed(t, "train", "--noise", "labels.jsonl"); c.Data.NoiseFile != "labels.jsonl" || c.Data.Noise != 0 {
+		t.Errorf("noise %v from %q", c.Data.Noise, c.Data.NoiseFile)
+	}
+}
+
+func TestConfig_FaultsNameFileAndLine(t *testing.T) {
+	for _, test := range []struct{ name, text, says string }{
+		{"unknown key", "data:\n  noise: 0.2\n  noises: 3\n", `nmn.yaml:3: unknown key "noises"`},
+		{"unknown section", "optimiser:\n  x: 1\n", `nmn.yaml:1: unknown key "optimiser"`},
+		{"wrong type", "train:\n  batch_bags: many\n", "nmn.yaml:2: `many` is not a whole number"},
+		{"syntax", "train: [1\n", "nmn.yaml:"},
+		{"repeated key", "size: quick\nsize: full\n", "nmn.yaml:2"},
+		{"two documents", "size: quick\n---\nsize: full\n", "more than one"},
+		{"value out of range", "train:\n  momentum: 2\n", "momentum is 2"},
+		{"value of a choice", "arm: em\n", `arm is "em"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			wantUsage(t, call(t, "train", "--config", writeConfigFile(t, test.text), "--print-config"), test.says)
+		})
+	}
+	wantUsage(t, call(t, "train", "--config", filepath.Join(t.TempDir(), "none.yaml")), "none.yaml")
+}
+
+func TestConfig_EmptyFileChangesNothing(t *testing.T) {
+	if a, b := must(t, "train", "--print-config"), must(t, "train", "--config", writeConfigFile(t, ""), "--print-config"); a != b {
+		t.Errorf("an empty file changed the configuration:\n%s", b)
+	}
+}
+
+func FuzzReadConfig(f *testing.F) {
+	f.Add([]byte("data:\n  noise: 0.2\n"))
+	f.Add([]byte("train:\n  learning_rates:\n  - {pattern: head.*, multiplier: 2}\n"))
+	f.Add([]byte("a: &a [*a]\n"))
+	f.Add([]byte("size: quick\n---\n"))
+	f.Add([]byte("train: {noise: {miss_rate: [.nan]}}\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c := defaultConfig()
+		if err := readConfig("fuzz.yaml", data, &c); err != nil {
+			if exitCode(err) != exitUsage || strings.Contains(oneLine(err), "\n") {
+				t.Errorf("%q is not a mistake in usage on one line", err)
+			}
+			return
+		}
+		if c.validate() != nil {
+			return
+		}
+		written, err := c.yaml()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again config
+		if err := readConfig("again.yaml", written, &again); err != nil {
+			t.Fatalf("%v in\n%s", err, written)
+		}
+		if rewritten, err := yaml.Marshal(again); err != nil || string(rewritten) != string(written) {
+			t.Errorf("not the same when read back: %v\n%s\n%s", err, written, rewritten)
+		}
+	})
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// exported writes a small COCO-shaped data set.
+func exported(t *testing.T, number string) (captions, images, vocabulary string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "scenes")
+	captions = strings.TrimSpace(must(t, "scenes", "--number", number, dir))
+	return captions, filepath.Join(dir, "images"), filepath.Join(dir, "vocabulary.txt")
+}
+
+func TestScenes_RefusesAFilledFolder(t *testing.T) {
+	captions, _, _ := exported(t, "3")
+	wantUsage(t, call(t, "scenes", filepath.Dir(captions)), "not empty")
+	truth, err := os.ReadFile(filepath.Join(filepath.Dir(captions), "truth.csv"))
+	if err != nil || strings.Count(string(truth), "\n") != 4 {
+		t.Errorf("truth.csv: %v, %q", err, truth)
+	}
+}
+
+func TestVocab_CountsWordsOfCaptions(t *testing.T) {
+	captions, _, _ := exported(t, "40")
+	var words []struct {
+		Word, POS string
+		Count     int
+	}
+	if err := json.Unmarshal([]byte(must(t, "vocab", captions, "--json", "--vocab-size", "5")), &words); err != nil {
+		t.Fatal(err)
+	}
+	if len(words) != 5 || words[0].Count < words[4].Count || words[4].Count < 1 {
+		t.Errorf("words %v", words)
+	}
+	file := filepath.Join(t.TempDir(), "vocab.txt")
+	if out := must(t, "vocab", captions, "--output", file); !strings.Contains(out, "words in") {
+		t.Errorf("standard output %q", out)
+	}
+}
+
+func TestNoise_FileGivesTheSameLabelsAsTheRate(t *testing.T) {
+	captions, images, vocabulary := exported(t, "60")
+	data := []string{"--captions", captions, "--images", images, "--vocab", vocabulary}
+	file := filepath.Join(t.TempDir(), "noise.jsonl.gz")
+	statistics := readJSON(t, must(t, append([]string{"noise", "--rate", "0.4", "--seed", "1", "--output", file, "--json"}, data...)...))
+	if q := statistics["mean"].(map[string]any)["q01"].(float64); q < .1 || q > .6 {
+		t.Errorf("%v of the labels are missing", q)
+	}
+	args := append([]string{"train", "--preset", "scenes", "--arm", "stage1", "--epochs", "1", "--width", "0.5", "--json"}, data...)
+	rate := readJSON(t, must(t, append(args, "--noise", "0.4", "--run-dir", filepath.Join(t.TempDir(), "a"))...))
+	fromFile := readJSON(t, must(t, append(args, "--noise", file, "--run-dir", filepath.Join(t.TempDir(), "b"))...))
+	if rate["loss"] != fromFile["loss"] || rate["noise"] != fromFile["noise"] {
+		t.Errorf("loss %v and %v, noise %v and %v", rate["loss"], fromFile["loss"], rate["noise"], fromFile["noise"])
+	}
+}
+
+func TestTrain_OnCaptionsWithValidationFile(t *testing.T) {
+	captions, images, _ := exported(t, "48")
+	valCaptions, valImages, _ := exported(t, "20")
+	dir := filepath.Join(t.TempDir(), "run")
+	must(t, "train", "--preset", "scenes", "--captions", captions, "--images", images, "--val-captions", valCaptions, "--val-images", valImages,
+		"--vocab-size", "30", "--arm", "nmn-fd", "--epochs", "1", "--width", "0.5", "--run-dir", dir)
+	o, err := readOutcome(dir)
+	if err != nil || o.Split != "test" || o.Evaluation.Bags != 10 || o.Evaluation.Classes != 30 {
+		t.Errorf("outcome %+v, %v; want 30 words on half of the 20 validation pictures", o, err)
+	}
+	must(t, "eval", dir, "--split", "validation")
+}
+
+func TestTrain_BadSamplesUpToALimit(t *testing.T) {
+	captions, images, vocabulary := exported(t, "40")
+	pictures, err := filepath.Glob(filepath.Join(images, "*.jpg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(pictures[3], []byte("\xff\xd8\xff broken"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(pictures[7]); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"train", "--preset", "scenes", "--captions", captions, "--images", images, "--vocab", vocabulary, "--arm", "stage1",
+		"--epochs", "1", "--width", "0.5", "--validation-share", "0", "--test-share", "0", "--run-dir"}
+	if c := call(t, append(args, filepath.Join(t.TempDir(), "a"))...); c.code != exitFailure || !strings.Contains(c.err, filepath.Base(pictures[7])) {
+		t.Errorf("a missing picture: exit code %d, %q", c.code, c.err)
+	}
+	c := call(t, append(args, filepath.Join(t.TempDir(), "b"), "--max-bad-samples", "2")...)
+	if c.code != exitOK || !strings.Contains(c.out, "on the train split") {
+		t.Errorf("exit code %d, %s %s", c.code, c.err, c.out)
+	}
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"nmn/eval"
+	"nmn/report"
+	"nmn/train"
+)
+
+// evalCommand are the flags of nmn eval.
+type evalCommand struct {
+	config     config
+	sources    sources
+	scores     scoreFiles
+	options    eval.Options
+	checkpoint checkpointName
+	split      string
+	words      int
+	format     report.Format
+	asJSON     bool
+}
+
+func newEval(p *program) *cobra.Command {
+	e := evalCommand{config: defaultConfig(), options: eval.Options{Threshold: .5, TopK: 3}, checkpoint: checkpointLast,
+		split: "test", format: report.Text}
+	cmd := &cobra.Command{
+		Use:   "eval [MODEL]",
+		Short: "Evaluate a model, or the scores of any program",
+		Long: `Evaluate MODEL, a run folder or a checkpoint, on a split of its data; the configuration
+is that of the run folder, with flags over it. Or evaluate the scores of any program: a
+.csv or .npy file with a row for each picture and a column for each word (a .csv has the
+words in its header, and may name the pictures in a column "id"), against caption
+counts, labels or true labels in files of the same form.`,
+		Example: `  nmn eval runs/fd
+  nmn eval runs/fd --split train --format markdown
+  nmn eval --scores scores.csv --counts counts.csv --captions-per-bag 5 --vocab vocab.txt
+  nmn eval --scores logits.npy --logits --labels labels.npy --json`,
+		Args:              arguments(p, cobra.MaximumNArgs(1)),
+		ValidArgsFunction: completeModels,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			result, err := e.evaluate(cmd, p, args)
+			if err != nil || result == nil {
+				return err
+			}
+			return e.show(p, result)
+		},
+	}
+	e.flags(cmd)
+	return cmd
+}
+
+func (e *evalCommand) flags(cmd *cobra.Command) {
+	model := under(cmd, "Model")
+	checkpointFlag(model, &e.checkpoint)
+	enum(model, &e.split, "split", "`split` of the data", "train", "validation", "test")
+	files := under(cmd, "Scores")
+	files.file(&e.scores.scores, "scores", "`file` with the scores of any program, instead of a model", "csv", "npy")
+	files.file(&e.scores.counts, "counts", "`file` with the captions that mention each word", "csv", "npy")
+	files.file(&e.scores.labels, "labels", "`file` with observed labels, 0 or 1", "csv", "npy")
+	files.file(&e.scores.truth, "truth", "`file` with true labels, 0 or 1", "csv", "npy")
+	files.bool(&e.scores.logits, "logits", "scores are log-odds instead of probabilities")
+	m := under(cmd, "Measures")
+	m.float(&e.options.Threshold, "threshold", "`probability` from which a label is predicted")
+	m.float(&e.options.PlugIn, "plug-in", "second threshold, a `probability` (default the one of the best expected F1)")
+	m.int(&e.options.TopK, "top-k", "`labels` predicted for each picture by the top-k measures")
+	out := under(cmd, "Output")
+	out.int(&e.words, "words", "also list so many of the best and of the worst `words`")
+	enum(out, &e.format, "format", "`format` of the tables", report.Text, report.Markdown, report.CSV, report.JSON)
+	out.bool(&e.asJSON, "json", "write everything as one JSON object, each word included")
+	sourceFlags(cmd, &e.sources, sizeQuick, sizeFull)
+	dataFlags(cmd, &e.config)
+	runFlags(cmd, &e.config.Run)
+}
+
+func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*eval.Result, error) {
+	if err := e.options.Validate(); err != nil {
+		return nil, usageError{err}
+	}
+	switch {
+	case e.scores.scores != "" && len(args) > 0:
+		return nil, usagef("eval: give a model or --scores, not both")
+	case e.scores.scores != "":
+		e.scores.vocabulary = e.config.Data.Vocabulary
+		if cmd.Flags().Changed("captions-per-bag") {
+			e.scores.captionsPerBag = e.config.Data.CaptionsPerBag
+		}
+		return evaluateScores(e.scores, e.options)
+	case len(args) == 0:
+		return nil, usagef("eval: name a run folder or a checkpoint, or give --scores")
+	}
+	for _, name := range []string{"counts", "labels", "truth", "logits"} {
+		if cmd.Flags().Changed(name) {
+			return nil, usagef("eval: --%s belongs to --scores", name)
+		}
+	}
+	return e.model(cmd, p, args[0])
+}
+
+// model evaluates a checkpoint on its data.
+func (e *evalCommand) model(cmd *cobra.Command, p *program, path string) (*eval.Result, error) {
+	file, folder, err := findCheckpoint(path, e.checkpoint)
+	if err != nil {
+		return nil, err
+	}
+	settings := e.sources.file
+	if own := filepath.Join(folder, configName); settings == "" && exists(own) {
+		settings = own
+	}
+	l := layers{e.sources.preset, e.sources.size, settings, cmd.Flags()}
+	if err := l.apply(&e.config); err != nil {
+		return nil, err
+	}
+	if own := filepath.Join(folder, vocabularyName); e.config.Data.Vocabulary == "" && exists(own) {
+		e.config.Data.Vocabulary = own // classes are those of the model, whatever the captions are now
+	}
+	if e.sources.print {
+		return nil, printConfig(p, &e.config)
+	}
+	return e.score(cmd.Context(), p, file)
+}
+
+func (e *evalCommand) score(ctx context.Context, p *program, file string) (result *eval.Result, err error) {
+	s, err := openSession(ctx, p, &e.config, "")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = firstError(err, s.close()) }()
+	set, err := s.data.split(e.split)
+	if err != nil {
+		return nil, err
+	}
+	net, checkpoint, err := train.OpenNet(file, s.backend)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = firstError(err, net.Close()) }()
+	if err := sameClasses(checkpoint, set.Vocabulary); err != nil {
+		return nil, err
+	}
+	e.config.Net.MIL = checkpoint.Model.MIL
+	return evaluateNet(ctx, net, set, s.data.train, e.config.loader(), checkpoint.Config.Batch(checkpoint.Model.MIL), e.options)
+}
+
+func (e *evalCommand) show(p *program, r *eval.Result) error {
+	if e.asJSON {
+		return writeJSON(p.out, r)
+	}
+	tables := report.EvaluationTables(r)
+	if e.words > 0 {
+		tables = append(tables, report.WordTables(r, e.words)...)
+		if rates := report.RatesOf(r); len(rates) > 0 {
+			tables = append(tables, report.RateTables(rates, e.words)...)
+		}
+	}
+	return report.Write(p.out, e.format, tables...)
+}

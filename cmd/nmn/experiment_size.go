@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// chooseSize is the size that flag or file name. Where they do not, or name auto, it is that of an
+// earlier call in the same folder, else full or quick, whichever fits the budget.
+func (e *experiment) chooseSize(cmd *cobra.Command, p *program) (sizeName, error) {
+	l := e.layers(cmd, e.sources.size)
+	content, err := l.read()
+	if err != nil {
+		return "", err
+	}
+	if _, size, _ := l.base(content, givenFlags(cmd.Flags())); size != "" && size != sizeAuto {
+		return size, nil
+	}
+	if there, err := readFolderConfig(e.runDir); err == nil {
+		return there.Size, nil
+	}
+	if err := e.layers(cmd, sizeFull).apply(&e.config); err != nil {
+		return "", err
+	}
+	if e.config.Data.Set != dataScenes || e.sources.print {
+		return sizeQuick, nil
+	}
+	return e.fitting(cmd.Context(), p)
+}
+
+// fitting is full where a short timing of real steps says that all arms fit into the budget.
+func (e *experiment) fitting(ctx context.Context, p *program) (sizeName, error) {
+	quiet := *p
+	quiet.quiet = true
+	s, err := openSession(ctx, &quiet, &e.config, "")
+	if err != nil {
+		return "", err
+	}
+	needed, err := e.estimate(ctx, s)
+	if err = firstError(err, s.close()); err != nil {
+		return "", err
+	}
+	size := sizeQuick
+	if needed <= e.budget {
+		size = sizeFull
+	}
+	p.note("size    %s: full would take about %v of %v", size, needed.Round(time.Second), e.budget)
+	p.log.Info("size chosen", "size", string(size), "full_estimate_s", needed.Seconds(), "budget_s", e.budget.Seconds())
+	return size, nil
+}
+
+// estimate is how long all runs take at the configured size.
+func (e *experiment) estimate(ctx context.Context, s *session) (time.Duration, error) {
+	total := 0.0
+	for _, mil := range e.mils() {
+		c := e.config
+		c.Net.MIL = mil
+		for _, name := range e.needed() {
+			arm, err := name.trained(mil)
+			if err != nil {
+				return 0, err
+			}
+			one, err := measure(ctx, &c, s, arm)
+			if err != nil {
+				return 0, err
+			}
+			// Evaluations go forward only, a third of a step.
+			perPicture := one.step.Seconds() / float64(c.Train.Batch(mil)*c.Train.Accumulate)
+			evaluated := c.Data.ValidationSize*c.Train.Epochs(arm.Stage) + c.Data.TestSize
+			total += one.step.Seconds()*float64(one.steps) + perPicture/3*float64(evaluated)
+		}
+	}
+	const reserve = 1.15 // steps in a row are slower than a few fast ones
+	combinations := max(1, len(e.rates)) * len(e.seeds)
+	return time.Duration(reserve * total * float64(combinations) * float64(time.Second)), nil
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nmn/report"
+	"nmn/train"
+)
+
+// show writes the table to the folder in all formats, and to standard output.
+func (e *experiment) show(p *program, runs []report.Run) error {
+	tables, err := e.tables(runs)
+	if err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		format report.Format
+		name   string
+	}{{report.Markdown, "table.md"}, {report.CSV, "table.csv"}, {report.JSON, "table.json"}} {
+		of := tables
+		if file.format == report.CSV {
+			of = tables[:1] // one header
+		}
+		var b bytes.Buffer
+		if err := report.Write(&b, file.format, of...); err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(e.runDir, file.name), b.Bytes()); err != nil {
+			return err
+		}
+	}
+	switch e.format {
+	case report.Text:
+		return e.print(p, tables)
+	case report.CSV:
+		tables = tables[:1]
+	}
+	return report.Write(p.out, e.format, tables...)
+}
+
+// print writes what fits a terminal, and what it means.
+func (e *experiment) print(p *program, tables []*report.Table) error {
+	var shown []*report.Table
+	for _, t := range tables {
+		if !slices.ContainsFunc(t.Columns, func(c report.Column) bool { return c.Name == "seed" }) {
+			narrow(t)
+			shown = append(shown, t)
+		}
+	}
+	if err := report.Write(p.out, report.Text, shown...); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(p.out, "\n"+e.explain()+"\n")
+	return err
+}
+
+func (e *experiment) tables(runs []report.Run) ([]*report.Table, error) {
+	table, err := report.ExperimentTable(runs)
+	if err != nil {
+		return nil, err
+	}
+	tables := []*report.Table{table}
+	paired, err := report.PairedTable(runs)
+	if err != nil {
+		return nil, err
+	}
+	if len(e.seeds) > 1 && len(paired.Rows) > 0 {
+		tables = append(tables, paired)
+	}
+	if len(e.seeds) > 1 {
+		each, err := report.SeedTable(runs)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, each)
+	}
+	if e.config.Data.Set == dataCaptions {
+		paper, err := report.PaperTable(runs)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, paper)
+	}
+	return tables, nil
+}
+
+// narrowColumns are those of the experiment's tables that a terminal shows; files have all.
+var narrowColumns = []string{"noise %", "arm", "seeds", "ahead in AP", "AP (truth)", "human AP", "OF1", "CF1", "Brier", "q01 error", "q10 error"}
+
+// narrow leaves out what does not fit a terminal. Tables of other kinds stay as they are.
+func narrow(t *report.Table) {
+	keep := func(name string) bool { return slices.Contains(narrowColumns, strings.TrimPrefix(name, "Δ ")) }
+	if !slices.ContainsFunc(t.Columns, func(c report.Column) bool { return c.Name == "seeds" }) {
+		return
+	}
+	known := slices.ContainsFunc(t.Columns, func(c report.Column) bool { return strings.HasSuffix(c.Name, "AP (truth)") })
+	var columns []report.Column
+	var at []int
+	for i, c := range t.Columns {
+		if keep(c.Name) || !known && strings.HasSuffix(c.Name, "mAP (labels)") {
+			columns, at = append(columns, c), append(at, i)
+		}
+	}
+	for r := range t.Rows {
+		cells := make([]report.Cell, len(at))
+		for j, i := range at {
+			cells[j] = t.Rows[r].Cells[i]
+		}
+		t.Rows[r].Cells = cells
+	}
+	t.Columns = columns
+}
+
+// explain says what the rows are and what they were measured on.
+func (e *experiment) explain() string {
+	t := &e.config.Train
+	lines := []string{"What the rows are:"}
+	row := map[armName]string{
+		armStage1: fmt.Sprintf("  stage 1  the classifier alone on the noisy labels, %s", epochs(t.Stage1Epochs)),
+		armStar:   fmt.Sprintf("  star     the same for %s more: the fair baseline", epochs(t.Stage2Epochs)),
+		armFI:     fmt.Sprintf("  NMN-FI   %s more with a noise model that is the same for all pictures", epochs(t.Stage2Epochs)),
+		armFD:     fmt.Sprintf("  NMN-FD   %s more with a noise model that sees each picture's features", epochs(t.Stage2Epochs)),
+	}
+	for _, a := range arms() {
+		if slices.Contains(e.arms, a) {
+			lines = append(lines, row[a])
+		}
+	}
+	if e.config.Data.Set == dataScenes {
+		lines = append(lines,
+			fmt.Sprintf("Trained on %d pictures whose labels come from captions, a share of them replaced by those of", e.config.Data.TrainSize),
+			fmt.Sprintf("other pictures. Measured on %d other pictures: AP (truth), F1 and Brier against what they really show,", e.config.Data.TestSize),
+			"human AP against what people would say. No arm has seen a true label.")
+	}
+	if slices.ContainsFunc(e.arms, func(a armName) bool { return a == armFI || a == armFD }) && e.config.Rates == "" && len(t.Noise.MissRate) == 1 {
+		start := fmt.Sprintf("The noise models start at rates of %g (missing) and %g (incorrect)", t.Noise.MissRate[0], t.Noise.FalseRate[0])
+		if e.config.Preset == presetScenes && slices.Equal(t.Noise.MissRate, train.ScenesPreset().Noise.MissRate) {
+			start += ": an informed start, close to the true mean\nrates at 40 % noise. Other data need a start of their own (--miss-rate, --false-rate, --rates)"
+		}
+		lines = append(lines, start+".")
+	}
+	if len(e.seeds) == 1 {
+		lines = append(lines, "One seed: differences of about a point may be chance; --seeds 1,2,3 tells more.")
+	}
+	lines = append(lines, fmt.Sprintf("All measures: %s. Each run has a page: %s.",
+		filepath.Join(e.runDir, "table.md"), filepath.Join(e.runDir, "*", "*", "*", "report.md")))
+	return strings.Join(lines, "\n")
+}
+
+func epochs(n int) string {
+	if n == 1 {
+		return "1 epoch"
+	}
+	return fmt.Sprintf("%d epochs", n)
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestEval_OfARunEqualsItsResult(t *testing.T) {
+	dir := trained(t, "--arm", "nmn-fd")
+	var whole struct {
+		Evaluation json.RawMessage
+	}
+	data, err := os.ReadFile(filepath.Join(dir, resultName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &whole); err != nil {
+		t.Fatal(err)
+	}
+	want := readJSON(t, string(whole.Evaluation))
+	got := readJSON(t, must(t, "eval", dir, "--json"))
+	for _, key := range []string{"truth", "human", "transition", "words"} {
+		a, _ := json.Marshal(got[key])
+		b, _ := json.Marshal(want[key])
+		if string(a) != string(b) || got[key] == nil {
+			t.Errorf("%s: %.200s, the run has %.200s", key, a, b)
+		}
+	}
+	if text := must(t, "eval", dir, "--split", "train", "--words", "3"); !strings.Contains(text, "human AP") || !strings.Contains(text, "q01") {
+		t.Errorf("tables lack human AP or rates:\n%s", text)
+	}
+	wantUsage(t, call(t, "eval", dir, "--counts", "x.csv"), "--scores")
+	wantUsage(t, call(t, "eval", filepath.Dir(dir)), "last.safetensors")
+}
+
+// TestEval_ScoresWithAKnownAnswer: one word, counts 5 0 1 2 0, scores .9 .8 .7 .6 .1.
+func TestEval_ScoresWithAKnownAnswer(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	scores := write("scores.csv", "id,dog\na,0.9\nb,0.8\nc,0.7\nd,0.6\ne,0.1\n")
+	counts := write("counts.csv", "id,dog\ne,0\nd,2\nc,1\nb,0\na,5\n")
+	labels := write("labels.csv", "dog\n1\n0\n1\n1\n0\n")
+	v := readJSON(t, must(t, "eval", "--scores", scores, "--counts", counts, "--captions-per-bag", "5", "--labels", labels, "--json"))
+	human := v["human"].(map[string]any)
+	for name, want := range map[string]float64{"ap": .9407895, "human_precision": .956522, "human_recall": .6875, "precision_at_human_recall": .8} {
+		if got := human[name].(map[string]any)["All"].(float64); math.Abs(got-want) > 1e-6 {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	c := call(t, "eval", "--scores", write("bad.csv", "dog\nNaN\n0\n0\n0\n0\n"), "--labels", labels)
+	if c.code != exitFailure || !strings.Contains(c.err, "bad.csv") {
+		t.Errorf("NaN: exit code %d, %q", c.code, c.err)
+	}
+	c = call(t, "eval", "--scores", scores, "--labels", counts)
+	if c.code != exitFailure || !strings.Contains(c.err, "counts.csv") {
+		t.Errorf("a label of 2: exit code %d, %q", c.code, c.err)
+	}
+}
+
+func TestPredict_AllFormatsAgree(t *testing.T) {
+	dir := trained(t, "--arm", "nmn-fi")
+	folder := filepath.Join(t.TempDir(), "scenes")
+	must(t, "scenes", "--number", "6", "--split", "test", folder)
+	if err := os.WriteFile(filepath.Join(folder, "images", "broken.jpg"), []byte("no picture"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := call(t, "predict", dir, folder, "--json", "--threshold", "0")
+	var pictures []predicted
+	if err := json.Unmarshal([]byte(c.out), &pictures); err != nil || c.code != exitOK {
+		t.Fatalf("%v, %d, %s", err, c.code, c.err)
+	}
+	if len(pictures) != 6 || !strings.Contains(c.err, "1 of 7 pictures") {
+		t.Fatalf("%d pictures, want 6; %q", len(pictures), c.err)
+	}
+	for _, p := range pictures {
+		if len(p.Words) != 36 || p.Words[0].Probability < p.Words[35].Probability {
+			t.Errorf("%s: %d words, or not in order", p.Picture, len(p.Words))
+		}
+	}
+	text := must(t, "predict", dir, folder, "--top", "1")
+	if want := pictures[0].Picture + ": " + pictures[0].Words[0].Word; !strings.HasPrefix(text, want) {
+		t.Errorf("text %.100q, want it to start with %q", text, want)
+	}
+	table := must(t, "predict", dir, folder, "--format", "csv")
+	if lines := strings.Split(strings.TrimSpace(table), "\n"); len(lines) != 7 || !strings.HasPrefix(lines[0], "id,ball,box,") {
+		t.Errorf("CSV of %d lines, header %.40q", len(lines), lines[0])
+	}
+	if observed := must(t, "predict", dir, folder, "--format", "csv", "--observed"); observed == table {
+		t.Error("p(z=1) equals p(y=1) in a model with noise")
+	}
+	wantUsage(t, call(t, "predict", dir, t.TempDir()), "no picture")
+}
+
+func TestExperiment_SecondCallRunsNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "experiment")
+	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star,nmn-fd", "--noise-rates", "0.2,0.4", "--seeds", "1,2")
+	first := call(t, args...)
+	if first.code != exitOK {
+		t.Fatalf("exit code %d: %s", first.code, first.err)
+	}
+	runs, err := filepath.Glob(filepath.Join(dir, "*", "*", "*", resultName))
+	if err != nil || len(runs) != 2*2*3 {
+		t.Errorf("%d runs (%v), want two noise levels, two seeds, and stage 1 with two arms", len(runs), err)
+	}
+	for _, part := range []string{"star", "NMN-FD", "20       star", "40       star", "AP (truth)", "informed start", "Paired"} {
+		if !strings.Contains(first.out, part) {
+			t.Errorf("the table does not tell %q:\n%s", part, first.out)
+		}
+	}
+	before := modified(t, runs)
+	second := call(t, args...)
+	if second.out != first.out || second.err != "" {
+		t.Errorf("the second call gave another table, or told of training: %s", second.err)
+	}
+	for i, when := range modified(t, runs) {
+		if when != before[i] {
+			t.Errorf("%s was written again", runs[i])
+		}
+	}
+	if err := os.Remove(runs[0]); err != nil {
+		t.Fatal(err)
+	}
+	if third := call(t, args...); third.out != first.out {
+		t.Error("a run that was evaluated again gave another table")
+	}
+	var tables []map[string]any
+	if err := json.Unmarshal([]byte(must(t, append(args, "--json")...)), &tables); err != nil || len(tables) != 3 {
+		t.Errorf("JSON: %v, %d tables", err, len(tables))
+	}
+	wantUsage(t, call(t, append(args, "--learning-rate", "1")...), "learning_rate")
+}
+
+func modified(t *testing.T, files []string) (when []int64) {
+	t.Helper()
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		when = append(when, info.ModTime().UnixNano())
+	}
+	return when
+}
+
+func TestExperiment_MILBothHasRowsOfBoth(t *testing.T) {
+	out := must(t, tiny("experiment", "--size", "quick", "--run-dir", filepath.Join(t.TempDir(), "e"), "--arms", "star", "--mil", "both")...)
+	if !strings.Contains(out, "star + MIL") {
+		t.Errorf("no row with MIL:\n%s", out)
+	}
+}
+
+func TestBench_FieldsForMachines(t *testing.T) {
+	step := readJSON(t, must(t, "bench", "step", "--batch", "2", "--repeats", "1", "--warmup", "1", "--width", "0.5", "--json"))
+	for _, name := range []string{"step_ms", "forward_ms", "update_ms", "images_per_s", "gflops", "peak_memory_mib"} {
+		if v, ok := step[name].(float64); !ok || v <= 0 {
+			t.Errorf("%s is %v", name, step[name])
+		}
+	}
+	for _, name := range []string{"backward_ms", "allocs_per_step"} {
+		if _, ok := step[name].(float64); !ok {
+			t.Errorf("%s is %v", name, step[name])
+		}
+	}
+	ops := readJSON(t, must(t, "bench", "ops", "--batch", "1", "--repeats", "1", "--width", "0.5", "--no-mil", "--json"))
+	share := 0.0
+	for _, o := range ops["ops"].([]any) {
+		share += o.(map[string]any)["share"].(float64)
+	}
+	if math.Abs(share-1) > 1e-9 {
+		t.Errorf("shares sum to %v", share)
+	}
+}

@@ -1,0 +1,337 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	dense "gorgonia.org/tensor"
+
+	"nmn/eval"
+	"nmn/loader"
+	"nmn/model"
+	"nmn/text"
+	"nmn/train"
+)
+
+type predictFormat string
+
+const (
+	predictText predictFormat = "text"
+	predictJSON predictFormat = "json"
+	predictCSV  predictFormat = "csv"
+)
+
+// predictCommand are the flags of nmn predict.
+type predictCommand struct {
+	run        runConfig
+	checkpoint checkpointName
+	fit        loader.Fit
+	batch      int
+	maxBad     int
+	maxPixels  int
+	top        int
+	threshold  float64
+	observed   bool
+	format     predictFormat
+	asJSON     bool
+}
+
+// automatic is the threshold that the model's own probabilities choose.
+const automatic = -1
+
+func newPredict(p *program) *cobra.Command {
+	c := predictCommand{run: defaultConfig().Run, checkpoint: checkpointLast, batch: 16, maxBad: math.MaxInt32,
+		maxPixels: loader.DefaultLimits().MaxPixels, threshold: automatic, format: predictText}
+	cmd := &cobra.Command{
+		Use:   "predict MODEL PATH...",
+		Short: "Tell the words of pictures",
+		Long: `Tell which words hold for pictures, with their probabilities. MODEL is a run folder or a
+checkpoint; each PATH a picture (JPEG or PNG) or a folder, which is searched for pictures.
+Words are those whose probability p(y=1) reaches the threshold: by default the one that
+gives the best expected F1 on these pictures (it needs a hundred or so to mean much), said
+on standard error. CSV has every word of every picture, and nmn eval --scores reads it.`,
+		Example: `  nmn predict runs/fd holiday/ --top 5
+  nmn predict runs/fd photo.jpg --threshold 0.3 --json
+  nmn predict runs/fd pictures/ --format csv > scores.csv`,
+		Args: arguments(p, cobra.MinimumNArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.predict(cmd.Context(), p, args[0], args[1:]) },
+	}
+	m := under(cmd, "Model")
+	checkpointFlag(m, &c.checkpoint)
+	m.bool(&c.observed, "observed", "tell p(z=1), that people would say the word, instead of p(y=1), that it holds")
+	w := under(cmd, "Words")
+	w.int(&c.top, "top", "at most so many `words` of each picture, 0 for no limit; given alone, no threshold holds")
+	w.float(&c.threshold, "threshold", "least `probability`; -1 for that of the best expected F1")
+	d := under(cmd, "Pictures")
+	enum(d, &c.fit, "fit", "how pictures get onto the canvas (default that of the run)", loader.FitLongest, loader.FitSquare, loader.FitNone)
+	d.int(&c.batch, "batch-size", "`pictures` computed at once")
+	d.int(&c.maxBad, "max-bad-samples", "`pictures` that cannot be read and are left out before prediction stops")
+	d.int(&c.maxPixels, "max-pixels", "largest picture that is decoded, in `pixels`")
+	out := under(cmd, "Output")
+	enum(out, &c.format, "format", "`format`", predictText, predictJSON, predictCSV)
+	out.bool(&c.asJSON, "json", "same as --format json")
+	runFlags(cmd, &c.run)
+	return cmd
+}
+
+func (c *predictCommand) predict(ctx context.Context, p *program, path string, pictures []string) (err error) {
+	if err := c.check(); err != nil {
+		return err
+	}
+	file, folder, err := findCheckpoint(path, c.checkpoint)
+	if err != nil {
+		return err
+	}
+	files, err := findPictures(pictures)
+	if err != nil {
+		return err
+	}
+	backend, err := openDevice(p, &c.run)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, backend.Close()) }()
+	net, checkpoint, err := train.OpenNet(file, backend)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, net.Close()) }()
+	v, err := checkpoint.Vocabulary()
+	if err != nil {
+		return err
+	}
+	scores, set, err := c.score(ctx, net, v, files, c.fitOf(folder, net.Config()))
+	if err != nil {
+		return err
+	}
+	if left := len(files) - len(scores.Index); left > 0 {
+		fmt.Fprintf(p.err, "%d of %d pictures could not be read and are left out\n", left, len(files))
+	}
+	return c.write(p, scores, set)
+}
+
+func (c *predictCommand) check() error {
+	if c.asJSON {
+		c.format = predictJSON
+	}
+	switch {
+	case c.threshold != automatic && !(c.threshold >= 0 && c.threshold <= 1):
+		return usagef("predict: --threshold is %g, want 0 to 1, or -1", c.threshold)
+	case c.top < 0 || c.batch < 1 || c.maxBad < 0 || c.maxPixels < 0:
+		return usagef("predict: --top, --max-bad-samples and --max-pixels are at least 0, --batch-size at least 1")
+	}
+	return c.run.validate()
+}
+
+// fitOf is that of the run, else the one that such a network is usually trained with.
+func (c *predictCommand) fitOf(folder string, m model.Config) loader.Fit {
+	if c.fit != "" {
+		return c.fit
+	}
+	if run, err := readFolderConfig(folder); err == nil {
+		return run.fit()
+	}
+	if m.MIL && len(m.Depths) == 5 {
+		return loader.FitLongest
+	}
+	return loader.FitSquare
+}
+
+// pictureEndings are those of files that a folder is searched for.
+var pictureEndings = []string{".jpg", ".jpeg", ".png"}
+
+// findPictures lists the pictures of files and folders, each folder in lexical order.
+func findPictures(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, fmt.Errorf("cannot find the pictures: %w", err)
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.Type().IsRegular() && slices.Contains(pictureEndings, strings.ToLower(filepath.Ext(file))) {
+				files = append(files, file)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("cannot search %s: %w", path, err)
+		}
+	}
+	slices.Sort(files)
+	files = slices.Compact(files)
+	if len(files) == 0 {
+		return nil, usagef("predict: there is no picture (.jpg, .jpeg, .png) in %s", strings.Join(paths, ", "))
+	}
+	return files, nil
+}
+
+// pathSource reads pictures from anywhere.
+type pathSource struct {
+	files     []string
+	maxPixels int
+	maxBytes  int64
+}
+
+func (s *pathSource) Frames(int) int { return 1 }
+
+func (s *pathSource) Read(ctx context.Context, bag, _ int, pic *loader.Picture) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	data, err := s.load(s.files[bag])
+	if err == nil {
+		err = loader.DecodePicture(data, pic, s.maxPixels)
+	}
+	if err != nil && !errors.Is(err, loader.ErrCorrupt) {
+		err = fmt.Errorf("%w: %w", loader.ErrCorrupt, err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.files[bag], err)
+	}
+	return nil
+}
+
+func (s *pathSource) load(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > s.maxBytes {
+		return nil, fmt.Errorf("not a regular file of at most %d bytes", s.maxBytes)
+	}
+	return os.ReadFile(file)
+}
+
+func (c *predictCommand) score(ctx context.Context, net *model.Net, v *text.Vocabulary, files []string, fit loader.Fit) (*train.Scores, *loader.Set, error) {
+	limits := loader.DefaultLimits()
+	set := &loader.Set{Name: "pictures", Vocabulary: v, IDs: files, Labels: unknownLabels(len(files), v.Len()),
+		Source: &pathSource{files, c.maxPixels, int64(limits.MaxBytes)}}
+	l := loader.DefaultConfig()
+	l.BatchBags, l.Fit, l.Workers, l.Prefetch, l.MaxBadSamples, l.MaxPixels = c.batch, fit, c.run.Workers, c.run.Prefetch, c.maxBad, c.maxPixels
+	scores, err := train.Score(ctx, net, set, l)
+	return scores, set, err
+}
+
+// predicted is a picture with its words.
+type predicted struct {
+	Picture string       `json:"picture"`
+	Words   []prediction `json:"words"`
+}
+
+// String writes it as a line of text.
+func (p predicted) String() string {
+	parts := make([]string, len(p.Words))
+	for i, w := range p.Words {
+		parts[i] = fmt.Sprintf("%s %.2f", w.Word, w.Probability)
+	}
+	return p.Picture + ": " + strings.Join(parts, ", ")
+}
+
+// prediction is one word of a picture.
+type prediction struct {
+	Word        string  `json:"word"`
+	Probability float64 `json:"probability"`
+}
+
+func (c *predictCommand) write(p *program, s *train.Scores, set *loader.Set) error {
+	probabilities := s.Prob.Float32s()
+	if c.observed {
+		probabilities = s.Observed.Float32s()
+	}
+	k := set.Vocabulary.Len()
+	if c.format == predictCSV {
+		return writeScores(p, set, s.Index, probabilities)
+	}
+	threshold, err := c.cut(p, probabilities)
+	if err != nil {
+		return err
+	}
+	pictures := make([]predicted, len(s.Index))
+	for row, bag := range s.Index {
+		pictures[row] = predicted{set.IDs[bag], c.words(set.Vocabulary, probabilities[row*k:(row+1)*k], threshold)}
+	}
+	if c.format == predictJSON {
+		return writeJSON(p.out, pictures)
+	}
+	for _, picture := range pictures {
+		if _, err := fmt.Fprintln(p.out, picture); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cut is the threshold that holds.
+func (c *predictCommand) cut(p *program, probabilities []float32) (float64, error) {
+	switch {
+	case c.threshold != automatic:
+		return c.threshold, nil
+	case c.top > 0:
+		return 0, nil
+	}
+	threshold, err := eval.PlugInThreshold(probabilities, false)
+	if err == nil && !p.quiet {
+		fmt.Fprintf(p.err, "threshold %.3f, of the best expected F1 on these pictures; --threshold sets another\n", threshold)
+	}
+	return threshold, err
+}
+
+// words are those at or above the threshold, the most probable first.
+func (c *predictCommand) words(v *text.Vocabulary, probabilities []float32, threshold float64) []prediction {
+	words := []prediction{}
+	for k, q := range probabilities {
+		if float64(q) >= threshold {
+			words = append(words, prediction{v.Word(k).Text, float64(q)})
+		}
+	}
+	slices.SortStableFunc(words, func(a, b prediction) int { return cmp.Compare(b.Probability, a.Probability) })
+	if c.top > 0 {
+		words = words[:min(c.top, len(words))]
+	}
+	return words
+}
+
+// writeScores writes a row for each picture and a column for each word.
+func writeScores(p *program, set *loader.Set, index []int, probabilities []float32) error {
+	k := set.Vocabulary.Len()
+	out := csv.NewWriter(p.out)
+	header := []string{"id"}
+	for c := range k {
+		header = append(header, set.Vocabulary.Word(c).Text)
+	}
+	if err := out.Write(header); err != nil {
+		return err
+	}
+	for row, bag := range index {
+		fields := []string{set.IDs[bag]}
+		for _, q := range probabilities[row*k : (row+1)*k] {
+			fields = append(fields, strconv.FormatFloat(float64(q), 'g', -1, 32))
+		}
+		if err := out.Write(fields); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// unknownLabels stand where a Set needs labels and nobody reads them.
+func unknownLabels(bags, classes int) *dense.Dense {
+	return dense.New(dense.WithShape(bags, classes), dense.WithBacking(make([]uint8, bags*classes)))
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nmn/train"
+)
+
+// trained runs a tiny training into a new folder.
+func trained(t *testing.T, args ...string) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "run")
+	must(t, append(tiny("train", "--run-dir", dir), args...)...)
+	return dir
+}
+
+func TestTrain_RunFolderHoldsEverything(t *testing.T) {
+	dir := trained(t, "--arm", "nmn-fd")
+	for _, folder := range []string{dir, filepath.Join(dir, stage1Name)} {
+		for _, name := range []string{configName, logName, summaryName, train.LastName, train.BestName, "report.md", vocabularyName, resultName} {
+			if info, err := os.Stat(filepath.Join(folder, name)); err != nil || info.Size() == 0 {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	rates, err := os.ReadFile(filepath.Join(dir, "q.csv"))
+	if err != nil || strings.Count(string(rates), "\n") != 37 {
+		t.Errorf("q.csv: %v, %d lines, want a header and 36 words", err, strings.Count(string(rates), "\n"))
+	}
+	c, err := readFolderConfig(dir)
+	if err != nil || c.Build == nil || c.Build.Go == "" || c.Data.TrainSize != 96 {
+		t.Errorf("configuration %+v, %v", c, err)
+	}
+	log, err := os.ReadFile(filepath.Join(dir, logName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(strings.TrimSpace(string(log)), "\n") {
+		var entry map[string]any
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Errorf("line %d of the log: %v", i+1, err)
+		}
+		if i == 0 && entry["data.noise"] != "0.4" {
+			t.Errorf("the log starts with %v, want the configuration", entry)
+		}
+	}
+}
+
+func TestTrain_JSONAndTextGoToStandardOutputAlone(t *testing.T) {
+	dir := trained(t, "--arm", "stage1")
+	c := call(t, tiny("train", "--arm", "stage1", "--run-dir", dir, "--json")...)
+	v := readJSON(t, c.out)
+	if v["arm"] != "stage1" || v["split"] != "test" || v["evaluation"] == nil || c.err != "" {
+		t.Errorf("result %.200s, standard error %q", c.out, c.err)
+	}
+}
+
+func TestTrain_RefusesAFolderOfAnotherRun(t *testing.T) {
+	dir := trained(t, "--arm", "stage1")
+	wantUsage(t, call(t, tiny("train", "--arm", "stage1", "--run-dir", dir, "--learning-rate", "0.5")...), "train.learning_rate is 0.001", "0.5", "--run-dir")
+	if c := call(t, tiny("train", "--arm", "stage1", "--run-dir", dir)...); c.code != exitOK {
+		t.Errorf("the same run: %d, %s", c.code, c.err)
+	}
+}
+
+// lastWeights reads the last checkpoint of a run.
+func lastWeights(t *testing.T, dir string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, train.LastName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// interruptAfter runs a command line until the log of a folder tells of a step, then ends the context
+// as a signal does.
+func interruptAfter(t *testing.T, dir string, args ...string) called {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			if log, err := os.ReadFile(filepath.Join(dir, logName)); err == nil && bytes.Contains(log, []byte(`"msg":"step"`)) {
+				cancel()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	return callIn(t, ctx, args...)
+}
+
+func TestTrain_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
+	whole := trained(t, "--arm", "star", "--batch-size", "4", "--log-interval", "1")
+	dir := filepath.Join(t.TempDir(), "broken")
+	args := tiny("train", "--run-dir", dir, "--arm", "star", "--batch-size", "4", "--log-interval", "1")
+	c := interruptAfter(t, dir, args...)
+	if c.code != exitInterrupted || !strings.Contains(c.err, "--resume "+dir) {
+		t.Fatalf("exit code %d, %q", c.code, c.err)
+	}
+	if there, err := readOutcome(dir); err != nil || there != nil {
+		t.Errorf("an interrupted run has the result %v, %v", there, err)
+	}
+	wantUsage(t, call(t, args...), "--resume")
+	must(t, "train", "--resume", dir)
+	if !bytes.Equal(lastWeights(t, whole), lastWeights(t, dir)) {
+		t.Error("the resumed run ended in another checkpoint than the unbroken one")
+	}
+	a, b := readResult(t, whole), readResult(t, dir)
+	if a != b {
+		t.Errorf("evaluations differ: %.200s and %.200s", a, b)
+	}
+}
+
+func readResult(t *testing.T, dir string) string {
+	t.Helper()
+	o, err := readOutcome(dir)
+	if err != nil || o == nil {
+		t.Fatalf("no result in %s: %v", dir, err)
+	}
+	evaluation, err := json.Marshal(o.Evaluation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(evaluation)
+}
+
+func TestTrain_ThreadsAndWorkersChangeNothing(t *testing.T) {
+	a := trained(t, "--arm", "stage1", "--threads", "1", "--workers", "1")
+	b := trained(t, "--arm", "stage1", "--threads", "3", "--workers", "3")
+	if !bytes.Equal(lastWeights(t, a), lastWeights(t, b)) {
+		t.Error("checkpoints differ")
+	}
+}
+
+func TestTrain_ResumeForLongerAndRefusesOtherSettings(t *testing.T) {
+	dir := trained(t, "--arm", "stage1")
+	wantUsage(t, call(t, "train", "--resume", dir, "--learning-rate", "0.1"), "learning_rate")
+	out := readJSON(t, must(t, "train", "--resume", dir, "--stage1-epochs", "2", "--json"))
+	if out["steps"] != 6. {
+		t.Errorf("%v steps, want those of two epochs of 96 pictures", out["steps"])
+	}
+}
+
+func TestTrain_StartsFromAGivenStage1(t *testing.T) {
+	first := trained(t, "--arm", "stage1")
+	dir := filepath.Join(t.TempDir(), "star")
+	must(t, tiny("train", "--arm", "star", "--stage1", filepath.Join(first, train.LastName), "--run-dir", dir)...)
+	if exists(filepath.Join(dir, stage1Name)) {
+		t.Error("stage 1 was trained again")
+	}
+	whole := trained(t, "--arm", "star")
+	if !bytes.Equal(lastWeights(t, whole), lastWeights(t, dir)) {
+		t.Error("not the checkpoint of a run that trains stage 1 itself")
+	}
+}
+
+func TestTrain_DryRunWritesNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "none")
+	out := must(t, tiny("train", "--run-dir", dir, "--dry-run")...)
+	for _, part := range []string{"stage1", "nmn-fd", "parameters", "GFLOP", "steps", "device"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("the plan does not tell %q:\n%s", part, out)
+		}
+	}
+	if exists(dir) {
+		t.Error("a folder was made")
+	}
+}
+
+func TestTrain_RatesFromFile(t *testing.T) {
+	dir := trained(t, "--arm", "nmn-fi")
+	again := trained(t, "--arm", "nmn-fi", "--rates", filepath.Join(dir, "q.csv"), "--noise-frozen")
+	a, err := os.ReadFile(filepath.Join(dir, "q.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(again, "q.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := csv.NewReader(bytes.NewReader(a)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range x {
+		if x[i][0] != y[i][0] || len(x[i][2]) > 5 && x[i][2][:5] != y[i][2][:5] {
+			t.Errorf("line %d: %v became %v", i+1, x[i], y[i])
+		}
+	}
+}
+
+// TestMain lets the test binary be nmn itself, for tests that need a process.
+func TestMain(m *testing.M) {
+	if os.Getenv("NMN_TEST_AS_COMMAND") == "1" {
+		os.Exit(mainCode())
+	}
+	os.Exit(m.Run())
+}
+
+func TestTrain_SignalSavesAndExits130(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a process")
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	cmd := exec.Command(os.Args[0], tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "10000", "--log-interval", "1", "--quiet")...)
+	cmd.Env = append(os.Environ(), "NMN_TEST_AS_COMMAND=1")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(time.Minute)
+	for {
+		if log, err := os.ReadFile(filepath.Join(dir, logName)); err == nil && bytes.Contains(log, []byte(`"msg":"step"`)) {
+			break
+		}
+		if time.Now().After(deadline) {
+			_ = cmd.Process.Kill()
+			t.Fatal("training never made a step")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err := cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d (%v), want %d: %s", code, err, exitInterrupted, stderr.String())
+	}
+	if _, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName)); err != nil {
+		t.Errorf("nothing was saved: %v", err)
+	}
+	if !strings.Contains(stderr.String(), "--resume") {
+		t.Errorf("message %q does not tell how to go on", stderr.String())
+	}
+}
