@@ -111,26 +111,34 @@ func (k *keeper) prune() error {
 }
 
 // restore takes over the table of a checkpoint of a step. The process may have been killed after it
-// wrote the checkpoint and before it gave it its names: then they wait for the next save.
+// wrote the checkpoint and before it gave it its names, which then wait for the next save, or before
+// it removed what is no longer among the best.
 func (k *keeper) restore(best []Best, step int) error {
 	k.best = slices.Clone(best[:min(len(best), k.count)])
-	if k.directory == "" || len(k.best) == 0 {
+	if k.directory == "" {
 		return nil
 	}
-	if !slices.ContainsFunc(k.best, func(b Best) bool { return b.Step == step }) {
-		return nil
-	}
-	newest := Best{Step: step}
-	if k.count > 1 && !exists(filepath.Join(k.directory, newest.Name())) {
-		k.waits = true
-	}
-	if k.best[0].Step == step {
-		kept, err := ReadCheckpoint(filepath.Join(k.directory, BestName))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if slices.ContainsFunc(k.best, func(b Best) bool { return b.Step == step }) {
+		if err := k.findNames(step); err != nil {
 			return err
 		}
-		k.waits = k.waits || err != nil || kept.Position.Step != step
 	}
+	return k.prune()
+}
+
+// findNames looks whether the best checkpoint of a step has got its names.
+func (k *keeper) findNames(step int) error {
+	if k.count > 1 && !exists(filepath.Join(k.directory, Best{Step: step}.Name())) {
+		k.waits = true
+	}
+	if k.best[0].Step != step {
+		return nil
+	}
+	kept, err := ReadCheckpoint(filepath.Join(k.directory, BestName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	k.waits = k.waits || err != nil || kept.Position.Step != step
 	return nil
 }
 
