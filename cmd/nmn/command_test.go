@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 var rewrite = flag.Bool("update", false, "rewrite the golden files")
@@ -97,6 +100,50 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestRoot_HelpIsGolden(t *testing.T) { golden(t, "help.txt", must(t, "--help")) }
+
+// TestReference_TellsEveryCommand holds docs/cli.md to the help of the commands.
+func TestReference_TellsEveryCommand(t *testing.T) {
+	path := filepath.Join("..", "..", "docs", "cli.md")
+	want := reference(t)
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s does not tell the commands as they are; go test ./cmd/nmn -update rewrites it", path)
+	}
+}
+
+// reference is the introduction and then the help of each command.
+func reference(t *testing.T) string {
+	t.Helper()
+	introduction, err := os.ReadFile(filepath.Join("testdata", "cli_introduction.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.Write(introduction)
+	var add func(c *cobra.Command)
+	add = func(c *cobra.Command) {
+		if c.Name() == "completion" || c.Name() == "help" {
+			return
+		}
+		if c.HasParent() {
+			help := must(t, append(strings.Fields(c.CommandPath())[1:], "--help")...)
+			fmt.Fprintf(&b, "\n## %s\n\n```text\n%s```\n", c.CommandPath(), help)
+		}
+		for _, sub := range c.Commands() {
+			add(sub)
+		}
+	}
+	add(newRoot(&program{terminal: systemTerminal()}))
+	return b.String()
+}
 
 func TestRoot_EveryCommandHasExamplesAndRooms(t *testing.T) {
 	root := newRoot(&program{terminal: systemTerminal()})

@@ -100,24 +100,28 @@ func interruptAfter(t *testing.T, dir string, args ...string) called {
 }
 
 func TestTrain_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
-	whole := trained(t, "--arm", "star", "--batch-size", "4", "--log-interval", "1")
-	dir := filepath.Join(t.TempDir(), "broken")
-	args := tiny("train", "--run-dir", dir, "--arm", "star", "--batch-size", "4", "--log-interval", "1")
-	c := interruptAfter(t, dir, args...)
-	if c.code != exitInterrupted || !strings.Contains(c.err, "--resume "+dir) {
-		t.Fatalf("exit code %d, %q", c.code, c.err)
-	}
-	if there, err := readOutcome(dir); err != nil || there != nil {
-		t.Errorf("an interrupted run has the result %v, %v", there, err)
-	}
-	wantUsage(t, call(t, args...), "--resume")
-	must(t, "train", "--resume", dir)
-	if !bytes.Equal(lastWeights(t, whole), lastWeights(t, dir)) {
-		t.Error("the resumed run ended in another checkpoint than the unbroken one")
-	}
-	a, b := readResult(t, whole), readResult(t, dir)
-	if a != b {
-		t.Errorf("evaluations differ: %.200s and %.200s", a, b)
+	settings := []string{"--arm", "star", "--batch-size", "4", "--log-interval", "1", "--epochs", "3"}
+	whole := trained(t, settings...)
+	for _, stage := range []string{stage1Name, ""} {
+		dir := filepath.Join(t.TempDir(), "broken")
+		args := append(tiny("train", "--run-dir", dir), settings...)
+		c := interruptAfter(t, filepath.Join(dir, stage), args...)
+		if c.code != exitInterrupted || !strings.Contains(c.err, "--resume "+dir) {
+			t.Fatalf("stage %q: exit code %d, %q", stage, c.code, c.err)
+		}
+		if there, err := readOutcome(dir); err != nil || there != nil {
+			t.Errorf("stage %q: an interrupted run has the result %v, %v", stage, there, err)
+		}
+		if stage == "" {
+			wantUsage(t, call(t, args...), "--resume")
+		}
+		must(t, "train", "--resume", dir)
+		if !bytes.Equal(lastWeights(t, whole), lastWeights(t, dir)) {
+			t.Errorf("stage %q: the resumed run ended in another checkpoint than the unbroken one", stage)
+		}
+		if a, b := readResult(t, whole), readResult(t, dir); a != b {
+			t.Errorf("stage %q: evaluations differ: %.200s and %.200s", stage, a, b)
+		}
 	}
 }
 
