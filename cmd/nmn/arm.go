@@ -31,14 +31,14 @@ type armRun struct {
 // run trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the
 // run. A run that is complete already is not run again; reused tells.
 func (r *armRun) run(ctx context.Context) (o *outcome, reused bool, err error) {
-	print, err := fingerprint(&r.config, r.data, r.from)
+	identity, err := fingerprint(&r.config, r.data, r.from)
 	if err != nil {
 		return nil, false, err
 	}
 	if o, err = readOutcome(r.dir); err != nil {
 		return nil, false, err
 	}
-	if o != nil && o.Fingerprint == print {
+	if o != nil && o.Fingerprint == identity {
 		return o, true, nil
 	}
 	if err := prepareFolder(r.dir, &r.config); err != nil {
@@ -50,7 +50,7 @@ func (r *armRun) run(ctx context.Context) (o *outcome, reused bool, err error) {
 	if o, err = r.train(ctx); err != nil {
 		return nil, false, err
 	}
-	o.Fingerprint = print
+	o.Fingerprint = identity
 	return o, false, o.write(r.dir)
 }
 

@@ -174,6 +174,7 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"train", "--data", "captions"}, "--captions"},
 		{[]string{"train", "surplus"}, "surplus"},
 		{[]string{"train", "--device", "tpu"}, "tpu"},
+		{tiny("train", "--metrics-addr", "a:b:c"), "a:b:c"},
 		{[]string{"train", "--multipliers", "head"}, "pattern=factor"},
 		{[]string{"train", "--resume", "x", "--run-dir", "y"}, "--run-dir"},
 		{[]string{"experiment", "--arms", "star,em"}, "em"},

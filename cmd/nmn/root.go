@@ -87,10 +87,10 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 		return p.openLog()
 	}
 	p.globalFlags(root)
-	for _, make := range []func(*program) *cobra.Command{
+	for _, command := range []func(*program) *cobra.Command{
 		newExperiment, newTrain, newEval, newPredict, newVocab, newNoise, newScenes, newFigure3, newBench, newVersion,
 	} {
-		root.AddCommand(make(p))
+		root.AddCommand(command(p))
 	}
 	return root
 }

@@ -36,7 +36,9 @@ func openWatch(ctx context.Context, p *program, address string) (*watch, error) 
 		return nil, usageError{err}
 	}
 	w.metrics, w.server = metrics, server
-	p.note("metrics http://%s/metrics", server.Address())
+	if !p.quiet {
+		fmt.Fprintf(p.err, "metrics http://%s/metrics\n", server.Address())
+	}
 	return w, nil
 }
 

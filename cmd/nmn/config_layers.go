@@ -1,0 +1,96 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+)
+
+// layers are the sources of a configuration above its defaults, the weakest first: preset, file,
+// flags.
+type layers struct {
+	preset presetName
+	size   sizeName
+	file   string
+	flags  *pflag.FlagSet
+}
+
+// apply fills c, whose fields the flags point to: preset, then file, then the flags that were given.
+func (l layers) apply(c *config) error {
+	content, err := l.read()
+	if err != nil {
+		return err
+	}
+	given := givenFlags(l.flags)
+	name, size, captions := l.base(content, given)
+	resolved, err := presetConfig(name, firstNonEmpty(size, sizeQuick))
+	if err != nil {
+		return err
+	}
+	if captions { // noise is injected into data of others only where it is asked for
+		resolved.Data.Set, resolved.Data.Noise = dataCaptions, 0
+	}
+	*c = resolved
+	if err := readConfig(l.file, content, c); err != nil {
+		return err
+	}
+	c.Preset, c.Size, c.Build = name, firstNonEmpty(size, sizeQuick), nil
+	for _, flag := range given {
+		if err := l.flags.Set(flag.name, flag.value); err != nil {
+			return usageError{err}
+		}
+	}
+	c.normalize()
+	return c.validate()
+}
+
+// normalize makes empty lists none: the two mean the same, and files that tell of them should be the
+// same too.
+func (c *config) normalize() {
+	if len(c.Net.Depths) == 0 {
+		c.Net.Depths = nil
+	}
+	if len(c.Net.Widths) == 0 {
+		c.Net.Widths = nil
+	}
+	if len(c.Train.LearningRates) == 0 {
+		c.Train.LearningRates = nil
+	}
+	if len(c.Train.Freeze) == 0 {
+		c.Train.Freeze = nil
+	}
+}
+
+func (l layers) read() ([]byte, error) {
+	if l.file == "" {
+		return nil, nil
+	}
+	return readConfigFile(l.file)
+}
+
+// base finds the preset and its size, empty where nobody names one: from their flags, else from the
+// file, else by the data, which are captions where a file of them is named.
+func (l layers) base(content []byte, given []givenFlag) (name presetName, size sizeName, captions bool) {
+	var file struct {
+		Preset presetName
+		Size   sizeName
+		Data   struct{ Captions string }
+	}
+	_ = yaml.Unmarshal(content, &file) // whatever is wrong with it, readConfig says better
+	captions = file.Data.Captions != "" || slices.ContainsFunc(given, func(g givenFlag) bool { return g.name == "captions" })
+	usual := presetScenes
+	if captions {
+		usual = presetPaperCOCO
+	}
+	return firstNonEmpty(l.preset, file.Preset, usual), firstNonEmpty(l.size, file.Size), captions
+}
+
+func firstNonEmpty[T ~string](values ...T) T {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"nmn/loader"
+	"nmn/train"
+)
+
+// presetConfig is where a configuration starts from.
+func presetConfig(name presetName, size sizeName) (config, error) {
+	c := baseConfig()
+	c.Preset, c.Size = name, size
+	switch name {
+	case presetScenes:
+		c.scenes(size)
+	case presetPaperCOCO:
+		c.Data.Set, c.Net.Arch = dataCaptions, netVGG16
+		c.Train = train.Paper()
+	default:
+		return config{}, usagef("preset is %q, want %s", name, alternatives(presets()))
+	}
+	return c, nil
+}
+
+// baseConfig is what all presets share.
+func baseConfig() config {
+	return config{
+		Arm: armFD,
+		Data: dataConfig{
+			Seed: 1, ValidationShare: .1, TestShare: .1, CaptionsPerBag: 5, VocabularySize: 1000, MinCount: 1,
+			MaxPixels: loader.DefaultLimits().MaxPixels,
+		},
+		Net: netConfig{Width: 1, Dropout: -1, NoisePool: "mean"},
+		Run: runConfig{Device: "auto", Workers: 2, Prefetch: 4},
+	}
+}
+
+// defaultConfig is what flags show as their defaults.
+func defaultConfig() config {
+	c := baseConfig()
+	c.Preset, c.Size = presetScenes, sizeQuick
+	c.scenes(sizeQuick)
+	return c
+}
+
+func presets() []presetName { return []presetName{presetScenes, presetPaperCOCO} }
+
+func (c *config) scenes(size sizeName) {
+	c.Data.Set, c.Data.Noise, c.Net.Arch = dataScenes, .4, netScenes
+	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 4000, 500, 1000
+	c.Train = train.ScenesQuick()
+	if size == sizeFull {
+		c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 16000, 1000, 2000
+		c.Train = train.ScenesPreset()
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+)
+
+// validate names the first field that is out of range.
+func (c *config) validate() error {
+	for _, check := range []func() error{c.validateNames, c.Data.validate, c.validateNet, c.Train.Validate, c.Run.validate} {
+		if err := check(); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
+}
+
+func (c *config) validateNames() error {
+	switch {
+	case !slices.Contains(arms(), c.Arm):
+		return fmt.Errorf("arm is %q, want %s", c.Arm, alternatives(arms()))
+	case c.Size != sizeQuick && c.Size != sizeFull:
+		return fmt.Errorf("size is %q, want quick or full", c.Size)
+	case c.Net.Arch != netVGG16 && c.Net.Arch != netScenes:
+		return fmt.Errorf("net.arch is %q, want vgg16 or scenes", c.Net.Arch)
+	}
+	return nil
+}
+
+func (d *dataConfig) validate() error {
+	positive := func(field string, v, least int) error {
+		if v < least {
+			return fmt.Errorf("data.%s is %d, want at least %d", field, v, least)
+		}
+		return nil
+	}
+	share := func(field string, v float64) error {
+		if !(v >= 0 && v < 1) {
+			return fmt.Errorf("data.%s is %g, want at least 0 and less than 1", field, v)
+		}
+		return nil
+	}
+	switch d.Set {
+	case dataScenes:
+		return firstError(positive("train_size", d.TrainSize, 1), positive("validation_size", d.ValidationSize, 0),
+			positive("test_size", d.TestSize, 1), share("noise", d.Noise))
+	case dataCaptions:
+		if d.Captions == "" || d.Images == "" {
+			return fmt.Errorf("data.set is captions: name the file of captions (--captions FILE) and the folder of pictures (--images DIR)")
+		}
+		if d.ValidationShare+d.TestShare >= 1 {
+			return fmt.Errorf("data.validation_share %g and data.test_share %g leave nothing to train on", d.ValidationShare, d.TestShare)
+		}
+		return firstError(share("validation_share", d.ValidationShare), share("test_share", d.TestShare),
+			positive("captions_per_bag", d.CaptionsPerBag, 1), positive("vocabulary_size", d.VocabularySize, 1),
+			positive("min_count", d.MinCount, 0), positive("max_bad_samples", d.MaxBadSamples, 0),
+			positive("max_pixels", d.MaxPixels, 0), share("noise", d.Noise), d.validateFit())
+	}
+	return fmt.Errorf("data.set is %q, want scenes or captions", d.Set)
+}
+
+func (d *dataConfig) validateFit() error {
+	if d.Fit == "" {
+		return nil
+	}
+	if err := d.Fit.Validate(); err != nil {
+		return fmt.Errorf("data.%w", err)
+	}
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *config) validateNet() error {
+	if !(c.Net.Width > 0 && c.Net.Width <= 16) {
+		return fmt.Errorf("net.width is %g, want more than 0 and at most 16", c.Net.Width)
+	}
+	return c.Net.model(1, c.Arm.noiseMode()).Validate()
+}
+
+func (r *runConfig) validate() error {
+	for _, f := range []struct {
+		name      string
+		value, lo int
+	}{{"threads", r.Threads, 0}, {"workers", r.Workers, 1}, {"prefetch", r.Prefetch, 1}} {
+		if f.value < f.lo || f.value > 1024 {
+			return fmt.Errorf("run.%s is %d, want %d to 1024", f.name, f.value, f.lo)
+		}
+	}
+	return nil
+}
