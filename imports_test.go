@@ -52,7 +52,7 @@ var rooms = func() map[string]room {
 		"train":           {packages: append([]string{"loader", "model", "eval", "text"}, backend...)},
 		"eval":            {packages: []string{"text"}},
 		"report":          {packages: []string{"eval", "text"}},
-		"telemetry":       {packages: []string{"train"}},
+		"telemetry":       {packages: []string{"train", "loader"}},
 	}
 	for _, family := range families {
 		m[family] = room{packages: []string{"kernels/tensor", "kernels/simd", "cuda", "cuda/cudnn"}, others: hosts}

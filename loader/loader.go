@@ -3,6 +3,7 @@ package loader
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,16 +28,17 @@ type Loader struct {
 
 	mutex sync.Mutex
 	free  []*Batch // released ones
-	bad   []badSample
+	bad   []BadSample
 	seen  map[int]bool // bags in bad
 
 	waited atomic.Int64 // nanoseconds
 }
 
-// badSample is a bag that was left out, and why.
-type badSample struct {
-	bag int
-	err error
+// BadSample is a bag that was left out, and why: the error names the file.
+type BadSample struct {
+	Bag int
+	ID  string
+	Err error
 }
 
 // Stats is what a Loader has counted since it was made.
@@ -88,6 +90,14 @@ func (l *Loader) Stats() Stats {
 	return Stats{BadSamples: len(l.bad), Waited: time.Duration(l.waited.Load())}
 }
 
+// Bad lists the bags that were left out, in the order in which they were met, without the first ones
+// that the caller knows already.
+func (l *Loader) Bad(known int) []BadSample {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return slices.Clone(l.bad[min(known, len(l.bad)):])
+}
+
 func (l *Loader) canvasBytes() int { return l.config.Size * l.config.Size * 3 }
 
 // named adds to an error which frame it is about.
@@ -124,7 +134,7 @@ func (l *Loader) leaveOut(bag int, err error) error {
 	defer l.mutex.Unlock()
 	if !l.seen[bag] {
 		l.seen[bag] = true
-		l.bad = append(l.bad, badSample{bag, err})
+		l.bad = append(l.bad, BadSample{bag, l.set.IDs[bag], err})
 	}
 	if len(l.bad) <= l.config.MaxBadSamples {
 		return nil
@@ -132,7 +142,7 @@ func (l *Loader) leaveOut(bag int, err error) error {
 	const named = 3
 	var first []string
 	for _, b := range l.bad[:min(named, len(l.bad))] {
-		first = append(first, fmt.Sprintf("bag %d (%s): %v", b.bag, l.set.IDs[b.bag], b.err))
+		first = append(first, fmt.Sprintf("bag %d (%s): %v", b.Bag, b.ID, b.Err))
 	}
 	return fmt.Errorf("loader: %d bad samples in %q, MaxBadSamples allows %d; repair or remove them, or raise it: %s (%w)",
 		len(l.bad), l.set.Name, l.config.MaxBadSamples, strings.Join(first, "; "), ErrCorrupt)

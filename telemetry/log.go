@@ -82,7 +82,9 @@ func LogTo(logger *slog.Logger) train.Observer {
 				slog.Bool("best", e.Best), slog.Int64("bytes", e.Bytes), slog.Float64("save_ms", milliseconds(e.Duration)))
 		},
 		Bad: func(e train.BadSamples) {
-			logger.Warn("bad samples left out", slog.Int("new", e.New), slog.Int("count", e.Count))
+			for _, bad := range e.New {
+				logger.Warn("bad sample left out", slog.String("id", bad.ID), slog.String("cause", bad.Err.Error()), slog.Int("count", e.Count))
+			}
 		},
 	}
 }

@@ -2,11 +2,13 @@ package telemetry
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"nmn/loader"
 	"nmn/train"
 )
 
@@ -55,6 +57,20 @@ func TestLog_StepHasTypedKeysWithUnits(t *testing.T) {
 		if got[0][key] != want {
 			t.Errorf("%s is %v, want %v", key, got[0][key], want)
 		}
+	}
+}
+
+func TestLog_NamesEachBadSampleAndWhy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	l := openLog(t, path, -1)
+	l.Observer().Bad(train.BadSamples{Count: 5, New: []loader.BadSample{
+		{Bag: 3, ID: "17", Err: errors.New("a.jpg is cut short")}, {Bag: 4, ID: "18", Err: errors.New("b.jpg is empty")}}})
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := lines(t, path)
+	if len(got) != 2 || got[0]["id"] != "17" || got[0]["cause"] != "a.jpg is cut short" || got[1]["id"] != "18" || got[1]["count"] != 5. {
+		t.Errorf("bad samples are logged as %v", got)
 	}
 }
 

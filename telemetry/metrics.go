@@ -59,7 +59,7 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 func (m *Metrics) Observer() train.Observer {
 	return train.Observer{
 		Step: m.step,
-		Bad:  func(e train.BadSamples) { m.BadSamples.Add(float64(e.New)) },
+		Bad:  func(e train.BadSamples) { m.BadSamples.Add(float64(len(e.New))) },
 		Saved: func(train.Saved) {
 			m.Checkpoints.Inc()
 		},

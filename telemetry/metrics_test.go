@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nmn/eval"
+	"nmn/loader"
 	"nmn/train"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -60,7 +61,7 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 	observer := m.Observer()
 	observer.Step(stepDone(1))
 	observer.Step(stepDone(2))
-	observer.Bad(train.BadSamples{New: 3, Count: 3})
+	observer.Bad(train.BadSamples{New: make([]loader.BadSample, 3), Count: 3})
 	observer.Evaluated(evaluated(t, 2))
 	observer.Saved(train.Saved{})
 	server, err := Serve(t.Context(), "0", registry)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"nmn/eval"
+	"nmn/loader"
 )
 
 // Observer is told what happens while a stage runs. Every function may be nil, is called from the
@@ -69,8 +70,8 @@ type Saved struct {
 
 // BadSamples tells that bags could not be read and were left out.
 type BadSamples struct {
-	New   int // since the last of these events
-	Count int // different bags in the stage so far, of this process
+	New   []loader.BadSample // since the last of these events
+	Count int                // different bags in the stage so far, of this process
 }
 
 // observers tells all of them.

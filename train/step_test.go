@@ -174,6 +174,15 @@ func TestRun_BadSamplesAreLeftOutAndTold(t *testing.T) {
 	if bags != 38 || len(told) == 0 || told[len(told)-1].Count != 2 {
 		t.Errorf("%d bags in an epoch, told %+v", bags, told)
 	}
+	named := map[string]bool{}
+	for _, e := range told {
+		for _, bad := range e.New {
+			named[bad.ID] = bad.Err != nil
+		}
+	}
+	if len(named) != 2 || !named[o.Data.IDs[3]] || !named[o.Data.IDs[17]] {
+		t.Errorf("bad samples are told as %v", named)
+	}
 	scores, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o))
 	if err != nil || len(scores.Index) != 38 || scores.Logits.Shape()[0] != 38 || slices.Contains(scores.Index, 17) {
 		t.Errorf("scores %+v, %v", scores, err)
