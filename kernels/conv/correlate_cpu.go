@@ -25,11 +25,12 @@ type correlation struct {
 
 // plan is how a correlation is cut. It depends on shapes alone.
 type plan struct {
-	rows, wide, narrow int // tile shape
-	panels             int // panels of output channels; the last may be narrow or partly empty
-	images             int // images in a block of rows, or
-	lines              int // output rows in a block, where an image has several blocks
-	imageBlocks        int // blocks of an image, 1 where a block holds whole images
+	level              simd.Level // whose tiles are used
+	rows, wide, narrow int        // tile shape
+	panels             int        // panels of output channels; the last may be narrow or partly empty
+	images             int        // images in a block of rows, or
+	lines              int        // output rows in a block, where an image has several blocks
+	imageBlocks        int        // blocks of an image, 1 where a block holds whole images
 	rowBlocks          int
 	groups, perGroup   int  // groups of panels, and panels in each: a block is rows × group
 	private            bool // each block packs its own panels
@@ -77,7 +78,8 @@ func (c *CPU) correlate() {
 
 func (c *CPU) planCorrelation(k *correlation) plan {
 	var pl plan
-	pl.rows, pl.wide, pl.narrow = c.level.TileShape()
+	pl.level = c.level.TileLevel(k.width, k.reduction())
+	pl.rows, pl.wide, pl.narrow = pl.level.TileShape()
 	pl.panels = ceilDiv(k.width, pl.wide)
 	large := k.reduction()*k.width >= privateFilter
 	pl.cutRows(k, large)

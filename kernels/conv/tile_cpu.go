@@ -16,7 +16,7 @@ func (c *CPU) multiply(k *correlation, s *scratch, at, stride, column, width int
 	if last && k.mask != nil {
 		t.Mask = k.mask[at:]
 	}
-	c.level.Multiply(t, width)
+	k.plan.level.Multiply(t, width)
 }
 
 // multiplyEdge is multiply for a last panel that is wider than the channels left: the tile is computed
@@ -28,7 +28,7 @@ func (c *CPU) multiplyEdge(k *correlation, s *scratch, at, stride, column, width
 	if t.Load {
 		c.level.CopyRows(s.edge, width, k.out[at:], stride, t.Rows, k.width-column)
 	}
-	c.level.Multiply(t, width)
+	k.plan.level.Multiply(t, width)
 	for i := range t.Rows {
 		k.finish(s.edge[i*width:], at+i*stride, column, last)
 	}

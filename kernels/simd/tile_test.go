@@ -227,3 +227,31 @@ func checkOuter(t *testing.T, s *Sum, before []float32, width int) {
 		}
 	}
 }
+
+func TestTileLevel_CanRunAndChangesNoBit(t *testing.T) {
+	levels := Levels()
+	for _, l := range levels {
+		for _, width := range []int{1, 16, 17, 64} {
+			for _, products := range []int{1, 27, 64, 576} {
+				if chosen := l.TileLevel(width, products); chosen > l || l == Generic && chosen != l {
+					t.Errorf("%s: width %d, %d products: %s", l, width, products, chosen)
+				}
+			}
+		}
+	}
+	if levels[len(levels)-1] != AVX512 {
+		t.Skip("this machine has no AVX-512")
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	_, width, _ := AVX2.TileShape()
+	wide := tileCase{taps: 3, depth: 50, rows: 6, load: true, biased: true, relu: true, tapStride: 60}.build(t, r, 12, width)
+	small := wide
+	small.Dst = append([]float32(nil), wide.Dst...)
+	AVX512.Multiply(&wide, width)
+	AVX2.Multiply(&small, width)
+	for i, v := range wide.Dst {
+		if math.Float32bits(v) != math.Float32bits(small.Dst[i]) {
+			t.Fatalf("element %d: %g and %g", i, v, small.Dst[i])
+		}
+	}
+}
