@@ -4,12 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,76 +142,6 @@ func (c *predictCommand) fitOf(folder string, m model.Config) loader.Fit {
 		return loader.FitLongest
 	}
 	return loader.FitSquare
-}
-
-// pictureEndings are those of files that a folder is searched for.
-var pictureEndings = []string{".jpg", ".jpeg", ".png"}
-
-// findPictures lists the pictures of files and folders, each folder in lexical order.
-func findPictures(paths []string) ([]string, error) {
-	var files []string
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, fmt.Errorf("cannot find the pictures: %w", err)
-		}
-		if !info.IsDir() {
-			files = append(files, path)
-			continue
-		}
-		err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-			if err == nil && entry.Type().IsRegular() && slices.Contains(pictureEndings, strings.ToLower(filepath.Ext(file))) {
-				files = append(files, file)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("cannot search %s: %w", path, err)
-		}
-	}
-	slices.Sort(files)
-	files = slices.Compact(files)
-	if len(files) == 0 {
-		return nil, usagef("predict: there is no picture (.jpg, .jpeg, .png) in %s", strings.Join(paths, ", "))
-	}
-	return files, nil
-}
-
-// pathSource reads pictures from anywhere.
-type pathSource struct {
-	files     []string
-	maxPixels int
-	maxBytes  int64
-}
-
-func (s *pathSource) Frames(int) int { return 1 }
-
-func (s *pathSource) Read(ctx context.Context, bag, _ int, pic *loader.Picture) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	data, err := s.load(s.files[bag])
-	if err == nil {
-		err = loader.DecodePicture(data, pic, s.maxPixels)
-	}
-	if err != nil && !errors.Is(err, loader.ErrCorrupt) {
-		err = fmt.Errorf("%w: %w", loader.ErrCorrupt, err)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.files[bag], err)
-	}
-	return nil
-}
-
-func (s *pathSource) load(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > s.maxBytes {
-		return nil, fmt.Errorf("not a regular file of at most %d bytes", s.maxBytes)
-	}
-	return os.ReadFile(file)
 }
 
 func (c *predictCommand) score(ctx context.Context, net *model.Net, v *text.Vocabulary, files []string, fit loader.Fit) (*train.Scores, *loader.Set, error) {
