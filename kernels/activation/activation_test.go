@@ -11,10 +11,28 @@ import (
 	"nmn/rng"
 )
 
+// newTestCPU computes at the level of the environment, the best one by default.
 func newTestCPU(t testing.TB, threads int) *CPU {
+	level, err := simd.Detect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newCPUAt(t, threads, level)
+}
+
+func newCPUAt(t testing.TB, threads int, level simd.Level) *CPU {
 	dev := tensor.NewCPU(threads, "test")
 	t.Cleanup(func() { dev.Close() })
-	return NewCPU(dev, simd.Generic)
+	return NewCPU(dev, level)
+}
+
+// eachHost runs a test with every level of this machine and several numbers of threads.
+func eachHost(f func(level simd.Level, threads int)) {
+	for _, level := range simd.Levels() {
+		for _, threads := range []int{1, 2, 5} {
+			f(level, threads)
+		}
+	}
 }
 
 func floats(t testing.TB, data []float32, shape ...int) *tensor.Tensor {
@@ -239,4 +257,24 @@ func BenchmarkActivation(b *testing.B) {
 			}
 		})
 	}
+}
+
+func TestActivation_ThreadsAndLevelsChangeNoBit(t *testing.T) {
+	const row = 2*blockLength + 77
+	x, dy, keys := drawn(t, 3, 2, row), drawn(t, 4, 2, row), ints(t, 11, -12)
+	var first []float32
+	eachHost(func(level simd.Level, threads int) {
+		c := newCPUAt(t, threads, level)
+		y, dx, dropped := floats(t, make([]float32, 2*row), 2, row), floats(t, make([]float32, 2*row), 2, row), floats(t, make([]float32, 2*row), 2, row)
+		must(t, c.ReLU(y, x), c.ReLUGrad(dx, dy, y), c.Dropout(dropped, x, keys, DropoutParams{Rate: 0.3, Seed: 5}))
+		all := append(append(append([]float32(nil), y.Float32s()...), dx.Float32s()...), dropped.Float32s()...)
+		if first == nil {
+			first = all
+		}
+		for i, v := range all {
+			if math.Float32bits(v) != math.Float32bits(first[i]) {
+				t.Fatalf("%s, %d threads: element %d is %g, in Go with one thread %g", level, threads, i, v, first[i])
+			}
+		}
+	})
 }

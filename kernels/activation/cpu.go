@@ -16,6 +16,7 @@ var ErrRate = errors.New("no such dropout rate")
 // number of threads changes.
 type CPU struct {
 	workers *tensor.Workers
+	level   simd.Level
 	job     job
 
 	// The blocks as values, made once: converting a method for each call would allocate.
@@ -35,10 +36,9 @@ type job struct {
 	scale             float32
 }
 
-// NewCPU makes the family on the host's device. It computes in Go at every level of vector
-// instructions.
-func NewCPU(dev *tensor.CPU, _ simd.Level) *CPU {
-	c := &CPU{workers: dev.Workers}
+// NewCPU makes the family on the host's device. Results are equal in every bit at all levels.
+func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
+	c := &CPU{workers: dev.Workers, level: level}
 	c.reluBlock, c.reluGradBlock, c.dropoutBlock = c.runReLUBlock, c.runReLUGradBlock, c.runDropoutBlock
 	return c
 }
@@ -75,17 +75,7 @@ func (c *CPU) ReLU(y, x *tensor.Tensor) error {
 }
 
 func (c *CPU) runReLUBlock(_, i int) {
-	in := block(c.job.in, i)
-	out := block(c.job.out, i)[:len(in)]
-	for k, v := range in {
-		// Chosen among integers, which compiles to no branch: signs are not predictable. The
-		// comparison is false for NaN, which stays.
-		bits := math.Float32bits(v)
-		if v <= 0 {
-			bits = 0
-		}
-		out[k] = math.Float32frombits(bits)
-	}
+	c.level.ReLU(block(c.job.out, i), block(c.job.in, i))
 }
 
 // ReLUGrad implements Ops.
@@ -104,15 +94,7 @@ func (c *CPU) ReLUGrad(dx, dy, y *tensor.Tensor) error {
 }
 
 func (c *CPU) runReLUGradBlock(_, i int) {
-	in := block(c.job.in, i)
-	out, y := block(c.job.out, i)[:len(in)], block(c.job.y, i)[:len(in)]
-	for k, v := range in {
-		bits := math.Float32bits(v)
-		if !(y[k] > 0) {
-			bits = 0
-		}
-		out[k] = math.Float32frombits(bits)
-	}
+	c.level.ReLUGrad(block(c.job.out, i), block(c.job.in, i), block(c.job.y, i))
 }
 
 // Dropout implements Ops.

@@ -48,12 +48,6 @@ func (s channels) row(data []float32, cell, stride int) []float32 {
 	return data[cell*stride+s.lo : cell*stride+s.hi]
 }
 
-// fourRows returns the channels, width of them, of a cell and the three after it.
-func (s channels) fourRows(data []float32, cell, stride, width int) (x0, x1, x2, x3 []float32) {
-	data = data[cell*stride+s.lo:]
-	return data[:width], data[stride:][:width], data[2*stride:][:width], data[3*stride:][:width]
-}
-
 // prepare checks the tensors of both operations and sets the job's geometry.
 func (c *CPU) prepare(operation string, g, x, bags *tensor.Tensor, kind Kind) error {
 	fit, err := FitBag(operation, g, x, bags)
@@ -87,6 +81,7 @@ func (c *CPU) BagPool(g, x, bags *tensor.Tensor, kind Kind) error {
 	return nil
 }
 
+// runBagMeanBlock adds the cells in their order.
 func (c *CPU) runBagMeanBlock(worker, block int) {
 	j := &c.bag
 	s := j.channels(block)
@@ -95,22 +90,8 @@ func (c *CPU) runBagMeanBlock(worker, block int) {
 	clear(total)
 	for cell := s.first; cell < s.last; cell += blockCells {
 		clear(part)
-		i, end := cell, min(cell+blockCells, s.last)
-		for ; i+4 <= end; i += 4 {
-			x0, x1, x2, x3 := s.fourRows(j.x, i, j.D, len(part))
-			for k := range part {
-				part[k] += (x0[k] + x1[k]) + (x2[k] + x3[k])
-			}
-		}
-		for ; i < end; i++ {
-			row := s.row(j.x, i, j.D)[:len(part)]
-			for k, v := range row {
-				part[k] += v
-			}
-		}
-		for k, v := range part {
-			total[k] += v
-		}
+		c.level.SumRows(part, j.x[cell*j.D+s.lo:], j.D, min(blockCells, s.last-cell))
+		c.level.Add(total, part)
 	}
 	count := float32(s.last - s.first)
 	for k, v := range total {
@@ -123,18 +104,9 @@ func (c *CPU) runBagMaxBlock(_, block int) {
 	s := j.channels(block)
 	out := s.row(j.g, s.bag, j.D)
 	copy(out, s.row(j.x, s.first, j.D))
-	cell := s.first + 1
-	for ; cell+4 <= s.last; cell += 4 {
-		x0, x1, x2, x3 := s.fourRows(j.x, cell, j.D, len(out))
-		for k := range out {
-			out[k] = max(out[k], max(max(x0[k], x1[k]), max(x2[k], x3[k])))
-		}
-	}
-	for ; cell < s.last; cell++ {
-		row := s.row(j.x, cell, j.D)[:len(out)]
-		for k, v := range row {
-			out[k] = max(out[k], v)
-		}
+	for cell := s.first + 1; cell < s.last; cell += 3 {
+		last := s.last - 1 // stands in for the rows that a last step lacks
+		c.level.MaxOfFour(out, out, s.row(j.x, cell, j.D), s.row(j.x, min(cell+1, last), j.D), s.row(j.x, min(cell+2, last), j.D))
 	}
 }
 
@@ -192,15 +164,10 @@ func (c *CPU) runBagMeanGradBlock(_, block int) {
 		inverse := 1 / float32(count)
 		grad := j.dg[bag*j.D:][:j.D]
 		row := j.dx[cell*j.D:][:len(grad)]
-		if j.accumulate {
-			for k, g := range grad {
-				row[k] += g * inverse
-			}
-		} else {
-			for k, g := range grad {
-				row[k] = g * inverse
-			}
+		if !j.accumulate {
+			clear(row)
 		}
+		c.level.AddScaled(row, grad, inverse)
 	}
 }
 

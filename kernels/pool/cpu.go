@@ -14,6 +14,7 @@ import (
 // window is not specified.
 type CPU struct {
 	workers *tensor.Workers
+	level   simd.Level
 	window  windowJob
 	bag     bagJob
 	scratch []bagScratch // one for each worker
@@ -23,10 +24,9 @@ type CPU struct {
 	bagMeanBlock, bagMaxBlock, bagMeanGradBlock, bagMaxGradBlock func(worker, block int)
 }
 
-// NewCPU makes the family on the host's device. It computes in Go at every level of vector
-// instructions.
-func NewCPU(dev *tensor.CPU, _ simd.Level) *CPU {
-	c := &CPU{workers: dev.Workers, scratch: make([]bagScratch, dev.Workers.Threads())}
+// NewCPU makes the family on the host's device. Results are equal in every bit at all levels.
+func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
+	c := &CPU{workers: dev.Workers, level: level, scratch: make([]bagScratch, dev.Workers.Threads())}
 	c.maxBlock, c.maxGradBlock = c.runMaxBlock, c.runMaxGradBlock
 	c.avgBlock, c.avgGradBlock = c.runAvgBlock, c.runAvgGradBlock
 	c.bagMeanBlock, c.bagMaxBlock = c.runBagMeanBlock, c.runBagMaxBlock

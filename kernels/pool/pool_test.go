@@ -11,10 +11,28 @@ import (
 	"nmn/rng"
 )
 
+// newTestCPU computes at the level of the environment, the best one by default.
 func newTestCPU(t testing.TB, threads int) *CPU {
+	level, err := simd.Detect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newCPUAt(t, threads, level)
+}
+
+func newCPUAt(t testing.TB, threads int, level simd.Level) *CPU {
 	dev := tensor.NewCPU(threads, "test")
 	t.Cleanup(func() { dev.Close() })
-	return NewCPU(dev, simd.Generic)
+	return NewCPU(dev, level)
+}
+
+// eachHost runs a test with every level of this machine and several numbers of threads.
+func eachHost(f func(level simd.Level, threads int)) {
+	for _, level := range simd.Levels() {
+		for _, threads := range []int{1, 2, 5} {
+			f(level, threads)
+		}
+	}
 }
 
 // floats makes a tensor over data; nil data is filled with NaN, so that what is left out shows.
@@ -258,28 +276,33 @@ func TestBagPool_MeanOfManyCellsKeepsItsDigits(t *testing.T) {
 	}
 }
 
-func TestPool_ThreadsChangeNothing(t *testing.T) {
+func TestPool_ThreadsAndLevelsChangeNoBit(t *testing.T) {
 	x := floats(t, nil, 4, 9, 7, 70)
 	stream := rng.New(10)
 	for i := range x.Float32s() {
 		x.Float32s()[i] = float32(stream.Normal(0, 1))
 	}
 	var first []float32
-	for _, threads := range []int{1, 2, 5} {
-		c := newTestCPU(t, threads)
+	eachHost(func(level simd.Level, threads int) {
+		c := newCPUAt(t, threads, level)
 		y, dx, g, mean := floats(t, nil, 4, 5, 4, 70), floats(t, nil, 4, 9, 7, 70), floats(t, nil, 2, 70), floats(t, nil, 4, 9, 7, 70)
+		most, toMost := floats(t, nil, 2, 70), floats(t, nil, 4, 9, 7, 70)
 		bags := ints(t, 0, 3, 4)
-		must(t, c.MaxPool(y, x), c.MaxPoolGrad(dx, y, x, y, true), c.BagPool(g, x, bags, Mean), c.BagPoolGrad(mean, g, nil, nil, bags, Mean, false))
-		all := append(append(append(append([]float32(nil), y.Float32s()...), dx.Float32s()...), g.Float32s()...), mean.Float32s()...)
+		must(t, c.MaxPool(y, x), c.MaxPoolGrad(dx, y, x, y, true), c.BagPool(g, x, bags, Mean), c.BagPoolGrad(mean, g, nil, nil, bags, Mean, false),
+			c.BagPool(most, x, bags, Max), c.BagPoolGrad(toMost, g, x, most, bags, Max, false))
+		var all []float32
+		for _, out := range []*tensor.Tensor{y, dx, g, mean, most, toMost} {
+			all = append(all, out.Float32s()...)
+		}
 		if first == nil {
 			first = all
 		}
 		for i, v := range all {
 			if math.Float32bits(v) != math.Float32bits(first[i]) {
-				t.Fatalf("%d threads: element %d is %g, with one thread %g", threads, i, v, first[i])
+				t.Fatalf("%s, %d threads: element %d is %g, in Go with one thread %g", level, threads, i, v, first[i])
 			}
 		}
-	}
+	})
 }
 
 func TestPool_AllocatesNothing(t *testing.T) {

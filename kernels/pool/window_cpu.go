@@ -1,8 +1,7 @@
 package pool
 
 import (
-	"math"
-
+	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 )
 
@@ -51,11 +50,7 @@ func (c *CPU) runMaxBlock(_, row int) {
 	j := &c.window
 	for q := range j.Q {
 		w := j.window(row, q)
-		out := j.y[w.y:][:j.C]
-		x0, x1, x2, x3 := j.x[w.a:][:len(out)], j.x[w.b:][:len(out)], j.x[w.c:][:len(out)], j.x[w.d:][:len(out)]
-		for k := range out {
-			out[k] = max(max(x0[k], x1[k]), max(x2[k], x3[k]))
-		}
+		c.level.MaxOfFour(j.y[w.y:][:j.C], j.x[w.a:], j.x[w.b:], j.x[w.c:], j.x[w.d:])
 	}
 }
 
@@ -80,46 +75,13 @@ func (c *CPU) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 
 func (c *CPU) runMaxGradBlock(_, row int) {
 	j := &c.window
-	drop := uint32(0) // bits of a gradient to clear where the maximum is not above 0
-	if j.relu {
-		drop = math.MaxUint32
-	}
 	for q := range j.Q {
 		w := j.window(row, q)
-		w.scatter(j.dx, j.x, j.y[w.y:][:j.C], j.dy[w.y:][:j.C], drop)
-	}
-}
-
-// scatter sends the gradients of one window, for all channels, to the first elements of x that equal
-// the maxima top. Selections are made among integers, which compiles to no branch: which element is
-// largest is not predictable. Stores go from last to first: of an element that a cut window names
-// twice, the first name's value stays, and the second name never equals the maximum first.
-func (w window) scatter(dx, x, top, grad []float32, drop uint32) {
-	n := len(top)
-	grad = grad[:n]
-	x0, x1, x2 := x[w.a:][:n], x[w.b:][:n], x[w.c:][:n]
-	d0, d1, d2, d3 := dx[w.a:][:n], dx[w.b:][:n], dx[w.c:][:n], dx[w.d:][:n]
-	for k, m := range top {
-		left := math.Float32bits(grad[k])
-		if !(m > 0) {
-			left &^= drop
-		}
-		var g0, g1, g2 uint32
-		if x0[k] == m {
-			g0 = left
-		}
-		left -= g0
-		if x1[k] == m {
-			g1 = left
-		}
-		left -= g1
-		if x2[k] == m {
-			g2 = left
-		}
-		d3[k] = math.Float32frombits(left - g2)
-		d2[k] = math.Float32frombits(g2)
-		d1[k] = math.Float32frombits(g1)
-		d0[k] = math.Float32frombits(g0)
+		c.level.ScatterMax(&simd.Scatter{
+			D:   [4][]float32{j.dx[w.a:], j.dx[w.b:], j.dx[w.c:], j.dx[w.d:]},
+			X:   [3][]float32{j.x[w.a:], j.x[w.b:], j.x[w.c:]},
+			Top: j.y[w.y:], Grad: j.dy[w.y:], ReLU: j.relu,
+		}, j.C)
 	}
 }
 

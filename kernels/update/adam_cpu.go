@@ -1,16 +1,12 @@
 package update
 
-import "math"
+import (
+	"math"
 
-// adamConstants are the constants of a step: 1-β and the bias corrections are rounded once, from
-// float64.
-type adamConstants struct {
-	beta1, rest1, beta2, rest2 float32
-	correct1, correct2         float32 // 1/(1-β^Step)
-	epsilon                    float32
-}
+	"nmn/kernels/simd"
+)
 
-// Adam implements Ops.
+// Adam implements Ops. 1-β and the bias corrections are rounded once, from float64.
 func (c *CPU) Adam(entries []Entry, p AdamParams) error {
 	if err := FitAdam(p); err != nil {
 		return err
@@ -19,11 +15,11 @@ func (c *CPU) Adam(entries []Entry, p AdamParams) error {
 		return err
 	}
 	beta1, beta2 := float64(p.Beta1), float64(p.Beta2)
-	c.job.adam = adamConstants{
-		beta1: p.Beta1, rest1: float32(1 - beta1), beta2: p.Beta2, rest2: float32(1 - beta2),
-		correct1: float32(1 / (1 - math.Pow(beta1, float64(p.Step)))),
-		correct2: float32(1 / (1 - math.Pow(beta2, float64(p.Step)))),
-		epsilon:  p.Epsilon,
+	c.job.adam = simd.AdamStep{
+		Beta1: p.Beta1, Rest1: float32(1 - beta1), Beta2: p.Beta2, Rest2: float32(1 - beta2),
+		Correct1: float32(1 / (1 - math.Pow(beta1, float64(p.Step)))),
+		Correct2: float32(1 / (1 - math.Pow(beta2, float64(p.Step)))),
+		Epsilon:  p.Epsilon,
 	}
 	c.workers.Run(len(c.job.runs), c.adamBlock)
 	c.release()
@@ -32,12 +28,6 @@ func (c *CPU) Adam(entries []Entry, p AdamParams) error {
 
 func (c *CPU) runAdamBlock(_, block int) {
 	r, p := &c.job.runs[block], c.job.adam
-	grad := r.g
-	w, m, v := r.w[:len(grad)], r.m[:len(grad)], r.v[:len(grad)]
-	for i := range grad {
-		g := grad[i] + r.decay*w[i]
-		m[i] = p.beta1*m[i] + p.rest1*g
-		v[i] = p.beta2*v[i] + p.rest2*g*g
-		w[i] -= r.lr * (m[i] * p.correct1) / (float32(math.Sqrt(float64(v[i]*p.correct2))) + p.epsilon)
-	}
+	p.LR, p.Decay = r.lr, r.decay
+	c.level.Adam(r.w, r.g, r.m, r.v, &p)
 }

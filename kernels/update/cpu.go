@@ -11,6 +11,7 @@ import (
 // elements, whatever the number of threads.
 type CPU struct {
 	workers *tensor.Workers
+	level   simd.Level
 	job     job
 	partial []float64 // sum of squares of each block
 
@@ -26,7 +27,7 @@ const blockLength = 16384
 type job struct {
 	runs     []run // of each block; kept between calls for its memory
 	momentum float32
-	adam     adamConstants
+	adam     simd.AdamStep // LR and Decay are those of each run
 	scale    float32
 }
 
@@ -36,10 +37,9 @@ type run struct {
 	lr, decay  float32
 }
 
-// NewCPU makes the family on the host's device. It computes in Go at every level of vector
-// instructions.
-func NewCPU(dev *tensor.CPU, _ simd.Level) *CPU {
-	c := &CPU{workers: dev.Workers}
+// NewCPU makes the family on the host's device. Results are equal in every bit at all levels.
+func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
+	c := &CPU{workers: dev.Workers, level: level}
 	c.sgdBlock, c.adamBlock = c.runSGDBlock, c.runAdamBlock
 	c.squaresBlock, c.scaleBlock = c.runSquaresBlock, c.runScaleBlock
 	return c

@@ -71,10 +71,7 @@ func (c *CPU) Clip(entries []Entry, norm *tensor.Tensor, limit float32) error {
 }
 
 func (c *CPU) runScaleBlock(_, block int) {
-	g, scale := c.job.runs[block].g, c.job.scale
-	for i := range g {
-		g[i] *= scale
-	}
+	c.level.Scale(c.job.runs[block].g, c.job.scale)
 }
 
 // Zero implements Ops, for any type of element.

@@ -12,11 +12,6 @@ func (c *CPU) SGD(entries []Entry, momentum float32) error {
 }
 
 func (c *CPU) runSGDBlock(_, block int) {
-	r, momentum := &c.job.runs[block], c.job.momentum
-	g := r.g
-	w, m := r.w[:len(g)], r.m[:len(g)]
-	for i := range g {
-		m[i] = momentum*m[i] + (g[i] + r.decay*w[i])
-		w[i] -= r.lr * m[i]
-	}
+	r := &c.job.runs[block]
+	c.level.SGD(r.w, r.g, r.m, r.lr, c.job.momentum, r.decay)
 }

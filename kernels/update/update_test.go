@@ -11,10 +11,28 @@ import (
 	"nmn/rng"
 )
 
+// newTestCPU computes at the level of the environment, the best one by default.
 func newTestCPU(t testing.TB, threads int) *CPU {
+	level, err := simd.Detect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newCPUAt(t, threads, level)
+}
+
+func newCPUAt(t testing.TB, threads int, level simd.Level) *CPU {
 	dev := tensor.NewCPU(threads, "test")
 	t.Cleanup(func() { dev.Close() })
-	return NewCPU(dev, simd.Generic)
+	return NewCPU(dev, level)
+}
+
+// eachHost runs a test with every level of this machine and several numbers of threads.
+func eachHost(f func(level simd.Level, threads int)) {
+	for _, level := range simd.Levels() {
+		for _, threads := range []int{1, 2, 5} {
+			f(level, threads)
+		}
+	}
 }
 
 func drawn(t testing.TB, stream *rng.Stream, length int) *tensor.Tensor {
@@ -210,11 +228,11 @@ func TestZero_AllTypes(t *testing.T) {
 	}
 }
 
-func TestUpdate_ThreadsChangeNothing(t *testing.T) {
+func TestUpdate_ThreadsAndLevelsChangeNoBit(t *testing.T) {
 	var first []float32
-	for _, threads := range []int{1, 2, 5} {
+	eachHost(func(level simd.Level, threads int) {
 		entries, norm := drawEntries(t, 5), floats(t, 0)
-		c := newTestCPU(t, threads)
+		c := newCPUAt(t, threads, level)
 		must(t, c.GradNorm(norm, entries), c.Clip(entries, norm, 1), c.SGD(entries, 0.9),
 			c.Adam(entries, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 3}))
 		all := append([]float32(nil), norm.Float32s()...)
@@ -226,10 +244,10 @@ func TestUpdate_ThreadsChangeNothing(t *testing.T) {
 		}
 		for i, v := range all {
 			if math.Float32bits(v) != math.Float32bits(first[i]) {
-				t.Fatalf("%d threads: element %d is %g, with one thread %g", threads, i, v, first[i])
+				t.Fatalf("%s, %d threads: element %d is %g, in Go with one thread %g", level, threads, i, v, first[i])
 			}
 		}
-	}
+	})
 }
 
 func TestUpdate_AllocatesNothing(t *testing.T) {
