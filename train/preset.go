@@ -20,12 +20,22 @@ func Paper() Config {
 			{Pattern: "head.fc8.bias", Multiplier: 20},
 		},
 		ClassifierStart: BaseRate, BaseRateLogit: -6.58, ClassifierDeviation: .001,
-		Noise: NoiseConfig{
-			MissRate: []float32{paperFlip}, FalseRate: []float32{paperFlip}, Deviation: .001,
-			WeightMultiplier: 10, BiasMultiplier: 20,
-		},
+		Noise:    PaperNoise(),
 		LogSteps: 20, EvaluateEpochs: 1, CheckpointEpochs: 1, KeepBest: 1, BestBy: "map",
 	}
+}
+
+// PaperNoise is the plain form of the noise model: a small start that flips either label with
+// probability .036, learned at the pace of the last layer.
+func PaperNoise() NoiseConfig {
+	return NoiseConfig{MissRate: []float32{paperFlip}, FalseRate: []float32{paperFlip}, Deviation: .001,
+		WeightMultiplier: 10, BiasMultiplier: 20}
+}
+
+// InformedNoise starts near the mean rates of the scenes at 40 % noise, with U = 0, and lets U learn
+// at a tenth of the rate. Its rates are prior knowledge of that data, not a fact about other data.
+func InformedNoise() NoiseConfig {
+	return NoiseConfig{MissRate: []float32{.35}, FalseRate: []float32{.16}, WeightMultiplier: .1, BiasMultiplier: 1}
 }
 
 // ScenesPreset is the training of the scenes data set at full size: 3 and 3 epochs of Adam on
@@ -37,7 +47,7 @@ func ScenesPreset() Config {
 	c.Optimizer, c.LearningRate, c.WeightDecay = Adam, 1e-3, 0
 	c.LearningRates = nil
 	c.ClassifierStart, c.ClassifierDeviation = LabelMeans, .01
-	c.Noise = NoiseConfig{MissRate: []float32{.35}, FalseRate: []float32{.16}, WeightMultiplier: .1, BiasMultiplier: 1}
+	c.Noise = InformedNoise()
 	return c
 }
 

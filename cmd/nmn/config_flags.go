@@ -174,6 +174,9 @@ func optimizerFlags(cmd *cobra.Command, t *train.Config) {
 func noiseModelFlags(cmd *cobra.Command, c *config) {
 	n := &c.Train.Noise
 	r := under(cmd, "Noise model")
+	r.set.Var(noiseStartFlag{n}, "noise-start", "start and pace of the noise model together, as `scenes|paper`: rates .35 and .16 with U at a tenth of the rate, "+
+		"or the paper's plain form, a flip of .036 and factors 10 and 20; the flags below change single settings")
+	r.keep("noise-start")
 	r.float32s(&n.MissRate, "miss-rate", "q01 = p(label missing | concept there) at the start, a `probability` for all classes or one for each")
 	r.float32s(&n.FalseRate, "false-rate", "q10 = p(label there | concept missing) at the start, a `probability` likewise")
 	r.file(&c.Rates, "rates", "`file` with the rates of each word instead (word, q01, q10, as in q.csv)", "csv")

@@ -3,8 +3,11 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+
+	"nmn/train"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -79,6 +82,19 @@ func TestConfig_LaterFlagOfOneFieldCounts(t *testing.T) {
 	if c := printed(t, "train", "--noise", "labels.jsonl"); c.Data.NoiseFile != "labels.jsonl" || c.Data.Noise != 0 {
 		t.Errorf("noise %v from %q", c.Data.Noise, c.Data.NoiseFile)
 	}
+}
+
+func TestConfig_NoiseStartSetsAllAndSingleFlagsAfterIt(t *testing.T) {
+	paper := printed(t, "train", "--noise-start", "paper").Train.Noise
+	if !reflect.DeepEqual(paper, train.PaperNoise()) {
+		t.Errorf("noise start %+v, want the paper's", paper)
+	}
+	mixed := printed(t, "train", "--captions", "c.json", "--images", "d", "--noise-start", "scenes", "--noise-bias-multiplier", "3").Train.Noise
+	want := train.InformedNoise()
+	if want.BiasMultiplier = 3; !reflect.DeepEqual(mixed, want) {
+		t.Errorf("noise start %+v, want that of scenes with factor 3 for b", mixed)
+	}
+	wantUsage(t, call(t, "train", "--noise-start", "guess"), "want scenes or paper")
 }
 
 func TestConfig_FaultsNameFileAndLine(t *testing.T) {
