@@ -138,19 +138,6 @@ func TestDropout_MaskIsThatOfTheContract(t *testing.T) {
 	}
 }
 
-func TestMaskWords_AreThoseOfTheGenerator(t *testing.T) {
-	stream := rng.New(8)
-	for range 100 {
-		counter, row, key := stream.Uint32(), stream.Uint32(), [2]uint32{stream.Uint32(), stream.Uint32()}
-		var words maskWords
-		words.fill(counter, row, key)
-		first, second := rng.Block([4]uint32{counter, row}, key), rng.Block([4]uint32{counter + 1, row}, key)
-		if [4]uint32(words[:4]) != first || [4]uint32(words[4:]) != second {
-			t.Fatalf("counter %d, row %d, key %v: %v, want %v %v", counter, row, key, words, first, second)
-		}
-	}
-}
-
 func TestDropout_KeepsTheRateAndTheMean(t *testing.T) {
 	const n, rate = 200_000, 0.3
 	data := make([]float32, n)

@@ -3,7 +3,6 @@ package activation
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
@@ -23,7 +22,7 @@ type CPU struct {
 	reluBlock, reluGradBlock, dropoutBlock func(worker, block int)
 }
 
-// blockLength is a multiple of the words that maskWords holds.
+// blockLength is a multiple of the words of a counter, and of the batches of every level.
 const blockLength = 16384
 
 // job is what the blocks read: out from in and, for ReLUGrad, y; the rest for dropout.
@@ -31,9 +30,7 @@ type job struct {
 	out, in, y        []float32
 	keys              []int32
 	row, blocksPerRow int
-	seed              [2]uint32
-	threshold         uint32
-	scale             float32
+	mask              simd.Dropout // of a first block
 }
 
 // NewCPU makes the family on the host's device. Results are equal in every bit at all levels.
@@ -122,9 +119,11 @@ func (c *CPU) drop(operation string, out, in, keys *tensor.Tensor, p DropoutPara
 	c.job = job{
 		out: out.Float32s(), in: in.Float32s(), keys: keys.Int32s(),
 		row: row, blocksPerRow: blocks(row),
-		seed:      [2]uint32{uint32(p.Seed), uint32(p.Seed >> 32)},
-		threshold: uint32(float64(p.Rate) * (1 << 32)),
-		scale:     float32(1 / (1 - float64(p.Rate))),
+		mask: simd.Dropout{
+			Seed:      [2]uint32{uint32(p.Seed), uint32(p.Seed >> 32)},
+			Threshold: uint32(float64(p.Rate) * (1 << 32)),
+			Scale:     float32(1 / (1 - float64(p.Rate))),
+		},
 	}
 	c.workers.Run(keys.Len()*c.job.blocksPerRow, c.dropoutBlock)
 	c.job = job{}
@@ -135,29 +134,8 @@ func (c *CPU) drop(operation string, out, in, keys *tensor.Tensor, p DropoutPara
 func (c *CPU) runDropoutBlock(_, i int) {
 	j := &c.job
 	t, part := i/j.blocksPerRow, i%j.blocksPerRow
-	in := block(j.in[t*j.row:(t+1)*j.row], part)
-	out := block(j.out[t*j.row:(t+1)*j.row], part)[:len(in)]
-	counter, row := uint32(part*(blockLength/4)), uint32(j.keys[t])
-	var words maskWords
-	for ; len(in) >= len(words); in, out = in[len(words):], out[len(words):] {
-		words.fill(counter, row, j.seed)
-		counter += 2
-		o, v := out[:len(words)], in[:len(words)]
-		for k, word := range words {
-			o[k] = kept(v[k], word, j.threshold) * j.scale
-		}
-	}
-	words.fill(counter, row, j.seed)
-	for k, v := range in {
-		out[k] = kept(v, words[k], j.threshold) * j.scale
-	}
-}
-
-// kept is v where the word is at least the threshold, else 0.
-func kept(v float32, word, threshold uint32) float32 {
-	bits := math.Float32bits(v)
-	if word < threshold {
-		bits = 0
-	}
-	return math.Float32frombits(bits)
+	mask := j.mask
+	mask.Counter, mask.Row = uint32(part*(blockLength/4)), uint32(j.keys[t])
+	row := t * j.row
+	c.level.Drop(block(j.out[row:row+j.row], part), block(j.in[row:row+j.row], part), mask)
 }

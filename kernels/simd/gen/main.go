@@ -32,6 +32,7 @@ func main() {
 		sumRows(set)
 		add(set)
 		elementwiseKernels(set)
+		dropout(set)
 	}
 	transpose()
 	Generate()
