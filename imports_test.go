@@ -21,7 +21,7 @@ var families = []string{"kernels/activation", "kernels/conv", "kernels/noise", "
 var backend = append([]string{"kernels", "kernels/tensor"}, families...)
 
 // leaves may be imported by every package.
-var leaves = []string{"rng", "safetensors"}
+var leaves = []string{"rng", "safetensors", "durable"}
 
 // room is what a package may import.
 type room struct {
@@ -38,6 +38,7 @@ var rooms = func() map[string]room {
 	m := map[string]room{
 		"rng":             {others: []string{"std"}},
 		"safetensors":     {others: []string{"std"}},
+		"durable":         {others: []string{"std", "github.com/google/renameio/v2"}},
 		"text":            {},
 		"loader":          {packages: []string{"text", "kernels/tensor", "kernels/simd", "loader/jpeg"}},
 		"loader/jpeg":     {cgo: true},
@@ -147,6 +148,8 @@ func TestImports_ForbiddenEdgesAreFound(t *testing.T) {
 	}{
 		{"model/net.go", "nmn/kernels/conv", true},
 		{"model/net.go", "nmn/safetensors", true},
+		{"text/vocabulary_file.go", "nmn/durable", true},
+		{"durable/file.go", "nmn/text", false},
 		{"model/net.go", "nmn/kernels/simd", false},
 		{"model/net.go", "nmn/kernels/conform", false},
 		{"model/net_test.go", "nmn/kernels/conform", true},

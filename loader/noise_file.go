@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
+	"nmn/durable"
 )
 
 // The name and version of the format of noise files.
@@ -101,12 +101,12 @@ func (noise *Noise) WriteFile(path string) error {
 	return nil
 }
 
-func (noise *Noise) writeFile(path string) error {
-	file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
+func (noise *Noise) writeFile(path string) (err error) {
+	file, err := durable.Create(path, 0o644)
 	if err != nil {
 		return err
 	}
-	defer file.Cleanup()
+	defer func() { err = errors.Join(err, file.Close()) }()
 	if strings.EqualFold(filepath.Ext(path), ".gz") {
 		z := gzip.NewWriter(file)
 		if _, err := noise.WriteTo(z); err != nil {
@@ -118,7 +118,7 @@ func (noise *Noise) writeFile(path string) error {
 	} else if _, err := noise.WriteTo(file); err != nil {
 		return err
 	}
-	return file.CloseAtomicallyReplace()
+	return file.Commit()
 }
 
 // ReadNoise reads a noise file, plain or .gz, and checks it against the set it is meant for: a file

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/renameio/v2"
+	"nmn/durable"
 )
 
 // Rate is a probability, NaN where it is not defined (no bag has the word). In JSON NaN is null.
@@ -182,7 +182,7 @@ func (s *NoiseStatistics) WriteFile(path string) error {
 		err = errors.New("the name must end in .csv or .json")
 	}
 	if err == nil {
-		err = renameio.WriteFile(path, b.Bytes(), 0o644)
+		err = durable.WriteFile(path, b.Bytes(), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the noise statistics %q: %w", path, err)

@@ -12,8 +12,9 @@ import (
 	"regexp"
 	"runtime"
 
-	"github.com/google/renameio/v2"
 	"golang.org/x/sync/errgroup"
+
+	"nmn/durable"
 )
 
 // sceneJPEGQuality keeps the stripes and the pixel noise of such small pictures.
@@ -68,7 +69,7 @@ func WriteScenes(ctx context.Context, config ScenesConfig, folder string) (capti
 		return "", fmt.Errorf("scenes: captions: %w", err)
 	}
 	captions = filepath.Join(folder, "captions_"+config.Split+"2014.json")
-	if err := renameio.WriteFile(captions, data, 0o666); err != nil {
+	if err := durable.WriteFile(captions, data, 0o666); err != nil {
 		return "", fmt.Errorf("scenes: cannot write the captions: %w", err)
 	}
 	return captions, nil
@@ -112,7 +113,7 @@ func writeJPEG(path string, pic *Picture) error {
 	if err := jpeg.Encode(&data, img, &jpeg.Options{Quality: sceneJPEGQuality}); err != nil {
 		return err
 	}
-	return renameio.WriteFile(path, data.Bytes(), 0o666)
+	return durable.WriteFile(path, data.Bytes(), 0o666)
 }
 
 func describeScenes(config ScenesConfig) exportedSet {

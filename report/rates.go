@@ -11,10 +11,9 @@ import (
 	"strconv"
 	"strings"
 
+	"nmn/durable"
 	"nmn/eval"
 	"nmn/text"
-
-	"github.com/google/renameio/v2"
 )
 
 // ErrRates is wrapped by every error about the content of a file of noise rates.
@@ -105,7 +104,7 @@ func (n NoiseRates) WriteFile(path string) error {
 	if err := n.WriteCSV(&b); err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(path, b.Bytes(), 0o644); err != nil {
+	if err := durable.WriteFile(path, b.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("cannot write noise rates %q: %w", path, err)
 	}
 	return nil

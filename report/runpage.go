@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"nmn/durable"
 )
 
 // Files of a run's page.
@@ -47,7 +46,7 @@ func WriteRun(folder string, r *Run) error {
 }
 
 func writeWhole(path string, content []byte) error {
-	if err := renameio.WriteFile(path, content, os.FileMode(0o644)); err != nil {
+	if err := durable.WriteFile(path, content, 0o644); err != nil {
 		return fmt.Errorf("cannot write %q: %w", path, err)
 	}
 	return nil

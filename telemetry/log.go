@@ -13,9 +13,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"nmn/durable"
 	"nmn/train"
-
-	"github.com/google/renameio/v2"
 )
 
 // Log is log.jsonl of a run folder: one JSON object a line, with time, level, a constant msg and typed
@@ -142,7 +141,7 @@ func linesUntil(r io.Reader, step int) ([]byte, error) {
 
 // replace writes a file aside and renames it.
 func replace(path string, content []byte) error {
-	if err := renameio.WriteFile(path, content, 0o644, renameio.WithTempDir(filepath.Dir(path))); err != nil {
+	if err := durable.WriteFile(path, content, 0o644); err != nil {
 		return fmt.Errorf("cannot rewrite %q: %w", path, err)
 	}
 	return nil

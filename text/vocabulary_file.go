@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/renameio/v2"
+	"nmn/durable"
 )
 
 // ErrFormat is wrapped by the errors about a vocabulary file that does not follow its format.
@@ -168,7 +168,7 @@ func (v *Vocabulary) WriteFile(path string) error {
 	if _, err := v.WriteTo(&b); err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(path, b.Bytes(), 0o644); err != nil {
+	if err := durable.WriteFile(path, b.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("cannot write the vocabulary %q: %w", path, err)
 	}
 	return nil

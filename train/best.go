@@ -3,7 +3,6 @@ package train
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/google/renameio/v2"
+	"nmn/durable"
 )
 
 // Best is one of the best checkpoints.
@@ -78,12 +77,12 @@ func (k *keeper) commit(path string) error {
 func (k *keeper) link(path string) error {
 	newest := slices.MaxFunc(k.best, func(a, b Best) int { return a.Step - b.Step })
 	if k.count > 1 {
-		if err := link(path, filepath.Join(k.directory, newest.Name())); err != nil {
+		if err := durable.Link(path, filepath.Join(k.directory, newest.Name())); err != nil {
 			return err
 		}
 	}
 	if k.best[0] == newest {
-		return link(path, filepath.Join(k.directory, BestName))
+		return durable.Link(path, filepath.Join(k.directory, BestName))
 	}
 	return nil
 }
@@ -145,41 +144,4 @@ func (k *keeper) findNames(step int) error {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-// link makes to another name of from, in place of what was there; a copy where the file system has
-// no links.
-func link(from, to string) error {
-	aside := filepath.Join(filepath.Dir(to), "."+filepath.Base(to)+".link")
-	if err := os.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := os.Link(from, aside); err != nil {
-		return copyFile(from, to)
-	}
-	if err := os.Rename(aside, to); err != nil {
-		return errors.Join(err, os.Remove(aside))
-	}
-	// A rename between two names of one file leaves both.
-	if err := os.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return syncDirectory(filepath.Dir(to))
-}
-
-func copyFile(from, to string) (err error) {
-	src, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, src.Close()) }()
-	dst, err := renameio.NewPendingFile(to, renameio.WithTempDir(filepath.Dir(to)), renameio.WithPermissions(0o644))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, dst.Cleanup()) }()
-	if _, err := io.Copy(dst, src); err != nil {
-		return err
-	}
-	return dst.CloseAtomicallyReplace()
 }

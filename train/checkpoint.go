@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
+	"nmn/durable"
 	"nmn/kernels"
 	"nmn/model"
 	"nmn/safetensors"
@@ -222,10 +224,12 @@ func removeLeftovers(directory string) error {
 		return fmt.Errorf("training: cannot list the folder of checkpoints: %w", err)
 	}
 	for _, e := range entries {
-		if leftover.MatchString(e.Name()) {
-			if err := os.Remove(directory + string(os.PathSeparator) + e.Name()); err != nil {
-				return fmt.Errorf("training: cannot remove an unfinished file: %w", err)
-			}
+		target, aside := durable.Target(e.Name())
+		if !aside || target != LastName && target != BestName && !bestFile.MatchString(target) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(directory, e.Name())); err != nil {
+			return fmt.Errorf("training: cannot remove an unfinished file: %w", err)
 		}
 	}
 	return nil

@@ -8,21 +8,15 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 
+	"nmn/durable"
 	"nmn/kernels/tensor"
 	"nmn/model"
 	"nmn/safetensors"
-
-	"github.com/google/renameio/v2"
 )
-
-// leftover matches the files that renameio writes aside, and links that were not renamed yet.
-var leftover = regexp.MustCompile(`^\.(last|best)(-\d+)?\.safetensors(\d+|\.link)$`)
 
 // save writes last.safetensors where anything has changed since it was written, and keeps it as one
 // of the best where the last validation says so.
@@ -66,7 +60,7 @@ func (t *Trainer) write(path string) (size int64, err error) {
 	failed := func(err error) (int64, error) {
 		return 0, fmt.Errorf("training: cannot save %q: it needs %d bytes of disk beside what is there; the checkpoint before it, if any, is untouched: %w", path, need, err)
 	}
-	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644))
+	file, err := durable.Create(path, 0o644)
 	if err != nil {
 		return failed(err)
 	}
@@ -75,15 +69,9 @@ func (t *Trainer) write(path string) (size int64, err error) {
 		size, err = file.Seek(0, io.SeekCurrent)
 	}
 	if err == nil {
-		err = file.CloseAtomicallyReplace()
+		err = file.Commit()
 	}
-	if cleaning := file.Cleanup(); err == nil {
-		err = cleaning
-	}
-	if err == nil {
-		err = syncDirectory(filepath.Dir(path))
-	}
-	if err != nil {
+	if err = errors.Join(err, file.Close()); err != nil {
 		return failed(err)
 	}
 	return size, nil
@@ -131,13 +119,4 @@ func (o *optimizer) writeMoment(w io.Writer, p *model.Param, values *tensor.Tens
 		}
 	}
 	return nil
-}
-
-// syncDirectory makes a rename survive a crash of the machine.
-func syncDirectory(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
+	"nmn/durable"
 	"nmn/eval"
 	"nmn/loader"
 )
@@ -118,7 +118,7 @@ func writeTruth(set *loader.Set, path string) error {
 
 // writeFile writes aside, syncs and renames, so that path is either as before or whole.
 func writeFile(path string, data []byte) error {
-	if err := renameio.WriteFile(path, data, 0o666); err != nil {
+	if err := durable.WriteFile(path, data, 0o666); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
 	return nil

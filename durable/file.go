@@ -1,0 +1,112 @@
+// Package durable writes files that appear whole or not at all: they are written aside, synced and
+// renamed, and the folder is synced, so that neither an error midway, nor a kill, nor a crash of the
+// machine leaves half a file or harms the one that was there.
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrNotRegular is wrapped by errors about a target that no file may take the place of: a folder, a
+// device or a pipe.
+var ErrNotRegular = errors.New("it is there and not a regular file")
+
+// File is a file that is being written aside, in the folder of its target. It is not safe for use by
+// several goroutines at once.
+type File struct {
+	aside aside
+	path  string
+	over  bool // committed or closed
+}
+
+// aside is the file while it has a name of its own: ".<base of target><digits>".
+type aside interface {
+	Write([]byte) (int, error)
+	Seek(offset int64, whence int) (int64, error)
+	// replace syncs, closes and renames.
+	replace() error
+	// discard closes and removes what was not renamed.
+	discard() error
+}
+
+// Create begins a file that Commit puts in the place of path. A regular file that is there already
+// keeps its permissions; else they are perm, less what the process's umask takes away. A symbolic
+// link is replaced, not followed.
+func Create(path string, perm fs.FileMode) (*File, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "replace", Path: path, Err: ErrNotRegular}
+	}
+	a, err := createAside(path, perm)
+	if err != nil {
+		return nil, err
+	}
+	return &File{aside: a, path: path}, nil
+}
+
+// Write appends at the current offset.
+func (f *File) Write(p []byte) (int, error) { return f.aside.Write(p) }
+
+// Seek sets the offset of the next Write, as io.Seeker defines it.
+func (f *File) Seek(offset int64, whence int) (int64, error) { return f.aside.Seek(offset, whence) }
+
+// Commit syncs the file, gives it the name of its target, and syncs the folder. After an error the
+// target is as it was, except where the folder alone could not be synced: then the new file is there,
+// and might be gone after a crash of the machine.
+func (f *File) Commit() error {
+	if f.over {
+		return &fs.PathError{Op: "commit", Path: f.path, Err: fs.ErrClosed}
+	}
+	if err := f.aside.replace(); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	f.over = true
+	return SyncFolder(filepath.Dir(f.path))
+}
+
+// Close removes what was not committed; after Commit, or called again, it does nothing.
+func (f *File) Close() error {
+	if f.over {
+		return nil
+	}
+	f.over = true
+	return f.aside.discard()
+}
+
+// WriteFile writes a whole file; permissions are those of Create.
+func WriteFile(path string, content []byte, perm fs.FileMode) (err error) {
+	f, err := Create(path, perm)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := f.Write(content); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// Target tells whether a name, without its folder, is one under which files are written or linked
+// aside, and of which target. It must be asked only about targets whose names do not end in a digit.
+func Target(name string) (base string, ok bool) {
+	rest, hidden := strings.CutPrefix(name, ".")
+	if !hidden {
+		return "", false
+	}
+	if base, ok := strings.CutSuffix(rest, linkSuffix); ok {
+		return base, base != ""
+	}
+	base = strings.TrimRight(rest, "0123456789")
+	return base, base != "" && base != rest
+}
+
+func folderError(path string, err error) error {
+	if err != nil {
+		return fmt.Errorf("cannot sync the folder %q: %w", path, err)
+	}
+	return nil
+}

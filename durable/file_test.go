@@ -1,0 +1,189 @@
+package durable
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestWriteFile_NewAndReplaced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "q.csv")
+	for _, content := range []string{"first, and longer", "second", ""} {
+		check(t, WriteFile(path, []byte(content), 0o644))
+		wantContent(t, path, content)
+	}
+	wantNames(t, filepath.Dir(path), "q.csv")
+}
+
+func TestFile_NothingIsSeenBeforeCommit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "last")
+	check(t, os.WriteFile(path, []byte("old"), 0o644))
+	f, err := Create(path, 0o644)
+	check(t, err)
+	_, err = io.WriteString(f, "new content")
+	check(t, err)
+	if at, err := f.Seek(0, io.SeekCurrent); err != nil || at != 11 {
+		t.Errorf("offset %d, %v", at, err)
+	}
+	_, err = f.Seek(4, io.SeekStart)
+	check(t, err)
+	_, err = io.WriteString(f, "CONTENT")
+	check(t, err)
+	wantContent(t, path, "old")
+	check(t, f.Commit())
+	wantContent(t, path, "new CONTENT")
+	check(t, f.Close())
+	wantContent(t, path, "new CONTENT")
+	if err := f.Commit(); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("a second Commit: %v", err)
+	}
+	wantNames(t, filepath.Dir(path), "last")
+}
+
+func TestFile_LiesAsideInTheSameFolder(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	path := filepath.Join(t.TempDir(), "best.safetensors")
+	f, err := Create(path, 0o644)
+	check(t, err)
+	names := list(t, filepath.Dir(path))
+	if len(names) != 1 {
+		t.Fatalf("files %q, want one", names)
+	}
+	if target, ok := Target(names[0]); !ok || target != "best.safetensors" {
+		t.Errorf("%q is taken for a file aside of %q, %v", names[0], target, ok)
+	}
+	check(t, f.Close())
+	check(t, f.Close())
+	wantNames(t, filepath.Dir(path))
+}
+
+// An error of whoever writes the content must leave the old file, and no other.
+func TestFile_AbandonedMidway(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "last")
+	check(t, os.WriteFile(path, []byte("old"), 0o644))
+	write := func() (err error) {
+		f, err := Create(path, 0o644)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		content := io.MultiReader(bytes.NewReader(make([]byte, 1<<20)), broken{})
+		if _, err := io.Copy(f, content); err != nil {
+			return err
+		}
+		return f.Commit()
+	}
+	if err := write(); !errors.Is(err, errBroken) {
+		t.Fatalf("error %v", err)
+	}
+	wantContent(t, path, "old")
+	wantNames(t, filepath.Dir(path), "last")
+}
+
+// The rename fails, after everything was written.
+func TestFile_TargetBecomesAFolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "last")
+	f, err := Create(path, 0o644)
+	check(t, err)
+	check(t, os.Mkdir(path, 0o777))
+	if err := f.Commit(); err == nil {
+		t.Error("a folder was replaced")
+	}
+	check(t, f.Close())
+	wantNames(t, filepath.Dir(path), "last")
+}
+
+func TestCreate_RefusesTargets(t *testing.T) {
+	folder := t.TempDir()
+	if err := WriteFile(folder, nil, 0o644); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("a folder: %v", err)
+	}
+	if err := WriteFile(os.DevNull, nil, 0o644); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("a device: %v", err)
+	}
+	if err := WriteFile(filepath.Join(folder, "none", "a"), nil, 0o644); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("in a folder that is not there: %v", err)
+	}
+	wantNames(t, folder)
+}
+
+func TestTarget_OtherNames(t *testing.T) {
+	for name, want := range map[string]string{
+		".best-30.safetensors9": "best-30.safetensors", ".best.safetensors.link": "best.safetensors", ".a12": "a",
+		"a12": "", ".a": "", ".": "", "..": "", ".12": "", ".link": "", "": "", "best.safetensors": "",
+	} {
+		if base, ok := Target(name); ok != (want != "") || ok && base != want {
+			t.Errorf("%q: %q, %v; want %q", name, base, ok, want)
+		}
+	}
+}
+
+func TestLink_ReplacesAndKeeps(t *testing.T) {
+	folder := t.TempDir()
+	last, best := filepath.Join(folder, "last"), filepath.Join(folder, "best")
+	check(t, os.WriteFile(filepath.Join(folder, ".best.link"), []byte("of a killed process"), 0o644))
+	for _, content := range []string{"one", "two", "two"} {
+		check(t, WriteFile(last, []byte(content), 0o644))
+		check(t, Link(last, best))
+		check(t, Link(last, best))
+		wantContent(t, best, content)
+	}
+	check(t, WriteFile(last, []byte("three"), 0o644))
+	wantContent(t, best, "two")
+	wantNames(t, folder, "best", "last")
+	if err := Link(filepath.Join(folder, "none"), best); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of a file that is not there: %v", err)
+	}
+	wantContent(t, best, "two")
+}
+
+func TestCopyFile_WhereThereAreNoLinks(t *testing.T) {
+	folder := t.TempDir()
+	last, best := filepath.Join(folder, "last"), filepath.Join(folder, "best")
+	check(t, WriteFile(last, []byte("one"), 0o644))
+	check(t, copyFile(last, best))
+	wantContent(t, best, "one")
+	wantNames(t, folder, "best", "last")
+}
+
+var errBroken = errors.New("broken")
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, errBroken }
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantContent(t *testing.T, path, want string) {
+	t.Helper()
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("%s holds %q, %v; want %q", filepath.Base(path), got, err, want)
+	}
+}
+
+func list(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	check(t, err)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func wantNames(t *testing.T, folder string, want ...string) {
+	t.Helper()
+	if got := list(t, folder); !slices.Equal(got, want) {
+		t.Errorf("the folder holds %q, want %q", got, want)
+	}
+}

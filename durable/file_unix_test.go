@@ -1,0 +1,57 @@
+//go:build unix
+
+package durable
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestCreate_Permissions(t *testing.T) {
+	folder := t.TempDir()
+	plain := filepath.Join(folder, "plain")
+	check(t, os.WriteFile(plain, nil, 0o664)) // what the process's umask makes of it
+	fresh, kept := filepath.Join(folder, "fresh"), filepath.Join(folder, "kept")
+	check(t, WriteFile(fresh, nil, 0o664))
+	if got, want := mode(t, fresh), mode(t, plain); got != want {
+		t.Errorf("a new file has %v, want %v", got, want)
+	}
+	check(t, os.WriteFile(kept, nil, 0o600))
+	check(t, WriteFile(kept, nil, 0o644))
+	if got := mode(t, kept); got != 0o600 {
+		t.Errorf("a file that was there has %v, want its own 0600", got)
+	}
+}
+
+func TestCreate_ReplacesALinkNotItsTarget(t *testing.T) {
+	folder := t.TempDir()
+	real, link := filepath.Join(folder, "real"), filepath.Join(folder, "link")
+	check(t, os.WriteFile(real, []byte("real"), 0o644))
+	check(t, os.Symlink(real, link))
+	check(t, WriteFile(link, []byte("new"), 0o644))
+	wantContent(t, link, "new")
+	wantContent(t, real, "real")
+}
+
+func TestWriteFile_FolderWithoutPermission(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("permissions do not hold for root")
+	}
+	folder := t.TempDir()
+	path := filepath.Join(folder, "a")
+	check(t, os.WriteFile(path, []byte("old"), 0o644))
+	check(t, os.Chmod(folder, 0o500))
+	defer os.Chmod(folder, 0o700)
+	if err := WriteFile(path, nil, 0o644); !os.IsPermission(err) {
+		t.Errorf("error %v", err)
+	}
+	wantContent(t, path, "old")
+}
+
+func mode(t *testing.T, path string) os.FileMode {
+	t.Helper()
+	info, err := os.Stat(path)
+	check(t, err)
+	return info.Mode().Perm()
+}
