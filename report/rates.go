@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"nmn/durable"
 	"nmn/eval"
@@ -125,79 +124,49 @@ func ReadNoiseRatesFile(path string, v *text.Vocabulary) (NoiseRates, error) {
 // in any order; the result is in class order. Rates lie in 0 to 1; only t01 and t10 may be empty.
 // Errors name the file, which is name, and the line, and wrap ErrRates.
 func ReadNoiseRates(r io.Reader, name string, v *text.Vocabulary) (NoiseRates, error) {
-	p := &rateReader{name: name, vocabulary: v, rates: make(NoiseRates, v.Len()), line: make([]int, v.Len())}
-	c := csv.NewReader(r)
-	c.FieldsPerRecord = -1
-	c.ReuseRecord = true
-	for n := 0; ; n++ {
-		record, err := c.Read()
+	rates, err := readRates(r, v)
+	var at *text.WordTableError
+	switch {
+	case errors.As(err, &at):
+		return nil, fmt.Errorf("%s:%d: %w: %w", name, at.Line, at.Err, ErrRates)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w: %w", name, err, ErrRates)
+	}
+	return rates, nil
+}
+
+func readRates(r io.Reader, v *text.Vocabulary) (NoiseRates, error) {
+	table, err := text.NewWordTable(r, v, "q01", "q10")
+	if err != nil {
+		return nil, err
+	}
+	columns := table.Columns()
+	for i, column := range columns {
+		if !slices.Contains(rateColumns, column) && !slices.Contains(truthColumns, column) {
+			return nil, &text.WordTableError{Line: 1, Err: fmt.Errorf("column %d is %.40q, want word, pos, q01, q10, t01 or t10", i+1, column)}
+		}
+	}
+	rates := make(NoiseRates, v.Len())
+	for {
+		class, err := table.Next()
 		if errors.Is(err, io.EOF) {
-			return p.finish(n)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w: %w", name, ErrRates, err)
-		}
-		line, _ := c.FieldPos(0)
-		if n == 0 {
-			err = p.header(record)
-		} else {
-			err = p.row(line, record)
+			break
 		}
 		if err != nil {
 			return nil, err
 		}
-	}
-}
-
-// rateReader checks a file of rates line by line.
-type rateReader struct {
-	name       string
-	vocabulary *text.Vocabulary
-	columns    []string
-	rates      NoiseRates
-	line       []int // where each word was given, 0 where not yet
-}
-
-func (p *rateReader) header(record []string) error {
-	for i, field := range record {
-		column := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(field, "\ufeff")))
-		if !slices.Contains(rateColumns, column) && !slices.Contains(truthColumns, column) {
-			return fmt.Errorf("%s:1: column %d is %.40q, want word, pos, q01, q10, t01 or t10: %w", p.name, i+1, column, ErrRates)
-		}
-		if slices.Contains(p.columns, column) {
-			return fmt.Errorf("%s:1: column %q is given twice: %w", p.name, column, ErrRates)
-		}
-		p.columns = append(p.columns, column)
-	}
-	for _, needed := range []string{"word", "q01", "q10"} {
-		if !slices.Contains(p.columns, needed) {
-			return fmt.Errorf("%s:1: the header has no column %q: %w", p.name, needed, ErrRates)
+		word := v.Word(class)
+		rates[class] = NoiseRate{Word: word.Text, POS: word.POS, T01: eval.Undefined(), T10: eval.Undefined()}
+		for _, column := range columns {
+			if err := rates[class].set(column, table.Field(column)); err != nil {
+				return nil, &text.WordTableError{Line: table.Line(), Err: fmt.Errorf("word %q: %w", word.Text, err)}
+			}
 		}
 	}
-	return nil
-}
-
-func (p *rateReader) row(line int, record []string) error {
-	if len(record) != len(p.columns) {
-		return fmt.Errorf("%s:%d: %d fields, the header has %d: %w", p.name, line, len(record), len(p.columns), ErrRates)
+	if missing, first := table.Missing(); missing > 0 {
+		return nil, fmt.Errorf("%d of %d words have no rate, the first is %q", missing, v.Len(), first)
 	}
-	word := strings.Clone(strings.TrimSpace(record[slices.Index(p.columns, "word")]))
-	class, ok := p.vocabulary.Index(word)
-	if !ok {
-		return fmt.Errorf("%s:%d: %.40q is not in the vocabulary: %w", p.name, line, word, ErrRates)
-	}
-	if p.line[class] != 0 {
-		return fmt.Errorf("%s:%d: %q was given in line %d already: %w", p.name, line, word, p.line[class], ErrRates)
-	}
-	p.line[class] = line
-	rate := NoiseRate{Word: word, POS: p.vocabulary.Word(class).POS, T01: eval.Undefined(), T10: eval.Undefined()}
-	for i, field := range record {
-		if err := rate.set(p.columns[i], strings.TrimSpace(field)); err != nil {
-			return fmt.Errorf("%s:%d: word %q: %w", p.name, line, word, err)
-		}
-	}
-	p.rates[class] = rate
-	return nil
+	return rates, nil
 }
 
 // set takes one field; the word and its group are already known from the vocabulary.
@@ -205,7 +174,7 @@ func (r *NoiseRate) set(column, field string) error {
 	switch column {
 	case "pos":
 		if pos, err := text.ParsePOS(field); field != "" && (err != nil || pos != r.POS) {
-			return fmt.Errorf("part of speech %.40q, the vocabulary has %v: %w", field, r.POS, ErrRates)
+			return fmt.Errorf("part of speech %.40q, the vocabulary has %v", field, r.POS)
 		}
 		return nil
 	case "word":
@@ -216,7 +185,7 @@ func (r *NoiseRate) set(column, field string) error {
 	}
 	v, err := strconv.ParseFloat(field, 64)
 	if err != nil || !(v >= 0 && v <= 1) {
-		return fmt.Errorf("%s is %.40q, want a rate from 0 to 1: %w", column, field, ErrRates)
+		return fmt.Errorf("%s is %.40q, want a rate from 0 to 1", column, field)
 	}
 	switch column {
 	case "q01":
@@ -229,24 +198,4 @@ func (r *NoiseRate) set(column, field string) error {
 		r.T10 = eval.Number(v)
 	}
 	return nil
-}
-
-func (p *rateReader) finish(records int) (NoiseRates, error) {
-	if records == 0 {
-		return nil, fmt.Errorf("%s: empty file, want a header word,pos,q01,q10: %w", p.name, ErrRates)
-	}
-	missing := 0
-	first := ""
-	for class, line := range p.line {
-		if line == 0 {
-			if missing == 0 {
-				first = p.vocabulary.Word(class).Text
-			}
-			missing++
-		}
-	}
-	if missing > 0 {
-		return nil, fmt.Errorf("%s: %d of %d words have no rate, the first is %q: %w", p.name, missing, p.vocabulary.Len(), first, ErrRates)
-	}
-	return p.rates, nil
 }

@@ -65,7 +65,7 @@ func TestReadNoiseRates_AnyOrderOfWordsAndColumns(t *testing.T) {
 func TestReadNoiseRates_NamesTheFault(t *testing.T) {
 	const head = "word,pos,q01,q10\n"
 	for _, c := range []struct{ name, file, says string }{
-		{"empty", "", "empty file"},
+		{"empty", "", "q.csv:1: the file is empty"},
 		{"no q10", "word,q01\ncat,.1\n", `no column "q10"`},
 		{"unknown column", "word,q01,q10,q11\n", `column 4 is "q11"`},
 		{"column twice", "word,q01,q10,q01\n", "twice"},
