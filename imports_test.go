@@ -47,6 +47,7 @@ var rooms = func() map[string]room {
 		"kernels/simd":    {others: []string{"std", "golang.org/x/sys/cpu"}},
 		"kernels/ref":     {others: []string{"math"}},
 		"kernels/conform": {packages: append([]string{"kernels/ref"}, backend...), others: hosts},
+		"kernels/optest":  {packages: []string{"kernels/tensor", "kernels/simd"}, others: hosts},
 		"cuda":            {others: []string{"std", "gorgonia.org/cu"}, cgo: true},
 		"cuda/cudnn":      {packages: []string{"cuda"}, others: []string{"std", "gorgonia.org/cu", "gorgonia.org/cu/dnn"}, cgo: true},
 		"model":           {packages: backend},
@@ -61,7 +62,11 @@ var rooms = func() map[string]room {
 	return m
 }()
 
-// suiteUsers are the packages whose tests may use the compliance suite and its fixtures.
+// forSuites are packages for tests alone: the compliance suite with its fixtures, and what makes their
+// devices and tensors.
+var forSuites = []string{"kernels/conform", "kernels/optest"}
+
+// suiteUsers are the packages whose tests may use them.
 var suiteUsers = append([]string{"model", "train"}, backend...)
 
 // forTests are the imports outside of this module that only tests need.
@@ -93,7 +98,7 @@ func objection(f file, imported, module string) string {
 	case !own:
 		return r.objectsOutside(imported, f.test())
 	case slices.Contains(leaves, inner) && f.folder != "kernels/ref", slices.Contains(r.packages, inner):
-	case f.test() && (inner == f.folder || below(f.folder)[inner] || inner == "kernels/conform" && slices.Contains(suiteUsers, f.folder)):
+	case f.test() && (inner == f.folder || below(f.folder)[inner] || slices.Contains(forSuites, inner) && slices.Contains(suiteUsers, f.folder)):
 	default:
 		return "the map has no such edge"
 	}
@@ -153,6 +158,8 @@ func TestImports_ForbiddenEdgesAreFound(t *testing.T) {
 		{"model/net.go", "nmn/kernels/simd", false},
 		{"model/net.go", "nmn/kernels/conform", false},
 		{"model/net_test.go", "nmn/kernels/conform", true},
+		{"kernels/pool/cpu_test.go", "nmn/kernels/optest", true},
+		{"kernels/pool/cpu.go", "nmn/kernels/optest", false},
 		{"model/net.go", "nmn/train", false},
 		{"model/net_test.go", "nmn/train", false},
 		{"train/loop.go", "nmn/loader", true},

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"nmn/kernels/optest"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 	"nmn/rng"
@@ -13,60 +14,16 @@ import (
 
 // newTestCPU computes at the level of the environment, the best one by default.
 func newTestCPU(t testing.TB, threads int) *CPU {
-	level, err := simd.Detect()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newCPUAt(t, threads, level)
+	return newCPUAt(t, threads, optest.Level(t))
 }
 
 func newCPUAt(t testing.TB, threads int, level simd.Level) *CPU {
-	dev := tensor.NewCPU(threads, "test")
-	t.Cleanup(func() { dev.Close() })
-	return NewCPU(dev, level)
-}
-
-// eachHost runs a test with every level of this machine and several numbers of threads.
-func eachHost(f func(level simd.Level, threads int)) {
-	for _, level := range simd.Levels() {
-		for _, threads := range []int{1, 2, 5} {
-			f(level, threads)
-		}
-	}
-}
-
-func floats(t testing.TB, data []float32, shape ...int) *tensor.Tensor {
-	t.Helper()
-	x, err := tensor.OfFloat32s(data, shape...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
-}
-
-func ints(t testing.TB, data ...int32) *tensor.Tensor {
-	t.Helper()
-	x, err := tensor.OfInt32s(data, len(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
+	return NewCPU(optest.Device(t, threads), level)
 }
 
 func drawn(t testing.TB, seed uint64, shape ...int) *tensor.Tensor {
-	size, _ := tensor.Elements(shape)
-	data, stream := make([]float32, size), rng.New(seed)
-	for i := range data {
-		data[i] = float32(stream.Normal(0, 1))
-	}
-	return floats(t, data, shape...)
-}
-
-func must(t *testing.T, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	stream := rng.New(seed)
+	return optest.Normal(t, &stream, 1, shape...)
 }
 
 func same(t *testing.T, what string, got, want []float32) {
@@ -84,9 +41,9 @@ func TestReLU_Values(t *testing.T) {
 	minusZero := math.Float32frombits(1 << 31)
 	x := []float32{-2, minusZero, 0, 1e-45, 3, -inf, inf, nan, negativeNaN}
 	dy := []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}
-	y, dx := floats(t, make([]float32, 9), 9), floats(t, make([]float32, 9), 9)
+	y, dx := optest.Floats(t, make([]float32, 9), 9), optest.Floats(t, make([]float32, 9), 9)
 	c := newTestCPU(t, 1)
-	must(t, c.ReLU(y, floats(t, x, 9)), c.ReLUGrad(dx, floats(t, dy, 9), y))
+	optest.Must(t, c.ReLU(y, optest.Floats(t, x, 9)), c.ReLUGrad(dx, optest.Floats(t, dy, 9), y))
 	same(t, "y", y.Float32s()[:7], []float32{0, 0, 0, 1e-45, 3, 0, inf})
 	for i, v := range y.Float32s()[7:] {
 		if !math.IsNaN(float64(v)) {
@@ -99,15 +56,15 @@ func TestReLU_Values(t *testing.T) {
 func TestReLU_InPlaceAcrossBlocks(t *testing.T) {
 	const n = 2*blockLength + 3
 	x := drawn(t, 1, n)
-	y := floats(t, make([]float32, n), n)
+	y := optest.Floats(t, make([]float32, n), n)
 	c := newTestCPU(t, 3)
-	must(t, c.ReLU(y, x))
+	optest.Must(t, c.ReLU(y, x))
 	for i, v := range x.Float32s() {
 		if y.Float32s()[i] != max(v, 0) {
 			t.Fatalf("relu of %g is %g", v, y.Float32s()[i])
 		}
 	}
-	must(t, c.ReLU(x, x), c.ReLUGrad(y, y, x)) // the gradient of y with y as upstream is y
+	optest.Must(t, c.ReLU(x, x), c.ReLUGrad(y, y, x)) // the gradient of y with y as upstream is y
 	same(t, "in place", x.Float32s(), y.Float32s())
 }
 
@@ -117,10 +74,10 @@ func TestDropout_MaskIsThatOfTheContract(t *testing.T) {
 		for _, rate := range []float32{0, 0.1, 0.5, 0.999} {
 			t.Run(fmt.Sprintf("%v/rate=%g", shape, rate), func(t *testing.T) {
 				x := drawn(t, 2, shape...)
-				keys := ints(t, []int32{5, -7, math.MaxInt32}[:shape[0]]...)
+				keys := optest.Ints(t, []int32{5, -7, math.MaxInt32}[:shape[0]]...)
 				p := DropoutParams{Rate: rate, Seed: 0x123456789abcdef0}
-				y := floats(t, make([]float32, x.Len()), shape...)
-				must(t, newTestCPU(t, 2).Dropout(y, x, keys, p))
+				y := optest.Floats(t, make([]float32, x.Len()), shape...)
+				optest.Must(t, newTestCPU(t, 2).Dropout(y, x, keys, p))
 				row := x.Len() / shape[0]
 				threshold := uint32(math.Floor(float64(rate) * (1 << 32)))
 				for i, v := range x.Float32s() {
@@ -144,8 +101,8 @@ func TestDropout_KeepsTheRateAndTheMean(t *testing.T) {
 	for i := range data {
 		data[i] = 1
 	}
-	x := floats(t, data, 1, n)
-	must(t, newTestCPU(t, 1).Dropout(x, x, ints(t, 1), DropoutParams{Rate: rate, Seed: 3}))
+	x := optest.Floats(t, data, 1, n)
+	optest.Must(t, newTestCPU(t, 1).Dropout(x, x, optest.Ints(t, 1), DropoutParams{Rate: rate, Seed: 3}))
 	zeros, sum := 0, 0.0
 	for _, v := range x.Float32s() {
 		if v == 0 {
@@ -163,15 +120,15 @@ func TestDropout_KeepsTheRateAndTheMean(t *testing.T) {
 // the gradient has the mask of the values.
 func TestDropout_MaskBelongsToTheKey(t *testing.T) {
 	x, p := drawn(t, 4, 3, 100), DropoutParams{Rate: 0.5, Seed: 9}
-	y, dx := floats(t, make([]float32, 300), 3, 100), floats(t, make([]float32, 300), 3, 100)
-	must(t, newTestCPU(t, 1).Dropout(y, x, ints(t, 11, 22, 33), p), newTestCPU(t, 3).DropoutGrad(dx, x, ints(t, 11, 22, 33), p))
+	y, dx := optest.Floats(t, make([]float32, 300), 3, 100), optest.Floats(t, make([]float32, 300), 3, 100)
+	optest.Must(t, newTestCPU(t, 1).Dropout(y, x, optest.Ints(t, 11, 22, 33), p), newTestCPU(t, 3).DropoutGrad(dx, x, optest.Ints(t, 11, 22, 33), p))
 	same(t, "gradient", dx.Float32s(), y.Float32s())
 	row, _ := x.Rows(2, 3)
-	alone := floats(t, make([]float32, 100), 1, 100)
-	must(t, newTestCPU(t, 1).Dropout(alone, row, ints(t, 33), p))
+	alone := optest.Floats(t, make([]float32, 100), 1, 100)
+	optest.Must(t, newTestCPU(t, 1).Dropout(alone, row, optest.Ints(t, 33), p))
 	same(t, "alone", alone.Float32s(), y.Float32s()[200:])
-	other := floats(t, make([]float32, 100), 1, 100)
-	must(t, newTestCPU(t, 1).Dropout(other, row, ints(t, 34), p))
+	other := optest.Floats(t, make([]float32, 100), 1, 100)
+	optest.Must(t, newTestCPU(t, 1).Dropout(other, row, optest.Ints(t, 34), p))
 	differ := 0
 	for i, v := range alone.Float32s() {
 		if (v == 0) != (other.Float32s()[i] == 0) {
@@ -184,11 +141,11 @@ func TestDropout_MaskBelongsToTheKey(t *testing.T) {
 }
 
 func TestActivation_AllocatesNothing(t *testing.T) {
-	x, y, keys := drawn(t, 5, 4, 50), drawn(t, 6, 4, 50), ints(t, 1, 2, 3, 4)
+	x, y, keys := drawn(t, 5, 4, 50), drawn(t, 6, 4, 50), optest.Ints(t, 1, 2, 3, 4)
 	c := newTestCPU(t, 2)
 	p := DropoutParams{Rate: 0.5}
 	allocations := testing.AllocsPerRun(20, func() {
-		must(t, c.ReLU(y, x), c.ReLUGrad(x, x, y), c.Dropout(y, x, keys, p), c.DropoutGrad(x, y, keys, p))
+		optest.Must(t, c.ReLU(y, x), c.ReLUGrad(x, x, y), c.Dropout(y, x, keys, p), c.DropoutGrad(x, y, keys, p))
 	})
 	if allocations != 0 {
 		t.Errorf("%g allocations", allocations)
@@ -197,7 +154,7 @@ func TestActivation_AllocatesNothing(t *testing.T) {
 
 func TestShapesAndRates_ThatDoNotFitAreRefused(t *testing.T) {
 	c := newTestCPU(t, 1)
-	x, keys, half := drawn(t, 1, 2, 3), ints(t, 1, 2), DropoutParams{Rate: 0.5}
+	x, keys, half := drawn(t, 1, 2, 3), optest.Ints(t, 1, 2), DropoutParams{Rate: 0.5}
 	for name, err := range map[string]error{
 		"relu of another shape":     c.ReLU(drawn(t, 1, 3, 2), x),
 		"relu of nothing":           c.ReLU(x, nil),
@@ -205,7 +162,7 @@ func TestShapesAndRates_ThatDoNotFitAreRefused(t *testing.T) {
 		"relu of integers":          c.ReLU(keys, keys),
 		"gradient of another shape": c.ReLUGrad(x, x, drawn(t, 1, 6)),
 		"no keys":                   c.Dropout(x, x, nil, half),
-		"keys of other rows":        c.Dropout(x, x, ints(t, 1), half),
+		"keys of other rows":        c.Dropout(x, x, optest.Ints(t, 1), half),
 		"keys of floats":            c.DropoutGrad(x, x, drawn(t, 1, 2), half),
 		"no rows":                   c.Dropout(drawn(t, 1), drawn(t, 1), keys, half),
 		"empty rows":                c.Dropout(drawn(t, 1, 2, 0), drawn(t, 1, 2, 0), keys, half),
@@ -224,7 +181,7 @@ func TestShapesAndRates_ThatDoNotFitAreRefused(t *testing.T) {
 // B/s counts what is read and written.
 func BenchmarkActivation(b *testing.B) {
 	const n = 64 * 224 * 224
-	x, y, keys := drawn(b, 1, 1, n), drawn(b, 2, 1, n), ints(b, 7)
+	x, y, keys := drawn(b, 1, 1, n), drawn(b, 2, 1, n), optest.Ints(b, 7)
 	c := newTestCPU(b, 0)
 	for name, test := range map[string]struct {
 		arrays int
@@ -248,12 +205,12 @@ func BenchmarkActivation(b *testing.B) {
 
 func TestActivation_ThreadsAndLevelsChangeNoBit(t *testing.T) {
 	const row = 2*blockLength + 77
-	x, dy, keys := drawn(t, 3, 2, row), drawn(t, 4, 2, row), ints(t, 11, -12)
+	x, dy, keys := drawn(t, 3, 2, row), drawn(t, 4, 2, row), optest.Ints(t, 11, -12)
 	var first []float32
-	eachHost(func(level simd.Level, threads int) {
+	optest.EachHost(func(level simd.Level, threads int) {
 		c := newCPUAt(t, threads, level)
-		y, dx, dropped := floats(t, make([]float32, 2*row), 2, row), floats(t, make([]float32, 2*row), 2, row), floats(t, make([]float32, 2*row), 2, row)
-		must(t, c.ReLU(y, x), c.ReLUGrad(dx, dy, y), c.Dropout(dropped, x, keys, DropoutParams{Rate: 0.3, Seed: 5}))
+		y, dx, dropped := optest.Floats(t, make([]float32, 2*row), 2, row), optest.Floats(t, make([]float32, 2*row), 2, row), optest.Floats(t, make([]float32, 2*row), 2, row)
+		optest.Must(t, c.ReLU(y, x), c.ReLUGrad(dx, dy, y), c.Dropout(dropped, x, keys, DropoutParams{Rate: 0.3, Seed: 5}))
 		all := append(append(append([]float32(nil), y.Float32s()...), dx.Float32s()...), dropped.Float32s()...)
 		if first == nil {
 			first = all

@@ -5,19 +5,20 @@ import (
 	"math"
 	"testing"
 
+	"nmn/kernels/optest"
 	"nmn/kernels/tensor"
 )
 
 // Against the same formulae with the library's logarithm for each class.
 func TestBCE_SumOfClasses(t *testing.T) {
 	const n, k, scale = 3, foldAfter + 7, 0.5
-	in := drawStep(6, n, 1, k)
+	in := drawStep(t, 6, n, 1, k)
 	o, _ := in.logits.Reshape(n, k)
 	for i := range o.Float32s() {
 		in.labels.Float32s()[i] = float32(i%5) / 4
 	}
 	o.Float32s()[0], o.Float32s()[1], o.Float32s()[k] = 1e4, -1e4, -700
-	loss, do := floats(t, nil, n), floats(t, nil, n, k)
+	loss, do := optest.Floats(t, nil, n), optest.Floats(t, nil, n, k)
 	if err := newTestCPU(t, 2).BCE(loss, do, o, in.labels, scale); err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +35,8 @@ func TestBCE_SumOfClasses(t *testing.T) {
 
 // sigmoid(o) - z would round to 0 here.
 func TestBCE_GradientOfConfidentLogitsKeepsItsDigits(t *testing.T) {
-	do := floats(t, nil, 1, 2)
-	if err := newTestCPU(t, 1).BCE(nil, do, floats(t, []float32{40, -40}, 1, 2), floats(t, []float32{1, 0}, 1, 2), 1); err != nil {
+	do := optest.Floats(t, nil, 1, 2)
+	if err := newTestCPU(t, 1).BCE(nil, do, optest.Floats(t, []float32{40, -40}, 1, 2), optest.Floats(t, []float32{1, 0}, 1, 2), 1); err != nil {
 		t.Fatal(err)
 	}
 	near(t, "gradient at 40, label 1", do.Float32s()[0], -math.Exp(-40), 1e-6, 0)
@@ -43,9 +44,9 @@ func TestBCE_GradientOfConfidentLogitsKeepsItsDigits(t *testing.T) {
 }
 
 func TestBCE_GradientMayOverwriteTheLogits(t *testing.T) {
-	in := drawStep(12, 2, 1, 30)
+	in := drawStep(t, 12, 2, 1, 30)
 	o, _ := in.logits.Reshape(2, 30)
-	do := floats(t, nil, 2, 30)
+	do := optest.Floats(t, nil, 2, 30)
 	c := newTestCPU(t, 1)
 	if err := errors.Join(c.BCE(nil, do, o, in.labels, 1), c.BCE(nil, o, o, in.labels, 1)); err != nil {
 		t.Fatal(err)
@@ -61,12 +62,12 @@ func TestLabels_OutOfRangeAreRefused(t *testing.T) {
 		noisy bool
 		ok    bool
 	}{{0.5, false, true}, {0.5, true, false}, {1, true, true}, {nan, true, false}, {nan, false, false}, {-0.1, false, false}, {1.1, false, false}} {
-		in := drawStep(1, 2, 3, 4)
+		in := drawStep(t, 1, 2, 3, 4)
 		in.labels.Float32s()[6] = test.label
 		out, confidence := in.newOutput(t), in.confidence
 		if !test.noisy {
 			out.DO, confidence = nil, nil
-			o := floats(t, make([]float32, 8), 2, 4)
+			o := optest.Floats(t, make([]float32, 8), 2, 4)
 			if err := c.BCE(nil, o, o, in.labels, 1); test.ok != (err == nil) || err != nil && !errors.Is(err, ErrLabel) {
 				t.Errorf("bce, label %g: %v", test.label, err)
 			}
@@ -83,23 +84,23 @@ func TestLabels_OutOfRangeAreRefused(t *testing.T) {
 
 func TestShapes_ThatDoNotFitAreRefused(t *testing.T) {
 	c := newTestCPU(t, 1)
-	in := drawStep(1, 2, 3, 4)
-	logits, o, z := in.logits, floats(t, nil, 2, 4), in.labels
-	bad := floats(t, nil, 2, 3)
+	in := drawStep(t, 1, 2, 3, 4)
+	logits, o, z := in.logits, optest.Floats(t, nil, 2, 4), in.labels
+	bad := optest.Floats(t, nil, 2, 3)
 	step := func(out StepOutput, logits, confidence, labels, bags *tensor.Tensor) error {
 		return c.NoiseStep(out, logits, confidence, labels, bags, StepParams{Scale: 1})
 	}
 	cases := map[string]error{
 		"no logits":                  step(StepOutput{}, nil, nil, nil, nil),
 		"logits of two dimensions":   step(StepOutput{}, o, nil, nil, nil),
-		"no cells":                   step(StepOutput{}, floats(t, nil, 2, 0, 3, 4), nil, nil, nil),
-		"confidence of other bags":   step(StepOutput{}, logits, floats(t, nil, 3, 2, 2, 4), nil, nil),
-		"confidence of a scalar":     step(StepOutput{}, logits, floats(t, nil), nil, nil),
-		"confidence of one label":    step(StepOutput{}, logits, floats(t, nil, 2, 1, 2, 4), nil, nil),
+		"no cells":                   step(StepOutput{}, optest.Floats(t, nil, 2, 0, 3, 4), nil, nil, nil),
+		"confidence of other bags":   step(StepOutput{}, logits, optest.Floats(t, nil, 3, 2, 2, 4), nil, nil),
+		"confidence of a scalar":     step(StepOutput{}, logits, optest.Floats(t, nil), nil, nil),
+		"confidence of one label":    step(StepOutput{}, logits, optest.Floats(t, nil, 2, 1, 2, 4), nil, nil),
 		"labels":                     step(StepOutput{}, logits, nil, bad, nil),
-		"loss without labels":        step(StepOutput{Loss: floats(t, nil, 2)}, logits, nil, nil, nil),
+		"loss without labels":        step(StepOutput{Loss: optest.Floats(t, nil, 2)}, logits, nil, nil, nil),
 		"posterior without labels":   step(StepOutput{Posterior: o}, logits, nil, nil, nil),
-		"gradient without model":     step(StepOutput{DO: floats(t, nil, 2, 2, 2, 4)}, logits, nil, z, nil),
+		"gradient without model":     step(StepOutput{DO: optest.Floats(t, nil, 2, 2, 2, 4)}, logits, nil, z, nil),
 		"loss":                       step(StepOutput{Loss: bad}, logits, nil, z, nil),
 		"gradient of logits":         step(StepOutput{DLogits: o}, logits, nil, z, nil),
 		"gradient on its own source": step(StepOutput{DLogits: logits}, logits, nil, z, nil),
@@ -108,8 +109,8 @@ func TestShapes_ThatDoNotFitAreRefused(t *testing.T) {
 		"observed":                   step(StepOutput{Observed: bad}, logits, nil, nil, nil),
 		"posterior":                  step(StepOutput{Posterior: bad}, logits, nil, z, nil),
 		"bag logit":                  step(StepOutput{BagLogit: bad}, logits, nil, nil, nil),
-		"bags of floats":             step(StepOutput{}, logits, nil, nil, floats(t, []float32{0, 1, 2}, 3)),
-		"integer logits":             c.NoisyOR(o, ints(t, 1), nil),
+		"bags of floats":             step(StepOutput{}, logits, nil, nil, optest.Floats(t, []float32{0, 1, 2}, 3)),
+		"integer logits":             c.NoisyOR(o, optest.Ints(t, 1), nil),
 		"noisy-or to other classes":  c.NoisyOR(bad, logits, nil),
 		"noisy-or to nothing":        c.NoisyOR(nil, logits, nil),
 		"gradient to nothing":        c.NoisyORGrad(nil, o, logits, nil),

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"nmn/kernels/optest"
 	"nmn/kernels/simd"
-	"nmn/kernels/tensor"
 )
 
 // BenchmarkNoiseStep times the whole step with per-bag confidences and all gradients. B/s counts the
@@ -16,7 +16,7 @@ func BenchmarkNoiseStep(b *testing.B) {
 		for _, mil := range []bool{true, false} {
 			b.Run(fmt.Sprintf("bags=%d/cells=%d/classes=%d/mil=%t", s.bags, s.cells, s.classes, mil), func(b *testing.B) {
 				c := newTestCPU(b, 0)
-				in := drawStep(1, s.bags, s.cells, s.classes)
+				in := drawStep(b, 1, s.bags, s.cells, s.classes)
 				out := in.newOutput(b)
 				out.Observed, out.Posterior, out.BagLogit = nil, nil, nil
 				b.SetBytes(int64(2 * in.logits.Bytes()))
@@ -34,9 +34,9 @@ func BenchmarkNoiseStep(b *testing.B) {
 
 func BenchmarkBCE(b *testing.B) {
 	c := newTestCPU(b, 0)
-	in := drawStep(1, 32, 1, 1000)
+	in := drawStep(b, 1, 32, 1, 1000)
 	o, _ := in.logits.Reshape(32, 1000)
-	loss, do := floats(b, nil, 32), floats(b, nil, 32, 1000)
+	loss, do := optest.Floats(b, nil, 32), optest.Floats(b, nil, 32, 1000)
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := c.BCE(loss, do, o, in.labels, 1); err != nil {
@@ -55,7 +55,5 @@ func BenchmarkCopy(b *testing.B) {
 }
 
 func newTestCPU(t testing.TB, threads int) *CPU {
-	dev := tensor.NewCPU(threads, "test")
-	t.Cleanup(func() { dev.Close() })
-	return NewCPU(dev, simd.Generic)
+	return NewCPU(optest.Device(t, threads), simd.Generic)
 }

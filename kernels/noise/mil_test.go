@@ -5,13 +5,14 @@ import (
 	"math"
 	"testing"
 
+	"nmn/kernels/optest"
 	"nmn/kernels/tensor"
 	"nmn/rng"
 )
 
 func TestNoisyOR_AtLeastTheLargestInstanceAndAtMostTheirSum(t *testing.T) {
-	in := drawStep(2, 6, 9, blockClasses+3)
-	p := floats(t, nil, 6, in.classes)
+	in := drawStep(t, 2, 6, 9, blockClasses+3)
+	p := optest.Floats(t, nil, 6, in.classes)
 	if err := newTestCPU(t, 2).NoisyOR(p, in.logits, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +34,8 @@ func TestNoisyOR_AtLeastTheLargestInstanceAndAtMostTheirSum(t *testing.T) {
 // One instance is no pooling, and the order of instances is of no account.
 func TestNoisyOR_OneInstanceIsItself(t *testing.T) {
 	o := []float32{-80, -17, -1, 0, 2, 30}
-	p := floats(t, nil, 6, 1)
-	if err := newTestCPU(t, 1).NoisyOR(p, floats(t, o, 6, 1, 1, 1), nil); err != nil {
+	p := optest.Floats(t, nil, 6, 1)
+	if err := newTestCPU(t, 1).NoisyOR(p, optest.Floats(t, o, 6, 1, 1, 1), nil); err != nil {
 		t.Fatal(err)
 	}
 	for i, v := range o {
@@ -43,11 +44,11 @@ func TestNoisyOR_OneInstanceIsItself(t *testing.T) {
 }
 
 func TestNoisyORGrad_IsTheDerivative(t *testing.T) {
-	in := drawStep(4, 4, 5, 3)
+	in := drawStep(t, 4, 4, 5, 3)
 	stream := rng.New(9)
-	dp := drawn(&stream, 1, 2, 3)
-	offsets := ints(t, 0, 1, 4)
-	do := floats(t, nil, in.logits.Shape()...)
+	dp := optest.Normal(t, &stream, 1, 2, 3)
+	offsets := optest.Ints(t, 0, 1, 4)
+	do := optest.Floats(t, nil, in.logits.Shape()...)
 	if err := newTestCPU(t, 2).NoisyORGrad(do, dp, in.logits, offsets); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestNoisyORGrad_IsTheDerivative(t *testing.T) {
 }
 
 func TestNoisyOR_RefusesBagsThatDoNotFit(t *testing.T) {
-	in := drawStep(1, 4, 2, 3)
+	in := drawStep(t, 1, 4, 2, 3)
 	c := newTestCPU(t, 1)
 	cases := map[string]struct{ offsets []int32 }{
 		"empty bag":         {[]int32{0, 2, 2, 4}},
@@ -88,8 +89,8 @@ func TestNoisyOR_RefusesBagsThatDoNotFit(t *testing.T) {
 		"wrong bag tensors": {[]int32{0, 4}},
 	}
 	for name, test := range cases {
-		p, do := floats(t, nil, 3, 3), floats(t, nil, 4, 2, 1, 3)
-		bags := ints(t, test.offsets...)
+		p, do := optest.Floats(t, nil, 3, 3), optest.Floats(t, nil, 4, 2, 1, 3)
+		bags := optest.Ints(t, test.offsets...)
 		for _, err := range []error{c.NoisyOR(p, in.logits, bags), c.NoisyORGrad(do, p, in.logits, bags),
 			c.NoiseStep(StepOutput{Prob: p}, in.logits, nil, nil, bags, StepParams{MIL: true})} {
 			if !errors.Is(err, tensor.ErrShape) {
@@ -100,8 +101,8 @@ func TestNoisyOR_RefusesBagsThatDoNotFit(t *testing.T) {
 }
 
 func TestNoisyOR_AllocatesNothing(t *testing.T) {
-	in := drawStep(8, 3, 4, 70)
-	c, p, do, offsets := newTestCPU(t, 2), floats(t, nil, 2, 70), floats(t, nil, 3, 4, 1, 70), ints(t, 0, 1, 3)
+	in := drawStep(t, 8, 3, 4, 70)
+	c, p, do, offsets := newTestCPU(t, 2), optest.Floats(t, nil, 2, 70), optest.Floats(t, nil, 3, 4, 1, 70), optest.Ints(t, 0, 1, 3)
 	allocations := testing.AllocsPerRun(20, func() {
 		if err := errors.Join(c.NoisyOR(p, in.logits, offsets), c.NoisyORGrad(do, p, in.logits, offsets)); err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"nmn/kernels/optest"
 	"nmn/kernels/tensor"
 )
 
@@ -57,7 +58,7 @@ func TestNoiseStep_GradientsAreThoseOfThePrintedLoss(t *testing.T) {
 		for _, mil := range []bool{true, false} {
 			for _, noisy := range []bool{true, false} {
 				t.Run(fmt.Sprintf("%v/mil=%t/noisy=%t", size, mil, noisy), func(t *testing.T) {
-					checkGradients(t, drawStep(7, size.bags, size.cells, size.classes), mil, noisy)
+					checkGradients(t, drawStep(t, 7, size.bags, size.cells, size.classes), mil, noisy)
 				})
 			}
 		}
@@ -111,7 +112,7 @@ func difference(x *float64, h float64, f func() float64) float64 {
 
 // A diagonal of large confidences is the identity transition: nothing may differ from no noise model.
 func TestNoiseStep_IdentityTransitionChangesNothing(t *testing.T) {
-	in := drawStep(3, 4, 6, 9)
+	in := drawStep(t, 3, 4, 6, 9)
 	clear(in.confidence.Float32s())
 	k := in.classes
 	for bag := range in.bags {
@@ -141,7 +142,7 @@ func TestNoiseStep_IdentityTransitionChangesNothing(t *testing.T) {
 
 // A transition whose columns are equal tells nothing: the label does not move the classifier.
 func TestNoiseStep_UselessLabelsTeachNothing(t *testing.T) {
-	in := drawStep(5, 2, 4, 6)
+	in := drawStep(t, 5, 2, 4, 6)
 	for bag := range in.bags {
 		for i := range 2 {
 			row := in.confidence.Float32s()[(bag*4+2*i)*in.classes:]
@@ -165,7 +166,7 @@ func TestNoiseStep_UselessLabelsTeachNothing(t *testing.T) {
 // Columns of q sum to one, so that the gradients of a column of O do to zero; and probabilities are
 // probabilities.
 func TestNoiseStep_ColumnsAndRanges(t *testing.T) {
-	in := drawStep(11, 5, 3, 70)
+	in := drawStep(t, 11, 5, 3, 70)
 	out := in.newOutput(t)
 	if err := newTestCPU(t, 2).NoiseStep(out, in.logits, in.confidence, in.labels, nil, StepParams{MIL: true, Scale: 3}); err != nil {
 		t.Fatal(err)
@@ -187,7 +188,7 @@ func TestNoiseStep_ColumnsAndRanges(t *testing.T) {
 }
 
 func TestNoiseStep_SharedConfidenceEqualsARepeatedOne(t *testing.T) {
-	in := drawStep(13, 3, 2, 5)
+	in := drawStep(t, 13, 3, 2, 5)
 	row := in.confidence.Float32s()[:4*in.classes]
 	for bag := range in.bags {
 		copy(in.confidence.Float32s()[bag*4*in.classes:], row)
@@ -195,7 +196,7 @@ func TestNoiseStep_SharedConfidenceEqualsARepeatedOne(t *testing.T) {
 	c, p := newTestCPU(t, 1), StepParams{Scale: 1}
 	repeated, shared := in.newOutput(t), in.newOutput(t)
 	err := errors.Join(c.NoiseStep(repeated, in.logits, in.confidence, in.labels, nil, p),
-		c.NoiseStep(shared, in.logits, floats(t, row, 1, 2, 2, in.classes), in.labels, nil, p))
+		c.NoiseStep(shared, in.logits, optest.Floats(t, row, 1, 2, 2, in.classes), in.labels, nil, p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +221,7 @@ func equal(t *testing.T, a, b StepOutput) {
 }
 
 func TestNoiseStep_ThreadsAndRepeatsChangeNothing(t *testing.T) {
-	in := drawStep(17, 5, 40, 3*blockClasses+5)
+	in := drawStep(t, 17, 5, 40, 3*blockClasses+5)
 	for _, mil := range []bool{true, false} {
 		first := in.newOutput(t)
 		p := StepParams{MIL: mil, Scale: 0.1}
@@ -240,7 +241,7 @@ func TestNoiseStep_ThreadsAndRepeatsChangeNothing(t *testing.T) {
 
 // Each destination alone gives what it gives together with the others.
 func TestNoiseStep_DestinationsMayBeLeftOut(t *testing.T) {
-	in := drawStep(19, 2, 3, 4)
+	in := drawStep(t, 19, 2, 3, 4)
 	for _, mil := range []bool{true, false} {
 		c, p := newTestCPU(t, 1), StepParams{MIL: mil, Scale: 1}
 		all := in.newOutput(t)
@@ -276,12 +277,12 @@ func TestNoiseStep_DestinationsMayBeLeftOut(t *testing.T) {
 
 // Bags of one, three and two frames equal three steps on a bag each.
 func TestNoiseStep_RaggedBagsAreSeparate(t *testing.T) {
-	in := drawStep(23, 6, 4, 5) // six frames of four cells
-	offsets := ints(t, 0, 1, 4, 6)
+	in := drawStep(t, 23, 6, 4, 5) // six frames of four cells
+	offsets := optest.Ints(t, 0, 1, 4, 6)
 	for _, mil := range []bool{true, false} {
 		c, p := newTestCPU(t, 2), StepParams{MIL: mil, Scale: 1}
-		joint := StepOutput{Loss: floats(t, nil, 3), DLogits: floats(t, nil, 6, 4, 1, 5)}
-		labels := floats(t, in.labels.Float32s()[:15], 3, 5)
+		joint := StepOutput{Loss: optest.Floats(t, nil, 3), DLogits: optest.Floats(t, nil, 6, 4, 1, 5)}
+		labels := optest.Floats(t, in.labels.Float32s()[:15], 3, 5)
 		if err := c.NoiseStep(joint, in.logits, nil, labels, offsets, p); err != nil {
 			t.Fatal(err)
 		}
@@ -290,12 +291,12 @@ func TestNoiseStep_RaggedBagsAreSeparate(t *testing.T) {
 			logits, _ := in.logits.Rows(lo, hi)
 			flat, _ := logits.Reshape(1, (hi-lo)*4, 1, 5)
 			label, _ := labels.Rows(bag, bag+1)
-			alone := StepOutput{Loss: floats(t, nil, 1), DLogits: floats(t, nil, 1, (hi-lo)*4, 1, 5)}
+			alone := StepOutput{Loss: optest.Floats(t, nil, 1), DLogits: optest.Floats(t, nil, 1, (hi-lo)*4, 1, 5)}
 			if err := c.NoiseStep(alone, flat, nil, label, nil, p); err != nil {
 				t.Fatal(err)
 			}
 			part, _ := joint.DLogits.Rows(lo, hi)
-			equal(t, StepOutput{Loss: floats(t, joint.Loss.Float32s()[bag:bag+1], 1), DLogits: part}, alone)
+			equal(t, StepOutput{Loss: optest.Floats(t, joint.Loss.Float32s()[bag:bag+1], 1), DLogits: part}, alone)
 		}
 	}
 }
@@ -309,8 +310,8 @@ func TestNoiseStep_ManyCells(t *testing.T) {
 			for i := range data {
 				data[i] = float32(o)
 			}
-			out := StepOutput{Loss: floats(t, nil, 1), DLogits: floats(t, nil, 1, cells, 1, 1), BagLogit: floats(t, nil, 1, 1)}
-			err := newTestCPU(t, 1).NoiseStep(out, floats(t, data, 1, cells, 1, 1), nil, floats(t, []float32{1}, 1, 1), nil,
+			out := StepOutput{Loss: optest.Floats(t, nil, 1), DLogits: optest.Floats(t, nil, 1, cells, 1, 1), BagLogit: optest.Floats(t, nil, 1, 1)}
+			err := newTestCPU(t, 1).NoiseStep(out, optest.Floats(t, data, 1, cells, 1, 1), nil, optest.Floats(t, []float32{1}, 1, 1), nil,
 				StepParams{MIL: true, Scale: 1})
 			if err != nil {
 				t.Fatal(err)
@@ -332,8 +333,8 @@ func TestNoiseStep_ManyCells(t *testing.T) {
 }
 
 func TestNoiseStep_AllocatesNothing(t *testing.T) {
-	in := drawStep(29, 4, 5, 100)
-	out, offsets := in.newOutput(t), ints(t, 0, 1, 2, 3, 4)
+	in := drawStep(t, 29, 4, 5, 100)
+	out, offsets := in.newOutput(t), optest.Ints(t, 0, 1, 2, 3, 4)
 	c := newTestCPU(t, 2)
 	allocations := testing.AllocsPerRun(20, func() {
 		if err := c.NoiseStep(out, in.logits, in.confidence, in.labels, offsets, StepParams{MIL: true, Scale: 1}); err != nil {
@@ -347,7 +348,7 @@ func TestNoiseStep_AllocatesNothing(t *testing.T) {
 
 func TestNoiseStep_NaNLogitSurfaces(t *testing.T) {
 	for _, mil := range []bool{true, false} {
-		in := drawStep(31, 1, 3, 2)
+		in := drawStep(t, 31, 1, 3, 2)
 		in.logits.Float32s()[2] = float32(math.NaN()) // cell 1, class 0
 		out := in.newOutput(t)
 		if err := newTestCPU(t, 1).NoiseStep(out, in.logits, in.confidence, in.labels, nil, StepParams{MIL: mil, Scale: 1}); err != nil {
@@ -365,7 +366,7 @@ func TestNoiseStep_NaNLogitSurfaces(t *testing.T) {
 
 func TestNoiseStep_NaNConfidenceSurfaces(t *testing.T) {
 	for entry := range 4 {
-		in := drawStep(37, 1, 2, 3)
+		in := drawStep(t, 37, 1, 2, 3)
 		in.confidence.Float32s()[entry*3+1] = float32(math.NaN())
 		out := in.newOutput(t)
 		if err := newTestCPU(t, 1).NoiseStep(out, in.logits, in.confidence, in.labels, nil, StepParams{MIL: true, Scale: 1}); err != nil {

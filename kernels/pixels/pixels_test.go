@@ -6,15 +6,14 @@ import (
 	"math"
 	"testing"
 
+	"nmn/kernels/optest"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 	"nmn/rng"
 )
 
 func newTestCPU(t testing.TB, threads int) *CPU {
-	dev := tensor.NewCPU(threads, "test")
-	t.Cleanup(func() { dev.Close() })
-	return NewCPU(dev, simd.Generic)
+	return NewCPU(optest.Device(t, threads), simd.Generic)
 }
 
 func must[T any](t testing.TB) func(v T, err error) T {
@@ -36,16 +35,6 @@ func drawn(t testing.TB, shape ...int) *tensor.Tensor {
 	return must[*tensor.Tensor](t)(tensor.OfUint8s(data, shape...))
 }
 
-// output is filled with NaN, so that elements left out show.
-func output(t testing.TB, shape ...int) *tensor.Tensor {
-	size, _ := tensor.Elements(shape)
-	data := make([]float32, size)
-	for i := range data {
-		data[i] = float32(math.NaN())
-	}
-	return must[*tensor.Tensor](t)(tensor.OfFloat32s(data, shape...))
-}
-
 var imageNet = Params{Mean: [3]float32{123.68, 116.779, 103.939}, Scale: [3]float32{1, 0.5, 1 / 57.375}}
 
 func TestNormalize_ValidPartFlipAndCanvas(t *testing.T) {
@@ -55,7 +44,7 @@ func TestNormalize_ValidPartFlipAndCanvas(t *testing.T) {
 		for _, flip := range []bool{false, true} {
 			for _, sized := range []bool{false, true} {
 				t.Run(fmt.Sprintf("channels=%d/flip=%t/sizes=%t", channels, flip, sized), func(t *testing.T) {
-					pixels, x := drawn(t, frames, h, w, 3), output(t, frames, h, w, channels)
+					pixels, x := drawn(t, frames, h, w, 3), optest.Floats(t, nil, frames, h, w, channels)
 					var size, flips *tensor.Tensor
 					flipped := []uint8{1, 0, 1, 1}
 					if sized {
@@ -64,7 +53,7 @@ func TestNormalize_ValidPartFlipAndCanvas(t *testing.T) {
 					if flip {
 						flips = must[*tensor.Tensor](t)(tensor.OfUint8s(flipped, frames))
 					}
-					must[any](t)(nil, newTestCPU(t, 2).Normalize(x, pixels, size, flips, imageNet))
+					optest.Must(t, newTestCPU(t, 2).Normalize(x, pixels, size, flips, imageNet))
 					for i, got := range x.Float32s() {
 						channel, column, row, frame := i%channels, i/channels%w, i/(channels*w)%h, i/(channels*w*h)
 						height, width := h, w
@@ -92,9 +81,9 @@ func TestNormalize_ValidPartFlipAndCanvas(t *testing.T) {
 
 // The table of the last constants must not outlive them.
 func TestNormalize_OtherConstantsGiveOtherValues(t *testing.T) {
-	c, pixels, x := newTestCPU(t, 1), drawn(t, 1, 1, 1, 3), output(t, 1, 1, 1, 3)
+	c, pixels, x := newTestCPU(t, 1), drawn(t, 1, 1, 1, 3), optest.Floats(t, nil, 1, 1, 1, 3)
 	for _, p := range []Params{{}, {Scale: [3]float32{1, 1, 1}}, imageNet, {Scale: [3]float32{2, 2, 2}}} {
-		must[any](t)(nil, c.Normalize(x, pixels, nil, nil, p))
+		optest.Must(t, c.Normalize(x, pixels, nil, nil, p))
 		for i, got := range x.Float32s() {
 			if want := (float32(pixels.Uint8s()[i]) - p.Mean[i]) * p.Scale[i]; got != want {
 				t.Errorf("%v: channel %d is %g, want %g", p, i, got, want)
@@ -104,7 +93,7 @@ func TestNormalize_OtherConstantsGiveOtherValues(t *testing.T) {
 }
 
 func TestNormalize_AllocatesNothing(t *testing.T) {
-	c, pixels, x := newTestCPU(t, 2), drawn(t, 2, 5, 5, 3), output(t, 2, 5, 5, 4)
+	c, pixels, x := newTestCPU(t, 2), drawn(t, 2, 5, 5, 3), optest.Floats(t, nil, 2, 5, 5, 4)
 	sizes := must[*tensor.Tensor](t)(tensor.OfInt32s([]int32{5, 5, 3, 2}, 2, 2))
 	flips := must[*tensor.Tensor](t)(tensor.OfUint8s([]uint8{0, 1}, 2))
 	allocations := testing.AllocsPerRun(20, func() {
@@ -118,12 +107,12 @@ func TestNormalize_AllocatesNothing(t *testing.T) {
 }
 
 func TestNormalize_RefusesWhatDoesNotFit(t *testing.T) {
-	c, pixels, x := newTestCPU(t, 1), drawn(t, 2, 5, 6, 3), output(t, 2, 5, 6, 3)
+	c, pixels, x := newTestCPU(t, 1), drawn(t, 2, 5, 6, 3), optest.Floats(t, nil, 2, 5, 6, 3)
 	sizes := func(v ...int32) *tensor.Tensor { return must[*tensor.Tensor](t)(tensor.OfInt32s(v, len(v)/2, 2)) }
 	for name, err := range map[string]error{
 		"no output":         c.Normalize(nil, pixels, nil, nil, imageNet),
 		"no pixels":         c.Normalize(x, nil, nil, nil, imageNet),
-		"two channels":      c.Normalize(output(t, 2, 5, 6, 2), pixels, nil, nil, imageNet),
+		"two channels":      c.Normalize(optest.Floats(t, nil, 2, 5, 6, 2), pixels, nil, nil, imageNet),
 		"four byte pixels":  c.Normalize(x, drawn(t, 2, 5, 6, 4), nil, nil, imageNet),
 		"float pixels":      c.Normalize(x, x, nil, nil, imageNet),
 		"another width":     c.Normalize(x, drawn(t, 2, 5, 7, 3), nil, nil, imageNet),
@@ -152,7 +141,7 @@ func BenchmarkNormalize(b *testing.B) {
 	const n, side = 8, 224
 	for _, channels := range []int{3, 4} {
 		b.Run(fmt.Sprintf("channels=%d", channels), func(b *testing.B) {
-			c, pixels, x := newTestCPU(b, 0), drawn(b, n, side, side, 3), output(b, n, side, side, channels)
+			c, pixels, x := newTestCPU(b, 0), drawn(b, n, side, side, 3), optest.Floats(b, nil, n, side, side, channels)
 			b.SetBytes(int64(pixels.Bytes() + x.Bytes()))
 			b.ReportAllocs()
 			for b.Loop() {

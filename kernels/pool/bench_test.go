@@ -3,6 +3,8 @@ package pool
 import (
 	"fmt"
 	"testing"
+
+	"nmn/kernels/optest"
 )
 
 // Maps as VGG16 has them behind the first and the fourth block of convolutions, and pool5 of a video.
@@ -10,8 +12,8 @@ import (
 func BenchmarkMaxPool(b *testing.B) {
 	for _, size := range [][4]int{{1, 224, 224, 64}, {4, 28, 28, 512}} {
 		x := drawn(b, 1, size[:]...)
-		y := floats(b, nil, size[0], size[1]/2, size[2]/2, size[3])
-		dx := floats(b, nil, size[:]...)
+		y := optest.Floats(b, nil, size[0], size[1]/2, size[2]/2, size[3])
+		dx := optest.Floats(b, nil, size[:]...)
 		c := newTestCPU(b, 0)
 		b.Run(fmt.Sprintf("forward/map=%d/channels=%d", size[1], size[3]), func(b *testing.B) {
 			run(b, x.Bytes()+y.Bytes(), func() error { return c.MaxPool(y, x) })
@@ -23,8 +25,8 @@ func BenchmarkMaxPool(b *testing.B) {
 }
 
 func BenchmarkBagPool(b *testing.B) {
-	x, g, dx := drawn(b, 1, 26, 18, 18, 512), floats(b, nil, 1, 512), drawn(b, 2, 26, 18, 18, 512)
-	bags := ints(b, 0, 26)
+	x, g, dx := drawn(b, 1, 26, 18, 18, 512), optest.Floats(b, nil, 1, 512), drawn(b, 2, 26, 18, 18, 512)
+	bags := optest.Ints(b, 0, 26)
 	c := newTestCPU(b, 0)
 	for _, kind := range []Kind{Mean, Max} {
 		b.Run("forward/kind="+kind.String(), func(b *testing.B) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"nmn/kernels/optest"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 	"nmn/rng"
@@ -13,57 +14,16 @@ import (
 
 // newTestCPU computes at the level of the environment, the best one by default.
 func newTestCPU(t testing.TB, threads int) *CPU {
-	level, err := simd.Detect()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newCPUAt(t, threads, level)
+	return newCPUAt(t, threads, optest.Level(t))
 }
 
 func newCPUAt(t testing.TB, threads int, level simd.Level) *CPU {
-	dev := tensor.NewCPU(threads, "test")
-	t.Cleanup(func() { dev.Close() })
-	return NewCPU(dev, level)
-}
-
-// eachHost runs a test with every level of this machine and several numbers of threads.
-func eachHost(f func(level simd.Level, threads int)) {
-	for _, level := range simd.Levels() {
-		for _, threads := range []int{1, 2, 5} {
-			f(level, threads)
-		}
-	}
-}
-
-// floats makes a tensor over data; nil data is filled with NaN, so that what is left out shows.
-func floats(t testing.TB, data []float32, shape ...int) *tensor.Tensor {
-	t.Helper()
-	if data == nil {
-		size, _ := tensor.Elements(shape)
-		data = make([]float32, size)
-		for i := range data {
-			data[i] = float32(math.NaN())
-		}
-	}
-	x, err := tensor.OfFloat32s(data, shape...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
-}
-
-func ints(t testing.TB, data ...int32) *tensor.Tensor {
-	t.Helper()
-	x, err := tensor.OfInt32s(data, len(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
+	return NewCPU(optest.Device(t, threads), level)
 }
 
 // drawn makes a tensor of small integers: they tie often, and their sums are exact.
 func drawn(t testing.TB, seed uint64, shape ...int) *tensor.Tensor {
-	x := floats(t, nil, shape...)
+	x := optest.Floats(t, nil, shape...)
 	stream := rng.New(seed)
 	for i := range x.Float32s() {
 		x.Float32s()[i] = float32(stream.Intn(9) - 4)
@@ -77,13 +37,6 @@ func check(t *testing.T, what string, got []float32, want []float64) {
 		if !(math.Abs(float64(got[i])-w) <= 1e-6*math.Abs(w)) {
 			t.Fatalf("%s: element %d is %g, want %g", what, i, got[i], w)
 		}
-	}
-}
-
-func must(t *testing.T, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -115,9 +68,9 @@ func TestMaxPool_ValuesAndFirstOfTies(t *testing.T) {
 			t.Run(fmt.Sprintf("%v/relu=%t", size, relu), func(t *testing.T) {
 				x := drawn(t, 1, size[:]...)
 				shape := []int{size[0], (size[1] + 1) / 2, (size[2] + 1) / 2, size[3]}
-				y, dy, dx := floats(t, nil, shape...), drawn(t, 2, shape...), floats(t, nil, size[:]...)
+				y, dy, dx := optest.Floats(t, nil, shape...), drawn(t, 2, shape...), optest.Floats(t, nil, size[:]...)
 				c := newTestCPU(t, 2)
-				must(t, c.MaxPool(y, x), c.MaxPoolGrad(dx, dy, x, y, relu))
+				optest.Must(t, c.MaxPool(y, x), c.MaxPoolGrad(dx, dy, x, y, relu))
 				wantY, wantDX := make([]float64, y.Len()), make([]float64, x.Len())
 				eachWindow(size, true, func(out int, window []int) {
 					best := window[0]
@@ -142,9 +95,9 @@ func TestAvgPool_ValuesAndGradient(t *testing.T) {
 	for _, size := range mapSizes[3:] {
 		x := drawn(t, 3, size[:]...)
 		shape := []int{size[0], size[1] / 2, size[2] / 2, size[3]}
-		y, dy, dx := floats(t, nil, shape...), drawn(t, 4, shape...), floats(t, nil, size[:]...)
+		y, dy, dx := optest.Floats(t, nil, shape...), drawn(t, 4, shape...), optest.Floats(t, nil, size[:]...)
 		c := newTestCPU(t, 2)
-		must(t, c.AvgPool(y, x), c.AvgPoolGrad(dx, dy))
+		optest.Must(t, c.AvgPool(y, x), c.AvgPoolGrad(dx, dy))
 		wantY, wantDX := make([]float64, y.Len()), make([]float64, x.Len())
 		eachWindow(size, false, func(out int, window []int) {
 			for _, i := range window {
@@ -160,12 +113,12 @@ func TestAvgPool_ValuesAndGradient(t *testing.T) {
 func TestMaxPool_NaNStaysInItsWindow(t *testing.T) {
 	nan := float32(math.NaN())
 	for place := range 4 {
-		x := floats(t, []float32{1, 2, 3, 4, 5, 6, 7, 8}, 1, 2, 4, 1)
+		x := optest.Floats(t, []float32{1, 2, 3, 4, 5, 6, 7, 8}, 1, 2, 4, 1)
 		x.Float32s()[place/2*4+place%2] = nan
-		y, dx := floats(t, nil, 1, 1, 2, 1), floats(t, nil, 1, 2, 4, 1)
-		dy := floats(t, []float32{1, 10}, 1, 1, 2, 1)
+		y, dx := optest.Floats(t, nil, 1, 1, 2, 1), optest.Floats(t, nil, 1, 2, 4, 1)
+		dy := optest.Floats(t, []float32{1, 10}, 1, 1, 2, 1)
 		c := newTestCPU(t, 1)
-		must(t, c.MaxPool(y, x), c.MaxPoolGrad(dx, dy, x, y, false))
+		optest.Must(t, c.MaxPool(y, x), c.MaxPoolGrad(dx, dy, x, y, false))
 		if v := y.Float32s(); !math.IsNaN(float64(v[0])) || v[1] != 8 {
 			t.Errorf("NaN at %d: maxima %v", place, v)
 		}
@@ -198,11 +151,11 @@ func checkBagPool(t *testing.T, size [4]int, offsets []int32, kind Kind, accumul
 	if offsets == nil {
 		offsets = []int32{0, 1, 2, 3, 4, 5, 6}
 	} else {
-		bags = ints(t, offsets...)
+		bags = optest.Ints(t, offsets...)
 	}
 	n, d, frame := len(offsets)-1, size[3], size[1]*size[2]*size[3]
-	x, dg, g := drawn(t, 5, size[:]...), drawn(t, 6, n, d), floats(t, nil, n, d)
-	dx, before := floats(t, nil, size[:]...), make([]float64, x.Len())
+	x, dg, g := drawn(t, 5, size[:]...), drawn(t, 6, n, d), optest.Floats(t, nil, n, d)
+	dx, before := optest.Floats(t, nil, size[:]...), make([]float64, x.Len())
 	if accumulate {
 		dx = drawn(t, 7, size[:]...)
 		for i, v := range dx.Float32s() {
@@ -210,7 +163,7 @@ func checkBagPool(t *testing.T, size [4]int, offsets []int32, kind Kind, accumul
 		}
 	}
 	c := newTestCPU(t, 2)
-	must(t, c.BagPool(g, x, bags, kind), c.BagPoolGrad(dx, dg, x, g, bags, kind, accumulate))
+	optest.Must(t, c.BagPool(g, x, bags, kind), c.BagPoolGrad(dx, dg, x, g, bags, kind, accumulate))
 	wantG, wantDX := make([]float64, n*d), before
 	for out := range n * d {
 		lo, hi := int(offsets[out/d])*frame+out%d, int(offsets[out/d+1])*frame
@@ -246,9 +199,9 @@ func TestBagPool_NaNStaysInItsBagAndChannel(t *testing.T) {
 	for _, kind := range []Kind{Mean, Max} {
 		x := drawn(t, 8, 2, 2, 2, 3)
 		x.Float32s()[4] = float32(math.NaN()) // bag 0, channel 1
-		g, dx := floats(t, nil, 2, 3), floats(t, nil, 2, 2, 2, 3)
+		g, dx := optest.Floats(t, nil, 2, 3), optest.Floats(t, nil, 2, 2, 2, 3)
 		c := newTestCPU(t, 1)
-		must(t, c.BagPool(g, x, nil, kind), c.BagPoolGrad(dx, drawn(t, 9, 2, 3), x, g, nil, kind, false))
+		optest.Must(t, c.BagPool(g, x, nil, kind), c.BagPoolGrad(dx, drawn(t, 9, 2, 3), x, g, nil, kind, false))
 		for i, v := range g.Float32s() {
 			if math.IsNaN(float64(v)) != (i == 1) {
 				t.Errorf("%v: element %d is %g", kind, i, v)
@@ -269,26 +222,26 @@ func TestBagPool_MeanOfManyCellsKeepsItsDigits(t *testing.T) {
 	for i := range data {
 		data[i] = 0.1
 	}
-	g := floats(t, nil, 1, 1)
-	must(t, newTestCPU(t, 1).BagPool(g, floats(t, data, 1, cells, 1, 1), nil, Mean))
+	g := optest.Floats(t, nil, 1, 1)
+	optest.Must(t, newTestCPU(t, 1).BagPool(g, optest.Floats(t, data, 1, cells, 1, 1), nil, Mean))
 	if v := float64(g.Float32s()[0]); math.Abs(v-0.1) > 1e-5 {
 		t.Errorf("mean %g", v)
 	}
 }
 
 func TestPool_ThreadsAndLevelsChangeNoBit(t *testing.T) {
-	x := floats(t, nil, 4, 9, 7, 70)
+	x := optest.Floats(t, nil, 4, 9, 7, 70)
 	stream := rng.New(10)
 	for i := range x.Float32s() {
 		x.Float32s()[i] = float32(stream.Normal(0, 1))
 	}
 	var first []float32
-	eachHost(func(level simd.Level, threads int) {
+	optest.EachHost(func(level simd.Level, threads int) {
 		c := newCPUAt(t, threads, level)
-		y, dx, g, mean := floats(t, nil, 4, 5, 4, 70), floats(t, nil, 4, 9, 7, 70), floats(t, nil, 2, 70), floats(t, nil, 4, 9, 7, 70)
-		most, toMost := floats(t, nil, 2, 70), floats(t, nil, 4, 9, 7, 70)
-		bags := ints(t, 0, 3, 4)
-		must(t, c.MaxPool(y, x), c.MaxPoolGrad(dx, y, x, y, true), c.BagPool(g, x, bags, Mean), c.BagPoolGrad(mean, g, nil, nil, bags, Mean, false),
+		y, dx, g, mean := optest.Floats(t, nil, 4, 5, 4, 70), optest.Floats(t, nil, 4, 9, 7, 70), optest.Floats(t, nil, 2, 70), optest.Floats(t, nil, 4, 9, 7, 70)
+		most, toMost := optest.Floats(t, nil, 2, 70), optest.Floats(t, nil, 4, 9, 7, 70)
+		bags := optest.Ints(t, 0, 3, 4)
+		optest.Must(t, c.MaxPool(y, x), c.MaxPoolGrad(dx, y, x, y, true), c.BagPool(g, x, bags, Mean), c.BagPoolGrad(mean, g, nil, nil, bags, Mean, false),
 			c.BagPool(most, x, bags, Max), c.BagPoolGrad(toMost, g, x, most, bags, Max, false))
 		var all []float32
 		for _, out := range []*tensor.Tensor{y, dx, g, mean, most, toMost} {
@@ -306,11 +259,11 @@ func TestPool_ThreadsAndLevelsChangeNoBit(t *testing.T) {
 }
 
 func TestPool_AllocatesNothing(t *testing.T) {
-	x, dx, y := drawn(t, 1, 4, 5, 6, 70), floats(t, nil, 4, 5, 6, 70), floats(t, nil, 4, 3, 3, 70)
-	avg, g, bags := floats(t, nil, 4, 2, 3, 70), floats(t, nil, 2, 70), ints(t, 0, 1, 4)
+	x, dx, y := drawn(t, 1, 4, 5, 6, 70), optest.Floats(t, nil, 4, 5, 6, 70), optest.Floats(t, nil, 4, 3, 3, 70)
+	avg, g, bags := optest.Floats(t, nil, 4, 2, 3, 70), optest.Floats(t, nil, 2, 70), optest.Ints(t, 0, 1, 4)
 	c := newTestCPU(t, 2)
 	allocations := testing.AllocsPerRun(20, func() {
-		must(t, c.MaxPool(y, x), c.MaxPoolGrad(dx, y, x, y, true), c.AvgPool(avg, x), c.AvgPoolGrad(dx, avg),
+		optest.Must(t, c.MaxPool(y, x), c.MaxPoolGrad(dx, y, x, y, true), c.AvgPool(avg, x), c.AvgPoolGrad(dx, avg),
 			c.BagPool(g, x, bags, Mean), c.BagPoolGrad(dx, g, x, g, bags, Mean, true),
 			c.BagPool(g, x, bags, Max), c.BagPoolGrad(dx, g, x, g, bags, Max, false))
 	})
@@ -321,31 +274,31 @@ func TestPool_AllocatesNothing(t *testing.T) {
 
 func TestShapes_ThatDoNotFitAreRefused(t *testing.T) {
 	c := newTestCPU(t, 1)
-	x, y, floor := drawn(t, 1, 2, 5, 5, 4), floats(t, nil, 2, 3, 3, 4), floats(t, nil, 2, 2, 2, 4)
-	g := floats(t, nil, 2, 4)
+	x, y, floor := drawn(t, 1, 2, 5, 5, 4), optest.Floats(t, nil, 2, 3, 3, 4), optest.Floats(t, nil, 2, 2, 2, 4)
+	g := optest.Floats(t, nil, 2, 4)
 	cases := map[string]error{
 		"no input":               c.MaxPool(y, nil),
 		"no output":              c.MaxPool(nil, x),
 		"floor for ceil":         c.MaxPool(floor, x),
 		"ceil for floor":         c.AvgPool(y, x),
-		"other channels":         c.MaxPool(floats(t, nil, 2, 3, 3, 5), x),
-		"other frames":           c.MaxPool(floats(t, nil, 1, 3, 3, 4), x),
-		"empty map":              c.MaxPool(floats(t, nil, 2, 0, 0, 4), floats(t, nil, 2, 0, 0, 4)),
-		"smaller than a window":  c.AvgPool(floats(t, nil, 2, 0, 2, 4), floats(t, nil, 2, 1, 5, 4)),
+		"other channels":         c.MaxPool(optest.Floats(t, nil, 2, 3, 3, 5), x),
+		"other frames":           c.MaxPool(optest.Floats(t, nil, 1, 3, 3, 4), x),
+		"empty map":              c.MaxPool(optest.Floats(t, nil, 2, 0, 0, 4), optest.Floats(t, nil, 2, 0, 0, 4)),
+		"smaller than a window":  c.AvgPool(optest.Floats(t, nil, 2, 0, 2, 4), optest.Floats(t, nil, 2, 1, 5, 4)),
 		"no gradient":            c.MaxPoolGrad(nil, y, x, y, false),
 		"gradient of the output": c.MaxPoolGrad(x, x, x, y, false),
 		"average gradient":       c.AvgPoolGrad(x, y),
-		"integers":               c.BagPool(g, ints(t, 1), nil, Mean),
-		"vector of other bags":   c.BagPool(floats(t, nil, 3, 4), x, nil, Mean),
+		"integers":               c.BagPool(g, optest.Ints(t, 1), nil, Mean),
+		"vector of other bags":   c.BagPool(optest.Floats(t, nil, 3, 4), x, nil, Mean),
 		"no vector":              c.BagPool(nil, x, nil, Mean),
 		"unknown kind":           c.BagPool(g, x, nil, Kind(2)),
 		"max without its input":  c.BagPoolGrad(x, g, nil, nil, nil, Max, false),
-		"bags of floats":         c.BagPool(g, x, floats(t, []float32{0, 1, 2}, 3), Mean),
-		"an empty bag":           c.BagPool(g, x, ints(t, 0, 0, 2), Mean),
-		"descending bags":        c.BagPool(g, x, ints(t, 0, 3, 2), Max),
-		"bags beyond the frames": c.BagPool(g, x, ints(t, 0, 1, 3), Max),
-		"bags short of frames":   c.BagPoolGrad(x, g, nil, nil, ints(t, 0, 1, 1), Mean, false),
-		"no offsets":             c.BagPool(g, x, ints(t), Mean),
+		"bags of floats":         c.BagPool(g, x, optest.Floats(t, []float32{0, 1, 2}, 3), Mean),
+		"an empty bag":           c.BagPool(g, x, optest.Ints(t, 0, 0, 2), Mean),
+		"descending bags":        c.BagPool(g, x, optest.Ints(t, 0, 3, 2), Max),
+		"bags beyond the frames": c.BagPool(g, x, optest.Ints(t, 0, 1, 3), Max),
+		"bags short of frames":   c.BagPoolGrad(x, g, nil, nil, optest.Ints(t, 0, 1, 1), Mean, false),
+		"no offsets":             c.BagPool(g, x, optest.Ints(t), Mean),
 	}
 	for name, err := range cases {
 		if !errors.Is(err, tensor.ErrShape) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"nmn/kernels/optest"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 	"nmn/rng"
@@ -13,44 +14,11 @@ import (
 
 // newTestCPU computes at the level of the environment, the best one by default.
 func newTestCPU(t testing.TB, threads int) *CPU {
-	level, err := simd.Detect()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newCPUAt(t, threads, level)
+	return newCPUAt(t, threads, optest.Level(t))
 }
 
 func newCPUAt(t testing.TB, threads int, level simd.Level) *CPU {
-	dev := tensor.NewCPU(threads, "test")
-	t.Cleanup(func() { dev.Close() })
-	return NewCPU(dev, level)
-}
-
-// eachHost runs a test with every level of this machine and several numbers of threads.
-func eachHost(f func(level simd.Level, threads int)) {
-	for _, level := range simd.Levels() {
-		for _, threads := range []int{1, 2, 5} {
-			f(level, threads)
-		}
-	}
-}
-
-func drawn(t testing.TB, stream *rng.Stream, length int) *tensor.Tensor {
-	t.Helper()
-	data := make([]float32, length)
-	for i := range data {
-		data[i] = float32(stream.Normal(0, 1))
-	}
-	return floats(t, data...)
-}
-
-func floats(t testing.TB, data ...float32) *tensor.Tensor {
-	t.Helper()
-	x, err := tensor.OfFloat32s(data, len(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
+	return NewCPU(optest.Device(t, threads), level)
 }
 
 // drawEntries makes parameters of lengths around a block, one of them frozen, V positive.
@@ -58,7 +26,7 @@ func drawEntries(t testing.TB, seed uint64) []Entry {
 	stream := rng.New(seed)
 	var entries []Entry
 	for i, length := range []int{1, 7, blockLength, 33, 2*blockLength + 5} {
-		e := Entry{W: drawn(t, &stream, length), G: drawn(t, &stream, length), M: drawn(t, &stream, length), V: drawn(t, &stream, length),
+		e := Entry{W: optest.Normal(t, &stream, 1, length), G: optest.Normal(t, &stream, 1, length), M: optest.Normal(t, &stream, 1, length), V: optest.Normal(t, &stream, 1, length),
 			LR: 0.01 * float32(i+1), Decay: 0.1 * float32(i%2)}
 		for k, v := range e.V.Float32s() {
 			e.V.Float32s()[k] = v * v
@@ -92,13 +60,6 @@ func check(t *testing.T, what string, got *tensor.Tensor, want []float64) {
 	}
 }
 
-func must(t *testing.T, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestSGD_IsTheFormula(t *testing.T) {
 	const momentum = 0.9
 	entries := drawEntries(t, 1)
@@ -114,7 +75,7 @@ func TestSGD_IsTheFormula(t *testing.T) {
 		}
 		want = append(want, state{w, g, m, v})
 	}
-	must(t, newTestCPU(t, 2).SGD(entries, momentum))
+	optest.Must(t, newTestCPU(t, 2).SGD(entries, momentum))
 	for i, e := range entries {
 		check(t, fmt.Sprintf("entry %d: weight", i), e.W, want[i].w)
 		check(t, fmt.Sprintf("entry %d: gradient", i), e.G, want[i].g)
@@ -143,7 +104,7 @@ func TestAdam_IsTheFormula(t *testing.T) {
 			}
 			want = append(want, state{w, m, v})
 		}
-		must(t, newTestCPU(t, 2).Adam(entries, p))
+		optest.Must(t, newTestCPU(t, 2).Adam(entries, p))
 		for i, e := range entries {
 			check(t, fmt.Sprintf("step %d, entry %d: first moment", step, i), e.M, want[i].m)
 			check(t, fmt.Sprintf("step %d, entry %d: second moment", step, i), e.V, want[i].v)
@@ -154,16 +115,16 @@ func TestAdam_IsTheFormula(t *testing.T) {
 
 // The first step of Adam has the length of the learning rate, whatever the gradient.
 func TestAdam_FirstStepIsTheLearningRate(t *testing.T) {
-	e := Entry{W: floats(t, 1, 1, 1), G: floats(t, 1e-3, -5, 1e4), M: floats(t, 0, 0, 0), V: floats(t, 0, 0, 0), LR: 0.01}
-	must(t, newTestCPU(t, 1).Adam([]Entry{e}, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 1}))
+	e := Entry{W: optest.Vector(t, 1, 1, 1), G: optest.Vector(t, 1e-3, -5, 1e4), M: optest.Vector(t, 0, 0, 0), V: optest.Vector(t, 0, 0, 0), LR: 0.01}
+	optest.Must(t, newTestCPU(t, 1).Adam([]Entry{e}, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 1}))
 	check(t, "weight", e.W, []float64{0.99, 1.01, 0.99})
 }
 
 // Frozen entries need no state, nor even a gradient.
 func TestUpdate_FrozenEntriesAreNotLookedAt(t *testing.T) {
-	frozen := []Entry{{W: floats(t, 1, 2)}, {}}
-	c, norm := newTestCPU(t, 1), floats(t, 7)
-	must(t, c.SGD(frozen, 0.9), c.Adam(frozen, AdamParams{Step: 1}), c.Clip(frozen, norm, 1), c.GradNorm(norm, frozen))
+	frozen := []Entry{{W: optest.Vector(t, 1, 2)}, {}}
+	c, norm := newTestCPU(t, 1), optest.Vector(t, 7)
+	optest.Must(t, c.SGD(frozen, 0.9), c.Adam(frozen, AdamParams{Step: 1}), c.Clip(frozen, norm, 1), c.GradNorm(norm, frozen))
 	check(t, "norm", norm, []float64{0})
 	check(t, "weight", frozen[0].W, []float64{1, 2})
 }
@@ -178,16 +139,16 @@ func TestGradNorm_OfAllThatLearns(t *testing.T) {
 			}
 		}
 	}
-	norm := floats(t, 0)
-	must(t, newTestCPU(t, 2).GradNorm(norm, entries))
+	norm := optest.Vector(t, 0)
+	optest.Must(t, newTestCPU(t, 2).GradNorm(norm, entries))
 	check(t, "norm", norm, []float64{math.Sqrt(sum)})
 }
 
 // Squares of these leave the range of float32; their norm does not.
 func TestGradNorm_OfHugeAndTinyGradients(t *testing.T) {
 	for _, scale := range []float32{1e30, 1e-30} {
-		norm := floats(t, 0)
-		must(t, newTestCPU(t, 1).GradNorm(norm, []Entry{{G: floats(t, 3*scale, 4*scale), LR: 1}}))
+		norm := optest.Vector(t, 0)
+		optest.Must(t, newTestCPU(t, 1).GradNorm(norm, []Entry{{G: optest.Vector(t, 3*scale, 4*scale), LR: 1}}))
 		if v := norm.Float32s()[0] / scale; math.Abs(float64(v)-5) > 1e-5 {
 			t.Errorf("norm of (3, 4)·%g is %g of it", scale, v)
 		}
@@ -198,8 +159,8 @@ func TestGradNorm_NotFiniteShows(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		entries := drawEntries(t, 4)
 		entries[4].G.Float32s()[2*blockLength+3] = float32(bad)
-		norm := floats(t, 0)
-		must(t, newTestCPU(t, 2).GradNorm(norm, entries))
+		norm := optest.Vector(t, 0)
+		optest.Must(t, newTestCPU(t, 2).GradNorm(norm, entries))
 		if v := float64(norm.Float32s()[0]); !math.IsNaN(v) && !math.IsInf(v, 0) {
 			t.Errorf("norm with %g is %g", bad, v)
 		}
@@ -210,8 +171,8 @@ func TestClip_OnlyAboveTheLimit(t *testing.T) {
 	for _, test := range []struct{ norm, limit, want float64 }{
 		{5, 10, 3}, {5, 5, 3}, {5, 1, 0.6}, {math.NaN(), 1, 3}, {5, math.Inf(1), 3},
 	} {
-		learning, frozen := Entry{G: floats(t, 3, 4), LR: 1}, Entry{G: floats(t, 3, 4)}
-		must(t, newTestCPU(t, 1).Clip([]Entry{learning, frozen}, floats(t, float32(test.norm)), float32(test.limit)))
+		learning, frozen := Entry{G: optest.Vector(t, 3, 4), LR: 1}, Entry{G: optest.Vector(t, 3, 4)}
+		optest.Must(t, newTestCPU(t, 1).Clip([]Entry{learning, frozen}, optest.Vector(t, float32(test.norm)), float32(test.limit)))
 		check(t, fmt.Sprintf("norm %g, limit %g", test.norm, test.limit), learning.G, []float64{test.want, test.want / 3 * 4})
 		check(t, "frozen", frozen.G, []float64{3, 4})
 	}
@@ -219,10 +180,10 @@ func TestClip_OnlyAboveTheLimit(t *testing.T) {
 
 func TestZero_AllTypes(t *testing.T) {
 	c := newTestCPU(t, 1)
-	f := floats(t, 1, 2)
+	f := optest.Vector(t, 1, 2)
 	i, _ := tensor.OfInt32s([]int32{1, 2}, 2)
 	u, _ := tensor.OfUint8s([]uint8{1, 2}, 2)
-	must(t, c.Zero(f), c.Zero(i), c.Zero(u))
+	optest.Must(t, c.Zero(f), c.Zero(i), c.Zero(u))
 	if f.Float32s()[1] != 0 || i.Int32s()[1] != 0 || u.Uint8s()[1] != 0 {
 		t.Error("elements are left")
 	}
@@ -230,10 +191,10 @@ func TestZero_AllTypes(t *testing.T) {
 
 func TestUpdate_ThreadsAndLevelsChangeNoBit(t *testing.T) {
 	var first []float32
-	eachHost(func(level simd.Level, threads int) {
-		entries, norm := drawEntries(t, 5), floats(t, 0)
+	optest.EachHost(func(level simd.Level, threads int) {
+		entries, norm := drawEntries(t, 5), optest.Vector(t, 0)
 		c := newCPUAt(t, threads, level)
-		must(t, c.GradNorm(norm, entries), c.Clip(entries, norm, 1), c.SGD(entries, 0.9),
+		optest.Must(t, c.GradNorm(norm, entries), c.Clip(entries, norm, 1), c.SGD(entries, 0.9),
 			c.Adam(entries, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 3}))
 		all := append([]float32(nil), norm.Float32s()...)
 		for _, e := range entries {
@@ -251,9 +212,9 @@ func TestUpdate_ThreadsAndLevelsChangeNoBit(t *testing.T) {
 }
 
 func TestUpdate_AllocatesNothing(t *testing.T) {
-	entries, norm, c := drawEntries(t, 6), floats(t, 0), newTestCPU(t, 2)
+	entries, norm, c := drawEntries(t, 6), optest.Vector(t, 0), newTestCPU(t, 2)
 	allocations := testing.AllocsPerRun(10, func() {
-		must(t, c.GradNorm(norm, entries), c.Clip(entries, norm, 1), c.SGD(entries, 0.9),
+		optest.Must(t, c.GradNorm(norm, entries), c.Clip(entries, norm, 1), c.SGD(entries, 0.9),
 			c.Adam(entries, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 3}), c.Zero(norm))
 	})
 	if allocations != 0 {
@@ -262,9 +223,9 @@ func TestUpdate_AllocatesNothing(t *testing.T) {
 }
 
 func TestUpdate_RefusesWhatDoesNotFit(t *testing.T) {
-	c, norm := newTestCPU(t, 1), floats(t, 1)
+	c, norm := newTestCPU(t, 1), optest.Vector(t, 1)
 	whole := func(change func(e *Entry)) []Entry {
-		e := Entry{W: floats(t, 1, 2), G: floats(t, 1, 2), M: floats(t, 1, 2), V: floats(t, 1, 2), LR: 1}
+		e := Entry{W: optest.Vector(t, 1, 2), G: optest.Vector(t, 1, 2), M: optest.Vector(t, 1, 2), V: optest.Vector(t, 1, 2), LR: 1}
 		change(&e)
 		return []Entry{e}
 	}
@@ -275,9 +236,9 @@ func TestUpdate_RefusesWhatDoesNotFit(t *testing.T) {
 		"no weight":          c.SGD(whole(func(e *Entry) { e.W = nil }), 0),
 		"no momentum":        c.SGD(whole(func(e *Entry) { e.M = nil }), 0),
 		"no second moment":   c.Adam(whole(func(e *Entry) { e.V = nil }), adam),
-		"short weight":       c.Adam(whole(func(e *Entry) { e.W = floats(t, 1) }), adam),
+		"short weight":       c.Adam(whole(func(e *Entry) { e.W = optest.Vector(t, 1) }), adam),
 		"integer gradient":   c.GradNorm(norm, whole(func(e *Entry) { e.G = integers })),
-		"norm of two":        c.GradNorm(floats(t, 1, 2), nil),
+		"norm of two":        c.GradNorm(optest.Vector(t, 1, 2), nil),
 		"no norm":            c.GradNorm(nil, nil),
 		"clip without norm":  c.Clip(nil, nil, 1),
 		"zero nothing":       c.Zero(nil),
@@ -306,13 +267,13 @@ func BenchmarkUpdate(b *testing.B) {
 	const n = 4 << 20
 	var tensors [4]*tensor.Tensor
 	for i := range tensors {
-		tensors[i] = floats(b, make([]float32, n)...)
+		tensors[i] = optest.Vector(b, make([]float32, n)...)
 		for k := range tensors[i].Float32s() {
 			tensors[i].Float32s()[k] = float32(k%7) / 7
 		}
 	}
 	entries := []Entry{{W: tensors[0], G: tensors[1], M: tensors[2], V: tensors[3], LR: 1e-6, Decay: 1e-4}}
-	c, norm := newTestCPU(b, 0), floats(b, 1)
+	c, norm := newTestCPU(b, 0), optest.Vector(b, 1)
 	for _, test := range []struct {
 		name   string
 		arrays int
