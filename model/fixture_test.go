@@ -9,33 +9,12 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// paramName is the name in this package of a parameter of the fixtures.
-func paramName(fixture string) string {
-	name, kind, _ := strings.Cut(fixture, ".")
-	kind = map[string]string{"w": "weight", "b": "bias", "U": "weight"}[kind]
-	switch {
-	case strings.HasPrefix(name, "conv"):
-		return "backbone." + name + "." + kind
-	case name == "nmn":
-		return "nmn." + kind
-	}
-	return "head." + name + "." + kind
-}
-
 // tinyConfig describes the net of the tiny_net fixtures for an input of this shape.
 func tinyConfig(params *conform.Fixture, x []int) Config {
-	c := Config{Size: x[2], Width: x[3], LastPool: true, MIL: true, Noise: FeatureDependent, NoisePool: "mean",
-		FC6Pad: int(params.Meta["fc6_pad"].(float64)), Classes: int(params.Meta["K"].(float64)),
-		Scale: [3]float32{1, 1, 1}}
-	for _, block := range params.Meta["blocks"].([]any) {
-		channels := block.([]any) // of each convolution
-		c.Depths = append(c.Depths, len(channels))
-		c.Widths = append(c.Widths, int(channels[0].(float64)))
-	}
-	fc6 := params.Input("params.fc6.w").Shape
-	c.FC6, c.FC6Kernel = fc6[0], fc6[2]
-	c.FC7 = params.Input("params.fc7.w").Shape[0]
-	return c
+	n := params.Net()
+	return Config{Size: x[2], Width: x[3], LastPool: true, MIL: true, Noise: FeatureDependent, NoisePool: "mean",
+		Depths: n.Depths, Widths: n.Widths, FC6: n.FC6, FC6Kernel: n.FC6Kernel, FC6Pad: n.FC6Pad, FC7: n.FC7,
+		Classes: n.Classes, Scale: [3]float32{1, 1, 1}}
 }
 
 // tiny makes the net of the fixtures with its weights, and a plan with the batch.
@@ -49,7 +28,7 @@ func tiny(t *testing.T, params *conform.Fixture, x, z conform.Array, change func
 		byName[p.Name] = p
 	}
 	for _, name := range params.Group("inputs.params") {
-		p := byName[paramName(name)]
+		p := byName[conform.ParamName(name)]
 		if p == nil {
 			if strings.HasPrefix(name, "nmn.") && c.Noise != FeatureDependent {
 				continue
@@ -81,7 +60,7 @@ func checkGradients(t *testing.T, n *Net, f *conform.Fixture, group string) {
 		if name == "x" {
 			continue
 		}
-		g, ok := got[paramName(name)]
+		g, ok := got[conform.ParamName(name)]
 		want := f.Parameter("expected."+group, name)
 		if !ok { // the fixture lists zero gradients for a noise model that is not there
 			if slices.ContainsFunc(want.Data, func(v float64) bool { return v != 0 }) {
@@ -157,7 +136,7 @@ func TestTinyNet_WithoutNoiseByOption(t *testing.T) {
 
 func TestTinyNet_UnpaddedFC6(t *testing.T) {
 	params, f := conform.LoadFixture(t, "tiny_net_params"), conform.LoadFixture(t, "tiny_net_pad0")
-	n, p := tiny(t, params, f.Input("x"), f.Input("z"), func(c *Config) { c.FC6Pad = int(f.Meta["fc6_pad"].(float64)) })
+	n, p := tiny(t, params, f.Input("x"), f.Input("z"), func(c *Config) { c.FC6Pad = f.Setting("fc6_pad") })
 	step(t, n, p, StepOptions{Scale: 1 / float32(p.Bags)})
 	checkLoss(t, n, p, f.Expected("loss"))
 	checkTensor(t, n, p.Features, f.Expected("pool").NHWC())

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"strings"
 	"testing"
 
 	"nmn/kernels/conform"
@@ -10,42 +9,24 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// paramName is the product's name of a parameter of the fixtures, which write conv1_1.w or nmn.U.
-func paramName(fixture string) string {
-	name, kind, _ := strings.Cut(fixture, ".")
-	kind = map[string]string{"w": "weight", "b": "bias", "U": "weight"}[kind]
-	switch {
-	case strings.HasPrefix(name, "conv"):
-		return "backbone." + name + "." + kind
-	case name == "nmn":
-		return "nmn." + kind
-	}
-	return "head." + name + "." + kind
-}
-
 // tiny makes the net of the fixtures, with the weights that it has, and a plan with the batch.
 func tiny(t *testing.T, params *conform.Fixture, noise model.NoiseMode) (*model.Net, *model.Plan) {
 	t.Helper()
-	x := params.Input("x")
-	c := model.Config{Size: x.Shape[2], Width: x.Shape[3], LastPool: true, MIL: true, Noise: noise, NoisePool: "mean",
-		FC6Pad: int(params.Meta["fc6_pad"].(float64)), Classes: int(params.Meta["K"].(float64)), Scale: [3]float32{1, 1, 1}}
-	for _, block := range params.Meta["blocks"].([]any) {
-		channels := block.([]any) // of each convolution; equal within a block
-		c.Depths = append(c.Depths, len(channels))
-		c.Widths = append(c.Widths, int(channels[0].(float64)))
-	}
-	fc6 := params.Input("params.fc6.w").Shape
-	c.FC6, c.FC6Kernel, c.FC7 = fc6[0], fc6[2], params.Input("params.fc7.w").Shape[0]
+	n := params.Net()
+	c := model.Config{Size: n.Height, Width: n.Width, LastPool: true, MIL: true, Noise: noise, NoisePool: "mean",
+		Depths: n.Depths, Widths: n.Widths, FC6: n.FC6, FC6Kernel: n.FC6Kernel, FC6Pad: n.FC6Pad, FC7: n.FC7,
+		Classes: n.Classes, Scale: [3]float32{1, 1, 1}}
 	net, err := model.New(c, openCPU(t, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { check(t, net.Close()) })
 	for _, name := range params.Group("inputs.params") {
-		if p := named(net, paramName(name)); p != nil {
+		if p := named(net, conform.ParamName(name)); p != nil {
 			check(t, net.SetValues(p, params.Parameter("inputs.params", name).Float32s()))
 		}
 	}
+	x := params.Input("x")
 	bags := x.Shape[0]
 	plan, err := net.Plan(bags, bags, true)
 	if err != nil {
@@ -81,7 +62,7 @@ func fixtureConfig(f *conform.Fixture) (c Config, steps int) {
 	c.DecayBiases = settings["nodecay_bias"] != true
 	if multipliers, ok := f.Meta["lr_mult"].(map[string]any); ok {
 		for name, m := range multipliers {
-			c.LearningRates = append(c.LearningRates, Rule{Pattern: paramName(name), Multiplier: m.(float64)})
+			c.LearningRates = append(c.LearningRates, Rule{Pattern: conform.ParamName(name), Multiplier: m.(float64)})
 		}
 	}
 	return c, int(number("steps", 0))
@@ -115,7 +96,7 @@ func checkParams(t *testing.T, net *model.Net, f *conform.Fixture, group string)
 	t.Helper()
 	values := weights(t, net)
 	for _, name := range f.Group("expected." + group) {
-		got, ok := values[paramName(name)]
+		got, ok := values[conform.ParamName(name)]
 		if !ok {
 			t.Fatalf("the net has no %s", name)
 		}
