@@ -285,3 +285,18 @@ func TestParseFormat(t *testing.T) {
 		t.Error("html is written")
 	}
 }
+
+func TestWrapped_BreaksBetweenWords(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"", ""},
+		{"as it is", "as it is"},
+		{"exactly ten", "exactly\nten"},
+		{"just ten c", "just ten c"},
+		{"θ* counts é", "θ* counts\né"},
+		{"unbreakable-word is kept whole", "unbreakable-word\nis kept\nwhole"},
+	} {
+		if got := wrapped(c.in, 10); got != c.want {
+			t.Errorf("%q becomes %q, want %q", c.in, got, c.want)
+		}
+	}
+}

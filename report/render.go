@@ -83,8 +83,33 @@ func (t *Table) text(b *strings.Builder) {
 		line(func(i int) string { return row.Cells[i].display(t.Columns[i]) })
 	}
 	for _, n := range t.Notes {
-		b.WriteString("\n" + n + "\n")
+		b.WriteString("\n" + wrapped(n, noteColumns) + "\n")
 	}
+}
+
+// noteColumns is how wide a note may become as text.
+const noteColumns = 100
+
+// wrapped breaks a text between words into lines of at most so many characters; a longer word stays
+// whole on its line.
+func wrapped(s string, columns int) string {
+	var b strings.Builder
+	at := 0
+	for i, word := range strings.Fields(s) {
+		size := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case at+1+size > columns:
+			b.WriteByte('\n')
+			at = 0
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += size
+	}
+	return b.String()
 }
 
 // csv writes ten significant digits; a column with a spread becomes two, the second named "... sd". Undefined
