@@ -3,6 +3,7 @@ package noise
 import (
 	"math"
 
+	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 )
 
@@ -38,7 +39,7 @@ func (c *CPU) runBCEBlock(_, row int) {
 	sum, excess := 0.0, 0.0
 	for k, v := range o {
 		logit, target := float64(v), float64(z[k])
-		e := expNegative(-math.Abs(logit))
+		e := simd.ExpNegative(-math.Abs(logit))
 		sum += max(logit, 0) - target*logit
 		excess += e + e*excess
 		if k%foldAfter == foldAfter-1 {

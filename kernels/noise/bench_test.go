@@ -11,7 +11,7 @@ import (
 // BenchmarkNoiseStep times the whole step with per-bag confidences and all gradients. B/s counts the
 // logits read and their gradient written: BenchmarkCopy is the floor.
 func BenchmarkNoiseStep(b *testing.B) {
-	sizes := []struct{ bags, cells, classes int }{{32, 1, 1000}, {32, 16, 36}, {1, 3744, 1000}}
+	sizes := []struct{ bags, cells, classes int }{{32, 1, 1000}, {32, 16, 36}, {1, 3744, 36}, {1, 3744, 1000}}
 	for _, s := range sizes {
 		for _, mil := range []bool{true, false} {
 			b.Run(fmt.Sprintf("bags=%d/cells=%d/classes=%d/mil=%t", s.bags, s.cells, s.classes, mil), func(b *testing.B) {
@@ -54,6 +54,11 @@ func BenchmarkCopy(b *testing.B) {
 	}
 }
 
+// newTestCPU computes at the level of the environment, the best one by default.
 func newTestCPU(t testing.TB, threads int) *CPU {
-	return NewCPU(optest.Device(t, threads), simd.Generic)
+	return newCPUAt(t, threads, optest.Level(t))
+}
+
+func newCPUAt(t testing.TB, threads int, level simd.Level) *CPU {
+	return NewCPU(optest.Device(t, threads), level)
 }

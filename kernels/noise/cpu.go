@@ -13,32 +13,44 @@ var ErrLabel = errors.New("label out of range")
 
 // CPU implements Ops on the host. Loops over instances are float32 at their borders with float64
 // sums; the algebra of a (bag, class) is float64. Work is cut into blocks of one bag and blockClasses
-// classes, so that results are bit-equal for any number of threads.
+// classes, and a step of few blocks into parts of their instances, by shapes alone: results are bit-equal
+// for any number of threads.
 //
 // Beyond the contract the CPU checks the offsets of bags and the range of labels before it writes
 // anything. Logits and confidences are not checked: NaN makes the results of its bag and class NaN.
 type CPU struct {
 	workers *tensor.Workers
-	scratch []classSums // one for each worker
-	losses  []float64   // of each block of a step
+	level   simd.Level
+	scratch []classes // one for each worker
+	losses  []lossSum // of each block of a step
+	parts   []sums    // of each part of each block, where a step has parts
+	decided []classes // of each block, where a step has parts
 
 	step    stepJob
 	pooling poolingJob
 	bce     bceJob
 
 	// The blocks as values, made once: converting a method for each call would allocate.
-	stepBlock, noisyORBlock, noisyORGradBlock, bceBlock func(worker, block int)
+	stepBlock, joinBlock, decideBlock, spreadBlock func(worker, block int)
+	noisyORBlock, noisyORGradBlock, bceBlock       func(worker, block int)
 }
 
 // blockClasses is the number of neighbouring classes that a block works on: enough to hide the
 // latency of one class behind the others, few enough that a bag of many cells stays in the cache.
 const blockClasses = 64
 
-// NewCPU makes the family on the host's device. It computes in Go at every level of vector
-// instructions.
-func NewCPU(dev *tensor.CPU, _ simd.Level) *CPU {
-	c := &CPU{workers: dev.Workers, scratch: make([]classSums, dev.Workers.Threads())}
-	c.stepBlock = c.runStepBlock
+// classes is what is known of a block of classes of one bag.
+type classes struct {
+	sums
+	share, prob, logit [blockClasses]float64 // Scale·dLoss/db, the bag's p, and its logit where p is tiny
+	factor             [blockClasses]float32 // of the instances
+}
+
+// NewCPU makes the family on the host's device. Levels differ in the last bits.
+func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
+	c := &CPU{workers: dev.Workers, level: level, scratch: make([]classes, dev.Workers.Threads())}
+	c.stepBlock, c.joinBlock = c.runStepBlock, c.runJoinBlock
+	c.decideBlock, c.spreadBlock = c.runDecideBlock, c.runSpreadBlock
 	c.noisyORBlock = c.runNoisyORBlock
 	c.noisyORGradBlock = c.runNoisyORGradBlock
 	c.bceBlock = c.runBCEBlock

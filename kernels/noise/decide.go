@@ -2,17 +2,66 @@ package noise
 
 import "math"
 
-// decision holds what one class of one bag contributes: everything that follows from its bag logit
-// b, its label z and its four confidences. Per (bag, class) and in float64; the loops over
-// instances are elsewhere.
+// evidence is what the instances of a bag say about one class.
+type evidence struct {
+	p1, p0 float64 // p(y=1|I) and p(y=0|I), each with its own digits
+	logit  float64 // log p1/p0, where known
+	known  bool    // always where one of the probabilities is not plain
+}
+
+// logitEvidence is that of a bag's logit.
+func logitEvidence(b float64) evidence {
+	p1, p0 := logistic(b)
+	return evidence{p1, p0, b, true}
+}
+
+// Probabilities above plainLow and confidences within plainRange go through the direct formulae: with them
+// no product of three probabilities leaves the range of float64. The others are decided in logarithms.
+const (
+	plainRange = 200
+	plainLow   = 1e-87
+)
+
+// plain is false for NaN too.
+func (e evidence) plain() bool { return e.p1 > plainLow && e.p0 > plainLow }
+
+// b is the bag's logit.
+func (e evidence) b() float64 {
+	if e.known {
+		return e.logit
+	}
+	return math.Log(e.p1 / e.p0)
+}
+
+// decision holds what one class of one bag contributes: everything that follows from its evidence, its
+// label z and its four confidences. Per (bag, class) and in float64; the loops over instances are
+// elsewhere.
 type decision struct {
-	p         float64 // p(y=1|I) = sigmoid(b)
+	p         float64 // p(y=1|I)
 	observed  float64 // p(z=1|I)
 	posterior float64 // rho_1 = p(y=1|z,I)
-	loss      float64 // -log p(z|I)
+	loss      lossSum // -log p(z|I)
 	dLogit    float64 // dLoss/db = p1 - rho_1
 	dO        [4]float64
 }
+
+// lossSum is a loss of nats + log(1+excess). Losses are added by their products 1/p(z|I), which are above
+// 1: the excess over it, p(z'|I)/p(z|I) with z' the other label, loses no digits of small losses, and
+// many classes share one logarithm.
+type lossSum struct{ nats, excess float64 }
+
+// foldLoss is far enough from the end of float64 for one more plain class.
+const foldLoss = 1e100
+
+func (l *lossSum) add(x lossSum) {
+	l.nats += x.nats
+	l.excess += x.excess + x.excess*l.excess
+	if l.excess > foldLoss {
+		*l = lossSum{nats: l.total()}
+	}
+}
+
+func (l lossSum) total() float64 { return l.nats + math.Log1p(l.excess) }
 
 // transition is the noise model of one class by its two log-odds a_j = O_1j - O_0j, so that
 // q_1j = sigmoid(a_j) and q_0j = sigmoid(-a_j): a softmax of two values depends on their difference
@@ -20,25 +69,32 @@ type decision struct {
 type transition struct{ a0, a1 float64 }
 
 // decideClean is the loss without a noise model: cross-entropy against the target z in [0, 1].
-func decideClean(b, z float64) decision {
-	p, q := logistic(b)
+func decideClean(e evidence, z float64) decision {
 	return decision{
-		p: p, observed: p, posterior: z,
-		loss:   z*softplus(-b) + (1-z)*softplus(b),
-		dLogit: (1-z)*p - z*q, // p - z without its cancellation
+		p: e.p1, observed: e.p1, posterior: z, loss: cleanLoss(e, z),
+		dLogit: (1-z)*e.p1 - z*e.p0, // p - z without its cancellation
 	}
 }
 
-// plainRange bounds |b| and |a_j| for the direct formulae: with it no product of three probabilities
-// leaves the range of float64. Beyond it decideExtreme takes over.
-const plainRange = 200
+func cleanLoss(e evidence, z float64) lossSum {
+	switch {
+	case !e.plain():
+		b := e.b()
+		return lossSum{nats: z*softplus(-b) + (1-z)*softplus(b)}
+	case z == 1:
+		return lossSum{excess: e.p0 / e.p1}
+	case z == 0:
+		return lossSum{excess: e.p1 / e.p0}
+	}
+	return lossSum{nats: z*math.Log1p(e.p0/e.p1) + (1-z)*math.Log1p(e.p1/e.p0)}
+}
 
 // decideNoisy is the loss with a noise model; z is 0 or 1.
-func decideNoisy(b float64, m transition, z float64) decision {
-	if !(math.Abs(b) < plainRange && math.Abs(m.a0) < plainRange && math.Abs(m.a1) < plainRange) {
-		return decideExtreme(b, m, z) // NaN too
+func decideNoisy(e evidence, m transition, z float64) decision {
+	if !(e.plain() && math.Abs(m.a0) < plainRange && math.Abs(m.a1) < plainRange) {
+		return decideExtreme(e.b(), m, z) // NaN too
 	}
-	p1, p0 := logistic(b)
+	p1, p0 := e.p1, e.p0
 	q10, q00 := logistic(m.a0)
 	q11, q01 := logistic(m.a1)
 	d := decision{p: p1, observed: q10*p0 + q11*p1}
@@ -48,17 +104,17 @@ func decideNoisy(b float64, m transition, z float64) decision {
 	if z == 0 {
 		hit0, miss0, hit1, miss1 = miss0, hit0, miss1, hit1
 	}
-	s := hit0*p0 + hit1*p1 // p(z|I)
-	rho0, rho1 := hit0*p0/s, hit1*p1/s
-	d.posterior, d.loss = rho1, max(0, -math.Log(s)) // s may round to above 1
+	inverse := 1 / (hit0*p0 + hit1*p1) // 1/p(z|I)
+	rho0, rho1 := hit0*p0*inverse, hit1*p1*inverse
+	d.posterior, d.loss.excess = rho1, (miss0*p0+miss1*p1)*inverse
 
-	// p1 - rho_1 = p0·p1·(q_z0 - q_z1)/s. The difference is taken between the smaller pair, so that
-	// it does not cancel where both are near 1.
+	// p1 - rho_1 = p0·p1·(q_z0 - q_z1)/p(z|I). The difference is taken between the smaller pair, so
+	// that it does not cancel where both are near 1.
 	difference := hit0 - hit1
 	if hit0+hit1 > 1 {
 		difference = miss1 - miss0
 	}
-	d.dLogit = p0 * p1 * difference / s
+	d.dLogit = p0 * p1 * difference * inverse
 	d.setConfidence(rho0, rho1, miss0, miss1, z)
 	return d
 }
@@ -77,7 +133,7 @@ func decideExtreme(b float64, m transition, z float64) decision {
 		sign, miss0, miss1 = -1, q10, q11
 	}
 	logHit0, logHit1 := -softplus(-sign*m.a0), -softplus(-sign*m.a1) // log q_zj
-	d.loss = max(0, -logAddExp(logHit0-softplus(b), logHit1-softplus(-b)))
+	d.loss.nats = max(0, -logAddExp(logHit0-softplus(b), logHit1-softplus(-b)))
 
 	l := logHit1 - logHit0
 	rho1, rho0 := logistic(b + l)
@@ -103,9 +159,8 @@ func (d *decision) setConfidence(rho0, rho1, miss0, miss1, z float64) {
 }
 
 // observe is decideNoisy without a label: the probabilities alone.
-func observe(b float64, m transition) decision {
-	p1, p0 := logistic(b)
+func observe(e evidence, m transition) decision {
 	q10, _ := logistic(m.a0)
 	q11, _ := logistic(m.a1)
-	return decision{p: p1, observed: q10*p0 + q11*p1}
+	return decision{p: e.p1, observed: q10*e.p0 + q11*e.p1}
 }

@@ -3,6 +3,7 @@ package noise
 import (
 	"fmt"
 
+	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 )
 
@@ -10,6 +11,7 @@ import (
 type stepJob struct {
 	Geometry
 	StepParams
+	parts                                             int // of each block
 	offsets                                           []int32
 	logits, confidence, labels                        []float32
 	dLogits, dO, prob, observed, posterior, bagLogits []float32
@@ -17,7 +19,7 @@ type stepJob struct {
 
 func newStepJob(g Geometry, p StepParams, out StepOutput, logits, confidence, labels *tensor.Tensor) stepJob {
 	return stepJob{
-		Geometry: g, StepParams: p,
+		Geometry: g, StepParams: p, parts: g.cutParts(),
 		logits: logits.Float32s(), confidence: memory(confidence), labels: memory(labels),
 		dLogits: memory(out.DLogits), dO: memory(out.DO), prob: memory(out.Prob),
 		observed: memory(out.Observed), posterior: memory(out.Posterior), bagLogits: memory(out.BagLogit),
@@ -48,17 +50,52 @@ func (c *CPU) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor
 	}
 	c.step = newStepJob(g, p, out, logits, confidence, labels)
 	c.step.offsets = offsets
-	blocks := g.N * blocksFor(g.K)
-	if cap(c.losses) < blocks {
-		c.losses = make([]float64, blocks)
-	}
-	c.losses = c.losses[:blocks]
-	c.workers.Run(blocks, c.stepBlock)
+	c.runStep()
 	if out.Loss != nil {
 		c.sumLosses(out.Loss.Float32s(), blocksFor(g.K))
 	}
 	c.step = stepJob{}
 	return nil
+}
+
+const (
+	// blockTarget is the number of blocks, for the pool to share, up to which a step is cut into parts.
+	blockTarget = 16
+	// partInstances outweigh the start of a part.
+	partInstances = 8192
+)
+
+// cutParts is the number of parts that the instances of each block are cut into.
+func (g Geometry) cutParts() int {
+	blocks := g.N * blocksFor(g.K)
+	perBlock := g.T * g.Cells() * min(g.K, blockClasses) / g.N
+	return max(1, min(blockTarget/blocks, perBlock/partInstances))
+}
+
+// runStep runs the blocks of a step: each at a stretch, while its instances are in the cache, or in three
+// stages where they are cut into parts.
+func (c *CPU) runStep() {
+	j := &c.step
+	blocks := j.N * blocksFor(j.K)
+	c.losses = grow(c.losses, blocks)
+	if j.parts == 1 {
+		c.workers.Run(blocks, c.stepBlock)
+		return
+	}
+	c.parts, c.decided = grow(c.parts, blocks*j.parts), grow(c.decided, blocks)
+	c.workers.Run(blocks*j.parts, c.joinBlock)
+	c.workers.Run(blocks, c.decideBlock)
+	if j.dLogits != nil {
+		c.workers.Run(blocks*j.parts, c.spreadBlock)
+	}
+}
+
+// grow returns a slice of length n, the old memory where it suffices.
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
 }
 
 // memory is the memory of a tensor, nil for nil.
@@ -89,48 +126,101 @@ func (c *CPU) sumLosses(loss []float32, perBag int) {
 	for n := range loss {
 		sum := 0.0
 		for _, l := range c.losses[n*perBag:][:perBag] {
-			sum += l
+			sum += l.total()
 		}
 		loss[n] = float32(sum)
 	}
 }
 
 func (c *CPU) runStepBlock(worker, block int) {
-	j, sums := &c.step, &c.scratch[worker]
-	bag, first := block/blocksFor(j.K), block%blocksFor(j.K)*blockClasses
-	lo, hi := frames(j.offsets, bag)
-	s := cut(j.logits, j.Cells(), j.K, lo, hi, first)
-	var d []float32 // the block's part of dLogits
-	if j.dLogits != nil {
-		d = j.dLogits[lo*j.Cells()*j.K+first:]
-	}
-	if j.MIL {
-		sums.joinNoisyOR(s, d)
-	} else {
-		sums.joinMean(s)
-	}
-	loss := 0.0
-	for k := range s.width {
-		b := sums.bagLogit(s, k, j.MIL)
-		decided := j.decide(bag, first+k, b)
-		j.store(bag, first+k, b, &decided)
-		sums.prob[k], sums.logit[k], sums.share[k] = decided.p, b, float64(j.Scale)*decided.dLogit
-		loss += decided.loss
-	}
-	c.losses[block] = loss
+	j, w := &c.step, &c.scratch[worker]
+	s, d := j.instances(block)
+	j.join(c.level, &w.sums, s, d)
+	c.losses[block] = j.decideAll(w, s, block)
 	if d != nil {
-		sums.spread(s, d, j.MIL)
+		w.spread(c.level, s, d, j.MIL)
 	}
 }
 
+// runJoinBlock sums a part of a block's instances.
+func (c *CPU) runJoinBlock(_, index int) {
+	j := &c.step
+	s, d := j.part(index)
+	j.join(c.level, &c.parts[index], s, d)
+}
+
+// runDecideBlock adds the sums of the parts in their order and decides.
+func (c *CPU) runDecideBlock(_, block int) {
+	j, w := &c.step, &c.decided[block]
+	s, _ := j.instances(block)
+	parts := c.parts[block*j.parts:][:j.parts]
+	w.sums = parts[0]
+	for i := range parts[1:] {
+		w.merge(&parts[1+i], s.width)
+	}
+	c.losses[block] = j.decideAll(w, s, block)
+}
+
+// runSpreadBlock writes the gradients of a part of a block's instances.
+func (c *CPU) runSpreadBlock(_, index int) {
+	j := &c.step
+	s, d := j.part(index)
+	c.decided[index/j.parts].spread(c.level, s, d, j.MIL)
+}
+
+// instances are those of a block, and its part of dLogits, nil where not wanted.
+func (j *stepJob) instances(block int) (s instances, d []float32) {
+	bag, first := block/blocksFor(j.K), block%blocksFor(j.K)*blockClasses
+	lo, hi := frames(j.offsets, bag)
+	if j.dLogits != nil {
+		d = j.dLogits[lo*j.Cells()*j.K+first:]
+	}
+	return cut(j.logits, j.Cells(), j.K, lo, hi, first), d
+}
+
+// part is instances for a part of a block.
+func (j *stepJob) part(index int) (s instances, d []float32) {
+	s, d = j.instances(index / j.parts)
+	s, first := s.part(index%j.parts, j.parts)
+	if d != nil {
+		d = d[min(first*s.stride, len(d)):]
+	}
+	return s, d
+}
+
+// join sums instances; where d is not nil and with noisy-or, it gets p_s.
+func (j *stepJob) join(level simd.Level, t *sums, s instances, d []float32) {
+	if j.MIL {
+		t.join(level, s, d)
+	} else {
+		t.joinMean(level, s)
+	}
+}
+
+// decideAll solves all classes of a block, whose sums are in w, and returns their loss.
+func (j *stepJob) decideAll(w *classes, s instances, block int) (loss lossSum) {
+	bag, first := block/blocksFor(j.K), block%blocksFor(j.K)*blockClasses
+	for k := range s.width {
+		e := w.evidenceOf(s, k, j.MIL)
+		decided := j.decide(bag, first+k, e)
+		j.store(bag, first+k, e, &decided)
+		loss.add(decided.loss)
+		w.share[k], w.prob[k] = float64(j.Scale)*decided.dLogit, decided.p
+		if decided.p < tinyBag {
+			w.logit[k] = e.b()
+		}
+	}
+	w.factors(s, j.MIL)
+	return loss
+}
+
 // decide solves one class of one bag; without labels only the probabilities.
-func (j *stepJob) decide(bag, class int, b float64) decision {
+func (j *stepJob) decide(bag, class int, e evidence) decision {
 	if j.confidence == nil {
 		if j.labels == nil {
-			p, _ := logistic(b)
-			return decision{p: p, observed: p}
+			return decision{p: e.p1, observed: e.p1}
 		}
-		return decideClean(b, float64(j.labels[bag*j.K+class]))
+		return decideClean(e, float64(j.labels[bag*j.K+class]))
 	}
 	row := 0
 	if j.PerBag {
@@ -142,13 +232,13 @@ func (j *stepJob) decide(bag, class int, b float64) decision {
 		a1: float64(o[3*j.K+class]) - float64(o[j.K+class]),
 	}
 	if j.labels == nil {
-		return observe(b, m)
+		return observe(e, m)
 	}
-	return decideNoisy(b, m, float64(j.labels[bag*j.K+class]))
+	return decideNoisy(e, m, float64(j.labels[bag*j.K+class]))
 }
 
 // store writes what is wanted of a decision, except the gradient of the logits.
-func (j *stepJob) store(bag, class int, b float64, d *decision) {
+func (j *stepJob) store(bag, class int, e evidence, d *decision) {
 	at := bag*j.K + class
 	if j.prob != nil {
 		j.prob[at] = float32(d.p)
@@ -160,43 +250,12 @@ func (j *stepJob) store(bag, class int, b float64, d *decision) {
 		j.posterior[at] = float32(d.posterior)
 	}
 	if j.bagLogits != nil {
-		j.bagLogits[at] = float32(b)
+		j.bagLogits[at] = float32(e.b())
 	}
 	if j.dO != nil {
 		scale := float64(j.Scale)
 		for entry, g := range d.dO {
 			j.dO[(bag*4+entry)*j.K+class] = float32(scale * g)
-		}
-	}
-}
-
-// bagLogit joins the instances of a class to the bag's logit.
-func (c *classSums) bagLogit(s instances, k int, mil bool) float64 {
-	if mil {
-		return c.noisyORLogit(s, k)
-	}
-	return c.twice[k] / float64(s.count)
-}
-
-// spread turns the gradients of the bag's logits, share, to those of the instances' in d. With
-// noisy-or d holds p_s and becomes share·p_s/p, else share/count.
-func (c *classSums) spread(s instances, d []float32, mil bool) {
-	if !mil {
-		for k := range s.width {
-			c.factor[k] = float32(c.share[k] / float64(s.count))
-		}
-		for i := range s.count {
-			copy(s.row(d, i), c.factor[:s.width])
-		}
-		return
-	}
-	for k, p := range c.prob[:s.width] {
-		c.factor[k] = float32(c.share[k] / p) // of no use for a tiny bag: it is overwritten below
-	}
-	c.scaleRows(s, d)
-	for k, p := range c.prob[:s.width] {
-		if p < tinyBag {
-			s.shareTiny(d, k, c.share[k], c.logit[k])
 		}
 	}
 }

@@ -239,6 +239,49 @@ func TestNoiseStep_ThreadsAndRepeatsChangeNothing(t *testing.T) {
 	}
 }
 
+// A bag of one cell and a bag of many, cut into parts: the printed loss and its derivatives, and the same
+// bits for any number of threads.
+func TestNoiseStep_PartsOfBagsAreJoined(t *testing.T) {
+	const cells, classes = 20001, 2
+	if parts := (Geometry{N: 2, T: cells, H: 1, W: 1, K: classes}).cutParts(); parts < 2 {
+		t.Fatalf("cut into %d parts", parts)
+	}
+	in := drawStep(t, 41, cells, 1, classes)
+	for i := range in.logits.Float32s() {
+		in.logits.Float32s()[i] -= 11
+	}
+	confidence, _ := in.confidence.Rows(0, 2)
+	labels, _ := in.labels.Rows(0, 2)
+	offsets := optest.Ints(t, 0, 1, cells)
+	for _, mil := range []bool{true, false} {
+		var first StepOutput
+		for _, threads := range []int{1, 2, 5} {
+			out := StepOutput{Loss: optest.Floats(t, nil, 2), DLogits: optest.Floats(t, nil, cells, 1, 1, classes), DO: optest.Floats(t, nil, 2, 2, 2, classes)}
+			optest.Must(t, newTestCPU(t, threads).NoiseStep(out, in.logits, confidence, labels, offsets, StepParams{MIL: mil, Scale: 1}))
+			if threads == 1 {
+				first = out
+			}
+			equal(t, first, out)
+		}
+		for bag, frames := range [][2]int{{0, 1}, {1, cells}} {
+			total := 0.0
+			for class := range classes {
+				o := make([]float64, 0, cells)
+				for frame := frames[0]; frame < frames[1]; frame++ {
+					o = append(o, float64(in.logits.Float32s()[frame*classes+class]))
+				}
+				_, matrix, z := in.column(bag, class)
+				total += printedLoss(o, &matrix, z, mil)
+				for i := 0; i < len(o); i += 4999 {
+					d := difference(&o[i], 1e-3, func() float64 { return printedLoss(o, &matrix, z, mil) })
+					near(t, "dLogits", first.DLogits.Float32s()[(frames[0]+i)*classes+class], d, 1e-4, 1e-9)
+				}
+			}
+			near(t, "loss", first.Loss.Float32s()[bag], total, 1e-6, 0)
+		}
+	}
+}
+
 // Each destination alone gives what it gives together with the others.
 func TestNoiseStep_DestinationsMayBeLeftOut(t *testing.T) {
 	in := drawStep(t, 19, 2, 3, 4)
@@ -301,10 +344,10 @@ func TestNoiseStep_RaggedBagsAreSeparate(t *testing.T) {
 	}
 }
 
-// A bag of many cells crosses the point where the running product is folded; far from it, near it and
-// far beyond float32's range of p.
+// A bag of many cells crosses the point where the running product may be folded, and the one where the
+// cells are cut into parts; p is far from, near and far beyond float32's range.
 func TestNoiseStep_ManyCells(t *testing.T) {
-	for _, cells := range []int{foldAfter - 1, foldAfter, foldAfter + 1, 3744} {
+	for _, cells := range []int{foldAfter - 1, foldAfter, foldAfter + 1, 3744, 20000} {
 		for _, o := range []float64{-1e4, -1000, -200, -90, -40, -30, -16, 0, 3, 1e4} {
 			data := make([]float32, cells)
 			for i := range data {
@@ -333,16 +376,17 @@ func TestNoiseStep_ManyCells(t *testing.T) {
 }
 
 func TestNoiseStep_AllocatesNothing(t *testing.T) {
-	in := drawStep(t, 29, 4, 5, 100)
-	out, offsets := in.newOutput(t), optest.Ints(t, 0, 1, 2, 3, 4)
-	c := newTestCPU(t, 2)
-	allocations := testing.AllocsPerRun(20, func() {
-		if err := c.NoiseStep(out, in.logits, in.confidence, in.labels, offsets, StepParams{MIL: true, Scale: 1}); err != nil {
-			t.Fatal(err)
+	for _, in := range []stepInput{drawStep(t, 29, 4, 5, 100), drawStep(t, 29, 1, 20000, 3)} { // whole blocks, and parts
+		out, c := in.newOutput(t), newTestCPU(t, 2)
+		offsets := optest.Ints(t, []int32{0, 1, 2, 3, 4}[:in.bags+1]...)
+		allocations := testing.AllocsPerRun(20, func() {
+			if err := c.NoiseStep(out, in.logits, in.confidence, in.labels, offsets, StepParams{MIL: true, Scale: 1}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if allocations != 0 {
+			t.Errorf("%g allocations a step of %d bags", allocations, in.bags)
 		}
-	})
-	if allocations != 0 {
-		t.Errorf("%g allocations a step", allocations)
 	}
 }
 

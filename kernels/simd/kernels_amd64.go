@@ -59,6 +59,18 @@ func adamAVX2(weight *float32, gradient *float32, first *float32, second *float3
 func dropoutAVX2(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
 
 //go:noescape
+func sumRows64AVX2(dst *float64, src *float32, stride int, rows int, width int)
+
+//go:noescape
+func softplusAVX2(positive *float64, excess *float64, logits *float32, stride int, rows int, width int)
+
+//go:noescape
+func softplusSigmoidAVX2(positive *float64, excess *float64, logits *float32, dst *float32, stride int, rows int, width int)
+
+//go:noescape
+func scaleRowsAVX2(dst *float32, stride int, factors *float32, rows int, width int)
+
+//go:noescape
 func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 
 //go:noescape
@@ -117,6 +129,18 @@ func adamAVX512(weight *float32, gradient *float32, first *float32, second *floa
 
 //go:noescape
 func dropoutAVX512(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
+
+//go:noescape
+func sumRows64AVX512(dst *float64, src *float32, stride int, rows int, width int)
+
+//go:noescape
+func softplusAVX512(positive *float64, excess *float64, logits *float32, stride int, rows int, width int)
+
+//go:noescape
+func softplusSigmoidAVX512(positive *float64, excess *float64, logits *float32, dst *float32, stride int, rows int, width int)
+
+//go:noescape
+func scaleRowsAVX512(dst *float32, stride int, factors *float32, rows int, width int)
 
 //go:noescape
 func transpose8AVX2(dst *float32, dstStride int, src *float32, srcStride int, blocks int)

@@ -1847,6 +1847,358 @@ GLOBL multiplier0AVX2<>(SB), RODATA|NOPTR, $4
 DATA multiplier1AVX2<>+0(SB)/4, $0xcd9e8d57
 GLOBL multiplier1AVX2<>(SB), RODATA|NOPTR, $4
 
+// func sumRows64AVX2(dst *float64, src *float32, stride int, rows int, width int)
+// Requires: AVX
+TEXT ·sumRows64AVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    stride+16(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    rows+24(FP), BX
+	MOVQ    width+32(FP), SI
+	MOVQ    SI, R8
+	ANDQ    $0x03, R8
+	LEAQ    lanes<>+0(SB), DI
+	NEGQ    R8
+	VMOVUPS 32(DI)(R8*4), X0
+
+row:
+	XORQ DI, DI
+	MOVQ SI, R8
+	SUBQ $0x04, R8
+	JL   rest
+
+vector:
+	VMOVUPS   (CX)(DI*1), X1
+	VCVTPS2PD X1, Y1
+	VADDPD    (AX)(DI*2), Y1, Y1
+	VMOVUPD   Y1, (AX)(DI*2)
+	ADDQ      $0x10, DI
+	SUBQ      $0x04, R8
+	JGE       vector
+
+rest:
+	ADDQ       $0x04, R8
+	JE         next
+	VMASKMOVPS (CX)(DI*1), X0, X1
+	VCVTPS2PD  X1, Y1
+	VADDPD     (AX)(DI*2), Y1, Y1
+	VMOVUPD    Y1, (AX)(DI*2)
+
+next:
+	ADDQ DX, CX
+	DECQ BX
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func softplusAVX2(positive *float64, excess *float64, logits *float32, stride int, rows int, width int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·softplusAVX2(SB), NOSPLIT, $0-48
+	MOVQ    positive+0(FP), AX
+	MOVQ    excess+8(FP), CX
+	MOVQ    logits+16(FP), DX
+	MOVQ    stride+24(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    rows+32(FP), SI
+	MOVQ    width+40(FP), DI
+	VXORPS  Y0, Y0, Y0
+	MOVQ    DI, R9
+	ANDQ    $0x03, R9
+	LEAQ    lanes<>+0(SB), R8
+	NEGQ    R9
+	VMOVUPS 32(R8)(R9*4), X1
+
+row:
+	XORQ R8, R8
+	MOVQ DI, R9
+	SUBQ $0x04, R9
+	JL   rest
+
+vector:
+	VMOVUPS     (DX)(R8*1), X2
+	VCVTPS2PD   X2, Y2
+	VMAXPD      Y2, Y0, Y3
+	VADDPD      (AX)(R8*2), Y3, Y3
+	VMOVUPD     Y3, (AX)(R8*2)
+	VORPD       exp4AVX2<>+0(SB), Y2, Y2
+	VMULPD      exp1AVX2<>+0(SB), Y2, Y2
+	VMOVUPD     exp2AVX2<>+0(SB), Y3
+	VMAXPD      Y2, Y3, Y2
+	VADDPD      exp3AVX2<>+0(SB), Y2, Y3
+	VSUBPD      exp3AVX2<>+0(SB), Y3, Y4
+	VSUBPD      Y4, Y2, Y2
+	VMOVUPD     exp5AVX2<>+0(SB), Y4
+	VFMADD213PD exp6AVX2<>+0(SB), Y2, Y4
+	VFMADD213PD exp7AVX2<>+0(SB), Y2, Y4
+	VFMADD213PD exp8AVX2<>+0(SB), Y2, Y4
+	VFMADD213PD exp9AVX2<>+0(SB), Y2, Y4
+	VFMADD213PD exp10AVX2<>+0(SB), Y2, Y4
+	VFMADD213PD exp0AVX2<>+0(SB), Y2, Y4
+	VPSLLQ      $0x34, Y3, Y3
+	VPADDQ      Y3, Y4, Y4
+	VMOVUPD     (CX)(R8*2), Y2
+	VMOVUPD     Y4, Y3
+	VFMADD231PD Y2, Y4, Y3
+	VADDPD      Y2, Y3, Y3
+	VMOVUPD     Y3, (CX)(R8*2)
+	ADDQ        $0x10, R8
+	SUBQ        $0x04, R9
+	JGE         vector
+
+rest:
+	ADDQ        $0x04, R9
+	JE          next
+	VMASKMOVPS  (DX)(R8*1), X1, X2
+	VCVTPS2PD   X2, Y2
+	VMAXPD      Y2, Y0, Y3
+	VADDPD      (AX)(R8*2), Y3, Y3
+	VMOVUPD     Y3, (AX)(R8*2)
+	VORPD       exp4AVX2<>+0(SB), Y2, Y2
+	VMULPD      exp1AVX2<>+0(SB), Y2, Y2
+	VMOVUPD     exp2AVX2<>+0(SB), Y3
+	VMAXPD      Y2, Y3, Y2
+	VADDPD      exp3AVX2<>+0(SB), Y2, Y3
+	VSUBPD      exp3AVX2<>+0(SB), Y3, Y4
+	VSUBPD      Y4, Y2, Y2
+	VMOVUPD     exp5AVX2<>+0(SB), Y4
+	VFMADD213PD exp6AVX2<>+0(SB), Y2, Y4
+	VFMADD213PD exp7AVX2<>+0(SB), Y2, Y4
+	VFMADD213PD exp8AVX2<>+0(SB), Y2, Y4
+	VFMADD213PD exp9AVX2<>+0(SB), Y2, Y4
+	VFMADD213PD exp10AVX2<>+0(SB), Y2, Y4
+	VFMADD213PD exp0AVX2<>+0(SB), Y2, Y4
+	VPSLLQ      $0x34, Y3, Y3
+	VPADDQ      Y3, Y4, Y4
+	VMOVUPD     (CX)(R8*2), Y2
+	VMOVUPD     Y4, Y3
+	VFMADD231PD Y2, Y4, Y3
+	VADDPD      Y2, Y3, Y3
+	VMOVUPD     Y3, (CX)(R8*2)
+
+next:
+	ADDQ BX, DX
+	DECQ SI
+	JNE  row
+	VZEROUPPER
+	RET
+
+DATA exp0AVX2<>+0(SB)/8, $0x3ff0000000000000
+DATA exp0AVX2<>+8(SB)/8, $0x3ff0000000000000
+DATA exp0AVX2<>+16(SB)/8, $0x3ff0000000000000
+DATA exp0AVX2<>+24(SB)/8, $0x3ff0000000000000
+GLOBL exp0AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA exp1AVX2<>+0(SB)/8, $0x3ff71547652b82fe
+DATA exp1AVX2<>+8(SB)/8, $0x3ff71547652b82fe
+DATA exp1AVX2<>+16(SB)/8, $0x3ff71547652b82fe
+DATA exp1AVX2<>+24(SB)/8, $0x3ff71547652b82fe
+GLOBL exp1AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA exp2AVX2<>+0(SB)/8, $0xc08feb6cb9e62b23
+DATA exp2AVX2<>+8(SB)/8, $0xc08feb6cb9e62b23
+DATA exp2AVX2<>+16(SB)/8, $0xc08feb6cb9e62b23
+DATA exp2AVX2<>+24(SB)/8, $0xc08feb6cb9e62b23
+GLOBL exp2AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA exp3AVX2<>+0(SB)/8, $0x4338000000000000
+DATA exp3AVX2<>+8(SB)/8, $0x4338000000000000
+DATA exp3AVX2<>+16(SB)/8, $0x4338000000000000
+DATA exp3AVX2<>+24(SB)/8, $0x4338000000000000
+GLOBL exp3AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA exp4AVX2<>+0(SB)/8, $0x8000000000000000
+DATA exp4AVX2<>+8(SB)/8, $0x8000000000000000
+DATA exp4AVX2<>+16(SB)/8, $0x8000000000000000
+DATA exp4AVX2<>+24(SB)/8, $0x8000000000000000
+GLOBL exp4AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA exp5AVX2<>+0(SB)/8, $0x3f2470b4a7656448
+DATA exp5AVX2<>+8(SB)/8, $0x3f2470b4a7656448
+DATA exp5AVX2<>+16(SB)/8, $0x3f2470b4a7656448
+DATA exp5AVX2<>+24(SB)/8, $0x3f2470b4a7656448
+GLOBL exp5AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA exp6AVX2<>+0(SB)/8, $0x3f55f7276d809020
+DATA exp6AVX2<>+8(SB)/8, $0x3f55f7276d809020
+DATA exp6AVX2<>+16(SB)/8, $0x3f55f7276d809020
+DATA exp6AVX2<>+24(SB)/8, $0x3f55f7276d809020
+GLOBL exp6AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA exp7AVX2<>+0(SB)/8, $0x3f83b270e6417bb2
+DATA exp7AVX2<>+8(SB)/8, $0x3f83b270e6417bb2
+DATA exp7AVX2<>+16(SB)/8, $0x3f83b270e6417bb2
+DATA exp7AVX2<>+24(SB)/8, $0x3f83b270e6417bb2
+GLOBL exp7AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA exp8AVX2<>+0(SB)/8, $0x3fac6ae72dfc2656
+DATA exp8AVX2<>+8(SB)/8, $0x3fac6ae72dfc2656
+DATA exp8AVX2<>+16(SB)/8, $0x3fac6ae72dfc2656
+DATA exp8AVX2<>+24(SB)/8, $0x3fac6ae72dfc2656
+GLOBL exp8AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA exp9AVX2<>+0(SB)/8, $0x3fcebfbe2c540d82
+DATA exp9AVX2<>+8(SB)/8, $0x3fcebfbe2c540d82
+DATA exp9AVX2<>+16(SB)/8, $0x3fcebfbe2c540d82
+DATA exp9AVX2<>+24(SB)/8, $0x3fcebfbe2c540d82
+GLOBL exp9AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA exp10AVX2<>+0(SB)/8, $0x3fe62e4311733cb7
+DATA exp10AVX2<>+8(SB)/8, $0x3fe62e4311733cb7
+DATA exp10AVX2<>+16(SB)/8, $0x3fe62e4311733cb7
+DATA exp10AVX2<>+24(SB)/8, $0x3fe62e4311733cb7
+GLOBL exp10AVX2<>(SB), RODATA|NOPTR, $32
+
+// func softplusSigmoidAVX2(positive *float64, excess *float64, logits *float32, dst *float32, stride int, rows int, width int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·softplusSigmoidAVX2(SB), NOSPLIT, $0-56
+	MOVQ         positive+0(FP), AX
+	MOVQ         excess+8(FP), CX
+	MOVQ         logits+16(FP), DX
+	MOVQ         dst+24(FP), BX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         rows+40(FP), DI
+	MOVQ         width+48(FP), R8
+	VXORPS       Y0, Y0, Y0
+	VBROADCASTSS oneAVX2<>+0(SB), X1
+	MOVQ         R8, R10
+	ANDQ         $0x03, R10
+	LEAQ         lanes<>+0(SB), R9
+	NEGQ         R10
+	VMOVUPS      32(R9)(R10*4), X2
+
+row:
+	XORQ R9, R9
+	MOVQ R8, R10
+	SUBQ $0x04, R10
+	JL   rest
+
+vector:
+	VMOVUPS     (DX)(R9*1), X3
+	VCVTPS2PD   X3, Y4
+	VMAXPD      Y4, Y0, Y5
+	VADDPD      (AX)(R9*2), Y5, Y5
+	VMOVUPD     Y5, (AX)(R9*2)
+	VORPD       exp4AVX2<>+0(SB), Y4, Y4
+	VMULPD      exp1AVX2<>+0(SB), Y4, Y4
+	VMOVUPD     exp2AVX2<>+0(SB), Y5
+	VMAXPD      Y4, Y5, Y4
+	VADDPD      exp3AVX2<>+0(SB), Y4, Y5
+	VSUBPD      exp3AVX2<>+0(SB), Y5, Y6
+	VSUBPD      Y6, Y4, Y4
+	VMOVUPD     exp5AVX2<>+0(SB), Y6
+	VFMADD213PD exp6AVX2<>+0(SB), Y4, Y6
+	VFMADD213PD exp7AVX2<>+0(SB), Y4, Y6
+	VFMADD213PD exp8AVX2<>+0(SB), Y4, Y6
+	VFMADD213PD exp9AVX2<>+0(SB), Y4, Y6
+	VFMADD213PD exp10AVX2<>+0(SB), Y4, Y6
+	VFMADD213PD exp0AVX2<>+0(SB), Y4, Y6
+	VPSLLQ      $0x34, Y5, Y5
+	VPADDQ      Y5, Y6, Y6
+	VMOVUPD     (CX)(R9*2), Y4
+	VMOVUPD     Y6, Y5
+	VFMADD231PD Y4, Y6, Y5
+	VADDPD      Y4, Y5, Y5
+	VMOVUPD     Y5, (CX)(R9*2)
+	VCVTPD2PSY  Y6, X4
+	VADDPS      X1, X4, X5
+	VBLENDVPS   X3, X4, X1, X3
+	VDIVPS      X5, X3, X3
+	VMOVUPS     X3, (BX)(R9*1)
+	ADDQ        $0x10, R9
+	SUBQ        $0x04, R10
+	JGE         vector
+
+rest:
+	ADDQ        $0x04, R10
+	JE          next
+	VMASKMOVPS  (DX)(R9*1), X2, X3
+	VCVTPS2PD   X3, Y4
+	VMAXPD      Y4, Y0, Y5
+	VADDPD      (AX)(R9*2), Y5, Y5
+	VMOVUPD     Y5, (AX)(R9*2)
+	VORPD       exp4AVX2<>+0(SB), Y4, Y4
+	VMULPD      exp1AVX2<>+0(SB), Y4, Y4
+	VMOVUPD     exp2AVX2<>+0(SB), Y5
+	VMAXPD      Y4, Y5, Y4
+	VADDPD      exp3AVX2<>+0(SB), Y4, Y5
+	VSUBPD      exp3AVX2<>+0(SB), Y5, Y6
+	VSUBPD      Y6, Y4, Y4
+	VMOVUPD     exp5AVX2<>+0(SB), Y6
+	VFMADD213PD exp6AVX2<>+0(SB), Y4, Y6
+	VFMADD213PD exp7AVX2<>+0(SB), Y4, Y6
+	VFMADD213PD exp8AVX2<>+0(SB), Y4, Y6
+	VFMADD213PD exp9AVX2<>+0(SB), Y4, Y6
+	VFMADD213PD exp10AVX2<>+0(SB), Y4, Y6
+	VFMADD213PD exp0AVX2<>+0(SB), Y4, Y6
+	VPSLLQ      $0x34, Y5, Y5
+	VPADDQ      Y5, Y6, Y6
+	VMOVUPD     (CX)(R9*2), Y4
+	VMOVUPD     Y6, Y5
+	VFMADD231PD Y4, Y6, Y5
+	VADDPD      Y4, Y5, Y5
+	VMOVUPD     Y5, (CX)(R9*2)
+	VCVTPD2PSY  Y6, X4
+	VADDPS      X1, X4, X5
+	VBLENDVPS   X3, X4, X1, X3
+	VDIVPS      X5, X3, X3
+	VMASKMOVPS  X3, X2, (BX)(R9*1)
+
+next:
+	ADDQ SI, DX
+	ADDQ SI, BX
+	DECQ DI
+	JNE  row
+	VZEROUPPER
+	RET
+
+DATA oneAVX2<>+0(SB)/4, $0x3f800000
+GLOBL oneAVX2<>(SB), RODATA|NOPTR, $4
+
+// func scaleRowsAVX2(dst *float32, stride int, factors *float32, rows int, width int)
+// Requires: AVX
+TEXT ·scaleRowsAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ stride+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ factors+16(FP), DX
+	MOVQ rows+24(FP), BX
+	MOVQ width+32(FP), R8
+
+row:
+	MOVQ R8, DI
+	XORQ SI, SI
+	SUBQ $0x08, DI
+	JL   scale_rest
+
+scale_vector:
+	VMOVUPS (AX)(SI*1), Y0
+	VMULPS  (DX)(SI*1), Y0, Y0
+	VMOVUPS Y0, (AX)(SI*1)
+	ADDQ    $0x20, SI
+	SUBQ    $0x08, DI
+	JGE     scale_vector
+
+scale_rest:
+	ADDQ $0x08, DI
+	JE   scale_end
+
+scale_lane:
+	VMOVSS (AX)(SI*1), X0
+	VMULSS (DX)(SI*1), X0, X0
+	VMOVSS X0, (AX)(SI*1)
+	ADDQ   $0x04, SI
+	DECQ   DI
+	JNE    scale_lane
+
+scale_end:
+	ADDQ CX, AX
+	DECQ BX
+	JNE  row
+	VZEROUPPER
+	RET
+
 // func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 // Requires: AVX, AVX512F
 TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-104
@@ -4625,6 +4977,355 @@ GLOBL multiplier0AVX512<>(SB), RODATA|NOPTR, $4
 
 DATA multiplier1AVX512<>+0(SB)/4, $0xcd9e8d57
 GLOBL multiplier1AVX512<>(SB), RODATA|NOPTR, $4
+
+// func sumRows64AVX512(dst *float64, src *float32, stride int, rows int, width int)
+// Requires: AVX, AVX512F, AVX512VL
+TEXT ·sumRows64AVX512(SB), NOSPLIT, $0-40
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), DX
+	MOVQ  stride+16(FP), BX
+	SHLQ  $0x02, BX
+	MOVQ  rows+24(FP), SI
+	MOVQ  width+32(FP), DI
+	MOVL  DI, CX
+	ANDL  $0x07, CX
+	MOVL  $0x00000001, R8
+	SHLL  CL, R8
+	DECL  R8
+	KMOVW R8, K1
+
+row:
+	XORQ CX, CX
+	MOVQ DI, R8
+	SUBQ $0x08, R8
+	JL   rest
+
+vector:
+	VMOVUPS   (DX)(CX*1), Y0
+	VCVTPS2PD Y0, Z0
+	VADDPD    (AX)(CX*2), Z0, Z0
+	VMOVUPD   Z0, (AX)(CX*2)
+	ADDQ      $0x20, CX
+	SUBQ      $0x08, R8
+	JGE       vector
+
+rest:
+	ADDQ      $0x08, R8
+	JE        next
+	VMOVUPS.Z (DX)(CX*1), K1, Y0
+	VCVTPS2PD Y0, Z0
+	VADDPD    (AX)(CX*2), Z0, Z0
+	VMOVUPD   Z0, (AX)(CX*2)
+
+next:
+	ADDQ BX, DX
+	DECQ SI
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func softplusAVX512(positive *float64, excess *float64, logits *float32, stride int, rows int, width int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
+TEXT ·softplusAVX512(SB), NOSPLIT, $0-48
+	MOVQ         positive+0(FP), AX
+	MOVQ         excess+8(FP), DX
+	MOVQ         logits+16(FP), BX
+	MOVQ         stride+24(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         rows+32(FP), DI
+	MOVQ         width+40(FP), R8
+	VBROADCASTSD exp0AVX512<>+0(SB), Z0
+	VBROADCASTSD exp1AVX512<>+0(SB), Z1
+	VBROADCASTSD exp2AVX512<>+0(SB), Z2
+	VBROADCASTSD exp3AVX512<>+0(SB), Z3
+	VBROADCASTSD exp4AVX512<>+0(SB), Z4
+	VBROADCASTSD exp5AVX512<>+0(SB), Z5
+	VBROADCASTSD exp6AVX512<>+0(SB), Z6
+	VBROADCASTSD exp7AVX512<>+0(SB), Z7
+	VBROADCASTSD exp8AVX512<>+0(SB), Z8
+	VBROADCASTSD exp9AVX512<>+0(SB), Z9
+	VBROADCASTSD exp10AVX512<>+0(SB), Z10
+	VPXORD       Z11, Z11, Z11
+	MOVL         R8, CX
+	ANDL         $0x07, CX
+	MOVL         $0x00000001, R9
+	SHLL         CL, R9
+	DECL         R9
+	KMOVW        R9, K1
+
+row:
+	XORQ CX, CX
+	MOVQ R8, R9
+	SUBQ $0x08, R9
+	JL   rest
+
+vector:
+	VMOVUPS     (BX)(CX*1), Y12
+	VCVTPS2PD   Y12, Z12
+	VMAXPD      Z12, Z11, Z13
+	VADDPD      (AX)(CX*2), Z13, Z13
+	VMOVUPD     Z13, (AX)(CX*2)
+	VORPD       Z4, Z12, Z12
+	VMULPD      Z1, Z12, Z12
+	VMOVUPD     Z2, Z13
+	VMAXPD      Z12, Z13, Z12
+	VADDPD      Z3, Z12, Z13
+	VSUBPD      Z3, Z13, Z14
+	VSUBPD      Z14, Z12, Z12
+	VMOVUPD     Z5, Z14
+	VFMADD213PD Z6, Z12, Z14
+	VFMADD213PD Z7, Z12, Z14
+	VFMADD213PD Z8, Z12, Z14
+	VFMADD213PD Z9, Z12, Z14
+	VFMADD213PD Z10, Z12, Z14
+	VFMADD213PD Z0, Z12, Z14
+	VPSLLQ      $0x34, Z13, Z13
+	VPADDQ      Z13, Z14, Z14
+	VMOVUPD     (DX)(CX*2), Z12
+	VMOVUPD     Z14, Z13
+	VFMADD231PD Z12, Z14, Z13
+	VADDPD      Z12, Z13, Z13
+	VMOVUPD     Z13, (DX)(CX*2)
+	ADDQ        $0x20, CX
+	SUBQ        $0x08, R9
+	JGE         vector
+
+rest:
+	ADDQ        $0x08, R9
+	JE          next
+	VMOVUPS.Z   (BX)(CX*1), K1, Y12
+	VCVTPS2PD   Y12, Z12
+	VMAXPD      Z12, Z11, Z13
+	VADDPD      (AX)(CX*2), Z13, Z13
+	VMOVUPD     Z13, (AX)(CX*2)
+	VORPD       Z4, Z12, Z12
+	VMULPD      Z1, Z12, Z12
+	VMOVUPD     Z2, Z13
+	VMAXPD      Z12, Z13, Z12
+	VADDPD      Z3, Z12, Z13
+	VSUBPD      Z3, Z13, Z14
+	VSUBPD      Z14, Z12, Z12
+	VMOVUPD     Z5, Z14
+	VFMADD213PD Z6, Z12, Z14
+	VFMADD213PD Z7, Z12, Z14
+	VFMADD213PD Z8, Z12, Z14
+	VFMADD213PD Z9, Z12, Z14
+	VFMADD213PD Z10, Z12, Z14
+	VFMADD213PD Z0, Z12, Z14
+	VPSLLQ      $0x34, Z13, Z13
+	VPADDQ      Z13, Z14, Z14
+	VMOVUPD     (DX)(CX*2), Z12
+	VMOVUPD     Z14, Z13
+	VFMADD231PD Z12, Z14, Z13
+	VADDPD      Z12, Z13, Z13
+	VMOVUPD     Z13, (DX)(CX*2)
+
+next:
+	ADDQ SI, BX
+	DECQ DI
+	JNE  row
+	VZEROUPPER
+	RET
+
+DATA exp0AVX512<>+0(SB)/8, $0x3ff0000000000000
+GLOBL exp0AVX512<>(SB), RODATA|NOPTR, $8
+
+DATA exp1AVX512<>+0(SB)/8, $0x3ff71547652b82fe
+GLOBL exp1AVX512<>(SB), RODATA|NOPTR, $8
+
+DATA exp2AVX512<>+0(SB)/8, $0xc08feb6cb9e62b23
+GLOBL exp2AVX512<>(SB), RODATA|NOPTR, $8
+
+DATA exp3AVX512<>+0(SB)/8, $0x4338000000000000
+GLOBL exp3AVX512<>(SB), RODATA|NOPTR, $8
+
+DATA exp4AVX512<>+0(SB)/8, $0x8000000000000000
+GLOBL exp4AVX512<>(SB), RODATA|NOPTR, $8
+
+DATA exp5AVX512<>+0(SB)/8, $0x3f2470b4a7656448
+GLOBL exp5AVX512<>(SB), RODATA|NOPTR, $8
+
+DATA exp6AVX512<>+0(SB)/8, $0x3f55f7276d809020
+GLOBL exp6AVX512<>(SB), RODATA|NOPTR, $8
+
+DATA exp7AVX512<>+0(SB)/8, $0x3f83b270e6417bb2
+GLOBL exp7AVX512<>(SB), RODATA|NOPTR, $8
+
+DATA exp8AVX512<>+0(SB)/8, $0x3fac6ae72dfc2656
+GLOBL exp8AVX512<>(SB), RODATA|NOPTR, $8
+
+DATA exp9AVX512<>+0(SB)/8, $0x3fcebfbe2c540d82
+GLOBL exp9AVX512<>(SB), RODATA|NOPTR, $8
+
+DATA exp10AVX512<>+0(SB)/8, $0x3fe62e4311733cb7
+GLOBL exp10AVX512<>(SB), RODATA|NOPTR, $8
+
+// func softplusSigmoidAVX512(positive *float64, excess *float64, logits *float32, dst *float32, stride int, rows int, width int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
+TEXT ·softplusSigmoidAVX512(SB), NOSPLIT, $0-56
+	MOVQ         positive+0(FP), AX
+	MOVQ         excess+8(FP), DX
+	MOVQ         logits+16(FP), BX
+	MOVQ         dst+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	SHLQ         $0x02, DI
+	MOVQ         rows+40(FP), R8
+	MOVQ         width+48(FP), R9
+	VBROADCASTSD exp0AVX512<>+0(SB), Z0
+	VBROADCASTSD exp1AVX512<>+0(SB), Z1
+	VBROADCASTSD exp2AVX512<>+0(SB), Z2
+	VBROADCASTSD exp3AVX512<>+0(SB), Z3
+	VBROADCASTSD exp4AVX512<>+0(SB), Z4
+	VBROADCASTSD exp5AVX512<>+0(SB), Z5
+	VBROADCASTSD exp6AVX512<>+0(SB), Z6
+	VBROADCASTSD exp7AVX512<>+0(SB), Z7
+	VBROADCASTSD exp8AVX512<>+0(SB), Z8
+	VBROADCASTSD exp9AVX512<>+0(SB), Z9
+	VBROADCASTSD exp10AVX512<>+0(SB), Z10
+	VPXORD       Z11, Z11, Z11
+	VBROADCASTSS oneAVX512<>+0(SB), Y12
+	MOVL         R9, CX
+	ANDL         $0x07, CX
+	MOVL         $0x00000001, R10
+	SHLL         CL, R10
+	DECL         R10
+	KMOVW        R10, K1
+
+row:
+	XORQ CX, CX
+	MOVQ R9, R10
+	SUBQ $0x08, R10
+	JL   rest
+
+vector:
+	VMOVUPS     (BX)(CX*1), Y13
+	VCVTPS2PD   Y13, Z14
+	VMAXPD      Z14, Z11, Z15
+	VADDPD      (AX)(CX*2), Z15, Z15
+	VMOVUPD     Z15, (AX)(CX*2)
+	VORPD       Z4, Z14, Z14
+	VMULPD      Z1, Z14, Z14
+	VMOVUPD     Z2, Z15
+	VMAXPD      Z14, Z15, Z14
+	VADDPD      Z3, Z14, Z15
+	VSUBPD      Z3, Z15, Z16
+	VSUBPD      Z16, Z14, Z14
+	VMOVUPD     Z5, Z16
+	VFMADD213PD Z6, Z14, Z16
+	VFMADD213PD Z7, Z14, Z16
+	VFMADD213PD Z8, Z14, Z16
+	VFMADD213PD Z9, Z14, Z16
+	VFMADD213PD Z10, Z14, Z16
+	VFMADD213PD Z0, Z14, Z16
+	VPSLLQ      $0x34, Z15, Z15
+	VPADDQ      Z15, Z16, Z16
+	VMOVUPD     (DX)(CX*2), Z14
+	VMOVUPD     Z16, Z15
+	VFMADD231PD Z14, Z16, Z15
+	VADDPD      Z14, Z15, Z15
+	VMOVUPD     Z15, (DX)(CX*2)
+	VCVTPD2PS   Z16, Y14
+	VADDPS      Y12, Y14, Y15
+	VPMOVD2M    Y13, K2
+	VMOVAPS     Y12, Y13
+	VMOVAPS     Y14, K2, Y13
+	VDIVPS      Y15, Y13, Y13
+	VMOVUPS     Y13, (SI)(CX*1)
+	ADDQ        $0x20, CX
+	SUBQ        $0x08, R10
+	JGE         vector
+
+rest:
+	ADDQ        $0x08, R10
+	JE          next
+	VMOVUPS.Z   (BX)(CX*1), K1, Y13
+	VCVTPS2PD   Y13, Z14
+	VMAXPD      Z14, Z11, Z15
+	VADDPD      (AX)(CX*2), Z15, Z15
+	VMOVUPD     Z15, (AX)(CX*2)
+	VORPD       Z4, Z14, Z14
+	VMULPD      Z1, Z14, Z14
+	VMOVUPD     Z2, Z15
+	VMAXPD      Z14, Z15, Z14
+	VADDPD      Z3, Z14, Z15
+	VSUBPD      Z3, Z15, Z16
+	VSUBPD      Z16, Z14, Z14
+	VMOVUPD     Z5, Z16
+	VFMADD213PD Z6, Z14, Z16
+	VFMADD213PD Z7, Z14, Z16
+	VFMADD213PD Z8, Z14, Z16
+	VFMADD213PD Z9, Z14, Z16
+	VFMADD213PD Z10, Z14, Z16
+	VFMADD213PD Z0, Z14, Z16
+	VPSLLQ      $0x34, Z15, Z15
+	VPADDQ      Z15, Z16, Z16
+	VMOVUPD     (DX)(CX*2), Z14
+	VMOVUPD     Z16, Z15
+	VFMADD231PD Z14, Z16, Z15
+	VADDPD      Z14, Z15, Z15
+	VMOVUPD     Z15, (DX)(CX*2)
+	VCVTPD2PS   Z16, Y14
+	VADDPS      Y12, Y14, Y15
+	VPMOVD2M    Y13, K2
+	VMOVAPS     Y12, Y13
+	VMOVAPS     Y14, K2, Y13
+	VDIVPS      Y15, Y13, Y13
+	VMOVUPS     Y13, K1, (SI)(CX*1)
+
+next:
+	ADDQ DI, BX
+	ADDQ DI, SI
+	DECQ R8
+	JNE  row
+	VZEROUPPER
+	RET
+
+DATA oneAVX512<>+0(SB)/4, $0x3f800000
+GLOBL oneAVX512<>(SB), RODATA|NOPTR, $4
+
+// func scaleRowsAVX512(dst *float32, stride int, factors *float32, rows int, width int)
+// Requires: AVX, AVX512F
+TEXT ·scaleRowsAVX512(SB), NOSPLIT, $0-40
+	MOVQ  dst+0(FP), AX
+	MOVQ  stride+8(FP), DX
+	SHLQ  $0x02, DX
+	MOVQ  factors+16(FP), BX
+	MOVQ  rows+24(FP), SI
+	MOVQ  width+32(FP), DI
+	MOVL  DI, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, R8
+	SHLL  CL, R8
+	DECL  R8
+	KMOVW R8, K1
+
+row:
+	MOVQ DI, R8
+	XORQ CX, CX
+	SUBQ $0x10, R8
+	JL   scale_rest
+
+scale_vector:
+	VMOVUPS (AX)(CX*1), Z0
+	VMULPS  (BX)(CX*1), Z0, Z0
+	VMOVUPS Z0, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, R8
+	JGE     scale_vector
+
+scale_rest:
+	ADDQ      $0x10, R8
+	JE        scale_end
+	VMOVUPS.Z (AX)(CX*1), K1, Z0
+	VMULPS.Z  (BX)(CX*1), Z0, K1, Z0
+	VMOVUPS   Z0, K1, (AX)(CX*1)
+
+scale_end:
+	ADDQ DX, AX
+	DECQ SI
+	JNE  row
+	VZEROUPPER
+	RET
 
 // func transpose8AVX2(dst *float32, dstStride int, src *float32, srcStride int, blocks int)
 // Requires: AVX

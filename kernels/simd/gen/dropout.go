@@ -59,19 +59,17 @@ func broadcastWord(m Mem, to reg.VecVirtual) { VBROADCASTSS(m, to) }
 
 // constant is a word of read-only memory.
 func (v vectors) constant(name string, value uint32) Mem {
-	m := GLOBL(name+v.name, 8|16) // RODATA, NOPTR
-	DATA(0, U32(value))
-	return m
+	return global(name+v.name, func() { DATA(0, U32(value)) })
 }
 
 // deal is the memory of the counters of a group's lanes, less the first.
 func (v vectors) deal() Mem {
-	m := GLOBL("deal"+v.name, 8|16)
-	counters := v.lanes / 2
-	for lane := range counters {
-		DATA(8*lane, U64(lane/2+lane%2*counters/2))
-	}
-	return m
+	return global("deal"+v.name, func() {
+		counters := v.lanes / 2
+		for lane := range counters {
+			DATA(8*lane, U64(lane/2+lane%2*counters/2))
+		}
+	})
 }
 
 func (v vectors) move(from, to reg.VecVirtual) {

@@ -80,14 +80,15 @@ func (v vectors) tailMask(count reg.Register) reg.Register {
 var laneTable Mem
 
 func writeLaneTable() {
-	laneTable = GLOBL("lanes", 8|16) // RODATA, NOPTR
-	for i := range 16 {
-		word := U32(0)
-		if i < 8 {
-			word = U32(0xffffffff)
+	laneTable = global("lanes", func() {
+		for i := range 16 {
+			word := U32(0)
+			if i < 8 {
+				word = U32(0xffffffff)
+			}
+			DATA(4*i, word)
 		}
-		DATA(4*i, word)
-	}
+	})
 }
 
 func (e *element) memory(array int) Mem {

@@ -33,6 +33,10 @@ func main() {
 		add(set)
 		elementwiseKernels(set)
 		dropout(set)
+		sumRows64(set)
+		softplus(set, "softplus", false)
+		softplus(set, "softplusSigmoid", true)
+		scaleRows(set)
 	}
 	transpose()
 	Generate()

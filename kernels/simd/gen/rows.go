@@ -38,9 +38,14 @@ func restMask(v vectors, width reg.Register) reg.OpmaskVirtual {
 	if !v.wide {
 		return nil
 	}
+	return v.opmask(width, v.lanes)
+}
+
+// opmask is the mask of what is left of width where lanes of it, a power of two, are taken at a time.
+func (v vectors) opmask(width reg.Register, lanes int) reg.OpmaskVirtual {
 	k, bits, one := K(), reg.ECX, GP32()
 	MOVL(width.(reg.GP).As32(), bits)
-	ANDL(Imm(15), bits)
+	ANDL(Imm(uint64(lanes-1)), bits)
 	MOVL(U32(1), one)
 	SHLL(reg.CL, one)
 	DECL(one)

@@ -79,6 +79,20 @@ func param(name string) Mem {
 	return b.Addr
 }
 
+// globals are those written so far.
+var globals = map[string]Mem{}
+
+// global is read-only memory of a name, filled by data when it is asked for first.
+func global(name string, data func()) Mem {
+	m, written := globals[name]
+	if !written {
+		m = GLOBL(name, 8|16) // RODATA, NOPTR
+		globals[name] = m
+		data()
+	}
+	return m
+}
+
 func label(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
 // eachRow emits body for rows 0 to n, and leaves at the count of rows in register count, which is at

@@ -1,0 +1,294 @@
+package main
+
+import (
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// instances writes the loops of a kernel over rows of width float32, which are summed in float64: half a
+// register of a row fills a register of sums.
+type instances struct {
+	vectors
+	index   reg.Register // bytes of the row before the vector at work
+	partial bool         // the vector is the last, incomplete one of a row
+	mask    reg.Register
+}
+
+// half is a register for half as many bytes.
+func (v vectors) half() reg.VecVirtual {
+	if v.wide {
+		return YMM()
+	}
+	return XMM()
+}
+
+// eachVector emits body for the vectors of all rows; the pointers move on by a stride after each row.
+func (e *instances) eachVector(width, rows, stride reg.Register, pointers []reg.Register, body func()) {
+	lanes := e.lanes / 2
+	e.index = GP64()
+	count := GP64()
+	e.mask = e.halfMask(width)
+	Label("row")
+	XORQ(e.index, e.index)
+	MOVQ(width, count)
+	SUBQ(Imm(uint64(lanes)), count)
+	JL(LabelRef("rest"))
+	Label("vector")
+	body()
+	ADDQ(Imm(uint64(4*lanes)), e.index)
+	SUBQ(Imm(uint64(lanes)), count)
+	JGE(LabelRef("vector"))
+	Label("rest")
+	ADDQ(Imm(uint64(lanes)), count)
+	JE(LabelRef("next"))
+	e.partial = true
+	body()
+	Label("next")
+	for _, p := range pointers {
+		ADDQ(stride, p)
+	}
+	DECQ(rows)
+	JNE(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
+
+// halfMask is tailMask for half a register.
+func (v vectors) halfMask(width reg.Register) reg.Register {
+	if v.wide {
+		return v.opmask(width, v.lanes/2)
+	}
+	at, rest, mask := GP64(), GP64(), XMM()
+	MOVQ(width, rest)
+	ANDQ(Imm(3), rest)
+	LEAQ(laneTable, at)
+	NEGQ(rest)
+	VMOVUPS(Mem{Base: at, Index: rest, Scale: 4, Disp: 32}, mask)
+	return mask
+}
+
+// row is the memory of the float32 at work; sums is that of their float64.
+func (e *instances) row(base reg.Register) Mem  { return Mem{Base: base, Index: e.index, Scale: 1} }
+func (e *instances) sums(base reg.Register) Mem { return Mem{Base: base, Index: e.index, Scale: 2} }
+
+func (e *instances) get(base reg.Register) reg.VecVirtual {
+	x := e.half()
+	switch {
+	case !e.partial:
+		VMOVUPS(e.row(base), x)
+	case e.wide:
+		VMOVUPS_Z(e.row(base), e.mask, x)
+	default:
+		VMASKMOVPS(e.row(base), e.mask, x)
+	}
+	return x
+}
+
+func (e *instances) put(base reg.Register, x reg.VecVirtual) {
+	switch {
+	case !e.partial:
+		VMOVUPS(x, e.row(base))
+	case e.wide:
+		VMOVUPS(x, e.mask, e.row(base))
+	default:
+		VMASKMOVPS(x, e.mask, e.row(base))
+	}
+}
+
+// widened returns float32 as float64.
+func (e *instances) widened(x reg.VecVirtual) reg.VecVirtual {
+	w := e.register()
+	VCVTPS2PD(x, w)
+	return w
+}
+
+func (e *instances) narrowed(x reg.VecVirtual) reg.VecVirtual {
+	n := e.half()
+	if e.wide {
+		VCVTPD2PS(x, n)
+	} else {
+		VCVTPD2PSY(x, n)
+	}
+	return n
+}
+
+// sumRows64 adds rows to sums in float64.
+func sumRows64(v vectors) {
+	TEXT("sumRows64"+v.name, NOSPLIT, "func(dst *float64, src *float32, stride, rows, width int)")
+	Pragma("noescape")
+	dst, src, stride, rows, width := load("dst"), load("src"), loadBytes("stride"), load("rows"), load("width")
+	e := instances{vectors: v}
+	e.eachVector(width, rows, stride, []reg.Register{src}, func() {
+		x := e.widened(e.get(src))
+		VADDPD(e.sums(dst), x, x)
+		VMOVUPD(x, e.sums(dst))
+	})
+}
+
+// Constants of exp(-|x|) = 2^k·2^r. The polynomial of 2^r - 1, |r| <= 1/2, is minimax in the relative
+// error of 2^r, which is 2.6e-9.
+var (
+	exponential = []float64{ // coefficients of r⁶ to r
+		0.0001559467816132662, 0.0013406643902351759, 0.009617692972993062,
+		0.05550310551013797, 0.24022652782887738, 0.6931472149680279,
+	}
+	log2E   = math.Log2E
+	lowest  = -708 * math.Log2E    // exp(-708) is the last decade of normal float64
+	rounder = float64(3 << 51)     // adding it rounds to an integer, left in the low bits
+	signBit = math.Copysign(0, -1) // the sign bit alone
+)
+
+// constants holds numbers in all lanes: in registers where there are enough of them, else in memory.
+type constants map[float64]Op
+
+func (v vectors) constants(name string, values ...float64) constants {
+	c, copies := constants{}, v.lanes/2
+	if v.wide {
+		copies = 1
+	}
+	for i, value := range values {
+		m := global(label("%s%d%s", name, i, v.name), func() {
+			for lane := range copies {
+				DATA(8*lane, U64(math.Float64bits(value)))
+			}
+		})
+		c[key(value)] = m
+		if v.wide {
+			x := v.register()
+			VBROADCASTSD(m, x)
+			c[key(value)] = x
+		}
+	}
+	return c
+}
+
+// key tells -0, which is 0 to a map, from 0.
+func key(value float64) float64 {
+	if value == 0 && math.Signbit(value) {
+		return math.Inf(-1)
+	}
+	return value
+}
+
+func (c constants) of(value float64) Op { return c[key(value)] }
+
+// softplus writes the kernel of simd.Softplus, with sigmoids or without.
+func softplus(v vectors, name string, keep bool) {
+	parameters := "func(positive, excess *float64, logits"
+	if keep {
+		parameters += ", dst"
+	}
+	TEXT(name+v.name, NOSPLIT, parameters+" *float32, stride, rows, width int)")
+	Pragma("noescape")
+	positive, excess, logits := load("positive"), load("excess"), load("logits")
+	pointers := []reg.Register{logits}
+	if keep {
+		pointers = append(pointers, load("dst"))
+	}
+	stride, rows, width := loadBytes("stride"), load("rows"), load("width")
+	e := instances{vectors: v}
+	c := v.constants("exp", append([]float64{1, log2E, lowest, rounder, signBit}, exponential...)...)
+	zero := v.register()
+	v.zero(zero)
+	one := v.half()
+	if keep {
+		VBROADCASTSS(v.constant("one", math.Float32bits(1)), one)
+	}
+	e.eachVector(width, rows, stride, pointers, func() {
+		o := e.get(logits)
+		x := e.widened(o)
+		sum := v.register()
+		VMAXPD(x, zero, sum) // x where it is NaN
+		VADDPD(e.sums(positive), sum, sum)
+		VMOVUPD(sum, e.sums(positive))
+		small := v.expNegative(c, x)
+		product := v.register()
+		VMOVUPD(e.sums(excess), product)
+		sum = v.register()
+		v.fetch(small, sum)
+		VFMADD231PD(product, small, sum)
+		VADDPD(product, sum, sum)
+		VMOVUPD(sum, e.sums(excess))
+		if keep {
+			e.put(pointers[1], e.sigmoid(o, e.narrowed(small), one))
+		}
+	})
+}
+
+// expNegative returns exp(-|x|); NaN stays NaN.
+func (v vectors) expNegative(c constants, x reg.VecVirtual) reg.VecVirtual {
+	t, shifted, whole, p := v.register(), v.register(), v.register(), v.register()
+	VORPD(c.of(signBit), x, t)
+	VMULPD(c.of(log2E), t, t)
+	low := v.register()
+	v.fetch(c.of(lowest), low)
+	VMAXPD(t, low, t) // t where it is NaN
+	VADDPD(c.of(rounder), t, shifted)
+	VSUBPD(c.of(rounder), shifted, whole)
+	VSUBPD(whole, t, t)
+	v.fetch(c.of(exponential[0]), p)
+	for _, coefficient := range exponential[1:] {
+		VFMADD213PD(c.of(coefficient), t, p)
+	}
+	VFMADD213PD(c.of(1), t, p)
+	VPSLLQ(Imm(52), shifted, shifted)
+	VPADDQ(shifted, p, p) // into the exponent; the bits of a NaN of float32 end above it
+	return p
+}
+
+func (v vectors) fetch(from Op, to reg.VecVirtual) { VMOVUPD(from, to) }
+
+// sigmoid is that of o, with small = exp(-|o|): 1 or, for negative o, small over 1+small.
+func (e *instances) sigmoid(o, small, one reg.VecVirtual) reg.VecVirtual {
+	numerator, denominator := e.half(), e.half()
+	VADDPS(one, small, denominator)
+	if e.wide {
+		k := K()
+		VPMOVD2M(o, k)
+		VMOVAPS(one, numerator)
+		VMOVAPS(small, k, numerator)
+	} else {
+		VBLENDVPS(o, small, one, numerator)
+	}
+	VDIVPS(denominator, numerator, numerator)
+	return numerator
+}
+
+// scaleRows multiplies each row with the same factors.
+func scaleRows(v vectors) {
+	TEXT("scaleRows"+v.name, NOSPLIT, "func(dst *float32, stride int, factors *float32, rows, width int)")
+	Pragma("noescape")
+	dst, stride, factors, rows := load("dst"), loadBytes("stride"), load("factors"), load("rows")
+	index, count, width := GP64(), GP64(), load("width")
+	rest := restMask(v, width)
+	Label("row")
+	MOVQ(width, count)
+	walk(v, "scale", index, count, rest, func(full bool) {
+		to, by := Mem{Base: dst, Index: index, Scale: 1}, Mem{Base: factors, Index: index, Scale: 1}
+		switch {
+		case full:
+			x := v.register()
+			VMOVUPS(to, x)
+			VMULPS(by, x, x)
+			VMOVUPS(x, to)
+		case v.wide:
+			x := v.register()
+			VMOVUPS_Z(to, rest, x)
+			VMULPS_Z(by, x, rest, x)
+			VMOVUPS(x, rest, to)
+		default:
+			x := XMM()
+			VMOVSS(to, x)
+			VMULSS(by, x, x)
+			VMOVSS(x, to)
+		}
+	})
+	ADDQ(stride, dst)
+	DECQ(rows)
+	JNE(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
