@@ -100,3 +100,17 @@ func resume(t *testing.T, r rig, losses *[]float64, threads int) (*Trainer, Resu
 	}
 	return trainer, run(t, trainer)
 }
+
+func TestResume_FinishedStageTellsTheSameEnd(t *testing.T) {
+	r := newRig()
+	r.directory = t.TempDir()
+	want := run(t, r.trainer(t))
+	var losses []float64
+	_, got := resume(t, r, &losses, 1)
+	if len(losses) > 0 {
+		t.Errorf("%d steps were made again", len(losses))
+	}
+	if got.Position != want.Position || got.Loss == 0 {
+		t.Errorf("position %+v, at the end of the run %+v", got.Position, want.Position)
+	}
+}

@@ -106,7 +106,7 @@ func (t *Trainer) advance(e *StepDone) {
 	t.at.Step = e.Step
 	t.at.Bags, t.at.Images = t.at.Bags+e.Bags, t.at.Images+e.Images
 	t.at.LossSum += e.Loss * float64(e.Bags)
-	t.result.Loss = e.Loss
+	t.at.Loss = e.Loss
 	if t.Config.Overfit {
 		t.at.Batch = min(t.at.Batch+t.Config.Accumulate, t.loader.Batches())
 		return

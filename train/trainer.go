@@ -41,6 +41,8 @@ type Position struct {
 	Bags    int     `json:"bags"`
 	Images  int     `json:"images"`
 	LossSum float64 `json:"loss_sum"`
+	// Loss is that of the last step, in the epoch before where this one has none yet.
+	Loss float64 `json:"loss"`
 	// Evaluated is the step of the last validation, 0 for none yet.
 	Evaluated int `json:"evaluated"`
 }
@@ -48,7 +50,6 @@ type Position struct {
 // Result is how a stage ended.
 type Result struct {
 	Position
-	Loss float64 // of the last step
 	// Best are the best checkpoints kept, the best one first.
 	Best []Best
 	// Validation is the last evaluation; nil where there was none in this process.
@@ -232,7 +233,7 @@ func (t *Trainer) endEpoch(ctx context.Context) error {
 		}
 	}
 	t.tellEpoch()
-	t.at = Position{Epoch: done + 1, Step: t.at.Step, Evaluated: t.at.Evaluated}
+	t.at = Position{Epoch: done + 1, Step: t.at.Step, Loss: t.at.Loss, Evaluated: t.at.Evaluated}
 	t.started, t.dataWait = time.Now(), 0
 	if due(done, t.Config.CheckpointEpochs) || t.keeper.waits {
 		return t.save()
