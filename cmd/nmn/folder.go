@@ -16,8 +16,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"nmn/durable"
 	"nmn/eval"
 	"nmn/loader"
+	"nmn/report"
 	"nmn/train"
 )
 
@@ -94,6 +96,15 @@ func (c config) writeConfig(dir string) error {
 	return writeFile(filepath.Join(dir, configName), data)
 }
 
+// isRunFile tells the files of a run folder that are written aside, but for checkpoints.
+func isRunFile(name string) bool {
+	switch name {
+	case configName, vocabularyName, resultName, logName, summaryName, report.PageFile, report.CurvesFile, report.RatesFile:
+		return true
+	}
+	return false
+}
+
 // prepareFolder makes a folder for a run. A folder with another run is refused.
 func prepareFolder(dir string, c *config) error {
 	there, err := readFolderConfig(dir)
@@ -109,7 +120,29 @@ func prepareFolder(dir string, c *config) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
+	if err := removeLeftovers(dir); err != nil {
+		return err
+	}
 	return c.writeConfig(dir)
+}
+
+// removeLeftovers deletes what a killed process left of the files that it was writing aside;
+// package train does so for its checkpoints.
+func removeLeftovers(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		target, aside := durable.Target(e.Name())
+		if !aside || !isRunFile(target) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+			return fmt.Errorf("cannot remove an unfinished file: %w", err)
+		}
+	}
+	return nil
 }
 
 // mayChange are the settings that a run may be continued with, for they change no step.

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nmn/telemetry"
+	"nmn/train"
+)
+
+// asCommand is a process of nmn.
+func asCommand(args ...string) (cmd *exec.Cmd, out, stderr *bytes.Buffer) {
+	cmd = exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "NMN_TEST_AS_COMMAND=1")
+	out, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = out, stderr
+	return cmd, out, stderr
+}
+
+// TestTrain_KilledTwentyTimes kills a run of both stages without warning, goes on each time, and holds
+// what it leaves to that of a run in one piece.
+func TestTrain_KilledTwentyTimes(t *testing.T) {
+	kills := 20
+	if testing.Short() {
+		kills = 3
+	}
+	whole, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+	args := func(dir string) []string {
+		return tiny("train", "--stage1-epochs", "6", "--stage2-epochs", "6", "--checkpoint-steps", "2", "--log-interval", "1",
+			"--keep-best", "2", "--quiet", "--run-dir", dir)
+	}
+	cmd, want, stderr := asCommand(args(whole)...)
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	k := killer{dir: broken, random: rand.New(rand.NewPCG(seed, 0))}
+	next := args(broken)
+	for i := range kills {
+		k.kill(t, next, i, kills)
+		if exists(filepath.Join(broken, configName)) {
+			next = []string{"train", "--resume", broken, "--quiet"}
+		}
+	}
+	cmd, got, stderr := asCommand(next...)
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("after %d kills: %v: %s", kills, err, stderr)
+	}
+	if got.String() != want.String() {
+		t.Errorf("the evaluation differs:\n%s\nin one piece:\n%s", got, want)
+	}
+	sameRuns(t, broken, whole)
+	t.Logf("killed %d times, of these %d before the first step, %d after the last", kills, k.early, k.late)
+}
+
+// killer ends processes at random moments: some while they start, most of them once training has got
+// further than at the kill before, the last ones around the end.
+type killer struct {
+	dir         string
+	random      *rand.Rand
+	early, late int
+}
+
+const killSteps = 2 * 6 * 3 // both stages
+
+func (k *killer) kill(t *testing.T, args []string, i, kills int) {
+	t.Helper()
+	target := min(killSteps, 1+i*(killSteps+2)/kills)
+	if i%4 == 0 {
+		target = 0 // while it starts
+	}
+	cmd, _, stderr := asCommand(args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	deadline := time.After(time.Minute)
+	for k.steps() < target {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("%v: %s", err, stderr)
+			}
+			t.Fatalf("kill %d came too late: the run has ended after %d steps", i+1, k.steps())
+		case <-deadline:
+			_ = cmd.Process.Kill()
+			t.Fatalf("no step %d within a minute: %s", target, stderr)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	time.Sleep(time.Duration(k.random.IntN(40_000)) * time.Microsecond)
+	_ = cmd.Process.Kill() // fails where it has just ended by itself
+	<-ended
+	switch steps := k.steps(); {
+	case steps == 0:
+		k.early++
+	case steps >= killSteps:
+		k.late++
+	}
+}
+
+// steps counts the steps that the logs tell of, of both stages.
+func (k *killer) steps() int {
+	n := 0
+	for _, stage := range []string{stage1Name, "."} {
+		log, err := os.ReadFile(filepath.Join(k.dir, stage, logName))
+		if err == nil {
+			n += bytes.Count(log, []byte(`"msg":"step"`))
+		}
+	}
+	return n
+}
+
+// sameRuns holds the files of two runs to each other: all bytes, but for times in summaries, logs and
+// pages.
+func sameRuns(t *testing.T, got, want string) {
+	t.Helper()
+	for _, stage := range []string{stage1Name, "."} {
+		a, b := filepath.Join(got, stage), filepath.Join(want, stage)
+		if x, y := fileNames(t, a), fileNames(t, b); !slices.Equal(x, y) {
+			t.Errorf("%s: files %v, want %v", stage, x, y)
+		}
+		for _, name := range fileNames(t, b) {
+			switch name {
+			case logName, "report.md", "curves.svg", resultName, summaryName, configName:
+				continue // hold times, and the settings of a resumed run
+			}
+			if !bytes.Equal(readFile(t, a, name), readFile(t, b, name)) {
+				t.Errorf("%s differs", filepath.Join(stage, name))
+			}
+		}
+		if x, y := timeless(t, a), timeless(t, b); !reflect.DeepEqual(x, y) {
+			t.Errorf("%s differs beyond its times:\n%v\nwant\n%v", filepath.Join(stage, summaryName), x, y)
+		}
+		if x, y := timelessOutcome(t, a), timelessOutcome(t, b); x != y {
+			t.Errorf("%s differs beyond its times", filepath.Join(stage, resultName))
+		}
+	}
+}
+
+func fileNames(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+func readFile(t *testing.T, dir, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// timeless are the rows of the summary without durations.
+func timeless(t *testing.T, dir string) [][]string {
+	t.Helper()
+	rows, err := csv.NewReader(bytes.NewReader(readFile(t, dir, summaryName))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, column := range telemetry.SummaryColumns() {
+		if strings.HasSuffix(column, "_s") {
+			for _, row := range rows {
+				row[i] = ""
+			}
+		}
+	}
+	return rows
+}
+
+// timelessOutcome is the result of a run without its duration. The last checkpoint must be of the same
+// step.
+func timelessOutcome(t *testing.T, dir string) string {
+	t.Helper()
+	o, err := readOutcome(dir)
+	if err != nil || o == nil {
+		t.Fatalf("%s: no result: %v", dir, err)
+	}
+	last, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last.Position.Step != o.Steps {
+		t.Errorf("%s: checkpoint of step %d, result of step %d", dir, last.Position.Step, o.Steps)
+	}
+	o.Seconds = 0
+	data, err := json.Marshal(o) // NaN, which equals nothing, is null there
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
