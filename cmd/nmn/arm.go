@@ -138,7 +138,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net) (reac
 	if err != nil {
 		return reached, nil, err
 	}
-	trainer.Observers = append(records.observers(), r.watch.observers(r.title(), trainer.Steps())...)
+	trainer.Observers = append(records.observers(), r.watch.observers(r.title())...)
 	reached, err = trainer.Run(ctx)
 	r.watch.done()
 	if err = firstError(err, records.close()); err != nil {

@@ -77,7 +77,7 @@ func float32s(values []float64) []float32 {
 	return out
 }
 
-// describe says in two lines what the data is.
+// describe says in a few lines what the data is.
 func (d *dataSets) describe() string {
 	labels, k := d.train.Labels.Uint8s(), d.train.Vocabulary.Len()
 	positive := 0
@@ -90,10 +90,10 @@ func (d *dataSets) describe() string {
 		}
 		return s.Len()
 	}
-	line := fmt.Sprintf("data    %s: %d training, %d validation, %d test pictures, %d classes, %.2f labels each",
+	line := fmt.Sprintf("data    %s: %d training, %d validation, %d test pictures,\n        %d classes, %.2f labels each",
 		d.train.Name, d.train.Len(), size(d.validation), size(d.test), k, float64(positive)/float64(d.train.Len()))
 	if s, err := loader.Statistics(d.clean, d.train); err == nil && !math.IsNaN(float64(s.Mean.Q01)) {
-		line += fmt.Sprintf("\nlabels  %.1f %% of those that hold are missing, %.1f %% of the others are incorrect (mean over words, against the %s)",
+		line += fmt.Sprintf("\nlabels  %.1f %% of those that hold are missing,\n        %.1f %% of the others are incorrect (mean over words, against the %s)",
 			100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), map[string]string{"truth": "truth", "labels": "labels without injected noise"}[s.Reference])
 	}
 	return line

@@ -14,6 +14,7 @@ import (
 // program holds what every command shares.
 type program struct {
 	*terminal
+	status  *statusLine // of err: what is written while a line of progress may be shown goes through it
 	log     *slog.Logger
 	verbose bool
 	quiet   bool
@@ -24,7 +25,7 @@ type program struct {
 
 // run executes one command line and returns the exit code of the process.
 func run(ctx context.Context, args []string, t *terminal) int {
-	p := &program{terminal: t, log: slog.New(slog.DiscardHandler)}
+	p := &program{terminal: t, status: &statusLine{out: t.err}, log: slog.New(slog.DiscardHandler)}
 	root := newRoot(p)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -106,7 +107,7 @@ func (p *program) globalFlags(root *cobra.Command) {
 // note tells a person at a terminal, or one who asked for it, what is going on.
 func (p *program) note(format string, args ...any) {
 	if !p.quiet && (p.verbose || p.interactive(p.err)) {
-		fmt.Fprintf(p.err, format+"\n", args...)
+		fmt.Fprintf(p.status, format+"\n", args...)
 	}
 }
 
@@ -121,7 +122,7 @@ func (p *program) openLog() error {
 			return usageError{err}
 		}
 	}
-	p.log = slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: level}))
+	p.log = slog.New(slog.NewTextHandler(p.status, &slog.HandlerOptions{Level: level}))
 	return nil
 }
 

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"nmn/train"
+)
+
+// statusLine is the last line of a terminal, which is drawn again and again. What is written through
+// it appears above the line. It is safe for use by several goroutines.
+type statusLine struct {
+	out   io.Writer
+	mutex sync.Mutex
+	shown bool
+}
+
+// Write takes the line away and writes below what was there before.
+func (s *statusLine) Write(b []byte) (int, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.erase()
+	return s.out.Write(b)
+}
+
+// show draws the line anew. A line that cannot be drawn must not stop what it tells of.
+func (s *statusLine) show(line string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	_, _ = io.WriteString(s.out, "\r"+line+"\x1b[K")
+	s.shown = true
+}
+
+func (s *statusLine) clear() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.erase()
+}
+
+func (s *statusLine) erase() {
+	if s.shown {
+		_, _ = io.WriteString(s.out, "\r\x1b[K")
+		s.shown = false
+	}
+}
+
+// redraw is how often the line changes at most.
+const redraw = 100 * time.Millisecond
+
+// progress tells how far a stage is.
+type progress struct {
+	title   string
+	began   time.Time
+	first   int // step that was done when it began, -1 before the first
+	drawn   time.Time
+	speed   average
+	columns func() int // of the terminal, which may change
+}
+
+func newProgress(title string, now time.Time, columns func() int) *progress {
+	return &progress{title: title, began: now, first: -1, columns: columns}
+}
+
+// step counts a step in, and tells whether it is time to draw.
+func (p *progress) step(e train.StepDone, now time.Time) bool {
+	if p.first < 0 {
+		p.first = e.Step - 1
+	}
+	p.speed.add(e)
+	if now.Sub(p.drawn) < redraw && e.Step < e.Steps {
+		return false
+	}
+	p.drawn = now
+	return true
+}
+
+// left is the time that the steps to come need, if they go on as since the start: validation and
+// checkpoints are in it.
+func (p *progress) left(e train.StepDone, now time.Time) time.Duration {
+	done := max(e.Step-p.first, 1)
+	return time.Duration(float64(now.Sub(p.began)) / float64(done) * float64(e.Steps-e.Step))
+}
+
+// line fits what matters most into the columns of the terminal, one of which stays free, for a full
+// line would break.
+func (p *progress) line(e train.StepDone, now time.Time) string {
+	parts := []string{
+		fmt.Sprintf("%d %%", 100*e.Step/max(e.Steps, 1)),
+		brief(p.left(e, now)) + " left",
+		fmt.Sprintf("%.0f images/s", p.speed.rate()),
+		fmt.Sprintf("data wait %.0f %%", p.speed.wait()),
+		fmt.Sprintf("loss %.3f", e.Loss),
+		fmt.Sprintf("epoch %d", e.Epoch),
+		fmt.Sprintf("step %d of %d", e.Step, e.Steps),
+	}
+	room := max(p.columns()-1, 0)
+	width := min(max(room/10, 6), 30)
+	free := room - utf8.RuneCountInString(p.title) - width - len(" || ")
+	text := ""
+	for i, part := range parts {
+		if i > 0 {
+			part = ", " + part
+		}
+		if len(text)+len(part) > free {
+			break
+		}
+		text += part
+	}
+	if text == "" { // not even the share of the work
+		line := []rune(p.title + " " + parts[0])
+		return string(line[:min(len(line), room)])
+	}
+	full := width * e.Step / max(e.Steps, 1)
+	return p.title + " |" + strings.Repeat("█", full) + strings.Repeat(" ", width-full) + "| " + text
+}
+
+// brief writes a duration with its two largest units.
+func brief(d time.Duration) string {
+	seconds := int(d.Round(time.Second).Seconds())
+	minutes, hours := seconds/60, seconds/3600
+	switch {
+	case hours >= 24:
+		return fmt.Sprintf("%dd%dh", hours/24, hours%24)
+	case hours > 0:
+		return fmt.Sprintf("%dh%02dm", hours, minutes%60)
+	case minutes > 0:
+		return fmt.Sprintf("%dm%02ds", minutes, seconds%60)
+	}
+	return fmt.Sprintf("%ds", seconds)
+}
+
+// average is over the recent steps, older ones counting less and less.
+type average struct{ images, seconds, waited float64 }
+
+func (a *average) add(e train.StepDone) {
+	const keep = .95
+	a.images = keep*a.images + float64(e.Images)
+	a.seconds = keep*a.seconds + e.Duration.Seconds()
+	a.waited = keep*a.waited + e.DataWait.Seconds()
+}
+
+func (a *average) rate() float64 { return a.images / max(a.seconds, 1e-9) }
+
+func (a *average) wait() float64 { return 100 * a.waited / max(a.seconds, 1e-9) }

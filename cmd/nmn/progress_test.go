@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"nmn/train"
+)
+
+// halfway is a stage of 200 steps, resumed after 50, at step 100; a second a step.
+func halfway(columns int) (p *progress, e train.StepDone, now time.Time) {
+	began := time.Unix(1000, 0)
+	p = newProgress("NMN-FD + MIL", began, func() int { return columns })
+	for step := 51; step <= 100; step++ {
+		e = train.StepDone{Epoch: 3, Step: step, Steps: 200, Loss: 19.4791, Images: 64, Duration: time.Second, DataWait: 125 * time.Millisecond}
+		now = began.Add(time.Duration(step-50) * time.Second)
+		p.step(e, now)
+	}
+	return p, e, now
+}
+
+func TestProgress_LineFitsTheTerminal(t *testing.T) {
+	for columns, want := range map[int]string{
+		0:   "",
+		1:   "",
+		8:   "NMN-FD ",
+		20:  "NMN-FD + MIL 50 %",
+		30:  "NMN-FD + MIL |███   | 50 %",
+		80:  "NMN-FD + MIL |███    | 50 %, 1m40s left, 64 images/s, data wait 12 %",
+		120: "NMN-FD + MIL |█████      | 50 %, 1m40s left, 64 images/s, data wait 12 %, loss 19.479, epoch 3, step 100 of 200",
+	} {
+		p, e, now := halfway(columns)
+		if got := p.line(e, now); got != want {
+			t.Errorf("%d columns:\n%s\nwant\n%s", columns, got, want)
+		}
+	}
+	for columns := range 300 {
+		p, e, now := halfway(columns)
+		if got := p.line(e, now); utf8.RuneCountInString(got) > max(columns-1, 0) {
+			t.Errorf("%d columns: %q has %d", columns, got, utf8.RuneCountInString(got))
+		}
+	}
+}
+
+func TestProgress_DrawsTheLastStepAndNotTooOften(t *testing.T) {
+	now := time.Unix(1000, 0)
+	p := newProgress("stage 1", now, func() int { return 80 })
+	var drawn []int
+	for step := 1; step <= 100; step++ {
+		now = now.Add(30 * time.Millisecond)
+		if p.step(train.StepDone{Step: step, Steps: 100}, now) {
+			drawn = append(drawn, step)
+		}
+	}
+	if got := fmt.Sprint(drawn[:3], drawn[len(drawn)-1], len(drawn)); got != "[1 5 9] 100 26" {
+		t.Errorf("steps drawn %v, want 1, 5, 9 and so on, and 100", drawn)
+	}
+	if left := p.left(train.StepDone{Step: 100, Steps: 100}, now); left != 0 {
+		t.Errorf("%v are left at the end", left)
+	}
+}
+
+func TestBrief_TwoUnits(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 499 * time.Millisecond: "0s", 59600 * time.Millisecond: "1m00s", 61 * time.Second: "1m01s",
+		time.Hour: "1h00m", 23*time.Hour + 59*time.Minute + 59*time.Second: "23h59m", 50 * time.Hour: "2d2h",
+	} {
+		if got := brief(d); got != want {
+			t.Errorf("%v is written %q, want %q", d, got, want)
+		}
+	}
+}
+
+// screen plays what was written to a terminal: carriage returns, and erasing to the end of the line.
+func screen(written string) string {
+	var lines []string
+	for _, line := range strings.Split(written, "\n") {
+		var cells []rune
+		at := 0
+		for runes := []rune(line); len(runes) > 0; {
+			switch {
+			case runes[0] == '\r':
+				at, runes = 0, runes[1:]
+			case strings.HasPrefix(string(runes), "\x1b[K"):
+				cells, runes = cells[:at], runes[3:]
+			default:
+				cells, runes = append(cells[:at], append([]rune{runes[0]}, cells[min(at+1, len(cells)):]...)...), runes[1:]
+				at++
+			}
+		}
+		lines = append(lines, string(cells))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestStatusLine_MessagesStandAboveAndNothingIsLeft(t *testing.T) {
+	var out bytes.Buffer
+	s := &statusLine{out: &out}
+	s.show("a long line of progress")
+	s.show("short")
+	if got := screen(out.String()); got != "short" {
+		t.Errorf("the screen shows %q", got)
+	}
+	fmt.Fprintln(s, "message")
+	s.show("again")
+	if got := screen(out.String()); got != "message\nagain" {
+		t.Errorf("the screen shows %q", got)
+	}
+	s.clear()
+	fmt.Fprintln(s, "end")
+	if got := screen(out.String()); got != "message\nend\n" {
+		t.Errorf("the screen shows %q", got)
+	}
+	size := out.Len()
+	if s.clear(); out.Len() != size {
+		t.Errorf("clearing nothing writes %q", out.String()[size:])
+	}
+}
+
+// Workers that load pictures log while the loop draws.
+func TestStatusLine_SeveralWriters(t *testing.T) {
+	var out bytes.Buffer
+	s := &statusLine{out: &out}
+	var writers sync.WaitGroup
+	for range 4 {
+		writers.Go(func() {
+			for range 50 {
+				s.show(strings.Repeat("#", 30))
+				fmt.Fprintln(s, "message")
+			}
+		})
+	}
+	writers.Wait()
+	s.clear()
+	if got := screen(out.String()); got != strings.Repeat("message\n", 200) {
+		t.Errorf("the screen shows %q", got)
+	}
+}
+
+func TestAverage_ForgetsOldSteps(t *testing.T) {
+	var a average
+	if a.rate() != 0 || a.wait() != 0 {
+		t.Errorf("before the first step: %g images/s, %g %%", a.rate(), a.wait())
+	}
+	a.add(train.StepDone{Images: 32, Duration: time.Minute, DataWait: time.Minute}) // slow at the start
+	for range 300 {
+		a.add(train.StepDone{Images: 32, Duration: time.Second, DataWait: time.Second / 4})
+	}
+	if math.Abs(a.rate()-32) > .01 || math.Abs(a.wait()-25) > .01 {
+		t.Errorf("%g images/s and %g %% after a slow start, want 32 and 25", a.rate(), a.wait())
+	}
+}
