@@ -144,6 +144,12 @@ func (l *Loader) leaveOut(bag int, err error) error {
 	for _, b := range l.bad[:min(named, len(l.bad))] {
 		first = append(first, fmt.Sprintf("bag %d (%s): %v", b.Bag, b.ID, b.Err))
 	}
-	return fmt.Errorf("loader: %d bad samples in %q, MaxBadSamples allows %d; repair or remove them, or raise it: %s (%w)",
-		len(l.bad), l.set.Name, l.config.MaxBadSamples, strings.Join(first, "; "), ErrCorrupt)
+	return tooManyBad(fmt.Sprintf("loader: %d pictures of %q that cannot be used, more than the %d that --max-bad-samples (MaxBadSamples) allows; "+
+		"repair or remove them, or allow more: %s", len(l.bad), l.set.Name, l.config.MaxBadSamples, strings.Join(first, "; ")))
 }
+
+// tooManyBad wraps ErrCorrupt without repeating its text, which the samples' own errors have.
+type tooManyBad string
+
+func (e tooManyBad) Error() string { return string(e) }
+func (e tooManyBad) Unwrap() error { return ErrCorrupt }

@@ -40,6 +40,9 @@ func DecodePicture(data []byte, pic *Picture, maxPixels int) (err error) {
 			err = fmt.Errorf("%w: the decoder failed: %v", ErrCorrupt, fault)
 		}
 	}()
+	if len(data) == 0 {
+		return fmt.Errorf("%w: the file is empty", ErrCorrupt)
+	}
 	format, ok := sniff(data)
 	if !ok {
 		return fmt.Errorf("%w: not a JPEG, PNG or GIF file: %d bytes that start with %x", ErrCorrupt, len(data), data[:min(8, len(data))])

@@ -73,6 +73,7 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("training: cannot validate after step %d: %w", t.at.Step, err)
 	}
+	t.tellUnscored(scores.Bad)
 	t.at.Evaluated, t.result.Validation = t.at.Step, result
 	value := Measure(t.Config.BestBy, result)
 	e := Evaluated{Epoch: t.at.Epoch, Step: t.at.Step, Result: result, Value: float64(value)}
@@ -82,4 +83,12 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 	e.Duration = time.Since(began)
 	observers(t.Observers).evaluated(e)
 	return nil
+}
+
+// tellUnscored tells once of the pictures that every validation leaves out.
+func (t *Trainer) tellUnscored(bad []loader.BadSample) {
+	if len(bad) > t.unscored {
+		observers(t.Observers).bad(BadSamples{New: bad[t.unscored:], Count: t.bad + len(bad)})
+		t.unscored = len(bad)
+	}
 }

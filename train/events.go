@@ -71,7 +71,7 @@ type Saved struct {
 // BadSamples tells that bags could not be read and were left out.
 type BadSamples struct {
 	New   []loader.BadSample // since the last of these events
-	Count int                // different bags in the stage so far, of this process
+	Count int                // different bags of training and validation in the stage so far, of this process
 }
 
 // observers tells all of them.

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -19,6 +20,8 @@ type Scores struct {
 	// Index tells which bags of the set the rows are: all, in their order, but those that could not
 	// be read.
 	Index []int
+	// Bad are those that could not be read, and why.
+	Bad []loader.BadSample
 	// Logits is N×K of float32: the bag's log-odds of p(y=1|I), which keep apart what rounds to
 	// probability 1. Prob is p(y=1|I), Observed p(z=1|I); without a noise model they are equal.
 	Logits, Prob, Observed *dense.Dense
@@ -47,7 +50,7 @@ func Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.C
 	for {
 		batch, err := epoch.Next(ctx)
 		if err == io.EOF {
-			return s.scores()
+			return s.scores(l.Bad(0))
 		}
 		if err != nil {
 			return nil, err
@@ -111,15 +114,18 @@ func (s *scorer) add(batch *loader.Batch) error {
 	return s.rates.add(s.net, plan)
 }
 
-func (s *scorer) scores() (*Scores, error) {
+func (s *scorer) scores(bad []loader.BadSample) (*Scores, error) {
 	n, k := len(s.index), s.classes
+	if n == 0 && len(bad) > 0 {
+		return nil, fmt.Errorf("none of %d pictures could be read, the first for: %w", s.capacity, bad[0].Err)
+	}
 	if n == 0 {
-		return nil, fmt.Errorf("training: none of %d bags could be read", s.capacity)
+		return nil, errors.New("training: there is nothing to score")
 	}
 	matrix := func(values []float32) *dense.Dense {
 		return dense.New(dense.WithShape(n, k), dense.WithBacking(values[:n*k:n*k]))
 	}
-	return &Scores{Index: s.index, Logits: matrix(s.logits), Prob: matrix(s.prob), Observed: matrix(s.observed), Rates: s.rates.mean()}, nil
+	return &Scores{Index: s.index, Bad: bad, Logits: matrix(s.logits), Prob: matrix(s.prob), Observed: matrix(s.observed), Rates: s.rates.mean()}, nil
 }
 
 func hostOver(values []float32) *dense.Dense {

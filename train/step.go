@@ -230,7 +230,7 @@ func upload(net *model.Net, p *model.Plan, b *loader.Batch, training bool) error
 func (t *Trainer) tellBad() {
 	count := t.loader.Stats().BadSamples
 	if count > t.bad {
-		observers(t.Observers).bad(BadSamples{New: t.loader.Bad(t.bad), Count: count})
+		observers(t.Observers).bad(BadSamples{New: t.loader.Bad(t.bad), Count: count + t.unscored})
 		t.bad = count
 	}
 }

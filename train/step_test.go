@@ -187,17 +187,47 @@ func TestRun_BadSamplesAreLeftOutAndTold(t *testing.T) {
 	if err != nil || len(scores.Index) != 38 || scores.Logits.Shape()[0] != 38 || slices.Contains(scores.Index, 17) {
 		t.Errorf("scores %+v, %v", scores, err)
 	}
+	if len(scores.Bad) != 2 || scores.Bad[0].ID != o.Data.IDs[3] || scores.Bad[1].Err == nil {
+		t.Errorf("left out %+v, want the two bad samples", scores.Bad)
+	}
+	o.Loader.MaxBadSamples = 100
+	o.Data.Source = holes{o.Data.Source, everyBag(o.Data.Len())}
+	if _, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o)); !errors.Is(err, os.ErrInvalid) {
+		t.Errorf("nothing can be read: %v, want the cause", err)
+	}
+}
+
+func TestRun_BadSamplesOfTheValidationAreToldOnce(t *testing.T) {
+	r := newRig()
+	told := map[string]int{}
+	r.observers = []Observer{{Bad: func(e BadSamples) {
+		for _, bad := range e.New {
+			told[bad.ID]++
+		}
+	}}}
+	o := r.options(t)
+	whole := *o.Data
+	whole.Source, o.Loader.MaxBadSamples = holes{whole.Source, map[int]bool{5: true}}, 1
+	o.Validation, o.Config.EvaluateEpochs = &whole, 1
+	run(t, newTrainer(t, o))
+	if len(told) != 1 || told[whole.IDs[5]] != 1 {
+		t.Errorf("told %v, want %s once", told, whole.IDs[5])
+	}
+}
+
+func everyBag(n int) map[int]bool {
+	all := map[int]bool{}
+	for i := range n {
+		all[i] = true
+	}
+	return all
 }
 
 func TestRun_NothingReadableIsAnErrorNotAnEndlessLoop(t *testing.T) {
 	r := newRig()
 	r.config.Stage1Epochs, r.config.MaxSteps = 0, 5
 	o := r.options(t)
-	all := map[int]bool{}
-	for i := range o.Data.Len() {
-		all[i] = true
-	}
-	o.Data.Source, o.Loader.MaxBadSamples = holes{o.Data.Source, all}, 1000
+	o.Data.Source, o.Loader.MaxBadSamples = holes{o.Data.Source, everyBag(o.Data.Len())}, 1000
 	if _, err := newTrainer(t, o).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "40 bad samples") {
 		t.Errorf("error %v", err)
 	}

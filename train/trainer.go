@@ -69,7 +69,8 @@ type Trainer struct {
 	steps    int
 	saved    Position // of last.safetensors as this process knows it
 	result   Result
-	bad      int
+	bad      int // pictures of the training set that were left out so far
+	unscored int // likewise of the validation set
 	epoch    *loader.Epoch
 	held     []*loader.Batch      // of the step; with Overfit, of all steps
 	losses   map[int]*dense.Dense // by the number of bags
