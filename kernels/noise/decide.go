@@ -37,12 +37,12 @@ func (e evidence) b() float64 {
 // label z and its four confidences. Per (bag, class) and in float64; the loops over instances are
 // elsewhere.
 type decision struct {
-	p         float64 // p(y=1|I)
-	observed  float64 // p(z=1|I)
-	posterior float64 // rho_1 = p(y=1|z,I)
-	loss      lossSum // -log p(z|I)
-	dLogit    float64 // dLoss/db = p1 - rho_1
-	dO        [4]float64
+	p         float64    // p(y=1|I)
+	observed  float64    // p(z=1|I)
+	posterior float64    // rho_1 = p(y=1|z,I)
+	loss      lossSum    // -log p(z|I)
+	dLogit    float64    // dLoss/db = p1 - rho_1
+	dO        [2]float64 // dLoss/dO_0j; dLoss/dO_1j is its opposite
 }
 
 // lossSum is a loss of nats + log(1+excess). Losses are added by their products 1/p(z|I), which are above
@@ -68,9 +68,9 @@ func (l lossSum) total() float64 { return l.nats + math.Log1p(l.excess) }
 // alone, and taking the difference first keeps it exact however large the confidences are.
 type transition struct{ a0, a1 float64 }
 
-// decideClean is the loss without a noise model: cross-entropy against the target z in [0, 1].
-func decideClean(e evidence, z float64) decision {
-	return decision{
+// clean decides by the loss without a noise model: cross-entropy against the target z in [0, 1].
+func (d *decision) clean(e evidence, z float64) {
+	*d = decision{
 		p: e.p1, observed: e.p1, posterior: z, loss: cleanLoss(e, z),
 		dLogit: (1-z)*e.p1 - z*e.p0, // p - z without its cancellation
 	}
@@ -89,15 +89,16 @@ func cleanLoss(e evidence, z float64) lossSum {
 	return lossSum{nats: z*math.Log1p(e.p0/e.p1) + (1-z)*math.Log1p(e.p1/e.p0)}
 }
 
-// decideNoisy is the loss with a noise model; z is 0 or 1.
-func decideNoisy(e evidence, m transition, z float64) decision {
+// noisy decides by the loss with a noise model; z is 0 or 1.
+func (d *decision) noisy(e evidence, m transition, z float64) {
 	if !(e.plain() && math.Abs(m.a0) < plainRange && math.Abs(m.a1) < plainRange) {
-		return decideExtreme(e.b(), m, z) // NaN too
+		d.extreme(e.b(), m, z) // NaN too
+		return
 	}
 	p1, p0 := e.p1, e.p0
 	q10, q00 := logistic(m.a0)
 	q11, q01 := logistic(m.a1)
-	d := decision{p: p1, observed: q10*p0 + q11*p1}
+	d.p, d.observed = p1, q10*p0+q11*p1
 
 	// hit[j] = q_zj, miss[j] = 1 - q_zj.
 	hit0, miss0, hit1, miss1 := q10, q00, q11, q01
@@ -106,7 +107,7 @@ func decideNoisy(e evidence, m transition, z float64) decision {
 	}
 	inverse := 1 / (hit0*p0 + hit1*p1) // 1/p(z|I)
 	rho0, rho1 := hit0*p0*inverse, hit1*p1*inverse
-	d.posterior, d.loss.excess = rho1, (miss0*p0+miss1*p1)*inverse
+	d.posterior, d.loss = rho1, lossSum{excess: (miss0*p0 + miss1*p1) * inverse}
 
 	// p1 - rho_1 = p0·p1·(q_z0 - q_z1)/p(z|I). The difference is taken between the smaller pair, so
 	// that it does not cancel where both are near 1.
@@ -116,16 +117,15 @@ func decideNoisy(e evidence, m transition, z float64) decision {
 	}
 	d.dLogit = p0 * p1 * difference * inverse
 	d.setConfidence(rho0, rho1, miss0, miss1, z)
-	return d
 }
 
-// decideExtreme is decideNoisy for logits or confidences whose probabilities underflow: the same in
+// extreme is noisy for logits or confidences whose probabilities underflow: the same in
 // logarithms.
-func decideExtreme(b float64, m transition, z float64) decision {
+func (d *decision) extreme(b float64, m transition, z float64) {
 	p1, _ := logistic(b)
 	q10, q00 := logistic(m.a0)
 	q11, q01 := logistic(m.a1)
-	d := decision{p: p1}
+	d.p = p1
 	d.observed = math.Exp(logAddExp(-softplus(-m.a0)-softplus(b), -softplus(-m.a1)-softplus(-b)))
 
 	sign, miss0, miss1 := 1.0, q00, q01
@@ -133,7 +133,7 @@ func decideExtreme(b float64, m transition, z float64) decision {
 		sign, miss0, miss1 = -1, q10, q11
 	}
 	logHit0, logHit1 := -softplus(-sign*m.a0), -softplus(-sign*m.a1) // log q_zj
-	d.loss.nats = max(0, -logAddExp(logHit0-softplus(b), logHit1-softplus(-b)))
+	d.loss = lossSum{nats: max(0, -logAddExp(logHit0-softplus(b), logHit1-softplus(-b)))}
 
 	l := logHit1 - logHit0
 	rho1, rho0 := logistic(b + l)
@@ -145,22 +145,21 @@ func decideExtreme(b float64, m transition, z float64) decision {
 		d.dLogit = rho1 * p0 * math.Expm1(-l)
 	}
 	d.setConfidence(rho0, rho1, miss0, miss1, z)
-	return d
 }
 
-// setConfidence sets dLoss/dO_ij = -rho_j (delta_iz - q_ij), stored [i][j]. The entries of a column
-// are opposite, and the one of the observed label needs 1 - q_zj, which is the other probability.
+// setConfidence sets dLoss/dO_0j of dLoss/dO_ij = -rho_j (delta_iz - q_ij). The entries of a column are
+// opposite, and the one of the observed label needs 1 - q_zj, which is the other probability.
 func (d *decision) setConfidence(rho0, rho1, miss0, miss1, z float64) {
 	g0, g1 := rho0*miss0, rho1*miss1
 	if z == 0 {
 		g0, g1 = -g0, -g1
 	}
-	d.dO = [4]float64{g0, g1, -g0, -g1}
+	d.dO = [2]float64{g0, g1}
 }
 
-// observe is decideNoisy without a label: the probabilities alone.
-func observe(e evidence, m transition) decision {
+// observe is noisy without a label: the probabilities alone.
+func (d *decision) observe(e evidence, m transition) {
 	q10, _ := logistic(m.a0)
 	q11, _ := logistic(m.a1)
-	return decision{p: e.p1, observed: q10*e.p0 + q11*e.p1}
+	*d = decision{p: e.p1, observed: q10*e.p0 + q11*e.p1}
 }

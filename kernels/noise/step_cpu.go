@@ -200,9 +200,10 @@ func (j *stepJob) join(level simd.Level, t *sums, s instances, d []float32) {
 // decideAll solves all classes of a block, whose sums are in w, and returns their loss.
 func (j *stepJob) decideAll(w *classes, s instances, block int) (loss lossSum) {
 	bag, first := block/blocksFor(j.K), block%blocksFor(j.K)*blockClasses
+	var decided decision
 	for k := range s.width {
 		e := w.evidenceOf(s, k, j.MIL)
-		decided := j.decide(bag, first+k, e)
+		j.decide(&decided, bag, first+k, e)
 		j.store(bag, first+k, e, &decided)
 		loss.add(decided.loss)
 		w.share[k], w.prob[k] = float64(j.Scale)*decided.dLogit, decided.p
@@ -215,12 +216,14 @@ func (j *stepJob) decideAll(w *classes, s instances, block int) (loss lossSum) {
 }
 
 // decide solves one class of one bag; without labels only the probabilities.
-func (j *stepJob) decide(bag, class int, e evidence) decision {
+func (j *stepJob) decide(d *decision, bag, class int, e evidence) {
 	if j.confidence == nil {
 		if j.labels == nil {
-			return decision{p: e.p1, observed: e.p1}
+			*d = decision{p: e.p1, observed: e.p1}
+		} else {
+			d.clean(e, float64(j.labels[bag*j.K+class]))
 		}
-		return decideClean(e, float64(j.labels[bag*j.K+class]))
+		return
 	}
 	row := 0
 	if j.PerBag {
@@ -232,9 +235,10 @@ func (j *stepJob) decide(bag, class int, e evidence) decision {
 		a1: float64(o[3*j.K+class]) - float64(o[j.K+class]),
 	}
 	if j.labels == nil {
-		return observe(e, m)
+		d.observe(e, m)
+	} else {
+		d.noisy(e, m, float64(j.labels[bag*j.K+class]))
 	}
-	return decideNoisy(e, m, float64(j.labels[bag*j.K+class]))
 }
 
 // store writes what is wanted of a decision, except the gradient of the logits.
@@ -253,9 +257,10 @@ func (j *stepJob) store(bag, class int, e evidence, d *decision) {
 		j.bagLogits[at] = float32(e.b())
 	}
 	if j.dO != nil {
-		scale := float64(j.Scale)
-		for entry, g := range d.dO {
-			j.dO[(bag*4+entry)*j.K+class] = float32(scale * g)
+		dO := j.dO[bag*4*j.K:][:4*j.K]
+		for column, g := range d.dO {
+			v := float32(float64(j.Scale) * g)
+			dO[column*j.K+class], dO[(2+column)*j.K+class] = v, -v
 		}
 	}
 }
