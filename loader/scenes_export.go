@@ -55,8 +55,8 @@ func WriteScenes(ctx context.Context, config ScenesConfig, folder string) (capti
 	if err := config.Validate(); err != nil {
 		return "", err
 	}
-	if !splitInFileName.MatchString(config.Split) {
-		return "", fmt.Errorf("scenes: Split = %q cannot be part of a file name; use letters, digits, - and _", config.Split)
+	if err := CheckSplitName(config.Split); err != nil {
+		return "", err
 	}
 	if err := os.MkdirAll(filepath.Join(folder, "images"), 0o777); err != nil {
 		return "", fmt.Errorf("scenes: cannot make the folder of the pictures: %w", err)
@@ -75,8 +75,17 @@ func WriteScenes(ctx context.Context, config ScenesConfig, folder string) (capti
 	return captions, nil
 }
 
-// sceneFileName is the name of picture i in the style of COCO, whose ids start at 1 here.
-func sceneFileName(split string, i int) string {
+// CheckSplitName says whether a split can be part of the names of files that WriteScenes writes.
+func CheckSplitName(split string) error {
+	if !splitInFileName.MatchString(split) {
+		return fmt.Errorf("scenes: Split = %q cannot be part of a file name; use letters, digits, - and _", split)
+	}
+	return nil
+}
+
+// SceneFileName is the name that WriteScenes gives to picture i, in the style of COCO, whose ids start
+// at 1 here.
+func SceneFileName(split string, i int) string {
 	return fmt.Sprintf("COCO_%s2014_%012d.jpg", split, i+1)
 }
 
@@ -92,7 +101,7 @@ func writeScenePictures(ctx context.Context, config ScenesConfig, folder string)
 				if err := source.Read(ctx, i, 0, &pic); err != nil {
 					return err
 				}
-				path := filepath.Join(folder, "images", sceneFileName(config.Split, i))
+				path := filepath.Join(folder, "images", SceneFileName(config.Split, i))
 				if err := writeJPEG(path, &pic); err != nil {
 					return fmt.Errorf("scenes: picture %d: %w", i, err)
 				}
@@ -125,7 +134,7 @@ func describeScenes(config ScenesConfig) exportedSet {
 	streams := newSceneStreams(config)
 	inParallel(config.N, func(i int) {
 		scene := streams.scene(i)
-		file.Images[i] = exportedImage{ID: i + 1, FileName: sceneFileName(config.Split, i), Width: SceneSize, Height: SceneSize}
+		file.Images[i] = exportedImage{ID: i + 1, FileName: SceneFileName(config.Split, i), Width: SceneSize, Height: SceneSize}
 		captions := streams.captions(i, &scene)
 		for c := range captions {
 			n := i*SceneCaptions + c

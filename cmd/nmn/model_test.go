@@ -79,8 +79,12 @@ func TestPredict_AllFormatsAgree(t *testing.T) {
 	if err := json.Unmarshal([]byte(c.out), &pictures); err != nil || c.code != exitOK {
 		t.Fatalf("%v, %d, %s", err, c.code, c.err)
 	}
-	if len(pictures) != 6 || !strings.Contains(c.err, "1 of 7 pictures") {
-		t.Fatalf("%d pictures, want 6; %q", len(pictures), c.err)
+	broken := filepath.Join(folder, "images", "broken.jpg")
+	if len(pictures) != 6 || !strings.Contains(c.err, "1 of 7 pictures") || !strings.Contains(c.err, broken) || !strings.Contains(c.err, "not a JPEG") {
+		t.Fatalf("%d pictures, want 6; %q, want the one that is broken, and why", len(pictures), c.err)
+	}
+	if c := call(t, "predict", dir, broken); c.code != exitFailure || !strings.Contains(c.err, broken) || !strings.Contains(c.err, "not a JPEG") {
+		t.Errorf("exit code %d, %q, want the picture and why", c.code, c.err)
 	}
 	for _, p := range pictures {
 		if len(p.Words) != 36 || p.Words[0].Probability < p.Words[35].Probability {
@@ -99,6 +103,43 @@ func TestPredict_AllFormatsAgree(t *testing.T) {
 		t.Error("p(z=1) equals p(y=1) in a model with noise")
 	}
 	wantUsage(t, call(t, "predict", dir, t.TempDir()), "no picture")
+}
+
+// TestPredict_ScoresOfScenesJoinTheirTruth holds the commands to each other: the names of pictures in
+// what one writes are those in what the other wrote.
+func TestPredict_ScoresOfScenesJoinTheirTruth(t *testing.T) {
+	dir := trained(t, "--arm", "nmn-fi")
+	folder := filepath.Join(t.TempDir(), "scenes")
+	must(t, "scenes", "--number", "12", "--split", "test", folder)
+	images := filepath.Join(folder, "images")
+	scores := filepath.Join(t.TempDir(), "scores.csv")
+	if err := os.WriteFile(scores, []byte(must(t, "predict", dir, images, "--format", "csv")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	v := readJSON(t, must(t, "eval", "--scores", scores, "--truth", filepath.Join(folder, "truth.csv"), "--json"))
+	if v["bags"].(float64) != 12 {
+		t.Errorf("%v pictures, want 12", v["bags"])
+	}
+	first := filepath.Join(images, "COCO_test2014_000000000001.jpg")
+	if table := must(t, "predict", dir, first, "--format", "csv"); !strings.Contains(table, "\n"+first+",") {
+		t.Errorf("a picture on its own is not named as it was given: %.200q", table)
+	}
+}
+
+func TestPredict_FollowsLinksInAFolder(t *testing.T) {
+	dir := trained(t, "--arm", "nmn-fi")
+	folder, links := filepath.Join(t.TempDir(), "scenes"), t.TempDir()
+	must(t, "scenes", "--number", "1", folder)
+	if err := os.Symlink(filepath.Join(folder, "images", "COCO_train2014_000000000001.jpg"), filepath.Join(links, "a.jpg")); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	if err := os.Symlink("b.jpg", filepath.Join(links, "b.jpg")); err != nil {
+		t.Fatal(err)
+	}
+	c := call(t, "predict", dir, links, "--top", "1")
+	if c.code != exitOK || !strings.HasPrefix(c.out, filepath.Join(links, "a.jpg")) || !strings.Contains(c.err, "b.jpg") {
+		t.Errorf("exit code %d, %q, %q; want a.jpg, and b.jpg left out", c.code, c.out, c.err)
+	}
 }
 
 func TestExperiment_SecondCallRunsNothing(t *testing.T) {

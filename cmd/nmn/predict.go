@@ -56,7 +56,8 @@ func newPredict(p *program) *cobra.Command {
 checkpoint; each PATH a picture (JPEG or PNG) or a folder, which is searched for pictures.
 Words are those whose probability p(y=1) reaches the threshold: by default the one that
 gives the best expected F1 on these pictures (it needs a hundred or so to mean much), said
-on standard error. CSV has every word of every picture, and nmn eval --scores reads it.`,
+on standard error. CSV has every word of every picture, and nmn eval --scores reads it;
+pictures of one folder are named there by their path in it.`,
 		Example: `  nmn predict runs/fd holiday/ --top 5
   nmn predict runs/fd photo.jpg --threshold 0.3 --json
   nmn predict runs/fd pictures/ --format csv > scores.csv`,
@@ -111,8 +112,14 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 	if err != nil {
 		return err
 	}
-	if left := len(files) - len(scores.Index); left > 0 {
+	for _, bad := range scores.Bad {
+		fmt.Fprintf(p.err, "left out: %v\n", bad.Err)
+	}
+	if left := len(scores.Bad); left > 0 {
 		fmt.Fprintf(p.err, "%d of %d pictures could not be read and are left out\n", left, len(files))
+	}
+	if c.format == predictCSV {
+		set.IDs = pictureIDs(pictures, files)
 	}
 	return c.write(p, scores, set)
 }

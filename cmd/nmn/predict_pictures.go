@@ -16,7 +16,8 @@ import (
 // pictureEndings are those of files that a folder is searched for.
 var pictureEndings = []string{".jpg", ".jpeg", ".png"}
 
-// findPictures lists the pictures of files and folders, each folder in lexical order.
+// findPictures lists the pictures of files and folders, each folder in lexical order. Links in a
+// folder count as what they lead to.
 func findPictures(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
@@ -29,7 +30,7 @@ func findPictures(paths []string) ([]string, error) {
 			continue
 		}
 		err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-			if err == nil && entry.Type().IsRegular() && slices.Contains(pictureEndings, strings.ToLower(filepath.Ext(file))) {
+			if err == nil && entry.Type()&^fs.ModeSymlink == 0 && slices.Contains(pictureEndings, strings.ToLower(filepath.Ext(file))) {
 				files = append(files, file)
 			}
 			return err
@@ -44,6 +45,23 @@ func findPictures(paths []string) ([]string, error) {
 		return nil, usagef("predict: there is no picture (.jpg, .jpeg, .png) in %s", strings.Join(paths, ", "))
 	}
 	return files, nil
+}
+
+// pictureIDs names pictures in a table: those of one folder by their path in it, as the files that they
+// are joined with do, and others by the path that was given.
+func pictureIDs(paths, files []string) []string {
+	if len(paths) != 1 || paths[0] == files[0] {
+		return files
+	}
+	ids := make([]string, len(files))
+	for i, file := range files {
+		inside, err := filepath.Rel(paths[0], file)
+		if err != nil {
+			return files
+		}
+		ids[i] = filepath.ToSlash(inside)
+	}
+	return ids
 }
 
 // pathSource reads pictures from anywhere.

@@ -62,6 +62,9 @@ func exportScenes(ctx context.Context, c loader.ScenesConfig, dir string) (capti
 	if err := c.Validate(); err != nil {
 		return "", usageError{err}
 	}
+	if err := loader.CheckSplitName(c.Split); err != nil {
+		return "", usageError{err}
+	}
 	if err := refuseFilled(dir); err != nil {
 		return "", err
 	}
@@ -75,7 +78,7 @@ func exportScenes(ctx context.Context, c loader.ScenesConfig, dir string) (capti
 	if err := set.Vocabulary.WriteFile(filepath.Join(dir, "vocabulary.txt")); err != nil {
 		return "", err
 	}
-	if err := writeTruth(set, filepath.Join(dir, "truth.csv")); err != nil {
+	if err := writeTruth(set, c.Split, filepath.Join(dir, "truth.csv")); err != nil {
 		return "", err
 	}
 	return loader.WriteScenes(ctx, c, dir)
@@ -93,8 +96,8 @@ func refuseFilled(dir string) error {
 	return usagef("%s is not empty: name a new folder, or empty this one", dir)
 }
 
-// writeTruth writes the true labels: rows are pictures, columns words.
-func writeTruth(set *loader.Set, path string) error {
+// writeTruth writes the true labels: rows are pictures, named by their files, columns words.
+func writeTruth(set *loader.Set, split, path string) error {
 	truth, bags, classes, err := eval.Uint8Matrix(set.Truth)
 	if err != nil {
 		return err
@@ -106,7 +109,7 @@ func writeTruth(set *loader.Set, path string) error {
 	}
 	b.WriteByte('\n')
 	for i := range bags {
-		b.WriteString(set.IDs[i])
+		b.WriteString(loader.SceneFileName(split, i))
 		for _, y := range truth[i*classes : (i+1)*classes] {
 			b.WriteByte(',')
 			b.WriteString(strconv.Itoa(int(y)))
