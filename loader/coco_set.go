@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"nmn/text"
 )
@@ -81,7 +83,7 @@ func chooseImages(c *COCOCaptions, o COCOOptions) ([]*COCOImage, error) {
 		images = append(images, image)
 	}
 	if len(missing) > 0 && o.Missing == nil {
-		return nil, fmt.Errorf("captions %q: %d of %d images have no file in %q, first %q: %w",
+		return nil, fmt.Errorf("captions %q: %d of %d images have no file in %q, first %q; complete the folder, or leave them out (--max-bad-samples): %w",
 			c.Name, len(missing), len(c.Images), o.Images, missing[:min(3, len(missing))], fs.ErrNotExist)
 	}
 	for _, file := range missing {
@@ -96,7 +98,7 @@ func chooseImages(c *COCOCaptions, o COCOOptions) ([]*COCOImage, error) {
 // isFile reports whether a regular file is there.
 func isFile(path string) (bool, error) {
 	info, err := os.Stat(path)
-	if os.IsNotExist(err) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) {
 		return false, nil
 	}
 	if err != nil {

@@ -40,23 +40,28 @@ func (d *dataConfig) validate() error {
 		}
 		return nil
 	}
-	switch d.Set {
-	case dataScenes:
-		return firstError(positive("train_size", d.TrainSize, 1), positive("validation_size", d.ValidationSize, 0),
-			positive("test_size", d.TestSize, 1), share("noise", d.Noise))
-	case dataCaptions:
-		if d.Captions == "" || d.Images == "" {
-			return fmt.Errorf("data.set is captions: name the file of captions (--captions FILE) and the folder of pictures (--images DIR)")
-		}
-		if d.ValidationShare+d.TestShare >= 1 {
-			return fmt.Errorf("data.validation_share %g and data.test_share %g leave nothing to train on", d.ValidationShare, d.TestShare)
-		}
-		return firstError(share("validation_share", d.ValidationShare), share("test_share", d.TestShare),
-			positive("captions_per_bag", d.CaptionsPerBag, 1), positive("vocabulary_size", d.VocabularySize, 1),
-			positive("min_count", d.MinCount, 0), positive("max_bad_samples", d.MaxBadSamples, 0),
-			positive("max_pixels", d.MaxPixels, 0), share("noise", d.Noise), d.validateFit())
+	// All fields, also those that the set of data does not use: a flag that is out of range is a mistake.
+	pictures := 0
+	if d.Set == dataScenes {
+		pictures = 1
 	}
-	return fmt.Errorf("data.set is %q, want scenes or captions", d.Set)
+	if err := firstError(positive("train_size", d.TrainSize, pictures), positive("validation_size", d.ValidationSize, 0),
+		positive("test_size", d.TestSize, pictures), share("noise", d.Noise),
+		share("validation_share", d.ValidationShare), share("test_share", d.TestShare),
+		positive("captions_per_bag", d.CaptionsPerBag, 1), positive("vocabulary_size", d.VocabularySize, 1),
+		positive("min_count", d.MinCount, 0), positive("max_bad_samples", d.MaxBadSamples, 0),
+		positive("max_pixels", d.MaxPixels, 0), d.validateFit()); err != nil {
+		return err
+	}
+	switch {
+	case d.Set != dataScenes && d.Set != dataCaptions:
+		return fmt.Errorf("data.set is %q, want scenes or captions", d.Set)
+	case d.Set == dataCaptions && (d.Captions == "" || d.Images == ""):
+		return fmt.Errorf("data.set is captions: name the file of captions (--captions FILE) and the folder of pictures (--images DIR)")
+	case d.ValidationShare+d.TestShare >= 1:
+		return fmt.Errorf("data.validation_share %g and data.test_share %g leave nothing to train on", d.ValidationShare, d.TestShare)
+	}
+	return nil
 }
 
 func (d *dataConfig) validateFit() error {

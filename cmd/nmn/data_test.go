@@ -93,4 +93,24 @@ func TestTrain_BadSamplesUpToALimit(t *testing.T) {
 	if c.code != exitOK || !strings.Contains(c.out, "on the train split") {
 		t.Errorf("exit code %d, %s %s", c.code, c.err, c.out)
 	}
+	if !strings.Contains(c.err, filepath.Base(pictures[3])) {
+		t.Errorf("%q does not name the picture that is broken", c.err)
+	}
+}
+
+// TestTrain_ResumesWithMoreBadSamplesAllowed takes the cure that the message names.
+func TestTrain_ResumesWithMoreBadSamplesAllowed(t *testing.T) {
+	captions, images, vocabulary := exported(t, "40")
+	if err := os.WriteFile(filepath.Join(images, "COCO_train2014_000000000004.jpg"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	c := call(t, "train", "--preset", "scenes", "--captions", captions, "--images", images, "--vocab", vocabulary, "--arm", "stage1",
+		"--epochs", "1", "--width", "0.5", "--run-dir", dir)
+	if c.code != exitFailure || !strings.Contains(c.err, "--max-bad-samples") || !strings.Contains(c.err, "is empty") {
+		t.Fatalf("exit code %d, %q, want the cure", c.code, c.err)
+	}
+	if c := call(t, "train", "--resume", dir, "--max-bad-samples", "1"); c.code != exitOK {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
 }

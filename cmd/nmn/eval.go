@@ -81,6 +81,8 @@ func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*
 		return nil, usageError{err}
 	}
 	switch {
+	case e.words < 0:
+		return nil, usagef("eval: --words is %d, want at least 0", e.words)
 	case e.scores.scores != "" && len(args) > 0:
 		return nil, usagef("eval: give a model or --scores, not both")
 	case e.scores.scores != "":
