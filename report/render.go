@@ -83,12 +83,15 @@ func (t *Table) text(b *strings.Builder) {
 		line(func(i int) string { return row.Cells[i].display(t.Columns[i]) })
 	}
 	for _, n := range t.Notes {
-		b.WriteString("\n" + wrapped(n, noteColumns) + "\n")
+		b.WriteString("\n" + Wrap(n) + "\n")
 	}
 }
 
 // noteColumns is how wide a note may become as text.
 const noteColumns = 100
+
+// Wrap breaks a text between words into lines of at most 100 columns, as the notes of tables are.
+func Wrap(s string) string { return wrapped(s, noteColumns) }
 
 // wrapped breaks a text between words into lines of at most so many characters; a longer word stays
 // whole on its line.

@@ -26,6 +26,7 @@ type armRun struct {
 	dir     string
 	from    string // checkpoint of stage 1, for arms of stage 2
 	watch   *watch
+	heading string // for people, when training begins; empty for none
 }
 
 // run trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the
@@ -137,6 +138,9 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net) (reac
 	records, err := openRecords(r.dir, step, &r.config)
 	if err != nil {
 		return reached, nil, err
+	}
+	if r.heading != "" && !r.program.quiet {
+		fmt.Fprintln(r.program.status, r.heading)
 	}
 	trainer.Observers = append(records.observers(), r.watch.observers(r.title())...)
 	reached, err = trainer.Run(ctx)

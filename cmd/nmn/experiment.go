@@ -28,6 +28,7 @@ type experiment struct {
 	metrics string
 	format  report.Format
 	asJSON  bool
+	heading string // of the noise level and seed in progress, until it is told
 }
 
 func newExperiment(p *program) *cobra.Command {
@@ -162,8 +163,10 @@ func (e *experiment) all(ctx context.Context, s *session) ([]report.Run, error) 
 	clean := s.data
 	defer func() { s.data = clean }()
 	var runs []report.Run
-	for _, rate := range e.rates {
-		for _, seed := range e.seeds {
+	groups := len(e.rates) * len(e.seeds)
+	for i, rate := range e.rates {
+		for j, seed := range e.seeds {
+			e.heading = fmt.Sprintf("noise %.4g %%, seed %d (%d of %d)", 100*rate, seed, i*len(e.seeds)+j+1, groups)
 			c := e.config
 			c.Data.Noise, c.Data.NoiseSeed, c.Train.Seed = rate, seed, seed
 			var err error
@@ -200,9 +203,14 @@ func (e *experiment) arm(ctx context.Context, s *session, c config) ([]report.Ru
 		} else {
 			first = dir
 		}
-		o, reused, err := s.arm(c, dir, from).run(ctx)
+		run := s.arm(c, dir, from)
+		run.heading = e.heading
+		o, reused, err := run.run(ctx)
 		if err != nil {
 			return nil, err
+		}
+		if !reused {
+			e.heading = ""
 		}
 		s.program.log.Info("arm done", "dir", dir, "reused", reused, "seconds", o.Seconds)
 		if reused {

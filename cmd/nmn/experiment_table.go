@@ -131,17 +131,16 @@ func (e *experiment) explain() string {
 		}
 	}
 	if e.config.Data.Set == dataScenes {
-		lines = append(lines,
-			fmt.Sprintf("Trained on %d pictures whose labels come from captions, a share of them replaced by those of", e.config.Data.TrainSize),
-			fmt.Sprintf("other pictures. Measured on %d other pictures: AP (truth), F1 and Brier against what they really show,", e.config.Data.TestSize),
-			"human AP against what people would say. No arm has seen a true label.")
+		lines = append(lines, report.Wrap(fmt.Sprintf("Trained on %d pictures whose labels come from captions, a share of them "+
+			"replaced by those of other pictures. Measured on %d other pictures: AP (truth), F1 and Brier against what they really show, "+
+			"human AP against what people would say. No arm has seen a true label.", e.config.Data.TrainSize, e.config.Data.TestSize)))
 	}
 	if slices.ContainsFunc(e.arms, func(a armName) bool { return a == armFI || a == armFD }) && e.config.Rates == "" && len(t.Noise.MissRate) == 1 {
 		start := fmt.Sprintf("The noise models start at rates of %g (missing) and %g (incorrect)", t.Noise.MissRate[0], t.Noise.FalseRate[0])
 		if e.config.Preset == presetScenes && slices.Equal(t.Noise.MissRate, train.ScenesPreset().Noise.MissRate) {
-			start += ": an informed start, close to the true mean\nrates at 40 % noise. Other data need a start of their own (--miss-rate, --false-rate, --rates)"
+			start += ": an informed start, close to the true mean rates at 40 % noise. Other data need a start of their own (--miss-rate, --false-rate, --rates)"
 		}
-		lines = append(lines, start+".")
+		lines = append(lines, report.Wrap(start+"."))
 	}
 	if len(e.seeds) == 1 {
 		lines = append(lines, "One seed: differences of about a point may be chance; --seeds 1,2,3 tells more.")

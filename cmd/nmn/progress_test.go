@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -154,5 +155,24 @@ func TestAverage_ForgetsOldSteps(t *testing.T) {
 	}
 	if math.Abs(a.rate()-32) > .01 || math.Abs(a.wait()-25) > .01 {
 		t.Errorf("%g images/s and %g %% after a slow start, want 32 and 25", a.rate(), a.wait())
+	}
+}
+
+func TestExperiment_TellsWhichRunsTrain(t *testing.T) {
+	c := call(t, tiny("experiment", "--size", "quick", "--run-dir", t.TempDir(), "--arms", "stage1", "--noise-rates", "0.2,0.4", "--seeds", "1,2")...)
+	if c.code != exitOK {
+		t.Fatal(c.err)
+	}
+	var got []string
+	for _, line := range strings.Split(c.err, "\n") {
+		if what, _, found := strings.Cut(line, ": epoch"); found {
+			line = what
+		}
+		got = append(got, line)
+	}
+	want := []string{"noise 20 %, seed 1 (1 of 4)", "stage 1", "noise 20 %, seed 2 (2 of 4)", "stage 1",
+		"noise 40 %, seed 1 (3 of 4)", "stage 1", "noise 40 %, seed 2 (4 of 4)", "stage 1", ""}
+	if !slices.Equal(got, want) {
+		t.Errorf("standard error\n%s\nwant lines that start\n%s", c.err, strings.Join(want, "\n"))
 	}
 }
