@@ -16,7 +16,8 @@ const idColumn = "id"
 // readCSV reads a header of words and rows of numbers, separated by commas. Memory grows with what
 // was read, never with what the file claims.
 func readCSV(r io.Reader, file string, rule cellRule) (*Matrix, error) {
-	c := csv.NewReader(skipByteOrderMark(bufio.NewReaderSize(r, 1<<16)))
+	limited := &recordReader{r: skipByteOrderMark(bufio.NewReaderSize(r, 1<<16)), left: maxRecord}
+	c := csv.NewReader(limited)
 	c.FieldsPerRecord = -1 // counted here, to say which line is ragged
 	c.ReuseRecord = true
 	m := &Matrix{Name: file}
@@ -32,6 +33,7 @@ func readCSV(r io.Reader, file string, rule cellRule) (*Matrix, error) {
 	}
 	hasIDs := len(header) > m.Cols
 	for {
+		limited.left = maxRecord
 		record, err := c.Read()
 		if errors.Is(err, io.EOF) {
 			break
@@ -47,6 +49,25 @@ func readCSV(r io.Reader, file string, rule cellRule) (*Matrix, error) {
 		return nil, fmt.Errorf("%s: a header but no rows: %w", file, ErrFormat)
 	}
 	return m, nil
+}
+
+// maxRecord bounds the bytes of one row: 100,000 words at full precision take a fortieth of it.
+const maxRecord = 64 << 20
+
+// recordReader fails once more has been read than a row may hold, so that a file that never ends a row
+// cannot fill the memory.
+type recordReader struct {
+	r    io.Reader
+	left int64
+}
+
+func (r *recordReader) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, fmt.Errorf("a row of more than %d bytes", maxRecord)
+	}
+	n, err := r.r.Read(p[:min(int64(len(p)), r.left)])
+	r.left -= int64(n)
+	return n, err
 }
 
 // skipByteOrderMark drops the mark with which some spreadsheets begin UTF-8 files.

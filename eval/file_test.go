@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -43,6 +44,28 @@ func anyNumber(v float64) error {
 		return fmt.Errorf("NaN: %w", ErrValue)
 	}
 	return nil
+}
+
+// endless gives the same byte for ever.
+type endless byte
+
+func (e endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(e)
+	}
+	return len(p), nil
+}
+
+func TestReadCSV_RowWithoutEndIsRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads 64 MiB")
+	}
+	for _, start := range []string{"", "dog\n", "dog\n\""} {
+		_, err := readCSV(io.MultiReader(strings.NewReader(start), endless('1')), "long.csv", anyNumber)
+		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "a row of more than") {
+			t.Errorf("after %q: %v, want an error about the row", start, err)
+		}
+	}
 }
 
 func TestReadNPY_TypesOrdersAndLayouts(t *testing.T) {
