@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,10 +101,13 @@ func (c *cocoReader) object() error {
 			return fmt.Errorf("captions %q: there is no %q; is this a caption file of COCO?", c.file.name, name)
 		}
 	}
-	if _, err := c.next(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("captions %q, near byte %d: something follows the JSON object", c.file.name, c.json.InputOffset())
+	switch _, err := c.next(); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader):
+		return err // the end of a compressed file is missing or wrong
 	}
-	return nil
+	return fmt.Errorf("captions %q, near byte %d: something follows the JSON object", c.file.name, c.json.InputOffset())
 }
 
 // member reads the value of a key of the outer object.

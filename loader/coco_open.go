@@ -24,24 +24,33 @@ const (
 	maxAnnotationDepth   = 1000
 )
 
-// openText opens a file, decompressed when its name ends in .gz. Close closes both.
+// openText opens a file, decompressed where it begins like a gzip file, and without the byte order mark
+// that some editors put before UTF-8. Close closes all.
 func openText(path string) (io.ReadCloser, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if !strings.EqualFold(filepath.Ext(path), ".gz") {
-		return f, nil
-	}
-	z, err := gzip.NewReader(bufio.NewReader(f))
-	if err != nil {
+	text := bufio.NewReader(f)
+	switch magic, _ := text.Peek(2); {
+	case string(magic) == "\x1f\x8b":
+		z, err := gzip.NewReader(text)
+		if err != nil {
+			f.Close()
+			return nil, fmt.Errorf("%q is damaged: %w: %w", path, err, ErrAnnotations)
+		}
+		text = bufio.NewReader(z)
+	case strings.EqualFold(filepath.Ext(path), ".gz"):
 		f.Close()
-		return nil, fmt.Errorf("%q is not a gzip file: %w: %w", path, err, ErrAnnotations)
+		return nil, fmt.Errorf("%q is not a gzip file, though its name says so: %w", path, ErrAnnotations)
+	}
+	if mark, _ := text.Peek(3); string(mark) == "\xef\xbb\xbf" {
+		_, _ = text.Discard(3) // cannot fail: the bytes are in the buffer
 	}
 	return struct {
 		io.Reader
 		io.Closer
-	}{z, f}, nil
+	}{text, f}, nil
 }
 
 // budgetReader fails once more has been read than granted, so that one endless string or a

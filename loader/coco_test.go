@@ -38,6 +38,45 @@ func parseCOCO(t testing.TB, json string) *COCOCaptions {
 	return c
 }
 
+// TestReadCOCOCaptions_KnowsHowTheFileIsWritten goes by content: names of files lie.
+func TestReadCOCOCaptions_KnowsHowTheFileIsWritten(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := io.WriteString(z, smallCOCO); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(packed.Bytes())
+	damaged[len(damaged)-6] ^= 1 // of the checksum
+	for _, test := range []struct {
+		name, file string
+		data       []byte
+		says       string
+	}{
+		{"plain", "c.json", []byte(smallCOCO), ""},
+		{"byte order mark", "c.json", []byte("\ufeff" + smallCOCO), ""},
+		{"gzip", "c.json.gz", packed.Bytes(), ""},
+		{"gzip under a plain name", "c.json", packed.Bytes(), ""},
+		{"plain under the name of gzip", "c.json.gz", []byte(smallCOCO), "not a gzip file"},
+		{"gzip without its end", "c.json.gz", packed.Bytes()[:packed.Len()-8], "end early"},
+		{"gzip with a wrong checksum", "c.json.gz", damaged, "checksum"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), test.file)
+			if err := os.WriteFile(path, test.data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			c, err := ReadCOCOCaptions(path)
+			if test.says == "" {
+				if err != nil || len(c.Images) != 3 {
+					t.Errorf("%v, %v, want three images", c, err)
+				}
+			} else if err == nil || !strings.Contains(err.Error(), test.says) || !errors.Is(err, ErrAnnotations) {
+				t.Errorf("%v, want an error of the annotations that says %q", err, test.says)
+			}
+		})
+	}
+}
+
 func TestParseCOCOCaptions_OrdersByID(t *testing.T) {
 	c := parseCOCO(t, smallCOCO)
 	want := []COCOImage{
