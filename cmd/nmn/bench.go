@@ -88,8 +88,12 @@ func newBenchOf(p *program, name, short, long string, measure func(*benchCommand
 }
 
 func (b *benchCommand) validate() error {
-	if b.batch < 1 || b.repeats < 1 || b.warmup < 0 || b.size < 0 || b.classes < 0 {
-		return errors.New("bench: --batch and --repeats are at least 1, --warmup, --size and --classes at least 0")
+	const most = 1_000_000 // runs; each leaves a duration in memory
+	switch {
+	case b.batch < 1 || b.size < 0 || b.classes < 0:
+		return errors.New("bench: --batch is at least 1, --size and --classes at least 0")
+	case b.repeats < 1 || b.repeats > most || b.warmup < 0 || b.warmup > most:
+		return fmt.Errorf("bench: --repeats is 1 to %d, --warmup 0 to %d", most, most)
 	}
 	if !(b.width > 0 && b.width <= 16) {
 		return fmt.Errorf("bench: --width is %g, want more than 0 and at most 16", b.width)

@@ -176,7 +176,7 @@ func (n *netConfig) model(classes int, noise model.NoiseMode) model.Config {
 	if len(n.Widths) > 0 {
 		m.Widths = slices.Clone(n.Widths)
 	}
-	if n.Dropout >= 0 {
+	if n.Dropout != -1 {
 		m.Dropout = n.Dropout
 	}
 	return m

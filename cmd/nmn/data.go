@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -86,7 +90,7 @@ func (d *dataSets) openScenes(c *dataConfig) error {
 func (d *dataSets) openCaptions(ctx context.Context, p *program, c *dataConfig) error {
 	captions, err := readCaptions(p, c.Captions)
 	if err != nil {
-		return err
+		return whereItStarted(err, c.Captions)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -99,6 +103,10 @@ func (d *dataSets) openCaptions(ctx context.Context, p *program, c *dataConfig) 
 	if err != nil {
 		return err
 	}
+	if !slices.Contains(whole.Labels.Uint8s(), 1) {
+		return fmt.Errorf("%s: no caption has any of the %d words of the vocabulary: is %s that of other captions?",
+			captions.Name, vocabulary.Len(), c.Vocabulary)
+	}
 	if c.ValCaptions == "" {
 		return d.holdOut(c, whole)
 	}
@@ -106,7 +114,18 @@ func (d *dataSets) openCaptions(ctx context.Context, p *program, c *dataConfig) 
 	return d.openValidation(p, c, vocabulary)
 }
 
+// maxClasses bounds the memory of labels and of the last layer: a vocabulary beyond it is a mistake.
+const maxClasses = 100_000
+
 func openVocabulary(c *dataConfig, captions *loader.COCOCaptions) (*text.Vocabulary, error) {
+	v, err := readOrBuildVocabulary(c, captions)
+	if err == nil && v.Len() > maxClasses {
+		return nil, fmt.Errorf("vocabulary %s: %d words, at most %d can be classes: keep the most frequent", c.Vocabulary, v.Len(), maxClasses)
+	}
+	return v, err
+}
+
+func readOrBuildVocabulary(c *dataConfig, captions *loader.COCOCaptions) (*text.Vocabulary, error) {
 	if c.Vocabulary != "" {
 		return text.ReadVocabulary(c.Vocabulary)
 	}
@@ -139,6 +158,15 @@ func (d *dataSets) captionSet(p *program, c *dataConfig, captions *loader.COCOCa
 	before := d.close
 	d.close = func() error { return firstError(source.Close(), before()) }
 	return set, nil
+}
+
+// whereItStarted adds to an error about a missing file from where its path is taken: the folder of a
+// run keeps the paths as they were given.
+func whereItStarted(err error, path string) error {
+	if here, wd := os.Getwd(); wd == nil && errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(path) {
+		return fmt.Errorf("%w (a path in %s; a run goes on and is evaluated from the folder where it was started)", err, here)
+	}
+	return err
 }
 
 // openValidation splits the validation captions: by lists of identifiers, else in two halves.

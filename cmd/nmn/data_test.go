@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,6 +71,27 @@ func TestTrain_OnCaptionsWithValidationFile(t *testing.T) {
 		t.Errorf("outcome %+v, %v; want 30 words on half of the 20 validation pictures", o, err)
 	}
 	must(t, "eval", dir, "--split", "validation")
+}
+
+func TestTrain_VocabularyOfOtherCaptionsIsRefused(t *testing.T) {
+	captions, images, _ := exported(t, "20")
+	vocabulary := func(lines string) []string {
+		path := filepath.Join(t.TempDir(), "words.txt")
+		if err := os.WriteFile(path, []byte(lines), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return []string{"train", "--preset", "scenes", "--captions", captions, "--images", images, "--run-dir", t.TempDir(), "--vocab", path}
+	}
+	if c := call(t, vocabulary("zebra, NN, 9\n")...); c.code != exitFailure || !strings.Contains(c.err, "words.txt") {
+		t.Errorf("words that nobody says: exit code %d, %q", c.code, c.err)
+	}
+	var many strings.Builder
+	for i := range maxClasses + 1 {
+		fmt.Fprintf(&many, "w%d, NN, 1\n", i)
+	}
+	if c := call(t, vocabulary(many.String())...); c.code != exitFailure || !strings.Contains(c.err, "at most 100000") {
+		t.Errorf("too many words: exit code %d, %q", c.code, c.err)
+	}
 }
 
 func TestTrain_BadSamplesUpToALimit(t *testing.T) {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"nmn/eval"
 	"nmn/text"
 )
@@ -90,14 +88,8 @@ func (f *scoreFiles) join(scores *eval.Matrix, v *text.Vocabulary) (eval.Input, 
 
 // readReference reads counts up to limit; limit 1 reads labels.
 func readReference(path string, limit int) (*eval.Matrix, error) {
-	m, err := eval.ReadCounts(path, max(limit, 2))
-	if err != nil || limit > 1 {
-		return m, err
+	if limit == 1 {
+		return eval.ReadLabels(path)
 	}
-	for i, v := range m.Values {
-		if v > 1 {
-			return nil, fmt.Errorf("%s: row %d, column %d: %v, want a label of 0 or 1", path, i/m.Cols+1, i%m.Cols+1, v)
-		}
-	}
-	return m, nil
+	return eval.ReadCounts(path, limit)
 }

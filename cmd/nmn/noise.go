@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"nmn/loader"
 )
@@ -36,6 +37,9 @@ and incorrect, for each word.`,
   nmn noise --preset scenes --kind flips --missing 0.3 --incorrect 0.1 --output flips.jsonl`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(cmd.Flags()); err != nil {
+				return err
+			}
 			l := layers{s.preset, s.size, s.file, cmd.Flags()}
 			if err := l.apply(&c); err != nil {
 				return err
@@ -66,6 +70,25 @@ and incorrect, for each word.`,
 	sourceFlags(cmd, &s, sizeQuick, sizeFull)
 	setFlags(cmd, &c)
 	return cmd
+}
+
+// check refuses flags that the kind of noise does not have: the noise would be another than was meant.
+func (f *noiseFlags) check(given *pflag.FlagSet) error {
+	of := map[loader.NoiseKind][]string{loader.CaptionNoise: {"rate"}, loader.FlipNoise: {"missing", "incorrect", "flip-rates"}}
+	for kind, names := range of {
+		for _, name := range names {
+			if kind != f.kind && given.Changed(name) {
+				return usagef("noise: --%s belongs to --kind %s, not to %s", name, kind, f.kind)
+			}
+		}
+	}
+	if f.kind == loader.FlipNoise && !given.Changed("missing") && !given.Changed("incorrect") && f.rates == "" {
+		return usagef("noise: --kind %s needs --missing, --incorrect or --flip-rates", f.kind)
+	}
+	if f.rates != "" && (given.Changed("missing") || given.Changed("incorrect")) {
+		return usagef("noise: --flip-rates stands instead of --missing and --incorrect")
+	}
+	return nil
 }
 
 func drawNoise(p *program, f noiseFlags, data *dataSets) error {

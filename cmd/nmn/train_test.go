@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/eval"
 	"nmn/train"
 )
 
@@ -204,6 +205,12 @@ func TestTrain_RatesFromFile(t *testing.T) {
 		if x[i][0] != y[i][0] || len(x[i][2]) > 5 && x[i][2][:5] != y[i][2][:5] {
 			t.Errorf("line %d: %v became %v", i+1, x[i], y[i])
 		}
+	}
+}
+
+func TestPercent_UndefinedFigureIsADash(t *testing.T) {
+	if a, b := percent(eval.Undefined()), percent(.1234); a != "–" || b != "12.34 %" {
+		t.Errorf("%q and %q", a, b)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"nmn/eval"
 	"nmn/telemetry"
 	"nmn/train"
 )
@@ -74,7 +75,7 @@ func (w *watch) showProgress(title string) train.Observer {
 			}
 		},
 		Evaluated: func(e train.Evaluated) {
-			fmt.Fprintf(w.program.status, "%s: epoch %d, validation AP %.2f %%\n", title, e.Epoch, 100*float64(validationAP(e.Result)))
+			fmt.Fprintf(w.program.status, "%s: epoch %d, validation AP %s\n", title, e.Epoch, percent(validationAP(e.Result)))
 		},
 	}
 }
@@ -84,7 +85,7 @@ func (w *watch) tellEpochs(title string) train.Observer {
 	validation := ""
 	return train.Observer{
 		Evaluated: func(e train.Evaluated) {
-			validation = fmt.Sprintf(", validation AP %.2f %%", 100*float64(validationAP(e.Result)))
+			validation = ", validation AP " + percent(validationAP(e.Result))
 		},
 		Epoch: func(e train.EpochDone) {
 			seconds := max(e.Duration.Seconds(), 1e-9)
@@ -93,6 +94,13 @@ func (w *watch) tellEpochs(title string) train.Observer {
 			validation = ""
 		},
 	}
+}
+
+func percent(n eval.Number) string {
+	if !n.Defined() {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f %%", 100*float64(n))
 }
 
 // done takes the line of progress away.
