@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,7 +47,9 @@ func (e *experiment) fitting(ctx context.Context, p *program) (sizeName, error) 
 	if needed <= e.budget {
 		size = sizeFull
 	}
-	p.note("size    %s: full would take about %v of %v", size, needed.Round(time.Second), e.budget)
+	if !p.quiet { // it decides what the table means, so that logs have it too
+		fmt.Fprintf(p.status, "size    %s: full would take about %v; --budget allows %v\n", size, needed.Round(time.Second), e.budget)
+	}
 	p.log.Info("size chosen", "size", string(size), "full_estimate_s", needed.Seconds(), "budget_s", e.budget.Seconds())
 	return size, nil
 }
