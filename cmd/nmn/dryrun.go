@@ -6,92 +6,123 @@ import (
 	"fmt"
 	"time"
 
+	"nmn/model"
 	"nmn/train"
 )
 
-// plan is what a dry run tells.
-type plan struct {
-	arm        train.Arm
-	parameters int
-	noise      int
-	trainFLOP  float64 // of one picture
-	memory     int     // bytes on the device
-	step       time.Duration
-	steps      int // of the stage
-}
-
-// dryRun builds everything, makes a few steps without saving anything, and prints the plan.
+// dryRun builds everything, makes a few steps without saving anything, and prints the plan. What is
+// known before the steps is printed before them: those of a large network take a while.
 func dryRun(ctx context.Context, p *program, c *config, s *session) error {
 	arm, err := c.Arm.trained(c.Net.MIL)
 	if err != nil {
 		return err
 	}
-	plans := make([]plan, 0, 2)
-	for _, a := range []train.Arm{arm.First(), arm} {
-		if len(plans) == 1 && arm.Stage == 1 {
-			break
-		}
-		one, err := measure(ctx, c, s, a)
+	arms := []train.Arm{arm.First(), arm}
+	if arm.Stage == 1 {
+		arms = arms[1:]
+	}
+	if _, err := fmt.Fprintf(p.out, "device      %s\n%s\n", s.backend.Name(), s.data.describe()); err != nil {
+		return err
+	}
+	total := time.Duration(0)
+	for _, a := range arms {
+		duration, err := planArm(ctx, p, c, s, a)
 		if err != nil {
 			return err
 		}
-		plans = append(plans, one)
-	}
-	fmt.Fprintf(p.out, "device      %s\n%s\n", s.backend.Name(), s.data.describe())
-	total := time.Duration(0)
-	for _, one := range plans {
-		batch := c.Train.Batch(arm.MIL) * c.Train.Accumulate
-		duration := one.step * time.Duration(one.steps)
 		total += duration
-		fmt.Fprintf(p.out, "%-11s %.2f M parameters and %d of the noise model, %.0f MiB, %.2f GFLOP a step of %d pictures,\n"+
-			"            %d steps of %.1f ms (%.0f images/s, %.1f GFLOP/s): about %v\n",
-			one.arm.Name, float64(one.parameters)/1e6, one.noise, float64(one.memory)/(1<<20), one.trainFLOP*float64(batch)/1e9, batch,
-			one.steps, one.step.Seconds()*1e3, float64(batch)/one.step.Seconds(), one.trainFLOP*float64(batch)/one.step.Seconds()/1e9, duration.Round(time.Second))
 	}
 	_, err = fmt.Fprintf(p.out, "in all      about %v, without validation; nothing was written\n", total.Round(time.Second))
 	return err
 }
 
-// measureSteps is how many steps are made to time one: the first also makes buffers.
-const measureSteps = 3
+// freshNet makes the net of an arm, which starts at random: no checkpoint is needed, and its speed does
+// not depend on its start.
+func freshNet(c *config, s *session, arm train.Arm) (*model.Net, error) {
+	arm.Stage = 1
+	return arm.NewNet(c.Net.model(s.data.train.Vocabulary.Len(), arm.Noise), s.backend, c.Train, s.data.train, "")
+}
 
-// measure times steps of an arm, which starts at random: its speed does not depend on its start.
-func measure(ctx context.Context, c *config, s *session, arm train.Arm) (result plan, err error) {
-	first := arm
-	first.Stage = 1 // no checkpoint is needed
-	net, err := first.NewNet(c.Net.model(s.data.train.Vocabulary.Len(), arm.Noise), s.backend, c.Train, s.data.train, "")
+// planArm prints the plan of one arm, and returns how long its training will take.
+func planArm(ctx context.Context, p *program, c *config, s *session, arm train.Arm) (duration time.Duration, err error) {
+	net, err := freshNet(c, s, arm)
 	if err != nil {
-		return result, err
+		return 0, err
 	}
 	defer func() { err = firstError(err, net.Close()) }()
+	parameters, noise := net.Config().Parameters()
+	batch := c.Train.Batch(arm.MIL) * c.Train.Accumulate
+	flop := 0.0
+	for _, l := range net.Layers() {
+		flop += l.TrainFLOP * float64(batch)
+	}
+	if _, err := fmt.Fprintf(p.out, "%-11s %.2f M parameters and %d of the noise model, %.2f GFLOP a step of %d pictures\n",
+		arm.Name, float64(parameters)/1e6, noise, flop/1e9, batch); err != nil {
+		return 0, err
+	}
+	m, err := measureNet(ctx, c, s, arm, net)
+	if err != nil {
+		return 0, err
+	}
+	duration = m.step * time.Duration(m.steps)
+	_, err = fmt.Fprintf(p.out, "            %.0f MiB, %d steps of %.1f ms (%.3g images/s, %.1f GFLOP/s): about %v\n",
+		float64(m.memory)/(1<<20), m.steps, m.step.Seconds()*1e3, float64(batch)/m.step.Seconds(), flop/m.step.Seconds()/1e9, duration.Round(time.Second))
+	return duration, err
+}
+
+// The first of the steps that are timed also makes buffers. Where one takes long, there is no second.
+const (
+	measureSteps = 3
+	measureTime  = 15 * time.Second
+)
+
+// measured is what steps tell.
+type measured struct {
+	memory int           // bytes on the device
+	step   time.Duration // of the fastest
+	steps  int           // of the stage
+}
+
+// measure times steps of an arm.
+func measure(ctx context.Context, c *config, s *session, arm train.Arm) (m measured, err error) {
+	net, err := freshNet(c, s, arm)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = firstError(err, net.Close()) }()
+	return measureNet(ctx, c, s, arm, net)
+}
+
+func measureNet(ctx context.Context, c *config, s *session, arm train.Arm, net *model.Net) (m measured, err error) {
 	settings := c.Train
 	settings.MaxSteps, settings.EvaluateEpochs, settings.EvaluateSteps = measureSteps, 0, 0
-	fastest := time.Duration(0)
+	inner, enough := context.WithCancel(ctx)
+	defer enough()
+	began := time.Now()
 	trainer, err := train.New(train.Options{
 		Config: settings, Stage: arm.Stage, Net: net, Data: s.data.train, Loader: c.loader(),
 		Observers: []train.Observer{{Step: func(e train.StepDone) {
-			if fastest == 0 || e.Duration < fastest {
-				fastest = e.Duration
+			if m.step == 0 || e.Duration < m.step {
+				m.step = e.Duration
+			}
+			if time.Since(began) > measureTime {
+				enough()
 			}
 		}}},
 	})
 	if err != nil {
-		return result, err
+		return m, err
 	}
 	defer func() { err = firstError(err, trainer.Close()) }()
-	if _, err := trainer.Run(ctx); err != nil {
+	if _, err := trainer.Run(inner); err != nil && (ctx.Err() != nil || !errors.Is(err, train.ErrInterrupted)) {
 		if errors.Is(err, train.ErrInterrupted) {
 			err = fmt.Errorf("%w: %w", errInterrupted, err)
 		}
-		return result, err
+		return m, err
 	}
-	result = plan{arm: arm, memory: trainer.DeviceBytes(), step: fastest, steps: c.Train.Epochs(arm.Stage) * trainer.StepsPerEpoch()}
-	if limit := c.Train.MaxSteps; limit > 0 && (result.steps == 0 || limit < result.steps) {
-		result.steps = limit
+	m.memory, m.steps = trainer.DeviceBytes(), c.Train.Epochs(arm.Stage)*trainer.StepsPerEpoch()
+	if limit := c.Train.MaxSteps; limit > 0 && (m.steps == 0 || limit < m.steps) {
+		m.steps = limit
 	}
-	result.parameters, result.noise = net.Config().Parameters()
-	for _, l := range net.Layers() {
-		result.trainFLOP += l.TrainFLOP
-	}
-	return result, nil
+	return m, nil
 }

@@ -177,6 +177,9 @@ func TestTrain_DryRunWritesNothing(t *testing.T) {
 			t.Errorf("the plan does not tell %q:\n%s", part, out)
 		}
 	}
+	if i, j := strings.Index(out, "device"), strings.Index(out, "images/s"); i < 0 || i > j {
+		t.Errorf("what is known before the steps does not come first:\n%s", out)
+	}
 	if exists(dir) {
 		t.Error("a folder was made")
 	}
