@@ -194,3 +194,15 @@ func FuzzParseSummary(f *testing.F) {
 		}
 	})
 }
+
+func TestSummary_DamagedFileTellsTheCure(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "summary.csv")
+	for _, text := range []string{"", "event,step\n", strings.Join(SummaryColumns(), ",") + "\nepoch,3\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenSummary(path, 3); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "remove the file") {
+			t.Errorf("%q: %v, want the file and the cure", text, err)
+		}
+	}
+}

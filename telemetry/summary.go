@@ -48,7 +48,7 @@ func OpenSummary(path string, step int) (*Summary, error) {
 		return nil, fmt.Errorf("summary: %w", err)
 	}
 	if s.rows, err = parseSummary(bytes.NewReader(content), step); err != nil {
-		return nil, fmt.Errorf("summary %q: %w", path, err)
+		return nil, fmt.Errorf("summary %q: %w; remove the file to go on without its rows", path, err)
 	}
 	return s, s.write()
 }
@@ -62,7 +62,7 @@ func parseSummary(r io.Reader, step int) ([][]string, error) {
 	}
 	for i, want := range SummaryColumns() {
 		if header[i] != want {
-			return nil, fmt.Errorf("line 1: column %d is %q, want %q: move the file away", i+1, header[i], want)
+			return nil, fmt.Errorf("line 1: column %d is %q, want %q", i+1, header[i], want)
 		}
 	}
 	var rows [][]string
