@@ -73,7 +73,7 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 	}
 	seconds := time.Since(began)
 	set, split := r.data.judged()
-	result, err := evaluateNet(ctx, net, set, r.data.train, r.config.loader(), r.config.Train.Batch(arm.MIL), eval.Options{})
+	result, err := evaluateNet(ctx, r.program, net, set, r.data.train, r.config.loader(), r.config.Train.Batch(arm.MIL), eval.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -173,11 +173,14 @@ func (c *config) loader() loader.Config {
 
 // evaluateNet scores a set and holds the scores against what the set knows. noisy, where not nil, is
 // the training set, whose labels and truth tell the true noise rates.
-func evaluateNet(ctx context.Context, net *model.Net, set, noisy *loader.Set, l loader.Config, batch int, o eval.Options) (*eval.Result, error) {
+func evaluateNet(ctx context.Context, p *program, net *model.Net, set, noisy *loader.Set, l loader.Config, batch int, o eval.Options) (*eval.Result, error) {
 	l.BatchBags = batch
 	scores, err := train.Score(ctx, net, set, l)
 	if err != nil {
 		return nil, err
+	}
+	for _, bad := range scores.Bad {
+		p.log.Warn("picture left out of the evaluation", "split", set.Name, "id", bad.ID, "cause", bad.Err)
 	}
 	return train.Evaluate(scores, set, noisy, o)
 }

@@ -129,22 +129,34 @@ const (
 
 // netConfig describes the net as changes to a known one; 0 and empty keep what that one has.
 type netConfig struct {
-	Arch        netName `yaml:"arch"`
-	MIL         bool    `yaml:"mil"`
-	Width       float64 `yaml:"width"` // multiplies the channels of all hidden layers
-	InputSize   int     `yaml:"input_size"`
-	Depths      []int   `yaml:"depths,flow"`
-	Widths      []int   `yaml:"widths,flow"`
-	FC6         int     `yaml:"fc6"`
-	FC7         int     `yaml:"fc7"`
-	FC6Kernel   int     `yaml:"fc6_kernel"`
-	FC6Pad      int     `yaml:"fc6_pad"`
-	Dropout     float64 `yaml:"dropout"` // -1 keeps the net's own
-	NoisePool   string  `yaml:"noise_pool"`
-	NoiseDetach bool    `yaml:"noise_detach"`
+	Arch      netName `yaml:"arch"`
+	MIL       bool    `yaml:"mil"`
+	Width     float64 `yaml:"width"` // multiplies the channels of all hidden layers
+	InputSize int     `yaml:"input_size"`
+	Depths    []int   `yaml:"depths,flow"`
+	Widths    []int   `yaml:"widths,flow"`
+	FC6       int     `yaml:"fc6"`
+	FC7       int     `yaml:"fc7"`
+	FC6Kernel int     `yaml:"fc6_kernel"`
+	FC6Pad    int     `yaml:"fc6_pad"`
+	Dropout   float64 `yaml:"dropout"` // -1 keeps the net's own
+	// Pixels says how wide the numbers are that VGG16 sees.
+	Pixels      pixelRange `yaml:"pixels"`
+	NoisePool   string     `yaml:"noise_pool"`
+	NoiseDetach bool       `yaml:"noise_detach"`
 	// Weights is a .safetensors file that the backbone starts from, empty for a random start.
 	Weights string `yaml:"weights"`
 }
+
+type pixelRange string
+
+const (
+	// pixelsUnit divides by the deviation over ImageNet: what torchvision's weights were trained with,
+	// and what He initialisation assumes. Without it a random start diverges at the paper's rate.
+	pixelsUnit pixelRange = "unit"
+	// pixelsRaw subtracts the mean alone: what the Caffe release of VGG16 was trained with.
+	pixelsRaw pixelRange = "raw"
+)
 
 // runConfig is what does not change results.
 type runConfig struct {
@@ -159,6 +171,11 @@ func (n *netConfig) model(classes int, noise model.NoiseMode) model.Config {
 	m := model.VGG16(classes, n.MIL)
 	if n.Arch == netScenes {
 		m = model.Scenes(classes, n.MIL)
+	}
+	if n.Arch == netVGG16 && n.Pixels != pixelsRaw {
+		for i, deviation := range [3]float32{.229, .224, .225} { // of R, G, B, from 0 to 1
+			m.Scale[i] = 1 / (255 * deviation)
+		}
 	}
 	m = m.Narrow(n.Width)
 	m.Noise, m.NoisePool, m.NoiseDetach = noise, n.NoisePool, n.NoiseDetach

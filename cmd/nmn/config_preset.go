@@ -29,7 +29,7 @@ func baseConfig() config {
 			Seed: 1, ValidationShare: .1, TestShare: .1, CaptionsPerBag: 5, VocabularySize: 1000, MinCount: 1,
 			MaxPixels: loader.DefaultLimits().MaxPixels,
 		},
-		Net: netConfig{Width: 1, Dropout: -1, NoisePool: "mean"},
+		Net: netConfig{Width: 1, Dropout: -1, NoisePool: "mean", Pixels: pixelsUnit},
 		Run: runConfig{Device: "auto", Workers: 2, Prefetch: 4},
 	}
 }

@@ -23,6 +23,8 @@ func (c *config) validateNames() error {
 		return fmt.Errorf("size is %q, want quick or full", c.Size)
 	case c.Net.Arch != netVGG16 && c.Net.Arch != netScenes:
 		return fmt.Errorf("net.arch is %q, want vgg16 or scenes", c.Net.Arch)
+	case c.Net.Pixels != pixelsUnit && c.Net.Pixels != pixelsRaw:
+		return fmt.Errorf("net.pixels is %q, want unit or raw", c.Net.Pixels)
 	}
 	return nil
 }

@@ -92,7 +92,8 @@ func (d *dataSets) describe() string {
 	}
 	line := fmt.Sprintf("data    %s: %d training, %d validation, %d test pictures,\n        %d classes, %.2f labels each",
 		d.train.Name, d.train.Len(), size(d.validation), size(d.test), k, float64(positive)/float64(d.train.Len()))
-	if s, err := loader.Statistics(d.clean, d.train); err == nil && !math.IsNaN(float64(s.Mean.Q01)) {
+	// Against themselves labels have no noise, which would say nothing about them.
+	if s, err := loader.Statistics(d.clean, d.train); err == nil && !math.IsNaN(float64(s.Mean.Q01)) && (d.clean != d.train || d.train.Truth != nil) {
 		line += fmt.Sprintf("\nlabels  %.1f %% of those that hold are missing,\n        %.1f %% of the others are incorrect (mean over words, against the %s)",
 			100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), map[string]string{"truth": "truth", "labels": "labels without injected noise"}[s.Reference])
 	}

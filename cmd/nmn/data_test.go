@@ -120,6 +120,24 @@ func TestTrain_BadSamplesUpToALimit(t *testing.T) {
 	}
 }
 
+func TestEval_NamesThePicturesThatItLeavesOut(t *testing.T) {
+	captions, images, vocabulary := exported(t, "40")
+	for i := range 8 {
+		if err := os.WriteFile(filepath.Join(images, fmt.Sprintf("COCO_train2014_%012d.jpg", i+1)), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	train := call(t, "train", "--preset", "scenes", "--captions", captions, "--images", images, "--vocab", vocabulary, "--arm", "stage1",
+		"--epochs", "1", "--width", "0.5", "--test-share", "0.5", "--max-bad-samples", "8", "--run-dir", dir)
+	eval := call(t, "eval", dir)
+	for _, c := range []called{train, eval} {
+		if c.code != exitOK || !strings.Contains(c.err, "left out of the evaluation") || !strings.Contains(c.err, "COCO_train2014_00000000000") {
+			t.Errorf("exit code %d, %q, want the names of pictures", c.code, c.err)
+		}
+	}
+}
+
 // TestTrain_ResumesWithMoreBadSamplesAllowed takes the cure that the message names.
 func TestTrain_ResumesWithMoreBadSamplesAllowed(t *testing.T) {
 	captions, images, vocabulary := exported(t, "40")

@@ -80,6 +80,7 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 	if t.dryRun {
 		return dryRun(ctx, p, &t.config, s)
 	}
+	t.config.tellStart(p)
 	o, err := t.stages(ctx, s)
 	if errors.Is(err, errInterrupted) {
 		return fmt.Errorf("%w; go on with: nmn train --resume %s", err, t.runDir)
@@ -101,6 +102,13 @@ func (t *trainCommand) resolve(cmd *cobra.Command) error {
 		t.runDir, file = t.resume, filepath.Join(t.resume, configName)
 	}
 	return layers{t.sources.preset, t.sources.size, file, cmd.Flags()}.apply(&t.config)
+}
+
+// tellStart says where a large network starts from nothing: it needs far more pictures and time then.
+func (c *config) tellStart(p *program) {
+	if c.Net.Arch == netVGG16 && c.Net.Weights == "" && c.Stage1 == "" && !p.quiet {
+		fmt.Fprintln(p.status, "vgg16 starts from random weights; --weights FILE starts from those of ImageNet")
+	}
 }
 
 // stages trains stage 1 where it is needed, and then the arm.

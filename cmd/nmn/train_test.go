@@ -211,6 +211,34 @@ func TestTrain_RatesFromFile(t *testing.T) {
 	}
 }
 
+// TestTrain_VGG16AtRandomStaysFiniteAtThePapersRate: pixels that are not divided by their deviation make
+// He's start some sixty times too wide for it.
+func TestTrain_VGG16AtRandomStaysFiniteAtThePapersRate(t *testing.T) {
+	worst := func(pixels string) float64 {
+		dir := filepath.Join(t.TempDir(), "run")
+		c := call(t, "train", "--train-size", "160", "--validation-size", "0", "--test-size", "16", "--arm", "stage1", "--net", "vgg16",
+			"--width", "0.125", "--input-size", "64", "--fc6-kernel", "2", "--optimizer", "sgd", "--learning-rate", "1.5e-4",
+			"--multipliers", "head.fc8.weight=10,head.fc8.bias=20", "--epochs", "1", "--log-interval", "1", "--pixels", pixels, "--run-dir", dir)
+		if !strings.Contains(c.err, "random weights") {
+			t.Errorf("%q gives no notice of the start at random", c.err)
+		}
+		curve, err := readCurve(filepath.Join(dir, logName), "stage1")
+		if err != nil || len(curve) == 0 {
+			t.Fatalf("%v, exit code %d: %s", err, c.code, c.err)
+		}
+		most := 0.0
+		for _, point := range curve {
+			if point.Loss.Defined() {
+				most = max(most, float64(point.Loss))
+			}
+		}
+		return most
+	}
+	if unit, raw := worst("unit"), worst("raw"); unit > 150 || raw < 500 {
+		t.Errorf("greatest loss %v, with raw pixels %v; want no more than 150, and a raw one that shows why", unit, raw)
+	}
+}
+
 func TestPercent_UndefinedFigureIsADash(t *testing.T) {
 	if a, b := percent(eval.Undefined()), percent(.1234); a != "–" || b != "12.34 %" {
 		t.Errorf("%q and %q", a, b)
