@@ -70,9 +70,10 @@ func planArm(ctx context.Context, p *program, c *config, s *session, arm train.A
 	return duration, err
 }
 
-// The first of the steps that are timed also makes buffers. Where one takes long, there is no second.
+// The first of the steps that are timed also makes buffers, and other programs may disturb some; the
+// fastest counts. Where one takes long, there is no second.
 const (
-	measureSteps = 3
+	measureSteps = 12
 	measureTime  = 15 * time.Second
 )
 
