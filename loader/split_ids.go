@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode"
 )
 
 // SplitByIDs returns one set per list of ids, each in the order of its list. Bags in no list are
@@ -57,7 +58,7 @@ func ReadIDs(path string) ([]string, error) {
 }
 
 // ParseIDs reads one id per line; blanks around it are cut, empty lines and lines that start with
-// # are skipped, a byte order mark and CR LF are fine. A repeated id is an error that names both
+// # are skipped, byte order marks (joined files have several) and CR LF are fine. A repeated id is an error that names both
 // lines and wraps ErrAnnotations.
 func ParseIDs(name string, r io.Reader) ([]string, error) {
 	var ids []string
@@ -67,7 +68,7 @@ func ParseIDs(name string, r io.Reader) ([]string, error) {
 	n := 0
 	for lines.Scan() {
 		n++
-		line := bytes.TrimSpace(bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff")))
+		line := bytes.TrimFunc(lines.Bytes(), blankOrMark)
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
@@ -91,3 +92,5 @@ func ParseIDs(name string, r io.Reader) ([]string, error) {
 	}
 	return ids, nil
 }
+
+func blankOrMark(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
