@@ -1,0 +1,184 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"time"
+	"unsafe"
+
+	"gorgonia.org/cu"
+)
+
+// Dim3 is the size of a grid, in blocks, or of a block, in threads. 0 in Y and Z means 1.
+type Dim3 struct{ X, Y, Z int }
+
+// Arg is an argument of a kernel: up to 8 bytes, in the low bytes of the word.
+type Arg uint64
+
+// Arguments of the C types that kernels take.
+func Pointer(v Address) Arg    { return Arg(v) }
+func Int32(v int32) Arg        { return Arg(uint32(v)) }
+func Uint32(v uint32) Arg      { return Arg(v) }
+func Int64(v int64) Arg        { return Arg(v) }
+func Uint64(v uint64) Arg      { return Arg(v) }
+func Float32(v float32) Arg    { return Arg(math.Float32bits(v)) }
+func Float64(v float64) Arg    { return Arg(math.Float64bits(v)) }
+func BFloat16(bits uint16) Arg { return Arg(bits) }
+
+// maxArguments is what fits a launch without allocating.
+const maxArguments = 48
+
+// Launch enqueues a kernel with shared bytes of dynamic shared memory. The arguments must be those of
+// the kernel's signature, in its order: the driver cannot check them.
+func (s *Stream) Launch(f *Function, grid, block Dim3, shared int, args ...Arg) error {
+	if len(args) > maxArguments {
+		return fmt.Errorf("cuda: launch %s: %d arguments, at most %d are supported", f.name, len(args), maxArguments)
+	}
+	var words [maxArguments]Arg
+	var pointers [maxArguments]unsafe.Pointer
+	copy(words[:], args)
+	for i := range args {
+		pointers[i] = unsafe.Pointer(&words[i])
+	}
+	grid, block = grid.filled(), block.filled()
+	began := time.Time{}
+	if s.device.options.SyncLaunches {
+		began = time.Now()
+	}
+	err := s.device.call(f.name, func() error {
+		return f.function.Launch(grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z, shared, s.stream, pointers[:len(args)])
+	})
+	if err != nil {
+		return fmt.Errorf("launch of %v blocks of %v threads with %d bytes of shared memory: %w", grid, block, shared, err)
+	}
+	return s.Launched(f.name, began)
+}
+
+func (d Dim3) filled() Dim3 { return Dim3{d.X, max(d.Y, 1), max(d.Z, 1)} }
+
+// Launched notes work that was enqueued on the stream, by Launch or by a library, under the name that
+// a fault is to be reported with. Under SyncLaunches it waits for the work, which was begun at began.
+func (s *Stream) Launched(name string, began time.Time) error {
+	if s.capturing != nil {
+		s.capturing.launches = append(s.capturing.launches, name)
+		return nil
+	}
+	mark, marked := s.launches.add(name)
+	if !s.device.options.SyncLaunches {
+		if marked {
+			return s.mark(mark)
+		}
+		return nil
+	}
+	if err := s.Sync(); err != nil {
+		return err
+	}
+	if s.device.options.Trace != nil {
+		s.device.options.Trace(name, time.Since(began))
+	}
+	return nil
+}
+
+// mark enqueues writing the number of the latest launch to host memory, where the device's progress
+// can be read even after a fault. A driver that does not support it is not asked again.
+func (s *Stream) mark(number uint32) error {
+	var unsupported bool
+	err := s.device.call("mark a launch", func() error {
+		err := s.stream.WriteValue32(cu.DevicePtr(s.launches.word()), number, 0)
+		if err == cu.NotSupported || err == cu.InvalidValue {
+			unsupported = true
+			return nil
+		}
+		return err
+	})
+	if unsupported {
+		s.launches.unmark()
+	}
+	return err
+}
+
+// launches remembers the latest launches of a stream for the report of a fault.
+type launches struct {
+	mu      sync.Mutex
+	names   [16]string // launch n is in n % 16
+	count   uint32     // launches so far
+	settled uint32     // launches known to have ended
+	mark    *HostBuffer
+	marking bool
+}
+
+// open gets the word that the device writes its progress to.
+func (l *launches) open(d *Device) error {
+	mark, err := d.AllocHost(8)
+	if err != nil {
+		return err
+	}
+	clear(mark.Bytes())
+	l.mark, l.marking = mark, true
+	return nil
+}
+
+// add notes a launch and returns its number, from 1 on, and whether to mark it.
+func (l *launches) add(name string) (number uint32, marking bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count++
+	l.names[l.count%uint32(len(l.names))] = name
+	return l.count, l.marking
+}
+
+// settle notes that all launches have ended.
+func (l *launches) settle() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settled = l.count
+}
+
+func (l *launches) unmark() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.marking = false
+}
+
+func (l *launches) word() uintptr { return uintptr(l.mark.at) }
+
+// suspects returns the launches that may have failed, the latest last, and the one that has where the
+// marks tell it.
+func (l *launches) suspects() (failed string, recent []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	size := uint32(len(l.names))
+	first := l.settled + 1
+	if l.count >= size {
+		first = max(first, l.count-size+1)
+	}
+	for n := first; n <= l.count; n++ {
+		recent = append(recent, l.names[n%size])
+	}
+	if l.marking && l.mark != nil {
+		if ended := *(*uint32)(l.mark.at); ended+1 >= first && ended < l.count {
+			failed = l.names[(ended+1)%size]
+		}
+	}
+	return failed, recent
+}
+
+// fault makes the error of a failed kernel. The caller holds mu.
+func (d *Device) fault(noticed string, code int) error {
+	e := &FaultError{Noticed: noticed, Name: nameOf(code), Detail: textOf(code)}
+	for _, o := range d.owned {
+		s, ok := o.(*Stream)
+		if !ok {
+			continue
+		}
+		failed, recent := s.launches.suspects()
+		e.Recent = append(e.Recent, recent...)
+		if e.Launch == "" || len(recent) == 0 {
+			e.Launch += failed
+		}
+	}
+	return e
+}
