@@ -80,14 +80,25 @@ func hostBytes(operation string, host *dense.Dense, t *Tensor) ([]byte, error) {
 		return nil, fmt.Errorf("%s: host array %v is a view that is not row-major without gaps, materialize it: %w",
 			operation, host.Shape(), ErrShape)
 	}
-	types := map[DType]dense.Dtype{Float32: dense.Float32, Int32: dense.Int32, Uint8: dense.Uint8, BFloat16: dense.Uint16}
 	switch {
 	case host.DataSize() == 0 && t.size == 0:
 		return nil, nil
-	case host.Dtype() != types[t.dtype] || host.DataSize() != t.size:
-		return nil, fmt.Errorf("%s: host array %v %v and %s: %w", operation, host.Dtype(), host.Shape(), t, ErrShape)
+	case host.DataSize() != t.size:
 	case t.address == 0:
 		return nil, fmt.Errorf("%s: %s is not in device memory: %w", operation, t, ErrShape)
+	case t.dtype == Float32 && host.Dtype() == dense.Float32:
+		return bytesOf(host.Float32s()), nil
+	case t.dtype == Int32 && host.Dtype() == dense.Int32:
+		return bytesOf(host.Int32s()), nil
+	case t.dtype == Uint8 && host.Dtype() == dense.Uint8:
+		return host.Uint8s(), nil
+	case t.dtype == BFloat16 && host.Dtype() == dense.Uint16:
+		return bytesOf(host.Uint16s()), nil
 	}
-	return unsafe.Slice((*byte)(host.Pointer()), t.Bytes()), nil
+	return nil, fmt.Errorf("%s: host array %v %v and %s: %w", operation, host.Dtype(), host.Shape(), t, ErrShape)
+}
+
+// bytesOf views numbers as their bytes.
+func bytesOf[T float32 | int32 | uint16](numbers []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*int(unsafe.Sizeof(numbers[0])))
 }
