@@ -86,6 +86,9 @@ func Open(ordinal int, options Options) (*Device, error) {
 // inspect reads what Info holds and checks the architecture.
 func inspect(ordinal int) (i Info, device cu.Device, err error) {
 	i.Ordinal, i.Driver = ordinal, cu.Version()
+	if i.Driver < 0 {
+		return i, device, errors.New("cuda: the driver does not tell its version")
+	}
 	number := func(a cu.DeviceAttribute, to *int) {
 		if err == nil {
 			*to, err = device.Attribute(a)
@@ -123,7 +126,7 @@ func (d *Device) Compute() *Stream { return d.compute }
 
 // Sync waits for the work of all streams. A fault of any of it is a FaultError.
 func (d *Device) Sync() error {
-	if err := d.call("wait for the device", cu.Synchronize); err != nil {
+	if err := d.call("wait for the device", "", cu.Synchronize); err != nil {
 		return err
 	}
 	d.mu.Lock()
@@ -149,12 +152,12 @@ func (d *Device) Close() error {
 	d.owned, d.memory, d.held = nil, nil, 0
 	d.mu.Unlock()
 
-	errs := []error{d.perform("wait for the device", cu.Synchronize)}
+	errs := []error{d.finish("wait for the device", "", cu.Synchronize)}
 	for i := len(children) - 1; i >= 0; i-- {
-		errs = append(errs, d.perform("free at the end", children[i].release))
+		errs = append(errs, d.finish("free at the end", "", children[i].release))
 	}
 	for at := range memory {
-		errs = append(errs, d.perform("free memory at the end", func() error { return cu.MemFree(cu.DevicePtr(at)) }))
+		errs = append(errs, d.finish("free memory at the end", "", func() error { return cu.MemFree(cu.DevicePtr(at)) }))
 	}
 	if err := d.device.ReleasePrimaryCtx(); err != nil {
 		errs = append(errs, newError("close the device", codeOf(err), nil))
@@ -165,23 +168,18 @@ func (d *Device) Close() error {
 	return errors.Join(errs...)
 }
 
-// call runs a call of the driver with the device's context current on the thread. The operation
-// stands in its error.
-func (d *Device) call(operation string, f func() error) error {
+// call runs a call of the driver with the device's context current on the thread. What was done, and to
+// what, stands in its error.
+func (d *Device) call(operation, subject string, f func() error) error {
 	d.mu.Lock()
 	failed, closed := d.failed, d.closed
 	d.mu.Unlock()
 	switch {
 	case closed:
-		return fmt.Errorf("cuda: %s: %w", operation, ErrClosed)
+		return fmt.Errorf("cuda: %s: %w", phrase(operation, subject), ErrClosed)
 	case failed != nil:
-		return fmt.Errorf("cuda: %s: after a failure before: %w", operation, failed)
+		return fmt.Errorf("cuda: %s: after a failure before: %w", phrase(operation, subject), failed)
 	}
-	return d.perform(operation, f)
-}
-
-// perform is call on a device that may be closed or have failed.
-func (d *Device) perform(operation string, f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := cu.SetCurrentContext(d.context)
@@ -191,7 +189,28 @@ func (d *Device) perform(operation string, f func() error) error {
 	if err == nil {
 		return nil
 	}
-	return d.describe(operation, codeOf(err))
+	return d.describe(phrase(operation, subject), codeOf(err))
+}
+
+// finish is call for what must be tried on any device, closed or failed, since it frees something.
+func (d *Device) finish(operation, subject string, f func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := cu.SetCurrentContext(d.context)
+	if failed := f(); failed != nil {
+		err = failed
+	}
+	if err == nil {
+		return nil
+	}
+	return d.describe(phrase(operation, subject), codeOf(err))
+}
+
+func phrase(operation, subject string) string {
+	if subject == "" {
+		return operation
+	}
+	return operation + " " + subject
 }
 
 // describe makes the error of a code and keeps what the device cannot recover from.
@@ -229,9 +248,9 @@ func (d *Device) disown(o owned) bool {
 }
 
 // discard releases what a user closes. What is closed already stays so.
-func (d *Device) discard(operation string, o owned) error {
+func (d *Device) discard(operation, subject string, o owned) error {
 	if !d.disown(o) {
 		return nil
 	}
-	return d.perform(operation, o.release)
+	return d.finish(operation, subject, o.release)
 }

@@ -32,7 +32,7 @@ func (s *Stream) Capture(name string, work func() error) (*Graph, error) {
 		return nil, fmt.Errorf("cuda: capture %s: the stream %s is capturing %s", name, s.name, s.capturing.name)
 	}
 	raw := rawOf(&s.stream)
-	if err := s.device.call("begin to capture "+name, func() error { return result(C.nmn_capture_begin(raw)) }); err != nil {
+	if err := s.device.call("begin to capture", name, func() error { return result(C.nmn_capture_begin(raw)) }); err != nil {
 		return nil, err
 	}
 	g := &Graph{device: s.device, name: name}
@@ -40,7 +40,7 @@ func (s *Stream) Capture(name string, work func() error) (*Graph, error) {
 	failed := work()
 	s.capturing = nil
 	var captured unsafe.Pointer
-	ended := s.device.perform("capture "+name, func() error { return result(C.nmn_capture_end(raw, &captured)) })
+	ended := s.device.finish("capture", name, func() error { return result(C.nmn_capture_end(raw, &captured)) })
 	if failed == nil {
 		failed = ended
 	}
@@ -51,13 +51,13 @@ func (s *Stream) Capture(name string, work func() error) (*Graph, error) {
 func (d *Device) instantiate(g *Graph, captured unsafe.Pointer, failed error) (*Graph, error) {
 	if failed != nil {
 		if captured != nil {
-			failed = errors.Join(failed, d.perform("discard the capture "+g.name, func() error {
+			failed = errors.Join(failed, d.finish("discard the capture", g.name, func() error {
 				return result(C.nmn_captured_destroy(captured))
 			}))
 		}
 		return nil, fmt.Errorf("cuda: capture %s: %w", g.name, failed)
 	}
-	err := d.perform("make the graph "+g.name, func() error {
+	err := d.finish("make the graph", g.name, func() error {
 		return result(C.nmn_graph_instantiate(&g.handle, captured))
 	})
 	if g.handle != nil {
@@ -72,7 +72,7 @@ func (d *Device) instantiate(g *Graph, captured unsafe.Pointer, failed error) (*
 // Launch enqueues the graph. One graph does not run beside itself.
 func (g *Graph) Launch(s *Stream) error {
 	began := time.Now()
-	err := s.device.call("launch the graph "+g.name, func() error {
+	err := s.device.call("launch the graph", g.name, func() error {
 		return result(C.nmn_graph_launch(g.handle, rawOf(&s.stream)))
 	})
 	if err != nil {
@@ -95,6 +95,6 @@ func (g *Graph) String() string {
 func (g *Graph) Launches() []string { return g.launches }
 
 // Close destroys the graph.
-func (g *Graph) Close() error { return g.device.discard("destroy the graph "+g.name, g) }
+func (g *Graph) Close() error { return g.device.discard("destroy the graph", g.name, g) }
 
 func (g *Graph) release() error { return result(C.nmn_graph_destroy(g.handle)) }

@@ -25,7 +25,7 @@ func (d *Device) AllocHost(bytes int) (*HostBuffer, error) {
 		return nil, fmt.Errorf("cuda: cannot allocate %d bytes of pinned memory", bytes)
 	}
 	b := &HostBuffer{device: d}
-	err := d.call("allocate "+formatBytes(bytes)+" of pinned host memory", func() error {
+	err := d.call("allocate pinned host memory:", formatBytes(bytes), func() error {
 		return result(C.nmn_host_alloc(&b.at, C.size_t(bytes)))
 	})
 	if err != nil {
@@ -40,7 +40,7 @@ func (d *Device) AllocHost(bytes int) (*HostBuffer, error) {
 func (b *HostBuffer) Bytes() []byte { return b.bytes }
 
 // Close frees the memory. Copies from it must have ended.
-func (b *HostBuffer) Close() error { return b.device.discard("free pinned host memory", b) }
+func (b *HostBuffer) Close() error { return b.device.discard("free pinned host memory", "", b) }
 
 func (b *HostBuffer) release() error {
 	b.bytes = nil

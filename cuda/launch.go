@@ -48,11 +48,11 @@ func (s *Stream) Launch(f *Function, grid, block Dim3, shared int, args ...Arg) 
 	if s.device.options.SyncLaunches {
 		began = time.Now()
 	}
-	err := s.device.call(f.name, func() error {
+	err := s.device.call("launch", f.name, func() error {
 		return f.function.Launch(grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z, shared, s.stream, pointers[:len(args)])
 	})
 	if err != nil {
-		return fmt.Errorf("launch of %v blocks of %v threads with %d bytes of shared memory: %w", grid, block, shared, err)
+		return fmt.Errorf("cuda: %v blocks of %v threads with %d bytes of shared memory: %w", grid, block, shared, err)
 	}
 	return s.Launched(f.name, began)
 }
@@ -86,7 +86,7 @@ func (s *Stream) Launched(name string, began time.Time) error {
 // can be read even after a fault. A driver that does not support it is not asked again.
 func (s *Stream) mark(number uint32) error {
 	var unsupported bool
-	err := s.device.call("mark a launch", func() error {
+	err := s.device.call("mark a launch", "", func() error {
 		err := s.stream.WriteValue32(cu.DevicePtr(s.launches.word()), number, 0)
 		if err == cu.NotSupported || err == cu.InvalidValue {
 			unsupported = true
@@ -176,9 +176,12 @@ func (d *Device) fault(noticed string, code int) error {
 		}
 		failed, recent := s.launches.suspects()
 		e.Recent = append(e.Recent, recent...)
-		if e.Launch == "" || len(recent) == 0 {
-			e.Launch += failed
+		if e.Launch == "" {
+			e.Launch = failed
 		}
+	}
+	if len(e.Recent) == 1 {
+		e.Launch = e.Recent[0]
 	}
 	return e
 }

@@ -24,7 +24,7 @@ func (d *Device) Alloc(bytes int) (Address, error) {
 		return 0, nil
 	}
 	var at cu.DevicePtr
-	err := d.call("allocate memory", func() (err error) {
+	err := d.call("allocate memory", "", func() (err error) {
 		at, err = cu.MemAlloc(int64(bytes))
 		return err
 	})
@@ -70,7 +70,7 @@ func (d *Device) Free(at Address) error {
 	if !known {
 		return fmt.Errorf("cuda: free %#x: it is no memory of this device, or was freed before", at)
 	}
-	return d.perform("free memory", func() error { return cu.MemFree(cu.DevicePtr(at)) })
+	return d.finish("free memory", "", func() error { return cu.MemFree(cu.DevicePtr(at)) })
 }
 
 // Held is the memory, in bytes, that Alloc has given and Free not taken back.
@@ -82,7 +82,7 @@ func (d *Device) Held() int {
 
 // MemInfo tells the bytes of the device that no process holds, and all that it has.
 func (d *Device) MemInfo() (free, total int, err error) {
-	err = d.call("ask for free memory", func() error {
+	err = d.call("ask for free memory", "", func() error {
 		f, t, err := cu.MemInfo()
 		free, total = int(f), int(t)
 		return err

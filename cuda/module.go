@@ -23,7 +23,7 @@ type Module struct {
 // code that the device can run gives an error that wraps ErrArchitecture.
 func (d *Device) LoadModule(name, fatbin string) (*Module, error) {
 	m := &Module{device: d, name: name}
-	err := d.call("load the kernels of "+name+" for "+d.info.Name, func() (err error) {
+	err := d.call("load for "+d.info.Name+" the kernels of", name, func() (err error) {
 		m.module, err = cu.LoadFatBinary(fatbin)
 		return err
 	})
@@ -35,7 +35,7 @@ func (d *Device) LoadModule(name, fatbin string) (*Module, error) {
 }
 
 // Close unloads the module. Its functions cannot be launched afterwards.
-func (m *Module) Close() error { return m.device.discard("unload the kernels of "+m.name, m) }
+func (m *Module) Close() error { return m.device.discard("unload the kernels of", m.name, m) }
 
 func (m *Module) release() error { return m.module.Unload() }
 
@@ -49,7 +49,7 @@ type Function struct {
 // Function finds a kernel by its unmangled name.
 func (m *Module) Function(kernel string) (*Function, error) {
 	f := &Function{module: m, name: m.name + "." + kernel}
-	err := m.device.call("find the kernel "+f.name, func() (err error) {
+	err := m.device.call("find the kernel", f.name, func() (err error) {
 		f.function, err = m.module.Function(kernel)
 		return err
 	})
@@ -65,7 +65,7 @@ func (f *Function) Name() string { return f.name }
 // AllowShared lets launches of the kernel ask for more than 48 KiB of dynamic shared memory, up to
 // bytes.
 func (f *Function) AllowShared(bytes int) error {
-	return f.module.device.call(fmt.Sprintf("allow %s %d bytes of shared memory", f.name, bytes), func() error {
+	return f.module.device.call(fmt.Sprintf("allow %d bytes of shared memory to", bytes), f.name, func() error {
 		return result(C.nmn_function_allow_shared(unsafe.Pointer(rawOf(&f.function)), C.int(bytes)))
 	})
 }

@@ -21,7 +21,7 @@ type Stream struct {
 // NewStream makes a stream that runs beside all others. Its name stands in errors.
 func (d *Device) NewStream(name string) (*Stream, error) {
 	s := &Stream{device: d, name: name}
-	err := d.call("make the stream "+name, func() (err error) {
+	err := d.call("make the stream", name, func() (err error) {
 		s.stream, err = cu.MakeStream(cu.NonBlocking)
 		return err
 	})
@@ -46,7 +46,7 @@ func (s *Stream) Capturing() bool { return s.capturing != nil }
 
 // Close waits for the stream's work and destroys it.
 func (s *Stream) Close() error {
-	err := s.device.discard("destroy the stream "+s.name, s)
+	err := s.device.discard("destroy the stream", s.name, s)
 	if s.launches.mark != nil {
 		err = errors.Join(err, s.launches.mark.Close())
 	}
@@ -63,7 +63,7 @@ func (s *Stream) release() error {
 
 // Sync waits for the stream's work. A fault is a FaultError.
 func (s *Stream) Sync() error {
-	if err := s.device.call("wait for the stream "+s.name, s.stream.Synchronize); err != nil {
+	if err := s.device.call("wait for the stream", s.name, s.stream.Synchronize); err != nil {
 		return err
 	}
 	s.launches.settle()
@@ -75,7 +75,7 @@ func (s *Stream) Zero(at Address, bytes int) error {
 	if bytes == 0 {
 		return nil
 	}
-	return s.device.call("write zeroes", func() error {
+	return s.device.call("write zeroes", "", func() error {
 		return cu.MemsetD8Async(cu.DevicePtr(at), 0, int64(bytes), s.stream)
 	})
 }
@@ -85,7 +85,7 @@ func (s *Stream) Copy(dst, src Address, bytes int) error {
 	if bytes == 0 {
 		return nil
 	}
-	return s.device.call("copy on the device", func() error {
+	return s.device.call("copy on the device", "", func() error {
 		return cu.MemcpyDtoDAsync(cu.DevicePtr(dst), cu.DevicePtr(src), int64(bytes), s.stream)
 	})
 }
@@ -99,7 +99,7 @@ func (s *Stream) Upload(dst Address, src []byte) error {
 	if s.capturing != nil {
 		return fmt.Errorf("cuda: upload %d bytes on the stream %s: it is capturing a graph", len(src), s.name)
 	}
-	return s.device.call("upload", func() error {
+	return s.device.call("upload", "", func() error {
 		return cu.MemcpyHtoDAsync(cu.DevicePtr(dst), bytesOf(src), int64(len(src)), s.stream)
 	})
 }
@@ -113,7 +113,7 @@ func (s *Stream) UploadPinned(dst Address, src *HostBuffer, bytes int) error {
 	if bytes == 0 {
 		return nil
 	}
-	return s.device.call("upload pinned memory", func() error {
+	return s.device.call("upload pinned memory", "", func() error {
 		return cu.MemcpyHtoDAsync(cu.DevicePtr(dst), bytesOf(src.bytes), int64(bytes), s.stream)
 	})
 }
@@ -126,7 +126,7 @@ func (s *Stream) Download(dst []byte, src Address) error {
 	if s.capturing != nil {
 		return fmt.Errorf("cuda: download %d bytes on the stream %s: it is capturing a graph", len(dst), s.name)
 	}
-	err := s.device.call("download", func() error {
+	err := s.device.call("download", "", func() error {
 		return cu.MemcpyDtoHAsync(bytesOf(dst), cu.DevicePtr(src), int64(len(dst)), s.stream)
 	})
 	if err != nil {

@@ -1,0 +1,84 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"nmn/cuda/internal/fakedriver"
+)
+
+// fake is the driver of these tests; nil where it cannot be built.
+var fake *fakedriver.Driver
+
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "fakedriver")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	path, err := fakedriver.Build(folder)
+	if err == nil {
+		os.Setenv(DriverVariable, path)
+		fake, err = fakedriver.Load(path)
+	}
+	if err != nil {
+		fmt.Println("tests of the driver's calls are left out:", err)
+	}
+	code := m.Run()
+	os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+// host starts a test on a host, whose driver must have nothing left to free when the test ends.
+func host(t *testing.T, c fakedriver.Config) {
+	t.Helper()
+	if fake == nil {
+		t.Skip("the fake driver could not be built: no C compiler?")
+	}
+	fake.Reset(c)
+	t.Cleanup(func() {
+		if live := fake.Live(); live != "" {
+			t.Errorf("not freed: %s", live)
+		}
+	})
+}
+
+// open opens the device of a host and closes it when the test ends.
+func open(t *testing.T, c fakedriver.Config, options Options) *Device {
+	t.Helper()
+	host(t, c)
+	d, err := Open(0, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return d
+}
+
+// kernel loads a kernel of the fake driver, which takes every name.
+func kernel(t *testing.T, d *Device, name string) *Function {
+	t.Helper()
+	m, err := d.LoadModule("test", "fake fatbin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Function(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
