@@ -1,4 +1,4 @@
-// All kernels as one module. Each operation's kernels stand beside its other versions.
+// Written by kernels/gen. All kernels as one module; each operation's stand beside its other versions.
 #include "activation/dropout.cu"
 #include "activation/relu.cu"
 #include "conv/bias.cu"

@@ -1,7 +1,8 @@
-// The bias of a convolution, fused with its ReLU, and the bias gradient.
+// What surrounds a convolution: its bias, fused with its ReLU, the end of a data or filter gradient, and
+// the bias gradient.
 //
-// Mapping of add_bias: thread i takes groups of 16 bytes, i and on in steps of the grid; y is one run of
-// cells * channels elements.
+// Mapping of add_bias and end_gradient: thread i takes groups of 16 bytes, i and on in steps of the grid;
+// the array is one run of cells * channels elements.
 //
 // Mapping of bias_gradient: block (tile, part) sums the cells of its part for 32 neighbouring channels;
 // thread (x, y) takes channel x, or four of them, and cells y, y + blockDim.y, ... Order: 32 cells in
@@ -32,6 +33,36 @@ template <class T>
 static __device__ __forceinline__ void addBiasTo(T *y, const float *bias, long long length, int channels, bool relu) {
   if (rowsAligned(y, channels)) return addBias<Wide<T>::lanes>(y, bias, length, channels, relu);
   addBias<1>(y, bias, length, channels, relu);
+}
+
+// The new gradient, added to what dx holds where accumulate is set, and 0 where mask <= 0.
+template <int V, class T>
+static __device__ __forceinline__ void endGradient(T *dx, const T *added, const T *mask, long long first,
+                                                   long long length, bool accumulate) {
+  const long long step = (long long)gridDim.x * blockDim.x * V;
+  for (long long i = first + ((long long)blockIdx.x * blockDim.x + threadIdx.x) * V; i < length; i += step) {
+    Vec<V> d = load<V>(added + i);
+    if (accumulate) {
+      const Vec<V> held = load<V>(dx + i);
+#pragma unroll
+      for (int k = 0; k < V; k++) d.v[k] += held.v[k];
+    }
+    if (mask) {
+      const Vec<V> m = load<V>(mask + i);
+#pragma unroll
+      for (int k = 0; k < V; k++) d.v[k] = m.v[k] > 0 ? d.v[k] : 0.0f;
+    }
+    store<V>(dx + i, d);
+  }
+}
+
+template <class T>
+static __device__ __forceinline__ void endGradientOf(T *dx, const T *added, const T *mask, long long length,
+                                                     bool accumulate) {
+  const int lanes = Wide<T>::lanes;
+  const long long whole = aligned(dx) && aligned(added) && aligned(mask) ? length / lanes * lanes : 0;
+  endGradient<lanes>(dx, added, mask, 0, whole, accumulate);
+  endGradient<1>(dx, added, mask, whole, length, accumulate);
 }
 
 const int tile = 32;       // channels of a block
@@ -96,6 +127,17 @@ add_bias(float *y, const float *bias, long long length, int channels, int relu) 
 extern "C" __global__ void __launch_bounds__(256)
 add_bias_bf16(bfloat16 *y, const float *bias, long long length, int channels, int relu) {
   conv::addBiasTo(y, bias, length, channels, relu != 0);
+}
+
+// dx may be added or mask, which may be null.
+extern "C" __global__ void __launch_bounds__(256)
+end_gradient(float *dx, const float *added, const float *mask, long long length, int accumulate) {
+  conv::endGradientOf(dx, added, mask, length, accumulate != 0);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+end_gradient_bf16(bfloat16 *dx, const bfloat16 *added, const bfloat16 *mask, long long length, int accumulate) {
+  conv::endGradientOf(dx, added, mask, length, accumulate != 0);
 }
 
 // lanes is the channels of a thread: 1, or those of 16 bytes where rows of dy are at multiples of them;

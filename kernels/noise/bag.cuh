@@ -72,22 +72,35 @@ struct Instances {
   }
 
   // each calls visit(instance, place) where place is that of the instance's classes in the array,
-  // relative to the thread's first one.
-  template <class F>
-  __device__ __forceinline__ void each(const Tile &t, F visit) const {
+  // relative to the thread's first one, and pause() after at most foldAfter instances and at the end.
+  template <class F, class P>
+  __device__ __forceinline__ void each(const Tile &t, F visit, P pause) const {
+    static_assert(kept <= foldAfter, "the instances in registers join at once");
     if (!t.active) return;
 #pragma unroll
     for (int i = 0; i < kept; i++) {
       if (t.strip + i * t.strips < t.rows) visit(held[i], i * step);
     }
-    for (int i = kept; t.strip + i * t.strips < t.rows; i++) visit(load<V>(data + i * step), i * step);
+    pause();
+    for (int i = kept; t.strip + i * t.strips < t.rows; i += foldAfter) {
+#pragma unroll 4
+      for (int j = i; j < i + foldAfter; j++) {
+        if (t.strip + j * t.strips < t.rows) visit(load<V>(data + j * step), j * step);
+      }
+      pause();
+    }
+  }
+  template <class F>
+  __device__ __forceinline__ void each(const Tile &t, F visit) const {
+    each(t, visit, [] {});
   }
 
   // again is each without the registers, for paths that are seldom taken.
   template <class F>
   __device__ __forceinline__ void again(const Tile &t, F visit) const {
     if (!t.active) return;
-    for (int i = 0; t.strip + i * t.strips < t.rows; i++) visit(load<V>(data + i * step));
+#pragma unroll 1
+    for (int i = 0; t.strip + i * t.strips < t.rows; i++) visit(load<V>(data + i * step), i * step);
   }
 };
 
@@ -98,9 +111,8 @@ template <int V>
 struct Softplus {
   float positive[V], excess[V];
   double total[V];
-  int count;
 
-  __device__ __forceinline__ Softplus() : count(0) {
+  __device__ __forceinline__ Softplus() {
 #pragma unroll
     for (int i = 0; i < V; i++) positive[i] = excess[i] = 0, total[i] = 0;
   }
@@ -111,7 +123,6 @@ struct Softplus {
       positive[i] += fmaxf(o.v[i], 0.0f);
       excess[i] += e + e * excess[i];
     }
-    if (++count == foldAfter) fold();
   }
   __device__ __forceinline__ void fold() {
 #pragma unroll
@@ -119,7 +130,6 @@ struct Softplus {
       total[i] += (double)(positive[i] + log1pf(excess[i]));
       positive[i] = excess[i] = 0;
     }
-    count = 0;
   }
 };
 
@@ -168,10 +178,11 @@ static __device__ __forceinline__ double joined(const Tile &t, const double *sum
   return value;
 }
 
-// sigmoid in float, from the exponential that does not overflow.
+// sigmoid in float, from the exponential that does not overflow. The divisor is in [1, 2], where the fast
+// division is good to two units in the last place.
 static __device__ __forceinline__ float sigmoid(float o) {
   const float e = expf(-fabsf(o));
-  return (o >= 0 ? 1.0f : e) / (1.0f + e);
+  return __fdividef(o >= 0 ? 1.0f : e, 1.0f + e);
 }
 
 }  // namespace bag

@@ -11,8 +11,7 @@ static __device__ __forceinline__ void noisyOR(float *p, float *gradient, const 
   const bag::Tile t = bag::tileOf<V>(offsets, bags, frames, cells, classes);
   const bag::Instances<V> instances(t, o, classes);
   bag::Softplus<V> sum;
-  instances.each(t, [&](const Vec<V> &x, long long) { sum.add(x); });
-  sum.fold();
+  instances.each(t, [&](const Vec<V> &x, long long) { sum.add(x); }, [&] { sum.fold(); });
   bag::join<V>(t, sum.total, sums, bag::Plus());
   const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
   for (int c = thread; c < t.width && t.first + c < classes; c += threads) {

@@ -63,7 +63,7 @@ static __device__ __forceinline__ void logSumExp(const bag::Tile &t, const bag::
   const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
   double value[V];
   for (int i = 0; i < V; i++) value[i] = -INFINITY;
-  instances.again(t, [&](const Vec<V> &o) {
+  instances.again(t, [&](const Vec<V> &o, long long) {
     for (int i = 0; i < V; i++) value[i] = fmax(value[i], (double)o.v[i]);
   });
   bag::join<V>(t, value, shared.sums, bag::Larger());
@@ -72,7 +72,7 @@ static __device__ __forceinline__ void logSumExp(const bag::Tile &t, const bag::
   }
   __syncthreads();
   for (int i = 0; i < V; i++) value[i] = 0;
-  instances.again(t, [&](const Vec<V> &o) {
+  instances.again(t, [&](const Vec<V> &o, long long) {
     for (int i = 0; i < V; i++) value[i] += (double)expf((float)((double)o.v[i] - shared.logit[t.own + i]));
   });
   bag::join<V>(t, value, shared.sums, bag::Plus());
@@ -89,8 +89,7 @@ static __device__ __forceinline__ void pool(const Step &s, const bag::Tile &t, c
   const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
   if (s.mil) {
     bag::Softplus<V> sum;
-    instances.each(t, [&](const Vec<V> &o, long long) { sum.add(o); });
-    sum.fold();
+    instances.each(t, [&](const Vec<V> &o, long long) { sum.add(o); }, [&] { sum.fold(); });
     bag::join<V>(t, sum.total, shared.sums, bag::Plus());
   } else {
     bag::Linear<V> sum;
@@ -120,21 +119,26 @@ static __device__ __forceinline__ void spread(const Step &s, const bag::Tile &t,
     factor.v[i] = shared.factor[t.own + i];
     tiny = tiny || shared.tiny[t.own + i];
   }
-  instances.each(t, [&](const Vec<V> &o, long long place) {
-    Vec<V> d = factor;
-    if (s.mil) {
+  if (!s.mil) {
+    instances.again(t, [&](const Vec<V> &, long long place) { store<V>(out + place, factor); });
+  } else if (!tiny) {
+    instances.each(t, [&](const Vec<V> &o, long long place) {
+      Vec<V> d;
 #pragma unroll
-      for (int i = 0; i < V; i++) d.v[i] *= bag::sigmoid(o.v[i]);
-    }
-    if (tiny) {
+      for (int i = 0; i < V; i++) d.v[i] = factor.v[i] * bag::sigmoid(o.v[i]);
+      store<V>(out + place, d);
+    });
+  } else {
+    instances.again(t, [&](const Vec<V> &o, long long place) {
+      Vec<V> d;
       for (int i = 0; i < V; i++) {
-        if (!shared.tiny[t.own + i]) continue;
-        // The largest exponent is 0 but for rounding.
-        d.v[i] = factor.v[i] * expf(fminf((float)((double)o.v[i] - shared.logit[t.own + i]), 0.0f));
+        // Of a tiny bag the largest exponent is 0 but for rounding.
+        const float ratio = fminf((float)((double)o.v[i] - shared.logit[t.own + i]), 0.0f);
+        d.v[i] = factor.v[i] * (shared.tiny[t.own + i] ? expf(ratio) : bag::sigmoid(o.v[i]));
       }
-    }
-    store<V>(out + place, d);
-  });
+      store<V>(out + place, d);
+    });
+  }
 }
 
 // addLosses writes the loss of a bag when its last tile is done.

@@ -1,12 +1,14 @@
 // Pooling of all cells of a bag to one vector, mean or maximum, and the gradients.
 //
-// Mapping of bag_mean, bag_max and bag_max_gradient: block blockIdx.x is bag * tiles + tile, a tile being
-// blockDim.x neighbouring channels; threadIdx.y is a strip of cells: the thread visits cells threadIdx.y,
-// threadIdx.y + blockDim.y, ... Neighbouring threads read neighbouring channels.
+// Mapping of bag_pool: block (bag * tiles + tile, part) joins the cells of its part of the bag for a tile of
+// 32 neighbouring channels; thread (x, y) takes channel x and cells y, y + blockDim.y, ... of the part.
+// Neighbouring threads read neighbouring channels. bag_max_gradient has one part, the whole bag.
 //
 // Order of the mean: each thread adds its cells in ascending order, 32 of them in float before they join a
-// double; then the strips in ascending order. Maxima do not depend on an order, and of equal ones the
-// first cell gets the gradient.
+// double; then the threads of a channel in ascending order; then, by the last block of the bag's tile, the
+// parts in ascending order. Maxima do not depend on an order; of equal ones the first cell gets the
+// gradient.
+#include "../reduce.cuh"
 #include "../vector.cuh"
 
 namespace pool {
@@ -39,42 +41,66 @@ static __device__ __forceinline__ Bag bagOf(const int *offsets, int bags, int fr
   return b;
 }
 
-}  // namespace pool
+struct Sum {
+  static __device__ __forceinline__ float start() { return 0; }
+  static __device__ __forceinline__ float cell(float a, float b) { return a + b; }
+  static __device__ __forceinline__ double join(double a, double b) { return a + b; }
+  static __device__ __forceinline__ float result(double total, long long count) { return (float)(total / (double)count); }
+};
 
-extern "C" __global__ void __launch_bounds__(1024)
-bag_mean(float *g, const float *x, const int *offsets, int bags, int frames, int cells, int channels) {
-  __shared__ double sums[pool::strips][pool::tileWide];
-  const pool::Bag b = pool::bagOf(offsets, bags, frames, cells, channels);
-  double total = 0;
+struct Top {
+  static __device__ __forceinline__ float start() { return -INFINITY; }
+  static __device__ __forceinline__ float cell(float a, float b) { return larger(a, b); }
+  static __device__ __forceinline__ double join(double a, double b) { return a > b || a != a ? a : b; }
+  static __device__ __forceinline__ float result(double top, long long) { return (float)top; }
+};
+
+// values is strips * tileWide doubles of shared memory.
+template <class Op>
+static __device__ __forceinline__ void joinBag(float *g, const float *x, const Bag &b, int channels, double *partial,
+                                               unsigned *tickets, double *values, bool *last) {
+  const long long part = (b.count + gridDim.y - 1) / gridDim.y, begin = blockIdx.y * part;
+  const long long end = min(begin + part, b.count);
+  double total = (double)Op::start();
   if (b.active) {
     const float *from = x + b.first * channels + b.channel;
-    for (long long cell = threadIdx.y; cell < b.count;) {
-      float part = 0;
-      for (int i = 0; i < pool::foldAfter && cell < b.count; i++, cell += blockDim.y) part += from[cell * channels];
-      total += (double)part;
+    for (long long cell = begin + threadIdx.y; cell < end;) {
+      float some = Op::start();
+#pragma unroll 8
+      for (int i = 0; i < foldAfter && cell < end; i++, cell += blockDim.y) some = Op::cell(some, from[cell * channels]);
+      total = Op::join(total, (double)some);
     }
   }
-  sums[threadIdx.y][threadIdx.x] = total;
+  values[threadIdx.y * tileWide + threadIdx.x] = total;
   __syncthreads();
-  if (threadIdx.y != 0 || !b.active) return;
-  for (int i = 1; i < (int)blockDim.y; i++) total += sums[i][threadIdx.x];
-  g[(long long)b.index * channels + b.channel] = (float)(total / (double)b.count);
+  // partial holds gridDim.y values for each channel that a block may have, in the order of the blocks.
+  double *own = partial + ((long long)blockIdx.x * tileWide + threadIdx.x) * gridDim.y;
+  const bool joins = threadIdx.y == 0 && b.active;
+  if (joins) {
+    for (int i = 1; i < (int)blockDim.y; i++) total = Op::join(total, values[i * tileWide + threadIdx.x]);
+    own[blockIdx.y] = total;
+  }
+  if (!lastBlock(tickets + blockIdx.x, gridDim.y, last) || !joins) return;
+  total = own[0];
+  for (int i = 1; i < (int)gridDim.y; i++) total = Op::join(total, own[i]);
+  g[(long long)b.index * channels + b.channel] = Op::result(total, b.count);
 }
 
+}  // namespace pool
+
+// top chooses the maximum, else the mean. partial has gridDim.x * 32 * gridDim.y doubles, tickets gridDim.x
+// counters.
 extern "C" __global__ void __launch_bounds__(1024)
-bag_max(float *g, const float *x, const int *offsets, int bags, int frames, int cells, int channels) {
-  __shared__ float tops[pool::strips][pool::tileWide];
+bag_pool(float *g, const float *x, const int *offsets, double *partial, unsigned *tickets, int bags, int frames,
+         int cells, int channels, int top) {
+  __shared__ double values[pool::strips * pool::tileWide];
+  __shared__ bool last;
   const pool::Bag b = pool::bagOf(offsets, bags, frames, cells, channels);
-  float top = -INFINITY;
-  if (b.active) {
-    const float *from = x + b.first * channels + b.channel;
-    for (long long cell = threadIdx.y; cell < b.count; cell += blockDim.y) top = larger(top, from[cell * channels]);
+  if (top) {
+    pool::joinBag<pool::Top>(g, x, b, channels, partial, tickets, values, &last);
+  } else {
+    pool::joinBag<pool::Sum>(g, x, b, channels, partial, tickets, values, &last);
   }
-  tops[threadIdx.y][threadIdx.x] = top;
-  __syncthreads();
-  if (threadIdx.y != 0 || !b.active) return;
-  for (int i = 1; i < (int)blockDim.y; i++) top = larger(top, tops[i][threadIdx.x]);
-  g[(long long)b.index * channels + b.channel] = top;
 }
 
 // dx gets dg at the first cell that equals g, and 0 elsewhere; with accumulate that one cell is added to

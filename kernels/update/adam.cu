@@ -3,11 +3,12 @@
 // wanted, a bfloat16 copy of W. Mapping: entry.cuh.
 #include "entry.cuh"
 
-namespace update {
-
+// Adam is the constants of a step, laid out as adamConstants in Go.
 struct Adam {
   float beta1, rest1, beta2, rest2, correct1, correct2, epsilon;
 };
+
+namespace update {
 
 template <int V>
 static __device__ __forceinline__ void adapt(const Entry &e, int i, const Adam &a) {
@@ -28,10 +29,9 @@ static __device__ __forceinline__ void adapt(const Entry &e, int i, const Adam &
 
 }  // namespace update
 
-extern "C" __global__ void __launch_bounds__(256)
-adam(const Entry *entries, int count, float beta1, float rest1, float beta2, float rest2, float correct1,
-     float correct2, float epsilon) {
+// The constants lie in device memory: they change from step to step, while a captured launch does not.
+extern "C" __global__ void __launch_bounds__(256) adam(const Entry *entries, int count, const Adam *constants) {
   const update::Chunk c = update::chunkOf(entries, count);
-  const update::Adam a = {beta1, rest1, beta2, rest2, correct1, correct2, epsilon};
+  const Adam a = *constants;
   update::each(c, [&](int i) { update::adapt<4>(c.entry, i, a); }, [&](int i) { update::adapt<1>(c.entry, i, a); });
 }

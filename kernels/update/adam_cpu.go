@@ -10,6 +10,17 @@ type adamConstants struct {
 	epsilon                    float32
 }
 
+// constants computes them from parameters that FitAdam has accepted.
+func (p AdamParams) constants() adamConstants {
+	beta1, beta2 := float64(p.Beta1), float64(p.Beta2)
+	return adamConstants{
+		beta1: p.Beta1, rest1: float32(1 - beta1), beta2: p.Beta2, rest2: float32(1 - beta2),
+		correct1: float32(1 / (1 - math.Pow(beta1, float64(p.Step)))),
+		correct2: float32(1 / (1 - math.Pow(beta2, float64(p.Step)))),
+		epsilon:  p.Epsilon,
+	}
+}
+
 // Adam implements Ops.
 func (c *CPU) Adam(entries []Entry, p AdamParams) error {
 	if err := FitAdam(p); err != nil {
@@ -18,13 +29,7 @@ func (c *CPU) Adam(entries []Entry, p AdamParams) error {
 	if err := c.cut("adam", entries, UseG|UseW|UseM|UseV); err != nil {
 		return err
 	}
-	beta1, beta2 := float64(p.Beta1), float64(p.Beta2)
-	c.job.adam = adamConstants{
-		beta1: p.Beta1, rest1: float32(1 - beta1), beta2: p.Beta2, rest2: float32(1 - beta2),
-		correct1: float32(1 / (1 - math.Pow(beta1, float64(p.Step)))),
-		correct2: float32(1 / (1 - math.Pow(beta2, float64(p.Step)))),
-		epsilon:  p.Epsilon,
-	}
+	c.job.adam = p.constants()
 	c.workers.Run(len(c.job.runs), c.adamBlock)
 	c.release()
 	return nil

@@ -108,5 +108,7 @@ static inline unsigned __float_as_uint(float x) {
 }
 static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
 
+static inline float __fdividef(float a, float b) { return a / b; }
+
 using std::max;
 using std::min;
