@@ -192,6 +192,20 @@ func (d *Device) call(operation, subject string, f func() error) error {
 	return d.describe(phrase(operation, subject), codeOf(err))
 }
 
+// Do runs f, which calls a library that works on the current device, with the device's context current
+// on its thread. The error of f comes back as it is.
+func (d *Device) Do(f func() error) error {
+	var inner error
+	err := d.call("make the context current", "", func() error {
+		inner = f()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return inner
+}
+
 // finish is call for what must be tried on any device, closed or failed, since it frees something.
 func (d *Device) finish(operation, subject string, f func() error) error {
 	runtime.LockOSThread()

@@ -2,6 +2,7 @@
 
 package cuda
 
+// #cgo LDFLAGS: -lcuda -ldl
 // #include <stdlib.h>
 // #include "layer.h"
 import "C"

@@ -11,7 +11,13 @@ typedef struct nmn_removed_algorithm *cudnnAlgorithmDescriptor_t;
 typedef struct nmn_removed_performance *cudnnAlgorithmPerformance_t;
 typedef struct nmn_removed_rnn_plan *cudnnPersistentRNNPlan_t;
 typedef struct {
-  int algo;
+  union {
+    cudnnConvolutionFwdAlgo_t convFwdAlgo;
+    cudnnConvolutionBwdFilterAlgo_t convBwdFilterAlgo;
+    cudnnConvolutionBwdDataAlgo_t convBwdDataAlgo;
+    cudnnRNNAlgo_t RNNAlgo;
+    cudnnCTCLossAlgo_t CTCLossAlgo;
+  } algo;
 } cudnnAlgorithm_t;
 
 NMN_REMOVED(cudnnCreateAlgorithmDescriptor, cudnnAlgorithmDescriptor_t *descriptor)
