@@ -1,6 +1,7 @@
 // Package emulator runs the kernels' own sources on a host without a graphics card. A C++ compiler
 // builds them, with a header that gives the language of CUDA its meaning on a CPU, into a library that
-// takes the place of libcuda.so.1; the program above it stays as it is.
+// takes the place of libcuda.so.1 and libcudnn.so.9; the program above it stays as it is. Only the
+// convolutions are not NVIDIA's nor the kernels': they are plain loops.
 //
 // It judges what a kernel computes: values, barriers, races between the threads of a block (threads and
 // blocks run in ascending or, under NMN_EMULATOR_ORDER=reverse, in descending order), shuffles, writes
@@ -35,21 +36,22 @@ var ErrCompiler = errors.New("no C++ compiler")
 var host embed.FS
 
 // flags ask for IEEE arithmetic as written, and for the aliasing that vector loads rely on.
-var flags = []string{"-std=c++17", "-O2", "-fPIC", "-ffp-contract=off", "-fno-strict-aliasing", "-Wall", "-Wno-unknown-pragmas", "-Wno-unused-function"}
+var flags = []string{"-std=c++17", "-O2", "-fvisibility-inlines-hidden", "-fPIC", "-ffp-contract=off", "-fno-strict-aliasing", "-Wall", "-Wno-unknown-pragmas", "-Wno-unused-function"}
 
-// Build makes a libcuda.so.1 in a folder that holds the kernels of the sources, and returns its path.
-// CXX names the compiler, otherwise g++ or c++ is used; without one the error wraps ErrCompiler.
-func Build(folder string, sources ...string) (driver string, err error) {
+// Build makes a library in a folder and returns its path: a libcuda.so.1 that holds the kernels of the
+// sources, and at the same time a libcudnn.so.9 that computes convolutions plainly. CXX names the
+// compiler, otherwise g++ or c++ is used; without one the error wraps ErrCompiler.
+func Build(folder string, sources ...string) (library string, err error) {
 	compiler, err := findCompiler()
 	if err != nil {
 		return "", err
 	}
-	objects, err := build(compiler, folder, []string{"runtime.cpp", "driver.cpp"}, sources)
+	objects, err := build(compiler, folder, []string{"runtime.cpp", "driver.cpp", "cudnn.cpp"}, sources)
 	if err != nil {
 		return "", err
 	}
-	driver = filepath.Join(folder, "libcuda.so.1")
-	return driver, run(compiler, append([]string{"-shared", "-Wl,-soname,libcuda.so.1", "-o", driver}, objects...)...)
+	library = filepath.Join(folder, "libemulator.so")
+	return library, run(compiler, append([]string{"-shared", "-o", library}, objects...)...)
 }
 
 // findCompiler splits CXX, which may hold flags.

@@ -1,11 +1,13 @@
 // Command gen writes what follows from the kernels' CUDA sources: for every kernels/FAMILY/STEM.cu the
 // typed launches STEM_launch.go beside it, and kernels/kernels.cu, which joins the sources to one module.
 //
-//	go run ./kernels/gen [folder of the kernels]
+//	go run ./kernels/gen                                       writes them
+//	go run ./cuda/toolkit exec go run ./kernels/gen -fatbin    also compiles the module, by nvcc
 package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"go/format"
 	"os"
@@ -19,11 +21,14 @@ import (
 )
 
 func main() {
-	folder := "kernels"
-	if len(os.Args) > 1 {
-		folder = os.Args[1]
+	folder := flag.String("kernels", "kernels", "folder of the kernels")
+	fatbin := flag.Bool("fatbin", false, "compile them too")
+	flag.Parse()
+	err := write(*folder)
+	if err == nil && *fatbin {
+		err = writeFatbin(*folder)
 	}
-	if err := write(folder); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}

@@ -41,8 +41,9 @@ static __device__ __forceinline__ void setConfidence(Decision &d, double rho0, d
   d.dO[0] = g0, d.dO[1] = g1, d.dO[2] = -g0, d.dO[3] = -g1;
 }
 
-// In logarithms, for logits or confidences whose probabilities underflow.
-static __device__ __noinline__ Decision decideExtreme(double b, double a0, double a1, bool seen) {
+// In logarithms, for logits or confidences whose probabilities underflow. Not static: the name of a static
+// function that is not inlined would hold a hash of the folder that it was compiled in.
+inline __device__ __noinline__ Decision decideExtreme(double b, double a0, double a1, bool seen) {
   const Logistic l = logistic(b), q0 = logistic(a0), q1 = logistic(a1);
   Decision d = {};
   d.p = l.p;

@@ -1,6 +1,7 @@
 // A libcuda.so.1 that runs kernels on the host: what package cuda calls of the driver. Memory is the
 // host's, between red zones; every call has ended when it returns. Entry points that are missing here
 // fail in the program as CUDA_ERROR_NOT_SUPPORTED. The interface is that of CUDA 13.
+#include "enqueue.h"
 #include "runtime.h"
 
 #include <cstdio>
@@ -51,15 +52,7 @@ struct Stream {
   Graph *capture = nullptr;  // where work goes instead of being done
 };
 
-int enqueue(void *stream, std::function<int()> work) {
-  std::lock_guard<std::mutex> lock(guard);
-  Stream *s = static_cast<Stream *>(stream);
-  if (s && s->capture) {
-    s->capture->push_back(std::move(work));
-    return success;
-  }
-  return work();
-}
+using emulator::enqueue;
 
 int copy(void *to, const void *from, size_t bytes, void *stream, uintptr_t device, uintptr_t other) {
   return enqueue(stream, [=] {
@@ -85,6 +78,20 @@ int launch(const Function &f, dim3 grid, dim3 block, void **arguments) {
 }
 
 }  // namespace
+
+namespace emulator {
+
+int enqueue(void *stream, std::function<int()> work) {
+  std::lock_guard<std::mutex> lock(guard);
+  Stream *s = static_cast<Stream *>(stream);
+  if (s && s->capture) {
+    s->capture->push_back(std::move(work));
+    return success;
+  }
+  return work();
+}
+
+}  // namespace emulator
 
 extern "C" {
 
