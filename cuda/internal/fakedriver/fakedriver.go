@@ -10,6 +10,7 @@ package fakedriver
 // typedef struct { int version, devices, capability, init, marks, eager; size_t memory; } fake_config;
 // static void call_reset(void *f, fake_config c) { ((void (*)(fake_config))f)(c); }
 // static void call_set(void *f, int at, int code) { ((void (*)(int, int))f)(at, code); }
+// static void call_time(void *f, float ms) { ((void (*)(float))f)(ms); }
 // static int call_number(void *f) { return ((int (*)(void))f)(); }
 // static const char *call_text(void *f) { return ((const char *(*)(void))f)(); }
 // static int call_live(void *f, char *out, size_t room) { return ((int (*)(char *, size_t))f)(out, room); }
@@ -98,6 +99,14 @@ func (d *Driver) Fail(at, code int) { C.call_set(d.symbol("fake_fail"), C.int(at
 
 // Fault makes launch number at since Reset, from 1, end with a code when it runs.
 func (d *Driver) Fault(at, code int) { C.call_set(d.symbol("fake_fault"), C.int(at), C.int(code)) }
+
+// Times are what the next measurements between events give, in milliseconds, at most 64 since Reset;
+// later ones give 1.5.
+func (d *Driver) Times(milliseconds ...float32) {
+	for _, ms := range milliseconds {
+		C.call_time(d.symbol("fake_time"), C.float(ms))
+	}
+}
 
 // Calls is the number of calls since Reset.
 func (d *Driver) Calls() int { return int(C.call_number(d.symbol("fake_calls"))) }

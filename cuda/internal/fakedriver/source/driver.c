@@ -27,6 +27,8 @@ static int calls, fail_at, fail_code;     /* call number fail_at returns fail_co
 static int launches, fault_at, fault_code; /* launch number fault_at faults when it runs */
 static int sticky;                        /* what every call returns after a fault */
 static size_t used;
+static float times[64]; /* what the next measurements give, in milliseconds */
+static int time_count, next_time;
 static char *text;
 static size_t text_size, text_room;
 
@@ -191,12 +193,13 @@ void fake_reset(fake_config c) {
     objects = next;
   }
   config = c;
-  calls = fail_at = launches = fault_at = sticky = 0;
+  calls = fail_at = launches = fault_at = sticky = time_count = next_time = 0;
   used = text_size = 0;
   pthread_mutex_unlock(&lock);
 }
 void fake_fail(int at, int code) { fail_at = at, fail_code = code; }
 void fake_fault(int at, int code) { fault_at = at, fault_code = code; }
+void fake_time(float ms) { times[time_count++ % 64] = ms; }
 int fake_calls(void) { return calls; }
 const char *fake_log(void) { return text_size ? text : ""; }
 
@@ -337,7 +340,7 @@ int cuEventSynchronize(void *e) {
   if (at->on) run_until(at->on, at, at->recorded);
   return leave(sticky);
 }
-int cuEventElapsedTime_v2(float *ms, void *a, void *b) { (void)a, (void)b; CALL("cuEventElapsedTime", 1); *ms = 1.5f; DONE; }
+int cuEventElapsedTime_v2(float *ms, void *a, void *b) { (void)a, (void)b; CALL("cuEventElapsedTime", 1); *ms = next_time < time_count ? times[next_time++] : 1.5f; DONE; }
 int cuEventElapsedTime(float *ms, void *a, void *b) { return cuEventElapsedTime_v2(ms, a, b); }
 int cuStreamWaitEvent(void *s, void *e, unsigned flags) {
   (void)flags;
