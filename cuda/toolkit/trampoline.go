@@ -24,13 +24,13 @@ type library struct {
 var libraries = []library{
 	{
 		name: "cuda", header: "cuda.h", failure: "801", // CUDA_ERROR_NOT_SUPPORTED
-		calls: regexp.MustCompile(`(CUresult)\s+(cu[A-Z]\w*)\s*\(`),
+		calls: regexp.MustCompile(`\b(CUresult\s)\s*(cu[A-Z]\w*)\s*\(`),
 		// gorgonia.org/cu calls cuInit when the program starts and exits where it fails.
 		held: map[string]bool{"cuInit": true},
 	},
 	{
 		name: "cudnn", header: "cudnn.h", failure: "3000", // CUDNN_STATUS_NOT_SUPPORTED
-		calls: regexp.MustCompile(`(cudnnStatus_t|size_t|const char\s*\*|void)\s+(cudnn[A-Z]\w*)\s*\(`),
+		calls: regexp.MustCompile(`\b(cudnnStatus_t\s|size_t\s|const char\s*\*|void\s)\s*(cudnn[A-Z]\w*)\s*\(`),
 	},
 }
 
@@ -59,7 +59,7 @@ func (l library) source(cc string, includes []string) ([]byte, error) {
 func (l library) parse(declarations []byte) []function {
 	var found []function
 	for _, m := range l.calls.FindAllSubmatch(declarations, -1) {
-		found = append(found, function{name: string(m[2]), returns: string(m[1])})
+		found = append(found, function{name: string(m[2]), returns: strings.TrimSpace(string(m[1]))})
 	}
 	slices.SortFunc(found, func(a, b function) int { return cmp.Compare(a.name, b.name) })
 	return slices.CompactFunc(found, func(a, b function) bool { return a.name == b.name })
@@ -73,7 +73,7 @@ func (l library) trampolines(functions []function) []byte {
 	fmt.Fprintf(&b, "/* Written by cuda/toolkit from %s. */\n#include <stddef.h>\n\n", l.header)
 	fmt.Fprintf(&b, "static int missing_status(void) { return %s; }\n", l.failure)
 	b.WriteString("static size_t __attribute__((unused)) missing_size(void) { return 0; }\n")
-	b.WriteString("static const char *__attribute__((unused)) missing_text(void) { return \"the library is not open\"; }\n")
+	b.WriteString("static const char __attribute__((unused)) *missing_text(void) { return \"the library is not open\"; }\n")
 	b.WriteString("static void __attribute__((unused)) missing_nothing(void) {}\n\n")
 	b.WriteString(jump)
 	for _, f := range functions {
@@ -116,8 +116,8 @@ const jump = `#if defined(__x86_64__)
 #endif
 #define NMN_JUMP(name, symbol, missing) \
   __attribute__((visibility("hidden"))) void *nmn_slot_##name = (void *)missing; \
-  __asm__(".text\n.globl " #symbol "\n.hidden " #symbol "\n.type " #symbol ",%function\n" \
-          #symbol ":\n" NMN_GO("nmn_slot_" #name));
+  __asm__(".pushsection .text\n.globl " #symbol "\n.hidden " #symbol "\n.type " #symbol ",%function\n" \
+          #symbol ":\n" NMN_GO("nmn_slot_" #name) ".popsection\n");
 
 `
 
