@@ -45,7 +45,8 @@ func (d *Device) NewRing(slots, bytes int) (*Ring, error) {
 }
 
 // Upload copies src aside and enqueues its copy to the device; src may be changed when it returns. The
-// copy begins after the event free, nil for at once: record free behind the last work that reads dst.
+// copy begins after the event free, nil for at once: record free behind the last work that reads or writes
+// dst, which for fresh memory is the zeroes of Alloc.
 // What reads the new content must wait for done, which is the ring's.
 func (r *Ring) Upload(dst Address, src []byte, free *Event) (done *Event, err error) {
 	if free != nil {

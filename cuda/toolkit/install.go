@@ -40,7 +40,7 @@ func install(folder string) error {
 		return err
 	}
 	fmt.Println("installing 1.5 GB into", folder)
-	pip := exec.Command(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
+	pip := exec.Command(python, "-m", "pip", "install", "--quiet", "--root-user-action=ignore", "--disable-pip-version-check", "--no-deps",
 		"--no-compile", "--only-binary=:all:", "--require-hashes", "--target", folder, "--requirement", list)
 	pip.Stdout, pip.Stderr = os.Stdout, os.Stderr
 	if err := pip.Run(); err != nil {
