@@ -182,7 +182,7 @@ func scenarioOfGraphs(s *Stream, f *Function, a Address) error {
 // Whichever call of the driver fails and how: an error tells it, nothing panics, all is freed.
 func TestEveryCall_MayFail(t *testing.T) {
 	if fake == nil {
-		t.Skip("the fake driver could not be built: no C compiler")
+		t.Skip("needs the fake driver: no C compiler, or NMN_REQUIRE asks for a card")
 	}
 	attempt := func(at, code int) error {
 		fake.Reset(fakedriver.H200)

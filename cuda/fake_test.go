@@ -7,15 +7,24 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"testing"
 
 	"nmn/cuda/internal/fakedriver"
 )
 
-// fake is the driver of these tests; nil where it cannot be built.
+// fake is the driver of these tests; nil where it cannot be built, and where a real card is to be
+// tested: one process opens one driver.
 var fake *fakedriver.Driver
 
+// onCard tells that NMN_REQUIRE asks for tests on a real card.
+func onCard() bool { return slices.Contains(strings.Split(os.Getenv("NMN_REQUIRE"), ","), "cuda") }
+
 func TestMain(m *testing.M) {
+	if onCard() {
+		os.Exit(m.Run())
+	}
 	folder, err := os.MkdirTemp("", "fakedriver")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -41,7 +50,7 @@ func TestMain(m *testing.M) {
 func host(t *testing.T, c fakedriver.Config) {
 	t.Helper()
 	if fake == nil {
-		t.Skip("the fake driver could not be built: no C compiler")
+		t.Skip("needs the fake driver: no C compiler, or NMN_REQUIRE asks for a card")
 	}
 	fake.Reset(c)
 	t.Cleanup(func() {

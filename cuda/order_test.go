@@ -13,11 +13,10 @@ import (
 
 // overlap uploads batches to one buffer while the compute stream copies each batch on, and tells
 // whether all arrived. The fake driver runs nothing that no event or wait demands.
-func overlap(t *testing.T, guard bool) bool {
+func overlap(t *testing.T, d *Device, size int, guard bool) bool {
 	t.Helper()
-	const batches, size = 5, 3000 // three pieces a batch, through two buffers
-	d := open(t, fakedriver.H200, Options{})
-	r, err := d.NewRing(2, 1024)
+	const batches = 5
+	r, err := d.NewRing(2, size/3+1) // three pieces a batch, through two buffers
 	must(t, err)
 	free, err := d.NewEvent(false)
 	must(t, err)
@@ -49,13 +48,13 @@ func overlap(t *testing.T, guard bool) bool {
 }
 
 func TestRing_KeepsBatchesApart(t *testing.T) {
-	if !overlap(t, true) {
+	if !overlap(t, open(t, fakedriver.H200, Options{}), 3000, true) {
 		t.Error("a batch was overwritten before it was used")
 	}
 }
 
 func TestRing_TheTestSeesAMissingEvent(t *testing.T) {
-	if overlap(t, false) {
+	if overlap(t, open(t, fakedriver.H200, Options{}), 3000, false) {
 		t.Error("uploads that do not wait for the compute stream went unnoticed: the test shows nothing")
 	}
 }
