@@ -72,8 +72,8 @@ func (e *OutOfMemoryError) Unwrap() error { return ErrOutOfMemory }
 type FaultError struct {
 	Noticed string // the call that noticed it
 	Launch  string // the launch that failed; empty where only Recent is known
-	// Recent are the launches since all work was last known to have ended, the latest last, at most 16:
-	// one of them has failed.
+	// Recent are the launches that are not known to have ended, the latest last, at most 16 of each
+	// stream. Without any the failure is that of a copy, or of work that was not told of.
 	Recent []string
 	Name   string // such as CUDA_ERROR_ILLEGAL_ADDRESS
 	Detail string // the driver's words
@@ -82,7 +82,11 @@ type FaultError struct {
 // Error implements error.
 func (e *FaultError) Error() string {
 	where := "kernel " + e.Launch
-	if e.Launch == "" {
+	switch {
+	case e.Launch != "":
+	case len(e.Recent) == 0:
+		where = "work behind all launches"
+	default:
 		where = "one of the launches " + strings.Join(e.Recent, ", ") + " (--sync-launches tells which)"
 	}
 	return fmt.Sprintf("cuda: %s: %s (%s), noticed by: %s: %v", where, e.Detail, e.Name, e.Noticed, ErrFault)

@@ -30,6 +30,9 @@ func TestFault_NamesTheLaunchThatCausedIt(t *testing.T) {
 	if !errors.As(err, &fault) || !errors.Is(err, ErrFault) {
 		t.Fatalf("error %v, want a FaultError", err)
 	}
+	if got := strings.Join(fault.Recent, " "); got != "test.b test.c" {
+		t.Errorf("not known to have ended: %s, want b and c", got)
+	}
 	if fault.Launch != "test.b" || fault.Name != "CUDA_ERROR_ILLEGAL_ADDRESS" {
 		t.Errorf("%+v, want launch test.b", fault)
 	}
@@ -55,6 +58,19 @@ func TestFault_WithoutMarksNamesThoseInQuestion(t *testing.T) {
 	}
 	if got := strings.Join(fault.Recent, " "); fault.Launch != "" || got != "test.a test.b test.c" {
 		t.Errorf("%+v, want the three launches since the last Sync", fault)
+	}
+}
+
+func TestFault_OfNoLaunchBlamesNone(t *testing.T) {
+	d := open(t, fakedriver.H200, Options{})
+	must(t, d.Compute().Launch(kernel(t, d, "ended"), Dim3{X: 1}, Dim3{X: 32}, 0))
+	a, err := d.Alloc(64)
+	must(t, err)
+	must(t, d.Compute().Download(make([]byte, 64), a)) // all has ended, and the marks tell it
+	fake.Fail(fake.Calls()+2, 700)
+	var fault *FaultError
+	if err := d.Sync(); !errors.As(err, &fault) || fault.Launch != "" || len(fault.Recent) != 0 || !strings.Contains(err.Error(), "behind all launches") {
+		t.Errorf("error %v, want one that blames no launch", err)
 	}
 }
 

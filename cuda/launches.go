@@ -50,7 +50,7 @@ func (l *launches) unmark() {
 func (l *launches) word() uintptr { return uintptr(l.mark.at) }
 
 // suspects returns the launches that may have failed, the latest last, and the one that has where the
-// marks tell it.
+// marks tell it: none where all have ended.
 func (l *launches) suspects() (failed string, recent []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,13 +59,15 @@ func (l *launches) suspects() (failed string, recent []string) {
 	if l.count >= size {
 		first = max(first, l.count-size+1)
 	}
+	marked := l.marking && l.mark != nil
+	if marked {
+		first = max(first, *(*uint32)(l.mark.at)+1)
+	}
 	for n := first; n <= l.count; n++ {
 		recent = append(recent, l.names[n%size])
 	}
-	if l.marking && l.mark != nil {
-		if ended := *(*uint32)(l.mark.at); ended+1 >= first && ended < l.count {
-			failed = l.names[(ended+1)%size]
-		}
+	if marked && len(recent) > 0 {
+		failed = recent[0]
 	}
 	return failed, recent
 }

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	if err := buildFakes(folder); errors.Is(err, exec.ErrNotFound) {
+	if err := buildFakes(folder); errors.Is(err, exec.ErrNotFound) || errors.Is(err, fakecudnn.ErrHeader) {
 		fmt.Println("tests of the library's calls are left out:", err)
 	} else if err != nil {
 		fmt.Fprintln(os.Stderr, err)

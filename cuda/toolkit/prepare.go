@@ -38,16 +38,25 @@ func prepare(k kit, folder string) (flags, error) {
 	}
 	home := filepath.Join(folder, digest(files))
 	f := flags{
-		compile: strings.Join(append([]string{"-O2", "-I" + filepath.Join(home, "compat/include")}, includes...), " "),
-		link:    "-L" + filepath.Join(home, "lib"),
-	}
-	if strings.ContainsAny(f.compile, "\"' \t") && strings.Contains(home, " ") {
-		return flags{}, fmt.Errorf("the path %q holds a space, which the flags of cgo cannot carry: move the checkout", home)
+		compile: quote(append([]string{"-O2", "-I" + filepath.Join(home, "compat/include")}, includes...)),
+		link:    quote([]string{"-L" + filepath.Join(home, "lib")}),
 	}
 	if _, err := os.Stat(home); err == nil {
 		return f, nil
 	}
 	return f, place(home, files, cc)
+}
+
+// quote joins flags for cgo, which splits them at spaces outside of quotes.
+func quote(list []string) string {
+	quoted := make([]string, len(list))
+	for i, flag := range list {
+		quoted[i] = flag
+		if strings.ContainsAny(flag, " \t'") {
+			quoted[i] = `"` + flag + `"`
+		}
+	}
+	return strings.Join(quoted, " ")
 }
 
 func shadowHeaders() (map[string][]byte, error) {

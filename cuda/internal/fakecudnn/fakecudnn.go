@@ -15,6 +15,7 @@ import "C"
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,9 +27,15 @@ import (
 //go:embed source/cudnn.c
 var source []byte
 
+// ErrHeader is returned by Build where nothing tells where cudnn.h is.
+var ErrHeader = errors.New("CGO_CFLAGS does not tell where cudnn.h is")
+
 // Build compiles the library into a folder by the C compiler, with the flags of CGO_CFLAGS, which lead
 // to cudnn.h, and returns its path.
 func Build(folder string) (path string, err error) {
+	if os.Getenv("CGO_CFLAGS") == "" {
+		return "", ErrHeader
+	}
 	cc := os.Getenv("CC")
 	if cc == "" {
 		cc = "cc"
