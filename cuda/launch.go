@@ -2,11 +2,15 @@
 
 package cuda
 
+// #cgo noescape nmn_launch
+// #cgo nocallback nmn_launch
+// #include "layer.h"
+import "C"
+
 import (
 	"fmt"
 	"math"
 	"time"
-	"unsafe"
 
 	"gorgonia.org/cu"
 )
@@ -28,7 +32,7 @@ func Float64(v float64) Arg    { return Arg(math.Float64bits(v)) }
 func BFloat16(bits uint16) Arg { return Arg(bits) }
 
 // maxArguments is what fits a launch without allocating.
-const maxArguments = 48
+const maxArguments = C.NMN_ARGUMENTS
 
 // Launch enqueues a kernel with shared bytes of dynamic shared memory. The arguments must be those of
 // the kernel's signature, in its order: the driver cannot check them.
@@ -36,19 +40,18 @@ func (s *Stream) Launch(f *Function, grid, block Dim3, shared int, args ...Arg) 
 	if len(args) > maxArguments {
 		return fmt.Errorf("cuda: launch %s: %d arguments, at most %d are supported", f.name, len(args), maxArguments)
 	}
-	var words [maxArguments]Arg
-	var pointers [maxArguments]unsafe.Pointer
-	copy(words[:], args)
-	for i := range args {
-		pointers[i] = unsafe.Pointer(&words[i])
+	var words [maxArguments]C.uint64_t
+	for i, a := range args {
+		words[i] = C.uint64_t(a)
 	}
 	grid, block = grid.filled(), block.filled()
+	blocks, threads := grid.numbers(), block.numbers()
 	began := time.Time{}
 	if s.device.options.SyncLaunches {
 		began = time.Now()
 	}
 	err := s.device.call("launch", f.name, func() error {
-		return f.function.Launch(grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z, shared, s.stream, pointers[:len(args)])
+		return result(C.nmn_launch(rawOf(&f.function), &blocks[0], &threads[0], C.uint(shared), rawOf(&s.stream), &words[0], C.int(len(args))))
 	})
 	if err != nil {
 		return fmt.Errorf("cuda: %v blocks of %v threads with %d bytes of shared memory: %w", grid, block, shared, err)
@@ -57,6 +60,8 @@ func (s *Stream) Launch(f *Function, grid, block Dim3, shared int, args ...Arg) 
 }
 
 func (d Dim3) filled() Dim3 { return Dim3{d.X, max(d.Y, 1), max(d.Z, 1)} }
+
+func (d Dim3) numbers() [3]C.uint { return [3]C.uint{C.uint(d.X), C.uint(d.Y), C.uint(d.Z)} }
 
 // Launched notes work that was enqueued on the stream, by Launch or by a library, under the name that
 // a fault is to be reported with. Under SyncLaunches it waits for the work, which was begun at began.

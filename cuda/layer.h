@@ -2,6 +2,7 @@
 #ifndef NMN_LAYER_H
 #define NMN_LAYER_H
 #include <cuda.h>
+#include <stdint.h>
 
 /* Opens libcuda and points the trampolines at it. Returns NULL, or why it cannot be opened. Must not be
  * called from two threads at once. */
@@ -13,6 +14,13 @@ const char *nmn_error_name(CUresult code);
 const char *nmn_error_text(CUresult code);
 
 CUresult nmn_host_alloc(void **at, size_t bytes);
+
+/* Launches a kernel with n arguments, at most NMN_ARGUMENTS, of one word each. grid and block have three
+ * numbers. gorgonia.org/cu builds the list of arguments in Go, in memory of malloc: storing a pointer there
+ * while the garbage collector runs shows it what the memory held before, which may be anything. */
+#define NMN_ARGUMENTS 48
+CUresult nmn_launch(void *function, const unsigned *grid, const unsigned *block, unsigned shared, void *stream,
+                    const uint64_t *words, int n);
 
 CUresult nmn_function_allow_shared(void *function, int bytes);
 
