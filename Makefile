@@ -3,7 +3,7 @@ GO ?= go
 RUNS ?= runs
 export CGO_ENABLED ?= 0
 
-.PHONY: help build train test race lint fuzz clean
+.PHONY: help build train cuda cuda-toolkit train-gpu test race lint fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -13,6 +13,15 @@ build: ## build ./nmn
 
 train: build ## train on noisy scenes and print the table (up to 8 minutes on two cores)
 	./nmn experiment --preset scenes --run-dir $(RUNS)/scenes
+
+cuda: ## build ./nmn with CUDA (needs a C compiler, CUDA 13 and cuDNN 9: docs/cuda.md)
+	$(GO) run ./cuda/toolkit exec $(GO) build -tags cuda -o nmn ./cmd/nmn
+
+cuda-toolkit: ## install the pinned CUDA 13 and cuDNN 9 into build/cuda-toolkit (1.5 GB, needs pip)
+	$(GO) run ./cuda/toolkit install
+
+train-gpu: cuda ## train on noisy scenes on the first GPU and print the table
+	./nmn experiment --preset scenes --device cuda --run-dir $(RUNS)/scenes-gpu
 
 test: ## run all tests
 	$(GO) test ./...

@@ -1,0 +1,43 @@
+//go:build cuda && !emulate
+
+package kernels_test
+
+import (
+	"errors"
+	"testing"
+
+	"nmn/cuda"
+	"nmn/cuda/cudnn"
+	"nmn/kernels"
+	"nmn/kernels/conform"
+)
+
+// openCard opens the first graphics card; without one the test is skipped, unless NMN_REQUIRE names
+// cuda.
+func openCard(t testing.TB) kernels.Backend {
+	t.Helper()
+	b, err := kernels.OpenCUDA(kernels.CUDAConfig{})
+	for _, absent := range []error{cuda.ErrNoDriver, cuda.ErrNoDevice, cuda.ErrOldDriver, cuda.ErrArchitecture, cudnn.ErrNoLibrary} {
+		if errors.Is(err, absent) {
+			conform.Skip(t, "cuda", err.Error())
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func TestCUDA_Conforms(t *testing.T) {
+	conform.Run(t, openCard, conform.Options{UncheckedBags: true})
+}
+
+func TestCUDA_MeetsGoldenFixtures(t *testing.T) { conform.RunFixtures(t, openCard) }
+
+// BenchmarkCUDA times the layers of the real network: op=…/shape
+func BenchmarkCUDA(b *testing.B) { conform.Bench(b, openCard, conform.Options{}) }

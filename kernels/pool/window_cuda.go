@@ -1,0 +1,126 @@
+//go:build cuda
+
+package pool
+
+import (
+	"fmt"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
+
+// CUDA implements Ops on a graphics card in float32. Frame offsets are not checked: those beyond the
+// batch are cut to it, and an empty bag gives NaN or negative infinity.
+type CUDA struct {
+	device *tensor.CUDA
+	window windowKernels
+	bag    bagKernels
+
+	partial tensor.Workspace // float64 for each part of a bag and channel
+	tickets tensor.Workspace // uint32 for each tile of channels of a bag, 0 between launches
+}
+
+var _ Ops = (*CUDA)(nil)
+
+// NewCUDA makes the family on a graphics card with the kernels of a module.
+func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
+	c := &CUDA{device: device}
+	for _, load := range []func(*cuda.Module) error{c.window.load, c.bag.load} {
+		if err := load(module); err != nil {
+			return nil, fmt.Errorf("pool: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// onCard checks types, and that the kernels can index the maps.
+func (g Geometry) onCard(operation string, tensors ...*tensor.Tensor) error {
+	const most = 1<<31 - 1
+	if g.W*g.C > most || g.T > most || g.H > most {
+		return fmt.Errorf("%s: maps %d×%d×%d×%d are more than a launch can have: %w", operation, g.T, g.H, g.W, g.C, tensor.ErrShape)
+	}
+	return tensor.OnDevice(operation, tensor.Float32, tensors...)
+}
+
+// shape is a block for each row of windows, and threads for its windows and groups of channels.
+func (g Geometry) shape() (grid, block cuda.Dim3) {
+	const most = 1 << 20 // blocks; further rows are taken in turn
+	groups := g.C
+	if g.C%4 == 0 {
+		groups = g.C / 4
+	}
+	rows, columns := (g.H+1)/2, (g.W+1)/2
+	return cuda.Dim3{X: max(1, min(g.T*rows, most))}, cuda.Dim3{X: tensor.PowerOfTwo(columns*groups, 32, 256)}
+}
+
+// MaxPool implements Ops.
+func (c *CUDA) MaxPool(y, x *tensor.Tensor) error {
+	const operation = "max pooling"
+	g, err := FitMax(operation, y, x)
+	if err != nil {
+		return err
+	}
+	if err := g.onCard(operation, y, x); err != nil || x.Len() == 0 {
+		return err
+	}
+	grid, block := g.shape()
+	return c.window.launchMaxPool(c.device.Stream, grid, block, maxPoolArguments{
+		y: tensor.At(y), x: tensor.At(x), frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
+	})
+}
+
+// MaxPoolGrad implements Ops.
+func (c *CUDA) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
+	const operation = "gradient of max pooling"
+	g, err := FitMax(operation, y, x)
+	if err := firstError(err, FitLike(operation, dx, x), FitLike(operation, dy, y)); err != nil {
+		return err
+	}
+	if err := g.onCard(operation, dx, dy, x, y); err != nil || x.Len() == 0 {
+		return err
+	}
+	grid, block := g.shape()
+	return c.window.launchMaxPoolGradient(c.device.Stream, grid, block, maxPoolGradientArguments{
+		dx: tensor.At(dx), dy: tensor.At(dy), x: tensor.At(x), y: tensor.At(y),
+		frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C), relu: number(relu),
+	})
+}
+
+// AvgPool implements Ops.
+func (c *CUDA) AvgPool(y, x *tensor.Tensor) error {
+	const operation = "average pooling"
+	g, err := FitAvg(operation, y, x)
+	if err != nil {
+		return err
+	}
+	if err := g.onCard(operation, y, x); err != nil || x.Len() == 0 {
+		return err
+	}
+	grid, block := g.shape()
+	return c.window.launchAvgPool(c.device.Stream, grid, block, avgPoolArguments{
+		y: tensor.At(y), x: tensor.At(x), frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
+	})
+}
+
+// AvgPoolGrad implements Ops.
+func (c *CUDA) AvgPoolGrad(dx, dy *tensor.Tensor) error {
+	const operation = "gradient of average pooling"
+	g, err := FitAvg(operation, dy, dx)
+	if err != nil {
+		return err
+	}
+	if err := g.onCard(operation, dx, dy); err != nil || dx.Len() == 0 {
+		return err
+	}
+	grid, block := g.shape()
+	return c.window.launchAvgPoolGradient(c.device.Stream, grid, block, avgPoolGradientArguments{
+		dx: tensor.At(dx), dy: tensor.At(dy), frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
+	})
+}
+
+func number(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}
