@@ -36,7 +36,7 @@ func tiny(t *testing.T, params *conform.Fixture, noise model.NoiseMode) (*model.
 	}
 	fc6 := params.Input("params.fc6.w").Shape
 	c.FC6, c.FC6Kernel, c.FC7 = fc6[0], fc6[2], params.Input("params.fc7.w").Shape[0]
-	net, err := model.New(c, openCPU(t, 2))
+	net, err := model.New(c, openDevice(t, 2))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,8 +74,11 @@ func (c *CUDA) list(operation string, entries []Entry, use Use) (table cuda.Addr
 		if err := tensor.OnDevice(operation, tensor.Float32, e.W, e.G, e.M, e.V); err != nil {
 			return 0, fmt.Errorf("entry %d: %w", i, err)
 		}
+		if err := tensor.OnDevice(operation, tensor.BFloat16, e.Copy); err != nil {
+			return 0, fmt.Errorf("entry %d: %w", i, err)
+		}
 		c.next = append(c.next, tableEntry{
-			w: tensor.At(e.W), g: tensor.At(e.G), m: tensor.At(e.M), v: tensor.At(e.V),
+			w: tensor.At(e.W), g: tensor.At(e.G), m: tensor.At(e.M), v: tensor.At(e.V), copy: tensor.At(e.Copy),
 			length: int64(e.G.Len()), firstChunk: uint32(c.chunks), rate: e.LR, decay: e.Decay,
 		})
 		c.chunks += tensor.Ceil(e.G.Len(), chunkLength)
