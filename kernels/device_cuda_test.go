@@ -32,12 +32,3 @@ func openCard(t testing.TB) kernels.Backend {
 	})
 	return b
 }
-
-func TestCUDA_Conforms(t *testing.T) {
-	conform.Run(t, openCard, conform.Options{UncheckedBags: true})
-}
-
-func TestCUDA_MeetsGoldenFixtures(t *testing.T) { conform.RunFixtures(t, openCard) }
-
-// BenchmarkCUDA times the layers of the real network: op=…/shape
-func BenchmarkCUDA(b *testing.B) { conform.Bench(b, openCard, conform.Options{}) }

@@ -4,6 +4,8 @@ package kernels_test
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -14,27 +16,46 @@ import (
 	"nmn/kernels/emulator"
 )
 
-// emulate puts the host emulator, with all kernels, in the place of the driver.
-func emulate(t *testing.T) {
-	t.Helper()
-	sources, err := filepath.Glob("*/*.cu")
-	if err != nil || len(sources) == 0 {
-		t.Fatal("no CUDA sources", err)
+// emulated is why there is no emulator, nil where there is one.
+var emulated error
+
+// TestMain puts the host emulator, with the kernels' own sources, in the place of the driver and of
+// cuDNN: all tests of graphics cards then run on it.
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "emulator")
+	if err == nil {
+		emulated = emulate(folder)
 	}
-	library, err := emulator.Build(t.TempDir(), sources...)
-	if errors.Is(err, emulator.ErrCompiler) {
-		conform.Skip(t, "emulate", err.Error())
+	code := m.Run()
+	if err := errors.Join(err, os.RemoveAll(folder)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv(cuda.DriverVariable, library)
-	t.Setenv(cudnn.LibraryVariable, library)
+	os.Exit(code)
 }
 
-func openEmulated(t testing.TB) kernels.Backend {
+func emulate(folder string) error {
+	sources, err := filepath.Glob("*/*.cu")
+	if err != nil {
+		return err
+	}
+	library, err := emulator.Build(folder, sources...)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.Setenv(cuda.DriverVariable, library), os.Setenv(cudnn.LibraryVariable, library))
+}
+
+// openCard opens the emulated card. Without a C++ compiler the test is skipped.
+func openCard(t testing.TB) kernels.Backend {
 	t.Helper()
-	b, err := kernels.OpenCUDA(kernels.CUDAConfig{Device: cuda.Options{SyncLaunches: true}})
+	if errors.Is(emulated, emulator.ErrCompiler) {
+		conform.Skip(t, "emulate", emulated.Error())
+	}
+	if emulated != nil {
+		t.Fatal(emulated)
+	}
+	b, err := kernels.OpenCUDA(kernels.CUDAConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,20 +67,14 @@ func openEmulated(t testing.TB) kernels.Backend {
 	return b
 }
 
-// The real sources of the kernels, and the Go code that launches them, by all cases and fixtures, with
-// threads and blocks in ascending and in descending order: a race between them shows as a difference.
-// Cases of the real network's size run in one order.
-func TestCUDA_ConformsOnTheEmulator(t *testing.T) {
-	emulate(t)
-	for _, order := range emulator.Orders {
-		t.Run(order, func(t *testing.T) {
-			t.Setenv(emulator.OrderVariable, order)
-			o := conform.Options{UncheckedBags: true}
-			if order != emulator.Orders[0] {
-				o.Large = conform.Never
-			}
-			t.Run("cases", func(t *testing.T) { conform.Run(t, openEmulated, o) })
-			t.Run("fixtures", func(t *testing.T) { conform.RunFixtures(t, openEmulated) })
-		})
-	}
+// The other tests run threads and blocks in ascending order, these in descending order: a race between
+// them shows as a difference.
+func TestCUDA_ReverseOrder(t *testing.T) {
+	t.Setenv(emulator.OrderVariable, "reverse")
+	o := cardOptions
+	o.Large = conform.Never
+	t.Run("cases", func(t *testing.T) { conform.Run(t, openCard, o) })
+	t.Run("fixtures", func(t *testing.T) { conform.RunFixtures(t, openCard) })
+	t.Run("bfloat16", TestCUDA_BFloat16)
+	t.Run("replay", TestCUDA_ReplaysACapturedStep)
 }

@@ -10,7 +10,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CUDA implements Ops on a graphics card in float32.
+// CUDA implements Ops on a graphics card in float32, or in bfloat16 where all tensors are.
 type CUDA struct {
 	device  *tensor.CUDA
 	relu    reluKernels
@@ -37,11 +37,16 @@ func (c *CUDA) ReLU(y, x *tensor.Tensor) error {
 	if err := Fit("relu", y, x); err != nil {
 		return err
 	}
-	if err := tensor.OnDevice("relu", tensor.Float32, y, x); err != nil || x.Len() == 0 {
+	dtype, err := tensor.Computing("relu", y, x)
+	if err != nil || x.Len() == 0 {
 		return err
 	}
-	return c.relu.launchRelu(c.device.Stream, tensor.Spread(tensor.Ceil(x.Len(), 4), threads), cuda.Dim3{X: threads},
-		reluArguments{y: tensor.At(y), x: tensor.At(x), length: int64(x.Len())})
+	grid, block := tensor.Spread(tensor.Ceil(x.Len(), 4), threads), cuda.Dim3{X: threads}
+	a := reluArguments{y: tensor.At(y), x: tensor.At(x), length: int64(x.Len())}
+	if dtype == tensor.BFloat16 {
+		return c.relu.launchReluBf16(c.device.Stream, grid, block, reluBf16Arguments(a))
+	}
+	return c.relu.launchRelu(c.device.Stream, grid, block, a)
 }
 
 // ReLUGrad implements Ops.
@@ -50,11 +55,16 @@ func (c *CUDA) ReLUGrad(dx, dy, y *tensor.Tensor) error {
 	if err := Fit(operation, dx, dy, y); err != nil {
 		return err
 	}
-	if err := tensor.OnDevice(operation, tensor.Float32, dx, dy, y); err != nil || y.Len() == 0 {
+	dtype, err := tensor.Computing(operation, dx, dy, y)
+	if err != nil || y.Len() == 0 {
 		return err
 	}
-	return c.relu.launchReluGradient(c.device.Stream, tensor.Spread(tensor.Ceil(y.Len(), 4), threads), cuda.Dim3{X: threads},
-		reluGradientArguments{dx: tensor.At(dx), dy: tensor.At(dy), y: tensor.At(y), length: int64(y.Len())})
+	grid, block := tensor.Spread(tensor.Ceil(y.Len(), 4), threads), cuda.Dim3{X: threads}
+	a := reluGradientArguments{dx: tensor.At(dx), dy: tensor.At(dy), y: tensor.At(y), length: int64(y.Len())}
+	if dtype == tensor.BFloat16 {
+		return c.relu.launchReluGradientBf16(c.device.Stream, grid, block, reluGradientBf16Arguments(a))
+	}
+	return c.relu.launchReluGradient(c.device.Stream, grid, block, a)
 }
 
 // Dropout implements Ops.
@@ -73,7 +83,8 @@ func (c *CUDA) drop(operation string, out, in, keys *tensor.Tensor, p DropoutPar
 	if err != nil {
 		return err
 	}
-	if err := tensor.OnDevice(operation, tensor.Float32, out, in); err != nil {
+	dtype, err := tensor.Computing(operation, out, in)
+	if err != nil {
 		return err
 	}
 	if err := tensor.OnDevice(operation, tensor.Int32, keys); err != nil {
@@ -84,9 +95,13 @@ func (c *CUDA) drop(operation string, out, in, keys *tensor.Tensor, p DropoutPar
 	}
 	grid := tensor.Spread(tensor.Ceil(row, 4), threads)
 	grid.Y = min(keys.Len(), 65535)
-	return c.dropout.launchDropout(c.device.Stream, grid, cuda.Dim3{X: threads}, dropoutArguments{
+	a := dropoutArguments{
 		y: tensor.At(out), x: tensor.At(in), keys: tensor.At(keys), rows: int32(keys.Len()), row: int32(row),
 		seed0: uint32(p.Seed), seed1: uint32(p.Seed >> 32),
 		threshold: uint32(float64(p.Rate) * (1 << 32)), scale: float32(1 / (1 - float64(p.Rate))),
-	})
+	}
+	if dtype == tensor.BFloat16 {
+		return c.dropout.launchDropoutBf16(c.device.Stream, grid, cuda.Dim3{X: threads}, dropoutBf16Arguments(a))
+	}
+	return c.dropout.launchDropout(c.device.Stream, grid, cuda.Dim3{X: threads}, a)
 }

@@ -36,8 +36,8 @@ static __device__ __forceinline__ void addBiasTo(T *y, const float *bias, long l
 }
 
 // The new gradient, added to what dx holds where accumulate is set, and 0 where mask <= 0.
-template <int V, class T>
-static __device__ __forceinline__ void endGradient(T *dx, const T *added, const T *mask, long long first,
+template <int V, class T, class S>
+static __device__ __forceinline__ void endGradient(T *dx, const S *added, const T *mask, long long first,
                                                    long long length, bool accumulate) {
   const long long step = (long long)gridDim.x * blockDim.x * V;
   for (long long i = first + ((long long)blockIdx.x * blockDim.x + threadIdx.x) * V; i < length; i += step) {
@@ -56,8 +56,8 @@ static __device__ __forceinline__ void endGradient(T *dx, const T *added, const 
   }
 }
 
-template <class T>
-static __device__ __forceinline__ void endGradientOf(T *dx, const T *added, const T *mask, long long length,
+template <class T, class S>
+static __device__ __forceinline__ void endGradientOf(T *dx, const S *added, const T *mask, long long length,
                                                      bool accumulate) {
   const int lanes = Wide<T>::lanes;
   const long long whole = aligned(dx) && aligned(added) && aligned(mask) ? length / lanes * lanes : 0;
@@ -138,6 +138,12 @@ end_gradient(float *dx, const float *added, const float *mask, long long length,
 extern "C" __global__ void __launch_bounds__(256)
 end_gradient_bf16(bfloat16 *dx, const bfloat16 *added, const bfloat16 *mask, long long length, int accumulate) {
   conv::endGradientOf(dx, added, mask, length, accumulate != 0);
+}
+
+// A bfloat16 gradient, written or added to a float one.
+extern "C" __global__ void __launch_bounds__(256)
+widen_gradient(float *dx, const bfloat16 *added, long long length, int accumulate) {
+  conv::endGradientOf(dx, added, (const float *)0, length, accumulate != 0);
 }
 
 // lanes is the channels of a thread: 1, or those of 16 bytes where rows of dy are at multiples of them;

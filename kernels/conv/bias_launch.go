@@ -12,6 +12,7 @@ type biasKernels struct {
 	addBiasBf16      *cuda.Function
 	endGradient      *cuda.Function
 	endGradientBf16  *cuda.Function
+	widenGradient    *cuda.Function
 	biasGradient     *cuda.Function
 	biasGradientBf16 *cuda.Function
 }
@@ -28,6 +29,9 @@ func (k *biasKernels) load(m *cuda.Module) (err error) {
 		return err
 	}
 	if k.endGradientBf16, err = m.Function("end_gradient_bf16"); err != nil {
+		return err
+	}
+	if k.widenGradient, err = m.Function("widen_gradient"); err != nil {
 		return err
 	}
 	if k.biasGradient, err = m.Function("bias_gradient"); err != nil {
@@ -93,6 +97,19 @@ func (k *biasKernels) launchEndGradientBf16(s *cuda.Stream, grid, block cuda.Dim
 	return s.Launch(k.endGradientBf16, grid, block, 0,
 		cuda.Pointer(a.dx), cuda.Pointer(a.added), cuda.Pointer(a.mask), cuda.Int64(a.length),
 		cuda.Int32(a.accumulate))
+}
+
+// widenGradientArguments are the arguments of widen_gradient; pointers are 0 for none.
+type widenGradientArguments struct {
+	dx, added  cuda.Address
+	length     int64
+	accumulate int32
+}
+
+// launchWidenGradient enqueues widen_gradient.
+func (k *biasKernels) launchWidenGradient(s *cuda.Stream, grid, block cuda.Dim3, a widenGradientArguments) error {
+	return s.Launch(k.widenGradient, grid, block, 0,
+		cuda.Pointer(a.dx), cuda.Pointer(a.added), cuda.Int64(a.length), cuda.Int32(a.accumulate))
 }
 
 // biasGradientArguments are the arguments of bias_gradient; pointers are 0 for none.

@@ -9,7 +9,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CUDA implements Ops on a graphics card in float32. Sizes beyond the canvas are cut to it.
+// CUDA implements Ops on a graphics card, to float32 or bfloat16. Sizes beyond the canvas are cut to it.
 type CUDA struct {
 	device    *tensor.CUDA
 	normalize normalizeKernels
@@ -36,8 +36,9 @@ func (c *CUDA) Normalize(x, pixels, sizes, flips *tensor.Tensor, p Params) error
 	if err != nil {
 		return err
 	}
+	_, err = tensor.Computing(operation, x)
 	for _, check := range []error{
-		tensor.OnDevice(operation, tensor.Float32, x), tensor.OnDevice(operation, tensor.Uint8, pixels, flips),
+		err, tensor.OnDevice(operation, tensor.Uint8, pixels, flips),
 		tensor.OnDevice(operation, tensor.Int32, sizes),
 	} {
 		if check != nil {
@@ -64,7 +65,7 @@ func (c *CUDA) launch(g Geometry, first, frames int, x, pixels, sizes, flips *te
 	const threads = 256
 	length := frames * g.H * g.W * g.C
 	a := normalizeArguments{
-		x: tensor.At(x) + cuda.Address(4*first*g.H*g.W*g.C), pixels: tensor.At(pixels) + cuda.Address(3*first*g.H*g.W),
+		x: tensor.At(x) + cuda.Address(x.DType().Size()*first*g.H*g.W*g.C), pixels: tensor.At(pixels) + cuda.Address(3*first*g.H*g.W),
 		length: uint32(length), height: uint32(g.H), width: uint32(g.W), channels: uint32(g.C),
 		mean0: p.Mean[0], mean1: p.Mean[1], mean2: p.Mean[2], scale0: p.Scale[0], scale1: p.Scale[1], scale2: p.Scale[2],
 	}
@@ -74,5 +75,9 @@ func (c *CUDA) launch(g Geometry, first, frames int, x, pixels, sizes, flips *te
 	if flips != nil {
 		a.flips = tensor.At(flips) + cuda.Address(first)
 	}
-	return c.normalize.launchNormalize(c.device.Stream, tensor.Spread(tensor.Ceil(length, 4), threads), cuda.Dim3{X: threads}, a)
+	grid, block := tensor.Spread(tensor.Ceil(length, 4), threads), cuda.Dim3{X: threads}
+	if x.DType() == tensor.BFloat16 {
+		return c.normalize.launchNormalizeBf16(c.device.Stream, grid, block, normalizeBf16Arguments(a))
+	}
+	return c.normalize.launchNormalize(c.device.Stream, grid, block, a)
 }

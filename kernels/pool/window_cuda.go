@@ -9,7 +9,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CUDA implements Ops on a graphics card in float32. Frame offsets are not checked: those beyond the
+// CUDA implements Ops on a graphics card in float32; maxima and their gradients in bfloat16 too, where all
+// tensors are. Frame offsets are not checked: those beyond the
 // batch are cut to it, and an empty bag gives NaN or negative infinity.
 type CUDA struct {
 	device *tensor.CUDA
@@ -33,13 +34,13 @@ func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	return c, nil
 }
 
-// onCard checks types, and that the kernels can index the maps.
-func (g Geometry) onCard(operation string, tensors ...*tensor.Tensor) error {
+// indexed checks that the kernels can index the maps.
+func (g Geometry) indexed(operation string) error {
 	const most = 1<<31 - 1
 	if g.W*g.C > most || g.T > most || g.H > most {
 		return fmt.Errorf("%s: maps %d×%d×%d×%d are more than a launch can have: %w", operation, g.T, g.H, g.W, g.C, tensor.ErrShape)
 	}
-	return tensor.OnDevice(operation, tensor.Float32, tensors...)
+	return nil
 }
 
 // shape is a block for each row of windows, and threads for its windows and groups of channels.
@@ -60,13 +61,18 @@ func (c *CUDA) MaxPool(y, x *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	if err := g.onCard(operation, y, x); err != nil || x.Len() == 0 {
+	dtype, err := tensor.Computing(operation, y, x)
+	if err := firstError(err, g.indexed(operation)); err != nil || x.Len() == 0 {
 		return err
 	}
 	grid, block := g.shape()
-	return c.window.launchMaxPool(c.device.Stream, grid, block, maxPoolArguments{
+	a := maxPoolArguments{
 		y: tensor.At(y), x: tensor.At(x), frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
-	})
+	}
+	if dtype == tensor.BFloat16 {
+		return c.window.launchMaxPoolBf16(c.device.Stream, grid, block, maxPoolBf16Arguments(a))
+	}
+	return c.window.launchMaxPool(c.device.Stream, grid, block, a)
 }
 
 // MaxPoolGrad implements Ops.
@@ -76,14 +82,19 @@ func (c *CUDA) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	if err := firstError(err, FitLike(operation, dx, x), FitLike(operation, dy, y)); err != nil {
 		return err
 	}
-	if err := g.onCard(operation, dx, dy, x, y); err != nil || x.Len() == 0 {
+	dtype, err := tensor.Computing(operation, dx, dy, x, y)
+	if err := firstError(err, g.indexed(operation)); err != nil || x.Len() == 0 {
 		return err
 	}
 	grid, block := g.shape()
-	return c.window.launchMaxPoolGradient(c.device.Stream, grid, block, maxPoolGradientArguments{
+	a := maxPoolGradientArguments{
 		dx: tensor.At(dx), dy: tensor.At(dy), x: tensor.At(x), y: tensor.At(y),
 		frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C), relu: number(relu),
-	})
+	}
+	if dtype == tensor.BFloat16 {
+		return c.window.launchMaxPoolGradientBf16(c.device.Stream, grid, block, maxPoolGradientBf16Arguments(a))
+	}
+	return c.window.launchMaxPoolGradient(c.device.Stream, grid, block, a)
 }
 
 // AvgPool implements Ops.
@@ -93,7 +104,7 @@ func (c *CUDA) AvgPool(y, x *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	if err := g.onCard(operation, y, x); err != nil || x.Len() == 0 {
+	if err := firstError(g.indexed(operation), tensor.OnDevice(operation, tensor.Float32, y, x)); err != nil || x.Len() == 0 {
 		return err
 	}
 	grid, block := g.shape()
@@ -109,7 +120,7 @@ func (c *CUDA) AvgPoolGrad(dx, dy *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	if err := g.onCard(operation, dx, dy); err != nil || dx.Len() == 0 {
+	if err := firstError(g.indexed(operation), tensor.OnDevice(operation, tensor.Float32, dx, dy)); err != nil || dx.Len() == 0 {
 		return err
 	}
 	grid, block := g.shape()

@@ -43,6 +43,17 @@ func OnDevice(operation string, dtype DType, tensors ...*Tensor) error {
 	return nil
 }
 
+// Computing checks that tensors are in device memory and of one computing type, float32 or bfloat16, and
+// returns it; nil tensors and empty ones are skipped.
+func Computing(operation string, tensors ...*Tensor) (DType, error) {
+	for _, t := range tensors {
+		if t != nil && t.dtype == BFloat16 {
+			return BFloat16, OnDevice(operation, BFloat16, tensors...)
+		}
+	}
+	return Float32, OnDevice(operation, Float32, tensors...)
+}
+
 // At is the device address of a tensor, 0 for nil.
 func At(t *Tensor) cuda.Address {
 	if t == nil {

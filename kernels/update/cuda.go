@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"nmn/cuda"
+	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 )
 
@@ -74,8 +75,11 @@ func (c *CUDA) list(operation string, entries []Entry, use Use) (table cuda.Addr
 		if err := tensor.OnDevice(operation, tensor.Float32, e.W, e.G, e.M, e.V); err != nil {
 			return 0, fmt.Errorf("entry %d: %w", i, err)
 		}
+		if err := tensor.OnDevice(operation, tensor.BFloat16, e.Copy); err != nil {
+			return 0, fmt.Errorf("entry %d: %w", i, err)
+		}
 		c.next = append(c.next, tableEntry{
-			w: tensor.At(e.W), g: tensor.At(e.G), m: tensor.At(e.M), v: tensor.At(e.V),
+			w: tensor.At(e.W), g: tensor.At(e.G), m: tensor.At(e.M), v: tensor.At(e.V), copy: tensor.At(e.Copy),
 			length: int64(e.G.Len()), firstChunk: uint32(c.chunks), rate: e.LR, decay: e.Decay,
 		})
 		c.chunks += tensor.Ceil(e.G.Len(), chunkLength)
@@ -149,12 +153,24 @@ func (c *CUDA) Adam(entries []Entry, p AdamParams) error {
 	return c.adam.launchAdam(c.device.Stream, grid, block, adamArguments{entries: table, count: int32(len(c.next)), constants: constants})
 }
 
+// adamConstants is Adam of adam.cu.
+type adamConstants struct {
+	beta1, rest1, beta2, rest2 float32
+	correct1, correct2         float32
+	epsilon                    float32
+}
+
+func newAdamConstants(s simd.AdamStep) adamConstants {
+	return adamConstants{beta1: s.Beta1, rest1: s.Rest1, beta2: s.Beta2, rest2: s.Rest2,
+		correct1: s.Correct1, correct2: s.Correct2, epsilon: s.Epsilon}
+}
+
 // prepareAdam uploads the constants of a step where they have changed.
 func (c *CUDA) prepareAdam(p AdamParams) (cuda.Address, error) {
 	if err := FitAdam(p); err != nil {
 		return 0, err
 	}
-	next := p.constants()
+	next := newAdamConstants(p.constants())
 	at, err := c.constants.Reserve(c.device, int(unsafe.Sizeof(next)))
 	if err != nil || next == c.sentAdam {
 		return at, err
