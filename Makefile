@@ -1,9 +1,9 @@
-# Everything here needs only Go. `make help` lists the targets.
+# Needs only Go, except where a target says so. `make help` lists the targets.
 GO ?= go
 RUNS ?= runs
 export CGO_ENABLED ?= 0
 
-.PHONY: help build train test race lint fuzz clean
+.PHONY: help build train cuda cuda-toolkit train-gpu kernels emulate test race lint fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -13,6 +13,24 @@ build: ## build ./nmn
 
 train: build ## train on noisy scenes and print the table (up to 8 minutes on two cores)
 	./nmn experiment --preset scenes --run-dir $(RUNS)/scenes
+
+cuda: ## build ./nmn with CUDA (needs a C compiler, CUDA 13 and cuDNN 9: docs/cuda.md)
+	$(GO) run ./cuda/toolkit exec $(GO) build -tags cuda -o nmn ./cmd/nmn
+
+cuda-toolkit: ## install the pinned CUDA 13 and cuDNN 9 into build/cuda-toolkit (1.5 GB, needs pip)
+	$(GO) run ./cuda/toolkit install
+
+train-gpu: cuda ## train on noisy scenes on the first GPU and print the table
+	./nmn experiment --preset scenes --device cuda --run-dir $(RUNS)/scenes-gpu
+
+kernels: ## write the launches of the CUDA kernels and compile them (needs make cuda-toolkit)
+	$(GO) run ./cuda/toolkit exec $(GO) run ./kernels/gen -fatbin
+
+emulate: ## run the CUDA kernels' own sources on the host: the compliance suite and whole nets (needs make cuda-toolkit and g++)
+	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run CUDA ./kernels ./kernels/conv
+	library=$$($(GO) run ./kernels/emulator/library build/emulator) && \
+	NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library NMN_TEST_DEVICE=cuda \
+	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda -run TinyNet ./model ./train
 
 test: ## run all tests
 	$(GO) test ./...

@@ -43,7 +43,7 @@ var rooms = func() map[string]room {
 		"loader":          {packages: []string{"text", "kernels/tensor", "kernels/simd", "loader/jpeg"}},
 		"loader/jpeg":     {cgo: true},
 		"kernels/tensor":  {packages: []string{"kernels/simd", "cuda"}, others: hosts},
-		"kernels":         {packages: append([]string{"kernels/tensor", "kernels/simd"}, families...), others: hosts},
+		"kernels":         {packages: append([]string{"kernels/tensor", "kernels/simd", "cuda", "cuda/cudnn"}, families...), others: hosts},
 		"kernels/simd":    {others: []string{"std", "golang.org/x/sys/cpu"}},
 		"kernels/ref":     {others: []string{"math"}},
 		"kernels/conform": {packages: append([]string{"kernels/ref"}, backend...), others: hosts},
@@ -51,10 +51,17 @@ var rooms = func() map[string]room {
 		"cuda":            {others: []string{"std", "gorgonia.org/cu"}, cgo: true},
 		"cuda/cudnn":      {packages: []string{"cuda"}, others: []string{"std", "gorgonia.org/cu", "gorgonia.org/cu/dnn"}, cgo: true},
 		"model":           {packages: backend},
-		"train":           {packages: append([]string{"loader", "model", "eval", "text"}, backend...)},
-		"eval":            {packages: []string{"text"}},
-		"report":          {packages: []string{"eval", "text"}},
-		"telemetry":       {packages: []string{"train", "loader"}},
+		// What builds and tests the CUDA engine.
+		"cuda/toolkit":             {others: []string{"std"}},
+		"cuda/internal/fakedriver": {others: []string{"std"}, cgo: true},
+		"cuda/internal/fakecudnn":  {others: []string{"std"}, cgo: true},
+		"kernels/gen":              {packages: []string{"kernels/gen/signature"}, others: []string{"std"}},
+		"kernels/gen/signature":    {others: []string{"std"}},
+		"kernels/emulator":         {packages: []string{"kernels/gen/signature"}, others: []string{"std"}},
+		"train":                    {packages: append([]string{"loader", "model", "eval", "text"}, backend...)},
+		"eval":                     {packages: []string{"text"}},
+		"report":                   {packages: []string{"eval", "text"}},
+		"telemetry":                {packages: []string{"train", "loader"}},
 	}
 	for _, family := range families {
 		m[family] = room{packages: []string{"kernels/tensor", "kernels/simd", "cuda", "cuda/cudnn"}, others: hosts}
@@ -62,12 +69,12 @@ var rooms = func() map[string]room {
 	return m
 }()
 
-// forSuites are packages for tests alone: the compliance suite with its fixtures, and what makes their
-// devices and tensors.
-var forSuites = []string{"kernels/conform", "kernels/optest"}
+// forSuites are packages for tests alone: the compliance suite with its fixtures, what makes their
+// devices and tensors, and what stands in for a graphics card.
+var forSuites = []string{"kernels/conform", "kernels/optest", "kernels/emulator", "cuda/internal/fakedriver", "cuda/internal/fakecudnn"}
 
 // suiteUsers are the packages whose tests may use them.
-var suiteUsers = append([]string{"model", "train"}, backend...)
+var suiteUsers = append([]string{"model", "train", "cuda", "cuda/cudnn"}, backend...)
 
 // forTests are the imports outside of this module that only tests need.
 var forTests = []string{"golang.org/x/sys/unix"}

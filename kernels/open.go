@@ -9,7 +9,7 @@ import (
 
 // ErrUnsupported is wrapped by errors about what this build or machine cannot do though another one
 // can.
-var ErrUnsupported = errors.New("not supported by this build")
+var ErrUnsupported = errors.New("not supported by this build or machine")
 
 // Config chooses a device.
 type Config struct {
@@ -19,25 +19,35 @@ type Config struct {
 	// Threads and SIMD are as in CPUConfig; they also hold for the host where auto falls back to it.
 	Threads int
 	SIMD    string
+	// SyncLaunches makes a graphics card wait for every kernel: a fault is then reported by the launch
+	// that caused it. The host always does.
+	SyncLaunches bool
+	// PlanFolder keeps which convolution plans were fastest on a graphics card; empty means a folder
+	// of the user's cache.
+	PlanFolder string
 }
 
 // Open opens the device of a configuration. note, where not empty, tells a user what auto has chosen
-// and why. Asking a build without CUDA for it gives an error that wraps ErrUnsupported.
+// and why. Asking for a graphics card that cannot be used, because of the build or of the machine, gives
+// an error that wraps ErrUnsupported and tells what is missing; auto falls back to the host then.
 func Open(c Config) (backend Backend, note string, err error) {
 	name, ordinal, err := parseDevice(c.Device)
 	if err != nil {
 		return nil, "", err
 	}
-	if name == "cuda" {
-		return nil, "", fmt.Errorf("device cuda:%d: this program was built without CUDA; rebuild it with: make cuda: %w",
-			ordinal, ErrUnsupported)
+	if name != "cpu" {
+		backend, err = openCard(c, ordinal)
+		if err == nil {
+			return backend, "", nil
+		}
+		if name == "cuda" {
+			return nil, "", fmt.Errorf("device cuda:%d: %w: %w", ordinal, err, ErrUnsupported)
+		}
+		note = fmt.Sprintf("computing on the CPU: %v", err)
 	}
 	backend, err = OpenCPU(CPUConfig{Threads: c.Threads, SIMD: c.SIMD})
 	if err != nil {
 		return nil, "", err
-	}
-	if name == "auto" {
-		note = "computing on the CPU: this program was built without CUDA (make cuda builds it with)"
 	}
 	return backend, note, nil
 }

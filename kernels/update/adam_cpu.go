@@ -6,7 +6,19 @@ import (
 	"nmn/kernels/simd"
 )
 
-// Adam implements Ops. 1-β and the bias corrections are rounded once, from float64.
+// constants computes what a step of Adam needs from parameters that FitAdam has accepted, on every
+// device: 1-β and the bias corrections are rounded once, from float64.
+func (p AdamParams) constants() simd.AdamStep {
+	beta1, beta2 := float64(p.Beta1), float64(p.Beta2)
+	return simd.AdamStep{
+		Beta1: p.Beta1, Rest1: float32(1 - beta1), Beta2: p.Beta2, Rest2: float32(1 - beta2),
+		Correct1: float32(1 / (1 - math.Pow(beta1, float64(p.Step)))),
+		Correct2: float32(1 / (1 - math.Pow(beta2, float64(p.Step)))),
+		Epsilon:  p.Epsilon,
+	}
+}
+
+// Adam implements Ops.
 func (c *CPU) Adam(entries []Entry, p AdamParams) error {
 	if err := FitAdam(p); err != nil {
 		return err
@@ -14,13 +26,7 @@ func (c *CPU) Adam(entries []Entry, p AdamParams) error {
 	if err := c.cut("adam", entries, UseG|UseW|UseM|UseV); err != nil {
 		return err
 	}
-	beta1, beta2 := float64(p.Beta1), float64(p.Beta2)
-	c.job.adam = simd.AdamStep{
-		Beta1: p.Beta1, Rest1: float32(1 - beta1), Beta2: p.Beta2, Rest2: float32(1 - beta2),
-		Correct1: float32(1 / (1 - math.Pow(beta1, float64(p.Step)))),
-		Correct2: float32(1 / (1 - math.Pow(beta2, float64(p.Step)))),
-		Epsilon:  p.Epsilon,
-	}
+	c.job.adam = p.constants()
 	c.workers.Run(len(c.job.runs), c.adamBlock)
 	c.release()
 	return nil

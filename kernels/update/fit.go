@@ -41,6 +41,9 @@ func Fit(operation string, entries []Entry, use Use) error {
 				return fmt.Errorf("%s: entry %d: %s is %s, gradient is %s: %w", operation, i, t.name, t.tensor, e.G, tensor.ErrShape)
 			}
 		}
+		if e.Copy != nil && (e.Copy.DType() != tensor.BFloat16 || e.Copy.Len() != e.G.Len()) {
+			return fmt.Errorf("%s: entry %d: copy is %s, gradient is %s: want bfloat16 of equal length: %w", operation, i, e.Copy, e.G, tensor.ErrShape)
+		}
 	}
 	return nil
 }

@@ -7,10 +7,13 @@ import "nmn/kernels/tensor"
 // Entry is one parameter with its gradient and optimizer state; all float32 of equal length.
 // An entry with LR 0 is left untouched: neither decay nor state changes.
 type Entry struct {
-	W, G  *tensor.Tensor // weight and gradient
-	M, V  *tensor.Tensor // first moment (SGD: momentum buffer) and second moment (Adam; nil for SGD)
-	LR    float32        // learning rate of this step times the parameter's multiplier
-	Decay float32        // weight decay (L2, coupled), 0 for none
+	W, G *tensor.Tensor // weight and gradient
+	M, V *tensor.Tensor // first moment (SGD: momentum buffer) and second moment (Adam; nil for SGD)
+	// Copy gets W in bfloat16 after an update, for a device that computes in it; nil for none. The CPU
+	// has no such type and refuses it.
+	Copy  *tensor.Tensor
+	LR    float32 // learning rate of this step times the parameter's multiplier
+	Decay float32 // weight decay (L2, coupled), 0 for none
 }
 
 // AdamParams are the constants of Adam.

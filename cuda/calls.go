@@ -1,0 +1,112 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"gorgonia.org/cu"
+)
+
+// call runs a call of the driver with the device's context current on the thread. What was done, and to
+// what, stands in its error.
+func (d *Device) call(operation, subject string, f func() error) error {
+	d.mu.Lock()
+	failed, closed := d.failed, d.closed
+	d.mu.Unlock()
+	switch {
+	case closed:
+		return fmt.Errorf("cuda: %s: %w", phrase(operation, subject), ErrClosed)
+	case failed != nil:
+		return fmt.Errorf("cuda: %s: after a failure before: %w", phrase(operation, subject), failed)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := cu.SetCurrentContext(d.context)
+	if err == nil {
+		err = f()
+	}
+	if err == nil {
+		return nil
+	}
+	return d.describe(phrase(operation, subject), codeOf(err))
+}
+
+// Do runs f, which calls a library that works on the current device, with the device's context current
+// on its thread. The error of f comes back as it is.
+func (d *Device) Do(f func() error) error {
+	var inner error
+	err := d.call("make the context current", "", func() error {
+		inner = f()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return inner
+}
+
+// finish is call for what must be tried on any device, closed or failed, since it frees something.
+func (d *Device) finish(operation, subject string, f func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := cu.SetCurrentContext(d.context)
+	if failed := f(); failed != nil {
+		err = failed
+	}
+	if err == nil {
+		return nil
+	}
+	return d.describe(phrase(operation, subject), codeOf(err))
+}
+
+func phrase(operation, subject string) string {
+	if subject == "" {
+		return operation
+	}
+	return operation + " " + subject
+}
+
+// describe makes the error of a code and keeps what the device cannot recover from.
+func (d *Device) describe(operation string, code int) error {
+	var err error = newError(operation, code, nil)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if errors.Is(err, ErrFault) {
+		err = d.fault(operation, code)
+	}
+	if d.failed == nil && (errors.Is(err, ErrFault) || errors.Is(err, ErrDeviceLost)) {
+		d.failed = err
+	}
+	return err
+}
+
+// own keeps what Close must release.
+func (d *Device) own(o owned) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.owned = append(d.owned, o)
+}
+
+// disown forgets what its owner releases now. It tells whether the device still had it.
+func (d *Device) disown(o owned) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := len(d.owned) - 1; i >= 0; i-- {
+		if d.owned[i] == o {
+			d.owned = append(d.owned[:i], d.owned[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// discard releases what a user closes. What is closed already stays so.
+func (d *Device) discard(operation, subject string, o owned) error {
+	if !d.disown(o) {
+		return nil
+	}
+	return d.finish(operation, subject, o.release)
+}

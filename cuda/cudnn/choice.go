@@ -1,0 +1,22 @@
+package cudnn
+
+// Knob is a setting of an engine.
+type Knob struct {
+	Type  int64 `json:"type"`
+	Value int64 `json:"value"`
+}
+
+// Engine is a way to compute a graph: an implementation in the library and its settings.
+type Engine struct {
+	Index int64  `json:"engine"`
+	Knobs []Knob `json:"knobs"`
+}
+
+// Choice is how a pass of a convolution is computed.
+type Choice struct {
+	// Direct tells that Index is an algorithm of the interface without graphs, which has no knobs.
+	Direct bool `json:"direct,omitempty"`
+	Engine
+	Workspace    int     `json:"workspace"`              // bytes
+	Microseconds float64 `json:"microseconds,omitempty"` // measured; 0 where it was not
+}

@@ -1,0 +1,73 @@
+package cudnn
+
+import "fmt"
+
+// Precision is how a convolution multiplies. Sums are kept in float32.
+type Precision uint8
+
+// Float32 multiplies float32 exactly; TF32 rounds the factors to 10 bits of mantissa; BFloat16 has
+// tensors, filters and bias in bfloat16.
+const (
+	Float32 Precision = iota
+	TF32
+	BFloat16
+)
+
+// String is the name as it is written in settings and files.
+func (p Precision) String() string {
+	if p > BFloat16 {
+		return fmt.Sprintf("precision %d", uint8(p))
+	}
+	return [...]string{"fp32", "tf32", "bf16"}[p]
+}
+
+// Pass is one of the operations of a convolution y = x * w.
+type Pass uint8
+
+// Forward computes y; ForwardBias adds a bias for each output channel, ForwardBiasReLU clamps that at
+// 0. DataGradient computes dx from dy and w, FilterGradient dw from x and dy.
+const (
+	Forward Pass = iota
+	ForwardBias
+	ForwardBiasReLU
+	DataGradient
+	FilterGradient
+)
+
+// String is the name as it is written in files and in the reports of faults.
+func (p Pass) String() string {
+	if p > FilterGradient {
+		return fmt.Sprintf("pass %d", uint8(p))
+	}
+	return [...]string{"forward", "forward+bias", "forward+bias+relu", "data gradient", "filter gradient"}[p]
+}
+
+// Conv is the shape of a convolution of stride 1: x is N×H×W×C, w is K×R×S×C and y is N×P×Q×K with P =
+// H+2Pad-R+1 and Q = W+2Pad-S+1. All three, and the bias, have the precision's element type.
+type Conv struct {
+	N, H, W, C   int
+	K, R, S, Pad int
+	Precision    Precision
+}
+
+// P and Q are the rows and columns of the output.
+func (c Conv) P() int { return c.H + 2*c.Pad - c.R + 1 }
+func (c Conv) Q() int { return c.W + 2*c.Pad - c.S + 1 }
+
+// check refuses what is no convolution.
+func (c Conv) check() error {
+	for _, n := range [...]int{c.N, c.H, c.W, c.C, c.K, c.R, c.S, c.P(), c.Q()} {
+		if n < 1 || n > 1<<30 {
+			return fmt.Errorf("cudnn: convolution %v: every size must be from 1 to 2^30, also the output's %d×%d", c, c.P(), c.Q())
+		}
+	}
+	if c.Pad < 0 || c.Precision > BFloat16 {
+		return fmt.Errorf("cudnn: convolution %v: the padding must be at least 0, the precision fp32, tf32 or bf16", c)
+	}
+	return nil
+}
+
+// String tells the shape for logs, files and reports of faults.
+func (c Conv) String() string {
+	return fmt.Sprintf("%d×%d×%d×%d by %d×%d×%d pad %d %v", c.N, c.H, c.W, c.C, c.K, c.R, c.S, c.Pad, c.Precision)
+}

@@ -1,0 +1,168 @@
+//go:build cuda
+
+package cudnn
+
+import (
+	"errors"
+	"os"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// describe describes an H200 to the real library, or skips the test where there is none.
+func describe(t *testing.T) *Described {
+	t.Helper()
+	description, err := os.ReadFile("testdata/h200.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Describe(description)
+	if errors.Is(err, ErrNoLibrary) {
+		t.Skipf("plans were not checked: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// layer is a convolution of VGG16 as a network over whole pictures; its fully connected layers are
+// convolutions over the last map.
+type layer struct {
+	name              string
+	shrink            int // halvings of the picture before it, each rounded up
+	c, k, filter, pad int
+}
+
+// The first layer has its 3 channels padded to 8.
+var vgg16 = []layer{
+	{"conv1_1", 0, 8, 64, 3, 1}, {"conv1_2", 0, 64, 64, 3, 1},
+	{"conv2_1", 1, 64, 128, 3, 1}, {"conv2_2", 1, 128, 128, 3, 1},
+	{"conv3_1", 2, 128, 256, 3, 1}, {"conv3_2", 2, 256, 256, 3, 1}, {"conv3_3", 2, 256, 256, 3, 1},
+	{"conv4_1", 3, 256, 512, 3, 1}, {"conv4_2", 3, 512, 512, 3, 1}, {"conv4_3", 3, 512, 512, 3, 1},
+	{"conv5_1", 4, 512, 512, 3, 1}, {"conv5_2", 4, 512, 512, 3, 1}, {"conv5_3", 4, 512, 512, 3, 1},
+	{"fc6", 5, 512, 4096, 7, 0}, {"fc7", -1, 4096, 4096, 1, 0}, {"fc8", -1, 4096, 1000, 1, 0},
+}
+
+// at is the layer's convolution for a batch of square pictures.
+func (l layer) at(batch, picture int, p Precision) Conv {
+	size := picture
+	for range max(l.shrink, 0) {
+		size = (size + 1) / 2
+	}
+	if l.shrink < 0 { // behind fc6
+		for range 5 {
+			size = (size + 1) / 2
+		}
+		size -= 6
+	}
+	return Conv{N: batch, H: size, W: size, C: l.c, K: l.k, R: l.filter, S: l.filter, Pad: l.pad, Precision: p}
+}
+
+// passes are those that training runs.
+func (l layer) passes() []Pass {
+	list := []Pass{ForwardBiasReLU, FilterGradient, DataGradient}
+	switch l.name {
+	case "conv1_1":
+		list = list[:2] // nothing below needs a gradient
+	case "fc8":
+		list[0] = ForwardBias
+	}
+	return list
+}
+
+func TestH200_HasPlansForAllOfVGG16(t *testing.T) {
+	d := describe(t)
+	batches := []struct{ batch, picture int }{{26, 565}, {32, 224}}
+	if testing.Short() {
+		batches = batches[1:]
+	}
+	count := 0
+	for _, b := range batches {
+		for _, l := range vgg16 {
+			for _, pass := range l.passes() {
+				c := l.at(b.batch, b.picture, BFloat16)
+				plans, err := d.Plans(pass, c, 5)
+				if err != nil {
+					t.Errorf("%s: %v", l.name, err)
+					continue
+				}
+				count++
+				// The default of Options allows 512 MiB.
+				if i := slices.IndexFunc(plans, func(p Choice) bool { return p.Workspace <= 512<<20 }); i < 0 {
+					t.Errorf("%s: %v of %v: the first %d plans need more than 512 MiB of scratch memory", l.name, pass, c, len(plans))
+				}
+				t.Logf("%-8s %-17v %v: engine %d, %d bytes of scratch memory", l.name, pass, c, plans[0].Index, plans[0].Workspace)
+			}
+		}
+	}
+	t.Logf("cuDNN %d: plans for %d passes", Version(), count)
+}
+
+func TestH200_HasPlansInEveryPrecision(t *testing.T) {
+	d := describe(t)
+	for _, p := range []Precision{Float32, TF32, BFloat16} {
+		for pass := Forward; pass <= FilterGradient; pass++ {
+			if _, err := d.Plans(pass, vgg16[5].at(2, 224, p), 1); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestRestore_BuildsTheChosenPlanAgain(t *testing.T) {
+	d := describe(t)
+	for _, pass := range []Pass{ForwardBiasReLU, DataGradient, FilterGradient} {
+		c := vgg16[8].at(26, 565, BFloat16)
+		plans, err := d.Plans(pass, c, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range plans {
+			got, err := d.Restore(pass, c, want.Engine)
+			if err != nil || got.Workspace != want.Workspace {
+				t.Errorf("%v: restored %+v, %v, want %+v", pass, got, err, want)
+			}
+		}
+	}
+}
+
+func TestRestore_RefusesWhatTheLibraryDoesNotKnow(t *testing.T) {
+	d := describe(t)
+	c := vgg16[8].at(2, 224, BFloat16)
+	for _, e := range []Engine{{Index: 100000}, {Index: 0, Knobs: []Knob{{Type: 2, Value: 100000}}}} {
+		if got, err := d.Restore(Forward, c, e); err == nil {
+			t.Errorf("engine %+v became the plan %+v", e, got)
+		}
+	}
+}
+
+func TestPlans_BadShapes(t *testing.T) {
+	d := describe(t)
+	for _, c := range []Conv{{}, {N: 1, H: 2, W: 2, C: 1, K: 1, R: 3, S: 3}, {N: 1, H: 8, W: 8, C: 1, K: 1, R: 3, S: 3, Pad: -1}} {
+		if _, err := d.Plans(Forward, c, 1); err == nil {
+			t.Errorf("%v has a plan", c)
+		}
+	}
+}
+
+func TestDescribe_BadDescriptions(t *testing.T) {
+	describe(t)
+	for _, text := range []string{"", "{", `{"deviceName":"none"}`} {
+		if d, err := Describe([]byte(text)); err == nil {
+			d.Close()
+			t.Errorf("%q describes a device", text)
+		}
+	}
+}
+
+func TestHandles(t *testing.T) {
+	for _, v := range handles {
+		first := reflect.TypeOf(v).Elem().Field(0)
+		if first.Name != "internal" || first.Type.Kind() != reflect.Pointer {
+			t.Errorf("the first field of %T is %s %v, not a handle", v, first.Name, first.Type)
+		}
+	}
+}

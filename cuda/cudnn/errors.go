@@ -1,0 +1,31 @@
+package cudnn
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Causes for which a caller can do something else.
+var (
+	// ErrNoLibrary: libcudnn.so.9 is not on this host.
+	ErrNoLibrary = errors.New("no cuDNN 9")
+	// ErrUnsupported: cuDNN has no plan for a convolution on this device.
+	ErrUnsupported = errors.New("no cuDNN plan")
+)
+
+// Error is a call that cuDNN has refused.
+type Error struct {
+	Operation string // what was being done
+	Code      int    // cudnnStatus_t
+	Name      string // such as CUDNN_STATUS_BAD_PARAM
+	Detail    string // the library's words about its last error; may be empty
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	text := fmt.Sprintf("cudnn: %s: %s (%d)", e.Operation, e.Name, e.Code)
+	if e.Detail != "" {
+		text += ": " + e.Detail
+	}
+	return text
+}

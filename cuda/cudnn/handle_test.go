@@ -1,0 +1,314 @@
+//go:build cuda
+
+package cudnn
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"nmn/cuda"
+	"nmn/cuda/internal/fakecudnn"
+	"nmn/cuda/internal/fakedriver"
+)
+
+// The libraries of these tests; path is empty where they cannot be built, and where a real card is to
+// be tested: one process opens one driver.
+var (
+	fakePath string
+	fake     *fakecudnn.Library
+	driver   *fakedriver.Driver
+)
+
+// onCard tells that NMN_REQUIRE asks for tests on a real card.
+func onCard() bool { return slices.Contains(strings.Split(os.Getenv("NMN_REQUIRE"), ","), "cuda") }
+
+func TestMain(m *testing.M) {
+	if onCard() {
+		os.Exit(m.Run())
+	}
+	folder, err := os.MkdirTemp("", "fakecudnn")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if err := buildFakes(folder); errors.Is(err, exec.ErrNotFound) || errors.Is(err, fakecudnn.ErrHeader) {
+		fmt.Println("tests of the library's calls are left out:", err)
+	} else if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+func buildFakes(folder string) error {
+	path, err := fakedriver.Build(folder)
+	if err != nil {
+		return err
+	}
+	os.Setenv(cuda.DriverVariable, path)
+	if driver, err = fakedriver.Load(path); err != nil {
+		return err
+	}
+	if path, err = fakecudnn.Build(folder); err != nil {
+		return err
+	}
+	fakePath = path
+	fake, err = fakecudnn.Load(path)
+	return err
+}
+
+// useFake puts the fake library in the place of the real one until the test ends.
+func useFake(t *testing.T) {
+	t.Helper()
+	if fakePath == "" {
+		t.Skip("needs the fake libraries: no C compiler, or NMN_REQUIRE asks for a card")
+	}
+	if err := openAt(fakePath); err != nil {
+		t.Fatal(err)
+	}
+	library = func() error { return nil }
+	t.Cleanup(func() { library = sync.OnceValue(openLibrary) })
+	fake.Reset()
+	driver.Reset(fakedriver.H200)
+}
+
+// handle opens a handle on the fake device and closes both when the test ends.
+func handle(t *testing.T, o Options) (*Handle, *cuda.Device) {
+	t.Helper()
+	d, err := cuda.Open(0, cuda.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := Open(d.Compute(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(h.Close(), d.Close()); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		if live := fake.Live(); live != 0 {
+			t.Errorf("%d handles and descriptors were not destroyed", live)
+		}
+		if live := driver.Live(); live != "" {
+			t.Errorf("not freed: %s", live)
+		}
+	})
+	return h, d
+}
+
+var (
+	bf16 = Conv{N: 1, H: 8, W: 8, C: 8, K: 8, R: 3, S: 3, Pad: 1, Precision: BFloat16}
+	fp32 = Conv{N: 1, H: 8, W: 8, C: 8, K: 8, R: 3, S: 3, Pad: 1}
+)
+
+func TestRun_ChoosesOnceAndRunsWithoutAllocating(t *testing.T) {
+	useFake(t)
+	h, _ := handle(t, Options{})
+	if err := h.Run(ForwardBiasReLU, bf16, Operands{}); err != nil {
+		t.Fatal(err)
+	}
+	// Warm-up and three measured runs of the one engine that is fit, then the run itself.
+	if n := strings.Count(fake.Log(), "graph 7"); n != 5 || strings.Contains(fake.Log(), "graph 8") || strings.Contains(fake.Log(), "graph 9") {
+		t.Errorf("ran\n%swant five runs of engine 7 alone", fake.Log())
+	}
+	if !strings.Contains(fake.Log(), "tensors 4 ") {
+		t.Errorf("ran\n%swant four tensors, with the bias", fake.Log())
+	}
+	calls := fake.Calls()
+	if err := h.Run(ForwardBiasReLU, bf16, Operands{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := fake.Calls() - calls; n > 6 {
+		t.Errorf("the second run made %d calls, want those of one execution", n)
+	}
+	if n := testing.AllocsPerRun(20, func() {
+		if h.Run(ForwardBiasReLU, bf16, Operands{}) != nil {
+			t.Fatal("run failed")
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations a run, want 0", n)
+	}
+}
+
+func TestRun_Float32TakesTheFasterOfBothInterfaces(t *testing.T) {
+	for name, c := range map[string]struct {
+		pass  Pass
+		times []float32 // three of the graph's engine, three of the algorithm
+		want  string
+	}{
+		"graph":           {Forward, []float32{3, 1, 3, 2, 2, 2}, "graph 7"},
+		"algorithm":       {Forward, []float32{3, 2, 3, 2, 1, 2}, "forward 1 2000"},
+		"fused":           {ForwardBiasReLU, []float32{3, 2, 3, 2, 1, 2}, "fused forward 1 2000"},
+		"bias":            {ForwardBias, []float32{3, 2, 3, 2, 1, 2}, "fused forward 1 2000"},
+		"data gradient":   {DataGradient, []float32{3, 2, 3, 2, 1, 2}, "data 1 2000"},
+		"filter gradient": {FilterGradient, []float32{3, 2, 3, 2, 1, 2}, "filter 1 2000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			useFake(t)
+			h, _ := handle(t, Options{})
+			driver.Times(c.times...)
+			if err := h.Run(c.pass, fp32, Operands{}); err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(strings.TrimSpace(fake.Log()), "\n")
+			if last := lines[len(lines)-1]; !strings.HasPrefix(last, c.want) {
+				t.Errorf("the run was %q, want %q", last, c.want)
+			}
+			if !strings.Contains(fake.Log(), "math 3 ") {
+				t.Error("the algorithms may use TF32, want FMA only")
+			}
+		})
+	}
+}
+
+func TestRun_KeepsChoicesInAFile(t *testing.T) {
+	useFake(t)
+	folder := t.TempDir()
+	h, d := handle(t, Options{CacheFolder: folder})
+	driver.Times(0.25, 0.5, 0.5)
+	if err := h.Run(DataGradient, bf16, Operands{}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(folder, "cudnn-91300-fake-0-sm-90-132-multiprocessors.json")
+	kept, err := readPlans(path, 91300, "Fake 0 sm_90 132 multiprocessors")
+	want := Choice{Engine: Engine{Index: 7, Knobs: []Knob{{2, 5}}}, Workspace: 1000, Microseconds: 250}
+	if got := kept.Choices[plansKey(DataGradient, bf16)]; err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Fatalf("kept %+v, %v, want %+v", got, err, want)
+	}
+	again, err := Open(d.Compute(), Options{CacheFolder: folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := strings.Count(fake.Log(), "graph 7")
+	if err := again.Run(DataGradient, bf16, Operands{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(fake.Log(), "graph 7") - before; n != 1 {
+		t.Errorf("%d runs with the kept plan, want 1: nothing to measure", n)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRun_RebuildsWhatIsCorruptAndSaysSo(t *testing.T) {
+	for name, text := range map[string]string{
+		"cut short":      `{"format":1,"cudnn":91300,"dev`,
+		"unknown engine": `{"format":1,"cudnn":91300,"device":"Fake 0 sm_90 132 multiprocessors","plans":{"data gradient of 1×8×8×8 by 8×3×3 pad 1 bf16":{"engine":5000}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			useFake(t)
+			folder := t.TempDir()
+			path := filepath.Join(folder, "cudnn-91300-fake-0-sm-90-132-multiprocessors.json")
+			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			var log bytes.Buffer
+			h, _ := handle(t, Options{CacheFolder: folder, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			if err := h.Run(DataGradient, bf16, Operands{}); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(log.String(), "anew") || !strings.Contains(log.String(), "level=WARN") {
+				t.Errorf("the log does not tell: %s", log.String())
+			}
+			kept, err := readPlans(path, 91300, "Fake 0 sm_90 132 multiprocessors")
+			if err != nil || kept.Choices[plansKey(DataGradient, bf16)].Index != 7 {
+				t.Errorf("the file was not replaced: %+v, %v", kept, err)
+			}
+		})
+	}
+}
+
+func TestRun_WithinACaptureNeedsAChosenPlan(t *testing.T) {
+	useFake(t)
+	h, d := handle(t, Options{})
+	run := func() error { return h.Run(Forward, bf16, Operands{}) }
+	if _, err := d.Compute().Capture("step", run); err == nil || !strings.Contains(err.Error(), "run the step once before") {
+		t.Errorf("error %v, want one that tells what to do", err)
+	}
+	if err := run(); err != nil {
+		t.Fatal(err)
+	}
+	g, err := d.Compute().Capture("step", run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "cudnn forward of 1×8×8×8 by 8×3×3 pad 1 bf16"; len(g.Launches()) != 1 || g.Launches()[0] != want {
+		t.Errorf("the graph holds %q, want %q", g.Launches(), want)
+	}
+}
+
+func TestRun_NoEngineIsUnsupported(t *testing.T) {
+	useFake(t)
+	h, _ := handle(t, Options{})
+	fake.NoEngines(true)
+	if err := h.Run(Forward, bf16, Operands{}); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("error %v, want ErrUnsupported", err)
+	}
+	tight, err := Open(h.stream, Options{MaxWorkspace: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake.NoEngines(false)
+	if err := tight.Run(Forward, bf16, Operands{}); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "10 bytes") {
+		t.Errorf("error %v, want ErrUnsupported and the limit", err)
+	}
+	if err := tight.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whichever call of the library fails: an error tells it, nothing panics, all is destroyed.
+func TestEveryCall_MayFail(t *testing.T) {
+	useFake(t)
+	attempt := func(at, status int) error {
+		fake.Reset()
+		driver.Reset(fakedriver.H200)
+		fake.Fail(at, status)
+		d, err := cuda.Open(0, cuda.Options{})
+		if err != nil {
+			return err
+		}
+		h, err := Open(d.Compute(), Options{})
+		if err == nil {
+			err = errors.Join(h.Run(ForwardBiasReLU, bf16, Operands{}), h.Run(FilterGradient, fp32, Operands{}), h.Close())
+		}
+		return errors.Join(err, d.Close())
+	}
+	if err := attempt(0, 0); err != nil {
+		t.Fatal(err)
+	}
+	calls, silent := fake.Calls(), 0
+	for _, status := range []int{2000, 3000, 5000} {
+		for n := 1; n <= calls; n++ {
+			err := attempt(n, status)
+			if err == nil {
+				silent++
+			}
+			// Package dnn itself loses a filter whose sizes are refused.
+			if live := fake.Live(); live != 0 && !strings.Contains(fake.Log(), "cudnnSetFilter4dDescriptor -1") {
+				t.Errorf("call %d fails with %d: %d handles and descriptors not destroyed; error %v", n, status, live, err)
+			}
+			if live := driver.Live(); live != "" {
+				t.Errorf("call %d fails with %d: not freed: %s; error %v", n, status, live, err)
+			}
+		}
+	}
+	// Where one of two interfaces fails in float32, the other one serves.
+	t.Logf("each of %d calls failed in turn, in three ways; after %d of them another plan served", calls, silent)
+	if silent > calls*3*2/3 {
+		t.Errorf("%d of %d failures went without an error", silent, calls*3)
+	}
+}

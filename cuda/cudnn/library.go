@@ -1,0 +1,144 @@
+//go:build cuda
+
+package cudnn
+
+// #cgo LDFLAGS: -lcudnn -ldl
+// #include <stdlib.h>
+// #include "layer.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// LibraryVariable is the environment variable that names libcudnn.so.9, or the folder that holds it.
+const LibraryVariable = "NMN_LIBCUDNN"
+
+const libraryName = "libcudnn.so.9"
+
+// library opens libcudnn once for the process: the trampolines have one set of slots.
+var library = sync.OnceValue(openLibrary)
+
+// openLibrary takes the first libcudnn that can be opened.
+func openLibrary() error {
+	var reasons []error
+	for _, path := range candidates() {
+		err := openAt(path)
+		if err == nil {
+			return checkVersion(path)
+		}
+		reasons = append(reasons, err)
+	}
+	return fmt.Errorf("cudnn: cannot open %s, also not in an installed torch or nvidia-cudnn of Python (%s names another place): %w: %w",
+		libraryName, LibraryVariable, reasons[0], ErrNoLibrary)
+}
+
+func checkVersion(path string) error {
+	if v := Version(); v < 90000 || v >= 100000 {
+		return fmt.Errorf("cudnn: %s is version %d, want 9: %w", path, v, ErrNoLibrary)
+	}
+	return nil
+}
+
+// Version is that of the open library, major·10000 + minor·100 + patch; 0 before Open.
+func Version() int { return int(C.cudnnGetVersion()) }
+
+// candidates are the places of libcudnn, the first the most wanted: the one that is named, what the
+// linker finds, CUDNN_HOME and CUDA_HOME, the toolkit of this project's checkout, and the libraries
+// of Python's packages.
+func candidates() []string {
+	if named := os.Getenv(LibraryVariable); named != "" {
+		if info, err := os.Stat(named); err == nil && info.IsDir() {
+			named = filepath.Join(named, libraryName)
+		}
+		return []string{named}
+	}
+	list := []string{libraryName}
+	for _, pattern := range patterns(os.Getenv, executableFolder()) {
+		found, _ := filepath.Glob(filepath.Join(pattern, libraryName)) // a bad pattern finds nothing
+		list = append(list, found...)
+	}
+	return list
+}
+
+func executableFolder() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "."
+	}
+	return filepath.Dir(path)
+}
+
+// patterns are folders, as globs, where libcudnn may be besides where the linker looks.
+func patterns(getenv func(string) string, program string) (list []string) {
+	for _, home := range []string{getenv("CUDNN_HOME"), getenv("CUDA_HOME")} {
+		if home != "" {
+			list = append(list, filepath.Join(home, "lib"), filepath.Join(home, "lib64"))
+		}
+	}
+	list = append(list, program, filepath.Join(program, "lib"),
+		filepath.Join(program, "build/cuda-toolkit/nvidia/cudnn/lib"))
+	for _, site := range sitePackages(getenv) {
+		list = append(list, filepath.Join(site, "nvidia/cudnn/lib"), filepath.Join(site, "torch/lib"))
+	}
+	return append(list, "/usr/local/cuda/lib64", "/usr/local/cudnn/lib")
+}
+
+// sitePackages are the folders, as globs, into which Pythons install packages: those of the
+// environment in use first.
+func sitePackages(getenv func(string) string) (list []string) {
+	prefixes := []string{getenv("VIRTUAL_ENV"), getenv("CONDA_PREFIX")}
+	for _, folder := range filepath.SplitList(getenv("PATH")) {
+		if _, err := os.Stat(filepath.Join(folder, "python3")); err == nil {
+			prefixes = append(prefixes, filepath.Dir(folder))
+		}
+	}
+	if home := getenv("HOME"); home != "" {
+		prefixes = append(prefixes, filepath.Join(home, ".local"), filepath.Join(home, ".pyenv/versions/*"))
+	}
+	for _, prefix := range append(prefixes, "/opt/conda", "/usr/local", "/usr") {
+		if prefix != "" {
+			list = append(list, filepath.Join(prefix, "lib/python3*/site-packages"), filepath.Join(prefix, "lib/python3*/dist-packages"))
+		}
+	}
+	return list
+}
+
+// openAt opens a libcudnn after the libraries that it looks up by name when it needs them: in Python's
+// packages they lie where the linker does not look.
+func openAt(path string) error {
+	packages := filepath.Dir(filepath.Dir(filepath.Dir(path))) // PACKAGES/cudnn/lib/libcudnn.so.9
+	for _, pattern := range []string{
+		"cu13/lib/libnvrtc.so.13", "cu13/lib/libcublasLt.so.13", "cu13/lib/libcublas.so.13",
+		"cuda_nvrtc/lib/libnvrtc.so.12", "cublas/lib/libcublasLt.so.12", "cublas/lib/libcublas.so.12",
+	} {
+		if companion := filepath.Join(packages, pattern); strings.HasPrefix(path, "/") && exists(companion) {
+			_ = dlopen(companion, false) // most convolutions do without
+		}
+	}
+	return dlopen(path, true)
+}
+
+func dlopen(path string, bind bool) error {
+	cpath := C.CString(path)
+	defer C.free(unsafe.Pointer(cpath))
+	open := func() *C.char { return C.nmn_library_open(cpath) }
+	if bind {
+		open = func() *C.char { return C.nmn_cudnn_open(cpath) }
+	}
+	if why := open(); why != nil {
+		return errors.New(C.GoString(why))
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,94 @@
+//go:build cuda
+
+package cudnn
+
+// #include "layer.h"
+import "C"
+
+import (
+	"fmt"
+	"time"
+	"unsafe"
+
+	"nmn/cuda"
+)
+
+// Operands are the tensors of a pass in device memory: the convolution's own or, in the gradients,
+// the gradients of those that stand there. Bias is read by ForwardBias and ForwardBiasReLU alone. All
+// must be aligned to 16 bytes.
+type Operands struct{ X, W, Y, Bias cuda.Address }
+
+// Run enqueues a pass: Forward, ForwardBias and ForwardBiasReLU overwrite Y, DataGradient X and
+// FilterGradient W. The first run of a shape, which must not be within a capture, chooses its plan: by
+// measuring, which overwrites the destination and waits, or from the file of plans. A shape that no
+// plan fits gives an error that wraps ErrUnsupported.
+func (h *Handle) Run(pass Pass, c Conv, o Operands) error {
+	p, known := h.plans[shape{pass, c}]
+	if !known {
+		var err error
+		if p, err = h.choose(pass, c, o); err != nil {
+			return err
+		}
+		h.plans[shape{pass, c}] = p
+	}
+	return h.enqueue(p, o)
+}
+
+// plan is a chosen way to compute a pass.
+type plan struct {
+	name   string // in the reports of faults
+	choice Choice
+	graph  *graph // nil for a direct plan
+	plan   descriptor
+	bias   bool
+	direct *direct // nil for a graph's
+}
+
+// close frees what cuDNN holds for the plan.
+func (p *plan) close() {
+	if p.graph != nil {
+		p.graph.abandon(p.plan)
+		if p.graph.users--; p.graph.users == 0 {
+			p.graph.close()
+		}
+	}
+	if p.direct != nil {
+		p.direct.close()
+	}
+}
+
+// numbersOfGraph are the tensors that a plan is given, in the order of addresses; a plan without a
+// bias is not given the last.
+var numbersOfGraph = [4]int64{numberX, numberW, numberY, numberBias}
+
+// enqueue enqueues a plan.
+func (h *Handle) enqueue(p *plan, o Operands) error {
+	workspace, err := h.scratch(p.choice.Workspace)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	if p.direct != nil {
+		err = h.device.Do(func() error { return p.direct.run(h.context, o, workspace) })
+	} else {
+		err = h.device.Do(func() error { return h.execute(p, o, workspace) })
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	return h.stream.Launched(p.name, began)
+}
+
+// execute enqueues the plan of a graph.
+func (h *Handle) execute(p *plan, o Operands, workspace cuda.Address) error {
+	h.addresses = [4]uint64{uint64(o.X), uint64(o.W), uint64(o.Y), uint64(o.Bias)}
+	n := 3
+	if p.bias {
+		n = 4
+	}
+	return check("run a plan", C.nmn_cudnn_execute(rawOf(h.context), unsafe.Pointer(p.plan), C.int(n),
+		(*C.int64_t)(&numbersOfGraph[0]), (*C.uint64_t)(&h.addresses[0]), C.uint64_t(workspace)))
+}
+
+// toPointer turns a handle of the driver into the pointer that C takes it as.
+func toPointer(handle uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&handle)) }

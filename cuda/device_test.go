@@ -1,0 +1,305 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"nmn/cuda/internal/fakedriver"
+)
+
+func TestInfo_TellsTheDevice(t *testing.T) {
+	d := open(t, fakedriver.H200, Options{})
+	want := Info{Name: "Fake 0", Major: 9, Minor: 0, Multiprocessors: 132, Memory: 1 << 20, Driver: 13000}
+	if d.Info() != want {
+		t.Errorf("%+v, want %+v", d.Info(), want)
+	}
+	if s := d.Info().String(); s != "cuda:0 Fake 0, sm_90, 1.0 MiB, driver for CUDA 13.0" {
+		t.Errorf("String gives %q", s)
+	}
+}
+
+func TestAlloc_ZeroesAndCopies(t *testing.T) {
+	d := open(t, fakedriver.H200, Options{})
+	a, err := d.Alloc(1000)
+	must(t, err)
+	b, err := d.Alloc(1000)
+	must(t, err)
+	got, want := bytes.Repeat([]byte{7}, 1000), make([]byte, 1000)
+	must(t, d.Compute().Download(got, b))
+	if !bytes.Equal(got, want) {
+		t.Error("fresh memory is not zero")
+	}
+	for i := range want {
+		want[i] = byte(i)
+	}
+	source := bytes.Clone(want)
+	must(t, d.Compute().Upload(a, source))
+	clear(source) // allowed once Upload has returned
+	must(t, d.Compute().Copy(b, a, 1000))
+	must(t, d.Compute().Download(got, b))
+	if !bytes.Equal(got, want) {
+		t.Error("the bytes have changed on their way to the device, there and back")
+	}
+}
+
+func TestAlloc_SaysWhatIsFree(t *testing.T) {
+	d := open(t, fakedriver.H200, Options{})
+	held, err := d.Alloc(300 << 10)
+	must(t, err)
+	_, err = d.Alloc(900 << 10)
+	var full *OutOfMemoryError
+	if !errors.As(err, &full) || !errors.Is(err, ErrOutOfMemory) {
+		t.Fatalf("error %v, want an OutOfMemoryError", err)
+	}
+	if want := (OutOfMemoryError{Asked: 900 << 10, Held: 300 << 10, Free: 724 << 10, Total: 1 << 20}); *full != want {
+		t.Errorf("%+v, want %+v", *full, want)
+	}
+	if text := err.Error(); !strings.Contains(text, "900.0 KiB: 724.0 KiB of 1.0 MiB are free") {
+		t.Errorf("%q does not tell the sizes", text)
+	}
+	must(t, d.Free(held)) // a full device goes on
+	again, err := d.Alloc(900 << 10)
+	must(t, err)
+	if d.Held() != 900<<10 {
+		t.Errorf("%d bytes held, want %d", d.Held(), 900<<10)
+	}
+	must(t, d.Free(again))
+}
+
+func TestAlloc_BadSizesAndFrees(t *testing.T) {
+	d := open(t, fakedriver.H200, Options{})
+	if _, err := d.Alloc(-1); err == nil {
+		t.Error("-1 bytes were allocated")
+	}
+	nothing, err := d.Alloc(0)
+	if must(t, err); nothing != 0 {
+		t.Errorf("no bytes at %#x", nothing)
+	}
+	must(t, d.Free(nothing))
+	a, err := d.Alloc(8)
+	must(t, err)
+	must(t, d.Free(a))
+	if err := d.Free(a); err == nil {
+		t.Error("freeing twice is no error")
+	}
+	if _, err := d.AllocHost(0); err == nil {
+		t.Error("0 bytes of pinned memory were allocated")
+	}
+}
+
+func TestClose_FreesEverything(t *testing.T) {
+	host(t, fakedriver.H200) // its cleanup tells what is left
+	d, err := Open(0, Options{})
+	must(t, err)
+	must(t, scenario(d))
+	must(t, d.Close())
+	must(t, d.Close())
+	if _, err := d.Alloc(8); !errors.Is(err, ErrClosed) {
+		t.Errorf("Alloc after Close gives %v, want ErrClosed", err)
+	}
+}
+
+// scenario uses everything that a device offers and leaves it to Close to free it.
+func scenario(d *Device) error {
+	a, err := d.Alloc(4096)
+	if err != nil {
+		return err
+	}
+	b, err := d.Alloc(4096)
+	if err != nil {
+		return err
+	}
+	if err := d.Free(b); err != nil {
+		return err
+	}
+	m, err := d.LoadModule("test", "fake fatbin")
+	if err != nil {
+		return err
+	}
+	f, err := m.Function("first")
+	if err != nil {
+		return err
+	}
+	if err := f.AllowShared(100 << 10); err != nil {
+		return err
+	}
+	s := d.Compute()
+	if err := s.Launch(f, Dim3{X: 1}, Dim3{X: 32}, 0, Pointer(a)); err != nil {
+		return err
+	}
+	return errors.Join(scenarioOfEvents(d, a), scenarioOfGraphs(s, f, a), d.Sync())
+}
+
+func scenarioOfEvents(d *Device, a Address) error {
+	before, err := d.NewEvent(true)
+	if err != nil {
+		return err
+	}
+	after, err := d.NewEvent(true)
+	if err != nil {
+		return err
+	}
+	r, err := d.NewRing(2, 1024)
+	if err != nil {
+		return err
+	}
+	s := d.Compute()
+	if err := s.Record(before); err != nil {
+		return err
+	}
+	done, err := r.Upload(a, make([]byte, 4096), before)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(s.Wait(done), s.Record(after), s.Download(make([]byte, 16), a)); err != nil {
+		return err
+	}
+	took, err := before.Elapsed(after)
+	if err == nil && took.Microseconds() != 1500 {
+		err = fmt.Errorf("%v between the events, want 1.5ms", took)
+	}
+	return err
+}
+
+func scenarioOfGraphs(s *Stream, f *Function, a Address) error {
+	g, err := s.Capture("step", func() error {
+		return errors.Join(s.Zero(a, 16), s.Launch(f, Dim3{X: 1}, Dim3{X: 32}, 0, Pointer(a)))
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(g.Launch(s), g.Launch(s), s.Sync())
+}
+
+// Whichever call of the driver fails and how: an error tells it, nothing panics, all is freed.
+func TestEveryCall_MayFail(t *testing.T) {
+	if fake == nil {
+		t.Skip("needs the fake driver: no C compiler, or NMN_REQUIRE asks for a card")
+	}
+	attempt := func(at, code int) error {
+		fake.Reset(fakedriver.H200)
+		fake.Fail(at, code)
+		d, err := Open(0, Options{})
+		if err != nil {
+			return err
+		}
+		return errors.Join(scenario(d), d.Close())
+	}
+	must(t, attempt(0, 0))
+	calls := fake.Calls()
+	for _, code := range []int{1, 2, 214, 700, 801, 999} {
+		for n := 1; n <= calls; n++ {
+			err := attempt(n, code)
+			if err == nil && !tolerated(fake.Log()) {
+				t.Errorf("call %d fails with %d and no error tells it; calls:\n%s", n, code, strings.Join(fake.Log(), "\n"))
+			}
+			if live := fake.Live(); live != "" {
+				t.Errorf("call %d fails with %d: not freed: %s; error %v", n, code, live, err)
+			}
+		}
+	}
+	t.Logf("each of %d calls failed in turn, in six ways", calls)
+}
+
+// tolerated tells the call whose failure needs no error: marks are left out where the driver does not
+// support them.
+func tolerated(log []string) bool {
+	text := strings.Join(log, "\n")
+	return strings.Contains(text, "cuStreamWriteValue32 fails with 1\n") || strings.Contains(text, "cuStreamWriteValue32 fails with 801\n")
+}
+
+func TestLaunch_PassesArgumentsOfAllTypes(t *testing.T) {
+	d := open(t, fakedriver.H200, Options{})
+	f := kernel(t, d, "arguments")
+	type record struct {
+		i int32
+		f float32
+		l int64
+		d float64
+		h uint16
+	}
+	at, err := d.Alloc(int(unsafe.Sizeof(record{})))
+	must(t, err)
+	must(t, d.Compute().Launch(f, Dim3{X: 1}, Dim3{X: 1}, 0,
+		Pointer(at), Int32(-5), Float32(1.5), Int64(-1<<40), Float64(-2.25), BFloat16(0x3fc0)))
+	var got record
+	must(t, d.Compute().Download(unsafe.Slice((*byte)(unsafe.Pointer(&got)), unsafe.Sizeof(got)), at))
+	if want := (record{-5, 1.5, -1 << 40, -2.25, 0x3fc0}); got != want {
+		t.Errorf("the kernel got %+v, want %+v", got, want)
+	}
+}
+
+func TestLaunch_AllocatesNothing(t *testing.T) {
+	c := fakedriver.H200
+	c.Eager = true
+	d := open(t, c, Options{})
+	f, s := kernel(t, d, "first"), d.Compute()
+	allocations := testing.AllocsPerRun(100, func() {
+		if s.Launch(f, Dim3{X: 8}, Dim3{X: 256}, 0, Pointer(0), Int32(1), Float32(2)) != nil {
+			t.Fatal("launch failed")
+		}
+	})
+	if allocations != 0 {
+		t.Errorf("%v allocations a launch, want 0", allocations)
+	}
+}
+
+func TestLaunch_BadSizes(t *testing.T) {
+	d := open(t, fakedriver.H200, Options{})
+	f := kernel(t, d, "first")
+	for _, block := range []Dim3{{}, {X: 2048}, {X: 32, Y: 32, Z: 2}} {
+		err := d.Compute().Launch(f, Dim3{X: 1}, block, 0)
+		var refused *Error
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "test.first") {
+			t.Errorf("block %v: error %v, want an Error that names the kernel", block, err)
+		}
+	}
+	if err := d.Compute().Launch(f, Dim3{X: 1}, Dim3{X: 1}, 0, make([]Arg, maxArguments+1)...); err == nil {
+		t.Error("too many arguments are no error")
+	}
+}
+
+func TestModule_BadImagesAndNames(t *testing.T) {
+	d := open(t, fakedriver.H200, Options{})
+	if _, err := d.LoadModule("broken", "no fatbin"); err == nil || !strings.Contains(err.Error(), "kernels of broken") {
+		t.Errorf("error %v, want one that names the module", err)
+	}
+	m, err := d.LoadModule("test", "fake fatbin")
+	must(t, err)
+	if _, err := m.Function("missing"); err == nil || !strings.Contains(err.Error(), "test.missing") {
+		t.Errorf("error %v, want one that names the kernel", err)
+	}
+	fake.Fail(fake.Calls()+2, 209) // behind cuCtxSetCurrent
+	if _, err := d.LoadModule("new", "fake fatbin"); !errors.Is(err, ErrArchitecture) {
+		t.Errorf("error %v, want ErrArchitecture", err)
+	}
+}
+
+// Goroutines move between threads: every call must make the context current where it runs.
+func TestDevice_ServesGoroutinesOfAllThreads(t *testing.T) {
+	d := open(t, fakedriver.H200, Options{})
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			runtime.LockOSThread() // a thread of its own, never seen by the driver; ends with the goroutine
+			for range 50 {
+				a, err := d.Alloc(64)
+				if err == nil {
+					err = d.Free(a)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+}

@@ -1,0 +1,63 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"time"
+
+	"gorgonia.org/cu"
+)
+
+// Event marks a place in a stream, for other streams and the host to wait for.
+type Event struct {
+	device *Device
+	event  cu.Event
+}
+
+// NewEvent makes an event. Only one made with timing can be passed to Elapsed; without, it is cheaper.
+func (d *Device) NewEvent(timing bool) (*Event, error) {
+	e := &Event{device: d}
+	flags := cu.DisableTiming
+	if timing {
+		flags = cu.DefaultEvent
+	}
+	err := d.call("make an event", "", func() (err error) {
+		e.event, err = cu.MakeEvent(flags)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.own(e)
+	return e, nil
+}
+
+// Close destroys the event.
+func (e *Event) Close() error { return e.device.discard("destroy an event", "", e) }
+
+func (e *Event) release() error { return cu.DestroyEvent(&e.event) }
+
+// Record puts the event behind the work that the stream has now. Recording it again moves it.
+func (s *Stream) Record(e *Event) error {
+	return s.device.call("record an event on the stream", s.name, func() error { return e.event.Record(s.stream) })
+}
+
+// Wait holds back what is enqueued on the stream from now on until the event has happened. An event
+// that was never recorded has happened.
+func (s *Stream) Wait(e *Event) error {
+	return s.device.call("wait for an event on the stream", s.name, func() error { return s.stream.Wait(e.event, 0) })
+}
+
+// Sync makes the host wait for the event.
+func (e *Event) Sync() error { return e.device.call("wait for an event", "", e.event.Synchronize) }
+
+// Elapsed is the time from an event to a later one, both with timing and both happened, to about
+// half a microsecond.
+func (e *Event) Elapsed(later *Event) (time.Duration, error) {
+	var milliseconds float64
+	err := e.device.call("measure the time between events", "", func() (err error) {
+		milliseconds, err = e.event.Elapsed(later.event)
+		return err
+	})
+	return time.Duration(milliseconds * float64(time.Millisecond)), err
+}

@@ -1,0 +1,124 @@
+//go:build cuda
+
+// Package fakedriver is a CUDA driver without a device, for tests of what calls one: it holds work back
+// as long as it may, fails any call on demand, and counts what is not freed.
+package fakedriver
+
+// #cgo LDFLAGS: -ldl
+// #include <dlfcn.h>
+// #include <stdlib.h>
+// typedef struct { int version, devices, capability, init, marks, eager; size_t memory; } fake_config;
+// static void call_reset(void *f, fake_config c) { ((void (*)(fake_config))f)(c); }
+// static void call_set(void *f, int at, int code) { ((void (*)(int, int))f)(at, code); }
+// static void call_time(void *f, float ms) { ((void (*)(float))f)(ms); }
+// static int call_number(void *f) { return ((int (*)(void))f)(); }
+// static const char *call_text(void *f) { return ((const char *(*)(void))f)(); }
+// static int call_live(void *f, char *out, size_t room) { return ((int (*)(char *, size_t))f)(out, room); }
+import "C"
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"unsafe"
+)
+
+//go:embed source/driver.c
+var source []byte
+
+// Build compiles the driver into a folder by the C compiler and returns its path.
+func Build(folder string) (path string, err error) {
+	cc := os.Getenv("CC")
+	if cc == "" {
+		cc = "cc"
+	}
+	c, path := filepath.Join(folder, "driver.c"), filepath.Join(folder, "libcuda.so.1")
+	if err := os.WriteFile(c, source, 0o666); err != nil {
+		return "", err
+	}
+	command := append(strings.Fields(cc), "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-pthread", "-o", path, c)
+	if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, out)
+	}
+	return path, nil
+}
+
+// Config is a host as the driver shows it.
+type Config struct {
+	Version    int // of CUDA, such as 13000
+	Devices    int
+	Capability int  // major·10 + minor
+	Init       int  // what cuInit returns
+	NoMarks    bool // writing values to memory from a stream is not supported
+	Eager      bool // work runs when it is enqueued
+	Memory     int  // bytes of a device
+}
+
+// H200 is a host with one device and little memory.
+var H200 = Config{Version: 13000, Devices: 1, Capability: 90, Memory: 1 << 20}
+
+// Driver controls the driver that was loaded from a path.
+type Driver struct{ library unsafe.Pointer }
+
+// Load opens the control functions. The driver itself is opened by package cuda, from the same path.
+func Load(path string) (*Driver, error) {
+	name := C.CString(path)
+	defer C.free(unsafe.Pointer(name))
+	library := C.dlopen(name, C.RTLD_NOW|C.RTLD_GLOBAL)
+	if library == nil {
+		return nil, fmt.Errorf("cannot open %s: %s", path, C.GoString(C.dlerror()))
+	}
+	return &Driver{library}, nil
+}
+
+func (d *Driver) symbol(name string) unsafe.Pointer {
+	cname := C.CString(name)
+	defer C.free(unsafe.Pointer(cname))
+	return C.dlsym(d.library, cname)
+}
+
+// Reset forgets everything and makes the host anew.
+func (d *Driver) Reset(c Config) {
+	number := func(b bool) C.int {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	C.call_reset(d.symbol("fake_reset"), C.fake_config{
+		version: C.int(c.Version), devices: C.int(c.Devices), capability: C.int(c.Capability), init: C.int(c.Init),
+		marks: number(!c.NoMarks), eager: number(c.Eager), memory: C.size_t(c.Memory),
+	})
+}
+
+// Fail makes call number at since Reset, from 1, return a code and do nothing.
+func (d *Driver) Fail(at, code int) { C.call_set(d.symbol("fake_fail"), C.int(at), C.int(code)) }
+
+// Fault makes launch number at since Reset, from 1, end with a code when it runs.
+func (d *Driver) Fault(at, code int) { C.call_set(d.symbol("fake_fault"), C.int(at), C.int(code)) }
+
+// Times are what the next measurements between events give, in milliseconds, at most 64 since Reset;
+// later ones give 1.5.
+func (d *Driver) Times(milliseconds ...float32) {
+	for _, ms := range milliseconds {
+		C.call_time(d.symbol("fake_time"), C.float(ms))
+	}
+}
+
+// Calls is the number of calls since Reset.
+func (d *Driver) Calls() int { return int(C.call_number(d.symbol("fake_calls"))) }
+
+// Log is what was called, a line for each call that tells its place in the order of work.
+func (d *Driver) Log() []string {
+	return strings.Split(strings.TrimSuffix(C.GoString(C.call_text(d.symbol("fake_log"))), "\n"), "\n")
+}
+
+// Live names what has not been freed, empty for nothing.
+func (d *Driver) Live() string {
+	var names [1024]C.char
+	C.call_live(d.symbol("fake_live"), &names[0], C.size_t(len(names)))
+	return strings.TrimSpace(C.GoString(&names[0]))
+}

@@ -1,0 +1,93 @@
+//go:build cuda
+
+package cuda
+
+import "sync"
+
+// launches remembers the latest launches of a stream for the report of a fault.
+type launches struct {
+	mu      sync.Mutex
+	names   [16]string // launch n is in n % 16
+	count   uint32     // launches so far
+	settled uint32     // launches known to have ended
+	mark    *HostBuffer
+	marking bool
+}
+
+// open gets the word that the device writes its progress to.
+func (l *launches) open(d *Device) error {
+	mark, err := d.AllocHost(8)
+	if err != nil {
+		return err
+	}
+	clear(mark.Bytes())
+	l.mark, l.marking = mark, true
+	return nil
+}
+
+// add notes a launch and returns its number, from 1 on, and whether to mark it.
+func (l *launches) add(name string) (number uint32, marking bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count++
+	l.names[l.count%uint32(len(l.names))] = name
+	return l.count, l.marking
+}
+
+// settle notes that all launches have ended.
+func (l *launches) settle() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settled = l.count
+}
+
+func (l *launches) unmark() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.marking = false
+}
+
+func (l *launches) word() uintptr { return uintptr(l.mark.at) }
+
+// suspects returns the launches that may have failed, the latest last, and the one that has where the
+// marks tell it: none where all have ended.
+func (l *launches) suspects() (failed string, recent []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	size := uint32(len(l.names))
+	first := l.settled + 1
+	if l.count >= size {
+		first = max(first, l.count-size+1)
+	}
+	marked := l.marking && l.mark != nil
+	if marked {
+		first = max(first, *(*uint32)(l.mark.at)+1)
+	}
+	for n := first; n <= l.count; n++ {
+		recent = append(recent, l.names[n%size])
+	}
+	if marked && len(recent) > 0 {
+		failed = recent[0]
+	}
+	return failed, recent
+}
+
+// fault makes the error of a failed kernel. The caller holds mu.
+func (d *Device) fault(noticed string, code int) error {
+	e := &FaultError{Noticed: noticed, Name: nameOf(code), Detail: textOf(code)}
+	for _, o := range d.owned {
+		s, ok := o.(*Stream)
+		if !ok {
+			continue
+		}
+		failed, recent := s.launches.suspects()
+		e.Recent = append(e.Recent, recent...)
+		if e.Launch == "" {
+			e.Launch = failed
+		}
+	}
+	if len(e.Recent) == 1 {
+		e.Launch = e.Recent[0]
+	}
+	return e
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+)
+
+//go:embed requirements.txt
+var requirements []byte
+
+// install puts the pinned wheels into a folder by Python's pip, which checks their digests. A folder
+// that holds them already is left as it is.
+func install(folder string) error {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		return fmt.Errorf("the pinned wheels are for linux/amd64, this is %s/%s: install CUDA 13 and cuDNN 9 and set CUDA_HOME and CUDNN_HOME",
+			runtime.GOOS, runtime.GOARCH)
+	}
+	stamp := filepath.Join(folder, "requirements.txt")
+	if have, err := os.ReadFile(stamp); err == nil && string(have) == string(requirements) {
+		fmt.Println(folder, "is up to date")
+		return nil
+	}
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		return fmt.Errorf("installing the wheels needs python3 with pip, or install CUDA 13 and cuDNN 9 yourself and set CUDA_HOME and CUDNN_HOME: %w", err)
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	// The list is written under another name first: its final name says that all is installed.
+	list := filepath.Join(folder, "wanted.txt")
+	if err := os.WriteFile(list, requirements, 0o666); err != nil {
+		return err
+	}
+	fmt.Println("installing 1.5 GB into", folder)
+	pip := exec.Command(python, "-m", "pip", "install", "--quiet", "--root-user-action=ignore", "--disable-pip-version-check", "--no-deps",
+		"--no-compile", "--only-binary=:all:", "--require-hashes", "--target", folder, "--requirement", list)
+	pip.Stdout, pip.Stderr = os.Stdout, os.Stderr
+	if err := pip.Run(); err != nil {
+		return fmt.Errorf("cannot install the wheels of %s: %w", list, err)
+	}
+	return os.Rename(list, stamp)
+}

@@ -1,0 +1,107 @@
+//go:build cuda
+
+package activation
+
+import (
+	"fmt"
+	"math"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
+
+// CUDA implements Ops on a graphics card in float32, or in bfloat16 where all tensors are.
+type CUDA struct {
+	device  *tensor.CUDA
+	relu    reluKernels
+	dropout dropoutKernels
+}
+
+var _ Ops = (*CUDA)(nil)
+
+const threads = 256
+
+// NewCUDA makes the family on a graphics card with the kernels of a module.
+func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
+	c := &CUDA{device: device}
+	for _, load := range []func(*cuda.Module) error{c.relu.load, c.dropout.load} {
+		if err := load(module); err != nil {
+			return nil, fmt.Errorf("activation: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// ReLU implements Ops.
+func (c *CUDA) ReLU(y, x *tensor.Tensor) error {
+	if err := Fit("relu", y, x); err != nil {
+		return err
+	}
+	dtype, err := tensor.Computing("relu", y, x)
+	if err != nil || x.Len() == 0 {
+		return err
+	}
+	grid, block := tensor.Spread(tensor.Ceil(x.Len(), 4), threads), cuda.Dim3{X: threads}
+	a := reluArguments{y: tensor.At(y), x: tensor.At(x), length: int64(x.Len())}
+	if dtype == tensor.BFloat16 {
+		return c.relu.launchReluBf16(c.device.Stream, grid, block, reluBf16Arguments(a))
+	}
+	return c.relu.launchRelu(c.device.Stream, grid, block, a)
+}
+
+// ReLUGrad implements Ops.
+func (c *CUDA) ReLUGrad(dx, dy, y *tensor.Tensor) error {
+	const operation = "gradient of relu"
+	if err := Fit(operation, dx, dy, y); err != nil {
+		return err
+	}
+	dtype, err := tensor.Computing(operation, dx, dy, y)
+	if err != nil || y.Len() == 0 {
+		return err
+	}
+	grid, block := tensor.Spread(tensor.Ceil(y.Len(), 4), threads), cuda.Dim3{X: threads}
+	a := reluGradientArguments{dx: tensor.At(dx), dy: tensor.At(dy), y: tensor.At(y), length: int64(y.Len())}
+	if dtype == tensor.BFloat16 {
+		return c.relu.launchReluGradientBf16(c.device.Stream, grid, block, reluGradientBf16Arguments(a))
+	}
+	return c.relu.launchReluGradient(c.device.Stream, grid, block, a)
+}
+
+// Dropout implements Ops.
+func (c *CUDA) Dropout(y, x, keys *tensor.Tensor, p DropoutParams) error {
+	return c.drop("dropout", y, x, keys, p)
+}
+
+// DropoutGrad implements Ops.
+func (c *CUDA) DropoutGrad(dx, dy, keys *tensor.Tensor, p DropoutParams) error {
+	return c.drop("gradient of dropout", dx, dy, keys, p)
+}
+
+// drop is both: the mask depends on neither values nor gradients.
+func (c *CUDA) drop(operation string, out, in, keys *tensor.Tensor, p DropoutParams) error {
+	row, err := FitDropout(operation, out, in, keys, p)
+	if err != nil {
+		return err
+	}
+	dtype, err := tensor.Computing(operation, out, in)
+	if err != nil {
+		return err
+	}
+	if err := tensor.OnDevice(operation, tensor.Int32, keys); err != nil {
+		return err
+	}
+	if row > math.MaxInt32-3 || keys.Len() > math.MaxInt32 {
+		return fmt.Errorf("%s: %d rows of %d elements are more than a launch can have: %w", operation, keys.Len(), row, tensor.ErrShape)
+	}
+	grid := tensor.Spread(tensor.Ceil(row, 4), threads)
+	grid.Y = min(keys.Len(), 65535)
+	a := dropoutArguments{
+		y: tensor.At(out), x: tensor.At(in), keys: tensor.At(keys), rows: int32(keys.Len()), row: int32(row),
+		seed0: uint32(p.Seed), seed1: uint32(p.Seed >> 32),
+		threshold: uint32(float64(p.Rate) * (1 << 32)), scale: float32(1 / (1 - float64(p.Rate))),
+	}
+	if dtype == tensor.BFloat16 {
+		return c.dropout.launchDropoutBf16(c.device.Stream, grid, cuda.Dim3{X: threads}, dropoutBf16Arguments(a))
+	}
+	return c.dropout.launchDropout(c.device.Stream, grid, cuda.Dim3{X: threads}, a)
+}

@@ -1,0 +1,155 @@
+//go:build cuda
+
+package kernels_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	dense "gorgonia.org/tensor"
+
+	"nmn/kernels"
+	"nmn/kernels/activation"
+	"nmn/kernels/conv"
+	"nmn/kernels/pixels"
+	"nmn/kernels/tensor"
+	"nmn/kernels/update"
+	"nmn/rng"
+)
+
+// rig draws operands that bfloat16 holds exactly and keeps them in both types.
+type rig struct {
+	t      *testing.T
+	b      kernels.Backend
+	stream rng.Stream
+}
+
+// pair is one operand in float32 and in bfloat16.
+type pair struct{ wide, half *tensor.Tensor }
+
+// round is a number as bfloat16 holds it: nearest, ties to even.
+func round(x float32) uint16 {
+	bits := math.Float32bits(x)
+	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
+}
+
+func (r *rig) draw(shape ...int) pair {
+	r.t.Helper()
+	p := r.space(shape...)
+	wide, half := make([]float32, p.wide.Len()), make([]uint16, p.wide.Len())
+	for i := range wide {
+		half[i] = round(float32(r.stream.Normal(0, 1)))
+		wide[i] = math.Float32frombits(uint32(half[i]) << 16)
+	}
+	r.ok(r.b.Upload(p.wide, dense.New(dense.WithShape(len(wide)), dense.WithBacking(wide))))
+	r.ok(r.b.Upload(p.half, dense.New(dense.WithShape(len(half)), dense.WithBacking(half))))
+	return p
+}
+
+func (r *rig) space(shape ...int) pair {
+	r.t.Helper()
+	wide, err := r.b.Alloc(tensor.Float32, shape...)
+	r.ok(err)
+	half, err := r.b.Alloc(tensor.BFloat16, shape...)
+	r.ok(err)
+	return pair{wide, half}
+}
+
+func (r *rig) ok(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// equal demands that the bfloat16 result is the float32 one, rounded.
+func (r *rig) equal(what string, p pair) {
+	r.t.Helper()
+	wide, half := make([]float32, p.wide.Len()), make([]uint16, p.wide.Len())
+	r.ok(r.b.Download(dense.New(dense.WithShape(len(wide)), dense.WithBacking(wide)), p.wide))
+	r.ok(r.b.Download(dense.New(dense.WithShape(len(half)), dense.WithBacking(half)), p.half))
+	for i, x := range wide {
+		if half[i] != round(x) {
+			r.t.Fatalf("%s: element %d is %g in float32, %g in bfloat16", what, i, x, math.Float32frombits(uint32(half[i])<<16))
+		}
+	}
+}
+
+// both runs an operation in both types and compares one result.
+func (r *rig) both(what string, result pair, run func(pick func(p pair) *tensor.Tensor) error) {
+	r.t.Helper()
+	r.ok(run(func(p pair) *tensor.Tensor { return p.wide }))
+	r.ok(run(func(p pair) *tensor.Tensor { return p.half }))
+	r.equal(what, result)
+}
+
+// Operations that compute each element by itself give in bfloat16 what they give in float32, rounded.
+// Channels are a multiple of what 16 bytes hold, and not.
+func TestCUDA_BFloat16(t *testing.T) {
+	for _, channels := range []int{8, 5} {
+		t.Run(fmt.Sprintf("channels=%d", channels), func(t *testing.T) {
+			r := &rig{t, openCard(t), rng.New(7, channels)}
+			r.layers(channels)
+			r.pixels(channels)
+			r.biasGradient(channels)
+			r.weights(37 * channels)
+		})
+	}
+}
+
+func (r *rig) layers(channels int) {
+	x, y := r.draw(2, 5, 7, channels), r.space(2, 3, 4, channels)
+	r.both("max pooling", y, func(of func(p pair) *tensor.Tensor) error { return r.b.MaxPool(of(y), of(x)) })
+	dx, dy := r.space(2, 5, 7, channels), r.draw(2, 3, 4, channels)
+	r.both("its gradient", dx, func(of func(p pair) *tensor.Tensor) error {
+		return r.b.MaxPoolGrad(of(dx), of(dy), of(x), of(y), true)
+	})
+	z, dz := r.space(2, 5, 7, channels), r.space(2, 5, 7, channels)
+	r.both("relu", z, func(of func(p pair) *tensor.Tensor) error { return r.b.ReLU(of(z), of(x)) })
+	r.both("its gradient", dz, func(of func(p pair) *tensor.Tensor) error { return r.b.ReLUGrad(of(dz), of(x), of(z)) })
+	keys, err := r.b.Alloc(tensor.Int32, 2)
+	r.ok(err)
+	r.both("dropout", dz, func(of func(p pair) *tensor.Tensor) error {
+		return r.b.Dropout(of(dz), of(x), keys, activation.DropoutParams{Rate: 0.5, Seed: 3})
+	})
+}
+
+func (r *rig) pixels(channels int) {
+	picture, err := r.b.Alloc(tensor.Uint8, 2, 5, 7, 3)
+	r.ok(err)
+	data := make([]uint8, picture.Len())
+	for i := range data {
+		data[i] = uint8(r.stream.Uint32())
+	}
+	r.ok(r.b.Upload(picture, dense.New(dense.WithShape(len(data)), dense.WithBacking(data))))
+	x := r.space(2, 5, 7, channels)
+	p := pixels.Params{Mean: [3]float32{120, 110, 100}, Scale: [3]float32{.02, .02, .02}}
+	r.both("normalize", x, func(of func(p pair) *tensor.Tensor) error { return r.b.Normalize(of(x), picture, nil, nil, p) })
+}
+
+// Sums of bfloat16 are taken in float32 and float64.
+func (r *rig) biasGradient(channels int) {
+	dy, db := r.draw(3, 9, 11, channels), r.space(channels)
+	r.ok(r.b.ConvGradBias(db.wide, dy.wide, conv.Params{}))
+	want := make([]float32, channels)
+	r.ok(r.b.Download(dense.New(dense.WithShape(channels), dense.WithBacking(want)), db.wide))
+	r.ok(r.b.ConvGradBias(db.wide, dy.half, conv.Params{}))
+	got := make([]float32, channels)
+	r.ok(r.b.Download(dense.New(dense.WithShape(channels), dense.WithBacking(got)), db.wide))
+	for k := range want {
+		if math.Abs(float64(got[k]-want[k])) > 1e-5*math.Abs(float64(want[k]))+1e-5 {
+			r.t.Errorf("bias gradient %d is %g from bfloat16, %g from float32", k, got[k], want[k])
+		}
+	}
+}
+
+// An update leaves a copy of the weights, rounded.
+func (r *rig) weights(length int) {
+	w, g, m, v := r.draw(length), r.draw(length), r.space(length), r.space(length)
+	entries := []update.Entry{{W: w.wide, G: g.wide, M: m.wide, V: v.wide, Copy: w.half, LR: 0.1, Decay: 0.01}}
+	r.ok(r.b.SGD(entries, 0.9))
+	r.equal("weights of sgd", w)
+	r.ok(r.b.Adam(entries, update.AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 1}))
+	r.equal("weights of adam", w)
+}

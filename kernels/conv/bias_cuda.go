@@ -1,0 +1,96 @@
+//go:build cuda
+
+package conv
+
+import (
+	"fmt"
+	"math"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
+
+// The constants of bias.cu.
+const (
+	biasTile    = 32  // channels of a block
+	biasThreads = 256 // of a block
+	// biasPart is the number of cells that a thread should have; the cells are cut into parts
+	// accordingly, by the shape alone, so that results are equal on all cards.
+	biasPart     = 16
+	biasMaxParts = 256
+)
+
+// ConvGradBias implements Ops; dy may be bfloat16, db is float32. Cells are summed in float64, 32 of them in float32 before.
+func (c *CUDA) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
+	const operation = "conv bias gradient"
+	if db == nil || dy == nil || db.Rank() != 1 || dy.Rank() != 4 || dy.Dim(3) != db.Len() {
+		return fmt.Errorf("%s: bias %s, output %s: %w", operation, db, dy, tensor.ErrShape)
+	}
+	if err := tensor.OnDevice(operation, tensor.Float32, db); err != nil {
+		return err
+	}
+	if _, err := tensor.Computing(operation, dy); err != nil || db.Len() == 0 {
+		return err
+	}
+	channels, cells := db.Len(), dy.Len()/db.Len()
+	lanes := 16 / dy.DType().Size()
+	if channels%lanes != 0 || dy.Address()%16 != 0 {
+		lanes = 1
+	}
+	block := cuda.Dim3{X: biasTile / lanes, Y: biasThreads * lanes / biasTile}
+	tiles, parts := tensor.Ceil(channels, biasTile), min(max(1, tensor.Ceil(cells, block.Y*biasPart)), biasMaxParts)
+	if channels > math.MaxInt32/biasTile {
+		return fmt.Errorf("%s: %d channels are more than a launch can have: %w", operation, channels, tensor.ErrShape)
+	}
+	partial, err := c.partial.Reserve(c.device, 8*parts*channels)
+	if err != nil {
+		return err
+	}
+	tickets, err := c.tickets.Reserve(c.device, 4*tiles)
+	if err != nil {
+		return err
+	}
+	grid := cuda.Dim3{X: tiles, Y: parts}
+	a := biasGradientArguments{
+		db: tensor.At(db), dy: tensor.At(dy), partial: partial, tickets: tickets,
+		cells: int64(cells), channels: int32(channels), accumulate: number(p.Accumulate), lanes: int32(lanes),
+	}
+	if dy.DType() == tensor.BFloat16 {
+		return c.bias.launchBiasGradientBf16(c.device.Stream, grid, block, biasGradientBf16Arguments(a))
+	}
+	return c.bias.launchBiasGradient(c.device.Stream, grid, block, a)
+}
+
+// addBias is the end of Conv where the convolution itself has neither bias nor ReLU; b is float32 or nil.
+func (c *CUDA) addBias(y, b *tensor.Tensor, relu bool) error {
+	grid, block := tensor.Spread(tensor.Ceil(y.Len(), 4), biasThreads), cuda.Dim3{X: biasThreads}
+	a := addBiasArguments{y: tensor.At(y), bias: tensor.At(b), length: int64(y.Len()), channels: int32(y.Dim(3)), relu: number(relu)}
+	if y.DType() == tensor.BFloat16 {
+		return c.bias.launchAddBiasBf16(c.device.Stream, grid, block, addBiasBf16Arguments(a))
+	}
+	return c.bias.launchAddBias(c.device.Stream, grid, block, a)
+}
+
+// endGradient writes a gradient that stands in added to d: masked, or added to what d holds. added and
+// mask are of the type of d.
+func (c *CUDA) endGradient(d *tensor.Tensor, added cuda.Address, mask *tensor.Tensor, accumulate bool) error {
+	grid, block := tensor.Spread(tensor.Ceil(d.Len(), 4), biasThreads), cuda.Dim3{X: biasThreads}
+	a := endGradientArguments{dx: tensor.At(d), added: added, mask: tensor.At(mask), length: int64(d.Len()), accumulate: number(accumulate)}
+	if d.DType() == tensor.BFloat16 {
+		return c.bias.launchEndGradientBf16(c.device.Stream, grid, block, endGradientBf16Arguments(a))
+	}
+	return c.bias.launchEndGradient(c.device.Stream, grid, block, a)
+}
+
+// widenGradient writes a bfloat16 gradient that stands in added to d, which is float32, or adds it.
+func (c *CUDA) widenGradient(d *tensor.Tensor, added cuda.Address, accumulate bool) error {
+	return c.bias.launchWidenGradient(c.device.Stream, tensor.Spread(tensor.Ceil(d.Len(), 4), biasThreads), cuda.Dim3{X: biasThreads},
+		widenGradientArguments{dx: tensor.At(d), added: added, length: int64(d.Len()), accumulate: number(accumulate)})
+}
+
+func number(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,119 @@
+//go:build cuda && emulate
+
+package conv
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	dense "gorgonia.org/tensor"
+
+	"nmn/cuda"
+	"nmn/kernels/emulator"
+	"nmn/kernels/tensor"
+)
+
+// emulate opens the host emulator with the kernels of this family.
+func emulate(t *testing.T) *CUDA {
+	t.Helper()
+	library, err := emulator.Build(t.TempDir(), "bias.cu")
+	if errors.Is(err, emulator.ErrCompiler) {
+		t.Skipf("kernels are not emulated: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(cuda.DriverVariable, library)
+	device, err := tensor.NewCUDA(0, cuda.Options{SyncLaunches: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := device.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	module, err := device.Device.LoadModule("conv", "\x50\xed\x55\xba") // the emulator looks at no more of a fatbin
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := NewCUDA(device, module, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// half makes a bfloat16 tensor of numbers that it holds exactly.
+func half(t *testing.T, c *CUDA, numbers ...float32) *tensor.Tensor {
+	t.Helper()
+	bits := make([]uint16, len(numbers))
+	for i, x := range numbers {
+		bits[i] = uint16(math.Float32bits(x) >> 16)
+	}
+	x, err := c.device.Alloc(tensor.BFloat16, 1, 1, len(bits)/3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.device.Upload(x, dense.New(dense.WithShape(len(bits)), dense.WithBacking(bits))); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func wantHalf(t *testing.T, what string, c *CUDA, x *tensor.Tensor, want ...float32) {
+	t.Helper()
+	bits, got := make([]uint16, x.Len()), make([]float32, x.Len())
+	if err := c.device.Download(dense.New(dense.WithShape(len(bits)), dense.WithBacking(bits)), x); err != nil {
+		t.Fatal(err)
+	}
+	for i, b := range bits {
+		got[i] = math.Float32frombits(uint32(b) << 16)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// What surrounds a convolution in bfloat16: its bias in float32, masks, sums of gradients, and a filter
+// gradient in float32. Three groups of three channels are no whole group of 16 bytes.
+func TestCUDA_EndsConvolutionsInBFloat16(t *testing.T) {
+	c := emulate(t)
+	y := half(t, c, -2, 1, 0.5, 3, -4, 8, 0, 0, 0)
+	bias, err := c.device.Alloc(tensor.Float32, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.device.Upload(bias, dense.New(dense.WithShape(3), dense.WithBacking([]float32{1, 2, -1}))); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.addBias(y, bias, true); err != nil {
+		t.Fatal(err)
+	}
+	wantHalf(t, "bias and relu", c, y, 0, 3, 0, 4, 0, 7, 1, 2, 0)
+
+	dx, added := half(t, c, 1, 2, 3, 4, 5, 6, 7, 8, 9), half(t, c, 1, 1, 1, 1, 1, 1, -7, 2, 0.5)
+	if err := c.endGradient(dx, tensor.At(added), y, true); err != nil {
+		t.Fatal(err)
+	}
+	wantHalf(t, "masked sum", c, dx, 0, 3, 0, 5, 0, 7, 0, 10, 0)
+
+	dw, err := c.device.Alloc(tensor.Float32, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float32, 9)
+	for _, accumulate := range []bool{false, true} {
+		if err := c.widenGradient(dw, tensor.At(added), accumulate); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.device.Download(dense.New(dense.WithShape(9), dense.WithBacking(got)), dw); err != nil {
+		t.Fatal(err)
+	}
+	if want := []float32{2, 2, 2, 2, 2, 2, -14, 4, 1}; !slices.Equal(got, want) {
+		t.Errorf("float32 gradient %v, want %v", got, want)
+	}
+}

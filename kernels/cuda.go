@@ -1,0 +1,98 @@
+//go:build cuda
+
+package kernels
+
+import (
+	_ "embed" // the kernels
+	"errors"
+
+	"nmn/cuda"
+	"nmn/cuda/cudnn"
+	"nmn/kernels/activation"
+	"nmn/kernels/conv"
+	"nmn/kernels/noise"
+	"nmn/kernels/pixels"
+	"nmn/kernels/pool"
+	"nmn/kernels/tensor"
+	"nmn/kernels/update"
+)
+
+// fatbin is kernels.cu, compiled by kernels/gen for all architectures that are supported.
+//
+//go:embed kernels.fatbin
+var fatbin string
+
+// The families' implementations under names of their own, so that one struct can embed them all.
+type (
+	cardMemory         = tensor.CUDA
+	cardConvolutions   = conv.CUDA
+	cardActivations    = activation.CUDA
+	cardPools          = pool.CUDA
+	cardNoiseModel     = noise.CUDA
+	cardUpdates        = update.CUDA
+	cardNormalizations = pixels.CUDA
+)
+
+// card is the Backend of a graphics card.
+type card struct {
+	*cardMemory
+	*cardConvolutions
+	*cardActivations
+	*cardPools
+	*cardNoiseModel
+	*cardUpdates
+	*cardNormalizations
+
+	library *cudnn.Handle
+}
+
+// CUDAConfig chooses how a graphics card computes.
+type CUDAConfig struct {
+	Ordinal int // number of the card, from 0
+	Device  cuda.Options
+	Plans   cudnn.Options
+}
+
+// OpenCUDA opens a graphics card as a backend in float32. The error wraps one of those of packages cuda
+// and cudnn where that is the cause: cuda.ErrNoDriver, ErrOldDriver, ErrNoDevice, ErrArchitecture,
+// ErrOutOfMemory, cudnn.ErrNoLibrary.
+func OpenCUDA(c CUDAConfig) (Backend, error) {
+	device, err := tensor.NewCUDA(c.Ordinal, c.Device)
+	if err != nil {
+		return nil, err
+	}
+	b := &card{cardMemory: device}
+	if err := b.join(c.Plans); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// join opens the libraries and makes all families on the device.
+func (b *card) join(plans cudnn.Options) (err error) {
+	device := b.cardMemory
+	if b.library, err = cudnn.Open(device.Stream, plans); err != nil {
+		return err
+	}
+	module, err := device.Device.LoadModule("kernels", fatbin)
+	if err != nil {
+		return err
+	}
+	var errs [6]error
+	b.cardConvolutions, errs[0] = conv.NewCUDA(device, module, b.library)
+	b.cardActivations, errs[1] = activation.NewCUDA(device, module)
+	b.cardPools, errs[2] = pool.NewCUDA(device, module)
+	b.cardNoiseModel, errs[3] = noise.NewCUDA(device, module)
+	b.cardUpdates, errs[4] = update.NewCUDA(device, module)
+	b.cardNormalizations, errs[5] = pixels.NewCUDA(device, module)
+	return errors.Join(errs[:]...)
+}
+
+// Close implements tensor.Device: it also frees what cuDNN holds.
+func (b *card) Close() error {
+	var err error
+	if b.library != nil {
+		err = b.library.Close()
+	}
+	return errors.Join(err, b.cardMemory.Close())
+}

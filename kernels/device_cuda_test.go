@@ -1,0 +1,34 @@
+//go:build cuda && !emulate
+
+package kernels_test
+
+import (
+	"errors"
+	"testing"
+
+	"nmn/cuda"
+	"nmn/cuda/cudnn"
+	"nmn/kernels"
+	"nmn/kernels/conform"
+)
+
+// openCard opens the first graphics card; without one the test is skipped, unless NMN_REQUIRE names
+// cuda.
+func openCard(t testing.TB) kernels.Backend {
+	t.Helper()
+	b, err := kernels.OpenCUDA(kernels.CUDAConfig{})
+	for _, absent := range []error{cuda.ErrNoDriver, cuda.ErrNoDevice, cuda.ErrOldDriver, cuda.ErrArchitecture, cudnn.ErrNoLibrary} {
+		if errors.Is(err, absent) {
+			conform.Skip(t, "cuda", err.Error())
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}

@@ -1,0 +1,20 @@
+// What the driver needs of the emulator.
+#pragma once
+#include "device.h"
+#include <string>
+
+namespace emulator {
+
+struct Kernel {
+  Body body;
+  unsigned arguments;
+  unsigned largestBlock;
+};
+
+// find returns the kernel of a name, or null.
+const Kernel *find(const std::string &name);
+
+// run executes a launch; it returns an empty string, or what went wrong.
+std::string run(const Kernel &kernel, dim3 grid, dim3 block, void **arguments);
+
+}  // namespace emulator

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"nmn/durable"
+)
+
+// architectures are those of which the fatbin holds machine code; for later ones it holds the PTX of the
+// last, which the driver compiles.
+var architectures = []string{"75", "80", "86", "89", "90"}
+
+// The compiled kernels, and what they were compiled from and with.
+const (
+	fatbinName = "kernels.fatbin"
+	stampName  = "kernels.fatbin.txt"
+)
+
+// writeFatbin compiles kernels.cu by the nvcc on the PATH.
+func writeFatbin(folder string) error {
+	version, err := nvccVersion()
+	if err != nil {
+		return err
+	}
+	hash, err := hashSources(folder)
+	if err != nil {
+		return err
+	}
+	code, err := compile(folder)
+	if err != nil {
+		return err
+	}
+	if err := durable.WriteFile(filepath.Join(folder, fatbinName), code, 0o644); err != nil {
+		return fmt.Errorf("cannot write %s: %w", fatbinName, err)
+	}
+	if err := durable.WriteFile(filepath.Join(folder, stampName), stamp(version, hash), 0o644); err != nil {
+		return fmt.Errorf("cannot write %s: %w", stampName, err)
+	}
+	return nil
+}
+
+// stamp tells what a fatbin was made of.
+func stamp(version, hash string) []byte {
+	return fmt.Appendf(nil, "nvcc %s\nsources sha256 %s\n", version, hash)
+}
+
+// compile returns the fatbin of a folder's kernels.cu. The same sources and version of nvcc give the same
+// bytes, whatever the folder.
+func compile(folder string) ([]byte, error) {
+	temporary, err := os.MkdirTemp("", "fatbin")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temporary)
+	out := filepath.Join(temporary, fatbinName)
+	arguments := []string{"-std=c++17", "-O3", "-fatbin", "-Werror=all-warnings", "-Xfatbin=-compress-all", "--compress-mode=size", "--threads=0"}
+	for _, a := range architectures {
+		arguments = append(arguments, "-gencode=arch=compute_"+a+",code=sm_"+a)
+	}
+	last := architectures[len(architectures)-1]
+	arguments = append(arguments, "-gencode=arch=compute_"+last+",code=compute_"+last, "-o", out, "kernels.cu")
+	nvcc := exec.Command("nvcc", arguments...)
+	nvcc.Dir = folder
+	if text, err := nvcc.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", nvcc, err, text)
+	}
+	return os.ReadFile(out)
+}
+
+var release = regexp.MustCompile(`\bV(\d+\.\d+\.\d+)\b`)
+
+func nvccVersion() (string, error) {
+	text, err := exec.Command("nvcc", "--version").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("nvcc is needed to compile the kernels (make cuda-toolkit installs it): %w", err)
+	}
+	m := release.FindSubmatch(text)
+	if m == nil {
+		return "", fmt.Errorf("nvcc --version tells no version:\n%s", text)
+	}
+	return string(m[1]), nil
+}
+
+// hashSources covers every file that a kernel is compiled from.
+func hashSources(folder string) (string, error) {
+	var paths []string
+	for _, pattern := range []string{"*.cu", "*.cuh", "*/*.cu", "*/*.cuh"} {
+		found, err := filepath.Glob(filepath.Join(folder, pattern))
+		if err != nil {
+			return "", err
+		}
+		paths = append(paths, found...)
+	}
+	slices.Sort(paths)
+	hash := sha256.New()
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		name, err := filepath.Rel(folder, path)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(hash, "%s %d\n", filepath.ToSlash(name), len(text))
+		hash.Write(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")))
+	}
+	return fmt.Sprintf("%x", hash.Sum(nil)), nil
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestFatbin_WasCompiledFromTheseSources(t *testing.T) {
+	hash, err := hashSources("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join("..", stampName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(string(text), "sources sha256 "+hash+"\n") {
+		t.Errorf("the kernels have changed since they were compiled: go run ./cuda/toolkit exec go run ./kernels/gen -fatbin\n%s", text)
+	}
+}
+
+// The compiled kernels are not taken on trust: where the compiler is at hand, it gives the same bytes.
+func TestFatbin_IsReproducible(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiling all kernels takes half a minute")
+	}
+	if _, err := exec.LookPath("nvcc"); err != nil {
+		t.Skipf("no nvcc on the PATH: %v", err)
+	}
+	version, err := nvccVersion()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join("..", stampName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(text), "nvcc "+version+"\n") {
+		t.Skipf("the kernels were compiled by another version than %s: %s", version, text)
+	}
+	// Another folder, so that no path of the machine can be among the bytes.
+	folder := t.TempDir()
+	copySources(t, folder)
+	got, err := compile(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(filepath.Join("..", fatbinName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s has %d bytes, its sources give other %d", fatbinName, len(want), len(got))
+	}
+}
+
+func copySources(t *testing.T, folder string) {
+	t.Helper()
+	for _, pattern := range []string{"*.cu", "*.cuh", "*/*.cu", "*/*.cuh"} {
+		paths, err := filepath.Glob(filepath.Join("..", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, err := filepath.Rel("..", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			copied := filepath.Join(folder, name)
+			if err := os.MkdirAll(filepath.Dir(copied), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(copied, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,13 @@
+// Written by kernels/gen. All kernels as one module; each operation's stand beside its other versions.
+#include "activation/dropout.cu"
+#include "activation/relu.cu"
+#include "conv/bias.cu"
+#include "noise/bce.cu"
+#include "noise/mil.cu"
+#include "noise/step.cu"
+#include "pixels/normalize.cu"
+#include "pool/bag.cu"
+#include "pool/window.cu"
+#include "update/adam.cu"
+#include "update/norm.cu"
+#include "update/sgd.cu"

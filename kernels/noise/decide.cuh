@@ -1,0 +1,95 @@
+// What one class of one bag contributes, in double: the algebra of decide.go, where the forms are
+// explained. The loops over instances are elsewhere.
+#pragma once
+
+namespace noise {
+
+struct Decision {
+  double p, observed, posterior, loss, dLogit;
+  double dO[4];
+};
+
+struct Logistic {
+  double p, rest;  // sigmoid(x) and sigmoid(-x)
+};
+
+static __device__ __forceinline__ Logistic logistic(double x) {
+  const double e = exp(-fabs(x)), large = 1 / (1 + e), small = e * large;
+  return x >= 0 ? Logistic{large, small} : Logistic{small, large};
+}
+
+static __device__ __forceinline__ double softplus(double x) { return fmax(x, 0.0) + log1p(exp(-fabs(x))); }
+
+static __device__ __forceinline__ double logAddExp(double a, double b) {
+  return fmax(a, b) + log1p(exp(-fabs(a - b)));
+}
+
+static __device__ __forceinline__ Decision decideClean(double b, double z) {
+  const Logistic l = logistic(b);
+  Decision d = {};
+  d.p = d.observed = l.p;
+  d.posterior = z;
+  d.loss = z * softplus(-b) + (1 - z) * softplus(b);
+  d.dLogit = (1 - z) * l.p - z * l.rest;
+  return d;
+}
+
+static __device__ __forceinline__ void setConfidence(Decision &d, double rho0, double rho1, double miss0, double miss1,
+                                                     bool seen) {
+  double g0 = rho0 * miss0, g1 = rho1 * miss1;
+  if (!seen) g0 = -g0, g1 = -g1;
+  d.dO[0] = g0, d.dO[1] = g1, d.dO[2] = -g0, d.dO[3] = -g1;
+}
+
+// In logarithms, for logits or confidences whose probabilities underflow. Not static: the name of a static
+// function that is not inlined would hold a hash of the folder that it was compiled in.
+inline __device__ __noinline__ Decision decideExtreme(double b, double a0, double a1, bool seen) {
+  const Logistic l = logistic(b), q0 = logistic(a0), q1 = logistic(a1);
+  Decision d = {};
+  d.p = l.p;
+  d.observed = exp(logAddExp(-softplus(-a0) - softplus(b), -softplus(-a1) - softplus(-b)));
+  const double sign = seen ? 1 : -1;
+  const double logHit0 = -softplus(-sign * a0), logHit1 = -softplus(-sign * a1);
+  const double loss = -logAddExp(logHit0 - softplus(b), logHit1 - softplus(-b));
+  d.loss = loss < 0 ? 0 : loss;
+  const double odds = logHit1 - logHit0;
+  const Logistic rho = logistic(b + odds);
+  d.posterior = rho.p;
+  d.dLogit = odds > 0 ? rho.p * l.rest * expm1(-odds) : -l.p * rho.rest * expm1(odds);
+  setConfidence(d, rho.rest, rho.p, seen ? q0.rest : q0.p, seen ? q1.rest : q1.p, seen);
+  return d;
+}
+
+const double plainRange = 200;
+
+// a0 and a1 are the log-odds O_1j - O_0j of the transition; seen is the observed label.
+static __device__ __forceinline__ Decision decideNoisy(double b, double a0, double a1, bool seen) {
+  if (!(fabs(b) < plainRange && fabs(a0) < plainRange && fabs(a1) < plainRange)) {
+    return decideExtreme(b, a0, a1, seen);  // NaN too
+  }
+  const Logistic l = logistic(b), q0 = logistic(a0), q1 = logistic(a1);
+  Decision d = {};
+  d.p = l.p;
+  d.observed = q0.p * l.rest + q1.p * l.p;
+  const double hit0 = seen ? q0.p : q0.rest, miss0 = seen ? q0.rest : q0.p;
+  const double hit1 = seen ? q1.p : q1.rest, miss1 = seen ? q1.rest : q1.p;
+  const double s = hit0 * l.rest + hit1 * l.p;  // p(z|I)
+  const double rho0 = hit0 * l.rest / s, rho1 = hit1 * l.p / s;
+  const double loss = -log(s);
+  d.posterior = rho1;
+  d.loss = loss < 0 ? 0 : loss;
+  d.dLogit = l.rest * l.p * (hit0 + hit1 > 1 ? miss1 - miss0 : hit0 - hit1) / s;
+  setConfidence(d, rho0, rho1, miss0, miss1, seen);
+  return d;
+}
+
+// Without a label only the probabilities.
+static __device__ __forceinline__ Decision observe(double b, double a0, double a1) {
+  const Logistic l = logistic(b);
+  Decision d = {};
+  d.p = l.p;
+  d.observed = logistic(a0).p * l.rest + logistic(a1).p * l.p;
+  return d;
+}
+
+}  // namespace noise

@@ -1,0 +1,131 @@
+//go:build cuda
+
+package noise
+
+import (
+	"fmt"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
+
+// CUDA implements Ops on a graphics card, in float32 with the algebra of a (bag, class) in float64. A
+// step is one launch. Frame offsets and labels are not checked: offsets beyond the batch are cut to it,
+// an empty bag gives NaN, and any label that is not 0 counts as 1 for a noise model.
+type CUDA struct {
+	device *tensor.CUDA
+	step   stepKernels
+	mil    milKernels
+	bce    bceKernels
+
+	partial tensor.Workspace // float64 losses of each tile of classes
+	tickets tensor.Workspace // uint32 for each bag, 0 between launches
+}
+
+var _ Ops = (*CUDA)(nil)
+
+// NewCUDA makes the family on a graphics card with the kernels of a module.
+func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
+	c := &CUDA{device: device}
+	for _, load := range []func(*cuda.Module) error{c.step.load, c.mil.load, c.bce.load} {
+		if err := load(module); err != nil {
+			return nil, fmt.Errorf("noise: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// bagGrid is how a launch covers bags and classes: the constants of bag.cuh.
+type bagGrid struct {
+	grid, block cuda.Dim3
+	tiles       int
+	wide        bool // four classes a thread
+}
+
+const (
+	bagThreads = 512
+	// bagBlocks is about what fills a card; tiles get narrower until there are so many blocks. It is a
+	// constant, so that results are equal on all cards.
+	bagBlocks = 128
+	// bagRows is the number of instances that a thread should have at most, where threads allow.
+	bagRows = 8
+)
+
+// gridOf chooses tiles and threads by the shape alone. wide needs rows at multiples of 16 bytes.
+func gridOf(g Geometry, wide bool) bagGrid {
+	lanes, narrowest := 1, 8
+	if wide {
+		lanes, narrowest = 4, 2
+	}
+	x := 32
+	for x > narrowest && (g.N*tensor.Ceil(g.K, x*lanes) < bagBlocks || x*lanes/2 >= g.K) {
+		x /= 2
+	}
+	rows := tensor.Ceil(g.T*g.Cells(), g.N)
+	y := tensor.PowerOfTwo(tensor.Ceil(rows, bagRows), 32/x, bagThreads/x)
+	tiles := tensor.Ceil(g.K, x*lanes)
+	return bagGrid{grid: cuda.Dim3{X: g.N * tiles}, block: cuda.Dim3{X: x, Y: y}, tiles: tiles, wide: wide}
+}
+
+// fits checks that a batch can be indexed by the kernels.
+func (g Geometry) fits(operation string) error {
+	const most = 1<<31 - 1
+	if g.T*g.Cells() > most || g.N*tensor.Ceil(g.K, 8) > most || g.K > most/4 {
+		return fmt.Errorf("%s: %d instances of %d classes in %d bags are more than a launch can have: %w",
+			operation, g.T*g.Cells(), g.K, g.N, tensor.ErrShape)
+	}
+	return nil
+}
+
+// rowsAligned tells whether all rows of classes begin at multiples of 16 bytes.
+func rowsAligned(classes int, tensors ...*tensor.Tensor) bool {
+	for _, t := range tensors {
+		if t != nil && (classes%4 != 0 || t.Address()%16 != 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// NoiseStep implements Ops. DLogits must not be the memory of logits.
+func (c *CUDA) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) error {
+	const operation = "noise step"
+	g, err := FitStep(out, logits, confidence, labels, bags)
+	if err := firstError(err,
+		tensor.OnDevice(operation, tensor.Float32, logits, confidence, labels),
+		tensor.OnDevice(operation, tensor.Float32, out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior, out.BagLogit),
+		tensor.OnDevice(operation, tensor.Int32, bags), g.fits(operation)); err != nil {
+		return err
+	}
+	if out.DLogits != nil && out.DLogits.Address() == logits.Address() {
+		return fmt.Errorf("%s: the gradient must not overwrite the logits: %w", operation, tensor.ErrShape)
+	}
+	b := gridOf(g, rowsAligned(g.K, logits, out.DLogits))
+	partial, err := c.partial.Reserve(c.device, 8*g.N*b.tiles)
+	if err != nil {
+		return err
+	}
+	tickets, err := c.tickets.Reserve(c.device, 4*g.N)
+	if err != nil {
+		return err
+	}
+	a := noiseStepArguments{
+		logits: tensor.At(logits), confidence: tensor.At(confidence), labels: tensor.At(labels), offsets: tensor.At(bags),
+		loss: tensor.At(out.Loss), dLogits: tensor.At(out.DLogits), dO: tensor.At(out.DO), prob: tensor.At(out.Prob),
+		observed: tensor.At(out.Observed), posterior: tensor.At(out.Posterior), bagLogit: tensor.At(out.BagLogit),
+		partial: partial, tickets: tickets,
+		bags: int32(g.N), frames: int32(g.T), cells: int32(g.Cells()), classes: int32(g.K),
+		perBag: number(g.PerBag), mil: number(p.MIL), scale: p.Scale,
+	}
+	if b.wide {
+		return c.step.launchNoiseStepWide(c.device.Stream, b.grid, b.block, noiseStepWideArguments(a))
+	}
+	return c.step.launchNoiseStep(c.device.Stream, b.grid, b.block, a)
+}
+
+func number(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,24 @@
+//go:build cuda
+
+package kernels
+
+import (
+	"os"
+	"path/filepath"
+
+	"nmn/cuda"
+	"nmn/cuda/cudnn"
+)
+
+// openCard opens a graphics card, with plans of convolutions kept in the user's cache.
+func openCard(c Config, ordinal int) (Backend, error) {
+	folder := c.PlanFolder
+	if cache, err := os.UserCacheDir(); folder == "" && err == nil { // without a home no plans are kept
+		folder = filepath.Join(cache, "nmn")
+	}
+	return OpenCUDA(CUDAConfig{
+		Ordinal: ordinal,
+		Device:  cuda.Options{SyncLaunches: c.SyncLaunches},
+		Plans:   cudnn.Options{CacheFolder: folder},
+	})
+}

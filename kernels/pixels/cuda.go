@@ -1,0 +1,83 @@
+//go:build cuda
+
+package pixels
+
+import (
+	"fmt"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
+
+// CUDA implements Ops on a graphics card, to float32 or bfloat16. Sizes beyond the canvas are cut to it.
+type CUDA struct {
+	device    *tensor.CUDA
+	normalize normalizeKernels
+}
+
+var _ Ops = (*CUDA)(nil)
+
+// NewCUDA makes the family on a graphics card with the kernels of a module.
+func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
+	c := &CUDA{device: device}
+	if err := c.normalize.load(module); err != nil {
+		return nil, fmt.Errorf("pixels: %w", err)
+	}
+	return c, nil
+}
+
+// maxElements is what one launch writes at most: its indices have 32 bits.
+const maxElements = 1 << 31
+
+// Normalize implements Ops. Batches beyond maxElements take several launches.
+func (c *CUDA) Normalize(x, pixels, sizes, flips *tensor.Tensor, p Params) error {
+	const operation = "normalize"
+	g, err := Fit(x, pixels, sizes, flips, p)
+	if err != nil {
+		return err
+	}
+	_, err = tensor.Computing(operation, x)
+	for _, check := range []error{
+		err, tensor.OnDevice(operation, tensor.Uint8, pixels, flips),
+		tensor.OnDevice(operation, tensor.Int32, sizes),
+	} {
+		if check != nil {
+			return check
+		}
+	}
+	frame := g.H * g.W * g.C
+	if frame > maxElements {
+		return fmt.Errorf("%s: a frame of %d elements is more than a launch can have: %w", operation, frame, tensor.ErrShape)
+	}
+	if x.Len() == 0 {
+		return nil
+	}
+	for first, step := 0, maxElements/frame; first < g.T; first += step {
+		if err := c.launch(g, first, min(step, g.T-first), x, pixels, sizes, flips, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// launch normalises some frames.
+func (c *CUDA) launch(g Geometry, first, frames int, x, pixels, sizes, flips *tensor.Tensor, p Params) error {
+	const threads = 256
+	length := frames * g.H * g.W * g.C
+	a := normalizeArguments{
+		x: tensor.At(x) + cuda.Address(x.DType().Size()*first*g.H*g.W*g.C), pixels: tensor.At(pixels) + cuda.Address(3*first*g.H*g.W),
+		length: uint32(length), height: uint32(g.H), width: uint32(g.W), channels: uint32(g.C),
+		mean0: p.Mean[0], mean1: p.Mean[1], mean2: p.Mean[2], scale0: p.Scale[0], scale1: p.Scale[1], scale2: p.Scale[2],
+	}
+	if sizes != nil {
+		a.sizes = tensor.At(sizes) + cuda.Address(8*first)
+	}
+	if flips != nil {
+		a.flips = tensor.At(flips) + cuda.Address(first)
+	}
+	grid, block := tensor.Spread(tensor.Ceil(length, 4), threads), cuda.Dim3{X: threads}
+	if x.DType() == tensor.BFloat16 {
+		return c.normalize.launchNormalizeBf16(c.device.Stream, grid, block, normalizeBf16Arguments(a))
+	}
+	return c.normalize.launchNormalize(c.device.Stream, grid, block, a)
+}

@@ -1,0 +1,90 @@
+//go:build cuda
+
+package pool
+
+import (
+	"fmt"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
+
+// The constants of bag.cu.
+const (
+	bagTile   = 32 // channels of a block
+	bagStrips = 8  // threads of a channel
+	// bagPart is the number of cells that a thread should have; bags are cut into parts accordingly, by
+	// their mean size, so that results are equal on all cards.
+	bagPart     = 16
+	bagMaxParts = 64
+)
+
+// fitBag checks the tensors of both operations.
+func (c *CUDA) fitBag(operation string, g, x, bags *tensor.Tensor, kind Kind) (BagGeometry, error) {
+	const most = 1<<31 - 1
+	s, err := FitBag(operation, g, x, bags)
+	if err := firstError(err, FitKind(operation, kind), tensor.OnDevice(operation, tensor.Float32, g, x),
+		tensor.OnDevice(operation, tensor.Int32, bags)); err != nil {
+		return s, err
+	}
+	if s.Cells() > most || s.T > most || s.N*tensor.Ceil(s.D, bagTile) > most {
+		return s, fmt.Errorf("%s: maps %s are more than a launch can have: %w", operation, x, tensor.ErrShape)
+	}
+	return s, nil
+}
+
+// tiles is the number of blocks side by side.
+func (s BagGeometry) tiles() int { return s.N * tensor.Ceil(s.D, bagTile) }
+
+// BagPool implements Ops.
+func (c *CUDA) BagPool(g, x, bags *tensor.Tensor, kind Kind) error {
+	s, err := c.fitBag("bag pooling", g, x, bags, kind)
+	if err != nil {
+		return err
+	}
+	mean := tensor.Ceil(s.T*s.Cells(), s.N)
+	parts := min(tensor.Ceil(mean, bagStrips*bagPart), bagMaxParts)
+	partial, err := c.partial.Reserve(c.device, 8*s.tiles()*bagTile*parts)
+	if err != nil {
+		return err
+	}
+	tickets, err := c.tickets.Reserve(c.device, 4*s.tiles())
+	if err != nil {
+		return err
+	}
+	return c.bag.launchBagPool(c.device.Stream, cuda.Dim3{X: s.tiles(), Y: parts}, cuda.Dim3{X: bagTile, Y: bagStrips}, bagPoolArguments{
+		g: tensor.At(g), x: tensor.At(x), offsets: tensor.At(bags), partial: partial, tickets: tickets,
+		bags: int32(s.N), frames: int32(s.T), cells: int32(s.Cells()), channels: int32(s.D), top: number(kind == Max),
+	})
+}
+
+// BagPoolGrad implements Ops.
+func (c *CUDA) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind Kind, accumulate bool) error {
+	const operation = "gradient of bag pooling"
+	s, err := c.fitBag(operation, dg, dx, bags, kind)
+	if err != nil {
+		return err
+	}
+	if kind == Mean {
+		return c.meanGrad(s, dx, dg, bags, accumulate)
+	}
+	if err := firstError(FitLike(operation, dx, x), FitLike(operation, dg, g),
+		tensor.OnDevice(operation, tensor.Float32, x, g)); err != nil {
+		return err
+	}
+	strips := tensor.PowerOfTwo(tensor.Ceil(s.T*s.Cells(), s.N*bagPart), 1, 32)
+	return c.bag.launchBagMaxGradient(c.device.Stream, cuda.Dim3{X: s.tiles()}, cuda.Dim3{X: bagTile, Y: strips}, bagMaxGradientArguments{
+		dx: tensor.At(dx), dg: tensor.At(dg), x: tensor.At(x), g: tensor.At(g), offsets: tensor.At(bags),
+		bags: int32(s.N), frames: int32(s.T), cells: int32(s.Cells()), channels: int32(s.D), accumulate: number(accumulate),
+	})
+}
+
+// meanGrad gives each frame some blocks of its own.
+func (c *CUDA) meanGrad(s BagGeometry, dx, dg, bags *tensor.Tensor, accumulate bool) error {
+	const threads = 256
+	parts := min(max(1, tensor.Ceil(s.Cells()*s.D, threads*bagPart)), bagMaxParts)
+	return c.bag.launchBagMeanGradient(c.device.Stream, cuda.Dim3{X: s.T, Y: parts}, cuda.Dim3{X: threads}, bagMeanGradientArguments{
+		dx: tensor.At(dx), dg: tensor.At(dg), offsets: tensor.At(bags),
+		bags: int32(s.N), cells: int32(s.Cells()), channels: int32(s.D), accumulate: number(accumulate),
+	})
+}

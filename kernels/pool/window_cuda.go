@@ -1,0 +1,137 @@
+//go:build cuda
+
+package pool
+
+import (
+	"fmt"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
+
+// CUDA implements Ops on a graphics card in float32; maxima and their gradients in bfloat16 too, where all
+// tensors are. Frame offsets are not checked: those beyond the
+// batch are cut to it, and an empty bag gives NaN or negative infinity.
+type CUDA struct {
+	device *tensor.CUDA
+	window windowKernels
+	bag    bagKernels
+
+	partial tensor.Workspace // float64 for each part of a bag and channel
+	tickets tensor.Workspace // uint32 for each tile of channels of a bag, 0 between launches
+}
+
+var _ Ops = (*CUDA)(nil)
+
+// NewCUDA makes the family on a graphics card with the kernels of a module.
+func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
+	c := &CUDA{device: device}
+	for _, load := range []func(*cuda.Module) error{c.window.load, c.bag.load} {
+		if err := load(module); err != nil {
+			return nil, fmt.Errorf("pool: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// indexed checks that the kernels can index the maps.
+func (g Geometry) indexed(operation string) error {
+	const most = 1<<31 - 1
+	if g.W*g.C > most || g.T > most || g.H > most {
+		return fmt.Errorf("%s: maps %d×%d×%d×%d are more than a launch can have: %w", operation, g.T, g.H, g.W, g.C, tensor.ErrShape)
+	}
+	return nil
+}
+
+// shape is a block for each row of windows, and threads for its windows and groups of channels.
+func (g Geometry) shape() (grid, block cuda.Dim3) {
+	const most = 1 << 20 // blocks; further rows are taken in turn
+	groups := g.C
+	if g.C%4 == 0 {
+		groups = g.C / 4
+	}
+	rows, columns := (g.H+1)/2, (g.W+1)/2
+	return cuda.Dim3{X: max(1, min(g.T*rows, most))}, cuda.Dim3{X: tensor.PowerOfTwo(columns*groups, 32, 256)}
+}
+
+// MaxPool implements Ops.
+func (c *CUDA) MaxPool(y, x *tensor.Tensor) error {
+	const operation = "max pooling"
+	g, err := FitMax(operation, y, x)
+	if err != nil {
+		return err
+	}
+	dtype, err := tensor.Computing(operation, y, x)
+	if err := firstError(err, g.indexed(operation)); err != nil || x.Len() == 0 {
+		return err
+	}
+	grid, block := g.shape()
+	a := maxPoolArguments{
+		y: tensor.At(y), x: tensor.At(x), frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
+	}
+	if dtype == tensor.BFloat16 {
+		return c.window.launchMaxPoolBf16(c.device.Stream, grid, block, maxPoolBf16Arguments(a))
+	}
+	return c.window.launchMaxPool(c.device.Stream, grid, block, a)
+}
+
+// MaxPoolGrad implements Ops.
+func (c *CUDA) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
+	const operation = "gradient of max pooling"
+	g, err := FitMax(operation, y, x)
+	if err := firstError(err, FitLike(operation, dx, x), FitLike(operation, dy, y)); err != nil {
+		return err
+	}
+	dtype, err := tensor.Computing(operation, dx, dy, x, y)
+	if err := firstError(err, g.indexed(operation)); err != nil || x.Len() == 0 {
+		return err
+	}
+	grid, block := g.shape()
+	a := maxPoolGradientArguments{
+		dx: tensor.At(dx), dy: tensor.At(dy), x: tensor.At(x), y: tensor.At(y),
+		frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C), relu: number(relu),
+	}
+	if dtype == tensor.BFloat16 {
+		return c.window.launchMaxPoolGradientBf16(c.device.Stream, grid, block, maxPoolGradientBf16Arguments(a))
+	}
+	return c.window.launchMaxPoolGradient(c.device.Stream, grid, block, a)
+}
+
+// AvgPool implements Ops.
+func (c *CUDA) AvgPool(y, x *tensor.Tensor) error {
+	const operation = "average pooling"
+	g, err := FitAvg(operation, y, x)
+	if err != nil {
+		return err
+	}
+	if err := firstError(g.indexed(operation), tensor.OnDevice(operation, tensor.Float32, y, x)); err != nil || x.Len() == 0 {
+		return err
+	}
+	grid, block := g.shape()
+	return c.window.launchAvgPool(c.device.Stream, grid, block, avgPoolArguments{
+		y: tensor.At(y), x: tensor.At(x), frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
+	})
+}
+
+// AvgPoolGrad implements Ops.
+func (c *CUDA) AvgPoolGrad(dx, dy *tensor.Tensor) error {
+	const operation = "gradient of average pooling"
+	g, err := FitAvg(operation, dy, dx)
+	if err != nil {
+		return err
+	}
+	if err := firstError(g.indexed(operation), tensor.OnDevice(operation, tensor.Float32, dx, dy)); err != nil || dx.Len() == 0 {
+		return err
+	}
+	grid, block := g.shape()
+	return c.window.launchAvgPoolGradient(c.device.Stream, grid, block, avgPoolGradientArguments{
+		dx: tensor.At(dx), dy: tensor.At(dy), frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
+	})
+}
+
+func number(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,104 @@
+//go:build cuda
+
+package tensor
+
+import (
+	"fmt"
+	"unsafe"
+
+	dense "gorgonia.org/tensor"
+
+	"nmn/cuda"
+)
+
+// CUDA is the memory of a graphics card as a Device. All of its work is on one stream.
+type CUDA struct {
+	Device *cuda.Device
+	Stream *cuda.Stream
+}
+
+// NewCUDA opens the graphics card of a number; errors as of cuda.Open.
+func NewCUDA(ordinal int, options cuda.Options) (*CUDA, error) {
+	device, err := cuda.Open(ordinal, options)
+	if err != nil {
+		return nil, err
+	}
+	return &CUDA{Device: device, Stream: device.Compute()}, nil
+}
+
+// Name implements Device.
+func (c *CUDA) Name() string { return c.Device.Info().String() }
+
+// Alloc implements Device. Memory that does not fit is a cuda.OutOfMemoryError.
+func (c *CUDA) Alloc(dtype DType, shape ...int) (*Tensor, error) {
+	size, err := Elements(shape)
+	if err != nil {
+		return nil, err
+	}
+	address, err := c.Device.Alloc(size * dtype.Size())
+	if err != nil {
+		return nil, fmt.Errorf("tensor: %s %s: %w", dtype, Format(shape), err)
+	}
+	return OfAddress(uintptr(address), dtype, shape...)
+}
+
+// Free implements Device.
+func (c *CUDA) Free(t *Tensor) error {
+	address := cuda.Address(t.address)
+	t.address = 0
+	return c.Device.Free(address)
+}
+
+// Upload implements Device.
+func (c *CUDA) Upload(dst *Tensor, src *dense.Dense) error {
+	bytes, err := hostBytes("upload", src, dst)
+	if err != nil {
+		return err
+	}
+	return c.Stream.Upload(cuda.Address(dst.address), bytes)
+}
+
+// Download implements Device.
+func (c *CUDA) Download(dst *dense.Dense, src *Tensor) error {
+	bytes, err := hostBytes("download", dst, src)
+	if err != nil {
+		return err
+	}
+	return c.Stream.Download(bytes, cuda.Address(src.address))
+}
+
+// Sync implements Device.
+func (c *CUDA) Sync() error { return c.Device.Sync() }
+
+// Close implements Device.
+func (c *CUDA) Close() error { return c.Device.Close() }
+
+// hostBytes is the memory of a host array that is to be copied from or to a tensor. bfloat16 is uint16
+// on the host.
+func hostBytes(operation string, host *dense.Dense, t *Tensor) ([]byte, error) {
+	if host.RequiresIterator() || host.DataOrder().IsColMajor() {
+		return nil, fmt.Errorf("%s: host array %v is a view that is not row-major without gaps, materialize it: %w",
+			operation, host.Shape(), ErrShape)
+	}
+	switch {
+	case host.DataSize() == 0 && t.size == 0:
+		return nil, nil
+	case host.DataSize() != t.size:
+	case t.address == 0:
+		return nil, fmt.Errorf("%s: %s is not in device memory: %w", operation, t, ErrShape)
+	case t.dtype == Float32 && host.Dtype() == dense.Float32:
+		return bytesOf(host.Float32s()), nil
+	case t.dtype == Int32 && host.Dtype() == dense.Int32:
+		return bytesOf(host.Int32s()), nil
+	case t.dtype == Uint8 && host.Dtype() == dense.Uint8:
+		return host.Uint8s(), nil
+	case t.dtype == BFloat16 && host.Dtype() == dense.Uint16:
+		return bytesOf(host.Uint16s()), nil
+	}
+	return nil, fmt.Errorf("%s: host array %v %v and %s: %w", operation, host.Dtype(), host.Shape(), t, ErrShape)
+}
+
+// bytesOf views numbers as their bytes.
+func bytesOf[T float32 | int32 | uint16](numbers []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*int(unsafe.Sizeof(numbers[0])))
+}

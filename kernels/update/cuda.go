@@ -1,0 +1,184 @@
+//go:build cuda
+
+package update
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"nmn/cuda"
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
+
+// CUDA implements Ops on a graphics card in float32: one launch for all parameters. The list of
+// parameters lies in device memory and is uploaded when it differs from that of the call before.
+type CUDA struct {
+	device *tensor.CUDA
+	sgd    sgdKernels
+	adam   adamKernels
+	norm   normKernels
+
+	table     tensor.Workspace // of []tableEntry
+	sent      []tableEntry     // what the table holds
+	next      []tableEntry     // of the call; kept for its memory
+	chunks    int
+	constants tensor.Workspace // of one adamConstants
+	sentAdam  adamConstants
+
+	partial tensor.Workspace // float64 sum of squares of each chunk
+	ticket  tensor.Workspace // one uint32, 0 between launches
+}
+
+var _ Ops = (*CUDA)(nil)
+
+// tableEntry is Entry of entry.cuh.
+type tableEntry struct {
+	w, g, m, v, copy cuda.Address
+	length           int64
+	firstChunk       uint32
+	_                uint32
+	rate, decay      float32
+}
+
+// The constants of entry.cuh.
+const (
+	chunkLength  = 16384
+	chunkThreads = 256
+)
+
+// NewCUDA makes the family on a graphics card with the kernels of a module.
+func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
+	c := &CUDA{device: device}
+	for _, load := range []func(*cuda.Module) error{c.sgd.load, c.adam.load, c.norm.load} {
+		if err := load(module); err != nil {
+			return nil, fmt.Errorf("update: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// list checks the entries and brings the table up to date with them. It returns the table's address
+// and the number of chunks.
+func (c *CUDA) list(operation string, entries []Entry, use Use) (table cuda.Address, err error) {
+	if err := Fit(operation, entries, use); err != nil {
+		return 0, err
+	}
+	c.next, c.chunks = c.next[:0], 0
+	for i := range entries {
+		e := &entries[i]
+		if e.LR == 0 || e.G.Len() == 0 {
+			continue
+		}
+		if err := tensor.OnDevice(operation, tensor.Float32, e.W, e.G, e.M, e.V); err != nil {
+			return 0, fmt.Errorf("entry %d: %w", i, err)
+		}
+		if err := tensor.OnDevice(operation, tensor.BFloat16, e.Copy); err != nil {
+			return 0, fmt.Errorf("entry %d: %w", i, err)
+		}
+		c.next = append(c.next, tableEntry{
+			w: tensor.At(e.W), g: tensor.At(e.G), m: tensor.At(e.M), v: tensor.At(e.V), copy: tensor.At(e.Copy),
+			length: int64(e.G.Len()), firstChunk: uint32(c.chunks), rate: e.LR, decay: e.Decay,
+		})
+		c.chunks += tensor.Ceil(e.G.Len(), chunkLength)
+	}
+	if c.chunks > math.MaxInt32 {
+		return 0, fmt.Errorf("%s: %d chunks of parameters are more than a launch can have: %w", operation, c.chunks, tensor.ErrShape)
+	}
+	return c.upload(operation)
+}
+
+// upload sends the table where it has changed.
+func (c *CUDA) upload(operation string) (cuda.Address, error) {
+	if len(c.next) == 0 {
+		return 0, nil
+	}
+	table, err := c.table.Reserve(c.device, len(c.next)*int(unsafe.Sizeof(tableEntry{})))
+	if err != nil || slices.Equal(c.next, c.sent) {
+		return table, err
+	}
+	c.sent = c.sent[:0] // unknown until the upload has succeeded
+	if err := c.device.Stream.Upload(table, bytesOf(c.next)); err != nil {
+		return 0, fmt.Errorf("%s: the list of parameters: %w", operation, err)
+	}
+	c.sent = append(c.sent, c.next...)
+	return table, nil
+}
+
+// Prepare uploads rates, decays and the constants of Adam, without any work on the parameters: what a
+// captured update reads when it is replayed. For SGD p is the zero value.
+func (c *CUDA) Prepare(entries []Entry, p AdamParams) error {
+	if _, err := c.list("prepare an update", entries, UseG|UseW); err != nil || p == (AdamParams{}) {
+		return err
+	}
+	_, err := c.prepareAdam(p)
+	return err
+}
+
+func bytesOf[T tableEntry | adamConstants](list []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), len(list)*int(unsafe.Sizeof(list[0])))
+}
+
+// launchShape is one block for each chunk.
+func (c *CUDA) launchShape() (grid, block cuda.Dim3) {
+	return cuda.Dim3{X: max(c.chunks, 1)}, cuda.Dim3{X: chunkThreads}
+}
+
+// SGD implements Ops.
+func (c *CUDA) SGD(entries []Entry, momentum float32) error {
+	table, err := c.list("sgd", entries, UseG|UseW|UseM)
+	if err != nil || c.chunks == 0 {
+		return err
+	}
+	grid, block := c.launchShape()
+	return c.sgd.launchSgd(c.device.Stream, grid, block, sgdArguments{entries: table, count: int32(len(c.next)), momentum: momentum})
+}
+
+// Adam implements Ops.
+func (c *CUDA) Adam(entries []Entry, p AdamParams) error {
+	if err := FitAdam(p); err != nil {
+		return err
+	}
+	table, err := c.list("adam", entries, UseG|UseW|UseM|UseV)
+	if err != nil || c.chunks == 0 {
+		return err
+	}
+	constants, err := c.prepareAdam(p)
+	if err != nil {
+		return err
+	}
+	grid, block := c.launchShape()
+	return c.adam.launchAdam(c.device.Stream, grid, block, adamArguments{entries: table, count: int32(len(c.next)), constants: constants})
+}
+
+// adamConstants is Adam of adam.cu.
+type adamConstants struct {
+	beta1, rest1, beta2, rest2 float32
+	correct1, correct2         float32
+	epsilon                    float32
+}
+
+func newAdamConstants(s simd.AdamStep) adamConstants {
+	return adamConstants{beta1: s.Beta1, rest1: s.Rest1, beta2: s.Beta2, rest2: s.Rest2,
+		correct1: s.Correct1, correct2: s.Correct2, epsilon: s.Epsilon}
+}
+
+// prepareAdam uploads the constants of a step where they have changed.
+func (c *CUDA) prepareAdam(p AdamParams) (cuda.Address, error) {
+	if err := FitAdam(p); err != nil {
+		return 0, err
+	}
+	next := newAdamConstants(p.constants())
+	at, err := c.constants.Reserve(c.device, int(unsafe.Sizeof(next)))
+	if err != nil || next == c.sentAdam {
+		return at, err
+	}
+	c.sentAdam = adamConstants{}
+	if err := c.device.Stream.Upload(at, bytesOf([]adamConstants{next})); err != nil {
+		return 0, fmt.Errorf("adam: the constants of the step: %w", err)
+	}
+	c.sentAdam = next
+	return at, nil
+}
