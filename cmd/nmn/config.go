@@ -160,10 +160,11 @@ const (
 
 // runConfig is what does not change results.
 type runConfig struct {
-	Device   string `yaml:"device"`
-	Threads  int    `yaml:"threads"`
-	Workers  int    `yaml:"workers"`
-	Prefetch int    `yaml:"prefetch"`
+	Device       string `yaml:"device"`
+	SyncLaunches bool   `yaml:"sync_launches,omitempty"`
+	Threads      int    `yaml:"threads"`
+	Workers      int    `yaml:"workers"`
+	Prefetch     int    `yaml:"prefetch"`
 }
 
 // model is the net's configuration for a number of classes and a noise model.

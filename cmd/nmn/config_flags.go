@@ -123,6 +123,7 @@ func netFlags(cmd *cobra.Command, c *config) {
 func runFlags(cmd *cobra.Command, c *runConfig) {
 	r := under(cmd, "Run")
 	r.string(&c.Device, "device", "`device` that computes: auto, cpu, cuda or cuda:n")
+	r.bool(&c.SyncLaunches, "sync-launches", "wait for each kernel of a graphics card, so that a fault names the one that failed; slow")
 	_ = cmd.RegisterFlagCompletionFunc("device", cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp))
 	r.int(&c.Threads, "threads", "`goroutines` that compute; 0 for one on each processor. Results do not depend on it")
 	r.int(&c.Workers, "workers", "`goroutines` that load pictures. Results do not depend on it")

@@ -191,7 +191,7 @@ func openSession(ctx context.Context, p *program, c *config, metrics string) (*s
 }
 
 func openDevice(p *program, r *runConfig) (kernels.Backend, error) {
-	backend, note, err := kernels.Open(kernels.Config{Device: r.Device, Threads: r.Threads})
+	backend, note, err := kernels.Open(kernels.Config{Device: r.Device, Threads: r.Threads, SyncLaunches: r.SyncLaunches})
 	switch {
 	case errors.Is(err, kernels.ErrUnsupported):
 		return nil, err
@@ -199,7 +199,10 @@ func openDevice(p *program, r *runConfig) (kernels.Backend, error) {
 		return nil, usageError{err}
 	}
 	p.log.Info("device", "name", backend.Name(), "note", note)
-	p.note("device  %s", backend.Name())
+	if note != "" {
+		note = " (" + note + ")"
+	}
+	p.note("device  %s%s", backend.Name(), note)
 	return backend, nil
 }
 
