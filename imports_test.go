@@ -57,6 +57,7 @@ var rooms = func() map[string]room {
 		"cuda/internal/fakecudnn":  {others: []string{"std"}, cgo: true},
 		"kernels/gen":              {packages: []string{"kernels/gen/signature"}, others: []string{"std"}},
 		"kernels/gen/signature":    {others: []string{"std"}},
+		"kernels/emulator/library": {packages: []string{"kernels/emulator"}, others: []string{"std"}},
 		"kernels/emulator":         {packages: []string{"kernels/gen/signature"}, others: []string{"std"}},
 		"train":                    {packages: append([]string{"loader", "model", "eval", "text"}, backend...)},
 		"eval":                     {packages: []string{"text"}},
