@@ -22,7 +22,7 @@ func tiny(t *testing.T, params *conform.Fixture, x, z conform.Array, change func
 	t.Helper()
 	c := tinyConfig(params, x.Shape)
 	change(&c)
-	n := newNet(t, openDevice(t, 2), c)
+	n := newNet(t, conform.OpenDevice(t, 2), c)
 	byName := map[string]*Param{}
 	for _, p := range n.Params() {
 		byName[p.Name] = p

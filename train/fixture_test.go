@@ -16,7 +16,7 @@ func tiny(t *testing.T, params *conform.Fixture, noise model.NoiseMode) (*model.
 	c := model.Config{Size: n.Height, Width: n.Width, LastPool: true, MIL: true, Noise: noise, NoisePool: "mean",
 		Depths: n.Depths, Widths: n.Widths, FC6: n.FC6, FC6Kernel: n.FC6Kernel, FC6Pad: n.FC6Pad, FC7: n.FC7,
 		Classes: n.Classes, Scale: [3]float32{1, 1, 1}}
-	net, err := model.New(c, openDevice(t, 2))
+	net, err := model.New(c, conform.OpenDevice(t, 2))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,11 +73,6 @@ func (r room) float(v *float64, name, usage string) {
 	r.keep(name)
 }
 
-func (r room) float32(v *float32, name, usage string) {
-	r.set.Float32Var(v, name, *v, usage)
-	r.keep(name)
-}
-
 func (r room) duration(v *time.Duration, name, usage string) {
 	r.set.DurationVar(v, name, *v, usage)
 	r.keep(name)

@@ -162,11 +162,6 @@ func output(name string, want []float64, v verdict, shape ...int) *operand {
 	return &operand{name: name, shape: shape, want: want, verdict: v}
 }
 
-// inOut is an operand that is read and written.
-func inOut(name string, data []float32, want []float64, v verdict, shape ...int) *operand {
-	return &operand{name: name, shape: shape, float32s: data, want: want, verdict: v}
-}
-
 // normal returns n numbers with mean 0 and deviation 1: normally distributed, or uniform where there are
 // so many that drawing them would take longer than the test.
 func (v *values) normal(n int) []float32 {
