@@ -1,5 +1,10 @@
 package cudnn
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Knob is a setting of an engine.
 type Knob struct {
 	Type  int64 `json:"type"`
@@ -19,4 +24,21 @@ type Choice struct {
 	Engine
 	Workspace    int     `json:"workspace"`              // bytes
 	Microseconds float64 `json:"microseconds,omitempty"` // measured; 0 where it was not
+}
+
+// String tells the choice in a few words: cudnn engine 58 2=1,4=3, with its settings behind its number.
+func (c Choice) String() string {
+	if c.Direct {
+		return fmt.Sprintf("cudnn algorithm %d", c.Index)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "cudnn engine %d", c.Index)
+	for i, k := range c.Knobs {
+		separator := ","
+		if i == 0 {
+			separator = " "
+		}
+		fmt.Fprintf(&b, "%s%d=%d", separator, k.Type, k.Value)
+	}
+	return b.String()
 }

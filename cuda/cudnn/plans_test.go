@@ -91,3 +91,15 @@ func FuzzDecodePlans(f *testing.F) {
 		}
 	})
 }
+
+func TestChoice_TellsEngineAndSettings(t *testing.T) {
+	for want, c := range map[string]Choice{
+		"cudnn engine 62 2=3,13=-1": {Engine: Engine{Index: 62, Knobs: []Knob{{2, 3}, {13, -1}}}, Workspace: 131},
+		"cudnn engine 0":            {},
+		"cudnn algorithm 1":         {Direct: true, Engine: Engine{Index: 1}},
+	} {
+		if got := c.String(); got != want {
+			t.Errorf("%+v is %q, want %q", c, got, want)
+		}
+	}
+}

@@ -34,6 +34,15 @@ func (h *Handle) Run(pass Pass, c Conv, o Operands) error {
 	return h.enqueue(p, o)
 }
 
+// Chosen is how a pass that has been run is computed.
+func (h *Handle) Chosen(pass Pass, c Conv) (Choice, bool) {
+	p, known := h.plans[shape{pass, c}]
+	if !known {
+		return Choice{}, false
+	}
+	return p.choice, true
+}
+
 // plan is a chosen way to compute a pass.
 type plan struct {
 	name   string // in the reports of faults

@@ -97,15 +97,19 @@ func (c *CPU) Conv(y, x, w, b *tensor.Tensor, p Params) error {
 	if b != nil {
 		bias = b.Float32s()
 	}
-	g = g.flat()
-	c.corr = correlation{
-		in: x.Float32s(), n: g.N, h: g.H, w: g.W, depth: g.C,
-		r: g.R, s: g.S, padH: g.Pad, padW: g.Pad,
-		out: y.Float32s(), p: g.P, q: g.Q, width: g.K,
-		filter: w.Float32s(), bias: bias, relu: p.ReLU,
-	}
+	c.corr = g.flat().forward()
+	c.corr.in, c.corr.out, c.corr.filter = x.Float32s(), y.Float32s(), w.Float32s()
+	c.corr.bias, c.corr.relu = bias, p.ReLU
 	c.correlate()
 	return nil
+}
+
+// forward is the shape of the correlation that Conv computes.
+func (g Geometry) forward() correlation {
+	return correlation{
+		n: g.N, h: g.H, w: g.W, depth: g.C, r: g.R, s: g.S, padH: g.Pad, padW: g.Pad,
+		p: g.P, q: g.Q, width: g.K,
+	}
 }
 
 // ConvGradData implements Ops: the correlation of dy, padded to give the shape of x, with the filter
@@ -125,15 +129,19 @@ func (c *CPU) ConvGradData(dx, dy, w, mask *tensor.Tensor, p Params) error {
 	if mask != nil {
 		keep = mask.Float32s()
 	}
-	g = g.flat()
-	c.corr = correlation{
-		in: dy.Float32s(), n: g.N, h: g.P, w: g.Q, depth: g.K,
-		r: g.R, s: g.S, padH: g.R - 1 - g.Pad, padW: g.S - 1 - g.Pad,
-		out: dx.Float32s(), p: g.H, q: g.W, width: g.C,
-		filter: w.Float32s(), turned: true, mask: keep, load: p.Accumulate,
-	}
+	c.corr = g.flat().dataGradient()
+	c.corr.in, c.corr.out, c.corr.filter = dy.Float32s(), dx.Float32s(), w.Float32s()
+	c.corr.mask, c.corr.load = keep, p.Accumulate
 	c.correlate()
 	return nil
+}
+
+// dataGradient is the shape of the correlation that ConvGradData computes.
+func (g Geometry) dataGradient() correlation {
+	return correlation{
+		n: g.N, h: g.P, w: g.Q, depth: g.K, r: g.R, s: g.S, padH: g.R - 1 - g.Pad, padW: g.S - 1 - g.Pad,
+		p: g.H, q: g.W, width: g.C, turned: true,
+	}
 }
 
 // flat gives a convolution whose windows do not overlap in anything as one over 1×1 maps: a filter

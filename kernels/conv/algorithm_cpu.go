@@ -1,0 +1,37 @@
+package conv
+
+import (
+	"fmt"
+
+	"nmn/kernels/simd"
+)
+
+var _ Explainer = (*CPU)(nil)
+
+// Algorithm implements Explainer: the way, the shape of its tiles, and whose instructions they are.
+func (c *CPU) Algorithm(pass Pass, g Geometry) string {
+	if pass == FilterGradient {
+		rows, width := c.level.OuterShape()
+		return tiles("outer products", rows, width, c.level)
+	}
+	k := g.flat().forward()
+	if pass == DataGradient {
+		k = g.flat().dataGradient()
+	}
+	if k.n*k.p*k.q*k.width == 0 {
+		return "nothing to compute"
+	}
+	pl := c.planCorrelation(&k)
+	way := "implicit GEMM"
+	switch {
+	case k.suitsImages(&pl):
+		way = "GEMM over pictures"
+	case k.r*k.s == 1:
+		way = "GEMM"
+	}
+	return tiles(way, pl.rows, pl.wide, pl.level)
+}
+
+func tiles(way string, rows, width int, level simd.Level) string {
+	return fmt.Sprintf("%s %d×%d %v", way, rows, width, level)
+}

@@ -1,0 +1,48 @@
+package conv
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"nmn/kernels/simd"
+)
+
+func TestAlgorithm_TellsWayAndTiles(t *testing.T) {
+	vgg := Geometry{N: 4, H: 56, W: 56, C: 128, K: 256, R: 3, S: 3, P: 56, Q: 56, Pad: 1}
+	small := Geometry{N: 32, H: 6, W: 6, C: 64, K: 128, R: 3, S: 3, P: 6, Q: 6, Pad: 1}
+	fc := Geometry{N: 4, H: 7, W: 7, C: 512, K: 4096, R: 7, S: 7, P: 1, Q: 1}
+	eachLevel(t, func(t *testing.T, c *CPU) {
+		rows, wide, _ := c.level.TileShape()
+		outerRows, outerWide := c.level.OuterShape()
+		for _, test := range []struct {
+			pass Pass
+			g    Geometry
+			want string
+		}{
+			{Forward, vgg, fmt.Sprintf("implicit GEMM %d×%d %v", rows, wide, c.level)},
+			{DataGradient, vgg, fmt.Sprintf("implicit GEMM %d×%d %v", rows, wide, c.level)},
+			{Forward, small, fmt.Sprintf("GEMM over pictures %d×%d %v", rows, wide, c.level)},
+			{Forward, fc, fmt.Sprintf("GEMM %d×%d %v", rows, wide, c.level)},
+			{FilterGradient, vgg, fmt.Sprintf("outer products %d×%d %v", outerRows, outerWide, c.level)},
+		} {
+			if got := c.Algorithm(test.pass, test.g); got != test.want {
+				t.Errorf("%v of %+v: %q, want %q", test.pass, test.g, got, test.want)
+			}
+		}
+		if got := c.Algorithm(Forward, Geometry{R: 3, S: 3, Pad: 1}); got != "nothing to compute" {
+			t.Errorf("an empty shape: %q", got)
+		}
+	})
+}
+
+// The narrow outputs that TileLevel gives to AVX2 are reported as such.
+func TestAlgorithm_TellsALowerLevel(t *testing.T) {
+	narrow := Geometry{N: 8, H: 24, W: 24, C: 16, K: 8, R: 3, S: 3, P: 24, Q: 24, Pad: 1}
+	eachLevel(t, func(t *testing.T, c *CPU) {
+		want := c.level.TileLevel(narrow.K, 9*narrow.C)
+		if got := c.Algorithm(Forward, narrow); !strings.HasSuffix(got, " "+want.String()) || c.level == simd.AVX512 && want == c.level {
+			t.Errorf("%q, want the tiles of %v", got, want)
+		}
+	})
+}
