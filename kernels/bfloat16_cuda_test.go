@@ -10,7 +10,6 @@ import (
 	dense "gorgonia.org/tensor"
 
 	"nmn/kernels"
-	"nmn/kernels/activation"
 	"nmn/kernels/conv"
 	"nmn/kernels/pixels"
 	"nmn/kernels/tensor"
@@ -110,8 +109,10 @@ func (r *rig) layers(channels int) {
 	r.both("its gradient", dz, func(of func(p pair) *tensor.Tensor) error { return r.b.ReLUGrad(of(dz), of(x), of(z)) })
 	keys, err := r.b.Alloc(tensor.Int32, 2)
 	r.ok(err)
+	seed, err := r.b.Alloc(tensor.Int32, 2)
+	r.ok(err)
 	r.both("dropout", dz, func(of func(p pair) *tensor.Tensor) error {
-		return r.b.Dropout(of(dz), of(x), keys, activation.DropoutParams{Rate: 0.5, Seed: 3})
+		return r.b.Dropout(of(dz), of(x), keys, seed, 0.5)
 	})
 }
 

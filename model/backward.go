@@ -24,7 +24,10 @@ type StepOptions struct {
 // Step computes the loss of the batch in X and Labels, and the gradients of all parameters that are
 // not frozen. It changes no parameter.
 func (n *Net) Step(p *Plan, o StepOptions) error {
-	if err := n.forward(p, &o.DropoutSeed); err != nil {
+	if err := n.Prepare(o); err != nil {
+		return err
+	}
+	if err := n.forward(p, true); err != nil {
 		return err
 	}
 	out := noise.StepOutput{Loss: p.Loss, DLogits: p.dLogits, DO: p.dO, Prob: p.Prob, Observed: p.Observed, Posterior: p.Posterior}
@@ -94,7 +97,7 @@ func (n *Net) backward(p *Plan, o StepOptions, noisy bool) error {
 			return err
 		}
 		if n.config.Dropout > 0 {
-			if err := n.backend.DropoutGrad(x.dy, x.dy, p.Keys, n.dropout(n.fc[i-1], o.DropoutSeed)); err != nil {
+			if err := n.backend.DropoutGrad(x.dy, x.dy, p.Keys, n.masks.of[i-1], float32(n.config.Dropout)); err != nil {
 				return err
 			}
 		}

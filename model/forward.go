@@ -1,12 +1,10 @@
 package model
 
 import (
-	"nmn/kernels/activation"
 	"nmn/kernels/conv"
 	"nmn/kernels/noise"
 	"nmn/kernels/pixels"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 )
 
 // Normalize turns the plan's pixels into its input X: flips, mean and scale.
@@ -17,7 +15,7 @@ func (n *Net) Normalize(p *Plan) error {
 // Forward computes Prob, Observed and BagLogit from X, without dropout. With labels it computes Loss
 // and Posterior too.
 func (n *Net) Forward(p *Plan, labels bool) error {
-	if err := n.forward(p, nil); err != nil {
+	if err := n.forward(p, false); err != nil {
 		return err
 	}
 	out := noise.StepOutput{Prob: p.Prob, Observed: p.Observed, BagLogit: p.BagLogit}
@@ -28,8 +26,8 @@ func (n *Net) Forward(p *Plan, labels bool) error {
 	return n.backend.NoiseStep(out, p.Logits, p.Confidence, z, p.bags, noise.StepParams{MIL: n.config.MIL, Scale: 1})
 }
 
-// forward computes logits and the confidence map; dropout is the seed of the masks, nil for none.
-func (n *Net) forward(p *Plan, dropout *uint64) error {
+// forward computes logits and the confidence map, in training with dropout.
+func (n *Net) forward(p *Plan, training bool) error {
 	x := p.input
 	for i, block := range n.blocks {
 		for j, l := range block {
@@ -51,8 +49,8 @@ func (n *Net) forward(p *Plan, dropout *uint64) error {
 		if err := n.backend.Conv(y, x, l.w.W, l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
 			return err
 		}
-		if dropout != nil && n.config.Dropout > 0 {
-			if err := n.backend.Dropout(y, y, p.Keys, n.dropout(l, *dropout)); err != nil {
+		if training && n.config.Dropout > 0 {
+			if err := n.backend.Dropout(y, y, p.Keys, n.masks.of[i], float32(n.config.Dropout)); err != nil {
 				return err
 			}
 		}
@@ -73,8 +71,4 @@ func (n *Net) forwardNoise(p *Plan) error {
 		return err
 	}
 	return n.backend.Conv(p.confF, p.pooledF, n.noise.w.W, n.noise.b.W, conv.Params{})
-}
-
-func (n *Net) dropout(l layer, seed uint64) activation.DropoutParams {
-	return activation.DropoutParams{Rate: float32(n.config.Dropout), Seed: rng.Derive(seed, l.name)}
 }

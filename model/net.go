@@ -20,6 +20,7 @@ type Net struct {
 	blocks [][]layer // convolutions of each block
 	fc     [3]layer  // fc6, fc7, fc8
 	noise  layer     // U and b; w is nil for a feature-independent model
+	masks  masks     // of dropout, behind fc6 and fc7
 
 	buffers  *tensor.Arena
 	capacity capacity
@@ -80,6 +81,9 @@ func (n *Net) build() error {
 		}
 		n.fc[i] = layer{name, w, b, fc.pad}
 		channels = fc.out
+	}
+	if err := n.buildMasks(); err != nil {
+		return err
 	}
 	return n.buildNoise()
 }

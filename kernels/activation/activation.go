@@ -4,24 +4,20 @@ package activation
 
 import "nmn/kernels/tensor"
 
-// DropoutParams select the mask of one layer in one epoch.
-type DropoutParams struct {
-	Rate float32 // probability of setting an element to 0, in [0, 1)
-	Seed uint64  // derived from the run's seed, the epoch and the layer
-}
-
 // Ops is the family. Tensors are float32 (or the device's computing type) and of equal shape.
 type Ops interface {
 	// ReLU computes y = max(x, 0); NaN stays NaN. y may be x.
 	ReLU(y, x *tensor.Tensor) error
 	// ReLUGrad computes dx = dy where y > 0, else 0, from the output y. dx may be dy.
 	ReLUGrad(dx, dy, y *tensor.Tensor) error
-	// Dropout computes y = x·m/(1-Rate), where m[t,i] is 0 with probability Rate and else 1. It
-	// depends on the seed, on keys[t] (int32, one for each row t of the first dimension: a hash of
-	// epoch, sample and frame) and on the position i within the row, so that a sample gets the same
-	// mask in whatever batch it comes: word i mod 4 of Philox4x32-10 with counter (i/4, keys[t], 0,
-	// 0) and key Seed keeps the element when it is at least Rate·2^32 (rounded down). y may be x.
-	Dropout(y, x, keys *tensor.Tensor, p DropoutParams) error
-	// DropoutGrad computes dx = dy·m/(1-Rate) with the mask of Dropout. dx may be dy.
-	DropoutGrad(dx, dy, keys *tensor.Tensor, p DropoutParams) error
+	// Dropout computes y = x·m/(1-rate), where m[t,i] is 0 with probability rate, in [0, 1), and else
+	// 1. It depends on the seed (int32, the lower and the upper word of a number that is derived from
+	// the run, the epoch and the layer), on keys[t] (int32, one for each row t of the first dimension: a
+	// hash of epoch, sample and frame) and on the position i within the row, so that a sample gets the
+	// same mask in whatever batch it comes: word i mod 4 of Philox4x32-10 with counter (i/4, keys[t],
+	// 0, 0) and the seed as key keeps the element when it is at least rate·2^32 (rounded down). y may
+	// be x. The seed is a tensor because it changes from epoch to epoch, while recorded work stays.
+	Dropout(y, x, keys, seed *tensor.Tensor, rate float32) error
+	// DropoutGrad computes dx = dy·m/(1-rate) with the mask of Dropout. dx may be dy.
+	DropoutGrad(dx, dy, keys, seed *tensor.Tensor, rate float32) error
 }

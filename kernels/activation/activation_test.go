@@ -26,6 +26,9 @@ func drawn(t testing.TB, seed uint64, shape ...int) *tensor.Tensor {
 	return optest.Normal(t, &stream, 1, shape...)
 }
 
+// wordsOf is a seed as its tensor holds it.
+func wordsOf(seed uint64) []int32 { return []int32{int32(seed), int32(seed >> 32)} }
+
 func same(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i, w := range want {
@@ -75,9 +78,9 @@ func TestDropout_MaskIsThatOfTheContract(t *testing.T) {
 			t.Run(fmt.Sprintf("%v/rate=%g", shape, rate), func(t *testing.T) {
 				x := drawn(t, 2, shape...)
 				keys := optest.Ints(t, []int32{5, -7, math.MaxInt32}[:shape[0]]...)
-				p := DropoutParams{Rate: rate, Seed: 0x123456789abcdef0}
+				seed := optest.Ints(t, wordsOf(0x123456789abcdef0)...)
 				y := optest.Floats(t, make([]float32, x.Len()), shape...)
-				optest.Must(t, newTestCPU(t, 2).Dropout(y, x, keys, p))
+				optest.Must(t, newTestCPU(t, 2).Dropout(y, x, keys, seed, rate))
 				row := x.Len() / shape[0]
 				threshold := uint32(math.Floor(float64(rate) * (1 << 32)))
 				for i, v := range x.Float32s() {
@@ -102,7 +105,7 @@ func TestDropout_KeepsTheRateAndTheMean(t *testing.T) {
 		data[i] = 1
 	}
 	x := optest.Floats(t, data, 1, n)
-	optest.Must(t, newTestCPU(t, 1).Dropout(x, x, optest.Ints(t, 1), DropoutParams{Rate: rate, Seed: 3}))
+	optest.Must(t, newTestCPU(t, 1).Dropout(x, x, optest.Ints(t, 1), optest.Ints(t, 3, 0), rate))
 	zeros, sum := 0, 0.0
 	for _, v := range x.Float32s() {
 		if v == 0 {
@@ -119,16 +122,16 @@ func TestDropout_KeepsTheRateAndTheMean(t *testing.T) {
 // A sample's mask does not depend on its neighbours in the batch nor on the number of threads, and
 // the gradient has the mask of the values.
 func TestDropout_MaskBelongsToTheKey(t *testing.T) {
-	x, p := drawn(t, 4, 3, 100), DropoutParams{Rate: 0.5, Seed: 9}
+	x, seed := drawn(t, 4, 3, 100), optest.Ints(t, 9, 0)
 	y, dx := optest.Floats(t, make([]float32, 300), 3, 100), optest.Floats(t, make([]float32, 300), 3, 100)
-	optest.Must(t, newTestCPU(t, 1).Dropout(y, x, optest.Ints(t, 11, 22, 33), p), newTestCPU(t, 3).DropoutGrad(dx, x, optest.Ints(t, 11, 22, 33), p))
+	optest.Must(t, newTestCPU(t, 1).Dropout(y, x, optest.Ints(t, 11, 22, 33), seed, 0.5), newTestCPU(t, 3).DropoutGrad(dx, x, optest.Ints(t, 11, 22, 33), seed, 0.5))
 	same(t, "gradient", dx.Float32s(), y.Float32s())
 	row, _ := x.Rows(2, 3)
 	alone := optest.Floats(t, make([]float32, 100), 1, 100)
-	optest.Must(t, newTestCPU(t, 1).Dropout(alone, row, optest.Ints(t, 33), p))
+	optest.Must(t, newTestCPU(t, 1).Dropout(alone, row, optest.Ints(t, 33), seed, 0.5))
 	same(t, "alone", alone.Float32s(), y.Float32s()[200:])
 	other := optest.Floats(t, make([]float32, 100), 1, 100)
-	optest.Must(t, newTestCPU(t, 1).Dropout(other, row, optest.Ints(t, 34), p))
+	optest.Must(t, newTestCPU(t, 1).Dropout(other, row, optest.Ints(t, 34), seed, 0.5))
 	differ := 0
 	for i, v := range alone.Float32s() {
 		if (v == 0) != (other.Float32s()[i] == 0) {
@@ -141,11 +144,10 @@ func TestDropout_MaskBelongsToTheKey(t *testing.T) {
 }
 
 func TestActivation_AllocatesNothing(t *testing.T) {
-	x, y, keys := drawn(t, 5, 4, 50), drawn(t, 6, 4, 50), optest.Ints(t, 1, 2, 3, 4)
+	x, y, keys, seed := drawn(t, 5, 4, 50), drawn(t, 6, 4, 50), optest.Ints(t, 1, 2, 3, 4), optest.Ints(t, 0, 0)
 	c := newTestCPU(t, 2)
-	p := DropoutParams{Rate: 0.5}
 	allocations := testing.AllocsPerRun(20, func() {
-		optest.Must(t, c.ReLU(y, x), c.ReLUGrad(x, x, y), c.Dropout(y, x, keys, p), c.DropoutGrad(x, y, keys, p))
+		optest.Must(t, c.ReLU(y, x), c.ReLUGrad(x, x, y), c.Dropout(y, x, keys, seed, 0.5), c.DropoutGrad(x, y, keys, seed, 0.5))
 	})
 	if allocations != 0 {
 		t.Errorf("%g allocations", allocations)
@@ -154,25 +156,28 @@ func TestActivation_AllocatesNothing(t *testing.T) {
 
 func TestShapesAndRates_ThatDoNotFitAreRefused(t *testing.T) {
 	c := newTestCPU(t, 1)
-	x, keys, half := drawn(t, 1, 2, 3), optest.Ints(t, 1, 2), DropoutParams{Rate: 0.5}
+	x, keys, seed := drawn(t, 1, 2, 3), optest.Ints(t, 1, 2), optest.Ints(t, 1, 2)
 	for name, err := range map[string]error{
 		"relu of another shape":     c.ReLU(drawn(t, 1, 3, 2), x),
 		"relu of nothing":           c.ReLU(x, nil),
 		"relu to nothing":           c.ReLU(nil, x),
 		"relu of integers":          c.ReLU(keys, keys),
 		"gradient of another shape": c.ReLUGrad(x, x, drawn(t, 1, 6)),
-		"no keys":                   c.Dropout(x, x, nil, half),
-		"keys of other rows":        c.Dropout(x, x, optest.Ints(t, 1), half),
-		"keys of floats":            c.DropoutGrad(x, x, drawn(t, 1, 2), half),
-		"no rows":                   c.Dropout(drawn(t, 1), drawn(t, 1), keys, half),
-		"empty rows":                c.Dropout(drawn(t, 1, 2, 0), drawn(t, 1, 2, 0), keys, half),
+		"no keys":                   c.Dropout(x, x, nil, seed, 0.5),
+		"keys of other rows":        c.Dropout(x, x, optest.Ints(t, 1), seed, 0.5),
+		"keys of floats":            c.DropoutGrad(x, x, drawn(t, 1, 2), seed, 0.5),
+		"no rows":                   c.Dropout(drawn(t, 1), drawn(t, 1), keys, seed, 0.5),
+		"no seed":                   c.Dropout(x, x, keys, nil, 0.5),
+		"a seed of floats":          c.Dropout(x, x, keys, drawn(t, 1, 2), 0.5),
+		"a seed of one word":        c.DropoutGrad(x, x, keys, optest.Ints(t, 1), 0.5),
+		"empty rows":                c.Dropout(drawn(t, 1, 2, 0), drawn(t, 1, 2, 0), keys, seed, 0.5),
 	} {
 		if !errors.Is(err, tensor.ErrShape) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, rate := range []float32{-0.1, 1, 1.5, float32(math.NaN()), float32(math.Inf(1))} {
-		if err := c.Dropout(x, x, keys, DropoutParams{Rate: rate}); !errors.Is(err, ErrRate) {
+		if err := c.Dropout(x, x, keys, seed, rate); !errors.Is(err, ErrRate) {
 			t.Errorf("rate %g: %v", rate, err)
 		}
 	}
@@ -181,7 +186,7 @@ func TestShapesAndRates_ThatDoNotFitAreRefused(t *testing.T) {
 // B/s counts what is read and written.
 func BenchmarkActivation(b *testing.B) {
 	const n = 64 * 224 * 224
-	x, y, keys := drawn(b, 1, 1, n), drawn(b, 2, 1, n), optest.Ints(b, 7)
+	x, y, keys, seed := drawn(b, 1, 1, n), drawn(b, 2, 1, n), optest.Ints(b, 7), optest.Ints(b, 1, 2)
 	c := newTestCPU(b, 0)
 	for name, test := range map[string]struct {
 		arrays int
@@ -189,7 +194,7 @@ func BenchmarkActivation(b *testing.B) {
 	}{
 		"relu":          {2, func() error { return c.ReLU(y, x) }},
 		"relu_gradient": {3, func() error { return c.ReLUGrad(y, y, x) }},
-		"dropout":       {2, func() error { return c.Dropout(y, x, keys, DropoutParams{Rate: 0.5}) }},
+		"dropout":       {2, func() error { return c.Dropout(y, x, keys, seed, 0.5) }},
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(4 * n * test.arrays))
@@ -205,12 +210,12 @@ func BenchmarkActivation(b *testing.B) {
 
 func TestActivation_ThreadsAndLevelsChangeNoBit(t *testing.T) {
 	const row = 2*blockLength + 77
-	x, dy, keys := drawn(t, 3, 2, row), drawn(t, 4, 2, row), optest.Ints(t, 11, -12)
+	x, dy, keys, seed := drawn(t, 3, 2, row), drawn(t, 4, 2, row), optest.Ints(t, 11, -12), optest.Ints(t, 5, 0)
 	var first []float32
 	optest.EachHost(func(level simd.Level, threads int) {
 		c := newCPUAt(t, threads, level)
 		y, dx, dropped := optest.Floats(t, make([]float32, 2*row), 2, row), optest.Floats(t, make([]float32, 2*row), 2, row), optest.Floats(t, make([]float32, 2*row), 2, row)
-		optest.Must(t, c.ReLU(y, x), c.ReLUGrad(dx, dy, y), c.Dropout(dropped, x, keys, DropoutParams{Rate: 0.3, Seed: 5}))
+		optest.Must(t, c.ReLU(y, x), c.ReLUGrad(dx, dy, y), c.Dropout(dropped, x, keys, seed, 0.3))
 		all := append(append(append([]float32(nil), y.Float32s()...), dx.Float32s()...), dropped.Float32s()...)
 		if first == nil {
 			first = all

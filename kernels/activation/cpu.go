@@ -95,34 +95,35 @@ func (c *CPU) runReLUGradBlock(_, i int) {
 }
 
 // Dropout implements Ops.
-func (c *CPU) Dropout(y, x, keys *tensor.Tensor, p DropoutParams) error {
-	return c.drop("dropout", y, x, keys, p)
+func (c *CPU) Dropout(y, x, keys, seed *tensor.Tensor, rate float32) error {
+	return c.drop("dropout", y, x, keys, seed, rate)
 }
 
 // DropoutGrad implements Ops.
-func (c *CPU) DropoutGrad(dx, dy, keys *tensor.Tensor, p DropoutParams) error {
-	return c.drop("gradient of dropout", dx, dy, keys, p)
+func (c *CPU) DropoutGrad(dx, dy, keys, seed *tensor.Tensor, rate float32) error {
+	return c.drop("gradient of dropout", dx, dy, keys, seed, rate)
 }
 
 // drop is both: the mask depends on neither values nor gradients.
-func (c *CPU) drop(operation string, out, in, keys *tensor.Tensor, p DropoutParams) error {
-	row, err := FitDropout(operation, out, in, keys, p)
+func (c *CPU) drop(operation string, out, in, keys, seed *tensor.Tensor, rate float32) error {
+	row, err := FitDropout(operation, out, in, keys, seed, rate)
 	if err != nil {
 		return err
 	}
 	if err := onHost(operation, out, in); err != nil {
 		return err
 	}
-	if keys.Int32s() == nil {
-		return fmt.Errorf("%s: keys %s are not in host memory: %w", operation, keys, tensor.ErrShape)
+	words := seed.Int32s()
+	if keys.Int32s() == nil || words == nil {
+		return fmt.Errorf("%s: keys %s and seed %s are not both in host memory: %w", operation, keys, seed, tensor.ErrShape)
 	}
 	c.job = job{
 		out: out.Float32s(), in: in.Float32s(), keys: keys.Int32s(),
 		row: row, blocksPerRow: blocks(row),
 		mask: simd.Dropout{
-			Seed:      [2]uint32{uint32(p.Seed), uint32(p.Seed >> 32)},
-			Threshold: uint32(float64(p.Rate) * (1 << 32)),
-			Scale:     float32(1 / (1 - float64(p.Rate))),
+			Seed:      [2]uint32{uint32(words[0]), uint32(words[1])},
+			Threshold: uint32(float64(rate) * (1 << 32)),
+			Scale:     float32(1 / (1 - float64(rate))),
 		},
 	}
 	c.workers.Run(keys.Len()*c.job.blocksPerRow, c.dropoutBlock)

@@ -68,18 +68,18 @@ func (c *CUDA) ReLUGrad(dx, dy, y *tensor.Tensor) error {
 }
 
 // Dropout implements Ops.
-func (c *CUDA) Dropout(y, x, keys *tensor.Tensor, p DropoutParams) error {
-	return c.drop("dropout", y, x, keys, p)
+func (c *CUDA) Dropout(y, x, keys, seed *tensor.Tensor, rate float32) error {
+	return c.drop("dropout", y, x, keys, seed, rate)
 }
 
 // DropoutGrad implements Ops.
-func (c *CUDA) DropoutGrad(dx, dy, keys *tensor.Tensor, p DropoutParams) error {
-	return c.drop("gradient of dropout", dx, dy, keys, p)
+func (c *CUDA) DropoutGrad(dx, dy, keys, seed *tensor.Tensor, rate float32) error {
+	return c.drop("gradient of dropout", dx, dy, keys, seed, rate)
 }
 
 // drop is both: the mask depends on neither values nor gradients.
-func (c *CUDA) drop(operation string, out, in, keys *tensor.Tensor, p DropoutParams) error {
-	row, err := FitDropout(operation, out, in, keys, p)
+func (c *CUDA) drop(operation string, out, in, keys, seed *tensor.Tensor, rate float32) error {
+	row, err := FitDropout(operation, out, in, keys, seed, rate)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (c *CUDA) drop(operation string, out, in, keys *tensor.Tensor, p DropoutPar
 	if err != nil {
 		return err
 	}
-	if err := tensor.OnDevice(operation, tensor.Int32, keys); err != nil {
+	if err := tensor.OnDevice(operation, tensor.Int32, keys, seed); err != nil {
 		return err
 	}
 	if row > math.MaxInt32-3 || keys.Len() > math.MaxInt32 {
@@ -96,9 +96,8 @@ func (c *CUDA) drop(operation string, out, in, keys *tensor.Tensor, p DropoutPar
 	grid := tensor.Spread(tensor.Ceil(row, 4), threads)
 	grid.Y = min(keys.Len(), 65535)
 	a := dropoutArguments{
-		y: tensor.At(out), x: tensor.At(in), keys: tensor.At(keys), rows: int32(keys.Len()), row: int32(row),
-		seed0: uint32(p.Seed), seed1: uint32(p.Seed >> 32),
-		threshold: uint32(float64(p.Rate) * (1 << 32)), scale: float32(1 / (1 - float64(p.Rate))),
+		y: tensor.At(out), x: tensor.At(in), keys: tensor.At(keys), seed: tensor.At(seed), rows: int32(keys.Len()), row: int32(row),
+		threshold: uint32(float64(rate) * (1 << 32)), scale: float32(1 / (1 - float64(rate))),
 	}
 	if dtype == tensor.BFloat16 {
 		return c.dropout.launchDropoutBf16(c.device.Stream, grid, cuda.Dim3{X: threads}, dropoutBf16Arguments(a))

@@ -2,7 +2,8 @@
 //
 // Mapping: blockIdx.y is a row of the batch, and on in steps of gridDim.y; a thread takes groups of four
 // elements of the row, the words of one counter. Word i mod 4 of counter (i/4, keys[row], 0, 0) under the
-// key seed decides on element i, so that a mask depends on nothing else. y may be x.
+// key seed[0], seed[1] decides on element i, so that a mask depends on nothing else. y may be x. The seed
+// lies in device memory: it changes from epoch to epoch, while a captured launch does not.
 #include "../vector.cuh"
 
 namespace activation {
@@ -25,8 +26,9 @@ static __device__ __forceinline__ Words philox(unsigned counter, unsigned row, u
 }
 
 template <class T>
-static __device__ __forceinline__ void dropout(T *y, const T *x, const int *keys, int rows, int row, unsigned seed0,
-                                               unsigned seed1, unsigned threshold, float scale) {
+static __device__ __forceinline__ void dropout(T *y, const T *x, const int *keys, const int *seed, int rows,
+                                               int row, unsigned threshold, float scale) {
+  const unsigned seed0 = (unsigned)seed[0], seed1 = (unsigned)seed[1];
   const bool wide = aligned(x) && aligned(y) && row % 4 == 0;
   for (int r = blockIdx.y; r < rows; r += gridDim.y) {
     const T *from = x + (long long)r * row;
@@ -55,13 +57,13 @@ static __device__ __forceinline__ void dropout(T *y, const T *x, const int *keys
 }  // namespace activation
 
 extern "C" __global__ void __launch_bounds__(256)
-dropout(float *y, const float *x, const int *keys, int rows, int row, unsigned seed0, unsigned seed1,
-        unsigned threshold, float scale) {
-  activation::dropout(y, x, keys, rows, row, seed0, seed1, threshold, scale);
+dropout(float *y, const float *x, const int *keys, const int *seed, int rows, int row, unsigned threshold,
+        float scale) {
+  activation::dropout(y, x, keys, seed, rows, row, threshold, scale);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-dropout_bf16(bfloat16 *y, const bfloat16 *x, const int *keys, int rows, int row, unsigned seed0, unsigned seed1,
-             unsigned threshold, float scale) {
-  activation::dropout(y, x, keys, rows, row, seed0, seed1, threshold, scale);
+dropout_bf16(bfloat16 *y, const bfloat16 *x, const int *keys, const int *seed, int rows, int row, unsigned threshold,
+             float scale) {
+  activation::dropout(y, x, keys, seed, rows, row, threshold, scale);
 }

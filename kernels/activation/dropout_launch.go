@@ -25,32 +25,30 @@ func (k *dropoutKernels) load(m *cuda.Module) (err error) {
 
 // dropoutArguments are the arguments of dropout; pointers are 0 for none.
 type dropoutArguments struct {
-	y, x, keys              cuda.Address
-	rows, row               int32
-	seed0, seed1, threshold uint32
-	scale                   float32
+	y, x, keys, seed cuda.Address
+	rows, row        int32
+	threshold        uint32
+	scale            float32
 }
 
 // launchDropout enqueues dropout.
 func (k *dropoutKernels) launchDropout(s *cuda.Stream, grid, block cuda.Dim3, a dropoutArguments) error {
 	return s.Launch(k.dropout, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Pointer(a.keys), cuda.Int32(a.rows),
-		cuda.Int32(a.row), cuda.Uint32(a.seed0), cuda.Uint32(a.seed1), cuda.Uint32(a.threshold),
-		cuda.Float32(a.scale))
+		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Pointer(a.keys), cuda.Pointer(a.seed),
+		cuda.Int32(a.rows), cuda.Int32(a.row), cuda.Uint32(a.threshold), cuda.Float32(a.scale))
 }
 
 // dropoutBf16Arguments are the arguments of dropout_bf16; pointers are 0 for none.
 type dropoutBf16Arguments struct {
-	y, x, keys              cuda.Address
-	rows, row               int32
-	seed0, seed1, threshold uint32
-	scale                   float32
+	y, x, keys, seed cuda.Address
+	rows, row        int32
+	threshold        uint32
+	scale            float32
 }
 
 // launchDropoutBf16 enqueues dropout_bf16.
 func (k *dropoutKernels) launchDropoutBf16(s *cuda.Stream, grid, block cuda.Dim3, a dropoutBf16Arguments) error {
 	return s.Launch(k.dropoutBf16, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Pointer(a.keys), cuda.Int32(a.rows),
-		cuda.Int32(a.row), cuda.Uint32(a.seed0), cuda.Uint32(a.seed1), cuda.Uint32(a.threshold),
-		cuda.Float32(a.scale))
+		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Pointer(a.keys), cuda.Pointer(a.seed),
+		cuda.Int32(a.rows), cuda.Int32(a.row), cuda.Uint32(a.threshold), cuda.Float32(a.scale))
 }

@@ -16,10 +16,10 @@ func Fit(operation string, tensors ...*tensor.Tensor) error {
 	return nil
 }
 
-// FitDropout checks y and x, floats of equal shape T×…, keys, int32 T, and the rate, in [0, 1). It
-// returns the number of elements of a row. It is the rule of every device for Dropout and, with
-// gradients in place of y and x, for DropoutGrad.
-func FitDropout(operation string, y, x, keys *tensor.Tensor, p DropoutParams) (row int, err error) {
+// FitDropout checks y and x, floats of equal shape T×…, keys, int32 T, the seed, int32 2, and the rate,
+// in [0, 1). It returns the number of elements of a row. It is the rule of every device for Dropout and,
+// with gradients in place of y and x, for DropoutGrad.
+func FitDropout(operation string, y, x, keys, seed *tensor.Tensor, rate float32) (row int, err error) {
 	if err := Fit(operation, y, x); err != nil {
 		return 0, err
 	}
@@ -29,8 +29,11 @@ func FitDropout(operation string, y, x, keys *tensor.Tensor, p DropoutParams) (r
 	if keys == nil || keys.DType() != tensor.Int32 || keys.Rank() != 1 || keys.Len() != x.Dim(0) {
 		return 0, fmt.Errorf("%s: keys of %s are %s, want int32 %d: %w", operation, x, keys, x.Dim(0), tensor.ErrShape)
 	}
-	if !(p.Rate >= 0 && p.Rate < 1) {
-		return 0, fmt.Errorf("%s: rate %g is not in [0, 1): %w", operation, p.Rate, ErrRate)
+	if seed == nil || seed.DType() != tensor.Int32 || seed.Len() != 2 {
+		return 0, fmt.Errorf("%s: the seed is %s, want int32 2: %w", operation, seed, tensor.ErrShape)
+	}
+	if !(rate >= 0 && rate < 1) {
+		return 0, fmt.Errorf("%s: rate %g is not in [0, 1): %w", operation, rate, ErrRate)
 	}
 	return x.Len() / x.Dim(0), nil
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"nmn/kernels"
-	"nmn/kernels/activation"
 	"nmn/kernels/ref"
 	"nmn/kernels/tensor"
 )
@@ -87,7 +86,7 @@ func refusePair(op string, run func(k kernels.Backend, a, b *operand) error) Cas
 }
 
 // dropout is Dropout or DropoutGrad: the same linear map.
-type dropout = func(k kernels.Backend, y, x, keys *tensor.Tensor, p activation.DropoutParams) error
+type dropout = func(k kernels.Backend, y, x, keys, seed *tensor.Tensor, rate float32) error
 
 func dropoutCases(op string, run dropout) []Case {
 	var list []Case
@@ -97,19 +96,20 @@ func dropoutCases(op string, run dropout) []Case {
 		}
 	}
 	list = append(list, dropoutCase(op, run, []int{32, 1, 1, 4096}, 0.5, false, true))
+	refusal := func(name string, keys, seed *operand) Case {
+		return refuse(op, name, func(*values) *call {
+			x := blank(3, 4)
+			return &call{operands: []*operand{x, keys, seed}, run: func(k kernels.Backend) error {
+				return run(k, x.t, x.t, keys.t, seed.t, 0.5)
+			}}
+		})
+	}
+	three, two := []int32{1, 2, 3}, []int32{1, 2}
 	return append(list,
-		refuse(op, "keys", func(*values) *call {
-			x, keys := blank(3, 4), ints("keys", []int32{1, 2}, 2)
-			return &call{operands: []*operand{x, keys}, run: func(k kernels.Backend) error {
-				return run(k, x.t, x.t, keys.t, activation.DropoutParams{Rate: 0.5})
-			}}
-		}),
-		refuse(op, "key_type", func(*values) *call {
-			x, keys := blank(3, 4), blank(3)
-			return &call{operands: []*operand{x, keys}, run: func(k kernels.Backend) error {
-				return run(k, x.t, x.t, keys.t, activation.DropoutParams{Rate: 0.5})
-			}}
-		}))
+		refusal("keys", ints("keys", two, 2), ints("seed", two, 2)),
+		refusal("key_type", blank(3), ints("seed", two, 2)),
+		refusal("seed", ints("keys", three, 3), ints("seed", three, 3)),
+		refusal("seed_type", ints("keys", three, 3), blank(2)))
 }
 
 func dropoutCase(op string, run dropout, shape []int, rate float32, inPlace, large bool) Case {
@@ -124,13 +124,14 @@ func dropoutCase(op string, run dropout, shape []int, rate float32, inPlace, lar
 			keys.int32s[t] = int32(r.stream.Uint32()) // negative keys too
 		}
 		x := input("x", r.normal(rows*length), shape...)
-		p := activation.DropoutParams{Rate: rate, Seed: r.stream.Uint64()}
-		mask := ref.DropoutMask(keys.int32s, length, rate, p.Seed)
+		number := r.stream.Uint64()
+		seed := ints("seed", []int32{int32(number), int32(number >> 32)}, 2)
+		mask := ref.DropoutMask(keys.int32s, length, rate, number)
 		y := output("y", ref.Dropout(wide(x.float32s), mask, rate), pointwise(3e-7, 0), shape...)
-		operands := []*operand{y, x, keys}
+		operands := []*operand{y, keys, seed, x}
 		if inPlace {
-			y.float32s, x, operands = x.float32s, y, []*operand{y, keys}
+			y.float32s, x, operands = x.float32s, y, operands[:3]
 		}
-		return &call{operands: operands, run: func(k kernels.Backend) error { return run(k, y.t, x.t, keys.t, p) }}
+		return &call{operands: operands, run: func(k kernels.Backend) error { return run(k, y.t, x.t, keys.t, seed.t, rate) }}
 	}}
 }

@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"nmn/kernels/activation"
 	"nmn/kernels/conv"
 	"nmn/kernels/noise"
 	"nmn/kernels/pixels"
@@ -17,7 +16,7 @@ type broken struct {
 	gradData    func(b *referenceBackend, dx, dy, w, mask *tensor.Tensor, p conv.Params) error
 	gradFilter  func(b *referenceBackend, dw, x, dy *tensor.Tensor, p conv.Params) error
 	reluGrad    func(b *referenceBackend, dx, dy, y *tensor.Tensor) error
-	dropout     func(b *referenceBackend, y, x, keys *tensor.Tensor, p activation.DropoutParams) error
+	dropout     func(b *referenceBackend, y, x, keys, seed *tensor.Tensor, rate float32) error
 	maxPoolGrad func(b *referenceBackend, dx, dy, x, y *tensor.Tensor, relu bool) error
 	bagPool     func(b *referenceBackend, g, x, bags *tensor.Tensor, kind pool.Kind) error
 	bagPoolGrad func(b *referenceBackend, dx, dg, x, g, bags *tensor.Tensor, kind pool.Kind, accumulate bool) error
@@ -60,11 +59,11 @@ func (b *broken) ReLUGrad(dx, dy, y *tensor.Tensor) error {
 	return b.referenceBackend.ReLUGrad(dx, dy, y)
 }
 
-func (b *broken) Dropout(y, x, keys *tensor.Tensor, p activation.DropoutParams) error {
+func (b *broken) Dropout(y, x, keys, seed *tensor.Tensor, rate float32) error {
 	if b.dropout != nil {
-		return b.dropout(b.referenceBackend, y, x, keys, p)
+		return b.dropout(b.referenceBackend, y, x, keys, seed, rate)
 	}
-	return b.referenceBackend.Dropout(y, x, keys, p)
+	return b.referenceBackend.Dropout(y, x, keys, seed, rate)
 }
 
 func (b *broken) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {

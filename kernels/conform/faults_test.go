@@ -9,7 +9,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"nmn/kernels/activation"
 	"nmn/kernels/conv"
 	"nmn/kernels/noise"
 	"nmn/kernels/pixels"
@@ -103,14 +102,14 @@ var faults = []struct {
 		}
 		return nil
 	}}},
-	{"drops the mask", "Dropout", "element", broken{dropout: func(b *referenceBackend, y, x, keys *tensor.Tensor, p activation.DropoutParams) error {
-		err := b.Dropout(y, x, keys, p)
+	{"drops the mask", "Dropout", "element", broken{dropout: func(b *referenceBackend, y, x, keys, seed *tensor.Tensor, rate float32) error {
+		err := b.Dropout(y, x, keys, seed, rate)
 		if err == nil {
 			copy(y.Float32s(), x.Float32s())
 		}
 		return err
 	}}},
-	{"mask depends on the row", "Dropout", "element", broken{dropout: func(b *referenceBackend, y, x, keys *tensor.Tensor, p activation.DropoutParams) error {
+	{"mask depends on the row", "Dropout", "element", broken{dropout: func(b *referenceBackend, y, x, keys, seed *tensor.Tensor, rate float32) error {
 		rows := make([]int32, keys.Len())
 		for i := range rows {
 			rows[i] = int32(i)
@@ -119,12 +118,17 @@ var faults = []struct {
 			return tensor.ErrShape
 		}
 		own, _ := tensor.OfInt32s(rows, len(rows))
-		return b.Dropout(y, x, own, p)
+		return b.Dropout(y, x, own, seed, rate)
 	}}},
-	{"does not scale", "Dropout", "element", broken{dropout: func(b *referenceBackend, y, x, keys *tensor.Tensor, p activation.DropoutParams) error {
-		err := b.Dropout(y, x, keys, p)
+	{"reads half of the seed", "Dropout", "element", broken{dropout: func(b *referenceBackend, y, x, keys, seed *tensor.Tensor, rate float32) error {
+		half, _ := tensor.OfInt32s(make([]int32, seed.Len()), seed.Len())
+		copy(half.Int32s()[:1], seed.Int32s())
+		return b.Dropout(y, x, keys, half, rate)
+	}}},
+	{"does not scale", "Dropout", "element", broken{dropout: func(b *referenceBackend, y, x, keys, seed *tensor.Tensor, rate float32) error {
+		err := b.Dropout(y, x, keys, seed, rate)
 		if err == nil {
-			put(y, scaled(get(y), 1-float64(p.Rate)))
+			put(y, scaled(get(y), 1-float64(rate)))
 		}
 		return err
 	}}},

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"nmn/kernels"
-	"nmn/kernels/activation"
 	"nmn/kernels/conv"
 	"nmn/kernels/pool"
 	"nmn/kernels/ref"
@@ -151,9 +150,9 @@ func checkDropout(d *bench, f *Fixture) {
 	missing := len(x.Data)
 	done := make([]bool, missing)
 	for seed := uint64(1); missing > 0 && seed < 1000; seed++ {
-		p := activation.DropoutParams{Rate: rate, Seed: seed}
-		d.ok(d.b.Dropout(y, deviceX, deviceKeys, p))
-		d.ok(d.b.DropoutGrad(dx, deviceDY, deviceKeys, p))
+		words := d.up(Array{Shape: []int{2}, Data: []float64{float64(seed), 0}, exact: true})
+		d.ok(d.b.Dropout(y, deviceX, deviceKeys, words, rate))
+		d.ok(d.b.DropoutGrad(dx, deviceDY, deviceKeys, words, rate))
 		someY, someDX := Download(d.t, d.b, y), Download(d.t, d.b, dx)
 		for i, m := range ref.DropoutMask(keys.Int32s(), len(x.Data)/rows, rate, seed) {
 			if m == mask.Data[i] && !done[i] {

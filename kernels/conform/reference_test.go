@@ -3,7 +3,6 @@ package conform
 import (
 	"fmt"
 
-	"nmn/kernels/activation"
 	"nmn/kernels/conv"
 	"nmn/kernels/noise"
 	"nmn/kernels/pixels"
@@ -134,17 +133,18 @@ func (b *referenceBackend) ReLUGrad(dx, dy, y *tensor.Tensor) error {
 	return nil
 }
 
-func (b *referenceBackend) Dropout(y, x, keys *tensor.Tensor, p activation.DropoutParams) error {
-	if err := need("dropout", is(y, x.Shape()...), keys.DType() == tensor.Int32 && keys.Rank() == 1 && keys.Len() == x.Dim(0)); err != nil {
+func (b *referenceBackend) Dropout(y, x, keys, seed *tensor.Tensor, rate float32) error {
+	if err := need("dropout", is(y, x.Shape()...), keys.DType() == tensor.Int32 && keys.Rank() == 1 && keys.Len() == x.Dim(0), seed.DType() == tensor.Int32 && seed.Len() == 2); err != nil {
 		return err
 	}
-	mask := ref.DropoutMask(keys.Int32s(), x.Len()/x.Dim(0), p.Rate, p.Seed)
-	put(y, ref.Dropout(get(x), mask, p.Rate))
+	words := seed.Int32s()
+	mask := ref.DropoutMask(keys.Int32s(), x.Len()/x.Dim(0), rate, uint64(uint32(words[0]))|uint64(uint32(words[1]))<<32)
+	put(y, ref.Dropout(get(x), mask, rate))
 	return nil
 }
 
-func (b *referenceBackend) DropoutGrad(dx, dy, keys *tensor.Tensor, p activation.DropoutParams) error {
-	return b.Dropout(dx, dy, keys, p)
+func (b *referenceBackend) DropoutGrad(dx, dy, keys, seed *tensor.Tensor, rate float32) error {
+	return b.Dropout(dx, dy, keys, seed, rate)
 }
 
 func mapOf(x *tensor.Tensor) (ref.Map, bool) {
