@@ -5,30 +5,47 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// windowJob is what the blocks of 2×2 pooling read. A block is one row of windows of one map.
+// windowJob is what the blocks of 2×2 pooling read. A block is some rows of windows, of any maps.
 type windowJob struct {
 	Geometry
 	x, y, dx, dy []float32
 	relu         bool
 }
 
-// window is where the four elements of a window stand, for channel 0. A window that the border cuts
-// names elements twice, which changes no maximum.
-type window struct{ a, b, c, d, y int }
+// blockFloats of a map outweigh the start of a block; some blocks fit into the second-level cache.
+const blockFloats = 16 << 10
 
-// window returns the windows' place q in a row of windows.
-func (j *windowJob) window(row, q int) window {
-	t, p := row/j.P, row%j.P
-	top := ((t*j.H+2*p)*j.W + 2*q) * j.C
-	right, down := 0, 0
-	if 2*q+1 < j.W {
-		right = j.C
-	}
-	if 2*p+1 < j.H {
-		down = j.W * j.C
-	}
-	return window{top, top + right, top + down, top + down + right, (row*j.Q + q) * j.C}
+// blockRows is the number of rows of windows in a block.
+func (j *windowJob) blockRows() int { return max(1, blockFloats/max(1, 2*j.W*j.C)) }
+
+// run shares the rows of windows.
+func (c *CPU) run(j windowJob, block func(worker, block int)) {
+	c.window = j
+	rows := j.blockRows()
+	c.workers.Run((j.T*j.P+rows-1)/rows, block)
+	c.window = windowJob{}
 }
+
+// rows are those of a block.
+func (j *windowJob) rows(block int) (lo, hi int) {
+	rows := j.blockRows()
+	return block * rows, min((block+1)*rows, j.T*j.P)
+}
+
+// cells are where a row of windows stands: the first elements of its two rows of the map, which are one
+// where the border cuts the windows, and of the row of windows.
+func (j *windowJob) cells(row int) (upper, lower, y int) {
+	t, p := row/j.P, row%j.P
+	upper = (t*j.H + 2*p) * j.W * j.C
+	lower = upper
+	if 2*p+1 < j.H {
+		lower += j.W * j.C
+	}
+	return upper, lower, row * j.Q * j.C
+}
+
+// whole is the number of windows of a row that the border does not cut.
+func (j *windowJob) whole() int { return min(j.W/2, j.Q) }
 
 // MaxPool implements Ops.
 func (c *CPU) MaxPool(y, x *tensor.Tensor) error {
@@ -40,17 +57,22 @@ func (c *CPU) MaxPool(y, x *tensor.Tensor) error {
 	if err := onHost(operation, y, x); err != nil {
 		return err
 	}
-	c.window = windowJob{Geometry: g, x: x.Float32s(), y: y.Float32s()}
-	c.workers.Run(g.T*g.P, c.maxBlock)
-	c.window = windowJob{}
+	c.run(windowJob{Geometry: g, x: x.Float32s(), y: y.Float32s()}, c.maxBlock)
 	return nil
 }
 
-func (c *CPU) runMaxBlock(_, row int) {
+// runMaxBlock gives a last window that is cut the cells it has twice, which changes no maximum.
+func (c *CPU) runMaxBlock(_, block int) {
 	j := &c.window
-	for q := range j.Q {
-		w := j.window(row, q)
-		c.level.MaxOfFour(j.y[w.y:][:j.C], j.x[w.a:], j.x[w.b:], j.x[w.c:], j.x[w.d:])
+	lo, hi := j.rows(block)
+	for row := lo; row < hi; row++ {
+		upper, lower, y := j.cells(row)
+		c.level.MaxWindows(j.y[y:], j.x[upper:], j.x[lower:], j.C, j.whole())
+		if j.whole() < j.Q {
+			right := (j.W - 1) * j.C
+			u, w := j.x[upper+right:], j.x[lower+right:]
+			c.level.MaxOfFour(j.y[y+(j.Q-1)*j.C:][:j.C], u, u, w, w)
+		}
 	}
 }
 
@@ -67,21 +89,28 @@ func (c *CPU) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	if err := onHost(operation, dx, dy, x, y); err != nil {
 		return err
 	}
-	c.window = windowJob{g, x.Float32s(), y.Float32s(), dx.Float32s(), dy.Float32s(), relu}
-	c.workers.Run(g.T*g.P, c.maxGradBlock)
-	c.window = windowJob{}
+	c.run(windowJob{g, x.Float32s(), y.Float32s(), dx.Float32s(), dy.Float32s(), relu}, c.maxGradBlock)
 	return nil
 }
 
-func (c *CPU) runMaxGradBlock(_, row int) {
+func (c *CPU) runMaxGradBlock(_, block int) {
 	j := &c.window
-	for q := range j.Q {
-		w := j.window(row, q)
-		c.level.ScatterMax(&simd.Scatter{
-			D:   [4][]float32{j.dx[w.a:], j.dx[w.b:], j.dx[w.c:], j.dx[w.d:]},
-			X:   [3][]float32{j.x[w.a:], j.x[w.b:], j.x[w.c:]},
-			Top: j.y[w.y:], Grad: j.dy[w.y:], ReLU: j.relu,
-		}, j.C)
+	lo, hi := j.rows(block)
+	for row := lo; row < hi; row++ {
+		upper, lower, y := j.cells(row)
+		c.level.ScatterWindows(&simd.WindowScatter{
+			DUpper: j.dx[upper:], DLower: j.dx[lower:], Upper: j.x[upper:], Lower: j.x[lower:],
+			Top: j.y[y:], Grad: j.dy[y:], ReLU: j.relu,
+		}, j.C, j.whole())
+		if j.whole() < j.Q {
+			right := (j.W - 1) * j.C
+			u, w, last := upper+right, lower+right, y+(j.Q-1)*j.C
+			c.level.ScatterMax(&simd.Scatter{
+				D:   [4][]float32{j.dx[u:], j.dx[u:], j.dx[w:], j.dx[w:]},
+				X:   [3][]float32{j.x[u:], j.x[u:], j.x[w:]},
+				Top: j.y[last:], Grad: j.dy[last:], ReLU: j.relu,
+			}, j.C)
+		}
 	}
 }
 
@@ -95,21 +124,16 @@ func (c *CPU) AvgPool(y, x *tensor.Tensor) error {
 	if err := onHost(operation, y, x); err != nil {
 		return err
 	}
-	c.window = windowJob{Geometry: g, x: x.Float32s(), y: y.Float32s()}
-	c.workers.Run(g.T*g.P, c.avgBlock)
-	c.window = windowJob{}
+	c.run(windowJob{Geometry: g, x: x.Float32s(), y: y.Float32s()}, c.avgBlock)
 	return nil
 }
 
-func (c *CPU) runAvgBlock(_, row int) {
+func (c *CPU) runAvgBlock(_, block int) {
 	j := &c.window
-	for q := range j.Q {
-		w := j.window(row, q)
-		out := j.y[w.y:][:j.C]
-		x0, x1, x2, x3 := j.x[w.a:][:len(out)], j.x[w.b:][:len(out)], j.x[w.c:][:len(out)], j.x[w.d:][:len(out)]
-		for k := range out {
-			out[k] = ((x0[k] + x1[k]) + (x2[k] + x3[k])) / 4
-		}
+	lo, hi := j.rows(block)
+	for row := lo; row < hi; row++ {
+		upper, lower, y := j.cells(row)
+		c.level.MeanWindows(j.y[y:], j.x[upper:], j.x[lower:], j.C, j.Q)
 	}
 }
 
@@ -123,27 +147,23 @@ func (c *CPU) AvgPoolGrad(dx, dy *tensor.Tensor) error {
 	if err := onHost(operation, dx, dy); err != nil {
 		return err
 	}
-	c.window = windowJob{Geometry: g, dx: dx.Float32s(), dy: dy.Float32s()}
-	c.workers.Run(g.T*g.P, c.avgGradBlock)
-	c.window = windowJob{}
+	c.run(windowJob{Geometry: g, dx: dx.Float32s(), dy: dy.Float32s()}, c.avgGradBlock)
 	return nil
 }
 
-func (c *CPU) runAvgGradBlock(_, row int) {
+// runAvgGradBlock clears the last odd column, and the last odd row, which belong to no window.
+func (c *CPU) runAvgGradBlock(_, block int) {
 	j := &c.window
-	t, p := row/j.P, row%j.P
-	lo, hi := (t*j.H+2*p)*j.W*j.C, (t*j.H+2*p+2)*j.W*j.C
-	if p == j.P-1 {
-		hi = (t + 1) * j.H * j.W * j.C // with the odd row that belongs to no window
-	}
-	clear(j.dx[lo:hi])
-	for q := range j.Q {
-		w := j.window(row, q)
-		grad := j.dy[w.y:][:j.C]
-		d0, d1, d2, d3 := j.dx[w.a:][:len(grad)], j.dx[w.b:][:len(grad)], j.dx[w.c:][:len(grad)], j.dx[w.d:][:len(grad)]
-		for k, g := range grad {
-			g /= 4
-			d0[k], d1[k], d2[k], d3[k] = g, g, g, g
+	lo, hi := j.rows(block)
+	line := j.W * j.C
+	for row := lo; row < hi; row++ {
+		upper, lower, y := j.cells(row)
+		c.level.SpreadWindows(j.dx[upper:], j.dx[lower:], j.dy[y:], j.C, j.Q)
+		inside := 2 * j.Q * j.C
+		clear(j.dx[upper+inside : upper+line])
+		clear(j.dx[lower+inside : lower+line])
+		if row%j.P == j.P-1 {
+			clear(j.dx[lower+line : (row/j.P+1)*j.H*line])
 		}
 	}
 }

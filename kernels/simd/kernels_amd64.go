@@ -56,6 +56,21 @@ func sgdAVX2(weight *float32, gradient *float32, first *float32, lr float32, mom
 func adamAVX2(weight *float32, gradient *float32, first *float32, second *float32, lr float32, decay float32, beta1 float32, rest1 float32, beta2 float32, rest2 float32, correct1 float32, correct2 float32, epsilon float32, count int)
 
 //go:noescape
+func maxWindowsAVX2(upper *float32, lower *float32, dst *float32, channels int, count int)
+
+//go:noescape
+func scatterWindowsAVX2(dUpper *float32, dLower *float32, upper *float32, lower *float32, top *float32, grad *float32, channels int, count int)
+
+//go:noescape
+func scatterWindowsReLUAVX2(dUpper *float32, dLower *float32, upper *float32, lower *float32, top *float32, grad *float32, channels int, count int)
+
+//go:noescape
+func meanWindowsAVX2(upper *float32, lower *float32, dst *float32, channels int, count int)
+
+//go:noescape
+func spreadWindowsAVX2(dUpper *float32, dLower *float32, grad *float32, channels int, count int)
+
+//go:noescape
 func dropoutAVX2(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
 
 //go:noescape
@@ -126,6 +141,21 @@ func sgdAVX512(weight *float32, gradient *float32, first *float32, lr float32, m
 
 //go:noescape
 func adamAVX512(weight *float32, gradient *float32, first *float32, second *float32, lr float32, decay float32, beta1 float32, rest1 float32, beta2 float32, rest2 float32, correct1 float32, correct2 float32, epsilon float32, count int)
+
+//go:noescape
+func maxWindowsAVX512(upper *float32, lower *float32, dst *float32, channels int, count int)
+
+//go:noescape
+func scatterWindowsAVX512(dUpper *float32, dLower *float32, upper *float32, lower *float32, top *float32, grad *float32, channels int, count int)
+
+//go:noescape
+func scatterWindowsReLUAVX512(dUpper *float32, dLower *float32, upper *float32, lower *float32, top *float32, grad *float32, channels int, count int)
+
+//go:noescape
+func meanWindowsAVX512(upper *float32, lower *float32, dst *float32, channels int, count int)
+
+//go:noescape
+func spreadWindowsAVX512(dUpper *float32, dLower *float32, grad *float32, channels int, count int)
 
 //go:noescape
 func dropoutAVX512(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)

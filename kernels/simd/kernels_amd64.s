@@ -1560,6 +1560,373 @@ end:
 	VZEROUPPER
 	RET
 
+// func maxWindowsAVX2(upper *float32, lower *float32, dst *float32, channels int, count int)
+// Requires: AVX
+TEXT ·maxWindowsAVX2(SB), NOSPLIT, $0-40
+	MOVQ    upper+0(FP), DX
+	MOVQ    lower+8(FP), BX
+	MOVQ    dst+16(FP), SI
+	MOVQ    channels+24(FP), DI
+	MOVQ    count+32(FP), R8
+	MOVQ    DI, CX
+	ANDQ    $0x07, CX
+	LEAQ    lanes<>+0(SB), AX
+	NEGQ    CX
+	VMOVUPS 32(AX)(CX*4), Y0
+	MOVQ    DI, R10
+	SHLQ    $0x02, R10
+
+window:
+	XORQ AX, AX
+	MOVQ R10, CX
+	MOVQ DI, R9
+	SUBQ $0x08, R9
+	JL   rest
+
+vector:
+	VMOVUPS   (DX)(AX*1), Y1
+	VMOVUPS   (DX)(CX*1), Y2
+	VMAXPS    Y2, Y1, Y2
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VBLENDVPS Y3, Y1, Y2, Y2
+	VMOVUPS   (BX)(AX*1), Y1
+	VMOVUPS   (BX)(CX*1), Y3
+	VMAXPS    Y3, Y1, Y3
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VBLENDVPS Y4, Y1, Y3, Y3
+	VMAXPS    Y3, Y2, Y1
+	VCMPPS    $0x03, Y2, Y2, Y3
+	VBLENDVPS Y3, Y2, Y1, Y1
+	VMOVUPS   Y1, (SI)(AX*1)
+	ADDQ      $0x20, AX
+	ADDQ      $0x20, CX
+	SUBQ      $0x08, R9
+	JGE       vector
+
+rest:
+	ADDQ       $0x08, R9
+	JE         next
+	VMASKMOVPS (DX)(AX*1), Y0, Y1
+	VMASKMOVPS (DX)(CX*1), Y0, Y2
+	VMAXPS     Y2, Y1, Y2
+	VCMPPS     $0x03, Y1, Y1, Y3
+	VBLENDVPS  Y3, Y1, Y2, Y2
+	VMASKMOVPS (BX)(AX*1), Y0, Y1
+	VMASKMOVPS (BX)(CX*1), Y0, Y3
+	VMAXPS     Y3, Y1, Y3
+	VCMPPS     $0x03, Y1, Y1, Y4
+	VBLENDVPS  Y4, Y1, Y3, Y3
+	VMAXPS     Y3, Y2, Y1
+	VCMPPS     $0x03, Y2, Y2, Y3
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (SI)(AX*1)
+
+next:
+	LEAQ (DX)(R10*2), DX
+	LEAQ (BX)(R10*2), BX
+	ADDQ R10, SI
+	DECQ R8
+	JNE  window
+	VZEROUPPER
+	RET
+
+// func scatterWindowsAVX2(dUpper *float32, dLower *float32, upper *float32, lower *float32, top *float32, grad *float32, channels int, count int)
+// Requires: AVX
+TEXT ·scatterWindowsAVX2(SB), NOSPLIT, $0-64
+	MOVQ    dUpper+0(FP), DX
+	MOVQ    dLower+8(FP), BX
+	MOVQ    upper+16(FP), SI
+	MOVQ    lower+24(FP), DI
+	MOVQ    top+32(FP), R8
+	MOVQ    grad+40(FP), R9
+	MOVQ    channels+48(FP), R10
+	MOVQ    count+56(FP), R11
+	MOVQ    R10, CX
+	ANDQ    $0x07, CX
+	LEAQ    lanes<>+0(SB), AX
+	NEGQ    CX
+	VMOVUPS 32(AX)(CX*4), Y0
+	MOVQ    R10, R13
+	SHLQ    $0x02, R13
+
+window:
+	XORQ AX, AX
+	MOVQ R13, CX
+	MOVQ R10, R12
+	SUBQ $0x08, R12
+	JL   rest
+
+vector:
+	VMOVUPS (R8)(AX*1), Y1
+	VMOVUPS (R9)(AX*1), Y2
+	VMOVUPS (SI)(AX*1), Y3
+	VCMPPS  $0x00, Y1, Y3, Y4
+	VANDPS  Y4, Y2, Y3
+	VANDNPS Y2, Y4, Y2
+	VMOVUPS (SI)(CX*1), Y4
+	VCMPPS  $0x00, Y1, Y4, Y5
+	VANDPS  Y5, Y2, Y4
+	VANDNPS Y2, Y5, Y2
+	VMOVUPS (DI)(AX*1), Y5
+	VCMPPS  $0x00, Y1, Y5, Y5
+	VANDPS  Y5, Y2, Y1
+	VANDNPS Y2, Y5, Y2
+	VMOVUPS Y1, (BX)(AX*1)
+	VMOVUPS Y2, (BX)(CX*1)
+	VMOVUPS Y3, (DX)(AX*1)
+	VMOVUPS Y4, (DX)(CX*1)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, CX
+	SUBQ    $0x08, R12
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, R12
+	JE         next
+	VMASKMOVPS (R8)(AX*1), Y0, Y1
+	VMASKMOVPS (R9)(AX*1), Y0, Y2
+	VMASKMOVPS (SI)(AX*1), Y0, Y3
+	VCMPPS     $0x00, Y1, Y3, Y4
+	VANDPS     Y4, Y2, Y3
+	VANDNPS    Y2, Y4, Y2
+	VMASKMOVPS (SI)(CX*1), Y0, Y4
+	VCMPPS     $0x00, Y1, Y4, Y5
+	VANDPS     Y5, Y2, Y4
+	VANDNPS    Y2, Y5, Y2
+	VMASKMOVPS (DI)(AX*1), Y0, Y5
+	VCMPPS     $0x00, Y1, Y5, Y5
+	VANDPS     Y5, Y2, Y1
+	VANDNPS    Y2, Y5, Y2
+	VMASKMOVPS Y1, Y0, (BX)(AX*1)
+	VMASKMOVPS Y2, Y0, (BX)(CX*1)
+	VMASKMOVPS Y3, Y0, (DX)(AX*1)
+	VMASKMOVPS Y4, Y0, (DX)(CX*1)
+
+next:
+	LEAQ (DX)(R13*2), DX
+	LEAQ (BX)(R13*2), BX
+	LEAQ (SI)(R13*2), SI
+	LEAQ (DI)(R13*2), DI
+	ADDQ R13, R8
+	ADDQ R13, R9
+	DECQ R11
+	JNE  window
+	VZEROUPPER
+	RET
+
+// func scatterWindowsReLUAVX2(dUpper *float32, dLower *float32, upper *float32, lower *float32, top *float32, grad *float32, channels int, count int)
+// Requires: AVX
+TEXT ·scatterWindowsReLUAVX2(SB), NOSPLIT, $0-64
+	MOVQ    dUpper+0(FP), DX
+	MOVQ    dLower+8(FP), BX
+	MOVQ    upper+16(FP), SI
+	MOVQ    lower+24(FP), DI
+	MOVQ    top+32(FP), R8
+	MOVQ    grad+40(FP), R9
+	MOVQ    channels+48(FP), R10
+	MOVQ    count+56(FP), R11
+	MOVQ    R10, CX
+	ANDQ    $0x07, CX
+	LEAQ    lanes<>+0(SB), AX
+	NEGQ    CX
+	VMOVUPS 32(AX)(CX*4), Y0
+	MOVQ    R10, R13
+	SHLQ    $0x02, R13
+
+window:
+	XORQ AX, AX
+	MOVQ R13, CX
+	MOVQ R10, R12
+	SUBQ $0x08, R12
+	JL   rest
+
+vector:
+	VMOVUPS (R8)(AX*1), Y1
+	VMOVUPS (R9)(AX*1), Y2
+	VXORPS  Y3, Y3, Y3
+	VCMPPS  $0x1e, Y3, Y1, Y4
+	VANDPS  Y4, Y2, Y3
+	VANDNPS Y2, Y4, Y2
+	VMOVUPS (SI)(AX*1), Y2
+	VCMPPS  $0x00, Y1, Y2, Y4
+	VANDPS  Y4, Y3, Y2
+	VANDNPS Y3, Y4, Y3
+	VMOVUPS (SI)(CX*1), Y4
+	VCMPPS  $0x00, Y1, Y4, Y5
+	VANDPS  Y5, Y3, Y4
+	VANDNPS Y3, Y5, Y3
+	VMOVUPS (DI)(AX*1), Y5
+	VCMPPS  $0x00, Y1, Y5, Y5
+	VANDPS  Y5, Y3, Y1
+	VANDNPS Y3, Y5, Y3
+	VMOVUPS Y1, (BX)(AX*1)
+	VMOVUPS Y3, (BX)(CX*1)
+	VMOVUPS Y2, (DX)(AX*1)
+	VMOVUPS Y4, (DX)(CX*1)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, CX
+	SUBQ    $0x08, R12
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, R12
+	JE         next
+	VMASKMOVPS (R8)(AX*1), Y0, Y1
+	VMASKMOVPS (R9)(AX*1), Y0, Y2
+	VXORPS     Y3, Y3, Y3
+	VCMPPS     $0x1e, Y3, Y1, Y4
+	VANDPS     Y4, Y2, Y3
+	VANDNPS    Y2, Y4, Y2
+	VMASKMOVPS (SI)(AX*1), Y0, Y2
+	VCMPPS     $0x00, Y1, Y2, Y4
+	VANDPS     Y4, Y3, Y2
+	VANDNPS    Y3, Y4, Y3
+	VMASKMOVPS (SI)(CX*1), Y0, Y4
+	VCMPPS     $0x00, Y1, Y4, Y5
+	VANDPS     Y5, Y3, Y4
+	VANDNPS    Y3, Y5, Y3
+	VMASKMOVPS (DI)(AX*1), Y0, Y5
+	VCMPPS     $0x00, Y1, Y5, Y5
+	VANDPS     Y5, Y3, Y1
+	VANDNPS    Y3, Y5, Y3
+	VMASKMOVPS Y1, Y0, (BX)(AX*1)
+	VMASKMOVPS Y3, Y0, (BX)(CX*1)
+	VMASKMOVPS Y2, Y0, (DX)(AX*1)
+	VMASKMOVPS Y4, Y0, (DX)(CX*1)
+
+next:
+	LEAQ (DX)(R13*2), DX
+	LEAQ (BX)(R13*2), BX
+	LEAQ (SI)(R13*2), SI
+	LEAQ (DI)(R13*2), DI
+	ADDQ R13, R8
+	ADDQ R13, R9
+	DECQ R11
+	JNE  window
+	VZEROUPPER
+	RET
+
+// func meanWindowsAVX2(upper *float32, lower *float32, dst *float32, channels int, count int)
+// Requires: AVX
+TEXT ·meanWindowsAVX2(SB), NOSPLIT, $0-40
+	MOVQ    upper+0(FP), DX
+	MOVQ    lower+8(FP), BX
+	MOVQ    dst+16(FP), SI
+	MOVQ    channels+24(FP), DI
+	MOVQ    count+32(FP), R8
+	MOVQ    DI, CX
+	ANDQ    $0x07, CX
+	LEAQ    lanes<>+0(SB), AX
+	NEGQ    CX
+	VMOVUPS 32(AX)(CX*4), Y0
+	MOVQ    DI, R10
+	SHLQ    $0x02, R10
+
+window:
+	XORQ AX, AX
+	MOVQ R10, CX
+	MOVQ DI, R9
+	SUBQ $0x08, R9
+	JL   rest
+
+vector:
+	VMOVUPS      (DX)(AX*1), Y1
+	VMOVUPS      (BX)(AX*1), Y2
+	VMOVUPS      (DX)(CX*1), Y3
+	VADDPS       Y3, Y1, Y1
+	VMOVUPS      (BX)(CX*1), Y3
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	VBROADCASTSS quarterAVX2<>+0(SB), Y2
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      Y1, (SI)(AX*1)
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, CX
+	SUBQ         $0x08, R9
+	JGE          vector
+
+rest:
+	ADDQ         $0x08, R9
+	JE           next
+	VMASKMOVPS   (DX)(AX*1), Y0, Y1
+	VMASKMOVPS   (BX)(AX*1), Y0, Y2
+	VMASKMOVPS   (DX)(CX*1), Y0, Y3
+	VADDPS       Y3, Y1, Y1
+	VMASKMOVPS   (BX)(CX*1), Y0, Y3
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	VBROADCASTSS quarterAVX2<>+0(SB), Y2
+	VMULPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (SI)(AX*1)
+
+next:
+	LEAQ (DX)(R10*2), DX
+	LEAQ (BX)(R10*2), BX
+	ADDQ R10, SI
+	DECQ R8
+	JNE  window
+	VZEROUPPER
+	RET
+
+DATA quarterAVX2<>+0(SB)/4, $0x3e800000
+GLOBL quarterAVX2<>(SB), RODATA|NOPTR, $4
+
+// func spreadWindowsAVX2(dUpper *float32, dLower *float32, grad *float32, channels int, count int)
+// Requires: AVX
+TEXT ·spreadWindowsAVX2(SB), NOSPLIT, $0-40
+	MOVQ    dUpper+0(FP), DX
+	MOVQ    dLower+8(FP), BX
+	MOVQ    grad+16(FP), SI
+	MOVQ    channels+24(FP), DI
+	MOVQ    count+32(FP), R8
+	MOVQ    DI, CX
+	ANDQ    $0x07, CX
+	LEAQ    lanes<>+0(SB), AX
+	NEGQ    CX
+	VMOVUPS 32(AX)(CX*4), Y0
+	MOVQ    DI, R10
+	SHLQ    $0x02, R10
+
+window:
+	XORQ AX, AX
+	MOVQ R10, CX
+	MOVQ DI, R9
+	SUBQ $0x08, R9
+	JL   rest
+
+vector:
+	VMOVUPS      (SI)(AX*1), Y1
+	VBROADCASTSS quarterAVX2<>+0(SB), Y2
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      Y1, (DX)(AX*1)
+	VMOVUPS      Y1, (DX)(CX*1)
+	VMOVUPS      Y1, (BX)(AX*1)
+	VMOVUPS      Y1, (BX)(CX*1)
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, CX
+	SUBQ         $0x08, R9
+	JGE          vector
+
+rest:
+	ADDQ         $0x08, R9
+	JE           next
+	VMASKMOVPS   (SI)(AX*1), Y0, Y1
+	VBROADCASTSS quarterAVX2<>+0(SB), Y2
+	VMULPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (DX)(AX*1)
+	VMASKMOVPS   Y1, Y0, (DX)(CX*1)
+	VMASKMOVPS   Y1, Y0, (BX)(AX*1)
+	VMASKMOVPS   Y1, Y0, (BX)(CX*1)
+
+next:
+	LEAQ (DX)(R10*2), DX
+	LEAQ (BX)(R10*2), BX
+	ADDQ R10, SI
+	DECQ R8
+	JNE  window
+	VZEROUPPER
+	RET
+
 // func dropoutAVX2(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
 // Requires: AVX, AVX2
 TEXT ·dropoutAVX2(SB), NOSPLIT, $0-48
@@ -4768,6 +5135,392 @@ rest:
 	VMOVUPS   Z9, K1, (AX)(CX*1)
 
 end:
+	VZEROUPPER
+	RET
+
+// func maxWindowsAVX512(upper *float32, lower *float32, dst *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maxWindowsAVX512(SB), NOSPLIT, $0-40
+	MOVQ  upper+0(FP), AX
+	MOVQ  lower+8(FP), DX
+	MOVQ  dst+16(FP), BX
+	MOVQ  channels+24(FP), SI
+	MOVQ  count+32(FP), DI
+	MOVL  SI, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, R8
+	SHLL  CL, R8
+	DECL  R8
+	KMOVW R8, K1
+	MOVQ  SI, R10
+	SHLQ  $0x02, R10
+
+window:
+	XORQ CX, CX
+	MOVQ R10, R8
+	MOVQ SI, R9
+	SUBQ $0x10, R9
+	JL   rest
+
+vector:
+	VMOVUPS (AX)(CX*1), Z0
+	VMOVUPS (AX)(R8*1), Z1
+	VMAXPS  Z1, Z0, Z1
+	VCMPPS  $0x03, Z0, Z0, K2
+	VMOVAPS Z0, K2, Z1
+	VMOVUPS (DX)(CX*1), Z0
+	VMOVUPS (DX)(R8*1), Z2
+	VMAXPS  Z2, Z0, Z2
+	VCMPPS  $0x03, Z0, Z0, K2
+	VMOVAPS Z0, K2, Z2
+	VMAXPS  Z2, Z1, Z0
+	VCMPPS  $0x03, Z1, Z1, K2
+	VMOVAPS Z1, K2, Z0
+	VMOVUPS Z0, (BX)(CX*1)
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, R8
+	SUBQ    $0x10, R9
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, R9
+	JE        next
+	VMOVUPS.Z (AX)(CX*1), K1, Z0
+	VMOVUPS.Z (AX)(R8*1), K1, Z1
+	VMAXPS    Z1, Z0, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VMOVAPS   Z0, K2, Z1
+	VMOVUPS.Z (DX)(CX*1), K1, Z0
+	VMOVUPS.Z (DX)(R8*1), K1, Z2
+	VMAXPS    Z2, Z0, Z2
+	VCMPPS    $0x03, Z0, Z0, K2
+	VMOVAPS   Z0, K2, Z2
+	VMAXPS    Z2, Z1, Z0
+	VCMPPS    $0x03, Z1, Z1, K2
+	VMOVAPS   Z1, K2, Z0
+	VMOVUPS   Z0, K1, (BX)(CX*1)
+
+next:
+	LEAQ (AX)(R10*2), AX
+	LEAQ (DX)(R10*2), DX
+	ADDQ R10, BX
+	DECQ DI
+	JNE  window
+	VZEROUPPER
+	RET
+
+// func scatterWindowsAVX512(dUpper *float32, dLower *float32, upper *float32, lower *float32, top *float32, grad *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·scatterWindowsAVX512(SB), NOSPLIT, $0-64
+	MOVQ  dUpper+0(FP), AX
+	MOVQ  dLower+8(FP), DX
+	MOVQ  upper+16(FP), BX
+	MOVQ  lower+24(FP), SI
+	MOVQ  top+32(FP), DI
+	MOVQ  grad+40(FP), R8
+	MOVQ  channels+48(FP), R9
+	MOVQ  count+56(FP), R10
+	MOVL  R9, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, R11
+	SHLL  CL, R11
+	DECL  R11
+	KMOVW R11, K1
+	MOVQ  R9, R13
+	SHLQ  $0x02, R13
+
+window:
+	XORQ CX, CX
+	MOVQ R13, R11
+	MOVQ R9, R12
+	SUBQ $0x10, R12
+	JL   rest
+
+vector:
+	VMOVUPS   (DI)(CX*1), Z0
+	VMOVUPS   (R8)(CX*1), Z1
+	VMOVUPS   (BX)(CX*1), Z2
+	VCMPPS    $0x00, Z0, Z2, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z2
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS   (BX)(R11*1), Z3
+	VCMPPS    $0x00, Z0, Z3, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z3
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS   (SI)(CX*1), Z4
+	VCMPPS    $0x00, Z0, Z4, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z0
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS   Z0, (DX)(CX*1)
+	VMOVUPS   Z1, (DX)(R11*1)
+	VMOVUPS   Z2, (AX)(CX*1)
+	VMOVUPS   Z3, (AX)(R11*1)
+	ADDQ      $0x40, CX
+	ADDQ      $0x40, R11
+	SUBQ      $0x10, R12
+	JGE       vector
+
+rest:
+	ADDQ      $0x10, R12
+	JE        next
+	VMOVUPS.Z (DI)(CX*1), K1, Z0
+	VMOVUPS.Z (R8)(CX*1), K1, Z1
+	VMOVUPS.Z (BX)(CX*1), K1, Z2
+	VCMPPS    $0x00, Z0, Z2, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z2
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS.Z (BX)(R11*1), K1, Z3
+	VCMPPS    $0x00, Z0, Z3, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z3
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS.Z (SI)(CX*1), K1, Z4
+	VCMPPS    $0x00, Z0, Z4, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z0
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS   Z0, K1, (DX)(CX*1)
+	VMOVUPS   Z1, K1, (DX)(R11*1)
+	VMOVUPS   Z2, K1, (AX)(CX*1)
+	VMOVUPS   Z3, K1, (AX)(R11*1)
+
+next:
+	LEAQ (AX)(R13*2), AX
+	LEAQ (DX)(R13*2), DX
+	LEAQ (BX)(R13*2), BX
+	LEAQ (SI)(R13*2), SI
+	ADDQ R13, DI
+	ADDQ R13, R8
+	DECQ R10
+	JNE  window
+	VZEROUPPER
+	RET
+
+// func scatterWindowsReLUAVX512(dUpper *float32, dLower *float32, upper *float32, lower *float32, top *float32, grad *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·scatterWindowsReLUAVX512(SB), NOSPLIT, $0-64
+	MOVQ  dUpper+0(FP), AX
+	MOVQ  dLower+8(FP), DX
+	MOVQ  upper+16(FP), BX
+	MOVQ  lower+24(FP), SI
+	MOVQ  top+32(FP), DI
+	MOVQ  grad+40(FP), R8
+	MOVQ  channels+48(FP), R9
+	MOVQ  count+56(FP), R10
+	MOVL  R9, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, R11
+	SHLL  CL, R11
+	DECL  R11
+	KMOVW R11, K1
+	MOVQ  R9, R13
+	SHLQ  $0x02, R13
+
+window:
+	XORQ CX, CX
+	MOVQ R13, R11
+	MOVQ R9, R12
+	SUBQ $0x10, R12
+	JL   rest
+
+vector:
+	VMOVUPS   (DI)(CX*1), Z0
+	VMOVUPS   (R8)(CX*1), Z1
+	VPXORD    Z2, Z2, Z2
+	VCMPPS    $0x1e, Z2, Z0, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z3
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS   (BX)(CX*1), Z1
+	VCMPPS    $0x00, Z0, Z1, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z3, K2, Z1
+	VMOVAPS.Z Z3, K3, Z3
+	VMOVUPS   (BX)(R11*1), Z5
+	VCMPPS    $0x00, Z0, Z5, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z3, K2, Z5
+	VMOVAPS.Z Z3, K3, Z3
+	VMOVUPS   (SI)(CX*1), Z6
+	VCMPPS    $0x00, Z0, Z6, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z3, K2, Z0
+	VMOVAPS.Z Z3, K3, Z3
+	VMOVUPS   Z0, (DX)(CX*1)
+	VMOVUPS   Z3, (DX)(R11*1)
+	VMOVUPS   Z1, (AX)(CX*1)
+	VMOVUPS   Z5, (AX)(R11*1)
+	ADDQ      $0x40, CX
+	ADDQ      $0x40, R11
+	SUBQ      $0x10, R12
+	JGE       vector
+
+rest:
+	ADDQ      $0x10, R12
+	JE        next
+	VMOVUPS.Z (DI)(CX*1), K1, Z0
+	VMOVUPS.Z (R8)(CX*1), K1, Z1
+	VPXORD    Z4, Z4, Z4
+	VCMPPS    $0x1e, Z4, Z0, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z3
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS.Z (BX)(CX*1), K1, Z1
+	VCMPPS    $0x00, Z0, Z1, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z3, K2, Z1
+	VMOVAPS.Z Z3, K3, Z3
+	VMOVUPS.Z (BX)(R11*1), K1, Z5
+	VCMPPS    $0x00, Z0, Z5, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z3, K2, Z5
+	VMOVAPS.Z Z3, K3, Z3
+	VMOVUPS.Z (SI)(CX*1), K1, Z6
+	VCMPPS    $0x00, Z0, Z6, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z3, K2, Z0
+	VMOVAPS.Z Z3, K3, Z3
+	VMOVUPS   Z0, K1, (DX)(CX*1)
+	VMOVUPS   Z3, K1, (DX)(R11*1)
+	VMOVUPS   Z1, K1, (AX)(CX*1)
+	VMOVUPS   Z5, K1, (AX)(R11*1)
+
+next:
+	LEAQ (AX)(R13*2), AX
+	LEAQ (DX)(R13*2), DX
+	LEAQ (BX)(R13*2), BX
+	LEAQ (SI)(R13*2), SI
+	ADDQ R13, DI
+	ADDQ R13, R8
+	DECQ R10
+	JNE  window
+	VZEROUPPER
+	RET
+
+// func meanWindowsAVX512(upper *float32, lower *float32, dst *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·meanWindowsAVX512(SB), NOSPLIT, $0-40
+	MOVQ  upper+0(FP), AX
+	MOVQ  lower+8(FP), DX
+	MOVQ  dst+16(FP), BX
+	MOVQ  channels+24(FP), SI
+	MOVQ  count+32(FP), DI
+	MOVL  SI, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, R8
+	SHLL  CL, R8
+	DECL  R8
+	KMOVW R8, K1
+	MOVQ  SI, R10
+	SHLQ  $0x02, R10
+
+window:
+	XORQ CX, CX
+	MOVQ R10, R8
+	MOVQ SI, R9
+	SUBQ $0x10, R9
+	JL   rest
+
+vector:
+	VMOVUPS      (AX)(CX*1), Z0
+	VMOVUPS      (DX)(CX*1), Z1
+	VMOVUPS      (AX)(R8*1), Z2
+	VADDPS       Z2, Z0, Z0
+	VMOVUPS      (DX)(R8*1), Z2
+	VADDPS       Z2, Z1, Z1
+	VADDPS       Z1, Z0, Z0
+	VBROADCASTSS quarterAVX512<>+0(SB), Z1
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, (BX)(CX*1)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, R8
+	SUBQ         $0x10, R9
+	JGE          vector
+
+rest:
+	ADDQ         $0x10, R9
+	JE           next
+	VMOVUPS.Z    (AX)(CX*1), K1, Z0
+	VMOVUPS.Z    (DX)(CX*1), K1, Z1
+	VMOVUPS.Z    (AX)(R8*1), K1, Z2
+	VADDPS       Z2, Z0, Z0
+	VMOVUPS.Z    (DX)(R8*1), K1, Z2
+	VADDPS       Z2, Z1, Z1
+	VADDPS       Z1, Z0, Z0
+	VBROADCASTSS quarterAVX512<>+0(SB), Z1
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, (BX)(CX*1)
+
+next:
+	LEAQ (AX)(R10*2), AX
+	LEAQ (DX)(R10*2), DX
+	ADDQ R10, BX
+	DECQ DI
+	JNE  window
+	VZEROUPPER
+	RET
+
+DATA quarterAVX512<>+0(SB)/4, $0x3e800000
+GLOBL quarterAVX512<>(SB), RODATA|NOPTR, $4
+
+// func spreadWindowsAVX512(dUpper *float32, dLower *float32, grad *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·spreadWindowsAVX512(SB), NOSPLIT, $0-40
+	MOVQ  dUpper+0(FP), AX
+	MOVQ  dLower+8(FP), DX
+	MOVQ  grad+16(FP), BX
+	MOVQ  channels+24(FP), SI
+	MOVQ  count+32(FP), DI
+	MOVL  SI, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, R8
+	SHLL  CL, R8
+	DECL  R8
+	KMOVW R8, K1
+	MOVQ  SI, R10
+	SHLQ  $0x02, R10
+
+window:
+	XORQ CX, CX
+	MOVQ R10, R8
+	MOVQ SI, R9
+	SUBQ $0x10, R9
+	JL   rest
+
+vector:
+	VMOVUPS      (BX)(CX*1), Z0
+	VBROADCASTSS quarterAVX512<>+0(SB), Z1
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, (AX)(CX*1)
+	VMOVUPS      Z0, (AX)(R8*1)
+	VMOVUPS      Z0, (DX)(CX*1)
+	VMOVUPS      Z0, (DX)(R8*1)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, R8
+	SUBQ         $0x10, R9
+	JGE          vector
+
+rest:
+	ADDQ         $0x10, R9
+	JE           next
+	VMOVUPS.Z    (BX)(CX*1), K1, Z0
+	VBROADCASTSS quarterAVX512<>+0(SB), Z1
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, (AX)(CX*1)
+	VMOVUPS      Z0, K1, (AX)(R8*1)
+	VMOVUPS      Z0, K1, (DX)(CX*1)
+	VMOVUPS      Z0, K1, (DX)(R8*1)
+
+next:
+	LEAQ (AX)(R10*2), AX
+	LEAQ (DX)(R10*2), DX
+	ADDQ R10, BX
+	DECQ DI
+	JNE  window
 	VZEROUPPER
 	RET
 

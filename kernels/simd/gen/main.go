@@ -32,6 +32,7 @@ func main() {
 		sumRows(set)
 		add(set)
 		elementwiseKernels(set)
+		windowKernels(set)
 		dropout(set)
 		sumRows64(set)
 		softplus(set, "softplus", false)

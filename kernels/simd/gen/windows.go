@@ -1,0 +1,129 @@
+package main
+
+import (
+	"strings"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// windowRow is the body of a loop over a row of 2×2 windows of a map, at work on one vector of the
+// channels of one window.
+type windowRow struct {
+	element
+	pairs int          // of the arrays, those that hold two cells of each window; they come first
+	next  reg.Register // index of the right cell of a window
+}
+
+// windowKernel writes a function over count windows of so many channels: the first arrays are rows of the
+// map, the others hold one cell for each window.
+func windowKernel(v vectors, name string, rows, cells []string, body func(w *windowRow)) {
+	arrays := append(append([]string(nil), rows...), cells...)
+	TEXT(name+v.name, NOSPLIT, "func("+strings.Join(arrays, ", ")+" *float32, channels, count int)")
+	Pragma("noescape")
+	w := windowRow{element: element{vectors: v, index: GP64()}, pairs: len(rows), next: GP64()}
+	for _, array := range arrays {
+		w.pointers = append(w.pointers, load(array))
+	}
+	channels, count, rest, step := load("channels"), load("count"), GP64(), GP64()
+	w.mask = w.tailMask(channels)
+	MOVQ(channels, step)
+	SHLQ(Imm(2), step)
+	Label("window")
+	XORQ(w.index, w.index)
+	MOVQ(step, w.next)
+	MOVQ(channels, rest)
+	SUBQ(Imm(uint64(v.lanes)), rest)
+	JL(LabelRef("rest"))
+	Label("vector")
+	body(&w)
+	ADDQ(Imm(uint64(v.bytes())), w.index)
+	ADDQ(Imm(uint64(v.bytes())), w.next)
+	SUBQ(Imm(uint64(v.lanes)), rest)
+	JGE(LabelRef("vector"))
+	Label("rest")
+	ADDQ(Imm(uint64(v.lanes)), rest)
+	JE(LabelRef("next"))
+	w.partial = true
+	body(&w)
+	Label("next")
+	for i, p := range w.pointers {
+		if i < w.pairs {
+			LEAQ(Mem{Base: p, Index: step, Scale: 2}, p)
+		} else {
+			ADDQ(step, p)
+		}
+	}
+	DECQ(count)
+	JNE(LabelRef("window"))
+	VZEROUPPER()
+	RET()
+}
+
+// cell and right load a vector of a window; of a pair of cells, cell is the left one.
+func (w *windowRow) cell(array int) reg.VecVirtual { return w.get(array) }
+
+func (w *windowRow) right(array int) (x reg.VecVirtual) {
+	w.aside(func() { x = w.get(array) })
+	return x
+}
+
+func (w *windowRow) putRight(array int, x reg.VecVirtual) { w.aside(func() { w.put(array, x) }) }
+
+// aside runs f at the right cell of the window.
+func (w *windowRow) aside(f func()) {
+	index := w.index
+	w.index = w.next
+	f()
+	w.index = index
+}
+
+// windowKernels writes all of them; package simd tells what each computes.
+func windowKernels(v vectors) {
+	windowKernel(v, "maxWindows", []string{"upper", "lower"}, []string{"dst"}, func(w *windowRow) {
+		w.put(2, w.largest(w.largest(w.cell(0), w.right(0)), w.largest(w.cell(1), w.right(1))))
+	})
+	for _, relu := range []bool{false, true} {
+		name := "scatterWindows"
+		if relu {
+			name += "ReLU"
+		}
+		windowKernel(v, name, []string{"dUpper", "dLower", "upper", "lower"}, []string{"top", "grad"}, func(w *windowRow) {
+			top, left := w.get(4), w.get(5)
+			if relu {
+				left, _ = w.where(greaterThan, top, w.nothing(), left)
+			}
+			upperLeft, left := w.where(equalTo, w.cell(2), top, left)
+			upperRight, left := w.where(equalTo, w.right(2), top, left)
+			lowerLeft, lowerRight := w.where(equalTo, w.cell(3), top, left)
+			w.put(1, lowerLeft)
+			w.putRight(1, lowerRight)
+			w.put(0, upperLeft)
+			w.putRight(0, upperRight)
+		})
+	}
+	windowKernel(v, "meanWindows", []string{"upper", "lower"}, []string{"dst"}, func(w *windowRow) {
+		sum, lower := w.cell(0), w.cell(1)
+		VADDPS(w.right(0), sum, sum)
+		VADDPS(w.right(1), lower, lower)
+		VADDPS(lower, sum, sum)
+		VMULPS(w.quarter(), sum, sum)
+		w.put(2, sum)
+	})
+	windowKernel(v, "spreadWindows", []string{"dUpper", "dLower"}, []string{"grad"}, func(w *windowRow) {
+		part := w.get(2)
+		VMULPS(w.quarter(), part, part)
+		for row := range 2 {
+			w.put(row, part)
+			w.putRight(row, part)
+		}
+	})
+}
+
+// quarter is ¼ in every lane. A division by 4 and a product with ¼ are rounded alike.
+func (v vectors) quarter() reg.VecVirtual {
+	x := v.register()
+	VBROADCASTSS(v.constant("quarter", 0x3e800000), x)
+	return x
+}

@@ -1,0 +1,103 @@
+package simd
+
+import "fmt"
+
+// The operations of this file work on a row of count 2×2 windows of a map with so many channels: upper and
+// lower are the two rows of the map, 2·count cells each, and what belongs to windows has count cells. They
+// give the same bits at every level.
+
+// MaxWindows computes the maximum of each window, NaN where one of its elements is.
+func (l Level) MaxWindows(dst, upper, lower []float32, channels, count int) {
+	checkWindows("maximum of windows", channels, count, [][]float32{upper, lower}, dst)
+	if channels > 0 && count > 0 {
+		l.maxWindows(dst, upper, lower, channels, count)
+	}
+}
+
+// WindowScatter is the gradient of MaxWindows. Each window of DUpper and DLower gets Grad at its first
+// element, row by row, that equals Top, and 0 elsewhere; where Top is NaN, the last element counts as that.
+// With ReLU, Grad counts as 0 where not Top > 0. DUpper is written last: in a row of windows that the border
+// cuts, both rows may be the upper one. They must not overlap otherwise.
+type WindowScatter struct {
+	DUpper, DLower, Upper, Lower []float32
+	Top, Grad                    []float32
+	ReLU                         bool
+}
+
+// ScatterWindows computes a WindowScatter.
+func (l Level) ScatterWindows(s *WindowScatter, channels, count int) {
+	checkWindows("gradient of maximum of windows", channels, count, [][]float32{s.DUpper, s.DLower, s.Upper, s.Lower}, s.Top, s.Grad)
+	if channels > 0 && count > 0 {
+		l.scatterWindows(s, channels, count)
+	}
+}
+
+// MeanWindows computes the mean of each window: the sum of the sums of its rows, times ¼.
+func (l Level) MeanWindows(dst, upper, lower []float32, channels, count int) {
+	checkWindows("mean of windows", channels, count, [][]float32{upper, lower}, dst)
+	if channels > 0 && count > 0 {
+		l.meanWindows(dst, upper, lower, channels, count)
+	}
+}
+
+// SpreadWindows is the gradient of MeanWindows: all elements of a window get a quarter of grad.
+func (l Level) SpreadWindows(dUpper, dLower, grad []float32, channels, count int) {
+	checkWindows("gradient of mean of windows", channels, count, [][]float32{dUpper, dLower}, grad)
+	if channels > 0 && count > 0 {
+		l.spreadWindows(dUpper, dLower, grad, channels, count)
+	}
+}
+
+// checkWindows panics where rows or cells are shorter than the windows.
+func checkWindows(operation string, channels, count int, rows [][]float32, cells ...[]float32) {
+	if channels < 0 || count < 0 {
+		panic(fmt.Sprintf("simd: %s: %d windows of %d channels", operation, count, channels))
+	}
+	for _, row := range rows {
+		checkRows(operation, len(row), 0, 1, 2*count*channels)
+	}
+	for _, cell := range cells {
+		checkRows(operation, len(cell), 0, 1, count*channels)
+	}
+}
+
+func maxWindowsGeneric(dst, upper, lower []float32, channels, count int) {
+	for q := range count {
+		u, w := upper[2*q*channels:][:2*channels], lower[2*q*channels:][:2*channels]
+		maxOfFourGeneric(dst[q*channels:][:channels], u[:channels], u[channels:], w[:channels], w[channels:])
+	}
+}
+
+func scatterWindowsGeneric(s *WindowScatter, channels, count int) {
+	for q := range count {
+		at, next, cell := 2*q*channels, (2*q+1)*channels, q*channels
+		scatterMaxGeneric(&Scatter{
+			D:   [4][]float32{s.DUpper[at:], s.DUpper[next:], s.DLower[at:], s.DLower[next:]},
+			X:   [3][]float32{s.Upper[at:], s.Upper[next:], s.Lower[at:]},
+			Top: s.Top[cell:], Grad: s.Grad[cell:], ReLU: s.ReLU,
+		}, channels)
+	}
+}
+
+func meanWindowsGeneric(dst, upper, lower []float32, channels, count int) {
+	for q := range count {
+		at, next := 2*q*channels, (2*q+1)*channels
+		out := dst[q*channels:][:channels]
+		x0, x1, x2, x3 := upper[at:][:channels], upper[next:][:channels], lower[at:][:channels], lower[next:][:channels]
+		for k := range out {
+			out[k] = ((x0[k] + x1[k]) + (x2[k] + x3[k])) * .25
+		}
+	}
+}
+
+func spreadWindowsGeneric(dUpper, dLower, grad []float32, channels, count int) {
+	for q := range count {
+		at, next := 2*q*channels, (2*q+1)*channels
+		g := grad[q*channels:][:channels]
+		d0, d1, d2, d3 := dUpper[at:][:channels], dUpper[next:][:channels], dLower[at:][:channels], dLower[next:][:channels]
+		for k, v := range g {
+			v *= .25
+			d0[k], d1[k], d2[k], d3[k] = v, v, v, v
+		}
+	}
+}

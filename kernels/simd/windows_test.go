@@ -1,0 +1,112 @@
+package simd
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// windowsOf runs all four operations on rows of a map: arrays 0 and 1 are its rows, 2 and 3 those of its
+// gradient, 4 and 5 of the windows.
+func windowsOf(l Level, a [][]float32, channels, count int, relu bool) {
+	l.MaxWindows(a[4], a[0], a[1], channels, count)
+	l.ScatterWindows(&WindowScatter{DUpper: a[2], DLower: a[3], Upper: a[0], Lower: a[1], Top: a[4], Grad: a[5], ReLU: relu}, channels, count)
+}
+
+func TestWindows_EveryLevelAsTheGoTwin(t *testing.T) {
+	operations := map[string]func(l Level, a [][]float32, channels, count int){
+		"max":    func(l Level, a [][]float32, channels, count int) { windowsOf(l, a, channels, count, false) },
+		"relu":   func(l Level, a [][]float32, channels, count int) { windowsOf(l, a, channels, count, true) },
+		"mean":   func(l Level, a [][]float32, channels, count int) { l.MeanWindows(a[4], a[0], a[1], channels, count) },
+		"spread": func(l Level, a [][]float32, channels, count int) { l.SpreadWindows(a[2], a[3], a[5], channels, count) },
+	}
+	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
+		for _, channels := range sizes {
+			for _, count := range []int{0, 1, 2, 5} {
+				for name, f := range operations {
+					want := make([][]float32, 6)
+					for i := range want {
+						width := 2 * channels * count
+						if i >= 4 {
+							width = channels * count
+						}
+						want[i] = drawn(t, r, width)
+					}
+					got := copies(t, want...)
+					f(Generic, want, channels, count)
+					f(l, got, channels, count)
+					for i := range want {
+						same(t, name, got[i], want[i])
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestWindows_FollowTheirDefinitions(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level, _ *rand.Rand) {
+		// Two windows of three channels: the largest is the first, one of the middle, or nothing (NaN).
+		upper := []float32{9, 1, 2, 9, 2, 1, 0, 0, -1, 0, -2, nan}
+		lower := []float32{1, 2, 3, 0, 0, 3, 0, 0, -1, 1, -2, 0}
+		top, mean := make([]float32, 6), make([]float32, 6)
+		l.MaxWindows(top, upper, lower, 3, 2)
+		same(t, "maximum", top, []float32{9, 2, 3, 1, 0, nan})
+		l.MeanWindows(mean, upper, lower, 3, 2)
+		same(t, "mean", mean, []float32{4.75, 1.25, 2.25, .25, -1, nan})
+		for _, relu := range []bool{false, true} {
+			dUpper, dLower := make([]float32, 12), make([]float32, 12)
+			for i := range dUpper {
+				dUpper[i], dLower[i] = nan, nan
+			}
+			l.ScatterWindows(&WindowScatter{DUpper: dUpper, DLower: dLower, Upper: upper, Lower: lower, Top: top, Grad: []float32{1, 2, 3, 4, 5, 6}, ReLU: relu}, 3, 2)
+			five, six := float32(5), float32(6)
+			if relu {
+				five, six = 0, 0
+			}
+			same(t, "upper", dUpper, []float32{1, 0, 0, 0, 2, 0, 0, five, 0, 0, 0, 0})
+			same(t, "lower", dLower, []float32{0, 0, 3, 0, 0, 0, 0, 0, 0, 4, 0, six})
+		}
+		l.SpreadWindows(upper, lower, []float32{4, 8, 12, 1, 2, 3}, 3, 2)
+		want := []float32{1, 2, 3, 1, 2, 3, .25, .5, .75, .25, .5, .75}
+		same(t, "spread", upper, want)
+		same(t, "spread", lower, want)
+	})
+}
+
+// The last row of a map of odd height stands for both rows of its windows.
+func TestScatterWindows_OneRowForBoth(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level, _ *rand.Rand) {
+		row, top, d := []float32{1, 3, 2, 2, 5, 4}, make([]float32, 3), make([]float32, 6)
+		l.MaxWindows(top, row, row, 1, 3)
+		l.ScatterWindows(&WindowScatter{DUpper: d, DLower: d, Upper: row, Lower: row, Top: top, Grad: []float32{7, 8, 9}}, 1, 3)
+		same(t, "gradient", d, []float32{0, 7, 8, 0, 9, 0})
+	})
+}
+
+func TestWindows_RefuseSlicesThatAreTooShort(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level, _ *rand.Rand) {
+		rows, cells := make([]float32, 24), make([]float32, 12)
+		good := WindowScatter{DUpper: rows, DLower: rows, Upper: rows, Lower: rows, Top: cells, Grad: cells}
+		for i, spoil := range []func(*WindowScatter){
+			func(s *WindowScatter) { s.DUpper = rows[1:] }, func(s *WindowScatter) { s.DLower = rows[1:] },
+			func(s *WindowScatter) { s.Upper = rows[1:] }, func(s *WindowScatter) { s.Lower = rows[1:] },
+			func(s *WindowScatter) { s.Top = cells[1:] }, func(s *WindowScatter) { s.Grad = cells[1:] },
+		} {
+			bad := good
+			spoil(&bad)
+			if !panics(func() { l.ScatterWindows(&bad, 4, 3) }) {
+				t.Errorf("scatter %d: accepted", i)
+			}
+		}
+		for name, f := range map[string]func(){
+			"maximum":  func() { l.MaxWindows(cells, rows, rows[1:], 4, 3) },
+			"mean":     func() { l.MeanWindows(cells[1:], rows, rows, 4, 3) },
+			"spread":   func() { l.SpreadWindows(rows[1:], rows, cells, 4, 3) },
+			"negative": func() { l.SpreadWindows(rows, rows, cells, -4, -3) },
+		} {
+			if !panics(f) {
+				t.Errorf("%s: accepted", name)
+			}
+		}
+	})
+}
