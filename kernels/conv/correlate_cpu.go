@@ -78,7 +78,7 @@ func (c *CPU) correlate() {
 
 func (c *CPU) planCorrelation(k *correlation) plan {
 	var pl plan
-	pl.level = c.level.TileLevel(k.width, k.reduction())
+	pl.level = c.level.TileLevel(k.width)
 	pl.rows, pl.wide, pl.narrow = pl.level.TileShape()
 	pl.panels = ceilDiv(k.width, pl.wide)
 	large := k.reduction()*k.width >= privateFilter

@@ -9,18 +9,15 @@ func (l Level) Multiply(t *Tile, width int) {
 	l.multiply(t, width)
 }
 
-// Limits below which the tiles of AVX2 are faster than those of AVX-512: both work at the same pace, but a
-// small tile wastes fewer columns, and its few stores do not hold up the next tile where sums are short.
-const (
-	narrowOutput = 16
-	shortSum     = 40
-)
+// narrowOutput is the number of output channels up to which the tiles of AVX2 are faster than those of
+// AVX-512: they have no columns that are computed aside and thrown away.
+const narrowOutput = 8
 
 // TileLevel returns the level, l or a lower one that can run wherever l can, whose tiles are the fastest
-// for a correlation of width output channels whose sums have so many products. It changes no bit of the
-// result: the tiles of AVX2 and AVX-512 take the same sums in the same order.
-func (l Level) TileLevel(width, products int) Level {
-	if l == AVX512 && (width <= narrowOutput || products <= shortSum) {
+// for a correlation of width output channels. It changes no bit of the result: the tiles of AVX2 and
+// AVX-512 take the same sums in the same order.
+func (l Level) TileLevel(width int) Level {
+	if l == AVX512 && width <= narrowOutput {
 		return AVX2
 	}
 	return l
