@@ -48,16 +48,17 @@ type card struct {
 
 // CUDAConfig chooses how a graphics card computes.
 type CUDAConfig struct {
-	Ordinal int // number of the card, from 0
-	Device  cuda.Options
-	Plans   cudnn.Options
+	Ordinal   int // number of the card, from 0
+	Precision tensor.Precision
+	Device    cuda.Options
+	Plans     cudnn.Options
 }
 
-// OpenCUDA opens a graphics card as a backend in float32. The error wraps one of those of packages cuda
-// and cudnn where that is the cause: cuda.ErrNoDriver, ErrOldDriver, ErrNoDevice, ErrArchitecture,
-// ErrOutOfMemory, cudnn.ErrNoLibrary.
+// OpenCUDA opens a graphics card as a backend. The error wraps one of those of packages cuda, cudnn and
+// tensor where that is the cause: cuda.ErrNoDriver, ErrOldDriver, ErrNoDevice, ErrArchitecture,
+// ErrOutOfMemory, cudnn.ErrNoLibrary, tensor.ErrPrecision.
 func OpenCUDA(c CUDAConfig) (Backend, error) {
-	device, err := tensor.NewCUDA(c.Ordinal, c.Device)
+	device, err := tensor.NewCUDA(c.Ordinal, c.Device, c.Precision)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"nmn/kernels/tensor"
 )
 
 // ErrUnsupported is wrapped by errors about what this build or machine cannot do though another one
@@ -19,6 +21,8 @@ type Config struct {
 	// Threads and SIMD are as in CPUConfig; they also hold for the host where auto falls back to it.
 	Threads int
 	SIMD    string
+	// Precision is how the device multiplies; empty means auto.
+	Precision tensor.Precision
 	// SyncLaunches makes a graphics card wait for every kernel: a fault is then reported by the launch
 	// that caused it. The host always does.
 	SyncLaunches bool
@@ -29,10 +33,15 @@ type Config struct {
 
 // Open opens the device of a configuration. note, where not empty, tells a user what auto has chosen
 // and why. Asking for a graphics card that cannot be used, because of the build or of the machine, gives
-// an error that wraps ErrUnsupported and tells what is missing; auto falls back to the host then.
+// an error that wraps ErrUnsupported and tells what is missing; auto falls back to the host then. A
+// precision that the device does not compute in gives an error that wraps tensor.ErrPrecision: auto does
+// not take another device for it.
 func Open(c Config) (backend Backend, note string, err error) {
 	name, ordinal, err := parseDevice(c.Device)
 	if err != nil {
+		return nil, "", err
+	}
+	if err := c.Precision.Validate(); err != nil {
 		return nil, "", err
 	}
 	if name != "cpu" {
@@ -40,10 +49,19 @@ func Open(c Config) (backend Backend, note string, err error) {
 		if err == nil {
 			return backend, "", nil
 		}
+		if errors.Is(err, tensor.ErrPrecision) {
+			return nil, "", err
+		}
 		if name == "cuda" {
 			return nil, "", fmt.Errorf("device cuda:%d: %w: %w", ordinal, err, ErrUnsupported)
 		}
 		note = fmt.Sprintf("computing on the CPU: %v", err)
+	}
+	if err := c.Precision.OnCPU(); err != nil {
+		if note != "" {
+			err = fmt.Errorf("%w (%s)", err, note)
+		}
+		return nil, "", err
 	}
 	backend, err = OpenCPU(CPUConfig{Threads: c.Threads, SIMD: c.SIMD})
 	if err != nil {

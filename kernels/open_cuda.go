@@ -17,8 +17,8 @@ func openCard(c Config, ordinal int) (Backend, error) {
 		folder = filepath.Join(cache, "nmn")
 	}
 	return OpenCUDA(CUDAConfig{
-		Ordinal: ordinal,
-		Device:  cuda.Options{SyncLaunches: c.SyncLaunches},
-		Plans:   cudnn.Options{CacheFolder: folder},
+		Ordinal: ordinal, Precision: c.Precision,
+		Device: cuda.Options{SyncLaunches: c.SyncLaunches},
+		Plans:  cudnn.Options{CacheFolder: folder},
 	})
 }

@@ -42,6 +42,27 @@ func TestOpen_UnknownDevicesAreRefused(t *testing.T) {
 	}
 }
 
+// A precision that no device here has is refused; it does not become another one.
+func TestOpen_PrecisionsOfTheHost(t *testing.T) {
+	for _, device := range []string{"cpu", "auto"} {
+		_, _, err := Open(Config{Device: device, Precision: "fp16"})
+		if err == nil || errors.Is(err, ErrUnsupported) {
+			t.Errorf("precision fp16: %v", err)
+		}
+	}
+	for _, p := range tensor.Precisions() {
+		backend, _, err := Open(Config{Device: "cpu", Precision: p})
+		if possible := p == tensor.Auto || p == tensor.FP32; possible != (err == nil) {
+			t.Errorf("precision %s: %v", p, err)
+		} else if !possible && !errors.Is(err, tensor.ErrPrecision) {
+			t.Errorf("precision %s: %v, want ErrPrecision", p, err)
+		}
+		if err == nil && backend.Precision() != tensor.FP32 {
+			t.Errorf("precision %s became %s", p, backend.Precision())
+		}
+	}
+}
+
 func TestOpenCPU_Levels(t *testing.T) {
 	for _, level := range simd.Levels() {
 		backend, err := OpenCPU(CPUConfig{Threads: 2, SIMD: level.String()})

@@ -174,6 +174,8 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"train", "--data", "captions"}, "--captions"},
 		{[]string{"train", "surplus"}, "surplus"},
 		{[]string{"train", "--device", "tpu"}, "tpu"},
+		{[]string{"train", "--precision", "fp64"}, "auto, fp32"},
+		{[]string{"train", "--precision", "tf32", "--device", "cpu"}, "the CPU computes in fp32"},
 		{tiny("train", "--metrics-addr", "a:b:c"), "a:b:c"},
 		{[]string{"train", "--multipliers", "head"}, "pattern=factor"},
 		{[]string{"train", "--resume", "x", "--run-dir", "y"}, "--run-dir"},

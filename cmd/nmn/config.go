@@ -5,6 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/model"
 	"nmn/train"
@@ -160,11 +161,13 @@ const (
 
 // runConfig is what does not change results.
 type runConfig struct {
-	Device       string `yaml:"device"`
-	SyncLaunches bool   `yaml:"sync_launches,omitempty"`
-	Threads      int    `yaml:"threads"`
-	Workers      int    `yaml:"workers"`
-	Prefetch     int    `yaml:"prefetch"`
+	Device string `yaml:"device"`
+	// Precision is that of the device once it is open: the file of a run tells what it was trained in.
+	Precision    tensor.Precision `yaml:"precision"`
+	SyncLaunches bool             `yaml:"sync_launches,omitempty"`
+	Threads      int              `yaml:"threads"`
+	Workers      int              `yaml:"workers"`
+	Prefetch     int              `yaml:"prefetch"`
 }
 
 // model is the net's configuration for a number of classes and a noise model.

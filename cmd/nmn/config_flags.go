@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/model"
 	"nmn/train"
@@ -123,11 +124,17 @@ func netFlags(cmd *cobra.Command, c *config) {
 func runFlags(cmd *cobra.Command, c *runConfig) {
 	r := under(cmd, "Run")
 	r.string(&c.Device, "device", "`device` that computes: auto, cpu, cuda or cuda:n")
+	precisionFlag(r, c)
 	r.bool(&c.SyncLaunches, "sync-launches", "wait for each kernel of a graphics card, so that a fault names the one that failed; slow")
 	_ = cmd.RegisterFlagCompletionFunc("device", cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp))
 	r.int(&c.Threads, "threads", "`goroutines` that compute; 0 for one on each processor. Results do not depend on it")
 	r.int(&c.Workers, "workers", "`goroutines` that load pictures. Results do not depend on it")
 	r.int(&c.Prefetch, "prefetch", "`batches` loaded ahead")
+}
+
+// precisionFlag declares --precision in a room with --device.
+func precisionFlag(r room, c *runConfig) {
+	enum(r, &c.Precision, "precision", "`format` of numbers in convolutions; the CPU computes in fp32", tensor.Precisions()...)
 }
 
 func trainFlags(cmd *cobra.Command, c *config) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/train"
 )
@@ -30,7 +31,7 @@ func baseConfig() config {
 			MaxPixels: loader.DefaultLimits().MaxPixels,
 		},
 		Net: netConfig{Width: 1, Dropout: -1, NoisePool: "mean", Pixels: pixelsUnit},
-		Run: runConfig{Device: "auto", Workers: 2, Prefetch: 4},
+		Run: runConfig{Device: "auto", Precision: tensor.Auto, Workers: 2, Prefetch: 4},
 	}
 }
 

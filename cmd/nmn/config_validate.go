@@ -101,5 +101,8 @@ func (r *runConfig) validate() error {
 			return fmt.Errorf("run.%s is %d, want %d to 1024", f.name, f.value, f.lo)
 		}
 	}
+	if err := r.Precision.Validate(); err != nil {
+		return fmt.Errorf("run.%w", err)
+	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"nmn/durable"
 	"nmn/eval"
+	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/report"
 	"nmn/train"
@@ -205,7 +206,10 @@ func sortedKeys(m map[string]string) []string {
 }
 
 // fingerprint identifies what a run computes: its configuration but for what changes no result, its
-// data, and the checkpoint that it starts from.
+// data, and the checkpoint that it starts from. A precision other than fp32 counts, so that a finished
+// result is never shown as one of another precision. It does not keep a run from being resumed
+// (mayChange): checkpoints hold float32, and to go on with them on another device, where the precision may
+// be another one, is the user's choice.
 func fingerprint(c *config, d *dataSets, from string) (string, error) {
 	h := sha256.New()
 	values := flatten(c)
@@ -214,6 +218,9 @@ func fingerprint(c *config, d *dataSets, from string) (string, error) {
 			hashText(h, k)
 			hashText(h, values[k])
 		}
+	}
+	if p := c.Run.Precision; p != tensor.Auto && p != tensor.FP32 {
+		hashText(h, string(p))
 	}
 	judged, name := d.judged()
 	hashText(h, name)

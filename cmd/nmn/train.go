@@ -190,15 +190,17 @@ func openSession(ctx context.Context, p *program, c *config, metrics string) (*s
 	return s, nil
 }
 
+// openDevice opens the device of a configuration and sets the precision there to that of the device.
 func openDevice(p *program, r *runConfig) (kernels.Backend, error) {
-	backend, note, err := kernels.Open(kernels.Config{Device: r.Device, Threads: r.Threads, SyncLaunches: r.SyncLaunches})
+	backend, note, err := kernels.Open(kernels.Config{Device: r.Device, Threads: r.Threads, Precision: r.Precision, SyncLaunches: r.SyncLaunches})
 	switch {
 	case errors.Is(err, kernels.ErrUnsupported):
 		return nil, err
 	case err != nil:
 		return nil, usageError{err}
 	}
-	p.log.Info("device", "name", backend.Name(), "note", note)
+	r.Precision = backend.Precision()
+	p.log.Info("device", "name", backend.Name(), "precision", r.Precision, "note", note)
 	if note != "" {
 		note = " (" + note + ")"
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"nmn/eval"
+	"nmn/kernels/tensor"
 	"nmn/train"
 )
 
@@ -38,7 +39,7 @@ func TestTrain_RunFolderHoldsEverything(t *testing.T) {
 		t.Errorf("q.csv: %v, %d lines, want a header and 36 words", err, strings.Count(string(rates), "\n"))
 	}
 	c, err := readFolderConfig(dir)
-	if err != nil || c.Build == nil || c.Build.Go == "" || c.Data.TrainSize != 96 {
+	if err != nil || c.Build == nil || c.Build.Go == "" || c.Data.TrainSize != 96 || c.Run.Precision != tensor.FP32 {
 		t.Errorf("configuration %+v, %v", c, err)
 	}
 	log, err := os.ReadFile(filepath.Join(dir, logName))

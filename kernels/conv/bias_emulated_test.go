@@ -26,7 +26,7 @@ func emulate(t *testing.T) *CUDA {
 		t.Fatal(err)
 	}
 	t.Setenv(cuda.DriverVariable, library)
-	device, err := tensor.NewCUDA(0, cuda.Options{SyncLaunches: true})
+	device, err := tensor.NewCUDA(0, cuda.Options{SyncLaunches: true}, tensor.FP32)
 	if err != nil {
 		t.Fatal(err)
 	}

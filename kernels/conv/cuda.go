@@ -11,8 +11,9 @@ import (
 )
 
 // CUDA implements Ops on a graphics card: the convolutions by cuDNN, what surrounds them by kernels of its
-// own. It computes in float32 or, where input, filter and output are bfloat16, in bfloat16 with sums in
-// float32; the gradient of the filter may be float32 there, and so may the bias. The plan of a shape
+// own. It computes float32 in the precision of the device, TF32 or exactly, and, where input, filter and
+// output are bfloat16, in bfloat16 with sums in float32; the gradient of the filter may be float32 there,
+// and so may the bias. The plan of a shape
 // is chosen by its first call. Tensors must be at multiples of 16 bytes, as Alloc gives them.
 type CUDA struct {
 	device *tensor.CUDA
@@ -37,15 +38,18 @@ func NewCUDA(device *tensor.CUDA, module *cuda.Module, library *cudnn.Handle) (*
 }
 
 // fit checks the shapes, types and places of a convolution, and that there is something to compute.
-func fit(operation string, x, w, y *tensor.Tensor, p Params, mask *tensor.Tensor) (shape cudnn.Conv, err error) {
+func (c *CUDA) fit(operation string, x, w, y *tensor.Tensor, p Params, mask *tensor.Tensor) (shape cudnn.Conv, err error) {
 	g, err := Fit(operation, x, w, y, p)
 	if err != nil {
 		return shape, err
 	}
-	shape = cudnn.Conv{N: g.N, H: g.H, W: g.W, C: g.C, K: g.K, R: g.R, S: g.S, Pad: g.Pad, Precision: cudnn.Float32}
+	shape = cudnn.Conv{N: g.N, H: g.H, W: g.W, C: g.C, K: g.K, R: g.R, S: g.S, Pad: g.Pad}
 	dtype, err := tensor.Computing(operation, x, y, mask)
-	if dtype == tensor.BFloat16 {
+	switch {
+	case dtype == tensor.BFloat16:
 		shape.Precision = cudnn.BFloat16
+	case c.device.Precision() == tensor.TF32:
+		shape.Precision = cudnn.TF32
 	}
 	switch {
 	case err != nil:
@@ -79,7 +83,7 @@ func sameType(operation string, x, w *tensor.Tensor) error {
 // Conv implements Ops.
 func (c *CUDA) Conv(y, x, w, b *tensor.Tensor, p Params) error {
 	const operation = "conv"
-	shape, err := fit(operation, x, w, y, p, nil)
+	shape, err := c.fit(operation, x, w, y, p, nil)
 	switch {
 	case err != nil:
 		return err
@@ -108,7 +112,7 @@ func (c *CUDA) Conv(y, x, w, b *tensor.Tensor, p Params) error {
 // ConvGradData implements Ops.
 func (c *CUDA) ConvGradData(dx, dy, w, mask *tensor.Tensor, p Params) error {
 	const operation = "conv data gradient"
-	shape, err := fit(operation, dx, w, dy, p, mask)
+	shape, err := c.fit(operation, dx, w, dy, p, mask)
 	if err != nil {
 		return err
 	}
@@ -124,7 +128,7 @@ func (c *CUDA) ConvGradData(dx, dy, w, mask *tensor.Tensor, p Params) error {
 
 // ConvGradFilter implements Ops.
 func (c *CUDA) ConvGradFilter(dw, x, dy *tensor.Tensor, p Params) error {
-	shape, err := fit("conv filter gradient", x, dw, dy, p, nil)
+	shape, err := c.fit("conv filter gradient", x, dw, dy, p, nil)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,9 @@ func NewCPU(threads int, label string) *CPU {
 // Name implements Device.
 func (c *CPU) Name() string { return fmt.Sprintf("cpu %s, %d threads", c.label, c.Workers.Threads()) }
 
+// Precision implements Device.
+func (c *CPU) Precision() Precision { return FP32 }
+
 // Alloc implements Device.
 func (c *CPU) Alloc(dtype DType, shape ...int) (*Tensor, error) {
 	if c.closed {

@@ -3,6 +3,7 @@
 package tensor
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -13,21 +14,30 @@ import (
 
 // CUDA is the memory of a graphics card as a Device. All of its work is on one stream.
 type CUDA struct {
-	Device *cuda.Device
-	Stream *cuda.Stream
+	Device    *cuda.Device
+	Stream    *cuda.Stream
+	precision Precision
 }
 
-// NewCUDA opens the graphics card of a number; errors as of cuda.Open.
-func NewCUDA(ordinal int, options cuda.Options) (*CUDA, error) {
+// NewCUDA opens the graphics card of a number to compute in a precision; errors as of cuda.Open, and
+// ErrPrecision.
+func NewCUDA(ordinal int, options cuda.Options, p Precision) (*CUDA, error) {
 	device, err := cuda.Open(ordinal, options)
 	if err != nil {
 		return nil, err
 	}
-	return &CUDA{Device: device, Stream: device.Compute()}, nil
+	info := device.Info()
+	if p, err = p.OnCard(10*info.Major + info.Minor); err != nil {
+		return nil, errors.Join(fmt.Errorf("tensor: %s: %w", info, err), device.Close())
+	}
+	return &CUDA{Device: device, Stream: device.Compute(), precision: p}, nil
 }
 
-// Name implements Device.
-func (c *CUDA) Name() string { return c.Device.Info().String() }
+// Name implements Device: the card and the precision.
+func (c *CUDA) Name() string { return fmt.Sprintf("%s, %s", c.Device.Info(), c.precision) }
+
+// Precision implements Device.
+func (c *CUDA) Precision() Precision { return c.precision }
 
 // Alloc implements Device. Memory that does not fit is a cuda.OutOfMemoryError.
 func (c *CUDA) Alloc(dtype DType, shape ...int) (*Tensor, error) {

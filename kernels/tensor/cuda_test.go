@@ -25,7 +25,7 @@ func openCUDA(t *testing.T) *tensor.CUDA {
 		t.Fatal(err)
 	}
 	t.Setenv(cuda.DriverVariable, library)
-	c, err := tensor.NewCUDA(0, cuda.Options{})
+	c, err := tensor.NewCUDA(0, cuda.Options{}, tensor.Auto)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import dense "gorgonia.org/tensor"
 type Device interface {
 	// Name tells the device for logs and tables, for example "cpu avx512, 2 threads".
 	Name() string
+	// Precision tells how the device multiplies; it is never Auto.
+	Precision() Precision
 	// Alloc returns zeroed memory. It lives until Free or Close.
 	Alloc(dtype DType, shape ...int) (*Tensor, error)
 	// Free gives memory from Alloc back; views of it must not be used afterwards.

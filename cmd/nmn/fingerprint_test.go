@@ -1,0 +1,39 @@
+package main
+
+import (
+	"log/slog"
+	"testing"
+
+	"nmn/kernels/tensor"
+)
+
+// A finished result is of one precision; an interrupted run may go on in another one, as it may on
+// another device.
+func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
+	ran := defaultConfig()
+	ran.Data.TrainSize, ran.Data.ValidationSize, ran.Data.TestSize = 8, 0, 8
+	p := &program{terminal: &terminal{}, log: slog.New(slog.DiscardHandler)}
+	data, err := openData(t.Context(), p, &ran)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.close()
+	of := func(precision tensor.Precision, device string) string {
+		c := ran
+		c.Run.Precision, c.Run.Device = precision, device
+		if key, _, _ := firstChange(&ran, &c); key != "" {
+			t.Errorf("%s on %s cannot go on for its %s", precision, device, key)
+		}
+		id, err := fingerprint(&c, data, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	if of(tensor.FP32, "cpu") != of(tensor.FP32, "cuda") {
+		t.Error("the device changes the identity of a result")
+	}
+	if of(tensor.FP32, "cuda") == of(tensor.TF32, "cuda") {
+		t.Error("a result in tf32 passes as one in fp32")
+	}
+}
