@@ -30,7 +30,7 @@ emulate: ## run the CUDA kernels' own sources on the host: the compliance suite 
 	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run CUDA ./kernels ./kernels/conv
 	library=$$($(GO) run ./kernels/emulator/library build/emulator) && \
 	NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library NMN_TEST_DEVICE=cuda \
-	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda -run TinyNet ./model ./train
+	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda -run TinyNet ./model ./train ./cmd/nmn
 
 test: ## run all tests
 	$(GO) test ./...

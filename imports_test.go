@@ -47,6 +47,7 @@ var rooms = func() map[string]room {
 		"kernels/simd":    {others: []string{"std", "golang.org/x/sys/cpu"}},
 		"kernels/ref":     {others: []string{"math"}},
 		"kernels/conform": {packages: append([]string{"kernels/ref"}, backend...), others: hosts},
+		"kernels/profile": {packages: backend, others: hosts},
 		"kernels/optest":  {packages: []string{"kernels/tensor", "kernels/simd"}, others: hosts},
 		"cuda":            {others: []string{"std", "gorgonia.org/cu"}, cgo: true},
 		"cuda/cudnn":      {packages: []string{"cuda"}, others: []string{"std", "gorgonia.org/cu", "gorgonia.org/cu/dnn"}, cgo: true},

@@ -51,6 +51,7 @@ type Device struct {
 	mu     sync.Mutex // guards what follows
 	memory map[Address]int
 	held   int // bytes, the sum of memory
+	most   int // the largest held so far
 	owned  []owned
 	failed error // the first fault, or the loss of the device; every later call returns it
 	closed bool

@@ -34,6 +34,7 @@ func (d *Device) Alloc(bytes int) (Address, error) {
 	d.mu.Lock()
 	d.memory[Address(at)] = bytes
 	d.held += bytes
+	d.most = max(d.most, d.held)
 	d.mu.Unlock()
 	if err := d.compute.Zero(Address(at), bytes); err != nil {
 		return 0, errors.Join(err, d.Free(Address(at)))
@@ -78,6 +79,13 @@ func (d *Device) Held() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.held
+}
+
+// MostHeld is the largest that Held has been.
+func (d *Device) MostHeld() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.most
 }
 
 // MemInfo tells the bytes of the device that no process holds, and all that it has.

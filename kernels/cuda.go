@@ -44,6 +44,7 @@ type card struct {
 	*cardNormalizations
 
 	library *cudnn.Handle
+	marks   []*cuda.Event // of Clock, by number; the device frees them
 }
 
 // CUDAConfig chooses how a graphics card computes.

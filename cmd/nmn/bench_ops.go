@@ -2,113 +2,93 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"nmn/kernels"
-	"nmn/kernels/conv"
+	"nmn/kernels/profile"
 	"nmn/kernels/tensor"
 	"nmn/model"
-	"nmn/rng"
+	"nmn/train"
 )
 
-// opFigures are one operation of one layer.
+// opFigures are one operation of a step.
 type opFigures struct {
-	Layer  string  `json:"layer"`
-	Pass   string  `json:"pass"` // forward, data_gradient, filter_gradient
-	Shape  string  `json:"shape"`
-	MS     float64 `json:"ms"` // median
-	GFLOP  float64 `json:"gflop"`
-	GFLOPS float64 `json:"gflops"`
-	Share  float64 `json:"share"` // of the sum of all
+	Layer     string  `json:"layer"`
+	Pass      string  `json:"pass"` // forward, data gradient, max pool, ...
+	Shape     string  `json:"shape"`
+	MS        float64 `json:"ms"`               // median
+	Share     float64 `json:"share"`            // of the sum of all
+	GFLOP     float64 `json:"gflop,omitempty"`  // of convolutions
+	GFLOPS    float64 `json:"gflops,omitempty"` // for each second
+	Bytes     int     `json:"bytes"`            // of operands
+	GBPerS    float64 `json:"gb_per_s"`
+	Algorithm string  `json:"algorithm,omitempty"`
 }
 
 // opsFigures are what nmn bench ops tells.
 type opsFigures struct {
-	Model      string      `json:"model"`
-	Size       int         `json:"size"`
-	Width      float64     `json:"width"`
-	Batch      int         `json:"batch"`
-	Device     string      `json:"device"`
-	Processors int         `json:"processors"`
-	Repeats    int         `json:"repeats"`
-	TotalMS    float64     `json:"total_ms"`
-	GFLOPS     float64     `json:"gflops"`
-	Ops        []opFigures `json:"ops"`
-	Build      build       `json:"build"`
+	netFigures
+	TotalMS float64     `json:"total_ms"` // of the operations, one step
+	GFLOPS  float64     `json:"gflops"`   // convolutions, in the time of all operations
+	Ops     []opFigures `json:"ops"`
 }
 
-// ops measures the convolutions, which are nearly all of a step.
-func (b *benchCommand) ops(p *program, backend kernels.Backend) error {
-	c := b.net()
-	f := opsFigures{Model: string(b.model), Size: c.Size, Width: b.width, Batch: b.batch, Device: backend.Name(),
-		Processors: runtime.GOMAXPROCS(0), Repeats: b.repeats, Build: thisBuild()}
-	for _, l := range c.Layers() {
-		passes, err := b.layer(backend, l)
-		if err != nil {
-			return fmt.Errorf("bench: layer %s: %w", l.Name, err)
-		}
-		f.Ops = append(f.Ops, passes...)
+// ops records the measured steps of a trainer.
+func (b *benchCommand) ops(cmd *cobra.Command, p *program, backend kernels.Backend) error {
+	recorder := profile.New(backend)
+	err := b.steps(cmd.Context(), recorder, watcher{
+		begin: func(net *model.Net) error {
+			label(recorder, net)
+			if b.warmup == 0 {
+				return recorder.Begin()
+			}
+			return nil
+		},
+		step: func(e train.StepDone) error {
+			if e.Step > b.warmup {
+				if err := recorder.End(); err != nil {
+					return err
+				}
+			}
+			if e.Step >= b.warmup && e.Step < e.Steps {
+				return recorder.Begin()
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		return err
 	}
+	f := opsFigures{netFigures: b.describe(backend)}
+	f.add(recorder.Ops())
+	return f.write(p, b.asJSON)
+}
+
+// label names the layers by their parameters: conv1_1 has backbone.conv1_1.weight.
+func label(r *profile.Recorder, net *model.Net) {
+	for _, p := range net.Params() {
+		layer := strings.TrimSuffix(strings.TrimSuffix(p.Name, ".weight"), ".bias")
+		layer = layer[strings.LastIndexByte(layer, '.')+1:]
+		for _, t := range []*tensor.Tensor{p.W, p.G} {
+			r.Label(t, layer)
+		}
+	}
+}
+
+func (f *opsFigures) add(ops []profile.Op) {
 	work := 0.0
-	for _, o := range f.Ops {
-		f.TotalMS += o.MS
-		work += o.GFLOP
+	for i := range ops {
+		o, took := &ops[i], ops[i].Median()
+		f.TotalMS, work = f.TotalMS+milliseconds(took), work+o.FLOP/1e9
+		f.Ops = append(f.Ops, opFigures{Layer: o.Layer, Pass: o.Name, Shape: o.Shape, MS: milliseconds(took), GFLOP: o.FLOP / 1e9,
+			GFLOPS: rate(o.FLOP/1e9, took), Bytes: o.Bytes, GBPerS: rate(float64(o.Bytes)/1e9, took), Algorithm: o.Algorithm})
 	}
 	for i := range f.Ops {
 		f.Ops[i].Share = f.Ops[i].MS / f.TotalMS
 	}
 	f.GFLOPS = work / f.TotalMS * 1e3
-	return f.write(p, b.asJSON)
-}
-
-// layer measures the passes of one convolution.
-func (b *benchCommand) layer(backend kernels.Backend, l model.LayerShape) (all []opFigures, err error) {
-	arena := tensor.NewArena(backend)
-	defer func() { err = firstError(err, arena.Close()) }()
-	stream := rng.New(1)
-	random := func(shape ...int) *tensor.Tensor {
-		if err != nil {
-			return nil
-		}
-		var t *tensor.Tensor
-		if t, err = arena.Alloc(tensor.Float32, shape...); err == nil {
-			err = fillRandom(backend, t, &stream)
-		}
-		return t
-	}
-	x, y := random(b.batch, l.H, l.W, l.C), random(b.batch, l.OutH, l.OutW, l.K)
-	dx, dy := random(b.batch, l.H, l.W, l.C), random(b.batch, l.OutH, l.OutW, l.K)
-	w, dw, bias := random(l.K, l.R, l.S, l.C), random(l.K, l.R, l.S, l.C), random(l.K)
-	if err != nil {
-		return nil, err
-	}
-	params := conv.Params{Pad: l.Pad}
-	passes := []struct {
-		name string
-		f    func() error
-	}{
-		{"forward", func() error { return backend.Conv(y, x, w, bias, conv.Params{Pad: l.Pad, ReLU: l.Name != "fc8"}) }},
-		{"filter_gradient", func() error { return backend.ConvGradFilter(dw, x, dy, params) }},
-		{"data_gradient", func() error { return backend.ConvGradData(dx, dy, w, x, params) }},
-	}
-	if !l.NeedsDataGradient {
-		passes = passes[:2]
-	}
-	for _, pass := range passes {
-		durations, err := b.times(func() error { return firstError(pass.f(), backend.Sync()) })
-		if err != nil {
-			return nil, err
-		}
-		o := opFigures{Layer: l.Name, Pass: pass.name, Shape: shapeOf(b.batch, l), MS: milliseconds(median(durations)), GFLOP: l.ForwardFLOP * float64(b.batch) / 1e9}
-		o.GFLOPS = o.GFLOP / o.MS * 1e3
-		all = append(all, o)
-	}
-	return all, nil
-}
-
-func shapeOf(batch int, l model.LayerShape) string {
-	return tensor.Format([]int{batch, l.H, l.W, l.C}) + " * " + tensor.Format([]int{l.K, l.R, l.S, l.C})
 }
 
 func (f *opsFigures) write(p *program, asJSON bool) error {
@@ -116,10 +96,15 @@ func (f *opsFigures) write(p *program, asJSON bool) error {
 		return writeJSON(p.out, f)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %d pixels, width %g, %d pictures, on %s\n\n", f.Model, f.Size, f.Width, f.Batch, f.Device)
-	fmt.Fprintf(&b, "%-8s  %-15s  %9s  %9s  %7s  %s\n", "layer", "pass", "ms", "GFLOP/s", "share %", "input * filter")
+	fmt.Fprintf(&b, "%v\n\n%-8s  %-17s  %9s  %7s  %8s  %7s  %-32s  %s\n",
+		&f.netFigures, "layer", "operation", "ms", "share %", "GFLOP/s", "GB/s", "shape", "algorithm")
 	for _, o := range f.Ops {
-		fmt.Fprintf(&b, "%-8s  %-15s  %9.3f  %9.1f  %7.1f  %s\n", o.Layer, o.Pass, o.MS, o.GFLOPS, 100*o.Share, o.Shape)
+		gflops := ""
+		if o.GFLOP > 0 {
+			gflops = fmt.Sprintf("%.1f", o.GFLOPS)
+		}
+		line := fmt.Sprintf("%-8s  %-17s  %9.3f  %7.1f  %8s  %7.1f  %-32s  %s", o.Layer, o.Pass, o.MS, 100*o.Share, gflops, o.GBPerS, o.Shape, o.Algorithm)
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	fmt.Fprintf(&b, "\nall: %.2f ms, %.1f GFLOP/s\n", f.TotalMS, f.GFLOPS)
 	_, err := p.out.Write([]byte(b.String()))

@@ -4,170 +4,163 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	dense "gorgonia.org/tensor"
+	"github.com/spf13/cobra"
 
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/kernels/update"
 	"nmn/model"
-	"nmn/rng"
+	"nmn/train"
 )
+
+// netFigures tell what a benchmark of a net has measured.
+type netFigures struct {
+	Model      string  `json:"model"`
+	Size       int     `json:"size"`
+	Width      float64 `json:"width"`
+	Batch      int     `json:"batch"`  // bags
+	Frames     int     `json:"frames"` // pictures of a bag
+	MIL        bool    `json:"mil"`
+	NMN        bool    `json:"nmn"`
+	Device     string  `json:"device"`
+	Threads    int     `json:"threads"` // 0: one for each processor
+	Processors int     `json:"processors"`
+	Repeats    int     `json:"repeats"`
+	Build      build   `json:"build"`
+}
+
+func (b *benchCommand) describe(backend kernels.Backend) netFigures {
+	c := b.net()
+	return netFigures{
+		Model: string(b.model), Size: c.Size, Width: b.width, Batch: b.batch, Frames: b.frames, MIL: c.MIL, NMN: c.Noise != model.NoNoise,
+		Device: backend.Name(), Threads: b.run.Threads, Processors: runtime.GOMAXPROCS(0), Repeats: b.repeats, Build: thisBuild(),
+	}
+}
+
+// String is the first line for people.
+func (f *netFigures) String() string {
+	bags := fmt.Sprintf("%d pictures", f.Batch)
+	if f.Frames > 1 {
+		bags = fmt.Sprintf("%d bags of %d frames", f.Batch, f.Frames)
+	}
+	with := map[bool]string{true: "with", false: "without"}
+	return fmt.Sprintf("%s, %d pixels, width %g, %s, %s MIL, %s noise model, on %s",
+		f.Model, f.Size, f.Width, bags, with[f.MIL], with[f.NMN], f.Device)
+}
 
 // stepFigures are what nmn bench step tells.
 type stepFigures struct {
-	Model         string  `json:"model"`
-	Size          int     `json:"size"`
-	Width         float64 `json:"width"`
-	Batch         int     `json:"batch"`
-	MIL           bool    `json:"mil"`
-	NMN           bool    `json:"nmn"`
-	Device        string  `json:"device"`
-	Threads       int     `json:"threads"` // 0: one for each processor
-	Processors    int     `json:"processors"`
-	Repeats       int     `json:"repeats"`
+	netFigures
 	StepMS        float64 `json:"step_ms"` // median
 	StepMinMS     float64 `json:"step_min_ms"`
-	ForwardMS     float64 `json:"forward_ms"`
-	BackwardMS    float64 `json:"backward_ms"` // with the loss and its gradients
-	UpdateMS      float64 `json:"update_ms"`
+	StepMaxMS     float64 `json:"step_max_ms"`
+	ForwardMS     float64 `json:"forward_ms"`  // without dropout, pixels to loss
+	BackwardMS    float64 `json:"backward_ms"` // what forward and update leave of the step
+	UpdateMS      float64 `json:"update_ms"`   // with the norm of the gradient
 	ImagesPerS    float64 `json:"images_per_s"`
 	GFLOPS        float64 `json:"gflops"` // convolutions of the whole step, for each second
 	GFLOP         float64 `json:"gflop"`
-	PeakMemoryMiB float64 `json:"peak_memory_mib"` // of the process
-	DeviceMiB     float64 `json:"device_memory_mib"`
+	PeakMemoryMiB float64 `json:"peak_memory_mib"`   // of the process, while training
+	DeviceMiB     float64 `json:"device_memory_mib"` // likewise, of the device
 	AllocsPerStep float64 `json:"allocs_per_step"`
-	Build         build   `json:"build"`
 }
 
-// stepBench is a net with a random batch and the state of SGD.
-type stepBench struct {
-	net     *model.Net
-	plan    *model.Plan
-	state   *tensor.Arena
-	entries []update.Entry
-}
-
-func newStepBench(backend kernels.Backend, c model.Config, batch int) (s *stepBench, err error) {
-	net, err := model.New(c, backend)
-	if err != nil {
-		return nil, err
-	}
-	s = &stepBench{net: net, state: tensor.NewArena(backend)}
-	if err := s.fill(backend, batch); err != nil {
-		return nil, firstError(err, s.close())
-	}
-	return s, nil
-}
-
-func (s *stepBench) fill(backend kernels.Backend, batch int) error {
-	err := s.net.Init(model.PaperInit(1))
-	if err != nil {
-		return err
-	}
-	if s.plan, err = s.net.Plan(batch, batch, true); err != nil {
-		return err
-	}
-	stream := rng.New(1)
-	pixels := make([]uint8, s.plan.Pixels.Len())
-	for i := range pixels {
-		pixels[i] = uint8(stream.Uint32())
-	}
-	labels := make([]float32, s.plan.Labels.Len())
-	for i := range labels {
-		labels[i] = float32(stream.Uint32() >> 31)
-	}
-	side := int32(s.net.Config().Size)
-	sizes, offsets := make([]int32, 2*batch), make([]int32, batch+1)
-	for i := range batch {
-		sizes[2*i], sizes[2*i+1], offsets[i+1] = side, side, int32(i+1)
-	}
-	for _, up := range []struct {
-		to   *tensor.Tensor
-		from any
-	}{{s.plan.Pixels, pixels}, {s.plan.Labels, labels}, {s.plan.Sizes, sizes}, {s.plan.Offsets, offsets}} {
-		if err := backend.Upload(up.to, dense.New(dense.WithShape(up.to.Len()), dense.WithBacking(up.from))); err != nil {
+func (b *benchCommand) step(cmd *cobra.Command, p *program, backend kernels.Backend) error {
+	f := stepFigures{netFigures: b.describe(backend)}
+	durations := make([]time.Duration, 0, b.repeats)
+	var before, after uint64 // allocations
+	err := b.steps(cmd.Context(), backend, watcher{
+		step: func(e train.StepDone) error {
+			if e.Step > b.warmup {
+				durations = append(durations, e.Duration)
+			}
+			if after = allocations(); e.Step <= b.warmup+1 {
+				before = after
+			}
+			return nil
+		},
+		end: func(net *model.Net, trainer *train.Trainer) error {
+			f.PeakMemoryMiB, f.DeviceMiB = mib(peakMemory()), mib(uint64(trainer.DeviceBytes()))
+			if accountant, ok := backend.(kernels.Accountant); ok {
+				f.DeviceMiB = mib(uint64(accountant.MostBytes()))
+			}
+			forward, update, err := b.parts(net)
+			f.ForwardMS, f.UpdateMS = milliseconds(forward), milliseconds(update)
 			return err
-		}
-	}
-	for _, p := range s.net.Params() {
-		momentum, err := s.state.Alloc(tensor.Float32, p.W.Shape()...)
-		if err != nil {
-			return err
-		}
-		// So small a rate that the weights stay what they are.
-		s.entries = append(s.entries, update.Entry{W: p.W, G: p.G, M: momentum, LR: 1e-12, Decay: 5e-4})
-	}
-	return nil
-}
-
-func (s *stepBench) close() error { return firstError(s.state.Close(), s.net.Close()) }
-
-func (s *stepBench) forward() error {
-	return firstError(s.net.Normalize(s.plan), s.net.Forward(s.plan, true), s.net.Backend().Sync())
-}
-
-func (s *stepBench) gradients() error {
-	return firstError(s.net.Normalize(s.plan), s.net.Step(s.plan, model.StepOptions{Scale: 1 / float32(s.plan.Bags)}), s.net.Backend().Sync())
-}
-
-func (s *stepBench) update() error {
-	return firstError(s.net.Backend().SGD(s.entries, .9), s.net.Backend().Sync())
-}
-
-func (s *stepBench) step() error { return firstError(s.gradients(), s.update()) }
-
-func (b *benchCommand) step(p *program, backend kernels.Backend) (err error) {
-	c := b.net()
-	s, err := newStepBench(backend, c, b.batch)
+		},
+	})
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, s.close()) }()
-	var medians [3]time.Duration
-	for i, f := range []func() error{s.forward, s.gradients, s.update} {
-		all, err := b.times(f)
-		if err != nil {
-			return err
-		}
-		medians[i] = median(all)
-	}
-	before := allocations()
-	whole, err := b.times(s.step)
-	if err != nil {
-		return err
-	}
-	allocated := float64(allocations()-before) / float64(b.repeats+b.warmup)
-	f := stepFigures{
-		Model: string(b.model), Size: c.Size, Width: b.width, Batch: b.batch, MIL: c.MIL, NMN: c.Noise != model.NoNoise,
-		Device: backend.Name(), Threads: b.run.Threads, Processors: runtime.GOMAXPROCS(0), Repeats: b.repeats,
-		StepMS: milliseconds(median(whole)), StepMinMS: milliseconds(whole[0]), ForwardMS: milliseconds(medians[0]),
-		BackwardMS: milliseconds(medians[1] - medians[0]), UpdateMS: milliseconds(medians[2]),
-		ImagesPerS: float64(b.batch) / median(whole).Seconds(), PeakMemoryMiB: float64(peakMemory()) / (1 << 20),
-		DeviceMiB: float64(s.net.Bytes()+s.state.Bytes()) / (1 << 20), AllocsPerStep: allocated, Build: thisBuild(),
-	}
-	for _, l := range c.Layers() {
-		f.GFLOP += l.TrainFLOP * float64(b.batch) / 1e9
-	}
-	f.GFLOPS = f.GFLOP / median(whole).Seconds()
+	f.AllocsPerStep = float64(after-before) / float64(max(1, b.repeats-1))
+	f.summarize(b, durations)
 	return f.write(p, b.asJSON)
+}
+
+// summarize computes what follows from the steps' durations.
+func (f *stepFigures) summarize(b *benchCommand, durations []time.Duration) {
+	slices.Sort(durations)
+	middle, pictures := median(durations), float64(b.batch*b.frames)
+	f.StepMS, f.StepMinMS, f.StepMaxMS = milliseconds(middle), milliseconds(durations[0]), milliseconds(durations[len(durations)-1])
+	f.BackwardMS = f.StepMS - f.ForwardMS - f.UpdateMS
+	for _, l := range b.net().Layers() {
+		f.GFLOP += l.TrainFLOP * pictures / 1e9
+	}
+	f.GFLOPS, f.ImagesPerS = rate(f.GFLOP, middle), rate(pictures, middle)
+}
+
+// parts times the forward pass and the update on their own, on the batch of the steps.
+func (b *benchCommand) parts(net *model.Net) (forward, update time.Duration, err error) {
+	backend := net.Backend()
+	plan, err := net.Plan(b.batch*b.frames, b.batch, true)
+	if err != nil {
+		return 0, 0, err
+	}
+	state := tensor.NewArena(backend)
+	defer func() { err = firstError(err, state.Close()) }()
+	entries, norm, err := momentum(net, state)
+	if err != nil {
+		return 0, 0, err
+	}
+	forward, err = b.median(backend, func() error { return firstError(net.Normalize(plan), net.Forward(plan, true)) })
+	if err != nil {
+		return 0, 0, err
+	}
+	update, err = b.median(backend, func() error { return firstError(backend.GradNorm(norm, entries), backend.SGD(entries, .9)) })
+	return forward, update, err
+}
+
+// momentum is the state of SGD, and a place for the norm of the gradient.
+func momentum(net *model.Net, state *tensor.Arena) (entries []update.Entry, norm *tensor.Tensor, err error) {
+	for _, p := range net.Params() {
+		m, err := state.Alloc(tensor.Float32, p.W.Shape()...)
+		if err != nil {
+			return nil, nil, err
+		}
+		entries = append(entries, update.Entry{W: p.W, G: p.G, M: m, LR: 1e-12, Decay: 5e-4})
+	}
+	norm, err = state.Alloc(tensor.Float32, 1)
+	return entries, norm, err
 }
 
 func (f *stepFigures) write(p *program, asJSON bool) error {
 	if asJSON {
 		return writeJSON(p.out, f)
 	}
-	with := map[bool]string{true: "with", false: "without"}
-	_, err := fmt.Fprintf(p.out, "%s, %d pixels, width %g, %d pictures, %s MIL, %s noise model, on %s\n"+
-		"step      %9.2f ms (least %.2f)\nforward   %9.2f ms\nbackward  %9.2f ms\nupdate    %9.2f ms\n"+
-		"%.1f images/s, %.1f GFLOP/s, peak memory %.0f MiB, %.1f allocations a step\n",
-		f.Model, f.Size, f.Width, f.Batch, with[f.MIL], with[f.NMN], f.Device, f.StepMS, f.StepMinMS, f.ForwardMS, f.BackwardMS, f.UpdateMS,
-		f.ImagesPerS, f.GFLOPS, f.PeakMemoryMiB, f.AllocsPerStep)
+	_, err := fmt.Fprintf(p.out, "%v\n"+
+		"step      %9.2f ms (%.2f to %.2f)\nforward   %9.2f ms\nbackward  %9.2f ms\nupdate    %9.2f ms\n"+
+		"%.1f images/s, %.1f GFLOP/s, peak memory %.0f MiB, %.0f MiB of the device, %.1f allocations a step\n",
+		&f.netFigures, f.StepMS, f.StepMinMS, f.StepMaxMS, f.ForwardMS, f.BackwardMS, f.UpdateMS,
+		f.ImagesPerS, f.GFLOPS, f.PeakMemoryMiB, f.DeviceMiB, f.AllocsPerStep)
 	return err
 }
+
+func mib(bytes uint64) float64 { return float64(bytes) / (1 << 20) }
 
 func allocations() uint64 {
 	var m runtime.MemStats

@@ -190,6 +190,15 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"bench", "step", "--batch", "0"}, "--batch"},
 		{[]string{"bench", "step", "--repeats", "9223372036854775807"}, "--repeats"},
 		{[]string{"bench", "ops", "--warmup", "2147483647"}, "--warmup"},
+		{[]string{"bench", "ops", "--frames", "0"}, "--frames is 0"},
+		{[]string{"bench", "step", "--frames", "26", "--no-mil"}, "--no-mil"},
+		{[]string{"bench", "step", "--width", "NaN"}, "--width is NaN"},
+		{[]string{"bench", "step", "--model", "vgg16", "--size", "100"}, "100×100 pixels"},
+		{[]string{"bench", "step", "--device", "cuda", "--threads", "2"}, "--threads is for the CPU"},
+		{[]string{"bench", "gemm", "--sizes", ""}, "--sizes"},
+		{[]string{"bench", "gemm", "--sizes", "1024,0"}, "--sizes"},
+		{[]string{"bench", "gemm", "--batch", "2"}, "--batch"},
+		{[]string{"bench", "memory", "--mib", "0"}, "--mib is 0"},
 		{[]string{"train", "--dropout", "NaN"}, "dropout is NaN"},
 		{[]string{"train", "--validation-share", "NaN"}, "validation_share is NaN"},
 		{[]string{"train", "--vocab-size", "-1"}, "vocabulary_size is -1"},
@@ -212,6 +221,7 @@ func TestFailure_HasExitCode1AndNoUsage(t *testing.T) {
 		{"vocab", filepath.Join(t.TempDir(), "nothing.json")},
 		{"train", "--captions", filepath.Join(t.TempDir(), "nothing.json"), "--images", t.TempDir()},
 		{"train", "--device", "cuda"},
+		{"bench", "step", "--device", "cuda"},
 	} {
 		c := call(t, args...)
 		if c.code != exitFailure || strings.Contains(c.err, "--help") || strings.Count(c.err, "\n") != 1 {

@@ -199,25 +199,3 @@ func TestExperiment_MILBothHasRowsOfBoth(t *testing.T) {
 		t.Errorf("no row with MIL:\n%s", out)
 	}
 }
-
-func TestBench_FieldsForMachines(t *testing.T) {
-	step := readJSON(t, must(t, "bench", "step", "--batch", "2", "--repeats", "1", "--warmup", "1", "--width", "0.5", "--json"))
-	for _, name := range []string{"step_ms", "forward_ms", "update_ms", "images_per_s", "gflops", "peak_memory_mib"} {
-		if v, ok := step[name].(float64); !ok || v <= 0 {
-			t.Errorf("%s is %v", name, step[name])
-		}
-	}
-	for _, name := range []string{"backward_ms", "allocs_per_step"} {
-		if _, ok := step[name].(float64); !ok {
-			t.Errorf("%s is %v", name, step[name])
-		}
-	}
-	ops := readJSON(t, must(t, "bench", "ops", "--batch", "1", "--repeats", "1", "--width", "0.5", "--no-mil", "--json"))
-	share := 0.0
-	for _, o := range ops["ops"].([]any) {
-		share += o.(map[string]any)["share"].(float64)
-	}
-	if math.Abs(share-1) > 1e-9 {
-		t.Errorf("shares sum to %v", share)
-	}
-}

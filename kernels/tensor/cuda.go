@@ -77,6 +77,14 @@ func (c *CUDA) Download(dst *dense.Dense, src *Tensor) error {
 	return c.Stream.Download(bytes, cuda.Address(src.address))
 }
 
+// Copy implements Copier.
+func (c *CUDA) Copy(dst, src *Tensor) error {
+	if err := errors.Join(fitCopy(dst, src), OnDevice("copy", src.dtype, dst, src)); err != nil {
+		return err
+	}
+	return c.Stream.Copy(cuda.Address(dst.address), cuda.Address(src.address), dst.Bytes())
+}
+
 // Sync implements Device.
 func (c *CUDA) Sync() error { return c.Device.Sync() }
 

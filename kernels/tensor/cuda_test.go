@@ -60,6 +60,10 @@ func TestCUDA_Memory(t *testing.T) {
 		if err := c.Download(got, on); err != nil || !reflect.DeepEqual(got.Data(), want.Data()) {
 			t.Errorf("%v: there and back is %v, %v, want %v", dtype, got.Data(), err, want.Data())
 		}
+		copied, err := c.Alloc(dtype, 6)
+		if err := errors.Join(err, c.Copy(copied, on), c.Download(got, copied)); err != nil || !reflect.DeepEqual(got.Data(), want.Data()) {
+			t.Errorf("%v: the copy is %v, %v, want %v", dtype, got.Data(), err, want.Data())
+		}
 		fresh, err := c.Alloc(dtype, 2, 3)
 		if err != nil {
 			t.Fatal(err)
@@ -67,7 +71,7 @@ func TestCUDA_Memory(t *testing.T) {
 		if err := c.Download(got, fresh); err != nil || !reflect.DeepEqual(got.Data(), zero.Data()) {
 			t.Errorf("%v: fresh memory is %v, %v", dtype, got.Data(), err)
 		}
-		if err := errors.Join(c.Free(on), c.Free(fresh), c.Sync()); err != nil {
+		if err := errors.Join(c.Free(on), c.Free(copied), c.Free(fresh), c.Sync()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -97,6 +101,7 @@ func TestCUDA_RefusesWhatDoesNotFit(t *testing.T) {
 		"another type":      c.Upload(on, dense.New(dense.WithShape(2, 3), dense.Of(dense.Int32))),
 		"a view with gaps":  c.Upload(on, column.(*dense.Dense)),
 		"host memory":       c.Download(six, host),
+		"copy from host":    c.Copy(on, host),
 	} {
 		if !errors.Is(err, tensor.ErrShape) {
 			t.Errorf("%s: error %v, want ErrShape", name, err)

@@ -26,6 +26,13 @@ type Device interface {
 	Close() error
 }
 
+// Copier is a Device that copies within its memory. Ask by a type assertion.
+type Copier interface {
+	// Copy enqueues copying src to dst: equal element type and number of elements, in memory that does
+	// not overlap.
+	Copy(dst, src *Tensor) error
+}
+
 // Arena hands out memory of a device that is freed together: the buffers of one input shape.
 type Arena struct {
 	device  Device

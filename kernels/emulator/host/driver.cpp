@@ -4,6 +4,7 @@
 #include "enqueue.h"
 #include "runtime.h"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -51,6 +52,10 @@ typedef std::vector<std::function<int()>> Graph;
 struct Stream {
   Graph *capture = nullptr;  // where work goes instead of being done
 };
+
+// An event has happened when it is recorded, for work has ended when its call returns.
+typedef std::chrono::steady_clock Clock;
+typedef Clock::time_point Event;
 
 using emulator::enqueue;
 
@@ -182,11 +187,14 @@ int cuStreamWaitEvent(void *, void *, unsigned) { return success; }
 int cuStreamWriteValue32_v2(void *stream, uintptr_t at, unsigned value, unsigned) {
   return enqueue(stream, [=] { return *reinterpret_cast<unsigned *>(at) = value, int(success); });
 }
-int cuEventCreate(void **event, unsigned) { return *event = malloc(1), success; }
-int cuEventDestroy_v2(void *event) { return free(event), success; }
-int cuEventRecord(void *, void *) { return success; }
+int cuEventCreate(void **event, unsigned) { return *event = new Event, success; }
+int cuEventDestroy_v2(void *event) { return delete static_cast<Event *>(event), success; }
+int cuEventRecord(void *event, void *) { return *static_cast<Event *>(event) = Clock::now(), success; }
 int cuEventSynchronize(void *) { return success; }
-int cuEventElapsedTime_v2(float *milliseconds, void *, void *) { return *milliseconds = 0, success; }
+int cuEventElapsedTime_v2(float *milliseconds, void *from, void *to) {
+  const std::chrono::duration<float, std::milli> took = *static_cast<Event *>(to) - *static_cast<Event *>(from);
+  return *milliseconds = took.count(), success;
+}
 
 int cuStreamBeginCapture_v2(void *stream, int) {
   Stream *s = static_cast<Stream *>(stream);

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"nmn/kernels/conform"
+)
+
+// quickBench makes a command line of nmn bench that takes a moment.
+func quickBench(name string, args ...string) []string {
+	return append([]string{"bench", name, "--repeats", "2", "--warmup", "1", "--threads", "1", "--json"}, args...)
+}
+
+// positive checks that fields of figures are numbers above 0, and finite others numbers at all.
+func positive(t *testing.T, figures map[string]any, above0 []string, others ...string) {
+	t.Helper()
+	for _, name := range above0 {
+		if v, ok := figures[name].(float64); !ok || v <= 0 {
+			t.Errorf("%s is %v", name, figures[name])
+		}
+	}
+	for _, name := range others {
+		if _, ok := figures[name].(float64); !ok {
+			t.Errorf("%s is %v", name, figures[name])
+		}
+	}
+}
+
+func TestBenchStep_FieldsForMachines(t *testing.T) {
+	f := readJSON(t, must(t, quickBench("step", "--batch", "2", "--frames", "3", "--width", "0.5")...))
+	positive(t, f, []string{"step_ms", "step_min_ms", "step_max_ms", "forward_ms", "update_ms", "images_per_s", "gflops", "peak_memory_mib",
+		"device_memory_mib"}, "backward_ms", "allocs_per_step")
+	if f["batch"] != 2. || f["frames"] != 3. || f["mil"] != true || f["nmn"] != true {
+		t.Errorf("the setting is told as %v", f)
+	}
+	least, middle, most := f["step_min_ms"].(float64), f["step_ms"].(float64), f["step_max_ms"].(float64)
+	if least > middle || middle > most {
+		t.Errorf("steps from %v to %v with the median %v", least, most, middle)
+	}
+	// The work of six pictures, by the layers of the net.
+	b := benchCommand{model: netScenes, width: .5}
+	want := 0.0
+	for _, l := range b.net().Layers() {
+		want += 6 * l.TrainFLOP / 1e9
+	}
+	if got := f["gflop"].(float64); math.Abs(got-want) > 1e-9*want {
+		t.Errorf("%v GFLOP, want %v", got, want)
+	}
+}
+
+func TestBenchStep_WithoutInstancesAndNoiseModel(t *testing.T) {
+	f := readJSON(t, must(t, quickBench("step", "--batch", "2", "--width", "0.5", "--no-mil", "--no-nmn")...))
+	if f["mil"] != false || f["nmn"] != false {
+		t.Errorf("the setting is told as %v", f)
+	}
+}
+
+// The operations are those of a step: every convolution in all of its passes, everything else, and
+// nothing without a name.
+func TestBenchOps_TellsTheWholeStep(t *testing.T) {
+	f := readJSON(t, must(t, quickBench("ops", "--batch", "2", "--width", "0.5")...))
+	found := map[string]int{}
+	share, work := 0.0, 0.0
+	for _, o := range f["ops"].([]any) {
+		op := o.(map[string]any)
+		layer, pass := op["layer"].(string), op["pass"].(string)
+		found[layer+" "+pass]++
+		share += op["share"].(float64)
+		positive(t, op, []string{"bytes"}, "ms", "gb_per_s")
+		if gflop, ok := op["gflop"].(float64); ok {
+			if layer != "nmn" {
+				work += gflop
+			}
+			if op["algorithm"] == "" || op["algorithm"] == nil {
+				t.Errorf("%s of %s has no algorithm", pass, layer)
+			}
+		}
+		if layer == "unnamed" || layer == "" {
+			t.Errorf("%s of %v has no layer", pass, op["shape"])
+		}
+	}
+	for _, want := range []string{
+		"input normalize", "conv1_1 forward", "conv1_1 filter gradient", "conv1_1 bias gradient", "conv2_1 data gradient",
+		"pool1 max pool", "pool1 max pool gradient", "fc8 forward", "fc8 bias gradient", "conv4_1 bag pool", "conv4_1 bag pool gradient",
+		"nmn forward", "nmn filter gradient", "noise noise step", "all gradient norm", "all sgd",
+	} {
+		if found[want] != 1 {
+			t.Errorf("%s is told %d times", want, found[want])
+		}
+	}
+	if found["conv1_1 data gradient"] != 0 {
+		t.Error("the first layer has no data gradient")
+	}
+	if math.Abs(share-1) > 1e-9 {
+		t.Errorf("shares sum to %v", share)
+	}
+	b, want := benchCommand{model: netScenes, width: .5}, 0.0
+	for _, l := range b.net().Layers() {
+		want += 2 * l.TrainFLOP / 1e9
+	}
+	if math.Abs(work-want) > 1e-9*want {
+		t.Errorf("%v GFLOP in all convolutions, want %v", work, want)
+	}
+}
+
+func TestBenchOps_TellsDropoutAndTheTableForPeople(t *testing.T) {
+	out := must(t, "bench", "ops", "--model", "vgg16", "--width", "0.02", "--size", "200", "--classes", "3", "--batch", "1", "--repeats", "1", "--warmup", "0")
+	for _, want := range []string{"vgg16, 200 pixels, width 0.02, 1 pictures, with MIL", "fc6       dropout", "fc7       dropout gradient", "pool5     max pool", "\nall: "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in:\n%s", want, out)
+		}
+	}
+}
+
+func TestBenchMachine_FieldsForMachines(t *testing.T) {
+	gemm := readJSON(t, must(t, quickBench("gemm", "--sizes", "64,100")...))
+	products := gemm["products"].([]any)
+	if len(products) != 2 || products[1].(map[string]any)["size"] != 100. {
+		t.Errorf("products %v", products)
+	}
+	for _, product := range products {
+		positive(t, product.(map[string]any), []string{"ms", "gflops"})
+	}
+	memory := readJSON(t, must(t, quickBench("memory", "--mib", "4")...))
+	positive(t, memory, []string{"ms", "gb_per_s"})
+	if memory["bytes"] != float64(4<<20) {
+		t.Errorf("%v bytes", memory["bytes"])
+	}
+}
+
+// On the device that NMN_TEST_DEVICE names, the host by default: `make emulate` has the emulator there.
+func TestTinyNet_BenchmarksOnADevice(t *testing.T) {
+	device := cmp.Or(os.Getenv(conform.DeviceEnv), "cpu")
+	bench := func(name string, args ...string) map[string]any {
+		return readJSON(t, must(t, append([]string{"bench", name, "--json", "--repeats", "2", "--warmup", "1", "--device", device}, args...)...))
+	}
+	net := []string{"--batch", "1", "--frames", "2", "--width", "0.1", "--size", "32"}
+	step := bench("step", net...)
+	positive(t, step, []string{"step_ms", "forward_ms", "update_ms", "device_memory_mib"})
+	for _, o := range bench("ops", net...)["ops"].([]any) {
+		op := o.(map[string]any)
+		if _, convolution := op["gflop"]; convolution && op["algorithm"] == nil {
+			t.Errorf("%s of %s has no algorithm", op["pass"], op["layer"])
+		}
+	}
+	positive(t, bench("memory", "--mib", "1"), []string{"gb_per_s"})
+	for _, product := range bench("gemm", "--sizes", "32")["products"].([]any) {
+		positive(t, product.(map[string]any), []string{"ms"})
+	}
+	if name := step["device"].(string); !strings.HasPrefix(name, device) {
+		t.Errorf("%s was asked for, %s measured", device, name)
+	}
+}

@@ -1,0 +1,208 @@
+package profile
+
+import (
+	"fmt"
+
+	dense "gorgonia.org/tensor"
+
+	"nmn/kernels/activation"
+	"nmn/kernels/conv"
+	"nmn/kernels/noise"
+	"nmn/kernels/pixels"
+	"nmn/kernels/pool"
+	"nmn/kernels/tensor"
+	"nmn/kernels/update"
+)
+
+// What stands for a layer: all parameters of the net, and the way between host and device.
+const (
+	whole = "all"
+	host  = "host"
+)
+
+// Upload implements tensor.Device.
+func (r *Recorder) Upload(dst *tensor.Tensor, src *dense.Dense) error {
+	o := Op{Layer: host, Name: "upload", Shape: shapeOf(dst), Bytes: bytesOf(dst)}
+	return r.do(o, func() error { return r.backend.Upload(dst, src) })
+}
+
+// Download implements tensor.Device. Its time is also that of waiting for what was enqueued before.
+func (r *Recorder) Download(dst *dense.Dense, src *tensor.Tensor) error {
+	o := Op{Layer: host, Name: "download", Shape: shapeOf(src), Bytes: bytesOf(src)}
+	return r.do(o, func() error { return r.backend.Download(dst, src) })
+}
+
+// The operations of kernels.Backend. They are written out rather than embedded, so that one that is
+// new cannot be left out of a step unseen.
+
+// Conv implements conv.Ops.
+func (r *Recorder) Conv(y, x, w, b *tensor.Tensor, p conv.Params) error {
+	layer := r.layer(w)
+	r.names[y] = layer
+	return r.do(r.convolution(layer, conv.Forward, x, w, y, p, b), func() error { return r.backend.Conv(y, x, w, b, p) })
+}
+
+// ConvGradData implements conv.Ops.
+func (r *Recorder) ConvGradData(dx, dy, w, mask *tensor.Tensor, p conv.Params) error {
+	o := r.convolution(r.layer(w), conv.DataGradient, dx, w, dy, p, mask, again(dx, p.Accumulate))
+	return r.do(o, func() error { return r.backend.ConvGradData(dx, dy, w, mask, p) })
+}
+
+// ConvGradFilter implements conv.Ops.
+func (r *Recorder) ConvGradFilter(dw, x, dy *tensor.Tensor, p conv.Params) error {
+	o := r.convolution(r.layer(dw), conv.FilterGradient, x, dw, dy, p, again(dw, p.Accumulate))
+	return r.do(o, func() error { return r.backend.ConvGradFilter(dw, x, dy, p) })
+}
+
+// ConvGradBias implements conv.Ops.
+func (r *Recorder) ConvGradBias(db, dy *tensor.Tensor, p conv.Params) error {
+	o := Op{Layer: r.layer(db), Name: "bias gradient", Shape: shapeOf(dy), Bytes: bytesOf(db, dy, again(db, p.Accumulate))}
+	return r.do(o, func() error { return r.backend.ConvGradBias(db, dy, p) })
+}
+
+// again is a tensor that is read before it is written.
+func again(t *tensor.Tensor, read bool) *tensor.Tensor {
+	if read {
+		return t
+	}
+	return nil
+}
+
+// ReLU implements activation.Ops.
+func (r *Recorder) ReLU(y, x *tensor.Tensor) error {
+	o := Op{Layer: r.layer(x), Name: "relu", Shape: shapeOf(x), Bytes: bytesOf(y, x)}
+	return r.do(o, func() error { return r.backend.ReLU(y, x) })
+}
+
+// ReLUGrad implements activation.Ops.
+func (r *Recorder) ReLUGrad(dx, dy, y *tensor.Tensor) error {
+	o := Op{Layer: r.layer(y), Name: "relu gradient", Shape: shapeOf(y), Bytes: bytesOf(dx, dy, y)}
+	return r.do(o, func() error { return r.backend.ReLUGrad(dx, dy, y) })
+}
+
+// Dropout implements activation.Ops.
+func (r *Recorder) Dropout(y, x, keys *tensor.Tensor, p activation.DropoutParams) error {
+	layer := r.layer(x)
+	r.masks[p.Seed] = layer
+	o := Op{Layer: layer, Name: "dropout", Shape: shapeOf(x), Bytes: bytesOf(y, x, keys)}
+	return r.do(o, func() error { return r.backend.Dropout(y, x, keys, p) })
+}
+
+// DropoutGrad implements activation.Ops.
+func (r *Recorder) DropoutGrad(dx, dy, keys *tensor.Tensor, p activation.DropoutParams) error {
+	o := Op{Layer: r.masks[p.Seed], Name: "dropout gradient", Shape: shapeOf(dx), Bytes: bytesOf(dx, dy, keys)}
+	return r.do(o, func() error { return r.backend.DropoutGrad(dx, dy, keys, p) })
+}
+
+// MaxPool implements pool.Ops.
+func (r *Recorder) MaxPool(y, x *tensor.Tensor) error {
+	r.pools++
+	r.names[y] = fmt.Sprintf("pool%d", r.pools)
+	o := Op{Layer: r.names[y], Name: "max pool", Shape: shapeOf(x), Bytes: bytesOf(y, x)}
+	return r.do(o, func() error { return r.backend.MaxPool(y, x) })
+}
+
+// MaxPoolGrad implements pool.Ops.
+func (r *Recorder) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
+	o := Op{Layer: r.layer(y), Name: "max pool gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, dy, x, y)}
+	return r.do(o, func() error { return r.backend.MaxPoolGrad(dx, dy, x, y, relu) })
+}
+
+// AvgPool implements pool.Ops.
+func (r *Recorder) AvgPool(y, x *tensor.Tensor) error {
+	o := Op{Layer: r.layer(x), Name: "average pool", Shape: shapeOf(x), Bytes: bytesOf(y, x)}
+	return r.do(o, func() error { return r.backend.AvgPool(y, x) })
+}
+
+// AvgPoolGrad implements pool.Ops.
+func (r *Recorder) AvgPoolGrad(dx, dy *tensor.Tensor) error {
+	o := Op{Layer: r.layer(dx), Name: "average pool gradient", Shape: shapeOf(dx), Bytes: bytesOf(dx, dy)}
+	return r.do(o, func() error { return r.backend.AvgPoolGrad(dx, dy) })
+}
+
+// BagPool implements pool.Ops.
+func (r *Recorder) BagPool(g, x, bags *tensor.Tensor, kind pool.Kind) error {
+	o := Op{Layer: r.layer(x), Name: "bag pool", Shape: shapeOf(x), Bytes: bytesOf(g, x, bags)}
+	return r.do(o, func() error { return r.backend.BagPool(g, x, bags, kind) })
+}
+
+// BagPoolGrad implements pool.Ops.
+func (r *Recorder) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind pool.Kind, accumulate bool) error {
+	o := Op{Layer: r.layer(x), Name: "bag pool gradient", Shape: shapeOf(dx), Bytes: bytesOf(dx, dg, bags, again(dx, accumulate))}
+	if kind == pool.Max {
+		o.Bytes += bytesOf(x, g)
+	}
+	return r.do(o, func() error { return r.backend.BagPoolGrad(dx, dg, x, g, bags, kind, accumulate) })
+}
+
+// NoiseStep implements noise.Ops.
+func (r *Recorder) NoiseStep(out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
+	o := Op{Layer: "noise", Name: "noise step", Shape: shapeOf(logits), Bytes: bytesOf(logits, confidence, labels, bags,
+		out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior, out.BagLogit)}
+	return r.do(o, func() error { return r.backend.NoiseStep(out, logits, confidence, labels, bags, p) })
+}
+
+// NoisyOR implements noise.Ops.
+func (r *Recorder) NoisyOR(p, o, bags *tensor.Tensor) error {
+	op := Op{Layer: "noise", Name: "noisy-or", Shape: shapeOf(o), Bytes: bytesOf(p, o, bags)}
+	return r.do(op, func() error { return r.backend.NoisyOR(p, o, bags) })
+}
+
+// NoisyORGrad implements noise.Ops.
+func (r *Recorder) NoisyORGrad(do, dp, o, bags *tensor.Tensor) error {
+	op := Op{Layer: "noise", Name: "noisy-or gradient", Shape: shapeOf(o), Bytes: bytesOf(do, dp, o, bags)}
+	return r.do(op, func() error { return r.backend.NoisyORGrad(do, dp, o, bags) })
+}
+
+// BCE implements noise.Ops.
+func (r *Recorder) BCE(loss, do, o, z *tensor.Tensor, scale float32) error {
+	op := Op{Layer: "noise", Name: "cross-entropy", Shape: shapeOf(o), Bytes: bytesOf(loss, do, o, z)}
+	return r.do(op, func() error { return r.backend.BCE(loss, do, o, z, scale) })
+}
+
+// SGD implements update.Ops.
+func (r *Recorder) SGD(entries []update.Entry, momentum float32) error {
+	return r.do(parameters("sgd", entries, updating), func() error { return r.backend.SGD(entries, momentum) })
+}
+
+// Adam implements update.Ops.
+func (r *Recorder) Adam(entries []update.Entry, p update.AdamParams) error {
+	return r.do(parameters("adam", entries, updating), func() error { return r.backend.Adam(entries, p) })
+}
+
+// GradNorm implements update.Ops.
+func (r *Recorder) GradNorm(norm *tensor.Tensor, entries []update.Entry) error {
+	o := parameters("gradient norm", entries, func(e update.Entry) int { return e.G.Bytes() })
+	return r.do(o, func() error { return r.backend.GradNorm(norm, entries) })
+}
+
+// Clip implements update.Ops. What it moves is that of a norm above the limit.
+func (r *Recorder) Clip(entries []update.Entry, norm *tensor.Tensor, limit float32) error {
+	o := parameters("clip", entries, func(e update.Entry) int { return 2 * e.G.Bytes() })
+	return r.do(o, func() error { return r.backend.Clip(entries, norm, limit) })
+}
+
+// parameters describes an operation on all parameters.
+func parameters(name string, entries []update.Entry, moved func(e update.Entry) int) Op {
+	o, count := Op{Layer: whole, Name: name}, 0
+	for _, e := range entries {
+		o.Bytes, count = o.Bytes+moved(e), count+e.W.Len()
+	}
+	o.Shape = fmt.Sprint(count)
+	return o
+}
+
+// updating reads the gradient, reads and writes weight and state, and writes the copy.
+func updating(e update.Entry) int { return bytesOf(e.G, e.W, e.W, e.M, e.M, e.V, e.V, e.Copy) }
+
+// Zero implements update.Ops.
+func (r *Recorder) Zero(t *tensor.Tensor) error {
+	o := Op{Layer: r.layer(t), Name: "zero", Shape: shapeOf(t), Bytes: bytesOf(t)}
+	return r.do(o, func() error { return r.backend.Zero(t) })
+}
+
+// Normalize implements pixels.Ops.
+func (r *Recorder) Normalize(x, from, sizes, flips *tensor.Tensor, p pixels.Params) error {
+	o := Op{Layer: "input", Name: "normalize", Shape: shapeOf(x), Bytes: bytesOf(x, from, sizes, flips)}
+	return r.do(o, func() error { return r.backend.Normalize(x, from, sizes, flips, p) })
+}

@@ -1,0 +1,179 @@
+package profile_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"nmn/kernels"
+	"nmn/kernels/activation"
+	"nmn/kernels/conv"
+	"nmn/kernels/profile"
+	"nmn/kernels/tensor"
+	"nmn/kernels/update"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rig is a recorder with a convolution, a pool and a parameter.
+type rig struct {
+	*profile.Recorder
+	x, w, b, y, pooled, dw *tensor.Tensor
+}
+
+func newRig(t *testing.T) rig {
+	t.Helper()
+	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 1})
+	must(t, err)
+	t.Cleanup(func() { must(t, backend.Close()) })
+	r := rig{Recorder: profile.New(backend)}
+	for _, a := range []struct {
+		to    **tensor.Tensor
+		shape []int
+	}{{&r.x, []int{2, 6, 6, 3}}, {&r.w, []int{4, 3, 3, 3}}, {&r.b, []int{4}}, {&r.y, []int{2, 6, 6, 4}}, {&r.pooled, []int{2, 3, 3, 4}}, {&r.dw, []int{4, 3, 3, 3}}} {
+		*a.to, err = r.Alloc(tensor.Float32, a.shape...)
+		must(t, err)
+		for i := range (*a.to).Float32s() {
+			(*a.to).Float32s()[i] = float32(i%7) - 2
+		}
+	}
+	r.Label(r.w, "conv1")
+	r.Label(r.dw, "conv1")
+	return r
+}
+
+func (r rig) step(t *testing.T) {
+	t.Helper()
+	must(t, r.Begin())
+	must(t, r.Conv(r.y, r.x, r.w, r.b, conv.Params{Pad: 1, ReLU: true}))
+	must(t, r.MaxPool(r.pooled, r.y))
+	must(t, r.ConvGradFilter(r.dw, r.x, r.y, conv.Params{Pad: 1, Accumulate: true}))
+	must(t, r.SGD([]update.Entry{{W: r.w, G: r.dw, M: r.dw, LR: 1e-9}}, 0))
+	must(t, r.End())
+}
+
+func TestRecorder_TellsLayersWorkAndBytes(t *testing.T) {
+	r := newRig(t)
+	for range 3 {
+		r.step(t)
+	}
+	flop := float64(2 * 2 * 6 * 6 * 3 * 3 * 3 * 4)
+	want := []profile.Op{
+		{Layer: "conv1", Name: "forward", Shape: "2×6×6×3 * 4×3×3×3", FLOP: flop, Bytes: 4 * (216 + 108 + 4 + 288)},
+		{Layer: "pool1", Name: "max pool", Shape: "2×6×6×4", Bytes: 4 * (288 + 72)},
+		{Layer: "conv1", Name: "filter gradient", Shape: "2×6×6×3 * 4×3×3×3", FLOP: flop, Bytes: 4 * (216 + 108 + 108 + 288)},
+		{Layer: "all", Name: "sgd", Shape: "108", Bytes: 4 * 5 * 108},
+	}
+	ops := r.Ops()
+	if len(ops) != len(want) {
+		t.Fatalf("%d operations, want %d: %v", len(ops), len(want), ops)
+	}
+	for i, o := range ops {
+		if len(o.Times) != 3 || o.Median() <= 0 {
+			t.Errorf("%v: times %v", &o, o.Times)
+		}
+		if (o.Algorithm != "") != (o.FLOP > 0) {
+			t.Errorf("%v: algorithm %q", &o, o.Algorithm)
+		}
+		got := profile.Op{Layer: o.Layer, Name: o.Name, Shape: o.Shape, FLOP: o.FLOP, Bytes: o.Bytes}
+		if !reflect.DeepEqual(got, want[i]) {
+			t.Errorf("got %+v, want %+v", got, want[i])
+		}
+	}
+}
+
+func TestRecorder_ComputesWhatTheBackendDoes(t *testing.T) {
+	r := newRig(t)
+	r.step(t)
+	plain := newRig(t)
+	must(t, plain.Conv(plain.y, plain.x, plain.w, plain.b, conv.Params{Pad: 1, ReLU: true}))
+	if !reflect.DeepEqual(r.y.Float32s(), plain.y.Float32s()) {
+		t.Error("recording changes the result")
+	}
+	if len(plain.Ops()) != 0 {
+		t.Error("operations outside of a step are recorded")
+	}
+}
+
+func TestRecorder_RefusesAnotherStep(t *testing.T) {
+	r := newRig(t)
+	r.step(t)
+	must(t, r.Begin())
+	must(t, r.MaxPool(r.pooled, r.y))
+	if err := r.End(); err == nil || !strings.Contains(err.Error(), "1 operations after one of 4") {
+		t.Errorf("a shorter step: %v", err)
+	}
+	must(t, r.Begin())
+	for range 4 {
+		must(t, r.MaxPool(r.pooled, r.y))
+	}
+	if err := r.End(); err == nil || !strings.Contains(err.Error(), "operation 1 is max pool of pool1, 2×6×6×4, in the first step it was forward of conv1") {
+		t.Errorf("another step: %v", err)
+	}
+}
+
+func TestRecorder_PassesErrorsOn(t *testing.T) {
+	r := newRig(t)
+	must(t, r.Begin())
+	if err := r.Conv(r.y, r.x, r.b, nil, conv.Params{}); !errors.Is(err, tensor.ErrShape) {
+		t.Errorf("a filter that does not fit: %v", err)
+	}
+	must(t, r.End())
+	if len(r.Ops()) != 0 {
+		t.Error("an operation that failed is recorded")
+	}
+}
+
+func TestRecorder_KnowsTheLayerOfADropoutGradient(t *testing.T) {
+	r := newRig(t)
+	keys, err := r.Alloc(tensor.Int32, 2)
+	must(t, err)
+	p := activation.DropoutParams{Rate: .5, Seed: 7}
+	must(t, r.Begin())
+	must(t, r.Conv(r.y, r.x, r.w, r.b, conv.Params{Pad: 1}))
+	must(t, r.Dropout(r.y, r.y, keys, p))
+	must(t, r.DropoutGrad(r.y, r.y, keys, p))
+	must(t, r.End())
+	for _, o := range r.Ops()[1:] {
+		if o.Layer != "conv1" {
+			t.Errorf("%s of %q", o.Name, o.Layer)
+		}
+	}
+}
+
+// tick is a backend whose own clock says that every operation takes a second.
+type tick struct {
+	kernels.Backend
+	marks []int
+}
+
+func (c *tick) Mark(number int) error {
+	c.marks = append(c.marks, number)
+	return nil
+}
+
+func (c *tick) Between(first, last int) (time.Duration, error) {
+	return time.Duration(last-first) * time.Second, nil
+}
+
+func TestRecorder_TakesTheTimeOfTheDevice(t *testing.T) {
+	r := newRig(t)
+	device := &tick{Backend: r.Recorder}
+	r.Recorder = profile.New(device)
+	r.step(t)
+	if want := []int{0, 1, 2, 3, 4}; !reflect.DeepEqual(device.marks, want) {
+		t.Errorf("marks %v, want %v", device.marks, want)
+	}
+	for _, o := range r.Ops() {
+		if o.Median() != time.Second {
+			t.Errorf("%v takes %v", &o, o.Median())
+		}
+	}
+}
