@@ -5,7 +5,6 @@ import (
 
 	dense "gorgonia.org/tensor"
 
-	"nmn/kernels/activation"
 	"nmn/kernels/conv"
 	"nmn/kernels/noise"
 	"nmn/kernels/pixels"
@@ -80,18 +79,17 @@ func (r *Recorder) ReLUGrad(dx, dy, y *tensor.Tensor) error {
 	return r.do(o, func() error { return r.backend.ReLUGrad(dx, dy, y) })
 }
 
-// Dropout implements activation.Ops.
-func (r *Recorder) Dropout(y, x, keys *tensor.Tensor, p activation.DropoutParams) error {
-	layer := r.layer(x)
-	r.masks[p.Seed] = layer
-	o := Op{Layer: layer, Name: "dropout", Shape: shapeOf(x), Bytes: bytesOf(y, x, keys)}
-	return r.do(o, func() error { return r.backend.Dropout(y, x, keys, p) })
+// Dropout implements activation.Ops. The gradient is known by the seed.
+func (r *Recorder) Dropout(y, x, keys, seed *tensor.Tensor, rate float32) error {
+	r.names[seed] = r.layer(x)
+	o := Op{Layer: r.layer(x), Name: "dropout", Shape: shapeOf(x), Bytes: bytesOf(y, x, keys, seed)}
+	return r.do(o, func() error { return r.backend.Dropout(y, x, keys, seed, rate) })
 }
 
 // DropoutGrad implements activation.Ops.
-func (r *Recorder) DropoutGrad(dx, dy, keys *tensor.Tensor, p activation.DropoutParams) error {
-	o := Op{Layer: r.masks[p.Seed], Name: "dropout gradient", Shape: shapeOf(dx), Bytes: bytesOf(dx, dy, keys)}
-	return r.do(o, func() error { return r.backend.DropoutGrad(dx, dy, keys, p) })
+func (r *Recorder) DropoutGrad(dx, dy, keys, seed *tensor.Tensor, rate float32) error {
+	o := Op{Layer: r.layer(seed), Name: "dropout gradient", Shape: shapeOf(dx), Bytes: bytesOf(dx, dy, keys, seed)}
+	return r.do(o, func() error { return r.backend.DropoutGrad(dx, dy, keys, seed, rate) })
 }
 
 // MaxPool implements pool.Ops.

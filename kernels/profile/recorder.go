@@ -16,8 +16,7 @@ type Recorder struct {
 	backend kernels.Backend
 	clock   kernels.Clock
 
-	names     map[*tensor.Tensor]string // layers of weights, their gradients, and outputs
-	masks     map[uint64]string         // layers of dropout, by their seed
+	names     map[*tensor.Tensor]string // layers of weights, their gradients, outputs, and seeds of dropout
 	recording bool
 	pools     int  // max pools of the step so far
 	step      []Op // operations of the step so far
@@ -28,7 +27,7 @@ var _ kernels.Backend = (*Recorder)(nil)
 
 // New makes a recorder of a backend, which stays the caller's to close.
 func New(backend kernels.Backend) *Recorder {
-	r := &Recorder{Device: backend, backend: backend, names: map[*tensor.Tensor]string{}, masks: map[uint64]string{}}
+	r := &Recorder{Device: backend, backend: backend, names: map[*tensor.Tensor]string{}}
 	var ok bool
 	if r.clock, ok = backend.(kernels.Clock); !ok {
 		r.clock = &hostClock{device: backend}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"nmn/kernels"
-	"nmn/kernels/activation"
 	"nmn/kernels/conv"
 	"nmn/kernels/profile"
 	"nmn/kernels/tensor"
@@ -135,11 +134,12 @@ func TestRecorder_KnowsTheLayerOfADropoutGradient(t *testing.T) {
 	r := newRig(t)
 	keys, err := r.Alloc(tensor.Int32, 2)
 	must(t, err)
-	p := activation.DropoutParams{Rate: .5, Seed: 7}
+	seed, err := r.Alloc(tensor.Int32, 2)
+	must(t, err)
 	must(t, r.Begin())
 	must(t, r.Conv(r.y, r.x, r.w, r.b, conv.Params{Pad: 1}))
-	must(t, r.Dropout(r.y, r.y, keys, p))
-	must(t, r.DropoutGrad(r.y, r.y, keys, p))
+	must(t, r.Dropout(r.y, r.y, keys, seed, .5))
+	must(t, r.DropoutGrad(r.y, r.y, keys, seed, .5))
 	must(t, r.End())
 	for _, o := range r.Ops()[1:] {
 		if o.Layer != "conv1" {
