@@ -75,7 +75,7 @@ type Transition struct {
 // newTransition needs the estimates; the true rates may be nil.
 func newTransition(g groups, q, t *Rates) *Transition {
 	if t == nil {
-		t = unknownRates(len(q.Q01))
+		t = UnknownRates(len(q.Q01))
 	}
 	of := func(v []float64) ByGroup[Number] {
 		return groupMeans(g, func(c int) Number { return Number(v[c]) })
@@ -89,7 +89,8 @@ func newTransition(g groups, q, t *Rates) *Transition {
 	}
 }
 
-func unknownRates(classes int) *Rates {
+// UnknownRates are rates of which none is known.
+func UnknownRates(classes int) *Rates {
 	r := &Rates{Q01: make([]float64, classes), Q10: make([]float64, classes)}
 	for c := range classes {
 		r.Q01[c], r.Q10[c] = math.NaN(), math.NaN()
