@@ -62,6 +62,9 @@ var rooms = func() map[string]room {
 		"kernels/emulator":         {packages: []string{"kernels/gen/signature"}, others: []string{"std"}},
 		"train":                    {packages: append([]string{"loader", "model", "eval", "text"}, backend...)},
 		"eval":                     {packages: []string{"text"}},
+		"rates":                    {packages: []string{"eval"}, others: []string{"std", "golang.org/x/sync/errgroup"}},
+		"em":                       {packages: []string{"rates", "eval"}, others: []string{"std"}},
+		"crossfit":                 {others: []string{"std"}},
 		"report":                   {packages: []string{"eval", "text"}},
 		"telemetry":                {packages: []string{"train", "loader"}},
 	}
@@ -174,6 +177,8 @@ func TestImports_ForbiddenEdgesAreFound(t *testing.T) {
 		{"train/loop.go", "nmn/loader", true},
 		{"loader/set.go", "nmn/train", false},
 		{"eval/ap.go", "nmn/kernels", false},
+		{"em/em.go", "nmn/train", false},
+		{"crossfit/plan.go", "nmn/loader", false},
 		{"telemetry/metrics.go", "nmn/eval", false},
 		{"telemetry/metrics_test.go", "nmn/eval", true},
 		{"kernels/ref/conv.go", "math", true},

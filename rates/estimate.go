@@ -1,0 +1,133 @@
+package rates
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"nmn/eval"
+)
+
+// Result is what Estimate found.
+type Result struct {
+	Bags int `json:"bags"`
+	// Pooled rates: one pair for all classes, to which those of a class are drawn.
+	PooledQ01  float64 `json:"pooled_q01"`
+	PooledQ10  float64 `json:"pooled_q10"`
+	Confidence float64 `json:"confidence"`
+	Classes    []Class `json:"classes"`
+}
+
+// Class is the noise of one class.
+type Class struct {
+	Word      string `json:"word"`
+	Positives int    `json:"positives"` // observed labels
+	// TruePositives is the expected number of bags that truly belong to the class, sum rho.
+	TruePositives float64  `json:"true_positives"`
+	Q01           float64  `json:"q01"` // p(z=0|y=1), missing
+	Q10           float64  `json:"q10"` // p(z=1|y=0), incorrect
+	Q01Interval   Interval `json:"q01_interval"`
+	Q10Interval   Interval `json:"q10_interval"`
+	// A and B make a calibrated logit of a score: A o + B.
+	A float64 `json:"a"`
+	B float64 `json:"b"`
+	// AUC is how well the scores tell the observed labels: the chance that a bag with the label has a
+	// higher score than one without. Undefined where all labels are equal.
+	AUC       eval.Number `json:"auc"`
+	Diagnoses []Diagnosis `json:"diagnoses"`
+}
+
+// Interval bounds a rate.
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Calibrate turns a score into the calibrated logit of p(y=1).
+func (c Class) Calibrate(o float64) float64 { return c.A*o + c.B }
+
+// Rates are the rates of the classes that can be believed, NaN for the others.
+func (r *Result) Rates() *eval.Rates {
+	out := eval.UnknownRates(len(r.Classes))
+	for c, class := range r.Classes {
+		if class.Usable() {
+			out.Q01[c], out.Q10[c] = class.Q01, class.Q10
+		}
+	}
+	return out
+}
+
+// Estimate fits noise rates and calibration of all classes in two phases of expectation and
+// maximisation: the first with one pair of rates for all classes, the second class by class, with a
+// Beta prior at the pooled rates. It takes memory for another copy of the scores, and the time of
+// about 4 Iterations exponentials for each cell. It ends with the error of ctx once that is done;
+// other errors wrap eval.ErrShape or eval.ErrValue.
+func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	e, err := newEstimator(ctx, &in, o)
+	if err != nil {
+		return nil, fmt.Errorf("noise rates: %w", err)
+	}
+	if err := e.pooled(ctx); err != nil {
+		return nil, fmt.Errorf("noise rates of all classes together: %w", err)
+	}
+	r := &Result{Bags: in.Bags, PooledQ01: e.models[0].q01, PooledQ10: e.models[0].q10, Confidence: o.Confidence, Classes: make([]Class, in.Classes)}
+	p := prior{r.PooledQ01, o.Strength01, r.PooledQ10, o.Strength10}
+	if err := e.perClass(ctx, p); err != nil {
+		return nil, fmt.Errorf("noise rates per class: %w", err)
+	}
+	err = e.eachClass(ctx, func(c int, posteriors []float64) {
+		r.Classes[c] = e.class(c, posteriors)
+		if in.Words != nil {
+			r.Classes[c].Word = in.Words[c]
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("intervals of noise rates: %w", err)
+	}
+	return r, nil
+}
+
+func newEstimator(ctx context.Context, in *Input, o Options) (*estimator, error) {
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	columns, err := columnsOf(ctx, in, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	e := &estimator{options: o, bags: in.Bags, columns: columns, models: make([]model, in.Classes), say: make([]bool, in.Classes)}
+	e.progress.tell, e.progress.total = o.Progress, 2*o.Iterations*in.Classes
+	for c := range e.models {
+		e.models[c] = start
+		e.say[c] = !o.tooFew(columns[c])
+	}
+	if !slices.Contains(e.say, true) {
+		for c := range e.say {
+			e.say[c] = true
+		}
+	}
+	return e, nil
+}
+
+// class describes a class once its model is fitted.
+func (e *estimator) class(c int, posteriors []float64) Class {
+	m, column := e.models[c], e.columns[c]
+	s := summarise(m, column)
+	z := evidence{s.cells, e.options.MinSlope, e.options.Confidence}
+	out := Class{
+		Positives: len(column.present),
+		Q01:       m.q01, Q10: m.q10, A: m.a, B: m.b,
+		AUC: s.auc(),
+	}
+	out.TruePositives = m.expect(m.present(), column.present, posteriors).r + m.expect(m.absent(), column.absent, posteriors).r
+	out.Q01Interval, out.Q10Interval = z.interval(m, rate01), z.interval(m, rate10)
+	out.Diagnoses = out.diagnose(e.options, column)
+	return out
+}

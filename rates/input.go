@@ -1,0 +1,78 @@
+package rates
+
+import (
+	"fmt"
+	"math"
+
+	"nmn/eval"
+)
+
+// Input is what is known of N bags and K classes. It is not changed.
+type Input struct {
+	Bags, Classes int
+	Scores        []float32 // N×K, logits of p(y=1|I), out-of-fold; finite
+	Labels        []uint8   // N×K, observed labels z, 0 or 1
+	Words         []string  // names of the classes; may be nil
+	IDs           []string  // names of the bags, for messages; may be nil
+}
+
+// check names the first entry that no rate can be estimated from. Errors wrap eval.ErrShape or
+// eval.ErrValue.
+func (in *Input) check() error {
+	if in.Bags < 1 || in.Classes < 1 {
+		return fmt.Errorf("noise rates: %d bags, %d classes: nothing to estimate from: %w", in.Bags, in.Classes, eval.ErrShape)
+	}
+	for _, m := range []struct {
+		what string
+		n    int
+	}{{"scores", len(in.Scores)}, {"labels", len(in.Labels)}} {
+		if m.n/in.Classes != in.Bags || m.n%in.Classes != 0 {
+			return fmt.Errorf("noise rates: %d %s for %d bags × %d classes: %w", m.n, m.what, in.Bags, in.Classes, eval.ErrShape)
+		}
+	}
+	if in.Words != nil && len(in.Words) != in.Classes {
+		return fmt.Errorf("noise rates: %d words for %d classes: %w", len(in.Words), in.Classes, eval.ErrShape)
+	}
+	if in.IDs != nil && len(in.IDs) != in.Bags {
+		return fmt.Errorf("noise rates: %d identifiers for %d bags: %w", len(in.IDs), in.Bags, eval.ErrShape)
+	}
+	for i, o := range in.Scores {
+		if f := float64(o); math.IsNaN(f) || math.IsInf(f, 0) {
+			return fmt.Errorf("noise rates: %s: logit %v, want a finite number: %w", in.place(i), o, eval.ErrValue)
+		}
+		if in.Labels[i] > 1 {
+			return fmt.Errorf("noise rates: %s: label %d, want 0 or 1: %w", in.place(i), in.Labels[i], eval.ErrValue)
+		}
+	}
+	return nil
+}
+
+// place names a cell by row and column, counted from 1, and by their names where they have some.
+func (in *Input) place(i int) string {
+	row, column := i/in.Classes, i%in.Classes
+	s := fmt.Sprintf("row %d", row+1)
+	if in.IDs != nil {
+		s += fmt.Sprintf(" (%s)", in.IDs[row])
+	}
+	s += fmt.Sprintf(", column %d", column+1)
+	if in.Words != nil {
+		s += fmt.Sprintf(" (%s)", in.Words[column])
+	}
+	return s
+}
+
+// Logits turns probabilities into logits. Those that float32 has rounded to 0 or 1 become the logit
+// of half of the last step below 1, about ±17.3.
+func Logits(probabilities []float32) ([]float32, error) {
+	out := make([]float32, len(probabilities))
+	for i, v := range probabilities {
+		p := float64(v)
+		if !(p >= 0 && p <= 1) {
+			return nil, fmt.Errorf("score %d is %v, want a probability from 0 to 1: %w", i+1, v, eval.ErrValue)
+		}
+		const least = 0x1p-25
+		p = min(max(p, least), 1-least)
+		out[i] = float32(math.Log(p) - math.Log1p(-p))
+	}
+	return out, nil
+}

@@ -1,0 +1,107 @@
+package rates
+
+// model is the noise model of a class: p(z=1|o) = q10 + (1 - q01 - q10) sigmoid(a o + b).
+type model struct {
+	q01, q10, a, b float64
+}
+
+// How far logits and parameters may go.
+const (
+	maxLogit                = 300 // beyond it a sigmoid is 0 or 1 in float64, and no product overflows
+	leastRate               = 1e-6
+	minQ01, maxQ01          = 1e-4, .95
+	minQ10, maxQ10          = 1e-5, .6
+	maxSlope                = 8
+	maxShift                = 10
+	slopeRidge, shiftRidge  = .1, .001 // pull a to 1 and b to 0
+	shiftDamping            = .002
+	maxSlopeStep, maxBShift = .5, 1
+)
+
+// moments are sums over rows: the gradient and the Hessian of the cross entropy between r and
+// p = sigmoid(a o + b), and the sum of r itself.
+type moments struct {
+	ga, gb, haa, hab, hbb float64
+	r                     float64
+}
+
+func (m moments) plus(o moments) moments {
+	return moments{m.ga + o.ga, m.gb + o.gb, m.haa + o.haa, m.hab + o.hab, m.hbb + o.hbb, m.r + o.r}
+}
+
+// likelihood is p(z|y=1) and p(z|y=0) of a label.
+type likelihood struct{ true1, true0 float64 }
+
+func (m model) present() likelihood {
+	q01, q10 := within(m.q01, leastRate, 1-leastRate), within(m.q10, leastRate, 1-leastRate)
+	return likelihood{1 - q01, q10}
+}
+
+func (m model) absent() likelihood {
+	q01, q10 := within(m.q01, leastRate, 1-leastRate), within(m.q10, leastRate, 1-leastRate)
+	return likelihood{q01, 1 - q10}
+}
+
+// expect writes the posterior r = p(y=1|z,o) of rows with the same label and sums the moments at it.
+// One exponential e = exp(-s) gives both: with u = 1 + e and v = p(z|y=1) + p(z|y=0) e
+//
+//	p = 1/u        r = p(z|y=1)/v
+func (m model) expect(z likelihood, o []float32, r []float64) (sums moments) {
+	r = r[:len(o)]
+	for i, score := range o {
+		x := float64(score)
+		e := exp(-clampLogit(m.a*x + m.b))
+		u, v := 1+e, z.true1+z.true0*e
+		inverse := 1 / (u * v)
+		p, posterior := v*inverse, z.true1*u*inverse
+		r[i] = posterior
+		sums.r += posterior
+		sums.add(x, p-posterior, e*p*p)
+	}
+	return sums
+}
+
+// refine sums the moments at posteriors that were written before.
+func (m model) refine(o []float32, r []float64) (sums moments) {
+	r = r[:len(o)]
+	for i, score := range o {
+		x := float64(score)
+		e := exp(-clampLogit(m.a*x + m.b))
+		p := 1 / (1 + e)
+		sums.add(x, p-r[i], e*p*p)
+	}
+	return sums
+}
+
+// add counts a row in: its logit, p - r, and the weight p (1 - p).
+func (m *moments) add(x, gap, weight float64) {
+	m.ga += gap * x
+	m.gb += gap
+	wx := weight * x
+	m.haa += wx * x
+	m.hab += wx
+	m.hbb += weight
+}
+
+// step makes a damped Newton step of (a, b).
+func (m *model) step(s moments, minSlope float64) {
+	ga, gb := s.ga+slopeRidge*(m.a-1), s.gb+shiftRidge*m.b
+	haa, hbb := s.haa+slopeRidge, s.hbb+shiftDamping
+	det := haa*hbb - s.hab*s.hab
+	da, db := (hbb*ga-s.hab*gb)/det, (haa*gb-s.hab*ga)/det
+	m.a = within(m.a-within(da, -maxSlopeStep, maxSlopeStep), minSlope, maxSlope)
+	m.b = within(m.b-within(db, -maxBShift, maxBShift), -maxShift, maxShift)
+}
+
+// clampLogit is within(s, -maxLogit, maxLogit), which the compiler would not inline into the loops.
+func clampLogit(s float64) float64 {
+	if s > maxLogit {
+		return maxLogit
+	}
+	if s < -maxLogit {
+		return -maxLogit
+	}
+	return s
+}
+
+func within(v, lo, hi float64) float64 { return min(max(v, lo), hi) }

@@ -1,0 +1,163 @@
+package rates
+
+import "math"
+
+// evidence is the log likelihood of one class's rates and calibration, with the ridge of the latter:
+//
+//	sum over cells of  present log p(z=1|o) + absent log(1 - p(z=1|o))  - .05 (a-1)^2 - .0005 b^2
+//
+// The other classes have no say in it, unlike in the estimate.
+type evidence struct {
+	cells      []cell
+	minSlope   float64
+	confidence float64
+}
+
+// The parameters, in which steps are made: the logits of the two rates, slope and shift.
+const (
+	rate01 = iota
+	rate10
+	slope
+	shift
+	parameters
+)
+
+type (
+	vector [parameters]float64
+	square [parameters]vector
+)
+
+func (m model) parameters() vector { return vector{logit(m.q01), logit(m.q10), m.a, m.b} }
+
+func logit(p float64) float64 { return math.Log(p) - math.Log1p(-p) }
+
+// Sigmoid is 1/(1+exp(-x)), without overflow.
+func Sigmoid(x float64) float64 {
+	if x >= 0 {
+		return 1 / (1 + exp(-min(x, maxLogit)))
+	}
+	e := exp(max(x, -maxLogit))
+	return e / (1 + e)
+}
+
+// limits of the parameters. Rates may come closer to 0 than the estimates do, so that an interval can
+// tell that nothing speaks against 0.
+func (e *evidence) limits() (lo, hi vector) {
+	return vector{logit(zeroRate), logit(zeroRate), e.minSlope, -maxShift}, vector{logit(maxQ01), logit(maxQ10), maxSlope, maxShift}
+}
+
+// zeroRate counts as 0 in an interval.
+const zeroRate = 1e-5
+
+// value is the target at v.
+func (e *evidence) value(v vector) float64 {
+	q01, q10 := Sigmoid(v[rate01]), Sigmoid(v[rate10])
+	sum := -slopeRidge/2*(v[slope]-1)*(v[slope]-1) - shiftRidge/2*v[shift]*v[shift]
+	for _, c := range e.cells {
+		p := Sigmoid(v[slope]*c.score + v[shift])
+		z := q10 + (1-q01-q10)*p
+		sum += c.present*math.Log(z) + c.absent*math.Log1p(-z)
+	}
+	return sum
+}
+
+// gradient also returns the expected information, which stands for the negative Hessian.
+func (e *evidence) gradient(v vector) (g vector, information square) {
+	q01, q10 := Sigmoid(v[rate01]), Sigmoid(v[rate10])
+	for _, c := range e.cells {
+		p := Sigmoid(v[slope]*c.score + v[shift])
+		z := q10 + (1-q01-q10)*p
+		move := (1 - q01 - q10) * p * (1 - p)
+		d := vector{-p * q01 * (1 - q01), (1 - p) * q10 * (1 - q10), move * c.score, move}
+		pull, weight := c.present/z-c.absent/(1-z), (c.present+c.absent)/(z*(1-z))
+		for i := range d {
+			g[i] += pull * d[i]
+			for j := range i + 1 {
+				information[i][j] += weight * d[i] * d[j]
+			}
+		}
+	}
+	g[slope] -= slopeRidge * (v[slope] - 1)
+	g[shift] -= shiftRidge * v[shift]
+	information[slope][slope] += slopeRidge
+	information[shift][shift] += shiftRidge
+	return g, information
+}
+
+// held are the parameters that a climb leaves alone.
+type held [parameters]bool
+
+// climb raises the target from v by damped scoring, and returns where it ends.
+func (e *evidence) climb(v vector, fixed held) (vector, float64) {
+	const rounds, enough = 60, 1e-5
+	lo, hi := e.limits()
+	best, damping := e.value(v), 1e-3
+	for range rounds {
+		g, information := e.gradient(v)
+		for i := range g {
+			atLimit := v[i] <= lo[i] && g[i] < 0 || v[i] >= hi[i] && g[i] > 0
+			if fixed[i] || atLimit {
+				hold(&g, &information, i)
+			}
+		}
+		gain := 0.0
+		for damping < 1e12 {
+			next := v
+			for i, step := range solve(information, g, damping) {
+				next[i] = within(v[i]+within(step, -1, 1), lo[i], hi[i])
+			}
+			if f := e.value(next); f > best {
+				gain, v, best = f-best, next, f
+				damping /= 10
+				break
+			}
+			damping *= 10
+		}
+		if gain < enough {
+			break
+		}
+	}
+	return v, best
+}
+
+// hold takes a parameter out of a step.
+func hold(g *vector, information *square, i int) {
+	g[i] = 0
+	for j := range information {
+		information[i][j], information[j][i] = 0, 0
+	}
+	information[i][i] = 1
+}
+
+// solve returns x of (A + damping diag A) x = g by Cholesky's decomposition; only the lower triangle
+// of A is read.
+func solve(a square, g vector, damping float64) (x vector) {
+	for i := range a {
+		a[i][i] += damping*a[i][i] + 1e-12
+		for j := range i + 1 {
+			sum := a[i][j]
+			for k := range j {
+				sum -= a[i][k] * a[j][k]
+			}
+			if i == j {
+				a[i][i] = math.Sqrt(max(sum, 1e-300))
+			} else {
+				a[i][j] = sum / a[j][j]
+			}
+		}
+	}
+	for i := range a {
+		x[i] = g[i]
+		for k := range i {
+			x[i] -= a[i][k] * x[k]
+		}
+		x[i] /= a[i][i]
+	}
+	for i := parameters - 1; i >= 0; i-- {
+		for k := i + 1; k < parameters; k++ {
+			x[i] -= a[k][i] * x[k]
+		}
+		x[i] /= a[i][i]
+	}
+	return x
+}
