@@ -21,7 +21,7 @@ var families = []string{"kernels/activation", "kernels/conv", "kernels/noise", "
 var backend = append([]string{"kernels", "kernels/tensor"}, families...)
 
 // leaves may be imported by every package.
-var leaves = []string{"rng", "safetensors", "durable"}
+var leaves = []string{"rng", "safetensors", "npy", "durable"}
 
 // room is what a package may import.
 type room struct {
@@ -38,6 +38,7 @@ var rooms = func() map[string]room {
 	m := map[string]room{
 		"rng":             {others: []string{"std"}},
 		"safetensors":     {others: []string{"std"}},
+		"npy":             {others: []string{"std"}},
 		"durable":         {others: []string{"std", "github.com/google/renameio/v2"}},
 		"text":            {},
 		"loader":          {packages: []string{"text", "kernels/tensor", "kernels/simd", "loader/jpeg"}},

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/npy"
 	"nmn/text"
 )
 
@@ -28,7 +29,7 @@ func npyBytes(descr, shape string, fortran bool, data any) []byte {
 func npyWithHeader(header string, data any, bigEndian bool) []byte {
 	header += strings.Repeat(" ", 63-(10+len(header))%64) + "\n"
 	var b bytes.Buffer
-	b.WriteString(npyMagic + "\x01\x00")
+	b.WriteString(npy.Magic + "\x01\x00")
 	binary.Write(&b, binary.LittleEndian, uint16(len(header)))
 	b.WriteString(header)
 	var order binary.ByteOrder = binary.LittleEndian
@@ -96,18 +97,6 @@ func TestReadNPY_TypesOrdersAndLayouts(t *testing.T) {
 	}
 }
 
-func TestHalfFloat_Specials(t *testing.T) {
-	for bits, want := range map[uint16]float64{0: 0, 1: math.Ldexp(1, -24), 0x03ff: math.Ldexp(1023, -24), 0x0400: math.Ldexp(1, -14),
-		0x7bff: 65504, 0xbc00: -1, 0x7c00: math.Inf(1), 0xfc00: math.Inf(-1)} {
-		if got := halfFloat(bits); got != want {
-			t.Errorf("%#x: %v, want %v", bits, got, want)
-		}
-	}
-	if !math.IsNaN(halfFloat(0x7e00)) {
-		t.Error("0x7e00 is not NaN")
-	}
-}
-
 func TestReadNPY_RefusesHostileFiles(t *testing.T) {
 	good := npyBytes("<f4", "(2, 2)", false, []float32{1, 2, 3, 4})
 	nan := float32(math.NaN())
@@ -119,9 +108,9 @@ func TestReadNPY_RefusesHostileFiles(t *testing.T) {
 	}{
 		{"empty", nil, ErrFormat, "does not begin"},
 		{"other file", []byte("PK\x03\x04 an .npz"), ErrFormat, "does not begin"},
-		{"version", append([]byte(npyMagic+"\x09\x00"), good[8:]...), ErrFormat, "version 9"},
+		{"version", append([]byte(npy.Magic+"\x09\x00"), good[8:]...), ErrFormat, "version 9"},
 		{"header cut", good[:30], ErrFormat, "cut short"},
-		{"header of 4 GB", []byte(npyMagic + "\x02\x00\xff\xff\xff\xff{"), ErrFormat, "4294967295"},
+		{"header of 4 GB", []byte(npy.Magic + "\x02\x00\xff\xff\xff\xff{"), ErrFormat, "4294967295"},
 		{"data cut", good[:len(good)-3], ErrShape, "row 2, column 2"},
 		{"data appended", append(slices.Clone(good), 0), ErrShape, "more bytes"},
 		{"shape of 1e18", npyBytes("<f4", "(1000000000, 1000000000)", false, []float32{1}), ErrShape, "row 1, column 2"},
@@ -351,7 +340,7 @@ func FuzzReadNPY(f *testing.F) {
 	f.Add(npyBytes("|u1", "(2, 1)", true, []uint8{0, 1}))
 	f.Add(npyBytes("<f2", "(1, 1)", false, []uint16{0x7e00}))
 	f.Add(npyBytes("<f8", "(99999999, 99999999)", false, []float64{1}))
-	f.Add([]byte(npyMagic + "\x02\x00\xff\xff\xff\xff{"))
+	f.Add([]byte(npy.Magic + "\x02\x00\xff\xff\xff\xff{"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if m, err := readNPY(bytes.NewReader(b), "fuzz.npy", -1, anyNumber); err == nil {
 			checkMatrix(t, m)

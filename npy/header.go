@@ -1,60 +1,65 @@
-package eval
+package npy
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
 )
 
-// npyHeader is the dictionary at the start of an .npy file.
-type npyHeader struct {
-	descr   string
-	kind    byte // f, i, u or b
-	width   int  // bytes of an element
-	order   binary.ByteOrder
-	fortran bool // columns are contiguous
-	shape   []int
+// Header is the dictionary at the start of an .npy file.
+type Header struct {
+	Descr   string // type of the elements as NumPy spells it: <f4
+	Fortran bool   // columns are contiguous
+	Shape   []int
+	Width   int // bytes of an element
+
+	kind  byte // f, i, u or b
+	order binary.ByteOrder
 }
 
-const npyMagic = "\x93NUMPY"
+// maxHeader bounds the header of a file; a matrix needs about a hundred bytes.
+const maxHeader = 1 << 16
 
-// readNPYHeader also returns the number of bytes that it read.
-func readNPYHeader(r io.Reader) (*npyHeader, int64, error) {
-	start := make([]byte, len(npyMagic)+2)
-	if _, err := io.ReadFull(r, start); err != nil || string(start[:len(npyMagic)]) != npyMagic {
-		return nil, 0, fmt.Errorf("does not begin like an .npy file: %w", ErrFormat)
+// Magic is how every file begins; two bytes of version follow.
+const Magic = "\x93NUMPY"
+
+// ReadHeader reads the header of a file, and returns the number of bytes up to the data too. Errors
+// about its content wrap ErrFormat.
+func ReadHeader(r io.Reader) (*Header, int64, error) {
+	start := make([]byte, len(Magic)+2)
+	if _, err := io.ReadFull(r, start); err != nil || string(start[:len(Magic)]) != Magic {
+		return nil, 0, faultf("does not begin like an .npy file")
 	}
 	width := 4
-	switch version := start[len(npyMagic)]; version {
+	switch version := start[len(Magic)]; version {
 	case 1:
 		width = 2
 	case 2, 3:
 	default:
-		return nil, 0, fmt.Errorf(".npy version %d, want 1 to 3: %w", version, ErrFormat)
+		return nil, 0, faultf(".npy version %d, want 1 to 3", version)
 	}
 	field := make([]byte, 4)
 	if _, err := io.ReadFull(r, field[:width]); err != nil {
-		return nil, 0, fmt.Errorf(".npy header is cut short: %w", ErrFormat)
+		return nil, 0, faultf(".npy header is cut short")
 	}
 	n := binary.LittleEndian.Uint32(field)
 	if n > maxHeader {
-		return nil, 0, fmt.Errorf(".npy header of %d bytes, at most %d: %w", n, maxHeader, ErrFormat)
+		return nil, 0, faultf(".npy header of %d bytes, at most %d", n, maxHeader)
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(r, text); err != nil {
-		return nil, 0, fmt.Errorf(".npy header is cut short: %w", ErrFormat)
+		return nil, 0, faultf(".npy header is cut short")
 	}
-	h, err := parseNPYHeader(string(text))
+	h, err := parseHeader(string(text))
 	return h, int64(len(start) + width + len(text)), err
 }
 
-// parseNPYHeader reads a Python dictionary such as
+// parseHeader reads a Python dictionary such as
 //
 //	{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
-func parseNPYHeader(text string) (*npyHeader, error) {
-	h := &npyHeader{}
+func parseHeader(text string) (*Header, error) {
+	h := &Header{}
 	p := &literal{rest: text}
 	seen := map[string]bool{}
 	p.expect("{")
@@ -67,11 +72,11 @@ func parseNPYHeader(text string) (*npyHeader, error) {
 		seen[key] = true
 		switch key {
 		case "descr":
-			h.descr = p.quoted()
+			h.Descr = p.quoted()
 		case "fortran_order":
-			h.fortran = p.boolean()
+			h.Fortran = p.boolean()
 		case "shape":
-			h.shape = p.tuple()
+			h.Shape = p.tuple()
 		default:
 			p.fail("unknown key %.40q", key)
 		}
@@ -93,15 +98,15 @@ func parseNPYHeader(text string) (*npyHeader, error) {
 }
 
 // setType understands descr: byte order, kind and width.
-func (h *npyHeader) setType() error {
-	switch h.descr {
+func (h *Header) setType() error {
+	switch h.Descr {
 	case "<f2", "<f4", "<f8", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8",
 		">f2", ">f4", ">f8", ">i2", ">i4", ">i8", ">u2", ">u4", ">u8",
 		"|i1", "|u1", "|b1":
 	default:
-		return fmt.Errorf(".npy elements of type %.40q, want float16 to float64, an integer or bool: %w", h.descr, ErrFormat)
+		return faultf(".npy elements of type %.40q, want float16 to float64, an integer or bool", h.Descr)
 	}
-	h.order, h.kind, h.width = byteOrder(h.descr[0]), h.descr[1], int(h.descr[2]-'0')
+	h.order, h.kind, h.Width = byteOrder(h.Descr[0]), h.Descr[1], int(h.Descr[2]-'0')
 	return nil
 }
 
@@ -113,7 +118,7 @@ type literal struct {
 
 func (p *literal) fail(format string, args ...any) {
 	if p.err == nil {
-		p.err = fmt.Errorf(".npy header: "+format+": %w", append(args, ErrFormat)...)
+		p.err = faultf(".npy header: "+format, args...)
 	}
 }
 

@@ -1,0 +1,21 @@
+// Package npy reads and writes the .npy format of NumPy: a magic number, a Python dictionary that
+// tells type, order and shape, then the elements. The header is read as hostile input; what the data
+// mean is for the packages that use it.
+package npy
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrFormat is wrapped by every error about a header that does not follow the format, or that asks for
+// what is not read: structured and pickled arrays, complex numbers, text.
+var ErrFormat = errors.New("not an .npy file that can be read")
+
+// fault wraps ErrFormat without repeating its text.
+type fault string
+
+func (f fault) Error() string { return string(f) }
+func (f fault) Unwrap() error { return ErrFormat }
+
+func faultf(format string, args ...any) error { return fault(fmt.Sprintf(format, args...)) }

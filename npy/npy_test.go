@@ -1,0 +1,97 @@
+package npy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestHalfFloat_Specials(t *testing.T) {
+	for bits, want := range map[uint16]float64{0: 0, 1: math.Ldexp(1, -24), 0x03ff: math.Ldexp(1023, -24), 0x0400: math.Ldexp(1, -14),
+		0x7bff: 65504, 0xbc00: -1, 0x7c00: math.Inf(1), 0xfc00: math.Inf(-1)} {
+		if got := halfFloat(bits); got != want {
+			t.Errorf("%#x: %v, want %v", bits, got, want)
+		}
+	}
+	if !math.IsNaN(halfFloat(0x7e00)) {
+		t.Error("0x7e00 is not NaN")
+	}
+}
+
+func TestFloat32s_TypesAndOrders(t *testing.T) {
+	for descr, data := range map[string]any{
+		"<f4": []float32{-1, 0, 2.5}, ">f4": []float32{-1, 0, 2.5}, "<f8": []float64{-1, 0, 2.5}, ">f8": []float64{-1, 0, 2.5},
+		"<f2": []uint16{0xbc00, 0, 0x4100}, ">f2": []uint16{0xbc00, 0, 0x4100},
+	} {
+		order := binary.ByteOrder(binary.LittleEndian)
+		if descr[0] == '>' {
+			order = binary.BigEndian
+		}
+		file := encoded(t, order, "{'descr': '"+descr+"', 'fortran_order': False, 'shape': (1, 3), }", data)
+		h, start, err := ReadHeader(bytes.NewReader(file))
+		if err != nil {
+			t.Errorf("%s: %v", descr, err)
+			continue
+		}
+		got := make([]float32, 3)
+		h.Float32s(got, file[start:])
+		if !slices.Equal(got, []float32{-1, 0, 2.5}) {
+			t.Errorf("%s: %v", descr, got)
+		}
+	}
+}
+
+// encoded makes a file of version 2, which has a longer length field.
+func encoded(t *testing.T, order binary.ByteOrder, header string, data any) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	b.WriteString(Magic + "\x02\x00")
+	b.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(header))))
+	b.WriteString(header)
+	if err := binary.Write(&b, order, data); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestWriter_RowsThatNobodyCountedBefore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.npy")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := NewWriter(f, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range [][]float32{{1, 2}, {float32(math.Inf(-1)), 4}, {5, 6}} {
+		if err := w.Write(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Write([]float32{1}); err == nil || !strings.Contains(err.Error(), "1 values, want 2") {
+		t.Errorf("a row of another width: %v", err)
+	}
+	if err := errors.Join(w.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, start, err := ReadHeader(bytes.NewReader(file))
+	if err != nil || !slices.Equal(h.Shape, []int{3, 2}) || h.Descr != "<f4" || h.Fortran || start%64 != 0 {
+		t.Fatalf("%+v, data from byte %d, %v", h, start, err)
+	}
+	got := make([]float32, 6)
+	h.Float32s(got, file[start:])
+	if !slices.Equal(got, []float32{1, 2, float32(math.Inf(-1)), 4, 5, 6}) {
+		t.Errorf("%v", got)
+	}
+}
