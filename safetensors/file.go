@@ -139,8 +139,8 @@ func (f *File) ReadInto(name string, dst []byte) error {
 	return f.failed(name, readFull(f.data, dst, f.start+e.begin))
 }
 
-// Bytes returns a reader of the bytes of a tensor as they stand in the file.
-func (f *File) Bytes(name string) (io.Reader, error) {
+// Bytes returns the bytes of a tensor as they stand in the file, to be read in order or at any offset.
+func (f *File) Bytes(name string) (*io.SectionReader, error) {
 	e, err := f.find(name)
 	if err != nil {
 		return nil, err
@@ -266,6 +266,26 @@ func f32Decoder(dtype DType) func(dst []float32, b []byte) {
 		return each(2, func(b []byte) float32 { return math.Float32frombits(uint32(little.Uint16(b)) << 16) })
 	}
 	return nil
+}
+
+// Float32Decoder returns the conversion of the bytes of elements to len(dst) float32, rounded to the
+// nearest; nil for types without one (8-bit floating point).
+func (d DType) Float32Decoder() func(dst []float32, b []byte) {
+	if decode := f32Decoder(d); decode != nil {
+		return decode
+	}
+	one, size := integerDecoder(d), d.Size()
+	if one == nil {
+		return nil
+	}
+	return func(dst []float32, b []byte) {
+		for i := range dst {
+			v := one(b[i*size:])
+			if dst[i] = float32(v); d == U64 {
+				dst[i] = float32(uint64(v))
+			}
+		}
+	}
 }
 
 // halfToFloat32 widens an IEEE 754 binary16; every value, NaN payloads included, is kept.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -320,4 +321,65 @@ func FuzzNewReader(f *testing.F) {
 			t.Fatal("a written copy differs")
 		}
 	})
+}
+
+func TestRowWriter_RowsThatNobodyCountedBefore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.safetensors")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := NewRowWriter(file, map[string]string{"from": "a test"}, "features", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range 40 {
+		if err := w.Write([]float32{float32(row), -1, .5}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Write([]float32{1}); err == nil || !strings.Contains(err.Error(), "row 41 has 1 values, want 3") {
+		t.Errorf("a row of another width: %v", err)
+	}
+	if err := errors.Join(w.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	values, shape, err := f.Float32("features")
+	if err != nil || !slices.Equal(shape, []int{40, 3}) || values[3*39] != 39 || values[3*39+2] != .5 || f.Metadata["from"] != "a test" {
+		t.Errorf("%v %v %v %v", shape, values, f.Metadata, err)
+	}
+	data, err := f.Bytes("features")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := make([]byte, 12)
+	if _, err := data.ReadAt(row, 7*12); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float32, 3)
+	F32.Float32Decoder()(got, row)
+	if !slices.Equal(got, []float32{7, -1, .5}) {
+		t.Errorf("row 7 read by its offset: %v", got)
+	}
+}
+
+func TestFloat32Decoder_Integers(t *testing.T) {
+	for dtype, b := range map[DType][]byte{
+		U8: {0, 255}, I8: {0, 255}, Bool: {0, 1}, I16: {0, 0, 0xff, 0xff}, U64: {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80},
+	} {
+		got := make([]float32, 2)
+		dtype.Float32Decoder()(got, b)
+		want := map[DType]float32{U8: 255, I8: -1, Bool: 1, I16: -1, U64: 1 << 63}[dtype]
+		if got[0] != 0 || got[1] != want {
+			t.Errorf("%s: %v, want 0 and %v", dtype, got, want)
+		}
+	}
+	if F8E4M3.Float32Decoder() != nil {
+		t.Error("8-bit floating point has a decoder")
+	}
 }
