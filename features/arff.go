@@ -1,0 +1,304 @@
+package features
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// arffRecords reads Weka's ARFF as Mulan and MEKA write it: a header of attributes, then rows in dense
+// or sparse form.
+type arffRecords struct {
+	source     *bufio.Reader
+	relation   string
+	attributes []attribute
+	row        []string // values of the current row; "?" is missing
+	line       int
+	closer     io.Closer
+}
+
+// attribute is a column.
+type attribute struct {
+	name   string
+	text   bool     // a string or a date
+	values []string // of a nominal attribute, else nil
+	index  map[string]int
+	// numbers are the values of a nominal attribute whose values are all numbers, such as {0,1}.
+	numbers []float32
+}
+
+func openARFF(name string) (*arffRecords, error) {
+	text, closer, err := openText(name)
+	if err != nil {
+		return nil, err
+	}
+	a, err := newARFF(text)
+	if err != nil {
+		_ = closer.Close() // it was only read
+		return nil, fmt.Errorf("features: %q: %w", name, err)
+	}
+	a.closer = closer
+	return a, nil
+}
+
+// newARFF reads the header.
+func newARFF(text *bufio.Reader) (*arffRecords, error) {
+	a := &arffRecords{source: text}
+	for {
+		line, err := a.readLine()
+		if errors.Is(err, io.EOF) {
+			return nil, formatf("the file ends in the header, after line %d: there is no @data", a.line)
+		}
+		if err != nil {
+			return nil, err
+		}
+		keyword, rest := cutWord(line)
+		switch strings.ToLower(keyword) {
+		case "@relation":
+			a.relation, _, err = token(rest, " \t")
+		case "@attribute":
+			err = a.addAttribute(rest)
+		case "@data":
+			if len(a.attributes) == 0 {
+				return nil, formatf("line %d: @data before any @attribute", a.line)
+			}
+			a.row = make([]string, len(a.attributes))
+			return a, nil
+		default:
+			err = formatf("%q, want @relation, @attribute or @data", clip(keyword))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", a.line, err)
+		}
+	}
+}
+
+// readLine returns the next line that is neither empty nor a comment, without blanks around it.
+func (a *arffRecords) readLine() (string, error) {
+	for {
+		line, err := readLine(a.source)
+		if err != nil {
+			return "", err
+		}
+		a.line++
+		if line = strings.TrimSpace(line); line != "" && line[0] != '%' {
+			return line, nil
+		}
+	}
+}
+
+// readLine reads up to a line break or the end of the file; io.EOF where nothing is left.
+func readLine(r *bufio.Reader) (string, error) {
+	var b strings.Builder
+	for {
+		part, err := r.ReadSlice('\n')
+		b.Write(part)
+		switch {
+		case b.Len() > maxLine:
+			return "", formatf("a line of more than %d bytes", maxLine)
+		case err == nil, errors.Is(err, io.EOF) && b.Len() > 0:
+			return b.String(), nil
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return "", formatf("the file is cut short: %v", err)
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return "", err
+		}
+	}
+}
+
+func (a *arffRecords) addAttribute(rest string) error {
+	name, rest, err := token(rest, " \t{")
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		return formatf("the attribute has no name")
+	}
+	attr := attribute{name: name}
+	kind, _ := cutWord(rest)
+	switch kind = strings.ToLower(kind); {
+	case strings.HasPrefix(rest, "{"):
+		err = attr.setValues(rest)
+	case kind == "numeric", kind == "real", kind == "integer":
+	case kind == "string", kind == "date":
+		attr.text = true
+	default:
+		err = formatf("its type is %q, want numeric, real, integer, string, date or {value,...}", clip(rest))
+	}
+	if err != nil {
+		return fmt.Errorf("attribute %q: %w", clip(name), err)
+	}
+	a.attributes = append(a.attributes, attr)
+	return nil
+}
+
+// setValues reads {value,...}.
+func (a *attribute) setValues(s string) error {
+	inside, ok := strings.CutSuffix(s[1:], "}")
+	if !ok {
+		return formatf("its list of values has no closing brace")
+	}
+	values, err := fields(inside, nil)
+	if err != nil {
+		return err
+	}
+	a.values, a.index = values, make(map[string]int, len(values))
+	for i, v := range values {
+		if _, twice := a.index[v]; twice || v == "" {
+			return formatf("its value %d, %q, is empty or given twice", i+1, clip(v))
+		}
+		a.index[v] = i
+		if number, err := strconv.ParseFloat(v, 32); err == nil {
+			a.numbers = append(a.numbers, float32(number))
+		}
+	}
+	if len(a.numbers) != len(values) {
+		a.numbers = nil
+	}
+	return nil
+}
+
+// meka lists the labels that a relation's name tells as MEKA does: "Music: -C 6" for the first six
+// attributes, -C -6 for the last.
+func (a *arffRecords) meka() []string {
+	words := strings.Fields(a.relation)
+	at := slices.Index(words, "-C")
+	if at < 0 || at+1 == len(words) {
+		return nil
+	}
+	n, err := strconv.Atoi(words[at+1])
+	names := a.columns()
+	switch {
+	case err != nil || n == 0 || n > len(names) || n < -len(names):
+		return nil
+	case n > 0:
+		return names[:n]
+	}
+	return names[len(names)+n:]
+}
+
+func (a *arffRecords) columns() []string {
+	names := make([]string, len(a.attributes))
+	for i, attr := range a.attributes {
+		names[i] = attr.name
+	}
+	return names
+}
+
+func (a *arffRecords) next() error {
+	line, err := a.readLine()
+	if err != nil {
+		return err
+	}
+	if line[0] == '{' {
+		err = a.sparse(line)
+	} else {
+		err = a.dense(line)
+	}
+	if err != nil {
+		return fmt.Errorf("line %d: %w", a.line, err)
+	}
+	return nil
+}
+
+func (a *arffRecords) dense(line string) error {
+	values, err := fields(line, a.row[:0])
+	if err != nil {
+		return err
+	}
+	if len(values) != len(a.attributes) {
+		return formatf("%d values for %d attributes (weights of instances are not read)", len(values), len(a.attributes))
+	}
+	a.row = values
+	return nil
+}
+
+// sparse reads {index value, ...}: what is not named is 0, or the first value of a nominal attribute.
+func (a *arffRecords) sparse(line string) error {
+	inside, ok := strings.CutSuffix(line[1:], "}")
+	if !ok {
+		return formatf("the row has no closing brace (weights of instances are not read)")
+	}
+	for c := range a.attributes {
+		a.row[c] = a.attributes[c].absent()
+	}
+	last := -1
+	for rest := strings.TrimSpace(inside); rest != ""; {
+		number, after := cutWord(rest)
+		c, err := strconv.Atoi(number)
+		if err != nil || c < 0 || c >= len(a.attributes) {
+			return formatf("index %q, want 0 to %d", clip(number), len(a.attributes)-1)
+		}
+		if c <= last {
+			return formatf("index %d follows %d: indices must rise", c, last)
+		}
+		last = c
+		value, after, err := token(after, ",")
+		if err != nil {
+			return err
+		}
+		a.row[c] = value
+		rest = strings.TrimSpace(strings.TrimPrefix(after, ","))
+	}
+	return nil
+}
+
+func (a *attribute) absent() string {
+	switch {
+	case len(a.values) > 0:
+		return a.values[0]
+	case a.text:
+		return ""
+	}
+	return "0"
+}
+
+func (a *arffRecords) place() string { return fmt.Sprintf("line %d", a.line) }
+
+// numbers appends one number; for a nominal attribute of other than two values that are no numbers, one
+// for each of its values, 1 for the one that holds.
+func (a *arffRecords) numbers(dst []float32, c int) ([]float32, error) {
+	attr, value := &a.attributes[c], a.row[c]
+	if attr.text {
+		return dst, valuef("the attribute is text, not a number; leave it out with --ignore-columns")
+	}
+	if attr.values == nil {
+		v, err := parseNumber(value)
+		return append(dst, v), err
+	}
+	i, known := attr.index[value]
+	if !known && value != "?" {
+		return dst, valuef("%q is none of its values, which are %s", clip(value), some(attr.values))
+	}
+	if attr.numbers != nil || len(attr.values) == 2 {
+		switch {
+		case !known:
+			return append(dst, float32(math.NaN())), nil
+		case attr.numbers != nil:
+			return append(dst, attr.numbers[i]), nil
+		}
+		return append(dst, float32(i)), nil
+	}
+	for k := range attr.values {
+		v := float32(0)
+		switch {
+		case !known:
+			v = float32(math.NaN())
+		case k == i:
+			v = 1
+		}
+		dst = append(dst, v)
+	}
+	return dst, nil
+}
+
+func (a *arffRecords) text(c int) (string, error) { return a.row[c], nil }
+
+func (a *arffRecords) list(c int) ([]string, error) { return splitList(a.row[c]), nil }
+
+func (a *arffRecords) close() error { return a.closer.Close() }

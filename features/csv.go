@@ -1,0 +1,122 @@
+package features
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// csvRecords reads a CSV table. The separator is the one of comma, semicolon and tab that the first
+// line has most of. The first line is a header unless all of it is numbers; columns are then named by
+// their position, from 1.
+type csvRecords struct {
+	csv    *csv.Reader
+	limit  *lineLimit
+	names  []string
+	record []string
+	first  []string // the first row, where it is no header
+	header bool
+	line   int
+	closer io.Closer
+}
+
+func openCSV(name string) (*csvRecords, error) {
+	text, closer, err := openText(name)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCSV(text)
+	if err != nil {
+		_ = closer.Close() // it was only read
+		return nil, fmt.Errorf("features: %q: %w", name, err)
+	}
+	c.closer = closer
+	return c, nil
+}
+
+func newCSV(text *bufio.Reader) (*csvRecords, error) {
+	limit := &lineLimit{r: text, left: maxLine}
+	c := &csvRecords{csv: csv.NewReader(limit), limit: limit}
+	c.csv.Comma = separator(text)
+	c.csv.FieldsPerRecord = -1 // counted here, to say which line is ragged
+	c.csv.ReuseRecord = true
+	c.csv.TrimLeadingSpace = true
+	record, err := c.csv.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, formatf("the file is empty; want a header and rows of numbers")
+	}
+	if err != nil {
+		return nil, formatf("%v", err)
+	}
+	for _, field := range record {
+		c.header = c.header || !isNumber(field)
+	}
+	for i, field := range record {
+		switch field = strings.TrimSpace(field); {
+		case !c.header:
+			c.names = append(c.names, strconv.Itoa(i+1))
+			c.first = append(c.first, strings.Clone(field))
+		case field == "":
+			return nil, formatf("line 1: column %d has no name", i+1)
+		default:
+			c.names = append(c.names, strings.Clone(field))
+		}
+	}
+	return c, nil
+}
+
+// separator looks at the first line, as far as the buffer has it.
+func separator(text *bufio.Reader) rune {
+	start, _ := text.Peek(text.Size())
+	line, _, _ := strings.Cut(string(start), "\n")
+	best := ','
+	for _, s := range ";\t" {
+		if strings.Count(line, string(s)) > strings.Count(line, string(best)) {
+			best = s
+		}
+	}
+	return best
+}
+
+func (c *csvRecords) columns() []string { return c.names }
+
+func (c *csvRecords) next() error {
+	if c.first != nil {
+		c.record, c.first, c.line = c.first, nil, 1
+		return nil
+	}
+	c.limit.left = maxLine
+	var err error
+	if c.record, err = c.csv.Read(); err != nil {
+		if errors.Is(err, io.EOF) {
+			return err
+		}
+		return formatf("%v", err)
+	}
+	c.line, _ = c.csv.FieldPos(0)
+	if len(c.record) != len(c.names) {
+		return formatf("line %d: %d fields, the first line has %d", c.line, len(c.record), len(c.names))
+	}
+	return nil
+}
+
+func (c *csvRecords) place() string { return fmt.Sprintf("line %d", c.line) }
+
+func (c *csvRecords) numbers(dst []float32, column int) ([]float32, error) {
+	v, err := parseNumber(c.record[column])
+	return append(dst, v), err
+}
+
+func (c *csvRecords) text(column int) (string, error) {
+	return strings.Clone(strings.TrimSpace(c.record[column])), nil
+}
+
+func (c *csvRecords) list(column int) ([]string, error) {
+	return splitList(strings.Clone(c.record[column])), nil
+}
+
+func (c *csvRecords) close() error { return c.closer.Close() }

@@ -1,0 +1,181 @@
+package features
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Labels are what is known about N rows and K classes.
+type Labels struct {
+	Words  []string // K, in class order
+	Values []uint8  // N×K, row-major: 0 or 1, or counts
+}
+
+// mostClasses bounds K: beyond it a file is taken for something else.
+const mostClasses = 100_000
+
+// labelFile reads a file of labels, with the identifiers of its rows where it has them. most is the
+// largest value.
+func (o *Options) labelFile(name, array string, most int) (*Labels, []string, error) {
+	switch kind := kindOf(name); kind {
+	case ".npy", ".npz", ".safetensors":
+		rows, err := o.openArray(name, array)
+		if err != nil {
+			return nil, nil, err
+		}
+		labels, err := o.matrixLabels(name, rows, most)
+		if closing := rows.Close(); err == nil {
+			err = closing
+		}
+		return labels, nil, err
+	case ".csv", ".tsv", ".parquet", ".arff", ".jsonl":
+		return o.labelTable(name, most)
+	default:
+		return nil, nil, formatf("features: labels %q: its name ends in %q, want .xml, .npy, .npz, .safetensors, .csv, .tsv, .parquet, .arff or .jsonl", name, kind)
+	}
+}
+
+// matrixLabels reads labels from a matrix without names.
+func (o *Options) matrixLabels(name string, rows Rows, most int) (*Labels, error) {
+	n, k := rows.Len(), rows.Width()
+	if k > mostClasses {
+		return nil, formatf("features: labels %q: %d columns, at most %d can be classes", name, k, mostClasses)
+	}
+	labels := &Labels{Words: o.Words}
+	if labels.Words == nil {
+		for c := range k {
+			labels.Words = append(labels.Words, "class "+strconv.Itoa(c+1))
+		}
+	}
+	if len(labels.Words) != k {
+		return nil, formatf("features: labels %q: %d columns for a vocabulary of %d words", name, k, len(labels.Words))
+	}
+	row := make([]float32, k)
+	for i := range n {
+		if err := rows.Read(i, row); err != nil {
+			return nil, err
+		}
+		for c, v := range row {
+			if err := checkLabel(row[c:c+1], most); err != nil {
+				return nil, fmt.Errorf("features: labels %q, row %d, column %d: %w", name, i+1, c+1, err)
+			}
+			labels.Values = append(labels.Values, uint8(v))
+		}
+	}
+	return labels, nil
+}
+
+// labelTable reads a table in which all columns but identifiers are labels, or one with lists.
+func (o *Options) labelTable(name string, most int) (*Labels, []string, error) {
+	r, err := openRecords(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := o.labelRecords(name, r, most)
+	if closing := r.close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	labels, err := o.labelsOf(name, d)
+	return labels, d.ids, err
+}
+
+func (o *Options) labelRecords(name string, r records, most int) (*decoded, error) {
+	l, err := o.layout(r.columns(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("features: labels %q: %w", name, err)
+	}
+	switch {
+	case l.list >= 0: // whatever else there is, is not asked for
+	case len(l.labels) == 0:
+		l.labels = l.features
+		for _, c := range l.labels {
+			l.words = append(l.words, r.columns()[c])
+		}
+		if len(l.labels) == 0 {
+			return nil, formatf("features: labels %q: its columns are %s: none can be a label", name, some(r.columns()))
+		}
+	}
+	l.features = nil
+	return o.decode(name, r, l, most)
+}
+
+// labelsOf makes a matrix of what a table holds: its columns in the order of the vocabulary, or its
+// lists. It is nil where the table has neither.
+func (o *Options) labelsOf(name string, d *decoded) (*Labels, error) {
+	switch {
+	case d.lists != nil:
+		return o.listLabels(name, d)
+	case len(d.words) == 0:
+		return nil, nil
+	case len(d.words) > mostClasses:
+		return nil, formatf("features: labels %q: %d columns, at most %d can be classes", name, len(d.words), mostClasses)
+	}
+	labels := &Labels{Words: d.words, Values: d.labels}
+	if o.Words == nil || slices.Equal(o.Words, d.words) {
+		return labels, nil
+	}
+	return labels.ordered(name, o.Words)
+}
+
+// ordered puts the columns into the order of a vocabulary.
+func (l *Labels) ordered(name string, words []string) (*Labels, error) {
+	at := make(map[string]int, len(l.Words))
+	for c, word := range l.Words {
+		at[word] = c
+	}
+	from := make([]int, len(words))
+	for k, word := range words {
+		c, ok := at[word]
+		if !ok {
+			return nil, formatf("features: labels %q: no column for the word %q of the vocabulary; columns are %s", name, clip(word), some(l.Words))
+		}
+		from[k] = c
+		delete(at, word)
+	}
+	for _, word := range l.Words {
+		if _, left := at[word]; left {
+			return nil, formatf("features: labels %q: column %q is not in the vocabulary of %d words; leave it out with --ignore-columns", name, clip(word), len(words))
+		}
+	}
+	width := len(l.Words)
+	values := make([]uint8, 0, len(l.Values))
+	for row := range slices.Chunk(l.Values, width) {
+		for _, c := range from {
+			values = append(values, row[c])
+		}
+	}
+	return &Labels{words, values}, nil
+}
+
+// listLabels makes a matrix of lists. Without a vocabulary the words are those of the lists, in
+// alphabetic order.
+func (o *Options) listLabels(name string, d *decoded) (*Labels, error) {
+	words := o.Words
+	if words == nil {
+		words = slices.Concat(d.lists...)
+		slices.Sort(words)
+		words = slices.Compact(words)
+	}
+	if len(words) == 0 || len(words) > mostClasses {
+		return nil, formatf("features: labels %q: its lists hold %d different labels, want 1 to %d", name, len(words), mostClasses)
+	}
+	index := make(map[string]int, len(words))
+	for k, word := range words {
+		index[word] = k
+	}
+	labels := &Labels{Words: words, Values: make([]uint8, len(d.lists)*len(words))}
+	for i, list := range d.lists {
+		for _, word := range list {
+			k, ok := index[word]
+			if !ok {
+				return nil, valuef("features: labels %q, row %d: the label %q is not in the vocabulary of %d words; add it there or take it out here", name, i+1, clip(word), len(words))
+			}
+			labels.Values[i*len(words)+k] = 1
+		}
+	}
+	return labels, nil
+}

@@ -1,0 +1,71 @@
+package features
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Moments are the mean and the deviation of each column, over rows that can be used. A missing value
+// counts for none.
+type Moments struct {
+	Mean, Deviation []float64
+	Rows            int // that could be used
+	Constant        int // columns with a deviation of 0
+}
+
+// Measure reads the given rows once, in order, and returns the moments of their columns. Rows with a
+// number that is not finite are passed over: what to do about them is for whoever learns from them.
+//
+// The sums are of differences to the first row, in float64, so that columns with a mean far from 0
+// keep their deviation.
+func Measure(ctx context.Context, rows Rows, indices []int) (*Moments, error) {
+	d := rows.Width()
+	row, shift := make([]float32, d), make([]float64, d)
+	sum, square, count := make([]float64, d), make([]float64, d), make([]float64, d)
+	m := &Moments{Mean: make([]float64, d), Deviation: make([]float64, d)}
+	var first error
+	for _, i := range indices {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		err := rows.Read(i, row)
+		if errors.Is(err, ErrValue) {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		m.Rows++
+		for c, v := range row {
+			if v != v {
+				continue
+			}
+			if count[c] == 0 {
+				shift[c] = float64(v)
+			}
+			x := float64(v) - shift[c]
+			sum[c] += x
+			square[c] += x * x
+			count[c]++
+		}
+	}
+	if m.Rows == 0 {
+		return nil, errors.Join(fmt.Errorf("features: none of %d rows can be used", len(indices)), first)
+	}
+	for c := range d {
+		if count[c] > 0 {
+			mean := sum[c] / count[c]
+			m.Mean[c] = shift[c] + mean
+			m.Deviation[c] = math.Sqrt(max(0, square[c]/count[c]-mean*mean))
+		}
+		if m.Deviation[c] == 0 {
+			m.Constant++
+		}
+	}
+	return m, nil
+}

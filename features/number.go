@@ -1,0 +1,30 @@
+package features
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// missingTexts are what stands for a missing number in text, beside nothing at all.
+var missingTexts = [...]string{"", "?", "NA", "N/A", "null"}
+
+// parseNumber reads a number of text; a missing one is NaN.
+func parseNumber(s string) (float32, error) {
+	s = strings.TrimSpace(s)
+	v, err := strconv.ParseFloat(s, 32)
+	if err == nil || v != 0 { // beyond float32 it is infinite, which is refused with its place
+		return float32(v), nil
+	}
+	for _, missing := range missingTexts {
+		if s == missing {
+			return float32(math.NaN()), nil
+		}
+	}
+	return 0, valuef("%q is not a number; leave the column out with --ignore-columns if it is no feature", clip(s))
+}
+
+func isNumber(s string) bool {
+	_, err := parseNumber(s)
+	return err == nil
+}

@@ -1,0 +1,117 @@
+package features
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"sync"
+)
+
+// Rows are N feature vectors of D numbers each.
+type Rows interface {
+	Len() int   // N
+	Width() int // D
+	// Read copies row i into dst, which has D elements. It may be called by several goroutines at once.
+	// A number that is not finite is an error that wraps ErrValue; where missing values are allowed, NaN
+	// stands for one.
+	Read(i int, dst []float32) error
+	Close() error
+}
+
+// memoryRows were decoded into memory, where their values were checked too.
+type memoryRows struct {
+	values []float32
+	width  int
+}
+
+func (m *memoryRows) Len() int   { return len(m.values) / m.width }
+func (m *memoryRows) Width() int { return m.width }
+
+func (m *memoryRows) Read(i int, dst []float32) error {
+	if i < 0 || i >= m.Len() {
+		return fmt.Errorf("features: there is no row %d among %d", i+1, m.Len())
+	}
+	copy(dst, m.values[i*m.width:(i+1)*m.width])
+	return nil
+}
+
+func (m *memoryRows) Close() error { return nil }
+
+// array is a matrix inside a file: rows of fixed size behind each other.
+type array struct {
+	data        io.ReaderAt // from the first element on
+	rows, width int
+	element     int                               // bytes
+	decode      func(dst []float32, bytes []byte) // of len(dst) elements
+}
+
+// fileRows are read from disk when they are asked for.
+type fileRows struct {
+	array
+	name    string
+	missing bool // NaN is allowed
+	buffers sync.Pool
+	closer  io.Closer
+}
+
+func newFileRows(name string, a array, missing bool, closer io.Closer) *fileRows {
+	f := &fileRows{array: a, name: name, missing: missing, closer: closer}
+	f.buffers.New = func() any { b := make([]byte, a.width*a.element); return &b }
+	return f
+}
+
+func (f *fileRows) Len() int   { return f.rows }
+func (f *fileRows) Width() int { return f.width }
+
+func (f *fileRows) Read(i int, dst []float32) error {
+	if i < 0 || i >= f.rows {
+		return fmt.Errorf("features: there is no row %d among the %d of %q", i+1, f.rows, f.name)
+	}
+	buffer := f.buffers.Get().(*[]byte)
+	defer f.buffers.Put(buffer)
+	if err := readFull(f.data, *buffer, int64(i)*int64(len(*buffer))); err != nil {
+		return fmt.Errorf("features: cannot read row %d of %q: %w", i+1, f.name, err)
+	}
+	f.decode(dst[:f.width], *buffer)
+	return f.check(i, dst[:f.width])
+}
+
+// check finds the first number that cannot be a feature.
+func (f *fileRows) check(i int, row []float32) error {
+	for c, v := range row {
+		if unusable(v, f.missing) {
+			return valuef("features: %q, row %d, column %d is %v: %s", f.name, i+1, c+1, v, cureOf(v))
+		}
+	}
+	return nil
+}
+
+func (f *fileRows) Close() error { return f.closer.Close() }
+
+// unusable tells numbers that are not finite, but for a NaN that stands for a missing value.
+func unusable(v float32, missing bool) bool {
+	if v != v {
+		return !missing
+	}
+	return math.IsInf(float64(v), 0)
+}
+
+// cureOf says what to do about a number that is not finite.
+func cureOf(v float32) string {
+	if v != v {
+		return "repair or remove the row, or allow missing values (--missing mean)"
+	}
+	return "it is infinite or beyond float32; repair or remove the row"
+}
+
+// readFull fills p from an offset: io.ReaderAt may return io.EOF together with the last bytes.
+func readFull(r io.ReaderAt, p []byte, offset int64) error {
+	n, err := r.ReadAt(p, offset)
+	switch {
+	case n == len(p):
+		return nil
+	case err == io.EOF:
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,216 @@
+package features
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Table is a file of features with what is known about its rows.
+type Table struct {
+	Name    string   // the file
+	Rows    Rows     // N×D
+	Columns []string // names of the columns that the features are from; nil where the file has none
+	IDs     []string // N different ones; nil where nothing names the rows
+	Splits  []string // N names of splits; nil for none
+	Labels  *Labels  // observed; nil where nothing tells
+	Truth   *Labels  // true, for evaluation; nil where not known
+	Counts  *Labels  // captions that mention each word; nil where not known
+	// OnDisk tells that features are read when they are asked for.
+	OnDisk bool
+}
+
+// Close closes the files.
+func (t *Table) Close() error { return t.Rows.Close() }
+
+// Open opens features, labels, and whatever else the options name.
+func Open(o Options) (*Table, error) {
+	t, err := o.openFeatures()
+	if err != nil {
+		return nil, err
+	}
+	if err := o.addLabels(t); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+// openFeatures opens the file of features, with the labels inside of it.
+func (o *Options) openFeatures() (*Table, error) {
+	switch kind := kindOf(o.Features); kind {
+	case ".npy", ".npz", ".safetensors":
+		rows, err := o.openArray(o.Features, o.Array)
+		if err != nil {
+			return nil, err
+		}
+		_, onDisk := rows.(*fileRows)
+		return &Table{Name: o.Features, Rows: rows, OnDisk: onDisk}, nil
+	case ".csv", ".tsv", ".parquet", ".arff":
+		return o.openTable()
+	default:
+		return nil, formatf("features: %q: its name ends in %q, want .npy, .npz, .safetensors, .csv, .tsv, .parquet or .arff", o.Features, kind)
+	}
+}
+
+func (o *Options) openArray(name, array string) (Rows, error) {
+	switch kindOf(name) {
+	case ".npz":
+		return openNPZ(name, array, o)
+	case ".safetensors":
+		return openTensor(name, array, o.Missing)
+	}
+	if array != "" {
+		return nil, formatf("features: %q is one array without a name: leave out --feature-array and --label-array", name)
+	}
+	return openNPY(name, o.Missing)
+}
+
+// openRecords opens a table.
+func openRecords(name string) (records, error) {
+	switch kindOf(name) {
+	case ".parquet":
+		return openParquet(name)
+	case ".arff":
+		return openARFF(name)
+	case ".jsonl":
+		return openJSONLines(name)
+	}
+	return openCSV(name)
+}
+
+func (o *Options) openTable() (*Table, error) {
+	r, err := openRecords(o.Features)
+	if err != nil {
+		return nil, err
+	}
+	d, err := o.featureRecords(r)
+	if closing := r.close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{Name: o.Features, Rows: &memoryRows{d.features, d.width}, Columns: d.names, IDs: d.ids, Splits: d.splits}
+	t.Labels, err = o.labelsOf(o.Features, d)
+	return t, err
+}
+
+func (o *Options) featureRecords(r records) (*decoded, error) {
+	named, err := o.namedLabels(r)
+	if err != nil {
+		return nil, err
+	}
+	l, err := o.ofFeatures().layout(r.columns(), named)
+	if err != nil {
+		return nil, fmt.Errorf("features: %q: %w", o.Features, err)
+	}
+	if o.Unlabelled {
+		l.labels, l.words, l.list = nil, nil, -1
+	}
+	if len(l.features) == 0 {
+		return nil, formatf("features: %q: no column is left for features; columns are %s", o.Features, some(r.columns()))
+	}
+	d, err := o.decode(o.Features, r, l, 1)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range l.features {
+		d.names = append(d.names, r.columns()[c])
+	}
+	return d, nil
+}
+
+// namedLabels are the names of label columns that an .xml or the name of a relation tells; nil for none.
+func (o *Options) namedLabels(r records) ([]string, error) {
+	if kindOf(o.Labels) == ".xml" {
+		return readLabelXML(o.Labels)
+	}
+	if a, ok := r.(*arffRecords); ok && len(o.LabelColumns) == 0 && o.Labels == "" {
+		return a.meka(), nil
+	}
+	return nil, nil
+}
+
+// addLabels reads the files beside the features.
+func (o *Options) addLabels(t *Table) error {
+	if o.IDs != nil {
+		if t.IDs != nil {
+			return formatf("features: identifiers are given and %q has some too: leave out one", t.Name)
+		}
+		t.IDs = slices.Clone(o.IDs)
+		if err := t.checkIDs(); err != nil {
+			return err
+		}
+	}
+	if o.Unlabelled {
+		return nil
+	}
+	labels := o.Labels
+	if labels == "" && o.LabelArray != "" {
+		labels = o.Features
+	}
+	for _, file := range []struct {
+		name, array string
+		most        int
+		to          **Labels
+	}{{labels, o.LabelArray, 1, &t.Labels}, {o.Truth, "", 1, &t.Truth}, {o.Counts, "", mostCount, &t.Counts}} {
+		if file.name == "" || kindOf(file.name) == ".xml" {
+			continue
+		}
+		if *file.to != nil {
+			return formatf("features: %q has labels and so has %q: leave out one", t.Name, file.name)
+		}
+		read, ids, err := o.ofLabels(file.name, t.Labels).labelFile(file.name, file.array, file.most)
+		if err != nil {
+			return err
+		}
+		if *file.to, err = t.join(file.name, read, ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostCount is the largest count of captions.
+const mostCount = 255
+
+func (t *Table) checkIDs() error {
+	if len(t.IDs) != t.Rows.Len() {
+		return formatf("features: %d identifiers for the %d rows of %q", len(t.IDs), t.Rows.Len(), t.Name)
+	}
+	seen := make(map[string]string, len(t.IDs))
+	for i, id := range t.IDs {
+		if err := checkID(id, seen, fmt.Sprintf("row %d", i+1)); err != nil {
+			return fmt.Errorf("features: %q, row %d: %w", t.Name, i+1, err)
+		}
+	}
+	return nil
+}
+
+// join brings labels into the order of the rows: by their identifiers where both have some, else they
+// stand in the same order.
+func (t *Table) join(name string, l *Labels, ids []string) (*Labels, error) {
+	n, k := t.Rows.Len(), len(l.Words)
+	if rows := len(l.Values) / k; ids == nil || t.IDs == nil {
+		if rows != n {
+			return nil, formatf("features: %q has %d rows, the features in %q have %d", name, rows, t.Name, n)
+		}
+		if t.IDs == nil {
+			t.IDs = ids
+		}
+		return l, nil
+	}
+	at := make(map[string]int, len(ids))
+	for i, id := range ids {
+		at[id] = i
+	}
+	joined := &Labels{Words: l.Words, Values: make([]uint8, 0, n*k)}
+	for i, id := range t.IDs {
+		row, ok := at[id]
+		if !ok {
+			return nil, formatf("features: %q has no row for %q, which is row %d of %q", name, clip(id), i+1, t.Name)
+		}
+		joined.Values = append(joined.Values, l.Values[row*k:(row+1)*k]...)
+	}
+	return joined, nil
+}

@@ -1,0 +1,291 @@
+package features
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+func TestOpenCSV_HeaderSeparatorAndIdentifiers(t *testing.T) {
+	for name, content := range map[string]string{
+		"header":     "id,a,b,cat\np,1,2.5,1\nq,-3,4e0,0\n",
+		"semicolons": "\xef\xbb\xbfid;a;b;cat\r\np;1;2.5;1\r\nq;-3;4;0\r\n",
+		"tabs":       "id\ta\tb\tcat\np\t1\t2.5\t1\nq\t-3\t4\t0",
+		"quotes":     "\"id\",\"a\",\"b\",\"cat\"\n\"p\",\"1\",2.5,1\n\nq, -3 , 4 ,0\n",
+	} {
+		table := mustOpen(t, Options{Features: file(t, "x.csv", []byte(content)), LabelColumns: []string{"cat"}})
+		if got := all(t, table.Rows); !slices.Equal(got, []float32{1, 2.5, -3, 4}) || !slices.Equal(table.IDs, []string{"p", "q"}) ||
+			!slices.Equal(table.Columns, []string{"a", "b"}) || !slices.Equal(table.Labels.Values, []uint8{1, 0}) {
+			t.Errorf("%s: %v, %+v, %+v", name, got, table, table.Labels)
+		}
+	}
+	table := mustOpen(t, Options{Features: file(t, "x.csv", []byte("1,2,0\n3,4,1\n")), LabelColumns: []string{"3"}})
+	if got := all(t, table.Rows); !slices.Equal(got, []float32{1, 2, 3, 4}) || !slices.Equal(table.Labels.Values, []uint8{0, 1}) {
+		t.Errorf("without a header: %v, %+v", got, table.Labels)
+	}
+}
+
+func TestOpenCSV_RefusesWithLineAndColumn(t *testing.T) {
+	for name, c := range map[string]struct {
+		content string
+		kind    error
+		says    []string
+	}{
+		"empty":         {"", ErrFormat, []string{"empty"}},
+		"header alone":  {"a,b\n", ErrFormat, []string{"no rows"}},
+		"ragged":        {"a,b\n1,2\n\n1,2,3\n", ErrFormat, []string{"line 4", "3 fields", "has 2"}},
+		"text":          {"a,b\n1,2\n3,x\n", ErrValue, []string{"line 3", "column 2 (b)", `"x"`, "--ignore-columns"}},
+		"missing":       {"a,b\n1,\n", ErrValue, []string{"line 2", "column 2 (b)", "NaN", "--missing mean"}},
+		"infinite":      {"a,b\n1,inf\n", ErrValue, []string{"line 2", "column 2 (b)"}},
+		"large":         {"a,b\n1,1e99\n", ErrValue, []string{"line 2", "column 2 (b)", "float32"}},
+		"quote":         {"a,b\n1,\"2\n", ErrFormat, []string{"quote"}},
+		"repeated id":   {"id,b\np,1\nq,2\np,3\n", ErrValue, []string{"line 4", "column 1 (id)", `"p"`, "line 2"}},
+		"empty id":      {"id,b\n,1\n", ErrValue, []string{"line 2", "empty"}},
+		"repeated name": {"a,a\n1,2\n", ErrFormat, []string{`"a"`, "column 2", "column 1"}},
+		"no name":       {"a,\n1,2\n", ErrFormat, []string{"column 2 has no name"}},
+		"label":         {"a,cat\n1,2\n", ErrValue, []string{"line 2", "column 2 (cat)", "want 0 or 1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := Options{Features: file(t, "x.csv", []byte(c.content))}
+			if strings.Contains(c.content, "cat") {
+				o.LabelColumns = []string{"cat"}
+			}
+			refused(t, o, c.kind, c.says...)
+		})
+	}
+	cut := zipped(t, "a,b\n"+strings.Repeat("1,2\n", 1000))
+	refused(t, Options{Features: file(t, "x.csv.gz", cut[:len(cut)-12])}, ErrFormat, "unexpected EOF")
+}
+
+const labelXML = `<?xml version="1.0" encoding="utf-8"?><labels xmlns="http://mulan.sourceforge.net/labels">
+<label name="dog"><label name="cat d'or"></label></label></labels>`
+
+func TestOpenARFF_DenseSparseAndNominal(t *testing.T) {
+	const header = "% a comment\n@RELATION 'a b'\n\n@attribute 'size, in cm' NUMERIC % \n@attribute colour {red, 'dark blue' , green}\n" +
+		"@attribute on {false,true}\n@attribute level {1,2,4}\n@attribute 'cat d\\'or' {0,1}\n@attribute dog {0,1}\n@data\n"
+	header2 := strings.Replace(header, "NUMERIC % ", "real", 1)
+	for name, rows := range map[string]string{
+		"dense":  "1.5,'dark blue',true,4,1,0\n% between\n-2, green ,false,1,0,1\n0,red,false,1,0,0\n",
+		"sparse": "{0 1.5, 1 'dark blue',2 true, 3 4,4 1}\n{0 -2,1 green,5 1}\n{ }\n",
+	} {
+		table := mustOpen(t, Options{Features: file(t, "x.arff", []byte(header2+rows)), Labels: file(t, "l.xml", []byte(labelXML))})
+		want := []float32{1.5, 0, 1, 0, 1, 4, -2, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 1}
+		if got := all(t, table.Rows); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+		if !slices.Equal(table.Labels.Words, []string{"dog", "cat d'or"}) || !slices.Equal(table.Labels.Values, []uint8{0, 1, 1, 0, 0, 0}) {
+			t.Errorf("%s: %+v", name, table.Labels)
+		}
+	}
+}
+
+func TestOpenARFF_LabelsOfMEKA(t *testing.T) {
+	for relation, want := range map[string]string{"'m: -C 1'": "a", "'m: -C -1'": "b"} {
+		x := file(t, "x.arff", []byte("@relation "+relation+"\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n1,0\n"))
+		if table := mustOpen(t, Options{Features: x}); !slices.Equal(table.Labels.Words, []string{want}) {
+			t.Errorf("%s: %+v", relation, table.Labels)
+		}
+	}
+}
+
+func TestOpenARFF_MissingValues(t *testing.T) {
+	x := file(t, "x.arff", []byte("@relation r\n@attribute a real\n@attribute c {x,y,z}\n@data\n?,?\n1,y\n"))
+	got := all(t, mustOpen(t, Options{Features: x, Missing: true}).Rows)
+	for i, v := range got[:4] {
+		if v == v {
+			t.Errorf("number %d is %v, want NaN", i, v)
+		}
+	}
+	if !slices.Equal(got[4:], []float32{1, 0, 1, 0}) {
+		t.Errorf("%v", got)
+	}
+	refused(t, Options{Features: x}, ErrValue, "line 5", "column 1 (a)", "--missing mean")
+}
+
+func TestOpenARFF_RefusesWithLine(t *testing.T) {
+	const h = "@relation r\n@attribute a real\n@attribute b {u,v}\n@data\n"
+	for name, c := range map[string]struct {
+		content string
+		kind    error
+		says    []string
+	}{
+		"no data":       {"@relation r\n@attribute a real\n", ErrFormat, []string{"no @data"}},
+		"keyword":       {"@relation r\n@atribute a real\n", ErrFormat, []string{"line 2", "@atribute"}},
+		"type":          {"@relation r\n@attribute a relational\n", ErrFormat, []string{"line 2", `"a"`, "relational"}},
+		"no values":     {"@relation r\n@attribute a {x,y\n", ErrFormat, []string{"line 2", "closing brace"}},
+		"value twice":   {"@relation r\n@attribute a {x,x}\n", ErrFormat, []string{"line 2", "given twice"}},
+		"name twice":    {"@relation r\n@attribute a real\n@attribute a real\n@data\n1,2\n", ErrFormat, []string{`"a"`}},
+		"open quote":    {"@relation r\n@attribute 'a real\n", ErrFormat, []string{"line 2", "not closed"}},
+		"ragged":        {h + "1,u\n1\n", ErrFormat, []string{"line 6", "1 values for 2"}},
+		"weight":        {h + "1,u,{3}\n", ErrFormat, []string{"line 5", "weights"}},
+		"other value":   {h + "1,w\n", ErrValue, []string{"line 5", "column 2 (b)", `"w"`}},
+		"number":        {h + "x,u\n", ErrValue, []string{"line 5", "column 1 (a)", `"x"`}},
+		"index":         {h + "{2 1}\n", ErrFormat, []string{"line 5", `"2"`, "0 to 1"}},
+		"index again":   {h + "{1 u,1 v}\n", ErrFormat, []string{"line 5", "must rise"}},
+		"sparse open":   {h + "{1 u\n", ErrFormat, []string{"line 5", "closing brace"}},
+		"text":          {"@relation r\n@attribute s string\n@data\nx\n", ErrValue, []string{"column 1 (s)", "--ignore-columns"}},
+		"data at first": {"@data\n", ErrFormat, []string{"line 1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			refused(t, Options{Features: file(t, "x.arff", []byte(c.content))}, c.kind, c.says...)
+		})
+	}
+	refused(t, Options{Features: file(t, "x.arff", []byte(h+"1,u\n")), Labels: file(t, "l.xml", []byte(labelXML))}, ErrFormat, `no column for the label "dog"`)
+}
+
+func TestReadLabelXML_Refuses(t *testing.T) {
+	for content, says := range map[string]string{
+		"<labels></labels>": "names no label", "<labels><label/></labels>": "no name", "<labels><label name='a'>": "EOF",
+		"<labels>\n<label name='a'/>\n<label name='a'/></labels>": "line 3: the label \"a\" is that of line 2", "dog": "names no label",
+	} {
+		if _, err := parseLabelXML(strings.NewReader(content)); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want %q", content, err, says)
+		}
+	}
+}
+
+// parquetFile writes rows.
+func parquetFile[T any](t *testing.T, rows []T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.parquet")
+	if err := parquet.WriteFile(path, rows, parquet.MaxRowsPerRowGroup(100)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestOpenParquet_VectorsAndLists(t *testing.T) {
+	type row struct {
+		ID     string    `parquet:"id"`
+		Vector []float32 `parquet:"embedding,list"`
+		Labels []string  `parquet:"labels,list"`
+		Split  string    `parquet:"split"`
+	}
+	rows := make([]row, 250) // several groups
+	for i := range rows {
+		rows[i] = row{ID: string(rune('A'+i/26)) + string(rune('a'+i%26)), Vector: []float32{float32(i), 2}, Split: "train"}
+		if i%2 == 0 {
+			rows[i].Labels = []string{"even", "whole"}
+		}
+	}
+	path := parquetFile(t, rows)
+	table := mustOpen(t, Options{Features: path})
+	got := all(t, table.Rows)
+	if len(got) != 500 || got[2*249] != 249 || got[1] != 2 || table.IDs[27] != "Bb" || !slices.Equal(table.Columns, []string{"embedding"}) {
+		t.Errorf("%d numbers, ids %v", len(got), table.IDs[:3])
+	}
+	if !slices.Equal(table.Labels.Words, []string{"even", "whole"}) || !slices.Equal(table.Labels.Values[:6], []uint8{1, 1, 0, 0, 1, 1}) {
+		t.Errorf("%v %v", table.Labels.Words, table.Labels.Values[:6])
+	}
+	rows[7].Vector = []float32{1}
+	refused(t, Options{Features: parquetFile(t, rows)}, ErrFormat, "row 8", "embedding", "1 numbers")
+	rows[7].Vector = []float32{1, float32(math.NaN())}
+	refused(t, Options{Features: parquetFile(t, rows)}, ErrValue, "row 8", "embedding", "number 2 is NaN")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, 5, len(whole) / 2, len(whole) - 5} {
+		refused(t, Options{Features: file(t, "cut.parquet", whole[:n])}, ErrFormat)
+	}
+}
+
+func TestOpenParquet_Columns(t *testing.T) {
+	type row struct {
+		A   float64  `parquet:"a"`
+		B   *int64   `parquet:"b,optional"`
+		Cat bool     `parquet:"cat"`
+		Dog int32    `parquet:"dog"`
+		X   string   `parquet:"x"`
+		N   []string `parquet:"n"`
+	}
+	seven := int64(7)
+	path := parquetFile(t, []row{{A: .5, B: &seven, Cat: true, X: "p"}, {A: 1.5, Dog: 1, X: "q"}})
+	o := Options{Features: path, LabelColumns: []string{"cat", "dog"}, Ignore: []string{"n"}, IDColumn: "x"}
+	refused(t, o, ErrValue, "row 2", "(b)", "NaN")
+	o.Missing = true
+	table := mustOpen(t, o)
+	got := all(t, table.Rows)
+	if got[0] != .5 || got[1] != 7 || got[2] != 1.5 || got[3] == got[3] || !slices.Equal(table.Labels.Values, []uint8{1, 0, 0, 1}) || table.IDs[1] != "q" {
+		t.Errorf("%v %v %v", got, table.Labels, table.IDs)
+	}
+	o.Ignore = nil
+	refused(t, o, ErrFormat, "row 1", "(n)")
+	o.Ignore, o.IDColumn = []string{"n"}, ""
+	refused(t, o, ErrValue, "row 1", "(x)", "not a number")
+}
+
+// checkRecords reads a fuzzed table: rows are whole, or the error is of a kind.
+func checkRecords(t *testing.T, r records) {
+	o := Options{Limit: 1 << 20, Missing: true}
+	l, err := o.layout(r.columns(), nil)
+	if err == nil && len(l.features) > 0 {
+		var d *decoded
+		if d, err = o.decode("fuzz", r, l, 1); err == nil && (d.rows == 0 || len(d.features) != d.rows*d.width) {
+			t.Errorf("%d numbers for %d rows of %d", len(d.features), d.rows, d.width)
+		}
+	}
+	if err != nil && !errors.Is(err, ErrFormat) && !errors.Is(err, ErrValue) {
+		t.Errorf("an error of no kind: %v", err)
+	}
+}
+
+func FuzzCSV(f *testing.F) {
+	for _, s := range []string{"a,b\n1,2\n", "1;2\n3;?\n", "id\tlabels\tv\nx\tcat|dog\t1\n", "\"a\nb\",c\n1,2\n", "a\n1e99\n", "split,v\n,1\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := newCSV(bufio.NewReader(strings.NewReader(string(b))))
+		if err != nil {
+			if !errors.Is(err, ErrFormat) {
+				t.Errorf("an error of no kind: %v", err)
+			}
+			return
+		}
+		c.closer = io.NopCloser(nil)
+		checkRecords(t, c)
+	})
+}
+
+func FuzzARFF(f *testing.F) {
+	for _, s := range []string{
+		"@relation r\n@attribute a real\n@attribute 'b c' {x,'y z'}\n@data\n1,'y z'\n{0 2}\n?,?\n", "@relation 'm: -C 1'\n@attribute a {0,1}\n@data\n1\n",
+		"@attribute a {\"x\\\"y\"}\n@data\n%\n{}\n", "@data", "@attribute {a} {b}\n@data\n{0 b}",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		a, err := newARFF(bufio.NewReader(strings.NewReader(string(b))))
+		if err != nil {
+			if !errors.Is(err, ErrFormat) {
+				t.Errorf("an error of no kind: %v", err)
+			}
+			return
+		}
+		a.meka()
+		checkRecords(t, a)
+	})
+}
+
+func FuzzLabelXML(f *testing.F) {
+	for _, s := range []string{labelXML, "<labels><label name='a'/></labels>", "<label name='&#x41;'>", "<!DOCTYPE x [<!ENTITY a 'b'>]><label name='&a;'/>"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		names, err := parseLabelXML(strings.NewReader(string(b)))
+		if err != nil && !errors.Is(err, ErrFormat) {
+			t.Errorf("an error of no kind: %v", err)
+		}
+		if err == nil && (len(names) == 0 || slices.Contains(names, "")) {
+			t.Errorf("names %q", names)
+		}
+	})
+}
