@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"nmn/npy"
@@ -79,8 +80,8 @@ func checkNPY(h *npy.Header, bytes int64) error {
 	return nil
 }
 
-// mostElements bounds N·D such that bytes can be counted in an int64.
-const mostElements = 1 << 50
+// mostElements bounds N·D such that bytes can be counted.
+const mostElements = math.MaxInt / 16
 
 // matrixOf takes an array as a matrix: the first dimension counts rows, the others together make one.
 func matrixOf(shape []int) (rows, width int, err error) {

@@ -17,8 +17,8 @@ type RowWriter struct {
 	buffer        []byte
 }
 
-// mostRows bounds the rows of a RowWriter: the room for their number in the header.
-const mostRows = 1 << 40
+// numbersRoom is the room in the header for the digits of the number of rows and of bytes.
+const numbersRoom = 64
 
 // NewRowWriter starts a file at the current offset of w, which must be 0.
 func NewRowWriter(w io.WriteSeeker, meta map[string]string, name string, columns int) (*RowWriter, error) {
@@ -26,20 +26,23 @@ func NewRowWriter(w io.WriteSeeker, meta map[string]string, name string, columns
 	if columns < 1 {
 		return nil, fmt.Errorf("safetensors: tensor %q: a matrix of %d columns", name, columns)
 	}
-	header, err := r.header(mostRows)
+	header, err := r.header()
 	if err != nil {
 		return nil, err
 	}
-	r.room = len(header)
+	r.room = len(header) + numbersRoom
+	if header, err = r.header(); err != nil {
+		return nil, err
+	}
 	if _, err := w.Write(header); err != nil {
 		return nil, fmt.Errorf("safetensors: cannot write the header: %w", err)
 	}
 	return r, nil
 }
 
-// header is that of a number of rows, padded to the room that was made for it.
-func (r *RowWriter) header(rows int) ([]byte, error) {
-	tensors, err := resolve([]Tensor{{Name: r.name, DType: F32, Shape: []int{rows, r.columns}, Data: func(io.Writer) error { return nil }}})
+// header is that of the rows so far, padded to the room that was made for it.
+func (r *RowWriter) header() ([]byte, error) {
+	tensors, err := resolve([]Tensor{{Name: r.name, DType: F32, Shape: []int{r.rows, r.columns}, Data: func(io.Writer) error { return nil }}})
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +89,7 @@ func (r *RowWriter) Close() error {
 	if err := r.flush(); err != nil {
 		return err
 	}
-	header, err := r.header(r.rows)
+	header, err := r.header()
 	if err != nil {
 		return err
 	}
