@@ -1,17 +1,23 @@
 package telemetry
 
 import (
+	"strconv"
+
 	"nmn/train"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// Metrics are what a run tells Prometheus, all with the prefix nmn_ and in base units.
+// Metrics are what a run tells Prometheus, all with the prefix nmn_ and in base units. Memory and time
+// of the process come with them, under the usual process_ names.
 type Metrics struct {
 	Loss         prometheus.Gauge   // of the last step, nats per bag
 	LearningRate prometheus.Gauge   // of the last step
 	GradientNorm prometheus.Gauge   // of the last step, before clipping
 	Epoch        prometheus.Gauge   // the current one, from 1
+	Step         prometheus.Gauge   // the last one of the run, from 1, also by processes before this one
+	PlannedSteps prometheus.Gauge   // of the run
 	DeviceBytes  prometheus.Gauge   // memory of net and optimizer
 	Images       prometheus.Counter // frames trained on by this process
 	Steps        prometheus.Counter // updates made by this process
@@ -20,7 +26,20 @@ type Metrics struct {
 	StepDuration prometheus.Histogram
 	Validation   *prometheus.GaugeVec // figures of the last validation, by measure (train.Measures)
 	Checkpoints  prometheus.Counter   // files written by this process
+	Info         *prometheus.GaugeVec // 1 for the run in progress, which the labels tell
 }
+
+// Run is what the metrics are of.
+type Run struct {
+	Arm               string
+	MIL               bool
+	Noise             float64 // share of the training labels that were replaced
+	Seed              uint64
+	Device            string
+	Version, Revision string // of nmn: its module's version and the revision it was built from
+}
+
+var infoLabels = []string{"arm", "mil", "noise", "seed", "device", "version", "revision"}
 
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
@@ -35,6 +54,8 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 		LearningRate: gauge("learning_rate", "Learning rate of the last step."),
 		GradientNorm: gauge("gradient_norm", "Euclidean norm of the gradient of the last step, before clipping."),
 		Epoch:        gauge("epoch", "Current epoch, counted from 1."),
+		Step:         gauge("step", "Last step of the run, counted from 1."),
+		PlannedSteps: gauge("planned_steps", "Steps of the whole run."),
 		DeviceBytes:  gauge("device_memory_bytes", "Device memory of network and optimizer."),
 		Images:       counter("images_total", "Images (frames) trained on."),
 		Steps:        counter("steps_total", "Updates of the parameters."),
@@ -45,14 +66,26 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Help: "Duration of a step, with the wait for data.", Buckets: prometheus.ExponentialBuckets(.001, 2, 18)}), // 1 ms to 131 s
 		Validation: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "nmn", Name: "validation_measure",
 			Help: "Figure of the last validation, over all words."}, []string{"measure"}),
+		Info: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "nmn", Name: "run_info",
+			Help: "Always 1; the labels tell the run in progress and the program."}, infoLabels),
 	}
-	for _, c := range []prometheus.Collector{m.Loss, m.LearningRate, m.GradientNorm, m.Epoch, m.DeviceBytes, m.Images, m.Steps,
-		m.DataWait, m.BadSamples, m.Checkpoints, m.StepDuration, m.Validation} {
+	for _, c := range []prometheus.Collector{m.Loss, m.LearningRate, m.GradientNorm, m.Epoch, m.Step, m.PlannedSteps, m.DeviceBytes,
+		m.Images, m.Steps, m.DataWait, m.BadSamples, m.Checkpoints, m.StepDuration, m.Validation, m.Info,
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
 		}
 	}
 	return m, nil
+}
+
+// Begin tells which run is next. The figures of the validations of another are taken away; those of its
+// steps stay until the first step.
+func (m *Metrics) Begin(r Run) {
+	m.Validation.Reset()
+	m.Info.Reset()
+	m.Info.WithLabelValues(r.Arm, strconv.FormatBool(r.MIL), strconv.FormatFloat(r.Noise, 'g', 4, 64), strconv.FormatUint(r.Seed, 10),
+		r.Device, r.Version, r.Revision).Set(1)
 }
 
 // Observer keeps the metrics up to date.
@@ -78,6 +111,8 @@ func (m *Metrics) step(e train.StepDone) {
 	m.LearningRate.Set(e.LearningRate)
 	m.GradientNorm.Set(e.GradNorm)
 	m.Epoch.Set(float64(e.Epoch))
+	m.Step.Set(float64(e.Step))
+	m.PlannedSteps.Set(float64(e.Steps))
 	m.DeviceBytes.Set(float64(e.DeviceBytes))
 	m.Images.Add(float64(e.Images))
 	m.Steps.Inc()

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"nmn/train"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 )
 
@@ -52,6 +54,14 @@ func get(t *testing.T, url string) string {
 	return string(body)
 }
 
+// scraped is what Prometheus would read now.
+func scraped(t *testing.T, registry *prometheus.Registry) string {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return answer.Body.String()
+}
+
 func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m, err := NewMetrics(registry)
@@ -59,6 +69,12 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 		t.Fatal(err)
 	}
 	observer := m.Observer()
+	m.Begin(Run{Arm: "star", Seed: 1})
+	observer.Evaluated(evaluated(t, 100))
+	m.Begin(Run{Arm: "nmn-fd", MIL: true, Noise: .4, Seed: 3, Device: "cpu avx2, 2 threads", Version: "v1.0.0", Revision: "abc"})
+	if text := scraped(t, registry); strings.Contains(text, "nmn_validation_measure{") {
+		t.Errorf("a new run shows the validation of another:\n%s", text)
+	}
 	observer.Step(stepDone(1))
 	observer.Step(stepDone(2))
 	observer.Bad(train.BadSamples{New: make([]loader.BadSample, 3), Count: 3})
@@ -72,6 +88,8 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 	for _, line := range []string{
 		"nmn_loss 1.5", "nmn_learning_rate 0.001", "nmn_gradient_norm 7", "nmn_epoch 2", "nmn_device_memory_bytes 4096",
 		"nmn_images_total 32", "nmn_steps_total 2", "nmn_data_wait_seconds_total 0.5", "nmn_bad_samples_total 3", "nmn_checkpoints_total 1",
+		"nmn_step 2", "nmn_planned_steps 100",
+		`nmn_run_info{arm="nmn-fd",device="cpu avx2, 2 threads",mil="true",noise="0.4",revision="abc",seed="3",version="v1.0.0"} 1`,
 		"nmn_step_duration_seconds_count 2", "nmn_step_duration_seconds_sum 1", `nmn_validation_measure{measure="map"} 1`,
 	} {
 		if !strings.Contains(text, line+"\n") {
@@ -84,6 +102,9 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 	}
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+	if strings.Contains(text, `"star"`) {
+		t.Errorf("a run that is over is still told:\n%s", text)
 	}
 	if body := get(t, "http://"+server.Address()+"/healthz"); body != "ok\n" {
 		t.Errorf("healthz says %q", body)

@@ -20,6 +20,9 @@ type Server struct {
 	served   chan error
 }
 
+// healthy is what /healthz says.
+const healthy = "ok\n"
+
 // Serve listens on an address until ctx ends or Close is called. A port alone (9090 or :9090) listens
 // on localhost only; 0.0.0.0:9090 on all interfaces; port 0 takes a free one, see Address.
 func Serve(ctx context.Context, address string, gatherer prometheus.Gatherer) (*Server, error) {
@@ -35,7 +38,7 @@ func Serve(ctx context.Context, address string, gatherer prometheus.Gatherer) (*
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte("ok\n")) // a client that went away needs no answer
+		_, _ = w.Write([]byte(healthy)) // a client that went away needs no answer
 	})
 	s := &Server{listener: listener, served: make(chan error, 1), server: &http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,

@@ -142,7 +142,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net) (reac
 	if r.heading != "" && !r.program.quiet {
 		fmt.Fprintln(r.program.status, r.heading)
 	}
-	trainer.Observers = append(records.observers(), r.watch.observers(r.title())...)
+	trainer.Observers = append(records.observers(), r.watch.observers(r)...)
 	reached, err = trainer.Run(ctx)
 	r.watch.done()
 	if err = firstError(err, records.close()); err != nil {

@@ -33,7 +33,7 @@ type experiment struct {
 
 func newExperiment(p *program) *cobra.Command {
 	e := experiment{config: defaultConfig(), arms: arms(), mil: "off", seeds: []uint64{1}, budget: 5 * time.Minute,
-		runDir: filepath.Join("runs", "experiment"), format: report.Text}
+		runDir: filepath.Join("runs", "experiment"), metrics: p.getenv(metricsVariable), format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "experiment",
 		Short: "Train several arms at several noise levels and seeds, and print one table",
@@ -61,7 +61,7 @@ Defaults are those of --preset scenes in quick size.`,
 	runFlags(cmd, &e.config.Run)
 	run := under(cmd, "Run")
 	run.directory(&e.runDir, "run-dir", "`folder` of all runs")
-	run.string(&e.metrics, "metrics-addr", "serve Prometheus metrics on this `port` of localhost, or on host:port")
+	metricsFlag(run, &e.metrics)
 	out := under(cmd, "Output")
 	enum(out, &e.format, "format", "`format` of the table on standard output", report.Text, report.Markdown, report.CSV, report.JSON)
 	out.bool(&e.asJSON, "json", "same as --format json")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"path/filepath"
 	"regexp"
@@ -67,6 +68,9 @@ func TestTrain_ServesMetricsWhileItRuns(t *testing.T) {
 	case code := <-ended:
 		t.Fatalf("ended with code %d before it served: %s", code, &stderr.written)
 	}
+	if c := call(t, "healthcheck", "--metrics-addr", host(address)); c.code != exitOK || c.out != "up\n" {
+		t.Errorf("healthcheck of a training: %+v", c)
+	}
 	var seen []map[string]float64
 	for code := -1; code < 0; {
 		select {
@@ -101,5 +105,39 @@ func TestTrain_ServesMetricsWhileItRuns(t *testing.T) {
 	}
 	if _, err := scrape(address); err == nil {
 		t.Error("metrics are served after the end")
+	}
+	if c := call(t, "healthcheck", "--metrics-addr", host(address)); c.code != exitFailure || c.out != "" {
+		t.Errorf("healthcheck after the end: %+v", c)
+	}
+}
+
+// host is host:port of where metrics are served.
+func host(address string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/metrics")
+}
+
+func TestMetricsAddress_ComesFromTheEnvironmentUnlessAFlagTells(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, c := range []struct {
+		args []string
+		want int
+	}{
+		{tiny("train", "--dry-run"), exitUsage}, // the address of the environment is taken
+		{tiny("experiment", "--run-dir", t.TempDir()), exitUsage},
+		{tiny("train", "--dry-run", "--metrics-addr", "0"), exitOK},
+		{tiny("train", "--dry-run", "--metrics-addr", ""), exitOK},
+		{[]string{"healthcheck", "--timeout", "50ms"}, exitFailure}, // who has taken it does not answer
+	} {
+		var stderr bytes.Buffer
+		code := run(t.Context(), c.args, &terminal{in: strings.NewReader(""), out: io.Discard, err: &stderr, getenv: func(name string) string {
+			return map[string]string{metricsVariable: taken.Addr().String()}[name]
+		}})
+		if code != c.want || code != exitOK && !strings.Contains(stderr.String(), taken.Addr().String()) {
+			t.Errorf("nmn %v: exit code %d, want %d: %s", c.args, code, c.want, &stderr)
+		}
 	}
 }

@@ -25,7 +25,7 @@ type trainCommand struct {
 }
 
 func newTrain(p *program) *cobra.Command {
-	t := trainCommand{config: defaultConfig(), runDir: filepath.Join("runs", "train")}
+	t := trainCommand{config: defaultConfig(), runDir: filepath.Join("runs", "train"), metrics: p.getenv(metricsVariable)}
 	cmd := &cobra.Command{
 		Use:   "train",
 		Short: "Train one arm: stage 1, then a noise model on top of it",
@@ -58,7 +58,7 @@ Defaults are those of --preset scenes.`,
 	r := under(cmd, "Run")
 	r.directory(&t.runDir, "run-dir", "`folder` of the run")
 	r.directory(&t.resume, "resume", "`folder` of a run to go on with; its configuration is taken from there")
-	r.string(&t.metrics, "metrics-addr", "serve Prometheus metrics on this `port` of localhost, or on host:port")
+	metricsFlag(r, &t.metrics)
 	r.bool(&t.dryRun, "dry-run", "build everything, make a few steps, print the plan and stop")
 	r.bool(&t.asJSON, "json", "write the result as JSON")
 	return cmd
@@ -177,11 +177,12 @@ func openSession(ctx context.Context, p *program, c *config, metrics string) (*s
 		return nil, err
 	}
 	s := &session{program: p, backend: backend}
-	if s.data, err = openData(ctx, p, c); err == nil {
-		err = s.data.startRates(c)
+	// Reading data may take minutes: who asks for metrics, or whether the program is up, gets an answer.
+	if s.watch, err = openWatch(ctx, p, metrics); err == nil {
+		s.data, err = openData(ctx, p, c)
 	}
 	if err == nil {
-		s.watch, err = openWatch(ctx, p, metrics)
+		err = s.data.startRates(c)
 	}
 	if err != nil {
 		return nil, firstError(err, s.close())

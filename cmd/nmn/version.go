@@ -12,6 +12,10 @@ import (
 	"nmn/kernels/simd"
 )
 
+// revision is set by the linker where the program is built away from its checkout, as in an image:
+// -ldflags="-X main.revision=...".
+var revision string
+
 // build tells which program made a result.
 type build struct {
 	Version  string `yaml:"version" json:"version"` // of the module, (devel) for a build from a checkout
@@ -23,7 +27,7 @@ type build struct {
 }
 
 func thisBuild() build {
-	b := build{Version: "(unknown)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, SIMD: "none"}
+	b := build{Version: "(unknown)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, SIMD: "none", Revision: revision}
 	if level, err := simd.Detect(); err == nil {
 		b.SIMD = level.String()
 	}

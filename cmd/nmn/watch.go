@@ -48,10 +48,14 @@ func (w *watch) close() error {
 	return w.server.Close()
 }
 
-// observers watch one stage.
-func (w *watch) observers(title string) []train.Observer {
+// observers watch the stage of an arm.
+func (w *watch) observers(r *armRun) []train.Observer {
 	all := []train.Observer{telemetry.LogTo(w.program.log)}
+	title := r.title()
 	if w.metrics != nil {
+		b := thisBuild()
+		w.metrics.Begin(telemetry.Run{Arm: string(r.config.Arm), MIL: r.config.Net.MIL, Noise: r.data.noise, Seed: r.config.Train.Seed,
+			Device: r.backend.Name(), Version: b.Version, Revision: b.Revision})
 		all = append(all, w.metrics.Observer())
 	}
 	switch {

@@ -1,0 +1,56 @@
+package telemetry
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+func TestHealthy_AsksTheServerByTheAddressOfItsFlag(t *testing.T) {
+	for _, listen := range []string{"0", "0.0.0.0:0"} {
+		server, err := Serve(t.Context(), listen, prometheus.NewRegistry())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, err := net.SplitHostPort(server.Address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, address := range []string{port, ":" + port, "localhost:" + port, "0.0.0.0:" + port} {
+			if err := Healthy(t.Context(), address); err != nil {
+				t.Errorf("%s, asked as %s: %v", server.Address(), address, err)
+			}
+		}
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := Healthy(t.Context(), port); err == nil || !strings.Contains(err.Error(), "no training answers") {
+			t.Errorf("after its end: %v", err)
+		}
+	}
+}
+
+func TestHealthy_IsNotDeceivedByOtherPrograms(t *testing.T) {
+	for name, handler := range map[string]http.HandlerFunc{
+		"not found":   http.NotFound,
+		"other words": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\nand more")) },
+		"hangs":       func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+	} {
+		other := httptest.NewServer(handler)
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		if err := Healthy(ctx, strings.TrimPrefix(other.URL, "http://")); err == nil {
+			t.Errorf("%s: taken for a training", name)
+		}
+		cancel()
+		other.Close()
+	}
+	if err := Healthy(t.Context(), "a:b:c"); err == nil || !strings.Contains(err.Error(), "a:b:c") {
+		t.Errorf("an address that is none: %v", err)
+	}
+}
