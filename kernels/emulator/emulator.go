@@ -5,8 +5,9 @@
 //
 // It judges what a kernel computes: values, barriers, races between the threads of a block (threads and
 // blocks run in ascending or, under NMN_EMULATOR_ORDER=reverse, in descending order), shuffles, writes
-// outside of an allocation. It does not show races between streams, the device's own rounding of
-// exponentials and logarithms, instructions that only PTX has, nor speed.
+// outside of an allocation. Under NMN_EMULATOR_LATE work is put off as long as events and waits allow, so
+// that a missing one shows as wrong data. It does not show the device's own rounding of exponentials and
+// logarithms, instructions that only PTX has, nor speed.
 package emulator
 
 import (
@@ -22,9 +23,23 @@ import (
 	"nmn/kernels/gen/signature"
 )
 
-// OrderVariable is the environment variable that chooses the order of threads; it is read at every
-// launch.
-const OrderVariable = "NMN_EMULATOR_ORDER"
+// Environment variables of the emulator; they are read again by every call.
+const (
+	// OrderVariable chooses the order of threads.
+	OrderVariable = "NMN_EMULATOR_ORDER"
+	// LateVariable makes streams that are made from then on put their work off: "all" of them, or the
+	// "first" one of a device, which computes, so that all others are ahead of it.
+	LateVariable = "NMN_EMULATOR_LATE"
+	// FailVariable is "NAME COUNT CODE": call number COUNT of that name, from 1, since the variable was
+	// set so, returns a CUresult and does nothing; -1 stands for doing nothing though it reports success
+	// (cuStreamWaitEvent). The name "kernel" is for kernels when they run, also those of graphs: their fault
+	// is noticed later and ends the device.
+	FailVariable = "NMN_EMULATOR_FAIL"
+	// LogVariable names a file that the names of calls are added to.
+	LogVariable = "NMN_EMULATOR_LOG"
+	// MemoryVariable is the memory of the device in bytes, 8 GiB by default.
+	MemoryVariable = "NMN_EMULATOR_MEMORY"
+)
 
 // Orders are the values of OrderVariable.
 var Orders = [...]string{"forward", "reverse"}
@@ -46,7 +61,7 @@ func Build(folder string, sources ...string) (library string, err error) {
 	if err != nil {
 		return "", err
 	}
-	objects, err := build(compiler, folder, []string{"runtime.cpp", "driver.cpp", "cudnn.cpp"}, sources)
+	objects, err := build(compiler, folder, []string{"runtime.cpp", "streams.cpp", "driver.cpp", "cudnn.cpp"}, sources)
 	if err != nil {
 		return "", err
 	}

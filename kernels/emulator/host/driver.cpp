@@ -1,30 +1,37 @@
 // A libcuda.so.1 that runs kernels on the host: what package cuda calls of the driver. Memory is the
-// host's, between red zones; every call has ended when it returns. Entry points that are missing here
-// fail in the program as CUDA_ERROR_NOT_SUPPORTED. The interface is that of CUDA 13.
+// host's, between red zones. Entry points that are missing here fail in the program as
+// CUDA_ERROR_NOT_SUPPORTED. The interface is that of CUDA 13.
 #include "enqueue.h"
 #include "runtime.h"
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <map>
-#include <mutex>
-#include <vector>
+#include <memory>
 
 namespace {
 
 enum Code { success = 0, invalidValue = 1, outOfMemory = 2, invalidDevice = 101, invalidImage = 200, invalidHandle = 400, notFound = 500, illegalAddress = 700, launchFailed = 719, captureUnsupported = 900 };
 
-std::mutex guard;
+// The code of a planned failure that leaves a call without effect, though it reports success.
+const int ignored = -1;
+
 std::string fault;  // the text of launchFailed and illegalAddress
 
 // Device memory, its size by its address. Allocations have red zones of this size on both sides.
 const size_t redZone = 256;
 const unsigned char redByte = 0x5a;
 std::map<uintptr_t, size_t> memory;
-const size_t capacity = size_t(8) << 30;
 size_t held;
+
+// capacity is 8 GiB, or what NMN_EMULATOR_MEMORY says in bytes.
+size_t capacity() {
+  const char *bytes = getenv("NMN_EMULATOR_MEMORY");
+  return bytes && *bytes ? strtoull(bytes, nullptr, 10) : size_t(8) << 30;
+}
+
+// Pinned memory, its size by its address: copies from it read it when they are done.
+std::map<uintptr_t, size_t> pinned;
 
 bool damaged(uintptr_t at, size_t bytes) {
   const unsigned char *before = reinterpret_cast<unsigned char *>(at - redZone), *after = reinterpret_cast<unsigned char *>(at + bytes);
@@ -34,30 +41,26 @@ bool damaged(uintptr_t at, size_t bytes) {
   return false;
 }
 
-// held memory must hold whole ranges that copies name.
-bool known(uintptr_t at, size_t bytes) {
-  auto next = memory.upper_bound(at);
-  if (next == memory.begin()) return false;
+// inside tells whether one of some blocks holds a whole range.
+bool inside(const std::map<uintptr_t, size_t> &blocks, uintptr_t at, size_t bytes) {
+  auto next = blocks.upper_bound(at);
+  if (next == blocks.begin()) return false;
   --next;
   return at + bytes <= next->first + next->second;
 }
+
+bool known(uintptr_t at, size_t bytes) { return inside(memory, at, bytes); }
 
 struct Function {
   std::string name;
   const emulator::Kernel *kernel;
 };
 
-typedef std::vector<std::function<int()>> Graph;
-
-struct Stream {
-  Graph *capture = nullptr;  // where work goes instead of being done
-};
-
-// An event has happened when it is recorded, for work has ended when its call returns.
-typedef std::chrono::steady_clock Clock;
-typedef Clock::time_point Event;
-
+using emulator::Call;
 using emulator::enqueue;
+using emulator::Event;
+using emulator::Graph;
+using emulator::Stream;
 
 int copy(void *to, const void *from, size_t bytes, void *stream, uintptr_t device, uintptr_t other) {
   return enqueue(stream, [=] {
@@ -68,6 +71,11 @@ int copy(void *to, const void *from, size_t bytes, void *stream, uintptr_t devic
 }
 
 int launch(const Function &f, dim3 grid, dim3 block, void **arguments) {
+  if (const int code = emulator::planned("kernel")) {
+    fault = "planned fault of " + f.name;
+    emulator::broken = code;  // noticed later, by another call
+    return success;
+  }
   const std::string failed = emulator::run(*f.kernel, grid, block, arguments);
   if (!failed.empty()) {
     fault = f.name + ": " + failed;
@@ -84,20 +92,6 @@ int launch(const Function &f, dim3 grid, dim3 block, void **arguments) {
 
 }  // namespace
 
-namespace emulator {
-
-int enqueue(void *stream, std::function<int()> work) {
-  std::lock_guard<std::mutex> lock(guard);
-  Stream *s = static_cast<Stream *>(stream);
-  if (s && s->capture) {
-    s->capture->push_back(std::move(work));
-    return success;
-  }
-  return work();
-}
-
-}  // namespace emulator
-
 extern "C" {
 
 int cuInit(unsigned) { return success; }
@@ -105,7 +99,7 @@ int cuDriverGetVersion(int *v) { return *v = 13000, success; }
 int cuDeviceGetCount(int *n) { return *n = 1, success; }
 int cuDeviceGet(int *device, int ordinal) { return *device = 0, ordinal ? invalidDevice : success; }
 int cuDeviceGetName(char *name, int n, int) { return snprintf(name, n, "host emulator"), success; }
-int cuDeviceTotalMem_v2(size_t *bytes, int) { return *bytes = capacity, success; }
+int cuDeviceTotalMem_v2(size_t *bytes, int) { return *bytes = capacity(), success; }
 int cuDeviceGetAttribute(int *v, int attribute, int) {
   switch (attribute) {
     case 1: *v = 1024; break;    // threads of a block
@@ -117,11 +111,17 @@ int cuDeviceGetAttribute(int *v, int attribute, int) {
   }
   return success;
 }
-int cuDevicePrimaryCtxRetain(void **context, int) { return *context = &memory, success; }
-int cuDevicePrimaryCtxRelease_v2(int) { return success; }
+int cuDevicePrimaryCtxRetain(void **context, int) { return emulator::openDevice(), *context = &memory, success; }
+int cuDevicePrimaryCtxRelease_v2(int) {
+  Call call("cuDevicePrimaryCtxRelease");
+  return emulator::broken = success;  // what is opened next works again
+}
 int cuCtxSetCurrent(void *) { return success; }
 int cuCtxGetCurrent(void **context) { return *context = &memory, success; }
-int cuCtxSynchronize(void) { return success; }
+int cuCtxSynchronize(void) {
+  Call call("cuCtxSynchronize");
+  return call.code ? call.code : emulator::finishAll();
+}
 
 int cuGetErrorName(int code, const char **name) {
   switch (code) {
@@ -139,16 +139,17 @@ int cuGetErrorName(int code, const char **name) {
 }
 int cuGetErrorString(int code, const char **text) {
   static std::string kept;
-  std::lock_guard<std::mutex> lock(guard);
+  Call call("cuGetErrorString");
   kept = code == launchFailed || code == illegalAddress ? fault : "error " + std::to_string(code) + " of the host emulator";
   *text = kept.c_str();
   return success;
 }
 
 int cuMemAlloc_v2(uintptr_t *at, size_t bytes) {
-  std::lock_guard<std::mutex> lock(guard);
+  Call call("cuMemAlloc");
+  if (call.code) return call.code;
   if (bytes == 0) return invalidValue;
-  if (held + bytes > capacity) return outOfMemory;
+  if (held + bytes > capacity()) return outOfMemory;
   char *block = static_cast<char *>(aligned_alloc(256, (bytes + 2 * redZone + 255) / 256 * 256));
   if (!block) return outOfMemory;
   memset(block, redByte, bytes + 2 * redZone);
@@ -159,7 +160,8 @@ int cuMemAlloc_v2(uintptr_t *at, size_t bytes) {
   return success;
 }
 int cuMemFree_v2(uintptr_t at) {
-  std::lock_guard<std::mutex> lock(guard);
+  Call call("cuMemFree");
+  emulator::finishAll();
   auto m = memory.find(at);
   if (m == memory.end()) return invalidValue;
   held -= m->second;
@@ -168,51 +170,127 @@ int cuMemFree_v2(uintptr_t at) {
   return success;
 }
 int cuMemGetInfo_v2(size_t *left, size_t *total) {
-  std::lock_guard<std::mutex> lock(guard);
-  return *left = capacity - held, *total = capacity, success;
+  Call call("cuMemGetInfo");
+  if (call.code) return call.code;
+  return *left = capacity() - held, *total = capacity(), success;
 }
-int cuMemHostAlloc(void **at, size_t bytes, unsigned) { return (*at = malloc(bytes)) ? success : outOfMemory; }
-int cuMemFreeHost(void *at) { return free(at), success; }
-int cuMemcpyHtoDAsync_v2(uintptr_t to, const void *from, size_t n, void *stream) { return copy(reinterpret_cast<void *>(to), from, n, stream, to, 0); }
-int cuMemcpyDtoHAsync_v2(void *to, uintptr_t from, size_t n, void *stream) { return copy(to, reinterpret_cast<void *>(from), n, stream, from, 0); }
-int cuMemcpyDtoDAsync_v2(uintptr_t to, uintptr_t from, size_t n, void *stream) { return copy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), n, stream, to, from); }
+int cuMemHostAlloc(void **at, size_t bytes, unsigned) {
+  Call call("cuMemHostAlloc");
+  if (call.code) return call.code;
+  if (!(*at = malloc(bytes))) return outOfMemory;
+  pinned[reinterpret_cast<uintptr_t>(*at)] = bytes;
+  return success;
+}
+int cuMemFreeHost(void *at) {
+  Call call("cuMemFreeHost");
+  if (!pinned.erase(reinterpret_cast<uintptr_t>(at))) return invalidValue;
+  return free(at), success;
+}
+int cuMemcpyHtoDAsync_v2(uintptr_t to, const void *from, size_t n, void *stream) {
+  Call call("cuMemcpyHtoDAsync");
+  if (call.code) return call.code;
+  if (!static_cast<Stream *>(stream)->late || inside(pinned, reinterpret_cast<uintptr_t>(from), n)) {
+    return copy(reinterpret_cast<void *>(to), from, n, stream, to, 0);
+  }
+  const char *bytes = static_cast<const char *>(from);
+  const auto aside = std::make_shared<std::vector<char>>(bytes, bytes + n);  // as the driver does
+  return enqueue(stream, [=] { return known(to, n) ? (memcpy(reinterpret_cast<void *>(to), aside->data(), n), int(success)) : int(invalidValue); });
+}
+int cuMemcpyDtoHAsync_v2(void *to, uintptr_t from, size_t n, void *stream) {
+  Call call("cuMemcpyDtoHAsync");
+  if (call.code) return call.code;
+  return copy(to, reinterpret_cast<void *>(from), n, stream, from, 0);
+}
+int cuMemcpyDtoDAsync_v2(uintptr_t to, uintptr_t from, size_t n, void *stream) {
+  Call call("cuMemcpyDtoDAsync");
+  if (call.code) return call.code;
+  return copy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), n, stream, to, from);
+}
 int cuMemsetD8Async(uintptr_t at, unsigned char value, size_t n, void *stream) {
+  Call call("cuMemsetD8Async");
+  if (call.code) return call.code;
   return enqueue(stream, [=] { return known(at, n) ? (memset(reinterpret_cast<void *>(at), value, n), int(success)) : int(invalidValue); });
 }
 
-int cuStreamCreate(void **stream, unsigned) { return *stream = new Stream, success; }
-int cuStreamDestroy_v2(void *stream) { return delete static_cast<Stream *>(stream), success; }
-int cuStreamSynchronize(void *stream) { return static_cast<Stream *>(stream)->capture ? captureUnsupported : success; }
-int cuStreamWaitEvent(void *, void *, unsigned) { return success; }
+int cuStreamCreate(void **stream, unsigned) {
+  Call call("cuStreamCreate");
+  if (call.code) return call.code;
+  return *stream = emulator::makeStream(), success;
+}
+int cuStreamDestroy_v2(void *stream) {
+  Call call("cuStreamDestroy");
+  return emulator::closeStream(static_cast<Stream *>(stream)), call.code;
+}
+int cuStreamSynchronize(void *stream) {
+  Call call("cuStreamSynchronize");
+  if (call.code) return call.code;
+  Stream *s = static_cast<Stream *>(stream);
+  return s->capture ? int(captureUnsupported) : emulator::finish(s);
+}
+int cuStreamWaitEvent(void *stream, void *event, unsigned) {
+  Call call("cuStreamWaitEvent");
+  if (call.code) return call.code == ignored ? success : call.code;
+  return emulator::wait(static_cast<Stream *>(stream), static_cast<Event *>(event));
+}
 int cuStreamWriteValue32_v2(void *stream, uintptr_t at, unsigned value, unsigned) {
+  Call call("cuStreamWriteValue32");
+  if (call.code) return call.code;
   return enqueue(stream, [=] { return *reinterpret_cast<unsigned *>(at) = value, int(success); });
 }
-int cuEventCreate(void **event, unsigned) { return *event = new Event, success; }
-int cuEventDestroy_v2(void *event) { return delete static_cast<Event *>(event), success; }
-int cuEventRecord(void *event, void *) { return *static_cast<Event *>(event) = Clock::now(), success; }
-int cuEventSynchronize(void *) { return success; }
+int cuEventCreate(void **event, unsigned) {
+  Call call("cuEventCreate");
+  if (call.code) return call.code;
+  return *event = new Event, success;
+}
+int cuEventDestroy_v2(void *event) {
+  Call call("cuEventDestroy");
+  emulator::finishAll();  // work that was put off may name it
+  return delete static_cast<Event *>(event), call.code;
+}
+int cuEventRecord(void *event, void *stream) {
+  Call call("cuEventRecord");
+  if (call.code) return call.code;
+  return emulator::record(static_cast<Event *>(event), static_cast<Stream *>(stream));
+}
+int cuEventSynchronize(void *event) {
+  Call call("cuEventSynchronize");
+  return call.code ? call.code : emulator::finish(static_cast<const Event *>(event));
+}
 int cuEventElapsedTime_v2(float *milliseconds, void *from, void *to) {
-  const std::chrono::duration<float, std::milli> took = *static_cast<Event *>(to) - *static_cast<Event *>(from);
+  const std::chrono::duration<float, std::milli> took = static_cast<Event *>(to)->at - static_cast<Event *>(from)->at;
   return *milliseconds = took.count(), success;
 }
 
 int cuStreamBeginCapture_v2(void *stream, int) {
+  Call call("cuStreamBeginCapture");
+  if (call.code) return call.code;
   Stream *s = static_cast<Stream *>(stream);
   if (s->capture) return invalidValue;
   return s->capture = new Graph, success;
 }
 int cuStreamEndCapture(void *stream, void **graph) {
+  Call call("cuStreamEndCapture");
   Stream *s = static_cast<Stream *>(stream);
   *graph = s->capture;
   s->capture = nullptr;
-  return *graph ? success : invalidValue;
+  return call.code ? call.code : *graph ? success : invalidValue;
 }
-int cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long) { return *executable = new Graph(*static_cast<Graph *>(graph)), success; }
+int cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long) {
+  Call call("cuGraphInstantiate");
+  if (call.code) return call.code;
+  return *executable = new Graph(*static_cast<Graph *>(graph)), success;
+}
 int cuGraphDestroy(void *graph) { return delete static_cast<Graph *>(graph), success; }
-int cuGraphExecDestroy(void *graph) { return delete static_cast<Graph *>(graph), success; }
+int cuGraphExecDestroy(void *graph) {
+  Call call("cuGraphExecDestroy");
+  return delete static_cast<Graph *>(graph), call.code;
+}
 int cuGraphLaunch(void *graph, void *stream) {
+  Call call("cuGraphLaunch");
+  if (call.code) return call.code;
   for (auto &work : *static_cast<Graph *>(graph)) {
     if (const int code = enqueue(stream, work)) return code;
+    if (emulator::broken) break;
   }
   return success;
 }
@@ -231,6 +309,8 @@ int cuModuleGetFunction(void **function, void *, const char *name) {
 int cuFuncSetAttribute(void *, int, int) { return success; }
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *stream, void **arguments, void **) {
+  Call call("cuLaunchKernel");
+  if (call.code) return call.code;
   const Function f = *static_cast<Function *>(function);
   // The limits of compute capability 9.0, and the kernel's own.
   if (!gx || !gy || !gz || gx > 2147483647u || gy > 65535 || gz > 65535 || !bx || !by || !bz || bz > 64 ||

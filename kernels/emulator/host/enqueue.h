@@ -1,7 +1,58 @@
-// Work on a stream of the emulated driver: done at once, or kept for a graph that is being captured.
+// Work on the streams of the emulated driver: done at once or, under NMN_EMULATOR_LATE, as late as events
+// and waits allow, so that a missing one shows as wrong data; or kept for a graph that is being captured.
 #pragma once
+#include <chrono>
+#include <cstdint>
+#include <deque>
 #include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
 
 namespace emulator {
-int enqueue(void *stream, std::function<int()> work);
-}
+
+typedef std::function<int()> Work;  // returns a CUresult
+typedef std::vector<Work> Graph;
+
+struct Stream {
+  bool late = false;
+  std::deque<Work> queue;    // what has been put off
+  Graph *capture = nullptr;  // where work goes instead of being done
+};
+
+struct Event {
+  Stream *on = nullptr;
+  uint64_t recorded = 0, happened = 0;  // numbers of the latest record that was enqueued and that was done
+  std::chrono::steady_clock::time_point at;  // when it happened
+};
+
+// What a kernel or work that was put off has failed with: every later call returns it.
+extern int broken;
+
+void openDevice();
+Stream *makeStream();
+void closeStream(Stream *stream);
+int enqueue(void *stream, Work work);
+int record(Event *event, Stream *stream);
+int wait(Stream *stream, Event *event);
+
+// These do what was put off: of one stream, up to an event, and of all. They return broken.
+int finish(Stream *stream);
+int finish(const Event *event);
+int finishAll();
+
+// Call is one entry into the driver: one at a time. Its name is written to the file that NMN_EMULATOR_LOG
+// names, if any. code is what it must return at once unless it is 0: broken, or what NMN_EMULATOR_FAIL
+// plans.
+struct Call {
+  std::lock_guard<std::recursive_mutex> lock;
+  int code;
+  explicit Call(const char *name);
+};
+
+// planned tells whether this is the call that NMN_EMULATOR_FAIL="NAME COUNT CODE" names: number COUNT,
+// from 1, of those called NAME since the variable was set so. Its code, else 0. The name "kernel" is for
+// kernels when they run, also those of graphs.
+int planned(const std::string &name);
+
+}  // namespace emulator
