@@ -155,7 +155,7 @@ func scenarioOfEvents(d *Device, a Address) error {
 	if err := s.Record(before); err != nil {
 		return err
 	}
-	done, err := r.Upload(a, make([]byte, 4096), before)
+	done, err := r.Upload(a, before, make([]byte, 4096))
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type Graph struct {
 	device   *Device
 	name     string
 	launches []string // the names of what it holds
+	text     string   // that String gives
 	handle   unsafe.Pointer
 }
 
@@ -39,6 +40,7 @@ func (s *Stream) Capture(name string, work func() error) (*Graph, error) {
 	s.capturing = g
 	failed := work()
 	s.capturing = nil
+	g.text = g.describe()
 	var captured unsafe.Pointer
 	ended := s.device.finish("capture", name, func() error { return result(C.nmn_capture_end(raw, &captured)) })
 	if failed == nil {
@@ -78,11 +80,13 @@ func (g *Graph) Launch(s *Stream) error {
 	if err != nil {
 		return err
 	}
-	return s.Launched(g.String(), began)
+	return s.Launched(g.text, began)
 }
 
 // String names the graph and, in short, what it holds.
-func (g *Graph) String() string {
+func (g *Graph) String() string { return g.text }
+
+func (g *Graph) describe() string {
 	const shown = 3
 	list := strings.Join(g.launches[:min(shown, len(g.launches))], ", ")
 	if len(g.launches) > shown {

@@ -36,7 +36,7 @@ func overlap(t *testing.T, d *Device, size int, guard bool) bool {
 		if !guard {
 			event = nil
 		}
-		done, err := r.Upload(in, batch, event)
+		done, err := r.Upload(in, event, batch[:size/2], batch[size/2:])
 		must(t, err)
 		must(t, s.Wait(done))
 		must(t, s.Copy(out+Address(n*size), in, size))

@@ -44,32 +44,47 @@ func (d *Device) NewRing(slots, bytes int) (*Ring, error) {
 	return r, nil
 }
 
-// Upload copies src aside and enqueues its copy to the device; src may be changed when it returns. The
-// copy begins after the event free, nil for at once: record free behind the last work that reads or writes
-// dst, which for fresh memory is the zeroes of Alloc.
+// Upload copies parts aside and enqueues their copy to the device, one behind another; they may be changed
+// when it returns. The copy begins after the event free, nil for at once: record free behind the last work
+// that reads or writes dst, which for fresh memory is the zeroes of Alloc.
 // What reads the new content must wait for done, which is the ring's.
-func (r *Ring) Upload(dst Address, src []byte, free *Event) (done *Event, err error) {
+func (r *Ring) Upload(dst Address, free *Event, parts ...[]byte) (done *Event, err error) {
 	if free != nil {
 		if err := r.stream.Wait(free); err != nil {
 			return nil, err
 		}
 	}
-	for first := true; first || len(src) > 0; first = false {
-		s := &r.slots[r.next]
-		r.next = (r.next + 1) % len(r.slots)
-		if err := s.done.Sync(); err != nil { // the copy that last used this buffer
-			return nil, err
-		}
-		n := copy(s.buffer.Bytes(), src)
-		if err := r.stream.UploadPinned(dst, s.buffer, n); err != nil {
-			return nil, err
-		}
-		if err := r.stream.Record(s.done); err != nil {
-			return nil, err
-		}
-		dst, src, done = dst+Address(n), src[n:], s.done
+	filled, err := 0, r.slots[r.next].done.Sync() // the copy that last used this buffer
+	if err != nil {
+		return nil, err
 	}
-	return done, nil
+	for _, part := range parts {
+		for len(part) > 0 {
+			n := copy(r.slots[r.next].buffer.Bytes()[filled:], part)
+			filled, part = filled+n, part[n:]
+			if len(part) == 0 {
+				break
+			}
+			if _, err := r.send(dst, filled); err != nil {
+				return nil, err
+			}
+			dst, filled = dst+Address(filled), 0
+			if err := r.slots[r.next].done.Sync(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r.send(dst, filled)
+}
+
+// send enqueues the copy of what the next slot holds, and moves on.
+func (r *Ring) send(dst Address, bytes int) (done *Event, err error) {
+	s := &r.slots[r.next]
+	r.next = (r.next + 1) % len(r.slots)
+	if err := r.stream.UploadPinned(dst, s.buffer, bytes); err != nil {
+		return nil, err
+	}
+	return s.done, r.stream.Record(s.done)
 }
 
 // Close waits for the copies and frees the buffers.
