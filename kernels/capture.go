@@ -1,18 +1,27 @@
 package kernels
 
-import "nmn/kernels/update"
+import (
+	dense "gorgonia.org/tensor"
+
+	"nmn/kernels/tensor"
+	"nmn/kernels/update"
+)
 
 // Capturer is a Backend that can record the work of a step and do it again at once. A graphics card is
 // one; ask by a type assertion.
 type Capturer interface {
+	// Captures tells whether recording is wanted: not where every launch is waited for.
+	Captures() bool
 	// Capture calls work, which enqueues operations on the backend, and records them instead of doing
 	// them. They read and write the same memory whenever they are replayed. Every shape must have been
 	// run once before; uploading, downloading and waiting fail within. What a call takes by value (Scale,
-	// momentum, dropout seeds) stays as it was; learning rates, decays and the constants of Adam are
-	// those of PrepareUpdate.
+	// momentum, Accumulate) stays as it was; the seeds of dropout and the bounds of bags are what their
+	// tensors hold when it is replayed; learning rates, decays and the constants of Adam are those of
+	// PrepareUpdate.
 	Capture(name string, work func() error) (Graph, error)
 	// PrepareUpdate sets what a recorded update reads: the same tensors as recorded, with other rates and
-	// decays, and for Adam its constants. For SGD p is the zero value.
+	// decays, none of them a rate of 0 or all as recorded, and for Adam its constants. For SGD p is the
+	// zero value.
 	PrepareUpdate(entries []update.Entry, p update.AdamParams) error
 }
 
@@ -20,5 +29,21 @@ type Capturer interface {
 type Graph interface {
 	// Launch enqueues the work.
 	Launch() error
+	Close() error
+}
+
+// Feeder is a Backend that uploads beside its computing. A graphics card is one; ask by a type assertion.
+type Feeder interface {
+	NewFeed() (Feed, error)
+}
+
+// Feed brings batches to a device while it computes. Arrays are staged, one set at a time, and taken by
+// the work that is enqueued next.
+type Feed interface {
+	// Stage copies host arrays aside and begins to upload them; they may be changed when it returns.
+	Stage(arrays []*dense.Dense) error
+	// Take enqueues moving what was staged to as many tensors of equal types and lengths, in their order.
+	Take(to []*tensor.Tensor) error
+	// Close waits for uploads and frees the feed's memory.
 	Close() error
 }

@@ -7,7 +7,10 @@ import (
 	"nmn/kernels/update"
 )
 
-var _ Capturer = (*card)(nil)
+var (
+	_ Capturer = (*card)(nil)
+	_ Feeder   = (*card)(nil)
+)
 
 // recording is a graph with the stream that it belongs to.
 type recording struct {
@@ -17,6 +20,18 @@ type recording struct {
 
 // Launch implements Graph.
 func (r recording) Launch() error { return r.Graph.Launch(r.stream) }
+
+// Captures implements Capturer.
+func (b *card) Captures() bool { return !b.unrecorded && !b.Device.Options().SyncLaunches }
+
+// NewFeed implements Feeder.
+func (b *card) NewFeed() (Feed, error) {
+	feed, err := b.cardMemory.NewFeed()
+	if err != nil {
+		return nil, err
+	}
+	return feed, nil
+}
 
 // Capture implements Capturer.
 func (b *card) Capture(name string, work func() error) (Graph, error) {

@@ -43,8 +43,9 @@ type card struct {
 	*cardUpdates
 	*cardNormalizations
 
-	library *cudnn.Handle
-	marks   []*cuda.Event // of Clock, by number; the device frees them
+	library    *cudnn.Handle
+	marks      []*cuda.Event // of Clock, by number; the device frees them
+	unrecorded bool          // as CUDAConfig.NoGraphs
 }
 
 // CUDAConfig chooses how a graphics card computes.
@@ -53,6 +54,8 @@ type CUDAConfig struct {
 	Precision tensor.Precision
 	Device    cuda.Options
 	Plans     cudnn.Options
+	// NoGraphs launches the kernels of a step one by one instead of recording them.
+	NoGraphs bool
 }
 
 // OpenCUDA opens a graphics card as a backend. The error wraps one of those of packages cuda, cudnn and
@@ -63,7 +66,7 @@ func OpenCUDA(c CUDAConfig) (Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &card{cardMemory: device}
+	b := &card{cardMemory: device, unrecorded: c.NoGraphs}
 	if err := b.join(c.Plans); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}

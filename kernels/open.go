@@ -26,6 +26,9 @@ type Config struct {
 	// SyncLaunches makes a graphics card wait for every kernel: a fault is then reported by the launch
 	// that caused it. The host always does.
 	SyncLaunches bool
+	// NoGraphs makes a graphics card launch the kernels of a step one by one instead of recording the step
+	// and replaying it.
+	NoGraphs bool
 	// PlanFolder keeps which convolution plans were fastest on a graphics card; empty means a folder
 	// of the user's cache.
 	PlanFolder string

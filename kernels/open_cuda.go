@@ -18,7 +18,8 @@ func openCard(c Config, ordinal int) (Backend, error) {
 	}
 	return OpenCUDA(CUDAConfig{
 		Ordinal: ordinal, Precision: c.Precision,
-		Device: cuda.Options{SyncLaunches: c.SyncLaunches},
-		Plans:  cudnn.Options{CacheFolder: folder},
+		Device:   cuda.Options{SyncLaunches: c.SyncLaunches},
+		Plans:    cudnn.Options{CacheFolder: folder},
+		NoGraphs: c.NoGraphs,
 	})
 }

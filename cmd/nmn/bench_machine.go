@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -121,10 +120,6 @@ func (b *benchCommand) validateMemory() error {
 }
 
 func (b *benchCommand) memory(_ *cobra.Command, p *program, backend kernels.Backend) (err error) {
-	copier, ok := backend.(tensor.Copier)
-	if !ok {
-		return errors.New("bench: this device does not copy within its memory")
-	}
 	arena, stream := tensor.NewArena(backend), rng.New(1)
 	defer func() { err = firstError(err, arena.Close()) }()
 	src, err := randomTensor(arena, backend, &stream, b.mib<<18)
@@ -135,7 +130,7 @@ func (b *benchCommand) memory(_ *cobra.Command, p *program, backend kernels.Back
 	if err != nil {
 		return err
 	}
-	took, err := b.median(backend, func() error { return copier.Copy(dst, src) })
+	took, err := b.median(backend, func() error { return backend.Copy(dst, src) })
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ func fitCopy(dst, src *Tensor) error {
 // copyBlock is the number of elements that a worker copies at a time: some hundred kilobytes.
 const copyBlock = 64 << 10
 
-// Copy implements Copier. The workers share the blocks.
+// Copy implements Device. The workers share the blocks; a single one allocates nothing.
 func (c *CPU) Copy(dst, src *Tensor) error {
 	if err := fitCopy(dst, src); err != nil {
 		return err
@@ -21,17 +21,24 @@ func (c *CPU) Copy(dst, src *Tensor) error {
 	if dst.address != 0 || src.address != 0 {
 		return fmt.Errorf("copy: %s to %s: not in host memory: %w", src, dst, ErrShape)
 	}
-	c.Workers.Run((dst.size+copyBlock-1)/copyBlock, func(_, block int) {
-		lo := block * copyBlock
-		hi := min(lo+copyBlock, dst.size)
-		switch {
-		case dst.float32s != nil:
-			copy(dst.float32s[lo:hi], src.float32s[lo:hi])
-		case dst.int32s != nil:
-			copy(dst.int32s[lo:hi], src.int32s[lo:hi])
-		case dst.uint8s != nil:
-			copy(dst.uint8s[lo:hi], src.uint8s[lo:hi])
-		}
-	})
+	if blocks := (dst.size + copyBlock - 1) / copyBlock; blocks > 1 {
+		c.Workers.Run(blocks, func(_, block int) { copyElements(dst, src, block) })
+	} else if blocks == 1 {
+		copyElements(dst, src, 0)
+	}
 	return nil
+}
+
+// copyElements copies a block.
+func copyElements(dst, src *Tensor, block int) {
+	lo := block * copyBlock
+	hi := min(lo+copyBlock, dst.size)
+	switch {
+	case dst.float32s != nil:
+		copy(dst.float32s[lo:hi], src.float32s[lo:hi])
+	case dst.int32s != nil:
+		copy(dst.int32s[lo:hi], src.int32s[lo:hi])
+	case dst.uint8s != nil:
+		copy(dst.uint8s[lo:hi], src.uint8s[lo:hi])
+	}
 }

@@ -77,7 +77,7 @@ func (c *CUDA) Download(dst *dense.Dense, src *Tensor) error {
 	return c.Stream.Download(bytes, cuda.Address(src.address))
 }
 
-// Copy implements Copier.
+// Copy implements Device.
 func (c *CUDA) Copy(dst, src *Tensor) error {
 	if err := errors.Join(fitCopy(dst, src), OnDevice("copy", src.dtype, dst, src)); err != nil {
 		return err
@@ -91,29 +91,59 @@ func (c *CUDA) Sync() error { return c.Device.Sync() }
 // Close implements Device.
 func (c *CUDA) Close() error { return c.Device.Close() }
 
-// hostBytes is the memory of a host array that is to be copied from or to a tensor. bfloat16 is uint16
-// on the host.
+// hostBytes is the memory of a host array that is to be copied from or to a tensor.
 func hostBytes(operation string, host *dense.Dense, t *Tensor) ([]byte, error) {
+	bytes, err := rawBytes(operation, host)
+	if err != nil {
+		return nil, err
+	}
+	dtype, known := typeOf(host.Dtype())
+	switch {
+	case host.DataSize() == 0 && t.size == 0:
+		return nil, nil
+	case !known || t.dtype != dtype || host.DataSize() != t.size:
+		return nil, fmt.Errorf("%s: host array %v %v and %s: %w", operation, host.Dtype(), host.Shape(), t, ErrShape)
+	case t.address == 0:
+		return nil, fmt.Errorf("%s: %s is not in device memory: %w", operation, t, ErrShape)
+	}
+	return bytes, nil
+}
+
+// typeOf is the element type on the device of a host array's. bfloat16 is uint16 on the host.
+func typeOf(host dense.Dtype) (dtype DType, known bool) {
+	switch host {
+	case dense.Float32:
+		return Float32, true
+	case dense.Int32:
+		return Int32, true
+	case dense.Uint8:
+		return Uint8, true
+	case dense.Uint16:
+		return BFloat16, true
+	}
+	return 0, false
+}
+
+// rawBytes is the memory of a host array of one of those types, nil for any other.
+func rawBytes(operation string, host *dense.Dense) ([]byte, error) {
 	if host.RequiresIterator() || host.DataOrder().IsColMajor() {
 		return nil, fmt.Errorf("%s: host array %v is a view that is not row-major without gaps, materialize it: %w",
 			operation, host.Shape(), ErrShape)
 	}
-	switch {
-	case host.DataSize() == 0 && t.size == 0:
+	if host.DataSize() == 0 {
 		return nil, nil
-	case host.DataSize() != t.size:
-	case t.address == 0:
-		return nil, fmt.Errorf("%s: %s is not in device memory: %w", operation, t, ErrShape)
-	case t.dtype == Float32 && host.Dtype() == dense.Float32:
+	}
+	switch host.Dtype() {
+	case dense.Float32:
 		return bytesOf(host.Float32s()), nil
-	case t.dtype == Int32 && host.Dtype() == dense.Int32:
+	case dense.Int32:
 		return bytesOf(host.Int32s()), nil
-	case t.dtype == Uint8 && host.Dtype() == dense.Uint8:
+	case dense.Uint8:
 		return host.Uint8s(), nil
-	case t.dtype == BFloat16 && host.Dtype() == dense.Uint16:
+	case dense.Uint16:
 		return bytesOf(host.Uint16s()), nil
 	}
-	return nil, fmt.Errorf("%s: host array %v %v and %s: %w", operation, host.Dtype(), host.Shape(), t, ErrShape)
+	return nil, nil
 }
 
 // bytesOf views numbers as their bytes.

@@ -19,18 +19,14 @@ type Device interface {
 	// Download waits for the work that was enqueued before it and copies src to a host array of
 	// equal element type and number of elements.
 	Download(dst *dense.Dense, src *Tensor) error
+	// Copy enqueues copying src to dst: equal element type and number of elements, in memory that does
+	// not overlap.
+	Copy(dst, src *Tensor) error
 	// Sync waits for all enqueued work. A fault of any of it is reported here, with the name of the
 	// operation.
 	Sync() error
 	// Close waits, then frees everything. The device cannot be used afterwards.
 	Close() error
-}
-
-// Copier is a Device that copies within its memory. Ask by a type assertion.
-type Copier interface {
-	// Copy enqueues copying src to dst: equal element type and number of elements, in memory that does
-	// not overlap.
-	Copy(dst, src *Tensor) error
 }
 
 // Arena hands out memory of a device that is freed together: the buffers of one input shape.

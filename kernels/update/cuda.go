@@ -21,12 +21,13 @@ type CUDA struct {
 	adam   adamKernels
 	norm   normKernels
 
-	table     tensor.Workspace // of []tableEntry
+	table     tensor.Workspace // of tableRoom entries: it never moves, for captured launches name it
 	sent      []tableEntry     // what the table holds
 	next      []tableEntry     // of the call; kept for its memory
 	chunks    int
 	constants tensor.Workspace // of one adamConstants
 	sentAdam  adamConstants
+	nextAdam  []adamConstants // of the call, one; memory of its own, as C may see it
 
 	partial tensor.Workspace // float64 sum of squares of each chunk
 	ticket  tensor.Workspace // one uint32, 0 between launches
@@ -43,6 +44,9 @@ type tableEntry struct {
 	rate, decay      float32
 }
 
+// tableRoom is the number of parameters that a list may have.
+const tableRoom = 4096
+
 // The constants of entry.cuh.
 const (
 	chunkLength  = 16384
@@ -51,7 +55,7 @@ const (
 
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
-	c := &CUDA{device: device}
+	c := &CUDA{device: device, nextAdam: make([]adamConstants, 1)}
 	for _, load := range []func(*cuda.Module) error{c.sgd.load, c.adam.load, c.norm.load} {
 		if err := load(module); err != nil {
 			return nil, fmt.Errorf("update: %w", err)
@@ -84,8 +88,8 @@ func (c *CUDA) list(operation string, entries []Entry, use Use) (table cuda.Addr
 		})
 		c.chunks += tensor.Ceil(e.G.Len(), chunkLength)
 	}
-	if c.chunks > math.MaxInt32 {
-		return 0, fmt.Errorf("%s: %d chunks of parameters are more than a launch can have: %w", operation, c.chunks, tensor.ErrShape)
+	if c.chunks > math.MaxInt32 || len(c.next) > tableRoom {
+		return 0, fmt.Errorf("%s: %d parameters in %d chunks are more than a launch can have: %w", operation, len(c.next), c.chunks, tensor.ErrShape)
 	}
 	return c.upload(operation)
 }
@@ -95,7 +99,7 @@ func (c *CUDA) upload(operation string) (cuda.Address, error) {
 	if len(c.next) == 0 {
 		return 0, nil
 	}
-	table, err := c.table.Reserve(c.device, len(c.next)*int(unsafe.Sizeof(tableEntry{})))
+	table, err := c.table.Reserve(c.device, tableRoom*int(unsafe.Sizeof(tableEntry{})))
 	if err != nil || slices.Equal(c.next, c.sent) {
 		return table, err
 	}
@@ -176,7 +180,8 @@ func (c *CUDA) prepareAdam(p AdamParams) (cuda.Address, error) {
 		return at, err
 	}
 	c.sentAdam = adamConstants{}
-	if err := c.device.Stream.Upload(at, bytesOf([]adamConstants{next})); err != nil {
+	c.nextAdam[0] = next
+	if err := c.device.Stream.Upload(at, bytesOf(c.nextAdam)); err != nil {
 		return 0, fmt.Errorf("adam: the constants of the step: %w", err)
 	}
 	c.sentAdam = next
