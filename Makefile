@@ -26,11 +26,11 @@ train-gpu: cuda ## train on noisy scenes on the first GPU and print the table
 kernels: ## write the launches of the CUDA kernels and compile them (needs make cuda-toolkit)
 	$(GO) run ./cuda/toolkit exec $(GO) run ./kernels/gen -fatbin
 
-emulate: ## run the CUDA kernels' own sources on the host: the compliance suite and whole nets (needs make cuda-toolkit and g++)
+emulate: ## run the CUDA kernels' own sources on the host: the compliance suite, whole nets and recorded training (needs make cuda-toolkit and g++)
 	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run CUDA ./kernels ./kernels/conv
 	library=$$($(GO) run ./kernels/emulator/library build/emulator) && \
 	NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library NMN_TEST_DEVICE=cuda \
-	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda -run TinyNet ./model ./train ./cmd/nmn
+	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'TinyNet|CUDA' ./model ./train ./cmd/nmn
 
 test: ## run all tests
 	$(GO) test ./...

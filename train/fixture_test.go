@@ -5,8 +5,6 @@ import (
 
 	"nmn/kernels/conform"
 	"nmn/model"
-
-	dense "gorgonia.org/tensor"
 )
 
 // tiny makes the net of the fixtures, with the weights that it has, and a plan with the batch.
@@ -72,24 +70,28 @@ func fixtureConfig(f *conform.Fixture) (c Config, steps int) {
 // after the last.
 func descend(t *testing.T, net *model.Net, plan *model.Plan, c Config, steps int) []float32 {
 	t.Helper()
-	o, err := newOptimizer(net, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trainer := &Trainer{Options: Options{Config: c, Net: net, Stage: 1}, optimizer: o, schedule: NewSchedule(c, steps), losses: map[int]*dense.Dense{}}
-	t.Cleanup(func() { check(t, o.close()) })
+	trainer := &Trainer{Options: Options{Config: c, Net: net, Stage: 1}, schedule: NewSchedule(c, steps)}
+	check(t, trainer.open(plan.Bags))
+	t.Cleanup(func() { check(t, trainer.device.close()) })
 	var losses []float32
-	for step := range steps + 1 {
-		sum, err := trainer.gradients(plan, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		losses = append(losses, float32(sum/float64(plan.Bags)))
-		if step < steps {
-			check(t, trainer.update(&StepDone{Step: step + 1, Bags: plan.Bags, Loss: sum}))
-		}
+	for step := range steps {
+		e := &StepDone{Step: step + 1, Bags: plan.Bags}
+		check(t, trainer.setRate(e))
+		differentiate(t, trainer, plan)
+		check(t, trainer.finish(e))
+		losses = append(losses, float32(e.Loss))
 	}
-	return losses
+	differentiate(t, trainer, plan)
+	sum, _, err := trainer.results.wait()
+	check(t, err)
+	return append(losses, float32(sum/float64(plan.Bags)))
+}
+
+// differentiate computes the gradients of a plan whose input is there.
+func differentiate(t *testing.T, trainer *Trainer, plan *model.Plan) {
+	t.Helper()
+	trainer.results.begin()
+	check(t, trainer.pass(work{plan: plan, last: true}, trainer.enqueueStep))
 }
 
 func checkParams(t *testing.T, net *model.Net, f *conform.Fixture, group string) {

@@ -21,8 +21,9 @@ type optimizer struct {
 	entries []update.Entry
 	updates int // since the state was fresh: the exponent of Adam's bias correction
 
-	normOut, bagsIn *tensor.Tensor // scalars on the device
-	scalar          *dense.Dense   // and their host side
+	recorder kernels.Capturer // nil where steps are not recorded
+	bagsIn   *tensor.Tensor   // the bags of an accumulated step, a float32 on the device
+	scalar   *dense.Dense     // and on the host
 }
 
 // newOptimizer freezes what does not learn and makes fresh state for the rest.
@@ -35,6 +36,7 @@ func newOptimizer(net *model.Net, c Config) (*optimizer, error) {
 		return nil, err
 	}
 	o := &optimizer{config: c, backend: net.Backend(), state: tensor.NewArena(net.Backend()), scalar: model.Host(1)}
+	o.recorder = recorderOf(net.Backend())
 	for _, p := range net.Params() {
 		if p.Frozen {
 			continue
@@ -60,7 +62,7 @@ func (o *optimizer) allocate() error {
 		t, err = o.state.Alloc(tensor.Float32, shape...)
 		return t
 	}
-	o.normOut, o.bagsIn = alloc(1), alloc(1)
+	o.bagsIn = alloc(1)
 	for _, p := range o.params {
 		e := update.Entry{W: p.W, G: p.G, M: alloc(p.W.Shape()...)}
 		if o.config.Optimizer == Adam {
@@ -83,52 +85,67 @@ func (o *optimizer) scale(bags int) float32 {
 	return 1 / float32(bags)
 }
 
-// prepare sets the learning rate, makes the gradients the mean over the bags of the step, and returns
-// their Euclidean norm, which is not finite when any of them is not.
-func (o *optimizer) prepare(rate float64, bags int) (norm float64, err error) {
+// begin sets what the step's update depends on: the learning rate, and the number of bags. On a device
+// that records steps it is uploaded here, for neither may change within recorded work.
+func (o *optimizer) begin(rate float64, bags int) error {
 	for i := range o.entries {
 		o.entries[i].LR = float32(rate * o.factors[i])
 	}
 	if o.config.Accumulate > 1 {
-		if err := o.average(bags); err != nil {
-			return 0, err
-		}
-	}
-	if err := o.backend.GradNorm(o.normOut, o.entries); err != nil {
-		return 0, err
-	}
-	if err := o.backend.Download(o.scalar, o.normOut); err != nil {
-		return 0, err
-	}
-	return float64(o.scalar.Float32s()[0]), nil
-}
-
-// average divides gradients that were summed over several batches by the number of their bags: Clip
-// to a norm of 1 from a norm of bags.
-func (o *optimizer) average(bags int) error {
-	if bags <= 1 {
-		return nil
-	}
-	o.scalar.Float32s()[0] = float32(bags)
-	if err := o.backend.Upload(o.bagsIn, o.scalar); err != nil {
-		return err
-	}
-	return o.backend.Clip(o.entries, o.bagsIn, 1)
-}
-
-// update clips the gradients that prepare has measured, and changes the parameters.
-func (o *optimizer) update() error {
-	if o.config.ClipNorm > 0 {
-		if err := o.backend.Clip(o.entries, o.normOut, float32(o.config.ClipNorm)); err != nil {
+		o.scalar.Float32s()[0] = float32(bags)
+		if err := o.backend.Upload(o.bagsIn, o.scalar); err != nil {
 			return err
 		}
 	}
-	o.updates++
+	if o.recorder == nil {
+		return nil
+	}
+	return o.recorder.PrepareUpdate(o.entries, o.adam())
+}
+
+// resting tells whether a parameter that learns has a rate of 0 in this step, as schedules may end: the
+// update leaves it out, and so has another shape.
+func (o *optimizer) resting() bool {
+	for i := range o.entries {
+		if o.entries[i].LR == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// measure makes the gradients the mean over the bags of the step and writes their Euclidean norm, which is
+// not finite when any of them is not. Gradients that were summed over several batches are divided by the
+// number of their bags: clipped to a norm of 1 from a norm of bags.
+func (o *optimizer) measure(norm *tensor.Tensor) error {
+	if o.config.Accumulate > 1 {
+		if err := o.backend.Clip(o.entries, o.bagsIn, 1); err != nil {
+			return err
+		}
+	}
+	return o.backend.GradNorm(norm, o.entries)
+}
+
+// update clips the gradients that measure has seen, and changes the parameters.
+func (o *optimizer) update(norm *tensor.Tensor) error {
+	if o.config.ClipNorm > 0 {
+		if err := o.backend.Clip(o.entries, norm, float32(o.config.ClipNorm)); err != nil {
+			return err
+		}
+	}
 	if o.config.Optimizer == SGD {
 		return o.backend.SGD(o.entries, float32(o.config.Momentum))
 	}
-	return o.backend.Adam(o.entries, update.AdamParams{Beta1: float32(o.config.Beta1), Beta2: float32(o.config.Beta2),
-		Epsilon: float32(o.config.Epsilon), Step: o.updates})
+	return o.backend.Adam(o.entries, o.adam())
+}
+
+// adam is the constants of the next update; the zero value for SGD.
+func (o *optimizer) adam() update.AdamParams {
+	if o.config.Optimizer == SGD {
+		return update.AdamParams{}
+	}
+	return update.AdamParams{Beta1: float32(o.config.Beta1), Beta2: float32(o.config.Beta2),
+		Epsilon: float32(o.config.Epsilon), Step: o.updates + 1}
 }
 
 func (o *optimizer) bytes() int { return o.state.Bytes() }

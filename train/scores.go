@@ -84,7 +84,7 @@ func (s *scorer) add(batch *loader.Batch) error {
 	if err != nil {
 		return err
 	}
-	if err := upload(s.net, plan, batch, false); err != nil {
+	if err := upload(s.net.Backend(), plan, batch, false); err != nil {
 		return err
 	}
 	if err := s.net.Normalize(plan); err != nil {

@@ -9,12 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/model"
 	"nmn/rng"
-
-	dense "gorgonia.org/tensor"
 )
 
 // Errors that a caller may act on.
@@ -35,15 +32,19 @@ type NonFiniteError struct {
 
 // Error names the step, the learning rate and the first bags.
 func (e *NonFiniteError) Error() string {
-	const shown = 8
-	ids := e.IDs[:min(shown, len(e.IDs))]
-	rest := ""
-	if more := len(e.IDs) - len(ids); more > 0 {
-		rest = fmt.Sprintf(" and %d more", more)
-	}
 	return fmt.Sprintf("training: step %d (epoch %d), learning rate %.3g: loss %g, gradient norm %g: %v; nothing was changed by this step. "+
-		"Lower the learning rate, add warm-up or clip the norm, or look at bags %s%s",
-		e.Step, e.Epoch, e.LearningRate, e.Loss, e.GradientNorm, ErrNonFinite, strings.Join(ids, ", "), rest)
+		"Lower the learning rate, add warm-up or clip the norm, or look at bags %s",
+		e.Step, e.Epoch, e.LearningRate, e.Loss, e.GradientNorm, ErrNonFinite, listed(e.IDs))
+}
+
+// listed names the first bags of a step.
+func listed(ids []string) string {
+	const shown = 8
+	text := strings.Join(ids[:min(shown, len(ids))], ", ")
+	if more := len(ids) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // Unwrap gives ErrNonFinite.
@@ -60,8 +61,8 @@ func (t *Trainer) step(ctx context.Context) error {
 		return nil
 	}
 	e := StepDone{Epoch: t.at.Epoch, Step: t.at.Step + 1, Steps: t.steps, DataWait: time.Since(began), DeviceBytes: t.DeviceBytes()}
-	if err := t.learn(t.held, &e); err != nil {
-		return err
+	if err := t.learn(ctx, t.held, &e); err != nil {
+		return t.failed(&e, err)
 	}
 	t.advance(&e)
 	e.Duration = time.Since(began)
@@ -71,11 +72,34 @@ func (t *Trainer) step(ctx context.Context) error {
 	return nil
 }
 
-// fetch waits for the batches of a step: none at the end of the epoch.
+// failed tells at which step and bags an error came; a NonFiniteError tells it by itself.
+func (t *Trainer) failed(e *StepDone, err error) error {
+	if broken := (*NonFiniteError)(nil); errors.As(err, &broken) {
+		return err
+	}
+	var named NonFiniteError
+	named.name(t.held)
+	return fmt.Errorf("training: step %d (epoch %d), bags %s: %w", e.Step, e.Epoch, listed(named.IDs), err)
+}
+
+// fetch waits for the batches of a step: none at the end of the epoch. Those that stageNext has fetched
+// are there.
 func (t *Trainer) fetch(ctx context.Context) error {
 	if t.Config.Overfit && len(t.held) > 0 {
 		return nil
 	}
+	if t.next.fetched {
+		t.held, t.next.batches = t.next.batches, t.held
+		t.next.fetched = false
+		return t.next.err
+	}
+	var err error
+	t.held, err = t.read(ctx, t.held)
+	return err
+}
+
+// read appends the batches of a step to list. After an error it has released them.
+func (t *Trainer) read(ctx context.Context, list []*loader.Batch) ([]*loader.Batch, error) {
 	if t.epoch == nil {
 		epoch, batch := t.at.Epoch, t.at.Batch
 		if t.Config.Overfit {
@@ -83,22 +107,50 @@ func (t *Trainer) fetch(ctx context.Context) error {
 		}
 		var err error
 		if t.epoch, err = t.loader.Epoch(ctx, epoch, batch); err != nil {
-			return err
+			return list, err
 		}
 	}
-	for len(t.held) < t.Config.Accumulate {
+	for len(list) < t.Config.Accumulate {
 		batch, err := t.epoch.Next(ctx)
 		t.tellBad()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
-			t.release()
-			return err
+			return release(list), err
 		}
-		t.held = append(t.held, batch)
+		list = append(list, batch)
 	}
-	return nil
+	return list, nil
+}
+
+// ahead is what was read for the next step while a graphics card works on this one.
+type ahead struct {
+	batches []*loader.Batch
+	err     error // that reading ended with; it is of the next step
+	fetched bool
+}
+
+// stageNext begins to upload the batch that comes next, batch i of this step or the first one of the next,
+// where the device can do so while it computes.
+func (t *Trainer) stageNext(ctx context.Context, i int, e *StepDone) error {
+	if !t.feed.ahead() {
+		return nil
+	}
+	if i < len(t.held) {
+		return t.feed.stage(t.held[i])
+	}
+	if e.Step >= e.Steps || t.Config.Overfit || t.held[i-1].Number+1 >= t.loader.Batches() {
+		return nil // no step follows, or none in this epoch, or one of the same batches
+	}
+	began := time.Now()
+	t.next.batches, t.next.err = t.read(ctx, t.next.batches)
+	t.next.fetched = true
+	e.DataWait += time.Since(began)
+	if t.next.err != nil || len(t.next.batches) == 0 {
+		return nil
+	}
+	return t.feed.stage(t.next.batches[0])
 }
 
 // advance moves the position behind a step and gives its batches back.
@@ -112,66 +164,116 @@ func (t *Trainer) advance(e *StepDone) {
 		return
 	}
 	t.at.Batch = t.held[len(t.held)-1].Number + 1
-	t.release()
+	t.held = release(t.held)
 }
 
 // learn is the numeric part of a step. It allocates nothing once it has seen the shapes of its
-// batches.
-func (t *Trainer) learn(batches []*loader.Batch, e *StepDone) error {
-	sum := 0.0
-	for i, batch := range batches {
-		plan, err := t.feed(batch)
-		if err != nil {
-			return fmt.Errorf("training: step %d: %w", e.Step, err)
-		}
-		loss, err := t.gradients(plan, i > 0)
-		if err != nil {
-			return fmt.Errorf("training: step %d: %w", e.Step, err)
-		}
-		sum, e.Bags, e.Images = sum+loss, e.Bags+batch.N, e.Images+batch.T
+// batches, and waits once, for the losses and the norm of the gradients: a graphics card works on
+// gradients while the next batch is uploaded, and on the update while the next step begins.
+func (t *Trainer) learn(ctx context.Context, batches []*loader.Batch, e *StepDone) error {
+	if err := t.begin(batches, e); err != nil {
+		return err
 	}
-	e.Loss = sum / float64(e.Bags)
-	err := t.update(e)
+	for i, batch := range batches {
+		if err := t.gradients(batch, i, i == len(batches)-1); err != nil {
+			return err
+		}
+		if err := t.stageNext(ctx, i+1, e); err != nil {
+			return err
+		}
+	}
+	err := t.finish(e)
 	if broken, ok := err.(*NonFiniteError); ok { // errors.As would allocate
 		broken.name(batches)
 	}
 	return err
 }
 
-// feed uploads a batch and makes it the input of the net.
-func (t *Trainer) feed(batch *loader.Batch) (*model.Plan, error) {
+// begin sets what does not change within a step.
+func (t *Trainer) begin(batches []*loader.Batch, e *StepDone) error {
+	for _, batch := range batches {
+		e.Bags, e.Images = e.Bags+batch.N, e.Images+batch.T
+	}
+	t.results.begin()
+	return t.setRate(e)
+}
+
+// setRate prepares the update of a step of e.Bags bags.
+func (t *Trainer) setRate(e *StepDone) error {
+	e.LearningRate = t.schedule.At(e.Step)
+	err := t.optimizer.begin(e.LearningRate, e.Bags)
+	t.replays.direct = t.optimizer.resting()
+	return err
+}
+
+// gradients feeds batch i of a step to the net and adds its gradients to those of the batches before.
+func (t *Trainer) gradients(batch *loader.Batch, i int, last bool) error {
 	plan, err := t.Net.Plan(batch.T, batch.N, true)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := upload(t.Net, plan, batch, true); err != nil {
-		return nil, err
+	if err := t.feed.take(plan, batch); err != nil {
+		return err
 	}
-	return plan, t.Net.Normalize(plan)
+	return t.pass(work{plan, i > 0, last}, t.passes.whole)
 }
 
-// gradients goes forward and backward through the net and returns the loss, summed over the bags.
-func (t *Trainer) gradients(plan *model.Plan, accumulate bool) (float64, error) {
-	options := model.StepOptions{Scale: t.optimizer.scale(plan.Bags), DropoutSeed: t.dropoutSeed(), Accumulate: accumulate}
-	if err := t.Net.Step(plan, options); err != nil {
-		return 0, err
+// pass computes the gradients of a plan by enqueue, one of passes, and sets its losses aside.
+func (t *Trainer) pass(w work, enqueue func() error) error {
+	t.passes.work = w
+	t.passes.options = model.StepOptions{Scale: t.optimizer.scale(w.plan.Bags), DropoutSeed: t.dropoutSeed(), Accumulate: w.accumulate}
+	if err := t.Net.Prepare(t.passes.options); err != nil {
+		return err
 	}
-	return t.loss(plan)
+	if err := t.replays.do(w, enqueue); err != nil {
+		return err
+	}
+	return t.results.keep(w.plan)
 }
 
-// update changes the parameters by the gradients of e.Bags bags, unless loss or gradient is not finite.
-func (t *Trainer) update(e *StepDone) error {
-	var err error
-	e.LearningRate = t.schedule.At(e.Step)
-	if e.GradNorm, err = t.optimizer.prepare(e.LearningRate, e.Bags); err != nil {
-		return fmt.Errorf("training: step %d: %w", e.Step, err)
+// passes are the pieces of work of a step as values, made once: a closure for each call would allocate.
+type passes struct {
+	work    work // at hand
+	options model.StepOptions
+
+	whole, update func() error
+}
+
+// enqueueWhole goes from the pixels of a batch to its gradients, and behind the last batch to their norm.
+func (t *Trainer) enqueueWhole() error {
+	p := &t.passes
+	if err := t.Net.Normalize(p.work.plan); err != nil {
+		return err
 	}
+	return t.enqueueStep()
+}
+
+// enqueueStep goes forward and backward through the net from a plan's normalised input.
+func (t *Trainer) enqueueStep() error {
+	p := &t.passes
+	if err := t.Net.Step(p.work.plan, p.options); err != nil || !p.work.last {
+		return err
+	}
+	return t.optimizer.measure(t.results.norm)
+}
+
+func (t *Trainer) enqueueUpdate() error { return t.optimizer.update(t.results.norm) }
+
+// finish waits for the gradients and changes the parameters by them, unless loss or gradient is not
+// finite.
+func (t *Trainer) finish(e *StepDone) error {
+	sum, norm, err := t.results.wait()
+	if err != nil {
+		return err
+	}
+	e.Loss, e.GradNorm = sum/float64(e.Bags), norm
 	if !finite(e.Loss) || !finite(e.GradNorm) {
 		return &NonFiniteError{Epoch: e.Epoch, Step: e.Step, LearningRate: e.LearningRate, Loss: e.Loss, GradientNorm: e.GradNorm}
 	}
-	if err := t.optimizer.update(); err != nil {
-		return fmt.Errorf("training: step %d: %w", e.Step, err)
+	if err := t.replays.do(work{}, t.passes.update); err != nil {
+		return err
 	}
+	t.optimizer.updates++
 	return nil
 }
 
@@ -186,44 +288,6 @@ func (t *Trainer) dropoutSeed() uint64 {
 		return seed + uint64(t.at.Step)
 	}
 	return seed + uint64(t.at.Epoch)
-}
-
-// loss waits for the step and sums the losses of its bags, in order.
-func (t *Trainer) loss(plan *model.Plan) (float64, error) {
-	host, ok := t.losses[plan.Bags]
-	if !ok {
-		host = model.Host(plan.Bags)
-		t.losses[plan.Bags] = host
-	}
-	if err := t.Net.Backend().Download(host, plan.Loss); err != nil {
-		return 0, err
-	}
-	sum := 0.0
-	for _, v := range host.Float32s() {
-		sum += float64(v)
-	}
-	return sum, nil
-}
-
-// upload copies a batch to the device. Without training there are no flips, keys or labels to copy.
-func upload(net *model.Net, p *model.Plan, b *loader.Batch, training bool) error {
-	device := net.Backend()
-	for _, pair := range [...]struct {
-		dst      *tensor.Tensor
-		src      *dense.Dense
-		training bool
-	}{
-		{p.Pixels, b.Pixels, false}, {p.Sizes, b.Sizes, false}, {p.Flips, b.Flips, false}, {p.Offsets, b.Offsets, false},
-		{p.Keys, b.Keys, true}, {p.Labels, b.Labels, true},
-	} {
-		if pair.training && !training {
-			continue
-		}
-		if err := device.Upload(pair.dst, pair.src); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // tellBad reports bags that were left out since it was last asked.

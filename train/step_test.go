@@ -32,7 +32,7 @@ func TestStep_AllocatesNothingOnceShapesAreKnown(t *testing.T) {
 			trainer.epoch.Close() // its workers allocate too
 			step := func() {
 				e := StepDone{Step: 1}
-				if err := trainer.learn(trainer.held, &e); err != nil {
+				if err := trainer.learn(t.Context(), trainer.held, &e); err != nil {
 					t.Fatal(err)
 				}
 				observers(trainer.Observers).step(e)

@@ -20,6 +20,9 @@ type rig struct {
 	directory        string
 	observers        []Observer
 	validation       bool
+	device           func(t testing.TB) kernels.Backend // nil for the host
+	source           func(loader.Source) loader.Source  // what becomes of the scenes, nil for nothing
+	stage            int                                // 0 for 1
 }
 
 func newRig() rig {
@@ -57,13 +60,22 @@ func scenes(t testing.TB, split string, n int) *loader.Set {
 func (r rig) options(t testing.TB) Options {
 	t.Helper()
 	data := scenes(t, "train", r.bags)
-	net, err := model.New(r.net(), openCPU(t, r.threads))
+	if r.source != nil {
+		data.Source = r.source(data.Source)
+	}
+	backend := kernels.Backend(nil)
+	if r.device != nil {
+		backend = r.device(t)
+	} else {
+		backend = openCPU(t, r.threads)
+	}
+	net, err := model.New(r.net(), backend)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { check(t, net.Close()) })
 	check(t, start(net, r.config, data))
-	o := Options{Config: r.config, Stage: 1, Net: net, Data: data, Loader: loader.DefaultConfig(), Directory: r.directory, Observers: r.observers}
+	o := Options{Config: r.config, Stage: max(r.stage, 1), Net: net, Data: data, Loader: loader.DefaultConfig(), Directory: r.directory, Observers: r.observers}
 	o.Loader.Workers, o.Loader.Prefetch = r.workers, 2*r.workers
 	if r.validation {
 		o.Validation = scenes(t, "val", 24)

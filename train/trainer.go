@@ -11,8 +11,6 @@ import (
 	"nmn/loader"
 	"nmn/model"
 	"nmn/rng"
-
-	dense "gorgonia.org/tensor"
 )
 
 // Options are the parts of a Trainer.
@@ -59,11 +57,11 @@ type Result struct {
 // Trainer runs one stage of one arm. It serves one goroutine.
 type Trainer struct {
 	Options
-	loader    *loader.Loader
-	optimizer *optimizer
-	schedule  Schedule
-	identity  identity
-	keeper    keeper
+	loader *loader.Loader
+	device
+	schedule Schedule
+	identity identity
+	keeper   keeper
 
 	at       Position
 	steps    int
@@ -72,9 +70,9 @@ type Trainer struct {
 	bad      int // pictures of the training set that were left out so far
 	unscored int // likewise of the validation set
 	epoch    *loader.Epoch
-	held     []*loader.Batch      // of the step; with Overfit, of all steps
-	losses   map[int]*dense.Dense // by the number of bags
-	started  time.Time            // of this process's part of the epoch
+	held     []*loader.Batch // of the step; with Overfit, of all steps
+	next     ahead
+	started  time.Time // of this process's part of the epoch
 	dataWait time.Duration
 }
 
@@ -90,17 +88,15 @@ func New(o Options) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	optimizer, err := newOptimizer(o.Net, o.Config)
-	if err != nil {
-		return nil, err
-	}
-	t := &Trainer{Options: o, loader: l, optimizer: optimizer, at: Position{Epoch: 1},
-		losses: map[int]*dense.Dense{}, identity: identify(o), keeper: newKeeper(o.Directory, o.Config)}
+	t := &Trainer{Options: o, loader: l, at: Position{Epoch: 1}, identity: identify(o), keeper: newKeeper(o.Directory, o.Config)}
 	t.steps = t.Steps()
 	t.schedule = NewSchedule(o.Config, t.steps)
+	if err := t.open(o.Config.Batch(o.Net.Config().MIL)); err != nil {
+		return nil, err
+	}
 	if o.Directory != "" {
 		if err := prepareDirectory(o.Directory); err != nil {
-			return nil, joined(err, optimizer.close())
+			return nil, joined(err, t.device.close())
 		}
 	}
 	return t, nil
@@ -158,10 +154,10 @@ func (t *Trainer) Position() Position { return t.at }
 // DeviceBytes is the device memory of net and optimizer.
 func (t *Trainer) DeviceBytes() int { return t.Net.Bytes() + t.optimizer.bytes() }
 
-// Close gives the optimizer's memory back; the net stays.
+// Close gives the memory of the optimizer and of recorded steps back; the net stays.
 func (t *Trainer) Close() error {
 	t.leaveEpoch()
-	return t.optimizer.close()
+	return t.device.close()
 }
 
 // Run goes on to the end of the stage. When ctx ends, Run finishes the step that it is at, saves
@@ -278,16 +274,20 @@ func (t *Trainer) leaveEpoch() {
 		t.epoch.Close()
 		t.epoch = nil
 	}
+	t.feed.drop()
+	t.next = ahead{batches: release(t.next.batches)}
 	if !t.Config.Overfit {
-		t.release()
+		t.held = release(t.held)
 	}
 }
 
-func (t *Trainer) release() {
-	for _, b := range t.held {
+// release gives batches back and empties their list.
+func release(list []*loader.Batch) []*loader.Batch {
+	for _, b := range list {
 		b.Release()
 	}
-	t.held = t.held[:0]
+	clear(list)
+	return list[:0]
 }
 
 func prepareDirectory(path string) error {

@@ -1,0 +1,297 @@
+//go:build cuda
+
+package train
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/kernels"
+	"nmn/kernels/conform"
+	"nmn/kernels/emulator"
+	"nmn/loader"
+	"nmn/model"
+)
+
+// card opens the first graphics card, which the emulator may stand for.
+func card(noGraphs bool) func(t testing.TB) kernels.Backend {
+	return func(t testing.TB) kernels.Backend {
+		t.Helper()
+		backend, _, err := kernels.Open(kernels.Config{Device: "cuda", NoGraphs: noGraphs, PlanFolder: t.TempDir()})
+		if errors.Is(err, kernels.ErrUnsupported) {
+			conform.Skip(t, "cuda", err.Error())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { check(t, backend.Close()) })
+		return backend
+	}
+}
+
+// late makes the emulator put work off as long as events and waits allow: on all streams, or on that
+// which computes.
+func late(t *testing.T, streams string) { t.Setenv(emulator.LateVariable, streams) }
+
+// films are scenes whose bags have one frame or two, so that batches of equal numbers of frames and bags
+// have other bounds.
+type films struct{ loader.Source }
+
+func (films) Frames(bag int) int { return 1 + bag*bag%3%2 }
+
+func (f films) Read(ctx context.Context, bag, frame int, p *loader.Picture) error {
+	return f.Source.Read(ctx, max(bag-frame, 0), 0, p)
+}
+
+// recordable are settings whose steps are recorded, each with something of its own that changes from step
+// to step.
+func recordable() map[string]func(*rig) {
+	all := resumable()
+	all["ragged bags, fd"] = func(r *rig) {
+		r.source = func(s loader.Source) loader.Source { return films{s} }
+		r.mil, r.noise, r.dropout, r.config.Stage1Epochs = true, model.FeatureDependent, .3, 4
+		r.bags = 38 // the last batch of an epoch is smaller
+	}
+	all["stage 2, frozen backbone"] = func(r *rig) {
+		r.stage, r.mil, r.noise, r.dropout = 2, true, model.FeatureIndependent, .3
+		r.config.Freeze = []string{"backbone.*"}
+	}
+	all["a rate that becomes 0"] = func(r *rig) {
+		r.config = sgd(r.config)
+		r.config.Schedule, r.config.StepEvery, r.config.StepFactor = StepDown, 6, 1e-60
+	}
+	return all
+}
+
+// ranOn runs a rig and returns its losses, norms and weights.
+func ranOn(t *testing.T, r rig) (trainer *Trainer, told []float64, ended map[string][]float32) {
+	t.Helper()
+	r.observers = append(r.observers, Observer{Step: func(e StepDone) { told = append(told, e.Loss, e.GradNorm) }})
+	trainer = r.trainer(t)
+	run(t, trainer)
+	return trainer, told, weights(t, trainer.Net)
+}
+
+// graphs counts the recorded pieces of work of a trainer.
+func graphs(trainer *Trainer) int {
+	count := 0
+	for _, p := range trainer.replays.known {
+		if p.graph != nil {
+			count++
+		}
+	}
+	return count
+}
+
+func TestCUDA_RecordedTrainingEqualsUnrecordedBitForBit(t *testing.T) {
+	for name, change := range recordable() {
+		t.Run(name, func(t *testing.T) {
+			r := newRig()
+			change(&r)
+			r.device = card(true)
+			direct, want, wantWeights := ranOn(t, r)
+			for _, streams := range []string{"all", "first"} {
+				late(t, streams)
+				r.device = card(false)
+				trainer, got, gotWeights := ranOn(t, r)
+				if !slices.Equal(got, want) || !maps.EqualFunc(gotWeights, wantWeights, slices.Equal) {
+					t.Errorf("%s late: losses and norms %v, unrecorded %v", streams, got, want)
+				}
+				if graphs(trainer) < 2 || graphs(direct) != 0 {
+					t.Errorf("%d graphs were recorded, %d where none should be", graphs(trainer), graphs(direct))
+				}
+			}
+		})
+	}
+}
+
+// A recorded step must not leave the host's results by more than rounding.
+func TestCUDA_TrainsAsTheHostDoes(t *testing.T) {
+	r := newRig()
+	r.dropout, r.config.Flip, r.config.Accumulate = .3, true, 2
+	_, want, _ := ranOn(t, r)
+	r.device = card(false)
+	_, got, _ := ranOn(t, r)
+	for i, w := range want {
+		if !(math.Abs(got[i]-w) <= 1e-3*(1+math.Abs(w))) {
+			t.Fatalf("number %d is %v, on the host %v", i, got[i], w)
+		}
+	}
+}
+
+func TestCUDA_ResumedRecordedTrainingEqualsUnbroken(t *testing.T) {
+	late(t, "all")
+	r := newRig()
+	r.dropout, r.config.Flip, r.device = .4, true, card(false)
+	_, want, wantWeights := ranOn(t, r)
+	r.directory = t.TempDir()
+	losses := interrupted(t, r, 4, 1) // the batch of step 5 has been staged by then
+	trainer, _ := resume(t, r, &losses, 1)
+	for i, loss := range losses {
+		if loss != want[2*i] {
+			t.Fatalf("loss of step %d is %v, unbroken %v", i+1, loss, want[2*i])
+		}
+	}
+	if !maps.EqualFunc(weights(t, trainer.Net), wantWeights, slices.Equal) {
+		t.Error("weights differ from those of the unbroken run")
+	}
+}
+
+// Work that waits for nothing must show, or the tests above show nothing: any one wait between the streams
+// is left out.
+func TestCUDA_AMissingEventShows(t *testing.T) {
+	if os.Getenv(emulator.LateVariable) == "" && !emulates() {
+		t.Skip("needs the emulator: on a card a missing event may go unnoticed")
+	}
+	r := newRig()
+	r.device = card(false)
+	_, want, _ := ranOn(t, r)
+	seen := map[string]bool{}
+	for _, streams := range []string{"all", "first"} {
+		late(t, streams)
+		for _, wait := range []string{"5", "6"} { // of the upload for the take before it, and of a take for its upload
+			t.Setenv(emulator.FailVariable, "cuStreamWaitEvent "+wait+" -1")
+			if _, got, _ := ranOn(t, r); !slices.Equal(got, want) {
+				seen[wait] = true
+			}
+		}
+	}
+	if !seen["5"] || !seen["6"] {
+		t.Errorf("missing waits that showed: %v, want both directions", seen)
+	}
+}
+
+// emulates tells whether the driver is the emulator.
+func emulates() bool { return strings.Contains(os.Getenv("NMN_LIBCUDA"), "emulator") }
+
+// calls reads what the driver was called since the log had so many bytes.
+func calls(t *testing.T, path string, from int) map[string]int {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for _, name := range strings.Fields(string(data[from:])) {
+		counts[name]++
+	}
+	return counts
+}
+
+func TestCUDA_AStepIsTwoGraphsAndOneDownload(t *testing.T) {
+	if !emulates() {
+		t.Skip("needs the emulator, which counts calls")
+	}
+	path := filepath.Join(t.TempDir(), "calls")
+	t.Setenv(emulator.LogVariable, path)
+	r := newRig()
+	r.dropout, r.device, r.config.Stage1Epochs = .3, card(false), 3
+	marks := map[int]int{}
+	r.observers = []Observer{{Step: func(e StepDone) {
+		info, err := os.Stat(path)
+		check(t, err)
+		marks[e.Step] = int(info.Size())
+	}}}
+	trainer := r.trainer(t)
+	run(t, trainer)
+	whole := calls(t, path, 0)
+	if whole["cuStreamBeginCapture"] != 2 || whole["cuGraphLaunch"] != 2*(15-1) {
+		t.Errorf("%d captures and %d launches of graphs in 15 steps, want 2 and 28", whole["cuStreamBeginCapture"], whole["cuGraphLaunch"])
+	}
+	// The last two steps of the run, in the midst of an epoch: no call allocates, and none launches a kernel.
+	got := calls(t, path, marks[13])
+	for name, n := range calls(t, path, marks[14]) {
+		got[name] -= n
+	}
+	want := map[string]int{"cuGraphLaunch": 2, "cuMemcpyDtoHAsync": 1, "cuStreamSynchronize": 1, "cuLaunchKernel": 0, "cuMemAlloc": 0,
+		"cuMemHostAlloc": 0, "cuMemFree": 0, "cuStreamBeginCapture": 0, "cuCtxSynchronize": 0}
+	total := 0
+	for name, n := range got {
+		total += n
+		if expected, known := want[name]; known && n != expected {
+			t.Errorf("%d calls of %s in a step, want %d", n, name, expected)
+		}
+	}
+	t.Logf("%d calls of the driver in a step: %v", total, got)
+	if got["cuGraphLaunch"] != 2 || total > 40 {
+		t.Errorf("%d calls of the driver in a step: %v", total, got)
+	}
+}
+
+func TestCUDA_RecordedStepAllocatesNothing(t *testing.T) {
+	r := newRig()
+	r.dropout, r.device, r.config.Accumulate = .3, card(false), 2
+	trainer := r.trainer(t)
+	check(t, trainer.fetch(t.Context()))
+	trainer.epoch.Close() // its workers allocate too
+	updates := 0
+	step := func() {
+		updates++
+		e := StepDone{Step: updates}
+		if err := trainer.learn(t.Context(), trainer.held, &e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step()
+	step()
+	step()
+	if allocations := testing.AllocsPerRun(5, step); allocations != 0 {
+		t.Errorf("%v allocations in a step", allocations)
+	}
+}
+
+// More shapes than graphs are kept for: the oldest give way, and the results stay.
+func TestCUDA_KeepsABoundedNumberOfGraphs(t *testing.T) {
+	backend := card(false)(t)
+	r := newReplays(backend)
+	x, err := backend.Alloc(0, 4)
+	check(t, err)
+	plans := make([]*model.Plan, maxGraphs+3)
+	for range 3 {
+		for i := range plans {
+			if plans[i] == nil {
+				plans[i] = &model.Plan{Frames: i + 1, Bags: 1}
+			}
+			check(t, r.do(work{plan: plans[i]}, func() error { return backend.Zero(x) }))
+			check(t, r.do(work{plan: plans[0]}, func() error { return backend.Zero(x) })) // used all the time
+		}
+	}
+	if len(r.known) > maxGraphs || r.known[work{plan: plans[0]}] == nil {
+		t.Errorf("%d pieces of work are known, want at most %d with the one in use", len(r.known), maxGraphs)
+	}
+	check(t, r.close())
+}
+
+func TestCUDA_NonFiniteStepOfARecordedRunChangesNothing(t *testing.T) {
+	late(t, "all")
+	r := newRig()
+	r.device = card(false)
+	var trainer *Trainer
+	var before map[string][]float32
+	r.observers = []Observer{{Step: func(e StepDone) {
+		if e.Step == 4 {
+			p := named(trainer.Net, "head.fc8.bias")
+			values, err := trainer.Net.Values(p)
+			check(t, err)
+			values[1] = float32(math.Inf(1))
+			check(t, trainer.Net.SetValues(p, values))
+			before = weights(t, trainer.Net)
+		}
+	}}}
+	trainer = r.trainer(t)
+	_, err := trainer.Run(t.Context())
+	var broken *NonFiniteError
+	if !errors.As(err, &broken) || broken.Step != 5 || len(broken.IDs) != 8 {
+		t.Fatalf("error %v", err)
+	}
+	if graphs(trainer) != 2 || !maps.EqualFunc(weights(t, trainer.Net), before, slices.Equal) {
+		t.Error("the step was not recorded, or changed parameters")
+	}
+}

@@ -1,0 +1,41 @@
+package train
+
+import "errors"
+
+// device is what a stage keeps on the net's device beside the net.
+type device struct {
+	optimizer *optimizer
+	results   *results
+	feed      *feed
+	replays   *replays
+	passes    passes
+}
+
+// open makes all of it, for batches of at most so many bags.
+func (t *Trainer) open(bags int) error {
+	d, backend := &t.device, t.Net.Backend()
+	d.replays = newReplays(backend)
+	d.passes = passes{whole: t.enqueueWhole, update: t.enqueueUpdate}
+	var err error
+	if d.optimizer, err = newOptimizer(t.Net, t.Config); err != nil {
+		return err
+	}
+	if d.results, err = newResults(backend, t.Config.Accumulate, bags); err == nil {
+		d.feed, err = newFeed(backend)
+	}
+	if err != nil {
+		return joined(err, d.close())
+	}
+	return nil
+}
+
+func (d *device) close() error {
+	errs := []error{d.replays.close()}
+	if d.feed != nil {
+		errs = append(errs, d.feed.close())
+	}
+	if d.results != nil {
+		errs = append(errs, d.results.close())
+	}
+	return errors.Join(append(errs, d.optimizer.close())...)
+}

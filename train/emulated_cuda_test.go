@@ -1,0 +1,45 @@
+//go:build cuda && emulate
+
+package train
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"nmn/cuda"
+	"nmn/cuda/cudnn"
+	"nmn/kernels/emulator"
+)
+
+// TestMain puts the host emulator in the place of the driver and of cuDNN, unless the environment names
+// one: without a C++ compiler the tests of graphics cards are skipped.
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "emulator")
+	if err == nil && os.Getenv(cuda.DriverVariable) == "" {
+		err = emulate(folder)
+	}
+	code := 1
+	if err == nil || errors.Is(err, emulator.ErrCompiler) {
+		code, err = m.Run(), nil
+	}
+	if err := errors.Join(err, os.RemoveAll(folder)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func emulate(folder string) error {
+	sources, err := filepath.Glob("../kernels/*/*.cu")
+	if err != nil {
+		return err
+	}
+	library, err := emulator.Build(folder, sources...)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.Setenv(cuda.DriverVariable, library), os.Setenv(cudnn.LibraryVariable, library))
+}

@@ -1,0 +1,90 @@
+package train
+
+import (
+	"nmn/kernels"
+	"nmn/kernels/tensor"
+	"nmn/loader"
+	"nmn/model"
+
+	dense "gorgonia.org/tensor"
+)
+
+// feed brings batches to the net's device. Where the device can upload beside its computing, a batch is
+// staged while the one before is worked on; elsewhere it is uploaded when it is taken.
+type feed struct {
+	backend kernels.Backend
+	beside  kernels.Feed  // nil where uploads wait for their turn
+	staged  *loader.Batch // what beside holds
+	arrays  []*dense.Dense
+	tensors []*tensor.Tensor
+}
+
+func newFeed(backend kernels.Backend) (*feed, error) {
+	f := &feed{backend: backend}
+	feeder, ok := backend.(kernels.Feeder)
+	if !ok {
+		return f, nil
+	}
+	var err error
+	f.beside, err = feeder.NewFeed()
+	return f, err
+}
+
+// ahead tells whether staging a batch early is of use.
+func (f *feed) ahead() bool { return f.beside != nil }
+
+// stage begins to upload a batch. The batch must not be released before it is taken or dropped.
+func (f *feed) stage(b *loader.Batch) error {
+	f.staged = nil
+	f.arrays = append(f.arrays[:0], b.Pixels, b.Sizes, b.Flips, b.Offsets, b.Keys, b.Labels)
+	if err := f.beside.Stage(f.arrays); err != nil {
+		return err
+	}
+	f.staged = b
+	return nil
+}
+
+// take makes a batch the input of a plan of its shape.
+func (f *feed) take(p *model.Plan, b *loader.Batch) error {
+	if f.beside == nil {
+		return upload(f.backend, p, b, true)
+	}
+	if f.staged != b {
+		if err := f.stage(b); err != nil {
+			return err
+		}
+	}
+	f.staged = nil
+	f.tensors = append(f.tensors[:0], p.Pixels, p.Sizes, p.Flips, p.Offsets, p.Keys, p.Labels)
+	return f.beside.Take(f.tensors)
+}
+
+// drop forgets what was staged and not taken.
+func (f *feed) drop() { f.staged = nil }
+
+func (f *feed) close() error {
+	if f.beside == nil {
+		return nil
+	}
+	return f.beside.Close()
+}
+
+// upload copies a batch to the device. Without training there are no keys or labels to copy.
+func upload(device tensor.Device, p *model.Plan, b *loader.Batch, training bool) error {
+	for _, pair := range [...]struct {
+		dst      *tensor.Tensor
+		src      *dense.Dense
+		training bool
+	}{
+		{p.Pixels, b.Pixels, false}, {p.Sizes, b.Sizes, false}, {p.Flips, b.Flips, false}, {p.Offsets, b.Offsets, false},
+		{p.Keys, b.Keys, true}, {p.Labels, b.Labels, true},
+	} {
+		if pair.training && !training {
+			continue
+		}
+		if err := device.Upload(pair.dst, pair.src); err != nil {
+			return err
+		}
+	}
+	return nil
+}
