@@ -7,6 +7,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"nmn/kernels/simd"
 )
 
 // Epoch is one pass over the set. It is for one consumer: Next and Close are not to be called at
@@ -30,7 +32,7 @@ type frameRange struct {
 type worker struct {
 	ctx     context.Context
 	picture Picture
-	resizer Resizer
+	resizer *Resizer
 }
 
 // Epoch starts an epoch at a batch, 0 for its beginning; a start at Batches() is at its end. When
@@ -46,7 +48,7 @@ func (l *Loader) Epoch(ctx context.Context, epoch, startBatch int) (*Epoch, erro
 	work := make(chan frameRange)
 	e.group.Go(func() { e.plan(inner, epoch, startBatch, work) })
 	for range l.config.Workers {
-		e.group.Go(func() { readFrames(inner, work) })
+		e.group.Go(func() { readFrames(inner, l.level, work) })
 	}
 	return e, nil
 }
@@ -79,8 +81,8 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 	}
 }
 
-func readFrames(ctx context.Context, work <-chan frameRange) {
-	w := worker{ctx: ctx}
+func readFrames(ctx context.Context, level simd.Level, work <-chan frameRange) {
+	w := worker{ctx: ctx, resizer: NewResizer(level)}
 	for {
 		select {
 		case job, ok := <-work:

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"nmn/kernels/simd"
 )
 
 // Loader makes batches of a Set: it reads, decodes and resizes pictures on several goroutines, a
@@ -25,6 +27,7 @@ type Loader struct {
 	source  Source
 	draws   sampleDraws
 	classes int
+	level   simd.Level
 
 	mutex sync.Mutex
 	free  []*Batch // released ones
@@ -65,8 +68,12 @@ func New(set *Set, config Config) (*Loader, error) {
 			return nil, err
 		}
 	}
+	level, err := simd.Detect()
+	if err != nil {
+		return nil, fmt.Errorf("loader: %w", err)
+	}
 	return &Loader{
-		set: set, config: config, source: source, classes: classes,
+		set: set, config: config, source: source, classes: classes, level: level,
 		draws: newSampleDraws(config), seen: map[int]bool{},
 	}, nil
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"nmn/kernels/simd"
 )
 
 // photograph is a line of images.tsv.
@@ -81,13 +83,14 @@ func BenchmarkPhotographs(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer source.Close()
+	levels := simd.Levels()
 	for name, c := range map[string]struct {
 		size int
 		fit  Fit
 	}{"to=decoded": {0, FitNone}, "to=565": {565, FitLongest}, "to=224": {224, FitSquare}} {
 		b.Run(name, func(b *testing.B) {
 			var pic Picture
-			var resizer Resizer
+			resizer := NewResizer(levels[len(levels)-1])
 			canvas := make([]uint8, c.size*c.size*3)
 			i := 0
 			for b.Loop() {

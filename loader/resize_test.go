@@ -1,9 +1,12 @@
 package loader
 
 import (
+	"fmt"
+	"hash/fnv"
 	"math"
 	"testing"
 
+	"nmn/kernels/simd"
 	"nmn/rng"
 )
 
@@ -59,7 +62,13 @@ func checkPlaced(t *testing.T, canvas []uint8, size int, pic *Picture, width, he
 }
 
 func TestResize_AgreesWithReference(t *testing.T) {
-	var resizer Resizer // one for all: tables and rows of another size must not show
+	for _, level := range simd.Levels() {
+		t.Run("simd="+level.String(), func(t *testing.T) { agreesWithReference(t, NewResizer(level)) })
+	}
+}
+
+// agreesWithReference takes one Resizer for all: tables and rows of another size must not show.
+func agreesWithReference(t *testing.T, resizer *Resizer) {
 	canvas := make([]uint8, 61*61*3)
 	for i, s := range [][2]int{{61, 61}, {640, 427}, {427, 640}, {1, 1}, {1, 300}, {300, 1}, {60, 61}, {62, 30}, {122, 122}, {2, 3}, {7, 500}, {61, 60}, {640, 427}} {
 		for _, fit := range []Fit{FitLongest, FitSquare} {
@@ -75,6 +84,26 @@ func TestResize_AgreesWithReference(t *testing.T) {
 				t.Errorf("%d×%d fits %s to %d×%d", s[0], s[1], fit, width, height)
 			}
 			checkPlaced(t, canvas, 61, pic, width, height)
+		}
+	}
+}
+
+// The sums were taken from a Resizer without vector instructions: pictures stay what they were, at every
+// level.
+func TestResize_IsTheSameAtEveryLevel(t *testing.T) {
+	for _, level := range simd.Levels() {
+		sum := fnv.New64a()
+		resizer, canvas := NewResizer(level), make([]uint8, 113*113*3)
+		for i, s := range [][2]int{{640, 427}, {333, 500}, {113, 112}, {64, 48}, {3, 2}, {1, 7}} {
+			for _, fit := range []Fit{FitLongest, FitSquare} {
+				if _, _, err := resizer.Place(canvas, 113, randomPicture(uint64(i), s[0], s[1]), fit); err != nil {
+					t.Fatal(err)
+				}
+				sum.Write(canvas)
+			}
+		}
+		if got, want := sum.Sum64(), uint64(0xf5850167bac77f33); got != want {
+			t.Errorf("%s: %#x, want %#x", level, got, want)
 		}
 	}
 }
@@ -140,28 +169,32 @@ func FuzzResize(f *testing.F) {
 			fit = FitSquare
 		}
 		pic, canvas := randomPicture(seed, w, h), make([]uint8, s*s*3)
-		placedWidth, placedHeight, err := new(Resizer).Place(canvas, s, pic, fit)
-		if err != nil {
-			t.Fatal(err)
+		for _, level := range simd.Levels() {
+			placedWidth, placedHeight, err := NewResizer(level).Place(canvas, s, pic, fit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkPlaced(t, canvas, s, pic, placedWidth, placedHeight)
 		}
-		checkPlaced(t, canvas, s, pic, placedWidth, placedHeight)
 	})
 }
 
 func BenchmarkResize(b *testing.B) {
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
 		size int
 		fit  Fit
-	}{"to=565": {565, FitLongest}, "to=224": {224, FitSquare}} {
-		b.Run(name, func(b *testing.B) {
-			pic, canvas := randomPicture(1, 640, 480), make([]uint8, c.size*c.size*3)
-			var resizer Resizer
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, _, err := resizer.Place(canvas, c.size, pic, c.fit); err != nil {
-					b.Fatal(err)
+	}{{565, FitLongest}, {224, FitSquare}} {
+		for _, level := range simd.Levels() {
+			b.Run(fmt.Sprintf("to=%d/simd=%s", c.size, level), func(b *testing.B) {
+				pic, canvas := randomPicture(1, 640, 480), make([]uint8, c.size*c.size*3)
+				resizer := NewResizer(level)
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, _, err := resizer.Place(canvas, c.size, pic, c.fit); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }

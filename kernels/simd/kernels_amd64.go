@@ -71,6 +71,9 @@ func meanWindowsAVX2(upper *float32, lower *float32, dst *float32, channels int,
 func spreadWindowsAVX2(dUpper *float32, dLower *float32, grad *float32, channels int, count int)
 
 //go:noescape
+func blendRowsAVX2(dst *uint8, near *uint32, far *uint32, weights uint32, batches int)
+
+//go:noescape
 func dropoutAVX2(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
 
 //go:noescape
@@ -158,6 +161,9 @@ func meanWindowsAVX512(upper *float32, lower *float32, dst *float32, channels in
 func spreadWindowsAVX512(dUpper *float32, dLower *float32, grad *float32, channels int, count int)
 
 //go:noescape
+func blendRowsAVX512(dst *uint8, near *uint32, far *uint32, weights uint32, batches int)
+
+//go:noescape
 func dropoutAVX512(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
 
 //go:noescape
@@ -174,3 +180,6 @@ func scaleRowsAVX512(dst *float32, stride int, factors *float32, rows int, width
 
 //go:noescape
 func transpose8AVX2(dst *float32, dstStride int, src *float32, srcStride int, blocks int)
+
+//go:noescape
+func resampleRowAVX2(dst *uint32, src *uint8, first *int32, weights *uint32, count int)

@@ -1927,6 +1927,69 @@ next:
 	VZEROUPPER
 	RET
 
+// func blendRowsAVX2(dst *uint8, near *uint32, far *uint32, weights uint32, batches int)
+// Requires: AVX, AVX2
+TEXT ·blendRowsAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         near+8(FP), CX
+	MOVQ         far+16(FP), DX
+	MOVQ         batches+32(FP), BX
+	VBROADCASTSS weights+24(FP), Y0
+	VBROADCASTSS halfAVX2<>+0(SB), Y1
+	VBROADCASTSS lowAVX2<>+0(SB), Y2
+
+batch:
+	VMOVDQU      (CX), Y3
+	VMOVDQU      (DX), Y4
+	VPSRLD       $0x07, Y3, Y5
+	VPSRLD       $0x07, Y4, Y6
+	VPSLLD       $0x10, Y6, Y6
+	VPOR         Y6, Y5, Y5
+	VPAND        Y2, Y3, Y3
+	VPAND        Y2, Y4, Y4
+	VPSLLD       $0x10, Y4, Y4
+	VPOR         Y4, Y3, Y3
+	VPMADDWD     Y0, Y5, Y5
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y1, Y3, Y3
+	VPSRLD       $0x07, Y3, Y3
+	VPADDD       Y3, Y5, Y5
+	VPSRLD       $0x15, Y5, Y5
+	VMOVDQU      32(CX), Y3
+	VMOVDQU      32(DX), Y4
+	VPSRLD       $0x07, Y3, Y6
+	VPSRLD       $0x07, Y4, Y7
+	VPSLLD       $0x10, Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VPAND        Y2, Y3, Y3
+	VPAND        Y2, Y4, Y4
+	VPSLLD       $0x10, Y4, Y4
+	VPOR         Y4, Y3, Y3
+	VPMADDWD     Y0, Y6, Y6
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y1, Y3, Y3
+	VPSRLD       $0x07, Y3, Y3
+	VPADDD       Y3, Y6, Y6
+	VPSRLD       $0x15, Y6, Y6
+	VPACKUSDW    Y6, Y5, Y3
+	VPERMQ       $0xd8, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VPACKUSWB    X4, X3, X4
+	VMOVDQU      X4, (AX)
+	ADDQ         $0x10, AX
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, DX
+	DECQ         BX
+	JNE          batch
+	VZEROUPPER
+	RET
+
+DATA halfAVX2<>+0(SB)/4, $0x08000000
+GLOBL halfAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA lowAVX2<>+0(SB)/4, $0x0000007f
+GLOBL lowAVX2<>(SB), RODATA|NOPTR, $4
+
 // func dropoutAVX2(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
 // Requires: AVX, AVX2
 TEXT ·dropoutAVX2(SB), NOSPLIT, $0-48
@@ -5524,6 +5587,49 @@ next:
 	VZEROUPPER
 	RET
 
+// func blendRowsAVX512(dst *uint8, near *uint32, far *uint32, weights uint32, batches int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·blendRowsAVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         near+8(FP), CX
+	MOVQ         far+16(FP), DX
+	MOVQ         batches+32(FP), BX
+	VBROADCASTSS weights+24(FP), Z0
+	VBROADCASTSS halfAVX512<>+0(SB), Z1
+	VBROADCASTSS lowAVX512<>+0(SB), Z2
+
+batch:
+	VMOVDQU32 (CX), Z3
+	VMOVDQU32 (DX), Z4
+	VPSRLD    $0x07, Z3, Z5
+	VPSRLD    $0x07, Z4, Z6
+	VPSLLD    $0x10, Z6, Z6
+	VPORD     Z6, Z5, Z5
+	VPANDD    Z2, Z3, Z3
+	VPANDD    Z2, Z4, Z4
+	VPSLLD    $0x10, Z4, Z4
+	VPORD     Z4, Z3, Z3
+	VPMADDWD  Z0, Z5, Z5
+	VPMADDWD  Z0, Z3, Z3
+	VPADDD    Z1, Z3, Z3
+	VPSRLD    $0x07, Z3, Z3
+	VPADDD    Z3, Z5, Z5
+	VPSRLD    $0x15, Z5, Z5
+	VPMOVDB   Z5, (AX)
+	ADDQ      $0x10, AX
+	ADDQ      $0x40, CX
+	ADDQ      $0x40, DX
+	DECQ      BX
+	JNE       batch
+	VZEROUPPER
+	RET
+
+DATA halfAVX512<>+0(SB)/4, $0x08000000
+GLOBL halfAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA lowAVX512<>+0(SB)/4, $0x0000007f
+GLOBL lowAVX512<>(SB), RODATA|NOPTR, $4
+
 // func dropoutAVX512(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
 // Requires: AVX, AVX512F
 TEXT ·dropoutAVX512(SB), NOSPLIT, $0-48
@@ -6153,3 +6259,36 @@ block:
 	JNE        block
 	VZEROUPPER
 	RET
+
+// func resampleRowAVX2(dst *uint32, src *uint8, first *int32, weights *uint32, count int)
+// Requires: AVX, AVX2
+TEXT ·resampleRowAVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    first+16(FP), DX
+	MOVQ    weights+24(FP), BX
+	MOVQ    count+32(FP), SI
+	VMOVDQU pixelPairs<>+0(SB), X0
+
+pixel:
+	MOVLQSX      (DX), DI
+	VMOVQ        (CX)(DI*1), X1
+	VPSHUFB      X0, X1, X1
+	VPBROADCASTD (BX), X2
+	VPMADDWD     X2, X1, X1
+	VMOVDQU      X1, (AX)
+	ADDQ         $0x04, DX
+	ADDQ         $0x04, BX
+	ADDQ         $0x0c, AX
+	DECQ         SI
+	JNE          pixel
+	RET
+
+DATA pixelPairs<>+0(SB)/2, $0x8000
+DATA pixelPairs<>+2(SB)/2, $0x8003
+DATA pixelPairs<>+4(SB)/2, $0x8001
+DATA pixelPairs<>+6(SB)/2, $0x8004
+DATA pixelPairs<>+8(SB)/2, $0x8002
+DATA pixelPairs<>+10(SB)/2, $0x8005
+DATA pixelPairs<>+12(SB)/4, $0x80808080
+GLOBL pixelPairs<>(SB), RODATA|NOPTR, $16

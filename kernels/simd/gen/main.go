@@ -33,6 +33,7 @@ func main() {
 		add(set)
 		elementwiseKernels(set)
 		windowKernels(set)
+		blendRows(set)
 		dropout(set)
 		sumRows64(set)
 		softplus(set, "softplus", false)
@@ -40,5 +41,6 @@ func main() {
 		scaleRows(set)
 	}
 	transpose()
+	resampleRow()
 	Generate()
 }
