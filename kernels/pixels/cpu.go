@@ -11,12 +11,11 @@ import (
 // ErrParams is wrapped by errors about means and scales that are not finite.
 var ErrParams = errors.New("constant out of range")
 
-// CPU implements Ops on the host in float32. A block is a row of a picture. Beyond the contract it
+// CPU implements Ops on the host in float32. A block is some rows of pictures. Beyond the contract it
 // checks that sizes lie within the pictures.
 type CPU struct {
 	workers *tensor.Workers
-	table   [3][256]float32 // normalised value of each channel and pixel
-	params  Params          // those of the table
+	level   simd.Level
 	job     job
 
 	block func(worker, block int) // made once: converting a method for each call would allocate
@@ -25,16 +24,16 @@ type CPU struct {
 // job is what the blocks read; sizes and flips are nil where all is valid and nothing mirrored.
 type job struct {
 	Geometry
+	Params
 	x      []float32
 	pixels []uint8
 	sizes  []int32
 	flips  []uint8
 }
 
-// NewCPU makes the family on the host's device. It computes in Go at every level of vector
-// instructions.
-func NewCPU(dev *tensor.CPU, _ simd.Level) *CPU {
-	c := &CPU{workers: dev.Workers}
+// NewCPU makes the family on the host's device. Results are equal in every bit at all levels.
+func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
+	c := &CPU{workers: dev.Workers, level: level}
 	c.block = c.runBlock
 	return c
 }
@@ -45,7 +44,7 @@ func (c *CPU) Normalize(x, pixels, sizes, flips *tensor.Tensor, p Params) error 
 	if err != nil {
 		return err
 	}
-	j := job{Geometry: g, x: x.Float32s(), pixels: pixels.Uint8s()}
+	j := job{Geometry: g, Params: p, x: x.Float32s(), pixels: pixels.Uint8s()}
 	if sizes != nil {
 		j.sizes = sizes.Int32s()
 	}
@@ -58,9 +57,9 @@ func (c *CPU) Normalize(x, pixels, sizes, flips *tensor.Tensor, p Params) error 
 	if err := j.checkSizes(); err != nil {
 		return err
 	}
-	c.tabulate(p)
 	c.job = j
-	c.workers.Run(g.T*g.H, c.block)
+	rows := j.blockRows()
+	c.workers.Run((g.T*g.H+rows-1)/rows, c.block)
 	c.job = job{}
 	return nil
 }
@@ -75,56 +74,34 @@ func (j *job) checkSizes() error {
 	return nil
 }
 
-// tabulate computes the table unless it is that of the last call.
-func (c *CPU) tabulate(p Params) {
-	if p == c.params {
-		return
-	}
-	for channel := range c.table {
-		for v := range c.table[channel] {
-			c.table[channel][v] = (float32(v) - p.Mean[channel]) * p.Scale[channel]
-		}
-	}
-	c.params = p
-}
+// blockFloats of the output outweigh the start of a block.
+const blockFloats = 16 << 10
+
+// blockRows is the number of rows in a block.
+func (j *job) blockRows() int { return max(1, blockFloats/max(1, j.W*j.C)) }
 
 func (c *CPU) runBlock(_, block int) {
+	rows := c.job.blockRows()
+	for row := block * rows; row < min((block+1)*rows, c.job.T*c.job.H); row++ {
+		c.normalizeRow(row)
+	}
+}
+
+// normalizeRow writes one row of a picture, all pictures counted.
+func (c *CPU) normalizeRow(at int) {
 	j := &c.job
-	t, row := block/j.H, block%j.H
+	t, row := at/j.H, at%j.H
 	height, width := j.H, j.W
 	if j.sizes != nil {
 		height, width = int(j.sizes[2*t]), int(j.sizes[2*t+1])
 	}
-	out := j.x[block*j.W*j.C:][:j.W*j.C]
+	out := j.x[at*j.W*j.C:][:j.W*j.C]
 	if row >= height {
 		clear(out)
 		return
 	}
-	in := j.pixels[block*j.W*3:][:width*3]
 	clear(out[width*j.C:])
-	if j.flips != nil && j.flips[t] != 0 {
-		c.mirror(out[:width*j.C], in, j.C)
-		return
-	}
-	c.convert(out[:width*j.C], in, j.C)
-}
-
-// convert normalises pixels, three channels each, to out, channels channels each.
-func (c *CPU) convert(out []float32, in []uint8, channels int) {
-	for ; len(in) >= 3; in, out = in[3:], out[channels:] {
-		c.pixel(out[:channels], in)
-	}
-}
-
-// mirror is convert from right to left.
-func (c *CPU) mirror(out []float32, in []uint8, channels int) {
-	for ; len(in) >= 3; in, out = in[:len(in)-3], out[channels:] {
-		c.pixel(out[:channels], in[len(in)-3:])
-	}
-}
-
-func (c *CPU) pixel(out []float32, in []uint8) {
-	_, _ = out[2], in[2]
-	out[0], out[1], out[2] = c.table[0][in[0]], c.table[1][in[1]], c.table[2][in[2]]
-	clear(out[3:])
+	c.level.Normalize(out[:width*j.C], j.pixels[at*j.W*3:][:width*3], &simd.Normalization{
+		Mean: j.Mean, Scale: j.Scale, Channels: j.C, Mirrored: j.flips != nil && j.flips[t] != 0,
+	})
 }

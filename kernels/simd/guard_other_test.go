@@ -6,3 +6,6 @@ import "testing"
 
 // fenced returns n values; memory that faults beyond them is made on Unix only.
 func fenced(_ testing.TB, n int) []float32 { return make([]float32, n) }
+
+// fencedFront returns n bytes.
+func fencedFront(_ testing.TB, n int) []uint8 { return make([]uint8, n) }

@@ -74,6 +74,9 @@ func spreadWindowsAVX2(dUpper *float32, dLower *float32, grad *float32, channels
 func blendRowsAVX2(dst *uint8, near *uint32, far *uint32, weights uint32, batches int)
 
 //go:noescape
+func normalizeAVX2(dst *float32, src *uint8, step int, order *uint8, mean *float32, scale *float32, groups int)
+
+//go:noescape
 func dropoutAVX2(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
 
 //go:noescape
@@ -162,6 +165,9 @@ func spreadWindowsAVX512(dUpper *float32, dLower *float32, grad *float32, channe
 
 //go:noescape
 func blendRowsAVX512(dst *uint8, near *uint32, far *uint32, weights uint32, batches int)
+
+//go:noescape
+func normalizeAVX512(dst *float32, src *uint8, step int, order *uint8, mean *float32, scale *float32, groups int)
 
 //go:noescape
 func dropoutAVX512(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)

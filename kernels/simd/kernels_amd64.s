@@ -1990,6 +1990,43 @@ GLOBL halfAVX2<>(SB), RODATA|NOPTR, $4
 DATA lowAVX2<>+0(SB)/4, $0x0000007f
 GLOBL lowAVX2<>(SB), RODATA|NOPTR, $4
 
+// func normalizeAVX2(dst *float32, src *uint8, step int, order *uint8, mean *float32, scale *float32, groups int)
+// Requires: AVX, AVX2
+TEXT ·normalizeAVX2(SB), NOSPLIT, $0-56
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    step+16(FP), DX
+	MOVQ    order+24(FP), BX
+	MOVQ    mean+32(FP), SI
+	MOVQ    scale+40(FP), DI
+	MOVQ    groups+48(FP), R8
+	VMOVDQU (BX), X0
+	VMOVUPS (SI), Y2
+	VMOVUPS (DI), Y3
+	VMOVUPS 32(SI), X4
+	VMOVUPS 32(DI), X5
+
+group:
+	VMOVDQU   (CX), X6
+	VPSHUFB   X0, X6, X6
+	VPMOVZXBD X6, Y1
+	VCVTDQ2PS Y1, Y1
+	VSUBPS    Y2, Y1, Y1
+	VMULPS    Y3, Y1, Y1
+	VMOVUPS   Y1, (AX)
+	VPSRLDQ   $0x08, X6, X6
+	VPMOVZXBD X6, X1
+	VCVTDQ2PS X1, X1
+	VSUBPS    X4, X1, X1
+	VMULPS    X5, X1, X1
+	VMOVUPS   X1, 32(AX)
+	ADDQ      DX, CX
+	ADDQ      $0x30, AX
+	DECQ      R8
+	JNE       group
+	VZEROUPPER
+	RET
+
 // func dropoutAVX2(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
 // Requires: AVX, AVX2
 TEXT ·dropoutAVX2(SB), NOSPLIT, $0-48
@@ -5629,6 +5666,35 @@ GLOBL halfAVX512<>(SB), RODATA|NOPTR, $4
 
 DATA lowAVX512<>+0(SB)/4, $0x0000007f
 GLOBL lowAVX512<>(SB), RODATA|NOPTR, $4
+
+// func normalizeAVX512(dst *float32, src *uint8, step int, order *uint8, mean *float32, scale *float32, groups int)
+// Requires: AVX, AVX512F
+TEXT ·normalizeAVX512(SB), NOSPLIT, $0-56
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    step+16(FP), DX
+	MOVQ    order+24(FP), BX
+	MOVQ    mean+32(FP), SI
+	MOVQ    scale+40(FP), DI
+	MOVQ    groups+48(FP), R8
+	VMOVDQU (BX), X0
+	VMOVUPS (SI), Z2
+	VMOVUPS (DI), Z3
+
+group:
+	VMOVDQU   (CX), X1
+	VPSHUFB   X0, X1, X1
+	VPMOVZXBD X1, Z1
+	VCVTDQ2PS Z1, Z1
+	VSUBPS    Z2, Z1, Z1
+	VMULPS    Z3, Z1, Z1
+	VMOVUPS   Z1, (AX)
+	ADDQ      DX, CX
+	ADDQ      $0x30, AX
+	DECQ      R8
+	JNE       group
+	VZEROUPPER
+	RET
 
 // func dropoutAVX512(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
 // Requires: AVX, AVX512F

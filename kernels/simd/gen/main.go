@@ -34,6 +34,7 @@ func main() {
 		elementwiseKernels(set)
 		windowKernels(set)
 		blendRows(set)
+		normalize(set)
 		dropout(set)
 		sumRows64(set)
 		softplus(set, "softplus", false)

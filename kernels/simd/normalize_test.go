@@ -1,0 +1,74 @@
+package simd
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestNormalize_EqualsItsDefinition(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
+		for _, pixels := range sizes {
+			for _, channels := range []int{3, 4, 5} {
+				for _, mirrored := range []bool{false, true} {
+					n := Normalization{Mean: [3]float32{1.5, 200, 77.7}, Scale: [3]float32{1, .25, 1 / 57.375}, Channels: channels, Mirrored: mirrored}
+					// The row begins, and another ends, where memory faults.
+					src := randomBytes(t, r, 3*pixels)
+					checkNormalize(t, l, src, &n)
+					front := fencedFront(t, 3*pixels)
+					copy(front, src)
+					checkNormalize(t, l, front, &n)
+				}
+			}
+		}
+	})
+}
+
+func checkNormalize(t *testing.T, l Level, src []uint8, n *Normalization) {
+	t.Helper()
+	pixels := len(src) / 3
+	dst := fenced(t, pixels*n.Channels)
+	l.Normalize(dst, src, n)
+	for at, got := range dst {
+		pixel, c, want := at/n.Channels, at%n.Channels, float32(0)
+		if n.Mirrored {
+			pixel = pixels - 1 - pixel
+		}
+		if c < 3 {
+			want = (float32(src[3*pixel+c]) - n.Mean[c]) * n.Scale[c]
+		}
+		if got != want {
+			t.Fatalf("%d pixels of %d channels, mirrored %t: value %d is %g, want %g", pixels, n.Channels, n.Mirrored, at, got, want)
+		}
+	}
+}
+
+func TestNormalize_RefusesWhatDoesNotFit(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level, _ *rand.Rand) {
+		for name, f := range map[string]func(){
+			"two channels": func() { l.Normalize(make([]float32, 20), make([]uint8, 30), &Normalization{Channels: 2}) },
+			"short":        func() { l.Normalize(make([]float32, 29), make([]uint8, 30), &Normalization{Channels: 3}) },
+			"cut pixel":    func() { l.Normalize(make([]float32, 30), make([]uint8, 31), &Normalization{Channels: 3}) },
+		} {
+			if !panics(f) {
+				t.Errorf("%s: accepted", name)
+			}
+		}
+	})
+}
+
+// BenchmarkNormalize measures one thread on a row that stays in the first-level cache.
+func BenchmarkNormalize(b *testing.B) {
+	for _, l := range Levels() {
+		for _, mirrored := range []bool{false, true} {
+			b.Run(fmt.Sprintf("pixels=224/mirrored=%t/simd=%s", mirrored, l), func(b *testing.B) {
+				dst, src := make([]float32, 3*224), make([]uint8, 3*224)
+				n := Normalization{Mean: [3]float32{1, 2, 3}, Scale: [3]float32{1, 1, 1}, Channels: 3, Mirrored: mirrored}
+				b.SetBytes(int64(5 * len(src)))
+				for b.Loop() {
+					l.Normalize(dst, src, &n)
+				}
+			})
+		}
+	}
+}
