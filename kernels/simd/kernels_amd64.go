@@ -92,6 +92,9 @@ func softplusSigmoidAVX2(positive *float64, excess *float64, logits *float32, ds
 func scaleRowsAVX2(dst *float32, stride int, factors *float32, rows int, width int)
 
 //go:noescape
+func sumSquaresAVX2(x *float32, sums *float64, groups int)
+
+//go:noescape
 func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 
 //go:noescape
@@ -183,6 +186,9 @@ func softplusSigmoidAVX512(positive *float64, excess *float64, logits *float32, 
 
 //go:noescape
 func scaleRowsAVX512(dst *float32, stride int, factors *float32, rows int, width int)
+
+//go:noescape
+func sumSquaresAVX512(x *float32, sums *float64, groups int)
 
 //go:noescape
 func transpose8AVX2(dst *float32, dstStride int, src *float32, srcStride int, blocks int)

@@ -2666,6 +2666,28 @@ scale_end:
 	VZEROUPPER
 	RET
 
+// func sumSquaresAVX2(x *float32, sums *float64, groups int)
+// Requires: AVX, FMA3
+TEXT ·sumSquaresAVX2(SB), NOSPLIT, $0-24
+	MOVQ   x+0(FP), AX
+	MOVQ   sums+8(FP), CX
+	MOVQ   groups+16(FP), DX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+
+group:
+	VCVTPS2PD   (AX), Y2
+	VFMADD231PD Y2, Y2, Y0
+	VCVTPS2PD   16(AX), Y2
+	VFMADD231PD Y2, Y2, Y1
+	ADDQ        $0x20, AX
+	DECQ        DX
+	JNE         group
+	VMOVUPD     Y0, (CX)
+	VMOVUPD     Y1, 32(CX)
+	VZEROUPPER
+	RET
+
 // func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
 // Requires: AVX, AVX512F
 TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-104
@@ -6249,6 +6271,24 @@ scale_end:
 	ADDQ DX, AX
 	DECQ SI
 	JNE  row
+	VZEROUPPER
+	RET
+
+// func sumSquaresAVX512(x *float32, sums *float64, groups int)
+// Requires: AVX, AVX512F
+TEXT ·sumSquaresAVX512(SB), NOSPLIT, $0-24
+	MOVQ   x+0(FP), AX
+	MOVQ   sums+8(FP), CX
+	MOVQ   groups+16(FP), DX
+	VPXORD Z0, Z0, Z0
+
+group:
+	VCVTPS2PD   (AX), Z1
+	VFMADD231PD Z1, Z1, Z0
+	ADDQ        $0x20, AX
+	DECQ        DX
+	JNE         group
+	VMOVUPD     Z0, (CX)
 	VZEROUPPER
 	RET
 

@@ -35,18 +35,8 @@ func (c *CPU) GradNorm(norm *tensor.Tensor, entries []Entry) error {
 	return nil
 }
 
-// runSquaresBlock keeps four sums, so that an addition does not wait for the one before.
 func (c *CPU) runSquaresBlock(_, block int) {
-	g := c.job.runs[block].g
-	var s0, s1, s2, s3 float64
-	for ; len(g) >= 4; g = g[4:] {
-		a, b, c, d := float64(g[0]), float64(g[1]), float64(g[2]), float64(g[3])
-		s0, s1, s2, s3 = s0+a*a, s1+b*b, s2+c*c, s3+d*d
-	}
-	for _, v := range g {
-		s0 += float64(v) * float64(v)
-	}
-	c.partial[block] = (s0 + s1) + (s2 + s3)
+	c.partial[block] = c.level.SumSquares(c.job.runs[block].g)
 }
 
 // Clip implements Ops. Gradients stay as they are where the norm is NaN; with an infinite norm the

@@ -40,6 +40,7 @@ func main() {
 		softplus(set, "softplus", false)
 		softplus(set, "softplusSigmoid", true)
 		scaleRows(set)
+		sumSquares(set)
 	}
 	transpose()
 	resampleRow()
