@@ -82,7 +82,7 @@ cuda() {
 
 # without_card ROOT: auto computes on the CPU and says why, cuda tells what is missing.
 without_card() {
-  said 0 "computing on the CPU: cuda: cannot open libcuda" inside "$1" nmn train --verbose --device auto --arm stage1 "${quick[@]}" --run-dir runs/auto
+  said 0 "computing on the CPU: cuda: cannot open libcuda" inside "$1" nmn train --device auto --arm stage1 "${quick[@]}" --run-dir runs/auto
   said 1 "cannot open libcuda.*driver" inside "$1" nmn train --device cuda --run-dir runs/cuda
   [ ! -e "$1/runs/cuda" ] || fail "a run that could not begin left a folder"
 }

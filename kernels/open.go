@@ -3,6 +3,7 @@ package kernels
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
 
@@ -32,6 +33,8 @@ type Config struct {
 	// PlanFolder keeps which convolution plans were fastest on a graphics card; empty means a folder
 	// of the user's cache.
 	PlanFolder string
+	// Logger is told which kept plans are unfit or cannot be written; nil for the default one.
+	Logger *slog.Logger
 }
 
 // Open opens the device of a configuration. note, where not empty, tells a user what auto has chosen

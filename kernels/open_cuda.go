@@ -10,6 +10,9 @@ import (
 	"nmn/cuda/cudnn"
 )
 
+// HasCUDA tells that this build can use a graphics card.
+const HasCUDA = true
+
 // openCard opens a graphics card, with plans of convolutions kept in the user's cache.
 func openCard(c Config, ordinal int) (Backend, error) {
 	folder := c.PlanFolder
@@ -19,7 +22,7 @@ func openCard(c Config, ordinal int) (Backend, error) {
 	return OpenCUDA(CUDAConfig{
 		Ordinal: ordinal, Precision: c.Precision,
 		Device:   cuda.Options{SyncLaunches: c.SyncLaunches},
-		Plans:    cudnn.Options{CacheFolder: folder},
+		Plans:    cudnn.Options{CacheFolder: folder, Logger: c.Logger},
 		NoGraphs: c.NoGraphs,
 	})
 }

@@ -45,10 +45,10 @@ func must(t *testing.T, args ...string) string {
 	return c.out
 }
 
-// tiny makes a command line of training that takes a second.
+// tiny makes a command line of training that takes a second, on the CPU unless another device is given.
 func tiny(command string, args ...string) []string {
 	return append([]string{command, "--train-size", "96", "--validation-size", "32", "--test-size", "48", "--epochs", "1",
-		"--width", "0.5", "--threads", "1"}, args...)
+		"--width", "0.5", "--device", "cpu", "--threads", "1"}, args...)
 }
 
 // wantUsage checks for exit code 2, one line on standard error and nothing on standard output.
@@ -219,7 +219,7 @@ func TestFailure_HasExitCode1AndNoUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"eval", filepath.Join(t.TempDir(), "nothing")},
 		{"vocab", filepath.Join(t.TempDir(), "nothing.json")},
-		{"train", "--captions", filepath.Join(t.TempDir(), "nothing.json"), "--images", t.TempDir()},
+		{"train", "--device", "cpu", "--captions", filepath.Join(t.TempDir(), "nothing.json"), "--images", t.TempDir()},
 		{"train", "--device", "cuda"},
 		{"bench", "step", "--device", "cuda"},
 	} {

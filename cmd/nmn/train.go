@@ -193,7 +193,8 @@ func openSession(ctx context.Context, p *program, c *config, metrics string) (*s
 
 // openDevice opens the device of a configuration and sets the precision there to that of the device.
 func openDevice(p *program, r *runConfig) (kernels.Backend, error) {
-	backend, note, err := kernels.Open(kernels.Config{Device: r.Device, Threads: r.Threads, Precision: r.Precision, SyncLaunches: r.SyncLaunches})
+	backend, note, err := kernels.Open(kernels.Config{Device: r.Device, Threads: r.Threads, Precision: r.Precision,
+		SyncLaunches: r.SyncLaunches, Logger: p.log})
 	switch {
 	case errors.Is(err, kernels.ErrUnsupported):
 		return nil, err
@@ -202,10 +203,14 @@ func openDevice(p *program, r *runConfig) (kernels.Backend, error) {
 	}
 	r.Precision = backend.Precision()
 	p.log.Info("device", "name", backend.Name(), "precision", r.Precision, "note", note)
-	if note != "" {
-		note = " (" + note + ")"
+	switch {
+	case note == "":
+		p.note("device  %s", backend.Name())
+	case kernels.HasCUDA && !p.quiet: // who has such a build has a card, and wants to know that it idles
+		fmt.Fprintf(p.status, "device  %s (%s)\n", backend.Name(), note)
+	default:
+		p.note("device  %s (%s)", backend.Name(), note)
 	}
-	p.note("device  %s%s", backend.Name(), note)
 	return backend, nil
 }
 

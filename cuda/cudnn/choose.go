@@ -39,7 +39,8 @@ func (h *Handle) choose(pass Pass, c Conv, o Operands) (*plan, error) {
 	h.kept.Choices[key] = p.choice
 	if h.file != "" {
 		if err := h.kept.write(h.file); err != nil {
-			h.options.Logger.Warn("cannot keep cuDNN plans", "reason", err)
+			h.options.Logger.Warn("cuDNN plans are kept for this run alone", "reason", err)
+			h.file = "" // once is enough: a net has dozens of plans
 		}
 	}
 	return p, nil

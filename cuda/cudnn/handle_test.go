@@ -231,6 +231,27 @@ func TestRun_RebuildsWhatIsCorruptAndSaysSo(t *testing.T) {
 	}
 }
 
+func TestRun_GoesOnWhereChoicesCannotBeKeptAndSaysSoOnce(t *testing.T) {
+	useFake(t)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	h, _ := handle(t, Options{CacheFolder: filepath.Join(file, "nmn"), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	log.Reset() // the file of plans could not be read there either, which was told
+	for _, pass := range []Pass{Forward, DataGradient, FilterGradient} {
+		for range 2 {
+			if err := h.Run(pass, bf16, Operands{}); err != nil {
+				t.Fatalf("%v: %v", pass, err)
+			}
+		}
+	}
+	if text := log.String(); strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, "this run alone") || !strings.Contains(text, file) {
+		t.Errorf("the log does not tell once: %s", text)
+	}
+}
+
 func TestRun_WithinACaptureNeedsAChosenPlan(t *testing.T) {
 	useFake(t)
 	h, d := handle(t, Options{})
