@@ -97,6 +97,28 @@ func (l Level) outer(s *Sum) {
 	}
 }
 
+// BatchShape returns what the rows of a Batch are a multiple of, and its width.
+func (l Level) BatchShape() (rows, width int) {
+	switch l {
+	case AVX512:
+		return 4, 32
+	case AVX2:
+		return 3, 16
+	}
+	return genericRows, genericWidth
+}
+
+func (l Level) multiplyBatch(b *Batch) {
+	switch l {
+	case AVX512:
+		batch12x32AVX512(at(b.A), b.APoint, b.Rows, b.Depth, at(b.Panel), b.PanelPoint, at(b.Dst), b.DstPoint, b.DstStride, b.Points, nil, nil, 0)
+	case AVX2:
+		batch6x16AVX2(at(b.A), b.APoint, b.Rows, b.Depth, at(b.Panel), b.PanelPoint, at(b.Dst), b.DstPoint, b.DstStride, b.Points, nil, nil, 0)
+	default:
+		batchGeneric(b)
+	}
+}
+
 func bit(b bool) int {
 	if b {
 		return 1

@@ -12,6 +12,11 @@ func (l Level) multiply(t *Tile, _ int) { tileGeneric(t) }
 
 func (l Level) outer(s *Sum) { outerGeneric(s) }
 
+// BatchShape returns what the rows of a Batch are a multiple of, and its width.
+func (l Level) BatchShape() (rows, width int) { return genericRows, genericWidth }
+
+func (l Level) multiplyBatch(b *Batch) { batchGeneric(b) }
+
 func (l Level) copyRows(dst []float32, dstStride int, src []float32, srcStride, rows, width int) {
 	copyRowsGeneric(dst, dstStride, src, srcStride, rows, width)
 }

@@ -20,6 +20,27 @@ func tile3x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, 
 func outer4x24AVX2(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride int, rows int, flags int)
 
 //go:noescape
+func batch6x16AVX2(a *float32, aPoint int, rows int, depth int, panel *float32, panelPoint int, dst *float32, dstPoint int, dstStride int, points int, row *float32, to *float32, left int)
+
+//go:noescape
+func winogradInputAVX2(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int)
+
+//go:noescape
+func winogradFilterAVX2(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int)
+
+//go:noescape
+func winogradGradientAVX2(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int)
+
+//go:noescape
+func winogradFilterGradientAVX2(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int, flags int)
+
+//go:noescape
+func winogradOutputAVX2(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int, rows int, columns int, bias *float32, flags int)
+
+//go:noescape
+func winogradDataGradientAVX2(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int, rows int, columns int, mask *float32, flags int)
+
+//go:noescape
 func copyRowsAVX2(dst *float32, dstStride int, src *float32, srcStride int, rows int, width int)
 
 //go:noescape
@@ -114,6 +135,27 @@ func tile4x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth in
 
 //go:noescape
 func outer8x48AVX512(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride int, rows int, flags int)
+
+//go:noescape
+func batch12x32AVX512(a *float32, aPoint int, rows int, depth int, panel *float32, panelPoint int, dst *float32, dstPoint int, dstStride int, points int, row *float32, to *float32, left int)
+
+//go:noescape
+func winogradInputAVX512(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int)
+
+//go:noescape
+func winogradFilterAVX512(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int)
+
+//go:noescape
+func winogradGradientAVX512(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int)
+
+//go:noescape
+func winogradFilterGradientAVX512(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int, flags int)
+
+//go:noescape
+func winogradOutputAVX512(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int, rows int, columns int, bias *float32, flags int)
+
+//go:noescape
+func winogradDataGradientAVX512(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int, rows int, columns int, mask *float32, flags int)
 
 //go:noescape
 func copyRowsAVX512(dst *float32, dstStride int, src *float32, srcStride int, rows int, width int)

@@ -887,6 +887,2900 @@ stored:
 	VZEROUPPER
 	RET
 
+// func batch6x16AVX2(a *float32, aPoint int, rows int, depth int, panel *float32, panelPoint int, dst *float32, dstPoint int, dstStride int, points int, row *float32, to *float32, left int)
+// Requires: AVX, FMA3
+TEXT ·batch6x16AVX2(SB), NOSPLIT, $0-104
+	SHLQ $0x02, aPoint+8(FP)
+	SHLQ $0x02, panelPoint+40(FP)
+	SHLQ $0x02, dstPoint+56(FP)
+	SHLQ $0x02, dstStride+64(FP)
+
+point:
+	MOVQ a+0(FP), AX
+	MOVQ AX, row+80(FP)
+	MOVQ dst+48(FP), AX
+	MOVQ AX, to+88(FP)
+	MOVQ rows+16(FP), AX
+	MOVQ AX, left+96(FP)
+
+most:
+	CMPQ   left+96(FP), $0x06
+	JLT    fewest
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	MOVQ   depth+24(FP), AX
+	SHLQ   $0x02, AX
+	MOVQ   row+80(FP), CX
+	LEAQ   (CX)(AX*1), CX
+	LEAQ   (CX)(AX*1), DX
+	LEAQ   (DX)(AX*1), BX
+	LEAQ   (BX)(AX*1), SI
+	LEAQ   (SI)(AX*1), DI
+	LEAQ   (DI)(AX*1), AX
+	MOVQ   AX, row+80(FP)
+	MOVQ   panel+32(FP), R8
+	MOVQ   depth+24(FP), R9
+	NEGQ   R9
+
+most_step:
+	VMOVUPS      (R8), Y12
+	VMOVUPS      32(R8), Y13
+	VBROADCASTSS (CX)(R9*4), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS (DX)(R9*4), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS (BX)(R9*4), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS (SI)(R9*4), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS (DI)(R9*4), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS (AX)(R9*4), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	ADDQ         $0x40, R8
+	INCQ         R9
+	JNE          most_step
+	MOVQ         to+88(FP), AX
+	MOVQ         dstStride+64(FP), CX
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y2, (AX)
+	VMOVUPS      Y3, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      Y5, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y6, (AX)
+	VMOVUPS      Y7, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y8, (AX)
+	VMOVUPS      Y9, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y10, (AX)
+	VMOVUPS      Y11, 32(AX)
+	ADDQ         CX, AX
+	MOVQ         AX, to+88(FP)
+	SUBQ         $0x06, left+96(FP)
+	JMP          most
+
+fewest:
+	CMPQ   left+96(FP), $0x00
+	JLE    next
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	MOVQ   depth+24(FP), AX
+	SHLQ   $0x02, AX
+	MOVQ   row+80(FP), CX
+	LEAQ   (CX)(AX*1), CX
+	LEAQ   (CX)(AX*1), DX
+	LEAQ   (DX)(AX*1), AX
+	MOVQ   AX, row+80(FP)
+	MOVQ   panel+32(FP), BX
+	MOVQ   depth+24(FP), SI
+	NEGQ   SI
+
+fewest_step:
+	VMOVUPS      (BX), Y6
+	VMOVUPS      32(BX), Y7
+	VBROADCASTSS (CX)(SI*4), Y8
+	VFMADD231PS  Y6, Y8, Y0
+	VFMADD231PS  Y7, Y8, Y1
+	VBROADCASTSS (DX)(SI*4), Y8
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	VBROADCASTSS (AX)(SI*4), Y8
+	VFMADD231PS  Y6, Y8, Y4
+	VFMADD231PS  Y7, Y8, Y5
+	ADDQ         $0x40, BX
+	INCQ         SI
+	JNE          fewest_step
+	MOVQ         to+88(FP), AX
+	MOVQ         dstStride+64(FP), CX
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y2, (AX)
+	VMOVUPS      Y3, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      Y5, 32(AX)
+	ADDQ         CX, AX
+	MOVQ         AX, to+88(FP)
+	SUBQ         $0x03, left+96(FP)
+	JMP          fewest
+
+next:
+	MOVQ aPoint+8(FP), AX
+	ADDQ AX, a+0(FP)
+	MOVQ panelPoint+40(FP), AX
+	ADDQ AX, panel+32(FP)
+	MOVQ dstPoint+56(FP), AX
+	ADDQ AX, dst+48(FP)
+	DECQ points+72(FP)
+	JNE  point
+	VZEROUPPER
+	RET
+
+// func winogradInputAVX2(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int)
+// Requires: AVX, FMA3
+TEXT ·winogradInputAVX2(SB), NOSPLIT, $0-56
+	MOVQ src+24(FP), CX
+	MOVQ srcColumn+40(FP), DX
+	SHLQ $0x02, DX
+	MOVQ srcRow+32(FP), DI
+	SHLQ $0x02, DI
+	XORQ AX, AX
+
+vector:
+	// Rows [0 5]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (BX)(DI*2), Y1
+	VFNMADD231PS lanes40200000<>+0(SB), Y1, Y0
+	VADDPS       (SI)(DI*1), Y0, Y0
+	VMOVUPS      (BX)(DI*1), Y1
+	VMOVUPS      (SI), Y2
+	VFNMADD231PS lanes40200000<>+0(SB), Y2, Y1
+	VADDPS       (SI)(DI*2), Y1, Y1
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y2
+	VMOVUPS      (BX)(DI*2), Y3
+	VFNMADD231PS lanes40200000<>+0(SB), Y3, Y2
+	VADDPS       (SI)(DI*1), Y2, Y2
+	VMOVUPS      (BX)(DI*1), Y3
+	VMOVUPS      (SI), Y4
+	VFNMADD231PS lanes40200000<>+0(SB), Y4, Y3
+	VADDPS       (SI)(DI*2), Y3, Y3
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y4
+	VMOVUPS      (BX)(DI*2), Y5
+	VFNMADD231PS lanes40200000<>+0(SB), Y5, Y4
+	VADDPS       (SI)(DI*1), Y4, Y4
+	VMOVUPS      (BX)(DI*1), Y5
+	VMOVUPS      (SI), Y6
+	VFNMADD231PS lanes40200000<>+0(SB), Y6, Y5
+	VADDPS       (SI)(DI*2), Y5, Y5
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y6
+	VMOVUPS      (BX)(DI*2), Y7
+	VFNMADD231PS lanes40200000<>+0(SB), Y7, Y6
+	VADDPS       (SI)(DI*1), Y6, Y6
+	VMOVUPS      (BX)(DI*1), Y7
+	VMOVUPS      (SI), Y8
+	VFNMADD231PS lanes40200000<>+0(SB), Y8, Y7
+	VADDPS       (SI)(DI*2), Y7, Y7
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y8
+	VMOVUPS      (BX)(DI*2), Y9
+	VFNMADD231PS lanes40200000<>+0(SB), Y9, Y8
+	VADDPS       (SI)(DI*1), Y8, Y8
+	VMOVUPS      (BX)(DI*1), Y9
+	VMOVUPS      (SI), Y10
+	VFNMADD231PS lanes40200000<>+0(SB), Y10, Y9
+	VADDPS       (SI)(DI*2), Y9, Y9
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y10
+	VMOVUPS      (BX)(DI*2), Y11
+	VFNMADD231PS lanes40200000<>+0(SB), Y11, Y10
+	VADDPS       (SI)(DI*1), Y10, Y10
+	VMOVUPS      (BX)(DI*1), Y11
+	VMOVUPS      (SI), Y12
+	VFNMADD231PS lanes40200000<>+0(SB), Y12, Y11
+	VADDPS       (SI)(DI*2), Y11, Y11
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x00, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y0, Y0
+	VFNMADD231PS lanes40200000<>+0(SB), Y4, Y0
+	VADDPS       Y8, Y0, Y0
+	VMOVUPS      Y2, Y12
+	VFNMADD231PS lanes40200000<>+0(SB), Y6, Y12
+	VADDPS       Y10, Y12, Y12
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y12, (SI)(R8*2)
+	VMOVUPS      Y8, Y0
+	VFNMADD231PS lanes40000000<>+0(SB), Y4, Y0
+	VMOVUPS      Y6, Y10
+	VFNMADD231PS lanes40000000<>+0(SB), Y2, Y10
+	VMOVUPS      Y0, Y12
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y10, Y12
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y10, Y0
+	VMOVUPS      Y0, (BX)(R8*1)
+	VMOVUPS      Y12, (BX)(R8*2)
+	VMOVUPS      Y8, Y0
+	VFNMADD231PS lanes3f000000<>+0(SB), Y4, Y0
+	VMOVUPS      Y6, Y4
+	VFNMADD231PS lanes3f000000<>+0(SB), Y2, Y4
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y4, Y2
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y4, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y2, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x05, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y1, Y0
+	VFNMADD231PS lanes40200000<>+0(SB), Y5, Y0
+	VADDPS       Y9, Y0, Y0
+	VMOVUPS      Y3, Y1
+	VFNMADD231PS lanes40200000<>+0(SB), Y7, Y1
+	VADDPS       Y11, Y1, Y1
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, (SI)(R8*2)
+	VMOVUPS      Y9, Y0
+	VFNMADD231PS lanes40000000<>+0(SB), Y5, Y0
+	VMOVUPS      Y7, Y1
+	VFNMADD231PS lanes40000000<>+0(SB), Y3, Y1
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y1, Y2
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y1, Y0
+	VMOVUPS      Y0, (BX)(R8*1)
+	VMOVUPS      Y2, (BX)(R8*2)
+	VMOVUPS      Y9, Y0
+	VFNMADD231PS lanes3f000000<>+0(SB), Y5, Y0
+	VMOVUPS      Y7, Y1
+	VFNMADD231PS lanes3f000000<>+0(SB), Y3, Y1
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y1, Y2
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y1, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y2, (SI)(R8*1)
+
+	// Rows [1 2]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (SI)(DI*1), Y0
+	VMOVUPS      (BX)(DI*2), Y1
+	VFNMADD231PS lanes40000000<>+0(SB), Y1, Y0
+	VMOVUPS      (SI), Y1
+	VMOVUPS      (BX)(DI*1), Y2
+	VFNMADD231PS lanes40000000<>+0(SB), Y2, Y1
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y1, Y2
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y1, Y0
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Y1
+	VMOVUPS      (BX)(DI*2), Y3
+	VFNMADD231PS lanes40000000<>+0(SB), Y3, Y1
+	VMOVUPS      (SI), Y3
+	VMOVUPS      (BX)(DI*1), Y4
+	VFNMADD231PS lanes40000000<>+0(SB), Y4, Y3
+	VMOVUPS      Y1, Y4
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y3, Y4
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y3, Y1
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Y3
+	VMOVUPS      (BX)(DI*2), Y5
+	VFNMADD231PS lanes40000000<>+0(SB), Y5, Y3
+	VMOVUPS      (SI), Y5
+	VMOVUPS      (BX)(DI*1), Y6
+	VFNMADD231PS lanes40000000<>+0(SB), Y6, Y5
+	VMOVUPS      Y3, Y6
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y5, Y6
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y5, Y3
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Y5
+	VMOVUPS      (BX)(DI*2), Y7
+	VFNMADD231PS lanes40000000<>+0(SB), Y7, Y5
+	VMOVUPS      (SI), Y7
+	VMOVUPS      (BX)(DI*1), Y8
+	VFNMADD231PS lanes40000000<>+0(SB), Y8, Y7
+	VMOVUPS      Y5, Y8
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y7, Y8
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y7, Y5
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Y7
+	VMOVUPS      (BX)(DI*2), Y9
+	VFNMADD231PS lanes40000000<>+0(SB), Y9, Y7
+	VMOVUPS      (SI), Y9
+	VMOVUPS      (BX)(DI*1), Y10
+	VFNMADD231PS lanes40000000<>+0(SB), Y10, Y9
+	VMOVUPS      Y7, Y10
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y9, Y10
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y9, Y7
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Y9
+	VMOVUPS      (BX)(DI*2), Y11
+	VFNMADD231PS lanes40000000<>+0(SB), Y11, Y9
+	VMOVUPS      (SI), Y11
+	VMOVUPS      (BX)(DI*1), Y12
+	VFNMADD231PS lanes40000000<>+0(SB), Y12, Y11
+	VMOVUPS      Y9, Y12
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y11, Y12
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y11, Y9
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x01, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y0, Y0
+	VFNMADD231PS lanes40200000<>+0(SB), Y3, Y0
+	VADDPS       Y7, Y0, Y0
+	VMOVUPS      Y1, Y11
+	VFNMADD231PS lanes40200000<>+0(SB), Y5, Y11
+	VADDPS       Y9, Y11, Y11
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y11, (SI)(R8*2)
+	VMOVUPS      Y7, Y0
+	VFNMADD231PS lanes40000000<>+0(SB), Y3, Y0
+	VMOVUPS      Y5, Y9
+	VFNMADD231PS lanes40000000<>+0(SB), Y1, Y9
+	VMOVUPS      Y0, Y11
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y9, Y11
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y9, Y0
+	VMOVUPS      Y0, (BX)(R8*1)
+	VMOVUPS      Y11, (BX)(R8*2)
+	VMOVUPS      Y7, Y0
+	VFNMADD231PS lanes3f000000<>+0(SB), Y3, Y0
+	VMOVUPS      Y5, Y3
+	VFNMADD231PS lanes3f000000<>+0(SB), Y1, Y3
+	VMOVUPS      Y0, Y1
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y3, Y1
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y3, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y1, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x02, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y2, Y0
+	VFNMADD231PS lanes40200000<>+0(SB), Y6, Y0
+	VADDPS       Y10, Y0, Y0
+	VMOVUPS      Y4, Y1
+	VFNMADD231PS lanes40200000<>+0(SB), Y8, Y1
+	VADDPS       Y12, Y1, Y1
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, (SI)(R8*2)
+	VMOVUPS      Y10, Y0
+	VFNMADD231PS lanes40000000<>+0(SB), Y6, Y0
+	VMOVUPS      Y8, Y1
+	VFNMADD231PS lanes40000000<>+0(SB), Y4, Y1
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y1, Y2
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y1, Y0
+	VMOVUPS      Y0, (BX)(R8*1)
+	VMOVUPS      Y2, (BX)(R8*2)
+	VMOVUPS      Y10, Y0
+	VFNMADD231PS lanes3f000000<>+0(SB), Y6, Y0
+	VMOVUPS      Y8, Y1
+	VFNMADD231PS lanes3f000000<>+0(SB), Y4, Y1
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y1, Y2
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y1, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y2, (SI)(R8*1)
+
+	// Rows [3 4]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (SI)(DI*1), Y0
+	VMOVUPS      (BX)(DI*2), Y1
+	VFNMADD231PS lanes3f000000<>+0(SB), Y1, Y0
+	VMOVUPS      (SI), Y1
+	VMOVUPS      (BX)(DI*1), Y2
+	VFNMADD231PS lanes3f000000<>+0(SB), Y2, Y1
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y1, Y2
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y1, Y0
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Y1
+	VMOVUPS      (BX)(DI*2), Y3
+	VFNMADD231PS lanes3f000000<>+0(SB), Y3, Y1
+	VMOVUPS      (SI), Y3
+	VMOVUPS      (BX)(DI*1), Y4
+	VFNMADD231PS lanes3f000000<>+0(SB), Y4, Y3
+	VMOVUPS      Y1, Y4
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y3, Y4
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y3, Y1
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Y3
+	VMOVUPS      (BX)(DI*2), Y5
+	VFNMADD231PS lanes3f000000<>+0(SB), Y5, Y3
+	VMOVUPS      (SI), Y5
+	VMOVUPS      (BX)(DI*1), Y6
+	VFNMADD231PS lanes3f000000<>+0(SB), Y6, Y5
+	VMOVUPS      Y3, Y6
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y5, Y6
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y5, Y3
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Y5
+	VMOVUPS      (BX)(DI*2), Y7
+	VFNMADD231PS lanes3f000000<>+0(SB), Y7, Y5
+	VMOVUPS      (SI), Y7
+	VMOVUPS      (BX)(DI*1), Y8
+	VFNMADD231PS lanes3f000000<>+0(SB), Y8, Y7
+	VMOVUPS      Y5, Y8
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y7, Y8
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y7, Y5
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Y7
+	VMOVUPS      (BX)(DI*2), Y9
+	VFNMADD231PS lanes3f000000<>+0(SB), Y9, Y7
+	VMOVUPS      (SI), Y9
+	VMOVUPS      (BX)(DI*1), Y10
+	VFNMADD231PS lanes3f000000<>+0(SB), Y10, Y9
+	VMOVUPS      Y7, Y10
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y9, Y10
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y9, Y7
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Y9
+	VMOVUPS      (BX)(DI*2), Y11
+	VFNMADD231PS lanes3f000000<>+0(SB), Y11, Y9
+	VMOVUPS      (SI), Y11
+	VMOVUPS      (BX)(DI*1), Y12
+	VFNMADD231PS lanes3f000000<>+0(SB), Y12, Y11
+	VMOVUPS      Y9, Y12
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y11, Y12
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y11, Y9
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x03, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y0, Y0
+	VFNMADD231PS lanes40200000<>+0(SB), Y3, Y0
+	VADDPS       Y7, Y0, Y0
+	VMOVUPS      Y1, Y11
+	VFNMADD231PS lanes40200000<>+0(SB), Y5, Y11
+	VADDPS       Y9, Y11, Y11
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y11, (SI)(R8*2)
+	VMOVUPS      Y7, Y0
+	VFNMADD231PS lanes40000000<>+0(SB), Y3, Y0
+	VMOVUPS      Y5, Y9
+	VFNMADD231PS lanes40000000<>+0(SB), Y1, Y9
+	VMOVUPS      Y0, Y11
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y9, Y11
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y9, Y0
+	VMOVUPS      Y0, (BX)(R8*1)
+	VMOVUPS      Y11, (BX)(R8*2)
+	VMOVUPS      Y7, Y0
+	VFNMADD231PS lanes3f000000<>+0(SB), Y3, Y0
+	VMOVUPS      Y5, Y3
+	VFNMADD231PS lanes3f000000<>+0(SB), Y1, Y3
+	VMOVUPS      Y0, Y1
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y3, Y1
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y3, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y1, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x04, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y2, Y0
+	VFNMADD231PS lanes40200000<>+0(SB), Y6, Y0
+	VADDPS       Y10, Y0, Y0
+	VMOVUPS      Y4, Y1
+	VFNMADD231PS lanes40200000<>+0(SB), Y8, Y1
+	VADDPS       Y12, Y1, Y1
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, (SI)(R8*2)
+	VMOVUPS      Y10, Y0
+	VFNMADD231PS lanes40000000<>+0(SB), Y6, Y0
+	VMOVUPS      Y8, Y1
+	VFNMADD231PS lanes40000000<>+0(SB), Y4, Y1
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y1, Y2
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y1, Y0
+	VMOVUPS      Y0, (BX)(R8*1)
+	VMOVUPS      Y2, (BX)(R8*2)
+	VMOVUPS      Y10, Y0
+	VFNMADD231PS lanes3f000000<>+0(SB), Y6, Y0
+	VMOVUPS      Y8, Y1
+	VFNMADD231PS lanes3f000000<>+0(SB), Y4, Y1
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y1, Y2
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y1, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y2, (SI)(R8*1)
+	ADDQ         $0x20, AX
+	MOVQ         count+48(FP), BX
+	SHLQ         $0x02, BX
+	CMPQ         AX, BX
+	JL           vector
+	VZEROUPPER
+	RET
+
+DATA lanes3f3504f3<>+0(SB)/4, $(0.70710677)
+DATA lanes3f3504f3<>+4(SB)/4, $(0.70710677)
+DATA lanes3f3504f3<>+8(SB)/4, $(0.70710677)
+DATA lanes3f3504f3<>+12(SB)/4, $(0.70710677)
+DATA lanes3f3504f3<>+16(SB)/4, $(0.70710677)
+DATA lanes3f3504f3<>+20(SB)/4, $(0.70710677)
+DATA lanes3f3504f3<>+24(SB)/4, $(0.70710677)
+DATA lanes3f3504f3<>+28(SB)/4, $(0.70710677)
+DATA lanes3f3504f3<>+32(SB)/4, $(0.70710677)
+DATA lanes3f3504f3<>+36(SB)/4, $(0.70710677)
+DATA lanes3f3504f3<>+40(SB)/4, $(0.70710677)
+DATA lanes3f3504f3<>+44(SB)/4, $(0.70710677)
+DATA lanes3f3504f3<>+48(SB)/4, $(0.70710677)
+DATA lanes3f3504f3<>+52(SB)/4, $(0.70710677)
+DATA lanes3f3504f3<>+56(SB)/4, $(0.70710677)
+DATA lanes3f3504f3<>+60(SB)/4, $(0.70710677)
+GLOBL lanes3f3504f3<>(SB), RODATA|NOPTR, $64
+
+DATA lanes3fb504f3<>+0(SB)/4, $(1.4142135)
+DATA lanes3fb504f3<>+4(SB)/4, $(1.4142135)
+DATA lanes3fb504f3<>+8(SB)/4, $(1.4142135)
+DATA lanes3fb504f3<>+12(SB)/4, $(1.4142135)
+DATA lanes3fb504f3<>+16(SB)/4, $(1.4142135)
+DATA lanes3fb504f3<>+20(SB)/4, $(1.4142135)
+DATA lanes3fb504f3<>+24(SB)/4, $(1.4142135)
+DATA lanes3fb504f3<>+28(SB)/4, $(1.4142135)
+DATA lanes3fb504f3<>+32(SB)/4, $(1.4142135)
+DATA lanes3fb504f3<>+36(SB)/4, $(1.4142135)
+DATA lanes3fb504f3<>+40(SB)/4, $(1.4142135)
+DATA lanes3fb504f3<>+44(SB)/4, $(1.4142135)
+DATA lanes3fb504f3<>+48(SB)/4, $(1.4142135)
+DATA lanes3fb504f3<>+52(SB)/4, $(1.4142135)
+DATA lanes3fb504f3<>+56(SB)/4, $(1.4142135)
+DATA lanes3fb504f3<>+60(SB)/4, $(1.4142135)
+GLOBL lanes3fb504f3<>(SB), RODATA|NOPTR, $64
+
+DATA lanes3f000000<>+0(SB)/4, $(0.5)
+DATA lanes3f000000<>+4(SB)/4, $(0.5)
+DATA lanes3f000000<>+8(SB)/4, $(0.5)
+DATA lanes3f000000<>+12(SB)/4, $(0.5)
+DATA lanes3f000000<>+16(SB)/4, $(0.5)
+DATA lanes3f000000<>+20(SB)/4, $(0.5)
+DATA lanes3f000000<>+24(SB)/4, $(0.5)
+DATA lanes3f000000<>+28(SB)/4, $(0.5)
+DATA lanes3f000000<>+32(SB)/4, $(0.5)
+DATA lanes3f000000<>+36(SB)/4, $(0.5)
+DATA lanes3f000000<>+40(SB)/4, $(0.5)
+DATA lanes3f000000<>+44(SB)/4, $(0.5)
+DATA lanes3f000000<>+48(SB)/4, $(0.5)
+DATA lanes3f000000<>+52(SB)/4, $(0.5)
+DATA lanes3f000000<>+56(SB)/4, $(0.5)
+DATA lanes3f000000<>+60(SB)/4, $(0.5)
+GLOBL lanes3f000000<>(SB), RODATA|NOPTR, $64
+
+DATA lanes40000000<>+0(SB)/4, $(2.0)
+DATA lanes40000000<>+4(SB)/4, $(2.0)
+DATA lanes40000000<>+8(SB)/4, $(2.0)
+DATA lanes40000000<>+12(SB)/4, $(2.0)
+DATA lanes40000000<>+16(SB)/4, $(2.0)
+DATA lanes40000000<>+20(SB)/4, $(2.0)
+DATA lanes40000000<>+24(SB)/4, $(2.0)
+DATA lanes40000000<>+28(SB)/4, $(2.0)
+DATA lanes40000000<>+32(SB)/4, $(2.0)
+DATA lanes40000000<>+36(SB)/4, $(2.0)
+DATA lanes40000000<>+40(SB)/4, $(2.0)
+DATA lanes40000000<>+44(SB)/4, $(2.0)
+DATA lanes40000000<>+48(SB)/4, $(2.0)
+DATA lanes40000000<>+52(SB)/4, $(2.0)
+DATA lanes40000000<>+56(SB)/4, $(2.0)
+DATA lanes40000000<>+60(SB)/4, $(2.0)
+GLOBL lanes40000000<>(SB), RODATA|NOPTR, $64
+
+DATA lanes40200000<>+0(SB)/4, $(2.5)
+DATA lanes40200000<>+4(SB)/4, $(2.5)
+DATA lanes40200000<>+8(SB)/4, $(2.5)
+DATA lanes40200000<>+12(SB)/4, $(2.5)
+DATA lanes40200000<>+16(SB)/4, $(2.5)
+DATA lanes40200000<>+20(SB)/4, $(2.5)
+DATA lanes40200000<>+24(SB)/4, $(2.5)
+DATA lanes40200000<>+28(SB)/4, $(2.5)
+DATA lanes40200000<>+32(SB)/4, $(2.5)
+DATA lanes40200000<>+36(SB)/4, $(2.5)
+DATA lanes40200000<>+40(SB)/4, $(2.5)
+DATA lanes40200000<>+44(SB)/4, $(2.5)
+DATA lanes40200000<>+48(SB)/4, $(2.5)
+DATA lanes40200000<>+52(SB)/4, $(2.5)
+DATA lanes40200000<>+56(SB)/4, $(2.5)
+DATA lanes40200000<>+60(SB)/4, $(2.5)
+GLOBL lanes40200000<>(SB), RODATA|NOPTR, $64
+
+// func winogradFilterAVX2(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int)
+// Requires: AVX, FMA3
+TEXT ·winogradFilterAVX2(SB), NOSPLIT, $0-56
+	MOVQ src+24(FP), CX
+	MOVQ srcColumn+40(FP), DX
+	SHLQ $0x02, DX
+	MOVQ srcRow+32(FP), DI
+	SHLQ $0x02, DI
+	XORQ AX, AX
+
+vector:
+	// Rows [0 5]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (BX)(DI*2), Y1
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y2
+	VMOVUPS      (BX)(DI*2), Y3
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y4
+	VMOVUPS      (BX)(DI*2), Y5
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x00, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y0, Y6
+	VMOVUPS      Y4, Y7
+	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y7, (SI)(R8*2)
+	VMOVUPS      Y0, Y6
+	VFMADD231PS  lanes3f000000<>+0(SB), Y4, Y6
+	VMULPS       lanesbf2aaaab<>+0(SB), Y6, Y6
+	VMOVUPS      Y6, Y7
+	VFNMADD231PS lanesbef15bef<>+0(SB), Y2, Y7
+	VFMADD231PS  lanesbef15bef<>+0(SB), Y2, Y6
+	VMOVUPS      Y6, (BX)(R8*1)
+	VMOVUPS      Y7, (BX)(R8*2)
+	VMOVUPS      Y0, Y0
+	VFMADD231PS  lanes40000000<>+0(SB), Y4, Y0
+	VMULPS       lanes3e2aaaab<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, Y4
+	VFNMADD231PS lanes3e715bef<>+0(SB), Y2, Y4
+	VFMADD231PS  lanes3e715bef<>+0(SB), Y2, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y4, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x05, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y1, Y0
+	VMOVUPS      Y5, Y2
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y2, (SI)(R8*2)
+	VMOVUPS      Y1, Y0
+	VFMADD231PS  lanes3f000000<>+0(SB), Y5, Y0
+	VMULPS       lanesbf2aaaab<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanesbef15bef<>+0(SB), Y3, Y2
+	VFMADD231PS  lanesbef15bef<>+0(SB), Y3, Y0
+	VMOVUPS      Y0, (BX)(R8*1)
+	VMOVUPS      Y2, (BX)(R8*2)
+	VMOVUPS      Y1, Y0
+	VFMADD231PS  lanes40000000<>+0(SB), Y5, Y0
+	VMULPS       lanes3e2aaaab<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, Y1
+	VFNMADD231PS lanes3e715bef<>+0(SB), Y3, Y1
+	VFMADD231PS  lanes3e715bef<>+0(SB), Y3, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y1, (SI)(R8*1)
+
+	// Rows [1 2]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (BX)(DI*2), Y1
+	VFMADD231PS  lanes3f000000<>+0(SB), Y1, Y0
+	VMULPS       lanesbf2aaaab<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, Y1
+	VMOVUPS      (BX)(DI*1), Y2
+	VFNMADD231PS lanesbef15bef<>+0(SB), Y2, Y1
+	VMOVUPS      (BX)(DI*1), Y2
+	VFMADD231PS  lanesbef15bef<>+0(SB), Y2, Y0
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y2
+	VMOVUPS      (BX)(DI*2), Y3
+	VFMADD231PS  lanes3f000000<>+0(SB), Y3, Y2
+	VMULPS       lanesbf2aaaab<>+0(SB), Y2, Y2
+	VMOVUPS      Y2, Y3
+	VMOVUPS      (BX)(DI*1), Y4
+	VFNMADD231PS lanesbef15bef<>+0(SB), Y4, Y3
+	VMOVUPS      (BX)(DI*1), Y4
+	VFMADD231PS  lanesbef15bef<>+0(SB), Y4, Y2
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y4
+	VMOVUPS      (BX)(DI*2), Y5
+	VFMADD231PS  lanes3f000000<>+0(SB), Y5, Y4
+	VMULPS       lanesbf2aaaab<>+0(SB), Y4, Y4
+	VMOVUPS      Y4, Y5
+	VMOVUPS      (BX)(DI*1), Y6
+	VFNMADD231PS lanesbef15bef<>+0(SB), Y6, Y5
+	VMOVUPS      (BX)(DI*1), Y6
+	VFMADD231PS  lanesbef15bef<>+0(SB), Y6, Y4
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x01, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y0, Y6
+	VMOVUPS      Y4, Y7
+	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y7, (SI)(R8*2)
+	VMOVUPS      Y0, Y6
+	VFMADD231PS  lanes3f000000<>+0(SB), Y4, Y6
+	VMULPS       lanesbf2aaaab<>+0(SB), Y6, Y6
+	VMOVUPS      Y6, Y7
+	VFNMADD231PS lanesbef15bef<>+0(SB), Y2, Y7
+	VFMADD231PS  lanesbef15bef<>+0(SB), Y2, Y6
+	VMOVUPS      Y6, (BX)(R8*1)
+	VMOVUPS      Y7, (BX)(R8*2)
+	VMOVUPS      Y0, Y0
+	VFMADD231PS  lanes40000000<>+0(SB), Y4, Y0
+	VMULPS       lanes3e2aaaab<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, Y4
+	VFNMADD231PS lanes3e715bef<>+0(SB), Y2, Y4
+	VFMADD231PS  lanes3e715bef<>+0(SB), Y2, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y4, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x02, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y1, Y0
+	VMOVUPS      Y5, Y2
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y2, (SI)(R8*2)
+	VMOVUPS      Y1, Y0
+	VFMADD231PS  lanes3f000000<>+0(SB), Y5, Y0
+	VMULPS       lanesbf2aaaab<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanesbef15bef<>+0(SB), Y3, Y2
+	VFMADD231PS  lanesbef15bef<>+0(SB), Y3, Y0
+	VMOVUPS      Y0, (BX)(R8*1)
+	VMOVUPS      Y2, (BX)(R8*2)
+	VMOVUPS      Y1, Y0
+	VFMADD231PS  lanes40000000<>+0(SB), Y5, Y0
+	VMULPS       lanes3e2aaaab<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, Y1
+	VFNMADD231PS lanes3e715bef<>+0(SB), Y3, Y1
+	VFMADD231PS  lanes3e715bef<>+0(SB), Y3, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y1, (SI)(R8*1)
+
+	// Rows [3 4]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (BX)(DI*2), Y1
+	VFMADD231PS  lanes40000000<>+0(SB), Y1, Y0
+	VMULPS       lanes3e2aaaab<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, Y1
+	VMOVUPS      (BX)(DI*1), Y2
+	VFNMADD231PS lanes3e715bef<>+0(SB), Y2, Y1
+	VMOVUPS      (BX)(DI*1), Y2
+	VFMADD231PS  lanes3e715bef<>+0(SB), Y2, Y0
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y2
+	VMOVUPS      (BX)(DI*2), Y3
+	VFMADD231PS  lanes40000000<>+0(SB), Y3, Y2
+	VMULPS       lanes3e2aaaab<>+0(SB), Y2, Y2
+	VMOVUPS      Y2, Y3
+	VMOVUPS      (BX)(DI*1), Y4
+	VFNMADD231PS lanes3e715bef<>+0(SB), Y4, Y3
+	VMOVUPS      (BX)(DI*1), Y4
+	VFMADD231PS  lanes3e715bef<>+0(SB), Y4, Y2
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y4
+	VMOVUPS      (BX)(DI*2), Y5
+	VFMADD231PS  lanes40000000<>+0(SB), Y5, Y4
+	VMULPS       lanes3e2aaaab<>+0(SB), Y4, Y4
+	VMOVUPS      Y4, Y5
+	VMOVUPS      (BX)(DI*1), Y6
+	VFNMADD231PS lanes3e715bef<>+0(SB), Y6, Y5
+	VMOVUPS      (BX)(DI*1), Y6
+	VFMADD231PS  lanes3e715bef<>+0(SB), Y6, Y4
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x03, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y0, Y6
+	VMOVUPS      Y4, Y7
+	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y7, (SI)(R8*2)
+	VMOVUPS      Y0, Y6
+	VFMADD231PS  lanes3f000000<>+0(SB), Y4, Y6
+	VMULPS       lanesbf2aaaab<>+0(SB), Y6, Y6
+	VMOVUPS      Y6, Y7
+	VFNMADD231PS lanesbef15bef<>+0(SB), Y2, Y7
+	VFMADD231PS  lanesbef15bef<>+0(SB), Y2, Y6
+	VMOVUPS      Y6, (BX)(R8*1)
+	VMOVUPS      Y7, (BX)(R8*2)
+	VMOVUPS      Y0, Y0
+	VFMADD231PS  lanes40000000<>+0(SB), Y4, Y0
+	VMULPS       lanes3e2aaaab<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, Y4
+	VFNMADD231PS lanes3e715bef<>+0(SB), Y2, Y4
+	VFMADD231PS  lanes3e715bef<>+0(SB), Y2, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y4, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x04, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y1, Y0
+	VMOVUPS      Y5, Y2
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y2, (SI)(R8*2)
+	VMOVUPS      Y1, Y0
+	VFMADD231PS  lanes3f000000<>+0(SB), Y5, Y0
+	VMULPS       lanesbf2aaaab<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanesbef15bef<>+0(SB), Y3, Y2
+	VFMADD231PS  lanesbef15bef<>+0(SB), Y3, Y0
+	VMOVUPS      Y0, (BX)(R8*1)
+	VMOVUPS      Y2, (BX)(R8*2)
+	VMOVUPS      Y1, Y0
+	VFMADD231PS  lanes40000000<>+0(SB), Y5, Y0
+	VMULPS       lanes3e2aaaab<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, Y1
+	VFNMADD231PS lanes3e715bef<>+0(SB), Y3, Y1
+	VFMADD231PS  lanes3e715bef<>+0(SB), Y3, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y1, (SI)(R8*1)
+	ADDQ         $0x20, AX
+	MOVQ         count+48(FP), BX
+	SHLQ         $0x02, BX
+	CMPQ         AX, BX
+	JL           vector
+	VZEROUPPER
+	RET
+
+DATA lanesbf2aaaab<>+0(SB)/4, $(-0.6666667)
+DATA lanesbf2aaaab<>+4(SB)/4, $(-0.6666667)
+DATA lanesbf2aaaab<>+8(SB)/4, $(-0.6666667)
+DATA lanesbf2aaaab<>+12(SB)/4, $(-0.6666667)
+DATA lanesbf2aaaab<>+16(SB)/4, $(-0.6666667)
+DATA lanesbf2aaaab<>+20(SB)/4, $(-0.6666667)
+DATA lanesbf2aaaab<>+24(SB)/4, $(-0.6666667)
+DATA lanesbf2aaaab<>+28(SB)/4, $(-0.6666667)
+DATA lanesbf2aaaab<>+32(SB)/4, $(-0.6666667)
+DATA lanesbf2aaaab<>+36(SB)/4, $(-0.6666667)
+DATA lanesbf2aaaab<>+40(SB)/4, $(-0.6666667)
+DATA lanesbf2aaaab<>+44(SB)/4, $(-0.6666667)
+DATA lanesbf2aaaab<>+48(SB)/4, $(-0.6666667)
+DATA lanesbf2aaaab<>+52(SB)/4, $(-0.6666667)
+DATA lanesbf2aaaab<>+56(SB)/4, $(-0.6666667)
+DATA lanesbf2aaaab<>+60(SB)/4, $(-0.6666667)
+GLOBL lanesbf2aaaab<>(SB), RODATA|NOPTR, $64
+
+DATA lanes3e2aaaab<>+0(SB)/4, $(0.16666667)
+DATA lanes3e2aaaab<>+4(SB)/4, $(0.16666667)
+DATA lanes3e2aaaab<>+8(SB)/4, $(0.16666667)
+DATA lanes3e2aaaab<>+12(SB)/4, $(0.16666667)
+DATA lanes3e2aaaab<>+16(SB)/4, $(0.16666667)
+DATA lanes3e2aaaab<>+20(SB)/4, $(0.16666667)
+DATA lanes3e2aaaab<>+24(SB)/4, $(0.16666667)
+DATA lanes3e2aaaab<>+28(SB)/4, $(0.16666667)
+DATA lanes3e2aaaab<>+32(SB)/4, $(0.16666667)
+DATA lanes3e2aaaab<>+36(SB)/4, $(0.16666667)
+DATA lanes3e2aaaab<>+40(SB)/4, $(0.16666667)
+DATA lanes3e2aaaab<>+44(SB)/4, $(0.16666667)
+DATA lanes3e2aaaab<>+48(SB)/4, $(0.16666667)
+DATA lanes3e2aaaab<>+52(SB)/4, $(0.16666667)
+DATA lanes3e2aaaab<>+56(SB)/4, $(0.16666667)
+DATA lanes3e2aaaab<>+60(SB)/4, $(0.16666667)
+GLOBL lanes3e2aaaab<>(SB), RODATA|NOPTR, $64
+
+DATA lanesbef15bef<>+0(SB)/4, $(-0.47140452)
+DATA lanesbef15bef<>+4(SB)/4, $(-0.47140452)
+DATA lanesbef15bef<>+8(SB)/4, $(-0.47140452)
+DATA lanesbef15bef<>+12(SB)/4, $(-0.47140452)
+DATA lanesbef15bef<>+16(SB)/4, $(-0.47140452)
+DATA lanesbef15bef<>+20(SB)/4, $(-0.47140452)
+DATA lanesbef15bef<>+24(SB)/4, $(-0.47140452)
+DATA lanesbef15bef<>+28(SB)/4, $(-0.47140452)
+DATA lanesbef15bef<>+32(SB)/4, $(-0.47140452)
+DATA lanesbef15bef<>+36(SB)/4, $(-0.47140452)
+DATA lanesbef15bef<>+40(SB)/4, $(-0.47140452)
+DATA lanesbef15bef<>+44(SB)/4, $(-0.47140452)
+DATA lanesbef15bef<>+48(SB)/4, $(-0.47140452)
+DATA lanesbef15bef<>+52(SB)/4, $(-0.47140452)
+DATA lanesbef15bef<>+56(SB)/4, $(-0.47140452)
+DATA lanesbef15bef<>+60(SB)/4, $(-0.47140452)
+GLOBL lanesbef15bef<>(SB), RODATA|NOPTR, $64
+
+DATA lanes3e715bef<>+0(SB)/4, $(0.23570226)
+DATA lanes3e715bef<>+4(SB)/4, $(0.23570226)
+DATA lanes3e715bef<>+8(SB)/4, $(0.23570226)
+DATA lanes3e715bef<>+12(SB)/4, $(0.23570226)
+DATA lanes3e715bef<>+16(SB)/4, $(0.23570226)
+DATA lanes3e715bef<>+20(SB)/4, $(0.23570226)
+DATA lanes3e715bef<>+24(SB)/4, $(0.23570226)
+DATA lanes3e715bef<>+28(SB)/4, $(0.23570226)
+DATA lanes3e715bef<>+32(SB)/4, $(0.23570226)
+DATA lanes3e715bef<>+36(SB)/4, $(0.23570226)
+DATA lanes3e715bef<>+40(SB)/4, $(0.23570226)
+DATA lanes3e715bef<>+44(SB)/4, $(0.23570226)
+DATA lanes3e715bef<>+48(SB)/4, $(0.23570226)
+DATA lanes3e715bef<>+52(SB)/4, $(0.23570226)
+DATA lanes3e715bef<>+56(SB)/4, $(0.23570226)
+DATA lanes3e715bef<>+60(SB)/4, $(0.23570226)
+GLOBL lanes3e715bef<>(SB), RODATA|NOPTR, $64
+
+// func winogradGradientAVX2(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int)
+// Requires: AVX, FMA3
+TEXT ·winogradGradientAVX2(SB), NOSPLIT, $0-56
+	MOVQ src+24(FP), CX
+	MOVQ srcColumn+40(FP), DX
+	SHLQ $0x02, DX
+	MOVQ srcRow+32(FP), DI
+	SHLQ $0x02, DI
+	XORQ AX, AX
+
+vector:
+	// Rows [0 5]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (SI), Y1
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y2
+	VMOVUPS      (SI), Y3
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y4
+	VMOVUPS      (SI), Y5
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y6
+	VMOVUPS      (SI), Y7
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x00, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y0, Y8
+	VMOVUPS      Y6, Y9
+	VMOVUPS      Y8, (BX)
+	VMOVUPS      Y9, (SI)(R8*2)
+	VMOVUPS      Y0, Y8
+	VFMADD231PS  lanes3f000000<>+0(SB), Y4, Y8
+	VMOVUPS      Y2, Y9
+	VFMADD231PS  lanes3f000000<>+0(SB), Y6, Y9
+	VMOVUPS      Y8, Y10
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y9, Y10
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y9, Y8
+	VMOVUPS      Y8, (BX)(R8*1)
+	VMOVUPS      Y10, (BX)(R8*2)
+	VMOVUPS      Y0, Y0
+	VFMADD231PS  lanes40000000<>+0(SB), Y4, Y0
+	VMOVUPS      Y2, Y2
+	VFMADD231PS  lanes40000000<>+0(SB), Y6, Y2
+	VMOVUPS      Y0, Y4
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y2, Y4
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y2, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y4, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x05, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y1, Y0
+	VMOVUPS      Y7, Y2
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y2, (SI)(R8*2)
+	VMOVUPS      Y1, Y0
+	VFMADD231PS  lanes3f000000<>+0(SB), Y5, Y0
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  lanes3f000000<>+0(SB), Y7, Y2
+	VMOVUPS      Y0, Y4
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y2, Y4
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y2, Y0
+	VMOVUPS      Y0, (BX)(R8*1)
+	VMOVUPS      Y4, (BX)(R8*2)
+	VMOVUPS      Y1, Y0
+	VFMADD231PS  lanes40000000<>+0(SB), Y5, Y0
+	VMOVUPS      Y3, Y1
+	VFMADD231PS  lanes40000000<>+0(SB), Y7, Y1
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y1, Y2
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y1, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y2, (SI)(R8*1)
+
+	// Rows [1 2]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (BX)(DI*2), Y1
+	VFMADD231PS  lanes3f000000<>+0(SB), Y1, Y0
+	VMOVUPS      (BX)(DI*1), Y1
+	VMOVUPS      (SI), Y2
+	VFMADD231PS  lanes3f000000<>+0(SB), Y2, Y1
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y1, Y2
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y1, Y0
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y1
+	VMOVUPS      (BX)(DI*2), Y3
+	VFMADD231PS  lanes3f000000<>+0(SB), Y3, Y1
+	VMOVUPS      (BX)(DI*1), Y3
+	VMOVUPS      (SI), Y4
+	VFMADD231PS  lanes3f000000<>+0(SB), Y4, Y3
+	VMOVUPS      Y1, Y4
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y3, Y4
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y3, Y1
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y3
+	VMOVUPS      (BX)(DI*2), Y5
+	VFMADD231PS  lanes3f000000<>+0(SB), Y5, Y3
+	VMOVUPS      (BX)(DI*1), Y5
+	VMOVUPS      (SI), Y6
+	VFMADD231PS  lanes3f000000<>+0(SB), Y6, Y5
+	VMOVUPS      Y3, Y6
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y5, Y6
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y5, Y3
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y5
+	VMOVUPS      (BX)(DI*2), Y7
+	VFMADD231PS  lanes3f000000<>+0(SB), Y7, Y5
+	VMOVUPS      (BX)(DI*1), Y7
+	VMOVUPS      (SI), Y8
+	VFMADD231PS  lanes3f000000<>+0(SB), Y8, Y7
+	VMOVUPS      Y5, Y8
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y7, Y8
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y7, Y5
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x01, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y0, Y7
+	VMOVUPS      Y5, Y9
+	VMOVUPS      Y7, (BX)
+	VMOVUPS      Y9, (SI)(R8*2)
+	VMOVUPS      Y0, Y7
+	VFMADD231PS  lanes3f000000<>+0(SB), Y3, Y7
+	VMOVUPS      Y1, Y9
+	VFMADD231PS  lanes3f000000<>+0(SB), Y5, Y9
+	VMOVUPS      Y7, Y10
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y9, Y10
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y9, Y7
+	VMOVUPS      Y7, (BX)(R8*1)
+	VMOVUPS      Y10, (BX)(R8*2)
+	VMOVUPS      Y0, Y0
+	VFMADD231PS  lanes40000000<>+0(SB), Y3, Y0
+	VMOVUPS      Y1, Y1
+	VFMADD231PS  lanes40000000<>+0(SB), Y5, Y1
+	VMOVUPS      Y0, Y3
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y1, Y3
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y1, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y3, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x02, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y2, Y0
+	VMOVUPS      Y8, Y1
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, (SI)(R8*2)
+	VMOVUPS      Y2, Y0
+	VFMADD231PS  lanes3f000000<>+0(SB), Y6, Y0
+	VMOVUPS      Y4, Y1
+	VFMADD231PS  lanes3f000000<>+0(SB), Y8, Y1
+	VMOVUPS      Y0, Y3
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y1, Y3
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y1, Y0
+	VMOVUPS      Y0, (BX)(R8*1)
+	VMOVUPS      Y3, (BX)(R8*2)
+	VMOVUPS      Y2, Y0
+	VFMADD231PS  lanes40000000<>+0(SB), Y6, Y0
+	VMOVUPS      Y4, Y1
+	VFMADD231PS  lanes40000000<>+0(SB), Y8, Y1
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y1, Y2
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y1, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y2, (SI)(R8*1)
+
+	// Rows [3 4]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (BX)(DI*2), Y1
+	VFMADD231PS  lanes40000000<>+0(SB), Y1, Y0
+	VMOVUPS      (BX)(DI*1), Y1
+	VMOVUPS      (SI), Y2
+	VFMADD231PS  lanes40000000<>+0(SB), Y2, Y1
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y1, Y2
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y1, Y0
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y1
+	VMOVUPS      (BX)(DI*2), Y3
+	VFMADD231PS  lanes40000000<>+0(SB), Y3, Y1
+	VMOVUPS      (BX)(DI*1), Y3
+	VMOVUPS      (SI), Y4
+	VFMADD231PS  lanes40000000<>+0(SB), Y4, Y3
+	VMOVUPS      Y1, Y4
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y3, Y4
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y3, Y1
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y3
+	VMOVUPS      (BX)(DI*2), Y5
+	VFMADD231PS  lanes40000000<>+0(SB), Y5, Y3
+	VMOVUPS      (BX)(DI*1), Y5
+	VMOVUPS      (SI), Y6
+	VFMADD231PS  lanes40000000<>+0(SB), Y6, Y5
+	VMOVUPS      Y3, Y6
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y5, Y6
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y5, Y3
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Y5
+	VMOVUPS      (BX)(DI*2), Y7
+	VFMADD231PS  lanes40000000<>+0(SB), Y7, Y5
+	VMOVUPS      (BX)(DI*1), Y7
+	VMOVUPS      (SI), Y8
+	VFMADD231PS  lanes40000000<>+0(SB), Y8, Y7
+	VMOVUPS      Y5, Y8
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y7, Y8
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y7, Y5
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x03, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y0, Y7
+	VMOVUPS      Y5, Y9
+	VMOVUPS      Y7, (BX)
+	VMOVUPS      Y9, (SI)(R8*2)
+	VMOVUPS      Y0, Y7
+	VFMADD231PS  lanes3f000000<>+0(SB), Y3, Y7
+	VMOVUPS      Y1, Y9
+	VFMADD231PS  lanes3f000000<>+0(SB), Y5, Y9
+	VMOVUPS      Y7, Y10
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y9, Y10
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y9, Y7
+	VMOVUPS      Y7, (BX)(R8*1)
+	VMOVUPS      Y10, (BX)(R8*2)
+	VMOVUPS      Y0, Y0
+	VFMADD231PS  lanes40000000<>+0(SB), Y3, Y0
+	VMOVUPS      Y1, Y1
+	VFMADD231PS  lanes40000000<>+0(SB), Y5, Y1
+	VMOVUPS      Y0, Y3
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y1, Y3
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y1, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y3, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x04, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Y2, Y0
+	VMOVUPS      Y8, Y1
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, (SI)(R8*2)
+	VMOVUPS      Y2, Y0
+	VFMADD231PS  lanes3f000000<>+0(SB), Y6, Y0
+	VMOVUPS      Y4, Y1
+	VFMADD231PS  lanes3f000000<>+0(SB), Y8, Y1
+	VMOVUPS      Y0, Y3
+	VFNMADD231PS lanes3f3504f3<>+0(SB), Y1, Y3
+	VFMADD231PS  lanes3f3504f3<>+0(SB), Y1, Y0
+	VMOVUPS      Y0, (BX)(R8*1)
+	VMOVUPS      Y3, (BX)(R8*2)
+	VMOVUPS      Y2, Y0
+	VFMADD231PS  lanes40000000<>+0(SB), Y6, Y0
+	VMOVUPS      Y4, Y1
+	VFMADD231PS  lanes40000000<>+0(SB), Y8, Y1
+	VMOVUPS      Y0, Y2
+	VFNMADD231PS lanes3fb504f3<>+0(SB), Y1, Y2
+	VFMADD231PS  lanes3fb504f3<>+0(SB), Y1, Y0
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y2, (SI)(R8*1)
+	ADDQ         $0x20, AX
+	MOVQ         count+48(FP), BX
+	SHLQ         $0x02, BX
+	CMPQ         AX, BX
+	JL           vector
+	VZEROUPPER
+	RET
+
+// func winogradFilterGradientAVX2(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int, flags int)
+// Requires: AVX, FMA3
+TEXT ·winogradFilterGradientAVX2(SB), NOSPLIT, $0-64
+	MOVQ src+24(FP), CX
+	MOVQ srcColumn+40(FP), DX
+	SHLQ $0x02, DX
+	MOVQ srcRow+32(FP), DI
+	SHLQ $0x02, DI
+	XORQ AX, AX
+
+vector:
+	// Rows [0 2]
+	LEAQ        (CX)(AX*1), BX
+	LEAQ        (BX)(DI*2), SI
+	ADDQ        DI, SI
+	VMOVUPS     (BX)(DI*1), Y0
+	VADDPS      (BX)(DI*2), Y0, Y0
+	VMOVUPS     (SI), Y1
+	VADDPS      (SI)(DI*1), Y1, Y1
+	VMULPS      lanesbf2aaaab<>+0(SB), Y0, Y2
+	VFMADD231PS lanes3e2aaaab<>+0(SB), Y1, Y2
+	VADDPS      (BX), Y2, Y2
+	VMULPS      lanesbeaaaaab<>+0(SB), Y0, Y0
+	VFMADD231PS lanes3eaaaaab<>+0(SB), Y1, Y0
+	VADDPS      (SI)(DI*2), Y0, Y0
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y1
+	VADDPS      (BX)(DI*2), Y1, Y1
+	VMOVUPS     (SI), Y3
+	VADDPS      (SI)(DI*1), Y3, Y3
+	VMULPS      lanesbf2aaaab<>+0(SB), Y1, Y4
+	VFMADD231PS lanes3e2aaaab<>+0(SB), Y3, Y4
+	VADDPS      (BX), Y4, Y4
+	VMULPS      lanesbeaaaaab<>+0(SB), Y1, Y1
+	VFMADD231PS lanes3eaaaaab<>+0(SB), Y3, Y1
+	VADDPS      (SI)(DI*2), Y1, Y1
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y3
+	VADDPS      (BX)(DI*2), Y3, Y3
+	VMOVUPS     (SI), Y5
+	VADDPS      (SI)(DI*1), Y5, Y5
+	VMULPS      lanesbf2aaaab<>+0(SB), Y3, Y6
+	VFMADD231PS lanes3e2aaaab<>+0(SB), Y5, Y6
+	VADDPS      (BX), Y6, Y6
+	VMULPS      lanesbeaaaaab<>+0(SB), Y3, Y3
+	VFMADD231PS lanes3eaaaaab<>+0(SB), Y5, Y3
+	VADDPS      (SI)(DI*2), Y3, Y3
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y5
+	VADDPS      (BX)(DI*2), Y5, Y5
+	VMOVUPS     (SI), Y7
+	VADDPS      (SI)(DI*1), Y7, Y7
+	VMULPS      lanesbf2aaaab<>+0(SB), Y5, Y8
+	VFMADD231PS lanes3e2aaaab<>+0(SB), Y7, Y8
+	VADDPS      (BX), Y8, Y8
+	VMULPS      lanesbeaaaaab<>+0(SB), Y5, Y5
+	VFMADD231PS lanes3eaaaaab<>+0(SB), Y7, Y5
+	VADDPS      (SI)(DI*2), Y5, Y5
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y7
+	VADDPS      (BX)(DI*2), Y7, Y7
+	VMOVUPS     (SI), Y9
+	VADDPS      (SI)(DI*1), Y9, Y9
+	VMULPS      lanesbf2aaaab<>+0(SB), Y7, Y10
+	VFMADD231PS lanes3e2aaaab<>+0(SB), Y9, Y10
+	VADDPS      (BX), Y10, Y10
+	VMULPS      lanesbeaaaaab<>+0(SB), Y7, Y7
+	VFMADD231PS lanes3eaaaaab<>+0(SB), Y9, Y7
+	VADDPS      (SI)(DI*2), Y7, Y7
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y9
+	VADDPS      (BX)(DI*2), Y9, Y9
+	VMOVUPS     (SI), Y11
+	VADDPS      (SI)(DI*1), Y11, Y11
+	VMULPS      lanesbf2aaaab<>+0(SB), Y9, Y12
+	VFMADD231PS lanes3e2aaaab<>+0(SB), Y11, Y12
+	VADDPS      (BX), Y12, Y12
+	VMULPS      lanesbeaaaaab<>+0(SB), Y9, Y9
+	VFMADD231PS lanes3eaaaaab<>+0(SB), Y11, Y9
+	VADDPS      (SI)(DI*2), Y9, Y9
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x00, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Y4, Y11
+	VADDPS      Y6, Y11, Y11
+	VMOVUPS     Y8, Y13
+	VADDPS      Y10, Y13, Y13
+	VMULPS      lanesbf2aaaab<>+0(SB), Y11, Y14
+	VFMADD231PS lanes3e2aaaab<>+0(SB), Y13, Y14
+	VADDPS      Y2, Y14, Y14
+	VMULPS      lanesbeaaaaab<>+0(SB), Y11, Y11
+	VFMADD231PS lanes3eaaaaab<>+0(SB), Y13, Y11
+	VADDPS      Y12, Y11, Y11
+	TESTQ       $0x00000001, flags+56(FP)
+	JE          begun00
+	VADDPS      (BX), Y14, Y14
+
+begun00:
+	VMOVUPS Y14, (BX)
+	TESTQ   $0x00000001, flags+56(FP)
+	JE      begun02
+	VADDPS  (BX)(R8*2), Y11, Y11
+
+begun02:
+	VMOVUPS     Y11, (BX)(R8*2)
+	VMOVUPS     Y4, Y2
+	VSUBPS      Y6, Y2, Y2
+	VMOVUPS     Y8, Y4
+	VSUBPS      Y10, Y4, Y4
+	VMULPS      lanesbef15bef<>+0(SB), Y2, Y2
+	VFMADD231PS lanes3e715bef<>+0(SB), Y4, Y2
+	TESTQ       $0x00000001, flags+56(FP)
+	JE          begun01
+	VADDPS      (BX)(R8*1), Y2, Y2
+
+begun01:
+	VMOVUPS     Y2, (BX)(R8*1)
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x02, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Y1, Y2
+	VADDPS      Y3, Y2, Y2
+	VMOVUPS     Y5, Y4
+	VADDPS      Y7, Y4, Y4
+	VMULPS      lanesbf2aaaab<>+0(SB), Y2, Y6
+	VFMADD231PS lanes3e2aaaab<>+0(SB), Y4, Y6
+	VADDPS      Y0, Y6, Y6
+	VMULPS      lanesbeaaaaab<>+0(SB), Y2, Y2
+	VFMADD231PS lanes3eaaaaab<>+0(SB), Y4, Y2
+	VADDPS      Y9, Y2, Y2
+	TESTQ       $0x00000001, flags+56(FP)
+	JE          begun20
+	VADDPS      (BX), Y6, Y6
+
+begun20:
+	VMOVUPS Y6, (BX)
+	TESTQ   $0x00000001, flags+56(FP)
+	JE      begun22
+	VADDPS  (BX)(R8*2), Y2, Y2
+
+begun22:
+	VMOVUPS     Y2, (BX)(R8*2)
+	VMOVUPS     Y1, Y0
+	VSUBPS      Y3, Y0, Y0
+	VMOVUPS     Y5, Y1
+	VSUBPS      Y7, Y1, Y1
+	VMULPS      lanesbef15bef<>+0(SB), Y0, Y0
+	VFMADD231PS lanes3e715bef<>+0(SB), Y1, Y0
+	TESTQ       $0x00000001, flags+56(FP)
+	JE          begun21
+	VADDPS      (BX)(R8*1), Y0, Y0
+
+begun21:
+	VMOVUPS Y0, (BX)(R8*1)
+
+	// Rows [1]
+	LEAQ        (CX)(AX*1), BX
+	LEAQ        (BX)(DI*2), SI
+	ADDQ        DI, SI
+	VMOVUPS     (BX)(DI*1), Y0
+	VSUBPS      (BX)(DI*2), Y0, Y0
+	VMOVUPS     (SI), Y1
+	VSUBPS      (SI)(DI*1), Y1, Y1
+	VMULPS      lanesbef15bef<>+0(SB), Y0, Y0
+	VFMADD231PS lanes3e715bef<>+0(SB), Y1, Y0
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y1
+	VSUBPS      (BX)(DI*2), Y1, Y1
+	VMOVUPS     (SI), Y2
+	VSUBPS      (SI)(DI*1), Y2, Y2
+	VMULPS      lanesbef15bef<>+0(SB), Y1, Y1
+	VFMADD231PS lanes3e715bef<>+0(SB), Y2, Y1
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y2
+	VSUBPS      (BX)(DI*2), Y2, Y2
+	VMOVUPS     (SI), Y3
+	VSUBPS      (SI)(DI*1), Y3, Y3
+	VMULPS      lanesbef15bef<>+0(SB), Y2, Y2
+	VFMADD231PS lanes3e715bef<>+0(SB), Y3, Y2
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y3
+	VSUBPS      (BX)(DI*2), Y3, Y3
+	VMOVUPS     (SI), Y4
+	VSUBPS      (SI)(DI*1), Y4, Y4
+	VMULPS      lanesbef15bef<>+0(SB), Y3, Y3
+	VFMADD231PS lanes3e715bef<>+0(SB), Y4, Y3
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y4
+	VSUBPS      (BX)(DI*2), Y4, Y4
+	VMOVUPS     (SI), Y5
+	VSUBPS      (SI)(DI*1), Y5, Y5
+	VMULPS      lanesbef15bef<>+0(SB), Y4, Y4
+	VFMADD231PS lanes3e715bef<>+0(SB), Y5, Y4
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y5
+	VSUBPS      (BX)(DI*2), Y5, Y5
+	VMOVUPS     (SI), Y6
+	VSUBPS      (SI)(DI*1), Y6, Y6
+	VMULPS      lanesbef15bef<>+0(SB), Y5, Y5
+	VFMADD231PS lanes3e715bef<>+0(SB), Y6, Y5
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x01, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Y1, Y6
+	VADDPS      Y2, Y6, Y6
+	VMOVUPS     Y3, Y7
+	VADDPS      Y4, Y7, Y7
+	VMULPS      lanesbf2aaaab<>+0(SB), Y6, Y8
+	VFMADD231PS lanes3e2aaaab<>+0(SB), Y7, Y8
+	VADDPS      Y0, Y8, Y8
+	VMULPS      lanesbeaaaaab<>+0(SB), Y6, Y6
+	VFMADD231PS lanes3eaaaaab<>+0(SB), Y7, Y6
+	VADDPS      Y5, Y6, Y6
+	TESTQ       $0x00000001, flags+56(FP)
+	JE          begun10
+	VADDPS      (BX), Y8, Y8
+
+begun10:
+	VMOVUPS Y8, (BX)
+	TESTQ   $0x00000001, flags+56(FP)
+	JE      begun12
+	VADDPS  (BX)(R8*2), Y6, Y6
+
+begun12:
+	VMOVUPS     Y6, (BX)(R8*2)
+	VMOVUPS     Y1, Y0
+	VSUBPS      Y2, Y0, Y0
+	VMOVUPS     Y3, Y1
+	VSUBPS      Y4, Y1, Y1
+	VMULPS      lanesbef15bef<>+0(SB), Y0, Y0
+	VFMADD231PS lanes3e715bef<>+0(SB), Y1, Y0
+	TESTQ       $0x00000001, flags+56(FP)
+	JE          begun11
+	VADDPS      (BX)(R8*1), Y0, Y0
+
+begun11:
+	VMOVUPS Y0, (BX)(R8*1)
+	ADDQ    $0x20, AX
+	MOVQ    count+48(FP), BX
+	SHLQ    $0x02, BX
+	CMPQ    AX, BX
+	JL      vector
+	VZEROUPPER
+	RET
+
+DATA lanesbeaaaaab<>+0(SB)/4, $(-0.33333334)
+DATA lanesbeaaaaab<>+4(SB)/4, $(-0.33333334)
+DATA lanesbeaaaaab<>+8(SB)/4, $(-0.33333334)
+DATA lanesbeaaaaab<>+12(SB)/4, $(-0.33333334)
+DATA lanesbeaaaaab<>+16(SB)/4, $(-0.33333334)
+DATA lanesbeaaaaab<>+20(SB)/4, $(-0.33333334)
+DATA lanesbeaaaaab<>+24(SB)/4, $(-0.33333334)
+DATA lanesbeaaaaab<>+28(SB)/4, $(-0.33333334)
+DATA lanesbeaaaaab<>+32(SB)/4, $(-0.33333334)
+DATA lanesbeaaaaab<>+36(SB)/4, $(-0.33333334)
+DATA lanesbeaaaaab<>+40(SB)/4, $(-0.33333334)
+DATA lanesbeaaaaab<>+44(SB)/4, $(-0.33333334)
+DATA lanesbeaaaaab<>+48(SB)/4, $(-0.33333334)
+DATA lanesbeaaaaab<>+52(SB)/4, $(-0.33333334)
+DATA lanesbeaaaaab<>+56(SB)/4, $(-0.33333334)
+DATA lanesbeaaaaab<>+60(SB)/4, $(-0.33333334)
+GLOBL lanesbeaaaaab<>(SB), RODATA|NOPTR, $64
+
+DATA lanes3eaaaaab<>+0(SB)/4, $(0.33333334)
+DATA lanes3eaaaaab<>+4(SB)/4, $(0.33333334)
+DATA lanes3eaaaaab<>+8(SB)/4, $(0.33333334)
+DATA lanes3eaaaaab<>+12(SB)/4, $(0.33333334)
+DATA lanes3eaaaaab<>+16(SB)/4, $(0.33333334)
+DATA lanes3eaaaaab<>+20(SB)/4, $(0.33333334)
+DATA lanes3eaaaaab<>+24(SB)/4, $(0.33333334)
+DATA lanes3eaaaaab<>+28(SB)/4, $(0.33333334)
+DATA lanes3eaaaaab<>+32(SB)/4, $(0.33333334)
+DATA lanes3eaaaaab<>+36(SB)/4, $(0.33333334)
+DATA lanes3eaaaaab<>+40(SB)/4, $(0.33333334)
+DATA lanes3eaaaaab<>+44(SB)/4, $(0.33333334)
+DATA lanes3eaaaaab<>+48(SB)/4, $(0.33333334)
+DATA lanes3eaaaaab<>+52(SB)/4, $(0.33333334)
+DATA lanes3eaaaaab<>+56(SB)/4, $(0.33333334)
+DATA lanes3eaaaaab<>+60(SB)/4, $(0.33333334)
+GLOBL lanes3eaaaaab<>(SB), RODATA|NOPTR, $64
+
+// func winogradOutputAVX2(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int, rows int, columns int, bias *float32, flags int)
+// Requires: AVX, FMA3
+TEXT ·winogradOutputAVX2(SB), NOSPLIT, $0-88
+	MOVQ src+24(FP), CX
+	MOVQ srcColumn+40(FP), DX
+	SHLQ $0x02, DX
+	MOVQ srcRow+32(FP), DI
+	SHLQ $0x02, DI
+	XORQ AX, AX
+
+vector:
+	// Rows [0 2]
+	LEAQ        (CX)(AX*1), BX
+	LEAQ        (BX)(DI*2), SI
+	ADDQ        DI, SI
+	VMOVUPS     (BX)(DI*1), Y0
+	VADDPS      (BX)(DI*2), Y0, Y0
+	VMOVUPS     (SI), Y1
+	VADDPS      (SI)(DI*1), Y1, Y1
+	VADDPS      Y1, Y0, Y2
+	VADDPS      (BX), Y2, Y2
+	VMULPS      lanes3f000000<>+0(SB), Y0, Y0
+	VFMADD231PS lanes40000000<>+0(SB), Y1, Y0
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y1
+	VADDPS      (BX)(DI*2), Y1, Y1
+	VMOVUPS     (SI), Y3
+	VADDPS      (SI)(DI*1), Y3, Y3
+	VADDPS      Y3, Y1, Y4
+	VADDPS      (BX), Y4, Y4
+	VMULPS      lanes3f000000<>+0(SB), Y1, Y1
+	VFMADD231PS lanes40000000<>+0(SB), Y3, Y1
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y3
+	VADDPS      (BX)(DI*2), Y3, Y3
+	VMOVUPS     (SI), Y5
+	VADDPS      (SI)(DI*1), Y5, Y5
+	VADDPS      Y5, Y3, Y6
+	VADDPS      (BX), Y6, Y6
+	VMULPS      lanes3f000000<>+0(SB), Y3, Y3
+	VFMADD231PS lanes40000000<>+0(SB), Y5, Y3
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y5
+	VADDPS      (BX)(DI*2), Y5, Y5
+	VMOVUPS     (SI), Y7
+	VADDPS      (SI)(DI*1), Y7, Y7
+	VADDPS      Y7, Y5, Y8
+	VADDPS      (BX), Y8, Y8
+	VMULPS      lanes3f000000<>+0(SB), Y5, Y5
+	VFMADD231PS lanes40000000<>+0(SB), Y7, Y5
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y7
+	VADDPS      (BX)(DI*2), Y7, Y7
+	VMOVUPS     (SI), Y9
+	VADDPS      (SI)(DI*1), Y9, Y9
+	VADDPS      Y9, Y7, Y10
+	VADDPS      (BX), Y10, Y10
+	VMULPS      lanes3f000000<>+0(SB), Y7, Y7
+	VFMADD231PS lanes40000000<>+0(SB), Y9, Y7
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y9
+	VADDPS      (BX)(DI*2), Y9, Y9
+	VMOVUPS     (SI), Y11
+	VADDPS      (SI)(DI*1), Y11, Y11
+	VADDPS      Y11, Y9, Y12
+	VADDPS      (BX), Y12, Y12
+	VMULPS      lanes3f000000<>+0(SB), Y9, Y9
+	VFMADD231PS lanes40000000<>+0(SB), Y11, Y9
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x00, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Y4, Y11
+	VADDPS      Y6, Y11, Y11
+	VMOVUPS     Y8, Y13
+	VADDPS      Y10, Y13, Y13
+	VADDPS      Y13, Y11, Y14
+	VADDPS      Y2, Y14, Y14
+	VMULPS      lanes3f000000<>+0(SB), Y11, Y11
+	VFMADD231PS lanes40000000<>+0(SB), Y13, Y11
+	CMPQ        rows+56(FP), $0x00
+	JLE         outside00
+	CMPQ        columns+64(FP), $0x00
+	JLE         outside00
+	MOVQ        bias+72(FP), R9
+	TESTQ       R9, R9
+	JE          biased00
+	VADDPS      (R9)(AX*1), Y14, Y14
+
+biased00:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped00
+	VXORPS Y2, Y2, Y2
+	VMAXPS Y14, Y2, Y14
+
+clamped00:
+	VMOVUPS Y14, (BX)
+
+outside00:
+	CMPQ   rows+56(FP), $0x00
+	JLE    outside02
+	CMPQ   columns+64(FP), $0x02
+	JLE    outside02
+	MOVQ   bias+72(FP), R9
+	TESTQ  R9, R9
+	JE     biased02
+	VADDPS (R9)(AX*1), Y11, Y11
+
+biased02:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped02
+	VXORPS Y2, Y2, Y2
+	VMAXPS Y11, Y2, Y11
+
+clamped02:
+	VMOVUPS Y11, (BX)(R8*2)
+
+outside02:
+	VMOVUPS     Y4, Y2
+	VSUBPS      Y6, Y2, Y2
+	VMOVUPS     Y8, Y4
+	VSUBPS      Y10, Y4, Y4
+	VMULPS      lanes3f3504f3<>+0(SB), Y2, Y6
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y4, Y6
+	VMULPS      lanes3eb504f3<>+0(SB), Y2, Y2
+	VFMADD231PS lanes403504f3<>+0(SB), Y4, Y2
+	VADDPS      Y12, Y2, Y2
+	CMPQ        rows+56(FP), $0x00
+	JLE         outside01
+	CMPQ        columns+64(FP), $0x01
+	JLE         outside01
+	MOVQ        bias+72(FP), R9
+	TESTQ       R9, R9
+	JE          biased01
+	VADDPS      (R9)(AX*1), Y6, Y6
+
+biased01:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped01
+	VXORPS Y4, Y4, Y4
+	VMAXPS Y6, Y4, Y6
+
+clamped01:
+	VMOVUPS Y6, (BX)(R8*1)
+
+outside01:
+	CMPQ   rows+56(FP), $0x00
+	JLE    outside03
+	CMPQ   columns+64(FP), $0x03
+	JLE    outside03
+	MOVQ   bias+72(FP), BX
+	TESTQ  BX, BX
+	JE     biased03
+	VADDPS (BX)(AX*1), Y2, Y2
+
+biased03:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped03
+	VXORPS Y4, Y4, Y4
+	VMAXPS Y2, Y4, Y2
+
+clamped03:
+	VMOVUPS Y2, (SI)
+
+outside03:
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x02, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Y1, Y2
+	VADDPS      Y3, Y2, Y2
+	VMOVUPS     Y5, Y4
+	VADDPS      Y7, Y4, Y4
+	VADDPS      Y4, Y2, Y6
+	VADDPS      Y0, Y6, Y6
+	VMULPS      lanes3f000000<>+0(SB), Y2, Y2
+	VFMADD231PS lanes40000000<>+0(SB), Y4, Y2
+	CMPQ        rows+56(FP), $0x02
+	JLE         outside20
+	CMPQ        columns+64(FP), $0x00
+	JLE         outside20
+	MOVQ        bias+72(FP), R9
+	TESTQ       R9, R9
+	JE          biased20
+	VADDPS      (R9)(AX*1), Y6, Y6
+
+biased20:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped20
+	VXORPS Y0, Y0, Y0
+	VMAXPS Y6, Y0, Y6
+
+clamped20:
+	VMOVUPS Y6, (BX)
+
+outside20:
+	CMPQ   rows+56(FP), $0x02
+	JLE    outside22
+	CMPQ   columns+64(FP), $0x02
+	JLE    outside22
+	MOVQ   bias+72(FP), R9
+	TESTQ  R9, R9
+	JE     biased22
+	VADDPS (R9)(AX*1), Y2, Y2
+
+biased22:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped22
+	VXORPS Y0, Y0, Y0
+	VMAXPS Y2, Y0, Y2
+
+clamped22:
+	VMOVUPS Y2, (BX)(R8*2)
+
+outside22:
+	VMOVUPS     Y1, Y0
+	VSUBPS      Y3, Y0, Y0
+	VMOVUPS     Y5, Y1
+	VSUBPS      Y7, Y1, Y1
+	VMULPS      lanes3f3504f3<>+0(SB), Y0, Y2
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y1, Y2
+	VMULPS      lanes3eb504f3<>+0(SB), Y0, Y0
+	VFMADD231PS lanes403504f3<>+0(SB), Y1, Y0
+	VADDPS      Y9, Y0, Y0
+	CMPQ        rows+56(FP), $0x02
+	JLE         outside21
+	CMPQ        columns+64(FP), $0x01
+	JLE         outside21
+	MOVQ        bias+72(FP), R9
+	TESTQ       R9, R9
+	JE          biased21
+	VADDPS      (R9)(AX*1), Y2, Y2
+
+biased21:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped21
+	VXORPS Y1, Y1, Y1
+	VMAXPS Y2, Y1, Y2
+
+clamped21:
+	VMOVUPS Y2, (BX)(R8*1)
+
+outside21:
+	CMPQ   rows+56(FP), $0x02
+	JLE    outside23
+	CMPQ   columns+64(FP), $0x03
+	JLE    outside23
+	MOVQ   bias+72(FP), BX
+	TESTQ  BX, BX
+	JE     biased23
+	VADDPS (BX)(AX*1), Y0, Y0
+
+biased23:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped23
+	VXORPS Y1, Y1, Y1
+	VMAXPS Y0, Y1, Y0
+
+clamped23:
+	VMOVUPS Y0, (SI)
+
+outside23:
+	// Rows [1 3]
+	LEAQ        (CX)(AX*1), BX
+	LEAQ        (BX)(DI*2), SI
+	ADDQ        DI, SI
+	VMOVUPS     (BX)(DI*1), Y0
+	VSUBPS      (BX)(DI*2), Y0, Y0
+	VMOVUPS     (SI), Y1
+	VSUBPS      (SI)(DI*1), Y1, Y1
+	VMULPS      lanes3f3504f3<>+0(SB), Y0, Y2
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y1, Y2
+	VMULPS      lanes3eb504f3<>+0(SB), Y0, Y0
+	VFMADD231PS lanes403504f3<>+0(SB), Y1, Y0
+	VADDPS      (SI)(DI*2), Y0, Y0
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y1
+	VSUBPS      (BX)(DI*2), Y1, Y1
+	VMOVUPS     (SI), Y3
+	VSUBPS      (SI)(DI*1), Y3, Y3
+	VMULPS      lanes3f3504f3<>+0(SB), Y1, Y4
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y3, Y4
+	VMULPS      lanes3eb504f3<>+0(SB), Y1, Y1
+	VFMADD231PS lanes403504f3<>+0(SB), Y3, Y1
+	VADDPS      (SI)(DI*2), Y1, Y1
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y3
+	VSUBPS      (BX)(DI*2), Y3, Y3
+	VMOVUPS     (SI), Y5
+	VSUBPS      (SI)(DI*1), Y5, Y5
+	VMULPS      lanes3f3504f3<>+0(SB), Y3, Y6
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y5, Y6
+	VMULPS      lanes3eb504f3<>+0(SB), Y3, Y3
+	VFMADD231PS lanes403504f3<>+0(SB), Y5, Y3
+	VADDPS      (SI)(DI*2), Y3, Y3
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y5
+	VSUBPS      (BX)(DI*2), Y5, Y5
+	VMOVUPS     (SI), Y7
+	VSUBPS      (SI)(DI*1), Y7, Y7
+	VMULPS      lanes3f3504f3<>+0(SB), Y5, Y8
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y7, Y8
+	VMULPS      lanes3eb504f3<>+0(SB), Y5, Y5
+	VFMADD231PS lanes403504f3<>+0(SB), Y7, Y5
+	VADDPS      (SI)(DI*2), Y5, Y5
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y7
+	VSUBPS      (BX)(DI*2), Y7, Y7
+	VMOVUPS     (SI), Y9
+	VSUBPS      (SI)(DI*1), Y9, Y9
+	VMULPS      lanes3f3504f3<>+0(SB), Y7, Y10
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y9, Y10
+	VMULPS      lanes3eb504f3<>+0(SB), Y7, Y7
+	VFMADD231PS lanes403504f3<>+0(SB), Y9, Y7
+	VADDPS      (SI)(DI*2), Y7, Y7
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y9
+	VSUBPS      (BX)(DI*2), Y9, Y9
+	VMOVUPS     (SI), Y11
+	VSUBPS      (SI)(DI*1), Y11, Y11
+	VMULPS      lanes3f3504f3<>+0(SB), Y9, Y12
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y11, Y12
+	VMULPS      lanes3eb504f3<>+0(SB), Y9, Y9
+	VFMADD231PS lanes403504f3<>+0(SB), Y11, Y9
+	VADDPS      (SI)(DI*2), Y9, Y9
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x01, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Y4, Y11
+	VADDPS      Y6, Y11, Y11
+	VMOVUPS     Y8, Y13
+	VADDPS      Y10, Y13, Y13
+	VADDPS      Y13, Y11, Y14
+	VADDPS      Y2, Y14, Y14
+	VMULPS      lanes3f000000<>+0(SB), Y11, Y11
+	VFMADD231PS lanes40000000<>+0(SB), Y13, Y11
+	CMPQ        rows+56(FP), $0x01
+	JLE         outside10
+	CMPQ        columns+64(FP), $0x00
+	JLE         outside10
+	MOVQ        bias+72(FP), R9
+	TESTQ       R9, R9
+	JE          biased10
+	VADDPS      (R9)(AX*1), Y14, Y14
+
+biased10:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped10
+	VXORPS Y2, Y2, Y2
+	VMAXPS Y14, Y2, Y14
+
+clamped10:
+	VMOVUPS Y14, (BX)
+
+outside10:
+	CMPQ   rows+56(FP), $0x01
+	JLE    outside12
+	CMPQ   columns+64(FP), $0x02
+	JLE    outside12
+	MOVQ   bias+72(FP), R9
+	TESTQ  R9, R9
+	JE     biased12
+	VADDPS (R9)(AX*1), Y11, Y11
+
+biased12:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped12
+	VXORPS Y2, Y2, Y2
+	VMAXPS Y11, Y2, Y11
+
+clamped12:
+	VMOVUPS Y11, (BX)(R8*2)
+
+outside12:
+	VMOVUPS     Y4, Y2
+	VSUBPS      Y6, Y2, Y2
+	VMOVUPS     Y8, Y4
+	VSUBPS      Y10, Y4, Y4
+	VMULPS      lanes3f3504f3<>+0(SB), Y2, Y6
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y4, Y6
+	VMULPS      lanes3eb504f3<>+0(SB), Y2, Y2
+	VFMADD231PS lanes403504f3<>+0(SB), Y4, Y2
+	VADDPS      Y12, Y2, Y2
+	CMPQ        rows+56(FP), $0x01
+	JLE         outside11
+	CMPQ        columns+64(FP), $0x01
+	JLE         outside11
+	MOVQ        bias+72(FP), R9
+	TESTQ       R9, R9
+	JE          biased11
+	VADDPS      (R9)(AX*1), Y6, Y6
+
+biased11:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped11
+	VXORPS Y4, Y4, Y4
+	VMAXPS Y6, Y4, Y6
+
+clamped11:
+	VMOVUPS Y6, (BX)(R8*1)
+
+outside11:
+	CMPQ   rows+56(FP), $0x01
+	JLE    outside13
+	CMPQ   columns+64(FP), $0x03
+	JLE    outside13
+	MOVQ   bias+72(FP), BX
+	TESTQ  BX, BX
+	JE     biased13
+	VADDPS (BX)(AX*1), Y2, Y2
+
+biased13:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped13
+	VXORPS Y4, Y4, Y4
+	VMAXPS Y2, Y4, Y2
+
+clamped13:
+	VMOVUPS Y2, (SI)
+
+outside13:
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x03, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Y1, Y2
+	VADDPS      Y3, Y2, Y2
+	VMOVUPS     Y5, Y4
+	VADDPS      Y7, Y4, Y4
+	VADDPS      Y4, Y2, Y6
+	VADDPS      Y0, Y6, Y6
+	VMULPS      lanes3f000000<>+0(SB), Y2, Y2
+	VFMADD231PS lanes40000000<>+0(SB), Y4, Y2
+	CMPQ        rows+56(FP), $0x03
+	JLE         outside30
+	CMPQ        columns+64(FP), $0x00
+	JLE         outside30
+	MOVQ        bias+72(FP), R9
+	TESTQ       R9, R9
+	JE          biased30
+	VADDPS      (R9)(AX*1), Y6, Y6
+
+biased30:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped30
+	VXORPS Y0, Y0, Y0
+	VMAXPS Y6, Y0, Y6
+
+clamped30:
+	VMOVUPS Y6, (BX)
+
+outside30:
+	CMPQ   rows+56(FP), $0x03
+	JLE    outside32
+	CMPQ   columns+64(FP), $0x02
+	JLE    outside32
+	MOVQ   bias+72(FP), R9
+	TESTQ  R9, R9
+	JE     biased32
+	VADDPS (R9)(AX*1), Y2, Y2
+
+biased32:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped32
+	VXORPS Y0, Y0, Y0
+	VMAXPS Y2, Y0, Y2
+
+clamped32:
+	VMOVUPS Y2, (BX)(R8*2)
+
+outside32:
+	VMOVUPS     Y1, Y0
+	VSUBPS      Y3, Y0, Y0
+	VMOVUPS     Y5, Y1
+	VSUBPS      Y7, Y1, Y1
+	VMULPS      lanes3f3504f3<>+0(SB), Y0, Y2
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y1, Y2
+	VMULPS      lanes3eb504f3<>+0(SB), Y0, Y0
+	VFMADD231PS lanes403504f3<>+0(SB), Y1, Y0
+	VADDPS      Y9, Y0, Y0
+	CMPQ        rows+56(FP), $0x03
+	JLE         outside31
+	CMPQ        columns+64(FP), $0x01
+	JLE         outside31
+	MOVQ        bias+72(FP), R9
+	TESTQ       R9, R9
+	JE          biased31
+	VADDPS      (R9)(AX*1), Y2, Y2
+
+biased31:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped31
+	VXORPS Y1, Y1, Y1
+	VMAXPS Y2, Y1, Y2
+
+clamped31:
+	VMOVUPS Y2, (BX)(R8*1)
+
+outside31:
+	CMPQ   rows+56(FP), $0x03
+	JLE    outside33
+	CMPQ   columns+64(FP), $0x03
+	JLE    outside33
+	MOVQ   bias+72(FP), BX
+	TESTQ  BX, BX
+	JE     biased33
+	VADDPS (BX)(AX*1), Y0, Y0
+
+biased33:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped33
+	VXORPS Y1, Y1, Y1
+	VMAXPS Y0, Y1, Y0
+
+clamped33:
+	VMOVUPS Y0, (SI)
+
+outside33:
+	ADDQ $0x20, AX
+	MOVQ count+48(FP), BX
+	SHLQ $0x02, BX
+	CMPQ AX, BX
+	JL   vector
+	VZEROUPPER
+	RET
+
+DATA lanes3eb504f3<>+0(SB)/4, $(0.35355338)
+DATA lanes3eb504f3<>+4(SB)/4, $(0.35355338)
+DATA lanes3eb504f3<>+8(SB)/4, $(0.35355338)
+DATA lanes3eb504f3<>+12(SB)/4, $(0.35355338)
+DATA lanes3eb504f3<>+16(SB)/4, $(0.35355338)
+DATA lanes3eb504f3<>+20(SB)/4, $(0.35355338)
+DATA lanes3eb504f3<>+24(SB)/4, $(0.35355338)
+DATA lanes3eb504f3<>+28(SB)/4, $(0.35355338)
+DATA lanes3eb504f3<>+32(SB)/4, $(0.35355338)
+DATA lanes3eb504f3<>+36(SB)/4, $(0.35355338)
+DATA lanes3eb504f3<>+40(SB)/4, $(0.35355338)
+DATA lanes3eb504f3<>+44(SB)/4, $(0.35355338)
+DATA lanes3eb504f3<>+48(SB)/4, $(0.35355338)
+DATA lanes3eb504f3<>+52(SB)/4, $(0.35355338)
+DATA lanes3eb504f3<>+56(SB)/4, $(0.35355338)
+DATA lanes3eb504f3<>+60(SB)/4, $(0.35355338)
+GLOBL lanes3eb504f3<>(SB), RODATA|NOPTR, $64
+
+DATA lanes403504f3<>+0(SB)/4, $(2.828427)
+DATA lanes403504f3<>+4(SB)/4, $(2.828427)
+DATA lanes403504f3<>+8(SB)/4, $(2.828427)
+DATA lanes403504f3<>+12(SB)/4, $(2.828427)
+DATA lanes403504f3<>+16(SB)/4, $(2.828427)
+DATA lanes403504f3<>+20(SB)/4, $(2.828427)
+DATA lanes403504f3<>+24(SB)/4, $(2.828427)
+DATA lanes403504f3<>+28(SB)/4, $(2.828427)
+DATA lanes403504f3<>+32(SB)/4, $(2.828427)
+DATA lanes403504f3<>+36(SB)/4, $(2.828427)
+DATA lanes403504f3<>+40(SB)/4, $(2.828427)
+DATA lanes403504f3<>+44(SB)/4, $(2.828427)
+DATA lanes403504f3<>+48(SB)/4, $(2.828427)
+DATA lanes403504f3<>+52(SB)/4, $(2.828427)
+DATA lanes403504f3<>+56(SB)/4, $(2.828427)
+DATA lanes403504f3<>+60(SB)/4, $(2.828427)
+GLOBL lanes403504f3<>(SB), RODATA|NOPTR, $64
+
+// func winogradDataGradientAVX2(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int, rows int, columns int, mask *float32, flags int)
+// Requires: AVX, FMA3
+TEXT ·winogradDataGradientAVX2(SB), NOSPLIT, $0-88
+	MOVQ src+24(FP), CX
+	MOVQ srcColumn+40(FP), DX
+	SHLQ $0x02, DX
+	MOVQ srcRow+32(FP), DI
+	SHLQ $0x02, DI
+	XORQ AX, AX
+
+vector:
+	// Rows [0 2]
+	LEAQ        (CX)(AX*1), BX
+	LEAQ        (BX)(DI*2), SI
+	ADDQ        DI, SI
+	VMOVUPS     (BX)(DI*1), Y0
+	VADDPS      (BX)(DI*2), Y0, Y0
+	VMOVUPS     (SI), Y1
+	VADDPS      (SI)(DI*1), Y1, Y1
+	VADDPS      Y1, Y0, Y2
+	VADDPS      (BX), Y2, Y2
+	VMULPS      lanes3f000000<>+0(SB), Y0, Y0
+	VFMADD231PS lanes40000000<>+0(SB), Y1, Y0
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y1
+	VADDPS      (BX)(DI*2), Y1, Y1
+	VMOVUPS     (SI), Y3
+	VADDPS      (SI)(DI*1), Y3, Y3
+	VADDPS      Y3, Y1, Y4
+	VADDPS      (BX), Y4, Y4
+	VMULPS      lanes3f000000<>+0(SB), Y1, Y1
+	VFMADD231PS lanes40000000<>+0(SB), Y3, Y1
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y3
+	VADDPS      (BX)(DI*2), Y3, Y3
+	VMOVUPS     (SI), Y5
+	VADDPS      (SI)(DI*1), Y5, Y5
+	VADDPS      Y5, Y3, Y6
+	VADDPS      (BX), Y6, Y6
+	VMULPS      lanes3f000000<>+0(SB), Y3, Y3
+	VFMADD231PS lanes40000000<>+0(SB), Y5, Y3
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y5
+	VADDPS      (BX)(DI*2), Y5, Y5
+	VMOVUPS     (SI), Y7
+	VADDPS      (SI)(DI*1), Y7, Y7
+	VADDPS      Y7, Y5, Y8
+	VADDPS      (BX), Y8, Y8
+	VMULPS      lanes3f000000<>+0(SB), Y5, Y5
+	VFMADD231PS lanes40000000<>+0(SB), Y7, Y5
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y7
+	VADDPS      (BX)(DI*2), Y7, Y7
+	VMOVUPS     (SI), Y9
+	VADDPS      (SI)(DI*1), Y9, Y9
+	VADDPS      Y9, Y7, Y10
+	VADDPS      (BX), Y10, Y10
+	VMULPS      lanes3f000000<>+0(SB), Y7, Y7
+	VFMADD231PS lanes40000000<>+0(SB), Y9, Y7
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y9
+	VADDPS      (BX)(DI*2), Y9, Y9
+	VMOVUPS     (SI), Y11
+	VADDPS      (SI)(DI*1), Y11, Y11
+	VADDPS      Y11, Y9, Y12
+	VADDPS      (BX), Y12, Y12
+	VMULPS      lanes3f000000<>+0(SB), Y9, Y9
+	VFMADD231PS lanes40000000<>+0(SB), Y11, Y9
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x00, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Y4, Y11
+	VADDPS      Y6, Y11, Y11
+	VMOVUPS     Y8, Y13
+	VADDPS      Y10, Y13, Y13
+	VADDPS      Y13, Y11, Y14
+	VADDPS      Y2, Y14, Y14
+	VMULPS      lanes3f000000<>+0(SB), Y11, Y11
+	VFMADD231PS lanes40000000<>+0(SB), Y13, Y11
+	CMPQ        rows+56(FP), $0x00
+	JLE         outside00
+	CMPQ        columns+64(FP), $0x00
+	JLE         outside00
+	TESTQ       $0x00000001, flags+80(FP)
+	JE          begun00
+	VADDPS      (BX), Y14, Y14
+
+begun00:
+	MOVQ    mask+72(FP), R9
+	TESTQ   R9, R9
+	JE      masked00
+	LEAQ    (BX), R10
+	SUBQ    dst+0(FP), R10
+	VMOVUPS (R9)(R10*1), Y2
+	VXORPS  Y13, Y13, Y13
+	VCMPPS  $0x16, Y13, Y2, Y2
+	VANDPS  Y2, Y14, Y14
+
+masked00:
+	VMOVUPS Y14, (BX)
+
+outside00:
+	CMPQ   rows+56(FP), $0x00
+	JLE    outside02
+	CMPQ   columns+64(FP), $0x02
+	JLE    outside02
+	TESTQ  $0x00000001, flags+80(FP)
+	JE     begun02
+	VADDPS (BX)(R8*2), Y11, Y11
+
+begun02:
+	MOVQ    mask+72(FP), R9
+	TESTQ   R9, R9
+	JE      masked02
+	LEAQ    (BX)(R8*2), R10
+	SUBQ    dst+0(FP), R10
+	VMOVUPS (R9)(R10*1), Y2
+	VXORPS  Y13, Y13, Y13
+	VCMPPS  $0x16, Y13, Y2, Y2
+	VANDPS  Y2, Y11, Y11
+
+masked02:
+	VMOVUPS Y11, (BX)(R8*2)
+
+outside02:
+	VMOVUPS     Y4, Y2
+	VSUBPS      Y6, Y2, Y2
+	VMOVUPS     Y8, Y4
+	VSUBPS      Y10, Y4, Y4
+	VMULPS      lanes3f3504f3<>+0(SB), Y2, Y6
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y4, Y6
+	VMULPS      lanes3eb504f3<>+0(SB), Y2, Y2
+	VFMADD231PS lanes403504f3<>+0(SB), Y4, Y2
+	VADDPS      Y12, Y2, Y2
+	CMPQ        rows+56(FP), $0x00
+	JLE         outside01
+	CMPQ        columns+64(FP), $0x01
+	JLE         outside01
+	TESTQ       $0x00000001, flags+80(FP)
+	JE          begun01
+	VADDPS      (BX)(R8*1), Y6, Y6
+
+begun01:
+	MOVQ    mask+72(FP), R9
+	TESTQ   R9, R9
+	JE      masked01
+	LEAQ    (BX)(R8*1), R10
+	SUBQ    dst+0(FP), R10
+	VMOVUPS (R9)(R10*1), Y4
+	VXORPS  Y8, Y8, Y8
+	VCMPPS  $0x16, Y8, Y4, Y4
+	VANDPS  Y4, Y6, Y6
+
+masked01:
+	VMOVUPS Y6, (BX)(R8*1)
+
+outside01:
+	CMPQ   rows+56(FP), $0x00
+	JLE    outside03
+	CMPQ   columns+64(FP), $0x03
+	JLE    outside03
+	TESTQ  $0x00000001, flags+80(FP)
+	JE     begun03
+	VADDPS (SI), Y2, Y2
+
+begun03:
+	MOVQ    mask+72(FP), BX
+	TESTQ   BX, BX
+	JE      masked03
+	LEAQ    (SI), R8
+	SUBQ    dst+0(FP), R8
+	VMOVUPS (BX)(R8*1), Y4
+	VXORPS  Y6, Y6, Y6
+	VCMPPS  $0x16, Y6, Y4, Y4
+	VANDPS  Y4, Y2, Y2
+
+masked03:
+	VMOVUPS Y2, (SI)
+
+outside03:
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x02, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Y1, Y2
+	VADDPS      Y3, Y2, Y2
+	VMOVUPS     Y5, Y4
+	VADDPS      Y7, Y4, Y4
+	VADDPS      Y4, Y2, Y6
+	VADDPS      Y0, Y6, Y6
+	VMULPS      lanes3f000000<>+0(SB), Y2, Y2
+	VFMADD231PS lanes40000000<>+0(SB), Y4, Y2
+	CMPQ        rows+56(FP), $0x02
+	JLE         outside20
+	CMPQ        columns+64(FP), $0x00
+	JLE         outside20
+	TESTQ       $0x00000001, flags+80(FP)
+	JE          begun20
+	VADDPS      (BX), Y6, Y6
+
+begun20:
+	MOVQ    mask+72(FP), R9
+	TESTQ   R9, R9
+	JE      masked20
+	LEAQ    (BX), R10
+	SUBQ    dst+0(FP), R10
+	VMOVUPS (R9)(R10*1), Y0
+	VXORPS  Y4, Y4, Y4
+	VCMPPS  $0x16, Y4, Y0, Y0
+	VANDPS  Y0, Y6, Y6
+
+masked20:
+	VMOVUPS Y6, (BX)
+
+outside20:
+	CMPQ   rows+56(FP), $0x02
+	JLE    outside22
+	CMPQ   columns+64(FP), $0x02
+	JLE    outside22
+	TESTQ  $0x00000001, flags+80(FP)
+	JE     begun22
+	VADDPS (BX)(R8*2), Y2, Y2
+
+begun22:
+	MOVQ    mask+72(FP), R9
+	TESTQ   R9, R9
+	JE      masked22
+	LEAQ    (BX)(R8*2), R10
+	SUBQ    dst+0(FP), R10
+	VMOVUPS (R9)(R10*1), Y0
+	VXORPS  Y4, Y4, Y4
+	VCMPPS  $0x16, Y4, Y0, Y0
+	VANDPS  Y0, Y2, Y2
+
+masked22:
+	VMOVUPS Y2, (BX)(R8*2)
+
+outside22:
+	VMOVUPS     Y1, Y0
+	VSUBPS      Y3, Y0, Y0
+	VMOVUPS     Y5, Y1
+	VSUBPS      Y7, Y1, Y1
+	VMULPS      lanes3f3504f3<>+0(SB), Y0, Y2
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y1, Y2
+	VMULPS      lanes3eb504f3<>+0(SB), Y0, Y0
+	VFMADD231PS lanes403504f3<>+0(SB), Y1, Y0
+	VADDPS      Y9, Y0, Y0
+	CMPQ        rows+56(FP), $0x02
+	JLE         outside21
+	CMPQ        columns+64(FP), $0x01
+	JLE         outside21
+	TESTQ       $0x00000001, flags+80(FP)
+	JE          begun21
+	VADDPS      (BX)(R8*1), Y2, Y2
+
+begun21:
+	MOVQ    mask+72(FP), R9
+	TESTQ   R9, R9
+	JE      masked21
+	LEAQ    (BX)(R8*1), R10
+	SUBQ    dst+0(FP), R10
+	VMOVUPS (R9)(R10*1), Y1
+	VXORPS  Y3, Y3, Y3
+	VCMPPS  $0x16, Y3, Y1, Y1
+	VANDPS  Y1, Y2, Y2
+
+masked21:
+	VMOVUPS Y2, (BX)(R8*1)
+
+outside21:
+	CMPQ   rows+56(FP), $0x02
+	JLE    outside23
+	CMPQ   columns+64(FP), $0x03
+	JLE    outside23
+	TESTQ  $0x00000001, flags+80(FP)
+	JE     begun23
+	VADDPS (SI), Y0, Y0
+
+begun23:
+	MOVQ    mask+72(FP), BX
+	TESTQ   BX, BX
+	JE      masked23
+	LEAQ    (SI), R8
+	SUBQ    dst+0(FP), R8
+	VMOVUPS (BX)(R8*1), Y1
+	VXORPS  Y2, Y2, Y2
+	VCMPPS  $0x16, Y2, Y1, Y1
+	VANDPS  Y1, Y0, Y0
+
+masked23:
+	VMOVUPS Y0, (SI)
+
+outside23:
+	// Rows [1 3]
+	LEAQ        (CX)(AX*1), BX
+	LEAQ        (BX)(DI*2), SI
+	ADDQ        DI, SI
+	VMOVUPS     (BX)(DI*1), Y0
+	VSUBPS      (BX)(DI*2), Y0, Y0
+	VMOVUPS     (SI), Y1
+	VSUBPS      (SI)(DI*1), Y1, Y1
+	VMULPS      lanes3f3504f3<>+0(SB), Y0, Y2
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y1, Y2
+	VMULPS      lanes3eb504f3<>+0(SB), Y0, Y0
+	VFMADD231PS lanes403504f3<>+0(SB), Y1, Y0
+	VADDPS      (SI)(DI*2), Y0, Y0
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y1
+	VSUBPS      (BX)(DI*2), Y1, Y1
+	VMOVUPS     (SI), Y3
+	VSUBPS      (SI)(DI*1), Y3, Y3
+	VMULPS      lanes3f3504f3<>+0(SB), Y1, Y4
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y3, Y4
+	VMULPS      lanes3eb504f3<>+0(SB), Y1, Y1
+	VFMADD231PS lanes403504f3<>+0(SB), Y3, Y1
+	VADDPS      (SI)(DI*2), Y1, Y1
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y3
+	VSUBPS      (BX)(DI*2), Y3, Y3
+	VMOVUPS     (SI), Y5
+	VSUBPS      (SI)(DI*1), Y5, Y5
+	VMULPS      lanes3f3504f3<>+0(SB), Y3, Y6
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y5, Y6
+	VMULPS      lanes3eb504f3<>+0(SB), Y3, Y3
+	VFMADD231PS lanes403504f3<>+0(SB), Y5, Y3
+	VADDPS      (SI)(DI*2), Y3, Y3
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y5
+	VSUBPS      (BX)(DI*2), Y5, Y5
+	VMOVUPS     (SI), Y7
+	VSUBPS      (SI)(DI*1), Y7, Y7
+	VMULPS      lanes3f3504f3<>+0(SB), Y5, Y8
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y7, Y8
+	VMULPS      lanes3eb504f3<>+0(SB), Y5, Y5
+	VFMADD231PS lanes403504f3<>+0(SB), Y7, Y5
+	VADDPS      (SI)(DI*2), Y5, Y5
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y7
+	VSUBPS      (BX)(DI*2), Y7, Y7
+	VMOVUPS     (SI), Y9
+	VSUBPS      (SI)(DI*1), Y9, Y9
+	VMULPS      lanes3f3504f3<>+0(SB), Y7, Y10
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y9, Y10
+	VMULPS      lanes3eb504f3<>+0(SB), Y7, Y7
+	VFMADD231PS lanes403504f3<>+0(SB), Y9, Y7
+	VADDPS      (SI)(DI*2), Y7, Y7
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Y9
+	VSUBPS      (BX)(DI*2), Y9, Y9
+	VMOVUPS     (SI), Y11
+	VSUBPS      (SI)(DI*1), Y11, Y11
+	VMULPS      lanes3f3504f3<>+0(SB), Y9, Y12
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y11, Y12
+	VMULPS      lanes3eb504f3<>+0(SB), Y9, Y9
+	VFMADD231PS lanes403504f3<>+0(SB), Y11, Y9
+	VADDPS      (SI)(DI*2), Y9, Y9
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x01, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Y4, Y11
+	VADDPS      Y6, Y11, Y11
+	VMOVUPS     Y8, Y13
+	VADDPS      Y10, Y13, Y13
+	VADDPS      Y13, Y11, Y14
+	VADDPS      Y2, Y14, Y14
+	VMULPS      lanes3f000000<>+0(SB), Y11, Y11
+	VFMADD231PS lanes40000000<>+0(SB), Y13, Y11
+	CMPQ        rows+56(FP), $0x01
+	JLE         outside10
+	CMPQ        columns+64(FP), $0x00
+	JLE         outside10
+	TESTQ       $0x00000001, flags+80(FP)
+	JE          begun10
+	VADDPS      (BX), Y14, Y14
+
+begun10:
+	MOVQ    mask+72(FP), R9
+	TESTQ   R9, R9
+	JE      masked10
+	LEAQ    (BX), R10
+	SUBQ    dst+0(FP), R10
+	VMOVUPS (R9)(R10*1), Y2
+	VXORPS  Y13, Y13, Y13
+	VCMPPS  $0x16, Y13, Y2, Y2
+	VANDPS  Y2, Y14, Y14
+
+masked10:
+	VMOVUPS Y14, (BX)
+
+outside10:
+	CMPQ   rows+56(FP), $0x01
+	JLE    outside12
+	CMPQ   columns+64(FP), $0x02
+	JLE    outside12
+	TESTQ  $0x00000001, flags+80(FP)
+	JE     begun12
+	VADDPS (BX)(R8*2), Y11, Y11
+
+begun12:
+	MOVQ    mask+72(FP), R9
+	TESTQ   R9, R9
+	JE      masked12
+	LEAQ    (BX)(R8*2), R10
+	SUBQ    dst+0(FP), R10
+	VMOVUPS (R9)(R10*1), Y2
+	VXORPS  Y13, Y13, Y13
+	VCMPPS  $0x16, Y13, Y2, Y2
+	VANDPS  Y2, Y11, Y11
+
+masked12:
+	VMOVUPS Y11, (BX)(R8*2)
+
+outside12:
+	VMOVUPS     Y4, Y2
+	VSUBPS      Y6, Y2, Y2
+	VMOVUPS     Y8, Y4
+	VSUBPS      Y10, Y4, Y4
+	VMULPS      lanes3f3504f3<>+0(SB), Y2, Y6
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y4, Y6
+	VMULPS      lanes3eb504f3<>+0(SB), Y2, Y2
+	VFMADD231PS lanes403504f3<>+0(SB), Y4, Y2
+	VADDPS      Y12, Y2, Y2
+	CMPQ        rows+56(FP), $0x01
+	JLE         outside11
+	CMPQ        columns+64(FP), $0x01
+	JLE         outside11
+	TESTQ       $0x00000001, flags+80(FP)
+	JE          begun11
+	VADDPS      (BX)(R8*1), Y6, Y6
+
+begun11:
+	MOVQ    mask+72(FP), R9
+	TESTQ   R9, R9
+	JE      masked11
+	LEAQ    (BX)(R8*1), R10
+	SUBQ    dst+0(FP), R10
+	VMOVUPS (R9)(R10*1), Y4
+	VXORPS  Y8, Y8, Y8
+	VCMPPS  $0x16, Y8, Y4, Y4
+	VANDPS  Y4, Y6, Y6
+
+masked11:
+	VMOVUPS Y6, (BX)(R8*1)
+
+outside11:
+	CMPQ   rows+56(FP), $0x01
+	JLE    outside13
+	CMPQ   columns+64(FP), $0x03
+	JLE    outside13
+	TESTQ  $0x00000001, flags+80(FP)
+	JE     begun13
+	VADDPS (SI), Y2, Y2
+
+begun13:
+	MOVQ    mask+72(FP), BX
+	TESTQ   BX, BX
+	JE      masked13
+	LEAQ    (SI), R8
+	SUBQ    dst+0(FP), R8
+	VMOVUPS (BX)(R8*1), Y4
+	VXORPS  Y6, Y6, Y6
+	VCMPPS  $0x16, Y6, Y4, Y4
+	VANDPS  Y4, Y2, Y2
+
+masked13:
+	VMOVUPS Y2, (SI)
+
+outside13:
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x03, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Y1, Y2
+	VADDPS      Y3, Y2, Y2
+	VMOVUPS     Y5, Y4
+	VADDPS      Y7, Y4, Y4
+	VADDPS      Y4, Y2, Y6
+	VADDPS      Y0, Y6, Y6
+	VMULPS      lanes3f000000<>+0(SB), Y2, Y2
+	VFMADD231PS lanes40000000<>+0(SB), Y4, Y2
+	CMPQ        rows+56(FP), $0x03
+	JLE         outside30
+	CMPQ        columns+64(FP), $0x00
+	JLE         outside30
+	TESTQ       $0x00000001, flags+80(FP)
+	JE          begun30
+	VADDPS      (BX), Y6, Y6
+
+begun30:
+	MOVQ    mask+72(FP), R9
+	TESTQ   R9, R9
+	JE      masked30
+	LEAQ    (BX), R10
+	SUBQ    dst+0(FP), R10
+	VMOVUPS (R9)(R10*1), Y0
+	VXORPS  Y4, Y4, Y4
+	VCMPPS  $0x16, Y4, Y0, Y0
+	VANDPS  Y0, Y6, Y6
+
+masked30:
+	VMOVUPS Y6, (BX)
+
+outside30:
+	CMPQ   rows+56(FP), $0x03
+	JLE    outside32
+	CMPQ   columns+64(FP), $0x02
+	JLE    outside32
+	TESTQ  $0x00000001, flags+80(FP)
+	JE     begun32
+	VADDPS (BX)(R8*2), Y2, Y2
+
+begun32:
+	MOVQ    mask+72(FP), R9
+	TESTQ   R9, R9
+	JE      masked32
+	LEAQ    (BX)(R8*2), R10
+	SUBQ    dst+0(FP), R10
+	VMOVUPS (R9)(R10*1), Y0
+	VXORPS  Y4, Y4, Y4
+	VCMPPS  $0x16, Y4, Y0, Y0
+	VANDPS  Y0, Y2, Y2
+
+masked32:
+	VMOVUPS Y2, (BX)(R8*2)
+
+outside32:
+	VMOVUPS     Y1, Y0
+	VSUBPS      Y3, Y0, Y0
+	VMOVUPS     Y5, Y1
+	VSUBPS      Y7, Y1, Y1
+	VMULPS      lanes3f3504f3<>+0(SB), Y0, Y2
+	VFMADD231PS lanes3fb504f3<>+0(SB), Y1, Y2
+	VMULPS      lanes3eb504f3<>+0(SB), Y0, Y0
+	VFMADD231PS lanes403504f3<>+0(SB), Y1, Y0
+	VADDPS      Y9, Y0, Y0
+	CMPQ        rows+56(FP), $0x03
+	JLE         outside31
+	CMPQ        columns+64(FP), $0x01
+	JLE         outside31
+	TESTQ       $0x00000001, flags+80(FP)
+	JE          begun31
+	VADDPS      (BX)(R8*1), Y2, Y2
+
+begun31:
+	MOVQ    mask+72(FP), R9
+	TESTQ   R9, R9
+	JE      masked31
+	LEAQ    (BX)(R8*1), R10
+	SUBQ    dst+0(FP), R10
+	VMOVUPS (R9)(R10*1), Y1
+	VXORPS  Y3, Y3, Y3
+	VCMPPS  $0x16, Y3, Y1, Y1
+	VANDPS  Y1, Y2, Y2
+
+masked31:
+	VMOVUPS Y2, (BX)(R8*1)
+
+outside31:
+	CMPQ   rows+56(FP), $0x03
+	JLE    outside33
+	CMPQ   columns+64(FP), $0x03
+	JLE    outside33
+	TESTQ  $0x00000001, flags+80(FP)
+	JE     begun33
+	VADDPS (SI), Y0, Y0
+
+begun33:
+	MOVQ    mask+72(FP), BX
+	TESTQ   BX, BX
+	JE      masked33
+	LEAQ    (SI), R8
+	SUBQ    dst+0(FP), R8
+	VMOVUPS (BX)(R8*1), Y1
+	VXORPS  Y2, Y2, Y2
+	VCMPPS  $0x16, Y2, Y1, Y1
+	VANDPS  Y1, Y0, Y0
+
+masked33:
+	VMOVUPS Y0, (SI)
+
+outside33:
+	ADDQ $0x20, AX
+	MOVQ count+48(FP), BX
+	SHLQ $0x02, BX
+	CMPQ AX, BX
+	JL   vector
+	VZEROUPPER
+	RET
+
 // func copyRowsAVX2(dst *float32, dstStride int, src *float32, srcStride int, rows int, width int)
 // Requires: AVX
 TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-48
@@ -2689,32 +5583,32 @@ group:
 	RET
 
 // func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-104
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
-	VPXORD Z21, Z21, Z21
-	VPXORD Z22, Z22, Z22
-	VPXORD Z23, Z23, Z23
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	VXORPS Z16, Z16, Z16
+	VXORPS Z17, Z17, Z17
+	VXORPS Z18, Z18, Z18
+	VXORPS Z19, Z19, Z19
+	VXORPS Z20, Z20, Z20
+	VXORPS Z21, Z21, Z21
+	VXORPS Z22, Z22, Z22
+	VXORPS Z23, Z23, Z23
 
 	// Begin with dst
 	MOVQ    flags+96(FP), AX
@@ -2921,31 +5815,31 @@ biased:
 	MOVQ   flags+96(FP), AX
 	TESTQ  $0x00000002, AX
 	JE     clamped
-	VPXORD Z27, Z27, Z27
-	VMAXPS Z0, Z27, Z0
-	VMAXPS Z1, Z27, Z1
-	VMAXPS Z2, Z27, Z2
-	VMAXPS Z3, Z27, Z3
-	VMAXPS Z4, Z27, Z4
-	VMAXPS Z5, Z27, Z5
-	VMAXPS Z6, Z27, Z6
-	VMAXPS Z7, Z27, Z7
-	VMAXPS Z8, Z27, Z8
-	VMAXPS Z9, Z27, Z9
-	VMAXPS Z10, Z27, Z10
-	VMAXPS Z11, Z27, Z11
-	VMAXPS Z12, Z27, Z12
-	VMAXPS Z13, Z27, Z13
-	VMAXPS Z14, Z27, Z14
-	VMAXPS Z15, Z27, Z15
-	VMAXPS Z16, Z27, Z16
-	VMAXPS Z17, Z27, Z17
-	VMAXPS Z18, Z27, Z18
-	VMAXPS Z19, Z27, Z19
-	VMAXPS Z20, Z27, Z20
-	VMAXPS Z21, Z27, Z21
-	VMAXPS Z22, Z27, Z22
-	VMAXPS Z23, Z27, Z23
+	VXORPS Z24, Z24, Z24
+	VMAXPS Z0, Z24, Z0
+	VMAXPS Z1, Z24, Z1
+	VMAXPS Z2, Z24, Z2
+	VMAXPS Z3, Z24, Z3
+	VMAXPS Z4, Z24, Z4
+	VMAXPS Z5, Z24, Z5
+	VMAXPS Z6, Z24, Z6
+	VMAXPS Z7, Z24, Z7
+	VMAXPS Z8, Z24, Z8
+	VMAXPS Z9, Z24, Z9
+	VMAXPS Z10, Z24, Z10
+	VMAXPS Z11, Z24, Z11
+	VMAXPS Z12, Z24, Z12
+	VMAXPS Z13, Z24, Z13
+	VMAXPS Z14, Z24, Z14
+	VMAXPS Z15, Z24, Z15
+	VMAXPS Z16, Z24, Z16
+	VMAXPS Z17, Z24, Z17
+	VMAXPS Z18, Z24, Z18
+	VMAXPS Z19, Z24, Z19
+	VMAXPS Z20, Z24, Z20
+	VMAXPS Z21, Z24, Z21
+	VMAXPS Z22, Z24, Z22
+	VMAXPS Z23, Z24, Z23
 
 clamped:
 	// Mask
@@ -2955,111 +5849,111 @@ clamped:
 	MOVQ      dstStride+64(FP), CX
 	SHLQ      $0x02, CX
 	MOVQ      rows+72(FP), DX
-	VPXORD    Z28, Z28, Z28
-	VMOVUPS   (AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VXORPS    Z24, Z24, Z24
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z0, K1, Z0
-	VMOVUPS   64(AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z1, K1, Z1
 	CMPQ      DX, $0x01
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z2, K1, Z2
-	VMOVUPS   64(AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z3, K1, Z3
 	CMPQ      DX, $0x02
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z4, K1, Z4
-	VMOVUPS   64(AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z5, K1, Z5
 	CMPQ      DX, $0x03
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z6, K1, Z6
-	VMOVUPS   64(AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z7, K1, Z7
 	CMPQ      DX, $0x04
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z8, K1, Z8
-	VMOVUPS   64(AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z9, K1, Z9
 	CMPQ      DX, $0x05
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z10, K1, Z10
-	VMOVUPS   64(AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z11, K1, Z11
 	CMPQ      DX, $0x06
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z12, K1, Z12
-	VMOVUPS   64(AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z13, K1, Z13
 	CMPQ      DX, $0x07
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z14, K1, Z14
-	VMOVUPS   64(AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z15, K1, Z15
 	CMPQ      DX, $0x08
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z16, K1, Z16
-	VMOVUPS   64(AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z17, K1, Z17
 	CMPQ      DX, $0x09
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z18, K1, Z18
-	VMOVUPS   64(AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z19, K1, Z19
 	CMPQ      DX, $0x0a
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z20, K1, Z20
-	VMOVUPS   64(AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z21, K1, Z21
 	CMPQ      DX, $0x0b
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z22, K1, Z22
-	VMOVUPS   64(AX), Z24
-	VCMPPS    $0x16, Z28, Z24, K1
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
 	VMOVAPS.Z Z23, K1, Z23
 
 masked:
@@ -3131,20 +6025,20 @@ stored:
 	RET
 
 // func tile12x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-104
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
 
 	// Begin with dst
 	MOVQ    flags+96(FP), AX
@@ -3313,19 +6207,19 @@ biased:
 	MOVQ   flags+96(FP), AX
 	TESTQ  $0x00000002, AX
 	JE     clamped
-	VPXORD Z14, Z14, Z14
-	VMAXPS Z0, Z14, Z0
-	VMAXPS Z1, Z14, Z1
-	VMAXPS Z2, Z14, Z2
-	VMAXPS Z3, Z14, Z3
-	VMAXPS Z4, Z14, Z4
-	VMAXPS Z5, Z14, Z5
-	VMAXPS Z6, Z14, Z6
-	VMAXPS Z7, Z14, Z7
-	VMAXPS Z8, Z14, Z8
-	VMAXPS Z9, Z14, Z9
-	VMAXPS Z10, Z14, Z10
-	VMAXPS Z11, Z14, Z11
+	VXORPS Z12, Z12, Z12
+	VMAXPS Z0, Z12, Z0
+	VMAXPS Z1, Z12, Z1
+	VMAXPS Z2, Z12, Z2
+	VMAXPS Z3, Z12, Z3
+	VMAXPS Z4, Z12, Z4
+	VMAXPS Z5, Z12, Z5
+	VMAXPS Z6, Z12, Z6
+	VMAXPS Z7, Z12, Z7
+	VMAXPS Z8, Z12, Z8
+	VMAXPS Z9, Z12, Z9
+	VMAXPS Z10, Z12, Z10
+	VMAXPS Z11, Z12, Z11
 
 clamped:
 	// Mask
@@ -3335,75 +6229,75 @@ clamped:
 	MOVQ      dstStride+64(FP), CX
 	SHLQ      $0x02, CX
 	MOVQ      rows+72(FP), DX
-	VPXORD    Z15, Z15, Z15
-	VMOVUPS   (AX), Z12
-	VCMPPS    $0x16, Z15, Z12, K1
+	VXORPS    Z12, Z12, Z12
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
 	VMOVAPS.Z Z0, K1, Z0
 	CMPQ      DX, $0x01
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z12
-	VCMPPS    $0x16, Z15, Z12, K1
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
 	VMOVAPS.Z Z1, K1, Z1
 	CMPQ      DX, $0x02
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z12
-	VCMPPS    $0x16, Z15, Z12, K1
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
 	VMOVAPS.Z Z2, K1, Z2
 	CMPQ      DX, $0x03
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z12
-	VCMPPS    $0x16, Z15, Z12, K1
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
 	VMOVAPS.Z Z3, K1, Z3
 	CMPQ      DX, $0x04
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z12
-	VCMPPS    $0x16, Z15, Z12, K1
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
 	VMOVAPS.Z Z4, K1, Z4
 	CMPQ      DX, $0x05
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z12
-	VCMPPS    $0x16, Z15, Z12, K1
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
 	VMOVAPS.Z Z5, K1, Z5
 	CMPQ      DX, $0x06
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z12
-	VCMPPS    $0x16, Z15, Z12, K1
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
 	VMOVAPS.Z Z6, K1, Z6
 	CMPQ      DX, $0x07
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z12
-	VCMPPS    $0x16, Z15, Z12, K1
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
 	VMOVAPS.Z Z7, K1, Z7
 	CMPQ      DX, $0x08
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z12
-	VCMPPS    $0x16, Z15, Z12, K1
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
 	VMOVAPS.Z Z8, K1, Z8
 	CMPQ      DX, $0x09
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z12
-	VCMPPS    $0x16, Z15, Z12, K1
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
 	VMOVAPS.Z Z9, K1, Z9
 	CMPQ      DX, $0x0a
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z12
-	VCMPPS    $0x16, Z15, Z12, K1
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
 	VMOVAPS.Z Z10, K1, Z10
 	CMPQ      DX, $0x0b
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z12
-	VCMPPS    $0x16, Z15, Z12, K1
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
 	VMOVAPS.Z Z11, K1, Z11
 
 masked:
@@ -3463,24 +6357,24 @@ stored:
 	RET
 
 // func tile8x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-104
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
 
 	// Begin with dst
 	MOVQ    flags+96(FP), AX
@@ -3635,23 +6529,23 @@ biased:
 	MOVQ   flags+96(FP), AX
 	TESTQ  $0x00000002, AX
 	JE     clamped
-	VPXORD Z19, Z19, Z19
-	VMAXPS Z0, Z19, Z0
-	VMAXPS Z1, Z19, Z1
-	VMAXPS Z2, Z19, Z2
-	VMAXPS Z3, Z19, Z3
-	VMAXPS Z4, Z19, Z4
-	VMAXPS Z5, Z19, Z5
-	VMAXPS Z6, Z19, Z6
-	VMAXPS Z7, Z19, Z7
-	VMAXPS Z8, Z19, Z8
-	VMAXPS Z9, Z19, Z9
-	VMAXPS Z10, Z19, Z10
-	VMAXPS Z11, Z19, Z11
-	VMAXPS Z12, Z19, Z12
-	VMAXPS Z13, Z19, Z13
-	VMAXPS Z14, Z19, Z14
-	VMAXPS Z15, Z19, Z15
+	VXORPS Z16, Z16, Z16
+	VMAXPS Z0, Z16, Z0
+	VMAXPS Z1, Z16, Z1
+	VMAXPS Z2, Z16, Z2
+	VMAXPS Z3, Z16, Z3
+	VMAXPS Z4, Z16, Z4
+	VMAXPS Z5, Z16, Z5
+	VMAXPS Z6, Z16, Z6
+	VMAXPS Z7, Z16, Z7
+	VMAXPS Z8, Z16, Z8
+	VMAXPS Z9, Z16, Z9
+	VMAXPS Z10, Z16, Z10
+	VMAXPS Z11, Z16, Z11
+	VMAXPS Z12, Z16, Z12
+	VMAXPS Z13, Z16, Z13
+	VMAXPS Z14, Z16, Z14
+	VMAXPS Z15, Z16, Z15
 
 clamped:
 	// Mask
@@ -3661,75 +6555,75 @@ clamped:
 	MOVQ      dstStride+64(FP), CX
 	SHLQ      $0x02, CX
 	MOVQ      rows+72(FP), DX
-	VPXORD    Z20, Z20, Z20
-	VMOVUPS   (AX), Z16
-	VCMPPS    $0x16, Z20, Z16, K1
+	VXORPS    Z16, Z16, Z16
+	VMOVUPS   (AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
 	VMOVAPS.Z Z0, K1, Z0
-	VMOVUPS   64(AX), Z16
-	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVUPS   64(AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
 	VMOVAPS.Z Z1, K1, Z1
 	CMPQ      DX, $0x01
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z16
-	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVUPS   (AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
 	VMOVAPS.Z Z2, K1, Z2
-	VMOVUPS   64(AX), Z16
-	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVUPS   64(AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
 	VMOVAPS.Z Z3, K1, Z3
 	CMPQ      DX, $0x02
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z16
-	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVUPS   (AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
 	VMOVAPS.Z Z4, K1, Z4
-	VMOVUPS   64(AX), Z16
-	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVUPS   64(AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
 	VMOVAPS.Z Z5, K1, Z5
 	CMPQ      DX, $0x03
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z16
-	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVUPS   (AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
 	VMOVAPS.Z Z6, K1, Z6
-	VMOVUPS   64(AX), Z16
-	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVUPS   64(AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
 	VMOVAPS.Z Z7, K1, Z7
 	CMPQ      DX, $0x04
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z16
-	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVUPS   (AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
 	VMOVAPS.Z Z8, K1, Z8
-	VMOVUPS   64(AX), Z16
-	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVUPS   64(AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
 	VMOVAPS.Z Z9, K1, Z9
 	CMPQ      DX, $0x05
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z16
-	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVUPS   (AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
 	VMOVAPS.Z Z10, K1, Z10
-	VMOVUPS   64(AX), Z16
-	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVUPS   64(AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
 	VMOVAPS.Z Z11, K1, Z11
 	CMPQ      DX, $0x06
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z16
-	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVUPS   (AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
 	VMOVAPS.Z Z12, K1, Z12
-	VMOVUPS   64(AX), Z16
-	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVUPS   64(AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
 	VMOVAPS.Z Z13, K1, Z13
 	CMPQ      DX, $0x07
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z16
-	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVUPS   (AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
 	VMOVAPS.Z Z14, K1, Z14
-	VMOVUPS   64(AX), Z16
-	VCMPPS    $0x16, Z20, Z16, K1
+	VMOVUPS   64(AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
 	VMOVAPS.Z Z15, K1, Z15
 
 masked:
@@ -3781,16 +6675,16 @@ stored:
 	RET
 
 // func tile8x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-104
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
 
 	// Begin with dst
 	MOVQ    flags+96(FP), AX
@@ -3919,15 +6813,15 @@ biased:
 	MOVQ   flags+96(FP), AX
 	TESTQ  $0x00000002, AX
 	JE     clamped
-	VPXORD Z10, Z10, Z10
-	VMAXPS Z0, Z10, Z0
-	VMAXPS Z1, Z10, Z1
-	VMAXPS Z2, Z10, Z2
-	VMAXPS Z3, Z10, Z3
-	VMAXPS Z4, Z10, Z4
-	VMAXPS Z5, Z10, Z5
-	VMAXPS Z6, Z10, Z6
-	VMAXPS Z7, Z10, Z7
+	VXORPS Z8, Z8, Z8
+	VMAXPS Z0, Z8, Z0
+	VMAXPS Z1, Z8, Z1
+	VMAXPS Z2, Z8, Z2
+	VMAXPS Z3, Z8, Z3
+	VMAXPS Z4, Z8, Z4
+	VMAXPS Z5, Z8, Z5
+	VMAXPS Z6, Z8, Z6
+	VMAXPS Z7, Z8, Z7
 
 clamped:
 	// Mask
@@ -3937,51 +6831,51 @@ clamped:
 	MOVQ      dstStride+64(FP), CX
 	SHLQ      $0x02, CX
 	MOVQ      rows+72(FP), DX
-	VPXORD    Z11, Z11, Z11
-	VMOVUPS   (AX), Z8
-	VCMPPS    $0x16, Z11, Z8, K1
+	VXORPS    Z8, Z8, Z8
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
 	VMOVAPS.Z Z0, K1, Z0
 	CMPQ      DX, $0x01
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z8
-	VCMPPS    $0x16, Z11, Z8, K1
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
 	VMOVAPS.Z Z1, K1, Z1
 	CMPQ      DX, $0x02
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z8
-	VCMPPS    $0x16, Z11, Z8, K1
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
 	VMOVAPS.Z Z2, K1, Z2
 	CMPQ      DX, $0x03
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z8
-	VCMPPS    $0x16, Z11, Z8, K1
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
 	VMOVAPS.Z Z3, K1, Z3
 	CMPQ      DX, $0x04
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z8
-	VCMPPS    $0x16, Z11, Z8, K1
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
 	VMOVAPS.Z Z4, K1, Z4
 	CMPQ      DX, $0x05
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z8
-	VCMPPS    $0x16, Z11, Z8, K1
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
 	VMOVAPS.Z Z5, K1, Z5
 	CMPQ      DX, $0x06
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z8
-	VCMPPS    $0x16, Z11, Z8, K1
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
 	VMOVAPS.Z Z6, K1, Z6
 	CMPQ      DX, $0x07
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z8
-	VCMPPS    $0x16, Z11, Z8, K1
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
 	VMOVAPS.Z Z7, K1, Z7
 
 masked:
@@ -4025,16 +6919,16 @@ stored:
 	RET
 
 // func tile4x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-104
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
 
 	// Begin with dst
 	MOVQ    flags+96(FP), AX
@@ -4137,15 +7031,15 @@ biased:
 	MOVQ   flags+96(FP), AX
 	TESTQ  $0x00000002, AX
 	JE     clamped
-	VPXORD Z11, Z11, Z11
-	VMAXPS Z0, Z11, Z0
-	VMAXPS Z1, Z11, Z1
-	VMAXPS Z2, Z11, Z2
-	VMAXPS Z3, Z11, Z3
-	VMAXPS Z4, Z11, Z4
-	VMAXPS Z5, Z11, Z5
-	VMAXPS Z6, Z11, Z6
-	VMAXPS Z7, Z11, Z7
+	VXORPS Z8, Z8, Z8
+	VMAXPS Z0, Z8, Z0
+	VMAXPS Z1, Z8, Z1
+	VMAXPS Z2, Z8, Z2
+	VMAXPS Z3, Z8, Z3
+	VMAXPS Z4, Z8, Z4
+	VMAXPS Z5, Z8, Z5
+	VMAXPS Z6, Z8, Z6
+	VMAXPS Z7, Z8, Z7
 
 clamped:
 	// Mask
@@ -4155,39 +7049,39 @@ clamped:
 	MOVQ      dstStride+64(FP), CX
 	SHLQ      $0x02, CX
 	MOVQ      rows+72(FP), DX
-	VPXORD    Z12, Z12, Z12
-	VMOVUPS   (AX), Z8
-	VCMPPS    $0x16, Z12, Z8, K1
+	VXORPS    Z8, Z8, Z8
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
 	VMOVAPS.Z Z0, K1, Z0
-	VMOVUPS   64(AX), Z8
-	VCMPPS    $0x16, Z12, Z8, K1
+	VMOVUPS   64(AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
 	VMOVAPS.Z Z1, K1, Z1
 	CMPQ      DX, $0x01
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z8
-	VCMPPS    $0x16, Z12, Z8, K1
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
 	VMOVAPS.Z Z2, K1, Z2
-	VMOVUPS   64(AX), Z8
-	VCMPPS    $0x16, Z12, Z8, K1
+	VMOVUPS   64(AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
 	VMOVAPS.Z Z3, K1, Z3
 	CMPQ      DX, $0x02
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z8
-	VCMPPS    $0x16, Z12, Z8, K1
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
 	VMOVAPS.Z Z4, K1, Z4
-	VMOVUPS   64(AX), Z8
-	VCMPPS    $0x16, Z12, Z8, K1
+	VMOVUPS   64(AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
 	VMOVAPS.Z Z5, K1, Z5
 	CMPQ      DX, $0x03
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z8
-	VCMPPS    $0x16, Z12, Z8, K1
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
 	VMOVAPS.Z Z6, K1, Z6
-	VMOVUPS   64(AX), Z8
-	VCMPPS    $0x16, Z12, Z8, K1
+	VMOVUPS   64(AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
 	VMOVAPS.Z Z7, K1, Z7
 
 masked:
@@ -4219,12 +7113,12 @@ stored:
 	RET
 
 // func tile4x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-104
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
 
 	// Begin with dst
 	MOVQ    flags+96(FP), AX
@@ -4313,11 +7207,11 @@ biased:
 	MOVQ   flags+96(FP), AX
 	TESTQ  $0x00000002, AX
 	JE     clamped
-	VPXORD Z6, Z6, Z6
-	VMAXPS Z0, Z6, Z0
-	VMAXPS Z1, Z6, Z1
-	VMAXPS Z2, Z6, Z2
-	VMAXPS Z3, Z6, Z3
+	VXORPS Z4, Z4, Z4
+	VMAXPS Z0, Z4, Z0
+	VMAXPS Z1, Z4, Z1
+	VMAXPS Z2, Z4, Z2
+	VMAXPS Z3, Z4, Z3
 
 clamped:
 	// Mask
@@ -4327,27 +7221,27 @@ clamped:
 	MOVQ      dstStride+64(FP), CX
 	SHLQ      $0x02, CX
 	MOVQ      rows+72(FP), DX
-	VPXORD    Z7, Z7, Z7
-	VMOVUPS   (AX), Z4
-	VCMPPS    $0x16, Z7, Z4, K1
+	VXORPS    Z4, Z4, Z4
+	VMOVUPS   (AX), Z5
+	VCMPPS    $0x16, Z4, Z5, K1
 	VMOVAPS.Z Z0, K1, Z0
 	CMPQ      DX, $0x01
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z4
-	VCMPPS    $0x16, Z7, Z4, K1
+	VMOVUPS   (AX), Z5
+	VCMPPS    $0x16, Z4, Z5, K1
 	VMOVAPS.Z Z1, K1, Z1
 	CMPQ      DX, $0x02
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z4
-	VCMPPS    $0x16, Z7, Z4, K1
+	VMOVUPS   (AX), Z5
+	VCMPPS    $0x16, Z4, Z5, K1
 	VMOVAPS.Z Z2, K1, Z2
 	CMPQ      DX, $0x03
 	JE        masked
 	ADDQ      CX, AX
-	VMOVUPS   (AX), Z4
-	VCMPPS    $0x16, Z7, Z4, K1
+	VMOVUPS   (AX), Z5
+	VCMPPS    $0x16, Z4, Z5, K1
 	VMOVAPS.Z Z3, K1, Z3
 
 masked:
@@ -4375,32 +7269,32 @@ stored:
 	RET
 
 // func outer8x48AVX512(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride int, rows int, flags int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·outer8x48AVX512(SB), NOSPLIT, $0-64
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
-	VPXORD Z21, Z21, Z21
-	VPXORD Z22, Z22, Z22
-	VPXORD Z23, Z23, Z23
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	VXORPS Z16, Z16, Z16
+	VXORPS Z17, Z17, Z17
+	VXORPS Z18, Z18, Z18
+	VXORPS Z19, Z19, Z19
+	VXORPS Z20, Z20, Z20
+	VXORPS Z21, Z21, Z21
+	VXORPS Z22, Z22, Z22
+	VXORPS Z23, Z23, Z23
 
 	// Begin with dst
 	MOVQ    flags+56(FP), AX
@@ -4559,6 +7453,2692 @@ finish:
 	VMOVUPS Z23, 128(AX)
 
 stored:
+	VZEROUPPER
+	RET
+
+// func batch12x32AVX512(a *float32, aPoint int, rows int, depth int, panel *float32, panelPoint int, dst *float32, dstPoint int, dstStride int, points int, row *float32, to *float32, left int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·batch12x32AVX512(SB), NOSPLIT, $0-104
+	SHLQ $0x02, aPoint+8(FP)
+	SHLQ $0x02, panelPoint+40(FP)
+	SHLQ $0x02, dstPoint+56(FP)
+	SHLQ $0x02, dstStride+64(FP)
+
+point:
+	MOVQ a+0(FP), AX
+	MOVQ AX, row+80(FP)
+	MOVQ dst+48(FP), AX
+	MOVQ AX, to+88(FP)
+	MOVQ rows+16(FP), AX
+	MOVQ AX, left+96(FP)
+
+most:
+	CMPQ   left+96(FP), $0x0c
+	JLT    fewest
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	VXORPS Z16, Z16, Z16
+	VXORPS Z17, Z17, Z17
+	VXORPS Z18, Z18, Z18
+	VXORPS Z19, Z19, Z19
+	VXORPS Z20, Z20, Z20
+	VXORPS Z21, Z21, Z21
+	VXORPS Z22, Z22, Z22
+	VXORPS Z23, Z23, Z23
+	MOVQ   depth+24(FP), AX
+	SHLQ   $0x02, AX
+	MOVQ   row+80(FP), CX
+	LEAQ   (CX)(AX*1), CX
+	LEAQ   (CX)(AX*1), DX
+	LEAQ   (DX)(AX*1), BX
+	LEAQ   (BX)(AX*1), SI
+	LEAQ   (SI)(AX*1), DI
+	LEAQ   (DI)(AX*1), R8
+	LEAQ   (R8)(AX*1), R9
+	LEAQ   (R9)(AX*1), R10
+	LEAQ   (R10)(AX*1), R11
+	LEAQ   (R11)(AX*1), R12
+	LEAQ   (R12)(AX*1), R13
+	LEAQ   (R13)(AX*1), AX
+	MOVQ   AX, row+80(FP)
+	MOVQ   panel+32(FP), R14
+	MOVQ   depth+24(FP), R15
+	NEGQ   R15
+
+most_step:
+	VMOVUPS      (R14), Z24
+	VMOVUPS      64(R14), Z25
+	VBROADCASTSS (CX)(R15*4), Z26
+	VFMADD231PS  Z24, Z26, Z0
+	VFMADD231PS  Z25, Z26, Z1
+	VBROADCASTSS (DX)(R15*4), Z26
+	VFMADD231PS  Z24, Z26, Z2
+	VFMADD231PS  Z25, Z26, Z3
+	VBROADCASTSS (BX)(R15*4), Z26
+	VFMADD231PS  Z24, Z26, Z4
+	VFMADD231PS  Z25, Z26, Z5
+	VBROADCASTSS (SI)(R15*4), Z26
+	VFMADD231PS  Z24, Z26, Z6
+	VFMADD231PS  Z25, Z26, Z7
+	VBROADCASTSS (DI)(R15*4), Z26
+	VFMADD231PS  Z24, Z26, Z8
+	VFMADD231PS  Z25, Z26, Z9
+	VBROADCASTSS (R8)(R15*4), Z26
+	VFMADD231PS  Z24, Z26, Z10
+	VFMADD231PS  Z25, Z26, Z11
+	VBROADCASTSS (R9)(R15*4), Z26
+	VFMADD231PS  Z24, Z26, Z12
+	VFMADD231PS  Z25, Z26, Z13
+	VBROADCASTSS (R10)(R15*4), Z26
+	VFMADD231PS  Z24, Z26, Z14
+	VFMADD231PS  Z25, Z26, Z15
+	VBROADCASTSS (R11)(R15*4), Z26
+	VFMADD231PS  Z24, Z26, Z16
+	VFMADD231PS  Z25, Z26, Z17
+	VBROADCASTSS (R12)(R15*4), Z26
+	VFMADD231PS  Z24, Z26, Z18
+	VFMADD231PS  Z25, Z26, Z19
+	VBROADCASTSS (R13)(R15*4), Z26
+	VFMADD231PS  Z24, Z26, Z20
+	VFMADD231PS  Z25, Z26, Z21
+	VBROADCASTSS (AX)(R15*4), Z26
+	VFMADD231PS  Z24, Z26, Z22
+	VFMADD231PS  Z25, Z26, Z23
+	ADDQ         $0x80, R14
+	INCQ         R15
+	JNE          most_step
+	MOVQ         to+88(FP), AX
+	MOVQ         dstStride+64(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z14, (AX)
+	VMOVUPS      Z15, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z16, (AX)
+	VMOVUPS      Z17, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z18, (AX)
+	VMOVUPS      Z19, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z20, (AX)
+	VMOVUPS      Z21, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z22, (AX)
+	VMOVUPS      Z23, 64(AX)
+	ADDQ         CX, AX
+	MOVQ         AX, to+88(FP)
+	SUBQ         $0x0c, left+96(FP)
+	JMP          most
+
+fewest:
+	CMPQ   left+96(FP), $0x00
+	JLE    next
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	MOVQ   depth+24(FP), AX
+	SHLQ   $0x02, AX
+	MOVQ   row+80(FP), CX
+	LEAQ   (CX)(AX*1), CX
+	LEAQ   (CX)(AX*1), DX
+	LEAQ   (DX)(AX*1), BX
+	LEAQ   (BX)(AX*1), AX
+	MOVQ   AX, row+80(FP)
+	MOVQ   panel+32(FP), SI
+	MOVQ   depth+24(FP), DI
+	NEGQ   DI
+
+fewest_step:
+	VMOVUPS      (SI), Z8
+	VMOVUPS      64(SI), Z9
+	VBROADCASTSS (CX)(DI*4), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS (DX)(DI*4), Z10
+	VFMADD231PS  Z8, Z10, Z2
+	VFMADD231PS  Z9, Z10, Z3
+	VBROADCASTSS (BX)(DI*4), Z10
+	VFMADD231PS  Z8, Z10, Z4
+	VFMADD231PS  Z9, Z10, Z5
+	VBROADCASTSS (AX)(DI*4), Z10
+	VFMADD231PS  Z8, Z10, Z6
+	VFMADD231PS  Z9, Z10, Z7
+	ADDQ         $0x80, SI
+	INCQ         DI
+	JNE          fewest_step
+	MOVQ         to+88(FP), AX
+	MOVQ         dstStride+64(FP), CX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	MOVQ         AX, to+88(FP)
+	SUBQ         $0x04, left+96(FP)
+	JMP          fewest
+
+next:
+	MOVQ aPoint+8(FP), AX
+	ADDQ AX, a+0(FP)
+	MOVQ panelPoint+40(FP), AX
+	ADDQ AX, panel+32(FP)
+	MOVQ dstPoint+56(FP), AX
+	ADDQ AX, dst+48(FP)
+	DECQ points+72(FP)
+	JNE  point
+	VZEROUPPER
+	RET
+
+// func winogradInputAVX512(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int)
+// Requires: AVX, AVX512F
+TEXT ·winogradInputAVX512(SB), NOSPLIT, $0-56
+	VMOVUPS lanes3f3504f3<>+0(SB), Z0
+	VMOVUPS lanes3fb504f3<>+0(SB), Z1
+	VMOVUPS lanes3f000000<>+0(SB), Z2
+	VMOVUPS lanes40000000<>+0(SB), Z3
+	VMOVUPS lanes40200000<>+0(SB), Z4
+	MOVQ    src+24(FP), CX
+	MOVQ    srcColumn+40(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    srcRow+32(FP), DI
+	SHLQ    $0x02, DI
+	XORQ    AX, AX
+
+vector:
+	// Rows [0 5]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (BX), Z5
+	VFNMADD231PS (BX)(DI*2), Z4, Z5
+	VADDPS       (SI)(DI*1), Z5, Z5
+	VMOVUPS      (BX)(DI*1), Z6
+	VFNMADD231PS (SI), Z4, Z6
+	VADDPS       (SI)(DI*2), Z6, Z6
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z7
+	VFNMADD231PS (BX)(DI*2), Z4, Z7
+	VADDPS       (SI)(DI*1), Z7, Z7
+	VMOVUPS      (BX)(DI*1), Z8
+	VFNMADD231PS (SI), Z4, Z8
+	VADDPS       (SI)(DI*2), Z8, Z8
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z9
+	VFNMADD231PS (BX)(DI*2), Z4, Z9
+	VADDPS       (SI)(DI*1), Z9, Z9
+	VMOVUPS      (BX)(DI*1), Z10
+	VFNMADD231PS (SI), Z4, Z10
+	VADDPS       (SI)(DI*2), Z10, Z10
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z11
+	VFNMADD231PS (BX)(DI*2), Z4, Z11
+	VADDPS       (SI)(DI*1), Z11, Z11
+	VMOVUPS      (BX)(DI*1), Z12
+	VFNMADD231PS (SI), Z4, Z12
+	VADDPS       (SI)(DI*2), Z12, Z12
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z13
+	VFNMADD231PS (BX)(DI*2), Z4, Z13
+	VADDPS       (SI)(DI*1), Z13, Z13
+	VMOVUPS      (BX)(DI*1), Z14
+	VFNMADD231PS (SI), Z4, Z14
+	VADDPS       (SI)(DI*2), Z14, Z14
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z15
+	VFNMADD231PS (BX)(DI*2), Z4, Z15
+	VADDPS       (SI)(DI*1), Z15, Z15
+	VMOVUPS      (BX)(DI*1), Z16
+	VFNMADD231PS (SI), Z4, Z16
+	VADDPS       (SI)(DI*2), Z16, Z16
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x00, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z5, Z5
+	VFNMADD231PS Z9, Z4, Z5
+	VADDPS       Z13, Z5, Z5
+	VMOVUPS      Z7, Z17
+	VFNMADD231PS Z11, Z4, Z17
+	VADDPS       Z15, Z17, Z17
+	VMOVUPS      Z5, (BX)
+	VMOVUPS      Z17, (SI)(R8*2)
+	VMOVUPS      Z13, Z5
+	VFNMADD231PS Z9, Z3, Z5
+	VMOVUPS      Z11, Z15
+	VFNMADD231PS Z7, Z3, Z15
+	VMOVUPS      Z5, Z17
+	VFNMADD231PS Z15, Z0, Z17
+	VFMADD231PS  Z15, Z0, Z5
+	VMOVUPS      Z5, (BX)(R8*1)
+	VMOVUPS      Z17, (BX)(R8*2)
+	VMOVUPS      Z13, Z5
+	VFNMADD231PS Z9, Z2, Z5
+	VMOVUPS      Z11, Z9
+	VFNMADD231PS Z7, Z2, Z9
+	VMOVUPS      Z5, Z7
+	VFNMADD231PS Z9, Z1, Z7
+	VFMADD231PS  Z9, Z1, Z5
+	VMOVUPS      Z5, (SI)
+	VMOVUPS      Z7, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x05, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z6, Z5
+	VFNMADD231PS Z10, Z4, Z5
+	VADDPS       Z14, Z5, Z5
+	VMOVUPS      Z8, Z6
+	VFNMADD231PS Z12, Z4, Z6
+	VADDPS       Z16, Z6, Z6
+	VMOVUPS      Z5, (BX)
+	VMOVUPS      Z6, (SI)(R8*2)
+	VMOVUPS      Z14, Z5
+	VFNMADD231PS Z10, Z3, Z5
+	VMOVUPS      Z12, Z6
+	VFNMADD231PS Z8, Z3, Z6
+	VMOVUPS      Z5, Z7
+	VFNMADD231PS Z6, Z0, Z7
+	VFMADD231PS  Z6, Z0, Z5
+	VMOVUPS      Z5, (BX)(R8*1)
+	VMOVUPS      Z7, (BX)(R8*2)
+	VMOVUPS      Z14, Z5
+	VFNMADD231PS Z10, Z2, Z5
+	VMOVUPS      Z12, Z6
+	VFNMADD231PS Z8, Z2, Z6
+	VMOVUPS      Z5, Z7
+	VFNMADD231PS Z6, Z1, Z7
+	VFMADD231PS  Z6, Z1, Z5
+	VMOVUPS      Z5, (SI)
+	VMOVUPS      Z7, (SI)(R8*1)
+
+	// Rows [1 2]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (SI)(DI*1), Z5
+	VFNMADD231PS (BX)(DI*2), Z3, Z5
+	VMOVUPS      (SI), Z6
+	VFNMADD231PS (BX)(DI*1), Z3, Z6
+	VMOVUPS      Z5, Z7
+	VFNMADD231PS Z6, Z0, Z7
+	VFMADD231PS  Z6, Z0, Z5
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Z6
+	VFNMADD231PS (BX)(DI*2), Z3, Z6
+	VMOVUPS      (SI), Z8
+	VFNMADD231PS (BX)(DI*1), Z3, Z8
+	VMOVUPS      Z6, Z9
+	VFNMADD231PS Z8, Z0, Z9
+	VFMADD231PS  Z8, Z0, Z6
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Z8
+	VFNMADD231PS (BX)(DI*2), Z3, Z8
+	VMOVUPS      (SI), Z10
+	VFNMADD231PS (BX)(DI*1), Z3, Z10
+	VMOVUPS      Z8, Z11
+	VFNMADD231PS Z10, Z0, Z11
+	VFMADD231PS  Z10, Z0, Z8
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Z10
+	VFNMADD231PS (BX)(DI*2), Z3, Z10
+	VMOVUPS      (SI), Z12
+	VFNMADD231PS (BX)(DI*1), Z3, Z12
+	VMOVUPS      Z10, Z13
+	VFNMADD231PS Z12, Z0, Z13
+	VFMADD231PS  Z12, Z0, Z10
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Z12
+	VFNMADD231PS (BX)(DI*2), Z3, Z12
+	VMOVUPS      (SI), Z14
+	VFNMADD231PS (BX)(DI*1), Z3, Z14
+	VMOVUPS      Z12, Z15
+	VFNMADD231PS Z14, Z0, Z15
+	VFMADD231PS  Z14, Z0, Z12
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Z14
+	VFNMADD231PS (BX)(DI*2), Z3, Z14
+	VMOVUPS      (SI), Z16
+	VFNMADD231PS (BX)(DI*1), Z3, Z16
+	VMOVUPS      Z14, Z17
+	VFNMADD231PS Z16, Z0, Z17
+	VFMADD231PS  Z16, Z0, Z14
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x01, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z5, Z5
+	VFNMADD231PS Z8, Z4, Z5
+	VADDPS       Z12, Z5, Z5
+	VMOVUPS      Z6, Z16
+	VFNMADD231PS Z10, Z4, Z16
+	VADDPS       Z14, Z16, Z16
+	VMOVUPS      Z5, (BX)
+	VMOVUPS      Z16, (SI)(R8*2)
+	VMOVUPS      Z12, Z5
+	VFNMADD231PS Z8, Z3, Z5
+	VMOVUPS      Z10, Z14
+	VFNMADD231PS Z6, Z3, Z14
+	VMOVUPS      Z5, Z16
+	VFNMADD231PS Z14, Z0, Z16
+	VFMADD231PS  Z14, Z0, Z5
+	VMOVUPS      Z5, (BX)(R8*1)
+	VMOVUPS      Z16, (BX)(R8*2)
+	VMOVUPS      Z12, Z5
+	VFNMADD231PS Z8, Z2, Z5
+	VMOVUPS      Z10, Z8
+	VFNMADD231PS Z6, Z2, Z8
+	VMOVUPS      Z5, Z6
+	VFNMADD231PS Z8, Z1, Z6
+	VFMADD231PS  Z8, Z1, Z5
+	VMOVUPS      Z5, (SI)
+	VMOVUPS      Z6, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x02, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z7, Z5
+	VFNMADD231PS Z11, Z4, Z5
+	VADDPS       Z15, Z5, Z5
+	VMOVUPS      Z9, Z6
+	VFNMADD231PS Z13, Z4, Z6
+	VADDPS       Z17, Z6, Z6
+	VMOVUPS      Z5, (BX)
+	VMOVUPS      Z6, (SI)(R8*2)
+	VMOVUPS      Z15, Z5
+	VFNMADD231PS Z11, Z3, Z5
+	VMOVUPS      Z13, Z6
+	VFNMADD231PS Z9, Z3, Z6
+	VMOVUPS      Z5, Z7
+	VFNMADD231PS Z6, Z0, Z7
+	VFMADD231PS  Z6, Z0, Z5
+	VMOVUPS      Z5, (BX)(R8*1)
+	VMOVUPS      Z7, (BX)(R8*2)
+	VMOVUPS      Z15, Z5
+	VFNMADD231PS Z11, Z2, Z5
+	VMOVUPS      Z13, Z6
+	VFNMADD231PS Z9, Z2, Z6
+	VMOVUPS      Z5, Z7
+	VFNMADD231PS Z6, Z1, Z7
+	VFMADD231PS  Z6, Z1, Z5
+	VMOVUPS      Z5, (SI)
+	VMOVUPS      Z7, (SI)(R8*1)
+
+	// Rows [3 4]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (SI)(DI*1), Z5
+	VFNMADD231PS (BX)(DI*2), Z2, Z5
+	VMOVUPS      (SI), Z6
+	VFNMADD231PS (BX)(DI*1), Z2, Z6
+	VMOVUPS      Z5, Z7
+	VFNMADD231PS Z6, Z1, Z7
+	VFMADD231PS  Z6, Z1, Z5
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Z6
+	VFNMADD231PS (BX)(DI*2), Z2, Z6
+	VMOVUPS      (SI), Z8
+	VFNMADD231PS (BX)(DI*1), Z2, Z8
+	VMOVUPS      Z6, Z9
+	VFNMADD231PS Z8, Z1, Z9
+	VFMADD231PS  Z8, Z1, Z6
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Z8
+	VFNMADD231PS (BX)(DI*2), Z2, Z8
+	VMOVUPS      (SI), Z10
+	VFNMADD231PS (BX)(DI*1), Z2, Z10
+	VMOVUPS      Z8, Z11
+	VFNMADD231PS Z10, Z1, Z11
+	VFMADD231PS  Z10, Z1, Z8
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Z10
+	VFNMADD231PS (BX)(DI*2), Z2, Z10
+	VMOVUPS      (SI), Z12
+	VFNMADD231PS (BX)(DI*1), Z2, Z12
+	VMOVUPS      Z10, Z13
+	VFNMADD231PS Z12, Z1, Z13
+	VFMADD231PS  Z12, Z1, Z10
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Z12
+	VFNMADD231PS (BX)(DI*2), Z2, Z12
+	VMOVUPS      (SI), Z14
+	VFNMADD231PS (BX)(DI*1), Z2, Z14
+	VMOVUPS      Z12, Z15
+	VFNMADD231PS Z14, Z1, Z15
+	VFMADD231PS  Z14, Z1, Z12
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (SI)(DI*1), Z14
+	VFNMADD231PS (BX)(DI*2), Z2, Z14
+	VMOVUPS      (SI), Z16
+	VFNMADD231PS (BX)(DI*1), Z2, Z16
+	VMOVUPS      Z14, Z17
+	VFNMADD231PS Z16, Z1, Z17
+	VFMADD231PS  Z16, Z1, Z14
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x03, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z5, Z5
+	VFNMADD231PS Z8, Z4, Z5
+	VADDPS       Z12, Z5, Z5
+	VMOVUPS      Z6, Z16
+	VFNMADD231PS Z10, Z4, Z16
+	VADDPS       Z14, Z16, Z16
+	VMOVUPS      Z5, (BX)
+	VMOVUPS      Z16, (SI)(R8*2)
+	VMOVUPS      Z12, Z5
+	VFNMADD231PS Z8, Z3, Z5
+	VMOVUPS      Z10, Z14
+	VFNMADD231PS Z6, Z3, Z14
+	VMOVUPS      Z5, Z16
+	VFNMADD231PS Z14, Z0, Z16
+	VFMADD231PS  Z14, Z0, Z5
+	VMOVUPS      Z5, (BX)(R8*1)
+	VMOVUPS      Z16, (BX)(R8*2)
+	VMOVUPS      Z12, Z5
+	VFNMADD231PS Z8, Z2, Z5
+	VMOVUPS      Z10, Z8
+	VFNMADD231PS Z6, Z2, Z8
+	VMOVUPS      Z5, Z6
+	VFNMADD231PS Z8, Z1, Z6
+	VFMADD231PS  Z8, Z1, Z5
+	VMOVUPS      Z5, (SI)
+	VMOVUPS      Z6, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x04, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z7, Z5
+	VFNMADD231PS Z11, Z4, Z5
+	VADDPS       Z15, Z5, Z5
+	VMOVUPS      Z9, Z6
+	VFNMADD231PS Z13, Z4, Z6
+	VADDPS       Z17, Z6, Z6
+	VMOVUPS      Z5, (BX)
+	VMOVUPS      Z6, (SI)(R8*2)
+	VMOVUPS      Z15, Z5
+	VFNMADD231PS Z11, Z3, Z5
+	VMOVUPS      Z13, Z6
+	VFNMADD231PS Z9, Z3, Z6
+	VMOVUPS      Z5, Z7
+	VFNMADD231PS Z6, Z0, Z7
+	VFMADD231PS  Z6, Z0, Z5
+	VMOVUPS      Z5, (BX)(R8*1)
+	VMOVUPS      Z7, (BX)(R8*2)
+	VMOVUPS      Z15, Z5
+	VFNMADD231PS Z11, Z2, Z5
+	VMOVUPS      Z13, Z6
+	VFNMADD231PS Z9, Z2, Z6
+	VMOVUPS      Z5, Z7
+	VFNMADD231PS Z6, Z1, Z7
+	VFMADD231PS  Z6, Z1, Z5
+	VMOVUPS      Z5, (SI)
+	VMOVUPS      Z7, (SI)(R8*1)
+	ADDQ         $0x40, AX
+	MOVQ         count+48(FP), BX
+	SHLQ         $0x02, BX
+	CMPQ         AX, BX
+	JL           vector
+	VZEROUPPER
+	RET
+
+// func winogradFilterAVX512(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int)
+// Requires: AVX, AVX512F
+TEXT ·winogradFilterAVX512(SB), NOSPLIT, $0-56
+	VMOVUPS lanes3f000000<>+0(SB), Z0
+	VMOVUPS lanes40000000<>+0(SB), Z1
+	VMOVUPS lanesbf2aaaab<>+0(SB), Z2
+	VMOVUPS lanes3e2aaaab<>+0(SB), Z3
+	VMOVUPS lanesbef15bef<>+0(SB), Z4
+	VMOVUPS lanes3e715bef<>+0(SB), Z5
+	MOVQ    src+24(FP), CX
+	MOVQ    srcColumn+40(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    srcRow+32(FP), DI
+	SHLQ    $0x02, DI
+	XORQ    AX, AX
+
+vector:
+	// Rows [0 5]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (BX), Z6
+	VMOVUPS      (BX)(DI*2), Z7
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z8
+	VMOVUPS      (BX)(DI*2), Z9
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z10
+	VMOVUPS      (BX)(DI*2), Z11
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x00, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z6, Z12
+	VMOVUPS      Z10, Z13
+	VMOVUPS      Z12, (BX)
+	VMOVUPS      Z13, (SI)(R8*2)
+	VMOVUPS      Z6, Z12
+	VFMADD231PS  Z10, Z0, Z12
+	VMULPS       Z2, Z12, Z12
+	VMOVUPS      Z12, Z13
+	VFNMADD231PS Z8, Z4, Z13
+	VFMADD231PS  Z8, Z4, Z12
+	VMOVUPS      Z12, (BX)(R8*1)
+	VMOVUPS      Z13, (BX)(R8*2)
+	VMOVUPS      Z6, Z6
+	VFMADD231PS  Z10, Z1, Z6
+	VMULPS       Z3, Z6, Z6
+	VMOVUPS      Z6, Z10
+	VFNMADD231PS Z8, Z5, Z10
+	VFMADD231PS  Z8, Z5, Z6
+	VMOVUPS      Z6, (SI)
+	VMOVUPS      Z10, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x05, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z7, Z6
+	VMOVUPS      Z11, Z8
+	VMOVUPS      Z6, (BX)
+	VMOVUPS      Z8, (SI)(R8*2)
+	VMOVUPS      Z7, Z6
+	VFMADD231PS  Z11, Z0, Z6
+	VMULPS       Z2, Z6, Z6
+	VMOVUPS      Z6, Z8
+	VFNMADD231PS Z9, Z4, Z8
+	VFMADD231PS  Z9, Z4, Z6
+	VMOVUPS      Z6, (BX)(R8*1)
+	VMOVUPS      Z8, (BX)(R8*2)
+	VMOVUPS      Z7, Z6
+	VFMADD231PS  Z11, Z1, Z6
+	VMULPS       Z3, Z6, Z6
+	VMOVUPS      Z6, Z7
+	VFNMADD231PS Z9, Z5, Z7
+	VFMADD231PS  Z9, Z5, Z6
+	VMOVUPS      Z6, (SI)
+	VMOVUPS      Z7, (SI)(R8*1)
+
+	// Rows [1 2]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (BX), Z6
+	VFMADD231PS  (BX)(DI*2), Z0, Z6
+	VMULPS       Z2, Z6, Z6
+	VMOVUPS      Z6, Z7
+	VFNMADD231PS (BX)(DI*1), Z4, Z7
+	VFMADD231PS  (BX)(DI*1), Z4, Z6
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z8
+	VFMADD231PS  (BX)(DI*2), Z0, Z8
+	VMULPS       Z2, Z8, Z8
+	VMOVUPS      Z8, Z9
+	VFNMADD231PS (BX)(DI*1), Z4, Z9
+	VFMADD231PS  (BX)(DI*1), Z4, Z8
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z10
+	VFMADD231PS  (BX)(DI*2), Z0, Z10
+	VMULPS       Z2, Z10, Z10
+	VMOVUPS      Z10, Z11
+	VFNMADD231PS (BX)(DI*1), Z4, Z11
+	VFMADD231PS  (BX)(DI*1), Z4, Z10
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x01, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z6, Z12
+	VMOVUPS      Z10, Z13
+	VMOVUPS      Z12, (BX)
+	VMOVUPS      Z13, (SI)(R8*2)
+	VMOVUPS      Z6, Z12
+	VFMADD231PS  Z10, Z0, Z12
+	VMULPS       Z2, Z12, Z12
+	VMOVUPS      Z12, Z13
+	VFNMADD231PS Z8, Z4, Z13
+	VFMADD231PS  Z8, Z4, Z12
+	VMOVUPS      Z12, (BX)(R8*1)
+	VMOVUPS      Z13, (BX)(R8*2)
+	VMOVUPS      Z6, Z6
+	VFMADD231PS  Z10, Z1, Z6
+	VMULPS       Z3, Z6, Z6
+	VMOVUPS      Z6, Z10
+	VFNMADD231PS Z8, Z5, Z10
+	VFMADD231PS  Z8, Z5, Z6
+	VMOVUPS      Z6, (SI)
+	VMOVUPS      Z10, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x02, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z7, Z6
+	VMOVUPS      Z11, Z8
+	VMOVUPS      Z6, (BX)
+	VMOVUPS      Z8, (SI)(R8*2)
+	VMOVUPS      Z7, Z6
+	VFMADD231PS  Z11, Z0, Z6
+	VMULPS       Z2, Z6, Z6
+	VMOVUPS      Z6, Z8
+	VFNMADD231PS Z9, Z4, Z8
+	VFMADD231PS  Z9, Z4, Z6
+	VMOVUPS      Z6, (BX)(R8*1)
+	VMOVUPS      Z8, (BX)(R8*2)
+	VMOVUPS      Z7, Z6
+	VFMADD231PS  Z11, Z1, Z6
+	VMULPS       Z3, Z6, Z6
+	VMOVUPS      Z6, Z7
+	VFNMADD231PS Z9, Z5, Z7
+	VFMADD231PS  Z9, Z5, Z6
+	VMOVUPS      Z6, (SI)
+	VMOVUPS      Z7, (SI)(R8*1)
+
+	// Rows [3 4]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (BX), Z6
+	VFMADD231PS  (BX)(DI*2), Z1, Z6
+	VMULPS       Z3, Z6, Z6
+	VMOVUPS      Z6, Z7
+	VFNMADD231PS (BX)(DI*1), Z5, Z7
+	VFMADD231PS  (BX)(DI*1), Z5, Z6
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z8
+	VFMADD231PS  (BX)(DI*2), Z1, Z8
+	VMULPS       Z3, Z8, Z8
+	VMOVUPS      Z8, Z9
+	VFNMADD231PS (BX)(DI*1), Z5, Z9
+	VFMADD231PS  (BX)(DI*1), Z5, Z8
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z10
+	VFMADD231PS  (BX)(DI*2), Z1, Z10
+	VMULPS       Z3, Z10, Z10
+	VMOVUPS      Z10, Z11
+	VFNMADD231PS (BX)(DI*1), Z5, Z11
+	VFMADD231PS  (BX)(DI*1), Z5, Z10
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x03, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z6, Z12
+	VMOVUPS      Z10, Z13
+	VMOVUPS      Z12, (BX)
+	VMOVUPS      Z13, (SI)(R8*2)
+	VMOVUPS      Z6, Z12
+	VFMADD231PS  Z10, Z0, Z12
+	VMULPS       Z2, Z12, Z12
+	VMOVUPS      Z12, Z13
+	VFNMADD231PS Z8, Z4, Z13
+	VFMADD231PS  Z8, Z4, Z12
+	VMOVUPS      Z12, (BX)(R8*1)
+	VMOVUPS      Z13, (BX)(R8*2)
+	VMOVUPS      Z6, Z6
+	VFMADD231PS  Z10, Z1, Z6
+	VMULPS       Z3, Z6, Z6
+	VMOVUPS      Z6, Z10
+	VFNMADD231PS Z8, Z5, Z10
+	VFMADD231PS  Z8, Z5, Z6
+	VMOVUPS      Z6, (SI)
+	VMOVUPS      Z10, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x04, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z7, Z6
+	VMOVUPS      Z11, Z8
+	VMOVUPS      Z6, (BX)
+	VMOVUPS      Z8, (SI)(R8*2)
+	VMOVUPS      Z7, Z6
+	VFMADD231PS  Z11, Z0, Z6
+	VMULPS       Z2, Z6, Z6
+	VMOVUPS      Z6, Z8
+	VFNMADD231PS Z9, Z4, Z8
+	VFMADD231PS  Z9, Z4, Z6
+	VMOVUPS      Z6, (BX)(R8*1)
+	VMOVUPS      Z8, (BX)(R8*2)
+	VMOVUPS      Z7, Z6
+	VFMADD231PS  Z11, Z1, Z6
+	VMULPS       Z3, Z6, Z6
+	VMOVUPS      Z6, Z7
+	VFNMADD231PS Z9, Z5, Z7
+	VFMADD231PS  Z9, Z5, Z6
+	VMOVUPS      Z6, (SI)
+	VMOVUPS      Z7, (SI)(R8*1)
+	ADDQ         $0x40, AX
+	MOVQ         count+48(FP), BX
+	SHLQ         $0x02, BX
+	CMPQ         AX, BX
+	JL           vector
+	VZEROUPPER
+	RET
+
+// func winogradGradientAVX512(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int)
+// Requires: AVX, AVX512F
+TEXT ·winogradGradientAVX512(SB), NOSPLIT, $0-56
+	VMOVUPS lanes3f3504f3<>+0(SB), Z0
+	VMOVUPS lanes3fb504f3<>+0(SB), Z1
+	VMOVUPS lanes3f000000<>+0(SB), Z2
+	VMOVUPS lanes40000000<>+0(SB), Z3
+	MOVQ    src+24(FP), CX
+	MOVQ    srcColumn+40(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    srcRow+32(FP), DI
+	SHLQ    $0x02, DI
+	XORQ    AX, AX
+
+vector:
+	// Rows [0 5]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (BX), Z4
+	VMOVUPS      (SI), Z5
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z6
+	VMOVUPS      (SI), Z7
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z8
+	VMOVUPS      (SI), Z9
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z10
+	VMOVUPS      (SI), Z11
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x00, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z4, Z12
+	VMOVUPS      Z10, Z13
+	VMOVUPS      Z12, (BX)
+	VMOVUPS      Z13, (SI)(R8*2)
+	VMOVUPS      Z4, Z12
+	VFMADD231PS  Z8, Z2, Z12
+	VMOVUPS      Z6, Z13
+	VFMADD231PS  Z10, Z2, Z13
+	VMOVUPS      Z12, Z14
+	VFNMADD231PS Z13, Z0, Z14
+	VFMADD231PS  Z13, Z0, Z12
+	VMOVUPS      Z12, (BX)(R8*1)
+	VMOVUPS      Z14, (BX)(R8*2)
+	VMOVUPS      Z4, Z4
+	VFMADD231PS  Z8, Z3, Z4
+	VMOVUPS      Z6, Z6
+	VFMADD231PS  Z10, Z3, Z6
+	VMOVUPS      Z4, Z8
+	VFNMADD231PS Z6, Z1, Z8
+	VFMADD231PS  Z6, Z1, Z4
+	VMOVUPS      Z4, (SI)
+	VMOVUPS      Z8, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x05, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z5, Z4
+	VMOVUPS      Z11, Z6
+	VMOVUPS      Z4, (BX)
+	VMOVUPS      Z6, (SI)(R8*2)
+	VMOVUPS      Z5, Z4
+	VFMADD231PS  Z9, Z2, Z4
+	VMOVUPS      Z7, Z6
+	VFMADD231PS  Z11, Z2, Z6
+	VMOVUPS      Z4, Z8
+	VFNMADD231PS Z6, Z0, Z8
+	VFMADD231PS  Z6, Z0, Z4
+	VMOVUPS      Z4, (BX)(R8*1)
+	VMOVUPS      Z8, (BX)(R8*2)
+	VMOVUPS      Z5, Z4
+	VFMADD231PS  Z9, Z3, Z4
+	VMOVUPS      Z7, Z5
+	VFMADD231PS  Z11, Z3, Z5
+	VMOVUPS      Z4, Z6
+	VFNMADD231PS Z5, Z1, Z6
+	VFMADD231PS  Z5, Z1, Z4
+	VMOVUPS      Z4, (SI)
+	VMOVUPS      Z6, (SI)(R8*1)
+
+	// Rows [1 2]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (BX), Z4
+	VFMADD231PS  (BX)(DI*2), Z2, Z4
+	VMOVUPS      (BX)(DI*1), Z5
+	VFMADD231PS  (SI), Z2, Z5
+	VMOVUPS      Z4, Z6
+	VFNMADD231PS Z5, Z0, Z6
+	VFMADD231PS  Z5, Z0, Z4
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z5
+	VFMADD231PS  (BX)(DI*2), Z2, Z5
+	VMOVUPS      (BX)(DI*1), Z7
+	VFMADD231PS  (SI), Z2, Z7
+	VMOVUPS      Z5, Z8
+	VFNMADD231PS Z7, Z0, Z8
+	VFMADD231PS  Z7, Z0, Z5
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z7
+	VFMADD231PS  (BX)(DI*2), Z2, Z7
+	VMOVUPS      (BX)(DI*1), Z9
+	VFMADD231PS  (SI), Z2, Z9
+	VMOVUPS      Z7, Z10
+	VFNMADD231PS Z9, Z0, Z10
+	VFMADD231PS  Z9, Z0, Z7
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z9
+	VFMADD231PS  (BX)(DI*2), Z2, Z9
+	VMOVUPS      (BX)(DI*1), Z11
+	VFMADD231PS  (SI), Z2, Z11
+	VMOVUPS      Z9, Z12
+	VFNMADD231PS Z11, Z0, Z12
+	VFMADD231PS  Z11, Z0, Z9
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x01, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z4, Z11
+	VMOVUPS      Z9, Z13
+	VMOVUPS      Z11, (BX)
+	VMOVUPS      Z13, (SI)(R8*2)
+	VMOVUPS      Z4, Z11
+	VFMADD231PS  Z7, Z2, Z11
+	VMOVUPS      Z5, Z13
+	VFMADD231PS  Z9, Z2, Z13
+	VMOVUPS      Z11, Z14
+	VFNMADD231PS Z13, Z0, Z14
+	VFMADD231PS  Z13, Z0, Z11
+	VMOVUPS      Z11, (BX)(R8*1)
+	VMOVUPS      Z14, (BX)(R8*2)
+	VMOVUPS      Z4, Z4
+	VFMADD231PS  Z7, Z3, Z4
+	VMOVUPS      Z5, Z5
+	VFMADD231PS  Z9, Z3, Z5
+	VMOVUPS      Z4, Z7
+	VFNMADD231PS Z5, Z1, Z7
+	VFMADD231PS  Z5, Z1, Z4
+	VMOVUPS      Z4, (SI)
+	VMOVUPS      Z7, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x02, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z6, Z4
+	VMOVUPS      Z12, Z5
+	VMOVUPS      Z4, (BX)
+	VMOVUPS      Z5, (SI)(R8*2)
+	VMOVUPS      Z6, Z4
+	VFMADD231PS  Z10, Z2, Z4
+	VMOVUPS      Z8, Z5
+	VFMADD231PS  Z12, Z2, Z5
+	VMOVUPS      Z4, Z7
+	VFNMADD231PS Z5, Z0, Z7
+	VFMADD231PS  Z5, Z0, Z4
+	VMOVUPS      Z4, (BX)(R8*1)
+	VMOVUPS      Z7, (BX)(R8*2)
+	VMOVUPS      Z6, Z4
+	VFMADD231PS  Z10, Z3, Z4
+	VMOVUPS      Z8, Z5
+	VFMADD231PS  Z12, Z3, Z5
+	VMOVUPS      Z4, Z6
+	VFNMADD231PS Z5, Z1, Z6
+	VFMADD231PS  Z5, Z1, Z4
+	VMOVUPS      Z4, (SI)
+	VMOVUPS      Z6, (SI)(R8*1)
+
+	// Rows [3 4]
+	LEAQ         (CX)(AX*1), BX
+	LEAQ         (BX)(DI*2), SI
+	ADDQ         DI, SI
+	VMOVUPS      (BX), Z4
+	VFMADD231PS  (BX)(DI*2), Z3, Z4
+	VMOVUPS      (BX)(DI*1), Z5
+	VFMADD231PS  (SI), Z3, Z5
+	VMOVUPS      Z4, Z6
+	VFNMADD231PS Z5, Z1, Z6
+	VFMADD231PS  Z5, Z1, Z4
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z5
+	VFMADD231PS  (BX)(DI*2), Z3, Z5
+	VMOVUPS      (BX)(DI*1), Z7
+	VFMADD231PS  (SI), Z3, Z7
+	VMOVUPS      Z5, Z8
+	VFNMADD231PS Z7, Z1, Z8
+	VFMADD231PS  Z7, Z1, Z5
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z7
+	VFMADD231PS  (BX)(DI*2), Z3, Z7
+	VMOVUPS      (BX)(DI*1), Z9
+	VFMADD231PS  (SI), Z3, Z9
+	VMOVUPS      Z7, Z10
+	VFNMADD231PS Z9, Z1, Z10
+	VFMADD231PS  Z9, Z1, Z7
+	ADDQ         DX, BX
+	ADDQ         DX, SI
+	VMOVUPS      (BX), Z9
+	VFMADD231PS  (BX)(DI*2), Z3, Z9
+	VMOVUPS      (BX)(DI*1), Z11
+	VFMADD231PS  (SI), Z3, Z11
+	VMOVUPS      Z9, Z12
+	VFNMADD231PS Z11, Z1, Z12
+	VFMADD231PS  Z11, Z1, Z9
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x03, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z4, Z11
+	VMOVUPS      Z9, Z13
+	VMOVUPS      Z11, (BX)
+	VMOVUPS      Z13, (SI)(R8*2)
+	VMOVUPS      Z4, Z11
+	VFMADD231PS  Z7, Z2, Z11
+	VMOVUPS      Z5, Z13
+	VFMADD231PS  Z9, Z2, Z13
+	VMOVUPS      Z11, Z14
+	VFNMADD231PS Z13, Z0, Z14
+	VFMADD231PS  Z13, Z0, Z11
+	VMOVUPS      Z11, (BX)(R8*1)
+	VMOVUPS      Z14, (BX)(R8*2)
+	VMOVUPS      Z4, Z4
+	VFMADD231PS  Z7, Z3, Z4
+	VMOVUPS      Z5, Z5
+	VFMADD231PS  Z9, Z3, Z5
+	VMOVUPS      Z4, Z7
+	VFNMADD231PS Z5, Z1, Z7
+	VFMADD231PS  Z5, Z1, Z4
+	VMOVUPS      Z4, (SI)
+	VMOVUPS      Z7, (SI)(R8*1)
+	MOVQ         dstColumn+16(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         dstRow+8(FP), BX
+	SHLQ         $0x02, BX
+	IMUL3Q       $0x04, BX, BX
+	MOVQ         dst+0(FP), SI
+	ADDQ         SI, BX
+	LEAQ         (BX)(AX*1), BX
+	LEAQ         (BX)(R8*2), SI
+	ADDQ         R8, SI
+	VMOVUPS      Z6, Z4
+	VMOVUPS      Z12, Z5
+	VMOVUPS      Z4, (BX)
+	VMOVUPS      Z5, (SI)(R8*2)
+	VMOVUPS      Z6, Z4
+	VFMADD231PS  Z10, Z2, Z4
+	VMOVUPS      Z8, Z5
+	VFMADD231PS  Z12, Z2, Z5
+	VMOVUPS      Z4, Z7
+	VFNMADD231PS Z5, Z0, Z7
+	VFMADD231PS  Z5, Z0, Z4
+	VMOVUPS      Z4, (BX)(R8*1)
+	VMOVUPS      Z7, (BX)(R8*2)
+	VMOVUPS      Z6, Z4
+	VFMADD231PS  Z10, Z3, Z4
+	VMOVUPS      Z8, Z5
+	VFMADD231PS  Z12, Z3, Z5
+	VMOVUPS      Z4, Z6
+	VFNMADD231PS Z5, Z1, Z6
+	VFMADD231PS  Z5, Z1, Z4
+	VMOVUPS      Z4, (SI)
+	VMOVUPS      Z6, (SI)(R8*1)
+	ADDQ         $0x40, AX
+	MOVQ         count+48(FP), BX
+	SHLQ         $0x02, BX
+	CMPQ         AX, BX
+	JL           vector
+	VZEROUPPER
+	RET
+
+// func winogradFilterGradientAVX512(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int, flags int)
+// Requires: AVX, AVX512F
+TEXT ·winogradFilterGradientAVX512(SB), NOSPLIT, $0-64
+	VMOVUPS lanesbf2aaaab<>+0(SB), Z0
+	VMOVUPS lanes3e2aaaab<>+0(SB), Z1
+	VMOVUPS lanesbeaaaaab<>+0(SB), Z2
+	VMOVUPS lanes3eaaaaab<>+0(SB), Z3
+	VMOVUPS lanesbef15bef<>+0(SB), Z4
+	VMOVUPS lanes3e715bef<>+0(SB), Z5
+	MOVQ    src+24(FP), CX
+	MOVQ    srcColumn+40(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    srcRow+32(FP), DI
+	SHLQ    $0x02, DI
+	XORQ    AX, AX
+
+vector:
+	// Rows [0 2]
+	LEAQ        (CX)(AX*1), BX
+	LEAQ        (BX)(DI*2), SI
+	ADDQ        DI, SI
+	VMOVUPS     (BX)(DI*1), Z6
+	VADDPS      (BX)(DI*2), Z6, Z6
+	VMOVUPS     (SI), Z7
+	VADDPS      (SI)(DI*1), Z7, Z7
+	VMULPS      Z0, Z6, Z8
+	VFMADD231PS Z7, Z1, Z8
+	VADDPS      (BX), Z8, Z8
+	VMULPS      Z2, Z6, Z6
+	VFMADD231PS Z7, Z3, Z6
+	VADDPS      (SI)(DI*2), Z6, Z6
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z7
+	VADDPS      (BX)(DI*2), Z7, Z7
+	VMOVUPS     (SI), Z9
+	VADDPS      (SI)(DI*1), Z9, Z9
+	VMULPS      Z0, Z7, Z10
+	VFMADD231PS Z9, Z1, Z10
+	VADDPS      (BX), Z10, Z10
+	VMULPS      Z2, Z7, Z7
+	VFMADD231PS Z9, Z3, Z7
+	VADDPS      (SI)(DI*2), Z7, Z7
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z9
+	VADDPS      (BX)(DI*2), Z9, Z9
+	VMOVUPS     (SI), Z11
+	VADDPS      (SI)(DI*1), Z11, Z11
+	VMULPS      Z0, Z9, Z12
+	VFMADD231PS Z11, Z1, Z12
+	VADDPS      (BX), Z12, Z12
+	VMULPS      Z2, Z9, Z9
+	VFMADD231PS Z11, Z3, Z9
+	VADDPS      (SI)(DI*2), Z9, Z9
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z11
+	VADDPS      (BX)(DI*2), Z11, Z11
+	VMOVUPS     (SI), Z13
+	VADDPS      (SI)(DI*1), Z13, Z13
+	VMULPS      Z0, Z11, Z14
+	VFMADD231PS Z13, Z1, Z14
+	VADDPS      (BX), Z14, Z14
+	VMULPS      Z2, Z11, Z11
+	VFMADD231PS Z13, Z3, Z11
+	VADDPS      (SI)(DI*2), Z11, Z11
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z13
+	VADDPS      (BX)(DI*2), Z13, Z13
+	VMOVUPS     (SI), Z15
+	VADDPS      (SI)(DI*1), Z15, Z15
+	VMULPS      Z0, Z13, Z16
+	VFMADD231PS Z15, Z1, Z16
+	VADDPS      (BX), Z16, Z16
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS Z15, Z3, Z13
+	VADDPS      (SI)(DI*2), Z13, Z13
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z15
+	VADDPS      (BX)(DI*2), Z15, Z15
+	VMOVUPS     (SI), Z17
+	VADDPS      (SI)(DI*1), Z17, Z17
+	VMULPS      Z0, Z15, Z18
+	VFMADD231PS Z17, Z1, Z18
+	VADDPS      (BX), Z18, Z18
+	VMULPS      Z2, Z15, Z15
+	VFMADD231PS Z17, Z3, Z15
+	VADDPS      (SI)(DI*2), Z15, Z15
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x00, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Z10, Z17
+	VADDPS      Z12, Z17, Z17
+	VMOVUPS     Z14, Z19
+	VADDPS      Z16, Z19, Z19
+	VMULPS      Z0, Z17, Z20
+	VFMADD231PS Z19, Z1, Z20
+	VADDPS      Z8, Z20, Z20
+	VMULPS      Z2, Z17, Z17
+	VFMADD231PS Z19, Z3, Z17
+	VADDPS      Z18, Z17, Z17
+	TESTQ       $0x00000001, flags+56(FP)
+	JE          begun00
+	VADDPS      (BX), Z20, Z20
+
+begun00:
+	VMOVUPS Z20, (BX)
+	TESTQ   $0x00000001, flags+56(FP)
+	JE      begun02
+	VADDPS  (BX)(R8*2), Z17, Z17
+
+begun02:
+	VMOVUPS     Z17, (BX)(R8*2)
+	VMOVUPS     Z10, Z8
+	VSUBPS      Z12, Z8, Z8
+	VMOVUPS     Z14, Z10
+	VSUBPS      Z16, Z10, Z10
+	VMULPS      Z4, Z8, Z8
+	VFMADD231PS Z10, Z5, Z8
+	TESTQ       $0x00000001, flags+56(FP)
+	JE          begun01
+	VADDPS      (BX)(R8*1), Z8, Z8
+
+begun01:
+	VMOVUPS     Z8, (BX)(R8*1)
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x02, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Z7, Z8
+	VADDPS      Z9, Z8, Z8
+	VMOVUPS     Z11, Z10
+	VADDPS      Z13, Z10, Z10
+	VMULPS      Z0, Z8, Z12
+	VFMADD231PS Z10, Z1, Z12
+	VADDPS      Z6, Z12, Z12
+	VMULPS      Z2, Z8, Z8
+	VFMADD231PS Z10, Z3, Z8
+	VADDPS      Z15, Z8, Z8
+	TESTQ       $0x00000001, flags+56(FP)
+	JE          begun20
+	VADDPS      (BX), Z12, Z12
+
+begun20:
+	VMOVUPS Z12, (BX)
+	TESTQ   $0x00000001, flags+56(FP)
+	JE      begun22
+	VADDPS  (BX)(R8*2), Z8, Z8
+
+begun22:
+	VMOVUPS     Z8, (BX)(R8*2)
+	VMOVUPS     Z7, Z6
+	VSUBPS      Z9, Z6, Z6
+	VMOVUPS     Z11, Z7
+	VSUBPS      Z13, Z7, Z7
+	VMULPS      Z4, Z6, Z6
+	VFMADD231PS Z7, Z5, Z6
+	TESTQ       $0x00000001, flags+56(FP)
+	JE          begun21
+	VADDPS      (BX)(R8*1), Z6, Z6
+
+begun21:
+	VMOVUPS Z6, (BX)(R8*1)
+
+	// Rows [1]
+	LEAQ        (CX)(AX*1), BX
+	LEAQ        (BX)(DI*2), SI
+	ADDQ        DI, SI
+	VMOVUPS     (BX)(DI*1), Z6
+	VSUBPS      (BX)(DI*2), Z6, Z6
+	VMOVUPS     (SI), Z7
+	VSUBPS      (SI)(DI*1), Z7, Z7
+	VMULPS      Z4, Z6, Z6
+	VFMADD231PS Z7, Z5, Z6
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z7
+	VSUBPS      (BX)(DI*2), Z7, Z7
+	VMOVUPS     (SI), Z8
+	VSUBPS      (SI)(DI*1), Z8, Z8
+	VMULPS      Z4, Z7, Z7
+	VFMADD231PS Z8, Z5, Z7
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z8
+	VSUBPS      (BX)(DI*2), Z8, Z8
+	VMOVUPS     (SI), Z9
+	VSUBPS      (SI)(DI*1), Z9, Z9
+	VMULPS      Z4, Z8, Z8
+	VFMADD231PS Z9, Z5, Z8
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z9
+	VSUBPS      (BX)(DI*2), Z9, Z9
+	VMOVUPS     (SI), Z10
+	VSUBPS      (SI)(DI*1), Z10, Z10
+	VMULPS      Z4, Z9, Z9
+	VFMADD231PS Z10, Z5, Z9
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z10
+	VSUBPS      (BX)(DI*2), Z10, Z10
+	VMOVUPS     (SI), Z11
+	VSUBPS      (SI)(DI*1), Z11, Z11
+	VMULPS      Z4, Z10, Z10
+	VFMADD231PS Z11, Z5, Z10
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z11
+	VSUBPS      (BX)(DI*2), Z11, Z11
+	VMOVUPS     (SI), Z12
+	VSUBPS      (SI)(DI*1), Z12, Z12
+	VMULPS      Z4, Z11, Z11
+	VFMADD231PS Z12, Z5, Z11
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x01, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Z7, Z12
+	VADDPS      Z8, Z12, Z12
+	VMOVUPS     Z9, Z13
+	VADDPS      Z10, Z13, Z13
+	VMULPS      Z0, Z12, Z14
+	VFMADD231PS Z13, Z1, Z14
+	VADDPS      Z6, Z14, Z14
+	VMULPS      Z2, Z12, Z12
+	VFMADD231PS Z13, Z3, Z12
+	VADDPS      Z11, Z12, Z12
+	TESTQ       $0x00000001, flags+56(FP)
+	JE          begun10
+	VADDPS      (BX), Z14, Z14
+
+begun10:
+	VMOVUPS Z14, (BX)
+	TESTQ   $0x00000001, flags+56(FP)
+	JE      begun12
+	VADDPS  (BX)(R8*2), Z12, Z12
+
+begun12:
+	VMOVUPS     Z12, (BX)(R8*2)
+	VMOVUPS     Z7, Z6
+	VSUBPS      Z8, Z6, Z6
+	VMOVUPS     Z9, Z7
+	VSUBPS      Z10, Z7, Z7
+	VMULPS      Z4, Z6, Z6
+	VFMADD231PS Z7, Z5, Z6
+	TESTQ       $0x00000001, flags+56(FP)
+	JE          begun11
+	VADDPS      (BX)(R8*1), Z6, Z6
+
+begun11:
+	VMOVUPS Z6, (BX)(R8*1)
+	ADDQ    $0x40, AX
+	MOVQ    count+48(FP), BX
+	SHLQ    $0x02, BX
+	CMPQ    AX, BX
+	JL      vector
+	VZEROUPPER
+	RET
+
+// func winogradOutputAVX512(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int, rows int, columns int, bias *float32, flags int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·winogradOutputAVX512(SB), NOSPLIT, $0-88
+	VMOVUPS lanes3f3504f3<>+0(SB), Z0
+	VMOVUPS lanes3fb504f3<>+0(SB), Z1
+	VMOVUPS lanes3f000000<>+0(SB), Z2
+	VMOVUPS lanes40000000<>+0(SB), Z3
+	VMOVUPS lanes3eb504f3<>+0(SB), Z4
+	VMOVUPS lanes403504f3<>+0(SB), Z5
+	MOVQ    src+24(FP), CX
+	MOVQ    srcColumn+40(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    srcRow+32(FP), DI
+	SHLQ    $0x02, DI
+	XORQ    AX, AX
+
+vector:
+	// Rows [0 2]
+	LEAQ        (CX)(AX*1), BX
+	LEAQ        (BX)(DI*2), SI
+	ADDQ        DI, SI
+	VMOVUPS     (BX)(DI*1), Z6
+	VADDPS      (BX)(DI*2), Z6, Z6
+	VMOVUPS     (SI), Z7
+	VADDPS      (SI)(DI*1), Z7, Z7
+	VADDPS      Z7, Z6, Z8
+	VADDPS      (BX), Z8, Z8
+	VMULPS      Z2, Z6, Z6
+	VFMADD231PS Z7, Z3, Z6
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z7
+	VADDPS      (BX)(DI*2), Z7, Z7
+	VMOVUPS     (SI), Z9
+	VADDPS      (SI)(DI*1), Z9, Z9
+	VADDPS      Z9, Z7, Z10
+	VADDPS      (BX), Z10, Z10
+	VMULPS      Z2, Z7, Z7
+	VFMADD231PS Z9, Z3, Z7
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z9
+	VADDPS      (BX)(DI*2), Z9, Z9
+	VMOVUPS     (SI), Z11
+	VADDPS      (SI)(DI*1), Z11, Z11
+	VADDPS      Z11, Z9, Z12
+	VADDPS      (BX), Z12, Z12
+	VMULPS      Z2, Z9, Z9
+	VFMADD231PS Z11, Z3, Z9
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z11
+	VADDPS      (BX)(DI*2), Z11, Z11
+	VMOVUPS     (SI), Z13
+	VADDPS      (SI)(DI*1), Z13, Z13
+	VADDPS      Z13, Z11, Z14
+	VADDPS      (BX), Z14, Z14
+	VMULPS      Z2, Z11, Z11
+	VFMADD231PS Z13, Z3, Z11
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z13
+	VADDPS      (BX)(DI*2), Z13, Z13
+	VMOVUPS     (SI), Z15
+	VADDPS      (SI)(DI*1), Z15, Z15
+	VADDPS      Z15, Z13, Z16
+	VADDPS      (BX), Z16, Z16
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS Z15, Z3, Z13
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z15
+	VADDPS      (BX)(DI*2), Z15, Z15
+	VMOVUPS     (SI), Z17
+	VADDPS      (SI)(DI*1), Z17, Z17
+	VADDPS      Z17, Z15, Z18
+	VADDPS      (BX), Z18, Z18
+	VMULPS      Z2, Z15, Z15
+	VFMADD231PS Z17, Z3, Z15
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x00, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Z10, Z17
+	VADDPS      Z12, Z17, Z17
+	VMOVUPS     Z14, Z19
+	VADDPS      Z16, Z19, Z19
+	VADDPS      Z19, Z17, Z20
+	VADDPS      Z8, Z20, Z20
+	VMULPS      Z2, Z17, Z17
+	VFMADD231PS Z19, Z3, Z17
+	CMPQ        rows+56(FP), $0x00
+	JLE         outside00
+	CMPQ        columns+64(FP), $0x00
+	JLE         outside00
+	MOVQ        bias+72(FP), R9
+	TESTQ       R9, R9
+	JE          biased00
+	VADDPS      (R9)(AX*1), Z20, Z20
+
+biased00:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped00
+	VXORPS Z8, Z8, Z8
+	VMAXPS Z20, Z8, Z20
+
+clamped00:
+	VMOVUPS Z20, (BX)
+
+outside00:
+	CMPQ   rows+56(FP), $0x00
+	JLE    outside02
+	CMPQ   columns+64(FP), $0x02
+	JLE    outside02
+	MOVQ   bias+72(FP), R9
+	TESTQ  R9, R9
+	JE     biased02
+	VADDPS (R9)(AX*1), Z17, Z17
+
+biased02:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped02
+	VXORPS Z8, Z8, Z8
+	VMAXPS Z17, Z8, Z17
+
+clamped02:
+	VMOVUPS Z17, (BX)(R8*2)
+
+outside02:
+	VMOVUPS     Z10, Z8
+	VSUBPS      Z12, Z8, Z8
+	VMOVUPS     Z14, Z10
+	VSUBPS      Z16, Z10, Z10
+	VMULPS      Z0, Z8, Z12
+	VFMADD231PS Z10, Z1, Z12
+	VMULPS      Z4, Z8, Z8
+	VFMADD231PS Z10, Z5, Z8
+	VADDPS      Z18, Z8, Z8
+	CMPQ        rows+56(FP), $0x00
+	JLE         outside01
+	CMPQ        columns+64(FP), $0x01
+	JLE         outside01
+	MOVQ        bias+72(FP), R9
+	TESTQ       R9, R9
+	JE          biased01
+	VADDPS      (R9)(AX*1), Z12, Z12
+
+biased01:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped01
+	VXORPS Z10, Z10, Z10
+	VMAXPS Z12, Z10, Z12
+
+clamped01:
+	VMOVUPS Z12, (BX)(R8*1)
+
+outside01:
+	CMPQ   rows+56(FP), $0x00
+	JLE    outside03
+	CMPQ   columns+64(FP), $0x03
+	JLE    outside03
+	MOVQ   bias+72(FP), BX
+	TESTQ  BX, BX
+	JE     biased03
+	VADDPS (BX)(AX*1), Z8, Z8
+
+biased03:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped03
+	VXORPS Z10, Z10, Z10
+	VMAXPS Z8, Z10, Z8
+
+clamped03:
+	VMOVUPS Z8, (SI)
+
+outside03:
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x02, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Z7, Z8
+	VADDPS      Z9, Z8, Z8
+	VMOVUPS     Z11, Z10
+	VADDPS      Z13, Z10, Z10
+	VADDPS      Z10, Z8, Z12
+	VADDPS      Z6, Z12, Z12
+	VMULPS      Z2, Z8, Z8
+	VFMADD231PS Z10, Z3, Z8
+	CMPQ        rows+56(FP), $0x02
+	JLE         outside20
+	CMPQ        columns+64(FP), $0x00
+	JLE         outside20
+	MOVQ        bias+72(FP), R9
+	TESTQ       R9, R9
+	JE          biased20
+	VADDPS      (R9)(AX*1), Z12, Z12
+
+biased20:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped20
+	VXORPS Z6, Z6, Z6
+	VMAXPS Z12, Z6, Z12
+
+clamped20:
+	VMOVUPS Z12, (BX)
+
+outside20:
+	CMPQ   rows+56(FP), $0x02
+	JLE    outside22
+	CMPQ   columns+64(FP), $0x02
+	JLE    outside22
+	MOVQ   bias+72(FP), R9
+	TESTQ  R9, R9
+	JE     biased22
+	VADDPS (R9)(AX*1), Z8, Z8
+
+biased22:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped22
+	VXORPS Z6, Z6, Z6
+	VMAXPS Z8, Z6, Z8
+
+clamped22:
+	VMOVUPS Z8, (BX)(R8*2)
+
+outside22:
+	VMOVUPS     Z7, Z6
+	VSUBPS      Z9, Z6, Z6
+	VMOVUPS     Z11, Z7
+	VSUBPS      Z13, Z7, Z7
+	VMULPS      Z0, Z6, Z8
+	VFMADD231PS Z7, Z1, Z8
+	VMULPS      Z4, Z6, Z6
+	VFMADD231PS Z7, Z5, Z6
+	VADDPS      Z15, Z6, Z6
+	CMPQ        rows+56(FP), $0x02
+	JLE         outside21
+	CMPQ        columns+64(FP), $0x01
+	JLE         outside21
+	MOVQ        bias+72(FP), R9
+	TESTQ       R9, R9
+	JE          biased21
+	VADDPS      (R9)(AX*1), Z8, Z8
+
+biased21:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped21
+	VXORPS Z7, Z7, Z7
+	VMAXPS Z8, Z7, Z8
+
+clamped21:
+	VMOVUPS Z8, (BX)(R8*1)
+
+outside21:
+	CMPQ   rows+56(FP), $0x02
+	JLE    outside23
+	CMPQ   columns+64(FP), $0x03
+	JLE    outside23
+	MOVQ   bias+72(FP), BX
+	TESTQ  BX, BX
+	JE     biased23
+	VADDPS (BX)(AX*1), Z6, Z6
+
+biased23:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped23
+	VXORPS Z7, Z7, Z7
+	VMAXPS Z6, Z7, Z6
+
+clamped23:
+	VMOVUPS Z6, (SI)
+
+outside23:
+	// Rows [1 3]
+	LEAQ        (CX)(AX*1), BX
+	LEAQ        (BX)(DI*2), SI
+	ADDQ        DI, SI
+	VMOVUPS     (BX)(DI*1), Z6
+	VSUBPS      (BX)(DI*2), Z6, Z6
+	VMOVUPS     (SI), Z7
+	VSUBPS      (SI)(DI*1), Z7, Z7
+	VMULPS      Z0, Z6, Z8
+	VFMADD231PS Z7, Z1, Z8
+	VMULPS      Z4, Z6, Z6
+	VFMADD231PS Z7, Z5, Z6
+	VADDPS      (SI)(DI*2), Z6, Z6
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z7
+	VSUBPS      (BX)(DI*2), Z7, Z7
+	VMOVUPS     (SI), Z9
+	VSUBPS      (SI)(DI*1), Z9, Z9
+	VMULPS      Z0, Z7, Z10
+	VFMADD231PS Z9, Z1, Z10
+	VMULPS      Z4, Z7, Z7
+	VFMADD231PS Z9, Z5, Z7
+	VADDPS      (SI)(DI*2), Z7, Z7
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z9
+	VSUBPS      (BX)(DI*2), Z9, Z9
+	VMOVUPS     (SI), Z11
+	VSUBPS      (SI)(DI*1), Z11, Z11
+	VMULPS      Z0, Z9, Z12
+	VFMADD231PS Z11, Z1, Z12
+	VMULPS      Z4, Z9, Z9
+	VFMADD231PS Z11, Z5, Z9
+	VADDPS      (SI)(DI*2), Z9, Z9
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z11
+	VSUBPS      (BX)(DI*2), Z11, Z11
+	VMOVUPS     (SI), Z13
+	VSUBPS      (SI)(DI*1), Z13, Z13
+	VMULPS      Z0, Z11, Z14
+	VFMADD231PS Z13, Z1, Z14
+	VMULPS      Z4, Z11, Z11
+	VFMADD231PS Z13, Z5, Z11
+	VADDPS      (SI)(DI*2), Z11, Z11
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z13
+	VSUBPS      (BX)(DI*2), Z13, Z13
+	VMOVUPS     (SI), Z15
+	VSUBPS      (SI)(DI*1), Z15, Z15
+	VMULPS      Z0, Z13, Z16
+	VFMADD231PS Z15, Z1, Z16
+	VMULPS      Z4, Z13, Z13
+	VFMADD231PS Z15, Z5, Z13
+	VADDPS      (SI)(DI*2), Z13, Z13
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z15
+	VSUBPS      (BX)(DI*2), Z15, Z15
+	VMOVUPS     (SI), Z17
+	VSUBPS      (SI)(DI*1), Z17, Z17
+	VMULPS      Z0, Z15, Z18
+	VFMADD231PS Z17, Z1, Z18
+	VMULPS      Z4, Z15, Z15
+	VFMADD231PS Z17, Z5, Z15
+	VADDPS      (SI)(DI*2), Z15, Z15
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x01, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Z10, Z17
+	VADDPS      Z12, Z17, Z17
+	VMOVUPS     Z14, Z19
+	VADDPS      Z16, Z19, Z19
+	VADDPS      Z19, Z17, Z20
+	VADDPS      Z8, Z20, Z20
+	VMULPS      Z2, Z17, Z17
+	VFMADD231PS Z19, Z3, Z17
+	CMPQ        rows+56(FP), $0x01
+	JLE         outside10
+	CMPQ        columns+64(FP), $0x00
+	JLE         outside10
+	MOVQ        bias+72(FP), R9
+	TESTQ       R9, R9
+	JE          biased10
+	VADDPS      (R9)(AX*1), Z20, Z20
+
+biased10:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped10
+	VXORPS Z8, Z8, Z8
+	VMAXPS Z20, Z8, Z20
+
+clamped10:
+	VMOVUPS Z20, (BX)
+
+outside10:
+	CMPQ   rows+56(FP), $0x01
+	JLE    outside12
+	CMPQ   columns+64(FP), $0x02
+	JLE    outside12
+	MOVQ   bias+72(FP), R9
+	TESTQ  R9, R9
+	JE     biased12
+	VADDPS (R9)(AX*1), Z17, Z17
+
+biased12:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped12
+	VXORPS Z8, Z8, Z8
+	VMAXPS Z17, Z8, Z17
+
+clamped12:
+	VMOVUPS Z17, (BX)(R8*2)
+
+outside12:
+	VMOVUPS     Z10, Z8
+	VSUBPS      Z12, Z8, Z8
+	VMOVUPS     Z14, Z10
+	VSUBPS      Z16, Z10, Z10
+	VMULPS      Z0, Z8, Z12
+	VFMADD231PS Z10, Z1, Z12
+	VMULPS      Z4, Z8, Z8
+	VFMADD231PS Z10, Z5, Z8
+	VADDPS      Z18, Z8, Z8
+	CMPQ        rows+56(FP), $0x01
+	JLE         outside11
+	CMPQ        columns+64(FP), $0x01
+	JLE         outside11
+	MOVQ        bias+72(FP), R9
+	TESTQ       R9, R9
+	JE          biased11
+	VADDPS      (R9)(AX*1), Z12, Z12
+
+biased11:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped11
+	VXORPS Z10, Z10, Z10
+	VMAXPS Z12, Z10, Z12
+
+clamped11:
+	VMOVUPS Z12, (BX)(R8*1)
+
+outside11:
+	CMPQ   rows+56(FP), $0x01
+	JLE    outside13
+	CMPQ   columns+64(FP), $0x03
+	JLE    outside13
+	MOVQ   bias+72(FP), BX
+	TESTQ  BX, BX
+	JE     biased13
+	VADDPS (BX)(AX*1), Z8, Z8
+
+biased13:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped13
+	VXORPS Z10, Z10, Z10
+	VMAXPS Z8, Z10, Z8
+
+clamped13:
+	VMOVUPS Z8, (SI)
+
+outside13:
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x03, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Z7, Z8
+	VADDPS      Z9, Z8, Z8
+	VMOVUPS     Z11, Z10
+	VADDPS      Z13, Z10, Z10
+	VADDPS      Z10, Z8, Z12
+	VADDPS      Z6, Z12, Z12
+	VMULPS      Z2, Z8, Z8
+	VFMADD231PS Z10, Z3, Z8
+	CMPQ        rows+56(FP), $0x03
+	JLE         outside30
+	CMPQ        columns+64(FP), $0x00
+	JLE         outside30
+	MOVQ        bias+72(FP), R9
+	TESTQ       R9, R9
+	JE          biased30
+	VADDPS      (R9)(AX*1), Z12, Z12
+
+biased30:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped30
+	VXORPS Z6, Z6, Z6
+	VMAXPS Z12, Z6, Z12
+
+clamped30:
+	VMOVUPS Z12, (BX)
+
+outside30:
+	CMPQ   rows+56(FP), $0x03
+	JLE    outside32
+	CMPQ   columns+64(FP), $0x02
+	JLE    outside32
+	MOVQ   bias+72(FP), R9
+	TESTQ  R9, R9
+	JE     biased32
+	VADDPS (R9)(AX*1), Z8, Z8
+
+biased32:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped32
+	VXORPS Z6, Z6, Z6
+	VMAXPS Z8, Z6, Z8
+
+clamped32:
+	VMOVUPS Z8, (BX)(R8*2)
+
+outside32:
+	VMOVUPS     Z7, Z6
+	VSUBPS      Z9, Z6, Z6
+	VMOVUPS     Z11, Z7
+	VSUBPS      Z13, Z7, Z7
+	VMULPS      Z0, Z6, Z8
+	VFMADD231PS Z7, Z1, Z8
+	VMULPS      Z4, Z6, Z6
+	VFMADD231PS Z7, Z5, Z6
+	VADDPS      Z15, Z6, Z6
+	CMPQ        rows+56(FP), $0x03
+	JLE         outside31
+	CMPQ        columns+64(FP), $0x01
+	JLE         outside31
+	MOVQ        bias+72(FP), R9
+	TESTQ       R9, R9
+	JE          biased31
+	VADDPS      (R9)(AX*1), Z8, Z8
+
+biased31:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped31
+	VXORPS Z7, Z7, Z7
+	VMAXPS Z8, Z7, Z8
+
+clamped31:
+	VMOVUPS Z8, (BX)(R8*1)
+
+outside31:
+	CMPQ   rows+56(FP), $0x03
+	JLE    outside33
+	CMPQ   columns+64(FP), $0x03
+	JLE    outside33
+	MOVQ   bias+72(FP), BX
+	TESTQ  BX, BX
+	JE     biased33
+	VADDPS (BX)(AX*1), Z6, Z6
+
+biased33:
+	TESTQ  $0x00000002, flags+80(FP)
+	JE     clamped33
+	VXORPS Z7, Z7, Z7
+	VMAXPS Z6, Z7, Z6
+
+clamped33:
+	VMOVUPS Z6, (SI)
+
+outside33:
+	ADDQ $0x40, AX
+	MOVQ count+48(FP), BX
+	SHLQ $0x02, BX
+	CMPQ AX, BX
+	JL   vector
+	VZEROUPPER
+	RET
+
+// func winogradDataGradientAVX512(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int, rows int, columns int, mask *float32, flags int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·winogradDataGradientAVX512(SB), NOSPLIT, $0-88
+	VMOVUPS lanes3f3504f3<>+0(SB), Z0
+	VMOVUPS lanes3fb504f3<>+0(SB), Z1
+	VMOVUPS lanes3f000000<>+0(SB), Z2
+	VMOVUPS lanes40000000<>+0(SB), Z3
+	VMOVUPS lanes3eb504f3<>+0(SB), Z4
+	VMOVUPS lanes403504f3<>+0(SB), Z5
+	MOVQ    src+24(FP), CX
+	MOVQ    srcColumn+40(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    srcRow+32(FP), DI
+	SHLQ    $0x02, DI
+	XORQ    AX, AX
+
+vector:
+	// Rows [0 2]
+	LEAQ        (CX)(AX*1), BX
+	LEAQ        (BX)(DI*2), SI
+	ADDQ        DI, SI
+	VMOVUPS     (BX)(DI*1), Z6
+	VADDPS      (BX)(DI*2), Z6, Z6
+	VMOVUPS     (SI), Z7
+	VADDPS      (SI)(DI*1), Z7, Z7
+	VADDPS      Z7, Z6, Z8
+	VADDPS      (BX), Z8, Z8
+	VMULPS      Z2, Z6, Z6
+	VFMADD231PS Z7, Z3, Z6
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z7
+	VADDPS      (BX)(DI*2), Z7, Z7
+	VMOVUPS     (SI), Z9
+	VADDPS      (SI)(DI*1), Z9, Z9
+	VADDPS      Z9, Z7, Z10
+	VADDPS      (BX), Z10, Z10
+	VMULPS      Z2, Z7, Z7
+	VFMADD231PS Z9, Z3, Z7
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z9
+	VADDPS      (BX)(DI*2), Z9, Z9
+	VMOVUPS     (SI), Z11
+	VADDPS      (SI)(DI*1), Z11, Z11
+	VADDPS      Z11, Z9, Z12
+	VADDPS      (BX), Z12, Z12
+	VMULPS      Z2, Z9, Z9
+	VFMADD231PS Z11, Z3, Z9
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z11
+	VADDPS      (BX)(DI*2), Z11, Z11
+	VMOVUPS     (SI), Z13
+	VADDPS      (SI)(DI*1), Z13, Z13
+	VADDPS      Z13, Z11, Z14
+	VADDPS      (BX), Z14, Z14
+	VMULPS      Z2, Z11, Z11
+	VFMADD231PS Z13, Z3, Z11
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z13
+	VADDPS      (BX)(DI*2), Z13, Z13
+	VMOVUPS     (SI), Z15
+	VADDPS      (SI)(DI*1), Z15, Z15
+	VADDPS      Z15, Z13, Z16
+	VADDPS      (BX), Z16, Z16
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS Z15, Z3, Z13
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z15
+	VADDPS      (BX)(DI*2), Z15, Z15
+	VMOVUPS     (SI), Z17
+	VADDPS      (SI)(DI*1), Z17, Z17
+	VADDPS      Z17, Z15, Z18
+	VADDPS      (BX), Z18, Z18
+	VMULPS      Z2, Z15, Z15
+	VFMADD231PS Z17, Z3, Z15
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x00, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Z10, Z17
+	VADDPS      Z12, Z17, Z17
+	VMOVUPS     Z14, Z19
+	VADDPS      Z16, Z19, Z19
+	VADDPS      Z19, Z17, Z20
+	VADDPS      Z8, Z20, Z20
+	VMULPS      Z2, Z17, Z17
+	VFMADD231PS Z19, Z3, Z17
+	CMPQ        rows+56(FP), $0x00
+	JLE         outside00
+	CMPQ        columns+64(FP), $0x00
+	JLE         outside00
+	TESTQ       $0x00000001, flags+80(FP)
+	JE          begun00
+	VADDPS      (BX), Z20, Z20
+
+begun00:
+	MOVQ      mask+72(FP), R9
+	TESTQ     R9, R9
+	JE        masked00
+	LEAQ      (BX), R10
+	SUBQ      dst+0(FP), R10
+	VMOVUPS   (R9)(R10*1), Z8
+	VXORPS    Z19, Z19, Z19
+	VCMPPS    $0x16, Z19, Z8, K1
+	VMOVAPS.Z Z20, K1, Z20
+
+masked00:
+	VMOVUPS Z20, (BX)
+
+outside00:
+	CMPQ   rows+56(FP), $0x00
+	JLE    outside02
+	CMPQ   columns+64(FP), $0x02
+	JLE    outside02
+	TESTQ  $0x00000001, flags+80(FP)
+	JE     begun02
+	VADDPS (BX)(R8*2), Z17, Z17
+
+begun02:
+	MOVQ      mask+72(FP), R9
+	TESTQ     R9, R9
+	JE        masked02
+	LEAQ      (BX)(R8*2), R10
+	SUBQ      dst+0(FP), R10
+	VMOVUPS   (R9)(R10*1), Z8
+	VXORPS    Z19, Z19, Z19
+	VCMPPS    $0x16, Z19, Z8, K1
+	VMOVAPS.Z Z17, K1, Z17
+
+masked02:
+	VMOVUPS Z17, (BX)(R8*2)
+
+outside02:
+	VMOVUPS     Z10, Z8
+	VSUBPS      Z12, Z8, Z8
+	VMOVUPS     Z14, Z10
+	VSUBPS      Z16, Z10, Z10
+	VMULPS      Z0, Z8, Z12
+	VFMADD231PS Z10, Z1, Z12
+	VMULPS      Z4, Z8, Z8
+	VFMADD231PS Z10, Z5, Z8
+	VADDPS      Z18, Z8, Z8
+	CMPQ        rows+56(FP), $0x00
+	JLE         outside01
+	CMPQ        columns+64(FP), $0x01
+	JLE         outside01
+	TESTQ       $0x00000001, flags+80(FP)
+	JE          begun01
+	VADDPS      (BX)(R8*1), Z12, Z12
+
+begun01:
+	MOVQ      mask+72(FP), R9
+	TESTQ     R9, R9
+	JE        masked01
+	LEAQ      (BX)(R8*1), R10
+	SUBQ      dst+0(FP), R10
+	VMOVUPS   (R9)(R10*1), Z10
+	VXORPS    Z14, Z14, Z14
+	VCMPPS    $0x16, Z14, Z10, K1
+	VMOVAPS.Z Z12, K1, Z12
+
+masked01:
+	VMOVUPS Z12, (BX)(R8*1)
+
+outside01:
+	CMPQ   rows+56(FP), $0x00
+	JLE    outside03
+	CMPQ   columns+64(FP), $0x03
+	JLE    outside03
+	TESTQ  $0x00000001, flags+80(FP)
+	JE     begun03
+	VADDPS (SI), Z8, Z8
+
+begun03:
+	MOVQ      mask+72(FP), BX
+	TESTQ     BX, BX
+	JE        masked03
+	LEAQ      (SI), R8
+	SUBQ      dst+0(FP), R8
+	VMOVUPS   (BX)(R8*1), Z10
+	VXORPS    Z12, Z12, Z12
+	VCMPPS    $0x16, Z12, Z10, K1
+	VMOVAPS.Z Z8, K1, Z8
+
+masked03:
+	VMOVUPS Z8, (SI)
+
+outside03:
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x02, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Z7, Z8
+	VADDPS      Z9, Z8, Z8
+	VMOVUPS     Z11, Z10
+	VADDPS      Z13, Z10, Z10
+	VADDPS      Z10, Z8, Z12
+	VADDPS      Z6, Z12, Z12
+	VMULPS      Z2, Z8, Z8
+	VFMADD231PS Z10, Z3, Z8
+	CMPQ        rows+56(FP), $0x02
+	JLE         outside20
+	CMPQ        columns+64(FP), $0x00
+	JLE         outside20
+	TESTQ       $0x00000001, flags+80(FP)
+	JE          begun20
+	VADDPS      (BX), Z12, Z12
+
+begun20:
+	MOVQ      mask+72(FP), R9
+	TESTQ     R9, R9
+	JE        masked20
+	LEAQ      (BX), R10
+	SUBQ      dst+0(FP), R10
+	VMOVUPS   (R9)(R10*1), Z6
+	VXORPS    Z10, Z10, Z10
+	VCMPPS    $0x16, Z10, Z6, K1
+	VMOVAPS.Z Z12, K1, Z12
+
+masked20:
+	VMOVUPS Z12, (BX)
+
+outside20:
+	CMPQ   rows+56(FP), $0x02
+	JLE    outside22
+	CMPQ   columns+64(FP), $0x02
+	JLE    outside22
+	TESTQ  $0x00000001, flags+80(FP)
+	JE     begun22
+	VADDPS (BX)(R8*2), Z8, Z8
+
+begun22:
+	MOVQ      mask+72(FP), R9
+	TESTQ     R9, R9
+	JE        masked22
+	LEAQ      (BX)(R8*2), R10
+	SUBQ      dst+0(FP), R10
+	VMOVUPS   (R9)(R10*1), Z6
+	VXORPS    Z10, Z10, Z10
+	VCMPPS    $0x16, Z10, Z6, K1
+	VMOVAPS.Z Z8, K1, Z8
+
+masked22:
+	VMOVUPS Z8, (BX)(R8*2)
+
+outside22:
+	VMOVUPS     Z7, Z6
+	VSUBPS      Z9, Z6, Z6
+	VMOVUPS     Z11, Z7
+	VSUBPS      Z13, Z7, Z7
+	VMULPS      Z0, Z6, Z8
+	VFMADD231PS Z7, Z1, Z8
+	VMULPS      Z4, Z6, Z6
+	VFMADD231PS Z7, Z5, Z6
+	VADDPS      Z15, Z6, Z6
+	CMPQ        rows+56(FP), $0x02
+	JLE         outside21
+	CMPQ        columns+64(FP), $0x01
+	JLE         outside21
+	TESTQ       $0x00000001, flags+80(FP)
+	JE          begun21
+	VADDPS      (BX)(R8*1), Z8, Z8
+
+begun21:
+	MOVQ      mask+72(FP), R9
+	TESTQ     R9, R9
+	JE        masked21
+	LEAQ      (BX)(R8*1), R10
+	SUBQ      dst+0(FP), R10
+	VMOVUPS   (R9)(R10*1), Z7
+	VXORPS    Z9, Z9, Z9
+	VCMPPS    $0x16, Z9, Z7, K1
+	VMOVAPS.Z Z8, K1, Z8
+
+masked21:
+	VMOVUPS Z8, (BX)(R8*1)
+
+outside21:
+	CMPQ   rows+56(FP), $0x02
+	JLE    outside23
+	CMPQ   columns+64(FP), $0x03
+	JLE    outside23
+	TESTQ  $0x00000001, flags+80(FP)
+	JE     begun23
+	VADDPS (SI), Z6, Z6
+
+begun23:
+	MOVQ      mask+72(FP), BX
+	TESTQ     BX, BX
+	JE        masked23
+	LEAQ      (SI), R8
+	SUBQ      dst+0(FP), R8
+	VMOVUPS   (BX)(R8*1), Z7
+	VXORPS    Z8, Z8, Z8
+	VCMPPS    $0x16, Z8, Z7, K1
+	VMOVAPS.Z Z6, K1, Z6
+
+masked23:
+	VMOVUPS Z6, (SI)
+
+outside23:
+	// Rows [1 3]
+	LEAQ        (CX)(AX*1), BX
+	LEAQ        (BX)(DI*2), SI
+	ADDQ        DI, SI
+	VMOVUPS     (BX)(DI*1), Z6
+	VSUBPS      (BX)(DI*2), Z6, Z6
+	VMOVUPS     (SI), Z7
+	VSUBPS      (SI)(DI*1), Z7, Z7
+	VMULPS      Z0, Z6, Z8
+	VFMADD231PS Z7, Z1, Z8
+	VMULPS      Z4, Z6, Z6
+	VFMADD231PS Z7, Z5, Z6
+	VADDPS      (SI)(DI*2), Z6, Z6
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z7
+	VSUBPS      (BX)(DI*2), Z7, Z7
+	VMOVUPS     (SI), Z9
+	VSUBPS      (SI)(DI*1), Z9, Z9
+	VMULPS      Z0, Z7, Z10
+	VFMADD231PS Z9, Z1, Z10
+	VMULPS      Z4, Z7, Z7
+	VFMADD231PS Z9, Z5, Z7
+	VADDPS      (SI)(DI*2), Z7, Z7
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z9
+	VSUBPS      (BX)(DI*2), Z9, Z9
+	VMOVUPS     (SI), Z11
+	VSUBPS      (SI)(DI*1), Z11, Z11
+	VMULPS      Z0, Z9, Z12
+	VFMADD231PS Z11, Z1, Z12
+	VMULPS      Z4, Z9, Z9
+	VFMADD231PS Z11, Z5, Z9
+	VADDPS      (SI)(DI*2), Z9, Z9
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z11
+	VSUBPS      (BX)(DI*2), Z11, Z11
+	VMOVUPS     (SI), Z13
+	VSUBPS      (SI)(DI*1), Z13, Z13
+	VMULPS      Z0, Z11, Z14
+	VFMADD231PS Z13, Z1, Z14
+	VMULPS      Z4, Z11, Z11
+	VFMADD231PS Z13, Z5, Z11
+	VADDPS      (SI)(DI*2), Z11, Z11
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z13
+	VSUBPS      (BX)(DI*2), Z13, Z13
+	VMOVUPS     (SI), Z15
+	VSUBPS      (SI)(DI*1), Z15, Z15
+	VMULPS      Z0, Z13, Z16
+	VFMADD231PS Z15, Z1, Z16
+	VMULPS      Z4, Z13, Z13
+	VFMADD231PS Z15, Z5, Z13
+	VADDPS      (SI)(DI*2), Z13, Z13
+	ADDQ        DX, BX
+	ADDQ        DX, SI
+	VMOVUPS     (BX)(DI*1), Z15
+	VSUBPS      (BX)(DI*2), Z15, Z15
+	VMOVUPS     (SI), Z17
+	VSUBPS      (SI)(DI*1), Z17, Z17
+	VMULPS      Z0, Z15, Z18
+	VFMADD231PS Z17, Z1, Z18
+	VMULPS      Z4, Z15, Z15
+	VFMADD231PS Z17, Z5, Z15
+	VADDPS      (SI)(DI*2), Z15, Z15
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x01, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Z10, Z17
+	VADDPS      Z12, Z17, Z17
+	VMOVUPS     Z14, Z19
+	VADDPS      Z16, Z19, Z19
+	VADDPS      Z19, Z17, Z20
+	VADDPS      Z8, Z20, Z20
+	VMULPS      Z2, Z17, Z17
+	VFMADD231PS Z19, Z3, Z17
+	CMPQ        rows+56(FP), $0x01
+	JLE         outside10
+	CMPQ        columns+64(FP), $0x00
+	JLE         outside10
+	TESTQ       $0x00000001, flags+80(FP)
+	JE          begun10
+	VADDPS      (BX), Z20, Z20
+
+begun10:
+	MOVQ      mask+72(FP), R9
+	TESTQ     R9, R9
+	JE        masked10
+	LEAQ      (BX), R10
+	SUBQ      dst+0(FP), R10
+	VMOVUPS   (R9)(R10*1), Z8
+	VXORPS    Z19, Z19, Z19
+	VCMPPS    $0x16, Z19, Z8, K1
+	VMOVAPS.Z Z20, K1, Z20
+
+masked10:
+	VMOVUPS Z20, (BX)
+
+outside10:
+	CMPQ   rows+56(FP), $0x01
+	JLE    outside12
+	CMPQ   columns+64(FP), $0x02
+	JLE    outside12
+	TESTQ  $0x00000001, flags+80(FP)
+	JE     begun12
+	VADDPS (BX)(R8*2), Z17, Z17
+
+begun12:
+	MOVQ      mask+72(FP), R9
+	TESTQ     R9, R9
+	JE        masked12
+	LEAQ      (BX)(R8*2), R10
+	SUBQ      dst+0(FP), R10
+	VMOVUPS   (R9)(R10*1), Z8
+	VXORPS    Z19, Z19, Z19
+	VCMPPS    $0x16, Z19, Z8, K1
+	VMOVAPS.Z Z17, K1, Z17
+
+masked12:
+	VMOVUPS Z17, (BX)(R8*2)
+
+outside12:
+	VMOVUPS     Z10, Z8
+	VSUBPS      Z12, Z8, Z8
+	VMOVUPS     Z14, Z10
+	VSUBPS      Z16, Z10, Z10
+	VMULPS      Z0, Z8, Z12
+	VFMADD231PS Z10, Z1, Z12
+	VMULPS      Z4, Z8, Z8
+	VFMADD231PS Z10, Z5, Z8
+	VADDPS      Z18, Z8, Z8
+	CMPQ        rows+56(FP), $0x01
+	JLE         outside11
+	CMPQ        columns+64(FP), $0x01
+	JLE         outside11
+	TESTQ       $0x00000001, flags+80(FP)
+	JE          begun11
+	VADDPS      (BX)(R8*1), Z12, Z12
+
+begun11:
+	MOVQ      mask+72(FP), R9
+	TESTQ     R9, R9
+	JE        masked11
+	LEAQ      (BX)(R8*1), R10
+	SUBQ      dst+0(FP), R10
+	VMOVUPS   (R9)(R10*1), Z10
+	VXORPS    Z14, Z14, Z14
+	VCMPPS    $0x16, Z14, Z10, K1
+	VMOVAPS.Z Z12, K1, Z12
+
+masked11:
+	VMOVUPS Z12, (BX)(R8*1)
+
+outside11:
+	CMPQ   rows+56(FP), $0x01
+	JLE    outside13
+	CMPQ   columns+64(FP), $0x03
+	JLE    outside13
+	TESTQ  $0x00000001, flags+80(FP)
+	JE     begun13
+	VADDPS (SI), Z8, Z8
+
+begun13:
+	MOVQ      mask+72(FP), BX
+	TESTQ     BX, BX
+	JE        masked13
+	LEAQ      (SI), R8
+	SUBQ      dst+0(FP), R8
+	VMOVUPS   (BX)(R8*1), Z10
+	VXORPS    Z12, Z12, Z12
+	VCMPPS    $0x16, Z12, Z10, K1
+	VMOVAPS.Z Z8, K1, Z8
+
+masked13:
+	VMOVUPS Z8, (SI)
+
+outside13:
+	MOVQ        dstColumn+16(FP), R8
+	SHLQ        $0x02, R8
+	MOVQ        dstRow+8(FP), BX
+	SHLQ        $0x02, BX
+	IMUL3Q      $0x03, BX, BX
+	MOVQ        dst+0(FP), SI
+	ADDQ        SI, BX
+	LEAQ        (BX)(AX*1), BX
+	LEAQ        (BX)(R8*2), SI
+	ADDQ        R8, SI
+	VMOVUPS     Z7, Z8
+	VADDPS      Z9, Z8, Z8
+	VMOVUPS     Z11, Z10
+	VADDPS      Z13, Z10, Z10
+	VADDPS      Z10, Z8, Z12
+	VADDPS      Z6, Z12, Z12
+	VMULPS      Z2, Z8, Z8
+	VFMADD231PS Z10, Z3, Z8
+	CMPQ        rows+56(FP), $0x03
+	JLE         outside30
+	CMPQ        columns+64(FP), $0x00
+	JLE         outside30
+	TESTQ       $0x00000001, flags+80(FP)
+	JE          begun30
+	VADDPS      (BX), Z12, Z12
+
+begun30:
+	MOVQ      mask+72(FP), R9
+	TESTQ     R9, R9
+	JE        masked30
+	LEAQ      (BX), R10
+	SUBQ      dst+0(FP), R10
+	VMOVUPS   (R9)(R10*1), Z6
+	VXORPS    Z10, Z10, Z10
+	VCMPPS    $0x16, Z10, Z6, K1
+	VMOVAPS.Z Z12, K1, Z12
+
+masked30:
+	VMOVUPS Z12, (BX)
+
+outside30:
+	CMPQ   rows+56(FP), $0x03
+	JLE    outside32
+	CMPQ   columns+64(FP), $0x02
+	JLE    outside32
+	TESTQ  $0x00000001, flags+80(FP)
+	JE     begun32
+	VADDPS (BX)(R8*2), Z8, Z8
+
+begun32:
+	MOVQ      mask+72(FP), R9
+	TESTQ     R9, R9
+	JE        masked32
+	LEAQ      (BX)(R8*2), R10
+	SUBQ      dst+0(FP), R10
+	VMOVUPS   (R9)(R10*1), Z6
+	VXORPS    Z10, Z10, Z10
+	VCMPPS    $0x16, Z10, Z6, K1
+	VMOVAPS.Z Z8, K1, Z8
+
+masked32:
+	VMOVUPS Z8, (BX)(R8*2)
+
+outside32:
+	VMOVUPS     Z7, Z6
+	VSUBPS      Z9, Z6, Z6
+	VMOVUPS     Z11, Z7
+	VSUBPS      Z13, Z7, Z7
+	VMULPS      Z0, Z6, Z8
+	VFMADD231PS Z7, Z1, Z8
+	VMULPS      Z4, Z6, Z6
+	VFMADD231PS Z7, Z5, Z6
+	VADDPS      Z15, Z6, Z6
+	CMPQ        rows+56(FP), $0x03
+	JLE         outside31
+	CMPQ        columns+64(FP), $0x01
+	JLE         outside31
+	TESTQ       $0x00000001, flags+80(FP)
+	JE          begun31
+	VADDPS      (BX)(R8*1), Z8, Z8
+
+begun31:
+	MOVQ      mask+72(FP), R9
+	TESTQ     R9, R9
+	JE        masked31
+	LEAQ      (BX)(R8*1), R10
+	SUBQ      dst+0(FP), R10
+	VMOVUPS   (R9)(R10*1), Z7
+	VXORPS    Z9, Z9, Z9
+	VCMPPS    $0x16, Z9, Z7, K1
+	VMOVAPS.Z Z8, K1, Z8
+
+masked31:
+	VMOVUPS Z8, (BX)(R8*1)
+
+outside31:
+	CMPQ   rows+56(FP), $0x03
+	JLE    outside33
+	CMPQ   columns+64(FP), $0x03
+	JLE    outside33
+	TESTQ  $0x00000001, flags+80(FP)
+	JE     begun33
+	VADDPS (SI), Z6, Z6
+
+begun33:
+	MOVQ      mask+72(FP), BX
+	TESTQ     BX, BX
+	JE        masked33
+	LEAQ      (SI), R8
+	SUBQ      dst+0(FP), R8
+	VMOVUPS   (BX)(R8*1), Z7
+	VXORPS    Z8, Z8, Z8
+	VCMPPS    $0x16, Z8, Z7, K1
+	VMOVAPS.Z Z6, K1, Z6
+
+masked33:
+	VMOVUPS Z6, (SI)
+
+outside33:
+	ADDQ $0x40, AX
+	MOVQ count+48(FP), BX
+	SHLQ $0x02, BX
+	CMPQ AX, BX
+	JL   vector
 	VZEROUPPER
 	RET
 
@@ -4805,7 +10385,7 @@ end:
 	RET
 
 // func reluAVX512(dst *float32, src *float32, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·reluAVX512(SB), NOSPLIT, $0-24
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), DX
@@ -4822,12 +10402,12 @@ TEXT ·reluAVX512(SB), NOSPLIT, $0-24
 
 vector:
 	VMOVUPS   (DX)(CX*1), Z0
-	VPXORD    Z1, Z1, Z1
+	VXORPS    Z1, Z1, Z1
 	VCMPPS    $0x16, Z1, Z0, K2
 	KNOTW     K2, K3
-	VMOVAPS.Z Z0, K2, Z2
+	VMOVAPS.Z Z0, K2, Z1
 	VMOVAPS.Z Z0, K3, Z0
-	VMOVUPS   Z2, (AX)(CX*1)
+	VMOVUPS   Z1, (AX)(CX*1)
 	ADDQ      $0x40, CX
 	SUBQ      $0x10, BX
 	JGE       vector
@@ -4836,8 +10416,8 @@ rest:
 	ADDQ      $0x10, BX
 	JE        end
 	VMOVUPS.Z (DX)(CX*1), K1, Z0
-	VPXORD    Z3, Z3, Z3
-	VCMPPS    $0x16, Z3, Z0, K2
+	VXORPS    Z1, Z1, Z1
+	VCMPPS    $0x16, Z1, Z0, K2
 	KNOTW     K2, K3
 	VMOVAPS.Z Z0, K2, Z1
 	VMOVAPS.Z Z0, K3, Z0
@@ -4848,7 +10428,7 @@ end:
 	RET
 
 // func reluGradAVX512(dst *float32, grad *float32, y *float32, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·reluGradAVX512(SB), NOSPLIT, $0-32
 	MOVQ  dst+0(FP), AX
 	MOVQ  grad+8(FP), DX
@@ -4866,12 +10446,12 @@ TEXT ·reluGradAVX512(SB), NOSPLIT, $0-32
 
 vector:
 	VMOVUPS   (BX)(CX*1), Z0
-	VPXORD    Z1, Z1, Z1
+	VXORPS    Z1, Z1, Z1
 	VMOVUPS   (DX)(CX*1), Z2
 	VCMPPS    $0x1e, Z1, Z0, K2
 	KNOTW     K2, K3
 	VMOVAPS.Z Z2, K2, Z0
-	VMOVAPS.Z Z2, K3, Z2
+	VMOVAPS.Z Z2, K3, Z1
 	VMOVUPS   Z0, (AX)(CX*1)
 	ADDQ      $0x40, CX
 	SUBQ      $0x10, SI
@@ -4881,12 +10461,12 @@ rest:
 	ADDQ      $0x10, SI
 	JE        end
 	VMOVUPS.Z (BX)(CX*1), K1, Z0
-	VPXORD    Z3, Z3, Z3
-	VMOVUPS.Z (DX)(CX*1), K1, Z1
-	VCMPPS    $0x1e, Z3, Z0, K2
+	VXORPS    Z1, Z1, Z1
+	VMOVUPS.Z (DX)(CX*1), K1, Z2
+	VCMPPS    $0x1e, Z1, Z0, K2
 	KNOTW     K2, K3
-	VMOVAPS.Z Z1, K2, Z0
-	VMOVAPS.Z Z1, K3, Z1
+	VMOVAPS.Z Z2, K2, Z0
+	VMOVAPS.Z Z2, K3, Z1
 	VMOVUPS   Z0, K1, (AX)(CX*1)
 
 end:
@@ -5032,7 +10612,7 @@ end:
 	RET
 
 // func scatterMaxReLUAVX512(d0 *float32, d1 *float32, d2 *float32, d3 *float32, x0 *float32, x1 *float32, x2 *float32, top *float32, grad *float32, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·scatterMaxReLUAVX512(SB), NOSPLIT, $0-80
 	MOVQ  d0+0(FP), AX
 	MOVQ  d1+8(FP), DX
@@ -5056,30 +10636,30 @@ TEXT ·scatterMaxReLUAVX512(SB), NOSPLIT, $0-80
 
 vector:
 	VMOVUPS   (R10)(CX*1), Z0
-	VPXORD    Z1, Z1, Z1
+	VXORPS    Z1, Z1, Z1
 	VMOVUPS   (R11)(CX*1), Z2
 	VCMPPS    $0x1e, Z1, Z0, K2
 	KNOTW     K2, K3
-	VMOVAPS.Z Z2, K2, Z3
+	VMOVAPS.Z Z2, K2, Z1
 	VMOVAPS.Z Z2, K3, Z2
 	VMOVUPS   (DI)(CX*1), Z2
 	VCMPPS    $0x00, Z0, Z2, K2
 	KNOTW     K2, K3
-	VMOVAPS.Z Z3, K2, Z2
-	VMOVAPS.Z Z3, K3, Z3
-	VMOVUPS   (R8)(CX*1), Z5
-	VCMPPS    $0x00, Z0, Z5, K2
+	VMOVAPS.Z Z1, K2, Z2
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS   (R8)(CX*1), Z3
+	VCMPPS    $0x00, Z0, Z3, K2
 	KNOTW     K2, K3
-	VMOVAPS.Z Z3, K2, Z5
-	VMOVAPS.Z Z3, K3, Z3
-	VMOVUPS   (R9)(CX*1), Z6
-	VCMPPS    $0x00, Z0, Z6, K2
+	VMOVAPS.Z Z1, K2, Z3
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS   (R9)(CX*1), Z4
+	VCMPPS    $0x00, Z0, Z4, K2
 	KNOTW     K2, K3
-	VMOVAPS.Z Z3, K2, Z0
-	VMOVAPS.Z Z3, K3, Z3
-	VMOVUPS   Z3, (SI)(CX*1)
+	VMOVAPS.Z Z1, K2, Z0
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS   Z1, (SI)(CX*1)
 	VMOVUPS   Z0, (BX)(CX*1)
-	VMOVUPS   Z5, (DX)(CX*1)
+	VMOVUPS   Z3, (DX)(CX*1)
 	VMOVUPS   Z2, (AX)(CX*1)
 	ADDQ      $0x40, CX
 	SUBQ      $0x10, R12
@@ -5089,31 +10669,31 @@ rest:
 	ADDQ      $0x10, R12
 	JE        end
 	VMOVUPS.Z (R10)(CX*1), K1, Z0
-	VPXORD    Z4, Z4, Z4
-	VMOVUPS.Z (R11)(CX*1), K1, Z1
-	VCMPPS    $0x1e, Z4, Z0, K2
-	KNOTW     K2, K3
-	VMOVAPS.Z Z1, K2, Z2
-	VMOVAPS.Z Z1, K3, Z1
-	VMOVUPS.Z (DI)(CX*1), K1, Z1
-	VCMPPS    $0x00, Z0, Z1, K2
+	VXORPS    Z1, Z1, Z1
+	VMOVUPS.Z (R11)(CX*1), K1, Z2
+	VCMPPS    $0x1e, Z1, Z0, K2
 	KNOTW     K2, K3
 	VMOVAPS.Z Z2, K2, Z1
 	VMOVAPS.Z Z2, K3, Z2
+	VMOVUPS.Z (DI)(CX*1), K1, Z2
+	VCMPPS    $0x00, Z0, Z2, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z2
+	VMOVAPS.Z Z1, K3, Z1
 	VMOVUPS.Z (R8)(CX*1), K1, Z3
 	VCMPPS    $0x00, Z0, Z3, K2
 	KNOTW     K2, K3
-	VMOVAPS.Z Z2, K2, Z3
-	VMOVAPS.Z Z2, K3, Z2
+	VMOVAPS.Z Z1, K2, Z3
+	VMOVAPS.Z Z1, K3, Z1
 	VMOVUPS.Z (R9)(CX*1), K1, Z4
 	VCMPPS    $0x00, Z0, Z4, K2
 	KNOTW     K2, K3
-	VMOVAPS.Z Z2, K2, Z0
-	VMOVAPS.Z Z2, K3, Z2
-	VMOVUPS   Z2, K1, (SI)(CX*1)
+	VMOVAPS.Z Z1, K2, Z0
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS   Z1, K1, (SI)(CX*1)
 	VMOVUPS   Z0, K1, (BX)(CX*1)
 	VMOVUPS   Z3, K1, (DX)(CX*1)
-	VMOVUPS   Z1, K1, (AX)(CX*1)
+	VMOVUPS   Z2, K1, (AX)(CX*1)
 
 end:
 	VZEROUPPER
@@ -5423,7 +11003,7 @@ next:
 	RET
 
 // func scatterWindowsReLUAVX512(dUpper *float32, dLower *float32, upper *float32, lower *float32, top *float32, grad *float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·scatterWindowsReLUAVX512(SB), NOSPLIT, $0-64
 	MOVQ  dUpper+0(FP), AX
 	MOVQ  dLower+8(FP), DX
@@ -5452,30 +11032,30 @@ window:
 vector:
 	VMOVUPS   (DI)(CX*1), Z0
 	VMOVUPS   (R8)(CX*1), Z1
-	VPXORD    Z2, Z2, Z2
+	VXORPS    Z2, Z2, Z2
 	VCMPPS    $0x1e, Z2, Z0, K2
 	KNOTW     K2, K3
-	VMOVAPS.Z Z1, K2, Z3
+	VMOVAPS.Z Z1, K2, Z2
 	VMOVAPS.Z Z1, K3, Z1
 	VMOVUPS   (BX)(CX*1), Z1
 	VCMPPS    $0x00, Z0, Z1, K2
 	KNOTW     K2, K3
-	VMOVAPS.Z Z3, K2, Z1
-	VMOVAPS.Z Z3, K3, Z3
-	VMOVUPS   (BX)(R11*1), Z5
-	VCMPPS    $0x00, Z0, Z5, K2
+	VMOVAPS.Z Z2, K2, Z1
+	VMOVAPS.Z Z2, K3, Z2
+	VMOVUPS   (BX)(R11*1), Z3
+	VCMPPS    $0x00, Z0, Z3, K2
 	KNOTW     K2, K3
-	VMOVAPS.Z Z3, K2, Z5
-	VMOVAPS.Z Z3, K3, Z3
-	VMOVUPS   (SI)(CX*1), Z6
-	VCMPPS    $0x00, Z0, Z6, K2
+	VMOVAPS.Z Z2, K2, Z3
+	VMOVAPS.Z Z2, K3, Z2
+	VMOVUPS   (SI)(CX*1), Z4
+	VCMPPS    $0x00, Z0, Z4, K2
 	KNOTW     K2, K3
-	VMOVAPS.Z Z3, K2, Z0
-	VMOVAPS.Z Z3, K3, Z3
+	VMOVAPS.Z Z2, K2, Z0
+	VMOVAPS.Z Z2, K3, Z2
 	VMOVUPS   Z0, (DX)(CX*1)
-	VMOVUPS   Z3, (DX)(R11*1)
+	VMOVUPS   Z2, (DX)(R11*1)
 	VMOVUPS   Z1, (AX)(CX*1)
-	VMOVUPS   Z5, (AX)(R11*1)
+	VMOVUPS   Z3, (AX)(R11*1)
 	ADDQ      $0x40, CX
 	ADDQ      $0x40, R11
 	SUBQ      $0x10, R12
@@ -5486,30 +11066,30 @@ rest:
 	JE        next
 	VMOVUPS.Z (DI)(CX*1), K1, Z0
 	VMOVUPS.Z (R8)(CX*1), K1, Z1
-	VPXORD    Z4, Z4, Z4
-	VCMPPS    $0x1e, Z4, Z0, K2
+	VXORPS    Z2, Z2, Z2
+	VCMPPS    $0x1e, Z2, Z0, K2
 	KNOTW     K2, K3
-	VMOVAPS.Z Z1, K2, Z3
+	VMOVAPS.Z Z1, K2, Z2
 	VMOVAPS.Z Z1, K3, Z1
 	VMOVUPS.Z (BX)(CX*1), K1, Z1
 	VCMPPS    $0x00, Z0, Z1, K2
 	KNOTW     K2, K3
-	VMOVAPS.Z Z3, K2, Z1
-	VMOVAPS.Z Z3, K3, Z3
-	VMOVUPS.Z (BX)(R11*1), K1, Z5
-	VCMPPS    $0x00, Z0, Z5, K2
+	VMOVAPS.Z Z2, K2, Z1
+	VMOVAPS.Z Z2, K3, Z2
+	VMOVUPS.Z (BX)(R11*1), K1, Z3
+	VCMPPS    $0x00, Z0, Z3, K2
 	KNOTW     K2, K3
-	VMOVAPS.Z Z3, K2, Z5
-	VMOVAPS.Z Z3, K3, Z3
-	VMOVUPS.Z (SI)(CX*1), K1, Z6
-	VCMPPS    $0x00, Z0, Z6, K2
+	VMOVAPS.Z Z2, K2, Z3
+	VMOVAPS.Z Z2, K3, Z2
+	VMOVUPS.Z (SI)(CX*1), K1, Z4
+	VCMPPS    $0x00, Z0, Z4, K2
 	KNOTW     K2, K3
-	VMOVAPS.Z Z3, K2, Z0
-	VMOVAPS.Z Z3, K3, Z3
+	VMOVAPS.Z Z2, K2, Z0
+	VMOVAPS.Z Z2, K3, Z2
 	VMOVUPS   Z0, K1, (DX)(CX*1)
-	VMOVUPS   Z3, K1, (DX)(R11*1)
+	VMOVUPS   Z2, K1, (DX)(R11*1)
 	VMOVUPS   Z1, K1, (AX)(CX*1)
-	VMOVUPS   Z5, K1, (AX)(R11*1)
+	VMOVUPS   Z3, K1, (AX)(R11*1)
 
 next:
 	LEAQ (AX)(R13*2), AX
@@ -5719,7 +11299,7 @@ group:
 	RET
 
 // func dropoutAVX512(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·dropoutAVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -5736,168 +11316,168 @@ batch:
 	VMOVDQA32       Z0, Z5
 	VPADDQ          Z1, Z0, Z0
 	VMOVDQA32       Z2, Z6
-	VPXORD          Z7, Z7, Z7
-	VPXORD          Z8, Z8, Z8
+	VXORPS          Z7, Z7, Z7
+	VXORPS          Z8, Z8, Z8
 	VMOVDQA32       Z0, Z9
 	VPADDQ          Z1, Z0, Z0
 	VMOVDQA32       Z2, Z10
-	VPXORD          Z11, Z11, Z11
-	VPXORD          Z12, Z12, Z12
+	VXORPS          Z11, Z11, Z11
+	VXORPS          Z12, Z12, Z12
 	VPMULUDQ        Z3, Z5, Z5
-	VPMULUDQ        Z4, Z7, Z13
-	VPSRLQ          $0x20, Z13, Z14
-	VPTERNLOGD.BCST $0x96, (DX), Z6, Z14
+	VPMULUDQ        Z4, Z7, Z7
+	VPSRLQ          $0x20, Z7, Z13
+	VPTERNLOGD.BCST $0x96, (DX), Z6, Z13
 	VPSRLQ          $0x20, Z5, Z6
 	VPTERNLOGD.BCST $0x96, 4(DX), Z8, Z6
-	VPMULUDQ        Z3, Z9, Z9
-	VPMULUDQ        Z4, Z11, Z15
-	VPSRLQ          $0x20, Z15, Z16
-	VPTERNLOGD.BCST $0x96, (DX), Z10, Z16
-	VPSRLQ          $0x20, Z9, Z10
+	VPMULUDQ        Z3, Z9, Z8
+	VPMULUDQ        Z4, Z11, Z9
+	VPSRLQ          $0x20, Z9, Z11
+	VPTERNLOGD.BCST $0x96, (DX), Z10, Z11
+	VPSRLQ          $0x20, Z8, Z10
 	VPTERNLOGD.BCST $0x96, 4(DX), Z12, Z10
-	VPMULUDQ        Z3, Z14, Z14
+	VPMULUDQ        Z3, Z13, Z12
 	VPMULUDQ        Z4, Z6, Z6
-	VPSRLQ          $0x20, Z6, Z17
-	VPTERNLOGD.BCST $0x96, 8(DX), Z13, Z17
-	VPSRLQ          $0x20, Z14, Z13
-	VPTERNLOGD.BCST $0x96, 12(DX), Z5, Z13
-	VPMULUDQ        Z3, Z16, Z5
+	VPSRLQ          $0x20, Z6, Z13
+	VPTERNLOGD.BCST $0x96, 8(DX), Z7, Z13
+	VPSRLQ          $0x20, Z12, Z7
+	VPTERNLOGD.BCST $0x96, 12(DX), Z5, Z7
+	VPMULUDQ        Z3, Z11, Z5
 	VPMULUDQ        Z4, Z10, Z10
-	VPSRLQ          $0x20, Z10, Z16
-	VPTERNLOGD.BCST $0x96, 8(DX), Z15, Z16
-	VPSRLQ          $0x20, Z5, Z15
-	VPTERNLOGD.BCST $0x96, 12(DX), Z9, Z15
-	VPMULUDQ        Z3, Z17, Z9
-	VPMULUDQ        Z4, Z13, Z13
-	VPSRLQ          $0x20, Z13, Z17
-	VPTERNLOGD.BCST $0x96, 16(DX), Z6, Z17
-	VPSRLQ          $0x20, Z9, Z6
-	VPTERNLOGD.BCST $0x96, 20(DX), Z14, Z6
-	VPMULUDQ        Z3, Z16, Z14
-	VPMULUDQ        Z4, Z15, Z15
-	VPSRLQ          $0x20, Z15, Z16
-	VPTERNLOGD.BCST $0x96, 16(DX), Z10, Z16
-	VPSRLQ          $0x20, Z14, Z10
+	VPSRLQ          $0x20, Z10, Z11
+	VPTERNLOGD.BCST $0x96, 8(DX), Z9, Z11
+	VPSRLQ          $0x20, Z5, Z9
+	VPTERNLOGD.BCST $0x96, 12(DX), Z8, Z9
+	VPMULUDQ        Z3, Z13, Z8
+	VPMULUDQ        Z4, Z7, Z7
+	VPSRLQ          $0x20, Z7, Z13
+	VPTERNLOGD.BCST $0x96, 16(DX), Z6, Z13
+	VPSRLQ          $0x20, Z8, Z6
+	VPTERNLOGD.BCST $0x96, 20(DX), Z12, Z6
+	VPMULUDQ        Z3, Z11, Z11
+	VPMULUDQ        Z4, Z9, Z9
+	VPSRLQ          $0x20, Z9, Z12
+	VPTERNLOGD.BCST $0x96, 16(DX), Z10, Z12
+	VPSRLQ          $0x20, Z11, Z10
 	VPTERNLOGD.BCST $0x96, 20(DX), Z5, Z10
-	VPMULUDQ        Z3, Z17, Z5
+	VPMULUDQ        Z3, Z13, Z5
 	VPMULUDQ        Z4, Z6, Z6
-	VPSRLQ          $0x20, Z6, Z17
-	VPTERNLOGD.BCST $0x96, 24(DX), Z13, Z17
-	VPSRLQ          $0x20, Z5, Z13
-	VPTERNLOGD.BCST $0x96, 28(DX), Z9, Z13
-	VPMULUDQ        Z3, Z16, Z9
+	VPSRLQ          $0x20, Z6, Z13
+	VPTERNLOGD.BCST $0x96, 24(DX), Z7, Z13
+	VPSRLQ          $0x20, Z5, Z7
+	VPTERNLOGD.BCST $0x96, 28(DX), Z8, Z7
+	VPMULUDQ        Z3, Z12, Z8
 	VPMULUDQ        Z4, Z10, Z10
-	VPSRLQ          $0x20, Z10, Z16
-	VPTERNLOGD.BCST $0x96, 24(DX), Z15, Z16
-	VPSRLQ          $0x20, Z9, Z15
-	VPTERNLOGD.BCST $0x96, 28(DX), Z14, Z15
-	VPMULUDQ        Z3, Z17, Z14
-	VPMULUDQ        Z4, Z13, Z13
-	VPSRLQ          $0x20, Z13, Z17
-	VPTERNLOGD.BCST $0x96, 32(DX), Z6, Z17
-	VPSRLQ          $0x20, Z14, Z6
+	VPSRLQ          $0x20, Z10, Z12
+	VPTERNLOGD.BCST $0x96, 24(DX), Z9, Z12
+	VPSRLQ          $0x20, Z8, Z9
+	VPTERNLOGD.BCST $0x96, 28(DX), Z11, Z9
+	VPMULUDQ        Z3, Z13, Z11
+	VPMULUDQ        Z4, Z7, Z7
+	VPSRLQ          $0x20, Z7, Z13
+	VPTERNLOGD.BCST $0x96, 32(DX), Z6, Z13
+	VPSRLQ          $0x20, Z11, Z6
 	VPTERNLOGD.BCST $0x96, 36(DX), Z5, Z6
-	VPMULUDQ        Z3, Z16, Z5
-	VPMULUDQ        Z4, Z15, Z15
-	VPSRLQ          $0x20, Z15, Z16
-	VPTERNLOGD.BCST $0x96, 32(DX), Z10, Z16
+	VPMULUDQ        Z3, Z12, Z5
+	VPMULUDQ        Z4, Z9, Z9
+	VPSRLQ          $0x20, Z9, Z12
+	VPTERNLOGD.BCST $0x96, 32(DX), Z10, Z12
 	VPSRLQ          $0x20, Z5, Z10
-	VPTERNLOGD.BCST $0x96, 36(DX), Z9, Z10
-	VPMULUDQ        Z3, Z17, Z9
+	VPTERNLOGD.BCST $0x96, 36(DX), Z8, Z10
+	VPMULUDQ        Z3, Z13, Z8
 	VPMULUDQ        Z4, Z6, Z6
-	VPSRLQ          $0x20, Z6, Z17
-	VPTERNLOGD.BCST $0x96, 40(DX), Z13, Z17
-	VPSRLQ          $0x20, Z9, Z13
-	VPTERNLOGD.BCST $0x96, 44(DX), Z14, Z13
-	VPMULUDQ        Z3, Z16, Z14
+	VPSRLQ          $0x20, Z6, Z13
+	VPTERNLOGD.BCST $0x96, 40(DX), Z7, Z13
+	VPSRLQ          $0x20, Z8, Z7
+	VPTERNLOGD.BCST $0x96, 44(DX), Z11, Z7
+	VPMULUDQ        Z3, Z12, Z11
 	VPMULUDQ        Z4, Z10, Z10
-	VPSRLQ          $0x20, Z10, Z16
-	VPTERNLOGD.BCST $0x96, 40(DX), Z15, Z16
-	VPSRLQ          $0x20, Z14, Z15
-	VPTERNLOGD.BCST $0x96, 44(DX), Z5, Z15
-	VPMULUDQ        Z3, Z17, Z5
-	VPMULUDQ        Z4, Z13, Z13
-	VPSRLQ          $0x20, Z13, Z17
-	VPTERNLOGD.BCST $0x96, 48(DX), Z6, Z17
+	VPSRLQ          $0x20, Z10, Z12
+	VPTERNLOGD.BCST $0x96, 40(DX), Z9, Z12
+	VPSRLQ          $0x20, Z11, Z9
+	VPTERNLOGD.BCST $0x96, 44(DX), Z5, Z9
+	VPMULUDQ        Z3, Z13, Z5
+	VPMULUDQ        Z4, Z7, Z7
+	VPSRLQ          $0x20, Z7, Z13
+	VPTERNLOGD.BCST $0x96, 48(DX), Z6, Z13
 	VPSRLQ          $0x20, Z5, Z6
-	VPTERNLOGD.BCST $0x96, 52(DX), Z9, Z6
-	VPMULUDQ        Z3, Z16, Z9
-	VPMULUDQ        Z4, Z15, Z15
-	VPSRLQ          $0x20, Z15, Z16
-	VPTERNLOGD.BCST $0x96, 48(DX), Z10, Z16
-	VPSRLQ          $0x20, Z9, Z10
-	VPTERNLOGD.BCST $0x96, 52(DX), Z14, Z10
-	VPMULUDQ        Z3, Z17, Z14
+	VPTERNLOGD.BCST $0x96, 52(DX), Z8, Z6
+	VPMULUDQ        Z3, Z12, Z8
+	VPMULUDQ        Z4, Z9, Z9
+	VPSRLQ          $0x20, Z9, Z12
+	VPTERNLOGD.BCST $0x96, 48(DX), Z10, Z12
+	VPSRLQ          $0x20, Z8, Z10
+	VPTERNLOGD.BCST $0x96, 52(DX), Z11, Z10
+	VPMULUDQ        Z3, Z13, Z11
 	VPMULUDQ        Z4, Z6, Z6
-	VPSRLQ          $0x20, Z6, Z17
-	VPTERNLOGD.BCST $0x96, 56(DX), Z13, Z17
-	VPSRLQ          $0x20, Z14, Z13
-	VPTERNLOGD.BCST $0x96, 60(DX), Z5, Z13
-	VPMULUDQ        Z3, Z16, Z5
+	VPSRLQ          $0x20, Z6, Z13
+	VPTERNLOGD.BCST $0x96, 56(DX), Z7, Z13
+	VPSRLQ          $0x20, Z11, Z7
+	VPTERNLOGD.BCST $0x96, 60(DX), Z5, Z7
+	VPMULUDQ        Z3, Z12, Z5
 	VPMULUDQ        Z4, Z10, Z10
-	VPSRLQ          $0x20, Z10, Z16
-	VPTERNLOGD.BCST $0x96, 56(DX), Z15, Z16
-	VPSRLQ          $0x20, Z5, Z15
-	VPTERNLOGD.BCST $0x96, 60(DX), Z9, Z15
-	VPMULUDQ        Z3, Z17, Z9
-	VPMULUDQ        Z4, Z13, Z13
-	VPSRLQ          $0x20, Z13, Z17
-	VPTERNLOGD.BCST $0x96, 64(DX), Z6, Z17
-	VPSRLQ          $0x20, Z9, Z6
-	VPTERNLOGD.BCST $0x96, 68(DX), Z14, Z6
-	VPMULUDQ        Z3, Z16, Z14
-	VPMULUDQ        Z4, Z15, Z15
-	VPSRLQ          $0x20, Z15, Z16
-	VPTERNLOGD.BCST $0x96, 64(DX), Z10, Z16
-	VPSRLQ          $0x20, Z14, Z10
+	VPSRLQ          $0x20, Z10, Z12
+	VPTERNLOGD.BCST $0x96, 56(DX), Z9, Z12
+	VPSRLQ          $0x20, Z5, Z9
+	VPTERNLOGD.BCST $0x96, 60(DX), Z8, Z9
+	VPMULUDQ        Z3, Z13, Z8
+	VPMULUDQ        Z4, Z7, Z7
+	VPSRLQ          $0x20, Z7, Z13
+	VPTERNLOGD.BCST $0x96, 64(DX), Z6, Z13
+	VPSRLQ          $0x20, Z8, Z6
+	VPTERNLOGD.BCST $0x96, 68(DX), Z11, Z6
+	VPMULUDQ        Z3, Z12, Z11
+	VPMULUDQ        Z4, Z9, Z9
+	VPSRLQ          $0x20, Z9, Z12
+	VPTERNLOGD.BCST $0x96, 64(DX), Z10, Z12
+	VPSRLQ          $0x20, Z11, Z10
 	VPTERNLOGD.BCST $0x96, 68(DX), Z5, Z10
-	VPMULUDQ        Z3, Z17, Z5
+	VPMULUDQ        Z3, Z13, Z5
 	VPMULUDQ        Z4, Z6, Z6
-	VPSRLQ          $0x20, Z6, Z17
-	VPTERNLOGD.BCST $0x96, 72(DX), Z13, Z17
-	VPSRLQ          $0x20, Z5, Z13
-	VPTERNLOGD.BCST $0x96, 76(DX), Z9, Z13
-	VPMULUDQ        Z3, Z16, Z9
+	VPSRLQ          $0x20, Z6, Z13
+	VPTERNLOGD.BCST $0x96, 72(DX), Z7, Z13
+	VPSRLQ          $0x20, Z5, Z7
+	VPTERNLOGD.BCST $0x96, 76(DX), Z8, Z7
+	VPMULUDQ        Z3, Z12, Z8
 	VPMULUDQ        Z4, Z10, Z10
-	VPSRLQ          $0x20, Z10, Z16
-	VPTERNLOGD.BCST $0x96, 72(DX), Z15, Z16
-	VPSRLQ          $0x20, Z9, Z15
-	VPTERNLOGD.BCST $0x96, 76(DX), Z14, Z15
+	VPSRLQ          $0x20, Z10, Z12
+	VPTERNLOGD.BCST $0x96, 72(DX), Z9, Z12
+	VPSRLQ          $0x20, Z8, Z9
+	VPTERNLOGD.BCST $0x96, 76(DX), Z11, Z9
 	MOVL            $0x0000aaaa, SI
 	KMOVW           SI, K1
-	VPSHUFD         $0xa0, Z6, K1, Z17
+	VPSHUFD         $0xa0, Z6, K1, Z13
 	MOVL            $0x0000aaaa, SI
 	KMOVW           SI, K1
-	VPSHUFD         $0xa0, Z5, K1, Z13
-	VPUNPCKLQDQ     Z13, Z17, Z5
-	VPUNPCKHQDQ     Z13, Z17, Z6
-	VBROADCASTSS    threshold+32(FP), Z13
-	VBROADCASTSS    scale+36(FP), Z14
-	VPCMPUD         $0x05, Z13, Z5, K1
-	VMULPS.Z        (CX), Z14, K1, Z5
+	VPSHUFD         $0xa0, Z5, K1, Z7
+	VPUNPCKLQDQ     Z7, Z13, Z5
+	VPUNPCKHQDQ     Z7, Z13, Z6
+	VBROADCASTSS    threshold+32(FP), Z7
+	VBROADCASTSS    scale+36(FP), Z11
+	VPCMPUD         $0x05, Z7, Z5, K1
+	VMULPS.Z        (CX), Z11, K1, Z5
 	VMOVUPS         Z5, (AX)
 	VBROADCASTSS    threshold+32(FP), Z5
-	VBROADCASTSS    scale+36(FP), Z13
+	VBROADCASTSS    scale+36(FP), Z7
 	VPCMPUD         $0x05, Z5, Z6, K1
-	VMULPS.Z        64(CX), Z13, K1, Z5
+	VMULPS.Z        64(CX), Z7, K1, Z5
 	VMOVUPS         Z5, 64(AX)
 	MOVL            $0x0000aaaa, SI
 	KMOVW           SI, K1
-	VPSHUFD         $0xa0, Z10, K1, Z16
+	VPSHUFD         $0xa0, Z10, K1, Z12
 	MOVL            $0x0000aaaa, SI
 	KMOVW           SI, K1
-	VPSHUFD         $0xa0, Z9, K1, Z15
-	VPUNPCKLQDQ     Z15, Z16, Z5
-	VPUNPCKHQDQ     Z15, Z16, Z6
-	VBROADCASTSS    threshold+32(FP), Z9
-	VBROADCASTSS    scale+36(FP), Z10
-	VPCMPUD         $0x05, Z9, Z5, K1
-	VMULPS.Z        128(CX), Z10, K1, Z5
+	VPSHUFD         $0xa0, Z8, K1, Z9
+	VPUNPCKLQDQ     Z9, Z12, Z5
+	VPUNPCKHQDQ     Z9, Z12, Z6
+	VBROADCASTSS    threshold+32(FP), Z7
+	VBROADCASTSS    scale+36(FP), Z8
+	VPCMPUD         $0x05, Z7, Z5, K1
+	VMULPS.Z        128(CX), Z8, K1, Z5
 	VMOVUPS         Z5, 128(AX)
 	VBROADCASTSS    threshold+32(FP), Z5
-	VBROADCASTSS    scale+36(FP), Z9
+	VBROADCASTSS    scale+36(FP), Z7
 	VPCMPUD         $0x05, Z5, Z6, K1
-	VMULPS.Z        192(CX), Z9, K1, Z5
+	VMULPS.Z        192(CX), Z7, K1, Z5
 	VMOVUPS         Z5, 192(AX)
 	ADDQ            $0x00000100, CX
 	ADDQ            $0x00000100, AX
@@ -5992,7 +11572,7 @@ TEXT ·softplusAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSD exp8AVX512<>+0(SB), Z8
 	VBROADCASTSD exp9AVX512<>+0(SB), Z9
 	VBROADCASTSD exp10AVX512<>+0(SB), Z10
-	VPXORD       Z11, Z11, Z11
+	VXORPS       Z11, Z11, Z11
 	MOVL         R8, CX
 	ANDL         $0x07, CX
 	MOVL         $0x00000001, R9
@@ -6129,7 +11709,7 @@ TEXT ·softplusSigmoidAVX512(SB), NOSPLIT, $0-56
 	VBROADCASTSD exp8AVX512<>+0(SB), Z8
 	VBROADCASTSD exp9AVX512<>+0(SB), Z9
 	VBROADCASTSD exp10AVX512<>+0(SB), Z10
-	VPXORD       Z11, Z11, Z11
+	VXORPS       Z11, Z11, Z11
 	VBROADCASTSS oneAVX512<>+0(SB), Y12
 	MOVL         R9, CX
 	ANDL         $0x07, CX
@@ -6275,12 +11855,12 @@ scale_end:
 	RET
 
 // func sumSquaresAVX512(x *float32, sums *float64, groups int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·sumSquaresAVX512(SB), NOSPLIT, $0-24
 	MOVQ   x+0(FP), AX
 	MOVQ   sums+8(FP), CX
 	MOVQ   groups+16(FP), DX
-	VPXORD Z0, Z0, Z0
+	VXORPS Z0, Z0, Z0
 
 group:
 	VCVTPS2PD   (AX), Z1

@@ -164,12 +164,6 @@ func (e *element) largest(a, b reg.VecVirtual) reg.VecVirtual {
 	return m
 }
 
-func (e *element) nothing() reg.VecVirtual {
-	zero := e.register()
-	e.zero(zero)
-	return zero
-}
-
 // elementwiseKernels writes all of them; package simd tells what each computes.
 func elementwiseKernels(v vectors) {
 	elementwise(v, "scale", []string{"x"}, []string{"a"}, func(e *element) {

@@ -28,6 +28,8 @@ func main() {
 			tile(set, rows, 1)
 		}
 		outer(set, set.outerRows, 3)
+		batch(set)
+		winogradKernels(set)
 		copyRows(set)
 		sumRows(set)
 		add(set)

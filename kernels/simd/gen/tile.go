@@ -45,19 +45,7 @@ func tile(v vectors, rows, columns int) {
 	MOVQ(param("depth"), index)
 	NEGQ(index)
 	Label("step")
-	b := v.grid(1, columns)[0]
-	for j := range b {
-		VMOVUPS(Mem{Base: panel, Disp: j * v.bytes()}, b[j])
-	}
-	for i := range pointers {
-		x := v.register()
-		VBROADCASTSS(Mem{Base: pointers[i], Index: index, Scale: 4}, x)
-		for j := range b {
-			VFMADD231PS(b[j], x, acc[i][j])
-		}
-	}
-	ADDQ(Imm(uint64(columns*v.bytes())), panel)
-	INCQ(index)
+	v.tileStep(acc, pointers, panel, index)
 	JNE(LabelRef("step"))
 	stride := loadBytes("tapStride")
 	for i := range pointers {
@@ -73,6 +61,23 @@ func tile(v vectors, rows, columns int) {
 	maskRows(v, acc)
 	storeDst(v, acc)
 	RET()
+}
+
+// tileStep adds the products of one value of each row with a row of the panel, and counts the index up.
+func (v vectors) tileStep(acc [][]reg.VecVirtual, pointers []reg.GPVirtual, panel, index reg.Register) {
+	b := v.grid(1, len(acc[0]))[0]
+	for j := range b {
+		VMOVUPS(Mem{Base: panel, Disp: j * v.bytes()}, b[j])
+	}
+	for i := range pointers {
+		x := v.register()
+		VBROADCASTSS(Mem{Base: pointers[i], Index: index, Scale: 4}, x)
+		for j := range b {
+			VFMADD231PS(b[j], x, acc[i][j])
+		}
+	}
+	ADDQ(Imm(uint64(len(b)*v.bytes())), panel)
+	INCQ(index)
 }
 
 // loadDst begins the sums with the rows of dst where a bit of the parameter flags is set.

@@ -43,12 +43,14 @@ func (v vectors) grid(rows, columns int) [][]reg.VecVirtual {
 	return g
 }
 
-func (v vectors) zero(r reg.VecVirtual) {
-	if v.wide {
-		VPXORD(r, r, r)
-	} else {
-		VXORPS(r, r, r)
-	}
+// zero clears a register. The allocator knows that this instruction does not read it.
+func (v vectors) zero(r reg.VecVirtual) { VXORPS(r, r, r) }
+
+// nothing is a new register of zeros.
+func (v vectors) nothing() reg.VecVirtual {
+	r := v.register()
+	v.zero(r)
+	return r
 }
 
 func (v vectors) zeroGrid(g [][]reg.VecVirtual) {
