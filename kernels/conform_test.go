@@ -46,6 +46,19 @@ func TestCPU_Conforms(t *testing.T) {
 	})
 }
 
+func TestCPU_ConformsWithExactConvolutions(t *testing.T) {
+	eachLevel(t, func(t *testing.T, level string) {
+		conform.Run(t, func(t testing.TB) kernels.Backend {
+			b, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 2, SIMD: level, ConvExact: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = b.Close() })
+			return b
+		}, conform.Options{Only: "Conv", Large: conform.Never})
+	})
+}
+
 // BenchmarkCPU times the layers of the real network: op=…/shape/simd=…
 func BenchmarkCPU(b *testing.B) {
 	conform.Bench(b, func(t testing.TB) kernels.Backend { return openCPU(t, 0, "") }, conform.Options{})

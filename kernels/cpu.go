@@ -22,6 +22,9 @@ type CPUConfig struct {
 	// environment variable simd.Environment names, or else the best that the processor has. Results
 	// of different instructions differ in their last bits.
 	SIMD string
+	// ConvExact keeps convolutions to sums of the products themselves: slower than Winograd's algorithm,
+	// and closer to the exact result by about one bit.
+	ConvExact bool
 }
 
 // The families' implementations under names of their own, so that one struct can embed them all.
@@ -59,7 +62,7 @@ func OpenCPU(c CPUConfig) (Backend, error) {
 	device := tensor.NewCPU(c.Threads, level.String())
 	return &cpu{
 		memory:         device,
-		convolutions:   conv.NewCPU(device, level),
+		convolutions:   conv.NewCPU(device, level, c.ConvExact),
 		activations:    activation.NewCPU(device, level),
 		pools:          pool.NewCPU(device, level),
 		noiseModel:     noise.NewCPU(device, level),

@@ -22,6 +22,8 @@ type Config struct {
 	// Threads and SIMD are as in CPUConfig; they also hold for the host where auto falls back to it.
 	Threads int
 	SIMD    string
+	// ConvExact is as in CPUConfig, for the host.
+	ConvExact bool
 	// Precision is how the device multiplies; empty means auto.
 	Precision tensor.Precision
 	// SyncLaunches makes a graphics card wait for every kernel: a fault is then reported by the launch
@@ -69,7 +71,7 @@ func Open(c Config) (backend Backend, note string, err error) {
 		}
 		return nil, "", err
 	}
-	backend, err = OpenCPU(CPUConfig{Threads: c.Threads, SIMD: c.SIMD})
+	backend, err = OpenCPU(CPUConfig{Threads: c.Threads, SIMD: c.SIMD, ConvExact: c.ConvExact})
 	if err != nil {
 		return nil, "", err
 	}

@@ -159,11 +159,12 @@ const (
 	pixelsRaw pixelRange = "raw"
 )
 
-// runConfig is what does not change results.
+// runConfig is what changes no result, or its last bits.
 type runConfig struct {
 	Device string `yaml:"device"`
 	// Precision is that of the device once it is open: the file of a run tells what it was trained in.
 	Precision    tensor.Precision `yaml:"precision"`
+	ConvExact    bool             `yaml:"conv_exact"` // no Winograd on the CPU; a run keeps to what it began with
 	SyncLaunches bool             `yaml:"sync_launches,omitempty"`
 	Threads      int              `yaml:"threads"`
 	Workers      int              `yaml:"workers"`

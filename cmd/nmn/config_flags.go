@@ -125,6 +125,7 @@ func runFlags(cmd *cobra.Command, c *runConfig) {
 	r := under(cmd, "Run")
 	r.string(&c.Device, "device", "`device` that computes: auto, cpu, cuda or cuda:n")
 	precisionFlag(r, c)
+	convExactFlag(r, c)
 	r.bool(&c.SyncLaunches, "sync-launches", "wait for each kernel of a graphics card, so that a fault names the one that failed; slow")
 	_ = cmd.RegisterFlagCompletionFunc("device", cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp))
 	r.int(&c.Threads, "threads", "`goroutines` that compute; 0 for one on each processor. Results do not depend on it")
@@ -135,6 +136,11 @@ func runFlags(cmd *cobra.Command, c *runConfig) {
 // precisionFlag declares --precision in a room with --device.
 func precisionFlag(r room, c *runConfig) {
 	enum(r, &c.Precision, "precision", "`format` of numbers in convolutions; the CPU computes in fp32", tensor.Precisions()...)
+}
+
+// convExactFlag declares --conv-exact in a room with --device.
+func convExactFlag(r room, c *runConfig) {
+	r.bool(&c.ConvExact, "conv-exact", "convolutions on the CPU as sums of the products themselves: slower, and closer to the exact result by about a bit")
 }
 
 func trainFlags(cmd *cobra.Command, c *config) {

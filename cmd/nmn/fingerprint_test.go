@@ -30,7 +30,13 @@ func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 		}
 		return id
 	}
-	if of(tensor.FP32, "cpu") != of(tensor.FP32, "cuda") {
+	plain := of(tensor.FP32, "cpu")
+	exact := ran
+	exact.Run.ConvExact = true
+	if id, err := fingerprint(&exact, data, ""); err != nil || id == plain {
+		t.Errorf("a result of exact convolutions passes as another one (%v)", err)
+	}
+	if plain != of(tensor.FP32, "cuda") {
 		t.Error("the device changes the identity of a result")
 	}
 	if of(tensor.FP32, "cuda") == of(tensor.TF32, "cuda") {

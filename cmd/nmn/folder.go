@@ -152,11 +152,16 @@ var mayChange = []string{
 	"train.evaluate_", "train.checkpoint_", "train.keep_best",
 }
 
+// convExact is the one setting of a room that may change which may not: it changes the last bits of every
+// step, on the same machine.
+const convExact = "run.conv_exact"
+
 // firstChange finds the first setting that makes two configurations different runs.
 func firstChange(a, b *config) (key, was, is string) {
 	x, y := flatten(a), flatten(b)
 	for _, k := range sortedKeys(y) {
-		if x[k] != y[k] && !slices.ContainsFunc(mayChange, func(free string) bool { return strings.HasPrefix(k, free) }) {
+		free := func(prefix string) bool { return strings.HasPrefix(k, prefix) && k != convExact }
+		if x[k] != y[k] && !slices.ContainsFunc(mayChange, free) {
 			return k, orEmpty(x[k]), orEmpty(y[k])
 		}
 	}
@@ -206,7 +211,7 @@ func sortedKeys(m map[string]string) []string {
 }
 
 // fingerprint identifies what a run computes: its configuration but for what changes no result, its
-// data, and the checkpoint that it starts from. A precision other than fp32 counts, so that a finished
+// data, and the checkpoint that it starts from. Exact convolutions count. A precision other than fp32 counts, so that a finished
 // result is never shown as one of another precision. It does not keep a run from being resumed
 // (mayChange): checkpoints hold float32, and to go on with them on another device, where the precision may
 // be another one, is the user's choice.
@@ -218,6 +223,9 @@ func fingerprint(c *config, d *dataSets, from string) (string, error) {
 			hashText(h, k)
 			hashText(h, values[k])
 		}
+	}
+	if c.Run.ConvExact {
+		hashText(h, convExact)
 	}
 	if p := c.Run.Precision; p != tensor.Auto && p != tensor.FP32 {
 		hashText(h, string(p))

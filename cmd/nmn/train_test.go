@@ -151,6 +151,7 @@ func TestTrain_ThreadsAndWorkersChangeNothing(t *testing.T) {
 func TestTrain_ResumeForLongerAndRefusesOtherSettings(t *testing.T) {
 	dir := trained(t, "--arm", "stage1")
 	wantUsage(t, call(t, "train", "--resume", dir, "--learning-rate", "0.1"), "learning_rate")
+	wantUsage(t, call(t, "train", "--resume", dir, "--conv-exact"), "run.conv_exact")
 	out := readJSON(t, must(t, "train", "--resume", dir, "--stage1-epochs", "2", "--json"))
 	if out["steps"] != 6. {
 		t.Errorf("%v steps, want those of two epochs of 96 pictures", out["steps"])

@@ -25,6 +25,7 @@ func convSmall() []ref.Conv {
 		{N: 1, H: 1, W: 40, C: 3, K: 8, R: 1, S: 3},
 		{N: 1, H: 40, W: 1, C: 3, K: 8, R: 3, S: 1},
 	}
+	list = append(list, convWinograd()...)
 	for _, n := range []int{5, 6, 7, 11, 12, 13, 14, 15, 16, 17, 31, 32, 33} {
 		list = append(list,
 			ref.Conv{N: 1, H: 4, W: n, C: 3, K: 5, R: 3, S: 3, Pad: 1},   // columns of the output
@@ -34,6 +35,16 @@ func convSmall() []ref.Conv {
 			ref.Conv{N: n, H: 1, W: 1, C: 2*n + 1, K: n + 1, R: 1, S: 1}) // fully connected, rows
 	}
 	return list
+}
+
+// convWinograd are shapes that engines are likely to give to Winograd's algorithm, with tiles that end
+// outside of the map. Their bounds are those of all convolutions.
+func convWinograd() []ref.Conv {
+	return []ref.Conv{
+		{N: 3, H: 22, W: 19, C: 16, K: 32, R: 3, S: 3, Pad: 1},
+		{N: 2, H: 17, W: 23, C: 32, K: 16, R: 3, S: 3},
+		{N: 1, H: 15, W: 21, C: 48, K: 64, R: 3, S: 3, Pad: 2},
+	}
 }
 
 // convLarge are layers of VGG16-FCN at 224 pixels, or a part of their filters.

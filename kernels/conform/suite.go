@@ -23,6 +23,8 @@ type Options struct {
 	UncheckedBags bool
 	// Large tells when the sizes of the real network are run: not under -short, by default.
 	Large Large
+	// Only, where not empty, begins the names of the operations that are run.
+	Only string
 	// Unsupported names operations that the device does not have, with the reason. They are skipped.
 	Unsupported map[string]string
 }
@@ -50,6 +52,9 @@ func Run(t *testing.T, open func(t testing.TB) kernels.Backend, o Options) {
 	}
 	run, skipped := 0, 0
 	for _, group := range byOp(Cases()) {
+		if !strings.HasPrefix(group[0].Op, o.Only) {
+			continue
+		}
 		t.Run(group[0].Op, func(t *testing.T) {
 			for _, c := range group {
 				t.Run(c.Name, func(t *testing.T) {

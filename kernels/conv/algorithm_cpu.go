@@ -21,6 +21,10 @@ func (c *CPU) Algorithm(pass Pass, g Geometry) string {
 	if k.n*k.p*k.q*k.width == 0 {
 		return "nothing to compute"
 	}
+	if c.suitsWinograd(&k) {
+		w := c.planWinograd(&k)
+		return fmt.Sprintf("Winograd F(4×4, 3×3) %v", w.level)
+	}
 	pl := c.planCorrelation(&k)
 	way := "implicit GEMM"
 	switch {

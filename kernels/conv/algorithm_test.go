@@ -10,7 +10,8 @@ import (
 
 func TestAlgorithm_TellsWayAndTiles(t *testing.T) {
 	vgg := Geometry{N: 4, H: 56, W: 56, C: 128, K: 256, R: 3, S: 3, P: 56, Q: 56, Pad: 1}
-	small := Geometry{N: 32, H: 6, W: 6, C: 64, K: 128, R: 3, S: 3, P: 6, Q: 6, Pad: 1}
+	odd := Geometry{N: 4, H: 56, W: 56, C: 120, K: 256, R: 3, S: 3, P: 56, Q: 56, Pad: 1}
+	small := Geometry{N: 32, H: 5, W: 5, C: 64, K: 120, R: 3, S: 3, P: 5, Q: 5, Pad: 1}
 	fc := Geometry{N: 4, H: 7, W: 7, C: 512, K: 4096, R: 7, S: 7, P: 1, Q: 1}
 	eachLevel(t, func(t *testing.T, c *CPU) {
 		rows, wide, _ := c.level.TileShape()
@@ -20,8 +21,9 @@ func TestAlgorithm_TellsWayAndTiles(t *testing.T) {
 			g    Geometry
 			want string
 		}{
-			{Forward, vgg, fmt.Sprintf("implicit GEMM %d×%d %v", rows, wide, c.level)},
-			{DataGradient, vgg, fmt.Sprintf("implicit GEMM %d×%d %v", rows, wide, c.level)},
+			{Forward, vgg, fmt.Sprintf("Winograd F(4×4, 3×3) %v", c.level)},
+			{DataGradient, vgg, fmt.Sprintf("Winograd F(4×4, 3×3) %v", c.level)},
+			{Forward, odd, fmt.Sprintf("implicit GEMM %d×%d %v", rows, wide, c.level)},
 			{Forward, small, fmt.Sprintf("GEMM over pictures %d×%d %v", rows, wide, c.level)},
 			{Forward, fc, fmt.Sprintf("GEMM %d×%d %v", rows, wide, c.level)},
 			{FilterGradient, vgg, fmt.Sprintf("outer products %d×%d %v", outerRows, outerWide, c.level)},

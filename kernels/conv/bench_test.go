@@ -69,7 +69,7 @@ func BenchmarkConv(b *testing.B) {
 func benchmark(b *testing.B, l layer, pass string, level simd.Level) {
 	dev := tensor.NewCPU(2, level.String())
 	defer dev.Close()
-	c := NewCPU(dev, level)
+	c := NewCPU(dev, level, false)
 	s := l.shape
 	s.n = l.batch
 	x, w, bias, y := newProblem(s).tensors(b)

@@ -61,6 +61,11 @@ func (c *CPU) correlate() {
 	if k.n*k.p*k.q*k.width == 0 {
 		return
 	}
+	if c.suitsWinograd(k) {
+		c.correlateWinograd(k)
+		c.corr = correlation{}
+		return
+	}
 	k.plan = c.planCorrelation(k)
 	blocks, task := k.plan.rowBlocks*k.plan.groups, c.tasks.correlate
 	if k.suitsImages(&k.plan) {

@@ -8,20 +8,29 @@ import (
 )
 
 // CPU implements Ops on the host. Forward and data gradient are implicit GEMMs that read the windows
-// of the input in place; the filter gradient sums outer products. Scratch memory grows to what the
-// largest convolution needs and stays: calls with shapes seen before allocate nothing.
+// of the input in place; the filter gradient sums outer products. 3×3 filters take Winograd's algorithm
+// where it pays. Scratch memory grows to what the largest convolution needs and stays: calls with shapes
+// seen before allocate nothing.
 type CPU struct {
 	workers *tensor.Workers
 	level   simd.Level
+	// worthWinograd is the rule by which shapes that Winograd's algorithm can compute are given to it.
+	worthWinograd func(direct, tiles, depth, width int) bool
+
 	scratch []scratch // one for each worker
 	packed  []float32 // the filter in panels, shared by the workers
+	windows []float32 // transformed for Winograd's algorithm, a block of them at a time
 	partial []float32 // gradients of filter or bias, one for each part of the sum
 
 	// The operation in progress, and its tasks: stored once, so that starting them allocates nothing.
 	corr   correlation
 	filter filterSum
 	bias   biasSum
-	tasks  struct{ pack, correlate, images, filter, filterJoin, bias func(worker, block int) }
+	wino   winograd
+	tasks  struct {
+		pack, correlate, images, filter, filterJoin, bias         func(worker, block int)
+		winogradFilter, winogradInput, winogradRun, winogradGroup func(worker, block int)
+	}
 }
 
 // scratch is the memory of one worker.
@@ -33,19 +42,29 @@ type scratch struct {
 	columns []float32 // a strip of the left operand that is cut off
 	tile    simd.Tile
 	sum     simd.Sum
+	batch   simd.Batch
+	output  simd.WinogradOutput
 }
 
 var _ Ops = (*CPU)(nil)
 
-// NewCPU makes the operations for a device; level comes from simd.Detect or simd.Select.
-func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
-	c := &CPU{workers: dev.Workers, level: level, scratch: make([]scratch, dev.Workers.Threads())}
+// NewCPU makes the operations for a device; level comes from simd.Detect or simd.Select. exact keeps to
+// sums of the products themselves, without Winograd's algorithm.
+func NewCPU(dev *tensor.CPU, level simd.Level, exact bool) *CPU {
+	c := &CPU{workers: dev.Workers, level: level, worthWinograd: worthWinograd, scratch: make([]scratch, dev.Workers.Threads())}
+	if exact {
+		c.worthWinograd = never
+	}
 	c.tasks.pack = c.packBlock
 	c.tasks.correlate = c.correlateBlock
 	c.tasks.images = c.imagesBlock
 	c.tasks.filter = c.filterBlock
 	c.tasks.filterJoin = c.joinFilterBlock
 	c.tasks.bias = c.biasBlock
+	c.tasks.winogradFilter = c.winogradFilterBlock
+	c.tasks.winogradInput = c.winogradInputBlock
+	c.tasks.winogradRun = c.winogradRunBlock
+	c.tasks.winogradGroup = c.winogradGroupBlock
 	return c
 }
 

@@ -16,7 +16,7 @@ func eachLevel(t *testing.T, f func(t *testing.T, c *CPU)) {
 		t.Run("simd="+level.String(), func(t *testing.T) {
 			dev := tensor.NewCPU(2, level.String())
 			defer dev.Close()
-			f(t, NewCPU(dev, level))
+			f(t, NewCPU(dev, level, false))
 		})
 	}
 }
@@ -137,7 +137,10 @@ func equalBits(t *testing.T, got, want []float32) {
 func (p problem) results(t testing.TB, threads int, level simd.Level) [][]float32 {
 	dev := tensor.NewCPU(threads, level.String())
 	defer dev.Close()
-	c := NewCPU(dev, level)
+	return p.resultsOf(t, NewCPU(dev, level, false))
+}
+
+func (p problem) resultsOf(t testing.TB, c *CPU) [][]float32 {
 	x, w, b, y := p.tensors(t)
 	out := [][]float32{make([]float32, y.Len()), make([]float32, x.Len()), make([]float32, w.Len()), make([]float32, b.Len())}
 	must(t, c.Conv(of(t, out[0], y.Shape()...), x, w, b, Params{Pad: p.pad, ReLU: true}))
@@ -169,7 +172,7 @@ func TestSteadyState_AllocatesNothing(t *testing.T) {
 	for _, level := range simd.Levels() {
 		dev := tensor.NewCPU(3, level.String())
 		defer dev.Close()
-		c := NewCPU(dev, level)
+		c := NewCPU(dev, level, false)
 		for _, s := range []shape{{2, 12, 12, 19, 37, 3, 3, 1}, {13, 4, 4, 5, 37, 3, 3, 1}, {2, 3, 3, 64, 33, 3, 3, 0}, {1, 30, 40, 3, 5, 3, 3, 1}, {1, 5, 5, 300, 12, 7, 7, 3}} {
 			p := newProblem(s)
 			x, w, b, y := p.tensors(t)
@@ -235,7 +238,7 @@ func TestConvGradData_MaskOfNaNKeepsGradient(t *testing.T) {
 func TestOps_RefuseShapesThatDoNotFit(t *testing.T) {
 	dev := tensor.NewCPU(1, "test")
 	defer dev.Close()
-	c := NewCPU(dev, simd.Generic)
+	c := NewCPU(dev, simd.Generic, false)
 	float := func(shape ...int) *tensor.Tensor {
 		v, err := dev.Alloc(tensor.Float32, shape...)
 		must(t, err)

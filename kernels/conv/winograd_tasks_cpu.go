@@ -1,0 +1,139 @@
+package conv
+
+import "nmn/kernels/simd"
+
+// winogradFilterBlock transforms some input channels of one panel of the shared filters.
+func (c *CPU) winogradFilterBlock(worker, index int) {
+	w, blocks := &c.wino, ceilDiv(c.corr.depth, filterChannels)
+	panel := index / blocks
+	c.transformFilters(&c.scratch[worker], c.packed[panel*points*w.filterStride:], panel*w.wide, index%blocks*filterChannels)
+}
+
+// transformFilters writes dst[point][channel+c][j], of the filters from input and output channels to
+// column+j.
+func (c *CPU) transformFilters(s *scratch, dst []float32, column, channel int) {
+	k, w := &c.corr, &c.wino
+	channels := min(filterChannels, k.depth-channel)
+	tap := channels * w.wide
+	s.columns = grow(s.columns, k.r*k.s*tap)
+	for i := range k.r * k.s {
+		k.packTap(c.level, s.columns[i*tap:], i, channel, channels, column, w.wide)
+	}
+	c.level.WinogradFilter(
+		simd.Matrix{Data: dst[channel*w.wide:], Row: windowSide * w.filterStride, Column: w.filterStride},
+		simd.Matrix{Data: s.columns, Row: k.s * tap, Column: tap}, tap)
+}
+
+// packTap writes dst[c·width + j] = F[r, s, channel+c, column+j] for one tap.
+func (k *correlation) packTap(level simd.Level, dst []float32, tap, channel, channels, column, width int) {
+	if k.turned {
+		taps := k.r * k.s
+		from := (channel*taps+taps-1-tap)*k.width + column
+		level.CopyRows(dst, width, k.filter[from:], taps*k.width, channels, width)
+		return
+	}
+	level.Transpose(dst, width, k.filter[column*k.reduction()+tap*k.depth+channel:], k.reduction(), width, channels)
+}
+
+// winogradInputBlock transforms the windows of a few tiles.
+func (c *CPU) winogradInputBlock(worker, index int) {
+	k, w, s := &c.corr, &c.wino, &c.scratch[worker]
+	from := index * inputRun
+	for tile := from; tile < min(from+inputRun, w.tiles); tile++ {
+		image, p, q := w.grid.at(w.first + tile)
+		window := windowOf(s, k.in[image*k.h*k.w*k.depth:], k.h, k.w, k.depth, p-k.padH, q-k.padW)
+		transformed := simd.Matrix{Data: c.windows[tile*k.depth:], Row: windowSide * w.windowStride, Column: w.windowStride}
+		c.level.WinogradInput(transformed, window, k.depth)
+	}
+}
+
+// windowOf is the window of an h×w image that begins at a pixel: in place, or a copy with zeros where it
+// is not all inside.
+func windowOf(s *scratch, image []float32, h, w, depth, top, left int) simd.Matrix {
+	if top >= 0 && left >= 0 && top+windowSide <= h && left+windowSide <= w {
+		return simd.Matrix{Data: image[(top*w+left)*depth:], Row: w * depth, Column: depth}
+	}
+	lo, hi := max(0, -left), min(windowSide, w-left)
+	s.slab = grow(s.slab, points*depth)
+	for i := range windowSide {
+		row := s.slab[i*windowSide*depth:][:windowSide*depth]
+		y := top + i
+		if y < 0 || y >= h || lo >= hi {
+			clear(row)
+			continue
+		}
+		clear(row[:lo*depth])
+		copy(row[lo*depth:hi*depth], image[(y*w+left+lo)*depth:])
+		clear(row[hi*depth:])
+	}
+	return simd.Matrix{Data: s.slab, Row: windowSide * depth, Column: depth}
+}
+
+// winogradRunBlock computes a run of tiles for a group of output channels.
+func (c *CPU) winogradRunBlock(worker, index int) {
+	w := &c.wino
+	run, column := index/w.groups, index%w.groups*w.group
+	c.multiplyRun(&c.scratch[worker], c.packed[column/w.wide*points*w.filterStride:], run*w.run, column)
+}
+
+// winogradGroupBlock computes all tiles of the block for a group of output channels, whose filters it
+// transforms for itself.
+func (c *CPU) winogradGroupBlock(worker, group int) {
+	k, w, s := &c.corr, &c.wino, &c.scratch[worker]
+	column := group * w.group
+	panels := (min(column+w.group, k.width) - column) / w.wide
+	s.panel = grow(s.panel, w.group/w.wide*points*w.filterStride)
+	for panel := range panels {
+		for channel := 0; channel < k.depth; channel += filterChannels {
+			c.transformFilters(s, s.panel[panel*points*w.filterStride:], column+panel*w.wide, channel)
+		}
+	}
+	for run := 0; run < w.tiles; run += w.run {
+		c.multiplyRun(s, s.panel, run, column)
+	}
+}
+
+// multiplyRun computes the tiles of the block from one on, for the group of output channels from
+// column on. filters are those of the group.
+func (c *CPU) multiplyRun(s *scratch, filters []float32, from, column int) {
+	k, w := &c.corr, &c.wino
+	tiles, channels := min(w.run, w.tiles-from), min(w.group, k.width-column)
+	s.edge = grow(s.edge, points*w.productStride)
+	s.batch = simd.Batch{
+		A: c.windows[from*k.depth:], APoint: w.windowStride, PanelPoint: w.filterStride, DstPoint: w.productStride, DstStride: w.group,
+		Points: points, Rows: roundUp(tiles, w.rows), Depth: k.depth,
+	}
+	for j := 0; j < channels; j += w.wide {
+		s.batch.Panel, s.batch.Dst = filters[j/w.wide*points*w.filterStride:], s.edge[j:]
+		w.level.MultiplyBatch(&s.batch)
+	}
+	s.batch = simd.Batch{}
+	for tile := range tiles {
+		c.winogradOutput(k, w, s, from+tile, s.edge[tile*w.group:], column, channels)
+	}
+	s.output = simd.WinogradOutput{}
+}
+
+// winogradOutput transforms the products of one tile of the block to outputs.
+func (c *CPU) winogradOutput(k *correlation, w *winograd, s *scratch, tile int, products []float32, column, channels int) {
+	image, p, q := w.grid.at(w.first + tile)
+	at := ((image*k.p+p)*k.q+q)*k.width + column
+	o := &s.output
+	*o = simd.WinogradOutput{
+		Dst:  simd.Matrix{Data: k.out[at:], Row: k.q * k.width, Column: k.width},
+		Src:  simd.Matrix{Data: products, Row: windowSide * w.productStride, Column: w.productStride},
+		Rows: min(tileSide, k.p-p), Columns: min(tileSide, k.q-q), Channels: channels,
+		ReLU: k.relu, Load: k.load,
+	}
+	if k.bias != nil {
+		o.Bias = k.bias[column:]
+	}
+	if k.mask != nil {
+		o.Mask = k.mask[at:]
+	}
+	if k.turned {
+		c.level.WinogradDataGradient(o)
+	} else {
+		c.level.WinogradOutput(o)
+	}
+}

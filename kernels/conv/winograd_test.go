@@ -1,0 +1,186 @@
+package conv
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
+
+// always is a rule that gives Winograd's algorithm all shapes that it can compute.
+func always(int, int, int, int) bool { return true }
+
+// winogradShapes have tiles cut off on each side, one tile, several runs and blocks, panels of every width,
+// and all paddings.
+var winogradShapes = []shape{
+	{1, 1, 1, 16, 16, 3, 3, 1},
+	{1, 4, 4, 16, 32, 3, 3, 1},
+	{2, 5, 7, 32, 16, 3, 3, 1},
+	{3, 8, 6, 16, 48, 3, 3, 0},
+	{1, 3, 9, 48, 64, 3, 3, 2},
+	{1, 22, 30, 16, 16, 3, 3, 1},
+	{2, 33, 30, 32, 80, 3, 3, 1},
+	{1, 6, 7, 272, 256, 3, 3, 1}, // filters that each task transforms for itself
+}
+
+// winogradCPU computes by Winograd's algorithm whatever it can.
+func winogradCPU(t testing.TB, threads int, level simd.Level) *CPU {
+	dev := tensor.NewCPU(threads, level.String())
+	t.Cleanup(func() { _ = dev.Close() })
+	c := NewCPU(dev, level, false)
+	c.worthWinograd = always
+	return c
+}
+
+// eachWinograd runs a test for every shape and level.
+func eachWinograd(t *testing.T, f func(t *testing.T, p problem, c *CPU)) {
+	for _, s := range winogradShapes {
+		p := newProblem(s)
+		for _, level := range simd.Levels() {
+			t.Run(s.String()+"/simd="+level.String(), func(t *testing.T) { f(t, p, winogradCPU(t, 2, level)) })
+		}
+	}
+}
+
+// offNorm is the norm of the error relative to that of the result.
+func (r reference) offNorm(got []float32) float64 {
+	off, norm := 0., 0.
+	for i, want := range r.value {
+		d := float64(got[i]) - want
+		off, norm = off+d*d, norm+want*want
+	}
+	return math.Sqrt(off / norm)
+}
+
+// compareWinograd holds a result to the accuracy that docs/cpu.md states: for each element a bound by
+// the largest, since errors spread over a tile; for all of them a norm.
+func (r reference) compareWinograd(t *testing.T, got []float32) {
+	t.Helper()
+	largest := 0.
+	for _, bound := range r.bound {
+		largest = max(largest, bound)
+	}
+	for i, want := range r.value {
+		if !(math.Abs(float64(got[i])-want) <= 3e-6*largest) {
+			t.Fatalf("element %d of %d: got %g, want %g", i, len(got), got[i], want)
+		}
+	}
+	if off := r.offNorm(got); !(off <= 4e-6) {
+		t.Errorf("the error's norm is %.2g of the result's, want 4e-6", off)
+	}
+}
+
+// winogradResult is one of the calls that are held to a direct sum.
+type winogradResult struct {
+	name  string
+	start []float32 // of the destination
+	want  reference
+	run   func(c *CPU, dst, x, w, b, y *tensor.Tensor) error
+}
+
+func (p problem) winogradResults() []winogradResult {
+	held := randomFloats(rand.New(rand.NewPCG(3, 4)), len(p.x))
+	pad := Params{Pad: p.pad}
+	return []winogradResult{
+		{"forward", nil, p.forward(false, false), func(c *CPU, dst, x, w, _, _ *tensor.Tensor) error { return c.Conv(dst, x, w, nil, pad) }},
+		{"bias and ReLU", nil, p.forward(true, true), func(c *CPU, dst, x, w, b, _ *tensor.Tensor) error {
+			return c.Conv(dst, x, w, b, Params{Pad: p.pad, ReLU: true})
+		}},
+		{"data gradient", nil, p.gradData(nil, nil), func(c *CPU, dst, _, w, _, y *tensor.Tensor) error {
+			return c.ConvGradData(dst, y, w, nil, pad)
+		}},
+		{"accumulated and masked", held, p.gradData(held, p.x), func(c *CPU, dst, x, w, _, y *tensor.Tensor) error {
+			return c.ConvGradData(dst, y, w, x, Params{Pad: p.pad, Accumulate: true})
+		}},
+	}
+}
+
+func TestWinograd_EqualsDirectSum(t *testing.T) {
+	for _, s := range winogradShapes {
+		p := newProblem(s)
+		for _, r := range p.winogradResults() {
+			for _, level := range simd.Levels() {
+				t.Run(s.String()+"/"+r.name+"/simd="+level.String(), func(t *testing.T) {
+					x, w, b, y := p.tensors(t)
+					shape := map[int][]int{len(p.y): y.Shape(), len(p.x): x.Shape()}[len(r.want.value)]
+					out := newGuarded(r.start, shape...)
+					must(t, r.run(winogradCPU(t, 2, level), out.t, x, w, b, y))
+					out.check(t)
+					r.want.compareWinograd(t, out.t.Float32s())
+				})
+			}
+		}
+	}
+}
+
+func TestWinograd_InMaskMemoryChangesNoBit(t *testing.T) {
+	eachWinograd(t, func(t *testing.T, p problem, c *CPU) {
+		x, w, _, dy := p.tensors(t)
+		apart := newGuarded(nil, x.Shape()...)
+		must(t, c.ConvGradData(apart.t, dy, w, x, Params{Pad: p.pad}))
+		same := newGuarded(p.x, x.Shape()...)
+		must(t, c.ConvGradData(same.t, dy, w, same.t, Params{Pad: p.pad}))
+		same.check(t)
+		equalBits(t, same.t.Float32s(), apart.t.Float32s())
+	})
+}
+
+func TestWinograd_SameBitsForAnyNumberOfThreads(t *testing.T) {
+	eachWinograd(t, func(t *testing.T, p problem, c *CPU) {
+		want := p.resultsOf(t, winogradCPU(t, 1, c.level))
+		for _, threads := range []int{2, 3, 5} {
+			for i, got := range p.resultsOf(t, winogradCPU(t, threads, c.level)) {
+				equalBits(t, got, want[i])
+			}
+		}
+	})
+}
+
+func TestWinograd_AllocatesNothingInSteadyState(t *testing.T) {
+	for _, level := range simd.Levels() {
+		c := winogradCPU(t, 3, level)
+		for _, s := range winogradShapes[1:5] {
+			p := newProblem(s)
+			x, w, b, y := p.tensors(t)
+			dx, dw := of(t, make([]float32, x.Len()), x.Shape()...), of(t, make([]float32, w.Len()), w.Shape()...)
+			if n := testing.AllocsPerRun(5, func() {
+				must(t, c.Conv(y, x, w, b, Params{Pad: s.pad, ReLU: true}))
+				must(t, c.ConvGradFilter(dw, x, y, Params{Pad: s.pad}))
+				must(t, c.ConvGradData(dx, y, w, x, Params{Pad: s.pad}))
+			}); n != 0 {
+				t.Errorf("%s, %v: a step allocates %g times", level, s, n)
+			}
+		}
+	}
+}
+
+// The rule's choice is part of what makes runs repeatable: it must not depend on threads or level, and
+// exact devices must not come near the algorithm.
+func TestWinograd_ChosenByShape(t *testing.T) {
+	vgg := Geometry{N: 1, H: 56, W: 56, C: 128, K: 256, R: 3, S: 3, P: 56, Q: 56, Pad: 1}
+	few, odd, first, large := vgg, vgg, vgg, vgg
+	few.H, few.W, few.P, few.Q = 5, 5, 5, 5
+	odd.C = 120
+	first.C = 3
+	large.R, large.S, large.P, large.Q = 5, 5, 54, 54
+	for _, level := range simd.Levels() {
+		dev := tensor.NewCPU(1, "")
+		defer dev.Close()
+		c, exact := NewCPU(dev, level, false), NewCPU(dev, level, true)
+		for _, test := range []struct {
+			g    Geometry
+			want bool
+		}{{vgg, true}, {few, false}, {odd, false}, {first, false}, {large, false}} {
+			for _, k := range []correlation{test.g.forward(), test.g.dataGradient()} {
+				if got := c.suitsWinograd(&k); got != test.want {
+					t.Errorf("%s: %+v: %t, want %t", level, test.g, got, test.want)
+				}
+				if exact.suitsWinograd(&k) {
+					t.Errorf("%s: an exact device transforms %+v", level, test.g)
+				}
+			}
+		}
+	}
+}
