@@ -12,6 +12,7 @@ import (
 	"nmn/kernels"
 	"nmn/kernels/conv"
 	"nmn/kernels/pixels"
+	"nmn/kernels/pool"
 	"nmn/kernels/tensor"
 	"nmn/kernels/update"
 	"nmn/rng"
@@ -92,6 +93,7 @@ func TestCUDA_BFloat16(t *testing.T) {
 			r.layers(channels)
 			r.pixels(channels)
 			r.biasGradient(channels)
+			r.poolAndBias(channels)
 			r.weights(37 * channels)
 		})
 	}
@@ -129,18 +131,37 @@ func (r *rig) pixels(channels int) {
 	r.both("normalize", x, func(of func(p pair) *tensor.Tensor) error { return r.b.Normalize(of(x), picture, nil, nil, p) })
 }
 
+// The gradient of the bias comes with that of the pool: the same sum, and the same bits of dx.
+func (r *rig) poolAndBias(channels int) {
+	x, y, dx, dy, db := r.draw(2, 5, 7, channels), r.space(2, 3, 4, channels), r.space(2, 5, 7, channels), r.draw(2, 3, 4, channels), r.space(channels)
+	r.ok(r.b.MaxPool(y.wide, x.wide))
+	r.ok(r.b.MaxPool(y.half, x.half))
+	r.sums("bias gradient of the pool", db, func(of func(p pair) *tensor.Tensor) error {
+		return r.b.MaxPoolGradBias(of(dx), db.wide, of(dy), of(x), of(y), pool.MaxGradParams{ReLU: true})
+	})
+	r.equal("gradient of the pool", dx)
+}
+
 // Sums of bfloat16 are taken in float32 and float64.
 func (r *rig) biasGradient(channels int) {
 	dy, db := r.draw(3, 9, 11, channels), r.space(channels)
-	r.ok(r.b.ConvGradBias(db.wide, dy.wide, conv.Params{}))
+	r.sums("bias gradient", db, func(of func(p pair) *tensor.Tensor) error {
+		return r.b.ConvGradBias(db.wide, of(dy), conv.Params{})
+	})
+}
+
+// sums compares what an operation adds up in db.wide from float32 and from bfloat16.
+func (r *rig) sums(what string, db pair, run func(of func(p pair) *tensor.Tensor) error) {
+	channels := db.wide.Len()
+	r.ok(run(func(p pair) *tensor.Tensor { return p.wide }))
 	want := make([]float32, channels)
 	r.ok(r.b.Download(dense.New(dense.WithShape(channels), dense.WithBacking(want)), db.wide))
-	r.ok(r.b.ConvGradBias(db.wide, dy.half, conv.Params{}))
+	r.ok(run(func(p pair) *tensor.Tensor { return p.half }))
 	got := make([]float32, channels)
 	r.ok(r.b.Download(dense.New(dense.WithShape(channels), dense.WithBacking(got)), db.wide))
 	for k := range want {
 		if math.Abs(float64(got[k]-want[k])) > 1e-5*math.Abs(float64(want[k]))+1e-5 {
-			r.t.Errorf("bias gradient %d is %g from bfloat16, %g from float32", k, got[k], want[k])
+			r.t.Errorf("%s %d is %g from bfloat16, %g from float32", what, k, got[k], want[k])
 		}
 	}
 }

@@ -71,6 +71,22 @@ func OpenCPU(c CPUConfig) (Backend, error) {
 	}, nil
 }
 
+// MaxPoolGradBias implements pool.Ops by two passes: the sums are those of ConvGradBias in every bit.
+func (c *cpu) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
+	const operation = "gradient of max pooling and bias"
+	g, err := pool.FitMaxGrad(operation, dx, dy, x, y)
+	if err != nil {
+		return err
+	}
+	if err := g.FitChannels(operation, db); err != nil { // before anything is written
+		return err
+	}
+	if err := c.MaxPoolGrad(dx, dy, x, y, p.ReLU); err != nil {
+		return err
+	}
+	return c.ConvGradBias(db, dx, conv.Params{Accumulate: p.Accumulate})
+}
+
 // selectLevel gives a named level precedence over that of the environment.
 func selectLevel(name string) (simd.Level, error) {
 	if name == "" {

@@ -32,3 +32,51 @@ static __device__ __forceinline__ bool lastBlock(unsigned *ticket, unsigned bloc
   __threadfence();
   return *last;
 }
+
+// Sums over the rows of a matrix with many rows, one for each column, of which a kernel's blocks see tiles
+// of 32 neighbouring columns: block (tile, part) has 256 threads, blockDim.x lanes of V columns each and
+// blockDim.y strips of rows. Order: a thread adds its rows in ascending order, foldAfter of them in float; then the strips in
+// ascending order; then, by the last block of the tile, eight runs of neighbouring parts, each in ascending
+// order, and these runs in ascending order.
+namespace columns {
+
+const int tile = 32;
+const int runs = 8;
+const int foldAfter = 32;  // rows that a thread adds in float before they join a double
+
+struct Scratch {
+  double sums[tile * 64];  // of 64 strips at most
+  bool last;
+};
+
+// add writes the sums of the block's tile to out, or adds them to what it holds. total is the thread's own.
+// partial has gridDim.y * count doubles, tickets one counter for each tile. All threads of the block call.
+template <int V>
+static __device__ __forceinline__ void add(float *out, const double *total, double *partial, unsigned *tickets,
+                                           int count, bool accumulate, Scratch &shared) {
+  const int thread = threadIdx.y * blockDim.x + threadIdx.x, column = thread % tile, run = thread / tile;
+  const int at = blockIdx.x * tile + column;
+#pragma unroll
+  for (int k = 0; k < V; k++) shared.sums[threadIdx.y * tile + threadIdx.x * V + k] = total[k];
+  __syncthreads();
+  if (run == 0 && at < count) {
+    double sum = 0;
+    for (int strip = 0; strip < (int)blockDim.y; strip++) sum += shared.sums[strip * tile + column];
+    partial[(long long)blockIdx.y * count + at] = sum;
+  }
+  if (!lastBlock(tickets + blockIdx.x, gridDim.y, &shared.last)) return;
+  const int length = (gridDim.y + runs - 1) / runs, end = min((run + 1) * length, (int)gridDim.y);
+  double sum = 0;
+  if (at < count) {
+    for (int part = run * length; part < end; part++) sum += partial[(long long)part * count + at];
+  }
+  shared.sums[run * tile + column] = sum;
+  __syncthreads();
+  if (run == 0 && at < count) {
+    sum = accumulate ? (double)out[at] : 0;
+    for (int i = 0; i < runs; i++) sum += shared.sums[i * tile + column];
+    out[at] = (float)sum;
+  }
+}
+
+}  // namespace columns

@@ -3,6 +3,7 @@ package model
 import (
 	"nmn/kernels/conv"
 	"nmn/kernels/noise"
+	"nmn/kernels/pool"
 	"nmn/kernels/tensor"
 )
 
@@ -132,8 +133,7 @@ func (n *Net) backwardBlocks(p *Plan, o StepOptions, lowest int) error {
 	for i := len(n.blocks) - 1; i >= 0; i-- {
 		convs := p.convs[i]
 		if n.pools(i) {
-			top := convs[len(convs)-1]
-			if err := n.backend.MaxPoolGrad(top.dy, p.pools[i].dy, top.y, p.pools[i].y, true); err != nil {
+			if err := n.backwardPool(p, i, o); err != nil {
 				return err
 			}
 		}
@@ -141,7 +141,11 @@ func (n *Net) backwardBlocks(p *Plan, o StepOptions, lowest int) error {
 			flat--
 			l, dy := n.blocks[i][j], convs[j].dy
 			x, mask := n.below(p, i, j)
-			if err := n.backwardParams(l, x.y, dy, o); err != nil {
+			learn := n.backwardParams
+			if n.pools(i) && j == len(convs)-1 {
+				learn = n.backwardFilter // the pool has taken the bias gradient along
+			}
+			if err := learn(l, x.y, dy, o); err != nil {
 				return err
 			}
 			if flat <= lowest {
@@ -158,6 +162,17 @@ func (n *Net) backwardBlocks(p *Plan, o StepOptions, lowest int) error {
 	return nil
 }
 
+// backwardPool goes through the pool of a block and the ReLU below it, and takes the bias gradient of the
+// convolution below that along, whose output gradient it writes.
+func (n *Net) backwardPool(p *Plan, block int, o StepOptions) error {
+	convs, pooled, b := p.convs[block], p.pools[block], n.blocks[block][len(n.blocks[block])-1].b
+	top := convs[len(convs)-1]
+	if b.G == nil {
+		return n.backend.MaxPoolGrad(top.dy, pooled.dy, top.y, pooled.y, true)
+	}
+	return n.backend.MaxPoolGradBias(top.dy, b.G, pooled.dy, top.y, pooled.y, pool.MaxGradParams{ReLU: true, Accumulate: o.Accumulate})
+}
+
 // below is the input of convolution j of block i, and the mask of its gradient: the output of a ReLU,
 // or nil below a pool, whose own gradient holds the mask.
 func (n *Net) below(p *Plan, i, j int) (x output, mask *tensor.Tensor) {
@@ -171,16 +186,17 @@ func (n *Net) below(p *Plan, i, j int) (x output, mask *tensor.Tensor) {
 }
 
 func (n *Net) backwardParams(l layer, x, dy *tensor.Tensor, o StepOptions) error {
-	params := conv.Params{Pad: l.pad, Accumulate: o.Accumulate}
-	if l.w.G != nil {
-		if err := n.backend.ConvGradFilter(l.w.G, x, dy, params); err != nil {
-			return err
-		}
+	if err := n.backwardFilter(l, x, dy, o); err != nil || l.b.G == nil {
+		return err
 	}
-	if l.b.G != nil {
-		return n.backend.ConvGradBias(l.b.G, dy, params)
+	return n.backend.ConvGradBias(l.b.G, dy, conv.Params{Pad: l.pad, Accumulate: o.Accumulate})
+}
+
+func (n *Net) backwardFilter(l layer, x, dy *tensor.Tensor, o StepOptions) error {
+	if l.w.G == nil {
+		return nil
 	}
-	return nil
+	return n.backend.ConvGradFilter(l.w.G, x, dy, conv.Params{Pad: l.pad, Accumulate: o.Accumulate})
 }
 
 // depth is the number of convolutions in the blocks.

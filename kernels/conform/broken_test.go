@@ -18,6 +18,7 @@ type broken struct {
 	reluGrad    func(b *referenceBackend, dx, dy, y *tensor.Tensor) error
 	dropout     func(b *referenceBackend, y, x, keys, seed *tensor.Tensor, rate float32) error
 	maxPoolGrad func(b *referenceBackend, dx, dy, x, y *tensor.Tensor, relu bool) error
+	poolBias    func(b *referenceBackend, dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error
 	bagPool     func(b *referenceBackend, g, x, bags *tensor.Tensor, kind pool.Kind) error
 	bagPoolGrad func(b *referenceBackend, dx, dg, x, g, bags *tensor.Tensor, kind pool.Kind, accumulate bool) error
 	noiseStep   func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error
@@ -71,6 +72,13 @@ func (b *broken) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 		return b.maxPoolGrad(b.referenceBackend, dx, dy, x, y, relu)
 	}
 	return b.referenceBackend.MaxPoolGrad(dx, dy, x, y, relu)
+}
+
+func (b *broken) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
+	if b.poolBias != nil {
+		return b.poolBias(b.referenceBackend, dx, db, dy, x, y, p)
+	}
+	return b.referenceBackend.MaxPoolGradBias(dx, db, dy, x, y, p)
 }
 
 func (b *broken) BagPool(g, x, bags *tensor.Tensor, kind pool.Kind) error {

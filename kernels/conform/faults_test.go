@@ -132,6 +132,22 @@ var faults = []struct {
 		}
 		return err
 	}}},
+	{"sums what the mask stops", "MaxPoolGradBias", "db", broken{poolBias: func(b *referenceBackend, dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
+		kept := append([]float64(nil), get(db)...)
+		if err := b.MaxPoolGradBias(dx, db, dy, x, y, pool.MaxGradParams{Accumulate: p.Accumulate}); err != nil || !p.ReLU {
+			return err
+		}
+		sums := get(db)
+		put(db, kept)
+		if err := b.MaxPoolGradBias(dx, db, dy, x, y, p); err != nil {
+			return err
+		}
+		put(db, sums)
+		return nil
+	}}},
+	{"overwrites the bias gradient", "MaxPoolGradBias", "db", broken{poolBias: func(b *referenceBackend, dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
+		return b.MaxPoolGradBias(dx, db, dy, x, y, pool.MaxGradParams{ReLU: p.ReLU})
+	}}},
 	{"last of equal elements wins", "MaxPoolGrad", "element", broken{maxPoolGrad: func(b *referenceBackend, dx, dy, x, y *tensor.Tensor, relu bool) error {
 		if err := b.MaxPoolGrad(dx, dy, x, y, relu); err != nil {
 			return err

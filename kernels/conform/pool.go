@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"nmn/kernels"
+	"nmn/kernels/pool"
 	"nmn/kernels/ref"
 )
 
@@ -45,6 +46,13 @@ func poolCases() []Case {
 	each("MaxPoolGrad", ",relu=false", func(m ref.Map, r *values) *call { return maxPoolGradCall(m, r, false) })
 	each("MaxPoolGrad", ",relu=true", func(m ref.Map, r *values) *call { return maxPoolGradCall(m, r, true) })
 	each("MaxPoolGrad", ",ties=none", maxPoolSlopeCall)
+	for _, p := range []pool.MaxGradParams{{}, {ReLU: true}, {ReLU: true, Accumulate: true}} {
+		each("MaxPoolGradBias", named(",relu=%v,accumulate=%v", p.ReLU, p.Accumulate), func(m ref.Map, r *values) *call { return maxPoolGradBiasCall(m, r, p) })
+		for _, m := range severalParts() {
+			list = append(list, Case{Op: "MaxPoolGradBias", Name: mapName(m, named(",relu=%v,accumulate=%v", p.ReLU, p.Accumulate)),
+				build: func(r *values) *call { return maxPoolGradBiasCall(m, r, p) }})
+		}
+	}
 	each("AvgPool", "", avgPoolCall)
 	each("AvgPoolGrad", "", avgPoolGradCall)
 	return append(list, poolRefusals()...)
@@ -89,6 +97,25 @@ func maxPoolGradOf(m ref.Map, x *operand, r *values, relu bool) *call {
 	}}
 }
 
+// severalParts are maps whose windows a device may share among blocks that add up partial sums.
+func severalParts() []ref.Map {
+	return []ref.Map{{T: 2, H: 47, W: 45, C: 36}, {T: 1, H: 40, W: 41, C: 3}, {T: 3, H: 33, W: 50, C: 8}}
+}
+
+func maxPoolGradBiasCall(m ref.Map, r *values, p pool.MaxGradParams) *call {
+	k := maxPoolGradOf(m, onMap("x", m, r.coarse(m.Len())), r, p.ReLU)
+	dx, dy, x, y := k.operands[0], k.operands[1], k.operands[2], k.operands[3]
+	_, want := ref.MaxPoolGradBias(m, wide(dy.float32s), wide(x.float32s), p.ReLU)
+	db := output("db", want, sums(m.CeilHalf().Len()/m.C), m.C)
+	if p.Accumulate {
+		db.float32s = r.normal(m.C)
+		db.want = sum(want, wide(db.float32s))
+	}
+	return &call{operands: []*operand{dx, db, dy, x, y}, run: func(k kernels.Backend) error {
+		return k.MaxPoolGradBias(dx.t, db.t, dy.t, x.t, y.t, p)
+	}}
+}
+
 func avgPoolCall(m ref.Map, r *values) *call {
 	x := onMap("x", m, r.normal(m.Len()))
 	y := toMap("y", m.FloorHalf(), ref.AvgPool(m, wide(x.float32s)), pointwise(0, 1e-6))
@@ -117,8 +144,20 @@ func poolRefusals() []Case {
 			refuse("MaxPoolGrad", wrong.name, func(*values) *call {
 				dy, x, y := blank(wrong.shape...), blank(1, 5, 5, 3), blank(1, 3, 3, 3)
 				return &call{operands: []*operand{dy, x, y}, run: func(k kernels.Backend) error { return k.MaxPoolGrad(x.t, dy.t, x.t, y.t, false) }}
+			}),
+			refuse("MaxPoolGradBias", wrong.name, func(*values) *call {
+				dy, x, y, db := blank(wrong.shape...), blank(1, 5, 5, 3), blank(1, 3, 3, 3), blank(3)
+				return &call{operands: []*operand{dy, x, y, db}, run: func(k kernels.Backend) error {
+					return k.MaxPoolGradBias(x.t, db.t, dy.t, x.t, y.t, pool.MaxGradParams{})
+				}}
 			}))
 	}
+	list = append(list, refuse("MaxPoolGradBias", "bias", func(*values) *call {
+		dx, db, dy, x, y := blank(1, 5, 5, 3), blank(4), blank(1, 3, 3, 3), blank(1, 5, 5, 3), blank(1, 3, 3, 3)
+		return &call{operands: []*operand{dx, db, dy, x, y}, run: func(k kernels.Backend) error {
+			return k.MaxPoolGradBias(dx.t, db.t, dy.t, x.t, y.t, pool.MaxGradParams{})
+		}}
+	}))
 	for _, wrong := range []wrongShape{{"ceil_mode", []int{1, 3, 3, 3}}, {"channels", []int{1, 2, 2, 4}}, {"rank", []int{3, 4}}} {
 		list = append(list,
 			refuse("AvgPool", wrong.name, func(*values) *call {

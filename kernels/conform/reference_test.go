@@ -174,6 +174,21 @@ func (b *referenceBackend) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) e
 	return nil
 }
 
+func (b *referenceBackend) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
+	m, ok := mapOf(x)
+	if err := need("max pool and bias gradient", ok, isMap(dx, m), isMap(y, m.CeilHalf()), isMap(dy, m.CeilHalf()), is(db, m.C)); err != nil {
+		return err
+	}
+	held := get(db)
+	gradient, sums := ref.MaxPoolGradBias(m, get(dy), get(x), p.ReLU)
+	if p.Accumulate {
+		sums = sum(sums, held)
+	}
+	put(dx, gradient)
+	put(db, sums)
+	return nil
+}
+
 func (b *referenceBackend) AvgPool(y, x *tensor.Tensor) error {
 	m, ok := mapOf(x)
 	if err := need("average pool", ok, isMap(y, m.FloorHalf())); err != nil {

@@ -4,10 +4,9 @@
 // Mapping of add_bias and end_gradient: thread i takes groups of 16 bytes, i and on in steps of the grid;
 // the array is one run of cells * channels elements.
 //
-// Mapping of bias_gradient: block (tile, part) sums the cells of its part for 32 neighbouring channels;
-// thread (x, y) takes channel x, or four of them, and cells y, y + blockDim.y, ... Order: 32 cells in
-// float before they join a double; then the threads of a channel in ascending order; then, by the last
-// block of the tile, the parts in ascending order.
+// Mapping of bias_gradient: block (tile, part) sums the cells of its part for 32 neighbouring channels, the
+// columns of reduce.cuh; thread (x, y) takes channel x, or those of 16 bytes, and cells y, y + blockDim.y,
+// ..., 32 of them in float before they join a double.
 #include "../reduce.cuh"
 #include "../vector.cuh"
 
@@ -65,24 +64,19 @@ static __device__ __forceinline__ void endGradientOf(T *dx, const S *added, cons
   endGradient<1>(dx, added, mask, whole, length, accumulate);
 }
 
-const int tile = 32;       // channels of a block
-const int maxRows = 64;    // largest blockDim.y
-const int foldAfter = 32;  // cells in float
-
-// sums is tile * maxRows doubles of shared memory; lanes of V channels are blockDim.x = tile / V.
 template <int V, class T>
 static __device__ __forceinline__ void gradient(float *db, const T *dy, double *partial, unsigned *tickets,
-                                                long long cells, int channels, bool accumulate, double *sums,
-                                                bool *last) {
-  const int own = threadIdx.x * V, first = blockIdx.x * tile;
+                                                long long cells, int channels, bool accumulate,
+                                                columns::Scratch &shared) {
+  const int first = blockIdx.x * columns::tile + threadIdx.x * V;
   const long long part = (cells + gridDim.y - 1) / gridDim.y, begin = blockIdx.y * part;
   const long long end = min(begin + part, cells);
   double total[V] = {};
-  if (first + own < channels) {
-    const T *from = dy + first + own;
+  if (first < channels) {
+    const T *from = dy + first;
     for (long long cell = begin + threadIdx.y; cell < end;) {
       float some[V] = {};
-      for (int i = 0; i < foldAfter && cell < end; i++, cell += blockDim.y) {
+      for (int i = 0; i < columns::foldAfter && cell < end; i++, cell += blockDim.y) {
         const Vec<V> d = load<V>(from + cell * channels);
 #pragma unroll
         for (int k = 0; k < V; k++) some[k] += d.v[k];
@@ -91,29 +85,15 @@ static __device__ __forceinline__ void gradient(float *db, const T *dy, double *
       for (int k = 0; k < V; k++) total[k] += (double)some[k];
     }
   }
-#pragma unroll
-  for (int k = 0; k < V; k++) sums[threadIdx.y * tile + own + k] = total[k];
-  __syncthreads();
-  const int thread = threadIdx.y * blockDim.x + threadIdx.x;
-  if (thread < tile && first + thread < channels) {
-    double sum = 0;
-    for (int row = 0; row < (int)blockDim.y; row++) sum += sums[row * tile + thread];
-    partial[(long long)blockIdx.y * channels + first + thread] = sum;
-  }
-  if (!lastBlock(tickets + blockIdx.x, gridDim.y, last)) return;
-  if (thread < tile && first + thread < channels) {
-    double sum = accumulate ? (double)db[first + thread] : 0;
-    for (int i = 0; i < (int)gridDim.y; i++) sum += partial[(long long)i * channels + first + thread];
-    db[first + thread] = (float)sum;
-  }
+  columns::add<V>(db, total, partial, tickets, channels, accumulate, shared);
 }
 
 template <class T>
 static __device__ __forceinline__ void gradientOf(float *db, const T *dy, double *partial, unsigned *tickets,
-                                                  long long cells, int channels, bool accumulate, double *sums,
-                                                  bool *last, int lanes) {
-  if (lanes == 1) return gradient<1>(db, dy, partial, tickets, cells, channels, accumulate, sums, last);
-  gradient<Wide<T>::lanes>(db, dy, partial, tickets, cells, channels, accumulate, sums, last);
+                                                  long long cells, int channels, bool accumulate, int lanes,
+                                                  columns::Scratch &shared) {
+  if (lanes == 1) return gradient<1>(db, dy, partial, tickets, cells, channels, accumulate, shared);
+  gradient<Wide<T>::lanes>(db, dy, partial, tickets, cells, channels, accumulate, shared);
 }
 
 }  // namespace conv
@@ -151,15 +131,13 @@ widen_gradient(float *dx, const bfloat16 *added, long long length, int accumulat
 extern "C" __global__ void __launch_bounds__(256)
 bias_gradient(float *db, const float *dy, double *partial, unsigned *tickets, long long cells, int channels,
               int accumulate, int lanes) {
-  __shared__ double sums[conv::tile * conv::maxRows];
-  __shared__ bool last;
-  conv::gradientOf(db, dy, partial, tickets, cells, channels, accumulate != 0, sums, &last, lanes);
+  __shared__ columns::Scratch shared;
+  conv::gradientOf(db, dy, partial, tickets, cells, channels, accumulate != 0, lanes, shared);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
 bias_gradient_bf16(float *db, const bfloat16 *dy, double *partial, unsigned *tickets, long long cells, int channels,
                    int accumulate, int lanes) {
-  __shared__ double sums[conv::tile * conv::maxRows];
-  __shared__ bool last;
-  conv::gradientOf(db, dy, partial, tickets, cells, channels, accumulate != 0, sums, &last, lanes);
+  __shared__ columns::Scratch shared;
+  conv::gradientOf(db, dy, partial, tickets, cells, channels, accumulate != 0, lanes, shared);
 }

@@ -4,21 +4,12 @@ package conv
 
 import (
 	"fmt"
-	"math"
 
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
 
-// The constants of bias.cu.
-const (
-	biasTile    = 32  // channels of a block
-	biasThreads = 256 // of a block
-	// biasPart is the number of cells that a thread should have; the cells are cut into parts
-	// accordingly, by the shape alone, so that results are equal on all cards.
-	biasPart     = 16
-	biasMaxParts = 256
-)
+const biasThreads = 256 // of a block
 
 // ConvGradBias implements Ops; dy may be bfloat16, db is float32. Cells are summed in float64, 32 of them in float32 before.
 func (c *CUDA) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
@@ -33,27 +24,14 @@ func (c *CUDA) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
 		return err
 	}
 	channels, cells := db.Len(), dy.Len()/db.Len()
-	lanes := 16 / dy.DType().Size()
-	if channels%lanes != 0 || dy.Address()%16 != 0 {
-		lanes = 1
-	}
-	block := cuda.Dim3{X: biasTile / lanes, Y: biasThreads * lanes / biasTile}
-	tiles, parts := tensor.Ceil(channels, biasTile), min(max(1, tensor.Ceil(cells, block.Y*biasPart)), biasMaxParts)
-	if channels > math.MaxInt32/biasTile {
-		return fmt.Errorf("%s: %d channels are more than a launch can have: %w", operation, channels, tensor.ErrShape)
-	}
-	partial, err := c.partial.Reserve(c.device, 8*parts*channels)
+	sum, err := c.columns.Sum(c.device, operation, cells, channels, dy)
 	if err != nil {
 		return err
 	}
-	tickets, err := c.tickets.Reserve(c.device, 4*tiles)
-	if err != nil {
-		return err
-	}
-	grid := cuda.Dim3{X: tiles, Y: parts}
+	grid, block := sum.Grid, sum.Block
 	a := biasGradientArguments{
-		db: tensor.At(db), dy: tensor.At(dy), partial: partial, tickets: tickets,
-		cells: int64(cells), channels: int32(channels), accumulate: number(p.Accumulate), lanes: int32(lanes),
+		db: tensor.At(db), dy: tensor.At(dy), partial: sum.Partial, tickets: sum.Tickets,
+		cells: int64(cells), channels: int32(channels), accumulate: number(p.Accumulate), lanes: sum.Lanes,
 	}
 	if dy.DType() == tensor.BFloat16 {
 		return c.bias.launchBiasGradientBf16(c.device.Stream, grid, block, biasGradientBf16Arguments(a))

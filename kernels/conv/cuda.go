@@ -20,8 +20,7 @@ type CUDA struct {
 	cudnn  *cudnn.Handle
 	bias   biasKernels
 
-	partial tensor.Workspace // float64 sums of the parts of a bias gradient
-	tickets tensor.Workspace // uint32 for each tile of its channels, 0 between launches
+	columns tensor.Columns   // of a bias gradient
 	scratch tensor.Workspace // a gradient before it is masked or added
 }
 

@@ -15,6 +15,20 @@ func FitMax(operation string, y, x *tensor.Tensor) (Geometry, error) {
 	return fit(operation, y, x, 1)
 }
 
+// FitMaxGrad checks the maps of MaxPoolGrad against each other. It is the shape rule of every device.
+func FitMaxGrad(operation string, dx, dy, x, y *tensor.Tensor) (Geometry, error) {
+	g, err := FitMax(operation, y, x)
+	return g, firstError(err, FitLike(operation, dx, x), FitLike(operation, dy, y))
+}
+
+// FitChannels checks that db is float32 with an element for each channel.
+func (g Geometry) FitChannels(operation string, db *tensor.Tensor) error {
+	if db == nil || db.DType() != tensor.Float32 || db.Rank() != 1 || db.Len() != g.C {
+		return fmt.Errorf("%s: bias gradient is %s, want float32 %d: %w", operation, db, g.C, tensor.ErrShape)
+	}
+	return nil
+}
+
 // FitAvg checks x T×H×W×C and y T×floor(H/2)×floor(W/2)×C against each other. It is the shape rule
 // of every device for AvgPool and AvgPoolGrad.
 func FitAvg(operation string, y, x *tensor.Tensor) (Geometry, error) {

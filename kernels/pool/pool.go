@@ -16,6 +16,12 @@ const (
 // String returns the name as flags have it.
 func (k Kind) String() string { return [...]string{"mean", "max"}[k] }
 
+// MaxGradParams are the constants of MaxPoolGradBias.
+type MaxGradParams struct {
+	ReLU       bool // as for MaxPoolGrad
+	Accumulate bool // adds the bias gradient to what its destination holds; the data gradient never
+}
+
 // Ops is the family. Maps are NHWC.
 //
 // bags is int32 with N+1 ascending frame offsets, bags[0] = 0 and bags[N] = T: frames bags[n] to
@@ -30,6 +36,10 @@ type Ops interface {
 	// above 0 get no gradient: x being the output of a ReLU, dx is then the gradient with respect to
 	// that ReLU's input.
 	MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error
+	// MaxPoolGradBias is MaxPoolGrad with its sum over all cells, db[c] = sum over t,h,w of dx[t,h,w,c]:
+	// the gradient of the bias of the convolution that x comes from. db, float32 of C elements, is
+	// overwritten, or added to with Accumulate.
+	MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p MaxGradParams) error
 	// AvgPool computes 2×2 means with stride 2; a last odd row or column is left out.
 	AvgPool(y, x *tensor.Tensor) error
 	// AvgPoolGrad spreads dy/4 over each window; dx is overwritten, cells outside all windows get 0.

@@ -79,11 +79,8 @@ func (c *CPU) runMaxBlock(_, block int) {
 // MaxPoolGrad implements Ops.
 func (c *CPU) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	const operation = "gradient of max pooling"
-	g, err := FitMax(operation, y, x)
+	g, err := FitMaxGrad(operation, dx, dy, x, y)
 	if err != nil {
-		return err
-	}
-	if err := firstError(FitLike(operation, dx, x), FitLike(operation, dy, y)); err != nil {
 		return err
 	}
 	if err := onHost(operation, dx, dy, x, y); err != nil {

@@ -17,6 +17,7 @@ type CUDA struct {
 	window windowKernels
 	bag    bagKernels
 
+	columns tensor.Columns   // of a bias gradient
 	partial tensor.Workspace // float64 for each part of a bag and channel
 	tickets tensor.Workspace // uint32 for each tile of channels of a bag, 0 between launches
 }
@@ -78,8 +79,8 @@ func (c *CUDA) MaxPool(y, x *tensor.Tensor) error {
 // MaxPoolGrad implements Ops.
 func (c *CUDA) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	const operation = "gradient of max pooling"
-	g, err := FitMax(operation, y, x)
-	if err := firstError(err, FitLike(operation, dx, x), FitLike(operation, dy, y)); err != nil {
+	g, err := FitMaxGrad(operation, dx, dy, x, y)
+	if err != nil {
 		return err
 	}
 	dtype, err := tensor.Computing(operation, dx, dy, x, y)
@@ -95,6 +96,33 @@ func (c *CUDA) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 		return c.window.launchMaxPoolGradientBf16(c.device.Stream, grid, block, maxPoolGradientBf16Arguments(a))
 	}
 	return c.window.launchMaxPoolGradient(c.device.Stream, grid, block, a)
+}
+
+// MaxPoolGradBias implements Ops: one pass over the maps. The sum is that of the gradients of the windows,
+// 32 of them in float32, then in float64, in an order that shapes alone decide.
+func (c *CUDA) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p MaxGradParams) error {
+	const operation = "gradient of max pooling and bias"
+	g, err := FitMaxGrad(operation, dx, dy, x, y)
+	if err := firstError(err, g.FitChannels(operation, db), tensor.OnDevice(operation, tensor.Float32, db)); err != nil {
+		return err
+	}
+	dtype, err := tensor.Computing(operation, dx, dy, x, y)
+	if err := firstError(err, g.indexed(operation)); err != nil || g.C == 0 {
+		return err
+	}
+	sum, err := c.columns.Sum(c.device, operation, g.T*g.P*g.Q, g.C, dx, dy, x, y)
+	if err != nil {
+		return err
+	}
+	a := maxPoolGradientBiasArguments{
+		dx: tensor.At(dx), db: tensor.At(db), dy: tensor.At(dy), x: tensor.At(x), y: tensor.At(y), partial: sum.Partial, tickets: sum.Tickets,
+		frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
+		relu: number(p.ReLU), accumulate: number(p.Accumulate), lanes: sum.Lanes,
+	}
+	if dtype == tensor.BFloat16 {
+		return c.window.launchMaxPoolGradientBiasBf16(c.device.Stream, sum.Grid, sum.Block, maxPoolGradientBiasBf16Arguments(a))
+	}
+	return c.window.launchMaxPoolGradientBias(c.device.Stream, sum.Grid, sum.Block, a)
 }
 
 // AvgPool implements Ops.

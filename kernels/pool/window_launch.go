@@ -8,12 +8,14 @@ import "nmn/cuda"
 
 // windowKernels are the kernels of window.cu.
 type windowKernels struct {
-	maxPool             *cuda.Function
-	maxPoolBf16         *cuda.Function
-	maxPoolGradient     *cuda.Function
-	maxPoolGradientBf16 *cuda.Function
-	avgPool             *cuda.Function
-	avgPoolGradient     *cuda.Function
+	maxPool                 *cuda.Function
+	maxPoolBf16             *cuda.Function
+	maxPoolGradient         *cuda.Function
+	maxPoolGradientBf16     *cuda.Function
+	maxPoolGradientBias     *cuda.Function
+	maxPoolGradientBiasBf16 *cuda.Function
+	avgPool                 *cuda.Function
+	avgPoolGradient         *cuda.Function
 }
 
 // load finds the kernels in a module.
@@ -28,6 +30,12 @@ func (k *windowKernels) load(m *cuda.Module) (err error) {
 		return err
 	}
 	if k.maxPoolGradientBf16, err = m.Function("max_pool_gradient_bf16"); err != nil {
+		return err
+	}
+	if k.maxPoolGradientBias, err = m.Function("max_pool_gradient_bias"); err != nil {
+		return err
+	}
+	if k.maxPoolGradientBiasBf16, err = m.Function("max_pool_gradient_bias_bf16"); err != nil {
 		return err
 	}
 	if k.avgPool, err = m.Function("avg_pool"); err != nil {
@@ -91,6 +99,36 @@ func (k *windowKernels) launchMaxPoolGradientBf16(s *cuda.Stream, grid, block cu
 		cuda.Pointer(a.dx), cuda.Pointer(a.dy), cuda.Pointer(a.x), cuda.Pointer(a.y),
 		cuda.Int32(a.frames), cuda.Int32(a.height), cuda.Int32(a.width), cuda.Int32(a.channels),
 		cuda.Int32(a.relu))
+}
+
+// maxPoolGradientBiasArguments are the arguments of max_pool_gradient_bias; pointers are 0 for none.
+type maxPoolGradientBiasArguments struct {
+	dx, db, dy, x, y, partial, tickets                       cuda.Address
+	frames, height, width, channels, relu, accumulate, lanes int32
+}
+
+// launchMaxPoolGradientBias enqueues max_pool_gradient_bias.
+func (k *windowKernels) launchMaxPoolGradientBias(s *cuda.Stream, grid, block cuda.Dim3, a maxPoolGradientBiasArguments) error {
+	return s.Launch(k.maxPoolGradientBias, grid, block, 0,
+		cuda.Pointer(a.dx), cuda.Pointer(a.db), cuda.Pointer(a.dy), cuda.Pointer(a.x),
+		cuda.Pointer(a.y), cuda.Pointer(a.partial), cuda.Pointer(a.tickets), cuda.Int32(a.frames),
+		cuda.Int32(a.height), cuda.Int32(a.width), cuda.Int32(a.channels), cuda.Int32(a.relu),
+		cuda.Int32(a.accumulate), cuda.Int32(a.lanes))
+}
+
+// maxPoolGradientBiasBf16Arguments are the arguments of max_pool_gradient_bias_bf16; pointers are 0 for none.
+type maxPoolGradientBiasBf16Arguments struct {
+	dx, db, dy, x, y, partial, tickets                       cuda.Address
+	frames, height, width, channels, relu, accumulate, lanes int32
+}
+
+// launchMaxPoolGradientBiasBf16 enqueues max_pool_gradient_bias_bf16.
+func (k *windowKernels) launchMaxPoolGradientBiasBf16(s *cuda.Stream, grid, block cuda.Dim3, a maxPoolGradientBiasBf16Arguments) error {
+	return s.Launch(k.maxPoolGradientBiasBf16, grid, block, 0,
+		cuda.Pointer(a.dx), cuda.Pointer(a.db), cuda.Pointer(a.dy), cuda.Pointer(a.x),
+		cuda.Pointer(a.y), cuda.Pointer(a.partial), cuda.Pointer(a.tickets), cuda.Int32(a.frames),
+		cuda.Int32(a.height), cuda.Int32(a.width), cuda.Int32(a.channels), cuda.Int32(a.relu),
+		cuda.Int32(a.accumulate), cuda.Int32(a.lanes))
 }
 
 // avgPoolArguments are the arguments of avg_pool; pointers are 0 for none.

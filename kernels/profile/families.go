@@ -106,6 +106,12 @@ func (r *Recorder) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	return r.do(o, func() error { return r.backend.MaxPoolGrad(dx, dy, x, y, relu) })
 }
 
+// MaxPoolGradBias implements pool.Ops.
+func (r *Recorder) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
+	o := Op{Layer: r.layer(y), Name: "max pool and bias gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, db, dy, x, y, again(db, p.Accumulate))}
+	return r.do(o, func() error { return r.backend.MaxPoolGradBias(dx, db, dy, x, y, p) })
+}
+
 // AvgPool implements pool.Ops.
 func (r *Recorder) AvgPool(y, x *tensor.Tensor) error {
 	o := Op{Layer: r.layer(x), Name: "average pool", Shape: shapeOf(x), Bytes: bytesOf(y, x)}

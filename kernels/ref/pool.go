@@ -61,6 +61,15 @@ func MaxPoolGrad(m Map, dy, x []float64, relu bool) []float64 {
 	return dx
 }
 
+// MaxPoolGradBias is MaxPoolGrad and its sum over all cells, for each channel.
+func MaxPoolGradBias(m Map, dy, x []float64, relu bool) (dx, db []float64) {
+	dx, db = MaxPoolGrad(m, dy, x, relu), make([]float64, m.C)
+	for i, d := range dx {
+		db[i%m.C] += d
+	}
+	return dx, db
+}
+
 // AvgPool is the mean of each whole 2×2 window.
 func AvgPool(m Map, x []float64) []float64 {
 	out := m.FloorHalf()
