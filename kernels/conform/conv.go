@@ -51,6 +51,7 @@ func convWinograd() []ref.Conv {
 func convLarge() []ref.Conv {
 	return []ref.Conv{
 		{N: 1, H: 224, W: 224, C: 3, K: 64, R: 3, S: 3, Pad: 1},
+		{N: 1, H: 224, W: 224, C: 32, K: 32, R: 3, S: 3, Pad: 1}, // more tiles than an engine may transform at once
 		{N: 1, H: 112, W: 112, C: 64, K: 32, R: 3, S: 3, Pad: 1},
 		{N: 1, H: 28, W: 28, C: 256, K: 128, R: 3, S: 3, Pad: 1},
 		{N: 2, H: 14, W: 14, C: 512, K: 64, R: 3, S: 3, Pad: 1},

@@ -11,6 +11,9 @@ var _ Explainer = (*CPU)(nil)
 // Algorithm implements Explainer: the way, the shape of its tiles, and whose instructions they are.
 func (c *CPU) Algorithm(pass Pass, g Geometry) string {
 	if pass == FilterGradient {
+		if c.suitsWinogradSum(&g) {
+			return fmt.Sprintf("Winograd F(3×3, 4×4) %v", c.planWinogradSum(&g).level)
+		}
 		rows, width := c.level.OuterShape()
 		return tiles("outer products", rows, width, c.level)
 	}

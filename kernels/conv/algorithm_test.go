@@ -26,7 +26,8 @@ func TestAlgorithm_TellsWayAndTiles(t *testing.T) {
 			{Forward, odd, fmt.Sprintf("implicit GEMM %d×%d %v", rows, wide, c.level)},
 			{Forward, small, fmt.Sprintf("GEMM over pictures %d×%d %v", rows, wide, c.level)},
 			{Forward, fc, fmt.Sprintf("GEMM %d×%d %v", rows, wide, c.level)},
-			{FilterGradient, vgg, fmt.Sprintf("outer products %d×%d %v", outerRows, outerWide, c.level)},
+			{FilterGradient, vgg, fmt.Sprintf("Winograd F(3×3, 4×4) %v", c.level)},
+			{FilterGradient, odd, fmt.Sprintf("outer products %d×%d %v", outerRows, outerWide, c.level)},
 		} {
 			if got := c.Algorithm(test.pass, test.g); got != test.want {
 				t.Errorf("%v of %+v: %q, want %q", test.pass, test.g, got, test.want)

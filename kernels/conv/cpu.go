@@ -15,7 +15,7 @@ type CPU struct {
 	workers *tensor.Workers
 	level   simd.Level
 	// worthWinograd is the rule by which shapes that Winograd's algorithm can compute are given to it.
-	worthWinograd func(direct, tiles, depth, width int) bool
+	worthWinograd func(direct, tiles, depth, width, pair int) bool
 
 	scratch []scratch // one for each worker
 	packed  []float32 // the filter in panels, shared by the workers
@@ -23,13 +23,15 @@ type CPU struct {
 	partial []float32 // gradients of filter or bias, one for each part of the sum
 
 	// The operation in progress, and its tasks: stored once, so that starting them allocates nothing.
-	corr   correlation
-	filter filterSum
-	bias   biasSum
-	wino   winograd
-	tasks  struct {
+	corr    correlation
+	filter  filterSum
+	bias    biasSum
+	wino    winograd
+	winoSum winogradSum
+	tasks   struct {
 		pack, correlate, images, filter, filterJoin, bias         func(worker, block int)
 		winogradFilter, winogradInput, winogradRun, winogradGroup func(worker, block int)
+		sumInput, sumProduct, sumOutput                           func(worker, block int)
 	}
 }
 
@@ -44,6 +46,7 @@ type scratch struct {
 	sum     simd.Sum
 	batch   simd.Batch
 	output  simd.WinogradOutput
+	cross   simd.Cross
 }
 
 var _ Ops = (*CPU)(nil)
@@ -65,6 +68,9 @@ func NewCPU(dev *tensor.CPU, level simd.Level, exact bool) *CPU {
 	c.tasks.winogradInput = c.winogradInputBlock
 	c.tasks.winogradRun = c.winogradRunBlock
 	c.tasks.winogradGroup = c.winogradGroupBlock
+	c.tasks.sumInput = c.sumInputBlock
+	c.tasks.sumProduct = c.sumProductBlock
+	c.tasks.sumOutput = c.sumOutputBlock
 	return c
 }
 

@@ -48,6 +48,11 @@ func (c *CPU) ConvGradFilter(dw, x, dy *tensor.Tensor, p Params) error {
 	if len(f.dw) == 0 {
 		return nil
 	}
+	if c.suitsWinogradSum(&f.g) {
+		c.sumWinograd(f)
+		c.filter = filterSum{}
+		return nil
+	}
 	c.planFilter(f)
 	if f.parts > 1 {
 		c.partial = grow(c.partial, f.parts*len(f.dw))

@@ -74,25 +74,26 @@ func (c *CPU) suitsWinograd(k *correlation) bool {
 		return false
 	}
 	met := k.n * inside(k.p, k.r, k.padH, k.h) * inside(k.q, k.s, k.padW, k.w)
-	return c.worthWinograd(met, newTileGrid(k.n, k.p, k.q).tiles, k.depth, k.width)
+	return c.worthWinograd(met, newTileGrid(k.n, k.p, k.q).tiles, k.depth, k.width, filterCost)
 }
 
 // What transforms cost, measured with AVX-512: those of a channel of a tile as much as so many products
-// at each point, those of a filter as much as so many tiles' products.
+// at each point, those of a pair of channels as much as the products of so many tiles.
 const (
 	channelCost = 16
-	filterCost  = 16
+	filterCost  = 16 // also of a filter gradient with few sums
+	sumsCost    = 48 // of one with many
 )
 
-// worthWinograd is the rule of choice: the transforms must leave a tenth of the direct products. direct counts them
-// for each pair of channels; tiles are those of Winograd's algorithm.
-func worthWinograd(direct, tiles, depth, width int) bool {
+// worthWinograd is the rule of choice: Winograd's products and transforms must be fewer than nine tenths
+// of the direct products. direct counts those for each pair of channels; pair is the cost of a pair.
+func worthWinograd(direct, tiles, depth, width, pair int) bool {
 	transforms := channelCost/float64(depth) + channelCost/float64(width)
-	return points*(float64(tiles)*(1+transforms)+filterCost) < .9*float64(direct)
+	return points*(float64(tiles)*(1+transforms)+float64(pair)) < .9*float64(direct)
 }
 
 // never is the rule where convolutions are to be exact.
-func never(int, int, int, int) bool { return false }
+func never(int, int, int, int, int) bool { return false }
 
 func (c *CPU) planWinograd(k *correlation) winograd {
 	w := winograd{grid: newTileGrid(k.n, k.p, k.q), level: c.winogradLevel(k.width), group: min(k.width, channelGroup)}

@@ -41,24 +41,24 @@ func (c *CPU) winogradInputBlock(worker, index int) {
 	from := index * inputRun
 	for tile := from; tile < min(from+inputRun, w.tiles); tile++ {
 		image, p, q := w.grid.at(w.first + tile)
-		window := windowOf(s, k.in[image*k.h*k.w*k.depth:], k.h, k.w, k.depth, p-k.padH, q-k.padW)
+		window := windowOf(s, k.in[image*k.h*k.w*k.depth:], k.h, k.w, k.depth, p-k.padH, q-k.padW, windowSide)
 		transformed := simd.Matrix{Data: c.windows[tile*k.depth:], Row: windowSide * w.windowStride, Column: w.windowStride}
 		c.level.WinogradInput(transformed, window, k.depth)
 	}
 }
 
-// windowOf is the window of an h×w image that begins at a pixel: in place, or a copy with zeros where it
-// is not all inside.
-func windowOf(s *scratch, image []float32, h, w, depth, top, left int) simd.Matrix {
-	if top >= 0 && left >= 0 && top+windowSide <= h && left+windowSide <= w {
+// windowOf is the window of side×side pixels of an h×w image that begins at a pixel: in place, or a copy
+// with zeros where it is not all inside.
+func windowOf(s *scratch, image []float32, h, w, depth, top, left, side int) simd.Matrix {
+	if top >= 0 && left >= 0 && top+side <= h && left+side <= w {
 		return simd.Matrix{Data: image[(top*w+left)*depth:], Row: w * depth, Column: depth}
 	}
-	lo, hi := max(0, -left), min(windowSide, w-left)
-	s.slab = grow(s.slab, points*depth)
-	for i := range windowSide {
-		row := s.slab[i*windowSide*depth:][:windowSide*depth]
-		y := top + i
-		if y < 0 || y >= h || lo >= hi {
+	lo := min(max(0, -left), side)
+	hi := max(lo, min(side, w-left))
+	s.slab = grow(s.slab, side*side*depth)
+	for i := range side {
+		row, y := s.slab[i*side*depth:][:side*depth], top+i
+		if y < 0 || y >= h || lo == hi {
 			clear(row)
 			continue
 		}
@@ -66,7 +66,7 @@ func windowOf(s *scratch, image []float32, h, w, depth, top, left int) simd.Matr
 		copy(row[lo*depth:hi*depth], image[(y*w+left+lo)*depth:])
 		clear(row[hi*depth:])
 	}
-	return simd.Matrix{Data: s.slab, Row: windowSide * depth, Column: depth}
+	return simd.Matrix{Data: s.slab, Row: side * depth, Column: depth}
 }
 
 // winogradRunBlock computes a run of tiles for a group of output channels.

@@ -3,6 +3,7 @@ package conv
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"nmn/kernels/simd"
@@ -10,7 +11,7 @@ import (
 )
 
 // always is a rule that gives Winograd's algorithm all shapes that it can compute.
-func always(int, int, int, int) bool { return true }
+func always(int, int, int, int, int) bool { return true }
 
 // winogradShapes have tiles cut off on each side, one tile, several runs and blocks, panels of every width,
 // and all paddings.
@@ -75,13 +76,14 @@ func (r reference) compareWinograd(t *testing.T, got []float32) {
 // winogradResult is one of the calls that are held to a direct sum.
 type winogradResult struct {
 	name  string
-	start []float32 // of the destination
+	start []float32 // of the destination, nil for NaN
 	want  reference
 	run   func(c *CPU, dst, x, w, b, y *tensor.Tensor) error
 }
 
 func (p problem) winogradResults() []winogradResult {
-	held := randomFloats(rand.New(rand.NewPCG(3, 4)), len(p.x))
+	random := rand.New(rand.NewPCG(3, 4))
+	held, heldFilter := randomFloats(random, len(p.x)), randomFloats(random, len(p.w))
 	pad := Params{Pad: p.pad}
 	return []winogradResult{
 		{"forward", nil, p.forward(false, false), func(c *CPU, dst, x, w, _, _ *tensor.Tensor) error { return c.Conv(dst, x, w, nil, pad) }},
@@ -91,10 +93,27 @@ func (p problem) winogradResults() []winogradResult {
 		{"data gradient", nil, p.gradData(nil, nil), func(c *CPU, dst, _, w, _, y *tensor.Tensor) error {
 			return c.ConvGradData(dst, y, w, nil, pad)
 		}},
-		{"accumulated and masked", held, p.gradData(held, p.x), func(c *CPU, dst, x, w, _, y *tensor.Tensor) error {
+		{"accumulated, masked data gradient", held, p.gradData(held, p.x), func(c *CPU, dst, x, w, _, y *tensor.Tensor) error {
 			return c.ConvGradData(dst, y, w, x, Params{Pad: p.pad, Accumulate: true})
 		}},
+		{"filter gradient", nil, p.gradFilter(nil), func(c *CPU, dst, x, _, _, y *tensor.Tensor) error {
+			return c.ConvGradFilter(dst, x, y, pad)
+		}},
+		{"accumulated filter gradient", heldFilter, p.gradFilter(heldFilter), func(c *CPU, dst, x, _, _, y *tensor.Tensor) error {
+			return c.ConvGradFilter(dst, x, y, Params{Pad: p.pad, Accumulate: true})
+		}},
 	}
+}
+
+// like is the tensor that has the shape of the destination.
+func (r winogradResult) like(x, w, y *tensor.Tensor) *tensor.Tensor {
+	switch {
+	case strings.Contains(r.name, "filter"):
+		return w
+	case strings.Contains(r.name, "gradient"):
+		return x
+	}
+	return y
 }
 
 func TestWinograd_EqualsDirectSum(t *testing.T) {
@@ -104,8 +123,7 @@ func TestWinograd_EqualsDirectSum(t *testing.T) {
 			for _, level := range simd.Levels() {
 				t.Run(s.String()+"/"+r.name+"/simd="+level.String(), func(t *testing.T) {
 					x, w, b, y := p.tensors(t)
-					shape := map[int][]int{len(p.y): y.Shape(), len(p.x): x.Shape()}[len(r.want.value)]
-					out := newGuarded(r.start, shape...)
+					out := newGuarded(r.start, r.like(x, w, y).Shape()...)
 					must(t, r.run(winogradCPU(t, 2, level), out.t, x, w, b, y))
 					out.check(t)
 					r.want.compareWinograd(t, out.t.Float32s())
@@ -180,6 +198,12 @@ func TestWinograd_ChosenByShape(t *testing.T) {
 				if exact.suitsWinograd(&k) {
 					t.Errorf("%s: an exact device transforms %+v", level, test.g)
 				}
+			}
+			if got := c.suitsWinogradSum(&test.g); got != test.want {
+				t.Errorf("%s: filter gradient of %+v: %t, want %t", level, test.g, got, test.want)
+			}
+			if exact.suitsWinogradSum(&test.g) {
+				t.Errorf("%s: an exact device transforms the gradient of %+v", level, test.g)
 			}
 		}
 	}

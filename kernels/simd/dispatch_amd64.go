@@ -119,6 +119,29 @@ func (l Level) multiplyBatch(b *Batch) {
 	}
 }
 
+// CrossShape returns what the rows of a Cross are a multiple of, and its width.
+func (l Level) CrossShape() (rows, width int) {
+	switch l {
+	case AVX512:
+		return 8, 32
+	case AVX2:
+		return 4, 16
+	}
+	return genericRows, genericWidth
+}
+
+func (l Level) cross(c *Cross) {
+	flags := flagLoad * bit(c.Load)
+	switch l {
+	case AVX512:
+		cross8x32AVX512(at(c.A), c.AStride, at(c.B), c.BStride, c.Depth, at(c.Dst), c.DstStride, c.Rows/8, flags)
+	case AVX2:
+		cross4x16AVX2(at(c.A), c.AStride, at(c.B), c.BStride, c.Depth, at(c.Dst), c.DstStride, c.Rows/4, flags)
+	default:
+		crossGeneric(c)
+	}
+}
+
 func bit(b bool) int {
 	if b {
 		return 1

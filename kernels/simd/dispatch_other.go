@@ -17,6 +17,11 @@ func (l Level) BatchShape() (rows, width int) { return genericRows, genericWidth
 
 func (l Level) multiplyBatch(b *Batch) { batchGeneric(b) }
 
+// CrossShape returns what the rows of a Cross are a multiple of, and its width.
+func (l Level) CrossShape() (rows, width int) { return genericRows, genericWidth }
+
+func (l Level) cross(c *Cross) { crossGeneric(c) }
+
 func (l Level) copyRows(dst []float32, dstStride int, src []float32, srcStride, rows, width int) {
 	copyRowsGeneric(dst, dstStride, src, srcStride, rows, width)
 }

@@ -1042,6 +1042,84 @@ next:
 	VZEROUPPER
 	RET
 
+// func cross4x16AVX2(a *float32, aStride int, b *float32, bStride int, depth int, dst *float32, dstStride int, bands int, flags int)
+// Requires: AVX, FMA3
+TEXT ·cross4x16AVX2(SB), NOSPLIT, $0-72
+band:
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	MOVQ    dst+40(FP), AX
+	MOVQ    dstStride+48(FP), CX
+	SHLQ    $0x02, CX
+	TESTQ   $0x00000001, flags+64(FP)
+	JE      begun
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	ADDQ    CX, AX
+	VMOVUPS (AX), Y2
+	VMOVUPS 32(AX), Y3
+	ADDQ    CX, AX
+	VMOVUPS (AX), Y4
+	VMOVUPS 32(AX), Y5
+	ADDQ    CX, AX
+	VMOVUPS (AX), Y6
+	VMOVUPS 32(AX), Y7
+	ADDQ    CX, AX
+
+begun:
+	MOVQ a+0(FP), AX
+	MOVQ aStride+8(FP), DX
+	SHLQ $0x02, DX
+	MOVQ b+16(FP), BX
+	MOVQ bStride+24(FP), SI
+	SHLQ $0x02, SI
+	MOVQ depth+32(FP), DI
+
+step:
+	VMOVUPS      (BX), Y8
+	VMOVUPS      32(BX), Y9
+	VBROADCASTSS (AX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 4(AX), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 8(AX), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 12(AX), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         DX, AX
+	ADDQ         SI, BX
+	DECQ         DI
+	JNE          step
+	MOVQ         dst+40(FP), AX
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y2, (AX)
+	VMOVUPS      Y3, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      Y5, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y6, (AX)
+	VMOVUPS      Y7, 32(AX)
+	ADDQ         CX, AX
+	MOVQ         AX, dst+40(FP)
+	ADDQ         $0x10, a+0(FP)
+	DECQ         bands+56(FP)
+	JNE          band
+	VZEROUPPER
+	RET
+
 // func winogradInputAVX2(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int)
 // Requires: AVX, FMA3
 TEXT ·winogradInputAVX2(SB), NOSPLIT, $0-56
@@ -7671,6 +7749,128 @@ next:
 	ADDQ AX, dst+48(FP)
 	DECQ points+72(FP)
 	JNE  point
+	VZEROUPPER
+	RET
+
+// func cross8x32AVX512(a *float32, aStride int, b *float32, bStride int, depth int, dst *float32, dstStride int, bands int, flags int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·cross8x32AVX512(SB), NOSPLIT, $0-72
+band:
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	VXORPS  Z9, Z9, Z9
+	VXORPS  Z10, Z10, Z10
+	VXORPS  Z11, Z11, Z11
+	VXORPS  Z12, Z12, Z12
+	VXORPS  Z13, Z13, Z13
+	VXORPS  Z14, Z14, Z14
+	VXORPS  Z15, Z15, Z15
+	MOVQ    dst+40(FP), AX
+	MOVQ    dstStride+48(FP), CX
+	SHLQ    $0x02, CX
+	TESTQ   $0x00000001, flags+64(FP)
+	JE      begun
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z2
+	VMOVUPS 64(AX), Z3
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z4
+	VMOVUPS 64(AX), Z5
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z6
+	VMOVUPS 64(AX), Z7
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z8
+	VMOVUPS 64(AX), Z9
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z10
+	VMOVUPS 64(AX), Z11
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z12
+	VMOVUPS 64(AX), Z13
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z14
+	VMOVUPS 64(AX), Z15
+	ADDQ    CX, AX
+
+begun:
+	MOVQ a+0(FP), AX
+	MOVQ aStride+8(FP), DX
+	SHLQ $0x02, DX
+	MOVQ b+16(FP), BX
+	MOVQ bStride+24(FP), SI
+	SHLQ $0x02, SI
+	MOVQ depth+32(FP), DI
+
+step:
+	VMOVUPS      (BX), Z16
+	VMOVUPS      64(BX), Z17
+	VBROADCASTSS (AX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS 4(AX), Z18
+	VFMADD231PS  Z16, Z18, Z2
+	VFMADD231PS  Z17, Z18, Z3
+	VBROADCASTSS 8(AX), Z18
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS 12(AX), Z18
+	VFMADD231PS  Z16, Z18, Z6
+	VFMADD231PS  Z17, Z18, Z7
+	VBROADCASTSS 16(AX), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS 20(AX), Z18
+	VFMADD231PS  Z16, Z18, Z10
+	VFMADD231PS  Z17, Z18, Z11
+	VBROADCASTSS 24(AX), Z18
+	VFMADD231PS  Z16, Z18, Z12
+	VFMADD231PS  Z17, Z18, Z13
+	VBROADCASTSS 28(AX), Z18
+	VFMADD231PS  Z16, Z18, Z14
+	VFMADD231PS  Z17, Z18, Z15
+	ADDQ         DX, AX
+	ADDQ         SI, BX
+	DECQ         DI
+	JNE          step
+	MOVQ         dst+40(FP), AX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z14, (AX)
+	VMOVUPS      Z15, 64(AX)
+	ADDQ         CX, AX
+	MOVQ         AX, dst+40(FP)
+	ADDQ         $0x20, a+0(FP)
+	DECQ         bands+56(FP)
+	JNE          band
 	VZEROUPPER
 	RET
 

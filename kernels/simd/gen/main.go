@@ -29,6 +29,7 @@ func main() {
 		}
 		outer(set, set.outerRows, 3)
 		batch(set)
+		cross(set, set.outerRows, 2)
 		winogradKernels(set)
 		copyRows(set)
 		sumRows(set)

@@ -1,0 +1,58 @@
+package simd
+
+import "fmt"
+
+// Cross is a sum of outer products of the rows of two matrices:
+//
+//	Dst[i·DstStride + j] = (Dst[i·DstStride + j] if Load, else 0)
+//	    + sum over m < Depth of A[m·AStride + i] · B[m·BStride + j]
+//
+// for i < Rows, a multiple of the rows of the level's cross shape, and j < its width. It is what Sum is
+// for a packed panel, for many rows at once.
+type Cross struct {
+	A         []float32
+	AStride   int
+	B         []float32
+	BStride   int
+	Depth     int // at least 1
+	Dst       []float32
+	DstStride int
+	Rows      int
+	Load      bool // begin with what Dst holds
+}
+
+func (c *Cross) check(rows, width int) {
+	last := c.Depth - 1
+	switch {
+	case c.Depth < 1 || c.Rows < 1 || c.Rows%rows != 0 || c.AStride < 0 || c.BStride < 0 || c.DstStride < width:
+		panic(fmt.Sprintf("simd: cross of %d rows (in units of %d) over %d, strides %d, %d and %d", c.Rows, rows, c.Depth, c.AStride, c.BStride, c.DstStride))
+	case last*c.AStride+c.Rows > len(c.A) || last*c.BStride+width > len(c.B) || (c.Rows-1)*c.DstStride+width > len(c.Dst):
+		panic(fmt.Sprintf("simd: cross of %d×%d over %d, strides %d, %d and %d, in %d, %d and %d",
+			c.Rows, width, c.Depth, c.AStride, c.BStride, c.DstStride, len(c.A), len(c.B), len(c.Dst)))
+	}
+}
+
+// Cross computes a sum of outer products.
+func (l Level) Cross(c *Cross) {
+	c.check(l.CrossShape())
+	l.cross(c)
+}
+
+func crossGeneric(c *Cross) {
+	for i := 0; i < c.Rows; i += genericRows {
+		for k := i; k < i+genericRows; k += 2 {
+			row0, row1 := c.Dst[k*c.DstStride:][:genericWidth], c.Dst[(k+1)*c.DstStride:][:genericWidth]
+			if !c.Load {
+				clear(row0)
+				clear(row1)
+			}
+			for m := range c.Depth {
+				a, b := c.A[m*c.AStride+k:][:2], c.B[m*c.BStride:][:genericWidth]
+				for j, v := range b {
+					row0[j] += a[0] * v
+					row1[j] += a[1] * v
+				}
+			}
+		}
+	}
+}

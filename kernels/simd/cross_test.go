@@ -1,0 +1,103 @@
+package simd
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// crossOf makes the operands of a cross, each ending where memory does.
+func crossOf(t testing.TB, r *rand.Rand, rows, depth, width int) *Cross {
+	c := &Cross{AStride: rows + 3, BStride: width + 1, Depth: depth, DstStride: width + 2, Rows: rows}
+	c.A = random(t, r, (depth-1)*c.AStride+rows)
+	c.B = random(t, r, (depth-1)*c.BStride+width)
+	c.Dst = random(t, r, (rows-1)*c.DstStride+width)
+	return c
+}
+
+func TestCross_EqualsItsDefinition(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
+		unit, width := l.CrossShape()
+		for _, depth := range []int{1, 2, 33} {
+			for bands := 1; bands <= 3; bands++ {
+				for _, load := range []bool{false, true} {
+					t.Run(fmt.Sprintf("depth=%d/bands=%d/load=%t", depth, bands, load), func(t *testing.T) {
+						c := crossOf(t, r, bands*unit, depth, width)
+						c.Load = load
+						before := append([]float32(nil), c.Dst...)
+						l.Cross(c)
+						c.checkSums(t, before, width)
+					})
+				}
+			}
+		}
+	})
+}
+
+func (c *Cross) checkSums(t *testing.T, before []float32, width int) {
+	t.Helper()
+	for at, got := range c.Dst {
+		i, j := at/c.DstStride, at%c.DstStride
+		if j >= width {
+			if got != before[at] {
+				t.Fatalf("wrote between rows at %d,%d", i, j)
+			}
+			continue
+		}
+		var want, bound float64
+		if c.Load {
+			want, bound = float64(before[at]), math.Abs(float64(before[at]))
+		}
+		for m := range c.Depth {
+			v := float64(c.A[m*c.AStride+i]) * float64(c.B[m*c.BStride+j])
+			want, bound = want+v, bound+math.Abs(v)
+		}
+		if !near(got, want, bound) {
+			t.Fatalf("%d,%d: got %g, want %g", i, j, got, want)
+		}
+	}
+}
+
+func TestCross_CutSumChangesNoBit(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
+		unit, width := l.CrossShape()
+		whole := crossOf(t, r, 2*unit, 50, width)
+		parts := *whole
+		parts.Dst = make([]float32, len(whole.Dst))
+		l.Cross(whole)
+		parts.Depth = 17
+		l.Cross(&parts)
+		parts.A, parts.B, parts.Depth, parts.Load = parts.A[17*parts.AStride:], parts.B[17*parts.BStride:], 33, true
+		l.Cross(&parts)
+		for i := range 2 * unit {
+			for j := range width {
+				if got, want := parts.Dst[i*parts.DstStride+j], whole.Dst[i*whole.DstStride+j]; got != want {
+					t.Fatalf("%d,%d: %g and %g", i, j, got, want)
+				}
+			}
+		}
+	})
+}
+
+func TestCross_RefusesWhatDoesNotFit(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
+		unit, width := l.CrossShape()
+		for name, change := range map[string]func(c *Cross){
+			"A":         func(c *Cross) { c.A = c.A[1:] },
+			"B":         func(c *Cross) { c.B = c.B[1:] },
+			"dst":       func(c *Cross) { c.Dst = c.Dst[1:] },
+			"rows":      func(c *Cross) { c.Rows-- },
+			"no rows":   func(c *Cross) { c.Rows = 0 },
+			"no depth":  func(c *Cross) { c.Depth = 0 },
+			"stride":    func(c *Cross) { c.DstStride = width - 1 },
+			"backwards": func(c *Cross) { c.AStride = -c.AStride },
+		} {
+			c := crossOf(t, r, 2*unit, 7, width)
+			change(c)
+			if !panics(func() { l.Cross(c) }) {
+				t.Errorf("%s: accepted", name)
+			}
+		}
+	})
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// cross writes the kernel of simd.Cross: bands of rows, each summed in registers over all of depth. The
+// parameters count the bands.
+func cross(v vectors, rows, columns int) {
+	TEXT(label("cross%dx%d%s", rows, columns*v.lanes, v.name), NOSPLIT,
+		"func(a *float32, aStride int, b *float32, bStride, depth int, dst *float32, dstStride, bands, flags int)")
+	Pragma("noescape")
+	Label("band")
+	acc := v.grid(rows, columns)
+	v.zeroGrid(acc)
+	dst, dstStride := load("dst"), loadBytes("dstStride")
+	whereFlag(flagLoad, "begun", func() {
+		v.eachOf(acc, dst, dstStride, func(m Mem, r reg.VecVirtual) { VMOVUPS(m, r) })
+	})
+	a, aStride, b, bStride, depth := load("a"), loadBytes("aStride"), load("b"), loadBytes("bStride"), load("depth")
+	Label("step")
+	row := v.grid(1, columns)[0]
+	for j := range row {
+		VMOVUPS(Mem{Base: b, Disp: j * v.bytes()}, row[j])
+	}
+	for i := range acc {
+		x := v.register()
+		VBROADCASTSS(Mem{Base: a, Disp: 4 * i}, x)
+		for j := range row {
+			VFMADD231PS(row[j], x, acc[i][j])
+		}
+	}
+	ADDQ(aStride, a)
+	ADDQ(bStride, b)
+	DECQ(depth)
+	JNE(LabelRef("step"))
+	dst = load("dst")
+	v.eachOf(acc, dst, dstStride, func(m Mem, r reg.VecVirtual) { VMOVUPS(r, m) })
+	MOVQ(dst, param("dst"))
+	ADDQ(Imm(uint64(4*rows)), param("a"))
+	DECQ(param("bands"))
+	JNE(LabelRef("band"))
+	VZEROUPPER()
+	RET()
+}
+
+// eachOf emits body for the registers of a grid and their places in memory, and moves dst behind the
+// last row.
+func (v vectors) eachOf(acc [][]reg.VecVirtual, dst, stride reg.Register, body func(m Mem, r reg.VecVirtual)) {
+	for i := range acc {
+		for j := range acc[i] {
+			body(Mem{Base: dst, Disp: j * v.bytes()}, acc[i][j])
+		}
+		ADDQ(stride, dst)
+	}
+}
