@@ -1,28 +1,86 @@
 #!/usr/bin/env bash
-# A training step of VGG16, nmn and PyTorch by turns: bench/step.sh [ROUNDS] [BATCH] [SIZE]
-# PYTHON names a Python with torch. Prints each figure and the ratio of the medians.
+# nmn and PyTorch by turns on the CPU: training steps and matrix products.
+#
+#   bench/step.sh [-r ROUNDS] [-o FIGURES] [CASE...]
+#
+# Cases: 4x224 and 1x565 (VGG16, pictures × pixels), 32x48 (the scenes net), gemm, and with -avx2 behind
+# them the same without AVX-512; by default 4x224 1x565 32x48 gemm 4x224-avx2 gemm-avx2. Steps have MIL
+# and the feature-dependent noise model. PyTorch runs in both layouts; the better one counts.
+# PYTHON names a Python with torch. FIGURES, by default build/bench/figures.jsonl, gets a JSON line for each
+# measurement; the table of ratios is printed at the end. The machine must
+# be quiet: PyTorch's threads wait for each other, and lose far more to a busy neighbour than nmn does.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-rounds=${1:-3} batch=${2:-4} size=${3:-224} python=${PYTHON:-python3}
+rounds=3 figures=build/bench/figures.jsonl python=${PYTHON:-python3}
+usage() { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' bench/step.sh; }
+while getopts r:o:h flag; do
+  case $flag in
+    r) rounds=$OPTARG ;;
+    o) figures=$OPTARG ;;
+    h) usage; exit 0 ;;
+    *) usage >&2; exit 2 ;;
+  esac
+done
+shift $((OPTIND - 1))
+[ $# -gt 0 ] || set -- 4x224 1x565 32x48 gemm 4x224-avx2 gemm-avx2
+for name in "$@"; do
+  case ${name%-avx2} in 4x224 | 1x565 | 32x48 | gemm) ;; *) echo "step.sh: there is no case $name" >&2; exit 2 ;; esac
+done
+[[ $rounds =~ ^[1-9][0-9]*$ ]] || { echo "step.sh: -r is $rounds, want a number from 1" >&2; exit 2; }
+"$python" -c 'import torch' || { echo "step.sh: $python has no torch; PYTHON names another" >&2; exit 1; }
+
 CGO_ENABLED=0 go build -o build/nmn-bench ./cmd/nmn
-figures=$(mktemp)
-trap 'rm -f "$figures"' EXIT
-for ((round = 1; round <= rounds; round++)); do
-  build/nmn-bench bench step --model vgg16 --batch "$batch" --size "$size" --repeats 3 --json |
-    "$python" -c 'import json, sys; d = json.load(sys.stdin); print("nmn", d["step_ms"], d["peak_memory_mib"])'
+mkdir -p "$(dirname "$figures")"
+: >"$figures"
+
+# on CASE COMMAND... runs a command with the instructions of the case.
+on() {
+  local name=$1
+  shift
+  case $name in
+    *-avx2) NMN_SIMD=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2 ATEN_CPU_CAPABILITY=avx2 "$@" ;;
+    *) "$@" ;;
+  esac
+}
+
+# arguments CASE tells both what to measure.
+arguments() {
+  case ${1%-avx2} in
+    4x224) echo --model vgg16 --batch 4 --size 224 --warmup 1 --repeats 3 ;;
+    1x565) echo --model vgg16 --batch 1 --size 565 --warmup 1 --repeats 3 ;;
+    32x48) echo --model scenes --batch 32 --warmup 5 --repeats 30 ;;
+    gemm) echo --sizes 1024,2048 --warmup 2 --repeats 10 ;;
+  esac
+}
+
+# keep CASE WHO keeps the figures of a measurement.
+keep() { "$python" bench/table.py add "$figures" "$1" "$2" "$round"; }
+
+# ours CASE and theirs CASE measure once.
+ours() {
+  local what=step
+  [ "${1%-avx2}" != gemm ] || what=gemm
+  # shellcheck disable=SC2046 # arguments are words
+  on "$1" build/nmn-bench bench $what $(arguments "$1") --device cpu --json | keep "$1" nmn
+}
+theirs() {
+  local layout
+  # shellcheck disable=SC2046
+  if [ "${1%-avx2}" = gemm ]; then
+    on "$1" "$python" bench/torch_machine.py gemm $(arguments "$1") | keep "$1" torch.mm
+    return
+  fi
   for layout in nchw nhwc; do
-    "$python" bench/torch_step.py --batch "$batch" --size "$size" --layout $layout |
-      "$python" -c 'import json, sys; d = json.load(sys.stdin); print("torch-" + d["layout"], d["step_ms"], d["peak_memory_mib"])'
+    # shellcheck disable=SC2046
+    on "$1" "$python" bench/torch_step.py $(arguments "$1") --layout $layout | keep "$1" $layout
   done
-done | tee "$figures"
-"$python" - "$figures" <<'PY'
-import collections, statistics, sys
-steps = collections.defaultdict(list)
-for line in open(sys.argv[1]):
-    name, step, _ = line.split()
-    steps[name].append(float(step))
-medians = {name: statistics.median(values) for name, values in steps.items()}
-best = min(value for name, value in medians.items() if name != "nmn")
-print("median step:", ", ".join(f"{name} {value:.0f} ms" for name, value in medians.items()))
-print(f"nmn / best of torch: {medians['nmn'] / best:.2f}")
-PY
+}
+
+for ((round = 1; round <= rounds; round++)); do
+  for name in "$@"; do # who begins changes, so that a slow drift of the machine favours nobody
+    turns=(ours theirs)
+    ((round % 2)) || turns=(theirs ours)
+    for turn in "${turns[@]}"; do $turn "$name"; done
+  done
+done
+"$python" bench/table.py ratios "$figures"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""One training step of nmn's VGG16 in PyTorch, to measure against: the same layers, noisy-or over
-the cells, feature-dependent noise model, binary cross-entropy and SGD with momentum.
+"""A training step of nmn's networks in PyTorch, to measure against: forward, backward and SGD with
+momentum, on pictures that are on the device already.
 
-    bench/torch_step.py --batch 4 --size 224 --layout nchw
+    bench/torch_step.py --model vgg16 --batch 4 --size 224 --layout nchw
+    bench/torch_step.py --device cuda --batch 1 --frames 26 --size 565 --precision bf16 --compile
 
-Prints one JSON line: median, least and largest time of a step in milliseconds, peak memory in MiB.
-Needs torch, on the CPU.
+Prints one JSON line. forward_ms is without gradients and without dropout.
 """
 import argparse
 import json
@@ -14,71 +14,89 @@ import statistics
 import time
 
 import torch
-from torch import nn
-from torch.nn import functional as F
 
-BLOCKS = [(2, 64), (2, 128), (3, 256), (3, 512), (3, 512)]
+from torch_net import NETS, Net, cross_entropy
 
 
-class Net(nn.Module):
-    def __init__(self, classes):
-        super().__init__()
-        channels, blocks = 3, []
-        for depth, width in BLOCKS:
-            layers = []
-            for _ in range(depth):
-                layers += [nn.Conv2d(channels, width, 3, padding=1), nn.ReLU(inplace=True)]
-                channels = width
-            blocks.append(nn.Sequential(*layers, nn.MaxPool2d(2, 2, ceil_mode=True)))
-        self.blocks = nn.Sequential(*blocks)
-        self.fc6, self.fc7, self.fc8 = nn.Conv2d(512, 4096, 7), nn.Conv2d(4096, 4096, 1), nn.Conv2d(4096, classes, 1)
-        self.confidence = nn.Linear(512, 4 * classes)
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--model", choices=sorted(NETS), default="vgg16")
+    p.add_argument("--batch", type=int, default=4, help="bags of a step")
+    p.add_argument("--frames", type=int, default=1, help="pictures of a bag")
+    p.add_argument("--size", type=int, default=0, help="pixels; 0 for that of the network")
+    p.add_argument("--width", type=float, default=1.0)
+    p.add_argument("--classes", type=int, default=0)
+    p.add_argument("--no-mil", action="store_true")
+    p.add_argument("--no-nmn", action="store_true")
+    p.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    p.add_argument("--precision", choices=["fp32", "tf32", "bf16"], default="fp32")
+    p.add_argument("--layout", choices=["nchw", "nhwc"], default="nhwc")
+    p.add_argument("--compile", action="store_true", help="by torch.compile")
+    p.add_argument("--threads", type=int, default=0)
+    p.add_argument("--warmup", type=int, default=1)
+    p.add_argument("--repeats", type=int, default=3)
+    return p.parse_args()
 
-    def forward(self, x):
-        features = self.blocks(x)
-        h = F.dropout(F.relu(self.fc6(features)), 0.5)
-        h = F.dropout(F.relu(self.fc7(h)), 0.5)
-        p = -torch.expm1(-F.softplus(self.fc8(h).flatten(2)).sum(-1))  # noisy-or over the cells
-        o = self.confidence(features.mean((2, 3))).view(len(x), 2, 2, -1)  # observed, true, class
-        q = o.softmax(1)
-        return q[:, 1, 0] * (1 - p) + q[:, 1, 1] * p
+
+class Bench:
+    def __init__(self, a):
+        shape, classes, size = NETS[a.model]
+        a.classes, a.size = a.classes or classes, a.size or size
+        self.a, layout = a, torch.channels_last if a.layout == "nhwc" else torch.contiguous_format
+        self.net = Net(shape, a.classes, a.width, not a.no_mil, not a.no_nmn).to(a.device, memory_format=layout)
+        pictures = torch.randn(a.batch * a.frames, 3, a.size, a.size, device=a.device)
+        self.x = pictures.contiguous(memory_format=layout)
+        self.z = (torch.rand(a.batch, a.classes, device=a.device) < 0.02).float()
+        self.optimizer = torch.optim.SGD(self.net.parameters(), 1e-12, momentum=0.9, weight_decay=5e-4, fused=True)
+        self.run = torch.compile(self.net) if a.compile else self.net
+
+    def loss(self):
+        with torch.autocast(self.a.device, torch.bfloat16, enabled=self.a.precision == "bf16"):
+            p = self.run(self.x, self.a.batch)
+        return cross_entropy(p, self.z)
+
+    def step(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        self.loss().backward()
+        self.optimizer.step()
+
+    def forward(self):
+        with torch.no_grad():
+            self.loss()
+
+    def times(self, f):
+        """Milliseconds of the measured runs."""
+        all = []
+        for i in range(self.a.warmup + self.a.repeats):
+            began = time.perf_counter()
+            f()
+            if self.a.device == "cuda":
+                torch.cuda.synchronize()
+            if i >= self.a.warmup:
+                all.append((time.perf_counter() - began) * 1e3)
+        return all
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--batch", type=int, default=4)
-    parser.add_argument("--size", type=int, default=224)
-    parser.add_argument("--classes", type=int, default=1000)
-    parser.add_argument("--layout", choices=["nchw", "nhwc"], default="nchw")
-    parser.add_argument("--threads", type=int, default=0)
-    parser.add_argument("--repeats", type=int, default=3)
-    args = parser.parse_args()
-
+    a = arguments()
     torch.manual_seed(0)
-    if args.threads:
-        torch.set_num_threads(args.threads)
-    layout = torch.channels_last if args.layout == "nhwc" else torch.contiguous_format
-    net = Net(args.classes).to(memory_format=layout)
-    x = torch.randn(args.batch, 3, args.size, args.size).contiguous(memory_format=layout)
-    z = (torch.rand(args.batch, args.classes) < 0.02).float()
-    optimizer = torch.optim.SGD(net.parameters(), 1.5e-4, momentum=0.9, weight_decay=5e-4, fused=True)
-
-    def step():
-        optimizer.zero_grad(set_to_none=True)
-        F.binary_cross_entropy(net(x).clamp(1e-6, 1 - 1e-6), z, reduction="sum").div(args.batch).backward()
-        optimizer.step()
-
-    step()
-    times = []
-    for _ in range(args.repeats):
-        began = time.perf_counter()
-        step()
-        times.append((time.perf_counter() - began) * 1e3)
+    if a.threads:
+        torch.set_num_threads(a.threads)
+    torch.backends.cudnn.benchmark = True
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = a.precision != "fp32"
+    bench = Bench(a)
+    steps = bench.times(bench.step)
+    if a.device == "cuda":
+        memory = {"peak_memory_mib": torch.cuda.max_memory_allocated() >> 20, "reserved_mib": torch.cuda.max_memory_reserved() >> 20}
+    else:
+        memory = {"peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10}
+    bench.net.eval()
+    forward = bench.times(bench.forward)
+    middle = statistics.median(steps)
     print(json.dumps({
-        "peer": "pytorch " + torch.__version__, "layout": args.layout, "threads": torch.get_num_threads(),
-        "step_ms": round(statistics.median(times), 1), "step_min_ms": round(min(times), 1),
-        "step_max_ms": round(max(times), 1),
-        "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "peer": "pytorch " + torch.__version__, **vars(a), "threads": torch.get_num_threads(),
+        "step_ms": middle, "step_min_ms": min(steps), "step_max_ms": max(steps), "forward_ms": statistics.median(forward),
+        "images_per_s": a.batch * a.frames / middle * 1e3, **memory,
     }))
 
 

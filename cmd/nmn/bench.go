@@ -121,6 +121,7 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 	r.bool(&b.asJSON, "json", "write JSON")
 	run := under(cmd, "Run")
 	run.string(&b.run.Device, "device", "`device` that computes: auto, cpu, cuda or cuda:n")
+	precisionFlag(run, &b.run)
 	convExactFlag(run, &b.run)
 	run.int(&b.run.Threads, "threads", "`goroutines` that compute; 0 for one on each processor")
 	return cmd

@@ -16,11 +16,12 @@ import (
 
 // gemmFigures are what nmn bench gemm tells.
 type gemmFigures struct {
-	Device   string        `json:"device"`
-	Threads  int           `json:"threads"` // 0: one for each processor
-	Repeats  int           `json:"repeats"`
-	Products []gemmProduct `json:"products"`
-	Build    build         `json:"build"`
+	Device    string        `json:"device"`
+	Precision string        `json:"precision"`
+	Threads   int           `json:"threads"` // 0: one for each processor
+	Repeats   int           `json:"repeats"`
+	Products  []gemmProduct `json:"products"`
+	Build     build         `json:"build"`
 }
 
 // gemmProduct is the product of two matrices of Size × Size.
@@ -44,7 +45,7 @@ func (b *benchCommand) validateGEMM() error {
 }
 
 func (b *benchCommand) gemm(_ *cobra.Command, p *program, backend kernels.Backend) error {
-	f := gemmFigures{Device: backend.Name(), Threads: b.run.Threads, Repeats: b.repeats, Build: thisBuild()}
+	f := gemmFigures{Device: backend.Name(), Precision: string(backend.Precision()), Threads: b.run.Threads, Repeats: b.repeats, Build: thisBuild()}
 	for _, n := range b.sizes {
 		product, err := b.product(backend, n)
 		if err != nil {
@@ -56,7 +57,7 @@ func (b *benchCommand) gemm(_ *cobra.Command, p *program, backend kernels.Backen
 		return writeJSON(p.out, f)
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s\n\n%-6s  %9s  %9s  %s\n", f.Device, "size", "ms", "GFLOP/s", "algorithm")
+	fmt.Fprintf(&text, "%s on %s\n\n%-6s  %9s  %9s  %s\n", f.Precision, f.Device, "size", "ms", "GFLOP/s", "algorithm")
 	for _, g := range f.Products {
 		fmt.Fprintf(&text, "%-6d  %9.3f  %9.1f  %s\n", g.Size, g.MS, g.GFLOPS, g.Algorithm)
 	}

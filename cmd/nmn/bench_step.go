@@ -28,6 +28,7 @@ type netFigures struct {
 	MIL        bool    `json:"mil"`
 	NMN        bool    `json:"nmn"`
 	Device     string  `json:"device"`
+	Precision  string  `json:"precision"`
 	Threads    int     `json:"threads"` // 0: one for each processor
 	Processors int     `json:"processors"`
 	Repeats    int     `json:"repeats"`
@@ -38,7 +39,7 @@ func (b *benchCommand) describe(backend kernels.Backend) netFigures {
 	c := b.net()
 	return netFigures{
 		Model: string(b.model), Size: c.Size, Width: b.width, Batch: b.batch, Frames: b.frames, MIL: c.MIL, NMN: c.Noise != model.NoNoise,
-		Device: backend.Name(), Threads: b.run.Threads, Processors: runtime.GOMAXPROCS(0), Repeats: b.repeats, Build: thisBuild(),
+		Device: backend.Name(), Precision: string(backend.Precision()), Threads: b.run.Threads, Processors: runtime.GOMAXPROCS(0), Repeats: b.repeats, Build: thisBuild(),
 	}
 }
 
@@ -49,8 +50,8 @@ func (f *netFigures) String() string {
 		bags = fmt.Sprintf("%d bags of %d frames", f.Batch, f.Frames)
 	}
 	with := map[bool]string{true: "with", false: "without"}
-	return fmt.Sprintf("%s, %d pixels, width %g, %s, %s MIL, %s noise model, on %s",
-		f.Model, f.Size, f.Width, bags, with[f.MIL], with[f.NMN], f.Device)
+	return fmt.Sprintf("%s, %d pixels, width %g, %s, %s MIL, %s noise model, %s on %s",
+		f.Model, f.Size, f.Width, bags, with[f.MIL], with[f.NMN], f.Precision, f.Device)
 }
 
 // stepFigures are what nmn bench step tells.
