@@ -6,6 +6,7 @@ package cudnn
 import "C"
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 )
@@ -34,6 +35,33 @@ func Describe(description []byte) (*Described, error) {
 		return nil, d.err
 	}
 	return d, nil
+}
+
+// Description is what cuDNN knows of the handle's device, for Describe on another host.
+func (h *Handle) Description() (description []byte, err error) {
+	err = h.device.Do(func() error {
+		var b builder
+		defer b.close()
+		properties := b.create("a device's description", C.CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR)
+		set(&b, properties, C.CUDNN_ATTR_DEVICEPROP_HANDLE, C.CUDNN_TYPE_HANDLE, h.target().handle)
+		b.finalize("a device's description", properties)
+		if b.err != nil {
+			return b.err
+		}
+		description, err = writeDescription(properties)
+		return err
+	})
+	return description, err
+}
+
+// writeDescription reads the JSON of a device's description.
+func writeDescription(properties descriptor) ([]byte, error) {
+	text := make([]byte, 64<<10) // a description has about one kilobyte
+	n, err := get("a device's description", properties, C.CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, C.CUDNN_TYPE_CHAR, text)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(text[:n], "\x00"), nil
 }
 
 // Close frees the description.

@@ -3,6 +3,7 @@
 package cudnn
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"reflect"
@@ -145,6 +146,21 @@ func TestPlans_BadShapes(t *testing.T) {
 		if _, err := d.Plans(Forward, c, 1); err == nil {
 			t.Errorf("%v has a plan", c)
 		}
+	}
+}
+
+func TestDescribe_IsWrittenAsItWasRead(t *testing.T) {
+	text, err := writeDescription(describe(t).properties)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Describe(text)
+	if err != nil {
+		t.Fatalf("%v of %s", err, text)
+	}
+	defer again.Close()
+	if !bytes.Contains(text, []byte("NVIDIA H200")) {
+		t.Errorf("another device: %s", text)
 	}
 }
 
