@@ -3,7 +3,7 @@ GO ?= go
 RUNS ?= runs
 export CGO_ENABLED ?= 0
 
-.PHONY: help build train cuda cuda-toolkit train-gpu kernels emulate test race lint fuzz clean
+.PHONY: help build train cuda cuda-toolkit train-gpu offline-bundle kernels emulate test race lint fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ cuda-toolkit: ## install the pinned CUDA 13 and cuDNN 9 into build/cuda-toolkit 
 
 train-gpu: cuda ## train on noisy scenes on the first GPU and print the table
 	./nmn experiment --preset scenes --device cuda --run-dir $(RUNS)/scenes-gpu
+
+offline-bundle: ## pack build/nmn-gpu-bundle.tar.gz, tests and benchmarks for a GPU host without Go and network (docs/cuda.md)
+	bench/bundle.sh
 
 kernels: ## write the launches of the CUDA kernels and compile them (needs make cuda-toolkit)
 	$(GO) run ./cuda/toolkit exec $(GO) run ./kernels/gen -fatbin

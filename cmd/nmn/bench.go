@@ -43,9 +43,9 @@ type benchmark struct {
 var benchmarks = []benchmark{
 	{
 		name: "step", short: "Measure whole training steps",
-		long: `Measure whole training steps as nmn train makes them, on one batch of random pictures that is
-uploaded at every step: forward, backward and update. The median of the repeats counts. Forward (without
-dropout) and update are measured again on their own; backward is what they leave of the step.`,
+		long: `Measure whole training steps as nmn train makes them, on random pictures in memory: upload, forward,
+backward and update. The median of the repeats counts. Forward (without dropout) and update are measured
+again on their own; backward is what they leave of the step.`,
 		examples: []string{"--model scenes --batch 32", "--model vgg16 --batch 4 --size 224 --json", "--model vgg16 --batch 1 --frames 26 --device cuda"},
 		flags:    (*benchCommand).netFlags, validate: (*benchCommand).validateNet, measure: (*benchCommand).step,
 	},

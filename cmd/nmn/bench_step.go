@@ -60,9 +60,10 @@ type stepFigures struct {
 	StepMS        float64 `json:"step_ms"` // median
 	StepMinMS     float64 `json:"step_min_ms"`
 	StepMaxMS     float64 `json:"step_max_ms"`
-	ForwardMS     float64 `json:"forward_ms"`  // without dropout, pixels to loss
-	BackwardMS    float64 `json:"backward_ms"` // what forward and update leave of the step
-	UpdateMS      float64 `json:"update_ms"`   // with the norm of the gradient
+	DataWaitMS    float64 `json:"data_wait_ms"` // of the step, median: the part that waits for pictures
+	ForwardMS     float64 `json:"forward_ms"`   // without dropout, pixels to loss
+	BackwardMS    float64 `json:"backward_ms"`  // what forward and update leave of the step
+	UpdateMS      float64 `json:"update_ms"`    // with the norm of the gradient
 	ImagesPerS    float64 `json:"images_per_s"`
 	GFLOPS        float64 `json:"gflops"` // convolutions of the whole step, for each second
 	GFLOP         float64 `json:"gflop"`
@@ -73,12 +74,12 @@ type stepFigures struct {
 
 func (b *benchCommand) step(cmd *cobra.Command, p *program, backend kernels.Backend) error {
 	f := stepFigures{netFigures: b.describe(backend)}
-	durations := make([]time.Duration, 0, b.repeats)
+	durations, waits := make([]time.Duration, 0, b.repeats), make([]time.Duration, 0, b.repeats)
 	var before, after uint64 // allocations
 	err := b.steps(cmd.Context(), backend, watcher{
 		step: func(e train.StepDone) error {
 			if e.Step > b.warmup {
-				durations = append(durations, e.Duration)
+				durations, waits = append(durations, e.Duration), append(waits, e.DataWait)
 			}
 			if after = allocations(); e.Step <= b.warmup+1 {
 				before = after
@@ -99,6 +100,8 @@ func (b *benchCommand) step(cmd *cobra.Command, p *program, backend kernels.Back
 		return err
 	}
 	f.AllocsPerStep = float64(after-before) / float64(max(1, b.repeats-1))
+	slices.Sort(waits)
+	f.DataWaitMS = milliseconds(median(waits))
 	f.summarize(b, durations)
 	return f.write(p, b.asJSON)
 }

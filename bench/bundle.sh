@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Packs what a GPU host without Go and without network needs: bench/bundle.sh [ARCHIVE]
+#
+# The archive, by default build/nmn-gpu-bundle.tar.gz, unpacks to nmn-gpu/: nmn with CUDA, the test binaries
+# of all packages with tests for a card, each in its folder with its testdata, and bench/. On that host:
+#
+#   tar xzf nmn-gpu-bundle.tar.gz && nmn-gpu/bench/gpu.sh
+#
+# The same sources and tools give the same archive. Needs what make cuda needs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+archive=${1:-build/nmn-gpu-bundle.tar.gz}
+most=$((60 << 20)) # bytes that the archive may have
+folder=build/bundle/nmn-gpu
+packages="cuda cuda/cudnn kernels model train"
+
+rm -rf "$folder"
+mkdir -p "$folder" "$(dirname "$archive")"
+flags=(-tags cuda -trimpath -ldflags "-s -w")
+go run ./cuda/toolkit exec go build "${flags[@]}" -o "$folder/nmn" ./cmd/nmn
+for package in $packages; do
+  mkdir -p "$folder/$package"
+  go run ./cuda/toolkit exec go test -c "${flags[@]}" -o "$folder/$package/$(basename "$package").test" "./$package"
+  if [ -d "$package/testdata" ]; then cp -R "$package/testdata" "$folder/$package/"; fi
+done
+mkdir "$folder/bench"
+cp bench/gpu.sh bench/*.py "$folder/bench/"
+# The names of our own kernels, for profilers.
+sed -n 's/.*__global__ void .*/&/p; /__launch_bounds__([^)]*)$/{n;p;}' kernels/*/*.cu |
+  grep -o '[a-z0-9_]* *(' | tr -d ' (' | grep -v '^__' | sort -u >"$folder/kernels.txt"
+git describe --always --dirty >"$folder/commit" 2>/dev/null || echo unknown >"$folder/commit"
+
+tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$(dirname "$folder")" -cf - nmn-gpu | gzip -9n >"$archive"
+bytes=$(stat -c %s "$archive")
+echo "$archive: $((bytes >> 20)) MiB, unpacked $(du -sm "$folder" | cut -f1) MiB"
+if [ "$bytes" -gt "$most" ]; then
+  echo "bundle.sh: the archive has $bytes bytes, more than $most" >&2
+  exit 1
+fi

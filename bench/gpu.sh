@@ -1,0 +1,234 @@
+#!/usr/bin/env bash
+# Tests and measures the CUDA engine on the first card, beside PyTorch: bench/gpu.sh [PART...]
+#
+# Runs from an unpacked bundle (bench/bundle.sh), or from a checkout, where it makes the bundle's folder
+# first. Needs a driver, and for PyTorch's side PYTHON (default python3) with torch; libcudnn may be
+# torch's. Parts, in this order: facts tests machine steps peer curves idle profile sanitizer large. Each has a
+# limit of time, all together TOTAL seconds (default 540); one that fails or is left out does not keep the
+# next from running. Results go to OUT (default build/gpu): table.md, figures.jsonl, parts.txt, device.json
+# (for cuda/cudnn/testdata), plans.json, logs.tar.gz. No setting of the card is changed.
+#
+# Exit code 0: all parts ran; 1: one failed; 3: none failed, but some were left out, with the reason in
+# parts.txt.
+set -uo pipefail
+script=$(readlink -f "$0")
+root=$(dirname "$(dirname "$script")")
+parts=(facts tests machine steps peer curves idle profile sanitizer large)
+declare -A limit=([facts]=40 [tests]=150 [machine]=40 [steps]=90 [peer]=170 [curves]=40 [idle]=60 [profile]=60 [sanitizer]=90 [large]=120)
+python=${PYTHON:-python3}
+left_out=75 # exit code of a part that cannot run here; its last line says why
+
+leave_out() { echo "left out: $*"; exit $left_out; }
+need_card() {
+  command -v nvidia-smi >/dev/null || leave_out "no nvidia-smi: no driver on this host"
+  nvidia-smi -L 2>&1 | grep -q '^GPU' || leave_out "nvidia-smi sees no card: $(nvidia-smi -L 2>&1 | head -1)"
+}
+need_torch() { "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null || leave_out "$python has no torch that sees the card"; }
+
+# keep CASE WHO COMMAND... runs a measurement for at most LIMIT seconds and keeps its JSON. One that fails is told; the
+# part goes on, and fails at its end.
+failed=0
+keep() {
+  local case=$1 who=$2
+  shift 2
+  if ! timeout "${each:-60}" "$@" >"$work/keep.json" || ! "$python" "$root/bench/table.py" add "$OUT/figures.jsonl" "$case" "$who" 1 <"$work/keep.json"; then
+    echo "failed: $case of $who: $*"
+    failed=1
+  fi
+}
+nmn() { "$root/nmn" "$@"; }
+
+part_facts() {
+  need_card
+  nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit --format=csv
+  nmn version
+  cat "$root/commit"
+  "$python" -c 'import torch; print("torch", torch.__version__, "cuDNN", torch.backends.cudnn.version())' || echo "no torch"
+  cd "$root/cuda/cudnn" && NMN_REQUIRE=cuda NMN_DESCRIPTION=$OUT/device.json ./cudnn.test -test.run 'TestCard_DescribesItself' -test.v
+}
+
+part_tests() {
+  need_card
+  local name
+  export NMN_REQUIRE=cuda NMN_TEST_DEVICE=cuda
+  for name in cuda cuda/cudnn kernels model train; do
+    local select=.
+    case $name in model | train) select=TinyNet ;; esac
+    echo "== $name"
+    (cd "$root/$name" && timeout 100 "./$(basename "$name").test" -test.short -test.v -test.run "$select") || { echo "failed: $name"; failed=1; }
+  done
+  return $failed
+}
+
+part_machine() {
+  need_card
+  local precision
+  keep copy nmn "$root/nmn" bench memory --device cuda --mib 2048 --json
+  for precision in $(precisions); do keep "gemm $precision" nmn "$root/nmn" bench gemm --device cuda --precision "$precision" --sizes 4096,8192 --json; done
+  return $failed
+}
+
+# precisions lists those that nmn has on a card.
+precisions() { nmn bench step --help | tr -s ' \n' '  ' | grep -q 'bf16' && echo fp32 tf32 bf16 || echo fp32 tf32; }
+
+# The two shapes of the paper: a video of 26 frames with instances, 32 pictures without.
+video=(--model vgg16 --batch 1 --frames 26 --size 565)
+pictures=(--model vgg16 --batch 32 --size 224 --no-mil)
+
+part_steps() {
+  need_card
+  local precision each=40
+  for precision in $(precisions); do
+    [ "$precision" = fp32 ] || keep "32x224 $precision" nmn "$root/nmn" bench step "${pictures[@]}" --device cuda --precision "$precision" --warmup 5 --repeats 20 --json
+    [ "$precision" = fp32 ] || keep "1x26x565 $precision" nmn "$root/nmn" bench step "${video[@]}" --device cuda --precision "$precision" --warmup 5 --repeats 20 --json
+  done
+  precision=$(precisions | grep -o '[a-z0-9]*$')
+  nmn bench ops "${video[@]}" --device cuda --precision "$precision" --warmup 5 --repeats 20 --json >"$OUT/ops.json" || failed=1
+  return $failed
+}
+
+part_peer() {
+  need_card
+  need_torch
+  local each=70
+  peer() { keep "$1" "$2" "$python" "$root/bench/torch_step.py" --device cuda --layout nhwc --warmup 5 --repeats 20 "${@:3}"; }
+  keep "noise step" compiled "$python" "$root/bench/torch_machine.py" noise --device cuda --frames 26 --cells 144 --compile --warmup 5 --repeats 50
+  keep copy torch "$python" "$root/bench/torch_machine.py" copy --device cuda --mib 2048
+  keep "gemm bf16" torch.mm "$python" "$root/bench/torch_machine.py" gemm --device cuda --precision bf16 --sizes 4096,8192
+  peer "1x26x565 bf16" compiled "${video[@]}" --precision bf16 --compile
+  peer "32x224 bf16" compiled "${pictures[@]}" --precision bf16 --compile
+  peer "1x26x565 bf16" eager "${video[@]}" --precision bf16
+  peer "32x224 bf16" eager "${pictures[@]}" --precision bf16
+  peer "32x224 tf32" compiled "${pictures[@]}" --precision tf32 --compile
+  peer "1x26x565 tf32" eager "${video[@]}" --precision tf32
+  return $failed
+}
+
+part_curves() {
+  need_card
+  local settings=(--preset scenes --arm stage1 --mil --epochs 1 --train-size 1600 --validation-size 32 --test-size 32 --max-steps 50 --log-interval 1 --quiet)
+  nmn train "${settings[@]}" --device cpu --run-dir "$work/curve-cpu" || return 1
+  local precision
+  for precision in $(precisions); do
+    nmn train "${settings[@]}" --device cuda --precision "$precision" --run-dir "$work/curve-$precision" || { failed=1; continue; }
+    "$python" "$root/bench/gpu_table.py" curve "$OUT/figures.jsonl" "$precision" "$work/curve-cpu/log.jsonl" "$work/curve-$precision/log.jsonl" || failed=1
+  done
+  return $failed
+}
+
+part_idle() {
+  need_card
+  local precision
+  precision=$(precisions | grep -o '[a-z0-9]*$')
+  nmn scenes --number 400 "$work/pictures" --quiet >/dev/null || return 1
+  nvidia-smi dmon -s u -d 1 >"$work/dmon.txt" &
+  local monitor=$!
+  nmn train --preset scenes --net vgg16 --input-size 565 --arm stage1 --mil --batch-size-mil 4 --epochs 1 --max-steps 60 --log-interval 1 --quiet \
+    --captions "$work/pictures/captions_train2014.json" --images "$work/pictures/images" --vocab "$work/pictures/vocabulary.txt" --noise 0 \
+    --workers "$(nproc)" --device cuda --precision "$precision" --run-dir "$work/idle"
+  local code=$?
+  kill $monitor
+  [ $code = 0 ] || return $code
+  "$python" "$root/bench/gpu_table.py" idle "$OUT/figures.jsonl" "$work/idle/log.jsonl" "$work/dmon.txt"
+}
+
+part_profile() {
+  need_card
+  command -v ncu >/dev/null || leave_out "no ncu (Nsight Compute) on the PATH"
+  local names precision
+  names=$(paste -sd'|' "$root/kernels.txt")
+  precision=$(precisions | grep -o '[a-z0-9]*$')
+  # The settings of the card stay as they are: no clock control.
+  ncu --clock-control none --csv --page raw --kernel-name "regex:^($names)\$" --launch-count 60 \
+    --metrics gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum,dram__throughput.avg.pct_of_peak_sustained_elapsed,sm__throughput.avg.pct_of_peak_sustained_elapsed \
+    "$root/nmn" bench ops --model vgg16 --batch 1 --frames 4 --size 565 --device cuda --precision "$precision" --warmup 0 --repeats 1 --json >"$work/ncu.csv"
+  local code=$?
+  if [ $code != 0 ]; then
+    grep -qE 'ERR_NVGPUCTRPERM|LibraryNotLoaded' "$work/ncu.csv" && leave_out "this host does not permit hardware counters: $(grep -m1 -E 'ERR_NVGPUCTRPERM|LibraryNotLoaded' "$work/ncu.csv")"
+    tail -5 "$work/ncu.csv"
+    return 1
+  fi
+  "$python" "$root/bench/gpu_table.py" ncu "$OUT/figures.jsonl" "$work/ncu.csv"
+}
+
+part_sanitizer() {
+  need_card
+  command -v compute-sanitizer >/dev/null || leave_out "no compute-sanitizer on the PATH"
+  cd "$root/kernels" || return 1
+  local tool
+  # Our own kernels: the convolutions of cuDNN are left out.
+  for tool in memcheck racecheck; do
+    echo "== $tool"
+    NMN_REQUIRE=cuda timeout 42 compute-sanitizer --tool $tool --error-exitcode 9 ./kernels.test -test.short -test.run TestCUDA_Conforms \
+      -test.skip 'TestCUDA_Conforms/^(Conv|ConvGradData|ConvGradFilter)$'
+    local code=$?
+    if [ $code != 0 ]; then
+      echo "failed: $tool, exit code $code (124: out of time)"
+      failed=1
+    fi
+  done
+  return $failed
+}
+
+# The sizes of the real network, which take long to compute in float64 beside.
+part_large() {
+  need_card
+  cd "$root/kernels" && NMN_REQUIRE=cuda ./kernels.test -test.v -test.run TestCUDA_Conforms
+}
+
+if [ "${1:-}" = --one ]; then # one part, in a process of its own that can be stopped
+  "part_$2"
+  exit
+fi
+
+case ${1:-} in -h | --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$script"; exit 0 ;; esac
+for name in "$@"; do
+  [ -n "${limit[$name]:-}" ] || { echo "gpu.sh: there is no part $name: want ${parts[*]}" >&2; exit 2; }
+done
+[ $# = 0 ] || parts=("$@")
+if [ -f "$root/go.mod" ]; then # a checkout
+  OUT=${OUT:-$root/build/gpu}
+  "$root/bench/bundle.sh" || exit 1
+  root=$root/build/bundle/nmn-gpu
+  script=$root/bench/gpu.sh
+fi
+mkdir -p "${OUT:=$PWD/build/gpu}"
+OUT=$(readlink -f "$OUT")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/logs"
+export OUT work XDG_CACHE_HOME=$work/cache # plans are chosen anew, and then kept for all parts
+: >"$OUT/parts.txt"
+rm -f "$OUT/figures.jsonl" "$OUT/ops.json"
+touch "$OUT/figures.jsonl"
+result=0
+for name in "${parts[@]}"; do
+  began=$SECONDS
+  rest=$((${TOTAL:-540} - SECONDS))
+  seconds=$((limit[$name] < rest ? limit[$name] : rest))
+  if [ "$seconds" -lt 5 ]; then
+    told="left out: no time left of ${TOTAL:-540} s"
+    code=$left_out
+  else
+    timeout -k 5 "$seconds" "$script" --one "$name" >"$work/logs/$name.log" 2>&1
+    code=$?
+    told=$(tail -1 "$work/logs/$name.log")
+  fi
+  case $code in
+    0) told="ran" ;;
+    "$left_out") [ $result != 0 ] || result=3 ;;
+    *)
+      reasons=$(grep -hE '^failed: |^--- FAIL|^nmn: ' "$work/logs/$name.log" | head -4 | paste -sd';')
+      [ $code != 124 ] || reasons="out of time after $seconds s; $reasons"
+      told="failed with exit code $code: ${reasons:-$told}"
+      result=1
+      ;;
+  esac
+  echo "$name: $told ($((SECONDS - began)) s)" | tee -a "$OUT/parts.txt"
+done
+cp "$work"/cache/nmn/*.json "$OUT/plans.json" 2>/dev/null
+cp "$work"/ncu.csv "$work"/dmon.txt "$work"/logs/ 2>/dev/null
+tar czf "$OUT/logs.tar.gz" -C "$work" logs
+"$python" "$root/bench/gpu_table.py" table "$OUT" >"$OUT/table.md" || result=1
+cat "$OUT/table.md"
+exit $result
