@@ -9,7 +9,8 @@
 # (for cuda/cudnn/testdata), plans.json, logs.tar.gz. No setting of the card is changed.
 #
 # Exit code 0: all parts ran; 1: one failed; 3: none failed, but some were left out, with the reason in
-# parts.txt.
+# parts.txt. REHEARSAL=1 runs the script itself in miniature, on the CPU of PyTorch and on what NMN_LIBCUDA and
+# NMN_LIBCUDNN name: the host emulator. Its figures mean nothing.
 set -uo pipefail
 script=$(readlink -f "$0")
 root=$(dirname "$(dirname "$script")")
@@ -18,20 +19,45 @@ declare -A limit=([facts]=40 [tests]=150 [machine]=40 [steps]=90 [peer]=170 [cur
 python=${PYTHON:-python3}
 left_out=75 # exit code of a part that cannot run here; its last line says why
 
-leave_out() { echo "left out: $*"; exit $left_out; }
+leave_out() { echo "left out: $*"; exit "$left_out"; }
 need_card() {
+  [ -z "${REHEARSAL:-}" ] || return 0
   command -v nvidia-smi >/dev/null || leave_out "no nvidia-smi: no driver on this host"
   nvidia-smi -L 2>&1 | grep -q '^GPU' || leave_out "nvidia-smi sees no card: $(nvidia-smi -L 2>&1 | head -1)"
 }
-need_torch() { "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null || leave_out "$python has no torch that sees the card"; }
+need_torch() {
+  local sees='torch.cuda.is_available()'
+  [ -z "${REHEARSAL:-}" ] || sees=True
+  "$python" -c "import torch; assert $sees" 2>/dev/null || leave_out "$python has no torch that sees the card"
+}
 
-# keep CASE WHO COMMAND... runs a measurement for at most LIMIT seconds and keeps its JSON. One that fails is told; the
-# part goes on, and fails at its end.
+# The two shapes of the paper: a video of 26 frames with instances, 32 pictures without. Training for the loss
+# curves and for the share of time that the card waits. What else is measured.
+video=(--model vgg16 --batch 1 --frames 26 --size 565)
+pictures=(--model vgg16 --batch 32 --size 224 --no-mil)
+profiled=(--model vgg16 --batch 1 --frames 4 --size 565)
+often=(--warmup 5 --repeats 20)
+curve=(--preset scenes --mil --train-size 1600 --max-steps 50)
+idle=(--preset scenes --net vgg16 --input-size 565 --mil --batch-size-mil 4 --max-steps 60)
+mib=2048 sizes=4096,8192 peer_device=cuda compile=(--compile) noise=(--frames 26 --cells 144)
+if [ -n "${REHEARSAL:-}" ]; then
+  video=(--model vgg16 --width 0.01 --batch 1 --frames 2 --size 200 --classes 5)
+  pictures=(--model scenes --width 0.1 --batch 2 --no-mil)
+  profiled=("${pictures[@]}")
+  often=(--warmup 1 --repeats 2)
+  curve=(--preset scenes --mil --width 0.1 --train-size 128 --max-steps 4)
+  idle=(--preset scenes --width 0.1 --input-size 32 --mil --batch-size-mil 2 --max-steps 14)
+  mib=4 sizes=64,96 peer_device=cpu compile=() noise=(--frames 2 --cells 9)
+fi
+
+# keep CASE WHO COMMAND... runs a measurement for at most a minute, or $each seconds, and keeps its JSON. One that
+# fails is told; the part goes on, and fails at its end.
 failed=0
 keep() {
   local case=$1 who=$2
   shift 2
-  if ! timeout "${each:-60}" "$@" >"$work/keep.json" || ! "$python" "$root/bench/table.py" add "$OUT/figures.jsonl" "$case" "$who" 1 <"$work/keep.json"; then
+  if ! timeout --foreground "${each:-60}" "$@" >"$work/keep.json" ||
+    ! "$python" "$root/bench/table.py" add "$OUT/figures.jsonl" "$case" "$who" 1 <"$work/keep.json"; then
     echo "failed: $case of $who: $*"
     failed=1
   fi
@@ -40,10 +66,11 @@ nmn() { "$root/nmn" "$@"; }
 
 part_facts() {
   need_card
-  nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit --format=csv
   nmn version
   cat "$root/commit"
   "$python" -c 'import torch; print("torch", torch.__version__, "cuDNN", torch.backends.cudnn.version())' || echo "no torch"
+  [ -z "${REHEARSAL:-}" ] || return 0
+  nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit --format=csv
   cd "$root/cuda/cudnn" && NMN_REQUIRE=cuda NMN_DESCRIPTION=$OUT/device.json ./cudnn.test -test.run 'TestCard_DescribesItself' -test.v
 }
 
@@ -53,98 +80,114 @@ part_tests() {
   export NMN_REQUIRE=cuda NMN_TEST_DEVICE=cuda
   for name in cuda cuda/cudnn kernels model train; do
     local select=.
-    case $name in model | train) select=TinyNet ;; esac
+    case $name in kernels) select=CUDA ;; model | train) select='TinyNet|CUDA' ;; esac
+    if [ -n "${REHEARSAL:-}" ]; then
+      case $name in cuda | cuda/cudnn) continue ;; kernels) select='TestCUDA_Conforms/^(Zero|SGD)$' ;; train) select=TinyNet ;; esac
+    fi
     echo "== $name"
-    (cd "$root/$name" && timeout 100 "./$(basename "$name").test" -test.short -test.v -test.run "$select") || { echo "failed: $name"; failed=1; }
+    if ! (cd "$root/$name" && timeout --foreground 100 "./$(basename "$name").test" -test.short -test.v -test.run "$select"); then
+      echo "failed: $name"
+      failed=1
+    fi
   done
-  return $failed
+  return "$failed"
 }
 
 part_machine() {
   need_card
   local precision
-  keep copy nmn "$root/nmn" bench memory --device cuda --mib 2048 --json
-  for precision in $(precisions); do keep "gemm $precision" nmn "$root/nmn" bench gemm --device cuda --precision "$precision" --sizes 4096,8192 --json; done
-  return $failed
+  keep copy nmn "$root/nmn" bench memory --device cuda --mib "$mib" --json
+  for precision in $(precisions); do
+    keep "gemm $precision" nmn "$root/nmn" bench gemm --device cuda --precision "$precision" --sizes "$sizes" --json
+  done
+  return "$failed"
 }
 
-# precisions lists those that nmn has on a card.
-precisions() { nmn bench step --help | tr -s ' \n' '  ' | grep -q 'bf16' && echo fp32 tf32 bf16 || echo fp32 tf32; }
-
-# The two shapes of the paper: a video of 26 frames with instances, 32 pictures without.
-video=(--model vgg16 --batch 1 --frames 26 --size 565)
-pictures=(--model vgg16 --batch 32 --size 224 --no-mil)
+# precisions lists those that nmn has on a card, the fastest first.
+precisions() {
+  if [ -n "${REHEARSAL:-}" ]; then
+    echo fp32 # the emulator multiplies exactly
+  elif nmn bench step --help | grep -q bf16; then
+    echo bf16 tf32 fp32
+  else
+    echo tf32 fp32
+  fi
+}
+fastest() { precisions | cut -d' ' -f1; }
 
 part_steps() {
   need_card
-  local precision each=40
+  local precision how each=40
   for precision in $(precisions); do
-    [ "$precision" = fp32 ] || keep "32x224 $precision" nmn "$root/nmn" bench step "${pictures[@]}" --device cuda --precision "$precision" --warmup 5 --repeats 20 --json
-    [ "$precision" = fp32 ] || keep "1x26x565 $precision" nmn "$root/nmn" bench step "${video[@]}" --device cuda --precision "$precision" --warmup 5 --repeats 20 --json
+    how=(--device cuda --precision "$precision" "${often[@]}" --json)
+    if [ "$precision" != fp32 ] || [ -n "${REHEARSAL:-}" ]; then # choosing plans for it would take a minute
+      keep "1x26x565 $precision" nmn "$root/nmn" bench step "${video[@]}" "${how[@]}"
+    fi
+    keep "32x224 $precision" nmn "$root/nmn" bench step "${pictures[@]}" "${how[@]}"
   done
-  precision=$(precisions | grep -o '[a-z0-9]*$')
-  nmn bench ops "${video[@]}" --device cuda --precision "$precision" --warmup 5 --repeats 20 --json >"$OUT/ops.json" || failed=1
-  return $failed
+  how=(--device cuda --precision "$(fastest)" "${often[@]}" --json)
+  timeout --foreground 40 "$root/nmn" bench ops "${video[@]}" "${how[@]}" >"$OUT/ops.json" || failed=1
+  return "$failed"
 }
 
 part_peer() {
   need_card
   need_torch
   local each=70
-  peer() { keep "$1" "$2" "$python" "$root/bench/torch_step.py" --device cuda --layout nhwc --warmup 5 --repeats 20 "${@:3}"; }
-  keep "noise step" compiled "$python" "$root/bench/torch_machine.py" noise --device cuda --frames 26 --cells 144 --compile --warmup 5 --repeats 50
-  keep copy torch "$python" "$root/bench/torch_machine.py" copy --device cuda --mib 2048
-  keep "gemm bf16" torch.mm "$python" "$root/bench/torch_machine.py" gemm --device cuda --precision bf16 --sizes 4096,8192
-  peer "1x26x565 bf16" compiled "${video[@]}" --precision bf16 --compile
-  peer "32x224 bf16" compiled "${pictures[@]}" --precision bf16 --compile
+  peer() { keep "$1" "$2" "$python" "$root/bench/torch_step.py" --device "$peer_device" --layout nhwc "${often[@]}" "${@:3}"; }
+  machine() { keep "$1" "$2" "$python" "$root/bench/torch_machine.py" "${@:3}" --device "$peer_device"; }
+  machine "noise step" compiled noise "${noise[@]}" ${compile[@]+"${compile[@]}"} "${often[@]}"
+  machine copy torch copy --mib "$mib"
+  machine "gemm bf16" torch.mm gemm --precision bf16 --sizes "$sizes"
+  peer "1x26x565 bf16" compiled "${video[@]}" --precision bf16 ${compile[@]+"${compile[@]}"}
+  peer "32x224 bf16" compiled "${pictures[@]}" --precision bf16 ${compile[@]+"${compile[@]}"}
   peer "1x26x565 bf16" eager "${video[@]}" --precision bf16
   peer "32x224 bf16" eager "${pictures[@]}" --precision bf16
-  peer "32x224 tf32" compiled "${pictures[@]}" --precision tf32 --compile
+  peer "32x224 tf32" compiled "${pictures[@]}" --precision tf32 ${compile[@]+"${compile[@]}"}
   peer "1x26x565 tf32" eager "${video[@]}" --precision tf32
-  return $failed
+  return "$failed"
 }
 
 part_curves() {
   need_card
-  local settings=(--preset scenes --arm stage1 --mil --epochs 1 --train-size 1600 --validation-size 32 --test-size 32 --max-steps 50 --log-interval 1 --quiet)
+  local settings=("${curve[@]}" --arm stage1 --epochs 1 --validation-size 32 --test-size 32 --log-interval 1 --quiet)
   nmn train "${settings[@]}" --device cpu --run-dir "$work/curve-cpu" || return 1
   local precision
   for precision in $(precisions); do
-    nmn train "${settings[@]}" --device cuda --precision "$precision" --run-dir "$work/curve-$precision" || { failed=1; continue; }
-    "$python" "$root/bench/gpu_table.py" curve "$OUT/figures.jsonl" "$precision" "$work/curve-cpu/log.jsonl" "$work/curve-$precision/log.jsonl" || failed=1
+    nmn train "${settings[@]}" --device cuda --precision "$precision" --run-dir "$work/curve-$precision" &&
+      "$python" "$root/bench/gpu_table.py" curve "$OUT/figures.jsonl" "$precision" "$work"/curve-{cpu,"$precision"}/log.jsonl || failed=1
   done
-  return $failed
+  return "$failed"
 }
 
 part_idle() {
   need_card
-  local precision
-  precision=$(precisions | grep -o '[a-z0-9]*$')
   nmn scenes --number 400 "$work/pictures" --quiet >/dev/null || return 1
   nvidia-smi dmon -s u -d 1 >"$work/dmon.txt" &
   local monitor=$!
-  nmn train --preset scenes --net vgg16 --input-size 565 --arm stage1 --mil --batch-size-mil 4 --epochs 1 --max-steps 60 --log-interval 1 --quiet \
+  nmn train "${idle[@]}" --arm stage1 --epochs 1 --log-interval 1 --quiet \
     --captions "$work/pictures/captions_train2014.json" --images "$work/pictures/images" --vocab "$work/pictures/vocabulary.txt" --noise 0 \
-    --workers "$(nproc)" --device cuda --precision "$precision" --run-dir "$work/idle"
+    --workers "$(nproc)" --device cuda --precision "$(fastest)" --run-dir "$work/idle"
   local code=$?
-  kill $monitor
-  [ $code = 0 ] || return $code
+  kill "$monitor" 2>/dev/null
+  [ "$code" = 0 ] || return "$code"
   "$python" "$root/bench/gpu_table.py" idle "$OUT/figures.jsonl" "$work/idle/log.jsonl" "$work/dmon.txt"
 }
 
 part_profile() {
   need_card
   command -v ncu >/dev/null || leave_out "no ncu (Nsight Compute) on the PATH"
-  local names precision
+  local names metrics=gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum
+  metrics+=,dram__throughput.avg.pct_of_peak_sustained_elapsed,sm__throughput.avg.pct_of_peak_sustained_elapsed
   names=$(paste -sd'|' "$root/kernels.txt")
-  precision=$(precisions | grep -o '[a-z0-9]*$')
   # The settings of the card stay as they are: no clock control.
   ncu --clock-control none --csv --page raw --kernel-name "regex:^($names)\$" --launch-count 60 \
-    --metrics gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum,dram__throughput.avg.pct_of_peak_sustained_elapsed,sm__throughput.avg.pct_of_peak_sustained_elapsed \
-    "$root/nmn" bench ops --model vgg16 --batch 1 --frames 4 --size 565 --device cuda --precision "$precision" --warmup 0 --repeats 1 --json >"$work/ncu.csv"
+    --metrics "$metrics" \
+    "$root/nmn" bench ops "${profiled[@]}" --device cuda --precision "$(fastest)" --warmup 0 --repeats 1 --json >"$work/ncu.csv"
   local code=$?
-  if [ $code != 0 ]; then
-    grep -qE 'ERR_NVGPUCTRPERM|LibraryNotLoaded' "$work/ncu.csv" && leave_out "this host does not permit hardware counters: $(grep -m1 -E 'ERR_NVGPUCTRPERM|LibraryNotLoaded' "$work/ncu.csv")"
+  if [ "$code" != 0 ]; then
+    local refused
+    refused=$(grep -m1 -E 'ERR_NVGPUCTRPERM|LibraryNotLoaded' "$work/ncu.csv") && leave_out "no hardware counters here: $refused"
     tail -5 "$work/ncu.csv"
     return 1
   fi
@@ -159,20 +202,21 @@ part_sanitizer() {
   # Our own kernels: the convolutions of cuDNN are left out.
   for tool in memcheck racecheck; do
     echo "== $tool"
-    NMN_REQUIRE=cuda timeout 42 compute-sanitizer --tool $tool --error-exitcode 9 ./kernels.test -test.short -test.run TestCUDA_Conforms \
+    NMN_REQUIRE=cuda timeout --foreground 42 compute-sanitizer --tool "$tool" --error-exitcode 9 ./kernels.test -test.short -test.run TestCUDA_Conforms \
       -test.skip 'TestCUDA_Conforms/^(Conv|ConvGradData|ConvGradFilter)$'
     local code=$?
-    if [ $code != 0 ]; then
+    if [ "$code" != 0 ]; then
       echo "failed: $tool, exit code $code (124: out of time)"
       failed=1
     fi
   done
-  return $failed
+  return "$failed"
 }
 
 # The sizes of the real network, which take long to compute in float64 beside.
 part_large() {
   need_card
+  [ -z "${REHEARSAL:-}" ] || leave_out "too large for a rehearsal"
   cd "$root/kernels" && NMN_REQUIRE=cuda ./kernels.test -test.v -test.run TestCUDA_Conforms
 }
 
@@ -208,18 +252,18 @@ for name in "${parts[@]}"; do
   seconds=$((limit[$name] < rest ? limit[$name] : rest))
   if [ "$seconds" -lt 5 ]; then
     told="left out: no time left of ${TOTAL:-540} s"
-    code=$left_out
+    code="$left_out"
   else
     timeout -k 5 "$seconds" "$script" --one "$name" >"$work/logs/$name.log" 2>&1
     code=$?
     told=$(tail -1 "$work/logs/$name.log")
   fi
-  case $code in
+  case "$code" in
     0) told="ran" ;;
     "$left_out") [ $result != 0 ] || result=3 ;;
     *)
-      reasons=$(grep -hE '^failed: |^--- FAIL|^nmn: ' "$work/logs/$name.log" | head -4 | paste -sd';')
-      [ $code != 124 ] || reasons="out of time after $seconds s; $reasons"
+      reasons=$(grep -hE '^failed: |^--- FAIL|^nmn: ' "$work/logs/$name.log" | cut -c1-160 | head -4 | paste -sd';')
+      [ "$code" != 124 ] || reasons="out of time after $seconds s; $reasons"
       told="failed with exit code $code: ${reasons:-$told}"
       result=1
       ;;

@@ -107,7 +107,7 @@ class Table:
 
     def print_steps(self):
         print("\n| step | nmn, ms | pictures/s | memory, MiB | PyTorch's best, ms | memory, MiB | nmn / PyTorch |\n|:--|--:|--:|--:|--:|--:|--:|")
-        for case in (f"{shape} {precision}" for shape in ("1x26x565", "32x224") for precision in ("bf16", "tf32")):
+        for case in (f"{shape} {precision}" for shape in ("1x26x565", "32x224") for precision in ("bf16", "tf32", "fp32")):
             ours, peer = next(iter(self.of(case, "nmn")), None), self.best(case, "step_ms")
             cells = ["not measured", "", ""]
             if ours:
