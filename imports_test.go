@@ -65,9 +65,10 @@ var rooms = func() map[string]room {
 		"train":                    {packages: append([]string{"loader", "model", "eval", "text"}, backend...)},
 		"eval":                     {packages: []string{"text"}},
 		"rates":                    {packages: []string{"eval"}, others: []string{"std", "golang.org/x/sync/errgroup"}},
+		"audit":                    {packages: []string{"rates", "eval"}, others: []string{"std"}},
 		"em":                       {packages: []string{"rates", "eval"}, others: []string{"std"}},
 		"crossfit":                 {others: []string{"std"}},
-		"report":                   {packages: []string{"eval", "text"}},
+		"report":                   {packages: []string{"eval", "text", "rates", "audit"}},
 		"telemetry":                {packages: []string{"train", "loader"}},
 	}
 	for _, family := range families {
@@ -180,6 +181,7 @@ func TestImports_ForbiddenEdgesAreFound(t *testing.T) {
 		{"loader/set.go", "nmn/train", false},
 		{"eval/ap.go", "nmn/kernels", false},
 		{"em/em.go", "nmn/train", false},
+		{"audit/suspect.go", "nmn/report", false},
 		{"crossfit/plan.go", "nmn/loader", false},
 		{"telemetry/metrics.go", "nmn/eval", false},
 		{"telemetry/metrics_test.go", "nmn/eval", true},

@@ -10,16 +10,8 @@ import "fmt"
 // stable: mean over the positives of the precision at their rank, equal scores in the order of the
 // rows.
 func AveragePrecision(scores []float32, labels []uint8) (merged, stable Number, err error) {
-	if len(scores) != len(labels) {
-		return 0, 0, fmt.Errorf("average precision: %d scores, %d labels: %w", len(scores), len(labels), ErrShape)
-	}
-	for i, s := range scores {
-		if s != s {
-			return 0, 0, fmt.Errorf("average precision: score of row %d is NaN: %w", i+1, ErrValue)
-		}
-		if labels[i] > 1 {
-			return 0, 0, fmt.Errorf("average precision: label of row %d is %d, want 0 or 1: %w", i+1, labels[i], ErrValue)
-		}
+	if err := checkRanked("average precision", scores, labels); err != nil {
+		return 0, 0, err
 	}
 	merged, stable = averagePrecision(new(ranker).rank(scores), labels)
 	return merged, stable, nil
@@ -43,4 +35,41 @@ func averagePrecision(order ranking, labels []uint8) (merged, stable Number) {
 	}
 	n := float64(positives)
 	return Number(sumMerged / n), Number(sumStable / n)
+}
+
+// PrecisionAt ranks the rows by descending score, equal ones in their order, and returns the share of
+// labels of 1 among the first k, for each k. It is undefined where there are fewer rows, or k is 0.
+func PrecisionAt(scores []float32, labels []uint8, at []int) (map[int]Number, error) {
+	if err := checkRanked("precision at k", scores, labels); err != nil {
+		return nil, err
+	}
+	order := new(ranker).rank(scores)
+	out := make(map[int]Number, len(at))
+	for _, k := range at {
+		out[k] = Undefined()
+	}
+	hits := 0
+	for i := range order {
+		hits += int(labels[order.row(i)])
+		if _, asked := out[i+1]; asked {
+			out[i+1] = Number(float64(hits) / float64(i+1))
+		}
+	}
+	return out, nil
+}
+
+// checkRanked refuses scores without an order, and labels that are not of them.
+func checkRanked(what string, scores []float32, labels []uint8) error {
+	if len(scores) != len(labels) {
+		return fmt.Errorf("%s: %d scores, %d labels: %w", what, len(scores), len(labels), ErrShape)
+	}
+	for i, s := range scores {
+		if s != s {
+			return fmt.Errorf("%s: score of row %d is NaN: %w", what, i+1, ErrValue)
+		}
+		if labels[i] > 1 {
+			return fmt.Errorf("%s: label of row %d is %d, want 0 or 1: %w", what, i+1, labels[i], ErrValue)
+		}
+	}
+	return nil
 }

@@ -1,0 +1,128 @@
+package audit
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"nmn/durable"
+)
+
+// Change is a label that was corrected, and why.
+type Change struct {
+	Suspect
+	Rule string // "accepted", or the rule that stood in for a person
+}
+
+// Corrected returns the labels with the accepted decisions and the given suspects carried out, and
+// every change in the order of bags and classes. A decision comes before the rule: what was rejected
+// stays, whatever the suspects say.
+func Corrected(in Input, d Decisions, automatic []Suspect, rule string) ([]uint8, []Change, error) {
+	if err := in.check(); err != nil {
+		return nil, nil, err
+	}
+	margin := in.margins()
+	var changes []Change
+	for cell, said := range d {
+		if said != Accept {
+			continue
+		}
+		at := int(cell.Bag)*in.Classes + int(cell.Class)
+		changes = append(changes, Change{Suspect{Bag: cell.Bag, Class: cell.Class, Given: in.Labels[at], Margin: margin(at)}, "accepted"})
+	}
+	for _, s := range d.Undecided(automatic) {
+		changes = append(changes, Change{s, rule})
+	}
+	slices.SortFunc(changes, func(a, b Change) int { return cmp.Or(cmp.Compare(a.Bag, b.Bag), cmp.Compare(a.Class, b.Class)) })
+	labels := slices.Clone(in.Labels)
+	for _, c := range changes {
+		labels[int(c.Bag)*in.Classes+int(c.Class)] ^= 1
+	}
+	return labels, changes, nil
+}
+
+// WriteLabels writes a matrix of labels as the CSV that eval.ReadLabels reads.
+func WriteLabels(path string, in Input, labels []uint8) error {
+	return writeCSV(path, func(w *csv.Writer) error {
+		record := make([]string, 0, in.Classes+1)
+		record = append(record, "id")
+		for c := range in.Classes {
+			record = append(record, in.Word(c))
+		}
+		if err := w.Write(record); err != nil {
+			return err
+		}
+		for i := range in.Bags {
+			record = append(record[:0], in.ID(i))
+			for _, z := range labels[i*in.Classes : (i+1)*in.Classes] {
+				record = append(record, string('0'+rune(z)))
+			}
+			if err := w.Write(record); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// WriteChanges writes where every changed label came from: bag and word, the label before and after,
+// the probability that it was wrong, rho = p(y=1|z,I), the rule, and the version of the program. The
+// probabilities are empty where the noise rates of the class are unknown.
+func WriteChanges(path string, in Input, changes []Change, version string) error {
+	return writeCSV(path, func(w *csv.Writer) error {
+		if err := w.Write([]string{"id", "word", "original", "corrected", "p_wrong", "rho", "rule", "version"}); err != nil {
+			return err
+		}
+		for _, c := range changes {
+			wrong, rho := "", ""
+			if in.audited(int(c.Class)) {
+				wrong, rho = digits(c.Error()), digits(c.Rho())
+			}
+			record := []string{in.ID(int(c.Bag)), in.Word(int(c.Class)), strconv.Itoa(int(c.Given)), strconv.Itoa(int(c.Given ^ 1)), wrong, rho, c.Rule, version}
+			if err := w.Write(record); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// WriteSuspects writes suspects as CSV, the surest first.
+func WriteSuspects(out io.Writer, in Input, suspects []Suspect) error {
+	w := csv.NewWriter(out)
+	if err := w.Write([]string{"id", "word", "kind", "given", "p_wrong", "p", "q01", "q10"}); err != nil {
+		return err
+	}
+	for _, s := range suspects {
+		q01, q10 := in.Rates.Q01[s.Class], in.Rates.Q10[s.Class]
+		record := []string{in.ID(int(s.Bag)), in.Word(int(s.Class)), string(s.Kind()), strconv.Itoa(int(s.Given)), digits(s.Error()), digits(s.P), digits(q01), digits(q10)}
+		if err := w.Write(record); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// digits are more than a probability means, and keep apart what is close to 0.
+func digits(p float64) string { return strconv.FormatFloat(p, 'g', 6, 64) }
+
+func writeCSV(path string, write func(*csv.Writer) error) error {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	err := write(w)
+	if w.Flush(); err == nil {
+		err = w.Error()
+	}
+	if err == nil {
+		err = durable.WriteFile(path, b.Bytes(), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write %q: %w", path, err)
+	}
+	return nil
+}
