@@ -18,17 +18,16 @@ const (
 	// MostlyPooled means that the prior, and thus the other classes, outweighs the class's own true
 	// labels in q01.
 	MostlyPooled Diagnosis = "q01 mostly from the other classes"
-	// NoMissing means that q01 is not told from zero: no missing labels, or missing ones that depend on
-	// how hard a bag is, which cannot be seen from scores.
-	NoMissing Diagnosis = "no missing labels seen"
-	// NoIncorrect is the same of q10.
-	NoIncorrect Diagnosis = "no incorrect labels seen"
+	// MaybeNoMissing means that the interval of q01 holds 0: no missing labels, or missing ones that
+	// depend on how hard a bag is, which cannot be seen from scores.
+	MaybeNoMissing Diagnosis = "q01 not told from 0"
+	// MaybeNoIncorrect is the same of q10.
+	MaybeNoIncorrect Diagnosis = "q10 not told from 0"
 )
 
 const (
-	leastAUC          = .6  // of scores that tell something
-	leastAUCDeviation = 3   // from .5, in standard deviations of scores that tell nothing
-	visible           = .02 // a rate whose interval begins below a tenth of it, and which is below it, is not seen
+	leastAUC          = .6 // of scores that tell something
+	leastAUCDeviation = 3  // from .5, in standard deviations of scores that tell nothing
 )
 
 // Usable tells whether the rates of the class are its own and can be believed.
@@ -49,8 +48,8 @@ func (c Class) diagnose(o Options, column column) []Diagnosis {
 		float64(c.AUC) < .5+leastAUCDeviation*aucDeviation(len(column.present), len(column.absent))))
 	add(AtLimit, c.Q01 >= maxQ01 || c.Q10 >= maxQ10)
 	add(MostlyPooled, c.TruePositives < o.Strength01)
-	add(NoMissing, unseen(c.Q01, c.Q01Interval))
-	add(NoIncorrect, unseen(c.Q10, c.Q10Interval))
+	add(MaybeNoMissing, c.Q01Interval.Low == 0)
+	add(MaybeNoIncorrect, c.Q10Interval.Low == 0)
 	return found
 }
 
@@ -58,5 +57,3 @@ func (c Class) diagnose(o Options, column column) []Diagnosis {
 func (o Options) tooFew(c column) bool {
 	return min(len(c.present), len(c.absent)) < max(o.MinPositives, 1)
 }
-
-func unseen(q float64, i Interval) bool { return q < visible && i.Low < visible/10 }

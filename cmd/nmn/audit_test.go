@@ -1,0 +1,357 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/eval"
+	"nmn/loader"
+	"nmn/rates"
+	"nmn/rng"
+)
+
+// scoreFolder is a folder with scores.csv, labels.csv and truth.csv of 800 bags and three words, with
+// labels missing at .3 and false at .05; the last word has scores that tell nothing.
+func scoreFolder(t *testing.T) string {
+	t.Helper()
+	const bags, classes = 800, 3
+	dir := t.TempDir()
+	s := rng.New(9)
+	var scores, labels, truth strings.Builder
+	for _, b := range []*strings.Builder{&scores, &labels, &truth} {
+		b.WriteString("id,cat,dog,fog\n")
+	}
+	for i := range bags {
+		for _, b := range []*strings.Builder{&scores, &labels, &truth} {
+			fmt.Fprintf(b, "bag%d", i)
+		}
+		for c := range classes {
+			o := s.Normal(-1, 3)
+			p := rates.Sigmoid(o)
+			if c == 2 {
+				p = .3
+			}
+			y := s.Float64() < p
+			z := y
+			if u := s.Float64(); y && u < .3 || !y && u < .05 {
+				z = !y
+			}
+			fmt.Fprintf(&scores, ",%.7f", rates.Sigmoid(o))
+			for b, v := range map[*strings.Builder]bool{&labels: z, &truth: y} {
+				if v {
+					b.WriteString(",1")
+				} else {
+					b.WriteString(",0")
+				}
+			}
+		}
+		for _, b := range []*strings.Builder{&scores, &labels, &truth} {
+			b.WriteString("\n")
+		}
+	}
+	for name, b := range map[string]*strings.Builder{"scores.csv": &scores, "labels.csv": &labels, "truth.csv": &truth} {
+		write(t, filepath.Join(dir, name), b.String())
+	}
+	return dir
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// onScores is a command line on the files of a folder.
+func onScores(command, dir string, args ...string) []string {
+	return append([]string{command, "--scores", filepath.Join(dir, "scores.csv"), "--labels", filepath.Join(dir, "labels.csv")}, args...)
+}
+
+func TestRates_FindsRatesAndWritesThem(t *testing.T) {
+	dir := scoreFolder(t)
+	file := filepath.Join(dir, "rates.csv")
+	v := readJSON(t, must(t, onScores("rates", dir, "--truth", filepath.Join(dir, "truth.csv"), "--output", file, "--json")...))
+	classes := v["classes"].([]any)
+	for c, want := range []string{"cat", "dog"} {
+		class := classes[c].(map[string]any)
+		interval := class["q01_interval"].(map[string]any)
+		q := class["q01"].(float64)
+		if class["word"] != want || math.Abs(q-.3) > .12 || !(interval["low"].(float64) < q && q < interval["high"].(float64)) {
+			t.Errorf("class %d: %v", c, class)
+		}
+	}
+	if fog := fmt.Sprint(classes[2].(map[string]any)["diagnoses"]); !strings.Contains(fog, "not predictable") {
+		t.Errorf("scores that tell nothing are diagnosed with %s", fog)
+	}
+	if e := v["mean_error"].(map[string]any); !(e["q01"].(float64) < .1) || !(e["q10"].(float64) < .05) {
+		t.Errorf("mean error %v", e)
+	}
+	if theta := v["threshold"].(float64); !(theta > .2 && theta < .6) || len(v["class_thresholds"].([]any)) != 3 {
+		t.Errorf("thresholds %v, %v", theta, v["class_thresholds"])
+	}
+	records, err := csv.NewReader(strings.NewReader(read(t, file))).ReadAll()
+	if err != nil || len(records) != 4 || records[3][0] != "fog" || records[3][1] != "" || records[1][1] == "" {
+		t.Errorf("%v, %q", err, records)
+	}
+	table := must(t, onScores("rates", dir, "--rates-floor")...)
+	for _, want := range []string{"cat", "not predictable", "are raised to at least", "1 of 3 classes"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table lacks %q:\n%s", want, table)
+		}
+	}
+}
+
+func TestAudit_RanksAndJudges(t *testing.T) {
+	dir := scoreFolder(t)
+	suspects := filepath.Join(dir, "suspects.csv")
+	v := readJSON(t, must(t, onScores("audit", dir, "--truth", filepath.Join(dir, "truth.csv"), "--suspects", suspects, "--top", "7", "--json")...))
+	if n := len(v["suspects"].([]any)); n != 7 {
+		t.Errorf("%d suspects", n)
+	}
+	first := v["suspects"].([]any)[0].(map[string]any)
+	if !(first["p_wrong"].(float64) > .9) || first["word"] == "fog" {
+		t.Errorf("first suspect %v", first)
+	}
+	truth := v["truth"].(map[string]any)
+	if p := truth["posterior"].(map[string]any)["precision_at"].(map[string]any)["10"].(float64); p < .8 {
+		t.Errorf("precision at 10 is %g", p)
+	}
+	records, err := csv.NewReader(strings.NewReader(read(t, suspects))).ReadAll()
+	if err != nil || len(records)-1 != int(v["suspects_total"].(float64)) || records[1][0] != first["id"] {
+		t.Errorf("%v: %d suspects in the file of %v", err, len(records)-1, v["suspects_total"])
+	}
+	for _, c := range v["classes"].([]any) {
+		if class := c.(map[string]any); (class["word"] == "fog") == class["audited"].(bool) {
+			t.Errorf("class %v", class)
+		}
+	}
+	table := must(t, onScores("audit", dir, "--format", "markdown")...)
+	if !strings.Contains(table, "**Labels that are probably wrong**") || !strings.Contains(table, "1 of 3 classes are not audited") {
+		t.Errorf("tables:\n%s", table)
+	}
+}
+
+// Rates that were written are read back: with the calibration the audit is the same.
+func TestAudit_TakesRatesFromAFile(t *testing.T) {
+	dir := scoreFolder(t)
+	file := filepath.Join(dir, "rates.csv")
+	must(t, onScores("rates", dir, "--output", file)...)
+	own := readJSON(t, must(t, onScores("audit", dir, "--json")...))
+	given := readJSON(t, must(t, onScores("audit", dir, "--rates", file, "--calibrate", "--json")...))
+	if fmt.Sprint(own["suspects"]) != fmt.Sprint(given["suspects"]) {
+		t.Error("the audit with the rates of a file is another one")
+	}
+	plain := readJSON(t, must(t, onScores("audit", dir, "--rates", file, "--json")...))
+	if fmt.Sprint(own["suspects"]) == fmt.Sprint(plain["suspects"]) {
+		t.Error("scores are calibrated without --calibrate")
+	}
+	for text, says := range map[string]string{
+		"word,q01\ncat,.1\n":                              `no column "q10"`,
+		"word,q01,q10\ncat,.1,.1\n":                       "2 of 3 words have no line",
+		"word,q01,q10\ncat,.1,2\n":                        ":2: ",
+		"word,q01,q10\ncow,.1,.1\n":                       `"cow" is not a word`,
+		"word,q01,q10,a,b\ncat,.1,.1,NaN,0\n":             "a is",
+		"word,q01,q10\ncat,.1,.1\ncat,.1,.1\ndog,.1,.1\n": ":3: ",
+	} {
+		write(t, file, text)
+		if c := call(t, onScores("audit", dir, "--rates", file)...); c.code != exitFailure || !strings.Contains(c.err, says) {
+			t.Errorf("%q: exit code %d, %s", text, c.code, c.err)
+		}
+	}
+	write(t, file, "word,q01,q10\ncat,.1,.1\ndog,.1,.1\nfog,,\n")
+	if c := call(t, onScores("audit", dir, "--rates", file, "--calibrate")...); c.code != exitFailure || !strings.Contains(c.err, "columns a and b") {
+		t.Errorf("exit code %d, %s", c.code, c.err)
+	}
+	must(t, onScores("audit", dir, "--rates", file)...)
+}
+
+// The corrected labels differ from the given ones where the record says, and nowhere else; they are
+// nearer to the truth.
+func TestAudit_CorrectsLabelsAndKeepsTheRecord(t *testing.T) {
+	dir := scoreFolder(t)
+	fixed, decisions := filepath.Join(dir, "fixed.csv"), filepath.Join(dir, "decisions.csv")
+	first := readJSON(t, must(t, onScores("audit", dir, "--json", "--top", "2")...))["suspects"].([]any)
+	verdicts := "id,word,given,decision\n"
+	for i, s := range first {
+		v := s.(map[string]any)
+		verdicts += fmt.Sprintf("%v,%v,%v,%s\n", v["id"], v["word"], v["given"], []string{"reject", "accept"}[i])
+	}
+	write(t, decisions, verdicts)
+	out := readJSON(t, must(t, onScores("audit", dir, "--apply", "--precision", "0.9", "--decisions", decisions, "--output", fixed, "--json")...))
+	o := out["correction"].(map[string]any)
+	if o["accepted"] != 1. || o["rejected"] != 1. || !(o["automatic"].(float64) > 20) || !(o["expected_precision"].(float64) >= .9) {
+		t.Errorf("correction %v", o)
+	}
+	labels := func(name string) *eval.Matrix {
+		m, err := eval.ReadLabels(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	before, after, truth := labels(filepath.Join(dir, "labels.csv")), labels(fixed), labels(filepath.Join(dir, "truth.csv"))
+	record, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, "fixed.changes.csv")))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := map[string]bool{}
+	for _, r := range record[1:] {
+		changed[r[0]+" "+r[1]] = true
+	}
+	differ, better := 0, 0
+	for i, z := range after.Values {
+		name := after.IDs[i/3] + " " + after.Words[i%3]
+		if (z != before.Values[i]) != changed[name] {
+			t.Errorf("%s: from %v to %v, in the record %v", name, before.Values[i], z, changed[name])
+		}
+		if z != before.Values[i] {
+			differ++
+			if z == truth.Values[i] {
+				better++
+			}
+		}
+	}
+	if differ != len(record)-1 || differ != int(o["changed"].(float64)) {
+		t.Errorf("%d labels differ, the record has %d, the result %v", differ, len(record)-1, o["changed"])
+	}
+	if share := float64(better) / float64(differ); share < .8 {
+		t.Errorf("%.2f of the changes are right, expected were .9", share)
+	}
+	rejected := first[0].(map[string]any)
+	if changed[fmt.Sprintf("%v %v", rejected["id"], rejected["word"])] {
+		t.Error("a rejected suspect was changed")
+	}
+	write(t, decisions, strings.Replace(verdicts, "reject", "perhaps", 1))
+	if c := call(t, onScores("audit", dir, "--decisions", decisions, "--output", fixed)...); c.code != exitFailure || !strings.Contains(c.err, "decisions.csv:2") {
+		t.Errorf("exit code %d, %s", c.code, c.err)
+	}
+}
+
+func TestAudit_WritesAPageWithPictures(t *testing.T) {
+	dir := scoreFolder(t)
+	pictures := filepath.Join(dir, "pictures")
+	if err := os.Mkdir(pictures, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	first := readJSON(t, must(t, onScores("audit", dir, "--json", "--top", "3")...))["suspects"].([]any)
+	for i, s := range first {
+		f, err := os.Create(filepath.Join(pictures, s.(map[string]any)["id"].(string)+".jpg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 2 { // not a picture
+			f.WriteString("nothing")
+		} else if err := jpeg.Encode(f, halfRed(1500, 700), nil); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	page := filepath.Join(dir, "page.html")
+	must(t, onScores("audit", dir, "--page", page, "--page-items", "5", "--images", pictures, "--top", "0")...)
+	text := read(t, page)
+	if n := strings.Count(text, "data:image/jpeg;base64,"); n < 1 || n > 2 {
+		t.Errorf("%d pictures in the page", n)
+	}
+	must(t, onScores("audit", dir, "--page", page, "--images", pictures, "--thumbnails", "0")...)
+	if strings.Contains(read(t, page), "data:image/jpeg") {
+		t.Error("a picture more than allowed")
+	}
+	if c := call(t, onScores("audit", dir, "--page", page, "--images", filepath.Join(dir, "none"))...); c.code != exitFailure || !strings.Contains(c.err, "none") {
+		t.Errorf("exit code %d, %s", c.code, c.err)
+	}
+}
+
+// A picture is shrunk to the longest side of a thumbnail, and what was left stays left.
+func TestThumbnails_KeepProportionsAndColours(t *testing.T) {
+	for _, size := range [][2]int{{1500, 700}, {1281, 3}, {101, 640}} {
+		var b bytes.Buffer
+		if err := jpeg.Encode(&b, halfRed(size[0], size[1]), nil); err != nil {
+			t.Fatal(err)
+		}
+		maker := thumbnails{canvas: make([]uint8, 3*thumbnailSize*thumbnailSize)}
+		if err := loader.DecodePicture(b.Bytes(), &maker.picture, 1<<24); err != nil {
+			t.Fatal(err)
+		}
+		small, err := maker.shrink()
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := jpeg.Decode(bytes.NewReader(small))
+		if err != nil {
+			t.Fatal(err)
+		}
+		width, height := img.Bounds().Dx(), img.Bounds().Dy()
+		if max(width, height) != thumbnailSize {
+			t.Errorf("%v becomes %d×%d", size, width, height)
+		}
+		if want := float64(thumbnailSize) * float64(size[1]) / float64(size[0]); size[0] > size[1] && math.Abs(float64(height)-want) > 2 {
+			t.Errorf("%v becomes %d×%d", size, width, height)
+		}
+		for x, red := range map[int]bool{width / 4: true, 3 * width / 4: false} {
+			if r, _, b, _ := img.At(x, height/2).RGBA(); r > b != red {
+				t.Errorf("%v: at %d of %d is red %d, blue %d", size, x, width, r>>8, b>>8)
+			}
+		}
+	}
+}
+
+func halfRed(width, height int) image.Image {
+	img := image.NewRGBA(image.Rect(0, 0, width, height))
+	for y := range height {
+		for x := range width {
+			c := color.RGBA{200, 30, 30, 255}
+			if x >= width/2 {
+				c = color.RGBA{30, 30, 200, 255}
+			}
+			img.SetRGBA(x, y, c)
+		}
+	}
+	return img
+}
+
+func TestAudit_MistakesInUsage(t *testing.T) {
+	dir := scoreFolder(t)
+	for _, test := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"rates", "--scores", "x.csv"}, "--labels"},
+		{[]string{"audit"}, "--scores"},
+		{onScores("rates", dir, "--min-slope", "0"), "MinSlope"},
+		{onScores("audit", dir, "--confidence", "1"), "Confidence"},
+		{onScores("audit", dir, "--min-error", "0"), "--min-error"},
+		{onScores("audit", dir, "--apply"), "--output"},
+		{onScores("audit", dir, "--output", "x.csv"), "--apply or --decisions"},
+		{onScores("audit", dir, "--apply", "--output", "x.npy"), ".csv"},
+		{onScores("audit", dir, "--precision", "0.8"), "--apply"},
+		{onScores("audit", dir, "--apply", "--precision", "1.5", "--output", "x.csv"), "--precision is 1.5"},
+		{onScores("audit", dir, "--images", dir), "--page"},
+		{onScores("audit", dir, "--calibrate"), "--rates"},
+		{onScores("audit", dir, "--top", "-1"), "--top"},
+	} {
+		wantUsage(t, call(t, test.args...), test.says)
+	}
+	write(t, filepath.Join(dir, "scores.csv"), "id,cat,dog,fog\nbag0,.5,7,.5\n")
+	write(t, filepath.Join(dir, "labels.csv"), "id,cat,dog,fog\nbag0,1,0,0\n")
+	if c := call(t, onScores("rates", dir)...); c.code != exitFailure || !strings.Contains(c.err, "give --logits") {
+		t.Errorf("scores beyond 0 and 1: exit code %d, %s", c.code, c.err)
+	}
+}

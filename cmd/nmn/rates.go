@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"nmn/eval"
+	"nmn/rates"
+	"nmn/report"
+)
+
+// ratesCommand are the flags of nmn rates.
+type ratesCommand struct {
+	files      scoreFiles
+	estimation estimation
+	floor      bool
+	output     string
+	format     report.Format
+	asJSON     bool
+}
+
+// foundRates is what nmn rates tells machines.
+type foundRates struct {
+	*rates.Result
+	// Threshold of the calibrated probabilities with the best expected F1, of all classes together and
+	// of each.
+	Threshold  float64      `json:"threshold"`
+	Thresholds []float64    `json:"class_thresholds"`
+	Floor      *rates.Floor `json:"floor,omitempty"`
+	// MeanError of q01 and q10 against the true labels, over the classes whose rates are believed.
+	MeanError *meanError `json:"mean_error,omitempty"`
+	truth     *eval.Rates
+}
+
+type meanError struct {
+	Q01 eval.Number `json:"q01"`
+	Q10 eval.Number `json:"q10"`
+}
+
+func newRates(p *program) *cobra.Command {
+	r := ratesCommand{format: report.Text}
+	cmd := &cobra.Command{
+		Use:   "rates",
+		Short: "Estimate from scores how often labels are missing and wrong",
+		Long: `Estimate for each word how often it is missing where it should be (q01) and there
+where it should not be (q10), with intervals, from the scores of any program and the
+labels alone. Scores must be out-of-fold: made by a model that was not trained on the
+bag. Words whose rates cannot be told say why. See docs/audit.md.`,
+		Example: `  nmn rates --scores oof.csv --labels labels.csv
+  nmn rates --scores oof.npy --logits --labels labels.npy --output rates.csv --json`,
+		Args: refuseArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := r.estimation.check(); err != nil {
+				return err
+			}
+			found, err := r.estimate(cmd.Context(), p)
+			if err != nil {
+				return err
+			}
+			return r.show(p, found)
+		},
+	}
+	r.files.flags(under(cmd, "Scores"))
+	e := under(cmd, "Estimate")
+	r.estimation.flags(e)
+	e.bool(&r.floor, "rates-floor", "raise the rates as far as the labels let them, for noise that is suspected to depend on the bag")
+	out := under(cmd, "Output")
+	out.file(&r.output, "output", "`file` to write the rates to, .csv, as nmn audit --rates reads them", "csv")
+	enum(out, &r.format, "format", "`format` of the table", report.Text, report.Markdown, report.CSV, report.JSON)
+	out.bool(&r.asJSON, "json", "write everything as one JSON object")
+	return cmd
+}
+
+func (r *ratesCommand) estimate(ctx context.Context, p *program) (*foundRates, error) {
+	in, err := r.files.readLogits("rates")
+	if err != nil {
+		return nil, err
+	}
+	o, done := r.estimation.watched(p)
+	result, err := rates.Estimate(ctx, ratesInput(&in), o)
+	done()
+	if err != nil {
+		return nil, err
+	}
+	found := &foundRates{Result: result}
+	if r.floor {
+		floor, err := rates.Floors(ctx, ratesInput(&in), result, o)
+		if err != nil {
+			return nil, err
+		}
+		found.raise(floor)
+	}
+	calibrated := result.Calibrated(in.Scores)
+	if found.Threshold, err = eval.PlugInThreshold(calibrated, true); err != nil {
+		return nil, err
+	}
+	if found.Thresholds, err = eval.PlugInThresholds(calibrated, in.Bags, in.Classes, true); err != nil {
+		return nil, err
+	}
+	if in.Truth != nil {
+		return found, found.compare(&in)
+	}
+	return found, nil
+}
+
+// raise lifts the rates to the floor; the intervals follow, so that they hold the rates.
+func (f *foundRates) raise(floor rates.Floor) {
+	f.Floor = &floor
+	for c := range f.Classes {
+		class := &f.Classes[c]
+		class.Q01, class.Q10 = max(class.Q01, floor.Q01), max(class.Q10, floor.Q10)
+		class.Q01Interval.High = max(class.Q01Interval.High, class.Q01)
+		class.Q10Interval.High = max(class.Q10Interval.High, class.Q10)
+	}
+}
+
+// compare holds the rates that are believed against those of the true labels.
+func (f *foundRates) compare(in *eval.Input) (err error) {
+	if f.truth, err = eval.TrueRates(in.Labels, in.Truth, in.Bags, in.Classes); err != nil {
+		return err
+	}
+	believed := f.Rates()
+	f.MeanError = &meanError{meanGap(believed.Q01, f.truth.Q01), meanGap(believed.Q10, f.truth.Q10)}
+	return nil
+}
+
+// meanGap is the mean distance, without entries that are unknown on either side.
+func meanGap(a, b []float64) eval.Number {
+	sum, n := 0.0, 0
+	for i := range a {
+		if gap := math.Abs(a[i] - b[i]); !math.IsNaN(gap) {
+			sum += gap
+			n++
+		}
+	}
+	return eval.Number(sum / float64(n))
+}
+
+func (r *ratesCommand) show(p *program, found *foundRates) error {
+	table := report.RateEstimateTable(found.Result, found.truth, found.Thresholds)
+	table.Notes = append(table.Notes, found.notes()...)
+	if r.output != "" {
+		if err := writeRates(r.output, found.Result); err != nil {
+			return err
+		}
+	}
+	if r.asJSON {
+		return writeJSON(p.out, found)
+	}
+	return report.Write(p.out, r.format, table)
+}

@@ -1,0 +1,134 @@
+package report
+
+import (
+	_ "embed" // the page
+	"fmt"
+	"hash/fnv"
+	"html/template"
+	"io"
+	"strings"
+
+	"nmn/audit"
+	"nmn/eval"
+	"nmn/rates"
+)
+
+var (
+	//go:embed auditpage/page.html
+	auditPageHTML string
+	//go:embed auditpage/page.css
+	auditPageStyle string
+	//go:embed auditpage/page.js
+	auditPageScript string
+)
+
+var auditPageTemplate = template.Must(template.New("audit").Parse(auditPageHTML))
+
+// AuditPage is one HTML file, without anything from elsewhere, in which people look through suspects,
+// accept or reject them, and save their decisions as audit.ReadDecisions reads them. Its fields are
+// what the script of the page works on.
+type AuditPage struct {
+	Name      string       `json:"name"`
+	Key       string       `json:"key"` // of the decisions that the browser keeps: pages of other audits have others
+	Bags      int          `json:"bags"`
+	Labels    int          `json:"labels"` // observed
+	Total     int          `json:"total"`  // suspects, of which Items are the first
+	Incorrect float64      `json:"incorrect"`
+	Missing   float64      `json:"missing"`
+	Classes   []AuditClass `json:"classes"`
+	Items     []AuditItem  `json:"items"`
+	Images    []string     `json:"images"` // data: URLs
+}
+
+// AuditClass is a class on the page.
+type AuditClass struct {
+	Word        string          `json:"word"`
+	Labels      int             `json:"labels"`
+	Audited     bool            `json:"audited"`
+	Q01         eval.Number     `json:"q01"`
+	Q10         eval.Number     `json:"q10"`
+	Q01Interval *rates.Interval `json:"q01_interval"`
+	Q10Interval *rates.Interval `json:"q10_interval"`
+	Incorrect   float64         `json:"incorrect"` // expected
+	Missing     float64         `json:"missing"`
+	Remarks     string          `json:"remarks"`
+}
+
+// AuditItem is a suspect on the page; Class and Image are positions in the lists of the page.
+type AuditItem struct {
+	ID    string     `json:"id"`
+	Class int        `json:"class"`
+	Kind  audit.Kind `json:"kind"`
+	Given uint8      `json:"given"`
+	Wrong float64    `json:"wrong"`
+	P     float64    `json:"p"`
+	Image *int       `json:"image"`
+}
+
+// NewAuditPage describes the first so many suspects. The estimate adds intervals and remarks and may be
+// nil. picture gives the data: URL of a bag's picture, or "" for none; it is asked once for each bag,
+// in the order of the suspects, and may be nil.
+func NewAuditPage(name string, in audit.Input, r *audit.Result, estimate *rates.Result, items int, picture func(bag int) string) *AuditPage {
+	p := &AuditPage{Name: name, Bags: in.Bags, Total: len(r.Suspects), Items: []AuditItem{}, Images: []string{}}
+	for c, class := range r.Classes {
+		p.Labels += class.Positives
+		p.Incorrect += class.ExpectedIncorrect
+		p.Missing += class.ExpectedMissing
+		shown := AuditClass{
+			Word: in.Word(c), Labels: class.Positives, Audited: class.Audited, Q01: eval.Number(in.Rates.Q01[c]), Q10: eval.Number(in.Rates.Q10[c]),
+			Incorrect: class.ExpectedIncorrect, Missing: class.ExpectedMissing,
+		}
+		if estimate != nil {
+			shown.estimated(&estimate.Classes[c])
+		}
+		p.Classes = append(p.Classes, shown)
+	}
+	hash := fnv.New64a()
+	images := map[int32]*int{}
+	for _, s := range r.Suspects[:min(items, len(r.Suspects))] {
+		item := AuditItem{ID: in.ID(int(s.Bag)), Class: int(s.Class), Kind: s.Kind(), Given: s.Given, Wrong: s.Error(), P: s.P}
+		if picture != nil {
+			image, asked := images[s.Bag]
+			if !asked {
+				image = p.add(picture(int(s.Bag)))
+				images[s.Bag] = image
+			}
+			item.Image = image
+		}
+		p.Items = append(p.Items, item)
+		fmt.Fprintf(hash, "%q %q %d\n", item.ID, in.Word(item.Class), item.Given)
+	}
+	p.Key = fmt.Sprintf("%016x", hash.Sum64())
+	return p
+}
+
+// estimated adds what an estimate of the rates tells.
+func (c *AuditClass) estimated(e *rates.Class) {
+	if c.Audited {
+		c.Q01Interval, c.Q10Interval = &e.Q01Interval, &e.Q10Interval
+	}
+	var remarks []string
+	for _, d := range e.Diagnoses {
+		remarks = append(remarks, string(d))
+	}
+	c.Remarks = strings.Join(remarks, "; ")
+}
+
+// add takes a picture in and returns its place.
+func (p *AuditPage) add(url string) *int {
+	if url == "" {
+		return nil
+	}
+	p.Images = append(p.Images, url)
+	place := len(p.Images) - 1
+	return &place
+}
+
+// Write writes the page.
+func (p *AuditPage) Write(w io.Writer) error {
+	return auditPageTemplate.Execute(w, struct {
+		Data   *AuditPage
+		Style  template.CSS
+		Script template.JS
+	}{p, template.CSS(auditPageStyle), template.JS(auditPageScript)})
+}

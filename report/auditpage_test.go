@@ -1,0 +1,163 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"nmn/audit"
+	"nmn/eval"
+	"nmn/rates"
+)
+
+// hostile is a word that would end the script and start another, were it not escaped.
+const hostile = `</script><script>alert("x")</script> & 'long' <b>`
+
+func auditedInput() (audit.Input, *audit.Result) {
+	in := audit.Input{
+		Bags: 3, Classes: 3, IDs: []string{"a.jpg", "b.jpg", hostile}, Words: []string{"cat", hostile, "unknown"},
+		Logits: []float32{6, -7, 0, -6, 7, 0, 1, 8, 0}, Labels: []uint8{0, 1, 1, 0, 0, 1, 1, 0, 0},
+		Rates: &eval.Rates{Q01: []float64{.2, .3, math.NaN()}, Q10: []float64{.1, .1, math.NaN()}},
+	}
+	r, err := audit.Run(in, .5)
+	if err != nil {
+		panic(err)
+	}
+	return in, r
+}
+
+// pageData takes the data out of a page as a browser does: the text of the element, as it is.
+func pageData(t *testing.T, page string) *AuditPage {
+	t.Helper()
+	elements := regexp.MustCompile(`(?s)<script([^>]*)>(.*?)</script>`).FindAllStringSubmatch(page, -1)
+	if len(elements) != 2 || elements[0][1] != ` id="data" type="application/json"` || elements[1][1] != "" {
+		t.Fatalf("%d scripts, want the data and the program", len(elements))
+	}
+	var p AuditPage
+	if err := json.Unmarshal([]byte(elements[0][2]), &p); err != nil {
+		t.Fatal(err)
+	}
+	return &p
+}
+
+func TestAuditPage_HoldsTheSuspectsAndNothingFromElsewhere(t *testing.T) {
+	in, r := auditedInput()
+	asked := map[int]int{}
+	picture := func(bag int) string {
+		asked[bag]++
+		if bag == 1 {
+			return ""
+		}
+		return fmt.Sprintf("data:image/jpeg;base64,%d", bag)
+	}
+	estimate := &rates.Result{Classes: []rates.Class{
+		{Q01Interval: rates.Interval{Low: .1, High: .3}}, {}, {Diagnoses: []rates.Diagnosis{rates.TooFew, rates.MaybeNoMissing}},
+	}}
+	page := NewAuditPage("name", in, r, estimate, 3, picture)
+	var b bytes.Buffer
+	if err := page.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	got := pageData(t, b.String())
+	if len(got.Items) != 3 || got.Total != 4 || len(r.Suspects) != 4 {
+		t.Fatalf("%d items of %d", len(got.Items), got.Total)
+	}
+	for i, item := range got.Items {
+		s := r.Suspects[i]
+		if item.ID != in.ID(int(s.Bag)) || item.Class != int(s.Class) || item.Kind != s.Kind() || item.Given != s.Given || item.Wrong != s.Error() || item.P != s.P {
+			t.Errorf("item %d is %+v, want %+v", i, item, s)
+		}
+		if (item.Image == nil) != (s.Bag == 1) || item.Image != nil && got.Images[*item.Image] != fmt.Sprintf("data:image/jpeg;base64,%d", s.Bag) {
+			t.Errorf("item %d has picture %v of %q", i, item.Image, got.Images)
+		}
+	}
+	for bag, n := range asked {
+		if n != 1 {
+			t.Errorf("the picture of bag %d is asked for %d times", bag, n)
+		}
+	}
+	if c := got.Classes[1]; c.Word != hostile || !c.Audited || c.Q01 != .3 {
+		t.Errorf("class %+v", c)
+	}
+	if c := got.Classes[2]; c.Audited || c.Q01.Defined() || c.Q01Interval != nil || c.Remarks != "too few labels; q01 not told from 0" {
+		t.Errorf("class of unknown rates %+v", c)
+	}
+	if c := got.Classes[0]; c.Q01Interval == nil || c.Q01Interval.High != .3 {
+		t.Errorf("interval %+v", c.Q01Interval)
+	}
+	for _, foreign := range []string{"http:", "https:", "//cdn", "@import", "url(", "fetch(", "<link", "alert(\"x\")</script>"} {
+		if strings.Contains(b.String(), foreign) {
+			t.Errorf("the page holds %q", foreign)
+		}
+	}
+	if !strings.Contains(b.String(), `content="default-src 'none'; img-src data:;`) {
+		t.Error("the page lets resources of others in")
+	}
+}
+
+func TestAuditPage_OfNothingIsAPage(t *testing.T) {
+	in, r := auditedInput()
+	r.Suspects = nil
+	var b bytes.Buffer
+	if err := NewAuditPage("name", in, r, nil, 10, nil).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if got := pageData(t, b.String()); len(got.Items) != 0 || got.Items == nil || got.Images == nil || len(got.Classes) != 3 {
+		t.Errorf("page %+v", got)
+	}
+}
+
+// The browser keeps decisions by the key: other suspects must have another.
+func TestAuditPage_KeyTellsAuditsApart(t *testing.T) {
+	in, r := auditedInput()
+	key := NewAuditPage("a", in, r, nil, 10, nil).Key
+	if NewAuditPage("b", in, r, nil, 10, nil).Key != key {
+		t.Error("the name of the file changes the key")
+	}
+	if NewAuditPage("a", in, r, nil, 2, nil).Key == key {
+		t.Error("other suspects have the same key")
+	}
+}
+
+func TestAuditTables_ShowWhatIsUnknownAsDashes(t *testing.T) {
+	in, r := auditedInput()
+	var b bytes.Buffer
+	if err := Write(&b, CSV, SuspectTable(in, r.Suspects), AuditClassTable(in, r)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\na.jpg,cat,missing,0.988968663,0.9975273768,0.2,0.1\n", "\nunknown,2,,,,,,\n", "\ncat,1,"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the tables lack %q:\n%s", want, &b)
+		}
+	}
+	table := AuditClassTable(in, r)
+	if len(table.Notes) != 1 || !strings.Contains(table.Notes[0], "1 of 3 classes are not audited") {
+		t.Errorf("notes %q", table.Notes)
+	}
+}
+
+func TestRateEstimateTable_LeavesOutWhatIsNotKnown(t *testing.T) {
+	r := &rates.Result{Bags: 10, Confidence: .9, Classes: []rates.Class{
+		{Word: "cat", Positives: 4, Q01: .25, AUC: eval.Undefined(), Diagnoses: []rates.Diagnosis{rates.TooFew}},
+	}}
+	table := RateEstimateTable(r, nil, nil)
+	var names []string
+	for _, c := range table.Columns {
+		names = append(names, c.Name)
+	}
+	if want := []string{"word", "labels", "true, est.", "q01", "q01 low", "q01 high", "q10", "q10 low", "q10 high", "a", "b", "remarks"}; !reflect.DeepEqual(names, want) {
+		t.Errorf("columns %q", names)
+	}
+	if len(table.Notes) != 2 || !strings.Contains(table.Notes[0], "90 %") || !strings.Contains(table.Notes[1], "1 of 1") {
+		t.Errorf("notes %q", table.Notes)
+	}
+	table = RateEstimateTable(r, &eval.Rates{Q01: []float64{.2}, Q10: []float64{.1}}, []float64{.3})
+	if len(table.Columns) != 15 {
+		t.Errorf("%d columns with truth and thresholds", len(table.Columns))
+	}
+}

@@ -1,0 +1,93 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"nmn/audit"
+	"nmn/eval"
+)
+
+// SuspectTable lists suspects, the surest first.
+func SuspectTable(in audit.Input, suspects []audit.Suspect) *Table {
+	t := &Table{
+		Title: "Labels that are probably wrong",
+		Columns: []Column{
+			{Name: "bag", Text: true}, {Name: "word", Text: true}, {Name: "label is", Text: true},
+			{Name: "p(wrong)", Decimals: 4}, {Name: "p(y=1)", Decimals: 4}, {Name: "q01", Decimals: 3}, {Name: "q10", Decimals: 4},
+		},
+	}
+	for _, s := range suspects {
+		c := int(s.Class)
+		t.Rows = append(t.Rows, Row{Cells: []Cell{
+			words(in.ID(int(s.Bag))), words(in.Word(c)), words(string(s.Kind())),
+			number(eval.Number(s.Error())), number(eval.Number(s.P)), number(eval.Number(in.Rates.Q01[c])), number(eval.Number(in.Rates.Q10[c])),
+		}})
+	}
+	return t
+}
+
+// AuditClassTable sums up every class: how many of its labels are expected to be wrong, and suspects.
+func AuditClassTable(in audit.Input, r *audit.Result) *Table {
+	t := &Table{
+		Title: "By class",
+		Columns: []Column{
+			{Name: "word", Text: true}, {Name: "labels"}, {Name: "incorrect, expected", Decimals: 1}, {Name: "suspected incorrect"},
+			{Name: "missing, expected", Decimals: 1}, {Name: "suspected missing"}, {Name: "q01", Decimals: 3}, {Name: "q10", Decimals: 4},
+		},
+	}
+	skipped := 0
+	for c, class := range r.Classes {
+		cells := []Cell{words(in.Word(c)), count(class.Positives)}
+		if class.Audited {
+			cells = append(cells, number(eval.Number(class.ExpectedIncorrect)), count(class.Incorrect), number(eval.Number(class.ExpectedMissing)), count(class.Missing),
+				number(eval.Number(in.Rates.Q01[c])), number(eval.Number(in.Rates.Q10[c])))
+		} else {
+			skipped++
+			for range 6 {
+				cells = append(cells, number(eval.Undefined()))
+			}
+		}
+		t.Rows = append(t.Rows, Row{Cells: cells})
+	}
+	if skipped > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d classes are not audited: their noise rates cannot be told (nmn rates says why).", skipped, len(r.Classes)))
+	}
+	return t
+}
+
+// JudgementTable holds the audit and its rivals against the truth.
+func JudgementTable(j *audit.Judgement) *Table {
+	t := &Table{
+		Title: fmt.Sprintf("Finding the %d wrong labels (%%)", j.Wrong),
+		Columns: []Column{
+			{Name: "ranked by", Text: true}, {Name: "AP", Decimals: 2}, {Name: "AP, incorrect", Decimals: 2}, {Name: "AP, missing", Decimals: 2},
+		},
+	}
+	at := slices.Sorted(maps.Keys(j.Posterior.PrecisionAt))
+	for _, k := range at {
+		t.Columns = append(t.Columns, Column{Name: fmt.Sprintf("P@%d", k), Decimals: 2})
+	}
+	for _, r := range []struct {
+		name string
+		audit.Ranking
+	}{{"posterior", j.Posterior}, {"|z - p|", j.Difference}} {
+		cells := []Cell{words(r.name)}
+		for _, v := range []eval.Number{r.AP, r.IncorrectAP, r.MissingAP} {
+			cells = append(cells, number(100*v))
+		}
+		for _, k := range at {
+			cells = append(cells, number(100*r.PrecisionAt[k]))
+		}
+		t.Rows = append(t.Rows, Row{Cells: cells})
+	}
+	t.dropEmptyColumns()
+	c := j.Confident
+	note := fmt.Sprintf("Confident learning, class by class, flags %d labels", c.Labels)
+	if c.Precision.Defined() {
+		note += fmt.Sprintf(": precision %.2f %%, recall %.2f %%; the posterior's first %d have precision %.2f %%", 100*c.Precision, 100*c.Recall, c.Labels, 100*c.PosteriorPrecision)
+	}
+	t.Notes = append(t.Notes, note+". Self-confidence and normalised margin order labels as |z - p| does.")
+	return t
+}

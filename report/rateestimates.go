@@ -1,0 +1,56 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"nmn/eval"
+	"nmn/rates"
+)
+
+// RateEstimateTable shows noise rates per class with their intervals, the calibration of the scores
+// and what a reader must know of a class. The true rates may be nil, and so may the thresholds of the
+// classes.
+func RateEstimateTable(r *rates.Result, truth *eval.Rates, thresholds []float64) *Table {
+	t := &Table{
+		Title: fmt.Sprintf("Noise rates of %d classes from %d bags: q01 = p(missing | true), q10 = p(observed | not true)", len(r.Classes), r.Bags),
+		Columns: []Column{
+			{Name: "word", Text: true}, {Name: "labels"}, {Name: "true, est.", Decimals: 1},
+			{Name: "q01", Decimals: 3}, {Name: "q01 low", Decimals: 3}, {Name: "q01 high", Decimals: 3}, {Name: "T01", Decimals: 3},
+			{Name: "q10", Decimals: 4}, {Name: "q10 low", Decimals: 4}, {Name: "q10 high", Decimals: 4}, {Name: "T10", Decimals: 4},
+			{Name: "a", Decimals: 2}, {Name: "b", Decimals: 2}, {Name: "AUC", Decimals: 3}, {Name: "theta", Decimals: 3}, {Name: "remarks", Text: true},
+		},
+	}
+	if truth == nil {
+		truth = eval.UnknownRates(len(r.Classes))
+	}
+	unusable := 0
+	for c, class := range r.Classes {
+		var remarks []string
+		for _, d := range class.Diagnoses {
+			remarks = append(remarks, string(d))
+		}
+		if !class.Usable() {
+			unusable++
+		}
+		theta := eval.Undefined()
+		if thresholds != nil {
+			theta = eval.Number(thresholds[c])
+		}
+		figure := func(v float64) Cell { return number(eval.Number(v)) }
+		t.Rows = append(t.Rows, Row{Cells: []Cell{
+			words(class.Word), count(class.Positives), figure(class.TruePositives),
+			figure(class.Q01), figure(class.Q01Interval.Low), figure(class.Q01Interval.High), figure(truth.Q01[c]),
+			figure(class.Q10), figure(class.Q10Interval.Low), figure(class.Q10Interval.High), figure(truth.Q10[c]),
+			figure(class.A), figure(class.B), number(class.AUC), number(theta), words(strings.Join(remarks, "; ")),
+		}})
+	}
+	t.dropEmptyColumns()
+	t.Notes = append(t.Notes, fmt.Sprintf("All classes together: q01 %.3f, q10 %.4f. Intervals of %g %% are those of the class's own labels.",
+		r.PooledQ01, r.PooledQ10, 100*r.Confidence))
+	if unusable > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("The rates of %d of %d classes are not to be believed, for the reason in their remarks: they are not used for an audit.",
+			unusable, len(r.Classes)))
+	}
+	return t
+}
