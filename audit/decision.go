@@ -50,7 +50,8 @@ func ReadDecisionsFile(path string, in *Input) (Decisions, error) {
 // longer what it was, and a second decision on a label are errors; they name the file, which is name,
 // and the line, and wrap ErrDecisions.
 func ReadDecisions(r io.Reader, name string, in *Input) (Decisions, error) {
-	c := csv.NewReader(io.LimitReader(r, maxDecisions))
+	limited := &io.LimitedReader{R: r, N: maxDecisions}
+	c := csv.NewReader(limited)
 	header, err := c.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: the file is empty; want a header with %s: %w", name, strings.Join(DecisionColumns, ", "), ErrDecisions)
@@ -65,6 +66,9 @@ func ReadDecisions(r io.Reader, name string, in *Input) (Decisions, error) {
 	d := decisionReader{in: in, at: at, bags: positions(in.Bags, in.ID), classes: positions(in.Classes, in.Word), out: Decisions{}}
 	for {
 		record, err := c.Read()
+		if limited.N == 0 {
+			return nil, fmt.Errorf("%s: the file is larger than %d bytes: %w", name, maxDecisions, ErrDecisions)
+		}
 		if errors.Is(err, io.EOF) {
 			return d.out, nil
 		}

@@ -64,13 +64,14 @@ const maxPlan = 1 << 30
 // Read reads what WriteFile wrote, and trusts none of it. Errors name the file, which is name, and
 // wrap ErrPlan.
 func Read(r io.Reader, name string) (*Plan, error) {
-	d := json.NewDecoder(io.LimitReader(r, maxPlan))
+	limited := &io.LimitedReader{R: r, N: maxPlan}
+	d := json.NewDecoder(limited)
 	d.DisallowUnknownFields()
 	var f planFile
 	if err := d.Decode(&f); err != nil {
 		return nil, fmt.Errorf("%s: %w: at byte %d: %w", name, ErrPlan, d.InputOffset(), err)
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) || limited.N == 0 {
 		return nil, fmt.Errorf("%s: more after the plan, at byte %d: %w", name, d.InputOffset(), ErrPlan)
 	}
 	if f.Format != planFormat {
