@@ -28,6 +28,10 @@ cp bench/gpu.sh bench/*.py "$folder/bench/"
 # The names of our own kernels, for profilers.
 sed -n 's/.*__global__ void .*/&/p; /__launch_bounds__([^)]*)$/{n;p;}' kernels/*/*.cu |
   grep -o '[a-z0-9_]* *(' | tr -d ' (' | grep -v '^__' | sort -u >"$folder/kernels.txt"
+if [ "$(wc -l <"$folder/kernels.txt")" != "$(cat kernels/*/*.cu | grep -c '__global__')" ]; then
+  echo "bundle.sh: not every kernel is named in $folder/kernels.txt" >&2
+  exit 1
+fi
 git describe --always --dirty >"$folder/commit" 2>/dev/null || echo unknown >"$folder/commit"
 
 tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$(dirname "$folder")" -cf - nmn-gpu | gzip -9n >"$archive"

@@ -52,8 +52,9 @@ again on their own; backward is what they leave of the step.`,
 	{
 		name: "ops", short: "Measure each operation of a training step",
 		long: `Measure each operation within training steps: milliseconds (the median of the repeats), share of
-the sum, GFLOP/s of convolutions (products with padding counted), GB/s of operands (each counted once for
-each time that it must be read or written), and the algorithm. A graphics card takes the time itself.`,
+the sum, GFLOP/s of convolutions (every product of the definition counts, those with padding too), GB/s of
+operands (each counted once for each time that it must be read or written), and the algorithm. A graphics
+card takes the time itself.`,
 		examples: []string{"--model scenes --batch 32", "--model vgg16 --batch 1 --no-mil --json"},
 		flags:    (*benchCommand).netFlags, validate: (*benchCommand).validateNet, measure: (*benchCommand).ops,
 	},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -95,16 +96,23 @@ func (f *opsFigures) write(p *program, asJSON bool) error {
 	if asJSON {
 		return writeJSON(p.out, f)
 	}
+	passes, shapes := len("operation"), len("shape") // widths of their columns
+	for _, o := range f.Ops {
+		passes, shapes = max(passes, len(o.Pass)), max(shapes, utf8.RuneCountInString(o.Shape))
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%v\n\n%-8s  %-17s  %9s  %7s  %8s  %7s  %-32s  %s\n",
-		&f.netFigures, "layer", "operation", "ms", "share %", "GFLOP/s", "GB/s", "shape", "algorithm")
+	line := func(layer, pass, ms, share, gflops, gb, shape, algorithm string) {
+		text := fmt.Sprintf("%-8s  %-*s  %9s  %7s  %8s  %7s  %-*s  %s", layer, passes, pass, ms, share, gflops, gb, shapes, shape, algorithm)
+		b.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+	fmt.Fprintf(&b, "%v\n\n", &f.netFigures)
+	line("layer", "operation", "ms", "share %", "GFLOP/s", "GB/s", "shape", "algorithm")
 	for _, o := range f.Ops {
 		gflops := ""
 		if o.GFLOP > 0 {
 			gflops = fmt.Sprintf("%.1f", o.GFLOPS)
 		}
-		line := fmt.Sprintf("%-8s  %-17s  %9.3f  %7.1f  %8s  %7.1f  %-32s  %s", o.Layer, o.Pass, o.MS, 100*o.Share, gflops, o.GBPerS, o.Shape, o.Algorithm)
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		line(o.Layer, o.Pass, fmt.Sprintf("%.3f", o.MS), fmt.Sprintf("%.1f", 100*o.Share), gflops, fmt.Sprintf("%.1f", o.GBPerS), o.Shape, o.Algorithm)
 	}
 	fmt.Fprintf(&b, "\nall: %.2f ms, %.1f GFLOP/s\n", f.TotalMS, f.GFLOPS)
 	_, err := p.out.Write([]byte(b.String()))
