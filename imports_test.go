@@ -37,6 +37,7 @@ var rooms = func() map[string]room {
 	hosts := []string{"std", "gorgonia.org/tensor"}
 	m := map[string]room{
 		"rng":             {others: []string{"std"}},
+		"bench":           {others: []string{"std"}}, // scripts
 		"safetensors":     {others: []string{"std"}},
 		"npy":             {others: []string{"std"}},
 		"durable":         {others: []string{"std", "github.com/google/renameio/v2"}},
