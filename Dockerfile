@@ -19,8 +19,8 @@ RUN --mount=type=cache,target=/go/pkg/mod \
     go mod download
 
 FROM modules AS build-cpu
-ARG TARGETOS=linux
-ARG TARGETARCH=amd64
+ARG TARGETOS
+ARG TARGETARCH
 ARG REVISION=
 COPY . .
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \

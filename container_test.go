@@ -148,6 +148,14 @@ func TestDockerfile_ImagesRunWithoutRoot(t *testing.T) {
 	}
 }
 
+// A default would win over the platform that a build asks for.
+func TestDockerfile_CompilesForThePlatformAskedFor(t *testing.T) {
+	_, stages := readDockerfile(t)
+	if args := find(t, stages, "build-cpu").all("ARG"); !slices.Contains(args, "TARGETOS") || !slices.Contains(args, "TARGETARCH") {
+		t.Errorf("build-cpu declares %q, want TARGETOS and TARGETARCH without a default", args)
+	}
+}
+
 func TestDockerfile_CopiesFromStagesBefore(t *testing.T) {
 	_, stages := readDockerfile(t)
 	from := regexp.MustCompile(`--from=(\S+)`)
