@@ -14,6 +14,7 @@ cleanup() {
 trap cleanup EXIT
 
 promtool check config docker/prometheus.yml
+promtool test rules docker/rules.test.yml
 go build -o "$folder/nmn" ./cmd/nmn
 # A picture that cannot be read is among those of the training, so that there is something to count.
 "$folder/nmn" scenes --number 640 "$folder/scenes" >/dev/null
