@@ -71,6 +71,29 @@ func TestWorkers_RunOrdersMemory(t *testing.T) {
 	}
 }
 
+// Operations so short that goroutines hear of them when they are over, or when the next one runs: each
+// block belongs to the operation that is open, and is run once.
+func TestWorkers_LateGoroutinesDoNoHarm(t *testing.T) {
+	w := NewWorkers(4)
+	defer w.Close()
+	var open, ran atomic.Int64
+	for step := range int64(3000) {
+		open.Store(step)
+		ran.Store(0)
+		blocks := 2 + int(step%3)
+		w.Run(blocks, func(_, _ int) {
+			if got := open.Load(); got != step {
+				t.Errorf("a block of operation %d runs in operation %d", step, got)
+			}
+			ran.Add(1)
+		})
+		open.Store(-1)
+		if got := ran.Load(); got != int64(blocks) {
+			t.Fatalf("operation %d ran %d of %d blocks", step, got, blocks)
+		}
+	}
+}
+
 func TestWorkers_BlocksRunAtTheSameTime(t *testing.T) {
 	w := NewWorkers(2)
 	defer w.Close()
