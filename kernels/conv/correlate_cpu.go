@@ -43,6 +43,7 @@ const (
 	panelFloats   = 48 << 10 // panels at work
 	cellTarget    = 384      // output cells in a block
 	blockTarget   = 32       // blocks of an operation at least, for the pool to share
+	sweepTiles    = 4        // tiles of cells that go through all panels together, where these are private
 	privateFilter = 4 << 20  // filters from this size on are not packed as a whole
 )
 
@@ -214,24 +215,36 @@ func (c *CPU) correlateChunk(k *correlation, s *scratch, b *block, lo, hi, tap, 
 			c.packPanel(k, s.panel[(panel-lo)*k.plan.wide*length:], panel, from, length)
 		}
 	}
-	for panel := lo; panel < hi; panel++ {
-		width := k.plan.panelWidth(panel, k.width)
-		packed := c.packed
-		if k.plan.private {
-			packed = s.panel[(panel-lo)*k.plan.wide*length:][:width*length]
-		} else {
-			packed = packed[panel*k.plan.wide*k.reduction()+from*width:][:width*length]
+	// A few tiles' input goes through all panels before the next is read, where it comes from memory.
+	sweep := b.cells
+	if k.plan.private {
+		sweep = sweepTiles * k.plan.rows
+	}
+	for cell := 0; cell < b.cells; cell += sweep {
+		for panel := lo; panel < hi; panel++ {
+			width := k.plan.panelWidth(panel, k.width)
+			packed := c.packed
+			if k.plan.private {
+				packed = s.panel[(panel-lo)*k.plan.wide*length:][:width*length]
+			} else {
+				packed = packed[panel*k.plan.wide*k.reduction()+from*width:][:width*length]
+			}
+			s.tile = simd.Tile{
+				A:    b.base[min(tap*b.lineStride+at, len(b.base)):],
+				Taps: taps, Depth: depth, TapStride: b.lineStride,
+				Panel: packed, Load: from > 0 || k.load,
+			}
+			c.correlateCells(k, s, b, panel, cell, min(cell+sweep, b.cells), last)
 		}
-		s.tile = simd.Tile{
-			A:    b.base[min(tap*b.lineStride+at, len(b.base)):],
-			Taps: taps, Depth: depth, TapStride: b.lineStride,
-			Panel: packed, Load: from > 0 || k.load,
-		}
-		column := panel * k.plan.wide
-		for cell := 0; cell < b.cells; cell += k.plan.rows {
-			s.tile.Rows = min(k.plan.rows, b.cells-cell)
-			s.tile.Offsets = s.offsets[cell:]
-			c.multiply(k, s, (b.first+cell)*k.width+column, k.width, column, width, last)
-		}
+	}
+}
+
+// correlateCells runs the tile of a worker for cells lo to hi of a block and the channels of a panel.
+func (c *CPU) correlateCells(k *correlation, s *scratch, b *block, panel, lo, hi int, last bool) {
+	width, column := k.plan.panelWidth(panel, k.width), panel*k.plan.wide
+	for cell := lo; cell < hi; cell += k.plan.rows {
+		s.tile.Rows = min(k.plan.rows, hi-cell)
+		s.tile.Offsets = s.offsets[cell:]
+		c.multiply(k, s, (b.first+cell)*k.width+column, k.width, column, width, last)
 	}
 }
