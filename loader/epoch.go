@@ -82,7 +82,7 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 }
 
 func readFrames(ctx context.Context, level simd.Level, work <-chan frameRange) {
-	w := worker{ctx: ctx, resizer: NewResizer(level)}
+	w := worker{ctx: ctx, picture: Picture{Level: level}, resizer: NewResizer(level)}
 	for {
 		select {
 		case job, ok := <-work:

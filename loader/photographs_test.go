@@ -89,8 +89,8 @@ func BenchmarkPhotographs(b *testing.B) {
 		fit  Fit
 	}{"to=decoded": {0, FitNone}, "to=565": {565, FitLongest}, "to=224": {224, FitSquare}} {
 		b.Run(name, func(b *testing.B) {
-			var pic Picture
-			resizer := NewResizer(levels[len(levels)-1])
+			pic := Picture{Level: levels[len(levels)-1]}
+			resizer := NewResizer(pic.Level)
 			canvas := make([]uint8, c.size*c.size*3)
 			i := 0
 			for b.Loop() {

@@ -41,7 +41,7 @@ func (c *chroma) convert(pic *Picture) {
 		n := len(row) / 3
 		luma := c.img.Y[c.img.YOffset(c.bounds.Min.X, y):][:n]
 		cb, cr := c.row(c.img.Cb, y, c.cb), c.row(c.img.Cr, y, c.cr)
-		ycbcrRow(row, luma, cb[:n], cr[:n])
+		pic.Level.YCbCr(row, luma, cb[:n], cr[:n])
 	})
 }
 
@@ -95,25 +95,4 @@ func fillRow(row []uint8, value uint8) {
 	for i := range row {
 		row[i] = value
 	}
-}
-
-// ycbcrRow converts by the matrix of JFIF, rounded to nearest.
-func ycbcrRow(row, luma, cb, cr []uint8) {
-	const half = 1 << 15
-	cb, cr = cb[:len(luma)], cr[:len(luma)]
-	row = row[:3*len(luma)]
-	for i, v := range luma {
-		y, u, w := int32(v), int32(cb[i])-128, int32(cr[i])-128
-		pixel := row[3*i : 3*i+3 : 3*i+3]
-		pixel[0] = clamp8(y + (91881*w+half)>>16)
-		pixel[1] = clamp8(y + (half-22554*u-46802*w)>>16)
-		pixel[2] = clamp8(y + (116130*u+half)>>16)
-	}
-}
-
-func clamp8(v int32) uint8 {
-	if uint32(v) <= 255 {
-		return uint8(v)
-	}
-	return uint8(^(v >> 31)) // 0 below, 255 above
 }

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/kernels/simd"
 	"nmn/rng"
 )
 
@@ -178,6 +179,22 @@ func TestConvert_ChromaIsInterpolated(t *testing.T) {
 				if got := float64(pic.Pix[3*(y*32+x)]); math.Abs(got-math.Min(math.Max(want, 0), 255)) > 2.2 {
 					t.Fatalf("%v: red of (%d,%d) is %v, want %.1f", ratio, x, y, got, want)
 				}
+			}
+		}
+	}
+}
+
+func TestDecodePicture_IsTheSameAtEveryLevel(t *testing.T) {
+	for _, width := range []int{1, 9, 10, 61} {
+		data := encodeJPEG(t, smooth(width, 33))
+		var want Picture
+		if err := DecodePicture(data, &want, testMaxPixels); err != nil {
+			t.Fatal(err)
+		}
+		for _, level := range simd.Levels() {
+			got := Picture{Level: level}
+			if err := DecodePicture(data, &got, testMaxPixels); err != nil || !bytes.Equal(got.Pix, want.Pix) {
+				t.Errorf("%s: width %d: %v, or other pixels", level, width, err)
 			}
 		}
 	}

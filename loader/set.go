@@ -3,6 +3,7 @@ package loader
 import (
 	"context"
 
+	"nmn/kernels/simd"
 	"nmn/text"
 
 	dense "gorgonia.org/tensor"
@@ -13,6 +14,7 @@ import (
 type Picture struct {
 	Width, Height int
 	Pix           []uint8
+	Level         simd.Level // of the instructions that convert it; no pixel depends on it
 }
 
 // Source gives the pixels of the frames of bags. It must be safe for concurrent use.

@@ -243,3 +243,6 @@ func transpose8AVX2(dst *float32, dstStride int, src *float32, srcStride int, bl
 
 //go:noescape
 func resampleRowAVX2(dst *uint32, src *uint8, first *int32, weights *uint32, count int)
+
+//go:noescape
+func ycbcrAVX2(dst *uint8, luma *uint8, cb *uint8, cr *uint8, groups int)

@@ -12178,3 +12178,100 @@ DATA pixelPairs<>+8(SB)/2, $0x8002
 DATA pixelPairs<>+10(SB)/2, $0x8005
 DATA pixelPairs<>+12(SB)/4, $0x80808080
 GLOBL pixelPairs<>(SB), RODATA|NOPTR, $16
+
+// func ycbcrAVX2(dst *uint8, luma *uint8, cb *uint8, cr *uint8, groups int)
+// Requires: AVX, AVX2
+TEXT ·ycbcrAVX2(SB), NOSPLIT, $0-40
+	MOVQ           dst+0(FP), AX
+	MOVQ           groups+32(FP), CX
+	MOVQ           luma+8(FP), DX
+	MOVQ           cb+16(FP), BX
+	MOVQ           cr+24(FP), SI
+	VBROADCASTSS   middleAVX2<>+0(SB), Y0
+	VBROADCASTSS   roundUpAVX2<>+0(SB), Y1
+	VBROADCASTSS   mostAVX2<>+0(SB), Y2
+	VXORPS         Y3, Y3, Y3
+	VBROADCASTSS   redCrAVX2<>+0(SB), Y4
+	VBROADCASTSS   blueCbAVX2<>+0(SB), Y5
+	VBROADCASTSS   greenCbAVX2<>+0(SB), Y6
+	VBROADCASTSS   greenCrAVX2<>+0(SB), Y7
+	VBROADCASTI128 rgb<>+0(SB), Y8
+
+group:
+	VPMOVZXBD    (DX), Y9
+	ADDQ         $0x08, DX
+	VPMOVZXBD    (BX), Y10
+	ADDQ         $0x08, BX
+	VPMOVZXBD    (SI), Y11
+	ADDQ         $0x08, SI
+	VPSUBD       Y0, Y10, Y10
+	VPSUBD       Y0, Y11, Y11
+	VPMULLD      Y4, Y11, Y12
+	VPADDD       Y1, Y12, Y12
+	VPSRAD       $0x10, Y12, Y12
+	VPADDD       Y9, Y12, Y12
+	VPMAXSD      Y3, Y12, Y12
+	VPMINSD      Y2, Y12, Y12
+	VPMULLD      Y5, Y10, Y13
+	VPADDD       Y1, Y13, Y13
+	VPSRAD       $0x10, Y13, Y13
+	VPADDD       Y9, Y13, Y13
+	VPMAXSD      Y3, Y13, Y13
+	VPMINSD      Y2, Y13, Y13
+	VPMULLD      Y6, Y10, Y10
+	VPMULLD      Y7, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPADDD       Y1, Y10, Y10
+	VPSRAD       $0x10, Y10, Y10
+	VPADDD       Y9, Y10, Y10
+	VPMAXSD      Y3, Y10, Y10
+	VPMINSD      Y2, Y10, Y10
+	VPSLLD       $0x08, Y10, Y10
+	VPSLLD       $0x10, Y13, Y13
+	VPOR         Y10, Y12, Y12
+	VPOR         Y13, Y12, Y12
+	VPSHUFB      Y8, Y12, Y12
+	VEXTRACTI128 $0x01, Y12, X9
+	VMOVDQU      X12, (AX)
+	VMOVDQU      X9, 12(AX)
+	ADDQ         $0x18, AX
+	DECQ         CX
+	JNE          group
+	VZEROUPPER
+	RET
+
+DATA middleAVX2<>+0(SB)/4, $0x00000080
+GLOBL middleAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA roundUpAVX2<>+0(SB)/4, $0x00008000
+GLOBL roundUpAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA mostAVX2<>+0(SB)/4, $0x000000ff
+GLOBL mostAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA redCrAVX2<>+0(SB)/4, $0x000166e9
+GLOBL redCrAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA blueCbAVX2<>+0(SB)/4, $0x0001c5a2
+GLOBL blueCbAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA greenCbAVX2<>+0(SB)/4, $0xffffa7e6
+GLOBL greenCbAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA greenCrAVX2<>+0(SB)/4, $0xffff492e
+GLOBL greenCrAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA rgb<>+0(SB)/1, $0x00
+DATA rgb<>+1(SB)/1, $0x01
+DATA rgb<>+2(SB)/1, $0x02
+DATA rgb<>+3(SB)/1, $0x04
+DATA rgb<>+4(SB)/1, $0x05
+DATA rgb<>+5(SB)/1, $0x06
+DATA rgb<>+6(SB)/1, $0x08
+DATA rgb<>+7(SB)/1, $0x09
+DATA rgb<>+8(SB)/1, $0x0a
+DATA rgb<>+9(SB)/1, $0x0c
+DATA rgb<>+10(SB)/1, $0x0d
+DATA rgb<>+11(SB)/1, $0x0e
+DATA rgb<>+12(SB)/4, $0x80808080
+GLOBL rgb<>(SB), RODATA|NOPTR, $16

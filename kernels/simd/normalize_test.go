@@ -3,6 +3,7 @@ package simd
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -52,6 +53,29 @@ func TestNormalize_RefusesWhatDoesNotFit(t *testing.T) {
 		} {
 			if !panics(f) {
 				t.Errorf("%s: accepted", name)
+			}
+		}
+	})
+}
+
+func FuzzPixels(f *testing.F) {
+	f.Add([]byte{0, 255, 128, 1, 2, 3}, float32(123.68), float32(1), true)
+	f.Add(make([]byte, 90), float32(-1), float32(.25), false)
+	f.Fuzz(func(t *testing.T, data []byte, mean, scale float32, mirrored bool) {
+		pixels := len(data) / 3
+		src := fencedBytes(t, 3*pixels)
+		copy(src, data)
+		n := Normalization{Mean: [3]float32{mean, -mean, 0}, Scale: [3]float32{scale, 1, scale}, Channels: 3, Mirrored: mirrored}
+		floats, bytes := make([]float32, 3*pixels), make([]uint8, 3*pixels)
+		Generic.Normalize(floats, src, &n)
+		Generic.YCbCr(bytes, src[:pixels], src[pixels:2*pixels], src[2*pixels:])
+		for _, l := range Levels() {
+			gotFloats, gotBytes := fenced(t, 3*pixels), fencedBytes(t, 3*pixels)
+			l.Normalize(gotFloats, src, &n)
+			l.YCbCr(gotBytes, src[:pixels], src[pixels:2*pixels], src[2*pixels:])
+			same(t, "normalize", gotFloats, floats)
+			if !slices.Equal(gotBytes, bytes) {
+				t.Fatalf("%s: other colours than the Go twin", l)
 			}
 		}
 	})

@@ -1,6 +1,8 @@
 package simd
 
 import (
+	"encoding/binary"
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -106,6 +108,36 @@ func TestWindows_RefuseSlicesThatAreTooShort(t *testing.T) {
 		} {
 			if !panics(f) {
 				t.Errorf("%s: accepted", name)
+			}
+		}
+	})
+}
+
+func FuzzWindows(f *testing.F) {
+	f.Add(uint8(1), uint8(3), true, []byte{0, 0, 128, 63, 0, 0, 192, 127})
+	f.Add(uint8(17), uint8(2), false, []byte{1, 2, 3, 4, 5})
+	f.Fuzz(func(t *testing.T, channels, count uint8, relu bool, data []byte) {
+		c, n := int(channels%40), int(count%6)
+		want := make([][]float32, 6)
+		for i := range want {
+			width := 2 * c * n
+			if i >= 4 {
+				width = c * n
+			}
+			want[i] = fenced(t, width)
+			for j := range want[i] {
+				if at := 4 * (i + 6*j); len(data) >= 4 {
+					want[i][j] = math.Float32frombits(binary.LittleEndian.Uint32(data[at%(len(data)-3):]))
+				}
+			}
+		}
+		before := copies(t, want...)
+		windowsOf(Generic, want, c, n, relu)
+		for _, l := range Levels() {
+			got := copies(t, before...)
+			windowsOf(l, got, c, n, relu)
+			for i := range want {
+				same(t, l.String(), got[i], want[i])
 			}
 		}
 	})

@@ -47,5 +47,6 @@ func main() {
 	}
 	transpose()
 	resampleRow()
+	ycbcr()
 	Generate()
 }
