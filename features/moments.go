@@ -1,9 +1,8 @@
 package features
 
 import (
-	"context"
 	"errors"
-	"fmt"
+	"iter"
 	"math"
 )
 
@@ -15,22 +14,18 @@ type Moments struct {
 	Constant        int // columns with a deviation of 0
 }
 
-// Measure reads the given rows once, in order, and returns the moments of their columns. Rows with a
-// number that is not finite are passed over: what to do about them is for whoever learns from them.
+// Measure returns the moments of the columns of vectors of d numbers, which it takes in order and
+// only once. An error that wraps ErrValue passes over its row: what to do about it is for whoever learns
+// from the rows. Any other ends the measurement.
 //
 // The sums are of differences to the first row, in float64, so that columns with a mean far from 0
 // keep their deviation.
-func Measure(ctx context.Context, rows Rows, indices []int) (*Moments, error) {
-	d := rows.Width()
-	row, shift := make([]float32, d), make([]float64, d)
+func Measure(d int, vectors iter.Seq2[[]float32, error]) (*Moments, error) {
+	shift := make([]float64, d)
 	sum, square, count := make([]float64, d), make([]float64, d), make([]float64, d)
 	m := &Moments{Mean: make([]float64, d), Deviation: make([]float64, d)}
 	var first error
-	for _, i := range indices {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		err := rows.Read(i, row)
+	for row, err := range vectors {
 		if errors.Is(err, ErrValue) {
 			if first == nil {
 				first = err
@@ -55,7 +50,7 @@ func Measure(ctx context.Context, rows Rows, indices []int) (*Moments, error) {
 		}
 	}
 	if m.Rows == 0 {
-		return nil, errors.Join(fmt.Errorf("features: none of %d rows can be used", len(indices)), first)
+		return nil, errors.Join(errors.New("features: there is no row that can be used"), first)
 	}
 	for c := range d {
 		if count[c] > 0 {

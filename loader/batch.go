@@ -14,7 +14,8 @@ type Batch struct {
 	Number int // position in the epoch: an epoch that starts behind this batch starts at Number+1
 	N, T   int // bags, frames
 
-	Pixels  *dense.Dense // T×S×S×3 of uint8, RGB
+	Pixels  *dense.Dense // T×S×S×3 of uint8, RGB; nil where the set has features
+	Vectors *dense.Dense // T×D of float32, scaled; nil where the set has pictures
 	Sizes   *dense.Dense // T×2 of int32: valid height and width on the canvas; beyond them Pixels are 0
 	Flips   *dense.Dense // T of uint8: 1 where the frame is to be mirrored, within its valid width
 	Keys    *dense.Dense // T of int32: random, from (seed, epoch, bag, frame), for dropout masks
@@ -41,6 +42,7 @@ type assembly struct {
 	pixels, flips        hostArray[uint8]
 	sizes, keys, offsets hostArray[int32]
 	labels, targets      hostArray[float32]
+	vectors              hostArray[float32]
 	failures             []error // per frame
 }
 
@@ -65,12 +67,13 @@ func (b *Batch) begin(number, epoch int, order []int) {
 	b.Number, job.epoch, job.order = number, epoch, order
 	job.frames = job.frames[:0]
 	for _, bag := range order {
-		for frame := range l.source.Frames(bag) {
+		for frame := range l.set.frames(bag) {
 			job.frames = append(job.frames, frameJob{bag, frame})
 		}
 	}
 	t := len(job.frames)
 	job.pixels.grow(t * l.canvasBytes())
+	job.vectors.grow(t * l.width())
 	job.sizes.grow(2 * t)
 	job.flips.grow(t)
 	job.keys.grow(t)
@@ -92,19 +95,40 @@ func (b *Batch) read(w *worker, i int) {
 			job.done <- struct{}{}
 		}
 	}()
-	if err := l.source.Read(w.ctx, f.bag, f.frame, &w.picture); err != nil {
-		job.failures[i] = err
-		return
+	if l.set.Vectors != nil {
+		job.failures[i] = b.readVector(w, i)
+	} else {
+		job.failures[i] = b.readPicture(w, i)
 	}
-	size := l.canvasBytes()
-	width, height, err := w.resizer.Place(job.pixels.data[i*size:(i+1)*size], l.config.Size, &w.picture, l.config.Fit)
-	if err != nil {
-		job.failures[i] = l.named(f.bag, f.frame, err)
-		return
-	}
-	job.sizes.data[2*i], job.sizes.data[2*i+1] = int32(height), int32(width)
 	job.flips.data[i] = l.draws.mirrored(job.epoch, f.bag)
 	job.keys.data[i] = l.draws.key(job.epoch, f.bag, f.frame)
+}
+
+// readPicture puts the picture of frame i onto its canvas.
+func (b *Batch) readPicture(w *worker, i int) error {
+	l, job := b.home, &b.job
+	f, size := job.frames[i], l.canvasBytes()
+	if err := l.source.Read(w.ctx, f.bag, f.frame, &w.picture); err != nil {
+		return err
+	}
+	width, height, err := w.resizer.Place(job.pixels.data[i*size:(i+1)*size], l.config.Size, &w.picture, l.config.Fit)
+	if err != nil {
+		return l.named(f.bag, f.frame, err)
+	}
+	job.sizes.data[2*i], job.sizes.data[2*i+1] = int32(height), int32(width)
+	return nil
+}
+
+// readVector puts the features of frame i into their row, on the scale of the configuration.
+func (b *Batch) readVector(w *worker, i int) error {
+	l, f, d := b.home, b.job.frames[i], b.home.width()
+	row := b.job.vectors.data[i*d : (i+1)*d]
+	if err := l.set.Vectors.Read(w.ctx, f.bag, f.frame, row); err != nil {
+		return err
+	}
+	b.job.sizes.data[2*i], b.job.sizes.data[2*i+1] = 1, 1
+	l.config.Standard.apply(row)
+	return nil
 }
 
 // finish closes the gaps that broken bags leave, and fills in what belongs to bags. It reports every
@@ -127,7 +151,7 @@ func (b *Batch) finish(bad func(bag int, err error) error) error {
 			}
 			continue
 		}
-		job.move(kept, from, next, l.canvasBytes())
+		job.move(kept, from, next, l)
 		kept += next - from
 		b.Index, b.IDs = append(b.Index, bag), append(b.IDs, l.set.IDs[bag])
 		job.offsets.data[len(b.Index)] = int32(kept)
@@ -141,10 +165,12 @@ func (b *Batch) finish(bad func(bag int, err error) error) error {
 }
 
 // move puts the frames [from, next) to position kept, which is not behind them.
-func (a *assembly) move(kept, from, next, canvas int) {
+func (a *assembly) move(kept, from, next int, l *Loader) {
 	if kept == from {
 		return
 	}
+	canvas, width := l.canvasBytes(), l.width()
+	copy(a.vectors.data[kept*width:], a.vectors.data[from*width:next*width])
 	copy(a.pixels.data[kept*canvas:], a.pixels.data[from*canvas:next*canvas])
 	copy(a.sizes.data[2*kept:], a.sizes.data[2*from:2*next])
 	copy(a.flips.data[kept:], a.flips.data[from:next])
@@ -183,7 +209,11 @@ func (b *Batch) fillLabels() {
 // wrap puts tensors around the memory.
 func (b *Batch) wrap() {
 	job, s, k := &b.job, b.home.config.Size, b.home.classes
-	b.Pixels = job.pixels.wrap(b.T, s, s, 3)
+	if d := b.home.width(); d > 0 {
+		b.Vectors = job.vectors.wrap(b.T, d)
+	} else {
+		b.Pixels = job.pixels.wrap(b.T, s, s, 3)
+	}
 	b.Sizes = job.sizes.wrap(b.T, 2)
 	b.Flips = job.flips.wrap(b.T)
 	b.Keys = job.keys.wrap(b.T)

@@ -10,7 +10,7 @@ import (
 // Config says how a Loader makes batches of a Set.
 type Config struct {
 	BatchBags int    // bags per batch
-	Size      int    // width and height of the canvas, pixels
+	Size      int    // width and height of the canvas, pixels; feature vectors have none
 	Fit       Fit    // how pictures get onto the canvas
 	Flip      bool   // mirror half of the bags, drawn anew each epoch
 	Shuffle   bool   // a new order each epoch
@@ -22,6 +22,8 @@ type Config struct {
 	MaxBadSamples int
 	DropLast      bool // leave out a last batch of fewer bags
 	MaxPixels     int  // pictures with more pixels are refused; 0 leaves the limit of the Source
+	// Standard scales feature vectors; nil leaves them as they are.
+	Standard *Standard
 	// Targets, N×K of float32 in [0,1], are soft targets to train on instead of the labels, for
 	// example posteriors; nil for none.
 	Targets *dense.Dense
@@ -72,8 +74,11 @@ func checkSet(set *Set, config Config) (classes int, err error) {
 	if config.DropLast && n < config.BatchBags {
 		return 0, fmt.Errorf("loader: DropLast leaves nothing of the %d bags of %q, a batch has %d; lower BatchBags", n, set.Name, config.BatchBags)
 	}
-	if set.Source == nil || set.Labels == nil {
-		return 0, fmt.Errorf("loader: the set %q lacks its source of pictures or its labels", set.Name)
+	if (set.Source == nil) == (set.Vectors == nil) || set.Labels == nil {
+		return 0, fmt.Errorf("loader: the set %q needs labels, and pictures or feature vectors, not both", set.Name)
+	}
+	if err := config.Standard.check(set); err != nil {
+		return 0, err
 	}
 	shape := set.Labels.Shape()
 	if len(shape) != 2 || shape[0] != n || shape[1] < 1 || set.Labels.Dtype() != dense.Uint8 {
@@ -104,18 +109,20 @@ func checkTargets(set *Set, targets *dense.Dense, classes int) error {
 
 // checkFrames checks that every bag has frames and that a batch of the longest bags fits the memory.
 func checkFrames(set *Set, config Config) error {
-	longest := 0
+	longest, bytes := 0, 3*float64(config.Size)*float64(config.Size)
+	if set.Vectors != nil {
+		bytes = 4 * float64(set.Vectors.Width())
+	}
 	for i, id := range set.IDs {
-		frames := set.Source.Frames(i)
+		frames := set.frames(i)
 		if frames < 1 {
 			return fmt.Errorf("loader: bag %d (%s) of %q has %d frames", i, id, set.Name, frames)
 		}
 		longest = max(longest, frames)
 	}
-	bytes := 3 * float64(longest) * float64(min(config.BatchBags, set.Len())) * float64(config.Size) * float64(config.Size)
-	if bytes > maxBatchBytes {
-		return fmt.Errorf("loader: a batch of %d bags of up to %d frames of %d×%d pixels takes up to %.3g bytes, the limit is %d; lower BatchBags or Size",
-			config.BatchBags, longest, config.Size, config.Size, bytes, int64(maxBatchBytes))
+	if all := bytes * float64(longest) * float64(min(config.BatchBags, set.Len())); all > maxBatchBytes {
+		return fmt.Errorf("loader: a batch of %d bags of up to %d frames of %.0f bytes each takes up to %.3g bytes, the limit is %d; lower BatchBags or Size",
+			config.BatchBags, longest, bytes, all, int64(maxBatchBytes))
 	}
 	return nil
 }

@@ -105,7 +105,21 @@ func (l *Loader) Bad(known int) []BadSample {
 	return slices.Clone(l.bad[min(known, len(l.bad)):])
 }
 
-func (l *Loader) canvasBytes() int { return l.config.Size * l.config.Size * 3 }
+// canvasBytes is the size of the pixels of a frame, none where it has features.
+func (l *Loader) canvasBytes() int {
+	if l.set.Vectors != nil {
+		return 0
+	}
+	return l.config.Size * l.config.Size * 3
+}
+
+// width is that of the features of a frame, 0 where it has pixels.
+func (l *Loader) width() int {
+	if l.set.Vectors == nil {
+		return 0
+	}
+	return l.set.Vectors.Width()
+}
 
 // named adds to an error which frame it is about.
 func (l *Loader) named(bag, frame int, err error) error {
@@ -151,8 +165,12 @@ func (l *Loader) leaveOut(bag int, err error) error {
 	for _, b := range l.bad[:min(named, len(l.bad))] {
 		first = append(first, fmt.Sprintf("bag %d (%s): %v", b.Bag, b.ID, b.Err))
 	}
-	return tooManyBad(fmt.Sprintf("loader: %d pictures of %q that cannot be used, more than the %d that --max-bad-samples (MaxBadSamples) allows; "+
-		"repair or remove them, or allow more: %s", len(l.bad), l.set.Name, l.config.MaxBadSamples, strings.Join(first, "; ")))
+	what := "pictures"
+	if l.set.Vectors != nil {
+		what = "rows"
+	}
+	return tooManyBad(fmt.Sprintf("loader: %d %s of %q that cannot be used, more than the %d that --max-bad-samples (MaxBadSamples) allows; "+
+		"repair or remove them, or allow more: %s", len(l.bad), what, l.set.Name, l.config.MaxBadSamples, strings.Join(first, "; ")))
 }
 
 // tooManyBad wraps ErrCorrupt without repeating its text, which the samples' own errors have.

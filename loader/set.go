@@ -26,7 +26,20 @@ type Source interface {
 	Read(ctx context.Context, bag, frame int, pic *Picture) error
 }
 
-// Set is one split of a data set: N bags over K classes, their labels, and where their pixels are.
+// Vectors gives the feature vectors of the frames of bags, in place of pictures. It must be safe for
+// concurrent use.
+type Vectors interface {
+	// Frames is the number of frames of bag i, at least 1.
+	Frames(bag int) int
+	// Width is D, the length of all vectors.
+	Width() int
+	// Read copies the vector of a frame into dst, of D elements. NaN stands for a missing value. A vector
+	// that cannot be used gives an error that wraps ErrCorrupt and names file, row and column.
+	Read(ctx context.Context, bag, frame int, dst []float32) error
+}
+
+// Set is one split of a data set: N bags over K classes, their labels, and where their pixels or
+// features are.
 // Matrices are host arrays of uint8, row-major. A Set is not changed once built, except that
 // noise replaces Labels by a new matrix in a copy of the Set.
 type Set struct {
@@ -42,7 +55,17 @@ type Set struct {
 	// Captions holds, per bag and caption, the sorted class indices that the caption mentions;
 	// nil where labels do not come from captions. Noise by caption replacement reads it.
 	Captions [][][]int32
-	Source   Source
+	// Source has the pictures of the bags, or Vectors their features; the other is nil.
+	Source  Source
+	Vectors Vectors
+}
+
+// frames is the number of frames of a bag.
+func (s *Set) frames(bag int) int {
+	if s.Vectors != nil {
+		return s.Vectors.Frames(bag)
+	}
+	return s.Source.Frames(bag)
 }
 
 // Len is the number of bags N.

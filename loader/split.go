@@ -12,7 +12,7 @@ import (
 )
 
 // Subset returns a new Set of the given bags in the given order, with their labels, truth, counts,
-// captions and pictures. Its matrices are copies; captions and pictures are shared. Indices out of
+// captions and pictures or features. Its matrices are copies; the rest is shared. Indices out of
 // range or given twice are errors, as is a Set of no bags.
 func Subset(s *Set, name string, indices []int) (*Set, error) {
 	if len(indices) == 0 {
@@ -43,6 +43,9 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 	}
 	if s.Source != nil {
 		part.Source = chosenSource{s.Source, slices.Clone(indices)}
+	}
+	if s.Vectors != nil {
+		part.Vectors = chosenVectors{s.Vectors, slices.Clone(indices)}
 	}
 	return part, nil
 }
@@ -97,6 +100,21 @@ func (c chosenSource) withMaxPixels(n int) (Source, error) {
 	}
 	from, err := limited.withMaxPixels(n)
 	return chosenSource{from, c.indices}, err
+}
+
+// chosenVectors gives the vectors of some bags of other Vectors.
+type chosenVectors struct {
+	Vectors
+	indices []int
+}
+
+func (c chosenVectors) Frames(bag int) int { return c.Vectors.Frames(c.indices[bag]) }
+
+func (c chosenVectors) Read(ctx context.Context, bag, frame int, dst []float32) error {
+	if bag < 0 || bag >= len(c.indices) {
+		return fmt.Errorf("there is no bag %d among %d", bag, len(c.indices))
+	}
+	return c.Vectors.Read(ctx, c.indices[bag], frame, dst)
 }
 
 // SplitHalves splits a set in two, as the paper splits val2014 into validation and test. The rule:

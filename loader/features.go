@@ -1,0 +1,84 @@
+package loader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"nmn/features"
+	"nmn/text"
+)
+
+// FeatureSet makes a set of the rows of a table, one bag each. The vocabulary holds the classes; nil
+// makes one of the table's labels, which then need to be there. Rows without identifiers are named by
+// their number, from 1. A table without labels, for prediction, gives a set whose Labels are 0.
+func FeatureSet(name string, t *features.Table, vocabulary *text.Vocabulary) (*Set, error) {
+	if t.Labels == nil && vocabulary == nil {
+		return nil, fmt.Errorf("%s: %q has no labels; name their columns or their file: %w", name, t.Name, ErrAnnotations)
+	}
+	if vocabulary == nil {
+		var err error
+		if vocabulary, err = labelVocabulary(t.Labels); err != nil {
+			return nil, fmt.Errorf("%s: %q: %w: %w", name, t.Name, err, ErrAnnotations)
+		}
+	}
+	n, k := t.Rows.Len(), vocabulary.Len()
+	s := &Set{Name: name, Vocabulary: vocabulary, IDs: t.IDs, Vectors: &tableVectors{rows: t.Rows}, Labels: matrix(make([]uint8, n*k), k)}
+	if s.IDs == nil {
+		s.IDs = numbered(n)
+	}
+	if t.Labels != nil {
+		s.Labels = matrix(t.Labels.Values, k)
+	}
+	if t.Truth != nil {
+		s.Truth = matrix(t.Truth.Values, k)
+	}
+	if t.Counts != nil {
+		s.Counts = matrix(t.Counts.Values, k)
+	}
+	return s, checkLabels(s, "labels", s.Labels)
+}
+
+// labelVocabulary makes the classes of labels, with the number of their rows.
+func labelVocabulary(l *features.Labels) (*text.Vocabulary, error) {
+	words := make([]text.Word, len(l.Words))
+	for k, word := range l.Words {
+		words[k] = text.Word{Text: word, POS: text.Others}
+	}
+	for i, z := range l.Values {
+		words[i%len(words)].Count += int(z)
+	}
+	return text.NewVocabulary(words)
+}
+
+// numbered names rows by their number.
+func numbered(n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = strconv.Itoa(i + 1)
+	}
+	return ids
+}
+
+// tableVectors are the rows of a table.
+type tableVectors struct{ rows features.Rows }
+
+func (t *tableVectors) Frames(int) int { return 1 }
+func (t *tableVectors) Width() int     { return t.rows.Width() }
+
+func (t *tableVectors) Read(ctx context.Context, bag, _ int, dst []float32) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	err := t.rows.Read(bag, dst)
+	if errors.Is(err, features.ErrValue) {
+		return brokenVector{err}
+	}
+	return err
+}
+
+// brokenVector wraps ErrCorrupt without its text, which is about pictures.
+type brokenVector struct{ error }
+
+func (b brokenVector) Unwrap() []error { return []error{ErrCorrupt, b.error} }

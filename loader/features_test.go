@@ -1,0 +1,181 @@
+package loader
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/features"
+)
+
+// featureTable opens a table of a few rows.
+func featureTable(t *testing.T, csv string, o features.Options) *features.Table {
+	t.Helper()
+	o.Features = filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(o.Features, []byte(csv), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	table, err := features.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { table.Close() })
+	return table
+}
+
+func vectorConfig() Config {
+	c := DefaultConfig()
+	c.BatchBags, c.Size, c.Shuffle, c.Flip = 2, 1, false, false
+	return c
+}
+
+const fourRows = "id,u,v,cat,dog\na,1,5,1,0\nb,3,5,0,0\nc,5,5,1,1\nd,7,6,0,1\n"
+
+func TestFeatureSet_BatchesOfVectors(t *testing.T) {
+	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := set.Vocabulary.Word(1); w.Text != "dog" || w.Count != 2 || set.Labels.Uint8s()[4] != 1 {
+		t.Errorf("word %+v, labels %v", w, set.Labels)
+	}
+	part, err := Subset(set, "part", []int{0, 1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	standard, moments, err := Measure(t.Context(), part)
+	if err != nil || moments.Constant != 1 || !slices.Equal(standard.Mean, []float32{3, 5}) || standard.Scale[1] != 0 {
+		t.Fatalf("%+v, %+v, %v", standard, moments, err)
+	}
+	standard.Scale[0] = .5 // rounder than 1/1.633
+	config := vectorConfig()
+	config.Standard = standard
+	l, err := New(set, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	epoch, err := l.Epoch(t.Context(), 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer epoch.Close()
+	var got, labels []float32
+	for {
+		batch, err := epoch.Next(t.Context())
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if batch.Pixels != nil || !slices.Equal(batch.Vectors.Shape(), []int{batch.T, 2}) || batch.T != batch.N {
+			t.Errorf("pixels %v, vectors %v for %d frames of %d bags", batch.Pixels, batch.Vectors.Shape(), batch.T, batch.N)
+		}
+		got, labels = append(got, batch.Vectors.Float32s()...), append(labels, batch.Labels.Float32s()...)
+		batch.Release()
+	}
+	// The last row differs in a column that is constant in training: it stays 0.
+	if !slices.Equal(got, []float32{-1, 0, 0, 0, 1, 0, 2, 0}) || !slices.Equal(labels, []float32{1, 0, 0, 0, 1, 1, 0, 1}) {
+		t.Errorf("vectors %v, labels %v", got, labels)
+	}
+}
+
+func TestFeatureSet_MissingValuesBecomeTheMean(t *testing.T) {
+	table := featureTable(t, "v,cat\n1,0\n?,1\n3,0\n", features.Options{LabelColumns: []string{"cat"}, Missing: true})
+	set, err := FeatureSet("train", table, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	standard, _, err := Measure(t.Context(), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := vectorConfig()
+	config.BatchBags, config.Standard = 3, standard
+	l, err := New(set, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	epoch, err := l.Epoch(t.Context(), 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer epoch.Close()
+	batch, err := epoch.Next(t.Context())
+	if err != nil || !slices.Equal(batch.Vectors.Float32s(), []float32{-1, 0, 1}) || !slices.Equal(set.IDs, []string{"1", "2", "3"}) {
+		t.Errorf("%v, %v, %v", batch.Vectors, set.IDs, err)
+	}
+}
+
+// Rows that turn out broken when they are read count as bad samples, as broken pictures do.
+func TestFeatureSet_BrokenRowsAreBadSamples(t *testing.T) {
+	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set.Vectors = brokenAt{set.Vectors, 1}
+	for allowed, want := range map[int]int{0: 0, 1: 3} {
+		config := vectorConfig()
+		config.BatchBags, config.MaxBadSamples = 4, allowed
+		l, err := New(set, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		epoch, err := l.Epoch(t.Context(), 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch, err := epoch.Next(t.Context())
+		epoch.Close()
+		if want == 0 {
+			if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "1 rows") || !strings.Contains(err.Error(), "row 2 is no good") {
+				t.Errorf("%v", err)
+			}
+			continue
+		}
+		if err != nil || batch.N != want || !slices.Equal(batch.Vectors.Float32s(), []float32{1, 5, 5, 5, 7, 6}) {
+			t.Errorf("%v, %v", batch, err)
+		}
+	}
+}
+
+// brokenAt cannot read one row.
+type brokenAt struct {
+	Vectors
+	row int
+}
+
+func (b brokenAt) Read(ctx context.Context, bag, frame int, dst []float32) error {
+	if bag == b.row {
+		return brokenVector{errors.New("row 2 is no good")}
+	}
+	return b.Vectors.Read(ctx, bag, frame, dst)
+}
+
+func TestFeatureSet_WithoutLabels(t *testing.T) {
+	table := featureTable(t, "v\n1\n2\n", features.Options{})
+	if _, err := FeatureSet("x", table, nil); !errors.Is(err, ErrAnnotations) || !strings.Contains(err.Error(), "no labels") {
+		t.Errorf("%v", err)
+	}
+	set, err := FeatureSet("x", table, vocabularyOf(t, "cat", "dog"))
+	if err != nil || set.Labels.Shape()[1] != 2 {
+		t.Errorf("%v, %v", set, err)
+	}
+}
+
+func TestNew_RefusesAStandardThatDoesNotFit(t *testing.T) {
+	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := vectorConfig()
+	config.Standard = &Standard{Mean: make([]float32, 3), Scale: make([]float32, 3)}
+	if _, err := New(set, config); err == nil || !strings.Contains(err.Error(), "2 features, the standard is for 3") {
+		t.Errorf("%v", err)
+	}
+}
