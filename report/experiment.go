@@ -34,7 +34,7 @@ func experimentTable(runs []Run, wanted func(metric) bool) (*Table, error) {
 	t.addMetrics(columns, "", true)
 	first := 0
 	for i, c := range cells {
-		row := Row{Cells: []Cell{noiseCell(c.noise), words(ArmName(c.arm, c.mil, c.runs[0].PaperData)), count(len(c.runs))}}
+		row := Row{Cells: []Cell{c.noiseCell(), words(ArmName(c.arm, c.mil, c.runs[0].PaperData)), count(len(c.runs))}}
 		for _, m := range columns {
 			row.Cells = append(row.Cells, overSeeds(valuesOf(m, c.runs)))
 		}
@@ -53,7 +53,7 @@ func experimentTable(runs []Run, wanted func(metric) bool) (*Table, error) {
 }
 
 // sameBlock tells whether two rows are rivals: equal noise, both with or both without MIL.
-func (k cellKey) sameBlock(o cellKey) bool { return k.noise == o.noise && k.mil == o.mil }
+func (k cellKey) sameBlock(o cellKey) bool { return k.noise == o.noise && k.flips == o.flips && k.mil == o.mil }
 
 func (t *Table) addMetrics(columns []metric, prefix string, spread bool) {
 	for _, m := range columns {
@@ -90,7 +90,7 @@ func SeedTable(runs []Run) (*Table, error) {
 	t.addMetrics(columns, "", false)
 	for i, c := range cells {
 		for j, r := range c.runs {
-			row := Row{Cells: []Cell{noiseCell(c.noise), words(ArmName(c.arm, c.mil, r.PaperData)), words(strconv.FormatUint(r.Seed, 10))}}
+			row := Row{Cells: []Cell{c.noiseCell(), words(ArmName(c.arm, c.mil, r.PaperData)), words(strconv.FormatUint(r.Seed, 10))}}
 			for _, m := range columns {
 				row.Cells = append(row.Cells, number(m.scale*m.of(r.Result)))
 			}

@@ -28,7 +28,7 @@ func PairedTable(runs []Run) (*Table, error) {
 	t.addMetrics(columns, "Δ ", true)
 	var last cellKey
 	for _, c := range cells {
-		star, ok := at[cellKey{c.noise, c.mil, Star}]
+		star, ok := at[cellKey{c.noise, c.flips, c.mil, Star}]
 		if c.arm == Star || !ok {
 			continue
 		}
@@ -36,7 +36,7 @@ func PairedTable(runs []Run) (*Table, error) {
 		if len(a) == 0 {
 			continue
 		}
-		row := Row{Cells: []Cell{noiseCell(c.noise), words(ArmName(c.arm, c.mil, a[0].PaperData)), count(len(a)), words(ahead(a, b))}}
+		row := Row{Cells: []Cell{c.noiseCell(), words(ArmName(c.arm, c.mil, a[0].PaperData)), count(len(a)), words(ahead(a, b))}}
 		for _, m := range columns {
 			row.Cells = append(row.Cells, overSeeds(differences(m, a, b)))
 		}

@@ -95,7 +95,7 @@ func apRow(c cellOf, name string, human func(*eval.Result) *eval.Human) Row {
 		mean.Group[p] = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.Group[p] })
 	}
 	mean.All = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.All })
-	return groupRow(noiseCell(c.noise), name, seeds(len(c.runs)), mean, number)
+	return groupRow(c.noiseCell(), name, seeds(len(c.runs)), mean, number)
 }
 
 func seeds(n int) string {
@@ -106,7 +106,7 @@ func seeds(n int) string {
 }
 
 func publishedRow(c cellOf, name string, ap eval.ByGroup[eval.Number]) Row {
-	row := groupRow(noiseCell(c.noise), name, publishedSource, ap, number)
+	row := groupRow(c.noiseCell(), name, publishedSource, ap, number)
 	row.aside = true
 	return row
 }

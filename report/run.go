@@ -28,6 +28,7 @@ type Run struct {
 	Arm     string  // Stage1, Star, NMNFI, NMNFD or another name
 	MIL     bool    // with the multiple-instance layer
 	Noise   float64 // share of the captions that were replaced, 0 to 1
+	Flips   Flips   // of labels; zero where captions were replaced
 	Seed    uint64
 	// PaperData says that the data are those of the paper's Tables 1 and 2 (COCO captions, train2014,
 	// vocabulary of 1,000 words), so that the published figures may stand beside.
@@ -79,11 +80,12 @@ func ArmName(arm string, mil, paper bool) string {
 // cellKey identifies the runs that differ in their seed alone.
 type cellKey struct {
 	noise float64
+	flips Flips
 	mil   bool
 	arm   string
 }
 
-func (r *Run) key() cellKey { return cellKey{r.Noise, r.MIL, r.Arm} }
+func (r *Run) key() cellKey { return cellKey{r.Noise, r.Flips, r.MIL, r.Arm} }
 
 // compare orders rows as the paper does: noise level, without MIL before with MIL, then the arms.
 func (k cellKey) compare(o cellKey) int {
@@ -99,7 +101,8 @@ func (k cellKey) compare(o cellKey) int {
 		}
 		return 0
 	}
-	return cmp.Or(cmp.Compare(k.noise, o.noise), cmp.Compare(mil(k), mil(o)), cmp.Compare(rank(k), rank(o)), cmp.Compare(k.arm, o.arm))
+	return cmp.Or(cmp.Compare(k.noise, o.noise), cmp.Compare(k.flips.Missing, o.flips.Missing), cmp.Compare(k.flips.Incorrect, o.flips.Incorrect),
+		cmp.Compare(mil(k), mil(o)), cmp.Compare(rank(k), rank(o)), cmp.Compare(k.arm, o.arm))
 }
 
 // cellOf is a row of a table: one arm at one noise level, over its seeds.
@@ -125,7 +128,7 @@ func group(runs []Run) ([]cellOf, error) {
 		}
 		for _, other := range cells[i].runs {
 			if other.Seed == r.Seed {
-				return nil, fmt.Errorf("report: %s at noise %g: seed %d is given twice (%q and %q)", ArmName(r.Arm, r.MIL, false), r.Noise, r.Seed, other.Name, r.Name)
+				return nil, fmt.Errorf("report: %s at noise %s: seed %d is given twice (%q and %q)", ArmName(r.Arm, r.MIL, false), r.key().noiseCell().Text, r.Seed, other.Name, r.Name)
 			}
 		}
 		cells[i].runs = append(cells[i].runs, r)
@@ -139,6 +142,26 @@ func group(runs []Run) ([]cellOf, error) {
 
 // noiseColumn is the first column of most tables.
 const noiseColumn = "noise %"
+
+// Flips are the mean probabilities with which labels were flipped.
+type Flips struct {
+	Missing   float64 `json:"missing"`   // of a label that holds
+	Incorrect float64 `json:"incorrect"` // of one that does not
+}
+
+// noiseCell is the noise level of a row in percent: that of captions, or of missing and of incorrect
+// labels.
+func (k cellKey) noiseCell() Cell {
+	if k.flips == (Flips{}) {
+		return noiseCell(k.noise)
+	}
+	return words(k.flips.String())
+}
+
+// String is both in percent.
+func (f Flips) String() string {
+	return fmt.Sprintf("%.4g missing, %.4g incorrect", 100*f.Missing, 100*f.Incorrect)
+}
 
 // noiseCell is a noise level in percent.
 func noiseCell(share float64) Cell { return whole(share * 100) }

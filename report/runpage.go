@@ -108,7 +108,11 @@ func factsTable(r *Run) *Table {
 	if r.Dataset != "" {
 		add("data", r.Dataset)
 	}
-	add("replaced captions", noiseCell(r.Noise).Text+" %")
+	if r.Flips != (Flips{}) {
+		add("flipped labels", r.Flips.String()+" (percent)")
+	} else {
+		add("replaced captions", noiseCell(r.Noise).Text+" %")
+	}
 	add("seed", fmt.Sprint(r.Seed))
 	if r.Duration > 0 {
 		add("duration", r.Duration.Round(time.Second).String())

@@ -1,0 +1,33 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"nmn/eval"
+)
+
+// Runs with other flips of labels are other rows, in the order of their rates.
+func TestExperimentTable_FlipsAreNoiseLevels(t *testing.T) {
+	run := func(arm string, f Flips, seed uint64) Run {
+		result, err := eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.2, .7}, Labels: []uint8{0, 1}}, eval.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Run{Arm: arm, Flips: f, Seed: seed, Result: result}
+	}
+	table, err := ExperimentTable([]Run{
+		run(Star, Flips{.4, 0}, 1), run(NMNFI, Flips{.4, 0}, 1), run(Star, Flips{.3, .1}, 1), run(Star, Flips{.3, .1}, 2), run(Star, Flips{}, 1),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, r := range table.Rows {
+		rows = append(rows, r.Cells[0].Text+" / "+r.Cells[1].Text+" / "+r.Cells[2].Text)
+	}
+	want := "0 / star / 1; 30 missing, 10 incorrect / star / 2; 40 missing, 0 incorrect / star / 1; 40 missing, 0 incorrect / NMN-FI / 1"
+	if got := strings.Join(rows, "; "); got != want {
+		t.Errorf("rows %s\nwant %s", got, want)
+	}
+}
