@@ -20,6 +20,19 @@ func UniformRates(missing, incorrect float64) FlipRates {
 	return FlipRates{Missing: []float64{missing}, Incorrect: []float64{incorrect}}
 }
 
+// RandomRates draws rates for each class on its own, uniformly from (1-spread) to (1+spread) times a
+// mean, at most 1: noise that depends on the class.
+func RandomRates(classes int, missing, incorrect, spread float64, seed uint64) FlipRates {
+	r := FlipRates{Missing: make([]float64, classes), Incorrect: make([]float64, classes)}
+	key := rng.Derive(seed, "noise/rates")
+	for k := range classes {
+		stream := rng.New(key, k)
+		around := func(mean float64) float64 { return min(1, mean*(1+spread*(2*stream.Float64()-1))) }
+		r.Missing[k], r.Incorrect[k] = around(missing), around(incorrect)
+	}
+	return r
+}
+
 // Validate says which rate is not a probability or does not fit the number of classes.
 func (r FlipRates) Validate(classes int) error {
 	for _, side := range []struct {

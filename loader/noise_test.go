@@ -535,3 +535,36 @@ func BenchmarkNoise(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N*s.Len())/b.Elapsed().Seconds(), "bags/s")
 }
+
+func TestRandomRates_AroundTheirMeans(t *testing.T) {
+	const classes = 4000
+	r := RandomRates(classes, .3, .1, .5, 7)
+	if err := r.Validate(classes); err != nil {
+		t.Fatal(err)
+	}
+	for name, side := range map[string]struct {
+		rates []float64
+		mean  float64
+	}{"missing": {r.Missing, .3}, "incorrect": {r.Incorrect, .1}} {
+		sum := 0.0
+		for _, v := range side.rates {
+			sum += v
+		}
+		low, high := slices.Min(side.rates), slices.Max(side.rates)
+		if math.Abs(sum/classes/side.mean-1) > .02 || low < .5*side.mean || low > .51*side.mean || high > 1.5*side.mean || high < 1.49*side.mean {
+			t.Errorf("%s: mean %v, from %v to %v", name, sum/classes, low, high)
+		}
+	}
+	if again := RandomRates(10, .3, .1, .5, 7); !slices.Equal(again.Missing, r.Missing[:10]) {
+		t.Error("the rates of a class depend on the number of classes")
+	}
+	if other := RandomRates(10, .3, .1, .5, 8); slices.Equal(other.Missing, r.Missing[:10]) {
+		t.Error("another seed gives the same rates")
+	}
+	if r := RandomRates(3, .9, 0, .5, 1); slices.Max(r.Missing) > 1 || slices.Max(r.Incorrect) != 0 {
+		t.Errorf("%+v", r)
+	}
+	if r := RandomRates(3, .2, .1, 0, 1); !slices.Equal(r.Missing, []float64{.2, .2, .2}) {
+		t.Errorf("without spread: %+v", r)
+	}
+}
