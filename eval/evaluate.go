@@ -107,12 +107,14 @@ func measure(in *Input, scores []float32, g groups, o Options) (Measures, []Word
 	}
 	if t.labels != nil {
 		m.Labels = newMultiLabel(g, t.labels)
+		m.Labels.LogLoss = logLoss(scores, in.Labels, in.Logits, in.Bags)
 		for c := range words {
 			words[c].Labels = t.labels[c].word()
 		}
 	}
 	if t.truth != nil {
 		m.Truth = newMultiLabel(g, t.truth)
+		m.Truth.LogLoss = logLoss(scores, in.Truth, in.Logits, in.Bags)
 		for c := range words {
 			words[c].Truth = t.truth[c].word()
 		}

@@ -349,3 +349,23 @@ func BenchmarkEvaluate(b *testing.B) {
 		}
 	}
 }
+
+func TestEvaluate_LogLossIsTheLossOfTraining(t *testing.T) {
+	in := Input{Bags: 2, Classes: 2, Scores: []float32{0, 2, -1, 1e4}, Logits: true, Labels: []uint8{1, 0, 0, 1}, Truth: []uint8{0, 0, 0, 0}}
+	in.Scores[3] = float32(math.Inf(1))
+	r, err := Evaluate(in, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	softplus := func(x float64) float64 { return math.Log1p(math.Exp(x)) }
+	if want := (math.Ln2 + softplus(2) + softplus(-1)) / 2; math.Abs(float64(r.Labels.LogLoss)-want) > 1e-12 {
+		t.Errorf("loss %v, want %v", r.Labels.LogLoss, want)
+	}
+	if want := (math.Ln2 + softplus(2) + softplus(-1) + 100) / 2; math.Abs(float64(r.Truth.LogLoss)-want) > 1e-12 {
+		t.Errorf("against the truth %v, want %v", r.Truth.LogLoss, want)
+	}
+	in = Input{Bags: 1, Classes: 2, Scores: []float32{.25, 0}, Labels: []uint8{1, 1}}
+	if r, err = Evaluate(in, Options{}); err != nil || math.Abs(float64(r.Labels.LogLoss)-math.Log(4)-100) > 1e-6 {
+		t.Errorf("of probabilities: %v, %v", r.Labels.LogLoss, err)
+	}
+}

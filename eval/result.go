@@ -54,6 +54,8 @@ type MultiLabel struct {
 	ECE   ByGroup[Number] `json:"ece"`   // calibration error of p(y=1), cells of the group pooled
 	// ConfidenceECE is the calibration error of max(p, 1-p) against correctness.
 	ConfidenceECE ByGroup[Number] `json:"confidence_ece"`
+	// LogLoss is the mean over bags of -sum_c log p(label of class c), in nats: what training lowers.
+	LogLoss Number `json:"log_loss"`
 }
 
 // Word holds the figures of one class.

@@ -162,7 +162,7 @@ func parseCheckpoint(file *safetensors.File) (*checkpointFile, error) {
 	switch {
 	case c.Format != checkpointFormat:
 		return nil, fmt.Errorf("its format is %d, this program reads %d", c.Format, checkpointFormat)
-	case p.Epoch < 1 || p.Batch < 0 || p.Step < 0 || p.Bags < 0 || p.Images < 0 || p.Evaluated < 0 || p.Evaluated > p.Step || c.Updates < 0 || c.Stage != 1 && c.Stage != 2:
+	case p.Epoch < 1 || p.Batch < 0 || p.Step < 0 || p.Bags < 0 || p.Images < 0 || p.Evaluated < 0 || p.Evaluated > p.Step || p.Stale < 0 || c.Updates < 0 || c.Stage != 1 && c.Stage != 2:
 		return nil, fmt.Errorf("metadata: position %+v after %d updates in stage %d makes no sense: %w", p, c.Updates, c.Stage, ErrCorrupt)
 	case len(c.Words) != c.Model.Classes:
 		return nil, fmt.Errorf("metadata: %d words for %d classes: %w", len(c.Words), c.Model.Classes, ErrCorrupt)

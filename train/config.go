@@ -118,6 +118,10 @@ type Config struct {
 	// measure BestBy, one of Measures.
 	KeepBest int    `yaml:"keep_best" json:"keep_best"`
 	BestBy   string `yaml:"best_by" json:"best_by"`
+	// Patience ends a stage after so many validations without a new best, and goes back to the best
+	// there was: what the stage leaves behind is the best checkpoint, also where its limit of epochs ends
+	// it. 0 trains to the limit and leaves the last.
+	Patience int `yaml:"patience" json:"patience,omitempty"`
 }
 
 // DefaultConfig is Paper.
@@ -212,6 +216,7 @@ func (c Config) bounds() []bound {
 		{"checkpoint_epochs", float64(c.CheckpointEpochs), 0, most, false},
 		{"checkpoint_steps", float64(c.CheckpointSteps), 0, most, false},
 		{"keep_best", float64(c.KeepBest), 0, 1000, false},
+		{"patience", float64(c.Patience), 0, most, false},
 	}
 	switch c.Schedule {
 	case StepDown:
@@ -223,6 +228,9 @@ func (c Config) bounds() []bound {
 }
 
 func (c Config) validateLists() error {
+	if c.Patience > 0 && (c.KeepBest == 0 || c.EvaluateEpochs == 0 && c.EvaluateSteps == 0) {
+		return fmt.Errorf("training: patience is %d: it needs validations (evaluate_epochs or evaluate_steps) and keep_best of at least 1", c.Patience)
+	}
 	if c.MaxSteps == 0 && (c.Stage1Epochs == 0 || c.Stage2Epochs == 0) {
 		return fmt.Errorf("training: max_steps is 0 and stage1_epochs is %d, stage2_epochs is %d: a stage needs a limit", c.Stage1Epochs, c.Stage2Epochs)
 	}

@@ -32,7 +32,7 @@ func TestConfig_ValidateNamesFieldValueAndRange(t *testing.T) {
 		`learning_rates[0].multiplier ("*") is -1`:             func(c *Config) { c.LearningRates = []Rule{{"*", -1}} },
 		`freeze[0] is "a["`:                                    func(c *Config) { c.Freeze = []string{"a["} },
 		"a stage needs a limit":                                func(c *Config) { c.Stage2Epochs = 0 },
-		`best_by is "accuracy", want one of ["human_ap" "map"`: func(c *Config) { c.BestBy = "accuracy" },
+		`best_by is "accuracy", want one of ["human_ap" "loss" "map"`: func(c *Config) { c.BestBy = "accuracy" },
 		"log_steps is 0":                                       func(c *Config) { c.LogSteps = 0 },
 	} {
 		c := Paper()

@@ -80,6 +80,10 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 	if value.Defined() {
 		e.Best = t.keeper.offer(Best{Step: t.at.Step, Epoch: t.at.Epoch, Value: float64(value)})
 	}
+	t.at.Stale++
+	if e.Best && t.keeper.best[0].Step == t.at.Step {
+		t.at.Stale = 0
+	}
 	e.Duration = time.Since(began)
 	observers(t.Observers).evaluated(e)
 	return nil

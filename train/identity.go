@@ -102,7 +102,8 @@ func (c *Checkpoint) sameRun(o Options, here identity) error {
 		return fmt.Errorf("its seed is %d, this one %d: %w", c.Config.Seed, o.Config.Seed, ErrOtherRun)
 	}
 	allowed := free
-	if o.Config.Schedule == Cosine { // the rate depends on the length of the stage
+	// The rate depends on the length of the stage, or its end is not where its training ended.
+	if o.Config.Schedule == Cosine || o.Config.Patience > 0 {
 		allowed = free[3:]
 	}
 	if field, there, now := firstDifference(c.Config, o.Config, allowed...); field != "" {

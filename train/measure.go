@@ -30,6 +30,7 @@ var measures = func() []measure {
 		}
 		return r.Human.AP.All
 	}}}
+	all = append(all, measure{"loss", true, observedLoss})
 	for _, pair := range [][2]measure{
 		labelMeasure("map", false, func(m *eval.MultiLabel) eval.Number { return m.AP.All }),
 		labelMeasure("of1", false, func(m *eval.MultiLabel) eval.Number { return m.AtThreshold.All.OF1 }),
@@ -42,10 +43,20 @@ var measures = func() []measure {
 	return all
 }()
 
+// observedLoss is the loss against observed labels: of the observed prediction where there is a noise
+// model, as in training.
+func observedLoss(r *eval.Result) eval.Number {
+	m := r.Labels
+	if r.Observed != nil {
+		m = r.Observed.Labels
+	}
+	return multiLabel(m, func(m *eval.MultiLabel) eval.Number { return m.LogLoss })
+}
+
 // Measures names the figures that Config.BestBy may be: human_ap (average precision with human
-// agreement); against the observed labels map, of1, cf1 (at threshold 0.5), brier and ece; and the
-// same against true labels, with true_ before. brier and ece are better when lower, all others when
-// higher.
+// agreement); loss (what training lowers: the negative log-likelihood of the observed labels); against
+// the observed labels map, of1, cf1 (at threshold 0.5), brier and ece; and the same against true labels,
+// with true_ before. loss, brier and ece are better when lower, all others when higher.
 func Measures() []string {
 	names := make([]string, len(measures))
 	for i, m := range measures {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"nmn/eval"
@@ -43,6 +44,8 @@ type Position struct {
 	Loss float64 `json:"loss"`
 	// Evaluated is the step of the last validation, 0 for none yet.
 	Evaluated int `json:"evaluated"`
+	// Stale is the number of validations since the best one.
+	Stale int `json:"stale,omitempty"`
 }
 
 // Result is how a stage ended.
@@ -123,6 +126,9 @@ func (o *Options) check() error {
 	if o.Validation == nil {
 		return nil
 	}
+	if o.Config.Patience > 0 && o.Directory == "" {
+		return errors.New("training: patience goes back to the best checkpoint: it needs a folder of checkpoints")
+	}
 	return sameWords(o.Data.Vocabulary, o.Validation.Vocabulary)
 }
 
@@ -200,7 +206,8 @@ func (t *Trainer) run(ctx context.Context) error {
 // still to be ended.
 func (t *Trainer) finished() bool {
 	c := t.Config
-	return c.MaxSteps > 0 && t.at.Step >= c.MaxSteps || c.Epochs(t.Stage) > 0 && t.at.Epoch > c.Epochs(t.Stage)
+	return c.MaxSteps > 0 && t.at.Step >= c.MaxSteps || c.Epochs(t.Stage) > 0 && t.at.Epoch > c.Epochs(t.Stage) ||
+		c.Patience > 0 && t.at.Stale >= c.Patience
 }
 
 // betweenSteps does what falls on the number of steps.
@@ -230,7 +237,7 @@ func (t *Trainer) endEpoch(ctx context.Context) error {
 		}
 	}
 	t.tellEpoch()
-	t.at = Position{Epoch: done + 1, Step: t.at.Step, Loss: t.at.Loss, Evaluated: t.at.Evaluated}
+	t.at = Position{Epoch: done + 1, Step: t.at.Step, Loss: t.at.Loss, Evaluated: t.at.Evaluated, Stale: t.at.Stale}
 	t.started, t.dataWait = time.Now(), 0
 	if due(done, t.Config.CheckpointEpochs) || t.keeper.waits {
 		return t.save()
@@ -248,7 +255,28 @@ func (t *Trainer) endStage(ctx context.Context) error {
 	if t.at.Batch > 0 && t.at != t.saved {
 		t.tellEpoch()
 	}
+	if err := t.backToBest(); err != nil {
+		return err
+	}
 	return t.save()
+}
+
+// backToBest takes the parameters of the best checkpoint, where patience asks for it and the last ones
+// are not the best.
+func (t *Trainer) backToBest() error {
+	if t.Config.Patience == 0 || len(t.keeper.best) == 0 || t.keeper.best[0].Step == t.at.Step {
+		return nil
+	}
+	if t.keeper.waits { // the last ones are among the best, though not the best
+		if err := t.save(); err != nil {
+			return err
+		}
+	}
+	return withCheckpoint(filepath.Join(t.Directory, BestName), func(c *checkpointFile) error {
+		t.saved = Position{} // the same position with other parameters is another checkpoint
+		_, err := t.Net.Load(c.file, nil)
+		return err
+	})
 }
 
 // due tells whether a count falls on an interval; an interval of 0 is never due.

@@ -210,6 +210,7 @@ func savingFlags(cmd *cobra.Command, t *train.Config) {
 	r.int(&t.CheckpointSteps, "checkpoint-steps", "`steps` between checkpoints, 0 for never")
 	r.int(&t.KeepBest, "keep-best", "best `checkpoints` kept beside the last")
 	enum(r, &t.BestBy, "best-by", "validation `measure` that tells the best", train.Measures()...)
+	r.int(&t.Patience, "patience", "end a stage after so many `validations` without a new best, and go back to the best; 0 for never")
 }
 
 // noiseModelFlag is --noise-model, another way to name the arm of stage 2.

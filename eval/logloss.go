@@ -1,0 +1,25 @@
+package eval
+
+import "math"
+
+// mostLogOdds bounds log-odds in the log loss: an infinite one, of a probability that has rounded to 0
+// or 1, costs no more than this.
+const mostLogOdds = 100
+
+// logLoss is the mean over bags of the negative log-likelihood of their labels, summed over classes.
+func logLoss(scores []float32, labels []uint8, logits bool, bags int) Number {
+	sum := 0.0
+	for i, s := range scores {
+		o := float64(s)
+		if !logits {
+			p := min(max(o, 0), 1)
+			o = math.Log(p) - math.Log1p(-p)
+		}
+		o = min(max(o, -mostLogOdds), mostLogOdds)
+		if labels[i] == 1 {
+			o = -o
+		}
+		sum += max(o, 0) + math.Log1p(math.Exp(-math.Abs(o))) // softplus
+	}
+	return Number(sum / float64(bags))
+}
