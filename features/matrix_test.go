@@ -92,7 +92,7 @@ func TestOpenNPY_MissingValuesWhereAllowed(t *testing.T) {
 	if got[0] == got[0] || got[1] != 2 {
 		t.Errorf("%v, want NaN and 2", got)
 	}
-	refused(t, Options{Features: x}, ErrValue, "row 1, column 1", "--missing mean")
+	refused(t, Options{Features: x}, ErrValue, "row 1, column 1", "--missing-values mean")
 }
 
 // A row is read the same by many goroutines at once.

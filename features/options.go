@@ -40,6 +40,10 @@ type Options struct {
 	Unlabelled bool
 	// Missing allows missing features, which are read as NaN.
 	Missing bool
+	// Spill is a file, .npy or .safetensors, that the features of a table are written to while it is read,
+	// so that they take no memory; they are then read from there. Empty keeps them in memory. Matrices
+	// need none.
+	Spill string
 	// Limit is the most memory that features may take, in bytes, where they cannot stay on disk; 0 is
 	// DefaultLimit.
 	Limit int64

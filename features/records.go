@@ -27,118 +27,158 @@ type records interface {
 
 // decoded is a table in memory.
 type decoded struct {
+	columns  []string // of the file
 	features []float32
 	width    int
-	names    []string // of the feature columns; vectors and choices spread over several
+	widths   []int    // of the feature columns: vectors and choices have several numbers
+	names    []string // of the feature columns
 	ids      []string
 	splits   []string
 	words    []string // of the label columns
 	labels   []uint8
 	lists    [][]string // in place of labels
 	rows     int
-	widths   []int // of the feature columns
-	columns  []string
+
+	seen    map[string]string // where each identifier was
+	scratch []float32
+	spill   *Writer // of features that do not stay in memory
 }
 
 // decode reads a table to its end. most is the largest value of a label column: 1, or that of counts.
 func (o *Options) decode(file string, r records, l layout, most int) (*decoded, error) {
-	d := &decoded{words: l.words, columns: r.columns()}
-	named := func(c int) string { return fmt.Sprintf("column %d (%s)", c+1, clip(d.columns[c])) }
-	var scratch []float32
-	seen := map[string]string{}
-	for {
-		err := r.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("features: %q: %w", file, err)
-		}
-		at := func(c int, err error) error {
-			return fmt.Errorf("features: %q, %s, %s: %w", file, r.place(), named(c), err)
-		}
-		if err := d.addFeatures(r, l, o.Missing, at); err != nil {
-			return nil, err
-		}
-		if int64(len(d.features))*4 > o.limit() {
-			return nil, formatf("features: %q, %s: the features up to here take %d bytes of memory, the limit is %d; "+
-				"write them as .npy, which stays on disk (nmn features FILE --output features.npy), or raise --memory-limit", file, r.place(), len(d.features)*4, o.limit())
-		}
-		for _, c := range l.labels {
-			if scratch, err = r.numbers(scratch[:0], c); err == nil {
-				err = checkLabel(scratch, most)
-			}
-			if err != nil {
-				return nil, at(c, err)
-			}
-			d.labels = append(d.labels, uint8(scratch[0]))
-		}
-		if err := d.addTexts(r, l, seen, at); err != nil {
-			return nil, err
-		}
-		d.rows++
+	d := &decoded{words: l.words, columns: r.columns(), seen: map[string]string{}}
+	err := d.readAll(o, r, l, most)
+	if err != nil {
+		err = fmt.Errorf("features: %q, %w", file, err)
+	} else if d.spill != nil {
+		err = d.spill.Commit()
 	}
-	if d.rows == 0 {
-		return nil, formatf("features: %q has no rows", file)
+	if d.spill != nil {
+		err = errors.Join(err, d.spill.Close())
+	}
+	if err != nil {
+		return nil, err
 	}
 	return d, nil
 }
 
+// readAll reads all rows; its errors begin with the place in the file.
+func (d *decoded) readAll(o *Options, r records, l layout, most int) error {
+	for {
+		err := r.next()
+		switch {
+		case errors.Is(err, io.EOF) && d.rows == 0:
+			return formatf("it has no rows")
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := d.add(o, r, l, most); err != nil {
+			return fmt.Errorf("%s, %w", r.place(), err)
+		}
+		d.rows++
+	}
+}
+
+// add takes the current row.
+func (d *decoded) add(o *Options, r records, l layout, most int) error {
+	if err := d.addFeatures(r, l, o.Missing); err != nil {
+		return err
+	}
+	if o.Spill != "" && len(l.features) > 0 {
+		if err := d.spillRow(o.Spill); err != nil {
+			return err
+		}
+	}
+	if bytes := 4 * int64(len(d.features)); bytes > o.limit() {
+		return formatf("the features up to here take %d bytes of memory, the limit is %d; "+
+			"write them as .npy, which stays on disk (nmn features FILE --output features.npy), or raise --memory-limit", bytes, o.limit())
+	}
+	for _, c := range l.labels {
+		var err error
+		if d.scratch, err = r.numbers(d.scratch[:0], c); err == nil {
+			err = checkLabel(d.scratch, most)
+		}
+		if err != nil {
+			return d.at(c, err)
+		}
+		d.labels = append(d.labels, uint8(d.scratch[0]))
+	}
+	return d.addTexts(r, l)
+}
+
+// at adds to an error which column it is about.
+func (d *decoded) at(c int, err error) error {
+	return fmt.Errorf("column %d (%s): %w", c+1, clip(d.columns[c]), err)
+}
+
+// spillRow moves the features of the current row to a file.
+func (d *decoded) spillRow(path string) (err error) {
+	if d.spill == nil {
+		if d.spill, err = Create(path, d.width); err != nil {
+			return err
+		}
+	}
+	err = d.spill.Write(d.features)
+	d.features = d.features[:0]
+	return err
+}
+
 // addFeatures appends the features of the current row. The first row tells how wide columns of vectors
 // are.
-func (d *decoded) addFeatures(r records, l layout, missing bool, at func(int, error) error) error {
+func (d *decoded) addFeatures(r records, l layout, missing bool) error {
 	for i, c := range l.features {
 		before := len(d.features)
 		var err error
 		if d.features, err = r.numbers(d.features, c); err != nil {
-			return at(c, err)
+			return d.at(c, err)
 		}
 		got := d.features[before:]
 		if len(got) == 0 {
-			return at(c, formatf("an empty list, want numbers"))
+			return d.at(c, formatf("an empty list, want numbers"))
 		}
 		if d.rows == 0 {
 			d.widths = append(d.widths, len(got))
 			d.width += len(got)
 		} else if len(got) != d.widths[i] {
-			return at(c, formatf("%d numbers, the rows before have %d", len(got), d.widths[i]))
+			return d.at(c, formatf("%d numbers, the rows before have %d", len(got), d.widths[i]))
 		}
 		for k, v := range got {
 			if unusable(v, missing) {
 				if len(got) > 1 {
-					return at(c, valuef("number %d is %v: %s", k+1, v, cureOf(v)))
+					return d.at(c, valuef("number %d is %v: %s", k+1, v, cureOf(v)))
 				}
-				return at(c, valuef("it is %v: %s", v, cureOf(v)))
+				return d.at(c, valuef("it is %v: %s", v, cureOf(v)))
 			}
 		}
 	}
 	return nil
 }
 
-// addTexts appends identifier, split and label list of the current row. seen tells where an identifier
-// was before.
-func (d *decoded) addTexts(r records, l layout, seen map[string]string, at func(int, error) error) error {
+// addTexts appends identifier, split and label list of the current row.
+func (d *decoded) addTexts(r records, l layout) error {
 	if l.id >= 0 {
 		id, err := r.text(l.id)
 		if err == nil {
-			err = checkID(id, seen, r.place())
+			err = checkID(id, d.seen, r.place())
 		}
 		if err != nil {
-			return at(l.id, err)
+			return d.at(l.id, err)
 		}
 		d.ids = append(d.ids, id)
 	}
 	if l.split >= 0 {
 		split, err := r.text(l.split)
 		if err != nil {
-			return at(l.split, err)
+			return d.at(l.split, err)
 		}
 		d.splits = append(d.splits, split)
 	}
 	if l.list >= 0 {
 		list, err := r.list(l.list)
 		if err != nil {
-			return at(l.list, err)
+			return d.at(l.list, err)
 		}
 		d.lists = append(d.lists, list)
 	}

@@ -18,6 +18,8 @@ type Table struct {
 	Counts  *Labels  // captions that mention each word; nil where not known
 	// OnDisk tells that features are read when they are asked for.
 	OnDisk bool
+	// Spilled tells that they are in Options.Spill.
+	Spilled bool
 }
 
 // Close closes the files.
@@ -91,7 +93,11 @@ func (o *Options) openTable() (*Table, error) {
 		return nil, err
 	}
 	t := &Table{Name: o.Features, Rows: &memoryRows{d.features, d.width}, Columns: d.names, IDs: d.ids, Splits: d.splits}
-	t.Labels, err = o.labelsOf(o.Features, d)
+	if t.Labels, err = o.labelsOf(o.Features, d); err != nil || o.Spill == "" {
+		return t, err
+	}
+	t.OnDisk, t.Spilled = true, true
+	t.Rows, err = o.openArray(o.Spill, "")
 	return t, err
 }
 

@@ -172,6 +172,22 @@ func TestOpen_LimitOfMemory(t *testing.T) {
 	}
 }
 
+func TestOpen_SpillsATableThatMemoryCannotHold(t *testing.T) {
+	x := file(t, "x.csv", []byte("id,a,b,cat\np,1,2,1\nq,3,4,0\nr,5,6,1\n"))
+	for _, name := range []string{"x.npy", "x.safetensors"} {
+		spill := filepath.Join(t.TempDir(), name)
+		table := mustOpen(t, Options{Features: x, LabelColumns: []string{"cat"}, Spill: spill, Limit: 8})
+		if got := all(t, table.Rows); !slices.Equal(got, []float32{1, 2, 3, 4, 5, 6}) || !table.OnDisk || !slices.Equal(table.Labels.Values, []uint8{1, 0, 1}) {
+			t.Errorf("%s: %v, %+v", name, got, table)
+		}
+	}
+	spill := filepath.Join(t.TempDir(), "x.npy")
+	refused(t, Options{Features: file(t, "y.csv", []byte("a,b\n1,2\n3,x\n")), Spill: spill}, ErrValue, "line 3")
+	if left, err := os.ReadDir(filepath.Dir(spill)); err != nil || len(left) > 0 {
+		t.Errorf("a table that cannot be read leaves %v, %v", left, err)
+	}
+}
+
 func TestOpen_UnknownKind(t *testing.T) {
 	refused(t, Options{Features: "x.pkl"}, ErrFormat, ".pkl", ".npy")
 	x := file(t, "x.csv", []byte("v\n1\n"))

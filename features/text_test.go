@@ -43,7 +43,7 @@ func TestOpenCSV_RefusesWithLineAndColumn(t *testing.T) {
 		"header alone":  {"a,b\n", ErrFormat, []string{"no rows"}},
 		"ragged":        {"a,b\n1,2\n\n1,2,3\n", ErrFormat, []string{"line 4", "3 fields", "has 2"}},
 		"text":          {"a,b\n1,2\n3,x\n", ErrValue, []string{"line 3", "column 2 (b)", `"x"`, "--ignore-columns"}},
-		"missing":       {"a,b\n1,\n", ErrValue, []string{"line 2", "column 2 (b)", "NaN", "--missing mean"}},
+		"missing":       {"a,b\n1,\n", ErrValue, []string{"line 2", "column 2 (b)", "NaN", "--missing-values mean"}},
 		"infinite":      {"a,b\n1,inf\n", ErrValue, []string{"line 2", "column 2 (b)"}},
 		"large":         {"a,b\n1,1e99\n", ErrValue, []string{"line 2", "column 2 (b)", "float32"}},
 		"quote":         {"a,b\n1,\"2\n", ErrFormat, []string{"quote"}},
@@ -107,7 +107,7 @@ func TestOpenARFF_MissingValues(t *testing.T) {
 	if !slices.Equal(got[4:], []float32{1, 0, 1, 0}) {
 		t.Errorf("%v", got)
 	}
-	refused(t, Options{Features: x}, ErrValue, "line 5", "column 1 (a)", "--missing mean")
+	refused(t, Options{Features: x}, ErrValue, "line 5", "column 1 (a)", "--missing-values mean")
 }
 
 func TestOpenARFF_RefusesWithLine(t *testing.T) {
