@@ -58,6 +58,9 @@ type Set struct {
 	// Source has the pictures of the bags, or Vectors their features; the other is nil.
 	Source  Source
 	Vectors Vectors
+	// Standard is that of the features of the training split, for nets that are to learn from them on one
+	// scale; nil for none.
+	Standard *Standard
 }
 
 // frames is the number of frames of a bag.

@@ -46,6 +46,7 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 	}
 	if s.Vectors != nil {
 		part.Vectors = chosenVectors{s.Vectors, slices.Clone(indices)}
+		part.Standard = s.Standard
 	}
 	return part, nil
 }
