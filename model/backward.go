@@ -78,54 +78,61 @@ func (n *Net) backwardNoise(p *Plan, o StepOptions) error {
 // gradient of the pooled features.
 func (n *Net) backward(p *Plan, o StepOptions, noisy bool) error {
 	lowest := n.lowest(o.InputGradient)
-	flat := n.depth() // position of fc6, counted over all convolutions
+	flat := n.depth() // position of the head's first layer, counted over all convolutions
 	dy := p.dLogits
-	inputs := [...]output{n.features(p), p.fc6, p.fc7}
-	for i := 2; i >= 0; i-- {
-		l, x := n.fc[i], inputs[i]
+	for i := len(n.fc) - 1; i >= 0; i-- {
+		l := n.fc[i]
+		x, _ := n.belowHead(p, i)
 		if err := n.backwardParams(l, x.y, dy, o); err != nil {
 			return err
 		}
-		if flat+i <= lowest {
+		if flat+i <= lowest && !(o.InputGradient && flat+i == 0) {
 			return nil
 		}
-		if i == 0 {
-			return n.backwardFeatures(p, dy, o, lowest, noisy)
-		}
-		// x is 0 where either the ReLU or the dropout of the layer below is, so that one mask serves
-		// both; DropoutGrad then scales what was kept.
-		if err := n.backend.ConvGradData(x.dy, dy, l.w.W, x.y, conv.Params{Pad: l.pad}); err != nil {
+		if err := n.backwardHead(p, i, dy, noisy); err != nil {
 			return err
-		}
-		if n.config.Dropout > 0 {
-			if err := n.backend.DropoutGrad(x.dy, x.dy, p.Keys, n.masks.of[i-1], float32(n.config.Dropout)); err != nil {
-				return err
-			}
 		}
 		dy = x.dy
 	}
-	return nil
+	return n.backwardBlocks(p, o, lowest)
 }
 
-// backwardFeatures joins the gradients of the last feature map, from the noise model and from fc6,
-// and goes on through the blocks.
-func (n *Net) backwardFeatures(p *Plan, dy *tensor.Tensor, o StepOptions, lowest int, noisy bool) error {
-	l, x := n.fc[0], n.features(p)
+// backwardHead computes the gradient of the input of layer i of the head from that of its output. Where
+// the noise model sees this input, its gradient of g joins.
+func (n *Net) backwardHead(p *Plan, i int, dy *tensor.Tensor, noisy bool) error {
+	l := n.fc[i]
+	x, mask := n.belowHead(p, i)
 	params := conv.Params{Pad: l.pad}
-	if noisy && n.config.Noise == FeatureDependent && !n.config.NoiseDetach {
+	if i == n.config.tap() && noisy && n.config.Noise == FeatureDependent && !n.config.NoiseDetach {
 		if err := n.backend.BagPoolGrad(x.dy, p.dPooledN, x.y, p.Pooled, p.bags, n.config.poolKind(), false); err != nil {
 			return err
 		}
 		params.Accumulate = true
 	}
-	var mask *tensor.Tensor // the last feature map is the output of a ReLU, or of a pool that masks by itself
-	if last := len(n.blocks) - 1; !n.pools(last) {
-		mask = x.y
-	}
 	if err := n.backend.ConvGradData(x.dy, dy, l.w.W, mask, params); err != nil {
 		return err
 	}
-	return n.backwardBlocks(p, o, lowest)
+	if i == 0 || n.config.Dropout == 0 {
+		return nil
+	}
+	return n.backend.DropoutGrad(x.dy, x.dy, p.Keys, n.masks.of[i-1], float32(n.config.Dropout))
+}
+
+// belowHead is the input of layer i of the head, and the mask of its gradient. Behind another layer the
+// input is 0 where either the ReLU or the dropout of that layer is, so that one mask serves both, and
+// DropoutGrad then scales what was kept; a pool masks by itself, and the input of the net has no mask.
+func (n *Net) belowHead(p *Plan, i int) (x output, mask *tensor.Tensor) {
+	last := len(n.blocks) - 1
+	switch {
+	case i > 0:
+		return p.hidden[i-1], p.hidden[i-1].y
+	case last < 0:
+		return output{p.input, p.DX}, nil
+	case n.pools(last):
+		return p.pools[last], nil
+	}
+	top := p.convs[last][len(p.convs[last])-1]
+	return top, top.y
 }
 
 func (n *Net) backwardBlocks(p *Plan, o StepOptions, lowest int) error {

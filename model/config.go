@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
 	"nmn/kernels/pool"
 )
@@ -33,7 +34,14 @@ type Config struct {
 	FC7       int     `yaml:"fc7" json:"fc7"`
 	FC6Kernel int     `yaml:"fc6_kernel" json:"fc6_kernel"`
 	FC6Pad    int     `yaml:"fc6_pad" json:"fc6_pad"`
-	Dropout   float64 `yaml:"dropout" json:"dropout"` // after fc6 and fc7, in [0, 1)
+	Dropout   float64 `yaml:"dropout" json:"dropout"` // after all fully connected layers but the last, in [0, 1)
+	// Input is the length of the feature vectors that the net takes in place of pictures, 0 for pictures.
+	// A net on features has no blocks; Hidden are the widths of its layers before the last, in the place
+	// of fc6 and fc7: none makes it linear.
+	Input  int   `yaml:"input,omitempty" json:"input,omitempty"`
+	Hidden []int `yaml:"hidden,flow,omitempty" json:"hidden,omitempty"`
+	// Standardised says that features come on the scale of the training data, which weight files keep.
+	Standardised bool `yaml:"standardised,omitempty" json:"standardised,omitempty"`
 	// MIL makes every cell of the score map an instance and joins them by noisy-or; without it the
 	// map is averaged to one logit.
 	MIL bool `yaml:"mil" json:"mil"`
@@ -74,15 +82,29 @@ func Scenes(classes int, mil bool) Config {
 	}
 }
 
+// MLP is a net on feature vectors of a width: a 1×1 picture of so many channels, hidden layers with ReLU
+// and dropout .5, and one logit for each class. Without hidden layers it is linear. Where it has a
+// feature-dependent noise model, g(X) is the last hidden layer, or the features themselves.
+func MLP(width, classes int, hidden []int) Config {
+	return Config{Classes: classes, Size: 1, Input: width, Hidden: slices.Clone(hidden), Dropout: .5, Noise: NoNoise, NoisePool: pool.Mean.String()}
+}
+
 // Narrow multiplies the channels of all hidden layers by a factor, rounded to a multiple of 8 and at
 // least 8.
 func (c Config) Narrow(factor float64) Config {
 	scale := func(channels int) int { return max(8, int(float64(channels)*factor/8+.5)*8) }
-	widths := make([]int, len(c.Widths))
-	for i, w := range c.Widths {
-		widths[i] = scale(w)
+	scaled := func(all []int) []int {
+		widths := make([]int, len(all))
+		for i, w := range all {
+			widths[i] = scale(w)
+		}
+		return widths
 	}
-	c.Widths, c.FC6, c.FC7 = widths, scale(c.FC6), scale(c.FC7)
+	if c.Input > 0 {
+		c.Hidden = scaled(c.Hidden)
+		return c
+	}
+	c.Widths, c.FC6, c.FC7 = scaled(c.Widths), scale(c.FC6), scale(c.FC7)
 	return c
 }
 
@@ -94,29 +116,16 @@ func (c Config) Validate() error {
 		}
 		return nil
 	}
-	if len(c.Depths) == 0 || len(c.Depths) != len(c.Widths) {
-		return fmt.Errorf("model: depths %v and widths %v need one entry for each block", c.Depths, c.Widths)
+	if err := c.validateInput(); err != nil {
+		return err
 	}
-	fields := []struct {
-		name  string
-		value int
-	}{{"classes", c.Classes}, {"size", c.Size}, {"fc6", c.FC6}, {"fc7", c.FC7}, {"fc6-kernel", c.FC6Kernel}}
-	for i := range c.Depths {
-		fields = append(fields, struct {
-			name  string
-			value int
-		}{fmt.Sprintf("depths[%d]", i), c.Depths[i]}, struct {
-			name  string
-			value int
-		}{fmt.Sprintf("widths[%d]", i), c.Widths[i]})
-	}
-	for _, f := range fields {
+	for _, f := range c.sizes() {
 		if err := positive(f.name, f.value); err != nil {
 			return err
 		}
 	}
 	switch {
-	case c.FC6Pad < 0 || c.FC6Pad >= c.FC6Kernel:
+	case c.FC6Pad < 0 || c.FC6Pad > 0 && c.FC6Pad >= c.FC6Kernel:
 		return fmt.Errorf("model: fc6-pad is %d, want 0 to %d (less than fc6-kernel)", c.FC6Pad, c.FC6Kernel-1)
 	case !(c.Dropout >= 0 && c.Dropout < 1):
 		return fmt.Errorf("model: dropout is %v, want at least 0 and less than 1", c.Dropout)
@@ -128,11 +137,46 @@ func (c Config) Validate() error {
 	if c.Width < 0 {
 		return fmt.Errorf("model: width is %d, want 0 (the same as size) or more", c.Width)
 	}
-	if h, w := c.featureGrid(); min(h, w)+2*c.FC6Pad < c.FC6Kernel {
+	if h, w := c.featureGrid(); c.Input == 0 && min(h, w)+2*c.FC6Pad < c.FC6Kernel {
 		return fmt.Errorf("model: an input of %d×%d pixels leaves %d×%d cells before fc6, which needs %d: raise size or lower fc6-kernel",
 			c.Size, c.width(), h, w, c.FC6Kernel-2*c.FC6Pad)
 	}
 	return nil
+}
+
+// validateInput checks what pictures and features have apart.
+func (c Config) validateInput() error {
+	switch {
+	case c.Input == 0 && (len(c.Depths) == 0 || len(c.Depths) != len(c.Widths)):
+		return fmt.Errorf("model: depths %v and widths %v need one entry for each block", c.Depths, c.Widths)
+	case c.Input == 0 && (len(c.Hidden) > 0 || c.Standardised):
+		return fmt.Errorf("model: hidden %v and standardised %t are for a net on features (input), this one takes pictures", c.Hidden, c.Standardised)
+	case c.Input != 0 && (len(c.Depths)+len(c.Widths) > 0 || c.MIL || c.Size != 1 || c.width() != 1):
+		return fmt.Errorf("model: a net on features has no blocks and no cells: depths %v, widths %v, mil %t, size %d×%d", c.Depths, c.Widths, c.MIL, c.Size, c.width())
+	}
+	return nil
+}
+
+// size is a number of a configuration that must be positive.
+type size struct {
+	name  string
+	value int
+}
+
+func (c Config) sizes() []size {
+	all := []size{{"classes", c.Classes}, {"size", c.Size}}
+	if c.Input != 0 {
+		all = append(all, size{"input", c.Input})
+		for i, width := range c.Hidden {
+			all = append(all, size{fmt.Sprintf("hidden[%d]", i), width})
+		}
+		return all
+	}
+	all = append(all, size{"fc6", c.FC6}, size{"fc7", c.FC7}, size{"fc6-kernel", c.FC6Kernel})
+	for i := range c.Depths {
+		all = append(all, size{fmt.Sprintf("depths[%d]", i), c.Depths[i]}, size{fmt.Sprintf("widths[%d]", i), c.Widths[i]})
+	}
+	return all
 }
 
 func (c Config) width() int {
@@ -153,10 +197,53 @@ func (c Config) featureGrid() (h, w int) {
 	return h, w
 }
 
+// channels is the number of channels of the input.
+func (c Config) channels() int {
+	if c.Input > 0 {
+		return c.Input
+	}
+	return 3
+}
+
+// headLayer is a fully connected layer, as a convolution.
+type headLayer struct {
+	name, file  string // file is its name in weight files
+	out         int    // channels
+	kernel, pad int
+}
+
+// head lists the layers behind the blocks: fc6, fc7 and fc8 of VGG, or the hidden layers of a net on
+// features and the one that gives the logits, fc1, fc2, ...
+func (c Config) head() []headLayer {
+	if c.Input == 0 {
+		return []headLayer{
+			{"fc6", "classifier.0", c.FC6, c.FC6Kernel, c.FC6Pad},
+			{"fc7", "classifier.3", c.FC7, 1, 0},
+			{"fc8", "classifier.6", c.Classes, 1, 0},
+		}
+	}
+	var all []headLayer
+	for i, width := range append(slices.Clone(c.Hidden), c.Classes) {
+		name := fmt.Sprintf("fc%d", i+1)
+		all = append(all, headLayer{name, "head." + name, width, 1, 0})
+	}
+	return all
+}
+
+// tap is the layer of the head whose input the noise model sees as g(X): the first one behind blocks, and
+// the last one of a net on features.
+func (c Config) tap() int {
+	if c.Input > 0 {
+		return len(c.Hidden)
+	}
+	return 0
+}
+
 // Grid is the height and width of the score map.
 func (c Config) Grid() (h, w int) {
 	h, w = c.featureGrid()
-	shrink := c.FC6Kernel - 1 - 2*c.FC6Pad
+	first := c.head()[0]
+	shrink := first.kernel - 1 - 2*first.pad
 	return h - shrink, w - shrink
 }
 
@@ -166,8 +253,16 @@ func (c Config) Instances() int {
 	return h * w
 }
 
-// FeatureWidth is D, the channels of the last feature map.
-func (c Config) FeatureWidth() int { return c.Widths[len(c.Widths)-1] }
+// FeatureWidth is D, the channels of the feature map that the noise model sees.
+func (c Config) FeatureWidth() int {
+	switch {
+	case c.Input == 0:
+		return c.Widths[len(c.Widths)-1]
+	case len(c.Hidden) > 0:
+		return c.Hidden[len(c.Hidden)-1]
+	}
+	return c.Input
+}
 
 func (c Config) poolKind() pool.Kind {
 	if c.NoisePool == pool.Max.String() {

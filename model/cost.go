@@ -27,7 +27,7 @@ func (c Config) Layers() []LayerShape {
 		}
 		all = append(all, l)
 	}
-	h, w, channels := c.Size, c.width(), 3
+	h, w, channels := c.Size, c.width(), c.channels()
 	for i, depth := range c.Depths {
 		for j := range depth {
 			add(blockName(i, j), h, w, channels, c.Widths[i], 3, 1)
@@ -37,10 +37,11 @@ func (c Config) Layers() []LayerShape {
 			h, w = (h+1)/2, (w+1)/2
 		}
 	}
-	add("fc6", h, w, channels, c.FC6, c.FC6Kernel, c.FC6Pad)
-	h, w = c.Grid()
-	add("fc7", h, w, c.FC6, c.FC7, 1, 0)
-	add("fc8", h, w, c.FC7, c.Classes, 1, 0)
+	for _, fc := range c.head() {
+		add(fc.name, h, w, channels, fc.out, fc.kernel, fc.pad)
+		h, w = c.Grid()
+		channels = fc.out
+	}
 	return all
 }
 

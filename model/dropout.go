@@ -12,8 +12,8 @@ import (
 // masks hold the seeds of dropout on the device: they change from epoch to epoch, while a step that was
 // recorded reads the same memory whenever it is replayed.
 type masks struct {
-	all  *tensor.Tensor    // int32 2×2: lower and upper word, of fc6 and of fc7
-	of   [2]*tensor.Tensor // the same, one row each
+	all  *tensor.Tensor   // int32 M×2: lower and upper word, of each layer of the head but the last
+	of   []*tensor.Tensor // the same, one row each
 	host *dense.Dense
 	sent uint64 // what all was made from
 	up   bool   // whether it has been uploaded
@@ -21,14 +21,15 @@ type masks struct {
 
 // buildMasks makes room for the seeds of a net with dropout.
 func (n *Net) buildMasks() error {
-	if n.config.Dropout == 0 {
+	m, layers := &n.masks, len(n.fc)-1
+	if n.config.Dropout == 0 || layers == 0 {
 		return nil
 	}
-	m := &n.masks
 	var err error
-	if m.all, err = n.params.Alloc(tensor.Int32, 2, 2); err != nil {
+	if m.all, err = n.params.Alloc(tensor.Int32, layers, 2); err != nil {
 		return fmt.Errorf("model: cannot hold the seeds of dropout: %w", err)
 	}
+	m.of = make([]*tensor.Tensor, layers)
 	for i := range m.of {
 		row, err := m.all.Rows(i, i+1)
 		if err != nil {
@@ -38,7 +39,7 @@ func (n *Net) buildMasks() error {
 			return err
 		}
 	}
-	m.host = dense.New(dense.WithShape(2, 2), dense.WithBacking(make([]int32, 4)))
+	m.host = dense.New(dense.WithShape(layers, 2), dense.WithBacking(make([]int32, 2*layers)))
 	return nil
 }
 

@@ -7,8 +7,12 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Normalize turns the plan's pixels into its input X: flips, mean and scale.
+// Normalize turns the plan's pixels into its input X: flips, mean and scale. Features are uploaded into X
+// as they are to be.
 func (n *Net) Normalize(p *Plan) error {
+	if n.config.Input > 0 {
+		return nil
+	}
 	return n.backend.Normalize(p.X, p.Pixels, p.Sizes, p.Flips, pixels.Params{Mean: n.config.Mean, Scale: n.config.Scale})
 }
 
@@ -44,8 +48,8 @@ func (n *Net) forward(p *Plan, training bool) error {
 			x = p.pools[i].y
 		}
 	}
-	for i, y := range [...]*tensor.Tensor{p.fc6.y, p.fc7.y} {
-		l := n.fc[i]
+	for i, o := range p.hidden {
+		l, y := n.fc[i], o.y
 		if err := n.backend.Conv(y, x, l.w.W, l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
 			return err
 		}
@@ -56,7 +60,8 @@ func (n *Net) forward(p *Plan, training bool) error {
 		}
 		x = y
 	}
-	if err := n.backend.Conv(p.Logits, x, n.fc[2].w.W, n.fc[2].b.W, conv.Params{}); err != nil {
+	l := n.classifier()
+	if err := n.backend.Conv(p.Logits, x, l.w.W, l.b.W, conv.Params{Pad: l.pad}); err != nil {
 		return err
 	}
 	return n.forwardNoise(p)

@@ -32,8 +32,9 @@ func PaperInit(seed uint64) InitConfig {
 		NoiseDeviation: .001, MissRate: []float32{flip}, FalseRate: []float32{flip}}
 }
 
-// Init draws all weights: He et al.'s normal distribution for layers with a ReLU, the configured ones
-// for fc8 and the noise model; biases start at 0 elsewhere. Each parameter has a stream of its own, so
+// Init draws all weights: normal distributions of He et al.'s deviation for layers with a ReLU (less for
+// nets on features), the configured ones
+// for the last layer and the noise model; biases start at 0 elsewhere. Each parameter has a stream of its own, so
 // that it does not depend on the others.
 func (n *Net) Init(c InitConfig) error {
 	classifier, err := spread("classifier bias", c.ClassifierBias, n.config.Classes)
@@ -50,13 +51,13 @@ func (n *Net) Init(c InitConfig) error {
 			}
 		case p == n.noise.w:
 			draw(values, &stream, c.NoiseDeviation)
-		case p == n.fc[2].w:
+		case p == n.classifier().w:
 			draw(values, &stream, c.ClassifierDeviation)
-		case p == n.fc[2].b:
+		case p == n.classifier().b:
 			copy(values, classifier)
 		case !p.Bias:
 			fanIn := p.W.Len() / p.W.Dim(0)
-			draw(values, &stream, math.Sqrt(2/float64(fanIn)))
+			draw(values, &stream, n.hiddenDeviation(fanIn))
 		}
 		if err := n.upload(p.W, values); err != nil {
 			return fmt.Errorf("model: cannot set %s: %w", p.Name, err)
@@ -80,6 +81,16 @@ func (n *Net) SetRates(missRate, falseRate []float32) error {
 		}
 	}
 	return n.upload(n.noise.b.W, values)
+}
+
+// hiddenDeviation is that of the weights of a layer with a ReLU: He et al.'s, which keeps the scale of
+// pictures through many layers. The few layers of a net on features start smaller, as PyTorch's Linear
+// does: with He's they fit what the labels have wrong before they rank well.
+func (n *Net) hiddenDeviation(fanIn int) float64 {
+	if n.config.Input > 0 {
+		return math.Sqrt(1 / (3 * float64(fanIn)))
+	}
+	return math.Sqrt(2 / float64(fanIn))
 }
 
 func draw(values []float32, stream *rng.Stream, deviation float64) {

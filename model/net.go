@@ -18,14 +18,16 @@ type Net struct {
 	all    []*Param
 
 	blocks [][]layer // convolutions of each block
-	fc     [3]layer  // fc6, fc7, fc8
+	fc     []layer   // the head: fc6, fc7, fc8, or those of a net on features
 	noise  layer     // U and b; w is nil for a feature-independent model
-	masks  masks     // of dropout, behind fc6 and fc7
+	masks  masks     // of dropout, behind the layers of the head but the last
 
 	buffers  *tensor.Arena
 	capacity capacity
 	plans    map[planKey]*Plan
 	memory   memory
+
+	standard standard // of the input; empty for none
 }
 
 // layer is one convolution.
@@ -55,7 +57,7 @@ func New(config Config, backend kernels.Backend) (*Net, error) {
 
 func (n *Net) build() error {
 	c := n.config
-	channels, index := 3, 0 // index counts torchvision's features: convolution, ReLU, ..., pool
+	channels, index := c.channels(), 0 // index counts torchvision's features: convolution, ReLU, ..., pool
 	for i, depth := range c.Depths {
 		var block []layer
 		for j := range depth {
@@ -71,15 +73,12 @@ func (n *Net) build() error {
 		n.blocks = append(n.blocks, block)
 		index++
 	}
-	for i, fc := range []struct{ out, kernel, pad, file int }{
-		{c.FC6, c.FC6Kernel, c.FC6Pad, 0}, {c.FC7, 1, 0, 3}, {c.Classes, 1, 0, 6},
-	} {
-		name := fmt.Sprintf("fc%d", i+6)
-		w, b, err := n.filter("head."+name, fmt.Sprintf("classifier.%d", fc.file), fc.out, fc.kernel, fc.kernel, channels, true)
+	for _, fc := range c.head() {
+		w, b, err := n.filter("head."+fc.name, fc.file, fc.out, fc.kernel, fc.kernel, channels, true)
 		if err != nil {
 			return err
 		}
-		n.fc[i] = layer{name, w, b, fc.pad}
+		n.fc = append(n.fc, layer{fc.name, w, b, fc.pad})
 		channels = fc.out
 	}
 	if err := n.buildMasks(); err != nil {
@@ -111,6 +110,9 @@ func (n *Net) buildNoise() error {
 	n.noise = layer{"nmn", nil, b, 0}
 	return nil
 }
+
+// classifier is the layer that gives the logits.
+func (n *Net) classifier() layer { return n.fc[len(n.fc)-1] }
 
 // Config tells how the network was made.
 func (n *Net) Config() Config { return n.config }

@@ -12,19 +12,20 @@ type Plan struct {
 	Frames, Bags int
 
 	// Inputs of a batch: upload into these.
-	Pixels  *tensor.Tensor // uint8 T×H×W×3
+	Pixels  *tensor.Tensor // uint8 T×H×W×3; nil for a net on features, which are uploaded into X
 	Sizes   *tensor.Tensor // int32 T×2: valid height and width
 	Flips   *tensor.Tensor // uint8 T
 	Keys    *tensor.Tensor // int32 T: dropout keys
 	Offsets *tensor.Tensor // int32 N+1: first frame of each bag
 	Labels  *tensor.Tensor // float32 N×K: observed labels, or soft targets
 
-	// X is the normalised input, float32 T×H×W×3: Normalize writes it, or upload into it.
+	// X is the normalised input, float32 T×H×W×3, or T×1×1×D of features: Normalize writes it, or upload
+	// into it.
 	X *tensor.Tensor
 
 	// Results.
 	Logits     *tensor.Tensor // T×h×w×K
-	Features   *tensor.Tensor // T×h×w×D: the last feature map (pool5)
+	Features   *tensor.Tensor // T×h×w×D: the map that the noise model sees (pool5; the last hidden layer)
 	Pooled     *tensor.Tensor // N×D: g(X); only with a feature-dependent noise model
 	Confidence *tensor.Tensor // N×2×2×K, or 1×2×2×K for a feature-independent model; nil for none
 	Prob       *tensor.Tensor // N×K: p(y=1|I)
@@ -38,7 +39,7 @@ type Plan struct {
 	input    *tensor.Tensor // X
 	convs    [][]output     // output of each convolution of each block
 	pools    []output       // output of each block's pool; the last is empty without one
-	fc6, fc7 output         // outputs after ReLU and dropout
+	hidden   []output       // outputs of the head but for the last layer's, after ReLU and dropout
 	dLogits  *tensor.Tensor // as Logits
 	dO, dOf  *tensor.Tensor // N×2×2×K and the same as N×1×1×4K
 	pooledF  *tensor.Tensor // Pooled as N×1×1×D
@@ -74,8 +75,8 @@ type memory struct {
 // shape is the output of one layer for one frame.
 type shape struct{ h, w, c int }
 
-// shapes lists the outputs of all layers for one frame: convolutions and pool of each block, fc6,
-// fc7, fc8.
+// shapes lists the outputs of all layers for one frame: convolutions and pool of each block, then the
+// head.
 func (n *Net) shapes() []shape {
 	var all []shape
 	h, w := n.config.Size, n.config.width()
@@ -89,7 +90,10 @@ func (n *Net) shapes() []shape {
 		}
 	}
 	h, w = n.config.Grid()
-	return append(all, shape{h, w, n.config.FC6}, shape{h, w, n.config.FC7}, shape{h, w, n.config.Classes})
+	for _, fc := range n.config.head() {
+		all = append(all, shape{h, w, fc.out})
+	}
+	return all
 }
 
 // pools tells whether block i ends in a pool.
@@ -138,11 +142,14 @@ func (n *Net) grow(to capacity) error {
 		return a
 	}
 	m := memory{
-		pixels: alloc(tensor.Uint8, t, h, w, 3), sizes: alloc(tensor.Int32, t, 2), flips: alloc(tensor.Uint8, t),
+		sizes: alloc(tensor.Int32, t, 2), flips: alloc(tensor.Uint8, t),
 		keys: alloc(tensor.Int32, t), offsets: alloc(tensor.Int32, b+1), labels: alloc(tensor.Float32, b, k),
-		x:    alloc(tensor.Float32, t, h, w, 3),
+		x:    alloc(tensor.Float32, t, h, w, n.config.channels()),
 		prob: alloc(tensor.Float32, b, k), observed: alloc(tensor.Float32, b, k), bagLogit: alloc(tensor.Float32, b, k),
 		posterior: alloc(tensor.Float32, b, k), loss: alloc(tensor.Float32, b),
+	}
+	if n.config.Input == 0 {
+		m.pixels = alloc(tensor.Uint8, t, h, w, 3)
 	}
 	largest := 0
 	shapes := n.shapes()
@@ -155,8 +162,10 @@ func (n *Net) grow(to capacity) error {
 	if n.config.Noise == FeatureDependent {
 		m.pooled, m.confidence = alloc(tensor.Float32, b, d), alloc(tensor.Float32, b, 2, 2, k)
 	}
-	if to.training {
+	if to.training && largest > 0 {
 		m.gradients[0], m.gradients[1] = alloc(tensor.Float32, t, largest), alloc(tensor.Float32, t, largest)
+	}
+	if to.training {
 		grid := shapes[len(shapes)-1]
 		m.dLogits = alloc(tensor.Float32, t, grid.h, grid.w, grid.c)
 		if n.config.Noise != NoNoise {
@@ -252,16 +261,10 @@ func (n *Net) viewLayers(p *Plan, v *viewer) {
 			p.pools[i] = take()
 		}
 	}
-	p.fc6, p.fc7 = take(), take()
-	p.Logits = v.rows(n.memory.outputs[next], p.Frames)
-	p.Features = n.features(p).y
-}
-
-// features is the output of the last block.
-func (n *Net) features(p *Plan) output {
-	last := len(n.blocks) - 1
-	if n.pools(last) {
-		return p.pools[last]
+	for range len(n.fc) - 1 {
+		p.hidden = append(p.hidden, take())
 	}
-	return p.convs[last][len(p.convs[last])-1]
+	p.Logits = v.rows(n.memory.outputs[next], p.Frames)
+	features, _ := n.belowHead(p, n.config.tap())
+	p.Features = features.y
 }

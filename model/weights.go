@@ -25,7 +25,7 @@ func (n *Net) Weights() []safetensors.Tensor {
 		tensors[i] = safetensors.Tensor{Name: p.File, DType: safetensors.F32, Shape: p.fileShape,
 			Data: func(w io.Writer) error { return n.writeParam(w, p) }}
 	}
-	return tensors
+	return append(tensors, n.standard.tensors()...)
 }
 
 func (n *Net) writeParam(w io.Writer, p *Param) error {
@@ -57,11 +57,14 @@ type LoadReport struct {
 }
 
 // Load sets parameters from a weight file. Every parameter must be there in its shape, except those
-// that optional accepts (nil: none). Not-finite weights are an error. On an error some parameters may
+// that optional accepts (nil: none), and the standard of features where the net has one. Not-finite weights are an error. On an error some parameters may
 // have been set.
 func (n *Net) Load(f *safetensors.File, optional func(*Param) bool) (LoadReport, error) {
 	var report LoadReport
-	known := map[string]bool{}
+	known := map[string]bool{meanName: true, scaleName: true}
+	if err := n.loadStandard(f); err != nil {
+		return report, err
+	}
 	for _, p := range n.all {
 		known[p.File] = true
 		err := n.loadParam(f, p)

@@ -1,0 +1,71 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"nmn/safetensors"
+)
+
+// The standard of a net's features in weight files.
+const (
+	meanName  = "input.mean"
+	scaleName = "input.scale"
+)
+
+// standard is what features are brought to the scale of the training data with: (x - mean) · scale.
+type standard struct{ mean, scale []float32 }
+
+// SetStandard keeps the standard of the features that the net learns from. Whoever feeds the net applies
+// it; the net keeps it with its weights. Its configuration must say that features are standardised.
+func (n *Net) SetStandard(mean, scale []float32) error {
+	if d := n.config.Input; !n.config.Standardised || len(mean) != d || len(scale) != d {
+		return fmt.Errorf("model: a standard of %d means and %d scales for a net on %d features, standardised %t", len(mean), len(scale), d, n.config.Standardised)
+	}
+	n.standard = standard{slices.Clone(mean), slices.Clone(scale)}
+	return nil
+}
+
+// Standard is what SetStandard or Load set; nil for none.
+func (n *Net) Standard() (mean, scale []float32) { return n.standard.mean, n.standard.scale }
+
+// tensors are those of the standard in a weight file.
+func (s *standard) tensors() []safetensors.Tensor {
+	if s.mean == nil {
+		return nil
+	}
+	shape := []int{len(s.mean)}
+	return []safetensors.Tensor{{Name: meanName, Shape: shape, Data: s.mean}, {Name: scaleName, Shape: shape, Data: s.scale}}
+}
+
+// loadStandard takes the standard of a weight file, where the net is to have one.
+func (n *Net) loadStandard(f *safetensors.File) error {
+	if !n.config.Standardised {
+		return nil
+	}
+	var s standard
+	for _, part := range []struct {
+		name string
+		to   *[]float32
+	}{{meanName, &s.mean}, {scaleName, &s.scale}} {
+		if !f.Has(part.name) {
+			return fmt.Errorf("model: the file has no %s, the standard of the features: %w", part.name, ErrOtherModel)
+		}
+		values, shape, err := f.Float32(part.name)
+		if err != nil {
+			return fmt.Errorf("model: cannot read %s: %w", part.name, err)
+		}
+		if !slices.Equal(shape, []int{n.config.Input}) {
+			return fmt.Errorf("model: %s is %v in the file, this net takes %d features: %w", part.name, shape, n.config.Input, ErrOtherModel)
+		}
+		for i, v := range values {
+			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+				return fmt.Errorf("model: element %d of %s is %v: the file is damaged", i, part.name, v)
+			}
+		}
+		*part.to = values
+	}
+	n.standard = s
+	return nil
+}
