@@ -193,9 +193,10 @@ func (c *checkpointFile) checkSize() error {
 	for _, depth := range c.Model.Depths {
 		layers += depth
 	}
+	layers += len(c.Model.Hidden)
 	tensors := len(c.file.Names())
 	if layers > tensors || max(c.Model.Size, c.Model.Width) > 1<<14 {
-		return fmt.Errorf("metadata: a network of %d convolutions for pictures of %d pixels, in a file of %d tensors: %w", layers, c.Model.Size, tensors, ErrCorrupt)
+		return fmt.Errorf("metadata: a network of %d layers for pictures of %d pixels, in a file of %d tensors: %w", layers, c.Model.Size, tensors, ErrCorrupt)
 	}
 	if need := parameters(c.Model); need > elements {
 		return fmt.Errorf("metadata: a network of %.0f parameters in a file of %.0f numbers: %w", need, elements, ErrCorrupt)
@@ -205,6 +206,14 @@ func (c *checkpointFile) checkSize() error {
 
 // parameters counts in floats, where a hostile configuration cannot overflow.
 func parameters(c model.Config) float64 {
+	if c.Input > 0 {
+		total, width := 0.0, float64(c.Input)
+		for _, hidden := range c.Hidden {
+			total += width * float64(hidden)
+			width = float64(hidden)
+		}
+		return total + width*float64(c.Classes)
+	}
 	total, channels := 0.0, 3.0
 	for i, depth := range c.Depths {
 		for range depth {

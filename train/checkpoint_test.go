@@ -179,7 +179,7 @@ func TestCheckpoint_HostileMetadataIsAnError(t *testing.T) {
 		"makes no sense":            func(c *Checkpoint) { c.Position.Epoch = -1 },
 		"words for 36 classes":      func(c *Checkpoint) { c.Words = c.Words[:35] },
 		"parameters in a file of":   func(c *Checkpoint) { c.Model.Depths, c.Model.Widths = []int{1}, []int{1 << 20} },
-		"convolutions for pictures": func(c *Checkpoint) { c.Model.Depths = []int{1 << 20, 1, 1, 1} },
+		"layers for pictures": func(c *Checkpoint) { c.Model.Depths = []int{1 << 20, 1, 1, 1} },
 		"fc6-kernel is 0":           func(c *Checkpoint) { c.Model.FC6Kernel = 0 },
 		"unknown part of speech":    func(c *Checkpoint) { c.Words[4].POS = "XX" },
 	} {

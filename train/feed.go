@@ -36,7 +36,11 @@ func (f *feed) ahead() bool { return f.beside != nil }
 // stage begins to upload a batch. The batch must not be released before it is taken or dropped.
 func (f *feed) stage(b *loader.Batch) error {
 	f.staged = nil
-	f.arrays = append(f.arrays[:0], b.Pixels, b.Sizes, b.Flips, b.Offsets, b.Keys, b.Labels)
+	if b.Vectors != nil {
+		f.arrays = append(f.arrays[:0], b.Vectors, b.Offsets, b.Keys, b.Labels)
+	} else {
+		f.arrays = append(f.arrays[:0], b.Pixels, b.Sizes, b.Flips, b.Offsets, b.Keys, b.Labels)
+	}
 	if err := f.beside.Stage(f.arrays); err != nil {
 		return err
 	}
@@ -55,7 +59,11 @@ func (f *feed) take(p *model.Plan, b *loader.Batch) error {
 		}
 	}
 	f.staged = nil
-	f.tensors = append(f.tensors[:0], p.Pixels, p.Sizes, p.Flips, p.Offsets, p.Keys, p.Labels)
+	if b.Vectors != nil {
+		f.tensors = append(f.tensors[:0], p.X, p.Offsets, p.Keys, p.Labels)
+	} else {
+		f.tensors = append(f.tensors[:0], p.Pixels, p.Sizes, p.Flips, p.Offsets, p.Keys, p.Labels)
+	}
 	return f.beside.Take(f.tensors)
 }
 
@@ -76,10 +84,10 @@ func upload(device tensor.Device, p *model.Plan, b *loader.Batch, training bool)
 		src      *dense.Dense
 		training bool
 	}{
-		{p.Pixels, b.Pixels, false}, {p.Sizes, b.Sizes, false}, {p.Flips, b.Flips, false}, {p.Offsets, b.Offsets, false},
-		{p.Keys, b.Keys, true}, {p.Labels, b.Labels, true},
+		{p.Pixels, b.Pixels, false}, {p.Sizes, b.Sizes, false}, {p.Flips, b.Flips, false}, {p.X, b.Vectors, false},
+		{p.Offsets, b.Offsets, false}, {p.Keys, b.Keys, true}, {p.Labels, b.Labels, true},
 	} {
-		if pair.training && !training {
+		if pair.training && !training || pair.src == nil || pair.dst == nil {
 			continue
 		}
 		if err := device.Upload(pair.dst, pair.src); err != nil {

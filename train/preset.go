@@ -57,3 +57,15 @@ func ScenesQuick() Config {
 	c.Stage1Epochs, c.Stage2Epochs = 6, 4
 	return c
 }
+
+// FeaturesPreset is the training of a head on features: batches of 64, Adam at 1e-3, and as many epochs
+// as the loss on held-out noisy labels goes down.
+func FeaturesPreset() Config {
+	c := Paper()
+	c.Stage1Epochs, c.Stage2Epochs, c.BatchBags, c.BatchBagsMIL = 100, 100, 64, 64
+	c.Optimizer, c.LearningRate, c.WeightDecay = Adam, 1e-3, 0
+	c.LearningRates = nil
+	c.ClassifierStart, c.ClassifierDeviation = LabelMeans, .01
+	c.BestBy, c.Patience = "loss", 3
+	return c
+}

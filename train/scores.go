@@ -33,6 +33,10 @@ type Scores struct {
 // Score runs a net over a set in order, in batches of config.BatchBags. Of the rest of config, Fit,
 // Workers, Prefetch, MaxBadSamples and MaxPixels count. No labels are read.
 func Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config) (*Scores, error) {
+	if err := fits(net, set); err != nil {
+		return nil, err
+	}
+	config.Standard = standardOf(net)
 	config.Size, config.Flip, config.Shuffle, config.DropLast, config.Targets = net.Config().Size, false, false, false, nil
 	l, err := loader.New(set, config)
 	if err != nil {

@@ -11,8 +11,13 @@ import (
 	"nmn/rng"
 )
 
-// start draws the weights of a net and sets its biases.
+// start draws the weights of a net and sets its biases and the standard of its features.
 func start(net *model.Net, c Config, data *loader.Set) error {
+	if s := data.Standard; s != nil {
+		if err := net.SetStandard(s.Mean, s.Scale); err != nil {
+			return err
+		}
+	}
 	classifier := []float32{float32(c.BaseRateLogit)}
 	if c.ClassifierStart == LabelMeans {
 		var err error

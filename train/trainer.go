@@ -123,6 +123,11 @@ func (o *Options) check() error {
 			return fmt.Errorf("training: the set %q needs a vocabulary of the %d classes of the net", set.Name, o.Net.Config().Classes)
 		}
 	}
+	for _, set := range sets {
+		if err := fits(o.Net, set); err != nil {
+			return err
+		}
+	}
 	if o.Validation == nil {
 		return nil
 	}
@@ -132,12 +137,40 @@ func (o *Options) check() error {
 	return sameWords(o.Data.Vocabulary, o.Validation.Vocabulary)
 }
 
+// fits checks that a set has what a net takes: pictures, or vectors of its length.
+func fits(net *model.Net, set *loader.Set) error {
+	width := 0
+	if set.Vectors != nil {
+		width = set.Vectors.Width()
+	}
+	input := net.Config().Input
+	switch {
+	case input == width:
+		return nil
+	case input == 0:
+		return fmt.Errorf("training: the net takes pictures, %q has features: %w", set.Name, ErrOtherModel)
+	case width == 0:
+		return fmt.Errorf("training: the net takes %d features, %q has pictures: %w", input, set.Name, ErrOtherModel)
+	}
+	return fmt.Errorf("training: the net takes %d features, those of %q are %d: %w", input, set.Name, width, ErrOtherModel)
+}
+
 func (o *Options) loaderConfig() loader.Config {
 	c := o.Loader
 	c.BatchBags, c.Size = o.Config.Batch(o.Net.Config().MIL), o.Net.Config().Size
 	c.Shuffle, c.Flip, c.DropLast = true, o.Config.Flip, false
 	c.Seed = rng.Derive(o.Config.Seed, fmt.Sprintf("train/stage%d", o.Stage))
+	c.Standard = standardOf(o.Net)
 	return c
+}
+
+// standardOf is the scale that a net's features come on; nil for none.
+func standardOf(net *model.Net) *loader.Standard {
+	mean, scale := net.Standard()
+	if mean == nil {
+		return nil
+	}
+	return &loader.Standard{Mean: mean, Scale: scale}
 }
 
 // StepsPerEpoch is the number of updates in an epoch.
