@@ -48,6 +48,9 @@ func (r *armRun) run(ctx context.Context) (o *outcome, reused bool, err error) {
 	if err := r.data.train.Vocabulary.WriteFile(filepath.Join(r.dir, vocabularyName)); err != nil {
 		return nil, false, err
 	}
+	if err := r.data.writeFlips(r.dir); err != nil {
+		return nil, false, err
+	}
 	if o, err = r.train(ctx); err != nil {
 		return nil, false, err
 	}
@@ -77,7 +80,7 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	o = &outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.noise, Seed: r.config.Train.Seed, Steps: reached.Step,
+	o = &outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.noise, Flips: r.data.flips, Seed: r.config.Train.Seed, Steps: reached.Step,
 		Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Evaluation: result, Build: thisBuild()}
 	page, err := o.page(&r.config, filepath.Base(r.dir))
 	if err != nil {
@@ -89,7 +92,7 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 
 func (r *armRun) newNet(arm train.Arm) (*model.Net, error) {
 	classes := r.data.train.Vocabulary.Len()
-	net, err := arm.NewNet(r.config.Net.model(classes, model.NoNoise), r.backend, r.config.Train, r.data.train, r.from)
+	net, err := arm.NewNet(r.config.Net.model(classes, r.data.width(), model.NoNoise), r.backend, r.config.Train, r.data.train, r.from)
 	if err != nil || r.config.Net.Weights == "" || arm.Stage == 2 {
 		return net, err
 	}
@@ -192,7 +195,7 @@ func (o *outcome) page(c *config, name string) (*report.Run, error) {
 		return nil, err
 	}
 	return &report.Run{
-		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), MIL: o.MIL, Noise: o.Noise, Seed: o.Seed,
+		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Seed: o.Seed,
 		PaperData: c.paperData(o), Result: o.Evaluation, Config: string(text), Rates: report.RatesOf(o.Evaluation),
 	}, nil
 }

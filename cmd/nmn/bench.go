@@ -177,7 +177,7 @@ func (b *benchCommand) net() model.Config {
 		noise = model.NoNoise
 	}
 	n := netConfig{Arch: b.model, MIL: !b.noMIL, Width: b.width, InputSize: b.size, Dropout: -1, NoisePool: "mean"}
-	return n.model(classes, noise)
+	return n.model(classes, 0, noise)
 }
 
 // median runs f, which enqueues work, and returns how long the middle one of the measured runs took. A

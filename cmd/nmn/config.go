@@ -38,6 +38,7 @@ type presetName string
 const (
 	presetScenes    presetName = "scenes"
 	presetPaperCOCO presetName = "paper-coco"
+	presetFeatures  presetName = "features"
 )
 
 type sizeName string
@@ -85,6 +86,7 @@ type dataSet string
 const (
 	dataScenes   dataSet = "scenes"
 	dataCaptions dataSet = "captions"
+	dataFeatures dataSet = "features"
 )
 
 // dataConfig says which pictures and labels there are.
@@ -111,11 +113,19 @@ type dataConfig struct {
 	VocabularySize  int     `yaml:"vocabulary_size"` // of one built from the captions
 	MinCount        int     `yaml:"min_count"`       // likewise
 
+	// Features: files of vectors.
+	Features featureConfig `yaml:"features"`
+
 	// Noise is injected into the training labels: a rate of caption replacement, or a file.
-	Noise     float64    `yaml:"noise"`
-	NoiseFile string     `yaml:"noise_file"`
-	NoiseSeed uint64     `yaml:"noise_seed"` // 0: that of the data
-	Fit       loader.Fit `yaml:"fit"`        // empty: longest side with MIL, square without
+	Noise     float64 `yaml:"noise"`
+	NoiseFile string  `yaml:"noise_file"`
+	// Flips inject noise by flipping labels: both rates, how far those of a class lie from them at most
+	// (a share of the rate), or a file with those of each class.
+	Flips      flipLevel  `yaml:"flips"`
+	FlipSpread float64    `yaml:"flip_spread"`
+	FlipRates  string     `yaml:"flip_rates"`
+	NoiseSeed  uint64     `yaml:"noise_seed"` // 0: that of the data
+	Fit        loader.Fit `yaml:"fit"`        // empty: longest side with MIL, square without
 
 	MaxBadSamples int `yaml:"max_bad_samples"`
 	MaxPixels     int `yaml:"max_pixels"`
@@ -126,6 +136,7 @@ type netName string
 const (
 	netVGG16  netName = "vgg16"
 	netScenes netName = "scenes"
+	netMLP    netName = "mlp" // on features: hidden layers and one logit for each class
 )
 
 // netConfig describes the net as changes to a known one; 0 and empty keep what that one has.
@@ -140,7 +151,8 @@ type netConfig struct {
 	FC7       int     `yaml:"fc7"`
 	FC6Kernel int     `yaml:"fc6_kernel"`
 	FC6Pad    int     `yaml:"fc6_pad"`
-	Dropout   float64 `yaml:"dropout"` // -1 keeps the net's own
+	Hidden    []int   `yaml:"hidden,flow"` // widths of the hidden layers of mlp; none makes it linear
+	Dropout   float64 `yaml:"dropout"`     // -1 keeps the net's own
 	// Pixels says how wide the numbers are that VGG16 sees.
 	Pixels      pixelRange `yaml:"pixels"`
 	NoisePool   string     `yaml:"noise_pool"`
@@ -171,8 +183,17 @@ type runConfig struct {
 	Prefetch     int              `yaml:"prefetch"`
 }
 
-// model is the net's configuration for a number of classes and a noise model.
-func (n *netConfig) model(classes int, noise model.NoiseMode) model.Config {
+// model is the net's configuration for a number of classes and a noise model; width is that of the
+// features, where the net is one on features.
+func (n *netConfig) model(classes, width int, noise model.NoiseMode) model.Config {
+	if n.Arch == netMLP {
+		m := model.MLP(width, classes, n.Hidden)
+		m.Noise, m.NoiseDetach = noise, n.NoiseDetach
+		if n.Dropout != -1 {
+			m.Dropout = n.Dropout
+		}
+		return m
+	}
 	m := model.VGG16(classes, n.MIL)
 	if n.Arch == netScenes {
 		m = model.Scenes(classes, n.MIL)

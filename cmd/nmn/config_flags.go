@@ -22,7 +22,7 @@ type sources struct {
 
 func sourceFlags(cmd *cobra.Command, s *sources, sizes ...sizeName) {
 	r := under(cmd, "Configuration")
-	enum(r, &s.preset, "preset", "`name` of the settings to start from (default scenes; with --captions paper-coco)", presets()...)
+	enum(r, &s.preset, "preset", "`name` of the settings to start from (default scenes; with --captions paper-coco, with --features features)", presets()...)
 	enum(r, &s.size, "size", "`size` of the scenes preset (default "+string(sizes[0])+"); quick is 4,000 pictures, full 16,000", sizes...)
 	r.file(&s.file, "config", "YAML `file` laid over the preset; flags go before it", "yaml", "yml")
 	r.bool(&s.print, "print-config", "print the resolved configuration as YAML, and stop")
@@ -32,7 +32,7 @@ func sourceFlags(cmd *cobra.Command, s *sources, sizes ...sizeName) {
 func setFlags(cmd *cobra.Command, c *config) {
 	d := &c.Data
 	r := under(cmd, "Data")
-	enum(r, &d.Set, "data", "`source` of pictures and labels", dataScenes, dataCaptions)
+	enum(r, &d.Set, "data", "`source` of pictures and labels", dataScenes, dataCaptions, dataFeatures)
 	r.uint64(&d.Seed, "data-seed", "`seed` of scenes and splits")
 	r.int(&d.TrainSize, "train-size", "scenes: training `pictures`")
 	r.int(&d.ValidationSize, "validation-size", "scenes: validation `pictures`, 0 for none")
@@ -49,9 +49,19 @@ func dataFlags(cmd *cobra.Command, c *config) {
 	r.set.Var(noiseFlag{&d.Noise, &d.NoiseFile}, "noise", "`rate|file`: share of each training picture's captions to replace by others', or a noise file (see nmn noise)")
 	r.keep("noise")
 	_ = cmd.MarkFlagFilename("noise")
+	r.set.Var(&d.Flips, "flips", "flip labels of training and validation: `missing:incorrect`, two probabilities; those of the files are then the truth")
+	r.keep("flips")
+	flipFlags(cmd, d)
+	r.file(&d.FlipRates, "flip-rates", "`file` with the rates of each class instead (word, q01, q10)", "csv")
 	r.uint64(&d.NoiseSeed, "noise-seed", "`seed` of label noise, 0 for that of the data")
 	enum(r, &d.Fit, "fit", "how pictures get onto the canvas (default longest with MIL, square without)", loader.FitLongest, loader.FitSquare, loader.FitNone)
 	r.int(&d.MaxPixels, "max-pixels", "largest picture that is decoded, in `pixels`")
+}
+
+// flipFlags say how flips differ between classes.
+func flipFlags(cmd *cobra.Command, d *dataConfig) {
+	r := under(cmd, "Data")
+	r.float(&d.FlipSpread, "flip-spread", "the rates of each class lie within this `share` of those of --flips, at random; 0 for equal ones")
 }
 
 // captionFlags are those of COCO data.
@@ -106,7 +116,8 @@ func (n noiseFlag) Type() string { return "rate|file" }
 func netFlags(cmd *cobra.Command, c *config) {
 	n := &c.Net
 	r := under(cmd, "Network")
-	enum(r, &n.Arch, "net", "`network` to start from", netVGG16, netScenes)
+	enum(r, &n.Arch, "net", "`network` to start from", netVGG16, netScenes, netMLP)
+	r.ints(&n.Hidden, "hidden", "mlp: widths of the hidden layers, as `n,n,...`; none for a linear classifier")
 	r.float(&n.Width, "width", "`factor` on the channels of all hidden layers")
 	r.int(&n.InputSize, "input-size", "height and width of the input in `pixels` (default that of the network)")
 	r.ints(&n.Depths, "depths", "convolutions of each block, as `n,n,...` (default those of the network)")

@@ -23,13 +23,13 @@ func (l layers) apply(c *config) error {
 		return err
 	}
 	given := givenFlags(l.flags)
-	name, size, captions := l.base(content, given)
+	name, size, set := l.base(content, given)
 	resolved, err := presetConfig(name, firstNonEmpty(size, sizeQuick))
 	if err != nil {
 		return err
 	}
-	if captions { // noise is injected into data of others only where it is asked for
-		resolved.Data.Set, resolved.Data.Noise = dataCaptions, 0
+	if set != "" { // noise is injected into data of others only where it is asked for
+		resolved.Data.Set, resolved.Data.Noise = set, 0
 	}
 	*c = resolved
 	if err := readConfig(l.file, content, c); err != nil {
@@ -54,6 +54,16 @@ func (c *config) normalize() {
 	if len(c.Net.Widths) == 0 {
 		c.Net.Widths = nil
 	}
+	if len(c.Net.Hidden) == 0 {
+		c.Net.Hidden = nil
+	}
+	f := &c.Data.Features
+	if len(f.LabelColumns) == 0 {
+		f.LabelColumns = nil
+	}
+	if len(f.Ignore) == 0 {
+		f.Ignore = nil
+	}
 	if len(c.Train.LearningRates) == 0 {
 		c.Train.LearningRates = nil
 	}
@@ -70,20 +80,28 @@ func (l layers) read() ([]byte, error) {
 }
 
 // base finds the preset and its size, empty where nobody names one: from their flags, else from the
-// file, else by the data, which are captions where a file of them is named.
-func (l layers) base(content []byte, given []givenFlag) (name presetName, size sizeName, captions bool) {
+// file, else by the data, which are captions or features where a file of them is named, and else empty.
+func (l layers) base(content []byte, given []givenFlag) (name presetName, size sizeName, set dataSet) {
 	var file struct {
 		Preset presetName
 		Size   sizeName
-		Data   struct{ Captions string }
+		Data   struct {
+			Captions string
+			Features struct{ Train struct{ Features string } }
+		}
 	}
 	_ = yaml.Unmarshal(content, &file) // whatever is wrong with it, readConfig says better
-	captions = file.Data.Captions != "" || slices.ContainsFunc(given, func(g givenFlag) bool { return g.name == "captions" })
-	usual := presetScenes
-	if captions {
-		usual = presetPaperCOCO
+	named := func(flag string) bool {
+		return slices.ContainsFunc(given, func(g givenFlag) bool { return g.name == flag })
 	}
-	return firstNonEmpty(l.preset, file.Preset, usual), firstNonEmpty(l.size, file.Size), captions
+	usual := presetScenes
+	switch {
+	case file.Data.Features.Train.Features != "" || named("features"):
+		usual, set = presetFeatures, dataFeatures
+	case file.Data.Captions != "" || named("captions"):
+		usual, set = presetPaperCOCO, dataCaptions
+	}
+	return firstNonEmpty(l.preset, file.Preset, usual), firstNonEmpty(l.size, file.Size), set
 }
 
 func firstNonEmpty[T ~string](values ...T) T {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"nmn/features"
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/train"
@@ -16,6 +17,10 @@ func presetConfig(name presetName, size sizeName) (config, error) {
 	case presetPaperCOCO:
 		c.Data.Set, c.Net.Arch = dataCaptions, netVGG16
 		c.Train = train.Paper()
+	case presetFeatures:
+		c.Data.Set, c.Net.Arch, c.Net.Hidden = dataFeatures, netMLP, []int{256, 256}
+		c.Data.ValidationShare, c.Data.TestShare = .2, .2
+		c.Train = train.FeaturesPreset()
 	default:
 		return config{}, usagef("preset is %q, want %s", name, alternatives(presets()))
 	}
@@ -28,7 +33,8 @@ func baseConfig() config {
 		Arm: armFD,
 		Data: dataConfig{
 			Seed: 1, ValidationShare: .1, TestShare: .1, CaptionsPerBag: 5, VocabularySize: 1000, MinCount: 1,
-			MaxPixels: loader.DefaultLimits().MaxPixels,
+			MaxPixels: loader.DefaultLimits().MaxPixels, FlipSpread: .5,
+			Features: featureConfig{Standardise: true, Missing: missingError, MemoryLimit: features.DefaultLimit >> 30},
 		},
 		Net: netConfig{Width: 1, Dropout: -1, NoisePool: "mean", Pixels: pixelsUnit},
 		Run: runConfig{Device: "auto", Precision: tensor.Auto, Workers: 2, Prefetch: 4},
@@ -43,7 +49,7 @@ func defaultConfig() config {
 	return c
 }
 
-func presets() []presetName { return []presetName{presetScenes, presetPaperCOCO} }
+func presets() []presetName { return []presetName{presetScenes, presetPaperCOCO, presetFeatures} }
 
 func (c *config) scenes(size sizeName) {
 	c.Data.Set, c.Data.Noise, c.Net.Arch = dataScenes, .4, netScenes

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -21,8 +22,12 @@ func (c *config) validateNames() error {
 		return fmt.Errorf("arm is %q, want %s", c.Arm, alternatives(arms()))
 	case c.Size != sizeQuick && c.Size != sizeFull:
 		return fmt.Errorf("size is %q, want quick or full", c.Size)
-	case c.Net.Arch != netVGG16 && c.Net.Arch != netScenes:
-		return fmt.Errorf("net.arch is %q, want vgg16 or scenes", c.Net.Arch)
+	case c.Net.Arch != netVGG16 && c.Net.Arch != netScenes && c.Net.Arch != netMLP:
+		return fmt.Errorf("net.arch is %q, want vgg16, scenes or mlp", c.Net.Arch)
+	case (c.Net.Arch == netMLP) != (c.Data.Set == dataFeatures):
+		return fmt.Errorf("net.arch is %q and data.set is %q: the net mlp is for features (--features FILE), the others are for pictures", c.Net.Arch, c.Data.Set)
+	case c.Net.MIL && c.Net.Arch == netMLP:
+		return errors.New("net.mil joins the cells of pictures: features have none; leave out --mil")
 	case c.Net.Pixels != pixelsUnit && c.Net.Pixels != pixelsRaw:
 		return fmt.Errorf("net.pixels is %q, want unit or raw", c.Net.Pixels)
 	}
@@ -49,6 +54,7 @@ func (d *dataConfig) validate() error {
 	}
 	if err := firstError(positive("train_size", d.TrainSize, pictures), positive("validation_size", d.ValidationSize, 0),
 		positive("test_size", d.TestSize, pictures), share("noise", d.Noise),
+		share("flip_spread", d.FlipSpread),
 		share("validation_share", d.ValidationShare), share("test_share", d.TestShare),
 		positive("captions_per_bag", d.CaptionsPerBag, 1), positive("vocabulary_size", d.VocabularySize, 1),
 		positive("min_count", d.MinCount, 0), positive("max_bad_samples", d.MaxBadSamples, 0),
@@ -56,12 +62,22 @@ func (d *dataConfig) validate() error {
 		return err
 	}
 	switch {
-	case d.Set != dataScenes && d.Set != dataCaptions:
-		return fmt.Errorf("data.set is %q, want scenes or captions", d.Set)
+	case d.Set != dataScenes && d.Set != dataCaptions && d.Set != dataFeatures:
+		return fmt.Errorf("data.set is %q, want scenes, captions or features", d.Set)
+	case d.Set == dataFeatures && d.Noise > 0:
+		return fmt.Errorf("data.noise is %g: features have no captions to replace; flip labels (--flips 0.3:0.1) or give a noise file", d.Noise)
+	case (d.Noise > 0 || d.NoiseFile != "") && (d.Flips != "" || d.FlipRates != ""):
+		return fmt.Errorf("data.noise and data.flips both inject noise: choose one")
 	case d.Set == dataCaptions && (d.Captions == "" || d.Images == ""):
 		return fmt.Errorf("data.set is captions: name the file of captions (--captions FILE) and the folder of pictures (--images DIR)")
 	case d.ValidationShare+d.TestShare >= 1:
 		return fmt.Errorf("data.validation_share %g and data.test_share %g leave nothing to train on", d.ValidationShare, d.TestShare)
+	}
+	if _, _, err := d.Flips.rates(); err != nil {
+		return fmt.Errorf("data.%w", err)
+	}
+	if d.Set == dataFeatures {
+		return d.Features.validate()
 	}
 	return nil
 }
@@ -89,7 +105,7 @@ func (c *config) validateNet() error {
 	if !(c.Net.Width > 0 && c.Net.Width <= 16) {
 		return fmt.Errorf("net.width is %g, want more than 0 and at most 16", c.Net.Width)
 	}
-	return c.Net.model(1, c.Arm.noiseMode()).Validate()
+	return c.Net.model(1, 1, c.Arm.noiseMode()).Validate()
 }
 
 func (r *runConfig) validate() error {

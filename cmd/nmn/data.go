@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"nmn/loader"
+	"nmn/report"
 	"nmn/rng"
 	"nmn/text"
 )
@@ -24,7 +25,12 @@ type dataSets struct {
 	validation *loader.Set
 	test       *loader.Set
 	noise      float64 // share of replaced captions, for tables
+	flips      report.Flips
+	drawn      struct{ train, validation *loader.Noise } // flips, nil for none
+	columns    string                                    // of features, for people
 	close      func() error
+
+	cleanValidation *loader.Set // validation before labels were flipped
 }
 
 // judged is the split that figures are measured on, and its name.
@@ -51,13 +57,16 @@ func (d *dataSets) split(name string) (*loader.Set, error) {
 func openData(ctx context.Context, p *program, c *config) (*dataSets, error) {
 	d := &dataSets{close: func() error { return nil }}
 	var err error
-	if c.Data.Set == dataScenes {
+	switch c.Data.Set {
+	case dataScenes:
 		err = d.openScenes(&c.Data)
-	} else {
+	case dataFeatures:
+		err = d.openFeatures(ctx, p, &c.Data)
+	default:
 		err = d.openCaptions(ctx, p, &c.Data)
 	}
 	if err == nil {
-		d.clean = d.train
+		d.clean, d.cleanValidation = d.train, d.validation
 		err = d.injectNoise(p, &c.Data)
 	}
 	if err != nil {
@@ -207,7 +216,10 @@ func (d *dataSets) listed(c *dataConfig, whole *loader.Set) (taken map[string]bo
 		if err != nil {
 			return nil, err
 		}
-		lists, to = append(lists, loader.COCOIDs(ids)), append(to, list.to)
+		if c.Set == dataCaptions {
+			ids = loader.COCOIDs(ids)
+		}
+		lists, to = append(lists, ids), append(to, list.to)
 	}
 	sets, err := loader.SplitByIDs(whole, lists...)
 	if err != nil {
@@ -223,7 +235,7 @@ func (d *dataSets) listed(c *dataConfig, whole *loader.Set) (taken map[string]bo
 	return taken, nil
 }
 
-// holdOut takes validation and test pictures out of the training captions: those of the lists, else
+// holdOut takes validation and test bags out of the training set: those of the lists, else
 // shares of a seeded order that depends on the identifiers alone.
 func (d *dataSets) holdOut(c *dataConfig, whole *loader.Set) error {
 	if c.ValidationIDs != "" || c.TestIDs != "" {
@@ -268,7 +280,7 @@ func (d *dataSets) holdOut(c *dataConfig, whole *loader.Set) error {
 		*part.to = set
 	}
 	if d.train == nil {
-		return fmt.Errorf("%s: %d pictures leave none to train on: lower --validation-share and --test-share", whole.Name, whole.Len())
+		return fmt.Errorf("%s: %d bags leave none to train on: lower --validation-share and --test-share", whole.Name, whole.Len())
 	}
 	return nil
 }

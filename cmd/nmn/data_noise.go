@@ -13,7 +13,15 @@ func (d *dataSets) injectNoise(p *program, c *dataConfig) error {
 	var noise *loader.Noise
 	var err error
 	switch {
+	case c.Flips != "" || c.FlipRates != "":
+		if err := d.injectFlips(c); err != nil {
+			return err
+		}
+		return d.logNoise(p)
 	case c.NoiseFile != "":
+		if c.Set == dataFeatures {
+			d.declareTruth()
+		}
 		noise, err = loader.ReadNoise(c.NoiseFile, d.train)
 	case c.Noise > 0:
 		var n int
@@ -33,6 +41,18 @@ func (d *dataSets) injectNoise(p *program, c *dataConfig) error {
 		return err
 	}
 	return d.logNoise(p)
+}
+
+// meanRates are the means over classes.
+func meanRates(r loader.FlipRates) report.Flips {
+	mean := func(rates []float64) float64 {
+		sum := 0.0
+		for _, v := range rates {
+			sum += v
+		}
+		return sum / float64(max(len(rates), 1))
+	}
+	return report.Flips{Missing: mean(r.Missing), Incorrect: mean(r.Incorrect)}
 }
 
 func share(part, whole int) float64 { return float64(part) / float64(max(whole, 1)) }
@@ -77,6 +97,14 @@ func float32s(values []float64) []float32 {
 	return out
 }
 
+// nounOf is what people call the bags of a set.
+func nounOf(s *loader.Set) string {
+	if s.Vectors != nil {
+		return "rows"
+	}
+	return "pictures"
+}
+
 // describe says in a few lines what the data is.
 func (d *dataSets) describe() string {
 	labels, k := d.train.Labels.Uint8s(), d.train.Vocabulary.Len()
@@ -90,12 +118,15 @@ func (d *dataSets) describe() string {
 		}
 		return s.Len()
 	}
-	line := fmt.Sprintf("data    %s: %d training, %d validation, %d test pictures,\n        %d classes, %.2f labels each",
-		d.train.Name, d.train.Len(), size(d.validation), size(d.test), k, float64(positive)/float64(d.train.Len()))
+	line := fmt.Sprintf("data    %s: %d training, %d validation, %d test %s,\n        %d classes, %.2f labels each",
+		d.train.Name, d.train.Len(), size(d.validation), size(d.test), nounOf(d.train), k, float64(positive)/float64(d.train.Len()))
 	// Against themselves labels have no noise, which would say nothing about them.
 	if s, err := loader.Statistics(d.clean, d.train); err == nil && !math.IsNaN(float64(s.Mean.Q01)) && (d.clean != d.train || d.train.Truth != nil) {
 		line += fmt.Sprintf("\nlabels  %.1f %% of those that hold are missing,\n        %.1f %% of the others are incorrect (mean over words, against the %s)",
 			100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), map[string]string{"truth": "truth", "labels": "labels without injected noise"}[s.Reference])
+	}
+	if d.columns != "" {
+		line += "\n        " + d.columns
 	}
 	return line
 }

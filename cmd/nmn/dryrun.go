@@ -40,7 +40,7 @@ func dryRun(ctx context.Context, p *program, c *config, s *session) error {
 // not depend on its start.
 func freshNet(c *config, s *session, arm train.Arm) (*model.Net, error) {
 	arm.Stage = 1
-	return arm.NewNet(c.Net.model(s.data.train.Vocabulary.Len(), arm.Noise), s.backend, c.Train, s.data.train, "")
+	return arm.NewNet(c.Net.model(s.data.train.Vocabulary.Len(), s.data.width(), arm.Noise), s.backend, c.Train, s.data.train, "")
 }
 
 // planArm prints the plan of one arm, and returns how long its training will take.
@@ -96,7 +96,7 @@ func measure(ctx context.Context, c *config, s *session, arm train.Arm) (m measu
 
 func measureNet(ctx context.Context, c *config, s *session, arm train.Arm, net *model.Net) (m measured, err error) {
 	settings := c.Train
-	settings.MaxSteps, settings.EvaluateEpochs, settings.EvaluateSteps = measureSteps, 0, 0
+	settings.MaxSteps, settings.EvaluateEpochs, settings.EvaluateSteps, settings.Patience = measureSteps, 0, 0, 0
 	inner, enough := context.WithCancel(ctx)
 	defer enough()
 	began := time.Now()

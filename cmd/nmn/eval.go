@@ -73,6 +73,7 @@ func (e *evalCommand) flags(cmd *cobra.Command) {
 	out.bool(&e.asJSON, "json", "write everything as one JSON object, each word included")
 	sourceFlags(cmd, &e.sources, sizeQuick, sizeFull)
 	dataFlags(cmd, &e.config)
+	featureDataFlags(cmd, &e.config, false)
 	runFlags(cmd, &e.config.Run)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,7 @@ type experiment struct {
 	arms    []armName
 	mil     string
 	rates   []float64
+	flips   []flipLevel
 	seeds   []uint64
 	budget  time.Duration
 	runDir  string
@@ -53,9 +55,12 @@ Defaults are those of --preset scenes in quick size.`,
 	chosen(r, &e.arms, "arms", "`arms` to train, as arm,...", arms()...)
 	enum(r, &e.mil, "mil", "without or with instances joined by noisy-or, or `both`", "off", "on", "both")
 	r.floats(&e.rates, "noise-rates", "shares of the training captions to replace, as `rate,...` (default that of the preset)")
+	flipLevels(r, &e.flips, "flips", "features: labels to flip in training and validation, as `missing:incorrect,...`, two probabilities each (default none)")
 	r.seeds(&e.seeds, "seeds", "`seeds` of noise, start and order, as n,...")
 	r.duration(&e.budget, "budget", "size auto: take the full size where it fits into this `time`")
 	setFlags(cmd, &e.config)
+	flipFlags(cmd, &e.config.Data)
+	featureDataFlags(cmd, &e.config, true)
 	netFlags(cmd, &e.config)
 	trainFlags(cmd, &e.config)
 	runFlags(cmd, &e.config.Run)
@@ -81,6 +86,9 @@ func (e *experiment) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, s.close()) }()
+	if err := s.data.standardise(ctx, p, &e.config.Data); err != nil {
+		return err
+	}
 	runs, err := e.all(ctx, s)
 	if errors.Is(err, errInterrupted) {
 		return fmt.Errorf("%w; the same command goes on", err)
@@ -106,11 +114,56 @@ func (e *experiment) resolve(cmd *cobra.Command, p *program) error {
 	if err := e.layers(cmd, size).apply(&e.config); err != nil {
 		return err
 	}
-	if len(e.rates) == 0 {
-		e.rates = []float64{e.config.Data.Noise}
+	return e.resolveNoise()
+}
+
+// resolveNoise chooses the levels of noise: of replaced captions, or of flipped labels.
+func (e *experiment) resolveNoise() error {
+	d := &e.config.Data
+	switch {
+	case d.Set != dataFeatures && len(e.flips) > 0:
+		return usagef("experiment: --flips is for features; captions are replaced by --noise-rates")
+	case d.Set == dataFeatures && len(e.rates) > 0:
+		return usagef("experiment: --noise-rates replaces captions, which features do not have: flip labels with --flips 0.3:0.1")
+	case d.Set == dataFeatures && len(e.flips) == 0:
+		e.flips = []flipLevel{d.Flips}
+	case d.Set != dataFeatures && len(e.rates) == 0:
+		e.rates = []float64{d.Noise}
 	}
-	e.config.Data.Noise, e.config.Data.NoiseFile = 0, ""
+	d.Noise, d.NoiseFile, d.Flips = 0, "", ""
 	return nil
+}
+
+// noiseLevel is one of an experiment: a rate of captions, or flips of labels.
+type noiseLevel struct {
+	rate  float64
+	flips flipLevel
+}
+
+func (e *experiment) levels() []noiseLevel {
+	var all []noiseLevel
+	for _, rate := range e.rates {
+		all = append(all, noiseLevel{rate: rate})
+	}
+	for _, flips := range e.flips {
+		all = append(all, noiseLevel{flips: flips})
+	}
+	return all
+}
+
+// String names the level for people, folder for files.
+func (l noiseLevel) String() string {
+	if l.flips != "" {
+		return string(l.flips)
+	}
+	return fmt.Sprintf("%.4g %%", 100*l.rate)
+}
+
+func (l noiseLevel) folder() string {
+	if l.flips != "" {
+		return "flips-" + strings.ReplaceAll(string(l.flips), ":", "-")
+	}
+	return fmt.Sprintf("noise-%.4g", 100*l.rate)
 }
 
 func (e *experiment) check() error {
@@ -163,19 +216,20 @@ func (e *experiment) all(ctx context.Context, s *session) ([]report.Run, error) 
 	clean := s.data
 	defer func() { s.data = clean }()
 	var runs []report.Run
-	groups := len(e.rates) * len(e.seeds)
-	for i, rate := range e.rates {
+	levels := e.levels()
+	groups := len(levels) * len(e.seeds)
+	for i, level := range levels {
 		for j, seed := range e.seeds {
-			e.heading = fmt.Sprintf("noise %.4g %%, seed %d (%d of %d)", 100*rate, seed, i*len(e.seeds)+j+1, groups)
+			e.heading = fmt.Sprintf("noise %v, seed %d (%d of %d)", level, seed, i*len(e.seeds)+j+1, groups)
 			c := e.config
-			c.Data.Noise, c.Data.NoiseSeed, c.Train.Seed = rate, seed, seed
+			c.Data.Noise, c.Data.Flips, c.Data.NoiseSeed, c.Train.Seed = level.rate, level.flips, seed, seed
 			var err error
 			if s.data, err = clean.withNoise(s.program, &c.Data); err != nil {
 				return nil, err
 			}
 			for _, mil := range e.mils() {
 				c.Net.MIL = mil
-				some, err := e.arm(ctx, s, c)
+				some, err := e.arm(ctx, s, c, level)
 				if err != nil {
 					return nil, err
 				}
@@ -187,8 +241,8 @@ func (e *experiment) all(ctx context.Context, s *session) ([]report.Run, error) 
 }
 
 // arm trains the arms at one noise level, seed and setting of MIL.
-func (e *experiment) arm(ctx context.Context, s *session, c config) ([]report.Run, error) {
-	group := filepath.Join(e.runDir, fmt.Sprintf("noise-%.4g", 100*c.Data.Noise), fmt.Sprintf("seed-%d", c.Train.Seed))
+func (e *experiment) arm(ctx context.Context, s *session, c config, level noiseLevel) ([]report.Run, error) {
+	group := filepath.Join(e.runDir, level.folder(), fmt.Sprintf("seed-%d", c.Train.Seed))
 	var runs []report.Run
 	first := ""
 	for _, name := range e.needed() {
@@ -230,7 +284,7 @@ func (e *experiment) arm(ctx context.Context, s *session, c config) ([]report.Ru
 // withNoise returns the same data with the label noise of a configuration.
 func (d *dataSets) withNoise(p *program, c *dataConfig) (*dataSets, error) {
 	noisy := *d
-	noisy.train, noisy.noise = d.clean, 0
+	noisy.train, noisy.validation, noisy.noise = d.clean, d.cleanValidation, 0
 	if err := noisy.injectNoise(p, c); err != nil {
 		if errors.Is(err, loader.ErrAnnotations) {
 			return nil, err

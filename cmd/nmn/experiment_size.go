@@ -76,6 +76,6 @@ func (e *experiment) estimate(ctx context.Context, s *session) (time.Duration, e
 		}
 	}
 	const reserve = 1.15 // steps in a row are slower than a few fast ones
-	combinations := max(1, len(e.rates)) * len(e.seeds)
+	combinations := max(1, len(e.rates), len(e.flips)) * len(e.seeds)
 	return time.Duration(reserve * total * float64(combinations) * float64(time.Second)), nil
 }

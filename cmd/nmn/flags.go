@@ -197,8 +197,18 @@ func (r room) float32s(v *[]float32, name, usage string) {
 }
 
 func (r room) floats(v *[]float64, name, usage string) {
-	parse := func(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
-	r.set.Var(list[float64]{v, number(parse), func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }}, name, usage)
+	r.set.Var(list[float64]{v, number(parseFloat), func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }}, name, usage)
+	r.keep(name)
+}
+
+// flipLevels declares a list of levels of flipped labels.
+func flipLevels(r room, v *[]flipLevel, name, usage string) {
+	parse := func(s string) (flipLevel, error) {
+		var level flipLevel
+		err := level.Set(s)
+		return level, err
+	}
+	r.set.Var(list[flipLevel]{v, parse, func(f flipLevel) string { return string(f) }}, name, usage)
 	r.keep(name)
 }
 
@@ -227,6 +237,8 @@ func (r room) strings(v *[]string, name, usage string) {
 	r.set.Var(list[string]{v, keep, func(s string) string { return s }}, name, usage)
 	r.keep(name)
 }
+
+func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 
 // number gives a parser of strconv a message for people.
 func number[T any](parse func(string) (T, error)) func(string) (T, error) {

@@ -29,7 +29,11 @@ const (
 	configName     = "config.yaml"
 	vocabularyName = "vocabulary.txt"
 	resultName     = "result.json" // written last: it tells that the run is complete
-	stage1Name     = "stage1"      // folder of the first stage of an arm of the second
+	// The label flips of the training and of the validation split, as nmn noise writes them.
+	flipsName           = "flips.jsonl.gz"
+	validationFlipsName = "flips-validation.jsonl.gz"
+
+	stage1Name = "stage1" // folder of the first stage of an arm of the second
 )
 
 // outcome is what a complete run has found.
@@ -38,6 +42,7 @@ type outcome struct {
 	Arm         armName      `json:"arm"`
 	MIL         bool         `json:"mil"`
 	Noise       float64      `json:"noise"` // share of replaced captions
+	Flips       report.Flips `json:"flips"` // of labels
 	Seed        uint64       `json:"seed"`
 	Steps       int          `json:"steps"`
 	Loss        float64      `json:"loss"` // of the last step
@@ -100,7 +105,7 @@ func (c config) writeConfig(dir string) error {
 // isRunFile tells the files of a run folder that are written aside, but for checkpoints.
 func isRunFile(name string) bool {
 	switch name {
-	case configName, vocabularyName, resultName, logName, summaryName, report.PageFile, report.CurvesFile, report.RatesFile:
+	case configName, vocabularyName, resultName, flipsName, validationFlipsName, logName, summaryName, report.PageFile, report.CurvesFile, report.RatesFile:
 		return true
 	}
 	return false

@@ -47,7 +47,7 @@ and incorrect, for each word.`,
 			if s.print {
 				return printConfig(p, &c)
 			}
-			c.Data.Noise, c.Data.NoiseFile = 0, ""
+			c.Data.Noise, c.Data.NoiseFile, c.Data.Flips = 0, "", ""
 			data, err := openData(cmd.Context(), p, &c)
 			if err != nil {
 				return err
@@ -69,6 +69,7 @@ and incorrect, for each word.`,
 	out.bool(&f.asJSON, "json", "write the statistics as JSON")
 	sourceFlags(cmd, &s, sizeQuick, sizeFull)
 	setFlags(cmd, &c)
+	featureDataFlags(cmd, &c, true)
 	return cmd
 }
 

@@ -32,6 +32,7 @@ const (
 type predictCommand struct {
 	run        runConfig
 	checkpoint checkpointName
+	array      string // of a feature file
 	fit        loader.Fit
 	batch      int
 	maxBad     int
@@ -51,9 +52,11 @@ func newPredict(p *program) *cobra.Command {
 		maxPixels: loader.DefaultLimits().MaxPixels, threshold: automatic, format: predictText}
 	cmd := &cobra.Command{
 		Use:   "predict MODEL PATH...",
-		Short: "Tell the words of pictures",
+		Short: "Tell the words of pictures or features",
 		Long: `Tell which words hold for pictures, with their probabilities. MODEL is a run folder or a
 checkpoint; each PATH a picture (JPEG or PNG) or a folder, which is searched for pictures.
+For a model on features, PATH is one file of them, as nmn train --features takes it; labels
+in it are not read.
 Words are those whose probability p(y=1) reaches the threshold: by default the one that
 gives the best expected F1 on these pictures (it needs a hundred or so to mean much), said
 on standard error. CSV has every word of every picture, and nmn eval --scores reads it;
@@ -75,6 +78,7 @@ pictures of one folder are named there by their path in it.`,
 	d.int(&c.batch, "batch-size", "`pictures` computed at once")
 	d.int(&c.maxBad, "max-bad-samples", "`pictures` that cannot be read and are left out before prediction stops")
 	d.int(&c.maxPixels, "max-pixels", "largest picture that is decoded, in `pixels`")
+	under(cmd, "Features").string(&c.array, "feature-array", "`name` of the array of features in .npz and .safetensors (default that of the run)")
 	out := under(cmd, "Output")
 	enum(out, &c.format, "format", "`format`", predictText, predictJSON, predictCSV)
 	out.bool(&c.asJSON, "json", "same as --format json")
@@ -82,15 +86,11 @@ pictures of one folder are named there by their path in it.`,
 	return cmd
 }
 
-func (c *predictCommand) predict(ctx context.Context, p *program, path string, pictures []string) (err error) {
+func (c *predictCommand) predict(ctx context.Context, p *program, path string, paths []string) (err error) {
 	if err := c.check(); err != nil {
 		return err
 	}
 	file, folder, err := findCheckpoint(path, c.checkpoint)
-	if err != nil {
-		return err
-	}
-	files, err := findPictures(pictures)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,13 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 	if err != nil {
 		return err
 	}
-	scores, set, err := c.score(ctx, net, v, files, c.fitOf(folder, net.Config()))
+	var scores *train.Scores
+	var set *loader.Set
+	if net.Config().Input > 0 {
+		scores, set, err = c.scoreFeatures(ctx, net, v, folder, paths)
+	} else {
+		scores, set, err = c.scorePictures(ctx, net, v, folder, paths)
+	}
 	if err != nil {
 		return err
 	}
@@ -116,12 +122,22 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 		fmt.Fprintf(p.err, "left out: %v\n", bad.Err)
 	}
 	if left := len(scores.Bad); left > 0 {
-		fmt.Fprintf(p.err, "%d of %d pictures could not be read and are left out\n", left, len(files))
-	}
-	if c.format == predictCSV {
-		set.IDs = pictureIDs(pictures, files)
+		fmt.Fprintf(p.err, "%d of %d %s could not be read and are left out\n", left, set.Len(), nounOf(set))
 	}
 	return c.write(p, scores, set)
+}
+
+// scorePictures tells the words of pictures, named by their files.
+func (c *predictCommand) scorePictures(ctx context.Context, net *model.Net, v *text.Vocabulary, folder string, paths []string) (*train.Scores, *loader.Set, error) {
+	files, err := findPictures(paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	scores, set, err := c.score(ctx, net, v, files, c.fitOf(folder, net.Config()))
+	if err == nil && c.format == predictCSV {
+		set.IDs = pictureIDs(paths, files)
+	}
+	return scores, set, err
 }
 
 func (c *predictCommand) check() error {

@@ -89,7 +89,8 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 	}
 	p.globalFlags(root)
 	for _, command := range []func(*program) *cobra.Command{
-		newExperiment, newTrain, newEval, newPredict, newRates, newAudit, newVocab, newNoise, newScenes, newFigure3, newBench, newHealthcheck, newVersion,
+		newExperiment, newTrain, newEval, newPredict, newRates, newAudit, newFeatures, newVocab, newNoise, newScenes, newFigure3, newBench,
+		newHealthcheck, newVersion,
 	} {
 		root.AddCommand(command(p))
 	}

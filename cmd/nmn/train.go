@@ -52,6 +52,7 @@ Defaults are those of --preset scenes.`,
 	arm.bool(&t.config.Net.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or")
 	arm.file(&t.config.Stage1, "stage1", "`checkpoint` of stage 1 to start from, instead of training it", "safetensors")
 	dataFlags(cmd, &t.config)
+	featureDataFlags(cmd, &t.config, true)
 	netFlags(cmd, &t.config)
 	trainFlags(cmd, &t.config)
 	runFlags(cmd, &t.config.Run)
@@ -77,6 +78,9 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, s.close()) }()
+	if err := s.data.standardise(ctx, p, &t.config.Data); err != nil {
+		return err
+	}
 	if t.dryRun {
 		return dryRun(ctx, p, &t.config, s)
 	}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nmn/features"
+	"nmn/loader"
+	"nmn/rng"
+	"nmn/text"
+)
+
+// openFeatures reads feature files. The classes are those of the vocabulary, else of the training labels.
+func (d *dataSets) openFeatures(ctx context.Context, p *program, c *dataConfig) error {
+	f := &c.Features
+	var vocabulary *text.Vocabulary
+	if c.Vocabulary != "" {
+		var err error
+		if vocabulary, err = text.ReadVocabulary(c.Vocabulary); err != nil {
+			return err
+		}
+	}
+	whole, table, err := d.featureSet(c, f.Train, vocabulary, f.IDs)
+	if err != nil {
+		return whereItStarted(err, f.Train.Features)
+	}
+	d.columns = describeColumns(table)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	shares := *c
+	for _, other := range []struct {
+		files featureFiles
+		share *float64
+		to    **loader.Set
+	}{{f.Validation, &shares.ValidationShare, &d.validation}, {f.Test, &shares.TestShare, &d.test}} {
+		if other.files.Features == "" {
+			continue
+		}
+		set, its, err := d.featureSet(c, f.heldOut(other.files), whole.Vocabulary, "")
+		if err != nil {
+			return err
+		}
+		if err := sameColumns(table, its); err != nil {
+			return err
+		}
+		*other.to, *other.share = set, 0
+	}
+	if table.Splits != nil && f.Validation.Features == "" && f.Test.Features == "" {
+		return d.bySplits(whole, table)
+	}
+	p.log.Info("features read", "file", table.Name, "rows", whole.Len(), "features", table.Rows.Width(), "on_disk", table.OnDisk)
+	return d.holdOut(&shares, whole)
+}
+
+// featureSet opens the files of one split.
+func (d *dataSets) featureSet(c *dataConfig, files featureFiles, v *text.Vocabulary, idFile string) (*loader.Set, *features.Table, error) {
+	var words []string
+	if v != nil {
+		for _, w := range v.Words() {
+			words = append(words, w.Text)
+		}
+	}
+	o := c.Features.options(files, words)
+	if idFile != "" {
+		var err error
+		if o.IDs, err = loader.ReadIDs(idFile); err != nil {
+			return nil, nil, err
+		}
+	}
+	table, err := features.Open(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	before := d.close
+	d.close = func() error { return firstError(table.Close(), before()) }
+	name, _, _ := strings.Cut(filepath.Base(files.Features), ".")
+	set, err := loader.FeatureSet(name, table, v)
+	if err != nil {
+		return nil, nil, err
+	}
+	if table.Labels == nil {
+		return nil, nil, fmt.Errorf("%s: there are no labels for %s: name their file or columns", name, files.Features)
+	}
+	if table.Counts != nil {
+		set.CaptionsPerBag = c.CaptionsPerBag
+	}
+	return set, table, nil
+}
+
+// sameColumns checks that two files have the same features.
+func sameColumns(a, b *features.Table) error {
+	if x, y := a.Rows.Width(), b.Rows.Width(); x != y {
+		return fmt.Errorf("%s has %d features and %s has %d: they must be the same", a.Name, x, b.Name, y)
+	}
+	if a.Columns == nil || b.Columns == nil {
+		return nil
+	}
+	for i := range a.Columns {
+		if i >= len(b.Columns) || a.Columns[i] != b.Columns[i] {
+			return fmt.Errorf("feature column %d is %q in %s and another in %s: columns must be the same, in the same order", i+1, a.Columns[i], a.Name, b.Name)
+		}
+	}
+	return nil
+}
+
+// bySplits parts a set by what a column says of each row.
+func (d *dataSets) bySplits(whole *loader.Set, table *features.Table) error {
+	var rows [3][]int
+	names := [...][]string{{"train", "training"}, {"validation", "valid", "val", "dev"}, {"test"}}
+	for i, name := range table.Splits {
+		at := slices.IndexFunc(names[:], func(known []string) bool { return slices.Contains(known, strings.ToLower(strings.TrimSpace(name))) })
+		if at < 0 {
+			return fmt.Errorf("%s: the split of %s is %q, want train, validation or test", table.Name, whole.IDs[i], name)
+		}
+		rows[at] = append(rows[at], i)
+	}
+	for at, to := range [...]**loader.Set{&d.train, &d.validation, &d.test} {
+		if len(rows[at]) == 0 {
+			continue
+		}
+		var err error
+		if *to, err = loader.Subset(whole, whole.Name+"-"+names[at][0], rows[at]); err != nil {
+			return err
+		}
+	}
+	if d.train == nil {
+		return fmt.Errorf("%s: no row is of the split train", table.Name)
+	}
+	return nil
+}
+
+// describeColumns tells what was found to be what, for people.
+func describeColumns(t *features.Table) string {
+	where := "in memory"
+	if t.OnDisk {
+		where = "read from disk by rows"
+	}
+	line := fmt.Sprintf("%d features, %s", t.Rows.Width(), where)
+	if t.Columns != nil {
+		line += ": " + firstAndLast(t.Columns)
+	}
+	if t.Labels != nil {
+		line += "\n        labels " + firstAndLast(t.Labels.Words)
+	}
+	return line
+}
+
+func firstAndLast(names []string) string {
+	const shown = 6
+	if len(names) <= shown+1 {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:shown], ", ") + ", ..., " + names[len(names)-1]
+}
+
+// injectFlips flips labels of training and validation. What the files say is then the truth that figures
+// are measured against.
+func (d *dataSets) injectFlips(c *dataConfig) error {
+	rates, err := c.flipRates(d.train)
+	if err != nil {
+		return err
+	}
+	d.declareTruth()
+	d.flips = meanRates(rates)
+	if c.FlipRates == "" { // the level that was asked for, whatever was drawn around it
+		if d.flips.Missing, d.flips.Incorrect, err = c.Flips.rates(); err != nil {
+			return err
+		}
+	}
+	if d.train, d.drawn.train, err = flipped(d.train, rates, noiseSeed(c)); err != nil {
+		return err
+	}
+	if d.validation != nil {
+		// Validation chooses the epoch to stop at, and must not know more than training does.
+		d.validation, d.drawn.validation, err = flipped(d.validation, rates, rng.Derive(noiseSeed(c), "validation"))
+	}
+	return err
+}
+
+func flipped(set *loader.Set, rates loader.FlipRates, seed uint64) (*loader.Set, *loader.Noise, error) {
+	noise, err := loader.FlipLabels(set, rates, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	noisy, err := noise.Apply(set)
+	return noisy, noise, err
+}
+
+// declareTruth takes the labels of all splits for true ones, where nothing else tells.
+func (d *dataSets) declareTruth() {
+	for _, set := range []**loader.Set{&d.train, &d.clean, &d.validation, &d.test} {
+		if *set == nil || (*set).Truth != nil {
+			continue
+		}
+		known := **set
+		known.Truth = known.Labels
+		*set = &known
+	}
+}
+
+// writeFlips writes the flips of labels to a run folder, so that they can be shared.
+func (d *dataSets) writeFlips(dir string) error {
+	for _, file := range []struct {
+		name  string
+		noise *loader.Noise
+	}{{flipsName, d.drawn.train}, {validationFlipsName, d.drawn.validation}} {
+		if file.noise == nil {
+			continue
+		}
+		if err := file.noise.WriteFile(filepath.Join(dir, file.name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// standardise measures the features of the training split, where the configuration asks for it.
+func (d *dataSets) standardise(ctx context.Context, p *program, c *dataConfig) error {
+	if c.Set != dataFeatures || !c.Features.Standardise {
+		return nil
+	}
+	standard, moments, err := loader.Measure(ctx, d.train)
+	if err != nil {
+		return err
+	}
+	for _, set := range []**loader.Set{&d.train, &d.clean} {
+		scaled := **set
+		scaled.Standard = standard
+		*set = &scaled
+	}
+	p.log.Info("features standardised", "rows", moments.Rows, "features", len(moments.Mean), "constant", moments.Constant)
+	if moments.Constant > 0 {
+		p.note("        %d features are the same in all training rows and count for nothing", moments.Constant)
+	}
+	return nil
+}
+
+// width is that of the features, 0 for pictures.
+func (d *dataSets) width() int {
+	if d.train.Vectors == nil {
+		return 0
+	}
+	return d.train.Vectors.Width()
+}

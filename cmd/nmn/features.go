@@ -1,0 +1,189 @@
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nmn/durable"
+	"nmn/features"
+)
+
+// featuresCommand are the flags of nmn features.
+type featuresCommand struct {
+	config config
+	labels string
+	output string
+	table  string
+	asJSON bool
+}
+
+func newFeatures(p *program) *cobra.Command {
+	c := featuresCommand{config: defaultConfig()}
+	cmd := &cobra.Command{
+		Use:   "features FILE",
+		Short: "Tell what a file of features holds, and convert it",
+		Long: `Tell how a file of features is read: rows, features, labels and identifiers, with the
+columns they come from. With --output, write the features as .npy or .safetensors, which
+training reads from disk row by row, at any size; with --output-labels, write the labels
+as a table that --labels takes.`,
+		Example: `  nmn features scene-train.arff.gz --labels scene.xml
+  nmn features embeddings.parquet --output x.npy --output-labels y.csv`,
+		Args:              arguments(p, cobra.ExactArgs(1)),
+		ValidArgsFunction: completeFiles("npy", "npz", "safetensors", "csv", "tsv", "parquet", "arff", "gz"),
+		RunE:              func(_ *cobra.Command, args []string) error { return c.run(p, args[0]) },
+	}
+	under(cmd, "Features").file(&c.labels, "labels", "`file` of the labels: .xml that names columns, a matrix of 0 and 1, or lists", "xml", "npy", "npz", "safetensors", "csv", "tsv", "parquet", "arff", "jsonl", "gz")
+	featureColumnFlags(cmd, &c.config)
+	out := under(cmd, "Output")
+	out.file(&c.output, "output", "`file` to write the features to, .npy or .safetensors", "npy", "safetensors")
+	out.file(&c.table, "output-labels", "`file` to write identifiers and labels to, .csv", "csv")
+	out.bool(&c.asJSON, "json", "write the description as JSON")
+	return cmd
+}
+
+func (c *featuresCommand) run(p *program, path string) (err error) {
+	f := &c.config.Data.Features
+	f.Train.Features = path
+	if c.config.Data.Features.Missing == missingMean && c.output != "" {
+		return usagef("features: --missing-values mean is the business of training; what is missing stays so in a file")
+	}
+	if err := f.validate(); err != nil {
+		return usageError{err}
+	}
+	o := f.options(featureFiles{Features: path, Labels: c.labels}, nil)
+	o.Spill = c.output
+	table, err := features.Open(o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, table.Close()) }()
+	if c.output != "" && !table.Spilled {
+		if err := writeFeatures(c.output, table.Rows); err != nil {
+			return err
+		}
+	}
+	if c.table != "" {
+		if err := writeLabelTable(c.table, table); err != nil {
+			return err
+		}
+	}
+	return c.describe(p, table)
+}
+
+func writeFeatures(path string, rows features.Rows) (err error) {
+	w, err := features.Create(path, rows.Width())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	row := make([]float32, rows.Width())
+	for i := range rows.Len() {
+		if err := rows.Read(i, row); err != nil {
+			return err
+		}
+		if err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	return w.Commit()
+}
+
+// writeLabelTable writes a row for each row of features and a column for each label.
+func writeLabelTable(path string, t *features.Table) (err error) {
+	if !strings.EqualFold(filepath.Ext(path), ".csv") {
+		return usagef("features: --output-labels %s: the name must end in .csv", path)
+	}
+	if t.Labels == nil {
+		return usagef("features: %s has no labels to write: name their columns (--label-columns) or their file (--labels)", t.Name)
+	}
+	file, err := durable.Create(path, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	out := csv.NewWriter(file)
+	header := slices.Clone(t.Labels.Words)
+	if t.IDs != nil {
+		header = append([]string{"id"}, header...)
+	}
+	out.Write(header) // errors of Write show up below
+	k := len(t.Labels.Words)
+	for i := range t.Rows.Len() {
+		var record []string
+		if t.IDs != nil {
+			record = append(record, t.IDs[i])
+		}
+		for _, z := range t.Labels.Values[i*k : (i+1)*k] {
+			record = append(record, strconv.Itoa(int(z)))
+		}
+		out.Write(record)
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		return err
+	}
+	return file.Commit()
+}
+
+// described is what a file holds.
+type described struct {
+	File      string   `json:"file"`
+	Rows      int      `json:"rows"`
+	Features  int      `json:"features"`
+	OnDisk    bool     `json:"on_disk"`
+	Columns   []string `json:"columns,omitempty"`
+	Labels    []string `json:"labels,omitempty"`
+	PerRow    float64  `json:"labels_per_row"`
+	IDs       bool     `json:"identifiers"`
+	FirstID   string   `json:"first_identifier,omitempty"`
+	HasSplits bool     `json:"splits"`
+}
+
+func (c *featuresCommand) describe(p *program, t *features.Table) error {
+	d := described{File: t.Name, Rows: t.Rows.Len(), Features: t.Rows.Width(), OnDisk: t.OnDisk, Columns: t.Columns, IDs: t.IDs != nil, HasSplits: t.Splits != nil}
+	if t.IDs != nil {
+		d.FirstID = t.IDs[0]
+	}
+	if t.Labels != nil {
+		d.Labels = t.Labels.Words
+		for _, z := range t.Labels.Values {
+			d.PerRow += float64(z) / float64(d.Rows)
+		}
+	}
+	if c.asJSON {
+		return writeJSON(p.out, d)
+	}
+	_, err := fmt.Fprint(p.out, d.String())
+	return err
+}
+
+// String describes the file for people.
+func (d *described) String() string {
+	where := "read into memory"
+	if d.OnDisk {
+		where = "read from disk row by row"
+	}
+	lines := []string{fmt.Sprintf("%s: %d rows of %d features, %s", d.File, d.Rows, d.Features, where)}
+	if d.Columns != nil {
+		lines = append(lines, fmt.Sprintf("features     %d columns: %s", len(d.Columns), firstAndLast(d.Columns)))
+	}
+	if d.Labels != nil {
+		lines = append(lines, fmt.Sprintf("labels       %d: %s; %.2f on each row", len(d.Labels), firstAndLast(d.Labels), d.PerRow))
+	} else {
+		lines = append(lines, "labels       none found: --label-columns names their columns, --labels their file")
+	}
+	if d.IDs {
+		lines = append(lines, "identifiers  "+d.FirstID+", ...")
+	}
+	if d.HasSplits {
+		lines = append(lines, "splits       told by a column")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}

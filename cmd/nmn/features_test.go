@@ -1,0 +1,269 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/rng"
+	"nmn/train"
+)
+
+// featureData writes ARFF files for training and test, and the list of their labels: 3 labels of 8
+// features on different scales, of which one is constant.
+func featureData(t *testing.T) (trainFile, testFile, labels string) {
+	t.Helper()
+	dir := t.TempDir()
+	labels = filepath.Join(dir, "labels.xml")
+	text := `<labels><label name="hot"/><label name="dry"/><label name="windy"/></labels>`
+	if err := os.WriteFile(labels, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, rows := range map[string]int{"train.arff": 160, "test.arff": 80} {
+		var b strings.Builder
+		b.WriteString("@relation weather\n")
+		for i := range 8 {
+			fmt.Fprintf(&b, "@attribute x%d numeric\n", i)
+		}
+		b.WriteString("@attribute hot {0,1}\n@attribute dry {0,1}\n@attribute windy {0,1}\n@data\n")
+		for row := range rows {
+			s := rng.New(rng.Derive(1, name), row)
+			var z [3]int
+			for k := range z {
+				z[k] = s.Intn(2)
+			}
+			for i := range 7 {
+				fmt.Fprintf(&b, "%.4f,", float64(100*i)+s.Normal(2*float64(z[i%3]), 1)*float64(1+10*i))
+			}
+			fmt.Fprintf(&b, "5,%d,%d,%d\n", z[0], z[1], z[2])
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "train.arff"), filepath.Join(dir, "test.arff"), labels
+}
+
+// onFeatures is a command line on those files that takes a moment.
+func onFeatures(t *testing.T, command string, args ...string) []string {
+	t.Helper()
+	a, b, labels := featureData(t)
+	return append([]string{command, "--features", a, "--labels", labels, "--test-features", b, "--hidden", "8", "--batch-size", "16",
+		"--stage1-epochs", "6", "--stage2-epochs", "2", "-q"}, args...)
+}
+
+func labelAP(t *testing.T, evaluation string) float64 {
+	t.Helper()
+	v, ok := readJSON(t, evaluation)["labels"].(map[string]any)
+	if !ok {
+		t.Fatalf("no figures against labels in %.200s", evaluation)
+	}
+	return v["ap"].(map[string]any)["All"].(float64)
+}
+
+func TestFeatures_TrainEvaluatePredict(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	args := onFeatures(t, "train", "--arm", "nmn-fi", "--flips", "0.2:0.1", "--run-dir", dir)
+	must(t, args...)
+	test := args[6]
+	evaluation := must(t, "eval", dir, "--json")
+	ap := labelAP(t, evaluation)
+	if ap < .8 {
+		t.Errorf("AP %v: features that tell their labels are not learned", ap)
+	}
+	v := readJSON(t, evaluation)
+	if v["truth"] == nil || v["transition"] == nil {
+		t.Errorf("flips leave no truth or rates to measure: %.200s", evaluation)
+	}
+	for _, name := range []string{flipsName, validationFlipsName} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+
+	// Scores of predict, held against labels of the file, give the same figure.
+	work := t.TempDir()
+	x, y, scores := filepath.Join(work, "x.npy"), filepath.Join(work, "y.csv"), filepath.Join(work, "scores.csv")
+	must(t, "features", test, "--labels", args[4], "--output", x, "--output-labels", y)
+	table := must(t, "predict", dir, test, "--format", "csv")
+	if err := os.WriteFile(scores, []byte(table), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got := labelAP(t, must(t, "eval", "--scores", withoutIDs(t, scores), "--labels", y, "--json")); got != ap {
+		t.Errorf("AP of predicted scores %v, of the evaluation %v", got, ap)
+	}
+	// The checkpoint alone has the standard of the features.
+	if other := must(t, "predict", filepath.Join(dir, train.LastName), x, "--format", "csv"); other != table {
+		t.Error("predictions of the checkpoint on .npy differ from those of the run on .arff")
+	}
+	other := filepath.Join(work, "other.csv")
+	if err := os.WriteFile(other, []byte("1,2\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := call(t, "predict", dir, other)
+	if c.code != exitFailure || !strings.Contains(c.err, "8 features") {
+		t.Errorf("another width: %d, %s", c.code, c.err)
+	}
+}
+
+// withoutIDs drops the first column of a table.
+func withoutIDs(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for i, line := range lines {
+		_, lines[i], _ = strings.Cut(line, ",")
+	}
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The same rows give the same model, whatever file they come from.
+func TestFeatures_FormatsTrainAlike(t *testing.T) {
+	args := onFeatures(t, "train", "--arm", "stage1")
+	work := t.TempDir()
+	path := func(name string) string { return filepath.Join(work, name) }
+	for _, split := range []struct{ from, x string }{{args[2], "train"}, {args[6], "test"}} {
+		must(t, "features", split.from, "--labels", args[4], "--output", path(split.x+".npy"), "--output-labels", path(split.x+".csv"))
+		must(t, "features", split.from, "--labels", args[4], "--output", path(split.x+".safetensors"))
+	}
+	must(t, append(args, "--run-dir", path("arff"))...)
+	want := must(t, "eval", path("arff"), "--json")
+	for _, ending := range []string{".npy", ".safetensors"} {
+		run := path("run" + ending)
+		must(t, "train", "--arm", "stage1", "--features", path("train"+ending), "--labels", path("train.csv"), "--test-features", path("test"+ending),
+			"--test-labels", path("test.csv"), "--hidden", "8", "--batch-size", "16", "--stage1-epochs", "6", "--stage2-epochs", "2", "-q", "--run-dir", run)
+		if got := must(t, "eval", run, "--json"); got != want {
+			t.Errorf("%s: another evaluation than from .arff", ending)
+		}
+	}
+}
+
+func TestFeatures_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
+	args := onFeatures(t, "train", "--arm", "nmn-fd", "--log-interval", "1", "--stage1-epochs", "12", "--patience", "4")
+	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
+	must(t, append(args, "--run-dir", whole)...)
+	if c := interruptAfter(t, filepath.Join(dir, stage1Name), append(args, "--run-dir", dir)...); c.code != exitInterrupted && c.code != exitOK {
+		t.Fatalf("exit code %d, %q", c.code, c.err)
+	}
+	must(t, "train", "--resume", dir)
+	for _, folder := range []string{stage1Name, ""} {
+		if string(lastWeights(t, filepath.Join(dir, folder))) != string(lastWeights(t, filepath.Join(whole, folder))) {
+			t.Errorf("stage %q: other weights than those of the unbroken run", folder)
+		}
+	}
+}
+
+func TestFeatures_ExperimentOverFlips(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "experiment")
+	args := onFeatures(t, "experiment", "--arms", "stage1,nmn-fi", "--flips", "0:0,0.3:0.1", "--seeds", "1,2", "--run-dir", dir, "--json")
+	table := must(t, args...)
+	for _, text := range []string{"30 missing, 10 incorrect", "NMN-FI"} {
+		if !strings.Contains(table, text) {
+			t.Errorf("the table does not tell %q: %.300s", text, table)
+		}
+	}
+	a, b := readFile(t, filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1"), flipsName), readFile(t, filepath.Join(dir, "flips-0.3-0.1", "seed-2", "stage1"), flipsName)
+	if string(a) == string(b) {
+		t.Error("two seeds flip the same labels")
+	}
+	if again := must(t, args...); again != table {
+		t.Error("the second call gives another table")
+	}
+	// A noise file makes the labels that the flips made.
+	run := filepath.Join(t.TempDir(), "run")
+	c := call(t, onFeatures(t, "train", "--arm", "stage1", "--noise", filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1", flipsName), "--run-dir", run, "--json")...)
+	if c.code != exitOK || readJSON(t, c.out)["evaluation"].(map[string]any)["truth"] == nil {
+		t.Errorf("exit code %d, %s", c.code, c.err)
+	}
+}
+
+func TestFeatures_SplitsByColumnAndByShare(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("id,u,v,cat,split\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "r%d,%d,%d,%d,%s\n", i, i%2, i, i%2, []string{"train", "train", "val", "test"}[i/10])
+	}
+	path := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"train", "--features", path, "--label-columns", "cat", "--dry-run"}
+	if out := must(t, args...); !strings.Contains(out, "20 training, 10 validation, 10 test rows") || !strings.Contains(out, "2 features, in memory: u, v") {
+		t.Errorf("by the column: %s", out)
+	}
+	without := strings.ReplaceAll(b.String(), "split", "other")
+	if err := os.WriteFile(path, []byte(without), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out := must(t, append(args, "--ignore-columns", "o*")...); !strings.Contains(out, "24 training, 8 validation, 8 test rows") {
+		t.Errorf("by shares: %s", out)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(b.String(), ",val", ",perhaps", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if c := call(t, args...); c.code != exitFailure || !strings.Contains(c.err, `the split of r20 is "perhaps"`) {
+		t.Errorf("another split: %d, %s", c.code, c.err)
+	}
+}
+
+func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
+	a, b, labels := featureData(t)
+	with := func(more ...string) []string { return append([]string{"train", "--features", a, "--labels", labels, "--test-features", b}, more...) }
+	for _, c := range []struct {
+		args []string
+		says []string
+	}{
+		{with("--noise", "0.4"), []string{"no captions", "--flips"}},
+		{with("--mil"), []string{"--mil"}},
+		{with("--flips", "0.3"), []string{"missing:incorrect"}},
+		{with("--net", "scenes"), []string{"mlp", "pictures"}},
+		{with("--missing-values", "mean", "--standardise=false"), []string{"standardise"}},
+		{with("--hidden", "0"), []string{"hidden[0]"}},
+		{[]string{"train", "--data", "features", "--preset", "features"}, []string{"--features FILE"}},
+		{append(onFeatures(t, "experiment"), "--noise-rates", "0.2"), []string{"--flips"}},
+		{[]string{"predict", "x", "--top"}, []string{"--top"}},
+	} {
+		wantUsage(t, call(t, c.args...), c.says...)
+	}
+	for _, c := range []struct {
+		args []string
+		says []string
+	}{
+		{[]string{"train", "--features", a}, []string{"no labels", a}},
+		{[]string{"train", "--features", a, "--label-columns", "h*,nothing"}, []string{`"nothing"`, "x0"}},
+		{[]string{"train", "--features", filepath.Join(filepath.Dir(a), "none.npy")}, []string{"none.npy"}},
+		{with("--memory-limit", "1e-6"), []string{"memory", "nmn features", "line 47"}},
+	} {
+		called := call(t, c.args...)
+		if called.code != exitFailure {
+			t.Errorf("%v: exit code %d, %s", c.args, called.code, called.err)
+		}
+		for _, text := range c.says {
+			if !strings.Contains(called.err, text) {
+				t.Errorf("%v: %q does not say %q", c.args, called.err, text)
+			}
+		}
+	}
+}
+
+func TestFeatures_DescribesAFile(t *testing.T) {
+	a, _, labels := featureData(t)
+	text := must(t, "features", a, "--labels", labels)
+	for _, part := range []string{"160 rows of 8 features", "x0, x1", "hot, dry, windy", "memory"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q does not say %q", text, part)
+		}
+	}
+	v := readJSON(t, must(t, "features", a, "--json"))
+	if v["features"] != 11. || v["labels"] != nil {
+		t.Errorf("without the list of labels: %v", v)
+	}
+}
