@@ -53,7 +53,9 @@ func experimentTable(runs []Run, wanted func(metric) bool) (*Table, error) {
 }
 
 // sameBlock tells whether two rows are rivals: equal noise, both with or both without MIL.
-func (k cellKey) sameBlock(o cellKey) bool { return k.noise == o.noise && k.flips == o.flips && k.mil == o.mil }
+func (k cellKey) sameBlock(o cellKey) bool {
+	return k.noise == o.noise && k.flips == o.flips && k.mil == o.mil
+}
 
 func (t *Table) addMetrics(columns []metric, prefix string, spread bool) {
 	for _, m := range columns {

@@ -175,13 +175,13 @@ func TestCheckpoint_HostileMetadataIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*Checkpoint){
-		"format is 2":               func(c *Checkpoint) { c.Format = 2 },
-		"makes no sense":            func(c *Checkpoint) { c.Position.Epoch = -1 },
-		"words for 36 classes":      func(c *Checkpoint) { c.Words = c.Words[:35] },
-		"parameters in a file of":   func(c *Checkpoint) { c.Model.Depths, c.Model.Widths = []int{1}, []int{1 << 20} },
-		"layers for pictures": func(c *Checkpoint) { c.Model.Depths = []int{1 << 20, 1, 1, 1} },
-		"fc6-kernel is 0":           func(c *Checkpoint) { c.Model.FC6Kernel = 0 },
-		"unknown part of speech":    func(c *Checkpoint) { c.Words[4].POS = "XX" },
+		"format is 2":             func(c *Checkpoint) { c.Format = 2 },
+		"makes no sense":          func(c *Checkpoint) { c.Position.Epoch = -1 },
+		"words for 36 classes":    func(c *Checkpoint) { c.Words = c.Words[:35] },
+		"parameters in a file of": func(c *Checkpoint) { c.Model.Depths, c.Model.Widths = []int{1}, []int{1 << 20} },
+		"layers for pictures":     func(c *Checkpoint) { c.Model.Depths = []int{1 << 20, 1, 1, 1} },
+		"fc6-kernel is 0":         func(c *Checkpoint) { c.Model.FC6Kernel = 0 },
+		"unknown part of speech":  func(c *Checkpoint) { c.Words[4].POS = "XX" },
 	} {
 		var copied Checkpoint
 		encoded, err := json.Marshal(c)

@@ -18,22 +18,22 @@ func TestPresets_AreValid(t *testing.T) {
 
 func TestConfig_ValidateNamesFieldValueAndRange(t *testing.T) {
 	for want, change := range map[string]func(*Config){
-		"learning_rate is 0, want more than 0":                 func(c *Config) { c.LearningRate = 0 },
-		"learning_rate is NaN":                                 func(c *Config) { c.LearningRate = math.NaN() },
-		"momentum is 1, want at least 0":                       func(c *Config) { c.Momentum = 1 },
-		"accumulate is 0, want at least 1":                     func(c *Config) { c.Accumulate = 0 },
-		"batch_bags is -1":                                     func(c *Config) { c.BatchBags = -1 },
-		`optimizer is "rmsprop", want one of ["sgd" "adam"]`:   func(c *Config) { c.Optimizer = "rmsprop" },
-		`schedule is "linear"`:                                 func(c *Config) { c.Schedule = "linear" },
-		"step_every is 0":                                      func(c *Config) { c.Schedule, c.StepEvery = StepDown, 0 },
-		"noise.miss_rate[1] is 1.5, want at least 0":           func(c *Config) { c.Noise.MissRate = []float32{0, 1.5} },
-		"noise.false_rate is empty":                            func(c *Config) { c.Noise.FalseRate = nil },
-		`learning_rates[0].pattern is "["`:                     func(c *Config) { c.LearningRates = []Rule{{"[", 1}} },
-		`learning_rates[0].multiplier ("*") is -1`:             func(c *Config) { c.LearningRates = []Rule{{"*", -1}} },
-		`freeze[0] is "a["`:                                    func(c *Config) { c.Freeze = []string{"a["} },
-		"a stage needs a limit":                                func(c *Config) { c.Stage2Epochs = 0 },
+		"learning_rate is 0, want more than 0":                        func(c *Config) { c.LearningRate = 0 },
+		"learning_rate is NaN":                                        func(c *Config) { c.LearningRate = math.NaN() },
+		"momentum is 1, want at least 0":                              func(c *Config) { c.Momentum = 1 },
+		"accumulate is 0, want at least 1":                            func(c *Config) { c.Accumulate = 0 },
+		"batch_bags is -1":                                            func(c *Config) { c.BatchBags = -1 },
+		`optimizer is "rmsprop", want one of ["sgd" "adam"]`:          func(c *Config) { c.Optimizer = "rmsprop" },
+		`schedule is "linear"`:                                        func(c *Config) { c.Schedule = "linear" },
+		"step_every is 0":                                             func(c *Config) { c.Schedule, c.StepEvery = StepDown, 0 },
+		"noise.miss_rate[1] is 1.5, want at least 0":                  func(c *Config) { c.Noise.MissRate = []float32{0, 1.5} },
+		"noise.false_rate is empty":                                   func(c *Config) { c.Noise.FalseRate = nil },
+		`learning_rates[0].pattern is "["`:                            func(c *Config) { c.LearningRates = []Rule{{"[", 1}} },
+		`learning_rates[0].multiplier ("*") is -1`:                    func(c *Config) { c.LearningRates = []Rule{{"*", -1}} },
+		`freeze[0] is "a["`:                                           func(c *Config) { c.Freeze = []string{"a["} },
+		"a stage needs a limit":                                       func(c *Config) { c.Stage2Epochs = 0 },
 		`best_by is "accuracy", want one of ["human_ap" "loss" "map"`: func(c *Config) { c.BestBy = "accuracy" },
-		"log_steps is 0":                                       func(c *Config) { c.LogSteps = 0 },
+		"log_steps is 0":                                              func(c *Config) { c.LogSteps = 0 },
 	} {
 		c := Paper()
 		change(&c)

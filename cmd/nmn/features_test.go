@@ -216,7 +216,9 @@ func TestFeatures_SplitsByColumnAndByShare(t *testing.T) {
 
 func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
 	a, b, labels := featureData(t)
-	with := func(more ...string) []string { return append([]string{"train", "--features", a, "--labels", labels, "--test-features", b}, more...) }
+	with := func(more ...string) []string {
+		return append([]string{"train", "--features", a, "--labels", labels, "--test-features", b}, more...)
+	}
 	for _, c := range []struct {
 		args []string
 		says []string
