@@ -288,3 +288,17 @@ func TestJudge_PrefersThePosteriorWhereRatesDiffer(t *testing.T) {
 		t.Errorf("precision at %d is %v, %v, beside confident learning %v", n, again.Posterior.PrecisionAt[n], err, j.Confident.PosteriorPrecision)
 	}
 }
+
+// Equal rates for all words and both kinds leave the order of |z - p|.
+func TestJudge_EqualRatesGiveTheOrderOfTheDifference(t *testing.T) {
+	in := noisy(1000, 4)
+	for c := range in.Classes {
+		in.Rates.Q01[c], in.Rates.Q10[c] = .1, .1
+	}
+	j, err := Judge(in, []int{50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "AP", float64(j.Posterior.AP), float64(j.Difference.AP))
+	near(t, "precision at 50", float64(j.Posterior.PrecisionAt[50]), float64(j.Difference.PrecisionAt[50]))
+}

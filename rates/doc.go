@@ -7,7 +7,7 @@
 // The model of a class is p(z=1|o) = q10 + (1 - q01 - q10) sigmoid(a o + b), with o the logit of a bag:
 // scores may be over-confident or shifted, and (a, b) makes up for it. [Estimate] fits it by
 // expectation and maximisation, [Result.Rates] gives the rates to those who train or audit,
-// [Class.Calibrate] the calibrated logit, [Floors] least rates for noise that depends on the sample,
+// [Class.Calibrate] the calibrated logit, [Raise] lifts rates to a floor for noise that depends on the sample,
 // and [Posterior] what is believed of a label once its bag has been seen.
 //
 // Bags are rows (N), classes are columns (K); matrices are row-major. Results do not depend on the

@@ -3,6 +3,7 @@ package rates
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"nmn/eval"
 )
@@ -23,70 +24,100 @@ const (
 	floorOfMean10 = 3 // times the mean q10
 )
 
-// Apply returns the rates, none of them below its floor; unknown ones stay unknown.
-func (f Floor) Apply(r *eval.Rates) *eval.Rates {
-	out := eval.UnknownRates(len(r.Q01))
-	for c := range r.Q01 {
-		out.Q01[c], out.Q10[c] = max(r.Q01[c], f.Q01), max(r.Q10[c], f.Q10)
-	}
-	return out
-}
-
-// Floors finds how far rates can be raised before the labels speak against it. With L the summed
-// -log p(z|o) of the model whose (a, b) are fitted anew for given rates, and N the expected number of
-// true labels,
+// Raise finds how far rates can be raised before the labels speak against it, and raises those below.
+// With L the summed -log p(z|o) of the model whose (a, b) are fitted anew for given rates, and N the
+// expected number of true labels,
 //
 //	f01 = min(.25, the largest f with (L(max(q01,f), q10) - L(q01,q10))/N <= .005)
 //
-// and f10 likewise with the limit min(.1, 3 mean q10). The rates are those of Estimate for the same
-// input and options.
-func Floors(ctx context.Context, in Input, r *Result, o Options) (Floor, error) {
+// and f10 likewise with the limit min(.1, 3 mean q10). r is the result of Estimate for the same input
+// and options; it is not changed. In the new one rates are at least the floor, slope, shift and the
+// expected number of true labels are those that belong to them, and intervals reach up to the rates.
+func Raise(ctx context.Context, in Input, r *Result, o Options) (*Result, Floor, error) {
 	if len(r.Classes) != in.Classes {
-		return Floor{}, fmt.Errorf("noise rates: rates of %d classes for %d: %w", len(r.Classes), in.Classes, eval.ErrShape)
+		return nil, Floor{}, fmt.Errorf("noise rates: rates of %d classes for %d: %w", len(r.Classes), in.Classes, eval.ErrShape)
 	}
 	if err := o.Validate(); err != nil {
-		return Floor{}, err
+		return nil, Floor{}, err
 	}
 	if err := in.check(); err != nil {
-		return Floor{}, err
+		return nil, Floor{}, err
 	}
-	e, err := newEstimator(ctx, &in, o)
+	s, err := newFloorSearch(ctx, &in, r, o)
 	if err != nil {
-		return Floor{}, fmt.Errorf("floors of noise rates: %w", err)
-	}
-	classes := make([]floorClass, in.Classes)
-	truePositives, mean10 := 0.0, 0.0
-	for _, c := range r.Classes {
-		truePositives += c.TruePositives
-		mean10 += c.Q10 / float64(in.Classes)
-	}
-	// rise is the least f at which the labels object, for one of the rates.
-	rise := func(which int, limit float64) (float64, error) {
-		loss := func(f float64) (float64, error) {
-			err := e.eachClass(ctx, func(c int, _ []float64) { classes[c].raise(which, f) })
-			total := 0.0
-			for _, c := range classes {
-				total += c.loss
-			}
-			return total / truePositives, err
-		}
-		return largest(limit, loss)
-	}
-	err = e.eachClass(ctx, func(c int, _ []float64) {
-		m := model{r.Classes[c].Q01, r.Classes[c].Q10, r.Classes[c].A, r.Classes[c].B}
-		classes[c] = newFloorClass(m, e.columns[c], o)
-	})
-	if err != nil {
-		return Floor{}, fmt.Errorf("floors of noise rates: %w", err)
+		return nil, Floor{}, fmt.Errorf("floors of noise rates: %w", err)
 	}
 	var f Floor
-	if f.Q01, err = rise(rate01, maxFloor01); err == nil {
-		f.Q10, err = rise(rate10, min(maxFloor10, floorOfMean10*mean10))
+	if f.Q01, err = s.rise(ctx, rate01, maxFloor01); err == nil {
+		f.Q10, err = s.rise(ctx, rate10, min(maxFloor10, floorOfMean10*s.mean10))
 	}
 	if err != nil {
-		return Floor{}, fmt.Errorf("floors of noise rates: %w", err)
+		return nil, Floor{}, fmt.Errorf("floors of noise rates: %w", err)
 	}
-	return f, nil
+	raised := *r
+	raised.Classes = slices.Clone(r.Classes)
+	for c := range raised.Classes {
+		raised.Classes[c].lift(f, &s.classes[c])
+	}
+	return &raised, f, nil
+}
+
+// lift raises the rates of a class that lie below the floor.
+func (c *Class) lift(f Floor, at *floorClass) {
+	if c.Q01 >= f.Q01 && c.Q10 >= f.Q10 {
+		return
+	}
+	c.Q01, c.Q10 = max(c.Q01, f.Q01), max(c.Q10, f.Q10)
+	c.Q01Interval.High, c.Q10Interval.High = max(c.Q01Interval.High, c.Q01), max(c.Q10Interval.High, c.Q10)
+	fitted, _ := at.refit(c.Q01, c.Q10)
+	c.A, c.B = fitted[slope], fitted[shift]
+	c.TruePositives = at.evidence.truePositives(fitted)
+}
+
+// floorSearch looks for the floor that all classes can bear together.
+type floorSearch struct {
+	estimator     *estimator
+	rates         []Class
+	classes       []floorClass
+	truePositives float64
+	mean10        float64
+}
+
+func newFloorSearch(ctx context.Context, in *Input, r *Result, o Options) (*floorSearch, error) {
+	e, err := newEstimator(ctx, in, o)
+	if err != nil {
+		return nil, err
+	}
+	s := &floorSearch{estimator: e, rates: r.Classes, classes: make([]floorClass, in.Classes)}
+	for _, c := range r.Classes {
+		s.truePositives += c.TruePositives
+		s.mean10 += c.Q10 / float64(in.Classes)
+	}
+	return s, e.eachClass(ctx, func(c int, _ []float64) {
+		s.classes[c] = newFloorClass(&r.Classes[c], e.columns[c], o)
+	})
+}
+
+// rise is the largest floor of one of the rates, up to a limit, that the labels bear.
+func (s *floorSearch) rise(ctx context.Context, which int, limit float64) (float64, error) {
+	losses := make([]float64, len(s.classes))
+	return largest(limit, func(f float64) (float64, error) {
+		err := s.estimator.eachClass(ctx, func(c int, _ []float64) {
+			q01, q10 := s.rates[c].Q01, s.rates[c].Q10
+			if which == rate01 {
+				q01 = max(q01, f)
+			} else {
+				q10 = max(q10, f)
+			}
+			_, target := s.classes[c].refit(q01, q10)
+			losses[c] = s.classes[c].best - target
+		})
+		total := 0.0
+		for _, loss := range losses {
+			total += loss
+		}
+		return total / s.truePositives, err
+	})
 }
 
 // floorClass is a class whose rates are raised.
@@ -94,22 +125,30 @@ type floorClass struct {
 	evidence evidence
 	at       vector  // the estimate, with slope and shift fitted to its rates
 	best     float64 // target there
-	loss     float64 // what a floor costs
 }
 
-var ratesHeld = held{rate01: true, rate10: true}
-
-func newFloorClass(m model, c column, o Options) floorClass {
-	f := floorClass{evidence: evidence{summarise(m, c).cells, o.MinSlope, o.Confidence}}
-	f.at, f.best = f.evidence.climb(m.parameters(), ratesHeld)
+func newFloorClass(c *Class, rows column, o Options) floorClass {
+	m := model{c.Q01, c.Q10, c.A, c.B}
+	f := floorClass{evidence: evidence{summarise(m, rows).cells, o.MinSlope, o.Confidence}, at: m.parameters()}
+	f.at, f.best = f.refit(c.Q01, c.Q10)
 	return f
 }
 
-func (c *floorClass) raise(which int, floor float64) {
+// refit fits slope and shift to given rates, and returns the target there.
+func (c *floorClass) refit(q01, q10 float64) (vector, float64) {
 	v := c.at
-	v[which] = max(v[which], logit(floor))
-	_, target := c.evidence.climb(v, ratesHeld)
-	c.loss = c.best - target
+	v[rate01], v[rate10] = logit(q01), logit(q10)
+	return c.evidence.climb(v, held{rate01: true, rate10: true})
+}
+
+// truePositives is the sum of the posteriors.
+func (e *evidence) truePositives(v vector) (sum float64) {
+	m := model{q01: Sigmoid(v[rate01]), q10: Sigmoid(v[rate10])}
+	for _, c := range e.cells {
+		o := v[slope]*c.score + v[shift]
+		sum += c.present*Posterior(o, 1, m.q01, m.q10) + c.absent*Posterior(o, 0, m.q01, m.q10)
+	}
+	return sum
 }
 
 // largest finds by halving the largest f up to the limit that costs at most floorLoss.

@@ -2,9 +2,10 @@ package rates
 
 import (
 	"math"
+	"reflect"
+	"slices"
 	"testing"
 
-	"nmn/eval"
 	"nmn/rng"
 )
 
@@ -23,7 +24,7 @@ func TestFloors_RiseWhereTheLabelsDoNotObject(t *testing.T) {
 	var floors [2]Floor
 	for i, in := range []Input{clear, hard} {
 		r := estimate(t, in, nil)
-		f, err := Floors(t.Context(), in, r, DefaultOptions())
+		_, f, err := Raise(t.Context(), in, r, DefaultOptions())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +45,7 @@ func TestFloors_RiseWhereTheLabelsDoNotObject(t *testing.T) {
 func TestFloors_CostWhatTheyMay(t *testing.T) {
 	in := draw(31, 2000, 3, -1, 3, always(.1), always(.05))
 	r := estimate(t, in, nil)
-	f, err := Floors(t.Context(), in, r, DefaultOptions())
+	_, f, err := Raise(t.Context(), in, r, DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,9 +92,55 @@ func refitted(in Input, r *Result, f Floor) (loss float64) {
 	return loss
 }
 
-func TestFloor_ApplyRaisesRatesAndKeepsUnknownOnes(t *testing.T) {
-	got := Floor{.1, .02}.Apply(&eval.Rates{Q01: []float64{.05, .3, math.NaN()}, Q10: []float64{.5, .01, math.NaN()}})
-	if got.Q01[0] != .1 || got.Q01[1] != .3 || got.Q10[0] != .5 || got.Q10[1] != .02 || !math.IsNaN(got.Q01[2]) || !math.IsNaN(got.Q10[2]) {
-		t.Errorf("rates %+v", got)
+// Raised rates come with the calibration that belongs to them: a wrong rate is made up for as well as
+// may be.
+func TestRaise_FitsTheCalibrationToTheRates(t *testing.T) {
+	in := draw(41, 1500, 3, -1, 3, func(c int) float64 { return .01 + .3*float64(c/2) }, always(.03))
+	before := estimate(t, in, nil)
+	untouched := *before
+	untouched.Classes = slices.Clone(before.Classes)
+	r, f, err := Raise(t.Context(), in, before, DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
 	}
+	if !reflect.DeepEqual(&untouched, before) {
+		t.Error("the estimate has changed")
+	}
+	for c, class := range r.Classes {
+		old := before.Classes[c]
+		if class.Q01 != max(old.Q01, f.Q01) || class.Q10 != max(old.Q10, f.Q10) || class.Q01Interval.High < class.Q01 {
+			t.Errorf("class %d: %+v after the floor %+v", c, class, f)
+		}
+		if class.Q01 > old.Q01+.02 && !(class.TruePositives > old.TruePositives) {
+			t.Errorf("class %d: more labels are missing than before, and yet %.1f true ones after %.1f", c, class.TruePositives, old.TruePositives)
+		}
+	}
+	// No slope or shift nearby explains the labels better.
+	at := func(da, db float64) float64 {
+		moved := *r
+		moved.Classes = slices.Clone(r.Classes)
+		for c := range moved.Classes {
+			moved.Classes[c].A += da
+			moved.Classes[c].B += db
+		}
+		return lossOf(in, &moved)
+	}
+	for _, d := range [][2]float64{{.05, 0}, {-.05, 0}, {0, .1}, {0, -.1}} {
+		if !(at(d[0], d[1]) > at(0, 0)) {
+			t.Errorf("moving slope and shift by %v explains the labels better", d)
+		}
+	}
+}
+
+// lossOf is -log p(z|o) of all rows.
+func lossOf(in Input, r *Result) (loss float64) {
+	for i, o := range in.Scores {
+		c := r.Classes[i%in.Classes]
+		observed := c.Q10 + (1-c.Q01-c.Q10)/(1+math.Exp(-c.Calibrate(float64(o))))
+		if in.Labels[i] == 0 {
+			observed = 1 - observed
+		}
+		loss -= math.Log(observed)
+	}
+	return loss
 }

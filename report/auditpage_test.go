@@ -127,7 +127,7 @@ func TestAuditPage_KeyTellsAuditsApart(t *testing.T) {
 func TestAuditTables_ShowWhatIsUnknownAsDashes(t *testing.T) {
 	in, r := auditedInput()
 	var b bytes.Buffer
-	if err := Write(&b, CSV, SuspectTable(in, r.Suspects), AuditClassTable(in, r)); err != nil {
+	if err := Write(&b, CSV, SuspectTable(in, r.Suspects), AuditClassTable(in, r, 0)); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"\na.jpg,cat,missing,0.988968663,0.9975273768,0.2,0.1\n", "\nunknown,2,,,,,,\n", "\ncat,1,"} {
@@ -135,7 +135,10 @@ func TestAuditTables_ShowWhatIsUnknownAsDashes(t *testing.T) {
 			t.Errorf("the tables lack %q:\n%s", want, &b)
 		}
 	}
-	table := AuditClassTable(in, r)
+	if t1 := AuditClassTable(in, r, 1); len(t1.Rows) != 1 || t1.Rows[0].Cells[0].Text != hostile || len(t1.Notes) != 2 {
+		t.Errorf("the noisiest class is %+v", t1)
+	}
+	table := AuditClassTable(in, r, 0)
 	if len(table.Notes) != 1 || !strings.Contains(table.Notes[0], "1 of 3 classes are not audited") {
 		t.Errorf("notes %q", table.Notes)
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,8 +29,9 @@ func SuspectTable(in audit.Input, suspects []audit.Suspect) *Table {
 	return t
 }
 
-// AuditClassTable sums up every class: how many of its labels are expected to be wrong, and suspects.
-func AuditClassTable(in audit.Input, r *audit.Result) *Table {
+// AuditClassTable sums up classes: how many of their labels are expected to be wrong, and suspects. It
+// lists the most classes, those with the most labels expected to be wrong, in class order; 0 for all.
+func AuditClassTable(in audit.Input, r *audit.Result, most int) *Table {
 	t := &Table{
 		Title: "By class",
 		Columns: []Column{
@@ -38,23 +40,47 @@ func AuditClassTable(in audit.Input, r *audit.Result) *Table {
 		},
 	}
 	skipped := 0
-	for c, class := range r.Classes {
+	for _, class := range r.Classes {
+		if !class.Audited {
+			skipped++
+		}
+	}
+	for _, c := range noisiest(r.Classes, most) {
+		class := r.Classes[c]
 		cells := []Cell{words(in.Word(c)), count(class.Positives)}
 		if class.Audited {
 			cells = append(cells, number(eval.Number(class.ExpectedIncorrect)), count(class.Incorrect), number(eval.Number(class.ExpectedMissing)), count(class.Missing),
 				number(eval.Number(in.Rates.Q01[c])), number(eval.Number(in.Rates.Q10[c])))
 		} else {
-			skipped++
 			for range 6 {
 				cells = append(cells, number(eval.Undefined()))
 			}
 		}
 		t.Rows = append(t.Rows, Row{Cells: cells})
 	}
+	if len(t.Rows) < len(r.Classes) {
+		t.Notes = append(t.Notes, fmt.Sprintf("The %d of %d classes with the most labels expected to be wrong.", len(t.Rows), len(r.Classes)))
+	}
 	if skipped > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d classes are not audited: their noise rates cannot be told (nmn rates says why).", skipped, len(r.Classes)))
 	}
 	return t
+}
+
+// noisiest are the most classes with the most labels expected to be wrong, in class order.
+func noisiest(classes []audit.Class, most int) []int {
+	order := make([]int, len(classes))
+	for c := range order {
+		order[c] = c
+	}
+	if most == 0 || most >= len(order) {
+		return order
+	}
+	wrong := func(c int) float64 { return classes[c].ExpectedIncorrect + classes[c].ExpectedMissing }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(wrong(b), wrong(a)) })
+	order = order[:most]
+	slices.Sort(order)
+	return order
 }
 
 // JudgementTable holds the audit and its rivals against the truth.

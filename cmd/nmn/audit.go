@@ -22,6 +22,7 @@ type auditCommand struct {
 	calibrate  bool
 	minError   float64
 	top        int
+	classes    int
 	suspects   string
 	page       auditPage
 	correction correction
@@ -30,7 +31,7 @@ type auditCommand struct {
 }
 
 func newAudit(p *program) *cobra.Command {
-	a := auditCommand{minError: .5, top: 20, page: auditPage{items: 500, thumbnails: 200}, correction: correction{precision: .9}, format: report.Text}
+	a := auditCommand{minError: .5, top: 20, classes: 20, page: auditPage{items: 500, thumbnails: 200}, correction: correction{precision: .9}, format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Find labels that are probably wrong, and correct them",
@@ -59,6 +60,7 @@ suspects be corrected up to a wanted precision. See docs/audit.md.`,
 	s := under(cmd, "Suspects")
 	s.float(&a.minError, "min-error", "least `probability` of being wrong of a suspect")
 	s.int(&a.top, "top", "`suspects` listed on standard output, 0 for none")
+	s.int(&a.classes, "classes", "`words` summed up by the tables, those with the most labels expected to be wrong, 0 for all")
 	s.file(&a.suspects, "suspects", "`file` to write all suspects to, .csv", "csv")
 	a.page.flags(under(cmd, "Page"))
 	a.correction.flags(under(cmd, "Correction"))
@@ -74,6 +76,8 @@ func (a *auditCommand) check(given func(string) bool) error {
 		return usagef("audit: --min-error is %g, want above 0 to 1", a.minError)
 	case a.top < 0:
 		return usagef("audit: --top is %d, want at least 0", a.top)
+	case a.classes < 0:
+		return usagef("audit: --classes is %d, want at least 0", a.classes)
 	case a.calibrate && a.rates == "":
 		return usagef("audit: --calibrate belongs to --rates")
 	}
@@ -184,7 +188,7 @@ func (a *auditCommand) show(p *program, f *auditFindings) error {
 		t.Notes = append(t.Notes, f.summary(a.minError))
 		tables = append(tables, t)
 	}
-	tables = append(tables, report.AuditClassTable(f.in, f.result))
+	tables = append(tables, report.AuditClassTable(f.in, f.result, a.classes))
 	if f.judgement != nil {
 		tables = append(tables, report.JudgementTable(f.judgement))
 	}

@@ -84,14 +84,14 @@ func (r *ratesCommand) estimate(ctx context.Context, p *program) (*foundRates, e
 	if err != nil {
 		return nil, err
 	}
-	found := &foundRates{Result: result}
+	found := &foundRates{}
 	if r.floor {
-		floor, err := rates.Floors(ctx, ratesInput(&in), result, o)
-		if err != nil {
+		found.Floor = new(rates.Floor)
+		if result, *found.Floor, err = rates.Raise(ctx, ratesInput(&in), result, o); err != nil {
 			return nil, err
 		}
-		found.raise(floor)
 	}
+	found.Result = result
 	calibrated := result.Calibrated(in.Scores)
 	if found.Threshold, err = eval.PlugInThreshold(calibrated, true); err != nil {
 		return nil, err
@@ -103,17 +103,6 @@ func (r *ratesCommand) estimate(ctx context.Context, p *program) (*foundRates, e
 		return found, found.compare(&in)
 	}
 	return found, nil
-}
-
-// raise lifts the rates to the floor; the intervals follow, so that they hold the rates.
-func (f *foundRates) raise(floor rates.Floor) {
-	f.Floor = &floor
-	for c := range f.Classes {
-		class := &f.Classes[c]
-		class.Q01, class.Q10 = max(class.Q01, floor.Q01), max(class.Q10, floor.Q10)
-		class.Q01Interval.High = max(class.Q01Interval.High, class.Q01)
-		class.Q10Interval.High = max(class.Q10Interval.High, class.Q10)
-	}
 }
 
 // compare holds the rates that are believed against those of the true labels.
