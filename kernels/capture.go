@@ -32,6 +32,14 @@ type Graph interface {
 	Close() error
 }
 
+// Sectioned is a Backend that names stretches of the host's work to a profiler. A graphics card is one; ask
+// by a type assertion.
+type Sectioned interface {
+	// Section ends the section before and begins another; an empty name begins none. Without a profiler
+	// nothing happens.
+	Section(name string)
+}
+
 // Feeder is a Backend that uploads beside its computing. A graphics card is one; ask by a type assertion.
 type Feeder interface {
 	NewFeed() (Feed, error)

@@ -8,8 +8,9 @@ import (
 )
 
 var (
-	_ Capturer = (*card)(nil)
-	_ Feeder   = (*card)(nil)
+	_ Capturer  = (*card)(nil)
+	_ Feeder    = (*card)(nil)
+	_ Sectioned = (*card)(nil)
 )
 
 // recording is a graph with the stream that it belongs to.
@@ -23,6 +24,9 @@ func (r recording) Launch() error { return r.Graph.Launch(r.stream) }
 
 // Captures implements Capturer.
 func (b *card) Captures() bool { return !b.unrecorded && !b.Device.Options().SyncLaunches }
+
+// Section implements Sectioned.
+func (b *card) Section(name string) { b.sections.Begin(name) }
 
 // NewFeed implements Feeder.
 func (b *card) NewFeed() (Feed, error) {

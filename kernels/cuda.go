@@ -46,6 +46,7 @@ type card struct {
 	library    *cudnn.Handle
 	marks      []*cuda.Event // of Clock, by number; the device frees them
 	unrecorded bool          // as CUDAConfig.NoGraphs
+	sections   *cuda.Sections
 }
 
 // CUDAConfig chooses how a graphics card computes.
@@ -56,6 +57,8 @@ type CUDAConfig struct {
 	Plans     cudnn.Options
 	// NoGraphs launches the kernels of a step one by one instead of recording them.
 	NoGraphs bool
+	// NVTX names layers and phases to the profiler that has started this program, if any.
+	NVTX bool
 }
 
 // OpenCUDA opens a graphics card as a backend. The error wraps one of those of packages cuda, cudnn and
@@ -67,7 +70,13 @@ func OpenCUDA(c CUDAConfig) (Backend, error) {
 		return nil, err
 	}
 	b := &card{cardMemory: device, unrecorded: c.NoGraphs}
-	if err := b.join(c.Plans); err != nil {
+	if c.NVTX {
+		b.sections, err = cuda.OpenSections()
+	}
+	if err == nil {
+		err = b.join(c.Plans)
+	}
+	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil

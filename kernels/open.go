@@ -32,6 +32,9 @@ type Config struct {
 	// NoGraphs makes a graphics card launch the kernels of a step one by one instead of recording the step
 	// and replaying it.
 	NoGraphs bool
+	// NVTX names the layers and phases of a graphics card's work to the profiler that has started this
+	// program, such as Nsight Systems; nothing happens without one.
+	NVTX bool
 	// PlanFolder keeps which convolution plans were fastest on a graphics card; empty means a folder
 	// of the user's cache.
 	PlanFolder string

@@ -24,5 +24,6 @@ func openCard(c Config, ordinal int) (Backend, error) {
 		Device:   cuda.Options{SyncLaunches: c.SyncLaunches},
 		Plans:    cudnn.Options{CacheFolder: folder, Logger: c.Logger},
 		NoGraphs: c.NoGraphs,
+		NVTX:     c.NVTX,
 	})
 }

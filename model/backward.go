@@ -28,6 +28,7 @@ func (n *Net) Step(p *Plan, o StepOptions) error {
 	if err := n.Prepare(o); err != nil {
 		return err
 	}
+	defer n.sections.end()
 	if err := n.forward(p, true); err != nil {
 		return err
 	}
@@ -57,6 +58,7 @@ func (n *Net) Step(p *Plan, o StepOptions) error {
 // backwardNoise computes the gradients of U and b, and of g(X) into dPooled.
 func (n *Net) backwardNoise(p *Plan, o StepOptions) error {
 	l := n.noise
+	n.sections.begin(backwardPass, "noise")
 	params := conv.Params{Accumulate: o.Accumulate}
 	if l.b.G != nil {
 		if err := n.backend.ConvGradBias(l.b.G, p.dOf, params); err != nil {
@@ -82,6 +84,7 @@ func (n *Net) backward(p *Plan, o StepOptions, noisy bool) error {
 	dy := p.dLogits
 	for i := len(n.fc) - 1; i >= 0; i-- {
 		l := n.fc[i]
+		n.sections.begin(backwardPass, l.name)
 		x, _ := n.belowHead(p, i)
 		if err := n.backwardParams(l, x.y, dy, o); err != nil {
 			return err
@@ -140,6 +143,7 @@ func (n *Net) backwardBlocks(p *Plan, o StepOptions, lowest int) error {
 	for i := len(n.blocks) - 1; i >= 0; i-- {
 		convs := p.convs[i]
 		if n.pools(i) {
+			n.sections.begin(backwardPass, n.blocks[i][len(convs)-1].name) // with its pool
 			if err := n.backwardPool(p, i, o); err != nil {
 				return err
 			}
@@ -147,6 +151,7 @@ func (n *Net) backwardBlocks(p *Plan, o StepOptions, lowest int) error {
 		for j := len(convs) - 1; j >= 0; j-- {
 			flat--
 			l, dy := n.blocks[i][j], convs[j].dy
+			n.sections.begin(backwardPass, l.name)
 			x, mask := n.below(p, i, j)
 			learn := n.backwardParams
 			if n.pools(i) && j == len(convs)-1 {

@@ -19,6 +19,7 @@ func (n *Net) Normalize(p *Plan) error {
 // Forward computes Prob, Observed and BagLogit from X, without dropout. With labels it computes Loss
 // and Posterior too.
 func (n *Net) Forward(p *Plan, labels bool) error {
+	defer n.sections.end()
 	if err := n.forward(p, false); err != nil {
 		return err
 	}
@@ -35,6 +36,7 @@ func (n *Net) forward(p *Plan, training bool) error {
 	x := p.input
 	for i, block := range n.blocks {
 		for j, l := range block {
+			n.sections.begin(forwardPass, l.name)
 			y := p.convs[i][j].y
 			if err := n.backend.Conv(y, x, l.w.W, l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
 				return err
@@ -50,6 +52,7 @@ func (n *Net) forward(p *Plan, training bool) error {
 	}
 	for i, o := range p.hidden {
 		l, y := n.fc[i], o.y
+		n.sections.begin(forwardPass, l.name)
 		if err := n.backend.Conv(y, x, l.w.W, l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
 			return err
 		}
@@ -61,6 +64,7 @@ func (n *Net) forward(p *Plan, training bool) error {
 		x = y
 	}
 	l := n.classifier()
+	n.sections.begin(forwardPass, l.name)
 	if err := n.backend.Conv(p.Logits, x, l.w.W, l.b.W, conv.Params{Pad: l.pad}); err != nil {
 		return err
 	}
@@ -69,6 +73,7 @@ func (n *Net) forward(p *Plan, training bool) error {
 
 // forwardNoise computes O = U g(X) + b; without features O is the bias itself.
 func (n *Net) forwardNoise(p *Plan) error {
+	n.sections.begin(forwardPass, "noise")
 	if n.config.Noise != FeatureDependent {
 		return nil
 	}

@@ -22,6 +22,8 @@ type Net struct {
 	noise  layer     // U and b; w is nil for a feature-independent model
 	masks  masks     // of dropout, behind the layers of the head but the last
 
+	sections sections
+
 	buffers  *tensor.Arena
 	capacity capacity
 	plans    map[planKey]*Plan
@@ -43,7 +45,7 @@ func New(config Config, backend kernels.Backend) (*Net, error) {
 		return nil, err
 	}
 	n := &Net{
-		config: config, backend: backend, plans: map[planKey]*Plan{},
+		config: config, backend: backend, sections: newSections(backend), plans: map[planKey]*Plan{},
 		params: tensor.NewArena(backend), grads: tensor.NewArena(backend), buffers: tensor.NewArena(backend),
 	}
 	if err := n.build(); err != nil {

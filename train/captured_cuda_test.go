@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,18 +23,21 @@ import (
 
 // card opens the first graphics card, which the emulator may stand for.
 func card(noGraphs bool) func(t testing.TB) kernels.Backend {
-	return func(t testing.TB) kernels.Backend {
-		t.Helper()
-		backend, _, err := kernels.Open(kernels.Config{Device: "cuda", NoGraphs: noGraphs, PlanFolder: t.TempDir()})
-		if errors.Is(err, kernels.ErrUnsupported) {
-			conform.Skip(t, "cuda", err.Error())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { check(t, backend.Close()) })
-		return backend
+	return func(t testing.TB) kernels.Backend { return open(t, kernels.Config{NoGraphs: noGraphs}) }
+}
+
+func open(t testing.TB, c kernels.Config) kernels.Backend {
+	t.Helper()
+	c.Device, c.PlanFolder = "cuda", t.TempDir()
+	backend, _, err := kernels.Open(c)
+	if errors.Is(err, kernels.ErrUnsupported) {
+		conform.Skip(t, "cuda", err.Error())
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { check(t, backend.Close()) })
+	return backend
 }
 
 // late makes the emulator put work off as long as events and waits allow: on all streams, or on that
@@ -222,6 +226,45 @@ func TestCUDA_AStepIsTwoGraphsAndOneDownload(t *testing.T) {
 	t.Logf("%d calls of the driver in a step: %v", total, got)
 	if got["cuGraphLaunch"] != 2 || total > 40 {
 		t.Errorf("%d calls of the driver in a step: %v", total, got)
+	}
+}
+
+// The layers are told when a step is enqueued call by call, its phases always.
+func TestCUDA_TellsAProfilerLayersAndPhases(t *testing.T) {
+	if !emulates() {
+		t.Skip("needs the emulator: one process has one profiler")
+	}
+	library, log := filepath.Join(t.TempDir(), "libprofiler.so"), filepath.Join(t.TempDir(), "log")
+	if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", library, "../cuda/testdata/profiler.c").CombinedOutput(); err != nil {
+		t.Skipf("needs a C compiler: %v\n%s", err, out)
+	}
+	t.Setenv("NVTX_INJECTION64_PATH", library)
+	t.Setenv("FAKE_PROFILER_LOG", log)
+	r := newRig()
+	r.dropout, r.config.MaxSteps = .3, 3
+	r.device = func(t testing.TB) kernels.Backend { return open(t, kernels.Config{NVTX: true}) }
+	run(t, r.trainer(t))
+	data, err := os.ReadFile(log)
+	check(t, err)
+	told := map[string]int{}
+	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
+		told[line]++
+	}
+	// The second step records, so that its layers are enqueued too; the third replays.
+	for name, want := range map[string]int{"take the batch": 3, "gradients": 3, "wait": 3, "update": 3, "stage the next batch": 3,
+		"forward conv1_1": 2, "forward fc8": 2, "forward noise": 2, "backward fc8": 2, "backward conv1_1": 2} {
+		if told[name] != want {
+			t.Errorf("%s was told %d times, want %d", name, told[name], want)
+		}
+	}
+	begun := 0
+	for name, n := range told {
+		if name != "end" {
+			begun += n
+		}
+	}
+	if begun != told["end"] {
+		t.Errorf("%d sections begun, %d ended", begun, told["end"])
 	}
 }
 

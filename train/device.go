@@ -1,6 +1,10 @@
 package train
 
-import "errors"
+import (
+	"errors"
+
+	"nmn/kernels"
+)
 
 // device is what a stage keeps on the net's device beside the net.
 type device struct {
@@ -9,12 +13,21 @@ type device struct {
 	feed      *feed
 	replays   *replays
 	passes    passes
+	profiler  kernels.Sectioned // nil for none
+}
+
+// section names what follows to a profiler.
+func (d *device) section(name string) {
+	if d.profiler != nil {
+		d.profiler.Section(name)
+	}
 }
 
 // open makes all of it, for batches of at most so many bags.
 func (t *Trainer) open(bags int) error {
 	d, backend := &t.device, t.Net.Backend()
 	d.replays = newReplays(backend)
+	d.profiler, _ = backend.(kernels.Sectioned)
 	d.passes = passes{whole: t.enqueueWhole, update: t.enqueueUpdate}
 	var err error
 	if d.optimizer, err = newOptimizer(t.Net, t.Config); err != nil {

@@ -137,6 +137,7 @@ func (t *Trainer) stageNext(ctx context.Context, i int, e *StepDone) error {
 	if !t.feed.ahead() {
 		return nil
 	}
+	t.section("stage the next batch")
 	if i < len(t.held) {
 		return t.feed.stage(t.held[i])
 	}
@@ -171,6 +172,7 @@ func (t *Trainer) advance(e *StepDone) {
 // batches, and waits once, for the losses and the norm of the gradients: a graphics card works on
 // gradients while the next batch is uploaded, and on the update while the next step begins.
 func (t *Trainer) learn(ctx context.Context, batches []*loader.Batch, e *StepDone) error {
+	defer t.section("")
 	if err := t.begin(batches, e); err != nil {
 		return err
 	}
@@ -212,6 +214,7 @@ func (t *Trainer) gradients(batch *loader.Batch, i int, last bool) error {
 	if err != nil {
 		return err
 	}
+	t.section("take the batch")
 	if err := t.feed.take(plan, batch); err != nil {
 		return err
 	}
@@ -225,6 +228,7 @@ func (t *Trainer) pass(w work, enqueue func() error) error {
 	if err := t.Net.Prepare(t.passes.options); err != nil {
 		return err
 	}
+	t.section("gradients")
 	if err := t.replays.do(w, enqueue); err != nil {
 		return err
 	}
@@ -262,6 +266,7 @@ func (t *Trainer) enqueueUpdate() error { return t.optimizer.update(t.results.no
 // finish waits for the gradients and changes the parameters by them, unless loss or gradient is not
 // finite.
 func (t *Trainer) finish(e *StepDone) error {
+	t.section("wait")
 	sum, norm, err := t.results.wait()
 	if err != nil {
 		return err
@@ -270,6 +275,7 @@ func (t *Trainer) finish(e *StepDone) error {
 	if !finite(e.Loss) || !finite(e.GradNorm) {
 		return &NonFiniteError{Epoch: e.Epoch, Step: e.Step, LearningRate: e.LearningRate, Loss: e.Loss, GradientNorm: e.GradNorm}
 	}
+	t.section("update")
 	if err := t.replays.do(work{}, t.passes.update); err != nil {
 		return err
 	}

@@ -178,6 +178,8 @@ type runConfig struct {
 	Precision    tensor.Precision `yaml:"precision"`
 	ConvExact    bool             `yaml:"conv_exact"` // no Winograd on the CPU; a run keeps to what it began with
 	SyncLaunches bool             `yaml:"sync_launches,omitempty"`
+	NoGraphs     bool             `yaml:"no_graphs,omitempty"`
+	NVTX         bool             `yaml:"nvtx,omitempty"`
 	Threads      int              `yaml:"threads"`
 	Workers      int              `yaml:"workers"`
 	Prefetch     int              `yaml:"prefetch"`

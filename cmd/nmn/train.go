@@ -198,7 +198,7 @@ func openSession(ctx context.Context, p *program, c *config, metrics string) (*s
 // openDevice opens the device of a configuration and sets the precision there to that of the device.
 func openDevice(p *program, r *runConfig) (kernels.Backend, error) {
 	backend, note, err := kernels.Open(kernels.Config{Device: r.Device, Threads: r.Threads, Precision: r.Precision,
-		ConvExact: r.ConvExact, SyncLaunches: r.SyncLaunches, Logger: p.log})
+		ConvExact: r.ConvExact, SyncLaunches: r.SyncLaunches, NoGraphs: r.NoGraphs, NVTX: r.NVTX, Logger: p.log})
 	switch {
 	case errors.Is(err, kernels.ErrUnsupported):
 		return nil, err

@@ -1,0 +1,45 @@
+package model
+
+import "nmn/kernels"
+
+// sections name the layers to a profiler where the device has one.
+type sections struct {
+	to    kernels.Sectioned    // nil for none
+	names [2]map[string]string // of forward and backward sections, by layer: made once
+	open  string
+}
+
+// Passes through the net.
+const (
+	forwardPass = iota
+	backwardPass
+)
+
+func newSections(backend kernels.Backend) sections {
+	s := sections{names: [2]map[string]string{{}, {}}}
+	s.to, _ = backend.(kernels.Sectioned)
+	return s
+}
+
+// begin ends the section before and begins that of a layer, unless it is in it.
+func (s *sections) begin(pass int, layer string) {
+	if s.to == nil {
+		return
+	}
+	name, known := s.names[pass][layer]
+	if !known {
+		name = [...]string{"forward ", "backward "}[pass] + layer
+		s.names[pass][layer] = name
+	}
+	if name != s.open {
+		s.open = name
+		s.to.Section(name)
+	}
+}
+
+func (s *sections) end() {
+	if s.to != nil {
+		s.open = ""
+		s.to.Section("")
+	}
+}
