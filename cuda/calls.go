@@ -48,6 +48,24 @@ func (d *Device) Do(f func() error) error {
 	return inner
 }
 
+// Finish is Do for what gives something back: it is tried on a failed device too, and returns nil there,
+// for the failure was reported before.
+func (d *Device) Finish(f func() error) error {
+	d.mu.Lock()
+	reported := d.failed != nil
+	d.mu.Unlock()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := cu.SetCurrentContext(d.context)
+	if err != nil {
+		err = newError("make the context current", codeOf(err), nil)
+	}
+	if err = errors.Join(err, f()); reported {
+		return nil
+	}
+	return err
+}
+
 // finish is call for what must be tried on any device, closed or failed, since it frees something.
 func (d *Device) finish(operation, subject string, f func() error) error {
 	runtime.LockOSThread()
@@ -108,5 +126,18 @@ func (d *Device) discard(operation, subject string, o owned) error {
 	if !d.disown(o) {
 		return nil
 	}
-	return d.finish(operation, subject, o.release)
+	return d.giveBack(operation, subject, o.release)
+}
+
+// giveBack is finish without an error after a failure of the device, which was reported before and which
+// every call returns since.
+func (d *Device) giveBack(operation, subject string, f func() error) error {
+	d.mu.Lock()
+	reported := d.failed != nil
+	d.mu.Unlock()
+	err := d.finish(operation, subject, f)
+	if reported {
+		return nil
+	}
+	return err
 }

@@ -71,7 +71,7 @@ func (d *Device) Free(at Address) error {
 	if !known {
 		return fmt.Errorf("cuda: free %#x: it is no memory of this device, or was freed before", at)
 	}
-	return d.finish("free memory", "", func() error { return cu.MemFree(cu.DevicePtr(at)) })
+	return d.giveBack("free memory", "", func() error { return cu.MemFree(cu.DevicePtr(at)) })
 }
 
 // Held is the memory, in bytes, that Alloc has given and Free not taken back.

@@ -1,6 +1,13 @@
 package kernels
 
-import "time"
+import (
+	"time"
+
+	"nmn/cuda"
+)
+
+// ErrOutOfMemory is wrapped by errors about device memory that is full.
+var ErrOutOfMemory = cuda.ErrOutOfMemory
 
 // Clock is a Backend whose device takes the time by itself, so that the host need not wait for each
 // operation. A graphics card is one; ask by a type assertion.
@@ -17,4 +24,6 @@ type Clock interface {
 type Accountant interface {
 	// MostBytes is the most device memory that was held at once since the backend was opened.
 	MostBytes() int
+	// FreeBytes is the device memory that no program holds.
+	FreeBytes() (int, error)
 }

@@ -32,5 +32,11 @@ func (b *card) Between(first, last int) (time.Duration, error) {
 	return b.marks[first].Elapsed(b.marks[last])
 }
 
+// FreeBytes implements Accountant.
+func (b *card) FreeBytes() (int, error) {
+	free, _, err := b.Device.MemInfo()
+	return free, err
+}
+
 // MostBytes implements Accountant.
 func (b *card) MostBytes() int { return b.Device.MostHeld() }

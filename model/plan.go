@@ -109,7 +109,7 @@ func (n *Net) Plan(frames, bags int, training bool) (*Plan, error) {
 	if frames > n.capacity.frames || bags > n.capacity.bags || training && !n.capacity.training {
 		grown := capacity{max(frames, n.capacity.frames), max(bags, n.capacity.bags), training || n.capacity.training}
 		if err := n.grow(grown); err != nil {
-			return nil, fmt.Errorf("model: cannot hold a batch of %d frames in %d bags: %w", frames, bags, err)
+			return nil, n.tooLarge(frames, bags, grown.training, err)
 		}
 	}
 	key := planKey{frames, bags}

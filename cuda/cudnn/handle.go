@@ -122,7 +122,7 @@ func (h *Handle) Close() error {
 	if h.context != nil {
 		context := h.context
 		h.context = nil
-		errs = append(errs, h.device.Do(context.Close))
+		errs = append(errs, h.device.Finish(context.Close))
 	}
 	return errors.Join(errs...)
 }

@@ -1,0 +1,150 @@
+//go:build cuda && emulate
+
+package train
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"nmn/cuda"
+	"nmn/kernels"
+	"nmn/kernels/emulator"
+	"nmn/model"
+)
+
+// freed tells what a log of calls shows as taken and not given back, of which the driver refused some.
+func freed(t *testing.T, log string, refused map[string]int) {
+	t.Helper()
+	counts := calls(t, log, 0)
+	for take, give := range map[string]string{"cuMemAlloc": "cuMemFree", "cuMemHostAlloc": "cuMemFreeHost", "cuStreamCreate": "cuStreamDestroy",
+		"cuEventCreate": "cuEventDestroy", "cuGraphInstantiate": "cuGraphExecDestroy"} {
+		if taken := counts[take] - refused[take]; taken != counts[give] {
+			t.Errorf("%s %d times, %s %d times", take, taken, give, counts[give])
+		}
+	}
+}
+
+// failing runs a stage on a card until a planned failure, gives everything back, and returns the error and
+// the losses before it.
+func failing(t *testing.T, r rig, plan string) (err error, losses []float64) {
+	t.Helper()
+	log := filepath.Join(t.TempDir(), "calls")
+	t.Setenv(emulator.LogVariable, log)
+	t.Setenv(emulator.FailVariable, plan)
+	t.Run("run", func(t *testing.T) { // everything is closed at its end
+		r.observers = []Observer{record(&losses)}
+		_, err = r.trainer(t).Run(t.Context())
+	})
+	t.Setenv(emulator.FailVariable, "")
+	freed(t, log, nil)
+	t.Setenv(emulator.LogVariable, "")
+	return err, losses
+}
+
+func TestCUDA_FaultsNameTheStepAndLeaveAResumableCheckpoint(t *testing.T) {
+	if !emulates() {
+		t.Skip("needs the emulator")
+	}
+	late(t, "all")
+	r := newRig()
+	r.dropout, r.device, r.config.CheckpointSteps = .3, card(false), 2
+	var want []float64
+	r.observers = []Observer{record(&want)}
+	unbroken := r.trainer(t)
+	run(t, unbroken)
+	for name, c := range map[string]struct {
+		plan    string
+		cause   error
+		details []string
+	}{
+		"a kernel of a recorded step": {"kernel 200 719", cuda.ErrFault, []string{"graph gradients of 8 frames in 8 bags"}},
+		"the device is lost":          {"cuGraphLaunch 9 214", cuda.ErrDeviceLost, []string{"launch the graph"}},
+		"an upload fails":             {"cuMemcpyHtoDAsync 32 700", cuda.ErrFault, []string{"upload"}},
+		"no memory in midst of a run": {"cuGraphLaunch 10 2", cuda.ErrOutOfMemory, []string{"launch the graph"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := r
+			r.directory = t.TempDir()
+			err, losses := failing(t, r, c.plan)
+			if !errors.Is(err, c.cause) {
+				t.Fatalf("after %d steps: %v, want %v", len(losses), err, c.cause)
+			}
+			last, reading := ReadCheckpoint(filepath.Join(r.directory, LastName))
+			if reading != nil {
+				t.Fatalf("failed after step %d: %v: %v", len(losses), err, reading)
+			}
+			if len(losses) < 3 || last.Position.Step != len(losses)/2*2 {
+				t.Fatalf("failed after step %d, checkpoint of step %d", len(losses), last.Position.Step)
+			}
+			step := len(losses) + 1
+			for _, said := range append(c.details, fmt.Sprintf("training: step %d (epoch %d), bags scenes-", step, (step+4)/5)) {
+				if !strings.Contains(err.Error(), said) {
+					t.Errorf("message %q, want %q in it", err, said)
+				}
+			}
+			losses = losses[:last.Position.Step]
+			resumed, _ := resume(t, r, &losses, 1)
+			if !slices.Equal(losses, want) || !maps.EqualFunc(weights(t, resumed.Net), weights(t, unbroken.Net), slices.Equal) {
+				t.Errorf("resumed losses %v, unbroken %v", losses, want)
+			}
+		})
+	}
+}
+
+// Memory that is full at the first step: the message tells how many bags would fit, and so many do.
+func TestCUDA_OutOfMemoryTellsWhatWouldFit(t *testing.T) {
+	if !emulates() {
+		t.Skip("needs the emulator")
+	}
+	t.Setenv(emulator.MemoryVariable, strconv.Itoa(4<<20))
+	log := filepath.Join(t.TempDir(), "calls")
+	t.Setenv(emulator.LogVariable, log)
+	r := newRig()
+	r.device, r.config.BatchBags = card(false), 40
+	t.Run("run", func(t *testing.T) {
+		o := r.options(t)
+		_, err := newTrainer(t, o).Run(t.Context())
+		if !errors.Is(err, kernels.ErrOutOfMemory) {
+			t.Fatalf("error %v, want one of memory", err)
+		}
+		found := regexp.MustCompile(`training: step 1 \(epoch 1\), bags .*cannot hold a batch of 40 frames in 40 bags.*at most (\d+) bags`).FindStringSubmatch(err.Error())
+		if found == nil {
+			t.Fatalf("message %q", err)
+		}
+		fits, err := strconv.Atoi(found[1])
+		check(t, err)
+		if _, err := o.Net.Plan(fits+1, fits+1, true); !errors.Is(err, kernels.ErrOutOfMemory) {
+			t.Errorf("%d bags are said to fit, %d do: %v", fits, fits+1, err)
+		}
+		if _, err := o.Net.Plan(fits, fits, true); err != nil {
+			t.Errorf("%d bags are said to fit: %v", fits, err)
+		}
+	})
+	freed(t, log, map[string]int{"cuMemAlloc": 2}) // of the run's plan, and of that of one bag too many
+}
+
+// A card that does not hold one bag says so.
+func TestCUDA_OutOfMemoryForASingleBag(t *testing.T) {
+	if !emulates() {
+		t.Skip("needs the emulator")
+	}
+	r := newRig()
+	backend := card(false)(t)
+	net, err := model.New(r.net(), backend)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { check(t, net.Close()) }()
+	held := backend.(kernels.Accountant).MostBytes()
+	t.Setenv(emulator.MemoryVariable, strconv.Itoa(held+1000))
+	if _, err := net.Plan(4, 4, true); !errors.Is(err, kernels.ErrOutOfMemory) || !strings.Contains(err.Error(), "not one bag would fit") {
+		t.Errorf("error %v", err)
+	}
+}
