@@ -62,8 +62,9 @@ RUN test "${NV_CUDNN_VERSION%-*}" = "${CUDNN_VERSION}" || \
 COPY --from=build-cuda /out/nmn /usr/local/bin/nmn
 COPY --from=build-cuda --chown=65532:65532 /out/runs /runs
 COPY --from=build-cuda --chown=65532:65532 /out/cache /cache
-# Which convolutions were fastest on a card is kept in the cache folder.
-ENV XDG_CACHE_HOME=/cache NMN_METRICS_ADDR=0.0.0.0:9090
+# The cache folder keeps which convolutions were fastest on a card, and what the driver has compiled for
+# a card that is newer than the kernels.
+ENV XDG_CACHE_HOME=/cache CUDA_CACHE_PATH=/cache/driver NMN_METRICS_ADDR=0.0.0.0:9090
 USER 65532:65532
 WORKDIR /
 VOLUME ["/runs", "/cache"]

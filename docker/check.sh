@@ -87,12 +87,11 @@ without_card() {
   [ ! -e "$1/runs/cuda" ] || fail "a run that could not begin left a folder"
 }
 
-for target in "${@:-cpu cuda}"; do
-  for one in $target; do
-    case $one in
-    cpu | cuda) "$one" ;;
-    *) fail "there is no image $one: want cpu or cuda" ;;
-    esac
-  done
+[ $# -gt 0 ] || set -- cpu cuda
+for target; do
+  case $target in
+  cpu | cuda) "$target" ;;
+  *) fail "there is no image $target: want cpu or cuda" ;;
+  esac
 done
 echo "all is well"
