@@ -86,7 +86,7 @@ func TestBenchOps_TellsTheWholeStep(t *testing.T) {
 	for _, want := range []string{
 		"input normalize", "conv1_1 forward", "conv1_1 filter gradient", "conv4_1 bias gradient", "conv2_1 data gradient",
 		"pool1 max pool", "pool1 max pool and bias gradient", "fc8 forward", "fc8 bias gradient", "conv4_1 bag pool", "conv4_1 bag pool gradient",
-		"nmn forward", "nmn filter gradient", "noise noise step", "all gradient norm", "all sgd",
+		"nmn forward", "nmn filter gradient", "noise noise step", "noise copy", "all gradient norm", "all sgd",
 	} {
 		if found[want] != 1 {
 			t.Errorf("%s is told %d times", want, found[want])

@@ -31,6 +31,12 @@ func (r *Recorder) Download(dst *dense.Dense, src *tensor.Tensor) error {
 	return r.do(o, func() error { return r.backend.Download(dst, src) })
 }
 
+// Copy implements tensor.Device.
+func (r *Recorder) Copy(dst, src *tensor.Tensor) error {
+	o := Op{Layer: r.layer(src), Name: "copy", Shape: shapeOf(src), Bytes: bytesOf(dst, src)}
+	return r.do(o, func() error { return r.backend.Copy(dst, src) })
+}
+
 // The operations of kernels.Backend. They are written out rather than embedded, so that one that is
 // new cannot be left out of a step unseen.
 
@@ -141,6 +147,7 @@ func (r *Recorder) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind pool.Kind
 
 // NoiseStep implements noise.Ops.
 func (r *Recorder) NoiseStep(out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
+	r.names[out.Loss] = "noise"
 	o := Op{Layer: "noise", Name: "noise step", Shape: shapeOf(logits), Bytes: bytesOf(logits, confidence, labels, bags,
 		out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior, out.BagLogit)}
 	return r.do(o, func() error { return r.backend.NoiseStep(out, logits, confidence, labels, bags, p) })
