@@ -17,6 +17,7 @@ import (
 	"nmn/kernels"
 	"nmn/kernels/conform"
 	"nmn/kernels/emulator"
+	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/model"
 )
@@ -28,7 +29,7 @@ func card(noGraphs bool) func(t testing.TB) kernels.Backend {
 
 func open(t testing.TB, c kernels.Config) kernels.Backend {
 	t.Helper()
-	c.Device, c.PlanFolder = "cuda", t.TempDir()
+	c.Device, c.Precision, c.PlanFolder = "cuda", tensor.FP32, t.TempDir()
 	backend, _, err := kernels.Open(c)
 	if errors.Is(err, kernels.ErrUnsupported) {
 		conform.Skip(t, "cuda", err.Error())
@@ -294,7 +295,7 @@ func TestCUDA_RecordedStepAllocatesNothing(t *testing.T) {
 func TestCUDA_KeepsABoundedNumberOfGraphs(t *testing.T) {
 	backend := card(false)(t)
 	r := newReplays(backend)
-	x, err := backend.Alloc(0, 4)
+	x, err := backend.Alloc(tensor.Float32, 4)
 	check(t, err)
 	plans := make([]*model.Plan, maxGraphs+3)
 	for range 3 {
