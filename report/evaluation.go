@@ -2,8 +2,10 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"nmn/eval"
+	"nmn/text"
 )
 
 // EvaluationTables shows one evaluation: every measure by part of speech and over all words, then
@@ -48,7 +50,21 @@ func measuresTable(title string, r *eval.Result, m *eval.Measures) *Table {
 		t.rate("q10, estimated", x.Q10)
 		t.rate("q10, error", x.Q10Error)
 	}
+	if size := r.GroupSize; size.All > 0 && size.Group[text.Others] == size.All {
+		t.onlyAll()
+	}
 	return t
+}
+
+// onlyAll leaves out the parts of speech: labels that are no words of captions have none.
+func (t *Table) onlyAll() {
+	keep := make([]bool, len(t.Columns))
+	keep[0], keep[len(keep)-1] = true, true
+	t.Title = strings.Replace(t.Title, "By part of speech", "All labels", 1)
+	t.Columns = kept(t.Columns, keep)
+	for i := range t.Rows {
+		t.Rows[i].Cells = kept(t.Rows[i].Cells, keep)
+	}
 }
 
 func (t *Table) multiLabel(against string, r *eval.Result, m *eval.Measures, l *eval.MultiLabel) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/text"
 )
 
 // Runs with other flips of labels are other rows, in the order of their rates.
@@ -29,5 +30,30 @@ func TestExperimentTable_FlipsAreNoiseLevels(t *testing.T) {
 	want := "0 / star / 1; 30 missing, 10 incorrect / star / 2; 40 missing, 0 incorrect / star / 1; 40 missing, 0 incorrect / NMN-FI / 1"
 	if got := strings.Join(rows, "; "); got != want {
 		t.Errorf("rows %s\nwant %s", got, want)
+	}
+}
+
+// Labels without parts of speech have no columns for them.
+func TestEvaluationTables_LabelsWithoutPartsOfSpeech(t *testing.T) {
+	columns := func(pos text.POS) string {
+		v, err := text.NewVocabulary([]text.Word{{Text: "beach", POS: pos}, {Text: "urban", POS: text.Others}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := eval.Evaluate(eval.Input{Bags: 1, Classes: 2, Scores: []float32{.2, .7}, Labels: []uint8{0, 1}, Vocabulary: v}, eval.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, c := range EvaluationTables(r)[0].Columns {
+			names = append(names, c.Name)
+		}
+		return strings.Join(names, " ")
+	}
+	if got := columns(text.Others); got != "measure All" {
+		t.Errorf("columns %s", got)
+	}
+	if got := columns(text.NN); !strings.HasPrefix(got, "measure NN VB") {
+		t.Errorf("with a noun: columns %s", got)
 	}
 }

@@ -227,10 +227,12 @@ func (d *dataSets) standardise(ctx context.Context, p *program, c *dataConfig) e
 	if err != nil {
 		return err
 	}
-	for _, set := range []**loader.Set{&d.train, &d.clean} {
-		scaled := **set
-		scaled.Standard = standard
-		*set = &scaled
+	noisy, clean := *d.train, *d.clean
+	noisy.Standard, clean.Standard = standard, standard
+	if d.clean == d.train {
+		d.train, d.clean = &noisy, &noisy
+	} else {
+		d.train, d.clean = &noisy, &clean
 	}
 	p.log.Info("features standardised", "rows", moments.Rows, "features", len(moments.Mean), "constant", moments.Constant)
 	if moments.Constant > 0 {
