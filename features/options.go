@@ -122,6 +122,9 @@ func (o *Options) layout(columns, named []string) (layout, error) {
 		if *special.to, err = o.column(columns, special.asked, special.usual, special.what); err != nil {
 			return l, err
 		}
+		if *special.to >= 0 && special.asked == "" && ignored[*special.to] {
+			*special.to = -1
+		}
 		if *special.to >= 0 && labels[*special.to] {
 			if special.asked != "" {
 				return l, formatf("column %q is said to be a label and to hold %s", special.asked, special.what)

@@ -190,6 +190,9 @@ type runConfig struct {
 func (n *netConfig) model(classes, width int, noise model.NoiseMode) model.Config {
 	if n.Arch == netMLP {
 		m := model.MLP(width, classes, n.Hidden)
+		if n.Width != 1 {
+			m = m.Narrow(n.Width)
+		}
 		m.Noise, m.NoiseDetach = noise, n.NoiseDetach
 		if n.Dropout != -1 {
 			m.Dropout = n.Dropout

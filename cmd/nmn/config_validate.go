@@ -26,12 +26,21 @@ func (c *config) validateNames() error {
 		return fmt.Errorf("net.arch is %q, want vgg16, scenes or mlp", c.Net.Arch)
 	case (c.Net.Arch == netMLP) != (c.Data.Set == dataFeatures):
 		return fmt.Errorf("net.arch is %q and data.set is %q: the net mlp is for features (--features FILE), the others are for pictures", c.Net.Arch, c.Data.Set)
+	case c.Net.Arch != netMLP && len(c.Net.Hidden) > 0:
+		return fmt.Errorf("net.hidden is %v: it is for the net mlp, on features", c.Net.Hidden)
+	case c.Net.Arch == netMLP && c.Net.forPictures():
+		return errors.New("net.input_size, depths, widths, fc6, fc7, fc6_kernel and fc6_pad are for nets on pictures; the net mlp has hidden layers (--hidden)")
 	case c.Net.MIL && c.Net.Arch == netMLP:
 		return errors.New("net.mil joins the cells of pictures: features have none; leave out --mil")
 	case c.Net.Pixels != pixelsUnit && c.Net.Pixels != pixelsRaw:
 		return fmt.Errorf("net.pixels is %q, want unit or raw", c.Net.Pixels)
 	}
 	return nil
+}
+
+// forPictures tells whether anything is set that only a net on pictures has.
+func (n *netConfig) forPictures() bool {
+	return n.InputSize != 0 || len(n.Depths)+len(n.Widths) > 0 || n.FC6 != 0 || n.FC7 != 0 || n.FC6Kernel != 0 || n.FC6Pad != 0
 }
 
 func (d *dataConfig) validate() error {

@@ -49,10 +49,13 @@ func (d *dataSets) openFeatures(ctx context.Context, p *program, c *dataConfig) 
 		}
 		*other.to, *other.share = set, 0
 	}
-	if table.Splits != nil && f.Validation.Features == "" && f.Test.Features == "" {
+	p.log.Info("features read", "file", table.Name, "rows", whole.Len(), "features", table.Rows.Width(), "on_disk", table.OnDisk)
+	switch given := f.Validation.Features != "" || f.Test.Features != ""; {
+	case table.Splits != nil && given:
+		return fmt.Errorf("%s has a column of splits, and --val-features or --test-features is given: leave out one (--ignore-columns leaves out a column)", table.Name)
+	case table.Splits != nil:
 		return d.bySplits(whole, table)
 	}
-	p.log.Info("features read", "file", table.Name, "rows", whole.Len(), "features", table.Rows.Width(), "on_disk", table.OnDisk)
 	return d.holdOut(&shares, whole)
 }
 

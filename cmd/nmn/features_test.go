@@ -199,11 +199,10 @@ func TestFeatures_SplitsByColumnAndByShare(t *testing.T) {
 	if out := must(t, args...); !strings.Contains(out, "20 training, 10 validation, 10 test rows") || strings.Contains(out, "missing") || !strings.Contains(out, "2 features, in memory: u, v") {
 		t.Errorf("by the column: %s", out)
 	}
-	without := strings.ReplaceAll(b.String(), "split", "other")
-	if err := os.WriteFile(path, []byte(without), 0o666); err != nil {
-		t.Fatal(err)
+	if c := call(t, append(args, "--test-features", path)...); c.code != exitFailure || !strings.Contains(c.err, "column of splits") {
+		t.Errorf("by the column and by a file: %d, %s", c.code, c.err)
 	}
-	if out := must(t, append(args, "--ignore-columns", "o*")...); !strings.Contains(out, "24 training, 8 validation, 8 test rows") {
+	if out := must(t, append(args, "--ignore-columns", "split")...); !strings.Contains(out, "24 training, 8 validation, 8 test rows") {
 		t.Errorf("by shares: %s", out)
 	}
 	if err := os.WriteFile(path, []byte(strings.Replace(b.String(), ",val", ",perhaps", 1)), 0o666); err != nil {
@@ -229,6 +228,8 @@ func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
 		{with("--net", "scenes"), []string{"mlp", "pictures"}},
 		{with("--missing-values", "mean", "--standardise=false"), []string{"standardise"}},
 		{with("--hidden", "0"), []string{"hidden[0]"}},
+		{with("--fc6", "64"), []string{"fc6", "--hidden"}},
+		{[]string{"train", "--hidden", "64"}, []string{"hidden", "mlp"}},
 		{[]string{"train", "--data", "features", "--preset", "features"}, []string{"--features FILE"}},
 		{append(onFeatures(t, "experiment"), "--noise-rates", "0.2"), []string{"--flips"}},
 		{[]string{"predict", "x", "--top"}, []string{"--top"}},
