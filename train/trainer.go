@@ -342,15 +342,6 @@ func (t *Trainer) leaveEpoch() {
 	}
 }
 
-// release gives batches back and empties their list.
-func release(list []*loader.Batch) []*loader.Batch {
-	for _, b := range list {
-		b.Release()
-	}
-	clear(list)
-	return list[:0]
-}
-
 func prepareDirectory(path string) error {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return fmt.Errorf("training: cannot make the folder of checkpoints: %w", err)

@@ -1,0 +1,65 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"nmn/loader"
+)
+
+// Errors that a caller may act on.
+var (
+	// ErrInterrupted tells that the context ended and the stage can be resumed.
+	ErrInterrupted = errors.New("training was interrupted")
+	// ErrNonFinite tells that loss or gradient became infinite or NaN.
+	ErrNonFinite = errors.New("loss or gradient is not finite")
+)
+
+// NonFiniteError is the end of a stage that diverged, or met broken input. It wraps ErrNonFinite.
+type NonFiniteError struct {
+	Epoch, Step        int // of the update that was not made
+	LearningRate       float64
+	Loss, GradientNorm float64
+	IDs                []string // bags of the step
+}
+
+// Error names the step, the learning rate and the first bags.
+func (e *NonFiniteError) Error() string {
+	return fmt.Sprintf("training: step %d (epoch %d), learning rate %.3g: loss %g, gradient norm %g: %v; nothing was changed by this step. "+
+		"Lower the learning rate, add warm-up or clip the norm, or look at bags %s",
+		e.Step, e.Epoch, e.LearningRate, e.Loss, e.GradientNorm, ErrNonFinite, listed(e.IDs))
+}
+
+// listed names the first bags of a step.
+func listed(ids []string) string {
+	const shown = 8
+	text := strings.Join(ids[:min(shown, len(ids))], ", ")
+	if more := len(ids) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// Unwrap gives ErrNonFinite.
+func (e *NonFiniteError) Unwrap() error { return ErrNonFinite }
+
+// failed tells at which step and bags an error came; a NonFiniteError tells it by itself.
+func (t *Trainer) failed(e *StepDone, err error) error {
+	if broken := (*NonFiniteError)(nil); errors.As(err, &broken) {
+		return err
+	}
+	return fmt.Errorf("training: step %d (epoch %d), bags %s: %w", e.Step, e.Epoch, listed(idsOf(t.held)), err)
+}
+
+// idsOf are the bags of a step.
+func idsOf(batches []*loader.Batch) []string {
+	var ids []string
+	for _, b := range batches {
+		ids = append(ids, b.IDs...)
+	}
+	return ids
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
