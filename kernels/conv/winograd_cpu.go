@@ -9,23 +9,21 @@ import "nmn/kernels/simd"
 //	products[point][tile, j] = sum over c of windows[point][tile, c] · filters[point][c, j]
 //
 // and a product's tile is transformed to outputs. That takes 36 products where the sum itself takes 144.
-// The transforms are those of package simd, the matrix product is the tile kernel's.
+// The transforms are those of package simd.
 //
-// Blocks of tiles follow each other, as many as keep the transformed windows in the cache that the
-// workers share. Of a block, a task multiplies a run of tiles by a group of output channels: its
-// products stay in its own cache.
+// What a task needs stays in the cache of its core. Where the input has few channels, a task is a run of
+// tiles: it transforms their windows for itself and takes the filters from all. Where it has many, a task
+// is a group of output channels: it transforms their filters for itself, and takes the windows of all
+// tiles of a block from the cache that the cores share; blocks follow each other.
 type winograd struct {
-	grid   tileGrid
-	level  simd.Level // whose matrix product is used
-	rows   int        // of which a run is a multiple
-	wide   int        // output channels in a panel of filters
-	run    int        // tiles in a task
-	block  int        // tiles in a block, a multiple of runs
-	group  int        // output channels in a task
-	groups int
-	// private tells that a task computes all runs of a block, with filters that it has transformed for
-	// itself: those of all groups together would not stay in the caches.
-	private bool
+	grid       tileGrid
+	level      simd.Level // whose matrix product is used
+	rows       int        // of which a run is a multiple
+	wide       int        // output channels in a panel of filters
+	ownWindows bool       // tasks are runs, not groups
+	run        int        // tiles whose products are in the cache
+	group      int        // output channels likewise
+	block      int        // tiles whose windows are transformed before tasks start, a multiple of runs
 
 	first, tiles int // of the block in progress
 
@@ -59,12 +57,13 @@ const (
 
 // Sizes, chosen by measurement.
 const (
-	windowFloats   = 2 << 20     // transformed windows of a block
-	tileRun        = 48          // tiles in a run
-	channelGroup   = 64          // output channels in a group
-	inputRun       = 4           // tiles whose windows a task transforms
-	filterChannels = 16          // input channels whose filters are transformed at a time
-	sharedFilter   = 256*256 - 1 // products of channels up to which all filters are transformed at once
+	ownChannels    = 128      // input channels up to which tasks are runs
+	ownFloats      = 96 << 10 // transformed windows of a run, where a task is one
+	windowFloats   = 2 << 20  // transformed windows of a block
+	tileRun        = 48       // tiles in a run at most
+	channelGroup   = 64       // output channels in a group at most
+	inputRun       = 4        // tiles whose windows are transformed by a task of their own
+	filterChannels = 16       // input channels whose filters are transformed at a time
 )
 
 // suitsWinograd tells whether a correlation is computed by Winograd's algorithm. That depends on its
@@ -96,17 +95,19 @@ func worthWinograd(direct, tiles, depth, width, pair int) bool {
 func never(int, int, int, int, int) bool { return false }
 
 func (c *CPU) planWinograd(k *correlation) winograd {
-	w := winograd{grid: newTileGrid(k.n, k.p, k.q), level: c.winogradLevel(k.width), group: min(k.width, channelGroup)}
+	w := winograd{grid: newTileGrid(k.n, k.p, k.q), level: c.winogradLevel(k.width), ownWindows: k.depth <= ownChannels}
 	w.rows, w.wide = w.level.BatchShape()
-	w.private = k.depth*k.width > sharedFilter
-	if w.private {
-		w.group = max(w.wide, simd.WinogradLanes)
+	run, group := tileRun, max(w.wide, simd.WinogradLanes)
+	if w.ownWindows {
+		run, group = min(run, ownFloats/(points*k.depth)), channelGroup
 	}
-	w.groups = ceilDiv(k.width, w.group)
-	w.run = roundUp(min(tileRun, w.grid.tiles), w.rows)
-	runs := ceilDiv(w.grid.tiles, w.run)
-	blocks := ceilDiv(runs, max(1, windowFloats/(points*k.depth*w.run)))
-	w.block = ceilDiv(runs, blocks) * w.run
+	w.run, w.group = roundUp(min(run, w.grid.tiles), w.rows), min(k.width, group)
+	w.block = w.run
+	if !w.ownWindows {
+		runs := ceilDiv(w.grid.tiles, w.run)
+		blocks := ceilDiv(runs, max(1, windowFloats/(points*k.depth*w.run)))
+		w.block = ceilDiv(runs, blocks) * w.run
+	}
 	w.windowStride = w.block*k.depth + pointPad
 	w.filterStride = k.depth*w.wide + pointPad
 	w.productStride = w.run*w.group + pointPad
@@ -127,25 +128,32 @@ func (c *CPU) winogradLevel(channels int) simd.Level {
 func (c *CPU) correlateWinograd(k *correlation) {
 	c.wino = c.planWinograd(k)
 	w := &c.wino
-	c.windows = grow(c.windows, points*w.windowStride)
 	n := need{slab: points * k.depth, edge: points * w.productStride, columns: k.r * k.s * filterChannels * w.wide}
-	if w.private {
+	if w.ownWindows {
+		n.panel = points * w.windowStride
+		c.reserve(n)
+		c.correlateRuns(k, w)
+	} else {
 		n.panel = w.group / w.wide * points * w.filterStride
+		c.reserve(n)
+		c.correlateGroups(k, w)
 	}
-	c.reserve(n)
-	if !w.private {
-		panels := k.width / w.wide
-		c.packed = grow(c.packed, panels*points*w.filterStride)
-		c.workers.Run(panels*ceilDiv(k.depth, filterChannels), c.tasks.winogradFilter)
-	}
+	c.wino = winograd{}
+}
+
+func (c *CPU) correlateRuns(k *correlation, w *winograd) {
+	panels := k.width / w.wide
+	c.packed = grow(c.packed, panels*points*w.filterStride)
+	c.workers.Run(panels*ceilDiv(k.depth, filterChannels), c.tasks.winogradFilter)
+	w.tiles = w.grid.tiles
+	c.workers.Run(ceilDiv(w.tiles, w.run), c.tasks.winogradRun)
+}
+
+func (c *CPU) correlateGroups(k *correlation, w *winograd) {
+	c.windows = grow(c.windows, points*w.windowStride)
 	for ; w.first < w.grid.tiles; w.first += w.block {
 		w.tiles = min(w.block, w.grid.tiles-w.first)
 		c.workers.Run(ceilDiv(w.tiles, inputRun), c.tasks.winogradInput)
-		if w.private {
-			c.workers.Run(w.groups, c.tasks.winogradGroup)
-		} else {
-			c.workers.Run(ceilDiv(w.tiles, w.run)*w.groups, c.tasks.winogradRun)
-		}
+		c.workers.Run(ceilDiv(k.width, w.group), c.tasks.winogradGroup)
 	}
-	c.wino = winograd{}
 }

@@ -28,7 +28,7 @@ type winogradSum struct {
 // shared cache allows.
 const (
 	fewSums       = 1 << 20
-	fewSumsFloats = 400 << 10
+	fewSumsFloats = 192 << 10
 	sumFloats     = 6 << 20
 	bandRows      = 128 // output channels in a task
 )
@@ -92,9 +92,9 @@ func (c *CPU) sumInputBlock(worker, index int) {
 	from := index * inputRun
 	for tile := from; tile < min(from+inputRun, w.tiles); tile++ {
 		image, p, q := w.grid.at(w.first + tile)
-		window := windowOf(s, f.x[image*g.H*g.W*g.C:], g.H, g.W, g.C, p-g.Pad, q-g.Pad, windowSide)
+		window := windowOf(c.level, s, f.x[image*g.H*g.W*g.C:], g.H, g.W, g.C, p-g.Pad, q-g.Pad, windowSide)
 		c.level.WinogradInput(simd.Matrix{Data: c.windows[tile*g.C:], Row: windowSide * w.windowStride, Column: w.windowStride}, window, g.C)
-		gradient := windowOf(s, f.dy[image*g.P*g.Q*g.K:], g.P, g.Q, g.K, p, q, tileSide)
+		gradient := windowOf(c.level, s, f.dy[image*g.P*g.Q*g.K:], g.P, g.Q, g.K, p, q, tileSide)
 		c.level.WinogradGradient(simd.Matrix{Data: c.packed[tile*g.K:], Row: windowSide * w.gradientStride, Column: w.gradientStride}, gradient, g.K)
 	}
 }

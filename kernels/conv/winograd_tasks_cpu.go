@@ -35,45 +35,50 @@ func (k *correlation) packTap(level simd.Level, dst []float32, tap, channel, cha
 	level.Transpose(dst, width, k.filter[column*k.reduction()+tap*k.depth+channel:], k.reduction(), width, channels)
 }
 
-// winogradInputBlock transforms the windows of a few tiles.
+// winogradInputBlock transforms the windows of a few tiles of the block.
 func (c *CPU) winogradInputBlock(worker, index int) {
-	k, w, s := &c.corr, &c.wino, &c.scratch[worker]
+	w := &c.wino
 	from := index * inputRun
-	for tile := from; tile < min(from+inputRun, w.tiles); tile++ {
-		image, p, q := w.grid.at(w.first + tile)
-		window := windowOf(s, k.in[image*k.h*k.w*k.depth:], k.h, k.w, k.depth, p-k.padH, q-k.padW, windowSide)
-		transformed := simd.Matrix{Data: c.windows[tile*k.depth:], Row: windowSide * w.windowStride, Column: w.windowStride}
+	c.transformWindows(&c.scratch[worker], c.windows[from*c.corr.depth:], w.first+from, min(inputRun, w.tiles-from))
+}
+
+// transformWindows writes dst[point][tile][c] of some tiles from one on.
+func (c *CPU) transformWindows(s *scratch, dst []float32, from, tiles int) {
+	k, w := &c.corr, &c.wino
+	for tile := range tiles {
+		image, p, q := w.grid.at(from + tile)
+		window := windowOf(c.level, s, k.in[image*k.h*k.w*k.depth:], k.h, k.w, k.depth, p-k.padH, q-k.padW, windowSide)
+		transformed := simd.Matrix{Data: dst[tile*k.depth:], Row: windowSide * w.windowStride, Column: w.windowStride}
 		c.level.WinogradInput(transformed, window, k.depth)
 	}
 }
 
 // windowOf is the window of side×side pixels of an h×w image that begins at a pixel: in place, or a copy
 // with zeros where it is not all inside.
-func windowOf(s *scratch, image []float32, h, w, depth, top, left, side int) simd.Matrix {
+func windowOf(l simd.Level, s *scratch, image []float32, h, w, depth, top, left, side int) simd.Matrix {
 	if top >= 0 && left >= 0 && top+side <= h && left+side <= w {
 		return simd.Matrix{Data: image[(top*w+left)*depth:], Row: w * depth, Column: depth}
 	}
-	lo := min(max(0, -left), side)
-	hi := max(lo, min(side, w-left))
 	s.slab = grow(s.slab, side*side*depth)
-	for i := range side {
-		row, y := s.slab[i*side*depth:][:side*depth], top+i
-		if y < 0 || y >= h || lo == hi {
-			clear(row)
-			continue
-		}
-		clear(row[:lo*depth])
-		copy(row[lo*depth:hi*depth], image[(y*w+left+lo)*depth:])
-		clear(row[hi*depth:])
+	clear(s.slab)
+	y0, x0 := max(0, -top), max(0, -left)
+	y1, x1 := min(side, h-top), min(side, w-left)
+	if y0 < y1 && x0 < x1 {
+		l.CopyRows(s.slab[(y0*side+x0)*depth:], side*depth, image[((top+y0)*w+left+x0)*depth:], w*depth, y1-y0, (x1-x0)*depth)
 	}
 	return simd.Matrix{Data: s.slab, Row: side * depth, Column: depth}
 }
 
-// winogradRunBlock computes a run of tiles for a group of output channels.
-func (c *CPU) winogradRunBlock(worker, index int) {
-	w := &c.wino
-	run, column := index/w.groups, index%w.groups*w.group
-	c.multiplyRun(&c.scratch[worker], c.packed[column/w.wide*points*w.filterStride:], run*w.run, column)
+// winogradRunBlock computes a run of tiles for all output channels, with windows that it transforms for
+// itself.
+func (c *CPU) winogradRunBlock(worker, run int) {
+	k, w, s := &c.corr, &c.wino, &c.scratch[worker]
+	from := run * w.run
+	s.panel = grow(s.panel, points*w.windowStride)
+	c.transformWindows(s, s.panel, from, min(w.run, w.tiles-from))
+	for column := 0; column < k.width; column += w.group {
+		c.multiplyRun(s, s.panel, c.packed[column/w.wide*points*w.filterStride:], from, column)
+	}
 }
 
 // winogradGroupBlock computes all tiles of the block for a group of output channels, whose filters it
@@ -89,18 +94,18 @@ func (c *CPU) winogradGroupBlock(worker, group int) {
 		}
 	}
 	for run := 0; run < w.tiles; run += w.run {
-		c.multiplyRun(s, s.panel, run, column)
+		c.multiplyRun(s, c.windows[run*k.depth:], s.panel, run, column)
 	}
 }
 
 // multiplyRun computes the tiles of the block from one on, for the group of output channels from
-// column on. filters are those of the group.
-func (c *CPU) multiplyRun(s *scratch, filters []float32, from, column int) {
+// column on. windows are those of the tiles, filters those of the group.
+func (c *CPU) multiplyRun(s *scratch, windows, filters []float32, from, column int) {
 	k, w := &c.corr, &c.wino
 	tiles, channels := min(w.run, w.tiles-from), min(w.group, k.width-column)
 	s.edge = grow(s.edge, points*w.productStride)
 	s.batch = simd.Batch{
-		A: c.windows[from*k.depth:], APoint: w.windowStride, PanelPoint: w.filterStride, DstPoint: w.productStride, DstStride: w.group,
+		A: windows, APoint: w.windowStride, PanelPoint: w.filterStride, DstPoint: w.productStride, DstStride: w.group,
 		Points: points, Rows: roundUp(tiles, w.rows), Depth: k.depth,
 	}
 	for j := 0; j < channels; j += w.wide {
