@@ -888,7 +888,7 @@ stored:
 	RET
 
 // func batch6x16AVX2(a *float32, aPoint int, rows int, depth int, panel *float32, panelPoint int, dst *float32, dstPoint int, dstStride int, points int, row *float32, to *float32, left int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·batch6x16AVX2(SB), NOSPLIT, $0-104
 	SHLQ $0x02, aPoint+8(FP)
 	SHLQ $0x02, panelPoint+40(FP)
@@ -930,9 +930,12 @@ most:
 	MOVQ   AX, row+80(FP)
 	MOVQ   panel+32(FP), R8
 	MOVQ   depth+24(FP), R9
+	MOVQ   AX, R10
 	NEGQ   R9
 
 most_step:
+	PREFETCHT0   (R10)
+	ADDQ         $0x18, R10
 	VMOVUPS      (R8), Y12
 	VMOVUPS      32(R8), Y13
 	VBROADCASTSS (CX)(R9*4), Y14
@@ -998,9 +1001,12 @@ fewest:
 	MOVQ   AX, row+80(FP)
 	MOVQ   panel+32(FP), BX
 	MOVQ   depth+24(FP), SI
+	MOVQ   AX, DI
 	NEGQ   SI
 
 fewest_step:
+	PREFETCHT0   (DI)
+	ADDQ         $0x0c, DI
 	VMOVUPS      (BX), Y6
 	VMOVUPS      32(BX), Y7
 	VBROADCASTSS (CX)(SI*4), Y8
@@ -7535,8 +7541,8 @@ stored:
 	RET
 
 // func batch12x32AVX512(a *float32, aPoint int, rows int, depth int, panel *float32, panelPoint int, dst *float32, dstPoint int, dstStride int, points int, row *float32, to *float32, left int)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·batch12x32AVX512(SB), NOSPLIT, $0-104
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·batch12x32AVX512(SB), NOSPLIT, $8-104
 	SHLQ $0x02, aPoint+8(FP)
 	SHLQ $0x02, panelPoint+40(FP)
 	SHLQ $0x02, dstPoint+56(FP)
@@ -7595,9 +7601,12 @@ most:
 	MOVQ   AX, row+80(FP)
 	MOVQ   panel+32(FP), R14
 	MOVQ   depth+24(FP), R15
+	MOVQ   AX, BP
 	NEGQ   R15
 
 most_step:
+	PREFETCHT0   (BP)
+	ADDQ         $0x30, BP
 	VMOVUPS      (R14), Z24
 	VMOVUPS      64(R14), Z25
 	VBROADCASTSS (CX)(R15*4), Z26
@@ -7702,9 +7711,12 @@ fewest:
 	MOVQ   AX, row+80(FP)
 	MOVQ   panel+32(FP), SI
 	MOVQ   depth+24(FP), DI
+	MOVQ   AX, R8
 	NEGQ   DI
 
 fewest_step:
+	PREFETCHT0   (R8)
+	ADDQ         $0x10, R8
 	VMOVUPS      (SI), Z8
 	VMOVUPS      64(SI), Z9
 	VBROADCASTSS (CX)(DI*4), Z10

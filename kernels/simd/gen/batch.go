@@ -57,9 +57,12 @@ func (v vectors) batchTile(name string, rows int) {
 		last = pointers[i]
 	}
 	MOVQ(last, param("row"))
-	panel, index := load("panel"), load("depth")
+	panel, index, ahead := load("panel"), load("depth"), GP64()
+	MOVQ(last, ahead)
 	NEGQ(index)
 	Label(name + "_step")
+	PREFETCHT0(Mem{Base: ahead})
+	ADDQ(Imm(uint64(4*rows)), ahead)
 	v.tileStep(acc, pointers, panel, index)
 	JNE(LabelRef(name + "_step"))
 	dst, to := load("to"), load("dstStride")
