@@ -4,11 +4,12 @@ import "fmt"
 
 // Cross is a sum of outer products of the rows of two matrices:
 //
-//	Dst[i·DstStride + j] = (Dst[i·DstStride + j] if Load, else 0)
-//	    + sum over m < Depth of A[m·AStride + i] · B[m·BStride + j]
+//	Dst[i·DstStride + j] = sum over m < Depth of A[m·AStride + i] · B[m·BStride + j]
+//	    + (Dst[i·DstStride + j] if Load, else 0)
 //
 // for i < Rows, a multiple of the rows of the level's cross shape, and j < its width. It is what Sum is
-// for a packed panel, for many rows at once.
+// for a packed panel, for many rows at once; but what Dst holds is added last: a long sum in several
+// calls keeps more digits than one in a single call.
 type Cross struct {
 	A         []float32
 	AStride   int
@@ -18,7 +19,7 @@ type Cross struct {
 	Dst       []float32
 	DstStride int
 	Rows      int
-	Load      bool // begin with what Dst holds
+	Load      bool // add what Dst holds
 }
 
 func (c *Cross) check(rows, width int) {
@@ -39,19 +40,22 @@ func (l Level) Cross(c *Cross) {
 }
 
 func crossGeneric(c *Cross) {
-	for i := 0; i < c.Rows; i += genericRows {
-		for k := i; k < i+genericRows; k += 2 {
-			row0, row1 := c.Dst[k*c.DstStride:][:genericWidth], c.Dst[(k+1)*c.DstStride:][:genericWidth]
-			if !c.Load {
-				clear(row0)
-				clear(row1)
+	for i := 0; i < c.Rows; i += 2 {
+		var sums [2][genericWidth]float32
+		for m := range c.Depth {
+			a, b := c.A[m*c.AStride+i:][:2], c.B[m*c.BStride:][:genericWidth]
+			for j, v := range b {
+				sums[0][j] += a[0] * v
+				sums[1][j] += a[1] * v
 			}
-			for m := range c.Depth {
-				a, b := c.A[m*c.AStride+k:][:2], c.B[m*c.BStride:][:genericWidth]
-				for j, v := range b {
-					row0[j] += a[0] * v
-					row1[j] += a[1] * v
-				}
+		}
+		for k := range sums {
+			row := c.Dst[(i+k)*c.DstStride:][:genericWidth]
+			if !c.Load {
+				clear(row)
+			}
+			for j, v := range sums[k] {
+				row[j] += v
 			}
 		}
 	}

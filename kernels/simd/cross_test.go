@@ -59,23 +59,23 @@ func (c *Cross) checkSums(t *testing.T, before []float32, width int) {
 	}
 }
 
-func TestCross_CutSumChangesNoBit(t *testing.T) {
+// A long sum of small numbers onto a large one keeps them: they are added to each other first.
+func TestCross_AddsTheDestinationLast(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
 		unit, width := l.CrossShape()
-		whole := crossOf(t, r, 2*unit, 50, width)
-		parts := *whole
-		parts.Dst = make([]float32, len(whole.Dst))
-		l.Cross(whole)
-		parts.Depth = 17
-		l.Cross(&parts)
-		parts.A, parts.B, parts.Depth, parts.Load = parts.A[17*parts.AStride:], parts.B[17*parts.BStride:], 33, true
-		l.Cross(&parts)
-		for i := range 2 * unit {
-			for j := range width {
-				if got, want := parts.Dst[i*parts.DstStride+j], whole.Dst[i*whole.DstStride+j]; got != want {
-					t.Fatalf("%d,%d: %g and %g", i, j, got, want)
-				}
+		c := crossOf(t, r, unit, 1<<12, width)
+		c.Load = true
+		for _, list := range [][]float32{c.A, c.B} {
+			for i := range list {
+				list[i] = 1
 			}
+		}
+		for i := range c.Dst {
+			c.Dst[i] = 1 << 25 // one more changes no bit
+		}
+		l.Cross(c)
+		if got, want := c.Dst[0], float32(1<<25+1<<12); got != want {
+			t.Errorf("got %v, want %v", got, want)
 		}
 	})
 }

@@ -1052,44 +1052,25 @@ next:
 // Requires: AVX, FMA3
 TEXT ·cross4x16AVX2(SB), NOSPLIT, $0-72
 band:
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	VXORPS  Y4, Y4, Y4
-	VXORPS  Y5, Y5, Y5
-	VXORPS  Y6, Y6, Y6
-	VXORPS  Y7, Y7, Y7
-	MOVQ    dst+40(FP), AX
-	MOVQ    dstStride+48(FP), CX
-	SHLQ    $0x02, CX
-	TESTQ   $0x00000001, flags+64(FP)
-	JE      begun
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	ADDQ    CX, AX
-	VMOVUPS (AX), Y2
-	VMOVUPS 32(AX), Y3
-	ADDQ    CX, AX
-	VMOVUPS (AX), Y4
-	VMOVUPS 32(AX), Y5
-	ADDQ    CX, AX
-	VMOVUPS (AX), Y6
-	VMOVUPS 32(AX), Y7
-	ADDQ    CX, AX
-
-begun:
-	MOVQ a+0(FP), AX
-	MOVQ aStride+8(FP), DX
-	SHLQ $0x02, DX
-	MOVQ b+16(FP), BX
-	MOVQ bStride+24(FP), SI
-	SHLQ $0x02, SI
-	MOVQ depth+32(FP), DI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   a+0(FP), AX
+	MOVQ   aStride+8(FP), CX
+	SHLQ   $0x02, CX
+	MOVQ   b+16(FP), DX
+	MOVQ   bStride+24(FP), BX
+	SHLQ   $0x02, BX
+	MOVQ   depth+32(FP), SI
 
 step:
-	VMOVUPS      (BX), Y8
-	VMOVUPS      32(BX), Y9
+	VMOVUPS      (DX), Y8
+	VMOVUPS      32(DX), Y9
 	VBROADCASTSS (AX), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -1102,27 +1083,46 @@ step:
 	VBROADCASTSS 12(AX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         DX, AX
-	ADDQ         SI, BX
-	DECQ         DI
+	ADDQ         CX, AX
+	ADDQ         BX, DX
+	DECQ         SI
 	JNE          step
 	MOVQ         dst+40(FP), AX
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
+	MOVQ         dstStride+48(FP), CX
+	SHLQ         $0x02, CX
+	TESTQ        $0x00000001, flags+64(FP)
+	JE           added
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
 	ADDQ         CX, AX
-	VMOVUPS      Y2, (AX)
-	VMOVUPS      Y3, 32(AX)
+	VADDPS       (AX), Y2, Y2
+	VADDPS       32(AX), Y3, Y3
 	ADDQ         CX, AX
-	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y5, 32(AX)
+	VADDPS       (AX), Y4, Y4
+	VADDPS       32(AX), Y5, Y5
 	ADDQ         CX, AX
-	VMOVUPS      Y6, (AX)
-	VMOVUPS      Y7, 32(AX)
+	VADDPS       (AX), Y6, Y6
+	VADDPS       32(AX), Y7, Y7
 	ADDQ         CX, AX
-	MOVQ         AX, dst+40(FP)
-	ADDQ         $0x10, a+0(FP)
-	DECQ         bands+56(FP)
-	JNE          band
+	MOVQ         dst+40(FP), AX
+
+added:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    CX, AX
+	MOVQ    AX, dst+40(FP)
+	ADDQ    $0x10, a+0(FP)
+	DECQ    bands+56(FP)
+	JNE     band
 	VZEROUPPER
 	RET
 
@@ -7768,64 +7768,33 @@ next:
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·cross8x32AVX512(SB), NOSPLIT, $0-72
 band:
-	VXORPS  Z0, Z0, Z0
-	VXORPS  Z1, Z1, Z1
-	VXORPS  Z2, Z2, Z2
-	VXORPS  Z3, Z3, Z3
-	VXORPS  Z4, Z4, Z4
-	VXORPS  Z5, Z5, Z5
-	VXORPS  Z6, Z6, Z6
-	VXORPS  Z7, Z7, Z7
-	VXORPS  Z8, Z8, Z8
-	VXORPS  Z9, Z9, Z9
-	VXORPS  Z10, Z10, Z10
-	VXORPS  Z11, Z11, Z11
-	VXORPS  Z12, Z12, Z12
-	VXORPS  Z13, Z13, Z13
-	VXORPS  Z14, Z14, Z14
-	VXORPS  Z15, Z15, Z15
-	MOVQ    dst+40(FP), AX
-	MOVQ    dstStride+48(FP), CX
-	SHLQ    $0x02, CX
-	TESTQ   $0x00000001, flags+64(FP)
-	JE      begun
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	ADDQ    CX, AX
-	VMOVUPS (AX), Z2
-	VMOVUPS 64(AX), Z3
-	ADDQ    CX, AX
-	VMOVUPS (AX), Z4
-	VMOVUPS 64(AX), Z5
-	ADDQ    CX, AX
-	VMOVUPS (AX), Z6
-	VMOVUPS 64(AX), Z7
-	ADDQ    CX, AX
-	VMOVUPS (AX), Z8
-	VMOVUPS 64(AX), Z9
-	ADDQ    CX, AX
-	VMOVUPS (AX), Z10
-	VMOVUPS 64(AX), Z11
-	ADDQ    CX, AX
-	VMOVUPS (AX), Z12
-	VMOVUPS 64(AX), Z13
-	ADDQ    CX, AX
-	VMOVUPS (AX), Z14
-	VMOVUPS 64(AX), Z15
-	ADDQ    CX, AX
-
-begun:
-	MOVQ a+0(FP), AX
-	MOVQ aStride+8(FP), DX
-	SHLQ $0x02, DX
-	MOVQ b+16(FP), BX
-	MOVQ bStride+24(FP), SI
-	SHLQ $0x02, SI
-	MOVQ depth+32(FP), DI
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	MOVQ   a+0(FP), AX
+	MOVQ   aStride+8(FP), CX
+	SHLQ   $0x02, CX
+	MOVQ   b+16(FP), DX
+	MOVQ   bStride+24(FP), BX
+	SHLQ   $0x02, BX
+	MOVQ   depth+32(FP), SI
 
 step:
-	VMOVUPS      (BX), Z16
-	VMOVUPS      64(BX), Z17
+	VMOVUPS      (DX), Z16
+	VMOVUPS      64(DX), Z17
 	VBROADCASTSS (AX), Z18
 	VFMADD231PS  Z16, Z18, Z0
 	VFMADD231PS  Z17, Z18, Z1
@@ -7850,39 +7819,70 @@ step:
 	VBROADCASTSS 28(AX), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
-	ADDQ         DX, AX
-	ADDQ         SI, BX
-	DECQ         DI
+	ADDQ         CX, AX
+	ADDQ         BX, DX
+	DECQ         SI
 	JNE          step
 	MOVQ         dst+40(FP), AX
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
+	MOVQ         dstStride+48(FP), CX
+	SHLQ         $0x02, CX
+	TESTQ        $0x00000001, flags+64(FP)
+	JE           added
+	VADDPS       (AX), Z0, Z0
+	VADDPS       64(AX), Z1, Z1
 	ADDQ         CX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, 64(AX)
+	VADDPS       (AX), Z2, Z2
+	VADDPS       64(AX), Z3, Z3
 	ADDQ         CX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, 64(AX)
+	VADDPS       (AX), Z4, Z4
+	VADDPS       64(AX), Z5, Z5
 	ADDQ         CX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, 64(AX)
+	VADDPS       (AX), Z6, Z6
+	VADDPS       64(AX), Z7, Z7
 	ADDQ         CX, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, 64(AX)
+	VADDPS       (AX), Z8, Z8
+	VADDPS       64(AX), Z9, Z9
 	ADDQ         CX, AX
-	VMOVUPS      Z10, (AX)
-	VMOVUPS      Z11, 64(AX)
+	VADDPS       (AX), Z10, Z10
+	VADDPS       64(AX), Z11, Z11
 	ADDQ         CX, AX
-	VMOVUPS      Z12, (AX)
-	VMOVUPS      Z13, 64(AX)
+	VADDPS       (AX), Z12, Z12
+	VADDPS       64(AX), Z13, Z13
 	ADDQ         CX, AX
-	VMOVUPS      Z14, (AX)
-	VMOVUPS      Z15, 64(AX)
+	VADDPS       (AX), Z14, Z14
+	VADDPS       64(AX), Z15, Z15
 	ADDQ         CX, AX
-	MOVQ         AX, dst+40(FP)
-	ADDQ         $0x20, a+0(FP)
-	DECQ         bands+56(FP)
-	JNE          band
+	MOVQ         dst+40(FP), AX
+
+added:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	ADDQ    CX, AX
+	MOVQ    AX, dst+40(FP)
+	ADDQ    $0x20, a+0(FP)
+	DECQ    bands+56(FP)
+	JNE     band
 	VZEROUPPER
 	RET
 

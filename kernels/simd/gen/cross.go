@@ -15,10 +15,6 @@ func cross(v vectors, rows, columns int) {
 	Label("band")
 	acc := v.grid(rows, columns)
 	v.zeroGrid(acc)
-	dst, dstStride := load("dst"), loadBytes("dstStride")
-	whereFlag(flagLoad, "begun", func() {
-		v.eachOf(acc, dst, dstStride, func(m Mem, r reg.VecVirtual) { VMOVUPS(m, r) })
-	})
 	a, aStride, b, bStride, depth := load("a"), loadBytes("aStride"), load("b"), loadBytes("bStride"), load("depth")
 	Label("step")
 	row := v.grid(1, columns)[0]
@@ -36,7 +32,11 @@ func cross(v vectors, rows, columns int) {
 	ADDQ(bStride, b)
 	DECQ(depth)
 	JNE(LabelRef("step"))
-	dst = load("dst")
+	dst, dstStride := load("dst"), loadBytes("dstStride")
+	whereFlag(flagLoad, "added", func() {
+		v.eachOf(acc, dst, dstStride, func(m Mem, r reg.VecVirtual) { VADDPS(m, r, r) })
+		Load(Param("dst"), dst)
+	})
 	v.eachOf(acc, dst, dstStride, func(m Mem, r reg.VecVirtual) { VMOVUPS(r, m) })
 	MOVQ(dst, param("dst"))
 	ADDQ(Imm(uint64(4*rows)), param("a"))
