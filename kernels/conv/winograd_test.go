@@ -22,8 +22,8 @@ var winogradShapes = []shape{
 	{3, 8, 6, 16, 48, 3, 3, 0},
 	{1, 3, 9, 48, 64, 3, 3, 2},
 	{1, 22, 30, 16, 16, 3, 3, 1},
-	{2, 33, 30, 32, 80, 3, 3, 1},
-	{1, 6, 7, 272, 256, 3, 3, 1}, // filters that each task transforms for itself
+	{2, 22, 30, 32, 48, 3, 3, 1},
+	{1, 6, 7, 176, 176, 3, 3, 1}, // filters that each task transforms for itself, many sums
 }
 
 // winogradCPU computes by Winograd's algorithm whatever it can.
