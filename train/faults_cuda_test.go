@@ -55,24 +55,28 @@ func TestCUDA_FaultsNameTheStepAndLeaveAResumableCheckpoint(t *testing.T) {
 	late(t, "all")
 	r := newRig()
 	r.dropout, r.device, r.config.CheckpointSteps = .3, card(false), 2
+	log := filepath.Join(t.TempDir(), "calls")
+	t.Setenv(emulator.LogVariable, log)
 	var want []float64
 	r.observers = []Observer{record(&want)}
 	unbroken := r.trainer(t)
 	run(t, unbroken)
+	whole := calls(t, log, 0)
 	for name, c := range map[string]struct {
-		plan    string
-		cause   error
-		details []string
+		call   string // that fails when three quarters of a run are done
+		code   int
+		cause  error
+		detail string
 	}{
-		"a kernel of a recorded step": {"kernel 200 719", cuda.ErrFault, []string{"graph gradients of 8 frames in 8 bags"}},
-		"the device is lost":          {"cuGraphLaunch 9 214", cuda.ErrDeviceLost, []string{"launch the graph"}},
-		"an upload fails":             {"cuMemcpyHtoDAsync 32 700", cuda.ErrFault, []string{"upload"}},
-		"no memory in midst of a run": {"cuGraphLaunch 10 2", cuda.ErrOutOfMemory, []string{"launch the graph"}},
+		"a kernel of a recorded step": {"kernel", 719, cuda.ErrFault, "graph gradients of 8 frames in 8 bags"},
+		"the device is lost":          {"cuGraphLaunch", 214, cuda.ErrDeviceLost, "launch the graph"},
+		"an upload fails":             {"cuMemcpyHtoDAsync", 700, cuda.ErrFault, "upload"},
+		"no memory in midst of a run": {"cuGraphLaunch", 2, cuda.ErrOutOfMemory, "launch the graph"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := r
 			r.directory = t.TempDir()
-			err, losses := failing(t, r, c.plan)
+			err, losses := failing(t, r, fmt.Sprintf("%s %d %d", c.call, whole[c.call]*3/4, c.code))
 			if !errors.Is(err, c.cause) {
 				t.Fatalf("after %d steps: %v, want %v", len(losses), err, c.cause)
 			}
@@ -84,7 +88,7 @@ func TestCUDA_FaultsNameTheStepAndLeaveAResumableCheckpoint(t *testing.T) {
 				t.Fatalf("failed after step %d, checkpoint of step %d", len(losses), last.Position.Step)
 			}
 			step := len(losses) + 1
-			for _, said := range append(c.details, fmt.Sprintf("training: step %d (epoch %d), bags scenes-", step, (step+4)/5)) {
+			for _, said := range []string{c.detail, fmt.Sprintf("training: step %d (epoch %d), bags scenes-", step, (step+4)/5)} {
 				if !strings.Contains(err.Error(), said) {
 					t.Errorf("message %q, want %q in it", err, said)
 				}

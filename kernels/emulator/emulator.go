@@ -35,7 +35,7 @@ const (
 	// (cuStreamWaitEvent). The name "kernel" is for kernels when they run, also those of graphs: their fault
 	// is noticed later and ends the device.
 	FailVariable = "NMN_EMULATOR_FAIL"
-	// LogVariable names a file that the names of calls are added to.
+	// LogVariable names a file that the names of calls are added to, and "kernel" for each kernel that runs.
 	LogVariable = "NMN_EMULATOR_LOG"
 	// MemoryVariable is the memory of the device in bytes, 8 GiB by default.
 	MemoryVariable = "NMN_EMULATOR_MEMORY"

@@ -41,18 +41,18 @@ int finish(Stream *stream);
 int finish(const Event *event);
 int finishAll();
 
-// Call is one entry into the driver: one at a time. Its name is written to the file that NMN_EMULATOR_LOG
-// names, if any. code is what it must return at once unless it is 0: broken, or what NMN_EMULATOR_FAIL
-// plans.
+// Call is one entry into the driver: one at a time. code is what it must return at once unless it is 0:
+// broken, or what is planned.
 struct Call {
   std::lock_guard<std::recursive_mutex> lock;
   int code;
   explicit Call(const char *name);
 };
 
-// planned tells whether this is the call that NMN_EMULATOR_FAIL="NAME COUNT CODE" names: number COUNT,
-// from 1, of those called NAME since the variable was set so. Its code, else 0. The name "kernel" is for
-// kernels when they run, also those of graphs.
-int planned(const std::string &name);
+// planned writes a name to the file that NMN_EMULATOR_LOG names, if any, and tells whether this is the call
+// that NMN_EMULATOR_FAIL="NAME COUNT CODE" names: number COUNT, from 1, of those called NAME since the
+// variable was set so. Its code, else 0. The name "kernel" is for kernels when they run, also those of
+// graphs.
+int planned(const char *name);
 
 }  // namespace emulator

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <set>
 
 namespace emulator {
@@ -94,24 +95,25 @@ int finishAll() {
 }
 
 Call::Call(const char *name) : lock(guard), code(broken) {
+  const int plan = planned(name);
+  if (!code) code = plan;
+}
+
+int planned(const char *name) {
   if (const char *path = variable("NMN_EMULATOR_LOG"); *path) {
     if (FILE *log = fopen(path, "a")) {
       fprintf(log, "%s\n", name);
       fclose(log);
     }
   }
-  if (!code) code = planned(name);
-}
-
-int planned(const std::string &name) {
   static std::string plan;
   static int count;
   const char *now = variable("NMN_EMULATOR_FAIL");
-  if (!*now) return 0;
   if (plan != now) plan = now, count = 0;
+  if (!*now) return 0;
   char which[64];
   int at = 0, code = 0;
-  if (sscanf(now, "%63s %d %d", which, &at, &code) != 3 || name != which) return 0;
+  if (sscanf(now, "%63s %d %d", which, &at, &code) != 3 || strcmp(name, which)) return 0;
   return ++count == at ? code : 0;
 }
 
