@@ -5,13 +5,31 @@ package kernels_test
 import (
 	"testing"
 
+	"nmn/kernels"
 	"nmn/kernels/conform"
+	"nmn/kernels/tensor"
 )
 
 // What a device does not promise that the CPU does.
 var cardOptions = conform.Options{UncheckedBags: true}
 
-func TestCUDA_Conforms(t *testing.T) { conform.Run(t, openCard, cardOptions) }
+// Every precision of the card, float32 first.
+var cardPrecisions = []tensor.Precision{tensor.FP32, tensor.TF32, tensor.BF16}
+
+// openCard opens the card in float32.
+func openCard(t testing.TB) kernels.Backend { return openCardIn(t, tensor.FP32) }
+
+func TestCUDA_Conforms(t *testing.T) { eachPrecision(t, cardOptions) }
+
+// eachPrecision judges the card by all cases in every precision.
+func eachPrecision(t *testing.T, o conform.Options) {
+	t.Helper()
+	for _, p := range cardPrecisions {
+		t.Run(string(p), func(t *testing.T) {
+			conform.Run(t, func(t testing.TB) kernels.Backend { return openCardIn(t, p) }, o)
+		})
+	}
+}
 
 func TestCUDA_MeetsGoldenFixtures(t *testing.T) { conform.RunFixtures(t, openCard) }
 

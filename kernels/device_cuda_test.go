@@ -10,13 +10,14 @@ import (
 	"nmn/cuda/cudnn"
 	"nmn/kernels"
 	"nmn/kernels/conform"
+	"nmn/kernels/tensor"
 )
 
-// openCard opens the first graphics card; without one the test is skipped, unless NMN_REQUIRE names
+// openCardIn opens the first graphics card; without one the test is skipped, unless NMN_REQUIRE names
 // cuda.
-func openCard(t testing.TB) kernels.Backend {
+func openCardIn(t testing.TB, p tensor.Precision) kernels.Backend {
 	t.Helper()
-	b, err := kernels.OpenCUDA(kernels.CUDAConfig{})
+	b, err := kernels.OpenCUDA(kernels.CUDAConfig{Precision: p})
 	for _, absent := range []error{cuda.ErrNoDriver, cuda.ErrNoDevice, cuda.ErrOldDriver, cuda.ErrArchitecture, cudnn.ErrNoLibrary} {
 		if errors.Is(err, absent) {
 			conform.Skip(t, "cuda", err.Error())

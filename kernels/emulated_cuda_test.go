@@ -14,6 +14,7 @@ import (
 	"nmn/kernels"
 	"nmn/kernels/conform"
 	"nmn/kernels/emulator"
+	"nmn/kernels/tensor"
 )
 
 // emulated is why there is no emulator, nil where there is one.
@@ -46,8 +47,8 @@ func emulate(folder string) error {
 	return errors.Join(os.Setenv(cuda.DriverVariable, library), os.Setenv(cudnn.LibraryVariable, library))
 }
 
-// openCard opens the emulated card. Without a C++ compiler the test is skipped.
-func openCard(t testing.TB) kernels.Backend {
+// openCardIn opens the emulated card. Without a C++ compiler the test is skipped.
+func openCardIn(t testing.TB, p tensor.Precision) kernels.Backend {
 	t.Helper()
 	if errors.Is(emulated, emulator.ErrCompiler) {
 		conform.Skip(t, "emulate", emulated.Error())
@@ -55,7 +56,7 @@ func openCard(t testing.TB) kernels.Backend {
 	if emulated != nil {
 		t.Fatal(emulated)
 	}
-	b, err := kernels.OpenCUDA(kernels.CUDAConfig{})
+	b, err := kernels.OpenCUDA(kernels.CUDAConfig{Precision: p})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestCUDA_ReverseOrder(t *testing.T) {
 	t.Setenv(emulator.OrderVariable, "reverse")
 	o := cardOptions
 	o.Large = conform.Never
-	t.Run("cases", func(t *testing.T) { conform.Run(t, openCard, o) })
+	t.Run("cases", func(t *testing.T) { eachPrecision(t, o) })
 	t.Run("fixtures", func(t *testing.T) { conform.RunFixtures(t, openCard) })
 	t.Run("bfloat16", TestCUDA_BFloat16)
 	t.Run("replay", TestCUDA_ReplaysACapturedStep)

@@ -28,9 +28,9 @@ struct Vec {
   float v[V];
 };
 
-// Raw is V neighbouring elements in memory, moved by one instruction.
+// Raw is V neighbouring elements in memory, moved by one instruction for each 16 bytes.
 template <class T, int V>
-struct alignas(V * sizeof(T)) Raw {
+struct alignas(V * sizeof(T) < 16 ? V * sizeof(T) : 16) Raw {
   T e[V];
 };
 

@@ -99,6 +99,14 @@ func (p Precision) numbers(b []byte) []float64 {
 	return out
 }
 
+// written is the precision whose element type the result has.
+func (p *problem) written() Precision {
+	if p.Wide {
+		return Float32
+	}
+	return p.Precision
+}
+
 // compute is a pass in float64, as it is defined.
 func (p *problem) compute(pass Pass) []float64 {
 	out := make([]float64, map[Pass]int{DataGradient: len(p.x), FilterGradient: len(p.w)}[pass])
@@ -147,8 +155,8 @@ func (p *problem) each(visit func(x, w, y int)) {
 // run computes a pass on the card.
 func (p *problem) run(t *testing.T, h *Handle, pass Pass) []byte {
 	t.Helper()
-	place := func(v []float64) cuda.Address {
-		b := p.Precision.bytes(v)
+	place := func(v []float64, as Precision) cuda.Address {
+		b := as.bytes(v)
 		at, err := h.device.Alloc(len(b))
 		if err == nil {
 			err = h.stream.Upload(at, b)
@@ -168,9 +176,9 @@ func (p *problem) run(t *testing.T, h *Handle, pass Pass) []byte {
 	default:
 		destination = &y
 	}
-	bytes := len(p.Precision.bytes(*destination))
-	*destination = make([]float64, len(*destination))
-	o := Operands{X: place(x), W: place(w), Y: place(y), Bias: place(p.bias)}
+	bytes := len(p.written().bytes(*destination))
+	*destination = make([]float64, 2*len(*destination)) // enough for a wide result
+	o := Operands{X: place(x, p.Precision), W: place(w, p.Precision), Y: place(y, p.Precision), Bias: place(p.bias, Float32)}
 	if err := h.Run(pass, p.Conv, o); err != nil {
 		t.Fatal(err)
 	}
@@ -193,16 +201,20 @@ func TestCard_ComputesConvolutions(t *testing.T) {
 		{N: 3, H: 7, W: 8, C: 32, K: 40, R: 7, S: 7},
 		{N: 2, H: 5, W: 5, C: 64, K: 8, R: 1, S: 1},
 	} {
-		for p, tolerance := range map[Precision]float64{Float32: 2e-6, TF32: 2e-3, BFloat16: 5e-3} {
-			c.Precision = p
+		for _, as := range []struct {
+			Precision
+			wide      bool
+			tolerance float64
+		}{{Float32, false, 2e-6}, {TF32, false, 2e-3}, {BFloat16, false, 5e-3}, {BFloat16, true, 2e-6}} {
+			c.Precision, c.Wide = as.Precision, as.wide
 			problem := newProblem(c)
 			for pass := Forward; pass <= FilterGradient; pass++ {
 				first, second := problem.run(t, h, pass), problem.run(t, h, pass)
 				if string(first) != string(second) {
 					t.Errorf("%v of %v: two runs differ", pass, c)
 				}
-				if e := distance(p.numbers(first), problem.compute(pass)); !(e <= tolerance) {
-					t.Errorf("%v of %v: relative error %.2g, at most %.2g", pass, c, e, tolerance)
+				if e := distance(problem.written().numbers(first), problem.compute(pass)); !(e <= as.tolerance) {
+					t.Errorf("%v of %v: relative error %.2g, at most %.2g", pass, c, e, as.tolerance)
 				}
 			}
 		}

@@ -6,7 +6,7 @@ import "fmt"
 type Precision uint8
 
 // Float32 multiplies float32 exactly; TF32 rounds the factors to 10 bits of mantissa; BFloat16 has
-// tensors, filters and bias in bfloat16.
+// tensors and filters in bfloat16, and the bias in float32.
 const (
 	Float32 Precision = iota
 	TF32
@@ -42,12 +42,25 @@ func (p Pass) String() string {
 	return [...]string{"forward", "forward+bias", "forward+bias+relu", "data gradient", "filter gradient"}[p]
 }
 
+// writes is the place of what the pass writes among x, w and y.
+func (p Pass) writes() int {
+	switch p {
+	case DataGradient:
+		return 0
+	case FilterGradient:
+		return 1
+	}
+	return 2
+}
+
 // Conv is the shape of a convolution of stride 1: x is N×H×W×C, w is K×R×S×C and y is N×P×Q×K with P =
-// H+2Pad-R+1 and Q = W+2Pad-S+1. All three, and the bias, have the precision's element type.
+// H+2Pad-R+1 and Q = W+2Pad-S+1. All three have the precision's element type; the bias is float32.
 type Conv struct {
 	N, H, W, C   int
 	K, R, S, Pad int
 	Precision    Precision
+	// Wide has what a pass writes in float32, where its operands are bfloat16: the sums are not rounded.
+	Wide bool
 }
 
 // P and Q are the rows and columns of the output.
@@ -69,5 +82,9 @@ func (c Conv) check() error {
 
 // String tells the shape for logs, files and reports of faults.
 func (c Conv) String() string {
-	return fmt.Sprintf("%d×%d×%d×%d by %d×%d×%d pad %d %v", c.N, c.H, c.W, c.C, c.K, c.R, c.S, c.Pad, c.Precision)
+	wide := ""
+	if c.Wide {
+		wide = " to fp32"
+	}
+	return fmt.Sprintf("%d×%d×%d×%d by %d×%d×%d pad %d %v%s", c.N, c.H, c.W, c.C, c.K, c.R, c.S, c.Pad, c.Precision, wide)
 }

@@ -50,18 +50,23 @@ func newGraph(pass Pass, c Conv, at target) (*graph, error) {
 
 func (g *graph) operations() []descriptor {
 	c := g.conv
-	t := elementType(c.Precision)
-	x := g.tensor(numberX, t, c.N, c.H, c.W, c.C, false)
-	w := g.tensor(numberW, t, c.K, c.R, c.S, c.C, false)
+	in, out := elementType(c.Precision), elementType(c.Precision)
+	if c.Wide {
+		out = C.CUDNN_DATA_FLOAT
+	}
+	of := [...]C.cudnnDataType_t{in, in, in} // x, w and y
+	of[g.pass.writes()] = out
+	x := g.tensor(numberX, of[0], c.N, c.H, c.W, c.C, false)
+	w := g.tensor(numberW, of[1], c.K, c.R, c.S, c.C, false)
 	if g.pass != ForwardBias && g.pass != ForwardBiasReLU {
-		y := g.tensor(numberY, t, c.N, c.P(), c.Q(), c.K, false)
+		y := g.tensor(numberY, of[2], c.N, c.P(), c.Q(), c.K, false)
 		return []descriptor{g.convolution(x, w, y)}
 	}
 	// Sums stay in float32 until the last operation rounds them.
 	sum := g.tensor(numberConv, C.CUDNN_DATA_FLOAT, c.N, c.P(), c.Q(), c.K, true)
 	operations := []descriptor{g.convolution(x, w, sum)}
-	bias := g.tensor(numberBias, t, 1, 1, 1, c.K, false)
-	y := g.tensor(numberY, t, c.N, c.P(), c.Q(), c.K, false)
+	bias := g.tensor(numberBias, C.CUDNN_DATA_FLOAT, 1, 1, 1, c.K, false)
+	y := g.tensor(numberY, out, c.N, c.P(), c.Q(), c.K, false)
 	if g.pass == ForwardBias {
 		return append(operations, g.pointwise(C.CUDNN_POINTWISE_ADD, sum, bias, y))
 	}

@@ -49,6 +49,7 @@ type Handle struct {
 	context *dnn.Context
 	options Options
 	plans   map[shape]*plan
+	refused map[shape]error // by what no plan fits
 	kept    *plans
 	file    string // of kept; empty for none
 
@@ -69,7 +70,7 @@ func Open(stream *cuda.Stream, options Options) (*Handle, error) {
 	if err := library(); err != nil {
 		return nil, err
 	}
-	h := &Handle{device: stream.Device(), stream: stream, options: options.withDefaults(), plans: map[shape]*plan{}}
+	h := &Handle{device: stream.Device(), stream: stream, options: options.withDefaults(), plans: map[shape]*plan{}, refused: map[shape]error{}}
 	err := h.device.Do(func() (err error) {
 		defer recovered("open cuDNN on "+h.device.Info().Name, &err)
 		h.context = dnn.NewContext()

@@ -275,8 +275,14 @@ func TestRun_NoEngineIsUnsupported(t *testing.T) {
 	useFake(t)
 	h, _ := handle(t, Options{})
 	fake.NoEngines(true)
-	if err := h.Run(Forward, bf16, Operands{}); !errors.Is(err, ErrUnsupported) {
-		t.Errorf("error %v, want ErrUnsupported", err)
+	for range 2 {
+		if err := h.Run(Forward, bf16, Operands{}); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("error %v, want ErrUnsupported", err)
+		}
+	}
+	calls := fake.Calls()
+	if _ = h.Run(Forward, bf16, Operands{}); fake.Calls() != calls {
+		t.Error("cuDNN was asked again for what it has no plan for")
 	}
 	tight, err := Open(h.stream, Options{MaxWorkspace: 10})
 	if err != nil {

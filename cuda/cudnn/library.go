@@ -111,14 +111,18 @@ func sitePackages(getenv func(string) string) (list []string) {
 }
 
 // openAt opens a libcudnn after the libraries that it looks up by name when it needs them: in Python's
-// packages they lie where the linker does not look.
+// packages they lie where the linker does not look. The compiler, libnvrtc, looks up its built-ins in turn.
 func openAt(path string) error {
 	packages := filepath.Dir(filepath.Dir(filepath.Dir(path))) // PACKAGES/cudnn/lib/libcudnn.so.9
 	for _, pattern := range []string{
-		"cu13/lib/libnvrtc.so.13", "cu13/lib/libcublasLt.so.13", "cu13/lib/libcublas.so.13",
-		"cuda_nvrtc/lib/libnvrtc.so.12", "cublas/lib/libcublasLt.so.12", "cublas/lib/libcublas.so.12",
+		"cu13/lib/libnvrtc-builtins.so.13*", "cu13/lib/libnvrtc.so.13", "cu13/lib/libcublasLt.so.13", "cu13/lib/libcublas.so.13",
+		"cuda_nvrtc/lib/libnvrtc-builtins.so.12*", "cuda_nvrtc/lib/libnvrtc.so.12", "cublas/lib/libcublasLt.so.12", "cublas/lib/libcublas.so.12",
 	} {
-		if companion := filepath.Join(packages, pattern); strings.HasPrefix(path, "/") && exists(companion) {
+		if !strings.HasPrefix(path, "/") {
+			break
+		}
+		companions, _ := filepath.Glob(filepath.Join(packages, pattern)) // a bad pattern finds nothing
+		for _, companion := range companions {
 			_ = dlopen(companion, false) // most convolutions do without
 		}
 	}
@@ -136,9 +140,4 @@ func dlopen(path string, bind bool) error {
 		return errors.New(C.GoString(why))
 	}
 	return nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

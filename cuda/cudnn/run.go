@@ -6,6 +6,7 @@ package cudnn
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"time"
 	"unsafe"
@@ -21,15 +22,22 @@ type Operands struct{ X, W, Y, Bias cuda.Address }
 // Run enqueues a pass: Forward, ForwardBias and ForwardBiasReLU overwrite Y, DataGradient X and
 // FilterGradient W. The first run of a shape, which must not be within a capture, chooses its plan: by
 // measuring, which overwrites the destination and waits, or from the file of plans. A shape that no
-// plan fits gives an error that wraps ErrUnsupported.
+// plan fits gives an error that wraps ErrUnsupported, which is remembered.
 func (h *Handle) Run(pass Pass, c Conv, o Operands) error {
-	p, known := h.plans[shape{pass, c}]
+	s := shape{pass, c}
+	p, known := h.plans[s]
 	if !known {
-		var err error
-		if p, err = h.choose(pass, c, o); err != nil {
+		err := h.refused[s]
+		if err == nil {
+			p, err = h.choose(pass, c, o)
+		}
+		if err != nil {
+			if errors.Is(err, ErrUnsupported) {
+				h.refused[s] = err
+			}
 			return err
 		}
-		h.plans[shape{pass, c}] = p
+		h.plans[s] = p
 	}
 	return h.enqueue(p, o)
 }

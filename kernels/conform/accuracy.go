@@ -3,6 +3,8 @@ package conform
 import (
 	"fmt"
 	"math"
+
+	"nmn/kernels/tensor"
 )
 
 // Accuracy is what a numeric mode of a device promises for sums of products. A sum of L terms may be
@@ -10,16 +12,31 @@ import (
 type Accuracy struct {
 	Norm    float64 // ‖got - want‖ / ‖want‖ over a whole tensor
 	Element float64 // largest |got - want| relative to the largest |want|
+	Store   float64 // largest |got - want| / |want| of a number that is stored as it is
 }
 
 // FP32 is the accuracy of float32 arithmetic.
 func FP32() Accuracy { return Accuracy{Norm: 1e-6, Element: 6e-6} }
 
-// TF32 is the accuracy of products with 10 bits of mantissa and sums in float32.
-func TF32() Accuracy { return Accuracy{Norm: 1e-3, Element: 6e-3} }
+// TF32 is the accuracy of products with 10 bits of mantissa, which are cut in the worst case, and sums in
+// float32: each factor is too small by up to 2^-10 of itself, by half of that in the mean.
+func TF32() Accuracy { return Accuracy{Norm: 0x1p-10, Element: 6 * 0x1p-10} }
 
-// BF16 is the accuracy of operands with 7 bits of mantissa and sums in float32.
-func BF16() Accuracy { return Accuracy{Norm: 8e-3, Element: 5e-2} }
+// BF16 is the accuracy of results that are rounded to 7 bits of mantissa, off by up to 2^-8 of
+// themselves, from operands that bfloat16 holds exactly and sums in float32. Where a result is added to
+// what is there, it is rounded twice.
+func BF16() Accuracy { return Accuracy{Norm: 0x1p-8, Element: 0x1p-7, Store: 0x1p-8} }
+
+// accuracyOf is that of a precision.
+func accuracyOf(p tensor.Precision) Accuracy {
+	switch p {
+	case tensor.TF32:
+		return TF32()
+	case tensor.BF16:
+		return BF16()
+	}
+	return FP32()
+}
 
 // verdict decides whether the values of an operand are right. got and want have equal length.
 type verdict func(a Accuracy, got, want []float64) error
@@ -59,10 +76,12 @@ func sums(terms int) verdict {
 	}
 }
 
-// pointwise accepts |got - want| <= atol + rtol·|want| for each element, whatever the device's mode
-// is: losses, noise model and weights are float32 in all of them.
+// pointwise accepts |got - want| <= atol + rtol·|want| for each element. The device's mode adds what a
+// number loses when it is stored: nothing for losses, noise model and weights, which are float32 in all
+// modes.
 func pointwise(rtol, atol float64) verdict {
-	return func(_ Accuracy, got, want []float64) error {
+	return func(a Accuracy, got, want []float64) error {
+		rtol := rtol + a.Store
 		for i := range want {
 			if got[i] == want[i] || math.IsNaN(got[i]) && math.IsNaN(want[i]) { // infinities too
 				continue

@@ -33,13 +33,13 @@ func (v *values) awkward(n int) []float32 {
 			list[at] = special[i]
 		}
 	}
-	return list
+	return v.held(list)
 }
 
 func reluCase(n int, inPlace bool) Case {
 	return Case{Op: "ReLU", Name: named("l=%d,inplace=%v", n, inPlace), build: func(r *values) *call {
-		x := input("x", r.awkward(n), n)
-		y := output("y", ref.ReLU(wide(x.float32s)), exact, n)
+		x := input("x", r.awkward(n), n).computed()
+		y := output("y", ref.ReLU(wide(x.float32s)), exact, n).computed()
 		operands := []*operand{y, x}
 		if inPlace {
 			y.float32s, x, operands = x.float32s, y, operands[:1]
@@ -51,16 +51,16 @@ func reluCase(n int, inPlace bool) Case {
 func reluLarge() Case {
 	const n = 56 * 56 * 256
 	return Case{Op: "ReLU", Name: named("l=%d", n), Large: true, build: func(r *values) *call {
-		x := input("x", r.coarse(n), n)
-		y := output("y", ref.ReLU(wide(x.float32s)), exact, n)
+		x := input("x", r.coarse(n), n).computed()
+		y := output("y", ref.ReLU(wide(x.float32s)), exact, n).computed()
 		return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return k.ReLU(y.t, x.t) }}
 	}}
 }
 
 func reluGradCase(n int, inPlace bool) Case {
 	return Case{Op: "ReLUGrad", Name: named("l=%d,inplace=%v", n, inPlace), build: func(r *values) *call {
-		dy, y := input("dy", r.normal(n), n), input("y", wideToFloat(ref.ReLU(wide(r.coarse(n)))), n)
-		dx := output("dx", ref.ReLUGrad(wide(dy.float32s), wide(y.float32s)), exact, n)
+		dy, y := input("dy", r.normal(n), n).computed(), input("y", wideToFloat(ref.ReLU(wide(r.coarse(n)))), n).computed()
+		dx := output("dx", ref.ReLUGrad(wide(dy.float32s), wide(y.float32s)), exact, n).computed()
 		operands := []*operand{dx, dy, y}
 		if inPlace {
 			dx.float32s, dy, operands = dy.float32s, dx, []*operand{dx, y}
@@ -123,11 +123,11 @@ func dropoutCase(op string, run dropout, shape []int, rate float32, inPlace, lar
 		for t := range keys.int32s {
 			keys.int32s[t] = int32(r.stream.Uint32()) // negative keys too
 		}
-		x := input("x", r.normal(rows*length), shape...)
+		x := input("x", r.normal(rows*length), shape...).computed()
 		number := r.stream.Uint64()
 		seed := ints("seed", []int32{int32(number), int32(number >> 32)}, 2)
 		mask := ref.DropoutMask(keys.int32s, length, rate, number)
-		y := output("y", ref.Dropout(wide(x.float32s), mask, rate), pointwise(3e-7, 0), shape...)
+		y := output("y", ref.Dropout(wide(x.float32s), mask, rate), pointwise(3e-7, 0), shape...).computed()
 		operands := []*operand{y, keys, seed, x}
 		if inPlace {
 			y.float32s, x, operands = x.float32s, y, operands[:3]

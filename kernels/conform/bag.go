@@ -82,10 +82,10 @@ func bagPoolCall(b bagging, kind pool.Kind, r *values) *call {
 	var x *operand
 	var g *operand
 	if kind == pool.Mean {
-		x = onMap("x", b.Map, r.normal(b.Len()))
+		x = onMap("x", b.Map, r.normal(b.Len())).computed()
 		g = output("g", ref.BagMean(b.Map, wide(x.float32s), b.bags()), sums(b.H*b.W*b.T), b.count(), b.C)
 	} else {
-		x = onMap("x", b.Map, r.coarse(b.Len()))
+		x = onMap("x", b.Map, r.coarse(b.Len())).computed()
 		g = output("g", ref.BagMax(b.Map, wide(x.float32s), b.bags()), exact, b.count(), b.C)
 	}
 	bags, operands := b.with(g, x)
@@ -93,14 +93,14 @@ func bagPoolCall(b bagging, kind pool.Kind, r *values) *call {
 }
 
 func bagPoolGradCall(b bagging, kind pool.Kind, r *values, accumulate bool) *call {
-	x, dg := onMap("x", b.Map, r.coarse(b.Len())), input("dg", r.normal(b.count()*b.C), b.count(), b.C)
+	x, dg := onMap("x", b.Map, r.coarse(b.Len())).computed(), input("dg", r.normal(b.count()*b.C), b.count(), b.C)
 	wideX, wideDG := wide(x.float32s), wide(dg.float32s)
 	g := input("g", wideToFloat(ref.BagMax(b.Map, wideX, b.bags())), b.count(), b.C)
 	want := ref.BagMeanGrad(b.Map, wideDG, b.bags())
 	if kind == pool.Max {
 		want = ref.BagMaxGrad(b.Map, wideDG, wideX, b.bags())
 	}
-	dx := toMap("dx", b.Map, want, pointwise(2e-7, 0))
+	dx := toMap("dx", b.Map, want, pointwise(2e-7, 0)).computed()
 	if accumulate {
 		dx.float32s = r.normal(b.Len())
 		dx.want, dx.verdict = sum(want, wide(dx.float32s)), pointwise(2e-7, 3e-7)

@@ -33,19 +33,28 @@ type call struct {
 	flops    float64 // floating-point operations, 0 where memory decides the speed
 }
 
-// make draws the values of the case: always the same ones.
-func (c Case) make() *call {
-	return c.build(&values{rng.New(rng.Derive(1, c.Op+"/"+c.Name))})
+// make draws the values of the case for a device of a precision: always the same ones, which a device that
+// computes in bfloat16 gets rounded, as the reference does.
+func (c Case) make(p tensor.Precision) *call {
+	k := c.build(&values{rng.New(rng.Derive(1, c.Op+"/"+c.Name)), p})
+	for _, o := range k.operands {
+		o.precision = p
+	}
+	return k
 }
 
 // operand is a tensor of a call. Exactly one of float32s, int32s and uint8s is set for what is read;
-// none for a float32 output, which is filled with NaN before the call.
+// none for an output of floats, which is filled with NaN before the call.
 type operand struct {
 	name     string
 	shape    []int
 	float32s []float32
 	int32s   []int32
 	uint8s   []uint8
+
+	computing bool // of the type that the device computes in, which may be bfloat16
+	rounded   bool // float32, but the device may have rounded it to the type that it computes in
+	precision tensor.Precision
 
 	want    []float64 // nil for operands that the operation must not change
 	at      []int     // elements that want tells, nil for all
@@ -65,6 +74,7 @@ const (
 	guardBits  = 0x7fc0beef
 	guardInt32 = math.MaxInt32 - 12345
 	guardByte  = 0xa5
+	guardHalf  = 0x7fce // a bfloat16 NaN
 )
 
 func (o *operand) length() int {
@@ -72,8 +82,25 @@ func (o *operand) length() int {
 	return n
 }
 
+// computed marks an operand of the type that the device computes in.
+func (o *operand) computed() *operand {
+	o.computing = true
+	return o
+}
+
+// accuracy is what a device of accuracy a promises for the operand: float32 results are as good in
+// bfloat16, whose operands are exact.
+func (o *operand) accuracy(a Accuracy) Accuracy {
+	if o.precision == tensor.BF16 && !o.computing && !o.rounded {
+		return FP32()
+	}
+	return a
+}
+
 func (o *operand) dtype() tensor.DType {
 	switch {
+	case o.computing && o.precision == tensor.BF16:
+		return tensor.BFloat16
 	case o.int32s != nil:
 		return tensor.Int32
 	case o.uint8s != nil:
@@ -108,6 +135,12 @@ func (o *operand) image(garbage float32) *dense.Dense {
 		return host(surround(o.int32s, n, guardInt32, 0))
 	case tensor.Uint8:
 		return host(surround(o.uint8s, n, guardByte, 0))
+	case tensor.BFloat16:
+		half := make([]uint16, len(o.float32s))
+		tensor.RoundBFloat16(half, o.float32s)
+		untouched := make([]uint16, 1)
+		tensor.RoundBFloat16(untouched, []float32{garbage})
+		return host(surround(half, n, guardHalf, untouched[0]))
 	}
 	return host(surround(o.float32s, n, math.Float32frombits(guardBits), garbage))
 }
@@ -137,6 +170,8 @@ func (o *operand) read(b tensor.Device) (*dense.Dense, error) {
 		d = host(make([]int32, n))
 	case tensor.Uint8:
 		d = host(make([]uint8, n))
+	case tensor.BFloat16:
+		d = host(make([]uint16, n))
 	default:
 		d = host(make([]float32, n))
 	}
@@ -144,7 +179,20 @@ func (o *operand) read(b tensor.Device) (*dense.Dense, error) {
 }
 
 // values draws the contents of operands.
-type values struct{ stream rng.Stream }
+type values struct {
+	stream    rng.Stream
+	precision tensor.Precision
+}
+
+// held is numbers as the device holds them, rounded in place.
+func (v *values) held(list []float32) []float32 {
+	if v.precision == tensor.BF16 {
+		half := make([]uint16, len(list))
+		tensor.RoundBFloat16(half, list)
+		tensor.WidenBFloat16(list, half)
+	}
+	return list
+}
 
 func input(name string, data []float32, shape ...int) *operand {
 	return &operand{name: name, shape: shape, float32s: data}
@@ -170,12 +218,12 @@ func (v *values) normal(n int) []float32 {
 		for i := range list {
 			list[i] = (float32(v.stream.Uint32()>>8)/(1<<23) - 1) * 1.7320508
 		}
-		return list
+		return v.held(list)
 	}
 	for i := range list {
 		list[i] = float32(v.stream.Normal(0, 1))
 	}
-	return list
+	return v.held(list)
 }
 
 // coarse returns n numbers of a few levels from -1 to 1.5, so that ties and zeros are common.

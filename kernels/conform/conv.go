@@ -151,10 +151,14 @@ func drawConv(g ref.Conv, r *values) convValues {
 	}
 }
 
-func (g convValues) input(s ref.Conv) *operand  { return input("x", g.x, s.N, s.H, s.W, s.C) }
-func (g convValues) filter(s ref.Conv) *operand { return input("w", g.w, s.K, s.R, s.S, s.C) }
+func (g convValues) input(s ref.Conv) *operand {
+	return input("x", g.x, s.N, s.H, s.W, s.C).computed()
+}
+func (g convValues) filter(s ref.Conv) *operand {
+	return input("w", g.w, s.K, s.R, s.S, s.C).computed()
+}
 func (g convValues) upstream(s ref.Conv) *operand {
-	return input("dy", g.dy, s.N, s.P(), s.Q(), s.K)
+	return input("dy", g.dy, s.N, s.P(), s.Q(), s.K).computed()
 }
 
 func forwardCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
@@ -171,7 +175,7 @@ func forwardCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 		}
 		return y
 	})
-	y := output("y", want, sums(g.R*g.S*g.C), g.N, g.P(), g.Q(), g.K)
+	y := output("y", want, sums(g.R*g.S*g.C), g.N, g.P(), g.Q(), g.K).computed()
 	y.at = at
 	operands := []*operand{y, x, w}
 	if v.bias {
@@ -184,7 +188,7 @@ func forwardCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 func gradDataCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 	d := drawConv(g, r)
 	dy, w := d.upstream(g), d.filter(g)
-	mask := input("mask", r.coarse(len(d.x)), g.N, g.H, g.W, g.C)
+	mask := input("mask", r.coarse(len(d.x)), g.N, g.H, g.W, g.C).computed()
 	wideDY, wideW, held := wide(d.dy), wide(d.w), r.normal(len(d.x))
 	at, want := s.expect(g.N, g.H, g.W, g.C, func(n, h, column, c int) float64 {
 		i := ((n*g.H+h)*g.W+column)*g.C + c
@@ -197,7 +201,7 @@ func gradDataCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 		}
 		return dx
 	})
-	dx := output("dx", want, sums(g.R*g.S*g.K), g.N, g.H, g.W, g.C)
+	dx := output("dx", want, sums(g.R*g.S*g.K), g.N, g.H, g.W, g.C).computed()
 	dx.at = at
 	operands := []*operand{dx, dy, w}
 	switch {
@@ -231,7 +235,7 @@ func gradFilterCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 		return dw
 	})
 	dw := output("dw", want, sums(g.N*g.P()*g.Q()), g.K, g.R, g.S, g.C)
-	dw.at = at
+	dw.at, dw.rounded = at, true
 	if v.accumulate {
 		dw.float32s = held
 	} else if wideW := wide(d.w); smallEnough(g) {

@@ -2,21 +2,32 @@ package conform
 
 import (
 	"cmp"
+	"errors"
 	"os"
 	"testing"
 
 	"nmn/kernels"
+	"nmn/kernels/tensor"
 )
 
 // DeviceEnv names the environment variable that tells which device OpenDevice opens, as --device has
 // it.
 const DeviceEnv = "NMN_TEST_DEVICE"
 
-// OpenDevice opens the device that DeviceEnv names, by default the host, and closes it when the test
-// ends: the golden numbers of whole nets hold on all of them.
+// OpenDevice opens the device that DeviceEnv names, by default the host, in float32, and closes it when the
+// test ends: the golden numbers of whole nets hold on all of them.
 func OpenDevice(t testing.TB, threads int) kernels.Backend {
 	t.Helper()
-	backend, note, err := kernels.Open(kernels.Config{Device: cmp.Or(os.Getenv(DeviceEnv), "cpu"), Threads: threads})
+	return OpenDeviceIn(t, threads, tensor.FP32)
+}
+
+// OpenDeviceIn opens the same device in a precision; the test is skipped where it has none.
+func OpenDeviceIn(t testing.TB, threads int, p tensor.Precision) kernels.Backend {
+	t.Helper()
+	backend, note, err := kernels.Open(kernels.Config{Device: cmp.Or(os.Getenv(DeviceEnv), "cpu"), Threads: threads, Precision: p})
+	if errors.Is(err, tensor.ErrPrecision) {
+		Skip(t, string(p), err.Error())
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,4 +38,19 @@ func OpenDevice(t testing.TB, threads int) kernels.Backend {
 		}
 	})
 	return backend
+}
+
+// Put copies numbers to a tensor in the tensor's type: float32, or rounded to bfloat16. Where the tensor's
+// last dimension is larger than that of the numbers' shape, the rest of it becomes 0.
+func Put(t testing.TB, device tensor.Device, to *tensor.Tensor, numbers []float32) {
+	t.Helper()
+	held := to.Dim(-1)
+	given := held * len(numbers) / max(to.Len(), 1)
+	all := make([]float32, to.Len())
+	for row := range to.Len() / held {
+		copy(all[row*held:(row+1)*held], numbers[row*given:(row+1)*given])
+	}
+	if err := device.Upload(to, tensor.HostArray(to.DType(), all)); err != nil {
+		t.Fatalf("upload: %v", err)
+	}
 }

@@ -170,10 +170,18 @@ func (a Array) Upload(t testing.TB, device tensor.Device, shape ...int) *tensor.
 	return x
 }
 
-// Download returns the elements of a float32 tensor.
+// Download returns the elements of a tensor of floats.
 func Download(t testing.TB, device tensor.Device, x *tensor.Tensor) []float32 {
 	t.Helper()
 	out := make([]float32, x.Len())
+	if x.DType() == tensor.BFloat16 {
+		half := make([]uint16, x.Len())
+		if err := device.Download(dense.New(dense.WithShape(len(half)), dense.WithBacking(half)), x); err != nil {
+			t.Fatalf("download: %v", err)
+		}
+		tensor.WidenBFloat16(out, half)
+		return out
+	}
 	if err := device.Download(dense.New(dense.WithShape(len(out)), dense.WithBacking(out)), x); err != nil {
 		t.Fatalf("download: %v", err)
 	}

@@ -17,7 +17,7 @@ func judge(b, other kernels.Backend, c Case, o Options) []error {
 	if c.Refuse {
 		return refused(b, c)
 	}
-	k := c.make()
+	k := c.make(b.Precision())
 	before := k.images(0)
 	first, err := k.execute(b, float32(math.NaN()))
 	if err != nil {
@@ -44,7 +44,7 @@ func judge(b, other kernels.Backend, c Case, o Options) []error {
 
 // refused runs a call that must fail, without a panic.
 func refused(b kernels.Backend, c Case) (problems []error) {
-	k := c.make()
+	k := c.make(b.Precision())
 	_, err := k.execute(b, 0)
 	switch {
 	case err == nil:
@@ -133,6 +133,7 @@ func (k *call) inspect(before, after []any, a Accuracy) (problems []error) {
 			continue
 		}
 		got := numbers(after[i])[guard : guard+o.length()]
+		a := o.accuracy(a)
 		note(o.verdict(a, o.picked(got), o.want))
 		note(o.finite(got))
 		note(o.slopes(a, got))
@@ -164,6 +165,10 @@ func numbers(memory any) []float64 {
 		return widened(list)
 	case []uint8:
 		return widened(list)
+	case []uint16:
+		wide := make([]float32, len(list))
+		tensor.WidenBFloat16(wide, list)
+		return widened(wide)
 	}
 	panic(fmt.Sprintf("conform: memory of type %v", reflect.TypeOf(memory)))
 }
@@ -223,7 +228,8 @@ func (k *call) same(first, second []any, what string) (problems []error) {
 	for i, o := range k.operands {
 		outside := func(j int) bool { return j < guard || j >= guard+o.length() }
 		if place := difference(first[i], second[i], outside); place >= 0 {
-			problems = append(problems, fmt.Errorf("%s: %s gives another element %d", o.name, what, place-guard))
+			problems = append(problems, fmt.Errorf("%s: %s gives another element %d: %v, before %v",
+				o.name, what, place-guard, numbers(second[i])[place], numbers(first[i])[place]))
 		}
 	}
 	return problems
@@ -266,6 +272,8 @@ func difference(a, b any, leaveOut func(i int) bool) int {
 		return firstOf(a, b.([]int32), leaveOut)
 	case []uint8:
 		return firstOf(a, b.([]uint8), leaveOut)
+	case []uint16:
+		return firstOf(a, b.([]uint16), leaveOut)
 	}
 	panic(fmt.Sprintf("conform: memory of type %v", reflect.TypeOf(a)))
 }

@@ -54,7 +54,7 @@ func normalizeCall(m ref.Map, withSizes, withFlips bool, r *values) *call {
 	}
 	p := pixels.Params{Mean: [3]float32{123.68, 116.779, 103.939}, Scale: [3]float32{1. / 58, 1. / 57, 1}}
 	want := ref.Normalize(m, picture.uint8s, valid, flipped, wide3(p.Mean), wide3(p.Scale))
-	x := toMap("x", m, want, normalized)
+	x := toMap("x", m, want, normalized).computed()
 	operands := []*operand{x, picture}
 	if withSizes {
 		operands = append(operands, sizes)

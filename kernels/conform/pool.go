@@ -6,6 +6,7 @@ import (
 	"nmn/kernels"
 	"nmn/kernels/pool"
 	"nmn/kernels/ref"
+	"nmn/kernels/tensor"
 )
 
 func poolMaps() []ref.Map {
@@ -59,17 +60,18 @@ func poolCases() []Case {
 }
 
 func maxPoolCall(m ref.Map, r *values) *call {
-	x := onMap("x", m, r.coarse(m.Len()))
-	y := toMap("y", m.CeilHalf(), ref.MaxPool(m, wide(x.float32s)), exact)
+	x := onMap("x", m, r.coarse(m.Len())).computed()
+	y := toMap("y", m.CeilHalf(), ref.MaxPool(m, wide(x.float32s)), exact).computed()
 	return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return k.MaxPool(y.t, x.t) }}
 }
 
 func maxPoolGradCall(m ref.Map, r *values, relu bool) *call {
-	x := onMap("x", m, r.coarse(m.Len())) // ties in most windows
+	x := onMap("x", m, r.coarse(m.Len())).computed() // ties in most windows
 	return maxPoolGradOf(m, x, r, relu)
 }
 
-// maxPoolSlopeCall has no ties: there the gradient is that of the central differences too.
+// maxPoolSlopeCall has no ties: there the gradient is that of the central differences too. bfloat16 has
+// not so many numbers.
 func maxPoolSlopeCall(m ref.Map, r *values) *call {
 	order := make([]int, m.Len())
 	for i := range order {
@@ -80,8 +82,8 @@ func maxPoolSlopeCall(m ref.Map, r *values) *call {
 	for i, place := range order {
 		data[i] = float32(place-m.Len()/2) / 8 // apart by much more than the step of the differences
 	}
-	k := maxPoolGradOf(m, onMap("x", m, data), r, false)
-	if x, dy := wide(data), wide(k.operands[1].float32s); m.Len() < 2000 {
+	k := maxPoolGradOf(m, onMap("x", m, r.held(data)).computed(), r, false)
+	if x, dy := wide(data), wide(k.operands[1].float32s); m.Len() < 2000 && r.precision != tensor.BF16 {
 		k.operands[0].numeric = differences(x, dy, func() []float64 { return ref.MaxPool(m, x) })
 	}
 	return k
@@ -90,8 +92,8 @@ func maxPoolSlopeCall(m ref.Map, r *values) *call {
 func maxPoolGradOf(m ref.Map, x *operand, r *values, relu bool) *call {
 	out := m.CeilHalf()
 	wideX := wide(x.float32s)
-	y, dy := onMap("y", out, wideToFloat(ref.MaxPool(m, wideX))), onMap("dy", out, r.normal(out.Len()))
-	dx := toMap("dx", m, ref.MaxPoolGrad(m, wide(dy.float32s), wideX, relu), exact)
+	y, dy := onMap("y", out, wideToFloat(ref.MaxPool(m, wideX))).computed(), onMap("dy", out, r.normal(out.Len())).computed()
+	dx := toMap("dx", m, ref.MaxPoolGrad(m, wide(dy.float32s), wideX, relu), exact).computed()
 	return &call{operands: []*operand{dx, dy, x, y}, run: func(k kernels.Backend) error {
 		return k.MaxPoolGrad(dx.t, dy.t, x.t, y.t, relu)
 	}}
@@ -103,7 +105,7 @@ func severalParts() []ref.Map {
 }
 
 func maxPoolGradBiasCall(m ref.Map, r *values, p pool.MaxGradParams) *call {
-	k := maxPoolGradOf(m, onMap("x", m, r.coarse(m.Len())), r, p.ReLU)
+	k := maxPoolGradOf(m, onMap("x", m, r.coarse(m.Len())).computed(), r, p.ReLU)
 	dx, dy, x, y := k.operands[0], k.operands[1], k.operands[2], k.operands[3]
 	_, want := ref.MaxPoolGradBias(m, wide(dy.float32s), wide(x.float32s), p.ReLU)
 	db := output("db", want, sums(m.CeilHalf().Len()/m.C), m.C)

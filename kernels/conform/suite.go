@@ -12,7 +12,7 @@ import (
 
 // Options tell what a device promises beyond the contracts of the operations.
 type Options struct {
-	Accuracy Accuracy // zero means FP32
+	Accuracy Accuracy // zero means that of the device's precision
 	// Other opens the same device with another number of threads: results must be equal bit for bit.
 	// nil leaves the check out.
 	Other func(t testing.TB) kernels.Backend
@@ -42,10 +42,10 @@ const (
 // is a subtest OP/NAME, so that one is run again by its printed name.
 func Run(t *testing.T, open func(t testing.TB) kernels.Backend, o Options) {
 	t.Helper()
-	if o.Accuracy == (Accuracy{}) {
-		o.Accuracy = FP32()
-	}
 	b := open(t)
+	if o.Accuracy == (Accuracy{}) {
+		o.Accuracy = accuracyOf(b.Precision())
+	}
 	var other kernels.Backend
 	if o.Other != nil {
 		other = o.Other(t)
@@ -146,7 +146,7 @@ func Bench(b *testing.B, open func(t testing.TB) kernels.Backend, o Options) {
 			continue
 		}
 		b.Run(fmt.Sprintf("op=%s/%s", c.Op, c.Name), func(b *testing.B) {
-			k := c.make()
+			k := c.make(backend.Precision())
 			release, err := k.bind(backend, 0)
 			defer release()
 			if err != nil {

@@ -15,7 +15,14 @@ func (c *CUDA) Algorithm(pass Pass, g Geometry) string {
 		DataGradient:   {cudnn.DataGradient},
 		FilterGradient: {cudnn.FilterGradient},
 	}[pass]
-	for _, shape.Precision = range [...]cudnn.Precision{cudnn.BFloat16, cudnn.TF32, cudnn.Float32} {
+	for _, as := range [...]struct {
+		cudnn.Precision
+		wide bool
+	}{{cudnn.BFloat16, true}, {cudnn.BFloat16, false}, {cudnn.TF32, false}, {cudnn.Float32, false}} {
+		shape.Precision, shape.Wide = as.Precision, as.wide
+		if pass == FilterGradient && c.narrow[shape] { // it was only tried
+			continue
+		}
 		for _, p := range passes {
 			if choice, known := c.cudnn.Chosen(p, shape); known {
 				return choice.String() + " " + shape.Precision.String()

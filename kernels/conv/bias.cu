@@ -1,8 +1,8 @@
-// What surrounds a convolution: its bias, fused with its ReLU, the end of a data or filter gradient, and
-// the bias gradient.
+// What surrounds a convolution: its bias, fused with its ReLU, the end of a data or filter gradient, the
+// bias gradient, and copies between float and bfloat16.
 //
-// Mapping of add_bias and end_gradient: thread i takes groups of 16 bytes, i and on in steps of the grid;
-// the array is one run of cells * channels elements.
+// Mapping of add_bias, end_gradient, from_bf16 and to_bf16: thread i takes groups of 16 bytes, i and on in
+// steps of the grid; the array is one run of cells * channels elements.
 //
 // Mapping of bias_gradient: block (tile, part) sums the cells of its part for 32 neighbouring channels, the
 // columns of reduce.cuh; thread (x, y) takes channel x, or those of 16 bytes, and cells y, y + blockDim.y,
@@ -120,10 +120,15 @@ end_gradient_bf16(bfloat16 *dx, const bfloat16 *added, const bfloat16 *mask, lon
   conv::endGradientOf(dx, added, mask, length, accumulate != 0);
 }
 
-// A bfloat16 gradient, written or added to a float one.
+// What cuDNN has rounded to bfloat16, written or added to float.
 extern "C" __global__ void __launch_bounds__(256)
-widen_gradient(float *dx, const bfloat16 *added, long long length, int accumulate) {
-  conv::endGradientOf(dx, added, (const float *)0, length, accumulate != 0);
+from_bf16(float *to, const bfloat16 *from, long long length, int accumulate) {
+  conv::endGradientOf(to, from, (const float *)0, length, accumulate != 0);
+}
+
+// A float operand, rounded.
+extern "C" __global__ void __launch_bounds__(256) to_bf16(bfloat16 *to, const float *from, long long length) {
+  conv::endGradientOf(to, from, (const bfloat16 *)0, length, false);
 }
 
 // lanes is the channels of a thread: 1, or those of 16 bytes where rows of dy are at multiples of them;

@@ -60,10 +60,23 @@ func (c *CUDA) endGradient(d *tensor.Tensor, added cuda.Address, mask *tensor.Te
 	return c.bias.launchEndGradient(c.device.Stream, grid, block, a)
 }
 
-// widenGradient writes a bfloat16 gradient that stands in added to d, which is float32, or adds it.
-func (c *CUDA) widenGradient(d *tensor.Tensor, added cuda.Address, accumulate bool) error {
-	return c.bias.launchWidenGradient(c.device.Stream, tensor.Spread(tensor.Ceil(d.Len(), 4), biasThreads), cuda.Dim3{X: biasThreads},
-		widenGradientArguments{dx: tensor.At(d), added: added, length: int64(d.Len()), accumulate: number(accumulate)})
+// widen writes the bfloat16 numbers that stand in from to a float32 tensor, or adds them.
+func (c *CUDA) widen(to *tensor.Tensor, from cuda.Address, accumulate bool) error {
+	return c.bias.launchFromBf16(c.device.Stream, tensor.Spread(tensor.Ceil(to.Len(), 4), biasThreads), cuda.Dim3{X: biasThreads},
+		fromBf16Arguments{to: tensor.At(to), from: from, length: int64(to.Len()), accumulate: number(accumulate)})
+}
+
+// narrowed is where a tensor stands in bfloat16: a float32 one is rounded into memory of this family.
+func (c *CUDA) narrowed(t *tensor.Tensor) (cuda.Address, error) {
+	if t.DType() == tensor.BFloat16 {
+		return tensor.At(t), nil
+	}
+	to, err := c.operand.Reserve(c.device, t.Len()*tensor.BFloat16.Size())
+	if err != nil {
+		return 0, err
+	}
+	return to, c.bias.launchToBf16(c.device.Stream, tensor.Spread(tensor.Ceil(t.Len(), 8), biasThreads), cuda.Dim3{X: biasThreads},
+		toBf16Arguments{to: to, from: tensor.At(t), length: int64(t.Len())})
 }
 
 func number(b bool) int32 {

@@ -106,7 +106,7 @@ func TestCUDA_EndsConvolutionsInBFloat16(t *testing.T) {
 	}
 	got := make([]float32, 9)
 	for _, accumulate := range []bool{false, true} {
-		if err := c.widenGradient(dw, tensor.At(added), accumulate); err != nil {
+		if err := c.widen(dw, tensor.At(added), accumulate); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,7 +12,8 @@ type biasKernels struct {
 	addBiasBf16      *cuda.Function
 	endGradient      *cuda.Function
 	endGradientBf16  *cuda.Function
-	widenGradient    *cuda.Function
+	fromBf16         *cuda.Function
+	toBf16           *cuda.Function
 	biasGradient     *cuda.Function
 	biasGradientBf16 *cuda.Function
 }
@@ -31,7 +32,10 @@ func (k *biasKernels) load(m *cuda.Module) (err error) {
 	if k.endGradientBf16, err = m.Function("end_gradient_bf16"); err != nil {
 		return err
 	}
-	if k.widenGradient, err = m.Function("widen_gradient"); err != nil {
+	if k.fromBf16, err = m.Function("from_bf16"); err != nil {
+		return err
+	}
+	if k.toBf16, err = m.Function("to_bf16"); err != nil {
 		return err
 	}
 	if k.biasGradient, err = m.Function("bias_gradient"); err != nil {
@@ -99,17 +103,29 @@ func (k *biasKernels) launchEndGradientBf16(s *cuda.Stream, grid, block cuda.Dim
 		cuda.Int32(a.accumulate))
 }
 
-// widenGradientArguments are the arguments of widen_gradient; pointers are 0 for none.
-type widenGradientArguments struct {
-	dx, added  cuda.Address
+// fromBf16Arguments are the arguments of from_bf16; pointers are 0 for none.
+type fromBf16Arguments struct {
+	to, from   cuda.Address
 	length     int64
 	accumulate int32
 }
 
-// launchWidenGradient enqueues widen_gradient.
-func (k *biasKernels) launchWidenGradient(s *cuda.Stream, grid, block cuda.Dim3, a widenGradientArguments) error {
-	return s.Launch(k.widenGradient, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.added), cuda.Int64(a.length), cuda.Int32(a.accumulate))
+// launchFromBf16 enqueues from_bf16.
+func (k *biasKernels) launchFromBf16(s *cuda.Stream, grid, block cuda.Dim3, a fromBf16Arguments) error {
+	return s.Launch(k.fromBf16, grid, block, 0,
+		cuda.Pointer(a.to), cuda.Pointer(a.from), cuda.Int64(a.length), cuda.Int32(a.accumulate))
+}
+
+// toBf16Arguments are the arguments of to_bf16; pointers are 0 for none.
+type toBf16Arguments struct {
+	to, from cuda.Address
+	length   int64
+}
+
+// launchToBf16 enqueues to_bf16.
+func (k *biasKernels) launchToBf16(s *cuda.Stream, grid, block cuda.Dim3, a toBf16Arguments) error {
+	return s.Launch(k.toBf16, grid, block, 0,
+		cuda.Pointer(a.to), cuda.Pointer(a.from), cuda.Int64(a.length))
 }
 
 // biasGradientArguments are the arguments of bias_gradient; pointers are 0 for none.

@@ -24,6 +24,9 @@ type Params struct {
 // x is N×H×W×C, w is K×R×S×C, b is K, y is N×(H+2Pad-R+1)×(W+2Pad-S+1)×K; pixels outside of x are 0.
 // Every destination is overwritten unless Accumulate is set. Shapes that do not fit give an error
 // that wraps tensor.ErrShape. Results do not depend on the number of threads.
+//
+// A device may compute in bfloat16: x, w, dx and mask are then of that type, b and db float32, and y, dy
+// and dw either.
 type Ops interface {
 	// Conv computes y; b may be nil for no bias.
 	Conv(y, x, w, b *tensor.Tensor, p Params) error

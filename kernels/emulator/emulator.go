@@ -61,7 +61,7 @@ func Build(folder string, sources ...string) (library string, err error) {
 	if err != nil {
 		return "", err
 	}
-	objects, err := build(compiler, folder, []string{"runtime.cpp", "streams.cpp", "driver.cpp", "cudnn.cpp"}, sources)
+	objects, err := build(compiler, folder, []string{"runtime.cpp", "streams.cpp", "driver.cpp", "cudnn.cpp", "graphs.cpp"}, sources)
 	if err != nil {
 		return "", err
 	}

@@ -1,8 +1,11 @@
 // Pooling of all cells of a bag to one vector, mean or maximum, and the gradients.
 //
+// Maps are float or bfloat16; vectors, and the sums that make them, are float and double.
+//
 // Mapping of bag_pool: block (bag * tiles + tile, part) joins the cells of its part of the bag for a tile of
-// 32 neighbouring channels; thread (x, y) takes channel x and cells y, y + blockDim.y, ... of the part.
-// Neighbouring threads read neighbouring channels. bag_max_gradient has one part, the whole bag.
+// 32 neighbouring channels; thread (x, y) takes channel x, or those of 16 bytes, and cells y, y + blockDim.y,
+// ... of the part. Neighbouring threads read neighbouring channels. bag_max_gradient has one part, the whole
+// bag, and a channel for each thread.
 //
 // Order of the mean: each thread adds its cells in ascending order, 32 of them in float before they join a
 // double; then the threads of a channel in ascending order; then, by the last block of the bag's tile, the
@@ -13,24 +16,22 @@
 
 namespace pool {
 
-const int strips = 32;    // largest blockDim.y
-const int tileWide = 32;  // blockDim.x
+const int strips = 64;    // largest blockDim.y
+const int tileWide = 32;  // channels of a block
 const int foldAfter = 32;
 
-// Cells of one bag, and the channel of this thread.
+// Cells of one bag, and the first channel of this block.
 struct Bag {
-  int index, channel;
+  int index, tile;
   long long first, count;  // cells
-  bool active;
 };
 
 // Frame offsets out of range are clamped: they give wrong numbers, never stray memory.
-static __device__ __forceinline__ Bag bagOf(const int *offsets, int bags, int frames, int cells, int channels) {
+static __device__ __forceinline__ Bag bagOf(const int *offsets, int bags, int frames, int cells) {
   const int tiles = gridDim.x / bags;
   Bag b;
   b.index = blockIdx.x / tiles;
-  b.channel = (blockIdx.x - b.index * tiles) * blockDim.x + threadIdx.x;
-  b.active = b.channel < channels;
+  b.tile = (blockIdx.x - b.index * tiles) * tileWide;
   int lo = b.index, hi = b.index + 1;
   if (offsets) {
     lo = min(max(offsets[b.index], 0), frames);
@@ -55,91 +56,98 @@ struct Top {
   static __device__ __forceinline__ float result(double top, long long) { return (float)top; }
 };
 
-// values is strips * tileWide doubles of shared memory.
-template <class Op>
-static __device__ __forceinline__ void joinBag(float *g, const float *x, const Bag &b, int channels, double *partial,
+// values is strips * tileWide doubles of shared memory; a thread has V channels, blockDim.x is tileWide / V.
+template <class Op, int V, class T>
+static __device__ __forceinline__ void joinBag(float *g, const T *x, const Bag &b, int channels, double *partial,
                                                unsigned *tickets, double *values, bool *last) {
+  const int own = threadIdx.x * V;
   const long long part = (b.count + gridDim.y - 1) / gridDim.y, begin = blockIdx.y * part;
   const long long end = min(begin + part, b.count);
-  double total = (double)Op::start();
-  if (b.active) {
-    const float *from = x + b.first * channels + b.channel;
+  double total[V];
+#pragma unroll
+  for (int k = 0; k < V; k++) total[k] = (double)Op::start();
+  if (b.tile + own < channels) {
+    const T *from = x + b.first * channels + b.tile + own;
     for (long long cell = begin + threadIdx.y; cell < end;) {
-      float some = Op::start();
-#pragma unroll 8
-      for (int i = 0; i < foldAfter && cell < end; i++, cell += blockDim.y) some = Op::cell(some, from[cell * channels]);
-      total = Op::join(total, (double)some);
+      float some[V];
+#pragma unroll
+      for (int k = 0; k < V; k++) some[k] = Op::start();
+#pragma unroll 4
+      for (int i = 0; i < foldAfter && cell < end; i++, cell += blockDim.y) {
+        const Vec<V> v = load<V>(from + cell * channels);
+#pragma unroll
+        for (int k = 0; k < V; k++) some[k] = Op::cell(some[k], v.v[k]);
+      }
+#pragma unroll
+      for (int k = 0; k < V; k++) total[k] = Op::join(total[k], (double)some[k]);
     }
   }
-  values[threadIdx.y * tileWide + threadIdx.x] = total;
+#pragma unroll
+  for (int k = 0; k < V; k++) values[threadIdx.y * tileWide + own + k] = total[k];
   __syncthreads();
   // partial holds gridDim.y values for each channel that a block may have, in the order of the blocks.
-  double *own = partial + ((long long)blockIdx.x * tileWide + threadIdx.x) * gridDim.y;
-  const bool joins = threadIdx.y == 0 && b.active;
+  const int thread = threadIdx.y * blockDim.x + threadIdx.x;
+  double *parts = partial + ((long long)blockIdx.x * tileWide + thread) * gridDim.y;
+  const bool joins = thread < tileWide && b.tile + thread < channels;
   if (joins) {
-    for (int i = 1; i < (int)blockDim.y; i++) total = Op::join(total, values[i * tileWide + threadIdx.x]);
-    own[blockIdx.y] = total;
+    double all = values[thread];
+    for (int i = 1; i < (int)blockDim.y; i++) all = Op::join(all, values[i * tileWide + thread]);
+    parts[blockIdx.y] = all;
   }
   if (!lastBlock(tickets + blockIdx.x, gridDim.y, last) || !joins) return;
-  total = own[0];
-  for (int i = 1; i < (int)gridDim.y; i++) total = Op::join(total, own[i]);
-  g[(long long)b.index * channels + b.channel] = Op::result(total, b.count);
+  double all = parts[0];
+  for (int i = 1; i < (int)gridDim.y; i++) all = Op::join(all, parts[i]);
+  g[(long long)b.index * channels + b.tile + thread] = Op::result(all, b.count);
 }
 
-}  // namespace pool
-
-// top chooses the maximum, else the mean. partial has gridDim.x * 32 * gridDim.y doubles, tickets gridDim.x
-// counters.
-extern "C" __global__ void __launch_bounds__(1024)
-bag_pool(float *g, const float *x, const int *offsets, double *partial, unsigned *tickets, int bags, int frames,
-         int cells, int channels, int top) {
-  __shared__ double values[pool::strips * pool::tileWide];
-  __shared__ bool last;
-  const pool::Bag b = pool::bagOf(offsets, bags, frames, cells, channels);
+template <int V, class T>
+static __device__ __forceinline__ void bagPool(float *g, const T *x, const Bag &b, int channels, double *partial,
+                                               unsigned *tickets, double *values, bool *last, bool top) {
   if (top) {
-    pool::joinBag<pool::Top>(g, x, b, channels, partial, tickets, values, &last);
+    joinBag<Top, V>(g, x, b, channels, partial, tickets, values, last);
   } else {
-    pool::joinBag<pool::Sum>(g, x, b, channels, partial, tickets, values, &last);
+    joinBag<Sum, V>(g, x, b, channels, partial, tickets, values, last);
   }
 }
 
-// dx gets dg at the first cell that equals g, and 0 elsewhere; with accumulate that one cell is added to
-// and the others are left as they are. A maximum that equals no cell is NaN: it goes to the first one.
-extern "C" __global__ void __launch_bounds__(1024)
-bag_max_gradient(float *dx, const float *dg, const float *x, const float *g, const int *offsets, int bags, int frames,
-                 int cells, int channels, int accumulate) {
-  __shared__ long long places[pool::strips][pool::tileWide];
-  const pool::Bag b = pool::bagOf(offsets, bags, frames, cells, channels);
-  const long long at = (long long)b.index * channels + b.channel, from = b.first * channels + b.channel;
+template <class T>
+static __device__ __forceinline__ void bagPoolOf(float *g, const T *x, const Bag &b, int channels, double *partial,
+                                                 unsigned *tickets, double *values, bool *last, bool top, int lanes) {
+  if (lanes == 1) return bagPool<1>(g, x, b, channels, partial, tickets, values, last, top);
+  bagPool<Wide<T>::lanes>(g, x, b, channels, partial, tickets, values, last, top);
+}
+
+// places is strips rows of tileWide cells in shared memory; a thread has one channel.
+template <class T>
+static __device__ __forceinline__ void maxGradient(T *dx, const float *dg, const T *x, const float *g, const Bag &b,
+                                                   int channels, bool accumulate, long long *places) {
+  const int channel = b.tile + threadIdx.x;
+  const long long at = (long long)b.index * channels + channel, from = b.first * channels + channel;
   long long place = b.count;
-  if (b.active) {
+  if (channel < channels) {
     const float top = g[at];
     for (long long cell = threadIdx.y; cell < b.count && place == b.count; cell += blockDim.y) {
-      if (x[from + cell * channels] == top) place = cell;
+      if (widen(x[from + cell * channels]) == top) place = cell;
     }
   }
-  places[threadIdx.y][threadIdx.x] = place;
+  places[threadIdx.y * tileWide + threadIdx.x] = place;
   __syncthreads();
-  if (!b.active) return;
-  for (int i = 0; i < (int)blockDim.y; i++) place = min(place, places[i][threadIdx.x]);
+  if (channel >= channels) return;
+  for (int i = 0; i < (int)blockDim.y; i++) place = min(place, places[i * tileWide + threadIdx.x]);
   if (place == b.count) place = 0;
   const float gradient = dg[at];
   for (long long cell = threadIdx.y; cell < b.count; cell += blockDim.y) {
-    float *to = dx + from + cell * channels;
-    if (accumulate) {
-      if (cell == place) *to += gradient;
-    } else {
-      *to = cell == place ? gradient : 0.0f;
+    T *to = dx + from + cell * channels;
+    if (!accumulate) {
+      narrow(*to, cell == place ? gradient : 0.0f);
+    } else if (cell == place) {
+      narrow(*to, widen(*to) + gradient);
     }
   }
 }
 
-// dx = dg / cells of the bag, for every cell, or added to dx. Block (frame, part) takes the elements of a
-// frame in order; the bag of the frame is found by bisection.
-namespace pool {
-
-template <int V>
-static __device__ __forceinline__ void meanGradient(float *dx, const float *dg, long long elements, int channels,
+template <int V, class T>
+static __device__ __forceinline__ void meanGradient(T *dx, const float *dg, long long elements, int channels,
                                                     float inverse, bool accumulate) {
   const long long step = (long long)gridDim.y * blockDim.x * V;
   for (long long i = ((long long)blockIdx.y * blockDim.x + threadIdx.x) * V; i < elements; i += step) {
@@ -155,10 +163,10 @@ static __device__ __forceinline__ void meanGradient(float *dx, const float *dg, 
   }
 }
 
-}  // namespace pool
-
-extern "C" __global__ void __launch_bounds__(256)
-bag_mean_gradient(float *dx, const float *dg, const int *offsets, int bags, int cells, int channels, int accumulate) {
+// Block (frame, part) takes the elements of a frame in order; the bag of the frame is found by bisection.
+template <class T>
+static __device__ __forceinline__ void meanGradientOf(T *dx, const float *dg, const int *offsets, int bags, int cells,
+                                                      int channels, bool accumulate) {
   const int frame = blockIdx.x;
   int bag = frame, count = 1;
   if (offsets) {
@@ -171,11 +179,62 @@ bag_mean_gradient(float *dx, const float *dg, const int *offsets, int bags, int 
   }
   const long long elements = (long long)cells * channels;
   const float inverse = 1.0f / ((float)count * (float)cells);
-  float *to = dx + frame * elements;
+  T *to = dx + frame * elements;
   const float *from = dg + (long long)bag * channels;
   if (rowsAligned(dx, channels) && rowsAligned(dg, channels)) {
-    pool::meanGradient<4>(to, from, elements, channels, inverse, accumulate != 0);
+    meanGradient<Wide<T>::lanes>(to, from, elements, channels, inverse, accumulate);
   } else {
-    pool::meanGradient<1>(to, from, elements, channels, inverse, accumulate != 0);
+    meanGradient<1>(to, from, elements, channels, inverse, accumulate);
   }
+}
+
+}  // namespace pool
+
+// top chooses the maximum, else the mean. lanes is the channels of a thread: 1, or those of 16 bytes where
+// rows of x are at multiples of them; blockDim.x is 32 / lanes. partial has gridDim.x * 32 * gridDim.y
+// doubles, tickets gridDim.x counters.
+extern "C" __global__ void __launch_bounds__(256)
+bag_pool(float *g, const float *x, const int *offsets, double *partial, unsigned *tickets, int bags, int frames,
+         int cells, int channels, int top, int lanes) {
+  __shared__ double values[pool::strips * pool::tileWide];
+  __shared__ bool last;
+  pool::bagPoolOf(g, x, pool::bagOf(offsets, bags, frames, cells), channels, partial, tickets, values, &last, top != 0,
+                  lanes);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+bag_pool_bf16(float *g, const bfloat16 *x, const int *offsets, double *partial, unsigned *tickets, int bags,
+              int frames, int cells, int channels, int top, int lanes) {
+  __shared__ double values[pool::strips * pool::tileWide];
+  __shared__ bool last;
+  pool::bagPoolOf(g, x, pool::bagOf(offsets, bags, frames, cells), channels, partial, tickets, values, &last, top != 0,
+                  lanes);
+}
+
+// dx gets dg at the first cell that equals g, and 0 elsewhere; with accumulate that one cell is added to
+// and the others are left as they are. A maximum that equals no cell is NaN: it goes to the first one.
+extern "C" __global__ void __launch_bounds__(1024)
+bag_max_gradient(float *dx, const float *dg, const float *x, const float *g, const int *offsets, int bags, int frames,
+                 int cells, int channels, int accumulate) {
+  __shared__ long long places[pool::strips * pool::tileWide];
+  pool::maxGradient(dx, dg, x, g, pool::bagOf(offsets, bags, frames, cells), channels, accumulate != 0, places);
+}
+
+extern "C" __global__ void __launch_bounds__(1024)
+bag_max_gradient_bf16(bfloat16 *dx, const float *dg, const bfloat16 *x, const float *g, const int *offsets, int bags,
+                      int frames, int cells, int channels, int accumulate) {
+  __shared__ long long places[pool::strips * pool::tileWide];
+  pool::maxGradient(dx, dg, x, g, pool::bagOf(offsets, bags, frames, cells), channels, accumulate != 0, places);
+}
+
+// dx = dg / cells of the bag, for every cell, or added to dx.
+extern "C" __global__ void __launch_bounds__(256)
+bag_mean_gradient(float *dx, const float *dg, const int *offsets, int bags, int cells, int channels, int accumulate) {
+  pool::meanGradientOf(dx, dg, offsets, bags, cells, channels, accumulate != 0);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+bag_mean_gradient_bf16(bfloat16 *dx, const float *dg, const int *offsets, int bags, int cells, int channels,
+                       int accumulate) {
+  pool::meanGradientOf(dx, dg, offsets, bags, cells, channels, accumulate != 0);
 }

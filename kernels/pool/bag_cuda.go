@@ -12,18 +12,22 @@ import (
 // The constants of bag.cu.
 const (
 	bagTile   = 32 // channels of a block
-	bagStrips = 8  // threads of a channel
+	bagStrips = 8  // threads of a channel, times the channels of a thread
 	// bagPart is the number of cells that a thread should have; bags are cut into parts accordingly, by
 	// their mean size, so that results are equal on all cards.
 	bagPart     = 16
 	bagMaxParts = 64
 )
 
-// fitBag checks the tensors of both operations.
+// fitBag checks the tensors of both operations: maps are float32 or bfloat16, vectors float32.
 func (c *CUDA) fitBag(operation string, g, x, bags *tensor.Tensor, kind Kind) (BagGeometry, error) {
 	const most = 1<<31 - 1
 	s, err := FitBag(operation, g, x, bags)
-	if err := firstError(err, FitKind(operation, kind), tensor.OnDevice(operation, tensor.Float32, g, x),
+	if err != nil {
+		return s, err
+	}
+	_, err = tensor.Computing(operation, x)
+	if err := firstError(err, FitKind(operation, kind), tensor.OnDevice(operation, tensor.Float32, g),
 		tensor.OnDevice(operation, tensor.Int32, bags)); err != nil {
 		return s, err
 	}
@@ -42,6 +46,10 @@ func (c *CUDA) BagPool(g, x, bags *tensor.Tensor, kind Kind) error {
 	if err != nil {
 		return err
 	}
+	lanes := 16 / x.DType().Size()
+	if s.D%lanes != 0 || x.Address()%16 != 0 {
+		lanes = 1
+	}
 	mean := tensor.Ceil(s.T*s.Cells(), s.N)
 	parts := min(tensor.Ceil(mean, bagStrips*bagPart), bagMaxParts)
 	partial, err := c.partial.Reserve(c.device, 8*s.tiles()*bagTile*parts)
@@ -52,10 +60,15 @@ func (c *CUDA) BagPool(g, x, bags *tensor.Tensor, kind Kind) error {
 	if err != nil {
 		return err
 	}
-	return c.bag.launchBagPool(c.device.Stream, cuda.Dim3{X: s.tiles(), Y: parts}, cuda.Dim3{X: bagTile, Y: bagStrips}, bagPoolArguments{
+	grid, block := cuda.Dim3{X: s.tiles(), Y: parts}, cuda.Dim3{X: bagTile / lanes, Y: bagStrips * lanes}
+	a := bagPoolArguments{
 		g: tensor.At(g), x: tensor.At(x), offsets: tensor.At(bags), partial: partial, tickets: tickets,
-		bags: int32(s.N), frames: int32(s.T), cells: int32(s.Cells()), channels: int32(s.D), top: number(kind == Max),
-	})
+		bags: int32(s.N), frames: int32(s.T), cells: int32(s.Cells()), channels: int32(s.D), top: number(kind == Max), lanes: int32(lanes),
+	}
+	if x.DType() == tensor.BFloat16 {
+		return c.bag.launchBagPoolBf16(c.device.Stream, grid, block, bagPoolBf16Arguments(a))
+	}
+	return c.bag.launchBagPool(c.device.Stream, grid, block, a)
 }
 
 // BagPoolGrad implements Ops.
@@ -69,22 +82,32 @@ func (c *CUDA) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind Kind, accumul
 		return c.meanGrad(s, dx, dg, bags, accumulate)
 	}
 	if err := firstError(FitLike(operation, dx, x), FitLike(operation, dg, g),
-		tensor.OnDevice(operation, tensor.Float32, x, g)); err != nil {
+		tensor.OnDevice(operation, dx.DType(), x), tensor.OnDevice(operation, tensor.Float32, g)); err != nil {
 		return err
 	}
 	strips := tensor.PowerOfTwo(tensor.Ceil(s.T*s.Cells(), s.N*bagPart), 1, 32)
-	return c.bag.launchBagMaxGradient(c.device.Stream, cuda.Dim3{X: s.tiles()}, cuda.Dim3{X: bagTile, Y: strips}, bagMaxGradientArguments{
+	grid, block := cuda.Dim3{X: s.tiles()}, cuda.Dim3{X: bagTile, Y: strips}
+	a := bagMaxGradientArguments{
 		dx: tensor.At(dx), dg: tensor.At(dg), x: tensor.At(x), g: tensor.At(g), offsets: tensor.At(bags),
 		bags: int32(s.N), frames: int32(s.T), cells: int32(s.Cells()), channels: int32(s.D), accumulate: number(accumulate),
-	})
+	}
+	if dx.DType() == tensor.BFloat16 {
+		return c.bag.launchBagMaxGradientBf16(c.device.Stream, grid, block, bagMaxGradientBf16Arguments(a))
+	}
+	return c.bag.launchBagMaxGradient(c.device.Stream, grid, block, a)
 }
 
 // meanGrad gives each frame some blocks of its own.
 func (c *CUDA) meanGrad(s BagGeometry, dx, dg, bags *tensor.Tensor, accumulate bool) error {
 	const threads = 256
 	parts := min(max(1, tensor.Ceil(s.Cells()*s.D, threads*bagPart)), bagMaxParts)
-	return c.bag.launchBagMeanGradient(c.device.Stream, cuda.Dim3{X: s.T, Y: parts}, cuda.Dim3{X: threads}, bagMeanGradientArguments{
+	grid, block := cuda.Dim3{X: s.T, Y: parts}, cuda.Dim3{X: threads}
+	a := bagMeanGradientArguments{
 		dx: tensor.At(dx), dg: tensor.At(dg), offsets: tensor.At(bags),
 		bags: int32(s.N), cells: int32(s.Cells()), channels: int32(s.D), accumulate: number(accumulate),
-	})
+	}
+	if dx.DType() == tensor.BFloat16 {
+		return c.bag.launchBagMeanGradientBf16(c.device.Stream, grid, block, bagMeanGradientBf16Arguments(a))
+	}
+	return c.bag.launchBagMeanGradient(c.device.Stream, grid, block, a)
 }

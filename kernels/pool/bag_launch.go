@@ -8,9 +8,12 @@ import "nmn/cuda"
 
 // bagKernels are the kernels of bag.cu.
 type bagKernels struct {
-	bagPool         *cuda.Function
-	bagMaxGradient  *cuda.Function
-	bagMeanGradient *cuda.Function
+	bagPool             *cuda.Function
+	bagPoolBf16         *cuda.Function
+	bagMaxGradient      *cuda.Function
+	bagMaxGradientBf16  *cuda.Function
+	bagMeanGradient     *cuda.Function
+	bagMeanGradientBf16 *cuda.Function
 }
 
 // load finds the kernels in a module.
@@ -18,10 +21,19 @@ func (k *bagKernels) load(m *cuda.Module) (err error) {
 	if k.bagPool, err = m.Function("bag_pool"); err != nil {
 		return err
 	}
+	if k.bagPoolBf16, err = m.Function("bag_pool_bf16"); err != nil {
+		return err
+	}
 	if k.bagMaxGradient, err = m.Function("bag_max_gradient"); err != nil {
 		return err
 	}
+	if k.bagMaxGradientBf16, err = m.Function("bag_max_gradient_bf16"); err != nil {
+		return err
+	}
 	if k.bagMeanGradient, err = m.Function("bag_mean_gradient"); err != nil {
+		return err
+	}
+	if k.bagMeanGradientBf16, err = m.Function("bag_mean_gradient_bf16"); err != nil {
 		return err
 	}
 	return nil
@@ -29,8 +41,8 @@ func (k *bagKernels) load(m *cuda.Module) (err error) {
 
 // bagPoolArguments are the arguments of bag_pool; pointers are 0 for none.
 type bagPoolArguments struct {
-	g, x, offsets, partial, tickets    cuda.Address
-	bags, frames, cells, channels, top int32
+	g, x, offsets, partial, tickets           cuda.Address
+	bags, frames, cells, channels, top, lanes int32
 }
 
 // launchBagPool enqueues bag_pool.
@@ -38,7 +50,21 @@ func (k *bagKernels) launchBagPool(s *cuda.Stream, grid, block cuda.Dim3, a bagP
 	return s.Launch(k.bagPool, grid, block, 0,
 		cuda.Pointer(a.g), cuda.Pointer(a.x), cuda.Pointer(a.offsets), cuda.Pointer(a.partial),
 		cuda.Pointer(a.tickets), cuda.Int32(a.bags), cuda.Int32(a.frames), cuda.Int32(a.cells),
-		cuda.Int32(a.channels), cuda.Int32(a.top))
+		cuda.Int32(a.channels), cuda.Int32(a.top), cuda.Int32(a.lanes))
+}
+
+// bagPoolBf16Arguments are the arguments of bag_pool_bf16; pointers are 0 for none.
+type bagPoolBf16Arguments struct {
+	g, x, offsets, partial, tickets           cuda.Address
+	bags, frames, cells, channels, top, lanes int32
+}
+
+// launchBagPoolBf16 enqueues bag_pool_bf16.
+func (k *bagKernels) launchBagPoolBf16(s *cuda.Stream, grid, block cuda.Dim3, a bagPoolBf16Arguments) error {
+	return s.Launch(k.bagPoolBf16, grid, block, 0,
+		cuda.Pointer(a.g), cuda.Pointer(a.x), cuda.Pointer(a.offsets), cuda.Pointer(a.partial),
+		cuda.Pointer(a.tickets), cuda.Int32(a.bags), cuda.Int32(a.frames), cuda.Int32(a.cells),
+		cuda.Int32(a.channels), cuda.Int32(a.top), cuda.Int32(a.lanes))
 }
 
 // bagMaxGradientArguments are the arguments of bag_max_gradient; pointers are 0 for none.
@@ -55,6 +81,20 @@ func (k *bagKernels) launchBagMaxGradient(s *cuda.Stream, grid, block cuda.Dim3,
 		cuda.Int32(a.channels), cuda.Int32(a.accumulate))
 }
 
+// bagMaxGradientBf16Arguments are the arguments of bag_max_gradient_bf16; pointers are 0 for none.
+type bagMaxGradientBf16Arguments struct {
+	dx, dg, x, g, offsets                     cuda.Address
+	bags, frames, cells, channels, accumulate int32
+}
+
+// launchBagMaxGradientBf16 enqueues bag_max_gradient_bf16.
+func (k *bagKernels) launchBagMaxGradientBf16(s *cuda.Stream, grid, block cuda.Dim3, a bagMaxGradientBf16Arguments) error {
+	return s.Launch(k.bagMaxGradientBf16, grid, block, 0,
+		cuda.Pointer(a.dx), cuda.Pointer(a.dg), cuda.Pointer(a.x), cuda.Pointer(a.g),
+		cuda.Pointer(a.offsets), cuda.Int32(a.bags), cuda.Int32(a.frames), cuda.Int32(a.cells),
+		cuda.Int32(a.channels), cuda.Int32(a.accumulate))
+}
+
 // bagMeanGradientArguments are the arguments of bag_mean_gradient; pointers are 0 for none.
 type bagMeanGradientArguments struct {
 	dx, dg, offsets                   cuda.Address
@@ -64,6 +104,19 @@ type bagMeanGradientArguments struct {
 // launchBagMeanGradient enqueues bag_mean_gradient.
 func (k *bagKernels) launchBagMeanGradient(s *cuda.Stream, grid, block cuda.Dim3, a bagMeanGradientArguments) error {
 	return s.Launch(k.bagMeanGradient, grid, block, 0,
+		cuda.Pointer(a.dx), cuda.Pointer(a.dg), cuda.Pointer(a.offsets), cuda.Int32(a.bags),
+		cuda.Int32(a.cells), cuda.Int32(a.channels), cuda.Int32(a.accumulate))
+}
+
+// bagMeanGradientBf16Arguments are the arguments of bag_mean_gradient_bf16; pointers are 0 for none.
+type bagMeanGradientBf16Arguments struct {
+	dx, dg, offsets                   cuda.Address
+	bags, cells, channels, accumulate int32
+}
+
+// launchBagMeanGradientBf16 enqueues bag_mean_gradient_bf16.
+func (k *bagKernels) launchBagMeanGradientBf16(s *cuda.Stream, grid, block cuda.Dim3, a bagMeanGradientBf16Arguments) error {
+	return s.Launch(k.bagMeanGradientBf16, grid, block, 0,
 		cuda.Pointer(a.dx), cuda.Pointer(a.dg), cuda.Pointer(a.offsets), cuda.Int32(a.bags),
 		cuda.Int32(a.cells), cuda.Int32(a.channels), cuda.Int32(a.accumulate))
 }

@@ -27,6 +27,8 @@ type MaxGradParams struct {
 // bags is int32 with N+1 ascending frame offsets, bags[0] = 0 and bags[N] = T: frames bags[n] to
 // bags[n+1] (exclusive) make bag n. A nil bags means that each frame is a bag, N = T. Empty bags are
 // an error on the CPU.
+//
+// A device may compute in bfloat16: maps are then of that type, the vectors of BagPool stay float32.
 type Ops interface {
 	// MaxPool computes 2×2 maxima with stride 2 in ceil mode: x is T×H×W×C, y is
 	// T×ceil(H/2)×ceil(W/2)×C; windows at the border are cut off.

@@ -10,8 +10,8 @@ import (
 )
 
 // CUDA implements Ops on a graphics card in float32; maxima and their gradients in bfloat16 too, where all
-// tensors are. Frame offsets are not checked: those beyond the
-// batch are cut to it, and an empty bag gives NaN or negative infinity.
+// tensors are, and the pooling of bags with maps in bfloat16 and vectors in float32. Frame offsets are not
+// checked: those beyond the batch are cut to it, and an empty bag gives NaN or negative infinity.
 type CUDA struct {
 	device *tensor.CUDA
 	window windowKernels

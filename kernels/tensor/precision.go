@@ -13,15 +13,38 @@ var ErrPrecision = errors.New("precision is not supported by this device")
 // Precision is how a device multiplies. Sums of products are float32 in all of them.
 type Precision string
 
-// Precisions. An open device has one of the last two or three, never Auto.
+// Precisions. That of an open device is never Auto.
 const (
 	Auto Precision = "auto" // the fastest that is safe on the device
 	FP32 Precision = "fp32" // float32 throughout
 	TF32 Precision = "tf32" // float32 in memory; convolutions round their factors to 10 bits of mantissa
+	// BF16 has feature maps, their gradients and copies of the filters in bfloat16. The weights themselves,
+	// their gradients, the optimizer, the logits, the noise model and the loss stay float32.
+	BF16 Precision = "bf16"
 )
 
 // Precisions lists all of them.
 func Precisions() []Precision { return []Precision{Auto, FP32, TF32} }
+
+// Maps is the type of feature maps, their gradients, and the filters that convolutions read.
+func (p Precision) Maps() DType {
+	if p == BF16 {
+		return BFloat16
+	}
+	return Float32
+}
+
+// Pixels is how many channels a picture should have: three, and zeros up to what the convolutions of the
+// precision want, 16 bytes.
+func (p Precision) Pixels() int {
+	switch p {
+	case TF32:
+		return 4
+	case BF16:
+		return 8
+	}
+	return 3
+}
 
 // Validate refuses what is no precision. The empty one stands for Auto.
 func (p Precision) Validate() error {
@@ -41,7 +64,7 @@ func (p Precision) OnCPU() error {
 	if p == "" || p == Auto || p == FP32 {
 		return nil
 	}
-	return fmt.Errorf("precision %s: the CPU computes in fp32: %w", p, ErrPrecision)
+	return fmt.Errorf("precision %s: the CPU computes in fp32 (choose fp32 or auto): %w", p, ErrPrecision)
 }
 
 // tensorCores is the first compute capability, as major·10 + minor, whose tensor cores take TF32 and
@@ -49,7 +72,7 @@ func (p Precision) OnCPU() error {
 const tensorCores = 80
 
 // OnCard resolves Auto for a graphics card of a compute capability, major·10 + minor, and refuses what the
-// card does not compute in by an error that wraps ErrPrecision.
+// card does not compute in by an error that wraps ErrPrecision. Auto becomes fp32.
 func (p Precision) OnCard(capability int) (Precision, error) {
 	switch {
 	case p == "" || p == Auto:

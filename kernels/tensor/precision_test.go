@@ -12,16 +12,18 @@ func TestPrecision_OfDevices(t *testing.T) {
 			t.Errorf("%q on the CPU: %v", p, err)
 		}
 	}
-	if err := TF32.OnCPU(); !errors.Is(err, ErrPrecision) || !strings.Contains(err.Error(), "CPU computes in fp32") {
-		t.Errorf("tf32 on the CPU: %v", err)
+	for _, p := range []Precision{TF32, BF16} {
+		if err := p.OnCPU(); !errors.Is(err, ErrPrecision) || !strings.Contains(err.Error(), "CPU computes in fp32") {
+			t.Errorf("%s on the CPU: %v", p, err)
+		}
 	}
 	for _, c := range []struct {
 		asked      Precision
 		capability int
 		want       Precision // empty for a refusal
 	}{
-		{"", 75, FP32}, {Auto, 75, FP32}, {FP32, 75, FP32}, {TF32, 75, ""},
-		{Auto, 80, FP32}, {TF32, 80, TF32}, {TF32, 120, TF32}, {FP32, 90, FP32},
+		{"", 75, FP32}, {Auto, 75, FP32}, {FP32, 75, FP32}, {TF32, 75, ""}, {BF16, 75, ""},
+		{"", 80, FP32}, {Auto, 80, FP32}, {TF32, 80, TF32}, {BF16, 80, BF16}, {TF32, 120, TF32}, {FP32, 90, FP32},
 	} {
 		got, err := c.asked.OnCard(c.capability)
 		if got != c.want || (err != nil) != (c.want == "") || err != nil && !errors.Is(err, ErrPrecision) {

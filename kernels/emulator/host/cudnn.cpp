@@ -1,15 +1,17 @@
 // A libcudnn.so.9 that computes float convolutions on the host, plainly: what package cudnn calls of the
-// interface without graphs. Tensors are NHWC, filters KRSC, the stride is 1. Entry points that are missing
-// here, among them the backend graphs, fail in the program as CUDNN_STATUS_NOT_SUPPORTED. The interface is
-// that of cuDNN 9.
+// interface without graphs; graphs.cpp has that with graphs. Entry points that are missing here fail in the
+// program as CUDNN_STATUS_NOT_SUPPORTED. The interface is that of cuDNN 9.
+#include "convolve.h"
 #include "enqueue.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <vector>
 
 namespace {
+
+using emulator::Conv;
+using emulator::Shape;
 
 enum Status { success = 0, badParameter = 2000, notSupported = 3000 };
 enum { typeFloat = 0, formatNHWC = 1, deterministic = 1, fmaMath = 3, activationReLU = 1 };
@@ -18,38 +20,8 @@ struct Handle {
   void *stream;
 };
 
-// Shape is four sizes: of a tensor n, c, h, w, of a filter k, c, r, s.
-struct Shape {
-  int n, c, h, w;
-};
-
 struct Constants {
   int pad;
-};
-
-// What a pass computes with: the sizes of x, w and y = x * w.
-struct Conv {
-  Shape x, w, y;
-  int pad;
-  bool fits() const {
-    return x.c == w.c && y.c == w.n && x.n == y.n && y.h == x.h + 2 * pad - w.h + 1 && y.w == x.w + 2 * pad - w.w + 1;
-  }
-  size_t atX(int n, int h, int w_) const { return ((size_t(n) * x.h + h) * x.w + w_) * x.c; }
-  size_t atY(int n, int p, int q) const { return ((size_t(n) * y.h + p) * y.w + q) * y.c; }
-  size_t atW(int k, int r, int s) const { return ((size_t(k) * w.h + r) * w.w + s) * w.c; }
-  // each calls visit(n, p, q, k, r, s, h, column) for all products but the sum over channels.
-  template <class F>
-  void each(F visit) const {
-    for (int n = 0; n < y.n; n++)
-      for (int p = 0; p < y.h; p++)
-        for (int q = 0; q < y.w; q++)
-          for (int r = 0; r < w.h; r++)
-            for (int s = 0; s < w.w; s++) {
-              const int h = p + r - pad, column = q + s - pad;
-              if (h < 0 || column < 0 || h >= x.h || column >= x.w) continue;
-              for (int k = 0; k < y.c; k++) visit(n, p, q, k, r, s, h, column);
-            }
-  }
 };
 
 Conv joined(const void *x, const void *w, const void *y, const void *constants) {
@@ -57,44 +29,7 @@ Conv joined(const void *x, const void *w, const void *y, const void *constants) 
           static_cast<const Constants *>(constants)->pad};
 }
 
-void round(const std::vector<double> &sums, float *to) { std::copy(sums.begin(), sums.end(), to); }
-
-int forward(const Conv &c, const float *x, const float *w, const float *bias, bool relu, float *y) {
-  std::vector<double> sums(size_t(c.y.n) * c.y.h * c.y.w * c.y.c);
-  c.each([&](int n, int p, int q, int k, int r, int s, int h, int column) {
-    const float *a = x + c.atX(n, h, column), *b = w + c.atW(k, r, s);
-    double sum = 0;
-    for (int i = 0; i < c.x.c; i++) sum += double(a[i]) * b[i];
-    sums[c.atY(n, p, q) + k] += sum;
-  });
-  for (size_t i = 0; i < sums.size(); i++) {
-    if (bias) sums[i] += bias[i % c.y.c];
-    if (relu && sums[i] < 0) sums[i] = 0;
-  }
-  return round(sums, y), success;
-}
-
-int dataGradient(const Conv &c, const float *dy, const float *w, float *dx) {
-  std::vector<double> sums(size_t(c.x.n) * c.x.h * c.x.w * c.x.c);
-  c.each([&](int n, int p, int q, int k, int r, int s, int h, int column) {
-    const double d = dy[c.atY(n, p, q) + k];
-    const float *b = w + c.atW(k, r, s);
-    double *to = &sums[c.atX(n, h, column)];
-    for (int i = 0; i < c.x.c; i++) to[i] += d * b[i];
-  });
-  return round(sums, dx), success;
-}
-
-int filterGradient(const Conv &c, const float *x, const float *dy, float *dw) {
-  std::vector<double> sums(size_t(c.w.n) * c.w.h * c.w.w * c.w.c);
-  c.each([&](int n, int p, int q, int k, int r, int s, int h, int column) {
-    const double d = dy[c.atY(n, p, q) + k];
-    const float *a = x + c.atX(n, h, column);
-    double *to = &sums[c.atW(k, r, s)];
-    for (int i = 0; i < c.x.c; i++) to[i] += d * a[i];
-  });
-  return round(sums, dw), success;
-}
+int round(const emulator::Sums &sums, float *to) { return std::copy(sums.begin(), sums.end(), to), success; }
 
 // plain tells whether alpha is 1 and beta 0.
 bool plain(const void *alpha, const void *beta) {
@@ -165,23 +100,23 @@ int cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *, void *x, void *y, void
 int cudnnConvolutionForward(void *handle, const void *alpha, void *xd, const float *x, void *wd, const float *w, void *cd, int, void *, size_t, const void *beta, void *yd, float *y) {
   const Conv c = joined(xd, wd, yd, cd);
   if (!c.fits() || !plain(alpha, beta)) return notSupported;
-  return emulator::enqueue(static_cast<Handle *>(handle)->stream, [=] { return forward(c, x, w, nullptr, false, y); });
+  return emulator::enqueue(static_cast<Handle *>(handle)->stream, [=] { return round(forward(c, x, w, nullptr, false), y); });
 }
 int cudnnConvolutionBiasActivationForward(void *handle, const void *alpha, void *xd, const float *x, void *wd, const float *w, void *cd, int, void *, size_t, const void *beta, void *, const float *, void *, const float *bias, void *activation, void *yd, float *y) {
   const Conv c = joined(xd, wd, yd, cd);
   if (!c.fits() || !plain(alpha, beta)) return notSupported;
   const bool relu = *static_cast<int *>(activation) == activationReLU;
-  return emulator::enqueue(static_cast<Handle *>(handle)->stream, [=] { return forward(c, x, w, bias, relu, y); });
+  return emulator::enqueue(static_cast<Handle *>(handle)->stream, [=] { return round(forward(c, x, w, bias, relu), y); });
 }
 int cudnnConvolutionBackwardData(void *handle, const void *alpha, void *wd, const float *w, void *yd, const float *dy, void *cd, int, void *, size_t, const void *beta, void *xd, float *dx) {
   const Conv c = joined(xd, wd, yd, cd);
   if (!c.fits() || !plain(alpha, beta)) return notSupported;
-  return emulator::enqueue(static_cast<Handle *>(handle)->stream, [=] { return dataGradient(c, dy, w, dx); });
+  return emulator::enqueue(static_cast<Handle *>(handle)->stream, [=] { return round(dataGradient(c, dy, w), dx); });
 }
 int cudnnConvolutionBackwardFilter(void *handle, const void *alpha, void *xd, const float *x, void *yd, const float *dy, void *cd, int, void *, size_t, const void *beta, void *wd, float *dw) {
   const Conv c = joined(xd, wd, yd, cd);
   if (!c.fits() || !plain(alpha, beta)) return notSupported;
-  return emulator::enqueue(static_cast<Handle *>(handle)->stream, [=] { return filterGradient(c, x, dy, dw); });
+  return emulator::enqueue(static_cast<Handle *>(handle)->stream, [=] { return round(filterGradient(c, x, dy), dw); });
 }
 
 }  // extern "C"

@@ -471,3 +471,22 @@ int cuGetErrorString(int code, const char **words) {
   *words = buffer;
   return OK;
 }
+
+/* What cuDNN wants of a driver before it compiles kernels for a device that is only described. It gets handles
+ * that lead nowhere: nothing of it is ever launched. */
+#define IDLE(name, ...) int name(__VA_ARGS__) { return OK; }
+#define MISSING(name) int name(void) { return NOT_SUPPORTED; }
+int cuGetExportTable(const void **table) { return *table = NULL, NOT_SUPPORTED; }
+int cuCtxGetCurrent(void **c) { return *c = current, OK; }
+int cuLibraryLoadData(void **library) { return *library = &config, OK; }
+int cuLibraryGetKernel(void **kernel) { return *kernel = &config, OK; }
+int cuKernelGetAttribute(int *v) { return *v = 0, OK; }
+IDLE(cuLibraryUnload, void)
+IDLE(cuKernelSetAttribute, void)
+MISSING(cuLibraryLoadFromFile)
+MISSING(cuLaunchKernelEx)
+MISSING(cuLaunchCooperativeKernel)
+MISSING(cuLinkCreate)
+MISSING(cuLinkAddData)
+MISSING(cuLinkComplete)
+MISSING(cuLinkDestroy)
