@@ -46,7 +46,7 @@ func (n *Net) Step(p *Plan, o StepOptions) error {
 		}
 	}
 	if o.InputGradient && p.DX == nil {
-		dx, err := n.buffers.Alloc(tensor.Float32, p.X.Shape()...)
+		dx, err := n.buffers.Alloc(p.X.DType(), p.X.Shape()...)
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (n *Net) backwardHead(p *Plan, i int, dy *tensor.Tensor, noisy bool) error 
 		}
 		params.Accumulate = true
 	}
-	if err := n.backend.ConvGradData(x.dy, dy, l.w.W, mask, params); err != nil {
+	if err := n.backend.ConvGradData(x.dy, dy, l.w.filter(), mask, params); err != nil {
 		return err
 	}
 	if i == 0 || n.config.Dropout == 0 {
@@ -162,11 +162,11 @@ func (n *Net) backwardBlocks(p *Plan, o StepOptions, lowest int) error {
 			}
 			if flat <= lowest {
 				if o.InputGradient {
-					return n.backend.ConvGradData(p.DX, dy, l.w.W, nil, conv.Params{Pad: l.pad})
+					return n.backend.ConvGradData(p.DX, dy, l.w.filter(), nil, conv.Params{Pad: l.pad})
 				}
 				return nil
 			}
-			if err := n.backend.ConvGradData(x.dy, dy, l.w.W, mask, conv.Params{Pad: l.pad}); err != nil {
+			if err := n.backend.ConvGradData(x.dy, dy, l.w.filter(), mask, conv.Params{Pad: l.pad}); err != nil {
 				return err
 			}
 		}

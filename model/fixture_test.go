@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/kernels"
 	"nmn/kernels/conform"
 	"nmn/kernels/tensor"
 )
@@ -20,9 +21,14 @@ func tinyConfig(params *conform.Fixture, x []int) Config {
 // tiny makes the net of the fixtures with its weights, and a plan with the batch.
 func tiny(t *testing.T, params *conform.Fixture, x, z conform.Array, change func(*Config)) (*Net, *Plan) {
 	t.Helper()
+	return tinyOn(t, conform.OpenDevice(t, 2), params, x, z, change)
+}
+
+func tinyOn(t *testing.T, device kernels.Backend, params *conform.Fixture, x, z conform.Array, change func(*Config)) (*Net, *Plan) {
+	t.Helper()
 	c := tinyConfig(params, x.Shape)
 	change(&c)
-	n := newNet(t, conform.OpenDevice(t, 2), c)
+	n := newNet(t, device, c)
 	byName := map[string]*Param{}
 	for _, p := range n.Params() {
 		byName[p.Name] = p
@@ -41,16 +47,9 @@ func tiny(t *testing.T, params *conform.Fixture, x, z conform.Array, change func
 	}
 	bags := x.Shape[0]
 	p := plan(t, n, bags, bags)
-	put(t, n, p.X, x.NHWC())
-	put(t, n, p.Labels, z)
+	conform.Put(t, device, p.X, x.NHWC().Float32s())
+	conform.Put(t, device, p.Labels, z.Float32s())
 	return n, p
-}
-
-func put(t *testing.T, n *Net, to *tensor.Tensor, a conform.Array) {
-	t.Helper()
-	if err := n.upload(to, a.Float32s()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func checkGradients(t *testing.T, n *Net, f *conform.Fixture, group string) {

@@ -38,7 +38,7 @@ func (n *Net) forward(p *Plan, training bool) error {
 		for j, l := range block {
 			n.sections.begin(forwardPass, l.name)
 			y := p.convs[i][j].y
-			if err := n.backend.Conv(y, x, l.w.W, l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
+			if err := n.backend.Conv(y, x, l.w.filter(), l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
 				return err
 			}
 			x = y
@@ -53,7 +53,7 @@ func (n *Net) forward(p *Plan, training bool) error {
 	for i, o := range p.hidden {
 		l, y := n.fc[i], o.y
 		n.sections.begin(forwardPass, l.name)
-		if err := n.backend.Conv(y, x, l.w.W, l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
+		if err := n.backend.Conv(y, x, l.w.filter(), l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
 			return err
 		}
 		if training && n.config.Dropout > 0 {
@@ -65,7 +65,7 @@ func (n *Net) forward(p *Plan, training bool) error {
 	}
 	l := n.classifier()
 	n.sections.begin(forwardPass, l.name)
-	if err := n.backend.Conv(p.Logits, x, l.w.W, l.b.W, conv.Params{Pad: l.pad}); err != nil {
+	if err := n.backend.Conv(p.Logits, x, l.w.filter(), l.b.W, conv.Params{Pad: l.pad}); err != nil {
 		return err
 	}
 	return n.forwardNoise(p)

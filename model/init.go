@@ -42,7 +42,7 @@ func (n *Net) Init(c InitConfig) error {
 		return err
 	}
 	for _, p := range n.all {
-		values := make([]float32, p.W.Len())
+		values := make([]float32, p.FileLen())
 		stream := rng.New(rng.Derive(c.Seed, p.Name))
 		switch {
 		case p == n.noise.b:
@@ -56,10 +56,9 @@ func (n *Net) Init(c InitConfig) error {
 		case p == n.classifier().b:
 			copy(values, classifier)
 		case !p.Bias:
-			fanIn := p.W.Len() / p.W.Dim(0)
-			draw(values, &stream, n.hiddenDeviation(fanIn))
+			draw(values, &stream, n.hiddenDeviation(len(values)/p.W.Dim(0)))
 		}
-		if err := n.upload(p.W, values); err != nil {
+		if err := n.set(p, p.padded(values)); err != nil {
 			return fmt.Errorf("model: cannot set %s: %w", p.Name, err)
 		}
 	}
@@ -80,7 +79,7 @@ func (n *Net) SetRates(missRate, falseRate []float32) error {
 			return err
 		}
 	}
-	return n.upload(n.noise.b.W, values)
+	return n.set(n.noise.b, values)
 }
 
 // hiddenDeviation is that of the weights of a layer with a ReLU: He et al.'s, which keeps the scale of
@@ -150,8 +149,16 @@ func spread(name string, values []float32, classes int) ([]float32, error) {
 	return nil, fmt.Errorf("model: %d values for the %s of %d classes: give one for each class, or one for all", len(values), name, classes)
 }
 
+// set uploads a parameter, and its copy with it.
+func (n *Net) set(p *Param, values []float32) error {
+	if err := n.upload(p.W, values); err != nil || p.Copy == nil {
+		return err
+	}
+	return n.backend.Upload(p.Copy, tensor.HostArray(p.Copy.DType(), values))
+}
+
 func (n *Net) upload(t *tensor.Tensor, values []float32) error {
-	return n.backend.Upload(t, dense.New(dense.WithShape(len(values)), dense.WithBacking(values)))
+	return n.backend.Upload(t, tensor.HostArray(tensor.Float32, values))
 }
 
 func (n *Net) download(t *tensor.Tensor) ([]float32, error) {

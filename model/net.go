@@ -8,10 +8,12 @@ import (
 )
 
 // Net is a network on a device: parameters, and buffers for the batches that went through it. It
-// serves one goroutine at a time.
+// serves one goroutine at a time. The precision of the device decides whether feature maps are float32 or
+// bfloat16; parameters, their gradients, logits, everything of the noise model and the loss are float32.
 type Net struct {
 	config  Config
 	backend kernels.Backend
+	maps    tensor.DType // of feature maps, their gradients and the filters over them
 
 	params *tensor.Arena
 	grads  *tensor.Arena
@@ -45,7 +47,7 @@ func New(config Config, backend kernels.Backend) (*Net, error) {
 		return nil, err
 	}
 	n := &Net{
-		config: config, backend: backend, sections: newSections(backend), plans: map[planKey]*Plan{},
+		config: config, backend: backend, maps: config.maps(backend), sections: newSections(backend), plans: map[planKey]*Plan{},
 		params: tensor.NewArena(backend), grads: tensor.NewArena(backend), buffers: tensor.NewArena(backend),
 	}
 	if err := n.build(); err != nil {
@@ -59,24 +61,31 @@ func New(config Config, backend kernels.Backend) (*Net, error) {
 
 func (n *Net) build() error {
 	c := n.config
-	channels, index := c.channels(), 0 // index counts torchvision's features: convolution, ReLU, ..., pool
+	channels, held := c.channels(), c.held(n.backend)
+	index := 0 // counts torchvision's features: convolution, ReLU, ..., pool
 	for i, depth := range c.Depths {
 		var block []layer
 		for j := range depth {
 			name := blockName(i, j)
-			w, b, err := n.filter("backbone."+name, fmt.Sprintf("features.%d", index), c.Widths[i], 3, 3, channels, false)
+			w, b, err := n.filter("backbone."+name, fmt.Sprintf("features.%d", index), c.Widths[i], 3, 3, channels, held, false)
+			if err == nil {
+				err = n.copyFilter(w)
+			}
 			if err != nil {
 				return err
 			}
 			block = append(block, layer{name, w, b, 1})
-			channels = c.Widths[i]
+			channels, held = c.Widths[i], c.Widths[i]
 			index += 2
 		}
 		n.blocks = append(n.blocks, block)
 		index++
 	}
 	for _, fc := range c.head() {
-		w, b, err := n.filter("head."+fc.name, fc.file, fc.out, fc.kernel, fc.kernel, channels, true)
+		w, b, err := n.filter("head."+fc.name, fc.file, fc.out, fc.kernel, fc.kernel, channels, channels, true)
+		if err == nil {
+			err = n.copyFilter(w)
+		}
 		if err != nil {
 			return err
 		}
@@ -95,7 +104,7 @@ func (n *Net) buildNoise() error {
 		return nil
 	}
 	if c.Noise == FeatureDependent {
-		w, b, err := n.filter("nmn", "nmn", 4*c.Classes, 1, 1, c.FeatureWidth(), false)
+		w, b, err := n.filter("nmn", "nmn", 4*c.Classes, 1, 1, c.FeatureWidth(), c.FeatureWidth(), false)
 		if err != nil {
 			return err
 		}
@@ -115,6 +124,23 @@ func (n *Net) buildNoise() error {
 
 // classifier is the layer that gives the logits.
 func (n *Net) classifier() layer { return n.fc[len(n.fc)-1] }
+
+// maps is the type of feature maps, their gradients and the filters over them on a device. A net on
+// features, small as it is, has float32 on all.
+func (c Config) maps(backend kernels.Backend) tensor.DType {
+	if c.Input > 0 {
+		return tensor.Float32
+	}
+	return backend.Precision().Maps()
+}
+
+// held is how many channels the input has on a device: those of a picture may have zeros behind them.
+func (c Config) held(backend kernels.Backend) int {
+	if c.Input > 0 {
+		return c.Input
+	}
+	return backend.Precision().Pixels()
+}
 
 // Config tells how the network was made.
 func (n *Net) Config() Config { return n.config }

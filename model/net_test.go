@@ -379,9 +379,9 @@ func TestRates_UndoInit(t *testing.T) {
 	}
 }
 
-func TestWeights_RoundTripThroughAFile(t *testing.T) {
-	backend := openCPU(t, 1)
-	n := newNet(t, backend, small(FeatureDependent))
+// saved is the weight file of a net.
+func saved(t *testing.T, n *Net) *safetensors.File {
+	t.Helper()
 	var file bytes.Buffer
 	if err := safetensors.Write(&file, nil, n.Weights()); err != nil {
 		t.Fatal(err)
@@ -390,6 +390,13 @@ func TestWeights_RoundTripThroughAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return f
+}
+
+func TestWeights_RoundTripThroughAFile(t *testing.T) {
+	backend := openCPU(t, 1)
+	n := newNet(t, backend, small(FeatureDependent))
+	f := saved(t, n)
 	other, err := New(small(FeatureDependent), backend)
 	if err != nil {
 		t.Fatal(err)

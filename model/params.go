@@ -14,7 +14,12 @@ type Param struct {
 	// File is the name in weight files: torchvision's where it has one (features.14.weight,
 	// classifier.0.bias), else Name.
 	File string
-	W, G *tensor.Tensor // G is nil while the parameter is frozen
+	// W and its gradient are float32; G is nil while the parameter is frozen. The filter of the first layer
+	// may have more channels than a picture, for the sake of the device's convolutions: they stay 0.
+	W, G *tensor.Tensor
+	// Copy is W in bfloat16 where the device computes in it, else nil: what the convolutions read. Every
+	// change of W must reach it; updates do so by update.Entry.
+	Copy *tensor.Tensor
 	// Bias marks parameters that weight decay spares by default.
 	Bias bool
 	// Frozen parameters get no gradient, and the backward pass ends above the lowest layer that
@@ -28,25 +33,44 @@ type Param struct {
 // FileShape is the shape in weight files.
 func (p *Param) FileShape() []int { return p.fileShape }
 
+// FileLen is the number of elements in weight files: less than that of W where W has channels that files
+// lack.
+func (p *Param) FileLen() int {
+	n := 1
+	for _, d := range p.fileShape {
+		n *= d
+	}
+	return n
+}
+
+// filter is what convolutions read.
+func (p *Param) filter() *tensor.Tensor {
+	if p.Copy != nil {
+		return p.Copy
+	}
+	return p.W
+}
+
 // Encode orders values (of the parameter, or of optimizer state beside it) from memory as files
-// have them. dst and values have W.Len() elements and do not overlap.
+// have them. values has W.Len() elements, dst FileLen(), and they do not overlap.
 func (p *Param) Encode(dst, values []float32) { p.permute(dst, values, true) }
 
-// Decode undoes Encode.
-func (p *Param) Decode(dst, values []float32) { p.permute(dst, values, false) }
+// Decode undoes Encode. Channels that files lack become 0.
+func (p *Param) Decode(dst, values []float32) {
+	clear(dst)
+	p.permute(dst, values, false)
+}
 
 func (p *Param) permute(dst, src []float32, encode bool) {
 	if !p.chw {
 		copy(dst, src)
 		return
 	}
-	channels := p.W.Dim(3)
-	cells := p.W.Dim(1) * p.W.Dim(2)
-	for k := range p.W.Dim(0) {
-		base := k * cells * channels
+	rows, cells, held, channels := p.W.Dim(0), p.W.Dim(1)*p.W.Dim(2), p.W.Dim(3), p.channels()
+	for k := range rows {
 		for rs := range cells {
 			for c := range channels {
-				memory, file := base+rs*channels+c, base+c*cells+rs
+				memory, file := (k*cells+rs)*held+c, (k*channels+c)*cells+rs
 				if encode {
 					dst[file] = src[memory]
 				} else {
@@ -57,15 +81,42 @@ func (p *Param) permute(dst, src []float32, encode bool) {
 	}
 }
 
-// filter makes the weight and bias of a convolution. flat stores the weight as a matrix, as
-// torchvision does for fully connected layers.
-func (n *Net) filter(name, file string, k, r, s, c int, flat bool) (w, b *Param, err error) {
+// channels are the input channels of a filter that files know.
+func (p *Param) channels() int { return p.W.Dim(3) * p.FileLen() / p.W.Len() }
+
+// padded puts the numbers of a file, ordered as in memory, into as many channels as W has; the rest is 0.
+func (p *Param) padded(values []float32) []float32 {
+	if len(values) == p.W.Len() {
+		return values
+	}
+	held, channels, padded := p.W.Dim(3), p.channels(), make([]float32, p.W.Len())
+	for cell := range len(padded) / held {
+		copy(padded[cell*held:], values[cell*channels:(cell+1)*channels])
+	}
+	return padded
+}
+
+// stripped undoes padded, in place.
+func (p *Param) stripped(values []float32) []float32 {
+	if len(values) == p.FileLen() {
+		return values
+	}
+	held, channels := p.W.Dim(3), p.channels()
+	for cell := range len(values) / held {
+		copy(values[cell*channels:(cell+1)*channels], values[cell*held:])
+	}
+	return values[:p.FileLen()]
+}
+
+// filter makes the weight and bias of a convolution over maps of held channels, of which files know c. flat
+// stores the weight as a matrix, as torchvision does for fully connected layers.
+func (n *Net) filter(name, file string, k, r, s, c, held int, flat bool) (w, b *Param, err error) {
 	w = &Param{Name: name + ".weight", File: file + ".weight", fileShape: []int{k, c, r, s}, chw: true}
 	if flat {
 		w.fileShape = []int{k, c * r * s}
 	}
 	b = &Param{Name: name + ".bias", File: file + ".bias", Bias: true, fileShape: []int{k}}
-	if w.W, err = n.params.Alloc(tensor.Float32, k, r, s, c); err != nil {
+	if w.W, err = n.params.Alloc(tensor.Float32, k, r, s, held); err != nil {
 		return nil, nil, fmt.Errorf("model: cannot hold %s: %w", w.Name, err)
 	}
 	if b.W, err = n.params.Alloc(tensor.Float32, k); err != nil {
@@ -73,4 +124,15 @@ func (n *Net) filter(name, file string, k, r, s, c int, flat bool) (w, b *Param,
 	}
 	n.all = append(n.all, w, b)
 	return w, b, nil
+}
+
+// copyFilter gives a weight of the layers over feature maps its copy, where the device wants one.
+func (n *Net) copyFilter(w *Param) (err error) {
+	if n.maps == tensor.Float32 {
+		return nil
+	}
+	if w.Copy, err = n.params.Alloc(n.maps, w.W.Shape()...); err != nil {
+		return fmt.Errorf("model: cannot hold the copy of %s in %s: %w", w.Name, n.maps, err)
+	}
+	return nil
 }

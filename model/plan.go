@@ -19,8 +19,8 @@ type Plan struct {
 	Offsets *tensor.Tensor // int32 N+1: first frame of each bag
 	Labels  *tensor.Tensor // float32 N×K: observed labels, or soft targets
 
-	// X is the normalised input, float32 T×H×W×3, or T×1×1×D of features: Normalize writes it, or upload
-	// into it.
+	// X is the normalised input, T×H×W×3, or with more channels that are 0 (tensor.Precision.Pixels), or
+	// T×1×1×D of features: Normalize writes it, or upload into it. Pictures have the type of feature maps.
 	X *tensor.Tensor
 
 	// Results.
@@ -47,7 +47,6 @@ type Plan struct {
 	dPooledN *tensor.Tensor // the same as N×D
 	confF    *tensor.Tensor // Confidence as N×1×1×4K
 	bags     *tensor.Tensor // Offsets, or nil where every frame is a bag
-
 }
 
 // output is the output of a layer and a place for its gradient. Gradients lie in two buffers by
@@ -144,7 +143,7 @@ func (n *Net) grow(to capacity) error {
 	m := memory{
 		sizes: alloc(tensor.Int32, t, 2), flips: alloc(tensor.Uint8, t),
 		keys: alloc(tensor.Int32, t), offsets: alloc(tensor.Int32, b+1), labels: alloc(tensor.Float32, b, k),
-		x:    alloc(tensor.Float32, t, h, w, n.config.channels()),
+		x:    alloc(n.maps, t, h, w, n.config.held(n.backend)),
 		prob: alloc(tensor.Float32, b, k), observed: alloc(tensor.Float32, b, k), bagLogit: alloc(tensor.Float32, b, k),
 		posterior: alloc(tensor.Float32, b, k), loss: alloc(tensor.Float32, b),
 	}
@@ -154,16 +153,19 @@ func (n *Net) grow(to capacity) error {
 	largest := 0
 	shapes := n.shapes()
 	for i, o := range shapes {
-		m.outputs = append(m.outputs, alloc(tensor.Float32, t, o.h, o.w, o.c))
-		if i < len(shapes)-1 {
+		dtype := n.maps
+		if i == len(shapes)-1 { // the logits
+			dtype = tensor.Float32
+		} else {
 			largest = max(largest, o.h*o.w*o.c)
 		}
+		m.outputs = append(m.outputs, alloc(dtype, t, o.h, o.w, o.c))
 	}
 	if n.config.Noise == FeatureDependent {
 		m.pooled, m.confidence = alloc(tensor.Float32, b, d), alloc(tensor.Float32, b, 2, 2, k)
 	}
 	if to.training && largest > 0 {
-		m.gradients[0], m.gradients[1] = alloc(tensor.Float32, t, largest), alloc(tensor.Float32, t, largest)
+		m.gradients[0], m.gradients[1] = alloc(n.maps, t, largest), alloc(n.maps, t, largest)
 	}
 	if to.training {
 		grid := shapes[len(shapes)-1]

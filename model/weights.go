@@ -33,7 +33,7 @@ func (n *Net) writeParam(w io.Writer, p *Param) error {
 	if err != nil {
 		return fmt.Errorf("model: cannot read %s: %w", p.Name, err)
 	}
-	ordered := make([]float32, len(values))
+	ordered := make([]float32, p.FileLen())
 	p.Encode(ordered, values)
 	const piece = 16 << 10
 	buffer := make([]byte, 0, 4*piece)
@@ -105,9 +105,9 @@ func (n *Net) loadParam(f *safetensors.File, p *Param) error {
 			return fmt.Errorf("model: element %d of %s is %v: the file is damaged or its training diverged", i, p.File, v)
 		}
 	}
-	ordered := make([]float32, len(values))
+	ordered := make([]float32, p.W.Len())
 	p.Decode(ordered, values)
-	if err := n.upload(p.W, ordered); err != nil {
+	if err := n.set(p, ordered); err != nil {
 		return fmt.Errorf("model: cannot set %s: %w", p.Name, err)
 	}
 	return nil
@@ -120,18 +120,25 @@ func (p *Param) fits(shape []int) bool {
 		return true
 	}
 	w := p.W.Shape()
-	return p.chw && len(w) == 4 && slices.Equal(shape, []int{w[0], w[3], w[1], w[2]})
+	return p.chw && len(w) == 4 && slices.Equal(shape, []int{w[0], p.channels(), w[1], w[2]})
 }
 
-// Values copies a parameter to the host, in the order of the device (filters KRSC).
-func (n *Net) Values(p *Param) ([]float32, error) { return n.download(p.W) }
-
-// SetValues copies a parameter from the host.
-func (n *Net) SetValues(p *Param, values []float32) error {
-	if len(values) != p.W.Len() {
-		return fmt.Errorf("model: %d values for %s with %d elements", len(values), p.Name, p.W.Len())
+// Values copies a parameter to the host, in the order of the device (filters KRSC), without the channels
+// that files lack.
+func (n *Net) Values(p *Param) ([]float32, error) {
+	values, err := n.download(p.W)
+	if err != nil {
+		return nil, err
 	}
-	return n.upload(p.W, values)
+	return p.stripped(values), nil
+}
+
+// SetValues copies a parameter from the host, in the order of Values.
+func (n *Net) SetValues(p *Param, values []float32) error {
+	if len(values) != p.FileLen() {
+		return fmt.Errorf("model: %d values for %s with %d elements", len(values), p.Name, p.FileLen())
+	}
+	return n.set(p, p.padded(values))
 }
 
 // Host makes a host array for the contents of a device tensor of floats.

@@ -22,9 +22,13 @@ import (
 	"nmn/model"
 )
 
-// card opens the first graphics card, which the emulator may stand for.
-func card(noGraphs bool) func(t testing.TB) kernels.Backend {
-	return func(t testing.TB) kernels.Backend { return open(t, kernels.Config{NoGraphs: noGraphs}) }
+// card opens the first graphics card, which the emulator may stand for, in float32.
+func card(noGraphs bool) func(t testing.TB) kernels.Backend { return cardIn(tensor.FP32, noGraphs) }
+
+func cardIn(p tensor.Precision, noGraphs bool) func(t testing.TB) kernels.Backend {
+	return func(t testing.TB) kernels.Backend {
+		return open(t, kernels.Config{Precision: p, NoGraphs: noGraphs})
+	}
 }
 
 func open(t testing.TB, c kernels.Config) kernels.Backend {

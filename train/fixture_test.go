@@ -3,6 +3,7 @@ package train
 import (
 	"testing"
 
+	"nmn/kernels"
 	"nmn/kernels/conform"
 	"nmn/model"
 )
@@ -10,11 +11,16 @@ import (
 // tiny makes the net of the fixtures, with the weights that it has, and a plan with the batch.
 func tiny(t *testing.T, params *conform.Fixture, noise model.NoiseMode) (*model.Net, *model.Plan) {
 	t.Helper()
+	return tinyOn(t, conform.OpenDevice(t, 2), params, noise)
+}
+
+func tinyOn(t *testing.T, device kernels.Backend, params *conform.Fixture, noise model.NoiseMode) (*model.Net, *model.Plan) {
+	t.Helper()
 	n := params.Net()
 	c := model.Config{Size: n.Height, Width: n.Width, LastPool: true, MIL: true, Noise: noise, NoisePool: "mean",
 		Depths: n.Depths, Widths: n.Widths, FC6: n.FC6, FC6Kernel: n.FC6Kernel, FC6Pad: n.FC6Pad, FC7: n.FC7,
 		Classes: n.Classes, Scale: [3]float32{1, 1, 1}}
-	net, err := model.New(c, conform.OpenDevice(t, 2))
+	net, err := model.New(c, device)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,8 +36,8 @@ func tiny(t *testing.T, params *conform.Fixture, noise model.NoiseMode) (*model.
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, net.Backend().Upload(plan.X, hostOver(x.NHWC().Float32s())))
-	check(t, net.Backend().Upload(plan.Labels, hostOver(params.Input("z").Float32s())))
+	conform.Put(t, device, plan.X, x.NHWC().Float32s())
+	conform.Put(t, device, plan.Labels, params.Input("z").Float32s())
 	return net, plan
 }
 

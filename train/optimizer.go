@@ -64,7 +64,7 @@ func (o *optimizer) allocate() error {
 	}
 	o.bagsIn = alloc(1)
 	for _, p := range o.params {
-		e := update.Entry{W: p.W, G: p.G, M: alloc(p.W.Shape()...)}
+		e := update.Entry{W: p.W, G: p.G, Copy: p.Copy, M: alloc(p.W.Shape()...)}
 		if o.config.Optimizer == Adam {
 			e.V = alloc(p.W.Shape()...)
 		}

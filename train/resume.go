@@ -64,7 +64,7 @@ func (o *optimizer) load(c *checkpointFile) error {
 				return fmt.Errorf("element %d of %s is %v: %w", i, name, v, ErrCorrupt)
 			}
 		}
-		ordered := make([]float32, len(values))
+		ordered := make([]float32, state.Len())
 		p.Decode(ordered, values)
 		return o.backend.Upload(state, hostOver(ordered))
 	})

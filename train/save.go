@@ -105,7 +105,7 @@ func (o *optimizer) writeMoment(w io.Writer, p *model.Param, values *tensor.Tens
 	if err := o.backend.Download(host, values); err != nil {
 		return err
 	}
-	ordered := make([]float32, values.Len())
+	ordered := make([]float32, p.FileLen())
 	p.Encode(ordered, host.Float32s())
 	var buffer bytes.Buffer
 	const piece = 16 << 10

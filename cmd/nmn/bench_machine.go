@@ -10,7 +10,6 @@ import (
 	"nmn/kernels"
 	"nmn/kernels/conv"
 	"nmn/kernels/tensor"
-	"nmn/model"
 	"nmn/rng"
 )
 
@@ -71,7 +70,7 @@ func (b *benchCommand) product(backend kernels.Backend, n int) (g gemmProduct, e
 	defer func() { err = firstError(err, arena.Close()) }()
 	var operands [3]*tensor.Tensor
 	for i, shape := range [][]int{{1, n, 1, n}, {1, n, 1, n}, {n, 1, 1, n}} {
-		if operands[i], err = randomTensor(arena, backend, &stream, shape...); err != nil {
+		if operands[i], err = randomTensor(arena, backend, &stream, backend.Precision().Maps(), shape...); err != nil {
 			return g, err
 		}
 	}
@@ -85,16 +84,16 @@ func (b *benchCommand) product(backend kernels.Backend, n int) (g gemmProduct, e
 }
 
 // randomTensor is device memory that holds numbers from -1 to 1.
-func randomTensor(arena *tensor.Arena, device tensor.Device, stream *rng.Stream, shape ...int) (*tensor.Tensor, error) {
-	t, err := arena.Alloc(tensor.Float32, shape...)
+func randomTensor(arena *tensor.Arena, device tensor.Device, stream *rng.Stream, dtype tensor.DType, shape ...int) (*tensor.Tensor, error) {
+	t, err := arena.Alloc(dtype, shape...)
 	if err != nil {
 		return nil, err
 	}
-	host := model.Host(t.Len())
-	for i, values := 0, host.Float32s(); i < len(values); i++ {
+	values := make([]float32, t.Len())
+	for i := range values {
 		values[i] = float32(stream.Uniform(-1, 1))
 	}
-	return t, device.Upload(t, host)
+	return t, device.Upload(t, tensor.HostArray(dtype, values))
 }
 
 // memoryFigures are what nmn bench memory tells.
@@ -123,7 +122,7 @@ func (b *benchCommand) validateMemory() error {
 func (b *benchCommand) memory(_ *cobra.Command, p *program, backend kernels.Backend) (err error) {
 	arena, stream := tensor.NewArena(backend), rng.New(1)
 	defer func() { err = firstError(err, arena.Close()) }()
-	src, err := randomTensor(arena, backend, &stream, b.mib<<18)
+	src, err := randomTensor(arena, backend, &stream, tensor.Float32, b.mib<<18)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func label(r *profile.Recorder, net *model.Net) {
 	for _, p := range net.Params() {
 		layer := strings.TrimSuffix(strings.TrimSuffix(p.Name, ".weight"), ".bias")
 		layer = layer[strings.LastIndexByte(layer, '.')+1:]
-		for _, t := range []*tensor.Tensor{p.W, p.G} {
+		for _, t := range []*tensor.Tensor{p.W, p.G, p.Copy} {
 			r.Label(t, layer)
 		}
 	}

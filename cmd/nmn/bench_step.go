@@ -146,7 +146,7 @@ func momentum(net *model.Net, state *tensor.Arena) (entries []update.Entry, norm
 		if err != nil {
 			return nil, nil, err
 		}
-		entries = append(entries, update.Entry{W: p.W, G: p.G, M: m, LR: 1e-12, Decay: 5e-4})
+		entries = append(entries, update.Entry{W: p.W, G: p.G, Copy: p.Copy, M: m, LR: 1e-12, Decay: 5e-4})
 	}
 	norm, err = state.Alloc(tensor.Float32, 1)
 	return entries, norm, err

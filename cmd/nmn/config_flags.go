@@ -148,7 +148,7 @@ func runFlags(cmd *cobra.Command, c *runConfig) {
 
 // precisionFlag declares --precision in a room with --device.
 func precisionFlag(r room, c *runConfig) {
-	enum(r, &c.Precision, "precision", "`format` of numbers in convolutions; the CPU computes in fp32", tensor.Precisions()...)
+	enum(r, &c.Precision, "precision", "`format` of numbers; auto is bf16 on a card that has it, the CPU computes in fp32", tensor.Precisions()...)
 }
 
 // convExactFlag declares --conv-exact in a room with --device.

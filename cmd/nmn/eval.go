@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/eval"
+	"nmn/kernels/tensor"
 	"nmn/report"
 	"nmn/train"
 )
@@ -119,6 +120,9 @@ func (e *evalCommand) model(cmd *cobra.Command, p *program, path string) (*eval.
 	}
 	if own := filepath.Join(folder, vocabularyName); e.config.Data.Vocabulary == "" && exists(own) {
 		e.config.Data.Vocabulary = own // classes are those of the model, whatever the captions are now
+	}
+	if !cmd.Flags().Changed("precision") { // that of the run may be one that this device lacks
+		e.config.Run.Precision = tensor.Auto
 	}
 	if e.sources.print {
 		return nil, printConfig(p, &e.config)

@@ -15,7 +15,7 @@ type Precision string
 
 // Precisions. That of an open device is never Auto.
 const (
-	Auto Precision = "auto" // the fastest that is safe on the device
+	Auto Precision = "auto" // bf16 on a card that has it, else fp32
 	FP32 Precision = "fp32" // float32 throughout
 	TF32 Precision = "tf32" // float32 in memory; convolutions round their factors to 10 bits of mantissa
 	// BF16 has feature maps, their gradients and copies of the filters in bfloat16. The weights themselves,
@@ -24,7 +24,7 @@ const (
 )
 
 // Precisions lists all of them.
-func Precisions() []Precision { return []Precision{Auto, FP32, TF32} }
+func Precisions() []Precision { return []Precision{Auto, FP32, TF32, BF16} }
 
 // Maps is the type of feature maps, their gradients, and the filters that convolutions read.
 func (p Precision) Maps() DType {
@@ -72,11 +72,15 @@ func (p Precision) OnCPU() error {
 const tensorCores = 80
 
 // OnCard resolves Auto for a graphics card of a compute capability, major·10 + minor, and refuses what the
-// card does not compute in by an error that wraps ErrPrecision. Auto becomes fp32.
+// card does not compute in by an error that wraps ErrPrecision. Auto is bf16 where the card has it: the
+// range is that of float32, so that nothing overflows or vanishes that would not in fp32.
 func (p Precision) OnCard(capability int) (Precision, error) {
 	switch {
 	case p == "" || p == Auto:
-		return FP32, nil
+		if capability < tensorCores {
+			return FP32, nil
+		}
+		return BF16, nil
 	case p != FP32 && capability < tensorCores:
 		return "", fmt.Errorf("precision %s: a card of compute capability %d.%d computes in fp32, %d.%d and newer ones also in %s: %w",
 			p, capability/10, capability%10, tensorCores/10, tensorCores%10, p, ErrPrecision)

@@ -23,7 +23,7 @@ func TestPrecision_OfDevices(t *testing.T) {
 		want       Precision // empty for a refusal
 	}{
 		{"", 75, FP32}, {Auto, 75, FP32}, {FP32, 75, FP32}, {TF32, 75, ""}, {BF16, 75, ""},
-		{"", 80, FP32}, {Auto, 80, FP32}, {TF32, 80, TF32}, {BF16, 80, BF16}, {TF32, 120, TF32}, {FP32, 90, FP32},
+		{"", 80, BF16}, {Auto, 80, BF16}, {TF32, 80, TF32}, {BF16, 80, BF16}, {TF32, 120, TF32}, {FP32, 90, FP32},
 	} {
 		got, err := c.asked.OnCard(c.capability)
 		if got != c.want || (err != nil) != (c.want == "") || err != nil && !errors.Is(err, ErrPrecision) {
