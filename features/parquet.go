@@ -1,11 +1,11 @@
 package features
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -42,8 +42,11 @@ func openParquet(name string) (*parquetRecords, error) {
 	return p, nil
 }
 
-func newParquet(f *os.File, size int64) (p *parquetRecords, err error) {
+func newParquet(f io.ReaderAt, size int64) (p *parquetRecords, err error) {
 	defer recovered(&err)
+	if err := checkFooter(f, size); err != nil {
+		return nil, err
+	}
 	file, err := parquet.OpenFile(f, size, parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
 	if err != nil {
 		return nil, formatf("%v", err)
@@ -66,6 +69,23 @@ func newParquet(f *os.File, size int64) (p *parquetRecords, err error) {
 	}
 	p.spans = make([][]parquet.Value, len(p.names))
 	return p, nil
+}
+
+// checkFooter compares the length that the last bytes claim for the metadata with the file: the library
+// takes memory for it before it looks.
+func checkFooter(f io.ReaderAt, size int64) error {
+	const magic, ends = "PAR1", 8 // the length and the magic number again
+	last := make([]byte, ends)
+	if size < int64(len(magic))+ends {
+		return formatf("%d bytes are no Parquet file", size)
+	}
+	if err := readFull(f, last, size-ends); err != nil {
+		return err
+	}
+	if length := int64(binary.LittleEndian.Uint32(last)); length > size-ends-int64(len(magic)) || string(last[4:]) != magic {
+		return formatf("it does not end as a Parquet file does: it is cut short, damaged or encrypted")
+	}
+	return nil
 }
 
 // recovered turns a panic of the library on a damaged file into an error: what is in a file must not
@@ -114,8 +134,11 @@ func (p *parquetRecords) read() error {
 	}
 	n, err := p.rows.ReadRows(p.buffer)
 	p.ready, p.taken = n, 0
-	if err == nil {
+	switch {
+	case err == nil && n > 0:
 		return nil
+	case err == nil:
+		return formatf("after row %d: the file is damaged: nothing more can be read, and it does not end", p.row)
 	}
 	closing := p.rows.Close()
 	p.rows = nil

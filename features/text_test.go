@@ -2,6 +2,7 @@ package features
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"math"
@@ -193,6 +194,9 @@ func TestOpenParquet_VectorsAndLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	claims := slices.Clone(whole)
+	claims[len(claims)-5] = 0xff // 4 GB of metadata
+	refused(t, Options{Features: file(t, "claims.parquet", claims)}, ErrFormat, "does not end as")
 	for _, n := range []int{0, 5, len(whole) / 2, len(whole) - 5} {
 		refused(t, Options{Features: file(t, "cut.parquet", whole[:n])}, ErrFormat)
 	}
@@ -252,6 +256,40 @@ func FuzzCSV(f *testing.F) {
 		}
 		c.closer = io.NopCloser(nil)
 		checkRecords(t, c)
+	})
+}
+
+// Lengths that a file claims cost no memory before they are held against the file.
+func FuzzParquet(f *testing.F) {
+	type row struct {
+		ID     string    `parquet:"id"`
+		Vector []float32 `parquet:"embedding,list"`
+		Labels []string  `parquet:"labels,list"`
+		A      float64   `parquet:"a"`
+	}
+	for _, codec := range []parquet.WriterOption{parquet.Compression(&parquet.Uncompressed), parquet.Compression(&parquet.Snappy)} {
+		var b bytes.Buffer
+		if err := parquet.Write(&b, []row{{"a", []float32{1, 2}, []string{"x"}, 1}, {"b", []float32{3, 4}, nil, 2}}, codec); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.Bytes())
+		claims := slices.Clone(b.Bytes())
+		claims[len(claims)-5] = 0xff // the length of the metadata
+		f.Add(claims)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := newParquet(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			if !errors.Is(err, ErrFormat) {
+				t.Errorf("an error of no kind: %v", err)
+			}
+			return
+		}
+		p.closer = io.NopCloser(nil)
+		checkRecords(t, p)
+		if err := p.close(); err != nil {
+			t.Error(err)
+		}
 	})
 }
 
