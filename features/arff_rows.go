@@ -1,0 +1,121 @@
+package features
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+func (a *arffRecords) next() error {
+	line, err := a.readLine()
+	if err != nil {
+		return err
+	}
+	if line[0] == '{' {
+		err = a.sparse(line)
+	} else {
+		err = a.dense(line)
+	}
+	if err != nil {
+		return fmt.Errorf("line %d: %w", a.line, err)
+	}
+	return nil
+}
+
+func (a *arffRecords) dense(line string) error {
+	values, err := fields(line, a.row[:0])
+	if err != nil {
+		return err
+	}
+	if len(values) != len(a.attributes) {
+		return formatf("%d values for %d attributes (weights of instances are not read)", len(values), len(a.attributes))
+	}
+	a.row = values
+	return nil
+}
+
+// sparse reads {index value, ...}: what is not named is 0, or the first value of a nominal attribute.
+func (a *arffRecords) sparse(line string) error {
+	inside, ok := strings.CutSuffix(line[1:], "}")
+	if !ok {
+		return formatf("the row has no closing brace (weights of instances are not read)")
+	}
+	for c := range a.attributes {
+		a.row[c] = a.attributes[c].absent()
+	}
+	last := -1
+	for rest := strings.TrimSpace(inside); rest != ""; {
+		number, after := cutWord(rest)
+		c, err := strconv.Atoi(number)
+		if err != nil || c < 0 || c >= len(a.attributes) {
+			return formatf("index %q, want 0 to %d", clip(number), len(a.attributes)-1)
+		}
+		if c <= last {
+			return formatf("index %d follows %d: indices must rise", c, last)
+		}
+		last = c
+		value, after, err := token(after, ",")
+		if err != nil {
+			return err
+		}
+		a.row[c] = value
+		rest = strings.TrimSpace(strings.TrimPrefix(after, ","))
+	}
+	return nil
+}
+
+func (a *attribute) absent() string {
+	switch {
+	case len(a.values) > 0:
+		return a.values[0]
+	case a.text:
+		return ""
+	}
+	return "0"
+}
+
+func (a *arffRecords) place() string { return fmt.Sprintf("line %d", a.line) }
+
+// numbers appends one number; for a nominal attribute of other than two values that are no numbers, one
+// for each of its values, 1 for the one that holds.
+func (a *arffRecords) numbers(dst []float32, c int) ([]float32, error) {
+	attr, value := &a.attributes[c], a.row[c]
+	if attr.text {
+		return dst, valuef("the attribute is text, not a number; leave it out with --ignore-columns")
+	}
+	if attr.values == nil {
+		v, err := parseNumber(value)
+		return append(dst, v), err
+	}
+	i, known := attr.index[value]
+	if !known && value != "?" {
+		return dst, valuef("%q is none of its values, which are %s", clip(value), some(attr.values))
+	}
+	if attr.numbers != nil || len(attr.values) == 2 {
+		switch {
+		case !known:
+			return append(dst, float32(math.NaN())), nil
+		case attr.numbers != nil:
+			return append(dst, attr.numbers[i]), nil
+		}
+		return append(dst, float32(i)), nil
+	}
+	for k := range attr.values {
+		v := float32(0)
+		switch {
+		case !known:
+			v = float32(math.NaN())
+		case k == i:
+			v = 1
+		}
+		dst = append(dst, v)
+	}
+	return dst, nil
+}
+
+func (a *arffRecords) text(c int) (string, error) { return a.row[c], nil }
+
+func (a *arffRecords) list(c int) ([]string, error) { return splitList(a.row[c]), nil }
+
+func (a *arffRecords) close() error { return a.closer.Close() }

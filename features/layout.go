@@ -1,0 +1,157 @@
+package features
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Names of columns that need no option.
+const (
+	usualID    = "id"
+	usualList  = "labels"
+	usualSplit = "split"
+)
+
+// layout says what the columns of a table are; -1 for none.
+type layout struct {
+	id, list, split  int
+	labels, features []int
+	words            []string // names of the label columns
+}
+
+// layout sorts the columns of a table. named are the names of label columns where a list of them is
+// given, as an .xml does.
+func (o *Options) layout(columns, named []string) (layout, error) {
+	l := layout{id: -1, list: -1, split: -1}
+	if err := distinct(columns); err != nil {
+		return l, err
+	}
+	labels, err := o.labelColumns(columns, named)
+	if err != nil {
+		return l, err
+	}
+	ignored, err := o.matching(columns, o.Ignore, "ignored")
+	if err != nil {
+		return l, err
+	}
+	for _, special := range []struct {
+		asked, usual, what string
+		to                 *int
+	}{{o.IDColumn, usualID, "identifiers", &l.id}, {o.ListColumn, usualList, "lists of labels", &l.list}, {o.SplitColumn, usualSplit, "splits", &l.split}} {
+		if *special.to, err = o.column(columns, special.asked, special.usual, special.what); err != nil {
+			return l, err
+		}
+		if *special.to >= 0 && special.asked == "" && ignored[*special.to] {
+			*special.to = -1
+		}
+		if *special.to >= 0 && labels[*special.to] {
+			if special.asked != "" {
+				return l, formatf("column %q is said to be a label and to hold %s", special.asked, special.what)
+			}
+			*special.to = -1
+		}
+	}
+	for c := range columns {
+		switch {
+		case labels[c]:
+			l.labels = append(l.labels, c)
+		case c != l.id && c != l.list && c != l.split && !ignored[c]:
+			l.features = append(l.features, c)
+		}
+	}
+	if named != nil { // classes in the order of the list
+		slices.SortFunc(l.labels, func(a, b int) int { return slices.Index(named, columns[a]) - slices.Index(named, columns[b]) })
+	}
+	for _, c := range l.labels {
+		l.words = append(l.words, columns[c])
+	}
+	if l.list >= 0 && len(l.labels) > 0 {
+		if o.ListColumn != "" {
+			return l, formatf("labels are asked for both in columns of their own and as lists in column %q: choose one", columns[l.list])
+		}
+		l.list = -1 // a column called labels, which is neither feature nor label then
+	}
+	return l, nil
+}
+
+// labelColumns marks the columns that are labels.
+func (o *Options) labelColumns(columns, named []string) ([]bool, error) {
+	if named == nil {
+		return o.matching(columns, o.LabelColumns, "labels")
+	}
+	marked := make([]bool, len(columns))
+	for _, name := range named {
+		at := slices.Index(columns, name)
+		if at < 0 && o.lenient {
+			continue
+		}
+		if at < 0 {
+			return nil, formatf("there is no column for the label %q; columns are %s", clip(name), some(columns))
+		}
+		marked[at] = true
+	}
+	return marked, nil
+}
+
+// matching marks columns by patterns, each of which must find one.
+func (o *Options) matching(columns, patterns []string, what string) ([]bool, error) {
+	marked := make([]bool, len(columns))
+	for _, pattern := range patterns {
+		found := false
+		for c, name := range columns {
+			ok, err := path.Match(pattern, name)
+			if err != nil {
+				return nil, formatf("pattern %q: %v", pattern, err)
+			}
+			if ok || pattern == name {
+				marked[c], found = true, true
+			}
+		}
+		if !found && !o.lenient {
+			return nil, formatf("no column matches %q (%s); columns are %s", clip(pattern), what, some(columns))
+		}
+	}
+	return marked, nil
+}
+
+// column finds a column that was asked for, else one with the usual name; -1 for none.
+func (o *Options) column(columns []string, asked, usual, what string) (int, error) {
+	if asked == "" {
+		return slices.Index(columns, usual), nil
+	}
+	at := slices.Index(columns, asked)
+	if at < 0 && !o.lenient {
+		return -1, formatf("there is no column %q for %s; columns are %s", clip(asked), what, some(columns))
+	}
+	return at, nil
+}
+
+// distinct names the first column that is given twice.
+func distinct(columns []string) error {
+	first := make(map[string]int, len(columns))
+	for c, name := range columns {
+		if before, ok := first[name]; ok {
+			return formatf("column %d is named %q as column %d is", c+1, clip(name), before+1)
+		}
+		first[name] = c
+	}
+	return nil
+}
+
+// some lists the first and the last of many names.
+func some(names []string) string {
+	const shown = 4
+	quoted := func(list []string) string {
+		out := make([]string, len(list))
+		for i, name := range list {
+			out[i] = fmt.Sprintf("%q", clip(name))
+		}
+		return strings.Join(out, ", ")
+	}
+	if len(names) <= 2*shown {
+		return quoted(names)
+	}
+	return fmt.Sprintf("%s, ..., %s (%d)", quoted(names[:shown]), quoted(names[len(names)-shown:]), len(names))
+}
