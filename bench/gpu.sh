@@ -105,13 +105,10 @@ part_machine() {
 
 # precisions lists those that nmn has on a card, the fastest first.
 precisions() {
-  if [ -n "${REHEARSAL:-}" ]; then
-    echo fp32 # the emulator multiplies exactly
-  elif nmn bench step --help | grep -q bf16; then
-    echo bf16 tf32 fp32
-  else
-    echo tf32 fp32
-  fi
+  local all="tf32 fp32"
+  [ -z "${REHEARSAL:-}" ] || all=fp32 # the emulator has no TF32
+  if nmn bench step --help | grep -q bf16; then all="bf16 $all"; fi
+  echo "$all"
 }
 fastest() { precisions | cut -d' ' -f1; }
 

@@ -56,7 +56,7 @@ func (b *benchCommand) gemm(_ *cobra.Command, p *program, backend kernels.Backen
 		return writeJSON(p.out, f)
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s on %s\n\n%-6s  %9s  %9s  %s\n", f.Precision, f.Device, "size", "ms", "GFLOP/s", "algorithm")
+	fmt.Fprintf(&text, "%s\n\n%-6s  %9s  %9s  %s\n", f.Device, "size", "ms", "GFLOP/s", "algorithm")
 	for _, g := range f.Products {
 		fmt.Fprintf(&text, "%-6d  %9.3f  %9.1f  %s\n", g.Size, g.MS, g.GFLOPS, g.Algorithm)
 	}

@@ -50,8 +50,8 @@ func (f *netFigures) String() string {
 		bags = fmt.Sprintf("%d bags of %d frames", f.Batch, f.Frames)
 	}
 	with := map[bool]string{true: "with", false: "without"}
-	return fmt.Sprintf("%s, %d pixels, width %g, %s, %s MIL, %s noise model, %s on %s",
-		f.Model, f.Size, f.Width, bags, with[f.MIL], with[f.NMN], f.Precision, f.Device)
+	return fmt.Sprintf("%s, %d pixels, width %g, %s, %s MIL, %s noise model, on %s",
+		f.Model, f.Size, f.Width, bags, with[f.MIL], with[f.NMN], f.Device)
 }
 
 // stepFigures are what nmn bench step tells.
