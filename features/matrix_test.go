@@ -273,7 +273,8 @@ func TestFileRows_TakesMemoryOfRows(t *testing.T) {
 		}
 	}
 	read()
-	if bytes := testing.AllocsPerRun(1, read); bytes > 50 {
-		t.Errorf("%v allocations for %d rows", bytes, rows/97)
+	// Under the race detector a pool forgets some of what it is given, at random.
+	if allocations, most := testing.AllocsPerRun(1, read), float64(rows/97)*3/4; allocations > most {
+		t.Errorf("%v allocations for %d rows: buffers are not used again", allocations, rows/97)
 	}
 }
