@@ -76,7 +76,7 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 	t.tellUnscored(scores.Bad)
 	t.at.Evaluated, t.result.Validation = t.at.Step, result
 	value := Measure(t.Config.BestBy, result)
-	e := Evaluated{Epoch: t.at.Epoch, Step: t.at.Step, Result: result, Value: float64(value)}
+	e := Evaluated{Epoch: t.at.Epoch, Step: t.at.Step, Result: result, Scores: scores, Value: float64(value)}
 	if value.Defined() {
 		e.Best = t.keeper.offer(Best{Step: t.at.Step, Epoch: t.at.Epoch, Value: float64(value)})
 	}

@@ -53,6 +53,7 @@ type EpochDone struct {
 type Evaluated struct {
 	Epoch, Step int
 	Result      *eval.Result
+	Scores      *Scores // of the validation set, that Result is of
 	// Best tells that the checkpoint of this step joins the best, Value is its measure BestBy.
 	Best     bool
 	Value    float64

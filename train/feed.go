@@ -37,15 +37,23 @@ func (f *feed) ahead() bool { return f.beside != nil }
 func (f *feed) stage(b *loader.Batch) error {
 	f.staged = nil
 	if b.Vectors != nil {
-		f.arrays = append(f.arrays[:0], b.Vectors, b.Offsets, b.Keys, b.Labels)
+		f.arrays = append(f.arrays[:0], b.Vectors, b.Offsets, b.Keys, learned(b))
 	} else {
-		f.arrays = append(f.arrays[:0], b.Pixels, b.Sizes, b.Flips, b.Offsets, b.Keys, b.Labels)
+		f.arrays = append(f.arrays[:0], b.Pixels, b.Sizes, b.Flips, b.Offsets, b.Keys, learned(b))
 	}
 	if err := f.beside.Stage(f.arrays); err != nil {
 		return err
 	}
 	f.staged = b
 	return nil
+}
+
+// learned is what the classifier learns from a batch: soft targets where there are any, else the labels.
+func learned(b *loader.Batch) *dense.Dense {
+	if b.Targets != nil {
+		return b.Targets
+	}
+	return b.Labels
 }
 
 // take makes a batch the input of a plan of its shape.
@@ -85,7 +93,7 @@ func upload(device tensor.Device, p *model.Plan, b *loader.Batch, training bool)
 		training bool
 	}{
 		{p.Pixels, b.Pixels, false}, {p.Sizes, b.Sizes, false}, {p.Flips, b.Flips, false}, {p.X, b.Vectors, false},
-		{p.Offsets, b.Offsets, false}, {p.Keys, b.Keys, true}, {p.Labels, b.Labels, true},
+		{p.Offsets, b.Offsets, false}, {p.Keys, b.Keys, true}, {p.Labels, learned(b), true},
 	} {
 		if pair.training && !training || pair.src == nil || pair.dst == nil {
 			continue

@@ -13,6 +13,8 @@ import (
 
 	"nmn/loader"
 	"nmn/text"
+
+	dense "gorgonia.org/tensor"
 )
 
 // identity is what must agree for a checkpoint to be resumed.
@@ -23,7 +25,7 @@ type identity struct {
 
 func identify(o Options) identity {
 	return identity{words: classWords(o.Data.Vocabulary),
-		data: DataID{Name: o.Data.Name, Bags: o.Data.Len(), Fingerprint: fingerprint(o.Data)}}
+		data: DataID{Name: o.Data.Name, Bags: o.Data.Len(), Fingerprint: fingerprint(o.Data, o.Loader.Targets)}}
 }
 
 func classWords(v *text.Vocabulary) []ClassWord {
@@ -34,8 +36,9 @@ func classWords(v *text.Vocabulary) []ClassWord {
 	return words
 }
 
-// fingerprint is a SHA-256 over identifiers, words and observed labels, each text with its length.
-func fingerprint(set *loader.Set) string {
+// fingerprint is a SHA-256 over identifiers, words, observed labels and soft targets, if any, each text
+// with its length.
+func fingerprint(set *loader.Set, targets *dense.Dense) string {
 	h := sha256.New()
 	for _, id := range set.IDs {
 		hashText(h, id)
@@ -44,6 +47,9 @@ func fingerprint(set *loader.Set) string {
 		hashText(h, set.Vocabulary.Word(i).Text)
 	}
 	h.Write(set.Labels.Uint8s())
+	if targets != nil {
+		_ = binary.Write(h, binary.LittleEndian, targets.Float32s()) // a hash cannot fail
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 

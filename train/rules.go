@@ -48,6 +48,11 @@ func (c Config) multiplier(name string) float64 {
 	return m
 }
 
+// noiseLearns tells whether any parameter of a noise model would be changed.
+func (c Config) noiseLearns() bool {
+	return c.multiplier(noiseNames[0]) != 0 || c.multiplier(noiseNames[1]) != 0
+}
+
 func (c Config) checkPatterns(params []*model.Param) error {
 	used := func(pattern string) bool {
 		for _, p := range params {

@@ -88,7 +88,8 @@ func (t *Trainer) gradients(batch *loader.Batch, i int, last bool) error {
 // pass computes the gradients of a plan by enqueue, one of passes, and sets its losses aside.
 func (t *Trainer) pass(w work, enqueue func() error) error {
 	t.passes.work = w
-	t.passes.options = model.StepOptions{Scale: t.optimizer.scale(w.plan.Bags), DropoutSeed: t.dropoutSeed(), Accumulate: w.accumulate}
+	t.passes.options = model.StepOptions{Scale: t.optimizer.scale(w.plan.Bags), DropoutSeed: t.dropoutSeed(), Accumulate: w.accumulate,
+		WithoutNoise: t.Loader.Targets != nil}
 	if err := t.Net.Prepare(t.passes.options); err != nil {
 		return err
 	}

@@ -23,7 +23,9 @@ type Options struct {
 	// Validation is what Config.EvaluateEpochs and EvaluateSteps judge; nil for no validation.
 	Validation *loader.Set
 	// Loader tells how pictures are read: Fit, Workers, Prefetch, MaxBadSamples, MaxPixels. Batch
-	// size, canvas, order, flips and seed are set by the Trainer.
+	// size, canvas, order, flips and seed are set by the Trainer. Targets, where there are any, are what
+	// the classifier learns instead of the labels, by cross entropy and past the noise model, which must
+	// then be frozen.
 	Loader loader.Config
 	// Directory holds the checkpoints last.safetensors, best.safetensors and best-<step>.safetensors;
 	// empty for none.
@@ -111,8 +113,8 @@ func (o *Options) check() error {
 		return errors.New("training: a net and a training set are needed")
 	case o.Stage != 1 && o.Stage != 2:
 		return fmt.Errorf("training: stage is %d, want 1 or 2", o.Stage)
-	case o.Loader.Targets != nil:
-		return errors.New("training: the loader has soft targets; stages learn from labels")
+	case o.Loader.Targets != nil && o.Net.Config().Noise != model.NoNoise && o.Config.noiseLearns():
+		return errors.New("training: soft targets teach the classifier alone: freeze the noise model (noise.frozen)")
 	}
 	sets := []*loader.Set{o.Data}
 	if o.Validation != nil {
