@@ -49,7 +49,7 @@ func TestPublished_EveryArmOfEveryTable(t *testing.T) {
 		t.Errorf("rows %v, want 9, 2·16 and 8", n)
 	}
 	for _, noise := range []float64{0, .2, .4, .6, .8} {
-		for _, arm := range armOrder {
+		for _, arm := range []string{Stage1, Star, NMNFI, NMNFD} {
 			for _, mil := range []bool{false, true} {
 				p, ok := publishedFor(cellKey{noise: noise, mil: mil, arm: arm})
 				if !ok || !p.AP.All.Defined() || p.Cited {

@@ -17,9 +17,11 @@ const (
 	Star   = "star"   // VGG16*: the classifier alone, trained as long as the others
 	NMNFI  = "nmn-fi" // feature-independent noise model
 	NMNFD  = "nmn-fd" // feature-dependent noise model
+	RN     = "r-n"    // noise model of estimated rates, held
+	RS     = "r-s"    // the classifier on what is believed of each label
 )
 
-var armOrder = []string{Stage1, Star, NMNFI, NMNFD}
+var armOrder = []string{Stage1, Star, NMNFI, NMNFD, RN, RS}
 
 // Run is one trained and evaluated model, as tables and pages need it.
 type Run struct {
@@ -58,7 +60,7 @@ func ArmName(arm string, mil, paper bool) string {
 		suffix = "-MIL"
 	}
 	if !paper {
-		names := map[string]string{Stage1: "stage 1", Star: "star", NMNFI: "NMN-FI", NMNFD: "NMN-FD"}
+		names := map[string]string{Stage1: "stage 1", Star: "star", NMNFI: "NMN-FI", NMNFD: "NMN-FD", RN: "R-N", RS: "R-S"}
 		if name, ok := names[arm]; ok {
 			arm = name
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"nmn/eval"
@@ -27,6 +28,10 @@ type armRun struct {
 	from    string // checkpoint of stage 1, for arms of stage 2
 	watch   *watch
 	heading string // for people, when training begins; empty for none
+
+	recipe    *recipe          // nil for the paper's plain form
+	name      string           // in messages; empty for that of the arm
+	observers []train.Observer // beside those that keep records and watch
 }
 
 // run trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the
@@ -64,13 +69,22 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	net, err := r.newNet(arm)
+	if r.heading != "" && !r.program.quiet {
+		fmt.Fprintln(r.program.status, r.heading)
+	}
+	plan := stagePlan{config: r.config.Train}
+	if r.recipe != nil {
+		if plan, err = r.recipe.plan(ctx, &r.config); err != nil {
+			return nil, err
+		}
+	}
+	net, err := r.newNet(arm, plan.config)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = firstError(err, net.Close()) }()
 	began := time.Now()
-	reached, curve, err := r.learn(ctx, arm, net)
+	reached, curve, err := r.learn(ctx, arm, net, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +95,8 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 		return nil, err
 	}
 	o = &outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.noise, Flips: r.data.flips, Seed: r.config.Train.Seed, Steps: reached.Step,
-		Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Evaluation: result, Build: thisBuild()}
+		Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Evaluation: result,
+		Threshold: plan.threshold, Build: thisBuild()}
 	page, err := o.page(&r.config, filepath.Base(r.dir))
 	if err != nil {
 		return nil, err
@@ -90,9 +105,9 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 	return o, report.WriteRun(r.dir, page)
 }
 
-func (r *armRun) newNet(arm train.Arm) (*model.Net, error) {
+func (r *armRun) newNet(arm train.Arm, c train.Config) (*model.Net, error) {
 	classes := r.data.train.Vocabulary.Len()
-	net, err := arm.NewNet(r.config.Net.model(classes, r.data.width(), model.NoNoise), r.backend, r.config.Train, r.data.train, r.from)
+	net, err := arm.NewNet(r.config.Net.model(classes, r.data.width(), model.NoNoise), r.backend, c, r.data.train, r.from)
 	if err != nil || r.config.Net.Weights == "" || arm.Stage == 2 {
 		return net, err
 	}
@@ -121,10 +136,12 @@ func loadWeights(p *program, net *model.Net, path string) (err error) {
 }
 
 // learn runs the stage, from the last checkpoint of the folder where there is one.
-func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net) (reached train.Result, curve []report.Point, err error) {
+func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan stagePlan) (reached train.Result, curve []report.Point, err error) {
+	l := r.config.loader()
+	l.Targets = plan.targets
 	trainer, err := train.New(train.Options{
-		Config: r.config.Train, Stage: arm.Stage, Net: net, Data: r.data.train, Validation: r.data.validation,
-		Loader: r.config.loader(), Directory: r.dir,
+		Config: plan.config, Stage: arm.Stage, Net: net, Data: r.data.train, Validation: r.data.validation,
+		Loader: l, Directory: r.dir,
 	})
 	if err != nil {
 		return reached, nil, err
@@ -142,10 +159,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net) (reac
 	if err != nil {
 		return reached, nil, err
 	}
-	if r.heading != "" && !r.program.quiet {
-		fmt.Fprintln(r.program.status, r.heading)
-	}
-	trainer.Observers = append(records.observers(), r.watch.observers(r)...)
+	trainer.Observers = slices.Concat(records.observers(), r.watch.observers(r), r.observers)
 	reached, err = trainer.Run(ctx)
 	r.watch.done()
 	if err = firstError(err, records.close()); err != nil {
@@ -159,7 +173,12 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net) (reac
 }
 
 // title names the arm in progress.
-func (r *armRun) title() string { return report.ArmName(string(r.config.Arm), r.config.Net.MIL, false) }
+func (r *armRun) title() string {
+	if r.name != "" {
+		return r.name
+	}
+	return report.ArmName(string(r.config.Arm), r.config.Net.MIL, false)
+}
 
 func exists(path string) bool {
 	_, err := os.Stat(path)

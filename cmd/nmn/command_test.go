@@ -167,7 +167,7 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"trian"}, "did you mean train"},
 		{[]string{"train", "--no-such-flag"}, "no-such-flag"},
 		{[]string{"train", "--batch-size", "many"}, "batch-size"},
-		{[]string{"train", "--arm", "em"}, "stage1, star, nmn-fi or nmn-fd"},
+		{[]string{"train", "--arm", "em"}, "stage1, star, nmn-fi, nmn-fd, r-n or r-s"},
 		{[]string{"train", "--learning-rate", "-1"}, "learning_rate"},
 		{[]string{"train", "--noise", "1.5"}, "noise"},
 		{[]string{"train", "--preset", "mnist"}, "scenes, paper-coco or features"},

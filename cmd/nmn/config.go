@@ -26,9 +26,11 @@ type config struct {
 	// Stage1 is a checkpoint of stage 1 that stage 2 starts from; empty trains stage 1 first.
 	Stage1 string `yaml:"stage1"`
 	// Rates is a file of the noise model's rates at the start, for each word, instead of those of
-	// Train.Noise.
-	Rates string    `yaml:"rates"`
-	Run   runConfig `yaml:"run"`
+	// Train.Noise; with the recipe crossfit also folds:N, nets that estimate them.
+	Rates string `yaml:"rates"`
+	// Recipe says how stage 2 comes by its noise model.
+	Recipe recipeConfig `yaml:"recipe,omitempty"`
+	Run    runConfig    `yaml:"run"`
 	// Build tells which program wrote the file; it is not read back.
 	Build *build `yaml:"build,omitempty"`
 }
@@ -59,12 +61,22 @@ const (
 	armFD     armName = "nmn-fd"
 )
 
+// The arms of the recipe, whose rates are estimated before and held: R-N learns through the noise model,
+// R-S from what is believed of each label by nets that have not seen it.
+const (
+	armRN armName = "r-n"
+	armRS armName = "r-s"
+)
+
 func arms() []armName { return []armName{armStage1, armStar, armFI, armFD} }
+
+// allArms are those of the paper and of the recipe, in the order in which they are trained.
+func allArms() []armName { return append(arms(), armRN, armRS) }
 
 // noiseMode is the noise model of stage 2.
 func (a armName) noiseMode() model.NoiseMode {
 	switch a {
-	case armFI:
+	case armFI, armRN, armRS:
 		return model.FeatureIndependent
 	case armFD:
 		return model.FeatureDependent
@@ -74,11 +86,23 @@ func (a armName) noiseMode() model.NoiseMode {
 
 // trained is the arm as package train knows it.
 func (a armName) trained(mil bool) (train.Arm, error) {
-	name := string(a)
-	if mil {
-		name += "-mil"
+	known := a
+	if a == armRN || a == armRS {
+		known = armFI // the recipe is in how they are trained
 	}
-	return train.ArmNamed(name)
+	suffix := suffixOf(mil)
+	arm, err := train.ArmNamed(string(known) + suffix)
+	if err == nil && known != a {
+		arm.Name = string(a) + suffix
+	}
+	return arm, err
+}
+
+func suffixOf(mil bool) string {
+	if mil {
+		return "-mil"
+	}
+	return ""
 }
 
 type dataSet string

@@ -172,6 +172,7 @@ func trainFlags(cmd *cobra.Command, c *config) {
 	r.bool(&t.Flip, "flip", "mirror half of the pictures")
 	optimizerFlags(cmd, t)
 	noiseModelFlags(cmd, c)
+	recipeFlags(cmd, c)
 	savingFlags(cmd, t)
 }
 
@@ -207,7 +208,6 @@ func noiseModelFlags(cmd *cobra.Command, c *config) {
 	r.keep("noise-start")
 	r.float32s(&n.MissRate, "miss-rate", "q01 = p(label missing | concept there) at the start, a `probability` for all classes or one for each")
 	r.float32s(&n.FalseRate, "false-rate", "q10 = p(label there | concept missing) at the start, a `probability` likewise")
-	r.file(&c.Rates, "rates", "`file` with the rates of each word instead (word, q01, q10, as in q.csv)", "csv")
 	r.float(&n.Deviation, "noise-deviation", "standard `deviation` of U at the start")
 	r.float(&n.WeightMultiplier, "noise-weight-multiplier", "learning-rate `factor` of U")
 	r.float(&n.BiasMultiplier, "noise-bias-multiplier", "learning-rate `factor` of b")

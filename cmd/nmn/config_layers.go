@@ -42,6 +42,8 @@ func (l layers) apply(c *config) error {
 		}
 	}
 	c.normalize()
+	armGiven := slices.ContainsFunc(given, func(g givenFlag) bool { return g.name == "arm" || g.name == "noise-model" })
+	c.resolveRecipe(armGiven || namesArm(content))
 	return c.validate()
 }
 
@@ -77,6 +79,13 @@ func (l layers) read() ([]byte, error) {
 		return nil, nil
 	}
 	return readConfigFile(l.file)
+}
+
+// namesArm tells whether a configuration file does.
+func namesArm(content []byte) bool {
+	var file struct{ Arm armName }
+	_ = yaml.Unmarshal(content, &file) // whatever is wrong with it, readConfig has said
+	return file.Arm != ""
 }
 
 // base finds the preset and its size, empty where nobody names one: from their flags, else from the

@@ -8,7 +8,7 @@ import (
 
 // validate names the first field that is out of range.
 func (c *config) validate() error {
-	for _, check := range []func() error{c.validateNames, c.Data.validate, c.validateNet, c.Train.Validate, c.Run.validate} {
+	for _, check := range []func() error{c.validateNames, c.Data.validate, c.validateNet, c.Train.Validate, c.Run.validate, c.validateRecipe} {
 		if err := check(); err != nil {
 			return usageError{err}
 		}
@@ -18,8 +18,8 @@ func (c *config) validate() error {
 
 func (c *config) validateNames() error {
 	switch {
-	case !slices.Contains(arms(), c.Arm):
-		return fmt.Errorf("arm is %q, want %s", c.Arm, alternatives(arms()))
+	case !slices.Contains(allArms(), c.Arm):
+		return fmt.Errorf("arm is %q, want %s", c.Arm, alternatives(allArms()))
 	case c.Size != sizeQuick && c.Size != sizeFull:
 		return fmt.Errorf("size is %q, want quick or full", c.Size)
 	case c.Net.Arch != netVGG16 && c.Net.Arch != netScenes && c.Net.Arch != netMLP:

@@ -77,10 +77,11 @@ func rounded(r loader.Rate) string { return fmt.Sprintf("%.3f", float64(r)) }
 
 // startRates puts the rates of a file into the configuration of training.
 func (d *dataSets) startRates(c *config) error {
-	if c.Rates == "" {
+	path := c.ratesFile()
+	if path == "" {
 		return nil
 	}
-	file, err := report.ReadNoiseRatesFile(c.Rates, d.train.Vocabulary)
+	file, err := report.ReadNoiseRatesFile(path, d.train.Vocabulary)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ Defaults are those of --preset scenes in quick size.`,
 	}
 	sourceFlags(cmd, &e.sources, sizeAuto, sizeQuick, sizeFull)
 	r := under(cmd, "Experiment")
-	chosen(r, &e.arms, "arms", "`arms` to train, as arm,...", arms()...)
+	chosen(r, &e.arms, "arms", "`arms` to train, as arm,... (with --nmn-recipe crossfit also r-n and r-s)", allArms()...)
 	enum(r, &e.mil, "mil", "without or with instances joined by noisy-or, or `both`", "off", "on", "both")
 	r.floats(&e.rates, "noise-rates", "shares of the training captions to replace, as `rate,...` (default that of the preset)")
 	flipLevels(r, &e.flips, "flips", "features: labels to flip in training and validation, as `missing:incorrect,...`, two probabilities each (default none)")
@@ -89,6 +89,7 @@ func (e *experiment) run(cmd *cobra.Command, p *program) (err error) {
 	if err := s.data.standardise(ctx, p, &e.config.Data); err != nil {
 		return err
 	}
+	e.config.tellCost(p, e.arms...)
 	runs, err := e.all(ctx, s)
 	if errors.Is(err, errInterrupted) {
 		return fmt.Errorf("%w; the same command goes on", err)
@@ -114,7 +115,28 @@ func (e *experiment) resolve(cmd *cobra.Command, p *program) error {
 	if err := e.layers(cmd, size).apply(&e.config); err != nil {
 		return err
 	}
+	if err := e.resolveArms(cmd); err != nil {
+		return err
+	}
 	return e.resolveNoise()
+}
+
+// resolveArms adds those of the recipe where it is asked for, and refuses them elsewhere.
+func (e *experiment) resolveArms(cmd *cobra.Command) error {
+	if e.config.crossFit() && !cmd.Flags().Changed("arms") {
+		e.arms = []armName{armStage1, armStar, armFI, armRN}
+		if e.config.folds() > 0 {
+			e.arms = append(e.arms, armRS)
+		}
+	}
+	for _, a := range e.arms {
+		c := e.config
+		c.Arm = a
+		if err := c.validateRecipe(); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
 }
 
 // resolveNoise chooses the levels of noise: of replaced captions, or of flipped labels.
@@ -200,7 +222,7 @@ func (e *experiment) mils() []bool {
 // needed are the arms to train, in order: those asked for, and stage 1 where another starts from it.
 func (e *experiment) needed() []armName {
 	var all []armName
-	for _, a := range arms() {
+	for _, a := range allArms() {
 		if a == armStage1 || slices.Contains(e.arms, a) {
 			all = append(all, a)
 		}
@@ -245,6 +267,7 @@ func (e *experiment) arm(ctx context.Context, s *session, c config, level noiseL
 	group := filepath.Join(e.runDir, level.folder(), fmt.Sprintf("seed-%d", c.Train.Seed))
 	var runs []report.Run
 	first := ""
+	found := s.recipe(c, filepath.Join(group, recipeName+suffixOf(c.Net.MIL)))
 	for _, name := range e.needed() {
 		c.Arm = name
 		arm, err := name.trained(c.Net.MIL)
@@ -257,7 +280,7 @@ func (e *experiment) arm(ctx context.Context, s *session, c config, level noiseL
 		} else {
 			first = dir
 		}
-		run := s.arm(c, dir, from)
+		run := s.arm(c, dir, from, found)
 		run.heading = e.heading
 		o, reused, err := run.run(ctx)
 		if err != nil {

@@ -119,13 +119,19 @@ func narrow(t *report.Table) {
 func (e *experiment) explain() string {
 	t := &e.config.Train
 	lines := []string{"What the rows are:"}
+	first := epochs(t.Stage1Epochs)
+	if e.config.folds() > 0 {
+		first = "for as long as the loss on labels held out by folds falls"
+	}
 	row := map[armName]string{
-		armStage1: fmt.Sprintf("  stage 1  the classifier alone on the noisy labels, %s", epochs(t.Stage1Epochs)),
+		armStage1: "  stage 1  the classifier alone on the noisy labels, " + first,
 		armStar:   fmt.Sprintf("  star     the same for %s more: the fair baseline", epochs(t.Stage2Epochs)),
 		armFI:     fmt.Sprintf("  NMN-FI   %s more with a noise model that is the same for all pictures", epochs(t.Stage2Epochs)),
 		armFD:     fmt.Sprintf("  NMN-FD   %s more with a noise model that sees each picture's features", epochs(t.Stage2Epochs)),
+		armRN:     "  R-N      more with a noise model of rates that were estimated before, and held",
+		armRS:     "  R-S      more on what nets that have not seen a label believe of it",
 	}
-	for _, a := range arms() {
+	for _, a := range allArms() {
 		if slices.Contains(e.arms, a) {
 			lines = append(lines, row[a])
 		}
@@ -135,7 +141,7 @@ func (e *experiment) explain() string {
 			"replaced by those of other pictures. Measured on %d other pictures: AP (truth), F1 and Brier against what they really show, "+
 			"human AP against what people would say. No arm has seen a true label.", e.config.Data.TrainSize, e.config.Data.TestSize)))
 	}
-	if slices.ContainsFunc(e.arms, func(a armName) bool { return a == armFI || a == armFD }) && e.config.Rates == "" && len(t.Noise.MissRate) == 1 {
+	if slices.ContainsFunc(e.arms, func(a armName) bool { return a == armFI || a == armFD }) && e.config.ratesFile() == "" && len(t.Noise.MissRate) == 1 {
 		start := fmt.Sprintf("The noise models start at rates of %g (missing) and %g (incorrect)", t.Noise.MissRate[0], t.Noise.FalseRate[0])
 		if e.config.Preset == presetScenes && slices.Equal(t.Noise.MissRate, train.ScenesPreset().Noise.MissRate) {
 			start += ": an informed start, close to the true mean rates at 40 % noise. Other data need a start of their own (--miss-rate, --false-rate, --rates)"

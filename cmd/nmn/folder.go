@@ -34,6 +34,7 @@ const (
 	validationFlipsName = "flips-validation.jsonl.gz"
 
 	stage1Name = "stage1" // folder of the first stage of an arm of the second
+	recipeName = "recipe" // folder of the folds, and of what they have found
 )
 
 // outcome is what a complete run has found.
@@ -49,7 +50,10 @@ type outcome struct {
 	Seconds     float64      `json:"seconds"`
 	Split       string       `json:"split"` // that the evaluation is of
 	Evaluation  *eval.Result `json:"evaluation"`
-	Build       build        `json:"build"`
+	// Threshold is the probability from which to predict a label, told from out-of-fold scores; nil where
+	// there are none.
+	Threshold *float64 `json:"threshold,omitempty"`
+	Build     build    `json:"build"`
 }
 
 // readOutcome reads the result of a folder; nil where there is none.
@@ -105,7 +109,8 @@ func (c config) writeConfig(dir string) error {
 // isRunFile tells the files of a run folder that are written aside, but for checkpoints.
 func isRunFile(name string) bool {
 	switch name {
-	case configName, vocabularyName, resultName, flipsName, validationFlipsName, logName, summaryName, report.PageFile, report.CurvesFile, report.RatesFile:
+	case configName, vocabularyName, resultName, flipsName, validationFlipsName, logName, summaryName, report.PageFile, report.CurvesFile, report.RatesFile,
+		foldsName, oofName, noisyOofName, labelsName, truthName, recipeRatesName, suspectsName, recipePageName:
 		return true
 	}
 	return false

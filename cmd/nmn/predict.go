@@ -3,11 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,6 +56,7 @@ checkpoint; each PATH a picture (JPEG or PNG) or a folder, which is searched for
 For a model on features, PATH is one file of them, as nmn train --features takes it; labels
 in it are not read.
 Words are those whose probability p(y=1) reaches the threshold: by default the one that
+the run has kept with its model (nmn train --nmn-recipe crossfit does), else the one that
 gives the best expected F1 on these pictures (it needs a hundred or so to mean much), said
 on standard error. CSV has every word of every picture, and nmn eval --scores reads it;
 pictures of one folder are named there by their path in it.`,
@@ -124,7 +123,11 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 	if left := len(scores.Bad); left > 0 {
 		fmt.Fprintf(p.err, "%d of %d %s could not be read and are left out\n", left, set.Len(), nounOf(set))
 	}
-	return c.write(p, scores, set)
+	threshold, err := c.cut(p, scores, folder)
+	if err != nil {
+		return err
+	}
+	return c.write(p, scores, set, threshold)
 }
 
 // scorePictures tells the words of pictures, named by their files.
@@ -198,18 +201,11 @@ type prediction struct {
 	Probability float64 `json:"probability"`
 }
 
-func (c *predictCommand) write(p *program, s *train.Scores, set *loader.Set) error {
-	probabilities := s.Prob.Float32s()
-	if c.observed {
-		probabilities = s.Observed.Float32s()
-	}
+func (c *predictCommand) write(p *program, s *train.Scores, set *loader.Set, threshold float64) error {
+	probabilities := c.probabilities(s)
 	k := set.Vocabulary.Len()
 	if c.format == predictCSV {
 		return writeScores(p, set, s.Index, probabilities)
-	}
-	threshold, err := c.cut(p, probabilities)
-	if err != nil {
-		return err
 	}
 	pictures := make([]predicted, len(s.Index))
 	for row, bag := range s.Index {
@@ -226,17 +222,34 @@ func (c *predictCommand) write(p *program, s *train.Scores, set *loader.Set) err
 	return nil
 }
 
-// cut is the threshold that holds.
-func (c *predictCommand) cut(p *program, probabilities []float32) (float64, error) {
+// probabilities are those that are asked for.
+func (c *predictCommand) probabilities(s *train.Scores) []float32 {
+	if c.observed {
+		return s.Observed.Float32s()
+	}
+	return s.Prob.Float32s()
+}
+
+// cut is the threshold that holds: one that is given, else that of the run, else that of the pictures.
+func (c *predictCommand) cut(p *program, s *train.Scores, folder string) (float64, error) {
 	switch {
 	case c.threshold != automatic:
 		return c.threshold, nil
-	case c.top > 0:
+	case c.top > 0 || c.format == predictCSV:
 		return 0, nil
 	}
-	threshold, err := eval.PlugInThreshold(probabilities, false)
-	if err == nil && !p.quiet {
-		fmt.Fprintf(p.err, "threshold %.3f, of the best expected F1 on these pictures; --threshold sets another\n", threshold)
+	said := func(threshold float64, source string) {
+		if !p.quiet {
+			fmt.Fprintf(p.err, "threshold %.3f, of the best expected F1 on %s; --threshold sets another\n", threshold, source)
+		}
+	}
+	if o, err := readOutcome(folder); err == nil && o != nil && o.Threshold != nil && !c.observed {
+		said(*o.Threshold, "the training data, told from out-of-fold scores")
+		return *o.Threshold, nil
+	}
+	threshold, err := eval.PlugInThreshold(c.probabilities(s), false)
+	if err == nil {
+		said(threshold, "these pictures")
 	}
 	return threshold, err
 }
@@ -258,26 +271,11 @@ func (c *predictCommand) words(v *text.Vocabulary, probabilities []float32, thre
 
 // writeScores writes a row for each picture and a column for each word.
 func writeScores(p *program, set *loader.Set, index []int, probabilities []float32) error {
-	k := set.Vocabulary.Len()
-	out := csv.NewWriter(p.out)
-	header := []string{"id"}
-	for c := range k {
-		header = append(header, set.Vocabulary.Word(c).Text)
-	}
-	if err := out.Write(header); err != nil {
-		return err
-	}
+	ids := make([]string, len(index))
 	for row, bag := range index {
-		fields := []string{set.IDs[bag]}
-		for _, q := range probabilities[row*k : (row+1)*k] {
-			fields = append(fields, strconv.FormatFloat(float64(q), 'g', -1, 32))
-		}
-		if err := out.Write(fields); err != nil {
-			return err
-		}
+		ids[row] = set.IDs[bag]
 	}
-	out.Flush()
-	return out.Error()
+	return writeScoreTable(p.out, classNames(set.Vocabulary), ids, probabilities)
 }
 
 // unknownLabels stand where a Set needs labels and nobody reads them.

@@ -30,10 +30,12 @@ func newTrain(p *program) *cobra.Command {
 		Use:   "train",
 		Short: "Train one arm: stage 1, then a noise model on top of it",
 		Long: `Train one arm of the paper: stage 1, the classifier alone on the noisy labels, and from
-there stage 2, with a noise model or, for the baseline called star, without. Data are the
-built-in scenes, or pictures with COCO captions. The run folder holds the configuration,
-log.jsonl, summary.csv, checkpoints, q.csv and report.md; the table of the evaluation goes
-to standard output. An interrupt saves first; --resume goes on as if nothing had happened.
+there stage 2, with a noise model or, for the baseline called star, without. The noise
+model starts somewhere and learns with the net, as in the paper, or with --nmn-recipe
+crossfit it is estimated before and held. Data are the built-in scenes, pictures with COCO
+captions, or features. The run folder holds the configuration, log.jsonl, summary.csv,
+checkpoints, q.csv and report.md; the table of the evaluation goes to standard output. An
+interrupt saves first; --resume goes on as if nothing had happened.
 Defaults are those of --preset scenes.`,
 		Example: `  nmn train --arm nmn-fd --noise 0.4 --run-dir runs/fd
   nmn train --arm star --mil --size full --run-dir runs/star-mil
@@ -45,7 +47,7 @@ Defaults are those of --preset scenes.`,
 	}
 	sourceFlags(cmd, &t.sources, sizeQuick, sizeFull)
 	arm := under(cmd, "Arm")
-	enum(arm, &t.config.Arm, "arm", "what is `trained`", arms()...)
+	enum(arm, &t.config.Arm, "arm", "what is `trained`", allArms()...)
 	arm.set.Var(noiseModelFlag{&t.config.Arm}, "noise-model", "the same by the noise `model` of stage 2: none (star), fi or fd")
 	arm.keep("noise-model")
 	_ = cmd.RegisterFlagCompletionFunc("noise-model", cobra.FixedCompletions([]string{"none", "fi", "fd"}, cobra.ShellCompDirectiveNoFileComp))
@@ -85,6 +87,7 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 		return dryRun(ctx, p, &t.config, s)
 	}
 	t.config.tellStart(p)
+	t.config.tellCost(p, t.config.Arm)
 	o, err := t.stages(ctx, s)
 	if errors.Is(err, errInterrupted) {
 		return fmt.Errorf("%w; go on with: nmn train --resume %s", err, t.runDir)
@@ -122,13 +125,14 @@ func (t *trainCommand) stages(ctx context.Context, s *session) (*outcome, error)
 		return nil, err
 	}
 	from := t.config.Stage1
+	found := s.recipe(t.config, filepath.Join(t.runDir, recipeName))
 	switch {
 	case arm.Stage == 1 && from != "":
 		return nil, usagef("train: --stage1 is for arms of stage 2; %s trains stage 1", t.config.Arm)
 	case arm.Stage == 2 && from == "":
 		first := filepath.Join(t.runDir, stage1Name)
 		from = filepath.Join(first, train.LastName)
-		if err := t.firstStage(ctx, s, first); err != nil {
+		if err := t.firstStage(ctx, s, first, found); err != nil {
 			return nil, err
 		}
 	}
@@ -137,7 +141,7 @@ func (t *trainCommand) stages(ctx context.Context, s *session) (*outcome, error)
 			return nil, firstError(err, usagef("%s holds a run that was interrupted: go on with --resume %s, or name another --run-dir", t.runDir, t.runDir))
 		}
 	}
-	o, reused, err := s.arm(t.config, t.runDir, from).run(ctx)
+	o, reused, err := s.arm(t.config, t.runDir, from, found).run(ctx)
 	if reused {
 		s.program.note("%s is complete: nothing was run again", t.runDir)
 	}
@@ -145,7 +149,7 @@ func (t *trainCommand) stages(ctx context.Context, s *session) (*outcome, error)
 }
 
 // firstStage trains stage 1. Where stage 2 has begun, stage 1 is over whatever its limits are.
-func (t *trainCommand) firstStage(ctx context.Context, s *session, dir string) error {
+func (t *trainCommand) firstStage(ctx context.Context, s *session, dir string, r *recipe) error {
 	if err := prepareFolder(t.runDir, &t.config); err != nil {
 		return err
 	}
@@ -154,7 +158,7 @@ func (t *trainCommand) firstStage(ctx context.Context, s *session, dir string) e
 	}
 	first := t.config
 	first.Arm = armStage1
-	_, _, err := s.arm(first, dir, "").run(ctx)
+	_, _, err := s.arm(first, dir, "", r).run(ctx)
 	return err
 }
 
@@ -229,6 +233,6 @@ func (s *session) close() error {
 	return firstError(err, s.backend.Close())
 }
 
-func (s *session) arm(c config, dir, from string) *armRun {
-	return &armRun{program: s.program, config: c, data: s.data, backend: s.backend, dir: dir, from: from, watch: s.watch}
+func (s *session) arm(c config, dir, from string, r *recipe) *armRun {
+	return &armRun{program: s.program, config: c, data: s.data, backend: s.backend, dir: dir, from: from, watch: s.watch, recipe: r}
 }

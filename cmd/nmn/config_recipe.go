@@ -1,0 +1,135 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// recipeForm says how stage 2 comes by its noise model.
+type recipeForm string
+
+const (
+	recipePaper    recipeForm = "paper"    // it starts somewhere and is learned with the net
+	recipeCrossFit recipeForm = "crossfit" // rates estimated from scores of nets that have not seen the bag, then held
+)
+
+// recipeConfig is the recipe of the noise model. The zero value is the paper's plain form.
+type recipeConfig struct {
+	Form recipeForm `yaml:"form,omitempty"` // empty for paper
+	// FoldEpochs is how long the nets of folds are trained, 0 for 15.
+	FoldEpochs int `yaml:"fold_epochs,omitempty"`
+	// Epochs of stage 2 of the arms r-n and r-s, 0 for those that the recipe finds.
+	Epochs int `yaml:"epochs,omitempty"`
+}
+
+// Where rates come from, as --rates has it; anything else is a file.
+const (
+	ratesOnline = "online"
+	ratesFolds  = "folds:"
+)
+
+const (
+	usualFolds      = 5
+	usualFoldEpochs = 15
+	softEpochs      = 3 // of r-s: more memorise what is left of the noise in the targets
+)
+
+func (r recipeConfig) foldEpochs() int {
+	if r.FoldEpochs == 0 {
+		return usualFoldEpochs
+	}
+	return r.FoldEpochs
+}
+
+func recipeFlags(cmd *cobra.Command, c *config) {
+	r := under(cmd, "Noise model")
+	enum(r, &c.Recipe.Form, "nmn-recipe", "`how` stage 2 comes by its noise model (default paper): learned from a start, "+
+		"or estimated from out-of-fold scores and held (docs/audit.md)", recipePaper, recipeCrossFit)
+	r.string(&c.Rates, "rates", "`source` of the rates: a file with those of each word (word, q01, q10, as in q.csv); with --nmn-recipe crossfit also "+
+		"folds:N (default folds:5)")
+	_ = cmd.MarkFlagFilename("rates", "csv")
+	r.int(&c.Recipe.FoldEpochs, "fold-epochs", "crossfit: `epochs` of the nets of folds, of which the one with the least out-of-fold loss counts; 0 for 15")
+	r.int(&c.Recipe.Epochs, "recipe-epochs", "crossfit: `epochs` of stage 2 of the arms r-n and r-s; 0 for those of the least out-of-fold loss, and 3")
+}
+
+func (c *config) crossFit() bool { return c.Recipe.Form == recipeCrossFit }
+
+// folds is their number, 0 where the rates do not come from folds.
+func (c *config) folds() int {
+	number, ok := strings.CutPrefix(c.Rates, ratesFolds)
+	if !ok || !c.crossFit() {
+		return 0
+	}
+	n, _ := strconv.Atoi(number) // validated
+	return n
+}
+
+// ratesFile is the file that rates are taken from, empty for none.
+func (c *config) ratesFile() string {
+	if strings.HasPrefix(c.Rates, ratesFolds) {
+		return ""
+	}
+	return c.Rates
+}
+
+// resolveRecipe fills in what the recipe leaves open.
+func (c *config) resolveRecipe(armGiven bool) {
+	if c.Recipe.Form == recipePaper {
+		c.Recipe.Form = ""
+	}
+	if !c.crossFit() {
+		return
+	}
+	if c.Rates == "" {
+		c.Rates = ratesFolds + strconv.Itoa(usualFolds)
+	}
+	if !armGiven {
+		c.Arm = armRS
+		if c.folds() == 0 {
+			c.Arm = armRN
+		}
+	}
+}
+
+func (c *config) validateRecipe() error {
+	r := c.Recipe
+	switch {
+	case r.Form != "" && r.Form != recipeCrossFit:
+		return fmt.Errorf("recipe.form is %q, want paper or crossfit", r.Form)
+	case r.FoldEpochs < 0 || r.FoldEpochs > 1000 || r.Epochs < 0 || r.Epochs > 1<<20:
+		return fmt.Errorf("recipe.fold_epochs is %d and recipe.epochs %d, want 0 to 1000 and at least 0", r.FoldEpochs, r.Epochs)
+	case !c.crossFit() && (c.Arm == armRN || c.Arm == armRS):
+		return fmt.Errorf("arm is %s, which belongs to --nmn-recipe crossfit", c.Arm)
+	case !c.crossFit() && strings.HasPrefix(c.Rates, ratesFolds):
+		return fmt.Errorf("rates are %s, which belongs to --nmn-recipe crossfit", c.Rates)
+	case !c.crossFit():
+		return nil
+	}
+	return c.validateFolds()
+}
+
+func (c *config) validateFolds() error {
+	number, ok := strings.CutPrefix(c.Rates, ratesFolds)
+	if !ok {
+		if c.Arm == armRS {
+			return fmt.Errorf("arm r-s learns from the nets of folds, and rates are %s: give --rates folds:5, or --arm r-n", c.Rates)
+		}
+		return nil
+	}
+	if n, err := strconv.Atoi(number); err != nil || n < 2 || n > 1000 {
+		return fmt.Errorf("rates are %q, want folds:N with 2 to 1000 folds", c.Rates)
+	}
+	switch {
+	case c.Train.MaxSteps > 0:
+		return errors.New("train.max_steps ends stages between epochs, and folds are compared at the same epoch: leave out --max-steps")
+	case c.Stage1 != "":
+		return errors.New("stage1 names a checkpoint, and with rates of folds stage 1 is trained as long as the folds say: leave out --stage1, or name a file of rates")
+	case c.Train.Overfit:
+		return errors.New("overfit-one-batch teaches nothing about other bags: leave out --nmn-recipe")
+	}
+	return nil
+}

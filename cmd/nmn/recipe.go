@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	dense "gorgonia.org/tensor"
+
+	"nmn/rates"
+	"nmn/train"
+)
+
+// recipe estimates noise rates from scores of nets that have not seen the bag, and tells how the arms of
+// one group are then trained: one noise level, seed and setting of MIL. What it finds is the same for all
+// of them, and is found when the first of them needs it.
+type recipe struct {
+	session *session
+	data    *dataSets // of the group: those of the session change
+	config  config    // of stage 1
+	dir     string
+
+	plain, noisy *round // folds trained without and with the noise model; nil before
+	found        *rates.Result
+}
+
+// recipe of a group with its folder; nil for the paper's plain form.
+func (s *session) recipe(c config, dir string) *recipe {
+	if !c.crossFit() {
+		return nil
+	}
+	c.Arm = armStage1
+	return &recipe{session: s, data: s.data, config: c, dir: dir}
+}
+
+// stagePlan is what a stage is trained with, and what is known once it is.
+type stagePlan struct {
+	config  train.Config
+	targets *dense.Dense // soft; nil for the labels
+	// threshold is the probability from which a label is predicted for the best expected F1, told from
+	// the out-of-fold probabilities; nil where there are none.
+	threshold *float64
+}
+
+// plan finds what an arm is trained with.
+func (r *recipe) plan(ctx context.Context, c *config) (stagePlan, error) {
+	p := stagePlan{config: c.Train}
+	if r.config.folds() == 0 { // rates of a file are in the configuration
+		p.config.Noise.Frozen = c.Train.Noise.Frozen || c.Arm == armRN
+		if c.Arm == armRN && c.Recipe.Epochs > 0 {
+			p.limit(c.Recipe.Epochs)
+		}
+		return p, nil
+	}
+	if err := r.estimate(ctx); err != nil {
+		return p, err
+	}
+	switch c.Arm {
+	case armStage1:
+		p.config.Stage1Epochs, p.config.Patience = r.plain.best, 0
+	case armRN:
+		return p, r.throughNoise(ctx, c, &p)
+	case armRS:
+		return p, r.fromBeliefs(ctx, c, &p)
+	}
+	return p, nil
+}
+
+// limit sets the epochs of stage 2, which then end it.
+func (p *stagePlan) limit(epochs int) { p.config.Stage2Epochs, p.config.Patience = epochs, 0 }
+
+// throughNoise plans R-N: the likelihood of the labels through the held noise model, for as many epochs
+// as nets of folds say that are trained so.
+func (r *recipe) throughNoise(ctx context.Context, c *config, p *stagePlan) error {
+	p.config = r.held(p.config)
+	scores := r.found.Calibrated(r.plain.logits)
+	if c.Recipe.Epochs > 0 {
+		p.limit(c.Recipe.Epochs)
+	} else {
+		if err := r.again(ctx); err != nil {
+			return err
+		}
+		p.limit(max(1, r.noisy.best-r.plain.best))
+		scores = r.noisy.logits
+	}
+	return p.setThreshold(scores)
+}
+
+// fromBeliefs plans R-S: what is believed of each label, given the score of the net that has not seen it,
+// is the target of the classifier. The net cannot confirm its own memory.
+func (r *recipe) fromBeliefs(ctx context.Context, c *config, p *stagePlan) error {
+	if err := r.again(ctx); err != nil {
+		return err
+	}
+	p.config = r.held(p.config)
+	p.limit(softEpochs)
+	if c.Recipe.Epochs > 0 {
+		p.limit(c.Recipe.Epochs)
+	}
+	p.targets = r.beliefs()
+	return p.setThreshold(r.noisy.logits)
+}
+
+// beliefs are rho = p(y=1|z,o) of every label. A label of a class whose noise is not known is believed.
+func (r *recipe) beliefs() *dense.Dense {
+	z, q := r.data.train.Labels.Uint8s(), r.found.Rates()
+	k := len(q.Q01)
+	rho := make([]float32, len(z))
+	for i := range rho {
+		c := i % k
+		rho[i] = float32(z[i])
+		if !math.IsNaN(q.Q01[c]) {
+			rho[i] = float32(rates.Posterior(float64(r.noisy.logits[i]), z[i], q.Q01[c], q.Q10[c]))
+		}
+	}
+	return dense.New(dense.WithShape(len(z)/k, k), dense.WithBacking(rho))
+}
+
+// leastRate keeps the noise model away from certainty.
+const leastRate = 1e-4
+
+// held sets the noise model to the rates that were found, with U = 0, and holds it. A class whose rates
+// are not to be believed has none: no noise is invented.
+func (r *recipe) held(c train.Config) train.Config {
+	q := r.found.Rates()
+	c.Noise.MissRate, c.Noise.FalseRate = heldRates(q.Q01), heldRates(q.Q10)
+	c.Noise.Deviation, c.Noise.Frozen = 0, true
+	return c
+}
+
+func heldRates(q []float64) []float32 {
+	out := make([]float32, len(q))
+	for c, v := range q {
+		if math.IsNaN(v) {
+			v = 0
+		}
+		out[c] = float32(min(max(v, leastRate), 1-leastRate))
+	}
+	return out
+}
+
+// cost tells how much longer the folds of a group make training, for these arms.
+func (c *config) cost(arms []armName) string {
+	folds, epochs := c.folds(), c.Recipe.foldEpochs()
+	if folds == 0 {
+		return ""
+	}
+	rounds := 1
+	for _, a := range arms {
+		if a == armRS || a == armRN && c.Recipe.Epochs == 0 {
+			rounds = 2
+		}
+	}
+	return fmt.Sprintf("recipe  %d folds, trained %d × for %d epochs on the other folds: the time of %d epochs of stage 1 more",
+		folds, rounds, epochs, rounds*(folds-1)*epochs)
+}
+
+// tellCost says it before anything starts.
+func (c *config) tellCost(p *program, arms ...armName) {
+	if line := c.cost(arms); line != "" && !p.quiet {
+		fmt.Fprintln(p.status, line)
+	}
+}

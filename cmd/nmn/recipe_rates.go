@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+
+	"nmn/audit"
+	"nmn/eval"
+	"nmn/model"
+	"nmn/rates"
+	"nmn/report"
+	"nmn/text"
+)
+
+// Files of a recipe's folder, which nmn rates and nmn audit read.
+const (
+	oofName         = "oof.csv"       // out-of-fold logits, for rates
+	noisyOofName    = "oof-noise.csv" // of nets that were trained through the noise model, for an audit with rates.csv
+	labelsName      = "labels.csv"
+	truthName       = "truth.csv" // where it is known
+	recipeRatesName = "rates.csv"
+	suspectsName    = "audit.csv"
+	recipePageName  = "recipe.md"
+)
+
+// estimate trains the nets of folds on the labels as they are, and estimates the rates from what they say
+// about bags that they have not seen.
+func (r *recipe) estimate(ctx context.Context) error {
+	if r.plain != nil {
+		return nil
+	}
+	round, err := r.folds(ctx, roundPlain, model.NoNoise, r.config.Train)
+	if err != nil {
+		return err
+	}
+	set := r.data.train
+	in := rates.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Scores: round.logits, Labels: set.Labels.Uint8s(), Words: classNames(set.Vocabulary), IDs: set.IDs}
+	if r.found, err = rates.Estimate(ctx, in, rates.DefaultOptions()); err != nil {
+		return err
+	}
+	r.plain = round
+	r.tell()
+	return r.write(oofName, round, true)
+}
+
+// again trains nets of folds once more, through the noise model of the rates that were found.
+func (r *recipe) again(ctx context.Context) (err error) {
+	if r.noisy != nil {
+		return nil
+	}
+	if r.noisy, err = r.folds(ctx, roundNoisy, model.FeatureIndependent, r.held(r.config.Train)); err != nil {
+		return err
+	}
+	r.session.program.log.Info("folds trained through the noise model", "best_epoch", r.noisy.best, "loss", r.noisy.loss[r.noisy.best-1])
+	return r.write(noisyOofName, r.noisy, false)
+}
+
+// setThreshold finds the threshold from out-of-fold logits of p(y=1).
+func (p *stagePlan) setThreshold(logits []float32) error {
+	theta, err := eval.PlugInThreshold(logits, true)
+	p.threshold = &theta
+	return err
+}
+
+func classNames(v *text.Vocabulary) []string {
+	names := make([]string, v.Len())
+	for i := range names {
+		names[i] = v.Word(i).Text
+	}
+	return names
+}
+
+// tell says what was found: to people in a line, to the log word by word.
+func (r *recipe) tell() {
+	p, remarks := r.session.program, r.remarks()
+	for _, c := range r.found.Classes {
+		p.log.Info("noise rates", "word", c.Word, "q01", c.Q01, "q10", c.Q10, "used", c.Usable(), "remarks", c.Diagnoses)
+	}
+	p.log.Info("rates estimated", "q01", r.found.PooledQ01, "q10", r.found.PooledQ10, "stage1_epochs", r.plain.best, "loss", r.plain.loss[r.plain.best-1])
+	if p.quiet {
+		return
+	}
+	for _, line := range remarks {
+		fmt.Fprintln(p.status, line)
+	}
+}
+
+// remarks sum the estimate up. Where no noise was found, or none can be, they say so.
+func (r *recipe) remarks() []string {
+	lines := []string{fmt.Sprintf("rates   q01 %.3f, q10 %.4f over all words, from out-of-fold scores after epoch %d of %d",
+		r.found.PooledQ01, r.found.PooledQ10, r.plain.best, len(r.plain.loss))}
+	unusable, clean := 0, 0
+	for _, c := range r.found.Classes {
+		switch {
+		case !c.Usable():
+			unusable++
+		case c.Q01Interval.Low == 0 && c.Q10Interval.Low == 0:
+			clean++
+		}
+	}
+	k := len(r.found.Classes)
+	if unusable > 0 {
+		lines = append(lines, fmt.Sprintf("        %d of %d words: the scores do not tell their noise; their labels are taken as they are", unusable, k))
+	}
+	if clean > 0 {
+		lines = append(lines, fmt.Sprintf("        %d of %d words: rates not told from 0. Their labels are clean, or their noise depends on how hard a bag is, which scores cannot show", clean, k))
+	}
+	if r.plain.best == len(r.plain.loss) {
+		lines = append(lines, fmt.Sprintf("        the out-of-fold loss still falls at epoch %d: more --fold-epochs may do better", r.plain.best))
+	}
+	return lines
+}
+
+// write keeps the scores of a round with all that nmn rates and nmn audit need. Scores of nets that know
+// no noise are calibrated for the audit; those of the others are of the true label already.
+func (r *recipe) write(name string, round *round, calibrate bool) error {
+	set := r.data.train
+	in := audit.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Logits: round.logits, Labels: set.Labels.Uint8s(), Words: classNames(set.Vocabulary), IDs: set.IDs}
+	in.FromEstimate(r.found)
+	if !calibrate {
+		in.A, in.B = nil, nil
+	}
+	if set.Truth != nil {
+		in.Truth = set.Truth.Uint8s()
+		if err := audit.WriteLabels(filepath.Join(r.dir, truthName), in, in.Truth); err != nil {
+			return err
+		}
+	}
+	found, err := audit.Run(in, .5)
+	if err != nil {
+		return err
+	}
+	var scores, suspects bytes.Buffer
+	if err := writeScoreTable(&scores, in.Words, in.IDs, round.logits); err != nil {
+		return err
+	}
+	if err := audit.WriteSuspects(&suspects, in, found.Suspects); err != nil {
+		return err
+	}
+	page, err := r.page()
+	if err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		name    string
+		content []byte
+	}{{name, scores.Bytes()}, {suspectsName, suspects.Bytes()}, {recipePageName, page}} {
+		if err := writeFile(filepath.Join(r.dir, file.name), file.content); err != nil {
+			return err
+		}
+	}
+	if err := audit.WriteLabels(filepath.Join(r.dir, labelsName), in, in.Labels); err != nil {
+		return err
+	}
+	return writeRates(filepath.Join(r.dir, recipeRatesName), r.found)
+}
+
+// page tells the estimate and the losses that chose the epochs.
+func (r *recipe) page() ([]byte, error) {
+	set := r.data.train
+	var truth *eval.Rates
+	if set.Truth != nil {
+		var err error
+		if truth, err = eval.TrueRates(set.Labels.Uint8s(), set.Truth.Uint8s(), set.Len(), set.Vocabulary.Len()); err != nil {
+			return nil, err
+		}
+	}
+	table := report.RateEstimateTable(r.found, truth, nil)
+	table.Notes = append(table.Notes, r.remarks()...)
+	tables := []*report.Table{table, report.FoldLossTable("Out-of-fold loss on the noisy labels, classifier alone", r.plain.loss, r.plain.best)}
+	if r.noisy != nil {
+		tables = append(tables, report.FoldLossTable("The same, trained through the noise model", r.noisy.loss, r.noisy.best))
+	}
+	var b bytes.Buffer
+	err := report.Write(&b, report.Markdown, tables...)
+	return b.Bytes(), err
+}
+
+// writeScoreTable writes a row for each bag, named in the first column, and a column for each word.
+func writeScoreTable(w io.Writer, words, ids []string, scores []float32) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(append([]string{"id"}, words...)); err != nil {
+		return err
+	}
+	k := len(words)
+	fields := make([]string, k+1)
+	for row, id := range ids {
+		fields[0] = id
+		for c, v := range scores[row*k : (row+1)*k] {
+			fields[c+1] = strconv.FormatFloat(float64(v), 'g', -1, 32)
+		}
+		if err := out.Write(fields); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}

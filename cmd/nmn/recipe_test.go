@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/report"
+	"nmn/rng"
+	"nmn/train"
+)
+
+// weather writes a CSV file of 500 rows with a split: 5 labels that 10 features tell well, and, where
+// asked for, one that they do not tell.
+func weather(t *testing.T, untold bool) string {
+	t.Helper()
+	labels := []string{"hot", "dry", "windy", "cold", "wet"}
+	if untold {
+		labels = append(labels, "odd")
+	}
+	var b strings.Builder
+	for i := range 10 {
+		fmt.Fprintf(&b, "x%d,", i)
+	}
+	for _, l := range labels {
+		fmt.Fprintf(&b, "label_%s,", l)
+	}
+	b.WriteString("split\n")
+	for row := range 800 {
+		s := rng.New(rng.Derive(1, "weather"), row)
+		z := make([]int, len(labels))
+		for k := range z {
+			if s.Intn(3) == 0 {
+				z[k] = 1
+			}
+		}
+		for i := range 10 {
+			fmt.Fprintf(&b, "%.4f,", s.Normal(2*float64(z[i%5]), 1))
+		}
+		for _, v := range z {
+			fmt.Fprintf(&b, "%d,", v)
+		}
+		b.WriteString(map[bool]string{true: "train\n", false: "test\n"}[row < 500])
+	}
+	path := filepath.Join(t.TempDir(), "weather.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// byRecipe is a command line on such a file that takes a moment.
+func byRecipe(command, file string, args ...string) []string {
+	return append([]string{command, "--features", file, "--label-columns", "label_*", "--hidden", "16", "--batch-size", "32", "--flips", "0.3:0.1",
+		"--nmn-recipe", "crossfit", "--rates", "folds:3", "--fold-epochs", "8", "--stage2-epochs", "3", "--patience", "0", "--learning-rate", "0.01"}, args...)
+}
+
+// table reads the rows of an experiment's table, by arm, as column to value.
+func armsOf(t *testing.T, text string) map[string]map[string]float64 {
+	t.Helper()
+	var tables []struct {
+		Rows []map[string]any
+	}
+	if err := json.Unmarshal([]byte(text), &tables); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]map[string]float64{}
+	for _, row := range tables[0].Rows {
+		values := map[string]float64{}
+		for name, v := range row {
+			if x, ok := v.(float64); ok {
+				values[name] = x
+			}
+		}
+		out[fmt.Sprint(row["arm"])] = values
+	}
+	return out
+}
+
+func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
+	dir := t.TempDir()
+	c := call(t, byRecipe("experiment", weather(t, false), "--json", "--run-dir", dir)...)
+	if c.code != exitOK {
+		t.Fatal(c.err)
+	}
+	if !strings.Contains(c.err, "3 folds, trained 2 × for 8 epochs on the other folds: the time of 32 epochs of stage 1 more") {
+		t.Errorf("the cost is not told before: %.300s", c.err)
+	}
+	arms := armsOf(t, c.out)
+	for _, name := range []string{"R-N", "R-S"} {
+		arm, plain := arms[name], arms["NMN-FI"]
+		if arm == nil || plain == nil {
+			t.Fatalf("arms %v", arms)
+		}
+		if arm["q01 error"] > .1 || arm["q10 error"] > .05 || plain["q01 error"] < .2 {
+			t.Errorf("%s: rates off by %v and %v, those of the plain form by %v", name, arm["q01 error"], arm["q10 error"], plain["q01 error"])
+		}
+		if arm["OF1"] < plain["OF1"]+3 || arm["Brier"] > plain["Brier"]-.01 {
+			t.Errorf("%s: OF1 %.1f, Brier %.3f; plain form %.1f, %.3f", name, arm["OF1"], arm["Brier"], plain["OF1"], plain["Brier"])
+		}
+	}
+
+	// What was written is what nmn rates and nmn audit read, and gives the same rates again.
+	found := filepath.Join(dir, "flips-0.3-0.1", "seed-1", recipeName)
+	at := func(name string) string { return filepath.Join(found, name) }
+	again := filepath.Join(t.TempDir(), "rates.csv")
+	must(t, "rates", "--scores", at(oofName), "--logits", "--labels", at(labelsName), "--output", again)
+	if !bytes.Equal(readFile(t, filepath.Dir(again), "rates.csv"), readFile(t, found, recipeRatesName)) {
+		t.Error("nmn rates finds other rates in the files of the recipe")
+	}
+	judged := readJSON(t, must(t, "audit", "--scores", at(noisyOofName), "--logits", "--labels", at(labelsName), "--truth", at(truthName), "--rates", at(recipeRatesName), "--json"))
+	if judged["truth"] == nil {
+		t.Errorf("no judgement in the audit: %v", judged)
+	}
+	if !strings.Contains(string(readFile(t, found, recipePageName)), "the scores are of this epoch") {
+		t.Error("the page does not tell the best epoch")
+	}
+}
+
+func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
+	file := weather(t, false)
+	whole := filepath.Join(t.TempDir(), "whole")
+	must(t, byRecipe("train", file, "-q", "--threads", "2", "--workers", "3", "--run-dir", whole)...)
+	for _, place := range []string{filepath.Join(recipeName, roundPlain, "fold-2"), filepath.Join(recipeName, roundNoisy, "fold-1")} {
+		broken := filepath.Join(t.TempDir(), "broken")
+		args := byRecipe("train", file, "-q", "--threads", "1", "--log-interval", "1", "--run-dir", broken)
+		if c := interruptAfter(t, filepath.Join(broken, place), args...); c.code != exitInterrupted && c.code != exitOK {
+			t.Fatalf("%s: exit code %d: %s", place, c.code, c.err)
+		}
+		done := filepath.Join(broken, recipeName, roundPlain, "fold-1", "epoch-08.safetensors")
+		before, err := os.Stat(done)
+		if err != nil {
+			t.Fatal(err)
+		}
+		must(t, "train", "--resume", broken, "-q")
+		if after, err := os.Stat(done); err != nil || !after.ModTime().Equal(before.ModTime()) {
+			t.Errorf("%s: a fold that was finished was run again (%v)", place, err)
+		}
+		for _, name := range []string{foldsName, oofName, noisyOofName, recipeRatesName, suspectsName, recipePageName} {
+			if !bytes.Equal(readFile(t, filepath.Join(broken, recipeName), name), readFile(t, filepath.Join(whole, recipeName), name)) {
+				t.Errorf("%s: %s differs", place, name)
+			}
+		}
+		if x, y := weightsOf(t, broken), weightsOf(t, whole); !bytes.Equal(x, y) {
+			t.Errorf("%s: the model differs", place)
+		}
+	}
+}
+
+// weightsOf is the result of a run as its evaluation tells it, to the last bit.
+func weightsOf(t *testing.T, dir string) []byte {
+	t.Helper()
+	o, err := readOutcome(dir)
+	if err != nil || o == nil {
+		t.Fatal(o, err)
+	}
+	data, err := json.Marshal(o.Evaluation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	c := call(t, byRecipe("train", weather(t, true), "--arm", "r-n", "--recipe-epochs", "1", "--run-dir", dir)...)
+	if c.code != exitOK {
+		t.Fatal(c.err)
+	}
+	if !strings.Contains(c.err, "1 of 6 words: the scores do not tell their noise") || strings.Contains(c.err, "noise held") {
+		t.Errorf("said: %s", c.err)
+	}
+	checkpoint, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := checkpoint.Vocabulary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := report.ReadNoiseRatesFile(filepath.Join(dir, report.RatesFile), v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := readRates(filepath.Join(dir, recipeName, recipeRatesName), classNames(v))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c, word := range held {
+		want := found.rates.Q01[c]
+		if strings.HasSuffix(word.Word, "odd") != math.IsNaN(want) {
+			t.Errorf("%s: rate %v", word.Word, want)
+		}
+		if math.IsNaN(want) {
+			want = leastRate
+		}
+		if math.Abs(float64(word.Q01)-want) > 1e-5 {
+			t.Errorf("%s: q01 %v held, %v found", word.Word, word.Q01, want)
+		}
+	}
+}
+
+func TestRecipe_PredictTakesTheThresholdOfTheRun(t *testing.T) {
+	file, dir := weather(t, false), filepath.Join(t.TempDir(), "run")
+	must(t, byRecipe("train", file, "-q", "--arm", "r-n", "--recipe-epochs", "1", "--run-dir", dir)...)
+	o, err := readOutcome(dir)
+	if err != nil || o.Threshold == nil || !(*o.Threshold > .05 && *o.Threshold < .95) {
+		t.Fatalf("threshold of %+v: %v", o, err)
+	}
+	given := fmt.Sprintf("%v", *o.Threshold)
+	usual := call(t, "predict", dir, file, "--json")
+	if !strings.Contains(usual.err, "out-of-fold") || !strings.Contains(usual.err, fmt.Sprintf("%.3f", *o.Threshold)) {
+		t.Errorf("said %q", usual.err)
+	}
+	if usual.out != must(t, "predict", dir, file, "--json", "--threshold", given) {
+		t.Error("the default is another threshold than that of the run")
+	}
+	if usual.out == must(t, "predict", dir, file, "--json", "--threshold", "0.95") {
+		t.Error("--threshold changes nothing")
+	}
+}
+
+func TestRecipe_PaperIsThePlainForm(t *testing.T) {
+	plain := must(t, "train", "--print-config")
+	if got := must(t, "train", "--print-config", "--nmn-recipe", "paper"); got != plain {
+		t.Errorf("--nmn-recipe paper changes the configuration to %s", got)
+	}
+}
+
+func TestRecipe_RefusesWhatDoesNotFit(t *testing.T) {
+	for want, args := range map[string][]string{
+		"--nmn-recipe crossfit": {"train", "--arm", "r-s"},
+		"belongs to":            {"train", "--rates", "folds:3"},
+		"2 to 1000":             {"train", "--nmn-recipe", "crossfit", "--rates", "folds:1"},
+		"--max-steps":           {"train", "--nmn-recipe", "crossfit", "--max-steps", "3"},
+		"--stage1":              {"train", "--nmn-recipe", "crossfit", "--stage1", "x.safetensors"},
+		"--arm r-n":             {"train", "--nmn-recipe", "crossfit", "--arm", "r-s", "--rates", "q.csv"},
+		"fold_epochs":           {"train", "--nmn-recipe", "crossfit", "--fold-epochs", "-1"},
+		"r-n":                   {"experiment", "--size", "quick", "--arms", "stage1,r-n"},
+	} {
+		wantUsage(t, call(t, args...), want)
+	}
+}
