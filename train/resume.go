@@ -31,6 +31,9 @@ func (t *Trainer) Resume(path string) error {
 		if err := t.optimizer.load(c); err != nil {
 			return err
 		}
+		if err := t.resumeOnline(c); err != nil {
+			return err
+		}
 		t.at, t.saved, t.optimizer.updates = c.Position, c.Position, c.Updates
 		return t.keeper.restore(c.Best, t.at.Step)
 	})

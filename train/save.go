@@ -48,7 +48,7 @@ func (t *Trainer) write(path string) (size int64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("training: cannot describe the checkpoint: %w", err)
 	}
-	tensors := append(t.Net.Weights(), t.optimizer.moments(t.Net)...)
+	tensors := slices.Concat(t.Net.Weights(), t.optimizer.moments(t.Net), t.onlineTensors())
 	need := int64(len(meta))
 	for _, x := range tensors {
 		elements := int64(x.DType.Size())

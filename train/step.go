@@ -20,6 +20,9 @@ func (t *Trainer) step(ctx context.Context) error {
 		return nil
 	}
 	e := StepDone{Epoch: t.at.Epoch, Step: t.at.Step + 1, Steps: t.steps, DataWait: time.Since(began), DeviceBytes: t.DeviceBytes()}
+	if err := t.scoreOnline(); err != nil {
+		return err
+	}
 	if err := t.learn(ctx, t.held, &e); err != nil {
 		return t.failed(&e, err)
 	}

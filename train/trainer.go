@@ -31,6 +31,10 @@ type Options struct {
 	// empty for none.
 	Directory string
 	Observers []Observer
+	// Online, where set, is given at the end of the first epoch the logits of the bags of its second
+	// half, each from before the net learned from it, in the order of the epoch. It may be given them
+	// again after an interruption.
+	Online func(context.Context, *Scores) error
 }
 
 // Position is where a stage stands.
@@ -77,6 +81,7 @@ type Trainer struct {
 	epoch    *loader.Epoch
 	held     []*loader.Batch // of the step; with Overfit, of all steps
 	next     ahead
+	online   *scorer   // of the first epoch; nil for none yet
 	started  time.Time // of this process's part of the epoch
 	dataWait time.Duration
 }
@@ -270,6 +275,9 @@ func (t *Trainer) endEpoch(ctx context.Context) error {
 		if err := t.evaluate(ctx); err != nil {
 			return err
 		}
+	}
+	if err := t.giveOnline(ctx); err != nil {
+		return err
 	}
 	t.tellEpoch()
 	t.at = Position{Epoch: done + 1, Step: t.at.Step, Loss: t.at.Loss, Evaluated: t.at.Evaluated, Stale: t.at.Stale}

@@ -141,7 +141,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	l.Targets = plan.targets
 	trainer, err := train.New(train.Options{
 		Config: plan.config, Stage: arm.Stage, Net: net, Data: r.data.train, Validation: r.data.validation,
-		Loader: l, Directory: r.dir,
+		Loader: l, Directory: r.dir, Online: plan.online,
 	})
 	if err != nil {
 		return reached, nil, err

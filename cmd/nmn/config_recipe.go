@@ -50,7 +50,7 @@ func recipeFlags(cmd *cobra.Command, c *config) {
 	enum(r, &c.Recipe.Form, "nmn-recipe", "`how` stage 2 comes by its noise model (default paper): learned from a start, "+
 		"or estimated from out-of-fold scores and held (docs/audit.md)", recipePaper, recipeCrossFit)
 	r.string(&c.Rates, "rates", "`source` of the rates: a file with those of each word (word, q01, q10, as in q.csv); with --nmn-recipe crossfit also "+
-		"folds:N (default folds:5)")
+		"folds:N (for features; default folds:5) or online, from scores of the first epoch (default for pictures)")
 	_ = cmd.MarkFlagFilename("rates", "csv")
 	r.int(&c.Recipe.FoldEpochs, "fold-epochs", "crossfit: `epochs` of the nets of folds, of which the one with the least out-of-fold loss counts; 0 for 15")
 	r.int(&c.Recipe.Epochs, "recipe-epochs", "crossfit: `epochs` of stage 2 of the arms r-n and r-s; 0 for those of the least out-of-fold loss, and 3")
@@ -68,9 +68,14 @@ func (c *config) folds() int {
 	return n
 }
 
+// estimated tells whether rates come from training itself, not from a file.
+func (c *config) estimated() bool {
+	return c.Rates == "" || c.Rates == ratesOnline || strings.HasPrefix(c.Rates, ratesFolds)
+}
+
 // ratesFile is the file that rates are taken from, empty for none.
 func (c *config) ratesFile() string {
-	if strings.HasPrefix(c.Rates, ratesFolds) {
+	if c.estimated() {
 		return ""
 	}
 	return c.Rates
@@ -85,7 +90,10 @@ func (c *config) resolveRecipe(armGiven bool) {
 		return
 	}
 	if c.Rates == "" {
-		c.Rates = ratesFolds + strconv.Itoa(usualFolds)
+		c.Rates = ratesOnline
+		if c.Data.Set == dataFeatures {
+			c.Rates = ratesFolds + strconv.Itoa(usualFolds)
+		}
 	}
 	if !armGiven {
 		c.Arm = armRS
@@ -104,30 +112,28 @@ func (c *config) validateRecipe() error {
 		return fmt.Errorf("recipe.fold_epochs is %d and recipe.epochs %d, want 0 to 1000 and at least 0", r.FoldEpochs, r.Epochs)
 	case !c.crossFit() && (c.Arm == armRN || c.Arm == armRS):
 		return fmt.Errorf("arm is %s, which belongs to --nmn-recipe crossfit", c.Arm)
-	case !c.crossFit() && strings.HasPrefix(c.Rates, ratesFolds):
+	case !c.crossFit() && c.Rates != "" && c.estimated():
 		return fmt.Errorf("rates are %s, which belongs to --nmn-recipe crossfit", c.Rates)
 	case !c.crossFit():
 		return nil
 	}
-	return c.validateFolds()
+	return c.validateCrossFit()
 }
 
-func (c *config) validateFolds() error {
-	number, ok := strings.CutPrefix(c.Rates, ratesFolds)
-	if !ok {
-		if c.Arm == armRS {
-			return fmt.Errorf("arm r-s learns from the nets of folds, and rates are %s: give --rates folds:5, or --arm r-n", c.Rates)
-		}
-		return nil
-	}
-	if n, err := strconv.Atoi(number); err != nil || n < 2 || n > 1000 {
+func (c *config) validateCrossFit() error {
+	number, folds := strings.CutPrefix(c.Rates, ratesFolds)
+	if n, err := strconv.Atoi(number); folds && (err != nil || n < 2 || n > 1000) {
 		return fmt.Errorf("rates are %q, want folds:N with 2 to 1000 folds", c.Rates)
 	}
 	switch {
+	case !folds && c.Arm == armRS:
+		return fmt.Errorf("arm r-s learns from the nets of folds, and rates are %s: give --rates folds:5, or --arm r-n", c.Rates)
+	case !c.estimated():
+		return nil
 	case c.Train.MaxSteps > 0:
-		return errors.New("train.max_steps ends stages between epochs, and folds are compared at the same epoch: leave out --max-steps")
+		return errors.New("train.max_steps ends stages within epochs, which rates are estimated at the end of: leave out --max-steps")
 	case c.Stage1 != "":
-		return errors.New("stage1 names a checkpoint, and with rates of folds stage 1 is trained as long as the folds say: leave out --stage1, or name a file of rates")
+		return errors.New("stage1 names a checkpoint, and rates are estimated while stage 1 is trained: leave out --stage1, or name a file of rates")
 	case c.Train.Overfit:
 		return errors.New("overfit-one-batch teaches nothing about other bags: leave out --nmn-recipe")
 	}

@@ -110,7 +110,7 @@ func (c config) writeConfig(dir string) error {
 func isRunFile(name string) bool {
 	switch name {
 	case configName, vocabularyName, resultName, flipsName, validationFlipsName, logName, summaryName, report.PageFile, report.CurvesFile, report.RatesFile,
-		foldsName, oofName, noisyOofName, labelsName, truthName, recipeRatesName, suspectsName, recipePageName:
+		foldsName, onlineName, oofName, noisyOofName, labelsName, truthName, recipeRatesName, suspectsName, recipePageName:
 		return true
 	}
 	return false

@@ -7,6 +7,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/loader"
 	"nmn/rates"
 	"nmn/train"
 )
@@ -20,7 +21,8 @@ type recipe struct {
 	config  config    // of stage 1
 	dir     string
 
-	plain, noisy *round // folds trained without and with the noise model; nil before
+	plain, noisy *round      // trained without and with the noise model; nil before
+	scored       *loader.Set // the bags that plain is of: all that are learned, or with online scores some
 	found        *rates.Result
 }
 
@@ -30,7 +32,7 @@ func (s *session) recipe(c config, dir string) *recipe {
 		return nil
 	}
 	c.Arm = armStage1
-	return &recipe{session: s, data: s.data, config: c, dir: dir}
+	return &recipe{session: s, data: s.data, scored: s.data.train, config: c, dir: dir}
 }
 
 // stagePlan is what a stage is trained with, and what is known once it is.
@@ -40,17 +42,15 @@ type stagePlan struct {
 	// threshold is the probability from which a label is predicted for the best expected F1, told from
 	// the out-of-fold probabilities; nil where there are none.
 	threshold *float64
+	// online takes the scores of the first epoch; nil where nobody needs them.
+	online func(context.Context, *train.Scores) error
 }
 
 // plan finds what an arm is trained with.
 func (r *recipe) plan(ctx context.Context, c *config) (stagePlan, error) {
 	p := stagePlan{config: c.Train}
-	if r.config.folds() == 0 { // rates of a file are in the configuration
-		p.config.Noise.Frozen = c.Train.Noise.Frozen || c.Arm == armRN
-		if c.Arm == armRN && c.Recipe.Epochs > 0 {
-			p.limit(c.Recipe.Epochs)
-		}
-		return p, nil
+	if r.config.folds() == 0 {
+		return p, r.withoutFolds(ctx, c, &p)
 	}
 	if err := r.estimate(ctx); err != nil {
 		return p, err
@@ -64,6 +64,28 @@ func (r *recipe) plan(ctx context.Context, c *config) (stagePlan, error) {
 		return p, r.fromBeliefs(ctx, c, &p)
 	}
 	return p, nil
+}
+
+// withoutFolds plans arms where rates come from stage 1 itself, or from a file.
+func (r *recipe) withoutFolds(ctx context.Context, c *config, p *stagePlan) error {
+	switch {
+	case c.Arm == armStage1 && c.Rates == ratesOnline:
+		p.online = r.keepOnline
+	case c.Arm == armRN && c.Rates == ratesOnline:
+		if err := r.estimateOnline(ctx); err != nil {
+			return err
+		}
+		p.config = r.held(p.config)
+		if err := p.setThreshold(r.found.Calibrated(r.plain.logits)); err != nil {
+			return err
+		}
+	case c.Arm == armRN: // rates of a file are in the configuration
+		p.config.Noise.Deviation, p.config.Noise.Frozen = 0, true
+	}
+	if c.Arm == armRN && c.Recipe.Epochs > 0 {
+		p.limit(c.Recipe.Epochs)
+	}
+	return nil
 }
 
 // limit sets the epochs of stage 2, which then end it.
@@ -142,7 +164,10 @@ func heldRates(q []float64) []float32 {
 // cost tells how much longer the folds of a group make training, for these arms.
 func (c *config) cost(arms []armName) string {
 	folds, epochs := c.folds(), c.Recipe.foldEpochs()
-	if folds == 0 {
+	switch {
+	case c.crossFit() && c.Rates == ratesOnline:
+		return "recipe  rates from scores of the first epoch of stage 1, each from before its bag was learned: no epoch more"
+	case folds == 0:
 		return ""
 	}
 	rounds := 1

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"nmn/crossfit"
-	"nmn/durable"
 	"nmn/loader"
 	"nmn/model"
 	"nmn/rng"
@@ -151,17 +150,9 @@ func (f *fold) keep(dir string, e *train.Evaluated) error {
 	if !loss.Defined() {
 		return fmt.Errorf("recipe: epoch %d of fold %d has no loss on held-out labels", e.Epoch, f.number+1)
 	}
-	file, err := durable.Create(epochFile(dir, e.Epoch), 0o644)
-	if err != nil {
-		return err
-	}
 	meta := map[string]string{epochKey: fmt.Sprintf("%.17g", float64(loss))}
 	logits := e.Scores.Logits
-	err = safetensors.Write(file, meta, []safetensors.Tensor{{Name: logitsName, DType: safetensors.F32, Shape: logits.Shape(), Data: logits.Float32s()}})
-	if err == nil {
-		err = file.Commit()
-	}
-	return errors.Join(err, file.Close())
+	return writeTensors(epochFile(dir, e.Epoch), meta, []safetensors.Tensor{{Name: logitsName, DType: safetensors.F32, Shape: logits.Shape(), Data: logits.Float32s()}})
 }
 
 // gather puts the scores of all folds together, at the epoch at which they explain the labels best.

@@ -38,7 +38,12 @@ func (r *recipe) estimate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	set := r.data.train
+	return r.find(ctx, round)
+}
+
+// find estimates the rates from the scores of bags that were not learned before, and says and keeps them.
+func (r *recipe) find(ctx context.Context, round *round) (err error) {
+	set := r.scored
 	in := rates.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Scores: round.logits, Labels: set.Labels.Uint8s(), Words: classNames(set.Vocabulary), IDs: set.IDs}
 	if r.found, err = rates.Estimate(ctx, in, rates.DefaultOptions()); err != nil {
 		return err
@@ -81,7 +86,7 @@ func (r *recipe) tell() {
 	for _, c := range r.found.Classes {
 		p.log.Info("noise rates", "word", c.Word, "q01", c.Q01, "q10", c.Q10, "used", c.Usable(), "remarks", c.Diagnoses)
 	}
-	p.log.Info("rates estimated", "q01", r.found.PooledQ01, "q10", r.found.PooledQ10, "stage1_epochs", r.plain.best, "loss", r.plain.loss[r.plain.best-1])
+	p.log.Info("rates estimated", "q01", r.found.PooledQ01, "q10", r.found.PooledQ10, "bags", r.found.Bags, "epoch", r.plain.best)
 	if p.quiet {
 		return
 	}
@@ -92,8 +97,11 @@ func (r *recipe) tell() {
 
 // remarks sum the estimate up. Where no noise was found, or none can be, they say so.
 func (r *recipe) remarks() []string {
-	lines := []string{fmt.Sprintf("rates   q01 %.3f, q10 %.4f over all words, from out-of-fold scores after epoch %d of %d",
-		r.found.PooledQ01, r.found.PooledQ10, r.plain.best, len(r.plain.loss))}
+	source := fmt.Sprintf("out-of-fold scores after epoch %d of %d", r.plain.best, len(r.plain.loss))
+	if r.plain.loss == nil {
+		source = fmt.Sprintf("the scores of %d bags before they were learned", r.found.Bags)
+	}
+	lines := []string{fmt.Sprintf("rates   q01 %.3f, q10 %.4f over all words, from %s", r.found.PooledQ01, r.found.PooledQ10, source)}
 	unusable, clean := 0, 0
 	for _, c := range r.found.Classes {
 		switch {
@@ -110,7 +118,7 @@ func (r *recipe) remarks() []string {
 	if clean > 0 {
 		lines = append(lines, fmt.Sprintf("        %d of %d words: rates not told from 0. Their labels are clean, or their noise depends on how hard a bag is, which scores cannot show", clean, k))
 	}
-	if r.plain.best == len(r.plain.loss) {
+	if n := len(r.plain.loss); n > 0 && r.plain.best == n {
 		lines = append(lines, fmt.Sprintf("        the out-of-fold loss still falls at epoch %d: more --fold-epochs may do better", r.plain.best))
 	}
 	return lines
@@ -119,7 +127,7 @@ func (r *recipe) remarks() []string {
 // write keeps the scores of a round with all that nmn rates and nmn audit need. Scores of nets that know
 // no noise are calibrated for the audit; those of the others are of the true label already.
 func (r *recipe) write(name string, round *round, calibrate bool) error {
-	set := r.data.train
+	set := r.scored
 	in := audit.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Logits: round.logits, Labels: set.Labels.Uint8s(), Words: classNames(set.Vocabulary), IDs: set.IDs}
 	in.FromEstimate(r.found)
 	if !calibrate {
@@ -162,7 +170,7 @@ func (r *recipe) write(name string, round *round, calibrate bool) error {
 
 // page tells the estimate and the losses that chose the epochs.
 func (r *recipe) page() ([]byte, error) {
-	set := r.data.train
+	set := r.scored
 	var truth *eval.Rates
 	if set.Truth != nil {
 		var err error
@@ -172,7 +180,10 @@ func (r *recipe) page() ([]byte, error) {
 	}
 	table := report.RateEstimateTable(r.found, truth, nil)
 	table.Notes = append(table.Notes, r.remarks()...)
-	tables := []*report.Table{table, report.FoldLossTable("Out-of-fold loss on the noisy labels, classifier alone", r.plain.loss, r.plain.best)}
+	tables := []*report.Table{table}
+	if r.plain.loss != nil {
+		tables = append(tables, report.FoldLossTable("Out-of-fold loss on the noisy labels, classifier alone", r.plain.loss, r.plain.best))
+	}
 	if r.noisy != nil {
 		tables = append(tables, report.FoldLossTable("The same, trained through the noise model", r.noisy.loss, r.noisy.best))
 	}

@@ -239,10 +239,61 @@ func TestRecipe_RefusesWhatDoesNotFit(t *testing.T) {
 		"2 to 1000":             {"train", "--nmn-recipe", "crossfit", "--rates", "folds:1"},
 		"--max-steps":           {"train", "--nmn-recipe", "crossfit", "--max-steps", "3"},
 		"--stage1":              {"train", "--nmn-recipe", "crossfit", "--stage1", "x.safetensors"},
-		"--arm r-n":             {"train", "--nmn-recipe", "crossfit", "--arm", "r-s", "--rates", "q.csv"},
+		"--arm r-n":             {"train", "--nmn-recipe", "crossfit", "--arm", "r-s"},
 		"fold_epochs":           {"train", "--nmn-recipe", "crossfit", "--fold-epochs", "-1"},
 		"r-n":                   {"experiment", "--size", "quick", "--arms", "stage1,r-n"},
 	} {
 		wantUsage(t, call(t, args...), want)
+	}
+}
+
+func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
+	file := weather(t, false)
+	args := func(dir string, more ...string) []string {
+		return append([]string{"train", "--features", file, "--label-columns", "label_*", "--hidden", "16", "--batch-size", "4", "--flips", "0.3:0.1",
+			"--nmn-recipe", "crossfit", "--rates", "online", "--epochs", "3", "--patience", "0", "--learning-rate", "0.01", "--run-dir", dir}, more...)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	c := call(t, args(dir)...)
+	if c.code != exitOK {
+		t.Fatal(c.err)
+	}
+	if !strings.Contains(c.err, "no epoch more") || !strings.Contains(c.err, "from the scores of 248 bags before they were learned") || strings.Contains(c.err, "fold") {
+		t.Errorf("said: %s", c.err)
+	}
+	o, err := readOutcome(dir)
+	if err != nil || o.Arm != armRN || o.Threshold == nil {
+		t.Fatalf("outcome %+v, %v", o, err)
+	}
+	if e := o.Evaluation.Transition; e.Q01Error.All > .15 || e.Q10Error.All > .06 {
+		t.Errorf("rates off by %v and %v", e.Q01Error.All, e.Q10Error.All)
+	}
+	broken := filepath.Join(t.TempDir(), "broken")
+	if c := interruptAfter(t, filepath.Join(broken, stage1Name), args(broken, "-q", "--log-interval", "1", "--checkpoint-steps", "7")...); c.code != exitInterrupted && c.code != exitOK {
+		t.Fatalf("exit code %d: %s", c.code, c.err)
+	}
+	must(t, "train", "--resume", broken, "-q")
+	for _, name := range []string{onlineName, oofName, labelsName, recipeRatesName} {
+		if !bytes.Equal(readFile(t, filepath.Join(broken, recipeName), name), readFile(t, filepath.Join(dir, recipeName), name)) {
+			t.Errorf("%s differs after an interruption", name)
+		}
+	}
+	if !bytes.Equal(weightsOf(t, broken), weightsOf(t, dir)) {
+		t.Error("the model differs after an interruption")
+	}
+}
+
+func TestRecipe_PicturesEstimateOnline(t *testing.T) {
+	dir := t.TempDir()
+	c := call(t, tiny("experiment", "--size", "quick", "--batch-size", "8", "--nmn-recipe", "crossfit", "--arms", "stage1,r-n", "--run-dir", dir, "--json")...)
+	if c.code != exitOK {
+		t.Fatal(c.err)
+	}
+	arms := armsOf(t, c.out)
+	if arms["R-N"] == nil || arms["stage 1"] == nil {
+		t.Errorf("arms %v", arms)
+	}
+	if !strings.Contains(c.err, "from the scores of 48 bags") || !strings.Contains(c.err, "words: the scores do not tell their noise") {
+		t.Errorf("said: %s", c.err)
 	}
 }

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"nmn/durable"
+	"nmn/loader"
+	"nmn/safetensors"
+	"nmn/train"
+)
+
+const (
+	onlineName  = "online.safetensors" // scores of the first epoch of stage 1
+	onlineIndex = "index"              // tensor of the bags that its rows are of
+)
+
+// keepOnline keeps the scores that stage 1 gives.
+func (r *recipe) keepOnline(_ context.Context, s *train.Scores) error {
+	if err := prepareFolder(r.dir, &r.config); err != nil {
+		return err
+	}
+	index := make([]int64, len(s.Index))
+	for i, bag := range s.Index {
+		index[i] = int64(bag)
+	}
+	return writeTensors(filepath.Join(r.dir, onlineName), nil, []safetensors.Tensor{
+		{Name: logitsName, DType: safetensors.F32, Shape: s.Logits.Shape(), Data: s.Logits.Float32s()},
+		{Name: onlineIndex, DType: safetensors.I64, Shape: []int{len(index)}, Data: index},
+	})
+}
+
+// estimateOnline estimates the rates from the scores that stage 1 has left.
+func (r *recipe) estimateOnline(ctx context.Context) error {
+	if r.plain != nil {
+		return nil
+	}
+	logits, index, err := readOnline(filepath.Join(r.dir, onlineName))
+	if err != nil {
+		return fmt.Errorf("online scores, which stage 1 writes: %w; remove the folder of stage 1 to train it again", err)
+	}
+	if r.scored, err = loader.Subset(r.data.train, r.data.train.Name+", scored online", index); err != nil {
+		return err
+	}
+	if want := len(index) * r.data.train.Vocabulary.Len(); len(logits) != want {
+		return fmt.Errorf("%s: %d logits, want %d", filepath.Join(r.dir, onlineName), len(logits), want)
+	}
+	return r.find(ctx, &round{best: 1, logits: logits})
+}
+
+func readOnline(path string) (logits []float32, index []int, err error) {
+	file, err := safetensors.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = firstError(err, file.Close()) }()
+	if logits, _, err = file.Float32(logitsName); err != nil {
+		return nil, nil, err
+	}
+	bags, _, err := file.Int64(onlineIndex)
+	for _, bag := range bags {
+		index = append(index, int(bag))
+	}
+	return logits, index, err
+}
+
+// writeTensors writes a file of tensors, which appears whole or not at all.
+func writeTensors(path string, meta map[string]string, tensors []safetensors.Tensor) error {
+	file, err := durable.Create(path, 0o644)
+	if err != nil {
+		return err
+	}
+	if err = safetensors.Write(file, meta, tensors); err == nil {
+		err = file.Commit()
+	}
+	return errors.Join(err, file.Close())
+}
