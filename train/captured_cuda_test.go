@@ -3,6 +3,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -33,7 +34,7 @@ func cardIn(p tensor.Precision, noGraphs bool) func(t testing.TB) kernels.Backen
 
 func open(t testing.TB, c kernels.Config) kernels.Backend {
 	t.Helper()
-	c.Device, c.Precision, c.PlanFolder = "cuda", tensor.FP32, t.TempDir()
+	c.Device, c.Precision, c.PlanFolder = "cuda", cmp.Or(c.Precision, tensor.FP32), t.TempDir()
 	backend, _, err := kernels.Open(c)
 	if errors.Is(err, kernels.ErrUnsupported) {
 		conform.Skip(t, "cuda", err.Error())
