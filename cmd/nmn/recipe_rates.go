@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"nmn/audit"
 	"nmn/eval"
@@ -90,9 +91,7 @@ func (r *recipe) tell() {
 	if p.quiet {
 		return
 	}
-	for _, line := range remarks {
-		fmt.Fprintln(p.status, line)
-	}
+	fmt.Fprintln(p.status, "rates   "+strings.Join(remarks, "\n        "))
 }
 
 // remarks sum the estimate up. Where no noise was found, or none can be, they say so.
@@ -101,7 +100,7 @@ func (r *recipe) remarks() []string {
 	if r.plain.loss == nil {
 		source = fmt.Sprintf("the scores of %d bags before they were learned", r.found.Bags)
 	}
-	lines := []string{fmt.Sprintf("rates   q01 %.3f, q10 %.4f over all words, from %s", r.found.PooledQ01, r.found.PooledQ10, source)}
+	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all words, from %s", r.found.PooledQ01, r.found.PooledQ10, source)}
 	unusable, clean := 0, 0
 	for _, c := range r.found.Classes {
 		switch {
@@ -113,13 +112,13 @@ func (r *recipe) remarks() []string {
 	}
 	k := len(r.found.Classes)
 	if unusable > 0 {
-		lines = append(lines, fmt.Sprintf("        %d of %d words: the scores do not tell their noise; their labels are taken as they are", unusable, k))
+		lines = append(lines, fmt.Sprintf("%d of %d words: the scores do not tell their noise; their labels are taken as they are", unusable, k))
 	}
 	if clean > 0 {
-		lines = append(lines, fmt.Sprintf("        %d of %d words: rates not told from 0. Their labels are clean, or their noise depends on how hard a bag is, which scores cannot show", clean, k))
+		lines = append(lines, fmt.Sprintf("%d of %d words: rates not told from 0. Their labels are clean, or their noise depends on how hard a bag is, which scores cannot show", clean, k))
 	}
 	if n := len(r.plain.loss); n > 0 && r.plain.best == n {
-		lines = append(lines, fmt.Sprintf("        the out-of-fold loss still falls at epoch %d: more --fold-epochs may do better", r.plain.best))
+		lines = append(lines, fmt.Sprintf("the out-of-fold loss still falls at epoch %d: more --fold-epochs may do better", r.plain.best))
 	}
 	return lines
 }
