@@ -124,14 +124,38 @@ func TestCUDA_RecordedTrainingEqualsUnrecordedBitForBit(t *testing.T) {
 
 // A recorded step must not leave the host's results by more than rounding.
 func TestCUDA_TrainsAsTheHostDoes(t *testing.T) {
-	r := newRig()
-	r.dropout, r.config.Flip, r.config.Accumulate = .3, true, 2
-	_, want, _ := ranOn(t, r)
-	r.device = card(false)
-	_, got, _ := ranOn(t, r)
-	for i, w := range want {
-		if !(math.Abs(got[i]-w) <= 1e-3*(1+math.Abs(w))) {
-			t.Fatalf("number %d is %v, on the host %v", i, got[i], w)
+	for _, soft := range []float32{0, .2} {
+		r := newRig()
+		r.dropout, r.config.Flip, r.config.Accumulate, r.soft = .3, true, 2, soft
+		_, want, _ := ranOn(t, r)
+		r.device = card(false)
+		_, got, _ := ranOn(t, r)
+		for i, w := range want {
+			if !(math.Abs(got[i]-w) <= 1e-3*(1+math.Abs(w))) {
+				t.Fatalf("targets %g away from labels: number %d is %v, on the host %v", soft, i, got[i], w)
+			}
+		}
+	}
+}
+
+// Bags are scored between recorded steps, while the next batch is being uploaded.
+func TestCUDA_ScoresOnlineAsTheHostDoes(t *testing.T) {
+	late(t, "all")
+	var found [2]*Scores
+	for i, device := range []func(testing.TB) kernels.Backend{nil, card(false)} {
+		r := newRig()
+		r.device = device
+		o := r.options(t)
+		o.Online = func(_ context.Context, s *Scores) error { found[i] = s; return nil }
+		run(t, newTrainer(t, o))
+	}
+	want, got := found[0], found[1]
+	if !slices.Equal(got.Index, want.Index) {
+		t.Fatalf("bags %v, on the host %v", got.Index, want.Index)
+	}
+	for i, w := range want.Logits.Float32s() {
+		if g := got.Logits.Float32s()[i]; !(math.Abs(float64(g-w)) <= 1e-3*(1+math.Abs(float64(w)))) {
+			t.Fatalf("logit %d is %v, on the host %v", i, g, w)
 		}
 	}
 }

@@ -20,6 +20,9 @@ func resumable() map[string]func(*rig) {
 		"accumulation, cosine": func(r *rig) {
 			r.config.Accumulate, r.config.Schedule, r.dropout = 2, Cosine, .3
 		},
+		"soft targets, held noise": func(r *rig) {
+			r.soft, r.noise, r.config.Noise.Frozen, r.dropout = .2, model.FeatureIndependent, true, .3
+		},
 		"overfit, dropout": func(r *rig) { r.config.Overfit, r.dropout = true, .3 },
 	}
 }

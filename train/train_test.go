@@ -23,6 +23,7 @@ type rig struct {
 	device           func(t testing.TB) kernels.Backend // nil for the host
 	source           func(loader.Source) loader.Source  // what becomes of the scenes, nil for nothing
 	stage            int                                // 0 for 1
+	soft             float32                            // how far targets are from the labels; 0 for none
 }
 
 func newRig() rig {
@@ -77,6 +78,9 @@ func (r rig) options(t testing.TB) Options {
 	check(t, start(net, r.config, data))
 	o := Options{Config: r.config, Stage: max(r.stage, 1), Net: net, Data: data, Loader: loader.DefaultConfig(), Directory: r.directory, Observers: r.observers}
 	o.Loader.Workers, o.Loader.Prefetch = r.workers, 2*r.workers
+	if r.soft > 0 {
+		o.Loader.Targets = softLabels(data.Labels, r.soft)
+	}
 	if r.validation {
 		o.Validation = scenes(t, "val", 24)
 	}
