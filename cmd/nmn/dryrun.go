@@ -32,6 +32,14 @@ func dryRun(ctx context.Context, p *program, c *config, s *session) error {
 		}
 		total += duration
 	}
+	if line := c.cost([]armName{c.Arm}); line != "" {
+		if c.folds() > 0 {
+			line += ", not counted below"
+		}
+		if _, err := fmt.Fprintf(p.out, "recipe      %s\n", line); err != nil {
+			return err
+		}
+	}
 	_, err = fmt.Fprintf(p.out, "in all      about %v, without validation; nothing was written\n", total.Round(time.Second))
 	return err
 }

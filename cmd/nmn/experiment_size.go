@@ -69,6 +69,9 @@ func (e *experiment) estimate(ctx context.Context, s *session) (time.Duration, e
 			if err != nil {
 				return 0, err
 			}
+			if arm.Stage == 1 && c.Train.Stage1Epochs > 0 {
+				one.steps += one.steps / c.Train.Stage1Epochs * c.extraEpochs(e.needed())
+			}
 			// Evaluations go forward only, a third of a step.
 			perPicture := one.step.Seconds() / float64(c.Train.Batch(mil)*c.Train.Accumulate)
 			evaluated := c.Data.ValidationSize*c.Train.Epochs(arm.Stage) + c.Data.TestSize

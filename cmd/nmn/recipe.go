@@ -161,28 +161,39 @@ func heldRates(q []float64) []float32 {
 	return out
 }
 
-// cost tells how much longer the folds of a group make training, for these arms.
-func (c *config) cost(arms []armName) string {
-	folds, epochs := c.folds(), c.Recipe.foldEpochs()
-	switch {
-	case c.crossFit() && c.Rates == ratesOnline:
-		return "recipe  rates from scores of the first epoch of stage 1, each from before its bag was learned: no epoch more"
-	case folds == 0:
-		return ""
+// rounds is how often the nets of folds are trained for these arms.
+func (c *config) rounds(arms []armName) int {
+	if c.folds() == 0 {
+		return 0
 	}
-	rounds := 1
 	for _, a := range arms {
 		if a == armRS || a == armRN && c.Recipe.Epochs == 0 {
-			rounds = 2
+			return 2
 		}
 	}
-	return fmt.Sprintf("recipe  %d folds, trained %d × for %d epochs on the other folds: the time of %d epochs of stage 1 more",
-		folds, rounds, epochs, rounds*(folds-1)*epochs)
+	return 1
+}
+
+// extraEpochs is what the folds of a group cost, in epochs of stage 1 on all bags.
+func (c *config) extraEpochs(arms []armName) int {
+	return c.rounds(arms) * (c.folds() - 1) * c.Recipe.foldEpochs()
+}
+
+// cost tells how much longer the recipe makes training, for these arms; empty where it does nothing.
+func (c *config) cost(arms []armName) string {
+	switch {
+	case c.crossFit() && c.Rates == ratesOnline:
+		return "rates from scores of the first epoch of stage 1, each from before its bag was learned: no epoch more"
+	case c.folds() == 0:
+		return ""
+	}
+	return fmt.Sprintf("%d folds, trained %d × for %d epochs on the other folds: the time of %d epochs of stage 1 more",
+		c.folds(), c.rounds(arms), c.Recipe.foldEpochs(), c.extraEpochs(arms))
 }
 
 // tellCost says it before anything starts.
 func (c *config) tellCost(p *program, arms ...armName) {
 	if line := c.cost(arms); line != "" && !p.quiet {
-		fmt.Fprintln(p.status, line)
+		fmt.Fprintln(p.status, "recipe  "+line)
 	}
 }

@@ -232,6 +232,19 @@ func TestRecipe_PaperIsThePlainForm(t *testing.T) {
 	}
 }
 
+func TestRecipe_DryRunTellsTheCost(t *testing.T) {
+	file := weather(t, false)
+	for want, args := range map[string][]string{
+		"trained 2 × for 8 epochs on the other folds: the time of 32 epochs of stage 1 more": byRecipe("train", file, "--dry-run"),
+		"the time of 16 epochs of stage 1 more":                                              byRecipe("train", file, "--dry-run", "--arm", "r-n", "--recipe-epochs", "2"),
+		"no epoch more":                                                                      byRecipe("train", file, "--dry-run", "--rates", "online"),
+	} {
+		if out := must(t, args...); !strings.Contains(out, want) {
+			t.Errorf("%q is not in %s", want, out)
+		}
+	}
+}
+
 func TestRecipe_RefusesWhatDoesNotFit(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--nmn-recipe crossfit": {"train", "--arm", "r-s"},
