@@ -24,6 +24,9 @@ type recipeConfig struct {
 	FoldEpochs int `yaml:"fold_epochs,omitempty"`
 	// Epochs of stage 2 of the arms r-n and r-s, 0 for those that the recipe finds.
 	Epochs int `yaml:"epochs,omitempty"`
+	// Floor raises the rates as far as the labels let them, and has r-s believe the net half as much as
+	// the label: for noise that depends on the sample.
+	Floor bool `yaml:"floor,omitempty"`
 }
 
 // Where rates come from, as --rates has it; anything else is a file.
@@ -54,6 +57,8 @@ func recipeFlags(cmd *cobra.Command, c *config) {
 	_ = cmd.MarkFlagFilename("rates", "csv")
 	r.int(&c.Recipe.FoldEpochs, "fold-epochs", "crossfit: `epochs` of the nets of folds, of which the one with the least out-of-fold loss counts; 0 for 15")
 	r.int(&c.Recipe.Epochs, "recipe-epochs", "crossfit: `epochs` of stage 2 of the arms r-n and r-s; 0 for those of the least out-of-fold loss, and 3")
+	r.bool(&c.Recipe.Floor, "rates-floor", "crossfit: raise the rates as far as the labels let them, and learn means of belief and score, "+
+		"for noise that is suspected to depend on the bag")
 }
 
 func (c *config) crossFit() bool { return c.Recipe.Form == recipeCrossFit }
@@ -110,6 +115,8 @@ func (c *config) validateRecipe() error {
 		return fmt.Errorf("recipe.form is %q, want paper or crossfit", r.Form)
 	case r.FoldEpochs < 0 || r.FoldEpochs > 1000 || r.Epochs < 0 || r.Epochs > 1<<20:
 		return fmt.Errorf("recipe.fold_epochs is %d and recipe.epochs %d, want 0 to 1000 and at least 0", r.FoldEpochs, r.Epochs)
+	case r.Floor && (!c.crossFit() || !c.estimated()):
+		return errors.New("recipe.floor raises rates that are estimated, with --nmn-recipe crossfit and no file of rates")
 	case !c.crossFit() && (c.Arm == armRN || c.Arm == armRS):
 		return fmt.Errorf("arm is %s, which belongs to --nmn-recipe crossfit", c.Arm)
 	case !c.crossFit() && c.Rates != "" && c.estimated():

@@ -47,7 +47,7 @@ func (e *experiment) print(p *program, tables []*report.Table) error {
 	var shown []*report.Table
 	for _, t := range tables {
 		if !slices.ContainsFunc(t.Columns, func(c report.Column) bool { return c.Name == "seed" }) {
-			narrow(t)
+			e.narrow(t)
 			shown = append(shown, t)
 		}
 	}
@@ -91,9 +91,16 @@ func (e *experiment) tables(runs []report.Run) ([]*report.Table, error) {
 // narrowColumns are those of the experiment's tables that a terminal shows; files have all.
 var narrowColumns = []string{"noise %", "arm", "seeds", "ahead in AP", "AP (truth)", "human AP", "OF1", "CF1", "Brier", "q01 error", "q10 error"}
 
+// thresholdColumns are shown too where rates are estimated: what such rates change most is how far
+// probabilities are from 0.5.
+var thresholdColumns = []string{"OF1 at θ*", "CF1 at θ*"}
+
 // narrow leaves out what does not fit a terminal. Tables of other kinds stay as they are.
-func narrow(t *report.Table) {
-	keep := func(name string) bool { return slices.Contains(narrowColumns, strings.TrimPrefix(name, "Δ ")) }
+func (e *experiment) narrow(t *report.Table) {
+	keep := func(name string) bool {
+		name = strings.TrimPrefix(name, "Δ ")
+		return slices.Contains(narrowColumns, name) || e.config.crossFit() && slices.Contains(thresholdColumns, name)
+	}
 	if !slices.ContainsFunc(t.Columns, func(c report.Column) bool { return c.Name == "seeds" }) {
 		return
 	}

@@ -24,6 +24,7 @@ type recipe struct {
 	plain, noisy *round      // trained without and with the noise model; nil before
 	scored       *loader.Set // the bags that plain is of: all that are learned, or with online scores some
 	found        *rates.Result
+	floor        rates.Floor // that they were raised to; zero for none
 }
 
 // recipe of a group with its folder; nil for the paper's plain form.
@@ -123,7 +124,8 @@ func (r *recipe) fromBeliefs(ctx context.Context, c *config, p *stagePlan) error
 	return p.setThreshold(r.noisy.logits)
 }
 
-// beliefs are rho = p(y=1|z,o) of every label. A label of a class whose noise is not known is believed.
+// beliefs are rho = p(y=1|z,o) of every label, and with raised rates the mean of it and p(y=1|o), so that
+// what is wrong in rho is not learned by heart. A label of a class whose noise is not known is believed.
 func (r *recipe) beliefs() *dense.Dense {
 	z, q := r.data.train.Labels.Uint8s(), r.found.Rates()
 	k := len(q.Q01)
@@ -132,7 +134,12 @@ func (r *recipe) beliefs() *dense.Dense {
 		c := i % k
 		rho[i] = float32(z[i])
 		if !math.IsNaN(q.Q01[c]) {
-			rho[i] = float32(rates.Posterior(float64(r.noisy.logits[i]), z[i], q.Q01[c], q.Q10[c]))
+			o := float64(r.noisy.logits[i])
+			belief := rates.Posterior(o, z[i], q.Q01[c], q.Q10[c])
+			if r.config.Recipe.Floor {
+				belief = (belief + rates.Sigmoid(o)) / 2
+			}
+			rho[i] = float32(belief)
 		}
 	}
 	return dense.New(dense.WithShape(len(z)/k, k), dense.WithBacking(rho))

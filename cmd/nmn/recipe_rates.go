@@ -49,6 +49,11 @@ func (r *recipe) find(ctx context.Context, round *round) (err error) {
 	if r.found, err = rates.Estimate(ctx, in, rates.DefaultOptions()); err != nil {
 		return err
 	}
+	if r.config.Recipe.Floor {
+		if r.found, r.floor, err = rates.Raise(ctx, in, r.found, rates.DefaultOptions()); err != nil {
+			return err
+		}
+	}
 	r.plain = round
 	r.tell()
 	return r.write(oofName, round, true)
@@ -101,6 +106,9 @@ func (r *recipe) remarks() []string {
 		source = fmt.Sprintf("the scores of %d bags before they were learned", r.found.Bags)
 	}
 	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all words, from %s", r.found.PooledQ01, r.found.PooledQ10, source)}
+	if r.config.Recipe.Floor {
+		lines = append(lines, fmt.Sprintf("raised to at least q01 %.3f, q10 %.4f, as far as the labels let them", r.floor.Q01, r.floor.Q10))
+	}
 	unusable, clean := 0, 0
 	for _, c := range r.found.Classes {
 		switch {

@@ -10,6 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	dense "gorgonia.org/tensor"
+
+	"nmn/loader"
+	"nmn/rates"
 	"nmn/report"
 	"nmn/rng"
 	"nmn/train"
@@ -232,6 +236,57 @@ func TestRecipe_PaperIsThePlainForm(t *testing.T) {
 	}
 }
 
+func TestRecipe_RaisesRates(t *testing.T) {
+	file, dir := weather(t, false), t.TempDir()
+	args := func(name string, more ...string) []string {
+		return append(byRecipe("train", file, "--flips", "0.1:0.02", "--fold-epochs", "4", "--run-dir", filepath.Join(dir, name)), more...)
+	}
+	must(t, args("plain", "-q")...)
+	c := call(t, args("raised", "--rates-floor")...)
+	if c.code != exitOK || !strings.Contains(c.err, "raised to at least q01") {
+		t.Fatalf("%d: %s", c.code, c.err)
+	}
+	words := []string{"label_hot", "label_dry", "label_windy", "label_cold", "label_wet"}
+	of := func(name string) *givenRates {
+		found, err := readRates(filepath.Join(dir, name, recipeName, recipeRatesName), words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	plain, raised := of("plain"), of("raised")
+	if sum(raised.rates.Q01) <= sum(plain.rates.Q01)+.01 {
+		t.Errorf("q01 %v, without a floor %v", raised.rates.Q01, plain.rates.Q01)
+	}
+}
+
+func TestRecipe_BeliefsAreThePosteriorOfKnownNoise(t *testing.T) {
+	r := &recipe{
+		data:  &dataSets{train: &loader.Set{Labels: dense.New(dense.WithShape(2, 2), dense.WithBacking([]uint8{1, 1, 0, 0}))}},
+		found: &rates.Result{Classes: []rates.Class{{Q01: .3, Q10: .1}, {Q01: .3, Q10: .1, Diagnoses: []rates.Diagnosis{rates.NotPredicted}}}},
+		noisy: &round{logits: []float32{-1, -1, 2, 2}},
+	}
+	p := func(o float64) float64 { return 1 / (1 + math.Exp(-o)) }
+	set := .7 * p(-1) / (.7*p(-1) + .1*(1-p(-1)))
+	unset := .3 * p(2) / (.3*p(2) + .9*(1-p(2)))
+	for floor, want := range map[bool][]float64{false: {set, 1, unset, 0}, true: {(set + p(-1)) / 2, 1, (unset + p(2)) / 2, 0}} {
+		r.config.Recipe.Floor = floor
+		for i, got := range r.beliefs().Float32s() {
+			if math.Abs(float64(got)-want[i]) > 1e-6 {
+				t.Errorf("floor %t: belief %d is %v, want %v", floor, i, got, want[i])
+			}
+		}
+	}
+}
+
+func sum(values []float64) float64 {
+	total := 0.0
+	for _, v := range values {
+		total += v
+	}
+	return total
+}
+
 func TestRecipe_DryRunTellsTheCost(t *testing.T) {
 	file := weather(t, false)
 	for want, args := range map[string][]string{
@@ -253,6 +308,7 @@ func TestRecipe_RefusesWhatDoesNotFit(t *testing.T) {
 		"--max-steps":           {"train", "--nmn-recipe", "crossfit", "--max-steps", "3"},
 		"--stage1":              {"train", "--nmn-recipe", "crossfit", "--stage1", "x.safetensors"},
 		"--arm r-n":             {"train", "--nmn-recipe", "crossfit", "--arm", "r-s"},
+		"recipe.floor":          {"train", "--rates-floor"},
 		"fold_epochs":           {"train", "--nmn-recipe", "crossfit", "--fold-epochs", "-1"},
 		"r-n":                   {"experiment", "--size", "quick", "--arms", "stage1,r-n"},
 	} {
