@@ -50,21 +50,28 @@ type stagePlan struct {
 // plan finds what an arm is trained with.
 func (r *recipe) plan(ctx context.Context, c *config) (stagePlan, error) {
 	p := stagePlan{config: c.Train}
+	find := r.withFolds
 	if r.config.folds() == 0 {
-		return p, r.withoutFolds(ctx, c, &p)
+		find = r.withoutFolds
 	}
+	err := find(ctx, c, &p)
+	return p, err
+}
+
+// withFolds plans arms where rates come from nets of folds.
+func (r *recipe) withFolds(ctx context.Context, c *config, p *stagePlan) error {
 	if err := r.estimate(ctx); err != nil {
-		return p, err
+		return err
 	}
 	switch c.Arm {
 	case armStage1:
 		p.config.Stage1Epochs, p.config.Patience = r.plain.best, 0
 	case armRN:
-		return p, r.throughNoise(ctx, c, &p)
+		return r.throughNoise(ctx, c, p)
 	case armRS:
-		return p, r.fromBeliefs(ctx, c, &p)
+		return r.fromBeliefs(ctx, c, p)
 	}
-	return p, nil
+	return nil
 }
 
 // withoutFolds plans arms where rates come from stage 1 itself, or from a file.
