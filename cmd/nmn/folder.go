@@ -113,7 +113,7 @@ func isRunFile(name string) bool {
 		foldsName, onlineName, oofName, noisyOofName, labelsName, truthName, recipeRatesName, suspectsName, recipePageName:
 		return true
 	}
-	return false
+	return epochName.MatchString(name)
 }
 
 // prepareFolder makes a folder for a run. A folder with another run is refused.

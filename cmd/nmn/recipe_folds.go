@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 
 	"nmn/crossfit"
 	"nmn/loader"
@@ -95,6 +97,8 @@ func (r *recipe) foldDir(name string, number int) string {
 	return filepath.Join(r.dir, name, fmt.Sprintf("fold-%d", number+1))
 }
 
+var epochName = regexp.MustCompile(`^epoch-\d+\.safetensors$`)
+
 func epochFile(dir string, epoch int) string {
 	return filepath.Join(dir, fmt.Sprintf("epoch-%02d.safetensors", epoch))
 }
@@ -111,6 +115,12 @@ func (f *fold) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, net.Close()) }()
+	if err := os.MkdirAll(run.dir, 0o777); err != nil {
+		return err
+	}
+	if err := removeLeftovers(run.dir); err != nil {
+		return err
+	}
 	var keeping error
 	run.observers = []train.Observer{{Evaluated: func(e train.Evaluated) {
 		keeping = firstError(keeping, f.keep(run.dir, &e))

@@ -141,7 +141,14 @@ func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		aside := filepath.Join(filepath.Dir(done), ".epoch-03.safetensors123") // as a killed process leaves it
+		if err := os.WriteFile(aside, []byte("half"), 0o666); err != nil {
+			t.Fatal(err)
+		}
 		must(t, "train", "--resume", broken, "-q")
+		if exists(aside) {
+			t.Errorf("%s: an unfinished file stays", place)
+		}
 		if after, err := os.Stat(done); err != nil || !after.ModTime().Equal(before.ModTime()) {
 			t.Errorf("%s: a fold that was finished was run again (%v)", place, err)
 		}
