@@ -56,6 +56,7 @@ func convLarge() []ref.Conv {
 		{N: 1, H: 28, W: 28, C: 256, K: 128, R: 3, S: 3, Pad: 1},
 		{N: 2, H: 14, W: 14, C: 512, K: 64, R: 3, S: 3, Pad: 1},
 		{N: 2, H: 7, W: 7, C: 512, K: 64, R: 7, S: 7},
+		{N: 1, H: 18, W: 18, C: 32, K: 256, R: 7, S: 7}, // fc6 over a map that is larger than its filter
 		{N: 32, H: 1, W: 1, C: 4096, K: 250, R: 1, S: 1},
 	}
 }

@@ -31,6 +31,8 @@ func (c *CPU) Algorithm(pass Pass, g Geometry) string {
 	pl := c.planCorrelation(&k)
 	way := "implicit GEMM"
 	switch {
+	case k.suitsScatter(&pl):
+		way = "scattered GEMM"
 	case k.suitsImages(&pl):
 		way = "GEMM over pictures"
 	case k.r*k.s == 1:

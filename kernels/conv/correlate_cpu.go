@@ -68,8 +68,12 @@ func (c *CPU) correlate() {
 		return
 	}
 	k.plan = c.planCorrelation(k)
-	blocks, task := k.plan.rowBlocks*k.plan.groups, c.tasks.correlate
-	if k.suitsImages(&k.plan) {
+	blocks, task, needed := k.plan.rowBlocks*k.plan.groups, c.tasks.correlate, k.need()
+	switch {
+	case k.suitsScatter(&k.plan):
+		k.plan.cutScatter(k.depth)
+		blocks, task, needed = k.n*k.plan.groups, c.tasks.scatter, k.scatterNeed()
+	case k.suitsImages(&k.plan):
 		k.plan.private = false
 		blocks, task = ceilDiv(k.n, k.plan.rows)*k.plan.panels, c.tasks.images
 	}
@@ -77,7 +81,7 @@ func (c *CPU) correlate() {
 		c.packed = grow(c.packed, k.plan.packedLen(k.reduction()))
 		c.workers.Run(k.plan.panels, c.tasks.pack)
 	}
-	c.reserve(k.need())
+	c.reserve(needed)
 	c.workers.Run(blocks, task)
 	c.corr = correlation{} // do not keep the caller's memory alive
 }

@@ -8,9 +8,9 @@ import (
 )
 
 // CPU implements Ops on the host. Forward and data gradient are implicit GEMMs that read the windows
-// of the input in place; the filter gradient sums outer products. 3×3 filters take Winograd's algorithm
-// where it pays. Scratch memory grows to what the largest convolution needs and stays: calls with shapes
-// seen before allocate nothing.
+// of the input in place; the data gradient of a large filter scatters its products; the filter gradient
+// sums outer products. 3×3 filters take Winograd's algorithm where it pays. Scratch memory grows to what
+// the largest convolution needs and stays: calls with shapes seen before allocate nothing.
 type CPU struct {
 	workers *tensor.Workers
 	level   simd.Level
@@ -29,9 +29,9 @@ type CPU struct {
 	wino    winograd
 	winoSum winogradSum
 	tasks   struct {
-		pack, correlate, images, filter, filterJoin, bias         func(worker, block int)
-		winogradFilter, winogradInput, winogradRun, winogradGroup func(worker, block int)
-		sumInput, sumProduct, sumOutput                           func(worker, block int)
+		pack, correlate, images, scatter, filter, filterJoin, bias func(worker, block int)
+		winogradFilter, winogradInput, winogradRun, winogradGroup  func(worker, block int)
+		sumInput, sumProduct, sumOutput                            func(worker, block int)
 	}
 }
 
@@ -61,6 +61,7 @@ func NewCPU(dev *tensor.CPU, level simd.Level, exact bool) *CPU {
 	c.tasks.pack = c.packBlock
 	c.tasks.correlate = c.correlateBlock
 	c.tasks.images = c.imagesBlock
+	c.tasks.scatter = c.scatterBlock
 	c.tasks.filter = c.filterBlock
 	c.tasks.filterJoin = c.joinFilterBlock
 	c.tasks.bias = c.biasBlock
