@@ -6,7 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"unicode"
+
+	"nmn/durable"
 )
 
 // SplitByIDs returns one set per list of ids, each in the order of its list. Bags in no list are
@@ -94,3 +98,21 @@ func ParseIDs(name string, r io.Reader) ([]string, error) {
 }
 
 func blankOrMark(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
+
+// WriteIDs writes a list that ReadIDs reads back as it was. An id that a line cannot hold is an error.
+func WriteIDs(path string, ids []string) error {
+	text := strings.Join(ids, "\n") + "\n"
+	read, err := ParseIDs(path, strings.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("cannot list identifiers: %w", err)
+	}
+	if !slices.Equal(read, ids) {
+		at := 0
+		for at < min(len(read), len(ids)) && read[at] == ids[at] {
+			at++
+		}
+		return fmt.Errorf("cannot list identifiers in %q: %q cannot stand on a line of its own: it is empty, starts with #, or has a line break or blanks around it; rename it",
+			path, clipID(ids[at]))
+	}
+	return durable.WriteFile(path, []byte(text), 0o644)
+}

@@ -208,3 +208,22 @@ func FuzzParseIDs(f *testing.F) {
 		}
 	})
 }
+
+func TestWriteIDs_ReadsBackOrIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ids.txt")
+	want := []string{"b/1.jpg", "a 2.jpg", "3"}
+	if err := WriteIDs(path, want); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadIDs(path); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, bad := range []string{"", "#1", " x", "two\nlines", "a"} {
+		if err := WriteIDs(path, []string{"a", bad}); err == nil {
+			t.Errorf("%q is written, and read as another", bad)
+		}
+	}
+	if got, err := ReadIDs(path); err != nil || !slices.Equal(got, want) {
+		t.Errorf("a list that is refused has harmed the one that was there: %q, %v", got, err)
+	}
+}

@@ -27,7 +27,11 @@ func (t *Trainer) scoreOnline() error {
 		if t.online == nil {
 			t.online = newScorer(t.Net, t.Data.Len())
 		}
-		if err := t.online.add(batch); err != nil {
+		plan, err := forward(t.Net, batch)
+		if err == nil {
+			err = t.online.add(batch, plan)
+		}
+		if err != nil {
 			return fmt.Errorf("online scores of step %d: %w", t.at.Step+1, err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 
 	"nmn/eval"
@@ -33,37 +32,12 @@ type Scores struct {
 // Score runs a net over a set in order, in batches of config.BatchBags. Of the rest of config, Fit,
 // Workers, Prefetch, MaxBadSamples and MaxPixels count. No labels are read.
 func Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config) (*Scores, error) {
-	if err := fits(net, set); err != nil {
-		return nil, err
-	}
-	config.Standard = standardOf(net)
-	config.Size, config.Flip, config.Shuffle, config.DropLast, config.Targets = net.Config().Size, false, false, false, nil
-	l, err := loader.New(set, config)
-	if err != nil {
-		return nil, err
-	}
-	if shape := set.Labels.Shape(); len(shape) != 2 || shape[1] != net.Config().Classes {
-		return nil, fmt.Errorf("training: the labels of %q are %v, the net has %d classes: %w", set.Name, shape, net.Config().Classes, ErrOtherModel)
-	}
-	epoch, err := l.Epoch(ctx, 0, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer epoch.Close()
 	s := newScorer(net, set.Len())
-	for {
-		batch, err := epoch.Next(ctx)
-		if err == io.EOF {
-			return s.scores(l.Bad(0))
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := s.add(batch); err != nil {
-			return nil, err
-		}
-		batch.Release()
+	bad, err := inOrder(ctx, net, set, config, s.add)
+	if err != nil {
+		return nil, err
 	}
+	return s.scores(bad)
 }
 
 // scorer collects rows.
@@ -82,21 +56,8 @@ func newScorer(net *model.Net, bags int) *scorer {
 		rates: rateMean{miss: make([]float64, k), wrong: make([]float64, k)}}
 }
 
-// add scores one batch.
-func (s *scorer) add(batch *loader.Batch) error {
-	plan, err := s.net.Plan(batch.T, batch.N, false)
-	if err != nil {
-		return err
-	}
-	if err := upload(s.net.Backend(), plan, batch, false); err != nil {
-		return err
-	}
-	if err := s.net.Normalize(plan); err != nil {
-		return err
-	}
-	if err := s.net.Forward(plan, false); err != nil {
-		return err
-	}
+// add takes the scores of one batch.
+func (s *scorer) add(batch *loader.Batch, plan *model.Plan) error {
 	from, to := len(s.index)*s.classes, (len(s.index)+batch.N)*s.classes
 	if to > len(s.logits) {
 		return fmt.Errorf("training: the loader gave more than the %d bags of the set", s.capacity)
@@ -120,9 +81,6 @@ func (s *scorer) add(batch *loader.Batch) error {
 
 func (s *scorer) scores(bad []loader.BadSample) (*Scores, error) {
 	n, k := len(s.index), s.classes
-	if n == 0 && len(bad) > 0 {
-		return nil, fmt.Errorf("none of %d pictures could be read, the first for: %w", s.capacity, bad[0].Err)
-	}
 	if n == 0 {
 		return nil, errors.New("training: there is nothing to score")
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"nmn/eval"
 	"nmn/kernels/tensor"
@@ -110,24 +111,32 @@ func (e *evalCommand) model(cmd *cobra.Command, p *program, path string) (*eval.
 	if err != nil {
 		return nil, err
 	}
-	settings := e.sources.file
-	if own := filepath.Join(folder, configName); settings == "" && exists(own) {
-		settings = own
-	}
-	l := layers{e.sources.preset, e.sources.size, settings, cmd.Flags()}
-	if err := l.apply(&e.config); err != nil {
+	if err := e.sources.ofRun(cmd.Flags(), folder, &e.config); err != nil {
 		return nil, err
-	}
-	if own := filepath.Join(folder, vocabularyName); e.config.Data.Vocabulary == "" && exists(own) {
-		e.config.Data.Vocabulary = own // classes are those of the model, whatever the captions are now
-	}
-	if !cmd.Flags().Changed("precision") { // that of the run may be one that this device lacks
-		e.config.Run.Precision = tensor.Auto
 	}
 	if e.sources.print {
 		return nil, printConfig(p, &e.config)
 	}
 	return e.score(cmd.Context(), p, file)
+}
+
+// ofRun resolves the configuration of what works on a model: that of its run folder, with flags over it.
+func (s *sources) ofRun(flags *pflag.FlagSet, folder string, c *config) error {
+	settings := s.file
+	if own := filepath.Join(folder, configName); settings == "" && exists(own) {
+		settings = own
+	}
+	l := layers{s.preset, s.size, settings, flags}
+	if err := l.apply(c); err != nil {
+		return err
+	}
+	if own := filepath.Join(folder, vocabularyName); c.Data.Vocabulary == "" && exists(own) {
+		c.Data.Vocabulary = own // classes are those of the model, whatever the captions are now
+	}
+	if !flags.Changed("precision") { // that of the run may be one that this device lacks
+		c.Run.Precision = tensor.Auto
+	}
+	return nil
 }
 
 func (e *evalCommand) score(ctx context.Context, p *program, file string) (result *eval.Result, err error) {

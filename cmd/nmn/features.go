@@ -95,32 +95,46 @@ func writeFeatures(path string, rows features.Rows) (err error) {
 	return w.Commit()
 }
 
-// writeLabelTable writes a row for each row of features and a column for each label.
-func writeLabelTable(path string, t *features.Table) (err error) {
-	if !strings.EqualFold(filepath.Ext(path), ".csv") {
-		return usagef("features: --output-labels %s: the name must end in .csv", path)
+// writeLabelTable writes the labels that a file of features comes with.
+func writeLabelTable(path string, t *features.Table) error {
+	if err := checkLabelTable("features", path); err != nil {
+		return err
 	}
 	if t.Labels == nil {
 		return usagef("features: %s has no labels to write: name their columns (--label-columns) or their file (--labels)", t.Name)
 	}
+	k := len(t.Labels.Words)
+	return writeLabels(path, t.Labels.Words, t.IDs, t.Rows.Len(), func(i int) []uint8 { return t.Labels.Values[i*k : (i+1)*k] })
+}
+
+func checkLabelTable(command, path string) error {
+	if !strings.EqualFold(filepath.Ext(path), ".csv") {
+		return usagef("%s: --output-labels %s: the name must end in .csv", command, path)
+	}
+	return nil
+}
+
+// writeLabels writes a row for each row of features, named where there are identifiers, and a column for
+// each label.
+func writeLabels(path string, words, ids []string, rows int, labels func(row int) []uint8) (err error) {
 	file, err := durable.Create(path, 0o644)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	out := csv.NewWriter(file)
-	header := slices.Clone(t.Labels.Words)
-	if t.IDs != nil {
+	header := slices.Clone(words)
+	if ids != nil {
 		header = append([]string{"id"}, header...)
 	}
 	out.Write(header) // errors of Write show up below
-	k := len(t.Labels.Words)
-	for i := range t.Rows.Len() {
-		var record []string
-		if t.IDs != nil {
-			record = append(record, t.IDs[i])
+	var record []string
+	for i := range rows {
+		record = record[:0]
+		if ids != nil {
+			record = append(record, ids[i])
 		}
-		for _, z := range t.Labels.Values[i*k : (i+1)*k] {
+		for _, z := range labels(i) {
 			record = append(record, strconv.Itoa(int(z)))
 		}
 		out.Write(record)

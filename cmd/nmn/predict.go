@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	dense "gorgonia.org/tensor"
 
 	"nmn/eval"
 	"nmn/loader"
@@ -117,12 +116,7 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 	if err != nil {
 		return err
 	}
-	for _, bad := range scores.Bad {
-		fmt.Fprintf(p.err, "left out: %v\n", bad.Err)
-	}
-	if left := len(scores.Bad); left > 0 {
-		fmt.Fprintf(p.err, "%d of %d %s could not be read and are left out\n", left, set.Len(), nounOf(set))
-	}
+	tellLeftOut(p, scores.Bad, set)
 	threshold, err := c.cut(p, scores, folder)
 	if err != nil {
 		return err
@@ -136,7 +130,7 @@ func (c *predictCommand) scorePictures(ctx context.Context, net *model.Net, v *t
 	if err != nil {
 		return nil, nil, err
 	}
-	scores, set, err := c.score(ctx, net, v, files, c.fitOf(folder, net.Config()))
+	scores, set, err := c.score(ctx, net, v, files, pictureFit(c.fit, folder, net.Config()))
 	if err == nil && c.format == predictCSV {
 		set.IDs = pictureIDs(paths, files)
 	}
@@ -156,10 +150,11 @@ func (c *predictCommand) check() error {
 	return c.run.validate()
 }
 
-// fitOf is that of the run, else the one that such a network is usually trained with.
-func (c *predictCommand) fitOf(folder string, m model.Config) loader.Fit {
-	if c.fit != "" {
-		return c.fit
+// pictureFit is the one given, else that of the run, else the one that such a network is usually trained
+// with.
+func pictureFit(given loader.Fit, folder string, m model.Config) loader.Fit {
+	if given != "" {
+		return given
 	}
 	if run, err := readFolderConfig(folder); err == nil {
 		return run.fit()
@@ -171,9 +166,7 @@ func (c *predictCommand) fitOf(folder string, m model.Config) loader.Fit {
 }
 
 func (c *predictCommand) score(ctx context.Context, net *model.Net, v *text.Vocabulary, files []string, fit loader.Fit) (*train.Scores, *loader.Set, error) {
-	limits := loader.DefaultLimits()
-	set := &loader.Set{Name: "pictures", Vocabulary: v, IDs: files, Labels: unknownLabels(len(files), v.Len()),
-		Source: &pathSource{files, c.maxPixels, int64(limits.MaxBytes)}}
+	set := pictureSet(files, v, c.maxPixels)
 	l := loader.DefaultConfig()
 	l.BatchBags, l.Fit, l.Workers, l.Prefetch, l.MaxBadSamples, l.MaxPixels = c.batch, fit, c.run.Workers, c.run.Prefetch, c.maxBad, c.maxPixels
 	scores, err := train.Score(ctx, net, set, l)
@@ -276,9 +269,4 @@ func writeScores(p *program, set *loader.Set, index []int, probabilities []float
 		ids[row] = set.IDs[bag]
 	}
 	return writeScoreTable(p.out, classNames(set.Vocabulary), ids, probabilities)
-}
-
-// unknownLabels stand where a Set needs labels and nobody reads them.
-func unknownLabels(bags, classes int) *dense.Dense {
-	return dense.New(dense.WithShape(bags, classes), dense.WithBacking(make([]uint8, bags*classes)))
 }

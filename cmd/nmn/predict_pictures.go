@@ -10,7 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	dense "gorgonia.org/tensor"
+
 	"nmn/loader"
+	"nmn/text"
 )
 
 // pictureEndings are those of files that a folder is searched for.
@@ -42,7 +45,7 @@ func findPictures(paths []string) ([]string, error) {
 	slices.Sort(files)
 	files = slices.Compact(files)
 	if len(files) == 0 {
-		return nil, usagef("predict: there is no picture (.jpg, .jpeg, .png) in %s", strings.Join(paths, ", "))
+		return nil, usagef("there is no picture (.jpg, .jpeg, .png) in %s", strings.Join(paths, ", "))
 	}
 	return files, nil
 }
@@ -62,6 +65,27 @@ func pictureIDs(paths, files []string) []string {
 		ids[i] = filepath.ToSlash(inside)
 	}
 	return ids
+}
+
+// pictureSet are pictures that nobody has labels of.
+func pictureSet(files []string, v *text.Vocabulary, maxPixels int) *loader.Set {
+	return &loader.Set{Name: "pictures", Vocabulary: v, IDs: files, Labels: unknownLabels(len(files), v.Len()),
+		Source: &pathSource{files, maxPixels, int64(loader.DefaultLimits().MaxBytes)}}
+}
+
+// unknownLabels stand where a Set needs labels and nobody reads them.
+func unknownLabels(bags, classes int) *dense.Dense {
+	return dense.New(dense.WithShape(bags, classes), dense.WithBacking(make([]uint8, bags*classes)))
+}
+
+// tellLeftOut says what of a set could not be read, and why.
+func tellLeftOut(p *program, bad []loader.BadSample, set *loader.Set) {
+	for _, b := range bad {
+		fmt.Fprintf(p.err, "left out: %v\n", b.Err)
+	}
+	if len(bad) > 0 {
+		fmt.Fprintf(p.err, "%d of %d %s could not be read and are left out\n", len(bad), set.Len(), nounOf(set))
+	}
 }
 
 // pathSource reads pictures from anywhere.

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nmn/model"
+	"nmn/train"
+)
+
+// extractCommand are the flags of nmn extract.
+type extractCommand struct {
+	config     config
+	sources    sources
+	checkpoint checkpointName
+	layer      model.Layer
+	batch      int
+	split      string
+	output     string
+	labels     string // file to write labels to
+	ids        string // file to write identifiers to
+	asJSON     bool
+}
+
+func newExtract(p *program) *cobra.Command {
+	c := extractCommand{config: defaultConfig(), checkpoint: checkpointLast, layer: model.Pool5, batch: 16, split: "train"}
+	cmd := &cobra.Command{
+		Use:   "extract MODEL [PATH...]",
+		Short: "Write what a layer says of pictures as features to train on",
+		Long: `Write what a layer of MODEL, a run folder or a checkpoint of a net on pictures, says of each
+picture: a row of a .npy or .safetensors file, which nmn train --features takes. Each PATH
+is a picture (JPEG or PNG) or a folder, which is searched for pictures; they are taken in
+the order of their names. Without a PATH it is a split of the run's data, with flags over
+its configuration, and --output-labels writes the labels that training saw.
+pool5 is the mean of the last feature map over the cells of a picture, fc7 that of the layer
+below the logits, and probabilities are p(y=1). A picture that cannot be read has no row;
+--output-ids and --output-labels name the rows that are there.`,
+		Example: `  nmn extract runs/fd --output x.npy --output-labels y.csv
+  nmn extract runs/fd --split test --layer fc7 --output test.npy --output-labels test.csv
+  nmn extract runs/fd holiday/ --output x.safetensors --output-ids ids.txt
+  nmn train --features x.npy --labels y.csv --run-dir runs/head`,
+		Args:              arguments(p, cobra.MinimumNArgs(1)),
+		ValidArgsFunction: completeModels,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.extract(cmd, p, args[0], args[1:]) },
+	}
+	m := under(cmd, "Model")
+	checkpointFlag(m, &c.checkpoint)
+	enum(m, &c.layer, "layer", "`layer` to take", model.Pool5, model.FC7, model.Probabilities)
+	m.int(&c.batch, "batch-size", "`pictures` computed at once. Results do not depend on it")
+	enum(m, &c.split, "split", "`split` of the data", "train", "validation", "test")
+	out := under(cmd, "Output")
+	out.file(&c.output, "output", "`file` to write the features to, .npy or .safetensors", "npy", "safetensors")
+	out.file(&c.labels, "output-labels", "`file` to write identifiers and labels of a split to, .csv", "csv")
+	out.file(&c.ids, "output-ids", "`file` to write the identifier of each row to, a line each, as --ids takes them", "txt")
+	out.bool(&c.asJSON, "json", "tell what was written as JSON")
+	sourceFlags(cmd, &c.sources, sizeQuick, sizeFull)
+	dataFlags(cmd, &c.config)
+	runFlags(cmd, &c.config.Run)
+	return cmd
+}
+
+func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, paths []string) error {
+	if err := c.check(cmd, paths); err != nil {
+		return err
+	}
+	file, folder, err := findCheckpoint(path, c.checkpoint)
+	if err != nil {
+		return err
+	}
+	checkpoint, err := train.ReadCheckpoint(file)
+	if err != nil {
+		return err
+	}
+	if _, err := checkpoint.Model.LayerWidth(c.layer); err != nil {
+		return usageError{err}
+	}
+	if len(paths) > 0 {
+		return c.pictures(cmd, p, file, folder, paths)
+	}
+	if err := c.sources.ofRun(cmd.Flags(), folder, &c.config); err != nil {
+		return err
+	}
+	if c.sources.print {
+		return printConfig(p, &c.config)
+	}
+	return c.data(cmd.Context(), p, file)
+}
+
+// forPictures are the flags of rooms on data that count for named pictures too.
+var forPictures = map[string]bool{"fit": true, "max-pixels": true, "max-bad-samples": true}
+
+func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
+	switch ending := strings.ToLower(filepath.Ext(c.output)); {
+	case c.sources.print && len(paths) == 0:
+	case ending != ".npy" && ending != ".safetensors":
+		return usagef("extract: --output is %q, want the name of a file that ends in .npy or .safetensors", c.output)
+	}
+	if c.labels != "" {
+		if err := checkLabelTable("extract", c.labels); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.batch < 1:
+		return usagef("extract: --batch-size is %d, want at least 1", c.batch)
+	case c.ids != "" && (c.ids == c.output || c.ids == c.labels):
+		return usagef("extract: --output-ids %s is the file of another output: name one of its own", c.ids)
+	case len(paths) == 0:
+		return nil
+	}
+	for _, flag := range givenFlags(cmd.Flags()) {
+		room := cmd.Flags().Lookup(flag.name).Annotations[roomAnnotation]
+		ofData := len(room) > 0 && (room[0] == "Data" || room[0] == "Configuration") && !forPictures[flag.name]
+		if ofData || flag.name == "split" || flag.name == "output-labels" {
+			return usagef("extract: --%s belongs to the data of a run: leave it out, or %s", flag.name, strings.Join(paths, ", "))
+		}
+	}
+	if !cmd.Flags().Changed("max-bad-samples") {
+		c.config.Data.MaxBadSamples = math.MaxInt32
+	}
+	d := &c.config.Data
+	if d.MaxBadSamples < 0 || d.MaxPixels < 0 {
+		return usagef("extract: --max-bad-samples and --max-pixels are at least 0")
+	}
+	return c.config.Run.validate()
+}
+
+// pictures extracts from files and folders.
+func (c *extractCommand) pictures(cmd *cobra.Command, p *program, file, folder string, paths []string) (err error) {
+	files, err := findPictures(paths)
+	if err != nil {
+		return err
+	}
+	backend, err := openDevice(p, &c.config.Run)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, backend.Close()) }()
+	net, checkpoint, err := train.OpenNet(file, backend)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, net.Close()) }()
+	v, err := checkpoint.Vocabulary()
+	if err != nil {
+		return err
+	}
+	set := pictureSet(files, v, c.config.Data.MaxPixels)
+	set.IDs = pictureIDs(paths, files)
+	c.config.Data.Fit = pictureFit(c.config.Data.Fit, folder, net.Config())
+	return c.write(cmd.Context(), p, net, set)
+}
+
+// data extracts from a split of a configuration.
+func (c *extractCommand) data(ctx context.Context, p *program, file string) (err error) {
+	s, err := openSession(ctx, p, &c.config, "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, s.close()) }()
+	set, err := s.data.split(c.split)
+	if err != nil {
+		return err
+	}
+	net, checkpoint, err := train.OpenNet(file, s.backend)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, net.Close()) }()
+	if err := sameClasses(checkpoint, set.Vocabulary); err != nil {
+		return err
+	}
+	c.config.Net.MIL = checkpoint.Model.MIL // which says how pictures fit
+	return c.write(ctx, p, net, set)
+}

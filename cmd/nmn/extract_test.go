@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/features"
+	"nmn/kernels"
+	"nmn/loader"
+	"nmn/train"
+)
+
+// readRows reads all rows of a file of features with the labels and identifiers beside it.
+func readRows(t *testing.T, file, labels string) (rows [][]float32, table *features.Table) {
+	t.Helper()
+	table, err := features.Open(features.Options{Features: file, Labels: labels, Limit: 1 << 30, Unlabelled: labels == ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { table.Close() })
+	for i := range table.Rows.Len() {
+		row := make([]float32, table.Rows.Width())
+		if err := table.Rows.Read(i, row); err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, row)
+	}
+	return rows, table
+}
+
+func readBytes(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// noisyScenes is the training split that tiny runs on.
+func noisyScenes(t *testing.T, dir string) *dataSets {
+	t.Helper()
+	c, err := readFolderConfig(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := openData(t.Context(), &program{log: slog.New(slog.DiscardHandler)}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.close() })
+	return d
+}
+
+func TestExtract_TrainsAHeadOnWhatARunHasLearned(t *testing.T) {
+	dir, work := trained(t, "--arm", "nmn-fi", "--noise", "0.4"), t.TempDir()
+	x, y, ids := filepath.Join(work, "x.npy"), filepath.Join(work, "y.csv"), filepath.Join(work, "ids.txt")
+	out := must(t, "extract", dir, "--output", x, "--output-labels", y, "--output-ids", ids, "--threads", "1", "--batch-size", "7")
+	if !strings.Contains(out, "96 rows of 64 features, pool5") {
+		t.Errorf("said %q", out)
+	}
+	rows, table := readRows(t, x, y)
+	set := noisyScenes(t, dir).train
+	if len(rows) != set.Len() || !slices.Equal(table.IDs, set.IDs) || !bytes.Equal(table.Labels.Values, set.Labels.Uint8s()) {
+		t.Errorf("%d rows, or identifiers and labels other than those trained on", len(rows))
+	}
+	if listed, err := loader.ReadIDs(ids); err != nil || !slices.Equal(listed, set.IDs) {
+		t.Errorf("the list of identifiers: %v", err)
+	}
+
+	other := filepath.Join(work, "other.npy")
+	must(t, "extract", dir, "--output", other, "--threads", "2", "--workers", "3", "--batch-size", "32")
+	if !bytes.Equal(readBytes(t, x), readBytes(t, other)) {
+		t.Error("features depend on threads or on the size of batches")
+	}
+	must(t, "train", "--features", x, "--labels", y, "--ids", ids, "--hidden", "", "--stage1-epochs", "1", "--stage2-epochs", "1",
+		"--run-dir", filepath.Join(work, "head"), "-q")
+	head := filepath.Join(work, "head")
+	wantUsage(t, call(t, "extract", head, "--output", filepath.Join(work, "again.npy")), "64 features")
+	for _, split := range []string{"validation", "test"} {
+		file, labels := filepath.Join(work, split+".safetensors"), filepath.Join(work, split+".csv")
+		must(t, "extract", dir, "--split", split, "--layer", "fc7", "--output", file, "--output-labels", labels)
+		readRows(t, file, labels)
+	}
+}
+
+func TestExtract_RowsAreWhatTheNetComputes(t *testing.T) {
+	dir, work := trained(t, "--arm", "nmn-fi"), t.TempDir()
+	file := filepath.Join(work, "p.safetensors")
+	must(t, "extract", dir, "--split", "test", "--layer", "probabilities", "--output", file)
+	got, _ := readRows(t, file, "")
+	backend, _, err := kernels.Open(kernels.Config{Device: "cpu", Threads: 1, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backend.Close()
+	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), backend)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer net.Close()
+	d := noisyScenes(t, dir)
+	l := loader.DefaultConfig()
+	scores, err := train.Score(t.Context(), net, d.test, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(slices.Concat(got...), scores.Prob.Float32s()) {
+		t.Error("probabilities are not those of the net")
+	}
+}
+
+func TestExtract_PicturesThatCannotBeReadHaveNoRow(t *testing.T) {
+	dir, work := trained(t, "--arm", "nmn-fi"), t.TempDir()
+	folder := filepath.Join(work, "scenes")
+	must(t, "scenes", "--number", "5", "--split", "test", folder)
+	images := filepath.Join(folder, "images")
+	captions := func(file string) (labels []string) {
+		table := filepath.Join(work, file+".csv")
+		must(t, "extract", dir, "--data", "captions", "--captions", filepath.Join(folder, "captions_test2014.json"), "--images", images,
+			"--validation-share", "0", "--test-share", "0", "--noise", "0", "--max-bad-samples", "1", "--output", filepath.Join(work, file+".npy"), "--output-labels", table)
+		return strings.Split(strings.TrimSpace(string(readBytes(t, table))), "\n")
+	}
+	whole := captions("whole")
+	second := filepath.Join(images, "COCO_test2014_000000000002.jpg")
+	if err := os.WriteFile(second, []byte("no picture"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	x, ids := filepath.Join(work, "x.npy"), filepath.Join(work, "ids.txt")
+	c := call(t, "extract", dir, images, "--layer", "fc7", "--output", x, "--output-ids", ids, "--batch-size", "2", "--json")
+	if c.code != exitOK || !strings.Contains(c.err, "1 of 5 pictures") || !strings.Contains(c.err, second) {
+		t.Fatalf("exit code %d, %q, want the picture that is broken", c.code, c.err)
+	}
+	if v := readJSON(t, c.out); v["rows"] != 4. || v["left_out"] != 1. || v["layer"] != "fc7" {
+		t.Errorf("told %s", c.out)
+	}
+	rows, _ := readRows(t, x, "")
+	listed, err := loader.ReadIDs(ids)
+	if err != nil || len(listed) != 4 || len(rows) != 4 {
+		t.Fatalf("%d rows of %v: %v", len(rows), listed, err)
+	}
+	for i, id := range listed { // each row is that of its picture
+		one := filepath.Join(work, "one.npy")
+		must(t, "extract", dir, filepath.Join(images, id), "--layer", "fc7", "--output", one)
+		if alone, _ := readRows(t, one, ""); !slices.Equal(alone[0], rows[i]) {
+			t.Errorf("row %d is not that of %s", i, id)
+		}
+	}
+
+	if labels := captions("rest"); len(whole) != 6 || !slices.Equal(labels, slices.Delete(whole, 2, 3)) {
+		t.Errorf("labels of the pictures that are left: %q", labels)
+	}
+
+	refused := filepath.Join(work, "refused.npy")
+	c = call(t, "extract", dir, images, "--output", refused, "--max-bad-samples", "0")
+	if c.code != exitFailure || !strings.Contains(c.err, second) {
+		t.Errorf("no bad samples allowed: exit code %d, %q", c.code, c.err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(work, "*refused.npy*")); left != nil {
+		t.Errorf("a failure leaves %v", left)
+	}
+}
+
+func TestExtract_RefusesWhatDoesNotGoTogether(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{dir}, "--output"},
+		{[]string{dir, "--output", "x.csv"}, ".npy or .safetensors"},
+		{[]string{dir, "--output", "x.npy", "--output-labels", "y.npy"}, ".csv"},
+		{[]string{dir, "--output", "x.npy", "--output-ids", "x.npy"}, "another output"},
+		{[]string{dir, "--output", "x.npy", "--layer", "conv1"}, "pool5"},
+		{[]string{dir, "--output", "x.npy", "--batch-size", "0"}, "--batch-size"},
+		{[]string{dir, "a.jpg", "--output", "x.npy", "--output-labels", "y.csv"}, "--output-labels belongs"},
+		{[]string{dir, "a.jpg", "--output", "x.npy", "--split", "test"}, "--split belongs"},
+		{[]string{dir, "a.jpg", "--output", "x.npy", "--captions", "c.json"}, "--captions belongs"},
+		{[]string{dir, "a.jpg", "--output", "x.npy", "--max-bad-samples", "-1"}, "--max-bad-samples"},
+		{[]string{dir, "--output", "x.npy"}, "last.safetensors"},
+		{[]string{}, "extract"},
+	} {
+		wantUsage(t, call(t, append([]string{"extract"}, c.args...)...), c.says)
+	}
+}

@@ -1,0 +1,56 @@
+package model
+
+import (
+	"fmt"
+
+	"nmn/kernels/pool"
+	"nmn/kernels/tensor"
+)
+
+// Layer is a place in a net on pictures that features of bags are taken from.
+type Layer string
+
+const (
+	Pool5         Layer = "pool5"         // the last feature map, which a noise model sees
+	FC7           Layer = "fc7"           // the layer below the logits, after ReLU
+	Probabilities Layer = "probabilities" // p(y=1|I)
+)
+
+// layers lists them from the input to the classes.
+var layers = [...]Layer{Pool5, FC7, Probabilities}
+
+// LayerWidth is how many values a layer has for each bag.
+func (c Config) LayerWidth(l Layer) (int, error) {
+	if c.Input > 0 {
+		return 0, fmt.Errorf("model: no %s to extract: the net takes %d features, only one on pictures has such layers", l, c.Input)
+	}
+	switch l {
+	case Pool5:
+		return c.FeatureWidth(), nil
+	case FC7:
+		return c.FC7, nil
+	case Probabilities:
+		return c.Classes, nil
+	}
+	return 0, fmt.Errorf("model: layer %q cannot be extracted, want one of %v", l, layers)
+}
+
+// Extract returns what a layer says of the bags of a plan after Forward: N×LayerWidth of float32. Pool5
+// and FC7 are means over the cells of all frames of a bag, whatever the noise model pools with, and
+// overwrite room, which is of that shape; Probabilities are those of the plan and need none.
+func (n *Net) Extract(room *tensor.Tensor, p *Plan, l Layer) (*tensor.Tensor, error) {
+	if _, err := n.config.LayerWidth(l); err != nil {
+		return nil, err
+	}
+	if l == Probabilities {
+		return p.Prob, nil
+	}
+	from := p.Features
+	if l == FC7 {
+		from = p.hidden[len(p.hidden)-1].y
+	}
+	if err := n.backend.BagPool(room, from, p.bags, pool.Mean); err != nil {
+		return nil, fmt.Errorf("model: cannot pool %s: %w", l, err)
+	}
+	return room, nil
+}

@@ -1,0 +1,120 @@
+package model
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"nmn/kernels/conform"
+	"nmn/kernels/tensor"
+
+	dense "gorgonia.org/tensor"
+)
+
+// extracted downloads what a layer says of the bags of a plan.
+func extracted(t *testing.T, n *Net, p *Plan, l Layer) []float32 {
+	t.Helper()
+	width, err := n.config.LayerWidth(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	arena := tensor.NewArena(n.backend)
+	defer arena.Close()
+	room, err := arena.Alloc(tensor.Float32, p.Bags, width)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := n.Extract(room, p, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := n.download(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(values) != p.Bags*width {
+		t.Fatalf("%s: %d values for %d bags of %d", l, len(values), p.Bags, width)
+	}
+	return values
+}
+
+// plainMean is the mean of a map over the cells of all frames of each bag.
+func plainMean(t *testing.T, n *Net, m *tensor.Tensor, offsets []int) []float64 {
+	t.Helper()
+	values, err := n.download(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shape := m.Shape()
+	cells, width := shape[1]*shape[2], shape[3]
+	var means []float64
+	for bag := range len(offsets) - 1 {
+		from, to := offsets[bag]*cells, offsets[bag+1]*cells
+		for c := range width {
+			sum := 0.0
+			for cell := from; cell < to; cell++ {
+				sum += float64(values[cell*width+c])
+			}
+			means = append(means, sum/float64(to-from))
+		}
+	}
+	return means
+}
+
+func checkNear(t *testing.T, name string, got []float32, want []float64) {
+	t.Helper()
+	some := false
+	for i, w := range want {
+		if math.Abs(float64(got[i])-w) > 1e-5*(1+math.Abs(w)) {
+			t.Fatalf("%s: value %d is %v, want %v", name, i, got[i], w)
+		}
+		some = some || w != 0
+	}
+	if !some {
+		t.Errorf("%s is 0 everywhere, which tells nothing", name)
+	}
+}
+
+func TestExtract_IsTheMeanOfTheLayerWhateverTheNoiseModelPools(t *testing.T) {
+	params, f := conform.LoadFixture(t, "tiny_net_params"), conform.LoadFixture(t, "tiny_net")
+	for _, noise := range []NoiseMode{NoNoise, FeatureDependent} {
+		n, p := tiny(t, params, params.Input("x"), params.Input("z"), func(c *Config) { c.Noise, c.NoisePool = noise, "max" })
+		if err := n.Forward(p, false); err != nil {
+			t.Fatal(err)
+		}
+		f.Expected("g").Check(t, extracted(t, n, p, Pool5))
+		f.Expected("p").Check(t, extracted(t, n, p, Probabilities))
+		offsets := make([]int, p.Bags+1)
+		for i := range offsets {
+			offsets[i] = i
+		}
+		checkNear(t, "fc7", extracted(t, n, p, FC7), plainMean(t, n, p.hidden[1].y, offsets))
+	}
+}
+
+func TestExtract_JoinsTheFramesOfABag(t *testing.T) {
+	params := conform.LoadFixture(t, "tiny_net_params")
+	x := params.Input("x")
+	n, whole := tiny(t, params, x, params.Input("z"), func(*Config) {})
+	p := plan(t, n, whole.Frames, 1)
+	conform.Put(t, n.backend, p.X, x.NHWC().Float32s())
+	starts := dense.New(dense.WithShape(2), dense.WithBacking([]int32{0, int32(p.Frames)}))
+	if err := n.backend.Upload(p.Offsets, starts); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Forward(p, false); err != nil {
+		t.Fatal(err)
+	}
+	offsets := []int{0, p.Frames}
+	checkNear(t, "pool5", extracted(t, n, p, Pool5), plainMean(t, n, p.Features, offsets))
+	checkNear(t, "fc7", extracted(t, n, p, FC7), plainMean(t, n, p.hidden[1].y, offsets))
+}
+
+func TestExtract_RefusesNetsOnFeaturesAndUnknownLayers(t *testing.T) {
+	if _, err := MLP(8, 3, []int{4}).LayerWidth(FC7); err == nil || !strings.Contains(err.Error(), "8 features") {
+		t.Errorf("a net on features: %v", err)
+	}
+	if _, err := Scenes(3, false).LayerWidth("pool9"); err == nil || !strings.Contains(err.Error(), "pool9") {
+		t.Errorf("an unknown layer: %v", err)
+	}
+}
