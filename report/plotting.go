@@ -83,7 +83,12 @@ func addLine(p *plot.Plot, name string, xys plotter.XYs, c color.Color, dashed b
 
 // drawPanels draws plots side by side with their axes aligned, as "svg" or "png".
 func drawPanels(w io.Writer, format string, panels ...*plot.Plot) error {
-	width, height := panelWidth*vg.Length(len(panels)), panelHeight
+	return drawSized(w, format, vg.Point{X: panelWidth * vg.Length(len(panels)), Y: panelHeight}, panels...)
+}
+
+// drawSized is the same at a size of the whole.
+func drawSized(w io.Writer, format string, size vg.Point, panels ...*plot.Plot) error {
+	width, height := size.X, size.Y
 	switch format {
 	case "svg":
 		canvas := vgsvg.New(width, height)

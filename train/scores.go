@@ -106,23 +106,13 @@ func (m *rateMean) add(net *model.Net, plan *model.Plan) error {
 	if plan.Confidence == nil || net.Config().Noise == model.FeatureIndependent && m.bags > 0 {
 		return nil
 	}
-	host := hostOver(make([]float32, plan.Confidence.Len()))
-	if err := net.Backend().Download(host, plan.Confidence); err != nil {
-		return err
-	}
-	k := len(m.miss)
-	miss, wrong := make([]float32, k), make([]float32, k)
-	values := host.Float32s()
-	for len(values) > 0 {
-		model.Rates(miss, wrong, values[:4*k])
-		for c := range k {
-			m.miss[c] += float64(miss[c])
-			m.wrong[c] += float64(wrong[c])
+	return bagRates(net, plan, func(q01, q10 []float32) {
+		for c := range q01 {
+			m.miss[c] += float64(q01[c])
+			m.wrong[c] += float64(q10[c])
 		}
 		m.bags++
-		values = values[4*k:]
-	}
-	return nil
+	})
 }
 
 func (m *rateMean) mean() *eval.Rates {

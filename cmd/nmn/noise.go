@@ -70,6 +70,7 @@ and incorrect, for each word.`,
 	sourceFlags(cmd, &s, sizeQuick, sizeFull)
 	setFlags(cmd, &c)
 	featureDataFlags(cmd, &c, true)
+	cmd.AddCommand(newNoiseReport(p))
 	return cmd
 }
 

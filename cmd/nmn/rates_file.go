@@ -79,14 +79,19 @@ func readRates(path string, wordsInOrder []string) (*givenRates, error) {
 	}
 	defer f.Close()
 	g, err := parseRates(f, v)
-	var at *text.WordTableError
-	if errors.As(err, &at) {
-		return nil, fmt.Errorf("%s:%d: %w", path, at.Line, at.Err)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, inWordTable(path, err)
 	}
 	return g, nil
+}
+
+// inWordTable names the file of an error, and the line where it tells one.
+func inWordTable(path string, err error) error {
+	var at *text.WordTableError
+	if errors.As(err, &at) {
+		return fmt.Errorf("%s:%d: %w", path, at.Line, at.Err)
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 func parseRates(r io.Reader, v *text.Vocabulary) (*givenRates, error) {

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"nmn/eval"
+	"nmn/kernels"
+	"nmn/loader"
+	"nmn/model"
+	"nmn/rates"
+	"nmn/report"
+	"nmn/text"
+	"nmn/train"
+)
+
+// learntRates are the rates of a noise model in class order.
+type learntRates struct {
+	*train.Checkpoint
+	vocabulary *text.Vocabulary
+	all        *eval.Rates // the same for all bags; nil of a feature-dependent model
+	truth      *eval.Rates // nil where it is not known
+	// Of a feature-dependent model, with the names of the bags of the split.
+	q01, q10 *rates.Spreads
+	ids      []string
+	split    string
+	leftOut  int
+}
+
+// learn asks the model.
+func (n *noiseReport) learn(ctx context.Context, p *program, file, folder string, c *train.Checkpoint) (*learntRates, error) {
+	v, err := c.Vocabulary()
+	if err != nil {
+		return nil, err
+	}
+	l := &learntRates{Checkpoint: c, vocabulary: v}
+	if c.Model.Noise == model.FeatureDependent {
+		return l, n.ask(ctx, p, file, l)
+	}
+	return l, n.read(p, file, folder, l)
+}
+
+// read takes the rates of a feature-independent model, which needs no data: what the run knows of the true
+// ones is in its q.csv.
+func (n *noiseReport) read(p *program, file, folder string, l *learntRates) (err error) {
+	backend, err := openDevice(p, &n.config.Run)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, backend.Close()) }()
+	net, _, err := train.OpenNet(file, backend)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, net.Close()) }()
+	q01, q10, err := train.NoiseRates(net)
+	if err != nil {
+		return err
+	}
+	l.all = &eval.Rates{Q01: float64s(q01), Q10: float64s(q10)}
+	known := filepath.Join(folder, report.RatesFile)
+	if !exists(known) {
+		return nil
+	}
+	written, err := report.ReadNoiseRatesFile(known, l.vocabulary)
+	if err != nil {
+		return err
+	}
+	l.truth = eval.UnknownRates(len(written))
+	for c, w := range written {
+		l.truth.Q01[c], l.truth.Q10[c] = float64(w.T01), float64(w.T10)
+	}
+	return nil
+}
+
+// ask runs a feature-dependent model over a split.
+func (n *noiseReport) ask(ctx context.Context, p *program, file string, l *learntRates) (err error) {
+	s, err := openSession(ctx, p, &n.config, "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, s.close()) }()
+	set, err := s.data.split(n.split)
+	if err != nil {
+		return err
+	}
+	if err := sameClasses(l.Checkpoint, set.Vocabulary); err != nil {
+		return err
+	}
+	if noisy := s.data.train; noisy.Truth != nil {
+		if l.truth, err = eval.TrueRates(noisy.Labels.Uint8s(), noisy.Truth.Uint8s(), noisy.Len(), noisy.Vocabulary.Len()); err != nil {
+			return err
+		}
+	}
+	l.ids, l.split = set.IDs, n.split
+	n.config.Net.MIL = l.Model.MIL
+	return n.visit(ctx, p, s.backend, file, set, l)
+}
+
+// visit takes in the rates of each bag of a set.
+func (n *noiseReport) visit(ctx context.Context, p *program, backend kernels.Backend, file string, set *loader.Set, l *learntRates) (err error) {
+	net, _, err := train.OpenNet(file, backend)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, net.Close()) }()
+	k := l.vocabulary.Len()
+	l.q01, l.q10 = rates.NewSpreads(k, n.departures), rates.NewSpreads(k, n.departures)
+	config := n.config.loader()
+	config.BatchBags = l.Config.Batch(l.Model.MIL)
+	bad, err := train.EachRates(ctx, net, set, config, func(bag int, q01, q10 []float32) {
+		l.q01.Add(bag, q01)
+		l.q10.Add(bag, q10)
+	})
+	if err != nil {
+		return err
+	}
+	l.leftOut = len(bad)
+	tellLeftOut(p, bad, set)
+	return nil
+}
+
+func float64s(values []float32) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = float64(v)
+	}
+	return out
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/kernels"
+	"nmn/loader"
+	"nmn/rates"
+	"nmn/report"
+	"nmn/train"
+)
+
+func noiseReportOf(t *testing.T, args ...string) *report.NoiseReport {
+	t.Helper()
+	var r report.NoiseReport
+	if err := json.Unmarshal([]byte(must(t, append([]string{"noise", "report", "--json", "--device", "cpu"}, args...)...)), &r); err != nil {
+		t.Fatal(err)
+	}
+	return &r
+}
+
+// writtenRates is the q.csv of a run, by word.
+func writtenRates(t *testing.T, dir string) map[string]report.NoiseRate {
+	t.Helper()
+	c, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := c.Vocabulary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := report.ReadNoiseRatesFile(filepath.Join(dir, report.RatesFile), v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byWord := map[string]report.NoiseRate{}
+	for _, r := range list {
+		byWord[r.Word] = r
+	}
+	return byWord
+}
+
+// holdTo compares the rates of a report with those that the run has written.
+func holdTo(t *testing.T, r *report.NoiseReport, want map[string]report.NoiseRate) {
+	t.Helper()
+	if len(r.Q01.Words) != len(want) || len(r.Q10.Words) != len(want) {
+		t.Fatalf("%d and %d words, want %d", len(r.Q01.Words), len(r.Q10.Words), len(want))
+	}
+	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-7 || math.IsNaN(a) && math.IsNaN(b) }
+	for i := range r.Q01.Words {
+		a, b := r.Q01.Words[i], r.Q10.Words[i]
+		if w := want[a.Word]; !near(float64(a.Rate), float64(w.Q01)) || !near(float64(a.True), float64(w.T01)) {
+			t.Errorf("%s: q01 %g and T01 %g, want %g and %g", a.Word, a.Rate, a.True, w.Q01, w.T01)
+		}
+		if w := want[b.Word]; !near(float64(b.Rate), float64(w.Q10)) || !near(float64(b.True), float64(w.T10)) {
+			t.Errorf("%s: q10 %g and T10 %g, want %g and %g", b.Word, b.Rate, b.True, w.Q10, w.T10)
+		}
+	}
+}
+
+func TestNoiseReport_OfFeatureIndependentRates(t *testing.T) {
+	dir := trained(t, "--arm", "nmn-fi")
+	r := noiseReportOf(t, dir)
+	holdTo(t, r, writtenRates(t, dir))
+	if r.FeatureDependent || r.Q01.Words[0].Spread != nil || r.Q01.Departures != nil {
+		t.Errorf("rates that are the same for all bags have a spread: %+v", r.Q01.Words[0])
+	}
+	if r.Q01.Words[0].Rate < r.Q01.Words[35].Rate {
+		t.Error("the words are not in order of their rates")
+	}
+	page := filepath.Join(t.TempDir(), "noise.html")
+	if text := must(t, "noise", "report", dir, "--words", "3", "--output", page); !strings.Contains(text, "The first 3 of 36 words.") {
+		t.Errorf("--words is not heeded:\n%s", text)
+	}
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for word := range writtenRates(t, dir) {
+		if !strings.Contains(string(content), ">"+word+"</td>") {
+			t.Errorf("the page lacks %q", word)
+		}
+	}
+	// The rates are in the checkpoint: the data need not be there.
+	alone := filepath.Join(t.TempDir(), "moved.safetensors")
+	if err := os.Rename(filepath.Join(dir, train.LastName), alone); err != nil {
+		t.Fatal(err)
+	}
+	if moved := noiseReportOf(t, alone); moved.Q01.Mean != r.Q01.Mean || moved.Q01.True.Defined() {
+		t.Errorf("of the file alone: mean %g, truth %g; want %g and none", moved.Q01.Mean, moved.Q01.True, r.Q01.Mean)
+	}
+	wantUsage(t, call(t, "noise", "report", dir), train.LastName)
+}
+
+func TestNoiseReport_OfRatesThatDependOnTheBag(t *testing.T) {
+	dir := trained(t, "--arm", "nmn-fd")
+	holdTo(t, noiseReportOf(t, dir, "--split", "test"), writtenRates(t, dir)) // what q.csv is of
+	r := noiseReportOf(t, dir, "--split", "validation", "--departures", "7")
+	if r.Bags != 32 || r.Split != "validation" || len(r.Q10.Departures) != 7 {
+		t.Fatalf("%d bags of %s, %d departures", r.Bags, r.Split, len(r.Q10.Departures))
+	}
+	values, ids := ratesOfBags(t, dir, "val", 32)
+	for _, w := range r.Q01.Words {
+		column := slices.Clone(values[w.Word])
+		mean, squares := 0.0, 0.0
+		for _, q := range column {
+			mean += q / float64(len(column))
+		}
+		for _, q := range column {
+			squares += (q - mean) * (q - mean) / float64(len(column))
+		}
+		slices.Sort(column)
+		s := w.Spread
+		if math.Abs(s.Mean-mean) > 1e-9 || math.Abs(s.SD-math.Sqrt(squares)) > 1e-9 || s.Min != column[0] || s.Max != column[31] {
+			t.Errorf("%s: %+v, want mean %g, sd %g, %g to %g", w.Word, s, mean, math.Sqrt(squares), column[0], column[31])
+		}
+		for i, level := range rates.SpreadLevels {
+			if want := column[int(math.Ceil(level*32))-1]; math.Abs(s.Quantiles[i]-want) > want/32 {
+				t.Errorf("%s: quantile %g is %g, want %g", w.Word, level, s.Quantiles[i], want)
+			}
+		}
+	}
+	farthest, at, word := 0.0, "", ""
+	for _, w := range r.Q01.Words {
+		for i, q := range values[w.Word] {
+			if far := math.Abs(q - w.Spread.Mean); far > farthest {
+				farthest, at, word = far, ids[i], w.Word
+			}
+		}
+	}
+	if d := r.Q01.Departures[0]; d.ID != at || d.Word != word {
+		t.Errorf("%s departs most at %s, want %s at %s", d.Word, d.ID, word, at)
+	}
+}
+
+// ratesOfBags asks the net of a run for q01 of each bag of some scenes, by word.
+func ratesOfBags(t *testing.T, dir, split string, n int) (values map[string][]float64, ids []string) {
+	t.Helper()
+	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backend.Close()
+	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), backend)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer net.Close()
+	c, err := readFolderConfig(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := loader.Scenes(loader.ScenesConfig{Seed: c.Data.Seed, Split: split, N: n, Cache: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := c.loader()
+	l.BatchBags = 5
+	values = map[string][]float64{}
+	if _, err := train.EachRates(t.Context(), net, set, l, func(_ int, q01, _ []float32) {
+		for k, q := range q01 {
+			word := set.Vocabulary.Word(k).Text
+			values[word] = append(values[word], float64(q))
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return values, set.IDs
+}
+
+func TestNoiseReport_ShowsTheEstimateOfTheRecipe(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	must(t, byRecipe("train", weather(t, true), "-q", "--arm", "r-n", "--recipe-epochs", "1", "--run-dir", dir)...)
+	r := noiseReportOf(t, dir)
+	for _, w := range r.Q01.Words {
+		e := w.Estimate
+		switch odd := strings.HasSuffix(w.Word, "odd"); {
+		case e == nil:
+			t.Errorf("%s has no estimate", w.Word)
+		case odd && (e.Rate.Defined() || e.Remarks == ""):
+			t.Errorf("%s cannot be told, but: %+v", w.Word, e)
+		case !odd && (math.Abs(float64(e.Rate-w.Rate)) > 1e-5 || !(e.Low <= e.Rate && e.Rate <= e.High)):
+			t.Errorf("%s: %g held, of the estimate %+v", w.Word, w.Rate, e)
+		}
+	}
+	path := filepath.Join(dir, recipeName, recipeRatesName)
+	data := string(readFile(t, filepath.Dir(path), recipeRatesName))
+	lines := strings.Split(data, "\n")
+	fields := strings.Split(lines[2], ",")
+	fields[4] = "1.5" // q01_high
+	lines[2] = strings.Join(fields, ",")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if c := call(t, "noise", "report", dir); c.code != exitFailure || !strings.Contains(c.err, recipeRatesName+":3:") || !strings.Contains(c.err, "q01_high") {
+		t.Errorf("exit code %d, %q, want file, line and column", c.code, c.err)
+	}
+}
+
+func TestNoiseReport_RefusesWhatHasNoNoiseModel(t *testing.T) {
+	dir := trained(t, "--arm", "star")
+	wantUsage(t, call(t, "noise", "report", dir), "without a noise model", "nmn-fi")
+	wantUsage(t, call(t, "noise", "report", filepath.Dir(dir)), "last.safetensors")
+	wantUsage(t, call(t, "noise", "report", dir, "--output", "noise.pdf"), ".html or .md")
+	wantUsage(t, call(t, "noise", "report", dir, "--departures", "1001"), "0 to 1000")
+	wantUsage(t, call(t, "noise", "report"), "report")
+	if c := call(t, "noise", "report", filepath.Join(dir, "none")); c.code != exitFailure || !strings.Contains(c.err, "none") {
+		t.Errorf("no such run: exit code %d, %q", c.code, c.err)
+	}
+}

@@ -1,0 +1,205 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"nmn/eval"
+	"nmn/rates"
+)
+
+// NoiseReport is what the noise model of a run has learnt.
+type NoiseReport struct {
+	Run              string `json:"run"`
+	FeatureDependent bool   `json:"feature_dependent"`
+	Epoch            int    `json:"epoch"` // of the stage, that the checkpoint is of
+	Step             int    `json:"step"`
+	// Split, Bags and LeftOut say whose rates a feature-dependent model was asked for, and how many bags
+	// could not be read.
+	Split   string `json:"split,omitempty"`
+	Bags    int    `json:"bags,omitempty"`
+	LeftOut int    `json:"left_out,omitempty"`
+	// Levels are those of the quantiles of each spread.
+	Levels []float64  `json:"quantile_levels,omitempty"`
+	Q01    RateReport `json:"q01"` // p(z=0|y=1), how often a word goes missing
+	Q10    RateReport `json:"q10"` // p(z=1|y=0), how often it is made up
+}
+
+// RateReport is one of the two rates, of all words: means over the words, and the words, the highest rate
+// first.
+type RateReport struct {
+	Mean  eval.Number `json:"mean"`
+	True  eval.Number `json:"true"`
+	Error eval.Number `json:"error"` // mean distance from the true rates, of words where they are known
+	Words []WordRate  `json:"words"`
+	// Departures are the bags farthest from the mean of their class.
+	Departures []RateDeparture `json:"departures,omitempty"`
+}
+
+// WordRate is a rate of one word.
+type WordRate struct {
+	Word   string        `json:"word"`
+	Rate   eval.Number   `json:"rate"` // of a feature-dependent model the mean over bags
+	Spread *rates.Spread `json:"spread,omitempty"`
+	True   eval.Number   `json:"true"`
+	Error  eval.Number   `json:"error"` // distance from the true rate
+	// Estimate is what out-of-fold scores have told before training, where they have.
+	Estimate *WordEstimate `json:"estimate,omitempty"`
+}
+
+// WordEstimate is a rate from scores, undefined where it is not to be believed, with its interval and what
+// a reader must know.
+type WordEstimate struct {
+	Rate    eval.Number `json:"rate"`
+	Low     eval.Number `json:"low"`
+	High    eval.Number `json:"high"`
+	Remarks string      `json:"remarks,omitempty"`
+}
+
+// RateDeparture is a bag whose rate lies far from the mean of the word.
+type RateDeparture struct {
+	ID   string  `json:"id"`
+	Word string  `json:"word"`
+	Rate float64 `json:"rate"`
+	Mean float64 `json:"mean"`
+}
+
+// NewRateReport sums up the rates of words, which it puts into order.
+func NewRateReport(list []WordRate) RateReport {
+	for i := range list {
+		list[i].Error = eval.Number(math.Abs(float64(list[i].Rate - list[i].True)))
+	}
+	mean := func(of func(WordRate) eval.Number) eval.Number {
+		sum, n := 0.0, 0
+		for _, w := range list {
+			if v := of(w); v.Defined() {
+				sum += float64(v)
+				n++
+			}
+		}
+		return eval.Number(sum / float64(n)) // of nothing it is undefined
+	}
+	slices.SortStableFunc(list, func(a, b WordRate) int { return cmp.Compare(b.Rate, a.Rate) })
+	return RateReport{
+		Mean: mean(func(w WordRate) eval.Number { return w.Rate }), True: mean(func(w WordRate) eval.Number { return w.True }),
+		Error: mean(func(w WordRate) eval.Number { return w.Error }), Words: list,
+	}
+}
+
+// noiseSide is one of the rates with what to call it.
+type noiseSide struct {
+	*RateReport
+	symbol, truth  string
+	title, heading string
+	decimals       int
+}
+
+func (r *NoiseReport) sides() [2]noiseSide {
+	return [2]noiseSide{
+		{&r.Q01, "q01", "T01", "Missing: q01 = p(z=0|y=1)", "Words most often missing", 3},
+		{&r.Q10, "q10", "T10", "Made up: q10 = p(z=1|y=0)", "Words most often made up", 4},
+	}
+}
+
+// Tables show the report: means, the most words of each rate with the highest (0 for all), and bags that
+// depart from the mean of their class.
+func (r *NoiseReport) Tables(most int) []*Table {
+	tables := []*Table{r.summary()}
+	for _, side := range r.sides() {
+		tables = append(tables, side.table(most))
+	}
+	for _, side := range r.sides() {
+		if len(side.Departures) > 0 {
+			tables = append(tables, side.departures())
+		}
+	}
+	return tables
+}
+
+func (r *NoiseReport) summary() *Table {
+	t := &Table{
+		Title:   fmt.Sprintf("Noise model of %s, %s, epoch %d, step %d: means over %d words", r.Run, r.kind(), r.Epoch, r.Step, len(r.Q01.Words)),
+		Columns: []Column{{Name: "rate", Text: true}, {Name: "mean", Decimals: 4}, {Name: "true", Decimals: 4}, {Name: "mean error", Decimals: 4}},
+	}
+	for _, side := range r.sides() {
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(side.title), number(side.Mean), number(side.True), number(side.Error)}})
+	}
+	t.dropEmptyColumns()
+	if r.FeatureDependent {
+		note := fmt.Sprintf("Rates of each bag of the %s split (%d bags); what stands for a word is the mean over them.", r.Split, r.Bags)
+		if r.LeftOut > 0 {
+			note += fmt.Sprintf(" %d more could not be read.", r.LeftOut)
+		}
+		t.Notes = append(t.Notes, note)
+	}
+	return t
+}
+
+func (r *NoiseReport) kind() string {
+	if r.FeatureDependent {
+		return "feature-dependent"
+	}
+	return "feature-independent"
+}
+
+func (s noiseSide) table(most int) *Table {
+	figure := func(name string) Column { return Column{Name: name, Decimals: s.decimals} }
+	t := &Table{Title: s.heading, Columns: []Column{{Name: "word", Text: true}, figure(s.symbol), figure("sd")}}
+	for _, level := range rates.SpreadLevels {
+		t.Columns = append(t.Columns, figure(fmt.Sprintf("%g %%", 100*level)))
+	}
+	t.Columns = append(t.Columns, figure(s.truth), figure("error"), figure("from scores"), figure("low"), figure("high"), Column{Name: "remarks", Text: true})
+	shown := s.Words
+	if most > 0 && most < len(shown) {
+		shown = shown[:most]
+		t.Notes = append(t.Notes, fmt.Sprintf("The first %d of %d words.", most, len(s.Words)))
+	}
+	remarks := false
+	for _, w := range shown {
+		t.Rows = append(t.Rows, Row{Cells: w.cells()})
+		remarks = remarks || w.Estimate != nil && w.Estimate.Remarks != ""
+	}
+	if !remarks {
+		last := len(t.Columns) - 1
+		t.Columns = t.Columns[:last]
+		for i := range t.Rows {
+			t.Rows[i].Cells = t.Rows[i].Cells[:last]
+		}
+	}
+	t.dropEmptyColumns()
+	return t
+}
+
+// cells are those of the columns of a table, all of them.
+func (w WordRate) cells() []Cell {
+	row := []Cell{words(w.Word), number(w.Rate)}
+	if w.Spread != nil {
+		row = append(row, number(eval.Number(w.Spread.SD)))
+		for _, q := range w.Spread.Quantiles {
+			row = append(row, number(eval.Number(q)))
+		}
+	} else {
+		for range 1 + len(rates.SpreadLevels) {
+			row = append(row, number(eval.Undefined()))
+		}
+	}
+	row = append(row, number(w.True), number(w.Error))
+	e := w.Estimate
+	if e == nil {
+		e = &WordEstimate{Rate: eval.Undefined(), Low: eval.Undefined(), High: eval.Undefined()}
+	}
+	return append(row, number(e.Rate), number(e.Low), number(e.High), words(e.Remarks))
+}
+
+func (s noiseSide) departures() *Table {
+	t := &Table{
+		Title:   "Where " + s.symbol + " departs most from the mean of its word",
+		Columns: []Column{{Name: "bag", Text: true}, {Name: "word", Text: true}, {Name: s.symbol, Decimals: s.decimals}, {Name: "mean", Decimals: s.decimals}},
+	}
+	for _, d := range s.Departures {
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(d.ID), words(d.Word), number(eval.Number(d.Rate)), number(eval.Number(d.Mean))}})
+	}
+	return t
+}

@@ -1,0 +1,64 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nmn/loader"
+	"nmn/model"
+)
+
+// ErrNoNoiseModel tells that a net has no noise model to ask for rates.
+var ErrNoNoiseModel = errors.New("the net has no noise model")
+
+// NoiseRates are q01 and q10 of each class of a feature-independent noise model: the softmax of b over
+// the observed label.
+func NoiseRates(net *model.Net) (q01, q10 []float32, err error) {
+	if mode := net.Config().Noise; mode != model.FeatureIndependent {
+		return nil, nil, fmt.Errorf("training: rates that are the same for all bags, of the noise model %q: %w", mode, ErrNoNoiseModel)
+	}
+	plan, err := net.Plan(1, 1, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = bagRates(net, plan, func(miss, wrong []float32) { q01, q10 = miss, wrong })
+	return q01, q10, err
+}
+
+// EachRates runs a net with a feature-dependent noise model over a set in order, as Score does, and
+// visits q01 and q10 of each class for each bag of the set that can be read. The slices hold until visit
+// returns. It returns the bags that could not be read.
+func EachRates(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, visit func(bag int, q01, q10 []float32)) ([]loader.BadSample, error) {
+	if mode := net.Config().Noise; mode != model.FeatureDependent {
+		return nil, fmt.Errorf("training: rates of each bag, of the noise model %q: %w", mode, ErrNoNoiseModel)
+	}
+	return inOrder(ctx, net, set, config, func(batch *loader.Batch, plan *model.Plan) error {
+		row := 0
+		return bagRates(net, plan, func(q01, q10 []float32) {
+			visit(batch.Index[row], q01, q10)
+			row++
+		})
+	})
+}
+
+// bagRates visits the rates of each row of the confidence map of a plan's last forward pass: of each bag,
+// or one for all of a feature-independent noise model.
+func bagRates(net *model.Net, plan *model.Plan, visit func(q01, q10 []float32)) error {
+	host := hostOver(make([]float32, plan.Confidence.Len()))
+	if err := net.Backend().Download(host, plan.Confidence); err != nil {
+		return err
+	}
+	k := net.Config().Classes
+	q01, q10 := make([]float32, k), make([]float32, k)
+	for values := host.Float32s(); len(values) > 0; values = values[4*k:] {
+		model.Rates(q01, q10, values[:4*k])
+		for c := range k {
+			if q01[c] != q01[c] || q10[c] != q10[c] {
+				return fmt.Errorf("training: the noise rates of class %d are NaN: the weights are damaged", c)
+			}
+		}
+		visit(q01, q10)
+	}
+	return nil
+}
