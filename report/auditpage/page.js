@@ -56,7 +56,7 @@ function card(i) {
   fill.style.width = 100 * item.wrong + "%"; track.append(fill);
   chance.append(track, element("span", "", percent(item.wrong)));
   chance.title = "probability that the label is wrong";
-  const score = element("p", "facts", "the scores alone: " + percent(item.p));
+  const score = element("p", "facts", "likely there by the scores alone: " + percent(item.p));
   score.title = "the classifier's probability that " + c.word + " is there, without looking at the label";
   body.append(claim, chance, score, element("p", "facts", item.id));
   const actions = element("div", "actions");
