@@ -29,16 +29,16 @@ func (c *CPU) Algorithm(pass Pass, g Geometry) string {
 		return fmt.Sprintf("Winograd F(4×4, 3×3) %v", w.level)
 	}
 	pl := c.planCorrelation(&k)
-	way := "implicit GEMM"
+	name := "implicit GEMM"
 	switch {
-	case k.suitsScatter(&pl):
-		way = "scattered GEMM"
-	case k.suitsImages(&pl):
-		way = "GEMM over pictures"
+	case pl.way == scattered:
+		name = "scattered GEMM"
+	case pl.way == overImages:
+		name = "GEMM over pictures"
 	case k.r*k.s == 1:
-		way = "GEMM"
+		name = "GEMM"
 	}
-	return tiles(way, pl.rows, pl.wide, pl.level)
+	return tiles(name, pl.rows, pl.wide, pl.level)
 }
 
 func tiles(way string, rows, width int, level simd.Level) string {

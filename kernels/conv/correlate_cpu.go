@@ -23,8 +23,18 @@ type correlation struct {
 	plan plan
 }
 
+// way is how the outputs are gone through.
+type way uint8
+
+const (
+	overBlocks way = iota // blocks of output rows
+	overImages            // tiles over images: images_cpu.go
+	scattered             // cells of the input: scatter_cpu.go
+)
+
 // plan is how a correlation is cut. It depends on shapes alone.
 type plan struct {
+	way                way
 	level              simd.Level // whose tiles are used
 	rows, wide, narrow int        // tile shape
 	panels             int        // panels of output channels; the last may be narrow or partly empty
@@ -69,12 +79,10 @@ func (c *CPU) correlate() {
 	}
 	k.plan = c.planCorrelation(k)
 	blocks, task, needed := k.plan.rowBlocks*k.plan.groups, c.tasks.correlate, k.need()
-	switch {
-	case k.suitsScatter(&k.plan):
-		k.plan.cutScatter(k.depth)
+	switch k.plan.way {
+	case scattered:
 		blocks, task, needed = k.n*k.plan.groups, c.tasks.scatter, k.scatterNeed()
-	case k.suitsImages(&k.plan):
-		k.plan.private = false
+	case overImages:
 		blocks, task = ceilDiv(k.n, k.plan.rows)*k.plan.panels, c.tasks.images
 	}
 	if !k.plan.private {
@@ -108,6 +116,13 @@ func (c *CPU) planCorrelation(k *correlation) plan {
 		// Partial sums would destroy a mask that is the same memory. The result is the same, for a
 		// sum goes on where its first chunk ended.
 		pl.chunk, pl.perGroup, pl.groups = k.reduction(), 1, pl.panels
+	}
+	switch {
+	case k.suitsScatter(&pl):
+		pl.way = scattered
+		pl.cutScatter(k.depth)
+	case k.suitsImages(&pl):
+		pl.way, pl.private = overImages, false
 	}
 	return pl
 }

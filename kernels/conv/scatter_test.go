@@ -8,15 +8,15 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// scattered are shapes whose data gradient is scattered at every level: several images, panels that are
+// scatterShapes are those whose data gradient is scattered at every level: several images, panels that are
 // cut off, several chunks of the channels, a filter of unequal sides.
-var scattered = []shape{
+var scatterShapes = []shape{
 	{2, 4, 14, 37, 300, 3, 3, 0},
 	{1, 3, 14, 70, 1600, 2, 3, 0},
 }
 
 func TestConvGradData_Scattered(t *testing.T) {
-	for _, s := range scattered {
+	for _, s := range scatterShapes {
 		t.Run(s.String(), func(t *testing.T) {
 			p := newProblem(s)
 			start := randomFloats(rand.New(rand.NewPCG(3, 4)), len(p.x))
