@@ -220,15 +220,19 @@ func exceeds(values []uint8, limit int) (int, bool) {
 }
 
 // place names a cell of a matrix by row and column, counted from 1, with their names where known.
-func (in *Input) place(i int) string {
-	row, column := i/in.Classes, i%in.Classes
+func (in *Input) place(i int) string { return Place(i, in.Classes, in.IDs, in.word(i%in.Classes)) }
+
+// Place names cell i of a row-major matrix by row and column, counted from 1, with the identifier of the
+// row and the word of the column where they are known: nil and "" otherwise.
+func Place(i, classes int, ids []string, word string) string {
+	row, column := i/classes, i%classes
 	s := fmt.Sprintf("row %d", row+1)
-	if in.IDs != nil {
-		s += fmt.Sprintf(" (%s)", in.IDs[row])
+	if ids != nil {
+		s += fmt.Sprintf(" (%s)", ids[row])
 	}
 	s += fmt.Sprintf(", column %d", column+1)
-	if w := in.word(column); w != "" {
-		s += fmt.Sprintf(" (%s)", w)
+	if word != "" {
+		s += fmt.Sprintf(" (%s)", word)
 	}
 	return s
 }

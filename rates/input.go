@@ -47,18 +47,13 @@ func (in *Input) check() error {
 	return nil
 }
 
-// place names a cell by row and column, counted from 1, and by their names where they have some.
+// place names a cell by row and column, and by their names where they have some.
 func (in *Input) place(i int) string {
-	row, column := i/in.Classes, i%in.Classes
-	s := fmt.Sprintf("row %d", row+1)
-	if in.IDs != nil {
-		s += fmt.Sprintf(" (%s)", in.IDs[row])
-	}
-	s += fmt.Sprintf(", column %d", column+1)
+	word := ""
 	if in.Words != nil {
-		s += fmt.Sprintf(" (%s)", in.Words[column])
+		word = in.Words[i%in.Classes]
 	}
-	return s
+	return eval.Place(i, in.Classes, in.IDs, word)
 }
 
 // Logits turns probabilities into logits. Those that float32 has rounded to 0 or 1 become the logit
