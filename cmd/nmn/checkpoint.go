@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/kernels"
+	"nmn/model"
 	"nmn/text"
 	"nmn/train"
 )
@@ -21,6 +23,32 @@ const (
 func checkpointFlag(r room, v *checkpointName) {
 	enum(r, v, "checkpoint", "of a run folder, the `checkpoint` to take", checkpointLast, checkpointBest)
 }
+
+// openedNet is the net of a checkpoint on a device that was opened for it alone.
+type openedNet struct {
+	*model.Net
+	backend    kernels.Backend
+	vocabulary *text.Vocabulary
+}
+
+func openNet(p *program, r *runConfig, file string) (*openedNet, error) {
+	backend, err := openDevice(p, r)
+	if err != nil {
+		return nil, err
+	}
+	net, checkpoint, err := train.OpenNet(file, backend)
+	if err != nil {
+		return nil, firstError(err, backend.Close())
+	}
+	o := &openedNet{Net: net, backend: backend}
+	if o.vocabulary, err = checkpoint.Vocabulary(); err != nil {
+		return nil, firstError(err, o.Close())
+	}
+	return o, nil
+}
+
+// Close gives back the net and its device.
+func (o *openedNet) Close() error { return firstError(o.Net.Close(), o.backend.Close()) }
 
 // findCheckpoint finds the checkpoint that an argument names, a file or a run folder, and the folder
 // that it lies in.

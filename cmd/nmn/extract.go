@@ -135,24 +135,15 @@ func (c *extractCommand) pictures(cmd *cobra.Command, p *program, file, folder s
 	if err != nil {
 		return err
 	}
-	backend, err := openDevice(p, &c.config.Run)
-	if err != nil {
-		return err
-	}
-	defer func() { err = firstError(err, backend.Close()) }()
-	net, checkpoint, err := train.OpenNet(file, backend)
+	net, err := openNet(p, &c.config.Run, file)
 	if err != nil {
 		return err
 	}
 	defer func() { err = firstError(err, net.Close()) }()
-	v, err := checkpoint.Vocabulary()
-	if err != nil {
-		return err
-	}
-	set := pictureSet(files, v, c.config.Data.MaxPixels)
+	set := pictureSet(files, net.vocabulary, c.config.Data.MaxPixels)
 	set.IDs = pictureIDs(paths, files)
 	c.config.Data.Fit = pictureFit(c.config.Data.Fit, folder, net.Config())
-	return c.write(cmd.Context(), p, net, set)
+	return c.write(cmd.Context(), p, net.Net, set)
 }
 
 // data extracts from a split of a configuration.

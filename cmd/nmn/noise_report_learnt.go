@@ -43,17 +43,12 @@ func (n *noiseReport) learn(ctx context.Context, p *program, file, folder string
 // read takes the rates of a feature-independent model, which needs no data: what the run knows of the true
 // ones is in its q.csv.
 func (n *noiseReport) read(p *program, file, folder string, l *learntRates) (err error) {
-	backend, err := openDevice(p, &n.config.Run)
-	if err != nil {
-		return err
-	}
-	defer func() { err = firstError(err, backend.Close()) }()
-	net, _, err := train.OpenNet(file, backend)
+	net, err := openNet(p, &n.config.Run, file)
 	if err != nil {
 		return err
 	}
 	defer func() { err = firstError(err, net.Close()) }()
-	q01, q10, err := train.NoiseRates(net)
+	q01, q10, err := train.NoiseRates(net.Net)
 	if err != nil {
 		return err
 	}

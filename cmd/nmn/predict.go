@@ -92,26 +92,17 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 	if err != nil {
 		return err
 	}
-	backend, err := openDevice(p, &c.run)
-	if err != nil {
-		return err
-	}
-	defer func() { err = firstError(err, backend.Close()) }()
-	net, checkpoint, err := train.OpenNet(file, backend)
+	net, err := openNet(p, &c.run, file)
 	if err != nil {
 		return err
 	}
 	defer func() { err = firstError(err, net.Close()) }()
-	v, err := checkpoint.Vocabulary()
-	if err != nil {
-		return err
-	}
 	var scores *train.Scores
 	var set *loader.Set
 	if net.Config().Input > 0 {
-		scores, set, err = c.scoreFeatures(ctx, net, v, folder, paths)
+		scores, set, err = c.scoreFeatures(ctx, net.Net, net.vocabulary, folder, paths)
 	} else {
-		scores, set, err = c.scorePictures(ctx, net, v, folder, paths)
+		scores, set, err = c.scorePictures(ctx, net.Net, net.vocabulary, folder, paths)
 	}
 	if err != nil {
 		return err
