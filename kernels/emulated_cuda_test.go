@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"nmn/cuda"
@@ -25,7 +24,7 @@ var emulated error
 func TestMain(m *testing.M) {
 	folder, err := os.MkdirTemp("", "emulator")
 	if err == nil {
-		emulated = emulate(folder)
+		emulated = emulator.Install(folder, ".", cuda.DriverVariable, cudnn.LibraryVariable)
 	}
 	code := m.Run()
 	if err := errors.Join(err, os.RemoveAll(folder)); err != nil {
@@ -33,18 +32,6 @@ func TestMain(m *testing.M) {
 		code = 1
 	}
 	os.Exit(code)
-}
-
-func emulate(folder string) error {
-	sources, err := filepath.Glob("*/*.cu")
-	if err != nil {
-		return err
-	}
-	library, err := emulator.Build(folder, sources...)
-	if err != nil {
-		return err
-	}
-	return errors.Join(os.Setenv(cuda.DriverVariable, library), os.Setenv(cudnn.LibraryVariable, library))
 }
 
 // openCardIn opens the emulated card. Without a C++ compiler the test is skipped.

@@ -239,45 +239,56 @@ func TestStep_GradientIsTheSlopeOfTheLoss(t *testing.T) {
 			fill(t, n, p, 0)
 			o := StepOptions{Scale: 1, DropoutSeed: 9}
 			step(t, n, p, o)
-			g := gradients(t, n)
-			norm := 0.0
-			for _, values := range g {
-				for _, v := range values {
-					norm += float64(v) * float64(v)
-				}
-			}
-			start := map[string][]float32{}
-			for _, param := range n.all {
-				start[param.Name], _ = n.Values(param)
-			}
-			at := func(distance float64) float64 {
-				for _, param := range n.all {
-					moved := slices.Clone(start[param.Name])
-					for i, v := range g[param.Name] {
-						moved[i] += float32(distance * float64(v))
-					}
-					if err := n.SetValues(param, moved); err != nil {
-						t.Fatal(err)
-					}
-				}
-				step(t, n, p, o)
-				losses, err := n.download(p.Loss)
-				if err != nil {
-					t.Fatal(err)
-				}
-				sum := 0.0
-				for _, l := range losses {
-					sum += float64(l)
-				}
-				return sum
-			}
-			h := 2e-3 / math.Sqrt(norm)
-			slope := (at(h) - at(-h)) / (2 * h)
-			if !(math.Abs(slope-norm) <= .02*norm) {
-				t.Errorf("slope along the gradient %.5g, squared norm of the gradient %.5g", slope, norm)
-			}
+			isSlope(t, n, p, o, n.all)
 		})
 	}
+}
+
+// isSlope demands that along the gradient of some parameters, which the last step has computed, the loss
+// rises by the gradient's squared norm.
+func isSlope(t *testing.T, n *Net, p *Plan, o StepOptions, params []*Param) {
+	t.Helper()
+	g, start, norm := gradients(t, n), map[*Param][]float32{}, 0.0
+	for _, param := range params {
+		var err error
+		if start[param], err = n.Values(param); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range g[param.Name] {
+			norm += float64(v) * float64(v)
+		}
+	}
+	at := func(distance float64) float64 {
+		for _, param := range params {
+			moved := slices.Clone(start[param])
+			for i, v := range g[param.Name] {
+				moved[i] += float32(distance * float64(v))
+			}
+			if err := n.SetValues(param, moved); err != nil {
+				t.Fatal(err)
+			}
+		}
+		step(t, n, p, o)
+		return lossOf(t, n, p)
+	}
+	h := 2e-3 / math.Sqrt(norm)
+	if slope := (at(h) - at(-h)) / (2 * h); !(math.Abs(slope-norm) <= .02*norm) {
+		t.Errorf("slope along the gradient %.5g, squared norm of the gradient %.5g", slope, norm)
+	}
+}
+
+// lossOf sums the losses of the last step's bags.
+func lossOf(t testing.TB, n *Net, p *Plan) float64 {
+	t.Helper()
+	losses, err := n.download(p.Loss)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for _, l := range losses {
+		sum += float64(l)
+	}
+	return sum
 }
 
 func TestStep_AllocatesNothing(t *testing.T) {

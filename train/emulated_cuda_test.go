@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"nmn/cuda"
@@ -19,7 +18,7 @@ import (
 func TestMain(m *testing.M) {
 	folder, err := os.MkdirTemp("", "emulator")
 	if err == nil && os.Getenv(cuda.DriverVariable) == "" {
-		err = emulate(folder)
+		err = emulator.Install(folder, "../kernels", cuda.DriverVariable, cudnn.LibraryVariable)
 	}
 	code := 1
 	if err == nil || errors.Is(err, emulator.ErrCompiler) {
@@ -30,16 +29,4 @@ func TestMain(m *testing.M) {
 		code = 1
 	}
 	os.Exit(code)
-}
-
-func emulate(folder string) error {
-	sources, err := filepath.Glob("../kernels/*/*.cu")
-	if err != nil {
-		return err
-	}
-	library, err := emulator.Build(folder, sources...)
-	if err != nil {
-		return err
-	}
-	return errors.Join(os.Setenv(cuda.DriverVariable, library), os.Setenv(cudnn.LibraryVariable, library))
 }

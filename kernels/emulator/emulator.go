@@ -53,6 +53,25 @@ var host embed.FS
 // flags ask for IEEE arithmetic as written, and for the aliasing that vector loads rely on.
 var flags = []string{"-std=c++17", "-O2", "-fvisibility-inlines-hidden", "-fPIC", "-ffp-contract=off", "-fno-strict-aliasing", "-Wall", "-Wno-unknown-pragmas", "-Wno-unused-function"}
 
+// Install builds the library of all kernels, which lie in the families below a folder, and names it in
+// environment variables: those that tell the program where libcuda and libcudnn are.
+func Install(folder, families string, variables ...string) error {
+	sources, err := filepath.Glob(filepath.Join(families, "*", "*.cu"))
+	if err != nil {
+		return err
+	}
+	library, err := Build(folder, sources...)
+	if err != nil {
+		return err
+	}
+	for _, variable := range variables {
+		if err := os.Setenv(variable, library); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Build makes a library in a folder and returns its path: a libcuda.so.1 that holds the kernels of the
 // sources, and at the same time a libcudnn.so.9 that computes convolutions plainly. CXX names the
 // compiler, otherwise g++ or c++ is used; without one the error wraps ErrCompiler.
