@@ -63,8 +63,8 @@ func New(set *Set, config Config) (*Loader, error) {
 		return nil, err
 	}
 	source := set.Source
-	if limited, ok := source.(interface{ withMaxPixels(int) (Source, error) }); ok && config.MaxPixels > 0 {
-		if source, err = limited.withMaxPixels(config.MaxPixels); err != nil {
+	if config.MaxPixels > 0 {
+		if source, err = limitPixels(source, config.MaxPixels); err != nil {
 			return nil, err
 		}
 	}

@@ -26,6 +26,17 @@ type Source interface {
 	Read(ctx context.Context, bag, frame int, pic *Picture) error
 }
 
+// limitPixels makes a Source refuse pictures of more than n pixels, where it knows such a limit.
+func limitPixels(s Source, n int) (Source, error) {
+	limited, ok := s.(interface {
+		withMaxPixels(n int) (Source, error)
+	})
+	if !ok {
+		return s, nil
+	}
+	return limited.withMaxPixels(n)
+}
+
 // Vectors gives the feature vectors of the frames of bags, in place of pictures. It must be safe for
 // concurrent use.
 type Vectors interface {

@@ -93,13 +93,7 @@ func (c chosenSource) Read(ctx context.Context, bag, frame int, pic *Picture) er
 
 // withMaxPixels lets a Loader apply its own limit, where the Source behind can.
 func (c chosenSource) withMaxPixels(n int) (Source, error) {
-	limited, ok := c.from.(interface {
-		withMaxPixels(n int) (Source, error)
-	})
-	if !ok {
-		return c, nil
-	}
-	from, err := limited.withMaxPixels(n)
+	from, err := limitPixels(c.from, n)
 	return chosenSource{from, c.indices}, err
 }
 
