@@ -1,7 +1,6 @@
 package loader
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"sync"
@@ -73,7 +72,7 @@ func Scenes(config ScenesConfig) (*Set, error) {
 		Counts:         dense.New(dense.WithShape(n, sceneClasses), dense.WithBacking(counts)),
 		CaptionsPerBag: SceneCaptions,
 		Captions:       make([][][]int32, n),
-		Source:         newSceneSource(config),
+		Source:         newScenePictures(config),
 	}
 	streams := newSceneStreams(config)
 	inParallel(n, func(i int) {
@@ -141,6 +140,15 @@ func newSceneStreams(config ScenesConfig) sceneStreams {
 	}
 }
 
+// newScenePictures paints the pictures of a split.
+func newScenePictures(config ScenesConfig) *paintedSource {
+	streams := newSceneStreams(config)
+	return newPaintedSource(config.N, 1, config.Cache, func(p *scenePainter, i, _ int, pixels *[scenePictureSize]uint8) {
+		scene, stream := streams.scene(i), rng.New(streams.texture, i)
+		p.paint(&scene, &stream, pixels)
+	})
+}
+
 func (s *sceneStreams) id(i int) string { return fmt.Sprintf("scenes-%s-%06d", s.split, i) }
 
 func (s *sceneStreams) scene(i int) scene {
@@ -154,57 +162,6 @@ func (s *sceneStreams) captions(i int, scene *scene) (captions [SceneCaptions]sc
 		captions[c] = scene.describe(&stream)
 	}
 	return captions
-}
-
-// sceneSource paints pictures on demand.
-type sceneSource struct {
-	streams  sceneStreams
-	n        int
-	painters sync.Pool
-	cache    []atomic.Pointer[[scenePictureSize]uint8] // empty when pictures are not kept
-}
-
-func newSceneSource(config ScenesConfig) *sceneSource {
-	s := &sceneSource{streams: newSceneStreams(config), n: config.N}
-	s.painters.New = func() any { return new(scenePainter) }
-	if config.Cache {
-		s.cache = make([]atomic.Pointer[[scenePictureSize]uint8], config.N)
-	}
-	return s
-}
-
-// Frames is 1: scenes are still pictures.
-func (s *sceneSource) Frames(int) int { return 1 }
-
-// Read paints picture bag, or copies it when it has been painted before and is kept.
-func (s *sceneSource) Read(ctx context.Context, bag, frame int, pic *Picture) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if bag < 0 || bag >= s.n || frame != 0 {
-		return fmt.Errorf("scenes: there is no frame %d of picture %d among %d pictures of one frame", frame, bag, s.n)
-	}
-	pic.resize(SceneSize, SceneSize)
-	if len(s.cache) == 0 {
-		s.paint(bag, (*[scenePictureSize]uint8)(pic.Pix))
-		return nil
-	}
-	kept := s.cache[bag].Load()
-	if kept == nil { // two readers may both paint it, and paint the same
-		kept = new([scenePictureSize]uint8)
-		s.paint(bag, kept)
-		s.cache[bag].Store(kept)
-	}
-	copy(pic.Pix, kept[:])
-	return nil
-}
-
-func (s *sceneSource) paint(i int, pixels *[scenePictureSize]uint8) {
-	painter := s.painters.Get().(*scenePainter)
-	scene := s.streams.scene(i)
-	stream := rng.New(s.streams.texture, i)
-	painter.paint(&scene, &stream, pixels)
-	s.painters.Put(painter)
 }
 
 // SceneVocabulary returns the 36 words of the scenes data set, in class order.

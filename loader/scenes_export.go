@@ -91,7 +91,7 @@ func SceneFileName(split string, i int) string {
 
 func writeScenePictures(ctx context.Context, config ScenesConfig, folder string) error {
 	config.Cache = false
-	source := newSceneSource(config)
+	source := newScenePictures(config)
 	group, ctx := errgroup.WithContext(ctx)
 	writers := runtime.GOMAXPROCS(0)
 	for w := range writers {

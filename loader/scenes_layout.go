@@ -77,6 +77,13 @@ func onGrid(x float64) float64 { return math.Floor(x*65536+.5) / 65536 }
 
 // drawScene draws what a picture shows and works out which pixels of each object can be seen.
 func drawScene(s *rng.Stream) scene {
+	scene := layOut(s)
+	scene.reveal()
+	return scene
+}
+
+// layOut draws what a picture shows.
+func layOut(s *rng.Stream) scene {
 	scene := scene{count: 1 + s.Choice(objectCountWeights[:])}
 	scene.place = wordGrass + int32(s.Choice(placeWeights[:]))
 	cells := [9]int{0, 1, 2, 3, 4, 5, 6, 7, 8}
@@ -85,13 +92,20 @@ func drawScene(s *rng.Stream) scene {
 		object := &scene.objects[i]
 		object.dress(s, scene.place)
 		object.put(s, cells[i])
-		object.body = object.outline()
-		object.pixels = object.body.count()
 	}
 	scene.phase = onGrid(s.Uniform(0, 2*math.Pi))
 	scene.brightness = onGrid(s.Uniform(.8, 1.15))
-	scene.occlude()
 	return scene
+}
+
+// reveal works out which pixels of each object can be seen.
+func (s *scene) reveal() {
+	for i := range s.count {
+		object := &s.objects[i]
+		object.body = object.outline()
+		object.pixels = object.body.count()
+	}
+	s.occlude()
 }
 
 // dress draws shape, colour and texture of an object that stands at a place.
@@ -110,8 +124,7 @@ func (o *sceneObject) dress(s *rng.Stream, place int32) {
 	o.texture = textures[s.Choice(textureWeights[:])]
 }
 
-// put draws size, verb, place in one of the 3×3 cells, and tilt. A verb whose mark would leave the
-// canvas is dropped.
+// put draws size, verb, place in one of the 3×3 cells, and tilt.
 func (o *sceneObject) put(s *rng.Stream, cell int) {
 	size := s.Choice(sizeWeights[:])
 	o.size = sizes[size]
@@ -125,6 +138,11 @@ func (o *sceneObject) put(s *rng.Stream, cell int) {
 	o.x = onGrid(min(max(cellSize*(float64(cell%3)+.5)+s.Uniform(-5, 5), near), far))
 	o.y = onGrid(min(max(cellSize*(float64(cell/3)+.5)+s.Uniform(-5, 5), near), far))
 	o.sin, o.cos = math.Sincos(s.Uniform(-.26, .26))
+	o.dropVerb()
+}
+
+// dropVerb drops a verb whose mark would leave the canvas.
+func (o *sceneObject) dropVerb() {
 	switch o.verb {
 	case wordFloating:
 		if o.y+1.55*o.radius > SceneSize-1 {

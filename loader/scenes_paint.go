@@ -59,13 +59,30 @@ type scenePainter struct {
 	noise [SceneSize][SceneSize]uint64
 }
 
-// paint draws the scene: background, objects from back to front, light, pixel noise.
+// paint draws a still picture of the scene, whose noise comes from one stream.
 func (p *scenePainter) paint(scene *scene, stream *rng.Stream, pixels *[scenePictureSize]uint8) {
 	for row := range p.noise {
 		for column := range p.noise[row] {
 			p.noise[row][column] = stream.Uint64()
 		}
 	}
+	p.draw(scene, pixels)
+}
+
+// paintFrame draws a frame of a clip: the background is that of the clip, the camera's noise that of the
+// frame.
+func (p *scenePainter) paintFrame(scene *scene, ground, camera *rng.Stream, pixels *[scenePictureSize]uint8) {
+	const cameraBits = 1<<48 - 1
+	for row := range p.noise {
+		for column := range p.noise[row] {
+			p.noise[row][column] = ground.Uint64()&^cameraBits | camera.Uint64()&cameraBits
+		}
+	}
+	p.draw(scene, pixels)
+}
+
+// draw draws the scene: background, objects from back to front, light, pixel noise.
+func (p *scenePainter) draw(scene *scene, pixels *[scenePictureSize]uint8) {
 	p.background(scene)
 	light := int32(65536)
 	if scene.place == wordNight {
