@@ -5,16 +5,20 @@ import "slices"
 // Diagnosis is something that a reader of a rate must know.
 type Diagnosis string
 
-// The diagnoses. With the first three the rates of the class are not to be believed: they say what the
-// other classes are like, or nothing.
+// The diagnoses. With the first three the rates of the class are not to be believed at all, with the
+// fourth only to train with.
 const (
 	// TooFew observed labels, present or absent, to learn from.
 	TooFew Diagnosis = "too few labels"
-	// NotPredicted means that the scores hardly tell who carries the label, so that noise cannot be told
-	// from what the classifier does not know.
+	// NotPredicted means that the scores tell nothing about who carries the label, so that noise cannot
+	// be told from what the classifier does not know.
 	NotPredicted Diagnosis = "not predictable"
 	// AtLimit means that a rate wants to go further than it may.
 	AtLimit Diagnosis = "rate at its limit"
+	// WeaklyPredicted means that the scores tell something, but so little that the rates are nearly those
+	// of the other classes. They serve to train with, where an error of the rate costs little, and not to
+	// judge single labels.
+	WeaklyPredicted Diagnosis = "weakly predicted"
 	// MostlyPooled means that the prior, and thus the other classes, outweighs the class's own true
 	// labels in q01.
 	MostlyPooled Diagnosis = "q01 mostly from the other classes"
@@ -26,12 +30,19 @@ const (
 )
 
 const (
-	leastAUC          = .6 // of scores that tell something
+	leastAUC          = .6 // of scores that tell enough to judge single labels by
 	leastAUCDeviation = 3  // from .5, in standard deviations of scores that tell nothing
 )
 
-// Usable tells whether the rates of the class are its own and can be believed.
+// Usable tells whether the rates of the class are its own and can be believed, so that single labels may
+// be judged by them.
 func (c Class) Usable() bool {
+	return c.Trainable() && !slices.Contains(c.Diagnoses, WeaklyPredicted)
+}
+
+// Trainable tells whether the rates are better to train with than none: they are the class's own, or a
+// class that can be told at all is given nearly those of the others.
+func (c Class) Trainable() bool {
 	return !slices.ContainsFunc(c.Diagnoses, func(d Diagnosis) bool { return d == TooFew || d == NotPredicted || d == AtLimit })
 }
 
@@ -44,9 +55,10 @@ func (c Class) diagnose(o Options, column column) []Diagnosis {
 	}
 	few := o.tooFew(column)
 	add(TooFew, few)
-	add(NotPredicted, !few && (c.A <= o.MinSlope || float64(c.AUC) < leastAUC ||
-		float64(c.AUC) < .5+leastAUCDeviation*aucDeviation(len(column.present), len(column.absent))))
+	told := c.A > o.MinSlope && float64(c.AUC) >= .5+leastAUCDeviation*aucDeviation(len(column.present), len(column.absent))
+	add(NotPredicted, !few && !told)
 	add(AtLimit, c.Q01 >= maxQ01 || c.Q10 >= maxQ10)
+	add(WeaklyPredicted, !few && told && float64(c.AUC) < leastAUC)
 	add(MostlyPooled, c.TruePositives < o.Strength01)
 	add(MaybeNoMissing, c.Q01Interval.Low == 0)
 	add(MaybeNoIncorrect, c.Q10Interval.Low == 0)

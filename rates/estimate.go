@@ -48,10 +48,15 @@ type Interval struct {
 func (c Class) Calibrate(o float64) float64 { return c.A*o + c.B }
 
 // Rates are the rates of the classes that can be believed, NaN for the others.
-func (r *Result) Rates() *eval.Rates {
+func (r *Result) Rates() *eval.Rates { return r.where(Class.Usable) }
+
+// TrainingRates are the rates to train with: those of weakly predicted classes too, NaN for the others.
+func (r *Result) TrainingRates() *eval.Rates { return r.where(Class.Trainable) }
+
+func (r *Result) where(holds func(Class) bool) *eval.Rates {
 	out := eval.UnknownRates(len(r.Classes))
 	for c, class := range r.Classes {
-		if class.Usable() {
+		if holds(class) {
 			out.Q01[c], out.Q10[c] = class.Q01, class.Q10
 		}
 	}

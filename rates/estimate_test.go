@@ -121,13 +121,14 @@ func TestEstimate_WiderConfidenceGivesWiderIntervals(t *testing.T) {
 
 // What cannot be known is said, and such classes have no rates.
 func TestEstimate_DiagnosesWhatCannotBeKnown(t *testing.T) {
-	const bags, classes = 2000, 6
+	const bags, classes = 2000, 7
 	in := draw(11, bags, classes, -1, 3, always(.25), always(.05))
 	noise := rng.New(12)
 	for i := range bags {
 		in.Scores[i*classes] = float32(noise.Normal(0, 2)) // tells nothing
-		in.Labels[i*classes+1] = 0                         // never observed
-		in.Labels[i*classes+2] = 1                         // always observed
+		in.Scores[i*classes+6] = .2*in.Scores[i*classes+6] + float32(noise.Normal(0, 3))
+		in.Labels[i*classes+1] = 0 // never observed
+		in.Labels[i*classes+2] = 1 // always observed
 		row := in.Labels[i*classes:]
 		if row[3] = 0; i < 9 {
 			row[3] = 1
@@ -138,15 +139,18 @@ func TestEstimate_DiagnosesWhatCannotBeKnown(t *testing.T) {
 		in.Scores[i*classes+4], in.Labels[i*classes+4] = clean.Scores[i], clean.Labels[i]
 	}
 	r := estimate(t, in, func(o *Options) { o.MinSlope = .05 })
-	for c, want := range [][]Diagnosis{{NotPredicted}, {TooFew}, {TooFew}, {TooFew}, {MaybeNoMissing, MaybeNoIncorrect}, {}} {
+	for c, want := range [][]Diagnosis{{NotPredicted}, {TooFew}, {TooFew}, {TooFew}, {MaybeNoMissing, MaybeNoIncorrect}, {}, {WeaklyPredicted}} {
 		class := r.Classes[c]
 		for _, d := range want {
 			if !slices.Contains(class.Diagnoses, d) {
 				t.Errorf("class %d: diagnoses %v lack %q (%+v)", c, class.Diagnoses, d, class)
 			}
 		}
-		if usable := c >= 4; class.Usable() != usable || math.IsNaN(r.Rates().Q01[c]) == usable {
+		if usable := c == 4 || c == 5; class.Usable() != usable || math.IsNaN(r.Rates().Q01[c]) == usable {
 			t.Errorf("class %d: usable %v, rate %g, diagnoses %v", c, class.Usable(), r.Rates().Q01[c], class.Diagnoses)
+		}
+		if trainable := c >= 4; class.Trainable() != trainable || math.IsNaN(r.TrainingRates().Q10[c]) == trainable {
+			t.Errorf("class %d: trainable %v, rate %g, diagnoses %v", c, class.Trainable(), r.TrainingRates().Q10[c], class.Diagnoses)
 		}
 	}
 	if len(r.Classes[5].Diagnoses) != 0 {

@@ -134,7 +134,7 @@ func (r *recipe) fromBeliefs(ctx context.Context, c *config, p *stagePlan) error
 // beliefs are rho = p(y=1|z,o) of every label, and with raised rates the mean of it and p(y=1|o), so that
 // what is wrong in rho is not learned by heart. A label of a class whose noise is not known is believed.
 func (r *recipe) beliefs() *dense.Dense {
-	z, q := r.data.train.Labels.Uint8s(), r.found.Rates()
+	z, q := r.data.train.Labels.Uint8s(), r.found.TrainingRates()
 	k := len(q.Q01)
 	rho := make([]float32, len(z))
 	for i := range rho {
@@ -158,7 +158,7 @@ const leastRate = 1e-4
 // held sets the noise model to the rates that were found, with U = 0, and holds it. A class whose rates
 // are not to be believed has none: no noise is invented.
 func (r *recipe) held(c train.Config) train.Config {
-	q := r.found.Rates()
+	q := r.found.TrainingRates()
 	c.Noise.MissRate, c.Noise.FalseRate = heldRates(q.Q01), heldRates(q.Q10)
 	c.Noise.Deviation, c.Noise.Frozen = 0, true
 	return c

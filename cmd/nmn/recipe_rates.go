@@ -90,7 +90,7 @@ func classNames(v *text.Vocabulary) []string {
 func (r *recipe) tell() {
 	p, remarks := r.session.program, r.remarks()
 	for _, c := range r.found.Classes {
-		p.log.Info("noise rates", "word", c.Word, "q01", c.Q01, "q10", c.Q10, "used", c.Usable(), "remarks", c.Diagnoses)
+		p.log.Info("noise rates", "word", c.Word, "q01", c.Q01, "q10", c.Q10, "trained_with", c.Trainable(), "believed", c.Usable(), "remarks", c.Diagnoses)
 	}
 	p.log.Info("rates estimated", "q01", r.found.PooledQ01, "q10", r.found.PooledQ10, "bags", r.found.Bags, "epoch", r.plain.best)
 	if p.quiet {
@@ -109,18 +109,23 @@ func (r *recipe) remarks() []string {
 	if r.config.Recipe.Floor {
 		lines = append(lines, fmt.Sprintf("raised to at least q01 %.3f, q10 %.4f, as far as the labels let them", r.floor.Q01, r.floor.Q10))
 	}
-	unusable, clean := 0, 0
+	unknown, weak, clean := 0, 0, 0
 	for _, c := range r.found.Classes {
 		switch {
+		case !c.Trainable():
+			unknown++
 		case !c.Usable():
-			unusable++
+			weak++
 		case c.Q01Interval.Low == 0 && c.Q10Interval.Low == 0:
 			clean++
 		}
 	}
 	k := len(r.found.Classes)
-	if unusable > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d words: the scores do not tell their noise; their labels are taken as they are", unusable, k))
+	if unknown > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %d words: the scores do not tell their noise; their labels are taken as they are", unknown, k))
+	}
+	if weak > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %d words: the scores tell little of their noise; they are given nearly the rates of all words, to train with and not for an audit", weak, k))
 	}
 	if clean > 0 {
 		lines = append(lines, fmt.Sprintf("%d of %d words: rates not told from 0. Their labels are clean, or their noise depends on how hard a bag is, which scores cannot show", clean, k))
