@@ -66,7 +66,7 @@ var rooms = func() map[string]room {
 		"train":                    {packages: append([]string{"loader", "model", "eval", "text"}, backend...)},
 		"eval":                     {packages: []string{"text"}},
 		"rates":                    {packages: []string{"eval"}, others: []string{"std", "golang.org/x/sync/errgroup"}},
-		"audit":                    {packages: []string{"rates", "eval"}, others: []string{"std"}},
+		"audit":                    {packages: []string{"rates", "eval"}, others: []string{"std", "github.com/parquet-go/parquet-go"}},
 		"em":                       {packages: []string{"rates", "eval"}, others: []string{"std"}},
 		"crossfit":                 {others: []string{"std"}},
 		"report":                   {packages: []string{"eval", "text", "rates", "audit"}},

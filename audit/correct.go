@@ -1,15 +1,11 @@
 package audit
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/csv"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
-
-	"nmn/durable"
 )
 
 // Change is a label that was corrected, and why.
@@ -91,38 +87,16 @@ func WriteChanges(path string, in Input, changes []Change, version string) error
 	})
 }
 
-// WriteSuspects writes suspects as CSV, the surest first.
-func WriteSuspects(out io.Writer, in Input, suspects []Suspect) error {
-	w := csv.NewWriter(out)
-	if err := w.Write([]string{"id", "word", "kind", "given", "p_wrong", "p", "q01", "q10"}); err != nil {
-		return err
-	}
-	for _, s := range suspects {
-		q01, q10 := in.Rates.Q01[s.Class], in.Rates.Q10[s.Class]
-		record := []string{in.ID(int(s.Bag)), in.Word(int(s.Class)), string(s.Kind()), strconv.Itoa(int(s.Given)), digits(s.Error()), digits(s.P), digits(q01), digits(q10)}
-		if err := w.Write(record); err != nil {
-			return err
-		}
-	}
-	w.Flush()
-	return w.Error()
-}
-
 // digits are more than a probability means, and keep apart what is close to 0.
 func digits(p float64) string { return strconv.FormatFloat(p, 'g', 6, 64) }
 
 func writeCSV(path string, write func(*csv.Writer) error) error {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	err := write(w)
-	if w.Flush(); err == nil {
-		err = w.Error()
-	}
-	if err == nil {
-		err = durable.WriteFile(path, b.Bytes(), 0o644)
-	}
-	if err != nil {
-		return fmt.Errorf("cannot write %q: %w", path, err)
-	}
-	return nil
+	return writeWhole(path, func(out io.Writer) error {
+		w := csv.NewWriter(out)
+		if err := write(w); err != nil {
+			return err
+		}
+		w.Flush()
+		return w.Error()
+	})
 }

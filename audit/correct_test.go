@@ -90,7 +90,7 @@ func TestWriteChanges_TellsWhereALabelCameFrom(t *testing.T) {
 	}
 	var list bytes.Buffer
 	if err := WriteSuspects(&list, small(), []Suspect{{Bag: 0, Class: 1, Given: 1, Margin: 3, P: .25}}); err != nil ||
-		list.String() != "id,word,kind,given,p_wrong,p,q01,q10\na,dog,incorrect,1,0.952574,0.25,0.2,0.1\n" {
+		list.String() != "id,word,kind,given,p_wrong,p,q01,q10,rank\na,dog,incorrect,1,0.952574,0.25,0.2,0.1,1\n" {
 		t.Errorf("suspects %q, %v", list.String(), err)
 	}
 }

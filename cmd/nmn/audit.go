@@ -1,10 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -43,7 +45,7 @@ suspects be corrected up to a wanted precision. See docs/audit.md.`,
 		Example: `  nmn audit --scores oof.csv --labels labels.csv --page audit.html --images pictures/
   nmn audit --scores oof.csv --labels labels.csv --decisions decisions.csv --output fixed.csv
   nmn audit --scores oof.csv --labels labels.csv --apply --precision 0.95 --output fixed.csv
-  nmn audit --scores oof.csv --labels labels.csv --truth truth.csv`,
+  nmn audit --scores oof.csv --labels labels.csv --truth truth.csv --suspects suspects.parquet`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.check(cmd.Flags().Changed); err != nil {
@@ -61,7 +63,7 @@ suspects be corrected up to a wanted precision. See docs/audit.md.`,
 	s.float(&a.minError, "min-error", "least `probability` of being wrong of a suspect")
 	s.int(&a.top, "top", "`suspects` listed on standard output, 0 for none")
 	s.int(&a.classes, "classes", "`words` summed up by the tables, those with the most labels expected to be wrong, 0 for all")
-	s.file(&a.suspects, "suspects", "`file` to write all suspects to, .csv", "csv")
+	s.file(&a.suspects, "suspects", "`file` to write all suspects to, ranked: .csv, .jsonl or .parquet", "csv", "jsonl", "parquet")
 	a.page.flags(under(cmd, "Page"))
 	a.correction.flags(under(cmd, "Correction"))
 	out := under(cmd, "Output")
@@ -80,6 +82,8 @@ func (a *auditCommand) check(given func(string) bool) error {
 		return usagef("audit: --classes is %d, want at least 0", a.classes)
 	case a.calibrate && a.rates == "":
 		return usagef("audit: --calibrate belongs to --rates")
+	case a.suspects != "" && !slices.Contains(audit.SuspectFormats, strings.ToLower(filepath.Ext(a.suspects))):
+		return usagef("audit: --suspects is %q, want a name that ends in %s", a.suspects, strings.Join(audit.SuspectFormats, ", "))
 	}
 	if err := a.page.check(given); err != nil {
 		return err
@@ -114,11 +118,7 @@ func (a *auditCommand) run(ctx context.Context, p *program) error {
 		return err
 	}
 	if a.suspects != "" {
-		var b bytes.Buffer
-		if err := audit.WriteSuspects(&b, f.in, f.result.Suspects); err != nil {
-			return err
-		}
-		if err := writeFile(a.suspects, b.Bytes()); err != nil {
+		if err := audit.WriteSuspectsFile(a.suspects, f.in, f.result.Suspects); err != nil {
 			return err
 		}
 	}

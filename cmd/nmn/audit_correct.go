@@ -33,7 +33,7 @@ func (c *correction) check(given func(string) bool) error {
 	case (c.apply || c.decisions != "") && c.output == "":
 		return usagef("audit: --apply and --decisions need --output, the file for the corrected labels")
 	case c.output != "" && !c.apply && c.decisions == "":
-		return usagef("audit: --output needs --apply or --decisions: there is nothing to correct")
+		return usagef("audit: --output is for corrected labels and needs --apply or --decisions; --suspects %s writes the ranked list", c.output)
 	case c.output != "" && !strings.EqualFold(filepath.Ext(c.output), ".csv"):
 		return usagef("audit: --output is %q, want a name that ends in .csv", c.output)
 	}

@@ -11,7 +11,7 @@ type auditJSON struct {
 	Bags     int                `json:"bags"`
 	Classes  []auditClassJSON   `json:"classes"`
 	Total    int                `json:"suspects_total"`
-	Suspects []suspectJSON      `json:"suspects"` // the first --top
+	Suspects []audit.Finding    `json:"suspects"` // the first --top
 	Truth    *audit.Judgement   `json:"truth,omitempty"`
 	Applied  *correctionOutcome `json:"correction,omitempty"`
 }
@@ -31,19 +31,8 @@ type auditClassJSON struct {
 	Missing           int               `json:"missing_suspects"`
 }
 
-type suspectJSON struct {
-	ID    string     `json:"id"`
-	Word  string     `json:"word"`
-	Kind  audit.Kind `json:"kind"`
-	Given uint8      `json:"given"`
-	Wrong float64    `json:"p_wrong"`
-	P     float64    `json:"p"`
-	Q01   float64    `json:"q01"`
-	Q10   float64    `json:"q10"`
-}
-
 func (a *auditCommand) json(f *auditFindings) auditJSON {
-	out := auditJSON{Bags: f.in.Bags, Total: len(f.result.Suspects), Suspects: []suspectJSON{}, Truth: f.judgement, Applied: f.outcome}
+	out := auditJSON{Bags: f.in.Bags, Total: len(f.result.Suspects), Suspects: []audit.Finding{}, Truth: f.judgement, Applied: f.outcome}
 	for c, class := range f.result.Classes {
 		j := auditClassJSON{
 			Word: f.in.Word(c), Labels: class.Positives, Audited: class.Audited, Q01: eval.Number(f.in.Rates.Q01[c]), Q10: eval.Number(f.in.Rates.Q10[c]),
@@ -55,8 +44,8 @@ func (a *auditCommand) json(f *auditFindings) auditJSON {
 		}
 		out.Classes = append(out.Classes, j)
 	}
-	for _, s := range f.result.Suspects[:min(a.top, len(f.result.Suspects))] {
-		out.Suspects = append(out.Suspects, suspectJSON{f.in.ID(int(s.Bag)), f.in.Word(int(s.Class)), s.Kind(), s.Given, s.Error(), s.P, f.in.Rates.Q01[s.Class], f.in.Rates.Q10[s.Class]})
+	for at, s := range f.result.Suspects[:min(a.top, len(f.result.Suspects))] {
+		out.Suspects = append(out.Suspects, f.in.Finding(at, s))
 	}
 	return out
 }

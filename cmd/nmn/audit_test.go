@@ -2,18 +2,23 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
 	"image/jpeg"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	"nmn/eval"
+	"nmn/features"
 	"nmn/loader"
 	"nmn/rates"
 	"nmn/rng"
@@ -148,6 +153,51 @@ func TestAudit_RanksAndJudges(t *testing.T) {
 	if !strings.Contains(table, "**Labels that are probably wrong**") || !strings.Contains(table, "1 of 3 classes are not audited") {
 		t.Errorf("tables:\n%s", table)
 	}
+}
+
+// The list as Parquet, read by the reader of feature files, and by pyarrow where a python3 has it.
+func TestAudit_SuspectsAsParquet(t *testing.T) {
+	dir := scoreFolder(t)
+	path := filepath.Join(dir, "suspects.parquet")
+	v := readJSON(t, must(t, onScores("audit", dir, "--suspects", path, "--top", "100000", "--json")...))
+	want := v["suspects"].([]any)
+	table, err := features.Open(features.Options{Features: path, Ignore: []string{"id", "word", "kind"}, Unlabelled: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	if table.Rows.Len() != len(want) || len(want) < 100 {
+		t.Fatalf("%d rows of %d suspects", table.Rows.Len(), len(want))
+	}
+	row := make([]float32, table.Rows.Width())
+	for i, s := range want {
+		if err := table.Rows.Read(i, row); err != nil {
+			t.Fatal(err)
+		}
+		for c, column := range table.Columns {
+			if x := s.(map[string]any)[column].(float64); row[c] != float32(x) {
+				t.Fatalf("row %d: %s is %v, want %v", i+1, column, row[c], x)
+			}
+		}
+	}
+	t.Run("pyarrow", func(t *testing.T) {
+		program := cmp.Or(os.Getenv("NMN_PYTHON"), "python3")
+		if err := exec.Command(program, "-c", "import pyarrow.parquet").Run(); err != nil {
+			t.Skipf("%s cannot import pyarrow (NMN_PYTHON names another): %v", program, err)
+		}
+		out, err := exec.Command(program, "-c", "import json, pyarrow.parquet as p, sys\n"+
+			"t = p.read_table(sys.argv[1]); print(json.dumps([str(t.schema.field('given').type), t.to_pylist()]))", path).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []any
+		if err := json.Unmarshal(out, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got[0] != "uint8" || !reflect.DeepEqual(got[1], v["suspects"]) {
+			t.Errorf("given is of type %v, or other rows", got[0])
+		}
+	})
 }
 
 // Rates that were written are read back: with the calibration the audit is the same.
@@ -341,6 +391,8 @@ func TestAudit_MistakesInUsage(t *testing.T) {
 		{onScores("audit", dir, "--min-error", "0"), "--min-error"},
 		{onScores("audit", dir, "--apply"), "--output"},
 		{onScores("audit", dir, "--output", "x.csv"), "--apply or --decisions"},
+		{onScores("audit", dir, "--output", "x.parquet"), "--suspects x.parquet"},
+		{onScores("audit", dir, "--suspects", "x.pdf"), ".csv, .jsonl, .parquet"},
 		{onScores("audit", dir, "--apply", "--output", "x.npy"), ".csv"},
 		{onScores("audit", dir, "--precision", "0.8"), "--apply"},
 		{onScores("audit", dir, "--apply", "--precision", "1.5", "--output", "x.csv"), "--precision is 1.5"},

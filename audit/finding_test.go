@@ -1,0 +1,136 @@
+package audit
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// ranking is a list of more rows than are written at once, with names that need quotes.
+func ranking(t *testing.T) (Input, []Suspect, []Finding) {
+	t.Helper()
+	in := noisy(900, 3)
+	in.Words = []string{"cat", `dog, "big"`, "Füchse"}
+	r, err := Run(in, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make([]Finding, len(r.Suspects))
+	for at, s := range r.Suspects {
+		want[at] = in.Finding(at, s)
+	}
+	if len(want) != 2700 || want[0].Rank != 1 || want[2699].Rank != 2700 || want[0].Wrong < want[2699].Wrong {
+		t.Fatalf("%d findings, from %+v to %+v", len(want), want[0], want[len(want)-1])
+	}
+	return in, r.Suspects, want
+}
+
+// Every format holds the same rows in the same order; numbers lose nothing but in CSV.
+func TestWriteSuspectsFile_HoldsTheRankedList(t *testing.T) {
+	in, suspects, want := ranking(t)
+	dir := t.TempDir()
+	file := func(ending string) string {
+		path := filepath.Join(dir, "suspects"+ending)
+		if err := WriteSuspectsFile(path, in, suspects); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	got, err := parquet.ReadFile[Finding](file(".PARQUET"))
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("Parquet: %d rows, %v", len(got), err)
+	}
+	lines, err := os.Open(file(".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lines.Close()
+	got = nil
+	for s := bufio.NewScanner(lines); s.Scan(); {
+		var f Finding
+		if err := json.Unmarshal(s.Bytes(), &f); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, f)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("JSON lines: %d rows", len(got))
+	}
+	table, err := os.Open(file(".csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	records, err := csv.NewReader(table).ReadAll()
+	if err != nil || len(records) != len(want)+1 {
+		t.Fatalf("CSV: %d lines, %v", len(records), err)
+	}
+	for i, f := range want {
+		r := records[i+1]
+		if r[0] != f.ID || r[1] != f.Word || r[4] != digits(f.Wrong) || r[8] != strconv.Itoa(i+1) {
+			t.Fatalf("CSV: line %d is %q, want %+v", i+2, r, f)
+		}
+	}
+}
+
+// The types of the columns are what other programs rely on.
+func TestWriteSuspectsFile_TypesOfParquet(t *testing.T) {
+	in, _, _ := ranking(t)
+	path := filepath.Join(t.TempDir(), "none.parquet")
+	if err := WriteSuspectsFile(path, in, nil); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := parquet.OpenFile(f, info.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.NumRows() != 0 {
+		t.Errorf("%d rows of no suspects", p.NumRows())
+	}
+	var columns []string
+	for _, c := range p.Schema().Fields() {
+		if !c.Required() {
+			t.Errorf("column %s may be null", c.Name())
+		}
+		columns = append(columns, c.Name()+" "+c.Type().String())
+	}
+	want := "id STRING, word STRING, kind STRING, given INT(8,false), p_wrong DOUBLE, p DOUBLE, q01 DOUBLE, q10 DOUBLE, rank INT(64,true)"
+	if got := strings.Join(columns, ", "); got != want {
+		t.Errorf("columns %s, want %s", got, want)
+	}
+}
+
+func TestWriteSuspectsFile_LeavesNothingBehindWhereItFails(t *testing.T) {
+	in, suspects, _ := ranking(t)
+	dir := t.TempDir()
+	if err := WriteSuspectsFile(filepath.Join(dir, "s.pdf"), in, suspects); err == nil || !strings.Contains(err.Error(), ".parquet") {
+		t.Errorf("another ending: %v", err)
+	}
+	in.Words[suspects[1500].Class] = "caf\xe9"
+	for _, ending := range []string{".parquet", ".jsonl"} {
+		path := filepath.Join(dir, "s"+ending)
+		if err := WriteSuspectsFile(path, in, suspects); err == nil || !strings.Contains(err.Error(), "not UTF-8") || !strings.Contains(err.Error(), path) {
+			t.Errorf("a name that is not UTF-8: %v", err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
