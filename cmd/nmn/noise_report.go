@@ -36,7 +36,8 @@ to be missing (q01) and made up (q10). A feature-independent model has one rate 
 bags. A feature-dependent one gives each bag its own: it is asked about a split of the
 data of the run, and mean, spread and quantiles are told, with the bags that depart most
 from the mean of the word. The true rates stand beside where the run knows them (scenes,
-flipped labels), and the estimate from scores where the run has a folder recipe.`,
+flipped labels), and the estimate from scores where the run has a folder recipe, or lies
+beside one as the arms of nmn experiment do.`,
 		Example: `  nmn noise report runs/fd
   nmn noise report runs/fd --split validation --output noise.html
   nmn noise report runs/fi --checkpoint best --json`,

@@ -24,7 +24,7 @@ func (l *learntRates) report(folder string) (*report.NoiseReport, error) {
 		truth = eval.UnknownRates(l.vocabulary.Len())
 	}
 	var told [2][]*report.WordEstimate
-	if path := filepath.Join(folder, recipeName, recipeRatesName); exists(path) {
+	if path := l.estimatesOf(folder); path != "" {
 		var err error
 		if told, err = readEstimates(path, l.vocabulary); err != nil {
 			return nil, err
@@ -39,6 +39,17 @@ func (l *learntRates) report(folder string) (*report.NoiseReport, error) {
 	r.Q01 = report.NewRateReport(l.words(l.all.Q01, truth.Q01, told[0]))
 	r.Q10 = report.NewRateReport(l.words(l.all.Q10, truth.Q10, told[1]))
 	return r, nil
+}
+
+// estimatesOf finds what a recipe has estimated: in the folder of the run, or beside it, where nmn
+// experiment keeps what all arms of a seed share. Empty where there is none.
+func (l *learntRates) estimatesOf(folder string) string {
+	for _, recipe := range []string{filepath.Join(folder, recipeName), filepath.Join(folder, "..", recipeName+suffixOf(l.Model.MIL))} {
+		if path := filepath.Join(recipe, recipeRatesName); exists(path) {
+			return path
+		}
+	}
+	return ""
 }
 
 // words are in class order; told may be nil.

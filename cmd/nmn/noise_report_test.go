@@ -204,6 +204,30 @@ func TestNoiseReport_ShowsTheEstimateOfTheRecipe(t *testing.T) {
 	}
 }
 
+// nmn experiment keeps the estimate beside the folders of the arms, one for each setting of MIL.
+func TestNoiseReport_FindsTheEstimateOfAnExperiment(t *testing.T) {
+	dir := t.TempDir()
+	must(t, byRecipe("experiment", weather(t, true), "-q", "--arms", "r-n", "--recipe-epochs", "1", "--fold-epochs", "2", "--run-dir", dir)...)
+	group := filepath.Join(dir, "flips-0.3-0.1", "seed-1")
+	told := func() (n int) {
+		for _, w := range noiseReportOf(t, filepath.Join(group, "r-n")).Q01.Words {
+			if w.Estimate != nil {
+				n++
+			}
+		}
+		return n
+	}
+	if n := told(); n != 6 {
+		t.Errorf("%d of 6 words have an estimate", n)
+	}
+	if err := os.Rename(filepath.Join(group, recipeName), filepath.Join(group, recipeName+"-mil")); err != nil {
+		t.Fatal(err)
+	}
+	if n := told(); n != 0 {
+		t.Errorf("%d words have an estimate, which is of nets with MIL", n)
+	}
+}
+
 func TestNoiseReport_RefusesWhatHasNoNoiseModel(t *testing.T) {
 	dir := trained(t, "--arm", "star")
 	wantUsage(t, call(t, "noise", "report", dir), "without a noise model", "nmn-fi")
