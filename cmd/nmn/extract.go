@@ -22,6 +22,7 @@ type extractCommand struct {
 	split      string
 	output     string
 	labels     string // file to write labels to
+	truth      string // file to write true labels to
 	ids        string // file to write identifiers to
 	asJSON     bool
 }
@@ -35,7 +36,8 @@ func newExtract(p *program) *cobra.Command {
 picture: a row of a .npy or .safetensors file, which nmn train --features takes. Each PATH
 is a picture (JPEG or PNG) or a folder, which is searched for pictures; they are taken in
 the order of their names. Without a PATH it is a split of the run's data, with flags over
-its configuration, and --output-labels writes the labels that training saw.
+its configuration; --output-labels writes the labels that training saw, and --output-truth
+the true ones where the data tell them (scenes).
 pool5 is the mean of the last feature map over the cells of a picture, fc7 that of the layer
 below the logits, and probabilities are p(y=1). A picture that cannot be read has no row;
 --output-ids and --output-labels name the rows that are there.`,
@@ -55,6 +57,7 @@ below the logits, and probabilities are p(y=1). A picture that cannot be read ha
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "`file` to write the features to, .npy or .safetensors", "npy", "safetensors")
 	out.file(&c.labels, "output-labels", "`file` to write identifiers and labels of a split to, .csv", "csv")
+	out.file(&c.truth, "output-truth", "`file` to write identifiers and true labels of a split to, .csv, where they are known", "csv")
 	out.file(&c.ids, "output-ids", "`file` to write the identifier of each row to, a line each, as --ids takes them", "txt")
 	out.bool(&c.asJSON, "json", "tell what was written as JSON")
 	sourceFlags(cmd, &c.sources, sizeQuick, sizeFull)
@@ -93,29 +96,28 @@ func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, pa
 // forPictures are the flags of rooms on data that count for named pictures too.
 var forPictures = map[string]bool{"fit": true, "max-pixels": true, "max-bad-samples": true}
 
+// ofSplit are the flags of other rooms that named pictures have no use for.
+var ofSplit = map[string]bool{"split": true, "output-labels": true, "output-truth": true}
+
 func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 	switch ending := strings.ToLower(filepath.Ext(c.output)); {
 	case c.sources.print && len(paths) == 0:
 	case ending != ".npy" && ending != ".safetensors":
 		return usagef("extract: --output is %q, want the name of a file that ends in .npy or .safetensors", c.output)
 	}
-	if c.labels != "" {
-		if err := checkLabelTable("extract", c.labels); err != nil {
-			return err
-		}
+	if err := c.checkTables(); err != nil {
+		return err
 	}
 	switch {
 	case c.batch < 1:
 		return usagef("extract: --batch-size is %d, want at least 1", c.batch)
-	case c.ids != "" && (c.ids == c.output || c.ids == c.labels):
-		return usagef("extract: --output-ids %s is the file of another output: name one of its own", c.ids)
 	case len(paths) == 0:
 		return nil
 	}
 	for _, flag := range givenFlags(cmd.Flags()) {
 		room := cmd.Flags().Lookup(flag.name).Annotations[roomAnnotation]
 		ofData := len(room) > 0 && (room[0] == "Data" || room[0] == "Configuration") && !forPictures[flag.name]
-		if ofData || flag.name == "split" || flag.name == "output-labels" {
+		if ofData || ofSplit[flag.name] {
 			return usagef("extract: --%s belongs to the data of a run: leave it out, or %s", flag.name, strings.Join(paths, ", "))
 		}
 	}
@@ -127,6 +129,29 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 		return usagef("extract: --max-bad-samples and --max-pixels are at least 0")
 	}
 	return c.config.Run.validate()
+}
+
+// checkTables checks the names of what is written beside the features.
+func (c *extractCommand) checkTables() error {
+	files := map[string]string{c.output: "output"}
+	for _, other := range []struct {
+		flag, file string
+		table      bool
+	}{{"output-labels", c.labels, true}, {"output-truth", c.truth, true}, {"output-ids", c.ids, false}} {
+		if other.file == "" {
+			continue
+		}
+		if other.table {
+			if err := checkLabelTable("extract", other.flag, other.file); err != nil {
+				return err
+			}
+		}
+		if first, taken := files[other.file]; taken {
+			return usagef("extract: --%s %s is the file of --%s: name one of its own", other.flag, other.file, first)
+		}
+		files[other.file] = other.flag
+	}
+	return nil
 }
 
 // pictures extracts from files and folders.
@@ -156,6 +181,9 @@ func (c *extractCommand) data(ctx context.Context, p *program, file string) (err
 	set, err := s.data.split(c.split)
 	if err != nil {
 		return err
+	}
+	if c.truth != "" && set.Truth == nil {
+		return usagef("extract: the true labels of the %s split are not known: leave out --output-truth, or give data that tell them (scenes)", c.split)
 	}
 	net, checkpoint, err := train.OpenNet(file, s.backend)
 	if err != nil {

@@ -59,8 +59,8 @@ func noisyScenes(t *testing.T, dir string) *dataSets {
 
 func TestExtract_TrainsAHeadOnWhatARunHasLearned(t *testing.T) {
 	dir, work := trained(t, "--arm", "nmn-fi", "--noise", "0.4"), t.TempDir()
-	x, y, ids := filepath.Join(work, "x.npy"), filepath.Join(work, "y.csv"), filepath.Join(work, "ids.txt")
-	out := must(t, "extract", dir, "--output", x, "--output-labels", y, "--output-ids", ids, "--threads", "1", "--batch-size", "7")
+	x, y, ids, truth := filepath.Join(work, "x.npy"), filepath.Join(work, "y.csv"), filepath.Join(work, "ids.txt"), filepath.Join(work, "truth.csv")
+	out := must(t, "extract", dir, "--output", x, "--output-labels", y, "--output-truth", truth, "--output-ids", ids, "--threads", "1", "--batch-size", "7")
 	if !strings.Contains(out, "96 rows of 64 features, pool5") {
 		t.Errorf("said %q", out)
 	}
@@ -68,6 +68,9 @@ func TestExtract_TrainsAHeadOnWhatARunHasLearned(t *testing.T) {
 	set := noisyScenes(t, dir).train
 	if len(rows) != set.Len() || !slices.Equal(table.IDs, set.IDs) || !bytes.Equal(table.Labels.Values, set.Labels.Uint8s()) {
 		t.Errorf("%d rows, or identifiers and labels other than those trained on", len(rows))
+	}
+	if _, known := readRows(t, x, truth); bytes.Equal(known.Labels.Values, table.Labels.Values) || !bytes.Equal(known.Labels.Values, set.Truth.Uint8s()) {
+		t.Error("true labels are the noisy ones, or others than what is in the pictures")
 	}
 	if listed, err := loader.ReadIDs(ids); err != nil || !slices.Equal(listed, set.IDs) {
 		t.Errorf("the list of identifiers: %v", err)
@@ -156,6 +159,8 @@ func TestExtract_PicturesThatCannotBeReadHaveNoRow(t *testing.T) {
 		t.Errorf("labels of the pictures that are left: %q", labels)
 	}
 
+	wantUsage(t, call(t, "extract", dir, "--data", "captions", "--captions", filepath.Join(folder, "captions_test2014.json"), "--images", images, "--noise", "0",
+		"--validation-share", "0", "--test-share", "0", "--output", x, "--output-truth", filepath.Join(work, "none.csv")), "true labels of the train split are not known")
 	refused := filepath.Join(work, "refused.npy")
 	c = call(t, "extract", dir, images, "--output", refused, "--max-bad-samples", "0")
 	if c.code != exitFailure || !strings.Contains(c.err, second) {
@@ -175,7 +180,10 @@ func TestExtract_RefusesWhatDoesNotGoTogether(t *testing.T) {
 		{[]string{dir}, "--output"},
 		{[]string{dir, "--output", "x.csv"}, ".npy or .safetensors"},
 		{[]string{dir, "--output", "x.npy", "--output-labels", "y.npy"}, ".csv"},
-		{[]string{dir, "--output", "x.npy", "--output-ids", "x.npy"}, "another output"},
+		{[]string{dir, "--output", "x.npy", "--output-ids", "x.npy"}, "file of --output"},
+		{[]string{dir, "--output", "x.npy", "--output-labels", "y.csv", "--output-truth", "y.csv"}, "file of --output-labels"},
+		{[]string{dir, "--output", "x.npy", "--output-truth", "y.txt"}, "--output-truth y.txt"},
+		{[]string{dir, "a.jpg", "--output", "x.npy", "--output-truth", "y.csv"}, "--output-truth belongs"},
 		{[]string{dir, "--output", "x.npy", "--layer", "conv1"}, "pool5"},
 		{[]string{dir, "--output", "x.npy", "--batch-size", "0"}, "--batch-size"},
 		{[]string{dir, "a.jpg", "--output", "x.npy", "--output-labels", "y.csv"}, "--output-labels belongs"},

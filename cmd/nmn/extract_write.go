@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	dense "gorgonia.org/tensor"
+
 	"nmn/features"
 	"nmn/loader"
 	"nmn/model"
@@ -76,13 +78,21 @@ func (c *extractCommand) writeNames(set *loader.Set, index []int) error {
 			return err
 		}
 	}
-	if c.labels == "" {
-		return nil
+	for _, table := range []struct {
+		file   string
+		labels *dense.Dense
+	}{{c.labels, set.Labels}, {c.truth, set.Truth}} {
+		if table.file == "" {
+			continue
+		}
+		k, labels := set.Vocabulary.Len(), table.labels.Uint8s()
+		if err := writeLabels(table.file, classNames(set.Vocabulary), ids, len(index), func(row int) []uint8 {
+			return labels[index[row]*k : (index[row]+1)*k]
+		}); err != nil {
+			return err
+		}
 	}
-	k, labels := set.Vocabulary.Len(), set.Labels.Uint8s()
-	return writeLabels(c.labels, classNames(set.Vocabulary), ids, len(index), func(row int) []uint8 {
-		return labels[index[row]*k : (index[row]+1)*k]
-	})
+	return nil
 }
 
 // progress shows a person at a terminal how far it is.

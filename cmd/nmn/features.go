@@ -97,7 +97,7 @@ func writeFeatures(path string, rows features.Rows) (err error) {
 
 // writeLabelTable writes the labels that a file of features comes with.
 func writeLabelTable(path string, t *features.Table) error {
-	if err := checkLabelTable("features", path); err != nil {
+	if err := checkLabelTable("features", "output-labels", path); err != nil {
 		return err
 	}
 	if t.Labels == nil {
@@ -107,9 +107,9 @@ func writeLabelTable(path string, t *features.Table) error {
 	return writeLabels(path, t.Labels.Words, t.IDs, t.Rows.Len(), func(i int) []uint8 { return t.Labels.Values[i*k : (i+1)*k] })
 }
 
-func checkLabelTable(command, path string) error {
+func checkLabelTable(command, flag, path string) error {
 	if !strings.EqualFold(filepath.Ext(path), ".csv") {
-		return usagef("%s: --output-labels %s: the name must end in .csv", command, path)
+		return usagef("%s: --%s %s: the name must end in .csv", command, flag, path)
 	}
 	return nil
 }
