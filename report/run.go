@@ -37,6 +37,7 @@ type Run struct {
 	PaperData bool
 
 	Result *eval.Result // nil before the evaluation
+	Epochs []Epoch      // evaluations after each epoch, in their order; nil where none were asked for
 
 	// What follows is for the page of one run alone.
 	Config   string     // resolved configuration, as YAML

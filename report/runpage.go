@@ -65,6 +65,17 @@ func runPage(r *Run, curves bool) ([]byte, error) {
 			return nil, err
 		}
 	}
+	if len(r.Epochs) > 0 {
+		table, err := EpochTable([]Run{*r})
+		if err != nil {
+			return nil, err
+		}
+		table.Title = ""
+		b.WriteString("\n## Epochs\n\n")
+		if err := Write(&b, Markdown, table); err != nil {
+			return nil, err
+		}
+	}
 	if r.Result != nil {
 		b.WriteString("\n## Words\n\n")
 		if err := Write(&b, Markdown, WordTables(r.Result, wordsShown)...); err != nil {

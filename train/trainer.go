@@ -35,6 +35,10 @@ type Options struct {
 	// half, each from before the net learned from it, in the order of the epoch. It may be given them
 	// again after an interruption.
 	Online func(context.Context, *Scores) error
+	// AfterEpoch, where set, is called at the end of each epoch with the net as it is then, before a
+	// checkpoint tells of the epoch, and also where a limit of steps ends the stage within one. It may run
+	// the net, and must not change it. It may be called again for the same epoch after an interruption.
+	AfterEpoch func(context.Context, Position) error
 }
 
 // Position is where a stage stands.
@@ -279,6 +283,9 @@ func (t *Trainer) endEpoch(ctx context.Context) error {
 	if err := t.giveOnline(ctx); err != nil {
 		return err
 	}
+	if err := t.afterEpoch(ctx); err != nil {
+		return err
+	}
 	t.tellEpoch()
 	t.at = Position{Epoch: done + 1, Step: t.at.Step, Loss: t.at.Loss, Evaluated: t.at.Evaluated, Stale: t.at.Stale}
 	t.started, t.dataWait = time.Now(), 0
@@ -288,6 +295,14 @@ func (t *Trainer) endEpoch(ctx context.Context) error {
 	return nil
 }
 
+func (t *Trainer) afterEpoch(ctx context.Context) error {
+	if t.AfterEpoch == nil {
+		return nil
+	}
+	t.leaveEpoch() // its workers would compete with those of the callback
+	return t.AfterEpoch(ctx, t.at)
+}
+
 // endStage validates what has changed since the last validation, and saves.
 func (t *Trainer) endStage(ctx context.Context) error {
 	if t.Config.EvaluateEpochs > 0 || t.Config.EvaluateSteps > 0 {
@@ -295,8 +310,13 @@ func (t *Trainer) endStage(ctx context.Context) error {
 			return err
 		}
 	}
-	if t.at.Batch > 0 && t.at != t.saved {
-		t.tellEpoch()
+	if t.at.Batch > 0 {
+		if err := t.afterEpoch(ctx); err != nil {
+			return err
+		}
+		if t.at != t.saved {
+			t.tellEpoch()
+		}
 	}
 	if err := t.backToBest(); err != nil {
 		return err

@@ -45,7 +45,10 @@ func (r *armRun) run(ctx context.Context) (o *outcome, reused bool, err error) {
 		return nil, false, err
 	}
 	if o != nil && o.Fingerprint == identity {
-		return o, true, nil
+		if r.config.EachEpoch {
+			o.epochs, err = readEpochs(r.dir)
+		}
+		return o, true, err
 	}
 	if err := prepareFolder(r.dir, &r.config); err != nil {
 		return nil, false, err
@@ -83,20 +86,32 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 		return nil, err
 	}
 	defer func() { err = firstError(err, net.Close()) }()
+	judge := func(ctx context.Context) (*eval.Result, error) {
+		set, _ := r.data.judged()
+		return evaluateNet(ctx, r.program, net, set, r.data.train, r.config.loader(), r.config.Train.Batch(arm.MIL), eval.Options{})
+	}
+	if r.config.EachEpoch {
+		plan.judge = judge
+	}
 	began := time.Now()
 	reached, curve, err := r.learn(ctx, arm, net, plan)
 	if err != nil {
 		return nil, err
 	}
 	seconds := time.Since(began)
-	set, split := r.data.judged()
-	result, err := evaluateNet(ctx, r.program, net, set, r.data.train, r.config.loader(), r.config.Train.Batch(arm.MIL), eval.Options{})
+	result, err := judge(ctx)
 	if err != nil {
 		return nil, err
 	}
+	_, split := r.data.judged()
 	o = &outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.noise, Flips: r.data.flips, Seed: r.config.Train.Seed, Steps: reached.Step,
 		Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Evaluation: result,
 		Threshold: plan.threshold, Build: thisBuild()}
+	if r.config.EachEpoch {
+		if o.epochs, err = readEpochs(r.dir); err != nil {
+			return nil, err
+		}
+	}
 	page, err := o.page(&r.config, filepath.Base(r.dir))
 	if err != nil {
 		return nil, err
@@ -139,10 +154,21 @@ func loadWeights(p *program, net *model.Net, path string) (err error) {
 func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan stagePlan) (reached train.Result, curve []report.Point, err error) {
 	l := r.config.loader()
 	l.Targets = plan.targets
-	trainer, err := train.New(train.Options{
+	var epochs *epochRecord
+	options := train.Options{
 		Config: plan.config, Stage: arm.Stage, Net: net, Data: r.data.train, Validation: r.data.validation,
 		Loader: l, Directory: r.dir, Online: plan.online,
-	})
+	}
+	if plan.judge != nil {
+		options.AfterEpoch = func(ctx context.Context, at train.Position) error {
+			result, err := plan.judge(ctx)
+			if err != nil {
+				return fmt.Errorf("cannot evaluate after epoch %d: %w", at.Epoch, err)
+			}
+			return epochs.put(at, result)
+		}
+	}
+	trainer, err := train.New(options)
 	if err != nil {
 		return reached, nil, err
 	}
@@ -154,6 +180,11 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 		}
 		step = trainer.Position().Step
 		r.program.log.Info("resumed", "dir", r.dir, "step", step)
+	}
+	if plan.judge != nil {
+		if epochs, err = openEpochs(r.dir, step); err != nil {
+			return reached, nil, err
+		}
 	}
 	records, err := openRecords(r.dir, step, &r.config)
 	if err != nil {
@@ -215,7 +246,7 @@ func (o *outcome) page(c *config, name string) (*report.Run, error) {
 	}
 	return &report.Run{
 		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Seed: o.Seed,
-		PaperData: c.paperData(o), Result: o.Evaluation, Config: string(text), Rates: report.RatesOf(o.Evaluation),
+		PaperData: c.paperData(o), Result: o.Evaluation, Epochs: epochsOf(o.epochs), Config: string(text), Rates: report.RatesOf(o.Evaluation),
 	}, nil
 }
 

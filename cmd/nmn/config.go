@@ -30,7 +30,9 @@ type config struct {
 	Rates string `yaml:"rates"`
 	// Recipe says how stage 2 comes by its noise model.
 	Recipe recipeConfig `yaml:"recipe,omitempty"`
-	Run    runConfig    `yaml:"run"`
+	// EachEpoch evaluates after every epoch as at the end, and keeps the figures.
+	EachEpoch bool      `yaml:"each_epoch,omitempty"`
+	Run       runConfig `yaml:"run"`
 	// Build tells which program wrote the file; it is not read back.
 	Build *build `yaml:"build,omitempty"`
 }

@@ -174,6 +174,7 @@ func trainFlags(cmd *cobra.Command, c *config) {
 	noiseModelFlags(cmd, c)
 	recipeFlags(cmd, c)
 	savingFlags(cmd, t)
+	under(cmd, "Checkpoints and log").bool(&c.EachEpoch, "each-epoch", "evaluate after every epoch as at the end, and keep the figures in "+epochsName+"; learns nothing else")
 }
 
 func optimizerFlags(cmd *cobra.Command, t *train.Config) {

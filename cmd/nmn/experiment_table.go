@@ -11,11 +11,21 @@ import (
 	"nmn/train"
 )
 
-// show writes the table to the folder in all formats, and to standard output.
+// shownTable is one of an experiment; details are for files alone.
+type shownTable struct {
+	*report.Table
+	details bool
+}
+
+// show writes the tables to the folder in all formats, and to standard output.
 func (e *experiment) show(p *program, runs []report.Run) error {
-	tables, err := e.tables(runs)
+	shown, err := e.tables(runs)
 	if err != nil {
 		return err
+	}
+	var tables []*report.Table
+	for _, t := range shown {
+		tables = append(tables, t.Table)
 	}
 	for _, file := range []struct {
 		format report.Format
@@ -35,7 +45,7 @@ func (e *experiment) show(p *program, runs []report.Run) error {
 	}
 	switch e.format {
 	case report.Text:
-		return e.print(p, tables)
+		return e.print(p, shown)
 	case report.CSV:
 		tables = tables[:1]
 	}
@@ -43,12 +53,12 @@ func (e *experiment) show(p *program, runs []report.Run) error {
 }
 
 // print writes what fits a terminal, and what it means.
-func (e *experiment) print(p *program, tables []*report.Table) error {
+func (e *experiment) print(p *program, tables []shownTable) error {
 	var shown []*report.Table
 	for _, t := range tables {
-		if !slices.ContainsFunc(t.Columns, func(c report.Column) bool { return c.Name == "seed" }) {
-			e.narrow(t)
-			shown = append(shown, t)
+		if !t.details {
+			e.narrow(t.Table)
+			shown = append(shown, t.Table)
 		}
 	}
 	if err := report.Write(p.out, report.Text, shown...); err != nil {
@@ -58,38 +68,37 @@ func (e *experiment) print(p *program, tables []*report.Table) error {
 	return err
 }
 
-func (e *experiment) tables(runs []report.Run) ([]*report.Table, error) {
-	table, err := report.ExperimentTable(runs)
-	if err != nil {
-		return nil, err
-	}
-	tables := []*report.Table{table}
-	paired, err := report.PairedTable(runs)
-	if err != nil {
-		return nil, err
-	}
-	if len(e.seeds) > 1 && len(paired.Rows) > 0 {
-		tables = append(tables, paired)
-	}
-	if len(e.seeds) > 1 {
-		each, err := report.SeedTable(runs)
+// tables are those of the experiment, the main one first.
+func (e *experiment) tables(runs []report.Run) ([]shownTable, error) {
+	several := len(e.seeds) > 1
+	var tables []shownTable
+	for _, kind := range []struct {
+		make            func([]report.Run) (*report.Table, error)
+		wanted, details bool
+	}{
+		{report.ExperimentTable, true, false},
+		{report.PairedTable, several, false},
+		{report.BestEpochTable, e.config.EachEpoch, false},
+		{report.EpochTable, e.config.EachEpoch, true},
+		{report.SeedTable, several, true},
+		{report.PaperTable, e.config.Data.Set == dataCaptions, false},
+	} {
+		if !kind.wanted {
+			continue
+		}
+		table, err := kind.make(runs)
 		if err != nil {
 			return nil, err
 		}
-		tables = append(tables, each)
-	}
-	if e.config.Data.Set == dataCaptions {
-		paper, err := report.PaperTable(runs)
-		if err != nil {
-			return nil, err
+		if len(tables) == 0 || len(table.Rows) > 0 {
+			tables = append(tables, shownTable{table, kind.details})
 		}
-		tables = append(tables, paper)
 	}
 	return tables, nil
 }
 
 // narrowColumns are those of the experiment's tables that a terminal shows; files have all.
-var narrowColumns = []string{"noise %", "arm", "seeds", "ahead in AP", "AP (truth)", "human AP", "OF1", "CF1", "Brier", "q01 error", "q10 error"}
+var narrowColumns = []string{"noise %", "arm", "epoch", "seeds", "ahead in AP", "AP (truth)", "human AP", "OF1", "CF1", "Brier", "q01 error", "q10 error"}
 
 // thresholdColumns are shown too where rates are estimated: what such rates change most is how far
 // probabilities are from 0.5.

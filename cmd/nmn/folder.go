@@ -54,6 +54,8 @@ type outcome struct {
 	// there are none.
 	Threshold *float64 `json:"threshold,omitempty"`
 	Build     build    `json:"build"`
+
+	epochs []epochFigures // from a file of their own; nil where none were asked for
 }
 
 // readOutcome reads the result of a folder; nil where there is none.
@@ -109,7 +111,7 @@ func (c config) writeConfig(dir string) error {
 // isRunFile tells the files of a run folder that are written aside, but for checkpoints.
 func isRunFile(name string) bool {
 	switch name {
-	case configName, vocabularyName, resultName, flipsName, validationFlipsName, logName, summaryName, report.PageFile, report.CurvesFile, report.RatesFile,
+	case configName, vocabularyName, resultName, epochsName, flipsName, validationFlipsName, logName, summaryName, report.PageFile, report.CurvesFile, report.RatesFile,
 		foldsName, onlineName, oofName, noisyOofName, labelsName, truthName, recipeRatesName, suspectsName, recipePageName:
 		return true
 	}

@@ -37,7 +37,7 @@ func TestTrain_KilledTwentyTimes(t *testing.T) {
 	whole, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 	args := func(dir string) []string {
 		return tiny("train", "--stage1-epochs", "6", "--stage2-epochs", "6", "--checkpoint-steps", "2", "--log-interval", "1",
-			"--keep-best", "2", "--quiet", "--run-dir", dir)
+			"--keep-best", "2", "--each-epoch", "--quiet", "--run-dir", dir)
 	}
 	cmd, want, stderr := asCommand(args(whole)...)
 	if err := cmd.Run(); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/eval"
 	"nmn/loader"
 	"nmn/rates"
 	"nmn/train"
@@ -45,6 +46,8 @@ type stagePlan struct {
 	threshold *float64
 	// online takes the scores of the first epoch; nil where nobody needs them.
 	online func(context.Context, *train.Scores) error
+	// judge evaluates the net after each epoch; nil where nobody asks for it.
+	judge func(context.Context) (*eval.Result, error)
 }
 
 // plan finds what an arm is trained with.

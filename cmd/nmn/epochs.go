@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"nmn/eval"
+	"nmn/report"
+	"nmn/train"
+)
+
+// epochsName is the file of a run folder with the evaluation after each epoch.
+const epochsName = "epochs.json"
+
+// epochFigures are what a net was worth after an epoch.
+type epochFigures struct {
+	Epoch      int          `json:"epoch"` // of the stage, from 1
+	Step       int          `json:"step"`
+	Evaluation *eval.Result `json:"evaluation"` // without the figures of single words
+}
+
+// epochRecord is the file of them. It is written anew with each row, before the checkpoint that is behind
+// the epoch, so that a run that goes on from a checkpoint has the rows of all epochs before.
+type epochRecord struct {
+	path string
+	rows []epochFigures
+}
+
+// openEpochs goes on with the record of a folder behind a step; -1 begins anew.
+func openEpochs(dir string, step int) (*epochRecord, error) {
+	r := &epochRecord{path: filepath.Join(dir, epochsName)}
+	if step < 0 {
+		return r, r.write()
+	}
+	rows, err := readEpochs(dir)
+	if err != nil {
+		return nil, err
+	}
+	r.rows = slices.DeleteFunc(rows, func(f epochFigures) bool { return f.Step > step })
+	return r, r.write()
+}
+
+// put adds a row, in place of one of the same epoch.
+func (r *epochRecord) put(at train.Position, result *eval.Result) error {
+	short := *result
+	short.Words = nil
+	row := epochFigures{at.Epoch, at.Step, &short}
+	if i := slices.IndexFunc(r.rows, func(f epochFigures) bool { return f.Epoch == row.Epoch }); i >= 0 {
+		r.rows[i] = row
+	} else {
+		r.rows = append(r.rows, row)
+	}
+	return r.write()
+}
+
+func (r *epochRecord) write() error {
+	rows := r.rows
+	if rows == nil {
+		rows = []epochFigures{}
+	}
+	data, err := json.MarshalIndent(rows, "", " ")
+	if err != nil {
+		return err
+	}
+	return writeFile(r.path, append(data, '\n'))
+}
+
+// readEpochs reads the record of a folder.
+func readEpochs(dir string) ([]epochFigures, error) {
+	path := filepath.Join(dir, epochsName)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: the run has no figures of its epochs; remove its folder to train it again", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows, err := parseEpochs(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; remove the folder of the run to train it again", path, err)
+	}
+	return rows, nil
+}
+
+func parseEpochs(data []byte) ([]epochFigures, error) {
+	var rows []epochFigures
+	if err := json.Unmarshal(data, &rows); err != nil {
+		return nil, err
+	}
+	for i, f := range rows {
+		if f.Evaluation == nil || f.Step < 0 || f.Epoch < 1 || i > 0 && f.Epoch <= rows[i-1].Epoch {
+			return nil, fmt.Errorf("row %d: epoch %d at step %d: want rising epochs from 1, each with an evaluation", i+1, f.Epoch, f.Step)
+		}
+	}
+	return rows, nil
+}
+
+// epochsOf are the rows for reports.
+func epochsOf(rows []epochFigures) []report.Epoch {
+	var out []report.Epoch
+	for _, f := range rows {
+		out = append(out, report.Epoch{Number: f.Epoch, Result: f.Evaluation})
+	}
+	return out
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/train"
+)
+
+func epochRows(t *testing.T, dir string) []epochFigures {
+	t.Helper()
+	rows, err := readEpochs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// Figures of epochs change nothing of what is learned, and those of the last are the run's own.
+func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
+	plain := trained(t, "--arm", "nmn-fd", "--stage2-epochs", "3")
+	long := trained(t, "--arm", "nmn-fd", "--stage2-epochs", "3", "--each-epoch")
+	for _, stage := range []string{stage1Name, ""} {
+		if !bytes.Equal(lastWeights(t, filepath.Join(plain, stage)), lastWeights(t, filepath.Join(long, stage))) {
+			t.Errorf("stage %q: other weights with --each-epoch", stage)
+		}
+	}
+	if exists(filepath.Join(plain, epochsName)) {
+		t.Error("figures of epochs that nobody has asked for")
+	}
+	short := trained(t, "--arm", "nmn-fd", "--stage2-epochs", "2", "--each-epoch")
+	rows := epochRows(t, long)
+	if len(rows) != 3 || len(epochRows(t, filepath.Join(long, stage1Name))) != 1 || rows[2].Step != 9 {
+		t.Fatalf("rows %+v, want 3 epochs of 3 steps, and 1 of stage 1", rows)
+	}
+	if asJSON(t, rows[:2]) != asJSON(t, epochRows(t, short)) {
+		t.Error("the first two epochs of three are not those of a run of two")
+	}
+	for dir, row := range map[string]epochFigures{long: rows[2], short: rows[1]} {
+		o, err := readOutcome(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Evaluation.Words = nil
+		if asJSON(t, o.Evaluation) != asJSON(t, row.Evaluation) {
+			t.Errorf("after epoch %d the figures are not those of the end", row.Epoch)
+		}
+	}
+	must(t, "train", "--resume", short, "--stage2-epochs", "3")
+	if asJSON(t, epochRows(t, short)) != asJSON(t, rows) {
+		t.Error("a run that was made longer has other epochs")
+	}
+	if page := string(readFile(t, long, "report.md")); !strings.Contains(page, "## Epochs") {
+		t.Error("the page does not tell the epochs")
+	}
+	wantUsage(t, call(t, "train", "--resume", plain, "--each-epoch"), "each_epoch")
+}
+
+func TestEpochs_OfAnExperiment(t *testing.T) {
+	dir := t.TempDir()
+	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star,nmn-fi", "--seeds", "1,2", "--stage2-epochs", "3", "--each-epoch")
+	out := must(t, args...)
+	if !strings.Contains(out, "at its best epoch, which is chosen on the truth") || strings.Contains(out, "every epoch,") {
+		t.Errorf("want the table at the best epochs alone:\n%s", out)
+	}
+	if again := must(t, args...); again != out {
+		t.Error("a second call gave another table")
+	}
+	var tables []struct {
+		Title string
+		Rows  []map[string]any
+	}
+	if err := json.Unmarshal(readFile(t, dir, "table.json"), &tables); err != nil {
+		t.Fatal(err)
+	}
+	highest, of, best := map[any]float64{}, map[any]float64{}, 0
+	for _, table := range tables {
+		for _, row := range table.Rows {
+			ap, _ := row["AP (truth)"].(float64)
+			switch {
+			case strings.HasPrefix(table.Title, "Experiment: every epoch"):
+				of[row["arm"]]++
+				highest[row["arm"]] = max(highest[row["arm"]], ap)
+			case strings.HasPrefix(table.Title, "Every arm at its best"):
+				best++
+				defer func() {
+					if ap != highest[row["arm"]] {
+						t.Errorf("%v: AP %v at the best epoch, %v at one", row["arm"], ap, highest[row["arm"]])
+					}
+				}()
+			}
+		}
+	}
+	if of["star"] != 3 || of["NMN-FI"] != 3 || best != 2 {
+		t.Errorf("%v epochs and %d best ones, want 3 of each arm, and one", of, best)
+	}
+}
+
+func TestEpochs_RecordGoesOnBehindAStep(t *testing.T) {
+	dir := t.TempDir()
+	r, err := openEpochs(dir, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := readOutcome(trained(t, "--arm", "stage1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for epoch := 1; epoch <= 3; epoch++ {
+		if err := r.put(train.Position{Epoch: epoch, Step: 10 * epoch}, o.Evaluation); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err = openEpochs(dir, 20); err != nil || len(r.rows) != 2 {
+		t.Fatalf("%d rows behind step 20 (%v), want 2", len(r.rows), err)
+	}
+	if err := r.put(train.Position{Epoch: 2, Step: 20}, o.Evaluation); err != nil || len(epochRows(t, dir)) != 2 {
+		t.Errorf("an epoch that was judged again has two rows (%v)", err)
+	}
+	for _, bad := range []string{"", "{}", `[{"epoch":1}]`, `[{"epoch":2,"step":2,"evaluation":{}},{"epoch":2,"step":3,"evaluation":{}}]`} {
+		if _, err := parseEpochs([]byte(bad)); err == nil {
+			t.Errorf("%q was read", bad)
+		}
+	}
+}

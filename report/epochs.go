@@ -1,0 +1,95 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"nmn/eval"
+)
+
+// Epoch is the evaluation of a run after one of its epochs, on the set that the run is judged on.
+type Epoch struct {
+	Number int // of its stage, from 1
+	Result *eval.Result
+}
+
+// EpochTable has one row for each noise level, arm and epoch that all seeds of the arm have: means over
+// the seeds and their sample standard deviation. Runs without epochs are left out.
+func EpochTable(runs []Run) (*Table, error) {
+	return epochTable(runs, "Experiment: every epoch, mean ± standard deviation over seeds", func(c cellOf) []int { return c.commonEpochs() })
+}
+
+// BestEpochTable has one row for each noise level and arm, at the epoch with the highest AP in the mean
+// over its seeds: against the truth where known, else with human agreement, else against labels. The
+// choice looks at the figures that it shows, for every arm alike, which no one can do who has no truth.
+func BestEpochTable(runs []Run) (*Table, error) {
+	t, err := epochTable(runs, "Every arm at its best epoch, which is chosen on the truth of the test set for every arm alike",
+		func(c cellOf) []int { return c.bestEpoch() })
+	if err != nil {
+		return nil, err
+	}
+	t.Notes = append(t.Notes, "The epoch, counted within the stage of the arm, is that with the highest AP in these very figures: an upper bound of stopping in time, not a result.")
+	return t, nil
+}
+
+func epochTable(runs []Run, title string, epochs func(cellOf) []int) (*Table, error) {
+	cells, err := group(runs)
+	if err != nil {
+		return nil, err
+	}
+	known := truthKnown(cells)
+	columns := metrics(known)
+	t := &Table{Title: title, Notes: []string{notesOn(known)},
+		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "epoch"}, {Name: "seeds"}}}
+	t.addMetrics(columns, "", true)
+	for i, c := range cells {
+		for j, epoch := range epochs(c) {
+			at := c.after(epoch)
+			row := Row{Cells: []Cell{c.noiseCell(), words(ArmName(c.arm, c.mil, c.runs[0].PaperData)), count(epoch), count(len(at))}}
+			for _, m := range columns {
+				row.Cells = append(row.Cells, overSeeds(valuesOf(m, at)))
+			}
+			row.Rule = j == 0 && i > 0 && !cells[i-1].sameBlock(c.cellKey)
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	t.dropEmptyColumns()
+	return t, nil
+}
+
+// commonEpochs are those that every run of the cell has.
+func (c cellOf) commonEpochs() []int {
+	var common []int
+	for i, r := range c.runs {
+		var has []int
+		for _, e := range r.Epochs {
+			if i == 0 || slices.Contains(common, e.Number) {
+				has = append(has, e.Number)
+			}
+		}
+		common = has
+	}
+	return common
+}
+
+// after are the runs as they were after an epoch.
+func (c cellOf) after(epoch int) []Run {
+	runs := slices.Clone(c.runs)
+	for i, r := range runs {
+		at := slices.IndexFunc(r.Epochs, func(e Epoch) bool { return e.Number == epoch })
+		runs[i].Result = r.Epochs[at].Result
+	}
+	return runs
+}
+
+// bestEpoch is the first of the common epochs with the highest AP; none where there are none.
+func (c cellOf) bestEpoch() []int {
+	epochs := c.commonEpochs()
+	for _, m := range metrics(true)[:3] {
+		ap := func(epoch int) eval.Number { return overSeeds(valuesOf(m, c.after(epoch))).Value }
+		if len(epochs) > 0 && ap(epochs[0]).Defined() {
+			return []int{slices.MinFunc(epochs, func(a, b int) int { return cmp.Compare(ap(b), ap(a)) })}
+		}
+	}
+	return nil
+}
