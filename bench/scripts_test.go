@@ -89,6 +89,14 @@ func TestTable_RatioOfMediansToTheBetterLayout(t *testing.T) {
 		"| gemm 64 | time, ms | 2.5 | 5, torch.mm | 0.50 |")
 }
 
+func TestTable_PicturesBesideTheBetterCanvas(t *testing.T) {
+	figures := filepath.Join(t.TempDir(), "figures.jsonl")
+	for who, ms := range map[string]float64{"nmn": 3, "float": 8, "uint8": 6} {
+		python(t, fmt.Sprintf(`{"image_ms": %g, "images_per_s": %g}`, ms, 1000/ms), "table.py", "add", figures, "nmn, avx2", who, "1")
+	}
+	wantLines(t, python(t, "", "table.py", "ratios", figures), "| nmn, avx2 | a picture, ms | 3 | 6, uint8 | 0.50 |")
+}
+
 // steps is a run's log whose step i has the loss and the time of one.
 func steps(n int, loss func(i int) float64) string {
 	var b strings.Builder
@@ -163,6 +171,14 @@ func TestGPU_WithoutACardLeavesEveryPartOut(t *testing.T) {
 func TestStep_RefusesWhatItDoesNotKnow(t *testing.T) {
 	for _, args := range [][]string{{"5x5"}, {"-r", "0", "gemm"}, {"-x"}} {
 		if text, code := script(t, "bash", "", append([]string{"step.sh"}, args...)...); code != 2 {
+			t.Errorf("%v: exit code %d: %s", args, code, text)
+		}
+	}
+}
+
+func TestLoad_RefusesWhatItDoesNotKnow(t *testing.T) {
+	for _, args := range [][]string{{}, {"nowhere"}, {"-r", "0", "."}, {"-s", "x", "."}, {"-x"}} {
+		if text, code := script(t, "bash", "", append([]string{"load.sh"}, args...)...); code != 2 {
 			t.Errorf("%v: exit code %d: %s", args, code, text)
 		}
 	}

@@ -79,10 +79,11 @@ func newBench(p *program) *cobra.Command {
 	for _, b := range benchmarks {
 		names = append(names, b.name)
 	}
+	names = append(names, "load")
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure the speed of a training step, of each operation, or of the machine",
-		Long:  "Measure the speed of training on this machine, on random pictures.",
+		Short: "Measure the speed of a training step, of each operation, of loading, or of the machine",
+		Long:  "Measure the speed of training on this machine, on random pictures, and of loading pictures.",
 		Example: `  nmn bench step --model scenes --batch 32
   nmn bench ops --model vgg16 --batch 1 --width 0.25 --json`,
 		Args: refuseArguments,
@@ -93,6 +94,7 @@ func newBench(p *program) *cobra.Command {
 	for _, b := range benchmarks {
 		cmd.AddCommand(newBenchOf(p, b))
 	}
+	cmd.AddCommand(newBenchLoad(p))
 	return cmd
 }
 

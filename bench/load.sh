@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# nmn and PyTorch by turns: JPEG photographs from a folder onto the canvas, in batches.
+#
+#   bench/load.sh [-r ROUNDS] [-o FIGURES] [-s SIZE] [-w WORKERS] [-p PROGRAM] FOLDER
+#
+# nmn runs once for each instruction set; PyTorch's DataLoader runs with float canvases, mean subtracted,
+# and with uint8 ones, and the better of them counts. PYTHON names a Python with torch and torchvision,
+# PROGRAM another nmn than the one that is built here. FIGURES, by default build/bench/load.jsonl, gets a
+# JSON line for each measurement; the table of ratios is printed at the end. Ratios are of times: a half
+# is twice as fast.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+rounds=3 figures=build/bench/load.jsonl size=565 workers=2 program='' python=${PYTHON:-python3}
+usage() { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' bench/load.sh; }
+while getopts r:o:s:w:p:h flag; do
+  case $flag in
+    r) rounds=$OPTARG ;;
+    o) figures=$OPTARG ;;
+    s) size=$OPTARG ;;
+    w) workers=$OPTARG ;;
+    p) program=$OPTARG ;;
+    h) usage; exit 0 ;;
+    *) usage >&2; exit 2 ;;
+  esac
+done
+shift $((OPTIND - 1))
+[ $# -eq 1 ] && [ -d "$1" ] || { echo "load.sh: want one folder of photographs, got: $*" >&2; exit 2; }
+for number in "$rounds" "$size" "$workers"; do
+  [[ $number =~ ^[1-9][0-9]*$ ]] || { echo "load.sh: $number is no number from 1" >&2; exit 2; }
+done
+"$python" -c 'import torchvision' || { echo "load.sh: $python has no torchvision; PYTHON names another" >&2; exit 1; }
+
+if [ -z "$program" ]; then
+  program=build/nmn-bench
+  CGO_ENABLED=0 go build -o $program ./cmd/nmn
+fi
+mkdir -p "$(dirname "$figures")"
+: >"$figures"
+setting=(--size "$size" --workers "$workers" --batch 8 --warmup 1 --repeats 3)
+
+# keep CASE WHO keeps the figures of a measurement.
+keep() { "$python" bench/table.py add "$figures" "$1" "$2" "$round"; }
+
+ours() { # by each instruction set
+  local set
+  for set in $sets; do
+    NMN_SIMD=$set "$program" bench load "$1" "${setting[@]}" --json | keep "nmn, $set" nmn
+  done
+}
+theirs() {
+  local canvas set
+  for canvas in float uint8; do
+    line=$("$python" bench/torch_load.py "$1" "${setting[@]}" --canvas $canvas)
+    for set in $sets; do keep "nmn, $set" $canvas <<<"$line"; done
+  done
+}
+
+sets=
+for set in generic avx2 avx512; do
+  if NMN_SIMD=$set "$program" version --json | grep "\"simd\": \"$set\"" >/dev/null; then sets="$sets $set"; fi
+done
+for ((round = 1; round <= rounds; round++)); do
+  turns=(ours theirs) # who begins changes, so that a slow drift of the machine favours nobody
+  ((round % 2)) || turns=(theirs ours)
+  for turn in "${turns[@]}"; do $turn "$1"; done
+done
+"$python" bench/table.py ratios "$figures"
