@@ -21,7 +21,7 @@ var families = []string{"kernels/activation", "kernels/conv", "kernels/noise", "
 var backend = append([]string{"kernels", "kernels/tensor"}, families...)
 
 // leaves may be imported by every package.
-var leaves = []string{"rng", "safetensors", "npy", "durable"}
+var leaves = []string{"rng", "safetensors", "npy", "durable", "shard"}
 
 // room is what a package may import.
 type room struct {
@@ -41,6 +41,7 @@ var rooms = func() map[string]room {
 		"safetensors":     {others: []string{"std"}},
 		"npy":             {others: []string{"std"}},
 		"durable":         {others: []string{"std", "github.com/google/renameio/v2"}},
+		"shard":           {others: []string{"std", "golang.org/x/sys/unix"}},
 		"text":            {},
 		"features":        {others: []string{"std", "github.com/parquet-go/parquet-go"}},
 		"loader":          {packages: []string{"text", "features", "kernels/tensor", "kernels/simd", "loader/jpeg"}},
@@ -171,6 +172,9 @@ func TestImports_ForbiddenEdgesAreFound(t *testing.T) {
 		{"model/net.go", "nmn/safetensors", true},
 		{"text/vocabulary_file.go", "nmn/durable", true},
 		{"durable/file.go", "nmn/text", false},
+		{"shard/writer.go", "nmn/durable", true},
+		{"shard/reader.go", "nmn/loader", false},
+		{"loader/set.go", "nmn/shard", true},
 		{"model/net.go", "nmn/kernels/simd", false},
 		{"model/net.go", "nmn/kernels/conform", false},
 		{"model/net_test.go", "nmn/kernels/conform", true},

@@ -1,0 +1,121 @@
+package shard
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+)
+
+// Check reads the whole index and all shards but for the pictures themselves, and holds them to each
+// other: the clips of the index are those of the shards, in that order and at those bytes, none twice.
+// In a frame folder it holds each line to the clip's folder. It needs 16 bytes for each clip, and more
+// for the table around them.
+func (r *Reader) Check(ctx context.Context) error {
+	if _, err := r.index.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("shard: %w", err)
+	}
+	s, err := newIndexScanner(r.index, r.index.Name())
+	if err != nil {
+		return err
+	}
+	c := checking{ctx: ctx, reader: r, index: s, seen: seenClips{}}
+	if r.header.Form == Folder {
+		err = c.folders()
+	} else {
+		err = c.shards()
+	}
+	if err != nil {
+		return err
+	}
+	if n := len(c.seen); n != r.Len() {
+		return fmt.Errorf("shard: %s has %d clips, and %s %d: %w; %s", s.name, n, offsetsName, r.Len(), ErrFormat, cure)
+	}
+	return nil
+}
+
+// checking is where a check stands.
+type checking struct {
+	ctx    context.Context
+	reader *Reader
+	index  *indexScanner
+	seen   seenClips
+}
+
+// next reads a line of the index, or returns io.EOF.
+func (c *checking) next() (Record, error) {
+	if err := c.ctx.Err(); err != nil {
+		return Record{}, err
+	}
+	r, err := c.index.record()
+	if err != nil {
+		return r, err
+	}
+	if i := len(c.seen); i < c.reader.Len() {
+		if start, _, err := c.reader.offsets.span(i); err != nil {
+			return r, err
+		} else if start != c.index.start {
+			return r, c.index.wrap(faultf("%s says that the line begins at byte %d", offsetsName, start))
+		}
+	}
+	return r, c.index.wrap(c.seen.add(&r))
+}
+
+// shards goes through shards and index side by side.
+func (c *checking) shards() error {
+	err := walkAll(c.reader.dir, Shards, func(there Record) error {
+		r, err := c.next()
+		if err == io.EOF {
+			return c.index.wrap(faultf("the index ends before the clip %.200q of %s", there.Clip, there.Shard))
+		}
+		if err == nil && !r.Equal(&there) {
+			err = c.index.wrap(faultf("the clip %.200q in %s (its first frame at byte %d) is another one in the shards there: %.200q in %s (byte %d), or differs in what is said of it",
+				r.Clip, r.Shard, r.Frames[0].Offset, there.Clip, there.Shard, there.Frames[0].Offset))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r, err := c.next()
+	if err == nil {
+		return c.index.wrap(faultf("the clip %.200q is in no shard; the index says %s", r.Clip, r.Shard))
+	}
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// folders holds each line to the folder of its clip.
+func (c *checking) folders() error {
+	for {
+		r, err := c.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		there, err := readFolder(c.reader.root, r.Key)
+		if err != nil {
+			return err
+		}
+		if !r.Equal(&there) {
+			return c.index.wrap(faultf("%s/%s says something else of the clip %.200q", r.Key, clipName, r.Clip))
+		}
+	}
+}
+
+// seenClips finds clips that come twice.
+type seenClips map[[16]byte]struct{}
+
+func (s seenClips) add(r *Record) error {
+	sum := sha256.Sum256([]byte(r.Clip))
+	key := [16]byte(sum[:16])
+	if _, twice := s[key]; twice {
+		return faultf("the clip %.200q is there twice", r.Clip)
+	}
+	s[key] = struct{}{}
+	return nil
+}

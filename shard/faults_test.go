@@ -1,0 +1,453 @@
+package shard
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Each damage must be found, by the whole check or by reading, with an error that names the file.
+func TestCheck_FindsDamage(t *testing.T) {
+	for name, c := range map[string]struct {
+		form   Form
+		damage func(t *testing.T, dir string)
+		want   string
+	}{
+		"a shard cut in a picture": {Shards, func(t *testing.T, dir string) { truncate(t, dir, "frames-000001.tar", 9000) }, "frames-000001.tar"},
+		"a shard without its end":  {Shards, func(t *testing.T, dir string) { cutTail(t, dir, "frames-000000.tar", 1024) }, "zeros"},
+		"a shard is missing":       {Shards, func(t *testing.T, dir string) { check(t, os.Remove(filepath.Join(dir, "frames-000001.tar"))) }, IndexName + ", line"},
+		"a shard too many": {Shards, func(t *testing.T, dir string) {
+			check(t, os.WriteFile(filepath.Join(dir, "frames-000099.tar"), read(t, dir, "frames-000000.tar"), 0o644))
+		}, "frames-000099.tar"},
+		"shards change places": {Shards, func(t *testing.T, dir string) {
+			a, b := read(t, dir, "frames-000000.tar"), read(t, dir, "frames-000001.tar")
+			check(t, os.WriteFile(filepath.Join(dir, "frames-000000.tar"), b, 0o644))
+			check(t, os.WriteFile(filepath.Join(dir, "frames-000001.tar"), a, 0o644))
+		}, IndexName + ", line 2"},
+		"a member has another size": {Shards, func(t *testing.T, dir string) { replace(t, dir, "frames-000000.tar", `"size":700`, `"size":701`) }, "says 701"},
+		"an offset off by a block":  {Shards, func(t *testing.T, dir string) { edit(t, dir, `"offset":512,`, `"offset":0,`) }, IndexName + ", line 2"},
+		"a line is missing":         {Shards, func(t *testing.T, dir string) { dropLine(t, dir, 2) }, IndexName + ", line 3"},
+		"a line is cut":             {Shards, func(t *testing.T, dir string) { cutTail(t, dir, IndexName, 7) }, "cut short"},
+		"a clip twice":              {Folder, func(t *testing.T, dir string) { doubleLine(t, dir, 1) }, "twice"},
+		"a picture is cut":          {Folder, func(t *testing.T, dir string) { truncate(t, dir, "z/00.jpg", 3) }, "z/00.jpg"},
+		"a picture is missing":      {Folder, func(t *testing.T, dir string) { check(t, os.Remove(filepath.Join(dir, "z", "00.jpg"))) }, "z/00.jpg"},
+		"a clip is missing":         {Folder, func(t *testing.T, dir string) { check(t, os.RemoveAll(filepath.Join(dir, "z"))) }, "z/clip.json"},
+		"another clip's name":       {Folder, func(t *testing.T, dir string) { replace(t, dir, "z/clip.json", `"z"`, `"y"`) }, "z/clip.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := write(t, c.form)
+			c.damage(t, dir)
+			r, err := Open(dir)
+			if err == nil {
+				err = r.Check(t.Context())
+				check(t, r.Close())
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "nmn frames --") {
+				t.Errorf("error %v, want one with %q and a cure", err, c.want)
+			}
+		})
+	}
+}
+
+// What Check finds ahead, reading finds when it gets there.
+func TestReadFrame_FindsDamage(t *testing.T) {
+	for name, c := range map[string]struct {
+		form   Form
+		damage func(t *testing.T, dir string)
+	}{
+		"cut in the middle": {Shards, func(t *testing.T, dir string) { truncate(t, dir, "frames-000000.tar", 600) }},
+		"cut to nothing":    {Shards, func(t *testing.T, dir string) { truncate(t, dir, "frames-000000.tar", 0) }},
+		"missing":           {Shards, func(t *testing.T, dir string) { check(t, os.Remove(filepath.Join(dir, "frames-000000.tar"))) }},
+		"of another run": {Shards, func(t *testing.T, dir string) {
+			check(t, os.WriteFile(filepath.Join(dir, "frames-000000.tar"), read(t, dir, "frames-000001.tar"), 0o644))
+		}},
+		"a folder": {Shards, func(t *testing.T, dir string) {
+			check(t, os.Remove(filepath.Join(dir, "frames-000000.tar")))
+			check(t, os.Mkdir(filepath.Join(dir, "frames-000000.tar"), 0o777))
+		}},
+		"picture cut":     {Folder, func(t *testing.T, dir string) { truncate(t, dir, Key(names[0])+"/02.jpg", 3) }},
+		"picture grown":   {Folder, func(t *testing.T, dir string) { truncate(t, dir, Key(names[0])+"/02.jpg", 9999) }},
+		"picture missing": {Folder, func(t *testing.T, dir string) { check(t, os.Remove(filepath.Join(dir, Key(names[0]), "02.jpg"))) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := write(t, c.form)
+			c.damage(t, dir)
+			r := open(t, dir)
+			record, err := r.Record(0)
+			check(t, err)
+			if _, err := r.ReadFrame(&record, 2, nil); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), `"b/eat.mp4"`) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// A link that leads out of the folder is not followed.
+func TestReadFrame_StaysInTheFolder(t *testing.T) {
+	dir := write(t, Shards)
+	outside := filepath.Join(t.TempDir(), "outside.tar")
+	check(t, os.Rename(filepath.Join(dir, "frames-000000.tar"), outside))
+	if err := os.Symlink(outside, filepath.Join(dir, "frames-000000.tar")); err != nil {
+		t.Skip("no symbolic links here: ", err)
+	}
+	r := open(t, dir)
+	record, err := r.Record(0)
+	check(t, err)
+	if _, err := r.ReadFrame(&record, 0, nil); err == nil {
+		t.Error("the file outside was read")
+	}
+}
+
+// An index must not be believed: no number in it may lead beyond the file, and no name out of the folder.
+func TestOpen_HostileIndex(t *testing.T) {
+	for name, change := range map[string][2]string{
+		"offset beyond the file":  {`"offset":512,`, `"offset":1099511627776,`},
+		"negative offset":         {`"offset":512,`, `"offset":-512,`},
+		"huge offset":             {`"offset":512,`, `"offset":9223372036854775807,`},
+		"offset that overflows":   {`"offset":512,`, `"offset":18446744073709551616,`},
+		"offset between blocks":   {`"offset":512,`, `"offset":513,`},
+		"negative size":           {`"size":512}`, `"size":-1}`},
+		"huge size":               {`"size":512}`, `"size":4611686018427387904}`},
+		"a shard elsewhere":       {`"shard":"frames-000000.tar"`, `"shard":"../frames-000000.tar"`},
+		"a shard by another name": {`"shard":"frames-000000.tar"`, `"shard":"/etc/passwd"`},
+		"a key elsewhere":         {`"key":"b%2Feat%2Emp4"`, `"key":"../secret"`},
+		"no frames":               {`"frames":[`, `"frames":[],"others":[`},
+		"infinite time":           {`"time":0,`, `"time":1e999,`},
+		"frame of no clip":        {`"frame":7,`, `"frame":9,`},
+		"not JSON":                {`"clip":`, `clip:`},
+		"another version":         {`"version":1`, `"version":2`},
+		"another format":          {`"format":"nmn-frames"`, `"format":"other"`},
+		"another form":            {`"form":"shards"`, `"form":"zip"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := write(t, Shards)
+			edit(t, dir, change[0], change[1])
+			r, err := Open(dir)
+			if err == nil {
+				err = firstFrame(r)
+				check(t, r.Close())
+			}
+			if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), dir) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func firstFrame(r *Reader) error {
+	record, err := r.Record(0)
+	if err == nil {
+		_, err = r.ReadFrame(&record, 0, nil)
+	}
+	return err
+}
+
+// The file of offsets is a help, not a truth: one that does not fit is not used, and one that lies is
+// found out.
+func TestOpen_OffsetsThatLie(t *testing.T) {
+	dir := write(t, Shards)
+	whole := read(t, dir, offsetsName)
+	for name, bad := range map[string][]byte{
+		"empty": {}, "cut": whole[:20], "of another index": append([]byte(offsetsMagic+"12345678"), whole[16:]...),
+	} {
+		check(t, os.WriteFile(filepath.Join(dir, offsetsName), bad, 0o644))
+		r := open(t, dir)
+		if r.Len() != len(names) {
+			t.Errorf("%s: %d clips, want %d", name, r.Len(), len(names))
+		}
+		check(t, firstFrame(r))
+	}
+	for name, at := range map[string]int{"too large": 23, "not a line": 16} {
+		bad := bytes.Clone(whole)
+		bad[at]++
+		check(t, os.WriteFile(filepath.Join(dir, offsetsName), bad, 0o644))
+		r := open(t, dir)
+		if err := firstFrame(r); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := r.Check(t.Context()); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: the check says %v", name, err)
+		}
+	}
+	check(t, os.WriteFile(filepath.Join(dir, offsetsName), whole[:len(whole)-8], 0o644))
+	if err := open(t, dir).Check(t.Context()); !errors.Is(err, ErrFormat) {
+		t.Errorf("an entry is missing: %v", err)
+	}
+}
+
+func TestRebuild_MakesTheSameIndex(t *testing.T) {
+	for _, form := range []Form{Shards, Folder} {
+		dir := write(t, form)
+		index, offsets := read(t, dir, IndexName), read(t, dir, offsetsName)
+		edit(t, dir, `"size":`, `"size":9`)
+		n, err := Rebuild(dir)
+		check(t, err)
+		if form == Folder { // in the order of keys
+			index, offsets = sorted(index), nil
+		}
+		got := read(t, dir, IndexName)
+		if form == Folder {
+			got = sorted(got)
+		}
+		if !bytes.Equal(got, index) || offsets != nil && !bytes.Equal(read(t, dir, offsetsName), offsets) {
+			t.Errorf("%s: another index of %d clips", form, n)
+		}
+		check(t, open(t, dir).Check(t.Context()))
+	}
+}
+
+func sorted(index []byte) []byte {
+	lines := bytes.SplitAfter(index, []byte("\n"))
+	slices.SortFunc(lines, bytes.Compare)
+	return bytes.Join(lines, nil)
+}
+
+// Without the index there are no settings, and everything else.
+func TestRebuild_WithoutAnIndex(t *testing.T) {
+	for _, form := range []Form{Shards, Folder} {
+		dir := write(t, form)
+		check(t, os.Remove(filepath.Join(dir, IndexName)))
+		if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "--rebuild-index") {
+			t.Errorf("without an index: %v", err)
+		}
+		_, err := Rebuild(dir)
+		check(t, err)
+		r := open(t, dir)
+		check(t, r.Check(t.Context()))
+		if h := r.Header(); h.Form != form || h.Settings != nil {
+			t.Errorf("header %+v", h)
+		}
+	}
+}
+
+// A kill may come between any two bytes that are written; what Append leaves is what a run in one piece
+// leaves.
+func TestAppend_AfterAKillAnywhere(t *testing.T) {
+	whole := write(t, Shards)
+	index := read(t, whole, IndexName)
+	head := bytes.IndexByte(index, '\n') + 1
+	for cut := head; cut <= len(index); cut += 211 {
+		for shards := range 4 {
+			dir := filepath.Join(t.TempDir(), "frames")
+			check(t, os.CopyFS(dir, os.DirFS(whole)))
+			check(t, os.WriteFile(filepath.Join(dir, IndexName), index[:cut], 0o644))
+			check(t, os.WriteFile(filepath.Join(dir, ".frames-000007.tar123"), []byte("half"), 0o644))
+			listed := lastListed(index[:cut])
+			removeShards(t, dir, max(shards, listed+1))
+			w, err := Append(dir, Config{Form: Shards, ShardBytes: 20_000, Settings: []byte(`{"frames":26}`)})
+			check(t, err)
+			done := map[string]bool{}
+			for r, err := range Records(dir) {
+				check(t, err)
+				done[r.Clip] = true
+			}
+			for i, name := range names {
+				if !done[name] {
+					check(t, w.Add(clip(name, sizesOf(i)...)))
+				}
+			}
+			check(t, w.Finish())
+			check(t, w.Close())
+			sameFolder(t, dir, whole)
+		}
+	}
+}
+
+// lastListed is the number of the last shard that whole lines tell of, -1 where there is none.
+func lastListed(index []byte) int {
+	whole := index[:bytes.LastIndexByte(index, '\n')+1]
+	at := bytes.LastIndex(whole, []byte(`"shard":"`))
+	if at < 0 {
+		return -1
+	}
+	return shardNumber(string(whole[at+9 : at+9+len(shardName(0))]))
+}
+
+// removeShards leaves the first n.
+func removeShards(t *testing.T, dir string, n int) {
+	t.Helper()
+	found, err := findShards(dir)
+	check(t, err)
+	for _, name := range found[min(n, len(found)):] {
+		check(t, os.Remove(filepath.Join(dir, name)))
+	}
+}
+
+func sameFolder(t *testing.T, got, want string) {
+	t.Helper()
+	a, err := os.ReadDir(got)
+	check(t, err)
+	b, err := os.ReadDir(want)
+	check(t, err)
+	if len(a) != len(b) {
+		t.Fatalf("%d files, want %d", len(a), len(b))
+	}
+	for i, e := range b {
+		if a[i].Name() != e.Name() || !bytes.Equal(read(t, got, e.Name()), read(t, want, e.Name())) {
+			t.Errorf("%s differs from %s", a[i].Name(), e.Name())
+		}
+	}
+}
+
+func TestAppend_FolderAfterAKill(t *testing.T) {
+	dir := write(t, Folder)
+	cutTail(t, dir, IndexName, 30)
+	check(t, os.Mkdir(filepath.Join(dir, asideMark+"half"), 0o777))
+	w, err := Append(dir, Config{Form: Folder, ShardBytes: 1 << 20, Settings: []byte(`{"frames":26}`)})
+	check(t, err)
+	last := len(names) - 1
+	check(t, w.Add(clip(names[last], sizesOf(last)...)))
+	check(t, w.Finish())
+	check(t, w.Close())
+	sameTree(t, dir, write(t, Folder))
+}
+
+func sameTree(t *testing.T, got, want string) {
+	t.Helper()
+	for _, pattern := range []string{"*", "*/*"} {
+		a, _ := filepath.Glob(filepath.Join(got, pattern))
+		b, _ := filepath.Glob(filepath.Join(want, pattern))
+		if len(a) != len(b) {
+			t.Fatalf("%d files, want %d", len(a), len(b))
+		}
+		for i := range b {
+			if info, err := os.Stat(b[i]); err == nil && info.Mode().IsRegular() && !bytes.Equal(read(t, "", a[i]), read(t, "", b[i])) {
+				t.Errorf("%s differs", a[i])
+			}
+		}
+	}
+}
+
+func TestAppend_RefusesOtherSettings(t *testing.T) {
+	dir := write(t, Shards)
+	before := read(t, dir, IndexName)
+	for _, c := range []Config{
+		{Form: Shards, ShardBytes: 20_000, Settings: []byte(`{"frames":25}`)},
+		{Form: Folder, ShardBytes: 20_000, Settings: []byte(`{"frames":26}`)},
+	} {
+		if _, err := Append(dir, c); !errors.Is(err, ErrSettings) {
+			t.Errorf("error %v", err)
+		}
+	}
+	if !bytes.Equal(read(t, dir, IndexName), before) {
+		t.Error("the index changed")
+	}
+}
+
+func TestAppend_BeginsWhereNothingIs(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	w, err := Append(dir, DefaultConfig())
+	check(t, err)
+	check(t, w.Add(clip("a", 5)))
+	check(t, w.Finish())
+	check(t, w.Close())
+	check(t, open(t, dir).Check(t.Context()))
+}
+
+// fullDisk takes so many bytes and no more.
+type fullDisk struct {
+	aside
+	left *int
+}
+
+func (f fullDisk) Write(p []byte) (int, error) {
+	if *f.left -= len(p); *f.left < 0 {
+		return 0, &os.PathError{Op: "write", Path: "frames", Err: syscall.ENOSPC}
+	}
+	return f.aside.Write(p)
+}
+
+func TestWriter_DiskFull(t *testing.T) {
+	whole := write(t, Shards)
+	for left := 1000; left < 60_000; left += 9001 {
+		dir := t.TempDir()
+		c := Config{Form: Shards, ShardBytes: 20_000, Settings: []byte(`{"frames":26}`)}
+		w, err := Create(dir, c)
+		check(t, err)
+		space := left
+		w.sink.(*shardSink).create = func(path string) (aside, error) {
+			a, err := createAside(path)
+			return fullDisk{a, &space}, err
+		}
+		for i, name := range names {
+			if err = w.Add(clip(name, sizesOf(i)...)); err != nil {
+				break
+			}
+		}
+		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "frames-00000") || !strings.Contains(err.Error(), "--resume") {
+			t.Fatalf("%d bytes: error %v", left, err)
+		}
+		check(t, w.Close())
+		check(t, open(t, dir).Check(t.Context()))
+		again, err := Append(dir, c)
+		check(t, err)
+		n := open(t, dir).Len()
+		for i, name := range names[n:] {
+			check(t, again.Add(clip(name, sizesOf(n+i)...)))
+		}
+		check(t, again.Finish())
+		check(t, again.Close())
+		sameFolder(t, dir, whole)
+	}
+}
+
+func TestWriter_OneAtATime(t *testing.T) {
+	dir := t.TempDir()
+	w, err := Create(dir, DefaultConfig())
+	check(t, err)
+	defer w.Close()
+	if other, err := Append(dir, DefaultConfig()); err == nil {
+		other.Close()
+		t.Skip("no locks on this system")
+	} else if !strings.Contains(err.Error(), "another nmn frames") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func truncate(t *testing.T, dir, name string, size int64) {
+	t.Helper()
+	check(t, os.Truncate(filepath.Join(dir, name), size))
+}
+
+func cutTail(t *testing.T, dir, name string, n int) {
+	t.Helper()
+	truncate(t, dir, name, int64(len(read(t, dir, name))-n))
+}
+
+func replace(t *testing.T, dir, name, old, new string) {
+	t.Helper()
+	b := read(t, dir, name)
+	changed := bytes.Replace(b, []byte(old), []byte(new), 1)
+	if bytes.Equal(b, changed) {
+		t.Fatal(fmt.Sprintf("%s holds no %s", name, old))
+	}
+	check(t, os.WriteFile(filepath.Join(dir, name), changed, 0o644))
+}
+
+// edit changes the index, where it finds the text.
+func edit(t *testing.T, dir, old, new string) {
+	t.Helper()
+	b := bytes.Replace(read(t, dir, IndexName), []byte(old), []byte(new), 1)
+	check(t, os.WriteFile(filepath.Join(dir, IndexName), b, 0o644))
+	os.Remove(filepath.Join(dir, offsetsName))
+}
+
+func lines(t *testing.T, dir string, change func([][]byte) [][]byte) {
+	t.Helper()
+	all := bytes.SplitAfter(read(t, dir, IndexName), []byte("\n"))
+	check(t, os.WriteFile(filepath.Join(dir, IndexName), bytes.Join(change(all), nil), 0o644))
+}
+
+func dropLine(t *testing.T, dir string, n int) {
+	lines(t, dir, func(all [][]byte) [][]byte { return slices.Delete(all, n, n+1) })
+}
+
+func doubleLine(t *testing.T, dir string, n int) {
+	lines(t, dir, func(all [][]byte) [][]byte { return slices.Insert(all, n, all[n]) })
+}

@@ -1,0 +1,89 @@
+package shard
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+)
+
+// Form is how frames are kept.
+type Form string
+
+// Shards are WebDataset tar files, Folder is a folder of pictures for each clip.
+const (
+	Shards Form = "shards"
+	Folder Form = "folder"
+)
+
+// Names of files.
+const (
+	IndexName   = "index.jsonl"
+	offsetsName = "index.offsets"
+	clipName    = "clip.json" // in the folder of a clip
+)
+
+func shardName(n int) string { return fmt.Sprintf("frames-%06d.tar", n) }
+
+var shardPattern = regexp.MustCompile(`^frames-(\d{6}|[1-9]\d{6,8})\.tar$`)
+
+func isShard(name string) bool { return shardPattern.MatchString(name) }
+
+// Header is the first line of an index.
+type Header struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	Form    Form   `json:"form"`
+	// Settings is whatever the maker of the frames wants to find again: an object of JSON.
+	Settings json.RawMessage `json:"settings,omitempty"`
+}
+
+const (
+	formatName = "nmn-frames"
+	version    = 1
+)
+
+func newHeader(form Form, settings json.RawMessage) (Header, error) {
+	h := Header{Format: formatName, Version: version, Form: form}
+	if len(settings) > 0 {
+		var b bytes.Buffer
+		if err := json.Compact(&b, settings); err != nil {
+			return h, fmt.Errorf("shard: settings of the index: %w", err)
+		}
+		h.Settings = b.Bytes()
+	}
+	if form != Shards && form != Folder {
+		return h, fmt.Errorf("shard: form %q, want %s or %s", form, Shards, Folder)
+	}
+	return h, nil
+}
+
+// line is the header as it is written.
+func (h Header) line() ([]byte, error) {
+	b, err := json.Marshal(h)
+	return append(b, '\n'), err
+}
+
+func parseHeader(line []byte) (Header, error) {
+	var h Header
+	if err := json.Unmarshal(line, &h); err != nil {
+		return h, faultf("the first line is not that of an index of frames: %v", err)
+	}
+	switch {
+	case h.Format != formatName:
+		return h, faultf("the first line has the format %.40q, want %q", h.Format, formatName)
+	case h.Version != version:
+		return h, faultf("version %d of the index, this nmn reads version %d: use the nmn that made it, or make the frames again", h.Version, version)
+	case h.Form != Shards && h.Form != Folder:
+		return h, faultf("the index is of the form %.40q, want %s or %s", h.Form, Shards, Folder)
+	}
+	return h, nil
+}
+
+func parseRecord(line []byte, form Form) (Record, error) {
+	var r Record
+	if err := json.Unmarshal(line, &r); err != nil {
+		return r, faultf("not a line of an index of frames: %v", err)
+	}
+	return r, r.check(form)
+}

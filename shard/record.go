@@ -1,0 +1,147 @@
+package shard
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Bounds of what an index may say. A line of MaxFrames frames fits maxLine.
+const (
+	MaxFrames   = 10_000   // of a clip
+	MaxPicture  = 64 << 20 // bytes of a frame
+	maxSide     = 1 << 16  // pixels
+	maxLine     = 2 << 20  // bytes of a line of the index
+	maxPosition = 1 << 56  // bytes into a shard
+)
+
+// Record tells of one clip where its frames lie and what they are.
+type Record struct {
+	// Clip is the name under which the clip was found, with slashes, and Key what Key makes of it.
+	Clip string `json:"clip"`
+	Key  string `json:"key,omitempty"`
+	// Shard is the file that holds the frames; empty in a frame folder.
+	Shard string `json:"shard,omitempty"`
+	// Width and Height are those of the clip's frames in pixels, as they are shown: turned where the
+	// clip says so. The pictures that are kept may be smaller.
+	Width         int `json:"width"`
+	Height        int `json:"height"`
+	PictureWidth  int `json:"picture_width"`
+	PictureHeight int `json:"picture_height"`
+	// Decoded is the number of frames of the clip, counted by decoding them all.
+	Decoded int `json:"decoded"`
+	// Rate is the number of frames per second that the file states; 0 where it states none.
+	Rate float64 `json:"rate,omitempty"`
+	// SourceBytes is the size of the clip's file.
+	SourceBytes int64   `json:"source_bytes"`
+	Frames      []Frame `json:"frames"`
+}
+
+// Frame is one picture.
+type Frame struct {
+	// Number is its place among the decoded frames of the clip, from 0.
+	Number int `json:"frame"`
+	// Time is when it is shown, in seconds on the clip's own clock; NaN, in JSON null, where the file
+	// does not say.
+	Time Seconds `json:"time"`
+	// Offset is where its bytes begin in the shard; 0 in a frame folder, where it is a file.
+	Offset int64 `json:"offset,omitempty"`
+	// Size is its number of bytes.
+	Size int64 `json:"size"`
+}
+
+// Seconds is a time that may be unknown: NaN.
+type Seconds float64
+
+// MarshalJSON writes an unknown time as null.
+func (s Seconds) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(s)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(s))
+}
+
+// UnmarshalJSON reads null as an unknown time.
+func (s *Seconds) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*s = Seconds(math.NaN())
+		return nil
+	}
+	v, err := strconv.ParseFloat(string(text), 64)
+	*s = Seconds(v)
+	return err
+}
+
+func (s Seconds) equal(t Seconds) bool { return s == t || s != s && t != t }
+
+// Equal tells whether two records say the same.
+func (r *Record) Equal(o *Record) bool {
+	return r.Clip == o.Clip && r.Key == o.Key && r.Shard == o.Shard && r.Width == o.Width && r.Height == o.Height &&
+		r.PictureWidth == o.PictureWidth && r.PictureHeight == o.PictureHeight && r.Decoded == o.Decoded &&
+		r.Rate == o.Rate && r.SourceBytes == o.SourceBytes &&
+		slices.EqualFunc(r.Frames, o.Frames, func(a, b Frame) bool {
+			return a.Number == b.Number && a.Time.equal(b.Time) && a.Offset == b.Offset && a.Size == b.Size
+		})
+}
+
+// check says what of a record cannot be.
+func (r *Record) check(form Form) error {
+	if err := checkName(r.Clip); err != nil {
+		return err
+	}
+	switch {
+	case r.Key != Key(r.Clip):
+		return faultf("the clip %.200q has the key %.200q, want %.200q", r.Clip, r.Key, Key(r.Clip))
+	case form == Folder && r.Shard != "":
+		return faultf("the clip %.200q is in the shard %.80q, and this is a folder of pictures", r.Clip, r.Shard)
+	case form == Shards && !isShard(r.Shard):
+		return faultf("the clip %.200q is in the shard %.80q, want a name as %s", r.Clip, r.Shard, shardName(0))
+	}
+	if err := r.checkSizes(); err != nil {
+		return err
+	}
+	next, end := 0, int64(0)
+	for i, f := range r.Frames {
+		if err := f.check(form, next, r.Decoded, end); err != nil {
+			return faultf("clip %.200q, frame %d of %d: %v", r.Clip, i, len(r.Frames), err)
+		}
+		next, end = f.Number+1, f.Offset+f.Size
+	}
+	return nil
+}
+
+func (r *Record) checkSizes() error {
+	for _, side := range []int{r.Width, r.Height, r.PictureWidth, r.PictureHeight} {
+		if side < 1 || side > maxSide {
+			return faultf("the clip %.200q has %d×%d pixels and pictures of %d×%d", r.Clip, r.Width, r.Height, r.PictureWidth, r.PictureHeight)
+		}
+	}
+	switch {
+	case len(r.Frames) == 0 || len(r.Frames) > MaxFrames:
+		return faultf("the clip %.200q has %d frames, want 1 to %d", r.Clip, len(r.Frames), MaxFrames)
+	case !(r.Rate >= 0) || math.IsInf(r.Rate, 0):
+		return faultf("the clip %.200q has %v frames per second", r.Clip, r.Rate)
+	case r.SourceBytes < 0:
+		return faultf("the clip %.200q has %d bytes", r.Clip, r.SourceBytes)
+	}
+	return nil
+}
+
+// check is told the least number that the frame may have, how many frames the clip has, and where the
+// frame before ends.
+func (f Frame) check(form Form, next, decoded int, end int64) error {
+	switch {
+	case f.Number < next || f.Number >= decoded:
+		return faultf("its number in the clip is %d, want %d to %d", f.Number, next, decoded-1)
+	case math.IsInf(float64(f.Time), 0):
+		return faultf("its time is %v s", f.Time)
+	case f.Size < 1 || f.Size > MaxPicture:
+		return faultf("it has %d bytes, want 1 to %d", f.Size, MaxPicture)
+	case form == Folder && f.Offset != 0:
+		return faultf("it begins at byte %d of a file of its own, want 0", f.Offset)
+	case form == Shards && (f.Offset < max(tarBlock, end) || f.Offset%tarBlock != 0 || f.Offset > maxPosition):
+		return faultf("it begins at byte %d, want a multiple of %d from %d on", f.Offset, tarBlock, max(tarBlock, end))
+	}
+	return nil
+}

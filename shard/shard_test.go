@@ -1,0 +1,283 @@
+package shard
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// clip makes a record with pictures of given sizes, whose bytes are drawn from the name.
+func clip(name string, sizes ...int) (*Record, [][]byte) {
+	seed := [32]byte{}
+	copy(seed[:], name)
+	random := rand.NewChaCha8(seed)
+	r := &Record{Clip: name, Width: 640, Height: 480, PictureWidth: 320, PictureHeight: 240, Decoded: 3 * len(sizes), Rate: 30, SourceBytes: 1000}
+	var pictures [][]byte
+	for i, size := range sizes {
+		picture := make([]byte, size)
+		random.Read(picture)
+		pictures = append(pictures, picture)
+		r.Frames = append(r.Frames, Frame{Number: 3*i + 1, Time: Seconds(float64(i) / 10)})
+	}
+	return r, pictures
+}
+
+// names are odd ones of clips, in no order.
+var names = []string{"b/eat.mp4", "a.b/c.d.mkv", "with space %2E.avi", "naïve/été.webm", "z", strings.Repeat("long/", 40) + "name.mp4", "-_.gif"}
+
+// write makes a folder of the clips above, some of them in a shard of their own.
+func write(t *testing.T, form Form) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "frames")
+	w, err := Create(dir, Config{Form: form, ShardBytes: 20_000, Settings: json.RawMessage(`{ "frames": 26 }`)})
+	check(t, err)
+	defer w.Close()
+	for i, name := range names {
+		if form == Folder && len(Key(name)) > maxFolderKey {
+			continue
+		}
+		r, pictures := clip(name, sizesOf(i)...)
+		check(t, w.Add(r, pictures))
+	}
+	check(t, w.Finish())
+	return dir
+}
+
+func sizesOf(i int) []int { return [][]int{{512, 1, 700}, {5000}, {30_000}, {511, 513}}[i%4] }
+
+func open(t *testing.T, dir string) *Reader {
+	t.Helper()
+	r, err := Open(dir)
+	check(t, err)
+	t.Cleanup(func() { check(t, r.Close()) })
+	return r
+}
+
+func TestReader_GivesBackWhatWasWritten(t *testing.T) {
+	for _, form := range []Form{Shards, Folder} {
+		for _, without := range []string{"", offsetsName} {
+			dir := write(t, form)
+			if without != "" {
+				check(t, os.Remove(filepath.Join(dir, without)))
+			}
+			r := open(t, dir)
+			if got := string(r.Header().Settings); got != `{"frames":26}` || r.Header().Form != form {
+				t.Errorf("header %+v, settings %s", r.Header(), got)
+			}
+			check(t, r.Check(t.Context()))
+			n := 0
+			for record, err := range r.Records() {
+				check(t, err)
+				again, err := r.Record(n)
+				check(t, err)
+				if !again.Equal(&record) {
+					t.Errorf("%s: record %d is %+v alone and %+v in order", form, n, again, record)
+				}
+				wantClip(t, r, record)
+				n++
+			}
+			if n != r.Len() || n < 6 {
+				t.Errorf("%s: %d clips of %d", form, n, r.Len())
+			}
+		}
+	}
+}
+
+// wantClip reads the frames of a clip and holds them to what was written.
+func wantClip(t *testing.T, r *Reader, got Record) {
+	t.Helper()
+	i := slices.Index(names, got.Clip)
+	if i < 0 {
+		t.Fatalf("a clip %q", got.Clip)
+	}
+	want, pictures := clip(got.Clip, sizesOf(i)...)
+	var buf []byte
+	for k := range pictures {
+		var err error
+		if buf, err = r.ReadFrame(&got, k, buf); err != nil || !bytes.Equal(buf, pictures[k]) {
+			t.Errorf("%q, picture %d: %d bytes, %v", got.Clip, k, len(buf), err)
+		}
+		want.Frames[k].Offset, want.Frames[k].Size = got.Frames[k].Offset, int64(len(pictures[k]))
+	}
+	want.Key, want.Shard = Key(got.Clip), got.Shard
+	if !want.Equal(&got) {
+		t.Errorf("record %+v, want %+v", got, *want)
+	}
+}
+
+func TestReader_OrderIsThatOfWriting(t *testing.T) {
+	r := open(t, write(t, Shards))
+	var got []string
+	for record, err := range r.Records() {
+		check(t, err)
+		got = append(got, record.Clip)
+	}
+	if !slices.Equal(got, names) {
+		t.Errorf("clips %q, want %q", got, names)
+	}
+}
+
+// Many goroutines read more shards than may be open.
+func TestReader_ManyReadersFewFiles(t *testing.T) {
+	dir := t.TempDir()
+	w, err := Create(dir, Config{Form: Shards, ShardBytes: 1 << 10})
+	check(t, err)
+	const clips = 40
+	for i := range clips {
+		check(t, w.Add(clip(fmt.Sprint(i), 900)))
+	}
+	check(t, w.Finish())
+	check(t, w.Close())
+	r := open(t, dir)
+	r.files = newOpenFiles(r.root, 3)
+	var group sync.WaitGroup
+	for g := range 8 {
+		group.Go(func() {
+			for i := range clips {
+				record, err := r.Record((i*7 + g) % clips)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, want := clip(record.Clip, 900)
+				if got, err := r.ReadFrame(&record, 0, nil); err != nil || !bytes.Equal(got, want[0]) {
+					t.Errorf("clip %s: %v", record.Clip, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if n := len(r.files.files); n != 3 {
+		t.Errorf("%d files are open, want 3", n)
+	}
+}
+
+func TestWriter_ShardsAreAboutAsLargeAsAsked(t *testing.T) {
+	dir := write(t, Shards)
+	found, err := findShards(dir)
+	check(t, err)
+	if len(found) < 3 || found[0] != "frames-000000.tar" {
+		t.Fatalf("shards %q", found)
+	}
+	for _, name := range found {
+		info, err := os.Stat(filepath.Join(dir, name))
+		check(t, err)
+		clips := 0
+		check(t, walkShard(dir, name, func(Record) error { clips++; return nil }))
+		if info.Size() > 20_000 && clips > 1 {
+			t.Errorf("%s: %d clips in %d bytes, at most 20000", name, clips, info.Size())
+		}
+	}
+}
+
+func TestCreate_RefusesWhatIsThere(t *testing.T) {
+	dir := write(t, Shards)
+	if _, err := Create(dir, DefaultConfig()); !errors.Is(err, ErrExists) {
+		t.Errorf("error %v", err)
+	}
+	check(t, os.Remove(filepath.Join(dir, IndexName)))
+	if _, err := Create(dir, DefaultConfig()); !errors.Is(err, ErrExists) {
+		t.Errorf("shards without an index: %v", err)
+	}
+}
+
+func TestWriter_RefusesBadClips(t *testing.T) {
+	w, err := Create(t.TempDir(), DefaultConfig())
+	check(t, err)
+	defer w.Close()
+	for name, change := range map[string]func(*Record){
+		"no name":          func(r *Record) { r.Clip = "" },
+		"not UTF-8":        func(r *Record) { r.Clip = "a\xff" },
+		"numbers fall":     func(r *Record) { r.Frames[1].Number = 0 },
+		"number too large": func(r *Record) { r.Frames[1].Number = 6 },
+		"no width":         func(r *Record) { r.Width = 0 },
+		"rate":             func(r *Record) { r.Rate = math.NaN() },
+	} {
+		r, pictures := clip("a", 10, 10)
+		change(r)
+		if err := w.Add(r, pictures); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	r, _ := clip("a", 10, 10)
+	if err := w.Add(r, [][]byte{{1}}); err == nil {
+		t.Error("one picture for two frames: no error")
+	}
+	if err := w.Add(r, [][]byte{{1}, {}}); err == nil {
+		t.Error("an empty picture: no error")
+	}
+}
+
+func TestKey_ReversibleAndPlain(t *testing.T) {
+	for _, name := range append([]string{"%41", "A", "..", "../../etc/passwd", "\x00", "a\\b"}, names...) {
+		key := Key(name)
+		if back, err := ClipName(key); err != nil || back != name {
+			t.Errorf("%q: key %q gives %q, %v", name, key, back, err)
+		}
+		if strings.ContainsAny(key, "./\\ \x00") {
+			t.Errorf("%q: key %q", name, key)
+		}
+	}
+	for _, key := range []string{"a.b", "%4", "%", "%GG", "%41", "%2e", "a/b", "%+1"} {
+		if name, err := ClipName(key); err == nil {
+			t.Errorf("%q is the key of %q", key, name)
+		}
+	}
+}
+
+func TestRecord_UnknownTimeIsNull(t *testing.T) {
+	r, _ := clip("a", 1)
+	r.Frames[0].Time = Seconds(math.NaN())
+	text, err := json.Marshal(r)
+	check(t, err)
+	var back Record
+	check(t, json.Unmarshal(text, &back))
+	if !strings.Contains(string(text), `"time":null`) || !back.Equal(r) {
+		t.Errorf("%s gives %+v", text, back)
+	}
+}
+
+// The members are where the index says, named so that readers of WebDataset group them.
+func TestWriter_MembersOfAClip(t *testing.T) {
+	dir := t.TempDir()
+	w, err := Create(dir, DefaultConfig())
+	check(t, err)
+	r, pictures := clip("a/b.mp4", slices.Repeat([]int{3}, 101)...)
+	check(t, w.Add(r, pictures))
+	check(t, w.Finish())
+	check(t, w.Close())
+	shard, err := os.ReadFile(filepath.Join(dir, "frames-000000.tar"))
+	check(t, err)
+	for i, f := range r.Frames {
+		head := shard[f.Offset-tarBlock:]
+		if want := fmt.Sprintf("a%%2Fb%%2Emp4.%03d.jpg\x00", i); !bytes.HasPrefix(head, []byte(want)) || !bytes.HasPrefix(head[tarBlock:], pictures[i]) {
+			t.Errorf("picture %d: member %q", i, head[:40])
+		}
+	}
+	if !bytes.Contains(shard, []byte("a%2Fb%2Emp4.json\x00")) {
+		t.Error("no member with JSON")
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, dir, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	check(t, err)
+	return b
+}
