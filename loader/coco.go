@@ -66,11 +66,16 @@ func ReadCOCOCaptions(path string) (*COCOCaptions, error) {
 
 // ParseCOCOCaptions is ReadCOCOCaptions for a stream of plain JSON; name stands in messages.
 func ParseCOCOCaptions(name string, r io.Reader) (*COCOCaptions, error) {
-	file, err := readCOCOFile(name, r)
-	if err != nil {
+	file := cocoFile{name: name}
+	if _, err := readAnnotations(name, r, file.format()); err != nil {
 		return nil, err
 	}
-	c, err := file.join()
+	return file.captionsOf()
+}
+
+// captionsOf is join with the sentinel of unusable files.
+func (f *cocoFile) captionsOf() (*COCOCaptions, error) {
+	c, err := f.join()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrAnnotations)
 	}

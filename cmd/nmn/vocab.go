@@ -14,24 +14,37 @@ import (
 type vocabFlags struct {
 	options    text.VocabularyOptions
 	perPicture int
+	split      string
 	output     string
 	asJSON     bool
+
+	sizeGiven, perPictureGiven bool
 }
 
+// msrvttWords is the number of classes that the paper takes from MSR-VTT.
+const msrvttWords = 1087
+
 func newVocab(p *program) *cobra.Command {
-	c := vocabFlags{options: text.VocabularyOptions{Size: 1000, MinCount: 1}, perPicture: 5}
+	c := vocabFlags{options: text.VocabularyOptions{Size: 1000, MinCount: 1}, perPicture: 5, split: loader.TrainSplit}
 	cmd := &cobra.Command{
 		Use:   "vocab CAPTIONS...",
 		Short: "Build a vocabulary from captions",
-		Long: `Build a vocabulary from the captions of COCO files: the most frequent words, with
-part of speech and number of occurrences, one on each line, the most frequent first.
-Captions become Penn Treebank tokens; punctuation is dropped. Files may be compressed
-with gzip.`,
+		Long: `Build a vocabulary from the captions of COCO files, or of the training clips of
+MSR-VTT: the most frequent words, with part of speech and number of occurrences, one on
+each line, the most frequent first. Captions become Penn Treebank tokens; punctuation is
+dropped. Files may be compressed with gzip, and the annotations of MSR-VTT may stay in the
+zip archive in which they come.
+
+Unless flags say otherwise, the words of COCO are the 1,000 most frequent ones in the first
+5 captions of each picture, and those of MSR-VTT the 1,087 most frequent ones in the first 20
+of each clip, as in the paper.`,
 		Example: `  nmn vocab captions_train2014.json --vocab-size 1000 --output vocabulary.txt
+  nmn vocab train_val_annotation.zip --output msrvtt.txt
   nmn vocab captions.json --exclude a,an,the,of --min-count 5`,
 		Args:              arguments(p, cobra.MinimumNArgs(1)),
-		ValidArgsFunction: completeFiles("json", "gz"),
+		ValidArgsFunction: completeFiles("json", "gz", "zip"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			c.sizeGiven, c.perPictureGiven = cmd.Flags().Changed("vocab-size"), cmd.Flags().Changed("captions-per-bag")
 			v, err := buildVocabulary(cmd.Context(), p, c, args)
 			if err != nil {
 				return err
@@ -43,7 +56,8 @@ with gzip.`,
 	r.int(&c.options.Size, "vocab-size", "most frequent `words`, 0 for all")
 	r.int(&c.options.MinCount, "min-count", "least `occurrences` of a word")
 	r.strings(&c.options.Exclude, "exclude", "words that never become classes, as `word,...`")
-	r.int(&c.perPicture, "captions-per-bag", "`captions` of each picture that count, the first by annotation id; 0 for all")
+	r.int(&c.perPicture, "captions-per-bag", "`captions` of each picture or clip that count, the first by their id; 0 for all")
+	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidateSplit, loader.TestSplit)
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "`file` to write (default standard output)", "txt")
 	out.bool(&c.asJSON, "json", "write JSON")
@@ -60,26 +74,40 @@ func buildVocabulary(ctx context.Context, p *program, c vocabFlags, files []stri
 	if c.options.Size < 0 || c.options.MinCount < 0 || c.perPicture < 0 {
 		return nil, usagef("vocab: --vocab-size, --min-count and --captions-per-bag are at least 0")
 	}
-	var all []*loader.COCOCaptions
+	var all []iter.Seq[string]
 	for _, file := range files {
-		captions, err := readCaptions(p, file)
+		captions, err := readCaptionFile(p, file)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, captions)
+		all = append(all, c.texts(captions))
+		if captions.MSRVTT != nil && !c.sizeGiven {
+			c.options.Size = msrvttWords
+		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
 	return tagged(c.options, func(yield func(string) bool) {
 		for _, captions := range all {
-			for caption := range captions.Texts(c.perPicture) {
+			for caption := range captions {
 				if !yield(caption) {
 					return
 				}
 			}
 		}
 	})
+}
+
+// texts are the captions that count.
+func (c *vocabFlags) texts(file *loader.CaptionFile) iter.Seq[string] {
+	switch {
+	case file.COCO != nil:
+		return file.COCO.Texts(c.perPicture)
+	case !c.perPictureGiven:
+		return file.MSRVTT.Texts(c.split, loader.MSRVTTCaptions)
+	}
+	return file.MSRVTT.Texts(c.split, c.perPicture)
 }
 
 // tagged builds a vocabulary with parts of speech.
@@ -97,11 +125,30 @@ func readCaptions(p *program, file string) (*loader.COCOCaptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w := captions.Warnings.String(); w != "" {
-		p.log.Warn("captions", "file", file, "warnings", w)
-	}
-	p.log.Info("captions read", "file", file, "pictures", len(captions.Images))
+	p.tellCaptions(file, captions.Warnings.String(), "pictures", len(captions.Images))
 	return captions, nil
+}
+
+// readCaptionFile reads captions of any format.
+func readCaptionFile(p *program, file string) (*loader.CaptionFile, error) {
+	captions, err := loader.ReadCaptionFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if m := captions.MSRVTT; m != nil {
+		p.tellCaptions(file, m.Warnings.String(), "clips", len(m.Clips))
+	} else {
+		p.tellCaptions(file, captions.COCO.Warnings.String(), "pictures", len(captions.COCO.Images))
+	}
+	return captions, nil
+}
+
+// tellCaptions logs what a file of captions holds: a number of bags of a kind.
+func (p *program) tellCaptions(file, warnings, kind string, bags int) {
+	if warnings != "" {
+		p.log.Warn("captions", "file", file, "warnings", warnings)
+	}
+	p.log.Info("captions read", "file", file, kind, bags)
 }
 
 func writeVocabulary(p *program, c vocabFlags, v *text.Vocabulary) error {
