@@ -1,6 +1,9 @@
 package model
 
 import (
+	"fmt"
+
+	"nmn/kernels"
 	"nmn/kernels/conv"
 	"nmn/kernels/noise"
 	"nmn/kernels/pool"
@@ -45,17 +48,28 @@ func (n *Net) Step(p *Plan, o StepOptions) error {
 			return err
 		}
 	}
-	if o.InputGradient && p.DX == nil {
-		dx, err := n.buffers.Alloc(p.X.DType(), p.X.Shape()...)
-		if err != nil {
+	if o.InputGradient {
+		if err := n.holdInputGradient(p); err != nil {
 			return err
 		}
-		p.DX = dx
 	}
-	return n.backward(p, o, out.DO != nil)
+	return n.backwardChunks(p, o, out.DO != nil)
 }
 
-// backwardNoise computes the gradients of U and b, and of g(X) into dPooled.
+// holdInputGradient makes room for DX.
+func (n *Net) holdInputGradient(p *Plan) (err error) {
+	switch {
+	case len(p.chunks) > 1:
+		return fmt.Errorf("model: no gradient of the input for %d frames in %d chunks: raise ChunkFrames: %w", p.Frames, len(p.chunks), kernels.ErrUnsupported)
+	case p.DX == nil:
+		p.DX, err = n.buffers.Alloc(p.X.DType(), p.X.Shape()...)
+		p.chunks[0].dx = p.DX
+	}
+	return err
+}
+
+// backwardNoise computes the gradients of U and b, and of g(X) into dPooled; where there are several chunks
+// that of the g of each frame too.
 func (n *Net) backwardNoise(p *Plan, o StepOptions) error {
 	l := n.noise
 	n.sections.begin(backwardPass, "noise")
@@ -73,41 +87,44 @@ func (n *Net) backwardNoise(p *Plan, o StepOptions) error {
 			return err
 		}
 	}
-	return n.backend.ConvGradData(p.dPooled, p.dOf, l.w.W, nil, conv.Params{})
+	if err := n.backend.ConvGradData(p.dPooled, p.dOf, l.w.W, nil, conv.Params{}); err != nil || p.means == nil {
+		return err
+	}
+	return n.backend.BagPoolGrad(p.dMeans, p.dPooledN, p.means, p.Pooled, p.bags, n.config.poolKind(), false)
 }
 
-// backward sends dLogits down to the lowest layer that learns. noisy tells that dPooled holds the
+// backward sends the dLogits of a chunk down to the lowest layer that learns. noisy tells that there is a
 // gradient of the pooled features.
-func (n *Net) backward(p *Plan, o StepOptions, noisy bool) error {
+func (n *Net) backward(c *chunk, o StepOptions, noisy bool) error {
 	lowest := n.lowest(o.InputGradient)
 	flat := n.depth() // position of the head's first layer, counted over all convolutions
-	dy := p.dLogits
+	dy := c.dLogits
 	for i := len(n.fc) - 1; i >= 0; i-- {
 		l := n.fc[i]
 		n.sections.begin(backwardPass, l.name)
-		x, _ := n.belowHead(p, i)
+		x, _ := n.belowHead(c, i)
 		if err := n.backwardParams(l, x.y, dy, o); err != nil {
 			return err
 		}
 		if flat+i <= lowest && !(o.InputGradient && flat+i == 0) {
 			return nil
 		}
-		if err := n.backwardHead(p, i, dy, noisy); err != nil {
+		if err := n.backwardHead(c, i, dy, noisy); err != nil {
 			return err
 		}
 		dy = x.dy
 	}
-	return n.backwardBlocks(p, o, lowest)
+	return n.backwardBlocks(c, o, lowest)
 }
 
 // backwardHead computes the gradient of the input of layer i of the head from that of its output. Where
 // the noise model sees this input, its gradient of g joins.
-func (n *Net) backwardHead(p *Plan, i int, dy *tensor.Tensor, noisy bool) error {
+func (n *Net) backwardHead(c *chunk, i int, dy *tensor.Tensor, noisy bool) error {
 	l := n.fc[i]
-	x, mask := n.belowHead(p, i)
+	x, mask := n.belowHead(c, i)
 	params := conv.Params{Pad: l.pad}
 	if i == n.config.tap() && noisy && n.config.Noise == FeatureDependent && !n.config.NoiseDetach {
-		if err := n.backend.BagPoolGrad(x.dy, p.dPooledN, x.y, p.Pooled, p.bags, n.config.poolKind(), false); err != nil {
+		if err := n.backend.BagPoolGrad(x.dy, c.dPooled, x.y, c.pooled, c.bags, n.config.poolKind(), false); err != nil {
 			return err
 		}
 		params.Accumulate = true
@@ -118,33 +135,33 @@ func (n *Net) backwardHead(p *Plan, i int, dy *tensor.Tensor, noisy bool) error 
 	if i == 0 || n.config.Dropout == 0 {
 		return nil
 	}
-	return n.backend.DropoutGrad(x.dy, x.dy, p.Keys, n.masks.of[i-1], float32(n.config.Dropout))
+	return n.backend.DropoutGrad(x.dy, x.dy, c.keys, n.masks.of[i-1], float32(n.config.Dropout))
 }
 
 // belowHead is the input of layer i of the head, and the mask of its gradient. Behind another layer the
 // input is 0 where either the ReLU or the dropout of that layer is, so that one mask serves both, and
 // DropoutGrad then scales what was kept; a pool masks by itself, and the input of the net has no mask.
-func (n *Net) belowHead(p *Plan, i int) (x output, mask *tensor.Tensor) {
+func (n *Net) belowHead(c *chunk, i int) (x output, mask *tensor.Tensor) {
 	last := len(n.blocks) - 1
 	switch {
 	case i > 0:
-		return p.hidden[i-1], p.hidden[i-1].y
+		return c.hidden[i-1], c.hidden[i-1].y
 	case last < 0:
-		return output{p.input, p.DX}, nil
+		return output{c.x, c.dx}, nil
 	case n.pools(last):
-		return p.pools[last], nil
+		return c.pools[last], nil
 	}
-	top := p.convs[last][len(p.convs[last])-1]
+	top := c.convs[last][len(c.convs[last])-1]
 	return top, top.y
 }
 
-func (n *Net) backwardBlocks(p *Plan, o StepOptions, lowest int) error {
+func (n *Net) backwardBlocks(c *chunk, o StepOptions, lowest int) error {
 	flat := n.depth()
 	for i := len(n.blocks) - 1; i >= 0; i-- {
-		convs := p.convs[i]
+		convs := c.convs[i]
 		if n.pools(i) {
 			n.sections.begin(backwardPass, n.blocks[i][len(convs)-1].name) // with its pool
-			if err := n.backwardPool(p, i, o); err != nil {
+			if err := n.backwardPool(c, i, o); err != nil {
 				return err
 			}
 		}
@@ -152,7 +169,7 @@ func (n *Net) backwardBlocks(p *Plan, o StepOptions, lowest int) error {
 			flat--
 			l, dy := n.blocks[i][j], convs[j].dy
 			n.sections.begin(backwardPass, l.name)
-			x, mask := n.below(p, i, j)
+			x, mask := n.below(c, i, j)
 			learn := n.backwardParams
 			if n.pools(i) && j == len(convs)-1 {
 				learn = n.backwardFilter // the pool has taken the bias gradient along
@@ -162,7 +179,7 @@ func (n *Net) backwardBlocks(p *Plan, o StepOptions, lowest int) error {
 			}
 			if flat <= lowest {
 				if o.InputGradient {
-					return n.backend.ConvGradData(p.DX, dy, l.w.filter(), nil, conv.Params{Pad: l.pad})
+					return n.backend.ConvGradData(c.dx, dy, l.w.filter(), nil, conv.Params{Pad: l.pad})
 				}
 				return nil
 			}
@@ -176,8 +193,8 @@ func (n *Net) backwardBlocks(p *Plan, o StepOptions, lowest int) error {
 
 // backwardPool goes through the pool of a block and the ReLU below it, and takes the bias gradient of the
 // convolution below that along, whose output gradient it writes.
-func (n *Net) backwardPool(p *Plan, block int, o StepOptions) error {
-	convs, pooled, b := p.convs[block], p.pools[block], n.blocks[block][len(n.blocks[block])-1].b
+func (n *Net) backwardPool(c *chunk, block int, o StepOptions) error {
+	convs, pooled, b := c.convs[block], c.pools[block], n.blocks[block][len(n.blocks[block])-1].b
 	top := convs[len(convs)-1]
 	if b.G == nil {
 		return n.backend.MaxPoolGrad(top.dy, pooled.dy, top.y, pooled.y, true)
@@ -187,14 +204,14 @@ func (n *Net) backwardPool(p *Plan, block int, o StepOptions) error {
 
 // below is the input of convolution j of block i, and the mask of its gradient: the output of a ReLU,
 // or nil below a pool, whose own gradient holds the mask.
-func (n *Net) below(p *Plan, i, j int) (x output, mask *tensor.Tensor) {
+func (n *Net) below(c *chunk, i, j int) (x output, mask *tensor.Tensor) {
 	switch {
 	case j > 0:
-		return p.convs[i][j-1], p.convs[i][j-1].y
+		return c.convs[i][j-1], c.convs[i][j-1].y
 	case i > 0:
-		return p.pools[i-1], nil
+		return c.pools[i-1], nil
 	}
-	return output{y: p.input}, nil
+	return output{y: c.x}, nil
 }
 
 func (n *Net) backwardParams(l layer, x, dy *tensor.Tensor, o StepOptions) error {

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 
+	"nmn/kernels"
 	"nmn/kernels/pool"
 	"nmn/kernels/tensor"
 )
@@ -45,9 +46,14 @@ func (n *Net) Extract(room *tensor.Tensor, p *Plan, l Layer) (*tensor.Tensor, er
 	if l == Probabilities {
 		return p.Prob, nil
 	}
+	if len(p.chunks) > 1 {
+		return nil, fmt.Errorf("model: no %s of bags whose %d frames went through the net in %d chunks: take it frame by frame, or raise ChunkFrames: %w",
+			l, p.Frames, len(p.chunks), kernels.ErrUnsupported)
+	}
 	from := p.Features
 	if l == FC7 {
-		from = p.hidden[len(p.hidden)-1].y
+		hidden := p.chunks[0].hidden
+		from = hidden[len(hidden)-1].y
 	}
 	if err := n.backend.BagPool(room, from, p.bags, pool.Mean); err != nil {
 		return nil, fmt.Errorf("model: cannot pool %s: %w", l, err)

@@ -88,7 +88,7 @@ func TestExtract_IsTheMeanOfTheLayerWhateverTheNoiseModelPools(t *testing.T) {
 		for i := range offsets {
 			offsets[i] = i
 		}
-		checkNear(t, "fc7", extracted(t, n, p, FC7), plainMean(t, n, p.hidden[1].y, offsets))
+		checkNear(t, "fc7", extracted(t, n, p, FC7), plainMean(t, n, p.chunks[0].hidden[1].y, offsets))
 	}
 }
 
@@ -107,7 +107,7 @@ func TestExtract_JoinsTheFramesOfABag(t *testing.T) {
 	}
 	offsets := []int{0, p.Frames}
 	checkNear(t, "pool5", extracted(t, n, p, Pool5), plainMean(t, n, p.Features, offsets))
-	checkNear(t, "fc7", extracted(t, n, p, FC7), plainMean(t, n, p.hidden[1].y, offsets))
+	checkNear(t, "fc7", extracted(t, n, p, FC7), plainMean(t, n, p.chunks[0].hidden[1].y, offsets))
 }
 
 func TestExtract_RefusesNetsOnFeaturesAndUnknownLayers(t *testing.T) {

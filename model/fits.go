@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"sort"
 
 	"nmn/kernels"
 	"nmn/kernels/tensor"
@@ -19,11 +20,28 @@ func (n *Net) tooLarge(frames, bags int, training bool, err error) error {
 	if asking != nil {
 		return err
 	}
-	fits := n.largest(frames, bags, training, free)
-	if fits == 0 {
-		return fmt.Errorf("%w; not one bag would fit: take smaller pictures or fewer frames", err)
+	if fits := n.largest(frames, bags, training, free); fits > 0 {
+		return fmt.Errorf("%w; at most %d bags of as many frames would fit", err, fits)
 	}
-	return fmt.Errorf("%w; at most %d bags of as many frames would fit", err, fits)
+	if chunk := n.largestChunk(frames, bags, training, free); chunk > 0 {
+		return fmt.Errorf("%w; the batch would fit in chunks of %d frames (--chunk-frames %[2]d)", err, chunk)
+	}
+	return fmt.Errorf("%w; not one bag would fit: take smaller pictures or fewer frames", err)
+}
+
+// largestChunk is the largest number of frames, less than all, that may go through the layers together so
+// that the buffers fill so many bytes at most; 0 for none.
+func (n *Net) largestChunk(frames, bags int, training bool, bytes int) int {
+	if n.config.Input > 0 {
+		return 0
+	}
+	return sort.Search(frames-1, func(i int) bool { return n.ChunkBytes(frames, bags, i+1, training) > bytes })
+}
+
+// ChunkBytes is the memory of the buffers for a batch of frames in bags of which so many go through the
+// layers together, counted without taking it.
+func (n *Net) ChunkBytes(frames, bags, chunk int, training bool) int {
+	return n.planBytes(capacity{frames, bags, chunk, training})
 }
 
 // largest is the number of bags, below bags and with as many frames each, whose buffers fill so many bytes
@@ -32,7 +50,8 @@ func (n *Net) largest(frames, bags int, training bool, bytes int) int {
 	lo, hi := 0, bags // lo fits, hi does not
 	for hi-lo > 1 {
 		middle := (lo + hi) / 2
-		if n.planBytes(capacity{(frames*middle + bags - 1) / bags, middle, training}) <= bytes {
+		share := (frames*middle + bags - 1) / bags
+		if n.planBytes(capacity{share, middle, n.chunkOf(share), training}) <= bytes {
 			lo = middle
 		} else {
 			hi = middle

@@ -8,12 +8,19 @@ import (
 )
 
 // Normalize turns the plan's pixels into its input X: flips, mean and scale. Features are uploaded into X
-// as they are to be.
+// as they are to be. A plan of several chunks does so by itself, when the turn of each has come.
 func (n *Net) Normalize(p *Plan) error {
+	if len(p.chunks) > 1 {
+		return nil
+	}
+	return n.normalize(&p.chunks[0])
+}
+
+func (n *Net) normalize(c *chunk) error {
 	if n.config.Input > 0 {
 		return nil
 	}
-	return n.backend.Normalize(p.X, p.Pixels, p.Sizes, p.Flips, pixels.Params{Mean: n.config.Mean, Scale: n.config.Scale})
+	return n.backend.Normalize(c.x, c.pixels, c.sizes, c.flips, pixels.Params{Mean: n.config.Mean, Scale: n.config.Scale})
 }
 
 // Forward computes Prob, Observed and BagLogit from X, without dropout. With labels it computes Loss
@@ -33,42 +40,71 @@ func (n *Net) Forward(p *Plan, labels bool) error {
 
 // forward computes logits and the confidence map, in training with dropout.
 func (n *Net) forward(p *Plan, training bool) error {
-	x := p.input
+	for i := range p.chunks {
+		c := &p.chunks[i]
+		if err := n.forwardLayers(p, c, training); err != nil {
+			return err
+		}
+		l := n.classifier()
+		n.sections.begin(forwardPass, l.name)
+		x, _ := n.belowHead(c, len(n.fc)-1)
+		if err := n.backend.Conv(c.logits, x.y, l.w.filter(), l.b.W, conv.Params{Pad: l.pad}); err != nil {
+			return err
+		}
+		if err := n.pool(c); err != nil {
+			return err
+		}
+	}
+	return n.forwardNoise(p)
+}
+
+// forwardLayers takes a chunk up to the last hidden layer.
+func (n *Net) forwardLayers(p *Plan, c *chunk, training bool) error {
+	if len(p.chunks) > 1 {
+		if err := n.normalize(c); err != nil {
+			return err
+		}
+	}
+	x := c.x
 	for i, block := range n.blocks {
 		for j, l := range block {
 			n.sections.begin(forwardPass, l.name)
-			y := p.convs[i][j].y
+			y := c.convs[i][j].y
 			if err := n.backend.Conv(y, x, l.w.filter(), l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
 				return err
 			}
 			x = y
 		}
 		if n.pools(i) {
-			if err := n.backend.MaxPool(p.pools[i].y, x); err != nil {
+			if err := n.backend.MaxPool(c.pools[i].y, x); err != nil {
 				return err
 			}
-			x = p.pools[i].y
+			x = c.pools[i].y
 		}
 	}
-	for i, o := range p.hidden {
+	for i, o := range c.hidden {
 		l, y := n.fc[i], o.y
 		n.sections.begin(forwardPass, l.name)
 		if err := n.backend.Conv(y, x, l.w.filter(), l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
 			return err
 		}
 		if training && n.config.Dropout > 0 {
-			if err := n.backend.Dropout(y, y, p.Keys, n.masks.of[i], float32(n.config.Dropout)); err != nil {
+			if err := n.backend.Dropout(y, y, c.keys, n.masks.of[i], float32(n.config.Dropout)); err != nil {
 				return err
 			}
 		}
 		x = y
 	}
-	l := n.classifier()
-	n.sections.begin(forwardPass, l.name)
-	if err := n.backend.Conv(p.Logits, x, l.w.filter(), l.b.W, conv.Params{Pad: l.pad}); err != nil {
-		return err
+	return nil
+}
+
+// pool computes g(X) of the bags of a plan, or of the frames of one of several chunks.
+func (n *Net) pool(c *chunk) error {
+	if n.config.Noise != FeatureDependent {
+		return nil
 	}
-	return n.forwardNoise(p)
+	n.sections.begin(forwardPass, "noise")
+	return n.backend.BagPool(c.pooled, c.features, c.bags, n.config.poolKind())
 }
 
 // forwardNoise computes O = U g(X) + b; without features O is the bias itself.
@@ -77,8 +113,10 @@ func (n *Net) forwardNoise(p *Plan) error {
 	if n.config.Noise != FeatureDependent {
 		return nil
 	}
-	if err := n.backend.BagPool(p.Pooled, p.Features, p.bags, n.config.poolKind()); err != nil {
-		return err
+	if p.means != nil { // all frames of a bag have as many cells: their g make that of the bag
+		if err := n.backend.BagPool(p.Pooled, p.means, p.bags, n.config.poolKind()); err != nil {
+			return err
+		}
 	}
 	return n.backend.Conv(p.confF, p.pooledF, n.noise.w.W, n.noise.b.W, conv.Params{})
 }

@@ -27,6 +27,8 @@ type Net struct {
 	sections sections
 
 	buffers  *tensor.Arena
+	limit    int // of the frames that go through the layers together, 0 for none
+	multiple int // what chunks are rounded up to, frames
 	capacity capacity
 	plans    map[planKey]*Plan
 	memory   memory

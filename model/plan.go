@@ -8,6 +8,10 @@ import (
 
 // Plan is one shape of batch: T frames in N bags. It holds views of the network's buffers; plans of
 // one network share memory, so that a batch must be used up before the next one is uploaded.
+//
+// All frames go through the layers together, unless ChunkFrames says that there are too many: then they
+// go in chunks, and what the layers make of a chunk is overwritten by the next. X, Features and DX are
+// nil in such a plan.
 type Plan struct {
 	Frames, Bags int
 
@@ -36,10 +40,9 @@ type Plan struct {
 	// DX is the gradient of the input, after a step with InputGradient.
 	DX *tensor.Tensor
 
-	input    *tensor.Tensor // X
-	convs    [][]output     // output of each convolution of each block
-	pools    []output       // output of each block's pool; the last is empty without one
-	hidden   []output       // outputs of the head but for the last layer's, after ReLU and dropout
+	chunks   []chunk
+	means    *tensor.Tensor // T×1×1×D: g of each frame; nil where there is one chunk
+	dMeans   *tensor.Tensor // its gradient
 	dLogits  *tensor.Tensor // as Logits
 	dO, dOf  *tensor.Tensor // N×2×2×K and the same as N×1×1×4K
 	pooledF  *tensor.Tensor // Pooled as N×1×1×D
@@ -57,6 +60,7 @@ type planKey struct{ frames, bags int }
 
 type capacity struct {
 	frames, bags int
+	chunk        int  // frames that go through the layers together
 	training     bool // gradient buffers exist
 }
 
@@ -66,7 +70,7 @@ type memory struct {
 	x                                           *tensor.Tensor
 	outputs                                     []*tensor.Tensor // of layers, in the order of shapes()
 	gradients                                   [2]*tensor.Tensor
-	dx                                          *tensor.Tensor
+	means, dMeans                               *tensor.Tensor // of frames; nil where no batch goes in chunks
 	dLogits, dO, pooled, dPooled, confidence    *tensor.Tensor
 	prob, observed, bagLogit, posterior, loss   *tensor.Tensor
 }
@@ -105,8 +109,9 @@ func (n *Net) Plan(frames, bags int, training bool) (*Plan, error) {
 	if frames < 1 || bags < 1 || bags > frames {
 		return nil, fmt.Errorf("model: a batch of %d frames in %d bags: every bag needs a frame", frames, bags)
 	}
-	if frames > n.capacity.frames || bags > n.capacity.bags || training && !n.capacity.training {
-		grown := capacity{max(frames, n.capacity.frames), max(bags, n.capacity.bags), training || n.capacity.training}
+	chunk, has := n.chunkOf(frames), n.capacity
+	if frames > has.frames || bags > has.bags || chunk > has.chunk || training && !has.training {
+		grown := capacity{max(frames, has.frames), max(bags, has.bags), max(chunk, has.chunk), training || has.training}
 		if err := n.grow(grown); err != nil {
 			return nil, n.tooLarge(frames, bags, grown.training, err)
 		}
@@ -143,7 +148,7 @@ func (n *Net) grow(to capacity) error {
 	m := memory{
 		sizes: alloc(tensor.Int32, t, 2), flips: alloc(tensor.Uint8, t),
 		keys: alloc(tensor.Int32, t), offsets: alloc(tensor.Int32, b+1), labels: alloc(tensor.Float32, b, k),
-		x:    alloc(n.maps, t, h, w, n.config.held(n.backend)),
+		x:    alloc(n.maps, to.chunk, h, w, n.config.held(n.backend)),
 		prob: alloc(tensor.Float32, b, k), observed: alloc(tensor.Float32, b, k), bagLogit: alloc(tensor.Float32, b, k),
 		posterior: alloc(tensor.Float32, b, k), loss: alloc(tensor.Float32, b),
 	}
@@ -153,19 +158,22 @@ func (n *Net) grow(to capacity) error {
 	largest := 0
 	shapes := n.shapes()
 	for i, o := range shapes {
-		dtype := n.maps
+		dtype, held := n.maps, to.chunk
 		if i == len(shapes)-1 { // the logits
-			dtype = tensor.Float32
+			dtype, held = tensor.Float32, t
 		} else {
 			largest = max(largest, o.h*o.w*o.c)
 		}
-		m.outputs = append(m.outputs, alloc(dtype, t, o.h, o.w, o.c))
+		m.outputs = append(m.outputs, alloc(dtype, held, o.h, o.w, o.c))
 	}
 	if n.config.Noise == FeatureDependent {
 		m.pooled, m.confidence = alloc(tensor.Float32, b, d), alloc(tensor.Float32, b, 2, 2, k)
+		if to.chunk < t {
+			m.means = alloc(tensor.Float32, t, 1, 1, d)
+		}
 	}
 	if to.training && largest > 0 {
-		m.gradients[0], m.gradients[1] = alloc(n.maps, t, largest), alloc(n.maps, t, largest)
+		m.gradients[0], m.gradients[1] = alloc(n.maps, to.chunk, largest), alloc(n.maps, to.chunk, largest)
 	}
 	if to.training {
 		grid := shapes[len(shapes)-1]
@@ -175,6 +183,9 @@ func (n *Net) grow(to capacity) error {
 		}
 		if n.config.Noise == FeatureDependent {
 			m.dPooled = alloc(tensor.Float32, b, d)
+			if to.chunk < t {
+				m.dMeans = alloc(tensor.Float32, t, 1, 1, d)
+			}
 		}
 	}
 	if err != nil {
@@ -190,12 +201,15 @@ func (n *Net) grow(to capacity) error {
 // viewer cuts views for a plan and keeps the first error.
 type viewer struct{ err error }
 
-func (v *viewer) rows(t *tensor.Tensor, rows int) *tensor.Tensor {
+func (v *viewer) rows(t *tensor.Tensor, rows int) *tensor.Tensor { return v.part(t, 0, rows) }
+
+// part views the rows [from, to).
+func (v *viewer) part(t *tensor.Tensor, from, to int) *tensor.Tensor {
 	if v.err != nil || t == nil {
 		return nil
 	}
 	var view *tensor.Tensor
-	view, v.err = t.Rows(0, rows)
+	view, v.err = t.Rows(from, to)
 	return view
 }
 
@@ -224,49 +238,20 @@ func (n *Net) view(frames, bags int) (*Plan, error) {
 		Frames: frames, Bags: bags,
 		Pixels: v.rows(m.pixels, frames), Sizes: v.rows(m.sizes, frames), Flips: v.rows(m.flips, frames),
 		Keys: v.rows(m.keys, frames), Offsets: v.rows(m.offsets, bags+1), Labels: v.rows(m.labels, bags),
-		X: v.rows(m.x, frames), Prob: v.rows(m.prob, bags), Observed: v.rows(m.observed, bags),
+		Prob: v.rows(m.prob, bags), Observed: v.rows(m.observed, bags),
 		BagLogit: v.rows(m.bagLogit, bags), Posterior: v.rows(m.posterior, bags), Loss: v.rows(m.loss, bags),
 		Pooled: v.rows(m.pooled, bags), Confidence: v.rows(m.confidence, bags),
-		dLogits: v.rows(m.dLogits, frames), dO: v.rows(m.dO, bags),
+		Logits: v.rows(m.outputs[len(m.outputs)-1], frames), dLogits: v.rows(m.dLogits, frames), dO: v.rows(m.dO, bags),
 	}
-	p.input = p.X
 	if bags != frames {
 		p.bags = p.Offsets
 	}
-	n.viewLayers(p, v)
 	p.pooledF, p.dPooledN = v.reshape(p.Pooled, bags, 1, 1, d), v.rows(m.dPooled, bags)
 	p.dPooled = v.reshape(p.dPooledN, bags, 1, 1, d)
 	p.confF, p.dOf = v.reshape(p.Confidence, bags, 1, 1, 4*k), v.reshape(p.dO, bags, 1, 1, 4*k)
 	if n.config.Noise == FeatureIndependent {
 		p.Confidence = v.reshape(n.noise.b.W, 1, 2, 2, k)
 	}
+	n.viewChunks(p, v)
 	return p, v.err
-}
-
-// viewLayers cuts outputs and gradients. The gradient of every layer's output lies in the buffer that
-// the gradient of the layer above does not use.
-func (n *Net) viewLayers(p *Plan, v *viewer) {
-	shapes, turn, next := n.shapes(), 0, 0
-	take := func() output {
-		a := output{y: v.rows(n.memory.outputs[next], p.Frames), dy: v.scratch(n.memory.gradients[turn], p.Frames, shapes[next])}
-		next, turn = next+1, 1-turn
-		return a
-	}
-	for i, block := range n.blocks {
-		var outputs []output
-		for range block {
-			outputs = append(outputs, take())
-		}
-		p.convs = append(p.convs, outputs)
-		p.pools = append(p.pools, output{})
-		if n.pools(i) {
-			p.pools[i] = take()
-		}
-	}
-	for range len(n.fc) - 1 {
-		p.hidden = append(p.hidden, take())
-	}
-	p.Logits = v.rows(n.memory.outputs[next], p.Frames)
-	features, _ := n.belowHead(p, n.config.tap())
-	p.Features = features.y
 }

@@ -50,16 +50,6 @@ func open(t testing.TB, c kernels.Config) kernels.Backend {
 // which computes.
 func late(t *testing.T, streams string) { t.Setenv(emulator.LateVariable, streams) }
 
-// films are scenes whose bags have one frame or two, so that batches of equal numbers of frames and bags
-// have other bounds.
-type films struct{ loader.Source }
-
-func (films) Frames(bag int) int { return 1 + bag*bag%3%2 }
-
-func (f films) Read(ctx context.Context, bag, frame int, p *loader.Picture) error {
-	return f.Source.Read(ctx, max(bag-frame, 0), 0, p)
-}
-
 // recordable are settings whose steps are recorded, each with something of its own that changes from step
 // to step.
 func recordable() map[string]func(*rig) {

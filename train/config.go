@@ -66,6 +66,9 @@ type Config struct {
 	// Accumulate is the number of batches whose gradients make one step. The gradient is the mean over
 	// the bags of all of them, as if they were one batch. The last step of an epoch may have fewer.
 	Accumulate int `yaml:"accumulate" json:"accumulate"`
+	// ChunkFrames is the number of frames that go through the layers together, 0 for whole batches. Less
+	// takes less memory and more time; the gradient is that of the whole batch (model.Net.ChunkFrames).
+	ChunkFrames int `yaml:"chunk_frames,omitempty" json:"chunk_frames,omitempty"`
 	// Overfit trains on the first batches of the first epoch at every step, to see that a net can
 	// learn them by heart. Epochs have as many steps as otherwise.
 	Overfit bool `yaml:"overfit" json:"overfit"`
@@ -197,6 +200,7 @@ func (c Config) bounds() []bound {
 		{"batch_bags", float64(c.BatchBags), 1, 1 << 20, false},
 		{"batch_bags_mil", float64(c.BatchBagsMIL), 1, 1 << 20, false},
 		{"accumulate", float64(c.Accumulate), 1, 1 << 20, false},
+		{"chunk_frames", float64(c.ChunkFrames), 0, 1 << 20, false},
 		{"momentum", c.Momentum, 0, below1, false},
 		{"beta1", c.Beta1, 0, below1, false},
 		{"beta2", c.Beta2, 0, below1, false},

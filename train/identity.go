@@ -122,7 +122,9 @@ func (c *Checkpoint) sameRun(o Options, here identity) error {
 // an empty field tells that they are equal but for the fields to skip. An empty list equals none.
 func firstDifference(a, b any, skip ...string) (field, there, here string) {
 	x, y := fields(a), fields(b)
-	for _, name := range slices.Sorted(maps.Keys(y)) {
+	all := maps.Clone(x) // those that are left out of one where they are empty are in the other
+	maps.Copy(all, y)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if !slices.Contains(skip, name) && !reflect.DeepEqual(x[name], y[name]) && !(empty(x[name]) && empty(y[name])) {
 			return name, jsonText(x[name]), jsonText(y[name])
 		}

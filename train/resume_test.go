@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/loader"
 	"nmn/model"
 )
 
@@ -22,6 +23,10 @@ func resumable() map[string]func(*rig) {
 		},
 		"soft targets, held noise": func(r *rig) {
 			r.soft, r.noise, r.config.Noise.Frozen, r.dropout = .2, model.FeatureIndependent, true, .3
+		},
+		"chunks of clips": func(r *rig) {
+			r.source = func(s loader.Source) loader.Source { return films{s} }
+			r.mil, r.noise, r.dropout, r.config.ChunkFrames = true, model.FeatureDependent, .3, 3
 		},
 		"overfit, dropout": func(r *rig) { r.config.Overfit, r.dropout = true, .3 },
 	}

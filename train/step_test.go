@@ -18,6 +18,7 @@ import (
 func TestStep_AllocatesNothingOnceShapesAreKnown(t *testing.T) {
 	for name, change := range map[string]func(*rig){
 		"mil, fd, adam": func(r *rig) { r.mil, r.noise, r.dropout = true, model.FeatureDependent, .3 },
+		"chunks":        func(r *rig) { r.mil, r.noise, r.dropout, r.config.ChunkFrames = true, model.FeatureDependent, .3, 3 },
 		"accumulation, clipping, sgd": func(r *rig) {
 			r.config = sgd(r.config)
 			r.config.Accumulate = 2
@@ -63,6 +64,28 @@ func TestStep_AccumulatedBatchesEqualOneLargeBatch(t *testing.T) {
 		for i, w := range want {
 			if got := many[name][i]; !(math.Abs(float64(got-w)) <= 2e-6) {
 				t.Fatalf("%s[%d]: %g accumulated, %g in one batch", name, i, got, w)
+			}
+		}
+	}
+}
+
+// Chunks change the order of sums, not what is learned.
+func TestStep_ChunksLearnWhatWholeBatchesDo(t *testing.T) {
+	var nets [2]*model.Net
+	for i, chunk := range []int{0, 5} {
+		r := newRig()
+		r.source = func(s loader.Source) loader.Source { return films{s} }
+		r.mil, r.noise, r.dropout, r.config = true, model.FeatureDependent, .3, sgd(r.config)
+		r.config.ChunkFrames = chunk
+		trainer := r.trainer(t)
+		run(t, trainer)
+		nets[i] = trainer.Net
+	}
+	whole, chunks := weights(t, nets[0]), weights(t, nets[1])
+	for name, want := range whole {
+		for i, w := range want {
+			if got := chunks[name][i]; !(math.Abs(float64(got-w)) <= 1e-5) {
+				t.Fatalf("%s[%d]: %g in chunks, %g in whole batches", name, i, got, w)
 			}
 		}
 	}

@@ -99,6 +99,9 @@ func New(o Options) (*Trainer, error) {
 		return nil, err
 	}
 	l, err := loader.New(o.Data, o.loaderConfig())
+	if err == nil {
+		err = o.Net.ChunkFrames(o.Config.ChunkFrames)
+	}
 	if err != nil {
 		return nil, err
 	}

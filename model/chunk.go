@@ -1,0 +1,127 @@
+package model
+
+import (
+	"fmt"
+
+	"nmn/kernels/tensor"
+)
+
+// chunk is a run of frames of a plan that go through the layers together: all of them, or some where a
+// batch is larger than the memory. Chunks of a plan share the outputs of the layers and their gradients;
+// logits and the pooled features of each frame, which are small, stay for the noise model.
+type chunk struct {
+	pixels, sizes, flips, keys *tensor.Tensor // of its frames
+	x, dx                      *tensor.Tensor // input; dx is nil without InputGradient
+	convs                      [][]output     // output of each convolution of each block
+	pools                      []output       // output of each block's pool; the last is empty without one
+	hidden                     []output       // outputs of the head but for the last layer's, after ReLU and dropout
+	features                   *tensor.Tensor // the map that the noise model sees
+	logits, dLogits            *tensor.Tensor
+
+	// The features pooled: over the bags where the chunk is the whole plan, else over each frame, and bags
+	// is nil.
+	pooled, dPooled, bags *tensor.Tensor
+}
+
+// ChunkFrames limits how many frames go through the layers together, 0 for no limit. A batch of more is cut
+// into chunks of about the same size, whatever bags the frames belong to. In training every chunk but the
+// last goes forward twice: first all of them for the logits, from which the noise model and the noisy-or
+// find the gradients of all logits of a bag; then each again, followed at once by its backward pass. The
+// gradients are those of the batch in one piece, but for the order of sums.
+func (n *Net) ChunkFrames(frames int) error {
+	if frames < 0 {
+		return fmt.Errorf("model: chunks of %d frames, want at least 1, or 0 for whole batches", frames)
+	}
+	if frames == n.limit {
+		return nil
+	}
+	n.limit, n.multiple, n.capacity, n.memory = frames, 1, capacity{}, memory{}
+	for n.multiple*n.config.Instances()*n.config.Classes%4 != 0 { // of float32, for logits at multiples of 16 bytes
+		n.multiple++
+	}
+	clear(n.plans)
+	return n.buffers.Close()
+}
+
+// chunkOf is the number of frames of the chunks of a batch, of which the last may have fewer. Devices want
+// tensors at multiples of 16 bytes, which may take up to three frames more than the limit. A net on
+// features has nothing to save.
+func (n *Net) chunkOf(frames int) int {
+	if n.limit == 0 || frames <= n.limit || n.config.Input > 0 {
+		return frames
+	}
+	chunks := (frames + n.limit - 1) / n.limit
+	size := (frames + chunks - 1) / chunks
+	return min((size+n.multiple-1)/n.multiple*n.multiple, frames)
+}
+
+// viewChunks cuts the chunks of a plan.
+func (n *Net) viewChunks(p *Plan, v *viewer) {
+	size := n.chunkOf(p.Frames)
+	if size < p.Frames {
+		p.means, p.dMeans = v.rows(n.memory.means, p.Frames), v.rows(n.memory.dMeans, p.Frames)
+	}
+	d := n.config.FeatureWidth()
+	for from := 0; from < p.Frames; from += size {
+		to := min(from+size, p.Frames)
+		c := chunk{
+			pixels: v.part(p.Pixels, from, to), sizes: v.part(p.Sizes, from, to), flips: v.part(p.Flips, from, to), keys: v.part(p.Keys, from, to),
+			logits: v.part(p.Logits, from, to), dLogits: v.part(p.dLogits, from, to),
+			x:      v.rows(n.memory.x, to-from),
+			pooled: p.Pooled, dPooled: p.dPooledN, bags: p.bags,
+		}
+		if size < p.Frames {
+			c.pooled, c.dPooled, c.bags = v.reshape(v.part(p.means, from, to), to-from, d), v.reshape(v.part(p.dMeans, from, to), to-from, d), nil
+		}
+		n.viewLayers(&c, v, to-from)
+		p.chunks = append(p.chunks, c)
+	}
+	if len(p.chunks) == 1 {
+		p.X, p.Features = p.chunks[0].x, p.chunks[0].features
+	}
+}
+
+// viewLayers cuts outputs and gradients of so many frames. The gradient of every layer's output lies in the
+// buffer that the gradient of the layer above does not use.
+func (n *Net) viewLayers(c *chunk, v *viewer, frames int) {
+	shapes, turn, next := n.shapes(), 0, 0
+	take := func() output {
+		a := output{y: v.rows(n.memory.outputs[next], frames), dy: v.scratch(n.memory.gradients[turn], frames, shapes[next])}
+		next, turn = next+1, 1-turn
+		return a
+	}
+	for i, block := range n.blocks {
+		var outputs []output
+		for range block {
+			outputs = append(outputs, take())
+		}
+		c.convs = append(c.convs, outputs)
+		c.pools = append(c.pools, output{})
+		if n.pools(i) {
+			c.pools[i] = take()
+		}
+	}
+	for range len(n.fc) - 1 {
+		c.hidden = append(c.hidden, take())
+	}
+	features, _ := n.belowHead(c, n.config.tap())
+	c.features = features.y
+}
+
+// backwardChunks goes backward through the chunks of a plan, the last one first: what the layers made of it
+// is still there, what they made of the others is computed again.
+func (n *Net) backwardChunks(p *Plan, o StepOptions, noisy bool) error {
+	for i := len(p.chunks) - 1; i >= 0; i-- {
+		c := &p.chunks[i]
+		if i < len(p.chunks)-1 {
+			if err := n.forwardLayers(p, c, true); err != nil {
+				return err
+			}
+			o.Accumulate = true
+		}
+		if err := n.backward(c, o, noisy); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/kernels"
+	"nmn/kernels/tensor"
+	"nmn/rng"
+
+	dense "gorgonia.org/tensor"
+)
+
+// clips are bags of several frames, of different lengths.
+var clips = []int32{0, 3, 4, 9, 11}
+
+// fillClips uploads random clips with random labels.
+func fillClips(t testing.TB, n *Net) *Plan {
+	t.Helper()
+	frames, bags := int(clips[len(clips)-1]), len(clips)-1
+	p := plan(t, n, frames, bags)
+	fill(t, n, p, 0)
+	labels, s := make([]float32, p.Labels.Len()), rng.New(5)
+	for i := range labels {
+		labels[i] = float32(s.Intn(2))
+	}
+	for _, u := range []struct {
+		to   *tensor.Tensor
+		from any
+	}{{p.Labels, labels}, {p.Offsets, slices.Clone(clips)}} {
+		if err := n.backend.Upload(u.to, dense.New(dense.WithShape(u.to.Len()), dense.WithBacking(u.from))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+func inChunks(t testing.TB, n *Net, frames int) *Plan {
+	t.Helper()
+	if err := n.ChunkFrames(frames); err != nil {
+		t.Fatal(err)
+	}
+	return fillClips(t, n)
+}
+
+// download is close32's got.
+func values(t testing.TB, n *Net, from *tensor.Tensor) []float32 {
+	t.Helper()
+	v, err := n.download(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// However a batch is cut, logits and dropout are the same bit for bit, and so is all that the noise model
+// makes of them where it sees no means; gradients are the same but for the order of their sums.
+func TestChunks_GradientsAreThoseOfTheWholeBatch(t *testing.T) {
+	for name, change := range map[string]func(*Config, *StepOptions){
+		"fd":                   func(*Config, *StepOptions) {},
+		"fd, detached":         func(c *Config, _ *StepOptions) { c.NoiseDetach = true },
+		"max":                  func(c *Config, _ *StepOptions) { c.NoisePool = "max" },
+		"fi":                   func(c *Config, _ *StepOptions) { c.Noise = FeatureIndependent },
+		"none, no mil":         func(c *Config, _ *StepOptions) { c.Noise, c.MIL = NoNoise, false },
+		"no last pool":         func(c *Config, _ *StepOptions) { c.LastPool, c.FC6Pad = false, 1 },
+		"without noise, added": func(_ *Config, o *StepOptions) { o.WithoutNoise, o.Accumulate = true, true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, o := small(FeatureDependent), StepOptions{Scale: .25, DropoutSeed: 9}
+			change(&c, &o)
+			n := newNet(t, openCPU(t, 2), c)
+			run := func(chunk int) (p *Plan, g map[string][]float32) {
+				p = inChunks(t, n, chunk)
+				if err := n.Freeze(func(*Param) bool { return false }); err != nil { // clears the gradients
+					t.Fatal(err)
+				}
+				if o.Accumulate {
+					step(t, n, p, StepOptions{Scale: .1, DropoutSeed: 4})
+				}
+				step(t, n, p, o)
+				return p, gradients(t, n)
+			}
+			p, want := run(0)
+			logits, loss := values(t, n, p.Logits), values(t, n, p.Loss)
+			for _, chunk := range []int{1, 2, 5, 10, 11, 40} {
+				p, got := run(chunk)
+				if !slices.Equal(values(t, n, p.Logits), logits) {
+					t.Errorf("chunks of %d: other logits", chunk)
+				}
+				exact := c.Noise != FeatureDependent || c.NoisePool == "max" || o.WithoutNoise
+				if err := close32(values(t, n, p.Loss), loss, 1e-6); err != nil || exact && !slices.Equal(values(t, n, p.Loss), loss) {
+					t.Errorf("chunks of %d: losses %v, want %v", chunk, values(t, n, p.Loss), loss)
+				}
+				for name, g := range got {
+					if err := close32(g, want[name], 2e-6); err != nil {
+						t.Errorf("chunks of %d: %s: %v", chunk, name, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestChunks_GradientIsTheSlopeOfTheLoss(t *testing.T) {
+	for _, chunk := range []int{0, 4} {
+		n := newNet(t, openCPU(t, 2), small(FeatureDependent))
+		p := inChunks(t, n, chunk)
+		o := StepOptions{Scale: 1, DropoutSeed: 9}
+		step(t, n, p, o)
+		isSlope(t, n, p, o, n.all)
+	}
+}
+
+func TestChunks_ResultsDoNotDependOnThreads(t *testing.T) {
+	var first map[string][]float32
+	for _, threads := range []int{1, 3} {
+		n := newNet(t, openCPU(t, threads), small(FeatureDependent))
+		step(t, n, inChunks(t, n, 4), StepOptions{Scale: .5, DropoutSeed: 9})
+		g := gradients(t, n)
+		if first == nil {
+			first = g
+		}
+		for name := range g {
+			if !slices.Equal(g[name], first[name]) {
+				t.Errorf("%d threads: gradient of %s differs from that of one thread", threads, name)
+			}
+		}
+	}
+}
+
+func TestChunks_ForwardIsThatOfTheWholeBatch(t *testing.T) {
+	n := newNet(t, openCPU(t, 1), small(FeatureIndependent))
+	var want [][]float32
+	for _, chunk := range []int{0, 3, 0} {
+		p := inChunks(t, n, chunk)
+		if err := n.Forward(p, true); err != nil {
+			t.Fatal(err)
+		}
+		for i, result := range []*tensor.Tensor{p.Prob, p.Observed, p.BagLogit, p.Posterior, p.Loss} {
+			got := values(t, n, result)
+			if chunk == 0 && len(want) < 5 {
+				want = append(want, got)
+			}
+			if !slices.Equal(got, want[i]) {
+				t.Errorf("chunks of %d: result %d is %v, want %v", chunk, i, got, want[i])
+			}
+		}
+	}
+}
+
+func TestChunks_TakeLessMemoryAndAllocateNothing(t *testing.T) {
+	n := newNet(t, openCPU(t, 2), small(FeatureDependent))
+	whole := inChunks(t, n, 0)
+	bytes := n.buffers.Bytes()
+	if counted := n.ChunkBytes(whole.Frames, whole.Bags, whole.Frames, true); counted != bytes {
+		t.Errorf("the whole batch takes %d bytes, %d are counted", bytes, counted)
+	}
+	p := inChunks(t, n, 4)
+	if counted := n.ChunkBytes(p.Frames, p.Bags, n.chunkOf(p.Frames), true); counted != n.buffers.Bytes() || counted > bytes/2 {
+		t.Errorf("chunks of 4 of 11 frames take %d bytes, %d are counted; the whole takes %d", n.buffers.Bytes(), counted, bytes)
+	}
+	run := func() {
+		p, err := n.Plan(p.Frames, p.Bags, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step(t, n, p, StepOptions{Scale: .25, DropoutSeed: 9})
+	}
+	run()
+	if allocations := testing.AllocsPerRun(10, run); allocations != 0 {
+		t.Errorf("a step allocates %v times", allocations)
+	}
+}
+
+func TestChunks_SayWhatTheyCannot(t *testing.T) {
+	n := newNet(t, openCPU(t, 1), small(FeatureDependent))
+	p := inChunks(t, n, 4)
+	if err := n.Step(p, StepOptions{Scale: 1, InputGradient: true}); !errors.Is(err, kernels.ErrUnsupported) {
+		t.Errorf("the gradient of the input gives %v", err)
+	}
+	if _, err := n.Extract(nil, p, Pool5); !errors.Is(err, kernels.ErrUnsupported) {
+		t.Errorf("features of bags in chunks give %v", err)
+	}
+	if err := n.ChunkFrames(-1); err == nil {
+		t.Error("chunks of -1 frames are accepted")
+	}
+}
+
+// limited is a device with little free memory, which tells how much.
+type limited struct {
+	kernels.Backend
+	free int
+}
+
+func (l *limited) Alloc(dtype tensor.DType, shape ...int) (*tensor.Tensor, error) {
+	bytes := dtype.Size()
+	for _, side := range shape {
+		bytes *= side
+	}
+	if bytes > l.free {
+		return nil, fmt.Errorf("%d bytes of %d: %w", bytes, l.free, kernels.ErrOutOfMemory)
+	}
+	l.free -= bytes
+	return l.Backend.Alloc(dtype, shape...)
+}
+
+func (l *limited) Free(t *tensor.Tensor) error {
+	l.free += t.Len() * t.DType().Size()
+	return l.Backend.Free(t)
+}
+
+func (l *limited) FreeBytes() (int, error) { return l.free, nil }
+func (l *limited) MostBytes() int          { return 0 }
+
+// A bag that does not fit in one piece is said to fit in chunks, and does.
+func TestPlan_TellsWhichChunksWouldFit(t *testing.T) {
+	counting := newNet(t, openCPU(t, 1), small(FeatureDependent))
+	room := counting.ChunkBytes(26, 1, 7, true)
+	backend := &limited{openCPU(t, 1), 1 << 30}
+	n := newNet(t, backend, small(FeatureDependent))
+	backend.free = room
+	_, err := n.Plan(26, 1, true)
+	if !errors.Is(err, kernels.ErrOutOfMemory) || !strings.Contains(err.Error(), "would fit in chunks of 7 frames (--chunk-frames 7)") {
+		t.Fatalf("error %v", err)
+	}
+	backend.free = room
+	if err := n.ChunkFrames(7); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := n.Plan(26, 1, true); err != nil || len(p.chunks) != 4 {
+		t.Errorf("chunks of 7 frames: %v", err)
+	}
+}
