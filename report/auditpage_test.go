@@ -127,20 +127,36 @@ func TestAuditPage_KeyTellsAuditsApart(t *testing.T) {
 func TestAuditTables_ShowWhatIsUnknownAsDashes(t *testing.T) {
 	in, r := auditedInput()
 	var b bytes.Buffer
-	if err := Write(&b, CSV, SuspectTable(in, r.Suspects), AuditClassTable(in, r, 0)); err != nil {
+	if err := Write(&b, CSV, SuspectTable(in, r.Suspects), AuditClassTable(in, r, nil, 0)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"\na.jpg,cat,missing,0.988968663,0.9975273768,0.2,0.1\n", "\nunknown,2,,,,,,\n", "\ncat,1,"} {
+	for _, want := range []string{"\na.jpg,cat,missing,0.988968663,0.9975273768,0.2,0.1\n", "\nunknown,2,,,,,,,no rates given\n", "\ncat,1,"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the tables lack %q:\n%s", want, &b)
 		}
 	}
-	if t1 := AuditClassTable(in, r, 1); len(t1.Rows) != 1 || t1.Rows[0].Cells[0].Text != hostile || len(t1.Notes) != 2 {
+	if t1 := AuditClassTable(in, r, nil, 1); len(t1.Rows) != 1 || t1.Rows[0].Cells[0].Text != hostile || len(t1.Notes) != 2 {
 		t.Errorf("the noisiest class is %+v", t1)
 	}
-	table := AuditClassTable(in, r, 0)
+	table := AuditClassTable(in, r, nil, 0)
 	if len(table.Notes) != 1 || !strings.Contains(table.Notes[0], "1 of 3 classes are not audited") {
 		t.Errorf("notes %q", table.Notes)
+	}
+	estimate := &rates.Result{Classes: make([]rates.Class, 3)}
+	for c := range r.Classes {
+		if class := &r.Classes[c]; !class.Audited {
+			estimate.Classes[c].Diagnoses = []rates.Diagnosis{rates.TooFew, rates.MostlyPooled}
+			for _, of := range []struct {
+				positives int
+				why       string
+			}{{0, "on no bag"}, {in.Bags, "on every bag"}, {1, "too few labels"}} {
+				class.Positives = of.positives
+				cells := AuditClassTable(in, r, estimate, 0).Rows[c].Cells
+				if got := cells[len(cells)-1].Text; got != of.why {
+					t.Errorf("%d labels: not audited for %q, want %q", of.positives, got, of.why)
+				}
+			}
+		}
 	}
 }
 
@@ -156,7 +172,7 @@ func TestRateEstimateTable_LeavesOutWhatIsNotKnown(t *testing.T) {
 	if want := []string{"word", "labels", "true, est.", "q01", "q01 low", "q01 high", "q10", "q10 low", "q10 high", "a", "b", "remarks"}; !reflect.DeepEqual(names, want) {
 		t.Errorf("columns %q", names)
 	}
-	if len(table.Notes) != 2 || !strings.Contains(table.Notes[0], "90 %") || !strings.Contains(table.Notes[1], "1 of 1") {
+	if len(table.Notes) != 2 || !strings.Contains(table.Notes[0], "90 %") || strings.Contains(table.Notes[0], "All classes") || !strings.Contains(table.Notes[1], "None of 1") {
 		t.Errorf("notes %q", table.Notes)
 	}
 	table = RateEstimateTable(r, &eval.Rates{Q01: []float64{.2}, Q10: []float64{.1}}, []float64{.3})

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"nmn/audit"
 	"nmn/eval"
+	"nmn/rates"
 )
 
 // SuspectTable lists suspects, the surest first.
@@ -31,7 +33,8 @@ func SuspectTable(in audit.Input, suspects []audit.Suspect) *Table {
 
 // AuditClassTable sums up classes: how many of their labels are expected to be wrong, and suspects. It
 // lists the most classes, those with the most labels expected to be wrong, in class order; 0 for all.
-func AuditClassTable(in audit.Input, r *audit.Result, most int) *Table {
+// estimate, where the rates come from one, tells why a class is not audited.
+func AuditClassTable(in audit.Input, r *audit.Result, estimate *rates.Result, most int) *Table {
 	t := &Table{
 		Title: "By class",
 		Columns: []Column{
@@ -45,6 +48,9 @@ func AuditClassTable(in audit.Input, r *audit.Result, most int) *Table {
 			skipped++
 		}
 	}
+	if skipped > 0 {
+		t.Columns = append(t.Columns, Column{Name: "not audited", Text: true})
+	}
 	for _, c := range noisiest(r.Classes, most) {
 		class := r.Classes[c]
 		cells := []Cell{words(in.Word(c)), count(class.Positives)}
@@ -56,15 +62,39 @@ func AuditClassTable(in audit.Input, r *audit.Result, most int) *Table {
 				cells = append(cells, number(eval.Undefined()))
 			}
 		}
+		if skipped > 0 {
+			cells = append(cells, words(whyNotAudited(in, r, estimate, c)))
+		}
 		t.Rows = append(t.Rows, Row{Cells: cells})
 	}
 	if len(t.Rows) < len(r.Classes) {
 		t.Notes = append(t.Notes, fmt.Sprintf("The %d of %d classes with the most labels expected to be wrong.", len(t.Rows), len(r.Classes)))
 	}
 	if skipped > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d classes are not audited: their noise rates cannot be told (nmn rates says why).", skipped, len(r.Classes)))
+		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d classes are not audited: nothing tells how noisy their labels are, and no noise is made up for them.", skipped, len(r.Classes)))
 	}
 	return t
+}
+
+// whyNotAudited tells why a class is left out, and nothing of one that is not.
+func whyNotAudited(in audit.Input, r *audit.Result, estimate *rates.Result, class int) string {
+	switch n := r.Classes[class].Positives; {
+	case r.Classes[class].Audited:
+		return ""
+	case estimate == nil:
+		return "no rates given"
+	case n == 0:
+		return "on no bag"
+	case n == in.Bags:
+		return "on every bag"
+	}
+	var why []string
+	for _, d := range estimate.Classes[class].Diagnoses {
+		if alone := (rates.Class{Diagnoses: []rates.Diagnosis{d}}); !alone.Usable() {
+			why = append(why, string(d))
+		}
+	}
+	return strings.Join(why, "; ")
 }
 
 // noisiest are the most classes with the most labels expected to be wrong, in class order.

@@ -24,7 +24,7 @@ func RateEstimateTable(r *rates.Result, truth *eval.Rates, thresholds []float64)
 	if truth == nil {
 		truth = eval.UnknownRates(len(r.Classes))
 	}
-	unusable := 0
+	unusable, told := 0, false
 	for c, class := range r.Classes {
 		var remarks []string
 		for _, d := range class.Diagnoses {
@@ -33,6 +33,7 @@ func RateEstimateTable(r *rates.Result, truth *eval.Rates, thresholds []float64)
 		if !class.Usable() {
 			unusable++
 		}
+		told = told || class.Trainable()
 		theta := eval.Undefined()
 		if thresholds != nil {
 			theta = eval.Number(thresholds[c])
@@ -46,9 +47,16 @@ func RateEstimateTable(r *rates.Result, truth *eval.Rates, thresholds []float64)
 		}})
 	}
 	t.dropEmptyColumns()
-	t.Notes = append(t.Notes, fmt.Sprintf("All classes together: q01 %.3f, q10 %.4f. Intervals of %g %% are those of the class's own labels.",
-		r.PooledQ01, r.PooledQ10, 100*r.Confidence))
-	if unusable > 0 {
+	intervals := fmt.Sprintf("Intervals of %g %% are those of the class's own labels.", 100*r.Confidence)
+	if told {
+		intervals = fmt.Sprintf("All classes together: q01 %.3f, q10 %.4f. %s", r.PooledQ01, r.PooledQ10, intervals)
+	}
+	t.Notes = append(t.Notes, intervals)
+	switch {
+	case !told:
+		t.Notes = append(t.Notes, fmt.Sprintf("None of %d classes tells its noise, for the reason in its remarks: the rates above mean nothing, and are used for nothing.",
+			len(r.Classes)))
+	case unusable > 0:
 		t.Notes = append(t.Notes, fmt.Sprintf("The rates of %d of %d classes are not to be believed, for the reason in their remarks: they are not used for an audit.",
 			unusable, len(r.Classes)))
 	}

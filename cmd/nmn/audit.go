@@ -188,7 +188,7 @@ func (a *auditCommand) show(p *program, f *auditFindings) error {
 		t.Notes = append(t.Notes, f.summary(a.minError))
 		tables = append(tables, t)
 	}
-	tables = append(tables, report.AuditClassTable(f.in, f.result, a.classes))
+	tables = append(tables, report.AuditClassTable(f.in, f.result, f.estimate, a.classes))
 	if f.judgement != nil {
 		tables = append(tables, report.JudgementTable(f.judgement))
 	}
