@@ -29,6 +29,9 @@ const maxFolds = 1000
 
 // New deals bags to folds at random by the seed, so that fold sizes differ by one at most.
 func New(ids []string, folds int, seed uint64) (*Plan, error) {
+	if folds > len(ids) && folds <= maxFolds {
+		return nil, fmt.Errorf("%d bags cannot be dealt to %d folds, each of which needs one: ask for fewer folds, or give more bags: %w", len(ids), folds, ErrPlan)
+	}
 	p := &Plan{Seed: seed, Folds: folds, IDs: ids, Fold: make([]int, len(ids))}
 	order := make([]int, len(ids))
 	for i := range order {

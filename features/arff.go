@@ -81,8 +81,11 @@ func newARFF(text *bufio.Reader) (*arffRecords, error) {
 func (a *arffRecords) readLine() (string, error) {
 	for {
 		line, err := readLine(a.source)
-		if err != nil {
+		if err == io.EOF {
 			return "", err
+		}
+		if err != nil {
+			return "", fmt.Errorf("after line %d: %w", a.line, err)
 		}
 		a.line++
 		if line = strings.TrimSpace(line); line != "" && line[0] != '%' {
@@ -102,8 +105,6 @@ func readLine(r *bufio.Reader) (string, error) {
 			return "", formatf("a line of more than %d bytes", maxLine)
 		case err == nil, errors.Is(err, io.EOF) && b.Len() > 0:
 			return b.String(), nil
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			return "", formatf("the file is cut short: %v", err)
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return "", err
 		}

@@ -50,7 +50,7 @@ func newCSV(text *bufio.Reader) (*csvRecords, error) {
 		return nil, formatf("the file is empty; want a header and rows of numbers")
 	}
 	if err != nil {
-		return nil, formatf("%v", err)
+		return nil, c.fault(err)
 	}
 	for _, field := range record {
 		c.header = c.header || !isNumber(field)
@@ -95,13 +95,23 @@ func (c *csvRecords) next() error {
 		if errors.Is(err, io.EOF) {
 			return err
 		}
-		return formatf("%v", err)
+		return c.fault(err)
 	}
 	c.line, _ = c.csv.FieldPos(0)
 	if len(c.record) != len(c.names) {
-		return formatf("line %d: %d fields, the first line has %d", c.line, len(c.record), len(c.names))
+		return formatf("line %d: %d fields, the first line has %d: repair the line, with quotes around text that has %q in it", c.line, len(c.record), len(c.names), c.csv.Comma)
 	}
 	return nil
+}
+
+// fault tells where the text cannot be read: the package csv says it of what is no CSV, and not of a
+// file that ends early.
+func (c *csvRecords) fault(err error) error {
+	var syntax *csv.ParseError
+	if errors.As(err, &syntax) {
+		return formatf("%v", err)
+	}
+	return fmt.Errorf("after line %d: %w", c.line, err)
 }
 
 func (c *csvRecords) place() string { return fmt.Sprintf("line %d", c.line) }

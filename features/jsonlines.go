@@ -55,8 +55,11 @@ func newJSONLines(text *bufio.Reader) (*jsonRecords, error) {
 func (j *jsonRecords) read() error {
 	for {
 		line, err := readLine(j.source)
-		if err != nil {
+		if err == io.EOF {
 			return err
+		}
+		if err != nil {
+			return fmt.Errorf("after line %d: %w", j.line, err)
 		}
 		j.line++
 		content := bytes.TrimSpace([]byte(line))

@@ -75,7 +75,7 @@ func checkNPY(h *npy.Header, bytes int64) error {
 			"write it again with numpy.save(name, numpy.ascontiguousarray(array))")
 	}
 	if want := int64(rows) * int64(width) * int64(h.Width); bytes != want {
-		return formatf("%d bytes of data, want %d for an array of shape %v of %s: it is cut short or something was appended", bytes, want, h.Shape, h.Descr)
+		return formatf("%d bytes of data, want %d for an array of shape %v of %s: it is cut short or something was appended; copy or write it again", bytes, want, h.Shape, h.Descr)
 	}
 	return nil
 }

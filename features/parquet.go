@@ -51,7 +51,12 @@ func newParquet(f io.ReaderAt, size int64) (p *parquetRecords, err error) {
 	if err != nil {
 		return nil, formatf("%v", err)
 	}
-	p = &parquetRecords{groups: file.RowGroups(), buffer: make([]parquet.Row, parquetBatch)}
+	p = &parquetRecords{buffer: make([]parquet.Row, parquetBatch)}
+	for _, g := range file.RowGroups() {
+		if g.NumRows() > 0 { // of an empty one the library cannot read even that
+			p.groups = append(p.groups, g)
+		}
+	}
 	schema := file.Schema()
 	for _, path := range schema.Columns() {
 		leaf, ok := schema.Lookup(path...)
@@ -77,13 +82,13 @@ func checkFooter(f io.ReaderAt, size int64) error {
 	const magic, ends = "PAR1", 8 // the length and the magic number again
 	last := make([]byte, ends)
 	if size < int64(len(magic))+ends {
-		return formatf("%d bytes are no Parquet file", size)
+		return formatf("%d bytes are no Parquet file: it is cut short, or another file; copy or write it again", size)
 	}
 	if err := readFull(f, last, size-ends); err != nil {
 		return err
 	}
 	if length := int64(binary.LittleEndian.Uint32(last)); length > size-ends-int64(len(magic)) || string(last[4:]) != magic {
-		return formatf("it does not end as a Parquet file does: it is cut short, damaged or encrypted")
+		return formatf("it does not end as a Parquet file does: it is cut short, damaged or encrypted; copy or write it again")
 	}
 	return nil
 }
@@ -92,7 +97,7 @@ func checkFooter(f io.ReaderAt, size int64) error {
 // end the program.
 func recovered(err *error) {
 	if cause := recover(); cause != nil {
-		*err = formatf("the file is damaged: %v", cause)
+		*err = formatf("the file is damaged; copy or write it again: %v", cause)
 	}
 }
 
@@ -138,12 +143,12 @@ func (p *parquetRecords) read() error {
 	case err == nil && n > 0:
 		return nil
 	case err == nil:
-		return formatf("after row %d: the file is damaged: nothing more can be read, and it does not end", p.row)
+		return formatf("after row %d: the file is damaged; copy or write it again: nothing more can be read, and it does not end", p.row)
 	}
 	closing := p.rows.Close()
 	p.rows = nil
 	if !errors.Is(err, io.EOF) || closing != nil {
-		return formatf("after row %d: %v", p.row+n, errors.Join(err, closing))
+		return formatf("after row %d: the file is damaged; copy or write it again: %v", p.row+n, errors.Join(err, closing))
 	}
 	return nil
 }

@@ -202,6 +202,9 @@ func checkLabel(value []float32, most int) error {
 		return valuef("%d numbers, a label is one", len(value))
 	}
 	v := value[0]
+	if v != v {
+		return valuef("the label is missing, want a number; fill it in, or take the row out")
+	}
 	if !(v >= 0 && v <= float32(most)) || v != float32(int(v)) {
 		if most == 1 {
 			return valuef("the label is %v, want 0 or 1", v)

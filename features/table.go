@@ -199,7 +199,7 @@ func (t *Table) join(name string, l *Labels, ids []string) (*Labels, error) {
 	n, k := t.Rows.Len(), len(l.Words)
 	if rows := len(l.Values) / k; ids == nil || t.IDs == nil {
 		if rows != n {
-			return nil, formatf("features: %q has %d rows, the features in %q have %d", name, rows, t.Name, n)
+			return nil, formatf("features: %q has %d rows, the features in %q have %d: both need the same rows in the same order, or identifiers", name, rows, t.Name, n)
 		}
 		if t.IDs == nil {
 			t.IDs = ids

@@ -42,7 +42,8 @@ func TestOpenCSV_RefusesWithLineAndColumn(t *testing.T) {
 	}{
 		"empty":         {"", ErrFormat, []string{"empty"}},
 		"header alone":  {"a,b\n", ErrFormat, []string{"no rows"}},
-		"ragged":        {"a,b\n1,2\n\n1,2,3\n", ErrFormat, []string{"line 4", "3 fields", "has 2"}},
+		"ragged":        {"a,b\n1,2\n\n1,2,3\n", ErrFormat, []string{"line 4", "3 fields", "has 2", "repair the line"}},
+		"cut short":     {"a,b\n1,2\n3", ErrFormat, []string{"line 3", "1 fields", "has 2"}},
 		"text":          {"a,b\n1,2\n3,x\n", ErrValue, []string{"line 3", "column 2 (b)", `"x"`, "--ignore-columns"}},
 		"missing":       {"a,b\n1,\n", ErrValue, []string{"line 2", "column 2 (b)", "NaN", "--missing-values mean"}},
 		"infinite":      {"a,b\n1,inf\n", ErrValue, []string{"line 2", "column 2 (b)"}},
@@ -53,6 +54,7 @@ func TestOpenCSV_RefusesWithLineAndColumn(t *testing.T) {
 		"repeated name": {"a,a\n1,2\n", ErrFormat, []string{`"a"`, "column 2", "column 1"}},
 		"no name":       {"a,\n1,2\n", ErrFormat, []string{"column 2 has no name"}},
 		"label":         {"a,cat\n1,2\n", ErrValue, []string{"line 2", "column 2 (cat)", "want 0 or 1"}},
+		"no label":      {"a,cat\n1,\n", ErrValue, []string{"line 2", "column 2 (cat)", "label is missing", "fill it in"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := Options{Features: file(t, "x.csv", []byte(c.content))}
@@ -63,7 +65,7 @@ func TestOpenCSV_RefusesWithLineAndColumn(t *testing.T) {
 		})
 	}
 	cut := zipped(t, "a,b\n"+strings.Repeat("1,2\n", 1000))
-	refused(t, Options{Features: file(t, "x.csv.gz", cut[:len(cut)-12])}, ErrFormat, "unexpected EOF")
+	refused(t, Options{Features: file(t, "x.csv.gz", cut[:len(cut)-12])}, ErrFormat, "after line ", "cut short", "write it again")
 }
 
 const labelXML = `<?xml version="1.0" encoding="utf-8"?><labels xmlns="http://mulan.sourceforge.net/labels">
@@ -125,11 +127,12 @@ func TestOpenARFF_RefusesWithLine(t *testing.T) {
 		"value twice":   {"@relation r\n@attribute a {x,x}\n", ErrFormat, []string{"line 2", "given twice"}},
 		"name twice":    {"@relation r\n@attribute a real\n@attribute a real\n@data\n1,2\n", ErrFormat, []string{`"a"`}},
 		"open quote":    {"@relation r\n@attribute 'a real\n", ErrFormat, []string{"line 2", "not closed"}},
-		"ragged":        {h + "1,u\n1\n", ErrFormat, []string{"line 6", "1 values for 2"}},
+		"ragged":        {h + "1,u\n1\n", ErrFormat, []string{"line 6", "1 values for 2", "? for a missing one"}},
+		"too many":      {h + "1,u\n1,u,v\n", ErrFormat, []string{"line 6", "3 values for 2"}},
 		"weight":        {h + "1,u,{3}\n", ErrFormat, []string{"line 5", "weights"}},
 		"other value":   {h + "1,w\n", ErrValue, []string{"line 5", "column 2 (b)", `"w"`}},
 		"number":        {h + "x,u\n", ErrValue, []string{"line 5", "column 1 (a)", `"x"`}},
-		"index":         {h + "{2 1}\n", ErrFormat, []string{"line 5", `"2"`, "0 to 1"}},
+		"index":         {h + "{2 1}\n", ErrFormat, []string{"line 5", `"2"`, "0 to 1", "2 attributes"}},
 		"index again":   {h + "{1 u,1 v}\n", ErrFormat, []string{"line 5", "must rise"}},
 		"sparse open":   {h + "{1 u\n", ErrFormat, []string{"line 5", "closing brace"}},
 		"text":          {"@relation r\n@attribute s string\n@data\nx\n", ErrValue, []string{"column 1 (s)", "--ignore-columns"}},
@@ -139,6 +142,8 @@ func TestOpenARFF_RefusesWithLine(t *testing.T) {
 			refused(t, Options{Features: file(t, "x.arff", []byte(c.content))}, c.kind, c.says...)
 		})
 	}
+	cut := zipped(t, h+strings.Repeat("1,u\n", 1000))
+	refused(t, Options{Features: file(t, "x.arff.gz", cut[:len(cut)-3])}, ErrFormat, "after line ", "cut short", "write it again")
 	refused(t, Options{Features: file(t, "x.arff", []byte(h+"1,u\n")), Labels: file(t, "l.xml", []byte(labelXML))}, ErrFormat, `no column for the label "dog"`)
 }
 
@@ -198,8 +203,12 @@ func TestOpenParquet_VectorsAndLists(t *testing.T) {
 	claims[len(claims)-5] = 0xff // 4 GB of metadata
 	refused(t, Options{Features: file(t, "claims.parquet", claims)}, ErrFormat, "does not end as")
 	for _, n := range []int{0, 5, len(whole) / 2, len(whole) - 5} {
-		refused(t, Options{Features: file(t, "cut.parquet", whole[:n])}, ErrFormat)
+		refused(t, Options{Features: file(t, "cut.parquet", whole[:n])}, ErrFormat, "write it again")
 	}
+	spoiled := slices.Clone(whole)
+	clear(spoiled[10:100])
+	refused(t, Options{Features: file(t, "spoiled.parquet", spoiled)}, ErrFormat, "spoiled.parquet", "after row 0", "write it again")
+	refused(t, Options{Features: filepath.Join("testdata", "no-rows.parquet")}, ErrFormat, "it has no rows") // by pyarrow 25
 }
 
 func TestOpenParquet_Columns(t *testing.T) {

@@ -21,12 +21,23 @@ func openText(name string) (*bufio.Reader, io.Closer, error) {
 		z, err := gzip.NewReader(text)
 		if err != nil {
 			_ = f.Close() // it was only read: the first error is the one to tell
-			return nil, nil, formatf("features: %q is a damaged gzip file: %v", name, err)
+			return nil, nil, formatf("features: %q is a damaged gzip file (%v): copy or write it again", name, err)
 		}
-		text = bufio.NewReaderSize(z, 1<<16)
+		text = bufio.NewReaderSize(inflated{z}, 1<<16)
 	}
 	skipMark(text)
 	return text, f, nil
+}
+
+// inflated says of a compressed text that ends early, or not as its checksum tells, what is wrong.
+type inflated struct{ z *gzip.Reader }
+
+func (i inflated) Read(p []byte) (int, error) {
+	n, err := i.z.Read(p)
+	if err != nil && err != io.EOF {
+		err = formatf("the compressed file is cut short or damaged (%v): copy or write it again", err)
+	}
+	return n, err
 }
 
 // skipMark drops the byte order mark with which some programs begin UTF-8.
