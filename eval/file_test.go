@@ -270,7 +270,9 @@ func TestJoin_RefusesWhatDoesNotMatch(t *testing.T) {
 		want           error
 		says           string
 	}{
-		{"rows", scores, matrix("c", ab, nil, 2, 1, 2), nil, ErrShape, "s has 2 rows, c has 1"},
+		{"rows", scores, matrix("c", ab, nil, 2, 1, 2), nil, ErrShape, "s has 2 rows, c has 1: both need one for each bag"},
+		{"an id more", scores, matrix("c", ab, []string{"y"}, 2, 1, 2), nil, ErrShape, `c lacks "x", which is row 1 of s`},
+		{"an id less", matrix("s", ab, []string{"y"}, 2, 1, 2), matrix("c", ab, []string{"y", "x"}, 2, 1, 2, 3, 4), nil, ErrShape, `s lacks "x", which is row 2 of c`},
 		{"columns", scores, matrix("c", nil, nil, 3, 1, 2, 3, 4, 5, 6), nil, ErrShape, "2 words, c has 3"},
 		{"another word", scores, matrix("c", []string{"a", "z"}, nil, 2, 1, 2, 3, 4), nil, ErrNames, `no word "b", number 2 of s`},
 		{"not in the vocabulary", matrix("s", []string{"a", "z"}, nil, 2, 1, 2), matrix("c", nil, nil, 2, 1, 2), v, ErrNames, "the vocabulary"},

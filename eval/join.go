@@ -16,7 +16,7 @@ import (
 // the counts are matched by name and must be the same set; otherwise they must be in the same order.
 func Join(scores, counts *Matrix, v *text.Vocabulary) (Input, error) {
 	if scores.Rows != counts.Rows {
-		return Input{}, fmt.Errorf("%s has %d rows, %s has %d: %w", scores.Name, scores.Rows, counts.Name, counts.Rows, ErrShape)
+		return Input{}, differentRows(scores, counts)
 	}
 	if scores.Cols != counts.Cols {
 		return Input{}, fmt.Errorf("%s has %d words, %s has %d: %w", scores.Name, scores.Cols, counts.Name, counts.Cols, ErrShape)
@@ -41,6 +41,28 @@ func Join(scores, counts *Matrix, v *text.Vocabulary) (Input, error) {
 	in.Scores = arranged(scores, nil, scoreColumns, func(v float32) float32 { return v })
 	in.Counts = arranged(counts, rows, countColumns, func(v float32) uint8 { return uint8(v) })
 	return in, nil
+}
+
+// differentRows tells of two files that are not about the same bags, and which one is too much where
+// both name them.
+func differentRows(a, b *Matrix) error {
+	err := fmt.Errorf("%s has %d rows, %s has %d: both need one for each bag: %w", a.Name, a.Rows, b.Name, b.Rows, ErrShape)
+	if a.IDs == nil || b.IDs == nil {
+		return err
+	}
+	if a.Rows < b.Rows {
+		a, b = b, a
+	}
+	there := make(map[string]bool, b.Rows)
+	for _, id := range b.IDs {
+		there[id] = true
+	}
+	for i, id := range a.IDs {
+		if !there[id] {
+			return fmt.Errorf("%w; %s lacks %q, which is row %d of %s: take it out there, or add it here", err, b.Name, id, i+1, a.Name)
+		}
+	}
+	return err
 }
 
 // classOrder returns the words in class order, nil where nobody names them, and who named them.

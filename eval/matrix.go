@@ -23,7 +23,7 @@ type Matrix struct {
 func ReadScores(path string, logits bool) (*Matrix, error) {
 	return readMatrix(path, func(v float64) error {
 		if fault := scoreFault(float32(v), logits); fault != "" {
-			return fmt.Errorf("%s: %w", fault, ErrValue)
+			return fmt.Errorf("%s; score the bag again, or take it out of all files: %w", fault, ErrValue)
 		}
 		return nil
 	})

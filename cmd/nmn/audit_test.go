@@ -402,10 +402,61 @@ func TestAudit_MistakesInUsage(t *testing.T) {
 	} {
 		wantUsage(t, call(t, test.args...), test.says)
 	}
+	for _, test := range []struct{ scores, labels, says string }{
+		{"id,cat\na,.5\nb,NaN\n", "id,cat\na,1\nb,0\n", "scores.csv:3: column 2 (cat): NaN; score the bag again"},
+		{"id,cat\na,.5\nb,inf\n", "id,cat\na,1\nb,0\n", "scores.csv:3: column 2 (cat): an infinite probability"},
+		{"id,cat\na,.5\nb,.5\n", "id,cat\na,1\n", `labels.csv lacks "b", which is row 2 of`},
+		{"id,cat\na,.5\n", "id,cat\na,2\n", "labels.csv:2: column 2 (cat): label 2, want 0 or 1"},
+		{"id,cat\na,.5,1\n", "id,cat\na,1\n", "scores.csv:2: 3 fields, the header has 2"},
+	} {
+		write(t, filepath.Join(dir, "scores.csv"), test.scores)
+		write(t, filepath.Join(dir, "labels.csv"), test.labels)
+		for _, command := range []string{"rates", "audit"} {
+			if c := call(t, onScores(command, dir)...); c.code != exitFailure || !strings.Contains(c.err, test.says) {
+				t.Errorf("exit code %d, %s, want %q", c.code, c.err, test.says)
+			}
+		}
+	}
 	write(t, filepath.Join(dir, "scores.csv"), "id,cat,dog,fog\nbag0,.5,7,.5\n")
 	write(t, filepath.Join(dir, "labels.csv"), "id,cat,dog,fog\nbag0,1,0,0\n")
 	if c := call(t, onScores("rates", dir)...); c.code != exitFailure || !strings.Contains(c.err, "give --logits") {
 		t.Errorf("scores beyond 0 and 1: exit code %d, %s", c.code, c.err)
+	}
+}
+
+// Words that are on no bag or on all, or a single bag, tell nothing: no noise is made up for them, and the
+// tables say why.
+func TestAudit_OneSidedLabels(t *testing.T) {
+	dir := scoreFolder(t)
+	labels := filepath.Join(dir, "labels.csv")
+	var b strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(read(t, labels)), "\n") {
+		if fields := strings.Split(line, ","); i > 0 {
+			line = fields[0] + "," + fields[1] + ",0,1"
+		}
+		b.WriteString(line + "\n")
+	}
+	write(t, labels, b.String())
+	for _, table := range []string{must(t, onScores("audit", dir)...), must(t, onScores("audit", dir, "--top", "0")...)} {
+		for _, want := range []string{"on no bag", "on every bag", "2 of 3 classes are not audited"} {
+			if !strings.Contains(table, want) {
+				t.Errorf("the table lacks %q:\n%s", want, table)
+			}
+		}
+	}
+	for _, s := range readJSON(t, must(t, onScores("audit", dir, "--min-error", "1e-9", "--top", "9999", "--json")...))["suspects"].([]any) {
+		if word := s.(map[string]any)["word"]; word != "cat" {
+			t.Fatalf("a label of %v is suspected", word)
+		}
+	}
+	write(t, labels, strings.ReplaceAll(b.String(), ",1", ",0"))
+	if table := must(t, onScores("rates", dir)...); !strings.Contains(table, "None of 3 classes tells its noise") || strings.Contains(table, "All classes together") {
+		t.Errorf("all labels equal:\n%s", table)
+	}
+	write(t, labels, "id,cat,dog,fog\nbag0,1,1,0\n")
+	write(t, filepath.Join(dir, "scores.csv"), "id,cat,dog,fog\nbag0,.2,.3,.4\n")
+	if v := readJSON(t, must(t, onScores("audit", dir, "--json")...)); v["suspects_total"] != 0. {
+		t.Errorf("suspects of one bag: %v", v)
 	}
 }
 

@@ -86,6 +86,7 @@ func (e *experiment) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, s.close()) }()
+	s.data.tellOneSided(p)
 	if err := s.data.standardise(ctx, p, &e.config.Data); err != nil {
 		return err
 	}

@@ -30,7 +30,8 @@ func newFeatures(p *program) *cobra.Command {
 		Use:   "features FILE",
 		Short: "Tell what a file of features holds, and convert it",
 		Long: `Tell how a file of features is read: rows, features, labels and identifiers, with the
-columns they come from. With --output, write the features as .npy or .safetensors, which
+columns they come from, labels that hold on no row or on all, and rows with numbers that
+are no features. With --output, write the features as .npy or .safetensors, which
 training reads from disk row by row, at any size; with --output-labels, write the labels
 as a table that --labels takes.`,
 		Example: `  nmn features scene-train.arff.gz --labels scene.xml
@@ -158,6 +159,12 @@ type described struct {
 	IDs       bool     `json:"identifiers"`
 	FirstID   string   `json:"first_identifier,omitempty"`
 	HasSplits bool     `json:"splits"`
+	// Labels that hold on no row, and on all.
+	Never  []string `json:"labels_on_no_row,omitempty"`
+	Always []string `json:"labels_on_every_row,omitempty"`
+	// Rows with a number that is no feature, and what is wrong with the first.
+	Unusable int    `json:"unusable_rows"`
+	First    string `json:"first_unusable,omitempty"`
 }
 
 func (c *featuresCommand) describe(p *program, t *features.Table) error {
@@ -170,12 +177,37 @@ func (c *featuresCommand) describe(p *program, t *features.Table) error {
 		for _, z := range t.Labels.Values {
 			d.PerRow += float64(z) / float64(d.Rows)
 		}
+		d.Never, d.Always = oneSided(t.Labels.Words, t.Labels.Values)
+	}
+	if err := d.look(t); err != nil {
+		return err
 	}
 	if c.asJSON {
 		return writeJSON(p.out, d)
 	}
 	_, err := fmt.Fprint(p.out, d.String())
 	return err
+}
+
+// look reads the rows of a matrix on disk: those of a table have been looked at already.
+func (d *described) look(t *features.Table) error {
+	if !t.OnDisk || t.Spilled {
+		return nil
+	}
+	row := make([]float32, d.Features)
+	for i := range d.Rows {
+		err := t.Rows.Read(i, row)
+		switch {
+		case err == nil:
+		case !errors.Is(err, features.ErrValue):
+			return err
+		default:
+			if d.Unusable++; d.Unusable == 1 {
+				d.First = err.Error()
+			}
+		}
+	}
+	return nil
 }
 
 // String describes the file for people.
@@ -192,6 +224,12 @@ func (d *described) String() string {
 		lines = append(lines, fmt.Sprintf("labels       %d: %s; %.2f on each row", len(d.Labels), firstAndLast(d.Labels), d.PerRow))
 	} else {
 		lines = append(lines, "labels       none found: --label-columns names their columns, --labels their file")
+	}
+	if one := describeOneSided(d.Never, d.Always); one != "" {
+		lines = append(lines, "             "+one)
+	}
+	if d.Unusable > 0 {
+		lines = append(lines, fmt.Sprintf("unusable     %d rows; the first: %s", d.Unusable, d.First))
 	}
 	if d.IDs {
 		lines = append(lines, "identifiers  "+d.FirstID+", ...")

@@ -146,6 +146,38 @@ func TestFeatures_FormatsTrainAlike(t *testing.T) {
 	}
 }
 
+func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	write(t, path("good.csv"), "x,y,l_cat,l_no,l_all\n1,2,1,0,1\n3,4,0,0,1\n5,6,1,0,1\n7,9,0,0,1\n")
+	must(t, "features", path("good.csv"), "--label-columns", "l_*", "--output", path("x.npy"), "--output-labels", path("y.csv"))
+	matrix := readBytes(t, path("x.npy"))
+	copy(matrix[len(matrix)-12:], "\x00\x00\xc0\x7f\x00\x00\x80\x7f") // row 3, column 2: NaN; row 4, column 1: infinite
+	write(t, path("bad.npy"), string(matrix))
+	out := must(t, "features", path("bad.npy"), "--labels", path("y.csv"))
+	for _, want := range []string{"1 on no row: l_no", "1 on every row: l_all", "unusable     2 rows", "bad.npy\", row 3, column 2 is NaN", "--missing-values mean"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the description lacks %q:\n%s", want, out)
+		}
+	}
+	v := readJSON(t, must(t, "features", path("bad.npy"), "--labels", path("y.csv"), "--missing-values", "mean", "--json"))
+	if v["unusable_rows"] != 1. || !strings.Contains(fmt.Sprint(v["first_unusable"]), "row 4, column 1 is +Inf") || fmt.Sprint(v["labels_on_no_row"]) != "[l_no]" {
+		t.Errorf("described as %v", v)
+	}
+	learn := []string{"train", "--hidden", "2", "--stage1-epochs", "1", "--stage2-epochs", "1", "--validation-share", "0", "--test-share", "0", "--patience", "0"}
+	c := call(t, append(learn, "--features", path("good.csv"), "--label-columns", "l_*", "--run-dir", path("run"))...)
+	if c.code != exitOK || !strings.Contains(c.err, "of 3 words 1 on no row: l_no; 1 on every row: l_all. Nothing can be learned") {
+		t.Errorf("training: exit code %d, %s", c.code, c.err)
+	}
+	if c := call(t, append(learn, "--features", path("x.npy"), "--labels", path("y.csv"), "--run-dir", path("quiet"), "-q")...); c.code != exitOK || c.err != "" {
+		t.Errorf("quiet training: exit code %d, %s", c.code, c.err)
+	}
+	c = call(t, append(learn, "--features", path("good.csv"), "--label-columns", "l_*", "--nmn-recipe", "crossfit", "--rates", "folds:5", "--run-dir", path("folds"))...)
+	if c.code != exitFailure || !strings.Contains(c.err, "4 bags cannot be dealt to 5 folds") {
+		t.Errorf("fewer rows than folds: exit code %d, %s", c.code, c.err)
+	}
+}
+
 func TestFeatures_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 	args := onFeatures(t, "train", "--arm", "nmn-fd", "--log-interval", "1", "--stage1-epochs", "12", "--patience", "4")
 	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")

@@ -80,6 +80,7 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, s.close()) }()
+	s.data.tellOneSided(p)
 	if err := s.data.standardise(ctx, p, &t.config.Data); err != nil {
 		return err
 	}

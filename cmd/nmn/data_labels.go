@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// oneSided are the words whose labels tell nothing to learn: those on no row, and those on all.
+func oneSided(words []string, labels []uint8) (never, always []string) {
+	k := len(words)
+	counts := make([]int, k)
+	for i, z := range labels {
+		counts[i%k] += int(z)
+	}
+	for c, n := range counts {
+		switch n {
+		case 0:
+			never = append(never, words[c])
+		case len(labels) / k:
+			always = append(always, words[c])
+		}
+	}
+	return never, always
+}
+
+// describeOneSided says of such words what it means; empty where there are none.
+func describeOneSided(never, always []string) string {
+	var parts []string
+	if never != nil {
+		parts = append(parts, fmt.Sprintf("%d on no row: %s", len(never), firstAndLast(never)))
+	}
+	if always != nil {
+		parts = append(parts, fmt.Sprintf("%d on every row: %s", len(always), firstAndLast(always)))
+	}
+	if parts == nil {
+		return ""
+	}
+	return strings.Join(parts, "; ") + ". Nothing can be learned or told of them"
+}
+
+// tellOneSided says which words the training labels tell nothing of, before they are trained on.
+func (d *dataSets) tellOneSided(p *program) {
+	never, always := oneSided(classNames(d.train.Vocabulary), d.train.Labels.Uint8s())
+	if never == nil && always == nil {
+		return
+	}
+	p.log.Info("one-sided labels", "split", d.train.Name, "never", never, "always", always)
+	if !p.quiet {
+		fmt.Fprintf(p.status, "labels  of %d words %s\n", d.train.Vocabulary.Len(), describeOneSided(never, always))
+	}
+}
