@@ -3,6 +3,7 @@ module nmn
 go 1.26.0
 
 require (
+	github.com/blevesearch/snowballstem v0.9.0
 	github.com/google/renameio/v2 v2.0.2
 	github.com/jdkato/prose/v2 v2.0.0
 	github.com/parquet-go/parquet-go v0.32.0

@@ -66,11 +66,12 @@ var rooms = func() map[string]room {
 		"kernels/emulator":         {packages: []string{"kernels/gen/signature"}, others: []string{"std"}},
 		"train":                    {packages: append([]string{"loader", "model", "eval", "text"}, backend...)},
 		"eval":                     {packages: []string{"text"}},
+		"eval/caption":             {packages: []string{"text"}},
 		"rates":                    {packages: []string{"eval"}, others: []string{"std", "golang.org/x/sync/errgroup"}},
 		"audit":                    {packages: []string{"rates", "eval"}, others: []string{"std", "github.com/parquet-go/parquet-go"}},
 		"em":                       {packages: []string{"rates", "eval"}, others: []string{"std"}},
 		"crossfit":                 {others: []string{"std"}},
-		"report":                   {packages: []string{"eval", "text", "rates", "audit"}},
+		"report":                   {packages: []string{"eval", "eval/caption", "text", "rates", "audit"}},
 		"telemetry":                {packages: []string{"train", "loader"}},
 	}
 	for _, family := range families {
