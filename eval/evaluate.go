@@ -31,7 +31,9 @@ func Evaluate(in Input, o Options) (*Result, error) {
 		r.Words[c].WordMeasures = perWord[c]
 	}
 	if in.Observed != nil {
-		observed, perWord := measure(&in, in.Observed, g, o)
+		own := o
+		own.PlugIn = 0 // one that was found for p(y=1|I) is none of p(z=1|I)
+		observed, perWord := measure(&in, in.Observed, g, own)
 		r.Observed = &observed
 		for c := range r.Words {
 			r.Words[c].Observed = &perWord[c]

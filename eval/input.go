@@ -53,8 +53,8 @@ type Input struct {
 type Options struct {
 	// Threshold is the probability from which a label is predicted; 0.5 by default.
 	Threshold float64
-	// PlugIn is a second threshold, for example one found on training data. By default it is
-	// PlugInThreshold of the scores that are evaluated.
+	// PlugIn is a second threshold on Scores, for example one found on training data. By default, and for
+	// Observed always, it is PlugInThreshold of the scores that are evaluated.
 	PlugIn float64
 	// TopK is the number of labels predicted for each bag by the top-k measures; 3 by default, and
 	// at most the number of classes.

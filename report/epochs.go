@@ -11,6 +11,7 @@ import (
 type Epoch struct {
 	Number int // of its stage, from 1
 	Result *eval.Result
+	Audit  *AuditFigures // nil where the truth is not known
 }
 
 // EpochTable has one row for each noise level, arm and epoch that all seeds of the arm have: means over
@@ -77,7 +78,7 @@ func (c cellOf) after(epoch int) []Run {
 	runs := slices.Clone(c.runs)
 	for i, r := range runs {
 		at := slices.IndexFunc(r.Epochs, func(e Epoch) bool { return e.Number == epoch })
-		runs[i].Result = r.Epochs[at].Result
+		runs[i].Result, runs[i].Audit = r.Epochs[at].Result, r.Epochs[at].Audit
 	}
 	return runs
 }

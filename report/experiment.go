@@ -11,32 +11,30 @@ import (
 // mean over the seeds and their sample standard deviation. Columns without any figure are left out.
 // The best mean among the arms of a noise level, with and without MIL apart, is bold.
 func ExperimentTable(runs []Run) (*Table, error) {
-	return experimentTable(runs, func(metric) bool { return true })
-}
-
-// SummaryTable is the experiment table with the main measures alone, narrow enough for a terminal.
-func SummaryTable(runs []Run) (*Table, error) {
-	return experimentTable(runs, func(m metric) bool { return slices.Contains(headline, m.name) })
-}
-
-func experimentTable(runs []Run, wanted func(metric) bool) (*Table, error) {
 	cells, err := group(runs)
 	if err != nil {
 		return nil, err
 	}
 	known := truthKnown(cells)
-	columns := slices.DeleteFunc(metrics(known), func(m metric) bool { return !wanted(m) })
+	columns := metrics(known)
 	t := &Table{
 		Title:   "Experiment: mean ± standard deviation over seeds",
 		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "seeds"}},
 		Notes:   []string{notesOn(known)},
 	}
 	t.addMetrics(columns, "", true)
+	sources := sourcesOf(cells)
+	for _, s := range sources {
+		t.Columns = append(t.Columns, Column{Name: s.name, Text: true})
+	}
 	first := 0
 	for i, c := range cells {
 		row := Row{Cells: []Cell{c.noiseCell(), words(ArmName(c.arm, c.mil, c.runs[0].PaperData)), count(len(c.runs))}}
 		for _, m := range columns {
 			row.Cells = append(row.Cells, overSeeds(valuesOf(m, c.runs)))
+		}
+		for _, s := range sources {
+			row.Cells = append(row.Cells, words(s.of(&c.runs[0])))
 		}
 		if row.Rule = i > 0 && !cells[i-1].sameBlock(c.cellKey); row.Rule {
 			first = i
@@ -52,6 +50,28 @@ func experimentTable(runs []Run, wanted func(metric) bool) (*Table, error) {
 	return t, nil
 }
 
+// source is a column that tells where figures come from.
+type source struct {
+	name string
+	of   func(*Run) string
+}
+
+// sourcesOf are those that any run tells.
+func sourcesOf(cells []cellOf) []source {
+	all := []source{
+		{thresholdColumn, func(r *Run) string { return r.ThresholdFrom }},
+		{auditColumn, func(r *Run) string {
+			if r.Audit == nil {
+				return ""
+			}
+			return r.Audit.From
+		}},
+	}
+	return slices.DeleteFunc(all, func(s source) bool {
+		return !slices.ContainsFunc(cells, func(c cellOf) bool { return s.of(&c.runs[0]) != "" })
+	})
+}
+
 // sameBlock tells whether two rows are rivals: equal noise, both with or both without MIL.
 func (k cellKey) sameBlock(o cellKey) bool {
 	return k.noise == o.noise && k.flips == o.flips && k.mil == o.mil
@@ -65,8 +85,8 @@ func (t *Table) addMetrics(columns []metric, prefix string, spread bool) {
 
 func valuesOf(m metric, runs []Run) []eval.Number {
 	var values []eval.Number
-	for _, r := range runs {
-		values = append(values, m.scale*m.of(r.Result))
+	for i := range runs {
+		values = append(values, m.scale*m.of(&runs[i]))
 	}
 	return values
 }
@@ -94,7 +114,7 @@ func SeedTable(runs []Run) (*Table, error) {
 		for j, r := range c.runs {
 			row := Row{Cells: []Cell{c.noiseCell(), words(ArmName(c.arm, c.mil, r.PaperData)), words(strconv.FormatUint(r.Seed, 10))}}
 			for _, m := range columns {
-				row.Cells = append(row.Cells, number(m.scale*m.of(r.Result)))
+				row.Cells = append(row.Cells, number(m.scale*m.of(&r)))
 			}
 			row.Rule = j == 0 && i > 0 && !cells[i-1].sameBlock(c.cellKey)
 			t.Rows = append(t.Rows, row)
@@ -109,6 +129,6 @@ func notesOn(known bool) string {
 	if known {
 		what = "the true labels"
 	}
-	return "AP, F1 and ECE in percent. F1, Brier and ECE are against " + what +
+	return "AP, F1, ECE and audit in percent. F1, Brier and ECE are against " + what +
 		"; OF1 and CF1 are at probability 0.5 unless said, θ* is the threshold of the best expected F1."
 }

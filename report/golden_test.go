@@ -94,13 +94,16 @@ func drawnRuns(paper bool) []Run {
 					if mil {
 						ap += .05
 					}
-					runs = append(runs, Run{Name: "run", Arm: arm, MIL: mil, Noise: noise, Seed: seed, PaperData: paper, Result: drawnResult(ap)})
+					runs = append(runs, Run{Name: "run", Arm: arm, MIL: mil, Noise: noise, Seed: seed, PaperData: paper, Result: drawnResult(ap),
+						ThresholdFrom: "validation", Audit: &AuditFigures{eval.Number(ap), eval.Number(ap + .1), eval.Number(ap - .1), .9, "own scores"}})
 				}
 			}
 		}
 	}
 	return runs
 }
+
+func againstStar(runs []Run) (*Table, error) { return PairedTable(runs, Star) }
 
 func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 	paper := drawnRuns(true)
@@ -111,6 +114,7 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 		}
 	}
 	build := func(f func([]Run) (*Table, error), runs []Run) *Table {
+		t.Helper()
 		table, err := f(runs)
 		if err != nil {
 			t.Fatal(err)
@@ -121,8 +125,9 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 		"paper":      build(PaperTable, paper),
 		"scenes":     build(PaperTable, drawnRuns(false)),
 		"experiment": build(ExperimentTable, drawnRuns(false)),
-		"paired":     build(PairedTable, drawnRuns(false)),
-		"summary":    build(SummaryTable, drawnRuns(false)),
+		"paired":     build(againstStar, drawnRuns(false)),
+		"summary":    build(ExperimentTable, drawnRuns(false)).Summary(),
+		"details":    build(ExperimentTable, drawnRuns(false)).Details(),
 		"seeds":      build(SeedTable, drawnRuns(false)),
 	}
 	for name, table := range tables {
@@ -224,7 +229,7 @@ func TestPairedTable_UsesCommonSeedsOnly(t *testing.T) {
 		{Arm: NMNFI, Seed: 2, Result: drawnResult(.63)}, {Arm: NMNFI, Seed: 3, Result: drawnResult(.9)},
 		{Arm: NMNFD, MIL: true, Seed: 1, Result: drawnResult(.7)},
 	}
-	table, err := PairedTable(runs)
+	table, err := PairedTable(runs, Star)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +244,7 @@ func TestPairedTable_UsesCommonSeedsOnly(t *testing.T) {
 
 func TestTables_RefuseASeedGivenTwice(t *testing.T) {
 	runs := []Run{{Name: "a", Arm: Star, Result: drawnResult(.5)}, {Name: "b", Arm: Star, Result: drawnResult(.6)}}
-	for name, f := range map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable, "paired": PairedTable, "seeds": SeedTable} {
+	for name, f := range map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable, "paired": againstStar, "seeds": SeedTable} {
 		if _, err := f(runs); err == nil || !strings.Contains(err.Error(), `"a" and "b"`) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -247,7 +252,7 @@ func TestTables_RefuseASeedGivenTwice(t *testing.T) {
 }
 
 func TestTables_WithoutRunsOrTruth(t *testing.T) {
-	for name, f := range map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable, "paired": PairedTable, "seeds": SeedTable} {
+	for name, f := range map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable, "paired": againstStar, "seeds": SeedTable} {
 		table, err := f([]Run{{Arm: Star}})
 		if err != nil || len(table.Rows) != 0 {
 			t.Errorf("%s of a run that was not evaluated: %d rows, %v", name, len(table.Rows), err)

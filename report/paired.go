@@ -6,11 +6,11 @@ import (
 	"nmn/eval"
 )
 
-// PairedTable compares every arm with star at the same noise level, MIL setting and seed: the mean
-// difference of each measure over the seeds that both have, its sample standard deviation, and in
-// how many of those seeds the arm is ahead in AP. A positive difference is better for AP and F1, a
-// negative one for Brier and ECE. Rows exist only where star has been run.
-func PairedTable(runs []Run) (*Table, error) {
+// PairedTable compares every arm with another, such as star, at the same noise level, MIL setting and
+// seed: the mean difference of each measure over the seeds that both have, its sample standard deviation,
+// and in how many of those seeds the arm is ahead in AP. A positive difference is better for AP, F1 and
+// audit, a negative one for Brier, ECE and errors. Rows exist only where the other arm has been run.
+func PairedTable(runs []Run, reference string) (*Table, error) {
 	cells, err := group(runs)
 	if err != nil {
 		return nil, err
@@ -21,18 +21,18 @@ func PairedTable(runs []Run) (*Table, error) {
 	}
 	columns := metrics(truthKnown(cells))
 	t := &Table{
-		Title:   "Paired differences against star: mean ± standard deviation over seeds",
+		Title:   "Paired differences against " + ArmName(reference, false, false) + ": mean ± standard deviation over seeds",
 		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "seeds"}, {Name: "ahead in AP"}},
-		Notes:   []string{"AP, F1 and ECE in points of percent."},
+		Notes:   []string{"AP, F1, ECE and audit in points of percent."},
 	}
 	t.addMetrics(columns, "Δ ", true)
 	var last cellKey
 	for _, c := range cells {
-		star, ok := at[cellKey{c.noise, c.flips, c.mil, Star}]
-		if c.arm == Star || !ok {
+		other, ok := at[cellKey{c.noise, c.flips, c.mil, reference}]
+		if c.arm == reference || !ok {
 			continue
 		}
-		a, b := pairs(c.runs, star.runs)
+		a, b := pairs(c.runs, other.runs)
 		if len(a) == 0 {
 			continue
 		}
@@ -63,7 +63,7 @@ func pairs(a, b []Run) (left, right []Run) {
 func differences(m metric, a, b []Run) []eval.Number {
 	var out []eval.Number
 	for i := range a {
-		out = append(out, m.scale*(m.of(a[i].Result)-m.of(b[i].Result)))
+		out = append(out, m.scale*(m.of(&a[i])-m.of(&b[i])))
 	}
 	return out
 }

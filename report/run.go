@@ -37,7 +37,11 @@ type Run struct {
 	PaperData bool
 
 	Result *eval.Result // nil before the evaluation
-	Epochs []Epoch      // evaluations after each epoch, in their order; nil where none were asked for
+	// ThresholdFrom names the probabilities that the threshold θ* was found from; empty where they are those
+	// of the evaluation. Audit is nil where the truth of the training labels is not known.
+	ThresholdFrom string
+	Audit         *AuditFigures
+	Epochs        []Epoch // evaluations after each epoch, in their order; nil where none were asked for
 
 	// What follows is for the page of one run alone.
 	Config   string     // resolved configuration, as YAML

@@ -131,5 +131,16 @@ func factsTable(r *Run) *Table {
 	if e := r.Result; e != nil {
 		add("evaluated on", fmt.Sprintf("%d bags, %d words", e.Bags, e.Classes))
 	}
+	if r.ThresholdFrom != "" {
+		add("threshold "+thresholdColumn, r.ThresholdFrom)
+	}
+	if a := r.Audit; a != nil {
+		add("wrong labels found by", a.From)
+		for _, m := range metrics(true) {
+			if v := m.of(r); strings.HasPrefix(m.name, "audit") && v.Defined() {
+				add(m.name, fmt.Sprintf("%.*f %%", m.decimals, float64(m.scale*v)))
+			}
+		}
+	}
 	return t
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -153,6 +154,45 @@ func (t *Table) dropEmptyColumns() {
 	for i := range t.Rows {
 		t.Rows[i].Cells = kept(t.Rows[i].Cells, keep)
 	}
+}
+
+// Summary is the same with the main measures alone, narrow enough for a terminal.
+func (t *Table) Summary() *Table {
+	known := slices.ContainsFunc(t.Columns, func(c Column) bool { return measureOf(c) == "AP (truth)" })
+	return t.only(t.Title, func(measure string) bool {
+		return slices.Contains(mainMeasures, measure) || measure == "mAP (labels)" && !known
+	})
+}
+
+// Details is the same with calibration, noise rates and audit, which Summary leaves out; nil where there
+// are none of them.
+func (t *Table) Details() *Table {
+	details := func(measure string) bool { return slices.Contains(furtherMeasures, measure) }
+	if !slices.ContainsFunc(t.Columns, func(c Column) bool { return details(measureOf(c)) }) {
+		return nil
+	}
+	d := t.only("Calibration, errors of the noise rates, and finding the wrong labels", details)
+	d.Notes = nil
+	return d
+}
+
+// measureOf is the measure of a column of figures or of differences.
+func measureOf(c Column) string { return strings.TrimPrefix(c.Name, "Δ ") }
+
+// only keeps the columns that are no measures, and of these the wanted ones.
+func (t *Table) only(title string, wanted func(measure string) bool) *Table {
+	keep := make([]bool, len(t.Columns))
+	for i, c := range t.Columns {
+		measure := measureOf(c)
+		isMeasure := measure == thresholdColumn || measure == auditColumn || slices.ContainsFunc(metrics(true), func(m metric) bool { return m.name == measure })
+		keep[i] = !isMeasure || wanted(measure)
+	}
+	out := &Table{Title: title, Columns: kept(t.Columns, keep), Notes: t.Notes}
+	for _, row := range t.Rows {
+		row.Cells = kept(row.Cells, keep)
+		out.Rows = append(out.Rows, row)
+	}
+	return out
 }
 
 func kept[T any](list []T, keep []bool) []T {

@@ -86,12 +86,8 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 		return nil, err
 	}
 	defer func() { err = firstError(err, net.Close()) }()
-	judge := func(ctx context.Context) (*eval.Result, error) {
-		set, _ := r.data.judged()
-		return evaluateNet(ctx, r.program, net, set, r.data.train, r.config.loader(), r.config.Train.Batch(arm.MIL), eval.Options{})
-	}
 	if r.config.EachEpoch {
-		plan.judge = judge
+		plan.judge = func(ctx context.Context) (*judgement, error) { return r.judge(ctx, net, &plan) }
 	}
 	began := time.Now()
 	reached, curve, err := r.learn(ctx, arm, net, plan)
@@ -99,13 +95,13 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 		return nil, err
 	}
 	seconds := time.Since(began)
-	result, err := judge(ctx)
+	judged, err := r.judge(ctx, net, &plan)
 	if err != nil {
 		return nil, err
 	}
 	_, split := r.data.judged()
 	o = &outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.noise, Flips: r.data.flips, Seed: r.config.Train.Seed, Steps: reached.Step,
-		Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Evaluation: result,
+		Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, judgement: *judged,
 		Threshold: plan.threshold, Build: thisBuild()}
 	if r.config.EachEpoch {
 		if o.epochs, err = readEpochs(r.dir); err != nil {
@@ -161,11 +157,11 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	}
 	if plan.judge != nil {
 		options.AfterEpoch = func(ctx context.Context, at train.Position) error {
-			result, err := plan.judge(ctx)
+			judged, err := plan.judge(ctx)
 			if err != nil {
 				return fmt.Errorf("cannot evaluate after epoch %d: %w", at.Epoch, err)
 			}
-			return epochs.put(at, result)
+			return epochs.put(at, judged)
 		}
 	}
 	trainer, err := train.New(options)
@@ -246,7 +242,7 @@ func (o *outcome) page(c *config, name string) (*report.Run, error) {
 	}
 	return &report.Run{
 		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Seed: o.Seed,
-		PaperData: c.paperData(o), Result: o.Evaluation, Epochs: epochsOf(o.epochs), Config: string(text), Rates: report.RatesOf(o.Evaluation),
+		PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit, Epochs: epochsOf(o.epochs), Config: string(text), Rates: report.RatesOf(o.Evaluation),
 	}, nil
 }
 

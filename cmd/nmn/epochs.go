@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"nmn/eval"
 	"nmn/report"
 	"nmn/train"
 )
@@ -19,9 +18,9 @@ const epochsName = "epochs.json"
 
 // epochFigures are what a net was worth after an epoch.
 type epochFigures struct {
-	Epoch      int          `json:"epoch"` // of the stage, from 1
-	Step       int          `json:"step"`
-	Evaluation *eval.Result `json:"evaluation"` // without the figures of single words
+	Epoch     int `json:"epoch"` // of the stage, from 1
+	Step      int `json:"step"`
+	judgement     // without the figures of single words
 }
 
 // epochRecord is the file of them. It is written anew with each row, before the checkpoint that is behind
@@ -46,10 +45,11 @@ func openEpochs(dir string, step int) (*epochRecord, error) {
 }
 
 // put adds a row, in place of one of the same epoch.
-func (r *epochRecord) put(at train.Position, result *eval.Result) error {
-	short := *result
+func (r *epochRecord) put(at train.Position, j *judgement) error {
+	row := epochFigures{at.Epoch, at.Step, *j}
+	short := *j.Evaluation
 	short.Words = nil
-	row := epochFigures{at.Epoch, at.Step, &short}
+	row.Evaluation = &short
 	if i := slices.IndexFunc(r.rows, func(f epochFigures) bool { return f.Epoch == row.Epoch }); i >= 0 {
 		r.rows[i] = row
 	} else {
@@ -104,7 +104,7 @@ func parseEpochs(data []byte) ([]epochFigures, error) {
 func epochsOf(rows []epochFigures) []report.Epoch {
 	var out []report.Epoch
 	for _, f := range rows {
-		out = append(out, report.Epoch{Number: f.Epoch, Result: f.Evaluation})
+		out = append(out, report.Epoch{Number: f.Epoch, Result: f.Evaluation, Audit: f.Audit})
 	}
 	return out
 }

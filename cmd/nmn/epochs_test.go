@@ -119,14 +119,14 @@ func TestEpochs_RecordGoesOnBehindAStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	for epoch := 1; epoch <= 3; epoch++ {
-		if err := r.put(train.Position{Epoch: epoch, Step: 10 * epoch}, o.Evaluation); err != nil {
+		if err := r.put(train.Position{Epoch: epoch, Step: 10 * epoch}, &o.judgement); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if r, err = openEpochs(dir, 20); err != nil || len(r.rows) != 2 {
 		t.Fatalf("%d rows behind step 20 (%v), want 2", len(r.rows), err)
 	}
-	if err := r.put(train.Position{Epoch: 2, Step: 20}, o.Evaluation); err != nil || len(epochRows(t, dir)) != 2 {
+	if err := r.put(train.Position{Epoch: 2, Step: 20}, &o.judgement); err != nil || len(epochRows(t, dir)) != 2 {
 		t.Errorf("an epoch that was judged again has two rows (%v)", err)
 	}
 	for _, bad := range []string{"", "{}", `[{"epoch":1}]`, `[{"epoch":2,"step":2,"evaluation":{}},{"epoch":2,"step":3,"evaluation":{}}]`} {

@@ -67,7 +67,7 @@ func (e *evalCommand) flags(cmd *cobra.Command) {
 	files.bool(&e.scores.logits, "logits", "scores are log-odds instead of probabilities")
 	m := under(cmd, "Measures")
 	m.float(&e.options.Threshold, "threshold", "`probability` from which a label is predicted")
-	m.float(&e.options.PlugIn, "plug-in", "second threshold, a `probability` (default the one of the best expected F1)")
+	m.float(&e.options.PlugIn, "plug-in", "second threshold, a `probability` (default the one of the best expected F1: that of the run, else of these scores)")
 	m.int(&e.options.TopK, "top-k", "`labels` predicted for each picture by the top-k measures")
 	out := under(cmd, "Output")
 	out.int(&e.words, "words", "also list so many of the best and of the worst `words`")
@@ -116,6 +116,9 @@ func (e *evalCommand) model(cmd *cobra.Command, p *program, path string) (*eval.
 	}
 	if e.sources.print {
 		return nil, printConfig(p, &e.config)
+	}
+	if o, err := readOutcome(folder); err == nil && o != nil && filepath.Base(file) == train.LastName && !cmd.Flags().Changed("plug-in") {
+		e.options.PlugIn = o.Evaluation.PlugIn // of the whole run, from probabilities that are not judged
 	}
 	return e.score(cmd.Context(), p, file)
 }

@@ -18,19 +18,20 @@ import (
 
 // experiment is arms × noise levels × seeds.
 type experiment struct {
-	config  config
-	sources sources
-	arms    []armName
-	mil     string
-	rates   []float64
-	flips   []flipLevel
-	seeds   []uint64
-	budget  time.Duration
-	runDir  string
-	metrics string
-	format  report.Format
-	asJSON  bool
-	heading string // of the noise level and seed in progress, until it is told
+	config    config
+	sources   sources
+	arms      []armName
+	reference armName // that the others are compared with, beside star
+	mil       string
+	rates     []float64
+	flips     []flipLevel
+	seeds     []uint64
+	budget    time.Duration
+	runDir    string
+	metrics   string
+	format    report.Format
+	asJSON    bool
+	heading   string // of the noise level and seed in progress, until it is told
 }
 
 func newExperiment(p *program) *cobra.Command {
@@ -68,6 +69,7 @@ Defaults are those of --preset scenes in quick size.`,
 	run.directory(&e.runDir, "run-dir", "`folder` of all runs")
 	metricsFlag(run, &e.metrics)
 	out := under(cmd, "Output")
+	enum(out, &e.reference, "reference", "`arm` that all others are compared with, seed by seed, beside star", allArms()...)
 	enum(out, &e.format, "format", "`format` of the table on standard output", report.Text, report.Markdown, report.CSV, report.JSON)
 	out.bool(&e.asJSON, "json", "same as --format json")
 	return cmd
@@ -129,6 +131,9 @@ func (e *experiment) resolveArms(cmd *cobra.Command) error {
 		if e.config.folds() > 0 {
 			e.arms = append(e.arms, armRS)
 		}
+	}
+	if e.reference != "" && !slices.Contains(e.arms, e.reference) {
+		return usagef("experiment: --reference %s is not among the arms: give --arms %s too", e.reference, e.reference)
 	}
 	for _, a := range e.arms {
 		c := e.config

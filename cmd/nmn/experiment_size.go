@@ -74,7 +74,11 @@ func (e *experiment) estimate(ctx context.Context, s *session) (time.Duration, e
 			}
 			// Evaluations go forward only, a third of a step.
 			perPicture := one.step.Seconds() / float64(c.Train.Batch(mil)*c.Train.Accumulate)
-			evaluated := c.Data.ValidationSize*c.Train.Epochs(arm.Stage) + c.Data.TestSize
+			judged := c.Data.TrainSize + c.Data.ValidationSize + c.Data.TestSize
+			if c.EachEpoch {
+				judged *= max(c.Train.Epochs(arm.Stage), 1)
+			}
+			evaluated := c.Data.ValidationSize*c.Train.Epochs(arm.Stage) + judged
 			total += one.step.Seconds()*float64(one.steps) + perPicture/3*float64(evaluated)
 		}
 	}

@@ -55,10 +55,13 @@ func (e *experiment) show(p *program, runs []report.Run) error {
 // print writes what fits a terminal, and what it means.
 func (e *experiment) print(p *program, tables []shownTable) error {
 	var shown []*report.Table
-	for _, t := range tables {
-		if !t.details {
-			e.narrow(t.Table)
-			shown = append(shown, t.Table)
+	for i, t := range tables {
+		if t.details {
+			continue
+		}
+		shown = append(shown, t.Summary())
+		if more := t.Details(); i == 0 && more != nil {
+			shown = append(shown, more)
 		}
 	}
 	if err := report.Write(p.out, report.Text, shown...); err != nil {
@@ -77,7 +80,8 @@ func (e *experiment) tables(runs []report.Run) ([]shownTable, error) {
 		wanted, details bool
 	}{
 		{report.ExperimentTable, true, false},
-		{report.PairedTable, several, false},
+		{againstArm(armStar), several, false},
+		{againstArm(e.reference), several && e.reference != "" && e.reference != armStar, false},
 		{report.BestEpochTable, e.config.EachEpoch, false},
 		{report.EpochTable, e.config.EachEpoch, true},
 		{report.SeedTable, several, true},
@@ -97,38 +101,9 @@ func (e *experiment) tables(runs []report.Run) ([]shownTable, error) {
 	return tables, nil
 }
 
-// narrowColumns are those of the experiment's tables that a terminal shows; files have all.
-var narrowColumns = []string{"noise %", "arm", "epoch", "seeds", "ahead in AP", "AP (truth)", "human AP", "OF1", "CF1", "Brier", "q01 error", "q10 error"}
-
-// thresholdColumns are shown too where rates are estimated: what such rates change most is how far
-// probabilities are from 0.5.
-var thresholdColumns = []string{"OF1 at θ*", "CF1 at θ*"}
-
-// narrow leaves out what does not fit a terminal. Tables of other kinds stay as they are.
-func (e *experiment) narrow(t *report.Table) {
-	keep := func(name string) bool {
-		name = strings.TrimPrefix(name, "Δ ")
-		return slices.Contains(narrowColumns, name) || e.config.crossFit() && slices.Contains(thresholdColumns, name)
-	}
-	if !slices.ContainsFunc(t.Columns, func(c report.Column) bool { return c.Name == "seeds" }) {
-		return
-	}
-	known := slices.ContainsFunc(t.Columns, func(c report.Column) bool { return strings.HasSuffix(c.Name, "AP (truth)") })
-	var columns []report.Column
-	var at []int
-	for i, c := range t.Columns {
-		if keep(c.Name) || !known && strings.HasSuffix(c.Name, "mAP (labels)") {
-			columns, at = append(columns, c), append(at, i)
-		}
-	}
-	for r := range t.Rows {
-		cells := make([]report.Cell, len(at))
-		for j, i := range at {
-			cells[j] = t.Rows[r].Cells[i]
-		}
-		t.Rows[r].Cells = cells
-	}
-	t.Columns = columns
+// againstArm makes the table of differences from an arm.
+func againstArm(a armName) func([]report.Run) (*report.Table, error) {
+	return func(runs []report.Run) (*report.Table, error) { return report.PairedTable(runs, string(a)) }
 }
 
 // explain says what the rows are and what they were measured on.

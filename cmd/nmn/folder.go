@@ -17,7 +17,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"nmn/durable"
-	"nmn/eval"
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/report"
@@ -49,7 +48,7 @@ type outcome struct {
 	Loss        float64      `json:"loss"` // of the last step
 	Seconds     float64      `json:"seconds"`
 	Split       string       `json:"split"` // that the evaluation is of
-	Evaluation  *eval.Result `json:"evaluation"`
+	judgement
 	// Threshold is the probability from which to predict a label, told from out-of-fold scores; nil where
 	// there are none.
 	Threshold *float64 `json:"threshold,omitempty"`
@@ -229,6 +228,7 @@ func sortedKeys(m map[string]string) []string {
 // be another one, is the user's choice.
 func fingerprint(c *config, d *dataSets, from string) (string, error) {
 	h := sha256.New()
+	hashText(h, judgementForm)
 	values := flatten(c)
 	for _, k := range sortedKeys(values) {
 		if !strings.HasPrefix(k, "run.") && !strings.HasPrefix(k, "build.") && k != "train.log_steps" {

@@ -7,9 +7,9 @@ import (
 
 	dense "gorgonia.org/tensor"
 
-	"nmn/eval"
 	"nmn/loader"
 	"nmn/rates"
+	"nmn/report"
 	"nmn/train"
 )
 
@@ -43,11 +43,15 @@ type stagePlan struct {
 	targets *dense.Dense // soft; nil for the labels
 	// threshold is the probability from which a label is predicted for the best expected F1, told from
 	// the out-of-fold probabilities; nil where there are none.
-	threshold *float64
+	threshold     *float64
+	thresholdFrom string // what they are called
 	// online takes the scores of the first epoch; nil where nobody needs them.
 	online func(context.Context, *train.Scores) error
+	// audit tells how well the out-of-fold probabilities find the wrong labels; nil where there are none,
+	// or no truth.
+	audit *report.AuditFigures
 	// judge evaluates the net after each epoch; nil where nobody asks for it.
-	judge func(context.Context) (*eval.Result, error)
+	judge func(context.Context) (*judgement, error)
 }
 
 // plan finds what an arm is trained with.
@@ -69,6 +73,7 @@ func (r *recipe) withFolds(ctx context.Context, c *config, p *stagePlan) error {
 	switch c.Arm {
 	case armStage1:
 		p.config.Stage1Epochs, p.config.Patience = r.plain.best, 0
+		return r.outOfFold(p, r.plain.logits, false)
 	case armRN:
 		return r.throughNoise(ctx, c, p)
 	case armRS:
@@ -87,7 +92,7 @@ func (r *recipe) withoutFolds(ctx context.Context, c *config, p *stagePlan) erro
 			return err
 		}
 		p.config = r.held(p.config)
-		if err := p.setThreshold(r.found.Calibrated(r.plain.logits)); err != nil {
+		if err := p.setThreshold(r.found.Calibrated(r.plain.logits), fromOnline); err != nil {
 			return err
 		}
 	case c.Arm == armRN: // rates of a file are in the configuration
@@ -116,7 +121,7 @@ func (r *recipe) throughNoise(ctx context.Context, c *config, p *stagePlan) erro
 		p.limit(max(1, r.noisy.best-r.plain.best))
 		scores = r.noisy.logits
 	}
-	return p.setThreshold(scores)
+	return r.outOfFold(p, scores, true)
 }
 
 // fromBeliefs plans R-S: what is believed of each label, given the score of the net that has not seen it,
@@ -131,7 +136,26 @@ func (r *recipe) fromBeliefs(ctx context.Context, c *config, p *stagePlan) error
 		p.limit(c.Recipe.Epochs)
 	}
 	p.targets = r.beliefs()
-	return p.setThreshold(r.noisy.logits)
+	return r.outOfFold(p, r.noisy.logits, true)
+}
+
+// outOfFold sets what out-of-fold logits tell: the threshold, and how well the wrong labels are found,
+// through the rates that are held where the logits are of p(y=1).
+func (r *recipe) outOfFold(p *stagePlan, logits []float32, held bool) (err error) {
+	if err = p.setThreshold(logits, fromOutOfFold); err != nil || r.data.train.Truth == nil {
+		return err
+	}
+	var q01, q10 []float32
+	if held {
+		n := r.held(p.config).Noise
+		q01, q10 = n.MissRate, n.FalseRate
+	}
+	s, z, k := &labelScores{}, r.data.train.Labels.Uint8s(), r.data.train.Vocabulary.Len()
+	for bag := range r.data.train.Len() {
+		s.add(bag, z[bag*k:(bag+1)*k], logits[bag*k:(bag+1)*k], q01, q10)
+	}
+	p.audit, err = s.audit(r.data.train, fromOutOfFold)
+	return err
 }
 
 // beliefs are rho = p(y=1|z,o) of every label, and with raised rates the mean of it and p(y=1|o), so that

@@ -71,10 +71,10 @@ func (r *recipe) again(ctx context.Context) (err error) {
 	return r.write(noisyOofName, r.noisy, false)
 }
 
-// setThreshold finds the threshold from out-of-fold logits of p(y=1).
-func (p *stagePlan) setThreshold(logits []float32) error {
+// setThreshold finds the threshold from logits of p(y=1) of nets that have not learned the bags.
+func (p *stagePlan) setThreshold(logits []float32, from string) error {
 	theta, err := eval.PlugInThreshold(logits, true)
-	p.threshold = &theta
+	p.threshold, p.thresholdFrom = &theta, from
 	return err
 }
 

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	dense "gorgonia.org/tensor"
+
+	"nmn/loader"
+	"nmn/text"
+)
+
+// The threshold comes from validation, and neither from a label nor from the test set.
+func TestJudge_ThresholdIsThatOfValidation(t *testing.T) {
+	dir := trained(t, "--arm", "nmn-fd")
+	o, err := readOutcome(dir)
+	if err != nil || o.PlugInFrom != "validation" {
+		t.Fatalf("threshold from %q, %v", o.PlugInFrom, err)
+	}
+	own := readJSON(t, must(t, "eval", dir, "--split", "validation", "--plug-in", "0", "--json"))
+	if float64(o.Evaluation.PlugIn) != own["plug_in_threshold"] {
+		t.Errorf("threshold %v, that of the validation set is %v", o.Evaluation.PlugIn, own["plug_in_threshold"])
+	}
+	test := readJSON(t, must(t, "eval", dir, "--plug-in", "0", "--json"))
+	if test["plug_in_threshold"] == own["plug_in_threshold"] {
+		t.Error("validation and test have the same threshold: the test tells nothing")
+	}
+	if run := readJSON(t, must(t, "eval", dir, "--json")); run["plug_in_threshold"] != own["plug_in_threshold"] {
+		t.Errorf("eval takes threshold %v, the run %v", run["plug_in_threshold"], own["plug_in_threshold"])
+	}
+	without := trained(t, "--arm", "stage1", "--validation-size", "0")
+	if o, err := readOutcome(without); err != nil || o.PlugInFrom != "training" || o.Audit == nil || o.Audit.From != fromOwn {
+		t.Errorf("without validation: threshold from %q, audit %+v (%v)", o.PlugInFrom, o.Audit, err)
+	}
+}
+
+func TestJudge_RanksLabelsByTheirPosterior(t *testing.T) {
+	v, err := text.NewVocabulary([]text.Word{{Text: "a"}, {Text: "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := &loader.Set{Vocabulary: v, IDs: []string{"0", "1", "2"},
+		Labels: dense.New(dense.WithShape(3, 2), dense.WithBacking([]uint8{1, 0, 0, 1, 1, 0})),
+		Truth:  dense.New(dense.WithShape(3, 2), dense.WithBacking([]uint8{0, 0, 0, 1, 1, 1}))}
+	var s labelScores
+	z := set.Labels.Uint8s()
+	q01, q10 := []float32{.3, .4}, []float32{.1, .05}
+	s.add(0, z[:2], []float32{-1, 1}, q01, q10)
+	s.add(2, z[4:], []float32{2, 3}, nil, nil) // bag 1 could not be read
+	want := []float64{1 - math.Log(.7/.1), 1 + math.Log(.4/.95), -2, 3}
+	for i, w := range want {
+		if math.Abs(float64(s.doubts[i])-w) > 1e-6 {
+			t.Errorf("doubt %d is %v, want %v", i, s.doubts[i], w)
+		}
+	}
+	// By doubt: bag 2 b (missing: wrong), bag 0 b (right), bag 0 a (incorrect: wrong), bag 2 a (right).
+	a, err := s.audit(set, "here")
+	if err != nil || a.From != "here" || math.Abs(float64(a.AP)-(1+2./3)/2) > 1e-9 || a.MissingAP != 1 || a.IncorrectAP != 1 || a.At1000.Defined() {
+		t.Errorf("audit %+v, %v", a, err)
+	}
+}
+
+func TestExperiment_ComparesWithAReference(t *testing.T) {
+	dir := t.TempDir()
+	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star,nmn-fi,nmn-fd", "--seeds", "1,2", "--reference", "nmn-fi")
+	out := must(t, args...)
+	for _, part := range []string{"differences against star", "differences against NMN-FI", "audit P@1000", "validation", "own scores"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("no %q in\n%s", part, out)
+		}
+	}
+	var tables []struct {
+		Title string
+		Rows  []map[string]any
+	}
+	if err := json.Unmarshal(readFile(t, dir, "table.json"), &tables); err != nil {
+		t.Fatal(err)
+	}
+	figure := map[string]float64{}
+	for _, table := range tables {
+		for _, row := range table.Rows {
+			switch arm := row["arm"].(string); {
+			case table.Title == "Experiment: mean ± standard deviation over seeds":
+				figure[arm] = row["audit AP"].(float64)
+			case strings.Contains(table.Title, "against NMN-FI"):
+				figure["Δ "+arm] = row["Δ audit AP"].(float64)
+			}
+		}
+	}
+	if d := figure["NMN-FD"] - figure["NMN-FI"]; math.Abs(d-figure["Δ NMN-FD"]) > 1e-6 || len(figure) != 5 {
+		t.Errorf("figures %v: the difference of NMN-FD is %v", figure, d)
+	}
+	wantUsage(t, call(t, tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star", "--reference", "nmn-fd")...), "--reference", "--arms nmn-fd")
+}

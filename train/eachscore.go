@@ -1,0 +1,52 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"nmn/loader"
+	"nmn/model"
+)
+
+// EachScore runs a net over a set in order, as Score does, and visits the logits of p(y=1|I) of each bag
+// that can be read, with q01 and q10 of each class as the noise model has them for this bag; they are nil
+// without a noise model. The slices hold until visit returns. It returns the bags that could not be read.
+func EachScore(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, visit func(bag int, logits, q01, q10 []float32)) ([]loader.BadSample, error) {
+	k := net.Config().Classes
+	var logits, q01, q10 []float32
+	return inOrder(ctx, net, set, config, func(batch *loader.Batch, plan *model.Plan) error {
+		logits = append(logits[:0], make([]float32, batch.N*k)...)
+		if err := net.Backend().Download(hostOver(logits), plan.BagLogit); err != nil {
+			return err
+		}
+		row := 0
+		next := func() error {
+			scores := logits[row*k : (row+1)*k]
+			for c, o := range scores {
+				if math.IsNaN(float64(o)) {
+					return fmt.Errorf("training: the logit of bag %s, class %d is NaN: the weights are damaged", batch.IDs[row], c)
+				}
+			}
+			visit(batch.Index[row], scores, q01, q10)
+			row++
+			return nil
+		}
+		var err error
+		switch {
+		case net.Config().Noise == model.FeatureDependent:
+			reading := bagRates(net, plan, func(miss, wrong []float32) {
+				if q01, q10 = miss, wrong; err == nil {
+					err = next()
+				}
+			})
+			return joined(err, reading)
+		case net.Config().Noise == model.FeatureIndependent && q01 == nil:
+			err = bagRates(net, plan, func(miss, wrong []float32) { q01, q10 = miss, wrong })
+		}
+		for err == nil && row < batch.N {
+			err = next()
+		}
+		return err
+	})
+}

@@ -1,0 +1,59 @@
+package train
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"nmn/loader"
+	"nmn/model"
+	"nmn/text"
+
+	dense "gorgonia.org/tensor"
+)
+
+// EachScore shows for each bag the logits of Score, with the rates of EachRates or NoiseRates.
+func TestEachScore_IsScoreAndRatesTogether(t *testing.T) {
+	const bags, input = 11, 4
+	v, err := text.NewVocabulary([]text.Word{{Text: "a"}, {Text: "b"}, {Text: "c"}})
+	check(t, err)
+	k := v.Len()
+	set := &loader.Set{Name: "rows", Vocabulary: v, Vectors: make(rowsOf, bags), Labels: dense.New(dense.WithShape(bags, k), dense.WithBacking(make([]uint8, bags*k)))}
+	for i := range bags {
+		set.Vectors.(rowsOf)[i] = []float32{float32(i), 1, float32(i % 3), -2}
+		set.IDs = append(set.IDs, string(rune('a'+i)))
+	}
+	config := loader.DefaultConfig()
+	config.BatchBags = 4 // the last batch is smaller
+	for _, mode := range []model.NoiseMode{model.NoNoise, model.FeatureIndependent, model.FeatureDependent} {
+		net := noisy(t, mode, input, k)
+		scores, err := Score(t.Context(), net, set, config)
+		check(t, err)
+		var rates [][]float32
+		switch mode {
+		case model.FeatureIndependent:
+			q01, q10, err := NoiseRates(net)
+			check(t, err)
+			for range bags {
+				rates = append(rates, slices.Concat(q01, q10))
+			}
+		case model.FeatureDependent:
+			_, err := EachRates(t.Context(), net, set, config, func(_ int, q01, q10 []float32) { rates = append(rates, slices.Concat(q01, q10)) })
+			check(t, err)
+		}
+		visited := 0
+		_, err = EachScore(t.Context(), net, set, config, func(bag int, logits, q01, q10 []float32) {
+			if bag != visited || !slices.Equal(logits, scores.Logits.Float32s()[bag*k:(bag+1)*k]) {
+				t.Errorf("%s: bag %d in place %d has logits %v", mode, bag, visited, logits)
+			}
+			if rates == nil && q01 != nil || rates != nil && !reflect.DeepEqual(slices.Concat(q01, q10), rates[bag]) {
+				t.Errorf("%s: bag %d has rates %v and %v", mode, bag, q01, q10)
+			}
+			visited++
+		})
+		check(t, err)
+		if visited != bags {
+			t.Errorf("%s: %d bags visited", mode, visited)
+		}
+	}
+}
