@@ -82,5 +82,15 @@ func (s *Set) frames(bag int) int {
 	return s.Source.Frames(bag)
 }
 
+// Videos tells whether any bag has more than one frame.
+func (s *Set) Videos() bool {
+	for bag := range s.IDs {
+		if s.frames(bag) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
 // Len is the number of bags N.
 func (s *Set) Len() int { return len(s.IDs) }

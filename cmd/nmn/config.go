@@ -40,9 +40,10 @@ type config struct {
 type presetName string
 
 const (
-	presetScenes    presetName = "scenes"
-	presetPaperCOCO presetName = "paper-coco"
-	presetFeatures  presetName = "features"
+	presetScenes      presetName = "scenes"
+	presetPaperCOCO   presetName = "paper-coco"
+	presetPaperMSRVTT presetName = "paper-msrvtt"
+	presetFeatures    presetName = "features"
 )
 
 type sizeName string
@@ -112,8 +113,11 @@ type dataSet string
 const (
 	dataScenes   dataSet = "scenes"
 	dataCaptions dataSet = "captions"
+	dataMSRVTT   dataSet = "msrvtt"
 	dataFeatures dataSet = "features"
 )
+
+func dataSources() []dataSet { return []dataSet{dataScenes, dataCaptions, dataMSRVTT, dataFeatures} }
 
 // dataConfig says which pictures and labels there are.
 type dataConfig struct {
@@ -138,6 +142,10 @@ type dataConfig struct {
 	Vocabulary      string  `yaml:"vocabulary"`
 	VocabularySize  int     `yaml:"vocabulary_size"` // of one built from the captions
 	MinCount        int     `yaml:"min_count"`       // likewise
+
+	// MSR-VTT: the annotations of its clips, and a folder of their frames.
+	MSRVTT    string `yaml:"msrvtt,omitempty"`
+	FramesDir string `yaml:"frames_dir,omitempty"`
 
 	// Features: files of vectors.
 	Features featureConfig `yaml:"features"`

@@ -22,7 +22,7 @@ type sources struct {
 
 func sourceFlags(cmd *cobra.Command, s *sources, sizes ...sizeName) {
 	r := under(cmd, "Configuration")
-	enum(r, &s.preset, "preset", "`name` of the settings to start from (default scenes; with --captions paper-coco, with --features features)", presets()...)
+	enum(r, &s.preset, "preset", "`name` of the settings to start from (default scenes; with --captions paper-coco, with --msrvtt paper-msrvtt, with --features features)", presets()...)
 	enum(r, &s.size, "size", "`size` of the scenes preset (default "+string(sizes[0])+"); quick is 4,000 pictures, full 16,000", sizes...)
 	r.file(&s.file, "config", "YAML `file` laid over the preset; flags go before it", "yaml", "yml")
 	r.bool(&s.print, "print-config", "print the resolved configuration as YAML, and stop")
@@ -32,13 +32,15 @@ func sourceFlags(cmd *cobra.Command, s *sources, sizes ...sizeName) {
 func setFlags(cmd *cobra.Command, c *config) {
 	d := &c.Data
 	r := under(cmd, "Data")
-	enum(r, &d.Set, "data", "`source` of pictures and labels", dataScenes, dataCaptions, dataFeatures)
+	enum(r, &d.Set, "data", "`source` of pictures and labels", dataSources()...)
 	r.uint64(&d.Seed, "data-seed", "`seed` of scenes and splits")
 	r.int(&d.TrainSize, "train-size", "scenes: training `pictures`")
 	r.int(&d.ValidationSize, "validation-size", "scenes: validation `pictures`, 0 for none")
 	r.int(&d.TestSize, "test-size", "scenes: test `pictures`")
 	captionFlags(cmd, c)
-	r.int(&d.MaxBadSamples, "max-bad-samples", "`pictures` that cannot be used and are left out before training stops")
+	r.file(&d.MSRVTT, "msrvtt", "MSR-VTT: annotation `file` of its clips, or the zip archive in which it comes", "json", "gz", "zip")
+	r.directory(&d.FramesDir, "frames-dir", "MSR-VTT: `folder` of the clips' frames, as nmn frames writes it")
+	r.int(&d.MaxBadSamples, "max-bad-samples", "`pictures` or clips that cannot be used and are left out before training stops")
 }
 
 // dataFlags add the noise and how pictures are read.

@@ -89,13 +89,14 @@ func namesArm(content []byte) bool {
 }
 
 // base finds the preset and its size, empty where nobody names one: from their flags, else from the
-// file, else by the data, which are captions or features where a file of them is named, and else empty.
+// file, else by the data, which are captions, clips or features where a file of them is named, and else empty.
 func (l layers) base(content []byte, given []givenFlag) (name presetName, size sizeName, set dataSet) {
 	var file struct {
 		Preset presetName
 		Size   sizeName
 		Data   struct {
 			Captions string
+			MSRVTT   string
 			Features struct{ Train struct{ Features string } }
 		}
 	}
@@ -107,6 +108,8 @@ func (l layers) base(content []byte, given []givenFlag) (name presetName, size s
 	switch {
 	case file.Data.Features.Train.Features != "" || named("features"):
 		usual, set = presetFeatures, dataFeatures
+	case file.Data.MSRVTT != "" || named("msrvtt"):
+		usual, set = presetPaperMSRVTT, dataMSRVTT
 	case file.Data.Captions != "" || named("captions"):
 		usual, set = presetPaperCOCO, dataCaptions
 	}

@@ -17,6 +17,10 @@ func presetConfig(name presetName, size sizeName) (config, error) {
 	case presetPaperCOCO:
 		c.Data.Set, c.Net.Arch = dataCaptions, netVGG16
 		c.Train = train.Paper()
+	case presetPaperMSRVTT:
+		c.Data.Set, c.Net.Arch = dataMSRVTT, netVGG16
+		c.Data.CaptionsPerBag, c.Data.VocabularySize = loader.MSRVTTCaptions, msrvttWords
+		c.Train = train.Paper()
 	case presetFeatures:
 		c.Data.Set, c.Net.Arch, c.Net.Hidden = dataFeatures, netMLP, []int{256, 256}
 		c.Data.ValidationShare, c.Data.TestShare = .2, .2
@@ -49,7 +53,9 @@ func defaultConfig() config {
 	return c
 }
 
-func presets() []presetName { return []presetName{presetScenes, presetPaperCOCO, presetFeatures} }
+func presets() []presetName {
+	return []presetName{presetScenes, presetPaperCOCO, presetPaperMSRVTT, presetFeatures}
+}
 
 func (c *config) scenes(size sizeName) {
 	c.Data.Set, c.Data.Noise, c.Net.Arch = dataScenes, .4, netScenes

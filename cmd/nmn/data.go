@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -60,6 +62,8 @@ func openData(ctx context.Context, p *program, c *config) (*dataSets, error) {
 	switch c.Data.Set {
 	case dataScenes:
 		err = d.openScenes(&c.Data)
+	case dataMSRVTT:
+		err = d.openMSRVTT(ctx, p, &c.Data)
 	case dataFeatures:
 		err = d.openFeatures(ctx, p, &c.Data)
 	default:
@@ -104,7 +108,7 @@ func (d *dataSets) openCaptions(ctx context.Context, p *program, c *dataConfig) 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	vocabulary, err := openVocabulary(c, captions)
+	vocabulary, err := openVocabulary(c, captions.Texts(c.CaptionsPerBag))
 	if err != nil {
 		return err
 	}
@@ -112,9 +116,8 @@ func (d *dataSets) openCaptions(ctx context.Context, p *program, c *dataConfig) 
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(whole.Labels.Uint8s(), 1) {
-		return fmt.Errorf("%s: no caption has any of the %d words of the vocabulary: is %s that of other captions?",
-			captions.Name, vocabulary.Len(), c.Vocabulary)
+	if err := labelled(whole, c); err != nil {
+		return err
 	}
 	if c.ValCaptions == "" {
 		return d.holdOut(c, whole)
@@ -126,7 +129,7 @@ func (d *dataSets) openCaptions(ctx context.Context, p *program, c *dataConfig) 
 // maxClasses bounds the memory of labels and of the last layer: a vocabulary beyond it is a mistake.
 const maxClasses = 100_000
 
-func openVocabulary(c *dataConfig, captions *loader.COCOCaptions) (*text.Vocabulary, error) {
+func openVocabulary(c *dataConfig, captions iter.Seq[string]) (*text.Vocabulary, error) {
 	v, err := readOrBuildVocabulary(c, captions)
 	if err == nil && v.Len() > maxClasses {
 		return nil, fmt.Errorf("vocabulary %s: %d words, at most %d can be classes: keep the most frequent", c.Vocabulary, v.Len(), maxClasses)
@@ -134,11 +137,20 @@ func openVocabulary(c *dataConfig, captions *loader.COCOCaptions) (*text.Vocabul
 	return v, err
 }
 
-func readOrBuildVocabulary(c *dataConfig, captions *loader.COCOCaptions) (*text.Vocabulary, error) {
+func readOrBuildVocabulary(c *dataConfig, captions iter.Seq[string]) (*text.Vocabulary, error) {
 	if c.Vocabulary != "" {
 		return text.ReadVocabulary(c.Vocabulary)
 	}
-	return tagged(text.VocabularyOptions{Size: c.VocabularySize, MinCount: c.MinCount}, captions.Texts(c.CaptionsPerBag))
+	return tagged(text.VocabularyOptions{Size: c.VocabularySize, MinCount: c.MinCount}, captions)
+}
+
+// labelled refuses training captions that have no label at all.
+func labelled(train *loader.Set, c *dataConfig) error {
+	if slices.Contains(train.Labels.Uint8s(), 1) {
+		return nil
+	}
+	return fmt.Errorf("%s: no caption has any of the %d words of the vocabulary: is %s that of other captions?",
+		train.Name, train.Vocabulary.Len(), c.Vocabulary)
 }
 
 // captionSet joins captions with the pictures of a folder. Pictures whose file is missing are left
@@ -164,9 +176,14 @@ func (d *dataSets) captionSet(p *program, c *dataConfig, captions *loader.COCOCa
 		return nil, err
 	}
 	set.Source = source
-	before := d.close
-	d.close = func() error { return firstError(source.Close(), before()) }
+	d.alsoClose(source)
 	return set, nil
+}
+
+// alsoClose closes something with the data.
+func (d *dataSets) alsoClose(c io.Closer) {
+	before := d.close
+	d.close = func() error { return firstError(c.Close(), before()) }
 }
 
 // whereItStarted adds to an error about a missing file from where its path is taken: the folder of a

@@ -100,8 +100,11 @@ func float32s(values []float64) []float32 {
 
 // nounOf is what people call the bags of a set.
 func nounOf(s *loader.Set) string {
-	if s.Vectors != nil {
+	switch {
+	case s.Vectors != nil:
 		return "rows"
+	case s.Videos():
+		return "clips"
 	}
 	return "pictures"
 }

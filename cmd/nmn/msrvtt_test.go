@@ -1,12 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/jpeg"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"nmn/shard"
 )
 
 // writeMSRVTT writes annotations of clips: two in three are of the training split, and clip i has the
@@ -57,5 +63,85 @@ func TestVocab_OfTheTrainingClipsOfMSRVTT(t *testing.T) {
 	}
 	if got := count("--split", "validate", "--vocab-size", "5"); got["dog"] != 20 || got["validate"] != 20 || len(got) != 5 {
 		t.Errorf("counts of the validation clip %v", got)
+	}
+}
+
+// writeFrames writes a folder of the frames of clips, 1 to 3 each, without the clips of a list.
+func writeFrames(t *testing.T, clips int, without ...int) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "frames")
+	w, err := shard.Create(dir, shard.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for i := range clips {
+		if slices.Contains(without, i) {
+			continue
+		}
+		record := &shard.Record{Clip: fmt.Sprintf("TrainValVideo/video%d.mp4", i), Width: 64, Height: 48, PictureWidth: 64, PictureHeight: 48, Decoded: 3}
+		var pictures [][]byte
+		for f := range 1 + i%3 {
+			picture := image.NewGray(image.Rect(0, 0, 64, 48))
+			picture.Pix[i] = 255
+			var b bytes.Buffer
+			if err := jpeg.Encode(&b, picture, nil); err != nil {
+				t.Fatal(err)
+			}
+			record.Frames, pictures = append(record.Frames, shard.Frame{Number: f}), append(pictures, b.Bytes())
+		}
+		if err := w.Add(record, pictures); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestTrain_OnMSRVTT(t *testing.T) {
+	annotations, dir := writeMSRVTT(t, 12, 20), filepath.Join(t.TempDir(), "run")
+	args := []string{"train", "--preset", "scenes", "--msrvtt", annotations, "--arm", "nmn-fi", "--epochs", "1", "--width", "0.5", "--batch-size", "4",
+		"--captions-per-bag", "20", "--noise", "0.35", "--run-dir", dir, "--frames-dir"}
+	must(t, append(args, writeFrames(t, 12))...)
+	o, err := readOutcome(dir)
+	if err != nil || o.Split != "validation" || o.Evaluation.Bags != 4 || o.Evaluation.CaptionsPerBag != 20 || o.Noise != .35 {
+		t.Errorf("outcome %+v, %v; want the four clips of the split validate with 20 captions, and noise of 7 in 20", o, err)
+	}
+	must(t, "eval", dir, "--split", "validation")
+}
+
+func TestTrain_OnMSRVTTWithoutAllFrames(t *testing.T) {
+	annotations, frames := writeMSRVTT(t, 12, 20), writeFrames(t, 12, 3, 8)
+	args := []string{"train", "--preset", "scenes", "--msrvtt", annotations, "--frames-dir", frames, "--arm", "stage1", "--epochs", "1", "--width", "0.5", "--run-dir"}
+	for _, c := range []struct {
+		allowed string
+		code    int
+		says    []string
+	}{
+		{"0", exitFailure, []string{`"video3"`, "it has no frames", "--max-bad-samples"}},
+		{"1", exitFailure, []string{"2 clips have no captions or no frames", "allows 1"}},
+		{"2", exitOK, []string{"video3", "video8"}},
+	} {
+		got := call(t, append(args, filepath.Join(t.TempDir(), "run"), "--max-bad-samples", c.allowed)...)
+		if got.code != c.code {
+			t.Errorf("%s may be missing: exit code %d, want %d", c.allowed, got.code, c.code)
+		}
+		for _, word := range c.says {
+			if !strings.Contains(got.err, word) {
+				t.Errorf("%s may be missing: standard error %q has no %q", c.allowed, got.err, word)
+			}
+		}
+	}
+	wantUsage(t, call(t, "train", "--msrvtt", annotations), "--frames-dir")
+}
+
+func TestPrintConfig_OfMSRVTT(t *testing.T) {
+	out := must(t, "train", "--msrvtt", "a.zip", "--frames-dir", "f", "--print-config")
+	for _, line := range []string{"preset: paper-msrvtt", "set: msrvtt", "captions_per_bag: 20", "vocabulary_size: 1087", "arch: vgg16", "frames_dir: f"} {
+		if !strings.Contains(out, line) {
+			t.Errorf("the configuration has no %q:\n%s", line, out)
+		}
 	}
 }

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nmn/loader"
+	"nmn/text"
+)
+
+// openMSRVTT joins the annotations of clips with their frames. Training clips are those of the split
+// train, validation clips those of validate, or what lists of identifiers take of these, and test clips
+// those of test, where the file has any.
+func (d *dataSets) openMSRVTT(ctx context.Context, p *program, c *dataConfig) error {
+	annotations, err := loader.ReadMSRVTT(c.MSRVTT)
+	if err != nil {
+		return whereItStarted(err, c.MSRVTT)
+	}
+	p.tellCaptions(c.MSRVTT, annotations.Warnings.String(), "clips", len(annotations.Clips))
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	vocabulary, err := openVocabulary(c, annotations.Texts(loader.TrainSplit, c.CaptionsPerBag))
+	if err != nil {
+		return err
+	}
+	clips, err := loader.OpenClips(c.FramesDir)
+	if err != nil {
+		return whereItStarted(err, c.FramesDir)
+	}
+	d.alsoClose(clips)
+	frames, err := clips.Table()
+	if err != nil {
+		return err
+	}
+	join := clipJoin{program: p, config: c, annotations: annotations, frames: frames, vocabulary: vocabulary}
+	if d.train, err = join.set(loader.TrainSplit); err != nil {
+		return err
+	}
+	if err := labelled(d.train, c); err != nil {
+		return err
+	}
+	if d.test, err = join.optional(loader.TestSplit); err != nil {
+		return err
+	}
+	d.validation, err = join.optional(loader.ValidateSplit)
+	if err == nil && d.validation != nil && (c.ValidationIDs != "" || c.TestIDs != "") {
+		whole := d.validation
+		d.validation = nil
+		_, err = d.listed(c, whole)
+	}
+	return err
+}
+
+// clipJoin makes sets of annotations and frames.
+type clipJoin struct {
+	program     *program
+	config      *dataConfig
+	annotations *loader.MSRVTT
+	frames      *loader.ClipTable
+	vocabulary  *text.Vocabulary
+	missing     int // clips left out of all splits
+}
+
+// optional is set, nil for a split without clips.
+func (j *clipJoin) optional(split string) (*loader.Set, error) {
+	set, err := j.set(split)
+	if errors.Is(err, loader.ErrNoClips) {
+		return nil, nil
+	}
+	return set, err
+}
+
+// set makes the set of a split. Clips without captions or frames are left out up to the limit on bad
+// samples, which holds for all splits together.
+func (j *clipJoin) set(split string) (*loader.Set, error) {
+	c := j.config
+	o := loader.MSRVTTOptions{Split: split, CaptionsPerClip: c.CaptionsPerBag, Has: j.frames.Has}
+	if c.MaxBadSamples > 0 {
+		o.LeftOut = func(clip string, err error) {
+			j.missing++
+			j.program.log.Warn("clip is left out", "clip", clip, "reason", err)
+		}
+	}
+	set, err := loader.MSRVTTSet(j.annotations, j.vocabulary, o)
+	if err != nil {
+		return nil, err
+	}
+	if j.missing > c.MaxBadSamples {
+		return nil, fmt.Errorf("%s: %d clips have no captions or no frames in %s; --max-bad-samples allows %d", c.MSRVTT, j.missing, c.FramesDir, c.MaxBadSamples)
+	}
+	source, err := j.frames.Source(set.IDs)
+	if err != nil {
+		return nil, err
+	}
+	set.Source = source
+	return set, nil
+}

@@ -1,0 +1,164 @@
+package loader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	slashed "path"
+	"strings"
+	"sync"
+
+	"nmn/shard"
+)
+
+// Clips are the frames of video clips in a folder that package shard reads: tar shards or folders of
+// pictures, with an index. They are safe for concurrent use.
+type Clips struct {
+	reader  *shard.Reader
+	records *recordCache
+	buffers *sync.Pool // of *[]byte: the bytes of a picture while it is decoded
+}
+
+// OpenClips opens a folder. Close it when it is no longer used.
+func OpenClips(dir string) (*Clips, error) {
+	reader, err := shard.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("frames: %w", err)
+	}
+	return &Clips{reader: reader, records: newRecordCache(reader), buffers: &sync.Pool{New: func() any { return new([]byte) }}}, nil
+}
+
+// Close closes all files. Reads that follow fail.
+func (c *Clips) Close() error { return c.reader.Close() }
+
+// Len is the number of clips.
+func (c *Clips) Len() int { return c.reader.Len() }
+
+// read decodes a frame of a clip.
+func (c *Clips) read(ctx context.Context, clip, frame int, pic *Picture, limits Limits) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	record, err := c.records.get(clip)
+	if err != nil {
+		return unusable(err)
+	}
+	if frame < 0 || frame >= len(record.Frames) {
+		return fmt.Errorf("%w: the clip %q has %d frames, there is no frame %d", ErrCorrupt, clipID(record.Clip), len(record.Frames), frame)
+	}
+	if size := record.Frames[frame].Size; size > limits.MaxBytes {
+		return fmt.Errorf("%w: frame %d of the clip %q has %d bytes, more than the limit of %d", ErrCorrupt, frame, clipID(record.Clip), size, limits.MaxBytes)
+	}
+	buffer := c.buffers.Get().(*[]byte)
+	defer c.buffers.Put(buffer)
+	if *buffer, err = c.reader.ReadFrame(record, frame, *buffer); err != nil {
+		return unusable(err)
+	}
+	if err := DecodePicture(*buffer, pic, limits.MaxPixels); err != nil {
+		return fmt.Errorf("cannot decode %s: %w", framePlace(record, frame), err)
+	}
+	if pic.Width != record.PictureWidth || pic.Height != record.PictureHeight {
+		return fmt.Errorf("%w: %s has %d×%d pixels, the index says %d×%d", ErrCorrupt, framePlace(record, frame),
+			pic.Width, pic.Height, record.PictureWidth, record.PictureHeight)
+	}
+	return nil
+}
+
+// framePlace says where a frame lies.
+func framePlace(r *shard.Record, frame int) string {
+	f := r.Frames[frame]
+	if r.Shard == "" {
+		return fmt.Sprintf("frame %d of the clip %q (folder %s, %d bytes)", frame, clipID(r.Clip), clipID(r.Key), f.Size)
+	}
+	return fmt.Sprintf("frame %d of the clip %q (%s, byte %d, %d bytes)", frame, clipID(r.Clip), r.Shard, f.Offset, f.Size)
+}
+
+// ClipTable finds clips by their name.
+type ClipTable struct {
+	clips  *Clips
+	places map[string]clipPlace
+	broken error // the first line of the index that cannot be used
+}
+
+// clipPlace is where a bag has its frames.
+type clipPlace struct{ clip, frames int32 }
+
+// Table reads the whole index. The name of a clip is that of its file, without folders and ending:
+// "TrainValVideo/video7.mp4" is video7. Two clips of one name are an error; a line of the index that
+// cannot be used is one only for a clip that is asked for and not found elsewhere.
+func (c *Clips) Table() (*ClipTable, error) {
+	t := &ClipTable{clips: c, places: make(map[string]clipPlace, c.Len())}
+	for i := range c.Len() {
+		record, err := c.reader.Record(i)
+		if errors.Is(err, shard.ErrFormat) {
+			if t.broken == nil {
+				t.broken = err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("frames: %w", err)
+		}
+		name := clipBase(record.Clip)
+		if first, ok := t.places[name]; ok {
+			return nil, fmt.Errorf("frames: clip %d of the index is %q, and clip %d is %q already: keep one", i, clipID(record.Clip), first.clip, clipID(name))
+		}
+		t.places[name] = clipPlace{int32(i), int32(len(record.Frames))}
+	}
+	return t, nil
+}
+
+// clipBase is the name of a clip by which annotations know it.
+func clipBase(clip string) string {
+	base := slashed.Base(clip)
+	return strings.TrimSuffix(base, slashed.Ext(base))
+}
+
+// Has tells why the frames of a clip cannot be used, nil where they can.
+func (t *ClipTable) Has(clip string) error {
+	if _, ok := t.places[clip]; ok {
+		return nil
+	}
+	if t.broken != nil {
+		return fmt.Errorf("%w, unless it is in a line of the index that cannot be used: %w", ErrNoFrames, t.broken)
+	}
+	return ErrNoFrames
+}
+
+// Source gives the frames of clips by name: bag i is ids[i].
+func (t *ClipTable) Source(ids []string) (*ClipSource, error) {
+	s := &ClipSource{clips: t.clips, limits: DefaultLimits(), bags: make([]clipPlace, len(ids))}
+	for i, id := range ids {
+		if err := t.Has(id); err != nil {
+			return nil, fmt.Errorf("frames: bag %d (%s): %w", i, clipID(id), err)
+		}
+		s.bags[i] = t.places[id]
+	}
+	return s, nil
+}
+
+// ClipSource gives the frames of some clips, a bag each, by their places in the index.
+type ClipSource struct {
+	clips  *Clips
+	limits Limits
+	bags   []clipPlace
+}
+
+// Frames is the number of frames of a bag.
+func (s *ClipSource) Frames(bag int) int { return int(s.bags[bag].frames) }
+
+// Read decodes a frame. The error names file, clip and frame, and wraps ErrCorrupt unless the system
+// itself has failed.
+func (s *ClipSource) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+	if bag < 0 || bag >= len(s.bags) {
+		return fmt.Errorf("frames: there is no bag %d among %d", bag, len(s.bags))
+	}
+	return s.clips.read(ctx, int(s.bags[bag].clip), frame, pic, s.limits)
+}
+
+// withMaxPixels lets a Loader apply its own limit.
+func (s *ClipSource) withMaxPixels(n int) (Source, error) {
+	limited := *s
+	limited.limits.MaxPixels = n
+	return &limited, limited.limits.Validate()
+}
