@@ -72,7 +72,8 @@ var rooms = func() map[string]room {
 		"em":                       {packages: []string{"rates", "eval"}, others: []string{"std"}},
 		"crossfit":                 {others: []string{"std"}},
 		"report":                   {packages: []string{"eval", "eval/caption", "text", "rates", "audit"}},
-		"telemetry":                {packages: []string{"train", "loader"}},
+		"telemetry":                {packages: []string{"train", "loader", "text", "telemetry/tensorboard"}},
+		"telemetry/tensorboard":    {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
 	}
 	for _, family := range families {
 		m[family] = room{packages: []string{"kernels/tensor", "kernels/simd", "cuda", "cuda/cudnn"}, others: hosts}

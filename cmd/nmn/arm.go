@@ -182,7 +182,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 			return reached, nil, err
 		}
 	}
-	records, err := openRecords(r.dir, step, &r.config)
+	records, err := openRecords(r.dir, step, &r.config, r.data.validation)
 	if err != nil {
 		return reached, nil, err
 	}

@@ -217,6 +217,7 @@ type runConfig struct {
 	Threads      int              `yaml:"threads"`
 	Workers      int              `yaml:"workers"`
 	Prefetch     int              `yaml:"prefetch"`
+	TensorBoard  bool             `yaml:"tensorboard,omitempty"`
 }
 
 // model is the net's configuration for a number of classes and a noise model; width is that of the

@@ -141,6 +141,7 @@ func runFlags(cmd *cobra.Command, c *runConfig) {
 	convExactFlag(r, c)
 	r.bool(&c.SyncLaunches, "sync-launches", "wait for each kernel of a graphics card, so that a fault names the one that failed; slow")
 	r.bool(&c.NoGraphs, "no-graphs", "launch the kernels of a step one by one on a graphics card, instead of replaying a recorded step")
+	r.bool(&c.TensorBoard, "tensorboard", "also write the run for TensorBoard, into the folder tensorboard of the run: losses, measures, precision-recall curves, pictures of the surest mistakes")
 	r.bool(&c.NVTX, "nvtx", "name layers and phases to a profiler, such as Nsight Systems, that has started this program")
 	_ = cmd.RegisterFlagCompletionFunc("device", cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp))
 	r.int(&c.Threads, "threads", "`goroutines` that compute; 0 for one on each processor. Results do not depend on it")

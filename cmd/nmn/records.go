@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"nmn/eval"
+	"nmn/loader"
 	"nmn/report"
 	"nmn/telemetry"
 	"nmn/train"
@@ -18,16 +19,19 @@ import (
 const (
 	logName     = "log.jsonl"
 	summaryName = "summary.csv"
+	boardName   = "tensorboard" // a folder
 )
 
 // records are the files of a run folder that grow with training.
 type records struct {
 	log     *telemetry.Log
 	summary *telemetry.Summary
+	board   *telemetry.Board // nil where nobody asked for it
 }
 
-// openRecords opens them behind a step, -1 for a new run, and writes the configuration first.
-func openRecords(dir string, step int, c *config) (*records, error) {
+// openRecords opens them behind a step, -1 for a new run, and writes the configuration first. validation
+// is the set that is evaluated on the way, or nil.
+func openRecords(dir string, step int, c *config, validation *loader.Set) (*records, error) {
 	log, err := telemetry.OpenLog(filepath.Join(dir, logName), step)
 	if err != nil {
 		return nil, err
@@ -42,14 +46,30 @@ func openRecords(dir string, step int, c *config) (*records, error) {
 		attributes = append(attributes, k, values[k])
 	}
 	log.Logger().Info("configuration", attributes...)
-	return &records{log, summary}, nil
+	r := &records{log: log, summary: summary}
+	if c.Run.TensorBoard {
+		if r.board, err = telemetry.OpenBoard(filepath.Join(dir, boardName), step, validation); err != nil {
+			return nil, firstError(err, log.Close())
+		}
+	}
+	return r, nil
 }
 
 func (r *records) observers() []train.Observer {
-	return []train.Observer{r.log.Observer(), r.summary.Observer()}
+	all := []train.Observer{r.log.Observer(), r.summary.Observer()}
+	if r.board != nil {
+		all = append(all, r.board.Observer())
+	}
+	return all
 }
 
-func (r *records) close() error { return firstError(r.summary.Err(), r.log.Close()) }
+func (r *records) close() error {
+	err := firstError(r.summary.Err(), r.log.Close())
+	if r.board != nil {
+		err = firstError(err, r.board.Close())
+	}
+	return err
+}
 
 // logLine is what the curves need of a line of the log.
 type logLine struct {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -31,4 +33,22 @@ func FuzzParseCurve(f *testing.F) {
 			t.Errorf("%d points of %q", len(points), text)
 		}
 	})
+}
+
+func TestTrain_WritesForTensorBoardOnRequest(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	must(t, tiny("train", "--arm", "stage1", "--run-dir", dir, "--tensorboard", "-q")...)
+	files, err := filepath.Glob(filepath.Join(dir, boardName, "events.out.tfevents.*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("event files %v, %v", files, err)
+	}
+	content, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"train/loss", "against true labels/all words", "surest mistakes/1 "} {
+		if !strings.Contains(string(content), want) {
+			t.Errorf("the events lack %q", want)
+		}
+	}
 }

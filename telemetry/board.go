@@ -1,0 +1,185 @@
+package telemetry
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"math"
+	"slices"
+
+	"nmn/loader"
+	"nmn/telemetry/tensorboard"
+	"nmn/text"
+	"nmn/train"
+
+	dense "gorgonia.org/tensor"
+)
+
+// Board writes a run for TensorBoard: loss, learning rate, gradient norm and speed of steps, the measures
+// of validations with precision-recall curves over all words and for each part of speech, and the pictures
+// of the validation set about which the net is most surely wrong.
+type Board struct {
+	writer     *tensorboard.Writer
+	validation *loader.Set
+	err        error // of pictures
+}
+
+// OpenBoard starts an event file in a folder; step is as for OpenLog. validation may be nil.
+func OpenBoard(dir string, step int, validation *loader.Set) (*Board, error) {
+	w, err := tensorboard.Create(dir, step)
+	if err != nil {
+		return nil, err
+	}
+	return &Board{writer: w, validation: validation}, nil
+}
+
+// Close closes the file. Training does not stop at an event that cannot be written; this is where it is
+// told.
+func (b *Board) Close() error { return cmp.Or(b.writer.Close(), b.err) }
+
+// Observer writes every step that falls on the log interval, epochs and validations.
+func (b *Board) Observer() train.Observer {
+	return train.Observer{
+		Step: func(e train.StepDone) {
+			if !e.Log {
+				return
+			}
+			b.writer.Scalar("train/loss", e.Step, e.Loss)
+			b.writer.Scalar("train/learning_rate", e.Step, e.LearningRate)
+			b.writer.Scalar("train/gradient_norm", e.Step, e.GradNorm)
+			b.writer.Scalar("speed/images_per_s", e.Step, e.ImagesPerSecond())
+			b.writer.Scalar("speed/data_wait_s", e.Step, e.DataWait.Seconds())
+		},
+		Epoch: func(e train.EpochDone) { b.writer.Scalar("train/epoch_loss", e.Step, e.Loss) },
+		Evaluated: func(e train.Evaluated) {
+			for _, name := range train.Measures() {
+				b.writer.Scalar("validation/"+name, e.Step, float64(train.Measure(name, e.Result)))
+			}
+			if b.validation != nil && e.Scores != nil {
+				b.scored(e.Step, e.Scores)
+			}
+		},
+	}
+}
+
+// thresholds of precision-recall curves.
+const thresholds = 201
+
+// scored writes what needs the scores of the validation set.
+func (b *Board) scored(step int, s *train.Scores) {
+	answers, kind := b.validation.Truth, "true labels"
+	if answers == nil {
+		answers, kind = b.validation.Labels, "observed labels"
+	}
+	k := b.validation.Vocabulary.Len()
+	p, y := s.Prob.Float32s(), make([]uint8, 0, len(s.Index)*k)
+	for _, bag := range s.Index {
+		y = append(y, answers.Uint8s()[bag*k:(bag+1)*k]...)
+	}
+	b.writer.PRCurve("against "+kind+"/all words", step, tensorboard.NewCurve(thresholds, p, y))
+	for _, pos := range partsOfSpeech(b.validation.Vocabulary) {
+		var ps []float32
+		var ys []uint8
+		for i := range p {
+			if b.validation.Vocabulary.Word(i%k).POS == pos {
+				ps, ys = append(ps, p[i]), append(ys, y[i])
+			}
+		}
+		b.writer.PRCurve("against "+kind+"/"+pos.String(), step, tensorboard.NewCurve(thresholds, ps, ys))
+	}
+	if b.validation.Source != nil && b.err == nil {
+		b.err = b.pictures(step, s, y)
+	}
+}
+
+// partsOfSpeech are those of a vocabulary that has more than one.
+func partsOfSpeech(v *text.Vocabulary) []text.POS {
+	var all []text.POS
+	for i := range v.Len() {
+		if pos := v.Word(i).POS; !slices.Contains(all, pos) {
+			all = append(all, pos)
+		}
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	slices.Sort(all)
+	return all
+}
+
+// mistake is a word about which the net is sure and wrong.
+type mistake struct {
+	row, class int
+	sureness   float64 // |log-odds|
+}
+
+const shownMistakes = 8
+
+// worst finds the surest mistakes, one for each bag.
+func worst(logits *dense.Dense, answers []uint8, k int) []mistake {
+	var found []mistake
+	o := logits.Float32s()
+	for row := range len(o) / k {
+		m := mistake{row: row}
+		for c := range k {
+			at := row*k + c
+			if wrong := (o[at] > 0) != (answers[at] != 0); wrong && math.Abs(float64(o[at])) > m.sureness {
+				m.class, m.sureness = c, math.Abs(float64(o[at]))
+			}
+		}
+		if m.sureness > 0 {
+			found = append(found, m)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b mistake) int { return cmp.Compare(b.sureness, a.sureness) })
+	return found[:min(shownMistakes, len(found))]
+}
+
+// pictures writes those of the worst mistakes, with what is wrong in their names.
+func (b *Board) pictures(step int, s *train.Scores, answers []uint8) error {
+	v := b.validation.Vocabulary
+	for n, m := range worst(s.Logits, answers, v.Len()) {
+		bag := s.Index[m.row]
+		width, height, encoded, err := thumbnail(b.validation, bag)
+		if err != nil {
+			return fmt.Errorf("TensorBoard picture of %s: %w", b.validation.IDs[bag], err)
+		}
+		what := "made up"
+		if answers[m.row*v.Len()+m.class] != 0 {
+			what = "missed"
+		}
+		p := s.Prob.Float32s()[m.row*v.Len()+m.class]
+		b.writer.Image(fmt.Sprintf("surest mistakes/%d %s %s, p %.3f, %s", n+1, what, v.Word(m.class).Text, p, b.validation.IDs[bag]), step, width, height, encoded)
+	}
+	return nil
+}
+
+// thumbnail is the middle frame of a bag as JPEG, shrunk by whole numbers to at most 400 pixels and
+// enlarged, where it is small, to at least 96.
+func thumbnail(set *loader.Set, bag int) (width, height int, encoded []byte, err error) {
+	const most, least, quality = 400, 96, 85
+	var pic loader.Picture
+	if err := set.Source.Read(context.Background(), bag, set.Source.Frames(bag)/2, &pic); err != nil {
+		return 0, 0, nil, err
+	}
+	longest := max(pic.Width, pic.Height)
+	shrink := (longest + most - 1) / most
+	enlarge := 1
+	if longest < least {
+		enlarge = (least + longest - 1) / longest
+	}
+	width, height = (pic.Width+shrink-1)/shrink*enlarge, (pic.Height+shrink-1)/shrink*enlarge
+	out := image.NewRGBA(image.Rect(0, 0, width, height))
+	for y := range height {
+		for x := range width {
+			from := pic.Pix[3*(y/enlarge*shrink*pic.Width+x/enlarge*shrink):]
+			copy(out.Pix[out.PixOffset(x, y):], []uint8{from[0], from[1], from[2], 255})
+		}
+	}
+	var buffer bytes.Buffer
+	err = jpeg.Encode(&buffer, out, &jpeg.Options{Quality: quality})
+	return width, height, buffer.Bytes(), err
+}
