@@ -3,6 +3,7 @@
 #include "activation/relu.cu"
 #include "conv/bias.cu"
 #include "noise/bce.cu"
+#include "noise/large.cu"
 #include "noise/mil.cu"
 #include "noise/step.cu"
 #include "pixels/normalize.cu"

@@ -24,6 +24,7 @@ type broken struct {
 	noiseStep   func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error
 	noisyOR     func(b *referenceBackend, p, o, bags *tensor.Tensor) error
 	bce         func(b *referenceBackend, loss, do, o, z *tensor.Tensor, scale float32) error
+	large       func(b *referenceBackend, targets, o, z, count *tensor.Tensor, instead float32) error
 	sgd         func(b *referenceBackend, entries []update.Entry, momentum float32) error
 	adam        func(b *referenceBackend, entries []update.Entry, p update.AdamParams) error
 	norm        func(b *referenceBackend, norm *tensor.Tensor, entries []update.Entry) error
@@ -114,6 +115,13 @@ func (b *broken) BCE(loss, do, o, z *tensor.Tensor, scale float32) error {
 		return b.bce(b.referenceBackend, loss, do, o, z, scale)
 	}
 	return b.referenceBackend.BCE(loss, do, o, z, scale)
+}
+
+func (b *broken) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) error {
+	if b.large != nil {
+		return b.large(b.referenceBackend, targets, o, z, count, instead)
+	}
+	return b.referenceBackend.LargeLosses(targets, o, z, count, instead)
 }
 
 func (b *broken) SGD(entries []update.Entry, momentum float32) error {

@@ -7,7 +7,7 @@ import "nmn/kernels/tensor"
 func Cases() []Case {
 	var list []Case
 	for _, family := range []func() []Case{
-		convCases, activationCases, poolCases, bagCases, noiseCases, likelihoodCases, updateCases, pixelCases,
+		convCases, activationCases, poolCases, bagCases, noiseCases, likelihoodCases, largeLossCases, updateCases, pixelCases,
 	} {
 		list = append(list, family()...)
 	}

@@ -217,6 +217,38 @@ var faults = []struct {
 		}
 		return err
 	}}},
+	{"exchanges the exponents of labels", "NoiseStep", "element", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
+		p.Focus.Positive, p.Focus.Negative = p.Focus.Negative, p.Focus.Positive
+		return b.NoiseStep(out, logits, confidence, labels, bags, p)
+	}}},
+	{"takes unknown labels for 0", "NoiseStep", "element", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
+		if labels != nil {
+			labels = mustOf(append([]float32(nil), labels.Float32s()...), labels.Shape())
+			for i, z := range labels.Float32s() {
+				labels.Float32s()[i] = max(z, 0)
+			}
+		}
+		return b.NoiseStep(out, logits, confidence, labels, bags, p)
+	}}},
+	{"takes the last of equal losses", "LargeLosses", "element", broken{large: func(b *referenceBackend, targets, o, z, count *tensor.Tensor, instead float32) error {
+		turned := func(t *tensor.Tensor) *tensor.Tensor {
+			list := append([]float32(nil), t.Float32s()...)
+			slices.Reverse(list)
+			return mustOf(list, t.Shape())
+		}
+		if !tensor.SameShape(o, z) || !tensor.SameShape(o, targets) {
+			return b.LargeLosses(targets, o, z, count, instead)
+		}
+		err := b.LargeLosses(targets, turned(o), turned(z), count, instead)
+		slices.Reverse(targets.Float32s())
+		return err
+	}}},
+	{"takes large losses of all labels", "LargeLosses", "element", broken{large: func(b *referenceBackend, targets, o, z, count *tensor.Tensor, instead float32) error {
+		if !tensor.SameShape(o, z) {
+			return b.LargeLosses(targets, o, z, count, instead)
+		}
+		return b.LargeLosses(targets, o, mustOf(make([]float32, z.Len()), z.Shape()), count, instead)
+	}}},
 	{"overflows for large logits", "NoisyOR", "NaN", broken{noisyOR: func(b *referenceBackend, p, o, bags *tensor.Tensor) error {
 		err := b.NoisyOR(p, o, bags)
 		if err == nil && math.Abs(float64(o.Float32s()[0])) > 100 {

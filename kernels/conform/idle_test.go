@@ -35,6 +35,7 @@ func (idle) BagPoolGrad(_, _, _, _, _ array, _ pool.Kind, _ bool) error      { r
 func (idle) NoisyOR(_, _, _ array) error                                     { return nil }
 func (idle) NoisyORGrad(_, _, _, _ array) error                              { return nil }
 func (idle) BCE(_, _, _, _ array, _ float32) error                           { return nil }
+func (idle) LargeLosses(_, _, _, _ array, _ float32) error                   { return nil }
 func (idle) SGD([]update.Entry, float32) error                               { return nil }
 func (idle) Adam([]update.Entry, update.AdamParams) error                    { return nil }
 func (idle) GradNorm(array, []update.Entry) error                            { return nil }

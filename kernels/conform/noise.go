@@ -2,6 +2,7 @@ package conform
 
 import (
 	"math"
+	"strings"
 
 	"nmn/kernels"
 	"nmn/kernels/noise"
@@ -13,13 +14,17 @@ type noiseSetup struct {
 	bagging
 	mil        bool
 	confidence string // none, shared (1×2×2×K) or each (N×2×2×K)
-	labels     string // hard, soft (targets between 0 and 1), or none for prediction
+	labels     string // hard, soft (targets between 0 and 1), partial (soft or unknown), or none for prediction
 	extreme    bool   // logits to 1e4, confidences to 1e3
 	outputs    string // all, loss, gradients or predictions
+	focus      noise.Focus
 }
 
 func (s noiseSetup) caseOf(large bool) Case {
 	name := bagName(s.bagging, named(",mil=%v,confidence=%s,labels=%s,extreme=%v,outputs=%s", s.mil, s.confidence, s.labels, s.extreme, s.outputs))
+	if s.focus != (noise.Focus{}) {
+		name += strings.ReplaceAll(named(",focus=%g_%g_%g", s.focus.Positive, s.focus.Negative, s.focus.Margin), ".", "p")
+	}
 	return Case{Op: "NoiseStep", Name: name, Large: large, build: s.call}
 }
 
@@ -46,15 +51,38 @@ func noiseCases() []Case {
 		for _, mil := range []bool{false, true} {
 			for _, confidence := range []string{"none", "each"} {
 				b := bagging{ref.Map{T: 12 * int(frames), H: 1, W: 1, C: 33}, "even", offsets}
-				list = append(list, noiseSetup{b, mil, confidence, "hard", true, "all"}.caseOf(false))
+				list = append(list, noiseSetup{bagging: b, mil: mil, confidence: confidence, labels: "hard", extreme: true, outputs: "all"}.caseOf(false))
 			}
 		}
 	}
 	large := bagLarge
 	large.C = 250
-	list = append(list, noiseSetup{large, true, "each", "hard", false, "all"}.caseOf(true),
-		noiseSetup{bagging{ref.Map{T: 32, H: 1, W: 1, C: 1000}, "none", nil}, false, "shared", "hard", false, "all"}.caseOf(true))
-	return append(list, noiseRefusals()...)
+	list = append(list, noiseSetup{bagging: large, mil: true, confidence: "each", labels: "hard", outputs: "all"}.caseOf(true),
+		noiseSetup{bagging: bagging{ref.Map{T: 32, H: 1, W: 1, C: 1000}, "none", nil}, confidence: "shared", labels: "hard", outputs: "all"}.caseOf(true))
+	return append(append(list, focusCases()...), noiseRefusals()...)
+}
+
+// focusCases are those of labels that are not known and of the asymmetric loss.
+func focusCases() []Case {
+	var list []Case
+	paper := noise.Focus{Negative: 4, Margin: .05}
+	some := []noise.Focus{{}, paper, {Positive: 1, Negative: 2}, {Positive: .5, Margin: .2}}
+	for _, b := range baggings() {
+		for _, mil := range []bool{false, true} {
+			for _, f := range some {
+				s := noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "partial", outputs: "all", focus: f}
+				list = append(list, s.caseOf(false))
+			}
+		}
+	}
+	for _, mil := range []bool{false, true} {
+		for _, f := range some {
+			b := bagging{ref.Map{T: 8, H: 2, W: 1, C: 33}, "ragged", []int32{0, 1, 2, 5, 8}}
+			list = append(list, noiseSetup{b, mil, "none", "partial", true, "all", f}.caseOf(false))
+		}
+	}
+	pictures := bagging{ref.Map{T: 32, H: 1, W: 1, C: 1000}, "none", nil}
+	return append(list, noiseSetup{bagging: pictures, confidence: "none", labels: "hard", outputs: "all", focus: paper}.caseOf(true))
 }
 
 // draw makes the inputs of a setup. Confidences are nil for none.
@@ -64,8 +92,11 @@ func (s noiseSetup) draw(r *values) (logits, confidence, labels []float32) {
 	for i := range logits {
 		logits[i] = 3*logits[i] - 1
 	}
-	if s.labels == "soft" {
-		for i := range labels {
+	for i := range labels {
+		switch {
+		case s.labels == "partial" && r.stream.Intn(3) == 0:
+			labels[i] = noise.Unknown
+		case s.labels == "partial" || s.labels == "soft":
 			labels[i] = float32(r.stream.Intn(5)) / 4
 		}
 	}
@@ -129,7 +160,7 @@ func (s noiseSetup) reference(logits, confidence, labels []float64) stepArrays {
 	}
 	for bag := range n {
 		for k := range s.C {
-			step := ref.NoiseStep(s.instances(logits, bag, k), s.transition(confidence, bag, k), labels[bag*s.C+k], s.mil)
+			step := s.step(s.instances(logits, bag, k), s.transition(confidence, bag, k), labels[bag*s.C+k])
 			out.loss[bag] += step.Loss
 			s.scatter(out.dLogits, step.DLogits, bag, k)
 			for i := range 2 {
@@ -142,6 +173,14 @@ func (s noiseSetup) reference(logits, confidence, labels []float64) stepArrays {
 		}
 	}
 	return out
+}
+
+// step evaluates one class of one bag.
+func (s noiseSetup) step(o []float64, confidence *[2][2]float64, z float64) ref.Step {
+	if f := s.focus; f != (noise.Focus{}) {
+		return ref.Asymmetric(o, z, float64(f.Positive), float64(f.Negative), float64(f.Margin), s.mil)
+	}
+	return ref.NoiseStep(o, confidence, z, s.mil)
 }
 
 // transition picks O of one class of one bag.
@@ -231,7 +270,7 @@ func (s noiseSetup) call(r *values) *call {
 		bagLogit = output("bagLogit", want.bagLogit, pointwise(2e-5, 1e-5), n, k)
 		operands = append(operands, prob, observed, bagLogit)
 	}
-	p := noise.StepParams{MIL: s.mil, Scale: scale}
+	p := noise.StepParams{MIL: s.mil, Scale: scale, Focus: s.focus}
 	return &call{operands: operands, run: func(b kernels.Backend) error {
 		out := noise.StepOutput{Loss: loss.t, DLogits: dLogits.t, DO: dO.t, Prob: prob.t, Observed: observed.t, Posterior: posterior.t, BagLogit: bagLogit.t}
 		return b.NoiseStep(out, logits.t, confidence.t, labels.t, bags.t, p)

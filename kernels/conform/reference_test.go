@@ -268,7 +268,7 @@ func (b *referenceBackend) NoiseStep(out noise.StepOutput, logits, confidence, l
 		return err
 	}
 	n, k := s.count(), s.C
-	setup := noiseSetup{bagging: s, mil: p.MIL, confidence: "each"}
+	setup := noiseSetup{bagging: s, mil: p.MIL, confidence: "each", focus: p.Focus}
 	if confidence != nil && confidence.Dim(0) == 1 {
 		setup.confidence = "shared"
 	}
@@ -345,6 +345,15 @@ func fits(operation string, entries []update.Entry, adam, state bool) error {
 			return err
 		}
 	}
+	return nil
+}
+
+func (b *referenceBackend) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) error {
+	n := o.Shape()
+	if err := need("large losses", is(targets, n...), is(z, n...), count.DType() == tensor.Int32 && count.Len() == 1); err != nil {
+		return err
+	}
+	put(targets, ref.LargeLosses(get(o), get(z), int(count.Int32s()[0]), float64(instead)))
 	return nil
 }
 

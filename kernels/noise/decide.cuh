@@ -34,6 +34,45 @@ static __device__ __forceinline__ Decision decideClean(double b, double z) {
   return d;
 }
 
+// Focus is the asymmetric loss; all 0 is the cross-entropy.
+struct Focus {
+  float positive, negative, margin;
+};
+
+// -log p, where rest is 1-p and has the digits of a small one.
+static __device__ __forceinline__ double nats(double p, double rest) { return rest < 0.5 ? -log1p(-rest) : -log(p); }
+
+// The asymmetric loss of a bag's logit b and a target in [0, 1]: the algebra of focus.go.
+inline __device__ __noinline__ Decision decideFocused(double b, double z, Focus f) {
+  const Logistic l = logistic(b);
+  Decision d = {};
+  d.p = d.observed = l.p;
+  d.posterior = z;
+  if (z > 0) {
+    const double weight = z * pow(l.rest, (double)f.positive), nats = softplus(-b);
+    d.loss = weight * nats;
+    d.dLogit = -weight * (f.positive * l.p * nats + l.rest);
+  }
+  const double m = l.p - f.margin;
+  if (z < 1 && !(m <= 0)) {  // NaN too
+    const bool shifted = f.margin > 0;
+    const double lost = shifted ? nats(l.rest + f.margin, m) : softplus(b);
+    const double share = shifted ? l.rest / (l.rest + f.margin) : 1;
+    const double weight = (1 - z) * pow(m, (double)f.negative);
+    d.loss += weight * lost;
+    d.dLogit += weight * (f.negative * (l.p / m) * l.rest * lost + l.p * share);
+  }
+  return d;
+}
+
+// Neither loss nor gradient, or NaN where the probability is.
+static __device__ __forceinline__ Decision decideUnknown(double b) {
+  Decision d = {};
+  d.p = d.observed = d.posterior = logistic(b).p;
+  d.loss = d.dLogit = 0 * d.p;
+  return d;
+}
+
 static __device__ __forceinline__ void setConfidence(Decision &d, double rho0, double rho1, double miss0, double miss1,
                                                      bool seen) {
   double g0 = rho0 * miss0, g1 = rho1 * miss1;

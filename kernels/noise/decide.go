@@ -68,7 +68,24 @@ func (l lossSum) total() float64 { return l.nats + math.Log1p(l.excess) }
 // alone, and taking the difference first keeps it exact however large the confidences are.
 type transition struct{ a0, a1 float64 }
 
-// clean decides by the loss without a noise model: cross-entropy against the target z in [0, 1].
+// without decides by the loss without a noise model.
+func (d *decision) without(e evidence, z float64, f Focus) {
+	switch {
+	case z == Unknown:
+		d.unknown(e)
+	case f == Focus{}:
+		d.clean(e, z)
+	default:
+		d.focused(e, z, f)
+	}
+}
+
+// unknown decides without a label: loss and gradient are 0, or NaN where the probability is.
+func (d *decision) unknown(e evidence) {
+	*d = decision{p: e.p1, observed: e.p1, posterior: e.p1, loss: lossSum{nats: 0 * e.p1}, dLogit: 0 * e.p1}
+}
+
+// clean decides by cross-entropy against the target z in [0, 1].
 func (d *decision) clean(e evidence, z float64) {
 	*d = decision{
 		p: e.p1, observed: e.p1, posterior: z, loss: cleanLoss(e, z),

@@ -1,7 +1,9 @@
 package noise
 
 import (
+	"errors"
 	"fmt"
+	"math"
 
 	"nmn/kernels/tensor"
 )
@@ -16,12 +18,18 @@ type Geometry struct {
 // Cells is the number of instances of one frame.
 func (g Geometry) Cells() int { return g.H * g.W }
 
-// FitStep checks the tensors of NoiseStep against each other. It is the shape rule of every device;
-// it does not read the offsets in bags nor the labels.
-func FitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor) (Geometry, error) {
+// ErrFocus is wrapped by errors about the parameters of the asymmetric loss.
+var ErrFocus = errors.New("focus out of range")
+
+// FitStep checks the tensors of NoiseStep against each other, and its parameters. It is the rule of every
+// device; it does not read the offsets in bags nor the labels.
+func FitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) (Geometry, error) {
 	const operation = "noise step"
 	g, err := fitBags(operation, logits, bags)
 	if err != nil {
+		return g, err
+	}
+	if err := p.Focus.check(operation, confidence != nil); err != nil {
 		return g, err
 	}
 	if confidence != nil {
@@ -80,6 +88,40 @@ func FitBCE(loss, do, o, z *tensor.Tensor) (n, k int, err error) {
 	return n, k, firstError(
 		optional(operation, "loss", loss, n),
 		optional(operation, "gradient of the logits", do, n, k))
+}
+
+// FitLargeLosses checks the tensors of LargeLosses. It is the shape rule of every device.
+func FitLargeLosses(targets, o, z, count *tensor.Tensor) (n, k int, err error) {
+	const operation = "large losses"
+	if !isFloats(o) || o.Rank() != 2 || o.Len() == 0 {
+		return 0, 0, fmt.Errorf("%s: logits are %s, want floats N×K, not empty: %w", operation, o, tensor.ErrShape)
+	}
+	n, k = o.Dim(0), o.Dim(1)
+	for _, t := range []*tensor.Tensor{targets, z} {
+		if !isFloats(t, n, k) {
+			return 0, 0, fmt.Errorf("%s: targets are %s and labels %s, want floats %d×%d: %w", operation, targets, z, n, k, tensor.ErrShape)
+		}
+	}
+	if count == nil || count.DType() != tensor.Int32 || count.Len() != 1 {
+		return 0, 0, fmt.Errorf("%s: count is %s, want int32 1: %w", operation, count, tensor.ErrShape)
+	}
+	return n, k, nil
+}
+
+// check tells whether the asymmetric loss is one, and is not asked for behind a noise model.
+func (f Focus) check(operation string, noisy bool) error {
+	if f == (Focus{}) {
+		return nil
+	}
+	finite := func(x float32) bool { return x >= 0 && x <= math.MaxFloat32 }
+	if !finite(f.Positive) || !finite(f.Negative) || !(f.Margin >= 0 && f.Margin < 1) {
+		return fmt.Errorf("%s: exponents %g and %g, margin %g: want exponents of at least 0 and a margin in [0, 1): %w",
+			operation, f.Positive, f.Negative, f.Margin, ErrFocus)
+	}
+	if noisy {
+		return fmt.Errorf("%s: the asymmetric loss is one without a noise model: %w", operation, ErrFocus)
+	}
+	return nil
 }
 
 // fitBags checks logits T×h×w×K and N+1 frame offsets; without offsets N = T.

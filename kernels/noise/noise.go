@@ -16,7 +16,23 @@ type StepParams struct {
 	MIL bool
 	// Scale multiplies dLogits and dO, for example 1/N for the mean over bags. It does not touch Loss.
 	Scale float32
+	// Focus weighs the loss without a noise model; with one it must be zero.
+	Focus Focus
 }
+
+// Focus makes of the cross-entropy the asymmetric loss of Ridnik et al., "Asymmetric Loss For Multi-Label
+// Classification" (2021), with m the shifted probability of a negative:
+//
+//	L = - z (1-p)^Positive log p - (1-z) m^Negative log(1-m),  m = max(p - Margin, 0)
+//
+// The zero value is the cross-entropy.
+type Focus struct {
+	Positive, Negative float32 // exponents gamma+ and gamma-, at least 0 and finite
+	Margin             float32 // probability in [0, 1) below which a negative has no loss
+}
+
+// Unknown marks a label that nobody knows, where a step has no noise model: neither loss nor gradient.
+const Unknown = -1
 
 // StepOutput names the destinations of a step; each may be nil when it is not wanted, and is
 // overwritten otherwise.
@@ -26,7 +42,7 @@ type StepOutput struct {
 	DO        *tensor.Tensor // N×2×2×K: Scale · dLoss/dO; summed over bags it is the gradient of the bias
 	Prob      *tensor.Tensor // N×K: p(y=1|I)
 	Observed  *tensor.Tensor // N×K: p(z=1|I); equal to Prob without a noise model
-	Posterior *tensor.Tensor // N×K: rho_1 = p(y=1|z,I); without a noise model a copy of labels
+	Posterior *tensor.Tensor // N×K: rho_1 = p(y=1|z,I); without a noise model a copy of labels, Prob where unknown
 	BagLogit  *tensor.Tensor // N×K: log p(y=1|I) - log p(y=0|I), finite where Prob rounds to 0 or 1
 }
 
@@ -36,15 +52,15 @@ type Ops interface {
 	//
 	// logits is T×h×w×K; its instances are all cells of all frames of a bag. confidence is O:
 	// N×2×2×K (feature dependent), 1×2×2×K (the same for all bags), or nil for no noise model.
-	// labels is N×K; with a noise model each is 0 or 1, without one any target in [0, 1]. labels may
-	// be nil when Loss, DLogits, DO and Posterior are.
+	// labels is N×K; with a noise model each is 0 or 1, without one any target in [0, 1], or Unknown.
+	// labels may be nil when Loss, DLogits, DO and Posterior are.
 	//
 	//	p(z=i|I) = sum over j of q_ij p(y=j|I),  Loss = - sum over classes of log p(z|I)
 	//	rho_j = q_zj p(y=j) / p(z)
 	//	dL/do = p1 - rho_1,  dL/dO_ij = -rho_j (delta_iz - q_ij)
 	//	noisy-or: dL/do_s = (p1 - rho_1)/p1 · p_s
 	//
-	// Nothing overflows or becomes NaN for |o| to 1e4 and |O| to 1e3.
+	// Without a noise model rho_1 is the label, and the loss may be weighed by p.Focus. Nothing overflows or becomes NaN for |o| to 1e4 and |O| to 1e3.
 	NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) error
 	// NoisyOR computes p[n,k] = 1 - prod over s of (1 - sigmoid(o_s)): o is T×h×w×K, p is N×K.
 	NoisyOR(p, o, bags *tensor.Tensor) error
@@ -54,4 +70,14 @@ type Ops interface {
 	// BCE is the baseline without instances: loss[n] = sum over classes of
 	// softplus(o) - z·o, do = Scale·(sigmoid(o) - z); o, z and do are N×K, z in [0, 1]. loss or do may be nil.
 	BCE(loss, do, o, z *tensor.Tensor, scale float32) error
+	// LargeLosses copies labels z to targets, except that those labels 0 of a batch whose losses are
+	// largest become instead: Unknown, which leaves them out (LL-R), or 1, which corrects them (LL-Ct; Kim
+	// et al., "Large Loss Matters in Weakly Supervised Multi-Label Classification", 2022). o are the logits
+	// of bags, N×K as z and targets, which may be the memory of z. count, int32 1, tells how many; it lies on
+	// the device, so that a recorded step can be replayed with another one.
+	//
+	// The loss of a label 0 is softplus(o): the largest losses have the largest logits. Of equal ones
+	// those of bags and classes that come first are taken. NaN is never taken. Where fewer labels are 0 than
+	// count tells, all are taken, and none for a count below 1.
+	LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) error
 }

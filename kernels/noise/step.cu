@@ -15,6 +15,9 @@ namespace noise {
 // underflows in float though p_s/p does not.
 const double tinyBag = 1e-15;
 
+// A label that nobody knows.
+const float unknown = -1;
+
 struct Step {
   const float *logits, *confidence, *labels;
   const int *offsets;
@@ -23,6 +26,7 @@ struct Step {
   unsigned *tickets;
   int bags, frames, cells, classes, perBag, mil;
   float scale;
+  Focus focus;
 };
 
 // Shared memory of a block.
@@ -38,7 +42,10 @@ struct Scratch {
 static __device__ __forceinline__ Decision decide(const Step &s, int bag, int k, double b) {
   const bool labelled = s.labels != 0;
   const float z = labelled ? s.labels[(long long)bag * s.classes + k] : 0;
-  if (!s.confidence) return decideClean(b, z);
+  if (!s.confidence) {
+    const bool plain = s.focus.positive == 0 && s.focus.negative == 0 && s.focus.margin == 0;
+    return z == unknown ? decideUnknown(b) : plain ? decideClean(b, z) : decideFocused(b, z, s.focus);
+  }
   const float *o = s.confidence + (s.perBag ? (long long)bag * 4 * s.classes : 0) + k;
   const double a0 = (double)o[2 * s.classes] - (double)o[0];
   const double a1 = (double)o[3 * s.classes] - (double)o[s.classes];
@@ -191,18 +198,19 @@ extern "C" __global__ void __launch_bounds__(bag::maxThreads)
 noise_step_wide(const float *logits, const float *confidence, const float *labels, const int *offsets, float *loss,
                 float *dLogits, float *dO, float *prob, float *observed, float *posterior, float *bagLogit,
                 double *partial, unsigned *tickets, int bags, int frames, int cells, int classes, int perBag, int mil,
-                float scale) {
+                float scale, float positive, float negative, float margin) {
   __shared__ noise::Scratch shared;
   noise::step<4>({logits, confidence, labels, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit, partial,
-                  tickets, bags, frames, cells, classes, perBag, mil, scale}, shared);
+                  tickets, bags, frames, cells, classes, perBag, mil, scale, {positive, negative, margin}}, shared);
 }
 
 // One class a thread, for any number and place.
 extern "C" __global__ void __launch_bounds__(bag::maxThreads)
 noise_step(const float *logits, const float *confidence, const float *labels, const int *offsets, float *loss,
            float *dLogits, float *dO, float *prob, float *observed, float *posterior, float *bagLogit, double *partial,
-           unsigned *tickets, int bags, int frames, int cells, int classes, int perBag, int mil, float scale) {
+           unsigned *tickets, int bags, int frames, int cells, int classes, int perBag, int mil, float scale, float positive,
+           float negative, float margin) {
   __shared__ noise::Scratch shared;
   noise::step<1>({logits, confidence, labels, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit, partial,
-                  tickets, bags, frames, cells, classes, perBag, mil, scale}, shared);
+                  tickets, bags, frames, cells, classes, perBag, mil, scale, {positive, negative, margin}}, shared);
 }

@@ -32,7 +32,7 @@ func newStepJob(g Geometry, p StepParams, out StepOutput, logits, confidence, la
 // the block, still in the cache, multiplies by one factor per class.
 func (c *CPU) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) error {
 	const operation = "noise step"
-	g, err := FitStep(out, logits, confidence, labels, bags)
+	g, err := FitStep(out, logits, confidence, labels, bags, p)
 	if err != nil {
 		return err
 	}
@@ -106,16 +106,16 @@ func memory(t *tensor.Tensor) []float32 {
 	return t.Float32s()
 }
 
-// checkLabels checks labels N×K: 0 or 1 for a noise model, else any target in [0, 1].
+// checkLabels checks labels N×K: 0 or 1 for a noise model, else any target in [0, 1], or Unknown.
 func checkLabels(operation string, labels []float32, classes int, noisy bool) error {
 	for i, z := range labels {
 		if noisy && z != 0 && z != 1 {
 			return fmt.Errorf("%s: label of bag %d, class %d is %g: with a noise model each label is 0 or 1: %w",
 				operation, i/classes, i%classes, z, ErrLabel)
 		}
-		if !(z >= 0 && z <= 1) {
-			return fmt.Errorf("%s: label of bag %d, class %d is %g: labels are in [0, 1]: %w",
-				operation, i/classes, i%classes, z, ErrLabel)
+		if !(z >= 0 && z <= 1) && z != Unknown {
+			return fmt.Errorf("%s: label of bag %d, class %d is %g: labels are in [0, 1], or %d where unknown: %w",
+				operation, i/classes, i%classes, z, Unknown, ErrLabel)
 		}
 	}
 	return nil
@@ -221,7 +221,7 @@ func (j *stepJob) decide(d *decision, bag, class int, e evidence) {
 		if j.labels == nil {
 			*d = decision{p: e.p1, observed: e.p1}
 		} else {
-			d.clean(e, float64(j.labels[bag*j.K+class]))
+			d.without(e, float64(j.labels[bag*j.K+class]), j.Focus)
 		}
 		return
 	}

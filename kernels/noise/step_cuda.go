@@ -17,6 +17,7 @@ type CUDA struct {
 	step   stepKernels
 	mil    milKernels
 	bce    bceKernels
+	large  largeKernels
 
 	partial tensor.Workspace // float64 losses of each tile of classes
 	tickets tensor.Workspace // uint32 for each bag, 0 between launches
@@ -27,7 +28,7 @@ var _ Ops = (*CUDA)(nil)
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	c := &CUDA{device: device}
-	for _, load := range []func(*cuda.Module) error{c.step.load, c.mil.load, c.bce.load} {
+	for _, load := range []func(*cuda.Module) error{c.step.load, c.mil.load, c.bce.load, c.large.load} {
 		if err := load(module); err != nil {
 			return nil, fmt.Errorf("noise: %w", err)
 		}
@@ -90,7 +91,7 @@ func rowsAligned(classes int, tensors ...*tensor.Tensor) bool {
 // NoiseStep implements Ops. DLogits must not be the memory of logits.
 func (c *CUDA) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) error {
 	const operation = "noise step"
-	g, err := FitStep(out, logits, confidence, labels, bags)
+	g, err := FitStep(out, logits, confidence, labels, bags, p)
 	if err := firstError(err,
 		tensor.OnDevice(operation, tensor.Float32, logits, confidence, labels),
 		tensor.OnDevice(operation, tensor.Float32, out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior, out.BagLogit),
@@ -116,6 +117,7 @@ func (c *CUDA) NoiseStep(out StepOutput, logits, confidence, labels, bags *tenso
 		partial: partial, tickets: tickets,
 		bags: int32(g.N), frames: int32(g.T), cells: int32(g.Cells()), classes: int32(g.K),
 		perBag: number(g.PerBag), mil: number(p.MIL), scale: p.Scale,
+		positive: p.Focus.Positive, negative: p.Focus.Negative, margin: p.Focus.Margin,
 	}
 	if b.wide {
 		return c.step.launchNoiseStepWide(c.device.Stream, b.grid, b.block, noiseStepWideArguments(a))

@@ -27,7 +27,7 @@ func (k *stepKernels) load(m *cuda.Module) (err error) {
 type noiseStepWideArguments struct {
 	logits, confidence, labels, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit, partial, tickets cuda.Address
 	bags, frames, cells, classes, perBag, mil                                                                     int32
-	scale                                                                                                         float32
+	scale, positive, negative, margin                                                                             float32
 }
 
 // launchNoiseStepWide enqueues noise_step_wide.
@@ -37,14 +37,15 @@ func (k *stepKernels) launchNoiseStepWide(s *cuda.Stream, grid, block cuda.Dim3,
 		cuda.Pointer(a.loss), cuda.Pointer(a.dLogits), cuda.Pointer(a.dO), cuda.Pointer(a.prob),
 		cuda.Pointer(a.observed), cuda.Pointer(a.posterior), cuda.Pointer(a.bagLogit), cuda.Pointer(a.partial),
 		cuda.Pointer(a.tickets), cuda.Int32(a.bags), cuda.Int32(a.frames), cuda.Int32(a.cells),
-		cuda.Int32(a.classes), cuda.Int32(a.perBag), cuda.Int32(a.mil), cuda.Float32(a.scale))
+		cuda.Int32(a.classes), cuda.Int32(a.perBag), cuda.Int32(a.mil), cuda.Float32(a.scale),
+		cuda.Float32(a.positive), cuda.Float32(a.negative), cuda.Float32(a.margin))
 }
 
 // noiseStepArguments are the arguments of noise_step; pointers are 0 for none.
 type noiseStepArguments struct {
 	logits, confidence, labels, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit, partial, tickets cuda.Address
 	bags, frames, cells, classes, perBag, mil                                                                     int32
-	scale                                                                                                         float32
+	scale, positive, negative, margin                                                                             float32
 }
 
 // launchNoiseStep enqueues noise_step.
@@ -54,5 +55,6 @@ func (k *stepKernels) launchNoiseStep(s *cuda.Stream, grid, block cuda.Dim3, a n
 		cuda.Pointer(a.loss), cuda.Pointer(a.dLogits), cuda.Pointer(a.dO), cuda.Pointer(a.prob),
 		cuda.Pointer(a.observed), cuda.Pointer(a.posterior), cuda.Pointer(a.bagLogit), cuda.Pointer(a.partial),
 		cuda.Pointer(a.tickets), cuda.Int32(a.bags), cuda.Int32(a.frames), cuda.Int32(a.cells),
-		cuda.Int32(a.classes), cuda.Int32(a.perBag), cuda.Int32(a.mil), cuda.Float32(a.scale))
+		cuda.Int32(a.classes), cuda.Int32(a.perBag), cuda.Int32(a.mil), cuda.Float32(a.scale),
+		cuda.Float32(a.positive), cuda.Float32(a.negative), cuda.Float32(a.margin))
 }

@@ -171,6 +171,12 @@ func (r *Recorder) BCE(loss, do, o, z *tensor.Tensor, scale float32) error {
 	return r.do(op, func() error { return r.backend.BCE(loss, do, o, z, scale) })
 }
 
+// LargeLosses implements noise.Ops.
+func (r *Recorder) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) error {
+	op := Op{Layer: "noise", Name: "large losses", Shape: shapeOf(o), Bytes: bytesOf(targets, o, z, count)}
+	return r.do(op, func() error { return r.backend.LargeLosses(targets, o, z, count, instead) })
+}
+
 // SGD implements update.Ops.
 func (r *Recorder) SGD(entries []update.Entry, momentum float32) error {
 	return r.do(parameters("sgd", entries, updating), func() error { return r.backend.SGD(entries, momentum) })

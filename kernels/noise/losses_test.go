@@ -1,0 +1,177 @@
+package noise
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"nmn/kernels/optest"
+	"nmn/kernels/simd"
+	"nmn/rng"
+)
+
+// Without weights the asymmetric loss is the cross-entropy, whose code is another.
+func TestFocused_WithoutFocusIsTheCrossEntropy(t *testing.T) {
+	for _, b := range []float64{-1e4, -700, -200, -30, -1, 0, .5, 20, 40, 300, 1e4} {
+		for _, z := range []float64{0, .25, 1} {
+			var clean, focused decision
+			clean.clean(logitEvidence(b), z)
+			focused.focused(logitEvidence(b), z, Focus{})
+			near(t, fmt.Sprintf("loss at %g, target %g", b, z), float32(focused.loss.total()), clean.loss.total(), 1e-6, 1e-37)
+			near(t, fmt.Sprintf("gradient at %g, target %g", b, z), float32(focused.dLogit), clean.dLogit, 1e-6, 1e-37)
+		}
+	}
+}
+
+// Negatives below the margin have neither loss nor gradient, exactly, and nothing is NaN on either side of
+// it, or for the smallest of exponents.
+func TestFocused_NegativesBelowTheMarginTeachNothing(t *testing.T) {
+	const margin = .25
+	edge := math.Log(margin / (1 - margin))
+	for _, gamma := range []float32{0, .01, 1, 4} {
+		for _, distance := range []float64{-1e4, -10, -1e-3, -1e-15, 0, 1e-15, 1e-3, 10, 1e4} {
+			var d decision
+			d.focused(logitEvidence(edge+distance), 0, Focus{Negative: gamma, Margin: margin})
+			loss := d.loss.total()
+			if distance < -1e-9 && (loss != 0 || d.dLogit != 0) || distance > 1e-9 && !(loss > 0 && d.dLogit > 0) || !(loss >= 0 && d.dLogit >= 0) {
+				t.Errorf("exponent %g, %g from the margin: loss %g, gradient %g", gamma, distance, loss, d.dLogit)
+			}
+		}
+	}
+}
+
+func TestNoiseStep_RefusesFocusOutOfRangeOrBehindANoiseModel(t *testing.T) {
+	in := drawStep(t, 43, 2, 3, 4)
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, f := range []Focus{{Positive: -1}, {Negative: -.5}, {Negative: inf}, {Positive: nan}, {Margin: 1}, {Margin: -.1}, {Margin: nan}} {
+		out := in.newOutput(t)
+		out.DO = nil
+		if err := newTestCPU(t, 1).NoiseStep(out, in.logits, nil, in.labels, nil, StepParams{Focus: f}); !errors.Is(err, ErrFocus) {
+			t.Errorf("%+v: %v", f, err)
+		}
+	}
+	err := newTestCPU(t, 1).NoiseStep(in.newOutput(t), in.logits, in.confidence, in.labels, nil, StepParams{Focus: Focus{Negative: 2}})
+	if !errors.Is(err, ErrFocus) {
+		t.Errorf("with a noise model: %v", err)
+	}
+}
+
+// What is unknown changes nothing, and a label is the mark itself or none.
+func TestNoiseStep_UnknownLabels(t *testing.T) {
+	in := drawStep(t, 47, 3, 4, 5)
+	for _, mil := range []bool{true, false} {
+		for _, f := range []Focus{{}, {Negative: 4, Margin: .05}} {
+			p := StepParams{MIL: mil, Scale: 1, Focus: f}
+			out := in.newOutput(t)
+			out.DO = nil
+			labels := optest.Floats(t, nil, 3, 5)
+			for i := range labels.Float32s() {
+				labels.Float32s()[i] = Unknown
+			}
+			optest.Must(t, newTestCPU(t, 1).NoiseStep(out, in.logits, nil, labels, nil, p))
+			for i, d := range out.DLogits.Float32s() {
+				if d != 0 {
+					t.Fatalf("gradient of logit %d is %g", i, d)
+				}
+			}
+			for bag, loss := range out.Loss.Float32s() {
+				if loss != 0 {
+					t.Errorf("loss of bag %d is %g", bag, loss)
+				}
+			}
+			equal(t, StepOutput{Posterior: out.Posterior}, StepOutput{Posterior: out.Prob})
+		}
+	}
+	for _, z := range []float32{-.5, -2, 1.5, float32(math.NaN())} {
+		in.labels.Float32s()[3] = z
+		if err := newTestCPU(t, 1).NoiseStep(StepOutput{Loss: optest.Floats(t, nil, 3)}, in.logits, nil, in.labels, nil, StepParams{}); !errors.Is(err, ErrLabel) {
+			t.Errorf("label %g: %v", z, err)
+		}
+	}
+	in.labels.Float32s()[3] = Unknown
+	if err := newTestCPU(t, 1).NoiseStep(StepOutput{Loss: optest.Floats(t, nil, 3)}, in.logits, in.confidence, in.labels, nil, StepParams{}); !errors.Is(err, ErrLabel) {
+		t.Errorf("unknown with a noise model: %v", err)
+	}
+}
+
+// A step through the large losses of a batch of bags, as a net makes it: the gradients are those of the
+// printed loss, with what was selected held fixed. At every level of instructions, for any number of
+// threads.
+func TestLargeLosses_GradientsOfAStepAreThoseOfThePrintedLoss(t *testing.T) {
+	in := drawStep(t, 53, 4, 5, 6)
+	const taken = 7
+	p := StepParams{MIL: true, Scale: 1}
+	optest.EachHost(func(level simd.Level, threads int) {
+		for _, instead := range []float32{Unknown, 1} {
+			c := NewCPU(optest.Device(t, threads), level)
+			bags, targets := optest.Floats(t, nil, 4, 6), optest.Floats(t, nil, 4, 6)
+			optest.Must(t, c.NoiseStep(StepOutput{BagLogit: bags}, in.logits, nil, nil, nil, p))
+			optest.Must(t, c.LargeLosses(targets, bags, in.labels, optest.Ints(t, taken), instead))
+			out := StepOutput{Loss: optest.Floats(t, nil, 4), DLogits: optest.Floats(t, nil, in.logits.Shape()...)}
+			optest.Must(t, c.NoiseStep(out, in.logits, nil, targets, nil, p))
+			changed, least, most := 0, math.Inf(1), math.Inf(-1) // of the losses that were taken, and of those that were not
+			for bag := range in.bags {
+				total := 0.0
+				for class := range in.classes {
+					o, _, z := in.column(bag, class)
+					target := float64(targets.Float32s()[bag*in.classes+class])
+					switch loss := printedLoss(o, nil, 0, true); {
+					case target != z:
+						changed, least = changed+1, min(least, loss)
+					case z == 0:
+						most = max(most, loss)
+					}
+					printed := func() float64 {
+						if target == Unknown {
+							return 0
+						}
+						return printedLoss(o, nil, target, true)
+					}
+					total += printed()
+					for s := range o {
+						near(t, "dLogits", out.DLogits.Float32s()[(bag*in.cells+s)*in.classes+class], difference(&o[s], 1e-5, printed), 1e-5, 1e-8)
+					}
+				}
+				near(t, "loss", out.Loss.Float32s()[bag], total, 1e-6, 0)
+			}
+			if changed != taken || least < most {
+				t.Errorf("%d labels were taken, with losses from %g on; %g was left", changed, least, most)
+			}
+		}
+	})
+}
+
+func TestLargeLosses_NaNIsNeverTakenAndZerosAreEqual(t *testing.T) {
+	nan, zero := float32(math.NaN()), float32(math.Copysign(0, -1))
+	o := []float32{nan, zero, 0, -nan, zero, float32(math.Inf(1)), float32(math.Inf(-1)), -1}
+	order := []int{5, 1, 2, 4, 7, 6}
+	for count := range len(o) + 2 {
+		targets, z := optest.Floats(t, nil, 2, 4), optest.Floats(t, make([]float32, len(o)), 2, 4)
+		optest.Must(t, newTestCPU(t, 1).LargeLosses(targets, optest.Floats(t, o, 2, 4), z, optest.Ints(t, int32(count)), 1))
+		want := make([]float32, len(o))
+		for _, i := range order[:min(count, len(order))] {
+			want[i] = 1
+		}
+		if got := targets.Float32s(); !slices.Equal(got, want) {
+			t.Errorf("%d of %g: %g, want %g", count, o, got, want)
+		}
+	}
+}
+
+// targets may be the labels' memory, and labels that are none are refused before anything is written.
+func TestLargeLosses_InPlace(t *testing.T) {
+	stream := rng.New(59)
+	o := optest.Normal(t, &stream, 2, 3, 70)
+	z, apart := optest.Floats(t, make([]float32, 210), 3, 70), optest.Floats(t, nil, 3, 70)
+	c := newTestCPU(t, 1)
+	optest.Must(t, c.LargeLosses(apart, o, z, optest.Ints(t, 11), Unknown))
+	optest.Must(t, c.LargeLosses(z, o, z, optest.Ints(t, 11), Unknown))
+	equal(t, StepOutput{Prob: z}, StepOutput{Prob: apart})
+	z.Float32s()[100] = 2
+	before := slices.Clone(z.Float32s())
+	if err := c.LargeLosses(z, o, z, optest.Ints(t, 11), 1); !errors.Is(err, ErrLabel) || !slices.Equal(z.Float32s(), before) {
+		t.Errorf("a label of 2: %v", err)
+	}
+}
