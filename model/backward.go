@@ -18,9 +18,14 @@ type StepOptions struct {
 	DropoutSeed uint64
 	// Accumulate adds to the gradients of the steps before instead of overwriting them.
 	Accumulate bool
-	// WithoutNoise trains the classifier alone: Labels are taken as targets, which may be soft, and
-	// the noise model gets no gradient (its gradients are left as they are).
+	// WithoutNoise trains the classifier alone: Labels are taken as targets, which may be soft or
+	// unknown, and the noise model gets no gradient (its gradients are left as they are).
 	WithoutNoise bool
+	// Focus makes the loss the asymmetric one; the zero value is the cross-entropy. It is for training
+	// without a noise model.
+	Focus noise.Focus
+	// LargeLosses treats labels 0 of the batch with large losses; likewise.
+	LargeLosses LargeLosses
 	// InputGradient computes the gradient with respect to X too, into DX.
 	InputGradient bool
 }
@@ -40,7 +45,12 @@ func (n *Net) Step(p *Plan, o StepOptions) error {
 	if o.WithoutNoise || confidence == nil {
 		confidence, out.DO = nil, nil
 	}
-	if err := n.backend.NoiseStep(out, p.Logits, confidence, p.Labels, p.bags, noise.StepParams{MIL: n.config.MIL, Scale: o.Scale}); err != nil {
+	labels, err := n.targets(p, o, confidence != nil)
+	if err != nil {
+		return err
+	}
+	params := noise.StepParams{MIL: n.config.MIL, Scale: o.Scale, Focus: o.Focus}
+	if err := n.backend.NoiseStep(out, p.Logits, confidence, labels, p.bags, params); err != nil {
 		return err
 	}
 	if out.DO != nil {

@@ -43,10 +43,8 @@ func (n *Net) buildMasks() error {
 	return nil
 }
 
-// Prepare brings what a step reads beside its batch up to date on the device: the seeds of dropout,
-// where they have changed. Step does so by itself; before a step that was recorded is replayed it must be
-// called.
-func (n *Net) Prepare(o StepOptions) error {
+// prepareMasks uploads the seeds of dropout, where they have changed.
+func (n *Net) prepareMasks(o StepOptions) error {
 	m := &n.masks
 	if m.all == nil || m.up && m.sent == o.DropoutSeed {
 		return nil

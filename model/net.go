@@ -23,6 +23,7 @@ type Net struct {
 	fc     []layer   // the head: fc6, fc7, fc8, or those of a net on features
 	noise  layer     // U and b; w is nil for a feature-independent model
 	masks  masks     // of dropout, behind the layers of the head but the last
+	large  large     // how many large losses a step treats
 
 	sections sections
 

@@ -21,7 +21,7 @@ type Plan struct {
 	Flips   *tensor.Tensor // uint8 T
 	Keys    *tensor.Tensor // int32 T: dropout keys
 	Offsets *tensor.Tensor // int32 N+1: first frame of each bag
-	Labels  *tensor.Tensor // float32 N×K: observed labels, or soft targets
+	Labels  *tensor.Tensor // float32 N×K: observed labels, or targets: soft ones, or noise.Unknown
 
 	// X is the normalised input, T×H×W×3, or with more channels that are 0 (tensor.Precision.Pixels), or
 	// T×1×1×D of features: Normalize writes it, or upload into it. Pictures have the type of feature maps.
@@ -44,6 +44,7 @@ type Plan struct {
 	means    *tensor.Tensor // T×1×1×D: g of each frame; nil where there is one chunk
 	dMeans   *tensor.Tensor // its gradient
 	dLogits  *tensor.Tensor // as Logits
+	targets  *tensor.Tensor // N×K: what is learned of Labels where large losses are treated
 	dO, dOf  *tensor.Tensor // N×2×2×K and the same as N×1×1×4K
 	pooledF  *tensor.Tensor // Pooled as N×1×1×D
 	dPooled  *tensor.Tensor // N×1×1×D
@@ -72,6 +73,7 @@ type memory struct {
 	gradients                                   [2]*tensor.Tensor
 	means, dMeans                               *tensor.Tensor // of frames; nil where no batch goes in chunks
 	dLogits, dO, pooled, dPooled, confidence    *tensor.Tensor
+	targets                                     *tensor.Tensor
 	prob, observed, bagLogit, posterior, loss   *tensor.Tensor
 }
 
@@ -178,6 +180,7 @@ func (n *Net) grow(to capacity) error {
 	if to.training {
 		grid := shapes[len(shapes)-1]
 		m.dLogits = alloc(tensor.Float32, t, grid.h, grid.w, grid.c)
+		m.targets = alloc(tensor.Float32, b, k)
 		if n.config.Noise != NoNoise {
 			m.dO = alloc(tensor.Float32, b, 2, 2, k)
 		}
@@ -242,6 +245,7 @@ func (n *Net) view(frames, bags int) (*Plan, error) {
 		BagLogit: v.rows(m.bagLogit, bags), Posterior: v.rows(m.posterior, bags), Loss: v.rows(m.loss, bags),
 		Pooled: v.rows(m.pooled, bags), Confidence: v.rows(m.confidence, bags),
 		Logits: v.rows(m.outputs[len(m.outputs)-1], frames), dLogits: v.rows(m.dLogits, frames), dO: v.rows(m.dO, bags),
+		targets: v.rows(m.targets, bags),
 	}
 	if bags != frames {
 		p.bags = p.Offsets
