@@ -21,7 +21,7 @@ type Batch struct {
 	Keys    *dense.Dense // T of int32: random, from (seed, epoch, bag, frame), for dropout masks
 	Offsets *dense.Dense // N+1 of int32: bag n owns the frames Offsets[n] to Offsets[n+1]-1
 	Labels  *dense.Dense // N×K of float32: the observed labels
-	Targets *dense.Dense // N×K of float32: soft targets; nil where the Loader has none
+	Targets *dense.Dense // N×K of float32: soft targets, or Unknown; nil where the Loader has none
 
 	Index []int    // N: which bags of the set they are
 	IDs   []string // N

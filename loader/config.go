@@ -25,9 +25,12 @@ type Config struct {
 	// Standard scales feature vectors; nil leaves them as they are.
 	Standard *Standard
 	// Targets, N×K of float32 in [0,1], are soft targets to train on instead of the labels, for
-	// example posteriors; nil for none.
+	// example posteriors, with Unknown where nothing is known of a label; nil for none.
 	Targets *dense.Dense
 }
+
+// Unknown marks a target that nobody knows: it has no loss and teaches nothing.
+const Unknown = -1
 
 // DefaultConfig is the setting for 224-pixel pictures.
 func DefaultConfig() Config {
@@ -100,8 +103,9 @@ func checkTargets(set *Set, targets *dense.Dense, classes int) error {
 		return fmt.Errorf("loader: the targets for %q are %v of %v, want %d×%d of float32", set.Name, shape, targets.Dtype(), set.Len(), classes)
 	}
 	for i, v := range targets.Float32s() {
-		if !(v >= 0 && v <= 1) { // NaN too
-			return fmt.Errorf("loader: the target of bag %d (%s), class %d is %v, allowed are 0 to 1", i/classes, set.IDs[i/classes], i%classes, v)
+		if !(v >= 0 && v <= 1) && v != Unknown { // NaN too
+			return fmt.Errorf("loader: the target of bag %d (%s), class %d is %v, allowed are 0 to 1, and %d where it is unknown",
+				i/classes, set.IDs[i/classes], i%classes, v, Unknown)
 		}
 	}
 	return nil

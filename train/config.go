@@ -81,6 +81,9 @@ type Config struct {
 	Beta2     float64 `yaml:"beta2" json:"beta2"`         // of adam
 	Epsilon   float64 `yaml:"epsilon" json:"epsilon"`     // of adam, outside the root
 
+	// Loss is that of the classifier, in both stages; a noise model has its own.
+	Loss LossConfig `yaml:"loss,omitempty" json:"loss,omitzero"`
+
 	// LearningRate is for a loss that is summed over classes and averaged over bags.
 	LearningRate float64 `yaml:"learning_rate" json:"learning_rate"`
 	Schedule     string  `yaml:"schedule" json:"schedule"`         // constant, step or cosine
@@ -186,6 +189,9 @@ func (c Config) Validate() error {
 		if err := oneOf(choice.field, choice.value, choice.allowed); err != nil {
 			return err
 		}
+	}
+	if err := c.Loss.validate(); err != nil {
+		return err
 	}
 	return c.validateLists()
 }

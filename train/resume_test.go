@@ -29,6 +29,14 @@ func resumable() map[string]func(*rig) {
 			r.mil, r.noise, r.dropout, r.config.ChunkFrames = true, model.FeatureDependent, .3, 3
 		},
 		"overfit, dropout": func(r *rig) { r.config.Overfit, r.dropout = true, .3 },
+		"asymmetric loss":  func(r *rig) { r.mil, r.config.Loss = true, PaperLoss(Asymmetric) },
+		"large losses, mil, ragged batches": func(r *rig) {
+			r.mil, r.bags, r.config.Loss = true, 38, LossConfig{Kind: CorrectLarge, Delta: 3}
+		},
+		"large losses of soft targets, accumulation": func(r *rig) {
+			r.soft, r.unknown, r.config.Accumulate = .2, true, 2
+			r.config.Loss = LossConfig{Kind: RejectLarge, Delta: 3}
+		},
 	}
 }
 

@@ -92,7 +92,8 @@ func (t *Trainer) gradients(batch *loader.Batch, i int, last bool) error {
 func (t *Trainer) pass(w work, enqueue func() error) error {
 	t.passes.work = w
 	t.passes.options = model.StepOptions{Scale: t.optimizer.scale(w.plan.Bags), DropoutSeed: t.dropoutSeed(), Accumulate: w.accumulate,
-		WithoutNoise: t.Loader.Targets != nil}
+		WithoutNoise: t.Loader.Targets != nil, Focus: t.Config.Loss.focus(),
+		LargeLosses: t.Config.Loss.largeLosses(t.at.Epoch, w.plan.Labels.Len())}
 	if err := t.Net.Prepare(t.passes.options); err != nil {
 		return err
 	}

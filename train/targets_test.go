@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/loader"
 	"nmn/model"
 
 	dense "gorgonia.org/tensor"
@@ -20,6 +21,18 @@ func softLabels(labels *dense.Dense, share float32) *dense.Dense {
 		values[i] = float32(z[i]) + share*(.5-float32(z[i]))
 	}
 	return dense.New(dense.WithShape(labels.Shape()...), dense.WithBacking(values))
+}
+
+// forget makes every third target unknown, and labels of the others that are moved from 0 a 0 again.
+func forget(targets *dense.Dense) {
+	for i, v := range targets.Float32s() {
+		switch {
+		case i%3 == 0:
+			targets.Float32s()[i] = loader.Unknown
+		case v < .5:
+			targets.Float32s()[i] = 0
+		}
+	}
 }
 
 // classifier is a net without its noise model.

@@ -24,6 +24,7 @@ type rig struct {
 	source           func(loader.Source) loader.Source  // what becomes of the scenes, nil for nothing
 	stage            int                                // 0 for 1
 	soft             float32                            // how far targets are from the labels; 0 for none
+	unknown          bool                               // of the targets some are
 }
 
 func newRig() rig {
@@ -90,6 +91,9 @@ func (r rig) options(t testing.TB) Options {
 	o.Loader.Workers, o.Loader.Prefetch = r.workers, 2*r.workers
 	if r.soft > 0 {
 		o.Loader.Targets = softLabels(data.Labels, r.soft)
+		if r.unknown {
+			forget(o.Loader.Targets)
+		}
 	}
 	if r.validation {
 		o.Validation = scenes(t, "val", 24)

@@ -24,8 +24,8 @@ type Options struct {
 	Validation *loader.Set
 	// Loader tells how pictures are read: Fit, Workers, Prefetch, MaxBadSamples, MaxPixels. Batch
 	// size, canvas, order, flips and seed are set by the Trainer. Targets, where there are any, are what
-	// the classifier learns instead of the labels, by cross entropy and past the noise model, which must
-	// then be frozen.
+	// the classifier learns instead of the labels, by Config.Loss and past the noise model, which must
+	// then be frozen. Those that are loader.Unknown are left out.
 	Loader loader.Config
 	// Directory holds the checkpoints last.safetensors, best.safetensors and best-<step>.safetensors;
 	// empty for none.
@@ -127,6 +127,9 @@ func (o *Options) check() error {
 		return fmt.Errorf("training: stage is %d, want 1 or 2", o.Stage)
 	case o.Loader.Targets != nil && o.Net.Config().Noise != model.NoNoise && o.Config.noiseLearns():
 		return errors.New("training: soft targets teach the classifier alone: freeze the noise model (noise.frozen)")
+	}
+	if err := o.Config.Loss.check(o.Net.Config().Noise); err != nil {
+		return err
 	}
 	sets := []*loader.Set{o.Data}
 	if o.Validation != nil {

@@ -1,0 +1,121 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"nmn/kernels/noise"
+	"nmn/model"
+)
+
+// Losses of the classifier alone.
+const (
+	CrossEntropy = "bce"
+	Asymmetric   = "asl"   // Ridnik et al., "Asymmetric Loss For Multi-Label Classification", 2021
+	RejectLarge  = "ll-r"  // Kim et al., "Large Loss Matters in Weakly Supervised Multi-Label Classification", 2022
+	CorrectLarge = "ll-ct" // the same: labels with large losses are not left out but taken as 1 in the step
+)
+
+// Losses lists them, the usual one first.
+func Losses() []string { return []string{CrossEntropy, Asymmetric, RejectLarge, CorrectLarge} }
+
+// LossConfig is what the classifier is trained by, without a noise model. The zero value is the
+// cross-entropy. A field of another loss than Kind must be 0; start from PaperLoss.
+type LossConfig struct {
+	Kind string `yaml:"kind" json:"kind"` // one of Losses; empty for bce
+
+	// Of asl: L = - z (1-p)^GammaPositive log p - (1-z) m^GammaNegative log(1-m), where m = max(p - Margin, 0).
+	GammaNegative float64 `yaml:"gamma_negative,omitempty" json:"gamma_negative,omitempty"`
+	GammaPositive float64 `yaml:"gamma_positive,omitempty" json:"gamma_positive,omitempty"`
+	Margin        float64 `yaml:"margin,omitempty" json:"margin,omitempty"`
+
+	// Delta, of ll-r and ll-ct, is Delta_rel: how many per cent of the labels of a batch more in each epoch
+	// of a stage are treated, none in the first. They are those with the largest losses of its labels 0.
+	Delta float64 `yaml:"delta,omitempty" json:"delta,omitempty"`
+}
+
+// PaperLoss is a loss with the parameters of its paper: those that Ridnik et al. train MS COCO with, and a
+// Delta_rel of .2, amid the .1 to .5 that Kim et al. try.
+func PaperLoss(kind string) LossConfig {
+	switch kind {
+	case Asymmetric:
+		return LossConfig{Kind: kind, GammaNegative: 4, Margin: .05}
+	case RejectLarge, CorrectLarge:
+		return LossConfig{Kind: kind, Delta: .2}
+	case CrossEntropy:
+		return LossConfig{}
+	}
+	return LossConfig{Kind: kind}
+}
+
+// IsZero tells the cross-entropy, which files do not mention.
+func (l LossConfig) IsZero() bool { return l == LossConfig{} || l == LossConfig{Kind: CrossEntropy} }
+
+// Name is that of Losses.
+func (l LossConfig) Name() string {
+	if l.Kind == "" {
+		return CrossEntropy
+	}
+	return l.Kind
+}
+
+func (l LossConfig) validate() error {
+	if err := oneOf("loss.kind", l.Name(), Losses()); err != nil {
+		return err
+	}
+	const most = 100 // a steeper exponent, or more per cent, is a mistake
+	for _, f := range []struct {
+		of []string
+		bound
+	}{
+		{[]string{Asymmetric}, bound{"loss.gamma_negative", l.GammaNegative, 0, most, false}},
+		{[]string{Asymmetric}, bound{"loss.gamma_positive", l.GammaPositive, 0, most, false}},
+		{[]string{Asymmetric}, bound{"loss.margin", l.Margin, 0, .99, false}},
+		{[]string{RejectLarge, CorrectLarge}, bound{"loss.delta", l.Delta, 0, most, true}},
+	} {
+		if slices.Contains(f.of, l.Kind) {
+			if err := f.check(); err != nil {
+				return err
+			}
+		} else if f.value != 0 {
+			return fmt.Errorf("training: %s is %v, which is for the loss %s, and loss.kind is %s", f.field, f.value, strings.Join(f.of, " or "), l.Name())
+		}
+	}
+	if l == (LossConfig{Kind: Asymmetric}) {
+		return errors.New("training: loss is asl with gamma_negative, gamma_positive and margin 0, which is bce; its paper has 4, 0 and .05")
+	}
+	return nil
+}
+
+// check refuses a loss of the classifier alone for a net with a noise model.
+func (l LossConfig) check(mode model.NoiseMode) error {
+	if l.IsZero() || mode == model.NoNoise {
+		return nil
+	}
+	return fmt.Errorf("training: loss %s is of the classifier alone, and the net has the noise model %s, which learns by the likelihood of the labels: "+
+		"leave the loss at %s, or train an arm without a noise model (stage1, star)", l.Kind, mode, CrossEntropy)
+}
+
+// focus is the asymmetric loss for the noise step, zero for another.
+func (l LossConfig) focus() noise.Focus {
+	return noise.Focus{Positive: float32(l.GammaPositive), Negative: float32(l.GammaNegative), Margin: float32(l.Margin)}
+}
+
+// largeLosses says what becomes of large losses among so many labels of a batch.
+func (l LossConfig) largeLosses(epoch, labels int) model.LargeLosses {
+	var treatment model.Treatment
+	switch l.Kind {
+	case RejectLarge:
+		treatment = model.RejectLarge
+	case CorrectLarge:
+		treatment = model.CorrectLarge
+	default:
+		return model.LargeLosses{}
+	}
+	const rounding = 1e-9 // of the product: 16,000 labels at .2 per cent are 32
+	share := min(l.Delta/100*float64(epoch-1), 1)
+	return model.LargeLosses{Treatment: treatment, Count: int(math.Ceil(share*float64(labels) - rounding))}
+}
