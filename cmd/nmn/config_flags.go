@@ -173,6 +173,7 @@ func trainFlags(cmd *cobra.Command, c *config) {
 	r.int(&t.Accumulate, "accumulate", "`batches` whose gradients make one step")
 	r.bool(&t.Overfit, "overfit-one-batch", "train on the first batch at every step, to see that the net can learn it by heart")
 	r.bool(&t.Flip, "flip", "mirror half of the pictures")
+	lossFlags(cmd, &t.Loss)
 	optimizerFlags(cmd, t)
 	noiseModelFlags(cmd, c)
 	recipeFlags(cmd, c)

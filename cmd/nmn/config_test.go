@@ -97,6 +97,43 @@ func TestConfig_NoiseStartSetsAllAndSingleFlagsAfterIt(t *testing.T) {
 	wantUsage(t, call(t, "train", "--noise-start", "guess"), "want scenes or paper")
 }
 
+func TestConfig_LossSetsThoseOfItsPaperAndSingleFlagsWhereverTheyStand(t *testing.T) {
+	star := func(args ...string) train.LossConfig {
+		return printed(t, append([]string{"train", "--arm", "star"}, args...)...).Train.Loss
+	}
+	if loss := star("--loss", "ll-ct"); loss != train.PaperLoss(train.CorrectLarge) {
+		t.Errorf("loss %+v, want that of its paper", loss)
+	}
+	file := writeConfigFile(t, "train:\n  loss: {kind: ll-r, delta: 0.4}\n")
+	if loss := star("--config", file); loss != (train.LossConfig{Kind: train.RejectLarge, Delta: .4}) {
+		t.Errorf("loss %+v, want that of the file", loss)
+	}
+	want := train.PaperLoss(train.Asymmetric)
+	want.Margin = .2
+	for _, args := range [][]string{{"--loss", "asl", "--asl-margin", "0.2"}, {"--asl-margin", "0.2", "--loss", "asl"}} {
+		if loss := star(append(args, "--config", file)...); loss != want {
+			t.Errorf("%q: loss %+v, want %+v", args, loss, want)
+		}
+	}
+	if text := must(t, "train", "--loss", "bce", "--print-config"); strings.Contains(text, "loss:") {
+		t.Errorf("a configuration of the usual loss mentions it:\n%s", text)
+	}
+	wantUsage(t, call(t, "train", "--arm", "nmn-fi", "--loss", "asl"), "arm nmn-fi has a noise model")
+	wantUsage(t, call(t, "train", "--arm", "star", "--loss", "focal"), "want bce, asl, ll-r or ll-ct")
+	wantUsage(t, call(t, "train", "--arm", "star", "--ll-delta", "0.3"), "loss.delta is 0.3, which is for the loss ll-r or ll-ct")
+}
+
+// A folder tells a setting that only one of two runs has.
+func TestConfig_LossMakesAnotherRun(t *testing.T) {
+	bce, asl := defaultConfig(), defaultConfig()
+	asl.Train.Loss = train.PaperLoss(train.Asymmetric)
+	for _, pair := range [][2]*config{{&bce, &asl}, {&asl, &bce}} {
+		if key, _, _ := firstChange(pair[0], pair[1]); !strings.HasPrefix(key, "train.loss.") {
+			t.Errorf("the first change is %q", key)
+		}
+	}
+}
+
 func TestConfig_FaultsNameFileAndLine(t *testing.T) {
 	for _, test := range []struct{ name, text, says string }{
 		{"unknown key", "data:\n  noise: 0.2\n  noises: 3\n", `nmn.yaml:3: unknown key "noises"`},

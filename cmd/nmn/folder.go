@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -170,7 +171,9 @@ const convExact = "run.conv_exact"
 // firstChange finds the first setting that makes two configurations different runs.
 func firstChange(a, b *config) (key, was, is string) {
 	x, y := flatten(a), flatten(b)
-	for _, k := range sortedKeys(y) {
+	all := maps.Clone(x)
+	maps.Copy(all, y) // what is not set is left out of either
+	for _, k := range sortedKeys(all) {
 		free := func(prefix string) bool { return strings.HasPrefix(k, prefix) && k != convExact }
 		if x[k] != y[k] && !slices.ContainsFunc(mayChange, free) {
 			return k, orEmpty(x[k]), orEmpty(y[k])

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -166,5 +167,11 @@ func givenFlags(set *pflag.FlagSet) []givenFlag {
 			given = append(given, givenFlag{f.Name, r.given})
 		}
 	})
+	// A loss sets its parameters too, whose own flags change them wherever they stand.
+	if i := slices.IndexFunc(given, func(g givenFlag) bool { return g.name == lossName }); i > 0 {
+		loss := given[i]
+		copy(given[1:], given[:i])
+		given[0] = loss
+	}
 	return given
 }

@@ -109,7 +109,13 @@ func (t *trainCommand) resolve(cmd *cobra.Command) error {
 		}
 		t.runDir, file = t.resume, filepath.Join(t.resume, configName)
 	}
-	return layers{t.sources.preset, t.sources.size, file, cmd.Flags()}.apply(&t.config)
+	if err := (layers{t.sources.preset, t.sources.size, file, cmd.Flags()}).apply(&t.config); err != nil {
+		return err
+	}
+	if err := t.config.validateLoss(); err != nil {
+		return usageError{err}
+	}
+	return nil
 }
 
 // tellStart says where a large network starts from nothing: it needs far more pictures and time then.
