@@ -42,6 +42,7 @@ var rooms = func() map[string]room {
 		"npy":             {others: []string{"std"}},
 		"durable":         {others: []string{"std", "github.com/google/renameio/v2"}},
 		"shard":           {others: []string{"std", "golang.org/x/sys/unix"}},
+		"weights":         {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
 		"text":            {},
 		"features":        {others: []string{"std", "github.com/parquet-go/parquet-go"}},
 		"loader":          {packages: []string{"text", "features", "kernels/tensor", "kernels/simd", "loader/jpeg"}},

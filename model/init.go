@@ -157,6 +157,23 @@ func (n *Net) set(p *Param, values []float32) error {
 	return n.backend.Upload(p.Copy, tensor.HostArray(p.Copy.DType(), values))
 }
 
+// setRows uploads rows of a parameter.
+func (n *Net) setRows(p *Param, lo, hi int, values []float32) error {
+	for _, t := range []*tensor.Tensor{p.W, p.Copy} {
+		if t == nil {
+			continue
+		}
+		view, err := t.Rows(lo, hi)
+		if err == nil {
+			err = n.backend.Upload(view, tensor.HostArray(t.DType(), values))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (n *Net) upload(t *tensor.Tensor, values []float32) error {
 	return n.backend.Upload(t, tensor.HostArray(tensor.Float32, values))
 }

@@ -2,6 +2,8 @@ package model
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"nmn/kernels/tensor"
 )
@@ -52,7 +54,8 @@ func (p *Param) filter() *tensor.Tensor {
 }
 
 // Encode orders values (of the parameter, or of optimizer state beside it) from memory as files
-// have them. values has W.Len() elements, dst FileLen(), and they do not overlap.
+// have them. values are whole rows of W, all of them or some, dst as many of the file, and they do not
+// overlap.
 func (p *Param) Encode(dst, values []float32) { p.permute(dst, values, true) }
 
 // Decode undoes Encode. Channels that files lack become 0.
@@ -66,7 +69,8 @@ func (p *Param) permute(dst, src []float32, encode bool) {
 		copy(dst, src)
 		return
 	}
-	rows, cells, held, channels := p.W.Dim(0), p.W.Dim(1)*p.W.Dim(2), p.W.Dim(3), p.channels()
+	cells, held, channels := p.W.Dim(1)*p.W.Dim(2), p.W.Dim(3), p.channels()
+	rows := min(len(dst), len(src)) / (cells * channels)
 	for k := range rows {
 		for rs := range cells {
 			for c := range channels {
@@ -83,6 +87,34 @@ func (p *Param) permute(dst, src []float32, encode bool) {
 
 // channels are the input channels of a filter that files know.
 func (p *Param) channels() int { return p.W.Dim(3) * p.FileLen() / p.W.Len() }
+
+// names are those that the parameter goes by in files, the likeliest first: torchvision's, nmn's own, the
+// one of VGG's authors, which Caffe has, and timm's.
+func (p *Param) names() []string {
+	all := []string{p.File}
+	add := func(name string) {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	add(p.Name)
+	if layer, ok := strings.CutPrefix(p.Name, "backbone."); ok {
+		add(layer)
+	}
+	layer, kind, _ := strings.Cut(strings.TrimPrefix(p.Name, "head."), ".")
+	if timm, ok := map[string]string{"fc6": "pre_logits.fc1", "fc7": "pre_logits.fc2", "fc8": "head.fc"}[layer]; ok {
+		add(layer + "." + kind)
+		add(timm + "." + kind)
+	}
+	return all
+}
+
+// block is how many rows of W go between host and device at once: about a MiB of them, for parameters may
+// take hundreds.
+func (p *Param) block() int {
+	const elements = 1 << 18
+	return max(1, elements*p.W.Dim(0)/p.W.Len())
+}
 
 // padded puts the numbers of a file, ordered as in memory, into as many channels as W has; the rest is 0.
 func (p *Param) padded(values []float32) []float32 {

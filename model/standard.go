@@ -40,7 +40,7 @@ func (s *standard) tensors() []safetensors.Tensor {
 }
 
 // loadStandard takes the standard of a weight file, where the net is to have one.
-func (n *Net) loadStandard(f *safetensors.File) error {
+func (n *Net) loadStandard(f Source) error {
 	if !n.config.Standardised {
 		return nil
 	}
@@ -49,15 +49,23 @@ func (n *Net) loadStandard(f *safetensors.File) error {
 		name string
 		to   *[]float32
 	}{{meanName, &s.mean}, {scaleName, &s.scale}} {
-		if !f.Has(part.name) {
+		if !slices.Contains(f.Names(), part.name) {
 			return fmt.Errorf("model: the file has no %s, the standard of the features: %w", part.name, ErrOtherModel)
 		}
-		values, shape, err := f.Float32(part.name)
+		_, shape, err := f.Info(part.name)
 		if err != nil {
 			return fmt.Errorf("model: cannot read %s: %w", part.name, err)
 		}
 		if !slices.Equal(shape, []int{n.config.Input}) {
 			return fmt.Errorf("model: %s is %v in the file, this net takes %d features: %w", part.name, shape, n.config.Input, ErrOtherModel)
+		}
+		values := make([]float32, n.config.Input)
+		next, err := f.Elements(part.name)
+		if err == nil {
+			err = next(values)
+		}
+		if err != nil {
+			return fmt.Errorf("model: cannot read %s: %w", part.name, err)
 		}
 		for i, v := range values {
 			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {

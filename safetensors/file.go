@@ -198,6 +198,29 @@ func (f *File) Float32Into(name string, dst []float32) error {
 	return f.failed(name, f.chunks(e, func(at int, b []byte) error { decode(dst[at:], b); return nil }))
 }
 
+// Elements starts reading a tensor in pieces: each call of what it returns gives the next len(dst) elements,
+// row-major, converted as Float32 does. A tensor may be read several times.
+func (f *File) Elements(name string) (func(dst []float32) error, error) {
+	e, err := f.find(name)
+	if err != nil {
+		return nil, err
+	}
+	decode, size := f32Decoder(e.dtype), int64(e.dtype.Size())
+	if decode == nil {
+		return nil, fmt.Errorf("%s: tensor %q is %s, not floating point", f.label, name, e.dtype)
+	}
+	rest := e
+	return func(dst []float32) error {
+		piece := rest
+		piece.end = rest.begin + int64(len(dst))*size
+		if piece.end > rest.end {
+			return fmt.Errorf("%s: tensor %q: %d elements asked for where %d are left", f.label, name, len(dst), (rest.end-rest.begin)/size)
+		}
+		rest.begin = piece.end
+		return f.failed(name, f.chunks(piece, func(at int, b []byte) error { decode(dst[at:], b); return nil }))
+	}, nil
+}
+
 // Int64 returns the elements, row-major, and the shape of a tensor of integers or booleans (0 and
 // 1). An unsigned element above the range of int64 is an error.
 func (f *File) Int64(name string) ([]int64, []int, error) {

@@ -1,0 +1,177 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"nmn/safetensors"
+)
+
+// ErrOtherModel is wrapped when a weight file does not belong to a network of this configuration.
+var ErrOtherModel = errors.New("the weights are of another model")
+
+// Source are the named tensors of a file. A *safetensors.File is one.
+type Source interface {
+	Names() []string
+	// Info returns the type and the shape of a tensor.
+	Info(name string) (safetensors.DType, []int, error)
+	// Elements starts reading a tensor: each call of what it returns gives the next len(dst) elements,
+	// row-major, as float32.
+	Elements(name string) (func(dst []float32) error, error)
+}
+
+// Need tells whether a file must set a parameter.
+type Need int
+
+const (
+	Required Need = iota // an error where the file lacks it or has it in another shape
+	Optional             // left as it is then
+	Unwanted             // left as it is, whatever the file has
+)
+
+// LoadReport tells what Load found.
+type LoadReport struct {
+	Taken   []Match  `json:"taken"`
+	Missing []Match  `json:"missing"` // not required and left as they were
+	Unused  []string `json:"unused"`  // tensors of the file that are no parameter
+}
+
+// Match is a parameter and the tensor of a file that sets it, or would if it had its shape.
+type Match struct {
+	Param  string            `json:"param"`            // nmn's name: backbone.conv3_2.weight
+	Tensor string            `json:"tensor,omitempty"` // name in the file, empty where it has none
+	DType  safetensors.DType `json:"dtype,omitempty"`
+	Shape  []int             `json:"shape,omitempty"` // in the file
+	As     []int             `json:"as"`              // here: K×C×R×S, or the length of a bias
+}
+
+// Load sets parameters from a file. Every parameter must be there in its shape, except those
+// that optional accepts (nil: none), and the standard of features where the net has one. Weights that are
+// not finite are an error. After an error of reading some parameters have been set.
+func (n *Net) Load(f Source, optional func(*Param) bool) (LoadReport, error) {
+	return n.LoadAs(f, func(p *Param) Need {
+		if optional != nil && optional(p) {
+			return Optional
+		}
+		return Required
+	})
+}
+
+// LoadAs is Load with a choice for each parameter. Names and shapes of all are checked before anything is
+// set; then one parameter after the other is read, in blocks.
+func (n *Net) LoadAs(f Source, need func(*Param) Need) (LoadReport, error) {
+	report, err := n.match(f, need)
+	if err != nil {
+		return report, err
+	}
+	if err := n.loadStandard(f); err != nil {
+		return report, err
+	}
+	for _, m := range report.Taken {
+		p := n.all[slices.IndexFunc(n.all, func(p *Param) bool { return p.Name == m.Param })]
+		if err := n.loadParam(f, p, m); err != nil {
+			return report, err
+		}
+	}
+	return report, nil
+}
+
+// match finds the tensor for each parameter, and checks the shape.
+func (n *Net) match(f Source, need func(*Param) Need) (report LoadReport, err error) {
+	unused := map[string]bool{}
+	for _, name := range f.Names() {
+		unused[name] = !n.config.Standardised || name != meanName && name != scaleName
+	}
+	for _, p := range n.all {
+		m := Match{Param: p.Name, As: p.shape()}
+		for _, name := range p.names() {
+			if _, there := unused[name]; there {
+				m.Tensor = name
+				break
+			}
+		}
+		needed := need(p)
+		if m.Tensor != "" {
+			unused[m.Tensor] = false
+			if m.DType, m.Shape, err = f.Info(m.Tensor); err != nil {
+				return report, err
+			}
+			if needed != Unwanted && p.fits(m.Shape) {
+				report.Taken = append(report.Taken, m)
+				continue
+			}
+		}
+		if needed == Required {
+			return report, p.refuse(m, f.Names())
+		}
+		report.Missing = append(report.Missing, m)
+	}
+	for _, name := range f.Names() {
+		if unused[name] {
+			report.Unused = append(report.Unused, name)
+		}
+	}
+	return report, nil
+}
+
+// refuse tells why a parameter cannot be set.
+func (p *Param) refuse(m Match, there []string) error {
+	if m.Tensor != "" {
+		return fmt.Errorf("model: %s is %v in the file and %v in this network: %w", m.Tensor, m.Shape, p.fileShape, ErrOtherModel)
+	}
+	hint := ""
+	if slices.ContainsFunc(there, func(name string) bool { return strings.HasSuffix(name, "running_mean") }) {
+		hint = "; it is of a network with batch normalisation, which this one has none of"
+	}
+	return fmt.Errorf("model: the file has no %s (%s here)%s: %w", p.File, p.Name, hint, ErrOtherModel)
+}
+
+// loadParam reads a parameter in blocks of rows.
+func (n *Net) loadParam(f Source, p *Param, m Match) error {
+	next, err := f.Elements(m.Tensor)
+	if err != nil {
+		return fmt.Errorf("model: cannot read %s: %w", m.Tensor, err)
+	}
+	rows, block := p.W.Dim(0), p.block()
+	row, held := p.FileLen()/rows, p.W.Len()/rows
+	values, ordered := make([]float32, block*row), make([]float32, block*held)
+	for lo := 0; lo < rows; lo += block {
+		hi := min(lo+block, rows)
+		piece := values[:(hi-lo)*row]
+		if err := next(piece); err != nil {
+			return fmt.Errorf("model: cannot read %s: %w", m.Tensor, err)
+		}
+		for i, v := range piece {
+			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+				return fmt.Errorf("model: element %d of %s is %v: the file is damaged or its training diverged", lo*row+i, m.Tensor, v)
+			}
+		}
+		p.Decode(ordered[:(hi-lo)*held], piece)
+		if err := n.setRows(p, lo, hi, ordered[:(hi-lo)*held]); err != nil {
+			return fmt.Errorf("model: cannot set %s: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// shape is the parameter's in K×C×R×S, or that of a file where it is no filter.
+func (p *Param) shape() []int {
+	if !p.chw || len(p.fileShape) == 4 {
+		return p.fileShape
+	}
+	w := p.W.Shape()
+	return []int{w[0], p.channels(), w[1], w[2]}
+}
+
+// fits accepts the file's shape, and for a fully connected layer also the same filter with four
+// dimensions, as fully convolutional nets store it.
+func (p *Param) fits(shape []int) bool {
+	if slices.Equal(shape, p.fileShape) {
+		return true
+	}
+	w := p.W.Shape()
+	return p.chw && len(w) == 4 && slices.Equal(shape, []int{w[0], p.channels(), w[1], w[2]})
+}

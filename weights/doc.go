@@ -1,0 +1,35 @@
+// Package weights reads the files that weights of trained networks come in: PyTorch's .pth, in the zip
+// format and the one before it, .safetensors, NumPy's .npz and Caffe's .caffemodel. Whatever the format,
+// a File is named tensors with types and shapes, whose elements are read one tensor at a time as float32.
+//
+// Files are treated as hostile. Opening one reads names, types and places alone, every number is checked
+// against the file before memory is taken, and errors name the file, the tensor and the byte. The pickles
+// in PyTorch's files are programs: those that make tensors are understood, no code is run, and anything
+// else in them is refused by its name (pickle.go).
+package weights
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrFormat is wrapped by every error about a file that does not follow its format, or that asks for what
+// is not read.
+var ErrFormat = errors.New("not a file of weights that can be read")
+
+// fault wraps ErrFormat without repeating its text.
+type fault string
+
+func (f fault) Error() string { return string(f) }
+func (f fault) Unwrap() error { return ErrFormat }
+
+func faultf(format string, args ...any) error { return fault(fmt.Sprintf(format, args...)) }
+
+// clip shortens a name of a file for messages.
+func clip(name string) string {
+	const most = 80
+	if runes := []rune(name); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	return name
+}
