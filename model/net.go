@@ -128,6 +128,9 @@ func (n *Net) buildNoise() error {
 // classifier is the layer that gives the logits.
 func (n *Net) classifier() layer { return n.fc[len(n.fc)-1] }
 
+// IsClassifier tells whether a parameter is one of the layer that gives the logits.
+func (n *Net) IsClassifier(p *Param) bool { return p == n.classifier().w || p == n.classifier().b }
+
 // maps is the type of feature maps, their gradients and the filters over them on a device. A net on
 // features, small as it is, has float32 on all.
 func (c Config) maps(backend kernels.Backend) tensor.DType {

@@ -175,6 +175,16 @@ func caffeArray(r io.ReaderAt, dims []int64, dtype safetensors.DType, data []sec
 	}}, nil
 }
 
+// SetBGR says in which order the channels of pictures go in, where the format does not tell it or somebody
+// knows better: weights that were converted from Caffe's keep its order. Filters come out in the order RGB.
+func (f *File) SetBGR(bgr bool) error {
+	if f.BGR == bgr {
+		return nil
+	}
+	f.BGR = bgr
+	return f.reverseChannels()
+}
+
 // reverseChannels puts the channels of the filters over the picture, the only ones with three, into the
 // opposite order: BGR into RGB.
 func (f *File) reverseChannels() error {

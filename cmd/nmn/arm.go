@@ -14,7 +14,6 @@ import (
 	"nmn/loader"
 	"nmn/model"
 	"nmn/report"
-	"nmn/safetensors"
 	"nmn/train"
 )
 
@@ -122,28 +121,10 @@ func (r *armRun) newNet(arm train.Arm, c train.Config) (*model.Net, error) {
 	if err != nil || r.config.Net.Weights == "" || arm.Stage == 2 {
 		return net, err
 	}
-	if err := loadWeights(r.program, net, r.config.Net.Weights); err != nil {
+	if err := loadWeights(r.program, net, &r.config.Net, r.data.train.Vocabulary); err != nil {
 		return nil, firstError(err, net.Close())
 	}
 	return net, nil
-}
-
-// loadWeights starts the classifier from a file. The last layer keeps its start where the file has
-// other classes.
-func loadWeights(p *program, net *model.Net, path string) (err error) {
-	file, err := safetensors.Open(path)
-	if err != nil {
-		return fmt.Errorf("cannot open the weights: %w", err)
-	}
-	defer func() { err = firstError(err, file.Close()) }()
-	loaded, err := net.Load(file, func(q *model.Param) bool {
-		return q.Name == "head.fc8.weight" || q.Name == "head.fc8.bias"
-	})
-	if err != nil {
-		return fmt.Errorf("weights %s: %w", path, err)
-	}
-	p.log.Info("weights taken", "file", path, "tensors", len(loaded.Taken), "kept_random", len(loaded.Missing), "unused", len(loaded.Unused))
-	return nil
 }
 
 // learn runs the stage, from the last checkpoint of the folder where there is one.

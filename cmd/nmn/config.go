@@ -191,9 +191,20 @@ type netConfig struct {
 	Pixels      pixelRange `yaml:"pixels"`
 	NoisePool   string     `yaml:"noise_pool"`
 	NoiseDetach bool       `yaml:"noise_detach"`
-	// Weights is a .safetensors file that the backbone starts from, empty for a random start.
-	Weights string `yaml:"weights"`
+	// Weights is a file that the classifier starts from, empty for a random start. Of those of other
+	// programs the last layer is left, unless WeightsClassifier asks for it. WeightsChannels is the order of a
+	// picture's channels in it, empty for that of its format.
+	Weights           string       `yaml:"weights"`
+	WeightsChannels   channelOrder `yaml:"weights_channels,omitempty"`
+	WeightsClassifier bool         `yaml:"weights_classifier,omitempty"`
 }
+
+type channelOrder string
+
+const (
+	channelsRGB channelOrder = "rgb"
+	channelsBGR channelOrder = "bgr"
+)
 
 type pixelRange string
 

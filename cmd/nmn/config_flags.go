@@ -131,7 +131,7 @@ func netFlags(cmd *cobra.Command, c *config) {
 	enum(r, &n.NoisePool, "noise-pool", "`pooling` of the features that the noise model sees", "mean", "max")
 	r.bool(&n.NoiseDetach, "noise-detach", "keep the noise model's gradient out of the features")
 	enum(r, &n.Pixels, "pixels", "`scale` of pixels that vgg16 sees, that of torchvision's weights and random starts, or that of Caffe's weights", pixelsUnit, pixelsRaw)
-	r.file(&n.Weights, "weights", "`file` that the classifier starts from, such as torchvision's VGG16", "safetensors")
+	initFlags(r, n)
 }
 
 func runFlags(cmd *cobra.Command, c *runConfig) {

@@ -34,6 +34,10 @@ func (c *config) validateNames() error {
 		return errors.New("net.mil joins the cells of pictures: features have none; leave out --mil")
 	case c.Net.Pixels != pixelsUnit && c.Net.Pixels != pixelsRaw:
 		return fmt.Errorf("net.pixels is %q, want unit or raw", c.Net.Pixels)
+	case !slices.Contains([]channelOrder{"", channelsRGB, channelsBGR}, c.Net.WeightsChannels):
+		return fmt.Errorf("net.weights_channels is %q, want rgb or bgr", c.Net.WeightsChannels)
+	case c.Net.Weights == "" && (c.Net.WeightsChannels != "" || c.Net.WeightsClassifier):
+		return errors.New("net.weights_channels and weights_classifier are for a file to start from: name one (--init FILE)")
 	}
 	return nil
 }

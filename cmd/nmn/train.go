@@ -40,7 +40,7 @@ Defaults are those of --preset scenes.`,
 		Example: `  nmn train --arm nmn-fd --noise 0.4 --run-dir runs/fd
   nmn train --arm star --mil --size full --run-dir runs/star-mil
   nmn train --captions captions_train2014.json --images train2014 --vocab vocab.txt \
-    --val-captions captions_val2014.json --val-images val2014 --weights vgg16.safetensors
+    --val-captions captions_val2014.json --val-images val2014 --init vgg16.pth
   nmn train --resume runs/fd`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
@@ -121,7 +121,7 @@ func (t *trainCommand) resolve(cmd *cobra.Command) error {
 // tellStart says where a large network starts from nothing: it needs far more pictures and time then.
 func (c *config) tellStart(p *program) {
 	if c.Net.Arch == netVGG16 && c.Net.Weights == "" && c.Stage1 == "" && !p.quiet {
-		fmt.Fprintln(p.status, "vgg16 starts from random weights; --weights FILE starts from those of ImageNet")
+		fmt.Fprintln(p.status, "vgg16 starts from random weights; --init FILE starts from those of ImageNet")
 	}
 }
 

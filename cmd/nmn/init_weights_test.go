@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/kernels"
+	"nmn/model"
+	"nmn/safetensors"
+	"nmn/text"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// narrowVGG is VGG16 with an eighth of its channels, on pictures of 64 pixels.
+func narrowVGG(classes int) model.Config {
+	c := model.VGG16(classes, false).Narrow(.125)
+	c.Size, c.FC6Kernel = 64, 2
+	return c
+}
+
+func newTestNet(t *testing.T, c model.Config, seed uint64) *model.Net {
+	t.Helper()
+	backend, _, err := kernels.Open(kernels.Config{Device: "cpu", Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	net, err := model.New(c, backend)
+	if err == nil {
+		err = net.Init(model.PaperInit(seed))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = firstError(net.Close(), backend.Close()) })
+	return net
+}
+
+func testVocabulary(t *testing.T, words int) *text.Vocabulary {
+	t.Helper()
+	list := make([]text.Word, words)
+	for i := range list {
+		list[i] = text.Word{Text: fmt.Sprintf("word%d", i)}
+	}
+	v, err := text.NewVocabulary(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// inFile are the values of a parameter as files order them.
+func inFile(t *testing.T, net *model.Net, p *model.Param) []float32 {
+	t.Helper()
+	values, err := net.Values(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ordered := make([]float32, p.FileLen())
+	if p.W.Rank() == 4 && p.W.Dim(3)*p.W.Dim(1)*p.W.Dim(2)*p.W.Dim(0) != p.FileLen() {
+		t.Fatalf("%s is padded on the CPU", p.Name)
+	}
+	p.Encode(ordered, values)
+	return ordered
+}
+
+// renamed writes the parameters of a net to a .safetensors file under other names and shapes; nil keeps what
+// is as it is.
+func renamed(t *testing.T, net *model.Net, name func(p *model.Param) (string, []int)) string {
+	t.Helper()
+	var tensors []safetensors.Tensor
+	for _, p := range net.Params() {
+		to, shape := name(p)
+		tensors = append(tensors, safetensors.Tensor{Name: to, Shape: shape, Data: inFile(t, net, p)})
+	}
+	var b bytes.Buffer
+	if err := safetensors.Write(&b, nil, tensors); err != nil {
+		t.Fatal(err)
+	}
+	return written(t, "w.safetensors", b.Bytes())
+}
+
+func written(t *testing.T, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func protoField(b []byte, n protowire.Number, content []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, n, protowire.BytesType), content)
+}
+
+// caffeModel is the net as Caffe's releases have it: layers of the first form, four dimensions everywhere, BGR.
+func caffeModel(t *testing.T, net *model.Net) string {
+	t.Helper()
+	var file []byte
+	params := net.Params()
+	for i := 0; i < len(params); i += 2 {
+		_, layer, _ := strings.Cut(strings.TrimSuffix(params[i].Name, ".weight"), ".")
+		content := protoField(nil, 4, []byte(layer))
+		for _, p := range params[i : i+2] {
+			dims, values := []int{1, 1, 1, 1}, inFile(t, net, p)
+			shape := p.FileShape()
+			copy(dims[4-len(shape):], shape)
+			if layer == "conv1_1" && p == params[i] {
+				for filter := range slices.Chunk(values, 27) {
+					for cell := range 9 {
+						filter[cell], filter[18+cell] = filter[18+cell], filter[cell]
+					}
+				}
+			}
+			var blob, data []byte
+			for d, n := range dims {
+				blob = protowire.AppendVarint(protowire.AppendTag(blob, protowire.Number(d+1), protowire.VarintType), uint64(n))
+			}
+			for _, v := range values {
+				data = protowire.AppendFixed32(data, math.Float32bits(v))
+			}
+			content = protoField(content, 6, protoField(blob, 5, data))
+		}
+		file = protoField(file, 2, content)
+	}
+	return written(t, "VGG_ILSVRC_16_layers.caffemodel", file)
+}
+
+// sameParams counts the parameters that two nets have in common, and checks that they are those of some
+// names.
+func sameParams(t *testing.T, a, b *model.Net, want func(name string) bool) {
+	t.Helper()
+	for i, p := range a.Params() {
+		x, err := a.Values(p)
+		y, err2 := b.Values(b.Params()[i])
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		if p.Bias && slices.Max(x) == slices.Min(x) {
+			continue // all biases start at the same value
+		}
+		if got := slices.Equal(x, y); got != want(p.Name) {
+			t.Errorf("%s is that of the file: %t", p.Name, got)
+		}
+	}
+}
+
+func TestInit_NamesOfEveryProgram(t *testing.T) {
+	source := newTestNet(t, narrowVGG(5), 1)
+	timm := map[string]string{"fc6": "pre_logits.fc1", "fc7": "pre_logits.fc2", "fc8": "head.fc"}
+	files := map[string]string{
+		"torchvision": renamed(t, source, func(p *model.Param) (string, []int) { return p.File, p.FileShape() }),
+		"nmn":         renamed(t, source, func(p *model.Param) (string, []int) { return p.Name, p.FileShape() }),
+		"timm": renamed(t, source, func(p *model.Param) (string, []int) {
+			layer, kind, _ := strings.Cut(strings.TrimPrefix(p.Name, "head."), ".")
+			name, isHead := timm[layer]
+			shape := p.FileShape()
+			switch {
+			case !isHead:
+				return p.File, shape
+			case kind == "weight" && layer != "fc8": // as convolutions
+				w := p.W.Shape()
+				shape = []int{w[0], w[3], w[1], w[2]}
+			}
+			return name + "." + kind, shape
+		}),
+		"caffe": caffeModel(t, source),
+	}
+	for from, file := range files {
+		t.Run(from, func(t *testing.T) {
+			for _, classifier := range []bool{false, true} {
+				net := newTestNet(t, narrowVGG(5), 2)
+				var messages, log bytes.Buffer
+				p := &program{terminal: &terminal{err: &messages}, log: slog.New(slog.NewTextHandler(&log, nil))}
+				p.status = &statusLine{out: &messages}
+				n := &netConfig{Arch: netVGG16, Pixels: pixelsUnit, Weights: file, WeightsClassifier: classifier}
+				if err := loadWeights(p, net, n, testVocabulary(t, 5)); err != nil {
+					t.Fatal(err)
+				}
+				sameParams(t, source, net, func(name string) bool { return classifier || !strings.HasPrefix(name, "head.fc8") })
+				table := messages.String()
+				for _, part := range []string{"conv1_1", "8×3×3×3", "fc6", "conv5_3"} {
+					if !strings.Contains(table, part) {
+						t.Errorf("%q is not in the table\n%s", part, table)
+					}
+				}
+				if as := strings.Contains(table, "512×256        F32   as 512×64×2×2"); as == (from == "timm") {
+					t.Errorf("fc6 is a matrix in the files but timm's:\n%s", table)
+				}
+				if told := strings.Contains(table, "starts at random"); told == classifier {
+					t.Errorf("with --init-classifier=%t the table says\n%s", classifier, table)
+				}
+				if isCaffe := from == "caffe"; strings.Contains(log.String(), "--pixels raw") != isCaffe || strings.Contains(table, "BGR") != isCaffe {
+					t.Errorf("BGR and raw pixels are for Caffe's weights; log %s\n%s", log.String(), table)
+				}
+			}
+		})
+	}
+}
+
+func TestInit_WhatDoesNotFitIsRefusedWithBothShapes(t *testing.T) {
+	source := newTestNet(t, narrowVGG(5), 1)
+	file := renamed(t, source, func(p *model.Param) (string, []int) { return p.File, p.FileShape() })
+	p := &program{terminal: &terminal{err: &bytes.Buffer{}}, log: slog.New(slog.DiscardHandler), quiet: true}
+	load := func(change func(*model.Config), n netConfig) error {
+		c := narrowVGG(5)
+		change(&c)
+		n.Weights = file
+		return loadWeights(p, newTestNet(t, c, 2), &n, testVocabulary(t, c.Classes))
+	}
+	err := load(func(c *model.Config) { c.FC6Kernel = 1 }, netConfig{})
+	if !errors.Is(err, model.ErrOtherModel) || !strings.Contains(err.Error(), "classifier.0.weight is [512 256] in the file and [512 64]") || !strings.Contains(err.Error(), file) {
+		t.Errorf("another fc6: %v", err)
+	}
+	if err := load(func(c *model.Config) { c.Classes = 6 }, netConfig{WeightsClassifier: true}); !errors.Is(err, model.ErrOtherModel) || !strings.Contains(err.Error(), "classifier.6") {
+		t.Errorf("--init-classifier with other classes: %v", err)
+	}
+	if err := load(func(c *model.Config) { c.Classes = 6 }, netConfig{}); err != nil {
+		t.Errorf("other classes without it: %v", err)
+	}
+}
+
+func TestInit_ByTheCommandLine(t *testing.T) {
+	dir := trained(t, "--arm", "star")
+	last := filepath.Join(dir, "stage1", "last.safetensors")
+	for _, flag := range []string{"--init", "--weights"} {
+		c := call(t, tiny("train", "--arm", "stage1", flag, last, "--run-dir", t.TempDir())...)
+		if c.code != exitOK || !strings.Contains(c.err, "weights "+last+": safetensors") || strings.Contains(c.err, "starts at random") {
+			t.Errorf("%s: exit code %d, %s", flag, c.code, c.err)
+		}
+	}
+	if c := call(t, tiny("train", "--arm", "stage1", "--init", last, "--quiet", "--run-dir", t.TempDir())...); c.code != exitOK || strings.Contains(c.err, "weights") {
+		t.Errorf("--quiet: exit code %d, %s", c.code, c.err)
+	}
+	wantUsage(t, call(t, tiny("train", "--init-classifier")...), "--init FILE")
+	c := call(t, tiny("train", "--arm", "stage1", "--init", written(t, "w.pth", []byte("\x80\x02cposix\nsystem\n.")), "--run-dir", t.TempDir())...)
+	if c.code != exitFailure || !strings.Contains(c.err, `"posix.system"`) || !strings.Contains(c.err, "byte 2") {
+		t.Errorf("a program for weights: exit code %d, %s", c.code, c.err)
+	}
+}
