@@ -46,7 +46,7 @@ var rooms = func() map[string]room {
 		"text":            {},
 		"features":        {others: []string{"std", "github.com/parquet-go/parquet-go"}},
 		"loader":          {packages: []string{"text", "features", "kernels/tensor", "kernels/simd", "loader/jpeg"}},
-		"loader/jpeg":     {cgo: true},
+		"loader/jpeg":     {packages: []string{"kernels/simd"}, others: []string{"std"}},
 		"kernels/tensor":  {packages: []string{"kernels/simd", "cuda"}, others: hosts},
 		"kernels":         {packages: append([]string{"kernels/tensor", "kernels/simd", "cuda", "cuda/cudnn"}, families...), others: hosts},
 		"kernels/simd":    {others: []string{"std", "golang.org/x/sys/cpu"}},
@@ -113,7 +113,7 @@ func objection(f file, imported, module string) string {
 	switch {
 	case imported == "C":
 		if !r.cgo {
-			return "cgo is confined to cuda and loader/jpeg"
+			return "cgo is confined to cuda"
 		}
 	case !own:
 		return r.objectsOutside(imported, f.test())

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -20,8 +21,9 @@ type Config struct {
 	// MaxBadSamples is how many different bags with a picture that cannot be used a Loader leaves
 	// out; one more ends the epoch with an error that names the first, so 0 allows none.
 	MaxBadSamples int
-	DropLast      bool // leave out a last batch of fewer bags
-	MaxPixels     int  // pictures with more pixels are refused; 0 leaves the limit of the Source
+	DropLast      bool    // leave out a last batch of fewer bags
+	MaxPixels     int     // pictures with more pixels are refused; 0 leaves the limit of the Source
+	Decoder       Decoder // of JPEG files; the zero value is DecoderGo
 	// Standard scales feature vectors; nil leaves them as they are.
 	Standard *Standard
 	// Targets, N×K of float32 in [0,1], are soft targets to train on instead of the labels, for
@@ -61,7 +63,7 @@ func (c Config) Validate() error {
 			return fmt.Errorf("loader: %s = %d, allowed are %d to %d", field.name, field.value, field.least, field.limit)
 		}
 	}
-	if err := c.Fit.Validate(); err != nil {
+	if err := errors.Join(c.Fit.Validate(), c.Decoder.Validate()); err != nil {
 		return fmt.Errorf("loader: %w", err)
 	}
 	return nil

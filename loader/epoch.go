@@ -7,8 +7,6 @@ import (
 	"io"
 	"sync"
 	"time"
-
-	"nmn/kernels/simd"
 )
 
 // Epoch is one pass over the set. It is for one consumer: Next and Close are not to be called at
@@ -48,7 +46,7 @@ func (l *Loader) Epoch(ctx context.Context, epoch, startBatch int) (*Epoch, erro
 	work := make(chan frameRange)
 	e.group.Go(func() { e.plan(inner, epoch, startBatch, work) })
 	for range l.config.Workers {
-		e.group.Go(func() { readFrames(inner, l.level, work) })
+		e.group.Go(func() { readFrames(inner, Picture{Level: l.level, Decoder: l.config.Decoder}, work) })
 	}
 	return e, nil
 }
@@ -81,8 +79,8 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 	}
 }
 
-func readFrames(ctx context.Context, level simd.Level, work <-chan frameRange) {
-	w := worker{ctx: ctx, picture: Picture{Level: level}, resizer: NewResizer(level)}
+func readFrames(ctx context.Context, picture Picture, work <-chan frameRange) {
+	w := worker{ctx: ctx, picture: picture, resizer: NewResizer(picture.Level)}
 	for {
 		select {
 		case job, ok := <-work:

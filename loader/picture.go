@@ -24,11 +24,12 @@ func (p *Picture) resize(width, height int) {
 }
 
 // DecodePicture decodes a JPEG, a PNG or the first frame of a GIF into 8-bit RGB, reusing the
-// buffer of pic where it is large enough.
+// buffer of pic where it is large enough. A JPEG is decoded by pic.Decoder, and by image/jpeg where that
+// does not take its kind.
 //
 // Every colour model is accepted. Grey is repeated over the channels, CMYK is converted, of 16 bits
 // the upper 8 count, and what is transparent shows white. Chroma that was stored at half the
-// resolution is interpolated linearly, as libjpeg does by default. An EXIF orientation is not
+// resolution is interpolated linearly, as libjpeg does by default; pixels of package loader/jpeg are those of libjpeg. An EXIF orientation is not
 // applied: the pixels are those that the file stores, as data sets and PyTorch take them.
 //
 // A picture of more than maxPixels pixels is refused on its header, before memory is taken for it,
@@ -47,16 +48,17 @@ func DecodePicture(data []byte, pic *Picture, maxPixels int) (err error) {
 	if !ok {
 		return fmt.Errorf("%w: not a JPEG, PNG or GIF file: %d bytes that start with %x", ErrCorrupt, len(data), data[:min(8, len(data))])
 	}
+	if format.name == jpegFormat && pic.Decoder != DecoderStd {
+		if done, err := pic.decodeJPEG(data, format, maxPixels); done {
+			return err
+		}
+	}
 	header, err := format.header(bytes.NewReader(data))
 	if err != nil {
 		return fmt.Errorf("%w: %s header: %w", ErrCorrupt, format.name, err)
 	}
-	if err := checkSize(header.Width, header.Height, maxPixels); err != nil {
+	if err := format.check(data, header.Width, header.Height, maxPixels); err != nil {
 		return err
-	}
-	if least := format.leastBytes(data, int64(header.Width)*int64(header.Height)); int64(len(data)) < least {
-		return fmt.Errorf("%w: %s of %d×%d pixels in %d bytes, at least %d are needed: the file is cut short",
-			ErrCorrupt, format.name, header.Width, header.Height, len(data), least)
 	}
 	decoded, err := format.decode(bytes.NewReader(data))
 	if err != nil {
@@ -64,6 +66,18 @@ func DecodePicture(data []byte, pic *Picture, maxPixels int) (err error) {
 	}
 	pic.resize(header.Width, header.Height)
 	pic.convert(decoded)
+	return nil
+}
+
+// check refuses a file whose header says a size that is too large, or more than the file can hold.
+func (f *pictureFormat) check(data []byte, width, height, maxPixels int) error {
+	if err := checkSize(width, height, maxPixels); err != nil {
+		return err
+	}
+	if least := f.leastBytes(data, int64(width)*int64(height)); int64(len(data)) < least {
+		return fmt.Errorf("%w: %s of %d×%d pixels in %d bytes, at least %d are needed: the file is cut short",
+			ErrCorrupt, f.name, width, height, len(data), least)
+	}
 	return nil
 }
 
@@ -87,9 +101,11 @@ type pictureFormat struct {
 	leastBytes func(data []byte, pixels int64) int64
 }
 
+const jpegFormat = "JPEG"
+
 var pictureFormats = [...]pictureFormat{
 	{
-		"JPEG", "\xff\xd8\xff",
+		jpegFormat, "\xff\xd8\xff",
 		func(r *bytes.Reader) (image.Config, error) { return jpeg.DecodeConfig(r) },
 		func(r *bytes.Reader) (image.Image, error) { return jpeg.Decode(r) },
 		// One bit at least codes the mean of each block of 8×8 pixels.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"nmn/kernels/simd"
+	"nmn/loader/jpeg"
 	"nmn/text"
 
 	dense "gorgonia.org/tensor"
@@ -15,6 +16,9 @@ type Picture struct {
 	Width, Height int
 	Pix           []uint8
 	Level         simd.Level // of the instructions that convert it; no pixel depends on it
+	Decoder       Decoder    // of JPEG files; the zero value is DecoderGo
+
+	jpeg *jpeg.Decoder // with its memory
 }
 
 // Source gives the pixels of the frames of bags. It must be safe for concurrent use.

@@ -58,7 +58,7 @@ type loadFigures struct {
 func newBenchLoad(p *program) *cobra.Command {
 	c := &loadCommand{repeats: 5, warmup: 1, loading: loader.DefaultConfig()}
 	l := &c.loading
-	l.Size, l.BatchBags, l.Fit, l.Flip, l.Shuffle = 565, 8, loader.FitLongest, false, false
+	l.Size, l.BatchBags, l.Fit, l.Flip, l.Shuffle, l.Decoder = 565, 8, loader.FitLongest, false, false, loader.DecoderGo
 	cmd := &cobra.Command{
 		Use:   "load FOLDER",
 		Short: "Measure how fast pictures are loaded",
@@ -80,6 +80,7 @@ stood still.`,
 	r := under(cmd, "Loading")
 	r.int(&l.Size, "size", "height and width of the canvas in `pixels`")
 	enum(r, &l.Fit, "fit", "how a picture gets onto the canvas", loader.FitLongest, loader.FitSquare)
+	enum(r, &l.Decoder, "decoder", "what decodes JPEG files: nmn's own, or Go's image/jpeg", loader.DecoderGo, loader.DecoderStd)
 	r.int(&l.BatchBags, "batch", "`pictures` of a batch")
 	r.int(&l.Workers, "workers", "`goroutines` that load")
 	r.int(&l.Prefetch, "prefetch", "`batches` made ahead")
@@ -135,7 +136,7 @@ func (c *loadCommand) run(ctx context.Context, p *program, folder string) (err e
 		}
 	}
 	f := loadFigures{
-		Folder: folder, Decoder: "std", Images: set.Len(), Size: c.loading.Size, Fit: string(c.loading.Fit),
+		Folder: folder, Decoder: string(c.loading.Decoder), Images: set.Len(), Size: c.loading.Size, Fit: string(c.loading.Fit),
 		Batch: c.loading.BatchBags, Workers: c.loading.Workers, Prefetch: c.loading.Prefetch, StepMS: c.stepMS, Repeats: c.repeats,
 		Processors: runtime.GOMAXPROCS(0), BadSamples: l.Stats().BadSamples, Build: thisBuild(),
 	}

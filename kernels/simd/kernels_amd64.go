@@ -246,3 +246,12 @@ func resampleRowAVX2(dst *uint32, src *uint8, first *int32, weights *uint32, cou
 
 //go:noescape
 func ycbcrAVX2(dst *uint8, luma *uint8, cb *uint8, cr *uint8, groups int)
+
+//go:noescape
+func inverseDCTAVX2(dst *uint8, stride int, coefs *int16, factors *uint16, pairs int)
+
+//go:noescape
+func mixRowsAVX2(mixed *uint16, near *uint8, far *uint8, groups int)
+
+//go:noescape
+func doubleRowAVX2(dst *uint8, mixed *uint16, even uint32, odd uint32, groups int)

@@ -12287,3 +12287,517 @@ DATA rgb<>+10(SB)/1, $0x0d
 DATA rgb<>+11(SB)/1, $0x0e
 DATA rgb<>+12(SB)/4, $0x80808080
 GLOBL rgb<>(SB), RODATA|NOPTR, $16
+
+// func inverseDCTAVX2(dst *uint8, stride int, coefs *int16, factors *uint16, pairs int)
+// Requires: AVX, AVX2
+TEXT ·inverseDCTAVX2(SB), NOSPLIT, $256-40
+	MOVQ dst+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ coefs+16(FP), DX
+	MOVQ factors+24(FP), BX
+	MOVQ pairs+32(FP), SI
+	LEAQ (CX)(CX*2), DI
+
+pair:
+	VBROADCASTI128 (DX), Y0
+	VINSERTI128    $0x01, 128(DX), Y0, Y0
+	VBROADCASTI128 (BX), Y1
+	VPMULLW        Y1, Y0, Y0
+	VBROADCASTI128 16(DX), Y1
+	VINSERTI128    $0x01, 144(DX), Y1, Y1
+	VBROADCASTI128 16(BX), Y2
+	VPMULLW        Y2, Y1, Y1
+	VBROADCASTI128 32(DX), Y2
+	VINSERTI128    $0x01, 160(DX), Y2, Y2
+	VBROADCASTI128 32(BX), Y3
+	VPMULLW        Y3, Y2, Y2
+	VBROADCASTI128 48(DX), Y3
+	VINSERTI128    $0x01, 176(DX), Y3, Y3
+	VBROADCASTI128 48(BX), Y4
+	VPMULLW        Y4, Y3, Y3
+	VBROADCASTI128 64(DX), Y4
+	VINSERTI128    $0x01, 192(DX), Y4, Y4
+	VBROADCASTI128 64(BX), Y5
+	VPMULLW        Y5, Y4, Y4
+	VBROADCASTI128 80(DX), Y5
+	VINSERTI128    $0x01, 208(DX), Y5, Y5
+	VBROADCASTI128 80(BX), Y6
+	VPMULLW        Y6, Y5, Y5
+	VBROADCASTI128 96(DX), Y6
+	VINSERTI128    $0x01, 224(DX), Y6, Y6
+	VBROADCASTI128 96(BX), Y7
+	VPMULLW        Y7, Y6, Y6
+	VBROADCASTI128 112(DX), Y7
+	VINSERTI128    $0x01, 240(DX), Y7, Y7
+	VBROADCASTI128 112(BX), Y8
+	VPMULLW        Y8, Y7, Y7
+	VPUNPCKLWD     Y4, Y0, Y8
+	VPUNPCKHWD     Y4, Y0, Y0
+	VPUNPCKLWD     Y6, Y2, Y4
+	VPUNPCKHWD     Y6, Y2, Y2
+	VPUNPCKLWD     Y3, Y1, Y6
+	VPUNPCKHWD     Y3, Y1, Y1
+	VPUNPCKLWD     Y7, Y5, Y3
+	VPUNPCKHWD     Y7, Y5, Y5
+	VPMADDWD       dctPair20002000<>+0(SB), Y0, Y9
+	VPMADDWD       dctPair115129cf<>+0(SB), Y2, Y10
+	VPADDD         dctHalf00000400<>+0(SB), Y9, Y9
+	VPADDD         Y10, Y9, Y7
+	VPSUBD         Y10, Y9, Y9
+	VPMADDWD       dctPaire0002000<>+0(SB), Y0, Y0
+	VPMADDWD       dctPaird6301151<>+0(SB), Y2, Y10
+	VPADDD         dctHalf00000400<>+0(SB), Y0, Y0
+	VPADDD         Y10, Y0, Y2
+	VPSUBD         Y10, Y0, Y0
+	VPMADDWD       dctPair25a12c63<>+0(SB), Y1, Y10
+	VPMADDWD       dctPair08d41925<>+0(SB), Y5, Y11
+	VPADDD         Y11, Y10, Y10
+	VPADDD         Y10, Y7, Y11
+	VPSRAD         $0x0b, Y11, Y11
+	VMOVDQU        Y11, (SP)
+	VPSUBD         Y10, Y7, Y7
+	VPSRAD         $0x0b, Y7, Y7
+	VMOVDQU        Y7, 224(SP)
+	VPMADDWD       dctPairf72d25a1<>+0(SB), Y1, Y7
+	VPMADDWD       dctPaire6dcd39e<>+0(SB), Y5, Y10
+	VPADDD         Y10, Y7, Y7
+	VPADDD         Y7, Y2, Y10
+	VPSRAD         $0x0b, Y10, Y10
+	VMOVDQU        Y10, 32(SP)
+	VPSUBD         Y7, Y2, Y2
+	VPSRAD         $0x0b, Y2, Y2
+	VMOVDQU        Y2, 192(SP)
+	VPMADDWD       dctPaird39e1925<>+0(SB), Y1, Y2
+	VPMADDWD       dctPair25a108d5<>+0(SB), Y5, Y7
+	VPADDD         Y7, Y2, Y2
+	VPADDD         Y2, Y0, Y7
+	VPSRAD         $0x0b, Y7, Y7
+	VMOVDQU        Y7, 64(SP)
+	VPSUBD         Y2, Y0, Y0
+	VPSRAD         $0x0b, Y0, Y0
+	VMOVDQU        Y0, 160(SP)
+	VPMADDWD       dctPaire6dc08d4<>+0(SB), Y1, Y0
+	VPMADDWD       dctPaird39d25a1<>+0(SB), Y5, Y1
+	VPADDD         Y1, Y0, Y0
+	VPADDD         Y0, Y9, Y1
+	VPSRAD         $0x0b, Y1, Y1
+	VMOVDQU        Y1, 96(SP)
+	VPSUBD         Y0, Y9, Y9
+	VPSRAD         $0x0b, Y9, Y9
+	VMOVDQU        Y9, 128(SP)
+	VPMADDWD       dctPair20002000<>+0(SB), Y8, Y1
+	VPMADDWD       dctPair115129cf<>+0(SB), Y4, Y2
+	VPADDD         dctHalf00000400<>+0(SB), Y1, Y1
+	VPADDD         Y2, Y1, Y0
+	VPSUBD         Y2, Y1, Y1
+	VPMADDWD       dctPaire0002000<>+0(SB), Y8, Y2
+	VPMADDWD       dctPaird6301151<>+0(SB), Y4, Y5
+	VPADDD         dctHalf00000400<>+0(SB), Y2, Y2
+	VPADDD         Y5, Y2, Y4
+	VPSUBD         Y5, Y2, Y2
+	VPMADDWD       dctPair25a12c63<>+0(SB), Y6, Y5
+	VPMADDWD       dctPair08d41925<>+0(SB), Y3, Y7
+	VPADDD         Y7, Y5, Y5
+	VPADDD         Y5, Y0, Y7
+	VPSRAD         $0x0b, Y7, Y7
+	VPACKSSDW      (SP), Y7, Y7
+	VPSUBD         Y5, Y0, Y0
+	VPSRAD         $0x0b, Y0, Y0
+	VPACKSSDW      224(SP), Y0, Y0
+	VPMADDWD       dctPairf72d25a1<>+0(SB), Y6, Y5
+	VPMADDWD       dctPaire6dcd39e<>+0(SB), Y3, Y8
+	VPADDD         Y8, Y5, Y5
+	VPADDD         Y5, Y4, Y8
+	VPSRAD         $0x0b, Y8, Y8
+	VPACKSSDW      32(SP), Y8, Y8
+	VPSUBD         Y5, Y4, Y4
+	VPSRAD         $0x0b, Y4, Y4
+	VPACKSSDW      192(SP), Y4, Y4
+	VPMADDWD       dctPaird39e1925<>+0(SB), Y6, Y5
+	VPMADDWD       dctPair25a108d5<>+0(SB), Y3, Y9
+	VPADDD         Y9, Y5, Y5
+	VPADDD         Y5, Y2, Y9
+	VPSRAD         $0x0b, Y9, Y9
+	VPACKSSDW      64(SP), Y9, Y9
+	VPSUBD         Y5, Y2, Y2
+	VPSRAD         $0x0b, Y2, Y2
+	VPACKSSDW      160(SP), Y2, Y2
+	VPMADDWD       dctPaire6dc08d4<>+0(SB), Y6, Y5
+	VPMADDWD       dctPaird39d25a1<>+0(SB), Y3, Y3
+	VPADDD         Y3, Y5, Y5
+	VPADDD         Y5, Y1, Y3
+	VPSRAD         $0x0b, Y3, Y3
+	VPACKSSDW      96(SP), Y3, Y3
+	VPSUBD         Y5, Y1, Y1
+	VPSRAD         $0x0b, Y1, Y1
+	VPACKSSDW      128(SP), Y1, Y1
+	VPUNPCKLWD     Y8, Y7, Y5
+	VPUNPCKHWD     Y8, Y7, Y6
+	VPUNPCKLWD     Y3, Y9, Y7
+	VPUNPCKHWD     Y3, Y9, Y3
+	VPUNPCKLWD     Y2, Y1, Y8
+	VPUNPCKHWD     Y2, Y1, Y1
+	VPUNPCKLWD     Y0, Y4, Y2
+	VPUNPCKHWD     Y0, Y4, Y0
+	VPUNPCKLDQ     Y7, Y5, Y4
+	VPUNPCKHDQ     Y7, Y5, Y5
+	VPUNPCKLDQ     Y3, Y6, Y7
+	VPUNPCKHDQ     Y3, Y6, Y3
+	VPUNPCKLDQ     Y2, Y8, Y6
+	VPUNPCKHDQ     Y2, Y8, Y2
+	VPUNPCKLDQ     Y0, Y1, Y8
+	VPUNPCKHDQ     Y0, Y1, Y0
+	VPUNPCKLQDQ    Y6, Y4, Y1
+	VPUNPCKHQDQ    Y6, Y4, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y6
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y8, Y7, Y5
+	VPUNPCKHQDQ    Y8, Y7, Y7
+	VPUNPCKLQDQ    Y0, Y3, Y8
+	VPUNPCKHQDQ    Y0, Y3, Y0
+	VPUNPCKLWD     Y5, Y1, Y3
+	VPUNPCKHWD     Y5, Y1, Y1
+	VPUNPCKLWD     Y8, Y6, Y5
+	VPUNPCKHWD     Y8, Y6, Y6
+	VPUNPCKLWD     Y2, Y4, Y8
+	VPUNPCKHWD     Y2, Y4, Y2
+	VPUNPCKLWD     Y0, Y7, Y4
+	VPUNPCKHWD     Y0, Y7, Y0
+	VPMADDWD       dctPair20002000<>+0(SB), Y1, Y9
+	VPMADDWD       dctPair115129cf<>+0(SB), Y6, Y10
+	VPADDD         dctHalf00020000<>+0(SB), Y9, Y9
+	VPADDD         Y10, Y9, Y7
+	VPSUBD         Y10, Y9, Y9
+	VPMADDWD       dctPaire0002000<>+0(SB), Y1, Y1
+	VPMADDWD       dctPaird6301151<>+0(SB), Y6, Y10
+	VPADDD         dctHalf00020000<>+0(SB), Y1, Y1
+	VPADDD         Y10, Y1, Y6
+	VPSUBD         Y10, Y1, Y1
+	VPMADDWD       dctPair25a12c63<>+0(SB), Y2, Y10
+	VPMADDWD       dctPair08d41925<>+0(SB), Y0, Y11
+	VPADDD         Y11, Y10, Y10
+	VPADDD         Y10, Y7, Y11
+	VPSRAD         $0x12, Y11, Y11
+	VMOVDQU        Y11, (SP)
+	VPSUBD         Y10, Y7, Y7
+	VPSRAD         $0x12, Y7, Y7
+	VMOVDQU        Y7, 224(SP)
+	VPMADDWD       dctPairf72d25a1<>+0(SB), Y2, Y7
+	VPMADDWD       dctPaire6dcd39e<>+0(SB), Y0, Y10
+	VPADDD         Y10, Y7, Y7
+	VPADDD         Y7, Y6, Y10
+	VPSRAD         $0x12, Y10, Y10
+	VMOVDQU        Y10, 32(SP)
+	VPSUBD         Y7, Y6, Y6
+	VPSRAD         $0x12, Y6, Y6
+	VMOVDQU        Y6, 192(SP)
+	VPMADDWD       dctPaird39e1925<>+0(SB), Y2, Y6
+	VPMADDWD       dctPair25a108d5<>+0(SB), Y0, Y7
+	VPADDD         Y7, Y6, Y6
+	VPADDD         Y6, Y1, Y7
+	VPSRAD         $0x12, Y7, Y7
+	VMOVDQU        Y7, 64(SP)
+	VPSUBD         Y6, Y1, Y1
+	VPSRAD         $0x12, Y1, Y1
+	VMOVDQU        Y1, 160(SP)
+	VPMADDWD       dctPaire6dc08d4<>+0(SB), Y2, Y1
+	VPMADDWD       dctPaird39d25a1<>+0(SB), Y0, Y0
+	VPADDD         Y0, Y1, Y1
+	VPADDD         Y1, Y9, Y0
+	VPSRAD         $0x12, Y0, Y0
+	VMOVDQU        Y0, 96(SP)
+	VPSUBD         Y1, Y9, Y9
+	VPSRAD         $0x12, Y9, Y9
+	VMOVDQU        Y9, 128(SP)
+	VPMADDWD       dctPair20002000<>+0(SB), Y3, Y1
+	VPMADDWD       dctPair115129cf<>+0(SB), Y5, Y2
+	VPADDD         dctHalf00020000<>+0(SB), Y1, Y1
+	VPADDD         Y2, Y1, Y0
+	VPSUBD         Y2, Y1, Y1
+	VPMADDWD       dctPaire0002000<>+0(SB), Y3, Y2
+	VPMADDWD       dctPaird6301151<>+0(SB), Y5, Y5
+	VPADDD         dctHalf00020000<>+0(SB), Y2, Y2
+	VPADDD         Y5, Y2, Y3
+	VPSUBD         Y5, Y2, Y2
+	VPMADDWD       dctPair25a12c63<>+0(SB), Y8, Y5
+	VPMADDWD       dctPair08d41925<>+0(SB), Y4, Y6
+	VPADDD         Y6, Y5, Y5
+	VPADDD         Y5, Y0, Y6
+	VPSRAD         $0x12, Y6, Y6
+	VPACKSSDW      (SP), Y6, Y6
+	VPSUBD         Y5, Y0, Y0
+	VPSRAD         $0x12, Y0, Y0
+	VPACKSSDW      224(SP), Y0, Y0
+	VPMADDWD       dctPairf72d25a1<>+0(SB), Y8, Y5
+	VPMADDWD       dctPaire6dcd39e<>+0(SB), Y4, Y7
+	VPADDD         Y7, Y5, Y5
+	VPADDD         Y5, Y3, Y7
+	VPSRAD         $0x12, Y7, Y7
+	VPACKSSDW      32(SP), Y7, Y7
+	VPSUBD         Y5, Y3, Y3
+	VPSRAD         $0x12, Y3, Y3
+	VPACKSSDW      192(SP), Y3, Y3
+	VPMADDWD       dctPaird39e1925<>+0(SB), Y8, Y5
+	VPMADDWD       dctPair25a108d5<>+0(SB), Y4, Y9
+	VPADDD         Y9, Y5, Y5
+	VPADDD         Y5, Y2, Y9
+	VPSRAD         $0x12, Y9, Y9
+	VPACKSSDW      64(SP), Y9, Y9
+	VPSUBD         Y5, Y2, Y2
+	VPSRAD         $0x12, Y2, Y2
+	VPACKSSDW      160(SP), Y2, Y2
+	VPMADDWD       dctPaire6dc08d4<>+0(SB), Y8, Y5
+	VPMADDWD       dctPaird39d25a1<>+0(SB), Y4, Y4
+	VPADDD         Y4, Y5, Y5
+	VPADDD         Y5, Y1, Y4
+	VPSRAD         $0x12, Y4, Y4
+	VPACKSSDW      96(SP), Y4, Y4
+	VPSUBD         Y5, Y1, Y1
+	VPSRAD         $0x12, Y1, Y1
+	VPACKSSDW      128(SP), Y1, Y1
+	MOVQ           AX, R8
+	VPACKSSWB      Y1, Y6, Y6
+	VPADDB         dctMiddle80808080<>+0(SB), Y6, Y6
+	VPACKSSWB      Y2, Y7, Y7
+	VPADDB         dctMiddle80808080<>+0(SB), Y7, Y7
+	VPACKSSWB      Y3, Y9, Y9
+	VPADDB         dctMiddle80808080<>+0(SB), Y9, Y9
+	VPACKSSWB      Y0, Y4, Y4
+	VPADDB         dctMiddle80808080<>+0(SB), Y4, Y4
+	VPUNPCKLBW     Y7, Y6, Y0
+	VPUNPCKHBW     Y7, Y6, Y1
+	VPUNPCKLBW     Y4, Y9, Y2
+	VPUNPCKHBW     Y4, Y9, Y3
+	VPUNPCKLWD     Y2, Y0, Y4
+	VPUNPCKHWD     Y2, Y0, Y0
+	VPUNPCKLWD     Y3, Y1, Y2
+	VPUNPCKHWD     Y3, Y1, Y1
+	VPUNPCKLDQ     Y2, Y4, Y3
+	VPUNPCKHDQ     Y2, Y4, Y2
+	VPUNPCKLDQ     Y1, Y0, Y4
+	VPUNPCKHDQ     Y1, Y0, Y0
+	VPERMQ         $0xd8, Y3, Y3
+	VEXTRACTI128   $0x01, Y3, X1
+	VMOVDQU        X3, (R8)
+	VMOVDQU        X1, (R8)(CX*1)
+	VPERMQ         $0xd8, Y2, Y2
+	VEXTRACTI128   $0x01, Y2, X1
+	VMOVDQU        X2, (R8)(CX*2)
+	VMOVDQU        X1, (R8)(DI*1)
+	LEAQ           (R8)(CX*4), R8
+	VPERMQ         $0xd8, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X1
+	VMOVDQU        X4, (R8)
+	VMOVDQU        X1, (R8)(CX*1)
+	VPERMQ         $0xd8, Y0, Y0
+	VEXTRACTI128   $0x01, Y0, X1
+	VMOVDQU        X0, (R8)(CX*2)
+	VMOVDQU        X1, (R8)(DI*1)
+	ADDQ           $0x10, AX
+	ADDQ           $0x00000100, DX
+	DECQ           SI
+	JNE            pair
+	VZEROUPPER
+	RET
+
+DATA dctHalf00000400<>+0(SB)/4, $0x00000400
+DATA dctHalf00000400<>+4(SB)/4, $0x00000400
+DATA dctHalf00000400<>+8(SB)/4, $0x00000400
+DATA dctHalf00000400<>+12(SB)/4, $0x00000400
+DATA dctHalf00000400<>+16(SB)/4, $0x00000400
+DATA dctHalf00000400<>+20(SB)/4, $0x00000400
+DATA dctHalf00000400<>+24(SB)/4, $0x00000400
+DATA dctHalf00000400<>+28(SB)/4, $0x00000400
+GLOBL dctHalf00000400<>(SB), RODATA|NOPTR, $32
+
+DATA dctPair20002000<>+0(SB)/4, $0x20002000
+DATA dctPair20002000<>+4(SB)/4, $0x20002000
+DATA dctPair20002000<>+8(SB)/4, $0x20002000
+DATA dctPair20002000<>+12(SB)/4, $0x20002000
+DATA dctPair20002000<>+16(SB)/4, $0x20002000
+DATA dctPair20002000<>+20(SB)/4, $0x20002000
+DATA dctPair20002000<>+24(SB)/4, $0x20002000
+DATA dctPair20002000<>+28(SB)/4, $0x20002000
+GLOBL dctPair20002000<>(SB), RODATA|NOPTR, $32
+
+DATA dctPair115129cf<>+0(SB)/4, $0x115129cf
+DATA dctPair115129cf<>+4(SB)/4, $0x115129cf
+DATA dctPair115129cf<>+8(SB)/4, $0x115129cf
+DATA dctPair115129cf<>+12(SB)/4, $0x115129cf
+DATA dctPair115129cf<>+16(SB)/4, $0x115129cf
+DATA dctPair115129cf<>+20(SB)/4, $0x115129cf
+DATA dctPair115129cf<>+24(SB)/4, $0x115129cf
+DATA dctPair115129cf<>+28(SB)/4, $0x115129cf
+GLOBL dctPair115129cf<>(SB), RODATA|NOPTR, $32
+
+DATA dctPaire0002000<>+0(SB)/4, $0xe0002000
+DATA dctPaire0002000<>+4(SB)/4, $0xe0002000
+DATA dctPaire0002000<>+8(SB)/4, $0xe0002000
+DATA dctPaire0002000<>+12(SB)/4, $0xe0002000
+DATA dctPaire0002000<>+16(SB)/4, $0xe0002000
+DATA dctPaire0002000<>+20(SB)/4, $0xe0002000
+DATA dctPaire0002000<>+24(SB)/4, $0xe0002000
+DATA dctPaire0002000<>+28(SB)/4, $0xe0002000
+GLOBL dctPaire0002000<>(SB), RODATA|NOPTR, $32
+
+DATA dctPaird6301151<>+0(SB)/4, $0xd6301151
+DATA dctPaird6301151<>+4(SB)/4, $0xd6301151
+DATA dctPaird6301151<>+8(SB)/4, $0xd6301151
+DATA dctPaird6301151<>+12(SB)/4, $0xd6301151
+DATA dctPaird6301151<>+16(SB)/4, $0xd6301151
+DATA dctPaird6301151<>+20(SB)/4, $0xd6301151
+DATA dctPaird6301151<>+24(SB)/4, $0xd6301151
+DATA dctPaird6301151<>+28(SB)/4, $0xd6301151
+GLOBL dctPaird6301151<>(SB), RODATA|NOPTR, $32
+
+DATA dctPair25a12c63<>+0(SB)/4, $0x25a12c63
+DATA dctPair25a12c63<>+4(SB)/4, $0x25a12c63
+DATA dctPair25a12c63<>+8(SB)/4, $0x25a12c63
+DATA dctPair25a12c63<>+12(SB)/4, $0x25a12c63
+DATA dctPair25a12c63<>+16(SB)/4, $0x25a12c63
+DATA dctPair25a12c63<>+20(SB)/4, $0x25a12c63
+DATA dctPair25a12c63<>+24(SB)/4, $0x25a12c63
+DATA dctPair25a12c63<>+28(SB)/4, $0x25a12c63
+GLOBL dctPair25a12c63<>(SB), RODATA|NOPTR, $32
+
+DATA dctPair08d41925<>+0(SB)/4, $0x08d41925
+DATA dctPair08d41925<>+4(SB)/4, $0x08d41925
+DATA dctPair08d41925<>+8(SB)/4, $0x08d41925
+DATA dctPair08d41925<>+12(SB)/4, $0x08d41925
+DATA dctPair08d41925<>+16(SB)/4, $0x08d41925
+DATA dctPair08d41925<>+20(SB)/4, $0x08d41925
+DATA dctPair08d41925<>+24(SB)/4, $0x08d41925
+DATA dctPair08d41925<>+28(SB)/4, $0x08d41925
+GLOBL dctPair08d41925<>(SB), RODATA|NOPTR, $32
+
+DATA dctPairf72d25a1<>+0(SB)/4, $0xf72d25a1
+DATA dctPairf72d25a1<>+4(SB)/4, $0xf72d25a1
+DATA dctPairf72d25a1<>+8(SB)/4, $0xf72d25a1
+DATA dctPairf72d25a1<>+12(SB)/4, $0xf72d25a1
+DATA dctPairf72d25a1<>+16(SB)/4, $0xf72d25a1
+DATA dctPairf72d25a1<>+20(SB)/4, $0xf72d25a1
+DATA dctPairf72d25a1<>+24(SB)/4, $0xf72d25a1
+DATA dctPairf72d25a1<>+28(SB)/4, $0xf72d25a1
+GLOBL dctPairf72d25a1<>(SB), RODATA|NOPTR, $32
+
+DATA dctPaire6dcd39e<>+0(SB)/4, $0xe6dcd39e
+DATA dctPaire6dcd39e<>+4(SB)/4, $0xe6dcd39e
+DATA dctPaire6dcd39e<>+8(SB)/4, $0xe6dcd39e
+DATA dctPaire6dcd39e<>+12(SB)/4, $0xe6dcd39e
+DATA dctPaire6dcd39e<>+16(SB)/4, $0xe6dcd39e
+DATA dctPaire6dcd39e<>+20(SB)/4, $0xe6dcd39e
+DATA dctPaire6dcd39e<>+24(SB)/4, $0xe6dcd39e
+DATA dctPaire6dcd39e<>+28(SB)/4, $0xe6dcd39e
+GLOBL dctPaire6dcd39e<>(SB), RODATA|NOPTR, $32
+
+DATA dctPaird39e1925<>+0(SB)/4, $0xd39e1925
+DATA dctPaird39e1925<>+4(SB)/4, $0xd39e1925
+DATA dctPaird39e1925<>+8(SB)/4, $0xd39e1925
+DATA dctPaird39e1925<>+12(SB)/4, $0xd39e1925
+DATA dctPaird39e1925<>+16(SB)/4, $0xd39e1925
+DATA dctPaird39e1925<>+20(SB)/4, $0xd39e1925
+DATA dctPaird39e1925<>+24(SB)/4, $0xd39e1925
+DATA dctPaird39e1925<>+28(SB)/4, $0xd39e1925
+GLOBL dctPaird39e1925<>(SB), RODATA|NOPTR, $32
+
+DATA dctPair25a108d5<>+0(SB)/4, $0x25a108d5
+DATA dctPair25a108d5<>+4(SB)/4, $0x25a108d5
+DATA dctPair25a108d5<>+8(SB)/4, $0x25a108d5
+DATA dctPair25a108d5<>+12(SB)/4, $0x25a108d5
+DATA dctPair25a108d5<>+16(SB)/4, $0x25a108d5
+DATA dctPair25a108d5<>+20(SB)/4, $0x25a108d5
+DATA dctPair25a108d5<>+24(SB)/4, $0x25a108d5
+DATA dctPair25a108d5<>+28(SB)/4, $0x25a108d5
+GLOBL dctPair25a108d5<>(SB), RODATA|NOPTR, $32
+
+DATA dctPaire6dc08d4<>+0(SB)/4, $0xe6dc08d4
+DATA dctPaire6dc08d4<>+4(SB)/4, $0xe6dc08d4
+DATA dctPaire6dc08d4<>+8(SB)/4, $0xe6dc08d4
+DATA dctPaire6dc08d4<>+12(SB)/4, $0xe6dc08d4
+DATA dctPaire6dc08d4<>+16(SB)/4, $0xe6dc08d4
+DATA dctPaire6dc08d4<>+20(SB)/4, $0xe6dc08d4
+DATA dctPaire6dc08d4<>+24(SB)/4, $0xe6dc08d4
+DATA dctPaire6dc08d4<>+28(SB)/4, $0xe6dc08d4
+GLOBL dctPaire6dc08d4<>(SB), RODATA|NOPTR, $32
+
+DATA dctPaird39d25a1<>+0(SB)/4, $0xd39d25a1
+DATA dctPaird39d25a1<>+4(SB)/4, $0xd39d25a1
+DATA dctPaird39d25a1<>+8(SB)/4, $0xd39d25a1
+DATA dctPaird39d25a1<>+12(SB)/4, $0xd39d25a1
+DATA dctPaird39d25a1<>+16(SB)/4, $0xd39d25a1
+DATA dctPaird39d25a1<>+20(SB)/4, $0xd39d25a1
+DATA dctPaird39d25a1<>+24(SB)/4, $0xd39d25a1
+DATA dctPaird39d25a1<>+28(SB)/4, $0xd39d25a1
+GLOBL dctPaird39d25a1<>(SB), RODATA|NOPTR, $32
+
+DATA dctHalf00020000<>+0(SB)/4, $0x00020000
+DATA dctHalf00020000<>+4(SB)/4, $0x00020000
+DATA dctHalf00020000<>+8(SB)/4, $0x00020000
+DATA dctHalf00020000<>+12(SB)/4, $0x00020000
+DATA dctHalf00020000<>+16(SB)/4, $0x00020000
+DATA dctHalf00020000<>+20(SB)/4, $0x00020000
+DATA dctHalf00020000<>+24(SB)/4, $0x00020000
+DATA dctHalf00020000<>+28(SB)/4, $0x00020000
+GLOBL dctHalf00020000<>(SB), RODATA|NOPTR, $32
+
+DATA dctMiddle80808080<>+0(SB)/4, $0x80808080
+DATA dctMiddle80808080<>+4(SB)/4, $0x80808080
+DATA dctMiddle80808080<>+8(SB)/4, $0x80808080
+DATA dctMiddle80808080<>+12(SB)/4, $0x80808080
+DATA dctMiddle80808080<>+16(SB)/4, $0x80808080
+DATA dctMiddle80808080<>+20(SB)/4, $0x80808080
+DATA dctMiddle80808080<>+24(SB)/4, $0x80808080
+DATA dctMiddle80808080<>+28(SB)/4, $0x80808080
+GLOBL dctMiddle80808080<>(SB), RODATA|NOPTR, $32
+
+// func mixRowsAVX2(mixed *uint16, near *uint8, far *uint8, groups int)
+// Requires: AVX, AVX2
+TEXT ·mixRowsAVX2(SB), NOSPLIT, $0-32
+	MOVQ mixed+0(FP), AX
+	MOVQ near+8(FP), CX
+	MOVQ far+16(FP), DX
+	MOVQ groups+24(FP), BX
+
+group:
+	VPMOVZXBW (CX), Y0
+	VPMOVZXBW (DX), Y1
+	VPADDW    Y0, Y0, Y2
+	VPADDW    Y0, Y2, Y2
+	VPADDW    Y1, Y2, Y2
+	VMOVDQU   Y2, (AX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x10, DX
+	ADDQ      $0x20, AX
+	DECQ      BX
+	JNE       group
+	VZEROUPPER
+	RET
+
+// func doubleRowAVX2(dst *uint8, mixed *uint16, even uint32, odd uint32, groups int)
+// Requires: AVX, AVX2
+TEXT ·doubleRowAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         mixed+8(FP), CX
+	MOVQ         groups+24(FP), DX
+	VBROADCASTSS even+16(FP), Y0
+	VBROADCASTSS odd+20(FP), Y1
+
+group:
+	VMOVDQU 2(CX), Y2
+	VPADDW  Y2, Y2, Y3
+	VPADDW  Y3, Y2, Y2
+	VPADDW  (CX), Y2, Y3
+	VPADDW  4(CX), Y2, Y2
+	VPADDW  Y0, Y3, Y3
+	VPADDW  Y1, Y2, Y2
+	VPSRLW  $0x04, Y3, Y3
+	VPSRLW  $0x04, Y2, Y2
+	VPSLLW  $0x08, Y2, Y2
+	VPOR    Y3, Y2, Y2
+	VMOVDQU Y2, (AX)
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, AX
+	DECQ    DX
+	JNE     group
+	VZEROUPPER
+	RET

@@ -27,6 +27,15 @@ func fencedWords(t testing.TB, n int) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(&floats[0])), n)
 }
 
+// fencedShorts is n 16-bit numbers that end where a page begins that faults.
+func fencedShorts(t testing.TB, n int) []int16 {
+	floats := fenced(t, (n+1)/2)
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*int16)(unsafe.Pointer(&floats[0])), 2*len(floats))[2*len(floats)-n:]
+}
+
 func randomBytes(t testing.TB, r *rand.Rand, n int) []uint8 {
 	b := fencedBytes(t, n)
 	for i := range b {

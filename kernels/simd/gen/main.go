@@ -48,5 +48,8 @@ func main() {
 	transpose()
 	resampleRow()
 	ycbcr()
+	inverseDCT()
+	mixRows()
+	doubleRow()
 	Generate()
 }

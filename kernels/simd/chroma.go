@@ -1,0 +1,29 @@
+package simd
+
+import "fmt"
+
+// DoubleRow interpolates a row of samples to twice its width, between two rows: with m = 3·near + far,
+//
+//	dst[2i]   = (3·m[i] + m[i-1] + even) / 16
+//	dst[2i+1] = (3·m[i] + m[i+1] + odd) / 16
+//
+// rounded down, where the first and the last m are repeated. near and far are equally long, dst is twice
+// that, scratch has two elements more at least; even and odd are at most 15. Results are equal at all levels.
+func (l Level) DoubleRow(dst, near, far []uint8, scratch []uint16, even, odd uint16) {
+	n := len(near)
+	if n == 0 || len(far) != n || len(dst) != 2*n || len(scratch) < n+2 || even > 15 || odd > 15 {
+		panic(fmt.Sprintf("simd: rows of %d and %d to %d, with room for %d, rounding %d and %d", n, len(far), len(dst), len(scratch), even, odd))
+	}
+	mixed := scratch[:n+2] // one before the first, one behind the last
+	done := l.mixRows(mixed[1:], near, far, n/16)
+	for i := done; i < n; i++ {
+		mixed[i+1] = 3*uint16(near[i]) + uint16(far[i])
+	}
+	mixed[0], mixed[n+1] = mixed[1], mixed[n]
+	done = l.doubleRow(dst, mixed, even, odd, n/16)
+	for i := done; i < n; i++ {
+		m := 3 * mixed[i+1]
+		dst[2*i] = uint8((m + mixed[i] + even) >> 4)
+		dst[2*i+1] = uint8((m + mixed[i+2] + odd) >> 4)
+	}
+}

@@ -1,0 +1,81 @@
+package simd
+
+import "fmt"
+
+// InverseDCT turns a row of blocks of 8×8 JPEG coefficients into samples, in the arithmetic of libjpeg's
+// accurate integer method (jidctint, "islow") after Loeffler, Ligtenberg and Moschytz: 13 bits of the
+// cosines, first along columns, with two bits more kept between. Each coefficient, of 64 of a block row by
+// row, is multiplied by its factor in 16 bits. Sample = rounded result + 128, held in 0 to 255.
+//
+// Block i has its upper left sample at dst[8·i], rows begin stride apart. Results are equal at all levels.
+func (l Level) InverseDCT(dst []uint8, stride int, coefs []int16, factors *[64]uint16) {
+	blocks := len(coefs) / 64
+	if len(coefs)%64 != 0 || stride < 8*blocks || blocks > 0 && len(dst) < 7*stride+8*blocks {
+		panic(fmt.Sprintf("simd: %d coefficients to %d samples in rows of %d", len(coefs), len(dst), stride))
+	}
+	done := 0
+	if blocks > 1 {
+		done = l.inverseDCT(dst, stride, coefs, factors, blocks/2)
+	}
+	for ; done < blocks; done++ {
+		inverseDCTGeneric(dst[8*done:], stride, (*[64]int16)(coefs[64*done:]), factors)
+	}
+}
+
+// The transform is a sum of products with cosines of dctBits bits: of coefficients 2 and 6 in the even part,
+// of 1, 3, 5 and 7 in the odd one. They are whole sums of the 13-bit constants of that method, so that its
+// results come out exactly.
+const dctBits = 13
+
+// dct1 transforms eight numbers, of 17 bits at most; the results have dctBits bits more behind the point.
+func dct1(x *[8]int32) {
+	sum, difference := (x[0]+x[4])<<dctBits, (x[0]-x[4])<<dctBits
+	outer, inner := 10703*x[2]+4433*x[6], 4433*x[2]-10704*x[6]
+	a, b, c, d := x[1], x[3], x[5], x[7]
+	odd0, odd1 := 11363*a+9633*b+6437*c+2260*d, 9633*a-2259*b-11362*c-6436*d
+	odd2, odd3 := 6437*a-11362*b+2261*c+9633*d, 2260*a-6436*b+9633*c-11363*d
+	even0, even1, even2, even3 := sum+outer, difference+inner, difference-inner, sum-outer
+	x[0], x[7] = even0+odd0, even0-odd0
+	x[1], x[6] = even1+odd1, even1-odd1
+	x[2], x[5] = even2+odd2, even2-odd2
+	x[3], x[4] = even3+odd3, even3-odd3
+}
+
+func inverseDCTGeneric(dst []uint8, stride int, coefs *[64]int16, factors *[64]uint16) {
+	const (
+		keep   = 2                  // bits behind the point between the passes
+		first  = dctBits - keep     // to drop behind the first
+		second = dctBits + keep + 3 // and behind the second, an eighth included
+	)
+	var middle [8][8]int32 // columns
+	for x := range 8 {
+		column := &middle[x]
+		var rest int16
+		for y := range column {
+			v := coefs[8*y+x]
+			if y > 0 {
+				rest |= v
+			}
+			column[y] = int32(v * int16(factors[8*y+x]))
+		}
+		if rest == 0 {
+			mean := int32(clamp16(column[0] << keep))
+			*column = [8]int32{mean, mean, mean, mean, mean, mean, mean, mean}
+			continue
+		}
+		dct1(column)
+		for y, v := range column {
+			column[y] = int32(clamp16((v + 1<<(first-1)) >> first))
+		}
+	}
+	for y := range 8 {
+		row := [8]int32{middle[0][y], middle[1][y], middle[2][y], middle[3][y], middle[4][y], middle[5][y], middle[6][y], middle[7][y]}
+		dct1(&row)
+		out := dst[y*stride:][:8]
+		for x, v := range row {
+			out[x] = clamp8((v+1<<(second-1))>>second + 128)
+		}
+	}
+}
+
+func clamp16(v int32) int16 { return int16(min(max(v, -1<<15), 1<<15-1)) }

@@ -1,0 +1,106 @@
+package jpeg
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+const (
+	// mostBlock is more than the bytes that a block makes a reader load: 64 codes and values of up to 31
+	// bits, and eight bytes at once.
+	mostBlock = 264
+	// slack is the zeros behind the coded bytes. A reader loads up to eight bytes ahead of what it takes.
+	slack = mostBlock + 8
+)
+
+// entropy is the coded bytes of a scan without what was stuffed. Behind its last interval are slack zeros.
+type entropy struct {
+	bytes     []byte
+	ends      []int // of the restart intervals
+	intervals int   // passed
+	bitReader
+}
+
+// bitReader takes bits from the front of bytes. The next are the uppermost n of acc.
+type bitReader struct {
+	from []byte
+	next int // byte that acc is filled from
+	acc  uint64
+	n    uint
+}
+
+// fill makes at least 56 bits ready. The caller has seen that eight bytes are there.
+func (r *bitReader) fill() {
+	r.acc |= binary.BigEndian.Uint64(r.from[r.next:]) >> r.n
+	r.next += int(63-r.n) >> 3
+	r.n |= 56
+}
+
+// taken is the position of the next bit.
+func (r *bitReader) taken() int { return 8*r.next - int(r.n) }
+
+// spent tells that a block may run over the slack: all coded bytes were taken before.
+func (r *bitReader) spent() bool { return len(r.from)-r.next < mostBlock }
+
+// bits takes n bits, at most 16, that fill has made ready.
+func (r *bitReader) bits(n int) uint32 {
+	v := uint32(r.acc >> 48 >> (16 - n))
+	r.acc, r.n = r.acc<<n, r.n-uint(n)
+	return v
+}
+
+// symbol takes a code, which fill has made ready. Where there is none it takes 17 bits and returns 0; the
+// caller finds ok false.
+func (r *bitReader) symbol(h *huffman) (symbol uint8, ok bool) {
+	symbol, length := h.find(uint32(r.acc >> 48))
+	r.acc, r.n = r.acc<<length, r.n-uint(length)
+	return symbol, length <= maxCode
+}
+
+// load takes the coded data at the front of data, up to the marker that ends it, and returns the length
+// of what it took. Restart markers end intervals where restarts says that there are such.
+func (e *entropy) load(data []byte, restarts bool) int {
+	e.bytes, e.ends, e.intervals = e.bytes[:0], e.ends[:0], 0
+	at := 0
+	for at < len(data) {
+		i := bytes.IndexByte(data[at:], 0xff)
+		if i < 0 {
+			e.bytes = append(e.bytes, data[at:]...)
+			at = len(data)
+			break
+		}
+		e.bytes = append(e.bytes, data[at:at+i]...)
+		at += i
+		code := at + 1
+		for code < len(data) && data[code] == 0xff { // fill bytes before a marker
+			code++
+		}
+		if code == at+1 && code < len(data) && data[code] == 0 {
+			e.bytes = append(e.bytes, 0xff)
+		} else if restarts && code < len(data) && data[code] == rst0+uint8(len(e.ends)&7) {
+			e.ends = append(e.ends, len(e.bytes))
+		} else {
+			break
+		}
+		at = code + 1
+	}
+	e.ends = append(e.ends, len(e.bytes))
+	e.bytes = append(e.bytes, zeros[:]...)
+	e.bitReader = bitReader{from: e.bytes}
+	return at
+}
+
+var zeros [slack]byte
+
+// overrun tells whether more bits were taken than the interval has.
+func (e *entropy) overrun() bool { return e.taken() > 8*e.ends[e.intervals] }
+
+// restart goes on to the next interval, and returns false where there is none.
+func (e *entropy) restart() bool {
+	if e.intervals+1 >= len(e.ends) {
+		return false
+	}
+	e.bitReader = bitReader{from: e.bytes, next: e.ends[e.intervals]}
+	e.intervals++
+	return true
+}

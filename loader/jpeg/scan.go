@@ -1,0 +1,247 @@
+package jpeg
+
+import (
+	"errors"
+	"fmt"
+)
+
+// scan is what the header of a scan tells.
+type scan struct {
+	components int
+	parts      [maxComponents]scanPart // the first of them
+	first      int                     // coefficients of a progressive scan, in zigzag order
+	last       int
+	refines    bool // bits of coefficients that are known in part
+	shift      uint // bits below those that it gives
+	skip       int  // blocks ahead without any coefficient
+}
+
+// scanPart is a component of a scan with the Huffman tables that it uses.
+type scanPart struct {
+	component *component
+	dc, ac    *huffman
+	mean      int32 // of the block before, in units of the quantisation
+}
+
+func (s *scan) all() []scanPart { return s.parts[:s.components] }
+
+// scanHeader reads the header of a scan.
+func (d *Decoder) scanHeader(body []byte) error {
+	if !d.framed() {
+		return errors.New("a scan before the frame header")
+	}
+	if d.scans++; d.scans > maxScans {
+		return fmt.Errorf("more than %d scans", maxScans)
+	}
+	if len(body) < 6 || len(body) != 4+2*int(body[0]) || int(body[0]) > d.components {
+		return fmt.Errorf("a scan header of %d bytes", len(body))
+	}
+	s := &d.scan
+	*s = scan{components: int(body[0]), last: 63}
+	blocks := 0
+	for i := range s.components {
+		part, err := d.scanPart(body[1+2*i], body[2+2*i])
+		if err != nil {
+			return err
+		}
+		for _, before := range s.parts[:i] {
+			if before.component == part.component {
+				return fmt.Errorf("component %d twice in a scan", part.component.id)
+			}
+		}
+		s.parts[i] = part
+		blocks += part.component.sampling[0] * part.component.sampling[1]
+	}
+	if blocks > 10 && s.components > 1 {
+		return fmt.Errorf("%d blocks in an MCU, 10 are allowed", blocks)
+	}
+	if d.progressive {
+		return s.progression(body[1+2*s.components:])
+	}
+	return nil
+}
+
+// progression reads which coefficients, and which of their bits, a progressive scan gives.
+func (s *scan) progression(b []byte) error {
+	s.first, s.last = int(b[0]), int(b[1])
+	high, low := b[2]>>4, b[2]&15
+	s.refines, s.shift = high != 0, uint(low)
+	switch {
+	case s.first == 0 && s.last != 0, s.first > s.last, s.last > 63, s.first > 0 && s.components > 1:
+		return fmt.Errorf("coefficients %d to %d of %d components", s.first, s.last, s.components)
+	case s.refines && high != low+1:
+		return fmt.Errorf("bits from %d to %d", high, low)
+	}
+	return nil
+}
+
+// scanPart finds a component and its tables.
+func (d *Decoder) scanPart(id, tables uint8) (part scanPart, err error) {
+	for i := range d.comps() {
+		if d.comps()[i].id == id {
+			part.component = &d.comps()[i]
+		}
+	}
+	if part.component == nil {
+		return part, fmt.Errorf("no component %d", id)
+	}
+	if tables>>4 > 3 || tables&15 > 3 {
+		return part, fmt.Errorf("Huffman tables %#x", tables)
+	}
+	part.dc, part.ac = &d.tables[0][tables>>4], &d.tables[1][tables&15]
+	return part, nil
+}
+
+var (
+	errCode     = errors.New("the coded data have a code that is in no table")
+	errShort    = errors.New("the coded data end early")
+	errRestarts = errors.New("a restart marker is missing")
+)
+
+// readScan takes the coded data of a scan.
+func (d *Decoder) readScan() error {
+	d.at += d.entropy.load(d.data[d.at:], d.interval > 0)
+	for i := range d.scan.all() {
+		part := &d.scan.parts[i]
+		if err := part.ready(d); err != nil {
+			return err
+		}
+	}
+	if !d.progressive {
+		return d.sequential()
+	}
+	return d.refineOrAdd()
+}
+
+// ready checks that the tables of a part are there. Those of the quantisation count as they are at the
+// first scan of a component.
+func (p *scanPart) ready(d *Decoder) error {
+	c, s := p.component, &d.scan
+	if needsDC := s.first == 0 && !s.refines; needsDC && !p.dc.defined || s.last > 0 && !p.ac.defined {
+		return errors.New("a Huffman table is missing")
+	}
+	if !c.seen {
+		if !d.quant[c.table].defined {
+			return errors.New("a quantisation table is missing")
+		}
+		c.seen, c.factors = true, d.quant[c.table].factors
+	}
+	if !d.progressive {
+		p.dc.combine(false)
+		p.ac.combine(true)
+	}
+	return nil
+}
+
+// grid is the number of MCUs of a scan in a row, and of rows.
+func (d *Decoder) grid() (columns, rows int) {
+	if d.scan.components > 1 {
+		return d.mcus[0], d.mcus[1]
+	}
+	blocks := d.scan.parts[0].component.blocks
+	return blocks[0], blocks[1]
+}
+
+// nextInterval is called between MCUs where a restart marker belongs.
+func (d *Decoder) nextInterval() error {
+	if d.entropy.overrun() {
+		return errShort
+	}
+	if !d.entropy.restart() {
+		return errRestarts
+	}
+	for i := range d.scan.all() {
+		d.scan.parts[i].mean = 0
+	}
+	d.scan.skip = 0
+	return nil
+}
+
+// sequential takes a scan whose blocks are whole. A row of MCUs is transformed once it is there.
+func (d *Decoder) sequential() error {
+	columns, rows := d.grid()
+	left := d.interval // MCUs
+	for row := range rows {
+		for i := range d.scan.all() {
+			clear(d.scan.parts[i].component.coefs)
+		}
+		for column := range columns {
+			if d.interval > 0 {
+				if left == 0 {
+					if err := d.nextInterval(); err != nil {
+						return err
+					}
+					left = d.interval
+				}
+				left--
+			}
+			if err := d.sequentialMCU(column); err != nil {
+				return err
+			}
+		}
+		for i := range d.scan.all() {
+			d.transformRow(d.scan.parts[i].component, row)
+		}
+	}
+	if d.entropy.overrun() {
+		return errShort
+	}
+	return nil
+}
+
+// sequentialMCU takes the blocks of an MCU into the row of its components.
+func (d *Decoder) sequentialMCU(column int) error {
+	for i := range d.scan.all() {
+		part := &d.scan.parts[i]
+		c, across, down := part.component, 1, 1
+		if d.scan.components > 1 {
+			across, down = c.sampling[0], c.sampling[1]
+		}
+		for y := range down {
+			for x := range across {
+				if d.entropy.spent() {
+					return errShort
+				}
+				at := 64 * (y*c.padded[0] + column*across + x)
+				block := (*[64]int16)(c.coefs[at : at+64])
+				difference, ok := d.entropy.block(block, part.dc, part.ac)
+				if !ok {
+					return errCode
+				}
+				part.mean += difference
+				block[0] = int16(part.mean)
+			}
+		}
+	}
+	return nil
+}
+
+// transformRow turns a row of MCUs of a sequential component into samples. A scan of one component has a
+// row of blocks in place of one.
+func (d *Decoder) transformRow(c *component, row int) {
+	down := c.sampling[1]
+	if d.scan.components == 1 {
+		down = 1
+	}
+	for y := range down {
+		d.transform1(c, c.coefs[64*y*c.padded[0]:], row*down+y)
+	}
+}
+
+// transform1 turns a row of blocks into samples.
+func (d *Decoder) transform1(c *component, coefs []int16, row int) {
+	n := c.stride() * 8
+	d.Level.InverseDCT(c.plane[row*n:(row+1)*n], c.stride(), coefs[:n], &c.factors)
+}
+
+// reconstruct turns the coefficients of a progressive picture into samples.
+func (d *Decoder) reconstruct() {
+	for i := range d.comps() {
+		c := &d.comps()[i]
+		for row := range c.padded[1] {
+			if d.progressive {
+				d.transform1(c, c.coefs[64*row*c.padded[0]:], row)
+			}
+		}
+	}
+}
