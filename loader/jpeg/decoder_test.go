@@ -1,0 +1,317 @@
+package jpeg
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"image/color"
+	stdjpeg "image/jpeg"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/kernels/simd"
+)
+
+// sampleFile is a line of testdata/pixels.tsv: a file, and the sum of its pixels as libjpeg decodes them.
+type sampleFile struct {
+	name          string
+	data          []byte
+	width, height int
+	sum           string
+}
+
+func sampleFiles(t testing.TB) (files []sampleFile) {
+	t.Helper()
+	table := readFile(t, "pixels.tsv")
+	for line := range strings.Lines(string(table)) {
+		var f sampleFile
+		if _, err := fmt.Sscanf(line, "%s %d %d %s", &f.name, &f.width, &f.height, &f.sum); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		f.data = readFile(t, f.name+".jpg")
+		files = append(files, f)
+	}
+	if len(files) < 20 {
+		t.Fatalf("only %d files", len(files))
+	}
+	return files
+}
+
+func readFile(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func sample(t testing.TB, name string) []byte { return readFile(t, name+".jpg") }
+
+// decode decodes a picture of less than a million pixels.
+func decode(d *Decoder, data []byte) (rgb []uint8, width, height int, err error) {
+	width, height, err = d.Header(data)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	if width*height > 1e6 {
+		return nil, 0, 0, errors.New("too large for a test")
+	}
+	rgb = make([]uint8, 3*width*height)
+	return rgb, width, height, d.Decode(rgb)
+}
+
+// One Decoder takes all files, so that what is left of one would show in the next.
+func TestDecoder_PixelsAreThoseOfLibjpeg(t *testing.T) {
+	files := sampleFiles(t)
+	for _, level := range simd.Levels() {
+		d := &Decoder{Level: level}
+		for _, f := range files {
+			rgb, width, height, err := decode(d, f.data)
+			if f.name == "cmyk" {
+				if !errors.Is(err, ErrUnsupported) {
+					t.Errorf("%s: %v, want ErrUnsupported", f.name, err)
+				}
+				continue
+			}
+			if err != nil || width != f.width || height != f.height {
+				t.Errorf("%s, %s: %d×%d, %v", level, f.name, width, height, err)
+				continue
+			}
+			sum := fnv.New64a()
+			sum.Write(rgb)
+			if got := fmt.Sprintf("%016x", sum.Sum64()); got != f.sum {
+				t.Errorf("%s, %s: other pixels", level, f.name)
+			}
+		}
+	}
+}
+
+// An independent decoder: its transform rounds otherwise, and of chroma at half resolution it knows no
+// interpolation, so grey and full resolution are compared.
+func TestDecoder_IsCloseToTheStandardLibrary(t *testing.T) {
+	var d Decoder
+	for _, name := range []string{"grey", "grey-progressive", "444", "444-restarts", "444-progressive", "rgb"} {
+		data := sample(t, name)
+		want, err := stdjpeg.Decode(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rgb, width, _, err := decode(&d, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range len(rgb) / 3 {
+			pixel := color.RGBAModel.Convert(want.At(i%width, i/width)).(color.RGBA)
+			for c, v := range [3]uint8{pixel.R, pixel.G, pixel.B} {
+				if got := int(rgb[3*i+c]); got-int(v) > 4 || int(v)-got > 4 {
+					t.Fatalf("%s: channel %d of pixel %d is %d, want %d", name, c, i, got, v)
+				}
+			}
+		}
+	}
+}
+
+func TestDecoder_KeepsItsMemory(t *testing.T) {
+	for _, name := range []string{"420", "444-progressive", "420-restarts"} {
+		var d Decoder
+		data := sample(t, name)
+		rgb, _, _, err := decode(&d, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := testing.AllocsPerRun(5, func() {
+			if _, _, err := d.Header(data); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Decode(rgb); err != nil {
+				t.Fatal(err)
+			}
+		}); n > 0 {
+			t.Errorf("%s: %v allocations for a picture", name, n)
+		}
+	}
+}
+
+// A file that was cut is never taken for a picture, wherever it ends.
+func TestDecoder_CutFilesAreRefused(t *testing.T) {
+	var d Decoder
+	for _, f := range sampleFiles(t) {
+		for n := 0; n < len(f.data); n += 1 + (len(f.data)-n)/40 { // each of the last bytes
+			if _, _, _, err := decode(&d, f.data[:n]); err == nil {
+				t.Fatalf("%s: %d of %d bytes are taken for a picture", f.name, n, len(f.data))
+			}
+		}
+	}
+	data := sample(t, "420")
+	if _, _, _, err := decode(&d, data[:len(data)-2]); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("without its end marker: %v", err)
+	}
+}
+
+// Damage costs the picture, or some of its pixels, and nothing else: the next one is whole.
+func TestDecoder_DamageStaysInItsFile(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	d := &Decoder{Level: simd.Levels()[len(simd.Levels())-1]}
+	whole := sample(t, "422")
+	want, _, _, err := decode(new(Decoder), whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range sampleFiles(t) {
+		for range 60 {
+			data := bytes.Clone(f.data)
+			for range 1 + r.IntN(4) {
+				data[r.IntN(len(data))] ^= 1 << r.IntN(8)
+			}
+			_, _, _, _ = decode(d, data) // must return
+		}
+		if got, _, _, err := decode(d, whole); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("after damaged files like %s: %v, or other pixels", f.name, err)
+		}
+	}
+}
+
+// segmentAt finds the first segment of a marker.
+func segmentAt(t testing.TB, data []byte, marker uint8) int {
+	t.Helper()
+	at := bytes.Index(data, []byte{0xff, marker})
+	if at < 0 {
+		t.Fatalf("no segment %#x", marker)
+	}
+	return at
+}
+
+// edited is a file with a segment changed.
+func edited(t testing.TB, name string, marker uint8, change func(segment []byte)) []byte {
+	data := bytes.Clone(sample(t, name))
+	change(data[segmentAt(t, data, marker):])
+	return data
+}
+
+func TestDecoder_RefusesWhatIsWrong(t *testing.T) {
+	frame := func(change func(b []byte)) []byte { return edited(t, "420", sof0, change) }
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"no JPEG":              {[]byte("GIF89a"), "does not begin"},
+		"no frame":             {[]byte{0xff, soi, 0xff, eoi}, "no frame header"},
+		"frame of 12 bits":     {frame(func(b []byte) { b[4] = 12 }), "12 bits"},
+		"no quantisation":      {frame(func(b []byte) { b[12] = 3 }), "quantisation table is missing"},
+		"sampling 0":           {frame(func(b []byte) { b[11] = 0x02 }), "sampling"},
+		"sampling 3 by 2":      {frame(func(b []byte) { b[11], b[14] = 0x31, 0x21 }), "not decoded here"},
+		"same component twice": {frame(func(b []byte) { b[13] = b[10] }), "two components"},
+		"lossless":             {frame(func(b []byte) { b[1] = 0xc3 }), "not decoded here"},
+		"arithmetic coding":    {frame(func(b []byte) { b[1] = 0xc9 }), "not decoded here"},
+		"no Huffman table":     {edited(t, "420", sos, func(b []byte) { b[6] = 0x33 }), "Huffman table is missing"},
+		"unknown component":    {edited(t, "420", sos, func(b []byte) { b[5] = 99 }), "no component 99"},
+		"too many codes":       {edited(t, "420", dht, func(b []byte) { b[5], b[6], b[7] = b[5]+3, 0, b[7]-2 }), "too many codes"},
+		"too few symbols":      {edited(t, "420", dht, func(b []byte) { b[5] = 200 }), "bytes of symbols"},
+		"unknown band":         {edited(t, "420-progressive", sos, func(b []byte) { b[12] = 64 }), "coefficients 0 to 64"},
+	} {
+		if _, _, _, err := decode(new(Decoder), c.data); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// A small file must not ask for work without end: each scan goes over all blocks.
+func TestDecoder_ScansAreLimited(t *testing.T) {
+	data := sample(t, "grey-progressive")
+	first := segmentAt(t, data, sos)
+	header := 2 + int(data[first+3])
+	behind := first + header + (&entropy{}).load(data[first+header:], false)
+	bomb := bytes.Clone(data[:first])
+	for range maxScans + 1 {
+		bomb = append(bomb, data[first:behind]...)
+	}
+	bomb = append(bomb, 0xff, eoi)
+	if _, _, _, err := decode(new(Decoder), bomb); err == nil || !strings.Contains(err.Error(), "more than 256 scans") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The size is known before memory is taken.
+func TestDecoder_HeaderTakesNoMemory(t *testing.T) {
+	data := edited(t, "420", sof0, func(b []byte) { binary.BigEndian.PutUint32(b[5:], 0xffffffff) })
+	var d Decoder
+	if n := testing.AllocsPerRun(3, func() {
+		if width, height, err := d.Header(data); width != 65535 || height != 65535 || err != nil {
+			t.Fatal(width, height, err)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if err := d.Decode(make([]uint8, 300)); err == nil {
+		t.Error("decoded into a buffer of another size")
+	}
+}
+
+// Bytes that belong to no segment, and restart markers behind the last interval, are passed over as
+// others do.
+func TestDecoder_PassesOverWhatIsBetweenSegments(t *testing.T) {
+	data := sample(t, "420")
+	want, _, _, err := decode(new(Decoder), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := segmentAt(t, data, dht)
+	strange := append(bytes.Clone(data[:table]), 1, 2, 3, 0xff, 0, 0xff, 0xff)
+	strange = append(strange, data[table:len(data)-2]...)
+	strange = append(strange, 0xff, 0xff, rst0+3, 9, 0xff, eoi, 7, 7)
+	got, _, _, err := decode(new(Decoder), strange)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%v, or other pixels", err)
+	}
+}
+
+// What the standard library takes is taken here too, or left to it.
+func FuzzDecoder(f *testing.F) {
+	for _, s := range sampleFiles(f) {
+		f.Add(s.data)
+	}
+	decoders := []*Decoder{}
+	for _, level := range simd.Levels() {
+		decoders = append(decoders, &Decoder{Level: level})
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		config, err := stdjpeg.DecodeConfig(bytes.NewReader(data))
+		if err == nil && config.Width*config.Height > 1<<16 {
+			return
+		}
+		var want []uint8
+		var wantErr error
+		for i, d := range decoders {
+			width, height, err := d.Header(data)
+			if err == nil && width*height > 1<<16 {
+				return
+			}
+			rgb, _, _, err := decode(d, data)
+			if i == 0 {
+				want, wantErr = rgb, err
+			} else if !bytes.Equal(rgb, want) || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+				t.Fatalf("%s: %v, or other pixels than %s with %v", d.Level, err, decoders[0].Level, wantErr)
+			}
+		}
+		checkAccepted(t, data, wantErr)
+	})
+}
+
+// checkAccepted compares the verdict with the standard library's. Files that it does not take are no
+// matter: it refuses restart markers in scans of one component of several, which are good.
+func checkAccepted(t *testing.T, data []byte, err error) {
+	t.Helper()
+	if err == nil || errors.Is(err, ErrUnsupported) {
+		return
+	}
+	if _, stdErr := stdjpeg.Decode(bytes.NewReader(data)); stdErr == nil {
+		t.Fatalf("refused, but not by the standard library: %v", err)
+	}
+}
