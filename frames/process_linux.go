@@ -1,0 +1,23 @@
+package frames
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// dieWithParent has the child killed when this process is, even by SIGKILL.
+func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
+
+// limit bounds what a child may take: address space, and files, of which it should write none. It is
+// a second line of defence, so that a kernel that refuses is no reason to stop.
+func limit(pid int, bytes uint64) {
+	set := func(resource int, most uint64) {
+		_ = unix.Prlimit(pid, resource, &unix.Rlimit{Cur: most, Max: most}, nil)
+	}
+	set(unix.RLIMIT_FSIZE, 0)
+	set(unix.RLIMIT_CORE, 0)
+	if bytes > 0 {
+		set(unix.RLIMIT_AS, bytes)
+	}
+}
