@@ -73,6 +73,9 @@ type Set struct {
 	// Source has the pictures of the bags, or Vectors their features; the other is nil.
 	Source  Source
 	Vectors Vectors
+	// ByFrame says that nets look at each frame alone, and that the scores of a bag are the maxima over its
+	// frames: how videos are scored by a net that was trained on Frames.
+	ByFrame bool
 	// Standard is that of the features of the training split, for nets that are to learn from them on one
 	// scale; nil for none.
 	Standard *Standard
@@ -87,13 +90,15 @@ func (s *Set) frames(bag int) int {
 }
 
 // Videos tells whether any bag has more than one frame.
-func (s *Set) Videos() bool {
+func (s *Set) Videos() bool { return s.AllFrames() > s.Len() }
+
+// AllFrames is the number of frames of all bags.
+func (s *Set) AllFrames() int {
+	all := 0
 	for bag := range s.IDs {
-		if s.frames(bag) > 1 {
-			return true
-		}
+		all += s.frames(bag)
 	}
-	return false
+	return all
 }
 
 // Len is the number of bags N.

@@ -28,7 +28,7 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 		}
 		used[i] = true
 	}
-	part := &Set{Name: name, Vocabulary: s.Vocabulary, CaptionsPerBag: s.CaptionsPerBag, IDs: pick(s.IDs, indices)}
+	part := &Set{Name: name, Vocabulary: s.Vocabulary, CaptionsPerBag: s.CaptionsPerBag, ByFrame: s.ByFrame, IDs: pick(s.IDs, indices)}
 	var err error
 	for _, m := range []struct {
 		from *dense.Dense

@@ -105,6 +105,19 @@ func drawnRuns(paper bool) []Run {
 
 func againstStar(runs []Run) (*Table, error) { return PairedTable(runs, Star) }
 
+// videoRuns are arms at both levels of the paper's Table 3.
+func videoRuns() []Run {
+	var runs []Run
+	for i, arm := range []string{Stage1, Star, NMNFI, NMNFD, RN} {
+		for _, level := range []string{VideoLevel, FrameLevel} {
+			result := drawnResult(.3 + float64(i)/50)
+			result.CaptionsPerBag, result.GroupSize = 20, PublishedSizes(3)
+			runs = append(runs, Run{Name: "run", Arm: arm, MIL: level == VideoLevel, Level: level, PaperData: true, Result: result})
+		}
+	}
+	return runs
+}
+
 func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 	paper := drawnRuns(true)
 	for i := range paper {
@@ -124,6 +137,7 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 	tables := map[string]*Table{
 		"paper":      build(PaperTable, paper),
 		"scenes":     build(PaperTable, drawnRuns(false)),
+		"videos":     build(PaperTable, videoRuns()),
 		"experiment": build(ExperimentTable, drawnRuns(false)),
 		"paired":     build(againstStar, drawnRuns(false)),
 		"summary":    build(ExperimentTable, drawnRuns(false)).Summary(),

@@ -3,15 +3,16 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"nmn/eval"
 	"nmn/text"
 )
 
-// PaperTable lays runs out like the paper's Tables 1 and 2: one row for each noise level and arm,
-// average precision with human agreement in percent, means over the words of each part of speech
-// and over all. Several seeds are averaged. Where the data are the paper's, the published figures
+// PaperTable lays runs out like the paper's Tables 1 and 2, and runs on videos like Table 3: one row for
+// each noise level and arm, and whether frames or videos are learned, average precision with human
+// agreement in percent, means over the words of each part of speech and over all. Several seeds are averaged. Where the data are the paper's, the published figures
 // stand in a row of their own below ours. The best of our arms is bold, with and without MIL apart.
 // Runs without caption counts have no such figure and show dashes.
 func PaperTable(runs []Run) (*Table, error) {
@@ -21,13 +22,13 @@ func PaperTable(runs []Run) (*Table, error) {
 	}
 	t := &Table{
 		Title:   "Concept detection, average precision with human agreement (%)",
-		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "source", Text: true}},
+		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: levelColumn, Text: true}, {Name: "arm", Text: true}, {Name: "source", Text: true}},
 	}
 	for _, name := range groupNames() {
 		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
 	}
 	if sizes, ok := commonSizes(cells); ok {
-		t.Rows = append(t.Rows, groupRow(words(""), "words", "", sizes, count))
+		t.Rows = append(t.Rows, groupRow(words(""), "", "words", "", sizes, count))
 	}
 	published := false
 	for i := 0; i < len(cells); {
@@ -37,17 +38,26 @@ func PaperTable(runs []Run) (*Table, error) {
 			published = t.addPaperRows(cells[i]) || published
 		}
 		t.Rows[first].Rule = true
-		for c := 3; c < len(t.Columns); c++ {
+		for c := 4; c < len(t.Columns); c++ {
 			t.markBest(c, first, false)
 		}
 	}
+	tables := "Table 1 without replaced captions, Table 2 with"
+	if !slices.ContainsFunc(runs, func(r Run) bool { return r.Level != "" }) {
+		t.dropColumn(levelColumn)
+	} else {
+		tables = "Table 3"
+	}
 	if published {
-		t.Notes = append(t.Notes, `Rows of source "`+publishedSource+`" are the published figures: Table 1 without replaced captions, Table 2 with.`)
+		t.Notes = append(t.Notes, `Rows of source "`+publishedSource+`" are the published figures: `+tables+".")
 	}
 	return t, nil
 }
 
-const publishedSource = "paper"
+const (
+	publishedSource = "paper"
+	levelColumn     = "level"
+)
 
 // addPaperRows adds an arm, its observed prediction where there is one, and what the paper printed
 // for them; it reports whether the paper had anything.
@@ -55,7 +65,7 @@ func (t *Table) addPaperRows(c cellOf) (published bool) {
 	paper := c.runs[0].PaperData
 	name := ArmName(c.arm, c.mil, paper)
 	t.Rows = append(t.Rows, apRow(c, name, func(r *eval.Result) *eval.Human { return r.Human }))
-	if p, ok := publishedFor(c.cellKey); ok && paper {
+	if p, ok := publishedFor(c.cellKey, c.runs[0].Level); ok && paper {
 		t.Rows = append(t.Rows, publishedRow(c, name, p.AP))
 		published = true
 	}
@@ -71,7 +81,7 @@ func (t *Table) addPaperRows(c cellOf) (published bool) {
 	})
 	observed.aside = true
 	t.Rows = append(t.Rows, observed)
-	if paper && c.arm == NMNFD && near(c.noise, observedNoise) {
+	if paper && c.runs[0].Level == "" && c.arm == NMNFD && near(c.noise, observedNoise) {
 		t.Rows = append(t.Rows, publishedRow(c, name, onlyAll(PublishedObserved(c.mil))))
 		published = true
 	}
@@ -95,7 +105,7 @@ func apRow(c cellOf, name string, human func(*eval.Result) *eval.Human) Row {
 		mean.Group[p] = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.Group[p] })
 	}
 	mean.All = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.All })
-	return groupRow(c.noiseCell(), name, seeds(len(c.runs)), mean, number)
+	return groupRow(c.noiseCell(), c.runs[0].Level, name, seeds(len(c.runs)), mean, number)
 }
 
 func seeds(n int) string {
@@ -106,13 +116,13 @@ func seeds(n int) string {
 }
 
 func publishedRow(c cellOf, name string, ap eval.ByGroup[eval.Number]) Row {
-	row := groupRow(c.noiseCell(), name, publishedSource, ap, number)
+	row := groupRow(c.noiseCell(), c.runs[0].Level, name, publishedSource, ap, number)
 	row.aside = true
 	return row
 }
 
-func groupRow[T any](setting Cell, arm, source string, g eval.ByGroup[T], cell func(T) Cell) Row {
-	row := Row{Cells: []Cell{setting, words(arm), words(source)}}
+func groupRow[T any](setting Cell, level, arm, source string, g eval.ByGroup[T], cell func(T) Cell) Row {
+	row := Row{Cells: []Cell{setting, words(level), words(arm), words(source)}}
 	for _, v := range g.Group {
 		row.Cells = append(row.Cells, cell(v))
 	}
@@ -128,10 +138,10 @@ func groupNames() []string {
 	return append(names, "All")
 }
 
-// publishedFor finds the figures of Tables 1 and 2 for an arm.
-func publishedFor(k cellKey) (Published, bool) {
+// publishedFor finds the figures of Tables 1 and 2 for an arm, or of Table 3 where it has a level.
+func publishedFor(k cellKey, level string) (Published, bool) {
 	for _, p := range PublishedRows() {
-		if p.Table != 3 && !p.Cited && p.Arm == k.arm && p.MIL == k.mil && near(p.Noise, k.noise) {
+		if p.Level == level && !p.Cited && p.Arm == k.arm && p.MIL == k.mil && near(p.Noise, k.noise) {
 			return p, true
 		}
 	}
@@ -163,12 +173,13 @@ func PublishedTable(table int) (*Table, error) {
 	}
 	t := &Table{
 		Title:   fmt.Sprintf("Published: Table %d, average precision (%%)", table),
-		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "source", Text: true}},
+		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: levelColumn, Text: true}, {Name: "arm", Text: true}, {Name: "source", Text: true}},
 	}
 	for _, name := range groupNames() {
 		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
 	}
-	t.Rows = append(t.Rows, groupRow(words(""), "words", "", PublishedSizes(table), count))
+	t.Rows = append(t.Rows, groupRow(words(""), "", "words", "", PublishedSizes(table), count))
+	last := ""
 	for _, p := range PublishedRows() {
 		if p.Table != table {
 			continue
@@ -178,15 +189,24 @@ func PublishedTable(table int) (*Table, error) {
 			source = "Fang et al."
 		}
 		setting := noiseCell(p.Noise)
-		if table == 3 {
-			setting = words(p.Level)
-		}
-		row := groupRow(setting, ArmName(p.Arm, p.MIL, true), source, p.AP, number)
-		row.Rule = setting.Text != t.Rows[len(t.Rows)-1].Cells[0].Text
+		row := groupRow(setting, p.Level, ArmName(p.Arm, p.MIL, true), source, p.AP, number)
+		row.Rule = setting.Text+p.Level != last
+		last = setting.Text + p.Level
 		t.Rows = append(t.Rows, row)
 	}
 	if table == 3 {
-		t.Columns[0].Name = "level"
+		t.dropColumn(noiseColumn)
+	} else {
+		t.dropColumn(levelColumn)
 	}
 	return t, nil
+}
+
+// dropColumn leaves a column out.
+func (t *Table) dropColumn(name string) {
+	at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
+	t.Columns = slices.Delete(t.Columns, at, at+1)
+	for i := range t.Rows {
+		t.Rows[i].Cells = slices.Delete(t.Rows[i].Cells, at, at+1)
+	}
 }

@@ -12,7 +12,7 @@ type Published struct {
 	Noise float64 // share of replaced captions; 0 in Tables 1 and 3
 	Arm   string
 	MIL   bool
-	Level string // Table 3: "frame" or "video"
+	Level string // Table 3: FrameLevel or VideoLevel
 	Cited bool   // the row of Fang et al. that Table 1 repeats
 	AP    eval.ByGroup[eval.Number]
 }
@@ -106,10 +106,10 @@ func publishedTable2() []Published {
 
 func publishedTable3() []Published {
 	frame := func(arm string, ap eval.ByGroup[eval.Number]) Published {
-		return Published{Table: 3, Arm: arm, Level: "frame", AP: ap}
+		return Published{Table: 3, Arm: arm, Level: FrameLevel, AP: ap}
 	}
 	video := func(arm string, ap eval.ByGroup[eval.Number]) Published {
-		return Published{Table: 3, Arm: arm, MIL: true, Level: "video", AP: ap}
+		return Published{Table: 3, Arm: arm, MIL: true, Level: VideoLevel, AP: ap}
 	}
 	return []Published{
 		frame(Stage1, printed(28.82, 37.21, 25.79, 45.3, 31.87, 42.49, 28.63, 33.9)),

@@ -51,7 +51,7 @@ func TestPublished_EveryArmOfEveryTable(t *testing.T) {
 	for _, noise := range []float64{0, .2, .4, .6, .8} {
 		for _, arm := range []string{Stage1, Star, NMNFI, NMNFD} {
 			for _, mil := range []bool{false, true} {
-				p, ok := publishedFor(cellKey{noise: noise, mil: mil, arm: arm})
+				p, ok := publishedFor(cellKey{noise: noise, mil: mil, arm: arm}, "")
 				if !ok || !p.AP.All.Defined() || p.Cited {
 					t.Errorf("noise %v, arm %s, MIL %v: %+v, %v", noise, arm, mil, p, ok)
 				}
@@ -65,8 +65,8 @@ func TestPublished_EveryArmOfEveryTable(t *testing.T) {
 func TestPublished_OrderOfTheArms(t *testing.T) {
 	for _, noise := range []float64{0, .2, .4, .6, .8} {
 		for _, mil := range []bool{false, true} {
-			star, _ := publishedFor(cellKey{noise: noise, mil: mil, arm: Star})
-			fd, _ := publishedFor(cellKey{noise: noise, mil: mil, arm: NMNFD})
+			star, _ := publishedFor(cellKey{noise: noise, mil: mil, arm: Star}, "")
+			fd, _ := publishedFor(cellKey{noise: noise, mil: mil, arm: NMNFD}, "")
 			if !(fd.AP.All > star.AP.All) {
 				t.Errorf("noise %v, MIL %v: FD %v, star %v", noise, mil, fd.AP.All, star.AP.All)
 			}

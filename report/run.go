@@ -21,6 +21,12 @@ const (
 	RS     = "r-s"    // the classifier on what is believed of each label
 )
 
+// What a training sample of videos is.
+const (
+	FrameLevel = "frame" // each frame, with the labels of its video
+	VideoLevel = "video" // the video, as one bag
+)
+
 var armOrder = []string{Stage1, Star, NMNFI, NMNFD, RN, RS}
 
 // Run is one trained and evaluated model, as tables and pages need it.
@@ -32,8 +38,10 @@ type Run struct {
 	Noise   float64 // share of the captions that were replaced, 0 to 1
 	Flips   Flips   // of labels; zero where captions were replaced
 	Seed    uint64
+	Level   string // of a run on videos: FrameLevel or VideoLevel; empty for pictures
 	// PaperData says that the data are those of the paper's Tables 1 and 2 (COCO captions, train2014,
-	// vocabulary of 1,000 words), so that the published figures may stand beside.
+	// vocabulary of 1,000 words), or with a level of Table 3 (MSR-VTT, 1,087 words), so that the published
+	// figures may stand beside.
 	PaperData bool
 
 	Result *eval.Result // nil before the evaluation

@@ -111,7 +111,10 @@ func OpenNet(path string, backend kernels.Backend) (*model.Net, *Checkpoint, err
 		if net, err = model.New(c.Model, backend); err != nil {
 			return err
 		}
-		if _, err = net.Load(c.file, nil); err != nil {
+		if _, err = net.Load(c.file, nil); err == nil {
+			err = net.ChunkFrames(c.Config.ChunkFrames)
+		}
+		if err != nil {
 			return joined(err, net.Close())
 		}
 		return nil

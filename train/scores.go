@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"nmn/eval"
 	"nmn/kernels/tensor"
@@ -30,9 +31,16 @@ type Scores struct {
 }
 
 // Score runs a net over a set in order, in batches of config.BatchBags. Of the rest of config, Fit,
-// Workers, Prefetch, MaxBadSamples and MaxPixels count. No labels are read.
+// Workers, Prefetch, MaxBadSamples and MaxPixels count. No labels are read. Where the set is ByFrame, bags
+// of a batch are frames, and so are those that could not be read.
 func Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config) (*Scores, error) {
 	s := newScorer(net, set.Len())
+	if set.ByFrame {
+		var err error
+		if set, s.videos, err = loader.Frames(set); err != nil {
+			return nil, err
+		}
+	}
 	bad, err := inOrder(ctx, net, set, config, s.add)
 	if err != nil {
 		return nil, err
@@ -47,6 +55,8 @@ type scorer struct {
 	index                  []int
 	logits, prob, observed []float32
 	rates                  rateMean
+	videos                 *loader.FrameIndex // where bags are scored by their frames, else nil
+	room                   [3][]float32       // for the scores of frames
 }
 
 func newScorer(net *model.Net, bags int) *scorer {
@@ -58,24 +68,64 @@ func newScorer(net *model.Net, bags int) *scorer {
 
 // add takes the scores of one batch.
 func (s *scorer) add(batch *loader.Batch, plan *model.Plan) error {
+	if s.videos != nil {
+		return s.addFrames(batch, plan)
+	}
 	from, to := len(s.index)*s.classes, (len(s.index)+batch.N)*s.classes
 	if to > len(s.logits) {
 		return fmt.Errorf("training: the loader gave more than the %d bags of the set", s.capacity)
 	}
+	if err := s.download(batch, plan, s.logits[from:to], s.prob[from:to], s.observed[from:to]); err != nil {
+		return err
+	}
+	s.index = append(s.index, batch.Index...)
+	return s.rates.add(s.net, plan)
+}
+
+// download takes the results of a batch off the device.
+func (s *scorer) download(batch *loader.Batch, plan *model.Plan, logits, prob, observed []float32) error {
 	for _, result := range []struct {
 		host   []float32
 		device *tensor.Tensor
-	}{{s.logits, plan.BagLogit}, {s.prob, plan.Prob}, {s.observed, plan.Observed}} {
-		if err := s.net.Backend().Download(hostOver(result.host[from:to]), result.device); err != nil {
+	}{{logits, plan.BagLogit}, {prob, plan.Prob}, {observed, plan.Observed}} {
+		if err := s.net.Backend().Download(hostOver(result.host), result.device); err != nil {
 			return err
 		}
 	}
-	for i, v := range s.logits[from:to] {
+	for i, v := range logits {
 		if math.IsNaN(float64(v)) {
 			return fmt.Errorf("training: the logit of bag %s, class %d is NaN: the weights are damaged", batch.IDs[i/s.classes], i%s.classes)
 		}
 	}
-	s.index = append(s.index, batch.Index...)
+	return nil
+}
+
+// addFrames takes the scores of a batch of frames: a video gets the maximum of each over its frames, which
+// follow each other.
+func (s *scorer) addFrames(batch *loader.Batch, plan *model.Plan) error {
+	k := s.classes
+	for i := range s.room {
+		s.room[i] = slices.Grow(s.room[i][:0], batch.N*k)[:batch.N*k]
+	}
+	if err := s.download(batch, plan, s.room[0], s.room[1], s.room[2]); err != nil {
+		return err
+	}
+	for n, frame := range batch.Index {
+		video, _ := s.videos.Of(frame)
+		first := len(s.index) == 0 || s.index[len(s.index)-1] != video
+		if first {
+			s.index = append(s.index, video)
+		}
+		row := (len(s.index) - 1) * k
+		for i, all := range [...][]float32{s.logits, s.prob, s.observed} {
+			of, best := s.room[i][n*k:(n+1)*k], all[row:row+k]
+			for c, v := range of {
+				if first || v > best[c] {
+					best[c] = v
+				}
+			}
+		}
+	}
 	return s.rates.add(s.net, plan)
 }
 

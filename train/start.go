@@ -33,8 +33,8 @@ func start(net *model.Net, c Config, data *loader.Set) error {
 
 // labelLogits gives each class the bias with which a net that sees nothing predicts the class's share m
 // of positive labels: logit(m), and with MIL over S instances logit(1-(1-m)^(1/S)), for the noisy-or
-// of S such instances is m. A class that no bag has counts as half a bag, one that all have as all
-// but half.
+// of S such instances is m; S counts the cells of all frames of a bag, by their mean. A class that no bag
+// has counts as half a bag, one that all have as all but half.
 func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
 	if data.Len() == 0 {
 		return nil, fmt.Errorf("training: the set %q has no bags to take label means from", data.Name)
@@ -47,11 +47,12 @@ func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
 	for i, z := range labels {
 		counts[i%k] += float64(z)
 	}
+	instances := float64(c.Instances()) * float64(data.AllFrames()) / n
 	logits := make([]float32, k)
 	for class, count := range counts {
 		p := min(max(count, .5), n-.5) / n
 		if c.MIL {
-			p = -math.Expm1(math.Log1p(-p) / float64(c.Instances()))
+			p = -math.Expm1(math.Log1p(-p) / instances)
 		}
 		logits[class] = float32(math.Log(p) - math.Log1p(-p))
 	}

@@ -223,12 +223,19 @@ func (o *outcome) page(c *config, name string) (*report.Run, error) {
 	}
 	return &report.Run{
 		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Seed: o.Seed,
-		PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit, Epochs: epochsOf(o.epochs), Config: string(text), Rates: report.RatesOf(o.Evaluation),
+		Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit, Epochs: epochsOf(o.epochs), Config: string(text), Rates: report.RatesOf(o.Evaluation),
 	}, nil
 }
 
-// paperData tells whether the published figures may stand beside: COCO's train2014 with 1,000 words.
+// paperData tells whether the published figures may stand beside: COCO's train2014 with 1,000 words, or
+// MSR-VTT with 1,087.
 func (c *config) paperData(o *outcome) bool {
-	return c.Data.Set == dataCaptions && c.Preset == presetPaperCOCO && o.Evaluation != nil && o.Evaluation.Classes == 1000 &&
+	if o.Evaluation == nil {
+		return false
+	}
+	if c.Data.Set == dataMSRVTT {
+		return c.Preset == presetPaperMSRVTT && o.Evaluation.Classes == msrvttWords
+	}
+	return c.Data.Set == dataCaptions && c.Preset == presetPaperCOCO && o.Evaluation.Classes == 1000 &&
 		filepath.Base(c.Data.Captions) == "captions_train2014.json" && c.Data.ValCaptions != ""
 }

@@ -170,7 +170,7 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"train", "--arm", "em"}, "stage1, star, nmn-fi, nmn-fd, r-n or r-s"},
 		{[]string{"train", "--learning-rate", "-1"}, "learning_rate"},
 		{[]string{"train", "--noise", "1.5"}, "noise"},
-		{[]string{"train", "--preset", "mnist"}, "scenes, paper-coco, paper-msrvtt or features"},
+		{[]string{"train", "--preset", "mnist"}, "scenes, moving-scenes, paper-coco, paper-msrvtt or features"},
 		{[]string{"train", "--data", "captions"}, "--captions"},
 		{[]string{"train", "surplus"}, "surplus"},
 		{[]string{"train", "--device", "tpu"}, "tpu"},

@@ -41,6 +41,7 @@ type presetName string
 
 const (
 	presetScenes      presetName = "scenes"
+	presetMoving      presetName = "moving-scenes"
 	presetPaperCOCO   presetName = "paper-coco"
 	presetPaperMSRVTT presetName = "paper-msrvtt"
 	presetFeatures    presetName = "features"
@@ -112,22 +113,37 @@ type dataSet string
 
 const (
 	dataScenes   dataSet = "scenes"
+	dataMoving   dataSet = "moving-scenes"
 	dataCaptions dataSet = "captions"
 	dataMSRVTT   dataSet = "msrvtt"
 	dataFeatures dataSet = "features"
 )
 
-func dataSources() []dataSet { return []dataSet{dataScenes, dataCaptions, dataMSRVTT, dataFeatures} }
+func dataSources() []dataSet {
+	return []dataSet{dataScenes, dataMoving, dataCaptions, dataMSRVTT, dataFeatures}
+}
+
+type videoLevel string
+
+const (
+	levelAuto  videoLevel = "auto"  // video with MIL, frame without: the two rows of the paper's Table 3
+	levelFrame videoLevel = "frame" // each frame with the labels of its video; a test video has the maximum over its frames
+	levelVideo videoLevel = "video" // a video is a bag of the cells of all its frames
+)
 
 // dataConfig says which pictures and labels there are.
 type dataConfig struct {
 	Set  dataSet `yaml:"set"`
 	Seed uint64  `yaml:"seed"` // of the scenes, of label noise and of the split
 
-	// Scenes: pictures of each split.
+	// Scenes: pictures of each split, or clips and the frames of each.
 	TrainSize      int `yaml:"train_size"`
 	ValidationSize int `yaml:"validation_size"`
 	TestSize       int `yaml:"test_size"`
+	Frames         int `yaml:"frames,omitempty"`
+
+	// VideoLevel says what a training sample is where bags have several frames.
+	VideoLevel videoLevel `yaml:"video_level,omitempty"`
 
 	// Captions: COCO files. Without validation captions, shares of the training pictures are held out.
 	Captions        string  `yaml:"captions"`

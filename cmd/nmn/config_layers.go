@@ -48,7 +48,7 @@ func (l layers) apply(c *config) error {
 }
 
 // normalize makes empty lists none: the two mean the same, and files that tell of them should be the
-// same too.
+// same too. Clips get their frames where nobody said how many.
 func (c *config) normalize() {
 	if len(c.Net.Depths) == 0 {
 		c.Net.Depths = nil
@@ -58,6 +58,9 @@ func (c *config) normalize() {
 	}
 	if len(c.Net.Hidden) == 0 {
 		c.Net.Hidden = nil
+	}
+	if c.Data.Set == dataMoving && c.Data.Frames == 0 {
+		c.Data.Frames = movingFrames
 	}
 	f := &c.Data.Features
 	if len(f.LabelColumns) == 0 {

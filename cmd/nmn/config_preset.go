@@ -14,6 +14,8 @@ func presetConfig(name presetName, size sizeName) (config, error) {
 	switch name {
 	case presetScenes:
 		c.scenes(size)
+	case presetMoving:
+		c.movingScenes(size)
 	case presetPaperCOCO:
 		c.Data.Set, c.Net.Arch = dataCaptions, netVGG16
 		c.Train = train.Paper()
@@ -54,7 +56,7 @@ func defaultConfig() config {
 }
 
 func presets() []presetName {
-	return []presetName{presetScenes, presetPaperCOCO, presetPaperMSRVTT, presetFeatures}
+	return []presetName{presetScenes, presetMoving, presetPaperCOCO, presetPaperMSRVTT, presetFeatures}
 }
 
 func (c *config) scenes(size sizeName) {
@@ -65,4 +67,15 @@ func (c *config) scenes(size sizeName) {
 		c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 16000, 1000, 2000
 		c.Train = train.ScenesPreset()
 	}
+}
+
+const movingFrames = 8 // of a clip in the quick size, and where nobody says
+
+func (c *config) movingScenes(size sizeName) {
+	c.Data.Set, c.Data.Noise, c.Net.Arch, c.Data.Frames = dataMoving, .4, netScenes, movingFrames
+	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 1000, 100, 500
+	if size == sizeFull {
+		c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Data.Frames = 2000, 200, 1000, 26
+	}
+	c.Train = train.MovingPreset()
 }

@@ -8,7 +8,7 @@ import (
 
 // validate names the first field that is out of range.
 func (c *config) validate() error {
-	for _, check := range []func() error{c.validateNames, c.Data.validate, c.validateNet, c.Train.Validate, c.Run.validate, c.validateRecipe} {
+	for _, check := range []func() error{c.validateNames, c.Data.validate, c.validateNet, c.Train.Validate, c.Run.validate, c.validateRecipe, c.validateVideo} {
 		if err := check(); err != nil {
 			return usageError{err}
 		}
@@ -62,7 +62,7 @@ func (d *dataConfig) validate() error {
 	}
 	// All fields, also those that the set of data does not use: a flag that is out of range is a mistake.
 	pictures := 0
-	if d.Set == dataScenes {
+	if d.scenes() {
 		pictures = 1
 	}
 	if err := firstError(positive("train_size", d.TrainSize, pictures), positive("validation_size", d.ValidationSize, 0),
@@ -96,6 +96,9 @@ func (d *dataConfig) validate() error {
 	}
 	return nil
 }
+
+// scenes tells whether the data are made, not read.
+func (d *dataConfig) scenes() bool { return d.Set == dataScenes || d.Set == dataMoving }
 
 func (d *dataConfig) validateFit() error {
 	if d.Fit == "" {

@@ -60,7 +60,7 @@ func openData(ctx context.Context, p *program, c *config) (*dataSets, error) {
 	d := &dataSets{close: func() error { return nil }}
 	var err error
 	switch c.Data.Set {
-	case dataScenes:
+	case dataScenes, dataMoving:
 		err = d.openScenes(&c.Data)
 	case dataMSRVTT:
 		err = d.openMSRVTT(ctx, p, &c.Data)
@@ -89,11 +89,15 @@ func (d *dataSets) openScenes(c *dataConfig) error {
 		if split.n == 0 {
 			continue
 		}
-		set, err := loader.Scenes(loader.ScenesConfig{Seed: c.Seed, Split: split.name, N: split.n, Cache: true})
+		var err error
+		if c.Set == dataMoving {
+			*split.to, err = loader.MovingScenes(loader.MovingScenesConfig{Seed: c.Seed, Split: split.name, N: split.n, Frames: c.Frames, Cache: true})
+		} else {
+			*split.to, err = loader.Scenes(loader.ScenesConfig{Seed: c.Seed, Split: split.name, N: split.n, Cache: true})
+		}
 		if err != nil {
 			return err
 		}
-		*split.to = set
 	}
 	return nil
 }

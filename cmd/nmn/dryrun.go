@@ -24,6 +24,9 @@ func dryRun(ctx context.Context, p *program, c *config, s *session) error {
 	if _, err := fmt.Fprintf(p.out, "device      %s\n%s\n", s.backend.Name(), s.data.describe()); err != nil {
 		return err
 	}
+	if s, err = s.at(c); err != nil {
+		return err
+	}
 	total := time.Duration(0)
 	for _, a := range arms {
 		duration, err := planArm(ctx, p, c, s, a)

@@ -270,6 +270,10 @@ func (e *experiment) all(ctx context.Context, s *session) ([]report.Run, error) 
 
 // arm trains the arms at one noise level, seed and setting of MIL.
 func (e *experiment) arm(ctx context.Context, s *session, c config, level noiseLevel) ([]report.Run, error) {
+	s, err := s.at(&c)
+	if err != nil {
+		return nil, err
+	}
 	group := filepath.Join(e.runDir, level.folder(), fmt.Sprintf("seed-%d", c.Train.Seed))
 	var runs []report.Run
 	first := ""

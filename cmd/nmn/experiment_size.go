@@ -25,7 +25,7 @@ func (e *experiment) chooseSize(cmd *cobra.Command, p *program) (sizeName, error
 	if err := e.layers(cmd, sizeFull).apply(&e.config); err != nil {
 		return "", err
 	}
-	if e.config.Data.Set != dataScenes || e.sources.print {
+	if !e.config.Data.scenes() || e.sources.print {
 		return sizeQuick, nil
 	}
 	return e.fitting(cmd.Context(), p)
@@ -60,6 +60,10 @@ func (e *experiment) estimate(ctx context.Context, s *session) (time.Duration, e
 	for _, mil := range e.mils() {
 		c := e.config
 		c.Net.MIL = mil
+		s, err := s.at(&c)
+		if err != nil {
+			return 0, err
+		}
 		for _, name := range e.needed() {
 			arm, err := name.trained(mil)
 			if err != nil {
@@ -79,6 +83,9 @@ func (e *experiment) estimate(ctx context.Context, s *session) (time.Duration, e
 				judged *= max(c.Train.Epochs(arm.Stage), 1)
 			}
 			evaluated := c.Data.ValidationSize*c.Train.Epochs(arm.Stage) + judged
+			if c.byFrame() {
+				evaluated *= max(1, c.Data.Frames)
+			}
 			total += one.step.Seconds()*float64(one.steps) + perPicture/3*float64(evaluated)
 		}
 	}

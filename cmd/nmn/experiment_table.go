@@ -85,7 +85,7 @@ func (e *experiment) tables(runs []report.Run) ([]shownTable, error) {
 		{report.BestEpochTable, e.config.EachEpoch, false},
 		{report.EpochTable, e.config.EachEpoch, true},
 		{report.SeedTable, several, true},
-		{report.PaperTable, e.config.Data.Set == dataCaptions, false},
+		{report.PaperTable, e.config.Data.Set == dataCaptions || e.config.Data.videos(), false},
 	} {
 		if !kind.wanted {
 			continue
@@ -127,10 +127,14 @@ func (e *experiment) explain() string {
 			lines = append(lines, row[a])
 		}
 	}
-	if e.config.Data.Set == dataScenes {
-		lines = append(lines, report.Wrap(fmt.Sprintf("Trained on %d pictures whose labels come from captions, a share of them "+
-			"replaced by those of other pictures. Measured on %d other pictures: AP (truth), F1 and Brier against what they really show, "+
-			"human AP against what people would say. No arm has seen a true label.", e.config.Data.TrainSize, e.config.Data.TestSize)))
+	if e.config.Data.scenes() {
+		lines = append(lines, report.Wrap(fmt.Sprintf("Trained on %d %s whose labels come from captions, a share of them "+
+			"replaced by those of others. Measured on %d other ones: AP (truth), F1 and Brier against what they really show, "+
+			"human AP against what people would say. No arm has seen a true label.", e.config.Data.TrainSize, e.config.Data.bags(), e.config.Data.TestSize)))
+	}
+	if e.config.Data.videos() && (e.config.Data.VideoLevel == "" || e.config.Data.VideoLevel == levelAuto) {
+		lines = append(lines, report.Wrap("Rows without MIL learn frames, each with the labels of its clip, which is scored by the maximum over its frames. "+
+			"Rows with MIL learn a clip as one bag of the cells of all its frames."))
 	}
 	if slices.ContainsFunc(e.arms, func(a armName) bool { return a == armFI || a == armFD }) && e.config.ratesFile() == "" && len(t.Noise.MissRate) == 1 {
 		start := fmt.Sprintf("The noise models start at rates of %g (missing) and %g (incorrect)", t.Noise.MissRate[0], t.Noise.FalseRate[0])

@@ -131,6 +131,9 @@ func (t *trainCommand) stages(ctx context.Context, s *session) (*outcome, error)
 	if err != nil {
 		return nil, err
 	}
+	if s, err = s.at(&t.config); err != nil {
+		return nil, err
+	}
 	from := t.config.Stage1
 	found := s.recipe(t.config, filepath.Join(t.runDir, recipeName))
 	switch {

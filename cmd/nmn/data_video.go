@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"nmn/loader"
+	"nmn/report"
+)
+
+// bags names what a sample of the scenes is, for people.
+func (d *dataConfig) bags() string {
+	if d.Set == dataMoving {
+		return fmt.Sprintf("clips of %d frames", d.Frames)
+	}
+	return "pictures"
+}
+
+// videos tells whether bags have several frames.
+func (d *dataConfig) videos() bool { return d.Set == dataMoving || d.Set == dataMSRVTT }
+
+// level is what a training sample of videos is, for tables; empty for pictures.
+func (c *config) level() string {
+	switch {
+	case !c.Data.videos():
+		return ""
+	case c.byFrame():
+		return report.FrameLevel
+	}
+	return report.VideoLevel
+}
+
+// byFrame tells whether frames of videos are learned one by one.
+func (c *config) byFrame() bool {
+	return c.Data.VideoLevel == levelFrame || c.Data.VideoLevel != levelVideo && !c.Net.MIL
+}
+
+func (c *config) validateVideo() error {
+	d := &c.Data
+	switch {
+	case d.Set == dataMoving && (d.Frames < 3 || d.Frames > 1000):
+		return fmt.Errorf("data.frames is %d, want 3 to 1000", d.Frames)
+	case d.VideoLevel != "" && !slices.Contains(videoLevels(), d.VideoLevel):
+		return fmt.Errorf("data.video_level is %q, want %s", d.VideoLevel, alternatives(videoLevels()))
+	case c.level() == report.FrameLevel && c.folds() > 0:
+		return errors.New("recipe: folds of frames would have a video in several folds: take --video-level video, or the rates of --rates online")
+	}
+	return nil
+}
+
+func videoLevels() []videoLevel { return []videoLevel{levelAuto, levelFrame, levelVideo} }
+
+// at is the session as runs of a configuration see it: where they learn frames of videos one by one, the
+// training split has a bag for each frame, and the others are scored by theirs.
+func (s *session) at(c *config) (*session, error) {
+	data, err := s.data.at(c)
+	if err != nil {
+		return nil, err
+	}
+	level := *s
+	level.data = data
+	return &level, nil
+}
+
+func (d *dataSets) at(c *config) (*dataSets, error) {
+	if !c.byFrame() || !d.train.Videos() {
+		return d, nil
+	}
+	level := *d
+	var err error
+	if level.train, _, err = loader.Frames(d.train); err != nil {
+		return nil, err
+	}
+	level.validation, level.test = c.scored(d.validation), c.scored(d.test)
+	return &level, nil
+}
+
+// scored is a set as nets of a configuration are judged on it: by their frames, where they learn those.
+func (c *config) scored(set *loader.Set) *loader.Set {
+	if set == nil || !c.byFrame() || !set.Videos() {
+		return set
+	}
+	byFrame := *set
+	byFrame.ByFrame = true
+	return &byFrame
+}

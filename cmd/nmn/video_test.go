@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// tinyVideo are the arguments of a training on a few short clips.
+func tinyVideo(command string, args ...string) []string {
+	return append([]string{command, "--preset", "moving-scenes", "--train-size", "24", "--validation-size", "8", "--test-size", "12", "--frames", "4",
+		"--epochs", "1", "--width", "0.5", "--device", "cpu", "--threads", "1"}, args...)
+}
+
+// What a run says of its test videos, nmn eval says too, at both levels and in chunks.
+func TestTrain_VideosAtBothLevels(t *testing.T) {
+	for name, args := range map[string][]string{
+		"frame":                     nil,
+		"frame, with image MIL":     {"--video-level", "frame", "--mil"},
+		"video":                     {"--mil"},
+		"video, in chunks":          {"--mil", "--batch-size-mil", "3", "--chunk-frames", "5"},
+		"video, mean of the frames": {"--video-level", "video"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "run")
+			out := must(t, append(tinyVideo("train", "--arm", "nmn-fd", "--run-dir", dir, "--json"), args...)...)
+			ran := readJSON(t, out)
+			evaluated := readJSON(t, must(t, "eval", dir, "--device", "cpu", "--json"))
+			if a, b := figures(t, ran["evaluation"]), figures(t, evaluated); a != b {
+				t.Errorf("the run says\n%s\nthe evaluation\n%s", a, b)
+			}
+			if bags := evaluated["bags"]; bags != 12. {
+				t.Errorf("%v test videos, want 12", bags)
+			}
+		})
+	}
+}
+
+// figures are what an evaluation says of the true labels.
+func figures(t *testing.T, evaluation any) string {
+	t.Helper()
+	all, ok := evaluation.(map[string]any)
+	if !ok {
+		t.Fatalf("no evaluation: %v", evaluation)
+	}
+	text, err := json.Marshal(all["truth"])
+	if err != nil || len(text) < 10 {
+		t.Fatalf("%s, %v", text, err)
+	}
+	return string(text)
+}
+
+func TestExperiment_VideosInTheFormOfTable3(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "experiment")
+	args := tinyVideo("experiment", "--size", "quick", "--mil", "both", "--run-dir", dir, "--nmn-recipe", "crossfit", "--rates", "online", "--arms", "star,nmn-fi,r-n")
+	out := must(t, args...)
+	for _, want := range []string{"level", "frame", "video", "R-N + MIL", "clips of 4 frames", "Rows with MIL learn a clip as one bag"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	table := string(readFile(t, dir, "table.md"))
+	if !strings.Contains(table, "| 40 | frame | R-N |") || !strings.Contains(table, "| 40 | video | R-N + MIL |") {
+		t.Errorf("table\n%s", table)
+	}
+}
+
+func TestVideo_RefusesWhatCannotBe(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{tinyVideo("train", "--frames", "2"), []string{"data.frames is 2", "3 to 1000"}},
+		{tinyVideo("train", "--video-level", "clip"), []string{"--video-level", "auto, frame or video"}},
+		{tinyVideo("train", "--chunk-frames", "-1"), []string{"chunk_frames", "at least 0"}},
+		{tinyVideo("train", "--nmn-recipe", "crossfit", "--rates", "folds:2", "--run-dir", t.TempDir()), []string{"several folds", "--video-level video"}},
+	} {
+		wantUsage(t, call(t, c.args...), c.want...)
+	}
+}
+
+// A run on videos that was killed goes on as if nothing had been.
+func TestTrain_VideosKilledAndResumed(t *testing.T) {
+	kills := 4
+	if testing.Short() {
+		kills = 1
+	}
+	whole, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+	args := func(dir string) []string {
+		return tinyVideo("train", "--mil", "--arm", "nmn-fd", "--batch-size-mil", "4", "--chunk-frames", "6", "--dropout", "0.3",
+			"--stage1-epochs", "3", "--stage2-epochs", "3", "--checkpoint-steps", "2", "--log-interval", "1", "--quiet", "--run-dir", dir)
+	}
+	cmd, want, stderr := asCommand(args(whole)...)
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	k := killer{dir: broken, random: rand.New(rand.NewPCG(seed, 0))}
+	next := args(broken)
+	for i := range kills {
+		k.kill(t, next, i, kills)
+		if exists(filepath.Join(broken, configName)) {
+			next = []string{"train", "--resume", broken, "--quiet"}
+		}
+	}
+	var got *bytes.Buffer
+	cmd, got, stderr = asCommand(next...)
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("after %d kills: %v: %s", kills, err, stderr)
+	}
+	if got.String() != want.String() {
+		t.Errorf("the evaluation differs:\n%s\nin one piece:\n%s", got, want)
+	}
+	sameRuns(t, broken, whole)
+}
