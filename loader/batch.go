@@ -2,6 +2,7 @@ package loader
 
 import (
 	"errors"
+	"slices"
 	"sync/atomic"
 
 	dense "gorgonia.org/tensor"
@@ -36,6 +37,8 @@ type assembly struct {
 	epoch   int
 	order   []int         // the bags of the batch, broken ones included
 	frames  []frameJob    // one per frame of order
+	rows    []Row         // one per bag of order, where the set has Rows
+	refused error         // why the batch cannot be made; it has no frames then
 	pending atomic.Int32  // frames that are not read yet
 	done    chan struct{} // gets one value when pending reaches 0
 
@@ -46,8 +49,8 @@ type assembly struct {
 	failures             []error // per frame
 }
 
-// frameJob names a frame: of which bag of the set, and where in the batch that bag stands.
-type frameJob struct{ bag, frame int }
+// frameJob names a frame: of which bag of the set, and where in the order of the batch that bag stands.
+type frameJob struct{ bag, frame, at int }
 
 // Release gives the memory of the batch back. The batch and its tensors must not be used afterwards;
 // releasing it once more does nothing.
@@ -66,10 +69,20 @@ func (b *Batch) begin(number, epoch int, order []int) {
 	l, job := b.home, &b.job
 	b.Number, job.epoch, job.order = number, epoch, order
 	job.frames = job.frames[:0]
-	for _, bag := range order {
-		for frame := range l.set.frames(bag) {
-			job.frames = append(job.frames, frameJob{bag, frame})
+	job.refused = nil
+	for at, bag := range order {
+		// Reading a frame of a bag that has none says why, and costs that bag.
+		frames := max(1, l.set.frames(bag))
+		if job.refused = l.tooLarge(bag, len(job.frames)+frames); job.refused != nil {
+			job.frames = job.frames[:0]
+			break
 		}
+		for frame := range frames {
+			job.frames = append(job.frames, frameJob{bag, frame, at})
+		}
+	}
+	if l.set.Rows != nil {
+		job.rows = slices.Grow(job.rows[:0], len(order))[:len(order)]
 	}
 	t := len(job.frames)
 	job.pixels.grow(t * l.canvasBytes())
@@ -99,6 +112,9 @@ func (b *Batch) read(w *worker, i int) {
 		job.failures[i] = b.readVector(w, i)
 	} else {
 		job.failures[i] = b.readPicture(w, i)
+	}
+	if job.failures[i] == nil && l.set.Rows != nil && f.frame == 0 {
+		job.failures[i] = l.set.Rows.Read(w.ctx, f.bag, &job.rows[f.at])
 	}
 	job.flips.data[i] = l.draws.mirrored(job.epoch, f.bag)
 	job.keys.data[i] = l.draws.key(job.epoch, f.bag, f.frame)
@@ -135,6 +151,9 @@ func (b *Batch) readVector(w *worker, i int) error {
 // broken bag to bad, in order, and stops at an error that is not about one picture.
 func (b *Batch) finish(bad func(bag int, err error) error) error {
 	l, job := b.home, &b.job
+	if job.refused != nil {
+		return job.refused
+	}
 	b.Index, b.IDs = b.Index[:0], b.IDs[:0]
 	job.offsets.data[0] = 0
 	kept, next := 0, 0
@@ -153,7 +172,14 @@ func (b *Batch) finish(bad func(bag int, err error) error) error {
 		}
 		job.move(kept, from, next, l)
 		kept += next - from
-		b.Index, b.IDs = append(b.Index, bag), append(b.IDs, l.set.IDs[bag])
+		if l.set.Rows != nil {
+			at := job.frames[from].at
+			b.IDs = append(b.IDs, job.rows[at].ID)
+			job.rows[len(b.Index)], job.rows[at] = job.rows[at], job.rows[len(b.Index)] // its memory is used again
+		} else {
+			b.IDs = append(b.IDs, l.set.IDs[bag])
+		}
+		b.Index = append(b.Index, bag)
 		job.offsets.data[len(b.Index)] = int32(kept)
 	}
 	b.N, b.T = len(b.Index), kept
@@ -190,6 +216,10 @@ func firstError(errs []error) error {
 func (b *Batch) fillLabels() {
 	l, job, k := b.home, &b.job, b.home.classes
 	job.labels.grow(b.N * k)
+	if l.set.Rows != nil {
+		b.fillRows()
+		return
+	}
 	observed := l.set.Labels.Uint8s()
 	for n, bag := range b.Index {
 		for c, z := range observed[bag*k : (bag+1)*k] {
@@ -203,6 +233,17 @@ func (b *Batch) fillLabels() {
 	targets := l.config.Targets.Float32s()
 	for n, bag := range b.Index {
 		copy(job.targets.data[n*k:(n+1)*k], targets[bag*k:(bag+1)*k])
+	}
+}
+
+// fillRows sets the labels that the rows of the bags list.
+func (b *Batch) fillRows() {
+	labels, k := b.job.labels.data, b.home.classes
+	clear(labels)
+	for n := range b.Index {
+		for _, c := range b.job.rows[n].Labels {
+			labels[n*k+int(c)] = 1
+		}
 	}
 }
 

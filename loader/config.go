@@ -10,14 +10,17 @@ import (
 
 // Config says how a Loader makes batches of a Set.
 type Config struct {
-	BatchBags int    // bags per batch
-	Size      int    // width and height of the canvas, pixels; feature vectors have none
-	Fit       Fit    // how pictures get onto the canvas
-	Flip      bool   // mirror half of the bags, drawn anew each epoch
-	Shuffle   bool   // a new order each epoch
-	Seed      uint64 // of order, flips and dropout keys
-	Workers   int    // goroutines that read, decode and resize
-	Prefetch  int    // batches made ahead of the consumer
+	BatchBags int  // bags per batch
+	Size      int  // width and height of the canvas, pixels; feature vectors have none
+	Fit       Fit  // how pictures get onto the canvas
+	Flip      bool // mirror half of the bags, drawn anew each epoch
+	Shuffle   bool // a new order each epoch
+	// Block and Window are for sets with Rows: how many neighbours in the files come as a block, and how
+	// many blocks, in random order, are mixed with each other. Block 0 mixes all bags with all.
+	Block, Window int
+	Seed          uint64 // of order, flips and dropout keys
+	Workers       int    // goroutines that read, decode and resize
+	Prefetch      int    // batches made ahead of the consumer
 	// MaxBadSamples is how many different bags with a picture that cannot be used a Loader leaves
 	// out; one more ends the epoch with an error that names the first, so 0 allows none.
 	MaxBadSamples int
@@ -56,6 +59,8 @@ func (c Config) Validate() error {
 		{"Size", c.Size, 1, 1 << 14},
 		{"Workers", c.Workers, 1, 1 << 10},
 		{"Prefetch", c.Prefetch, 1, 1 << 10},
+		{"Block", c.Block, 0, math.MaxInt32},
+		{"Window", c.Window, 0, math.MaxInt32},
 		{"MaxBadSamples", c.MaxBadSamples, 0, math.MaxInt32},
 		{"MaxPixels", c.MaxPixels, 0, pixelCeiling},
 	} {
@@ -79,11 +84,14 @@ func checkSet(set *Set, config Config) (classes int, err error) {
 	if config.DropLast && n < config.BatchBags {
 		return 0, fmt.Errorf("loader: DropLast leaves nothing of the %d bags of %q, a batch has %d; lower BatchBags", n, set.Name, config.BatchBags)
 	}
-	if (set.Source == nil) == (set.Vectors == nil) || set.Labels == nil {
+	if (set.Source == nil) == (set.Vectors == nil) || (set.Labels == nil) == (set.Rows == nil) {
 		return 0, fmt.Errorf("loader: the set %q needs labels, and pictures or feature vectors, not both", set.Name)
 	}
 	if err := config.Standard.check(set); err != nil {
 		return 0, err
+	}
+	if set.Rows != nil {
+		return checkRows(set, config)
 	}
 	shape := set.Labels.Shape()
 	if len(shape) != 2 || shape[0] != n || shape[1] < 1 || set.Labels.Dtype() != dense.Uint8 {
@@ -93,6 +101,20 @@ func checkSet(set *Set, config Config) (classes int, err error) {
 		return 0, err
 	}
 	return shape[1], checkFrames(set, config)
+}
+
+// checkRows is checkSet for a set whose labels are not in memory. How many frames its bags have shows when
+// they are read.
+func checkRows(set *Set, config Config) (classes int, err error) {
+	switch {
+	case set.Vocabulary == nil || set.Vocabulary.Len() == 0:
+		return 0, fmt.Errorf("loader: the set %q has no vocabulary", set.Name)
+	case set.IDs != nil || set.Truth != nil || set.Counts != nil || set.Captions != nil:
+		return 0, fmt.Errorf("loader: the set %q has rows and also identifiers, truth, counts or captions in memory", set.Name)
+	case config.Targets != nil:
+		return 0, fmt.Errorf("loader: soft targets are a matrix, and the labels of %q are not in memory", set.Name)
+	}
+	return set.Vocabulary.Len(), nil
 }
 
 // checkTargets checks shape and values of the soft targets, where there are any.

@@ -56,11 +56,11 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 	defer close(e.ready)
 	defer close(work)
 	l := e.loader
-	order := epochOrder(l.config.Seed, epoch, l.set.Len(), l.config.Shuffle)
+	order := newOrder(l.set, l.config, epoch)
 	for number := startBatch; number < l.Batches(); number++ {
 		from := number * l.config.BatchBags
 		batch := l.batch()
-		batch.begin(number, epoch, order[from:min(from+l.config.BatchBags, len(order))])
+		batch.begin(number, epoch, order.bags(batch.job.order, from, min(from+l.config.BatchBags, l.set.Len())))
 		// In pieces: so many that all workers share a batch, so few that handing them out is cheap.
 		frames := len(batch.job.frames)
 		piece := max(1, frames/(4*l.config.Workers))
@@ -70,6 +70,9 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 			case <-ctx.Done():
 				return
 			}
+		}
+		if frames == 0 {
+			batch.job.done <- struct{}{}
 		}
 		select {
 		case e.ready <- batch:

@@ -1,9 +1,11 @@
 package loader
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -121,9 +123,31 @@ func (l *Loader) width() int {
 	return l.set.Vectors.Width()
 }
 
+// tooLarge refuses a batch that takes more memory than a setting can mean, at the bag with which it does.
+// Where the numbers of frames are known ahead, New does.
+func (l *Loader) tooLarge(bag, frames int) error {
+	if bytes := int64(frames) * int64(max(l.canvasBytes(), 4*l.width())); bytes > maxBatchBytes {
+		return fmt.Errorf("loader: with bag %d (%s) of %q a batch has %d frames, which take %d bytes, the limit is %d; lower BatchBags or Size",
+			bag, l.id(bag), l.set.Name, frames, bytes, int64(maxBatchBytes))
+	}
+	return nil
+}
+
+// id is the identifier of a bag, for messages.
+func (l *Loader) id(bag int) string {
+	if l.set.Rows == nil {
+		return l.set.IDs[bag]
+	}
+	var row Row
+	if err := l.set.Rows.Read(context.Background(), bag, &row); err != nil {
+		return "bag " + strconv.Itoa(bag)
+	}
+	return row.ID
+}
+
 // named adds to an error which frame it is about.
 func (l *Loader) named(bag, frame int, err error) error {
-	return fmt.Errorf("bag %d (%s), frame %d: %w", bag, l.set.IDs[bag], frame, err)
+	return fmt.Errorf("bag %d (%s), frame %d: %w", bag, l.id(bag), frame, err)
 }
 
 // batch takes a batch to fill, a released one where there is one.
@@ -155,7 +179,7 @@ func (l *Loader) leaveOut(bag int, err error) error {
 	defer l.mutex.Unlock()
 	if !l.seen[bag] {
 		l.seen[bag] = true
-		l.bad = append(l.bad, BadSample{bag, l.set.IDs[bag], err})
+		l.bad = append(l.bad, BadSample{bag, l.id(bag), err})
 	}
 	if len(l.bad) <= l.config.MaxBadSamples {
 		return nil

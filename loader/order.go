@@ -2,10 +2,29 @@ package loader
 
 import "nmn/rng"
 
-// epochOrder lists the bags 0 to n-1 in the order of an epoch: as they stand, or in a permutation
-// that depends on (seed, epoch) alone.
-func epochOrder(seed uint64, epoch, n int, shuffle bool) []int {
-	order := make([]int, n)
+// epochOrder tells which bags stand where in an epoch. It depends on (seed, epoch) and the set alone,
+// and any part of it is had without the parts before.
+type epochOrder interface {
+	// bags returns those at the positions [from, to), in dst or in memory that must not be changed.
+	bags(dst []int, from, to int) []int
+}
+
+// newOrder is the order of an epoch of a set.
+func newOrder(set *Set, config Config, epoch int) epochOrder {
+	if set.Rows != nil {
+		return newStreamOrder(config, epoch, set.Len())
+	}
+	return listedOrder(config.Seed, epoch, set.Len(), config.Shuffle)
+}
+
+// listed is an order in memory.
+type listed []int
+
+func (l listed) bags(_ []int, from, to int) []int { return l[from:to] }
+
+// listedOrder lists the bags 0 to n-1: as they stand, or shuffled.
+func listedOrder(seed uint64, epoch, n int, shuffle bool) listed {
+	order := make(listed, n)
 	for i := range order {
 		order[i] = i
 	}

@@ -53,6 +53,22 @@ type Vectors interface {
 	Read(ctx context.Context, bag, frame int, dst []float32) error
 }
 
+// Rows tells of bags one at a time what the IDs, Labels and Counts of a Set tell of all. It must be safe
+// for concurrent use.
+type Rows interface {
+	// Len is the number of bags.
+	Len() int
+	// Read fills row, whose memory it uses again. An error is about the file of labels as a whole.
+	Read(ctx context.Context, bag int, row *Row) error
+}
+
+// Row is what a set knows of one bag, without the zeros.
+type Row struct {
+	ID     string
+	Labels []int32 // classes of the observed labels that are 1, ascending
+	Counts []uint8 // captions that mention each of Labels; empty where the labels are not from captions
+}
+
 // Set is one split of a data set: N bags over K classes, their labels, and where their pixels or
 // features are.
 // Matrices are host arrays of uint8, row-major. A Set is not changed once built, except that
@@ -70,6 +86,9 @@ type Set struct {
 	// Captions holds, per bag and caption, the sorted class indices that the caption mentions;
 	// nil where labels do not come from captions. Noise by caption replacement reads it.
 	Captions [][][]int32
+	// Rows stands for IDs, Labels and Counts where the set is too large to hold them; these are then nil, as
+	// are Truth and Captions.
+	Rows Rows
 	// Source has the pictures of the bags, or Vectors their features; the other is nil.
 	Source  Source
 	Vectors Vectors
@@ -90,16 +109,28 @@ func (s *Set) frames(bag int) int {
 }
 
 // Videos tells whether any bag has more than one frame.
-func (s *Set) Videos() bool { return s.AllFrames() > s.Len() }
+func (s *Set) Videos() bool {
+	for bag := range s.Len() {
+		if s.frames(bag) > 1 {
+			return true
+		}
+	}
+	return false
+}
 
 // AllFrames is the number of frames of all bags.
 func (s *Set) AllFrames() int {
 	all := 0
-	for bag := range s.IDs {
+	for bag := range s.Len() {
 		all += s.frames(bag)
 	}
 	return all
 }
 
 // Len is the number of bags N.
-func (s *Set) Len() int { return len(s.IDs) }
+func (s *Set) Len() int {
+	if s.Rows != nil {
+		return s.Rows.Len()
+	}
+	return len(s.IDs)
+}

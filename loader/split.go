@@ -24,9 +24,14 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 			return nil, fmt.Errorf("%s: index %d (number %d) is outside the %d bags of %s", name, i, at, s.Len(), s.Name)
 		}
 		if used[i] {
-			return nil, fmt.Errorf("%s: bag %d (%s) of %s is chosen twice", name, i, s.IDs[i], s.Name)
+			return nil, fmt.Errorf("%s: bag %d%s of %s is chosen twice", name, i, s.called(i), s.Name)
 		}
 		used[i] = true
+	}
+	if s.Rows != nil {
+		part := *s
+		part.Name, part.Rows, part.Source = name, chosenRows{s.Rows, slices.Clone(indices)}, chosenSource{s.Source, slices.Clone(indices)}
+		return &part, nil
 	}
 	part := &Set{Name: name, Vocabulary: s.Vocabulary, CaptionsPerBag: s.CaptionsPerBag, ByFrame: s.ByFrame, IDs: pick(s.IDs, indices)}
 	var err error
@@ -49,6 +54,14 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 		part.Standard = s.Standard
 	}
 	return part, nil
+}
+
+// called is the identifier of a bag in brackets, for a message; nothing where it is not in memory.
+func (s *Set) called(bag int) string {
+	if s.Rows != nil {
+		return ""
+	}
+	return " (" + s.IDs[bag] + ")"
 }
 
 // pick returns the elements at the indices.
@@ -119,6 +132,9 @@ func (c chosenVectors) Read(ctx context.Context, bag, frame int, dst []float32) 
 func SplitHalves(s *Set, seed uint64) (first, second *Set, err error) {
 	if s.Len() < 2 {
 		return nil, nil, fmt.Errorf("%s: %d bags cannot be split in two", s.Name, s.Len())
+	}
+	if s.Rows != nil {
+		return nil, nil, fmt.Errorf("%s: to split a set in halves its identifiers are needed, and they are not in memory", s.Name)
 	}
 	order := make([]int, s.Len())
 	for i := range order {

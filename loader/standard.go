@@ -35,7 +35,7 @@ func Measure(ctx context.Context, set *Set) (*Standard, *features.Moments, error
 	}
 	m, err := features.Measure(set.Vectors.Width(), func(yield func([]float32, error) bool) {
 		row := make([]float32, set.Vectors.Width())
-		for bag := range set.IDs {
+		for bag := range set.Len() {
 			for frame := range set.Vectors.Frames(bag) {
 				if err := set.Vectors.Read(ctx, bag, frame, row); !yield(row, err) {
 					return

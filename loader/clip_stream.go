@@ -1,0 +1,72 @@
+package loader
+
+import (
+	"context"
+	"fmt"
+
+	"nmn/text"
+)
+
+// clipRows tells of clips by their place in the index.
+type clipRows struct {
+	clips      *Clips
+	labels     *ClipLabels
+	vocabulary *text.Vocabulary
+}
+
+func (r clipRows) Len() int { return r.clips.Len() }
+
+func (r clipRows) Read(ctx context.Context, bag int, row *Row) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	record, err := r.clips.records.get(bag)
+	if err != nil {
+		return unusable(fmt.Errorf("frames: %w", err))
+	}
+	return r.labels.read(bag, record.Clip, r.vocabulary, row)
+}
+
+// clipStream gives the frames of all clips, a bag each, in the order of the index.
+type clipStream struct {
+	clips  *Clips
+	limits Limits
+}
+
+// Frames is the number of frames of a bag; 0 where its line of the index cannot be used, which Read
+// reports.
+func (s *clipStream) Frames(bag int) int {
+	record, err := s.clips.records.get(bag)
+	if err != nil {
+		return 0
+	}
+	return len(record.Frames)
+}
+
+// Read decodes a frame. The error names file, clip and frame, and wraps ErrCorrupt unless the system
+// itself has failed.
+func (s *clipStream) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+	return s.clips.read(ctx, bag, frame, pic, s.limits)
+}
+
+// withMaxPixels lets a Loader apply its own limit.
+func (s *clipStream) withMaxPixels(n int) (Source, error) {
+	limited := *s
+	limited.limits.MaxPixels = n
+	return &limited, limited.limits.Validate()
+}
+
+// chosenRows tells of some bags of others.
+type chosenRows struct {
+	from    Rows
+	indices []int
+}
+
+func (c chosenRows) Len() int { return len(c.indices) }
+
+func (c chosenRows) Read(ctx context.Context, bag int, row *Row) error {
+	if bag < 0 || bag >= len(c.indices) {
+		return fmt.Errorf("there is no bag %d among %d", bag, len(c.indices))
+	}
+	return c.from.Read(ctx, c.indices[bag], row)
+}
