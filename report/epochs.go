@@ -9,7 +9,7 @@ import (
 
 // Epoch is the evaluation of a run after one of its epochs, on the set that the run is judged on.
 type Epoch struct {
-	Number int // of its stage, from 1
+	Number int // from the end of stage 1 where its length is fixed: 0 is that end. Else of the training itself, from 1
 	Result *eval.Result
 	Audit  *AuditFigures // nil where the truth is not known
 }
@@ -29,7 +29,7 @@ func BestEpochTable(runs []Run) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Notes = append(t.Notes, "The epoch, counted within the stage of the arm, is that with the highest AP in these very figures: an upper bound of stopping in time, not a result.")
+	t.Notes = append(t.Notes, "The epoch, counted from the end of stage 1 where the length of stage 1 is fixed, is that with the highest AP in these very figures: an upper bound of stopping in time, not a result.")
 	return t, nil
 }
 

@@ -27,7 +27,21 @@ const (
 	VideoLevel = "video" // the video, as one bag
 )
 
-var armOrder = []string{Stage1, Star, NMNFI, NMNFD, RN, RS}
+// shortNames are those of arms outside of the paper's tables, in the order of rows.
+var shortNames = []struct{ arm, name string }{
+	{Stage1, "stage 1"}, {Star, "star"}, {"star-early", "star, in time"}, {NMNFI, "NMN-FI"}, {NMNFD, "NMN-FD"}, {RN, "R-N"}, {RS, "R-S"},
+	{"forward", "forward"}, {"forward-true", "forward, true T"}, {"asl", "ASL"}, {"ll-r", "LL-R"}, {"ll-ct", "LL-Ct"},
+	{"pruned", "pruned"}, {"clean", "clean labels"},
+}
+
+func placeOf(arm string) int {
+	for i, a := range shortNames {
+		if a.arm == arm {
+			return i
+		}
+	}
+	return len(shortNames)
+}
 
 // Run is one trained and evaluated model, as tables and pages need it.
 type Run struct {
@@ -73,9 +87,8 @@ func ArmName(arm string, mil, paper bool) string {
 		suffix = "-MIL"
 	}
 	if !paper {
-		names := map[string]string{Stage1: "stage 1", Star: "star", NMNFI: "NMN-FI", NMNFD: "NMN-FD", RN: "R-N", RS: "R-S"}
-		if name, ok := names[arm]; ok {
-			arm = name
+		if i := placeOf(arm); i < len(shortNames) {
+			arm = shortNames[i].name
 		}
 		return strings.Replace(arm+suffix, "-MIL", " + MIL", 1)
 	}
@@ -104,12 +117,6 @@ func (r *Run) key() cellKey { return cellKey{r.Noise, r.Flips, r.MIL, r.Arm} }
 
 // compare orders rows as the paper does: noise level, without MIL before with MIL, then the arms.
 func (k cellKey) compare(o cellKey) int {
-	rank := func(k cellKey) int {
-		if i := slices.Index(armOrder, k.arm); i >= 0 {
-			return i
-		}
-		return len(armOrder)
-	}
 	mil := func(k cellKey) int {
 		if k.mil {
 			return 1
@@ -117,7 +124,7 @@ func (k cellKey) compare(o cellKey) int {
 		return 0
 	}
 	return cmp.Or(cmp.Compare(k.noise, o.noise), cmp.Compare(k.flips.Missing, o.flips.Missing), cmp.Compare(k.flips.Incorrect, o.flips.Incorrect),
-		cmp.Compare(mil(k), mil(o)), cmp.Compare(rank(k), rank(o)), cmp.Compare(k.arm, o.arm))
+		cmp.Compare(mil(k), mil(o)), cmp.Compare(placeOf(k.arm), placeOf(o.arm)), cmp.Compare(k.arm, o.arm))
 }
 
 // cellOf is a row of a table: one arm at one noise level, over its seeds.

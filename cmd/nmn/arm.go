@@ -74,13 +74,11 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 	if r.heading != "" && !r.program.quiet {
 		fmt.Fprintln(r.program.status, r.heading)
 	}
-	plan := stagePlan{config: r.config.Train}
-	if r.recipe != nil {
-		if plan, err = r.recipe.plan(ctx, &r.config); err != nil {
-			return nil, err
-		}
+	plan, err := r.plan(ctx)
+	if err != nil {
+		return nil, err
 	}
-	net, err := r.newNet(arm, plan.config)
+	net, err := r.newNet(arm, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +99,7 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 	_, split := r.data.judged()
 	o = &outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.noise, Flips: r.data.flips, Seed: r.config.Train.Seed, Steps: reached.Step,
 		Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, judgement: *judged,
-		Threshold: plan.threshold, Build: thisBuild()}
+		Threshold: plan.threshold, Before: plan.before, Build: thisBuild()}
 	if r.config.EachEpoch {
 		if o.epochs, err = readEpochs(r.dir); err != nil {
 			return nil, err
@@ -115,9 +113,9 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 	return o, report.WriteRun(r.dir, page)
 }
 
-func (r *armRun) newNet(arm train.Arm, c train.Config) (*model.Net, error) {
+func (r *armRun) newNet(arm train.Arm, p stagePlan) (*model.Net, error) {
 	classes := r.data.train.Vocabulary.Len()
-	net, err := arm.NewNet(r.config.Net.model(classes, r.data.width(), model.NoNoise), r.backend, c, r.data.train, r.from)
+	net, err := arm.NewNet(r.config.Net.model(classes, r.data.width(), model.NoNoise), r.backend, p.config, p.data.train, r.from)
 	if err != nil || r.config.Net.Weights == "" || arm.Stage == 2 {
 		return net, err
 	}
@@ -133,7 +131,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	l.Targets = plan.targets
 	var epochs *epochRecord
 	options := train.Options{
-		Config: plan.config, Stage: arm.Stage, Net: net, Data: r.data.train, Validation: r.data.validation,
+		Config: plan.config, Stage: arm.Stage, Net: net, Data: plan.data.train, Validation: plan.data.validation,
 		Loader: l, Directory: r.dir, Online: plan.online,
 	}
 	if plan.judge != nil {
@@ -223,7 +221,7 @@ func (o *outcome) page(c *config, name string) (*report.Run, error) {
 	}
 	return &report.Run{
 		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Seed: o.Seed,
-		Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit, Epochs: epochsOf(o.epochs), Config: string(text), Rates: report.RatesOf(o.Evaluation),
+		Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit, Epochs: epochsOf(o.epochs, o.Before), Config: string(text), Rates: report.RatesOf(o.Evaluation),
 	}, nil
 }
 

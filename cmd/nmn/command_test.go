@@ -167,7 +167,7 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"trian"}, "did you mean train"},
 		{[]string{"train", "--no-such-flag"}, "no-such-flag"},
 		{[]string{"train", "--batch-size", "many"}, "batch-size"},
-		{[]string{"train", "--arm", "em"}, "stage1, star, nmn-fi, nmn-fd, r-n or r-s"},
+		{[]string{"train", "--arm", "em"}, "star-early, forward, forward-true, asl, ll-r, ll-ct, pruned or clean"},
 		{[]string{"train", "--learning-rate", "-1"}, "learning_rate"},
 		{[]string{"train", "--noise", "1.5"}, "noise"},
 		{[]string{"train", "--preset", "mnist"}, "scenes, moving-scenes, paper-coco, paper-msrvtt or features"},

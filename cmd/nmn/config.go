@@ -55,60 +55,6 @@ const (
 	sizeAuto  sizeName = "auto" // of experiment: full where it fits the budget
 )
 
-type armName string
-
-// The arms of the paper: stage 1 alone, and three ways to go on from it.
-const (
-	armStage1 armName = "stage1"
-	armStar   armName = "star" // VGG16*: more epochs without a noise model, the fair baseline
-	armFI     armName = "nmn-fi"
-	armFD     armName = "nmn-fd"
-)
-
-// The arms of the recipe, whose rates are estimated before and held: R-N learns through the noise model,
-// R-S from what is believed of each label by nets that have not seen it.
-const (
-	armRN armName = "r-n"
-	armRS armName = "r-s"
-)
-
-func arms() []armName { return []armName{armStage1, armStar, armFI, armFD} }
-
-// allArms are those of the paper and of the recipe, in the order in which they are trained.
-func allArms() []armName { return append(arms(), armRN, armRS) }
-
-// noiseMode is the noise model of stage 2.
-func (a armName) noiseMode() model.NoiseMode {
-	switch a {
-	case armFI, armRN, armRS:
-		return model.FeatureIndependent
-	case armFD:
-		return model.FeatureDependent
-	}
-	return model.NoNoise
-}
-
-// trained is the arm as package train knows it.
-func (a armName) trained(mil bool) (train.Arm, error) {
-	known := a
-	if a == armRN || a == armRS {
-		known = armFI // the recipe is in how they are trained
-	}
-	suffix := suffixOf(mil)
-	arm, err := train.ArmNamed(string(known) + suffix)
-	if err == nil && known != a {
-		arm.Name = string(a) + suffix
-	}
-	return arm, err
-}
-
-func suffixOf(mil bool) string {
-	if mil {
-		return "-mil"
-	}
-	return ""
-}
-
 type dataSet string
 
 const (

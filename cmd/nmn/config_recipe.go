@@ -119,6 +119,10 @@ func (c *config) validateRecipe() error {
 		return errors.New("recipe.floor raises rates that are estimated, with --nmn-recipe crossfit and no file of rates")
 	case !c.crossFit() && (c.Arm == armRN || c.Arm == armRS):
 		return fmt.Errorf("arm is %s, which belongs to --nmn-recipe crossfit", c.Arm)
+	case c.Arm == armForward && !c.crossFit() && c.ratesFile() == "":
+		return errors.New("arm forward learns through rates that are known before: give --nmn-recipe crossfit, or --rates FILE")
+	case c.Arm == armPruned && c.folds() == 0:
+		return errors.New("arm pruned leaves out what nets of folds believe wrong: give --nmn-recipe crossfit --rates folds:5")
 	case !c.crossFit() && c.Rates != "" && c.estimated():
 		return fmt.Errorf("rates are %s, which belongs to --nmn-recipe crossfit", c.Rates)
 	case !c.crossFit():

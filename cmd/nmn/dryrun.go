@@ -132,8 +132,12 @@ func measureNet(ctx context.Context, c *config, s *session, arm train.Arm, net *
 		}
 		return m, err
 	}
-	m.memory, m.steps = trainer.DeviceBytes(), c.Train.Epochs(arm.Stage)*trainer.StepsPerEpoch()
-	if limit := c.Train.MaxSteps; limit > 0 && (m.steps == 0 || limit < m.steps) {
+	limits := c.Train
+	if c.Arm.fresh() {
+		limits = bothStages(limits)
+	}
+	m.memory, m.steps = trainer.DeviceBytes(), limits.Epochs(arm.Stage)*trainer.StepsPerEpoch()
+	if limit := limits.MaxSteps; limit > 0 && (m.steps == 0 || limit < m.steps) {
 		m.steps = limit
 	}
 	return m, nil

@@ -100,11 +100,11 @@ func parseEpochs(data []byte) ([]epochFigures, error) {
 	return rows, nil
 }
 
-// epochsOf are the rows for reports.
-func epochsOf(rows []epochFigures) []report.Epoch {
+// epochsOf are the rows for reports, counted from the end of a stage 1 of so many epochs.
+func epochsOf(rows []epochFigures, before int) []report.Epoch {
 	var out []report.Epoch
 	for _, f := range rows {
-		out = append(out, report.Epoch{Number: f.Epoch, Result: f.Evaluation, Audit: f.Audit})
+		out = append(out, report.Epoch{Number: f.Epoch - before, Result: f.Evaluation, Audit: f.Audit})
 	}
 	return out
 }

@@ -53,7 +53,7 @@ Defaults are those of --preset scenes in quick size.`,
 	}
 	sourceFlags(cmd, &e.sources, sizeAuto, sizeQuick, sizeFull)
 	r := under(cmd, "Experiment")
-	chosen(r, &e.arms, "arms", "`arms` to train, as arm,... (with --nmn-recipe crossfit also r-n and r-s)", allArms()...)
+	chosen(r, &e.arms, "arms", "`arms` to train, as arm,... (docs/evaluation.md tells what each is)", allArms()...)
 	enum(r, &e.mil, "mil", "without or with instances joined by noisy-or, or `both`", "off", "on", "both")
 	r.floats(&e.rates, "noise-rates", "shares of the training captions to replace, as `rate,...` (default that of the preset)")
 	flipLevels(r, &e.flips, "flips", "features: labels to flip in training and validation, as `missing:incorrect,...`, two probabilities each (default none)")
@@ -277,6 +277,12 @@ func (e *experiment) arm(ctx context.Context, s *session, c config, level noiseL
 	group := filepath.Join(e.runDir, level.folder(), fmt.Sprintf("seed-%d", c.Train.Seed))
 	var runs []report.Run
 	first := ""
+	for _, name := range e.arms {
+		c.Arm = name
+		if err := c.fits(s.data); err != nil {
+			return nil, err
+		}
+	}
 	found := s.recipe(c, filepath.Join(group, recipeName+suffixOf(c.Net.MIL)))
 	for _, name := range e.needed() {
 		c.Arm = name
@@ -285,9 +291,10 @@ func (e *experiment) arm(ctx context.Context, s *session, c config, level noiseL
 			return nil, err
 		}
 		dir, from := filepath.Join(group, arm.Name), ""
-		if arm.Stage == 2 {
+		switch {
+		case arm.Stage == 2:
 			from = filepath.Join(first, train.LastName)
-		} else {
+		case name == armStage1:
 			first = dir
 		}
 		run := s.arm(c, dir, from, found)

@@ -65,6 +65,7 @@ func (e *experiment) estimate(ctx context.Context, s *session) (time.Duration, e
 			return 0, err
 		}
 		for _, name := range e.needed() {
+			c.Arm = name
 			arm, err := name.trained(mil)
 			if err != nil {
 				return 0, err
@@ -73,7 +74,7 @@ func (e *experiment) estimate(ctx context.Context, s *session) (time.Duration, e
 			if err != nil {
 				return 0, err
 			}
-			if arm.Stage == 1 && c.Train.Stage1Epochs > 0 {
+			if name == armStage1 && c.Train.Stage1Epochs > 0 {
 				one.steps += one.steps / c.Train.Stage1Epochs * c.extraEpochs(e.needed())
 			}
 			// Evaluations go forward only, a third of a step.

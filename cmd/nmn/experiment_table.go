@@ -114,23 +114,15 @@ func (e *experiment) explain() string {
 	if e.config.folds() > 0 {
 		first = "for as long as the loss on labels held out by folds falls"
 	}
-	row := map[armName]string{
-		armStage1: "  stage 1  the classifier alone on the noisy labels, " + first,
-		armStar:   fmt.Sprintf("  star     the same for %s more: the fair baseline", epochs(t.Stage2Epochs)),
-		armFI:     fmt.Sprintf("  NMN-FI   %s more with a noise model that is the same for all pictures", epochs(t.Stage2Epochs)),
-		armFD:     fmt.Sprintf("  NMN-FD   %s more with a noise model that sees each picture's features", epochs(t.Stage2Epochs)),
-		armRN:     "  R-N      more with a noise model of rates that were estimated before, and held",
-		armRS:     "  R-S      more on what nets that have not seen a label believe of it",
-	}
 	for _, a := range allArms() {
 		if slices.Contains(e.arms, a) {
-			lines = append(lines, row[a])
+			lines = append(lines, fmt.Sprintf("  %-15s %s", report.ArmName(string(a), false, false), e.meaning(a, first)))
 		}
 	}
 	if e.config.Data.scenes() {
 		lines = append(lines, report.Wrap(fmt.Sprintf("Trained on %d %s whose labels come from captions, a share of them "+
 			"replaced by those of others. Measured on %d other ones: AP (truth), F1 and Brier against what they really show, "+
-			"human AP against what people would say. No arm has seen a true label.", e.config.Data.TrainSize, e.config.Data.bags(), e.config.Data.TestSize)))
+			"human AP against what people would say. No arm%s has seen a true label.", e.config.Data.TrainSize, e.config.Data.bags(), e.config.Data.TestSize, e.taught())))
 	}
 	if e.config.Data.videos() && (e.config.Data.VideoLevel == "" || e.config.Data.VideoLevel == levelAuto) {
 		lines = append(lines, report.Wrap("Rows without MIL learn frames, each with the labels of its clip, which is scored by the maximum over its frames. "+
@@ -149,6 +141,37 @@ func (e *experiment) explain() string {
 	lines = append(lines, fmt.Sprintf("All measures: %s. Each run has a page: %s.",
 		filepath.Join(e.runDir, "table.md"), filepath.Join(e.runDir, "*", "*", "*", "report.md")))
 	return strings.Join(lines, "\n")
+}
+
+// taught names the arms that know true labels or rates.
+func (e *experiment) taught() string {
+	for _, a := range []armName{armForwardTrue, armClean} {
+		if slices.Contains(e.arms, a) {
+			return " but those that say so"
+		}
+	}
+	return ""
+}
+
+// meaning says what an arm is; first is how long stage 1 is.
+func (e *experiment) meaning(a armName, first string) string {
+	more := epochs(e.config.Train.Stage2Epochs) + " more"
+	return map[armName]string{
+		armStage1:      "the classifier alone on the noisy labels, " + first,
+		armStar:        "the same for " + more + ": the fair baseline",
+		armFI:          more + " with a noise model that is the same for all pictures",
+		armFD:          more + " with a noise model that sees each picture's features",
+		armRN:          "more with a noise model of rates that were estimated before, and held",
+		armRS:          "more on what nets that have not seen a label believe of it",
+		armStarEarly:   "star, ended where the loss on held-out noisy labels is least",
+		armForward:     "from the start through the rates of the recipe or file, held (forward correction)",
+		armForwardTrue: "from the start through the true rates, held",
+		armASL:         "from the start by the asymmetric loss",
+		armLLR:         "from the start, the labels 0 with the largest losses left out",
+		armLLCt:        "from the start, the labels 0 with the largest losses taken as 1",
+		armPruned:      "from the start without the labels that nets of folds believe wrong",
+		armClean:       "from the start on the true labels: the ceiling",
+	}[a]
 }
 
 func epochs(n int) string {

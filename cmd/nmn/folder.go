@@ -53,7 +53,9 @@ type outcome struct {
 	// Threshold is the probability from which to predict a label, told from out-of-fold scores; nil where
 	// there are none.
 	Threshold *float64 `json:"threshold,omitempty"`
-	Build     build    `json:"build"`
+	// Before is the length of stage 1, where the epochs of this run include it and it is fixed.
+	Before int   `json:"stage1_epochs,omitempty"`
+	Build  build `json:"build"`
 
 	epochs []epochFigures // from a file of their own; nil where none were asked for
 }

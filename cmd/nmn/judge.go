@@ -44,13 +44,14 @@ func (r *armRun) judge(ctx context.Context, net *model.Net, plan *stagePlan) (*j
 	l := r.config.loader()
 	l.BatchBags = r.config.Train.Batch(net.Config().MIL)
 	var own *labelScores
-	if r.data.train.Truth != nil && plan.audit == nil || plan.threshold == nil && r.data.validation == nil {
+	audit := r.data.train.Truth != nil && plan.audit == nil && r.config.Arm != armClean // which was told
+	if audit || plan.threshold == nil && r.data.validation == nil {
 		var err error
 		if own, err = scoreLabels(ctx, net, r.data.train, l); err != nil {
 			return nil, err
 		}
 	}
-	if r.data.train.Truth != nil && plan.audit == nil {
+	if audit {
 		var err error
 		if j.Audit, err = own.audit(r.data.train, fromOwn); err != nil {
 			return nil, err

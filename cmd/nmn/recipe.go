@@ -40,7 +40,9 @@ func (s *session) recipe(c config, dir string) *recipe {
 // stagePlan is what a stage is trained with, and what is known once it is.
 type stagePlan struct {
 	config  train.Config
-	targets *dense.Dense // soft; nil for the labels
+	data    *dataSets    // that are learned
+	targets *dense.Dense // soft, or unknown; nil for the labels
+	before  int          // epochs of stage 1 that this training includes, where their number is fixed
 	// threshold is the probability from which a label is predicted for the best expected F1, told from
 	// the out-of-fold probabilities; nil where there are none.
 	threshold     *float64
@@ -79,6 +81,18 @@ func (r *recipe) withFolds(ctx context.Context, c *config, p *stagePlan) error {
 	case armRS:
 		return r.fromBeliefs(ctx, c, p)
 	}
+	if c.Arm.fresh() {
+		p.config.Stage1Epochs = r.plain.best
+	}
+	switch c.Arm {
+	case armForward:
+		p.config = r.held(p.config)
+	case armPruned:
+		if err := r.again(ctx); err != nil {
+			return err
+		}
+		p.targets = r.pruned()
+	}
 	return nil
 }
 
@@ -87,6 +101,11 @@ func (r *recipe) withoutFolds(ctx context.Context, c *config, p *stagePlan) erro
 	switch {
 	case c.Arm == armStage1 && c.Rates == ratesOnline:
 		p.online = r.keepOnline
+	case c.Arm == armForward && c.Rates == ratesOnline:
+		if err := r.estimateOnline(ctx); err != nil {
+			return err
+		}
+		p.config = r.held(p.config)
 	case c.Arm == armRN && c.Rates == ratesOnline:
 		if err := r.estimateOnline(ctx); err != nil {
 			return err
@@ -208,7 +227,7 @@ func (c *config) rounds(arms []armName) int {
 		return 0
 	}
 	for _, a := range arms {
-		if a == armRS || a == armRN && c.Recipe.Epochs == 0 {
+		if a == armRS || a == armPruned || a == armRN && c.Recipe.Epochs == 0 {
 			return 2
 		}
 	}

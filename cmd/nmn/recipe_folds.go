@@ -110,7 +110,8 @@ func (f *fold) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	net, err := run.newNet(f.arm, f.config)
+	plan := stagePlan{config: f.config, data: run.data}
+	net, err := run.newNet(f.arm, plan)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (f *fold) run(ctx context.Context) (err error) {
 	run.observers = []train.Observer{{Evaluated: func(e train.Evaluated) {
 		keeping = firstError(keeping, f.keep(run.dir, &e))
 	}}}
-	_, _, err = run.learn(ctx, f.arm, net, stagePlan{config: f.config})
+	_, _, err = run.learn(ctx, f.arm, net, plan)
 	return firstError(keeping, err)
 }
 

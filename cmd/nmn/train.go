@@ -87,6 +87,9 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 	if t.dryRun {
 		return dryRun(ctx, p, &t.config, s)
 	}
+	if err := t.config.fits(s.data); err != nil {
+		return err
+	}
 	t.config.tellStart(p)
 	t.config.tellCost(p, t.config.Arm)
 	o, err := t.stages(ctx, s)
@@ -138,12 +141,14 @@ func (t *trainCommand) stages(ctx context.Context, s *session) (*outcome, error)
 	found := s.recipe(t.config, filepath.Join(t.runDir, recipeName))
 	switch {
 	case arm.Stage == 1 && from != "":
-		return nil, usagef("train: --stage1 is for arms of stage 2; %s trains stage 1", t.config.Arm)
-	case arm.Stage == 2 && from == "":
+		return nil, usagef("train: --stage1 is for arms of stage 2; %s trains a net from its start", t.config.Arm)
+	case arm.Stage == 2 && from == "" || t.config.Arm == armForward && t.config.Rates == ratesOnline:
 		first := filepath.Join(t.runDir, stage1Name)
-		from = filepath.Join(first, train.LastName)
 		if err := t.firstStage(ctx, s, first, found); err != nil {
 			return nil, err
+		}
+		if arm.Stage == 2 {
+			from = filepath.Join(first, train.LastName)
 		}
 	}
 	if t.resume == "" && exists(filepath.Join(t.runDir, train.LastName)) {

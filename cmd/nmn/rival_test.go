@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"math"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	dense "gorgonia.org/tensor"
+
+	"nmn/loader"
+	"nmn/rates"
+	"nmn/train"
+)
+
+func outcomeOf(t *testing.T, dir string) *outcome {
+	t.Helper()
+	o, err := readOutcome(dir)
+	if err != nil || o == nil {
+		t.Fatal(dir, o, err)
+	}
+	return o
+}
+
+func TestRivals_InOneExperiment(t *testing.T) {
+	dir := t.TempDir()
+	must(t, byRecipe("experiment", weather(t, false), "--fold-epochs", "4", "--each-epoch", "--run-dir", dir, "-q",
+		"--arms", "star,star-early,r-n,r-s,forward,forward-true,asl,ll-r,ll-ct,pruned,clean")...)
+	group := filepath.Join(dir, "flips-0.3-0.1", "seed-1")
+	of := func(arm armName) *outcome { return outcomeOf(t, filepath.Join(group, string(arm))) }
+	settings := func(arm armName) *train.Checkpoint {
+		c, err := train.ReadCheckpoint(filepath.Join(group, string(arm), train.LastName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	first := settings(armStage1).Config.Stage1Epochs
+	steps := of(armStage1).Steps / first
+	for _, arm := range rivals() {
+		o, epochs := of(arm), first+3
+		if arm == armStarEarly {
+			epochs = first
+		}
+		if o.Steps != steps*epochs || len(epochRows(t, filepath.Join(group, string(arm)))) != epochs || o.Before != first {
+			t.Errorf("%s: %d steps, stage 1 of %d epochs; want %d epochs of %d steps", arm, o.Steps, o.Before, epochs, steps)
+		}
+	}
+	// Ended by folds, star is stage 1 as the recipe trains it.
+	if asJSON(t, of(armStarEarly).Evaluation.Truth) == asJSON(t, of(armStar).Evaluation.Truth) || asJSON(t, of(armStarEarly).Evaluation.Truth.AP) != asJSON(t, of(armStage1).Evaluation.Truth.AP) {
+		t.Error("star-early is not the net that the folds would end at")
+	}
+	if f, n := of(armForward).Evaluation.Transition, of(armRN).Evaluation.Transition; asJSON(t, f.Q01Error) != asJSON(t, n.Q01Error) {
+		t.Error("forward holds other rates than r-n")
+	}
+	if e := of(armForwardTrue).Evaluation.Transition; e.Q01Error.All > 1e-6 || e.Q10Error.All > 1e-6 {
+		t.Errorf("forward-true: rates off by %v and %v", e.Q01Error.All, e.Q10Error.All)
+	}
+	for _, arm := range []armName{armASL, armLLR, armLLCt} {
+		if loss := settings(arm).Config.Loss; loss != train.PaperLoss(string(arm)) {
+			t.Errorf("%s: loss %+v", arm, loss)
+		}
+	}
+	clean := of(armClean)
+	if clean.Audit != nil {
+		t.Error("an arm that was told the true labels is said to find the wrong ones")
+	}
+	if ap := clean.Evaluation.Truth.AP.All; ap <= of(armStar).Evaluation.Truth.AP.All || clean.Evaluation.Truth.Brier.All >= of(armStar).Evaluation.Truth.Brier.All {
+		t.Errorf("clean labels: AP %v is not above that of star", ap)
+	}
+	if settings(armPruned).Data == settings(armLLR).Data {
+		t.Error("pruned learns from all labels")
+	}
+}
+
+func TestPruned_LeavesOutWhatIsRatherWrong(t *testing.T) {
+	r := &recipe{
+		data:  &dataSets{train: &loader.Set{Labels: dense.New(dense.WithShape(2, 2), dense.WithBacking([]uint8{1, 1, 0, 0}))}},
+		found: &rates.Result{Classes: []rates.Class{{Q01: .3, Q10: .1}, {Q01: .3, Q10: .1, Diagnoses: []rates.Diagnosis{rates.NotPredicted}}}},
+		// Log-odds of y for z=1 are o + log 7, for z=0 o + log(1/3): the first and the third are rather wrong.
+		noisy: &round{logits: []float32{-2, -2, 1.2, 1.2}},
+	}
+	want := []float32{loader.Unknown, 1, loader.Unknown, 0}
+	for i, got := range r.pruned().Float32s() {
+		if got != want[i] {
+			t.Errorf("target %d is %v, want %v", i, got, want[i])
+		}
+	}
+	r.noisy.logits = []float32{-1.9, 5, 1, -5}
+	for i, got := range r.pruned().Float32s() {
+		if got != float32(r.data.train.Labels.Uint8s()[i]) {
+			t.Errorf("target %d is %v though the label is rather right", i, got)
+		}
+	}
+}
+
+// With a validation set star-early is what the epoch with the least loss there leaves, also after an
+// interruption.
+func TestStarEarly_GoesBackToTheLeastLoss(t *testing.T) {
+	settings := []string{"--arm", "star-early", "--epochs", "5", "--learning-rate", "0.02", "--batch-size", "8", "--log-interval", "1"}
+	dir := trained(t, settings...)
+	rows, err := csv.NewReader(bytes.NewReader(readFile(t, dir, summaryName))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := map[string]int{} // of the loss, the last: that of evaluations
+	for i, name := range rows[0] {
+		column[name] = i
+	}
+	least, at, evaluations := math.Inf(1), "", 0
+	for _, row := range rows[1:] {
+		if row[column["event"]] != "evaluation" {
+			continue
+		}
+		evaluations++
+		loss, err := strconv.ParseFloat(row[column["loss"]], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if loss < least {
+			least, at = loss, row[column["step"]]
+		}
+	}
+	best, err := train.ReadCheckpoint(filepath.Join(dir, train.BestName))
+	if err != nil || evaluations != 10 || strconv.Itoa(best.Position.Step) != at || best.Position.Step == 10*12 {
+		t.Fatalf("best at step %d of 120, of %d evaluations (%v); the least loss is at %s", best.Position.Step, evaluations, err, at)
+	}
+	if o := readJSON(t, must(t, "eval", filepath.Join(dir, train.BestName), "--json", "--plug-in", asJSON(t, outcomeOf(t, dir).Evaluation.PlugIn))); asJSON(t, o["truth"]) != asJSON(t, readJSON(t, asJSON(t, outcomeOf(t, dir).Evaluation))["truth"]) {
+		t.Error("the run is not judged at its best epoch")
+	}
+	broken := filepath.Join(t.TempDir(), "broken")
+	if c := interruptAfter(t, broken, append(tiny("train", "--run-dir", broken), settings...)...); c.code != exitInterrupted {
+		t.Fatalf("exit code %d: %s", c.code, c.err)
+	}
+	must(t, "train", "--resume", broken)
+	if readResult(t, broken) != readResult(t, dir) {
+		t.Error("another result after an interruption")
+	}
+}
+
+func TestRivals_RefuseWhatTheyCannotDo(t *testing.T) {
+	for want, args := range map[string][]string{
+		"arm forward learns through rates": {"train", "--arm", "forward"},
+		"--rates folds:5":                  {"train", "--arm", "pruned", "--nmn-recipe", "crossfit"},
+		"held out":                         tiny("train", "--arm", "star-early", "--validation-size", "0"),
+		"--stage1 is for arms of stage 2":  tiny("train", "--arm", "clean", "--stage1", "x.safetensors"),
+		"pruned":                           {"experiment", "--size", "quick", "--arms", "star,pruned"},
+	} {
+		wantUsage(t, call(t, append(args, "-q", "--run-dir", filepath.Join(t.TempDir(), "run"))...), want)
+	}
+	file, _, labels := featureData(t)
+	for _, arm := range []string{"clean", "forward-true"} {
+		c := call(t, "train", "--features", file, "--labels", labels, "--arm", arm, "-q", "--run-dir", filepath.Join(t.TempDir(), "run"))
+		wantUsage(t, c, "arm "+arm+" needs the true labels")
+	}
+}
+
+// Forward correction by online rates takes those that stage 1 has left.
+func TestForward_TakesOnlineRates(t *testing.T) {
+	dir := trained(t, "--nmn-recipe", "crossfit", "--arm", "forward", "--batch-size", "8")
+	o := outcomeOf(t, dir)
+	if first := outcomeOf(t, filepath.Join(dir, stage1Name)); o.Steps != 2*first.Steps || o.Evaluation.Transition == nil {
+		t.Errorf("%d steps, stage 1 has %d; rates %+v", o.Steps, first.Steps, o.Evaluation.Transition)
+	}
+	if !exists(filepath.Join(dir, recipeName, recipeRatesName)) {
+		t.Error("no rates were estimated")
+	}
+}
