@@ -76,6 +76,7 @@ var rooms = func() map[string]room {
 		"report":                   {packages: []string{"eval", "eval/caption", "text", "rates", "audit"}},
 		"telemetry":                {packages: []string{"train", "loader", "text", "telemetry/tensorboard"}},
 		"telemetry/tensorboard":    {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
+		"bench/acceptance":         {others: []string{"std"}},
 	}
 	for _, family := range families {
 		m[family] = room{packages: []string{"kernels/tensor", "kernels/simd", "cuda", "cuda/cudnn"}, others: hosts}

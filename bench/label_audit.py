@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
-"""Holds nmn's label audit against cleanlab's multi-label scores on the golden fixture.
+"""Holds nmn's label audit against cleanlab's multi-label scores.
 
   pip install cleanlab
   python bench/label_audit.py audit/testdata/oracle/label_audit.json ./nmn
 
-Prints the largest differences between cleanlab as installed and the fixture, which the tests of
+Prints the largest differences between cleanlab as installed and the golden fixture, which the tests of
 package audit hold nmn to, and between the posterior and what the program itself writes; then how well
 each finds the labels that were flipped.
+
+  python bench/label_audit.py ./nmn FOLDER...
+
+FOLDER is the folder recipe of a run whose true labels are known. Prints how well each ranking finds the
+wrong labels: cleanlab's, from the out-of-fold scores of nets that know no noise, and nmn's posterior from
+the same scores, and from those of nets that were trained through the noise model. Means over the folders.
 """
 import csv
 import json
@@ -57,7 +63,69 @@ def average_precision(score, positive):
     return float((np.cumsum(hits) / np.arange(1, len(hits) + 1))[hits == 1].mean())
 
 
+def read_matrix(path):
+    """Rows by the names in the first column."""
+    with open(path, newline="") as f:
+        rows = list(csv.reader(f))[1:]
+    return [row[0] for row in rows], np.array([row[1:] for row in rows], dtype=float)
+
+
+RANKINGS = "cleanlab, self-confidence", "nmn, posterior of the same scores", "nmn, posterior of nets trained through the noise model"
+
+
+def measures(score, wrong, given):
+    """Average precision over all labels, over those that are there and over the others; precision at 100 and 1,000."""
+    best = np.argsort(-score.ravel(), kind="stable")
+    return [average_precision(score.ravel(), wrong.ravel())] + \
+        [average_precision(score[given == z], wrong[given == z]) for z in (1, 0)] + \
+        [wrong.ravel()[best[:k]].mean() for k in (100, 1000)]
+
+
+def of_nmn(program, folder, scores, *more):
+    """The judgement of nmn audit, and the same measures from it."""
+    out = subprocess.run(
+        [program, "audit", "--logits", "--scores", folder / scores, "--labels", folder / "labels.csv", "--truth", folder / "truth.csv",
+         "--top", "0", "--json", *more], check=True, capture_output=True, text=True).stdout
+    judged = json.loads(out)["truth"]
+    r = judged["posterior"]
+    return judged, [r["ap"], r["incorrect_ap"], r["missing_ap"], r["precision_at"]["100"], r["precision_at"]["1000"]]
+
+
+def compare(program, folder):
+    """Measures of the three rankings; labels that cleanlab flags, precision, and that of as many by posterior."""
+    ids, logits = read_matrix(folder / "oof.csv")
+    labelled, given = read_matrix(folder / "labels.csv")
+    known, truth = read_matrix(folder / "truth.csv")
+    if not ids == labelled == known:
+        sys.exit(f"{folder}: oof.csv, labels.csv and truth.csv have other rows")
+    z, wrong, p = given.astype(int), (given != truth).astype(int), 1 / (1 + np.exp(-logits))
+    labels = [list(map(int, np.flatnonzero(row))) for row in z]
+    own = np.asarray(get_label_quality_scores_per_class(labels, p))
+    own = own if own.shape == z.shape else own.T
+    flags = find_multilabel_issues_per_class(labels, p, return_indices_ranked_by="self_confidence", n_jobs=1)[0]
+    flagged = [(i, k) for k, found in enumerate(flags) for i in found]
+    judged, plain = of_nmn(program, folder, "oof.csv")
+    rows = [measures(1 - own, wrong, z), plain]
+    if (folder / "oof-noise.csv").exists():
+        rows.append(of_nmn(program, folder, "oof-noise.csv", "--rates", folder / "rates.csv")[1])
+    hits = sum(wrong[c] for c in flagged)
+    return rows, [len(flagged), hits / max(len(flagged), 1), judged["confident"]["posterior_precision"]], wrong.mean()
+
+
+def compare_all(program, folders):
+    rows, flagged, wrong = zip(*(compare(program, Path(f)) for f in folders))
+    print(f"cleanlab {cleanlab.__version__}; {len(folders)} runs, {100 * np.mean(wrong):.1f} % of the labels are wrong\n")
+    print("| ranking | AP | z = 1 | z = 0 | precision at 100 | at 1,000 |\n|:--|--:|--:|--:|--:|--:|")
+    for name, row in zip(RANKINGS, np.mean(np.array(rows), axis=0)):
+        print(f"| {name} | " + " | ".join(f"{100 * v:.1f}" for v in row) + " |")
+    n, precision, same = np.mean(np.array(flagged), axis=0)
+    print(f"\ncleanlab flags {n:.0f} labels, {100 * precision:.1f} % of them wrong; of as many by nmn's posterior of the same scores "
+          f"{100 * same:.1f} % are.")
+
+
 def main():
+    if not sys.argv[1].endswith(".json"):
+        return compare_all(sys.argv[1], sys.argv[2:])
     fixture, program = json.load(open(sys.argv[1])), sys.argv[2]
     given, want = fixture["inputs"], fixture["expected"]
     p, z = matrix(given["pred_probs"]), matrix(given["noisy_labels"]).astype(int)

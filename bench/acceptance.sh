@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Trains the recipe of cross-fitting beside the paper's plain form on Mulan's features, and holds every figure
+# against what a correct implementation showed before this one: docs/acceptance.md.
+#
+#   NMN_DATA=FOLDER bench/acceptance.sh [-s SEEDS] [-o OUT] [scene | Corel5k]
+#
+# FOLDER/mulan holds NAME-train*.arff.gz, NAME-test*.arff.gz and NAME.xml. SEEDS are 1,2,3,4,5,6,7,8 where
+# nothing is said, OUT is build/acceptance/NAME; what is complete there is not trained again. NMN names the
+# program, by default the one of this checkout, which is built. Corel5k has no figures to hold against. The table
+# is printed as Markdown and kept in OUT/acceptance.md.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seeds=1,2,3,4,5,6,7,8 out=
+usage() { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' bench/acceptance.sh; }
+while getopts s:o:h flag; do
+  case $flag in
+    s) seeds=$OPTARG ;;
+    o) out=$OPTARG ;;
+    h) usage; exit 0 ;;
+    *) usage >&2; exit 2 ;;
+  esac
+done
+shift $((OPTIND - 1))
+name=${1:-scene}
+out=${out:-build/acceptance/$name}
+folder=${NMN_DATA:?names no folder with data}/mulan
+case $name in
+  scene) suffix= ;;
+  Corel5k) suffix=-sparse ;;
+  *) echo "acceptance.sh: there is no data set $name" >&2; exit 2 ;;
+esac
+if [ -z "${NMN:-}" ]; then
+  NMN=build/nmn
+  go build -o "$NMN" ./cmd/nmn
+fi
+
+"$NMN" experiment -q --run-dir "$out" --features "$folder/$name-train$suffix.arff.gz" --labels "$folder/$name.xml" \
+  --test-features "$folder/$name-test$suffix.arff.gz" --validation-share 0 --flips 0.3:0.1,0.4:0,0:0.2,0:0 --seeds "$seeds" \
+  --hidden 256,256 --dropout 0.5 --batch-size 64 --learning-rate 0.001 --patience 0 \
+  --nmn-recipe crossfit --rates folds:5 --fold-epochs 15 --arms stage1,star,nmn-fi,r-n,r-s --stage2-epochs 12 --recipe-epochs 12 \
+  --miss-rate 0.036 --false-rate 0.036 --noise-weight-multiplier 1 --noise-bias-multiplier 1 --each-epoch >/dev/null
+
+# The audit by |z - p| of the scores of nets that know no noise, and by the posterior of the others.
+for recipe in "$out"/flips-*/seed-*/recipe; do
+  case $recipe in */flips-0-0/*) continue ;; esac
+  files=(--logits --labels "$recipe/labels.csv" --truth "$recipe/truth.csv" --top 0 --json)
+  "$NMN" audit --scores "$recipe/oof.csv" "${files[@]}" >"${recipe%/recipe}/audit-oof.json"
+  "$NMN" audit --scores "$recipe/oof-noise.csv" --rates "$recipe/rates.csv" "${files[@]}" >"${recipe%/recipe}/audit-noise.json"
+done
+go run ./bench/acceptance -seeds "$seeds" -set "$name" "$out" | tee "$out/acceptance.md"
