@@ -178,6 +178,32 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	}
 }
 
+// Labels that are all equal have no noise to find: the recipe says so and trains on them as they are.
+func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
+	dir := t.TempDir()
+	var b strings.Builder
+	b.WriteString("x,y,l_no,l_all\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "%d,%d,0,1\n", i%7, i%5)
+	}
+	file := filepath.Join(dir, "x.csv")
+	write(t, file, b.String())
+	c := call(t, "train", "--hidden", "2", "--features", file, "--label-columns", "l_*", "--validation-share", "0", "--patience", "0",
+		"--nmn-recipe", "crossfit", "--rates", "folds:2", "--fold-epochs", "2", "--recipe-epochs", "1", "--run-dir", filepath.Join(dir, "run"))
+	if c.code != exitOK || !strings.Contains(c.err, "rates   none of 2 words tells its noise") {
+		t.Fatalf("exit code %d, %s", c.code, c.err)
+	}
+	for word, held := range writtenRates(t, filepath.Join(dir, "run")) {
+		if held.Q01 > 2e-4 || held.Q10 > 2e-4 {
+			t.Errorf("%s is given the rates %g and %g", word, held.Q01, held.Q10)
+		}
+	}
+	suspects := read(t, filepath.Join(dir, "run", recipeName, suspectsName))
+	if strings.Count(suspects, "\n") != 1 {
+		t.Errorf("suspects among labels that are all equal:\n%s", suspects)
+	}
+}
+
 func TestFeatures_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 	args := onFeatures(t, "train", "--arm", "nmn-fd", "--log-interval", "1", "--stage1-epochs", "12", "--patience", "4")
 	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")

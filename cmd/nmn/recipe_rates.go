@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -104,6 +105,9 @@ func (r *recipe) remarks() []string {
 	source := fmt.Sprintf("out-of-fold scores after epoch %d of %d", r.plain.best, len(r.plain.loss))
 	if r.plain.loss == nil {
 		source = fmt.Sprintf("the scores of %d bags before they were learned", r.found.Bags)
+	}
+	if !slices.ContainsFunc(r.found.Classes, rates.Class.Trainable) {
+		return []string{fmt.Sprintf("none of %d words tells its noise, from %s; their labels are taken as they are", len(r.found.Classes), source)}
 	}
 	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all words, from %s", r.found.PooledQ01, r.found.PooledQ10, source)}
 	if r.config.Recipe.Floor {
