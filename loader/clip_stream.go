@@ -46,7 +46,11 @@ func (s *clipStream) Frames(bag int) int {
 // Read decodes a frame. The error names file, clip and frame, and wraps ErrCorrupt unless the system
 // itself has failed.
 func (s *clipStream) Read(ctx context.Context, bag, frame int, pic *Picture) error {
-	return s.clips.read(ctx, bag, frame, pic, s.limits)
+	record, err := s.clips.records.get(bag)
+	if err != nil {
+		return unusable(fmt.Errorf("frames: %w", err))
+	}
+	return s.clips.read(ctx, record, frame, pic, s.limits)
 }
 
 // withMaxPixels lets a Loader apply its own limit.

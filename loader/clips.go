@@ -35,13 +35,9 @@ func (c *Clips) Close() error { return c.reader.Close() }
 func (c *Clips) Len() int { return c.reader.Len() }
 
 // read decodes a frame of a clip.
-func (c *Clips) read(ctx context.Context, clip, frame int, pic *Picture, limits Limits) error {
+func (c *Clips) read(ctx context.Context, record *shard.Record, frame int, pic *Picture, limits Limits) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
-	}
-	record, err := c.records.get(clip)
-	if err != nil {
-		return unusable(err)
 	}
 	if frame < 0 || frame >= len(record.Frames) {
 		return fmt.Errorf("%w: the clip %q has %d frames, there is no frame %d", ErrCorrupt, clipID(record.Clip), len(record.Frames), frame)
@@ -75,19 +71,16 @@ func framePlace(r *shard.Record, frame int) string {
 
 // ClipTable finds clips by their name.
 type ClipTable struct {
-	clips  *Clips
-	places map[string]clipPlace
-	broken error // the first line of the index that cannot be used
+	clips   *Clips
+	records map[string]*shard.Record
+	broken  error // the first line of the index that cannot be used
 }
 
-// clipPlace is where a bag has its frames.
-type clipPlace struct{ clip, frames int32 }
-
-// Table reads the whole index. The name of a clip is that of its file, without folders and ending:
+// Table reads the whole index, and holds it: a kilobyte for a clip of 26 frames. The name of a clip is that of its file, without folders and ending:
 // "TrainValVideo/video7.mp4" is video7. Two clips of one name are an error; a line of the index that
 // cannot be used is one only for a clip that is asked for and not found elsewhere.
 func (c *Clips) Table() (*ClipTable, error) {
-	t := &ClipTable{clips: c, places: make(map[string]clipPlace, c.Len())}
+	t := &ClipTable{clips: c, records: make(map[string]*shard.Record, c.Len())}
 	for i := range c.Len() {
 		record, err := c.reader.Record(i)
 		if errors.Is(err, shard.ErrFormat) {
@@ -100,10 +93,10 @@ func (c *Clips) Table() (*ClipTable, error) {
 			return nil, fmt.Errorf("frames: %w", err)
 		}
 		name := clipBase(record.Clip)
-		if first, ok := t.places[name]; ok {
-			return nil, fmt.Errorf("frames: clip %d of the index is %q, and clip %d is %q already: keep one", i, clipID(record.Clip), first.clip, clipID(name))
+		if first, ok := t.records[name]; ok {
+			return nil, fmt.Errorf("frames: the clips %q and %q of the index are both %q by name: keep one", clipID(first.Clip), clipID(record.Clip), clipID(name))
 		}
-		t.places[name] = clipPlace{int32(i), int32(len(record.Frames))}
+		t.records[name] = &record
 	}
 	return t, nil
 }
@@ -116,7 +109,7 @@ func clipBase(clip string) string {
 
 // Has tells why the frames of a clip cannot be used, nil where they can.
 func (t *ClipTable) Has(clip string) error {
-	if _, ok := t.places[clip]; ok {
+	if _, ok := t.records[clip]; ok {
 		return nil
 	}
 	if t.broken != nil {
@@ -127,25 +120,25 @@ func (t *ClipTable) Has(clip string) error {
 
 // Source gives the frames of clips by name: bag i is ids[i].
 func (t *ClipTable) Source(ids []string) (*ClipSource, error) {
-	s := &ClipSource{clips: t.clips, limits: DefaultLimits(), bags: make([]clipPlace, len(ids))}
+	s := &ClipSource{clips: t.clips, limits: DefaultLimits(), bags: make([]*shard.Record, len(ids))}
 	for i, id := range ids {
 		if err := t.Has(id); err != nil {
 			return nil, fmt.Errorf("frames: bag %d (%s): %w", i, clipID(id), err)
 		}
-		s.bags[i] = t.places[id]
+		s.bags[i] = t.records[id]
 	}
 	return s, nil
 }
 
-// ClipSource gives the frames of some clips, a bag each, by their places in the index.
+// ClipSource gives the frames of some clips, a bag each.
 type ClipSource struct {
 	clips  *Clips
 	limits Limits
-	bags   []clipPlace
+	bags   []*shard.Record
 }
 
 // Frames is the number of frames of a bag.
-func (s *ClipSource) Frames(bag int) int { return int(s.bags[bag].frames) }
+func (s *ClipSource) Frames(bag int) int { return len(s.bags[bag].Frames) }
 
 // Read decodes a frame. The error names file, clip and frame, and wraps ErrCorrupt unless the system
 // itself has failed.
@@ -153,7 +146,7 @@ func (s *ClipSource) Read(ctx context.Context, bag, frame int, pic *Picture) err
 	if bag < 0 || bag >= len(s.bags) {
 		return fmt.Errorf("frames: there is no bag %d among %d", bag, len(s.bags))
 	}
-	return s.clips.read(ctx, int(s.bags[bag].clip), frame, pic, s.limits)
+	return s.clips.read(ctx, s.bags[bag], frame, pic, s.limits)
 }
 
 // withMaxPixels lets a Loader apply its own limit.

@@ -154,8 +154,12 @@ func (o *Options) check() error {
 	return sameWords(o.Data.Vocabulary, o.Validation.Vocabulary)
 }
 
-// fits checks that a set has what a net takes: pictures, or vectors of its length.
+// fits checks that a set has what a net takes: pictures, or vectors of its length. Labels must be in
+// memory, for what is learned of them as a whole: means, and whether a run goes on with the same ones.
 func fits(net *model.Net, set *loader.Set) error {
+	if set.Rows != nil {
+		return fmt.Errorf("training: the labels of %q are not in memory, and nets learn and score sets that have theirs there", set.Name)
+	}
 	width := 0
 	if set.Vectors != nil {
 		width = set.Vectors.Width()

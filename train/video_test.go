@@ -3,6 +3,7 @@ package train
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"nmn/eval"
@@ -63,6 +64,21 @@ func TestScore_ByFrameIsTheMaximumOverTheFrames(t *testing.T) {
 	}
 	if result, err := Evaluate(got, &byFrame, nil, eval.Options{}); err != nil || result.Bags != 7 {
 		t.Errorf("%d of 7 videos are evaluated: %v", result.Bags, err)
+	}
+}
+
+// rowsOnly has bags and no labels in memory.
+type rowsOnly struct{ loader.Rows }
+
+func (rowsOnly) Len() int { return 2 }
+
+func TestScore_RefusesLabelsThatAreNotInMemory(t *testing.T) {
+	trainer := newRig().trainer(t)
+	set := *moving(t, "test", 2)
+	set.IDs, set.Labels, set.Truth, set.Counts, set.Captions = nil, nil, nil, nil, nil
+	set.Rows = rowsOnly{}
+	if _, err := Score(t.Context(), trainer.Net, &set, loader.DefaultConfig()); err == nil || !strings.Contains(err.Error(), "not in memory") {
+		t.Errorf("error %v, want one about labels in memory", err)
 	}
 }
 
