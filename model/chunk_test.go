@@ -60,12 +60,15 @@ func values(t testing.TB, n *Net, from *tensor.Tensor) []float32 {
 // makes of them where it sees no means; gradients are the same but for the order of their sums.
 func TestChunks_GradientsAreThoseOfTheWholeBatch(t *testing.T) {
 	for name, change := range map[string]func(*Config, *StepOptions){
-		"fd":                   func(*Config, *StepOptions) {},
-		"fd, detached":         func(c *Config, _ *StepOptions) { c.NoiseDetach = true },
-		"max":                  func(c *Config, _ *StepOptions) { c.NoisePool = "max" },
-		"fi":                   func(c *Config, _ *StepOptions) { c.Noise = FeatureIndependent },
-		"none, no mil":         func(c *Config, _ *StepOptions) { c.Noise, c.MIL = NoNoise, false },
-		"no last pool":         func(c *Config, _ *StepOptions) { c.LastPool, c.FC6Pad = false, 1 },
+		"fd":           func(*Config, *StepOptions) {},
+		"fd, detached": func(c *Config, _ *StepOptions) { c.NoiseDetach = true },
+		"max":          func(c *Config, _ *StepOptions) { c.NoisePool = "max" },
+		"fi":           func(c *Config, _ *StepOptions) { c.Noise = FeatureIndependent },
+		"none, no mil": func(c *Config, _ *StepOptions) { c.Noise, c.MIL = NoNoise, false },
+		"no last pool": func(c *Config, _ *StepOptions) { c.LastPool, c.FC6Pad = false, 1 },
+		"large losses": func(c *Config, o *StepOptions) {
+			c.Noise, o.LargeLosses = NoNoise, LargeLosses{CorrectLarge, 3}
+		},
 		"without noise, added": func(_ *Config, o *StepOptions) { o.WithoutNoise, o.Accumulate = true, true },
 	} {
 		t.Run(name, func(t *testing.T) {

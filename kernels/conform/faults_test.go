@@ -356,7 +356,9 @@ func TestJudge_FindsEveryFault(t *testing.T) {
 				if len(problems) > 0 {
 					found++
 				}
-				told = told || strings.Contains(fmt.Sprint(problems), f.message)
+				if told = strings.Contains(fmt.Sprint(problems), f.message); told {
+					break
+				}
 			}
 			switch {
 			case found == 0:
