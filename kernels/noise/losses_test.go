@@ -96,6 +96,23 @@ func TestNoiseStep_UnknownLabels(t *testing.T) {
 	}
 }
 
+// A NaN must be seen whatever is learned of its class, so that it stops the run.
+func TestNoiseStep_NaNLogitSurfacesUnderAnyLossAndLabel(t *testing.T) {
+	nan := float32(math.NaN())
+	for _, mil := range []bool{true, false} {
+		for _, f := range []Focus{{}, {Negative: 4, Margin: .05}, {Positive: 1, Negative: 2}} {
+			for _, z := range []float32{Unknown, 0, .5, 1} {
+				loss, d := optest.Floats(t, make([]float32, 1), 1), optest.Floats(t, make([]float32, 2), 1, 2, 1, 1)
+				out, logits := StepOutput{Loss: loss, DLogits: d}, optest.Floats(t, []float32{1, nan}, 1, 2, 1, 1)
+				optest.Must(t, newTestCPU(t, 1).NoiseStep(out, logits, nil, optest.Floats(t, []float32{z}, 1, 1), nil, StepParams{MIL: mil, Scale: 1, Focus: f}))
+				if !math.IsNaN(float64(loss.Float32s()[0])) || !math.IsNaN(float64(d.Float32s()[0])) {
+					t.Errorf("mil %t, %+v, label %g: loss %g, gradient %g", mil, f, z, loss.Float32s()[0], d.Float32s()[0])
+				}
+			}
+		}
+	}
+}
+
 // A step through the large losses of a batch of bags, as a net makes it: the gradients are those of the
 // printed loss, with what was selected held fixed. At every level of instructions, for any number of
 // threads.
