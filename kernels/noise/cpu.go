@@ -25,6 +25,7 @@ type CPU struct {
 	losses  []lossSum // of each block of a step
 	parts   []sums    // of each part of each block, where a step has parts
 	decided []classes // of each block, where a step has parts
+	ranks   []uint32  // of the logits of labels 0, in LargeLosses
 
 	step    stepJob
 	pooling poolingJob

@@ -16,17 +16,22 @@ func (c *CPU) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) 
 	if err := firstError(err, onHost(operation, targets, o, z)); err != nil {
 		return err
 	}
-	if err := checkLabels(operation, z.Float32s(), k, false); err != nil {
+	labels, logits, out := z.Float32s(), o.Float32s(), targets.Float32s()
+	if err := checkLabels(operation, labels, k, false); err != nil {
 		return err
 	}
-	r := ranking{o.Float32s(), z.Float32s()}
-	limit, equal := r.limit(int(count.Int32s()[0]))
-	out := targets.Float32s()
-	for i, label := range r.z {
-		switch key := r.key(i); {
-		case key > limit:
+	c.ranks = grow(c.ranks, len(labels))
+	for i, label := range labels {
+		if c.ranks[i] = 0; label == 0 {
+			c.ranks[i] = rank(logits[i])
+		}
+	}
+	limit, equal := limitOf(c.ranks, int(count.Int32s()[0]))
+	for i, label := range labels {
+		switch r := c.ranks[i]; {
+		case r > limit:
 			label = instead
-		case key == limit && equal > 0:
+		case r == limit && equal > 0:
 			label, equal = instead, equal-1
 		}
 		out[i] = label
@@ -34,44 +39,28 @@ func (c *CPU) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) 
 	return nil
 }
 
-// ranking ranks the labels 0 of a batch by their logits.
-type ranking struct{ o, z []float32 }
-
-// key orders as the logits do; it is 0 for what is never taken.
-func (r ranking) key(i int) uint32 {
-	if r.z[i] != 0 {
-		return 0
-	}
-	return rank(r.o[i])
-}
-
-// rank maps floats to integers of the same order, above 0; both zeros to the same one and NaN to 0.
+// rank maps floats to integers of the same order, above 0; both zeros to the same one, and NaN, which is
+// never taken, to 0.
 func rank(x float32) uint32 {
-	const sign = 1 << 31
-	switch bits := math.Float32bits(x); {
-	case x != x:
+	if x != x {
 		return 0
-	case x == 0:
-		return sign
-	case bits&sign != 0:
-		return ^bits
-	default:
-		return bits | sign
 	}
+	bits := math.Float32bits(x + 0) // of 0 and -0, 0
+	return bits ^ (uint32(int32(bits)>>31) | 1<<31)
 }
 
-// limit finds the count-th largest key, and how many equal to it are among the first count. Where there
-// are fewer keys above 0, it is 0 and none.
-func (r ranking) limit(count int) (key uint32, equal int) {
+// limitOf finds the count-th largest rank, and how many equal to it are among the first count. Where there
+// are fewer ranks above 0, it is 0 and none.
+func limitOf(ranks []uint32, count int) (limit uint32, equal int) {
 	if count < 1 {
-		return math.MaxUint32, 0 // above all keys
+		return math.MaxUint32, 0 // above all ranks
 	}
-	var known uint32 // the bits of key that are found
+	var known uint32 // the bits of limit that are found
 	for shift := 24; shift >= 0; shift -= 8 {
 		var bins [256]int
-		for i := range r.o {
-			if k := r.key(i); k != 0 && k&known == key {
-				bins[k>>shift&0xff]++
+		for _, r := range ranks {
+			if r != 0 && r&known == limit {
+				bins[r>>shift&0xff]++
 			}
 		}
 		bin := len(bins) - 1
@@ -81,7 +70,7 @@ func (r ranking) limit(count int) (key uint32, equal int) {
 		if bin < 0 {
 			return 0, 0
 		}
-		key, known = key|uint32(bin)<<shift, known|0xff<<shift
+		limit, known = limit|uint32(bin)<<shift, known|0xff<<shift
 	}
-	return key, count
+	return limit, count
 }
