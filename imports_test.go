@@ -58,6 +58,8 @@ var rooms = func() map[string]room {
 		"cuda":            {others: []string{"std", "gorgonia.org/cu"}, cgo: true},
 		"cuda/cudnn":      {packages: []string{"cuda"}, others: []string{"std", "gorgonia.org/cu", "gorgonia.org/cu/dnn"}, cgo: true},
 		"model":           {packages: backend},
+		"onnx":            {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
+		"export":          {packages: []string{"model", "onnx"}, others: []string{"std"}},
 		// What builds and tests the CUDA engine.
 		"cuda/toolkit":             {others: []string{"std"}},
 		"cuda/internal/fakedriver": {others: []string{"std"}, cgo: true},

@@ -86,7 +86,7 @@ func (n *Net) match(f Source, need func(*Param) Need) (report LoadReport, err er
 		unused[name] = !n.config.Standardised || name != meanName && name != scaleName
 	}
 	for _, p := range n.all {
-		m := Match{Param: p.Name, As: p.shape()}
+		m := Match{Param: p.Name, As: p.FilterShape()}
 		for _, name := range p.names() {
 			if _, there := unused[name]; there {
 				m.Tensor = name
@@ -157,8 +157,9 @@ func (n *Net) loadParam(f Source, p *Param, m Match) error {
 	return nil
 }
 
-// shape is the parameter's in K×C×R×S, or that of a file where it is no filter.
-func (p *Param) shape() []int {
+// FilterShape is K×C×R×S of a layer's weight, in which it has the order of files too, and the file's shape of
+// anything else.
+func (p *Param) FilterShape() []int {
 	if !p.chw || len(p.fileShape) == 4 {
 		return p.fileShape
 	}

@@ -18,14 +18,14 @@ func (n *Net) Weights() []safetensors.Tensor {
 	tensors := make([]safetensors.Tensor, len(n.all))
 	for i, p := range n.all {
 		tensors[i] = safetensors.Tensor{Name: p.File, DType: safetensors.F32, Shape: p.fileShape,
-			Data: func(w io.Writer) error { return n.writeParam(w, p) }}
+			Data: func(w io.Writer) error { return n.WriteParam(w, p) }}
 	}
 	return append(tensors, n.standard.tensors()...)
 }
 
-// writeParam writes a parameter as files have it, in little-endian float32. It is taken from the device in
+// WriteParam writes a parameter as files have it, in little-endian float32. It is taken from the device in
 // blocks of rows.
-func (n *Net) writeParam(w io.Writer, p *Param) error {
+func (n *Net) WriteParam(w io.Writer, p *Param) error {
 	rows, block := p.W.Dim(0), p.block()
 	row := p.FileLen() / rows
 	ordered, buffer := make([]float32, block*row), make([]byte, 0, 4*block*row)

@@ -95,3 +95,14 @@ func TestWriter_RowsThatNobodyCountedBefore(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+func TestFloat32Header_OfAnyShape(t *testing.T) {
+	const large = 1 << 40
+	for _, shape := range [][]int{nil, {7}, {2, 3}, {large, large, large, large}} {
+		b := Float32Header(shape...)
+		h, start, err := ReadHeader(bytes.NewReader(b))
+		if err != nil || !slices.Equal(h.Shape, shape) || h.Descr != "<f4" || h.Fortran || start != int64(len(b)) || start%64 != 0 {
+			t.Errorf("%v: %+v, data from byte %d of %d, %v", shape, h, start, len(b), err)
+		}
+	}
+}

@@ -34,10 +34,21 @@ func NewWriter(w io.WriteSeeker, columns int) (*Writer, error) {
 	return n, nil
 }
 
-func (n *Writer) header() []byte {
+func (n *Writer) header() []byte { return Float32Header(n.rows, n.columns) }
+
+// Float32Header is what precedes little-endian float32 in row-major order of a shape, of at most four
+// dimensions.
+func Float32Header(shape ...int) []byte {
 	b := append(make([]byte, 0, headerBytes), Magic+"\x01\x00"...)
 	b = binary.LittleEndian.AppendUint16(b, headerBytes-uint16(len(b))-2)
-	b = fmt.Appendf(b, "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", n.rows, n.columns)
+	b = append(b, "{'descr': '<f4', 'fortran_order': False, 'shape': ("...)
+	for i, d := range shape {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = fmt.Appendf(b, "%d,", d)
+	}
+	b = append(b, "), }"...)
 	for len(b) < headerBytes-1 {
 		b = append(b, ' ')
 	}

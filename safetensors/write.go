@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -41,7 +40,7 @@ func Write(w io.Writer, meta map[string]string, tensors []Tensor) error {
 	}
 	for _, t := range ordered {
 		counted := &countingWriter{w: w}
-		if err := t.write(counted); err != nil {
+		if err := t.WriteData(counted); err != nil {
 			return fmt.Errorf("safetensors: cannot write tensor %q: %w", t.Name, err)
 		}
 		if size, _ := byteCount(t.DType, t.Shape); counted.count != size {
@@ -112,7 +111,8 @@ func (t *Tensor) describe() (length int, types []DType) {
 	return 0, nil
 }
 
-func (t *Tensor) write(w io.Writer) error {
+// WriteData writes the elements alone, little-endian.
+func (t *Tensor) WriteData(w io.Writer) error {
 	switch data := t.Data.(type) {
 	case []float32:
 		return writeElements(w, data, 4, func(b []byte, v float32) []byte { return little.AppendUint32(b, math.Float32bits(v)) })
@@ -130,7 +130,7 @@ func (t *Tensor) write(w io.Writer) error {
 	case func(io.Writer) error:
 		return data(w)
 	}
-	return errors.New("unknown data") // check refused it before
+	return fmt.Errorf("cannot write data of Go type %T", t.Data)
 }
 
 // writeElements encodes in pieces of 64 KiB.
