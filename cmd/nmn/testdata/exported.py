@@ -1,8 +1,11 @@
 """Runs what nmn export writes in the programs it is for. Each line of the plan given names a mode and files:
 
     onnx GRAPH INPUT OUTPUT...    ONNX Runtime: the input .npy goes in, outputs come out as .npy
+    check GRAPH                   the checker of the format
     pth WEIGHTS TO                safetensors and NumPy read both files of WEIGHTS, PyTorch writes TO.pth of
                                   them in the zip format and TO.legacy.pth in the one before
+    vgg16 FOLDER                  torchvision's VGG16 with random weights: PyTorch writes it in both formats, and
+                                  its logits at 224 and 565 pixels as a fully convolutional network
     has MODULE...                 nothing; fails where a module is missing
 """
 import importlib
@@ -41,7 +44,40 @@ def write_pth(weights, to):
     torch.save(state, to + ".legacy.pth", _use_new_zipfile_serialization=False)
 
 
-modes = {"onnx": run_onnx, "check": check_onnx, "pth": write_pth, "has": lambda *names: [importlib.import_module(n) for n in names]}
+def write_vgg16(folder):
+    import torch
+    import torchvision
+
+    torch.manual_seed(3)
+    net = torchvision.models.vgg16(weights=None).eval()
+    for layer in net.modules():
+        if hasattr(layer, "weight"):
+            torch.nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+            torch.nn.init.normal_(layer.bias, std=0.1)
+        if isinstance(layer, torch.nn.MaxPool2d):
+            layer.ceil_mode = True
+    torch.save(net.state_dict(), folder + "/zip.pth")
+    torch.save(net.state_dict(), folder + "/legacy.pth", _use_new_zipfile_serialization=False)
+    fc6, fc7, fc8 = net.classifier[0], net.classifier[3], net.classifier[6]
+    with torch.no_grad():
+        for size in (224, 565):
+            x = torch.randn(1, 3, size, size)
+            numpy.save(f"{folder}/x{size}.npy", x.numpy())
+            y = net.features(x)
+            y = torch.relu(torch.nn.functional.conv2d(y, fc6.weight.reshape(4096, 512, 7, 7), fc6.bias))
+            y = torch.relu(torch.nn.functional.conv2d(y, fc7.weight[:, :, None, None], fc7.bias))
+            y = torch.nn.functional.conv2d(y, fc8.weight[:, :, None, None], fc8.bias)
+            numpy.save(f"{folder}/logits{size}.npy", y.permute(0, 2, 3, 1).contiguous().numpy())
+            if size == 224:
+                print("torchvision's own logits differ by", (net(x) - y.flatten(1)).abs().max().item())
+
+
+def has(*names):
+    for name in names:
+        importlib.import_module(name)
+
+
+modes = {"onnx": run_onnx, "check": check_onnx, "pth": write_pth, "vgg16": write_vgg16, "has": has}
 for line in open(sys.argv[1], encoding="utf-8"):
     mode, *files = line.rstrip("\n").split("\t")
     modes[mode](*files)
