@@ -180,5 +180,10 @@ func (n *Net) upload(t *tensor.Tensor, values []float32) error {
 
 func (n *Net) download(t *tensor.Tensor) ([]float32, error) {
 	values := make([]float32, t.Len())
-	return values, n.backend.Download(dense.New(dense.WithShape(len(values)), dense.WithBacking(values)), t)
+	return values, n.downloadInto(values, t)
+}
+
+// downloadInto fills values, as many as the tensor has elements.
+func (n *Net) downloadInto(values []float32, t *tensor.Tensor) error {
+	return n.backend.Download(dense.New(dense.WithShape(len(values)), dense.WithBacking(values)), t)
 }

@@ -27,20 +27,19 @@ func (n *Net) Weights() []safetensors.Tensor {
 // blocks of rows.
 func (n *Net) WriteParam(w io.Writer, p *Param) error {
 	rows, block := p.W.Dim(0), p.block()
-	row := p.FileLen() / rows
-	ordered, buffer := make([]float32, block*row), make([]byte, 0, 4*block*row)
+	row, held := p.FileLen()/rows, p.W.Len()/rows
+	values, ordered, buffer := make([]float32, block*held), make([]float32, block*row), make([]byte, 0, 4*block*row)
 	for lo := 0; lo < rows; lo += block {
 		hi := min(lo+block, rows)
 		view, err := p.W.Rows(lo, hi)
 		if err != nil {
 			return err
 		}
-		values, err := n.download(view)
-		if err != nil {
+		if err := n.downloadInto(values[:(hi-lo)*held], view); err != nil {
 			return fmt.Errorf("model: cannot read %s: %w", p.Name, err)
 		}
 		piece := ordered[:(hi-lo)*row]
-		p.Encode(piece, values)
+		p.Encode(piece, values[:(hi-lo)*held])
 		buffer = buffer[:0]
 		for _, v := range piece {
 			buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
