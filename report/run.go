@@ -49,6 +49,7 @@ type Run struct {
 	Dataset string  // for example "scenes" or "coco"
 	Arm     string  // Stage1, Star, NMNFI, NMNFD or another name
 	MIL     bool    // with the multiple-instance layer
+	Start   string  // how the noise model came by its rates, shown with the name of the arm; empty for nothing
 	Noise   float64 // share of the captions that were replaced, 0 to 1
 	Flips   Flips   // of labels; zero where captions were replaced
 	Seed    uint64
@@ -78,6 +79,15 @@ type Point struct {
 	Stage string      // for example "stage1" or "nmn-fd"
 	Loss  eval.Number // undefined where not measured at this step
 	AP    eval.Number // validation AP as a fraction, undefined where not measured
+}
+
+// title is the name of a run's arm in a table.
+func (r *Run) title() string {
+	name := ArmName(r.Arm, r.MIL, r.PaperData)
+	if r.Start != "" && !r.PaperData {
+		name += ", " + r.Start
+	}
+	return name
 }
 
 // ArmName is the name of an arm in a table: the paper's for the paper's data, else short.

@@ -220,9 +220,24 @@ func (o *outcome) page(c *config, name string) (*report.Run, error) {
 		return nil, err
 	}
 	return &report.Run{
-		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Seed: o.Seed,
+		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Seed: o.Seed, Start: c.startOf(o.Arm),
 		Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit, Epochs: epochsOf(o.epochs, o.Before), Config: string(text), Rates: report.RatesOf(o.Evaluation),
 	}, nil
+}
+
+// startOf tells how the noise model of an arm came by its rates, on scenes, where tables have arms that
+// know nothing of the noise beside ones that are told.
+func (c *config) startOf(a armName) string {
+	informed := train.InformedNoise()
+	switch {
+	case !c.Data.scenes():
+		return ""
+	case a == armRN && c.estimated():
+		return "rates estimated"
+	case (a == armFI || a == armFD) && slices.Equal(c.Train.Noise.MissRate, informed.MissRate) && slices.Equal(c.Train.Noise.FalseRate, informed.FalseRate):
+		return "informed start"
+	}
+	return ""
 }
 
 // paperData tells whether the published figures may stand beside: COCO's train2014 with 1,000 words, or

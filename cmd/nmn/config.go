@@ -33,6 +33,8 @@ type config struct {
 	// EachEpoch evaluates after every epoch as at the end, and keeps the figures.
 	EachEpoch bool      `yaml:"each_epoch,omitempty"`
 	Run       runConfig `yaml:"run"`
+	usual     bool      // the recipe and its arm are those of a default
+
 	// Build tells which program wrote the file; it is not read back.
 	Build *build `yaml:"build,omitempty"`
 }

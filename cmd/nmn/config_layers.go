@@ -14,6 +14,7 @@ type layers struct {
 	size   sizeName
 	file   string
 	flags  *pflag.FlagSet
+	arms   []armName // of an experiment, where they are named
 }
 
 // apply fills c, whose fields the flags point to: preset, then file, then the flags that were given.
@@ -42,8 +43,7 @@ func (l layers) apply(c *config) error {
 		}
 	}
 	c.normalize()
-	armGiven := slices.ContainsFunc(given, func(g givenFlag) bool { return g.name == "arm" || g.name == "noise-model" })
-	c.resolveRecipe(armGiven || namesArm(content))
+	c.resolveRecipe(l.said(content, given, c.Arm))
 	return c.validate()
 }
 
@@ -84,11 +84,27 @@ func (l layers) read() ([]byte, error) {
 	return readConfigFile(l.file)
 }
 
-// namesArm tells whether a configuration file does.
-func namesArm(content []byte) bool {
-	var file struct{ Arm armName }
+// startFlags say how the noise model starts or learns.
+var startFlags = []string{"noise-start", "miss-rate", "false-rate", "noise-deviation", "noise-weight-multiplier", "noise-bias-multiplier", "noise-frozen"}
+
+// said finds what the recipe depends on; arm is that of file and flags.
+func (l layers) said(content []byte, given []givenFlag, arm armName) said {
+	var file struct {
+		Arm   armName
+		Build *yaml.Node
+		Train struct{ Noise *yaml.Node }
+	}
 	_ = yaml.Unmarshal(content, &file) // whatever is wrong with it, readConfig has said
-	return file.Arm != ""
+	s := said{arms: l.arms, ofRun: file.Build != nil, start: file.Train.Noise != nil}
+	named := file.Arm != ""
+	for _, g := range given {
+		named = named || g.name == "arm" || g.name == "noise-model"
+		s.start = s.start || slices.Contains(startFlags, g.name)
+	}
+	if named {
+		s.arms = []armName{arm}
+	}
+	return s
 }
 
 // base finds the preset and its size, empty where nobody names one: from their flags, else from the

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,9 +18,10 @@ const (
 	recipeCrossFit recipeForm = "crossfit" // rates estimated from scores of nets that have not seen the bag, then held
 )
 
-// recipeConfig is the recipe of the noise model. The zero value is the paper's plain form.
+// recipeConfig is the recipe of the noise model.
 type recipeConfig struct {
-	Form recipeForm `yaml:"form,omitempty"` // empty for paper
+	// Form is empty until a configuration is resolved; then it is said, for the usual one may change.
+	Form recipeForm `yaml:"form,omitempty"`
 	// FoldEpochs is how long the nets of folds are trained, 0 for 15.
 	FoldEpochs int `yaml:"fold_epochs,omitempty"`
 	// Epochs of stage 2 of the arms r-n and r-s, 0 for those that the recipe finds.
@@ -50,8 +52,8 @@ func (r recipeConfig) foldEpochs() int {
 
 func recipeFlags(cmd *cobra.Command, c *config) {
 	r := under(cmd, "Noise model")
-	enum(r, &c.Recipe.Form, "nmn-recipe", "`how` stage 2 comes by its noise model (default paper): learned from a start, "+
-		"or estimated from out-of-fold scores and held (docs/audit.md)", recipePaper, recipeCrossFit)
+	enum(r, &c.Recipe.Form, "nmn-recipe", "`how` stage 2 comes by its noise model: crossfit, estimated from scores of bags that were not learned and held "+
+		"(docs/audit.md), or paper, learned from a start (default crossfit; paper for presets of papers, and where an arm or a start is named that does not need it)", recipePaper, recipeCrossFit)
 	r.string(&c.Rates, "rates", "`source` of the rates: a file with those of each word (word, q01, q10, as in q.csv); with --nmn-recipe crossfit also "+
 		"folds:N (for features; default folds:5) or online, from scores of the first epoch (default for pictures)")
 	_ = cmd.MarkFlagFilename("rates", "csv")
@@ -86,10 +88,36 @@ func (c *config) ratesFile() string {
 	return c.Rates
 }
 
+// said is what somebody has said that the recipe depends on, by flag or file.
+type said struct {
+	arms  []armName // nil for those that the recipe chooses
+	start bool      // of the noise model, which is then to be learned
+	ofRun bool      // the file is that of a run folder
+}
+
+// needsEstimate tells whether an arm cannot be without estimated rates.
+func (c *config) needsEstimate(a armName) bool {
+	return a == armRN && c.ratesFile() == "" || a == armRS || a == armPruned || a == armForward && c.ratesFile() == ""
+}
+
+// usualForm is the recipe where nobody names one: crossfit, but where the preset is a paper's, or what was
+// said does not need it or does not go with it. Runs of before there was a choice do not name one either.
+func (c *config) usualForm(s said) recipeForm {
+	paper := c.Preset == presetPaperCOCO || c.Preset == presetPaperMSRVTT
+	switch {
+	case slices.ContainsFunc(s.arms, c.needsEstimate):
+		return recipeCrossFit
+	case paper, s.ofRun, len(s.arms) > 0, s.start, c.ratesFile() != "", c.Stage1 != "", c.Train.MaxSteps > 0, c.Train.Overfit:
+		return recipePaper
+	}
+	return recipeCrossFit
+}
+
 // resolveRecipe fills in what the recipe leaves open.
-func (c *config) resolveRecipe(armGiven bool) {
-	if c.Recipe.Form == recipePaper {
-		c.Recipe.Form = ""
+func (c *config) resolveRecipe(s said) {
+	if c.Recipe.Form == "" {
+		c.Recipe.Form = c.usualForm(s)
+		c.usual = c.crossFit() && len(s.arms) == 0
 	}
 	if !c.crossFit() {
 		return
@@ -100,7 +128,7 @@ func (c *config) resolveRecipe(armGiven bool) {
 			c.Rates = ratesFolds + strconv.Itoa(usualFolds)
 		}
 	}
-	if !armGiven {
+	if len(s.arms) == 0 {
 		c.Arm = armRS
 		if c.folds() == 0 {
 			c.Arm = armRN
@@ -111,7 +139,7 @@ func (c *config) resolveRecipe(armGiven bool) {
 func (c *config) validateRecipe() error {
 	r := c.Recipe
 	switch {
-	case r.Form != "" && r.Form != recipeCrossFit:
+	case r.Form != recipePaper && r.Form != recipeCrossFit:
 		return fmt.Errorf("recipe.form is %q, want paper or crossfit", r.Form)
 	case r.FoldEpochs < 0 || r.FoldEpochs > 1000 || r.Epochs < 0 || r.Epochs > 1<<20:
 		return fmt.Errorf("recipe.fold_epochs is %d and recipe.epochs %d, want 0 to 1000 and at least 0", r.FoldEpochs, r.Epochs)
@@ -149,4 +177,30 @@ func (c *config) validateCrossFit() error {
 		return errors.New("overfit-one-batch teaches nothing about other bags: leave out --nmn-recipe")
 	}
 	return nil
+}
+
+// inestimable says why rates cannot be estimated on this data; empty where they can.
+func (c *config) inestimable(d *dataSets) string {
+	n, batch := d.train.Len(), c.Train.Batch(c.Net.MIL)
+	switch {
+	case c.Rates == ratesOnline && !d.train.Videos() && n <= batch:
+		return fmt.Sprintf("%d bags are one batch of %d, and rates are told from the second half of the batches of an epoch: lower the batch size", n, batch)
+	case c.folds() > n:
+		return fmt.Sprintf("%d bags cannot be dealt to %d folds: give --rates folds:N with a smaller N", n, c.folds())
+	}
+	return ""
+}
+
+// settle goes back to the plain form where nobody has asked for estimated rates and the data cannot tell
+// them, and says whether it did.
+func (c *config) settle(p *program, d *dataSets) bool {
+	why := c.inestimable(d)
+	if !c.usual || why == "" {
+		return false
+	}
+	c.usual, c.Recipe.Form, c.Rates, c.Arm = false, recipePaper, "", armFD
+	if !p.quiet {
+		fmt.Fprintf(p.status, "recipe  paper: %s\n", why)
+	}
+	return true
 }

@@ -103,7 +103,7 @@ func TestEpochs_OfAnExperiment(t *testing.T) {
 			}
 		}
 	}
-	if of["star"] != 3 || of["NMN-FI"] != 3 || best != 2 {
+	if of["star"] != 3 || of["NMN-FI, informed start"] != 3 || best != 2 {
 		t.Errorf("%v epochs and %d best ones, want 3 of each arm, and one", of, best)
 	}
 }

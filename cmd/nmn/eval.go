@@ -129,7 +129,7 @@ func (s *sources) ofRun(flags *pflag.FlagSet, folder string, c *config) error {
 	if own := filepath.Join(folder, configName); settings == "" && exists(own) {
 		settings = own
 	}
-	l := layers{s.preset, s.size, settings, flags}
+	l := layers{preset: s.preset, size: s.size, file: settings, flags: flags}
 	if err := l.apply(c); err != nil {
 		return err
 	}

@@ -92,6 +92,9 @@ func (e *experiment) run(cmd *cobra.Command, p *program) (err error) {
 	if err := s.data.standardise(ctx, p, &e.config.Data); err != nil {
 		return err
 	}
+	if e.config.settle(p, s.data) {
+		e.arms = arms()
+	}
 	e.config.tellCost(p, e.arms...)
 	runs, err := e.all(ctx, s)
 	if errors.Is(err, errInterrupted) {
@@ -124,14 +127,23 @@ func (e *experiment) resolve(cmd *cobra.Command, p *program) error {
 	return e.resolveNoise()
 }
 
-// resolveArms adds those of the recipe where it is asked for, and refuses them elsewhere.
-func (e *experiment) resolveArms(cmd *cobra.Command) error {
-	if e.config.crossFit() && !cmd.Flags().Changed("arms") {
-		e.arms = []armName{armStage1, armStar, armFI, armRN}
-		if e.config.folds() > 0 {
-			e.arms = append(e.arms, armRS)
-		}
+// chooseArms takes those of the recipe beside those of the paper where nobody names any.
+func (e *experiment) chooseArms(cmd *cobra.Command) {
+	if !e.config.crossFit() || cmd.Flags().Changed("arms") {
+		return
 	}
+	e.arms = []armName{armStage1, armStar, armFI, armRN}
+	if e.config.Data.scenes() {
+		e.arms = append(e.arms, armFD)
+	}
+	if e.config.folds() > 0 {
+		e.arms = append(e.arms, armRS)
+	}
+}
+
+// resolveArms chooses the arms and refuses those that the recipe cannot train.
+func (e *experiment) resolveArms(cmd *cobra.Command) error {
+	e.chooseArms(cmd)
 	if e.reference != "" && !slices.Contains(e.arms, e.reference) {
 		return usagef("experiment: --reference %s is not among the arms: give --arms %s too", e.reference, e.reference)
 	}
@@ -212,7 +224,11 @@ func (e *experiment) check() error {
 }
 
 func (e *experiment) layers(cmd *cobra.Command, size sizeName) layers {
-	return layers{e.sources.preset, size, e.sources.file, cmd.Flags()}
+	l := layers{preset: e.sources.preset, size: size, file: e.sources.file, flags: cmd.Flags()}
+	if cmd.Flags().Changed("arms") {
+		l.arms = e.arms
+	}
+	return l
 }
 
 func (e *experiment) mils() []bool {

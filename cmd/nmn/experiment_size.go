@@ -28,6 +28,7 @@ func (e *experiment) chooseSize(cmd *cobra.Command, p *program) (sizeName, error
 	if !e.config.Data.scenes() || e.sources.print {
 		return sizeQuick, nil
 	}
+	e.chooseArms(cmd)
 	return e.fitting(cmd.Context(), p)
 }
 

@@ -161,7 +161,7 @@ func (e *experiment) meaning(a armName, first string) string {
 		armStar:        "the same for " + more + ": the fair baseline",
 		armFI:          more + " with a noise model that is the same for all pictures",
 		armFD:          more + " with a noise model that sees each picture's features",
-		armRN:          "more with a noise model of rates that were estimated before, and held",
+		armRN:          "more with a noise model whose rates were estimated from the noisy labels alone, and are held",
 		armRS:          "more on what nets that have not seen a label believe of it",
 		armStarEarly:   "star, ended where the loss on held-out noisy labels is least",
 		armForward:     "from the start through the rates of the recipe or file, held (forward correction)",

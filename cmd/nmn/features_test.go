@@ -173,7 +173,7 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 		t.Errorf("quiet training: exit code %d, %s", c.code, c.err)
 	}
 	c = call(t, append(learn, "--features", path("good.csv"), "--label-columns", "l_*", "--nmn-recipe", "crossfit", "--rates", "folds:5", "--run-dir", path("folds"))...)
-	if c.code != exitFailure || !strings.Contains(c.err, "4 bags cannot be dealt to 5 folds") {
+	if c.code != exitUsage || !strings.Contains(c.err, "4 bags cannot be dealt to 5 folds") {
 		t.Errorf("fewer rows than folds: exit code %d, %s", c.code, c.err)
 	}
 }

@@ -191,6 +191,8 @@ func orEmpty(s string) string {
 	return s
 }
 
+const formKey = "recipe.form"
+
 // flatten maps the path of each value of a configuration, such as data.noise, to the value.
 func flatten(c *config) map[string]string {
 	out := map[string]string{}
@@ -214,6 +216,9 @@ func flatten(c *config) map[string]string {
 		}
 	}
 	walk("", &root)
+	if out[formKey] == string(recipePaper) { // runs of before there was a choice do not say so
+		delete(out, formKey)
+	}
 	return out
 }
 

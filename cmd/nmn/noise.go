@@ -40,7 +40,7 @@ and incorrect, for each word.`,
 			if err := f.check(cmd.Flags()); err != nil {
 				return err
 			}
-			l := layers{s.preset, s.size, s.file, cmd.Flags()}
+			l := layers{preset: s.preset, size: s.size, file: s.file, flags: cmd.Flags()}
 			if err := l.apply(&c); err != nil {
 				return err
 			}

@@ -236,10 +236,92 @@ func TestRecipe_PredictTakesTheThresholdOfTheRun(t *testing.T) {
 	}
 }
 
-func TestRecipe_PaperIsThePlainForm(t *testing.T) {
-	plain := must(t, "train", "--print-config")
-	if got := must(t, "train", "--print-config", "--nmn-recipe", "paper"); got != plain {
-		t.Errorf("--nmn-recipe paper changes the configuration to %s", got)
+func TestRecipe_IsTheUsualFormWhereItFits(t *testing.T) {
+	features := []string{"train", "--features", "x.csv", "--preset", "features"}
+	coco := []string{"train", "--preset", "paper-coco", "--captions", "a.json", "--images", "b"}
+	for _, test := range []struct {
+		args  []string
+		arm   armName
+		rates string
+	}{
+		{[]string{"train"}, armRN, ratesOnline},
+		{[]string{"train", "--arm", "r-n"}, armRN, ratesOnline},
+		{[]string{"train", "--arm", "forward"}, armForward, ratesOnline},
+		{features, armRS, "folds:5"},
+		{append(features, "--rates", "folds:2"), armRS, "folds:2"},
+		{append(coco, "--arm", "r-n"), armRN, ratesOnline},
+		// What was said before there was a recipe goes on to mean what it did.
+		{coco, armFD, ""},
+		{[]string{"train", "--arm", "nmn-fi"}, armFI, ""},
+		{[]string{"train", "--noise-model", "none"}, armStar, ""},
+		{append(features, "--arm", "star"), armStar, ""},
+		{[]string{"train", "--miss-rate", "0.2"}, armFD, ""},
+		{[]string{"train", "--rates", "q.csv"}, armFD, "q.csv"},
+		{[]string{"train", "--max-steps", "5"}, armFD, ""},
+		{[]string{"train", "--stage1", "x.safetensors"}, armFD, ""},
+		{[]string{"train", "--overfit-one-batch"}, armFD, ""},
+		{[]string{"train", "--nmn-recipe", "paper"}, armFD, ""},
+		{[]string{"train", "--config", writeConfigFile(t, "arm: nmn-fi\n")}, armFI, ""},
+		{[]string{"train", "--config", writeConfigFile(t, "train:\n  noise: {miss_rate: [0.2]}\n")}, armFD, ""},
+		{[]string{"train", "--config", writeConfigFile(t, "build: {version: v0.1}\n")}, armFD, ""},
+	} {
+		c := printed(t, test.args...)
+		if c.Arm != test.arm || c.Rates != test.rates || c.crossFit() != (test.rates != "" && test.rates != "q.csv") {
+			t.Errorf("%q: arm %s, rates %q, recipe %s", test.args, c.Arm, c.Rates, c.Recipe.Form)
+		}
+	}
+}
+
+// Where the data cannot tell rates, nobody who has not asked for them is refused.
+func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
+	dir := t.TempDir()
+	tell := func(args ...string) string {
+		c := call(t, tiny("train", append([]string{"--train-size", "24", "--run-dir", filepath.Join(dir, "run"), "--dry-run"}, args...)...)...)
+		if c.code != exitOK {
+			t.Fatal(c.err)
+		}
+		return c.err + c.out
+	}
+	if said := tell(); !strings.Contains(said, "recipe  paper: 24 bags are one batch of 32") || !strings.Contains(said, "nmn-fd") {
+		t.Errorf("said: %s", said)
+	}
+	if said := tell("--batch-size", "8"); strings.Contains(said, "recipe  paper") || !strings.Contains(said, "r-n") {
+		t.Errorf("with three batches: %s", said)
+	}
+	wantUsage(t, call(t, tiny("train", "--train-size", "24", "-q", "--arm", "r-n", "--run-dir", dir)...), "24 bags are one batch of 32", "lower the batch size")
+	file, _, labels := featureData(t)
+	wantUsage(t, call(t, "train", "--features", file, "--labels", labels, "--rates", "folds:500", "-q", "--arm", "r-s", "--run-dir", dir), "cannot be dealt to 500 folds")
+}
+
+// A class that nobody has, or that all have, has no rates to be found; the others are found, and the run
+// says so.
+func TestRecipe_ClassesWithoutPositivesOrNegatives(t *testing.T) {
+	text := string(readFile(t, filepath.Dir(weather(t, false)), "weather.csv"))
+	for _, test := range []struct {
+		constant map[int]string // by column of the label
+		says     string
+	}{
+		{map[int]string{0: "0", 1: "1"}, "of 5 words: the scores do not tell their noise; their labels are taken as they are"},
+		{map[int]string{0: "0", 1: "1", 2: "0", 3: "1", 4: "0"}, "none of 5 words tells its noise"},
+	} {
+		var b strings.Builder
+		for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
+			fields := strings.Split(line, ",")
+			for label, value := range test.constant {
+				if i > 0 {
+					fields[10+label] = value
+				}
+			}
+			b.WriteString(strings.Join(fields, ",") + "\n")
+		}
+		file := filepath.Join(t.TempDir(), "constant.csv")
+		write(t, file, b.String())
+		dir := filepath.Join(t.TempDir(), "run")
+		args := []string{"train", "--features", file, "--label-columns", "label_*", "--hidden", "8", "--rates", "folds:2", "--fold-epochs", "2", "--stage2-epochs", "1", "--run-dir", dir}
+		c := call(t, args...)
+		if c.code != exitOK || !strings.Contains(c.err, test.says) || !strings.Contains(c.err, "on no row: label_hot") {
+			t.Errorf("constant %v: exit code %d, %s", test.constant, c.code, c.err)
+		}
 	}
 }
 
@@ -309,15 +391,15 @@ func TestRecipe_DryRunTellsTheCost(t *testing.T) {
 
 func TestRecipe_RefusesWhatDoesNotFit(t *testing.T) {
 	for want, args := range map[string][]string{
-		"--nmn-recipe crossfit": {"train", "--arm", "r-s"},
-		"belongs to":            {"train", "--rates", "folds:3"},
-		"2 to 1000":             {"train", "--nmn-recipe", "crossfit", "--rates", "folds:1"},
-		"--max-steps":           {"train", "--nmn-recipe", "crossfit", "--max-steps", "3"},
-		"--stage1":              {"train", "--nmn-recipe", "crossfit", "--stage1", "x.safetensors"},
-		"--arm r-n":             {"train", "--nmn-recipe", "crossfit", "--arm", "r-s"},
-		"recipe.floor":          {"train", "--rates-floor"},
-		"fold_epochs":           {"train", "--nmn-recipe", "crossfit", "--fold-epochs", "-1"},
-		"r-n":                   {"experiment", "--size", "quick", "--arms", "stage1,r-n"},
+		"--rates folds:5": {"train", "--arm", "r-s"},
+		"belongs to":      {"train", "--nmn-recipe", "paper", "--rates", "folds:3"},
+		"2 to 1000":       {"train", "--nmn-recipe", "crossfit", "--rates", "folds:1"},
+		"--max-steps":     {"train", "--nmn-recipe", "crossfit", "--max-steps", "3"},
+		"--stage1":        {"train", "--nmn-recipe", "crossfit", "--stage1", "x.safetensors"},
+		"--arm r-n":       {"train", "--nmn-recipe", "crossfit", "--arm", "r-s"},
+		"recipe.floor":    {"train", "--nmn-recipe", "paper", "--rates-floor"},
+		"fold_epochs":     {"train", "--nmn-recipe", "crossfit", "--fold-epochs", "-1"},
+		"r-n":             {"experiment", "--size", "quick", "--arms", "stage1,r-n", "--nmn-recipe", "paper"},
 	} {
 		wantUsage(t, call(t, args...), want)
 	}
@@ -361,12 +443,12 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 
 func TestRecipe_PicturesEstimateOnline(t *testing.T) {
 	dir := t.TempDir()
-	c := call(t, tiny("experiment", "--size", "quick", "--batch-size", "8", "--nmn-recipe", "crossfit", "--arms", "stage1,r-n", "--run-dir", dir, "--json")...)
+	c := call(t, tiny("experiment", "--size", "quick", "--batch-size", "8", "--arms", "stage1,r-n", "--run-dir", dir, "--json")...)
 	if c.code != exitOK {
 		t.Fatal(c.err)
 	}
 	arms := armsOf(t, c.out)
-	if arms["R-N"] == nil || arms["stage 1"] == nil {
+	if arms["R-N, rates estimated"] == nil || arms["stage 1"] == nil {
 		t.Errorf("arms %v", arms)
 	}
 	if !strings.Contains(c.err, "from the scores of 48 bags") || !strings.Contains(c.err, "words: the scores do not tell their noise") {

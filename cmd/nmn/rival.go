@@ -115,7 +115,10 @@ func (d *dataSets) told() (*dataSets, error) {
 
 // fits refuses data that lack what an arm needs, before anything is trained.
 func (c *config) fits(d *dataSets) error {
+	why := c.inestimable(d)
 	switch {
+	case c.needsEstimate(c.Arm) && why != "":
+		return usagef("arm %s needs rates that are estimated: %s", c.Arm, why)
 	case (c.Arm == armForwardTrue || c.Arm == armClean) && d.train.Truth == nil:
 		return usagef("arm %s needs the true labels of the training set, which %s does not tell: inject noise (--noise, --flips), give --truth, or leave the arm out", c.Arm, d.train.Name)
 	case c.Arm == armStarEarly && d.validation == nil && c.folds() == 0:

@@ -142,7 +142,7 @@ func TestStarEarly_GoesBackToTheLeastLoss(t *testing.T) {
 
 func TestRivals_RefuseWhatTheyCannotDo(t *testing.T) {
 	for want, args := range map[string][]string{
-		"arm forward learns through rates": {"train", "--arm", "forward"},
+		"arm forward learns through rates": {"train", "--arm", "forward", "--nmn-recipe", "paper"},
 		"--rates folds:5":                  {"train", "--arm", "pruned", "--nmn-recipe", "crossfit"},
 		"held out":                         tiny("train", "--arm", "star-early", "--validation-size", "0"),
 		"--stage1 is for arms of stage 2":  tiny("train", "--arm", "clean", "--stage1", "x.safetensors"),

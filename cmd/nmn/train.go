@@ -84,6 +84,7 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 	if err := s.data.standardise(ctx, p, &t.config.Data); err != nil {
 		return err
 	}
+	t.config.settle(p, s.data)
 	if t.dryRun {
 		return dryRun(ctx, p, &t.config, s)
 	}
@@ -112,7 +113,7 @@ func (t *trainCommand) resolve(cmd *cobra.Command) error {
 		}
 		t.runDir, file = t.resume, filepath.Join(t.resume, configName)
 	}
-	if err := (layers{t.sources.preset, t.sources.size, file, cmd.Flags()}).apply(&t.config); err != nil {
+	if err := (layers{preset: t.sources.preset, size: t.sources.size, file: file, flags: cmd.Flags()}).apply(&t.config); err != nil {
 		return err
 	}
 	if err := t.config.validateLoss(); err != nil {
