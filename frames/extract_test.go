@@ -93,7 +93,7 @@ func TestExtract_CountedFramesDecide(t *testing.T) {
 			t.Errorf("%s: %+v with %d pictures", mode, clip.Record, len(clip.Pictures))
 		}
 		for i, f := range clip.Record.Frames {
-			if f.Number != want[i] || fakeNumber(t, clip.Pictures[i]) != want[i] || float64(f.Time) != .04*float64(want[i]) {
+			if f.Number != want[i] || fakeNumber(t, clip.Pictures[i]) != want[i] || float64(f.Time) != float64(40000*want[i])/1e6 {
 				t.Errorf("%s, picture %d: %+v, shows frame %d, want %d", mode, i, f, fakeNumber(t, clip.Pictures[i]), want[i])
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -175,7 +176,7 @@ func fakePictures(w io.Writer, mode string, args []string, decoded int) {
 			fmt.Fprint(w, "FRAME\nshort")
 			return
 		case "pictures without end":
-			times = 1 << 40
+			times = math.MaxInt32
 		case "a picture is missing":
 			if n == selected(args)[0] {
 				continue

@@ -19,8 +19,8 @@ func FuzzListing(f *testing.F) {
 		if l.count > bytes.Count(b, []byte("\n")) || len(l.times) > 3 || len(l.times) > l.count {
 			t.Fatalf("%d frames with %d times", l.count, len(l.times))
 		}
-		if l.count > 0 && (l.width < 1 || l.height < 1 || !(l.tick > 0)) {
-			t.Fatalf("%d frames of %d×%d, tick %v", l.count, l.width, l.height, l.tick)
+		if l.count > 0 && (l.width < 1 || l.height < 1 || l.tick < 1 || l.ticks < 1) {
+			t.Fatalf("%d frames of %d×%d, tick %d/%d", l.count, l.width, l.height, l.tick, l.ticks)
 		}
 	})
 }

@@ -14,8 +14,8 @@ import (
 // packet or frame, of numbers and commas.
 type listing struct {
 	width, height int
-	tick          float64 // seconds of a unit of time
-	count         int     // packets or frames
+	tick, ticks   int // a unit of time is tick/ticks seconds
+	count         int // packets or frames
 
 	wanted []int     // whose times are kept, in their order
 	times  []float64 // of those that came; NaN where there is none
@@ -49,7 +49,7 @@ func (l *listing) line(line string) error {
 		return l.property(property)
 	}
 	fields := strings.SplitN(line, ",", 4)
-	if len(fields) < 4 || fields[0] != "0" || l.tick == 0 || l.width == 0 {
+	if len(fields) < 4 || fields[0] != "0" || l.ticks == 0 || l.width == 0 {
 		return fmt.Errorf("%.60q is not a frame", line)
 	}
 	if k := len(l.times); k < len(l.wanted) && l.wanted[k] == l.count {
@@ -72,7 +72,7 @@ func (l *listing) property(text string) error {
 		if err != nil {
 			return err
 		}
-		l.tick = float64(a) / float64(b)
+		l.tick, l.ticks = a, b
 	case "dimensions 0":
 		w, h, err := twoNumbers(value, "x")
 		if err != nil {
@@ -95,7 +95,7 @@ func (l *listing) time(text string) (float64, error) {
 	if t == math.MinInt64 {
 		return math.NaN(), nil
 	}
-	return float64(t) * l.tick, nil
+	return float64(t) * float64(l.tick) / float64(l.ticks), nil
 }
 
 // twoNumbers reads two positive numbers with something between.

@@ -118,6 +118,7 @@ func TestMake_StoppedAndResumed(t *testing.T) {
 			t.Errorf("without Resume: %v", err)
 		}
 		o.Resume = true
+		check(t, os.WriteFile(filepath.Join(o.Output, "."+ProblemsName+"123"), nil, 0o644)) // as a kill leaves it
 		if _, err := Make(t.Context(), f, config(4), sources, o); !errors.Is(err, shard.ErrSettings) {
 			t.Errorf("other settings: %v", err)
 		}
@@ -127,6 +128,9 @@ func TestMake_StoppedAndResumed(t *testing.T) {
 			t.Errorf("stopped after %d: %+v", stop, sum)
 		}
 		wantSameClips(t, o.Output, whole.Output)
+		if aside, _ := filepath.Glob(filepath.Join(o.Output, ".*")); len(aside) > 0 {
+			t.Errorf("files %q are left", aside)
+		}
 		if got, want := tree(t, o.Output)[ProblemsName], tree(t, whole.Output)[ProblemsName]; got != want {
 			t.Errorf("problems %s, want %s", got, want)
 		}

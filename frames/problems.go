@@ -32,6 +32,9 @@ type problems struct {
 // openProblems goes on with the file that is there, less what it says of clips that are tried again.
 func openProblems(dir string, again []Source) (*problems, error) {
 	p := &problems{name: filepath.Join(dir, ProblemsName)}
+	if err := removeAside(dir); err != nil {
+		return nil, p.failed(err)
+	}
 	old, err := readProblems(p.name)
 	if err != nil {
 		return nil, p.failed(err)
@@ -55,6 +58,22 @@ func openProblems(dir string, again []Source) (*problems, error) {
 	}
 	p.file, err = os.OpenFile(p.name, os.O_WRONLY|os.O_APPEND, 0)
 	return p, p.failed(err)
+}
+
+// removeAside removes what a kill has left of writing the file.
+func removeAside(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if target, is := durable.Target(e.Name()); is && target == ProblemsName {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // readProblems reads what a run has left; lines that a kill has cut are passed over.

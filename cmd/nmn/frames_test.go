@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image/jpeg"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nmn/frames"
+	"nmn/shard"
+)
+
+// clipFolder writes clips that hardly compress, and skips the test where there is no ffmpeg to read them.
+func clipFolder(t *testing.T, clips int) string {
+	t.Helper()
+	if _, err := exec.LookPath("ffmpeg"); err != nil {
+		t.Skip("left out: no ffmpeg: ", err)
+	}
+	dir := t.TempDir()
+	for i := range clips {
+		writeNoise(t, filepath.Join(dir, fmt.Sprintf("%02d.y4m", i)), 96, 64, 4+i%3, uint64(i))
+	}
+	return dir
+}
+
+func writeNoise(t *testing.T, name string, width, height, n int, seed uint64) {
+	t.Helper()
+	b := fmt.Appendf(nil, "YUV4MPEG2 W%d H%d F10:1 Ip A1:1 C420jpeg\n", width, height)
+	random := rand.New(rand.NewPCG(seed, 0))
+	for range n {
+		b = append(b, "FRAME\n"...)
+		for range width * height {
+			b = append(b, byte(random.Uint32()))
+		}
+		b = append(b, bytes.Repeat([]byte{128}, width*height/2)...)
+	}
+	if err := os.WriteFile(name, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFrames_Usage(t *testing.T) {
+	dir := t.TempDir()
+	for want, args := range map[string][]string{
+		"--output is missing": {dir},
+		"one of both":         {"--output", dir},
+		"a --list of them":    {dir, "--list", "l.txt", "--output", dir},
+		"Frames = 0":          {dir, "--output", dir, "--frames", "0"},
+		"Quality = 101":       {dir, "--output", dir, "--quality", "101"},
+		"--shard-size is 0":   {dir, "--output", dir, "--shard-size", "0"},
+		"--workers is -1":     {dir, "--output", dir, "--workers", "-1"},
+		"--check looks at":    {dir, "--output", dir, "--check"},
+		"two things":          {"--output", dir, "--check", "--rebuild-index"},
+		`"zip"`:               {dir, "--output", dir, "--format", "zip"},
+	} {
+		wantUsage(t, call(t, append([]string{"frames"}, args...)...), want)
+	}
+	if c := call(t, "frames", dir, "--output", dir); c.code != exitFailure || !strings.Contains(c.err, "there is no clip") {
+		t.Errorf("no clips: %+v", c)
+	}
+	writeNoise(t, filepath.Join(dir, "a.y4m"), 16, 16, 1, 1)
+	if c := call(t, "frames", dir, "--output", dir, "--ffmpeg", filepath.Join(dir, "none")); c.code != exitFailure || !strings.Contains(c.err, "apt install ffmpeg") {
+		t.Errorf("no ffmpeg: %+v", c)
+	}
+}
+
+func TestFrames_MakesChecksAndGoesOn(t *testing.T) {
+	clips, out := clipFolder(t, 3), filepath.Join(t.TempDir(), "out")
+	if err := os.WriteFile(filepath.Join(clips, "empty.mp4"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"frames", clips, "--output", out, "--frames", "3", "--size", "48"}
+	got := readJSON(t, must(t, append(args, "--json")...))
+	if got["clips"] != 3. || got["frames"] != 9. || got["left_out"] != 1. {
+		t.Errorf("%v", got)
+	}
+	if text := string(readFile(t, out, frames.ProblemsName)); !strings.Contains(text, `"clip":"empty.mp4","kept":false,"cause":"the file is empty"`) {
+		t.Errorf("problems: %s", text)
+	}
+	wantUsage(t, call(t, args...), "--resume")
+	wantUsage(t, call(t, append(args, "--resume", "--quality", "50")...), `"quality":50`)
+	if got := must(t, append(args, "--resume")...); !strings.Contains(got, "3 clips, 3 of them there before; 0 frames") {
+		t.Errorf("again: %s", got)
+	}
+	index := readFile(t, out, shard.IndexName)
+	if err := os.WriteFile(filepath.Join(out, shard.IndexName), bytes.Replace(index, []byte(`"offset":512`), []byte(`"offset":1024`), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if c := call(t, "frames", "--check", "--output", out); c.code != exitFailure || !strings.Contains(c.err, "--rebuild-index") {
+		t.Errorf("a wrong offset: %+v", c)
+	}
+	must(t, "frames", "--rebuild-index", "--output", out)
+	if got := must(t, "frames", "--check", "--output", out); !strings.Contains(got, "3 clips with 9 frames") || !bytes.Equal(readFile(t, out, shard.IndexName), index) {
+		t.Errorf("rebuilt: %s", got)
+	}
+}
+
+func TestFrames_FolderOfPictures(t *testing.T) {
+	clips, out := clipFolder(t, 2), filepath.Join(t.TempDir(), "out")
+	list := filepath.Join(clips, "list.txt")
+	if err := os.WriteFile(list, []byte("01.y4m\n00.y4m\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "frames", "--list", list, "--output", out, "--frames", "2", "--size", "48", "--format", "folder")
+	p, err := jpeg.DecodeConfig(bytes.NewReader(readFile(t, out, "01%2Ey4m/01.jpg")))
+	if err != nil || p.Width != 48 || p.Height != 32 {
+		t.Errorf("picture of %d×%d, %v", p.Width, p.Height, err)
+	}
+	if got := clipNames(t, out); !slices.Equal(got, []string{"01.y4m", "00.y4m"}) {
+		t.Errorf("clips %q, want the order of the list", got)
+	}
+}
+
+func clipNames(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	for r, err := range shard.Records(dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, r.Clip)
+	}
+	return names
+}
+
+// TestFrames_Killed kills the command without warning, goes on each time, and holds what it leaves to
+// that of a run in one piece.
+func TestFrames_Killed(t *testing.T) {
+	kills := 3
+	if testing.Short() {
+		kills = 1
+	}
+	const clips = 6
+	source := clipFolder(t, clips)
+	args := func(out string) []string {
+		return []string{"frames", source, "--output", out, "--frames", "4", "--shard-size", "0.06", "--workers", "2"}
+	}
+	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
+	must(t, args(whole)...)
+	for i := range kills {
+		killFrames(t, broken, i*clips/(kills+1), append(args(broken), "--resume"))
+	}
+	before := len(frameContents(t, broken))
+	must(t, append(args(broken), "--resume")...)
+	want := frameContents(t, whole)
+	if got := frameContents(t, broken); !slices.Equal(got, want) || len(want) != 4*clips {
+		t.Errorf("%d frames, and they differ from the %d of a run in one piece", len(got), len(want))
+	}
+	must(t, "frames", "--check", "--output", broken)
+	names, _ := filepath.Glob(filepath.Join(broken, ".*"))
+	if len(names) > 0 {
+		t.Errorf("files of killed processes are there: %q", names)
+	}
+	t.Logf("killed %d times; %d of %d frames were kept", kills, before, len(want))
+}
+
+// killFrames ends a process some time after the index has told of so many clips.
+func killFrames(t *testing.T, out string, after int, args []string) {
+	t.Helper()
+	cmd, _, stderr := asCommand(args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	deadline := time.After(time.Minute)
+	for {
+		index, _ := os.ReadFile(filepath.Join(out, shard.IndexName))
+		if bytes.Count(index, []byte("\n")) > after {
+			break
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended before clip %d: %v: %s", after, err, stderr)
+		case <-deadline:
+			_ = cmd.Process.Kill()
+			t.Fatalf("no clip %d within a minute: %s", after, stderr)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	time.Sleep(time.Duration(rand.IntN(50)) * time.Millisecond)
+	_ = cmd.Process.Kill() // fails where it has just ended by itself
+	<-ended
+	t.Logf("killed with %d clips in the index", len(clipNames(t, out)))
+}
+
+// frameContents are clips and frames in their order; of a folder that is not begun, none.
+func frameContents(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	r, err := shard.Open(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for record, err := range r.Records() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range record.Frames {
+			b, err := r.ReadFrame(&record, i, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, fmt.Sprintf("%s %d %v %x", record.Clip, f.Number, f.Time, b))
+		}
+	}
+	return all
+}
+
+func TestFramesLine_TimeLeft(t *testing.T) {
+	got := framesLine(frames.Progress{Clips: 110, Done: 60, Before: 10, Bad: 2}, 100*time.Second)
+	if want := "frames: 54 %, 1m40s left, 60 of 110 clips, 2 left out"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
