@@ -36,30 +36,31 @@ type room struct {
 var rooms = func() map[string]room {
 	hosts := []string{"std", "gorgonia.org/tensor"}
 	m := map[string]room{
-		"rng":             {others: []string{"std"}},
-		"bench":           {others: []string{"std"}}, // scripts
-		"safetensors":     {others: []string{"std"}},
-		"npy":             {others: []string{"std"}},
-		"durable":         {others: []string{"std", "github.com/google/renameio/v2"}},
-		"shard":           {others: []string{"std", "golang.org/x/sys/unix"}},
-		"weights":         {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
-		"frames":          {others: []string{"std", "golang.org/x/sys/unix"}},
-		"text":            {},
-		"features":        {others: []string{"std", "github.com/parquet-go/parquet-go"}},
-		"loader":          {packages: []string{"text", "features", "kernels/tensor", "kernels/simd", "loader/jpeg"}},
-		"loader/jpeg":     {packages: []string{"kernels/simd"}, others: []string{"std"}},
-		"kernels/tensor":  {packages: []string{"kernels/simd", "cuda"}, others: hosts},
-		"kernels":         {packages: append([]string{"kernels/tensor", "kernels/simd", "cuda", "cuda/cudnn"}, families...), others: hosts},
-		"kernels/simd":    {others: []string{"std", "golang.org/x/sys/cpu"}},
-		"kernels/ref":     {others: []string{"math"}},
-		"kernels/conform": {packages: append([]string{"kernels/ref"}, backend...), others: hosts},
-		"kernels/profile": {packages: backend, others: hosts},
-		"kernels/optest":  {packages: []string{"kernels/tensor", "kernels/simd"}, others: hosts},
-		"cuda":            {others: []string{"std", "gorgonia.org/cu"}, cgo: true},
-		"cuda/cudnn":      {packages: []string{"cuda"}, others: []string{"std", "gorgonia.org/cu", "gorgonia.org/cu/dnn"}, cgo: true},
-		"model":           {packages: backend},
-		"onnx":            {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
-		"export":          {packages: []string{"model", "onnx"}, others: []string{"std"}},
+		"rng":               {others: []string{"std"}},
+		"bench":             {others: []string{"std"}}, // scripts
+		"safetensors":       {others: []string{"std"}},
+		"npy":               {others: []string{"std"}},
+		"durable":           {others: []string{"std", "github.com/google/renameio/v2"}},
+		"shard":             {others: []string{"std", "golang.org/x/sys/unix"}},
+		"weights":           {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
+		"frames":            {others: []string{"std", "golang.org/x/sys/unix"}},
+		"text":              {},
+		"features":          {others: []string{"std", "github.com/parquet-go/parquet-go"}},
+		"loader":            {packages: []string{"text", "features", "kernels/tensor", "kernels/simd", "loader/jpeg", "loader/jpeg/turbo"}},
+		"loader/jpeg":       {packages: []string{"kernels/simd"}, others: []string{"std"}},
+		"loader/jpeg/turbo": {others: []string{"std"}, cgo: true},
+		"kernels/tensor":    {packages: []string{"kernels/simd", "cuda"}, others: hosts},
+		"kernels":           {packages: append([]string{"kernels/tensor", "kernels/simd", "cuda", "cuda/cudnn"}, families...), others: hosts},
+		"kernels/simd":      {others: []string{"std", "golang.org/x/sys/cpu"}},
+		"kernels/ref":       {others: []string{"math"}},
+		"kernels/conform":   {packages: append([]string{"kernels/ref"}, backend...), others: hosts},
+		"kernels/profile":   {packages: backend, others: hosts},
+		"kernels/optest":    {packages: []string{"kernels/tensor", "kernels/simd"}, others: hosts},
+		"cuda":              {others: []string{"std", "gorgonia.org/cu"}, cgo: true},
+		"cuda/cudnn":        {packages: []string{"cuda"}, others: []string{"std", "gorgonia.org/cu", "gorgonia.org/cu/dnn"}, cgo: true},
+		"model":             {packages: backend},
+		"onnx":              {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
+		"export":            {packages: []string{"model", "onnx"}, others: []string{"std"}},
 		// What builds and tests the CUDA engine.
 		"cuda/toolkit":             {others: []string{"std"}},
 		"cuda/internal/fakedriver": {others: []string{"std"}, cgo: true},
@@ -117,7 +118,7 @@ func objection(f file, imported, module string) string {
 	switch {
 	case imported == "C":
 		if !r.cgo {
-			return "cgo is confined to cuda"
+			return "cgo is confined to cuda and loader/jpeg/turbo"
 		}
 	case !own:
 		return r.objectsOutside(imported, f.test())

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"nmn/kernels/simd"
-	"nmn/loader/jpeg"
 	"nmn/text"
 
 	dense "gorgonia.org/tensor"
@@ -18,7 +17,7 @@ type Picture struct {
 	Level         simd.Level // of the instructions that convert it; no pixel depends on it
 	Decoder       Decoder    // of JPEG files; the zero value is DecoderGo
 
-	jpeg *jpeg.Decoder // with its memory
+	jpeg jpegDecoders
 }
 
 // Source gives the pixels of the frames of bags. It must be safe for concurrent use.

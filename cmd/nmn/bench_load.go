@@ -80,7 +80,7 @@ stood still.`,
 	r := under(cmd, "Loading")
 	r.int(&l.Size, "size", "height and width of the canvas in `pixels`")
 	enum(r, &l.Fit, "fit", "how a picture gets onto the canvas", loader.FitLongest, loader.FitSquare)
-	enum(r, &l.Decoder, "decoder", "what decodes JPEG files: nmn's own, or Go's image/jpeg", loader.DecoderGo, loader.DecoderStd)
+	enum(r, &l.Decoder, "decoder", "what decodes JPEG files: nmn's own, libjpeg-turbo or Go's image/jpeg", loader.DecoderGo, loader.DecoderTurbo, loader.DecoderStd)
 	r.int(&l.BatchBags, "batch", "`pictures` of a batch")
 	r.int(&l.Workers, "workers", "`goroutines` that load")
 	r.int(&l.Prefetch, "prefetch", "`batches` made ahead")
