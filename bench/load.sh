@@ -3,8 +3,9 @@
 #
 #   bench/load.sh [-r ROUNDS] [-o FIGURES] [-s SIZE] [-w WORKERS] [-p PROGRAM] FOLDER
 #
-# nmn runs once for each instruction set; PyTorch's DataLoader runs with float canvases, mean subtracted,
-# and with uint8 ones, and the better of them counts. PYTHON names a Python with torch and torchvision,
+# nmn runs with each decoder, its own with each instruction set; libjpeg-turbo is among them where PROGRAM
+# has it (CGO_ENABLED=1 go build -tags turbo). PyTorch's DataLoader runs with float canvases, mean
+# subtracted, and with uint8 ones, and the better of them counts. PYTHON names a Python with torch and torchvision,
 # PROGRAM another nmn than the one that is built here. FIGURES, by default build/bench/load.jsonl, gets a
 # JSON line for each measurement; the table of ratios is printed at the end. Ratios are of times: a half
 # is twice as fast.
@@ -41,24 +42,32 @@ setting=(--size "$size" --workers "$workers" --batch 8 --warmup 1 --repeats 3)
 # keep CASE WHO keeps the figures of a measurement.
 keep() { "$python" bench/table.py add "$figures" "$1" "$2" "$round"; }
 
-ours() { # by each instruction set
-  local set
-  for set in $sets; do
-    NMN_SIMD=$set "$program" bench load "$1" "${setting[@]}" --json | keep "nmn, $set" nmn
+ours() { # with each decoder
+  local name
+  for name in "${names[@]}"; do
+    on "$name" "$program" bench load "$1" --decoder "${name% *}" "${setting[@]}" --json | keep "$name" nmn
   done
 }
 theirs() {
-  local canvas set
+  local canvas name line
   for canvas in float uint8; do
     line=$("$python" bench/torch_load.py "$1" "${setting[@]}" --canvas $canvas)
-    for set in $sets; do keep "nmn, $set" $canvas <<<"$line"; done
+    for name in "${names[@]}"; do keep "$name" $canvas <<<"$line"; done
   done
 }
 
-sets=
-for set in generic avx2 avx512; do
-  if NMN_SIMD=$set "$program" version --json | grep "\"simd\": \"$set\"" >/dev/null; then sets="$sets $set"; fi
+# on NAME COMMAND... runs a command with the instruction set that the name of a case ends with.
+on() {
+  local set=${1#* }
+  shift
+  NMN_SIMD=$set "$@"
+}
+
+names=()
+for name in "std avx2" "go generic" "go avx2" "go avx512" "turbo avx2"; do
+  if on "$name" "$program" bench load "$1" --decoder "${name% *}" --images 1 --warmup 0 --repeats 1 >/dev/null 2>&1; then names+=("$name"); fi
 done
+[ ${#names[@]} -gt 0 ] || { echo "load.sh: $program cannot load $1" >&2; exit 1; }
 for ((round = 1; round <= rounds; round++)); do
   turns=(ours theirs) # who begins changes, so that a slow drift of the machine favours nobody
   ((round % 2)) || turns=(theirs ours)

@@ -255,3 +255,6 @@ func mixRowsAVX2(mixed *uint16, near *uint8, far *uint8, groups int)
 
 //go:noescape
 func doubleRowAVX2(dst *uint8, mixed *uint16, even uint32, odd uint32, groups int)
+
+//go:noescape
+func huffmanRunBMI2(from *byte, next int, acc uint64, n uint64, table *uint32, coefs *int16, order *uint8, k int) (nextOut int, accOut uint64, nOut uint64, kOut int)

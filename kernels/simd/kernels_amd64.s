@@ -12801,3 +12801,85 @@ group:
 	JNE     group
 	VZEROUPPER
 	RET
+
+// func huffmanRunBMI2(from *byte, next int, acc uint64, n uint64, table *uint32, coefs *int16, order *uint8, k int) (nextOut int, accOut uint64, nOut uint64, kOut int)
+// Requires: BMI2
+TEXT ·huffmanRunBMI2(SB), NOSPLIT, $0-96
+	MOVQ from+0(FP), AX
+	MOVQ next+8(FP), CX
+	MOVQ n+24(FP), BX
+	MOVQ acc+16(FP), DX
+	MOVQ table+32(FP), SI
+	MOVQ coefs+40(FP), DI
+	MOVQ order+48(FP), R8
+	MOVQ k+56(FP), R9
+
+coefficient:
+	CMPQ   BX, $0x20
+	JAE    ready
+	MOVQ   (AX)(CX*1), R10
+	BSWAPQ R10
+	SHRXQ  BX, R10, R10
+	ORQ    R10, DX
+	MOVQ   $0x0000003f, R10
+	SUBQ   BX, R10
+	SHRQ   $0x03, R10
+	ADDQ   R10, CX
+	ORQ    $0x38, BX
+
+ready:
+	MOVQ    DX, R10
+	SHRQ    $0x35, R10
+	MOVL    (SI)(R10*4), R10
+	MOVL    R10, R11
+	ANDL    $0x3f, R11
+	JE      long
+	SHLXQ   R10, DX, DX
+	SUBQ    R11, BX
+	SHRL    $0x08, R10
+	MOVBLZX R10, R11
+	SHRL    $0x08, R10
+
+write:
+	ADDQ    R11, R9
+	MOVBLZX R9, R11
+	MOVBLZX (R8)(R11*1), R11
+	MOVW    R10, (DI)(R11*2)
+	CMPQ    R9, $0x40
+	JLT     coefficient
+	JMP     end
+
+long:
+	MOVL    R10, R11
+	SHRL    $0x08, R10
+	MOVL    R10, R12
+	SHRL    $0x08, R12
+	MOVBLZX R12, R12
+	TESTL   R12, R12
+	JE      end
+	SHRL    $0x18, R11
+	SHLXQ   R12, DX, DX
+	SUBQ    R12, BX
+	SUBQ    R11, BX
+	MOVQ    DX, R13
+	SHRQ    $0x3f, R13
+	DECQ    R13
+	MOVQ    $0x00000001, R12
+	SHLXQ   R11, R12, R12
+	DECQ    R12
+	ANDQ    R12, R13
+	XORQ    R12, R12
+	SUBQ    R11, R12
+	SHRXQ   R12, DX, R12
+	SHLXQ   R11, DX, DX
+	MOVBLZX R10, R11
+	SUBQ    R13, R12
+	MOVQ    R12, R10
+	JMP     write
+
+end:
+	MOVQ CX, nextOut+64(FP)
+	MOVQ DX, accOut+72(FP)
+	MOVQ BX, nOut+80(FP)
+	MOVQ R9, kOut+88(FP)
+	RET

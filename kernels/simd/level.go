@@ -21,7 +21,7 @@ type Level uint8
 // Levels, in ascending order of speed.
 const (
 	Generic Level = iota // Go code, on every processor
-	AVX2                 // 256-bit vectors with fused multiply-add (AVX2, FMA)
+	AVX2                 // 256-bit vectors with fused multiply-add (AVX2, FMA, BMI2)
 	AVX512               // 512-bit vectors (AVX512 F, VL, DQ and BW)
 )
 

@@ -19,9 +19,9 @@ func missing(l Level) string {
 	needs := []extension{}
 	switch l {
 	case AVX2:
-		needs = []extension{{"AVX", cpu.X86.HasAVX}, {"AVX2", cpu.X86.HasAVX2}, {"FMA", cpu.X86.HasFMA}}
+		needs = []extension{{"AVX", cpu.X86.HasAVX}, {"AVX2", cpu.X86.HasAVX2}, {"FMA", cpu.X86.HasFMA}, {"BMI2", cpu.X86.HasBMI2}}
 	case AVX512:
-		needs = []extension{{"AVX2", cpu.X86.HasAVX2}, {"FMA", cpu.X86.HasFMA},
+		needs = []extension{{"AVX2", cpu.X86.HasAVX2}, {"FMA", cpu.X86.HasFMA}, {"BMI2", cpu.X86.HasBMI2},
 			{"AVX512F", cpu.X86.HasAVX512F}, {"AVX512VL", cpu.X86.HasAVX512VL},
 			{"AVX512DQ", cpu.X86.HasAVX512DQ}, {"AVX512BW", cpu.X86.HasAVX512BW}}
 	}

@@ -2,13 +2,14 @@ package jpeg
 
 import (
 	"bytes"
-	"encoding/binary"
+
+	"nmn/kernels/simd"
 )
 
 const (
 	// mostBlock is more than the bytes that a block makes a reader load: 64 codes and values of up to 31
-	// bits, and eight bytes at once.
-	mostBlock = 264
+	// bits, and what simd.HuffmanRun asks for.
+	mostBlock = 264 + simd.RunBytes
 	// slack is the zeros behind the coded bytes. A reader loads up to eight bytes ahead of what it takes.
 	slack = mostBlock + 8
 )
@@ -21,39 +22,27 @@ type entropy struct {
 	bitReader
 }
 
-// bitReader takes bits from the front of bytes. The next are the uppermost n of acc.
-type bitReader struct {
-	from []byte
-	next int // byte that acc is filled from
-	acc  uint64
-	n    uint
-}
-
-// fill makes at least 56 bits ready. The caller has seen that eight bytes are there.
-func (r *bitReader) fill() {
-	r.acc |= binary.BigEndian.Uint64(r.from[r.next:]) >> r.n
-	r.next += int(63-r.n) >> 3
-	r.n |= 56
-}
+// bitReader takes bits from the front of bytes.
+type bitReader struct{ simd.Bits }
 
 // taken is the position of the next bit.
-func (r *bitReader) taken() int { return 8*r.next - int(r.n) }
+func (r *bitReader) taken() int { return 8*r.Next - int(r.N) }
 
 // spent tells that a block may run over the slack: all coded bytes were taken before.
-func (r *bitReader) spent() bool { return len(r.from)-r.next < mostBlock }
+func (r *bitReader) spent() bool { return len(r.From)-r.Next < mostBlock }
 
-// bits takes n bits, at most 16, that fill has made ready.
+// bits takes n bits, at most 16, that Fill has made ready.
 func (r *bitReader) bits(n int) uint32 {
-	v := uint32(r.acc >> 48 >> (16 - n))
-	r.acc, r.n = r.acc<<n, r.n-uint(n)
+	v := uint32(r.Acc >> 48 >> (16 - n))
+	r.Acc, r.N = r.Acc<<n, r.N-uint64(n)
 	return v
 }
 
-// symbol takes a code, which fill has made ready. Where there is none it takes 17 bits and returns 0; the
+// symbol takes a code, which Fill has made ready. Where there is none it takes 17 bits and returns 0; the
 // caller finds ok false.
 func (r *bitReader) symbol(h *huffman) (symbol uint8, ok bool) {
-	symbol, length := h.find(uint32(r.acc >> 48))
-	r.acc, r.n = r.acc<<length, r.n-uint(length)
+	symbol, length := h.find(uint32(r.Acc >> 48))
+	r.Acc, r.N = r.Acc<<length, r.N-uint64(length)
 	return symbol, length <= maxCode
 }
 
@@ -86,7 +75,7 @@ func (e *entropy) load(data []byte, restarts bool) int {
 	}
 	e.ends = append(e.ends, len(e.bytes))
 	e.bytes = append(e.bytes, zeros[:]...)
-	e.bitReader = bitReader{from: e.bytes}
+	e.bitReader = bitReader{simd.Bits{From: e.bytes}}
 	return at
 }
 
@@ -100,7 +89,7 @@ func (e *entropy) restart() bool {
 	if e.intervals+1 >= len(e.ends) {
 		return false
 	}
-	e.bitReader = bitReader{from: e.bytes, next: e.ends[e.intervals]}
+	e.bitReader = bitReader{simd.Bits{From: e.bytes, Next: e.ends[e.intervals]}}
 	e.intervals++
 	return true
 }

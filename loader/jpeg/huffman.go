@@ -1,9 +1,13 @@
 package jpeg
 
-import "fmt"
+import (
+	"fmt"
+
+	"nmn/kernels/simd"
+)
 
 const (
-	lookBits  = 10 // of a combined look-up
+	lookBits  = simd.LookBits
 	shortBits = 9  // of a look-up of symbols alone
 	maxCode   = 16 // bits of the longest code
 )
@@ -20,17 +24,10 @@ type huffman struct {
 	// short finds a symbol by the next bits: symbol<<8 | length of the code, 0 where that is longer.
 	short [1 << shortBits]uint16
 	// values finds code and value together: see entry.
-	values [1 << lookBits]entry
+	values simd.HuffmanTable
 }
 
-// entry tells what the next bits of a block are. With length > 0 a whole coefficient: length is that of
-// code and value, advance the distance to the coefficient behind it in zigzag order, value its value. An
-// end of block is a zero so far away that it ends the loop. With length 0 the value is longer than the
-// look-up: extra has its bits, code those of its code; where code is 0 that is longer too.
-//
-//	bits  0 to  5   length
-//	bits  8 to 15   advance
-//	bits 16 to 31   value, or code and extra of 8 bits each
+// entry is that of a simd.HuffmanTable.
 type entry uint32
 
 const endOfBlock = 128 // advance
@@ -42,10 +39,7 @@ func coefficient(length, advance int, value int16) entry {
 func longValue(code, advance, extra int) entry { return entry(advance<<8 | code<<16 | extra<<24) }
 
 func (e entry) length() uint { return uint(e & 63) }
-func (e entry) advance() int { return int(e >> 8 & 255) }
 func (e entry) value() int16 { return int16(e >> 16) }
-func (e entry) code() uint   { return uint(e >> 16 & 255) }
-func (e entry) extra() uint  { return uint(e >> 24) }
 
 // define reads the table of a DHT segment: 16 counts, then the symbols. It returns the bytes it took.
 func (h *huffman) define(data []byte) (int, error) {
@@ -115,7 +109,7 @@ func (h *huffman) combine(ac bool) {
 	h.combined = true
 	for bits := range uint32(len(h.values)) {
 		symbol, length := h.find(bits << (maxCode - lookBits))
-		h.values[bits] = entryOf(bits, symbol, length, ac)
+		h.values[bits] = uint32(entryOf(bits, symbol, length, ac))
 	}
 }
 
@@ -123,10 +117,7 @@ func (h *huffman) combine(ac bool) {
 func entryOf(bits uint32, symbol uint8, length int, ac bool) entry {
 	advance, extra := 1, int(symbol)
 	if ac {
-		advance, extra = int(symbol>>4)+1, int(symbol&15)
-		if extra == 0 && advance < 16 {
-			advance = endOfBlock
-		}
+		advance, extra = steps(symbol)
 	}
 	switch {
 	case length > lookBits:

@@ -54,11 +54,11 @@ func (d *Decoder) progressiveBlock(part *scanPart, coefs *[64]int16) bool {
 	s, r := &d.scan, &d.entropy.bitReader
 	switch {
 	case s.first == 0 && s.refines:
-		r.fill()
+		r.Fill()
 		coefs[0] |= int16(r.bits(1) << s.shift)
 		return true
 	case s.first == 0:
-		r.fill()
+		r.Fill()
 		size, ok := r.symbol(part.dc)
 		if !ok || size > 16 {
 			return false
@@ -79,7 +79,7 @@ func (s *scan) addBand(r *bitReader, ac *huffman, coefs *[64]int16) bool {
 		return true
 	}
 	for k := s.first; k <= s.last; k++ {
-		r.fill()
+		r.Fill()
 		symbol, ok := r.symbol(ac)
 		if !ok {
 			return false
@@ -102,7 +102,7 @@ func (s *scan) refineBand(r *bitReader, ac *huffman, coefs *[64]int16) bool {
 	k, bit := s.first, int16(1)<<s.shift
 	if s.skip == 0 {
 		for k <= s.last {
-			r.fill()
+			r.Fill()
 			symbol, ok := r.symbol(ac)
 			if !ok || symbol&15 > 1 {
 				return false
@@ -147,7 +147,7 @@ func (s *scan) refineKnown(r *bitReader, coefs *[64]int16, k, zeros int, bit int
 			zeros--
 			continue
 		}
-		r.fill()
+		r.Fill()
 		switch refined := r.bits(1) != 0; {
 		case refined && *c > 0:
 			*c += bit

@@ -204,7 +204,7 @@ func (d *Decoder) sequentialMCU(column int) error {
 				}
 				at := 64 * (y*c.padded[0] + column*across + x)
 				block := (*[64]int16)(c.coefs[at : at+64])
-				difference, ok := d.entropy.block(block, part.dc, part.ac)
+				difference, ok := d.entropy.block(d.Level, block, part.dc, part.ac)
 				if !ok {
 					return errCode
 				}

@@ -51,5 +51,6 @@ func main() {
 	inverseDCT()
 	mixRows()
 	doubleRow()
+	huffmanRun()
 	Generate()
 }
