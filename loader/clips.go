@@ -14,6 +14,7 @@ import (
 // Clips are the frames of video clips in a folder that package shard reads: tar shards or folders of
 // pictures, with an index. They are safe for concurrent use.
 type Clips struct {
+	dir     string
 	reader  *shard.Reader
 	records *recordCache
 	buffers *sync.Pool // of *[]byte: the bytes of a picture while it is decoded
@@ -25,7 +26,7 @@ func OpenClips(dir string) (*Clips, error) {
 	if err != nil {
 		return nil, fmt.Errorf("frames: %w", err)
 	}
-	return &Clips{reader: reader, records: newRecordCache(reader), buffers: &sync.Pool{New: func() any { return new([]byte) }}}, nil
+	return &Clips{dir: dir, reader: reader, records: newRecordCache(reader), buffers: &sync.Pool{New: func() any { return new([]byte) }}}, nil
 }
 
 // Close closes all files. Reads that follow fail.
@@ -113,9 +114,9 @@ func (t *ClipTable) Has(clip string) error {
 		return nil
 	}
 	if t.broken != nil {
-		return fmt.Errorf("%w, unless it is in a line of the index that cannot be used: %w", ErrNoFrames, t.broken)
+		return fmt.Errorf("%w in %q, unless they are in a line of the index that cannot be used: %w", ErrNoFrames, t.clips.dir, t.broken)
 	}
-	return ErrNoFrames
+	return fmt.Errorf("%w in %q", ErrNoFrames, t.clips.dir)
 }
 
 // Source gives the frames of clips by name: bag i is ids[i].

@@ -298,3 +298,43 @@ func TestRecordCache_KeepsTheLast(t *testing.T) {
 		t.Errorf("a record that is gone is read as %+v, %v", r, err)
 	}
 }
+
+// BenchmarkClipSource reads frames of 340×256 pixels, and decodes one from memory for comparison.
+func BenchmarkClipSource(b *testing.B) {
+	const frames = 64
+	dir := filepath.Join(b.TempDir(), "frames")
+	w, err := shard.Create(dir, shard.DefaultConfig())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.Close()
+	record := &shard.Record{Clip: "video0.mp4", Width: 340, Height: 256, PictureWidth: 340, PictureHeight: 256, Decoded: frames, Frames: make([]shard.Frame, frames)}
+	picture := encodeJPEG(b, smooth(340, 256))
+	for i := range record.Frames {
+		record.Frames[i].Number = i
+	}
+	if err := w.Add(record, slices.Repeat([][]byte{picture}, frames)); err != nil {
+		b.Fatal(err)
+	}
+	if err := w.Finish(); err != nil {
+		b.Fatal(err)
+	}
+	source := videoSet(b, dir, "video0").Source
+	var pic Picture
+	b.Run("read=shard", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := range b.N {
+			if err := source.Read(b.Context(), 0, i*37%frames, &pic); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("read=memory", func(b *testing.B) {
+		b.ReportAllocs()
+		for range b.N {
+			if err := DecodePicture(picture, &pic, testMaxPixels); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

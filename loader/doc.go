@@ -1,8 +1,9 @@
 // Package loader turns files into batches in host memory: the data sets, their labels and label
 // noise, decoding, augmentation and prefetch.
 //
-// A data set is a Set: labels in memory, pixels behind a Source, or features behind Vectors. Scenes
-// makes one without any file.
+// A data set is a Set: labels in memory, or behind Rows where they are too many; pixels behind a Source,
+// or features behind Vectors. Scenes makes one without any file, COCOSet and MSRVTTSet read captions of
+// pictures and clips, whose frames Clips reads from shards.
 // A Loader reads the pictures of a Set through its Source, fits each onto the square canvas of the
 // network and gives batches of 8-bit pixels, in an order and with flips and dropout keys that
 // depend on the seed, the epoch and the bag alone:

@@ -3,7 +3,6 @@ package loader
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"nmn/text"
 )
@@ -21,6 +20,9 @@ type MSRVTTOptions struct {
 
 // ErrNoCaptions is why a clip without any sentence is left out: it would have no labels.
 var ErrNoCaptions = errors.New("it has no captions")
+
+// ErrNoFrames is why a clip that the frames do not have is left out.
+var ErrNoFrames = errors.New("it has no frames")
 
 // ErrNoClips is wrapped by the error about a split that a file has no clips of.
 var ErrNoClips = errors.New("there are no such clips")
@@ -93,6 +95,3 @@ func (c *MSRVTTClip) usable(has func(string) error) error {
 	}
 	return nil
 }
-
-// ErrNoFrames is why a clip that the frames do not have is left out.
-var ErrNoFrames = fmt.Errorf("it has no frames: %w", fs.ErrNotExist)
