@@ -58,12 +58,12 @@ func ScenesQuick() Config {
 	return c
 }
 
-// MovingPreset is the training of the moving scenes: as ScenesPreset, with 5 and 3 epochs, one video in a
+// MovingPreset is the training of the moving scenes: as ScenesPreset, with 5 and 3 epochs, 8 videos in a
 // batch with MIL, and a noise model that starts near the mean rates of 40 % noise there: a caption tells of
 // one frame, and so leaves out more than one of a still picture.
 func MovingPreset() Config {
 	c := ScenesPreset()
-	c.Stage1Epochs, c.Stage2Epochs, c.BatchBagsMIL = 5, 3, 1
+	c.Stage1Epochs, c.Stage2Epochs, c.BatchBagsMIL = 5, 3, 8
 	c.Noise.MissRate, c.Noise.FalseRate = []float32{.46}, []float32{.12}
 	return c
 }

@@ -130,7 +130,7 @@ func reference(t *testing.T) string {
 	b.Write(introduction)
 	var add func(c *cobra.Command)
 	add = func(c *cobra.Command) {
-		if c.Name() == "completion" || c.Name() == "help" {
+		if c.Name() == "completion" || c.Name() == "help" || c.Hidden {
 			return
 		}
 		if c.HasParent() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/loader"
 	"nmn/model"
 	"nmn/train"
 )
@@ -24,6 +25,8 @@ type extractCommand struct {
 	labels     string // file to write labels to
 	truth      string // file to write true labels to
 	ids        string // file to write identifiers to
+	perFrame   bool   // a row for each frame of a video
+	clips      string // file to write the rows of each clip to
 	asJSON     bool
 }
 
@@ -40,10 +43,14 @@ its configuration; --output-labels writes the labels that training saw, and --ou
 the true ones where the data tell them (scenes).
 pool5 is the mean of the last feature map over the cells of a picture, fc7 that of the layer
 below the logits, and probabilities are p(y=1). A picture that cannot be read has no row;
---output-ids and --output-labels name the rows that are there.`,
+--output-ids and --output-labels name the rows that are there.
+Videos have one row each, means over all frames; with --per-frame every frame has a row,
+named CLIP#FRAME, and --output-clips tells which rows are those of which clip.
+nmn features extract is another name of this command.`,
 		Example: `  nmn extract runs/fd --output x.npy --output-labels y.csv
   nmn extract runs/fd --split test --layer fc7 --output test.npy --output-labels test.csv
   nmn extract runs/fd holiday/ --output x.safetensors --output-ids ids.txt
+  nmn extract runs/video --per-frame --layer probabilities --output p.npy --output-clips clips.csv
   nmn train --features x.npy --labels y.csv --run-dir runs/head`,
 		Args:              arguments(p, cobra.MinimumNArgs(1)),
 		ValidArgsFunction: completeModels,
@@ -53,12 +60,14 @@ below the logits, and probabilities are p(y=1). A picture that cannot be read ha
 	checkpointFlag(m, &c.checkpoint)
 	enum(m, &c.layer, "layer", "`layer` to take", model.Pool5, model.FC7, model.Probabilities)
 	m.int(&c.batch, "batch-size", "`pictures` computed at once. Results do not depend on it")
+	m.bool(&c.perFrame, "per-frame", "videos: a row for each frame, not for each video")
 	enum(m, &c.split, "split", "`split` of the data", "train", "validation", "test")
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "`file` to write the features to, .npy or .safetensors", "npy", "safetensors")
 	out.file(&c.labels, "output-labels", "`file` to write identifiers and labels of a split to, .csv", "csv")
 	out.file(&c.truth, "output-truth", "`file` to write identifiers and true labels of a split to, .csv, where they are known", "csv")
 	out.file(&c.ids, "output-ids", "`file` to write the identifier of each row to, a line each, as --ids takes them", "txt")
+	out.file(&c.clips, "output-clips", "`file` to write the rows of each clip to, .csv: clip, first row from 0, rows; with --per-frame", "csv")
 	out.bool(&c.asJSON, "json", "tell what was written as JSON")
 	sourceFlags(cmd, &c.sources, sizeQuick, sizeFull)
 	dataFlags(cmd, &c.config)
@@ -97,7 +106,7 @@ func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, pa
 var forPictures = map[string]bool{"fit": true, "max-pixels": true, "max-bad-samples": true}
 
 // ofSplit are the flags of other rooms that named pictures have no use for.
-var ofSplit = map[string]bool{"split": true, "output-labels": true, "output-truth": true}
+var ofSplit = map[string]bool{"split": true, "output-labels": true, "output-truth": true, "per-frame": true, "output-clips": true}
 
 func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 	switch ending := strings.ToLower(filepath.Ext(c.output)); {
@@ -109,6 +118,8 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	switch {
+	case c.clips != "" && !c.perFrame:
+		return usagef("extract: --output-clips tells the rows of frames: add --per-frame")
 	case c.batch < 1:
 		return usagef("extract: --batch-size is %d, want at least 1", c.batch)
 	case len(paths) == 0:
@@ -137,7 +148,7 @@ func (c *extractCommand) checkTables() error {
 	for _, other := range []struct {
 		flag, file string
 		table      bool
-	}{{"output-labels", c.labels, true}, {"output-truth", c.truth, true}, {"output-ids", c.ids, false}} {
+	}{{"output-labels", c.labels, true}, {"output-truth", c.truth, true}, {"output-ids", c.ids, false}, {"output-clips", c.clips, true}} {
 		if other.file == "" {
 			continue
 		}
@@ -168,7 +179,7 @@ func (c *extractCommand) pictures(cmd *cobra.Command, p *program, file, folder s
 	set := pictureSet(files, net.vocabulary, c.config.Data.MaxPixels)
 	set.IDs = pictureIDs(paths, files)
 	c.config.Data.Fit = pictureFit(c.config.Data.Fit, folder, net.Config())
-	return c.write(cmd.Context(), p, net.Net, set)
+	return c.write(cmd.Context(), p, net.Net, set, nil)
 }
 
 // data extracts from a split of a configuration.
@@ -194,5 +205,28 @@ func (c *extractCommand) data(ctx context.Context, p *program, file string) (err
 		return err
 	}
 	c.config.Net.MIL = checkpoint.Model.MIL // which says how pictures fit
-	return c.write(ctx, p, net, set)
+	if !set.Videos() {
+		if c.perFrame {
+			return usagef("extract: the %s split has no videos: leave out --per-frame", c.split)
+		}
+		return c.write(ctx, p, net, set, nil)
+	}
+	return c.videos(ctx, p, net, set, checkpoint.Config.ChunkFrames)
+}
+
+// videos extracts from videos, or from each of their frames.
+func (c *extractCommand) videos(ctx context.Context, p *program, net *model.Net, set *loader.Set, chunk int) error {
+	switch {
+	case c.perFrame:
+		frames, index, err := loader.Frames(set)
+		if err != nil {
+			return err
+		}
+		return c.write(ctx, p, net, frames, &clipRows{ids: set.IDs, index: index})
+	case c.layer == model.Probabilities && c.config.byFrame():
+		return usagef("extract: this run has learned frames one by one, and says nothing of a video as a whole: add --per-frame")
+	case c.layer != model.Probabilities && chunk > 0:
+		return usagef("extract: this run takes %d frames of a video through the net at a time, and has no %s of a whole one: add --per-frame", chunk, c.layer)
+	}
+	return c.write(ctx, p, net, set, nil)
 }

@@ -27,12 +27,18 @@ func (e extracted) String() string {
 	return fmt.Sprintf("%s: %d rows of %d features, %s", e.File, e.Rows, e.Features, e.Layer)
 }
 
-// write streams the rows of a set to the output. Labels and identifiers of the rows come first, and the
+// write streams the rows of a set to the output; clips, where not nil, are those that the rows are frames
+// of. Labels and identifiers of the rows come first, and the
 // features appear when all is there.
-func (c *extractCommand) write(ctx context.Context, p *program, net *model.Net, set *loader.Set) (err error) {
+func (c *extractCommand) write(ctx context.Context, p *program, net *model.Net, set *loader.Set, clips *clipRows) (err error) {
 	width, err := net.Config().LayerWidth(c.layer)
 	if err != nil {
 		return err
+	}
+	if !set.Videos() { // the size of the batch is the limit on what goes through the net together
+		if err := net.ChunkFrames(0); err != nil {
+			return err
+		}
 	}
 	w, err := features.Create(c.output, width)
 	if err != nil {
@@ -55,6 +61,11 @@ func (c *extractCommand) write(ctx context.Context, p *program, net *model.Net, 
 	tellLeftOut(p, bad, set)
 	if err := c.writeNames(set, index); err != nil {
 		return err
+	}
+	if c.clips != "" {
+		if err := clips.write(c.clips, index); err != nil {
+			return err
+		}
 	}
 	if err := w.Commit(); err != nil {
 		return err

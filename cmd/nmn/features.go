@@ -33,7 +33,9 @@ func newFeatures(p *program) *cobra.Command {
 columns they come from, labels that hold on no row or on all, and rows with numbers that
 are no features. With --output, write the features as .npy or .safetensors, which
 training reads from disk row by row, at any size; with --output-labels, write the labels
-as a table that --labels takes.`,
+as a table that --labels takes.
+Features of a net that was trained here are written by nmn extract, also called nmn
+features extract.`,
 		Example: `  nmn features scene-train.arff.gz --labels scene.xml
   nmn features embeddings.parquet --output x.npy --output-labels y.csv`,
 		Args:              arguments(p, cobra.ExactArgs(1)),
@@ -46,6 +48,9 @@ as a table that --labels takes.`,
 	out.file(&c.output, "output", "`file` to write the features to, .npy or .safetensors", "npy", "safetensors")
 	out.file(&c.table, "output-labels", "`file` to write identifiers and labels to, .csv", "csv")
 	out.bool(&c.asJSON, "json", "write the description as JSON")
+	extract := newExtract(p)
+	extract.Hidden = true // nmn extract tells all of it
+	cmd.AddCommand(extract)
 	return cmd
 }
 

@@ -3,11 +3,16 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"log/slog"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"nmn/loader"
+	"nmn/train"
 )
 
 // tinyVideo are the arguments of a training on a few short clips.
@@ -117,4 +122,49 @@ func TestTrain_VideosKilledAndResumed(t *testing.T) {
 		t.Errorf("the evaluation differs:\n%s\nin one piece:\n%s", got, want)
 	}
 	sameRuns(t, broken, whole)
+}
+
+// Features of frames are what the net says of each frame alone, in the order of clips and frames.
+func TestExtract_EveryFrameOfAVideo(t *testing.T) {
+	dir, work := filepath.Join(t.TempDir(), "run"), t.TempDir()
+	must(t, tinyVideo("train", "--mil", "--arm", "nmn-fd", "--chunk-frames", "3", "--run-dir", dir)...)
+	p, clips, ids, truth := filepath.Join(work, "p.npy"), filepath.Join(work, "clips.csv"), filepath.Join(work, "ids.txt"), filepath.Join(work, "truth.csv")
+	frames := []string{"features", "extract", dir, "--split", "test", "--per-frame", "--device", "cpu", "--threads", "1"}
+	must(t, append(frames, "--layer", "probabilities", "--output", p, "--output-clips", clips, "--output-ids", ids, "--output-truth", truth, "--batch-size", "5")...)
+	rows, table := readRows(t, p, truth)
+	if len(rows) != 48 || len(rows[0]) != 36 || table.IDs[5] != "moving-test-000001#1" {
+		t.Fatalf("%d rows of %d, the sixth is %q", len(rows), len(rows[0]), table.IDs[5])
+	}
+	lines := strings.Split(strings.TrimSpace(string(readBytes(t, clips))), "\n")
+	if len(lines) != 13 || lines[0] != "clip,first,rows" || lines[3] != "moving-test-000002,8,4" {
+		t.Errorf("clips %q", lines)
+	}
+	d := noisyScenes(t, dir)
+	single, _, err := loader.Frames(d.test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	net, err := openNet(&program{log: slog.New(slog.DiscardHandler), quiet: true}, &runConfig{Device: "cpu", Precision: "auto"}, filepath.Join(dir, train.LastName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer net.Close()
+	l := loader.DefaultConfig()
+	l.BatchBags = 16
+	scores, err := train.Score(t.Context(), net.Net, single, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range scores.Prob.Float32s() {
+		if got := rows[i/36][i%36]; math.Abs(float64(got-want)) > 1e-6 {
+			t.Fatalf("frame %d, class %d: %v, the net says %v", i/36, i%36, got, want)
+		}
+	}
+	x := filepath.Join(work, "x.safetensors")
+	out := must(t, append(frames, "--output", x)...)
+	if features, _ := readRows(t, x, ""); len(features) != 48 || len(features[0]) != 64 || !strings.Contains(out, "48 rows of 64 features, pool5") {
+		t.Errorf("%d rows, %s", len(features), out)
+	}
+	wantUsage(t, call(t, "extract", dir, "--output", x), "3 frames", "--per-frame")
+	wantUsage(t, call(t, "extract", dir, "--output", x, "--output-clips", clips), "--per-frame")
 }
