@@ -117,6 +117,15 @@ func (s *Set) Videos() bool {
 	return false
 }
 
+// LongestBag is the number of frames of the bag that has most.
+func (s *Set) LongestBag() int {
+	longest := 0
+	for bag := range s.IDs {
+		longest = max(longest, s.frames(bag))
+	}
+	return longest
+}
+
 // AllFrames is the number of frames of all bags.
 func (s *Set) AllFrames() int {
 	all := 0

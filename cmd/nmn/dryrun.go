@@ -62,13 +62,16 @@ func planArm(ctx context.Context, p *program, c *config, s *session, arm train.A
 	}
 	defer func() { err = firstError(err, net.Close()) }()
 	parameters, noise := net.Config().Parameters()
-	batch := c.Train.Batch(arm.MIL) * c.Train.Accumulate
+	batch := c.Train.Batch(arm.MIL) * c.Train.Accumulate * s.data.train.AllFrames() / s.data.train.Len() // pictures
 	flop := 0.0
 	for _, l := range net.Layers() {
 		flop += l.TrainFLOP * float64(batch)
 	}
 	if _, err := fmt.Fprintf(p.out, "%-11s %.2f M parameters and %d of the noise model, %.2f GFLOP a step of %d pictures\n",
 		arm.Name, float64(parameters)/1e6, noise, flop/1e9, batch); err != nil {
+		return 0, err
+	}
+	if err := tellChunks(p, c, s.data.train, net); err != nil {
 		return 0, err
 	}
 	m, err := measureNet(ctx, c, s, arm, net)
