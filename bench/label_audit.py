@@ -60,6 +60,8 @@ def nmn_audit(program, p, z, q01, q10, truth):
 def average_precision(score, positive):
     order = np.argsort(-score, kind="stable")
     hits = positive[order]
+    if not hits.any():
+        return float("nan")  # nothing to find
     return float((np.cumsum(hits) / np.arange(1, len(hits) + 1))[hits == 1].mean())
 
 
@@ -116,8 +118,8 @@ def compare_all(program, folders):
     rows, flagged, wrong = zip(*(compare(program, Path(f)) for f in folders))
     print(f"cleanlab {cleanlab.__version__}; {len(folders)} runs, {100 * np.mean(wrong):.1f} % of the labels are wrong\n")
     print("| ranking | AP | z = 1 | z = 0 | precision at 100 | at 1,000 |\n|:--|--:|--:|--:|--:|--:|")
-    for name, row in zip(RANKINGS, np.mean(np.array(rows), axis=0)):
-        print(f"| {name} | " + " | ".join(f"{100 * v:.1f}" for v in row) + " |")
+    for name, row in zip(RANKINGS, np.mean(np.array(rows, dtype=float), axis=0)):
+        print(f"| {name} | " + " | ".join("" if np.isnan(v) else f"{100 * v:.1f}" for v in row) + " |")
     n, precision, same = np.mean(np.array(flagged), axis=0)
     print(f"\ncleanlab flags {n:.0f} labels, {100 * precision:.1f} % of them wrong; of as many by nmn's posterior of the same scores "
           f"{100 * same:.1f} % are.")
