@@ -3,6 +3,8 @@ package loader
 import (
 	"context"
 	"encoding/csv"
+	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -106,5 +108,35 @@ func BenchmarkPhotographs(b *testing.B) {
 			}
 			b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "images/s")
 		})
+	}
+}
+
+// The decoders differ in nothing, but for Go's standard library, whose inverse transform rounds otherwise.
+func TestPhotographs_EveryDecoderHasTheSamePixels(t *testing.T) {
+	folder, list := photographs(t)
+	levels := simd.Levels()
+	own := Picture{Level: levels[len(levels)-1]}
+	for _, d := range usableDecoders(t) {
+		other := Picture{Decoder: d}
+		var sum, most, all float64
+		for _, p := range list {
+			data, err := os.ReadFile(filepath.Join(folder, p.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			limit := DefaultLimits().MaxPixels
+			if err := errors.Join(DecodePicture(data, &own, limit), DecodePicture(data, &other, limit)); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range own.Pix {
+				difference := math.Abs(float64(v) - float64(other.Pix[i]))
+				sum, most = sum+difference, max(most, difference)
+			}
+			all += float64(len(own.Pix))
+		}
+		t.Logf("%s: %d photographs, %.4f off in the mean, %.0f at most", d, len(list), sum/all, most)
+		if d != DecoderStd && most > 0 || !(sum/all < 1) {
+			t.Errorf("%s: other pixels", d)
+		}
 	}
 }
