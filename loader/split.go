@@ -28,12 +28,12 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 		}
 		used[i] = true
 	}
+	part := &Set{Name: name, Vocabulary: s.Vocabulary, CaptionsPerBag: s.CaptionsPerBag, ByFrame: s.ByFrame}
 	if s.Rows != nil {
-		part := *s
-		part.Name, part.Rows, part.Source = name, chosenRows{s.Rows, slices.Clone(indices)}, chosenSource{s.Source, slices.Clone(indices)}
-		return &part, nil
+		part.Rows = chosenRows{s.Rows, slices.Clone(indices)}
+	} else {
+		part.IDs = pick(s.IDs, indices)
 	}
-	part := &Set{Name: name, Vocabulary: s.Vocabulary, CaptionsPerBag: s.CaptionsPerBag, ByFrame: s.ByFrame, IDs: pick(s.IDs, indices)}
 	var err error
 	for _, m := range []struct {
 		from *dense.Dense

@@ -110,7 +110,7 @@ func drawNoise(p *program, f noiseFlags, data *dataSets) error {
 		if err := noise.WriteFile(f.output); err != nil {
 			return err
 		}
-		p.log.Info("noise written", "file", f.output, "changed_pictures", len(noise.Changes))
+		p.log.Info("noise written", "file", f.output, "changed_"+nounOf(data.train), len(noise.Changes))
 	}
 	if f.statistics != "" {
 		if err := s.WriteFile(f.statistics); err != nil {
@@ -120,11 +120,11 @@ func drawNoise(p *program, f noiseFlags, data *dataSets) error {
 	if f.asJSON {
 		return s.WriteJSON(p.out)
 	}
-	_, err = fmt.Fprintf(p.out, "%s, %d pictures, %d words, against the %s:\n"+
+	_, err = fmt.Fprintf(p.out, "%s, %d %s, %d words, against the %s:\n"+
 		"  missing labels    q01 = p(z=0|y=1)  %5.1f %%\n"+
 		"  incorrect labels  q10 = p(z=1|y=0)  %5.1f %%\n"+
 		"  of the labels that are set, %.1f %% are incorrect\n(means over words)\n",
-		s.Set, s.Bags, len(s.Classes), s.Reference, 100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), 100*float64(s.Mean.Wrong))
+		s.Set, s.Bags, nounOf(data.train), len(s.Classes), s.Reference, 100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), 100*float64(s.Mean.Wrong))
 	return err
 }
 
