@@ -333,7 +333,9 @@ func TestExtract_RealFFmpegOddFiles(t *testing.T) {
 	writeAVI(t, headless, 0, nil)
 	playlist := filepath.Join(dir, "list.ts")
 	check(t, os.WriteFile(playlist, []byte("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://localhost:1/secret.ts\n#EXT-X-ENDLIST\n"), 0o644))
-	for path, want := range map[string]string{noise: "Invalid data", sound: "no video", headless: "no frames", playlist: "not on whitelist"} {
+	wide := filepath.Join(dir, "wide.y4m")
+	check(t, os.WriteFile(wide, slices.Concat([]byte("YUV4MPEG2 W70000 H2 F10:1 C420jpeg\nFRAME\n"), make([]byte, 70000*3)), 0o644))
+	for path, want := range map[string]string{wide: "70000×2 pixels", noise: "Invalid data", sound: "no video", headless: "no frames", playlist: "not on whitelist"} {
 		_, err := f.Extract(t.Context(), Source{Name: "a", Path: path}, config(4))
 		if !errors.Is(err, ErrClip) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", filepath.Base(path), err)

@@ -88,10 +88,10 @@ func (e *extraction) clip(ctx context.Context) (*Clip, error) {
 	if packets.count == 0 {
 		return nil, errors.New("it has no frames")
 	}
-	if pixels := packets.width * packets.height; pixels > e.config.MaxPixels {
-		return nil, fmt.Errorf("its frames have %d×%d pixels, more than --max-pixels %d", packets.width, packets.height, e.config.MaxPixels)
+	if err := e.checkSize(packets); err != nil {
+		return nil, err
 	}
-	e.limit = addressSpace(packets.width * packets.height)
+	e.limit = e.addressSpace(packets.width * packets.height)
 	count := packets.count
 	const passes = 2
 	for range passes {
@@ -112,9 +112,21 @@ func (e *extraction) clip(ctx context.Context) (*Clip, error) {
 	return nil, fmt.Errorf("ffmpeg decodes %d frames of it once and another number the next time", count)
 }
 
-// addressSpace is a bound that no honest decoding of frames of so many pixels needs: for the program,
-// its libraries and its threads, and 64 frames of four bytes and two more of working space a pixel.
-func addressSpace(pixels int) uint64 { return 4<<30 + 64*6*uint64(pixels) }
+// checkSize refuses frames that are too large.
+func (e *extraction) checkSize(l *listing) error {
+	if w, h := l.width, l.height; w > maxSide || h > maxSide || w*h > e.config.MaxPixels {
+		return fmt.Errorf("its frames have %d×%d pixels, more than --max-pixels %d or %d in a row", w, h, e.config.MaxPixels, maxSide)
+	}
+	return nil
+}
+
+// addressSpace is a bound that no honest decoding of frames of so many pixels needs: for the program and
+// its libraries, for the stacks and heaps of its threads, and for 64 frames, and one more for each thread,
+// of four bytes and two of working space a pixel.
+func (e *extraction) addressSpace(pixels int) uint64 {
+	threads := uint64(e.config.Threads)
+	return 4<<30 + threads*(256<<20) + (64+threads)*6*uint64(pixels)
+}
 
 // arguments of every call; -protocol_whitelist keeps what a file refers to from leading elsewhere.
 func (e *extraction) arguments(decoding ...string) []string {
@@ -132,7 +144,7 @@ func (e *extraction) packets(ctx context.Context) (*listing, error) {
 	defer cancel()
 	args := append(e.arguments(), "-map", video, "-c", "copy", "-f", "framecrc", "pipe:1")
 	var l listing
-	err := e.tool.run(ctx, addressSpace(0), args, l.read)
+	err := e.tool.run(ctx, e.addressSpace(0), args, l.read)
 	if end, is := errors.AsType[failure](err); is && strings.Contains(end.complaints, "matches no streams") {
 		return nil, errors.New("there is no video in it")
 	}
@@ -153,6 +165,9 @@ func (e *extraction) decode(ctx context.Context, chosen []int) (*Clip, error) {
 	l := listing{wanted: chosen}
 	p := pictures{quality: e.config.Quality, most: len(chosen), maxPixels: e.config.MaxPixels}
 	said, err := e.tool.runHeard(ctx, e.limit, args, p.read, l.read)
+	if err == nil {
+		err = e.checkSize(&l)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -207,6 +222,9 @@ func (p *pictures) read(r io.Reader) error {
 		file.Reset()
 		if err := jpeg.Encode(&file, picture, &jpeg.Options{Quality: p.quality}); err != nil {
 			return fmt.Errorf("frame of %d×%d: %w", y.width, y.height, err)
+		}
+		if file.Len() > shard.MaxPicture {
+			return fmt.Errorf("frame of %d×%d becomes a JPEG of %d bytes, at most %d can be kept: ask for a smaller --size", y.width, y.height, file.Len(), shard.MaxPicture)
 		}
 		p.files = append(p.files, bytes.Clone(file.Bytes()))
 	}

@@ -65,7 +65,12 @@ func Make(ctx context.Context, f *FFmpeg, c Config, sources []Source, o Options)
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, m.problems.Close()) }()
-	err = m.all(ctx, left, func(ctx context.Context, s Source) (*Clip, error) { return f.Extract(ctx, s, c) })
+	err = m.all(ctx, left, func(ctx context.Context, s Source) (*Clip, error) {
+		if err := shard.CheckName(s.Name, o.Form); err != nil {
+			return nil, clipError{err}
+		}
+		return f.Extract(ctx, s, c)
+	})
 	if ctx.Err() != nil || errors.Is(err, errTooMany) {
 		err = errors.Join(err, w.Flush()) // what is decoded is kept
 	} else if err == nil {
@@ -176,7 +181,7 @@ func (m *making) keep(r result) error {
 	case errors.Is(r.err, ErrClip):
 		m.sum.LeftOut++
 		m.told.Bad++
-		if err := m.problems.add(Problem{Clip: r.source.Name, Cause: r.err.Error()}); err != nil {
+		if err := m.problems.add(Problem{Clip: printable(r.source.Name), Cause: r.err.Error()}); err != nil {
 			return err
 		}
 		if m.sum.LeftOut > m.options.MaxBad {

@@ -195,6 +195,23 @@ func TestMake_TellsOfComplaints(t *testing.T) {
 	}
 }
 
+// A name that cannot be kept costs its clip, not the run.
+func TestMake_OddNames(t *testing.T) {
+	f, good := fake(t, "honest"), some(t)
+	bad := Source{Name: "caf\xe9.mp4", Path: good.Path}
+	long := Source{Name: strings.Repeat("ä", 100) + ".mp4", Path: good.Path}
+	o := options(filepath.Join(t.TempDir(), "out"))
+	o.Form, o.Resume = shard.Folder, true
+	for range 2 {
+		sum, err := Make(t.Context(), f, config(3), []Source{bad, long, good}, o)
+		check(t, err)
+		text := tree(t, o.Output)[ProblemsName]
+		if sum.Clips != 1 || sum.LeftOut != 2 || strings.Count(text, "\n") != 2 || !strings.Contains(text, "rename it") || !strings.Contains(text, "shards have no such limit") {
+			t.Errorf("%+v: %s", sum, text)
+		}
+	}
+}
+
 func TestMake_NoFFmpeg(t *testing.T) {
 	f := &FFmpeg{Path: filepath.Join(t.TempDir(), "gone")}
 	if _, err := Make(t.Context(), f, config(3), folder(t, 2), options(t.TempDir())); !errors.Is(err, ErrTool) || errors.Is(err, ErrClip) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"nmn/durable"
 )
@@ -22,6 +23,9 @@ type Problem struct {
 	Kept  bool   `json:"kept"` // its frames are there nevertheless
 	Cause string `json:"cause"`
 }
+
+// printable is a name as JSON can hold it.
+func printable(name string) string { return strings.ToValidUTF8(name, "?") }
 
 // problems appends to the file.
 type problems struct {
@@ -41,7 +45,7 @@ func openProblems(dir string, again []Source) (*problems, error) {
 	}
 	tried := map[string]bool{}
 	for _, s := range again {
-		tried[s.Name] = true
+		tried[printable(s.Name)] = true
 	}
 	var text bytes.Buffer
 	for _, q := range old {

@@ -23,9 +23,6 @@ type folderSink struct {
 }
 
 func (s *folderSink) add(r *Record, pictures [][]byte) error {
-	if len(r.Key) > maxFolderKey {
-		return fmt.Errorf("the clip %q needs a folder whose name has %d bytes, at most %d: shards have no such limit", r.Clip, len(r.Key), maxFolderKey)
-	}
 	if err := s.write(r, pictures); err != nil {
 		return fmt.Errorf("clip %q: %w", r.Clip, err)
 	}

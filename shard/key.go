@@ -11,8 +11,8 @@ import (
 const maxName = 4096
 
 // Key makes the key of a clip from its name. Letters, digits, - and _ of ASCII stay, every other byte
-// becomes % and two hexadecimal digits: a key has neither dots, where readers of WebDataset end it, nor
-// slashes, and two names never share one.
+// becomes % and two hexadecimal digits, as in URLs, whose decoders give the name back: a key has neither
+// dots, where readers of WebDataset end it, nor slashes, and two names never share one.
 func Key(clip string) string {
 	var b strings.Builder
 	for i := range len(clip) {
@@ -29,31 +29,17 @@ func plain(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
 }
 
-// ClipName is the name that Key made a key of.
-func ClipName(key string) (string, error) {
-	var b strings.Builder
-	for i := 0; i < len(key); i++ {
-		if plain(key[i]) {
-			b.WriteByte(key[i])
-			continue
-		}
-		if key[i] != '%' || i+2 >= len(key) {
-			return "", faultf("%.80q is not the key of a clip", key)
-		}
-		c, err := strconv.ParseUint(key[i+1:i+3], 16, 8)
-		if err != nil {
-			return "", faultf("%.80q is not the key of a clip", key)
-		}
-		b.WriteByte(byte(c))
-		i += 2
+// CheckName says why a clip of this name cannot be kept in a form.
+func CheckName(clip string, form Form) error {
+	if err := checkName(clip); err != nil {
+		return err
 	}
-	if name := b.String(); Key(name) == key {
-		return name, nil
+	if n := len(Key(clip)); form == Folder && n > maxFolderKey {
+		return faultf("the clip %.200q needs a folder whose name has %d bytes, at most %d: shards have no such limit", clip, n, maxFolderKey)
 	}
-	return "", faultf("%.80q is not the key of a clip", key)
+	return nil
 }
 
-// checkName says why a clip cannot have a name.
 func checkName(clip string) error {
 	switch {
 	case clip == "":

@@ -119,7 +119,11 @@ func (w *Writer) Add(r *Record, pictures [][]byte) error {
 	for i, picture := range pictures {
 		r.Frames[i].Offset, r.Frames[i].Size = 0, int64(len(picture))
 	}
-	if err := r.check(Folder); err != nil {
+	err := CheckName(r.Clip, w.config.Form)
+	if err == nil {
+		err = r.check(Folder) // without shard and offsets, which come now
+	}
+	if err != nil {
 		return fmt.Errorf("shard: cannot add a clip: %w", err)
 	}
 	return w.failed(w.sink.add(r, pictures))
