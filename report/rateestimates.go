@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"nmn/eval"
@@ -33,7 +34,7 @@ func RateEstimateTable(r *rates.Result, truth *eval.Rates, thresholds []float64)
 		if !class.Usable() {
 			unusable++
 		}
-		told = told || class.Trainable()
+		told = told || !slices.Contains(class.Diagnoses, rates.TooFew)
 		theta := eval.Undefined()
 		if thresholds != nil {
 			theta = eval.Number(thresholds[c])
@@ -54,7 +55,7 @@ func RateEstimateTable(r *rates.Result, truth *eval.Rates, thresholds []float64)
 	t.Notes = append(t.Notes, intervals)
 	switch {
 	case !told:
-		t.Notes = append(t.Notes, fmt.Sprintf("None of %d classes tells its noise, for the reason in its remarks: the rates above mean nothing, and are used for nothing.",
+		t.Notes = append(t.Notes, fmt.Sprintf("None of %d classes has enough labels of both kinds: the rates above mean nothing, and are used for nothing.",
 			len(r.Classes)))
 	case unusable > 0:
 		t.Notes = append(t.Notes, fmt.Sprintf("The rates of %d of %d classes are not to be believed, for the reason in their remarks: they are not used for an audit.",

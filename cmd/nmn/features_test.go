@@ -190,7 +190,7 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 	write(t, file, b.String())
 	c := call(t, "train", "--hidden", "2", "--features", file, "--label-columns", "l_*", "--validation-share", "0", "--patience", "0",
 		"--nmn-recipe", "crossfit", "--rates", "folds:2", "--fold-epochs", "2", "--recipe-epochs", "1", "--run-dir", filepath.Join(dir, "run"))
-	if c.code != exitOK || !strings.Contains(c.err, "rates   none of 2 words tells its noise") {
+	if c.code != exitOK || !strings.Contains(c.err, "rates   none of 2 words has enough labels of both kinds") {
 		t.Fatalf("exit code %d, %s", c.code, c.err)
 	}
 	for word, held := range writtenRates(t, filepath.Join(dir, "run")) {

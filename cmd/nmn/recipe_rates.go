@@ -106,8 +106,8 @@ func (r *recipe) remarks() []string {
 	if r.plain.loss == nil {
 		source = fmt.Sprintf("the scores of %d bags before they were learned", r.found.Bags)
 	}
-	if !slices.ContainsFunc(r.found.Classes, rates.Class.Trainable) {
-		return []string{fmt.Sprintf("none of %d words tells its noise, from %s; their labels are taken as they are", len(r.found.Classes), source)}
+	if !slices.ContainsFunc(r.found.Classes, func(c rates.Class) bool { return !slices.Contains(c.Diagnoses, rates.TooFew) }) {
+		return []string{fmt.Sprintf("none of %d words has enough labels of both kinds to tell its noise by; their labels are taken as they are", len(r.found.Classes))}
 	}
 	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all words, from %s", r.found.PooledQ01, r.found.PooledQ10, source)}
 	if r.config.Recipe.Floor {
