@@ -95,13 +95,12 @@ func (l layers) said(content []byte, given []givenFlag, arm armName) said {
 		Train struct{ Noise *yaml.Node }
 	}
 	_ = yaml.Unmarshal(content, &file) // whatever is wrong with it, readConfig has said
-	s := said{arms: l.arms, ofRun: file.Build != nil, start: file.Train.Noise != nil}
-	named := file.Arm != ""
+	s := said{arm: file.Arm != "", arms: l.arms, ofRun: file.Build != nil, start: file.Train.Noise != nil}
 	for _, g := range given {
-		named = named || g.name == "arm" || g.name == "noise-model"
+		s.arm = s.arm || g.name == "arm" || g.name == "noise-model"
 		s.start = s.start || slices.Contains(startFlags, g.name)
 	}
-	if named {
+	if s.arm && l.arms == nil {
 		s.arms = []armName{arm}
 	}
 	return s

@@ -90,7 +90,8 @@ func (c *config) ratesFile() string {
 
 // said is what somebody has said that the recipe depends on, by flag or file.
 type said struct {
-	arms  []armName // nil for those that the recipe chooses
+	arm   bool      // which one a run trains
+	arms  []armName // it, or those of an experiment; nil for those that the recipe chooses
 	start bool      // of the noise model, which is then to be learned
 	ofRun bool      // the file is that of a run folder
 }
@@ -128,7 +129,7 @@ func (c *config) resolveRecipe(s said) {
 			c.Rates = ratesFolds + strconv.Itoa(usualFolds)
 		}
 	}
-	if len(s.arms) == 0 {
+	if !s.arm {
 		c.Arm = armRS
 		if c.folds() == 0 {
 			c.Arm = armRN

@@ -115,7 +115,7 @@ func (r *recipe) withoutFolds(ctx context.Context, c *config, p *stagePlan) erro
 			return err
 		}
 	case c.Arm == armRN: // rates of a file are in the configuration
-		p.config.Noise.Deviation, p.config.Noise.Frozen = 0, true
+		p.hold(p.config.Noise.MissRate, p.config.Noise.FalseRate)
 	}
 	if c.Arm == armRN && c.Recipe.Epochs > 0 {
 		p.limit(c.Recipe.Epochs)

@@ -272,6 +272,14 @@ func TestRecipe_IsTheUsualFormWhereItFits(t *testing.T) {
 	}
 }
 
+// Experiments with other arms of the same recipe share a folder.
+func TestRecipe_ArmsOfAnExperimentAreNoSetting(t *testing.T) {
+	usual, named := printed(t, "experiment", "--size", "quick"), printed(t, "experiment", "--size", "quick", "--arms", "stage1,r-n,forward")
+	if key, was, is := firstChange(&usual, &named); key != "" {
+		t.Errorf("%s is %s and %s", key, was, is)
+	}
+}
+
 // Where the data cannot tell rates, nobody who has not asked for them is refused.
 func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
 	dir := t.TempDir()

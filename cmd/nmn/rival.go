@@ -21,9 +21,7 @@ func (r *armRun) plan(ctx context.Context) (p stagePlan, err error) {
 			return p, err
 		}
 	}
-	if p.data == nil {
-		p.data = r.data
-	}
+	p.data = r.data
 	if !r.config.Arm.fresh() {
 		if r.config.Arm == armStage1 && p.config.Patience == 0 {
 			p.before = p.config.Stage1Epochs
@@ -34,7 +32,7 @@ func (r *armRun) plan(ctx context.Context) (p stagePlan, err error) {
 	if p.config.Patience == 0 {
 		p.before = p.config.Stage1Epochs - p.config.Stage2Epochs
 	}
-	return p, r.rival(ctx, &p)
+	return p, r.rival(&p)
 }
 
 // bothStages is the training of a fresh net for as long as both stages.
@@ -45,7 +43,7 @@ func bothStages(c train.Config) train.Config {
 }
 
 // rival completes the plan of a rival arm.
-func (r *armRun) rival(ctx context.Context, p *stagePlan) (err error) {
+func (r *armRun) rival(p *stagePlan) error {
 	switch r.config.Arm {
 	case armStarEarly:
 		return r.endInTime(p)
@@ -62,12 +60,12 @@ func (r *armRun) rival(ctx context.Context, p *stagePlan) (err error) {
 			p.config.Loss = train.PaperLoss(kind)
 		}
 	case armClean:
-		p.data, err = r.data.told()
+		p.data = r.data.told()
 	}
-	return err
+	return nil
 }
 
-// hold has the net learn through these rates, from the beginning.
+// hold has the net learn through these rates, without a part that depends on the bag.
 func (p *stagePlan) hold(q01, q10 []float32) {
 	p.config.Noise.MissRate, p.config.Noise.FalseRate = q01, q10
 	p.config.Noise.Deviation, p.config.Noise.Frozen = 0, true
@@ -100,7 +98,7 @@ func trueRates(set *loader.Set) (*eval.Rates, error) {
 }
 
 // told are the same data with the truth for labels in training and, where it is known, in validation.
-func (d *dataSets) told() (*dataSets, error) {
+func (d *dataSets) told() *dataSets {
 	clean := *d
 	for _, set := range []**loader.Set{&clean.train, &clean.validation} {
 		if *set == nil || (*set).Truth == nil {
@@ -110,7 +108,7 @@ func (d *dataSets) told() (*dataSets, error) {
 		truthful.Name, truthful.Labels = truthful.Name+", true labels", truthful.Truth
 		*set = &truthful
 	}
-	return &clean, nil
+	return &clean
 }
 
 // fits refuses data that lack what an arm needs, before anything is trained.
@@ -136,7 +134,7 @@ func (r *recipe) pruned() *dense.Dense {
 		c := i % k
 		out[i] = float32(z[i])
 		rho := rates.Posterior(float64(r.noisy.logits[i]), z[i], float64(n.MissRate[c]), float64(n.FalseRate[c]))
-		if (z[i] == 1) == (rho < .5) {
+		if z[i] == 1 && rho < .5 || z[i] == 0 && rho > .5 {
 			out[i] = loader.Unknown
 		}
 	}
