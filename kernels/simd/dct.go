@@ -48,30 +48,30 @@ func inverseDCTGeneric(dst []uint8, stride int, coefs *[64]int16, factors *[64]u
 		second = dctBits + keep + 3 // and behind the second, an eighth included
 	)
 	var middle [8][8]int32 // columns
+	var row [8]int32
 	for x := range 8 {
-		column := &middle[x]
-		var rest int16
-		for y := range column {
-			v := coefs[8*y+x]
-			if y > 0 {
-				rest |= v
-			}
-			column[y] = int32(v * int16(factors[8*y+x]))
-		}
-		if rest == 0 {
-			mean := int32(clamp16(column[0] << keep))
-			*column = [8]int32{mean, mean, mean, mean, mean, mean, mean, mean}
+		c, f := coefs[x:x+57:x+57], factors[x:x+57:x+57]
+		mean := int32(c[0] * int16(f[0]))
+		if c[8]|c[16]|c[24]|c[32]|c[40]|c[48]|c[56] == 0 {
+			v := int32(clamp16(mean << keep))
+			middle[x] = [8]int32{v, v, v, v, v, v, v, v}
 			continue
 		}
+		column := &middle[x]
+		column[0], column[1] = mean, int32(c[8]*int16(f[8]))
+		column[2], column[3] = int32(c[16]*int16(f[16])), int32(c[24]*int16(f[24]))
+		column[4], column[5] = int32(c[32]*int16(f[32])), int32(c[40]*int16(f[40]))
+		column[6], column[7] = int32(c[48]*int16(f[48])), int32(c[56]*int16(f[56]))
 		dct1(column)
 		for y, v := range column {
 			column[y] = int32(clamp16((v + 1<<(first-1)) >> first))
 		}
 	}
 	for y := range 8 {
-		row := [8]int32{middle[0][y], middle[1][y], middle[2][y], middle[3][y], middle[4][y], middle[5][y], middle[6][y], middle[7][y]}
+		row[0], row[1], row[2], row[3] = middle[0][y], middle[1][y], middle[2][y], middle[3][y]
+		row[4], row[5], row[6], row[7] = middle[4][y], middle[5][y], middle[6][y], middle[7][y]
 		dct1(&row)
-		out := dst[y*stride:][:8]
+		out := (*[8]uint8)(dst[y*stride:])
 		for x, v := range row {
 			out[x] = clamp8((v+1<<(second-1))>>second + 128)
 		}
