@@ -32,7 +32,7 @@ const (
 	Unwanted             // left as it is, whatever the file has
 )
 
-// LoadReport tells what Load found.
+// LoadReport tells what of a file sets which parameters.
 type LoadReport struct {
 	Taken   []Match  `json:"taken"`
 	Missing []Match  `json:"missing"` // not required and left as they were
@@ -63,7 +63,7 @@ func (n *Net) Load(f Source, optional func(*Param) bool) (LoadReport, error) {
 // LoadAs is Load with a choice for each parameter. Names and shapes of all are checked before anything is
 // set; then one parameter after the other is read, in blocks.
 func (n *Net) LoadAs(f Source, need func(*Param) Need) (LoadReport, error) {
-	report, err := n.match(f, need)
+	report, err := n.Match(f, need)
 	if err != nil {
 		return report, err
 	}
@@ -79,8 +79,8 @@ func (n *Net) LoadAs(f Source, need func(*Param) Need) (LoadReport, error) {
 	return report, nil
 }
 
-// match finds the tensor for each parameter, and checks the shape.
-func (n *Net) match(f Source, need func(*Param) Need) (report LoadReport, err error) {
+// Match tells what LoadAs would take, by names and shapes alone: nothing is read or set.
+func (n *Net) Match(f Source, need func(*Param) Need) (report LoadReport, err error) {
 	unused := map[string]bool{}
 	for _, name := range f.Names() {
 		unused[name] = !n.config.Standardised || name != meanName && name != scaleName

@@ -80,13 +80,14 @@ func TestZip_ABombIsReadInPieces(t *testing.T) {
 	}
 }
 
-func FuzzZip(f *testing.F) {
-	for _, name := range []string{"arrays.npz", "compressed.npz", "loop.pth"} {
+// FuzzRead reads files that may be of any format but Caffe's.
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"arrays.npz", "compressed.npz", "loop.pth", "legacy.pth"} {
 		content, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(content)
 	}
-	f.Fuzz(func(t *testing.T, content []byte) { readAll(t, content, "fuzz.npz") })
+	f.Fuzz(func(t *testing.T, content []byte) { readAll(t, content, "fuzz.pth") })
 }

@@ -81,6 +81,11 @@ func renamed(t *testing.T, net *model.Net, name func(p *model.Param) (string, []
 		to, shape := name(p)
 		tensors = append(tensors, safetensors.Tensor{Name: to, Shape: shape, Data: inFile(t, net, p)})
 	}
+	return tensorFile(t, tensors...)
+}
+
+func tensorFile(t *testing.T, tensors ...safetensors.Tensor) string {
+	t.Helper()
 	var b bytes.Buffer
 	if err := safetensors.Write(&b, nil, tensors); err != nil {
 		t.Fatal(err)

@@ -92,7 +92,8 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 	}
 	p.globalFlags(root)
 	for _, command := range []func(*program) *cobra.Command{
-		newExperiment, newTrain, newEval, newPredict, newExtract, newExport, newRates, newAudit, newFeatures, newFrames, newVocab, newCaption, newNoise, newScenes, newFigure3, newBench,
+		newExperiment, newTrain, newEval, newPredict, newExtract, newExport, newWeights, newRates, newAudit, newFeatures, newFrames, newVocab, newCaption,
+		newNoise, newScenes, newFigure3, newBench,
 		newHealthcheck, newVersion,
 	} {
 		root.AddCommand(command(p))
