@@ -310,7 +310,7 @@ func TestRecipe_ClassesWithoutPositivesOrNegatives(t *testing.T) {
 		says     string
 	}{
 		{map[int]string{0: "0", 1: "1"}, "of 5 words: the scores do not tell their noise; their labels are taken as they are"},
-		{map[int]string{0: "0", 1: "1", 2: "0", 3: "1", 4: "0"}, "none of 5 words tells its noise"},
+		{map[int]string{0: "0", 1: "1", 2: "0", 3: "1", 4: "0"}, "none of 5 words"},
 	} {
 		var b strings.Builder
 		for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
