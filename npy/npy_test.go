@@ -97,7 +97,7 @@ func TestWriter_RowsThatNobodyCountedBefore(t *testing.T) {
 }
 
 func TestFloat32Header_OfAnyShape(t *testing.T) {
-	const large = 1 << 40
+	const large = math.MaxInt >> 22
 	for _, shape := range [][]int{nil, {7}, {2, 3}, {large, large, large, large}} {
 		b := Float32Header(shape...)
 		h, start, err := ReadHeader(bytes.NewReader(b))
