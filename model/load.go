@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"nmn/kernels"
+	"nmn/kernels/tensor"
 	"nmn/safetensors"
 )
 
@@ -63,7 +65,7 @@ func (n *Net) Load(f Source, optional func(*Param) bool) (LoadReport, error) {
 // LoadAs is Load with a choice for each parameter. Names and shapes of all are checked before anything is
 // set; then one parameter after the other is read, in blocks.
 func (n *Net) LoadAs(f Source, need func(*Param) Need) (LoadReport, error) {
-	report, err := n.Match(f, need)
+	report, err := n.match(f, need)
 	if err != nil {
 		return report, err
 	}
@@ -79,8 +81,21 @@ func (n *Net) LoadAs(f Source, need func(*Param) Need) (LoadReport, error) {
 	return report, nil
 }
 
-// Match tells what LoadAs would take, by names and shapes alone: nothing is read or set.
-func (n *Net) Match(f Source, need func(*Param) Need) (report LoadReport, err error) {
+// MatchFile tells what LoadAs would take into a network of a configuration, by names and shapes alone. Nothing is
+// read, and the parameters of the network have no memory.
+func MatchFile(config Config, backend kernels.Backend, f Source, need func(*Param) Need) (LoadReport, error) {
+	if err := config.Validate(); err != nil {
+		return LoadReport{}, err
+	}
+	n := &Net{config: config, backend: backend, maps: config.maps(backend), params: tensor.NewArena(counter{backend})}
+	if err := n.build(); err != nil {
+		return LoadReport{}, err
+	}
+	return n.match(f, need)
+}
+
+// match finds the tensor for each parameter, and checks the shape.
+func (n *Net) match(f Source, need func(*Param) Need) (report LoadReport, err error) {
 	unused := map[string]bool{}
 	for _, name := range f.Names() {
 		unused[name] = !n.config.Standardised || name != meanName && name != scaleName

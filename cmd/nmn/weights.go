@@ -77,7 +77,7 @@ func tellWeights(p *program, path string, asJSON bool) (err error) {
 	return err
 }
 
-// matchVGG16 holds a file against VGG16, whose parameters take no memory as long as nobody writes to them.
+// matchVGG16 holds a file against VGG16.
 func matchVGG16(file *weights.File) (report model.LoadReport, misfit, err error) {
 	backend, _, err := kernels.Open(kernels.Config{Device: "cpu", Threads: 1})
 	if err != nil {
@@ -85,13 +85,8 @@ func matchVGG16(file *weights.File) (report model.LoadReport, misfit, err error)
 	}
 	defer func() { err = firstError(err, backend.Close()) }()
 	const classes = 1000
-	net, err := model.New(model.VGG16(classes, false), backend)
-	if err != nil {
-		return report, nil, err
-	}
-	defer func() { err = firstError(err, net.Close()) }()
-	report, misfit = net.Match(file, func(q *model.Param) model.Need {
-		if net.IsClassifier(q) {
+	report, misfit = model.MatchFile(model.VGG16(classes, false), backend, file, func(q *model.Param) model.Need {
+		if strings.HasPrefix(q.Name, "head.fc8.") {
 			return model.Unwanted
 		}
 		return model.Required

@@ -1,0 +1,33 @@
+package model
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+)
+
+func TestMatchFile_TellsWhatLoadTakes(t *testing.T) {
+	backend := openCPU(t, 1)
+	f := saved(t, newNet(t, backend, small(FeatureDependent)))
+	need := func(p *Param) Need {
+		if p.Name == "head.fc8.weight" {
+			return Unwanted
+		}
+		return Required
+	}
+	for _, noise := range []NoiseMode{NoNoise, FeatureDependent} {
+		want, err := newNet(t, backend, small(noise)).LoadAs(f, need)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := MatchFile(small(noise), backend, f, need)
+		if err != nil || !reflect.DeepEqual(got, want) || len(got.Missing) != 1 || (len(got.Unused) == 2) != (noise == NoNoise) {
+			t.Errorf("noise %s: %+v, %v, want %+v", noise, got, err, want)
+		}
+	}
+	other := small(NoNoise)
+	other.FC7++
+	if _, err := MatchFile(other, backend, f, need); !errors.Is(err, ErrOtherModel) {
+		t.Errorf("another fc7: %v", err)
+	}
+}
