@@ -168,3 +168,12 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 	wantUsage(t, call(t, "extract", dir, "--output", x), "3 frames", "--per-frame")
 	wantUsage(t, call(t, "extract", dir, "--output", x, "--output-clips", clips), "--per-frame")
 }
+
+func TestDryRun_TellsTheChunksOfVideos(t *testing.T) {
+	out := must(t, tinyVideo("train", "--mil", "--batch-size-mil", "4", "--arm", "stage1", "--dry-run")...)
+	for _, want := range []string{"a step of 16 pictures", "maps of 16 frames: ", "--chunk-frames 8 ", "--chunk-frames 2 "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+}
