@@ -34,19 +34,25 @@ func TestTrain_KilledTwentyTimes(t *testing.T) {
 	if testing.Short() {
 		kills = 3
 	}
+	killedRunEqualsWhole(t, kills, tiny("train", "--stage1-epochs", "6", "--stage2-epochs", "6", "--keep-best", "2", "--each-epoch")...)
+}
+
+// killedRunEqualsWhole kills a run of killSteps steps so often, and resumes it. args lack the folder and
+// what makes the run easy to watch.
+func killedRunEqualsWhole(t *testing.T, kills int, args ...string) {
+	t.Helper()
 	whole, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
-	args := func(dir string) []string {
-		return tiny("train", "--stage1-epochs", "6", "--stage2-epochs", "6", "--checkpoint-steps", "2", "--log-interval", "1",
-			"--keep-best", "2", "--each-epoch", "--quiet", "--run-dir", dir)
+	in := func(dir string) []string {
+		return append(slices.Clone(args), "--checkpoint-steps", "2", "--log-interval", "1", "--quiet", "--run-dir", dir)
 	}
-	cmd, want, stderr := asCommand(args(whole)...)
+	cmd, want, stderr := asCommand(in(whole)...)
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v: %s", err, stderr)
 	}
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	k := killer{dir: broken, random: rand.New(rand.NewPCG(seed, 0))}
-	next := args(broken)
+	next := in(broken)
 	for i := range kills {
 		k.kill(t, next, i, kills)
 		if exists(filepath.Join(broken, configName)) {

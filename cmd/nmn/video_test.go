@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"log/slog"
 	"math"
-	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"nmn/loader"
 	"nmn/train"
@@ -94,34 +91,8 @@ func TestTrain_VideosKilledAndResumed(t *testing.T) {
 	if testing.Short() {
 		kills = 1
 	}
-	whole, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
-	args := func(dir string) []string {
-		return tinyVideo("train", "--mil", "--arm", "nmn-fd", "--batch-size-mil", "4", "--chunk-frames", "6", "--dropout", "0.3",
-			"--stage1-epochs", "3", "--stage2-epochs", "3", "--checkpoint-steps", "2", "--log-interval", "1", "--quiet", "--run-dir", dir)
-	}
-	cmd, want, stderr := asCommand(args(whole)...)
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v: %s", err, stderr)
-	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	k := killer{dir: broken, random: rand.New(rand.NewPCG(seed, 0))}
-	next := args(broken)
-	for i := range kills {
-		k.kill(t, next, i, kills)
-		if exists(filepath.Join(broken, configName)) {
-			next = []string{"train", "--resume", broken, "--quiet"}
-		}
-	}
-	var got *bytes.Buffer
-	cmd, got, stderr = asCommand(next...)
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("after %d kills: %v: %s", kills, err, stderr)
-	}
-	if got.String() != want.String() {
-		t.Errorf("the evaluation differs:\n%s\nin one piece:\n%s", got, want)
-	}
-	sameRuns(t, broken, whole)
+	killedRunEqualsWhole(t, kills, tinyVideo("train", "--mil", "--arm", "nmn-fd", "--batch-size-mil", "4", "--chunk-frames", "6", "--dropout", "0.3",
+		"--stage1-epochs", "3", "--stage2-epochs", "3")...)
 }
 
 // Features of frames are what the net says of each frame alone, in the order of clips and frames.
