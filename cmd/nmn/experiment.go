@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,7 +151,7 @@ func (e *experiment) resolveArms(cmd *cobra.Command) error {
 	for _, a := range e.arms {
 		c := e.config
 		c.Arm = a
-		if err := c.validateRecipe(); err != nil {
+		if err := cmp.Or(c.validateRecipe(), c.validateLoss()); err != nil {
 			return usageError{err}
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -93,4 +94,13 @@ func TestExperiment_ComparesWithAReference(t *testing.T) {
 		t.Errorf("figures %v: the difference of NMN-FD is %v", figure, d)
 	}
 	wantUsage(t, call(t, tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star", "--reference", "nmn-fd")...), "--reference", "--arms nmn-fd")
+}
+
+// A loss of the classifier alone fits no arm with a noise model; that is said before anything trains.
+func TestExperiment_RefusesALossForNoiseArms(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	wantUsage(t, call(t, tiny("experiment", "--size", "quick", "--loss", "asl", "--arms", "star,nmn-fd", "--run-dir", dir)...), "loss asl", "arm nmn-fd")
+	if exists(dir) {
+		t.Error("something was written")
+	}
 }
