@@ -37,19 +37,10 @@ func (c *Clips) Len() int { return c.reader.Len() }
 
 // read decodes a frame of a clip.
 func (c *Clips) read(ctx context.Context, record *shard.Record, frame int, pic *Picture, limits Limits) (err error) {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if frame < 0 || frame >= len(record.Frames) {
-		return fmt.Errorf("%w: the clip %q has %d frames, there is no frame %d", ErrCorrupt, clipID(record.Clip), len(record.Frames), frame)
-	}
-	if size := record.Frames[frame].Size; size > limits.MaxBytes {
-		return fmt.Errorf("%w: frame %d of the clip %q has %d bytes, more than the limit of %d", ErrCorrupt, frame, clipID(record.Clip), size, limits.MaxBytes)
-	}
 	buffer := c.buffers.Get().(*[]byte)
 	defer c.buffers.Put(buffer)
-	if *buffer, err = c.reader.ReadFrame(record, frame, *buffer); err != nil {
-		return unusable(err)
+	if *buffer, err = c.load(ctx, record, frame, *buffer, limits); err != nil {
+		return err
 	}
 	if err := DecodePicture(*buffer, pic, limits.MaxPixels); err != nil {
 		return fmt.Errorf("cannot decode %s: %w", framePlace(record, frame), err)
@@ -59,6 +50,24 @@ func (c *Clips) read(ctx context.Context, record *shard.Record, frame int, pic *
 			pic.Width, pic.Height, record.PictureWidth, record.PictureHeight)
 	}
 	return nil
+}
+
+// load reads the picture of a frame into buffer, undecoded.
+func (c *Clips) load(ctx context.Context, record *shard.Record, frame int, buffer []byte, limits Limits) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return buffer, err
+	}
+	if frame < 0 || frame >= len(record.Frames) {
+		return buffer, fmt.Errorf("%w: the clip %q has %d frames, there is no frame %d", ErrCorrupt, clipID(record.Clip), len(record.Frames), frame)
+	}
+	if size := record.Frames[frame].Size; size > limits.MaxBytes {
+		return buffer, fmt.Errorf("%w: frame %d of the clip %q has %d bytes, more than the limit of %d", ErrCorrupt, frame, clipID(record.Clip), size, limits.MaxBytes)
+	}
+	buffer, err := c.reader.ReadFrame(record, frame, buffer)
+	if err != nil {
+		return buffer, unusable(err)
+	}
+	return buffer, nil
 }
 
 // framePlace says where a frame lies.

@@ -92,8 +92,8 @@ func (s *FileSource) Read(ctx context.Context, bag, frame int, pic *Picture) err
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if bag < 0 || bag >= len(s.files) || frame != 0 {
-		return fmt.Errorf("pictures: there is no frame %d of file %d among %d files of one frame", frame, bag, len(s.files))
+	if err := s.has(bag, frame); err != nil {
+		return err
 	}
 	buffer := s.reads.Get().(*[]byte)
 	defer s.reads.Put(buffer)
@@ -102,6 +102,13 @@ func (s *FileSource) Read(ctx context.Context, bag, frame int, pic *Picture) err
 	}
 	if err := DecodePicture(*buffer, pic, s.limits.MaxPixels); err != nil {
 		return fmt.Errorf("cannot decode %q (image %d, %d bytes): %w", s.files[bag], bag, len(*buffer), err)
+	}
+	return nil
+}
+
+func (s *FileSource) has(bag, frame int) error {
+	if bag < 0 || bag >= len(s.files) || frame != 0 {
+		return fmt.Errorf("pictures: there is no frame %d of file %d among %d files of one frame", frame, bag, len(s.files))
 	}
 	return nil
 }

@@ -1,0 +1,57 @@
+package loader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// encoded is a Source of files that can be looked at as they are stored.
+type encoded interface {
+	// encoded reads the file of a frame into buffer, growing it where needed.
+	encoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error)
+}
+
+// ReadEncoded reads the file of a frame as it is stored, undecoded, into buffer, which it grows where
+// needed. A file that cannot be read gives an error that wraps ErrCorrupt; a Source without files, such as
+// that of the scenes, one that wraps errors.ErrUnsupported.
+func ReadEncoded(ctx context.Context, s Source, bag, frame int, buffer []byte) ([]byte, error) {
+	files, ok := s.(encoded)
+	if !ok {
+		return buffer, fmt.Errorf("pictures: a source of the kind %T has no files: %w", s, errors.ErrUnsupported)
+	}
+	return files.encoded(ctx, bag, frame, buffer)
+}
+
+// PictureFormat is the name of the format of a file, JPEG, PNG or GIF, by how it starts; empty for another.
+func PictureFormat(data []byte) string {
+	format, _ := sniff(data)
+	return format.name
+}
+
+func (s *FileSource) encoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return buffer, err
+	}
+	if err := s.has(bag, frame); err != nil {
+		return buffer, err
+	}
+	if err := s.load(s.files[bag], &buffer); err != nil {
+		return buffer, fmt.Errorf("cannot read %q (image %d): %w", s.files[bag], bag, err)
+	}
+	return buffer, nil
+}
+
+func (s *ClipSource) encoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
+	if bag < 0 || bag >= len(s.bags) {
+		return buffer, fmt.Errorf("frames: there is no bag %d among %d", bag, len(s.bags))
+	}
+	return s.clips.load(ctx, s.bags[bag], frame, buffer, s.limits)
+}
+
+func (c chosenSource) encoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
+	if bag < 0 || bag >= len(c.indices) {
+		return buffer, fmt.Errorf("there is no bag %d among %d", bag, len(c.indices))
+	}
+	return ReadEncoded(ctx, c.from, c.indices[bag], frame, buffer)
+}
