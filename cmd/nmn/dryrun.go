@@ -13,13 +13,9 @@ import (
 // dryRun builds everything, makes a few steps without saving anything, and prints the plan. What is
 // known before the steps is printed before them: those of a large network take a while.
 func dryRun(ctx context.Context, p *program, c *config, s *session) error {
-	arm, err := c.Arm.trained(c.Net.MIL)
+	arms, err := c.plannedArms()
 	if err != nil {
 		return err
-	}
-	arms := []train.Arm{arm.First(), arm}
-	if arm.Stage == 1 {
-		arms = arms[1:]
 	}
 	if _, err := fmt.Fprintf(p.out, "device      %s\n%s\n", s.backend.Name(), s.data.describe()); err != nil {
 		return err
@@ -45,6 +41,18 @@ func dryRun(ctx context.Context, p *program, c *config, s *session) error {
 	}
 	_, err = fmt.Fprintf(p.out, "in all      about %v, without validation; nothing was written\n", total.Round(time.Second))
 	return err
+}
+
+// plannedArms are the arms that a run trains, in their order: stage 1, and the arm on top of it.
+func (c *config) plannedArms() ([]train.Arm, error) {
+	arm, err := c.Arm.trained(c.Net.MIL)
+	if err != nil {
+		return nil, err
+	}
+	if arm.Stage == 1 {
+		return []train.Arm{arm}, nil
+	}
+	return []train.Arm{arm.First(), arm}, nil
 }
 
 // freshNet makes the net of an arm, which starts at random: no checkpoint is needed, and its speed does

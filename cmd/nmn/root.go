@@ -92,7 +92,7 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 	}
 	p.globalFlags(root)
 	for _, command := range []func(*program) *cobra.Command{
-		newExperiment, newTrain, newEval, newPredict, newExtract, newExport, newWeights, newRates, newAudit, newFeatures, newFrames, newVocab, newCaption,
+		newDoctor, newExperiment, newTrain, newEval, newPredict, newExtract, newExport, newWeights, newRates, newAudit, newFeatures, newFrames, newVocab, newCaption,
 		newNoise, newScenes, newFigure3, newBench,
 		newHealthcheck, newVersion,
 	} {

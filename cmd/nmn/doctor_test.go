@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nmn/doctor"
+	"nmn/loader"
+)
+
+// findingKinds are the weights of the findings of a report by their kind, the worst first.
+func findingKinds(t *testing.T, report map[string]any) map[string]string {
+	t.Helper()
+	kinds := map[string]string{}
+	for _, f := range report["findings"].([]any) {
+		f := f.(map[string]any)
+		if _, ok := kinds[f["kind"].(string)]; !ok {
+			kinds[f["kind"].(string)] = f["weight"].(string)
+		}
+	}
+	return kinds
+}
+
+func TestDoctor_ScenesAreSound(t *testing.T) {
+	r := readJSON(t, must(t, tiny("doctor", "--arm", "nmn-fd", "--json")...))
+	for kind, weight := range findingKinds(t, r) {
+		if weight != string(doctor.Note) {
+			t.Errorf("%s: %s", weight, kind)
+		}
+	}
+	splits := r["splits"].([]any)
+	if first := splits[0].(map[string]any); len(splits) != 3 || first["bags"] != 96.0 || first["pictures"].(map[string]any)["decoded"] != 96.0 {
+		t.Errorf("splits %v", splits)
+	}
+	arms := r["plan"].(map[string]any)["arms"].([]any)
+	if len(arms) != 2 || arms[1].(map[string]any)["steps"].(float64) < 1 || arms[1].(map[string]any)["device_bytes"].(float64) < 1 {
+		t.Errorf("arms %v, want stage 1 and the arm", arms)
+	}
+}
+
+func TestDoctor_FindsWhatStopsARun(t *testing.T) {
+	captions, images, vocabulary := exported(t, "40")
+	picture := func(i int) string { return filepath.Join(images, loader.SceneFileName("train", i)) }
+	broken, err := os.ReadFile(picture(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(picture(3), broken[:200], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(picture(5)); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "report.json")
+	data := []string{"--preset", "scenes", "--captions", captions, "--images", images, "--vocab", vocabulary, "--width", "0.5", "--epochs", "1", "--device", "cpu"}
+	c := call(t, append([]string{"doctor", "--output", file}, data...)...)
+	if c.code != exitFailure || !strings.Contains(c.out, "error: ") || !strings.Contains(c.err, "2 of the findings") {
+		t.Errorf("exit code %d, %s\n%s", c.code, c.out, c.err)
+	}
+	written, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := readJSON(t, string(written))
+	if kinds := findingKinds(t, r); kinds["broken-pictures"] != "error" || kinds["missing-files"] != "error" || r["plan"] != nil {
+		t.Errorf("findings %v, plan %v", kinds, r["plan"])
+	}
+	// What the cures say lets the run go through.
+	allowed := append([]string{"--max-bad-samples", "1"}, data...)
+	r = readJSON(t, must(t, append([]string{"doctor", "--json"}, allowed...)...))
+	if kinds := findingKinds(t, r); kinds["broken-pictures"] != "warning" || kinds["missing-files"] != "warning" || r["plan"] == nil {
+		t.Errorf("findings %v, plan %v", kinds, r["plan"])
+	}
+}
+
+func TestDoctor_DataThatCannotBeOpenedIsAFinding(t *testing.T) {
+	c := call(t, "doctor", "--json", "--captions", filepath.Join(t.TempDir(), "nothing.json"), "--images", t.TempDir())
+	if kinds := findingKinds(t, readJSON(t, c.out)); c.code != exitFailure || kinds["unreadable-data"] != "error" {
+		t.Errorf("exit code %d, findings %v", c.code, kinds)
+	}
+}
+
+func TestDoctor_FeaturesWithGapsAndScales(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("a,b,flat,label_x,label_y\n")
+	for i := range 40 {
+		a := []string{"1", "2.5", "-1", "0.25", "3"}[i%5]
+		if i == 7 {
+			a = ""
+		}
+		rows.WriteString(a + "," + []string{"100000", "-200000", "300000"}[i%3] + ",5," + []string{"1,0", "0,1"}[i%2] + "\n")
+	}
+	file := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(file, []byte(rows.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	data := []string{"doctor", "--json", "--features", file, "--label-columns", "label_*", "--device", "cpu", "--epochs", "1", "--data-seed", "3"}
+	c := call(t, data...)
+	kinds := findingKinds(t, readJSON(t, c.out))
+	if c.code != exitFailure || kinds["missing-values"] != "error" || kinds["constant-features"] != "note" || kinds["duplicates-across"] != "warning" {
+		t.Errorf("exit code %d, findings %v", c.code, kinds)
+	}
+	r := readJSON(t, must(t, append(data, "--missing-values", "mean", "--standardise")...))
+	if kinds := findingKinds(t, r); kinds["missing-values"] != "note" || kinds["scale"] != "" || r["plan"] == nil {
+		t.Errorf("findings %v, plan %v", kinds, r["plan"])
+	}
+}
+
+func TestDoctor_Usage(t *testing.T) {
+	wantUsage(t, call(t, "doctor", "--sample", "-1"), "--sample is -1")
+	wantUsage(t, call(t, "doctor", "surplus"), "surplus")
+}
+
+func TestDoctor_InterruptWritesNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	file := filepath.Join(t.TempDir(), "report.json")
+	c := callIn(t, ctx, tiny("doctor", "--output", file)...)
+	if _, err := os.Stat(file); c.code != exitInterrupted || c.out != "" || err == nil {
+		t.Errorf("exit code %d, %q, %v", c.code, c.out, err)
+	}
+}
+
+func TestDoctorLine_TellsWhatIsLeft(t *testing.T) {
+	if line := doctorLine(doctor.Progress{Pass: "pictures", Done: 25, Total: 100}, 10*time.Second); line != "pictures: 25 %, 30s left, 25 of 100" {
+		t.Errorf("line %q", line)
+	}
+}

@@ -1,0 +1,114 @@
+package doctor
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/maphash"
+	"strconv"
+
+	"nmn/loader"
+)
+
+// compareBags compares identifiers, captions and labels between splits.
+func (r *Report) compareBags(splits []Split) {
+	seed := maphash.MakeSeed()
+	for second := range splits {
+		for first := range second {
+			a, b, o := splits[first].Set, splits[second].Set, r.overlap(first, second)
+			var same []string
+			if !numbered(a) && !numbered(b) {
+				same = shared(b, keys(a, idKey), idKey)
+			}
+			o.IDs = len(same)
+			if o.IDs > 0 {
+				r.add(Finding{Warning, "ids-across", fmt.Sprintf("%s and %s share %s", o.First, o.Second, counted(o.IDs, "identifier")),
+					leakCure(o), some(same)})
+			}
+			captions := func(s *loader.Set, bag int) (uint64, bool) { return captionKey(seed, s, bag) }
+			repeated := shared(b, keys(a, captions), captions)
+			if o.Captions = len(repeated); o.Captions > 0 {
+				r.captionFinding(o, b.Len(), repeated)
+			}
+			labels := func(s *loader.Set, bag int) (uint64, bool) {
+				k := s.Vocabulary.Len()
+				return maphash.Bytes(seed, s.Labels.Uint8s()[bag*k:(bag+1)*k]), true
+			}
+			o.LabelRows = len(shared(b, keys(a, labels), labels))
+		}
+	}
+}
+
+// chanceCaptions is the share of bags that may repeat the captions of another split by chance: people say
+// the same of simple pictures.
+const chanceCaptions = .01
+
+func (r *Report) captionFinding(o *Overlap, bags int, repeated []string) {
+	weight := Note
+	if float64(o.Captions) > chanceCaptions*float64(bags) {
+		weight = Warning
+	}
+	r.add(Finding{weight, "captions-across", fmt.Sprintf("%s has %s (%s) with the words of the captions of one of %s, caption by caption",
+		o.Second, counted(o.Captions, "bag"), percent(o.Captions, bags), o.First), leakCure(o), some(repeated)})
+}
+
+// leakCure says what to do about bags that two splits share.
+func leakCure(o *Overlap) string {
+	return fmt.Sprintf("take them out of %s, or split anew by lists of identifiers (--validation-ids, --test-ids): figures of %s on them tell what was learned by heart", o.First, o.Second)
+}
+
+// numbered tells whether bags are named by their place alone, which says nothing about what they are.
+func numbered(s *loader.Set) bool {
+	if s.Vectors == nil {
+		return false
+	}
+	for i, id := range s.IDs {
+		if id != strconv.Itoa(i+1) {
+			return false
+		}
+	}
+	return true
+}
+
+func idKey(s *loader.Set, bag int) (string, bool) { return s.IDs[bag], true }
+
+// fewestMentions is the least number of words in the captions of a bag that are compared: short ones are
+// the same by chance.
+const fewestMentions = 8
+
+// captionKey stands for what all captions of a bag mention, in their order.
+func captionKey(seed maphash.Seed, s *loader.Set, bag int) (uint64, bool) {
+	if s.Captions == nil {
+		return 0, false
+	}
+	var h maphash.Hash
+	h.SetSeed(seed)
+	mentions := 0
+	for _, caption := range s.Captions[bag] {
+		mentions += len(caption)
+		_, _ = h.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(caption)))) // a hash takes everything
+		_ = binary.Write(&h, binary.LittleEndian, caption)
+	}
+	return h.Sum64(), mentions >= fewestMentions
+}
+
+// keys are those of all bags that have one.
+func keys[K comparable](s *loader.Set, of func(*loader.Set, int) (K, bool)) map[K]bool {
+	all := make(map[K]bool, s.Len())
+	for bag := range s.Len() {
+		if key, ok := of(s, bag); ok {
+			all[key] = true
+		}
+	}
+	return all
+}
+
+// shared are the identifiers of bags whose key is among those known.
+func shared[K comparable](s *loader.Set, known map[K]bool, of func(*loader.Set, int) (K, bool)) []string {
+	var ids []string
+	for bag := range s.Len() {
+		if key, ok := of(s, bag); ok && known[key] {
+			ids = append(ids, s.IDs[bag])
+		}
+	}
+	return ids
+}

@@ -1,0 +1,110 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"nmn/loader"
+)
+
+// Split is a set with its name, such as train. The first of several is the one to train on.
+type Split struct {
+	Name string
+	Set  *loader.Set
+}
+
+// Options say how to look, and what the run that is planned would bear.
+type Options struct {
+	// Sample is the number of pictures of each split that are decoded, drawn at random by Seed; 0 decodes
+	// all. Every file is read whatever it is.
+	Sample  int
+	Seed    uint64
+	Workers int // goroutines that read and decode, at least 1
+	// MaxPixels and MaxBadSamples are those of the run.
+	MaxPixels, MaxBadSamples int
+	// InputSize is the height and width of the network's input in pixels, 0 where it has none.
+	InputSize int
+	// Missing says that the run takes features that are missing, Standardise that it brings all to one scale.
+	Missing, Standardise bool
+	// Progress, where not nil, is told how far a pass is. Calls do not overlap.
+	Progress func(Progress)
+}
+
+// Progress is how far a pass over pictures or rows is.
+type Progress struct {
+	Pass        string // pictures or rows
+	Done, Total int
+}
+
+// Report is what was found.
+type Report struct {
+	Splits   []SplitReport `json:"splits"`
+	Overlaps []Overlap     `json:"overlaps,omitempty"` // of each pair of splits
+	Features *Features     `json:"features,omitempty"`
+	Findings []Finding     `json:"findings"` // the worst first
+}
+
+// SplitReport is what one split is.
+type SplitReport struct {
+	Name     string    `json:"split"`
+	Bags     int       `json:"bags"`
+	Frames   int       `json:"frames"`
+	Longest  int       `json:"longest_bag"` // its frames
+	Labels   Labels    `json:"labels"`
+	Pictures *Pictures `json:"pictures,omitempty"`
+	Rows     *Rows     `json:"rows,omitempty"` // of features
+}
+
+// Overlap is what two splits share that they should not: how many bags of the second are in the first too.
+type Overlap struct {
+	First  string `json:"first"`
+	Second string `json:"second"`
+	// IDs is 0 where bags are named by their row number alone.
+	IDs int `json:"same_id"`
+	// Content counts pictures with the same bytes, or rows of features with the same numbers.
+	Content int `json:"same_content"`
+	// Captions counts bags whose captions, several words in all, mention the same words in the same order.
+	Captions int `json:"same_captions"`
+	// LabelRows counts bags with a combination of labels that the first has too. Of few classes that is usual.
+	LabelRows int `json:"same_label_row"`
+}
+
+// Examine looks at the splits of a data set. An error means that it could not look; what is wrong with
+// the data is in the report.
+func Examine(ctx context.Context, splits []Split, o Options) (*Report, error) {
+	r := &Report{Findings: []Finding{}}
+	for _, s := range splits {
+		if s.Set.Labels == nil {
+			return nil, fmt.Errorf("doctor: the labels of %s are not in memory", s.Name)
+		}
+		r.Splits = append(r.Splits, SplitReport{
+			Name: s.Name, Bags: s.Set.Len(), Frames: s.Set.AllFrames(), Longest: s.Set.LongestBag(), Labels: measureLabels(s.Set),
+		})
+	}
+	for second := range splits {
+		for first := range second {
+			r.Overlaps = append(r.Overlaps, Overlap{First: splits[first].Name, Second: splits[second].Name})
+		}
+	}
+	r.labelFindings()
+	r.compareBags(splits)
+	look := r.lookAtPictures
+	if len(splits) > 0 && splits[0].Set.Vectors != nil {
+		look = r.lookAtRows
+	}
+	if err := look(ctx, splits, o); err != nil {
+		return nil, err
+	}
+	Sort(r.Findings)
+	return r, nil
+}
+
+func (r *Report) add(f Finding) { r.Findings = append(r.Findings, f) }
+
+// overlap is the pair of two splits by their numbers, in any order.
+func (r *Report) overlap(a, b int) *Overlap {
+	first, second := r.Splits[min(a, b)].Name, r.Splits[max(a, b)].Name
+	at := slices.IndexFunc(r.Overlaps, func(o Overlap) bool { return o.First == first && o.Second == second })
+	return &r.Overlaps[at]
+}

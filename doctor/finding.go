@@ -1,0 +1,65 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Weight says how bad a finding is.
+type Weight string
+
+const (
+	Error   Weight = "error"   // a run would fail
+	Warning Weight = "warning" // a run would go through, and its figures may mean something else than they seem to
+	Note    Weight = "note"    // worth knowing
+)
+
+var weights = []Weight{Error, Warning, Note}
+
+// Finding is one thing that was found, with what to do about it.
+type Finding struct {
+	Weight Weight `json:"weight"`
+	Kind   string `json:"kind"` // for machines, such as "duplicates-across"
+	Text   string `json:"text"`
+	Cure   string `json:"cure"` // a flag, a command or a deed
+	// Examples are some of the bags, files or words that it is about.
+	Examples []string `json:"examples,omitempty"`
+}
+
+// Sort orders findings by weight; those of one weight keep their order.
+func Sort(findings []Finding) {
+	slices.SortStableFunc(findings, func(a, b Finding) int {
+		return cmp.Compare(slices.Index(weights, a.Weight), slices.Index(weights, b.Weight))
+	})
+}
+
+// Count is how many findings have a weight.
+func Count(findings []Finding, w Weight) int {
+	n := 0
+	for _, f := range findings {
+		if f.Weight == w {
+			n++
+		}
+	}
+	return n
+}
+
+// maxExamples bounds the examples of a finding.
+const maxExamples = 10
+
+// some are the first examples of many.
+func some(all []string) []string { return all[:min(len(all), maxExamples)] }
+
+// counted writes a number with its noun, which gets an s unless the number is 1.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// percent is a share for people.
+func percent(part, whole int) string {
+	return fmt.Sprintf("%.3g %%", 100*float64(part)/float64(max(whole, 1)))
+}

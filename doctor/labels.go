@@ -1,0 +1,110 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"nmn/loader"
+)
+
+// Labels are the labels of a split, as they would be learned.
+type Labels struct {
+	Classes    int         `json:"classes"`
+	PerBag     float64     `json:"labels_per_bag"`
+	Unlabelled int         `json:"bags_without_label"`
+	Most       []ClassSize `json:"most_frequent"`
+	Least      []ClassSize `json:"least_frequent"` // of those that are there at all, the rarest first
+	Never      []string    `json:"never"`          // classes on no bag
+	Always     []string    `json:"always"`         // classes on every bag
+	Rare       int         `json:"rare_classes"`   // classes on 1 to 9 bags
+}
+
+// ClassSize is a class and the number of bags that have it.
+type ClassSize struct {
+	Word string `json:"word"`
+	Bags int    `json:"bags"`
+}
+
+const (
+	listedClasses = 5
+	rareBelow     = 10
+)
+
+func measureLabels(s *loader.Set) Labels {
+	z, k := s.Labels.Uint8s(), s.Vocabulary.Len()
+	sizes := make([]ClassSize, k)
+	for c, w := range s.Vocabulary.Words() {
+		sizes[c].Word = w.Text
+	}
+	l := Labels{Classes: k, Never: []string{}, Always: []string{}}
+	positives := 0
+	for bag := range s.Len() {
+		before := positives
+		for c, v := range z[bag*k : (bag+1)*k] {
+			sizes[c].Bags += int(v)
+			positives += int(v)
+		}
+		if positives == before {
+			l.Unlabelled++
+		}
+	}
+	l.PerBag = float64(positives) / float64(s.Len())
+	there := make([]ClassSize, 0, k)
+	for _, c := range sizes {
+		switch c.Bags {
+		case 0:
+			l.Never = append(l.Never, c.Word)
+			continue
+		case s.Len():
+			l.Always = append(l.Always, c.Word)
+		}
+		if c.Bags < rareBelow {
+			l.Rare++
+		}
+		there = append(there, c)
+	}
+	slices.SortStableFunc(there, func(a, b ClassSize) int { return cmp.Compare(b.Bags, a.Bags) })
+	l.Most = slices.Clone(there[:min(len(there), listedClasses)])
+	l.Least = slices.Clone(there[max(0, len(there)-listedClasses):])
+	slices.Reverse(l.Least)
+	return l
+}
+
+// labelFindings judges the labels: those of training, which are learned, and those of other splits, which
+// measures are taken on.
+func (r *Report) labelFindings() {
+	for at := range r.Splits {
+		s := &r.Splits[at]
+		if at == 0 {
+			r.trainingLabels(s)
+		} else if n := len(s.Labels.Never); n > 0 {
+			r.add(Finding{Note, "classes-not-judged", fmt.Sprintf("classes on no bag of %s: %d of %d; no average precision is defined for them there",
+				s.Name, n, s.Labels.Classes), "hold out more bags, or judge by the classes that are left", some(s.Labels.Never)})
+		}
+		if n := s.Labels.Unlabelled; n > 0 {
+			weight := Note
+			if 2*n > s.Bags {
+				weight = Warning
+			}
+			r.add(Finding{weight, "bags-without-label", fmt.Sprintf("bags of %s without any label: %d (%s)", s.Name, n, percent(n, s.Bags)),
+				"check that their labels were not lost on the way; with captions, a vocabulary of more words (--vocab-size, --min-count) labels more of them", nil})
+		}
+	}
+}
+
+func (r *Report) trainingLabels(s *SplitReport) {
+	l := &s.Labels
+	if n := len(l.Never); n > 0 {
+		r.add(Finding{Warning, "empty-classes", fmt.Sprintf("classes on no bag of %s: %d of %d; nothing can be learned of them", s.Name, n, l.Classes),
+			"leave them out of the vocabulary (--vocab, --min-count) or of the label columns (--label-columns), or add bags that have them", some(l.Never)})
+	}
+	if n := len(l.Always); n > 0 {
+		r.add(Finding{Warning, "constant-classes", fmt.Sprintf("classes on every bag of %s: %d of %d; they tell bags apart in nothing", s.Name, n, l.Classes),
+			"leave them out of the vocabulary (--vocab) or of the label columns (--label-columns)", some(l.Always)})
+	}
+	if l.Rare > 0 {
+		r.add(Finding{Note, "rare-classes", fmt.Sprintf("classes on fewer than %d bags of %s: %d of %d; little can be learned of them, and their noise rates cannot be estimated well",
+			rareBelow, s.Name, l.Rare, l.Classes), "leave them out (--min-count, --vocab-size), or read their figures with care", nil})
+	}
+}

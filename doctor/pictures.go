@@ -1,0 +1,196 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Pictures are those of a split. Sizes, grey and odd ones are of those that were decoded.
+type Pictures struct {
+	Files      int            `json:"files"` // frames, where bags are videos
+	Decoded    int            `json:"decoded"`
+	Broken     int            `json:"broken"`
+	BrokenBags int            `json:"broken_bags"`
+	Types      map[string]int `json:"types"` // empty where pictures are painted rather than read
+	Bytes      int64          `json:"bytes"` // of all files
+	Grey       int            `json:"grey"`
+	Odd        int            `json:"odd_aspect"` // longer than three times their other side
+	Small      int            `json:"small"`      // both sides below half of the network's input
+	Duplicates int            `json:"duplicates"` // files that repeat one of another bag of the split
+	Smallest   *PictureSize   `json:"smallest,omitempty"`
+	Median     *PictureSize   `json:"median,omitempty"` // each side by itself
+	Largest    *PictureSize   `json:"largest,omitempty"`
+	Errors     []string       `json:"errors"` // of broken ones, the first of them
+}
+
+// PictureSize is in pixels. ID is the bag, empty where the size is of no single picture.
+type PictureSize struct {
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+	ID     string `json:"id,omitempty"`
+}
+
+const (
+	oddAspect    = 3
+	listedErrors = 1000 // of broken pictures, in a report
+)
+
+// look is what stays of a picture.
+type look struct {
+	content       [16]byte // of the hash of its file, or of its pixels where it has none
+	width, height int32    // 0 where it was not decoded
+	bag, frame    int32
+	split         uint8
+	format        uint8 // index in formats
+	state         state
+}
+
+type state uint8
+
+const (
+	isRead state = 1 << iota // its content is known
+	isGrey
+	isBroken
+)
+
+// formats are the types of files; the first stands for pictures without one.
+var formats = []string{"", "JPEG", "PNG", "GIF", "other"}
+
+func formatOf(name string) uint8 {
+	if name == "" {
+		name = "other"
+	}
+	return uint8(slices.Index(formats, name))
+}
+
+// measurePictures sums up the pictures of a split.
+func measurePictures(looks []look, ids []string, inputSize int) *Pictures {
+	p := &Pictures{Files: len(looks), Types: map[string]int{}, Errors: []string{}}
+	var widths, heights []int32
+	var smallest, largest *look
+	broken := int32(-1)
+	for i := range looks {
+		l := &looks[i]
+		if name := formats[l.format]; name != "" {
+			p.Types[name]++
+		}
+		if l.state&isBroken != 0 {
+			p.Broken++
+			if l.bag != broken {
+				broken, p.BrokenBags = l.bag, p.BrokenBags+1
+			}
+			continue
+		}
+		if l.width == 0 {
+			continue
+		}
+		p.Decoded++
+		widths, heights = append(widths, l.width), append(heights, l.height)
+		if l.state&isGrey != 0 {
+			p.Grey++
+		}
+		if short, long := min(l.width, l.height), max(l.width, l.height); long > oddAspect*short {
+			p.Odd++
+		}
+		if 2*int(max(l.width, l.height)) < inputSize {
+			p.Small++
+		}
+		if smallest == nil || l.area() < smallest.area() {
+			smallest = l
+		}
+		if largest == nil || l.area() > largest.area() {
+			largest = l
+		}
+	}
+	if smallest != nil {
+		p.Smallest, p.Largest = smallest.size(ids), largest.size(ids)
+		p.Median = &PictureSize{Width: median(widths), Height: median(heights)}
+	}
+	return p
+}
+
+func (l *look) area() int64 { return int64(l.width) * int64(l.height) }
+
+func (l *look) size(ids []string) *PictureSize {
+	return &PictureSize{Width: int(l.width), Height: int(l.height), ID: ids[l.bag]}
+}
+
+// median sorts its values, and is the upper of the two in the middle of an even number.
+func median(values []int32) int {
+	slices.Sort(values)
+	return int(values[len(values)/2])
+}
+
+// pictureFindings judges the pictures of a split.
+func (r *Report) pictureFindings(s *SplitReport, o *Options) {
+	p := s.Pictures
+	if p.Broken > 0 {
+		f := Finding{Warning, "broken-pictures", fmt.Sprintf("pictures of %s that cannot be used: %d of %d; a run leaves them out", s.Name, p.Broken, p.Files),
+			"repair or remove them", some(p.Errors)}
+		if p.BrokenBags > o.MaxBadSamples {
+			f.Weight, f.Text = Error, fmt.Sprintf("pictures of %s that cannot be used: %d of %d; a run leaves out %d bags at most", s.Name, p.Broken, p.Files, o.MaxBadSamples)
+			f.Cure = fmt.Sprintf("repair or remove them, or leave them out: --max-bad-samples %d", p.BrokenBags)
+		}
+		r.add(f)
+	}
+	if p.Duplicates > 0 {
+		r.add(Finding{Note, "duplicates", fmt.Sprintf("exact copies within %s: %s (%s), each learned several times",
+			s.Name, counted(p.Duplicates, "picture"), percent(p.Duplicates, p.Files)), "keep one of each", nil})
+	}
+	if p.Small > 0 {
+		r.add(Finding{Note, "small-pictures", fmt.Sprintf("pictures of %s not half as large as the input of the network, %d pixels: %d; they are enlarged",
+			s.Name, o.InputSize, p.Small), "train with a smaller input (--input-size, --net scenes), or take larger pictures", nil})
+	}
+	if p.Odd > 0 {
+		r.add(Finding{Note, "odd-aspect", fmt.Sprintf("pictures of %s more than %d times as long as they are high, or the other way: %d", s.Name, oddAspect, p.Odd),
+			"--fit longest keeps their shape, --fit square bends it", nil})
+	}
+	if p.Grey > 0 && p.Grey < p.Decoded {
+		r.add(Finding{Note, "grey-pictures", fmt.Sprintf("grey pictures of %s, with three equal channels: %d (%s)", s.Name, p.Grey, percent(p.Grey, p.Decoded)),
+			"nothing, unless colour goes with a label", nil})
+	}
+	if n := p.Files - p.Decoded - p.Broken; n > 0 {
+		r.add(Finding{Note, "sampled", fmt.Sprintf("pictures of %s that were not decoded: %d of %d", s.Name, n, p.Files), "leave out --sample to decode all", nil})
+	}
+}
+
+// copies are the pictures with one content.
+type copies []look
+
+// eachCopies calls back for each content that several bags have. It sorts the looks.
+func eachCopies(looks []look, tell func(copies)) {
+	slices.SortFunc(looks, func(a, b look) int {
+		return cmp.Or(slices.Compare(a.content[:], b.content[:]), cmp.Compare(a.split, b.split), cmp.Compare(a.bag, b.bag), cmp.Compare(a.frame, b.frame))
+	})
+	for len(looks) > 0 {
+		n := 1
+		for n < len(looks) && looks[n].content == looks[0].content {
+			n++
+		}
+		if first, last := looks[0], looks[n-1]; looks[0].state&isRead != 0 && (first.split != last.split || first.bag != last.bag) {
+			tell(copies(looks[:n]))
+		}
+		looks = looks[n:]
+	}
+}
+
+// count is how many of a split there are, each bag once.
+func (c copies) count(split int) int {
+	n, bag := 0, int32(-1)
+	for _, l := range c {
+		if int(l.split) == split && l.bag != bag {
+			n, bag = n+1, l.bag
+		}
+	}
+	return n
+}
+
+// of is the first of a split.
+func (c copies) of(split int) (look, bool) {
+	at := slices.IndexFunc(c, func(l look) bool { return int(l.split) == split })
+	if at < 0 {
+		return look{}, false
+	}
+	return c[at], true
+}
