@@ -130,5 +130,5 @@ func (p *AuditPage) Write(w io.Writer) error {
 		Data   *AuditPage
 		Style  template.CSS
 		Script template.JS
-	}{p, template.CSS(auditPageStyle), template.JS(auditPageScript)})
+	}{p, template.CSS(pageColours + auditPageStyle), template.JS(auditPageScript)})
 }

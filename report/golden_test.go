@@ -200,8 +200,8 @@ func TestWriteRun_BareRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != 1 || files[0].Name() != PageFile {
-		t.Errorf("files %v, want the page alone", files)
+	if len(files) != 2 || files[0].Name() != HTMLFile || files[1].Name() != PageFile {
+		t.Errorf("files %v, want the two pages alone", files)
 	}
 	if err := WriteRun(filepath.Join(folder, "none"), &Run{}); err == nil || !strings.Contains(err.Error(), PageFile) {
 		t.Errorf("folder that does not exist: %v", err)

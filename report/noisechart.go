@@ -18,8 +18,12 @@ const chartedWords = 100
 // 100, from the top: the rate as a dot on a bar from 0, or on a feature-dependent model's quantiles (5 to
 // 95 % thin, 25 to 75 % thick); the true rate as a cross line; the interval that scores have told below.
 func NoiseChart(w io.Writer, format string, r *NoiseReport) error {
+	return noiseChart(w, format, r, chartedWords)
+}
+
+func noiseChart(w io.Writer, format string, r *NoiseReport, most int) error {
 	var panels []*plot.Plot
-	rows := min(chartedWords, len(r.Q01.Words))
+	rows := min(most, len(r.Q01.Words))
 	for _, side := range r.sides() {
 		p := newPlot(side.title, "rate", "")
 		strips := noiseStrips(side.Words[:rows])

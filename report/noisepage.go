@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	_ "embed" // the page
 	"fmt"
 	"html/template"
@@ -9,65 +8,39 @@ import (
 	"slices"
 )
 
-//go:embed noisepage/page.html
-var noisePageHTML string
+var (
+	//go:embed noisepage/page.html
+	noisePageHTML string
+	//go:embed noisepage/page.css
+	noisePageStyle string
+)
 
-var noisePageTemplate = template.Must(template.New("noise").Parse(noisePageHTML))
-
-// pageTable is a table as the page shows it.
-type pageTable struct {
-	Title   string
-	Columns []Column
-	Rows    [][]pageCell
-	Notes   []string
-}
-
-type pageCell struct {
-	Text string
-	Left bool
-}
+var noisePageTemplate = htmlTemplate("noise", noisePageHTML)
 
 // WritePage writes one HTML file, without anything from elsewhere, with the chart and all tables.
 func (r *NoiseReport) WritePage(w io.Writer) error {
-	var chart bytes.Buffer
-	if err := NoiseChart(&chart, "svg", r); err != nil {
+	chart, err := inlineSVG(func(w io.Writer) (bool, error) { return true, NoiseChart(w, "svg", r) })
+	if err != nil {
 		return err
 	}
-	svg := chart.Bytes()
-	if at := bytes.Index(svg, []byte("<svg")); at > 0 { // a page has no XML declaration inside
-		svg = svg[at:]
-	}
 	page := struct {
+		Style                template.CSS
 		Report               *NoiseReport
 		Chart                template.HTML
 		Tables               []pageTable
 		Truth, Estimate, Cut bool
 		Charted              int
 	}{
-		Report: r, Chart: template.HTML(svg), Charted: chartedWords, Cut: len(r.Q01.Words) > chartedWords,
+		Style: template.CSS(pageStyle + noisePageStyle), Report: r, Chart: chart, Charted: chartedWords, Cut: len(r.Q01.Words) > chartedWords,
 		Truth:    r.any(func(w WordRate) bool { return w.True.Defined() }),
 		Estimate: r.any(func(w WordRate) bool { return w.Estimate != nil }),
 	}
-	for _, t := range r.Tables(0) {
-		page.Tables = append(page.Tables, t.page())
-	}
+	page.Tables = pageTables(r.Tables(0))
 	return noisePageTemplate.Execute(w, page)
 }
 
 func (r *NoiseReport) any(is func(WordRate) bool) bool {
 	return slices.ContainsFunc(r.Q01.Words, is) || slices.ContainsFunc(r.Q10.Words, is)
-}
-
-func (t *Table) page() pageTable {
-	out := pageTable{Title: t.Title, Columns: t.Columns, Notes: t.Notes}
-	for _, row := range t.Rows {
-		cells := make([]pageCell, len(row.Cells))
-		for i, c := range row.Cells {
-			cells[i] = pageCell{c.display(t.Columns[i]), t.Columns[i].Text}
-		}
-		out.Rows = append(out.Rows, cells)
-	}
-	return out
 }
 
 // WriteMarkdown writes all tables.

@@ -6,6 +6,8 @@ import (
 	"image/color"
 	"io"
 
+	"nmn/text"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -39,8 +41,11 @@ func newPlot(title, x, y string) *plot.Plot {
 	return p
 }
 
-// palette is for the stages of a run.
-var palette = []color.RGBA{blue, red, {R: 0, G: 158, B: 115, A: 255}, {R: 204, G: 121, B: 167, A: 255}}
+// palette is for the stages of a run and for parts of speech, told apart by the colour-blind too (Okabe and
+// Ito).
+var palette = [text.POSCount]color.RGBA{
+	blue, red, {R: 0, G: 158, B: 115, A: 255}, {R: 204, G: 121, B: 167, A: 255}, {R: 230, G: 159, B: 0, A: 255}, {R: 86, G: 180, B: 233, A: 255}, {R: 130, G: 130, B: 130, A: 255},
+}
 
 func addDots(p *plot.Plot, xys plotter.XYs, c color.Color) error {
 	dots, err := plotter.NewScatter(xys)
@@ -51,6 +56,10 @@ func addDots(p *plot.Plot, xys plotter.XYs, c color.Color) error {
 	p.Add(dots)
 	return nil
 }
+
+// legendRoom is behind the names of a legend: a reader's font may be wider than the one that they are
+// measured with.
+const legendRoom = "   "
 
 // placeLegend puts the legend into a corner of the panel, clear of the axes.
 func placeLegend(p *plot.Plot, top, left bool) {
@@ -76,7 +85,7 @@ func addLine(p *plot.Plot, name string, xys plotter.XYs, c color.Color, dashed b
 	}
 	p.Add(line)
 	if name != "" {
-		p.Legend.Add(name, line)
+		p.Legend.Add(name+legendRoom, line)
 	}
 	return nil
 }

@@ -70,6 +70,7 @@ type Run struct {
 	Config   string     // resolved configuration, as YAML
 	Curve    []Point    // in the order of the steps
 	Rates    NoiseRates // per word; nil without a noise model
+	Scored   *Scored    // nil where single scores are not at hand
 	Duration time.Duration
 }
 

@@ -14,12 +14,14 @@ import (
 // Files of a run's page.
 const (
 	PageFile   = "report.md"
+	HTMLFile   = "report.html"
 	CurvesFile = "curves.svg"
 	RatesFile  = "q.csv"
 )
 
 // WriteRun writes the page of one run into its folder: report.md with the evaluation by part of
-// speech, the best and the worst words, the noise rates, the curves and the configuration;
+// speech, the best and the worst words, the noise rates, the curves and the configuration; report.html
+// with the same to look at, and single bags;
 // curves.svg where something was measured; q.csv where the run has noise rates. Files appear whole
 // or not at all.
 func WriteRun(folder string, r *Run) error {
@@ -42,7 +44,13 @@ func WriteRun(folder string, r *Run) error {
 	if err != nil {
 		return err
 	}
-	return writeWhole(filepath.Join(folder, PageFile), page)
+	if err := writeWhole(filepath.Join(folder, PageFile), page); err != nil {
+		return err
+	}
+	if page, err = r.html(); err != nil {
+		return err
+	}
+	return writeWhole(filepath.Join(folder, HTMLFile), page)
 }
 
 func writeWhole(path string, content []byte) error {

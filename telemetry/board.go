@@ -7,15 +7,12 @@ import (
 	"fmt"
 	"image"
 	"image/jpeg"
-	"math"
 	"slices"
 
 	"nmn/loader"
 	"nmn/telemetry/tensorboard"
 	"nmn/text"
 	"nmn/train"
-
-	dense "gorgonia.org/tensor"
 )
 
 // Board writes a run for TensorBoard: loss, learning rate, gradient norm and speed of steps, the measures
@@ -70,15 +67,13 @@ const thresholds = 201
 
 // scored writes what needs the scores of the validation set.
 func (b *Board) scored(step int, s *train.Scores) {
-	answers, kind := b.validation.Truth, "true labels"
-	if answers == nil {
-		answers, kind = b.validation.Labels, "observed labels"
+	y, truth := train.Answers(s, b.validation)
+	kind := "observed labels"
+	if truth {
+		kind = "true labels"
 	}
 	k := b.validation.Vocabulary.Len()
-	p, y := s.Prob.Float32s(), make([]uint8, 0, len(s.Index)*k)
-	for _, bag := range s.Index {
-		y = append(y, answers.Uint8s()[bag*k:(bag+1)*k]...)
-	}
+	p := s.Prob.Float32s()
 	b.writer.PRCurve("against "+kind+"/all words", step, tensorboard.NewCurve(thresholds, p, y))
 	for _, pos := range partsOfSpeech(b.validation.Vocabulary) {
 		var ps []float32
@@ -110,49 +105,23 @@ func partsOfSpeech(v *text.Vocabulary) []text.POS {
 	return all
 }
 
-// mistake is a word about which the net is sure and wrong.
-type mistake struct {
-	row, class int
-	sureness   float64 // |log-odds|
-}
-
 const shownMistakes = 8
-
-// worst finds the surest mistakes, one for each bag.
-func worst(logits *dense.Dense, answers []uint8, k int) []mistake {
-	var found []mistake
-	o := logits.Float32s()
-	for row := range len(o) / k {
-		m := mistake{row: row}
-		for c := range k {
-			at := row*k + c
-			if wrong := (o[at] > 0) != (answers[at] != 0); wrong && math.Abs(float64(o[at])) > m.sureness {
-				m.class, m.sureness = c, math.Abs(float64(o[at]))
-			}
-		}
-		if m.sureness > 0 {
-			found = append(found, m)
-		}
-	}
-	slices.SortStableFunc(found, func(a, b mistake) int { return cmp.Compare(b.sureness, a.sureness) })
-	return found[:min(shownMistakes, len(found))]
-}
 
 // pictures writes those of the worst mistakes, with what is wrong in their names.
 func (b *Board) pictures(step int, s *train.Scores, answers []uint8) error {
 	v := b.validation.Vocabulary
-	for n, m := range worst(s.Logits, answers, v.Len()) {
-		bag := s.Index[m.row]
+	for n, m := range train.Surest(s.Logits.Float32s(), answers, v.Len(), train.Mistake, shownMistakes, 0) {
+		bag := s.Index[m.Row]
 		width, height, encoded, err := thumbnail(b.validation, bag)
 		if err != nil {
 			return fmt.Errorf("TensorBoard picture of %s: %w", b.validation.IDs[bag], err)
 		}
 		what := "made up"
-		if answers[m.row*v.Len()+m.class] != 0 {
+		if answers[m.Row*v.Len()+m.Class] != 0 {
 			what = "missed"
 		}
-		p := s.Prob.Float32s()[m.row*v.Len()+m.class]
-		b.writer.Image(fmt.Sprintf("surest mistakes/%d %s %s, p %.3f, %s", n+1, what, v.Word(m.class).Text, p, b.validation.IDs[bag]), step, width, height, encoded)
+		p := s.Prob.Float32s()[m.Row*v.Len()+m.Class]
+		b.writer.Image(fmt.Sprintf("surest mistakes/%d %s %s, p %.3f, %s", n+1, what, v.Word(m.Class).Text, p, b.validation.IDs[bag]), step, width, height, encoded)
 	}
 	return nil
 }

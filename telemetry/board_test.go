@@ -78,14 +78,6 @@ func TestBoard_TellsStepsMeasuresCurvesAndMistakes(t *testing.T) {
 	}
 }
 
-func TestWorst_IsTheSurestMistakeOfEachBag(t *testing.T) {
-	logits := dense.New(dense.WithShape(3, 2), dense.WithBacking([]float32{1, -4, 2, 2, -3, 3}))
-	got := worst(logits, []uint8{0, 1, 1, 1, 1, 0}, 2)
-	if len(got) != 2 || got[0] != (mistake{0, 1, 4}) || got[1] != (mistake{2, 0, 3}) {
-		t.Errorf("%+v", got)
-	}
-}
-
 func TestThumbnail_ShrinksAndEnlarges(t *testing.T) {
 	for _, size := range [][4]int{{20, 10, 100, 50}, {1000, 500, 334, 167}, {300, 200, 300, 200}} {
 		set := validationSet(t)

@@ -35,6 +35,22 @@ func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, 
 	return eval.Evaluate(in, o)
 }
 
+// Answers are what the rows of scores are held against, N×K of 0 or 1: what truly holds where the set knows
+// it, which truth tells, else its labels, else what any caption mentions; nil where it knows none.
+func Answers(s *Scores, set *loader.Set) (answers []uint8, truth bool) {
+	switch {
+	case set.Truth != nil:
+		return rows(set.Truth, s.Index), true
+	case set.Labels != nil:
+		return rows(set.Labels, s.Index), false
+	}
+	answers = rows(set.Counts, s.Index)
+	for i := range answers {
+		answers[i] = min(answers[i], 1)
+	}
+	return answers, false
+}
+
 // rows copies the rows of bags from a matrix of a set; nil stays nil.
 func rows(m *dense.Dense, index []int) []uint8 {
 	if m == nil {

@@ -84,7 +84,10 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 	}
 	defer func() { err = firstError(err, net.Close()) }()
 	if r.config.EachEpoch {
-		plan.judge = func(ctx context.Context) (*judgement, error) { return r.judge(ctx, net, &plan) }
+		plan.judge = func(ctx context.Context) (*judgement, error) {
+			j, _, err := r.judge(ctx, net, &plan)
+			return j, err
+		}
 	}
 	began := time.Now()
 	reached, curve, err := r.learn(ctx, arm, net, plan)
@@ -92,11 +95,11 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 		return nil, err
 	}
 	seconds := time.Since(began)
-	judged, err := r.judge(ctx, net, &plan)
+	judged, scores, err := r.judge(ctx, net, &plan)
 	if err != nil {
 		return nil, err
 	}
-	_, split := r.data.judged()
+	set, split := r.data.judged()
 	o = &outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.noise, Flips: r.data.flips, Seed: r.config.Train.Seed, Steps: reached.Step,
 		Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, judgement: *judged,
 		Threshold: plan.threshold, Before: plan.before, Build: thisBuild()}
@@ -110,6 +113,9 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 		return nil, err
 	}
 	page.Curve, page.Duration = curve, seconds
+	if page.Scored, err = pageScores(ctx, scores, set, split); err != nil {
+		return nil, err
+	}
 	return o, report.WriteRun(r.dir, page)
 }
 
@@ -201,16 +207,17 @@ func (c *config) loader() loader.Config {
 
 // evaluateNet scores a set and holds the scores against what the set knows. noisy, where not nil, is
 // the training set, whose labels and truth tell the true noise rates.
-func evaluateNet(ctx context.Context, p *program, net *model.Net, set, noisy *loader.Set, l loader.Config, batch int, o eval.Options) (*eval.Result, error) {
+func evaluateNet(ctx context.Context, p *program, net *model.Net, set, noisy *loader.Set, l loader.Config, batch int, o eval.Options) (*eval.Result, *train.Scores, error) {
 	l.BatchBags = batch
 	scores, err := train.Score(ctx, net, set, l)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, bad := range scores.Bad {
 		p.log.Warn("picture left out of the evaluation", "split", set.Name, "id", bad.ID, "cause", bad.Err)
 	}
-	return train.Evaluate(scores, set, noisy, o)
+	result, err := train.Evaluate(scores, set, noisy, o)
+	return result, scores, err
 }
 
 // page describes a run for reports.

@@ -6,8 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"image"
-	"image/jpeg"
 	"path"
 	"path/filepath"
 	"strings"
@@ -72,26 +70,21 @@ func (a *auditPage) write(ctx context.Context, p *program, f *auditFindings) err
 	return writeFile(a.file, b.Bytes())
 }
 
-// thumbnailSize is the longest side of a picture on the page, in pixels.
-const thumbnailSize = 320
-
-// thumbnails makes small JPEGs of pictures.
+// thumbnails makes small JPEGs of pictures of bags.
 type thumbnails struct {
 	ctx          context.Context
 	source       *loader.FileSource
 	perBag       int // names tried for a bag
 	left         int
 	made, failed int
-	picture      loader.Picture
-	resizer      loader.Resizer
-	canvas       []uint8
+	thumbnailer
 }
 
 // namesOf are the files that a bag's picture may be.
 func namesOf(id string) []string { return []string{id, id + ".jpg", id + ".jpeg", id + ".png"} }
 
 func (a *auditPage) openThumbnails(ctx context.Context, f *auditFindings) (*thumbnails, error) {
-	t := &thumbnails{ctx: ctx, perBag: len(namesOf("")), left: a.thumbnails, canvas: make([]uint8, 3*thumbnailSize*thumbnailSize)}
+	t := &thumbnails{ctx: ctx, perBag: len(namesOf("")), left: a.thumbnails}
 	var files []string
 	for i := range f.in.Bags {
 		id := path.Clean(f.in.ID(i))
@@ -125,39 +118,4 @@ func (t *thumbnails) url(bag int) string {
 	}
 	t.failed++
 	return ""
-}
-
-// shrink makes a JPEG of the picture that was read.
-func (t *thumbnails) shrink() ([]byte, error) {
-	for min(t.picture.Width, t.picture.Height) > 1 && max(t.picture.Width, t.picture.Height) >= 2*thumbnailSize {
-		halve(&t.picture)
-	}
-	width, height, err := t.resizer.Place(t.canvas, thumbnailSize, &t.picture, loader.FitLongest)
-	if err != nil {
-		return nil, err
-	}
-	img := image.NewRGBA(image.Rect(0, 0, width, height))
-	for y := range height {
-		for x := range width {
-			to, from := img.Pix[y*img.Stride+4*x:], t.canvas[3*(y*thumbnailSize+x):]
-			to[0], to[1], to[2], to[3] = from[0], from[1], from[2], 255
-		}
-	}
-	var b bytes.Buffer
-	err = jpeg.Encode(&b, img, &jpeg.Options{Quality: 78})
-	return b.Bytes(), err
-}
-
-// halve averages 2×2 pixels in place: the resizer does not smooth what it shrinks.
-func halve(p *loader.Picture) {
-	width, height := p.Width/2, p.Height/2
-	for y := range height {
-		for i := range 3 * width {
-			above := 3*2*y*p.Width + i/3*6 + i%3
-			below := above + 3*p.Width
-			sum := int(p.Pix[above]) + int(p.Pix[above+3]) + int(p.Pix[below]) + int(p.Pix[below+3])
-			p.Pix[3*y*width+i] = uint8((sum + 2) / 4)
-		}
-	}
-	p.Width, p.Height, p.Pix = width, height, p.Pix[:3*width*height]
 }

@@ -337,7 +337,7 @@ func TestThumbnails_KeepProportionsAndColours(t *testing.T) {
 		if err := jpeg.Encode(&b, halfRed(size[0], size[1]), nil); err != nil {
 			t.Fatal(err)
 		}
-		maker := thumbnails{canvas: make([]uint8, 3*thumbnailSize*thumbnailSize)}
+		var maker thumbnailer
 		if err := loader.DecodePicture(b.Bytes(), &maker.picture, 1<<24); err != nil {
 			t.Fatal(err)
 		}

@@ -161,7 +161,8 @@ func (e *evalCommand) score(ctx context.Context, p *program, file string) (resul
 		return nil, err
 	}
 	e.config.Net.MIL = checkpoint.Model.MIL
-	return evaluateNet(ctx, p, net, e.config.scored(set), s.data.train, e.config.loader(), checkpoint.Config.Batch(checkpoint.Model.MIL), e.options)
+	result, _, err = evaluateNet(ctx, p, net, e.config.scored(set), s.data.train, e.config.loader(), checkpoint.Config.Batch(checkpoint.Model.MIL), e.options)
+	return result, err
 }
 
 func (e *evalCommand) show(p *program, r *eval.Result) error {

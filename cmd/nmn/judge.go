@@ -38,8 +38,8 @@ const auditPrecisionAt = 1000
 
 // judge evaluates the net of an arm. No label has a part in the threshold: it is that of out-of-fold
 // probabilities where the plan has them, else of the net's own on the validation set, else on that of
-// training.
-func (r *armRun) judge(ctx context.Context, net *model.Net, plan *stagePlan) (*judgement, error) {
+// training. The scores are those of the judged set.
+func (r *armRun) judge(ctx context.Context, net *model.Net, plan *stagePlan) (*judgement, *train.Scores, error) {
 	j := &judgement{Audit: plan.audit}
 	l := r.config.loader()
 	l.BatchBags = r.config.Train.Batch(net.Config().MIL)
@@ -48,23 +48,24 @@ func (r *armRun) judge(ctx context.Context, net *model.Net, plan *stagePlan) (*j
 	if audit || plan.threshold == nil && r.data.validation == nil {
 		var err error
 		if own, err = scoreLabels(ctx, net, r.data.train, l); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if audit {
 		var err error
 		if j.Audit, err = own.audit(r.data.train, fromOwn); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	theta, from, err := r.cut(ctx, net, plan, own, l)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	j.PlugInFrom = from
 	set, _ := r.data.judged()
-	j.Evaluation, err = evaluateNet(ctx, r.program, net, set, r.data.train, l, l.BatchBags, eval.Options{PlugIn: theta})
-	return j, err
+	result, scores, err := evaluateNet(ctx, r.program, net, set, r.data.train, l, l.BatchBags, eval.Options{PlugIn: theta})
+	j.Evaluation = result
+	return j, scores, err
 }
 
 // cut finds the threshold and tells where from.

@@ -140,7 +140,7 @@ func sameRuns(t *testing.T, got, want string) {
 		}
 		for _, name := range fileNames(t, b) {
 			switch name {
-			case logName, "report.md", "curves.svg", resultName, summaryName, configName:
+			case logName, "report.md", "report.html", "curves.svg", resultName, summaryName, configName:
 				continue // hold times, and the settings of a resumed run
 			}
 			if !bytes.Equal(readFile(t, a, name), readFile(t, b, name)) {

@@ -34,8 +34,8 @@ there stage 2, with a noise model or, for the baseline called star, without. The
 model starts somewhere and learns with the net, as in the paper, or with --nmn-recipe
 crossfit it is estimated before and held. Data are the built-in scenes, pictures with COCO
 captions, or features. The run folder holds the configuration, log.jsonl, summary.csv,
-checkpoints, q.csv and report.md; the table of the evaluation goes to standard output. An
-interrupt saves first; --resume goes on as if nothing had happened.
+checkpoints, q.csv, report.md and report.html; the table of the evaluation goes to
+standard output. An interrupt saves first; --resume goes on as if nothing had happened.
 Defaults are those of --preset scenes.`,
 		Example: `  nmn train --arm nmn-fd --noise 0.4 --run-dir runs/fd
   nmn train --arm star --mil --size full --run-dir runs/star-mil

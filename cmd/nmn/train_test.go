@@ -28,7 +28,7 @@ func trained(t *testing.T, args ...string) (dir string) {
 func TestTrain_RunFolderHoldsEverything(t *testing.T) {
 	dir := trained(t, "--arm", "nmn-fd")
 	for _, folder := range []string{dir, filepath.Join(dir, stage1Name)} {
-		for _, name := range []string{configName, logName, summaryName, train.LastName, train.BestName, "report.md", vocabularyName, resultName} {
+		for _, name := range []string{configName, logName, summaryName, train.LastName, train.BestName, "report.md", "report.html", vocabularyName, resultName} {
 			if info, err := os.Stat(filepath.Join(folder, name)); err != nil || info.Size() == 0 {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -1,0 +1,117 @@
+package report
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"nmn/eval"
+	"nmn/text"
+)
+
+// shownRun is a run with everything that a page shows; whatever a user gives holds markup.
+func shownRun() *Run {
+	result := drawnResult(.6)
+	result.Words[1].Word = markup
+	curves := eval.ByGroup[[]eval.CurvePoint]{All: []eval.CurvePoint{{Recall: .2, Precision: 1}, {Recall: 1, Precision: .3}}}
+	curves.Group[text.NN], curves.Group[text.VB] = curves.All, curves.All
+	curve := drawnCurve()
+	curve[0].Stage = markup
+	return &Run{
+		Name: markup, Dataset: markup, Arm: markup, Noise: .4, Seed: 7, Result: result, ThresholdFrom: markup, Config: "images: " + markup + hostile,
+		Curve: curve, Rates: RatesOf(result), Duration: 83 * time.Second,
+		Scored: &Scored{Against: "true labels", Split: markup, Curves: curves,
+			Right: []ShownBag{{ID: markup, JPEG: []byte("jpeg"), Labels: []ShownLabel{{markup, .9996, HitLabel, true}, {"dog", .61, IncorrectLabel, false}, {"cat", .0004, MissingLabel, false}}}},
+			Wrong: []ShownBag{{ID: "no picture", Labels: []ShownLabel{{"dog", .98, IncorrectLabel, true}}}},
+		},
+	}
+}
+
+func htmlOf(t *testing.T, r *Run) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := r.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// drawings are left out of the golden file: their coordinates are the plot library's.
+var drawings = regexp.MustCompile(`(?s)<svg.*?</svg>`)
+
+func TestWriteHTML_IsAsTheGoldenFile(t *testing.T) {
+	page := drawings.ReplaceAllString(htmlOf(t, shownRun()), "<svg></svg>")
+	style := regexp.MustCompile(`(?s)<style>.*?</style>`)
+	golden(t, "page.html", []byte(style.ReplaceAllString(page, "<style></style>")))
+}
+
+func TestWriteHTML_ShowsEverySectionInOrder(t *testing.T) {
+	content, elements := parsed(t, []byte(htmlOf(t, shownRun())))
+	at := 0
+	for _, heading := range []string{"What it is worth", "Training", "Precision and recall", "Noise of the labels", "Words", "What it says of single bags", "Configuration"} {
+		next := strings.Index(content[at:], "\n"+heading+"\n")
+		if next < 0 {
+			t.Fatalf("%q is missing, or not behind the section before", heading)
+		}
+		at += next
+	}
+	if elements["svg"] != 4 || elements["img"] != 1 || elements["article"] != 2 || elements["section"] != 7 {
+		t.Errorf("elements %v", elements)
+	}
+	for _, part := range []string{"AP (truth)", "60.0 %", "human AP", "OF1 at θ*", "Here it is 0.312.", "ECE", "> 99.9", "< 0.1", "61.0", "✗", "seed: 7"} {
+		if !strings.Contains(content, part) {
+			t.Errorf("the page does not tell %q", part)
+		}
+	}
+}
+
+func TestWriteHTML_EscapesAndLoadsNothing(t *testing.T) {
+	page := htmlOf(t, shownRun())
+	content, elements := parsed(t, []byte(page))
+	if elements["script"] != 0 || strings.Contains(page, "</td><b>&\"odd\"") || strings.Contains(page, "alert(\"x\")") {
+		t.Errorf("markup of words becomes that of the page: %v", elements)
+	}
+	// As text it is there: title, heading, facts, tables, chart, labels, identifier and configuration.
+	if n := strings.Count(content, markup); n < 12 {
+		t.Errorf("the name full of markup is %d times on the page", n)
+	}
+	for _, source := range regexp.MustCompile(`(?i)\b(?:src|href|srcset|action|data)\s*=\s*"([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if source[1] != "data:image/jpeg;base64,anBlZw==" {
+			t.Errorf("the page loads %q", source[1])
+		}
+	}
+	for _, elsewhere := range []string{"http:", "https:", "//", "@import", "url(", "<link", "<?xml", "ZgotmplZ"} {
+		if strings.Contains(page, elsewhere) {
+			t.Errorf("the page has %q", elsewhere)
+		}
+	}
+	if !strings.Contains(page, `content="default-src 'none'; img-src data:; style-src 'unsafe-inline'"`) {
+		t.Error("the page lets resources of others in")
+	}
+}
+
+func TestWriteHTML_OfWhatTheRunHas(t *testing.T) {
+	if _, elements := parsed(t, []byte(htmlOf(t, &Run{Arm: Star}))); elements["section"] != 0 || elements["h1"] != 1 {
+		t.Errorf("a run of nothing has %v", elements)
+	}
+	r := shownRun()
+	r.Result.Truth, r.Rates, r.Scored = nil, nil, nil
+	page := htmlOf(t, r)
+	if _, elements := parsed(t, []byte(page)); elements["section"] != 4 || !strings.Contains(page, "mAP (labels)") || !strings.Contains(page, "Against the labels, on 200 bags") {
+		t.Errorf("without truth, rates and scores: %v", elements)
+	}
+}
+
+func TestRateScatter_NeedsTheTruth(t *testing.T) {
+	rates := NoiseRates{{Word: "cat", Q01: .1, Q10: .2, T01: eval.Undefined(), T10: eval.Undefined()}}
+	if drawn, err := RateScatter(&bytes.Buffer{}, "svg", rates); drawn || err != nil {
+		t.Errorf("without truth: %v, %v", drawn, err)
+	}
+	rates[0].T01 = .3
+	var b bytes.Buffer
+	if drawn, err := RateScatter(&b, "svg", rates); !drawn || err != nil || !strings.Contains(b.String(), "q01") || strings.Contains(b.String(), "q10") {
+		t.Errorf("of one rate: %v, %v", drawn, err)
+	}
+}

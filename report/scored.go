@@ -1,0 +1,73 @@
+package report
+
+import (
+	"encoding/base64"
+	"fmt"
+	"html/template"
+
+	"nmn/eval"
+)
+
+// Scored is what the page of a run shows of single scores.
+type Scored struct {
+	Against string // what the scores are held against: "true labels" or "labels"
+	Split   string // for example "test"
+	Curves  eval.ByGroup[[]eval.CurvePoint]
+	// Right and Wrong are bags about a word of which the arm is surest, rightly and wrongly.
+	Right, Wrong []ShownBag
+}
+
+// ShownBag is a bag with what is predicted of it.
+type ShownBag struct {
+	ID     string
+	JPEG   []byte // small; nil for none
+	Labels []ShownLabel
+}
+
+// ShownLabel is a word that is predicted, or that holds and is not.
+type ShownLabel struct {
+	Word   string
+	P      float64 // p(y=1|I)
+	Kind   LabelKind
+	Surest bool // of the bag: why it is shown
+}
+
+// LabelKind tells what a prediction is worth.
+type LabelKind string
+
+// The kinds, as the paper's Figure 4 marks them: incorrect ones red, missing ones green.
+const (
+	HitLabel       LabelKind = "hit"       // predicted, and it holds
+	IncorrectLabel LabelKind = "incorrect" // predicted, and it does not hold
+	MissingLabel   LabelKind = "missing"   // it holds and is not predicted
+)
+
+// Mark tells the kinds apart without colour.
+func (k LabelKind) Mark() string {
+	switch k {
+	case IncorrectLabel:
+		return "✗"
+	case MissingLabel:
+		return "+"
+	}
+	return "✓"
+}
+
+// Picture is the picture as a data: URL, empty for none.
+func (b *ShownBag) Picture() template.URL {
+	if len(b.JPEG) == 0 {
+		return ""
+	}
+	return template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(b.JPEG))
+}
+
+// Percent is the probability for people: what is not certain is never shown as 0 or 100.
+func (l *ShownLabel) Percent() string {
+	switch {
+	case l.P < .001:
+		return "< 0.1"
+	case l.P > .999:
+		return "> 99.9"
+	}
+	return fmt.Sprintf("%.1f", 100*l.P)
+}
