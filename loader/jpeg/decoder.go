@@ -11,6 +11,8 @@ import (
 // ErrUnsupported marks a file that is no picture of the kinds that a Decoder takes. It may be a good one.
 var ErrUnsupported = errors.New("this kind of JPEG is not decoded here")
 
+var errNoQuantisation = errors.New("a quantisation table is missing")
+
 const (
 	maxComponents = 3
 	// maxScans bounds the work that a small file can ask for: each scan of a progressive file goes over all

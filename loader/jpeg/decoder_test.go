@@ -305,10 +305,11 @@ func FuzzDecoder(f *testing.F) {
 }
 
 // checkAccepted compares the verdict with the standard library's. Files that it does not take are no
-// matter: it refuses restart markers in scans of one component of several, which are good.
+// matter: it refuses restart markers in scans of one component of several, which are good. Nor are those
+// without a quantisation table, where it multiplies by 0 and libjpeg refuses.
 func checkAccepted(t *testing.T, data []byte, err error) {
 	t.Helper()
-	if err == nil || errors.Is(err, ErrUnsupported) {
+	if err == nil || errors.Is(err, ErrUnsupported) || errors.Is(err, errNoQuantisation) {
 		return
 	}
 	if _, stdErr := stdjpeg.Decode(bytes.NewReader(data)); stdErr == nil {

@@ -122,7 +122,7 @@ func (p *scanPart) ready(d *Decoder) error {
 	}
 	if !c.seen {
 		if !d.quant[c.table].defined {
-			return errors.New("a quantisation table is missing")
+			return errNoQuantisation
 		}
 		c.seen, c.factors = true, d.quant[c.table].factors
 	}
