@@ -158,8 +158,14 @@ func TestExamine_CopiesWithinASplitAreANote(t *testing.T) {
 	train[3].file, train[5].file = train[1].file, train[1].file
 	r := examine(t, options(), split(t, "train", train, "cat", "dog"))
 	wantFinding(t, r, doctor.Note, "duplicates")
-	if n := r.Splits[0].Pictures.Duplicates; n != 2 {
-		t.Errorf("%d copies, want 2 beside the first", n)
+	if c := r.Splits[0].Pictures.Copies; c != (doctor.Copies{Duplicates: 2}) {
+		t.Errorf("%+v, want 2 beside the first, all dogs", c)
+	}
+	train[4].file = train[1].file
+	r = examine(t, options(), split(t, "train", train, "cat", "dog"))
+	wantFinding(t, r, doctor.Note, "relabelled-duplicates")
+	if c := r.Splits[0].Pictures.Copies; c != (doctor.Copies{Duplicates: 3, Relabelled: 1}) {
+		t.Errorf("%+v, want one that is a cat", c)
 	}
 }
 

@@ -1,15 +1,27 @@
 package doctor
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"nmn/loader"
+)
+
+// Copies are pictures or rows of a split that repeat one of another bag of it.
+type Copies struct {
+	Duplicates int `json:"duplicates"`
+	// Relabelled are those whose labels are not those of the first of them: some labels there are wrong.
+	Relabelled int `json:"relabelled_duplicates"`
+}
 
 // compareContent finds pictures or rows of several bags with the same content. It sorts the looks.
-func (r *Report) compareContent(looks []look, splits []Split, noun string, within func(split int) *int) {
+func (r *Report) compareContent(looks []look, splits []Split, noun string, within func(split int) *Copies) {
 	examples := map[*Overlap][]string{}
 	eachCopies(looks, func(c copies) {
 		for second := range splits {
 			n := c.count(second)
 			if n > 1 {
-				*within(second) += n - 1
+				within(second).add(c, splits[second].Set, second)
 			}
 			for first := range second {
 				a, shared := c.of(first)
@@ -25,11 +37,43 @@ func (r *Report) compareContent(looks []look, splits []Split, noun string, withi
 			}
 		}
 	})
+	for i := range splits {
+		r.copyFindings(&r.Splits[i], within(i), noun)
+	}
 	for i := range r.Overlaps {
 		if o := &r.Overlaps[i]; o.Content > 0 {
 			r.add(Finding{Warning, "duplicates-across", fmt.Sprintf("%s and %s share %s, with just the same content", o.First, o.Second, counted(o.Content, noun)),
 				leakCure(o), examples[o]})
 		}
+	}
+}
+
+// add counts what comes after the first bag of a split.
+func (d *Copies) add(c copies, set *loader.Set, split int) {
+	labels, k := set.Labels.Uint8s(), set.Vocabulary.Len()
+	row := func(l look) []uint8 { return labels[int(l.bag)*k : (int(l.bag)+1)*k] }
+	first, _ := c.of(split)
+	bag := first.bag
+	for _, l := range c {
+		if int(l.split) != split || l.bag == bag {
+			continue
+		}
+		bag = l.bag
+		d.Duplicates++
+		if !slices.Equal(row(l), row(first)) {
+			d.Relabelled++
+		}
+	}
+}
+
+func (r *Report) copyFindings(s *SplitReport, c *Copies, noun string) {
+	if c.Duplicates > 0 {
+		r.add(Finding{Note, "duplicates", fmt.Sprintf("exact copies within %s: %s (%s), each learned several times",
+			s.Name, counted(c.Duplicates, noun), percent(c.Duplicates, s.Frames)), "keep one of each", nil})
+	}
+	if c.Relabelled > 0 {
+		r.add(Finding{Note, "relabelled-duplicates", fmt.Sprintf("copies within %s with other labels than the first of them: %d of %d", s.Name, c.Relabelled, c.Duplicates),
+			"some of their labels are wrong or missing: look at them, or let nmn audit rank labels", nil})
 	}
 }
 

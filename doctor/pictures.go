@@ -17,11 +17,11 @@ type Pictures struct {
 	Grey       int            `json:"grey"`
 	Odd        int            `json:"odd_aspect"` // longer than three times their other side
 	Small      int            `json:"small"`      // both sides below half of the network's input
-	Duplicates int            `json:"duplicates"` // files that repeat one of another bag of the split
-	Smallest   *PictureSize   `json:"smallest,omitempty"`
-	Median     *PictureSize   `json:"median,omitempty"` // each side by itself
-	Largest    *PictureSize   `json:"largest,omitempty"`
-	Errors     []string       `json:"errors"` // of broken ones, the first of them
+	Copies
+	Smallest *PictureSize `json:"smallest,omitempty"`
+	Median   *PictureSize `json:"median,omitempty"` // each side by itself
+	Largest  *PictureSize `json:"largest,omitempty"`
+	Errors   []string     `json:"errors"` // of broken ones, the first of them
 }
 
 // PictureSize is in pixels. ID is the bag, empty where the size is of no single picture.
@@ -133,10 +133,6 @@ func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 			f.Cure = fmt.Sprintf("repair or remove them, or leave them out: --max-bad-samples %d", p.BrokenBags)
 		}
 		r.add(f)
-	}
-	if p.Duplicates > 0 {
-		r.add(Finding{Note, "duplicates", fmt.Sprintf("exact copies within %s: %s (%s), each learned several times",
-			s.Name, counted(p.Duplicates, "picture"), percent(p.Duplicates, p.Files)), "keep one of each", nil})
 	}
 	if p.Small > 0 {
 		r.add(Finding{Note, "small-pictures", fmt.Sprintf("pictures of %s not half as large as the input of the network, %d pixels: %d; they are enlarged",

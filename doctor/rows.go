@@ -14,12 +14,12 @@ import (
 
 // Rows are the feature vectors of a split.
 type Rows struct {
-	Rows       int      `json:"rows"`
-	Unusable   int      `json:"unusable"`   // with a number that is not finite
-	Incomplete int      `json:"incomplete"` // with a missing value, NaN
-	Missing    int      `json:"missing_values"`
-	Duplicates int      `json:"duplicates"` // rows that repeat another of the split
-	Errors     []string `json:"errors"`     // of unusable ones, the first of them
+	Rows       int `json:"rows"`
+	Unusable   int `json:"unusable"`   // with a number that is not finite
+	Incomplete int `json:"incomplete"` // with a missing value, NaN
+	Missing    int `json:"missing_values"`
+	Copies
+	Errors []string `json:"errors"` // of unusable ones, the first of them
 }
 
 // Features are the columns, as the training split has them.
@@ -61,13 +61,7 @@ func (r *Report) lookAtRows(ctx context.Context, splits []Split, o Options) erro
 		r.rowFindings(&r.Splits[i], &o)
 	}
 	r.columnFindings(&o)
-	r.compareContent(looks, splits, "row", func(split int) *int { return &r.Splits[split].Rows.Duplicates })
-	for i := range r.Splits {
-		if s := &r.Splits[i]; s.Rows.Duplicates > 0 {
-			r.add(Finding{Note, "duplicates", fmt.Sprintf("exact copies within %s: %s (%s), each learned several times",
-				s.Name, counted(s.Rows.Duplicates, "row"), percent(s.Rows.Duplicates, s.Rows.Rows)), "keep one of each", nil})
-		}
-	}
+	r.compareContent(looks, splits, "row", func(split int) *Copies { return &r.Splits[split].Rows.Copies })
 	return nil
 }
 

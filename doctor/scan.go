@@ -36,7 +36,7 @@ func (r *Report) lookAtPictures(ctx context.Context, splits []Split, o Options) 
 		r.Splits[i].Pictures = p
 		at += n
 	}
-	r.compareContent(s.looks, splits, "picture", func(split int) *int { return &r.Splits[split].Pictures.Duplicates })
+	r.compareContent(s.looks, splits, "picture", func(split int) *Copies { return &r.Splits[split].Pictures.Copies })
 	for i := range r.Splits {
 		r.pictureFindings(&r.Splits[i], &o)
 	}

@@ -110,6 +110,21 @@ func TestDoctor_FeaturesWithGapsAndScales(t *testing.T) {
 	}
 }
 
+func TestDoctor_ClipsOfMSRVTT(t *testing.T) {
+	data := []string{"doctor", "--preset", "scenes", "--msrvtt", writeMSRVTT(t, 12, 20), "--frames-dir", writeFrames(t, 12, 3, 8), "--no-steps", "--json"}
+	c := call(t, data...)
+	if kinds := findingKinds(t, readJSON(t, c.out)); c.code != exitFailure || kinds["missing-files"] != "error" {
+		t.Errorf("exit code %d, findings %v", c.code, kinds)
+	}
+	r := readJSON(t, must(t, append(data, "--max-bad-samples", "2")...))
+	train := r["splits"].([]any)[0].(map[string]any)
+	pictures := train["pictures"].(map[string]any)
+	// The frames of a clip are the same picture, which is no copy of another bag's.
+	if train["bags"] != 7.0 || train["longest_bag"] != 2.0 || pictures["decoded"] != train["frames"] || pictures["duplicates"] != 0.0 || pictures["grey"] != train["frames"] {
+		t.Errorf("training split %v", train)
+	}
+}
+
 func TestDoctor_Usage(t *testing.T) {
 	wantUsage(t, call(t, "doctor", "--sample", "-1"), "--sample is -1")
 	wantUsage(t, call(t, "doctor", "surplus"), "surplus")
