@@ -102,8 +102,7 @@ func (d *doctorCommand) examine(ctx context.Context, p *program) (*doctorReport,
 		return report, nil
 	}
 	defer func() { _ = data.close() }() // it was only read
-	options := d.options(p)
-	report.Report, err = doctor.Examine(ctx, splitsOf(data), options)
+	report.Report, err = doctor.Examine(ctx, splitsOf(data), d.options(p, data))
 	p.status.clear()
 	if err != nil {
 		return nil, err
@@ -149,7 +148,7 @@ func splitsOf(data *dataSets) []doctor.Split {
 	return splits
 }
 
-func (d *doctorCommand) options(p *program) doctor.Options {
+func (d *doctorCommand) options(p *program, data *dataSets) doctor.Options {
 	c := &d.config
 	workers := c.Run.Workers
 	if workers < 1 {
@@ -159,7 +158,7 @@ func (d *doctorCommand) options(p *program) doctor.Options {
 		Sample: d.sample, Seed: c.Data.Seed, Workers: workers, MaxPixels: c.Data.MaxPixels, MaxBadSamples: c.Data.MaxBadSamples,
 		Missing: c.Data.Features.Missing == missingMean, Standardise: c.Data.Features.Standardise, Progress: d.progress(p, time.Now()),
 	}
-	if c.Data.Set != dataFeatures {
+	if data.train.Vectors == nil {
 		o.InputSize = c.Net.model(1, 0, "").Size
 	}
 	return o

@@ -20,24 +20,26 @@ type leftOut struct {
 func (l *leftOut) logger() *slog.Logger { return slog.New(l) }
 
 // Enabled implements slog.Handler.
-func (l *leftOut) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+func (l *leftOut) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn || l.next.Enabled(ctx, level)
+}
 
 // WithAttrs and WithGroup implement slog.Handler: what opens data uses neither.
 func (l *leftOut) WithAttrs([]slog.Attr) slog.Handler { return l }
 func (l *leftOut) WithGroup(string) slog.Handler      { return l }
 
-// Handle implements slog.Handler. A bag is told by its file or clip, anything else is a warning; warnings
-// that bags are left out go no further, because they are findings.
+// Handle implements slog.Handler. Warnings that a bag is left out go no further, because they are findings.
 func (l *leftOut) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level < slog.LevelWarn {
+		return l.next.Handle(ctx, r)
+	}
 	var parts []string
-	left := false
 	r.Attrs(func(a slog.Attr) bool {
 		parts = append(parts, a.Value.String())
-		left = left || a.Key == "clip" || a.Key == "file" && r.NumAttrs() == 1
 		return true
 	})
 	line := strings.Join(parts, ": ")
-	if left {
+	if strings.HasSuffix(r.Message, "is missing") || strings.HasSuffix(r.Message, "is left out") {
 		l.missing = append(l.missing, line)
 		return nil
 	}
