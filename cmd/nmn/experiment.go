@@ -44,7 +44,8 @@ func newExperiment(p *program) *cobra.Command {
 		Long: `Train the arms of the paper at each noise level and seed, each in a run folder of its
 own, and print one table. Stage 1 is trained once for each noise level and seed, and all
 arms of stage 2 start from it. What is complete is not run again; what was interrupted
-goes on. The table also lies in the folder as table.md, table.csv and table.json.
+goes on. The table also lies in the folder as table.md, table.csv and table.json, and
+index.html has it beside links to a page for each run.
 Defaults are those of --preset scenes in quick size.`,
 		Example: `  nmn experiment --preset scenes
   nmn experiment --size full --mil both --seeds 1,2,3 --run-dir runs/scenes-full

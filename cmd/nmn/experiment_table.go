@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,6 +44,9 @@ func (e *experiment) show(p *program, runs []report.Run) error {
 			return err
 		}
 	}
+	if err := e.writeIndex(runs, shown, tables); err != nil {
+		return err
+	}
 	switch e.format {
 	case report.Text:
 		return e.print(p, shown)
@@ -52,8 +56,32 @@ func (e *experiment) show(p *program, runs []report.Run) error {
 	return report.Write(p.out, e.format, tables...)
 }
 
-// print writes what fits a terminal, and what it means.
-func (e *experiment) print(p *program, tables []shownTable) error {
+// indexName is the page of an experiment.
+const indexName = "index.html"
+
+// writeIndex writes the page of the experiment, with links to the pages that its runs have.
+func (e *experiment) writeIndex(runs []report.Run, shown []shownTable, all []*report.Table) error {
+	page := report.ExperimentPage{Name: filepath.Base(e.runDir), Shown: summaries(shown), Meaning: e.explain(), All: all}
+	for i := range runs {
+		folder, err := filepath.Rel(e.runDir, runs[i].Name)
+		if err != nil {
+			return err
+		}
+		run := report.LinkedRun{Run: &runs[i], Folder: filepath.ToSlash(folder)}
+		if exists(filepath.Join(runs[i].Name, report.HTMLFile)) {
+			run.Page = path.Join(run.Folder, report.HTMLFile)
+		}
+		page.Runs = append(page.Runs, run)
+	}
+	var b bytes.Buffer
+	if err := page.Write(&b); err != nil {
+		return fmt.Errorf("page of the experiment: %w", err)
+	}
+	return writeFile(filepath.Join(e.runDir, indexName), b.Bytes())
+}
+
+// summaries are the main measures of the tables, and of the first what else is worth knowing.
+func summaries(tables []shownTable) []*report.Table {
 	var shown []*report.Table
 	for i, t := range tables {
 		if t.details {
@@ -64,10 +92,16 @@ func (e *experiment) print(p *program, tables []shownTable) error {
 			shown = append(shown, more)
 		}
 	}
-	if err := report.Write(p.out, report.Text, shown...); err != nil {
+	return shown
+}
+
+// print writes what fits a terminal, and what it means.
+func (e *experiment) print(p *program, tables []shownTable) error {
+	if err := report.Write(p.out, report.Text, summaries(tables)...); err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(p.out, "\n"+e.explain()+"\n")
+	_, err := fmt.Fprintf(p.out, "\n%s\nAll measures: %s. To look at, with a page for each run: %s.\n", e.explain(),
+		filepath.Join(e.runDir, "table.md"), filepath.Join(e.runDir, indexName))
 	return err
 }
 
@@ -138,8 +172,6 @@ func (e *experiment) explain() string {
 	if len(e.seeds) == 1 {
 		lines = append(lines, "One seed: differences of about a point may be chance; --seeds 1,2,3 tells more.")
 	}
-	lines = append(lines, fmt.Sprintf("All measures: %s. Each run has a page: %s.",
-		filepath.Join(e.runDir, "table.md"), filepath.Join(e.runDir, "*", "*", "*", "report.md")))
 	return strings.Join(lines, "\n")
 }
 

@@ -158,6 +158,15 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 			t.Errorf("the table does not tell %q:\n%s", part, first.out)
 		}
 	}
+	index := string(readFile(t, dir, indexName))
+	for _, link := range []string{"noise-20/seed-1/nmn-fd/report.html", "noise-40/seed-2/star/report.html"} {
+		if !strings.Contains(index, `<a href="`+link+`">`) || !exists(filepath.Join(dir, link)) {
+			t.Errorf("the page of the experiment does not lead to %s", link)
+		}
+	}
+	if n := strings.Count(index, "<a href="); n != 2*2*2 {
+		t.Errorf("%d links, want one for each run of the table", n)
+	}
 	before := modified(t, runs)
 	second := call(t, args...)
 	if second.out != first.out || second.err != "" {

@@ -1,0 +1,64 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"io"
+)
+
+var experimentTemplate = htmlTemplate("experiment", htmlFile("experiment.html"))
+
+// ExperimentPage is one HTML file, without anything from elsewhere, with the tables of an experiment and
+// links to the pages of its runs.
+type ExperimentPage struct {
+	Name    string
+	Shown   []*Table // the main measures
+	Meaning string   // what the rows are, as lines of text
+	All     []*Table // every measure, folded away
+	Runs    []LinkedRun
+}
+
+// LinkedRun is a run with its folder and page, as paths from the folder of the experiment with slashes. The
+// page is empty where there is none.
+type LinkedRun struct {
+	*Run
+	Folder, Page string
+}
+
+// runRow is a run in the list of the page.
+type runRow struct {
+	Noise, Arm, Value string
+	Seed              uint64
+	Folder, Page      string
+	Rule              bool // the first at its noise level
+}
+
+// Write writes the page.
+func (p *ExperimentPage) Write(w io.Writer) error {
+	known := len(p.Runs) > 0
+	for _, r := range p.Runs {
+		known = known && r.Result != nil && r.Result.Truth != nil
+	}
+	figure := metrics(true)[2] // against the labels, which every run has
+	if known {
+		figure = metrics(true)[0]
+	}
+	var rows []runRow
+	for i, r := range p.Runs {
+		row := runRow{Noise: r.key().noiseCell().Text, Arm: r.title(), Value: dash, Seed: r.Seed, Folder: r.Folder, Page: r.Page}
+		if r.Result != nil {
+			if v := figure.of(r.Run); v.Defined() {
+				row.Value = fmt.Sprintf("%.*f", figure.decimals, float64(figure.scale*v))
+			}
+		}
+		row.Rule = i > 0 && row.Noise != rows[i-1].Noise
+		rows = append(rows, row)
+	}
+	return experimentTemplate.Execute(w, struct {
+		Style         template.CSS
+		Page          *ExperimentPage
+		Shown, All    []pageTable
+		Runs          []runRow
+		Noise, Figure string
+	}{template.CSS(pageStyle), p, pageTables(p.Shown), pageTables(p.All), rows, noiseColumn, figure.name + " %"})
+}

@@ -1,0 +1,59 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestExperimentPage_HoldsTablesAndLinksAndEscapes(t *testing.T) {
+	runs := drawnRuns(false)
+	table, err := ExperimentTable(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := &Run{Arm: markup, Noise: .4, Seed: 9}
+	page := ExperimentPage{Name: markup, Shown: []*Table{table.Summary()}, Meaning: markup, All: []*Table{table},
+		Runs: []LinkedRun{{&runs[0], "noise-80/seed-0/a b", "noise-80/seed-0/a b/report.html"}, {odd, markup, ""}, {odd, "x", `javascript:alert("x")`}}}
+	var b bytes.Buffer
+	if err := page.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	content, elements := parsed(t, b.Bytes())
+	if elements["table"] != 3 || elements["a"] != 2 || elements["b"] != 0 || elements["script"] != 0 || strings.Count(content, markup) != 6 {
+		t.Errorf("elements %v, %d names", elements, strings.Count(content, markup))
+	}
+	for _, part := range []string{`href="noise-80/seed-0/a%20b/report.html"`, "<strong>", ` class="rule"`} {
+		if !strings.Contains(b.String(), part) {
+			t.Errorf("the page lacks %q", part)
+		}
+	}
+	for _, elsewhere := range []string{"://", "src=", "url(", "javascript:"} {
+		if strings.Contains(b.String(), elsewhere) {
+			t.Errorf("the page has %q", elsewhere)
+		}
+	}
+}
+
+// Without a known truth runs are told apart by the labels.
+func TestExperimentPage_FigureThatEveryRunHas(t *testing.T) {
+	known, unknown := Run{Arm: Star, Result: drawnResult(.5)}, Run{Arm: Star, Seed: 1, Result: drawnResult(.7)}
+	unknown.Result.Truth = nil
+	for _, c := range []struct {
+		runs []LinkedRun
+		want []string
+	}{
+		{[]LinkedRun{{Run: &known}}, []string{"AP (truth) %", "<td>50.0</td>"}},
+		{[]LinkedRun{{Run: &known}, {Run: &unknown}}, []string{"mAP (labels) %", "<td>48.0</td>", "<td>68.0</td>"}},
+	} {
+		var b bytes.Buffer
+		if err := (&ExperimentPage{Runs: c.runs}).Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range c.want {
+			if !strings.Contains(b.String(), part) {
+				t.Errorf("%d runs: the page does not tell %q", len(c.runs), part)
+			}
+		}
+	}
+}
