@@ -29,7 +29,7 @@ func openCSV(name string) (*csvRecords, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := newCSV(text)
+	c, err := newCSV(text, maxLine)
 	if err != nil {
 		_ = closer.Close() // it was only read
 		return nil, fmt.Errorf("features: %q: %w", name, err)
@@ -38,8 +38,9 @@ func openCSV(name string) (*csvRecords, error) {
 	return c, nil
 }
 
-func newCSV(text *bufio.Reader) (*csvRecords, error) {
-	limit := &lineLimit{r: text, left: maxLine}
+// newCSV reads the header. most bounds the bytes of a row.
+func newCSV(text *bufio.Reader, most int64) (*csvRecords, error) {
+	limit := &lineLimit{r: text, most: most, left: most}
 	c := &csvRecords{csv: csv.NewReader(limit), limit: limit}
 	c.csv.Comma = separator(text)
 	c.csv.FieldsPerRecord = -1 // counted here, to say which line is ragged
@@ -47,7 +48,7 @@ func newCSV(text *bufio.Reader) (*csvRecords, error) {
 	c.csv.TrimLeadingSpace = true
 	record, err := c.csv.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, formatf("the file is empty; want a header and rows of numbers")
+		return nil, formatf("the file is empty; want a header and rows")
 	}
 	if err != nil {
 		return nil, c.fault(err)
@@ -89,7 +90,7 @@ func (c *csvRecords) next() error {
 		c.record, c.first, c.line = c.first, nil, 1
 		return nil
 	}
-	c.limit.left = maxLine
+	c.limit.left = c.limit.most
 	var err error
 	if c.record, err = c.csv.Read(); err != nil {
 		if errors.Is(err, io.EOF) {

@@ -256,7 +256,7 @@ func FuzzCSV(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c, err := newCSV(bufio.NewReader(strings.NewReader(string(b))))
+		c, err := newCSV(bufio.NewReader(strings.NewReader(string(b))), maxLine)
 		if err != nil {
 			if !errors.Is(err, ErrFormat) {
 				t.Errorf("an error of no kind: %v", err)

@@ -59,13 +59,13 @@ const maxLine = 64 << 20
 // lineLimit fails once more has been read than one row may hold, so that a file that never ends a row
 // cannot fill the memory.
 type lineLimit struct {
-	r    io.Reader
-	left int64
+	r          io.Reader
+	most, left int64
 }
 
 func (l *lineLimit) Read(p []byte) (int, error) {
 	if l.left <= 0 {
-		return 0, formatf("a row of more than %d bytes", maxLine)
+		return 0, formatf("a row of more than %d bytes", l.most)
 	}
 	n, err := l.r.Read(p[:min(int64(len(p)), l.left)])
 	l.left -= int64(n)

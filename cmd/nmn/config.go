@@ -65,10 +65,11 @@ const (
 	dataCaptions dataSet = "captions"
 	dataMSRVTT   dataSet = "msrvtt"
 	dataFeatures dataSet = "features"
+	dataManifest dataSet = "manifest"
 )
 
 func dataSources() []dataSet {
-	return []dataSet{dataScenes, dataMoving, dataCaptions, dataMSRVTT, dataFeatures}
+	return []dataSet{dataScenes, dataMoving, dataCaptions, dataMSRVTT, dataFeatures, dataManifest}
 }
 
 type videoLevel string
@@ -111,6 +112,10 @@ type dataConfig struct {
 	MSRVTT    string `yaml:"msrvtt,omitempty"`
 	FramesDir string `yaml:"frames_dir,omitempty"`
 
+	// Manifest: a list of pictures, or of clips as frames, with labels by name. Images is their folder, empty
+	// for that of the list.
+	Manifest string `yaml:"manifest,omitempty"`
+
 	// Features: files of vectors.
 	Features featureConfig `yaml:"features"`
 
@@ -127,6 +132,9 @@ type dataConfig struct {
 
 	MaxBadSamples int `yaml:"max_bad_samples"`
 	MaxPixels     int `yaml:"max_pixels"`
+
+	clips      bool // the rows of the manifest that was read have several frames
+	modelWords bool // Vocabulary is that of a model, not one that somebody has named
 }
 
 type netName string

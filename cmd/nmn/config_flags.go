@@ -22,7 +22,7 @@ type sources struct {
 
 func sourceFlags(cmd *cobra.Command, s *sources, sizes ...sizeName) {
 	r := under(cmd, "Configuration")
-	enum(r, &s.preset, "preset", "`name` of the settings to start from (default scenes; with --captions paper-coco, with --msrvtt paper-msrvtt, with --features features)", presets()...)
+	enum(r, &s.preset, "preset", "`name` of the settings to start from (default scenes; with --captions or --manifest paper-coco, with --msrvtt paper-msrvtt, with --features features)", presets()...)
 	enum(r, &s.size, "size", "`size` of the scenes presets (default "+string(sizes[0])+"); quick is 4,000 pictures (moving-scenes: 1,000 clips of 8 frames), full 16,000 (2,000 of 26)", sizes...)
 	r.file(&s.file, "config", "YAML `file` laid over the preset; flags go before it", "yaml", "yml")
 	r.bool(&s.print, "print-config", "print the resolved configuration as YAML, and stop")
@@ -40,6 +40,7 @@ func setFlags(cmd *cobra.Command, c *config) {
 	r.int(&d.Frames, "frames", "moving scenes: `frames` of each clip (default 8, in full size 26)")
 	enum(r, &d.VideoLevel, "video-level", "what is learned of videos: each frame with the labels of its video, which at test has the maximum over its frames, or the video as one bag (default auto: video with MIL, frame without)", videoLevels()...)
 	captionFlags(cmd, c)
+	r.file(&d.Manifest, "manifest", "`file` that lists pictures (path), or clips as lists of frames (frames), with labels by name, as CSV or JSON lines", "csv", "tsv", "jsonl", "gz")
 	r.file(&d.MSRVTT, "msrvtt", "MSR-VTT: annotation `file` of its clips, or the zip archive in which it comes", "json", "gz", "zip")
 	r.directory(&d.FramesDir, "frames-dir", "MSR-VTT: `folder` of the clips' frames, as nmn frames writes it")
 	r.int(&d.MaxBadSamples, "max-bad-samples", "`pictures` or clips that cannot be used and are left out before training stops")
@@ -73,7 +74,7 @@ func captionFlags(cmd *cobra.Command, c *config) {
 	d := &c.Data
 	r := under(cmd, "Data")
 	r.file(&d.Captions, "captions", "COCO caption `file` of the training pictures", "json")
-	r.directory(&d.Images, "images", "`folder` of the training pictures")
+	r.directory(&d.Images, "images", "`folder` of the training pictures (with --manifest default its folder)")
 	r.file(&d.ValCaptions, "val-captions", "COCO caption `file` of validation and test pictures", "json")
 	r.directory(&d.ValImages, "val-images", "`folder` of their pictures (default that of --images)")
 	r.float(&d.ValidationShare, "validation-share", "`share` of the pictures held out for validation, where no file names them")
@@ -81,7 +82,7 @@ func captionFlags(cmd *cobra.Command, c *config) {
 	r.file(&d.ValidationIDs, "validation-ids", "`file` with the identifiers of the validation pictures")
 	r.file(&d.TestIDs, "test-ids", "`file` with the identifiers of the test pictures")
 	r.int(&d.CaptionsPerBag, "captions-per-bag", "`captions` of each picture that count, the first by annotation id")
-	r.file(&d.Vocabulary, "vocab", "vocabulary `file`, word, POS, count on each line (default: built from the training captions)")
+	r.file(&d.Vocabulary, "vocab", "vocabulary `file`, word, POS, count on each line (default: built from the training captions or labels)")
 	r.int(&d.VocabularySize, "vocab-size", "most frequent `words` of a vocabulary that is built")
 	r.int(&d.MinCount, "min-count", "least `occurrences` of a word of a vocabulary that is built")
 }

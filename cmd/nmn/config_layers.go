@@ -31,6 +31,9 @@ func (l layers) apply(c *config) error {
 	}
 	if set != "" { // noise is injected into data of others only where it is asked for
 		resolved.Data.Set, resolved.Data.Noise = set, 0
+		if set == dataManifest {
+			resolved.Data.VocabularySize = maxClasses // its labels are classes, whereas captions have many words
+		}
 	}
 	*c = resolved
 	if err := readConfig(l.file, content, c); err != nil {
@@ -107,7 +110,7 @@ func (l layers) said(content []byte, given []givenFlag, arm armName) said {
 }
 
 // base finds the preset and its size, empty where nobody names one: from their flags, else from the
-// file, else by the data, which are captions, clips or features where a file of them is named, and else empty.
+// file, else by the data, which are captions, clips, features or a manifest where a file of them is named, and else empty.
 func (l layers) base(content []byte, given []givenFlag) (name presetName, size sizeName, set dataSet) {
 	var file struct {
 		Preset presetName
@@ -115,6 +118,7 @@ func (l layers) base(content []byte, given []givenFlag) (name presetName, size s
 		Data   struct {
 			Captions string
 			MSRVTT   string
+			Manifest string
 			Features struct{ Train struct{ Features string } }
 		}
 	}
@@ -128,6 +132,8 @@ func (l layers) base(content []byte, given []givenFlag) (name presetName, size s
 		usual, set = presetFeatures, dataFeatures
 	case file.Data.MSRVTT != "" || named("msrvtt"):
 		usual, set = presetPaperMSRVTT, dataMSRVTT
+	case file.Data.Manifest != "" || named("manifest"):
+		usual, set = presetPaperCOCO, dataManifest
 	case file.Data.Captions != "" || named("captions"):
 		usual, set = presetPaperCOCO, dataCaptions
 	}

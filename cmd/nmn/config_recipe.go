@@ -101,10 +101,10 @@ func (c *config) needsEstimate(a armName) bool {
 	return a == armRN && c.ratesFile() == "" || a == armRS || a == armPruned || a == armForward && c.ratesFile() == ""
 }
 
-// usualForm is the recipe where nobody names one: crossfit, but where the preset is a paper's, or what was
+// usualForm is the recipe where nobody names one: crossfit, but where the data are a paper's, or what was
 // said does not need it or does not go with it. Runs of before there was a choice do not name one either.
 func (c *config) usualForm(s said) recipeForm {
-	paper := c.Preset == presetPaperCOCO || c.Preset == presetPaperMSRVTT
+	paper := (c.Preset == presetPaperCOCO || c.Preset == presetPaperMSRVTT) && c.Data.Set != dataManifest
 	switch {
 	case slices.ContainsFunc(s.arms, c.needsEstimate):
 		return recipeCrossFit

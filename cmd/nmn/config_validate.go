@@ -77,14 +77,18 @@ func (d *dataConfig) validate() error {
 	switch {
 	case !slices.Contains(dataSources(), d.Set):
 		return fmt.Errorf("data.set is %q, want %s", d.Set, alternatives(dataSources()))
-	case d.Set == dataFeatures && d.Noise > 0:
-		return fmt.Errorf("data.noise is %g: features have no captions to replace; flip labels (--flips 0.3:0.1) or give a noise file", d.Noise)
+	case d.Set == dataManifest && d.Manifest == "":
+		return fmt.Errorf("data.set is manifest: name the list of pictures (--manifest FILE)")
+	case !d.captioned() && d.Noise > 0:
+		return fmt.Errorf("data.noise is %g: %s have no captions to replace; flip labels (--flips 0.3:0.1) or give a noise file", d.Noise, d.what())
 	case (d.Noise > 0 || d.NoiseFile != "") && (d.Flips != "" || d.FlipRates != ""):
 		return fmt.Errorf("data.noise and data.flips both inject noise: choose one")
 	case d.Set == dataCaptions && (d.Captions == "" || d.Images == ""):
 		return fmt.Errorf("data.set is captions: name the file of captions (--captions FILE) and the folder of pictures (--images DIR)")
 	case d.Set == dataMSRVTT && (d.MSRVTT == "" || d.FramesDir == ""):
 		return fmt.Errorf("data.set is msrvtt: name the file of annotations (--msrvtt FILE) and the folder of frames (--frames-dir DIR)")
+	case d.Manifest != "" && (d.Set != dataManifest || d.Captions != "" || d.ValCaptions != "" || d.MSRVTT != "" || d.Features.Train.Features != ""):
+		return fmt.Errorf("data.manifest is %q, beside other data (data.set is %s): a manifest has pictures and labels, and may have a column split: leave out one", d.Manifest, d.Set)
 	case d.ValidationShare+d.TestShare >= 1:
 		return fmt.Errorf("data.validation_share %g and data.test_share %g leave nothing to train on", d.ValidationShare, d.TestShare)
 	}

@@ -29,7 +29,7 @@ type dataSets struct {
 	noise      float64 // share of replaced captions, for tables
 	flips      report.Flips
 	drawn      struct{ train, validation *loader.Noise } // flips, nil for none
-	columns    string                                    // of features, for people
+	columns    string                                    // of features or a manifest, for people
 	close      func() error
 
 	cleanValidation *loader.Set // validation before labels were flipped
@@ -66,6 +66,8 @@ func openData(ctx context.Context, p *program, c *config) (*dataSets, error) {
 		err = d.openMSRVTT(ctx, p, &c.Data)
 	case dataFeatures:
 		err = d.openFeatures(ctx, p, &c.Data)
+	case dataManifest:
+		err = d.openManifest(ctx, p, c)
 	default:
 		err = d.openCaptions(ctx, p, &c.Data)
 	}
@@ -136,9 +138,13 @@ const maxClasses = 100_000
 func openVocabulary(c *dataConfig, captions iter.Seq[string]) (*text.Vocabulary, error) {
 	v, err := readOrBuildVocabulary(c, captions)
 	if err == nil && v.Len() > maxClasses {
-		return nil, fmt.Errorf("vocabulary %s: %d words, at most %d can be classes: keep the most frequent", c.Vocabulary, v.Len(), maxClasses)
+		return nil, tooManyClasses(c, v)
 	}
 	return v, err
+}
+
+func tooManyClasses(c *dataConfig, v *text.Vocabulary) error {
+	return fmt.Errorf("vocabulary %s: %d words, at most %d can be classes: keep the most frequent", c.Vocabulary, v.Len(), maxClasses)
 }
 
 func readOrBuildVocabulary(c *dataConfig, captions iter.Seq[string]) (*text.Vocabulary, error) {

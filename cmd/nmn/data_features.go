@@ -113,12 +113,13 @@ func sameColumns(a, b *features.Table) error {
 // bySplits parts a set by what a column says of each row.
 func (d *dataSets) bySplits(whole *loader.Set, table *features.Table) error {
 	var rows [3][]int
-	names := [...][]string{{"train", "training"}, {"validation", "valid", "val", "dev"}, {"test"}}
+	splits, names := [...]string{loader.TrainSplit, loader.ValidateSplit, loader.TestSplit}, [...]string{"train", "validation", "test"}
 	for i, name := range table.Splits {
-		at := slices.IndexFunc(names[:], func(known []string) bool { return slices.Contains(known, strings.ToLower(strings.TrimSpace(name))) })
-		if at < 0 {
+		split, ok := loader.SplitNamed(name)
+		if !ok {
 			return fmt.Errorf("%s: the split of %s is %q, want train, validation or test", table.Name, whole.IDs[i], name)
 		}
+		at := slices.Index(splits[:], split)
 		rows[at] = append(rows[at], i)
 	}
 	for at, to := range [...]**loader.Set{&d.train, &d.validation, &d.test} {
@@ -126,7 +127,7 @@ func (d *dataSets) bySplits(whole *loader.Set, table *features.Table) error {
 			continue
 		}
 		var err error
-		if *to, err = loader.Subset(whole, whole.Name+"-"+names[at][0], rows[at]); err != nil {
+		if *to, err = loader.Subset(whole, whole.Name+"-"+names[at], rows[at]); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ func (d *dataSets) injectNoise(p *program, c *dataConfig) error {
 		}
 		return d.logNoise(p)
 	case c.NoiseFile != "":
-		if c.Set == dataFeatures {
+		if !c.captioned() {
 			d.declareTruth()
 		}
 		noise, err = loader.ReadNoise(c.NoiseFile, d.train)

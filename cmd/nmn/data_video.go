@@ -19,7 +19,7 @@ func (d *dataConfig) bags() string {
 }
 
 // videos tells whether bags have several frames.
-func (d *dataConfig) videos() bool { return d.Set == dataMoving || d.Set == dataMSRVTT }
+func (d *dataConfig) videos() bool { return d.Set == dataMoving || d.Set == dataMSRVTT || d.clips }
 
 // level is what a training sample of videos is, for tables; empty for pictures.
 func (c *config) level() string {

@@ -163,13 +163,13 @@ func (e *experiment) resolveArms(cmd *cobra.Command) error {
 func (e *experiment) resolveNoise() error {
 	d := &e.config.Data
 	switch {
-	case d.Set != dataFeatures && len(e.flips) > 0:
-		return usagef("experiment: --flips is for features; captions are replaced by --noise-rates")
-	case d.Set == dataFeatures && len(e.rates) > 0:
-		return usagef("experiment: --noise-rates replaces captions, which features do not have: flip labels with --flips 0.3:0.1")
-	case d.Set == dataFeatures && len(e.flips) == 0:
+	case d.captioned() && len(e.flips) > 0:
+		return usagef("experiment: --flips is for features and manifests; captions are replaced by --noise-rates")
+	case !d.captioned() && len(e.rates) > 0:
+		return usagef("experiment: --noise-rates replaces captions, which %s do not have: flip labels with --flips 0.3:0.1", d.what())
+	case !d.captioned() && len(e.flips) == 0:
 		e.flips = []flipLevel{d.Flips}
-	case d.Set != dataFeatures && len(e.rates) == 0:
+	case d.captioned() && len(e.rates) == 0:
 		e.rates = []float64{d.Noise}
 	}
 	d.Noise, d.NoiseFile, d.Flips = 0, "", ""

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"nmn/loader"
+	"nmn/text"
+)
+
+// captioned tells whether labels come from captions, which noise may replace.
+func (d *dataConfig) captioned() bool { return d.Set != dataFeatures && d.Set != dataManifest }
+
+// what names data without captions, for messages.
+func (d *dataConfig) what() string {
+	if d.Set == dataManifest {
+		return "manifests"
+	}
+	return "features"
+}
+
+// openManifest reads a list of pictures. The splits are those of the file, else those of lists of
+// identifiers, else shares. The classes are those of the vocabulary, else the labels of training rows.
+func (d *dataSets) openManifest(ctx context.Context, p *program, c *config) error {
+	m, folder, err := readManifest(ctx, p, &c.Data)
+	if err != nil {
+		return err
+	}
+	if err := assignSplits(&c.Data, m); err != nil {
+		return err
+	}
+	vocabulary, err := manifestVocabulary(&c.Data, m)
+	if err != nil {
+		return err
+	}
+	d.columns = m.Columns.String()
+	if err := d.foreignLabels(p, &c.Data, m, vocabulary); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		split string
+		to    **loader.Set
+	}{{loader.TrainSplit, &d.train}, {loader.ValidateSplit, &d.validation}, {loader.TestSplit, &d.test}} {
+		set, source, err := m.Set(part.split, vocabulary, c.Data.CaptionsPerBag, folder)
+		if err != nil {
+			return err
+		}
+		if set != nil {
+			*part.to = set
+			d.alsoClose(source)
+		}
+	}
+	if d.train == nil {
+		return fmt.Errorf("%s: no row is of the split train", c.Data.Manifest)
+	}
+	if err := labelled(d.train, &c.Data); err != nil {
+		return err
+	}
+	p.log.Info("manifest read", "file", c.Data.Manifest, "rows", len(m.Rows), "labels", len(m.Labels), "columns", d.columns)
+	if c.Data.clips = d.train.Videos(); !c.Data.clips {
+		return nil
+	}
+	if err := c.validateVideo(); err != nil { // which did not know of the frames before
+		return usageError{err}
+	}
+	return nil
+}
+
+// readManifest reads the file and looks for its pictures. Rows whose files are missing are left out up to
+// the limit on bad samples.
+func readManifest(ctx context.Context, p *program, c *dataConfig) (m *loader.Manifest, folder string, err error) {
+	m, err = loader.ReadManifest(c.Manifest, loader.ManifestOptions{LabelColumns: c.Features.LabelColumns, Ignore: c.Features.Ignore})
+	if err != nil {
+		return nil, "", whereItStarted(err, c.Manifest)
+	}
+	if folder = c.Images; folder == "" {
+		folder = filepath.Dir(c.Manifest)
+	}
+	missing := 0
+	var leftOut func(error)
+	if c.MaxBadSamples > 0 {
+		leftOut = func(err error) {
+			missing++
+			p.log.Warn("row is left out", "file", c.Manifest, "reason", err)
+		}
+	}
+	if err := m.FindFiles(ctx, folder, leftOut); err != nil {
+		return nil, "", err
+	}
+	if missing > c.MaxBadSamples {
+		return nil, "", fmt.Errorf("%s: %d rows have no file in %s; --max-bad-samples allows %d", c.Manifest, missing, folder, c.MaxBadSamples)
+	}
+	return m, folder, nil
+}
+
+// assignSplits holds out validation and test rows, where the file does not tell which they are.
+func assignSplits(c *dataConfig, m *loader.Manifest) error {
+	lists := c.ValidationIDs != "" || c.TestIDs != ""
+	switch {
+	case m.HasSplits() && lists:
+		return fmt.Errorf("%s has splits, and --validation-ids or --test-ids is given: leave out one (--ignore-columns split leaves out the column)", c.Manifest)
+	case m.HasSplits():
+		return nil
+	}
+	var parts dataSets
+	if err := parts.holdOut(c, &loader.Set{Name: m.Stem(), IDs: m.IDs()}); err != nil {
+		return err
+	}
+	for split, set := range map[string]*loader.Set{loader.TrainSplit: parts.train, loader.ValidateSplit: parts.validation, loader.TestSplit: parts.test} {
+		if set != nil {
+			m.Assign(split, set.IDs)
+		}
+	}
+	return nil
+}
+
+func manifestVocabulary(c *dataConfig, m *loader.Manifest) (*text.Vocabulary, error) {
+	if c.Vocabulary == "" {
+		return m.Vocabulary(min(c.VocabularySize, maxClasses), c.MinCount)
+	}
+	v, err := text.ReadVocabulary(c.Vocabulary)
+	if err == nil && v.Len() > maxClasses {
+		return nil, tooManyClasses(c, v)
+	}
+	return v, err
+}
+
+// foreignLabels refuses labels that a vocabulary of the user does not have. Where the classes come from
+// training rows, labels that are only on other rows, or too rare, count for nothing, and that is told.
+func (d *dataSets) foreignLabels(p *program, c *dataConfig, m *loader.Manifest, v *text.Vocabulary) error {
+	foreign := m.Foreign(v)
+	n := len(foreign.Labels)
+	switch {
+	case n == 0:
+		return nil
+	case c.Vocabulary != "" && !c.modelWords:
+		return fmt.Errorf("%s, line %d: the label %q is not in the vocabulary %s (nor are %d other labels; %d rows have such): add it there, or leave out --vocab",
+			c.Manifest, foreign.Line, foreign.Labels[0], c.Vocabulary, n-1, foreign.Rows)
+	}
+	told := fmt.Sprintf("%d labels on %d rows are no classes and count for nothing: %s", n, foreign.Rows, firstAndLast(foreign.Labels))
+	d.columns += "\n        " + told
+	p.log.Warn("labels that are no classes", "file", c.Manifest, "labels", n, "rows", foreign.Rows, "first_line", foreign.Line)
+	return nil
+}

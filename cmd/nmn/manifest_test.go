@@ -1,0 +1,191 @@
+package main
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// writePictures writes pictures 0.png, 1.png, ... of one colour each into a folder: red, green or blue by
+// number.
+func writePictures(t *testing.T, dir string, n int) {
+	t.Helper()
+	for i := range n {
+		picture := image.NewNRGBA(image.Rect(0, 0, 32, 24))
+		for at := range 32 * 24 {
+			c := color.NRGBA{A: 255, R: 40, G: 40, B: 40}
+			*[]*uint8{&c.R, &c.G, &c.B}[i%3] = uint8(200 + i%50)
+			picture.SetNRGBA(at%32, at/32, c)
+		}
+		f, err := os.Create(filepath.Join(dir, fmt.Sprintf("%d.png", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := png.Encode(f, picture); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var colours = []string{"red", "green", "blue"}
+
+// manifestOf writes a manifest beside n pictures, with a header and a row of each, and returns its name.
+func manifestOf(t *testing.T, n int, header string, row func(i int) string) string {
+	t.Helper()
+	dir := t.TempDir()
+	writePictures(t, dir, n)
+	lines := []string{header}
+	if header == "" {
+		lines = nil
+	}
+	for i := range n {
+		lines = append(lines, row(i))
+	}
+	file := filepath.Join(dir, "pictures.csv")
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func onManifest(file, dir string, args ...string) []string {
+	return append([]string{"train", "--preset", "scenes", "--manifest", file, "--width", "0.5", "--batch-size", "8", "--epochs", "1",
+		"--device", "cpu", "--run-dir", dir}, args...)
+}
+
+// TestTrain_OnManifest goes the whole way with a split column and the default recipe: train, evaluate,
+// resume and predict. The labels of validation rows that no training row has count for nothing.
+func TestTrain_OnManifest(t *testing.T) {
+	splits := []string{"train", "Training", "train", "val", "test"}
+	file := manifestOf(t, 60, "path,labels,split,width", func(i int) string {
+		labels := colours[i%3] + ";thing"
+		if splits[i%5] == "val" {
+			labels += "|late" // one name: lists with ; are not parted at |
+		}
+		return fmt.Sprintf("%d.png,%s,%s,32", i, labels, splits[i%5])
+	})
+	dir := filepath.Join(t.TempDir(), "run")
+	c := call(t, onManifest(file, dir)...)
+	if c.code != exitOK {
+		t.Fatalf("exit code %d: %s", c.code, c.err)
+	}
+	o, err := readOutcome(dir)
+	if err != nil || o.Arm != armRN || o.Split != "test" || o.Evaluation.Bags != 12 || o.Evaluation.Classes != 4 {
+		t.Fatalf("outcome %+v, %v; want the arm r-n on 12 test rows and 4 classes", o, err)
+	}
+	settings, err := os.ReadFile(filepath.Join(dir, configName))
+	if err != nil || !strings.Contains(string(settings), "set: manifest") || !strings.Contains(string(settings), "manifest: "+file) {
+		t.Errorf("configuration %s, %v", settings, err)
+	}
+	if out := must(t, "eval", dir, "--split", "validation"); !strings.Contains(out, "AP") {
+		t.Errorf("evaluation %q", out)
+	}
+	must(t, "train", "--resume", dir)
+	words := must(t, "predict", dir, filepath.Dir(file), "--threshold", "0")
+	for _, word := range append([]string{"thing"}, colours...) {
+		if !strings.Contains(words, word) {
+			t.Errorf("predictions have no %q: %s", word, words[:min(400, len(words))])
+		}
+	}
+}
+
+func TestDryRun_TellsWhatAManifestHolds(t *testing.T) {
+	file := manifestOf(t, 30, "path;labels;split;size", func(i int) string {
+		labels, split := colours[i%3], "train"
+		if i == 29 {
+			labels, split = "red|never", "test"
+		}
+		return fmt.Sprintf("%d.png;%s;%s;1", i, labels, split)
+	})
+	out := must(t, onManifest(file, filepath.Join(t.TempDir(), "run"), "--dry-run")...)
+	for _, part := range []string{"29 training, 0 validation, 1 test pictures", "3 classes", "CSV with path, labels, split", "not used: size", "1 labels on 1 rows are no classes", "never"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("the plan has no %q:\n%s", part, out)
+		}
+	}
+	vocabulary := filepath.Join(t.TempDir(), "words.txt")
+	if err := os.WriteFile(vocabulary, []byte("red, NN, 1\ngreen, NN, 1\nblue, NN, 1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := call(t, onManifest(file, t.TempDir(), "--dry-run", "--vocab", vocabulary)...)
+	if c.code != exitFailure || !strings.Contains(c.err, "line 31") || !strings.Contains(c.err, `"never"`) {
+		t.Errorf("a label that the vocabulary lacks: exit code %d, %q", c.code, c.err)
+	}
+}
+
+// TestTrain_OnManifestOfFrames learns clips, by shares and with flipped labels.
+func TestTrain_OnManifestOfFrames(t *testing.T) {
+	file := manifestOf(t, 40, "", func(i int) string {
+		return fmt.Sprintf(`{"id": "clip%d", "frames": ["%d.png", "%d.png"], "labels": [%q]}`, i, i, (i+3)%40, colours[i%3])
+	})
+	dir := filepath.Join(t.TempDir(), "run")
+	args := onManifest(file, dir, "--arm", "nmn-fi", "--flips", "0.3:0.1", "--validation-share", "0.25", "--test-share", "0.25")
+	must(t, args...)
+	o, err := readOutcome(dir)
+	if err != nil || o.Split != "test" || o.Evaluation.Bags != 10 || o.Evaluation.Truth == nil {
+		t.Errorf("outcome %+v, %v; want 10 test clips with true labels", o, err)
+	}
+	wantUsage(t, call(t, onManifest(file, t.TempDir(), "--nmn-recipe", "crossfit", "--rates", "folds:5")...), "folds of frames")
+	wantUsage(t, call(t, append(args, "--noise", "0.4", "--flips", "0:0")...), "manifests have no captions")
+}
+
+func TestTrain_OnManifestWithoutAllPictures(t *testing.T) {
+	file := manifestOf(t, 24, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
+	for _, gone := range []string{"5.png", "7.png"} {
+		if err := os.Remove(filepath.Join(filepath.Dir(file), gone)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		allowed string
+		code    int
+		says    []string
+	}{
+		{"0", exitFailure, []string{"2 of 24 rows", `"5.png" (line 7)`, "--max-bad-samples"}},
+		{"1", exitFailure, []string{"2 rows have no file", "allows 1"}},
+		{"2", exitOK, []string{"5.png", "7.png"}},
+	} {
+		got := call(t, onManifest(file, filepath.Join(t.TempDir(), "run"), "--arm", "stage1", "--max-bad-samples", c.allowed)...)
+		if got.code != c.code {
+			t.Errorf("%s may be missing: exit code %d, want %d: %s", c.allowed, got.code, c.code, got.err)
+		}
+		for _, word := range c.says {
+			if !strings.Contains(got.err, word) {
+				t.Errorf("%s may be missing: standard error %q has no %q", c.allowed, got.err, word)
+			}
+		}
+	}
+}
+
+// TestTrain_ResumesOnManifest stops at a picture that cannot be decoded, and goes on without it.
+func TestTrain_ResumesOnManifest(t *testing.T) {
+	file := manifestOf(t, 24, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "5.png"), []byte("\x89PNG\r\n\x1a\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	c := call(t, onManifest(file, dir, "--arm", "stage1", "--validation-share", "0", "--test-share", "0")...)
+	if c.code != exitFailure || !strings.Contains(c.err, `"5.png"`) || !strings.Contains(c.err, "--max-bad-samples") {
+		t.Fatalf("exit code %d, %q, want the picture and the cure", c.code, c.err)
+	}
+	if c := call(t, "train", "--resume", dir, "--max-bad-samples", "1"); c.code != exitOK {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+}
+
+func TestPrintConfig_OfManifest(t *testing.T) {
+	out := must(t, "train", "--manifest", "a.csv", "--print-config")
+	for _, line := range []string{"preset: paper-coco", "set: manifest", "manifest: a.csv", "vocabulary_size: 100000", "arch: vgg16", "form: crossfit", "arm: r-n"} {
+		if !strings.Contains(out, line) {
+			t.Errorf("the configuration has no %q:\n%s", line, out)
+		}
+	}
+	wantUsage(t, call(t, "train", "--manifest", "a.csv", "--captions", "b.json"), "leave out one")
+	wantUsage(t, call(t, "train", "--data", "manifest"), "--manifest")
+}

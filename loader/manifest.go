@@ -1,0 +1,158 @@
+package loader
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+)
+
+// Manifest is a list of pictures, or of clips as lists of their frames, with labels by name. Memory grows
+// with its rows and their labels, not with the text around them.
+type Manifest struct {
+	File    string
+	Labels  []string // all names, in the order in which they are met
+	Rows    []ManifestRow
+	Columns ManifestColumns
+}
+
+// ManifestRow is a picture or a clip.
+type ManifestRow struct {
+	Line   int
+	ID     string
+	Files  []string     // relative to the folder of the pictures, with slashes; several are the frames of a clip
+	Split  string       // TrainSplit, ValidateSplit or TestSplit; empty where the file does not tell
+	Labels []int32      // observed, as indices of Manifest.Labels, ascending
+	Truth  []int32      // true labels likewise; nil where they are not known
+	Counts []LabelCount // nil where they are not known
+}
+
+// LabelCount is how many people gave a label to a row.
+type LabelCount struct {
+	Label int32 // index of Manifest.Labels
+	Count uint8
+}
+
+// ManifestColumns tell what was found in a manifest, for people.
+type ManifestColumns struct {
+	Format  string // CSV or JSON lines
+	Used    []string
+	Labels  []string // columns of 0 and 1, each a label
+	Ignored []string
+}
+
+// ManifestOptions say what is what in a manifest where its names do not.
+type ManifestOptions struct {
+	LabelColumns []string // patterns on the names of columns that are labels
+	Ignore       []string // patterns on the names of columns that are left out
+}
+
+// Bounds on what a manifest may hold: a row of a thousand frames is below the first.
+const (
+	maxManifestLine  = 1 << 20 // bytes of a row
+	maxManifestLabel = 1000    // bytes of a label
+)
+
+// ReadManifest reads a manifest, plain or .gz: JSON lines where it begins with {, else CSV. Everything
+// wrong with a row is an error that wraps ErrAnnotations and names file, line, column and the cure.
+func ReadManifest(path string, o ManifestOptions) (*Manifest, error) {
+	r, err := openText(path)
+	if err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	defer r.Close()
+	return ParseManifest(path, r, o)
+}
+
+// ParseManifest is ReadManifest for a stream of plain text; name stands in messages.
+func ParseManifest(name string, r io.Reader, o ManifestOptions) (*Manifest, error) {
+	m, err := parseManifest(name, bufio.NewReaderSize(r, 1<<16), o)
+	if err != nil {
+		return nil, fmt.Errorf("manifest %q: %w: %w", name, err, ErrAnnotations)
+	}
+	return m, nil
+}
+
+func parseManifest(name string, text *bufio.Reader, o ManifestOptions) (*Manifest, error) {
+	records, err := manifestRecords(text, o)
+	if err != nil {
+		return nil, err
+	}
+	b := manifestBuilder{manifest: &Manifest{File: name}, labels: map[string]int32{}, ids: map[string]int{}}
+	for {
+		record, err := records.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := b.add(record); err != nil {
+			return nil, fmt.Errorf("line %d, %w", record.line, err)
+		}
+	}
+	if len(b.manifest.Rows) == 0 {
+		return nil, errors.New("there are no rows; want one for each picture")
+	}
+	b.manifest.Columns = records.columns()
+	return b.manifest, nil
+}
+
+// manifestRecord is a row as it is written.
+type manifestRecord struct {
+	line                  int
+	path, id, split       string
+	hasPath, hasSplit     bool
+	frames, labels, truth []string // frames or truth nil: not given
+	counts                []namedCount
+}
+
+type namedCount struct {
+	name  string
+	count int
+}
+
+// manifestSource reads the rows of a format; io.EOF after the last.
+type manifestSource interface {
+	next() (*manifestRecord, error)
+	columns() ManifestColumns
+}
+
+// manifestRecords finds the format by the first character.
+func manifestRecords(text *bufio.Reader, o ManifestOptions) (manifestSource, error) {
+	start, _ := text.Peek(1 << 10)
+	switch start = bytes.TrimLeft(start, " \t\r\n"); {
+	case len(start) == 0:
+		return nil, errors.New("the file is empty; want a header with a column path and rows, or JSON lines")
+	case start[0] == '[':
+		return nil, errors.New("it is one array of JSON; write each element on a line of its own (JSON lines)")
+	case start[0] == '{':
+		return newManifestJSON(text), nil
+	}
+	return newManifestCSV(text, o)
+}
+
+// Stem is the name of the file without folder and endings, for sets.
+func (m *Manifest) Stem() string {
+	stem := strings.TrimSuffix(filepath.Base(m.File), ".gz")
+	return strings.TrimSuffix(stem, filepath.Ext(stem))
+}
+
+// String tells what was found in the file.
+func (c ManifestColumns) String() string {
+	line := c.Format + " with " + strings.Join(c.Used, ", ")
+	if len(c.Labels) > 0 {
+		line += fmt.Sprintf(", %d columns of labels", len(c.Labels))
+	}
+	if len(c.Ignored) > 0 {
+		const shown = 8
+		line += "; not used: " + strings.Join(c.Ignored[:min(shown, len(c.Ignored))], ", ")
+		if len(c.Ignored) > shown {
+			line += fmt.Sprintf(" and %d more", len(c.Ignored)-shown)
+		}
+	}
+	return line
+}

@@ -1,0 +1,120 @@
+package loader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// FindFiles looks for the files of all rows in a folder, without reading them. A link that leads out of
+// the folder is an error. Rows that lack a file go to leftOut and are dropped; where it is nil they are an
+// error that wraps fs.ErrNotExist.
+func (m *Manifest) FindFiles(ctx context.Context, folder string, leftOut func(error)) error {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return fmt.Errorf("manifest %q: cannot open the folder of its pictures: %w", m.File, err)
+	}
+	defer root.Close()
+	missing, all := 0, len(m.Rows)
+	var first []string
+	var failed error
+	m.Rows = slices.DeleteFunc(m.Rows, func(row ManifestRow) bool {
+		if failed == nil {
+			failed = ctx.Err()
+		}
+		if failed != nil {
+			return false
+		}
+		file, err := lacking(root, &row)
+		if err != nil {
+			failed = fmt.Errorf("manifest %q, line %d: the file %q cannot be used: %w; put the picture itself into %q: %w", m.File, row.Line, clipID(file), err, folder, ErrAnnotations)
+		}
+		if err != nil || file == "" {
+			return false
+		}
+		if missing++; leftOut != nil {
+			leftOut(fmt.Errorf("line %d: there is no file %q in %q", row.Line, clipID(file), folder))
+		} else if len(first) < 3 {
+			first = append(first, fmt.Sprintf("%q (line %d)", clipID(file), row.Line))
+		}
+		return true
+	})
+	switch {
+	case failed != nil:
+		return failed
+	case missing > 0 && leftOut == nil:
+		return fmt.Errorf("manifest %q: %d of %d rows have no file in %q, first %s; complete the folder, name it with --images, or leave them out (--max-bad-samples): %w",
+			m.File, missing, all, folder, strings.Join(first, ", "), fs.ErrNotExist)
+	case len(m.Rows) == 0:
+		return fmt.Errorf("manifest %q: none of %d rows has its file in %q; name the folder of the pictures with --images", m.File, all, folder)
+	}
+	return nil
+}
+
+// lacking returns the first file of a row that is not there, empty for none. With an error it is the one
+// that leads out of the folder or cannot be looked at.
+func lacking(root *os.Root, row *ManifestRow) (string, error) {
+	for _, file := range row.Files {
+		info, err := root.Stat(filepath.FromSlash(file))
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR):
+			return file, nil
+		case err != nil:
+			return file, err
+		case !info.Mode().IsRegular():
+			return file, nil
+		}
+	}
+	return "", nil
+}
+
+// ManifestSource reads the pictures of rows: bag i has the files of row i as its frames.
+type ManifestSource struct {
+	files *FileSource
+	index *FrameIndex
+}
+
+func newManifestSource(folder string, rows []*ManifestRow) (*ManifestSource, error) {
+	index := &FrameIndex{offsets: make([]int, len(rows)+1)}
+	var files []string
+	for i, row := range rows {
+		files = append(files, row.Files...)
+		index.offsets[i+1] = len(files)
+	}
+	source, err := NewFileSource(folder, files)
+	if err != nil {
+		return nil, err
+	}
+	return &ManifestSource{source, index}, nil
+}
+
+// Close closes the folder. Reads that follow fail.
+func (s *ManifestSource) Close() error { return s.files.Close() }
+
+// Frames is the number of files of a row.
+func (s *ManifestSource) Frames(bag int) int { return s.index.offsets[bag+1] - s.index.offsets[bag] }
+
+// Read decodes a frame; see FileSource.
+func (s *ManifestSource) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+	if bag < 0 || bag >= s.index.Videos() || frame < 0 || frame >= s.Frames(bag) {
+		return fmt.Errorf("pictures: there is no frame %d of bag %d among %d bags", frame, bag, s.index.Videos())
+	}
+	return s.files.Read(ctx, s.index.offsets[bag]+frame, 0, pic)
+}
+
+// withMaxPixels lets a Loader apply its own limit.
+func (s *ManifestSource) withMaxPixels(n int) (Source, error) {
+	limits := s.files.limits
+	limits.MaxPixels = n
+	files, err := s.files.WithLimits(limits)
+	if err != nil {
+		return nil, err
+	}
+	return &ManifestSource{files, s.index}, nil
+}
