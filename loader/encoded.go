@@ -55,3 +55,11 @@ func (c chosenSource) encoded(ctx context.Context, bag, frame int, buffer []byte
 	}
 	return ReadEncoded(ctx, c.from, c.indices[bag], frame, buffer)
 }
+
+func (s *ManifestSource) encoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
+	file, err := s.place(bag, frame)
+	if err != nil {
+		return buffer, err
+	}
+	return s.files.encoded(ctx, file, 0, buffer)
+}

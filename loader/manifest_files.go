@@ -102,10 +102,19 @@ func (s *ManifestSource) Frames(bag int) int { return s.index.offsets[bag+1] - s
 
 // Read decodes a frame; see FileSource.
 func (s *ManifestSource) Read(ctx context.Context, bag, frame int, pic *Picture) error {
-	if bag < 0 || bag >= s.index.Videos() || frame < 0 || frame >= s.Frames(bag) {
-		return fmt.Errorf("pictures: there is no frame %d of bag %d among %d bags", frame, bag, s.index.Videos())
+	file, err := s.place(bag, frame)
+	if err != nil {
+		return err
 	}
-	return s.files.Read(ctx, s.index.offsets[bag]+frame, 0, pic)
+	return s.files.Read(ctx, file, 0, pic)
+}
+
+// place is the file of a frame.
+func (s *ManifestSource) place(bag, frame int) (file int, err error) {
+	if bag < 0 || bag >= s.index.Videos() || frame < 0 || frame >= s.Frames(bag) {
+		return 0, fmt.Errorf("pictures: there is no frame %d of bag %d among %d bags", frame, bag, s.index.Videos())
+	}
+	return s.index.offsets[bag] + frame, nil
 }
 
 // withMaxPixels lets a Loader apply its own limit.

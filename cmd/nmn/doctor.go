@@ -133,7 +133,9 @@ func (d *doctorCommand) open(ctx context.Context, p *program, left *leftOut) (*d
 	lenient.Data.Features.Missing = missingMean
 	watched := *p
 	watched.log = left.logger()
-	return openData(ctx, &watched, &lenient)
+	data, err := openData(ctx, &watched, &lenient)
+	d.config.Data.clips = lenient.Data.clips // which a manifest tells
+	return data, err
 }
 
 // splitsOf are the splits as they are learned.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,6 +123,29 @@ func TestDoctor_ClipsOfMSRVTT(t *testing.T) {
 	// The frames of a clip are the same picture, which is no copy of another bag's.
 	if train["bags"] != 7.0 || train["longest_bag"] != 2.0 || pictures["decoded"] != train["frames"] || pictures["duplicates"] != 0.0 || pictures["grey"] != train["frames"] {
 		t.Errorf("training split %v", train)
+	}
+}
+
+func TestDoctor_Manifest(t *testing.T) {
+	splits := []string{"train", "train", "train", "val", "test"}
+	file := manifestOf(t, 60, "path,labels,split", func(i int) string { return fmt.Sprintf("%d.png,%s,%s", i, colours[i%3], splits[i%5]) })
+	picture := func(i int) string { return filepath.Join(filepath.Dir(file), fmt.Sprintf("%d.png", i)) }
+	copied, err := os.ReadFile(picture(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(picture(4), copied, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(picture(7)); err != nil {
+		t.Fatal(err)
+	}
+	r := readJSON(t, call(t, "doctor", "--preset", "scenes", "--manifest", file, "--json").out)
+	if kinds := findingKinds(t, r); kinds["missing-files"] != "error" || kinds["duplicates-across"] != "warning" {
+		t.Errorf("findings %v", kinds)
+	}
+	if types := r["splits"].([]any)[0].(map[string]any)["pictures"].(map[string]any)["types"].(map[string]any); types["PNG"] != 35.0 {
+		t.Errorf("types %v, want the 36 pictures of training without the missing one", types)
 	}
 }
 
