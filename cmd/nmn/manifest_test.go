@@ -135,6 +135,28 @@ func TestTrain_OnManifestOfFrames(t *testing.T) {
 	wantUsage(t, call(t, append(args, "--noise", "0.4", "--flips", "0:0")...), "manifests have no captions")
 }
 
+// An experiment flips labels of a manifest, and tells of both levels against the labels of the file.
+func TestExperiment_OnManifest(t *testing.T) {
+	file := manifestOf(t, 30, "path,red,green,blue,year", func(i int) string {
+		row := []string{"0", "0", "0"}
+		row[i%3] = "1"
+		return fmt.Sprintf("%d.png,%s,19%02d", i, strings.Join(row, ","), i)
+	})
+	dir := t.TempDir()
+	args := []string{"experiment", "--preset", "scenes", "--manifest", file, "--width", "0.5", "--batch-size", "8", "--epochs", "1", "--device", "cpu", "--run-dir", dir, "--arms", "stage1"}
+	if c := call(t, append(args, "--flips", "0.3:0.1")...); c.code != exitFailure || !strings.Contains(c.err, `column "year"`) || !strings.Contains(c.err, "--ignore-columns") {
+		t.Errorf("a column that is no label: exit code %d, %q", c.code, c.err)
+	}
+	must(t, append(args, "--flips", "0:0,0.3:0.1", "--ignore-columns", "year")...)
+	for _, level := range []string{"flips-0-0", "flips-0.3-0.1"} {
+		o, err := readOutcome(filepath.Join(dir, level, "seed-1", "stage1"))
+		if err != nil || o == nil || o.Evaluation.Truth == nil || o.Evaluation.Classes != 3 {
+			t.Errorf("%s: outcome %+v, %v", level, o, err)
+		}
+	}
+	wantUsage(t, call(t, append(args, "--noise-rates", "0.4")...), "manifests do not have")
+}
+
 func TestTrain_OnManifestWithoutAllPictures(t *testing.T) {
 	file := manifestOf(t, 24, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
 	for _, gone := range []string{"5.png", "7.png"} {
