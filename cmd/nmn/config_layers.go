@@ -93,12 +93,13 @@ var startFlags = []string{"noise-start", "miss-rate", "false-rate", "noise-devia
 // said finds what the recipe depends on; arm is that of file and flags.
 func (l layers) said(content []byte, given []givenFlag, arm armName) said {
 	var file struct {
-		Arm   armName
-		Build *yaml.Node
-		Train struct{ Noise *yaml.Node }
+		Preset presetName
+		Arm    armName
+		Build  *yaml.Node
+		Train  struct{ Noise *yaml.Node }
 	}
 	_ = yaml.Unmarshal(content, &file) // whatever is wrong with it, readConfig has said
-	s := said{arm: file.Arm != "", arms: l.arms, ofRun: file.Build != nil, start: file.Train.Noise != nil}
+	s := said{preset: l.preset != "" || file.Preset != "", arm: file.Arm != "", arms: l.arms, ofRun: file.Build != nil, start: file.Train.Noise != nil}
 	for _, g := range given {
 		s.arm = s.arm || g.name == "arm" || g.name == "noise-model"
 		s.start = s.start || slices.Contains(startFlags, g.name)

@@ -90,10 +90,11 @@ func (c *config) ratesFile() string {
 
 // said is what somebody has said that the recipe depends on, by flag or file.
 type said struct {
-	arm   bool      // which one a run trains
-	arms  []armName // it, or those of an experiment; nil for those that the recipe chooses
-	start bool      // of the noise model, which is then to be learned
-	ofRun bool      // the file is that of a run folder
+	preset bool      // by name, not by the data
+	arm    bool      // which one a run trains
+	arms   []armName // it, or those of an experiment; nil for those that the recipe chooses
+	start  bool      // of the noise model, which is then to be learned
+	ofRun  bool      // the file is that of a run folder
 }
 
 // needsEstimate tells whether an arm cannot be without estimated rates.
@@ -101,10 +102,10 @@ func (c *config) needsEstimate(a armName) bool {
 	return a == armRN && c.ratesFile() == "" || a == armRS || a == armPruned || a == armForward && c.ratesFile() == ""
 }
 
-// usualForm is the recipe where nobody names one: crossfit, but where the data are a paper's, or what was
-// said does not need it or does not go with it. Runs of before there was a choice do not name one either.
+// usualForm is the recipe where nobody names one: crossfit, but where a paper's protocol is asked for, or
+// what was said does not need it or does not go with it. Runs of before there was a choice do not name one either.
 func (c *config) usualForm(s said) recipeForm {
-	paper := (c.Preset == presetPaperCOCO || c.Preset == presetPaperMSRVTT) && c.Data.Set != dataManifest
+	paper := s.preset && (c.Preset == presetPaperCOCO || c.Preset == presetPaperMSRVTT)
 	switch {
 	case slices.ContainsFunc(s.arms, c.needsEstimate):
 		return recipeCrossFit

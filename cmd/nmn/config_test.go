@@ -188,3 +188,14 @@ func FuzzReadConfig(f *testing.F) {
 		}
 	})
 }
+
+// Captions of one's own get estimated rates; the paper's protocol, asked for by name, the paper's noise model.
+func TestConfig_CaptionsTakeTheRecipeAndThePaperIsKept(t *testing.T) {
+	captions := []string{"train", "--captions", "captions.json", "--images", "pictures", "--print-config"}
+	if out := must(t, captions...); !strings.Contains(out, "arm: r-n") || !strings.Contains(out, "rates: online") || !strings.Contains(out, "preset: paper-coco") {
+		t.Errorf("%.400s", out)
+	}
+	if out := must(t, append(captions, "--preset", "paper-coco")...); !strings.Contains(out, "arm: nmn-fd") || strings.Contains(out, "form: crossfit") {
+		t.Errorf("with the preset by name: %.400s", out)
+	}
+}
