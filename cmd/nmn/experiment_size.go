@@ -28,7 +28,9 @@ func (e *experiment) chooseSize(cmd *cobra.Command, p *program) (sizeName, error
 	if !e.config.Data.scenes() || e.sources.print {
 		return sizeQuick, nil
 	}
-	e.chooseArms(cmd)
+	if err := e.resolveArms(cmd); err != nil { // before their steps are timed
+		return "", err
+	}
 	return e.fitting(cmd.Context(), p)
 }
 

@@ -99,7 +99,9 @@ func TestExperiment_ComparesWithAReference(t *testing.T) {
 // A loss of the classifier alone fits no arm with a noise model; that is said before anything trains.
 func TestExperiment_RefusesALossForNoiseArms(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	wantUsage(t, call(t, tiny("experiment", "--size", "quick", "--loss", "asl", "--arms", "star,nmn-fd", "--run-dir", dir)...), "loss asl", "arm nmn-fd")
+	for _, size := range []string{"quick", "auto"} { // auto times real steps first
+		wantUsage(t, call(t, tiny("experiment", "--size", size, "--loss", "asl", "--arms", "star,nmn-fd", "--run-dir", dir)...), "loss asl", "arm nmn-fd")
+	}
 	if exists(dir) {
 		t.Error("something was written")
 	}
