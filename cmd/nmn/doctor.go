@@ -158,7 +158,7 @@ func (d *doctorCommand) options(p *program, data *dataSets) doctor.Options {
 	}
 	o := doctor.Options{
 		Sample: d.sample, Seed: c.Data.Seed, Workers: workers, MaxPixels: c.Data.MaxPixels, MaxBadSamples: c.Data.MaxBadSamples,
-		Missing: c.Data.Features.Missing == missingMean, Standardise: c.Data.Features.Standardise, Progress: d.progress(p, time.Now()),
+		Missing: c.Data.Features.Missing == missingMean, Standardise: c.Data.Features.Standardise, Progress: d.progress(p),
 	}
 	if data.train.Vectors == nil {
 		o.InputSize = c.Net.model(1, 0, "").Size
@@ -167,25 +167,19 @@ func (d *doctorCommand) options(p *program, data *dataSets) doctor.Options {
 }
 
 // progress shows a person at a terminal how far the look is.
-func (d *doctorCommand) progress(p *program, began time.Time) func(doctor.Progress) {
-	if p.quiet || !p.interactive(p.err) {
+func (d *doctorCommand) progress(p *program) func(doctor.Progress) {
+	show := p.lines()
+	if show == nil {
 		return nil
 	}
-	var drawn time.Time
 	return func(now doctor.Progress) {
-		at := time.Now()
-		if at.Sub(drawn) < redraw && now.Done < now.Total {
-			return
-		}
-		drawn = at
-		p.status.show(doctorLine(now, at.Sub(began)))
+		show(now.Done >= now.Total, func(since time.Duration) string { return doctorLine(now, since) })
 	}
 }
 
 // doctorLine tells how far the look is; the time that is left is that of what was seen so far.
 func doctorLine(now doctor.Progress, since time.Duration) string {
-	left := time.Duration(float64(since) / float64(max(now.Done, 1)) * float64(now.Total-now.Done))
-	return fmt.Sprintf("%s: %d %%, %s left, %d of %d", now.Pass, 100*now.Done/max(now.Total, 1), brief(left), now.Done, now.Total)
+	return fmt.Sprintf("%s: %d %%, %s left, %d of %d", now.Pass, 100*now.Done/max(now.Total, 1), timeLeft(since, now.Done, now.Total-now.Done), now.Done, now.Total)
 }
 
 // tell writes the report to where it was asked for.

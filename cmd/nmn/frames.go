@@ -93,7 +93,7 @@ func (c *framesCommand) run(ctx context.Context, p *program, paths []string) err
 		return err
 	}
 	p.log.Info("frames", "ffmpeg", tool.Path, "version", tool.Version, "clips", len(sources), "workers", c.options.Workers)
-	c.options.Tell = c.progress(p, time.Now())
+	c.options.Tell = c.progress(p)
 	sum, err := frames.Make(ctx, tool, c.config, sources, c.options)
 	p.status.clear()
 	if errors.Is(err, shard.ErrExists) || errors.Is(err, shard.ErrSettings) {
@@ -153,25 +153,19 @@ func (c *framesCommand) sources(paths []string) ([]frames.Source, error) {
 }
 
 // progress shows a person at a terminal how far it is.
-func (c *framesCommand) progress(p *program, began time.Time) func(frames.Progress) {
-	if p.quiet || !p.interactive(p.err) {
+func (c *framesCommand) progress(p *program) func(frames.Progress) {
+	show := p.lines()
+	if show == nil {
 		return nil
 	}
-	var drawn time.Time
 	return func(f frames.Progress) {
-		now := time.Now()
-		if now.Sub(drawn) < redraw && f.Done < f.Clips {
-			return
-		}
-		drawn = now
-		p.status.show(framesLine(f, now.Sub(began)))
+		show(f.Done >= f.Clips, func(since time.Duration) string { return framesLine(f, since) })
 	}
 }
 
 // framesLine tells how far it is; the time that is left is that of the clips so far.
 func framesLine(f frames.Progress, since time.Duration) string {
-	left := time.Duration(float64(since) / float64(max(f.Done-f.Before, 1)) * float64(f.Clips-f.Done))
-	line := fmt.Sprintf("frames: %d %%, %s left, %d of %d clips", 100*f.Done/max(f.Clips, 1), brief(left), f.Done, f.Clips)
+	line := fmt.Sprintf("frames: %d %%, %s left, %d of %d clips", 100*f.Done/max(f.Clips, 1), timeLeft(since, f.Done-f.Before, f.Clips-f.Done), f.Done, f.Clips)
 	if f.Bad > 0 {
 		line += fmt.Sprintf(", %d left out", f.Bad)
 	}

@@ -118,6 +118,29 @@ func (p *progress) line(e train.StepDone, now time.Time) string {
 	return p.title + " |" + strings.Repeat("█", full) + strings.Repeat(" ", width-full) + "| " + text
 }
 
+// lines draws how far something is for a person at a terminal, as often as is of use and at the end; nil
+// where nobody looks. A line is made, of the time since the first, when it is drawn.
+func (p *program) lines() func(last bool, line func(since time.Duration) string) {
+	if p.quiet || !p.interactive(p.err) {
+		return nil
+	}
+	began := time.Now()
+	var drawn time.Time
+	return func(last bool, line func(since time.Duration) string) {
+		now := time.Now()
+		if now.Sub(drawn) < redraw && !last {
+			return
+		}
+		drawn = now
+		p.status.show(line(now.Sub(began)))
+	}
+}
+
+// timeLeft is that of so many things more, where each takes as long as those that are done.
+func timeLeft(since time.Duration, done, more int) string {
+	return brief(time.Duration(float64(since) / float64(max(done, 1)) * float64(more)))
+}
+
 // brief writes a duration with its two largest units.
 func brief(d time.Duration) string {
 	seconds := int(d.Round(time.Second).Seconds())
