@@ -4,25 +4,15 @@ package jpeg
 // either their upper bits or one bit more (T.81, annex G).
 func (d *Decoder) refineOrAdd() error {
 	columns, rows := d.grid()
-	left := d.interval
 	for row := range rows {
 		for column := range columns {
-			if d.interval > 0 {
-				if left == 0 {
-					if err := d.nextInterval(); err != nil {
-						return err
-					}
-					left = d.interval
-				}
-				left--
+			if err := d.countMCU(); err != nil {
+				return err
 			}
 			if err := d.progressiveMCU(column, row); err != nil {
 				return err
 			}
 		}
-	}
-	if d.entropy.overrun() {
-		return errShort
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ type scan struct {
 	refines    bool // bits of coefficients that are known in part
 	shift      uint // bits below those that it gives
 	skip       int  // blocks ahead without any coefficient
+	left       int  // MCUs until a restart marker
 }
 
 // scanPart is a component of a scan with the Huffman tables that it uses.
@@ -107,10 +108,18 @@ func (d *Decoder) readScan() error {
 			return err
 		}
 	}
-	if !d.progressive {
-		return d.sequential()
+	d.scan.left = d.interval
+	take := d.sequential
+	if d.progressive {
+		take = d.refineOrAdd
 	}
-	return d.refineOrAdd()
+	if err := take(); err != nil {
+		return err
+	}
+	if d.entropy.overrun() {
+		return errShort
+	}
+	return nil
 }
 
 // ready checks that the tables of a part are there. Those of the quantisation count as they are at the
@@ -142,6 +151,21 @@ func (d *Decoder) grid() (columns, rows int) {
 	return blocks[0], blocks[1]
 }
 
+// countMCU is called before an MCU, and passes a restart marker where one is due.
+func (d *Decoder) countMCU() error {
+	if d.interval == 0 {
+		return nil
+	}
+	if d.scan.left == 0 {
+		if err := d.nextInterval(); err != nil {
+			return err
+		}
+		d.scan.left = d.interval
+	}
+	d.scan.left--
+	return nil
+}
+
 // nextInterval is called between MCUs where a restart marker belongs.
 func (d *Decoder) nextInterval() error {
 	if d.entropy.overrun() {
@@ -160,20 +184,13 @@ func (d *Decoder) nextInterval() error {
 // sequential takes a scan whose blocks are whole. A row of MCUs is transformed once it is there.
 func (d *Decoder) sequential() error {
 	columns, rows := d.grid()
-	left := d.interval // MCUs
 	for row := range rows {
 		for i := range d.scan.all() {
 			clear(d.scan.parts[i].component.coefs)
 		}
 		for column := range columns {
-			if d.interval > 0 {
-				if left == 0 {
-					if err := d.nextInterval(); err != nil {
-						return err
-					}
-					left = d.interval
-				}
-				left--
+			if err := d.countMCU(); err != nil {
+				return err
 			}
 			if err := d.sequentialMCU(column); err != nil {
 				return err
@@ -182,9 +199,6 @@ func (d *Decoder) sequential() error {
 		for i := range d.scan.all() {
 			d.transformRow(d.scan.parts[i].component, row)
 		}
-	}
-	if d.entropy.overrun() {
-		return errShort
 	}
 	return nil
 }
