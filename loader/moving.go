@@ -49,25 +49,13 @@ func MovingScenes(config MovingScenesConfig) (*Set, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	vocabulary, err := SceneVocabulary()
+	set, err := blankScenes("moving-"+config.Split, config.N, newMovingFrames(config))
 	if err != nil {
 		return nil, err
 	}
-	n := config.N
-	labels, truth, counts := make([]uint8, n*sceneClasses), make([]uint8, n*sceneClasses), make([]uint8, n*sceneClasses)
+	labels, truth, counts := set.Labels.Uint8s(), set.Truth.Uint8s(), set.Counts.Uint8s()
 	streams := newMovingStreams(config)
-	set := &Set{
-		Name:           "moving-" + config.Split,
-		Vocabulary:     vocabulary,
-		IDs:            make([]string, n),
-		Labels:         matrix(labels, sceneClasses),
-		Truth:          matrix(truth, sceneClasses),
-		Counts:         matrix(counts, sceneClasses),
-		CaptionsPerBag: SceneCaptions,
-		Captions:       make([][][]int32, n),
-		Source:         newMovingFrames(config),
-	}
-	inParallel(n, func(i int) {
+	inParallel(config.N, func(i int) {
 		frames := streams.clip(i).all()
 		row := i * sceneClasses
 		for t := range frames {

@@ -57,25 +57,13 @@ func Scenes(config ScenesConfig) (*Set, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	vocabulary, err := SceneVocabulary()
+	set, err := blankScenes("scenes-"+config.Split, config.N, newScenePictures(config))
 	if err != nil {
 		return nil, err
 	}
-	n := config.N
-	labels, truth, counts := make([]uint8, n*sceneClasses), make([]uint8, n*sceneClasses), make([]uint8, n*sceneClasses)
-	set := &Set{
-		Name:           "scenes-" + config.Split,
-		Vocabulary:     vocabulary,
-		IDs:            make([]string, n),
-		Labels:         dense.New(dense.WithShape(n, sceneClasses), dense.WithBacking(labels)),
-		Truth:          dense.New(dense.WithShape(n, sceneClasses), dense.WithBacking(truth)),
-		Counts:         dense.New(dense.WithShape(n, sceneClasses), dense.WithBacking(counts)),
-		CaptionsPerBag: SceneCaptions,
-		Captions:       make([][][]int32, n),
-		Source:         newScenePictures(config),
-	}
+	labels, truth, counts := set.Labels.Uint8s(), set.Truth.Uint8s(), set.Counts.Uint8s()
 	streams := newSceneStreams(config)
-	inParallel(n, func(i int) {
+	inParallel(config.N, func(i int) {
 		scene := streams.scene(i)
 		row := i * sceneClasses
 		scene.truth(truth[row : row+sceneClasses])
@@ -83,6 +71,27 @@ func Scenes(config ScenesConfig) (*Set, error) {
 		set.Captions[i] = countWords(streams.captions(i, &scene), labels[row:row+sceneClasses], counts[row:row+sceneClasses])
 	})
 	return set, nil
+}
+
+// blankScenes is a set of n bags over the words of the scenes, whose identifiers, labels and captions are to
+// be filled in.
+func blankScenes(name string, n int, source Source) (*Set, error) {
+	vocabulary, err := SceneVocabulary()
+	if err != nil {
+		return nil, err
+	}
+	blank := func() *dense.Dense { return matrix(make([]uint8, n*sceneClasses), sceneClasses) }
+	return &Set{
+		Name:           name,
+		Vocabulary:     vocabulary,
+		IDs:            make([]string, n),
+		Labels:         blank(),
+		Truth:          blank(),
+		Counts:         blank(),
+		CaptionsPerBag: SceneCaptions,
+		Captions:       make([][][]int32, n),
+		Source:         source,
+	}, nil
 }
 
 // countWords turns the captions of a picture into their sorted classes, the labels and the counts.
