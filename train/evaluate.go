@@ -25,9 +25,9 @@ func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, 
 	}
 	if s.Rates != nil {
 		in.Observed = logits(s.Observed.Float32s())
-		if noisy != nil && noisy.Truth != nil {
+		if noisy != nil {
 			var err error
-			if in.TrueRates, err = eval.TrueRates(noisy.Labels.Uint8s(), noisy.Truth.Uint8s(), noisy.Len(), noisy.Vocabulary.Len()); err != nil {
+			if in.TrueRates, err = TrueRates(noisy); err != nil {
 				return nil, err
 			}
 		}
@@ -49,6 +49,14 @@ func Answers(s *Scores, set *loader.Set) (answers []uint8, truth bool) {
 		answers[i] = min(answers[i], 1)
 	}
 	return answers, false
+}
+
+// TrueRates are those of the labels of a set against its truth; nil where that is not known.
+func TrueRates(set *loader.Set) (*eval.Rates, error) {
+	if set.Truth == nil {
+		return nil, nil
+	}
+	return eval.TrueRates(set.Labels.Uint8s(), set.Truth.Uint8s(), set.Len(), set.Vocabulary.Len())
 }
 
 // rows copies the rows of bags from a matrix of a set; nil stays nil.

@@ -82,10 +82,8 @@ func (n *noiseReport) ask(ctx context.Context, p *program, file string, l *learn
 	if err := sameClasses(l.Checkpoint, set.Vocabulary); err != nil {
 		return err
 	}
-	if noisy := s.data.train; noisy.Truth != nil {
-		if l.truth, err = eval.TrueRates(noisy.Labels.Uint8s(), noisy.Truth.Uint8s(), noisy.Len(), noisy.Vocabulary.Len()); err != nil {
-			return err
-		}
+	if l.truth, err = train.TrueRates(s.data.train); err != nil {
+		return err
 	}
 	l.ids, l.split = set.IDs, n.split
 	n.config.Net.MIL = l.Model.MIL

@@ -115,7 +115,7 @@ func (r *recipe) withoutFolds(ctx context.Context, c *config, p *stagePlan) erro
 			return err
 		}
 	case c.Arm == armRN: // rates of a file are in the configuration
-		p.hold(p.config.Noise.MissRate, p.config.Noise.FalseRate)
+		hold(&p.config.Noise, p.config.Noise.MissRate, p.config.Noise.FalseRate)
 	}
 	if c.Arm == armRN && c.Recipe.Epochs > 0 {
 		p.limit(c.Recipe.Epochs)
@@ -205,8 +205,7 @@ const leastRate = 1e-4
 // are not to be believed has none: no noise is invented.
 func (r *recipe) held(c train.Config) train.Config {
 	q := r.found.TrainingRates()
-	c.Noise.MissRate, c.Noise.FalseRate = heldRates(q.Q01), heldRates(q.Q10)
-	c.Noise.Deviation, c.Noise.Frozen = 0, true
+	hold(&c.Noise, heldRates(q.Q01), heldRates(q.Q10))
 	return c
 }
 

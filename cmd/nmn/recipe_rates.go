@@ -17,6 +17,7 @@ import (
 	"nmn/rates"
 	"nmn/report"
 	"nmn/text"
+	"nmn/train"
 )
 
 // Files of a recipe's folder, which nmn rates and nmn audit read.
@@ -187,12 +188,9 @@ func (r *recipe) write(name string, round *round, calibrate bool) error {
 // page tells the estimate and the losses that chose the epochs.
 func (r *recipe) page() ([]byte, error) {
 	set := r.scored
-	var truth *eval.Rates
-	if set.Truth != nil {
-		var err error
-		if truth, err = eval.TrueRates(set.Labels.Uint8s(), set.Truth.Uint8s(), set.Len(), set.Vocabulary.Len()); err != nil {
-			return nil, err
-		}
+	truth, err := train.TrueRates(set)
+	if err != nil {
+		return nil, err
 	}
 	table := report.RateEstimateTable(r.found, truth, nil)
 	table.Notes = append(table.Notes, r.remarks()...)
@@ -204,7 +202,7 @@ func (r *recipe) page() ([]byte, error) {
 		tables = append(tables, report.FoldLossTable("The same, trained through the noise model", r.noisy.loss, r.noisy.best))
 	}
 	var b bytes.Buffer
-	err := report.Write(&b, report.Markdown, tables...)
+	err = report.Write(&b, report.Markdown, tables...)
 	return b.Bytes(), err
 }
 

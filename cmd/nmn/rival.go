@@ -6,7 +6,6 @@ import (
 
 	dense "gorgonia.org/tensor"
 
-	"nmn/eval"
 	"nmn/loader"
 	"nmn/rates"
 	"nmn/train"
@@ -48,13 +47,16 @@ func (r *armRun) rival(p *stagePlan) error {
 	case armStarEarly:
 		return r.endInTime(p)
 	case armForward:
-		p.hold(p.config.Noise.MissRate, p.config.Noise.FalseRate)
+		hold(&p.config.Noise, p.config.Noise.MissRate, p.config.Noise.FalseRate)
 	case armForwardTrue:
-		q, err := trueRates(r.data.train)
+		q, err := train.TrueRates(r.data.train)
+		if err == nil && q == nil {
+			err = fmt.Errorf("the true labels of %s are not known", r.data.train.Name)
+		}
 		if err != nil {
 			return err
 		}
-		p.hold(heldRates(q.Q01), heldRates(q.Q10))
+		hold(&p.config.Noise, heldRates(q.Q01), heldRates(q.Q10))
 	case armASL, armLLR, armLLCt:
 		if kind := string(r.config.Arm); p.config.Loss.Kind != kind {
 			p.config.Loss = train.PaperLoss(kind)
@@ -65,10 +67,9 @@ func (r *armRun) rival(p *stagePlan) error {
 	return nil
 }
 
-// hold has the net learn through these rates, without a part that depends on the bag.
-func (p *stagePlan) hold(q01, q10 []float32) {
-	p.config.Noise.MissRate, p.config.Noise.FalseRate = q01, q10
-	p.config.Noise.Deviation, p.config.Noise.Frozen = 0, true
+// hold has a net learn through these rates, without a part that depends on the bag.
+func hold(c *train.NoiseConfig, q01, q10 []float32) {
+	c.MissRate, c.FalseRate, c.Deviation, c.Frozen = q01, q10, 0, true
 }
 
 // endInTime goes back to the epoch with the least loss on the noisy labels of the validation set. Without
@@ -87,14 +88,6 @@ func (r *armRun) endInTime(p *stagePlan) error {
 		return r.config.fits(r.data)
 	}
 	return nil
-}
-
-// trueRates are those of the labels of a set against its truth.
-func trueRates(set *loader.Set) (*eval.Rates, error) {
-	if set.Truth == nil {
-		return nil, fmt.Errorf("the true labels of %s are not known", set.Name)
-	}
-	return eval.TrueRates(set.Labels.Uint8s(), set.Truth.Uint8s(), set.Len(), set.Vocabulary.Len())
 }
 
 // told are the same data with the truth for labels in training and, where it is known, in validation.
