@@ -59,6 +59,7 @@ var rooms = func() map[string]room {
 		"cuda":              {others: []string{"std", "gorgonia.org/cu"}, cgo: true},
 		"cuda/cudnn":        {packages: []string{"cuda"}, others: []string{"std", "gorgonia.org/cu", "gorgonia.org/cu/dnn"}, cgo: true},
 		"model":             {packages: backend},
+		"model/s2vt":        {packages: backend, others: hosts},
 		"onnx":              {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
 		"export":            {packages: []string{"model", "onnx"}, others: []string{"std"}},
 		// What builds and tests the CUDA engine.
@@ -70,6 +71,7 @@ var rooms = func() map[string]room {
 		"kernels/emulator/library": {packages: []string{"kernels/emulator"}, others: []string{"std"}},
 		"kernels/emulator":         {packages: []string{"kernels/gen/signature"}, others: []string{"std"}},
 		"train":                    {packages: append([]string{"loader", "model", "eval", "text"}, backend...)},
+		"captioning":               {packages: append([]string{"model/s2vt", "train", "features", "eval/caption"}, backend...)},
 		"eval":                     {packages: []string{"text"}},
 		"eval/caption":             {packages: []string{"text"}},
 		"rates":                    {packages: []string{"eval"}, others: []string{"std", "golang.org/x/sync/errgroup"}},
@@ -93,7 +95,7 @@ var rooms = func() map[string]room {
 var forSuites = []string{"kernels/conform", "kernels/optest", "kernels/emulator", "cuda/internal/fakedriver", "cuda/internal/fakecudnn"}
 
 // suiteUsers are the packages whose tests may use them.
-var suiteUsers = append([]string{"model", "train", "cuda", "cuda/cudnn"}, backend...)
+var suiteUsers = append([]string{"model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn"}, backend...)
 
 // forTests are the imports outside of this module that only tests need.
 var forTests = []string{"golang.org/x/sys/unix"}

@@ -1,0 +1,16 @@
+// Package s2vt is the captioner of Venugopalan et al., "Sequence to Sequence - Video to Text" (ICCV 2015),
+// on the features of frames. Two LSTMs, one above the other, first see the frames of a clip and then say its
+// caption, word by word:
+//
+//	x_t  = embed.w f_t + embed.b        for the frames t = 1..T, and 0 for the words t = T+1..T+L
+//	h1_t = LSTM1(x_t, h1_(t-1))
+//	h2_t = LSTM2([h1_t, v_t], h2_(t-1)) with v_t = 0 for frames and word.w[word before] for words, BOS first
+//	p    = softmax(out.w h2_t + out.b)  of the words 1..L, the last of which is EOS
+//
+// The gates of an LSTM are in the order i, f, g, o. Arrays are time-major: step, then clip. Zeros are never
+// multiplied: the weights over [h1, v] are two parameters, the frames' steps have no words, the words' steps
+// have no frames, and logits are computed only where there is a word to say.
+//
+// A clip with fewer frames than another of its batch begins later: both LSTMs stay at 0 until its first
+// frame, so that captions do not depend on what else is in a batch.
+package s2vt

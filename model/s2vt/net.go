@@ -1,0 +1,84 @@
+package s2vt
+
+import (
+	"errors"
+	"math"
+
+	"nmn/kernels"
+	"nmn/kernels/tensor"
+	"nmn/rng"
+)
+
+// Net is a captioner on a device: parameters, and buffers for the batches that went through it. Everything
+// is float32, whatever the device's precision. It serves one goroutine at a time.
+type Net struct {
+	config  Config
+	backend kernels.Backend
+
+	weights, grads *tensor.Arena
+	p              parameters
+	all            []*Param
+}
+
+// New makes a captioner with zero weights: call Init or Load before use.
+func New(c Config, backend kernels.Backend) (*Net, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	n := &Net{config: c, backend: backend, weights: tensor.NewArena(backend), grads: tensor.NewArena(backend)}
+	if err := n.build(); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return n, nil
+}
+
+// Config tells how the net was made.
+func (n *Net) Config() Config { return n.config }
+
+// Backend is the device that the net lives on.
+func (n *Net) Backend() kernels.Backend { return n.backend }
+
+// Bytes is the device memory of parameters, gradients and buffers.
+func (n *Net) Bytes() int { return n.weights.Bytes() + n.grads.Bytes() }
+
+// Close frees the device memory.
+func (n *Net) Close() error { return errors.Join(n.grads.Close(), n.weights.Close()) }
+
+// forgetBias is what the gates that keep a cell start with, so that states last from the first frame to the
+// last word before anything is learned (Jozefowicz, Zaremba, Sutskever 2015).
+const forgetBias = 1
+
+// Init draws all weights from uniform distributions: within 1/sqrt(columns) for the layers, as PyTorch draws
+// those of Linear, and within 1/sqrt(H) for all of an LSTM; words from the normal distribution of deviation
+// 1/sqrt(D), so that they are about 1 long. Biases start at 0, those of the forget gates at 1. Each parameter
+// has a stream of its own, so that it does not depend on the others.
+func (n *Net) Init(seed uint64) error {
+	hidden := 1 / math.Sqrt(float64(n.config.Hidden))
+	for _, p := range n.all {
+		values, stream := make([]float32, p.W.Len()), rng.New(rng.Derive(seed, p.Name))
+		switch p {
+		case n.p.embedW, n.p.outW:
+			uniform(values, &stream, 1/math.Sqrt(float64(p.W.Dim(1))))
+		case n.p.wx1, n.p.lstm1.wh, n.p.wx2h1, n.p.wx2word, n.p.lstm2.wh:
+			uniform(values, &stream, hidden)
+		case n.p.word:
+			for i := range values {
+				values[i] = float32(stream.Normal(0, 1/math.Sqrt(float64(n.config.Words))))
+			}
+		case n.p.lstm1.b, n.p.lstm2.b:
+			for i := range n.config.Hidden {
+				values[n.config.Hidden+i] = forgetBias
+			}
+		}
+		if err := n.SetValues(p, values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func uniform(values []float32, stream *rng.Stream, bound float64) {
+	for i := range values {
+		values[i] = float32(stream.Uniform(-bound, bound))
+	}
+}
