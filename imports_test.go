@@ -71,7 +71,7 @@ var rooms = func() map[string]room {
 		"kernels/emulator/library": {packages: []string{"kernels/emulator"}, others: []string{"std"}},
 		"kernels/emulator":         {packages: []string{"kernels/gen/signature"}, others: []string{"std"}},
 		"train":                    {packages: append([]string{"loader", "model", "eval", "text"}, backend...)},
-		"captioning":               {packages: append([]string{"model/s2vt", "train", "features", "eval/caption"}, backend...)},
+		"captioning":               {packages: append([]string{"model/s2vt", "train", "features", "text", "eval/caption"}, backend...)},
 		"eval":                     {packages: []string{"text"}},
 		"eval/caption":             {packages: []string{"text"}},
 		"rates":                    {packages: []string{"eval"}, others: []string{"std", "golang.org/x/sync/errgroup"}},
