@@ -43,10 +43,10 @@ func parseClipRows(name string, r io.Reader, rows int) ([]clipRows, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		line, _ := table.FieldPos(0)
-		if err != nil {
+		if err != nil { // it tells the line
 			return nil, fmt.Errorf("clips %q: %w: %w", name, err, ErrFormat)
 		}
+		line, _ := table.FieldPos(0)
 		c, err := parseClip(record, rows)
 		if err != nil {
 			return fail(line, err)
