@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -41,16 +43,21 @@ func noisy() model.Config {
 func TestWeights_BothFormatsHoldTheSame(t *testing.T) {
 	net := newNet(t, noisy())
 	for _, noise := range []bool{false, true} {
-		var s, z bytes.Buffer
-		n, err := Safetensors(&s, net, noise, map[string]string{"key": "value"})
-		m, err2 := NPZ(&z, net, noise)
-		if err != nil || err2 != nil || n != m {
-			t.Fatal(n, m, err, err2)
-		}
-		f, err := safetensors.NewReader(bytes.NewReader(s.Bytes()), int64(s.Len()))
+		s, err := os.Create(filepath.Join(t.TempDir(), "w.safetensors"))
 		if err != nil {
 			t.Fatal(err)
 		}
+		n, err := Safetensors(s, net, noise, map[string]string{"key": "value"})
+		var z bytes.Buffer
+		m, err2 := NPZ(&z, net, noise)
+		if err = errors.Join(err, s.Close()); err != nil || err2 != nil || n != m {
+			t.Fatal(n, m, err, err2)
+		}
+		f, err := safetensors.Open(s.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Close() })
 		archive, err := zip.NewReader(bytes.NewReader(z.Bytes()), int64(z.Len()))
 		if err != nil {
 			t.Fatal(err)
@@ -83,7 +90,7 @@ func TestWeights_BothFormatsHoldTheSame(t *testing.T) {
 
 func TestExport_ANoiseModelThatIsNotThereIsRefused(t *testing.T) {
 	net := newNet(t, model.MLP(4, 2, nil))
-	_, err := Safetensors(io.Discard, net, true, nil)
+	_, err := Safetensors(&limited{}, net, true, nil)
 	_, err2 := NPZ(io.Discard, net, true)
 	_, err3 := ONNX(io.Discard, net, GraphOptions{Observed: true})
 	if !errors.Is(err, ErrNoNoise) || !errors.Is(err2, ErrNoNoise) || !errors.Is(err3, ErrNoNoise) {
@@ -96,10 +103,10 @@ func TestExport_ErrorsOfTheWriterComeBack(t *testing.T) {
 	net := newNet(t, noisy())
 	full := errors.New("no space left")
 	for _, room := range []int{0, 100, 5000} {
-		for name, write := range map[string]func(io.Writer) (int, error){
-			"safetensors": func(w io.Writer) (int, error) { return Safetensors(w, net, true, nil) },
-			"npz":         func(w io.Writer) (int, error) { return NPZ(w, net, true) },
-			"onnx":        func(w io.Writer) (int, error) { return ONNX(w, net, GraphOptions{Observed: true}) },
+		for name, write := range map[string]func(io.WriteSeeker) (int, error){
+			"safetensors": func(w io.WriteSeeker) (int, error) { return Safetensors(w, net, true, nil) },
+			"npz":         func(w io.WriteSeeker) (int, error) { return NPZ(w, net, true) },
+			"onnx":        func(w io.WriteSeeker) (int, error) { return ONNX(w, net, GraphOptions{Observed: true}) },
 		} {
 			if _, err := write(&limited{room, full}); !errors.Is(err, full) {
 				t.Errorf("%s after %d bytes: %v", name, room, err)
@@ -119,3 +126,5 @@ func (l *limited) Write(b []byte) (int, error) {
 	}
 	return len(b), nil
 }
+
+func (l *limited) Seek(int64, int) (int64, error) { return 0, nil }

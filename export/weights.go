@@ -10,14 +10,14 @@ import (
 	"nmn/safetensors"
 )
 
-// Safetensors writes the weights with metadata; noise takes those of the noise model along. It returns the
-// number of tensors.
-func Safetensors(w io.Writer, net *model.Net, noise bool, meta map[string]string) (int, error) {
+// Safetensors writes the weights with metadata and checksums; noise takes those of the noise model along. It
+// returns the number of tensors.
+func Safetensors(w io.WriteSeeker, net *model.Net, noise bool, meta map[string]string) (int, error) {
 	all, err := tensors(net, noise)
 	if err != nil {
 		return 0, err
 	}
-	return len(all), safetensors.Write(w, meta, all)
+	return len(all), safetensors.WriteSummed(w, meta, all)
 }
 
 // NPZ writes the weights as numpy.savez does: an array of float32 for each tensor, not compressed.

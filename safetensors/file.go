@@ -19,6 +19,7 @@ type File struct {
 	start   int64 // of the data in the file
 	entries []entry
 	index   map[string]int
+	sums    []uint32 // of the entries; nil where the file has none
 	closer  io.Closer
 }
 
@@ -66,17 +67,20 @@ func newReader(r io.ReaderAt, size int64, label string) (*File, error) {
 	if start > size {
 		return nil, corrupt("a header of %d bytes, the file is cut short", length)
 	}
-	header := make([]byte, length)
-	if err := readFull(r, header, int64(len(prefix))); err != nil {
+	header := make([]byte, start)
+	if err := readFull(r, header, 0); err != nil {
 		return nil, fmt.Errorf("%s: cannot read the header (%d bytes): %w", label, length, err)
 	}
-	entries, meta, err := parseHeader(header, size-start)
+	entries, meta, err := parseHeader(header[len(prefix):], size-start)
 	if err != nil {
 		return nil, corrupt("%w", err)
 	}
 	f := &File{Metadata: meta, label: label, data: r, start: start, entries: entries, index: make(map[string]int, len(entries))}
 	for i, e := range entries {
 		f.index[e.name] = i
+	}
+	if err := f.readSums(header); err != nil {
+		return nil, corrupt("%w", err)
 	}
 	return f, nil
 }
@@ -136,10 +140,14 @@ func (f *File) ReadInto(name string, dst []byte) error {
 	if int64(len(dst)) != e.end-e.begin {
 		return fmt.Errorf("%s: tensor %q has %d bytes, the destination %d", f.label, name, e.end-e.begin, len(dst))
 	}
-	return f.failed(name, readFull(f.data, dst, f.start+e.begin))
+	if err := readFull(f.data, dst, f.start+e.begin); err != nil {
+		return f.failed(name, err)
+	}
+	return f.failed(name, f.summer(e).add(dst))
 }
 
-// Bytes returns the bytes of a tensor as they stand in the file, to be read in order or at any offset.
+// Bytes returns the bytes of a tensor as they stand in the file, to be read in order or at any offset. They
+// are not held against a checksum.
 func (f *File) Bytes(name string) (*io.SectionReader, error) {
 	e, err := f.find(name)
 	if err != nil {
@@ -195,7 +203,7 @@ func (f *File) Float32Into(name string, dst []float32) error {
 	if count := (e.end - e.begin) / int64(e.dtype.Size()); count != int64(len(dst)) {
 		return fmt.Errorf("%s: tensor %q has %d elements, the destination %d", f.label, name, count, len(dst))
 	}
-	return f.failed(name, f.chunks(e, func(at int, b []byte) error { decode(dst[at:], b); return nil }))
+	return f.failed(name, f.chunks(e, f.summer(e), func(at int, b []byte) error { decode(dst[at:], b); return nil }))
 }
 
 // Elements starts reading a tensor in pieces: each call of what it returns gives the next len(dst) elements,
@@ -209,7 +217,7 @@ func (f *File) Elements(name string) (func(dst []float32) error, error) {
 	if decode == nil {
 		return nil, fmt.Errorf("%s: tensor %q is %s, not floating point", f.label, name, e.dtype)
 	}
-	rest := e
+	rest, sum := e, f.summer(e)
 	return func(dst []float32) error {
 		piece := rest
 		piece.end = rest.begin + int64(len(dst))*size
@@ -217,7 +225,7 @@ func (f *File) Elements(name string) (func(dst []float32) error, error) {
 			return fmt.Errorf("%s: tensor %q: %d elements asked for where %d are left", f.label, name, len(dst), (rest.end-rest.begin)/size)
 		}
 		rest.begin = piece.end
-		return f.failed(name, f.chunks(piece, func(at int, b []byte) error { decode(dst[at:], b); return nil }))
+		return f.failed(name, f.chunks(piece, sum, func(at int, b []byte) error { decode(dst[at:], b); return nil }))
 	}, nil
 }
 
@@ -237,7 +245,7 @@ func (f *File) Int64(name string) ([]int64, []int, error) {
 		return nil, nil, err
 	}
 	size, list := e.dtype.Size(), make([]int64, count)
-	err = f.chunks(e, func(at int, b []byte) error {
+	err = f.chunks(e, f.summer(e), func(at int, b []byte) error {
 		for i := 0; i < len(b)/size; i++ {
 			list[at+i] = decode(b[i*size:])
 			if e.dtype == U64 && list[at+i] < 0 {
@@ -249,14 +257,18 @@ func (f *File) Int64(name string) ([]int64, []int, error) {
 	return list, slices.Clone(e.shape), f.failed(name, err)
 }
 
-// chunks hands the data of a tensor to use in pieces of whole elements; at is the index of the first.
-func (f *File) chunks(e entry, use func(at int, b []byte) error) error {
+// chunks hands the data of a tensor, or the part of it that follows what sum has seen, to use in pieces of
+// whole elements; at is the index of the first.
+func (f *File) chunks(e entry, sum *summer, use func(at int, b []byte) error) error {
 	const chunk = 1 << 16
 	size := e.end - e.begin
 	buffer := make([]byte, min(size, chunk))
 	for done := int64(0); done < size; {
 		b := buffer[:min(size-done, chunk)]
 		if err := readFull(f.data, b, f.start+e.begin+done); err != nil {
+			return err
+		}
+		if err := sum.add(b); err != nil {
 			return err
 		}
 		if err := use(int(done)/e.dtype.Size(), b); err != nil {

@@ -93,12 +93,5 @@ func (r *RowWriter) Close() error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.w.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("safetensors: cannot go back to the header: %w", err)
-	}
-	if _, err := r.w.Write(header); err != nil {
-		return fmt.Errorf("safetensors: cannot write the header: %w", err)
-	}
-	_, err = r.w.Seek(0, io.SeekEnd)
-	return err
+	return rewriteHeader(r.w, header)
 }

@@ -35,10 +35,15 @@ func Write(w io.Writer, meta map[string]string, tensors []Tensor) error {
 	if err != nil {
 		return err
 	}
+	return writeAll(w, header, ordered, make([]uint32, len(ordered)))
+}
+
+// writeAll writes header and data, and fills in the checksums of the tensors.
+func writeAll(w io.Writer, header []byte, tensors []Tensor, sums []uint32) error {
 	if _, err := w.Write(header); err != nil {
 		return fmt.Errorf("safetensors: cannot write the header: %w", err)
 	}
-	for _, t := range ordered {
+	for i, t := range tensors {
 		counted := &countingWriter{w: w}
 		if err := t.WriteData(counted); err != nil {
 			return fmt.Errorf("safetensors: cannot write tensor %q: %w", t.Name, err)
@@ -46,6 +51,7 @@ func Write(w io.Writer, meta map[string]string, tensors []Tensor) error {
 		if size, _ := byteCount(t.DType, t.Shape); counted.count != size {
 			return fmt.Errorf("safetensors: tensor %q: %s %v needs %d bytes, its function wrote %d", t.Name, t.DType, t.Shape, size, counted.count)
 		}
+		sums[i] = counted.sum
 	}
 	return nil
 }
@@ -198,15 +204,4 @@ func formatHeader(meta map[string]string, tensors []Tensor) ([]byte, error) {
 	}
 	little.PutUint64(b.Bytes(), uint64(b.Len()-8))
 	return b.Bytes(), nil
-}
-
-type countingWriter struct {
-	w     io.Writer
-	count int64
-}
-
-func (c *countingWriter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.count += int64(n)
-	return n, err
 }

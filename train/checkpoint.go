@@ -40,7 +40,8 @@ const (
 
 // Checkpoint is what a checkpoint tells beside its tensors. The file holds the parameters under
 // torchvision's names, which PyTorch reads, and the optimizer's moments beside them in the same
-// layout, named optimizer.m.<parameter> and optimizer.v.<parameter>.
+// layout, named optimizer.m.<parameter> and optimizer.v.<parameter>. Checksums of header and tensors are
+// compared as they are read.
 type Checkpoint struct {
 	Format   int          `json:"format"`
 	Model    model.Config `json:"model"`

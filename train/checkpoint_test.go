@@ -168,6 +168,42 @@ func TestCheckpoint_CutShortAtAnyPlaceIsCorrupt(t *testing.T) {
 	}
 }
 
+// One flipped bit in a weight is a number like any other: the checksums alone tell.
+func TestCheckpoint_AFlippedBitIsFound(t *testing.T) {
+	path := trained(t, short())
+	whole, err := os.ReadFile(path)
+	check(t, err)
+	f, err := safetensors.Open(path)
+	check(t, err)
+	start := len(whole)
+	for _, name := range f.Names() {
+		data, err := f.Bytes(name)
+		check(t, err)
+		start -= int(data.Size())
+	}
+	check(t, f.Close())
+	step := bytes.Index(whole, []byte(`\"step\":`)) + len(`\"step\":`)
+	for what, at := range map[string]int{"a weight": start, "the position": step, "a moment": len(whole) - 4} {
+		damaged := filepath.Join(t.TempDir(), "damaged.safetensors")
+		flipped := slices.Clone(whole)
+		flipped[at] ^= 1
+		check(t, os.WriteFile(damaged, flipped, 0o644))
+		if err := short().trainer(t).Resume(damaged); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), damaged) {
+			t.Errorf("%s: resumed with %v", what, err)
+		}
+		if what == "a moment" {
+			continue // which prediction does not read
+		}
+		net, _, err := OpenNet(damaged, openCPU(t, 1))
+		if err == nil {
+			check(t, net.Close())
+		}
+		if !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: opened with %v", what, err)
+		}
+	}
+}
+
 func TestCheckpoint_HostileMetadataIsAnError(t *testing.T) {
 	path := trained(t, short())
 	c, err := ReadCheckpoint(path)

@@ -64,7 +64,7 @@ func (t *Trainer) write(path string) (size int64, err error) {
 	if err != nil {
 		return failed(err)
 	}
-	err = safetensors.Write(file, map[string]string{checkpointKey: string(meta), "format": "pt"}, tensors)
+	err = safetensors.WriteSummed(file, map[string]string{checkpointKey: string(meta), "format": "pt"}, tensors)
 	if err == nil {
 		size, err = file.Seek(0, io.SeekCurrent)
 	}

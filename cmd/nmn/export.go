@@ -142,7 +142,7 @@ func (c *exportCommand) write(file, ending string, net *openedNet) (done exporte
 	default:
 		var meta map[string]string
 		if meta, err = exportMetadata(file, c.observed); err == nil {
-			done.Tensors, err = export.Safetensors(buffered, net.Net, c.observed, meta)
+			done.Tensors, err = export.Safetensors(f, net.Net, c.observed, meta)
 		}
 	}
 	if err == nil {

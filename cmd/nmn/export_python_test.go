@@ -267,9 +267,9 @@ func TestExport_WeightsGoThroughPyTorchAndBack(t *testing.T) {
 	dir := t.TempDir()
 	source := newTestNet(t, narrowVGG(5), 1)
 	weights := filepath.Join(dir, "w")
-	for ending, write := range map[string]func(io.Writer) (int, error){
-		".safetensors": func(w io.Writer) (int, error) { return export.Safetensors(w, source, false, nil) },
-		".npz":         func(w io.Writer) (int, error) { return export.NPZ(w, source, false) },
+	for ending, write := range map[string]func(*os.File) (int, error){
+		".safetensors": func(w *os.File) (int, error) { return export.Safetensors(w, source, false, nil) },
+		".npz":         func(w *os.File) (int, error) { return export.NPZ(w, source, false) },
 	} {
 		file, err := os.Create(weights + ending)
 		if err != nil {

@@ -72,7 +72,7 @@ func writeTensors(path string, meta map[string]string, tensors []safetensors.Ten
 	if err != nil {
 		return err
 	}
-	if err = safetensors.Write(file, meta, tensors); err == nil {
+	if err = safetensors.WriteSummed(file, meta, tensors); err == nil {
 		err = file.Commit()
 	}
 	return errors.Join(err, file.Close())
