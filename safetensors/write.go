@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math"
 	"slices"
 	"unicode/utf8"
+
+	"nmn/durable"
 )
 
 // Tensor is one named array to be written.
@@ -54,6 +57,35 @@ func writeAll(w io.Writer, header []byte, tensors []Tensor, sums []uint32) error
 		sums[i] = counted.sum
 	}
 	return nil
+}
+
+// WriteFile writes a file with checksums, which appears whole or not at all, and tells its size. What was
+// there under that path stays until then.
+func WriteFile(path string, meta map[string]string, tensors []Tensor) (size int64, err error) {
+	file, err := durable.Create(path, 0o644)
+	if err != nil {
+		return 0, err
+	}
+	err = WriteSummed(file, meta, tensors)
+	if err == nil {
+		size, err = file.Seek(0, io.SeekCurrent)
+	}
+	if err == nil {
+		err = file.Commit()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return 0, err
+	}
+	return size, nil
+}
+
+// Bytes is the size of the data of tensors that have their DType, without the header.
+func Bytes(tensors []Tensor) (total int64) {
+	for _, t := range tensors {
+		size, _ := byteCount(t.DType, t.Shape)
+		total += size
+	}
+	return total
 }
 
 // resolve checks all tensors, fills in their types and orders them.

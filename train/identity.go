@@ -93,7 +93,7 @@ func (c *Checkpoint) sameRun(o Options, here identity) error {
 	if err := c.sameWords(o.Data.Vocabulary); err != nil {
 		return err
 	}
-	if field, there, now := firstDifference(c.Model, o.Net.Config()); field != "" {
+	if field, there, now := FirstDifference(c.Model, o.Net.Config()); field != "" {
 		return fmt.Errorf("its model has %s = %s, this one %s: %w", field, there, now, ErrOtherModel)
 	}
 	switch {
@@ -112,15 +112,15 @@ func (c *Checkpoint) sameRun(o Options, here identity) error {
 	if o.Config.Schedule == Cosine || o.Config.Patience > 0 {
 		allowed = free[3:]
 	}
-	if field, there, now := firstDifference(c.Config, o.Config, allowed...); field != "" {
+	if field, there, now := FirstDifference(c.Config, o.Config, allowed...); field != "" {
 		return fmt.Errorf("its setting %s is %s, this one %s: %w", field, there, now, ErrOtherRun)
 	}
 	return nil
 }
 
-// firstDifference compares two values of one type by their JSON, field by field in alphabetic order;
+// FirstDifference compares two values of one type by their JSON, field by field in alphabetic order;
 // an empty field tells that they are equal but for the fields to skip. An empty list equals none.
-func firstDifference(a, b any, skip ...string) (field, there, here string) {
+func FirstDifference(a, b any, skip ...string) (field, there, here string) {
 	x, y := fields(a), fields(b)
 	all := maps.Clone(x) // those that are left out of one where they are empty are in the other
 	maps.Copy(all, y)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"nmn/durable"
 	"nmn/kernels/tensor"
 	"nmn/model"
 	"nmn/safetensors"
@@ -41,38 +39,22 @@ func (t *Trainer) save() error {
 	return nil
 }
 
-// write writes a checkpoint aside, syncs it and renames it. The file that was there stays whole
-// whatever happens.
+// write writes a checkpoint of the stage.
 func (t *Trainer) write(path string) (size int64, err error) {
-	meta, err := json.Marshal(t.checkpoint())
+	return WriteCheckpoint(path, checkpointKey, t.checkpoint(), slices.Concat(t.Net.Weights(), t.optimizer.moments(t.Net), t.onlineTensors()))
+}
+
+// WriteCheckpoint writes tensors, and what is to be known about them as JSON under a key of the metadata,
+// aside, syncs the file and renames it. The file that was there stays whole whatever happens.
+func WriteCheckpoint(path, key string, about any, tensors []safetensors.Tensor) (size int64, err error) {
+	meta, err := json.Marshal(about)
 	if err != nil {
 		return 0, fmt.Errorf("training: cannot describe the checkpoint: %w", err)
 	}
-	tensors := slices.Concat(t.Net.Weights(), t.optimizer.moments(t.Net), t.onlineTensors())
-	need := int64(len(meta))
-	for _, x := range tensors {
-		elements := int64(x.DType.Size())
-		for _, d := range x.Shape {
-			elements *= int64(d)
-		}
-		need += elements
-	}
-	failed := func(err error) (int64, error) {
-		return 0, fmt.Errorf("training: cannot save %q: it needs %d bytes of disk beside what is there; the checkpoint before it, if any, is untouched: %w", path, need, err)
-	}
-	file, err := durable.Create(path, 0o644)
+	size, err = safetensors.WriteFile(path, map[string]string{key: string(meta), "format": "pt"}, tensors)
 	if err != nil {
-		return failed(err)
-	}
-	err = safetensors.WriteSummed(file, map[string]string{checkpointKey: string(meta), "format": "pt"}, tensors)
-	if err == nil {
-		size, err = file.Seek(0, io.SeekCurrent)
-	}
-	if err == nil {
-		err = file.Commit()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return failed(err)
+		need := int64(len(meta)) + safetensors.Bytes(tensors)
+		return 0, fmt.Errorf("training: cannot save %q: it needs %d bytes of disk beside what is there; the checkpoint before it, if any, is untouched: %w", path, need, err)
 	}
 	return size, nil
 }

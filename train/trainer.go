@@ -112,7 +112,7 @@ func New(o Options) (*Trainer, error) {
 		return nil, err
 	}
 	if o.Directory != "" {
-		if err := prepareDirectory(o.Directory); err != nil {
+		if err := PrepareDirectory(o.Directory); err != nil {
 			return nil, joined(err, t.device.close())
 		}
 	}
@@ -382,7 +382,8 @@ func (t *Trainer) leaveEpoch() {
 	}
 }
 
-func prepareDirectory(path string) error {
+// PrepareDirectory makes a folder for checkpoints, or removes what a killed process left there unfinished.
+func PrepareDirectory(path string) error {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return fmt.Errorf("training: cannot make the folder of checkpoints: %w", err)
 	}

@@ -163,7 +163,8 @@ func (f *fold) keep(dir string, e *train.Evaluated) error {
 	}
 	meta := map[string]string{epochKey: fmt.Sprintf("%.17g", float64(loss))}
 	logits := e.Scores.Logits
-	return writeTensors(epochFile(dir, e.Epoch), meta, []safetensors.Tensor{{Name: logitsName, DType: safetensors.F32, Shape: logits.Shape(), Data: logits.Float32s()}})
+	_, err := safetensors.WriteFile(epochFile(dir, e.Epoch), meta, []safetensors.Tensor{{Name: logitsName, DType: safetensors.F32, Shape: logits.Shape(), Data: logits.Float32s()}})
+	return err
 }
 
 // gather puts the scores of all folds together, at the epoch at which they explain the labels best.

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 
-	"nmn/durable"
 	"nmn/loader"
 	"nmn/safetensors"
 	"nmn/train"
@@ -26,10 +24,11 @@ func (r *recipe) keepOnline(_ context.Context, s *train.Scores) error {
 	for i, bag := range s.Index {
 		index[i] = int64(bag)
 	}
-	return writeTensors(filepath.Join(r.dir, onlineName), nil, []safetensors.Tensor{
+	_, err := safetensors.WriteFile(filepath.Join(r.dir, onlineName), nil, []safetensors.Tensor{
 		{Name: logitsName, DType: safetensors.F32, Shape: s.Logits.Shape(), Data: s.Logits.Float32s()},
 		{Name: onlineIndex, DType: safetensors.I64, Shape: []int{len(index)}, Data: index},
 	})
+	return err
 }
 
 // estimateOnline estimates the rates from the scores that stage 1 has left.
@@ -64,16 +63,4 @@ func readOnline(path string) (logits []float32, index []int, err error) {
 		index = append(index, int(bag))
 	}
 	return logits, index, err
-}
-
-// writeTensors writes a file of tensors, which appears whole or not at all.
-func writeTensors(path string, meta map[string]string, tensors []safetensors.Tensor) error {
-	file, err := durable.Create(path, 0o644)
-	if err != nil {
-		return err
-	}
-	if err = safetensors.WriteSummed(file, meta, tensors); err == nil {
-		err = file.Commit()
-	}
-	return errors.Join(err, file.Close())
 }
