@@ -61,5 +61,6 @@ func (s *ManifestSource) encoded(ctx context.Context, bag, frame int, buffer []b
 	if err != nil {
 		return buffer, err
 	}
-	return s.files.encoded(ctx, file, 0, buffer)
+	buffer, err = s.files.encoded(ctx, file, 0, buffer)
+	return buffer, s.inRow(bag, err)
 }

@@ -41,6 +41,8 @@ type ManifestColumns struct {
 	Format  string // CSV or JSON lines
 	Used    []string
 	Labels  []string // columns of 0 and 1, each a label
+	Truth   int      // columns of 0 and 1, each a true label
+	Counts  int      // columns of numbers of people, each of a label
 	Ignored []string
 }
 
@@ -145,7 +147,13 @@ func (m *Manifest) Stem() string {
 func (c ManifestColumns) String() string {
 	line := c.Format + " with " + strings.Join(c.Used, ", ")
 	if len(c.Labels) > 0 {
-		line += fmt.Sprintf(", %d columns of labels", len(c.Labels))
+		line += fmt.Sprintf(", %d columns of labels (0 or 1)", len(c.Labels))
+	}
+	if c.Truth > 0 {
+		line += fmt.Sprintf(", %d of true labels (0 or 1)", c.Truth)
+	}
+	if c.Counts > 0 {
+		line += fmt.Sprintf(", %d of counts", c.Counts)
 	}
 	if len(c.Ignored) > 0 {
 		const shown = 8

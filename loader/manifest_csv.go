@@ -18,13 +18,13 @@ const (
 	noneCell    = "-" // of truth and counts: known, and none holds
 )
 
-// manifestCSV reads a manifest as a table. Columns have the names of its fields; where there is no column
-// of lists of labels, all others are labels and hold 0 or 1.
+// manifestCSV reads a manifest as a table. Columns have the names of its fields, or truth:LABEL and
+// counts:LABEL; where there is no column of lists of labels, all others are labels and hold 0 or 1.
 type manifestCSV struct {
-	sheet   *features.Sheet
-	found   ManifestColumns
-	at      map[string]int // columns of the fields
-	singles []int          // columns of labels
+	sheet                 *features.Sheet
+	found                 ManifestColumns
+	at                    map[string]int // columns of the fields
+	labels, truth, counts []labelColumn
 }
 
 func newManifestCSV(text *bufio.Reader, o ManifestOptions) (*manifestCSV, error) {
@@ -46,12 +46,17 @@ func newManifestCSV(text *bufio.Reader, o ManifestOptions) (*manifestCSV, error)
 			c.found.Ignored = append(c.found.Ignored, name)
 		case slices.Contains(manifestNames(), name):
 			c.at[name], c.found.Used = i, append(c.found.Used, name)
+		case strings.HasPrefix(name, truthPrefix):
+			c.truth = append(c.truth, labelColumn{i, name, name[len(truthPrefix):]})
+		case strings.HasPrefix(name, countsPrefix):
+			c.counts = append(c.counts, labelColumn{i, name, name[len(countsPrefix):]})
 		case marked(o.LabelColumns, name), !lists && len(o.LabelColumns) == 0:
-			c.singles, c.found.Labels = append(c.singles, i), append(c.found.Labels, name)
+			c.labels, c.found.Labels = append(c.labels, labelColumn{i, name, name}), append(c.found.Labels, name)
 		default:
 			c.found.Ignored = append(c.found.Ignored, name)
 		}
 	}
+	c.found.Truth, c.found.Counts = len(c.truth), len(c.counts)
 	return c, c.check()
 }
 
@@ -60,16 +65,22 @@ func (c *manifestCSV) check() error {
 	_, isPath := c.at[manifestPath]
 	_, isFrames := c.at[manifestFrames]
 	_, isList := c.at[manifestLabels]
+	_, isTruth := c.at[manifestTruth]
+	_, isCounts := c.at[manifestCounts]
 	columns := strings.Join(c.sheet.Columns(), ", ")
 	switch {
 	case !isPath && !isFrames:
 		return fmt.Errorf("line 1: there is no column path (or frames), columns are %s; name the column with the pictures path", clipID(columns))
 	case isPath && isFrames:
 		return errors.New("line 1: there are columns path and frames; a row is one picture or one list of frames")
-	case !isList && len(c.singles) == 0:
+	case !isList && len(c.labels) == 0:
 		return fmt.Errorf("line 1: there are no labels, columns are %s; add a column labels with names separated by ; or |, or a column of 0 and 1 for each label", clipID(columns))
-	case isList && len(c.singles) > 0:
+	case isList && len(c.labels) > 0:
 		return fmt.Errorf("line 1: labels are both in a column labels and in columns of their own (%s); choose one", clipID(c.found.Labels[0]))
+	case isTruth && len(c.truth) > 0:
+		return fmt.Errorf("line 1: true labels are both in a column truth and in columns of their own (%s); choose one", clipID(c.truth[0].name))
+	case isCounts && len(c.counts) > 0:
+		return fmt.Errorf("line 1: counts are both in a column counts and in columns of their own (%s); choose one", clipID(c.counts[0].name))
 	}
 	return nil
 }
@@ -81,9 +92,18 @@ func (c *manifestCSV) next() (*manifestRecord, error) {
 		return nil, err
 	}
 	r := &manifestRecord{line: c.sheet.Line()}
-	wrong := func(column string, err error) (*manifestRecord, error) {
-		return nil, fmt.Errorf("line %d, %w", r.line, columnError(column, err))
+	err := c.lists(r)
+	if err == nil {
+		err = c.single(r)
 	}
+	if err != nil {
+		return nil, fmt.Errorf("line %d, %w", r.line, err)
+	}
+	return r, nil
+}
+
+// lists takes the cells that hold a field each.
+func (c *manifestCSV) lists(r *manifestRecord) error {
 	r.path, r.hasPath = c.cell(manifestPath)
 	r.id, _ = c.cell(manifestID)
 	r.split, r.hasSplit = c.cell(manifestSplit)
@@ -100,19 +120,10 @@ func (c *manifestCSV) next() (*manifestRecord, error) {
 	if cell, ok := c.cell(manifestCounts); ok && cell != "" && cell != unknownCell {
 		var err error
 		if r.counts, err = splitCounts(cell); err != nil {
-			return wrong(manifestCounts, err)
+			return columnError(manifestCounts, err)
 		}
 	}
-	for i, column := range c.singles {
-		switch cell := c.sheet.Text(column); cell {
-		case "1", "1.0":
-			r.labels = append(r.labels, c.found.Labels[i])
-		case "0", "0.0":
-		default:
-			return wrong(c.found.Labels[i], fmt.Errorf("%q is neither 0 nor 1; repair it, or leave the column out where it is no label (--ignore-columns)", clipID(cell)))
-		}
-	}
-	return r, nil
+	return nil
 }
 
 // cell is the cell of a field, in memory of its own, and whether there is such a column.

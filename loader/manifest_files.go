@@ -76,14 +76,17 @@ func lacking(root *os.Root, row *ManifestRow) (string, error) {
 
 // ManifestSource reads the pictures of rows: bag i has the files of row i as its frames.
 type ManifestSource struct {
-	files *FileSource
-	index *FrameIndex
+	manifest string
+	lines    []int // of the rows
+	files    *FileSource
+	index    *FrameIndex
 }
 
-func newManifestSource(folder string, rows []*ManifestRow) (*ManifestSource, error) {
-	index := &FrameIndex{offsets: make([]int, len(rows)+1)}
+func newManifestSource(manifest, folder string, rows []*ManifestRow) (*ManifestSource, error) {
+	index, lines := &FrameIndex{offsets: make([]int, len(rows)+1)}, make([]int, len(rows))
 	var files []string
 	for i, row := range rows {
+		lines[i] = row.Line
 		files = append(files, row.Files...)
 		index.offsets[i+1] = len(files)
 	}
@@ -91,7 +94,7 @@ func newManifestSource(folder string, rows []*ManifestRow) (*ManifestSource, err
 	if err != nil {
 		return nil, err
 	}
-	return &ManifestSource{source, index}, nil
+	return &ManifestSource{manifest, lines, source, index}, nil
 }
 
 // Close closes the folder. Reads that follow fail.
@@ -100,13 +103,21 @@ func (s *ManifestSource) Close() error { return s.files.Close() }
 // Frames is the number of files of a row.
 func (s *ManifestSource) Frames(bag int) int { return s.index.offsets[bag+1] - s.index.offsets[bag] }
 
-// Read decodes a frame; see FileSource.
+// Read decodes a frame; see FileSource. The error names the row of the manifest too.
 func (s *ManifestSource) Read(ctx context.Context, bag, frame int, pic *Picture) error {
 	file, err := s.place(bag, frame)
 	if err != nil {
 		return err
 	}
-	return s.files.Read(ctx, file, 0, pic)
+	return s.inRow(bag, s.files.Read(ctx, file, 0, pic))
+}
+
+// inRow tells in which row a file is that cannot be used.
+func (s *ManifestSource) inRow(bag int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s, line %d: %w", s.manifest, s.lines[bag], err)
 }
 
 // place is the file of a frame.
@@ -125,5 +136,5 @@ func (s *ManifestSource) withMaxPixels(n int) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ManifestSource{files, s.index}, nil
+	return &ManifestSource{s.manifest, s.lines, files, s.index}, nil
 }

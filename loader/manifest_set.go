@@ -141,7 +141,7 @@ func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder stri
 	if err := m.fill(s, rows, perBag); err != nil {
 		return nil, nil, fmt.Errorf("manifest %q: %w: %w", m.File, err, ErrAnnotations)
 	}
-	source, err := newManifestSource(folder, rows)
+	source, err := newManifestSource(m.File, folder, rows)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -87,6 +87,25 @@ func TestParseManifest_TruthAndCountsMayBeUnknown(t *testing.T) {
 	}
 }
 
+// Columns of single true labels and counts say what lists do.
+func TestParseManifest_TruthAndCountsByColumn(t *testing.T) {
+	m := parsed(t, "path,dog,cat,truth:dog,truth:cat,counts:dog,counts:emu\na,1,0,1,True,3,0\nb,True,false,?,,,?\nc,0,0,0,0,0,1\n")
+	if got := m.Columns.String(); got != "CSV with path, 2 columns of labels (0 or 1), 2 of true labels (0 or 1), 2 of counts" {
+		t.Errorf("columns %q", got)
+	}
+	lists := parsed(t, "path,labels,truth,counts\na,dog,dog;cat,dog:3\nb,dog,?,\nc,,-,emu:1\n")
+	for i, r := range m.Rows {
+		want := lists.Rows[i]
+		same := slices.EqualFunc(r.Counts, want.Counts, func(a, b LabelCount) bool {
+			return m.Labels[a.Label] == lists.Labels[b.Label] && a.Count == b.Count
+		})
+		if m.named(r.Labels) != lists.named(want.Labels) || m.named(r.Truth) != lists.named(want.Truth) || (r.Truth == nil) != (want.Truth == nil) ||
+			!same || (r.Counts == nil) != (want.Counts == nil) {
+			t.Errorf("row %+v of %q, want %+v of %q", r, m.Labels, want, lists.Labels)
+		}
+	}
+}
+
 func TestParseManifest_ErrorsNamePlaceAndCure(t *testing.T) {
 	long := strings.Repeat("x", maxManifestLine+1<<13)
 	for _, c := range []struct{ content, says string }{
@@ -113,6 +132,13 @@ func TestParseManifest_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"frames,labels\na.png|../b.png,x\n", "column \"frames\": \"../b.png\" leads out"},
 		{"path,labels,split\na,x,holdout\n", "\"holdout\" is no split; want train, validation or test"},
 		{"path,labels,split\na,x,train\nb,x,\n", "line 2 has a split and line 3 has none"},
+		{"path,labels,truth:x,truth:y\na,x,1,\n", "line 2, column \"truth:y\": it and column \"truth:x\""},
+		{"path,labels,truth:x\na,x,2\n", "line 2, column \"truth:x\": \"2\" is neither 0 nor 1"},
+		{"path,labels,truth:\na,x,1\n", "line 2, column \"truth\": a name is empty"},
+		{"path,labels,truth,truth:x\na,x,x,1\n", "line 1: true labels are both"},
+		{"path,labels,counts,counts:x\na,x,x:1,1\n", "line 1: counts are both"},
+		{"path,labels,counts:x\na,x,1.5\n", "line 2, column \"counts:x\": \"1.5\" is no count"},
+		{"path,labels,counts:x\na,x,-1\n", "\"x\" has the count -1"},
 		{"path,labels,counts\na,x,dog\n", "dog:3;cat:1"},
 		{"path,labels,counts\na,x,dog:300\n", "want 0 to 255"},
 		{"path,labels,counts\na,x,dog:1;dog:2\n", "counted twice"},
@@ -241,10 +267,37 @@ func TestManifest_FindFiles(t *testing.T) {
 	}
 }
 
+// Who has to repair a picture looks for it in the manifest.
+func TestManifest_BrokenPicturesNameTheirRow(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.png"), []byte("no picture"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	m := parsed(t, "path,labels,split\ngone.png,x,train\na.png,x,test\n")
+	v, err := m.Vocabulary(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, source, err := m.Set(TestSplit, v, 5, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	if err := source.Read(t.Context(), 0, 0, new(Picture)); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), `m.csv, line 3: cannot decode "a.png"`) {
+		t.Errorf("error %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "a.png")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadEncoded(t.Context(), source, 0, 0, nil); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "m.csv, line 3: cannot read") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // A manifest that can be read gives rows whose files stay inside their folder and whose identifiers differ.
 func FuzzParseManifest(f *testing.F) {
 	for _, s := range []string{"path,labels,split\na.jpg,dog;cat,train\n", "frames\tdog\na|b\t1\n", "{\"path\": \"a\", \"labels\": [\"x\"], \"truth\": [], \"counts\": {\"x\": 2}}\n",
-		"path;labels;truth;counts;id\na;\"x|y\";-;\"x:1\";1\n", "\ufeffpath,labels\n../a,x\n"} {
+		"path;labels;truth;counts;id\na;\"x|y\";-;\"x:1\";1\n", "\ufeffpath,labels\n../a,x\n", "path,dog,truth:dog,counts:dog\na,1,0,3\nb,0,?,\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
