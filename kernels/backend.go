@@ -8,6 +8,7 @@ import (
 	"nmn/kernels/noise"
 	"nmn/kernels/pixels"
 	"nmn/kernels/pool"
+	"nmn/kernels/recurrent"
 	"nmn/kernels/tensor"
 	"nmn/kernels/update"
 )
@@ -23,4 +24,5 @@ type Backend interface {
 	noise.Ops
 	update.Ops
 	pixels.Ops
+	recurrent.Ops
 }

@@ -8,6 +8,7 @@ import (
 	"nmn/kernels/noise"
 	"nmn/kernels/pixels"
 	"nmn/kernels/pool"
+	"nmn/kernels/recurrent"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 	"nmn/kernels/update"
@@ -36,6 +37,7 @@ type (
 	noiseModel     = noise.CPU
 	updates        = update.CPU
 	normalizations = pixels.CPU
+	sequences      = recurrent.CPU
 )
 
 // cpu is the Backend of the host.
@@ -47,6 +49,7 @@ type cpu struct {
 	*noiseModel
 	*updates
 	*normalizations
+	*sequences
 }
 
 // OpenCPU opens the host as a backend. A negative number of threads and instructions that are
@@ -68,6 +71,7 @@ func OpenCPU(c CPUConfig) (Backend, error) {
 		noiseModel:     noise.NewCPU(device, level),
 		updates:        update.NewCPU(device, level),
 		normalizations: pixels.NewCPU(device, level),
+		sequences:      recurrent.NewCPU(device, level),
 	}, nil
 }
 

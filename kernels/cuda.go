@@ -13,6 +13,7 @@ import (
 	"nmn/kernels/noise"
 	"nmn/kernels/pixels"
 	"nmn/kernels/pool"
+	"nmn/kernels/recurrent"
 	"nmn/kernels/tensor"
 	"nmn/kernels/update"
 )
@@ -31,6 +32,7 @@ type (
 	cardNoiseModel     = noise.CUDA
 	cardUpdates        = update.CUDA
 	cardNormalizations = pixels.CUDA
+	cardSequences      = recurrent.CUDA
 )
 
 // card is the Backend of a graphics card.
@@ -42,6 +44,7 @@ type card struct {
 	*cardNoiseModel
 	*cardUpdates
 	*cardNormalizations
+	*cardSequences
 
 	library    *cudnn.Handle
 	marks      []*cuda.Event // of Clock, by number; the device frees them

@@ -141,7 +141,7 @@ func refuseBags(op string, run func(k kernels.Backend, x, flat, bags *operand) e
 			}
 			return &call{operands: operands, run: func(k kernels.Backend) error { return run(k, x, flat, bags) }}
 		})
-		c.Bags = w.values
+		c.Values = w.values
 		list = append(list, c)
 	}
 	return append(list, refuse(op, "bags_type", func(*values) *call {

@@ -18,10 +18,11 @@ type Case struct {
 	Op    string // method of kernels.Backend
 	Name  string // parameters as key=value parts; with Op unique
 	Large bool   // a size of the real network: left out by -short, and timed by Bench
-	// Refuse marks a call that must return an error and nothing else: ErrShape unless Bags is set.
+	// Refuse marks a call that must return an error and nothing else: ErrShape unless Values is set.
 	Refuse bool
-	// Bags marks a refusal of frame offsets, which only a device that reads them on the host can give.
-	Bags bool
+	// Values marks a refusal of what an operand holds, frame offsets or words, which only a device that
+	// reads them on the host can give.
+	Values bool
 
 	build func(*values) *call
 }

@@ -8,6 +8,7 @@ func Cases() []Case {
 	var list []Case
 	for _, family := range []func() []Case{
 		convCases, activationCases, poolCases, bagCases, noiseCases, likelihoodCases, largeLossCases, updateCases, pixelCases,
+		lstmCases, embedCases, entropyCases,
 	} {
 		list = append(list, family()...)
 	}

@@ -23,7 +23,7 @@ func RunFixtures(t *testing.T, open func(t testing.TB) kernels.Backend) {
 		{"posterior_table", checkPosterior}, {"mil_image", checkMIL}, {"mil_video", checkMIL},
 		{"mil_bce_*", checkMILStep}, {"mil_nmn_*", checkMILStep}, {"mil_extreme", checkMILExtreme},
 		{"pool_g_*", checkPoolG}, {"conv_*", checkConv}, {"relu", checkReLU}, {"maxpool_ceil", checkMaxPool},
-		{"pool_other", checkPoolOther}, {"dropout", checkDropout},
+		{"pool_other", checkPoolOther}, {"dropout", checkDropout}, {"lstm_cell", checkLSTM},
 	} {
 		for _, name := range FixtureNames(t, family.pattern) {
 			t.Run(name, func(t *testing.T) {

@@ -42,6 +42,13 @@ func (idle) GradNorm(array, []update.Entry) error                            { r
 func (idle) Clip([]update.Entry, array, float32) error                       { return nil }
 func (idle) Zero(array) error                                                { return nil }
 func (idle) Normalize(_, _, _, _ array, _ pixels.Params) error               { return nil }
+func (idle) LSTM(_, _, _, _, _, _ array) error                               { return nil }
+func (idle) LSTMGrad(_, _, _, _, _, _, _, _ array) error                     { return nil }
+func (idle) Embed(_, _, _ array) error                                       { return nil }
+func (idle) EmbedGrad(_, _, _ array) error                                   { return nil }
+func (idle) CrossEntropy(_, _, _, _, _, _, _, _ array, _ float32) error      { return nil }
+func (idle) LogSoftmax(array) error                                          { return nil }
+func (idle) Add(_, _ array) error                                            { return nil }
 func (idle) NoiseStep(_ noise.StepOutput, _, _, _, _ array, _ noise.StepParams) error {
 	return nil
 }

@@ -49,7 +49,7 @@ func refused(b kernels.Backend, c Case) (problems []error) {
 	switch {
 	case err == nil:
 		return []error{errors.New("accepted what it must refuse")}
-	case errors.Is(err, errPanic), !c.Bags && !errors.Is(err, tensor.ErrShape):
+	case errors.Is(err, errPanic), !c.Values && !errors.Is(err, tensor.ErrShape):
 		return []error{fmt.Errorf("error %w, want ErrShape", err)}
 	}
 	return nil

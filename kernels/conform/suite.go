@@ -18,9 +18,9 @@ type Options struct {
 	Other func(t testing.TB) kernels.Backend
 	// ZeroAllocs demands that a call allocates nothing on the host.
 	ZeroAllocs bool
-	// UncheckedBags tells that the device does not read frame offsets on the host: empty bags are not
-	// refused.
-	UncheckedBags bool
+	// UncheckedValues tells that the device does not read frame offsets and words on the host: empty bags
+	// and words beyond the vocabulary are not refused.
+	UncheckedValues bool
 	// Large tells when the sizes of the real network are run: not under -short, by default.
 	Large Large
 	// Only, where not empty, begins the names of the operations that are run.
@@ -88,8 +88,8 @@ func (o Options) skips(c Case) string {
 	switch reason, unsupported := o.Unsupported[c.Op]; {
 	case unsupported:
 		return c.Op + " is not supported: " + reason
-	case c.Bags && o.UncheckedBags:
-		return "the device does not read frame offsets"
+	case c.Values && o.UncheckedValues:
+		return "the device does not read frame offsets and words"
 	}
 	return ""
 }

@@ -1,0 +1,63 @@
+package profile
+
+import "nmn/kernels/tensor"
+
+// LSTM implements recurrent.Ops. Its arithmetic is that of the products with the recurrent weights.
+func (r *Recorder) LSTM(h, c, gates, wh, h0, c0 *tensor.Tensor) error {
+	layer := r.layer(wh)
+	r.names[h], r.names[c] = layer, layer
+	o := Op{Layer: layer, Name: "lstm", Shape: shapeOf(gates), FLOP: products(gates, wh), Bytes: bytesOf(h, c, gates, gates, wh, h0, c0)}
+	return r.do(o, func() error { return r.backend.LSTM(h, c, gates, wh, h0, c0) })
+}
+
+// LSTMGrad implements recurrent.Ops.
+func (r *Recorder) LSTMGrad(gates, dh, c, wh, c0, dcLast, dh0, dc0 *tensor.Tensor) error {
+	o := Op{Layer: r.layer(wh), Name: "lstm gradient", Shape: shapeOf(gates), FLOP: products(gates, wh),
+		Bytes: bytesOf(gates, gates, dh, c, wh, c0, dcLast, dh0, dc0)}
+	return r.do(o, func() error { return r.backend.LSTMGrad(gates, dh, c, wh, c0, dcLast, dh0, dc0) })
+}
+
+// Embed implements recurrent.Ops.
+func (r *Recorder) Embed(y, table, words *tensor.Tensor) error {
+	r.names[y] = r.layer(table)
+	o := Op{Layer: r.layer(table), Name: "embedding", Shape: shapeOf(y), Bytes: bytesOf(y, y, words)}
+	return r.do(o, func() error { return r.backend.Embed(y, table, words) })
+}
+
+// EmbedGrad implements recurrent.Ops.
+func (r *Recorder) EmbedGrad(dtable, dy, words *tensor.Tensor) error {
+	o := Op{Layer: r.layer(dtable), Name: "embedding gradient", Shape: shapeOf(dy), Bytes: bytesOf(dtable, dy, words)}
+	return r.do(o, func() error { return r.backend.EmbedGrad(dtable, dy, words) })
+}
+
+// CrossEntropy implements recurrent.Ops. Its arithmetic counts all rows and the logits once: rows without a
+// target may cost nothing, and logits may be computed again.
+func (r *Recorder) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor, scale float32) error {
+	o := Op{Layer: r.layer(w), Name: "softmax cross-entropy", Shape: shapeOf(h) + " * " + shapeOf(w), FLOP: products(h, w),
+		Bytes: bytesOf(loss, dh, dw, db, h, w, b, targets)}
+	if dh != nil {
+		o.FLOP *= 3
+	}
+	return r.do(o, func() error { return r.backend.CrossEntropy(loss, dh, dw, db, h, w, b, targets, scale) })
+}
+
+// LogSoftmax implements recurrent.Ops.
+func (r *Recorder) LogSoftmax(x *tensor.Tensor) error {
+	o := Op{Layer: r.layer(x), Name: "log-softmax", Shape: shapeOf(x), Bytes: bytesOf(x, x)}
+	return r.do(o, func() error { return r.backend.LogSoftmax(x) })
+}
+
+// Add implements recurrent.Ops.
+func (r *Recorder) Add(dst, src *tensor.Tensor) error {
+	o := Op{Layer: r.layer(dst), Name: "add", Shape: shapeOf(dst), Bytes: bytesOf(dst, dst, src)}
+	return r.do(o, func() error { return r.backend.Add(dst, src) })
+}
+
+// products counts multiplications and additions of a matrix with the rows of x, whose width is one of its
+// two dimensions.
+func products(x, matrix *tensor.Tensor) float64 {
+	if x == nil || matrix == nil || x.Rank() == 0 || x.Dim(-1) == 0 {
+		return 0 // the backend will say so
+	}
+	return 2 * float64(x.Len()/x.Dim(-1)) * float64(matrix.Len())
+}
