@@ -2,6 +2,7 @@ package s2vt
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"nmn/kernels"
@@ -18,6 +19,14 @@ type Net struct {
 	weights, grads *tensor.Arena
 	p              parameters
 	all            []*Param
+	lowerBias      *tensor.Tensor // of LSTM 1, as a table of one row
+	shut           *tensor.Tensor // 1×4H: added to gates, it keeps a state at 0
+	seeds          seeds
+
+	buffers  *tensor.Arena
+	capacity capacity
+	memory   memory
+	plans    map[planKey]*plan
 }
 
 // New makes a captioner with zero weights: call Init or Load before use.
@@ -25,11 +34,40 @@ func New(c Config, backend kernels.Backend) (*Net, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	n := &Net{config: c, backend: backend, weights: tensor.NewArena(backend), grads: tensor.NewArena(backend)}
-	if err := n.build(); err != nil {
+	n := &Net{config: c, backend: backend, plans: map[planKey]*plan{},
+		weights: tensor.NewArena(backend), grads: tensor.NewArena(backend), buffers: tensor.NewArena(backend)}
+	err := n.build()
+	if err == nil {
+		err = n.buildConstants()
+	}
+	if err == nil {
+		err = n.seeds.build(n.weights)
+	}
+	if err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
 	return n, nil
+}
+
+// shutGate is a pre-activation at which a gate lets nothing through: its sigmoid is 0 in float32.
+const shutGate = -1e4
+
+// buildConstants makes what the steps without an input from below get in its place. With the input gate at
+// 0 a cell that is 0 stays so, whatever the other gates are, and its state with it; no gradient goes into
+// these gates either.
+func (n *Net) buildConstants() (err error) {
+	gates := 4 * n.config.Hidden
+	if n.lowerBias, err = n.p.lstm1.b.W.Reshape(1, gates); err != nil {
+		return err
+	}
+	if n.shut, err = n.weights.Alloc(tensor.Float32, 1, gates); err != nil {
+		return fmt.Errorf("s2vt: cannot hold constants: %w", err)
+	}
+	values := make([]float32, gates)
+	for i := range n.config.Hidden {
+		values[i] = shutGate
+	}
+	return n.backend.Upload(n.shut, tensor.HostArray(tensor.Float32, values))
 }
 
 // Config tells how the net was made.
@@ -39,10 +77,13 @@ func (n *Net) Config() Config { return n.config }
 func (n *Net) Backend() kernels.Backend { return n.backend }
 
 // Bytes is the device memory of parameters, gradients and buffers.
-func (n *Net) Bytes() int { return n.weights.Bytes() + n.grads.Bytes() }
+func (n *Net) Bytes() int { return n.weights.Bytes() + n.grads.Bytes() + n.buffers.Bytes() }
 
 // Close frees the device memory.
-func (n *Net) Close() error { return errors.Join(n.grads.Close(), n.weights.Close()) }
+func (n *Net) Close() error {
+	clear(n.plans)
+	return errors.Join(n.buffers.Close(), n.grads.Close(), n.weights.Close())
+}
 
 // forgetBias is what the gates that keep a cell start with, so that states last from the first frame to the
 // last word before anything is learned (Jozefowicz, Zaremba, Sutskever 2015).

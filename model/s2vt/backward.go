@@ -1,0 +1,153 @@
+package s2vt
+
+import (
+	"fmt"
+
+	"nmn/kernels/conv"
+)
+
+// StepOptions are what changes from one step to the next.
+type StepOptions struct {
+	// DropoutSeed selects the masks, together with the samples of the batch; it should change every epoch.
+	DropoutSeed uint64
+	// InputGradient computes the gradient with respect to the features too, for InputGradient.
+	InputGradient bool
+}
+
+// Step computes the loss of a batch, and the gradients of all parameters. The loss is summed over the words
+// of a caption, EOS among them, and averaged over the captions of the batch, in nats. No parameter changes.
+// It allocates nothing once it has seen the shape of a batch.
+func (n *Net) Step(b *Batch, o StepOptions) (loss float64, err error) {
+	p, err := n.place(b, o.DropoutSeed)
+	if err != nil {
+		return 0, err
+	}
+	if err := n.forward(p); err != nil {
+		return 0, err
+	}
+	if err := n.say(p); err != nil {
+		return 0, err
+	}
+	if err := n.backward(p); err != nil {
+		return 0, err
+	}
+	if o.InputGradient {
+		if err := n.inputGradient(p); err != nil {
+			return 0, err
+		}
+	}
+	if err := n.backend.Download(p.lossesOut, p.losses); err != nil {
+		return 0, err
+	}
+	for _, l := range p.host.losses {
+		loss += float64(l)
+	}
+	return loss / float64(p.clips), nil
+}
+
+// place lays out a batch and uploads it.
+func (n *Net) place(b *Batch, seed uint64) (*plan, error) {
+	if n.all[0].G == nil {
+		return nil, fmt.Errorf("s2vt: a step without gradients: call Learn first")
+	}
+	if err := n.check(b); err != nil {
+		return nil, err
+	}
+	p, err := n.planFor(b)
+	if err != nil {
+		return nil, err
+	}
+	p.ragged = n.layFrames(p.host.features, p.host.missing, b.Features)
+	p.layWords(b)
+	if n.config.Dropout > 0 {
+		p.layKeys(b, n.config.Features)
+		if err := n.seeds.upload(n.backend, seed); err != nil {
+			return nil, err
+		}
+	}
+	return p, p.upload(n.backend)
+}
+
+// say computes the losses of all words, and the gradients of the states that say them and of the last layer.
+func (n *Net) say(p *plan) error {
+	return n.backend.CrossEntropy(p.losses, p.dsaid, n.p.outW.G, n.p.outB.G, p.said, n.p.outW.W, n.p.outB.W, p.target, 1/float32(p.clips))
+}
+
+// backward sends the gradient of the states that say words down to all other parameters.
+func (n *Net) backward(p *plan) error {
+	if err := n.dropGrad(p.dsaid, p.rowKeys, saidSite); err != nil {
+		return err
+	}
+	if err := n.backend.Zero(p.dhFrames); err != nil { // no word is said while frames are seen
+		return err
+	}
+	if err := n.backend.Embed(p.dhWords, p.dsaid, p.row); err != nil {
+		return err
+	}
+	if err := n.backwardLSTM(p, &p.upper, n.p.lstm2); err != nil {
+		return err
+	}
+	if err := n.backwardUpper(p); err != nil {
+		return err
+	}
+	if err := n.backwardLSTM(p, &p.lower, n.p.lstm1); err != nil {
+		return err
+	}
+	return n.backwardLower(p)
+}
+
+// backwardLSTM turns the gates of a layer into their gradients, from dh of its states, and computes those of
+// its own parameters.
+func (n *Net) backwardLSTM(p *plan, l *layer, own lstm) error {
+	if err := n.backend.LSTMGrad(l.gates, p.dh, l.c, own.wh.W, nil, nil, nil, nil); err != nil {
+		return err
+	}
+	if err := n.backend.ConvGradFilter(own.wh.filterG, l.hEarlier, l.gatesLater, conv.Params{}); err != nil {
+		return err
+	}
+	return n.backend.ConvGradBias(own.b.G, l.gatesRows, conv.Params{})
+}
+
+// backwardUpper goes from the gates of LSTM 2 to the states of LSTM 1 and to the words.
+func (n *Net) backwardUpper(p *plan) error {
+	u := &p.upper
+	if err := n.backend.ConvGradFilter(n.p.wx2h1.filterG, p.lower.hRows, u.gatesRows, conv.Params{}); err != nil {
+		return err
+	}
+	if err := n.backend.ConvGradFilter(n.p.wx2word.filterG, p.seen, u.gatesWords, conv.Params{}); err != nil {
+		return err
+	}
+	if err := n.backend.ConvGradData(p.dseen, u.gatesWords, n.p.wx2word.filter, nil, conv.Params{}); err != nil {
+		return err
+	}
+	if err := n.dropGrad(p.dseen, p.wordKeys, wordSite); err != nil {
+		return err
+	}
+	if err := n.backend.EmbedGrad(n.p.word.G, p.dseenRows, p.previous); err != nil {
+		return err
+	}
+	return n.backend.ConvGradData(p.dhRows, u.gatesRows, n.p.wx2h1.filter, nil, conv.Params{})
+}
+
+// backwardLower goes from the gates of LSTM 1 to the layer that embeds features.
+func (n *Net) backwardLower(p *plan) error {
+	l := &p.lower
+	if err := n.backend.ConvGradFilter(n.p.wx1.filterG, p.embedded, l.gatesFrames, conv.Params{}); err != nil {
+		return err
+	}
+	if err := n.backend.ConvGradData(p.dembedded, l.gatesFrames, n.p.wx1.filter, nil, conv.Params{}); err != nil {
+		return err
+	}
+	if err := n.dropGrad(p.dembedded, p.frameKeys, frameSite); err != nil {
+		return err
+	}
+	if err := n.backend.ConvGradFilter(n.p.embedW.filterG, p.features, p.dembedded, conv.Params{}); err != nil {
+		return err
+	}
+	return n.backend.ConvGradBias(n.p.embedB.G, p.dembedded, conv.Params{})
+}
+
+// inputGradient overwrites the features of a plan, which nothing reads any more, with their gradient.
+func (n *Net) inputGradient(p *plan) error {
+	return n.backend.ConvGradData(p.features, p.dembedded, n.p.embedW.filter, nil, conv.Params{})
+}

@@ -1,0 +1,173 @@
+package s2vt
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Greedy says the likeliest word at every step, of equally likely ones that of the lowest id, and gives a
+// caption for each clip. clips are features as in Batch; o.Width is not looked at.
+func (n *Net) Greedy(clips [][]float32, o BeamOptions) (captions []Caption, err error) {
+	o.Width = 1
+	d, err := n.startDecoding(clips, o.Width, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, d.close()) }()
+	captions = make([]Caption, len(clips))
+	live := begin(len(clips))
+	for range o.MaxLength {
+		logProbs, err := d.next(live)
+		if err != nil {
+			return nil, err
+		}
+		var still []hypothesis
+		for row, h := range live {
+			word := d.likeliest(logProbs[row*n.config.Vocabulary:][:n.config.Vocabulary])
+			if word < 0 {
+				return nil, speechless(h.clip)
+			}
+			h = h.say(word, float64(logProbs[row*n.config.Vocabulary+int(word)]), row)
+			captions[h.clip] = h.caption(o)
+			if word != EOS {
+				still = append(still, h)
+			}
+		}
+		if live = still; len(live) == 0 {
+			break
+		}
+	}
+	return captions, nil
+}
+
+// likeliest is the word of the largest log-probability; -1 where none is a number.
+func (d *decoding) likeliest(logProbs []float32) int32 {
+	best := int32(-1)
+	for w, p := range logProbs {
+		if !d.never[w] && p > float32(math.Inf(-1)) && (best < 0 || p > logProbs[best]) {
+			best = int32(w)
+		}
+	}
+	return best
+}
+
+// Beam looks for the caption of the best Score of each clip. Width hypotheses go on from step to step: the
+// likeliest of all that add a word to one of the step before. One that says EOS is done and keeps its place,
+// so that the search ends with Width captions, some of which may be cut off at MaxLength. Equally likely
+// hypotheses are ranked by the lower word, then by the rank of what they go on from, and equal scores by the
+// one that was done first. Memory for clips·Width·V numbers is needed.
+func (n *Net) Beam(clips [][]float32, o BeamOptions) (captions []Caption, err error) {
+	d, err := n.startDecoding(clips, o.Width, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, d.close()) }()
+	found := make([][]Caption, len(clips))
+	live := begin(len(clips))
+	for l := range o.MaxLength {
+		logProbs, err := d.next(live)
+		if err != nil {
+			return nil, err
+		}
+		var still []hypothesis
+		for from := 0; from < len(live); {
+			clip, to := live[from].clip, from
+			for to < len(live) && live[to].clip == clip {
+				to++
+			}
+			best := d.best(live, from, to, logProbs, o.Width-len(found[clip]))
+			if len(best) == 0 {
+				return nil, speechless(clip)
+			}
+			for _, h := range best {
+				if h.word == EOS || l == o.MaxLength-1 {
+					found[clip] = append(found[clip], h.caption(o))
+				} else {
+					still = append(still, h)
+				}
+			}
+			from = to
+		}
+		if live = still; len(live) == 0 {
+			break
+		}
+	}
+	for _, of := range found {
+		captions = append(captions, slices.MaxFunc(of, func(a, b Caption) int { return cmp.Compare(a.Score, b.Score) }))
+	}
+	return captions, nil
+}
+
+// begin is a hypothesis for each clip that has said nothing.
+func begin(clips int) []hypothesis {
+	live := make([]hypothesis, clips)
+	for i := range live {
+		live[i] = hypothesis{clip: i, parent: i, word: BOS}
+	}
+	return live
+}
+
+// candidate is a word that may be added to the hypothesis of a row.
+type candidate struct {
+	row     int
+	word    int32
+	logProb float64 // of the whole hypothesis
+}
+
+// before tells the order of candidates.
+func (a candidate) before(b candidate) bool {
+	switch {
+	case a.logProb != b.logProb:
+		return a.logProb > b.logProb
+	case a.word != b.word:
+		return a.word < b.word
+	}
+	return a.row < b.row
+}
+
+// best are the count likeliest ways to go on with the hypotheses of rows from to to, the likeliest first.
+func (d *decoding) best(live []hypothesis, from, to int, logProbs []float32, count int) []hypothesis {
+	vocabulary := d.net.config.Vocabulary
+	var top []candidate
+	for row := from; row < to; row++ {
+		for w, p := range logProbs[row*vocabulary:][:vocabulary] {
+			c := candidate{row, int32(w), live[row].logProb + float64(p)}
+			if d.never[w] || !(c.logProb > math.Inf(-1)) || len(top) == count && !c.before(top[count-1]) {
+				continue
+			}
+			at := len(top)
+			for at > 0 && c.before(top[at-1]) {
+				at--
+			}
+			top = slices.Insert(top[:min(len(top), count-1)], at, c)
+		}
+	}
+	all := make([]hypothesis, len(top))
+	for i, c := range top {
+		all[i] = live[c.row].say(c.word, float64(logProbs[c.row*vocabulary+int(c.word)]), c.row)
+	}
+	return all
+}
+
+// say adds a word to a hypothesis that stood in a row.
+func (h hypothesis) say(word int32, logProb float64, row int) hypothesis {
+	return hypothesis{clip: h.clip, parent: row, word: word, logProb: h.logProb + logProb, words: append(slices.Clip(h.words), word)}
+}
+
+// caption is a hypothesis as a caption.
+func (h hypothesis) caption(o BeamOptions) Caption {
+	c := Caption{Words: h.words, LogProb: h.logProb, Ended: h.word == EOS}
+	c.Score = c.LogProb / math.Pow(float64(len(h.words)), o.LengthPenalty)
+	if c.Ended {
+		c.Words = h.words[:len(h.words)-1]
+	}
+	return c
+}
+
+// speechless is the error of a net whose logits are no numbers.
+func speechless(clip int) error {
+	return fmt.Errorf("s2vt: no word has a probability for clip %d of the batch: a weight or a feature is not finite", clip)
+}

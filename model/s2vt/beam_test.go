@@ -1,0 +1,180 @@
+package s2vt
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"nmn/kernels"
+)
+
+// talkative is a net whose words follow from what it sees: its weights are larger than those of a start.
+func talkative(t *testing.T, device kernels.Backend, c Config) *Net {
+	t.Helper()
+	n := newNet(t, device, c)
+	for _, p := range n.Params() {
+		values, err := n.Values(p.W)
+		check(t, err)
+		for i := range values {
+			values[i] *= 4
+		}
+		check(t, n.SetValues(p, values))
+	}
+	return n
+}
+
+// everything lists all captions that can be said, as Beam would give them.
+func (r *reference) everything(s state, previous int32, said []int32, logProb float64, o BeamOptions) (all []Caption) {
+	s, logProbs := r.say(s, previous)
+	for w, p := range logProbs {
+		if w == PAD || w == BOS || slices.Contains(o.Never, int32(w)) {
+			continue
+		}
+		total, length := logProb+p, float64(len(said)+1)
+		switch {
+		case w == EOS:
+			all = append(all, Caption{Words: said, LogProb: total, Score: total / math.Pow(length, o.LengthPenalty), Ended: true})
+		case len(said)+1 == o.MaxLength:
+			all = append(all, Caption{Words: append(slices.Clip(said), int32(w)), LogProb: total, Score: total / math.Pow(length, o.LengthPenalty)})
+		default:
+			all = append(all, r.everything(s, int32(w), append(slices.Clip(said), int32(w)), total, o)...)
+		}
+	}
+	return all
+}
+
+func TestBeam_WideEnoughFindsTheBestOfAll(t *testing.T) {
+	c := small()
+	c.Vocabulary = 7
+	eachDevice(t, func(t *testing.T, device kernels.Backend) {
+		n := talkative(t, device, c)
+		r, clips := newReference(t, n), uneven(c).Features
+		for _, penalty := range []float64{0, .7, 1} {
+			o := BeamOptions{Width: 4 * 4 * 4 * 4, MaxLength: 4, LengthPenalty: penalty, Never: []int32{3}}
+			got, err := n.Beam(clips, o)
+			check(t, err)
+			for i, features := range clips {
+				var numbers []float64
+				for _, v := range features {
+					numbers = append(numbers, float64(v))
+				}
+				all := r.everything(r.watch(numbers), BOS, nil, 0, o)
+				want := slices.MaxFunc(all, func(a, b Caption) int { return int(math.Copysign(1, a.Score-b.Score)) })
+				if !slices.Equal(got[i].Words, want.Words) || got[i].Ended != want.Ended || !(math.Abs(got[i].LogProb-want.LogProb) < 1e-4) || !(math.Abs(got[i].Score-want.Score) < 1e-4) {
+					t.Errorf("clip %d, length penalty %v: %+v, the best of %d is %+v", i, penalty, got[i], len(all), want)
+				}
+			}
+		}
+	})
+}
+
+func TestBeam_OfWidth1IsGreedy(t *testing.T) {
+	c := small()
+	c.Vocabulary = 40
+	n := talkative(t, openCPU(t, "", 2), c)
+	for _, o := range []BeamOptions{{Width: 1, MaxLength: 12}, {Width: 1, MaxLength: 3, LengthPenalty: 1, Never: []int32{3, 20}}} {
+		clips := uneven(c).Features
+		beam, err := n.Beam(clips, o)
+		check(t, err)
+		greedy, err := n.Greedy(clips, o)
+		check(t, err)
+		if got, want := fmt.Sprint(beam), fmt.Sprint(greedy); got != want {
+			t.Errorf("beam of 1 says %s, greedy %s", got, want)
+		}
+	}
+}
+
+// Each clip is captioned as if it were alone, whatever beams stand beside it; and the log-probability of a
+// caption is what the loss of a step says of it.
+func TestBeam_ClipsDoNotDependOnEachOther(t *testing.T) {
+	c := small()
+	c.Vocabulary = 40
+	n := talkative(t, openCPU(t, "", 2), c)
+	clips, o := uneven(c).Features, BeamOptions{Width: 5, MaxLength: 9, LengthPenalty: 1}
+	together, err := n.Beam(clips, o)
+	check(t, err)
+	for i := range clips {
+		alone, err := n.Beam(clips[i:i+1], o)
+		check(t, err)
+		if !slices.Equal(alone[0].Words, together[i].Words) || !(math.Abs(alone[0].Score-together[i].Score) < 1e-5) {
+			t.Errorf("clip %d: %+v among others, %+v alone", i, together[i], alone[0])
+		}
+		if words := together[i].Words; together[i].Ended && len(words) > 0 {
+			loss := run(t, n, &Batch{Features: clips[i : i+1], Captions: [][]int32{words}}, StepOptions{})
+			if !(math.Abs(loss+together[i].LogProb) < 1e-4) {
+				t.Errorf("clip %d: log-probability %v, loss %v", i, together[i].LogProb, loss)
+			}
+		}
+	}
+}
+
+// A wider beam finds captions that are at least as likely here, and more than one width finds another one.
+func TestBeam_WidthMatters(t *testing.T) {
+	c := small()
+	c.Vocabulary = 60
+	n := talkative(t, openCPU(t, "", 2), c)
+	clips := uneven(c).Features
+	narrow, err := n.Greedy(clips, BeamOptions{MaxLength: 8})
+	check(t, err)
+	wide, err := n.Beam(clips, BeamOptions{Width: 60 * 60, MaxLength: 8})
+	check(t, err)
+	better := 0
+	for i := range clips {
+		if wide[i].LogProb < narrow[i].LogProb-1e-6 {
+			t.Errorf("clip %d: a beam of 3600 finds %v, greedy %v", i, wide[i].LogProb, narrow[i].LogProb)
+		}
+		if wide[i].LogProb > narrow[i].LogProb+1e-6 {
+			better++
+		}
+	}
+	if better == 0 {
+		t.Error("no caption of a wide beam is likelier than that of the greedy search: the test shows nothing")
+	}
+}
+
+// Without weights all words but EOS, which is made unlikely here, are equally likely.
+func TestBeam_TiesGoToTheLowestWord(t *testing.T) {
+	n, err := New(small(), openCPU(t, "", 2))
+	check(t, err)
+	clips := uneven(small()).Features
+	bias := make([]float32, small().Vocabulary)
+	bias[EOS] = -50
+	check(t, n.SetValues(n.p.outB, bias))
+	for _, width := range []int{1, 3} {
+		captions, err := n.Beam(clips, BeamOptions{Width: width, MaxLength: 3})
+		check(t, err)
+		for i, got := range captions {
+			if want := []int32{3, 3, 3}; !slices.Equal(got.Words, want) || got.Ended {
+				t.Errorf("clip %d, width %d: %+v, want %v cut off", i, width, got, want)
+			}
+		}
+	}
+}
+
+func TestBeam_RefusesWhatDoesNotFit(t *testing.T) {
+	n := newNet(t, openCPU(t, "", 1), small())
+	clips := uneven(small()).Features
+	for name, o := range map[string]BeamOptions{
+		"no width": {MaxLength: 3}, "no length": {Width: 2}, "a penalty below 0": {Width: 2, MaxLength: 3, LengthPenalty: -1},
+		"a penalty that is no number": {Width: 2, MaxLength: 3, LengthPenalty: math.NaN()},
+		"EOS forbidden":               {Width: 2, MaxLength: 3, Never: []int32{EOS}}, "a word beyond": {Width: 2, MaxLength: 3, Never: []int32{9}},
+	} {
+		if _, err := n.Beam(clips, o); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	o := BeamOptions{Width: 2, MaxLength: 3}
+	if _, err := n.Beam(nil, o); err == nil {
+		t.Error("no clips: accepted")
+	}
+	if _, err := n.Beam([][]float32{make([]float32, 3)}, o); err == nil {
+		t.Error("half a frame: accepted")
+	}
+	bad := []float32{float32(math.NaN()), 0, 0, 0, 0}
+	for name, search := range map[string]func([][]float32, BeamOptions) ([]Caption, error){"beam": n.Beam, "greedy": n.Greedy} {
+		if _, err := search([][]float32{bad}, o); err == nil {
+			t.Errorf("%s: a feature that is no number gave a caption", name)
+		}
+	}
+}

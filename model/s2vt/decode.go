@@ -1,0 +1,197 @@
+package s2vt
+
+import (
+	"errors"
+	"fmt"
+
+	"nmn/kernels/conv"
+	"nmn/kernels/tensor"
+
+	dense "gorgonia.org/tensor"
+)
+
+// hypothesis is the beginning of a caption, and one row of a step of decoding.
+type hypothesis struct {
+	clip    int
+	parent  int     // row of the step before that it goes on from; the clip at the first step
+	word    int32   // the last one, BOS at first
+	logProb float64 // of all of its words
+	words   []int32 // all of them, without BOS
+}
+
+// decoding says words for the clips of a batch. LSTM 1 sees no words, so that its states are known for all
+// steps before the first word is said; only LSTM 2 and the words differ between the hypotheses of a clip.
+type decoding struct {
+	net     *Net
+	plan    *plan
+	rows    int // of the buffers
+	buffers *tensor.Arena
+	step    int // words said so far
+
+	seen, gates, product *tensor.Tensor    // D, 4H and 4H for each row
+	h, c                 [2]*tensor.Tensor // H for each row: states of LSTM 2 before and after the step
+	logProbs             *tensor.Tensor    // V for each row
+	ids                  *tensor.Tensor    // 3: words, parents, clips
+
+	hostIDs      []int32
+	hostLogProbs []float32
+	never        []bool // words that are not said
+}
+
+// startDecoding sees the frames of clips. Close gives the buffers back.
+func (n *Net) startDecoding(clips [][]float32, width int, o BeamOptions) (*decoding, error) {
+	if len(clips) == 0 {
+		return nil, fmt.Errorf("s2vt: no clip to caption: %w", tensor.ErrShape)
+	}
+	if err := o.Validate(n.config.Vocabulary); err != nil {
+		return nil, err
+	}
+	if err := n.checkClips(clips); err != nil {
+		return nil, err
+	}
+	d := &decoding{net: n, rows: len(clips) * width, buffers: tensor.NewArena(n.backend), never: make([]bool, n.config.Vocabulary)}
+	d.never[PAD], d.never[BOS] = true, true
+	for _, w := range o.Never {
+		d.never[w] = true
+	}
+	err := d.allocate()
+	if err == nil {
+		err = d.watch(clips, o.MaxLength)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("s2vt: cannot caption %d clips with a beam of %d: %w", len(clips), width, err), d.close())
+	}
+	return d, nil
+}
+
+func (d *decoding) close() error { return d.buffers.Close() }
+
+func (d *decoding) allocate() error {
+	c, r := d.net.config, d.rows
+	for _, x := range []struct {
+		at    **tensor.Tensor
+		dtype tensor.DType
+		width int
+	}{
+		{&d.seen, tensor.Float32, c.Words}, {&d.gates, tensor.Float32, 4 * c.Hidden}, {&d.product, tensor.Float32, 4 * c.Hidden},
+		{&d.h[0], tensor.Float32, c.Hidden}, {&d.h[1], tensor.Float32, c.Hidden},
+		{&d.c[0], tensor.Float32, c.Hidden}, {&d.c[1], tensor.Float32, c.Hidden},
+		{&d.logProbs, tensor.Float32, c.Vocabulary}, {&d.ids, tensor.Int32, 3},
+	} {
+		var err error
+		if *x.at, err = d.buffers.Alloc(x.dtype, r*x.width); err != nil {
+			return err
+		}
+	}
+	d.hostIDs, d.hostLogProbs = make([]int32, 3*r), make([]float32, r*c.Vocabulary)
+	return nil
+}
+
+// watch runs LSTM 1 over frames and words, and LSTM 2 over the frames.
+func (d *decoding) watch(clips [][]float32, steps int) error {
+	n := d.net
+	p, err := n.planOf(planKey{frames: n.longest(clips), steps: steps, clips: len(clips), words: rounded})
+	if err != nil {
+		return err
+	}
+	d.plan = p
+	p.ragged = n.layFrames(p.host.features, p.host.missing, clips)
+	if err := p.upload(n.backend); err != nil {
+		return err
+	}
+	if err := n.embedFrames(p, 0); err != nil {
+		return err
+	}
+	if err := n.runLower(p); err != nil {
+		return err
+	}
+	if err := n.upperGates(p); err != nil {
+		return err
+	}
+	v, u := &viewer{}, &p.upper
+	h, c, gates := v.rows(u.h, 0, p.frames), v.rows(u.c, 0, p.frames), v.rows(u.gates, 0, p.frames)
+	if v.err != nil {
+		return v.err
+	}
+	return n.backend.LSTM(h, c, gates, n.p.lstm2.wh.W, nil, nil)
+}
+
+// next gives the log-probabilities of the next word of hypotheses, V for each of them. It is overwritten by
+// the next call.
+func (d *decoding) next(live []hypothesis) ([]float32, error) {
+	n, r := d.net, len(live)
+	c, v := n.config, &viewer{}
+	ids, host := v.of(d.ids, 3, r), d.hostIDs[:3*r]
+	for i, h := range live {
+		host[i], host[r+i], host[2*r+i] = h.word, int32(h.parent), int32(h.clip)
+	}
+	words, parents, of := v.row(ids, 0), v.row(ids, 1), v.row(ids, 2)
+	s := step{
+		seen: v.of(d.seen, r, c.Words), seenMap: v.of(d.seen, r, 1, 1, c.Words),
+		gates: v.of(d.gates, r, 4*c.Hidden), gatesMap: v.of(d.gates, r, 1, 1, 4*c.Hidden), gatesStep: v.of(d.gates, 1, r, 4*c.Hidden),
+		product: v.of(d.product, r, 1, 1, 4*c.Hidden),
+		h0:      v.of(d.h[0], r, c.Hidden), c0: v.of(d.c[0], r, c.Hidden), h: v.of(d.h[1], 1, r, c.Hidden), c: v.of(d.c[1], 1, r, c.Hidden),
+		hMap: v.of(d.h[1], r, 1, 1, c.Hidden), logits: v.of(d.logProbs, r, 1, 1, c.Vocabulary), logProbs: v.of(d.logProbs, r, c.Vocabulary),
+	}
+	hBefore, cBefore, fromBelow := d.before(v)
+	if v.err != nil {
+		return nil, v.err
+	}
+	if err := n.backend.Upload(ids, dense.New(dense.WithShape(3, r), dense.WithBacking(host))); err != nil {
+		return nil, err
+	}
+	for _, gather := range [...]struct{ to, table, ids *tensor.Tensor }{
+		{s.h0, hBefore, parents}, {s.c0, cBefore, parents}, {s.gates, fromBelow, of}, {s.seen, n.p.word.W, words},
+	} {
+		if err := n.backend.Embed(gather.to, gather.table, gather.ids); err != nil {
+			return nil, err
+		}
+	}
+	if err := n.sayNext(s); err != nil {
+		return nil, err
+	}
+	d.step++
+	got := d.hostLogProbs[:r*c.Vocabulary]
+	return got, n.backend.Download(tensor.HostArray(tensor.Float32, got), s.logProbs)
+}
+
+// before are the states that the next step goes on from, and what LSTM 2 gets from below in it, for each
+// clip.
+func (d *decoding) before(v *viewer) (h, c, fromBelow *tensor.Tensor) {
+	p, hidden := d.plan, d.net.config.Hidden
+	at := (p.frames + d.step) * p.clips
+	fromBelow = v.shaped(v.rows(p.upper.gatesRows, at, at+p.clips), p.clips, 4*hidden)
+	if d.step > 0 {
+		return v.of(d.h[1], d.rows, hidden), v.of(d.c[1], d.rows, hidden), fromBelow
+	}
+	last := func(t *tensor.Tensor) *tensor.Tensor {
+		return v.shaped(v.rows(t, p.frames-1, p.frames), p.clips, hidden)
+	}
+	return last(p.upper.h), last(p.upper.c), fromBelow
+}
+
+// step are the buffers of a step of decoding, cut to its rows.
+type step struct {
+	seen, seenMap              *tensor.Tensor
+	gates, gatesMap, gatesStep *tensor.Tensor
+	product                    *tensor.Tensor
+	h0, c0, h, c, hMap         *tensor.Tensor
+	logits, logProbs           *tensor.Tensor
+}
+
+// sayNext runs LSTM 2 for one step and gives the log-probabilities of all words.
+func (n *Net) sayNext(s step) error {
+	if err := n.backend.Conv(s.product, s.seenMap, n.p.wx2word.filter, nil, conv.Params{}); err != nil {
+		return err
+	}
+	if err := n.backend.Add(s.gatesMap, s.product); err != nil {
+		return err
+	}
+	if err := n.backend.LSTM(s.h, s.c, s.gatesStep, n.p.lstm2.wh.W, s.h0, s.c0); err != nil {
+		return err
+	}
+	if err := n.backend.Conv(s.logits, s.hMap, n.p.outW.filter, n.p.outB.W, conv.Params{}); err != nil {
+		return err
+	}
+	return n.backend.LogSoftmax(s.logProbs)
+}

@@ -1,0 +1,111 @@
+package s2vt
+
+import (
+	"nmn/kernels/conv"
+	"nmn/kernels/tensor"
+)
+
+// forward computes the states that say words from the batch that lies in a plan, in training with dropout.
+func (n *Net) forward(p *plan) error {
+	if err := n.embedFrames(p, n.config.Dropout); err != nil {
+		return err
+	}
+	if err := n.embedWords(p); err != nil {
+		return err
+	}
+	if err := n.runLower(p); err != nil {
+		return err
+	}
+	if err := n.upperGates(p); err != nil {
+		return err
+	}
+	if err := n.addWords(p); err != nil {
+		return err
+	}
+	u := &p.upper
+	if err := n.backend.LSTM(u.h, u.c, u.gates, n.p.lstm2.wh.W, nil, nil); err != nil {
+		return err
+	}
+	if err := n.backend.Embed(p.said, u.hWords, p.at); err != nil { // leaves out what says no word
+		return err
+	}
+	return n.drop(p.said, p.rowKeys, saidSite)
+}
+
+// embedFrames brings features to what LSTM 1 sees.
+func (n *Net) embedFrames(p *plan, dropout float64) error {
+	if err := n.backend.Conv(p.embedded, p.features, n.p.embedW.filter, n.p.embedB.W, conv.Params{}); err != nil || dropout == 0 {
+		return err
+	}
+	return n.drop(p.embedded, p.frameKeys, frameSite)
+}
+
+// embedWords brings words to what LSTM 2 sees.
+func (n *Net) embedWords(p *plan) error {
+	if err := n.backend.Embed(p.seenRows, n.p.word.W, p.previous); err != nil {
+		return err
+	}
+	return n.drop(p.seen, p.wordKeys, wordSite)
+}
+
+// runLower runs LSTM 1 over all steps.
+func (n *Net) runLower(p *plan) error {
+	if err := n.lowerGates(p); err != nil {
+		return err
+	}
+	l := &p.lower
+	return n.backend.LSTM(l.h, l.c, l.gates, n.p.lstm1.wh.W, nil, nil)
+}
+
+// lowerGates computes what LSTM 1 gets from below: while words are said that is the bias alone.
+func (n *Net) lowerGates(p *plan) error {
+	l := &p.lower
+	if err := n.backend.Conv(l.gatesFrames, p.embedded, n.p.wx1.filter, n.p.lstm1.b.W, conv.Params{}); err != nil {
+		return err
+	}
+	if p.ragged {
+		if err := n.backend.Embed(p.shut, n.shut, p.missing); err != nil {
+			return err
+		}
+		if err := n.backend.Add(l.framesFlat, p.shut); err != nil {
+			return err
+		}
+	}
+	return n.backend.Embed(l.wordsFlat, n.lowerBias, p.still)
+}
+
+// upperGates computes what LSTM 2 gets from LSTM 1, at all steps.
+func (n *Net) upperGates(p *plan) error {
+	u := &p.upper
+	if err := n.backend.Conv(u.gatesRows, p.lower.hRows, n.p.wx2h1.filter, n.p.lstm2.b.W, conv.Params{}); err != nil {
+		return err
+	}
+	if !p.ragged {
+		return nil
+	}
+	return n.backend.Add(u.framesFlat, p.shut)
+}
+
+// addWords computes what LSTM 2 gets from the words that it sees.
+func (n *Net) addWords(p *plan) error {
+	if err := n.backend.Conv(p.product, p.seen, n.p.wx2word.filter, nil, conv.Params{}); err != nil {
+		return err
+	}
+	return n.backend.Add(p.upper.gatesWords, p.product)
+}
+
+// drop puts zeros into the rows of a tensor, where the net has dropout.
+func (n *Net) drop(x, keys *tensor.Tensor, s site) error {
+	if n.config.Dropout == 0 {
+		return nil
+	}
+	return n.backend.Dropout(x, x, keys, n.seeds.of[s], float32(n.config.Dropout))
+}
+
+// dropGrad goes back through drop.
+func (n *Net) dropGrad(dx, keys *tensor.Tensor, s site) error {
+	if n.config.Dropout == 0 {
+		return nil
+	}
+	return n.backend.DropoutGrad(dx, dx, keys, n.seeds.of[s], float32(n.config.Dropout))
+}
