@@ -13,6 +13,9 @@ type Options struct {
 	Config Config
 	Net    *s2vt.Net // ready to learn: after Init or Load. The Trainer does not close it
 	Data   Source
+	// Words is the vocabulary that captions are encoded with. It goes into every checkpoint, so that captions
+	// can be generated from one alone.
+	Words *Words
 	// Validate gives the CIDEr of the net's captions for a validation set; the largest one wins. It may run
 	// the net and must not change it. Nil for no validation.
 	Validate func(context.Context, *s2vt.Net) (float64, error)
@@ -23,8 +26,8 @@ type Options struct {
 
 // check tells what does not fit together before anything is learned.
 func (o *Options) check() error {
-	if o.Net == nil || o.Data == nil {
-		return errors.New("captioning: a net and a source of clips are needed")
+	if o.Net == nil || o.Data == nil || o.Words == nil {
+		return errors.New("captioning: a net, a source of clips and a vocabulary are needed")
 	}
 	c := o.Net.Config()
 	switch {
@@ -32,6 +35,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("captioning: the features of a frame are %d, the net takes %d: they are of another model, or of another set of concepts", o.Data.Width(), c.Features)
 	case o.Data.Frames() > c.Frames:
 		return fmt.Errorf("captioning: clips have up to %d frames, the net takes %d: take fewer frames of each clip, or make a net for more", o.Data.Frames(), c.Frames)
+	case o.Words.Len() != c.Vocabulary:
+		return fmt.Errorf("captioning: the vocabulary has %d words, the net %d: %w", o.Words.Len(), c.Vocabulary, ErrOtherWords)
 	case o.Config.Patience > 0 && o.Validate == nil:
 		return fmt.Errorf("captioning: patience is %d, but there is nothing to validate on", o.Config.Patience)
 	}

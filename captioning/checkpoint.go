@@ -1,0 +1,169 @@
+package captioning
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"nmn/kernels"
+	"nmn/model/s2vt"
+	"nmn/safetensors"
+	"nmn/train"
+)
+
+const (
+	checkpointKey    = "nmn.captioner" // of the metadata
+	checkpointFormat = 1
+)
+
+// Checkpoint is what a checkpoint tells beside its tensors: the net's parameters by their names, and the
+// optimizer's moments, named optimizer.m.<parameter> and optimizer.v.<parameter>.
+type Checkpoint struct {
+	Format   int         `json:"format"`
+	Model    s2vt.Config `json:"model"`
+	Words    *Words      `json:"words"`
+	Data     DataID      `json:"data"` // what it was trained on
+	Config   Config      `json:"config"`
+	Position Position    `json:"position"`
+	Best     Best        `json:"best"` // at this time; its Step is 0 for none yet
+}
+
+// Position is where training stands.
+type Position struct {
+	Epoch int `json:"epoch"` // the current one, from 1; one more than the limit at the end
+	Batch int `json:"batch"` // batches of the epoch that have been used
+	Step  int `json:"step"`  // updates so far
+	// Captions, Words and LossSum are of the current epoch so far.
+	Captions int     `json:"captions"`
+	Words    int     `json:"words"`
+	LossSum  float64 `json:"loss_sum"`
+	// Validated is the step of the last validation, 0 for none yet; Stale the number of validations since the
+	// best one.
+	Validated int `json:"validated"`
+	Stale     int `json:"stale"`
+}
+
+// Best is the validation of best.safetensors.
+type Best struct {
+	Step  int     `json:"step"`
+	Epoch int     `json:"epoch"`
+	CIDEr float64 `json:"cider"`
+}
+
+// DataID tells one set of clips with captions from another.
+type DataID struct {
+	Clips    int `json:"clips"`
+	Captions int `json:"captions"`
+	// Fingerprint is a SHA-256 over the identifiers, numbers of frames and captions of all clips.
+	Fingerprint string `json:"fingerprint"`
+}
+
+// identify makes the DataID of a source.
+func identify(s Source) DataID {
+	h, id := sha256.New(), DataID{Clips: s.Clips()}
+	for clip := range s.Clips() {
+		captions := s.Captions(clip)
+		fmt.Fprintf(h, "%q %d %d\n", s.ID(clip), frameCount(s, clip), len(captions)) // a hash cannot fail
+		for _, words := range captions {
+			fmt.Fprintf(h, "%d\n", len(words))
+			_ = binary.Write(h, binary.LittleEndian, words)
+		}
+		id.Captions += len(captions)
+	}
+	id.Fingerprint = hex.EncodeToString(h.Sum(nil))
+	return id
+}
+
+// ReadCheckpoint reads what a checkpoint tells, without its tensors. A file that is cut short or damaged gives
+// an error that wraps train.ErrCorrupt.
+func ReadCheckpoint(path string) (*Checkpoint, error) {
+	var read *Checkpoint
+	err := withCheckpoint(path, func(c *Checkpoint, _ *safetensors.File) error {
+		read = c
+		return nil
+	})
+	return read, err
+}
+
+// OpenNet makes the net of a checkpoint on a device, to generate captions. The caller must Close it.
+func OpenNet(path string, backend kernels.Backend) (net *s2vt.Net, read *Checkpoint, err error) {
+	err = withCheckpoint(path, func(c *Checkpoint, file *safetensors.File) error {
+		made, err := s2vt.New(c.Model, backend)
+		if err != nil {
+			return err
+		}
+		if err := made.Load(file); err != nil {
+			return errors.Join(err, made.Close())
+		}
+		net, read = made, c
+		return nil
+	})
+	return net, read, err
+}
+
+// withCheckpoint opens a checkpoint, calls f and closes it. Errors name the file.
+func withCheckpoint(path string, f func(*Checkpoint, *safetensors.File) error) error {
+	file, err := safetensors.Open(path)
+	if err != nil {
+		return fmt.Errorf("captioning: cannot open the checkpoint: %w", err)
+	}
+	c, err := parseCheckpoint(file)
+	if err == nil {
+		err = f(c, file)
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("captioning: checkpoint %q: %w", path, err)
+	}
+	return nil
+}
+
+// parseCheckpoint reads the metadata and checks that the numbers in it make sense and that the file is large
+// enough for the net that it names, before anybody makes that net.
+func parseCheckpoint(file *safetensors.File) (*Checkpoint, error) {
+	encoded, ok := file.Metadata[checkpointKey]
+	if !ok {
+		return nil, fmt.Errorf("it has no %s in its metadata: it was not written by the training of a captioner: %w", checkpointKey, train.ErrCorrupt)
+	}
+	c := &Checkpoint{}
+	if err := json.Unmarshal([]byte(encoded), c); err != nil {
+		return nil, fmt.Errorf("metadata %s: %w: %w", checkpointKey, train.ErrCorrupt, err)
+	}
+	p := c.Position
+	switch {
+	case c.Format != checkpointFormat:
+		return nil, fmt.Errorf("its format is %d, this program reads %d", c.Format, checkpointFormat)
+	case p.Epoch < 1 || p.Batch < 0 || p.Step < 0 || p.Captions < 0 || p.Words < 0 || p.Stale < 0 || p.Validated < 0 || p.Validated > p.Step || c.Best.Step < 0 || c.Best.Step > p.Step:
+		return nil, fmt.Errorf("metadata: position %+v with the best %+v makes no sense: %w", p, c.Best, train.ErrCorrupt)
+	case c.Words == nil:
+		return nil, fmt.Errorf("metadata: no vocabulary: %w", train.ErrCorrupt)
+	case c.Words.Len() != c.Model.Vocabulary:
+		return nil, fmt.Errorf("metadata: %d words for a net of %d: %w", c.Words.Len(), c.Model.Vocabulary, train.ErrCorrupt)
+	}
+	if err := c.Model.Validate(); err != nil {
+		return nil, fmt.Errorf("metadata: %w: %w", train.ErrCorrupt, err)
+	}
+	return c, checkSize(c, file)
+}
+
+// checkSize refuses a net that is larger than the file.
+func checkSize(c *Checkpoint, file *safetensors.File) error {
+	numbers := 0.0
+	for _, name := range file.Names() {
+		_, shape, err := file.Info(name)
+		if err != nil {
+			return err
+		}
+		size := 1.0
+		for _, d := range shape {
+			size *= float64(d)
+		}
+		numbers += size
+	}
+	if need := c.Model.Parameters(); need > numbers {
+		return fmt.Errorf("metadata: a net of %.0f parameters in a file of %.0f numbers: %w", need, numbers, train.ErrCorrupt)
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package captioning
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"nmn/durable"
+	"nmn/safetensors"
+	"nmn/train"
+)
+
+// save writes last.safetensors where anything has changed since it was written, and keeps it as the best
+// where the last validation says so.
+func (t *Trainer) save() error {
+	if t.Directory == "" || t.at == t.saved && !t.waits {
+		t.waits = false
+		return nil
+	}
+	began, path := time.Now(), filepath.Join(t.Directory, train.LastName)
+	about := Checkpoint{Format: checkpointFormat, Model: t.Net.Config(), Words: t.Words, Data: t.data, Config: t.Config, Position: t.at, Best: t.best}
+	size, err := train.WriteCheckpoint(path, checkpointKey, about, slices.Concat(t.Net.Weights(), t.optimizer.tensors()))
+	if err != nil {
+		return err
+	}
+	e := Saved{Epoch: t.at.Epoch, Step: t.at.Step, Path: path, Best: t.waits, Bytes: size}
+	if t.waits {
+		if err := durable.Link(path, filepath.Join(t.Directory, train.BestName)); err != nil {
+			return fmt.Errorf("captioning: cannot keep %q as the best: %w", path, err)
+		}
+	}
+	t.saved, t.waits, e.Duration = t.at, false, time.Since(began)
+	observers(t.Observers).saved(e)
+	return nil
+}
+
+// Resume goes back to a checkpoint of the same training: weights, optimizer, position and the best. It must
+// be called before Run. The checkpoint must be of the same model, words, data, seed and settings; limits and
+// intervals may differ, so that training can be made longer. The error wraps train.ErrOtherModel,
+// train.ErrOtherRun, ErrOtherWords or train.ErrCorrupt; after one that does not, the net may have been
+// changed in part.
+func (t *Trainer) Resume(path string) error {
+	return withCheckpoint(path, func(c *Checkpoint, file *safetensors.File) error {
+		if err := t.sameRun(c); err != nil {
+			return err
+		}
+		if batches := t.Batches(); c.Position.Batch > batches {
+			return fmt.Errorf("its position is batch %d of an epoch of %d: %w", c.Position.Batch, batches, train.ErrCorrupt)
+		}
+		if err := t.Net.Load(file); err != nil {
+			return err
+		}
+		if err := t.optimizer.load(file); err != nil {
+			return err
+		}
+		t.at, t.saved, t.best = c.Position, c.Position, c.Best
+		return t.findBest()
+	})
+}
+
+// free are the settings that may change when training is resumed: they do not change what a step does.
+var free = []string{"epochs", "max_steps", "log_steps", "validate_epochs", "checkpoint_steps", "patience"}
+
+// sameRun tells whether training can go on from a checkpoint, and else the first thing that differs.
+func (t *Trainer) sameRun(c *Checkpoint) error {
+	if field, there, here := train.FirstDifference(c.Model, t.Net.Config()); field != "" {
+		return fmt.Errorf("its model has %s = %s, this one %s: %w", field, there, here, train.ErrOtherModel)
+	}
+	if err := c.Words.Same(t.Words); err != nil {
+		return err
+	}
+	if c.Data != t.data {
+		return fmt.Errorf("it was trained on %d clips with %d captions (%.12s), these are %d with %d (%.12s): %w",
+			c.Data.Clips, c.Data.Captions, c.Data.Fingerprint, t.data.Clips, t.data.Captions, t.data.Fingerprint, train.ErrOtherRun)
+	}
+	allowed := free
+	if t.Config.Schedule == train.Cosine { // the rate depends on the length of the training
+		allowed = free[2:]
+	}
+	if field, there, here := train.FirstDifference(c.Config, t.Config, allowed...); field != "" {
+		return fmt.Errorf("its setting %s is %s, this one %s: %w", field, there, here, train.ErrOtherRun)
+	}
+	return nil
+}
+
+// findBest looks whether the checkpoint that training goes on from, where it is the best, has got that name:
+// the process may have been killed after it wrote the one and before the other.
+func (t *Trainer) findBest() error {
+	if t.Directory == "" || t.best.Step == 0 || t.best.Step != t.at.Step {
+		return nil
+	}
+	kept, err := ReadCheckpoint(filepath.Join(t.Directory, train.BestName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	t.waits = err != nil || kept.Position.Step != t.at.Step
+	return nil
+}

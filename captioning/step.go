@@ -1,0 +1,84 @@
+package captioning
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"nmn/model/s2vt"
+	"nmn/train"
+)
+
+// step makes one update. It allocates nothing once it has seen the shapes of its batches, but for the order
+// at the begin of an epoch.
+func (t *Trainer) step() error {
+	began := time.Now()
+	if t.ordered != t.at.Epoch {
+		t.order, t.ordered = newOrder(t.pairs, t.Config.Batch, t.Config.Seed, t.at.Epoch), t.at.Epoch
+	}
+	samples := t.order.at(t.at.Batch)
+	if err := t.fetch(samples); err != nil {
+		return err
+	}
+	e := StepDone{Epoch: t.at.Epoch, Step: t.at.Step + 1, Steps: t.steps, Captions: len(samples), Words: t.batch.Words(),
+		DataWait: time.Since(began), LearningRate: t.schedule.At(t.at.Step + 1)}
+	if err := t.learn(&e); err != nil {
+		return err
+	}
+	t.at.Batch++
+	t.at.Step++
+	t.at.Captions += e.Captions
+	t.at.Words += e.Words
+	t.at.LossSum += e.Loss * float64(e.Captions)
+	e.Duration, e.DeviceBytes = time.Since(began), t.DeviceBytes()
+	e.Log = e.Step%t.Config.LogSteps == 0 || e.Step == 1 || e.Step == e.Steps
+	observers(t.Observers).step(e)
+	return nil
+}
+
+// fetch reads the features of samples and puts the batch together.
+func (t *Trainer) fetch(samples []int) error {
+	b := &t.batch
+	b.Features, b.Captions, b.Samples = b.Features[:0], b.Captions[:0], b.Samples[:0]
+	for i, sample := range samples {
+		p := t.pairs[sample]
+		if err := t.Data.Features(p.clip, t.buffers[i]); err != nil {
+			return fmt.Errorf("captioning: features of clip %q: %w", t.Data.ID(p.clip), err)
+		}
+		b.Features = append(b.Features, t.buffers[i][:frameCount(t.Data, p.clip)*t.Data.Width()])
+		b.Captions, b.Samples = append(b.Captions, p.words), append(b.Samples, sample)
+	}
+	return nil
+}
+
+// learn changes the parameters by the gradients of the batch, unless loss or gradient is not finite.
+func (t *Trainer) learn(e *StepDone) (err error) {
+	if e.Loss, err = t.Net.Step(&t.batch, s2vt.StepOptions{DropoutSeed: t.dropoutSeed()}); err != nil {
+		return t.failed(e, err)
+	}
+	if e.GradNorm, err = t.optimizer.measure(e.LearningRate); err != nil {
+		return t.failed(e, err)
+	}
+	if !finite(e.Loss) || !finite(e.GradNorm) {
+		return &train.NonFiniteError{Epoch: e.Epoch, Step: e.Step, LearningRate: e.LearningRate, Loss: e.Loss, GradientNorm: e.GradNorm, IDs: t.clips()}
+	}
+	if err := t.optimizer.update(e.Step); err != nil {
+		return t.failed(e, err)
+	}
+	return nil
+}
+
+// failed tells at which step and clips an error came.
+func (t *Trainer) failed(e *StepDone, err error) error {
+	return fmt.Errorf("captioning: step %d (epoch %d), clips %q: %w", e.Step, e.Epoch, t.clips(), err)
+}
+
+// clips are those of the batch.
+func (t *Trainer) clips() (ids []string) {
+	for _, sample := range t.batch.Samples {
+		ids = append(ids, t.Data.ID(t.pairs[sample].clip))
+	}
+	return ids
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -1,0 +1,198 @@
+package captioning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"nmn/model/s2vt"
+	"nmn/rng"
+	"nmn/train"
+)
+
+// Trainer teaches a net to caption the clips of a source. It serves one goroutine.
+type Trainer struct {
+	Options
+	optimizer *optimizer
+	schedule  train.Schedule
+	data      DataID
+	pairs     []pair
+	steps     int
+
+	at      Position
+	saved   Position // of last.safetensors as this process knows it
+	best    Best
+	waits   bool  // a new best has no file yet
+	order   order // of the epoch
+	ordered int   // which epoch that is, 0 for none
+
+	batch   s2vt.Batch
+	buffers [][]float32 // features of each place of a batch
+	started time.Time   // of this process's part of the epoch
+}
+
+// New prepares training from its beginning. Close gives the optimizer's memory back.
+func New(o Options) (*Trainer, error) {
+	if err := o.Config.Validate(); err != nil {
+		return nil, err
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	t := &Trainer{Options: o, data: identify(o.Data), pairs: pairsOf(o.Data), at: Position{Epoch: 1}}
+	t.steps = t.Config.Epochs * t.Batches()
+	if limit := t.Config.MaxSteps; limit > 0 && (t.steps == 0 || limit < t.steps) {
+		t.steps = limit
+	}
+	t.schedule = train.NewSchedule(t.Config.shared(), t.steps)
+	if o.Directory != "" {
+		if err := train.PrepareDirectory(o.Directory); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if t.optimizer, err = newOptimizer(o.Net, o.Config); err != nil {
+		return nil, err
+	}
+	t.makeBatch()
+	return t, nil
+}
+
+// makeBatch makes room for the features of a batch.
+func (t *Trainer) makeBatch() {
+	count := min(t.Config.Batch, len(t.pairs))
+	t.buffers = make([][]float32, count)
+	for i := range t.buffers {
+		t.buffers[i] = make([]float32, t.Data.Frames()*t.Data.Width())
+	}
+	t.batch = s2vt.Batch{Features: make([][]float32, 0, count), Captions: make([][]int32, 0, count), Samples: make([]int, 0, count)}
+}
+
+// Batches is the number of steps of an epoch.
+func (t *Trainer) Batches() int { return (len(t.pairs) + t.Config.Batch - 1) / t.Config.Batch }
+
+// Steps is the number of updates of the whole training, if patience does not end it.
+func (t *Trainer) Steps() int { return t.steps }
+
+// Position is where training stands.
+func (t *Trainer) Position() Position { return t.at }
+
+// DeviceBytes is the device memory of net and optimizer.
+func (t *Trainer) DeviceBytes() int { return t.Net.Bytes() + t.optimizer.bytes() }
+
+// Close gives the memory of the optimizer back; the net stays.
+func (t *Trainer) Close() error { return t.optimizer.close() }
+
+// Result is how training ended.
+type Result struct {
+	Position Position
+	Best     Best // its Step is 0 where nothing was validated
+}
+
+// Run goes on to the end. When ctx ends, Run finishes the step that it is at, saves last.safetensors and
+// returns an error that wraps train.ErrInterrupted. A loss or gradient that is not finite ends it with a
+// *train.NonFiniteError; the parameters and the checkpoints are then as before that step. What is best by
+// validation is in best.safetensors; the net is left as the last step has made it.
+func (t *Trainer) Run(ctx context.Context) (Result, error) {
+	err := t.run(ctx)
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = fmt.Errorf("%w after step %d of %d (epoch %d): %w", train.ErrInterrupted, t.at.Step, t.steps, t.at.Epoch, context.Cause(ctx))
+		if saving := t.save(); saving != nil {
+			err = errors.Join(err, saving)
+		}
+	}
+	return Result{Position: t.at, Best: t.best}, err
+}
+
+func (t *Trainer) run(ctx context.Context) error {
+	t.started = time.Now()
+	for !t.finished() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if t.at.Batch >= t.Batches() {
+			if err := t.endEpoch(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := t.step(); err != nil {
+			return err
+		}
+		if every := t.Config.CheckpointSteps; every > 0 && t.at.Step%every == 0 {
+			if err := t.save(); err != nil {
+				return err
+			}
+		}
+	}
+	return t.end(ctx)
+}
+
+// finished tells whether a limit has been reached. An epoch that has used all of its batches is still to be
+// ended.
+func (t *Trainer) finished() bool {
+	c := t.Config
+	return c.MaxSteps > 0 && t.at.Step >= c.MaxSteps || c.Epochs > 0 && t.at.Epoch > c.Epochs || c.Patience > 0 && t.at.Stale >= c.Patience
+}
+
+// endEpoch validates, tells, moves to the next epoch and saves, in this order: a checkpoint that is made
+// before the move leads here again.
+func (t *Trainer) endEpoch(ctx context.Context) error {
+	if every := t.Config.ValidateEpochs; every > 0 && t.at.Epoch%every == 0 {
+		if err := t.validate(ctx); err != nil {
+			return err
+		}
+	}
+	t.tellEpoch()
+	t.at = Position{Epoch: t.at.Epoch + 1, Step: t.at.Step, Validated: t.at.Validated, Stale: t.at.Stale}
+	t.started = time.Now()
+	return t.save()
+}
+
+// end validates what has changed since the last validation, and saves.
+func (t *Trainer) end(ctx context.Context) error {
+	if t.Config.ValidateEpochs > 0 {
+		if err := t.validate(ctx); err != nil {
+			return err
+		}
+	}
+	if t.at.Batch > 0 && t.at != t.saved {
+		t.tellEpoch()
+	}
+	return t.save()
+}
+
+func (t *Trainer) tellEpoch() {
+	captions, words := float64(max(t.at.Captions, 1)), float64(max(t.at.Words, 1))
+	observers(t.Observers).epoch(EpochDone{Epoch: t.at.Epoch, Step: t.at.Step, Loss: t.at.LossSum / captions, WordLoss: t.at.LossSum / words,
+		Captions: t.at.Captions, Words: t.at.Words, Duration: time.Since(t.started)})
+}
+
+// validate asks for the CIDEr of the net as it is, once for each step.
+func (t *Trainer) validate(ctx context.Context) error {
+	if t.Options.Validate == nil || t.at.Validated == t.at.Step {
+		return nil
+	}
+	began := time.Now()
+	cider, err := t.Options.Validate(ctx, t.Net)
+	if err != nil {
+		return fmt.Errorf("captioning: validation after step %d (epoch %d): %w", t.at.Step, t.at.Epoch, err)
+	}
+	if math.IsNaN(cider) {
+		return fmt.Errorf("captioning: validation after step %d (epoch %d) gave no number", t.at.Step, t.at.Epoch)
+	}
+	better := t.best.Step == 0 || cider > t.best.CIDEr
+	t.at.Validated, t.at.Stale = t.at.Step, t.at.Stale+1
+	if better {
+		t.best, t.waits, t.at.Stale = Best{Step: t.at.Step, Epoch: t.at.Epoch, CIDEr: cider}, true, 0
+	}
+	observers(t.Observers).validated(Validated{Epoch: t.at.Epoch, Step: t.at.Step, CIDEr: cider, Best: better, Stale: t.at.Stale, Duration: time.Since(began)})
+	return nil
+}
+
+// dropoutSeed changes with the epoch, and the masks within it with the samples.
+func (t *Trainer) dropoutSeed() uint64 {
+	return rng.Derive(t.Config.Seed, "captioning/dropout") + uint64(t.at.Epoch)
+}
