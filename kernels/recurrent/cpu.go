@@ -7,20 +7,55 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CPU implements Ops on the host in float32.
+// CPU implements Ops on the host in float32. Scratch memory grows to what the largest call needs and stays:
+// calls with shapes seen before allocate nothing.
 type CPU struct {
-	workers *tensor.Workers
-	level   simd.Level
+	workers     *tensor.Workers
+	level       simd.Level
+	rows, width int // of the level's tiles
 
-	carried []float32 // gradients on their way from step to step
-	logits  []float32
+	scratch []scratch // one for each worker
+	packed  []float32 // recurrent weights in panels
+	offsets []int     // where the rows of a step begin
+
+	// The operation in progress, and its tasks: stored once, so that starting them allocates nothing.
+	layer   layer
+	look    lookup
+	entropy entropy
+	logits  normalizer
+	tasks   struct {
+		packForward, forward, packBackward, backward, carry func(worker, block int)
+		embed, embedGrad                                    func(worker, block int)
+		packRows, packColumns, losses, gradients, join      func(worker, block int)
+		logSoftmax                                          func(worker, block int)
+	}
+}
+
+// scratch is the memory of one worker.
+type scratch struct {
+	tile   simd.Tile
+	cross  simd.Cross
+	gates  simd.Gates
+	grad   simd.GatesGrad
+	sums   []float32 // products of a block
+	logits []float32 // of a block of words, word by word
+	strip  []float32 // columns of the weights of a block of words
+	lanes  []float32 // what is known of each row: largest logit, sum, factor
 }
 
 var _ Ops = (*CPU)(nil)
 
 // NewCPU makes the family on the host's device; level comes from simd.Detect or simd.Select.
 func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
-	return &CPU{workers: dev.Workers, level: level}
+	c := &CPU{workers: dev.Workers, level: level, scratch: make([]scratch, dev.Workers.Threads())}
+	c.rows, c.width, _ = level.TileShape()
+	c.tasks.packForward, c.tasks.forward = c.packForwardBlock, c.forwardBlock
+	c.tasks.packBackward, c.tasks.backward, c.tasks.carry = c.packBackwardBlock, c.backwardBlock, c.carryBlock
+	c.tasks.embed, c.tasks.embedGrad = c.embedBlock, c.embedGradBlock
+	c.tasks.packRows, c.tasks.packColumns = c.packRowsBlock, c.packColumnsBlock
+	c.tasks.losses, c.tasks.gradients, c.tasks.join = c.lossesBlock, c.gradientsBlock, c.joinBlock
+	c.tasks.logSoftmax = c.logSoftmaxBlock
+	return c
 }
 
 // grow returns a slice of length n, the old memory where it suffices. Its contents are undefined.
@@ -29,6 +64,21 @@ func grow[T any](s []T, n int) []T {
 		return make([]T, n)
 	}
 	return s[:n]
+}
+
+func ceilDiv(a, b int) int { return (a + b - 1) / b }
+
+// ceilTo is a rounded up to a multiple of b.
+func ceilTo(a, b int) int { return ceilDiv(a, b) * b }
+
+// rowOffsets writes where n rows begin in an array, a stride apart; beyond the last come as many repetitions of
+// it as a tile may read.
+func (c *CPU) rowOffsets(offsets []int, n, stride int) []int {
+	offsets = grow(offsets, ceilTo(n, c.rows)+c.rows)
+	for i := range offsets {
+		offsets[i] = min(i, n-1) * stride
+	}
+	return offsets
 }
 
 // onHost checks that tensors are in host memory; nil tensors are skipped.

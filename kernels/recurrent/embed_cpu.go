@@ -2,48 +2,74 @@ package recurrent
 
 import "nmn/kernels/tensor"
 
+// lookup is an embedding or its gradient in progress.
+type lookup struct {
+	Lookup
+	rows, table []float32
+	words       []int32
+}
+
+const (
+	embedRows  = 64 // rows of the batch that a task looks up
+	tableParts = 64 // ranges of the table, each of which a task writes
+)
+
 // Embed implements Ops.
 func (c *CPU) Embed(y, table, words *tensor.Tensor) error {
-	const operation = "embedding"
-	e, err := FitEmbed(operation, y, table, words)
-	if err != nil {
+	if err := c.prepareLookup("embedding", y, table, words); err != nil {
 		return err
 	}
-	if err := onHost(operation, y, table, words); err != nil {
-		return err
-	}
-	if err := known(operation, words.Int32s(), e.V); err != nil {
-		return err
-	}
-	for m, word := range words.Int32s() {
-		row := y.Float32s()[m*e.D : (m+1)*e.D]
-		if word < 0 {
-			clear(row)
-		} else {
-			copy(row, table.Float32s()[int(word)*e.D:])
-		}
-	}
+	c.workers.Run(ceilDiv(c.look.M, embedRows), c.tasks.embed)
+	c.look = lookup{}
 	return nil
 }
 
 // EmbedGrad implements Ops.
 func (c *CPU) EmbedGrad(dtable, dy, words *tensor.Tensor) error {
-	const operation = "gradient of the embedding"
-	e, err := FitEmbed(operation, dy, dtable, words)
+	if err := c.prepareLookup("gradient of the embedding", dy, dtable, words); err != nil {
+		return err
+	}
+	c.workers.Run(min(tableParts, c.look.V), c.tasks.embedGrad)
+	c.look = lookup{}
+	return nil
+}
+
+func (c *CPU) prepareLookup(operation string, rows, table, words *tensor.Tensor) error {
+	shape, err := FitEmbed(operation, rows, table, words)
 	if err != nil {
 		return err
 	}
-	if err := onHost(operation, dtable, dy, words); err != nil {
+	if err := onHost(operation, rows, table, words); err != nil {
 		return err
 	}
-	if err := known(operation, words.Int32s(), e.V); err != nil {
+	if err := known(operation, words.Int32s(), shape.V); err != nil {
 		return err
 	}
-	clear(dtable.Float32s())
-	for m, word := range words.Int32s() {
-		if word >= 0 {
-			c.level.Add(dtable.Float32s()[int(word)*e.D:][:e.D], dy.Float32s()[m*e.D:(m+1)*e.D])
+	c.look = lookup{Lookup: shape, rows: rows.Float32s(), table: table.Float32s(), words: words.Int32s()}
+	return nil
+}
+
+func (c *CPU) embedBlock(_, block int) {
+	l := &c.look
+	for m := block * embedRows; m < min((block+1)*embedRows, l.M); m++ {
+		row := l.rows[m*l.D : (m+1)*l.D]
+		if word := int(l.words[m]); word < 0 {
+			clear(row)
+		} else {
+			copy(row, l.table[word*l.D:])
 		}
 	}
-	return nil
+}
+
+// embedGradBlock writes a range of the table: the words are few, so that each task looks at all of them.
+func (c *CPU) embedGradBlock(_, part int) {
+	l := &c.look
+	parts := min(tableParts, l.V)
+	lo, hi := part*l.V/parts, (part+1)*l.V/parts
+	clear(l.table[lo*l.D : hi*l.D])
+	for m, word := range l.words {
+		if at := int(word); at >= lo && at < hi {
+			c.level.Add(l.table[at*l.D:(at+1)*l.D], l.rows[m*l.D:])
+		}
+	}
 }

@@ -3,82 +3,317 @@ package recurrent
 import (
 	"math"
 
+	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
+)
+
+// entropy is a softmax cross-entropy in progress. Logits are held word by word, rows side by side: the weights
+// of a word are read where they are, the rows are packed once, and the softmax works on whole vectors of rows.
+// Rows without a target are left out of everything.
+//
+// The vocabulary is cut into blocks. The first pass finds the largest logit of each row and the sum of exponentials
+// for each block; the second computes the logits again, turns them into their gradients and takes from these what
+// they give to w, b and h. It runs over groups of neighbouring blocks, each of which adds up a dh of its own; then these are
+// added in their order.
+type entropy struct {
+	Lookup
+	loss, dh, dw, db, h, w, b []float32
+	targets                   []int32
+	scale                     float32
+
+	rows    []int32 // those with a target
+	lanes   int     // the number of rows, rounded up to a tile's width
+	columns int     // D and a column of ones, whose products are db, rounded likewise
+	words   int     // of a block
+	blocks  int
+	groups  int
+	compact []float32 // the rows, side by side
+	byRow   []float32 // panels of rows: panel[d·width + j] = h[row j][d]
+	byWord  []float32 // panels of columns: panel[r·width + j] = h[r][column j]
+	tops    []float32 // blocks × lanes: largest logit of each row in a block
+	sums    []float32 // blocks × lanes: sum of exp(logit - top)
+	top     []float32 // lanes: the largest of all
+	factor  []float32 // lanes: scale / sum over all words of exp(logit - top); 0 beyond the last row
+	logNorm []float64 // rows: log of that sum
+	target  []float32 // rows: the logit of the target
+	partial []float32 // groups × lanes × columns: dh of each group
+
+	weightRows, lastRows, logitRows []int // where words begin in the weights of a block, in those of the last, and in logits
+}
+
+// Sizes in floats of what is meant to stay in the second-level cache, and how many groups there are.
+const (
+	logitFloats   = 64 << 10
+	weightFloats  = 128 << 10
+	entropyGroups = 24
 )
 
 // CrossEntropy implements Ops.
 func (c *CPU) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor, scale float32) error {
 	const operation = "softmax cross-entropy"
-	e, err := FitCrossEntropy(loss, dh, dw, db, h, w, b, targets)
+	shape, err := FitCrossEntropy(loss, dh, dw, db, h, w, b, targets)
 	if err != nil {
 		return err
 	}
 	if err := onHost(operation, loss, dh, dw, db, h, w, b, targets); err != nil {
 		return err
 	}
-	if err := known(operation, targets.Int32s(), e.V); err != nil {
+	if err := known(operation, targets.Int32s(), shape.V); err != nil {
 		return err
 	}
-	clear(list(dh))
-	clear(list(dw))
-	clear(list(db))
-	c.logits = grow(c.logits, e.V)
-	for m, target := range targets.Int32s() {
-		loss.Float32s()[m] = 0
-		if target < 0 {
-			continue
+	e := &c.entropy
+	e.Lookup, e.scale, e.targets = shape, scale, targets.Int32s()
+	e.loss, e.dh, e.dw, e.db = loss.Float32s(), list(dh), list(dw), list(db)
+	e.h, e.w, e.b = h.Float32s(), w.Float32s(), b.Float32s()
+	clear(e.loss)
+	clear(e.dh)
+	c.gatherRows()
+	if len(e.rows) > 0 {
+		c.computeEntropy()
+	} else {
+		clear(e.dw)
+		clear(e.db)
+	}
+	e.loss, e.dh, e.dw, e.db, e.h, e.w, e.b, e.targets = nil, nil, nil, nil, nil, nil, nil, nil
+	c.forget()
+	return nil
+}
+
+// gatherRows puts the rows with a target side by side.
+func (c *CPU) gatherRows() {
+	e := &c.entropy
+	e.rows = e.rows[:0]
+	for m, target := range e.targets {
+		if target >= 0 {
+			e.rows = append(e.rows, int32(m))
 		}
-		row := h.Float32s()[m*e.D : (m+1)*e.D]
-		for v := range c.logits {
-			c.logits[v] = b.Float32s()[v] + dot(row, w.Float32s()[v*e.D:])
+	}
+	e.compact = grow(e.compact, len(e.rows)*e.D)
+	for i, m := range e.rows {
+		copy(e.compact[i*e.D:(i+1)*e.D], e.h[int(m)*e.D:])
+	}
+}
+
+func (c *CPU) computeEntropy() {
+	e := &c.entropy
+	c.planEntropy()
+	c.workers.Run(e.lanes/c.width, c.tasks.packRows)
+	c.workers.Run(e.blocks, c.tasks.losses)
+	c.normalize()
+	if e.dh == nil {
+		return
+	}
+	c.workers.Run(e.columns/c.width, c.tasks.packColumns)
+	c.workers.Run(e.groups, c.tasks.gradients)
+	c.workers.Run(len(e.rows), c.tasks.join)
+}
+
+// planEntropy cuts the vocabulary and reserves memory. The cut depends on shapes alone.
+func (c *CPU) planEntropy() {
+	e := &c.entropy
+	rows := len(e.rows)
+	e.lanes, e.columns = ceilTo(rows, c.width), ceilTo(e.D+1, c.width)
+	e.words = max(1, min(logitFloats/e.lanes, weightFloats/e.D)/c.rows) * c.rows
+	e.blocks = ceilDiv(e.V, e.words)
+	e.groups = min(e.blocks, entropyGroups)
+	e.byRow, e.byWord = grow(e.byRow, e.lanes*e.D), grow(e.byWord, rows*e.columns)
+	e.tops, e.sums = grow(e.tops, e.blocks*e.lanes), grow(e.sums, e.blocks*e.lanes)
+	e.top, e.factor = grow(e.top, e.lanes), grow(e.factor, e.lanes)
+	e.logNorm, e.target = grow(e.logNorm, rows), grow(e.target, rows)
+	if e.dh != nil {
+		e.partial = grow(e.partial, e.groups*e.lanes*e.columns)
+	}
+	e.weightRows = c.rowOffsets(e.weightRows, e.words, e.D)
+	e.lastRows = c.rowOffsets(e.lastRows, e.V-(e.blocks-1)*e.words, e.D)
+	e.logitRows = c.rowOffsets(e.logitRows, e.words, e.lanes)
+	c.reserveSums(c.rows)
+	for i := range c.scratch {
+		s := &c.scratch[i]
+		s.logits, s.strip = grow(s.logits, e.words*e.lanes), grow(s.strip, e.words*c.width)
+	}
+}
+
+// packRowsBlock packs a panel of rows.
+func (c *CPU) packRowsBlock(_, index int) {
+	e := &c.entropy
+	first := index * c.width
+	valid := min(c.width, len(e.rows)-first)
+	panel := e.byRow[index*c.width*e.D:][:c.width*e.D]
+	if valid < c.width {
+		clear(panel)
+	}
+	c.level.Transpose(panel, c.width, e.compact[first*e.D:], e.D, valid, e.D)
+}
+
+// packColumnsBlock packs a panel of columns; that behind the last is of ones.
+func (c *CPU) packColumnsBlock(_, index int) {
+	e := &c.entropy
+	rows, first := len(e.rows), index*c.width
+	panel := e.byWord[index*c.width*rows:][:c.width*rows]
+	valid := max(0, min(c.width, e.D-first))
+	if valid < c.width {
+		clear(panel)
+	}
+	if valid > 0 {
+		c.level.CopyRows(panel, c.width, e.compact[first:], e.D, rows, valid)
+	}
+	if valid < c.width && first+valid == e.D {
+		for r := range rows {
+			panel[r*c.width+valid] = 1
 		}
-		norm := logSumExp(c.logits)
-		loss.Float32s()[m] = norm - c.logits[target]
-		if dh == nil {
-			continue
+	}
+}
+
+// vocabularyBlock is a range of words.
+func (e *entropy) vocabularyBlock(block int) (lo, hi int) {
+	return block * e.words, min((block+1)*e.words, e.V)
+}
+
+// blockLogits computes the logits of words lo to hi, without their biases.
+func (c *CPU) blockLogits(s *scratch, lo, hi int) {
+	e := &c.entropy
+	offsets := e.weightRows
+	if hi-lo < e.words {
+		offsets = e.lastRows
+	}
+	t := &s.tile
+	*t = simd.Tile{A: e.w[lo*e.D : hi*e.D], Taps: 1, Depth: e.D, DstStride: e.lanes}
+	for lane := 0; lane < e.lanes; lane += c.width {
+		t.Panel = e.byRow[lane*e.D:][:c.width*e.D]
+		for word := 0; word < hi-lo; word += c.rows {
+			t.Rows, t.Offsets, t.Dst = min(c.rows, hi-lo-word), offsets[word:], s.logits[word*e.lanes+lane:]
+			c.level.Multiply(t, c.width)
 		}
-		to := dh.Float32s()[m*e.D : (m+1)*e.D]
-		for v, logit := range c.logits {
-			dl := scale * float32(math.Exp(float64(logit-norm)))
-			if v == int(target) {
-				dl = scale * float32(math.Expm1(float64(logit-norm)))
+	}
+}
+
+// lossesBlock finds the largest logit and the sum of exponentials of each row in a block of words.
+func (c *CPU) lossesBlock(worker, block int) {
+	e, s := &c.entropy, &c.scratch[worker]
+	lo, hi := e.vocabularyBlock(block)
+	c.blockLogits(s, lo, hi)
+	top, sum := e.tops[block*e.lanes:][:e.lanes], e.sums[block*e.lanes:][:e.lanes]
+	for lane := range top {
+		top[lane] = float32(math.Inf(-1))
+	}
+	clear(sum)
+	for word := lo; word < hi; word++ {
+		c.level.Raise(top, s.logits[(word-lo)*e.lanes:], e.b[word])
+	}
+	for word := lo; word < hi; word++ {
+		c.level.AddExp(sum, s.logits[(word-lo)*e.lanes:], top, e.b[word])
+	}
+	for r, m := range e.rows {
+		if word := int(e.targets[m]); word >= lo && word < hi {
+			e.target[r] = s.logits[(word-lo)*e.lanes+r] + e.b[word]
+		}
+	}
+}
+
+// normalize joins what the blocks have found, in their order.
+func (c *CPU) normalize() {
+	e := &c.entropy
+	copy(e.top, e.tops)
+	for block := 1; block < e.blocks; block++ {
+		c.level.Raise(e.top, e.tops[block*e.lanes:], 0)
+	}
+	clear(e.factor)
+	for r, m := range e.rows {
+		sum := 0.0
+		for at := r; at < e.blocks*e.lanes; at += e.lanes {
+			sum += float64(e.sums[at]) * math.Exp(float64(e.tops[at]-e.top[r]))
+		}
+		e.logNorm[r] = math.Log(sum)
+		e.factor[r] = float32(float64(e.scale) / sum)
+		e.loss[m] = float32(e.logNorm[r] - float64(e.target[r]-e.top[r]))
+	}
+}
+
+// gradientsBlock goes through the blocks of words of a group.
+func (c *CPU) gradientsBlock(worker, group int) {
+	e, s := &c.entropy, &c.scratch[worker]
+	partial := e.partial[group*e.lanes*e.columns:][:e.lanes*e.columns]
+	first, end := group*e.blocks/e.groups, (group+1)*e.blocks/e.groups
+	for block := first; block < end; block++ {
+		lo, hi := e.vocabularyBlock(block)
+		c.blockLogits(s, lo, hi)
+		c.logitGradients(s, lo, hi)
+		c.weightGradients(s, lo, hi)
+		c.rowGradients(s, partial, lo, hi, block > first)
+	}
+}
+
+// logitGradients turns the logits of words lo to hi into their gradients. That of a target is taken from its
+// own logit: where the probability is near 1, subtracting 1 from it would leave few digits.
+func (c *CPU) logitGradients(s *scratch, lo, hi int) {
+	e := &c.entropy
+	for word := lo; word < hi; word++ {
+		c.level.ScaledExp(s.logits[(word-lo)*e.lanes:][:e.lanes], e.top, e.factor, e.b[word])
+	}
+	for r, m := range e.rows {
+		if word := int(e.targets[m]); word >= lo && word < hi {
+			s.logits[(word-lo)*e.lanes+r] = e.scale * float32(math.Expm1(float64(e.target[r]-e.top[r])-e.logNorm[r]))
+		}
+	}
+}
+
+// weightGradients computes dw and db of words lo to hi.
+func (c *CPU) weightGradients(s *scratch, lo, hi int) {
+	e := &c.entropy
+	rows := len(e.rows)
+	t := &s.tile
+	*t = simd.Tile{A: s.logits, Taps: 1, Depth: rows}
+	for column := 0; column < e.columns; column += c.width {
+		t.Panel = e.byWord[column*rows:][:c.width*rows]
+		for word := lo; word < hi; word += c.rows {
+			t.Rows, t.Offsets = min(c.rows, hi-word), e.logitRows[word-lo:]
+			if column+c.width <= e.D {
+				t.Dst, t.DstStride = e.dw[word*e.D+column:], e.D
+				c.level.Multiply(t, c.width)
+				continue
 			}
-			db.Float32s()[v] += dl
-			c.level.AddScaled(to, w.Float32s()[v*e.D:], dl)
-			c.level.AddScaled(dw.Float32s()[v*e.D:(v+1)*e.D], row, dl)
+			t.Dst, t.DstStride = s.sums, c.width
+			c.level.Multiply(t, c.width)
+			c.storeEdge(s, word, column, t.Rows)
 		}
 	}
-	return nil
 }
 
-// LogSoftmax implements Ops.
-func (c *CPU) LogSoftmax(x *tensor.Tensor) error {
-	if err := FitLogSoftmax(x); err != nil {
-		return err
+// storeEdge stores columns of dw up to the last, and db behind it.
+func (c *CPU) storeEdge(s *scratch, word, column, rows int) {
+	e := &c.entropy
+	valid := max(0, e.D-column)
+	if valid > 0 {
+		c.level.CopyRows(e.dw[word*e.D+column:], e.D, s.sums, c.width, rows, valid)
 	}
-	if err := onHost("log-softmax", x); err != nil {
-		return err
-	}
-	v := x.Dim(1)
-	for from := 0; from < x.Len(); from += v {
-		row := x.Float32s()[from : from+v]
-		norm := logSumExp(row)
-		for i := range row {
-			row[i] -= norm
+	if column+valid == e.D {
+		for i := range rows {
+			e.db[word+i] = s.sums[i*c.width+valid]
 		}
 	}
-	return nil
 }
 
-// logSumExp is the logarithm of the sum of exponentials.
-func logSumExp(row []float32) float32 {
-	top := row[0]
-	for _, v := range row[1:] {
-		top = max(top, v)
+// rowGradients adds what words lo to hi give to the dh of a group, or begins it.
+func (c *CPU) rowGradients(s *scratch, partial []float32, lo, hi int, load bool) {
+	e := &c.entropy
+	_, width := c.level.CrossShape()
+	for column := 0; column < e.D; column += width {
+		valid := min(width, e.D-column)
+		if valid < width {
+			clear(s.strip)
+		}
+		c.level.CopyRows(s.strip, width, e.w[lo*e.D+column:], e.D, hi-lo, valid)
+		s.cross = simd.Cross{
+			A: s.logits, AStride: e.lanes, B: s.strip, BStride: width, Depth: hi - lo,
+			Dst: partial[column:], DstStride: e.columns, Rows: e.lanes, Load: load,
+		}
+		c.level.Cross(&s.cross)
 	}
-	sum := 0.0
-	for _, v := range row {
-		sum += math.Exp(float64(v - top))
-	}
-	return top + float32(math.Log(sum))
+}
+
+// joinBlock adds up dh of a row over the groups.
+func (c *CPU) joinBlock(_, r int) {
+	e := &c.entropy
+	dh := e.dh[int(e.rows[r])*e.D:][:e.D]
+	c.level.SumRows(dh, e.partial[r*e.columns:], e.lanes*e.columns, e.groups)
 }

@@ -1,100 +1,220 @@
 package recurrent
 
 import (
-	"math"
-
+	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 )
 
+// layer is an LSTM in progress. Hidden units are cut into blocks of a tile's width: a task has all four gates
+// of its units, adds to them the products of all sequences with the recurrent weights, and finishes the units, so
+// that a step needs one meeting of the workers. The weights are packed into panels once and read by every step.
+type layer struct {
+	Layer
+	h, c, gates, wh []float32
+	h0, c0          []float32 // nil for 0
+	dh, dh0         []float32
+	carried         []float32 // gradients of the cells, on their way back
+	zero            []float32 // a row of zeros
+	t               int
+}
+
 // LSTM implements Ops.
 func (c *CPU) LSTM(h, cell, gates, wh, h0, c0 *tensor.Tensor) error {
-	l, err := FitLSTM(h, cell, gates, wh, h0, c0)
+	shape, err := FitLSTM(h, cell, gates, wh, h0, c0)
 	if err != nil {
 		return err
 	}
 	if err := onHost("lstm", h, cell, gates, wh, h0, c0); err != nil {
 		return err
 	}
-	rows := l.N * l.H
-	for t := range l.T {
-		before, cellBefore := list(h0), list(c0)
-		if t > 0 {
-			before, cellBefore = h.Float32s()[(t-1)*rows:], cell.Float32s()[(t-1)*rows:]
-		}
-		for n := range l.N {
-			at := t*rows + n*l.H
-			a := gates.Float32s()[4*at : 4*(at+l.H)]
-			if before != nil {
-				for k := range a {
-					a[k] += dot(wh.Float32s()[k*l.H:(k+1)*l.H], before[n*l.H:])
-				}
-			}
-			for j := range l.H {
-				a[j], a[l.H+j], a[2*l.H+j], a[3*l.H+j] = sigmoid(a[j]), sigmoid(a[l.H+j]), tanh(a[2*l.H+j]), sigmoid(a[3*l.H+j])
-				value := a[j] * a[2*l.H+j]
-				if cellBefore != nil {
-					value += a[l.H+j] * cellBefore[n*l.H+j]
-				}
-				cell.Float32s()[at+j] = value
-				h.Float32s()[at+j] = a[3*l.H+j] * tanh(value)
-			}
+	l := &c.layer
+	zero := grow(l.zero, shape.H)
+	clear(zero)
+	*l = layer{
+		Layer: shape, h: h.Float32s(), c: cell.Float32s(), gates: gates.Float32s(), wh: wh.Float32s(), h0: list(h0), c0: list(c0),
+		carried: l.carried, zero: zero,
+	}
+	blocks := ceilDiv(l.H, c.width)
+	if l.T > 1 || l.h0 != nil {
+		c.packed = grow(c.packed, 4*blocks*c.width*l.H)
+		c.workers.Run(4*blocks, c.tasks.packForward)
+	}
+	c.offsets = c.rowOffsets(c.offsets, l.N, l.H)
+	c.reserveSums(l.N)
+	for l.t = range l.T {
+		c.workers.Run(blocks, c.tasks.forward)
+	}
+	c.forget()
+	return nil
+}
+
+// reserveSums gives every worker memory for a block of sums of n rows.
+func (c *CPU) reserveSums(n int) {
+	for i := range c.scratch {
+		c.scratch[i].sums = grow(c.scratch[i].sums, n*c.width)
+	}
+}
+
+// forget does not keep the caller's memory alive.
+func (c *CPU) forget() {
+	c.layer = layer{carried: c.layer.carried, zero: c.layer.zero}
+	for i := range c.scratch {
+		s := &c.scratch[i]
+		s.tile, s.cross, s.gates, s.grad = simd.Tile{}, simd.Cross{}, simd.Gates{}, simd.GatesGrad{}
+	}
+}
+
+// packForwardBlock packs a gate of a block of units: panel[e·width + j] = wh[unit j][e].
+func (c *CPU) packForwardBlock(_, index int) {
+	l := &c.layer
+	unit, gate := index/4*c.width, index%4
+	valid := min(c.width, l.H-unit)
+	panel := c.packed[index*c.width*l.H:][:c.width*l.H]
+	if valid < c.width {
+		clear(panel)
+	}
+	c.level.Transpose(panel, c.width, l.wh[(gate*l.H+unit)*l.H:], l.H, valid, l.H)
+}
+
+// before is what an array of steps, or its first state, held a step before the one at work; nil for 0.
+func (l *layer) before(steps, first []float32) []float32 {
+	if l.t == 0 {
+		return first
+	}
+	return steps[(l.t-1)*l.N*l.H:][:l.N*l.H]
+}
+
+// forwardBlock computes a step for a block of units.
+func (c *CPU) forwardBlock(worker, block int) {
+	l, s := &c.layer, &c.scratch[worker]
+	unit := block * c.width
+	valid := min(c.width, l.H-unit)
+	first := l.t * l.N // row of h, c and gates
+	if before := l.before(l.h, l.h0); before != nil {
+		for gate := range 4 {
+			s.tile = simd.Tile{A: before, Taps: 1, Depth: l.H, Panel: c.packed[(block*4+gate)*c.width*l.H:][:c.width*l.H]}
+			c.addProducts(s, l.gates[first*4*l.H+gate*l.H+unit:], 4*l.H, l.N, valid)
 		}
 	}
-	return nil
+	cellBefore := l.before(l.c, l.c0)
+	for n := range l.N {
+		a := l.gates[(first+n)*4*l.H+unit:]
+		at := (first+n)*l.H + unit
+		g := &s.gates
+		*g = simd.Gates{I: a, F: a[l.H:], G: a[2*l.H:], O: a[3*l.H:], Before: l.zero, C: l.c[at:], H: l.h[at:]}
+		if cellBefore != nil {
+			g.Before = cellBefore[n*l.H+unit:]
+		}
+		c.level.LSTMGates(g, valid)
+	}
+}
+
+// addProducts adds n rows of products, whose factors a worker's tile holds, to valid columns of dst.
+func (c *CPU) addProducts(s *scratch, dst []float32, stride, n, valid int) {
+	t := &s.tile
+	for row := 0; row < n; row += c.rows {
+		t.Offsets, t.Rows = c.offsets[row:], min(c.rows, n-row)
+		if valid == c.width {
+			t.Dst, t.DstStride, t.Load = dst[row*stride:], stride, true
+			c.level.Multiply(t, c.width)
+			continue
+		}
+		t.Dst, t.DstStride = s.sums, c.width
+		c.level.Multiply(t, c.width)
+		for i := range t.Rows {
+			c.level.Add(dst[(row+i)*stride:][:valid], s.sums[i*c.width:])
+		}
+	}
 }
 
 // LSTMGrad implements Ops.
 func (c *CPU) LSTMGrad(gates, dh, cell, wh, c0, dcLast, dh0, dc0 *tensor.Tensor) error {
-	l, err := FitLSTMGrad(gates, dh, cell, wh, c0, dcLast, dh0, dc0)
+	shape, err := FitLSTMGrad(gates, dh, cell, wh, c0, dcLast, dh0, dc0)
 	if err != nil {
 		return err
 	}
 	if err := onHost("lstm gradient", gates, dh, cell, wh, c0, dcLast, dh0, dc0); err != nil {
 		return err
 	}
-	rows := l.N * l.H
-	c.carried = grow(c.carried, 2*rows)
-	carriedH, carriedC := c.carried[:rows], c.carried[rows:]
-	clear(c.carried)
-	copy(carriedC, list(dcLast))
-	for t := l.T - 1; t >= 0; t-- {
-		before := list(c0)
-		if t > 0 {
-			before = cell.Float32s()[(t-1)*rows:]
-		}
-		for n := range l.N {
-			at := t*rows + n*l.H
-			a := gates.Float32s()[4*at : 4*(at+l.H)]
-			for j := range l.H {
-				state, in, forget, gate, out := n*l.H+j, a[j], a[l.H+j], a[2*l.H+j], a[3*l.H+j]
-				total, th := dh.Float32s()[at+j]+carriedH[state], tanh(cell.Float32s()[at+j])
-				dc := carriedC[state] + total*out*(1-th*th)
-				a[j], a[2*l.H+j], a[3*l.H+j] = dc*gate*in*(1-in), dc*in*(1-gate*gate), total*th*out*(1-out)
-				a[l.H+j] = 0
-				if before != nil {
-					a[l.H+j] = dc * before[state] * forget * (1 - forget)
-				}
-				carriedC[state] = dc * forget
-			}
-			to := carriedH[n*l.H : (n+1)*l.H]
-			clear(to)
-			for k, da := range a {
-				c.level.AddScaled(to, wh.Float32s()[k*l.H:], da)
-			}
-		}
+	l := &c.layer
+	zero, carried := grow(l.zero, shape.H), grow(l.carried, shape.N*shape.H)
+	clear(zero)
+	clear(carried)
+	copy(carried, list(dcLast))
+	*l = layer{
+		Layer: shape, c: cell.Float32s(), gates: gates.Float32s(), wh: wh.Float32s(), c0: list(c0),
+		dh: dh.Float32s(), dh0: list(dh0), carried: carried, zero: zero,
 	}
-	copy(list(dh0), carriedH)
-	copy(list(dc0), carriedC)
+	blocks := ceilDiv(l.H, c.width)
+	if l.T > 1 || l.dh0 != nil {
+		c.packed = grow(c.packed, 4*l.H*blocks*c.width)
+		c.workers.Run(blocks, c.tasks.packBackward)
+	}
+	c.offsets = c.rowOffsets(c.offsets, l.N, 4*l.H)
+	c.reserveSums(l.N)
+	for l.t = l.T - 1; l.t >= 0; l.t-- {
+		c.workers.Run(blocks, c.tasks.backward)
+	}
+	if l.dh0 != nil {
+		c.workers.Run(blocks, c.tasks.carry)
+	}
+	copy(list(dc0), carried)
+	c.forget()
 	return nil
 }
 
-func dot(a, b []float32) (sum float32) {
-	for i, v := range a {
-		sum += v * b[i]
+// packBackwardBlock packs a block of columns: panel[k·width + j] = wh[k][unit j].
+func (c *CPU) packBackwardBlock(_, block int) {
+	l := &c.layer
+	unit := block * c.width
+	valid := min(c.width, l.H-unit)
+	panel := c.packed[block*4*l.H*c.width:][:4*l.H*c.width]
+	if valid < c.width {
+		clear(panel)
 	}
-	return sum
+	c.level.CopyRows(panel, c.width, l.wh[unit:], l.H, 4*l.H, valid)
 }
 
-func sigmoid(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
+// carriedBack are the gradients that h of a block of units gets from step t behind it, in the worker's sums.
+func (c *CPU) carriedBack(s *scratch, block, t int) {
+	l := &c.layer
+	s.tile = simd.Tile{A: l.gates[t*l.N*4*l.H:], Taps: 1, Depth: 4 * l.H, Panel: c.packed[block*4*l.H*c.width:][:4*l.H*c.width], DstStride: c.width}
+	for row := 0; row < l.N; row += c.rows {
+		s.tile.Offsets, s.tile.Rows, s.tile.Dst = c.offsets[row:], min(c.rows, l.N-row), s.sums[row*c.width:]
+		c.level.Multiply(&s.tile, c.width)
+	}
+}
 
-func tanh(x float32) float32 { return float32(math.Tanh(float64(x))) }
+// backwardBlock goes back a step for a block of units.
+func (c *CPU) backwardBlock(worker, block int) {
+	l, s := &c.layer, &c.scratch[worker]
+	unit := block * c.width
+	valid := min(c.width, l.H-unit)
+	if l.t < l.T-1 {
+		c.carriedBack(s, block, l.t+1)
+	} else {
+		clear(s.sums)
+	}
+	cellBefore := l.before(l.c, l.c0)
+	for n := range l.N {
+		row := l.t*l.N + n
+		a, at := l.gates[row*4*l.H+unit:], row*l.H+unit
+		g := &s.grad
+		*g = simd.GatesGrad{
+			I: a, F: a[l.H:], G: a[2*l.H:], O: a[3*l.H:], Before: l.zero, C: l.c[at:],
+			DH: l.dh[at:], DC: l.carried[n*l.H+unit:], Carried: s.sums[n*c.width:],
+		}
+		if cellBefore != nil {
+			g.Before = cellBefore[n*l.H+unit:]
+		}
+		c.level.LSTMGatesGrad(g, valid)
+	}
+}
+
+// carryBlock is the gradient of the first h for a block of units.
+func (c *CPU) carryBlock(worker, block int) {
+	l, s := &c.layer, &c.scratch[worker]
+	unit := block * c.width
+	c.carriedBack(s, block, 0)
+	c.level.CopyRows(l.dh0[unit:], l.H, s.sums, c.width, l.N, min(c.width, l.H-unit))
+}

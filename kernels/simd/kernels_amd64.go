@@ -80,6 +80,21 @@ func sgdAVX2(weight *float32, gradient *float32, first *float32, lr float32, mom
 func adamAVX2(weight *float32, gradient *float32, first *float32, second *float32, lr float32, decay float32, beta1 float32, rest1 float32, beta2 float32, rest2 float32, correct1 float32, correct2 float32, epsilon float32, count int)
 
 //go:noescape
+func lstmGatesAVX2(in *float32, forget *float32, gate *float32, out *float32, before *float32, c *float32, h *float32, count int)
+
+//go:noescape
+func lstmGatesGradAVX2(in *float32, forget *float32, gate *float32, out *float32, before *float32, c *float32, dh *float32, dc *float32, carried *float32, count int)
+
+//go:noescape
+func raiseAVX2(top *float32, x *float32, bias float32, count int)
+
+//go:noescape
+func addExpAVX2(sum *float32, x *float32, top *float32, bias float32, count int)
+
+//go:noescape
+func scaledExpAVX2(x *float32, top *float32, factor *float32, bias float32, count int)
+
+//go:noescape
 func maxWindowsAVX2(upper *float32, lower *float32, dst *float32, channels int, count int)
 
 //go:noescape
@@ -198,6 +213,21 @@ func sgdAVX512(weight *float32, gradient *float32, first *float32, lr float32, m
 
 //go:noescape
 func adamAVX512(weight *float32, gradient *float32, first *float32, second *float32, lr float32, decay float32, beta1 float32, rest1 float32, beta2 float32, rest2 float32, correct1 float32, correct2 float32, epsilon float32, count int)
+
+//go:noescape
+func lstmGatesAVX512(in *float32, forget *float32, gate *float32, out *float32, before *float32, c *float32, h *float32, count int)
+
+//go:noescape
+func lstmGatesGradAVX512(in *float32, forget *float32, gate *float32, out *float32, before *float32, c *float32, dh *float32, dc *float32, carried *float32, count int)
+
+//go:noescape
+func raiseAVX512(top *float32, x *float32, bias float32, count int)
+
+//go:noescape
+func addExpAVX512(sum *float32, x *float32, top *float32, bias float32, count int)
+
+//go:noescape
+func scaledExpAVX512(x *float32, top *float32, factor *float32, bias float32, count int)
 
 //go:noescape
 func maxWindowsAVX512(upper *float32, lower *float32, dst *float32, channels int, count int)

@@ -4538,6 +4538,1113 @@ end:
 	VZEROUPPER
 	RET
 
+// func lstmGatesAVX2(in *float32, forget *float32, gate *float32, out *float32, before *float32, c *float32, h *float32, count int)
+// Requires: AVX, AVX2
+TEXT ·lstmGatesAVX2(SB), NOSPLIT, $0-64
+	MOVQ    in+0(FP), AX
+	MOVQ    forget+8(FP), CX
+	MOVQ    gate+16(FP), DX
+	MOVQ    out+24(FP), BX
+	MOVQ    before+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    h+48(FP), R8
+	MOVQ    count+56(FP), R9
+	MOVQ    R9, R11
+	ANDQ    $0x07, R11
+	LEAQ    lanes<>+0(SB), R10
+	NEGQ    R11
+	VMOVUPS 32(R10)(R11*4), Y0
+	XORQ    R10, R10
+	SUBQ    $0x08, R9
+	JL      rest
+
+vector:
+	VMOVUPS (AX)(R10*1), Y1
+	VMOVUPS zeros<>+0(SB), Y2
+	VSUBPS  Y1, Y2, Y2
+	VMOVUPS exponentLowest<>+0(SB), Y1
+	VMAXPS  Y2, Y1, Y2
+	VMOVUPS exponentHighest<>+0(SB), Y1
+	VMINPS  Y2, Y1, Y2
+	VMULPS  log2e<>+0(SB), Y2, Y1
+	VADDPS  roundingShift<>+0(SB), Y1, Y1
+	VSUBPS  roundingShift<>+0(SB), Y1, Y3
+	VPSLLD  $0x17, Y1, Y1
+	VPADDD  ones<>+0(SB), Y1, Y1
+	VMULPS  ln2High<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y2, Y2
+	VMULPS  ln2Low<>+0(SB), Y3, Y3
+	VSUBPS  Y3, Y2, Y2
+	VMULPS  series7<>+0(SB), Y2, Y3
+	VADDPS  series6<>+0(SB), Y3, Y3
+	VMULPS  Y2, Y3, Y3
+	VADDPS  series5<>+0(SB), Y3, Y3
+	VMULPS  Y2, Y3, Y3
+	VADDPS  series4<>+0(SB), Y3, Y3
+	VMULPS  Y2, Y3, Y3
+	VADDPS  series3<>+0(SB), Y3, Y3
+	VMULPS  Y2, Y3, Y3
+	VADDPS  series2<>+0(SB), Y3, Y3
+	VMULPS  Y2, Y3, Y3
+	VMULPS  Y2, Y3, Y3
+	VADDPS  Y2, Y3, Y3
+	VMULPS  Y1, Y3, Y3
+	VADDPS  Y1, Y3, Y3
+	VADDPS  ones<>+0(SB), Y3, Y3
+	VMOVUPS ones<>+0(SB), Y1
+	VDIVPS  Y3, Y1, Y1
+	VMOVUPS (CX)(R10*1), Y2
+	VMOVUPS zeros<>+0(SB), Y3
+	VSUBPS  Y2, Y3, Y3
+	VMOVUPS exponentLowest<>+0(SB), Y2
+	VMAXPS  Y3, Y2, Y3
+	VMOVUPS exponentHighest<>+0(SB), Y2
+	VMINPS  Y3, Y2, Y3
+	VMULPS  log2e<>+0(SB), Y3, Y2
+	VADDPS  roundingShift<>+0(SB), Y2, Y2
+	VSUBPS  roundingShift<>+0(SB), Y2, Y4
+	VPSLLD  $0x17, Y2, Y2
+	VPADDD  ones<>+0(SB), Y2, Y2
+	VMULPS  ln2High<>+0(SB), Y4, Y5
+	VSUBPS  Y5, Y3, Y3
+	VMULPS  ln2Low<>+0(SB), Y4, Y4
+	VSUBPS  Y4, Y3, Y3
+	VMULPS  series7<>+0(SB), Y3, Y4
+	VADDPS  series6<>+0(SB), Y4, Y4
+	VMULPS  Y3, Y4, Y4
+	VADDPS  series5<>+0(SB), Y4, Y4
+	VMULPS  Y3, Y4, Y4
+	VADDPS  series4<>+0(SB), Y4, Y4
+	VMULPS  Y3, Y4, Y4
+	VADDPS  series3<>+0(SB), Y4, Y4
+	VMULPS  Y3, Y4, Y4
+	VADDPS  series2<>+0(SB), Y4, Y4
+	VMULPS  Y3, Y4, Y4
+	VMULPS  Y3, Y4, Y4
+	VADDPS  Y3, Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  Y2, Y4, Y4
+	VADDPS  ones<>+0(SB), Y4, Y4
+	VMOVUPS ones<>+0(SB), Y2
+	VDIVPS  Y4, Y2, Y2
+	VMOVUPS (DX)(R10*1), Y3
+	VANDPS  signs<>+0(SB), Y3, Y4
+	VORPS   signs<>+0(SB), Y3, Y3
+	VADDPS  Y3, Y3, Y3
+	VMOVUPS exponentLowest<>+0(SB), Y5
+	VMAXPS  Y3, Y5, Y3
+	VMULPS  log2e<>+0(SB), Y3, Y5
+	VADDPS  roundingShift<>+0(SB), Y5, Y5
+	VSUBPS  roundingShift<>+0(SB), Y5, Y6
+	VPSLLD  $0x17, Y5, Y5
+	VPADDD  ones<>+0(SB), Y5, Y5
+	VMULPS  ln2High<>+0(SB), Y6, Y7
+	VSUBPS  Y7, Y3, Y3
+	VMULPS  ln2Low<>+0(SB), Y6, Y6
+	VSUBPS  Y6, Y3, Y3
+	VMULPS  series7<>+0(SB), Y3, Y6
+	VADDPS  series6<>+0(SB), Y6, Y6
+	VMULPS  Y3, Y6, Y6
+	VADDPS  series5<>+0(SB), Y6, Y6
+	VMULPS  Y3, Y6, Y6
+	VADDPS  series4<>+0(SB), Y6, Y6
+	VMULPS  Y3, Y6, Y6
+	VADDPS  series3<>+0(SB), Y6, Y6
+	VMULPS  Y3, Y6, Y6
+	VADDPS  series2<>+0(SB), Y6, Y6
+	VMULPS  Y3, Y6, Y6
+	VMULPS  Y3, Y6, Y6
+	VADDPS  Y3, Y6, Y6
+	VMULPS  Y5, Y6, Y6
+	VSUBPS  ones<>+0(SB), Y5, Y5
+	VADDPS  Y5, Y6, Y6
+	VADDPS  twos<>+0(SB), Y6, Y3
+	VDIVPS  Y3, Y6, Y6
+	VXORPS  signs<>+0(SB), Y6, Y6
+	VORPS   Y4, Y6, Y6
+	VMOVUPS Y1, (AX)(R10*1)
+	VMOVUPS Y2, (CX)(R10*1)
+	VMOVUPS Y6, (DX)(R10*1)
+	VMULPS  Y6, Y1, Y1
+	VMOVUPS (SI)(R10*1), Y3
+	VMULPS  Y3, Y2, Y2
+	VADDPS  Y1, Y2, Y2
+	VMOVUPS Y2, (DI)(R10*1)
+	VMOVUPS (BX)(R10*1), Y1
+	VMOVUPS zeros<>+0(SB), Y3
+	VSUBPS  Y1, Y3, Y3
+	VMOVUPS exponentLowest<>+0(SB), Y1
+	VMAXPS  Y3, Y1, Y3
+	VMOVUPS exponentHighest<>+0(SB), Y1
+	VMINPS  Y3, Y1, Y3
+	VMULPS  log2e<>+0(SB), Y3, Y1
+	VADDPS  roundingShift<>+0(SB), Y1, Y1
+	VSUBPS  roundingShift<>+0(SB), Y1, Y4
+	VPSLLD  $0x17, Y1, Y1
+	VPADDD  ones<>+0(SB), Y1, Y1
+	VMULPS  ln2High<>+0(SB), Y4, Y5
+	VSUBPS  Y5, Y3, Y3
+	VMULPS  ln2Low<>+0(SB), Y4, Y4
+	VSUBPS  Y4, Y3, Y3
+	VMULPS  series7<>+0(SB), Y3, Y4
+	VADDPS  series6<>+0(SB), Y4, Y4
+	VMULPS  Y3, Y4, Y4
+	VADDPS  series5<>+0(SB), Y4, Y4
+	VMULPS  Y3, Y4, Y4
+	VADDPS  series4<>+0(SB), Y4, Y4
+	VMULPS  Y3, Y4, Y4
+	VADDPS  series3<>+0(SB), Y4, Y4
+	VMULPS  Y3, Y4, Y4
+	VADDPS  series2<>+0(SB), Y4, Y4
+	VMULPS  Y3, Y4, Y4
+	VMULPS  Y3, Y4, Y4
+	VADDPS  Y3, Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  Y1, Y4, Y4
+	VADDPS  ones<>+0(SB), Y4, Y4
+	VMOVUPS ones<>+0(SB), Y1
+	VDIVPS  Y4, Y1, Y1
+	VMOVUPS Y1, (BX)(R10*1)
+	VANDPS  signs<>+0(SB), Y2, Y3
+	VORPS   signs<>+0(SB), Y2, Y2
+	VADDPS  Y2, Y2, Y2
+	VMOVUPS exponentLowest<>+0(SB), Y4
+	VMAXPS  Y2, Y4, Y2
+	VMULPS  log2e<>+0(SB), Y2, Y4
+	VADDPS  roundingShift<>+0(SB), Y4, Y4
+	VSUBPS  roundingShift<>+0(SB), Y4, Y5
+	VPSLLD  $0x17, Y4, Y4
+	VPADDD  ones<>+0(SB), Y4, Y4
+	VMULPS  ln2High<>+0(SB), Y5, Y6
+	VSUBPS  Y6, Y2, Y2
+	VMULPS  ln2Low<>+0(SB), Y5, Y5
+	VSUBPS  Y5, Y2, Y2
+	VMULPS  series7<>+0(SB), Y2, Y5
+	VADDPS  series6<>+0(SB), Y5, Y5
+	VMULPS  Y2, Y5, Y5
+	VADDPS  series5<>+0(SB), Y5, Y5
+	VMULPS  Y2, Y5, Y5
+	VADDPS  series4<>+0(SB), Y5, Y5
+	VMULPS  Y2, Y5, Y5
+	VADDPS  series3<>+0(SB), Y5, Y5
+	VMULPS  Y2, Y5, Y5
+	VADDPS  series2<>+0(SB), Y5, Y5
+	VMULPS  Y2, Y5, Y5
+	VMULPS  Y2, Y5, Y5
+	VADDPS  Y2, Y5, Y5
+	VMULPS  Y4, Y5, Y5
+	VSUBPS  ones<>+0(SB), Y4, Y4
+	VADDPS  Y4, Y5, Y5
+	VADDPS  twos<>+0(SB), Y5, Y2
+	VDIVPS  Y2, Y5, Y5
+	VXORPS  signs<>+0(SB), Y5, Y5
+	VORPS   Y3, Y5, Y5
+	VMULPS  Y1, Y5, Y1
+	VMOVUPS Y1, (R8)(R10*1)
+	ADDQ    $0x20, R10
+	SUBQ    $0x08, R9
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, R9
+	JE         end
+	VMASKMOVPS (AX)(R10*1), Y0, Y1
+	VMOVUPS    zeros<>+0(SB), Y2
+	VSUBPS     Y1, Y2, Y2
+	VMOVUPS    exponentLowest<>+0(SB), Y1
+	VMAXPS     Y2, Y1, Y2
+	VMOVUPS    exponentHighest<>+0(SB), Y1
+	VMINPS     Y2, Y1, Y2
+	VMULPS     log2e<>+0(SB), Y2, Y1
+	VADDPS     roundingShift<>+0(SB), Y1, Y1
+	VSUBPS     roundingShift<>+0(SB), Y1, Y3
+	VPSLLD     $0x17, Y1, Y1
+	VPADDD     ones<>+0(SB), Y1, Y1
+	VMULPS     ln2High<>+0(SB), Y3, Y4
+	VSUBPS     Y4, Y2, Y2
+	VMULPS     ln2Low<>+0(SB), Y3, Y3
+	VSUBPS     Y3, Y2, Y2
+	VMULPS     series7<>+0(SB), Y2, Y3
+	VADDPS     series6<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     series5<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     series4<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     series3<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     series2<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     Y2, Y3, Y3
+	VMULPS     Y1, Y3, Y3
+	VADDPS     Y1, Y3, Y3
+	VADDPS     ones<>+0(SB), Y3, Y3
+	VMOVUPS    ones<>+0(SB), Y1
+	VDIVPS     Y3, Y1, Y1
+	VMASKMOVPS (CX)(R10*1), Y0, Y2
+	VMOVUPS    zeros<>+0(SB), Y3
+	VSUBPS     Y2, Y3, Y3
+	VMOVUPS    exponentLowest<>+0(SB), Y2
+	VMAXPS     Y3, Y2, Y3
+	VMOVUPS    exponentHighest<>+0(SB), Y2
+	VMINPS     Y3, Y2, Y3
+	VMULPS     log2e<>+0(SB), Y3, Y2
+	VADDPS     roundingShift<>+0(SB), Y2, Y2
+	VSUBPS     roundingShift<>+0(SB), Y2, Y4
+	VPSLLD     $0x17, Y2, Y2
+	VPADDD     ones<>+0(SB), Y2, Y2
+	VMULPS     ln2High<>+0(SB), Y4, Y5
+	VSUBPS     Y5, Y3, Y3
+	VMULPS     ln2Low<>+0(SB), Y4, Y4
+	VSUBPS     Y4, Y3, Y3
+	VMULPS     series7<>+0(SB), Y3, Y4
+	VADDPS     series6<>+0(SB), Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VADDPS     series5<>+0(SB), Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VADDPS     series4<>+0(SB), Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VADDPS     series3<>+0(SB), Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VADDPS     series2<>+0(SB), Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VADDPS     Y3, Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VADDPS     Y2, Y4, Y4
+	VADDPS     ones<>+0(SB), Y4, Y4
+	VMOVUPS    ones<>+0(SB), Y2
+	VDIVPS     Y4, Y2, Y2
+	VMASKMOVPS (DX)(R10*1), Y0, Y3
+	VANDPS     signs<>+0(SB), Y3, Y4
+	VORPS      signs<>+0(SB), Y3, Y3
+	VADDPS     Y3, Y3, Y3
+	VMOVUPS    exponentLowest<>+0(SB), Y5
+	VMAXPS     Y3, Y5, Y3
+	VMULPS     log2e<>+0(SB), Y3, Y5
+	VADDPS     roundingShift<>+0(SB), Y5, Y5
+	VSUBPS     roundingShift<>+0(SB), Y5, Y6
+	VPSLLD     $0x17, Y5, Y5
+	VPADDD     ones<>+0(SB), Y5, Y5
+	VMULPS     ln2High<>+0(SB), Y6, Y7
+	VSUBPS     Y7, Y3, Y3
+	VMULPS     ln2Low<>+0(SB), Y6, Y6
+	VSUBPS     Y6, Y3, Y3
+	VMULPS     series7<>+0(SB), Y3, Y6
+	VADDPS     series6<>+0(SB), Y6, Y6
+	VMULPS     Y3, Y6, Y6
+	VADDPS     series5<>+0(SB), Y6, Y6
+	VMULPS     Y3, Y6, Y6
+	VADDPS     series4<>+0(SB), Y6, Y6
+	VMULPS     Y3, Y6, Y6
+	VADDPS     series3<>+0(SB), Y6, Y6
+	VMULPS     Y3, Y6, Y6
+	VADDPS     series2<>+0(SB), Y6, Y6
+	VMULPS     Y3, Y6, Y6
+	VMULPS     Y3, Y6, Y6
+	VADDPS     Y3, Y6, Y6
+	VMULPS     Y5, Y6, Y6
+	VSUBPS     ones<>+0(SB), Y5, Y5
+	VADDPS     Y5, Y6, Y6
+	VADDPS     twos<>+0(SB), Y6, Y3
+	VDIVPS     Y3, Y6, Y6
+	VXORPS     signs<>+0(SB), Y6, Y6
+	VORPS      Y4, Y6, Y6
+	VMASKMOVPS Y1, Y0, (AX)(R10*1)
+	VMASKMOVPS Y2, Y0, (CX)(R10*1)
+	VMASKMOVPS Y6, Y0, (DX)(R10*1)
+	VMULPS     Y6, Y1, Y1
+	VMASKMOVPS (SI)(R10*1), Y0, Y3
+	VMULPS     Y3, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMASKMOVPS Y2, Y0, (DI)(R10*1)
+	VMASKMOVPS (BX)(R10*1), Y0, Y1
+	VMOVUPS    zeros<>+0(SB), Y3
+	VSUBPS     Y1, Y3, Y3
+	VMOVUPS    exponentLowest<>+0(SB), Y1
+	VMAXPS     Y3, Y1, Y3
+	VMOVUPS    exponentHighest<>+0(SB), Y1
+	VMINPS     Y3, Y1, Y3
+	VMULPS     log2e<>+0(SB), Y3, Y1
+	VADDPS     roundingShift<>+0(SB), Y1, Y1
+	VSUBPS     roundingShift<>+0(SB), Y1, Y4
+	VPSLLD     $0x17, Y1, Y1
+	VPADDD     ones<>+0(SB), Y1, Y1
+	VMULPS     ln2High<>+0(SB), Y4, Y5
+	VSUBPS     Y5, Y3, Y3
+	VMULPS     ln2Low<>+0(SB), Y4, Y4
+	VSUBPS     Y4, Y3, Y3
+	VMULPS     series7<>+0(SB), Y3, Y4
+	VADDPS     series6<>+0(SB), Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VADDPS     series5<>+0(SB), Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VADDPS     series4<>+0(SB), Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VADDPS     series3<>+0(SB), Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VADDPS     series2<>+0(SB), Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VADDPS     Y3, Y4, Y4
+	VMULPS     Y1, Y4, Y4
+	VADDPS     Y1, Y4, Y4
+	VADDPS     ones<>+0(SB), Y4, Y4
+	VMOVUPS    ones<>+0(SB), Y1
+	VDIVPS     Y4, Y1, Y1
+	VMASKMOVPS Y1, Y0, (BX)(R10*1)
+	VANDPS     signs<>+0(SB), Y2, Y3
+	VORPS      signs<>+0(SB), Y2, Y2
+	VADDPS     Y2, Y2, Y2
+	VMOVUPS    exponentLowest<>+0(SB), Y4
+	VMAXPS     Y2, Y4, Y2
+	VMULPS     log2e<>+0(SB), Y2, Y4
+	VADDPS     roundingShift<>+0(SB), Y4, Y4
+	VSUBPS     roundingShift<>+0(SB), Y4, Y5
+	VPSLLD     $0x17, Y4, Y4
+	VPADDD     ones<>+0(SB), Y4, Y4
+	VMULPS     ln2High<>+0(SB), Y5, Y6
+	VSUBPS     Y6, Y2, Y2
+	VMULPS     ln2Low<>+0(SB), Y5, Y5
+	VSUBPS     Y5, Y2, Y2
+	VMULPS     series7<>+0(SB), Y2, Y5
+	VADDPS     series6<>+0(SB), Y5, Y5
+	VMULPS     Y2, Y5, Y5
+	VADDPS     series5<>+0(SB), Y5, Y5
+	VMULPS     Y2, Y5, Y5
+	VADDPS     series4<>+0(SB), Y5, Y5
+	VMULPS     Y2, Y5, Y5
+	VADDPS     series3<>+0(SB), Y5, Y5
+	VMULPS     Y2, Y5, Y5
+	VADDPS     series2<>+0(SB), Y5, Y5
+	VMULPS     Y2, Y5, Y5
+	VMULPS     Y2, Y5, Y5
+	VADDPS     Y2, Y5, Y5
+	VMULPS     Y4, Y5, Y5
+	VSUBPS     ones<>+0(SB), Y4, Y4
+	VADDPS     Y4, Y5, Y5
+	VADDPS     twos<>+0(SB), Y5, Y2
+	VDIVPS     Y2, Y5, Y5
+	VXORPS     signs<>+0(SB), Y5, Y5
+	VORPS      Y3, Y5, Y5
+	VMULPS     Y1, Y5, Y1
+	VMASKMOVPS Y1, Y0, (R8)(R10*1)
+
+end:
+	VZEROUPPER
+	RET
+
+DATA zeros<>+0(SB)/4, $0x00000000
+DATA zeros<>+4(SB)/4, $0x00000000
+DATA zeros<>+8(SB)/4, $0x00000000
+DATA zeros<>+12(SB)/4, $0x00000000
+DATA zeros<>+16(SB)/4, $0x00000000
+DATA zeros<>+20(SB)/4, $0x00000000
+DATA zeros<>+24(SB)/4, $0x00000000
+DATA zeros<>+28(SB)/4, $0x00000000
+DATA zeros<>+32(SB)/4, $0x00000000
+DATA zeros<>+36(SB)/4, $0x00000000
+DATA zeros<>+40(SB)/4, $0x00000000
+DATA zeros<>+44(SB)/4, $0x00000000
+DATA zeros<>+48(SB)/4, $0x00000000
+DATA zeros<>+52(SB)/4, $0x00000000
+DATA zeros<>+56(SB)/4, $0x00000000
+DATA zeros<>+60(SB)/4, $0x00000000
+GLOBL zeros<>(SB), RODATA|NOPTR, $64
+
+DATA exponentLowest<>+0(SB)/4, $0xc2ae0000
+DATA exponentLowest<>+4(SB)/4, $0xc2ae0000
+DATA exponentLowest<>+8(SB)/4, $0xc2ae0000
+DATA exponentLowest<>+12(SB)/4, $0xc2ae0000
+DATA exponentLowest<>+16(SB)/4, $0xc2ae0000
+DATA exponentLowest<>+20(SB)/4, $0xc2ae0000
+DATA exponentLowest<>+24(SB)/4, $0xc2ae0000
+DATA exponentLowest<>+28(SB)/4, $0xc2ae0000
+DATA exponentLowest<>+32(SB)/4, $0xc2ae0000
+DATA exponentLowest<>+36(SB)/4, $0xc2ae0000
+DATA exponentLowest<>+40(SB)/4, $0xc2ae0000
+DATA exponentLowest<>+44(SB)/4, $0xc2ae0000
+DATA exponentLowest<>+48(SB)/4, $0xc2ae0000
+DATA exponentLowest<>+52(SB)/4, $0xc2ae0000
+DATA exponentLowest<>+56(SB)/4, $0xc2ae0000
+DATA exponentLowest<>+60(SB)/4, $0xc2ae0000
+GLOBL exponentLowest<>(SB), RODATA|NOPTR, $64
+
+DATA exponentHighest<>+0(SB)/4, $0x42ae0000
+DATA exponentHighest<>+4(SB)/4, $0x42ae0000
+DATA exponentHighest<>+8(SB)/4, $0x42ae0000
+DATA exponentHighest<>+12(SB)/4, $0x42ae0000
+DATA exponentHighest<>+16(SB)/4, $0x42ae0000
+DATA exponentHighest<>+20(SB)/4, $0x42ae0000
+DATA exponentHighest<>+24(SB)/4, $0x42ae0000
+DATA exponentHighest<>+28(SB)/4, $0x42ae0000
+DATA exponentHighest<>+32(SB)/4, $0x42ae0000
+DATA exponentHighest<>+36(SB)/4, $0x42ae0000
+DATA exponentHighest<>+40(SB)/4, $0x42ae0000
+DATA exponentHighest<>+44(SB)/4, $0x42ae0000
+DATA exponentHighest<>+48(SB)/4, $0x42ae0000
+DATA exponentHighest<>+52(SB)/4, $0x42ae0000
+DATA exponentHighest<>+56(SB)/4, $0x42ae0000
+DATA exponentHighest<>+60(SB)/4, $0x42ae0000
+GLOBL exponentHighest<>(SB), RODATA|NOPTR, $64
+
+DATA roundingShift<>+0(SB)/4, $0x4b400000
+DATA roundingShift<>+4(SB)/4, $0x4b400000
+DATA roundingShift<>+8(SB)/4, $0x4b400000
+DATA roundingShift<>+12(SB)/4, $0x4b400000
+DATA roundingShift<>+16(SB)/4, $0x4b400000
+DATA roundingShift<>+20(SB)/4, $0x4b400000
+DATA roundingShift<>+24(SB)/4, $0x4b400000
+DATA roundingShift<>+28(SB)/4, $0x4b400000
+DATA roundingShift<>+32(SB)/4, $0x4b400000
+DATA roundingShift<>+36(SB)/4, $0x4b400000
+DATA roundingShift<>+40(SB)/4, $0x4b400000
+DATA roundingShift<>+44(SB)/4, $0x4b400000
+DATA roundingShift<>+48(SB)/4, $0x4b400000
+DATA roundingShift<>+52(SB)/4, $0x4b400000
+DATA roundingShift<>+56(SB)/4, $0x4b400000
+DATA roundingShift<>+60(SB)/4, $0x4b400000
+GLOBL roundingShift<>(SB), RODATA|NOPTR, $64
+
+DATA log2e<>+0(SB)/4, $0x3fb8aa3b
+DATA log2e<>+4(SB)/4, $0x3fb8aa3b
+DATA log2e<>+8(SB)/4, $0x3fb8aa3b
+DATA log2e<>+12(SB)/4, $0x3fb8aa3b
+DATA log2e<>+16(SB)/4, $0x3fb8aa3b
+DATA log2e<>+20(SB)/4, $0x3fb8aa3b
+DATA log2e<>+24(SB)/4, $0x3fb8aa3b
+DATA log2e<>+28(SB)/4, $0x3fb8aa3b
+DATA log2e<>+32(SB)/4, $0x3fb8aa3b
+DATA log2e<>+36(SB)/4, $0x3fb8aa3b
+DATA log2e<>+40(SB)/4, $0x3fb8aa3b
+DATA log2e<>+44(SB)/4, $0x3fb8aa3b
+DATA log2e<>+48(SB)/4, $0x3fb8aa3b
+DATA log2e<>+52(SB)/4, $0x3fb8aa3b
+DATA log2e<>+56(SB)/4, $0x3fb8aa3b
+DATA log2e<>+60(SB)/4, $0x3fb8aa3b
+GLOBL log2e<>(SB), RODATA|NOPTR, $64
+
+DATA ones<>+0(SB)/4, $0x3f800000
+DATA ones<>+4(SB)/4, $0x3f800000
+DATA ones<>+8(SB)/4, $0x3f800000
+DATA ones<>+12(SB)/4, $0x3f800000
+DATA ones<>+16(SB)/4, $0x3f800000
+DATA ones<>+20(SB)/4, $0x3f800000
+DATA ones<>+24(SB)/4, $0x3f800000
+DATA ones<>+28(SB)/4, $0x3f800000
+DATA ones<>+32(SB)/4, $0x3f800000
+DATA ones<>+36(SB)/4, $0x3f800000
+DATA ones<>+40(SB)/4, $0x3f800000
+DATA ones<>+44(SB)/4, $0x3f800000
+DATA ones<>+48(SB)/4, $0x3f800000
+DATA ones<>+52(SB)/4, $0x3f800000
+DATA ones<>+56(SB)/4, $0x3f800000
+DATA ones<>+60(SB)/4, $0x3f800000
+GLOBL ones<>(SB), RODATA|NOPTR, $64
+
+DATA ln2High<>+0(SB)/4, $0x3f318000
+DATA ln2High<>+4(SB)/4, $0x3f318000
+DATA ln2High<>+8(SB)/4, $0x3f318000
+DATA ln2High<>+12(SB)/4, $0x3f318000
+DATA ln2High<>+16(SB)/4, $0x3f318000
+DATA ln2High<>+20(SB)/4, $0x3f318000
+DATA ln2High<>+24(SB)/4, $0x3f318000
+DATA ln2High<>+28(SB)/4, $0x3f318000
+DATA ln2High<>+32(SB)/4, $0x3f318000
+DATA ln2High<>+36(SB)/4, $0x3f318000
+DATA ln2High<>+40(SB)/4, $0x3f318000
+DATA ln2High<>+44(SB)/4, $0x3f318000
+DATA ln2High<>+48(SB)/4, $0x3f318000
+DATA ln2High<>+52(SB)/4, $0x3f318000
+DATA ln2High<>+56(SB)/4, $0x3f318000
+DATA ln2High<>+60(SB)/4, $0x3f318000
+GLOBL ln2High<>(SB), RODATA|NOPTR, $64
+
+DATA ln2Low<>+0(SB)/4, $0xb95e8083
+DATA ln2Low<>+4(SB)/4, $0xb95e8083
+DATA ln2Low<>+8(SB)/4, $0xb95e8083
+DATA ln2Low<>+12(SB)/4, $0xb95e8083
+DATA ln2Low<>+16(SB)/4, $0xb95e8083
+DATA ln2Low<>+20(SB)/4, $0xb95e8083
+DATA ln2Low<>+24(SB)/4, $0xb95e8083
+DATA ln2Low<>+28(SB)/4, $0xb95e8083
+DATA ln2Low<>+32(SB)/4, $0xb95e8083
+DATA ln2Low<>+36(SB)/4, $0xb95e8083
+DATA ln2Low<>+40(SB)/4, $0xb95e8083
+DATA ln2Low<>+44(SB)/4, $0xb95e8083
+DATA ln2Low<>+48(SB)/4, $0xb95e8083
+DATA ln2Low<>+52(SB)/4, $0xb95e8083
+DATA ln2Low<>+56(SB)/4, $0xb95e8083
+DATA ln2Low<>+60(SB)/4, $0xb95e8083
+GLOBL ln2Low<>(SB), RODATA|NOPTR, $64
+
+DATA series7<>+0(SB)/4, $0x39500d01
+DATA series7<>+4(SB)/4, $0x39500d01
+DATA series7<>+8(SB)/4, $0x39500d01
+DATA series7<>+12(SB)/4, $0x39500d01
+DATA series7<>+16(SB)/4, $0x39500d01
+DATA series7<>+20(SB)/4, $0x39500d01
+DATA series7<>+24(SB)/4, $0x39500d01
+DATA series7<>+28(SB)/4, $0x39500d01
+DATA series7<>+32(SB)/4, $0x39500d01
+DATA series7<>+36(SB)/4, $0x39500d01
+DATA series7<>+40(SB)/4, $0x39500d01
+DATA series7<>+44(SB)/4, $0x39500d01
+DATA series7<>+48(SB)/4, $0x39500d01
+DATA series7<>+52(SB)/4, $0x39500d01
+DATA series7<>+56(SB)/4, $0x39500d01
+DATA series7<>+60(SB)/4, $0x39500d01
+GLOBL series7<>(SB), RODATA|NOPTR, $64
+
+DATA series6<>+0(SB)/4, $0x3ab60b61
+DATA series6<>+4(SB)/4, $0x3ab60b61
+DATA series6<>+8(SB)/4, $0x3ab60b61
+DATA series6<>+12(SB)/4, $0x3ab60b61
+DATA series6<>+16(SB)/4, $0x3ab60b61
+DATA series6<>+20(SB)/4, $0x3ab60b61
+DATA series6<>+24(SB)/4, $0x3ab60b61
+DATA series6<>+28(SB)/4, $0x3ab60b61
+DATA series6<>+32(SB)/4, $0x3ab60b61
+DATA series6<>+36(SB)/4, $0x3ab60b61
+DATA series6<>+40(SB)/4, $0x3ab60b61
+DATA series6<>+44(SB)/4, $0x3ab60b61
+DATA series6<>+48(SB)/4, $0x3ab60b61
+DATA series6<>+52(SB)/4, $0x3ab60b61
+DATA series6<>+56(SB)/4, $0x3ab60b61
+DATA series6<>+60(SB)/4, $0x3ab60b61
+GLOBL series6<>(SB), RODATA|NOPTR, $64
+
+DATA series5<>+0(SB)/4, $0x3c088889
+DATA series5<>+4(SB)/4, $0x3c088889
+DATA series5<>+8(SB)/4, $0x3c088889
+DATA series5<>+12(SB)/4, $0x3c088889
+DATA series5<>+16(SB)/4, $0x3c088889
+DATA series5<>+20(SB)/4, $0x3c088889
+DATA series5<>+24(SB)/4, $0x3c088889
+DATA series5<>+28(SB)/4, $0x3c088889
+DATA series5<>+32(SB)/4, $0x3c088889
+DATA series5<>+36(SB)/4, $0x3c088889
+DATA series5<>+40(SB)/4, $0x3c088889
+DATA series5<>+44(SB)/4, $0x3c088889
+DATA series5<>+48(SB)/4, $0x3c088889
+DATA series5<>+52(SB)/4, $0x3c088889
+DATA series5<>+56(SB)/4, $0x3c088889
+DATA series5<>+60(SB)/4, $0x3c088889
+GLOBL series5<>(SB), RODATA|NOPTR, $64
+
+DATA series4<>+0(SB)/4, $0x3d2aaaab
+DATA series4<>+4(SB)/4, $0x3d2aaaab
+DATA series4<>+8(SB)/4, $0x3d2aaaab
+DATA series4<>+12(SB)/4, $0x3d2aaaab
+DATA series4<>+16(SB)/4, $0x3d2aaaab
+DATA series4<>+20(SB)/4, $0x3d2aaaab
+DATA series4<>+24(SB)/4, $0x3d2aaaab
+DATA series4<>+28(SB)/4, $0x3d2aaaab
+DATA series4<>+32(SB)/4, $0x3d2aaaab
+DATA series4<>+36(SB)/4, $0x3d2aaaab
+DATA series4<>+40(SB)/4, $0x3d2aaaab
+DATA series4<>+44(SB)/4, $0x3d2aaaab
+DATA series4<>+48(SB)/4, $0x3d2aaaab
+DATA series4<>+52(SB)/4, $0x3d2aaaab
+DATA series4<>+56(SB)/4, $0x3d2aaaab
+DATA series4<>+60(SB)/4, $0x3d2aaaab
+GLOBL series4<>(SB), RODATA|NOPTR, $64
+
+DATA series3<>+0(SB)/4, $0x3e2aaaab
+DATA series3<>+4(SB)/4, $0x3e2aaaab
+DATA series3<>+8(SB)/4, $0x3e2aaaab
+DATA series3<>+12(SB)/4, $0x3e2aaaab
+DATA series3<>+16(SB)/4, $0x3e2aaaab
+DATA series3<>+20(SB)/4, $0x3e2aaaab
+DATA series3<>+24(SB)/4, $0x3e2aaaab
+DATA series3<>+28(SB)/4, $0x3e2aaaab
+DATA series3<>+32(SB)/4, $0x3e2aaaab
+DATA series3<>+36(SB)/4, $0x3e2aaaab
+DATA series3<>+40(SB)/4, $0x3e2aaaab
+DATA series3<>+44(SB)/4, $0x3e2aaaab
+DATA series3<>+48(SB)/4, $0x3e2aaaab
+DATA series3<>+52(SB)/4, $0x3e2aaaab
+DATA series3<>+56(SB)/4, $0x3e2aaaab
+DATA series3<>+60(SB)/4, $0x3e2aaaab
+GLOBL series3<>(SB), RODATA|NOPTR, $64
+
+DATA series2<>+0(SB)/4, $0x3f000000
+DATA series2<>+4(SB)/4, $0x3f000000
+DATA series2<>+8(SB)/4, $0x3f000000
+DATA series2<>+12(SB)/4, $0x3f000000
+DATA series2<>+16(SB)/4, $0x3f000000
+DATA series2<>+20(SB)/4, $0x3f000000
+DATA series2<>+24(SB)/4, $0x3f000000
+DATA series2<>+28(SB)/4, $0x3f000000
+DATA series2<>+32(SB)/4, $0x3f000000
+DATA series2<>+36(SB)/4, $0x3f000000
+DATA series2<>+40(SB)/4, $0x3f000000
+DATA series2<>+44(SB)/4, $0x3f000000
+DATA series2<>+48(SB)/4, $0x3f000000
+DATA series2<>+52(SB)/4, $0x3f000000
+DATA series2<>+56(SB)/4, $0x3f000000
+DATA series2<>+60(SB)/4, $0x3f000000
+GLOBL series2<>(SB), RODATA|NOPTR, $64
+
+DATA signs<>+0(SB)/4, $0x80000000
+DATA signs<>+4(SB)/4, $0x80000000
+DATA signs<>+8(SB)/4, $0x80000000
+DATA signs<>+12(SB)/4, $0x80000000
+DATA signs<>+16(SB)/4, $0x80000000
+DATA signs<>+20(SB)/4, $0x80000000
+DATA signs<>+24(SB)/4, $0x80000000
+DATA signs<>+28(SB)/4, $0x80000000
+DATA signs<>+32(SB)/4, $0x80000000
+DATA signs<>+36(SB)/4, $0x80000000
+DATA signs<>+40(SB)/4, $0x80000000
+DATA signs<>+44(SB)/4, $0x80000000
+DATA signs<>+48(SB)/4, $0x80000000
+DATA signs<>+52(SB)/4, $0x80000000
+DATA signs<>+56(SB)/4, $0x80000000
+DATA signs<>+60(SB)/4, $0x80000000
+GLOBL signs<>(SB), RODATA|NOPTR, $64
+
+DATA twos<>+0(SB)/4, $0x40000000
+DATA twos<>+4(SB)/4, $0x40000000
+DATA twos<>+8(SB)/4, $0x40000000
+DATA twos<>+12(SB)/4, $0x40000000
+DATA twos<>+16(SB)/4, $0x40000000
+DATA twos<>+20(SB)/4, $0x40000000
+DATA twos<>+24(SB)/4, $0x40000000
+DATA twos<>+28(SB)/4, $0x40000000
+DATA twos<>+32(SB)/4, $0x40000000
+DATA twos<>+36(SB)/4, $0x40000000
+DATA twos<>+40(SB)/4, $0x40000000
+DATA twos<>+44(SB)/4, $0x40000000
+DATA twos<>+48(SB)/4, $0x40000000
+DATA twos<>+52(SB)/4, $0x40000000
+DATA twos<>+56(SB)/4, $0x40000000
+DATA twos<>+60(SB)/4, $0x40000000
+GLOBL twos<>(SB), RODATA|NOPTR, $64
+
+// func lstmGatesGradAVX2(in *float32, forget *float32, gate *float32, out *float32, before *float32, c *float32, dh *float32, dc *float32, carried *float32, count int)
+// Requires: AVX, AVX2
+TEXT ·lstmGatesGradAVX2(SB), NOSPLIT, $0-80
+	MOVQ    in+0(FP), AX
+	MOVQ    forget+8(FP), CX
+	MOVQ    gate+16(FP), DX
+	MOVQ    out+24(FP), BX
+	MOVQ    before+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    dh+48(FP), R8
+	MOVQ    dc+56(FP), R9
+	MOVQ    carried+64(FP), R10
+	MOVQ    count+72(FP), R11
+	MOVQ    R11, R13
+	ANDQ    $0x07, R13
+	LEAQ    lanes<>+0(SB), R12
+	NEGQ    R13
+	VMOVUPS 32(R12)(R13*4), Y0
+	XORQ    R12, R12
+	SUBQ    $0x08, R11
+	JL      rest
+
+vector:
+	VMOVUPS (BX)(R12*1), Y1
+	VMOVUPS (R8)(R12*1), Y2
+	VMOVUPS (R10)(R12*1), Y3
+	VADDPS  Y3, Y2, Y2
+	VMOVUPS (DI)(R12*1), Y3
+	VANDPS  signs<>+0(SB), Y3, Y4
+	VORPS   signs<>+0(SB), Y3, Y3
+	VADDPS  Y3, Y3, Y3
+	VMOVUPS exponentLowest<>+0(SB), Y5
+	VMAXPS  Y3, Y5, Y3
+	VMULPS  log2e<>+0(SB), Y3, Y5
+	VADDPS  roundingShift<>+0(SB), Y5, Y5
+	VSUBPS  roundingShift<>+0(SB), Y5, Y6
+	VPSLLD  $0x17, Y5, Y5
+	VPADDD  ones<>+0(SB), Y5, Y5
+	VMULPS  ln2High<>+0(SB), Y6, Y7
+	VSUBPS  Y7, Y3, Y3
+	VMULPS  ln2Low<>+0(SB), Y6, Y6
+	VSUBPS  Y6, Y3, Y3
+	VMULPS  series7<>+0(SB), Y3, Y6
+	VADDPS  series6<>+0(SB), Y6, Y6
+	VMULPS  Y3, Y6, Y6
+	VADDPS  series5<>+0(SB), Y6, Y6
+	VMULPS  Y3, Y6, Y6
+	VADDPS  series4<>+0(SB), Y6, Y6
+	VMULPS  Y3, Y6, Y6
+	VADDPS  series3<>+0(SB), Y6, Y6
+	VMULPS  Y3, Y6, Y6
+	VADDPS  series2<>+0(SB), Y6, Y6
+	VMULPS  Y3, Y6, Y6
+	VMULPS  Y3, Y6, Y6
+	VADDPS  Y3, Y6, Y6
+	VMULPS  Y5, Y6, Y6
+	VSUBPS  ones<>+0(SB), Y5, Y5
+	VADDPS  Y5, Y6, Y6
+	VADDPS  twos<>+0(SB), Y6, Y3
+	VDIVPS  Y3, Y6, Y6
+	VXORPS  signs<>+0(SB), Y6, Y6
+	VORPS   Y4, Y6, Y6
+	VMULPS  Y6, Y2, Y3
+	VMOVUPS ones<>+0(SB), Y4
+	VSUBPS  Y1, Y4, Y4
+	VMULPS  Y4, Y1, Y4
+	VMULPS  Y4, Y3, Y3
+	VMOVUPS Y3, (BX)(R12*1)
+	VMULPS  Y1, Y2, Y1
+	VMULPS  Y6, Y6, Y2
+	VMOVUPS ones<>+0(SB), Y3
+	VSUBPS  Y2, Y3, Y3
+	VMULPS  Y3, Y1, Y1
+	VMOVUPS (R9)(R12*1), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS (AX)(R12*1), Y2
+	VMOVUPS (DX)(R12*1), Y3
+	VMULPS  Y3, Y1, Y4
+	VMOVUPS ones<>+0(SB), Y5
+	VSUBPS  Y2, Y5, Y5
+	VMULPS  Y5, Y2, Y5
+	VMULPS  Y5, Y4, Y4
+	VMOVUPS Y4, (AX)(R12*1)
+	VMULPS  Y2, Y1, Y2
+	VMULPS  Y3, Y3, Y3
+	VMOVUPS ones<>+0(SB), Y4
+	VSUBPS  Y3, Y4, Y4
+	VMULPS  Y4, Y2, Y2
+	VMOVUPS Y2, (DX)(R12*1)
+	VMOVUPS (CX)(R12*1), Y2
+	VMOVUPS (SI)(R12*1), Y3
+	VMULPS  Y3, Y1, Y3
+	VMOVUPS ones<>+0(SB), Y4
+	VSUBPS  Y2, Y4, Y4
+	VMULPS  Y4, Y2, Y4
+	VMULPS  Y4, Y3, Y3
+	VMOVUPS Y3, (CX)(R12*1)
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, (R9)(R12*1)
+	ADDQ    $0x20, R12
+	SUBQ    $0x08, R11
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, R11
+	JE         end
+	VMASKMOVPS (BX)(R12*1), Y0, Y1
+	VMASKMOVPS (R8)(R12*1), Y0, Y2
+	VMASKMOVPS (R10)(R12*1), Y0, Y3
+	VADDPS     Y3, Y2, Y2
+	VMASKMOVPS (DI)(R12*1), Y0, Y3
+	VANDPS     signs<>+0(SB), Y3, Y4
+	VORPS      signs<>+0(SB), Y3, Y3
+	VADDPS     Y3, Y3, Y3
+	VMOVUPS    exponentLowest<>+0(SB), Y5
+	VMAXPS     Y3, Y5, Y3
+	VMULPS     log2e<>+0(SB), Y3, Y5
+	VADDPS     roundingShift<>+0(SB), Y5, Y5
+	VSUBPS     roundingShift<>+0(SB), Y5, Y6
+	VPSLLD     $0x17, Y5, Y5
+	VPADDD     ones<>+0(SB), Y5, Y5
+	VMULPS     ln2High<>+0(SB), Y6, Y7
+	VSUBPS     Y7, Y3, Y3
+	VMULPS     ln2Low<>+0(SB), Y6, Y6
+	VSUBPS     Y6, Y3, Y3
+	VMULPS     series7<>+0(SB), Y3, Y6
+	VADDPS     series6<>+0(SB), Y6, Y6
+	VMULPS     Y3, Y6, Y6
+	VADDPS     series5<>+0(SB), Y6, Y6
+	VMULPS     Y3, Y6, Y6
+	VADDPS     series4<>+0(SB), Y6, Y6
+	VMULPS     Y3, Y6, Y6
+	VADDPS     series3<>+0(SB), Y6, Y6
+	VMULPS     Y3, Y6, Y6
+	VADDPS     series2<>+0(SB), Y6, Y6
+	VMULPS     Y3, Y6, Y6
+	VMULPS     Y3, Y6, Y6
+	VADDPS     Y3, Y6, Y6
+	VMULPS     Y5, Y6, Y6
+	VSUBPS     ones<>+0(SB), Y5, Y5
+	VADDPS     Y5, Y6, Y6
+	VADDPS     twos<>+0(SB), Y6, Y3
+	VDIVPS     Y3, Y6, Y6
+	VXORPS     signs<>+0(SB), Y6, Y6
+	VORPS      Y4, Y6, Y6
+	VMULPS     Y6, Y2, Y3
+	VMOVUPS    ones<>+0(SB), Y4
+	VSUBPS     Y1, Y4, Y4
+	VMULPS     Y4, Y1, Y4
+	VMULPS     Y4, Y3, Y3
+	VMASKMOVPS Y3, Y0, (BX)(R12*1)
+	VMULPS     Y1, Y2, Y1
+	VMULPS     Y6, Y6, Y2
+	VMOVUPS    ones<>+0(SB), Y3
+	VSUBPS     Y2, Y3, Y3
+	VMULPS     Y3, Y1, Y1
+	VMASKMOVPS (R9)(R12*1), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+	VMASKMOVPS (AX)(R12*1), Y0, Y2
+	VMASKMOVPS (DX)(R12*1), Y0, Y3
+	VMULPS     Y3, Y1, Y4
+	VMOVUPS    ones<>+0(SB), Y5
+	VSUBPS     Y2, Y5, Y5
+	VMULPS     Y5, Y2, Y5
+	VMULPS     Y5, Y4, Y4
+	VMASKMOVPS Y4, Y0, (AX)(R12*1)
+	VMULPS     Y2, Y1, Y2
+	VMULPS     Y3, Y3, Y3
+	VMOVUPS    ones<>+0(SB), Y4
+	VSUBPS     Y3, Y4, Y4
+	VMULPS     Y4, Y2, Y2
+	VMASKMOVPS Y2, Y0, (DX)(R12*1)
+	VMASKMOVPS (CX)(R12*1), Y0, Y2
+	VMASKMOVPS (SI)(R12*1), Y0, Y3
+	VMULPS     Y3, Y1, Y3
+	VMOVUPS    ones<>+0(SB), Y4
+	VSUBPS     Y2, Y4, Y4
+	VMULPS     Y4, Y2, Y4
+	VMULPS     Y4, Y3, Y3
+	VMASKMOVPS Y3, Y0, (CX)(R12*1)
+	VMULPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (R9)(R12*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func raiseAVX2(top *float32, x *float32, bias float32, count int)
+// Requires: AVX
+TEXT ·raiseAVX2(SB), NOSPLIT, $0-32
+	MOVQ         top+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VBROADCASTSS bias+16(FP), Y0
+	MOVQ         count+24(FP), DX
+	MOVQ         DX, SI
+	ANDQ         $0x07, SI
+	LEAQ         lanes<>+0(SB), BX
+	NEGQ         SI
+	VMOVUPS      32(BX)(SI*4), Y1
+	XORQ         BX, BX
+	SUBQ         $0x08, DX
+	JL           rest
+
+vector:
+	VMOVUPS   (CX)(BX*1), Y2
+	VADDPS    Y0, Y2, Y2
+	VMOVUPS   (AX)(BX*1), Y3
+	VMAXPS    Y2, Y3, Y2
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VBLENDVPS Y4, Y3, Y2, Y2
+	VMOVUPS   Y2, (AX)(BX*1)
+	ADDQ      $0x20, BX
+	SUBQ      $0x08, DX
+	JGE       vector
+
+rest:
+	ADDQ       $0x08, DX
+	JE         end
+	VMASKMOVPS (CX)(BX*1), Y1, Y2
+	VADDPS     Y0, Y2, Y2
+	VMASKMOVPS (AX)(BX*1), Y1, Y0
+	VMAXPS     Y2, Y0, Y2
+	VCMPPS     $0x03, Y0, Y0, Y3
+	VBLENDVPS  Y3, Y0, Y2, Y2
+	VMASKMOVPS Y2, Y1, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func addExpAVX2(sum *float32, x *float32, top *float32, bias float32, count int)
+// Requires: AVX, AVX2
+TEXT ·addExpAVX2(SB), NOSPLIT, $0-40
+	MOVQ         sum+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         top+16(FP), DX
+	VBROADCASTSS bias+24(FP), Y0
+	MOVQ         count+32(FP), BX
+	MOVQ         BX, DI
+	ANDQ         $0x07, DI
+	LEAQ         lanes<>+0(SB), SI
+	NEGQ         DI
+	VMOVUPS      32(SI)(DI*4), Y1
+	XORQ         SI, SI
+	SUBQ         $0x08, BX
+	JL           rest
+
+vector:
+	VMOVUPS (CX)(SI*1), Y2
+	VADDPS  Y0, Y2, Y2
+	VMOVUPS (DX)(SI*1), Y3
+	VSUBPS  Y3, Y2, Y2
+	VMOVUPS exponentLowest<>+0(SB), Y3
+	VMAXPS  Y2, Y3, Y2
+	VMULPS  log2e<>+0(SB), Y2, Y3
+	VADDPS  roundingShift<>+0(SB), Y3, Y3
+	VSUBPS  roundingShift<>+0(SB), Y3, Y4
+	VPSLLD  $0x17, Y3, Y3
+	VPADDD  ones<>+0(SB), Y3, Y3
+	VMULPS  ln2High<>+0(SB), Y4, Y5
+	VSUBPS  Y5, Y2, Y2
+	VMULPS  ln2Low<>+0(SB), Y4, Y4
+	VSUBPS  Y4, Y2, Y2
+	VMULPS  series7<>+0(SB), Y2, Y4
+	VADDPS  series6<>+0(SB), Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  series5<>+0(SB), Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  series4<>+0(SB), Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  series3<>+0(SB), Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  series2<>+0(SB), Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  Y2, Y4, Y4
+	VMULPS  Y3, Y4, Y4
+	VADDPS  Y3, Y4, Y4
+	VMOVUPS (AX)(SI*1), Y2
+	VADDPS  Y2, Y4, Y4
+	VMOVUPS Y4, (AX)(SI*1)
+	ADDQ    $0x20, SI
+	SUBQ    $0x08, BX
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, BX
+	JE         end
+	VMASKMOVPS (CX)(SI*1), Y1, Y2
+	VADDPS     Y0, Y2, Y2
+	VMASKMOVPS (DX)(SI*1), Y1, Y0
+	VSUBPS     Y0, Y2, Y2
+	VMOVUPS    exponentLowest<>+0(SB), Y0
+	VMAXPS     Y2, Y0, Y2
+	VMULPS     log2e<>+0(SB), Y2, Y0
+	VADDPS     roundingShift<>+0(SB), Y0, Y0
+	VSUBPS     roundingShift<>+0(SB), Y0, Y3
+	VPSLLD     $0x17, Y0, Y0
+	VPADDD     ones<>+0(SB), Y0, Y0
+	VMULPS     ln2High<>+0(SB), Y3, Y4
+	VSUBPS     Y4, Y2, Y2
+	VMULPS     ln2Low<>+0(SB), Y3, Y3
+	VSUBPS     Y3, Y2, Y2
+	VMULPS     series7<>+0(SB), Y2, Y3
+	VADDPS     series6<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     series5<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     series4<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     series3<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     series2<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     Y2, Y3, Y3
+	VMULPS     Y0, Y3, Y3
+	VADDPS     Y0, Y3, Y3
+	VMASKMOVPS (AX)(SI*1), Y1, Y0
+	VADDPS     Y0, Y3, Y3
+	VMASKMOVPS Y3, Y1, (AX)(SI*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func scaledExpAVX2(x *float32, top *float32, factor *float32, bias float32, count int)
+// Requires: AVX, AVX2
+TEXT ·scaledExpAVX2(SB), NOSPLIT, $0-40
+	MOVQ         x+0(FP), AX
+	MOVQ         top+8(FP), CX
+	MOVQ         factor+16(FP), DX
+	VBROADCASTSS bias+24(FP), Y0
+	MOVQ         count+32(FP), BX
+	MOVQ         BX, DI
+	ANDQ         $0x07, DI
+	LEAQ         lanes<>+0(SB), SI
+	NEGQ         DI
+	VMOVUPS      32(SI)(DI*4), Y1
+	XORQ         SI, SI
+	SUBQ         $0x08, BX
+	JL           rest
+
+vector:
+	VMOVUPS (AX)(SI*1), Y2
+	VADDPS  Y0, Y2, Y2
+	VMOVUPS (CX)(SI*1), Y3
+	VSUBPS  Y3, Y2, Y2
+	VMOVUPS exponentLowest<>+0(SB), Y3
+	VMAXPS  Y2, Y3, Y2
+	VMULPS  log2e<>+0(SB), Y2, Y3
+	VADDPS  roundingShift<>+0(SB), Y3, Y3
+	VSUBPS  roundingShift<>+0(SB), Y3, Y4
+	VPSLLD  $0x17, Y3, Y3
+	VPADDD  ones<>+0(SB), Y3, Y3
+	VMULPS  ln2High<>+0(SB), Y4, Y5
+	VSUBPS  Y5, Y2, Y2
+	VMULPS  ln2Low<>+0(SB), Y4, Y4
+	VSUBPS  Y4, Y2, Y2
+	VMULPS  series7<>+0(SB), Y2, Y4
+	VADDPS  series6<>+0(SB), Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  series5<>+0(SB), Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  series4<>+0(SB), Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  series3<>+0(SB), Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  series2<>+0(SB), Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  Y2, Y4, Y4
+	VMULPS  Y3, Y4, Y4
+	VADDPS  Y3, Y4, Y4
+	VMOVUPS (DX)(SI*1), Y2
+	VMULPS  Y2, Y4, Y2
+	VMOVUPS Y2, (AX)(SI*1)
+	ADDQ    $0x20, SI
+	SUBQ    $0x08, BX
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, BX
+	JE         end
+	VMASKMOVPS (AX)(SI*1), Y1, Y2
+	VADDPS     Y0, Y2, Y2
+	VMASKMOVPS (CX)(SI*1), Y1, Y0
+	VSUBPS     Y0, Y2, Y2
+	VMOVUPS    exponentLowest<>+0(SB), Y0
+	VMAXPS     Y2, Y0, Y2
+	VMULPS     log2e<>+0(SB), Y2, Y0
+	VADDPS     roundingShift<>+0(SB), Y0, Y0
+	VSUBPS     roundingShift<>+0(SB), Y0, Y3
+	VPSLLD     $0x17, Y0, Y0
+	VPADDD     ones<>+0(SB), Y0, Y0
+	VMULPS     ln2High<>+0(SB), Y3, Y4
+	VSUBPS     Y4, Y2, Y2
+	VMULPS     ln2Low<>+0(SB), Y3, Y3
+	VSUBPS     Y3, Y2, Y2
+	VMULPS     series7<>+0(SB), Y2, Y3
+	VADDPS     series6<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     series5<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     series4<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     series3<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     series2<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     Y2, Y3, Y3
+	VMULPS     Y0, Y3, Y3
+	VADDPS     Y0, Y3, Y3
+	VMASKMOVPS (DX)(SI*1), Y1, Y0
+	VMULPS     Y0, Y3, Y0
+	VMASKMOVPS Y0, Y1, (AX)(SI*1)
+
+end:
+	VZEROUPPER
+	RET
+
 // func maxWindowsAVX2(upper *float32, lower *float32, dst *float32, channels int, count int)
 // Requires: AVX
 TEXT ·maxWindowsAVX2(SB), NOSPLIT, $0-40
@@ -11047,6 +12154,830 @@ rest:
 	VDIVPS    Z11, Z2, Z2
 	VSUBPS    Z2, Z9, Z9
 	VMOVUPS   Z9, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func lstmGatesAVX512(in *float32, forget *float32, gate *float32, out *float32, before *float32, c *float32, h *float32, count int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·lstmGatesAVX512(SB), NOSPLIT, $0-64
+	MOVQ  in+0(FP), AX
+	MOVQ  forget+8(FP), DX
+	MOVQ  gate+16(FP), BX
+	MOVQ  out+24(FP), SI
+	MOVQ  before+32(FP), DI
+	MOVQ  c+40(FP), R8
+	MOVQ  h+48(FP), R9
+	MOVQ  count+56(FP), R10
+	MOVL  R10, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, R11
+	SHLL  CL, R11
+	DECL  R11
+	KMOVW R11, K1
+	XORQ  CX, CX
+	SUBQ  $0x10, R10
+	JL    rest
+
+vector:
+	VMOVUPS (AX)(CX*1), Z0
+	VMOVUPS zeros<>+0(SB), Z1
+	VSUBPS  Z0, Z1, Z1
+	VMOVUPS exponentLowest<>+0(SB), Z0
+	VMAXPS  Z1, Z0, Z1
+	VMOVUPS exponentHighest<>+0(SB), Z0
+	VMINPS  Z1, Z0, Z1
+	VMULPS  log2e<>+0(SB), Z1, Z0
+	VADDPS  roundingShift<>+0(SB), Z0, Z0
+	VSUBPS  roundingShift<>+0(SB), Z0, Z2
+	VPSLLD  $0x17, Z0, Z0
+	VPADDD  ones<>+0(SB), Z0, Z0
+	VMULPS  ln2High<>+0(SB), Z2, Z3
+	VSUBPS  Z3, Z1, Z1
+	VMULPS  ln2Low<>+0(SB), Z2, Z2
+	VSUBPS  Z2, Z1, Z1
+	VMULPS  series7<>+0(SB), Z1, Z2
+	VADDPS  series6<>+0(SB), Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VADDPS  series5<>+0(SB), Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VADDPS  series4<>+0(SB), Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VADDPS  series3<>+0(SB), Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VADDPS  series2<>+0(SB), Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VADDPS  Z1, Z2, Z2
+	VMULPS  Z0, Z2, Z2
+	VADDPS  Z0, Z2, Z2
+	VADDPS  ones<>+0(SB), Z2, Z2
+	VMOVUPS ones<>+0(SB), Z0
+	VDIVPS  Z2, Z0, Z0
+	VMOVUPS (DX)(CX*1), Z1
+	VMOVUPS zeros<>+0(SB), Z2
+	VSUBPS  Z1, Z2, Z2
+	VMOVUPS exponentLowest<>+0(SB), Z1
+	VMAXPS  Z2, Z1, Z2
+	VMOVUPS exponentHighest<>+0(SB), Z1
+	VMINPS  Z2, Z1, Z2
+	VMULPS  log2e<>+0(SB), Z2, Z1
+	VADDPS  roundingShift<>+0(SB), Z1, Z1
+	VSUBPS  roundingShift<>+0(SB), Z1, Z3
+	VPSLLD  $0x17, Z1, Z1
+	VPADDD  ones<>+0(SB), Z1, Z1
+	VMULPS  ln2High<>+0(SB), Z3, Z4
+	VSUBPS  Z4, Z2, Z2
+	VMULPS  ln2Low<>+0(SB), Z3, Z3
+	VSUBPS  Z3, Z2, Z2
+	VMULPS  series7<>+0(SB), Z2, Z3
+	VADDPS  series6<>+0(SB), Z3, Z3
+	VMULPS  Z2, Z3, Z3
+	VADDPS  series5<>+0(SB), Z3, Z3
+	VMULPS  Z2, Z3, Z3
+	VADDPS  series4<>+0(SB), Z3, Z3
+	VMULPS  Z2, Z3, Z3
+	VADDPS  series3<>+0(SB), Z3, Z3
+	VMULPS  Z2, Z3, Z3
+	VADDPS  series2<>+0(SB), Z3, Z3
+	VMULPS  Z2, Z3, Z3
+	VMULPS  Z2, Z3, Z3
+	VADDPS  Z2, Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  Z1, Z3, Z3
+	VADDPS  ones<>+0(SB), Z3, Z3
+	VMOVUPS ones<>+0(SB), Z1
+	VDIVPS  Z3, Z1, Z1
+	VMOVUPS (BX)(CX*1), Z2
+	VANDPS  signs<>+0(SB), Z2, Z3
+	VORPS   signs<>+0(SB), Z2, Z2
+	VADDPS  Z2, Z2, Z2
+	VMOVUPS exponentLowest<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VMULPS  log2e<>+0(SB), Z2, Z4
+	VADDPS  roundingShift<>+0(SB), Z4, Z4
+	VSUBPS  roundingShift<>+0(SB), Z4, Z5
+	VPSLLD  $0x17, Z4, Z4
+	VPADDD  ones<>+0(SB), Z4, Z4
+	VMULPS  ln2High<>+0(SB), Z5, Z6
+	VSUBPS  Z6, Z2, Z2
+	VMULPS  ln2Low<>+0(SB), Z5, Z5
+	VSUBPS  Z5, Z2, Z2
+	VMULPS  series7<>+0(SB), Z2, Z5
+	VADDPS  series6<>+0(SB), Z5, Z5
+	VMULPS  Z2, Z5, Z5
+	VADDPS  series5<>+0(SB), Z5, Z5
+	VMULPS  Z2, Z5, Z5
+	VADDPS  series4<>+0(SB), Z5, Z5
+	VMULPS  Z2, Z5, Z5
+	VADDPS  series3<>+0(SB), Z5, Z5
+	VMULPS  Z2, Z5, Z5
+	VADDPS  series2<>+0(SB), Z5, Z5
+	VMULPS  Z2, Z5, Z5
+	VMULPS  Z2, Z5, Z5
+	VADDPS  Z2, Z5, Z5
+	VMULPS  Z4, Z5, Z5
+	VSUBPS  ones<>+0(SB), Z4, Z4
+	VADDPS  Z4, Z5, Z5
+	VADDPS  twos<>+0(SB), Z5, Z2
+	VDIVPS  Z2, Z5, Z5
+	VXORPS  signs<>+0(SB), Z5, Z5
+	VORPS   Z3, Z5, Z5
+	VMOVUPS Z0, (AX)(CX*1)
+	VMOVUPS Z1, (DX)(CX*1)
+	VMOVUPS Z5, (BX)(CX*1)
+	VMULPS  Z5, Z0, Z0
+	VMOVUPS (DI)(CX*1), Z2
+	VMULPS  Z2, Z1, Z1
+	VADDPS  Z0, Z1, Z1
+	VMOVUPS Z1, (R8)(CX*1)
+	VMOVUPS (SI)(CX*1), Z0
+	VMOVUPS zeros<>+0(SB), Z2
+	VSUBPS  Z0, Z2, Z2
+	VMOVUPS exponentLowest<>+0(SB), Z0
+	VMAXPS  Z2, Z0, Z2
+	VMOVUPS exponentHighest<>+0(SB), Z0
+	VMINPS  Z2, Z0, Z2
+	VMULPS  log2e<>+0(SB), Z2, Z0
+	VADDPS  roundingShift<>+0(SB), Z0, Z0
+	VSUBPS  roundingShift<>+0(SB), Z0, Z3
+	VPSLLD  $0x17, Z0, Z0
+	VPADDD  ones<>+0(SB), Z0, Z0
+	VMULPS  ln2High<>+0(SB), Z3, Z4
+	VSUBPS  Z4, Z2, Z2
+	VMULPS  ln2Low<>+0(SB), Z3, Z3
+	VSUBPS  Z3, Z2, Z2
+	VMULPS  series7<>+0(SB), Z2, Z3
+	VADDPS  series6<>+0(SB), Z3, Z3
+	VMULPS  Z2, Z3, Z3
+	VADDPS  series5<>+0(SB), Z3, Z3
+	VMULPS  Z2, Z3, Z3
+	VADDPS  series4<>+0(SB), Z3, Z3
+	VMULPS  Z2, Z3, Z3
+	VADDPS  series3<>+0(SB), Z3, Z3
+	VMULPS  Z2, Z3, Z3
+	VADDPS  series2<>+0(SB), Z3, Z3
+	VMULPS  Z2, Z3, Z3
+	VMULPS  Z2, Z3, Z3
+	VADDPS  Z2, Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  Z0, Z3, Z3
+	VADDPS  ones<>+0(SB), Z3, Z3
+	VMOVUPS ones<>+0(SB), Z0
+	VDIVPS  Z3, Z0, Z0
+	VMOVUPS Z0, (SI)(CX*1)
+	VANDPS  signs<>+0(SB), Z1, Z2
+	VORPS   signs<>+0(SB), Z1, Z1
+	VADDPS  Z1, Z1, Z1
+	VMOVUPS exponentLowest<>+0(SB), Z3
+	VMAXPS  Z1, Z3, Z1
+	VMULPS  log2e<>+0(SB), Z1, Z3
+	VADDPS  roundingShift<>+0(SB), Z3, Z3
+	VSUBPS  roundingShift<>+0(SB), Z3, Z4
+	VPSLLD  $0x17, Z3, Z3
+	VPADDD  ones<>+0(SB), Z3, Z3
+	VMULPS  ln2High<>+0(SB), Z4, Z5
+	VSUBPS  Z5, Z1, Z1
+	VMULPS  ln2Low<>+0(SB), Z4, Z4
+	VSUBPS  Z4, Z1, Z1
+	VMULPS  series7<>+0(SB), Z1, Z4
+	VADDPS  series6<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  series5<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  series4<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  series3<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  series2<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  Z1, Z4, Z4
+	VMULPS  Z3, Z4, Z4
+	VSUBPS  ones<>+0(SB), Z3, Z3
+	VADDPS  Z3, Z4, Z4
+	VADDPS  twos<>+0(SB), Z4, Z1
+	VDIVPS  Z1, Z4, Z4
+	VXORPS  signs<>+0(SB), Z4, Z4
+	VORPS   Z2, Z4, Z4
+	VMULPS  Z0, Z4, Z0
+	VMOVUPS Z0, (R9)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, R10
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, R10
+	JE        end
+	VMOVUPS.Z (AX)(CX*1), K1, Z0
+	VMOVUPS   zeros<>+0(SB), Z1
+	VSUBPS    Z0, Z1, Z1
+	VMOVUPS   exponentLowest<>+0(SB), Z0
+	VMAXPS    Z1, Z0, Z1
+	VMOVUPS   exponentHighest<>+0(SB), Z0
+	VMINPS    Z1, Z0, Z1
+	VMULPS    log2e<>+0(SB), Z1, Z0
+	VADDPS    roundingShift<>+0(SB), Z0, Z0
+	VSUBPS    roundingShift<>+0(SB), Z0, Z2
+	VPSLLD    $0x17, Z0, Z0
+	VPADDD    ones<>+0(SB), Z0, Z0
+	VMULPS    ln2High<>+0(SB), Z2, Z3
+	VSUBPS    Z3, Z1, Z1
+	VMULPS    ln2Low<>+0(SB), Z2, Z2
+	VSUBPS    Z2, Z1, Z1
+	VMULPS    series7<>+0(SB), Z1, Z2
+	VADDPS    series6<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    series5<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    series4<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    series3<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    series2<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    Z1, Z2, Z2
+	VMULPS    Z0, Z2, Z2
+	VADDPS    Z0, Z2, Z2
+	VADDPS    ones<>+0(SB), Z2, Z2
+	VMOVUPS   ones<>+0(SB), Z0
+	VDIVPS    Z2, Z0, Z0
+	VMOVUPS.Z (DX)(CX*1), K1, Z1
+	VMOVUPS   zeros<>+0(SB), Z2
+	VSUBPS    Z1, Z2, Z2
+	VMOVUPS   exponentLowest<>+0(SB), Z1
+	VMAXPS    Z2, Z1, Z2
+	VMOVUPS   exponentHighest<>+0(SB), Z1
+	VMINPS    Z2, Z1, Z2
+	VMULPS    log2e<>+0(SB), Z2, Z1
+	VADDPS    roundingShift<>+0(SB), Z1, Z1
+	VSUBPS    roundingShift<>+0(SB), Z1, Z3
+	VPSLLD    $0x17, Z1, Z1
+	VPADDD    ones<>+0(SB), Z1, Z1
+	VMULPS    ln2High<>+0(SB), Z3, Z4
+	VSUBPS    Z4, Z2, Z2
+	VMULPS    ln2Low<>+0(SB), Z3, Z3
+	VSUBPS    Z3, Z2, Z2
+	VMULPS    series7<>+0(SB), Z2, Z3
+	VADDPS    series6<>+0(SB), Z3, Z3
+	VMULPS    Z2, Z3, Z3
+	VADDPS    series5<>+0(SB), Z3, Z3
+	VMULPS    Z2, Z3, Z3
+	VADDPS    series4<>+0(SB), Z3, Z3
+	VMULPS    Z2, Z3, Z3
+	VADDPS    series3<>+0(SB), Z3, Z3
+	VMULPS    Z2, Z3, Z3
+	VADDPS    series2<>+0(SB), Z3, Z3
+	VMULPS    Z2, Z3, Z3
+	VMULPS    Z2, Z3, Z3
+	VADDPS    Z2, Z3, Z3
+	VMULPS    Z1, Z3, Z3
+	VADDPS    Z1, Z3, Z3
+	VADDPS    ones<>+0(SB), Z3, Z3
+	VMOVUPS   ones<>+0(SB), Z1
+	VDIVPS    Z3, Z1, Z1
+	VMOVUPS.Z (BX)(CX*1), K1, Z2
+	VANDPS    signs<>+0(SB), Z2, Z3
+	VORPS     signs<>+0(SB), Z2, Z2
+	VADDPS    Z2, Z2, Z2
+	VMOVUPS   exponentLowest<>+0(SB), Z4
+	VMAXPS    Z2, Z4, Z2
+	VMULPS    log2e<>+0(SB), Z2, Z4
+	VADDPS    roundingShift<>+0(SB), Z4, Z4
+	VSUBPS    roundingShift<>+0(SB), Z4, Z5
+	VPSLLD    $0x17, Z4, Z4
+	VPADDD    ones<>+0(SB), Z4, Z4
+	VMULPS    ln2High<>+0(SB), Z5, Z6
+	VSUBPS    Z6, Z2, Z2
+	VMULPS    ln2Low<>+0(SB), Z5, Z5
+	VSUBPS    Z5, Z2, Z2
+	VMULPS    series7<>+0(SB), Z2, Z5
+	VADDPS    series6<>+0(SB), Z5, Z5
+	VMULPS    Z2, Z5, Z5
+	VADDPS    series5<>+0(SB), Z5, Z5
+	VMULPS    Z2, Z5, Z5
+	VADDPS    series4<>+0(SB), Z5, Z5
+	VMULPS    Z2, Z5, Z5
+	VADDPS    series3<>+0(SB), Z5, Z5
+	VMULPS    Z2, Z5, Z5
+	VADDPS    series2<>+0(SB), Z5, Z5
+	VMULPS    Z2, Z5, Z5
+	VMULPS    Z2, Z5, Z5
+	VADDPS    Z2, Z5, Z5
+	VMULPS    Z4, Z5, Z5
+	VSUBPS    ones<>+0(SB), Z4, Z4
+	VADDPS    Z4, Z5, Z5
+	VADDPS    twos<>+0(SB), Z5, Z2
+	VDIVPS    Z2, Z5, Z5
+	VXORPS    signs<>+0(SB), Z5, Z5
+	VORPS     Z3, Z5, Z5
+	VMOVUPS   Z0, K1, (AX)(CX*1)
+	VMOVUPS   Z1, K1, (DX)(CX*1)
+	VMOVUPS   Z5, K1, (BX)(CX*1)
+	VMULPS    Z5, Z0, Z0
+	VMOVUPS.Z (DI)(CX*1), K1, Z2
+	VMULPS    Z2, Z1, Z1
+	VADDPS    Z0, Z1, Z1
+	VMOVUPS   Z1, K1, (R8)(CX*1)
+	VMOVUPS.Z (SI)(CX*1), K1, Z0
+	VMOVUPS   zeros<>+0(SB), Z2
+	VSUBPS    Z0, Z2, Z2
+	VMOVUPS   exponentLowest<>+0(SB), Z0
+	VMAXPS    Z2, Z0, Z2
+	VMOVUPS   exponentHighest<>+0(SB), Z0
+	VMINPS    Z2, Z0, Z2
+	VMULPS    log2e<>+0(SB), Z2, Z0
+	VADDPS    roundingShift<>+0(SB), Z0, Z0
+	VSUBPS    roundingShift<>+0(SB), Z0, Z3
+	VPSLLD    $0x17, Z0, Z0
+	VPADDD    ones<>+0(SB), Z0, Z0
+	VMULPS    ln2High<>+0(SB), Z3, Z4
+	VSUBPS    Z4, Z2, Z2
+	VMULPS    ln2Low<>+0(SB), Z3, Z3
+	VSUBPS    Z3, Z2, Z2
+	VMULPS    series7<>+0(SB), Z2, Z3
+	VADDPS    series6<>+0(SB), Z3, Z3
+	VMULPS    Z2, Z3, Z3
+	VADDPS    series5<>+0(SB), Z3, Z3
+	VMULPS    Z2, Z3, Z3
+	VADDPS    series4<>+0(SB), Z3, Z3
+	VMULPS    Z2, Z3, Z3
+	VADDPS    series3<>+0(SB), Z3, Z3
+	VMULPS    Z2, Z3, Z3
+	VADDPS    series2<>+0(SB), Z3, Z3
+	VMULPS    Z2, Z3, Z3
+	VMULPS    Z2, Z3, Z3
+	VADDPS    Z2, Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VADDPS    Z0, Z3, Z3
+	VADDPS    ones<>+0(SB), Z3, Z3
+	VMOVUPS   ones<>+0(SB), Z0
+	VDIVPS    Z3, Z0, Z0
+	VMOVUPS   Z0, K1, (SI)(CX*1)
+	VANDPS    signs<>+0(SB), Z1, Z2
+	VORPS     signs<>+0(SB), Z1, Z1
+	VADDPS    Z1, Z1, Z1
+	VMOVUPS   exponentLowest<>+0(SB), Z3
+	VMAXPS    Z1, Z3, Z1
+	VMULPS    log2e<>+0(SB), Z1, Z3
+	VADDPS    roundingShift<>+0(SB), Z3, Z3
+	VSUBPS    roundingShift<>+0(SB), Z3, Z4
+	VPSLLD    $0x17, Z3, Z3
+	VPADDD    ones<>+0(SB), Z3, Z3
+	VMULPS    ln2High<>+0(SB), Z4, Z5
+	VSUBPS    Z5, Z1, Z1
+	VMULPS    ln2Low<>+0(SB), Z4, Z4
+	VSUBPS    Z4, Z1, Z1
+	VMULPS    series7<>+0(SB), Z1, Z4
+	VADDPS    series6<>+0(SB), Z4, Z4
+	VMULPS    Z1, Z4, Z4
+	VADDPS    series5<>+0(SB), Z4, Z4
+	VMULPS    Z1, Z4, Z4
+	VADDPS    series4<>+0(SB), Z4, Z4
+	VMULPS    Z1, Z4, Z4
+	VADDPS    series3<>+0(SB), Z4, Z4
+	VMULPS    Z1, Z4, Z4
+	VADDPS    series2<>+0(SB), Z4, Z4
+	VMULPS    Z1, Z4, Z4
+	VMULPS    Z1, Z4, Z4
+	VADDPS    Z1, Z4, Z4
+	VMULPS    Z3, Z4, Z4
+	VSUBPS    ones<>+0(SB), Z3, Z3
+	VADDPS    Z3, Z4, Z4
+	VADDPS    twos<>+0(SB), Z4, Z1
+	VDIVPS    Z1, Z4, Z4
+	VXORPS    signs<>+0(SB), Z4, Z4
+	VORPS     Z2, Z4, Z4
+	VMULPS    Z0, Z4, Z0
+	VMOVUPS   Z0, K1, (R9)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func lstmGatesGradAVX512(in *float32, forget *float32, gate *float32, out *float32, before *float32, c *float32, dh *float32, dc *float32, carried *float32, count int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·lstmGatesGradAVX512(SB), NOSPLIT, $0-80
+	MOVQ  in+0(FP), AX
+	MOVQ  forget+8(FP), DX
+	MOVQ  gate+16(FP), BX
+	MOVQ  out+24(FP), SI
+	MOVQ  before+32(FP), DI
+	MOVQ  c+40(FP), R8
+	MOVQ  dh+48(FP), R9
+	MOVQ  dc+56(FP), R10
+	MOVQ  carried+64(FP), R11
+	MOVQ  count+72(FP), R12
+	MOVL  R12, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, R13
+	SHLL  CL, R13
+	DECL  R13
+	KMOVW R13, K1
+	XORQ  CX, CX
+	SUBQ  $0x10, R12
+	JL    rest
+
+vector:
+	VMOVUPS (SI)(CX*1), Z0
+	VMOVUPS (R9)(CX*1), Z1
+	VMOVUPS (R11)(CX*1), Z2
+	VADDPS  Z2, Z1, Z1
+	VMOVUPS (R8)(CX*1), Z2
+	VANDPS  signs<>+0(SB), Z2, Z3
+	VORPS   signs<>+0(SB), Z2, Z2
+	VADDPS  Z2, Z2, Z2
+	VMOVUPS exponentLowest<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VMULPS  log2e<>+0(SB), Z2, Z4
+	VADDPS  roundingShift<>+0(SB), Z4, Z4
+	VSUBPS  roundingShift<>+0(SB), Z4, Z5
+	VPSLLD  $0x17, Z4, Z4
+	VPADDD  ones<>+0(SB), Z4, Z4
+	VMULPS  ln2High<>+0(SB), Z5, Z6
+	VSUBPS  Z6, Z2, Z2
+	VMULPS  ln2Low<>+0(SB), Z5, Z5
+	VSUBPS  Z5, Z2, Z2
+	VMULPS  series7<>+0(SB), Z2, Z5
+	VADDPS  series6<>+0(SB), Z5, Z5
+	VMULPS  Z2, Z5, Z5
+	VADDPS  series5<>+0(SB), Z5, Z5
+	VMULPS  Z2, Z5, Z5
+	VADDPS  series4<>+0(SB), Z5, Z5
+	VMULPS  Z2, Z5, Z5
+	VADDPS  series3<>+0(SB), Z5, Z5
+	VMULPS  Z2, Z5, Z5
+	VADDPS  series2<>+0(SB), Z5, Z5
+	VMULPS  Z2, Z5, Z5
+	VMULPS  Z2, Z5, Z5
+	VADDPS  Z2, Z5, Z5
+	VMULPS  Z4, Z5, Z5
+	VSUBPS  ones<>+0(SB), Z4, Z4
+	VADDPS  Z4, Z5, Z5
+	VADDPS  twos<>+0(SB), Z5, Z2
+	VDIVPS  Z2, Z5, Z5
+	VXORPS  signs<>+0(SB), Z5, Z5
+	VORPS   Z3, Z5, Z5
+	VMULPS  Z5, Z1, Z2
+	VMOVUPS ones<>+0(SB), Z3
+	VSUBPS  Z0, Z3, Z3
+	VMULPS  Z3, Z0, Z3
+	VMULPS  Z3, Z2, Z2
+	VMOVUPS Z2, (SI)(CX*1)
+	VMULPS  Z0, Z1, Z0
+	VMULPS  Z5, Z5, Z1
+	VMOVUPS ones<>+0(SB), Z2
+	VSUBPS  Z1, Z2, Z2
+	VMULPS  Z2, Z0, Z0
+	VMOVUPS (R10)(CX*1), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS (AX)(CX*1), Z1
+	VMOVUPS (BX)(CX*1), Z2
+	VMULPS  Z2, Z0, Z3
+	VMOVUPS ones<>+0(SB), Z4
+	VSUBPS  Z1, Z4, Z4
+	VMULPS  Z4, Z1, Z4
+	VMULPS  Z4, Z3, Z3
+	VMOVUPS Z3, (AX)(CX*1)
+	VMULPS  Z1, Z0, Z1
+	VMULPS  Z2, Z2, Z2
+	VMOVUPS ones<>+0(SB), Z3
+	VSUBPS  Z2, Z3, Z3
+	VMULPS  Z3, Z1, Z1
+	VMOVUPS Z1, (BX)(CX*1)
+	VMOVUPS (DX)(CX*1), Z1
+	VMOVUPS (DI)(CX*1), Z2
+	VMULPS  Z2, Z0, Z2
+	VMOVUPS ones<>+0(SB), Z3
+	VSUBPS  Z1, Z3, Z3
+	VMULPS  Z3, Z1, Z3
+	VMULPS  Z3, Z2, Z2
+	VMOVUPS Z2, (DX)(CX*1)
+	VMULPS  Z1, Z0, Z0
+	VMOVUPS Z0, (R10)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, R12
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, R12
+	JE        end
+	VMOVUPS.Z (SI)(CX*1), K1, Z0
+	VMOVUPS.Z (R9)(CX*1), K1, Z1
+	VMOVUPS.Z (R11)(CX*1), K1, Z2
+	VADDPS    Z2, Z1, Z1
+	VMOVUPS.Z (R8)(CX*1), K1, Z2
+	VANDPS    signs<>+0(SB), Z2, Z3
+	VORPS     signs<>+0(SB), Z2, Z2
+	VADDPS    Z2, Z2, Z2
+	VMOVUPS   exponentLowest<>+0(SB), Z4
+	VMAXPS    Z2, Z4, Z2
+	VMULPS    log2e<>+0(SB), Z2, Z4
+	VADDPS    roundingShift<>+0(SB), Z4, Z4
+	VSUBPS    roundingShift<>+0(SB), Z4, Z5
+	VPSLLD    $0x17, Z4, Z4
+	VPADDD    ones<>+0(SB), Z4, Z4
+	VMULPS    ln2High<>+0(SB), Z5, Z6
+	VSUBPS    Z6, Z2, Z2
+	VMULPS    ln2Low<>+0(SB), Z5, Z5
+	VSUBPS    Z5, Z2, Z2
+	VMULPS    series7<>+0(SB), Z2, Z5
+	VADDPS    series6<>+0(SB), Z5, Z5
+	VMULPS    Z2, Z5, Z5
+	VADDPS    series5<>+0(SB), Z5, Z5
+	VMULPS    Z2, Z5, Z5
+	VADDPS    series4<>+0(SB), Z5, Z5
+	VMULPS    Z2, Z5, Z5
+	VADDPS    series3<>+0(SB), Z5, Z5
+	VMULPS    Z2, Z5, Z5
+	VADDPS    series2<>+0(SB), Z5, Z5
+	VMULPS    Z2, Z5, Z5
+	VMULPS    Z2, Z5, Z5
+	VADDPS    Z2, Z5, Z5
+	VMULPS    Z4, Z5, Z5
+	VSUBPS    ones<>+0(SB), Z4, Z4
+	VADDPS    Z4, Z5, Z5
+	VADDPS    twos<>+0(SB), Z5, Z2
+	VDIVPS    Z2, Z5, Z5
+	VXORPS    signs<>+0(SB), Z5, Z5
+	VORPS     Z3, Z5, Z5
+	VMULPS    Z5, Z1, Z2
+	VMOVUPS   ones<>+0(SB), Z3
+	VSUBPS    Z0, Z3, Z3
+	VMULPS    Z3, Z0, Z3
+	VMULPS    Z3, Z2, Z2
+	VMOVUPS   Z2, K1, (SI)(CX*1)
+	VMULPS    Z0, Z1, Z0
+	VMULPS    Z5, Z5, Z1
+	VMOVUPS   ones<>+0(SB), Z2
+	VSUBPS    Z1, Z2, Z2
+	VMULPS    Z2, Z0, Z0
+	VMOVUPS.Z (R10)(CX*1), K1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS.Z (AX)(CX*1), K1, Z1
+	VMOVUPS.Z (BX)(CX*1), K1, Z2
+	VMULPS    Z2, Z0, Z3
+	VMOVUPS   ones<>+0(SB), Z4
+	VSUBPS    Z1, Z4, Z4
+	VMULPS    Z4, Z1, Z4
+	VMULPS    Z4, Z3, Z3
+	VMOVUPS   Z3, K1, (AX)(CX*1)
+	VMULPS    Z1, Z0, Z1
+	VMULPS    Z2, Z2, Z2
+	VMOVUPS   ones<>+0(SB), Z3
+	VSUBPS    Z2, Z3, Z3
+	VMULPS    Z3, Z1, Z1
+	VMOVUPS   Z1, K1, (BX)(CX*1)
+	VMOVUPS.Z (DX)(CX*1), K1, Z1
+	VMOVUPS.Z (DI)(CX*1), K1, Z2
+	VMULPS    Z2, Z0, Z2
+	VMOVUPS   ones<>+0(SB), Z3
+	VSUBPS    Z1, Z3, Z3
+	VMULPS    Z3, Z1, Z3
+	VMULPS    Z3, Z2, Z2
+	VMOVUPS   Z2, K1, (DX)(CX*1)
+	VMULPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (R10)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func raiseAVX512(top *float32, x *float32, bias float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·raiseAVX512(SB), NOSPLIT, $0-32
+	MOVQ         top+0(FP), AX
+	MOVQ         x+8(FP), DX
+	VBROADCASTSS bias+16(FP), Z0
+	MOVQ         count+24(FP), BX
+	MOVL         BX, CX
+	ANDL         $0x0f, CX
+	MOVL         $0x00000001, SI
+	SHLL         CL, SI
+	DECL         SI
+	KMOVW        SI, K1
+	XORQ         CX, CX
+	SUBQ         $0x10, BX
+	JL           rest
+
+vector:
+	VMOVUPS (DX)(CX*1), Z1
+	VADDPS  Z0, Z1, Z1
+	VMOVUPS (AX)(CX*1), Z2
+	VMAXPS  Z1, Z2, Z1
+	VCMPPS  $0x03, Z2, Z2, K2
+	VMOVAPS Z2, K2, Z1
+	VMOVUPS Z1, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, BX
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, BX
+	JE        end
+	VMOVUPS.Z (DX)(CX*1), K1, Z1
+	VADDPS    Z0, Z1, Z1
+	VMOVUPS.Z (AX)(CX*1), K1, Z0
+	VMAXPS    Z1, Z0, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VMOVAPS   Z0, K2, Z1
+	VMOVUPS   Z1, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func addExpAVX512(sum *float32, x *float32, top *float32, bias float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·addExpAVX512(SB), NOSPLIT, $0-40
+	MOVQ         sum+0(FP), AX
+	MOVQ         x+8(FP), DX
+	MOVQ         top+16(FP), BX
+	VBROADCASTSS bias+24(FP), Z0
+	MOVQ         count+32(FP), SI
+	MOVL         SI, CX
+	ANDL         $0x0f, CX
+	MOVL         $0x00000001, DI
+	SHLL         CL, DI
+	DECL         DI
+	KMOVW        DI, K1
+	XORQ         CX, CX
+	SUBQ         $0x10, SI
+	JL           rest
+
+vector:
+	VMOVUPS (DX)(CX*1), Z1
+	VADDPS  Z0, Z1, Z1
+	VMOVUPS (BX)(CX*1), Z2
+	VSUBPS  Z2, Z1, Z1
+	VMOVUPS exponentLowest<>+0(SB), Z2
+	VMAXPS  Z1, Z2, Z1
+	VMULPS  log2e<>+0(SB), Z1, Z2
+	VADDPS  roundingShift<>+0(SB), Z2, Z2
+	VSUBPS  roundingShift<>+0(SB), Z2, Z3
+	VPSLLD  $0x17, Z2, Z2
+	VPADDD  ones<>+0(SB), Z2, Z2
+	VMULPS  ln2High<>+0(SB), Z3, Z4
+	VSUBPS  Z4, Z1, Z1
+	VMULPS  ln2Low<>+0(SB), Z3, Z3
+	VSUBPS  Z3, Z1, Z1
+	VMULPS  series7<>+0(SB), Z1, Z3
+	VADDPS  series6<>+0(SB), Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  series5<>+0(SB), Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  series4<>+0(SB), Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  series3<>+0(SB), Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  series2<>+0(SB), Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  Z1, Z3, Z3
+	VMULPS  Z2, Z3, Z3
+	VADDPS  Z2, Z3, Z3
+	VMOVUPS (AX)(CX*1), Z1
+	VADDPS  Z1, Z3, Z3
+	VMOVUPS Z3, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, SI
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, SI
+	JE        end
+	VMOVUPS.Z (DX)(CX*1), K1, Z1
+	VADDPS    Z0, Z1, Z1
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VSUBPS    Z0, Z1, Z1
+	VMOVUPS   exponentLowest<>+0(SB), Z0
+	VMAXPS    Z1, Z0, Z1
+	VMULPS    log2e<>+0(SB), Z1, Z0
+	VADDPS    roundingShift<>+0(SB), Z0, Z0
+	VSUBPS    roundingShift<>+0(SB), Z0, Z2
+	VPSLLD    $0x17, Z0, Z0
+	VPADDD    ones<>+0(SB), Z0, Z0
+	VMULPS    ln2High<>+0(SB), Z2, Z3
+	VSUBPS    Z3, Z1, Z1
+	VMULPS    ln2Low<>+0(SB), Z2, Z2
+	VSUBPS    Z2, Z1, Z1
+	VMULPS    series7<>+0(SB), Z1, Z2
+	VADDPS    series6<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    series5<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    series4<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    series3<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    series2<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    Z1, Z2, Z2
+	VMULPS    Z0, Z2, Z2
+	VADDPS    Z0, Z2, Z2
+	VMOVUPS.Z (AX)(CX*1), K1, Z0
+	VADDPS    Z0, Z2, Z2
+	VMOVUPS   Z2, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func scaledExpAVX512(x *float32, top *float32, factor *float32, bias float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·scaledExpAVX512(SB), NOSPLIT, $0-40
+	MOVQ         x+0(FP), AX
+	MOVQ         top+8(FP), DX
+	MOVQ         factor+16(FP), BX
+	VBROADCASTSS bias+24(FP), Z0
+	MOVQ         count+32(FP), SI
+	MOVL         SI, CX
+	ANDL         $0x0f, CX
+	MOVL         $0x00000001, DI
+	SHLL         CL, DI
+	DECL         DI
+	KMOVW        DI, K1
+	XORQ         CX, CX
+	SUBQ         $0x10, SI
+	JL           rest
+
+vector:
+	VMOVUPS (AX)(CX*1), Z1
+	VADDPS  Z0, Z1, Z1
+	VMOVUPS (DX)(CX*1), Z2
+	VSUBPS  Z2, Z1, Z1
+	VMOVUPS exponentLowest<>+0(SB), Z2
+	VMAXPS  Z1, Z2, Z1
+	VMULPS  log2e<>+0(SB), Z1, Z2
+	VADDPS  roundingShift<>+0(SB), Z2, Z2
+	VSUBPS  roundingShift<>+0(SB), Z2, Z3
+	VPSLLD  $0x17, Z2, Z2
+	VPADDD  ones<>+0(SB), Z2, Z2
+	VMULPS  ln2High<>+0(SB), Z3, Z4
+	VSUBPS  Z4, Z1, Z1
+	VMULPS  ln2Low<>+0(SB), Z3, Z3
+	VSUBPS  Z3, Z1, Z1
+	VMULPS  series7<>+0(SB), Z1, Z3
+	VADDPS  series6<>+0(SB), Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  series5<>+0(SB), Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  series4<>+0(SB), Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  series3<>+0(SB), Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  series2<>+0(SB), Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  Z1, Z3, Z3
+	VMULPS  Z2, Z3, Z3
+	VADDPS  Z2, Z3, Z3
+	VMOVUPS (BX)(CX*1), Z1
+	VMULPS  Z1, Z3, Z1
+	VMOVUPS Z1, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, SI
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, SI
+	JE        end
+	VMOVUPS.Z (AX)(CX*1), K1, Z1
+	VADDPS    Z0, Z1, Z1
+	VMOVUPS.Z (DX)(CX*1), K1, Z0
+	VSUBPS    Z0, Z1, Z1
+	VMOVUPS   exponentLowest<>+0(SB), Z0
+	VMAXPS    Z1, Z0, Z1
+	VMULPS    log2e<>+0(SB), Z1, Z0
+	VADDPS    roundingShift<>+0(SB), Z0, Z0
+	VSUBPS    roundingShift<>+0(SB), Z0, Z2
+	VPSLLD    $0x17, Z0, Z0
+	VPADDD    ones<>+0(SB), Z0, Z0
+	VMULPS    ln2High<>+0(SB), Z2, Z3
+	VSUBPS    Z3, Z1, Z1
+	VMULPS    ln2Low<>+0(SB), Z2, Z2
+	VSUBPS    Z2, Z1, Z1
+	VMULPS    series7<>+0(SB), Z1, Z2
+	VADDPS    series6<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    series5<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    series4<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    series3<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    series2<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    Z1, Z2, Z2
+	VMULPS    Z0, Z2, Z2
+	VADDPS    Z0, Z2, Z2
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VMULPS    Z0, Z2, Z0
+	VMOVUPS   Z0, K1, (AX)(CX*1)
 
 end:
 	VZEROUPPER

@@ -35,6 +35,7 @@ func main() {
 		sumRows(set)
 		add(set)
 		elementwiseKernels(set)
+		gateKernels(set)
 		windowKernels(set)
 		blendRows(set)
 		normalize(set)

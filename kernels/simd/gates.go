@@ -1,0 +1,115 @@
+package simd
+
+import "math"
+
+// The operations of this file and of softmax.go give the same bits at every level: products are rounded
+// before they are added. Their exponentials, and what is made of them, are good to about 2e-7 of the result.
+
+// Gates is one step of an LSTM for a run of hidden units:
+//
+//	I = sigmoid(I), F = sigmoid(F), G = tanh(G), O = sigmoid(O)
+//	C = F·Before + I·G
+//	H = O·tanh(C)
+type Gates struct{ I, F, G, O, Before, C, H []float32 }
+
+// LSTMGates computes a step for n units.
+func (l Level) LSTMGates(g *Gates, n int) {
+	atLeast("lstm gates", n, g.I, g.F, g.G, g.O, g.Before, g.C, g.H)
+	if n > 0 {
+		l.lstmGates(g, n)
+	}
+}
+
+// GatesGrad is the gradient of Gates. I to O are the activations on entry and the gradients of what they
+// were made of on return; DC is the gradient of C from the step behind on entry, and that of Before on
+// return. DH + Carried is the gradient of H.
+type GatesGrad struct{ I, F, G, O, Before, C, DH, DC, Carried []float32 }
+
+// LSTMGatesGrad computes the gradient of a step for n units.
+func (l Level) LSTMGatesGrad(g *GatesGrad, n int) {
+	atLeast("gradient of lstm gates", n, g.I, g.F, g.G, g.O, g.Before, g.C, g.DH, g.DC, g.Carried)
+	if n > 0 {
+		l.lstmGatesGrad(g, n)
+	}
+}
+
+func lstmGatesGeneric(g *Gates, n int) {
+	for k := range n {
+		i, f, t, o := sigmoid(g.I[k]), sigmoid(g.F[k]), tanh(g.G[k]), sigmoid(g.O[k])
+		g.I[k], g.F[k], g.G[k], g.O[k] = i, f, t, o
+		c := float32(f*g.Before[k]) + float32(i*t)
+		g.C[k] = c
+		g.H[k] = tanh(c) * o
+	}
+}
+
+func lstmGatesGradGeneric(g *GatesGrad, n int) {
+	for k := range n {
+		i, f, t, o, total, th := g.I[k], g.F[k], g.G[k], g.O[k], g.DH[k]+g.Carried[k], tanh(g.C[k])
+		dc := float32((total*o)*(1-float32(th*th))) + g.DC[k]
+		g.O[k] = (total * th) * (o * (1 - o))
+		g.I[k] = (dc * t) * (i * (1 - i))
+		g.G[k] = (dc * i) * (1 - float32(t*t))
+		g.F[k] = (dc * g.Before[k]) * (f * (1 - f))
+		g.DC[k] = dc * f
+	}
+}
+
+// The exponential in float32. Arguments are bounded, so that powers of two are normal numbers.
+const (
+	exponentLowest = -87
+	roundingShift  = 3 << 22     // adding it rounds to an integer, left in the low bits
+	ln2High        = 0.693359375 // few digits: products with small integers are exact
+	ln2Low         = math.Ln2 - ln2High
+)
+
+// exponentParts computes exp(x) = scale·(1 + rest), |x| <= 87: a power of two, and exp(r) - 1 of what remains,
+// |r| <= ln2/2, by its series up to r^7/7!.
+func exponentParts(x float32) (scale, rest float32) {
+	shifted := float32(x*math.Log2E) + roundingShift
+	k := shifted - roundingShift
+	scale = math.Float32frombits(math.Float32bits(shifted)<<23 + math.Float32bits(1))
+	r := x - float32(k*ln2High)
+	r -= float32(k * ln2Low)
+	rest = float32(r * (1. / 5040))
+	for _, coefficient := range [...]float32{1. / 720, 1. / 120, 1. / 24, 1. / 6, 1. / 2} {
+		rest = (rest + coefficient) * r
+	}
+	return scale, float32(rest*r) + r
+}
+
+// exponential is exp(x) for x <= 0.
+func exponential(x float32) float32 {
+	if x < exponentLowest {
+		x = exponentLowest
+	}
+	scale, rest := exponentParts(x)
+	return float32(rest*scale) + scale
+}
+
+func sigmoid(x float32) float32 {
+	x = 0 - x
+	if x < exponentLowest {
+		x = exponentLowest
+	}
+	if x > -exponentLowest {
+		x = -exponentLowest
+	}
+	scale, rest := exponentParts(x)
+	return 1 / (float32(rest*scale) + scale + 1)
+}
+
+// tanh is -em/(2 + em) with the sign of x, where em = exp(-2|x|) - 1.
+func tanh(x float32) float32 {
+	const sign = 1 << 31
+	bits := math.Float32bits(x)
+	y := math.Float32frombits(bits | sign)
+	y += y
+	if y < exponentLowest {
+		y = exponentLowest
+	}
+	scale, rest := exponentParts(y)
+	em := float32(rest*scale) + (scale - 1)
+	t := math.Float32bits(em / (em + 2))
+	return math.Float32frombits(t ^ sign | bits&sign)
+}

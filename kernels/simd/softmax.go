@@ -1,0 +1,50 @@
+package simd
+
+// The operations of this file work on one word's logits of many rows: the lanes of a vector are rows, so that
+// nothing is ever summed across a vector. A word has one bias for all rows. Arrays are of the length of the first,
+// or longer.
+
+// Raise computes top = max(top, x + bias), NaN where one of them is.
+func (l Level) Raise(top, x []float32, bias float32) {
+	atLeast("raise", len(top), x)
+	if len(top) > 0 {
+		l.raise(top, x, bias)
+	}
+}
+
+// AddExp computes sum = sum + exp(x + bias - top), for x + bias not above top. Below exp(-87) it adds that.
+func (l Level) AddExp(sum, x, top []float32, bias float32) {
+	atLeast("add exponential", len(sum), x, top)
+	if len(sum) > 0 {
+		l.addExp(sum, x, top, bias)
+	}
+}
+
+// ScaledExp computes x = exp(x + bias - top)·factor, for x + bias not above top.
+func (l Level) ScaledExp(x, top, factor []float32, bias float32) {
+	atLeast("scaled exponential", len(x), top, factor)
+	if len(x) > 0 {
+		l.scaledExp(x, top, factor, bias)
+	}
+}
+
+func raiseGeneric(top, x []float32, bias float32) {
+	x = x[:len(top)]
+	for i, v := range x {
+		top[i] = max(top[i], v+bias)
+	}
+}
+
+func addExpGeneric(sum, x, top []float32, bias float32) {
+	x, top = x[:len(sum)], top[:len(sum)]
+	for i, v := range x {
+		sum[i] += exponential(v + bias - top[i])
+	}
+}
+
+func scaledExpGeneric(x, top, factor []float32, bias float32) {
+	top, factor = top[:len(x)], factor[:len(x)]
+	for i, v := range x {
+		x[i] = exponential(v+bias-top[i]) * factor[i]
+	}
+}
