@@ -10,8 +10,6 @@ import (
 type StepOptions struct {
 	// DropoutSeed selects the masks, together with the samples of the batch; it should change every epoch.
 	DropoutSeed uint64
-	// InputGradient computes the gradient with respect to the features too, for InputGradient.
-	InputGradient bool
 }
 
 // Step computes the loss of a batch, and the gradients of all parameters. The loss is summed over the words
@@ -30,11 +28,6 @@ func (n *Net) Step(b *Batch, o StepOptions) (loss float64, err error) {
 	}
 	if err := n.backward(p); err != nil {
 		return 0, err
-	}
-	if o.InputGradient {
-		if err := n.inputGradient(p); err != nil {
-			return 0, err
-		}
 	}
 	if err := n.backend.Download(p.lossesOut, p.losses); err != nil {
 		return 0, err
@@ -57,6 +50,7 @@ func (n *Net) place(b *Batch, seed uint64) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.learns = true
 	p.ragged = n.layFrames(p.host.features, p.host.missing, b.Features)
 	p.layWords(b)
 	if n.config.Dropout > 0 {
@@ -145,9 +139,4 @@ func (n *Net) backwardLower(p *plan) error {
 		return err
 	}
 	return n.backend.ConvGradBias(n.p.embedB.G, p.dembedded, conv.Params{})
-}
-
-// inputGradient overwrites the features of a plan, which nothing reads any more, with their gradient.
-func (n *Net) inputGradient(p *plan) error {
-	return n.backend.ConvGradData(p.features, p.dembedded, n.p.embedW.filter, nil, conv.Params{})
 }

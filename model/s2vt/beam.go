@@ -12,7 +12,7 @@ import (
 // caption for each clip. clips are features as in Batch; o.Width is not looked at.
 func (n *Net) Greedy(clips [][]float32, o BeamOptions) (captions []Caption, err error) {
 	o.Width = 1
-	d, err := n.startDecoding(clips, o.Width, o)
+	d, err := n.startDecoding(clips, o)
 	if err != nil {
 		return nil, err
 	}
@@ -60,21 +60,20 @@ func (d *decoding) likeliest(logProbs []float32) int32 {
 // hypotheses are ranked by the lower word, then by the rank of what they go on from, and equal scores by the
 // one that was done first. Memory for clips·Width·V numbers is needed.
 func (n *Net) Beam(clips [][]float32, o BeamOptions) (captions []Caption, err error) {
-	d, err := n.startDecoding(clips, o.Width, o)
+	d, err := n.startDecoding(clips, o)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
-	found := make([][]Caption, len(clips))
-	live := begin(len(clips))
-	for l := range o.MaxLength {
+	found, live := make([][]Caption, len(clips)), begin(len(clips))
+	for length := 1; len(live) > 0; length++ {
 		logProbs, err := d.next(live)
 		if err != nil {
 			return nil, err
 		}
 		var still []hypothesis
-		for from := 0; from < len(live); {
-			clip, to := live[from].clip, from
+		for from, to := 0, 0; from < len(live); from = to {
+			clip := live[from].clip
 			for to < len(live) && live[to].clip == clip {
 				to++
 			}
@@ -83,17 +82,14 @@ func (n *Net) Beam(clips [][]float32, o BeamOptions) (captions []Caption, err er
 				return nil, speechless(clip)
 			}
 			for _, h := range best {
-				if h.word == EOS || l == o.MaxLength-1 {
+				if h.word == EOS || length == o.MaxLength {
 					found[clip] = append(found[clip], h.caption(o))
 				} else {
 					still = append(still, h)
 				}
 			}
-			from = to
 		}
-		if live = still; len(live) == 0 {
-			break
-		}
+		live = still
 	}
 	for _, of := range found {
 		captions = append(captions, slices.MaxFunc(of, func(a, b Caption) int { return cmp.Compare(a.Score, b.Score) }))

@@ -39,7 +39,7 @@ type decoding struct {
 }
 
 // startDecoding sees the frames of clips. Close gives the buffers back.
-func (n *Net) startDecoding(clips [][]float32, width int, o BeamOptions) (*decoding, error) {
+func (n *Net) startDecoding(clips [][]float32, o BeamOptions) (*decoding, error) {
 	if len(clips) == 0 {
 		return nil, fmt.Errorf("s2vt: no clip to caption: %w", tensor.ErrShape)
 	}
@@ -49,7 +49,7 @@ func (n *Net) startDecoding(clips [][]float32, width int, o BeamOptions) (*decod
 	if err := n.checkClips(clips); err != nil {
 		return nil, err
 	}
-	d := &decoding{net: n, rows: len(clips) * width, buffers: tensor.NewArena(n.backend), never: make([]bool, n.config.Vocabulary)}
+	d := &decoding{net: n, rows: len(clips) * o.Width, buffers: tensor.NewArena(n.backend), never: make([]bool, n.config.Vocabulary)}
 	d.never[PAD], d.never[BOS] = true, true
 	for _, w := range o.Never {
 		d.never[w] = true
@@ -59,7 +59,7 @@ func (n *Net) startDecoding(clips [][]float32, width int, o BeamOptions) (*decod
 		err = d.watch(clips, o.MaxLength)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("s2vt: cannot caption %d clips with a beam of %d: %w", len(clips), width, err), d.close())
+		return nil, errors.Join(fmt.Errorf("s2vt: cannot caption %d clips with a beam of %d: %w", len(clips), o.Width, err), d.close())
 	}
 	return d, nil
 }
@@ -94,12 +94,12 @@ func (d *decoding) watch(clips [][]float32, steps int) error {
 	if err != nil {
 		return err
 	}
-	d.plan = p
+	d.plan, p.learns = p, false
 	p.ragged = n.layFrames(p.host.features, p.host.missing, clips)
 	if err := p.upload(n.backend); err != nil {
 		return err
 	}
-	if err := n.embedFrames(p, 0); err != nil {
+	if err := n.embedFrames(p); err != nil {
 		return err
 	}
 	if err := n.runLower(p); err != nil {

@@ -5,9 +5,9 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// forward computes the states that say words from the batch that lies in a plan, in training with dropout.
+// forward computes the states that say words from the batch that lies in a plan.
 func (n *Net) forward(p *plan) error {
-	if err := n.embedFrames(p, n.config.Dropout); err != nil {
+	if err := n.embedFrames(p); err != nil {
 		return err
 	}
 	if err := n.embedWords(p); err != nil {
@@ -29,15 +29,15 @@ func (n *Net) forward(p *plan) error {
 	if err := n.backend.Embed(p.said, u.hWords, p.at); err != nil { // leaves out what says no word
 		return err
 	}
-	return n.drop(p.said, p.rowKeys, saidSite)
+	return n.drop(p, p.said, p.rowKeys, saidSite)
 }
 
 // embedFrames brings features to what LSTM 1 sees.
-func (n *Net) embedFrames(p *plan, dropout float64) error {
-	if err := n.backend.Conv(p.embedded, p.features, n.p.embedW.filter, n.p.embedB.W, conv.Params{}); err != nil || dropout == 0 {
+func (n *Net) embedFrames(p *plan) error {
+	if err := n.backend.Conv(p.embedded, p.features, n.p.embedW.filter, n.p.embedB.W, conv.Params{}); err != nil {
 		return err
 	}
-	return n.drop(p.embedded, p.frameKeys, frameSite)
+	return n.drop(p, p.embedded, p.frameKeys, frameSite)
 }
 
 // embedWords brings words to what LSTM 2 sees.
@@ -45,7 +45,7 @@ func (n *Net) embedWords(p *plan) error {
 	if err := n.backend.Embed(p.seenRows, n.p.word.W, p.previous); err != nil {
 		return err
 	}
-	return n.drop(p.seen, p.wordKeys, wordSite)
+	return n.drop(p, p.seen, p.wordKeys, wordSite)
 }
 
 // runLower runs LSTM 1 over all steps.
@@ -94,9 +94,9 @@ func (n *Net) addWords(p *plan) error {
 	return n.backend.Add(p.upper.gatesWords, p.product)
 }
 
-// drop puts zeros into the rows of a tensor, where the net has dropout.
-func (n *Net) drop(x, keys *tensor.Tensor, s site) error {
-	if n.config.Dropout == 0 {
+// drop puts zeros into the rows of a tensor of a plan, where the net has dropout and learns.
+func (n *Net) drop(p *plan, x, keys *tensor.Tensor, s site) error {
+	if n.config.Dropout == 0 || !p.learns {
 		return nil
 	}
 	return n.backend.Dropout(x, x, keys, n.seeds.of[s], float32(n.config.Dropout))
