@@ -8,7 +8,10 @@ import (
 )
 
 // CurvePoint is what predicting the cells from one score on gives, as fractions.
-type CurvePoint struct{ Recall, Precision float64 }
+type CurvePoint struct {
+	Recall    float64 `json:"recall"`
+	Precision float64 `json:"precision"`
+}
 
 // curveGap is the distance in recall or precision from which a further point is told.
 const curveGap = 1. / 200

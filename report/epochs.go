@@ -46,7 +46,7 @@ func epochTable(runs []Run, title string, epochs func(cellOf) []int) (*Table, er
 	for i, c := range cells {
 		for j, epoch := range epochs(c) {
 			at := c.after(epoch)
-			row := Row{Cells: []Cell{c.noiseCell(), words(c.runs[0].title()), count(epoch), count(len(at))}}
+			row := Row{Cells: []Cell{c.noiseCell(), words(c.runs[0].Title()), count(epoch), count(len(at))}}
 			for _, m := range columns {
 				row.Cells = append(row.Cells, overSeeds(valuesOf(m, at)))
 			}

@@ -29,7 +29,7 @@ func ExperimentTable(runs []Run) (*Table, error) {
 	}
 	first := 0
 	for i, c := range cells {
-		row := Row{Cells: []Cell{c.noiseCell(), words(c.runs[0].title()), count(len(c.runs))}}
+		row := Row{Cells: []Cell{c.noiseCell(), words(c.runs[0].Title()), count(len(c.runs))}}
 		for _, m := range columns {
 			row.Cells = append(row.Cells, overSeeds(valuesOf(m, c.runs)))
 		}
@@ -112,7 +112,7 @@ func SeedTable(runs []Run) (*Table, error) {
 	t.addMetrics(columns, "", false)
 	for i, c := range cells {
 		for j, r := range c.runs {
-			row := Row{Cells: []Cell{c.noiseCell(), words(r.title()), words(strconv.FormatUint(r.Seed, 10))}}
+			row := Row{Cells: []Cell{c.noiseCell(), words(r.Title()), words(strconv.FormatUint(r.Seed, 10))}}
 			for _, m := range columns {
 				row.Cells = append(row.Cells, number(m.scale*m.of(&r)))
 			}

@@ -16,6 +16,8 @@ type ExperimentPage struct {
 	Meaning string   // what the rows are, as lines of text
 	All     []*Table // every measure, folded away
 	Runs    []LinkedRun
+	// Compared are arms side by side, one for each noise level; only the first is unfolded.
+	Compared []Comparison
 }
 
 // LinkedRun is a run with its folder and page, as paths from the folder of the experiment with slashes. The
@@ -45,7 +47,7 @@ func (p *ExperimentPage) Write(w io.Writer) error {
 	}
 	var rows []runRow
 	for i, r := range p.Runs {
-		row := runRow{Noise: r.key().noiseCell().Text, Arm: r.title(), Value: dash, Seed: r.Seed, Folder: r.Folder, Page: r.Page}
+		row := runRow{Noise: r.key().noiseCell().Text, Arm: r.Title(), Value: dash, Seed: r.Seed, Folder: r.Folder, Page: r.Page}
 		if r.Result != nil {
 			if v := figure.of(r.Run); v.Defined() {
 				row.Value = fmt.Sprintf("%.*f", figure.decimals, float64(figure.scale*v))
@@ -54,11 +56,16 @@ func (p *ExperimentPage) Write(w io.Writer) error {
 		row.Rule = i > 0 && row.Noise != rows[i-1].Noise
 		rows = append(rows, row)
 	}
+	compared, err := comparisonSections(p.Compared)
+	if err != nil {
+		return err
+	}
 	return experimentTemplate.Execute(w, struct {
 		Style         template.CSS
 		Page          *ExperimentPage
 		Shown, All    []pageTable
 		Runs          []runRow
 		Noise, Figure string
-	}{template.CSS(pageStyle), p, pageTables(p.Shown), pageTables(p.All), rows, noiseColumn, figure.name + " %"})
+		Compared      []comparisonSection
+	}{template.CSS(pageStyle + htmlFile("bags.css")), p, pageTables(p.Shown), pageTables(p.All), rows, noiseColumn, figure.name + " %", compared})
 }

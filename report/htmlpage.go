@@ -5,6 +5,7 @@ import (
 	"embed"
 	"html/template"
 	"io"
+	"unicode/utf8"
 )
 
 // htmlFiles are the pages of runs and experiments, and what all pages share.
@@ -12,9 +13,9 @@ import (
 //go:embed htmlpage
 var htmlFiles embed.FS
 
-// htmlTemplate parses a page with the tables that pages share.
+// htmlTemplate parses a page with the tables and bags that pages share.
 func htmlTemplate(name, page string) *template.Template {
-	t := template.Must(template.New("tables").Parse(htmlFile("table.html")))
+	t := template.Must(template.New("tables").Parse(htmlFile("table.html") + htmlFile("bags.html")))
 	return template.Must(t.New(name).Parse(page))
 }
 
@@ -50,6 +51,9 @@ type pageCell struct {
 	Text       string
 	Left, Bold bool
 }
+
+// Short tells that the text stays on one line: names do, sentences do not.
+func (c pageCell) Short() bool { return utf8.RuneCountInString(c.Text) <= 32 }
 
 func (t *Table) page() pageTable {
 	out := pageTable{Title: t.Title, Columns: t.Columns, Notes: t.Notes}

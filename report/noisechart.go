@@ -39,7 +39,7 @@ func noiseChart(w io.Writer, format string, r *NoiseReport, most int) error {
 		panels = append(panels, p)
 	}
 	const row, around, width = 5 * vg.Millimeter, 25 * vg.Millimeter, 26 * vg.Centimeter
-	return drawSized(w, format, vg.Point{X: width, Y: around + row*vg.Length(rows)}, panels...)
+	return drawSized(w, format, vg.Point{X: width, Y: around + row*vg.Length(rows)}, [][]*plot.Plot{panels})
 }
 
 // noiseStrips draw a row for each word, the first at the top.

@@ -36,7 +36,7 @@ func PairedTable(runs []Run, reference string) (*Table, error) {
 		if len(a) == 0 {
 			continue
 		}
-		row := Row{Cells: []Cell{c.noiseCell(), words(a[0].title()), count(len(a)), words(ahead(a, b))}}
+		row := Row{Cells: []Cell{c.noiseCell(), words(a[0].Title()), count(len(a)), words(ahead(a, b))}}
 		for _, m := range columns {
 			row.Cells = append(row.Cells, overSeeds(differences(m, a, b)))
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"io"
+	"strconv"
 
 	"nmn/text"
 
@@ -30,6 +31,7 @@ func newPlot(title, x, y string) *plot.Plot {
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Label.TextStyle.Font.Size = vg.Points(10)
 		axis.Tick.Label.Font.Size = vg.Points(9)
+		axis.Tick.Marker = ticks{}
 	}
 	p.Legend.TextStyle.Font.Size = vg.Points(9)
 	p.Legend.Padding = vg.Millimeter
@@ -74,15 +76,50 @@ func placeLegend(p *plot.Plot, top, left bool) {
 	}
 }
 
+// legendPanel is a panel for a legend alone, where curves leave no room for one.
+func legendPanel() *plot.Plot {
+	p := plot.New()
+	p.HideAxes()
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
+	p.Legend.TextStyle.Font.Size = vg.Points(10)
+	p.Legend.Padding, p.Legend.ThumbnailWidth = vg.Millimeter, 10*vg.Millimeter
+	placeLegend(p, true, true)
+	return p
+}
+
+// ticks are those of the library with as many decimals as tell them apart.
+type ticks struct{ plot.DefaultTicks }
+
+func (t ticks) Ticks(least, most float64) []plot.Tick {
+	all := t.DefaultTicks.Ticks(least, most)
+	for decimals := 1; decimals <= 6 && repeats(all); decimals++ {
+		for i := range all {
+			if !all[i].IsMinor() {
+				all[i].Label = strconv.FormatFloat(all[i].Value, 'f', decimals, 64)
+			}
+		}
+	}
+	return all
+}
+
+// repeats tells whether two labels are the same.
+func repeats(all []plot.Tick) bool {
+	seen := map[string]bool{}
+	for _, t := range all {
+		if !t.IsMinor() && seen[t.Label] {
+			return true
+		}
+		seen[t.Label] = true
+	}
+	return false
+}
+
 func addLine(p *plot.Plot, name string, xys plotter.XYs, c color.Color, dashed bool) error {
 	line, err := plotter.NewLine(xys)
 	if err != nil {
 		return fmt.Errorf("report: curve %q: %w", name, err)
 	}
-	line.Color, line.Width = c, vg.Points(1.6)
-	if dashed {
-		line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
-	}
+	line.LineStyle = lineStyle(c, dashed)
 	p.Add(line)
 	if name != "" {
 		p.Legend.Add(name+legendRoom, line)
@@ -90,18 +127,31 @@ func addLine(p *plot.Plot, name string, xys plotter.XYs, c color.Color, dashed b
 	return nil
 }
 
+func lineStyle(c color.Color, dashed bool) draw.LineStyle {
+	style := draw.LineStyle{Color: c, Width: vg.Points(1.6)}
+	if dashed {
+		style.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
+	}
+	return style
+}
+
 // drawPanels draws plots side by side with their axes aligned, as "svg" or "png".
 func drawPanels(w io.Writer, format string, panels ...*plot.Plot) error {
-	return drawSized(w, format, vg.Point{X: panelWidth * vg.Length(len(panels)), Y: panelHeight}, panels...)
+	return drawGrid(w, format, [][]*plot.Plot{panels})
+}
+
+// drawGrid draws rows of plots, all of one length; nil leaves a place empty.
+func drawGrid(w io.Writer, format string, rows [][]*plot.Plot) error {
+	return drawSized(w, format, vg.Point{X: panelWidth * vg.Length(len(rows[0])), Y: panelHeight * vg.Length(len(rows))}, rows)
 }
 
 // drawSized is the same at a size of the whole.
-func drawSized(w io.Writer, format string, size vg.Point, panels ...*plot.Plot) error {
+func drawSized(w io.Writer, format string, size vg.Point, rows [][]*plot.Plot) error {
 	width, height := size.X, size.Y
 	switch format {
 	case "svg":
 		canvas := vgsvg.New(width, height)
-		drawOn(canvas, panels)
+		drawOn(canvas, rows)
 		var b bytes.Buffer
 		if _, err := canvas.WriteTo(&b); err != nil {
 			return err
@@ -111,21 +161,25 @@ func drawSized(w io.Writer, format string, size vg.Point, panels ...*plot.Plot) 
 		return err
 	case "png":
 		canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngResolution))}
-		drawOn(canvas, panels)
+		drawOn(canvas, rows)
 		_, err := canvas.WriteTo(w)
 		return err
 	}
 	return fmt.Errorf("report: unknown figure format %q, want svg or png", format)
 }
 
-func drawOn(canvas vg.CanvasSizer, panels []*plot.Plot) {
+func drawOn(canvas vg.CanvasSizer, rows [][]*plot.Plot) {
 	whole := draw.New(canvas)
 	whole.FillPolygon(color.White, []vg.Point{whole.Min, {X: whole.Max.X, Y: whole.Min.Y}, whole.Max, {X: whole.Min.X, Y: whole.Max.Y}})
 	tiles := draw.Tiles{
-		Rows: 1, Cols: len(panels), PadX: 6 * vg.Millimeter,
+		Rows: len(rows), Cols: len(rows[0]), PadX: 6 * vg.Millimeter, PadY: 4 * vg.Millimeter,
 		PadTop: 2 * vg.Millimeter, PadBottom: 2 * vg.Millimeter, PadLeft: 2 * vg.Millimeter, PadRight: 4 * vg.Millimeter,
 	}
-	for i, c := range plot.Align([][]*plot.Plot{panels}, tiles, whole)[0] {
-		panels[i].Draw(c)
+	for i, row := range plot.Align(rows, tiles, whole) {
+		for j, c := range row {
+			if rows[i][j] != nil {
+				rows[i][j].Draw(c)
+			}
+		}
 	}
 }

@@ -82,8 +82,8 @@ type Point struct {
 	AP    eval.Number // validation AP as a fraction, undefined where not measured
 }
 
-// title is the name of a run's arm in a table.
-func (r *Run) title() string {
+// Title is the name of a run's arm in a table.
+func (r *Run) Title() string {
 	name := ArmName(r.Arm, r.MIL, r.PaperData)
 	if r.Start != "" && !r.PaperData {
 		name += ", " + r.Start

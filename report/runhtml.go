@@ -41,7 +41,7 @@ const strippedWords = 20
 // noise rates, words, bags and configuration, as far as the run has them.
 func (r *Run) WriteHTML(w io.Writer) error {
 	name := ArmName(r.Arm, r.MIL, r.PaperData)
-	p := runHTML{Style: template.CSS(pageStyle + htmlFile("run.css")), Title: name, Scored: r.Scored, Config: strings.TrimRight(r.Config, "\n")}
+	p := runHTML{Style: template.CSS(pageStyle + htmlFile("run.css") + htmlFile("bags.css")), Title: name, Scored: r.Scored, Config: strings.TrimRight(r.Config, "\n")}
 	if r.Name != "" {
 		p.Title = r.Name + ": " + name
 	}

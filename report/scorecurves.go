@@ -31,19 +31,21 @@ func ScoreCurves(w io.Writer, format string, curves eval.ByGroup[[]eval.CurvePoi
 		}
 	}
 	panels := []*plot.Plot{all}
-	groups, drawn := curvePlot("By part of speech"), 0
+	groups, names, drawn := curvePlot("By part of speech"), legendPanel(), 0
 	for p, points := range curves.Group {
 		if len(points) == 0 {
 			continue
 		}
 		// Dashes tell neighbours apart in grey.
-		if err := addLine(groups, text.POS(p).String(), curveXYs(points), palette[p], drawn%2 == 1); err != nil {
+		dashed := drawn%2 == 1
+		if err := addLine(groups, "", curveXYs(points), palette[p], dashed); err != nil {
 			return false, err
 		}
+		names.Legend.Add(text.POS(p).String()+legendRoom, &plotter.Line{LineStyle: lineStyle(palette[p], dashed)})
 		drawn++
 	}
 	if drawn > 1 {
-		panels = append(panels, groups)
+		panels = append(panels, groups, names)
 	}
 	return true, drawPanels(w, format, panels...)
 }

@@ -8,28 +8,31 @@ import (
 	"nmn/eval"
 )
 
-// Scored is what the page of a run shows of single scores.
+// Scored is what pages show of single scores: that of the run, and in JSON what that of an experiment needs.
 type Scored struct {
-	Against string // what the scores are held against: "true labels" or "labels"
-	Split   string // for example "test"
-	Curves  eval.ByGroup[[]eval.CurvePoint]
+	Against string                          `json:"against"` // what the scores are held against: "true labels" or "labels"
+	Split   string                          `json:"split"`   // for example "test"
+	Curves  eval.ByGroup[[]eval.CurvePoint] `json:"curves"`
 	// Right and Wrong are bags about a word of which the arm is surest, rightly and wrongly.
-	Right, Wrong []ShownBag
+	Right []ShownBag `json:"-"`
+	Wrong []ShownBag `json:"-"`
+	// Drawn are bags drawn by chance, the same for all arms, without pictures.
+	Drawn []ShownBag `json:"drawn"`
 }
 
 // ShownBag is a bag with what is predicted of it.
 type ShownBag struct {
-	ID     string
-	JPEG   []byte // small; nil for none
-	Labels []ShownLabel
+	ID     string       `json:"id"`
+	JPEG   []byte       `json:"-"` // small; nil for none
+	Labels []ShownLabel `json:"labels"`
 }
 
 // ShownLabel is a word that is predicted, or that holds and is not.
 type ShownLabel struct {
-	Word   string
-	P      float64 // p(y=1|I)
-	Kind   LabelKind
-	Surest bool // of the bag: why it is shown
+	Word   string    `json:"word"`
+	P      float64   `json:"p"` // p(y=1|I)
+	Kind   LabelKind `json:"kind"`
+	Surest bool      `json:"-"` // of the bag: why it is shown
 }
 
 // LabelKind tells what a prediction is worth.

@@ -50,11 +50,18 @@ func pageScores(ctx context.Context, s *train.Scores, set *loader.Set, split str
 			*side.to = append(*side.to, shown)
 		}
 	}
+	for _, row := range drawBags(s, set) {
+		at := row * k
+		out.Drawn = append(out.Drawn, report.ShownBag{ID: set.IDs[s.Index[row]], Labels: shownLabels(set, logits[at:at+k], answers[at:at+k], noClass)})
+	}
 	return out, ctx.Err()
 }
 
+// noClass stands for no class of which a bag is the surest.
+const noClass = -1
+
 // shownLabels are the surest of what is predicted of a bag and of what it lacks: the word that it is shown
-// for, then those that are right, incorrect and missing.
+// for, if any, then those that are right, incorrect and missing.
 func shownLabels(set *loader.Set, logits []float32, answers []uint8, surest int) []report.ShownLabel {
 	var classes []int
 	for c, o := range logits {
@@ -80,7 +87,11 @@ func shownLabels(set *loader.Set, logits []float32, answers []uint8, surest int)
 		return report.HitLabel
 	}
 	order := []report.LabelKind{report.HitLabel, report.IncorrectLabel, report.MissingLabel}
-	slices.SortStableFunc(classes[1:], func(a, b int) int { return slices.Index(order, kind(a)) - slices.Index(order, kind(b)) })
+	rest := classes
+	if surest != noClass {
+		rest = classes[1:]
+	}
+	slices.SortStableFunc(rest, func(a, b int) int { return slices.Index(order, kind(a)) - slices.Index(order, kind(b)) })
 	labels := make([]report.ShownLabel, 0, len(classes))
 	for _, c := range classes {
 		labels = append(labels, report.ShownLabel{Word: set.Vocabulary.Word(c).Text, P: 1 / (1 + math.Exp(-float64(logits[c]))), Kind: kind(c), Surest: c == surest})

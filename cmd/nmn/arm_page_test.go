@@ -72,6 +72,14 @@ func TestPageScores_ShowsTheSurestAndMarksThem(t *testing.T) {
 	if b := got.Right[0]; b.ID != "a" || b.Labels[0].Word != "cat" || !b.Labels[0].Surest || b.JPEG != nil {
 		t.Errorf("the surest hit is %+v", b)
 	}
+	if len(got.Drawn) != 2 || got.Drawn[0].JPEG != nil {
+		t.Fatalf("drawn are %+v", got.Drawn)
+	}
+	for _, b := range got.Drawn { // of b nothing holds and nothing is predicted
+		if want := map[string]int{"a": 3, "b": 0}[b.ID]; len(b.Labels) != want {
+			t.Errorf("words of %s: %+v", b.ID, b.Labels)
+		}
+	}
 	set.Labels = nil
 	if got, err := pageScores(t.Context(), scores, set, "test"); got != nil || err != nil {
 		t.Errorf("without labels: %+v, %v", got, err)

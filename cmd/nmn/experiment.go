@@ -108,7 +108,7 @@ func (e *experiment) run(cmd *cobra.Command, p *program) (err error) {
 	if e.asJSON {
 		e.format = report.JSON
 	}
-	return e.show(p, runs)
+	return e.show(ctx, s, runs)
 }
 
 // resolve makes the configuration that all runs share, without noise, and chooses the size.

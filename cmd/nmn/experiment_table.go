@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -19,7 +20,8 @@ type shownTable struct {
 }
 
 // show writes the tables to the folder in all formats, and to standard output.
-func (e *experiment) show(p *program, runs []report.Run) error {
+func (e *experiment) show(ctx context.Context, s *session, runs []report.Run) error {
+	p := s.program
 	shown, err := e.tables(runs)
 	if err != nil {
 		return err
@@ -44,7 +46,7 @@ func (e *experiment) show(p *program, runs []report.Run) error {
 			return err
 		}
 	}
-	if err := e.writeIndex(runs, shown, tables); err != nil {
+	if err := e.writeIndex(ctx, s, runs, shown, tables); err != nil {
 		return err
 	}
 	switch e.format {
@@ -60,8 +62,12 @@ func (e *experiment) show(p *program, runs []report.Run) error {
 const indexName = "index.html"
 
 // writeIndex writes the page of the experiment, with links to the pages that its runs have.
-func (e *experiment) writeIndex(runs []report.Run, shown []shownTable, all []*report.Table) error {
-	page := report.ExperimentPage{Name: filepath.Base(e.runDir), Shown: summaries(shown), Meaning: e.explain(), All: all}
+func (e *experiment) writeIndex(ctx context.Context, s *session, runs []report.Run, shown []shownTable, all []*report.Table) error {
+	compared, err := e.comparisons(ctx, s, runs)
+	if err != nil {
+		return err
+	}
+	page := report.ExperimentPage{Name: filepath.Base(e.runDir), Shown: summaries(shown), Meaning: e.explain(), All: all, Compared: compared}
 	for i := range runs {
 		folder, err := filepath.Rel(e.runDir, runs[i].Name)
 		if err != nil {

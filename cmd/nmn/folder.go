@@ -113,7 +113,7 @@ func (c config) writeConfig(dir string) error {
 // isRunFile tells the files of a run folder that are written aside, but for checkpoints.
 func isRunFile(name string) bool {
 	switch name {
-	case configName, vocabularyName, resultName, epochsName, flipsName, validationFlipsName, logName, summaryName, report.PageFile, report.CurvesFile, report.RatesFile,
+	case configName, vocabularyName, resultName, epochsName, flipsName, validationFlipsName, logName, summaryName, report.PageFile, report.HTMLFile, report.CurvesFile, report.RatesFile, shownName, indexName,
 		foldsName, onlineName, oofName, noisyOofName, labelsName, truthName, recipeRatesName, suspectsName, recipePageName:
 		return true
 	}

@@ -167,6 +167,11 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 	if n := strings.Count(index, "<a href="); n != 2*2*2 {
 		t.Errorf("%d links, want one for each run of the table", n)
 	}
+	// At each level both arms stand beside each picture, at the first seed.
+	if n, says := strings.Count(index, `<article class="says">`), strings.Count(index, "<h4>"); n != 2*(comparedByChance+comparedApart) || says != 2*n ||
+		strings.Count(index, "data:image/jpeg") != n || strings.Count(index, "<svg") != 2 || !strings.Contains(index, "noise 40 %, seed 1") || strings.Contains(index, "%, seed 2") {
+		t.Errorf("%d bags with the words of %d arms, %d pictures", n, says, strings.Count(index, "data:image/jpeg"))
+	}
 	before := modified(t, runs)
 	second := call(t, args...)
 	if second.out != first.out || second.err != "" {

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"nmn/loader"
+	"nmn/report"
+	"nmn/rng"
+	"nmn/train"
+)
+
+// shownName is the file of a run folder with what the page of an experiment shows of a run beside others.
+const shownName = "shown.json"
+
+// drawnBags is the number of bags whose words are kept for that page.
+const drawnBags = 64
+
+// drawBags chooses rows of scores by chance, by the identifiers of their bags alone: all arms have the same.
+func drawBags(s *train.Scores, set *loader.Set) []int {
+	rows := make([]int, len(s.Index))
+	lot := make([]uint64, len(rows))
+	for row, bag := range s.Index {
+		rows[row], lot[row] = row, rng.Derive(0, set.IDs[bag])
+	}
+	slices.SortFunc(rows, func(a, b int) int {
+		return cmp.Or(cmp.Compare(lot[a], lot[b]), cmp.Compare(set.IDs[s.Index[a]], set.IDs[s.Index[b]]))
+	})
+	return rows[:min(drawnBags, len(rows))]
+}
+
+func writeShown(dir string, s *report.Scored) error {
+	if s == nil {
+		return nil
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, shownName), append(data, '\n'))
+}
+
+// readShown returns nil where a run, of an older version, has none.
+func readShown(dir string) (*report.Scored, error) {
+	path := filepath.Join(dir, shownName)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var s report.Scored
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("%s: %w; remove the file to leave the run out of the page of the experiment", path, err)
+	}
+	return &s, nil
+}

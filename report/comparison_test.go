@@ -1,0 +1,80 @@
+package report
+
+import (
+	"bytes"
+	"image/color"
+	"strings"
+	"testing"
+
+	"nmn/eval"
+	"nmn/text"
+)
+
+func comparedArm(name string, mil bool) ComparedArm {
+	a := ComparedArm{Name: name, MIL: mil}
+	a.Curves.All = []eval.CurvePoint{{Recall: .2, Precision: 1}, {Recall: 1, Precision: .3}}
+	a.Curves.Group[text.NN], a.Curves.Group[text.VB] = a.Curves.All, a.Curves.All
+	return a
+}
+
+// What arms say stands beside the picture, told apart as in the paper's Figure 4.
+func TestExperimentPage_ArmsSideBySide(t *testing.T) {
+	says := func(kind LabelKind, p float64) []ShownLabel { return []ShownLabel{{markup, p, kind, false}} }
+	c := Comparison{Title: markup, Against: "true labels", Split: "test", Chosen: "1 bags", Arms: []ComparedArm{comparedArm("star", false), comparedArm("NMN-FI", false)},
+		Bags: []ComparedBag{{ShownBag{ID: markup, JPEG: []byte("jpeg")}, []ArmWords{{"star", says(IncorrectLabel, .7)}, {"NMN-FI", says(MissingLabel, .2)}, {"none", nil}}}}}
+	var b bytes.Buffer
+	if err := (&ExperimentPage{Name: "x", Compared: []Comparison{c, c}}).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	content, elements := parsed(t, b.Bytes())
+	if elements["svg"] != 2 || elements["img"] != 2 || elements["article"] != 2 || elements["details"] != 1 || elements["script"] != 0 {
+		t.Errorf("elements %v", elements)
+	}
+	page := b.String()
+	for _, part := range []string{`<li class="incorrect"><i>✗</i>`, `<li class="missing"><i>&#43;</i>`, "data:image/jpeg;base64,anBlZw==", "no word, and none holds"} {
+		if strings.Count(page, part) < 2 {
+			t.Errorf("the page does not tell %q twice", part)
+		}
+	}
+	if strings.Count(content, markup) != 2*4 || strings.Contains(page, "://") {
+		t.Errorf("markup is text %d times", strings.Count(content, markup))
+	}
+}
+
+func TestArmCurves_APanelForEachPartOfSpeechAndALegend(t *testing.T) {
+	arms := []ComparedArm{comparedArm("star", false), comparedArm("NMN-FI", false), comparedArm("star + MIL", true), {Name: "no curves"}}
+	var b bytes.Buffer
+	if drawn, err := ArmCurves(&b, "svg", arms); err != nil || !drawn {
+		t.Fatal(drawn, err)
+	}
+	svg := b.String()
+	for _, part := range []string{">All words<", ">NN<", ">VB<", ">star   <", ">NMN-FI   <", ">star + MIL   <", ">no curves   <"} {
+		if strings.Count(svg, part) != 1 {
+			t.Errorf("%q is drawn %d times", part, strings.Count(svg, part))
+		}
+	}
+	// Three panels with two full lines and a dashed one each, and as many in the legend.
+	if n := strings.Count(svg, "stroke-dasharray:"); n != 4 {
+		t.Errorf("%d dashed lines, want 4", n)
+	}
+	one := comparedArm("star", false)
+	one.Curves.Group[text.VB] = nil // a vocabulary of one part of speech has no panels of it
+	b.Reset()
+	if drawn, err := ArmCurves(&b, "svg", []ComparedArm{one}); err != nil || !drawn || strings.Contains(b.String(), ">NN<") {
+		t.Error(drawn, err)
+	}
+	if drawn, err := ArmCurves(&b, "svg", []ComparedArm{{Name: "no curves"}}); err != nil || drawn {
+		t.Errorf("without a curve: drawn %t, %v", drawn, err)
+	}
+}
+
+func TestArmColor_MILHasThatOfItsArm(t *testing.T) {
+	arms := []ComparedArm{{Name: "star"}, {Name: "fi"}, {Name: "star", MIL: true}, {Name: "fi", MIL: true}}
+	var colors []color.Color
+	for i := range arms {
+		colors = append(colors, armColor(arms, i))
+	}
+	if colors[0] != colors[2] || colors[1] != colors[3] || colors[0] == colors[1] {
+		t.Errorf("colours %v", colors)
+	}
+}
