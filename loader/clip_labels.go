@@ -3,6 +3,8 @@ package loader
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,12 +17,13 @@ import (
 	"nmn/text"
 )
 
-// ClipLabel tells what a clip shows, in one of three ways.
+// ClipLabel tells what is said of a clip, in one of three ways, and what it shows where that is known.
 type ClipLabel struct {
 	Clip     string         `json:"clip"`               // its name in the index of the frames
 	Captions []string       `json:"captions,omitempty"` // texts, whose words are the labels
 	Counts   map[string]int `json:"counts,omitempty"`   // words, and how many captions mention each
-	Labels   []string       `json:"labels,omitempty"`   // words that hold
+	Labels   []string       `json:"labels,omitempty"`   // words that are given
+	Truth    []string       `json:"truth,omitempty"`    // words that hold
 }
 
 // The name and version of the format of label files.
@@ -29,17 +32,22 @@ const (
 	labelsVersion = 1
 )
 
+// ClipLabelsForm is what holds for all lines of a file of labels.
+type ClipLabelsForm struct {
+	CaptionsPerBag int  `json:"captions_per_bag,omitempty"` // at most; 0 where labels do not come from captions
+	Truth          bool `json:"truth,omitempty"`            // lines tell what truly holds: nothing, where they list nothing
+}
+
 // labelsHeader is the first line of a label file.
 type labelsHeader struct {
-	Format         string `json:"format"`
-	Version        int    `json:"version"`
-	CaptionsPerBag int    `json:"captions_per_bag,omitempty"`
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	ClipLabelsForm
 }
 
 // WriteClipLabels writes a file of labels in JSON lines: a header, then a line for each clip, in the
-// order of the index of their frames. captionsPerBag is 0 where labels do not come from captions. The
-// file appears whole or not at all; memory does not grow with it.
-func WriteClipLabels(path string, captionsPerBag int, clips iter.Seq2[ClipLabel, error]) (err error) {
+// order of the index of their frames. The file appears whole or not at all; memory does not grow with it.
+func WriteClipLabels(path string, form ClipLabelsForm, clips iter.Seq2[ClipLabel, error]) (err error) {
 	fail := func(err error) error { return fmt.Errorf("cannot write the labels %q: %w", path, err) }
 	file, err := durable.Create(path, 0o644)
 	if err != nil {
@@ -48,13 +56,13 @@ func WriteClipLabels(path string, captionsPerBag int, clips iter.Seq2[ClipLabel,
 	defer func() { err = errors.Join(err, file.Close()) }()
 	out := bufio.NewWriter(file)
 	encoder := json.NewEncoder(out)
-	if err := encoder.Encode(labelsHeader{labelsFormat, labelsVersion, captionsPerBag}); err != nil {
+	if err := encoder.Encode(labelsHeader{labelsFormat, labelsVersion, form}); err != nil {
 		return fail(err)
 	}
 	n := 0
 	for clip, err := range clips {
 		if err == nil {
-			err = clip.check(captionsPerBag)
+			err = clip.check(form)
 		}
 		if err == nil {
 			err = encoder.Encode(clip)
@@ -74,7 +82,7 @@ func WriteClipLabels(path string, captionsPerBag int, clips iter.Seq2[ClipLabel,
 }
 
 // check says what is wrong with a line.
-func (c *ClipLabel) check(captionsPerBag int) error {
+func (c *ClipLabel) check(form ClipLabelsForm) error {
 	ways := 0
 	for _, given := range []bool{c.Captions != nil, c.Counts != nil, c.Labels != nil} {
 		if given {
@@ -86,16 +94,18 @@ func (c *ClipLabel) check(captionsPerBag int) error {
 		return errors.New("\"clip\" is missing")
 	case ways > 1:
 		return fmt.Errorf("clip %q: of captions, counts and labels there may be one", clipID(c.Clip))
-	case captionsPerBag == 0 && (c.Captions != nil || c.Counts != nil):
+	case form.CaptionsPerBag == 0 && (c.Captions != nil || c.Counts != nil):
 		return fmt.Errorf("clip %q: captions or counts need captions_per_bag in the header", clipID(c.Clip))
-	case captionsPerBag > 0 && c.Labels != nil:
-		return fmt.Errorf("clip %q: labels without captions, and the header has captions_per_bag %d", clipID(c.Clip), captionsPerBag)
-	case len(c.Captions) > captionsPerBag:
-		return fmt.Errorf("clip %q: %d captions, want at most %d", clipID(c.Clip), len(c.Captions), captionsPerBag)
+	case form.CaptionsPerBag > 0 && c.Labels != nil:
+		return fmt.Errorf("clip %q: labels without captions, and the header has captions_per_bag %d", clipID(c.Clip), form.CaptionsPerBag)
+	case c.Truth != nil && !form.Truth:
+		return fmt.Errorf("clip %q: truth needs \"truth\":true in the header", clipID(c.Clip))
+	case len(c.Captions) > form.CaptionsPerBag:
+		return fmt.Errorf("clip %q: %d captions, want at most %d", clipID(c.Clip), len(c.Captions), form.CaptionsPerBag)
 	}
 	for word, n := range c.Counts {
-		if n < 1 || n > captionsPerBag {
-			return fmt.Errorf("clip %q: count of %q is %d, want 1 to %d", clipID(c.Clip), clipID(word), n, captionsPerBag)
+		if n < 1 || n > form.CaptionsPerBag {
+			return fmt.Errorf("clip %q: count of %q is %d, want 1 to %d", clipID(c.Clip), clipID(word), n, form.CaptionsPerBag)
 		}
 	}
 	return nil
@@ -104,9 +114,9 @@ func (c *ClipLabel) check(captionsPerBag int) error {
 // ClipLabels are the labels of clips, read one by one from a file that WriteClipLabels has written. It
 // is safe for concurrent use.
 type ClipLabels struct {
-	lines          *lineTable
-	captionsPerBag int
-	buffers        sync.Pool // of *[]byte
+	lines   *lineTable
+	form    ClipLabelsForm
+	buffers sync.Pool // of *[]byte
 }
 
 // OpenClipLabels opens a file of labels. It looks for the ends of the lines, and at the first; the others
@@ -144,7 +154,7 @@ func (l *ClipLabels) readHeader() error {
 	case h.CaptionsPerBag < 0 || h.CaptionsPerBag > maxCaptions:
 		return fmt.Errorf("captions_per_bag is %d, want 0 to %d", h.CaptionsPerBag, maxCaptions)
 	}
-	l.captionsPerBag = h.CaptionsPerBag
+	l.form = h.ClipLabelsForm
 	return nil
 }
 
@@ -156,28 +166,64 @@ func (l *ClipLabels) Len() int { return l.lines.n - 1 }
 
 // read fills a row with the labels of clip i, whose name must be that of the index of the frames.
 func (l *ClipLabels) read(i int, clip string, v *text.Vocabulary, row *Row) error {
-	fail := func(err error) error {
-		return fmt.Errorf("labels %q, line %d: %w: %w", l.lines.name(), i+2, err, ErrAnnotations)
+	label, err := l.label(i)
+	if err != nil {
+		return err
 	}
+	if label.Clip != clip {
+		return l.fail(i, fmt.Errorf("it is of the clip %q, and clip %d of the frames is %q: the lines must be in the order of their index", clipID(label.Clip), i, clipID(clip)))
+	}
+	row.ID = label.Clip
+	label.fill(v, row)
+	row.Truth, row.Known = appendClasses(row.Truth[:0], v, label.Truth), l.form.Truth
+	return nil
+}
+
+// label reads the line of clip i.
+func (l *ClipLabels) label(i int) (ClipLabel, error) {
 	buffer := l.buffers.Get().(*[]byte)
 	defer l.buffers.Put(buffer)
 	line, err := l.lines.read(i+1, buffer)
 	if err != nil {
-		return fail(err)
+		return ClipLabel{}, l.fail(i, err)
 	}
-	label, err := parseClipLabel(line, l.captionsPerBag)
+	label, err := parseClipLabel(line, l.form)
 	if err != nil {
-		return fail(err)
+		return label, l.fail(i, err)
 	}
-	if label.Clip != clip {
-		return fail(fmt.Errorf("it is of the clip %q, and clip %d of the frames is %q: the lines must be in the order of their index", clipID(label.Clip), i, clipID(clip)))
-	}
-	row.ID = label.Clip
-	label.fill(v, row)
-	return nil
+	return label, nil
 }
 
-func parseClipLabel(line []byte, captionsPerBag int) (ClipLabel, error) {
+// fail says in which line something is wrong.
+func (l *ClipLabels) fail(i int, err error) error {
+	return fmt.Errorf("labels %q, line %d: %w: %w", l.lines.name(), i+2, err, ErrAnnotations)
+}
+
+// Captioned tells whether labels come from captions.
+func (l *ClipLabels) Captioned() bool { return l.form.CaptionsPerBag > 0 }
+
+// Texts gives the captions of all clips, for a vocabulary. A line that cannot be used ends it with *failed.
+func (l *ClipLabels) Texts(ctx context.Context, failed *error) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range l.Len() {
+			label, err := l.label(i)
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				*failed = err
+				return
+			}
+			for _, caption := range label.Captions {
+				if !yield(caption) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func parseClipLabel(line []byte, form ClipLabelsForm) (ClipLabel, error) {
 	var label ClipLabel
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
@@ -187,53 +233,62 @@ func parseClipLabel(line []byte, captionsPerBag int) (ClipLabel, error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return label, errors.New("something follows the labels of the clip")
 	}
-	return label, label.check(captionsPerBag)
+	return label, label.check(form)
 }
 
 // fill lists the classes of a label and their counts. Words that are no classes are none.
 func (c *ClipLabel) fill(v *text.Vocabulary, row *Row) {
-	row.Labels, row.Counts = row.Labels[:0], row.Counts[:0]
+	row.Labels, row.Counts, row.Captions = row.Labels[:0], row.Counts[:0], nil
 	switch {
 	case c.Captions != nil:
-		for _, words := range mentions(v, c.Captions) {
+		row.Captions = mentions(v, c.Captions)
+		for _, words := range row.Captions {
 			row.Labels = append(row.Labels, words...)
 		}
+		slices.Sort(row.Labels)
+		row.count()
 	case c.Counts != nil:
 		for word, n := range c.Counts {
 			if k, ok := v.Index(word); ok {
-				row.Labels = append(row.Labels, slices.Repeat([]int32{int32(k)}, n)...)
+				row.Counts = append(row.Counts, Mention{int32(k), uint8(n)})
 			}
+		}
+		slices.SortFunc(row.Counts, func(a, b Mention) int { return cmp.Compare(a.Class, b.Class) })
+		for _, of := range row.Counts {
+			row.Labels = append(row.Labels, of.Class)
 		}
 	default:
-		for _, word := range c.Labels {
-			if k, ok := v.Index(word); ok {
-				row.Labels = append(row.Labels, int32(k))
-			}
-		}
-		slices.Sort(row.Labels)
-		row.Labels = slices.Compact(row.Labels)
-		return
+		row.Labels = appendClasses(row.Labels, v, c.Labels)
 	}
-	slices.Sort(row.Labels)
-	row.count()
+}
+
+// appendClasses appends the classes of words to none, ascending and each once.
+func appendClasses(none []int32, v *text.Vocabulary, words []string) []int32 {
+	classes := none
+	for _, word := range words {
+		if k, ok := v.Index(word); ok {
+			classes = append(classes, int32(k))
+		}
+	}
+	slices.Sort(classes)
+	return slices.Compact(classes)
 }
 
 // count joins equal labels, and counts them.
 func (r *Row) count() {
-	kept := r.Labels[:0]
-	for _, k := range r.Labels {
-		if last := len(kept) - 1; last >= 0 && kept[last] == k {
-			r.Counts[last]++
+	for _, class := range r.Labels {
+		if last := len(r.Counts) - 1; last >= 0 && r.Counts[last].Class == class {
+			r.Counts[last].Captions++
 			continue
 		}
-		kept, r.Counts = append(kept, k), append(r.Counts, 1)
+		r.Counts = append(r.Counts, Mention{class, 1})
 	}
-	r.Labels = kept
+	r.Labels = slices.Compact(r.Labels)
 }
 
 // StreamClips is the set of all clips of a folder, with the labels of a file: in memory that does not
-// grow with their number. The ID of a bag is the name of its clip. What such a set cannot do is what
-// needs all labels at once: noise, statistics, splits by identifier, scores of all bags.
+// grow with their number. The ID of a bag is the name of its clip. Hold gives the same set with its labels in
+// memory, for what needs all of them at once: folds, audits, splits by identifier, scores of all bags.
 func StreamClips(name string, clips *Clips, labels *ClipLabels, vocabulary *text.Vocabulary) (*Set, error) {
 	if vocabulary == nil || vocabulary.Len() == 0 {
 		return nil, fmt.Errorf("%s: labels need a vocabulary of at least one word", name)
@@ -243,6 +298,6 @@ func StreamClips(name string, clips *Clips, labels *ClipLabels, vocabulary *text
 			name, labels.lines.name(), labels.Len(), clips.Len(), ErrAnnotations)
 	}
 	rows := clipRows{clips, labels, vocabulary}
-	return &Set{Name: name, Vocabulary: vocabulary, CaptionsPerBag: labels.captionsPerBag, Rows: rows,
-		Source: &clipStream{clips: clips, limits: DefaultLimits()}}, nil
+	return &Set{Name: name, Vocabulary: vocabulary, CaptionsPerBag: labels.form.CaptionsPerBag, Rows: rows, ByBlocks: true,
+		survey: &survey{}, Source: &clipStream{clips: clips, limits: DefaultLimits()}}, nil
 }

@@ -28,10 +28,10 @@ func labelSequence(labels ...ClipLabel) iter.Seq2[ClipLabel, error] {
 	}
 }
 
-func writeLabels(t testing.TB, captionsPerBag int, labels ...ClipLabel) string {
+func writeLabels(t testing.TB, form ClipLabelsForm, labels ...ClipLabel) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "labels.jsonl")
-	if err := WriteClipLabels(path, captionsPerBag, labelSequence(labels...)); err != nil {
+	if err := WriteClipLabels(path, form, labelSequence(labels...)); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -61,7 +61,7 @@ func streamSet(t testing.TB, frames ...int) *Set {
 			}
 		}
 	}
-	set, err := StreamClips("stream", mustOpenClips(t, writeClips(t, shard.Shards, frames...)), mustOpenLabels(t, writeLabels(t, 20, labels...)), vocabularyOf(t, words...))
+	set, err := StreamClips("stream", mustOpenClips(t, writeClips(t, shard.Shards, frames...)), mustOpenLabels(t, writeLabels(t, ClipLabelsForm{CaptionsPerBag: 20}, labels...)), vocabularyOf(t, words...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,14 +175,8 @@ func TestStreamClips_RefusesWhatNeedsAllLabels(t *testing.T) {
 	if _, _, err := SplitHalves(set, 1); err == nil || !strings.Contains(err.Error(), "not in memory") {
 		t.Errorf("halves: %v", err)
 	}
-	if _, _, err := Frames(set); err == nil {
-		t.Error("frames of a set without labels in memory")
-	}
 	if _, err := FlipLabels(set, UniformRates(.1, .1), 1); err == nil {
 		t.Error("flips")
-	}
-	if _, err := Statistics(set, set); err == nil {
-		t.Error("statistics")
 	}
 	if _, err := SplitByIDs(set, []string{"in/video1.mp4"}); err == nil {
 		t.Error("split by identifiers")
@@ -227,20 +221,22 @@ func TestClipLabels_CountsOfWords(t *testing.T) {
 		label  ClipLabel
 		want   Row
 	}{
-		"captions":         {5, ClipLabel{Captions: []string{"the dog, the red dog", "a cat", "red dogs", "no word"}}, Row{Labels: []int32{0, 1, 2}, Counts: []uint8{2, 1, 1}}},
-		"counts":           {5, ClipLabel{Counts: map[string]int{"dog": 5, "red": 2, "bird": 3}}, Row{Labels: []int32{0, 1}, Counts: []uint8{2, 5}}},
+		"captions":         {5, ClipLabel{Captions: []string{"the dog, the red dog", "a cat", "red dogs", "no word"}}, Row{Labels: []int32{0, 1, 2}, Counts: []Mention{{0, 2}, {1, 1}, {2, 1}}, Captions: [][]int32{{0, 1}, {2}, {0}, {}}}},
+		"counts":           {5, ClipLabel{Counts: map[string]int{"dog": 5, "red": 2, "bird": 3}}, Row{Labels: []int32{0, 1}, Counts: []Mention{{0, 2}, {1, 5}}}},
 		"labels":           {0, ClipLabel{Labels: []string{"cat", "red", "bird", "cat"}}, Row{Labels: []int32{0, 2}}},
+		"truth":            {0, ClipLabel{Labels: []string{"cat"}, Truth: []string{"dog", "bird", "red"}}, Row{Labels: []int32{2}, Truth: []int32{0, 1}, Known: true}},
 		"nothing":          {0, ClipLabel{}, Row{}},
 		"captions of none": {5, ClipLabel{Captions: []string{}}, Row{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.label.Clip = "a"
-			labels := mustOpenLabels(t, writeLabels(t, c.perBag, c.label))
-			row := Row{ID: "old", Labels: []int32{7, 8, 9, 10}, Counts: []uint8{1, 2, 3, 4}}
+			labels := mustOpenLabels(t, writeLabels(t, ClipLabelsForm{CaptionsPerBag: c.perBag, Truth: c.label.Truth != nil}, c.label))
+			row := Row{ID: "old", Labels: []int32{7, 8, 9, 10}, Counts: []Mention{{7, 1}, {8, 2}}, Truth: []int32{4}, Captions: [][]int32{{5}}, Known: true}
 			if err := labels.read(0, "a", v, &row); err != nil {
 				t.Fatal(err)
 			}
-			if row.ID != "a" || !slices.Equal(row.Labels, c.want.Labels) || !slices.Equal(row.Counts, c.want.Counts) {
+			if row.ID != "a" || !slices.Equal(row.Labels, c.want.Labels) || !slices.Equal(row.Counts, c.want.Counts) ||
+				!slices.Equal(row.Truth, c.want.Truth) || row.Known != c.want.Known || !slices.EqualFunc(row.Captions, c.want.Captions, slices.Equal) {
 				t.Errorf("row %+v, want %+v", row, c.want)
 			}
 		})
@@ -264,6 +260,7 @@ func TestClipLabels_ErrorsNameTheLine(t *testing.T) {
 		"labels and captions": {header + `{"clip":"a","labels":["dog"]}` + "\n", "labels without captions"},
 		"three of two":        {header + `{"clip":"a","captions":["a","b","c"]}` + "\n", "3 captions, want at most 2"},
 		"count of three":      {header + `{"clip":"a","counts":{"dog":3}}` + "\n", `count of "dog" is 3, want 1 to 2`},
+		"truth unannounced":   {header + `{"clip":"a","truth":["dog"]}` + "\n", "truth needs"},
 		"unknown field":       {header + `{"clip":"a","label":["dog"]}` + "\n", "unknown field"},
 		"two on a line":       {header + `{"clip":"a"}{"clip":"a"}` + "\n", "something follows"},
 	} {
@@ -280,10 +277,10 @@ func TestClipLabels_ErrorsNameTheLine(t *testing.T) {
 			}
 		})
 	}
-	if err := WriteClipLabels(filepath.Join(t.TempDir(), "l"), 0, labelSequence(ClipLabel{Clip: "a", Captions: []string{"x"}})); err == nil {
+	if err := WriteClipLabels(filepath.Join(t.TempDir(), "l"), ClipLabelsForm{}, labelSequence(ClipLabel{Clip: "a", Captions: []string{"x"}})); err == nil {
 		t.Error("captions are written to a file of labels")
 	}
-	labels := mustOpenLabels(t, writeLabels(t, 0, ClipLabel{Clip: "a"}))
+	labels := mustOpenLabels(t, writeLabels(t, ClipLabelsForm{}, ClipLabel{Clip: "a"}))
 	if _, err := StreamClips("s", mustOpenClips(t, writeClips(t, shard.Shards, 1, 1)), labels, v); err == nil || !strings.Contains(err.Error(), "labels") || !strings.Contains(err.Error(), "frames of 2") {
 		t.Errorf("labels of one clip, frames of two: %v", err)
 	}
@@ -291,7 +288,7 @@ func TestClipLabels_ErrorsNameTheLine(t *testing.T) {
 
 // TestLoader_LabelsOfAnotherOrderStopTheEpoch tells a wrong file of labels from a bad sample.
 func TestLoader_LabelsOfAnotherOrderStopTheEpoch(t *testing.T) {
-	labels := writeLabels(t, 0, ClipLabel{Clip: "in/video1.mp4"}, ClipLabel{Clip: "in/video0.mp4"})
+	labels := writeLabels(t, ClipLabelsForm{}, ClipLabel{Clip: "in/video1.mp4"}, ClipLabel{Clip: "in/video0.mp4"})
 	set, err := StreamClips("s", mustOpenClips(t, writeClips(t, shard.Shards, 1, 1)), mustOpenLabels(t, labels), vocabularyOf(t, "dog"))
 	if err != nil {
 		t.Fatal(err)
@@ -342,7 +339,7 @@ func FuzzParseClipLabel(f *testing.F) {
 	v := vocabularyOf(f, "dog", "red")
 	f.Fuzz(func(t *testing.T, line []byte, captionsPerBag int) {
 		captionsPerBag = min(max(captionsPerBag, 0), maxCaptions)
-		label, err := parseClipLabel(line, captionsPerBag)
+		label, err := parseClipLabel(line, ClipLabelsForm{CaptionsPerBag: captionsPerBag, Truth: captionsPerBag%2 == 0})
 		if err != nil {
 			return
 		}
@@ -354,9 +351,9 @@ func FuzzParseClipLabel(f *testing.F) {
 		if captionsPerBag == 0 && len(row.Counts) > 0 || captionsPerBag > 0 && len(row.Counts) != len(row.Labels) {
 			t.Fatalf("counts %v of labels %v", row.Counts, row.Labels)
 		}
-		for _, n := range row.Counts {
-			if n < 1 || int(n) > captionsPerBag {
-				t.Fatalf("count %d of %d captions", n, captionsPerBag)
+		for i, of := range row.Counts {
+			if of.Captions < 1 || int(of.Captions) > captionsPerBag || of.Class != row.Labels[i] {
+				t.Fatalf("counts %v of labels %v, %d captions", row.Counts, row.Labels, captionsPerBag)
 			}
 		}
 	})

@@ -16,6 +16,8 @@ type clipRows struct {
 
 func (r clipRows) Len() int { return r.clips.Len() }
 
+func (r clipRows) knowTruth() bool { return r.labels.form.Truth }
+
 func (r clipRows) Read(ctx context.Context, bag int, row *Row) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -67,6 +69,8 @@ type chosenRows struct {
 }
 
 func (c chosenRows) Len() int { return len(c.indices) }
+
+func (c chosenRows) knowTruth() bool { return knowTruth(c.from) }
 
 func (c chosenRows) Read(ctx context.Context, bag int, row *Row) error {
 	if bag < 0 || bag >= len(c.indices) {

@@ -15,7 +15,7 @@ type Config struct {
 	Fit       Fit  // how pictures get onto the canvas
 	Flip      bool // mirror half of the bags, drawn anew each epoch
 	Shuffle   bool // a new order each epoch
-	// Block and Window are for sets with Rows: how many neighbours in the files come as a block, and how
+	// Block and Window are for sets that are ByBlocks: how many neighbours in the files come as a block, and how
 	// many blocks, in random order, are mixed with each other. Block 0 mixes all bags with all.
 	Block, Window int
 	Seed          uint64 // of order, flips and dropout keys
@@ -143,7 +143,7 @@ func checkFrames(set *Set, config Config) error {
 	}
 	for i, id := range set.IDs {
 		frames := set.frames(i)
-		if frames < 1 {
+		if frames < 1 && !set.ByBlocks { // of those, reading says why a clip has none, and costs that clip
 			return fmt.Errorf("loader: bag %d (%s) of %q has %d frames", i, id, set.Name, frames)
 		}
 		longest = max(longest, frames)

@@ -5,42 +5,26 @@ import (
 	"fmt"
 	"sort"
 	"strconv"
-
-	dense "gorgonia.org/tensor"
 )
 
 // Frames makes every frame of every bag a bag of its own, with the labels of its video: the set for
 // training without multiple-instance learning. The frames of a video follow each other; the ID of
-// frame 3 of "video7" is "video7#3". Labels and Truth are copied for each frame. Captions and Counts
-// stay with the videos: noise is injected into those before, and results are measured on those
-// after, by way of the FrameIndex.
-func Frames(s *Set) (*Set, *FrameIndex, error) {
-	if s.Len() == 0 || s.Labels == nil || (s.Source == nil) == (s.Vectors == nil) {
+// frame 3 of "video7" is "video7#3". Labels and Truth are copied for each frame, unless the set has Rows.
+// Captions and Counts stay with the videos: noise is injected into those before, and results are measured on
+// those after, by way of the FrameIndex.
+func Frames(ctx context.Context, s *Set) (*Set, *FrameIndex, error) {
+	if s.Len() == 0 || s.Labels == nil && s.Rows == nil || (s.Source == nil) == (s.Vectors == nil) {
 		return nil, nil, fmt.Errorf("%s: frames need bags with labels, and pictures or feature vectors", s.Name)
 	}
-	index := &FrameIndex{offsets: make([]int, s.Len()+1)}
-	for bag, id := range s.IDs {
-		n := s.frames(bag)
-		if n < 1 {
-			return nil, nil, fmt.Errorf("%s: bag %d (%s) has %d frames", s.Name, bag, id, n)
-		}
-		index.offsets[bag+1] = index.offsets[bag] + n
+	index, err := indexFrames(ctx, s)
+	if err != nil {
+		return nil, nil, err
 	}
-	frames := &Set{Name: s.Name + "-frames", Vocabulary: s.Vocabulary, IDs: make([]string, 0, index.Frames()), Standard: s.Standard}
-	videos := make([]int, 0, index.Frames())
-	for bag, id := range s.IDs {
-		for frame := range s.frames(bag) {
-			frames.IDs, videos = append(frames.IDs, id+"#"+strconv.Itoa(frame)), append(videos, bag)
-		}
-	}
-	for _, m := range []struct {
-		from *dense.Dense
-		to   **dense.Dense
-	}{{s.Labels, &frames.Labels}, {s.Truth, &frames.Truth}} {
-		var err error
-		if *m.to, err = rows(m.from, s.Len(), videos); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", frames.Name, err)
-		}
+	frames := &Set{Name: s.Name + "-frames", Vocabulary: s.Vocabulary, ByBlocks: s.ByBlocks, Standard: s.Standard}
+	if s.Rows != nil {
+		frames.Rows, frames.survey = frameRows{s, index}, &survey{}
+	} else if err := copyToFrames(frames, s, index); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", frames.Name, err)
 	}
 	if s.Source != nil {
 		frames.Source = singleFrames{s.Source, index}
@@ -50,6 +34,88 @@ func Frames(s *Set) (*Set, *FrameIndex, error) {
 	return frames, index, nil
 }
 
+// indexFrames counts the frames of all bags. A clip of an index of shards that cannot be used has one, which
+// says so when it is read.
+func indexFrames(ctx context.Context, s *Set) (*FrameIndex, error) {
+	index := &FrameIndex{offsets: make([]int, s.Len()+1)}
+	inParallel(s.Len(), func(bag int) {
+		if ctx.Err() == nil {
+			index.offsets[bag+1] = s.frames(bag)
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for bag := range s.Len() {
+		n := index.offsets[bag+1]
+		if n < 1 && s.ByBlocks {
+			n = 1
+		}
+		if n < 1 {
+			return nil, fmt.Errorf("%s: bag %d (%s) has %d frames", s.Name, bag, s.IDs[bag], n)
+		}
+		index.offsets[bag+1] = index.offsets[bag] + n
+	}
+	return index, nil
+}
+
+// copyToFrames gives frames the names and labels of their videos.
+func copyToFrames(frames, s *Set, index *FrameIndex) (err error) {
+	frames.IDs = make([]string, 0, index.Frames())
+	videos := make([]int, 0, index.Frames())
+	for bag, id := range s.IDs {
+		for frame := range index.of(bag) {
+			frames.IDs, videos = append(frames.IDs, frameID(id, frame)), append(videos, bag)
+		}
+	}
+	if frames.Labels, err = rows(s.Labels, s.Len(), videos); err != nil {
+		return err
+	}
+	frames.Truth, err = rows(s.Truth, s.Len(), videos)
+	return err
+}
+
+func frameID(video string, frame int) string { return video + "#" + strconv.Itoa(frame) }
+
+// frameRows tells of frames what the rows of their videos tell.
+type frameRows struct {
+	videos *Set
+	index  *FrameIndex
+}
+
+func (r frameRows) Len() int { return r.index.Frames() }
+
+func (r frameRows) knowTruth() bool { return r.videos.KnowsTruth() }
+
+func (r frameRows) Read(ctx context.Context, bag int, row *Row) error {
+	video, frame, err := r.index.place(bag, 0)
+	if err == nil {
+		err = r.videos.Row(ctx, video, row)
+	}
+	row.ofFrame(frame)
+	return err
+}
+
+// walk reads the row of each video once.
+func (r frameRows) walk(ctx context.Context, visit func(bag int, row *Row) error) error {
+	return r.videos.EachRow(ctx, func(video int, row *Row) error {
+		id := row.ID
+		for frame := range r.index.of(video) {
+			row.ID = id
+			row.ofFrame(frame)
+			if err := visit(r.index.offsets[video]+frame, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ofFrame makes the row of a video that of one of its frames, which has no captions.
+func (r *Row) ofFrame(frame int) {
+	r.ID, r.Counts, r.Captions = frameID(r.ID, frame), r.Counts[:0], nil
+}
+
 // FrameIndex tells which frames of a frame-level set belong to which video of the set it was made of.
 type FrameIndex struct {
 	offsets []int // video i owns the frames offsets[i] to offsets[i+1]-1
@@ -57,6 +123,9 @@ type FrameIndex struct {
 
 // Frames is the number of frames of all videos.
 func (x *FrameIndex) Frames() int { return x.offsets[len(x.offsets)-1] }
+
+// of is the number of frames of a video.
+func (x *FrameIndex) of(video int) int { return x.offsets[video+1] - x.offsets[video] }
 
 // Videos is the number of videos.
 func (x *FrameIndex) Videos() int { return len(x.offsets) - 1 }

@@ -13,7 +13,7 @@ import (
 func TestFrames_EveryFrameIsABagWithTheLabelsOfItsVideo(t *testing.T) {
 	source := raggedClips()
 	videos := clipSet(t, source)
-	frames, index, err := Frames(videos)
+	frames, index, err := Frames(t.Context(), videos)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestFrames_EveryFrameIsABagWithTheLabelsOfItsVideo(t *testing.T) {
 func TestFrames_OneBrokenFrameCostsNoOther(t *testing.T) {
 	source := raggedClips()
 	source.broken = map[[2]int]error{{1, 1}: fmt.Errorf("torn: %w", ErrCorrupt)}
-	frames, index, err := Frames(clipSet(t, source))
+	frames, index, err := Frames(t.Context(), clipSet(t, source))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,10 +66,10 @@ func TestFrames_OneBrokenFrameCostsNoOther(t *testing.T) {
 func TestFrames_BagsWithoutFrames(t *testing.T) {
 	source := raggedClips()
 	source.frames[4] = 0
-	if _, _, err := Frames(clipSet(t, source)); err == nil || !strings.Contains(err.Error(), "clip-4") {
+	if _, _, err := Frames(t.Context(), clipSet(t, source)); err == nil || !strings.Contains(err.Error(), "clip-4") {
 		t.Errorf("error %v, want one that names clip-4", err)
 	}
-	frames, _, err := Frames(clipSet(t, raggedClips()))
+	frames, _, err := Frames(t.Context(), clipSet(t, raggedClips()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,6 +92,9 @@ func (l *Loader) Batches() int {
 // Set is the set that batches are made of.
 func (l *Loader) Set() *Set { return l.set }
 
+// Classes is the number of labels of a bag.
+func (l *Loader) Classes() int { return l.classes }
+
 // Stats returns the counts up to now.
 func (l *Loader) Stats() Stats {
 	l.mutex.Lock()

@@ -16,51 +16,76 @@ func ReplaceCaptions(s *Set, n int, seed uint64) (*Noise, error) {
 	if s.Captions == nil {
 		return nil, fmt.Errorf("%s: captions cannot be replaced: the labels do not come from captions; flip labels instead", s.Name)
 	}
-	if n < 1 || n > s.CaptionsPerBag {
-		return nil, fmt.Errorf("%s: cannot replace %d captions per bag, allowed are 1 to %d", s.Name, n, s.CaptionsPerBag)
+	if err := checkReplaced(s, n); err != nil {
+		return nil, err
 	}
 	noise, err := newNoise(s, CaptionNoise, seed)
 	if err != nil {
 		return nil, err
 	}
 	noise.Replaced = n
-	var donors []int // bags that have a caption to give
+	from := donors{bags: s.Len()}
 	for i, captions := range s.Captions {
-		if len(captions) > 0 {
-			donors = append(donors, i)
+		if len(captions) == 0 {
+			from.without = append(from.without, i)
 		}
 	}
-	if len(donors) < 2 {
-		return nil, fmt.Errorf("%s: captions of other bags are needed, but only %d bags have any", s.Name, len(donors))
+	if err := from.enough(s); err != nil {
+		return nil, err
 	}
-	key := rng.Derive(seed, "noise/captions")
-	changes := make([]BagNoise, len(donors))
-	inParallel(len(donors), func(at int) { changes[at] = drawReplacements(s, n, key, donors, at) })
-	noise.Changes = changes
+	draw := replacementDraw{n: n, key: rng.Derive(seed, captionNoiseStream), donors: &from,
+		captions: func(bag int) (int, error) { return len(s.Captions[bag]), nil }}
+	noise.Changes = make([]BagNoise, from.len())
+	inParallel(from.len(), func(rank int) {
+		bag := from.at(rank)
+		noise.Changes[rank], _ = draw.of(bag, len(s.Captions[bag])) // captions in memory can be counted
+	})
 	return noise, nil
 }
 
-// drawReplacements draws the changes of bag donors[at].
-func drawReplacements(s *Set, n int, key uint64, donors []int, at int) BagNoise {
-	bag := donors[at]
-	stream := rng.New(key, bag)
-	slots := make([]int, len(s.Captions[bag]))
+// captionNoiseStream names the random stream of replaced captions.
+const captionNoiseStream = "noise/captions"
+
+func checkReplaced(s *Set, n int) error {
+	if n < 1 || n > s.CaptionsPerBag {
+		return fmt.Errorf("%s: cannot replace %d captions per bag, allowed are 1 to %d", s.Name, n, s.CaptionsPerBag)
+	}
+	return nil
+}
+
+// replacementDraw draws what becomes of the captions of bags.
+type replacementDraw struct {
+	n        int
+	key      uint64
+	donors   *donors
+	captions func(bag int) (int, error) // how many a donor has; called once for each replacement, in order
+}
+
+// of draws the changes of a bag with so many captions of its own.
+func (d *replacementDraw) of(bag, own int) (BagNoise, error) {
+	stream := rng.New(d.key, bag)
+	slots := make([]int, own)
 	for i := range slots {
 		slots[i] = i
 	}
 	stream.Shuffle(slots)
-	slots = slots[:min(n, len(slots))]
+	slots = slots[:min(d.n, len(slots))]
 	slices.Sort(slots)
 	change := BagNoise{Bag: bag, Captions: make([]Replacement, len(slots))}
+	rank := d.donors.rank(bag)
 	for i, slot := range slots {
-		other := stream.Intn(len(donors) - 1)
-		if other >= at { // every bag but this one, each as likely
+		other := stream.Intn(d.donors.len() - 1)
+		if other >= rank { // every bag but this one, each as likely
 			other++
 		}
-		donor := donors[other]
-		change.Captions[i] = Replacement{Slot: slot, Donor: donor, DonorSlot: stream.Intn(len(s.Captions[donor]))}
+		donor := d.donors.at(other)
+		captions, err := d.captions(donor)
+		if err != nil {
+			return change, err
+		}
+		change.Captions[i] = Replacement{Slot: slot, Donor: donor, DonorSlot: stream.Intn(captions)}
 	}
-	return change
+	return change, nil
 }
 
 // CaptionsForRate returns how many of the captions of a bag make a noise rate, for example 2 of 5

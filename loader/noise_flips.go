@@ -75,22 +75,35 @@ func FlipLabels(s *Set, rates FlipRates, seed uint64) (*Noise, error) {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	noise.Rates = FlipRates{Missing: slices.Clone(rates.Missing), Incorrect: slices.Clone(rates.Incorrect)}
-	key := rng.Derive(seed, "noise/flips")
-	z, classes := s.Labels.Uint8s(), noise.Classes
+	draw := newFlipDraw(noise.Classes, noise.Rates, seed)
 	changes := make([]BagNoise, s.Len())
-	inParallel(s.Len(), func(i int) {
-		changes[i].Bag = i
-		stream := rng.New(key, i)
-		for k, label := range z[i*classes : (i+1)*classes] {
-			p := rate(rates.Incorrect, k)
-			if label == 1 {
-				p = rate(rates.Missing, k)
-			}
-			if stream.Float64() < p {
-				changes[i].Flips = append(changes[i].Flips, k)
-			}
-		}
-	})
+	inParallel(s.Len(), func(i int) { changes[i] = BagNoise{Bag: i, Flips: draw.of(i, matrixRow(s.Labels, i))} })
 	noise.Changes = slices.DeleteFunc(changes, func(c BagNoise) bool { return len(c.Flips) == 0 })
 	return noise, nil
+}
+
+// flipDraw draws which labels of bags are flipped.
+type flipDraw struct {
+	classes int
+	rates   FlipRates
+	key     uint64
+}
+
+func newFlipDraw(classes int, rates FlipRates, seed uint64) flipDraw {
+	return flipDraw{classes, rates, rng.Derive(seed, "noise/flips")}
+}
+
+// of lists the classes whose label of a bag is flipped, ascending.
+func (d *flipDraw) of(bag int, labels []uint8) (flips []int) {
+	stream := rng.New(d.key, bag)
+	for k, label := range labels {
+		p := rate(d.rates.Incorrect, k)
+		if label == 1 {
+			p = rate(d.rates.Missing, k)
+		}
+		if stream.Float64() < p {
+			flips = append(flips, k)
+		}
+	}
+	return flips
 }

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -72,31 +73,49 @@ type NoiseStatistics struct {
 // Statistics compares the labels of noisy with the truth of clean or, where that is not known, with
 // the labels of clean. Both are the same bags and classes in the same order; they may be the same
 // Set, to see how far its labels are from its truth without injected noise.
-func Statistics(clean, noisy *Set) (*NoiseStatistics, error) {
-	reference, name := clean.Truth, "truth"
-	if reference == nil {
-		reference, name = clean.Labels, "labels"
+func Statistics(ctx context.Context, clean, noisy *Set) (*NoiseStatistics, error) {
+	for _, s := range []*Set{clean, noisy} {
+		if s.Rows == nil {
+			if err := checkLabels(s, "labels", s.Labels); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if err := checkLabels(clean, name, reference); err != nil {
-		return nil, err
-	}
-	if err := checkLabels(noisy, "labels", noisy.Labels); err != nil {
-		return nil, err
+	if clean.Truth != nil {
+		if err := checkLabels(clean, "truth", clean.Truth); err != nil {
+			return nil, err
+		}
 	}
 	n, k := clean.Len(), clean.Vocabulary.Len()
 	if noisy.Len() != n || noisy.Vocabulary.Len() != k {
 		return nil, fmt.Errorf("statistics of noise: %s is %d bags × %d classes, %s is %d × %d",
 			clean.Name, n, k, noisy.Name, noisy.Len(), noisy.Vocabulary.Len())
 	}
-	s := &NoiseStatistics{Set: noisy.Name, Reference: name, Bags: n, Classes: make([]ClassNoise, k)}
-	y, z := reference.Uint8s(), noisy.Labels.Uint8s()
-	for i := range y {
-		s.Classes[i%k].Bags[z[i]][y[i]]++
+	s := &NoiseStatistics{Set: noisy.Name, Reference: "labels", Bags: n, Classes: make([]ClassNoise, k)}
+	counts := make([][2][2]int, k)
+	var before Row
+	err := noisy.EachRow(ctx, func(bag int, row *Row) error {
+		if err := clean.Row(ctx, bag, &before); errors.Is(err, ErrCorrupt) {
+			before.blank(bag)
+		} else if err != nil {
+			return err
+		}
+		reference := before.Labels
+		if before.Known {
+			reference, s.Reference = before.Truth, "truth"
+		}
+		confuse(counts, row.Labels, reference)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	s.All.Word, s.Mean.Word = "(all)", "(mean)"
 	for c := range s.Classes {
 		class, word := &s.Classes[c], clean.Vocabulary.Word(c)
 		class.Word, class.POS = word.Text, word.POS.String()
+		class.Bags = counts[c]
+		class.Bags[0][0] = n - counts[c][0][1] - counts[c][1][0] - counts[c][1][1]
 		class.finish()
 		for i := range 2 {
 			for j := range 2 {

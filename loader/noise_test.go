@@ -159,7 +159,7 @@ func TestFlipLabels_RatesAreMet(t *testing.T) {
 	s := captionSet(t, 6000, 2)
 	missing, incorrect := []float64{.1, .2, .3, .4, .5, 0}, []float64{0, .5, .05, 1, .2, .3}
 	noisy := mustApply(t, mustFlip(t, s, FlipRates{missing, incorrect}, 4), s)
-	stats, err := Statistics(s, noisy)
+	stats, err := Statistics(t.Context(), s, noisy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,8 +212,8 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 			_, err := FlipLabels(&Set{Name: "x", Vocabulary: s.Vocabulary}, FlipRates{}, 1)
 			return err
 		},
-		"the set has no vocabulary": func() error { _, err := Statistics(&Set{Name: "x"}, s); return err },
-		"pattern is 4 × 6":          func() error { _, err := Statistics(captionSet(t, 3, 5), s); return err },
+		"the set has no vocabulary": func() error { _, err := Statistics(t.Context(), &Set{Name: "x"}, s); return err },
+		"pattern is 4 × 6":          func() error { _, err := Statistics(t.Context(), captionSet(t, 3, 5), s); return err },
 		"labels are uint8 (2, 12)": func() error {
 			c := *s
 			c.Labels = matrix(make([]uint8, 24), 12)
@@ -256,7 +256,7 @@ func TestReplaceCaptions_ScenesRates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stats, err := Statistics(s, mustApply(t, mustReplace(t, s, 2, 5), s))
+	stats, err := Statistics(t.Context(), s, mustApply(t, mustReplace(t, s, 2, 5), s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestStatistics_CountsAndRates(t *testing.T) {
 		Labels: matrix([]uint8{1, 0, 0 /**/, 1, 1, 0 /**/, 0, 1, 0 /**/, 0, 1, 0}, 3)}
 	noisy := &Set{Name: "noisy", Vocabulary: v, IDs: clean.IDs,
 		Labels: matrix([]uint8{1, 1, 0 /**/, 0, 1, 0 /**/, 1, 1, 0 /**/, 0, 0, 0}, 3)}
-	s, err := Statistics(clean, noisy)
+	s, err := Statistics(t.Context(), clean, noisy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,14 +293,14 @@ func TestStatistics_CountsAndRates(t *testing.T) {
 		t.Errorf("all %+v, mean %+v", s.All, s.Mean)
 	}
 	clean.Truth = noisy.Labels
-	if s, err = Statistics(clean, noisy); err != nil || s.Reference != "truth" || s.All.Q01 != 0 || s.All.Q10 != 0 {
+	if s, err = Statistics(t.Context(), clean, noisy); err != nil || s.Reference != "truth" || s.All.Q01 != 0 || s.All.Q10 != 0 {
 		t.Errorf("against the truth: %+v, %v", s, err)
 	}
 }
 
 func TestNoiseStatistics_WriteAndReadAsRates(t *testing.T) {
 	s := captionSet(t, 50, 5)
-	stats, err := Statistics(s, mustApply(t, mustReplace(t, s, 2, 1), s))
+	stats, err := Statistics(t.Context(), s, mustApply(t, mustReplace(t, s, 2, 1), s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -529,7 +529,7 @@ func BenchmarkNoise(b *testing.B) {
 	s := captionSet(b, 30000, 5)
 	for b.Loop() {
 		noise := mustReplace(b, s, 2, 1)
-		if _, err := Statistics(s, mustApply(b, noise, s)); err != nil {
+		if _, err := Statistics(b.Context(), s, mustApply(b, noise, s)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -11,7 +11,7 @@ type epochOrder interface {
 
 // newOrder is the order of an epoch of a set.
 func newOrder(set *Set, config Config, epoch int) epochOrder {
-	if set.Rows != nil {
+	if set.ByBlocks {
 		return newStreamOrder(config, epoch, set.Len())
 	}
 	return listedOrder(config.Seed, epoch, set.Len(), config.Shuffle)

@@ -2,7 +2,7 @@ package loader
 
 import "nmn/rng"
 
-// streamOrder is the order of a set that is too large for a list of its bags; it takes no memory.
+// streamOrder is the order of a set that may be too large for a list of its bags; it takes no memory.
 //
 // The bags are cut into blocks of neighbours, which lie next to each other in the files. The blocks
 // come in random order, and so many of them as make a window are mixed bag by bag: what is read at one

@@ -179,7 +179,7 @@ func writeScale(t *testing.T, dir string, n int) {
 		t.Fatal(err)
 	}
 	writeScaleIndex(t, dir, n, records)
-	err = WriteClipLabels(filepath.Join(dir, "labels.jsonl"), 20, func(yield func(ClipLabel, error) bool) {
+	err = WriteClipLabels(filepath.Join(dir, "labels.jsonl"), ClipLabelsForm{CaptionsPerBag: 20}, func(yield func(ClipLabel, error) bool) {
 		for i := range n {
 			counts := map[string]int{}
 			for j := range 10 {

@@ -1,12 +1,9 @@
 package loader
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"image"
-	"image/jpeg"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -113,16 +110,11 @@ func writeScenePictures(ctx context.Context, config ScenesConfig, folder string)
 }
 
 func writeJPEG(path string, pic *Picture) error {
-	img := image.NewRGBA(image.Rect(0, 0, pic.Width, pic.Height))
-	for i := range pic.Width * pic.Height {
-		copy(img.Pix[4*i:4*i+3], pic.Pix[3*i:3*i+3])
-		img.Pix[4*i+3] = 255
-	}
-	var data bytes.Buffer
-	if err := jpeg.Encode(&data, img, &jpeg.Options{Quality: sceneJPEGQuality}); err != nil {
+	data, err := encodeScene(pic)
+	if err != nil {
 		return err
 	}
-	return durable.WriteFile(path, data.Bytes(), 0o666)
+	return durable.WriteFile(path, data, 0o666)
 }
 
 func describeScenes(config ScenesConfig) exportedSet {

@@ -52,22 +52,6 @@ type Vectors interface {
 	Read(ctx context.Context, bag, frame int, dst []float32) error
 }
 
-// Rows tells of bags one at a time what the IDs, Labels and Counts of a Set tell of all. It must be safe
-// for concurrent use.
-type Rows interface {
-	// Len is the number of bags.
-	Len() int
-	// Read fills row, whose memory it uses again. An error is about the file of labels as a whole.
-	Read(ctx context.Context, bag int, row *Row) error
-}
-
-// Row is what a set knows of one bag, without the zeros.
-type Row struct {
-	ID     string
-	Labels []int32 // classes of the observed labels that are 1, ascending
-	Counts []uint8 // captions that mention each of Labels; empty where the labels are not from captions
-}
-
 // Set is one split of a data set: N bags over K classes, their labels, and where their pixels or
 // features are.
 // Matrices are host arrays of uint8, row-major. A Set is not changed once built, except that
@@ -88,6 +72,9 @@ type Set struct {
 	// Rows stands for IDs, Labels and Counts where the set is too large to hold them; these are then nil, as
 	// are Truth and Captions.
 	Rows Rows
+	// ByBlocks says that the order of an epoch is computed, by Config.Block and Window, and not listed: that of
+	// sets whose files are large.
+	ByBlocks bool
 	// Source has the pictures of the bags, or Vectors their features; the other is nil.
 	Source  Source
 	Vectors Vectors
@@ -97,6 +84,8 @@ type Set struct {
 	// Standard is that of the features of the training split, for nets that are to learn from them on one
 	// scale; nil for none.
 	Standard *Standard
+
+	survey *survey // of a set with Rows
 }
 
 // frames is the number of frames of a bag.
@@ -120,7 +109,7 @@ func (s *Set) Videos() bool {
 // LongestBag is the number of frames of the bag that has most.
 func (s *Set) LongestBag() int {
 	longest := 0
-	for bag := range s.IDs {
+	for bag := range s.Len() {
 		longest = max(longest, s.frames(bag))
 	}
 	return longest

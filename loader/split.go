@@ -28,9 +28,9 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 		}
 		used[i] = true
 	}
-	part := &Set{Name: name, Vocabulary: s.Vocabulary, CaptionsPerBag: s.CaptionsPerBag, ByFrame: s.ByFrame}
+	part := &Set{Name: name, Vocabulary: s.Vocabulary, CaptionsPerBag: s.CaptionsPerBag, ByFrame: s.ByFrame, ByBlocks: s.ByBlocks}
 	if s.Rows != nil {
-		part.Rows = chosenRows{s.Rows, slices.Clone(indices)}
+		part.Rows, part.survey = chosenRows{s.Rows, slices.Clone(indices)}, &survey{}
 	} else {
 		part.IDs = pick(s.IDs, indices)
 	}

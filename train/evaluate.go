@@ -13,9 +13,12 @@ import (
 )
 
 // Evaluate holds scores against whatever the set knows: its labels, its true labels, its caption
-// counts. The noisy set of training may be given, for its labels and truth tell the true rates that
+// counts, which must be in memory. The noisy set of training may be given, for its labels and truth tell the true rates that
 // estimated ones are compared with; nil leaves them out.
 func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, error) {
+	if set.Rows != nil {
+		return nil, fmt.Errorf("training: scores of %q are held against labels that are not in memory: hold them", set.Name)
+	}
 	in := eval.Input{Bags: len(s.Index), Classes: set.Vocabulary.Len(), Logits: true, Scores: s.Logits.Float32s(),
 		Vocabulary: set.Vocabulary, Rates: s.Rates,
 		Labels: rows(set.Labels, s.Index), Truth: rows(set.Truth, s.Index), Counts: rows(set.Counts, s.Index), CaptionsPerBag: set.CaptionsPerBag}
@@ -53,10 +56,19 @@ func Answers(s *Scores, set *loader.Set) (answers []uint8, truth bool) {
 
 // TrueRates are those of the labels of a set against its truth; nil where that is not known.
 func TrueRates(set *loader.Set) (*eval.Rates, error) {
-	if set.Truth == nil {
+	if !set.KnowsTruth() {
 		return nil, nil
 	}
-	return eval.TrueRates(set.Labels.Uint8s(), set.Truth.Uint8s(), set.Len(), set.Vocabulary.Len())
+	census, err := set.Census(context.Background())
+	if err != nil {
+		return nil, fmt.Errorf("training: %w", err)
+	}
+	r := &eval.Rates{Q01: make([]float64, len(census.Confusion)), Q10: make([]float64, len(census.Confusion))}
+	for class, n := range census.Confusion { // 0/0 is NaN: a rate without a case
+		r.Q01[class] = float64(n[0][1]) / float64(n[0][1]+n[1][1])
+		r.Q10[class] = float64(n[1][0]) / float64(n[0][0]+n[1][0])
+	}
+	return r, nil
 }
 
 // rows copies the rows of bags from a matrix of a set; nil stays nil.

@@ -20,7 +20,7 @@ func TestExtract_StopsAtAnErrorOfTheWriterAndAtDamagedWeights(t *testing.T) {
 	config.BatchBags = 8
 
 	full, rows := errors.New("the disk is full"), 0
-	_, err = Extract(t.Context(), net, data, config, model.FC7, func(bag int, _ []float32) error {
+	_, err = Extract(t.Context(), net, data, config, []model.Layer{model.FC7}, func(bag int, _ [][]float32) error {
 		if bag != rows {
 			t.Errorf("bag %d comes as row %d", bag, rows)
 		}
@@ -37,7 +37,7 @@ func TestExtract_StopsAtAnErrorOfTheWriterAndAtDamagedWeights(t *testing.T) {
 	values := make([]float32, bias.W.Len())
 	values[1] = float32(math.NaN())
 	check(t, net.SetValues(bias, values))
-	_, err = Extract(t.Context(), net, data, config, model.Probabilities, func(int, []float32) error {
+	_, err = Extract(t.Context(), net, data, config, []model.Layer{model.Pool5, model.Probabilities}, func(int, [][]float32) error {
 		t.Error("a row of damaged weights is written")
 		return nil
 	})

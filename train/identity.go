@@ -1,12 +1,12 @@
 package train
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"hash"
 	"maps"
 	"reflect"
 	"slices"
@@ -23,9 +23,9 @@ type identity struct {
 	data  DataID
 }
 
-func identify(o Options) identity {
-	return identity{words: classWords(o.Data.Vocabulary),
-		data: DataID{Name: o.Data.Name, Bags: o.Data.Len(), Fingerprint: fingerprint(o.Data, o.Loader.Targets)}}
+func identify(o Options) (identity, error) {
+	print, err := fingerprint(o.Data, o.Loader.Targets)
+	return identity{words: classWords(o.Data.Vocabulary), data: DataID{Name: o.Data.Name, Bags: o.Data.Len(), Fingerprint: print}}, err
 }
 
 func classWords(v *text.Vocabulary) []ClassWord {
@@ -36,29 +36,19 @@ func classWords(v *text.Vocabulary) []ClassWord {
 	return words
 }
 
-// fingerprint is a SHA-256 over identifiers, words, observed labels and soft targets, if any, each text
-// with its length.
-func fingerprint(set *loader.Set, targets *dense.Dense) string {
+// fingerprint is a SHA-256 over the census of a set, which tells identifiers, words and observed labels, and
+// over soft targets, if any.
+func fingerprint(set *loader.Set, targets *dense.Dense) (string, error) {
+	census, err := set.Census(context.Background())
+	if err != nil {
+		return "", fmt.Errorf("training: %w", err)
+	}
 	h := sha256.New()
-	for _, id := range set.IDs {
-		hashText(h, id)
-	}
-	for i := range set.Vocabulary.Len() {
-		hashText(h, set.Vocabulary.Word(i).Text)
-	}
-	h.Write(set.Labels.Uint8s())
+	h.Write(census.Digest[:])
 	if targets != nil {
 		_ = binary.Write(h, binary.LittleEndian, targets.Float32s()) // a hash cannot fail
 	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// hashText writes to a hash, which cannot fail.
-func hashText(h hash.Hash, s string) {
-	var length [8]byte
-	binary.LittleEndian.PutUint64(length[:], uint64(len(s)))
-	h.Write(length[:])
-	h.Write([]byte(s))
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // sameWords names the first class that differs.

@@ -21,8 +21,8 @@ func inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader
 	if err != nil {
 		return nil, err
 	}
-	if shape := set.Labels.Shape(); len(shape) != 2 || shape[1] != net.Config().Classes {
-		return nil, fmt.Errorf("training: the labels of %q are %v, the net has %d classes: %w", set.Name, shape, net.Config().Classes, ErrOtherModel)
+	if classes := l.Classes(); classes != net.Config().Classes {
+		return nil, fmt.Errorf("training: the labels of %q are of %d classes, the net has %d: %w", set.Name, classes, net.Config().Classes, ErrOtherModel)
 	}
 	epoch, err := l.Epoch(ctx, 0, 0)
 	if err != nil {

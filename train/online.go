@@ -13,6 +13,26 @@ const (
 	onlineIndex  = "online.index"
 )
 
+// onlineScores bounds the logits that are kept, to 256 MiB. In half an epoch of COCO there are 41 million.
+const onlineScores = 1 << 26
+
+// firstOnline is the batch of the first epoch from which bags are scored.
+func (t *Trainer) firstOnline() int {
+	return firstScored(t.loader.Batches(), t.Config.Batch(t.Net.Config().MIL)*t.Net.Config().Classes)
+}
+
+// firstScored is the batch in the middle of an epoch, or a later one where there would be more scores than are
+// kept. Batches come in random order, so that the last are a sample.
+func firstScored(batches, scoresOfBatch int) int {
+	return max((batches+1)/2, batches-max(1, onlineScores/scoresOfBatch))
+}
+
+// newOnline has room for the logits of the bags that are scored.
+func (t *Trainer) newOnline() *scorer {
+	bags := min(t.Data.Len(), (t.loader.Batches()-t.firstOnline())*t.Config.Batch(t.Net.Config().MIL))
+	return newLogitScorer(t.Net, bags)
+}
+
 // scoreOnline scores the bags of the step at hand before the net learns from them, where it is asked for
 // and they are of the second half of the first epoch: by then the net knows something, and nothing of
 // them. No dropout.
@@ -21,11 +41,11 @@ func (t *Trainer) scoreOnline() error {
 		return nil
 	}
 	for _, batch := range t.held {
-		if batch.Number < (t.loader.Batches()+1)/2 {
+		if batch.Number < t.firstOnline() {
 			continue
 		}
 		if t.online == nil {
-			t.online = newScorer(t.Net, t.Data.Len())
+			t.online = t.newOnline()
 		}
 		plan, err := forward(t.Net, batch)
 		if err == nil {
@@ -77,7 +97,7 @@ func (t *Trainer) resumeOnline(c *checkpointFile) error {
 		return nil
 	}
 	if !c.file.Has(onlineLogits) {
-		if p.Batch > (t.loader.Batches()+1)/2 {
+		if p.Batch > t.firstOnline() {
 			return fmt.Errorf("it was saved in the first epoch without online scores: %w", ErrOtherRun)
 		}
 		return nil
@@ -90,8 +110,8 @@ func (t *Trainer) resumeOnline(c *checkpointFile) error {
 	if err != nil {
 		return err
 	}
-	s := newScorer(t.Net, t.Data.Len())
-	if len(shape) != 2 || len(rows) != 1 || rows[0] > t.Data.Len() || shape[0] != rows[0] || shape[1] != s.classes {
+	s := t.newOnline()
+	if len(shape) != 2 || len(rows) != 1 || rows[0] > s.capacity || shape[0] != rows[0] || shape[1] != s.classes {
 		return fmt.Errorf("its online scores are %v of %v bags: %w", shape, rows, ErrCorrupt)
 	}
 	for i, bag := range index {

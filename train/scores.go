@@ -37,7 +37,7 @@ func Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.C
 	s := newScorer(net, set.Len())
 	if set.ByFrame {
 		var err error
-		if set, s.videos, err = loader.Frames(set); err != nil {
+		if set, s.videos, err = loader.Frames(ctx, set); err != nil {
 			return nil, err
 		}
 	}
@@ -60,9 +60,15 @@ type scorer struct {
 }
 
 func newScorer(net *model.Net, bags int) *scorer {
+	s := newLogitScorer(net, bags)
+	s.prob, s.observed = make([]float32, len(s.logits)), make([]float32, len(s.logits))
+	return s
+}
+
+// newLogitScorer collects logits alone.
+func newLogitScorer(net *model.Net, bags int) *scorer {
 	k := net.Config().Classes
-	return &scorer{net: net, classes: k, capacity: bags, index: make([]int, 0, bags),
-		logits: make([]float32, bags*k), prob: make([]float32, bags*k), observed: make([]float32, bags*k),
+	return &scorer{net: net, classes: k, capacity: bags, index: make([]int, 0, bags), logits: make([]float32, bags*k),
 		rates: rateMean{miss: make([]float64, k), wrong: make([]float64, k)}}
 }
 
@@ -75,19 +81,30 @@ func (s *scorer) add(batch *loader.Batch, plan *model.Plan) error {
 	if to > len(s.logits) {
 		return fmt.Errorf("training: the loader gave more than the %d bags of the set", s.capacity)
 	}
-	if err := s.download(batch, plan, s.logits[from:to], s.prob[from:to], s.observed[from:to]); err != nil {
+	if err := s.download(batch, plan, s.logits[from:to], part(s.prob, from, to), part(s.observed, from, to)); err != nil {
 		return err
 	}
 	s.index = append(s.index, batch.Index...)
 	return s.rates.add(s.net, plan)
 }
 
-// download takes the results of a batch off the device.
+// part is a piece of values, nil where there are none.
+func part(values []float32, from, to int) []float32 {
+	if values == nil {
+		return nil
+	}
+	return values[from:to]
+}
+
+// download takes the results of a batch off the device; those that have no room are left.
 func (s *scorer) download(batch *loader.Batch, plan *model.Plan, logits, prob, observed []float32) error {
 	for _, result := range []struct {
 		host   []float32
 		device *tensor.Tensor
 	}{{logits, plan.BagLogit}, {prob, plan.Prob}, {observed, plan.Observed}} {
+		if result.host == nil {
+			continue
+		}
 		if err := s.net.Backend().Download(hostOver(result.host), result.device); err != nil {
 			return err
 		}
@@ -135,6 +152,9 @@ func (s *scorer) scores(bad []loader.BadSample) (*Scores, error) {
 		return nil, errors.New("training: there is nothing to score")
 	}
 	matrix := func(values []float32) *dense.Dense {
+		if values == nil {
+			return nil
+		}
 		return dense.New(dense.WithShape(n, k), dense.WithBacking(values[:n*k:n*k]))
 	}
 	return &Scores{Index: s.index, Bad: bad, Logits: matrix(s.logits), Prob: matrix(s.prob), Observed: matrix(s.observed), Rates: s.rates.mean()}, nil

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -39,18 +40,18 @@ func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
 	if data.Len() == 0 {
 		return nil, fmt.Errorf("training: the set %q has no bags to take label means from", data.Name)
 	}
-	labels, n, k := data.Labels.Uint8s(), float64(data.Len()), c.Classes
-	if len(labels) != data.Len()*k {
-		return nil, fmt.Errorf("training: %d labels of %q for %d bags and %d classes", len(labels), data.Name, data.Len(), k)
+	census, err := data.Census(context.Background())
+	if err != nil {
+		return nil, fmt.Errorf("training: %w", err)
 	}
-	counts := make([]float64, k)
-	for i, z := range labels {
-		counts[i%k] += float64(z)
+	if len(census.Positive) != c.Classes {
+		return nil, fmt.Errorf("training: labels of %d classes in %q, the net has %d", len(census.Positive), data.Name, c.Classes)
 	}
-	instances := float64(c.Instances()) * float64(data.AllFrames()) / n
-	logits := make([]float32, k)
-	for class, count := range counts {
-		p := min(max(count, .5), n-.5) / n
+	n := float64(census.Bags)
+	instances := float64(c.Instances()) * float64(census.Frames) / n
+	logits := make([]float32, c.Classes)
+	for class, count := range census.Positive {
+		p := min(max(float64(count), .5), n-.5) / n
 		if c.MIL {
 			p = -math.Expm1(math.Log1p(-p) / instances)
 		}

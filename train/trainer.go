@@ -32,8 +32,9 @@ type Options struct {
 	Directory string
 	Observers []Observer
 	// Online, where set, is given at the end of the first epoch the logits of the bags of its second
-	// half, each from before the net learned from it, in the order of the epoch. It may be given them
-	// again after an interruption.
+	// half, each from before the net learned from it, in the order of the epoch: logits alone, and of large
+	// sets those of the last bags, so many that there are about 67 million. It may be given them again after an
+	// interruption.
 	Online func(context.Context, *Scores) error
 	// AfterEpoch, where set, is called at the end of each epoch with the net as it is then, before a
 	// checkpoint tells of the epoch, and also where a limit of steps ends the stage within one. It may run
@@ -105,7 +106,11 @@ func New(o Options) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trainer{Options: o, loader: l, at: Position{Epoch: 1}, identity: identify(o), keeper: newKeeper(o.Directory, o.Config)}
+	id, err := identify(o)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trainer{Options: o, loader: l, at: Position{Epoch: 1}, identity: id, keeper: newKeeper(o.Directory, o.Config)}
 	t.steps = t.Steps()
 	t.schedule = NewSchedule(o.Config, t.steps)
 	if err := t.open(o.Config.Batch(o.Net.Config().MIL)); err != nil {
@@ -154,12 +159,8 @@ func (o *Options) check() error {
 	return sameWords(o.Data.Vocabulary, o.Validation.Vocabulary)
 }
 
-// fits checks that a set has what a net takes: pictures, or vectors of its length. Labels must be in
-// memory, for what is learned of them as a whole: means, and whether a run goes on with the same ones.
+// fits checks that a set has what a net takes: pictures, or vectors of its length.
 func fits(net *model.Net, set *loader.Set) error {
-	if set.Rows != nil {
-		return fmt.Errorf("training: the labels of %q are not in memory, and nets learn and score sets that have theirs there", set.Name)
-	}
 	width := 0
 	if set.Vectors != nil {
 		width = set.Vectors.Width()

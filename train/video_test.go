@@ -3,7 +3,6 @@ package train
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"nmn/eval"
@@ -27,7 +26,7 @@ func TestScore_ByFrameIsTheMaximumOverTheFrames(t *testing.T) {
 	trainer := r.trainer(t)
 	run(t, trainer)
 	set := moving(t, "test", 7)
-	frames, index, err := loader.Frames(set)
+	frames, index, err := loader.Frames(t.Context(), set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,21 +66,6 @@ func TestScore_ByFrameIsTheMaximumOverTheFrames(t *testing.T) {
 	}
 }
 
-// rowsOnly has bags and no labels in memory.
-type rowsOnly struct{ loader.Rows }
-
-func (rowsOnly) Len() int { return 2 }
-
-func TestScore_RefusesLabelsThatAreNotInMemory(t *testing.T) {
-	trainer := newRig().trainer(t)
-	set := *moving(t, "test", 2)
-	set.IDs, set.Labels, set.Truth, set.Counts, set.Captions = nil, nil, nil, nil, nil
-	set.Rows = rowsOnly{}
-	if _, err := Score(t.Context(), trainer.Net, &set, loader.DefaultConfig()); err == nil || !strings.Contains(err.Error(), "not in memory") {
-		t.Errorf("error %v, want one about labels in memory", err)
-	}
-}
-
 // Frame level and video level both learn clips; validation at frame level scores videos.
 func TestRun_LearnsVideosAtBothLevels(t *testing.T) {
 	for name, byFrame := range map[string]bool{"frame": true, "video": false} {
@@ -93,7 +77,7 @@ func TestRun_LearnsVideosAtBothLevels(t *testing.T) {
 			samples := 40
 			if byFrame {
 				var err error
-				if o.Data, _, err = loader.Frames(o.Data); err != nil {
+				if o.Data, _, err = loader.Frames(t.Context(), o.Data); err != nil {
 					t.Fatal(err)
 				}
 				o.Validation.ByFrame, samples = true, 200

@@ -36,7 +36,7 @@ type armRun struct {
 // run trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the
 // run. A run that is complete already is not run again; reused tells.
 func (r *armRun) run(ctx context.Context) (o *outcome, reused bool, err error) {
-	identity, err := fingerprint(&r.config, r.data, r.from)
+	identity, err := fingerprint(ctx, &r.config, r.data, r.from)
 	if err != nil {
 		return nil, false, err
 	}
@@ -204,6 +204,7 @@ func exists(path string) bool {
 func (c *config) loader() loader.Config {
 	l := loader.DefaultConfig()
 	l.Fit, l.Workers, l.Prefetch = c.fit(), c.Run.Workers, c.Run.Prefetch
+	l.Block, l.Window = c.Data.ShuffleBlock, c.Data.ShuffleWindow
 	l.MaxBadSamples, l.MaxPixels = c.Data.MaxBadSamples, c.Data.MaxPixels
 	return l
 }

@@ -64,12 +64,13 @@ const (
 	dataMoving   dataSet = "moving-scenes"
 	dataCaptions dataSet = "captions"
 	dataMSRVTT   dataSet = "msrvtt"
+	dataClips    dataSet = "clips"
 	dataFeatures dataSet = "features"
 	dataManifest dataSet = "manifest"
 )
 
 func dataSources() []dataSet {
-	return []dataSet{dataScenes, dataMoving, dataCaptions, dataMSRVTT, dataFeatures, dataManifest}
+	return []dataSet{dataScenes, dataMoving, dataCaptions, dataMSRVTT, dataClips, dataFeatures, dataManifest}
 }
 
 type videoLevel string
@@ -111,6 +112,15 @@ type dataConfig struct {
 	// MSR-VTT: the annotations of its clips, and a folder of their frames.
 	MSRVTT    string `yaml:"msrvtt,omitempty"`
 	FramesDir string `yaml:"frames_dir,omitempty"`
+
+	// Clips: folders of frames with labels beside them, one for each split.
+	Clips     string `yaml:"clips,omitempty"`
+	ValClips  string `yaml:"val_clips,omitempty"`
+	TestClips string `yaml:"test_clips,omitempty"`
+	// ShuffleBlock neighbours in the files of Clips come together, and ShuffleWindow blocks are mixed with each
+	// other; 0 neighbours mix all with all.
+	ShuffleBlock  int `yaml:"shuffle_block,omitempty"`
+	ShuffleWindow int `yaml:"shuffle_window,omitempty"`
 
 	// Manifest: a list of pictures, or of clips as frames, with labels by name. Images is their folder, empty
 	// for that of the list.
@@ -201,6 +211,7 @@ type runConfig struct {
 	Workers      int              `yaml:"workers"`
 	Prefetch     int              `yaml:"prefetch"`
 	TensorBoard  bool             `yaml:"tensorboard,omitempty"`
+	LabelMemory  int              `yaml:"label_memory"` // MiB of labels of clips that are held in memory
 }
 
 // model is the net's configuration for a number of classes and a noise model; width is that of the

@@ -22,7 +22,7 @@ type sources struct {
 
 func sourceFlags(cmd *cobra.Command, s *sources, sizes ...sizeName) {
 	r := under(cmd, "Configuration")
-	enum(r, &s.preset, "preset", "`name` of the settings to start from (default scenes; with --captions or --manifest paper-coco, with --msrvtt paper-msrvtt, with --features features)", presets()...)
+	enum(r, &s.preset, "preset", "`name` of the settings to start from (default scenes; with --captions or --manifest paper-coco, with --msrvtt or --clips paper-msrvtt, with --features features)", presets()...)
 	enum(r, &s.size, "size", "`size` of the scenes presets (default "+string(sizes[0])+"); quick is 4,000 pictures (moving-scenes: 1,000 clips of 8 frames), full 16,000 (2,000 of 26)", sizes...)
 	r.file(&s.file, "config", "YAML `file` laid over the preset; flags go before it", "yaml", "yml")
 	r.bool(&s.print, "print-config", "print the resolved configuration as YAML, and stop")
@@ -43,6 +43,11 @@ func setFlags(cmd *cobra.Command, c *config) {
 	r.file(&d.Manifest, "manifest", "`file` that lists pictures (path), or clips as lists of frames (frames), with labels by name, as CSV or JSON lines", "csv", "tsv", "jsonl", "gz")
 	r.file(&d.MSRVTT, "msrvtt", "MSR-VTT: annotation `file` of its clips, or the zip archive in which it comes", "json", "gz", "zip")
 	r.directory(&d.FramesDir, "frames-dir", "MSR-VTT: `folder` of the clips' frames, as nmn frames writes it")
+	r.directory(&d.Clips, "clips", "`folder` of the frames of training clips, as nmn frames writes it, with "+loader.LabelsName)
+	r.directory(&d.ValClips, "val-clips", "`folder` of those of validation clips, likewise (without it and --test-clips shares are held out)")
+	r.directory(&d.TestClips, "test-clips", "`folder` of those of test clips, likewise")
+	r.int(&d.ShuffleBlock, "shuffle-block", "--clips: so many neighbours in the files come together, `bags`; 0 mixes all with all")
+	r.int(&d.ShuffleWindow, "shuffle-window", "--clips: so many `blocks` of neighbours are mixed with each other")
 	r.int(&d.MaxBadSamples, "max-bad-samples", "`pictures` or clips that cannot be used and are left out before training stops")
 }
 
@@ -150,6 +155,7 @@ func runFlags(cmd *cobra.Command, c *runConfig) {
 	r.int(&c.Threads, "threads", "`goroutines` that compute; 0 for one on each processor. Results do not depend on it")
 	r.int(&c.Workers, "workers", "`goroutines` that load pictures. Results do not depend on it")
 	r.int(&c.Prefetch, "prefetch", "`batches` loaded ahead")
+	r.int(&c.LabelMemory, "label-memory", "labels of --clips that are held in memory, `MiB`; beyond it they are read from their file as clips come up. What is learned does not depend on it")
 }
 
 // precisionFlag declares --precision in a room with --device.

@@ -119,6 +119,7 @@ func (l layers) base(content []byte, given []givenFlag) (name presetName, size s
 		Data   struct {
 			Captions string
 			MSRVTT   string
+			Clips    string
 			Manifest string
 			Features struct{ Train struct{ Features string } }
 		}
@@ -133,6 +134,8 @@ func (l layers) base(content []byte, given []givenFlag) (name presetName, size s
 		usual, set = presetFeatures, dataFeatures
 	case file.Data.MSRVTT != "" || named("msrvtt"):
 		usual, set = presetPaperMSRVTT, dataMSRVTT
+	case file.Data.Clips != "" || named("clips"):
+		usual, set = presetPaperMSRVTT, dataClips
 	case file.Data.Manifest != "" || named("manifest"):
 		usual, set = presetPaperCOCO, dataManifest
 	case file.Data.Captions != "" || named("captions"):

@@ -39,11 +39,11 @@ func baseConfig() config {
 		Arm: armFD,
 		Data: dataConfig{
 			Seed: 1, ValidationShare: .1, TestShare: .1, CaptionsPerBag: 5, VocabularySize: 1000, MinCount: 1,
-			MaxPixels: loader.DefaultLimits().MaxPixels, FlipSpread: .5,
+			MaxPixels: loader.DefaultLimits().MaxPixels, FlipSpread: .5, ShuffleWindow: 16,
 			Features: featureConfig{Standardise: true, Missing: missingError, MemoryLimit: features.DefaultLimit >> 30},
 		},
 		Net: netConfig{Width: 1, Dropout: -1, NoisePool: "mean", Pixels: pixelsUnit},
-		Run: runConfig{Device: "auto", Precision: tensor.Auto, Workers: 2, Prefetch: 4},
+		Run: runConfig{Device: "auto", Precision: tensor.Auto, Workers: 2, Prefetch: 4, LabelMemory: 512},
 	}
 }
 

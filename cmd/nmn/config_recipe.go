@@ -187,6 +187,8 @@ func (c *config) inestimable(d *dataSets) string {
 	switch {
 	case c.Rates == ratesOnline && !d.train.Videos() && n <= batch:
 		return fmt.Sprintf("%d bags are one batch of %d, and rates are told from the second half of the batches of an epoch: lower the batch size", n, batch)
+	case c.folds() > 0 && d.train.Rows != nil:
+		return "folds need all labels in memory: raise --label-memory, or give --rates online"
 	case c.folds() > n:
 		return fmt.Sprintf("%d bags cannot be dealt to %d folds: give --rates folds:N with a smaller N", n, c.folds())
 	}

@@ -71,7 +71,7 @@ func (d *dataConfig) validate() error {
 		share("validation_share", d.ValidationShare), share("test_share", d.TestShare),
 		positive("captions_per_bag", d.CaptionsPerBag, 1), positive("vocabulary_size", d.VocabularySize, 1),
 		positive("min_count", d.MinCount, 0), positive("max_bad_samples", d.MaxBadSamples, 0),
-		positive("max_pixels", d.MaxPixels, 0), d.validateFit()); err != nil {
+		positive("max_pixels", d.MaxPixels, 0), positive("shuffle_block", d.ShuffleBlock, 0), positive("shuffle_window", d.ShuffleWindow, 0), d.validateFit()); err != nil {
 		return err
 	}
 	switch {
@@ -87,6 +87,10 @@ func (d *dataConfig) validate() error {
 		return fmt.Errorf("data.set is captions: name the file of captions (--captions FILE) and the folder of pictures (--images DIR)")
 	case d.Set == dataMSRVTT && (d.MSRVTT == "" || d.FramesDir == ""):
 		return fmt.Errorf("data.set is msrvtt: name the file of annotations (--msrvtt FILE) and the folder of frames (--frames-dir DIR)")
+	case d.Set == dataClips && d.Clips == "":
+		return fmt.Errorf("data.set is clips: name the folder of the training clips (--clips DIR)")
+	case d.Clips+d.ValClips+d.TestClips != "" && (d.Set != dataClips || d.Captions != "" || d.MSRVTT != "" || d.Features.Train.Features != ""):
+		return fmt.Errorf("data.clips is %q, beside other data (data.set is %s): folders of clips have their labels beside them: leave out one", d.Clips, d.Set)
 	case d.Manifest != "" && (d.Set != dataManifest || d.Captions != "" || d.ValCaptions != "" || d.MSRVTT != "" || d.Features.Train.Features != ""):
 		return fmt.Errorf("data.manifest is %q, beside other data (data.set is %s): a manifest has pictures and labels, and may have a column split: leave out one", d.Manifest, d.Set)
 	case d.ValidationShare+d.TestShare >= 1:
@@ -138,6 +142,9 @@ func (r *runConfig) validate() error {
 		if f.value < f.lo || f.value > 1024 {
 			return fmt.Errorf("run.%s is %d, want %d to 1024", f.name, f.value, f.lo)
 		}
+	}
+	if r.LabelMemory < 0 {
+		return fmt.Errorf("run.label_memory is %d MiB, want at least 0", r.LabelMemory)
 	}
 	if err := r.Precision.Validate(); err != nil {
 		return fmt.Errorf("run.%w", err)

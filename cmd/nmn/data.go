@@ -33,6 +33,9 @@ type dataSets struct {
 	close      func() error
 
 	cleanValidation *loader.Set // validation before labels were flipped
+
+	census *loader.Census          // of the training labels, noisy
+	noisy  *loader.NoiseStatistics // of these against the clean ones or the truth; nil where neither tells more
 }
 
 // judged is the split that figures are measured on, and its name.
@@ -64,6 +67,8 @@ func openData(ctx context.Context, p *program, c *config) (*dataSets, error) {
 		err = d.openScenes(&c.Data)
 	case dataMSRVTT:
 		err = d.openMSRVTT(ctx, p, &c.Data)
+	case dataClips:
+		err = d.openClips(ctx, p, c)
 	case dataFeatures:
 		err = d.openFeatures(ctx, p, &c.Data)
 	case dataManifest:
@@ -73,7 +78,10 @@ func openData(ctx context.Context, p *program, c *config) (*dataSets, error) {
 	}
 	if err == nil {
 		d.clean, d.cleanValidation = d.train, d.validation
-		err = d.injectNoise(p, &c.Data)
+		err = d.injectNoise(ctx, &c.Data)
+	}
+	if err == nil {
+		err = d.survey(ctx, p)
 	}
 	if err != nil {
 		_ = d.close() // the first error tells more
@@ -159,6 +167,10 @@ func labelled(train *loader.Set, c *dataConfig) error {
 	if slices.Contains(train.Labels.Uint8s(), 1) {
 		return nil
 	}
+	return unlabelled(train, c)
+}
+
+func unlabelled(train *loader.Set, c *dataConfig) error {
 	return fmt.Errorf("%s: no caption has any of the %d words of the vocabulary: is %s that of other captions?",
 		train.Name, train.Vocabulary.Len(), c.Vocabulary)
 }

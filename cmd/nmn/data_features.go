@@ -185,7 +185,12 @@ func (d *dataSets) injectFlips(c *dataConfig) error {
 	return err
 }
 
+// flipped draws flips, which are listed where the labels are in memory.
 func flipped(set *loader.Set, rates loader.FlipRates, seed uint64) (*loader.Set, *loader.Noise, error) {
+	if set.Rows != nil {
+		noisy, err := loader.WithFlippedLabels(set, rates, seed)
+		return noisy, nil, err
+	}
 	noise, err := loader.FlipLabels(set, rates, seed)
 	if err != nil {
 		return nil, nil, err
@@ -197,12 +202,9 @@ func flipped(set *loader.Set, rates loader.FlipRates, seed uint64) (*loader.Set,
 // declareTruth takes the labels of all splits for true ones, where nothing else tells.
 func (d *dataSets) declareTruth() {
 	for _, set := range []**loader.Set{&d.train, &d.clean, &d.validation, &d.test} {
-		if *set == nil || (*set).Truth != nil {
-			continue
+		if *set != nil {
+			*set = (*set).LabelsAsTruth()
 		}
-		known := **set
-		known.Truth = known.Labels
-		*set = &known
 	}
 }
 

@@ -5,18 +5,14 @@ import (
 	"strings"
 )
 
-// oneSided are the words whose labels tell nothing to learn: those on no row, and those on all.
-func oneSided(words []string, labels []uint8) (never, always []string) {
-	k := len(words)
-	counts := make([]int, k)
-	for i, z := range labels {
-		counts[i%k] += int(z)
-	}
-	for c, n := range counts {
+// oneSided are the words whose labels tell nothing to learn: those on no row, and those on all. positive are
+// the rows that have each word.
+func oneSided(words []string, positive []int, rows int) (never, always []string) {
+	for c, n := range positive {
 		switch n {
 		case 0:
 			never = append(never, words[c])
-		case len(labels) / k:
+		case rows:
 			always = append(always, words[c])
 		}
 	}
@@ -40,7 +36,7 @@ func describeOneSided(never, always []string) string {
 
 // tellOneSided says which words the training labels tell nothing of, before they are trained on.
 func (d *dataSets) tellOneSided(p *program) {
-	never, always := oneSided(classNames(d.train.Vocabulary), d.train.Labels.Uint8s())
+	never, always := oneSided(classNames(d.train.Vocabulary), d.census.Positive, d.census.Bags)
 	if never == nil && always == nil {
 		return
 	}

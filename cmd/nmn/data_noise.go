@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -9,15 +10,14 @@ import (
 )
 
 // injectNoise makes the training labels noisy, as the configuration says.
-func (d *dataSets) injectNoise(p *program, c *dataConfig) error {
+func (d *dataSets) injectNoise(ctx context.Context, c *dataConfig) error {
 	var noise *loader.Noise
 	var err error
 	switch {
 	case c.Flips != "" || c.FlipRates != "":
-		if err := d.injectFlips(c); err != nil {
-			return err
-		}
-		return d.logNoise(p)
+		return d.injectFlips(c)
+	case c.NoiseFile != "" && d.train.Rows != nil:
+		return usagef("data.noise_file is %s: it lists what is drawn for every clip, and so many labels are not held in memory: raise --label-memory, or give a rate", c.NoiseFile)
 	case c.NoiseFile != "":
 		if !c.captioned() {
 			d.declareTruth()
@@ -25,9 +25,15 @@ func (d *dataSets) injectNoise(p *program, c *dataConfig) error {
 		noise, err = loader.ReadNoise(c.NoiseFile, d.train)
 	case c.Noise > 0:
 		var n int
-		if n, err = loader.CaptionsForRate(d.train, c.Noise); err == nil {
-			noise, err = loader.ReplaceCaptions(d.train, n, noiseSeed(c))
+		if n, err = loader.CaptionsForRate(d.train, c.Noise); err != nil {
+			return err
 		}
+		if d.train.Rows != nil {
+			d.noise = share(n, d.train.CaptionsPerBag)
+			d.train, err = loader.WithReplacedCaptions(ctx, d.train, n, noiseSeed(c))
+			return err
+		}
+		noise, err = loader.ReplaceCaptions(d.train, n, noiseSeed(c))
 	default:
 		return nil
 	}
@@ -37,10 +43,8 @@ func (d *dataSets) injectNoise(p *program, c *dataConfig) error {
 	if noise.Kind == loader.CaptionNoise {
 		d.noise = share(noise.Replaced, noise.CaptionsPerBag)
 	}
-	if d.train, err = noise.Apply(d.train); err != nil {
-		return err
-	}
-	return d.logNoise(p)
+	d.train, err = noise.Apply(d.train)
+	return err
 }
 
 // meanRates are the means over classes.
@@ -64,12 +68,18 @@ func noiseSeed(c *dataConfig) uint64 {
 	return c.Seed
 }
 
-func (d *dataSets) logNoise(p *program) error {
-	s, err := loader.Statistics(d.clean, d.train)
-	if err != nil {
+// survey goes over the training labels once, and where noise was injected or the truth is known once more for
+// how far they are from it.
+func (d *dataSets) survey(ctx context.Context, p *program) (err error) {
+	if d.census, err = d.train.Census(ctx); err != nil || d.clean == d.train && !d.train.KnowsTruth() {
 		return err
 	}
-	p.log.Info("label noise", "missing", rounded(s.Mean.Q01), "incorrect", rounded(s.Mean.Q10), "against", s.Reference)
+	if d.noisy, err = loader.Statistics(ctx, d.clean, d.train); err != nil {
+		return err
+	}
+	if d.clean != d.train {
+		p.log.Info("label noise", "missing", rounded(d.noisy.Mean.Q01), "incorrect", rounded(d.noisy.Mean.Q10), "against", d.noisy.Reference)
+	}
 	return nil
 }
 
@@ -111,11 +121,6 @@ func nounOf(s *loader.Set) string {
 
 // describe says in a few lines what the data is.
 func (d *dataSets) describe() string {
-	labels, k := d.train.Labels.Uint8s(), d.train.Vocabulary.Len()
-	positive := 0
-	for _, z := range labels {
-		positive += int(z)
-	}
 	size := func(s *loader.Set) int {
 		if s == nil {
 			return 0
@@ -123,9 +128,8 @@ func (d *dataSets) describe() string {
 		return s.Len()
 	}
 	line := fmt.Sprintf("data    %s: %d training, %d validation, %d test %s,\n        %d classes, %.2f labels each",
-		d.train.Name, d.train.Len(), size(d.validation), size(d.test), nounOf(d.train), k, float64(positive)/float64(d.train.Len()))
-	// Against themselves labels have no noise, which would say nothing about them.
-	if s, err := loader.Statistics(d.clean, d.train); err == nil && !math.IsNaN(float64(s.Mean.Q01)) && (d.clean != d.train || d.train.Truth != nil) {
+		d.train.Name, d.train.Len(), size(d.validation), size(d.test), nounOf(d.train), len(d.census.Positive), float64(d.census.Labels())/float64(d.census.Bags))
+	if s := d.noisy; s != nil && !math.IsNaN(float64(s.Mean.Q01)) {
 		line += fmt.Sprintf("\nlabels  %.1f %% of those that hold are missing,\n        %.1f %% of the others are incorrect (mean over words, against the %s)",
 			100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), map[string]string{"truth": "truth", "labels": "labels without injected noise"}[s.Reference])
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,7 +20,9 @@ func (d *dataConfig) bags() string {
 }
 
 // videos tells whether bags have several frames.
-func (d *dataConfig) videos() bool { return d.Set == dataMoving || d.Set == dataMSRVTT || d.clips }
+func (d *dataConfig) videos() bool {
+	return d.Set == dataMoving || d.Set == dataMSRVTT || d.Set == dataClips || d.clips
+}
 
 // level is what a training sample of videos is, for tables; empty for pictures.
 func (c *config) level() string {
@@ -54,8 +57,8 @@ func videoLevels() []videoLevel { return []videoLevel{levelAuto, levelFrame, lev
 
 // at is the session as runs of a configuration see it: where they learn frames of videos one by one, the
 // training split has a bag for each frame, and the others are scored by theirs.
-func (s *session) at(c *config) (*session, error) {
-	data, err := s.data.at(c)
+func (s *session) at(ctx context.Context, c *config) (*session, error) {
+	data, err := s.data.at(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -64,13 +67,13 @@ func (s *session) at(c *config) (*session, error) {
 	return &level, nil
 }
 
-func (d *dataSets) at(c *config) (*dataSets, error) {
+func (d *dataSets) at(ctx context.Context, c *config) (*dataSets, error) {
 	if !c.byFrame() || !d.train.Videos() {
 		return d, nil
 	}
 	level := *d
 	var err error
-	if level.train, _, err = loader.Frames(d.train); err != nil {
+	if level.train, _, err = loader.Frames(ctx, d.train); err != nil {
 		return nil, err
 	}
 	level.validation, level.test = c.scored(d.validation), c.scored(d.test)
@@ -89,8 +92,7 @@ func (c *config) scored(set *loader.Set) *loader.Set {
 
 // tellChunks prints what a batch of the longest videos takes in maps and gradients, whole and in chunks of
 // fewer frames; nothing of pictures.
-func tellChunks(p *program, c *config, set *loader.Set, net *model.Net) error {
-	longest := set.LongestBag()
+func tellChunks(p *program, c *config, longest int, net *model.Net) error {
 	if longest < 2 {
 		return nil
 	}

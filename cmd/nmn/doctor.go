@@ -129,7 +129,7 @@ func failure(kind, what string, err error) doctor.Finding {
 // refuse is then found there.
 func (d *doctorCommand) open(ctx context.Context, p *program, left *leftOut) (*dataSets, error) {
 	lenient := d.config
-	lenient.Data.MaxBadSamples = math.MaxInt32
+	lenient.Data.MaxBadSamples, lenient.Run.LabelMemory = math.MaxInt32, holdAll
 	lenient.Data.Features.Missing = missingMean
 	watched := *p
 	watched.log = left.logger()
@@ -220,7 +220,7 @@ func (d *doctorCommand) plan(ctx context.Context, p *program, data *dataSets) (p
 	if err := c.fits(data); err != nil {
 		return nil, err
 	}
-	s, err := (&session{program: p, backend: backend, data: data}).at(&c)
+	s, err := (&session{program: p, backend: backend, data: data}).at(ctx, &c)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func dryRun(ctx context.Context, p *program, c *config, s *session) error {
 	if _, err := fmt.Fprintf(p.out, "device      %s\n%s\n", s.backend.Name(), s.data.describe()); err != nil {
 		return err
 	}
-	if s, err = s.at(c); err != nil {
+	if s, err = s.at(ctx, c); err != nil {
 		return err
 	}
 	total := time.Duration(0)
@@ -69,8 +69,12 @@ func planArm(ctx context.Context, p *program, c *config, s *session, arm train.A
 		return 0, err
 	}
 	defer func() { err = firstError(err, net.Close()) }()
+	census, err := s.data.train.Census(ctx)
+	if err != nil {
+		return 0, err
+	}
 	parameters, noise := net.Config().Parameters()
-	batch := c.Train.Batch(arm.MIL) * c.Train.Accumulate * s.data.train.AllFrames() / s.data.train.Len() // pictures
+	batch := c.Train.Batch(arm.MIL) * c.Train.Accumulate * census.Frames / census.Bags // pictures
 	flop := 0.0
 	for _, l := range net.Layers() {
 		flop += l.TrainFLOP * float64(batch)
@@ -79,7 +83,7 @@ func planArm(ctx context.Context, p *program, c *config, s *session, arm train.A
 		arm.Name, float64(parameters)/1e6, noise, flop/1e9, batch); err != nil {
 		return 0, err
 	}
-	if err := tellChunks(p, c, s.data.train, net); err != nil {
+	if err := tellChunks(p, c, census.Longest, net); err != nil {
 		return 0, err
 	}
 	m, err := measureNet(ctx, c, s, arm, net)

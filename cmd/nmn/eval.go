@@ -143,6 +143,9 @@ func (s *sources) ofRun(flags *pflag.FlagSet, folder string, c *config) error {
 }
 
 func (e *evalCommand) score(ctx context.Context, p *program, file string) (result *eval.Result, err error) {
+	if e.split == "train" {
+		e.config.Run.LabelMemory = holdAll
+	}
 	s, err := openSession(ctx, p, &e.config, "")
 	if err != nil {
 		return nil, err

@@ -270,7 +270,7 @@ func (e *experiment) all(ctx context.Context, s *session) ([]report.Run, error) 
 			c := e.config
 			c.Data.Noise, c.Data.Flips, c.Data.NoiseSeed, c.Train.Seed = level.rate, level.flips, seed, seed
 			var err error
-			if s.data, err = clean.withNoise(s.program, &c.Data); err != nil {
+			if s.data, err = clean.withNoise(ctx, s.program, &c.Data); err != nil {
 				return nil, err
 			}
 			for _, mil := range e.mils() {
@@ -288,7 +288,7 @@ func (e *experiment) all(ctx context.Context, s *session) ([]report.Run, error) 
 
 // arm trains the arms at one noise level, seed and setting of MIL.
 func (e *experiment) arm(ctx context.Context, s *session, c config, level noiseLevel) ([]report.Run, error) {
-	s, err := s.at(&c)
+	s, err := s.at(ctx, &c)
 	if err != nil {
 		return nil, err
 	}
@@ -340,14 +340,14 @@ func (e *experiment) arm(ctx context.Context, s *session, c config, level noiseL
 }
 
 // withNoise returns the same data with the label noise of a configuration.
-func (d *dataSets) withNoise(p *program, c *dataConfig) (*dataSets, error) {
+func (d *dataSets) withNoise(ctx context.Context, p *program, c *dataConfig) (*dataSets, error) {
 	noisy := *d
 	noisy.train, noisy.validation, noisy.noise = d.clean, d.cleanValidation, 0
-	if err := noisy.injectNoise(p, c); err != nil {
+	if err := noisy.injectNoise(ctx, c); err != nil {
 		if errors.Is(err, loader.ErrAnnotations) {
 			return nil, err
 		}
 		return nil, usageError{err}
 	}
-	return &noisy, nil
+	return &noisy, noisy.survey(ctx, p)
 }

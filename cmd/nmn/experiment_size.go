@@ -63,7 +63,7 @@ func (e *experiment) estimate(ctx context.Context, s *session) (time.Duration, e
 	for _, mil := range e.mils() {
 		c := e.config
 		c.Net.MIL = mil
-		s, err := s.at(&c)
+		s, err := s.at(ctx, &c)
 		if err != nil {
 			return 0, err
 		}

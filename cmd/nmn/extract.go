@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,20 +19,20 @@ type extractCommand struct {
 	config     config
 	sources    sources
 	checkpoint checkpointName
-	layer      model.Layer
+	layers     []model.Layer
 	batch      int
 	split      string
-	output     string
-	labels     string // file to write labels to
-	truth      string // file to write true labels to
-	ids        string // file to write identifiers to
-	perFrame   bool   // a row for each frame of a video
-	clips      string // file to write the rows of each clip to
+	outputs    []string // a file for each layer
+	labels     string   // file to write labels to
+	truth      string   // file to write true labels to
+	ids        string   // file to write identifiers to
+	perFrame   bool     // a row for each frame of a video
+	clips      string   // file to write the rows of each clip to
 	asJSON     bool
 }
 
 func newExtract(p *program) *cobra.Command {
-	c := extractCommand{config: defaultConfig(), checkpoint: checkpointLast, layer: model.Pool5, batch: 16, split: "train"}
+	c := extractCommand{config: defaultConfig(), checkpoint: checkpointLast, layers: []model.Layer{model.Pool5}, batch: 16, split: "train"}
 	cmd := &cobra.Command{
 		Use:   "extract MODEL [PATH...]",
 		Short: "Write what a layer says of pictures as features to train on",
@@ -42,15 +43,16 @@ the order of their names. Without a PATH it is a split of the run's data, with f
 its configuration; --output-labels writes the labels that training saw, and --output-truth
 the true ones where the data tell them (scenes).
 pool5 is the mean of the last feature map over the cells of a picture, fc7 that of the layer
-below the logits, and probabilities are p(y=1). A picture that cannot be read has no row;
---output-ids and --output-labels name the rows that are there.
+below the logits, and probabilities are p(y=1). Several layers come from one pass over the
+pictures, into a file each. A picture that cannot be read has no row; --output-ids and
+--output-labels name the rows that are there.
 Videos have one row each, means over all frames; with --per-frame every frame has a row,
 named CLIP#FRAME, and --output-clips tells which rows are those of which clip.
 nmn features extract is another name of this command.`,
 		Example: `  nmn extract runs/fd --output x.npy --output-labels y.csv
   nmn extract runs/fd --split test --layer fc7 --output test.npy --output-labels test.csv
   nmn extract runs/fd holiday/ --output x.safetensors --output-ids ids.txt
-  nmn extract runs/video --per-frame --layer probabilities --output p.npy --output-clips clips.csv
+  nmn extract runs/video --per-frame --layer probabilities,pool5 --output p.npy,x.npy --output-clips clips.csv
   nmn train --features x.npy --labels y.csv --run-dir runs/head`,
 		Args:              arguments(p, cobra.MinimumNArgs(1)),
 		ValidArgsFunction: completeModels,
@@ -58,12 +60,13 @@ nmn features extract is another name of this command.`,
 	}
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)
-	enum(m, &c.layer, "layer", "`layer` to take", model.Pool5, model.FC7, model.Probabilities)
+	chosen(m, &c.layers, "layer", "layers to take, as `layer,...`", model.Pool5, model.FC7, model.Probabilities)
 	m.int(&c.batch, "batch-size", "`pictures` computed at once. Results do not depend on it")
 	m.bool(&c.perFrame, "per-frame", "videos: a row for each frame, not for each video")
 	enum(m, &c.split, "split", "`split` of the data", "train", "validation", "test")
 	out := under(cmd, "Output")
-	out.file(&c.output, "output", "`file` to write the features to, .npy or .safetensors", "npy", "safetensors")
+	out.strings(&c.outputs, "output", "files to write the features to, one for each layer, as `file,...`, .npy or .safetensors")
+	_ = cmd.MarkFlagFilename("output", "npy", "safetensors")
 	out.file(&c.labels, "output-labels", "`file` to write identifiers and labels of a split to, .csv", "csv")
 	out.file(&c.truth, "output-truth", "`file` to write identifiers and true labels of a split to, .csv, where they are known", "csv")
 	out.file(&c.ids, "output-ids", "`file` to write the identifier of each row to, a line each, as --ids takes them", "txt")
@@ -87,8 +90,10 @@ func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, pa
 	if err != nil {
 		return err
 	}
-	if _, err := checkpoint.Model.LayerWidth(c.layer); err != nil {
-		return usageError{err}
+	for _, layer := range c.layers {
+		if _, err := checkpoint.Model.LayerWidth(layer); err != nil {
+			return usageError{err}
+		}
 	}
 	if len(paths) > 0 {
 		return c.pictures(cmd, p, file, folder, paths)
@@ -109,13 +114,10 @@ var forPictures = map[string]bool{"fit": true, "max-pixels": true, "max-bad-samp
 var ofSplit = map[string]bool{"split": true, "output-labels": true, "output-truth": true, "per-frame": true, "output-clips": true}
 
 func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
-	switch ending := strings.ToLower(filepath.Ext(c.output)); {
-	case c.sources.print && len(paths) == 0:
-	case ending != ".npy" && ending != ".safetensors":
-		return usagef("extract: --output is %q, want the name of a file that ends in .npy or .safetensors", c.output)
-	}
-	if err := c.checkTables(); err != nil {
-		return err
+	if !c.sources.print || len(paths) > 0 {
+		if err := c.checkOutputs(); err != nil {
+			return err
+		}
 	}
 	switch {
 	case c.clips != "" && !c.perFrame:
@@ -142,9 +144,21 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 	return c.config.Run.validate()
 }
 
-// checkTables checks the names of what is written beside the features.
-func (c *extractCommand) checkTables() error {
-	files := map[string]string{c.output: "output"}
+// checkOutputs checks the names of all that is written.
+func (c *extractCommand) checkOutputs() error {
+	if len(c.outputs) != len(c.layers) {
+		return usagef("extract: --output names %d files and --layer %d layers: want a file for each", len(c.outputs), len(c.layers))
+	}
+	files := map[string]string{}
+	for i, output := range c.outputs {
+		switch ending := strings.ToLower(filepath.Ext(output)); {
+		case ending != ".npy" && ending != ".safetensors":
+			return usagef("extract: --output is %q, want the name of a file that ends in .npy or .safetensors", output)
+		case files[output] != "" || slices.Contains(c.layers[:i], c.layers[i]):
+			return usagef("extract: %s goes to %s, and one of them is named twice", c.layers[i], output)
+		}
+		files[output] = "output"
+	}
 	for _, other := range []struct {
 		flag, file string
 		table      bool
@@ -193,7 +207,7 @@ func (c *extractCommand) data(ctx context.Context, p *program, file string) (err
 	if err != nil {
 		return err
 	}
-	if c.truth != "" && set.Truth == nil {
+	if c.truth != "" && !set.KnowsTruth() {
 		return usagef("extract: the true labels of the %s split are not known: leave out --output-truth, or give data that tell them (scenes)", c.split)
 	}
 	net, checkpoint, err := train.OpenNet(file, s.backend)
@@ -218,15 +232,15 @@ func (c *extractCommand) data(ctx context.Context, p *program, file string) (err
 func (c *extractCommand) videos(ctx context.Context, p *program, net *model.Net, set *loader.Set, chunk int) error {
 	switch {
 	case c.perFrame:
-		frames, index, err := loader.Frames(set)
+		frames, index, err := loader.Frames(ctx, set)
 		if err != nil {
 			return err
 		}
-		return c.write(ctx, p, net, frames, &clipRows{ids: set.IDs, index: index})
-	case c.layer == model.Probabilities && c.config.byFrame():
+		return c.write(ctx, p, net, frames, &clipRows{videos: set, index: index})
+	case slices.Contains(c.layers, model.Probabilities) && c.config.byFrame():
 		return usagef("extract: this run has learned frames one by one, and says nothing of a video as a whole: add --per-frame")
-	case c.layer != model.Probabilities && chunk > 0:
-		return usagef("extract: this run takes %d frames of a video through the net at a time, and has no %s of a whole one: add --per-frame", chunk, c.layer)
+	case chunk > 0 && slices.ContainsFunc(c.layers, func(l model.Layer) bool { return l != model.Probabilities }):
+		return usagef("extract: this run takes %d frames of a video through the net at a time, and has nothing but probabilities of a whole one: add --per-frame", chunk)
 	}
 	return c.write(ctx, p, net, set, nil)
 }

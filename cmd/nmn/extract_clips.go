@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"strconv"
 
@@ -10,17 +11,18 @@ import (
 
 // clipRows knows the clips that rows of frames belong to.
 type clipRows struct {
-	ids   []string // of the clips
-	index *loader.FrameIndex
+	videos *loader.Set
+	index  *loader.FrameIndex
 }
 
 // write writes a line for each clip that has a row: its identifier, its first row from 0 and the number of
 // its rows. frames are those of the rows, ascending; a frame that could not be read has none.
-func (c *clipRows) write(path string, frames []int) error {
+func (c *clipRows) write(ctx context.Context, path string, frames []int) error {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	line := func(fields ...string) { _ = w.Write(fields) } // a buffer cannot fail
 	line("clip", "first", "rows")
+	var row loader.Row
 	for first := 0; first < len(frames); {
 		clip, _ := c.index.Of(frames[first])
 		end := first + 1
@@ -29,7 +31,10 @@ func (c *clipRows) write(path string, frames []int) error {
 				break
 			}
 		}
-		line(c.ids[clip], strconv.Itoa(first), strconv.Itoa(end-first))
+		if err := c.videos.Row(ctx, clip, &row); err != nil {
+			return err
+		}
+		line(row.ID, strconv.Itoa(first), strconv.Itoa(end-first))
 		first = end
 	}
 	w.Flush()

@@ -110,7 +110,7 @@ func writeLabelTable(path string, t *features.Table) error {
 		return usagef("features: %s has no labels to write: name their columns (--label-columns) or their file (--labels)", t.Name)
 	}
 	k := len(t.Labels.Words)
-	return writeLabels(path, t.Labels.Words, t.IDs, t.Rows.Len(), func(i int) []uint8 { return t.Labels.Values[i*k : (i+1)*k] })
+	return writeLabels(path, t.Labels.Words, t.IDs, t.Rows.Len(), func(i int) ([]uint8, error) { return t.Labels.Values[i*k : (i+1)*k], nil })
 }
 
 func checkLabelTable(command, flag, path string) error {
@@ -122,7 +122,7 @@ func checkLabelTable(command, flag, path string) error {
 
 // writeLabels writes a row for each row of features, named where there are identifiers, and a column for
 // each label.
-func writeLabels(path string, words, ids []string, rows int, labels func(row int) []uint8) (err error) {
+func writeLabels(path string, words, ids []string, rows int, labels func(row int) ([]uint8, error)) (err error) {
 	file, err := durable.Create(path, 0o644)
 	if err != nil {
 		return err
@@ -140,7 +140,11 @@ func writeLabels(path string, words, ids []string, rows int, labels func(row int
 		if ids != nil {
 			record = append(record, ids[i])
 		}
-		for _, z := range labels(i) {
+		row, err := labels(i)
+		if err != nil {
+			return err
+		}
+		for _, z := range row {
 			record = append(record, strconv.Itoa(int(z)))
 		}
 		out.Write(record)
@@ -179,10 +183,12 @@ func (c *featuresCommand) describe(p *program, t *features.Table) error {
 	}
 	if t.Labels != nil {
 		d.Labels = t.Labels.Words
-		for _, z := range t.Labels.Values {
+		positive := make([]int, len(d.Labels))
+		for i, z := range t.Labels.Values {
+			positive[i%len(positive)] += int(z)
 			d.PerRow += float64(z) / float64(d.Rows)
 		}
-		d.Never, d.Always = oneSided(t.Labels.Words, t.Labels.Values)
+		d.Never, d.Always = oneSided(d.Labels, positive, d.Rows)
 	}
 	if err := d.look(t); err != nil {
 		return err

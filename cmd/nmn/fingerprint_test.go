@@ -24,7 +24,7 @@ func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 		if key, _, _ := firstChange(&ran, &c); key != "" {
 			t.Errorf("%s on %s cannot go on for its %s", precision, device, key)
 		}
-		id, err := fingerprint(&c, data, "")
+		id, err := fingerprint(t.Context(), &c, data, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 	plain := of(tensor.FP32, "cpu")
 	exact := ran
 	exact.Run.ConvExact = true
-	if id, err := fingerprint(&exact, data, ""); err != nil || id == plain {
+	if id, err := fingerprint(t.Context(), &exact, data, ""); err != nil || id == plain {
 		t.Errorf("a result of exact convolutions passes as another one (%v)", err)
 	}
 	if plain != of(tensor.FP32, "cuda") {

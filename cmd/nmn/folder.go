@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -236,7 +237,7 @@ func sortedKeys(m map[string]string) []string {
 // result is never shown as one of another precision. It does not keep a run from being resumed
 // (mayChange): checkpoints hold float32, and to go on with them on another device, where the precision may
 // be another one, is the user's choice.
-func fingerprint(c *config, d *dataSets, from string) (string, error) {
+func fingerprint(ctx context.Context, c *config, d *dataSets, from string) (string, error) {
 	h := sha256.New()
 	hashText(h, judgementForm)
 	values := flatten(c)
@@ -255,7 +256,9 @@ func fingerprint(c *config, d *dataSets, from string) (string, error) {
 	judged, name := d.judged()
 	hashText(h, name)
 	for _, set := range []*loader.Set{d.train, judged} {
-		hashSet(h, set)
+		if err := hashSet(ctx, h, set); err != nil {
+			return "", err
+		}
 	}
 	if from != "" {
 		start, err := train.ReadCheckpoint(from)
@@ -278,15 +281,15 @@ func hashText(h hash.Hash, s string) {
 	h.Write([]byte(s))
 }
 
-func hashSet(h hash.Hash, set *loader.Set) {
-	for _, id := range set.IDs {
-		hashText(h, id)
+// hashSet takes in what a set is to a run: its census, and its truth where that is in memory.
+func hashSet(ctx context.Context, h hash.Hash, set *loader.Set) error {
+	census, err := set.Census(ctx)
+	if err != nil {
+		return err
 	}
-	for k := range set.Vocabulary.Len() {
-		hashText(h, set.Vocabulary.Word(k).Text)
-	}
-	h.Write(set.Labels.Uint8s())
+	h.Write(census.Digest[:])
 	if set.Truth != nil {
 		h.Write(set.Truth.Uint8s())
 	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -47,13 +48,13 @@ and incorrect, for each word.`,
 			if s.print {
 				return printConfig(p, &c)
 			}
-			c.Data.Noise, c.Data.NoiseFile, c.Data.Flips = 0, "", ""
+			c.Data.Noise, c.Data.NoiseFile, c.Data.Flips, c.Run.LabelMemory = 0, "", "", holdAll
 			data, err := openData(cmd.Context(), p, &c)
 			if err != nil {
 				return err
 			}
 			defer data.close()
-			return drawNoise(p, f, data)
+			return drawNoise(cmd.Context(), p, f, data)
 		},
 	}
 	r := under(cmd, "Noise")
@@ -93,7 +94,7 @@ func (f *noiseFlags) check(given *pflag.FlagSet) error {
 	return nil
 }
 
-func drawNoise(p *program, f noiseFlags, data *dataSets) error {
+func drawNoise(ctx context.Context, p *program, f noiseFlags, data *dataSets) error {
 	noise, err := f.draw(data.train)
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ func drawNoise(p *program, f noiseFlags, data *dataSets) error {
 	if err != nil {
 		return err
 	}
-	s, err := loader.Statistics(data.train, noisy)
+	s, err := loader.Statistics(ctx, data.train, noisy)
 	if err != nil {
 		return err
 	}

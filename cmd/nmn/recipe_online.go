@@ -40,7 +40,11 @@ func (r *recipe) estimateOnline(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("online scores, which stage 1 writes: %w; remove the folder of stage 1 to train it again", err)
 	}
-	if r.scored, err = loader.Subset(r.data.train, r.data.train.Name+", scored online", index); err != nil {
+	scored, err := loader.Subset(r.data.train, r.data.train.Name+", scored online", index)
+	if err != nil {
+		return err
+	}
+	if r.scored, err = loader.Hold(ctx, scored); err != nil {
 		return err
 	}
 	if want := len(index) * r.data.train.Vocabulary.Len(); len(logits) != want {

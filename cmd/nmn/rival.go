@@ -94,12 +94,9 @@ func (r *armRun) endInTime(p *stagePlan) error {
 func (d *dataSets) told() *dataSets {
 	clean := *d
 	for _, set := range []**loader.Set{&clean.train, &clean.validation} {
-		if *set == nil || (*set).Truth == nil {
-			continue
+		if *set != nil && (*set).KnowsTruth() {
+			*set = (*set).TruthAsLabels()
 		}
-		truthful := **set
-		truthful.Name, truthful.Labels = truthful.Name+", true labels", truthful.Truth
-		*set = &truthful
 	}
 	return &clean
 }
@@ -110,7 +107,7 @@ func (c *config) fits(d *dataSets) error {
 	switch {
 	case c.needsEstimate(c.Arm) && why != "":
 		return usagef("arm %s needs rates that are estimated: %s", c.Arm, why)
-	case (c.Arm == armForwardTrue || c.Arm == armClean) && d.train.Truth == nil:
+	case (c.Arm == armForwardTrue || c.Arm == armClean) && !d.train.KnowsTruth():
 		return usagef("arm %s needs the true labels of the training set, which %s does not tell: inject noise (--noise, --flips), give --truth, or leave the arm out", c.Arm, d.train.Name)
 	case c.Arm == armStarEarly && d.validation == nil && c.folds() == 0:
 		return usagef("arm star-early ends by labels that are held out: give a validation set, or --nmn-recipe crossfit --rates folds:5")

@@ -137,7 +137,7 @@ func (t *trainCommand) stages(ctx context.Context, s *session) (*outcome, error)
 	if err != nil {
 		return nil, err
 	}
-	if s, err = s.at(&t.config); err != nil {
+	if s, err = s.at(ctx, &t.config); err != nil {
 		return nil, err
 	}
 	from := t.config.Stage1

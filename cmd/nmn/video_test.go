@@ -111,7 +111,7 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 		t.Errorf("clips %q", lines)
 	}
 	d := noisyScenes(t, dir)
-	single, _, err := loader.Frames(d.test)
+	single, _, err := loader.Frames(t.Context(), d.test)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/loader"
+	"nmn/train"
+)
+
+// clipFolders writes small splits of the moving scenes, and returns the flags that train on them.
+func clipFolders(t *testing.T) (dir string, data []string) {
+	t.Helper()
+	dir = t.TempDir()
+	for _, split := range [][2]string{{"train", "24"}, {"val", "8"}, {"test", "12"}} {
+		folder := filepath.Join(dir, split[0])
+		if out := must(t, "scenes", "--moving", "--frames", "4", "--split", split[0], "--number", split[1], folder); strings.TrimSpace(out) != folder {
+			t.Errorf("said %q", out)
+		}
+	}
+	return dir, []string{"--preset", "moving-scenes", "--clips", filepath.Join(dir, "train"), "--val-clips", filepath.Join(dir, "val"),
+		"--test-clips", filepath.Join(dir, "test"), "--vocab", filepath.Join(dir, "train", vocabularyName), "--width", "0.5", "--device", "cpu", "--threads", "1"}
+}
+
+// What is learned, and what is said of it, does not depend on whether labels are in memory.
+func TestTrain_OnClipsWhoseLabelsAreReadAsTheyComeUp(t *testing.T) {
+	_, data := clipFolders(t)
+	for name, level := range map[string][]string{"frame": nil, "video": {"--mil", "--batch-size-mil", "4"}} {
+		t.Run(name, func(t *testing.T) {
+			args := slices.Concat([]string{"train", "--arm", "r-n", "--noise", "0.4", "--epochs", "1", "--shuffle-block", "4", "--shuffle-window", "2"}, data, level)
+			var said [2]string
+			dirs := [2]string{filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")}
+			for i, memory := range []string{"0", "1"} {
+				said[i] = must(t, append(args, "--label-memory", memory, "--run-dir", dirs[i])...)
+			}
+			if said[0] != said[1] || !strings.Contains(said[0], "q01, error") {
+				t.Errorf("said\n%s\nwith labels in memory\n%s", said[0], said[1])
+			}
+			for _, file := range []string{train.LastName, "q.csv", filepath.Join(stage1Name, train.LastName), filepath.Join(recipeName, recipeRatesName)} {
+				if !bytes.Equal(readFile(t, dirs[0], file), readFile(t, dirs[1], file)) {
+					t.Errorf("%s differs", file)
+				}
+			}
+		})
+	}
+}
+
+func TestTrain_StreamedClipsKilledAndResumed(t *testing.T) {
+	kills := 4
+	if testing.Short() {
+		kills = 1
+	}
+	_, data := clipFolders(t)
+	killedRunEqualsWhole(t, kills, slices.Concat([]string{"train", "--arm", "nmn-fd", "--mil", "--noise", "0.4", "--batch-size-mil", "4", "--dropout", "0.3",
+		"--stage1-epochs", "3", "--stage2-epochs", "3", "--label-memory", "0"}, data)...)
+}
+
+// Commands that look at all labels at once hold them.
+func TestClips_OtherCommandsReadThem(t *testing.T) {
+	_, data := clipFolders(t)
+	run, work := filepath.Join(t.TempDir(), "run"), t.TempDir()
+	in := func(name string) string { return filepath.Join(work, name) }
+	must(t, slices.Concat([]string{"train", "--arm", "stage1", "--mil", "--stage1-epochs", "1", "--noise", "0.4", "--label-memory", "0", "--run-dir", run}, data)...)
+	if out := must(t, "eval", run, "--split", "train"); !strings.Contains(out, "AP, truth") {
+		t.Errorf("eval said %q", out)
+	}
+	if out := must(t, slices.Concat([]string{"noise", "--rate", "0.4"}, data[:10])...); !strings.Contains(out, "24 clips, 36 words, against the truth") {
+		t.Errorf("noise said %q", out)
+	}
+	if out := must(t, slices.Concat([]string{"doctor", "--label-memory", "0"}, data)...); !strings.Contains(out, "errors 0") {
+		t.Errorf("doctor said %q", out)
+	}
+	out := must(t, "extract", run, "--split", "train", "--per-frame", "--layer", "probabilities,pool5", "--output", in("p.npy")+","+in("x.safetensors"),
+		"--output-labels", in("y.csv"), "--output-truth", in("truth.csv"), "--output-clips", in("clips.csv"), "--label-memory", "0")
+	if !strings.Contains(out, "96 rows of 36 features, probabilities") || !strings.Contains(out, "96 rows of 64 features, pool5") {
+		t.Errorf("extract said %q", out)
+	}
+	if lines := strings.Split(string(readFile(t, work, "clips.csv")), "\n"); lines[2] != "moving-train-000001,4,4" {
+		t.Errorf("clips %q", lines)
+	}
+	noisy := noisyScenes(t, run).train
+	rows, table := readRows(t, in("p.npy"), in("y.csv"))
+	held, err := loader.Hold(t.Context(), noisy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 96 || table.IDs[7] != "moving-train-000001#3" || !bytes.Equal(table.Labels.Values[7*36:8*36], held.Labels.Uint8s()[36:72]) {
+		t.Errorf("%d rows, the eighth is %s with labels %v", len(rows), table.IDs[7], table.Labels.Values[7*36:8*36])
+	}
+	// Each file is what its layer alone gives.
+	for layer, file := range map[string]string{"probabilities": "p.npy", "pool5": "x.safetensors"} {
+		alone := in("alone" + filepath.Ext(file))
+		must(t, "extract", run, "--split", "train", "--per-frame", "--layer", layer, "--output", alone)
+		if !bytes.Equal(readBytes(t, alone), readBytes(t, in(file))) {
+			t.Errorf("%s differs from what is extracted alone", layer)
+		}
+	}
+}
+
+func TestClips_Refused(t *testing.T) {
+	dir, data := clipFolders(t)
+	bare := filepath.Join(t.TempDir(), "bare")
+	if err := os.CopyFS(bare, os.DirFS(filepath.Join(dir, "val"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(bare, loader.LabelsName)); err != nil {
+		t.Fatal(err)
+	}
+	words := filepath.Join(t.TempDir(), "words")
+	must(t, "scenes", "--moving", "--frames", "3", "--number", "2", words)
+	lines := "{\"format\":\"nmn-labels\",\"version\":1}\n{\"clip\":\"moving-train-000000\",\"labels\":[\"box\"]}\n{\"clip\":\"moving-train-000001\"}\n"
+	if err := os.WriteFile(filepath.Join(words, loader.LabelsName), []byte(lines), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	with := func(args ...string) []string { return slices.Concat([]string{"train"}, data, args) }
+	for _, c := range []struct{ args, want []string }{
+		{with("--label-memory", "-1"), []string{"label_memory is -1"}},
+		{with("--val-clips", "", "--label-memory", "0"), []string{"not held in memory", "--val-clips"}},
+		{with("--label-memory", "0", "--rates", "folds:2", "--arm", "r-s"), []string{"folds", "--video-level video"}},
+		{with("--captions", "c.json", "--images", "d"), []string{"beside other data"}},
+		{[]string{"train", "--clips", words}, []string{"--vocab"}},
+		{[]string{"scenes", "--format", "folder", filepath.Join(t.TempDir(), "x")}, []string{"add --moving"}},
+		{[]string{"scenes", "--moving", "--frames", "2", filepath.Join(t.TempDir(), "x")}, []string{"Frames = 2"}},
+		{[]string{"extract", dir, "--layer", "fc7,pool5", "--output", "x.npy"}, []string{"names 1 files", "2 layers"}},
+		{[]string{"extract", dir, "--layer", "fc7,pool5", "--output", "x.npy,x.npy"}, []string{"named twice"}},
+	} {
+		wantUsage(t, call(t, c.args...), c.want...)
+	}
+	folds := with("--mil", "--label-memory", "0", "--rates", "folds:2", "--arm", "r-s", "--run-dir", t.TempDir())
+	if c := call(t, folds...); c.code != exitUsage || !strings.Contains(c.err, "folds need all labels in memory") {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+	if c := call(t, with("--val-clips", bare)...); c.code != exitFailure || !strings.Contains(c.err, loader.LabelsName) || !strings.Contains(c.err, "in the order of their index") {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+}

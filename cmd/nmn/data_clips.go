@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+
+	"nmn/loader"
+	"nmn/text"
+)
+
+// holdAll holds the labels of any number of clips in memory, for commands that look at all of them at once.
+const holdAll = math.MaxInt
+
+// openClips reads folders of frames with labels beside them. Those of validation and test clips are held in
+// memory, and those of training clips where they fit into what the configuration gives them; else they are
+// read from their file whenever a clip comes up. Without other folders shares of the training clips are held out.
+func (d *dataSets) openClips(ctx context.Context, p *program, c *config) error {
+	train, err := d.openFolder(c.Data.Clips)
+	if err != nil {
+		return err
+	}
+	vocabulary, err := train.vocabulary(ctx, &c.Data)
+	if err != nil {
+		return err
+	}
+	whole, err := train.set(vocabulary)
+	if err != nil {
+		return err
+	}
+	mebibytes := (whole.HeldBytes() + 1<<20 - 1) >> 20
+	if mebibytes <= int64(c.Run.LabelMemory) {
+		whole, err = loader.Hold(ctx, whole)
+	} else {
+		p.log.Info("labels are read from their file", "clips", whole.Len(), "they_would_take_mib", mebibytes, "label_memory_mib", c.Run.LabelMemory)
+	}
+	if err != nil {
+		return err
+	}
+	census, err := whole.Census(ctx)
+	if err != nil {
+		return err
+	}
+	if census.Labels() == 0 {
+		return unlabelled(whole, &c.Data)
+	}
+	d.train = whole
+	for _, split := range []struct {
+		folder string
+		to     **loader.Set
+	}{{c.Data.ValClips, &d.validation}, {c.Data.TestClips, &d.test}} {
+		if split.folder == "" {
+			continue
+		}
+		if *split.to, err = d.heldClips(ctx, split.folder, vocabulary); err != nil {
+			return err
+		}
+	}
+	switch {
+	case whole.Rows != nil && d.validation == nil:
+		return usagef("%s: labels of %d clips take %d MiB and are not held in memory: give validation clips (--val-clips DIR), or raise --label-memory", c.Data.Clips, whole.Len(), mebibytes)
+	case d.validation == nil && d.test == nil:
+		d.train = nil
+		return d.holdOut(&c.Data, whole)
+	}
+	return nil
+}
+
+// heldClips is the set of a folder with its labels in memory.
+func (d *dataSets) heldClips(ctx context.Context, folder string, v *text.Vocabulary) (*loader.Set, error) {
+	f, err := d.openFolder(folder)
+	if err != nil {
+		return nil, err
+	}
+	set, err := f.set(v)
+	if err != nil {
+		return nil, err
+	}
+	return loader.Hold(ctx, set)
+}
+
+// clipData is a folder of frames with labels.
+type clipData struct {
+	dir    string
+	clips  *loader.Clips
+	labels *loader.ClipLabels
+}
+
+func (d *dataSets) openFolder(dir string) (*clipData, error) {
+	clips, err := loader.OpenClips(dir)
+	if err != nil {
+		return nil, whereItStarted(err, dir)
+	}
+	d.alsoClose(clips)
+	labels, err := loader.OpenClipLabels(filepath.Join(dir, loader.LabelsName))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: clips need a line of labels each, in the order of their index (docs/video.md)", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.alsoClose(labels)
+	return &clipData{dir, clips, labels}, nil
+}
+
+func (f *clipData) set(v *text.Vocabulary) (*loader.Set, error) {
+	return loader.StreamClips("clips-"+filepath.Base(f.dir), f.clips, f.labels, v)
+}
+
+// vocabulary is the file of a configuration, else the most frequent words of the captions.
+func (f *clipData) vocabulary(ctx context.Context, c *dataConfig) (*text.Vocabulary, error) {
+	if c.Vocabulary == "" && !f.labels.Captioned() {
+		return nil, usagef("%s: its clips have labels and no captions: name their words (--vocab FILE)", f.dir)
+	}
+	var failed error
+	v, err := openVocabulary(c, f.labels.Texts(ctx, &failed))
+	return v, firstError(failed, err)
+}

@@ -1,0 +1,118 @@
+package loader
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"sync"
+)
+
+// Census is what one pass over a set tells of all its bags.
+type Census struct {
+	Bags     int
+	Frames   int   // of all bags
+	Longest  int   // frames of the bag that has most
+	Positive []int // K: bags whose observed label is 1
+	// Confusion counts, where the truth is known, the bags of each class by their observed label (first index) and
+	// their true one; nil where it is not.
+	Confusion [][2][2]int
+	// Digest is a SHA-256 over the words and, bag by bag, identifiers and observed labels. It does not depend
+	// on whether labels are in memory.
+	Digest [sha256.Size]byte
+}
+
+// Labels is the number of labels that are 1.
+func (c *Census) Labels() int {
+	sum := 0
+	for _, n := range c.Positive {
+		sum += n
+	}
+	return sum
+}
+
+// survey keeps the census of a set whose labels are in a file, so that they are read once for all who ask.
+type survey struct {
+	mutex  sync.Mutex
+	census *Census
+}
+
+// Census goes over the set. Of a set with Rows it is taken once, and the first to ask waits for the files.
+func (s *Set) Census(ctx context.Context) (*Census, error) {
+	if s.survey == nil {
+		return takeCensus(ctx, s)
+	}
+	s.survey.mutex.Lock()
+	defer s.survey.mutex.Unlock()
+	if s.survey.census != nil {
+		return s.survey.census, nil
+	}
+	census, err := takeCensus(ctx, s)
+	if err == nil {
+		s.survey.census = census
+	}
+	return census, err
+}
+
+func takeCensus(ctx context.Context, s *Set) (*Census, error) {
+	c := &Census{Bags: s.Len(), Positive: make([]int, s.Vocabulary.Len())}
+	if s.KnowsTruth() {
+		c.Confusion = make([][2][2]int, s.Vocabulary.Len())
+	}
+	h := sha256.New()
+	var piece []byte
+	text := func(s string) {
+		piece = binary.LittleEndian.AppendUint64(piece, uint64(len(s))) // keeps "ab","c" apart from "a","bc"
+		piece = append(piece, s...)
+	}
+	for k := range s.Vocabulary.Len() {
+		text(s.Vocabulary.Word(k).Text)
+	}
+	err := s.EachRow(ctx, func(bag int, row *Row) error {
+		frames := s.frames(bag)
+		c.Frames, c.Longest = c.Frames+frames, max(c.Longest, frames)
+		text(row.ID)
+		piece = binary.LittleEndian.AppendUint32(piece, uint32(len(row.Labels)))
+		for _, class := range row.Labels {
+			c.Positive[class]++
+			piece = binary.LittleEndian.AppendUint32(piece, uint32(class))
+		}
+		h.Write(piece)
+		piece = piece[:0]
+		if c.Confusion != nil {
+			confuse(c.Confusion, row.Labels, row.Truth)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for class := range c.Confusion {
+		n := &c.Confusion[class]
+		n[0][0] = s.Len() - n[0][1] - n[1][0] - n[1][1]
+	}
+	h.Write(piece) // of a set without bags
+	h.Sum(c.Digest[:0])
+	return c, nil
+}
+
+// confuse counts the labels z of a bag against y, both lists of classes, in [z][y]. What is in neither follows
+// from the number of bags.
+func confuse(counts [][2][2]int, z, y []int32) {
+	for _, class := range z {
+		_, holds := slices.BinarySearch(y, class)
+		counts[class][1][indicator(holds)]++
+	}
+	for _, class := range y {
+		if _, given := slices.BinarySearch(z, class); !given {
+			counts[class][0][1]++
+		}
+	}
+}
+
+func indicator(holds bool) int {
+	if holds {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,144 @@
+package loader
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"nmn/shard"
+	"nmn/text"
+)
+
+// LabelsName is the file of labels in a folder of frames, beside their index.
+const LabelsName = "labels.jsonl"
+
+// WriteMovingScenes writes a split of the moving scenes as a folder of frames: shards or pictures with their
+// index, as nmn frames writes them, and LabelsName with the five captions of each clip and what it really
+// shows. The labels are written last. StreamClips reads the folder, and gives the labels, counts, captions and
+// truth of MovingScenes; pictures differ by what JPEG loses.
+func WriteMovingScenes(ctx context.Context, config MovingScenesConfig, frames shard.Config, folder string) error {
+	if err := config.Validate(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return fmt.Errorf("moving scenes: %w", err)
+	}
+	if err := writeMovingFrames(ctx, config, frames, folder); err != nil {
+		return fmt.Errorf("moving scenes: %w", err)
+	}
+	vocabulary, err := SceneVocabulary()
+	if err != nil {
+		return err
+	}
+	streams := newMovingStreams(config)
+	form := ClipLabelsForm{CaptionsPerBag: SceneCaptions, Truth: true}
+	return WriteClipLabels(filepath.Join(folder, LabelsName), form, func(yield func(ClipLabel, error) bool) {
+		for i := range config.N {
+			if !yield(streams.label(i, vocabulary), ctx.Err()) {
+				return
+			}
+		}
+	})
+}
+
+// label is what people say of a clip, and what it shows.
+func (s *movingStreams) label(i int, vocabulary *text.Vocabulary) ClipLabel {
+	frames := s.clip(i).all()
+	label := ClipLabel{Clip: s.id(i)}
+	for _, caption := range s.captions(i, frames) {
+		label.Captions = append(label.Captions, caption.String())
+	}
+	var truth [sceneClasses]uint8
+	for t := range frames {
+		frames[t].truth(truth[:])
+	}
+	for k, y := range truth {
+		if y == 1 {
+			label.Truth = append(label.Truth, vocabulary.Word(k).Text)
+		}
+	}
+	return label
+}
+
+// writeMovingFrames paints clips side by side, some at a time, and writes them in order.
+func writeMovingFrames(ctx context.Context, config MovingScenesConfig, frames shard.Config, folder string) (err error) {
+	w, err := shard.Create(folder, frames)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closing := w.Close(); err == nil {
+			err = closing
+		}
+	}()
+	config.Cache = false
+	streams, source := newMovingStreams(config), newMovingFrames(config)
+	clips := make([][][]byte, 16*runtime.GOMAXPROCS(0))
+	for from := 0; from < config.N; from += len(clips) {
+		part := clips[:min(len(clips), config.N-from)]
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(runtime.GOMAXPROCS(0))
+		for i := range part {
+			group.Go(func() (err error) {
+				part[i], err = encodeClip(ctx, source, from+i)
+				return err
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		for i, pictures := range part {
+			if err := w.Add(movingRecord(streams.id(from+i), len(pictures)), pictures); err != nil {
+				return err
+			}
+		}
+	}
+	return w.Finish()
+}
+
+// movingRate is how many frames of a clip of the moving scenes are said to be a second.
+const movingRate = 25
+
+func movingRecord(id string, frames int) *shard.Record {
+	r := &shard.Record{Clip: id, Width: SceneSize, Height: SceneSize, PictureWidth: SceneSize, PictureHeight: SceneSize,
+		Decoded: frames, Rate: movingRate, Frames: make([]shard.Frame, frames)}
+	for t := range r.Frames {
+		r.Frames[t] = shard.Frame{Number: t, Time: shard.Seconds(float64(t) / movingRate)}
+	}
+	return r
+}
+
+// encodeClip makes JPEG files of the frames of a bag.
+func encodeClip(ctx context.Context, source Source, bag int) ([][]byte, error) {
+	pictures := make([][]byte, source.Frames(bag))
+	var pic Picture
+	for t := range pictures {
+		err := source.Read(ctx, bag, t, &pic)
+		if err == nil {
+			pictures[t], err = encodeScene(&pic)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("clip %d, frame %d: %w", bag, t, err)
+		}
+	}
+	return pictures, nil
+}
+
+// encodeScene makes a JPEG file of a picture.
+func encodeScene(pic *Picture) ([]byte, error) {
+	img := image.NewRGBA(image.Rect(0, 0, pic.Width, pic.Height))
+	for i := range pic.Width * pic.Height {
+		copy(img.Pix[4*i:4*i+3], pic.Pix[3*i:3*i+3])
+		img.Pix[4*i+3] = 255
+	}
+	var data bytes.Buffer
+	err := jpeg.Encode(&data, img, &jpeg.Options{Quality: sceneJPEGQuality})
+	return data.Bytes(), err
+}

@@ -1,0 +1,124 @@
+package loader
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	dense "gorgonia.org/tensor"
+)
+
+// Rows tells of bags one at a time what the IDs and matrices of a Set tell of all. It must be safe for
+// concurrent use.
+type Rows interface {
+	// Len is the number of bags.
+	Len() int
+	// Read fills row, whose memory it uses again. An error is about the file of labels as a whole, unless it
+	// wraps ErrCorrupt: then it is about this bag.
+	Read(ctx context.Context, bag int, row *Row) error
+}
+
+// Row is what a set knows of one bag, without the zeros. Lists of classes ascend.
+type Row struct {
+	ID       string
+	Labels   []int32   // classes whose observed label is 1
+	Counts   []Mention // of the classes that captions mention; none where labels are not from captions
+	Captions [][]int32 // classes that each caption mentions, not to be changed; nil where labels are not from captions
+	Truth    []int32   // classes whose true label is 1
+	Known    bool      // that the true labels are known
+}
+
+// Mention is how many captions of a bag mention a class.
+type Mention struct {
+	Class    int32
+	Captions uint8
+}
+
+// KnowsTruth tells whether the true labels of the bags are known.
+func (s *Set) KnowsTruth() bool { return s.Truth != nil || s.Rows != nil && knowTruth(s.Rows) }
+
+// knowTruth tells whether rows have true labels; Row.Known says so of each.
+func knowTruth(rows Rows) bool {
+	r, ok := rows.(interface{ knowTruth() bool })
+	return ok && r.knowTruth()
+}
+
+// Row tells of a bag what the set knows of it, from memory or from its Rows.
+func (s *Set) Row(ctx context.Context, bag int, row *Row) error {
+	if s.Rows != nil {
+		return s.Rows.Read(ctx, bag, row)
+	}
+	row.ID, row.Captions = s.IDs[bag], nil
+	if s.Captions != nil {
+		row.Captions = s.Captions[bag]
+	}
+	row.Labels, row.Truth, row.Known = row.Labels[:0], row.Truth[:0], s.Truth != nil
+	for class, z := range matrixRow(s.Labels, bag) {
+		if z != 0 {
+			row.Labels = append(row.Labels, int32(class))
+		}
+	}
+	for class, y := range matrixRow(s.Truth, bag) {
+		if y != 0 {
+			row.Truth = append(row.Truth, int32(class))
+		}
+	}
+	row.Counts = row.Counts[:0]
+	for class, n := range matrixRow(s.Counts, bag) {
+		if n != 0 {
+			row.Counts = append(row.Counts, Mention{int32(class), n})
+		}
+	}
+	return nil
+}
+
+// matrixRow is the row of a bag, empty where there is no matrix.
+func matrixRow(m *dense.Dense, bag int) []uint8 {
+	if m == nil {
+		return nil
+	}
+	k := m.Shape()[1]
+	return m.Uint8s()[bag*k : (bag+1)*k]
+}
+
+// blank makes the row of a bag of which nothing can be read: it has a name and no labels.
+func (r *Row) blank(bag int) {
+	*r = Row{ID: "bag " + strconv.Itoa(bag), Labels: r.Labels[:0], Counts: r.Counts[:0], Truth: r.Truth[:0]}
+}
+
+// rowsAhead is how many rows are read side by side in a pass over all.
+const rowsAhead = 1024
+
+// walker are Rows that go over all bags faster than one by one.
+type walker interface {
+	walk(ctx context.Context, visit func(bag int, row *Row) error) error
+}
+
+// EachRow visits the rows of all bags in order, in memory that does not depend on their number; the row is
+// good until visit returns. A bag that cannot be used, which costs that bag alone when it is loaded, has a
+// row without labels.
+func (s *Set) EachRow(ctx context.Context, visit func(bag int, row *Row) error) error {
+	if w, ok := s.Rows.(walker); ok {
+		return w.walk(ctx, visit)
+	}
+	rows, errs := make([]Row, min(rowsAhead, s.Len())), make([]error, min(rowsAhead, s.Len()))
+	for from := 0; from < s.Len(); from += len(rows) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part := rows[:min(len(rows), s.Len()-from)]
+		inParallel(len(part), func(i int) { errs[i] = s.Row(ctx, from+i, &part[i]) })
+		for i := range part {
+			switch {
+			case errors.Is(errs[i], ErrCorrupt):
+				part[i].blank(from + i)
+			case errs[i] != nil:
+				return errs[i]
+			}
+			if err := visit(from+i, &part[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
