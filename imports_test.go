@@ -80,7 +80,7 @@ var rooms = func() map[string]room {
 		"crossfit":                 {others: []string{"std"}},
 		"doctor":                   {packages: []string{"loader", "features"}, others: append([]string{"golang.org/x/sync/errgroup"}, hosts...)},
 		"report":                   {packages: []string{"eval", "eval/caption", "text", "rates", "audit"}},
-		"telemetry":                {packages: []string{"train", "loader", "text", "telemetry/tensorboard"}},
+		"telemetry":                {packages: []string{"train", "captioning", "eval/caption", "loader", "text", "telemetry/tensorboard"}},
 		"telemetry/tensorboard":    {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
 		"bench/acceptance":         {others: []string{"std"}},
 	}

@@ -186,3 +186,12 @@ func (s *Set) MostFrequent() string {
 	}
 	return best
 }
+
+// Constant says one caption of every clip.
+func (s *Set) Constant(caption string) []Generated {
+	said := make([]Generated, s.Clips())
+	for clip := range said {
+		said[clip] = Generated{ID: s.ID(clip), Caption: caption}
+	}
+	return said
+}

@@ -93,6 +93,17 @@ func (w *Words) Word(id int32) string { return w.words[id] }
 // Count is how often a word is in the captions that the vocabulary was built from; 0 where nobody knows.
 func (w *Words) Count(id int32) int { return w.counts[id] }
 
+// AtLeast is the number of words, without the special ones, that occur at least n times.
+func (w *Words) AtLeast(n int) int {
+	words := 0
+	for _, count := range w.counts[firstWord:] {
+		if count >= n {
+			words++
+		}
+	}
+	return words
+}
+
 // Append appends the ids of tokens, as Tokens makes them.
 func (w *Words) Append(ids []int32, tokens []string) []int32 {
 	for _, token := range tokens {

@@ -19,21 +19,21 @@ func Tokens(caption string) []string {
 
 // WordOptions say which words of the captions get an id.
 type WordOptions struct {
-	Size     int // at most so many words, the most frequent; 0: all
-	MinCount int // only words that occur at least so often; below 1 is 1
+	Size     int `yaml:"size"`      // at most so many words, the most frequent; 0: all
+	MinCount int `yaml:"min_count"` // only words that occur at least so often; below 1 is 1
 }
 
 // Counted is what BuildWords has met.
 type Counted struct {
-	Captions int
-	Tokens   int
-	Distinct int // different tokens, before any cut
+	Captions int `json:"captions"`
+	Tokens   int `json:"tokens"`
+	Distinct int `json:"different_tokens"` // before any cut
 	// Unknown are the tokens that have no id.
-	Unknown int
+	Unknown int `json:"unknown_tokens"`
 	// Empty captions have no word.
-	Empty int
+	Empty int `json:"empty_captions"`
 	// TooLong are tokens of more than 100 bytes, which get no id.
-	TooLong int
+	TooLong int `json:"tokens_too_long"`
 }
 
 // String tells what is worth knowing of the captions.

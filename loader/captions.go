@@ -1,6 +1,9 @@
 package loader
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // CaptionFile is a file of captions of one of the formats that are known; the other is nil.
 type CaptionFile struct {
@@ -28,4 +31,35 @@ func ReadCaptionFile(path string) (*CaptionFile, error) {
 	}
 	clips, err := msrvtt.clipsOf()
 	return &CaptionFile{MSRVTT: clips}, err
+}
+
+// IsMSRVTT tells whether a file of captions, as ReadCaptionFile takes them, has the form of MSR-VTT's: an
+// object with the key "videos" or "sentences". What cannot be read as JSON has not.
+func IsMSRVTT(path string) (bool, error) {
+	r, err := openAnnotations(path)
+	if err != nil {
+		return false, fmt.Errorf("captions: %w", err)
+	}
+	defer r.Close()
+	d := json.NewDecoder(r)
+	if start, err := d.Token(); err != nil || start != json.Delim('{') {
+		return false, nil
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return false, nil
+		}
+		switch key {
+		case "videos", "sentences":
+			return true, nil
+		case "images", "annotations":
+			return false, nil
+		}
+		var skipped json.RawMessage
+		if d.Decode(&skipped) != nil {
+			return false, nil
+		}
+	}
+	return false, nil
 }

@@ -186,7 +186,7 @@ func FuzzParseSummary(f *testing.F) {
 	f.Add(header+"\nepoch,x\n", 3)
 	f.Add("\"", 0)
 	f.Fuzz(func(t *testing.T, content string, step int) {
-		rows, err := parseSummary(strings.NewReader(content), step)
+		rows, err := parseSummary(strings.NewReader(content), SummaryColumns(), step)
 		for _, row := range rows {
 			if err == nil && len(row) != len(SummaryColumns()) {
 				t.Errorf("row %q", row)

@@ -18,7 +18,8 @@ import (
 // of SummaryColumns. It is written anew after every row, aside and renamed, so that it is whole at any
 // time.
 type Summary struct {
-	path  string
+	path    string
+	columns []string
 	mutex sync.Mutex
 	rows  [][]string
 	err   error
@@ -36,7 +37,11 @@ const stepColumn = 1
 // later steps are taken out. Rows of the very step stay, and are not written twice. A new run passes -1
 // and starts without rows.
 func OpenSummary(path string, step int) (*Summary, error) {
-	s := &Summary{path: path}
+	return openSummary(path, SummaryColumns(), step)
+}
+
+func openSummary(path string, columns []string, step int) (*Summary, error) {
+	s := &Summary{path: path, columns: columns}
 	if step < 0 {
 		return s, s.write()
 	}
@@ -47,20 +52,20 @@ func OpenSummary(path string, step int) (*Summary, error) {
 	if err != nil {
 		return nil, fmt.Errorf("summary: %w", err)
 	}
-	if s.rows, err = parseSummary(bytes.NewReader(content), step); err != nil {
+	if s.rows, err = parseSummary(bytes.NewReader(content), columns, step); err != nil {
 		return nil, fmt.Errorf("summary %q: %w; remove the file to go on without its rows", path, err)
 	}
 	return s, s.write()
 }
 
-func parseSummary(r io.Reader, step int) ([][]string, error) {
+func parseSummary(r io.Reader, columns []string, step int) ([][]string, error) {
 	in := csv.NewReader(r)
-	in.FieldsPerRecord = len(SummaryColumns())
+	in.FieldsPerRecord = len(columns)
 	header, err := in.Read()
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the header: %w", err)
 	}
-	for i, want := range SummaryColumns() {
+	for i, want := range columns {
 		if header[i] != want {
 			return nil, fmt.Errorf("line 1: column %d is %q, want %q", i+1, header[i], want)
 		}
@@ -120,7 +125,7 @@ func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 32) }
 func (s *Summary) add(row []string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	row = append(row, make([]string, len(SummaryColumns())-len(row))...)
+	row = append(row, make([]string, len(s.columns)-len(row))...)
 	for i, old := range s.rows {
 		if old[0] == row[0] && old[1] == row[1] && old[2] == row[2] {
 			s.rows[i] = row
@@ -141,7 +146,7 @@ func (s *Summary) note(err error) {
 func (s *Summary) write() error {
 	var b bytes.Buffer
 	out := csv.NewWriter(&b)
-	if err := out.WriteAll(append([][]string{SummaryColumns()}, s.rows...)); err != nil {
+	if err := out.WriteAll(append([][]string{s.columns}, s.rows...)); err != nil {
 		return fmt.Errorf("summary: %w", err)
 	}
 	return replace(s.path, b.Bytes())

@@ -4,36 +4,40 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"nmn/eval/caption"
+	"nmn/loader"
 	"nmn/report"
 )
 
 func newCaption(p *program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "caption",
-		Short:   "Score captions",
-		Long:    "Score captions against those that people wrote.",
-		Example: `  nmn caption eval --results generated.json --references captions_val2014.json`,
-		Args:    refuseArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:   "caption",
+		Short: "Train captioners on features of frames, generate captions, score them",
+		Long:  "Train captioners on features of frames, generate captions of clips, and score captions of any\nprogram against those that people wrote.",
+		Example: `  nmn caption train --features p.npy --clips clips.csv --captions train_val_annotation.zip --run-dir runs/captions
+  nmn caption generate runs/captions --features v.npy --clips v.csv --output generated.json
+  nmn caption eval --results generated.json --references train_val_annotation.zip --split validate`,
+		Args: refuseArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newCaptionEval(p))
+	cmd.AddCommand(newCaptionTrain(p), newCaptionGenerate(p), newCaptionEval(p), newCaptionVocab(p), newCaptionScenes(p), newCaptionCounts(p))
 	return cmd
 }
 
 // captionEval are the flags of nmn caption eval.
 type captionEval struct {
 	results, references string
+	split               string
+	partial             bool
 	meteor              string
 	output              string
+	show                int
 	format              report.Format
 	asJSON              bool
 }
@@ -49,25 +53,31 @@ COCO results or annotations, an object of lists, JSON lines or CSV (id, caption)
 program. METEOR matches words and stems by itself; --meteor-data names METEOR's own
 resource files for its list of function words, WordNet synonyms and paraphrases.
 See docs/captions.md.`,
-		Example: `  nmn caption eval --results generated.json --references captions_val2014.json
+		Example: `  nmn caption eval --results generated.json --references captions_val2014.json --partial
   nmn caption eval --results r.csv --references refs.json --meteor-data meteor/resources --output scores.csv`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context(), p) },
 	}
 	in := under(cmd, "Captions")
 	in.file(&c.results, "results", "`file` of generated captions, one for each picture or clip", "json", "jsonl", "csv")
-	in.file(&c.references, "references", "`file` of the captions that people wrote", "json", "jsonl", "csv")
+	in.file(&c.references, "references", "`file` of the captions that people wrote", "json", "jsonl", "csv", "zip")
+	enum(in, &c.split, "split", "MSR-VTT's annotations as references: `clips` that count (default all)", loader.TrainSplit, loader.ValidateSplit, loader.TestSplit)
+	in.bool(&c.partial, "partial", "score some of the pictures or clips alone: references without a generated caption are left aside")
 	in.directory(&c.meteor, "meteor-data", "`folder` of METEOR's resource files (english.words, english.prefixes, english.synsets, english.exceptions, paraphrase-en; plain or .gz)")
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "`file` to write the scores of each caption to, .csv", "csv")
+	out.int(&c.show, "show", "`captions` to print beside their references, evenly spaced in the file")
 	enum(out, &c.format, "format", "`format` of the table", report.Text, report.Markdown, report.CSV, report.JSON)
 	out.bool(&c.asJSON, "json", "write everything as one JSON object")
 	return cmd
 }
 
 func (c *captionEval) run(ctx context.Context, p *program) error {
-	if c.results == "" || c.references == "" {
+	switch {
+	case c.results == "" || c.references == "":
 		return usagef("caption eval: give --results and --references")
+	case c.show < 0 || c.show > 0 && (c.asJSON || c.format != report.Text):
+		return usagef("caption eval: --show takes at least 0 captions, and is for people: leave out --json and --format")
 	}
 	items, err := c.items()
 	if err != nil {
@@ -95,28 +105,39 @@ func (c *captionEval) run(ctx context.Context, p *program) error {
 			Modules  string `json:"meteor_modules"`
 		}{result, len(items), meteor.Modules()})
 	}
-	return report.Write(p.out, c.format, report.CaptionTable(result, meteor.Modules()))
+	if err := report.Write(p.out, c.format, report.CaptionTable(result, meteor.Modules())); err != nil {
+		return err
+	}
+	return showCaptions(p.out, items, c.show)
+}
+
+// showCaptions prints so many captions, evenly spaced, each with its references below it.
+func showCaptions(w io.Writer, items []caption.Item, n int) error {
+	n = min(n, len(items))
+	for i := range n {
+		it := items[i*len(items)/n]
+		if _, err := fmt.Fprintf(w, "\n%s: %s\n", it.ID, it.Candidate); err != nil {
+			return err
+		}
+		for _, r := range it.References {
+			if _, err := fmt.Fprintf(w, "    %s\n", r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (c *captionEval) items() ([]caption.Item, error) {
-	results, err := readCaptionsToScore(c.results)
+	results, err := readClipCaptions(c.results, "")
 	if err != nil {
 		return nil, err
 	}
-	references, err := readCaptionsToScore(c.references)
+	references, err := readClipCaptions(c.references, c.split)
 	if err != nil {
 		return nil, err
 	}
-	return caption.Join(results, references)
-}
-
-func readCaptionsToScore(path string) (_ *caption.Captions, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return caption.Read(filepath.Base(path), f)
+	return caption.Join(results, references, c.partial)
 }
 
 // writeCaptionScores writes a row for each caption.

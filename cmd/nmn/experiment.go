@@ -74,6 +74,7 @@ Defaults are those of --preset scenes in quick size.`,
 	enum(out, &e.reference, "reference", "`arm` that all others are compared with, seed by seed, beside star", allArms()...)
 	enum(out, &e.format, "format", "`format` of the table on standard output", report.Text, report.Markdown, report.CSV, report.JSON)
 	out.bool(&e.asJSON, "json", "same as --format json")
+	cmd.AddCommand(newTable4(p))
 	return cmd
 }
 

@@ -173,12 +173,17 @@ const convExact = "run.conv_exact"
 
 // firstChange finds the first setting that makes two configurations different runs.
 func firstChange(a, b *config) (key, was, is string) {
-	x, y := flatten(a), flatten(b)
+	return changedKey(flatten(a), flatten(b), mayChange)
+}
+
+// changedKey finds the first key in which two flat configurations differ, but for those with one of the free
+// prefixes.
+func changedKey(x, y map[string]string, free []string) (key, was, is string) {
 	all := maps.Clone(x)
 	maps.Copy(all, y) // what is not set is left out of either
 	for _, k := range sortedKeys(all) {
-		free := func(prefix string) bool { return strings.HasPrefix(k, prefix) && k != convExact }
-		if x[k] != y[k] && !slices.ContainsFunc(mayChange, free) {
+		isFree := func(prefix string) bool { return strings.HasPrefix(k, prefix) && k != convExact }
+		if x[k] != y[k] && !slices.ContainsFunc(free, isFree) {
 			return k, orEmpty(x[k]), orEmpty(y[k])
 		}
 	}
@@ -195,7 +200,7 @@ func orEmpty(s string) string {
 const formKey = "recipe.form"
 
 // flatten maps the path of each value of a configuration, such as data.noise, to the value.
-func flatten(c *config) map[string]string {
+func flatten(c any) map[string]string {
 	out := map[string]string{}
 	var root yaml.Node
 	if err := root.Encode(c); err != nil {

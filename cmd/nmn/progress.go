@@ -58,11 +58,12 @@ type progress struct {
 	first   int // step that was done when it began, -1 before the first
 	drawn   time.Time
 	speed   average
+	unit    string     // of what a step takes
 	columns func() int // of the terminal, which may change
 }
 
 func newProgress(title string, now time.Time, columns func() int) *progress {
-	return &progress{title: title, began: now, first: -1, columns: columns}
+	return &progress{title: title, began: now, first: -1, unit: "images", columns: columns}
 }
 
 // step counts a step in, and tells whether it is time to draw.
@@ -91,7 +92,7 @@ func (p *progress) line(e train.StepDone, now time.Time) string {
 	parts := []string{
 		fmt.Sprintf("%d %%", 100*e.Step/max(e.Steps, 1)),
 		brief(p.left(e, now)) + " left",
-		fmt.Sprintf("%.0f images/s", p.speed.rate()),
+		fmt.Sprintf("%.0f %s/s", p.speed.rate(), p.unit),
 		fmt.Sprintf("data wait %.0f %%", p.speed.wait()),
 		fmt.Sprintf("loss %.3f", e.Loss),
 		fmt.Sprintf("epoch %d", e.Epoch),

@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // ErrFormat is behind all errors about the form of a file.
@@ -42,6 +43,9 @@ func Read(name string, r io.Reader) (*Captions, error) {
 		return nil, fmt.Errorf("captions %s: larger than %d MiB: %w", name, maxFile>>20, ErrFormat)
 	}
 	content = bytes.TrimSpace(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")))
+	if at := invalidUTF8(content); at >= 0 {
+		return nil, fmt.Errorf("captions %s: line %d is not UTF-8 (byte %d): save the file in UTF-8: %w", name, 1+bytes.Count(content[:at], []byte("\n")), at+1, ErrFormat)
+	}
 	out := &Captions{Of: map[string][]string{}}
 	if err := out.read(content); err != nil {
 		return nil, fmt.Errorf("captions %s: %w", name, err)
@@ -50,6 +54,20 @@ func Read(name string, r io.Reader) (*Captions, error) {
 		return nil, fmt.Errorf("captions %s: there are none: %w", name, ErrFormat)
 	}
 	return out, nil
+}
+
+// invalidUTF8 is the place of the first byte that is no UTF-8, -1 for none.
+func invalidUTF8(content []byte) int {
+	if utf8.Valid(content) {
+		return -1
+	}
+	for at := 0; ; {
+		r, size := utf8.DecodeRune(content[at:])
+		if r == utf8.RuneError && size == 1 {
+			return at
+		}
+		at += size
+	}
 }
 
 // maxFile bounds what is read into memory: the annotations of COCO are 65 MB.
@@ -203,8 +221,9 @@ func (c *Captions) readCSV(content []byte) error {
 }
 
 // Join puts candidates and references together. Every picture has one candidate, and each of them has
-// references; what is wrong is named.
-func Join(candidates, references *Captions) ([]Item, error) {
+// references; what is wrong is named. References without a candidate are an error too, for scores of some
+// pictures are not those of all, unless partial allows it.
+func Join(candidates, references *Captions, partial bool) ([]Item, error) {
 	items := make([]Item, len(candidates.IDs))
 	for i, id := range candidates.IDs {
 		captions := candidates.Of[id]
@@ -215,6 +234,11 @@ func Join(candidates, references *Captions) ([]Item, error) {
 		if len(items[i].References) == 0 {
 			return nil, fmt.Errorf("%s (caption %d) is not among the %d references: do the files belong together? %w", id, i+1, len(references.IDs), ErrInput)
 		}
+	}
+	if !partial && len(items) < len(references.IDs) {
+		missing := slices.IndexFunc(references.IDs, func(id string) bool { return candidates.Of[id] == nil })
+		return nil, fmt.Errorf("%d of %d pictures with references have no generated caption, the first is %.80s (--partial scores the others alone): %w",
+			len(references.IDs)-len(items), len(references.IDs), references.IDs[missing], ErrInput)
 	}
 	return items, nil
 }

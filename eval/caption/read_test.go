@@ -36,6 +36,7 @@ func TestRead_NamesWhatIsWrong(t *testing.T) {
 		`{"image_id": 7, "caption": "a"}` + "\n{": "line 2",
 		"id,words\n1,a\n":                         "columns id and caption",
 		"id,caption\n1\n":                         "line 2",
+		"id,caption\n1,a\n2,caf\xe9\n":            "line 3 is not UTF-8 (byte 21)",
 	} {
 		_, err := Read("f", strings.NewReader(content))
 		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), want) {
@@ -53,15 +54,21 @@ func TestJoin_NamesWhatDoesNotBelong(t *testing.T) {
 		return c
 	}
 	references := of(said{"1", "a dog"}, said{"1", "dogs"}, said{"2", "a cat"})
-	items, err := Join(of(said{"2", "cats"}, said{"1", "a wolf"}), references)
+	items, err := Join(of(said{"2", "cats"}, said{"1", "a wolf"}), references, false)
 	if err != nil || len(items) != 2 || items[1].ID != "1" || len(items[1].References) != 2 {
+		t.Errorf("%+v, %v", items, err)
+	}
+	if _, err := Join(of(said{"2", "cats"}), references, false); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "1 of 2 pictures with references have no generated caption, the first is 1") {
+		t.Errorf("%v", err)
+	}
+	if items, err := Join(of(said{"2", "cats"}), references, true); err != nil || len(items) != 1 {
 		t.Errorf("%+v, %v", items, err)
 	}
 	for want, candidates := range map[string]*Captions{
 		"3 (caption 2) is not among the 2": of(said{"2", "cats"}, said{"3", "a cow"}),
 		"2 has 2 generated":                of(said{"2", "cats"}, said{"2", "a cow"}),
 	} {
-		if _, err := Join(candidates, references); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), want) {
+		if _, err := Join(candidates, references, true); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

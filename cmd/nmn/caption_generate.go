@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nmn/captioning"
+	"nmn/train"
+)
+
+// captionGenerate are the flags of nmn caption generate.
+type captionGenerate struct {
+	model      string
+	checkpoint checkpointName
+	clips      clipFiles
+	words      string
+	fewer      bool
+	search     captionSearch
+	device     string
+	threads    int
+	output     string
+	asJSON     bool
+}
+
+func newCaptionGenerate(p *program) *cobra.Command {
+	g := captionGenerate{checkpoint: checkpointBest, clips: clipFiles{PerRow: 1}, device: "auto", search: captionSearch{Beam: 1, MaxLength: 30, Batch: 32}}
+	cmd := &cobra.Command{
+		Use:   "generate MODEL --features FILE",
+		Short: "Say what clips show, by a captioner that was trained",
+		Long: `Generate a caption for each clip by MODEL, a run folder of nmn caption train or a checkpoint.
+Features are those of the layer and the vocabulary that it was trained on. The captions go to
+standard output or --output in the format of COCO caption results, [{"image_id", "caption"},
+...], which nmn caption eval scores. The same model and features give the same captions.`,
+		Example: `  nmn caption generate runs/captions --features v.npy --clips v.csv --output generated.json
+  nmn caption generate runs/captions --features v.npy --clips v.csv --beam 5 --length-penalty 0.7 --output generated.json
+  nmn caption eval --results generated.json --references train_val_annotation.zip --split validate`,
+		Args:              arguments(p, cobra.ExactArgs(1)),
+		ValidArgsFunction: completeModels,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			g.model = args[0]
+			return g.run(cmd, p)
+		},
+	}
+	clips := under(cmd, "Clips")
+	g.clips.featureFlags(clips, "", "")
+	clips.string(&g.clips.Array, "feature-array", "`name` of the array in .npz and .safetensors files of several")
+	clips.bool(&g.fewer, "fewer-frames", "take clips that all have fewer frames than those that the captioner was trained on")
+	m := under(cmd, "Model")
+	enum(m, &g.checkpoint, "checkpoint", "of a run folder, the `checkpoint` to take", checkpointBest, checkpointLast)
+	m.file(&g.words, "vocab", "`file` of a vocabulary that the model must have been trained with", "txt")
+	g.search.flags(under(cmd, "Search"))
+	deviceFlags(cmd, under(cmd, "Run"), &g.device, &g.threads)
+	out := under(cmd, "Output")
+	out.file(&g.output, "output", "`file` to write the captions to, .json (default standard output)", "json")
+	out.bool(&g.asJSON, "json", "with --output: tell what was written as JSON")
+	return cmd
+}
+
+func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
+	if err := needFiles(cmd, "features"); err != nil {
+		return err
+	}
+	if err := g.search.validate("caption generate"); err != nil {
+		return err
+	}
+	if g.threads < 0 {
+		return usagef("caption generate: --threads is %d, want at least 0", g.threads)
+	}
+	file, err := g.find()
+	if err != nil {
+		return err
+	}
+	clips, err := g.clips.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, clips.Close()) }()
+	run := runConfig{Device: g.device, Threads: g.threads}
+	backend, err := openDevice(p, &run)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, backend.Close()) }()
+	net, about, err := captioning.OpenNet(file, backend)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, net.Close()) }()
+	if err := g.fits(about, clips); err != nil {
+		return err
+	}
+	draw := p.lines()
+	generated, err := captioning.Generate(cmd.Context(), net, about.Words, clips, g.search.generation(), func(done int) {
+		if draw != nil {
+			draw(done == clips.Clips(), func(since time.Duration) string {
+				return fmt.Sprintf("captions: %d of %d clips, %s left", done, clips.Clips(), timeLeft(since, done, clips.Clips()-done))
+			})
+		}
+	})
+	p.status.clear()
+	if err != nil {
+		return err
+	}
+	return g.write(p, generated)
+}
+
+// find finds the checkpoint. A run in which nothing was held out has no best one, and then the last is taken
+// unless the other was asked for by name.
+func (g *captionGenerate) find() (string, error) {
+	if best := filepath.Join(g.model, train.BestName); g.checkpoint == checkpointBest && !exists(best) && exists(filepath.Join(g.model, train.LastName)) {
+		g.checkpoint = checkpointLast
+	}
+	file, _, err := findCheckpoint(g.model, g.checkpoint)
+	return file, err
+}
+
+// fits holds features and vocabulary to those of the model.
+func (g *captionGenerate) fits(c *captioning.Checkpoint, clips *captioning.FrameFile) error {
+	if g.words != "" {
+		words, err := captioning.ReadWords(g.words)
+		if err == nil {
+			err = c.Words.Same(words)
+		}
+		if err != nil {
+			return fmt.Errorf("%s and the model %s: %w", g.words, g.model, err)
+		}
+	}
+	if err := captioning.Fit(clips, c.Model.Frames, c.Model.Features, g.fewer); err != nil {
+		return fmt.Errorf("%s and the model %s: %w", g.clips.Features, g.model, err)
+	}
+	return nil
+}
+
+func (g *captionGenerate) write(p *program, generated []captioning.Generated) error {
+	if g.output == "" {
+		content, err := captioning.Results(generated)
+		if err == nil {
+			_, err = p.out.Write(content)
+		}
+		return err
+	}
+	if err := captioning.WriteResults(g.output, generated); err != nil {
+		return err
+	}
+	mean := 0.
+	for _, c := range generated {
+		mean += c.LogProbability / float64(len(generated))
+	}
+	if g.asJSON {
+		return writeJSON(p.out, map[string]any{"file": g.output, "captions": len(generated), "mean_log_probability": mean})
+	}
+	_, err := fmt.Fprintf(p.out, "%s: %d captions, mean log-probability %.2f\n", g.output, len(generated), mean)
+	return err
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"nmn/eval"
+	"nmn/eval/caption"
+	"nmn/features"
+	"nmn/loader"
+)
+
+// captionScenes are the flags of nmn caption scenes.
+type captionScenes struct {
+	config  loader.MovingScenesConfig
+	perClip int
+	asJSON  bool
+}
+
+func newCaptionScenes(p *program) *cobra.Command {
+	c := captionScenes{config: loader.MovingScenesConfig{Seed: 1, Split: "train", N: 1000, Frames: movingFrames}, perClip: loader.SceneCaptions}
+	cmd := &cobra.Command{
+		Use:   "scenes DIR",
+		Short: "Write captions and true concepts of the moving scenes to a folder",
+		Long: `Write a split of the moving scenes to a folder, to try captioning on: captions.json with
+sentences on each clip, which leave out and mistake what people would, truth.npy with what
+each frame really shows, a row for each frame, and truth.csv with the rows of each clip.
+Clips are those of nmn train --preset moving-scenes with the same seed, split and frames,
+so that features that nmn extract --per-frame writes of them go with these captions.`,
+		Example: `  nmn caption scenes scenes/train
+  nmn caption train --features scenes/train/truth.npy --clips scenes/train/truth.csv \
+    --captions scenes/train/captions.json --run-dir runs/captions`,
+		Args:              arguments(p, cobra.ExactArgs(1)),
+		ValidArgsFunction: completeFolders,
+		RunE:              func(_ *cobra.Command, args []string) error { return c.run(p, args[0]) },
+	}
+	data := under(cmd, "Data")
+	data.string(&c.config.Split, "split", "`name` of the split: train, val or test for those of nmn train")
+	data.int(&c.config.N, "number", "number of `clips`")
+	data.int(&c.config.Frames, "frames", "`frames` of a clip")
+	data.int(&c.perClip, "captions-per-clip", "`captions` of a clip")
+	data.uint64(&c.config.Seed, "seed", "`seed` of all random draws")
+	under(cmd, "Output").bool(&c.asJSON, "json", "write JSON")
+	return cmd
+}
+
+func (c *captionScenes) run(p *program, dir string) error {
+	if err := c.config.Validate(); err != nil {
+		return usageError{err}
+	}
+	ids, captions, err := loader.MovingCaptions(c.config, c.perClip)
+	if err != nil {
+		return usageError{err}
+	}
+	if err := refuseFilled(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	truth := filepath.Join(dir, "truth.npy")
+	if err := writeFrameTruth(c.config, truth); err != nil {
+		return err
+	}
+	if err := writeClipRows(filepath.Join(dir, "truth.csv"), ids, c.config.Frames); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, "captions.json")
+	if err := writeCaptionLists(path, captionsOfClips(ids, captions)); err != nil {
+		return err
+	}
+	if c.asJSON {
+		return writeJSON(p.out, map[string]any{"captions": path, "features": truth, "clips": len(ids), "frames": c.config.Frames})
+	}
+	_, err = fmt.Fprintln(p.out, path)
+	return err
+}
+
+// captionsOfClips brings lists together.
+func captionsOfClips(ids []string, captions [][]string) *caption.Captions {
+	c := &caption.Captions{IDs: ids, Of: make(map[string][]string, len(ids))}
+	for i, id := range ids {
+		c.Of[id] = captions[i]
+	}
+	return c
+}
+
+// writeFrameTruth writes what every frame shows, a row of 0 and 1 each.
+func writeFrameTruth(config loader.MovingScenesConfig, path string) (err error) {
+	vocabulary, err := loader.SceneVocabulary()
+	if err != nil {
+		return err
+	}
+	w, err := features.Create(path, vocabulary.Len())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	row := make([]float32, vocabulary.Len())
+	for clip := range config.N {
+		shown, err := loader.FrameTruth(config, clip)
+		if err != nil {
+			return err
+		}
+		truth, frames, classes, err := eval.Uint8Matrix(shown)
+		if err != nil {
+			return err
+		}
+		for t := range frames {
+			for k, y := range truth[t*classes : (t+1)*classes] {
+				row[k] = float32(y)
+			}
+			if err := w.Write(row); err != nil {
+				return err
+			}
+		}
+	}
+	return w.Commit()
+}
+
+// writeClipRows writes the rows of clips that have as many frames each.
+func writeClipRows(path string, ids []string, frames int) error {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	records := [][]string{{"clip", "first", "rows"}}
+	for i, id := range ids {
+		records = append(records, []string{id, strconv.Itoa(i * frames), strconv.Itoa(frames)})
+	}
+	if err := w.WriteAll(records); err != nil {
+		return fmt.Errorf("rows of clips: %w", err)
+	}
+	return writeFile(path, b.Bytes())
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"nmn/captioning"
+	"nmn/eval/caption"
+	"nmn/report"
+	"nmn/train"
+)
+
+// captionTrain are the flags of nmn caption train.
+type captionTrain struct {
+	config captionConfig
+	runDir string
+	resume string
+	dryRun bool
+	print  bool
+	asJSON bool
+}
+
+func newCaptionTrain(p *program) *cobra.Command {
+	t := captionTrain{config: captionBase(captionSmall), runDir: filepath.Join("runs", "captions")}
+	cmd := &cobra.Command{
+		Use:   "train --features FILE --captions FILE",
+		Short: "Train a captioner on features of frames",
+		Long: `Train S2VT, which sees the features of a clip's frames one after another and then says a
+caption word by word, on captions of people. Features are those that nmn extract writes,
+such as the concept probabilities of every frame, and stay on disk. Training ends early where
+CIDEr-D on clips that were held out rises no more. The run folder holds config.yaml, words.txt
+(the vocabulary), log.jsonl, summary.csv, last.safetensors, best.safetensors and result.json.
+An interrupt saves first; --resume goes on as if nothing had happened. See docs/captions.md.`,
+		Example: `  nmn caption train --features p.npy --clips clips.csv --captions train_val_annotation.zip \
+    --val-features v.npy --val-clips v.csv --preset paper --run-dir runs/captions
+  nmn caption train --features x.safetensors --clips clips.csv --captions captions.json
+  nmn caption train --resume runs/captions`,
+		Args: refuseArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
+	}
+	c := under(cmd, "Configuration")
+	enum(c, &t.config.Preset, "preset", "`settings` to start from; paper has the sizes of section 4.4", captionPresets()...)
+	c.bool(&t.print, "print-config", "print the resolved configuration and stop")
+	t.config.flags(cmd)
+	r := under(cmd, "Run")
+	r.directory(&t.runDir, "run-dir", "`folder` of the run")
+	r.directory(&t.resume, "resume", "`folder` of a run to go on with; its configuration is taken from there")
+	r.bool(&t.dryRun, "dry-run", "read everything, make a few steps, print the plan and stop")
+	r.bool(&t.asJSON, "json", "write the result as JSON")
+	return cmd
+}
+
+func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
+	if err := t.resolve(cmd); err != nil {
+		return err
+	}
+	if t.print {
+		content, err := t.config.yaml()
+		if err == nil {
+			_, err = p.out.Write(content)
+		}
+		return err
+	}
+	if err := t.check(cmd); err != nil {
+		return err
+	}
+	r := &captionRun{program: p, config: t.config, dir: t.runDir, title: "captioner"}
+	closeData, err := r.openData()
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, closeData()) }()
+	run := t.config.run()
+	if r.backend, err = openDevice(p, &run); err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, r.backend.Close()) }()
+	if t.dryRun {
+		return r.plan(cmd.Context())
+	}
+	return t.train(cmd.Context(), r)
+}
+
+func (t *captionTrain) train(ctx context.Context, r *captionRun) error {
+	if t.resume == "" && exists(filepath.Join(t.runDir, train.LastName)) && !exists(filepath.Join(t.runDir, resultName)) {
+		return usagef("%s holds a run that was interrupted: go on with --resume %s, or name another --run-dir", t.runDir, t.runDir)
+	}
+	o, reused, err := r.run(ctx)
+	if errors.Is(err, errInterrupted) {
+		return fmt.Errorf("%w; go on with: nmn caption train --resume %s", err, t.runDir)
+	}
+	if err != nil {
+		return err
+	}
+	if reused {
+		r.program.note("%s is complete: nothing was run again", t.runDir)
+	}
+	if t.asJSON {
+		return writeJSON(r.program.out, o)
+	}
+	fmt.Fprintf(r.program.out, "%s: %d steps, %d epochs, loss %.4f, %d words, %d captions of %d clips\n",
+		filepath.Join(t.runDir, o.Checkpoint), o.Steps, o.Epochs, o.Loss, o.Words, o.Captions, o.Clips)
+	if o.Validation == nil {
+		return nil
+	}
+	return report.Write(r.program.out, report.Text, report.CaptionScores("Validation", *o.Validation, r.validation.Clips(), caption.NewMeteor().Modules()))
+}
+
+// resolve makes the configuration: that of the preset, or of the folder that is resumed, with the flags that
+// were given over it.
+func (t *captionTrain) resolve(cmd *cobra.Command) error {
+	given := givenFlags(cmd.Flags())
+	if t.resume != "" {
+		if cmd.Flags().Changed("run-dir") || cmd.Flags().Changed("preset") {
+			return usagef("caption train: --resume takes folder and configuration from the run: leave out --run-dir and --preset")
+		}
+		there, err := readCaptionConfig(t.resume)
+		if err != nil {
+			return err
+		}
+		t.runDir, t.config = t.resume, *there
+	} else {
+		t.config = captionBase(t.config.Preset)
+	}
+	return setAgain(cmd.Flags(), given)
+}
+
+// setAgain lays flags of the command line over a configuration that was read after they were parsed.
+func setAgain(flags *pflag.FlagSet, given []givenFlag) error {
+	for _, f := range given {
+		if err := flags.Set(f.name, f.value); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
+}
+
+func (t *captionTrain) check(cmd *cobra.Command) error {
+	if err := needFiles(cmd, "features", "captions"); err != nil && t.resume == "" {
+		return err
+	}
+	d := &t.config.Data
+	if d.Validation.Features == "" && (d.Validation.Clips != "" || d.Validation.IDs != "" || d.Validation.Captions != "") {
+		return usagef("caption train: --val-clips, --val-ids and --val-captions belong to --val-features: give it too")
+	}
+	if err := t.config.validate(); err != nil {
+		return err
+	}
+	if d.ValidationShare == 0 && d.Validation.Features == "" && t.config.Train.Patience > 0 && !cmd.Flags().Changed("patience") {
+		t.config.Train.Patience = 0
+	}
+	return nil
+}
+
+// openData reads words and captions and opens features. What it returns closes them.
+func (r *captionRun) openData() (closeAll func() error, err error) {
+	var files []*captioning.FrameFile
+	closeAll = func() error {
+		var err error
+		for _, f := range files {
+			err = errors.Join(err, f.Close())
+		}
+		return err
+	}
+	fail := func(err error) (func() error, error) { return nil, errors.Join(err, closeAll()) }
+	d := &r.config.Data
+	open := func(c *clipFiles) (*captioning.FrameFile, error) {
+		f, err := c.open()
+		if err == nil {
+			files = append(files, f)
+		}
+		return f, err
+	}
+	captions, err := readClipCaptions(d.Train.Captions, d.Train.Split)
+	if err != nil {
+		return fail(err)
+	}
+	features, err := open(&d.Train)
+	if err != nil {
+		return fail(err)
+	}
+	held := map[string]bool{}
+	if d.Validation.Features == "" {
+		held = heldOut(captions.IDs, d.ValidationShare, d.Seed)
+	}
+	if err := r.makeWords(captions, held); err != nil {
+		return fail(err)
+	}
+	whole, err := joinTold(r.program, "training clips", features, captions, r.words, captioning.JoinOptions{Partial: d.Partial, MaxWords: d.MaxWords})
+	if err != nil {
+		return fail(err)
+	}
+	r.train, r.validation = divide(whole, held)
+	if d.Validation.Features != "" {
+		if features, err = open(&d.Validation); err == nil {
+			r.validation, err = r.openValidation(features)
+		}
+		if err != nil {
+			return fail(err)
+		}
+	}
+	if r.train == nil {
+		return fail(fmt.Errorf("no clip is left to train on: lower --validation-share"))
+	}
+	r.program.note("clips   %d with %d captions, %d frames of %d features; %d words", r.train.Clips(), r.train.Pairs(), r.train.Frames(), r.train.Width(), r.words.AtLeast(0))
+	return closeAll, nil
+}
+
+// openValidation joins the clips to judge by, whose frames must be like those of training.
+func (r *captionRun) openValidation(features *captioning.FrameFile) (*captioning.Set, error) {
+	v := r.config.Data.Validation
+	if v.Captions == "" {
+		v.Captions = r.config.Data.Train.Captions
+	}
+	captions, err := readClipCaptions(v.Captions, v.Split)
+	if err != nil {
+		return nil, err
+	}
+	if err := captioning.Fit(features, r.train.Frames(), r.train.Width(), true); err != nil {
+		return nil, fmt.Errorf("validation clips: %w", err)
+	}
+	return joinTold(r.program, "validation clips", features, captions, r.words, captioning.JoinOptions{Partial: r.config.Data.Partial})
+}
+
+// divide takes the clips that are held out; a part without clips is nil.
+func divide(whole *captioning.Set, held map[string]bool) (rest, out *captioning.Set) {
+	var parts [2][]int
+	for clip := range whole.Clips() {
+		part := 0
+		if held[whole.ID(clip)] {
+			part = 1
+		}
+		parts[part] = append(parts[part], clip)
+	}
+	if len(parts[0]) > 0 {
+		rest = whole.Subset(parts[0])
+	}
+	if len(parts[1]) > 0 {
+		out = whole.Subset(parts[1])
+	}
+	return rest, out
+}
+
+// makeWords reads the vocabulary that is named, or makes one of the captions that are learned.
+func (r *captionRun) makeWords(captions *caption.Captions, held map[string]bool) (err error) {
+	if file := r.config.Data.Vocabulary; file != "" {
+		r.words, err = captioning.ReadWords(file)
+		return err
+	}
+	var counted captioning.Counted
+	if r.words, counted, err = captioning.BuildWords(learned(captions, held), r.config.Words); err != nil {
+		return err
+	}
+	r.program.note("words   %d of %v", r.words.AtLeast(0), counted)
+	return nil
+}
+
+// learned goes through the captions of clips that are not held out.
+func learned(captions *caption.Captions, held map[string]bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, id := range captions.IDs {
+			for _, text := range captions.Of[id] {
+				if !held[id] && !yield(text) {
+					return
+				}
+			}
+		}
+	}
+}

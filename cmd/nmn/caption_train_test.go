@@ -1,0 +1,274 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"nmn/train"
+)
+
+// captionScenesIn writes a small split of the moving scenes to caption.
+func captionScenesIn(t *testing.T, split string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), split)
+	must(t, "caption", "scenes", dir, "--split", split, "--number", "24", "--frames", "4", "--captions-per-clip", "5")
+	return dir
+}
+
+// captionArgs make a command line that trains a captioner of the smallest kind on a folder of scenes.
+func captionArgs(scenes, dir string, more ...string) []string {
+	return append([]string{"caption", "train", "--features", filepath.Join(scenes, "truth.npy"), "--clips", filepath.Join(scenes, "truth.csv"),
+		"--captions", filepath.Join(scenes, "captions.json"), "--run-dir", dir, "--preset", "moving-scenes", "--embedding", "8", "--word-embedding", "6",
+		"--hidden", "12", "--batch-size", "8", "--validation-share", "0.25", "--device", "cpu", "--threads", "1"}, more...)
+}
+
+func TestCaption_TrainGenerateEval(t *testing.T) {
+	scenes, test := captionScenesIn(t, "train"), captionScenesIn(t, "test")
+	dir := filepath.Join(t.TempDir(), "run")
+	o := readJSON(t, must(t, captionArgs(scenes, dir, "--epochs", "15", "--learning-rate", "0.02", "--patience", "0", "--json")...))
+	if o["clips"] != 18. || o["epochs"] != 15. || o["validation"] == nil || o["checkpoint"] != train.BestName {
+		t.Errorf("result %v", o)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(readFile(t, dir, summaryName))).ReadAll()
+	if err != nil || len(rows) != 31 {
+		t.Errorf("%d lines in the summary, want a header, 15 epochs and 15 validations: %v", len(rows), err)
+	}
+	if again := call(t, captionArgs(scenes, dir, "--epochs", "15", "--learning-rate", "0.02", "--patience", "0", "--verbose")...); again.code != exitOK || !strings.Contains(again.err, "complete") {
+		t.Errorf("a complete run is run again: %d, %s", again.code, again.err)
+	}
+
+	features := []string{"--features", filepath.Join(test, "truth.npy"), "--clips", filepath.Join(test, "truth.csv"), "--device", "cpu"}
+	out := filepath.Join(t.TempDir(), "generated.json")
+	must(t, append([]string{"caption", "generate", dir, "--output", out, "--generate-batch", "7"}, features...)...)
+	if one := must(t, append([]string{"caption", "generate", dir, "--generate-batch", "1", "--threads", "1"}, features...)...); one != string(readBytes(t, out)) {
+		t.Error("captions depend on the size of the batch or the number of threads")
+	}
+	beam := must(t, append([]string{"caption", "generate", dir, "--beam", "3", "--length-penalty", "1", "--max-length", "4", "--vocab", filepath.Join(dir, wordsName)}, features...)...)
+	if strings.Count(beam, "image_id") != 24 {
+		t.Errorf("%s", beam)
+	}
+	all := readJSON(t, must(t, "caption", "eval", "--results", out, "--references", filepath.Join(test, "captions.json"), "--json"))
+	if bleu := all["all"].(map[string]any)["bleu"].([]any); all["captions"] != 24. || bleu[0].(float64) < .3 {
+		t.Errorf("scores %v", all)
+	}
+	shown := must(t, "caption", "eval", "--results", out, "--references", filepath.Join(test, "captions.json"), "--show", "2")
+	_, shown, _ = strings.Cut(shown, "stem.\n")
+	if strings.Count(shown, "\nmoving-test-") != 2 || strings.Count(shown, "\n    ") != 10 {
+		t.Errorf("two captions beside their references:\n%s", shown)
+	}
+}
+
+// A run that is killed without warning and resumed leaves the checkpoints of one in one piece.
+func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
+	scenes := captionScenesIn(t, "train")
+	whole, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+	often := []string{"--epochs", "4", "--checkpoint-steps", "3", "--log-interval", "1", "--patience", "0", "--quiet"}
+	must(t, captionArgs(scenes, whole, often...)...)
+	next := captionArgs(scenes, broken, often...)
+	for i := range 4 {
+		cmd, _, stderr := asCommand(next...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() { defer close(ended); _ = cmd.Wait() }() // killed below, or seen to have ended
+		for deadline := time.Now().Add(time.Minute); captionSteps(broken) < 10*i+4; time.Sleep(time.Millisecond) {
+			select {
+			case <-ended:
+				t.Fatalf("the run has ended before kill %d: %s", i+1, stderr)
+			default:
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("no step %d within a minute", 10*i+4)
+			}
+		}
+		_ = cmd.Process.Kill()
+		<-ended
+		next = []string{"caption", "train", "--resume", broken, "--quiet"}
+	}
+	must(t, next...)
+	for _, name := range []string{train.LastName, train.BestName, wordsName} {
+		if !bytes.Equal(readFile(t, broken, name), readFile(t, whole, name)) {
+			t.Errorf("%s differs from that of a run in one piece", name)
+		}
+	}
+	if a, b := captionSummary(t, broken), captionSummary(t, whole); !slices.Equal(a, b) {
+		t.Errorf("summary\n%s\nof a run in one piece\n%s", strings.Join(a, "\n"), strings.Join(b, "\n"))
+	}
+}
+
+// captionSteps counts the steps that the log tells of.
+func captionSteps(dir string) int {
+	log, err := os.ReadFile(filepath.Join(dir, logName))
+	if err != nil {
+		return 0
+	}
+	return bytes.Count(log, []byte(`"msg":"step"`))
+}
+
+// captionSummary are the rows of a summary without their durations.
+func captionSummary(t *testing.T, dir string) (lines []string) {
+	t.Helper()
+	rows, err := csv.NewReader(bytes.NewReader(readFile(t, dir, summaryName))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	duration := slices.Index(rows[0], "duration_s")
+	for _, row := range rows {
+		lines = append(lines, strings.Join(slices.Delete(row, duration, duration+1), ","))
+	}
+	return lines
+}
+
+func TestCaptionTrain_InterruptSavesAndResumes(t *testing.T) {
+	scenes, dir := captionScenesIn(t, "train"), filepath.Join(t.TempDir(), "run")
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	c := callIn(t, ctx, captionArgs(scenes, dir, "--epochs", "100000", "--patience", "0", "--validation-share", "0")...)
+	if c.code != exitInterrupted || !strings.Contains(c.err, "--resume "+dir) {
+		t.Fatalf("exit code %d: %s", c.code, c.err)
+	}
+	wantUsage(t, call(t, captionArgs(scenes, dir, "--epochs", "100000", "--patience", "0", "--validation-share", "0")...), "holds a run that was interrupted")
+	wantUsage(t, call(t, captionArgs(scenes, dir, "--hidden", "13", "--validation-share", "0", "--epochs", "1", "--resume", dir)...), "--run-dir")
+	c = call(t, "caption", "train", "--resume", dir, "--hidden", "13", "--quiet")
+	wantUsage(t, c, "net.hidden is 12, this one's 13")
+	must(t, "caption", "train", "--resume", dir, "--epochs", "1", "--quiet")
+}
+
+func TestCaptionTrain_DryRunWritesNothing(t *testing.T) {
+	scenes, dir := captionScenesIn(t, "train"), filepath.Join(t.TempDir(), "run")
+	out := must(t, captionArgs(scenes, dir, "--dry-run")...)
+	for _, part := range []string{"18 with 90 captions, up to 4 frames of 36 features", "parameters", "steps of", "nothing was written"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("plan without %q:\n%s", part, out)
+		}
+	}
+	if exists(dir) {
+		t.Error("a dry run has made the folder")
+	}
+}
+
+func TestCaptionTrain_RefusesWhatDoesNotFit(t *testing.T) {
+	scenes, test := captionScenesIn(t, "train"), captionScenesIn(t, "test")
+	dir := filepath.Join(t.TempDir(), "run")
+	wantUsage(t, call(t, "caption", "train"), "--features and --captions")
+	for says, args := range map[string][]string{
+		"--validation-share is 1": captionArgs(scenes, dir, "--validation-share", "1"),
+		"hidden is 0":             captionArgs(scenes, dir, "--hidden", "0"),
+		"epochs and max_steps":    captionArgs(scenes, dir, "--epochs", "0"),
+		"beam width is 0":         captionArgs(scenes, dir, "--beam", "0"),
+		"--max-words is -1":       captionArgs(scenes, dir, "--max-words", "-1"),
+		"belong to --val-feature": captionArgs(scenes, dir, "--val-clips", "x.csv"),
+		"want paper, small or":    captionArgs(scenes, dir, "--preset", "large"),
+	} {
+		wantUsage(t, call(t, args...), says)
+	}
+	write := func(name, content string) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	words := write("words.txt", "dog, NN, 3\n")
+	for says, args := range map[string][]string{
+		"24 of 24 clips have no captions":       captionArgs(scenes, dir, "--captions", filepath.Join(test, "captions.json")),
+		"line 2 is not UTF-8":                   captionArgs(scenes, dir, "--captions", write("c.csv", "id,caption\nmoving-train-000000,\xff\n")),
+		"not the header of a caption vocabular": captionArgs(scenes, dir, "--vocab", words),
+		"nothing names its 96 rows":             captionArgs(scenes, dir, "--clips", ""),
+		"no such file":                          captionArgs(scenes, dir, "--features", filepath.Join(dir, "none.npy")),
+		"clip \"a\" repeats line 2":             captionArgs(scenes, dir, "--clips", write("clips.csv", "clip,first,rows\na,0,1\na,1,1\n")),
+	} {
+		if c := call(t, args...); c.code != exitFailure || !strings.Contains(c.err, says) {
+			t.Errorf("exit code %d, %q, want %q", c.code, c.err, says)
+		}
+	}
+	if exists(dir) {
+		t.Error("a run that cannot be has made its folder")
+	}
+}
+
+func TestCaptionGenerate_RefusesWhatDoesNotFit(t *testing.T) {
+	scenes, dir := captionScenesIn(t, "train"), filepath.Join(t.TempDir(), "run")
+	must(t, captionArgs(scenes, dir, "--max-steps", "2", "--validation-share", "0", "--quiet")...)
+	other := filepath.Join(t.TempDir(), "other")
+	must(t, "caption", "scenes", other, "--number", "4", "--frames", "3")
+	counts := filepath.Join(t.TempDir(), "counts")
+	must(t, "caption", "counts", filepath.Join(scenes, "captions.json"), counts, "--given", "2")
+	clips := func(folder, name string) []string {
+		return []string{"caption", "generate", dir, "--features", filepath.Join(folder, name+".npy"), "--clips", filepath.Join(folder, name+".csv"), "--device", "cpu"}
+	}
+	must(t, append(clips(other, "truth"), "--fewer-frames")...)
+	for says, args := range map[string][]string{
+		"at most 3 frames, the captioner was trained on up to 4": clips(other, "truth"),
+		"the captioner takes 36":                                 clips(counts, "counts"),
+		"the vocabulary is of another run":                       append(clips(scenes, "truth"), "--vocab", filepath.Join(counts, wordsName)),
+		"cannot find the model":                                  {"caption", "generate", filepath.Join(dir, "none"), "--features", filepath.Join(scenes, "truth.npy")},
+	} {
+		if c := call(t, args...); c.code != exitFailure || !strings.Contains(c.err, says) {
+			t.Errorf("exit code %d, %q, want %q", c.code, c.err, says)
+		}
+	}
+	wantUsage(t, call(t, append(clips(scenes, "truth"), "--beam", "0")...), "beam width is 0")
+	wantUsage(t, call(t, "caption", "generate", dir), "--features")
+	last := filepath.Join(dir, train.LastName)
+	content := readBytes(t, last)
+	if err := os.WriteFile(last, content[:len(content)/2], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if c := call(t, clips(scenes, "truth")...); c.code != exitFailure || !strings.Contains(c.err, "last.safetensors") {
+		t.Errorf("a cut checkpoint: exit code %d, %q", c.code, c.err)
+	}
+}
+
+func TestCaptionCounts_AreOfTheFirstCaptions(t *testing.T) {
+	captions := filepath.Join(t.TempDir(), "c.json")
+	if err := os.WriteFile(captions, []byte(`{"b": ["a dog", "A dog runs", "two cats"], "a": ["a cat", "a dog", "x", "y"], "c": ["one"]}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "counts")
+	out := must(t, "caption", "counts", captions, dir, "--given", "2")
+	if !strings.Contains(out, "2 clips, counts of 4 words; 1 clips with too few") {
+		t.Errorf("%s", out)
+	}
+	rows, _ := readRows(t, filepath.Join(dir, "counts.npy"), "")
+	if want := [][]float32{{1, .5, .5, 0}, {1, 1, 0, .5}}; len(rows) != 2 || !slices.Equal(rows[0], want[0]) || !slices.Equal(rows[1], want[1]) {
+		t.Errorf("counts %v, want %v (a dog cat runs)", rows, want)
+	}
+	left := readJSON(t, string(readFile(t, dir, "captions.json")))
+	if got := left["b"].([]any); len(left) != 2 || len(got) != 1 || got[0] != "two cats" {
+		t.Errorf("captions to say: %v", left)
+	}
+	if c := call(t, "caption", "counts", captions, filepath.Join(t.TempDir(), "x"), "--given", "4"); c.code != exitFailure || !strings.Contains(c.err, "more than 4 captions") {
+		t.Errorf("%d: %s", c.code, c.err)
+	}
+	wantUsage(t, call(t, "caption", "counts", captions, dir, "--given", "2"), "not empty")
+}
+
+func TestCaptionVocab_TellsTheCuts(t *testing.T) {
+	captions := filepath.Join(t.TempDir(), "c.csv")
+	if err := os.WriteFile(captions, []byte("id,caption\n1,a dog and a cat\n2,\n1,"+strings.Repeat("x", 10000)+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	words := filepath.Join(t.TempDir(), "words.txt")
+	v := readJSON(t, must(t, "caption", "vocab", captions, "--json", "--output", words))
+	cuts := v["words_at_min_count"].(map[string]any)
+	if v["words"] != 4. || v["empty_captions"] != 1. || v["tokens_too_long"] != 1. || cuts["1"] != 4. || cuts["2"] != 1. {
+		t.Errorf("%v", v)
+	}
+	if lines := strings.Count(string(readBytes(t, words)), "\n"); lines != 5 {
+		t.Errorf("%d lines in the vocabulary", lines)
+	}
+	if out := must(t, "caption", "vocab", captions); !strings.Contains(out, "at least   2 times:      1") || !strings.Contains(out, "1 words of more than 100 bytes") {
+		t.Errorf("%s", out)
+	}
+	wantUsage(t, call(t, "caption", "vocab", captions, "--min-count", strconv.Itoa(-1)), "--min-count")
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"nmn/captioning"
+	"nmn/eval/caption"
+	"nmn/loader"
+)
+
+// captionVocab are the flags of nmn caption vocab.
+type captionVocab struct {
+	options captioning.WordOptions
+	split   string
+	output  string
+	asJSON  bool
+}
+
+func newCaptionVocab(p *program) *cobra.Command {
+	c := captionVocab{options: captioning.WordOptions{MinCount: 1}, split: loader.TrainSplit}
+	cmd := &cobra.Command{
+		Use:   "vocab CAPTIONS",
+		Short: "Make the vocabulary of a captioner, or tell how large it is at which cut",
+		Long: `Make the vocabulary of a captioner: the Penn Treebank tokens of training captions, without
+punctuation, the most frequent first. It tells how many words are left at which least
+number of occurrences. nmn caption train makes its own vocabulary unless it is given one
+with --vocab, as to compare captioners that share it.`,
+		Example: `  nmn caption vocab train_val_annotation.zip
+  nmn caption vocab captions_train2014.json --min-count 5 --output words.txt`,
+		Args:              arguments(p, cobra.ExactArgs(1)),
+		ValidArgsFunction: completeFiles("json", "jsonl", "csv", "zip", "gz"),
+		RunE:              func(_ *cobra.Command, args []string) error { return c.run(p, args[0]) },
+	}
+	r := under(cmd, "Words")
+	wordFlags(r, &c.options)
+	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidateSplit, loader.TestSplit)
+	out := under(cmd, "Output")
+	out.file(&c.output, "output", "`file` to write the vocabulary to", "txt")
+	out.bool(&c.asJSON, "json", "write what was counted as JSON")
+	return cmd
+}
+
+// wordFlags declare which words get into a vocabulary.
+func wordFlags(r room, o *captioning.WordOptions) {
+	r.int(&o.MinCount, "min-count", "least `occurrences` of a word in the training captions; rarer ones are unknown")
+	r.int(&o.Size, "vocab-size", "most `words`, the most frequent; 0 for all")
+}
+
+// captionTexts goes through all captions.
+func captionTexts(c *caption.Captions) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, id := range c.IDs {
+			for _, text := range c.Of[id] {
+				if !yield(text) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// countedWords is what nmn caption vocab tells as JSON.
+type countedWords struct {
+	captioning.Counted
+	Words       int         `json:"words"`
+	Fingerprint string      `json:"fingerprint"`
+	AtMinCount  map[int]int `json:"words_at_min_count"`
+}
+
+func (c *captionVocab) run(p *program, path string) error {
+	if c.options.MinCount < 0 || c.options.Size < 0 {
+		return usagef("caption vocab: --min-count and --vocab-size are at least 0")
+	}
+	captions, err := readClipCaptions(path, c.split)
+	if err != nil {
+		return err
+	}
+	words, counted, err := captioning.BuildWords(captionTexts(captions), c.options)
+	if err != nil {
+		return err
+	}
+	if c.output != "" {
+		if err := words.WriteFile(c.output); err != nil {
+			return err
+		}
+	}
+	cuts := []int{1, 2, 3, 4, 5, 6, 8, 10, 20, 50, 100}
+	told := countedWords{counted, words.AtLeast(0), words.Fingerprint(), map[int]int{}}
+	for _, cut := range cuts {
+		told.AtMinCount[cut] = words.AtLeast(cut)
+	}
+	if c.asJSON {
+		return writeJSON(p.out, told)
+	}
+	fmt.Fprintf(p.out, "%d words: %v\n", told.Words, counted)
+	for _, cut := range cuts {
+		fmt.Fprintf(p.out, "  at least %3d times: %6d\n", cut, told.AtMinCount[cut])
+	}
+	return nil
+}

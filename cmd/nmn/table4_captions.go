@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"nmn/captioning"
+	"nmn/eval/caption"
+	"nmn/loader"
+	"nmn/report"
+)
+
+// ownClips are those of the folders of a user, with the captions of one file.
+func (t *table4) ownClips() (*table4Clips, error) {
+	clips := &table4Clips{captions: map[string]*caption.Captions{}}
+	msrvtt, err := loader.IsMSRVTT(t.captions)
+	if err != nil {
+		return nil, err
+	}
+	judged, splits := splitValidation, map[string]string{splitTrain: "", splitValidation: "", splitTest: ""}
+	if msrvtt {
+		splits = map[string]string{splitTrain: loader.TrainSplit, splitValidation: loader.ValidateSplit, splitTest: loader.TestSplit}
+	}
+	for split, of := range splits {
+		if split == splitTest && !exists(filepath.Join(t.features[0].folder, splitTest+".npy")) {
+			continue
+		}
+		if split == splitTest {
+			judged = splitTest
+		}
+		if clips.captions[split], err = readClipCaptions(t.captions, of); err != nil {
+			return nil, err
+		}
+	}
+	t.captioner.Data.Partial = t.captioner.Data.Partial || !msrvtt // one file has the captions of all splits
+	clips.what = fmt.Sprintf("%s clips of %s", judged, filepath.Base(t.captions))
+	for _, f := range t.features {
+		clips.rows = append(clips.rows, table4Row{name: f.name, title: f.name, folder: func(uint64) string { return f.folder }})
+	}
+	return clips, nil
+}
+
+// judged is the split that the table is of.
+func (c *table4Clips) judged() string {
+	if c.captions[splitTest] != nil {
+		return splitTest
+	}
+	return splitValidation
+}
+
+// captionAll trains a captioner for each row and seed, and shows the table.
+func (t *table4) captionAll(ctx context.Context, clips *table4Clips) (err error) {
+	words, _, err := captioning.BuildWords(captionTexts(clips.captions[splitTrain]), t.captioner.Words)
+	if err != nil {
+		return err
+	}
+	run := t.captioner.run()
+	if t.backend, err = openDevice(t.program, &run); err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, t.backend.Close()) }()
+	rows := make([]report.CaptionRow, len(clips.rows))
+	var frequent report.CaptionRow
+	for i, row := range clips.rows {
+		rows[i] = report.CaptionRow{Name: row.title, Aside: row.aside}
+		for _, seed := range t.seeds {
+			scores, always, err := t.captioned(ctx, clips, row, seed, words)
+			if err != nil {
+				return fmt.Errorf("%s, seed %d: %w", row.title, seed, err)
+			}
+			rows[i].Scores, frequent = append(rows[i].Scores, *scores), always
+		}
+	}
+	return t.show(clips, append(rows, frequent))
+}
+
+// captioned trains a captioner on the features of a row and scores it, and what says the most frequent
+// caption of the training clips of all clips.
+func (t *table4) captioned(ctx context.Context, clips *table4Clips, row table4Row, seed uint64, words *captioning.Words) (_ *caption.Scores, always report.CaptionRow, err error) {
+	sets := map[string]*captioning.Set{}
+	for _, split := range []string{splitTrain, splitValidation, splitTest} {
+		if clips.captions[split] == nil {
+			continue
+		}
+		folder := row.folder(seed)
+		features, err := captioning.OpenFrames(captioning.FrameFiles{Features: filepath.Join(folder, split+".npy"), Clips: filepath.Join(folder, split+".csv")})
+		if err != nil {
+			return nil, always, err
+		}
+		defer func() { err = errors.Join(err, features.Close()) }()
+		o := captioning.JoinOptions{Partial: t.captioner.Data.Partial}
+		if split == splitTrain {
+			o.MaxWords = t.captioner.Data.MaxWords
+		}
+		if sets[split], err = captioning.Join(features, clips.captions[split], words, o); err != nil {
+			return nil, always, fmt.Errorf("%s clips in %s: %w", split, folder, err)
+		}
+	}
+	r := &captionRun{program: t.program, config: t.captioner, words: words, train: sets[splitTrain], validation: sets[splitValidation], backend: t.backend,
+		dir: filepath.Join(t.runDir, "captioners", fmt.Sprintf("seed-%d", seed), row.name), title: fmt.Sprintf("captioner on %s, seed %d", row.title, seed)}
+	r.config.Train.Seed = seed
+	o, reused, err := r.run(ctx)
+	if err != nil {
+		return nil, always, err
+	}
+	if reused {
+		t.program.note("%s is complete: not run again", r.dir)
+	}
+	judged := sets[clips.judged()]
+	said := judged.Constant(sets[splitTrain].MostFrequent())
+	result, err := captioning.Score(ctx, judged, said, t.meteor)
+	if err != nil {
+		return nil, always, err
+	}
+	always = report.CaptionRow{Name: fmt.Sprintf("always %q", said[0].Caption), Scores: []caption.Scores{result.All}, Aside: true}
+	scores, err := t.judge(ctx, r, judged, o.Checkpoint)
+	return scores, always, err
+}
+
+// judge scores the best checkpoint of a captioner and keeps what it said beside it.
+func (t *table4) judge(ctx context.Context, r *captionRun, judged *captioning.Set, checkpoint string) (_ *caption.Scores, err error) {
+	net, about, err := captioning.OpenNet(filepath.Join(r.dir, checkpoint), t.backend)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = firstError(err, net.Close()) }()
+	j := captioning.Judge{Words: about.Words, Data: judged, Generation: t.captioner.Validation.generation(), Meteor: t.meteor}
+	result, said, err := j.Score(ctx, net)
+	if err != nil {
+		return nil, err
+	}
+	return &result.All, captioning.WriteResults(filepath.Join(r.dir, "generated.json"), said)
+}
+
+// show writes the tables to the folder and to standard output. Figures of moving scenes, or of features of
+// one's own, and those of the paper are tables of their own.
+func (t *table4) show(clips *table4Clips, rows []report.CaptionRow) error {
+	table := report.Table4("Captions of "+clips.what, rows)
+	table.Notes = append(table.Notes, fmt.Sprintf("CIDEr-D, BLEU-4, ROUGE-L and METEOR (1.5, modules %s) times 100; mean ± standard deviation over seeds.", t.meteor.Modules()))
+	tables := []*report.Table{table, report.PublishedTable4()}
+	if len(t.features) == 0 {
+		tables[1].Notes = []string{"Other clips, captions and words than the moving scenes above: not to be compared with them."}
+	}
+	for _, file := range []struct {
+		format report.Format
+		name   string
+	}{{report.Markdown, "table.md"}, {report.CSV, "table.csv"}, {report.JSON, "table.json"}} {
+		of := tables
+		if file.format == report.CSV {
+			of = tables[:1] // one header
+		}
+		var b bytes.Buffer
+		if err := report.Write(&b, file.format, of...); err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(t.runDir, file.name), b.Bytes()); err != nil {
+			return err
+		}
+	}
+	if t.format == report.CSV {
+		tables = tables[:1]
+	}
+	return report.Write(t.program.out, t.format, tables...)
+}

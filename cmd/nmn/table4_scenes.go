@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"nmn/eval/caption"
+	"nmn/loader"
+	"nmn/model"
+	"nmn/report"
+	"nmn/train"
+)
+
+// table4Clips are the clips of the experiment: captions, and folders of features.
+type table4Clips struct {
+	what string // for the heading of the table
+	// captions of each split; of the test split nil where there is none, and validation clips are judged.
+	captions map[string]*caption.Captions
+	rows     []table4Row
+}
+
+// table4Row is a captioner of the table: what it is called, and where its features are for a seed.
+type table4Row struct {
+	name, title string
+	folder      func(seed uint64) string
+	aside       bool
+}
+
+// The splits of the experiment, as files of features are called after them.
+const (
+	splitTrain      = "train"
+	splitValidation = "validation"
+	splitTest       = "test"
+)
+
+// scenes trains the nets on moving scenes and writes their concept probabilities and the true concepts.
+func (t *table4) scenes(ctx context.Context) (*table4Clips, error) {
+	clips := &table4Clips{what: fmt.Sprintf("%d moving scenes", t.concepts.Data.TestSize), captions: map[string]*caption.Captions{}}
+	truth := filepath.Join(t.runDir, "features", "truth")
+	for split, config := range t.sceneSplits() {
+		if err := t.sceneSplit(clips, split, config, truth); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.trainConcepts(ctx); err != nil {
+		return nil, err
+	}
+	for _, a := range table4Arms() {
+		clips.rows = append(clips.rows, table4Row{name: string(a), title: report.ArmName(string(a), true, false), folder: func(seed uint64) string {
+			return filepath.Join(t.runDir, "features", fmt.Sprintf("seed-%d", seed), string(a))
+		}})
+	}
+	clips.rows = append(clips.rows, table4Row{name: "truth", title: "true concepts", folder: func(uint64) string { return truth }, aside: true})
+	return clips, nil
+}
+
+// sceneSplits are the clips of each split, those of nmn train.
+func (t *table4) sceneSplits() map[string]loader.MovingScenesConfig {
+	d := &t.concepts.Data
+	of := func(name string, n int) loader.MovingScenesConfig {
+		return loader.MovingScenesConfig{Seed: d.Seed, Split: name, N: n, Frames: d.Frames}
+	}
+	return map[string]loader.MovingScenesConfig{splitTrain: of("train", d.TrainSize), splitValidation: of("val", d.ValidationSize), splitTest: of("test", d.TestSize)}
+}
+
+// sceneSplit writes captions of a split into clips and its true concepts into a folder.
+func (t *table4) sceneSplit(clips *table4Clips, split string, config loader.MovingScenesConfig, folder string) error {
+	ids, captions, err := loader.MovingCaptions(config, t.perClip)
+	if err != nil {
+		return usageError{err}
+	}
+	clips.captions[split] = captionsOfClips(ids, captions)
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	if err := writeFrameTruth(config, filepath.Join(folder, split+".npy")); err != nil {
+		return err
+	}
+	return writeClipRows(filepath.Join(folder, split+".csv"), ids, config.Frames)
+}
+
+// trainConcepts trains the nets for each seed, and writes their features.
+func (t *table4) trainConcepts(ctx context.Context) (err error) {
+	e := &experiment{config: t.concepts, arms: table4Arms(), mil: "on", seeds: t.seeds, runDir: filepath.Join(t.runDir, "concepts")}
+	if err := e.resolveNoise(); err != nil {
+		return err
+	}
+	s, err := openSession(ctx, t.program, &e.config, "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, s.close()) }()
+	clean := *s.data
+	runs, err := e.all(ctx, s)
+	if err != nil {
+		return err
+	}
+	for i := range runs {
+		folder := filepath.Join(t.runDir, "features", fmt.Sprintf("seed-%d", runs[i].Seed), runs[i].Arm)
+		if err := t.writeConcepts(ctx, s, &clean, runs[i].Name, folder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeConcepts writes the concept probabilities of every frame by the net of a run.
+func (t *table4) writeConcepts(ctx context.Context, s *session, data *dataSets, run, folder string) (err error) {
+	net, checkpoint, err := train.OpenNet(filepath.Join(run, train.LastName), s.backend)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, net.Close()) }()
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	silent := *t.program
+	silent.terminal = &terminal{out: io.Discard, err: t.program.err, getenv: t.program.getenv}
+	for split, set := range map[string]*loader.Set{splitTrain: data.train, splitValidation: data.validation, splitTest: data.test} {
+		frames, index, err := loader.Frames(set)
+		if err != nil {
+			return err
+		}
+		c := extractCommand{config: t.concepts, layer: model.Probabilities, batch: 64,
+			output: filepath.Join(folder, split+".npy"), clips: filepath.Join(folder, split+".csv")}
+		c.config.Net.MIL = checkpoint.Model.MIL
+		if err := c.write(ctx, &silent, net, frames, &clipRows{ids: set.IDs, index: index}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

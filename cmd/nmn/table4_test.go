@@ -1,0 +1,87 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tinyTable4 makes a command line of the whole experiment that takes a second or two.
+func tinyTable4(dir string, more ...string) []string {
+	return append([]string{"experiment", "table4", "--train-size", "32", "--validation-size", "6", "--test-size", "8", "--frames", "3", "--stage1-epochs", "1", "--stage2-epochs", "1",
+		"--captions-per-clip", "5", "--epochs", "2", "--hidden", "12", "--seeds", "1", "--device", "cpu", "--threads", "1", "--run-dir", dir}, more...)
+}
+
+func TestTable4_FromPicturesToCaptions(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "table4")
+	first := call(t, tinyTable4(dir, "--format", "markdown")...)
+	if first.code != exitOK {
+		t.Fatalf("exit code %d: %s", first.code, first.err)
+	}
+	ours, published, found := strings.Cut(first.out, "Published")
+	if !found {
+		t.Fatalf("no published figures:\n%s", first.out)
+	}
+	for _, row := range []string{"star + MIL", "NMN-FI + MIL", "NMN-FD + MIL", "true concepts", "always "} {
+		if !strings.Contains(ours, row) || strings.Contains(published, row) {
+			t.Errorf("%s is not in the table of ours alone:\n%s", row, first.out)
+		}
+	}
+	if strings.Contains(ours, "VGG16") || !strings.Contains(published, "VGG16-MIL-NMN-FI | 36.5 | 36.2 | 58.3 | 26.4") || !strings.Contains(published, "not to be compared") {
+		t.Errorf("published figures:\n%s", published)
+	}
+	again := call(t, tinyTable4(dir, "--format", "markdown", "--verbose")...)
+	if again.out != first.out || strings.Contains(again.err, "epoch 1, step") || !strings.Contains(again.err, "is complete") {
+		t.Errorf("what is complete is run again: %s", again.err)
+	}
+	if generated := readBytes(t, filepath.Join(dir, "captioners", "seed-1", "star", "generated.json")); strings.Count(string(generated), "moving-test-") != 8 {
+		t.Errorf("generated captions: %s", generated)
+	}
+	table4OwnFeatures(t, filepath.Join(dir, "features", "seed-1", "star"))
+}
+
+// table4OwnFeatures runs the experiment on the folder of features that another run has left, as one of a user.
+func table4OwnFeatures(t *testing.T, folder string) {
+	captions := map[string][]string{}
+	for split, n := range map[string]string{"train": "32", "val": "6", "test": "8"} {
+		scenes := filepath.Join(t.TempDir(), split)
+		must(t, "caption", "scenes", scenes, "--split", split, "--number", n, "--frames", "3")
+		var of map[string][]string
+		if err := json.Unmarshal(readFile(t, scenes, "captions.json"), &of); err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(captions, of)
+	}
+	content, err := json.Marshal(captions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "all.json")
+	if err := os.WriteFile(file, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out := must(t, "experiment", "table4", "--features", "mine="+folder, "--captions", file, "--epochs", "1", "--hidden", "8", "--preset", "moving-scenes",
+		"--seeds", "1,2", "--device", "cpu", "--run-dir", filepath.Join(t.TempDir(), "own"), "--quiet")
+	if !strings.Contains(out, "Captions of test clips of all.json") || !strings.Contains(out, "mine") || strings.Contains(out, "star") || strings.Contains(out, "true concepts") {
+		t.Errorf("%s", out)
+	}
+}
+
+func TestTable4_RefusesWhatDoesNotFit(t *testing.T) {
+	for says, args := range map[string][]string{
+		"--features and --captions belong": {"--features", "a=b"},
+		"want name=folder":                 {"--features", "a"},
+		"names a twice":                    {"--features", "a=b,a=c", "--captions", "c.json"},
+		"seeds are different":              {"--seeds", "1,1"},
+		"at least one of --seeds":          {"--seeds", ""},
+		"--captions-per-clip is 3":         {"--captions-per-clip", "3"},
+		"--validation-size and --test-siz": {"--test-size", "0"},
+		"data.frames is 2":                 {"--frames", "2"},
+		"hidden is 0":                      {"--hidden", "0"},
+	} {
+		wantUsage(t, call(t, append([]string{"experiment", "table4"}, args...)...), says)
+	}
+}

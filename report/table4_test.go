@@ -1,0 +1,33 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"nmn/eval/caption"
+)
+
+func TestTable4_MeansOverSeedsInTheOrderOfThePaper(t *testing.T) {
+	scores := func(cider, bleu4, rouge, meteor float64) caption.Scores {
+		return caption.Scores{CIDErD: cider, BLEU: [4]float64{.9, .8, .7, bleu4}, ROUGEL: rouge, METEOR: meteor}
+	}
+	table := Table4("Captions", []CaptionRow{
+		{Name: "star", Scores: []caption.Scores{scores(.3, .2, .5, .25), scores(.4, .2, .5, .25)}},
+		{Name: "NMN-FI", Scores: []caption.Scores{scores(.5, .1, .5, .25)}},
+		{Name: "true concepts", Scores: []caption.Scores{scores(.9, .9, .9, .9)}, Aside: true},
+	})
+	var b strings.Builder
+	if err := Write(&b, Markdown, table); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"| Model | CIDEr | Bleu-4 | ROUGE-L | METEOR | seeds |",
+		"| star | 35.0 ± 7.1 | **20.0 ± 0.0** | 50.0 ± 0.0 | 25.0 ± 0.0 | 2 |",
+		"| NMN-FI | **50.0** | 10.0 | 50.0 | 25.0 | 1 |",
+		"| true concepts | 90.0 | 90.0 | 90.0 | 90.0 | 1 |", // stands aside
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no line %q in\n%s", want, b.String())
+		}
+	}
+}
