@@ -120,14 +120,14 @@ func (t *table4) writeConcepts(ctx context.Context, s *session, data *dataSets, 
 	silent := *t.program
 	silent.terminal = &terminal{out: io.Discard, err: t.program.err, getenv: t.program.getenv}
 	for split, set := range map[string]*loader.Set{splitTrain: data.train, splitValidation: data.validation, splitTest: data.test} {
-		frames, index, err := loader.Frames(set)
+		frames, index, err := loader.Frames(ctx, set)
 		if err != nil {
 			return err
 		}
-		c := extractCommand{config: t.concepts, layer: model.Probabilities, batch: 64,
-			output: filepath.Join(folder, split+".npy"), clips: filepath.Join(folder, split+".csv")}
+		c := extractCommand{config: t.concepts, layers: []model.Layer{model.Probabilities}, batch: 64,
+			outputs: []string{filepath.Join(folder, split+".npy")}, clips: filepath.Join(folder, split+".csv")}
 		c.config.Net.MIL = checkpoint.Model.MIL
-		if err := c.write(ctx, &silent, net, frames, &clipRows{ids: set.IDs, index: index}); err != nil {
+		if err := c.write(ctx, &silent, net, frames, &clipRows{videos: set, index: index}); err != nil {
 			return err
 		}
 	}
