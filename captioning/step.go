@@ -68,9 +68,11 @@ func (t *Trainer) learn(e *StepDone) (err error) {
 	return nil
 }
 
-// failed tells at which step and clips an error came.
+// failed tells at which step and clips an error came; of many clips the first ones.
 func (t *Trainer) failed(e *StepDone, err error) error {
-	return fmt.Errorf("captioning: step %d (epoch %d), clips %q: %w", e.Step, e.Epoch, t.clips(), err)
+	const shown = 8
+	clips := t.clips()
+	return fmt.Errorf("captioning: step %d (epoch %d), %d clips, the first %q: %w", e.Step, e.Epoch, len(clips), clips[:min(shown, len(clips))], err)
 }
 
 // clips are those of the batch.

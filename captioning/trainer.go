@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"nmn/model/s2vt"
@@ -180,8 +179,8 @@ func (t *Trainer) validate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("captioning: validation after step %d (epoch %d): %w", t.at.Step, t.at.Epoch, err)
 	}
-	if math.IsNaN(cider) {
-		return fmt.Errorf("captioning: validation after step %d (epoch %d) gave no number", t.at.Step, t.at.Epoch)
+	if !finite(cider) {
+		return fmt.Errorf("captioning: validation after step %d (epoch %d) gave %v", t.at.Step, t.at.Epoch, cider)
 	}
 	better := t.best.Step == 0 || cider > t.best.CIDEr
 	t.at.Validated, t.at.Stale = t.at.Step, t.at.Stale+1

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -353,6 +354,21 @@ func TestTrainer_ErrorsOfValidationAndFeaturesAreTold(t *testing.T) {
 	r.source = func(s *reel) Source { return unreadable{s, cause} }
 	if _, err := r.trainer(t).Run(t.Context()); !errors.Is(err, cause) || !strings.Contains(err.Error(), "clip") {
 		t.Errorf("features that cannot be read: %v", err)
+	}
+}
+
+func TestTrainer_ACheckpointThatCannotBeWrittenEndsIt(t *testing.T) {
+	r := newRig()
+	r.directory, r.config.CheckpointSteps = filepath.Join(t.TempDir(), "run"), 2
+	r.observers = []Observer{{Step: func(s StepDone) {
+		if s.Step == 1 {
+			check(t, os.Remove(r.directory))
+		}
+	}}}
+	trainer := r.trainer(t)
+	_, err := trainer.Run(t.Context())
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), r.directory) || trainer.Position().Step != 2 {
+		t.Errorf("at step %d: %v", trainer.Position().Step, err)
 	}
 }
 
