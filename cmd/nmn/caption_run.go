@@ -2,27 +2,18 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"nmn/captioning"
-	"nmn/durable"
 	"nmn/eval/caption"
 	"nmn/kernels"
 	"nmn/model/s2vt"
 	"nmn/train"
 )
-
-// wordsName is the vocabulary of a captioner in its folder.
-const wordsName = "words.txt"
 
 // captionRun is one captioner that is trained in one folder.
 type captionRun struct {
@@ -36,22 +27,6 @@ type captionRun struct {
 
 	backend kernels.Backend
 	last    caption.Scores // of the last validation
-}
-
-// captionOutcome is what a complete run has found: result.json.
-type captionOutcome struct {
-	Fingerprint string  `json:"fingerprint"`
-	Epochs      int     `json:"epochs"`
-	Steps       int     `json:"steps"`
-	Loss        float64 `json:"loss"` // of the last epoch, for each caption
-	Seconds     float64 `json:"seconds"`
-	Checkpoint  string  `json:"checkpoint"` // the one to generate with
-	Words       int     `json:"words"`
-	Clips       int     `json:"clips"`
-	Captions    int     `json:"captions"`
-	// Validation are the scores of the best checkpoint; nil where nothing was held out.
-	Validation *caption.Scores `json:"validation,omitempty"`
-	Build      build           `json:"build"`
 }
 
 // run trains the captioner, or goes on where it was interrupted. What is complete is not run again; reused
@@ -180,125 +155,4 @@ func (r *captionRun) score(ctx context.Context, checkpoint string) (_ *caption.S
 		return nil, err
 	}
 	return &result.All, nil
-}
-
-func readCaptionOutcome(dir string) (*captionOutcome, error) {
-	path := filepath.Join(dir, resultName)
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var o captionOutcome
-	if err := json.Unmarshal(data, &o); err != nil {
-		return nil, fmt.Errorf("%s: %w; remove the file to score again", path, err)
-	}
-	return &o, nil
-}
-
-// fingerprint identifies what a run computes: settings, words, captions, and features of three clips.
-func (r *captionRun) fingerprint() (string, error) {
-	h := sha256.New()
-	c := r.config
-	c.Device, c.Threads, c.Build, c.Train.LogSteps = "", 0, nil, 0
-	settings, err := c.yaml()
-	if err != nil {
-		return "", err
-	}
-	hashText(h, string(settings))
-	hashText(h, r.words.Fingerprint())
-	for _, set := range []*captioning.Set{r.train, r.validation} {
-		if set == nil {
-			continue
-		}
-		features := make([]float32, set.Frames()*set.Width())
-		for clip := range set.Clips() {
-			hashText(h, set.ID(clip))
-			for _, text := range set.References(clip) {
-				hashText(h, text)
-			}
-			if clip != 0 && clip != set.Clips()/2 && clip != set.Clips()-1 {
-				continue
-			}
-			if err := set.Features(clip, features); err != nil {
-				return "", err
-			}
-			for _, v := range features {
-				hashText(h, strconv.FormatFloat(float64(v), 'x', -1, 32))
-			}
-		}
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// captionMayChange are the settings that a run may be continued with.
-var captionMayChange = []string{"device", "threads", "build.", "train.epochs", "train.max_steps", "train.log_steps", "train.checkpoint_steps"}
-
-// prepare makes the folder. One with another run, or with another vocabulary, is refused.
-func (r *captionRun) prepare() error {
-	switch there, err := readCaptionConfig(r.dir); {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return err
-	default:
-		if key, was, is := changedKey(flatten(there), flatten(&r.config), captionMayChange); key != "" {
-			return usagef("%s holds another run: its %s is %s, this one's %s; name another --run-dir, or remove that folder", r.dir, key, was, is)
-		}
-	}
-	if err := os.MkdirAll(r.dir, 0o777); err != nil {
-		return err
-	}
-	if err := r.removeLeftovers(); err != nil {
-		return err
-	}
-	words := filepath.Join(r.dir, wordsName)
-	if exists(words) {
-		there, err := captioning.ReadWords(words)
-		if err == nil {
-			err = there.Same(r.words)
-		}
-		if err != nil {
-			return fmt.Errorf("%s holds another run: its vocabulary is another one: %w", r.dir, err)
-		}
-	} else if err := r.words.WriteFile(words); err != nil {
-		return err
-	}
-	c := r.config
-	b := thisBuild()
-	c.Build = &b
-	data, err := c.yaml()
-	if err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(r.dir, configName), data)
-}
-
-// removeLeftovers deletes what a killed process left of the files that it was writing aside.
-func (r *captionRun) removeLeftovers() error {
-	entries, err := os.ReadDir(r.dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		switch target, aside := durable.Target(e.Name()); {
-		case !aside:
-		case target == configName, target == wordsName, target == resultName, target == summaryName, target == logName:
-			if err := os.Remove(filepath.Join(r.dir, e.Name())); err != nil {
-				return fmt.Errorf("cannot remove an unfinished file: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
-func readCaptionConfig(dir string) (*captionConfig, error) {
-	path := filepath.Join(dir, configName)
-	data, err := readConfigFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var c captionConfig
-	return &c, readConfig(path, data, &c)
 }

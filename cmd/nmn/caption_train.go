@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"nmn/captioning"
 	"nmn/eval/caption"
 	"nmn/report"
 	"nmn/train"
@@ -149,127 +147,5 @@ func (t *captionTrain) check(cmd *cobra.Command) error {
 	if d.Validation.Features == "" && (d.Validation.Clips != "" || d.Validation.IDs != "" || d.Validation.Captions != "") {
 		return usagef("caption train: --val-clips, --val-ids and --val-captions belong to --val-features: give it too")
 	}
-	if err := t.config.validate(); err != nil {
-		return err
-	}
-	if d.ValidationShare == 0 && d.Validation.Features == "" && t.config.Train.Patience > 0 && !cmd.Flags().Changed("patience") {
-		t.config.Train.Patience = 0
-	}
-	return nil
-}
-
-// openData reads words and captions and opens features. What it returns closes them.
-func (r *captionRun) openData() (closeAll func() error, err error) {
-	var files []*captioning.FrameFile
-	closeAll = func() error {
-		var err error
-		for _, f := range files {
-			err = errors.Join(err, f.Close())
-		}
-		return err
-	}
-	fail := func(err error) (func() error, error) { return nil, errors.Join(err, closeAll()) }
-	d := &r.config.Data
-	open := func(c *clipFiles) (*captioning.FrameFile, error) {
-		f, err := c.open()
-		if err == nil {
-			files = append(files, f)
-		}
-		return f, err
-	}
-	captions, err := readClipCaptions(d.Train.Captions, d.Train.Split)
-	if err != nil {
-		return fail(err)
-	}
-	features, err := open(&d.Train)
-	if err != nil {
-		return fail(err)
-	}
-	held := map[string]bool{}
-	if d.Validation.Features == "" {
-		held = heldOut(captions.IDs, d.ValidationShare, d.Seed)
-	}
-	if err := r.makeWords(captions, held); err != nil {
-		return fail(err)
-	}
-	whole, err := joinTold(r.program, "training clips", features, captions, r.words, captioning.JoinOptions{Partial: d.Partial, MaxWords: d.MaxWords})
-	if err != nil {
-		return fail(err)
-	}
-	r.train, r.validation = divide(whole, held)
-	if d.Validation.Features != "" {
-		if features, err = open(&d.Validation); err == nil {
-			r.validation, err = r.openValidation(features)
-		}
-		if err != nil {
-			return fail(err)
-		}
-	}
-	if r.train == nil {
-		return fail(fmt.Errorf("no clip is left to train on: lower --validation-share"))
-	}
-	r.program.note("clips   %d with %d captions, %d frames of %d features; %d words", r.train.Clips(), r.train.Pairs(), r.train.Frames(), r.train.Width(), r.words.AtLeast(0))
-	return closeAll, nil
-}
-
-// openValidation joins the clips to judge by, whose frames must be like those of training.
-func (r *captionRun) openValidation(features *captioning.FrameFile) (*captioning.Set, error) {
-	v := r.config.Data.Validation
-	if v.Captions == "" {
-		v.Captions = r.config.Data.Train.Captions
-	}
-	captions, err := readClipCaptions(v.Captions, v.Split)
-	if err != nil {
-		return nil, err
-	}
-	if err := captioning.Fit(features, r.train.Frames(), r.train.Width(), true); err != nil {
-		return nil, fmt.Errorf("validation clips: %w", err)
-	}
-	return joinTold(r.program, "validation clips", features, captions, r.words, captioning.JoinOptions{Partial: r.config.Data.Partial})
-}
-
-// divide takes the clips that are held out; a part without clips is nil.
-func divide(whole *captioning.Set, held map[string]bool) (rest, out *captioning.Set) {
-	var parts [2][]int
-	for clip := range whole.Clips() {
-		part := 0
-		if held[whole.ID(clip)] {
-			part = 1
-		}
-		parts[part] = append(parts[part], clip)
-	}
-	if len(parts[0]) > 0 {
-		rest = whole.Subset(parts[0])
-	}
-	if len(parts[1]) > 0 {
-		out = whole.Subset(parts[1])
-	}
-	return rest, out
-}
-
-// makeWords reads the vocabulary that is named, or makes one of the captions that are learned.
-func (r *captionRun) makeWords(captions *caption.Captions, held map[string]bool) (err error) {
-	if file := r.config.Data.Vocabulary; file != "" {
-		r.words, err = captioning.ReadWords(file)
-		return err
-	}
-	var counted captioning.Counted
-	if r.words, counted, err = captioning.BuildWords(learned(captions, held), r.config.Words); err != nil {
-		return err
-	}
-	r.program.note("words   %d of %v", r.words.AtLeast(0), counted)
-	return nil
-}
-
-// learned goes through the captions of clips that are not held out.
-func learned(captions *caption.Captions, held map[string]bool) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, id := range captions.IDs {
-			for _, text := range captions.Of[id] {
-				if !held[id] && !yield(text) {
-					return
-				}
-			}
-		}
-	}
+	return t.config.validate()
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,6 +64,36 @@ func TestCaption_TrainGenerateEval(t *testing.T) {
 	_, shown, _ = strings.Cut(shown, "stem.\n")
 	if strings.Count(shown, "\nmoving-test-") != 2 || strings.Count(shown, "\n    ") != 10 {
 		t.Errorf("two captions beside their references:\n%s", shown)
+	}
+}
+
+// What people wrote may be odd: it is told, and learned as far as it can be.
+func TestCaptionTrain_OddCaptions(t *testing.T) {
+	scenes := captionScenesIn(t, "train")
+	var of map[string][]string
+	if err := json.Unmarshal(readFile(t, scenes, "captions.json"), &of); err != nil {
+		t.Fatal(err)
+	}
+	of["moving-train-000003"] = []string{"", "!?", "a " + strings.Repeat("x", 10000), strings.Repeat("a ball and ", 20)}
+	of["somewhere"] = []string{"a clip without features"}
+	delete(of, "moving-train-000004")
+	content, err := json.Marshal(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := filepath.Join(t.TempDir(), "odd.json")
+	if err := os.WriteFile(odd, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	args := captionArgs(scenes, filepath.Join(t.TempDir(), "run"), "--captions", odd, "--max-steps", "2", "--validation-share", "0")
+	if c := call(t, args...); c.code != exitFailure || !strings.Contains(c.err, `1 of 24 clips have no captions, the first is "moving-train-000004"`) {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+	c := call(t, append(args, "--partial")...)
+	for _, told := range []string{"1 words of more than 100 bytes", "1 clips without captions, 1 captioned clips without features, 2 captions without a word, 1 captions that are too long"} {
+		if c.code != exitOK || !strings.Contains(c.err, told) {
+			t.Errorf("exit code %d: %s, want %q", c.code, c.err, told)
+		}
 	}
 }
 
