@@ -56,7 +56,7 @@ func DefaultConfig() Config {
 
 // Validate names the first field that is out of range.
 func (c Config) Validate() error {
-	const most = 1 << 40
+	const most = 1 << 30
 	for _, f := range []struct {
 		field           string
 		value, low, top int
