@@ -95,13 +95,14 @@ func (b *card) join(plans cudnn.Options) (err error) {
 	if err != nil {
 		return err
 	}
-	var errs [6]error
+	var errs [7]error
 	b.cardConvolutions, errs[0] = conv.NewCUDA(device, module, b.library)
 	b.cardActivations, errs[1] = activation.NewCUDA(device, module)
 	b.cardPools, errs[2] = pool.NewCUDA(device, module)
 	b.cardNoiseModel, errs[3] = noise.NewCUDA(device, module)
 	b.cardUpdates, errs[4] = update.NewCUDA(device, module)
 	b.cardNormalizations, errs[5] = pixels.NewCUDA(device, module)
+	b.cardSequences, errs[6] = recurrent.NewCUDA(device, module, b.library)
 	return errors.Join(errs[:]...)
 }
 

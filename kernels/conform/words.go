@@ -119,10 +119,11 @@ type entropyOf struct {
 	ref.Entropy
 	h, w, b []float32
 	targets []int32
+	size    float32
 }
 
 func (v *values) drawEntropy(e ref.Entropy, size float32) entropyOf {
-	s := entropyOf{e, v.normal(e.M * e.D), v.normal(e.V * e.D), v.normal(e.V), v.someWords(e.M, e.V)}
+	s := entropyOf{e, v.normal(e.M * e.D), v.normal(e.V * e.D), v.normal(e.V), v.someWords(e.M, e.V), size}
 	s.targets[0] = int32(v.stream.Intn(e.V)) // one at least
 	for i := range s.w {
 		s.w[i] *= size / float32(math.Sqrt(float64(e.D)))
@@ -140,7 +141,8 @@ func (s entropyOf) call(gradients, slopes bool) *call {
 	var dh, dw, db *operand
 	if gradients {
 		wantH, wantW, wantB := s.Gradients(wideH, wideW, wideB, s.targets, scale)
-		dh, dw, db = output("dh", wantH, sums(s.D+s.V), s.M, s.D), output("dw", wantW, sums(s.D+s.M), s.V, s.D), output("db", wantB, sums(s.D+s.M), s.V)
+		products := s.D * int(s.size*s.size) // an error of a logit, as large as it is, is one of the probability
+		dh, dw, db = output("dh", wantH, sums(products+s.V), s.M, s.D), output("dw", wantW, sums(products+s.M), s.V, s.D), output("db", wantB, sums(products+s.M), s.V)
 		if slopes {
 			ones := make([]float64, s.M)
 			for i := range ones {

@@ -5,38 +5,103 @@ package recurrent
 import (
 	"errors"
 	"fmt"
+	"math"
 
+	"nmn/cuda"
+	"nmn/cuda/cudnn"
 	"nmn/kernels/tensor"
 )
 
-// CUDA refuses Ops: they are for the host so far.
-type CUDA struct{}
+// CUDA implements Ops on a graphics card in float32: the products by cuDNN as 1×1 convolutions, in TF32 where the
+// device multiplies so, what surrounds them by kernels of its own. Words are not read on the host: one
+// beyond the vocabulary gives NaN. Tensors must be at multiples of 16 bytes, as Alloc gives them. The plan of a shape
+// is chosen by its first call.
+type CUDA struct {
+	device  *tensor.CUDA
+	cudnn   *cudnn.Handle
+	lstm    lstmKernels
+	table   embedKernels
+	softmax softmaxKernels
+
+	products tensor.Workspace // of a step, or the logits of a block of words
+	state    tensor.Workspace // a state at a multiple of 16 bytes
+	carried  tensor.Workspace // gradients of the cells, on their way back
+	kept     tensor.Workspace // rows with a target
+	part     tensor.Workspace // what a block of words gives to the rows
+	found    tensor.Workspace // of each row: sum, largest logit, logit of the target
+}
 
 var _ Ops = (*CUDA)(nil)
 
-func hostOnly(operation string) error {
-	return fmt.Errorf("%s: a graphics card does not have it, use --device cpu: %w", operation, errors.ErrUnsupported)
+const threads = 256 // of a block
+
+// NewCUDA makes the family on a graphics card with the kernels of a module and cuDNN on the same device's
+// stream.
+func NewCUDA(device *tensor.CUDA, module *cuda.Module, library *cudnn.Handle) (*CUDA, error) {
+	c := &CUDA{device: device, cudnn: library}
+	for _, load := range []func(*cuda.Module) error{c.lstm.load, c.table.load, c.softmax.load} {
+		if err := load(module); err != nil {
+			return nil, fmt.Errorf("recurrent: %w", err)
+		}
+	}
+	return c, nil
 }
 
-// LSTM implements Ops.
-func (*CUDA) LSTM(_, _, _, _, _, _ *tensor.Tensor) error { return hostOnly("lstm") }
-
-// LSTMGrad implements Ops.
-func (*CUDA) LSTMGrad(_, _, _, _, _, _, _, _ *tensor.Tensor) error { return hostOnly("lstm gradient") }
-
-// Embed implements Ops.
-func (*CUDA) Embed(_, _, _ *tensor.Tensor) error { return hostOnly("embedding") }
-
-// EmbedGrad implements Ops.
-func (*CUDA) EmbedGrad(_, _, _ *tensor.Tensor) error { return hostOnly("embedding gradient") }
-
-// CrossEntropy implements Ops.
-func (*CUDA) CrossEntropy(_, _, _, _, _, _, _, _ *tensor.Tensor, _ float32) error {
-	return hostOnly("softmax cross-entropy")
+// multiply runs a pass of the convolution of so many rows with a filter outputs × inputs. A shape that has no
+// plan in TF32 is computed in float32.
+func (c *CUDA) multiply(pass cudnn.Pass, rows, inputs, outputs int, o cudnn.Operands) error {
+	shape := cudnn.Conv{N: rows, H: 1, W: 1, C: inputs, K: outputs, R: 1, S: 1}
+	if c.device.Precision() == tensor.TF32 {
+		shape.Precision = cudnn.TF32
+		if err := c.cudnn.Run(pass, shape, o); !errors.Is(err, cudnn.ErrUnsupported) {
+			return err
+		}
+		shape.Precision = cudnn.Float32
+	}
+	return c.cudnn.Run(pass, shape, o)
 }
 
-// LogSoftmax implements Ops.
-func (*CUDA) LogSoftmax(*tensor.Tensor) error { return hostOnly("log-softmax") }
+// aligned is where so many bytes stand at a multiple of 16 bytes: in place or copied.
+func (c *CUDA) aligned(at cuda.Address, bytes int) (cuda.Address, error) {
+	if at%16 == 0 {
+		return at, nil
+	}
+	to, err := c.state.Reserve(c.device, bytes)
+	if err != nil {
+		return 0, err
+	}
+	return to, c.device.Stream.Copy(to, at, bytes)
+}
+
+// placed checks that tensors are in device memory as cuDNN needs them; nil tensors are skipped.
+func placed(operation string, tensors ...*tensor.Tensor) error {
+	for _, t := range tensors {
+		if t != nil && (t.Address()%16 != 0 || t.Len() > math.MaxInt32) {
+			return fmt.Errorf("%s: %s is at address %#x: want a multiple of 16, and less than 2^31 elements: %w", operation, t, t.Address(), tensor.ErrShape)
+		}
+	}
+	return tensor.OnDevice(operation, tensor.Float32, tensors...)
+}
+
+// offset is the address so many float32 behind another, 0 for none.
+func offset(at cuda.Address, elements int) cuda.Address {
+	if at == 0 {
+		return 0
+	}
+	return at + cuda.Address(4*elements)
+}
 
 // Add implements Ops.
-func (*CUDA) Add(_, _ *tensor.Tensor) error { return hostOnly("add") }
+func (c *CUDA) Add(dst, src *tensor.Tensor) error {
+	if err := FitAdd(dst, src); err != nil {
+		return err
+	}
+	if err := tensor.OnDevice("add", tensor.Float32, dst, src); err != nil || dst.Len() == 0 {
+		return err
+	}
+	return c.add(tensor.At(dst), tensor.At(src), dst.Len())
+}
+
+func (c *CUDA) add(dst, src cuda.Address, length int) error {
+	return c.lstm.launchAdd(c.device.Stream, tensor.Spread(length, threads), cuda.Dim3{X: threads}, addArguments{dst: dst, src: src, length: int64(length)})
+}

@@ -1,0 +1,118 @@
+// A softmax over a vocabulary whose logits are there for a block of words at a time; cuDNN computes them,
+// and what their gradients give to weights and rows. Rows whose target is below 0 are left out: their
+// gradients are 0 whatever they hold. A target beyond the vocabulary gives NaN.
+//
+// Mapping: block m is row m of the logits; thread i takes words i, i + blockDim.x, ... Sums are in double:
+// those of a thread in ascending order, then as blockSum has it, then block of words after block of words.
+#include "../reduce.cuh"
+#include "../vector.cuh"
+
+namespace softmax {
+
+const int threads = 256;
+
+// The largest over the threads of a block, NaN where one is; scratch is 33 floats of shared memory. All
+// threads get it.
+static __device__ __forceinline__ float blockLargest(float v, float *scratch) {
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  for (int step = 16; step > 0; step >>= 1) v = larger(v, __shfl_xor_sync(0xffffffffu, v, step));
+  if (lane == 0) scratch[warp] = v;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int i = 1; i < (int)blockDim.x >> 5; i++) v = larger(v, scratch[i]);
+    scratch[32] = v;
+  }
+  __syncthreads();
+  return scratch[32];
+}
+
+}  // namespace softmax
+
+// logits is M × words without biases. top and sum are the largest logit and the sum of exp(logit - top) of
+// the words before, and get those with these; target is set where it is among them. first is the number of the first word.
+extern "C" __global__ void __launch_bounds__(softmax::threads)
+softmax_block(const float *logits, const float *bias, const int *targets, float *top, double *sum, float *target, int words, int first) {
+  __shared__ float largest[33];
+  __shared__ double scratch[32];
+  const int m = blockIdx.x;
+  const float *row = logits + (long long)m * words;
+  float high = __uint_as_float(0xff800000u);
+  for (int v = threadIdx.x; v < words; v += blockDim.x) high = larger(high, row[v] + bias[first + v]);
+  high = softmax::blockLargest(high, largest);
+  const float before = first > 0 ? top[m] : high;
+  high = larger(high, before);
+  double total = 0;
+  for (int v = threadIdx.x; v < words; v += blockDim.x) total += (double)expf(row[v] + bias[first + v] - high);
+  total = blockSum(total, scratch);
+  if (threadIdx.x != 0) return;
+  if (first > 0) total += sum[m] * (double)expf(before - high);
+  top[m] = high;
+  sum[m] = total;
+  const int word = targets[m] - first;
+  if (word >= 0 && word < words) target[m] = row[word] + bias[first + word];
+}
+
+// One thread a row: loss = log sum - (target - top).
+extern "C" __global__ void __launch_bounds__(softmax::threads)
+softmax_loss(float *loss, const float *top, const double *sum, const float *target, const int *targets, int rows, int vocabulary) {
+  const int m = blockIdx.x * blockDim.x + threadIdx.x;
+  if (m >= rows) return;
+  const int word = targets[m];
+  float value = 0.0f;
+  if (word >= vocabulary) value = nanf("");
+  else if (word >= 0) value = (float)(log(sum[m]) - (double)(target[m] - top[m]));
+  loss[m] = value;
+}
+
+// Logits become their gradients. That of a target is taken from its own logit: where the probability is near
+// 1, subtracting 1 from it would leave few digits.
+extern "C" __global__ void __launch_bounds__(softmax::threads)
+softmax_gradient(float *logits, const float *bias, const float *top, const double *sum, const int *targets, int words, int first,
+                 int vocabulary, float scale) {
+  const int m = blockIdx.x, target = targets[m];
+  float *row = logits + (long long)m * words;
+  const float high = top[m], factor = (float)((double)scale / sum[m]);
+  for (int v = threadIdx.x; v < words; v += blockDim.x) {
+    const float shifted = row[v] + bias[first + v] - high;
+    float d = expf(shifted) * factor;
+    if (first + v == target) d = scale * (float)expm1((double)shifted - log(sum[m]));
+    if (target < 0) d = 0.0f;
+    if (target >= vocabulary) d = nanf("");
+    row[v] = d;
+  }
+}
+
+// db of a block of words: thread v adds its column over the rows, in ascending order, in double.
+extern "C" __global__ void __launch_bounds__(softmax::threads)
+softmax_bias_gradient(float *db, const float *gradients, int rows, int words) {
+  const int v = blockIdx.x * blockDim.x + threadIdx.x;
+  if (v >= words) return;
+  double sum = 0;
+  for (int m = 0; m < rows; m++) sum += (double)gradients[(long long)m * words + v];
+  db[v] = (float)sum;
+}
+
+// The rows with a target, 0 where there is none: what those hold must not reach a product. Block m is row m.
+extern "C" __global__ void __launch_bounds__(softmax::threads)
+softmax_rows(float *kept, const float *h, const int *targets, int width) {
+  const long long m = blockIdx.x;
+  const bool none = targets[m] < 0;
+  for (int d = threadIdx.x; d < width; d += blockDim.x) kept[m * width + d] = none ? 0.0f : h[m * width + d];
+}
+
+// x = x - log sum of exp(x) for each row, in place.
+extern "C" __global__ void __launch_bounds__(softmax::threads) log_softmax(float *x, int words) {
+  __shared__ float largest[33];
+  __shared__ double scratch[32];
+  __shared__ float norm;
+  float *row = x + (long long)blockIdx.x * words;
+  float high = __uint_as_float(0xff800000u);
+  for (int v = threadIdx.x; v < words; v += blockDim.x) high = larger(high, row[v]);
+  high = softmax::blockLargest(high, largest);
+  double sum = 0;
+  for (int v = threadIdx.x; v < words; v += blockDim.x) sum += (double)expf(row[v] - high);
+  sum = blockSum(sum, scratch);
+  if (threadIdx.x == 0) norm = (float)log(sum);
+  __syncthreads();
+  for (int v = threadIdx.x; v < words; v += blockDim.x) row[v] = row[v] - high - norm;
+}
