@@ -12,10 +12,12 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"nmn/doctor"
 	"nmn/loader"
+	"nmn/rng"
 	"nmn/text"
 )
 
@@ -150,6 +152,43 @@ func TestExamine_CopyInTheTestSplit(t *testing.T) {
 	f := wantFinding(t, r, doctor.Warning, "duplicates-across")
 	if !slices.Equal(f.Examples, []string{"train train-7 = test test-2"}) || r.Overlaps[0].Content != 1 {
 		t.Errorf("examples %q, overlap %+v", f.Examples, r.Overlaps[0])
+	}
+}
+
+// tiled is a picture of 9×9 tiles, another for each number, at a size of its tiles in pixels.
+func tiled(number, tile int) image.Image {
+	img := image.NewGray(image.Rect(0, 0, 9*tile, 9*tile))
+	stream := rng.New(uint64(number))
+	for y := range 9 {
+		for x := range 9 {
+			c := color.Gray{uint8(stream.Uint32())}
+			for at := range tile * tile {
+				img.SetGray(x*tile+at%tile, y*tile+at/tile, c)
+			}
+		}
+	}
+	return img
+}
+
+// Copies in another size or format are told as a hint, apart from those of the same bytes.
+func TestExamine_PicturesThatLookAlike(t *testing.T) {
+	train, test := usual(t, "train", 20), usual(t, "test", 6)
+	train[3].file, train[9].file = encodedJPEG(t, tiled(1, 10)), encodedPNG(t, tiled(1, 7))
+	train[12].file, test[0].file, test[4].file = encodedPNG(t, tiled(2, 8)), encodedJPEG(t, tiled(2, 12)), encodedPNG(t, tiled(3, 8))
+	test[2].file = train[12].file
+	r := examine(t, options(), split(t, "train", train, "cat", "dog"), split(t, "test", test, "cat", "dog"))
+	var examples []string
+	for _, f := range r.Findings {
+		if f.Weight == doctor.Note && strings.HasPrefix(f.Kind, "near-duplicates") {
+			examples = append(examples, f.Examples...)
+		}
+	}
+	// test-2 has the bytes of a training picture, so that test-0 is like both.
+	if want := []string{"train train-3 ~ train train-9", "train train-12 ~ test test-0", "test test-0 ~ test test-2"}; !slices.Equal(examples, want) {
+		t.Errorf("examples %q, want %q", examples, want)
+	}
+	if o := r.Overlaps[0]; o.Near != 1 || o.Content != 1 || r.Splits[0].Pictures.Near != 1 || r.Splits[1].Pictures.Near != 1 {
+		t.Errorf("overlap %+v, pictures %+v and %+v", o, r.Splits[0].Pictures, r.Splits[1].Pictures)
 	}
 }
 

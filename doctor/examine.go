@@ -64,6 +64,8 @@ type Overlap struct {
 	IDs int `json:"same_id"`
 	// Content counts pictures with the same bytes, or rows of features with the same numbers.
 	Content int `json:"same_content"`
+	// Near counts bags of the second with a picture that looks like one of the first, of other bytes.
+	Near int `json:"same_look"`
 	// Captions counts bags whose captions, several words in all, mention the same words in the same order.
 	Captions int `json:"same_captions"`
 	// LabelRows counts bags with a combination of labels that the first has too. Of few classes that is usual.

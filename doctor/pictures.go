@@ -18,6 +18,8 @@ type Pictures struct {
 	Odd        int            `json:"odd_aspect"` // longer than three times their other side
 	Small      int            `json:"small"`      // both sides below half of the network's input
 	Copies
+	// Near are those that look like an earlier one of the split, of other bytes.
+	Near     int          `json:"near_duplicates"`
 	Smallest *PictureSize `json:"smallest,omitempty"`
 	Median   *PictureSize `json:"median,omitempty"` // each side by itself
 	Largest  *PictureSize `json:"largest,omitempty"`
@@ -39,7 +41,8 @@ const (
 // look is what stays of a picture.
 type look struct {
 	content       [16]byte // of the hash of its file, or of its pixels where it has none
-	width, height int32    // 0 where it was not decoded
+	sign          signature
+	width, height int32 // 0 where it was not decoded
 	bag, frame    int32
 	split         uint8
 	format        uint8 // index in formats
@@ -52,6 +55,7 @@ const (
 	isRead state = 1 << iota // its content is known
 	isGrey
 	isBroken
+	isSigned // its sign is known
 )
 
 // formats are the types of files; the first stands for pictures without one.

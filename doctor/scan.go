@@ -37,6 +37,7 @@ func (r *Report) lookAtPictures(ctx context.Context, splits []Split, o Options) 
 		at += n
 	}
 	r.compareContent(s.looks, splits, "picture", func(split int) *Copies { return &r.Splits[split].Pictures.Copies })
+	r.compareLooks(s.looks, splits)
 	for i := range r.Splits {
 		r.pictureFindings(&r.Splits[i], &o)
 	}
@@ -187,6 +188,11 @@ func (w *scanWorker) stored(ctx context.Context, source loader.Source, l *look, 
 		return err
 	}
 	l.measure(&w.pic)
+	if int(l.frame) == source.Frames(int(l.bag))/2 { // frames of one clip look alike
+		if sign, clear := sign(&w.pic); clear {
+			l.sign, l.state = sign, l.state|isSigned
+		}
+	}
 	return nil
 }
 

@@ -19,22 +19,22 @@ import (
 	"nmn/model"
 )
 
-// TestInit_FullSizeVGG16 holds torchvision's VGG16 of full size, written by PyTorch with random weights, to
-// PyTorch's logits at 224 and 565 pixels, and its ONNX to nmn's probabilities. It takes minutes, 2 GB in the
-// temporary folder and 4 GB of memory, and tells the peak of memory: NMN_FULL_WEIGHTS=1 runs it.
+// TestInit_FullSizeVGG16 holds torchvision's VGG16 of full size, written by PyTorch with random weights in all
+// formats, to PyTorch's logits at 224 and 565 pixels, and its ONNX to nmn's probabilities. It takes minutes, 4 GB
+// in the temporary folder and 4 GB of memory, and tells the peak of memory: NMN_FULL_WEIGHTS=1 runs it.
 func TestInit_FullSizeVGG16(t *testing.T) {
 	if os.Getenv("NMN_FULL_WEIGHTS") == "" {
 		t.Skip("VGG16 of full size: NMN_FULL_WEIGHTS=1 with NMN_PYTHON runs it")
 	}
 	dir := t.TempDir()
-	python(t, 4, []string{"torch", "torchvision"}, [][]string{{"vgg16", dir}})
+	python(t, 14, []string{"torch", "torchvision", "safetensors"}, [][]string{{"vgg16", dir}})
 	backend, err := kernels.OpenCPU(kernels.CPUConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer backend.Close()
 	p := &program{terminal: &terminal{err: io.Discard}, log: slog.New(slog.DiscardHandler), quiet: true}
-	for _, file := range []string{"zip.pth", "legacy.pth"} {
+	for _, file := range []string{"zip.pth", "legacy.pth", "torchvision.safetensors", "timm.safetensors", "arrays.npz", "released.caffemodel"} {
 		for _, size := range []int{224, 565} {
 			net, err := model.New(model.VGG16(1000, size == 565), backend)
 			if err == nil {

@@ -1,0 +1,120 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// The across bits are cut into one block more than may differ in them, so that two pictures that are near
+// have a block in common: only pictures that share one are compared.
+const blocks = mostAcross + 1
+
+// mostCompared bounds how many pictures with the same block one is compared with, of those that follow it by
+// signature: a set of one scene ten thousand times over takes no quadratic time.
+const mostCompared = 1000
+
+// block is the i-th part of the bits.
+func (s signature) block(i int) uint64 {
+	from, to := 64*i/blocks, 64*(i+1)/blocks
+	return s.across >> from & (1<<(to-from) - 1)
+}
+
+// sharedBlock is the first block that two signatures have in common.
+func (s signature) sharedBlock(o signature) int {
+	for i := range blocks {
+		if s.block(i) == o.block(i) {
+			return i
+		}
+	}
+	return blocks
+}
+
+// eachNear calls back for pairs of pictures that look alike and are not the same, of different bags; each
+// pair once, the first by split and bag in front. It sorts the looks.
+func eachNear(looks []look, tell func(a, b look)) {
+	for i := range blocks {
+		slices.SortFunc(looks, func(a, b look) int {
+			return cmp.Or(cmp.Compare(a.sign.block(i), b.sign.block(i)), cmp.Compare(a.sign.across, b.sign.across), cmp.Compare(a.sign.down, b.sign.down), a.before(b))
+		})
+		for at, a := range looks {
+			for _, b := range looks[at+1 : min(at+1+mostCompared, len(looks))] {
+				if a.sign.block(i) != b.sign.block(i) {
+					break
+				}
+				if !a.sign.near(b.sign) || a.sign.sharedBlock(b.sign) != i || a.content == b.content || a.split == b.split && a.bag == b.bag {
+					continue
+				}
+				if a.before(b) < 0 {
+					tell(a, b)
+				} else {
+					tell(b, a)
+				}
+			}
+		}
+	}
+}
+
+// before orders by split and bag.
+func (l look) before(o look) int {
+	return cmp.Or(cmp.Compare(l.split, o.split), cmp.Compare(l.bag, o.bag))
+}
+
+// alike are the bags of a split that look like one of another split, or like an earlier one of their own, with
+// the first such bag.
+type alike map[int32]look
+
+// compareLooks finds pictures that look like others. It is a hint: the same bytes are told elsewhere, and what
+// only looks alike may be two pictures of one scene.
+func (r *Report) compareLooks(looks []look, splits []Split) {
+	signed := slices.DeleteFunc(slices.Clone(looks), func(l look) bool { return l.state&isSigned == 0 })
+	found := make([][]alike, len(splits)) // by the split of the first and of the second
+	for i := range found {
+		found[i] = make([]alike, len(splits))
+		for j := range found[i] {
+			found[i][j] = alike{}
+		}
+	}
+	eachNear(signed, func(a, b look) {
+		at := found[a.split][b.split]
+		if first, known := at[b.bag]; !known || a.before(first) < 0 {
+			at[b.bag] = a
+		}
+	})
+	for second := range splits {
+		for first := range second + 1 {
+			if list := found[first][second]; len(list) > 0 {
+				r.nearFinding(first, second, len(list), list.examples(splits, second))
+			}
+		}
+	}
+}
+
+func (r *Report) nearFinding(first, second, n int, examples []string) {
+	s := &r.Splits[second]
+	if first == second {
+		s.Pictures.Near = n
+		r.add(Finding{Note, "near-duplicates", fmt.Sprintf("%s of %s (%s) that look like another there, maybe scaled or encoded anew", counted(n, "picture"), s.Name, percent(n, s.Bags)),
+			"look at them: copies are learned several times", examples})
+		return
+	}
+	o := r.overlap(first, second)
+	o.Near = n
+	r.add(Finding{Note, "near-duplicates-across", fmt.Sprintf("%s of %s (%s) that look like one of %s, maybe scaled or encoded anew", counted(n, "picture"), o.Second, percent(n, s.Bags), o.First),
+		"look at them, and where they are copies " + leakCure(o), examples})
+}
+
+// examples are the first ones by bag.
+func (a alike) examples(splits []Split, second int) []string {
+	var examples []string
+	bags := make([]int32, 0, len(a))
+	for bag := range a {
+		bags = append(bags, bag)
+	}
+	slices.Sort(bags)
+	for _, bag := range bags[:min(len(bags), maxExamples)] {
+		first := a[bag]
+		examples = append(examples, splits[first.split].Name+" "+splits[first.split].Set.IDs[first.bag]+" ~ "+splits[second].Name+" "+splits[second].Set.IDs[bag])
+	}
+	return examples
+}
