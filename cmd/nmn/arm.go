@@ -125,7 +125,8 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 func (r *armRun) newNet(arm train.Arm, p stagePlan) (*model.Net, error) {
 	classes := r.data.train.Vocabulary.Len()
 	net, err := arm.NewNet(r.config.Net.model(classes, r.data.width(), model.NoNoise), r.backend, p.config, p.data.train, r.from)
-	if err != nil || r.config.Net.Weights == "" || arm.Stage == 2 {
+	resumed := exists(filepath.Join(r.dir, train.LastName)) // and has all weights then
+	if err != nil || r.config.Net.Weights == "" || arm.Stage == 2 || resumed {
 		return net, err
 	}
 	if err := loadWeights(r.program, net, &r.config.Net, r.data.train.Vocabulary); err != nil {

@@ -55,11 +55,19 @@ func (c *config) plannedArms() ([]train.Arm, error) {
 	return []train.Arm{arm.First(), arm}, nil
 }
 
-// freshNet makes the net of an arm, which starts at random: no checkpoint is needed, and its speed does
-// not depend on its start.
+// freshNet makes the net of an arm without a checkpoint: its speed does not depend on its start. That of stage 1
+// takes the weights of --init, so that a file that a run would refuse is refused now.
 func freshNet(c *config, s *session, arm train.Arm) (*model.Net, error) {
+	initial := arm.Stage == 1
 	arm.Stage = 1
-	return arm.NewNet(c.Net.model(s.data.train.Vocabulary.Len(), s.data.width(), arm.Noise), s.backend, c.Train, s.data.train, "")
+	net, err := arm.NewNet(c.Net.model(s.data.train.Vocabulary.Len(), s.data.width(), arm.Noise), s.backend, c.Train, s.data.train, "")
+	if err != nil || !initial || c.Net.Weights == "" {
+		return net, err
+	}
+	if err := loadWeights(s.program, net, &c.Net, s.data.train.Vocabulary); err != nil {
+		return nil, firstError(err, net.Close())
+	}
+	return net, nil
 }
 
 // planArm prints the plan of one arm, and returns how long its training will take.

@@ -251,3 +251,37 @@ func TestInit_ByTheCommandLine(t *testing.T) {
 		t.Errorf("a program for weights: exit code %d, %s", c.code, c.err)
 	}
 }
+
+// A run that goes on has its weights from its checkpoint: the file that it started from may be gone.
+func TestInit_ResumeNeedsNoFile(t *testing.T) {
+	start := written(t, "start.safetensors", readFile(t, filepath.Join(trained(t, "--arm", "star"), "stage1"), "last.safetensors"))
+	dir := filepath.Join(t.TempDir(), "run")
+	must(t, tiny("train", "--arm", "star", "--init", start, "--max-steps", "1", "--run-dir", dir)...)
+	if err := os.Remove(start); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "train", "--resume", dir, "--max-steps", "2")
+	// Stage 1 has begun, and its evaluation is not there: it goes on too.
+	if err := os.Remove(filepath.Join(dir, stage1Name, resultName)); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "train", "--resume", filepath.Join(dir, stage1Name))
+}
+
+// A file that a run would refuse is refused by its plan.
+func TestInit_DryRunLooksAtTheFile(t *testing.T) {
+	whole := readFile(t, filepath.Join(trained(t, "--arm", "star"), "stage1"), "last.safetensors")
+	plan := func(content []byte) called {
+		return call(t, tiny("train", "--arm", "star", "--init", written(t, "start.safetensors", content), "--run-dir", t.TempDir(), "--dry-run")...)
+	}
+	if c := plan(whole); c.code != exitOK || strings.Count(c.err, "weights ") != 1 || !strings.Contains(c.out, "star ") {
+		t.Errorf("exit code %d, %s%s", c.code, c.err, c.out)
+	}
+	damaged := bytes.Clone(whole)
+	damaged[len(damaged)/10] ^= 4
+	for name, content := range map[string][]byte{"cut short": whole[:len(whole)/2], "a flipped bit": damaged} {
+		if c := plan(content); c.code != exitFailure || !strings.Contains(c.err, "start.safetensors") || strings.Contains(c.out, "in all") {
+			t.Errorf("%s: exit code %d, %s%s", name, c.code, c.err, c.out)
+		}
+	}
+}

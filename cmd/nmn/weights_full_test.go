@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -148,6 +149,7 @@ func fullGraph(t *testing.T, net *model.Net, dir string, size int) {
 // resetPeak makes Linux count the peak of resident memory from now on.
 func resetPeak(t *testing.T) {
 	t.Helper()
+	debug.FreeOSMemory() // what nets before have left
 	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
 		t.Logf("the peak of memory counts from the start: %v", err)
 	}
