@@ -11,19 +11,33 @@ import (
 // them on to where the device's own stream reads. So the next arrays travel while the last are worked on,
 // and captured work finds each in the same place.
 //
-// Two events order the streams. uploaded: Take waits until what was staged has arrived. taken: the next
-// upload waits until Take has copied what was staged before.
+// Three events order the streams and the host. arrived: Take waits until what was staged has arrived. taken:
+// the next upload waits until Take has copied what was staged before.
 type Staging struct {
-	device          *Device
-	ring            *Ring
-	at              Address
-	room            int    // bytes at at
-	sizes           []int  // of the arrays that are staged, in bytes
-	uploaded, taken *Event // uploaded is the ring's, nil while nothing is staged
-	parts           [][]byte
+	device         *Device
+	ring           *Ring
+	at             Address
+	room           int           // bytes at at
+	staged         []stagedArray // not taken
+	arrived, taken *Event
+	parts          [][]byte // of the arrays that are copied aside
 }
 
-// Pinned memory of a Staging: enough to keep the copy busy while the host fills the other buffer.
+// stagedArray is where an array lies in staging memory.
+type stagedArray struct {
+	from  Address
+	bytes int
+}
+
+// HostArray is memory to upload: any, which Stage copies aside, or the first bytes of a pinned buffer, which the
+// device reads itself.
+type HostArray struct {
+	Bytes  []byte
+	Pinned *HostBuffer // nil for any memory
+}
+
+// Pinned memory of a Staging, for what is not pinned: enough to keep the copy busy while the host fills the
+// other buffer.
 const (
 	stagingSlots     = 2
 	stagingSlotBytes = 4 << 20
@@ -42,31 +56,64 @@ func (d *Device) NewStaging() (*Staging, error) {
 	if s.taken, err = d.NewEvent(false); err != nil {
 		return nil, err
 	}
-	if s.ring, err = d.NewRing(stagingSlots, stagingSlotBytes); err != nil {
+	if s.arrived, err = d.NewEvent(false); err == nil {
+		s.ring, err = d.NewRing(stagingSlots, stagingSlotBytes)
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// Stage begins to upload arrays; they may be changed when it returns. What was staged before and not taken
-// is forgotten.
-func (s *Staging) Stage(arrays ...[]byte) error {
-	s.sizes, s.parts, s.uploaded = s.sizes[:0], s.parts[:0], nil
+// Stage begins to upload arrays. Those in pinned memory must not be changed until they have arrived: until Wait
+// returns, or until work that follows Take has been waited for. The others may be changed when it returns. What
+// was staged before and not taken is forgotten.
+func (s *Staging) Stage(arrays ...HostArray) error {
+	s.staged, s.parts = s.staged[:0], s.parts[:0]
 	total := 0
 	for _, array := range arrays {
-		gap := -len(array) & (alignment - 1)
-		s.sizes = append(s.sizes, len(array))
-		s.parts = append(s.parts, array, padding[:gap])
-		total += len(array) + gap
+		total += padded(len(array.Bytes))
 	}
 	if err := s.reserve(total); err != nil {
 		return err
 	}
-	var err error
-	s.uploaded, err = s.ring.Upload(s.at, s.taken, s.parts...)
+	// What is copied aside goes first, in one piece.
+	next := s.at
+	place := func(bytes int) Address {
+		at := next
+		next += Address(padded(bytes))
+		return at
+	}
+	for _, array := range arrays {
+		at := stagedArray{bytes: len(array.Bytes)}
+		if array.Pinned == nil {
+			at.from = place(at.bytes)
+			s.parts = append(s.parts, array.Bytes, padding[:padded(at.bytes)-at.bytes])
+		}
+		s.staged = append(s.staged, at)
+	}
+	_, err := s.ring.Upload(s.at, s.taken, s.parts...)
 	clear(s.parts) // the arrays are the caller's
+	for i, array := range arrays {
+		if array.Pinned != nil && err == nil {
+			s.staged[i].from = place(len(array.Bytes))
+			err = s.ring.stream.UploadPinned(s.staged[i].from, array.Pinned, len(array.Bytes))
+		}
+	}
+	if err == nil {
+		err = s.ring.stream.Record(s.arrived)
+	}
+	if err != nil {
+		s.staged = s.staged[:0]
+	}
 	return err
 }
+
+// padded is a size up to the next multiple of alignment.
+func padded(bytes int) int { return (bytes + alignment - 1) &^ (alignment - 1) }
+
+// Wait waits until all that was staged has arrived.
+func (s *Staging) Wait() error { return s.arrived.Sync() }
 
 // reserve makes room for arrays that are larger than any before.
 func (s *Staging) reserve(bytes int) error {
@@ -87,22 +134,19 @@ func (s *Staging) reserve(bytes int) error {
 
 // Take enqueues, on the stream Compute, copying what was staged to as many places, which have room for it.
 func (s *Staging) Take(places ...Address) error {
-	if s.uploaded == nil || len(places) != len(s.sizes) {
-		return fmt.Errorf("cuda: take %d arrays of %d that were staged", len(places), len(s.sizes))
+	if len(s.staged) == 0 || len(places) != len(s.staged) {
+		return fmt.Errorf("cuda: take %d arrays of %d that were staged", len(places), len(s.staged))
 	}
 	compute := s.device.compute
-	if err := compute.Wait(s.uploaded); err != nil {
+	if err := compute.Wait(s.arrived); err != nil {
 		return err
 	}
-	s.uploaded = nil
-	from := s.at
-	for i, size := range s.sizes {
-		if err := compute.Copy(places[i], from, size); err != nil {
+	for i, array := range s.staged {
+		if err := compute.Copy(places[i], array.from, array.bytes); err != nil {
 			return err
 		}
-		from += Address((size + alignment - 1) &^ (alignment - 1))
 	}
-	s.sizes = s.sizes[:0]
+	s.staged = s.staged[:0]
 	return compute.Record(s.taken)
 }
 
@@ -111,6 +155,9 @@ func (s *Staging) Close() error {
 	var err error
 	if s.ring != nil {
 		err = s.ring.Close()
+	}
+	if s.arrived != nil {
+		err = errors.Join(err, s.arrived.Close())
 	}
 	err = errors.Join(err, s.taken.Close(), s.device.Free(s.at))
 	s.at, s.room = 0, 0

@@ -13,6 +13,7 @@ import (
 // stage sends batches of three arrays through a staging, which the compute stream copies on, and tells
 // whether all arrived whole. The fake driver runs nothing that no event or wait demands. plant may take
 // an event away before an upload and before a take.
+// The first array of each batch is in pinned memory.
 func stage(t *testing.T, d *Device, plantUpload, plantTake func(*Staging)) bool {
 	t.Helper()
 	const batches = 4
@@ -29,11 +30,18 @@ func stage(t *testing.T, d *Device, plantUpload, plantTake func(*Staging)) bool 
 	out, err := d.Alloc(batches * 1024)
 	must(t, err)
 	must(t, d.Sync())
-	batch := func(n int) [][]byte {
-		var arrays [][]byte
+	var pinned [batches]*HostBuffer
+	for i := range pinned {
+		pinned[i], err = d.AllocHost(1000)
+		must(t, err)
+	}
+	batch := func(n int) []HostArray {
+		var arrays []HostArray
 		for i, size := range sizes {
-			arrays = append(arrays, bytes.Repeat([]byte{byte(16*n + i + 1)}, size))
+			arrays = append(arrays, HostArray{Bytes: bytes.Repeat([]byte{byte(16*n + i + 1)}, size)})
 		}
+		buffer := pinned[n]
+		arrays[0] = HostArray{buffer.Bytes()[:copy(buffer.Bytes(), arrays[0].Bytes)], buffer}
 		return arrays
 	}
 	var want []byte
@@ -45,9 +53,9 @@ func stage(t *testing.T, d *Device, plantUpload, plantTake func(*Staging)) bool 
 			plantUpload(s)
 			must(t, s.Stage(batch(n+1)...))
 		}
-		for i, array := range batch(n) {
-			must(t, d.Compute().Copy(out+Address(len(want)), in[i], sizes[i]))
-			want = append(want, array...)
+		for i, size := range sizes {
+			must(t, d.Compute().Copy(out+Address(len(want)), in[i], size))
+			want = append(want, bytes.Repeat([]byte{byte(16*n + i + 1)}, size)...)
 		}
 	}
 	got := make([]byte, len(want))
@@ -70,7 +78,7 @@ func TestStaging_TheTestSeesAMissingEvent(t *testing.T) {
 	if stage(t, d, func(s *Staging) { s.taken, never = never, s.taken }, nothing) {
 		t.Error("uploads that do not wait until the batch before was taken went unnoticed")
 	}
-	if stage(t, d, nothing, func(s *Staging) { s.uploaded = never }) {
+	if stage(t, d, nothing, func(s *Staging) { s.arrived, never = never, s.arrived }) {
 		t.Error("batches that are taken before they have arrived went unnoticed")
 	}
 }
@@ -86,7 +94,7 @@ func TestStaging_GrowsAndRefusesWhatWasNotStaged(t *testing.T) {
 	}
 	for _, size := range []int{10, 2000, 3} {
 		want := bytes.Repeat([]byte{byte(size)}, size)
-		must(t, s.Stage(want))
+		must(t, s.Stage(HostArray{Bytes: want}))
 		must(t, s.Take(to))
 		got := make([]byte, size)
 		must(t, d.Compute().Download(got, to))
@@ -94,7 +102,7 @@ func TestStaging_GrowsAndRefusesWhatWasNotStaged(t *testing.T) {
 			t.Errorf("%d bytes did not arrive", size)
 		}
 	}
-	must(t, s.Stage([]byte{1}, []byte{2}))
+	must(t, s.Stage(HostArray{Bytes: []byte{1}}, HostArray{Bytes: []byte{2}}))
 	if err := s.Take(to); err == nil {
 		t.Error("one of two arrays was taken")
 	}
@@ -119,5 +127,45 @@ func TestStaging_FreesWhatItHoldsWhenItCannotBeMade(t *testing.T) {
 			t.Errorf("call %d fails: left %s, before %s", at, fake.Live(), live)
 		}
 		must(t, d.Close())
+	}
+}
+
+// What is pinned is read by the card itself, until Wait; the rest is copied aside.
+func TestStaging_ReadsPinnedMemoryWithoutACopy(t *testing.T) {
+	d := open(t, fakedriver.H200, Options{})
+	s, err := d.NewStaging()
+	must(t, err)
+	defer func() { must(t, s.Close()) }()
+	buffer, err := d.AllocHost(300)
+	must(t, err)
+	pinnedTo, err := d.Alloc(300)
+	must(t, err)
+	otherTo, err := d.Alloc(300)
+	must(t, err)
+	other := make([]byte, 300)
+	for _, waits := range []bool{false, true} {
+		fill := func(v byte) {
+			for i := range other {
+				other[i], buffer.Bytes()[i] = v, v
+			}
+		}
+		fill(1)
+		must(t, s.Stage(HostArray{buffer.Bytes(), buffer}, HostArray{Bytes: other}))
+		if waits {
+			must(t, s.Wait())
+		}
+		fill(2)
+		must(t, s.Take(pinnedTo, otherTo))
+		for _, c := range []struct {
+			at   Address
+			want byte
+			what string
+		}{{pinnedTo, map[bool]byte{false: 2, true: 1}[waits], "pinned"}, {otherTo, 1, "other"}} {
+			got := make([]byte, 300)
+			must(t, d.Compute().Download(got, c.at))
+			if !bytes.Equal(got, bytes.Repeat([]byte{c.want}, 300)) {
+				t.Errorf("%s memory that was changed after Stage, waited for %t: %d arrived, want %d", c.what, waits, got[0], c.want)
+			}
+		}
 	}
 }

@@ -48,8 +48,16 @@ type Feeder interface {
 // Feed brings batches to a device while it computes. Arrays are staged, one set at a time, and taken by
 // the work that is enqueued next.
 type Feed interface {
-	// Stage copies host arrays aside and begins to upload them; they may be changed when it returns.
+	// Alloc gives host memory that the device can read by itself. It may be called from any goroutine.
+	Alloc(bytes int) ([]byte, error)
+	// Free gives it back; what is not given back is freed with the feed.
+	Free(memory []byte) error
+	// Stage begins to upload host arrays. Those that begin where memory of Alloc does must not be changed until
+	// Wait returns, or until work that follows Take has been waited for. The others are copied aside, and may be
+	// changed when it returns.
 	Stage(arrays []*dense.Dense) error
+	// Wait waits until what was staged has left the host.
+	Wait() error
 	// Take enqueues moving what was staged to as many tensors of equal types and lengths, in their order.
 	Take(to []*tensor.Tensor) error
 	// Close waits for uploads and frees the feed's memory.

@@ -2,9 +2,19 @@ package loader
 
 import (
 	"slices"
+	"unsafe"
 
 	dense "gorgonia.org/tensor"
 )
+
+// Memory gives a Loader the memory of pixels and vectors, which it uses again from batch to batch. It must be
+// safe for concurrent use. What the Loader still holds when it is no longer used is not given back.
+type Memory interface {
+	// Alloc gives at least so many bytes, aligned for float32.
+	Alloc(bytes int) ([]byte, error)
+	// Free takes them back.
+	Free(memory []byte) error
+}
 
 // hostArray is memory that is used again from batch to batch, and the tensor around it.
 type hostArray[T uint8 | int32 | float32] struct {
@@ -18,6 +28,28 @@ func (a *hostArray[T]) grow(n int) {
 		a.data, a.tensor = make([]T, n), nil
 	}
 	a.data = a.data[:n]
+}
+
+// growIn is grow in memory of others; nil for Go's.
+func (a *hostArray[T]) growIn(m Memory, n int) error {
+	if m == nil || cap(a.data) >= n {
+		a.grow(n)
+		return nil
+	}
+	size := int(unsafe.Sizeof(*new(T)))
+	if cap(a.data) > 0 {
+		old := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a.data))), size*cap(a.data))
+		a.data, a.tensor = nil, nil
+		if err := m.Free(old); err != nil {
+			return err
+		}
+	}
+	memory, err := m.Alloc(size * n)
+	if err != nil {
+		return err
+	}
+	a.data = unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory))), n)
+	return nil
 }
 
 // wrap returns a tensor of the first values, the one of the last time where the shape is the same.

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -81,12 +82,17 @@ func (b *Batch) begin(number, epoch int, order []int) {
 			job.frames = append(job.frames, frameJob{bag, frame, at})
 		}
 	}
+	select {
+	case <-job.done: // of an epoch that ended before somebody waited for this batch
+	default:
+	}
 	if l.set.Rows != nil {
 		job.rows = slices.Grow(job.rows[:0], len(order))[:len(order)]
 	}
+	if err := b.reserve(len(job.frames)); err != nil {
+		job.refused, job.frames = err, job.frames[:0]
+	}
 	t := len(job.frames)
-	job.pixels.grow(t * l.canvasBytes())
-	job.vectors.grow(t * l.width())
 	job.sizes.grow(2 * t)
 	job.flips.grow(t)
 	job.keys.grow(t)
@@ -96,6 +102,19 @@ func (b *Batch) begin(number, epoch int, order []int) {
 	}
 	job.failures = job.failures[:t]
 	job.pending.Store(int32(t))
+}
+
+// reserve makes room for the pixels or vectors of so many frames.
+func (b *Batch) reserve(frames int) error {
+	l, job := b.home, &b.job
+	err := job.pixels.growIn(l.config.Memory, frames*l.canvasBytes())
+	if err == nil {
+		err = job.vectors.growIn(l.config.Memory, frames*l.width())
+	}
+	if err != nil {
+		return fmt.Errorf("loader: cannot hold a batch of %d frames; lower the batch size or --prefetch: %w", frames, err)
+	}
+	return nil
 }
 
 // read fills frame i. It is called once for each frame, from any goroutine.

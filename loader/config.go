@@ -29,6 +29,9 @@ type Config struct {
 	Decoder       Decoder // of JPEG files; the zero value is DecoderGo
 	// Standard scales feature vectors; nil leaves them as they are.
 	Standard *Standard
+	// Memory is where pixels and vectors of batches lie: memory that a graphics card can read by itself, for
+	// example. nil is Go's.
+	Memory Memory
 	// Targets, N×K of float32 in [0,1], are soft targets to train on instead of the labels, for
 	// example posteriors, with Unknown where nothing is known of a label; nil for none.
 	Targets *dense.Dense

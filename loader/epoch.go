@@ -18,6 +18,9 @@ type Epoch struct {
 	ready  chan *Batch // planned batches in order, their frames being read
 	group  sync.WaitGroup
 	err    error // what ended the epoch
+
+	unsent  *Batch // planned when the epoch ended
+	dropped *Batch // taken then, and given to nobody
 }
 
 // frameRange is a piece of work: the frames [from, to) of a batch.
@@ -68,6 +71,7 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 			select {
 			case work <- frameRange{batch, start, min(start+piece, frames)}:
 			case <-ctx.Done():
+				e.unsent = batch
 				return
 			}
 		}
@@ -77,6 +81,7 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 		select {
 		case e.ready <- batch:
 		case <-ctx.Done():
+			e.unsent = batch
 			return
 		}
 	}
@@ -112,6 +117,7 @@ func (e *Epoch) Next(ctx context.Context) (*Batch, error) {
 			err = batch.finish(e.loader.leaveOut)
 		}
 		if err != nil {
+			e.dropped = batch
 			e.stop(err)
 			break
 		}
@@ -123,7 +129,8 @@ func (e *Epoch) Next(ctx context.Context) (*Batch, error) {
 	return nil, e.err
 }
 
-// take waits until the next batch has all its frames.
+// take waits until the next batch has all its frames. With an error comes the batch that was waited for, nil for
+// none.
 func (e *Epoch) take(ctx context.Context) (*Batch, error) {
 	started := time.Now()
 	defer func() { e.loader.waited.Add(int64(time.Since(started))) }()
@@ -146,18 +153,28 @@ func (e *Epoch) take(ctx context.Context) (*Batch, error) {
 	case <-batch.job.done:
 		return batch, nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return batch, ctx.Err()
 	case <-e.parent.Done():
-		return nil, e.parent.Err()
+		return batch, e.parent.Err()
 	}
 }
 
 // Close ends the epoch early and waits for its goroutines. It may be called more than once.
 func (e *Epoch) Close() { e.stop(errors.New("loader: the epoch is closed")) }
 
+// stop waits for the goroutines, and keeps the memory of batches that nobody was given.
 func (e *Epoch) stop(err error) {
 	e.cancel()
 	e.group.Wait()
+	for batch := range e.ready {
+		batch.Release()
+	}
+	for _, batch := range []*Batch{e.unsent, e.dropped} {
+		if batch != nil {
+			batch.Release()
+		}
+	}
+	e.unsent, e.dropped = nil, nil
 	if e.err == nil {
 		e.err = err
 	}

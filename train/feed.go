@@ -33,7 +33,8 @@ func newFeed(backend kernels.Backend) (*feed, error) {
 // ahead tells whether staging a batch early is of use.
 func (f *feed) ahead() bool { return f.beside != nil }
 
-// stage begins to upload a batch. The batch must not be released before it is taken or dropped.
+// stage begins to upload a batch. The batch must not be released before it is dropped, or taken and the device
+// waited for: its pixels are read where they are.
 func (f *feed) stage(b *loader.Batch) error {
 	f.staged = nil
 	if b.Vectors != nil {
@@ -75,8 +76,22 @@ func (f *feed) take(p *model.Plan, b *loader.Batch) error {
 	return f.beside.Take(f.tensors)
 }
 
-// drop forgets what was staged and not taken.
-func (f *feed) drop() { f.staged = nil }
+// drop forgets what was staged and not taken. Then no upload is under way from a batch.
+func (f *feed) drop() error {
+	f.staged = nil
+	if f.beside == nil {
+		return nil
+	}
+	return f.beside.Wait()
+}
+
+// memory is where batches lie that the device reads by itself; nil where there is none.
+func (f *feed) memory() loader.Memory {
+	if f.beside == nil {
+		return nil
+	}
+	return f.beside
+}
 
 func (f *feed) close() error {
 	if f.beside == nil {

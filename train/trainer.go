@@ -99,29 +99,36 @@ func New(o Options) (*Trainer, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	l, err := loader.New(o.Data, o.loaderConfig())
+	id, err := identify(o)
 	if err == nil {
 		err = o.Net.ChunkFrames(o.Config.ChunkFrames)
 	}
 	if err != nil {
 		return nil, err
 	}
-	id, err := identify(o)
-	if err != nil {
-		return nil, err
-	}
-	t := &Trainer{Options: o, loader: l, at: Position{Epoch: 1}, identity: id, keeper: newKeeper(o.Directory, o.Config)}
-	t.steps = t.Steps()
-	t.schedule = NewSchedule(o.Config, t.steps)
+	t := &Trainer{Options: o, at: Position{Epoch: 1}, identity: id, keeper: newKeeper(o.Directory, o.Config)}
 	if err := t.open(o.Config.Batch(o.Net.Config().MIL)); err != nil {
 		return nil, err
 	}
-	if o.Directory != "" {
-		if err := PrepareDirectory(o.Directory); err != nil {
-			return nil, joined(err, t.device.close())
-		}
+	if err := t.prepare(); err != nil {
+		return nil, joined(err, t.device.close())
 	}
 	return t, nil
+}
+
+// prepare makes what reads batches, into memory of the device where it has some, and the folder of checkpoints.
+func (t *Trainer) prepare() (err error) {
+	config := t.Options.loaderConfig()
+	config.Memory = t.feed.memory()
+	if t.loader, err = loader.New(t.Data, config); err != nil {
+		return err
+	}
+	t.steps = t.Steps()
+	t.schedule = NewSchedule(t.Config, t.steps)
+	if t.Directory == "" {
+		return nil
+	}
+	return PrepareDirectory(t.Directory)
 }
 
 func (o *Options) check() error {
@@ -376,7 +383,7 @@ func (t *Trainer) leaveEpoch() {
 		t.epoch.Close()
 		t.epoch = nil
 	}
-	t.feed.drop()
+	_ = t.feed.drop() // where this fails the device is lost, and whatever is done on it next says so
 	t.next = ahead{batches: release(t.next.batches)}
 	if !t.Config.Overfit {
 		t.held = release(t.held)

@@ -3,7 +3,10 @@
 package tensor
 
 import (
+	"errors"
 	"fmt"
+	"sync"
+	"unsafe"
 
 	dense "gorgonia.org/tensor"
 
@@ -15,8 +18,11 @@ type Feed struct {
 	device  *CUDA
 	staging *cuda.Staging
 	staged  []stagedArray
-	arrays  [][]byte
+	arrays  []cuda.HostArray
 	places  []cuda.Address
+
+	mutex  sync.Mutex
+	pinned map[*byte]*cuda.HostBuffer // memory that was given out, by its first byte
 }
 
 // stagedArray is what must fit the tensor that an array is for.
@@ -31,10 +37,42 @@ func (c *CUDA) NewFeed() (*Feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Feed{device: c, staging: staging}, nil
+	return &Feed{device: c, staging: staging, pinned: map[*byte]*cuda.HostBuffer{}}, nil
 }
 
-// Stage begins to upload arrays; they may be changed when it returns.
+// Alloc gives pinned memory, from which arrays are uploaded without a copy by the host.
+func (f *Feed) Alloc(bytes int) ([]byte, error) {
+	buffer, err := f.device.Device.AllocHost(bytes)
+	if err != nil {
+		return nil, err
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.pinned[unsafe.SliceData(buffer.Bytes())] = buffer
+	return buffer.Bytes(), nil
+}
+
+// Free gives memory of Alloc back. No upload from it may be under way.
+func (f *Feed) Free(memory []byte) error {
+	f.mutex.Lock()
+	first := unsafe.SliceData(memory)
+	buffer := f.pinned[first]
+	delete(f.pinned, first)
+	f.mutex.Unlock()
+	if buffer == nil {
+		return errors.New("free pinned memory: it is not of this feed, or was freed before")
+	}
+	return buffer.Close()
+}
+
+// host tells of an array whether the device can read it by itself: where it begins in memory of Alloc.
+func (f *Feed) host(bytes []byte) cuda.HostArray {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return cuda.HostArray{Bytes: bytes, Pinned: f.pinned[unsafe.SliceData(bytes)]}
+}
+
+// Stage begins to upload arrays, as kernels.Feed says.
 func (f *Feed) Stage(arrays []*dense.Dense) error {
 	f.staged, f.arrays = f.staged[:0], f.arrays[:0]
 	for i, array := range arrays {
@@ -46,7 +84,7 @@ func (f *Feed) Stage(arrays []*dense.Dense) error {
 		if err != nil {
 			return err
 		}
-		f.staged, f.arrays = append(f.staged, stagedArray{dtype, array.DataSize()}), append(f.arrays, bytes)
+		f.staged, f.arrays = append(f.staged, stagedArray{dtype, array.DataSize()}), append(f.arrays, f.host(bytes))
 	}
 	err := f.staging.Stage(f.arrays...)
 	clear(f.arrays) // they are the caller's
@@ -75,5 +113,15 @@ func (f *Feed) Take(to []*Tensor) error {
 	return f.staging.Take(f.places...)
 }
 
-// Close waits for the uploads and frees what the feed holds.
-func (f *Feed) Close() error { return f.staging.Close() }
+// Wait waits until what was staged has left the host.
+func (f *Feed) Wait() error { return f.staging.Wait() }
+
+// Close waits for the uploads and frees what the feed holds, memory of Alloc included.
+func (f *Feed) Close() error {
+	err := f.staging.Close()
+	for _, buffer := range f.pinned {
+		err = errors.Join(err, buffer.Close())
+	}
+	clear(f.pinned)
+	return err
+}

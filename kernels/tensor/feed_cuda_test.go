@@ -1,0 +1,74 @@
+//go:build cuda
+
+package tensor_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	dense "gorgonia.org/tensor"
+
+	"nmn/kernels/emulator"
+	"nmn/kernels/tensor"
+)
+
+// feedStep stages an array in memory of the feed, changes it at once or after Wait, and returns what a tensor
+// takes of it.
+func feedStep(t *testing.T, c *tensor.CUDA, feed *tensor.Feed, waits bool) []uint8 {
+	t.Helper()
+	memory, err := feed.Alloc(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := c.Alloc(tensor.Uint8, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill := func(v uint8) {
+		for i := range memory {
+			memory[i] = v
+		}
+	}
+	fill(1)
+	array := dense.New(dense.WithShape(8), dense.WithBacking(memory))
+	if err := feed.Stage([]*dense.Dense{array}); err != nil {
+		t.Fatal(err)
+	}
+	if waits {
+		if err := feed.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill(2)
+	got := dense.New(dense.Of(dense.Uint8), dense.WithShape(8))
+	if err := errors.Join(feed.Take([]*tensor.Tensor{to}), c.Download(got, to), feed.Free(memory), c.Free(to)); err != nil {
+		t.Fatal(err)
+	}
+	if err := feed.Free(memory); err == nil {
+		t.Error("memory is freed twice")
+	}
+	return got.Uint8s()
+}
+
+// The device reads memory of the feed where it is, as late as it may, and has read it when Wait returns.
+func TestFeed_ReadsItsOwnMemoryWithoutACopy(t *testing.T) {
+	t.Setenv(emulator.LateVariable, "all")
+	c := openCUDA(t)
+	feed, err := c.NewFeed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := feedStep(t, c, feed, true); !slices.Equal(got, slices.Repeat([]uint8{1}, 8)) {
+		t.Errorf("%v arrived of memory that was changed after Wait", got)
+	}
+	if got := feedStep(t, c, feed, false); !slices.Equal(got, slices.Repeat([]uint8{2}, 8)) {
+		t.Errorf("%v arrived of memory that was changed before the device has read it: it was copied aside", got)
+	}
+	if _, err := feed.Alloc(100); err != nil {
+		t.Fatal(err)
+	}
+	if err := feed.Close(); err != nil { // which frees what was not given back
+		t.Error(err)
+	}
+}
