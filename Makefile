@@ -32,8 +32,9 @@ kernels: ## write the launches of the CUDA kernels and compile them (needs make 
 emulate: ## run the CUDA kernels' own sources on the host: the compliance suite, whole nets and recorded training (needs make cuda-toolkit and g++)
 	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run CUDA ./kernels ./kernels/conv
 	library=$$($(GO) run ./kernels/emulator/library build/emulator) && \
-	NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library NMN_TEST_DEVICE=cuda \
-	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'TinyNet|CUDA' ./model ./train ./cmd/nmn
+	export NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library NMN_TEST_DEVICE=cuda && \
+	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'TinyNet|CUDA' ./model ./train ./cmd/nmn && \
+	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'Golden|Reference|WideEnough|Resume' ./model/s2vt ./captioning
 
 test: ## run all tests
 	$(GO) test ./...
