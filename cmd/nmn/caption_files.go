@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -100,15 +99,8 @@ func readMSRVTTCaptions(path, split string) (*caption.Captions, error) {
 
 // heldOut chooses a share of clips by a seeded order that depends on the identifiers alone.
 func heldOut(ids []string, share float64, seed uint64) map[string]bool {
-	ids = slices.Sorted(slices.Values(ids))
-	order := make([]int, len(ids))
-	for i := range order {
-		order[i] = i
-	}
-	stream := rng.New(rng.Derive(seed, "held-out clips"))
-	stream.Shuffle(order)
 	held := map[string]bool{}
-	for _, i := range order[:int(math.Round(share*float64(len(ids))))] {
+	for _, i := range shuffledByID(ids, rng.Derive(seed, "held-out clips"))[:int(math.Round(share*float64(len(ids))))] {
 		held[ids[i]] = true
 	}
 	return held

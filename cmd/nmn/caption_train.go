@@ -34,7 +34,8 @@ caption word by word, on captions of people. Features are those that nmn extract
 such as the concept probabilities of every frame, and stay on disk. Training ends early where
 CIDEr-D on clips that were held out rises no more. The run folder holds config.yaml, words.txt
 (the vocabulary), log.jsonl, summary.csv, last.safetensors, best.safetensors and result.json.
-An interrupt saves first; --resume goes on as if nothing had happened. See docs/captions.md.`,
+An interrupt saves first; --resume goes on as if nothing had happened. Defaults are those of
+--preset small. See docs/captions.md.`,
 		Example: `  nmn caption train --features p.npy --clips clips.csv --captions train_val_annotation.zip \
     --val-features v.npy --val-clips v.csv --preset paper --run-dir runs/captions
   nmn caption train --features x.safetensors --clips clips.csv --captions captions.json

@@ -274,6 +274,18 @@ func (d *dataSets) listed(c *dataConfig, whole *loader.Set) (taken map[string]bo
 	return taken, nil
 }
 
+// shuffledByID is a seeded order of identifiers, as indices, that does not depend on the order they come in.
+func shuffledByID(ids []string, seed uint64) []int {
+	order := make([]int, len(ids))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(ids[a], ids[b]) })
+	stream := rng.New(seed)
+	stream.Shuffle(order)
+	return order
+}
+
 // holdOut takes validation and test bags out of the training set: those of the lists, else
 // shares of a seeded order that depends on the identifiers alone.
 func (d *dataSets) holdOut(c *dataConfig, whole *loader.Set) error {
@@ -291,13 +303,7 @@ func (d *dataSets) holdOut(c *dataConfig, whole *loader.Set) error {
 		d.train, err = loader.Subset(whole, whole.Name+"-train", rest)
 		return err
 	}
-	order := make([]int, whole.Len())
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(whole.IDs[a], whole.IDs[b]) })
-	stream := rng.New(rng.Derive(c.Seed, "held-out pictures"))
-	stream.Shuffle(order)
+	order := shuffledByID(whole.IDs, rng.Derive(c.Seed, "held-out pictures"))
 	n := func(share float64) int { return int(math.Round(share * float64(len(order)))) }
 	validation, test := n(c.ValidationShare), n(c.TestShare)
 	for _, part := range []struct {
