@@ -11,9 +11,10 @@ import (
 const maxMovingCaptions = 100
 
 // MovingCaptions writes perClip captions of each clip of the moving scenes, as sentences. Each describes
-// one frame, drawn at random, and leaves out and mistakes what people would. The first five are those
-// behind the labels of MovingScenes: the words of the vocabulary in them are exactly those of Set.Captions.
-// Caption c of clip i depends on (Seed, Split, Frames, i, c) alone.
+// one frame, drawn at random, and leaves out and mistakes what people would. The first five that are drawn
+// are those behind the labels of MovingScenes: the words of the vocabulary in them are exactly those of
+// Set.Captions. One that would say nothing, as of a frame without objects, is not written, and another one
+// drawn. Caption c of clip i depends on (Seed, Split, Frames, i, c) alone.
 func MovingCaptions(config MovingScenesConfig, perClip int) (ids []string, captions [][]string, err error) {
 	if err := config.Validate(); err != nil {
 		return nil, nil, err
@@ -27,14 +28,18 @@ func MovingCaptions(config MovingScenesConfig, perClip int) (ids []string, capti
 	inParallel(config.N, func(i int) {
 		frames := streams.clip(i).all()
 		content, form := rng.New(streams.caption, i), rng.New(phrases, i)
-		for range perClip {
-			said := frames[content.Intn(len(frames))].describe(&content)
-			captions[i] = append(captions[i], said.sentence(&form))
+		for len(captions[i]) < perClip { // each clip has frames with objects
+			if said := frames[content.Intn(len(frames))].describe(&content); said != saysNothing {
+				captions[i] = append(captions[i], said.sentence(&form))
+			}
 		}
 		ids[i] = streams.id(i)
 	})
 	return ids, captions, nil
 }
+
+// saysNothing is a caption without any word of the vocabulary.
+var saysNothing = sceneCaption{quantity: noWord, relation: noWord, company: noWord, place: noWord, focus: silence, second: silence}
 
 // sentence writes the caption as a person might, with a form that is drawn: "there is a small red ball
 // beside a box in the sand", "two things with a glowing star together". Its vocabulary words are exactly

@@ -82,7 +82,7 @@ func captionBase(preset captionPreset) captionConfig {
 		c.Net, c.Words.MinCount = captionNet{256, 128, 256, .3}, 3
 	case captionScenic:
 		c.Net = captionNet{64, 32, 96, .2}
-		c.Train.Epochs, c.Train.LearningRate = 15, 3e-3
+		c.Train.Epochs, c.Train.LearningRate, c.Train.Patience = 20, 3e-3, 8
 	}
 	return c
 }
