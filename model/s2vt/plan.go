@@ -69,8 +69,9 @@ type host struct {
 	losses                  []float32
 }
 
-// rounded is what the number of words is rounded up to, so that few shapes of batches occur.
-const rounded = 32
+// rounded is what the number of words is rounded up to, so that few shapes of batches occur: a graphics card
+// looks for the best way to compute each of them.
+const rounded = 16
 
 // maxPlans bounds the shapes whose views are kept.
 const maxPlans = 4096
