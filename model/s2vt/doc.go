@@ -11,6 +11,6 @@
 // multiplied: the weights over [h1, v] are two parameters, the frames' steps have no words, the words' steps
 // have no frames, and logits are computed only where there is a word to say.
 //
-// A clip with fewer frames than another of its batch begins later: both LSTMs stay at 0 until its first
-// frame, so that captions do not depend on what else is in a batch.
+// A clip with fewer frames than another of its batch begins later: the states of both LSTMs stay at 0 until
+// its first frame, so that captions do not depend on what else is in a batch.
 package s2vt

@@ -20,7 +20,7 @@ type Net struct {
 	p              parameters
 	all            []*Param
 	lowerBias      *tensor.Tensor // of LSTM 1, as a table of one row
-	shut           *tensor.Tensor // 1×4H: added to gates, it keeps a state at 0
+	shut           *tensor.Tensor // 1×4H: added to gates, it keeps h at 0
 	seeds          seeds
 
 	buffers  *tensor.Arena
@@ -49,12 +49,13 @@ func New(c Config, backend kernels.Backend) (*Net, error) {
 	return n, nil
 }
 
-// shutGate is a pre-activation at which a gate lets nothing through: its sigmoid is 0 in float32.
+// shutGate is a pre-activation at which a gate lets nothing through: its sigmoid is 0, or, where a device's
+// approximation does not reach that, less than 1e-37.
 const shutGate = -1e4
 
-// buildConstants makes what the steps without an input from below get in its place. With the input gate at
-// 0 a cell that is 0 stays so, whatever the other gates are, and its state with it; no gradient goes into
-// these gates either.
+// buildConstants makes what the steps without an input from below get in its place. Where the gates to the
+// cell and from it are shut, h is 0, and of the cell nothing is left when the first frame adds to it; nor
+// does a gradient go through these gates.
 func (n *Net) buildConstants() (err error) {
 	gates := 4 * n.config.Hidden
 	if n.lowerBias, err = n.p.lstm1.b.W.Reshape(1, gates); err != nil {
@@ -65,7 +66,7 @@ func (n *Net) buildConstants() (err error) {
 	}
 	values := make([]float32, gates)
 	for i := range n.config.Hidden {
-		values[i] = shutGate
+		values[i], values[3*n.config.Hidden+i] = shutGate, shutGate // gates i and o
 	}
 	return n.backend.Upload(n.shut, tensor.HostArray(tensor.Float32, values))
 }

@@ -238,6 +238,41 @@ func TestStep_CaptionsDoNotDependOnTheRestOfTheBatch(t *testing.T) {
 	}
 }
 
+// A clip begins where its first frame is: before it the states of both LSTMs are 0, and what cells and
+// gradients may have is lost in anything that is added to it.
+func TestStep_NothingHappensBeforeTheFirstFrame(t *testing.T) {
+	eachDevice(t, func(t *testing.T, device kernels.Backend) {
+		n := newNet(t, device, small())
+		b := uneven(n.Config())
+		run(t, n, b, StepOptions{})
+		p, err := n.planFor(b)
+		check(t, err)
+		for _, x := range []struct {
+			name string
+			of   *tensor.Tensor
+			most float64
+		}{
+			{"h1", p.lower.h, 0}, {"h2", p.upper.h, 0}, {"c1", p.lower.c, 1e-37}, {"c2", p.upper.c, 1e-37},
+			{"gradient of gates 1", p.lower.gates, 1e-37}, {"gradient of gates 2", p.upper.gates, 1e-37},
+		} {
+			values, err := n.Values(x.of)
+			check(t, err)
+			width := x.of.Dim(2)
+			for frame := range 2 { // the first clip has two frames of four
+				for _, v := range values[frame*p.clips*width:][:width] {
+					if !(math.Abs(float64(v)) <= x.most) {
+						t.Errorf("%s is %v before the first frame", x.name, v)
+						break
+					}
+				}
+			}
+			if !(math.Abs(float64(values[2*p.clips*width])) > 1e-9) {
+				t.Errorf("%s is still %v at the first frame", x.name, values[2*p.clips*width])
+			}
+		}
+	})
+}
+
 func TestStep_DropoutFollowsSeedAndSample(t *testing.T) {
 	c := small()
 	c.Dropout = .5
