@@ -3,6 +3,7 @@ package report
 import (
 	"html/template"
 	"io"
+	"slices"
 )
 
 // Comparison shows what several arms say of the same bags, side by side, as the paper's Figure 4 does, and
@@ -13,6 +14,11 @@ type Comparison struct {
 	Arms           []ComparedArm
 	Chosen         string // how Bags were chosen
 	Bags           []ComparedBag
+}
+
+// Dashed tells whether the curves of some arms are: of those with MIL beside others.
+func (c *Comparison) Dashed() bool {
+	return slices.ContainsFunc(c.Arms, func(a ComparedArm) bool { return a.MIL })
 }
 
 // ComparedBag is a bag with what arms say of it.

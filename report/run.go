@@ -67,10 +67,11 @@ type Run struct {
 	Epochs        []Epoch // evaluations after each epoch, in their order; nil where none were asked for
 
 	// What follows is for the page of one run alone.
-	Config   string     // resolved configuration, as YAML
-	Curve    []Point    // in the order of the steps
-	Rates    NoiseRates // per word; nil without a noise model
-	Scored   *Scored    // nil where single scores are not at hand
+	Config   string      // resolved configuration, as YAML
+	Curve    []Point     // in the order of the steps
+	Rates    NoiseRates  // per word; nil without a noise model
+	Scored   *Scored     // nil where single scores are not at hand
+	Compared *Comparison // with other arms; nil for none
 	Duration time.Duration
 }
 

@@ -28,6 +28,7 @@ type runHTML struct {
 	Stripped        int
 	Words           []pageTable
 	Scored          *Scored
+	Compared        *comparisonSection
 	Config          string
 }
 
@@ -58,6 +59,13 @@ func (r *Run) WriteHTML(w io.Writer) error {
 	}
 	if err := p.draw(r); err != nil {
 		return err
+	}
+	if r.Compared != nil {
+		sections, err := comparisonSections([]Comparison{*r.Compared})
+		if err != nil {
+			return err
+		}
+		p.Compared = &sections[0]
 	}
 	return runHTMLTemplate.Execute(w, &p)
 }

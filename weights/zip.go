@@ -12,7 +12,7 @@ import (
 func readZip(r io.ReaderAt, size int64) (*File, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, faultf("zip archive: %v", err)
+		return nil, faultf("zip archive: %v: it is cut short or damaged", err)
 	}
 	arrays := false
 	for _, entry := range z.File {

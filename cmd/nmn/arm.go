@@ -116,6 +116,9 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 	if page.Scored, err = pageScores(ctx, scores, set, split); err != nil {
 		return nil, err
 	}
+	if page.Compared, err = r.besideStage1(ctx, page, set); err != nil {
+		return nil, err
+	}
 	if err := writeShown(r.dir, page.Scored); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"nmn/loader"
@@ -18,15 +19,15 @@ const (
 // comparisons puts the arms of each noise level side by side, at the first seed.
 func (e *experiment) comparisons(ctx context.Context, s *session, runs []report.Run) ([]report.Comparison, error) {
 	var all []report.Comparison
-	pictures := shownPictures{ctx: ctx, known: map[string][]byte{}}
-	pictures.set, _ = s.data.judged()
+	set, _ := s.data.judged()
+	pictures := newShownPictures(ctx, set)
 	for len(runs) > 0 {
 		level := func(r report.Run) bool { return r.Noise != runs[0].Noise || r.Flips != runs[0].Flips }
 		end := slices.IndexFunc(runs, level)
 		if end < 0 {
 			end = len(runs)
 		}
-		c, err := compare(runs[:end], e.seeds[0], &pictures)
+		c, err := compare(runs[:end], e.seeds[0], pictures)
 		if err != nil {
 			return nil, err
 		}
@@ -45,78 +46,108 @@ func compare(runs []report.Run, seed uint64, pictures *shownPictures) (report.Co
 	if runs[0].Flips != (report.Flips{}) {
 		noise = "flipped labels, " + runs[0].Flips.String() + " (percent)"
 	}
-	c := report.Comparison{Title: fmt.Sprintf("%s, seed %d", noise, seed)}
-	var shown []*report.Scored
+	var beside sideBySide
 	for i := range runs {
 		if runs[i].Seed != seed {
 			continue
 		}
 		s, err := readShown(runs[i].Name)
 		if err != nil {
-			return c, err
+			return report.Comparison{}, err
 		}
-		if s == nil || len(shown) > 0 && (s.Against != shown[0].Against || s.Split != shown[0].Split) {
-			continue
-		}
-		shown = append(shown, s)
-		c.Arms = append(c.Arms, report.ComparedArm{Name: runs[i].Title(), MIL: runs[i].MIL, Curves: s.Curves})
-		c.Against, c.Split = s.Against, s.Split
+		beside.add(&runs[i], s)
 	}
-	c.Bags = comparedBags(c.Arms, shown)
+	return beside.comparison(fmt.Sprintf("Arms side by side: %s, seed %d", noise, seed), pictures), nil
+}
+
+// sideBySide gathers what arms say of the same bags.
+type sideBySide struct {
+	arms  []report.ComparedArm
+	shown []*report.Scored
+}
+
+// add takes an arm, unless it has nothing to show or was scored on other bags than the first.
+func (b *sideBySide) add(run *report.Run, s *report.Scored) {
+	if s == nil || len(b.shown) > 0 && !sameDraw(s, b.shown[0]) {
+		return
+	}
+	b.arms = append(b.arms, report.ComparedArm{Name: run.Title(), MIL: run.MIL, Curves: s.Curves})
+	b.shown = append(b.shown, s)
+}
+
+func sameDraw(a, b *report.Scored) bool {
+	return a.Against == b.Against && a.Split == b.Split && slices.EqualFunc(a.Drawn, b.Drawn, func(a, b report.ShownBag) bool { return a.ID == b.ID })
+}
+
+// comparison chooses the bags and makes their pictures.
+func (b *sideBySide) comparison(title string, pictures *shownPictures) report.Comparison {
+	c := report.Comparison{Title: title, Arms: b.arms, Bags: comparedBags(b.arms, b.shown)}
 	for i := range c.Bags {
 		c.Bags[i].JPEG = pictures.of(c.Bags[i].ID)
 	}
-	if n := len(c.Bags); n > 0 {
-		c.Chosen = fmt.Sprintf("%d bags drawn by chance", n)
-		if n > comparedByChance {
-			c.Chosen = fmt.Sprintf("%d bags drawn by chance, and of %d more the %d on which the arms differ most", comparedByChance, len(shown[0].Drawn)-comparedByChance, n-comparedByChance)
-		}
+	if len(b.shown) > 0 {
+		first := b.shown[0]
+		c.Against, c.Split, c.Chosen = first.Against, first.Split, chosenHow(len(c.Bags), len(first.Drawn))
 	}
-	return c, nil
+	return c
 }
 
-// comparedBags are those that all arms have drawn: the first ones, and of the others those on which they
-// differ most.
+func chosenHow(bags, drawn int) string {
+	if bags <= comparedByChance {
+		return fmt.Sprintf("%d bags drawn by chance", bags)
+	}
+	return fmt.Sprintf("%d bags drawn by chance, and of %d more the %d on which the arms differ most", comparedByChance, drawn-comparedByChance, bags-comparedByChance)
+}
+
+// besideStage1 puts an arm of stage 2 beside the net that it started from; nil where nothing tells what that
+// said of the same bags.
+func (r *armRun) besideStage1(ctx context.Context, page *report.Run, set *loader.Set) (*report.Comparison, error) {
+	if r.from == "" || page.Scored == nil {
+		return nil, nil
+	}
+	first, err := readShown(filepath.Dir(r.from))
+	if err != nil {
+		return nil, err
+	}
+	var beside sideBySide
+	beside.add(page, page.Scored)
+	beside.add(&report.Run{Arm: report.Stage1, MIL: page.MIL, PaperData: page.PaperData}, first)
+	if len(beside.arms) < 2 {
+		return nil, nil
+	}
+	slices.Reverse(beside.arms)
+	slices.Reverse(beside.shown)
+	c := beside.comparison("Beside the net that it started from", newShownPictures(ctx, set))
+	return &c, ctx.Err()
+}
+
+// comparedBags are the first of those drawn, and of the others those on which the arms differ most.
 func comparedBags(arms []report.ComparedArm, shown []*report.Scored) []report.ComparedBag {
-	var bags []report.ComparedBag
-	var apart []int // words that not all arms predict
 	if len(shown) == 0 {
 		return nil
 	}
-	for _, first := range shown[0].Drawn {
-		bag := report.ComparedBag{ShownBag: report.ShownBag{ID: first.ID}}
+	bags := make([]report.ComparedBag, len(shown[0].Drawn))
+	order, apart := make([]int, len(bags)), make([]int, len(bags)) // words that not all arms predict
+	for i, drawn := range shown[0].Drawn {
+		order[i], bags[i].ID = i, drawn.ID
 		predicted := map[string]int{}
-		for i, s := range shown {
-			at := slices.IndexFunc(s.Drawn, func(b report.ShownBag) bool { return b.ID == first.ID })
-			if at < 0 {
-				break
-			}
-			labels := s.Drawn[at].Labels
-			bag.Says = append(bag.Says, report.ArmWords{Arm: arms[i].Name, Labels: labels})
+		for arm, s := range shown {
+			labels := s.Drawn[i].Labels
+			bags[i].Says = append(bags[i].Says, report.ArmWords{Arm: arms[arm].Name, Labels: labels})
 			for _, l := range labels {
 				if l.Kind != report.MissingLabel {
 					predicted[l.Word]++
 				}
 			}
 		}
-		if len(bag.Says) < len(shown) {
-			continue
-		}
-		differ := 0
 		for _, n := range predicted {
 			if n < len(shown) {
-				differ++
+				apart[i]++
 			}
 		}
-		bags, apart = append(bags, bag), append(apart, differ)
 	}
-	order := make([]int, len(bags))
-	for i := range order {
-		order[i] = i
-	}
-	rest := order[min(comparedByChance, len(order)):]
-	slices.SortStableFunc(rest, func(a, b int) int { return apart[b] - apart[a] })
-	chosen := make([]report.ComparedBag, 0, comparedByChance+comparedApart)
+	slices.SortStableFunc(order[min(comparedByChance, len(order)):], func(a, b int) int { return apart[b] - apart[a] })
+	var chosen []report.ComparedBag
 	for _, i := range order[:min(comparedByChance+comparedApart, len(order))] {
 		chosen = append(chosen, bags[i])
 	}
@@ -131,9 +162,13 @@ type shownPictures struct {
 	known map[string][]byte
 }
 
+func newShownPictures(ctx context.Context, set *loader.Set) *shownPictures {
+	return &shownPictures{ctx: ctx, set: set, known: map[string][]byte{}}
+}
+
 // of is the picture of a bag; nil for none.
 func (p *shownPictures) of(id string) []byte {
-	if jpeg, ok := p.known[id]; ok || p.set == nil || p.set.Source == nil {
+	if jpeg, ok := p.known[id]; ok || p.set.Source == nil {
 		return jpeg
 	}
 	if bag := slices.Index(p.set.IDs, id); bag >= 0 {
