@@ -55,10 +55,11 @@ func (d *decoding) likeliest(logProbs []float32) int32 {
 }
 
 // Beam looks for the caption of the best Score of each clip. Width hypotheses go on from step to step: the
-// likeliest of all that add a word to one of the step before. One that says EOS is done and keeps its place,
-// so that the search ends with Width captions, some of which may be cut off at MaxLength. Equally likely
-// hypotheses are ranked by the lower word, then by the rank of what they go on from, and equal scores by the
-// one that was done first. Memory for clips·Width·V numbers is needed.
+// likeliest of all that add a word to one of the step before. One that says EOS is done and keeps its place.
+// The search of a clip ends when all are done, when none that goes on can come to a better score, or at
+// MaxLength, where hypotheses are cut off. Equally likely ones are ranked by the lower word, then by the rank
+// of what they go on from, and equal scores by the one that was done first. Memory for clips·Width·V numbers
+// is needed.
 func (n *Net) Beam(clips [][]float32, o BeamOptions) (captions []Caption, err error) {
 	d, err := n.startDecoding(clips, o)
 	if err != nil {
@@ -71,30 +72,59 @@ func (n *Net) Beam(clips [][]float32, o BeamOptions) (captions []Caption, err er
 		if err != nil {
 			return nil, err
 		}
-		var still []hypothesis
-		for from, to := 0, 0; from < len(live); from = to {
-			clip := live[from].clip
-			for to < len(live) && live[to].clip == clip {
-				to++
-			}
-			best := d.best(live, from, to, logProbs, o.Width-len(found[clip]))
-			if len(best) == 0 {
-				return nil, speechless(clip)
-			}
-			for _, h := range best {
-				if h.word == EOS || length == o.MaxLength {
-					found[clip] = append(found[clip], h.caption(o))
-				} else {
-					still = append(still, h)
-				}
-			}
+		if live, err = d.goOn(live, logProbs, found, o, length == o.MaxLength); err != nil {
+			return nil, err
 		}
-		live = still
 	}
 	for _, of := range found {
 		captions = append(captions, slices.MaxFunc(of, func(a, b Caption) int { return cmp.Compare(a.Score, b.Score) }))
 	}
 	return captions, nil
+}
+
+// goOn adds a word to the hypotheses of each clip, and moves those that are done to found. last tells that no
+// word can follow.
+func (d *decoding) goOn(live []hypothesis, logProbs []float32, found [][]Caption, o BeamOptions, last bool) (still []hypothesis, err error) {
+	for from, to := 0, 0; from < len(live); from = to {
+		clip := live[from].clip
+		for to < len(live) && live[to].clip == clip {
+			to++
+		}
+		best := d.best(live, from, to, logProbs, o.Width-len(found[clip]))
+		if len(best) == 0 {
+			return nil, speechless(clip)
+		}
+		before := len(still)
+		for _, h := range best {
+			if h.word == EOS || last {
+				found[clip] = append(found[clip], h.caption(o))
+			} else {
+				still = append(still, h)
+			}
+		}
+		if decided(found[clip], still[before:], o) {
+			still = still[:before]
+		}
+	}
+	return still, nil
+}
+
+// decided tells that no hypothesis that goes on can come to a better score than what was found. A further
+// word makes none likelier, and the length that it is divided by ends at MaxLength.
+func decided(found []Caption, going []hypothesis, o BeamOptions) bool {
+	if len(found) == 0 {
+		return false
+	}
+	best := math.Inf(-1)
+	for _, c := range found {
+		best = max(best, c.Score)
+	}
+	for _, h := range going {
+		if h.logProb/math.Pow(float64(o.MaxLength), o.LengthPenalty) > best {
+			return false
+		}
+	}
+	return true
 }
 
 // begin is a hypothesis for each clip that has said nothing.

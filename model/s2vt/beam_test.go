@@ -1,6 +1,7 @@
 package s2vt
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -67,6 +68,77 @@ func TestBeam_WideEnoughFindsTheBestOfAll(t *testing.T) {
 			}
 		}
 	})
+}
+
+// prefix is a hypothesis of the reference.
+type prefix struct {
+	state   state
+	words   []int32
+	logProb float64
+}
+
+// beam is the search to its very end, for one clip.
+func (r *reference) beam(features []float32, o BeamOptions) Caption {
+	var numbers []float64
+	for _, v := range features {
+		numbers = append(numbers, float64(v))
+	}
+	var found []Caption
+	live := []prefix{{state: r.watch(numbers), words: []int32{BOS}}}
+	for length := 1; length <= o.MaxLength && len(live) > 0; length++ {
+		var longer []prefix
+		for _, p := range live {
+			after, logProbs := r.say(p.state, p.words[len(p.words)-1])
+			for w := EOS; w < r.config.Vocabulary; w++ {
+				longer = append(longer, prefix{after, append(slices.Clip(p.words), int32(w)), p.logProb + logProbs[w]})
+			}
+		}
+		slices.SortFunc(longer, func(a, b prefix) int { return cmp.Compare(b.logProb, a.logProb) })
+		live = nil
+		for _, p := range longer[:min(o.Width-len(found), len(longer))] {
+			c := Caption{Words: p.words[1:], LogProb: p.logProb, Score: p.logProb / math.Pow(float64(length), o.LengthPenalty), Ended: p.words[length] == EOS}
+			switch {
+			case c.Ended:
+				c.Words = c.Words[:length-1]
+				found = append(found, c)
+			case length == o.MaxLength:
+				found = append(found, c)
+			default:
+				live = append(live, p)
+			}
+		}
+	}
+	return slices.MaxFunc(found, func(a, b Caption) int { return cmp.Compare(a.Score, b.Score) })
+}
+
+func TestBeam_FindsWhatASearchToTheEndFinds(t *testing.T) {
+	c := small()
+	c.Vocabulary = 40
+	eachDevice(t, func(t *testing.T, device kernels.Backend) {
+		n := talkative(t, device, c)
+		r, clips := newReference(t, n), uneven(c).Features
+		for seed := range 8 {
+			check(t, n.SetValues(n.p.outB, endingSooner(c, seed)))
+			r.take(t, n)
+			for _, o := range []BeamOptions{{Width: 2, MaxLength: 12}, {Width: 4, MaxLength: 9, LengthPenalty: .6}, {Width: 7, MaxLength: 15, LengthPenalty: 1}} {
+				got, err := n.Beam(clips, o)
+				check(t, err)
+				for i, features := range clips {
+					want := r.beam(features, o)
+					if !slices.Equal(got[i].Words, want.Words) || got[i].Ended != want.Ended || !(math.Abs(got[i].Score-want.Score) < 1e-4) {
+						t.Errorf("clip %d, EOS %d: %+v with %+v, want %+v", i, seed, got[i], o, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// endingSooner is a bias by which EOS is the likelier the larger a number is.
+func endingSooner(c Config, number int) []float32 {
+	bias := make([]float32, c.Vocabulary)
+	bias[EOS] = float32(number)
+	return bias
 }
 
 func TestBeam_OfWidth1IsGreedy(t *testing.T) {

@@ -19,7 +19,15 @@ type reference struct {
 // newReference takes the net's weights.
 func newReference(t *testing.T, n *Net) *reference {
 	t.Helper()
-	r := &reference{config: n.Config(), params: map[string][]float64{}, inputs: map[int][]float64{}}
+	r := &reference{config: n.Config(), inputs: map[int][]float64{}}
+	r.take(t, n)
+	return r
+}
+
+// take takes the net's weights as they are now.
+func (r *reference) take(t *testing.T, n *Net) {
+	t.Helper()
+	r.params = map[string][]float64{}
 	for _, p := range n.Params() {
 		values, err := n.Values(p.W)
 		check(t, err)
@@ -27,7 +35,6 @@ func newReference(t *testing.T, n *Net) *reference {
 			r.params[p.Name] = append(r.params[p.Name], float64(v))
 		}
 	}
-	return r
 }
 
 // features are those of a clip as numbers that a test may move.
