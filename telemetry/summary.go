@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -20,9 +21,9 @@ import (
 type Summary struct {
 	path    string
 	columns []string
-	mutex sync.Mutex
-	rows  [][]string
-	err   error
+	mutex   sync.Mutex
+	rows    [][]string
+	err     error
 }
 
 // SummaryColumns are the columns: event is epoch or evaluation; the loss of an epoch is the mean over
@@ -88,6 +89,20 @@ func parseSummary(r io.Reader, columns []string, step int) ([][]string, error) {
 			rows = append(rows, row)
 		}
 	}
+}
+
+// Last is the number in a column of the last row of an event; 0 where there is none.
+func (s *Summary) Last(event, column string) float64 {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	at := slices.Index(s.columns, column)
+	for _, row := range slices.Backward(s.rows) {
+		if row[0] == event && at >= 0 {
+			x, _ := strconv.ParseFloat(row[at], 64) // a cell without a figure is empty
+			return x
+		}
+	}
+	return 0
 }
 
 // Err is the first error of writing; training goes on without it.

@@ -16,7 +16,6 @@ type captionRecords struct {
 	log     *telemetry.Log
 	summary *telemetry.Summary
 	scores  func() caption.Scores
-	loss    float64 // of the last epoch
 }
 
 // openCaptionRecords opens them behind a step, -1 for a new run, and writes the configuration first.
@@ -39,8 +38,7 @@ func openCaptionRecords(r *captionRun, step int) (*captionRecords, error) {
 }
 
 func (r *captionRecords) observers() []captioning.Observer {
-	return []captioning.Observer{telemetry.LogCaptionsTo(r.log.Logger()), r.summary.CaptionObserver(r.scores),
-		{Epoch: func(e captioning.EpochDone) { r.loss = e.Loss }}}
+	return []captioning.Observer{telemetry.LogCaptionsTo(r.log.Logger()), r.summary.CaptionObserver(r.scores)}
 }
 
 func (r *captionRecords) close() error { return firstError(r.summary.Err(), r.log.Close()) }

@@ -120,7 +120,7 @@ func (r *captionRun) learn(ctx context.Context, net *s2vt.Net) (o *captionOutcom
 		}
 		return nil, err
 	}
-	return &captionOutcome{Epochs: reached.Position.Epoch - 1, Steps: reached.Position.Step, Loss: records.loss, Seconds: time.Since(began).Seconds(),
+	return &captionOutcome{Epochs: reached.Position.Epoch - 1, Steps: reached.Position.Step, Loss: records.summary.Last("epoch", "loss"), Seconds: time.Since(began).Seconds(),
 		Words: r.words.AtLeast(0), Clips: r.train.Clips(), Captions: r.train.Pairs()}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,6 +131,14 @@ func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
 		if !bytes.Equal(readFile(t, broken, name), readFile(t, whole, name)) {
 			t.Errorf("%s differs from that of a run in one piece", name)
 		}
+	}
+	a, b := readJSON(t, string(readFile(t, broken, resultName))), readJSON(t, string(readFile(t, whole, resultName)))
+	for _, key := range []string{"seconds", "fingerprint"} { // the folders and times are others
+		delete(a, key)
+		delete(b, key)
+	}
+	if !reflect.DeepEqual(a, b) || a["loss"] == 0. {
+		t.Errorf("result %v of a run in one piece %v", a, b)
 	}
 	if a, b := captionSummary(t, broken), captionSummary(t, whole); !slices.Equal(a, b) {
 		t.Errorf("summary\n%s\nof a run in one piece\n%s", strings.Join(a, "\n"), strings.Join(b, "\n"))
