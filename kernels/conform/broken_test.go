@@ -31,6 +31,8 @@ type broken struct {
 	clip        func(b *referenceBackend, entries []update.Entry, norm *tensor.Tensor, limit float32) error
 	normalize   func(b *referenceBackend, x, picture, sizes, flips *tensor.Tensor, p pixels.Params) error
 	sync        func(b *referenceBackend) error
+
+	brokenSequences
 }
 
 func (b *broken) Conv(y, x, w, bias *tensor.Tensor, p conv.Params) error {

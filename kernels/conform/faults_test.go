@@ -26,11 +26,13 @@ func beyond(t *tensor.Tensor, offset int) *float32 {
 	return (*float32)(unsafe.Add(unsafe.Pointer(&t.Float32s()[0]), offset*4))
 }
 
-// faults are what the suite must find: the operation that is wrong and a part of the message.
-var faults = []struct {
+// fault is what the suite must find: the operation that is wrong and a part of the message.
+type fault struct {
 	name, op, message string
 	backend           broken
-}{
+}
+
+var faults = []fault{
 	{"one element off", "Conv", "element", broken{conv: afterConv(func(y, x *tensor.Tensor) { y.Float32s()[y.Len()-1] += 1e-3 })}},
 	{"NaN in one element", "Conv", "NaN", broken{conv: afterConv(func(y, x *tensor.Tensor) { y.Float32s()[y.Len()/2] = float32(math.NaN()) })}},
 	{"one element not written", "Conv", "NaN", broken{conv: func(b *referenceBackend, y, x, w, bias *tensor.Tensor, p conv.Params) error {
@@ -346,7 +348,7 @@ func TestJudge_FindsEveryFault(t *testing.T) {
 			groups[c.Op] = append(groups[c.Op], c)
 		}
 	}
-	for _, f := range faults {
+	for _, f := range append(faults, sequenceFaults...) {
 		t.Run(strings.ReplaceAll(f.op+" "+f.name, " ", "_"), func(t *testing.T) {
 			b := f.backend
 			b.referenceBackend = newReference()

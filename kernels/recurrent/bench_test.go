@@ -33,7 +33,9 @@ func timed(b *testing.B, flop float64, f func() error) {
 
 func BenchmarkLSTM(b *testing.B) {
 	c, stream := newBenchCPU(b), rng.New(1)
-	normal := func(deviation float64, shape ...int) *tensor.Tensor { return optest.Normal(b, &stream, deviation, shape...) }
+	normal := func(deviation float64, shape ...int) *tensor.Tensor {
+		return optest.Normal(b, &stream, deviation, shape...)
+	}
 	gates, wh := normal(1, steps, batch, 4*hidden), normal(.03, 4*hidden, hidden)
 	h, cell, dh := normal(1, steps, batch, hidden), normal(1, steps, batch, hidden), normal(1, steps, batch, hidden)
 	flop := 8. * hidden * hidden * batch * (steps - 1)
@@ -47,7 +49,9 @@ func BenchmarkLSTM(b *testing.B) {
 
 func BenchmarkCrossEntropy(b *testing.B) {
 	c, stream := newBenchCPU(b), rng.New(2)
-	normal := func(deviation float64, shape ...int) *tensor.Tensor { return optest.Normal(b, &stream, deviation, shape...) }
+	normal := func(deviation float64, shape ...int) *tensor.Tensor {
+		return optest.Normal(b, &stream, deviation, shape...)
+	}
 	h, w, bias := normal(1, wordRows, hidden), normal(.03, vocabulary, hidden), normal(1, vocabulary)
 	loss, dh, dw, db := normal(1, wordRows), normal(1, wordRows, hidden), normal(1, vocabulary, hidden), normal(1, vocabulary)
 	words := make([]int32, wordRows)
