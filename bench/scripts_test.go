@@ -176,6 +176,14 @@ func TestStep_RefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
+func TestS2VT_RefusesWhatItDoesNotKnow(t *testing.T) {
+	for _, args := range [][]string{{"32x26"}, {"-r", "0"}, {"-t", "two"}, {"-x"}} {
+		if text, code := script(t, "bash", "", append([]string{"s2vt.sh"}, args...)...); code != 2 {
+			t.Errorf("%v: exit code %d: %s", args, code, text)
+		}
+	}
+}
+
 func TestLoad_RefusesWhatItDoesNotKnow(t *testing.T) {
 	for _, args := range [][]string{{}, {"nowhere"}, {"-r", "0", "."}, {"-s", "x", "."}, {"-x"}} {
 		if text, code := script(t, "bash", "", append([]string{"load.sh"}, args...)...); code != 2 {

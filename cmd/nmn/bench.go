@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,20 +16,21 @@ import (
 
 // benchCommand are the flags of nmn bench.
 type benchCommand struct {
-	model   netName
-	batch   int
-	frames  int
-	size    int
-	width   float64
-	classes int
-	noMIL   bool
-	noNMN   bool
-	sizes   []int
-	mib     int
-	run     runConfig
-	repeats int
-	warmup  int
-	asJSON  bool
+	model      netName
+	batch      int
+	frames     int
+	size       int
+	width      float64
+	classes    int
+	vocabulary int
+	noMIL      bool
+	noNMN      bool
+	sizes      []int
+	mib        int
+	run        runConfig
+	repeats    int
+	warmup     int
+	asJSON     bool
 }
 
 // benchmark is one of the commands under nmn bench.
@@ -45,9 +47,10 @@ var benchmarks = []benchmark{
 		name: "step", short: "Measure whole training steps",
 		long: `Measure whole training steps as nmn train makes them, on random pictures in memory: upload, forward,
 backward and update. The median of the repeats counts. Forward (without dropout) and update are measured
-again on their own; backward is what they leave of the step.`,
-		examples: []string{"--model scenes --batch 32", "--model vgg16 --batch 4 --size 224 --json", "--model vgg16 --batch 1 --frames 26 --device cuda"},
-		flags:    (*benchCommand).netFlags, validate: (*benchCommand).validateNet, measure: (*benchCommand).step,
+again on their own; backward is what they leave of the step. Of the captioner, --model s2vt, whole steps are
+measured, on random clips with captions as long as those of MSR-VTT.`,
+		examples: []string{"--model scenes --batch 32", "--model s2vt --json", "--model vgg16 --batch 4 --size 224 --json", "--model vgg16 --batch 1 --frames 26 --device cuda"},
+		flags:    (*benchCommand).stepFlags, validate: (*benchCommand).validateStep, measure: (*benchCommand).step,
 	},
 	{
 		name: "ops", short: "Measure each operation of a training step",
@@ -56,7 +59,7 @@ the sum, GFLOP/s of convolutions (every product of the definition counts, those 
 operands (each counted once for each time that it must be read or written), and the algorithm. A graphics
 card takes the time itself.`,
 		examples: []string{"--model scenes --batch 32", "--model vgg16 --batch 1 --no-mil --json"},
-		flags:    (*benchCommand).netFlags, validate: (*benchCommand).validateNet, measure: (*benchCommand).ops,
+		flags:    (*benchCommand).opsFlags, validate: (*benchCommand).validateNet, measure: (*benchCommand).ops,
 	},
 	{
 		name: "gemm", short: "Measure the product of two square matrices",
@@ -99,7 +102,7 @@ func newBench(p *program) *cobra.Command {
 }
 
 func newBenchOf(p *program, m benchmark) *cobra.Command {
-	b := &benchCommand{model: netScenes, batch: 32, frames: 1, width: 1, sizes: []int{1024, 2048}, mib: 256,
+	b := &benchCommand{model: netScenes, batch: 32, width: 1, sizes: []int{1024, 2048}, mib: 256,
 		run: defaultConfig().Run, repeats: 10, warmup: 2}
 	cmd := &cobra.Command{
 		Use: m.name, Short: m.short, Long: m.long,
@@ -130,17 +133,37 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 	return cmd
 }
 
-// netFlags are those of benchmarks of a net.
-func (b *benchCommand) netFlags(cmd *cobra.Command) {
+// opsFlags and stepFlags are those of benchmarks of a net.
+func (b *benchCommand) opsFlags(cmd *cobra.Command) {
+	b.netFlags(cmd, netVGG16, netScenes)
+}
+
+func (b *benchCommand) stepFlags(cmd *cobra.Command) {
+	r := b.netFlags(cmd, netVGG16, netScenes, netS2VT)
+	r.int(&b.vocabulary, "vocab-size", "`words` that s2vt can say (default 23647)")
+}
+
+func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...netName) room {
 	r := under(cmd, "Network")
-	enum(r, &b.model, "model", "`network`", netVGG16, netScenes)
-	r.int(&b.batch, "batch", "`bags` of a step")
-	r.int(&b.frames, "frames", "`pictures` of each bag: 26 for a video")
+	enum(r, &b.model, "model", "`network`", nets...)
+	r.int(&b.batch, "batch", "`bags` of a step, or captions")
+	r.int(&b.frames, "frames", "`pictures` of each bag, 26 for a video (default 1; 26 for s2vt)")
 	r.int(&b.size, "size", "height and width of the input in `pixels` (default that of the network)")
 	r.float(&b.width, "width", "`factor` on the channels of all hidden layers")
-	r.int(&b.classes, "classes", "`classes` (default 36 for scenes, 1000 for vgg16)")
+	r.int(&b.classes, "classes", "`classes` (default 36 for scenes, 1000 for vgg16; for s2vt features of a frame, 1087)")
 	r.bool(&b.noMIL, "no-mil", "without instances")
 	r.bool(&b.noNMN, "no-nmn", "without noise model")
+	return r
+}
+
+func (b *benchCommand) validateStep() error {
+	switch {
+	case b.model == netS2VT:
+		return b.validateCaptioner()
+	case b.vocabulary != 0:
+		return fmt.Errorf("bench: --vocab-size is for --model s2vt, %s says no words: leave it out", b.model)
+	}
+	return b.validateNet()
 }
 
 func (b *benchCommand) validate(cmd *cobra.Command) error {
@@ -155,6 +178,7 @@ func (b *benchCommand) validate(cmd *cobra.Command) error {
 }
 
 func (b *benchCommand) validateNet() error {
+	b.frames = cmp.Or(b.frames, 1)
 	switch {
 	case b.batch < 1 || b.size < 0 || b.classes < 0:
 		return errors.New("bench: --batch is at least 1, --size and --classes at least 0")

@@ -73,6 +73,9 @@ type stepFigures struct {
 }
 
 func (b *benchCommand) step(cmd *cobra.Command, p *program, backend kernels.Backend) error {
+	if b.model == netS2VT {
+		return b.captionStep(cmd.Context(), p, backend)
+	}
 	f := stepFigures{netFigures: b.describe(backend)}
 	durations, waits := make([]time.Duration, 0, b.repeats), make([]time.Duration, 0, b.repeats)
 	var before, after uint64 // allocations

@@ -155,3 +155,33 @@ func TestTinyNet_BenchmarksOnADevice(t *testing.T) {
 		t.Errorf("%s was asked for, %s measured", device, name)
 	}
 }
+
+func TestBenchStep_OfTheCaptioner(t *testing.T) {
+	f := readJSON(t, must(t, quickBench("step", "--model", "s2vt", "--batch", "3", "--frames", "4", "--width", "0.01", "--classes", "20", "--vocab-size", "50")...))
+	positive(t, f, []string{"step_ms", "step_min_ms", "step_max_ms", "captions_per_s", "gflops", "peak_memory_mib", "device_memory_mib"})
+	for name, want := range map[string]float64{"batch": 3, "frames": 4, "features": 20, "vocabulary": 50, "hidden": 7, "words_said": 4 + 4 + 5 + 3} {
+		if f[name] != want {
+			t.Errorf("%s is %v, want %v", name, f[name], want)
+		}
+	}
+	// Products with the weights, by hand: 12 frames of 20 features in 7 dimensions; 4 + 6 steps of 3 captions.
+	want := 2 * (2*12*20*7 + 3*(12*7*28+2*3*9*7*28+3*10*7*28+3*6*3*28+16*7*50.)) / 1e9
+	if got := f["gflop"].(float64); math.Abs(got-want) > 1e-9*want {
+		t.Errorf("%v GFLOP, want %v", got, want)
+	}
+	out := must(t, "bench", "step", "--model", "s2vt", "--batch", "1", "--frames", "2", "--width", "0.01", "--classes", "3", "--vocab-size", "9", "--repeats", "1")
+	if !strings.Contains(out, "s2vt, 1 captions of 5 words in all, 2 frames of 3 features, 7 cells, vocabulary of 9, on cpu") {
+		t.Errorf("told as:\n%s", out)
+	}
+}
+
+func TestBenchStep_RefusesFlagsOfOtherNets(t *testing.T) {
+	for _, args := range [][]string{
+		{"--model", "s2vt", "--no-mil"}, {"--model", "s2vt", "--size", "32"}, {"--model", "s2vt", "--width", "0"}, {"--model", "s2vt", "--vocab-size", "2"},
+		{"--model", "s2vt", "--batch", "0"}, {"--model", "scenes", "--vocab-size", "50"},
+	} {
+		if c := call(t, append([]string{"bench", "step"}, args...)...); c.code != exitUsage || c.err == "" {
+			t.Errorf("%v: exit code %d, %q", args, c.code, c.err)
+		}
+	}
+}
