@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/kernels"
+	"nmn/kernels/simd"
 )
 
 // talkative is a net whose words follow from what it sees: its weights are larger than those of a start.
@@ -157,26 +158,37 @@ func TestBeam_OfWidth1IsGreedy(t *testing.T) {
 	}
 }
 
-// Each clip is captioned as if it were alone, whatever beams stand beside it; and the log-probability of a
-// caption is what the loss of a step says of it.
+// Each clip is captioned as if it were alone, in every bit, whatever beams stand beside it and however many
+// frames other clips have; and the log-probability of a caption is what the loss of a step says of it.
 func TestBeam_ClipsDoNotDependOnEachOther(t *testing.T) {
 	c := small()
-	c.Vocabulary = 40
-	n := talkative(t, openCPU(t, "", 2), c)
-	clips, o := uneven(c).Features, BeamOptions{Width: 5, MaxLength: 9, LengthPenalty: 1}
-	together, err := n.Beam(clips, o)
-	check(t, err)
-	for i := range clips {
-		alone, err := n.Beam(clips[i:i+1], o)
-		check(t, err)
-		if !slices.Equal(alone[0].Words, together[i].Words) || !(math.Abs(alone[0].Score-together[i].Score) < 1e-5) {
-			t.Errorf("clip %d: %+v among others, %+v alone", i, together[i], alone[0])
-		}
-		if words := together[i].Words; together[i].Ended && len(words) > 0 {
-			loss := run(t, n, &Batch{Features: clips[i : i+1], Captions: [][]int32{words}}, StepOptions{})
-			if !(math.Abs(loss+together[i].LogProb) < 1e-4) {
-				t.Errorf("clip %d: log-probability %v, loss %v", i, together[i].LogProb, loss)
+	c.Vocabulary, c.Hidden, c.Frames = 400, 70, 26
+	for _, level := range simd.Levels() {
+		n := talkative(t, openCPU(t, level.String(), 2), c)
+		clips, o := paperBatch(c).Features, BeamOptions{Width: 5, MaxLength: 9, LengthPenalty: 1}
+		clips[3] = clips[3][:7*c.Features]
+		check(t, n.SetValues(n.p.outB, endingSooner(c, 5)))
+		ended := 0
+		for name, search := range map[string]func([][]float32, BeamOptions) ([]Caption, error){"beam": n.Beam, "greedy": n.Greedy} {
+			together, err := search(clips, o)
+			check(t, err)
+			for i := range 8 {
+				alone, err := search(clips[i:i+1], o)
+				check(t, err)
+				if !slices.Equal(alone[0].Words, together[i].Words) || alone[0].LogProb != together[i].LogProb {
+					t.Errorf("%v, %s: clip %d: %+v among others, %+v alone", level, name, i, together[i], alone[0])
+				}
+				if words := together[i].Words; together[i].Ended && len(words) > 0 {
+					ended++
+					loss := run(t, n, &Batch{Features: clips[i : i+1], Captions: [][]int32{words}}, StepOptions{})
+					if !(math.Abs(loss+together[i].LogProb) < 1e-4) {
+						t.Errorf("%v, %s: clip %d: log-probability %v, loss %v", level, name, i, together[i].LogProb, loss)
+					}
+				}
 			}
+		}
+		if ended == 0 {
+			t.Errorf("%v: no caption has ended: no loss was compared", level)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 // viewer cuts views and keeps the first error.
 type viewer struct{ err error }
 
-// of views the start of a buffer in a shape.
+// of views the start of a buffer, which has one axis, in a shape.
 func (v *viewer) of(t *tensor.Tensor, shape ...int) *tensor.Tensor {
 	if v.err != nil {
 		return nil
@@ -18,9 +18,6 @@ func (v *viewer) of(t *tensor.Tensor, shape ...int) *tensor.Tensor {
 	if err != nil {
 		v.err = err
 		return nil
-	}
-	if t.Rank() > 1 {
-		t, v.err = t.Reshape(t.Len())
 	}
 	return v.shaped(v.rows(t, 0, size), shape...)
 }
