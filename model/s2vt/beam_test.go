@@ -167,7 +167,7 @@ func TestBeam_ClipsDoNotDependOnEachOther(t *testing.T) {
 		n := talkative(t, openCPU(t, level.String(), 2), c)
 		clips, o := paperBatch(c).Features, BeamOptions{Width: 5, MaxLength: 9, LengthPenalty: 1}
 		clips[3] = clips[3][:7*c.Features]
-		check(t, n.SetValues(n.p.outB, endingSooner(c, 5)))
+		check(t, n.SetValues(n.p.outB, endingSooner(c, 3)))
 		ended := 0
 		for name, search := range map[string]func([][]float32, BeamOptions) ([]Caption, error){"beam": n.Beam, "greedy": n.Greedy} {
 			together, err := search(clips, o)
