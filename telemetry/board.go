@@ -1,12 +1,9 @@
 package telemetry
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"image"
-	"image/jpeg"
 	"slices"
 
 	"nmn/loader"
@@ -110,9 +107,10 @@ const shownMistakes = 8
 // pictures writes those of the worst mistakes, with what is wrong in their names.
 func (b *Board) pictures(step int, s *train.Scores, answers []uint8) error {
 	v := b.validation.Vocabulary
+	var maker loader.Thumbnailer
 	for n, m := range train.Surest(s.Logits.Float32s(), answers, v.Len(), train.Mistake, shownMistakes, 0) {
 		bag := s.Index[m.Row]
-		width, height, encoded, err := thumbnail(b.validation, bag)
+		small, err := maker.Middle(context.Background(), b.validation.Source, bag)
 		if err != nil {
 			return fmt.Errorf("TensorBoard picture of %s: %w", b.validation.IDs[bag], err)
 		}
@@ -121,34 +119,7 @@ func (b *Board) pictures(step int, s *train.Scores, answers []uint8) error {
 			what = "missed"
 		}
 		p := s.Prob.Float32s()[m.Row*v.Len()+m.Class]
-		b.writer.Image(fmt.Sprintf("surest mistakes/%d %s %s, p %.3f, %s", n+1, what, v.Word(m.Class).Text, p, b.validation.IDs[bag]), step, width, height, encoded)
+		b.writer.Image(fmt.Sprintf("surest mistakes/%d %s %s, p %.3f, %s", n+1, what, v.Word(m.Class).Text, p, b.validation.IDs[bag]), step, small.Width, small.Height, small.JPEG)
 	}
 	return nil
-}
-
-// thumbnail is the middle frame of a bag as JPEG, shrunk by whole numbers to at most 400 pixels and
-// enlarged, where it is small, to at least 96.
-func thumbnail(set *loader.Set, bag int) (width, height int, encoded []byte, err error) {
-	const most, least, quality = 400, 96, 85
-	var pic loader.Picture
-	if err := set.Source.Read(context.Background(), bag, set.Source.Frames(bag)/2, &pic); err != nil {
-		return 0, 0, nil, err
-	}
-	longest := max(pic.Width, pic.Height)
-	shrink := (longest + most - 1) / most
-	enlarge := 1
-	if longest < least {
-		enlarge = (least + longest - 1) / longest
-	}
-	width, height = (pic.Width+shrink-1)/shrink*enlarge, (pic.Height+shrink-1)/shrink*enlarge
-	out := image.NewRGBA(image.Rect(0, 0, width, height))
-	for y := range height {
-		for x := range width {
-			from := pic.Pix[3*(y/enlarge*shrink*pic.Width+x/enlarge*shrink):]
-			copy(out.Pix[out.PixOffset(x, y):], []uint8{from[0], from[1], from[2], 255})
-		}
-	}
-	var buffer bytes.Buffer
-	err = jpeg.Encode(&buffer, out, &jpeg.Options{Quality: quality})
-	return width, height, buffer.Bytes(), err
 }

@@ -77,14 +77,3 @@ func TestBoard_TellsStepsMeasuresCurvesAndMistakes(t *testing.T) {
 		t.Error("a picture without a mistake is shown")
 	}
 }
-
-func TestThumbnail_ShrinksAndEnlarges(t *testing.T) {
-	for _, size := range [][4]int{{20, 10, 100, 50}, {1000, 500, 334, 167}, {300, 200, 300, 200}} {
-		set := validationSet(t)
-		set.Source = red{size[0], size[1]}
-		width, height, encoded, err := thumbnail(set, 0)
-		if err != nil || width != size[2] || height != size[3] || len(encoded) == 0 {
-			t.Errorf("%d×%d becomes %d×%d, want %d×%d (%v)", size[0], size[1], width, height, size[2], size[3], err)
-		}
-	}
-}

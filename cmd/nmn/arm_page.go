@@ -35,7 +35,7 @@ func pageScores(ctx context.Context, s *train.Scores, set *loader.Set, split str
 	if out.Curves, err = eval.PrecisionRecall(logits, answers, k, set.Vocabulary); err != nil {
 		return nil, err
 	}
-	var t thumbnailer
+	var t loader.Thumbnailer
 	for _, side := range []struct {
 		to   *[]report.ShownBag
 		kind func(float32, uint8) bool
@@ -45,7 +45,8 @@ func pageScores(ctx context.Context, s *train.Scores, set *loader.Set, split str
 			row := d.Row * k
 			shown := report.ShownBag{ID: set.IDs[bag], Labels: shownLabels(set, logits[row:row+k], answers[row:row+k], d.Class)}
 			if set.Source != nil {
-				shown.JPEG = t.middle(ctx, set.Source, bag)
+				small, _ := t.Middle(ctx, set.Source, bag) // a page is worth having without
+				shown.JPEG = small.JPEG
 			}
 			*side.to = append(*side.to, shown)
 		}

@@ -77,7 +77,7 @@ type thumbnails struct {
 	perBag       int // names tried for a bag
 	left         int
 	made, failed int
-	thumbnailer
+	loader.Thumbnailer
 }
 
 // namesOf are the files that a bag's picture may be.
@@ -104,15 +104,13 @@ func (t *thumbnails) url(bag int) string {
 		return ""
 	}
 	for i := range t.perBag {
-		err := t.source.Read(t.ctx, bag*t.perBag+i, 0, &t.picture)
+		small, err := t.Frame(t.ctx, t.source, bag*t.perBag+i, 0)
 		if err == nil {
-			if small, err := t.shrink(); err == nil {
-				t.left--
-				t.made++
-				return "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(small)
-			}
+			t.left--
+			t.made++
+			return "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(small.JPEG)
 		}
-		if err != nil && !errors.Is(err, loader.ErrCorrupt) {
+		if !errors.Is(err, loader.ErrCorrupt) {
 			break
 		}
 	}

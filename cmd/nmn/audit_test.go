@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
@@ -19,7 +18,6 @@ import (
 
 	"nmn/eval"
 	"nmn/features"
-	"nmn/loader"
 	"nmn/rates"
 	"nmn/rng"
 	"nmn/text"
@@ -327,40 +325,6 @@ func TestAudit_WritesAPageWithPictures(t *testing.T) {
 	}
 	if c := call(t, onScores("audit", dir, "--page", page, "--images", filepath.Join(dir, "none"))...); c.code != exitFailure || !strings.Contains(c.err, "none") {
 		t.Errorf("exit code %d, %s", c.code, c.err)
-	}
-}
-
-// A picture is shrunk to the longest side of a thumbnail, and what was left stays left.
-func TestThumbnails_KeepProportionsAndColours(t *testing.T) {
-	for _, size := range [][2]int{{1500, 700}, {1281, 3}, {101, 640}} {
-		var b bytes.Buffer
-		if err := jpeg.Encode(&b, halfRed(size[0], size[1]), nil); err != nil {
-			t.Fatal(err)
-		}
-		var maker thumbnailer
-		if err := loader.DecodePicture(b.Bytes(), &maker.picture, 1<<24); err != nil {
-			t.Fatal(err)
-		}
-		small, err := maker.shrink()
-		if err != nil {
-			t.Fatal(err)
-		}
-		img, err := jpeg.Decode(bytes.NewReader(small))
-		if err != nil {
-			t.Fatal(err)
-		}
-		width, height := img.Bounds().Dx(), img.Bounds().Dy()
-		if max(width, height) != thumbnailSize {
-			t.Errorf("%v becomes %d×%d", size, width, height)
-		}
-		if want := float64(thumbnailSize) * float64(size[1]) / float64(size[0]); size[0] > size[1] && math.Abs(float64(height)-want) > 2 {
-			t.Errorf("%v becomes %d×%d", size, width, height)
-		}
-		for x, red := range map[int]bool{width / 4: true, 3 * width / 4: false} {
-			if r, _, b, _ := img.At(x, height/2).RGBA(); r > b != red {
-				t.Errorf("%v: at %d of %d is red %d, blue %d", size, x, width, r>>8, b>>8)
-			}
-		}
 	}
 }
 

@@ -158,7 +158,7 @@ func comparedBags(arms []report.ComparedArm, shown []*report.Scored) []report.Co
 type shownPictures struct {
 	ctx   context.Context
 	set   *loader.Set
-	small thumbnailer
+	small loader.Thumbnailer
 	known map[string][]byte
 }
 
@@ -172,7 +172,8 @@ func (p *shownPictures) of(id string) []byte {
 		return jpeg
 	}
 	if bag := slices.Index(p.set.IDs, id); bag >= 0 {
-		p.known[id] = p.small.middle(p.ctx, p.set.Source, bag)
+		small, _ := p.small.Middle(p.ctx, p.set.Source, bag) // a page is worth having without
+		p.known[id] = small.JPEG
 	}
 	return p.known[id]
 }
