@@ -9,74 +9,77 @@ import (
 	"nmn/eval/caption"
 )
 
-// openData reads words and captions and opens features. What it returns closes them.
-func (r *captionRun) openData() (closeAll func() error, err error) {
-	var files []*captioning.FrameFile
-	closeAll = func() error {
-		var err error
-		for _, f := range files {
-			err = errors.Join(err, f.Close())
-		}
-		return err
-	}
-	fail := func(err error) (func() error, error) { return nil, errors.Join(err, closeAll()) }
+// openData reads words and captions and opens features; closeData closes these, after an error too.
+func (r *captionRun) openData() error {
 	d := &r.config.Data
-	open := func(c *clipFiles) (*captioning.FrameFile, error) {
-		f, err := c.open()
-		if err == nil {
-			files = append(files, f)
-		}
-		return f, err
-	}
 	captions, err := readClipCaptions(d.Train.Captions, d.Train.Split)
 	if err != nil {
-		return fail(err)
+		return err
 	}
-	features, err := open(&d.Train)
+	features, err := r.openFeatures(d.Train)
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	held := map[string]bool{}
 	if d.Validation.Features == "" {
 		held = heldOut(captions.IDs, d.ValidationShare, d.Seed)
 	}
 	if err := r.makeWords(captions, held); err != nil {
-		return fail(err)
+		return err
 	}
 	whole, err := joinTold(r.program, "training clips", features, captions, r.words, captioning.JoinOptions{Partial: d.Partial, MaxWords: d.MaxWords})
 	if err != nil {
-		return fail(err)
+		return err
 	}
-	r.train, r.validation = divide(whole, held)
+	if r.train, r.validation = divide(whole, held); r.train == nil {
+		return errors.New("no clip is left to train on: lower --validation-share")
+	}
 	if d.Validation.Features != "" {
-		if features, err = open(&d.Validation); err == nil {
-			r.validation, err = r.openValidation(features)
+		if err := r.openValidation(); err != nil {
+			return err
 		}
-		if err != nil {
-			return fail(err)
-		}
-	}
-	if r.train == nil {
-		return fail(fmt.Errorf("no clip is left to train on: lower --validation-share"))
 	}
 	r.program.note("clips   %d with %d captions, %d frames of %d features; %d words", r.train.Clips(), r.train.Pairs(), r.train.Frames(), r.train.Width(), r.words.AtLeast(0))
-	return closeAll, nil
+	return nil
 }
 
-// openValidation joins the clips to judge by, whose frames must be like those of training.
-func (r *captionRun) openValidation(features *captioning.FrameFile) (*captioning.Set, error) {
+// openFeatures opens a file that closeData closes.
+func (r *captionRun) openFeatures(c clipFiles) (*captioning.FrameFile, error) {
+	f, err := c.open()
+	if err == nil {
+		r.features = append(r.features, f)
+	}
+	return f, err
+}
+
+func (r *captionRun) closeData() error {
+	var err error
+	for _, f := range r.features {
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}
+
+// openValidation opens the clips to judge by, whose frames must be like those of training.
+func (r *captionRun) openValidation() error {
 	v := r.config.Data.Validation
+	v.Array = r.config.Data.Train.Array
 	if v.Captions == "" {
 		v.Captions = r.config.Data.Train.Captions
 	}
+	features, err := r.openFeatures(v)
+	if err != nil {
+		return err
+	}
 	captions, err := readClipCaptions(v.Captions, v.Split)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := captioning.Fit(features, r.train.Frames(), r.train.Width(), true); err != nil {
-		return nil, fmt.Errorf("validation clips: %w", err)
+		return fmt.Errorf("validation clips: %w", err)
 	}
-	return joinTold(r.program, "validation clips", features, captions, r.words, captioning.JoinOptions{Partial: r.config.Data.Partial})
+	r.validation, err = joinTold(r.program, "validation clips", features, captions, r.words, captioning.JoinOptions{Partial: r.config.Data.Partial})
+	return err
 }
 
 // divide takes the clips that are held out; a part without clips is nil.

@@ -25,8 +25,9 @@ type captionRun struct {
 	dir        string
 	title      string // for people
 
-	backend kernels.Backend
-	last    caption.Scores // of the last validation
+	features []*captioning.FrameFile // that were opened for it
+	backend  kernels.Backend
+	last     caption.Scores // of the last validation
 }
 
 // run trains the captioner, or goes on where it was interrupted. What is complete is not run again; reused

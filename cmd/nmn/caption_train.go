@@ -70,11 +70,10 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	r := &captionRun{program: p, config: t.config, dir: t.runDir, title: "captioner"}
-	closeData, err := r.openData()
-	if err != nil {
+	defer func() { err = firstError(err, r.closeData()) }()
+	if err := r.openData(); err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, closeData()) }()
 	run := t.config.run()
 	if r.backend, err = openDevice(p, &run); err != nil {
 		return err

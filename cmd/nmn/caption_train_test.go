@@ -183,6 +183,27 @@ func TestCaptionTrain_InterruptSavesAndResumes(t *testing.T) {
 	must(t, "caption", "train", "--resume", dir, "--epochs", "1", "--quiet")
 }
 
+// Ids of words mean the words of the run's beginning: other captions, with other words, are refused.
+func TestCaptionTrain_RefusesTheVocabularyOfAnotherRun(t *testing.T) {
+	scenes, dir := captionScenesIn(t, "train"), filepath.Join(t.TempDir(), "run")
+	must(t, captionArgs(scenes, dir, "--max-steps", "2", "--validation-share", "0", "--quiet")...)
+	captions := filepath.Join(scenes, "captions.json")
+	changed := strings.Replace(string(readBytes(t, captions)), "ball", "balloon", 1)
+	if err := os.WriteFile(captions, []byte(changed), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := call(t, "caption", "train", "--resume", dir, "--max-steps", "4", "--quiet")
+	if c.code != exitFailure || !strings.Contains(c.err, "its vocabulary is another one") || !strings.Contains(c.err, "the vocabulary is of another run") {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, wordsName), []byte("nmn-caption-words 1 cut short"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if c := call(t, "caption", "train", "--resume", dir, "--max-steps", "4", "--quiet"); c.code != exitFailure || !strings.Contains(c.err, "line 1") {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+}
+
 func TestCaptionTrain_DryRunWritesNothing(t *testing.T) {
 	scenes, dir := captionScenesIn(t, "train"), filepath.Join(t.TempDir(), "run")
 	out := must(t, captionArgs(scenes, dir, "--dry-run")...)
