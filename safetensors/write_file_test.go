@@ -1,0 +1,44 @@
+package safetensors
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestWriteFile_WholeOrNotAtAll(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.safetensors")
+	tensors := []Tensor{{Name: "a", DType: F32, Shape: []int{2, 3}, Data: make([]float32, 6)}, {Name: "b", DType: U8, Shape: []int{5}, Data: make([]uint8, 5)}}
+	if got := Bytes(tensors); got != 29 {
+		t.Errorf("%d bytes of data, want 29", got)
+	}
+	size, err := WriteFile(path, map[string]string{"k": "v"}, tensors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil || int64(len(before)) != size {
+		t.Fatalf("%d bytes on disk, %v, want %d", len(before), err, size)
+	}
+	broken := errors.New("the device is gone")
+	half := Tensor{Name: "a", DType: F32, Shape: []int{2}, Data: func(w io.Writer) error {
+		if _, err := w.Write(make([]byte, 4)); err != nil {
+			return err
+		}
+		return broken
+	}}
+	if _, err := WriteFile(path, nil, []Tensor{half}); !errors.Is(err, broken) {
+		t.Errorf("error %v, want that of the tensor", err)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("the file that was there has changed: %v", err)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
+		t.Errorf("files %v, %v: want one", entries, err)
+	}
+	if _, err := WriteFile(filepath.Join(path, "y"), nil, tensors); err == nil {
+		t.Error("a file below a file was written")
+	}
+}
