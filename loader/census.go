@@ -87,10 +87,7 @@ func takeCensus(ctx context.Context, s *Set) (*Census, error) {
 	if err != nil {
 		return nil, err
 	}
-	for class := range c.Confusion {
-		n := &c.Confusion[class]
-		n[0][0] = s.Len() - n[0][1] - n[1][0] - n[1][1]
-	}
+	complete(c.Confusion, s.Len())
 	h.Write(piece) // of a set without bags
 	h.Sum(c.Digest[:0])
 	return c, nil
@@ -107,6 +104,14 @@ func confuse(counts [][2][2]int, z, y []int32) {
 		if _, given := slices.BinarySearch(z, class); !given {
 			counts[class][0][1]++
 		}
+	}
+}
+
+// complete counts what is in neither.
+func complete(counts [][2][2]int, bags int) {
+	for class := range counts {
+		n := &counts[class]
+		n[0][0] = bags - n[0][1] - n[1][0] - n[1][1]
 	}
 }
 

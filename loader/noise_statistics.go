@@ -91,8 +91,7 @@ func Statistics(ctx context.Context, clean, noisy *Set) (*NoiseStatistics, error
 		return nil, fmt.Errorf("statistics of noise: %s is %d bags × %d classes, %s is %d × %d",
 			clean.Name, n, k, noisy.Name, noisy.Len(), noisy.Vocabulary.Len())
 	}
-	s := &NoiseStatistics{Set: noisy.Name, Reference: "labels", Bags: n, Classes: make([]ClassNoise, k)}
-	counts := make([][2][2]int, k)
+	counts, name := make([][2][2]int, k), "labels"
 	var before Row
 	err := noisy.EachRow(ctx, func(bag int, row *Row) error {
 		if err := clean.Row(ctx, bag, &before); errors.Is(err, ErrCorrupt) {
@@ -102,7 +101,7 @@ func Statistics(ctx context.Context, clean, noisy *Set) (*NoiseStatistics, error
 		}
 		reference := before.Labels
 		if before.Known {
-			reference, s.Reference = before.Truth, "truth"
+			reference, name = before.Truth, "truth"
 		}
 		confuse(counts, row.Labels, reference)
 		return nil
@@ -110,12 +109,20 @@ func Statistics(ctx context.Context, clean, noisy *Set) (*NoiseStatistics, error
 	if err != nil {
 		return nil, err
 	}
+	complete(counts, n)
+	return newStatistics(noisy, name, counts), nil
+}
+
+// Noise compares the labels of the set that the census is of with its truth, which must be known.
+func (c *Census) Noise(s *Set) *NoiseStatistics { return newStatistics(s, "truth", c.Confusion) }
+
+// newStatistics makes rates of counts, by [z][y], for each class.
+func newStatistics(noisy *Set, reference string, counts [][2][2]int) *NoiseStatistics {
+	s := &NoiseStatistics{Set: noisy.Name, Reference: reference, Bags: noisy.Len(), Classes: make([]ClassNoise, len(counts))}
 	s.All.Word, s.Mean.Word = "(all)", "(mean)"
 	for c := range s.Classes {
-		class, word := &s.Classes[c], clean.Vocabulary.Word(c)
-		class.Word, class.POS = word.Text, word.POS.String()
-		class.Bags = counts[c]
-		class.Bags[0][0] = n - counts[c][0][1] - counts[c][1][0] - counts[c][1][1]
+		class, word := &s.Classes[c], noisy.Vocabulary.Word(c)
+		class.Word, class.POS, class.Bags = word.Text, word.POS.String(), counts[c]
 		class.finish()
 		for i := range 2 {
 			for j := range 2 {
@@ -125,7 +132,7 @@ func Statistics(ctx context.Context, clean, noisy *Set) (*NoiseStatistics, error
 	}
 	s.All.finish()
 	s.Mean.average(s.Classes)
-	return s, nil
+	return s
 }
 
 // finish computes the rates from the counts.

@@ -81,7 +81,7 @@ func openData(ctx context.Context, p *program, c *config) (*dataSets, error) {
 		err = d.injectNoise(ctx, &c.Data)
 	}
 	if err == nil {
-		err = d.survey(ctx, p)
+		err = d.survey(ctx, p, &c.Data)
 	}
 	if err != nil {
 		_ = d.close() // the first error tells more

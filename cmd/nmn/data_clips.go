@@ -40,13 +40,6 @@ func (d *dataSets) openClips(ctx context.Context, p *program, c *config) error {
 	if err != nil {
 		return err
 	}
-	census, err := whole.Census(ctx)
-	if err != nil {
-		return err
-	}
-	if census.Labels() == 0 {
-		return unlabelled(whole, &c.Data)
-	}
 	d.train = whole
 	for _, split := range []struct {
 		folder string

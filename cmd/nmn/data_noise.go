@@ -68,14 +68,23 @@ func noiseSeed(c *dataConfig) uint64 {
 	return c.Seed
 }
 
-// survey goes over the training labels once, and where noise was injected or the truth is known once more for
-// how far they are from it.
-func (d *dataSets) survey(ctx context.Context, p *program) (err error) {
-	if d.census, err = d.train.Census(ctx); err != nil || d.clean == d.train && !d.train.KnowsTruth() {
+// survey goes over the training labels once, and where noise was injected into labels whose truth is not known
+// once more for how far they are from what they were.
+func (d *dataSets) survey(ctx context.Context, p *program, c *dataConfig) (err error) {
+	if d.census, err = d.train.Census(ctx); err != nil {
 		return err
 	}
-	if d.noisy, err = loader.Statistics(ctx, d.clean, d.train); err != nil {
-		return err
+	switch {
+	case c.Set == dataClips && d.census.Labels() == 0: // of other data this was seen when they were read
+		return unlabelled(d.train, c)
+	case d.census.Confusion != nil:
+		d.noisy = d.census.Noise(d.train)
+	case d.clean == d.train:
+		return nil
+	default:
+		if d.noisy, err = loader.Statistics(ctx, d.clean, d.train); err != nil {
+			return err
+		}
 	}
 	if d.clean != d.train {
 		p.log.Info("label noise", "missing", rounded(d.noisy.Mean.Q01), "incorrect", rounded(d.noisy.Mean.Q10), "against", d.noisy.Reference)

@@ -350,5 +350,5 @@ func (d *dataSets) withNoise(ctx context.Context, p *program, c *dataConfig) (*d
 		}
 		return nil, usageError{err}
 	}
-	return &noisy, noisy.survey(ctx, p)
+	return &noisy, noisy.survey(ctx, p, c)
 }
