@@ -34,11 +34,11 @@ type CPU struct {
 // scratch is the memory of one worker.
 type scratch struct {
 	tile   simd.Tile
-	cross  simd.Cross
 	gates  simd.Gates
 	grad   simd.GatesGrad
 	sums   []float32 // products of a block
 	logits []float32 // of a block of words, word by word
+	turned []float32 // the same, row by row
 	strip  []float32 // columns of the weights of a block of words
 	lanes  []float32 // what is known of each row: largest logit, sum, factor
 }

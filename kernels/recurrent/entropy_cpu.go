@@ -38,7 +38,8 @@ type entropy struct {
 	target  []float32 // rows: the logit of the target
 	partial []float32 // groups × lanes × columns: dh of each group
 
-	weightRows, lastRows, logitRows []int // where words begin in the weights of a block, in those of the last, and in logits
+	weightRows, lastRows  []int // where words begin in the weights of a block, and in those of the last
+	logitRows, turnedRows []int // where words begin in logits, and rows in turned logits
 }
 
 // Sizes in floats of what is meant to stay in the second-level cache, and how many groups there are.
@@ -125,11 +126,12 @@ func (c *CPU) planEntropy() {
 	}
 	e.weightRows = c.rowOffsets(e.weightRows, e.words, e.D)
 	e.lastRows = c.rowOffsets(e.lastRows, e.V-(e.blocks-1)*e.words, e.D)
-	e.logitRows = c.rowOffsets(e.logitRows, e.words, e.lanes)
+	e.logitRows, e.turnedRows = c.rowOffsets(e.logitRows, e.words, e.lanes), c.rowOffsets(e.turnedRows, rows, e.words)
 	c.reserveSums(c.rows)
 	for i := range c.scratch {
 		s := &c.scratch[i]
-		s.logits, s.strip = grow(s.logits, e.words*e.lanes), grow(s.strip, e.words*c.width)
+		s.logits, s.turned = grow(s.logits, e.words*e.lanes), grow(s.turned, e.words*rows)
+		s.strip = grow(s.strip, e.words*c.width)
 	}
 }
 
@@ -293,21 +295,24 @@ func (c *CPU) storeEdge(s *scratch, word, column, rows int) {
 	}
 }
 
-// rowGradients adds what words lo to hi give to the dh of a group, or begins it.
+// rowGradients adds what words lo to hi give to the dh of a group, or begins it. Tiles read rows along their
+// words: the block is turned first.
 func (c *CPU) rowGradients(s *scratch, partial []float32, lo, hi int, load bool) {
 	e := &c.entropy
-	_, width := c.level.CrossShape()
-	for column := 0; column < e.D; column += width {
-		valid := min(width, e.D-column)
-		if valid < width {
+	rows, words := len(e.rows), hi-lo
+	c.level.Transpose(s.turned, e.words, s.logits, e.lanes, words, rows)
+	t := &s.tile
+	*t = simd.Tile{A: s.turned, Taps: 1, Depth: words, Panel: s.strip[:words*c.width], DstStride: e.columns, Load: load}
+	for column := 0; column < e.D; column += c.width {
+		valid := min(c.width, e.D-column)
+		if valid < c.width {
 			clear(s.strip)
 		}
-		c.level.CopyRows(s.strip, width, e.w[lo*e.D+column:], e.D, hi-lo, valid)
-		s.cross = simd.Cross{
-			A: s.logits, AStride: e.lanes, B: s.strip, BStride: width, Depth: hi - lo,
-			Dst: partial[column:], DstStride: e.columns, Rows: e.lanes, Load: load,
+		c.level.CopyRows(s.strip, c.width, e.w[lo*e.D+column:], e.D, words, valid)
+		for row := 0; row < rows; row += c.rows {
+			t.Rows, t.Offsets, t.Dst = min(c.rows, rows-row), e.turnedRows[row:], partial[row*e.columns+column:]
+			c.level.Multiply(t, c.width)
 		}
-		c.level.Cross(&s.cross)
 	}
 }
 

@@ -60,7 +60,7 @@ func (c *CPU) forget() {
 	c.layer = layer{carried: c.layer.carried, zero: c.layer.zero}
 	for i := range c.scratch {
 		s := &c.scratch[i]
-		s.tile, s.cross, s.gates, s.grad = simd.Tile{}, simd.Cross{}, simd.Gates{}, simd.GatesGrad{}
+		s.tile, s.gates, s.grad = simd.Tile{}, simd.Gates{}, simd.GatesGrad{}
 	}
 }
 
