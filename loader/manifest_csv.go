@@ -40,10 +40,13 @@ func newManifestCSV(text *bufio.Reader, o ManifestOptions) (*manifestCSV, error)
 		})
 	}
 	lists := slices.Contains(sheet.Columns(), manifestLabels)
+	path := pathName(func(name string) bool { return slices.Contains(sheet.Columns(), name) && !marked(o.Ignore, name) })
 	for i, name := range sheet.Columns() {
 		switch {
 		case marked(o.Ignore, name):
 			c.found.Ignored = append(c.found.Ignored, name)
+		case name == path && name != manifestPath:
+			c.at[manifestPath], c.found.Used = i, append(c.found.Used, manifestPath+" ("+name+")")
 		case slices.Contains(manifestNames(), name):
 			c.at[name], c.found.Used = i, append(c.found.Used, name)
 		case strings.HasPrefix(name, truthPrefix):
@@ -69,6 +72,8 @@ func (c *manifestCSV) check() error {
 	_, isCounts := c.at[manifestCounts]
 	columns := strings.Join(c.sheet.Columns(), ", ")
 	switch {
+	case !isPath && !isFrames && slices.ContainsFunc(c.sheet.Columns(), isPictureFile):
+		return fmt.Errorf("line 1: it is a row (%s), want a header above the rows, such as path,labels", clipID(columns))
 	case !isPath && !isFrames:
 		return fmt.Errorf("line 1: there is no column path (or frames), columns are %s; name the column with the pictures path", clipID(columns))
 	case isPath && isFrames:
@@ -83,6 +88,11 @@ func (c *manifestCSV) check() error {
 		return fmt.Errorf("line 1: counts are both in a column counts and in columns of their own (%s); choose one", clipID(c.counts[0].name))
 	}
 	return nil
+}
+
+// isPictureFile tells a file by its ending.
+func isPictureFile(name string) bool {
+	return slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif"}, strings.ToLower(slashed.Ext(name)))
 }
 
 func (c *manifestCSV) columns() ManifestColumns { return c.found }

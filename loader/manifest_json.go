@@ -29,6 +29,10 @@ const maxShownKeys = 1000
 
 func (j *manifestJSON) columns() ManifestColumns {
 	c := ManifestColumns{Format: "JSON lines"}
+	if name := pathName(func(key string) bool { return j.seen[key] }); name != manifestPath {
+		c.Used = append(c.Used, manifestPath+" ("+name+")")
+		delete(j.seen, name)
+	}
 	for _, name := range manifestNames() {
 		if j.seen[name] {
 			c.Used = append(c.Used, name)
@@ -71,6 +75,7 @@ func (j *manifestJSON) record(content []byte) (*manifestRecord, error) {
 			j.seen[key] = true
 		}
 	}
+	path := pathName(func(key string) bool { return given(fields, key) })
 	r := &manifestRecord{line: j.line}
 	if fields[manifestLabels] == nil {
 		return nil, columnError(manifestLabels, errors.New("it is missing; an empty list is []"))
@@ -80,7 +85,7 @@ func (j *manifestJSON) record(content []byte) (*manifestRecord, error) {
 		name, want string
 		to         any
 	}{
-		{manifestPath, "text", &r.path}, {manifestID, "text", &r.id}, {manifestSplit, "train, validation or test", &r.split},
+		{path, "text", &r.path}, {manifestID, "text", &r.id}, {manifestSplit, "train, validation or test", &r.split},
 		{manifestFrames, `a list of paths`, &r.frames}, {manifestLabels, `a list of names such as ["dog", "cat"]`, &r.labels},
 		{manifestTruth, `a list of names such as ["dog", "cat"]`, &r.truth}, {manifestCounts, `an object such as {"dog": 3}`, &counts},
 	} {
@@ -92,7 +97,7 @@ func (j *manifestJSON) record(content []byte) (*manifestRecord, error) {
 			return nil, columnError(field.name, fmt.Errorf("%s is not %s", clipID(string(value)), field.want))
 		}
 	}
-	r.hasPath, r.hasSplit = given(fields, manifestPath), given(fields, manifestSplit)
+	r.hasPath, r.hasSplit = given(fields, path), given(fields, manifestSplit)
 	if counts != nil {
 		r.counts = make([]namedCount, 0, len(counts))
 		for _, name := range slices.Sorted(maps.Keys(counts)) {

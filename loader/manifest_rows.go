@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -26,6 +27,28 @@ const (
 // manifestNames are all columns that a manifest may have beside those of single labels.
 func manifestNames() []string {
 	return []string{manifestPath, manifestFrames, manifestID, manifestSplit, manifestLabels, manifestTruth, manifestCounts}
+}
+
+// pathNames are what other programs call the column path.
+var pathNames = []string{"file", "filename", "file_name", "filepath", "image", "image_path"}
+
+// pathName is the name of the column path among those that has tells of: its own, or where there is no frames
+// either the only one that others give it.
+func pathName(has func(string) bool) string {
+	if has(manifestPath) || has(manifestFrames) {
+		return manifestPath
+	}
+	found := ""
+	for _, name := range pathNames {
+		switch {
+		case !has(name):
+		case found != "":
+			return manifestPath // nobody knows which of the two it is
+		default:
+			found = name
+		}
+	}
+	return cmp.Or(found, manifestPath)
 }
 
 // SplitNamed finds the split that a list means by a name: train or training, validation, validate, valid,

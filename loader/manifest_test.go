@@ -87,6 +87,21 @@ func TestParseManifest_TruthAndCountsMayBeUnknown(t *testing.T) {
 	}
 }
 
+// The column of the pictures is known by the names that other programs give it.
+func TestParseManifest_OtherNamesOfThePath(t *testing.T) {
+	for content, found := range map[string]string{
+		"labels,filename\ndog,a.jpg\n":                      "CSV with labels, path (filename)",
+		"dog,image\n1,a.jpg\n":                              "CSV with path (image), 1 columns of labels (0 or 1)",
+		"path,labels,file\na.jpg,dog,x\n":                   "CSV with path, labels; not used: file",
+		"{\"file_name\": \"a.jpg\", \"labels\": [\"dog\"]}": "JSON lines with path (file_name), labels",
+	} {
+		m := parsed(t, content)
+		if got := m.Columns.String(); got != found || m.Rows[0].ID != "a.jpg" || m.named(m.Rows[0].Labels) != "dog" {
+			t.Errorf("%q: %q, %+v, want %q", content, got, m.Rows[0], found)
+		}
+	}
+}
+
 // Columns of single true labels and counts say what lists do.
 func TestParseManifest_TruthAndCountsByColumn(t *testing.T) {
 	m := parsed(t, "path,dog,cat,truth:dog,truth:cat,counts:dog,counts:emu\na,1,0,1,True,3,0\nb,True,false,?,,,?\nc,0,0,0,0,0,1\n")
@@ -113,7 +128,10 @@ func TestParseManifest_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"\n \n", "the file is empty"},
 		{"path,labels\n", "there are no rows"},
 		{"[{\"path\": 1}]", "JSON lines"},
-		{"file,labels\na.jpg,dog\n", "no column path (or frames), columns are file, labels"},
+		{"picture,labels\na.jpg,dog\n", "no column path (or frames), columns are picture, labels"},
+		{"file,image,labels\na.jpg,b.jpg,dog\n", "no column path (or frames), columns are file, image, labels"},
+		{"a.jpg,dog\nb.jpg,cat\n", "line 1: it is a row (a.jpg, dog), want a header above"},
+		{"path,tags\na.jpg,dog\n", "column \"tags\": \"dog\" is neither 0 nor 1; repair it, or name the column labels"},
 		{"path,split\na,train\n", "there are no labels"},
 		{"path,frames,labels\n", "one picture or one list"},
 		{"path,labels,labels\na,b,c\n", "column 3 is named \"labels\""},
@@ -297,7 +315,7 @@ func TestManifest_BrokenPicturesNameTheirRow(t *testing.T) {
 // A manifest that can be read gives rows whose files stay inside their folder and whose identifiers differ.
 func FuzzParseManifest(f *testing.F) {
 	for _, s := range []string{"path,labels,split\na.jpg,dog;cat,train\n", "frames\tdog\na|b\t1\n", "{\"path\": \"a\", \"labels\": [\"x\"], \"truth\": [], \"counts\": {\"x\": 2}}\n",
-		"path;labels;truth;counts;id\na;\"x|y\";-;\"x:1\";1\n", "\ufeffpath,labels\n../a,x\n", "path,dog,truth:dog,counts:dog\na,1,0,3\nb,0,?,\n"} {
+		"path;labels;truth;counts;id\na;\"x|y\";-;\"x:1\";1\n", "\ufeffpath,labels\n../a,x\n", "path,dog,truth:dog,counts:dog\na,1,0,3\nb,0,?,\n", "image,labels\na,x\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
