@@ -7,7 +7,8 @@
 # or captions first, logits of the words that are said alone. The best of them counts. PYTHON names a Python with
 # torch. FIGURES, by default build/bench/s2vt.jsonl, gets a JSON line for each measurement; the table of ratios
 # is printed at the end. With more threads than one the machine must be quiet: PyTorch's threads wait for each
-# other, and lose far more to a busy neighbour than nmn does.
+# other, and lose far more to a busy neighbour than nmn does. With -t 1 the time of the processor is comparable
+# on a busy machine too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=3 threads=0 figures=build/bench/s2vt.jsonl python=${PYTHON:-python3}

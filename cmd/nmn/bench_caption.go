@@ -43,6 +43,7 @@ type captionFigures struct {
 	StepMS        float64 `json:"step_ms"` // median
 	StepMinMS     float64 `json:"step_min_ms"`
 	StepMaxMS     float64 `json:"step_max_ms"`
+	StepCPUMS     float64 `json:"step_cpu_ms,omitempty"` // mean, of all processors; 0 where the system does not tell
 	CaptionsPerS  float64 `json:"captions_per_s"`
 	GFLOPS        float64 `json:"gflops"` // products of the whole step, for each second
 	GFLOP         float64 `json:"gflop"`
@@ -92,12 +93,15 @@ func (b *benchCommand) captionStep(ctx context.Context, p *program, backend kern
 	config.Optimizer, config.LearningRate = train.SGD, 1e-12 // so small that the weights stay what they are
 	config.Batch, config.Epochs, config.MaxSteps = b.batch, 0, b.warmup+b.repeats
 	config.ValidateEpochs, config.CheckpointSteps, config.Patience = 0, 0, 0
-	durations := make([]time.Duration, 0, b.repeats)
+	durations, cpu := make([]time.Duration, 0, b.repeats), processorTime()
 	trainer, err := captioning.New(captioning.Options{
 		Config: config, Net: net, Data: clips, Words: words,
 		Observers: []captioning.Observer{{Step: func(e captioning.StepDone) {
 			if e.Step > b.warmup {
 				durations = append(durations, e.Duration)
+			}
+			if e.Step == b.warmup {
+				cpu = processorTime()
 			}
 		}}},
 	})
@@ -111,8 +115,10 @@ func (b *benchCommand) captionStep(ctx context.Context, p *program, backend kern
 		}
 		return err
 	}
+	cpu = processorTime() - cpu
 	f := b.describeCaptioner(backend, clips)
 	f.PeakMemoryMiB, f.DeviceMiB = mib(peakMemory()), mib(uint64(trainer.DeviceBytes()))
+	f.StepCPUMS = milliseconds(cpu) / float64(b.repeats)
 	f.summarize(durations)
 	return f.write(p, b.asJSON)
 }
