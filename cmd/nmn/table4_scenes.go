@@ -93,14 +93,13 @@ func (t *table4) trainConcepts(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, s.close()) }()
-	clean := *s.data
 	runs, err := e.all(ctx, s)
 	if err != nil {
 		return err
 	}
 	for i := range runs {
 		folder := filepath.Join(t.runDir, "features", fmt.Sprintf("seed-%d", runs[i].Seed), runs[i].Arm)
-		if err := t.writeConcepts(ctx, s, &clean, runs[i].Name, folder); err != nil {
+		if err := t.writeConcepts(ctx, s, runs[i].Name, folder); err != nil {
 			return err
 		}
 	}
@@ -108,7 +107,7 @@ func (t *table4) trainConcepts(ctx context.Context) (err error) {
 }
 
 // writeConcepts writes the concept probabilities of every frame by the net of a run.
-func (t *table4) writeConcepts(ctx context.Context, s *session, data *dataSets, run, folder string) (err error) {
+func (t *table4) writeConcepts(ctx context.Context, s *session, run, folder string) (err error) {
 	net, checkpoint, err := train.OpenNet(filepath.Join(run, train.LastName), s.backend)
 	if err != nil {
 		return err
@@ -119,7 +118,7 @@ func (t *table4) writeConcepts(ctx context.Context, s *session, data *dataSets, 
 	}
 	silent := *t.program
 	silent.terminal = &terminal{out: io.Discard, err: t.program.err, getenv: t.program.getenv}
-	for split, set := range map[string]*loader.Set{splitTrain: data.train, splitValidation: data.validation, splitTest: data.test} {
+	for split, set := range map[string]*loader.Set{splitTrain: s.data.train, splitValidation: s.data.validation, splitTest: s.data.test} {
 		frames, index, err := loader.Frames(ctx, set)
 		if err != nil {
 			return err
