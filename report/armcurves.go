@@ -3,6 +3,7 @@ package report
 import (
 	"image/color"
 	"io"
+	"slices"
 
 	"nmn/eval"
 	"nmn/text"
@@ -22,8 +23,8 @@ type ComparedArm struct {
 const curvePanels = 3
 
 // ArmCurves draws precision against recall as "svg" or "png", a panel for all words and one for each part of
-// speech where there are several, with a line for each arm; arms with MIL are dashed. Without a curve it
-// draws nothing and returns false.
+// speech where there are several, with a line for each arm; those with MIL are dashed beside others. Without
+// a curve it draws nothing and returns false.
 func ArmCurves(w io.Writer, format string, arms []ComparedArm) (bool, error) {
 	panels, err := armPanel(nil, "All words", arms, func(a *ComparedArm) []eval.CurvePoint { return a.Curves.All })
 	if err != nil || len(panels) == 0 {
@@ -59,7 +60,7 @@ func armPanel(panels []*plot.Plot, title string, arms []ComparedArm, of func(*Co
 		if len(points) == 0 {
 			continue
 		}
-		if err := addLine(p, "", curveXYs(points), armColor(arms, i), arms[i].MIL); err != nil {
+		if err := addLine(p, "", curveXYs(points), armColor(arms, i), arms[i].MIL && bothMIL(arms)); err != nil {
 			return nil, err
 		}
 		drawn = true
@@ -74,9 +75,14 @@ func armPanel(panels []*plot.Plot, title string, arms []ComparedArm, of func(*Co
 func armLegend(arms []ComparedArm) *plot.Plot {
 	p := legendPanel()
 	for i, a := range arms {
-		p.Legend.Add(a.Name+legendRoom, &plotter.Line{LineStyle: lineStyle(armColor(arms, i), a.MIL)})
+		p.Legend.Add(a.Name+legendRoom, &plotter.Line{LineStyle: lineStyle(armColor(arms, i), a.MIL && bothMIL(arms))})
 	}
 	return p
+}
+
+// bothMIL tells whether there are arms with MIL and arms without.
+func bothMIL(arms []ComparedArm) bool {
+	return slices.ContainsFunc(arms, func(a ComparedArm) bool { return a.MIL != arms[0].MIL })
 }
 
 // armColor gives an arm and the same with MIL one colour: the dashes tell them apart.

@@ -3,23 +3,20 @@ package report
 import (
 	"html/template"
 	"io"
-	"slices"
 )
 
 // Comparison shows what several arms say of the same bags, side by side, as the paper's Figure 4 does, and
 // their precision against recall.
 type Comparison struct {
-	Title          string // for example "noise 40 %, seed 1"
+	Title          string
 	Against, Split string // as of Scored
 	Arms           []ComparedArm
 	Chosen         string // how Bags were chosen
 	Bags           []ComparedBag
 }
 
-// Dashed tells whether the curves of some arms are: of those with MIL beside others.
-func (c *Comparison) Dashed() bool {
-	return slices.ContainsFunc(c.Arms, func(a ComparedArm) bool { return a.MIL })
-}
+// Dashed tells whether the curves of some arms are.
+func (c *Comparison) Dashed() bool { return bothMIL(c.Arms) }
 
 // ComparedBag is a bag with what arms say of it.
 type ComparedBag struct {

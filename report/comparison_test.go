@@ -57,6 +57,10 @@ func TestArmCurves_APanelForEachPartOfSpeechAndALegend(t *testing.T) {
 	if n := strings.Count(svg, "stroke-dasharray:"); n != 4 {
 		t.Errorf("%d dashed lines, want 4", n)
 	}
+	b.Reset()
+	if _, err := ArmCurves(&b, "svg", arms[2:3]); err != nil || strings.Contains(b.String(), "stroke-dasharray:") {
+		t.Errorf("a lone arm is dashed, %v", err)
+	}
 	one := comparedArm("star", false)
 	one.Curves.Group[text.VB] = nil // a vocabulary of one part of speech has no panels of it
 	b.Reset()
