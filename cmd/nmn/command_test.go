@@ -190,7 +190,7 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"bench", "step", "--batch", "0"}, "--batch"},
 		{[]string{"bench", "step", "--repeats", "9223372036854775807"}, "--repeats"},
 		{[]string{"bench", "ops", "--warmup", "2147483647"}, "--warmup"},
-		{[]string{"bench", "ops", "--frames", "0"}, "--frames is 0"},
+		{[]string{"bench", "ops", "--frames", "-1"}, "--frames is -1"},
 		{[]string{"bench", "step", "--frames", "26", "--no-mil"}, "--no-mil"},
 		{[]string{"bench", "step", "--width", "NaN"}, "--width is NaN"},
 		{[]string{"bench", "step", "--model", "vgg16", "--size", "100"}, "100×100 pixels"},
