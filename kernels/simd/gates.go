@@ -87,6 +87,7 @@ func exponential(x float32) float32 {
 	return float32(rest*scale) + scale
 }
 
+// sigmoid is 1/(1 + exp(-x)), with what the sum has lost to rounding put back: to 1.4 units of the last place.
 func sigmoid(x float32) float32 {
 	x = 0 - x
 	if x < exponentLowest {
@@ -96,10 +97,15 @@ func sigmoid(x float32) float32 {
 		x = -exponentLowest
 	}
 	scale, rest := exponentParts(x)
-	return 1 / (float32(rest*scale) + scale + 1)
+	part, most := float32(rest*scale), scale+1
+	sum := most + part
+	lost := part - (sum - most)
+	y := 1 / sum
+	return y - float32(y*float32(y*lost))
 }
 
-// tanh is -em/(2 + em) with the sign of x, where em = exp(-2|x|) - 1.
+// tanh is -em/(2 + em) with the sign of x, where em = exp(-2|x|) - 1, with what both sums have lost put back:
+// to 1.4 units of the last place.
 func tanh(x float32) float32 {
 	const sign = 1 << 31
 	bits := math.Float32bits(x)
@@ -109,7 +115,12 @@ func tanh(x float32) float32 {
 		y = exponentLowest
 	}
 	scale, rest := exponentParts(y)
-	em := float32(rest*scale) + (scale - 1)
-	t := math.Float32bits(em / (em + 2))
-	return math.Float32frombits(t ^ sign | bits&sign)
+	part, most := float32(rest*scale), scale-1
+	em := part + most
+	low := part - (em - most)
+	sum := em + 2
+	lost := (em - (sum - 2)) + low
+	t := em / sum
+	t += float32((low - float32(t*lost)) * float32((1-t)*.5)) // (1 - t)/2 is 1/(2 + em)
+	return math.Float32frombits(math.Float32bits(t) ^ sign | bits&sign)
 }

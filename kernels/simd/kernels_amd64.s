@@ -4589,124 +4589,151 @@ vector:
 	VMULPS  Y2, Y3, Y3
 	VADDPS  Y2, Y3, Y3
 	VMULPS  Y1, Y3, Y3
-	VADDPS  Y1, Y3, Y3
-	VADDPS  ones<>+0(SB), Y3, Y3
-	VMOVUPS ones<>+0(SB), Y1
-	VDIVPS  Y3, Y1, Y1
-	VMOVUPS (CX)(R10*1), Y2
-	VMOVUPS zeros<>+0(SB), Y3
-	VSUBPS  Y2, Y3, Y3
-	VMOVUPS exponentLowest<>+0(SB), Y2
-	VMAXPS  Y3, Y2, Y3
-	VMOVUPS exponentHighest<>+0(SB), Y2
-	VMINPS  Y3, Y2, Y3
-	VMULPS  log2e<>+0(SB), Y3, Y2
-	VADDPS  roundingShift<>+0(SB), Y2, Y2
-	VSUBPS  roundingShift<>+0(SB), Y2, Y4
-	VPSLLD  $0x17, Y2, Y2
-	VPADDD  ones<>+0(SB), Y2, Y2
-	VMULPS  ln2High<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y3, Y3
-	VMULPS  ln2Low<>+0(SB), Y4, Y4
-	VSUBPS  Y4, Y3, Y3
-	VMULPS  series7<>+0(SB), Y3, Y4
-	VADDPS  series6<>+0(SB), Y4, Y4
-	VMULPS  Y3, Y4, Y4
-	VADDPS  series5<>+0(SB), Y4, Y4
-	VMULPS  Y3, Y4, Y4
-	VADDPS  series4<>+0(SB), Y4, Y4
-	VMULPS  Y3, Y4, Y4
-	VADDPS  series3<>+0(SB), Y4, Y4
-	VMULPS  Y3, Y4, Y4
-	VADDPS  series2<>+0(SB), Y4, Y4
-	VMULPS  Y3, Y4, Y4
-	VMULPS  Y3, Y4, Y4
-	VADDPS  Y3, Y4, Y4
-	VMULPS  Y2, Y4, Y4
-	VADDPS  Y2, Y4, Y4
-	VADDPS  ones<>+0(SB), Y4, Y4
-	VMOVUPS ones<>+0(SB), Y2
-	VDIVPS  Y4, Y2, Y2
-	VMOVUPS (DX)(R10*1), Y3
-	VANDPS  signs<>+0(SB), Y3, Y4
-	VORPS   signs<>+0(SB), Y3, Y3
-	VADDPS  Y3, Y3, Y3
-	VMOVUPS exponentLowest<>+0(SB), Y5
-	VMAXPS  Y3, Y5, Y3
-	VMULPS  log2e<>+0(SB), Y3, Y5
-	VADDPS  roundingShift<>+0(SB), Y5, Y5
-	VSUBPS  roundingShift<>+0(SB), Y5, Y6
-	VPSLLD  $0x17, Y5, Y5
-	VPADDD  ones<>+0(SB), Y5, Y5
-	VMULPS  ln2High<>+0(SB), Y6, Y7
-	VSUBPS  Y7, Y3, Y3
-	VMULPS  ln2Low<>+0(SB), Y6, Y6
-	VSUBPS  Y6, Y3, Y3
-	VMULPS  series7<>+0(SB), Y3, Y6
-	VADDPS  series6<>+0(SB), Y6, Y6
-	VMULPS  Y3, Y6, Y6
-	VADDPS  series5<>+0(SB), Y6, Y6
-	VMULPS  Y3, Y6, Y6
-	VADDPS  series4<>+0(SB), Y6, Y6
-	VMULPS  Y3, Y6, Y6
-	VADDPS  series3<>+0(SB), Y6, Y6
-	VMULPS  Y3, Y6, Y6
-	VADDPS  series2<>+0(SB), Y6, Y6
-	VMULPS  Y3, Y6, Y6
-	VMULPS  Y3, Y6, Y6
-	VADDPS  Y3, Y6, Y6
-	VMULPS  Y5, Y6, Y6
-	VSUBPS  ones<>+0(SB), Y5, Y5
-	VADDPS  Y5, Y6, Y6
-	VADDPS  twos<>+0(SB), Y6, Y3
-	VDIVPS  Y3, Y6, Y6
-	VXORPS  signs<>+0(SB), Y6, Y6
-	VORPS   Y4, Y6, Y6
-	VMOVUPS Y1, (AX)(R10*1)
-	VMOVUPS Y2, (CX)(R10*1)
-	VMOVUPS Y6, (DX)(R10*1)
-	VMULPS  Y6, Y1, Y1
-	VMOVUPS (SI)(R10*1), Y3
-	VMULPS  Y3, Y2, Y2
-	VADDPS  Y1, Y2, Y2
-	VMOVUPS Y2, (DI)(R10*1)
-	VMOVUPS (BX)(R10*1), Y1
-	VMOVUPS zeros<>+0(SB), Y3
+	VADDPS  ones<>+0(SB), Y1, Y1
+	VADDPS  Y1, Y3, Y2
+	VSUBPS  Y1, Y2, Y1
+	VSUBPS  Y1, Y3, Y1
+	VMOVUPS ones<>+0(SB), Y3
+	VDIVPS  Y2, Y3, Y3
+	VMULPS  Y3, Y1, Y1
+	VMULPS  Y3, Y1, Y1
 	VSUBPS  Y1, Y3, Y3
+	VMOVUPS (CX)(R10*1), Y1
+	VMOVUPS zeros<>+0(SB), Y2
+	VSUBPS  Y1, Y2, Y2
 	VMOVUPS exponentLowest<>+0(SB), Y1
-	VMAXPS  Y3, Y1, Y3
+	VMAXPS  Y2, Y1, Y2
 	VMOVUPS exponentHighest<>+0(SB), Y1
-	VMINPS  Y3, Y1, Y3
-	VMULPS  log2e<>+0(SB), Y3, Y1
+	VMINPS  Y2, Y1, Y2
+	VMULPS  log2e<>+0(SB), Y2, Y1
 	VADDPS  roundingShift<>+0(SB), Y1, Y1
 	VSUBPS  roundingShift<>+0(SB), Y1, Y4
 	VPSLLD  $0x17, Y1, Y1
 	VPADDD  ones<>+0(SB), Y1, Y1
 	VMULPS  ln2High<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y3, Y3
+	VSUBPS  Y5, Y2, Y2
 	VMULPS  ln2Low<>+0(SB), Y4, Y4
-	VSUBPS  Y4, Y3, Y3
-	VMULPS  series7<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y2, Y2
+	VMULPS  series7<>+0(SB), Y2, Y4
 	VADDPS  series6<>+0(SB), Y4, Y4
-	VMULPS  Y3, Y4, Y4
+	VMULPS  Y2, Y4, Y4
 	VADDPS  series5<>+0(SB), Y4, Y4
-	VMULPS  Y3, Y4, Y4
+	VMULPS  Y2, Y4, Y4
 	VADDPS  series4<>+0(SB), Y4, Y4
-	VMULPS  Y3, Y4, Y4
+	VMULPS  Y2, Y4, Y4
 	VADDPS  series3<>+0(SB), Y4, Y4
-	VMULPS  Y3, Y4, Y4
+	VMULPS  Y2, Y4, Y4
 	VADDPS  series2<>+0(SB), Y4, Y4
-	VMULPS  Y3, Y4, Y4
-	VMULPS  Y3, Y4, Y4
-	VADDPS  Y3, Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  Y2, Y4, Y4
 	VMULPS  Y1, Y4, Y4
-	VADDPS  Y1, Y4, Y4
-	VADDPS  ones<>+0(SB), Y4, Y4
+	VADDPS  ones<>+0(SB), Y1, Y1
+	VADDPS  Y1, Y4, Y2
+	VSUBPS  Y1, Y2, Y1
+	VSUBPS  Y1, Y4, Y1
+	VMOVUPS ones<>+0(SB), Y4
+	VDIVPS  Y2, Y4, Y4
+	VMULPS  Y4, Y1, Y1
+	VMULPS  Y4, Y1, Y1
+	VSUBPS  Y1, Y4, Y4
+	VMOVUPS (DX)(R10*1), Y1
+	VANDPS  signs<>+0(SB), Y1, Y2
+	VORPS   signs<>+0(SB), Y1, Y1
+	VADDPS  Y1, Y1, Y1
+	VMOVUPS exponentLowest<>+0(SB), Y5
+	VMAXPS  Y1, Y5, Y1
+	VMULPS  log2e<>+0(SB), Y1, Y5
+	VADDPS  roundingShift<>+0(SB), Y5, Y5
+	VSUBPS  roundingShift<>+0(SB), Y5, Y6
+	VPSLLD  $0x17, Y5, Y5
+	VPADDD  ones<>+0(SB), Y5, Y5
+	VMULPS  ln2High<>+0(SB), Y6, Y7
+	VSUBPS  Y7, Y1, Y1
+	VMULPS  ln2Low<>+0(SB), Y6, Y6
+	VSUBPS  Y6, Y1, Y1
+	VMULPS  series7<>+0(SB), Y1, Y6
+	VADDPS  series6<>+0(SB), Y6, Y6
+	VMULPS  Y1, Y6, Y6
+	VADDPS  series5<>+0(SB), Y6, Y6
+	VMULPS  Y1, Y6, Y6
+	VADDPS  series4<>+0(SB), Y6, Y6
+	VMULPS  Y1, Y6, Y6
+	VADDPS  series3<>+0(SB), Y6, Y6
+	VMULPS  Y1, Y6, Y6
+	VADDPS  series2<>+0(SB), Y6, Y6
+	VMULPS  Y1, Y6, Y6
+	VMULPS  Y1, Y6, Y6
+	VADDPS  Y1, Y6, Y6
+	VMULPS  Y5, Y6, Y6
+	VSUBPS  ones<>+0(SB), Y5, Y5
+	VADDPS  Y5, Y6, Y7
+	VSUBPS  Y5, Y7, Y5
+	VSUBPS  Y5, Y6, Y5
+	VADDPS  twos<>+0(SB), Y7, Y1
+	VSUBPS  twos<>+0(SB), Y1, Y6
+	VSUBPS  Y6, Y7, Y6
+	VADDPS  Y5, Y6, Y6
+	VDIVPS  Y1, Y7, Y7
+	VMULPS  Y7, Y6, Y6
+	VSUBPS  Y6, Y5, Y5
 	VMOVUPS ones<>+0(SB), Y1
-	VDIVPS  Y4, Y1, Y1
-	VMOVUPS Y1, (BX)(R10*1)
-	VANDPS  signs<>+0(SB), Y2, Y3
-	VORPS   signs<>+0(SB), Y2, Y2
+	VSUBPS  Y7, Y1, Y1
+	VMULPS  halves<>+0(SB), Y1, Y1
+	VMULPS  Y1, Y5, Y5
+	VADDPS  Y5, Y7, Y7
+	VXORPS  signs<>+0(SB), Y7, Y7
+	VORPS   Y2, Y7, Y7
+	VMOVUPS Y3, (AX)(R10*1)
+	VMOVUPS Y4, (CX)(R10*1)
+	VMOVUPS Y7, (DX)(R10*1)
+	VMULPS  Y7, Y3, Y3
+	VMOVUPS (SI)(R10*1), Y1
+	VMULPS  Y1, Y4, Y4
+	VADDPS  Y3, Y4, Y4
+	VMOVUPS Y4, (DI)(R10*1)
+	VMOVUPS (BX)(R10*1), Y1
+	VMOVUPS zeros<>+0(SB), Y2
+	VSUBPS  Y1, Y2, Y2
+	VMOVUPS exponentLowest<>+0(SB), Y1
+	VMAXPS  Y2, Y1, Y2
+	VMOVUPS exponentHighest<>+0(SB), Y1
+	VMINPS  Y2, Y1, Y2
+	VMULPS  log2e<>+0(SB), Y2, Y1
+	VADDPS  roundingShift<>+0(SB), Y1, Y1
+	VSUBPS  roundingShift<>+0(SB), Y1, Y3
+	VPSLLD  $0x17, Y1, Y1
+	VPADDD  ones<>+0(SB), Y1, Y1
+	VMULPS  ln2High<>+0(SB), Y3, Y5
+	VSUBPS  Y5, Y2, Y2
+	VMULPS  ln2Low<>+0(SB), Y3, Y3
+	VSUBPS  Y3, Y2, Y2
+	VMULPS  series7<>+0(SB), Y2, Y3
+	VADDPS  series6<>+0(SB), Y3, Y3
+	VMULPS  Y2, Y3, Y3
+	VADDPS  series5<>+0(SB), Y3, Y3
+	VMULPS  Y2, Y3, Y3
+	VADDPS  series4<>+0(SB), Y3, Y3
+	VMULPS  Y2, Y3, Y3
+	VADDPS  series3<>+0(SB), Y3, Y3
+	VMULPS  Y2, Y3, Y3
+	VADDPS  series2<>+0(SB), Y3, Y3
+	VMULPS  Y2, Y3, Y3
+	VMULPS  Y2, Y3, Y3
+	VADDPS  Y2, Y3, Y3
+	VMULPS  Y1, Y3, Y3
+	VADDPS  ones<>+0(SB), Y1, Y1
+	VADDPS  Y1, Y3, Y2
+	VSUBPS  Y1, Y2, Y1
+	VSUBPS  Y1, Y3, Y1
+	VMOVUPS ones<>+0(SB), Y3
+	VDIVPS  Y2, Y3, Y3
+	VMULPS  Y3, Y1, Y1
+	VMULPS  Y3, Y1, Y1
+	VSUBPS  Y1, Y3, Y3
+	VMOVUPS Y3, (BX)(R10*1)
+	VANDPS  signs<>+0(SB), Y4, Y1
+	VORPS   signs<>+0(SB), Y4, Y2
 	VADDPS  Y2, Y2, Y2
 	VMOVUPS exponentLowest<>+0(SB), Y4
 	VMAXPS  Y2, Y4, Y2
@@ -4734,12 +4761,24 @@ vector:
 	VADDPS  Y2, Y5, Y5
 	VMULPS  Y4, Y5, Y5
 	VSUBPS  ones<>+0(SB), Y4, Y4
+	VADDPS  Y4, Y5, Y6
+	VSUBPS  Y4, Y6, Y4
+	VSUBPS  Y4, Y5, Y4
+	VADDPS  twos<>+0(SB), Y6, Y2
+	VSUBPS  twos<>+0(SB), Y2, Y5
+	VSUBPS  Y5, Y6, Y5
 	VADDPS  Y4, Y5, Y5
-	VADDPS  twos<>+0(SB), Y5, Y2
-	VDIVPS  Y2, Y5, Y5
-	VXORPS  signs<>+0(SB), Y5, Y5
-	VORPS   Y3, Y5, Y5
-	VMULPS  Y1, Y5, Y1
+	VDIVPS  Y2, Y6, Y6
+	VMULPS  Y6, Y5, Y5
+	VSUBPS  Y5, Y4, Y4
+	VMOVUPS ones<>+0(SB), Y2
+	VSUBPS  Y6, Y2, Y2
+	VMULPS  halves<>+0(SB), Y2, Y2
+	VMULPS  Y2, Y4, Y4
+	VADDPS  Y4, Y6, Y6
+	VXORPS  signs<>+0(SB), Y6, Y6
+	VORPS   Y1, Y6, Y6
+	VMULPS  Y3, Y6, Y1
 	VMOVUPS Y1, (R8)(R10*1)
 	ADDQ    $0x20, R10
 	SUBQ    $0x08, R9
@@ -4778,124 +4817,151 @@ rest:
 	VMULPS     Y2, Y3, Y3
 	VADDPS     Y2, Y3, Y3
 	VMULPS     Y1, Y3, Y3
-	VADDPS     Y1, Y3, Y3
-	VADDPS     ones<>+0(SB), Y3, Y3
-	VMOVUPS    ones<>+0(SB), Y1
-	VDIVPS     Y3, Y1, Y1
-	VMASKMOVPS (CX)(R10*1), Y0, Y2
-	VMOVUPS    zeros<>+0(SB), Y3
-	VSUBPS     Y2, Y3, Y3
-	VMOVUPS    exponentLowest<>+0(SB), Y2
-	VMAXPS     Y3, Y2, Y3
-	VMOVUPS    exponentHighest<>+0(SB), Y2
-	VMINPS     Y3, Y2, Y3
-	VMULPS     log2e<>+0(SB), Y3, Y2
-	VADDPS     roundingShift<>+0(SB), Y2, Y2
-	VSUBPS     roundingShift<>+0(SB), Y2, Y4
-	VPSLLD     $0x17, Y2, Y2
-	VPADDD     ones<>+0(SB), Y2, Y2
-	VMULPS     ln2High<>+0(SB), Y4, Y5
-	VSUBPS     Y5, Y3, Y3
-	VMULPS     ln2Low<>+0(SB), Y4, Y4
-	VSUBPS     Y4, Y3, Y3
-	VMULPS     series7<>+0(SB), Y3, Y4
-	VADDPS     series6<>+0(SB), Y4, Y4
-	VMULPS     Y3, Y4, Y4
-	VADDPS     series5<>+0(SB), Y4, Y4
-	VMULPS     Y3, Y4, Y4
-	VADDPS     series4<>+0(SB), Y4, Y4
-	VMULPS     Y3, Y4, Y4
-	VADDPS     series3<>+0(SB), Y4, Y4
-	VMULPS     Y3, Y4, Y4
-	VADDPS     series2<>+0(SB), Y4, Y4
-	VMULPS     Y3, Y4, Y4
-	VMULPS     Y3, Y4, Y4
-	VADDPS     Y3, Y4, Y4
-	VMULPS     Y2, Y4, Y4
-	VADDPS     Y2, Y4, Y4
-	VADDPS     ones<>+0(SB), Y4, Y4
-	VMOVUPS    ones<>+0(SB), Y2
-	VDIVPS     Y4, Y2, Y2
-	VMASKMOVPS (DX)(R10*1), Y0, Y3
-	VANDPS     signs<>+0(SB), Y3, Y4
-	VORPS      signs<>+0(SB), Y3, Y3
-	VADDPS     Y3, Y3, Y3
-	VMOVUPS    exponentLowest<>+0(SB), Y5
-	VMAXPS     Y3, Y5, Y3
-	VMULPS     log2e<>+0(SB), Y3, Y5
-	VADDPS     roundingShift<>+0(SB), Y5, Y5
-	VSUBPS     roundingShift<>+0(SB), Y5, Y6
-	VPSLLD     $0x17, Y5, Y5
-	VPADDD     ones<>+0(SB), Y5, Y5
-	VMULPS     ln2High<>+0(SB), Y6, Y7
-	VSUBPS     Y7, Y3, Y3
-	VMULPS     ln2Low<>+0(SB), Y6, Y6
-	VSUBPS     Y6, Y3, Y3
-	VMULPS     series7<>+0(SB), Y3, Y6
-	VADDPS     series6<>+0(SB), Y6, Y6
-	VMULPS     Y3, Y6, Y6
-	VADDPS     series5<>+0(SB), Y6, Y6
-	VMULPS     Y3, Y6, Y6
-	VADDPS     series4<>+0(SB), Y6, Y6
-	VMULPS     Y3, Y6, Y6
-	VADDPS     series3<>+0(SB), Y6, Y6
-	VMULPS     Y3, Y6, Y6
-	VADDPS     series2<>+0(SB), Y6, Y6
-	VMULPS     Y3, Y6, Y6
-	VMULPS     Y3, Y6, Y6
-	VADDPS     Y3, Y6, Y6
-	VMULPS     Y5, Y6, Y6
-	VSUBPS     ones<>+0(SB), Y5, Y5
-	VADDPS     Y5, Y6, Y6
-	VADDPS     twos<>+0(SB), Y6, Y3
-	VDIVPS     Y3, Y6, Y6
-	VXORPS     signs<>+0(SB), Y6, Y6
-	VORPS      Y4, Y6, Y6
-	VMASKMOVPS Y1, Y0, (AX)(R10*1)
-	VMASKMOVPS Y2, Y0, (CX)(R10*1)
-	VMASKMOVPS Y6, Y0, (DX)(R10*1)
-	VMULPS     Y6, Y1, Y1
-	VMASKMOVPS (SI)(R10*1), Y0, Y3
-	VMULPS     Y3, Y2, Y2
-	VADDPS     Y1, Y2, Y2
-	VMASKMOVPS Y2, Y0, (DI)(R10*1)
-	VMASKMOVPS (BX)(R10*1), Y0, Y1
-	VMOVUPS    zeros<>+0(SB), Y3
+	VADDPS     ones<>+0(SB), Y1, Y1
+	VADDPS     Y1, Y3, Y2
+	VSUBPS     Y1, Y2, Y1
+	VSUBPS     Y1, Y3, Y1
+	VMOVUPS    ones<>+0(SB), Y3
+	VDIVPS     Y2, Y3, Y3
+	VMULPS     Y3, Y1, Y1
+	VMULPS     Y3, Y1, Y1
 	VSUBPS     Y1, Y3, Y3
+	VMASKMOVPS (CX)(R10*1), Y0, Y1
+	VMOVUPS    zeros<>+0(SB), Y2
+	VSUBPS     Y1, Y2, Y2
 	VMOVUPS    exponentLowest<>+0(SB), Y1
-	VMAXPS     Y3, Y1, Y3
+	VMAXPS     Y2, Y1, Y2
 	VMOVUPS    exponentHighest<>+0(SB), Y1
-	VMINPS     Y3, Y1, Y3
-	VMULPS     log2e<>+0(SB), Y3, Y1
+	VMINPS     Y2, Y1, Y2
+	VMULPS     log2e<>+0(SB), Y2, Y1
 	VADDPS     roundingShift<>+0(SB), Y1, Y1
 	VSUBPS     roundingShift<>+0(SB), Y1, Y4
 	VPSLLD     $0x17, Y1, Y1
 	VPADDD     ones<>+0(SB), Y1, Y1
 	VMULPS     ln2High<>+0(SB), Y4, Y5
-	VSUBPS     Y5, Y3, Y3
+	VSUBPS     Y5, Y2, Y2
 	VMULPS     ln2Low<>+0(SB), Y4, Y4
-	VSUBPS     Y4, Y3, Y3
-	VMULPS     series7<>+0(SB), Y3, Y4
+	VSUBPS     Y4, Y2, Y2
+	VMULPS     series7<>+0(SB), Y2, Y4
 	VADDPS     series6<>+0(SB), Y4, Y4
-	VMULPS     Y3, Y4, Y4
+	VMULPS     Y2, Y4, Y4
 	VADDPS     series5<>+0(SB), Y4, Y4
-	VMULPS     Y3, Y4, Y4
+	VMULPS     Y2, Y4, Y4
 	VADDPS     series4<>+0(SB), Y4, Y4
-	VMULPS     Y3, Y4, Y4
+	VMULPS     Y2, Y4, Y4
 	VADDPS     series3<>+0(SB), Y4, Y4
-	VMULPS     Y3, Y4, Y4
+	VMULPS     Y2, Y4, Y4
 	VADDPS     series2<>+0(SB), Y4, Y4
-	VMULPS     Y3, Y4, Y4
-	VMULPS     Y3, Y4, Y4
-	VADDPS     Y3, Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VADDPS     Y2, Y4, Y4
 	VMULPS     Y1, Y4, Y4
-	VADDPS     Y1, Y4, Y4
-	VADDPS     ones<>+0(SB), Y4, Y4
+	VADDPS     ones<>+0(SB), Y1, Y1
+	VADDPS     Y1, Y4, Y2
+	VSUBPS     Y1, Y2, Y1
+	VSUBPS     Y1, Y4, Y1
+	VMOVUPS    ones<>+0(SB), Y4
+	VDIVPS     Y2, Y4, Y4
+	VMULPS     Y4, Y1, Y1
+	VMULPS     Y4, Y1, Y1
+	VSUBPS     Y1, Y4, Y4
+	VMASKMOVPS (DX)(R10*1), Y0, Y1
+	VANDPS     signs<>+0(SB), Y1, Y2
+	VORPS      signs<>+0(SB), Y1, Y1
+	VADDPS     Y1, Y1, Y1
+	VMOVUPS    exponentLowest<>+0(SB), Y5
+	VMAXPS     Y1, Y5, Y1
+	VMULPS     log2e<>+0(SB), Y1, Y5
+	VADDPS     roundingShift<>+0(SB), Y5, Y5
+	VSUBPS     roundingShift<>+0(SB), Y5, Y6
+	VPSLLD     $0x17, Y5, Y5
+	VPADDD     ones<>+0(SB), Y5, Y5
+	VMULPS     ln2High<>+0(SB), Y6, Y7
+	VSUBPS     Y7, Y1, Y1
+	VMULPS     ln2Low<>+0(SB), Y6, Y6
+	VSUBPS     Y6, Y1, Y1
+	VMULPS     series7<>+0(SB), Y1, Y6
+	VADDPS     series6<>+0(SB), Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VADDPS     series5<>+0(SB), Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VADDPS     series4<>+0(SB), Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VADDPS     series3<>+0(SB), Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VADDPS     series2<>+0(SB), Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VADDPS     Y1, Y6, Y6
+	VMULPS     Y5, Y6, Y6
+	VSUBPS     ones<>+0(SB), Y5, Y5
+	VADDPS     Y5, Y6, Y7
+	VSUBPS     Y5, Y7, Y5
+	VSUBPS     Y5, Y6, Y5
+	VADDPS     twos<>+0(SB), Y7, Y1
+	VSUBPS     twos<>+0(SB), Y1, Y6
+	VSUBPS     Y6, Y7, Y6
+	VADDPS     Y5, Y6, Y6
+	VDIVPS     Y1, Y7, Y7
+	VMULPS     Y7, Y6, Y6
+	VSUBPS     Y6, Y5, Y5
 	VMOVUPS    ones<>+0(SB), Y1
-	VDIVPS     Y4, Y1, Y1
-	VMASKMOVPS Y1, Y0, (BX)(R10*1)
-	VANDPS     signs<>+0(SB), Y2, Y3
-	VORPS      signs<>+0(SB), Y2, Y2
+	VSUBPS     Y7, Y1, Y1
+	VMULPS     halves<>+0(SB), Y1, Y1
+	VMULPS     Y1, Y5, Y5
+	VADDPS     Y5, Y7, Y7
+	VXORPS     signs<>+0(SB), Y7, Y7
+	VORPS      Y2, Y7, Y7
+	VMASKMOVPS Y3, Y0, (AX)(R10*1)
+	VMASKMOVPS Y4, Y0, (CX)(R10*1)
+	VMASKMOVPS Y7, Y0, (DX)(R10*1)
+	VMULPS     Y7, Y3, Y3
+	VMASKMOVPS (SI)(R10*1), Y0, Y1
+	VMULPS     Y1, Y4, Y4
+	VADDPS     Y3, Y4, Y4
+	VMASKMOVPS Y4, Y0, (DI)(R10*1)
+	VMASKMOVPS (BX)(R10*1), Y0, Y1
+	VMOVUPS    zeros<>+0(SB), Y2
+	VSUBPS     Y1, Y2, Y2
+	VMOVUPS    exponentLowest<>+0(SB), Y1
+	VMAXPS     Y2, Y1, Y2
+	VMOVUPS    exponentHighest<>+0(SB), Y1
+	VMINPS     Y2, Y1, Y2
+	VMULPS     log2e<>+0(SB), Y2, Y1
+	VADDPS     roundingShift<>+0(SB), Y1, Y1
+	VSUBPS     roundingShift<>+0(SB), Y1, Y3
+	VPSLLD     $0x17, Y1, Y1
+	VPADDD     ones<>+0(SB), Y1, Y1
+	VMULPS     ln2High<>+0(SB), Y3, Y5
+	VSUBPS     Y5, Y2, Y2
+	VMULPS     ln2Low<>+0(SB), Y3, Y3
+	VSUBPS     Y3, Y2, Y2
+	VMULPS     series7<>+0(SB), Y2, Y3
+	VADDPS     series6<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     series5<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     series4<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     series3<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     series2<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     Y2, Y3, Y3
+	VMULPS     Y1, Y3, Y3
+	VADDPS     ones<>+0(SB), Y1, Y1
+	VADDPS     Y1, Y3, Y2
+	VSUBPS     Y1, Y2, Y1
+	VSUBPS     Y1, Y3, Y1
+	VMOVUPS    ones<>+0(SB), Y3
+	VDIVPS     Y2, Y3, Y3
+	VMULPS     Y3, Y1, Y1
+	VMULPS     Y3, Y1, Y1
+	VSUBPS     Y1, Y3, Y3
+	VMASKMOVPS Y3, Y0, (BX)(R10*1)
+	VANDPS     signs<>+0(SB), Y4, Y1
+	VORPS      signs<>+0(SB), Y4, Y2
 	VADDPS     Y2, Y2, Y2
 	VMOVUPS    exponentLowest<>+0(SB), Y4
 	VMAXPS     Y2, Y4, Y2
@@ -4923,12 +4989,24 @@ rest:
 	VADDPS     Y2, Y5, Y5
 	VMULPS     Y4, Y5, Y5
 	VSUBPS     ones<>+0(SB), Y4, Y4
+	VADDPS     Y4, Y5, Y6
+	VSUBPS     Y4, Y6, Y4
+	VSUBPS     Y4, Y5, Y4
+	VADDPS     twos<>+0(SB), Y6, Y2
+	VSUBPS     twos<>+0(SB), Y2, Y5
+	VSUBPS     Y5, Y6, Y5
 	VADDPS     Y4, Y5, Y5
-	VADDPS     twos<>+0(SB), Y5, Y2
-	VDIVPS     Y2, Y5, Y5
-	VXORPS     signs<>+0(SB), Y5, Y5
-	VORPS      Y3, Y5, Y5
-	VMULPS     Y1, Y5, Y1
+	VDIVPS     Y2, Y6, Y6
+	VMULPS     Y6, Y5, Y5
+	VSUBPS     Y5, Y4, Y4
+	VMOVUPS    ones<>+0(SB), Y2
+	VSUBPS     Y6, Y2, Y2
+	VMULPS     halves<>+0(SB), Y2, Y2
+	VMULPS     Y2, Y4, Y4
+	VADDPS     Y4, Y6, Y6
+	VXORPS     signs<>+0(SB), Y6, Y6
+	VORPS      Y1, Y6, Y6
+	VMULPS     Y3, Y6, Y1
 	VMASKMOVPS Y1, Y0, (R8)(R10*1)
 
 end:
@@ -5223,6 +5301,24 @@ DATA twos<>+56(SB)/4, $0x40000000
 DATA twos<>+60(SB)/4, $0x40000000
 GLOBL twos<>(SB), RODATA|NOPTR, $64
 
+DATA halves<>+0(SB)/4, $0x3f000000
+DATA halves<>+4(SB)/4, $0x3f000000
+DATA halves<>+8(SB)/4, $0x3f000000
+DATA halves<>+12(SB)/4, $0x3f000000
+DATA halves<>+16(SB)/4, $0x3f000000
+DATA halves<>+20(SB)/4, $0x3f000000
+DATA halves<>+24(SB)/4, $0x3f000000
+DATA halves<>+28(SB)/4, $0x3f000000
+DATA halves<>+32(SB)/4, $0x3f000000
+DATA halves<>+36(SB)/4, $0x3f000000
+DATA halves<>+40(SB)/4, $0x3f000000
+DATA halves<>+44(SB)/4, $0x3f000000
+DATA halves<>+48(SB)/4, $0x3f000000
+DATA halves<>+52(SB)/4, $0x3f000000
+DATA halves<>+56(SB)/4, $0x3f000000
+DATA halves<>+60(SB)/4, $0x3f000000
+GLOBL halves<>(SB), RODATA|NOPTR, $64
+
 // func lstmGatesGradAVX2(in *float32, forget *float32, gate *float32, out *float32, before *float32, c *float32, dh *float32, dc *float32, carried *float32, count int)
 // Requires: AVX, AVX2
 TEXT ·lstmGatesGradAVX2(SB), NOSPLIT, $0-80
@@ -5280,19 +5376,31 @@ vector:
 	VADDPS  Y3, Y6, Y6
 	VMULPS  Y5, Y6, Y6
 	VSUBPS  ones<>+0(SB), Y5, Y5
+	VADDPS  Y5, Y6, Y7
+	VSUBPS  Y5, Y7, Y5
+	VSUBPS  Y5, Y6, Y5
+	VADDPS  twos<>+0(SB), Y7, Y3
+	VSUBPS  twos<>+0(SB), Y3, Y6
+	VSUBPS  Y6, Y7, Y6
 	VADDPS  Y5, Y6, Y6
-	VADDPS  twos<>+0(SB), Y6, Y3
-	VDIVPS  Y3, Y6, Y6
-	VXORPS  signs<>+0(SB), Y6, Y6
-	VORPS   Y4, Y6, Y6
-	VMULPS  Y6, Y2, Y3
+	VDIVPS  Y3, Y7, Y7
+	VMULPS  Y7, Y6, Y6
+	VSUBPS  Y6, Y5, Y5
+	VMOVUPS ones<>+0(SB), Y3
+	VSUBPS  Y7, Y3, Y3
+	VMULPS  halves<>+0(SB), Y3, Y3
+	VMULPS  Y3, Y5, Y5
+	VADDPS  Y5, Y7, Y7
+	VXORPS  signs<>+0(SB), Y7, Y7
+	VORPS   Y4, Y7, Y7
+	VMULPS  Y7, Y2, Y3
 	VMOVUPS ones<>+0(SB), Y4
 	VSUBPS  Y1, Y4, Y4
 	VMULPS  Y4, Y1, Y4
 	VMULPS  Y4, Y3, Y3
 	VMOVUPS Y3, (BX)(R12*1)
 	VMULPS  Y1, Y2, Y1
-	VMULPS  Y6, Y6, Y2
+	VMULPS  Y7, Y7, Y2
 	VMOVUPS ones<>+0(SB), Y3
 	VSUBPS  Y2, Y3, Y3
 	VMULPS  Y3, Y1, Y1
@@ -5363,19 +5471,31 @@ rest:
 	VADDPS     Y3, Y6, Y6
 	VMULPS     Y5, Y6, Y6
 	VSUBPS     ones<>+0(SB), Y5, Y5
+	VADDPS     Y5, Y6, Y7
+	VSUBPS     Y5, Y7, Y5
+	VSUBPS     Y5, Y6, Y5
+	VADDPS     twos<>+0(SB), Y7, Y3
+	VSUBPS     twos<>+0(SB), Y3, Y6
+	VSUBPS     Y6, Y7, Y6
 	VADDPS     Y5, Y6, Y6
-	VADDPS     twos<>+0(SB), Y6, Y3
-	VDIVPS     Y3, Y6, Y6
-	VXORPS     signs<>+0(SB), Y6, Y6
-	VORPS      Y4, Y6, Y6
-	VMULPS     Y6, Y2, Y3
+	VDIVPS     Y3, Y7, Y7
+	VMULPS     Y7, Y6, Y6
+	VSUBPS     Y6, Y5, Y5
+	VMOVUPS    ones<>+0(SB), Y3
+	VSUBPS     Y7, Y3, Y3
+	VMULPS     halves<>+0(SB), Y3, Y3
+	VMULPS     Y3, Y5, Y5
+	VADDPS     Y5, Y7, Y7
+	VXORPS     signs<>+0(SB), Y7, Y7
+	VORPS      Y4, Y7, Y7
+	VMULPS     Y7, Y2, Y3
 	VMOVUPS    ones<>+0(SB), Y4
 	VSUBPS     Y1, Y4, Y4
 	VMULPS     Y4, Y1, Y4
 	VMULPS     Y4, Y3, Y3
 	VMASKMOVPS Y3, Y0, (BX)(R12*1)
 	VMULPS     Y1, Y2, Y1
-	VMULPS     Y6, Y6, Y2
+	VMULPS     Y7, Y7, Y2
 	VMOVUPS    ones<>+0(SB), Y3
 	VSUBPS     Y2, Y3, Y3
 	VMULPS     Y3, Y1, Y1
@@ -12211,124 +12331,151 @@ vector:
 	VMULPS  Z1, Z2, Z2
 	VADDPS  Z1, Z2, Z2
 	VMULPS  Z0, Z2, Z2
-	VADDPS  Z0, Z2, Z2
-	VADDPS  ones<>+0(SB), Z2, Z2
-	VMOVUPS ones<>+0(SB), Z0
-	VDIVPS  Z2, Z0, Z0
-	VMOVUPS (DX)(CX*1), Z1
-	VMOVUPS zeros<>+0(SB), Z2
-	VSUBPS  Z1, Z2, Z2
-	VMOVUPS exponentLowest<>+0(SB), Z1
-	VMAXPS  Z2, Z1, Z2
-	VMOVUPS exponentHighest<>+0(SB), Z1
-	VMINPS  Z2, Z1, Z2
-	VMULPS  log2e<>+0(SB), Z2, Z1
-	VADDPS  roundingShift<>+0(SB), Z1, Z1
-	VSUBPS  roundingShift<>+0(SB), Z1, Z3
-	VPSLLD  $0x17, Z1, Z1
-	VPADDD  ones<>+0(SB), Z1, Z1
-	VMULPS  ln2High<>+0(SB), Z3, Z4
-	VSUBPS  Z4, Z2, Z2
-	VMULPS  ln2Low<>+0(SB), Z3, Z3
-	VSUBPS  Z3, Z2, Z2
-	VMULPS  series7<>+0(SB), Z2, Z3
-	VADDPS  series6<>+0(SB), Z3, Z3
-	VMULPS  Z2, Z3, Z3
-	VADDPS  series5<>+0(SB), Z3, Z3
-	VMULPS  Z2, Z3, Z3
-	VADDPS  series4<>+0(SB), Z3, Z3
-	VMULPS  Z2, Z3, Z3
-	VADDPS  series3<>+0(SB), Z3, Z3
-	VMULPS  Z2, Z3, Z3
-	VADDPS  series2<>+0(SB), Z3, Z3
-	VMULPS  Z2, Z3, Z3
-	VMULPS  Z2, Z3, Z3
-	VADDPS  Z2, Z3, Z3
-	VMULPS  Z1, Z3, Z3
-	VADDPS  Z1, Z3, Z3
-	VADDPS  ones<>+0(SB), Z3, Z3
-	VMOVUPS ones<>+0(SB), Z1
-	VDIVPS  Z3, Z1, Z1
-	VMOVUPS (BX)(CX*1), Z2
-	VANDPS  signs<>+0(SB), Z2, Z3
-	VORPS   signs<>+0(SB), Z2, Z2
-	VADDPS  Z2, Z2, Z2
-	VMOVUPS exponentLowest<>+0(SB), Z4
-	VMAXPS  Z2, Z4, Z2
-	VMULPS  log2e<>+0(SB), Z2, Z4
-	VADDPS  roundingShift<>+0(SB), Z4, Z4
-	VSUBPS  roundingShift<>+0(SB), Z4, Z5
-	VPSLLD  $0x17, Z4, Z4
-	VPADDD  ones<>+0(SB), Z4, Z4
-	VMULPS  ln2High<>+0(SB), Z5, Z6
-	VSUBPS  Z6, Z2, Z2
-	VMULPS  ln2Low<>+0(SB), Z5, Z5
-	VSUBPS  Z5, Z2, Z2
-	VMULPS  series7<>+0(SB), Z2, Z5
-	VADDPS  series6<>+0(SB), Z5, Z5
-	VMULPS  Z2, Z5, Z5
-	VADDPS  series5<>+0(SB), Z5, Z5
-	VMULPS  Z2, Z5, Z5
-	VADDPS  series4<>+0(SB), Z5, Z5
-	VMULPS  Z2, Z5, Z5
-	VADDPS  series3<>+0(SB), Z5, Z5
-	VMULPS  Z2, Z5, Z5
-	VADDPS  series2<>+0(SB), Z5, Z5
-	VMULPS  Z2, Z5, Z5
-	VMULPS  Z2, Z5, Z5
-	VADDPS  Z2, Z5, Z5
-	VMULPS  Z4, Z5, Z5
-	VSUBPS  ones<>+0(SB), Z4, Z4
-	VADDPS  Z4, Z5, Z5
-	VADDPS  twos<>+0(SB), Z5, Z2
-	VDIVPS  Z2, Z5, Z5
-	VXORPS  signs<>+0(SB), Z5, Z5
-	VORPS   Z3, Z5, Z5
-	VMOVUPS Z0, (AX)(CX*1)
-	VMOVUPS Z1, (DX)(CX*1)
-	VMOVUPS Z5, (BX)(CX*1)
-	VMULPS  Z5, Z0, Z0
-	VMOVUPS (DI)(CX*1), Z2
-	VMULPS  Z2, Z1, Z1
-	VADDPS  Z0, Z1, Z1
-	VMOVUPS Z1, (R8)(CX*1)
-	VMOVUPS (SI)(CX*1), Z0
-	VMOVUPS zeros<>+0(SB), Z2
+	VADDPS  ones<>+0(SB), Z0, Z0
+	VADDPS  Z0, Z2, Z1
+	VSUBPS  Z0, Z1, Z0
+	VSUBPS  Z0, Z2, Z0
+	VMOVUPS ones<>+0(SB), Z2
+	VDIVPS  Z1, Z2, Z2
+	VMULPS  Z2, Z0, Z0
+	VMULPS  Z2, Z0, Z0
 	VSUBPS  Z0, Z2, Z2
+	VMOVUPS (DX)(CX*1), Z0
+	VMOVUPS zeros<>+0(SB), Z1
+	VSUBPS  Z0, Z1, Z1
 	VMOVUPS exponentLowest<>+0(SB), Z0
-	VMAXPS  Z2, Z0, Z2
+	VMAXPS  Z1, Z0, Z1
 	VMOVUPS exponentHighest<>+0(SB), Z0
-	VMINPS  Z2, Z0, Z2
-	VMULPS  log2e<>+0(SB), Z2, Z0
+	VMINPS  Z1, Z0, Z1
+	VMULPS  log2e<>+0(SB), Z1, Z0
 	VADDPS  roundingShift<>+0(SB), Z0, Z0
 	VSUBPS  roundingShift<>+0(SB), Z0, Z3
 	VPSLLD  $0x17, Z0, Z0
 	VPADDD  ones<>+0(SB), Z0, Z0
 	VMULPS  ln2High<>+0(SB), Z3, Z4
-	VSUBPS  Z4, Z2, Z2
+	VSUBPS  Z4, Z1, Z1
 	VMULPS  ln2Low<>+0(SB), Z3, Z3
-	VSUBPS  Z3, Z2, Z2
-	VMULPS  series7<>+0(SB), Z2, Z3
+	VSUBPS  Z3, Z1, Z1
+	VMULPS  series7<>+0(SB), Z1, Z3
 	VADDPS  series6<>+0(SB), Z3, Z3
-	VMULPS  Z2, Z3, Z3
+	VMULPS  Z1, Z3, Z3
 	VADDPS  series5<>+0(SB), Z3, Z3
-	VMULPS  Z2, Z3, Z3
+	VMULPS  Z1, Z3, Z3
 	VADDPS  series4<>+0(SB), Z3, Z3
-	VMULPS  Z2, Z3, Z3
+	VMULPS  Z1, Z3, Z3
 	VADDPS  series3<>+0(SB), Z3, Z3
-	VMULPS  Z2, Z3, Z3
+	VMULPS  Z1, Z3, Z3
 	VADDPS  series2<>+0(SB), Z3, Z3
-	VMULPS  Z2, Z3, Z3
-	VMULPS  Z2, Z3, Z3
-	VADDPS  Z2, Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  Z1, Z3, Z3
 	VMULPS  Z0, Z3, Z3
-	VADDPS  Z0, Z3, Z3
-	VADDPS  ones<>+0(SB), Z3, Z3
+	VADDPS  ones<>+0(SB), Z0, Z0
+	VADDPS  Z0, Z3, Z1
+	VSUBPS  Z0, Z1, Z0
+	VSUBPS  Z0, Z3, Z0
+	VMOVUPS ones<>+0(SB), Z3
+	VDIVPS  Z1, Z3, Z3
+	VMULPS  Z3, Z0, Z0
+	VMULPS  Z3, Z0, Z0
+	VSUBPS  Z0, Z3, Z3
+	VMOVUPS (BX)(CX*1), Z0
+	VANDPS  signs<>+0(SB), Z0, Z1
+	VORPS   signs<>+0(SB), Z0, Z0
+	VADDPS  Z0, Z0, Z0
+	VMOVUPS exponentLowest<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VMULPS  log2e<>+0(SB), Z0, Z4
+	VADDPS  roundingShift<>+0(SB), Z4, Z4
+	VSUBPS  roundingShift<>+0(SB), Z4, Z5
+	VPSLLD  $0x17, Z4, Z4
+	VPADDD  ones<>+0(SB), Z4, Z4
+	VMULPS  ln2High<>+0(SB), Z5, Z6
+	VSUBPS  Z6, Z0, Z0
+	VMULPS  ln2Low<>+0(SB), Z5, Z5
+	VSUBPS  Z5, Z0, Z0
+	VMULPS  series7<>+0(SB), Z0, Z5
+	VADDPS  series6<>+0(SB), Z5, Z5
+	VMULPS  Z0, Z5, Z5
+	VADDPS  series5<>+0(SB), Z5, Z5
+	VMULPS  Z0, Z5, Z5
+	VADDPS  series4<>+0(SB), Z5, Z5
+	VMULPS  Z0, Z5, Z5
+	VADDPS  series3<>+0(SB), Z5, Z5
+	VMULPS  Z0, Z5, Z5
+	VADDPS  series2<>+0(SB), Z5, Z5
+	VMULPS  Z0, Z5, Z5
+	VMULPS  Z0, Z5, Z5
+	VADDPS  Z0, Z5, Z5
+	VMULPS  Z4, Z5, Z5
+	VSUBPS  ones<>+0(SB), Z4, Z4
+	VADDPS  Z4, Z5, Z6
+	VSUBPS  Z4, Z6, Z4
+	VSUBPS  Z4, Z5, Z4
+	VADDPS  twos<>+0(SB), Z6, Z0
+	VSUBPS  twos<>+0(SB), Z0, Z5
+	VSUBPS  Z5, Z6, Z5
+	VADDPS  Z4, Z5, Z5
+	VDIVPS  Z0, Z6, Z6
+	VMULPS  Z6, Z5, Z5
+	VSUBPS  Z5, Z4, Z4
 	VMOVUPS ones<>+0(SB), Z0
-	VDIVPS  Z3, Z0, Z0
-	VMOVUPS Z0, (SI)(CX*1)
-	VANDPS  signs<>+0(SB), Z1, Z2
-	VORPS   signs<>+0(SB), Z1, Z1
+	VSUBPS  Z6, Z0, Z0
+	VMULPS  halves<>+0(SB), Z0, Z0
+	VMULPS  Z0, Z4, Z4
+	VADDPS  Z4, Z6, Z6
+	VXORPS  signs<>+0(SB), Z6, Z6
+	VORPS   Z1, Z6, Z6
+	VMOVUPS Z2, (AX)(CX*1)
+	VMOVUPS Z3, (DX)(CX*1)
+	VMOVUPS Z6, (BX)(CX*1)
+	VMULPS  Z6, Z2, Z2
+	VMOVUPS (DI)(CX*1), Z0
+	VMULPS  Z0, Z3, Z3
+	VADDPS  Z2, Z3, Z3
+	VMOVUPS Z3, (R8)(CX*1)
+	VMOVUPS (SI)(CX*1), Z0
+	VMOVUPS zeros<>+0(SB), Z1
+	VSUBPS  Z0, Z1, Z1
+	VMOVUPS exponentLowest<>+0(SB), Z0
+	VMAXPS  Z1, Z0, Z1
+	VMOVUPS exponentHighest<>+0(SB), Z0
+	VMINPS  Z1, Z0, Z1
+	VMULPS  log2e<>+0(SB), Z1, Z0
+	VADDPS  roundingShift<>+0(SB), Z0, Z0
+	VSUBPS  roundingShift<>+0(SB), Z0, Z2
+	VPSLLD  $0x17, Z0, Z0
+	VPADDD  ones<>+0(SB), Z0, Z0
+	VMULPS  ln2High<>+0(SB), Z2, Z4
+	VSUBPS  Z4, Z1, Z1
+	VMULPS  ln2Low<>+0(SB), Z2, Z2
+	VSUBPS  Z2, Z1, Z1
+	VMULPS  series7<>+0(SB), Z1, Z2
+	VADDPS  series6<>+0(SB), Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VADDPS  series5<>+0(SB), Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VADDPS  series4<>+0(SB), Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VADDPS  series3<>+0(SB), Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VADDPS  series2<>+0(SB), Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VADDPS  Z1, Z2, Z2
+	VMULPS  Z0, Z2, Z2
+	VADDPS  ones<>+0(SB), Z0, Z0
+	VADDPS  Z0, Z2, Z1
+	VSUBPS  Z0, Z1, Z0
+	VSUBPS  Z0, Z2, Z0
+	VMOVUPS ones<>+0(SB), Z2
+	VDIVPS  Z1, Z2, Z2
+	VMULPS  Z2, Z0, Z0
+	VMULPS  Z2, Z0, Z0
+	VSUBPS  Z0, Z2, Z2
+	VMOVUPS Z2, (SI)(CX*1)
+	VANDPS  signs<>+0(SB), Z3, Z0
+	VORPS   signs<>+0(SB), Z3, Z1
 	VADDPS  Z1, Z1, Z1
 	VMOVUPS exponentLowest<>+0(SB), Z3
 	VMAXPS  Z1, Z3, Z1
@@ -12356,12 +12503,24 @@ vector:
 	VADDPS  Z1, Z4, Z4
 	VMULPS  Z3, Z4, Z4
 	VSUBPS  ones<>+0(SB), Z3, Z3
+	VADDPS  Z3, Z4, Z5
+	VSUBPS  Z3, Z5, Z3
+	VSUBPS  Z3, Z4, Z3
+	VADDPS  twos<>+0(SB), Z5, Z1
+	VSUBPS  twos<>+0(SB), Z1, Z4
+	VSUBPS  Z4, Z5, Z4
 	VADDPS  Z3, Z4, Z4
-	VADDPS  twos<>+0(SB), Z4, Z1
-	VDIVPS  Z1, Z4, Z4
-	VXORPS  signs<>+0(SB), Z4, Z4
-	VORPS   Z2, Z4, Z4
-	VMULPS  Z0, Z4, Z0
+	VDIVPS  Z1, Z5, Z5
+	VMULPS  Z5, Z4, Z4
+	VSUBPS  Z4, Z3, Z3
+	VMOVUPS ones<>+0(SB), Z1
+	VSUBPS  Z5, Z1, Z1
+	VMULPS  halves<>+0(SB), Z1, Z1
+	VMULPS  Z1, Z3, Z3
+	VADDPS  Z3, Z5, Z5
+	VXORPS  signs<>+0(SB), Z5, Z5
+	VORPS   Z0, Z5, Z5
+	VMULPS  Z2, Z5, Z0
 	VMOVUPS Z0, (R9)(CX*1)
 	ADDQ    $0x40, CX
 	SUBQ    $0x10, R10
@@ -12400,124 +12559,151 @@ rest:
 	VMULPS    Z1, Z2, Z2
 	VADDPS    Z1, Z2, Z2
 	VMULPS    Z0, Z2, Z2
-	VADDPS    Z0, Z2, Z2
-	VADDPS    ones<>+0(SB), Z2, Z2
-	VMOVUPS   ones<>+0(SB), Z0
-	VDIVPS    Z2, Z0, Z0
-	VMOVUPS.Z (DX)(CX*1), K1, Z1
-	VMOVUPS   zeros<>+0(SB), Z2
-	VSUBPS    Z1, Z2, Z2
-	VMOVUPS   exponentLowest<>+0(SB), Z1
-	VMAXPS    Z2, Z1, Z2
-	VMOVUPS   exponentHighest<>+0(SB), Z1
-	VMINPS    Z2, Z1, Z2
-	VMULPS    log2e<>+0(SB), Z2, Z1
-	VADDPS    roundingShift<>+0(SB), Z1, Z1
-	VSUBPS    roundingShift<>+0(SB), Z1, Z3
-	VPSLLD    $0x17, Z1, Z1
-	VPADDD    ones<>+0(SB), Z1, Z1
-	VMULPS    ln2High<>+0(SB), Z3, Z4
-	VSUBPS    Z4, Z2, Z2
-	VMULPS    ln2Low<>+0(SB), Z3, Z3
-	VSUBPS    Z3, Z2, Z2
-	VMULPS    series7<>+0(SB), Z2, Z3
-	VADDPS    series6<>+0(SB), Z3, Z3
-	VMULPS    Z2, Z3, Z3
-	VADDPS    series5<>+0(SB), Z3, Z3
-	VMULPS    Z2, Z3, Z3
-	VADDPS    series4<>+0(SB), Z3, Z3
-	VMULPS    Z2, Z3, Z3
-	VADDPS    series3<>+0(SB), Z3, Z3
-	VMULPS    Z2, Z3, Z3
-	VADDPS    series2<>+0(SB), Z3, Z3
-	VMULPS    Z2, Z3, Z3
-	VMULPS    Z2, Z3, Z3
-	VADDPS    Z2, Z3, Z3
-	VMULPS    Z1, Z3, Z3
-	VADDPS    Z1, Z3, Z3
-	VADDPS    ones<>+0(SB), Z3, Z3
-	VMOVUPS   ones<>+0(SB), Z1
-	VDIVPS    Z3, Z1, Z1
-	VMOVUPS.Z (BX)(CX*1), K1, Z2
-	VANDPS    signs<>+0(SB), Z2, Z3
-	VORPS     signs<>+0(SB), Z2, Z2
-	VADDPS    Z2, Z2, Z2
-	VMOVUPS   exponentLowest<>+0(SB), Z4
-	VMAXPS    Z2, Z4, Z2
-	VMULPS    log2e<>+0(SB), Z2, Z4
-	VADDPS    roundingShift<>+0(SB), Z4, Z4
-	VSUBPS    roundingShift<>+0(SB), Z4, Z5
-	VPSLLD    $0x17, Z4, Z4
-	VPADDD    ones<>+0(SB), Z4, Z4
-	VMULPS    ln2High<>+0(SB), Z5, Z6
-	VSUBPS    Z6, Z2, Z2
-	VMULPS    ln2Low<>+0(SB), Z5, Z5
-	VSUBPS    Z5, Z2, Z2
-	VMULPS    series7<>+0(SB), Z2, Z5
-	VADDPS    series6<>+0(SB), Z5, Z5
-	VMULPS    Z2, Z5, Z5
-	VADDPS    series5<>+0(SB), Z5, Z5
-	VMULPS    Z2, Z5, Z5
-	VADDPS    series4<>+0(SB), Z5, Z5
-	VMULPS    Z2, Z5, Z5
-	VADDPS    series3<>+0(SB), Z5, Z5
-	VMULPS    Z2, Z5, Z5
-	VADDPS    series2<>+0(SB), Z5, Z5
-	VMULPS    Z2, Z5, Z5
-	VMULPS    Z2, Z5, Z5
-	VADDPS    Z2, Z5, Z5
-	VMULPS    Z4, Z5, Z5
-	VSUBPS    ones<>+0(SB), Z4, Z4
-	VADDPS    Z4, Z5, Z5
-	VADDPS    twos<>+0(SB), Z5, Z2
-	VDIVPS    Z2, Z5, Z5
-	VXORPS    signs<>+0(SB), Z5, Z5
-	VORPS     Z3, Z5, Z5
-	VMOVUPS   Z0, K1, (AX)(CX*1)
-	VMOVUPS   Z1, K1, (DX)(CX*1)
-	VMOVUPS   Z5, K1, (BX)(CX*1)
-	VMULPS    Z5, Z0, Z0
-	VMOVUPS.Z (DI)(CX*1), K1, Z2
-	VMULPS    Z2, Z1, Z1
-	VADDPS    Z0, Z1, Z1
-	VMOVUPS   Z1, K1, (R8)(CX*1)
-	VMOVUPS.Z (SI)(CX*1), K1, Z0
-	VMOVUPS   zeros<>+0(SB), Z2
+	VADDPS    ones<>+0(SB), Z0, Z0
+	VADDPS    Z0, Z2, Z1
+	VSUBPS    Z0, Z1, Z0
+	VSUBPS    Z0, Z2, Z0
+	VMOVUPS   ones<>+0(SB), Z2
+	VDIVPS    Z1, Z2, Z2
+	VMULPS    Z2, Z0, Z0
+	VMULPS    Z2, Z0, Z0
 	VSUBPS    Z0, Z2, Z2
+	VMOVUPS.Z (DX)(CX*1), K1, Z0
+	VMOVUPS   zeros<>+0(SB), Z1
+	VSUBPS    Z0, Z1, Z1
 	VMOVUPS   exponentLowest<>+0(SB), Z0
-	VMAXPS    Z2, Z0, Z2
+	VMAXPS    Z1, Z0, Z1
 	VMOVUPS   exponentHighest<>+0(SB), Z0
-	VMINPS    Z2, Z0, Z2
-	VMULPS    log2e<>+0(SB), Z2, Z0
+	VMINPS    Z1, Z0, Z1
+	VMULPS    log2e<>+0(SB), Z1, Z0
 	VADDPS    roundingShift<>+0(SB), Z0, Z0
 	VSUBPS    roundingShift<>+0(SB), Z0, Z3
 	VPSLLD    $0x17, Z0, Z0
 	VPADDD    ones<>+0(SB), Z0, Z0
 	VMULPS    ln2High<>+0(SB), Z3, Z4
-	VSUBPS    Z4, Z2, Z2
+	VSUBPS    Z4, Z1, Z1
 	VMULPS    ln2Low<>+0(SB), Z3, Z3
-	VSUBPS    Z3, Z2, Z2
-	VMULPS    series7<>+0(SB), Z2, Z3
+	VSUBPS    Z3, Z1, Z1
+	VMULPS    series7<>+0(SB), Z1, Z3
 	VADDPS    series6<>+0(SB), Z3, Z3
-	VMULPS    Z2, Z3, Z3
+	VMULPS    Z1, Z3, Z3
 	VADDPS    series5<>+0(SB), Z3, Z3
-	VMULPS    Z2, Z3, Z3
+	VMULPS    Z1, Z3, Z3
 	VADDPS    series4<>+0(SB), Z3, Z3
-	VMULPS    Z2, Z3, Z3
+	VMULPS    Z1, Z3, Z3
 	VADDPS    series3<>+0(SB), Z3, Z3
-	VMULPS    Z2, Z3, Z3
+	VMULPS    Z1, Z3, Z3
 	VADDPS    series2<>+0(SB), Z3, Z3
-	VMULPS    Z2, Z3, Z3
-	VMULPS    Z2, Z3, Z3
-	VADDPS    Z2, Z3, Z3
+	VMULPS    Z1, Z3, Z3
+	VMULPS    Z1, Z3, Z3
+	VADDPS    Z1, Z3, Z3
 	VMULPS    Z0, Z3, Z3
-	VADDPS    Z0, Z3, Z3
-	VADDPS    ones<>+0(SB), Z3, Z3
+	VADDPS    ones<>+0(SB), Z0, Z0
+	VADDPS    Z0, Z3, Z1
+	VSUBPS    Z0, Z1, Z0
+	VSUBPS    Z0, Z3, Z0
+	VMOVUPS   ones<>+0(SB), Z3
+	VDIVPS    Z1, Z3, Z3
+	VMULPS    Z3, Z0, Z0
+	VMULPS    Z3, Z0, Z0
+	VSUBPS    Z0, Z3, Z3
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VANDPS    signs<>+0(SB), Z0, Z1
+	VORPS     signs<>+0(SB), Z0, Z0
+	VADDPS    Z0, Z0, Z0
+	VMOVUPS   exponentLowest<>+0(SB), Z4
+	VMAXPS    Z0, Z4, Z0
+	VMULPS    log2e<>+0(SB), Z0, Z4
+	VADDPS    roundingShift<>+0(SB), Z4, Z4
+	VSUBPS    roundingShift<>+0(SB), Z4, Z5
+	VPSLLD    $0x17, Z4, Z4
+	VPADDD    ones<>+0(SB), Z4, Z4
+	VMULPS    ln2High<>+0(SB), Z5, Z6
+	VSUBPS    Z6, Z0, Z0
+	VMULPS    ln2Low<>+0(SB), Z5, Z5
+	VSUBPS    Z5, Z0, Z0
+	VMULPS    series7<>+0(SB), Z0, Z5
+	VADDPS    series6<>+0(SB), Z5, Z5
+	VMULPS    Z0, Z5, Z5
+	VADDPS    series5<>+0(SB), Z5, Z5
+	VMULPS    Z0, Z5, Z5
+	VADDPS    series4<>+0(SB), Z5, Z5
+	VMULPS    Z0, Z5, Z5
+	VADDPS    series3<>+0(SB), Z5, Z5
+	VMULPS    Z0, Z5, Z5
+	VADDPS    series2<>+0(SB), Z5, Z5
+	VMULPS    Z0, Z5, Z5
+	VMULPS    Z0, Z5, Z5
+	VADDPS    Z0, Z5, Z5
+	VMULPS    Z4, Z5, Z5
+	VSUBPS    ones<>+0(SB), Z4, Z4
+	VADDPS    Z4, Z5, Z6
+	VSUBPS    Z4, Z6, Z4
+	VSUBPS    Z4, Z5, Z4
+	VADDPS    twos<>+0(SB), Z6, Z0
+	VSUBPS    twos<>+0(SB), Z0, Z5
+	VSUBPS    Z5, Z6, Z5
+	VADDPS    Z4, Z5, Z5
+	VDIVPS    Z0, Z6, Z6
+	VMULPS    Z6, Z5, Z5
+	VSUBPS    Z5, Z4, Z4
 	VMOVUPS   ones<>+0(SB), Z0
-	VDIVPS    Z3, Z0, Z0
-	VMOVUPS   Z0, K1, (SI)(CX*1)
-	VANDPS    signs<>+0(SB), Z1, Z2
-	VORPS     signs<>+0(SB), Z1, Z1
+	VSUBPS    Z6, Z0, Z0
+	VMULPS    halves<>+0(SB), Z0, Z0
+	VMULPS    Z0, Z4, Z4
+	VADDPS    Z4, Z6, Z6
+	VXORPS    signs<>+0(SB), Z6, Z6
+	VORPS     Z1, Z6, Z6
+	VMOVUPS   Z2, K1, (AX)(CX*1)
+	VMOVUPS   Z3, K1, (DX)(CX*1)
+	VMOVUPS   Z6, K1, (BX)(CX*1)
+	VMULPS    Z6, Z2, Z2
+	VMOVUPS.Z (DI)(CX*1), K1, Z0
+	VMULPS    Z0, Z3, Z3
+	VADDPS    Z2, Z3, Z3
+	VMOVUPS   Z3, K1, (R8)(CX*1)
+	VMOVUPS.Z (SI)(CX*1), K1, Z0
+	VMOVUPS   zeros<>+0(SB), Z1
+	VSUBPS    Z0, Z1, Z1
+	VMOVUPS   exponentLowest<>+0(SB), Z0
+	VMAXPS    Z1, Z0, Z1
+	VMOVUPS   exponentHighest<>+0(SB), Z0
+	VMINPS    Z1, Z0, Z1
+	VMULPS    log2e<>+0(SB), Z1, Z0
+	VADDPS    roundingShift<>+0(SB), Z0, Z0
+	VSUBPS    roundingShift<>+0(SB), Z0, Z2
+	VPSLLD    $0x17, Z0, Z0
+	VPADDD    ones<>+0(SB), Z0, Z0
+	VMULPS    ln2High<>+0(SB), Z2, Z4
+	VSUBPS    Z4, Z1, Z1
+	VMULPS    ln2Low<>+0(SB), Z2, Z2
+	VSUBPS    Z2, Z1, Z1
+	VMULPS    series7<>+0(SB), Z1, Z2
+	VADDPS    series6<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    series5<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    series4<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    series3<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    series2<>+0(SB), Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    Z1, Z2, Z2
+	VMULPS    Z0, Z2, Z2
+	VADDPS    ones<>+0(SB), Z0, Z0
+	VADDPS    Z0, Z2, Z1
+	VSUBPS    Z0, Z1, Z0
+	VSUBPS    Z0, Z2, Z0
+	VMOVUPS   ones<>+0(SB), Z2
+	VDIVPS    Z1, Z2, Z2
+	VMULPS    Z2, Z0, Z0
+	VMULPS    Z2, Z0, Z0
+	VSUBPS    Z0, Z2, Z2
+	VMOVUPS   Z2, K1, (SI)(CX*1)
+	VANDPS    signs<>+0(SB), Z3, Z0
+	VORPS     signs<>+0(SB), Z3, Z1
 	VADDPS    Z1, Z1, Z1
 	VMOVUPS   exponentLowest<>+0(SB), Z3
 	VMAXPS    Z1, Z3, Z1
@@ -12545,12 +12731,24 @@ rest:
 	VADDPS    Z1, Z4, Z4
 	VMULPS    Z3, Z4, Z4
 	VSUBPS    ones<>+0(SB), Z3, Z3
+	VADDPS    Z3, Z4, Z5
+	VSUBPS    Z3, Z5, Z3
+	VSUBPS    Z3, Z4, Z3
+	VADDPS    twos<>+0(SB), Z5, Z1
+	VSUBPS    twos<>+0(SB), Z1, Z4
+	VSUBPS    Z4, Z5, Z4
 	VADDPS    Z3, Z4, Z4
-	VADDPS    twos<>+0(SB), Z4, Z1
-	VDIVPS    Z1, Z4, Z4
-	VXORPS    signs<>+0(SB), Z4, Z4
-	VORPS     Z2, Z4, Z4
-	VMULPS    Z0, Z4, Z0
+	VDIVPS    Z1, Z5, Z5
+	VMULPS    Z5, Z4, Z4
+	VSUBPS    Z4, Z3, Z3
+	VMOVUPS   ones<>+0(SB), Z1
+	VSUBPS    Z5, Z1, Z1
+	VMULPS    halves<>+0(SB), Z1, Z1
+	VMULPS    Z1, Z3, Z3
+	VADDPS    Z3, Z5, Z5
+	VXORPS    signs<>+0(SB), Z5, Z5
+	VORPS     Z0, Z5, Z5
+	VMULPS    Z2, Z5, Z0
 	VMOVUPS   Z0, K1, (R9)(CX*1)
 
 end:
@@ -12615,19 +12813,31 @@ vector:
 	VADDPS  Z2, Z5, Z5
 	VMULPS  Z4, Z5, Z5
 	VSUBPS  ones<>+0(SB), Z4, Z4
+	VADDPS  Z4, Z5, Z6
+	VSUBPS  Z4, Z6, Z4
+	VSUBPS  Z4, Z5, Z4
+	VADDPS  twos<>+0(SB), Z6, Z2
+	VSUBPS  twos<>+0(SB), Z2, Z5
+	VSUBPS  Z5, Z6, Z5
 	VADDPS  Z4, Z5, Z5
-	VADDPS  twos<>+0(SB), Z5, Z2
-	VDIVPS  Z2, Z5, Z5
-	VXORPS  signs<>+0(SB), Z5, Z5
-	VORPS   Z3, Z5, Z5
-	VMULPS  Z5, Z1, Z2
+	VDIVPS  Z2, Z6, Z6
+	VMULPS  Z6, Z5, Z5
+	VSUBPS  Z5, Z4, Z4
+	VMOVUPS ones<>+0(SB), Z2
+	VSUBPS  Z6, Z2, Z2
+	VMULPS  halves<>+0(SB), Z2, Z2
+	VMULPS  Z2, Z4, Z4
+	VADDPS  Z4, Z6, Z6
+	VXORPS  signs<>+0(SB), Z6, Z6
+	VORPS   Z3, Z6, Z6
+	VMULPS  Z6, Z1, Z2
 	VMOVUPS ones<>+0(SB), Z3
 	VSUBPS  Z0, Z3, Z3
 	VMULPS  Z3, Z0, Z3
 	VMULPS  Z3, Z2, Z2
 	VMOVUPS Z2, (SI)(CX*1)
 	VMULPS  Z0, Z1, Z0
-	VMULPS  Z5, Z5, Z1
+	VMULPS  Z6, Z6, Z1
 	VMOVUPS ones<>+0(SB), Z2
 	VSUBPS  Z1, Z2, Z2
 	VMULPS  Z2, Z0, Z0
@@ -12698,19 +12908,31 @@ rest:
 	VADDPS    Z2, Z5, Z5
 	VMULPS    Z4, Z5, Z5
 	VSUBPS    ones<>+0(SB), Z4, Z4
+	VADDPS    Z4, Z5, Z6
+	VSUBPS    Z4, Z6, Z4
+	VSUBPS    Z4, Z5, Z4
+	VADDPS    twos<>+0(SB), Z6, Z2
+	VSUBPS    twos<>+0(SB), Z2, Z5
+	VSUBPS    Z5, Z6, Z5
 	VADDPS    Z4, Z5, Z5
-	VADDPS    twos<>+0(SB), Z5, Z2
-	VDIVPS    Z2, Z5, Z5
-	VXORPS    signs<>+0(SB), Z5, Z5
-	VORPS     Z3, Z5, Z5
-	VMULPS    Z5, Z1, Z2
+	VDIVPS    Z2, Z6, Z6
+	VMULPS    Z6, Z5, Z5
+	VSUBPS    Z5, Z4, Z4
+	VMOVUPS   ones<>+0(SB), Z2
+	VSUBPS    Z6, Z2, Z2
+	VMULPS    halves<>+0(SB), Z2, Z2
+	VMULPS    Z2, Z4, Z4
+	VADDPS    Z4, Z6, Z6
+	VXORPS    signs<>+0(SB), Z6, Z6
+	VORPS     Z3, Z6, Z6
+	VMULPS    Z6, Z1, Z2
 	VMOVUPS   ones<>+0(SB), Z3
 	VSUBPS    Z0, Z3, Z3
 	VMULPS    Z3, Z0, Z3
 	VMULPS    Z3, Z2, Z2
 	VMOVUPS   Z2, K1, (SI)(CX*1)
 	VMULPS    Z0, Z1, Z0
-	VMULPS    Z5, Z5, Z1
+	VMULPS    Z6, Z6, Z1
 	VMOVUPS   ones<>+0(SB), Z2
 	VSUBPS    Z1, Z2, Z2
 	VMULPS    Z2, Z0, Z0

@@ -95,14 +95,19 @@ func (e *element) sigmoid(x reg.VecVirtual) reg.VecVirtual {
 	bound := e.register()
 	VMOVUPS(constant("exponentHighest", 87), bound)
 	VMINPS(x, bound, x)
-	scale, rest := e.parts(x)
+	scale, part := e.parts(x)
 	one := constant("ones", 1)
-	VMULPS(scale, rest, rest)
-	VADDPS(scale, rest, rest)
-	VADDPS(one, rest, rest)
-	y := e.register()
+	VMULPS(scale, part, part)
+	VADDPS(one, scale, scale)
+	sum, lost, y := e.register(), e.register(), e.register()
+	VADDPS(scale, part, sum)
+	VSUBPS(scale, sum, lost)
+	VSUBPS(lost, part, lost) // what the sum has rounded off
 	VMOVUPS(one, y)
-	VDIVPS(rest, y, y)
+	VDIVPS(sum, y, y)
+	VMULPS(y, lost, lost)
+	VMULPS(y, lost, lost)
+	VSUBPS(lost, y, y)
 	return y
 }
 
@@ -113,13 +118,26 @@ func (e *element) tanh(x reg.VecVirtual) reg.VecVirtual {
 	VORPS(signs(), x, y) // -|x|
 	VADDPS(y, y, y)
 	e.lowest(y)
-	scale, em := e.parts(y)
-	one := constant("ones", 1)
-	VMULPS(scale, em, em)
+	scale, part := e.parts(y)
+	one, two := constant("ones", 1), constant("twos", 2)
+	VMULPS(scale, part, part)
 	VSUBPS(one, scale, scale)
-	VADDPS(scale, em, em)
-	VADDPS(constant("twos", 2), em, y)
-	VDIVPS(y, em, em) // not above 0
+	em, low, sum, lost := e.register(), e.register(), e.register(), e.register()
+	VADDPS(scale, part, em)
+	VSUBPS(scale, em, low)
+	VSUBPS(low, part, low) // what em has rounded off
+	VADDPS(two, em, sum)
+	VSUBPS(two, sum, lost)
+	VSUBPS(lost, em, lost)
+	VADDPS(low, lost, lost) // what 2 + em has
+	VDIVPS(sum, em, em)     // not above 0
+	VMULPS(em, lost, lost)
+	VSUBPS(lost, low, low)
+	VMOVUPS(one, y)
+	VSUBPS(em, y, y)
+	VMULPS(constant("halves", .5), y, y) // 1/(2 + em)
+	VMULPS(y, low, low)
+	VADDPS(low, em, em)
 	VXORPS(signs(), em, em)
 	VORPS(sign, em, em)
 	return em
