@@ -50,7 +50,7 @@ func TestTrain_OnClipsWhoseLabelsAreReadAsTheyComeUp(t *testing.T) {
 }
 
 func TestTrain_StreamedClipsKilledAndResumed(t *testing.T) {
-	kills := 4
+	kills := 2
 	if testing.Short() {
 		kills = 1
 	}
