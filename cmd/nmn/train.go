@@ -33,16 +33,17 @@ func newTrain(p *program) *cobra.Command {
 there stage 2, with a noise model or, for the baseline called star, without. The noise
 model starts somewhere and learns with the net, as in the paper, or with --nmn-recipe
 crossfit it is estimated before and held. Data are the built-in scenes, pictures with COCO
-captions or with labels in a manifest, or features. The run folder holds the
-configuration, log.jsonl, summary.csv, checkpoints, q.csv, report.md and report.html; the
-table of the evaluation goes to standard output. An interrupt saves first; --resume goes on
-as if nothing had happened.
+captions or with labels in a manifest, clips in shards, or features. The run folder holds
+the configuration, log.jsonl, summary.csv, checkpoints, q.csv, report.md and report.html;
+the table of the evaluation goes to standard output. An interrupt saves first; --resume goes
+on as if nothing had happened.
 Defaults are those of --preset scenes.`,
 		Example: `  nmn train --arm nmn-fd --noise 0.4 --run-dir runs/fd
   nmn train --arm star --mil --size full --run-dir runs/star-mil
   nmn train --captions captions_train2014.json --images train2014 --vocab vocab.txt \
     --val-captions captions_val2014.json --val-images val2014 --init vgg16.pth
   nmn train --manifest pictures.csv --init vgg16.pth --run-dir runs/mine
+  nmn train --clips train/ --val-clips val/ --mil --run-dir runs/clips
   nmn train --resume runs/fd`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
