@@ -23,11 +23,12 @@ type CPU struct {
 	look    lookup
 	entropy entropy
 	logits  normalizer
+	sum     addition
 	tasks   struct {
 		packForward, forward, packBackward, backward, carry func(worker, block int)
 		embed, embedGrad                                    func(worker, block int)
 		packRows, packColumns, losses, gradients, join      func(worker, block int)
-		logSoftmax                                          func(worker, block int)
+		logSoftmax, add                                     func(worker, block int)
 	}
 }
 
@@ -54,7 +55,7 @@ func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	c.tasks.embed, c.tasks.embedGrad = c.embedBlock, c.embedGradBlock
 	c.tasks.packRows, c.tasks.packColumns = c.packRowsBlock, c.packColumnsBlock
 	c.tasks.losses, c.tasks.gradients, c.tasks.join = c.lossesBlock, c.gradientsBlock, c.joinBlock
-	c.tasks.logSoftmax = c.logSoftmaxBlock
+	c.tasks.logSoftmax, c.tasks.add = c.logSoftmaxBlock, c.addBlock
 	return c
 }
 
@@ -110,6 +111,11 @@ func list(t *tensor.Tensor) []float32 {
 	return t.Float32s()
 }
 
+// addition is an Add in progress, and addLength the elements of a task.
+type addition struct{ dst, src []float32 }
+
+const addLength = 16 << 10
+
 // Add implements Ops.
 func (c *CPU) Add(dst, src *tensor.Tensor) error {
 	if err := FitAdd(dst, src); err != nil {
@@ -118,6 +124,13 @@ func (c *CPU) Add(dst, src *tensor.Tensor) error {
 	if err := onHost("add", dst, src); err != nil {
 		return err
 	}
-	c.level.Add(dst.Float32s(), src.Float32s())
+	c.sum = addition{dst.Float32s(), src.Float32s()}
+	c.workers.Run(ceilDiv(dst.Len(), addLength), c.tasks.add)
+	c.sum = addition{}
 	return nil
+}
+
+func (c *CPU) addBlock(_, block int) {
+	lo, hi := block*addLength, min((block+1)*addLength, len(c.sum.dst))
+	c.level.Add(c.sum.dst[lo:hi], c.sum.src[lo:hi])
 }

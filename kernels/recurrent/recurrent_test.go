@@ -117,3 +117,18 @@ func TestCrossEntropy_RowsWithoutATargetDoNotMatter(t *testing.T) {
 	sameBits(t, "dw", dw, fewDW)
 	sameBits(t, "without a target", append(loss[1:3], dh[d:3*d]...), make([]float32, 2+2*d))
 }
+
+// Sums of several tasks, of which the last is cut.
+func TestAdd_AllElements(t *testing.T) {
+	const n = 2*addLength + 5
+	dst, src := make([]float32, n), make([]float32, n)
+	for i := range n {
+		dst[i], src[i] = float32(i), float32(2*i)
+	}
+	optest.Must(t, NewCPU(optest.Device(t, 3), optest.Level(t)).Add(optest.Vector(t, dst...), optest.Vector(t, src...)))
+	for i, v := range dst {
+		if v != float32(3*i) {
+			t.Fatalf("element %d is %g", i, v)
+		}
+	}
+}
