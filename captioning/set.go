@@ -2,6 +2,7 @@ package captioning
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -49,6 +50,24 @@ type JoinOptions struct {
 	Partial bool
 	// MaxWords is the longest caption to learn, 0 for no limit. Longer ones are left out. References keep them.
 	MaxWords int
+}
+
+// Texts goes through the captions of clips that have features, but for those to skip: what a vocabulary is
+// made of.
+func Texts(f FrameFeatures, captions *caption.Captions, skip map[string]bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for clip := range f.Clips() {
+			id := f.ID(clip)
+			if skip[id] {
+				continue
+			}
+			for _, text := range captions.Of[id] {
+				if !yield(text) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Join brings features and captions of clips together by their identifiers, in the order of the

@@ -55,6 +55,13 @@ func TestJoin_ByIdentifiers(t *testing.T) {
 	}
 }
 
+func TestTexts_AreOfClipsWithFeatures(t *testing.T) {
+	got := slices.Collect(Texts(memoryClips("xyz"), captionsOf("z:a", "u:no features", "x:b", "z:c", "y:held out"), map[string]bool{"y": true}))
+	if want := []string{"b", "a", "c"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestJoin_NamesWhatDoesNotBelong(t *testing.T) {
 	w, _ := buildWords(t, WordOptions{}, "a dog")
 	for want, c := range map[string]struct {

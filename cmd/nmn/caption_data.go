@@ -6,7 +6,6 @@ import (
 	"iter"
 
 	"nmn/captioning"
-	"nmn/eval/caption"
 )
 
 // openData reads words and captions and opens features; closeData closes these, after an error too.
@@ -24,7 +23,7 @@ func (r *captionRun) openData() error {
 	if d.Validation.Features == "" {
 		held = heldOut(captions.IDs, d.ValidationShare, d.Seed)
 	}
-	if err := r.makeWords(captions, held); err != nil {
+	if err := r.makeWords(captioning.Texts(features, captions, held)); err != nil {
 		return err
 	}
 	whole, err := joinTold(r.program, "training clips", features, captions, r.words, captioning.JoinOptions{Partial: d.Partial, MaxWords: d.MaxWords})
@@ -102,13 +101,17 @@ func divide(whole *captioning.Set, held map[string]bool) (rest, out *captioning.
 }
 
 // makeWords reads the vocabulary that is named, or makes one of the captions that are learned.
-func (r *captionRun) makeWords(captions *caption.Captions, held map[string]bool) (err error) {
+func (r *captionRun) makeWords(learned iter.Seq[string]) (err error) {
 	if file := r.config.Data.Vocabulary; file != "" {
 		r.words, err = captioning.ReadWords(file)
 		return err
 	}
 	var counted captioning.Counted
-	if r.words, counted, err = captioning.BuildWords(learned(captions, held), r.config.Words); err != nil {
+	r.words, counted, err = captioning.BuildWords(learned, r.config.Words)
+	switch {
+	case counted.Captions == 0:
+		return errors.New("no clip with features has captions to learn: do --features and --captions name clips alike, and belong to one split?")
+	case err != nil:
 		return err
 	}
 	if counted.TooLong > 0 && !r.program.quiet {
@@ -117,17 +120,4 @@ func (r *captionRun) makeWords(captions *caption.Captions, held map[string]bool)
 		r.program.note("words   %d of %v", r.words.AtLeast(0), counted)
 	}
 	return nil
-}
-
-// learned goes through the captions of clips that are not held out.
-func learned(captions *caption.Captions, held map[string]bool) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, id := range captions.IDs {
-			for _, text := range captions.Of[id] {
-				if !held[id] && !yield(text) {
-					return
-				}
-			}
-		}
-	}
 }

@@ -241,7 +241,7 @@ func TestCaptionTrain_RefusesWhatDoesNotFit(t *testing.T) {
 	}
 	words := write("words.txt", "dog, NN, 3\n")
 	for says, args := range map[string][]string{
-		"24 of 24 clips have no captions":       captionArgs(scenes, dir, "--captions", filepath.Join(test, "captions.json")),
+		"no clip with features has captions to": captionArgs(scenes, dir, "--captions", filepath.Join(test, "captions.json")),
 		"line 2 is not UTF-8":                   captionArgs(scenes, dir, "--captions", write("c.csv", "id,caption\nmoving-train-000000,\xff\n")),
 		"not the header of a caption vocabular": captionArgs(scenes, dir, "--vocab", words),
 		"nothing names its 96 rows":             captionArgs(scenes, dir, "--clips", ""),

@@ -53,7 +53,7 @@ func (c *table4Clips) judged() string {
 
 // captionAll trains a captioner for each row and seed, and shows the table.
 func (t *table4) captionAll(ctx context.Context, clips *table4Clips) (err error) {
-	words, _, err := captioning.BuildWords(captionTexts(clips.captions[splitTrain]), t.captioner.Words)
+	words, err := t.words(clips)
 	if err != nil {
 		return err
 	}
@@ -77,31 +77,37 @@ func (t *table4) captionAll(ctx context.Context, clips *table4Clips) (err error)
 	return t.show(clips, append(rows, frequent))
 }
 
+// words makes the vocabulary that all captioners share, of the training clips that have features.
+func (t *table4) words(clips *table4Clips) (_ *captioning.Words, err error) {
+	features, err := openTable4(clips.rows[0].folder(t.seeds[0]), splitTrain)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, features.Close()) }()
+	words, _, err := captioning.BuildWords(captioning.Texts(features, clips.captions[splitTrain], nil), t.captioner.Words)
+	if err != nil {
+		return nil, fmt.Errorf("training clips in %s: %w", clips.rows[0].folder(t.seeds[0]), err)
+	}
+	return words, nil
+}
+
+// openTable4 opens the features of a split in a folder.
+func openTable4(folder, split string) (*captioning.FrameFile, error) {
+	return captioning.OpenFrames(captioning.FrameFiles{Features: filepath.Join(folder, split+".npy"), Clips: filepath.Join(folder, split+".csv")})
+}
+
 // captioned trains a captioner on the features of a row and scores it, and what says the most frequent
 // caption of the training clips of all clips.
-func (t *table4) captioned(ctx context.Context, clips *table4Clips, row table4Row, seed uint64, words *captioning.Words) (_ *caption.Scores, always report.CaptionRow, err error) {
-	sets := map[string]*captioning.Set{}
-	for _, split := range []string{splitTrain, splitValidation, splitTest} {
-		if clips.captions[split] == nil {
-			continue
-		}
-		folder := row.folder(seed)
-		features, err := captioning.OpenFrames(captioning.FrameFiles{Features: filepath.Join(folder, split+".npy"), Clips: filepath.Join(folder, split+".csv")})
-		if err != nil {
-			return nil, always, err
-		}
-		defer func() { err = errors.Join(err, features.Close()) }()
-		o := captioning.JoinOptions{Partial: t.captioner.Data.Partial}
-		if split == splitTrain {
-			o.MaxWords = t.captioner.Data.MaxWords
-		}
-		if sets[split], err = captioning.Join(features, clips.captions[split], words, o); err != nil {
-			return nil, always, fmt.Errorf("%s clips in %s: %w", split, folder, err)
-		}
-	}
-	r := &captionRun{program: t.program, config: t.captioner, words: words, train: sets[splitTrain], validation: sets[splitValidation], backend: t.backend,
+func (t *table4) captioned(ctx context.Context, clips *table4Clips, row table4Row, seed uint64, words *captioning.Words) (scores *caption.Scores, always report.CaptionRow, err error) {
+	r := &captionRun{program: t.program, config: t.captioner, words: words, backend: t.backend,
 		dir: filepath.Join(t.runDir, "captioners", fmt.Sprintf("seed-%d", seed), row.name), title: fmt.Sprintf("captioner on %s, seed %d", row.title, seed)}
 	r.config.Train.Seed = seed
+	defer func() { err = errors.Join(err, r.closeData()) }()
+	sets, err := t.open(r, clips, row.folder(seed))
+	if err != nil {
+		return nil, always, err
+	}
+	r.train, r.validation = sets[splitTrain], sets[splitValidation]
 	o, reused, err := r.run(ctx)
 	if err != nil {
 		return nil, always, err
@@ -110,14 +116,34 @@ func (t *table4) captioned(ctx context.Context, clips *table4Clips, row table4Ro
 		t.program.note("%s is complete: not run again", r.dir)
 	}
 	judged := sets[clips.judged()]
-	said := judged.Constant(sets[splitTrain].MostFrequent())
+	said := judged.Constant(r.train.MostFrequent())
 	result, err := captioning.Score(ctx, judged, said, t.meteor)
 	if err != nil {
 		return nil, always, err
 	}
 	always = report.CaptionRow{Name: fmt.Sprintf("always %q", said[0].Caption), Scores: []caption.Scores{result.All}, Aside: true}
-	scores, err := t.judge(ctx, r, judged, o.Checkpoint)
+	scores, err = t.judge(ctx, r, judged, o.Checkpoint)
 	return scores, always, err
+}
+
+// open joins features and captions of each split that there is.
+func (t *table4) open(r *captionRun, clips *table4Clips, folder string) (map[string]*captioning.Set, error) {
+	sets := map[string]*captioning.Set{}
+	for split, captions := range clips.captions {
+		features, err := openTable4(folder, split)
+		if err != nil {
+			return nil, err
+		}
+		r.features = append(r.features, features)
+		o := captioning.JoinOptions{Partial: t.captioner.Data.Partial}
+		if split == splitTrain {
+			o.MaxWords = t.captioner.Data.MaxWords
+		}
+		if sets[split], err = captioning.Join(features, captions, r.words, o); err != nil {
+			return nil, fmt.Errorf("%s clips in %s: %w", split, folder, err)
+		}
+	}
+	return sets, nil
 }
 
 // judge scores the best checkpoint of a captioner and keeps what it said beside it.
