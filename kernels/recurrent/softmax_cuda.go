@@ -12,8 +12,8 @@ import (
 // of every block at multiples of 16 bytes.
 const wordBlock = 2048
 
-// softmaxCall is a CrossEntropy in progress, by addresses. found are the sums of exponentials in float64, then
-// largest logits, then logits of the targets, of each row.
+// softmaxCall is a CrossEntropy in progress, by addresses. sum, in float64, top and target are what is found of each
+// row: the sum of exponentials, the largest logit, the logit of the target.
 type softmaxCall struct {
 	Lookup
 	kept, logits, part        cuda.Address
@@ -38,7 +38,10 @@ func (c *CUDA) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor, s
 	s := softmaxCall{
 		Lookup: shape, dh: tensor.At(dh), dw: tensor.At(dw), db: tensor.At(db), w: tensor.At(w), b: tensor.At(b), targets: tensor.At(targets), scale: scale,
 	}
-	if err := c.reserveSoftmax(&s); err != nil || s.M == 0 {
+	if s.M == 0 {
+		return c.noGradients(dw, db)
+	}
+	if err := c.reserveSoftmax(&s); err != nil {
 		return err
 	}
 	rows, block := cuda.Dim3{X: s.M}, cuda.Dim3{X: threads}
@@ -57,6 +60,19 @@ func (c *CUDA) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor, s
 	}
 	for first := 0; first < s.V && dh != nil; first += wordBlock {
 		if err := c.giveGradients(&s, first); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noGradients is what no rows give to the weights; dw and db may be nil.
+func (c *CUDA) noGradients(dw, db *tensor.Tensor) error {
+	for _, t := range []*tensor.Tensor{dw, db} {
+		if t == nil {
+			continue
+		}
+		if err := c.device.Stream.Zero(tensor.At(t), t.Bytes()); err != nil {
 			return err
 		}
 	}
