@@ -2,11 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -39,26 +34,10 @@ func writeShown(dir string, s *report.Scored) error {
 	if s == nil {
 		return nil
 	}
-	data, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(dir, shownName), append(data, '\n'))
+	return writeJSONFile(filepath.Join(dir, shownName), s)
 }
 
 // readShown returns nil where a run, of an older version, has none.
 func readShown(dir string) (*report.Scored, error) {
-	path := filepath.Join(dir, shownName)
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var s report.Scored
-	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("%s: %w; remove the file to leave the run out of the page of the experiment", path, err)
-	}
-	return &s, nil
+	return readJSONFile[report.Scored](filepath.Join(dir, shownName), "remove the file to leave the run out of the page of the experiment")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -139,9 +138,5 @@ func writeCounts(path string, given *caption.Captions, words *captioning.Words) 
 
 // writeCaptionLists writes captions as an object of lists.
 func writeCaptionLists(path string, c *caption.Captions) error {
-	content, err := json.MarshalIndent(c.Of, "", " ")
-	if err != nil {
-		return err
-	}
-	return writeFile(path, append(content, '\n'))
+	return writeJSONFile(path, c.Of)
 }

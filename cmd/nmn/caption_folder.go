@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,19 +35,7 @@ type captionOutcome struct {
 }
 
 func readCaptionOutcome(dir string) (*captionOutcome, error) {
-	path := filepath.Join(dir, resultName)
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var o captionOutcome
-	if err := json.Unmarshal(data, &o); err != nil {
-		return nil, fmt.Errorf("%s: %w; remove the file to score again", path, err)
-	}
-	return &o, nil
+	return readJSONFile[captionOutcome](filepath.Join(dir, resultName), "remove the file to score again")
 }
 
 // fingerprint identifies what a run computes: settings, words, captions, and features of three clips.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -138,11 +137,7 @@ func (r *captionRun) finish(ctx context.Context, o *captionOutcome) error {
 		}
 		o.Validation = scores
 	}
-	data, err := json.MarshalIndent(o, "", " ")
-	if err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(r.dir, resultName), append(data, '\n'))
+	return writeJSONFile(filepath.Join(r.dir, resultName), o)
 }
 
 func (r *captionRun) score(ctx context.Context, checkpoint string) (_ *caption.Scores, err error) {

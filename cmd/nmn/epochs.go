@@ -63,11 +63,7 @@ func (r *epochRecord) write() error {
 	if rows == nil {
 		rows = []epochFigures{}
 	}
-	data, err := json.MarshalIndent(rows, "", " ")
-	if err != nil {
-		return err
-	}
-	return writeFile(r.path, append(data, '\n'))
+	return writeJSONFile(r.path, rows)
 }
 
 // readEpochs reads the record of a folder.

@@ -19,6 +19,27 @@ type shownTable struct {
 	details bool
 }
 
+// writeTables writes the tables of an experiment to its folder in all formats; CSV has a header and thus one table.
+func writeTables(dir string, tables []*report.Table) error {
+	for _, file := range []struct {
+		format report.Format
+		name   string
+	}{{report.Markdown, "table.md"}, {report.CSV, "table.csv"}, {report.JSON, "table.json"}} {
+		of := tables
+		if file.format == report.CSV {
+			of = tables[:1]
+		}
+		var b bytes.Buffer
+		if err := report.Write(&b, file.format, of...); err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(dir, file.name), b.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // show writes the tables to the folder in all formats, and to standard output.
 func (e *experiment) show(ctx context.Context, s *session, runs []report.Run) error {
 	p := s.program
@@ -30,21 +51,8 @@ func (e *experiment) show(ctx context.Context, s *session, runs []report.Run) er
 	for _, t := range shown {
 		tables = append(tables, t.Table)
 	}
-	for _, file := range []struct {
-		format report.Format
-		name   string
-	}{{report.Markdown, "table.md"}, {report.CSV, "table.csv"}, {report.JSON, "table.json"}} {
-		of := tables
-		if file.format == report.CSV {
-			of = tables[:1] // one header
-		}
-		var b bytes.Buffer
-		if err := report.Write(&b, file.format, of...); err != nil {
-			return err
-		}
-		if err := writeFile(filepath.Join(e.runDir, file.name), b.Bytes()); err != nil {
-			return err
-		}
+	if err := writeTables(e.runDir, tables); err != nil {
+		return err
 	}
 	if err := e.writeIndex(ctx, s, runs, shown, tables); err != nil {
 		return err

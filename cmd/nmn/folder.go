@@ -63,27 +63,11 @@ type outcome struct {
 
 // readOutcome reads the result of a folder; nil where there is none.
 func readOutcome(dir string) (*outcome, error) {
-	path := filepath.Join(dir, resultName)
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var o outcome
-	if err := json.Unmarshal(data, &o); err != nil {
-		return nil, fmt.Errorf("%s: %w; remove the file to evaluate again", path, err)
-	}
-	return &o, nil
+	return readJSONFile[outcome](filepath.Join(dir, resultName), "remove the file to evaluate again")
 }
 
 func (o *outcome) write(dir string) error {
-	data, err := json.MarshalIndent(o, "", " ")
-	if err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(dir, resultName), append(data, '\n'))
+	return writeJSONFile(filepath.Join(dir, resultName), o)
 }
 
 // readFolderConfig reads the configuration of a run folder.

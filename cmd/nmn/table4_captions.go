@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -170,21 +169,8 @@ func (t *table4) show(clips *table4Clips, rows []report.CaptionRow) error {
 	if len(t.features) == 0 {
 		tables[1].Notes = []string{"Other clips, captions and words than the moving scenes above: not to be compared with them."}
 	}
-	for _, file := range []struct {
-		format report.Format
-		name   string
-	}{{report.Markdown, "table.md"}, {report.CSV, "table.csv"}, {report.JSON, "table.json"}} {
-		of := tables
-		if file.format == report.CSV {
-			of = tables[:1] // one header
-		}
-		var b bytes.Buffer
-		if err := report.Write(&b, file.format, of...); err != nil {
-			return err
-		}
-		if err := writeFile(filepath.Join(t.runDir, file.name), b.Bytes()); err != nil {
-			return err
-		}
+	if err := writeTables(t.runDir, tables); err != nil {
+		return err
 	}
 	if t.format == report.CSV {
 		tables = tables[:1]
