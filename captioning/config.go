@@ -54,6 +54,15 @@ func DefaultConfig() Config {
 		ClipNorm: 5, LogSteps: 50, ValidateEpochs: 1, CheckpointSteps: 1000, Patience: 5}
 }
 
+// Steps is the number of updates of a training whose epochs have so many batches, if patience does not end it.
+func (c Config) Steps(batches int) int {
+	steps := c.Epochs * batches
+	if c.MaxSteps > 0 && (steps == 0 || c.MaxSteps < steps) {
+		steps = c.MaxSteps
+	}
+	return steps
+}
+
 // Validate names the first field that is out of range.
 func (c Config) Validate() error {
 	const most = 1 << 30

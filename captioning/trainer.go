@@ -41,10 +41,7 @@ func New(o Options) (*Trainer, error) {
 		return nil, err
 	}
 	t := &Trainer{Options: o, data: identify(o.Data), pairs: pairsOf(o.Data), at: Position{Epoch: 1}}
-	t.steps = t.Config.Epochs * t.Batches()
-	if limit := t.Config.MaxSteps; limit > 0 && (t.steps == 0 || limit < t.steps) {
-		t.steps = limit
-	}
+	t.steps = t.Config.Steps(t.Batches())
 	t.schedule = train.NewSchedule(t.Config.shared(), t.steps)
 	if o.Directory != "" {
 		if err := train.PrepareDirectory(o.Directory); err != nil {

@@ -11,13 +11,8 @@ import (
 )
 
 // plan makes a few steps without saving anything, and prints what training will take.
-func (r *captionRun) plan(ctx context.Context) (err error) {
-	net, err := r.newNet()
-	if err != nil {
-		return err
-	}
-	defer func() { err = firstError(err, net.Close()) }()
-	out, c := r.program.out, net.Config()
+func (r *captionRun) plan(ctx context.Context) error {
+	out, c := r.program.out, r.model()
 	if _, err := fmt.Fprintf(out, "device      %s\nclips       %d with %d captions, up to %d frames of %d features\nwords       %d and the four that are none\nnet         %.2f M parameters\n",
 		r.backend.Name(), r.train.Clips(), r.train.Pairs(), c.Frames, c.Features, r.words.AtLeast(0), c.Parameters()/1e6); err != nil {
 		return err
@@ -31,7 +26,8 @@ func (r *captionRun) plan(ctx context.Context) (err error) {
 	return err
 }
 
-// measure times a few steps of a net of its own, of which the mean counts: captions differ in length.
+// measure times a few steps, of which the mean counts: captions differ in length. steps are those of the whole
+// training.
 func (r *captionRun) measure(ctx context.Context) (step time.Duration, memory, steps int, err error) {
 	net, err := r.newNet()
 	if err != nil {
@@ -40,14 +36,6 @@ func (r *captionRun) measure(ctx context.Context) (step time.Duration, memory, s
 	defer func() { err = firstError(err, net.Close()) }()
 	o := r.options(net)
 	o.Directory, o.Validate, o.Config.ValidateEpochs, o.Config.Patience = "", nil, 0, 0
-	whole, err := captioning.New(o)
-	if err != nil {
-		return 0, 0, 0, err
-	}
-	steps = whole.Steps()
-	if err := whole.Close(); err != nil {
-		return 0, 0, 0, err
-	}
 	inner, enough := context.WithCancel(ctx)
 	defer enough()
 	began, taken, counted := time.Now(), time.Duration(0), 0
@@ -68,5 +56,5 @@ func (r *captionRun) measure(ctx context.Context) (step time.Duration, memory, s
 	if _, err := trainer.Run(inner); err != nil && (ctx.Err() != nil || !errors.Is(err, train.ErrInterrupted)) {
 		return 0, 0, 0, err
 	}
-	return taken / time.Duration(max(counted, 1)), trainer.DeviceBytes(), steps, nil
+	return taken / time.Duration(max(counted, 1)), trainer.DeviceBytes(), r.config.Train.Steps(trainer.Batches()), nil
 }

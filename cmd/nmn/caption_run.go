@@ -57,9 +57,14 @@ func (r *captionRun) run(ctx context.Context) (o *captionOutcome, reused bool, e
 	return o, false, r.finish(ctx, o)
 }
 
-// newNet makes a net for the data.
+// model is the net for the data.
+func (r *captionRun) model() s2vt.Config {
+	return r.config.model(r.train.Frames(), r.train.Width(), r.words.Len())
+}
+
+// newNet makes it.
 func (r *captionRun) newNet() (*s2vt.Net, error) {
-	net, err := s2vt.New(r.config.model(r.train.Frames(), r.train.Width(), r.words.Len()), r.backend)
+	net, err := s2vt.New(r.model(), r.backend)
 	if err != nil {
 		return nil, err
 	}
