@@ -54,6 +54,9 @@ type captionSearch struct {
 	Batch         int     `yaml:"batch"`
 }
 
+// defaultSearch takes the likeliest word at each step.
+func defaultSearch() captionSearch { return captionSearch{Beam: 1, MaxLength: 30, Batch: 32} }
+
 // captionPreset names a place to start from.
 type captionPreset string
 
@@ -73,7 +76,7 @@ func captionBase(preset captionPreset) captionConfig {
 	c := captionConfig{Preset: preset, Device: "auto", Words: captioning.WordOptions{MinCount: 1}, Train: captioning.DefaultConfig(),
 		Data: captionData{Train: clipFiles{PerRow: 1, Split: loader.TrainSplit}, Validation: clipFiles{PerRow: 1, Split: loader.ValidateSplit},
 			ValidationShare: .1, Seed: 1, MaxWords: 30},
-		Validation: captionSearch{Beam: 1, MaxLength: 30, Batch: 32}}
+		Validation: defaultSearch()}
 	switch paper := s2vt.Paper(1, s2vt.Reserved+1); preset {
 	case captionPaper:
 		c.Net = captionNet{paper.Embedding, paper.Words, paper.Hidden, paper.Dropout}
@@ -143,8 +146,7 @@ func (s *captionSearch) flags(r room) {
 
 // deviceFlags declare the device of a captioner.
 func deviceFlags(cmd *cobra.Command, r room, device *string, threads *int) {
-	r.string(device, "device", "`device` that computes: auto, cpu, cuda or cuda:n")
-	_ = cmd.RegisterFlagCompletionFunc("device", cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp))
+	deviceFlag(cmd, r, device)
 	r.int(threads, "threads", "`goroutines` that compute; 0 for one on each processor. Results do not depend on it")
 }
 

@@ -3,15 +3,12 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"nmn/captioning"
-	"nmn/durable"
 	"nmn/eval/caption"
 )
 
@@ -78,19 +75,11 @@ var captionMayChange = []string{"device", "threads", "build.", "train.epochs", "
 
 // prepare makes the folder. One with another run, or with another vocabulary, is refused.
 func (r *captionRun) prepare() error {
-	switch there, err := readCaptionConfig(r.dir); {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return err
-	default:
-		if key, was, is := changedKey(flatten(there), flatten(&r.config), captionMayChange); key != "" {
-			return usagef("%s holds another run: its %s is %s, this one's %s; name another --run-dir, or remove that folder", r.dir, key, was, is)
-		}
+	there, err := readCaptionConfig(r.dir)
+	changed := func() (key, was, is string) {
+		return changedKey(flatten(there), flatten(&r.config), captionMayChange)
 	}
-	if err := os.MkdirAll(r.dir, 0o777); err != nil {
-		return err
-	}
-	if err := r.removeLeftovers(); err != nil {
+	if err := claimFolder(r.dir, err, changed, isCaptionFile); err != nil {
 		return err
 	}
 	words := filepath.Join(r.dir, wordsName)
@@ -115,22 +104,9 @@ func (r *captionRun) prepare() error {
 	return writeFile(filepath.Join(r.dir, configName), data)
 }
 
-// removeLeftovers deletes what a killed process left of the files that it was writing aside.
-func (r *captionRun) removeLeftovers() error {
-	entries, err := os.ReadDir(r.dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		switch target, aside := durable.Target(e.Name()); {
-		case !aside:
-		case target == configName, target == wordsName, target == resultName, target == summaryName, target == logName:
-			if err := os.Remove(filepath.Join(r.dir, e.Name())); err != nil {
-				return fmt.Errorf("cannot remove an unfinished file: %w", err)
-			}
-		}
-	}
-	return nil
+// isCaptionFile tells the files of a captioner's folder that are written aside, but for checkpoints.
+func isCaptionFile(name string) bool {
+	return slices.Contains([]string{configName, wordsName, resultName, summaryName, logName}, name)
 }
 
 func readCaptionConfig(dir string) (*captionConfig, error) {

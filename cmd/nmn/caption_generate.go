@@ -26,7 +26,7 @@ type captionGenerate struct {
 }
 
 func newCaptionGenerate(p *program) *cobra.Command {
-	g := captionGenerate{checkpoint: checkpointBest, clips: clipFiles{PerRow: 1}, device: "auto", search: captionSearch{Beam: 1, MaxLength: 30, Batch: 32}}
+	g := captionGenerate{checkpoint: checkpointBest, clips: clipFiles{PerRow: 1}, device: "auto", search: defaultSearch()}
 	cmd := &cobra.Command{
 		Use:   "generate MODEL --features FILE",
 		Short: "Say what clips show, by a captioner that was trained",

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -127,14 +124,9 @@ func writeFrameTruth(config loader.MovingScenesConfig, path string) (err error) 
 
 // writeClipRows writes the rows of clips that have as many frames each.
 func writeClipRows(path string, ids []string, frames int) error {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	records := [][]string{{"clip", "first", "rows"}}
+	table := newClipTable()
 	for i, id := range ids {
-		records = append(records, []string{id, strconv.Itoa(i * frames), strconv.Itoa(frames)})
+		table.add(id, i*frames, frames)
 	}
-	if err := w.WriteAll(records); err != nil {
-		return fmt.Errorf("rows of clips: %w", err)
-	}
-	return writeFile(path, b.Bytes())
+	return table.write(path)
 }

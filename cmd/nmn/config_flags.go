@@ -142,16 +142,20 @@ func netFlags(cmd *cobra.Command, c *config) {
 	initFlags(r, n)
 }
 
+func deviceFlag(cmd *cobra.Command, r room, device *string) {
+	r.string(device, "device", "`device` that computes: auto, cpu, cuda or cuda:n")
+	_ = cmd.RegisterFlagCompletionFunc("device", cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
 func runFlags(cmd *cobra.Command, c *runConfig) {
 	r := under(cmd, "Run")
-	r.string(&c.Device, "device", "`device` that computes: auto, cpu, cuda or cuda:n")
+	deviceFlag(cmd, r, &c.Device)
 	precisionFlag(r, c)
 	convExactFlag(r, c)
 	r.bool(&c.SyncLaunches, "sync-launches", "wait for each kernel of a graphics card, so that a fault names the one that failed; slow")
 	r.bool(&c.NoGraphs, "no-graphs", "launch the kernels of a step one by one on a graphics card, instead of replaying a recorded step")
 	r.bool(&c.TensorBoard, "tensorboard", "also write the run for TensorBoard, into the folder tensorboard of the run: losses, measures, precision-recall curves, pictures of the surest mistakes")
 	r.bool(&c.NVTX, "nvtx", "name layers and phases to a profiler, such as Nsight Systems, that has started this program")
-	_ = cmd.RegisterFlagCompletionFunc("device", cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp))
 	r.int(&c.Threads, "threads", "`goroutines` that compute; 0 for one on each processor. Results do not depend on it")
 	r.int(&c.Workers, "workers", "`goroutines` that load pictures. Results do not depend on it")
 	r.int(&c.Prefetch, "prefetch", "`batches` loaded ahead")

@@ -108,34 +108,41 @@ func isRunFile(name string) bool {
 // prepareFolder makes a folder for a run. A folder with another run is refused.
 func prepareFolder(dir string, c *config) error {
 	there, err := readFolderConfig(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
+	if err := claimFolder(dir, err, func() (key, was, is string) { return firstChange(there, c) }, isRunFile); err != nil {
 		return err
+	}
+	return c.writeConfig(dir)
+}
+
+// claimFolder makes a folder for a run, or takes the one that it has. found is the error of reading the
+// configuration there; where it was read, changed tells what this run has otherwise, which is refused. What a
+// killed process left of our files is removed.
+func claimFolder(dir string, found error, changed func() (key, was, is string), ours func(name string) bool) error {
+	switch {
+	case errors.Is(found, fs.ErrNotExist):
+	case found != nil:
+		return found
 	default:
-		if key, was, is := firstChange(there, c); key != "" {
+		if key, was, is := changed(); key != "" {
 			return usagef("%s holds another run: its %s is %s, this one's %s; name another --run-dir, or remove that folder", dir, key, was, is)
 		}
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	if err := removeLeftovers(dir); err != nil {
-		return err
-	}
-	return c.writeConfig(dir)
+	return removeLeftovers(dir, ours)
 }
 
-// removeLeftovers deletes what a killed process left of the files that it was writing aside;
-// package train does so for its checkpoints.
-func removeLeftovers(dir string) error {
+// removeLeftovers deletes what a killed process left of our files that it was writing aside; the trainers do
+// so for their checkpoints.
+func removeLeftovers(dir string, ours func(name string) bool) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
 		target, aside := durable.Target(e.Name())
-		if !aside || !isRunFile(target) {
+		if !aside || !ours(target) {
 			continue
 		}
 		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {

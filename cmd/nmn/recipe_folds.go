@@ -119,7 +119,7 @@ func (f *fold) run(ctx context.Context) (err error) {
 	if err := os.MkdirAll(run.dir, 0o777); err != nil {
 		return err
 	}
-	if err := removeLeftovers(run.dir); err != nil {
+	if err := removeLeftovers(run.dir, isRunFile); err != nil {
 		return err
 	}
 	var keeping error
