@@ -21,7 +21,7 @@ var families = []string{"kernels/activation", "kernels/conv", "kernels/noise", "
 var backend = append([]string{"kernels", "kernels/tensor"}, families...)
 
 // leaves may be imported by every package.
-var leaves = []string{"rng", "safetensors", "npy", "durable", "shard"}
+var leaves = []string{"internal/rng", "format/safetensors", "format/npy", "internal/durable", "loader/shard"}
 
 // room is what a package may import.
 type room struct {
@@ -36,32 +36,32 @@ type room struct {
 var rooms = func() map[string]room {
 	hosts := []string{"std", "gorgonia.org/tensor"}
 	m := map[string]room{
-		"rng":               {others: []string{"std"}},
-		"bench":             {others: []string{"std"}}, // scripts
-		"safetensors":       {others: []string{"std"}},
-		"npy":               {others: []string{"std"}},
-		"durable":           {others: []string{"std", "github.com/google/renameio/v2"}},
-		"shard":             {others: []string{"std", "golang.org/x/sys/unix"}},
-		"weights":           {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
-		"frames":            {others: []string{"std", "golang.org/x/sys/unix"}},
-		"text":              {},
-		"features":          {others: []string{"std", "github.com/parquet-go/parquet-go"}},
-		"loader":            {packages: []string{"text", "features", "kernels/tensor", "kernels/simd", "loader/jpeg", "loader/jpeg/turbo"}},
-		"loader/jpeg":       {packages: []string{"kernels/simd"}, others: []string{"std"}},
-		"loader/jpeg/turbo": {others: []string{"std"}, cgo: true},
-		"kernels/tensor":    {packages: []string{"kernels/simd", "cuda"}, others: hosts},
-		"kernels":           {packages: append([]string{"kernels/tensor", "kernels/simd", "cuda", "cuda/cudnn"}, families...), others: hosts},
-		"kernels/simd":      {others: []string{"std", "golang.org/x/sys/cpu"}},
-		"kernels/ref":       {others: []string{"math"}},
-		"kernels/conform":   {packages: append([]string{"kernels/ref"}, backend...), others: hosts},
-		"kernels/profile":   {packages: backend, others: hosts},
-		"kernels/optest":    {packages: []string{"kernels/tensor", "kernels/simd"}, others: hosts},
-		"cuda":              {others: []string{"std", "gorgonia.org/cu"}, cgo: true},
-		"cuda/cudnn":        {packages: []string{"cuda"}, others: []string{"std", "gorgonia.org/cu", "gorgonia.org/cu/dnn"}, cgo: true},
-		"model":             {packages: backend},
-		"model/s2vt":        {packages: backend, others: hosts},
-		"onnx":              {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
-		"export":            {packages: []string{"model", "onnx"}, others: []string{"std"}},
+		"internal/rng":              {others: []string{"std"}},
+		"bench":                     {others: []string{"std"}}, // scripts
+		"format/safetensors":        {others: []string{"std"}},
+		"format/npy":                {others: []string{"std"}},
+		"internal/durable":          {others: []string{"std", "github.com/google/renameio/v2"}},
+		"loader/shard":              {others: []string{"std", "golang.org/x/sys/unix"}},
+		"format/weights":            {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
+		"loader/frames":             {others: []string{"std", "golang.org/x/sys/unix"}},
+		"text":                      {},
+		"loader/features":           {others: []string{"std", "github.com/parquet-go/parquet-go"}},
+		"loader":                    {packages: []string{"text", "loader/features", "kernels/tensor", "kernels/simd", "loader/picture/jpeg", "loader/picture/jpeg/turbo"}},
+		"loader/picture/jpeg":       {packages: []string{"kernels/simd"}, others: []string{"std"}},
+		"loader/picture/jpeg/turbo": {others: []string{"std"}, cgo: true},
+		"kernels/tensor":            {packages: []string{"kernels/simd", "cuda"}, others: hosts},
+		"kernels":                   {packages: append([]string{"kernels/tensor", "kernels/simd", "cuda", "cuda/cudnn"}, families...), others: hosts},
+		"kernels/simd":              {others: []string{"std", "golang.org/x/sys/cpu"}},
+		"kernels/ref":               {others: []string{"math"}},
+		"kernels/conform":           {packages: append([]string{"kernels/ref"}, backend...), others: hosts},
+		"kernels/profile":           {packages: backend, others: hosts},
+		"kernels/optest":            {packages: []string{"kernels/tensor", "kernels/simd"}, others: hosts},
+		"cuda":                      {others: []string{"std", "gorgonia.org/cu"}, cgo: true},
+		"cuda/cudnn":                {packages: []string{"cuda"}, others: []string{"std", "gorgonia.org/cu", "gorgonia.org/cu/dnn"}, cgo: true},
+		"model":                     {packages: backend},
+		"model/s2vt":                {packages: backend, others: hosts},
+		"format/onnx":               {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
+		"model/export":              {packages: []string{"model", "format/onnx"}, others: []string{"std"}},
 		// What builds and tests the CUDA engine.
 		"cuda/toolkit":             {others: []string{"std"}},
 		"cuda/internal/fakedriver": {others: []string{"std"}, cgo: true},
@@ -71,15 +71,15 @@ var rooms = func() map[string]room {
 		"kernels/emulator/library": {packages: []string{"kernels/emulator"}, others: []string{"std"}},
 		"kernels/emulator":         {packages: []string{"kernels/gen/signature"}, others: []string{"std"}},
 		"train":                    {packages: append([]string{"loader", "model", "eval", "text"}, backend...)},
-		"captioning":               {packages: append([]string{"model/s2vt", "train", "features", "text", "eval/caption"}, backend...)},
+		"captioning":               {packages: append([]string{"model/s2vt", "train", "loader/features", "text", "eval/caption"}, backend...)},
 		"eval":                     {packages: []string{"text"}},
 		"eval/caption":             {packages: []string{"text"}},
-		"rates":                    {packages: []string{"eval"}, others: []string{"std", "golang.org/x/sync/errgroup"}},
-		"audit":                    {packages: []string{"rates", "eval"}, others: []string{"std", "github.com/parquet-go/parquet-go"}},
-		"em":                       {packages: []string{"rates", "eval"}, others: []string{"std"}},
-		"crossfit":                 {others: []string{"std"}},
-		"doctor":                   {packages: []string{"loader", "features"}, others: append([]string{"golang.org/x/sync/errgroup"}, hosts...)},
-		"report":                   {packages: []string{"eval", "eval/caption", "text", "rates", "audit"}},
+		"labels/rates":             {packages: []string{"eval"}, others: []string{"std", "golang.org/x/sync/errgroup"}},
+		"labels/audit":             {packages: []string{"labels/rates", "eval"}, others: []string{"std", "github.com/parquet-go/parquet-go"}},
+		"labels/em":                {packages: []string{"labels/rates", "eval"}, others: []string{"std"}},
+		"labels/crossfit":          {others: []string{"std"}},
+		"loader/doctor":            {packages: []string{"loader", "loader/features"}, others: append([]string{"golang.org/x/sync/errgroup"}, hosts...)},
+		"report":                   {packages: []string{"eval", "eval/caption", "text", "labels/rates", "labels/audit"}},
 		"telemetry":                {packages: []string{"train", "captioning", "eval/caption", "loader", "text", "telemetry/tensorboard"}},
 		"telemetry/tensorboard":    {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
 		"bench/acceptance":         {others: []string{"std"}},
@@ -121,7 +121,7 @@ func objection(f file, imported, module string) string {
 	switch {
 	case imported == "C":
 		if !r.cgo {
-			return "cgo is confined to cuda and loader/jpeg/turbo"
+			return "cgo is confined to cuda and loader/picture/jpeg/turbo"
 		}
 	case !own:
 		return r.objectsOutside(imported, f.test())
@@ -180,14 +180,14 @@ func TestImports_ForbiddenEdgesAreFound(t *testing.T) {
 		allowed        bool
 	}{
 		{"model/net.go", "nmn/kernels/conv", true},
-		{"model/net.go", "nmn/safetensors", true},
-		{"text/vocabulary_file.go", "nmn/durable", true},
-		{"durable/file.go", "nmn/text", false},
-		{"shard/writer.go", "nmn/durable", true},
-		{"shard/reader.go", "nmn/loader", false},
-		{"frames/make.go", "nmn/shard", true},
-		{"frames/make.go", "nmn/loader", false},
-		{"loader/set.go", "nmn/shard", true},
+		{"model/net.go", "nmn/format/safetensors", true},
+		{"text/vocabulary_file.go", "nmn/internal/durable", true},
+		{"internal/durable/file.go", "nmn/text", false},
+		{"loader/shard/writer.go", "nmn/internal/durable", true},
+		{"loader/shard/reader.go", "nmn/loader", false},
+		{"loader/frames/make.go", "nmn/loader/shard", true},
+		{"loader/frames/make.go", "nmn/loader", false},
+		{"loader/set.go", "nmn/loader/shard", true},
 		{"model/net.go", "nmn/kernels/simd", false},
 		{"model/net.go", "nmn/kernels/conform", false},
 		{"model/net_test.go", "nmn/kernels/conform", true},
@@ -198,23 +198,23 @@ func TestImports_ForbiddenEdgesAreFound(t *testing.T) {
 		{"train/loop.go", "nmn/loader", true},
 		{"loader/set.go", "nmn/train", false},
 		{"eval/ap.go", "nmn/kernels", false},
-		{"em/em.go", "nmn/train", false},
-		{"audit/suspect.go", "nmn/report", false},
-		{"crossfit/plan.go", "nmn/loader", false},
-		{"doctor/scan.go", "nmn/loader", true},
-		{"loader/encoded.go", "nmn/doctor", false},
+		{"labels/em/em.go", "nmn/train", false},
+		{"labels/audit/suspect.go", "nmn/report", false},
+		{"labels/crossfit/plan.go", "nmn/loader", false},
+		{"loader/doctor/scan.go", "nmn/loader", true},
+		{"loader/encoded.go", "nmn/loader/doctor", false},
 		{"telemetry/metrics.go", "nmn/eval", false},
 		{"telemetry/metrics_test.go", "nmn/eval", true},
 		{"kernels/ref/conv.go", "math", true},
 		{"kernels/ref/conv.go", "sort", false},
-		{"kernels/ref/conv.go", "nmn/rng", false},
+		{"kernels/ref/conv.go", "nmn/internal/rng", false},
 		{"kernels/conv/cpu.go", "nmn/kernels/pool", false},
 		{"kernels/conv/cpu.go", "nmn/kernels/ref", false},
 		{"kernels/conv/cpu.go", "golang.org/x/sys/cpu", false},
 		{"kernels/conv/cpu.go", "C", false},
 		{"cuda/device.go", "C", true},
 		{"cuda/device.go", "gorgonia.org/tensor", false},
-		{"safetensors/file.go", "gorgonia.org/tensor", false},
+		{"format/safetensors/file.go", "gorgonia.org/tensor", false},
 		{"helpers/misc.go", "fmt", false},
 		{"cmd/nmn/main.go", "nmn/telemetry", true},
 	} {

@@ -2,7 +2,7 @@
 """Holds nmn's label audit against cleanlab's multi-label scores.
 
   pip install cleanlab
-  python bench/label_audit.py audit/testdata/oracle/label_audit.json ./nmn
+  python bench/label_audit.py labels/audit/testdata/oracle/label_audit.json ./nmn
 
 Prints the largest differences between cleanlab as installed and the golden fixture, which the tests of
 package audit hold nmn to, and between the posterior and what the program itself writes; then how well

@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 
+	"nmn/format/safetensors"
 	"nmn/kernels"
 	"nmn/model/s2vt"
-	"nmn/safetensors"
 	"nmn/train"
 )
 

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"nmn/format/safetensors"
+	"nmn/internal/rng"
 	"nmn/kernels/conform"
-	"nmn/rng"
-	"nmn/safetensors"
 	"nmn/train"
 )
 

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"nmn/features"
+	"nmn/loader/features"
 )
 
 // ErrInput is behind all errors about data that do not fit each other or the captioner.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/features"
+	"nmn/loader/features"
 )
 
 // writeRows writes a file of features whose number at row r and column c is r + c/10.

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 
+	"nmn/format/safetensors"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/kernels/update"
 	"nmn/model/s2vt"
-	"nmn/safetensors"
 	"nmn/train"
 
 	dense "gorgonia.org/tensor"

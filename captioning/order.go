@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 )
 
 // pair is what is learned from at once: a clip with one of its captions.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 )
 
 // Generated is a caption that a captioner has made.

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"nmn/safetensors"
+	"nmn/format/safetensors"
 	"nmn/train"
 )
 

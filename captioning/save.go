@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 	"nmn/train"
 )
 

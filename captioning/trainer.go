@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"nmn/internal/rng"
 	"nmn/model/s2vt"
-	"nmn/rng"
 	"nmn/train"
 )
 

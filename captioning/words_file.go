@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 )
 
 // ErrFormat is behind all errors about the form of a file.

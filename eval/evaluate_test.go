@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 	"nmn/text"
 
 	dense "gorgonia.org/tensor"

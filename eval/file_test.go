@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/npy"
+	"nmn/format/npy"
 	"nmn/text"
 )
 

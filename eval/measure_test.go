@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 )
 
 func TestRank_IsTheStableDescendingOrder(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"io"
 	"math"
 
-	"nmn/npy"
+	"nmn/format/npy"
 )
 
 // readNPY reads a matrix in NumPy's format, versions 1 to 3: float16, float32, float64, any integer

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 )
 
 // bestBySorting tries every prefix of the sorted probabilities.

@@ -9,6 +9,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/conform"
 	"nmn/kernels/conv"
@@ -16,7 +17,6 @@ import (
 	"nmn/kernels/pool"
 	"nmn/kernels/tensor"
 	"nmn/kernels/update"
-	"nmn/rng"
 )
 
 // rig draws operands that bfloat16 holds exactly and keeps them in both types.

@@ -8,12 +8,12 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/conv"
 	"nmn/kernels/noise"
 	"nmn/kernels/tensor"
 	"nmn/kernels/update"
-	"nmn/rng"
 )
 
 // tinyStep is a convolution whose outputs are logits, with loss, gradient and update.

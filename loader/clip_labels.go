@@ -13,7 +13,7 @@ import (
 	"slices"
 	"sync"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 	"nmn/text"
 )
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/shard"
+	"nmn/loader/shard"
 )
 
 // labelSequence gives labels one by one.

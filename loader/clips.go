@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"nmn/shard"
+	"nmn/loader/shard"
 )
 
 // Clips are the frames of video clips in a folder that package shard reads: tar shards or folders of

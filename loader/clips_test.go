@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/shard"
+	"nmn/loader/shard"
 )
 
 // greyJPEG is a picture of one grey.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"nmn/shard"
+	"nmn/loader/shard"
 )
 
 func TestReadEncoded_GivesTheBytesOfAFile(t *testing.T) {

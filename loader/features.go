@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"nmn/features"
+	"nmn/loader/features"
 	"nmn/text"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/features"
+	"nmn/loader/features"
 )
 
 // featureTable opens a table of a few rows.

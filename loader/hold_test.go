@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/shard"
+	"nmn/loader/shard"
 )
 
 // ragged is a stream of clips of different numbers of frames; bag 0 has no caption.

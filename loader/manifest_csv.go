@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"nmn/features"
+	"nmn/loader/features"
 )
 
 // Cells of a CSV manifest that are no lists.

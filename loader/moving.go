@@ -3,7 +3,7 @@ package loader
 import (
 	"fmt"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 
 	dense "gorgonia.org/tensor"
 )

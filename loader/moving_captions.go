@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 )
 
 // maxMovingCaptions bounds the captions of a clip.

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"nmn/shard"
+	"nmn/loader/shard"
 	"nmn/text"
 )
 

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"nmn/shard"
+	"nmn/loader/shard"
 )
 
 // TestWriteMovingScenes_ReadsBackAsTheSet holds a folder that was written to the set that it was made of.

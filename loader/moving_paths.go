@@ -3,7 +3,7 @@ package loader
 import (
 	"math"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 )
 
 // topSpeed is how far an object moves along an axis from frame to frame at most, pixels.

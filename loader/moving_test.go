@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 )
 
 func makeMoving(t testing.TB, config MovingScenesConfig) *Set {

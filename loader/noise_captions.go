@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 )
 
 // ReplaceCaptions draws the incorrect-label noise of the paper: in each bag, n captions chosen at

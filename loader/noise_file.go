@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 )
 
 // The name and version of the format of noise files.

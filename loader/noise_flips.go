@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 )
 
 // FlipRates are the probabilities of label flips: one for all classes, or one per class. No entry

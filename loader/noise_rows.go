@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 )
 
 // donors are the bags that have a caption to give: all but some.

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 )
 
 // Rate is a probability, NaN where it is not defined (no bag has the word). In JSON NaN is null.

@@ -1,6 +1,6 @@
 package loader
 
-import "nmn/rng"
+import "nmn/internal/rng"
 
 // epochOrder tells which bags stand where in an epoch. It depends on (seed, epoch) and the set alone,
 // and any part of it is had without the parts before.

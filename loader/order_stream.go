@@ -1,6 +1,6 @@
 package loader
 
-import "nmn/rng"
+import "nmn/internal/rng"
 
 // streamOrder is the order of a set that may be too large for a list of its bags; it takes no memory.
 //

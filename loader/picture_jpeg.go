@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"nmn/loader/jpeg"
-	"nmn/loader/jpeg/turbo"
+	"nmn/loader/picture/jpeg"
+	"nmn/loader/picture/jpeg/turbo"
 )
 
 // Decoder names what decodes JPEG files.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"nmn/loader/jpeg/turbo"
+	"nmn/loader/picture/jpeg/turbo"
 )
 
 // usableDecoders are those that this build and this host have.
@@ -29,7 +29,7 @@ func usableDecoders(t *testing.T) (decoders []Decoder) {
 
 func TestDecodePicture_EveryDecoder(t *testing.T) {
 	colour := encodeJPEG(t, smooth(101, 67))
-	cmyk, err := os.ReadFile("jpeg/testdata/cmyk.jpg") // which image/jpeg takes alone
+	cmyk, err := os.ReadFile("picture/jpeg/testdata/cmyk.jpg") // which image/jpeg takes alone
 	if err != nil {
 		t.Fatal(err)
 	}

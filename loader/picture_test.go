@@ -19,8 +19,8 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/rng"
 	"nmn/kernels/simd"
-	"nmn/rng"
 )
 
 const testMaxPixels = 1 << 20

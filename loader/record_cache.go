@@ -3,7 +3,7 @@ package loader
 import (
 	"sync"
 
-	"nmn/shard"
+	"nmn/loader/shard"
 )
 
 // cachedRecords is how many clips a cache holds: those of several batches, so that the frames of a

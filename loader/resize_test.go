@@ -6,8 +6,8 @@ import (
 	"math"
 	"testing"
 
+	"nmn/internal/rng"
 	"nmn/kernels/simd"
-	"nmn/rng"
 )
 
 // referenceResize is bilinear interpolation in float64, pixel by pixel as it is defined.

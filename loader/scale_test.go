@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"nmn/shard"
+	"nmn/loader/shard"
 	"nmn/text"
 )
 

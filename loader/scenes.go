@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 	"nmn/text"
 
 	dense "gorgonia.org/tensor"

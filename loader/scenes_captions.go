@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 )
 
 // sceneCaption is what one person says of a scene. Fields are classes, or noWord where nothing is

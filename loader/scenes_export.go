@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 )
 
 // sceneJPEGQuality keeps the stripes and the pixel noise of such small pictures.

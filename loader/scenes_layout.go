@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 )
 
 const maxObjects = 4

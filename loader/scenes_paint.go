@@ -3,7 +3,7 @@ package loader
 import (
 	"math"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 )
 
 // Colours are RGB in fixed point with 16 fractional bits, so that a picture is the same on every

@@ -12,7 +12,7 @@ import (
 	"reflect"
 	"testing"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 	"nmn/text"
 )
 

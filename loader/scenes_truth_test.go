@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 )
 
 // placed is an upright plain object.

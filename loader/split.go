@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 
 	dense "gorgonia.org/tensor"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 )
 
 // SplitByIDs returns one set per list of ids, each in the order of its list. Bags in no list are

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"nmn/features"
+	"nmn/loader/features"
 )
 
 // Standard brings the columns of feature vectors to one scale: (x - Mean) · Scale, and 0, the mean, for

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 
 	dense "gorgonia.org/tensor"
 )

@@ -3,8 +3,8 @@ package model
 import (
 	"fmt"
 
+	"nmn/internal/rng"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 
 	dense "gorgonia.org/tensor"
 )

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"nmn/internal/rng"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 
 	dense "gorgonia.org/tensor"
 )

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"nmn/format/safetensors"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
-	"nmn/safetensors"
 )
 
 // ErrOtherModel is wrapped when a weight file does not belong to a network of this configuration.

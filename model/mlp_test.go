@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/format/safetensors"
+	"nmn/internal/rng"
 	"nmn/kernels/tensor"
-	"nmn/rng"
-	"nmn/safetensors"
 
 	dense "gorgonia.org/tensor"
 )

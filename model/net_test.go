@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/format/safetensors"
+	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
-	"nmn/rng"
-	"nmn/safetensors"
 
 	dense "gorgonia.org/tensor"
 )

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"nmn/safetensors"
+	"nmn/format/safetensors"
 )
 
 // The standard of a net's features in weight files.

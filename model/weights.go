@@ -6,7 +6,7 @@ import (
 	"io"
 	"math"
 
-	"nmn/safetensors"
+	"nmn/format/safetensors"
 
 	dense "gorgonia.org/tensor"
 )

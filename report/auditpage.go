@@ -8,9 +8,9 @@ import (
 	"io"
 	"strings"
 
-	"nmn/audit"
 	"nmn/eval"
-	"nmn/rates"
+	"nmn/labels/audit"
+	"nmn/labels/rates"
 )
 
 var (

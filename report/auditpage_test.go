@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/audit"
 	"nmn/eval"
-	"nmn/rates"
+	"nmn/labels/audit"
+	"nmn/labels/rates"
 )
 
 // hostile is a word that would end the script and start another, were it not escaped.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"nmn/audit"
 	"nmn/eval"
-	"nmn/rates"
+	"nmn/labels/audit"
+	"nmn/labels/rates"
 )
 
 // SuspectTable lists suspects, the surest first.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"nmn/eval"
-	"nmn/rates"
+	"nmn/labels/rates"
 )
 
 // NoiseReport is what the noise model of a run has learnt.

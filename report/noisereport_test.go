@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"nmn/eval"
-	"nmn/rates"
+	"nmn/labels/rates"
 )
 
 // markup is a word that must not become part of a page.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"nmn/eval"
-	"nmn/rates"
+	"nmn/labels/rates"
 )
 
 // RateEstimateTable shows noise rates per class with their intervals, the calibration of the scores

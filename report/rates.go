@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strconv"
 
-	"nmn/durable"
 	"nmn/eval"
+	"nmn/internal/durable"
 	"nmn/text"
 )
 

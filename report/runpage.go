@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 )
 
 // Files of a run's page.

@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 	"nmn/train"
 )
 

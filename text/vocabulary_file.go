@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 )
 
 // ErrFormat is wrapped by the errors about a vocabulary file that does not follow its format.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 )
 
 // Best is one of the best checkpoints.

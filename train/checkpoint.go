@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"nmn/durable"
+	"nmn/format/safetensors"
+	"nmn/internal/durable"
 	"nmn/kernels"
 	"nmn/model"
-	"nmn/safetensors"
 	"nmn/text"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/format/safetensors"
 	"nmn/model"
-	"nmn/safetensors"
 	"nmn/text"
 
 	dense "gorgonia.org/tensor"

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/rng"
 	"nmn/model"
-	"nmn/rng"
 )
 
 // killEnv tells the test process that it is the one to be killed, and its folder.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"nmn/safetensors"
+	"nmn/format/safetensors"
 )
 
 // Names of the tensors in which a checkpoint within the first epoch keeps online scores.

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"time"
 
+	"nmn/format/safetensors"
 	"nmn/kernels/tensor"
 	"nmn/model"
-	"nmn/safetensors"
 )
 
 // save writes last.safetensors where anything has changed since it was written, and keeps it as one

@@ -7,9 +7,9 @@ import (
 	"math"
 	"strings"
 
+	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/model"
-	"nmn/rng"
 )
 
 // start draws the weights of a net and sets its biases and the standard of its features.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/model"
-	"nmn/rng"
 )
 
 // step makes one update. An epoch whose last bags are all broken may end without one.

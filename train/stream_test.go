@@ -10,7 +10,7 @@ import (
 
 	"nmn/eval"
 	"nmn/loader"
-	"nmn/shard"
+	"nmn/loader/shard"
 )
 
 // streamed is a set of clips in shards, whose labels are read from their file clip by clip.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"nmn/eval"
+	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/model"
-	"nmn/rng"
 )
 
 // Options are the parts of a Trainer.

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/report"
-	"nmn/rng"
 	"nmn/train"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/audit"
 	"nmn/eval"
-	"nmn/rates"
+	"nmn/labels/audit"
+	"nmn/labels/rates"
 	"nmn/report"
 )
 

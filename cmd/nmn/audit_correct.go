@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"nmn/audit"
 	"nmn/eval"
+	"nmn/labels/audit"
 )
 
 // correction are the flags that change labels.

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"nmn/audit"
 	"nmn/eval"
-	"nmn/rates"
+	"nmn/labels/audit"
+	"nmn/labels/rates"
 )
 
 // auditJSON is what nmn audit tells machines.

@@ -17,9 +17,9 @@ import (
 	"testing"
 
 	"nmn/eval"
-	"nmn/features"
-	"nmn/rates"
-	"nmn/rng"
+	"nmn/internal/rng"
+	"nmn/labels/rates"
+	"nmn/loader/features"
 	"nmn/text"
 )
 

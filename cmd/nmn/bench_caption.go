@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"nmn/captioning"
+	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/model/s2vt"
-	"nmn/rng"
 	"nmn/train"
 )
 

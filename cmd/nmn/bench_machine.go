@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/conv"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 )
 
 // gemmFigures are what nmn bench gemm tells.

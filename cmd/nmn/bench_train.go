@@ -7,10 +7,10 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/loader"
 	"nmn/model"
-	"nmn/rng"
 	"nmn/text"
 	"nmn/train"
 )

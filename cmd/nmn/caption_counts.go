@@ -10,8 +10,8 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
-	"nmn/features"
 	"nmn/loader"
+	"nmn/loader/features"
 )
 
 // captionCounts are the flags of nmn caption counts.

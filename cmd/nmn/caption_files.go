@@ -12,8 +12,8 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
+	"nmn/internal/rng"
 	"nmn/loader"
-	"nmn/rng"
 )
 
 // clipFiles name features of clips and captions of people.

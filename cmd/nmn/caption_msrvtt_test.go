@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/features"
+	"nmn/loader/features"
 )
 
 // Annotations of MSR-VTT hold both splits: each set of features takes the captions of its own.

@@ -10,8 +10,8 @@ import (
 
 	"nmn/eval"
 	"nmn/eval/caption"
-	"nmn/features"
 	"nmn/loader"
+	"nmn/loader/features"
 )
 
 // captionScenes are the flags of nmn caption scenes.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/features"
 	"nmn/loader"
+	"nmn/loader/features"
 )
 
 // featureConfig says where features and their labels are.

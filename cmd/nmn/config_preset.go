@@ -1,9 +1,9 @@
 package main
 
 import (
-	"nmn/features"
 	"nmn/kernels/tensor"
 	"nmn/loader"
+	"nmn/loader/features"
 	"nmn/train"
 )
 

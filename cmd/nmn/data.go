@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 
+	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/report"
-	"nmn/rng"
 	"nmn/text"
 )
 

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"nmn/features"
+	"nmn/internal/rng"
 	"nmn/loader"
-	"nmn/rng"
+	"nmn/loader/features"
 	"nmn/text"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/doctor"
-	"nmn/durable"
+	"nmn/internal/durable"
+	"nmn/loader/doctor"
 )
 
 // doctorCommand are the flags of nmn doctor beside the configuration, which is that of nmn train.

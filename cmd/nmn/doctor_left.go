@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"strings"
 
-	"nmn/doctor"
+	"nmn/loader/doctor"
 )
 
 // leftOut listens to the log while data is opened: bags that are left out, and what readers warn of, are

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"nmn/doctor"
 	"nmn/loader"
+	"nmn/loader/doctor"
 )
 
 // findingKinds are the weights of the findings of a report by their kind, the worst first.

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"nmn/doctor"
+	"nmn/loader/doctor"
 )
 
 // runPlan is what a run would take.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/durable"
-	"nmn/export"
+	"nmn/internal/durable"
 	"nmn/model"
+	"nmn/model/export"
 	"nmn/train"
 )
 

@@ -12,11 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/export"
+	"nmn/format/npy"
+	"nmn/internal/rng"
 	"nmn/kernels/tensor"
 	"nmn/model"
-	"nmn/npy"
-	"nmn/rng"
+	"nmn/model/export"
 )
 
 // python runs testdata/exported.py with a plan, in the Python that NMN_PYTHON names. Where that is unset or

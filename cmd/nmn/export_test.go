@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/safetensors"
+	"nmn/format/safetensors"
 	"nmn/train"
 )
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/features"
 	"nmn/kernels"
 	"nmn/loader"
+	"nmn/loader/features"
 	"nmn/train"
 )
 

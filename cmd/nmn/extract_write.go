@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"nmn/features"
 	"nmn/loader"
+	"nmn/loader/features"
 	"nmn/model"
 	"nmn/train"
 )

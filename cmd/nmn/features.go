@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/durable"
-	"nmn/features"
+	"nmn/internal/durable"
+	"nmn/loader/features"
 )
 
 // featuresCommand are the flags of nmn features.

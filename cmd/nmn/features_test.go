@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 	"nmn/train"
 )
 

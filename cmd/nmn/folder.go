@@ -18,7 +18,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/report"

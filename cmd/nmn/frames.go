@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/frames"
-	"nmn/shard"
+	"nmn/loader/frames"
+	"nmn/loader/shard"
 )
 
 // framesCommand are the flags of nmn frames.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"nmn/shard"
+	"nmn/loader/shard"
 )
 
 // framesChecked is what a look at a folder of frames has found.

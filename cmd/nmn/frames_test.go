@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"nmn/frames"
-	"nmn/shard"
+	"nmn/loader/frames"
+	"nmn/loader/shard"
 )
 
 // clipFolder writes clips that hardly compress, and skips the test where there is no ffmpeg to read them.

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
+	"nmn/format/weights"
 	"nmn/kernels/tensor"
 	"nmn/model"
 	"nmn/text"
 	"nmn/train"
-	"nmn/weights"
 
 	"github.com/spf13/pflag"
 )

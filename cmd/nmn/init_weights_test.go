@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/format/safetensors"
 	"nmn/kernels"
 	"nmn/model"
-	"nmn/safetensors"
 	"nmn/text"
 
 	"google.golang.org/protobuf/encoding/protowire"

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 
-	"nmn/audit"
 	"nmn/eval"
+	"nmn/labels/audit"
+	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/model"
-	"nmn/rates"
 	"nmn/report"
 	"nmn/train"
 )

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/shard"
+	"nmn/loader/shard"
 )
 
 // writeMSRVTT writes annotations of clips: two in three are of the training split, and clip i has the

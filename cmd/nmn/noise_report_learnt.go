@@ -6,9 +6,9 @@ import (
 
 	"nmn/eval"
 	"nmn/kernels"
+	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/model"
-	"nmn/rates"
 	"nmn/report"
 	"nmn/text"
 	"nmn/train"

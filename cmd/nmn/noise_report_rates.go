@@ -10,8 +10,8 @@ import (
 	"strconv"
 
 	"nmn/eval"
+	"nmn/labels/rates"
 	"nmn/model"
-	"nmn/rates"
 	"nmn/report"
 	"nmn/text"
 )

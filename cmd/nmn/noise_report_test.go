@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"nmn/kernels"
+	"nmn/labels/rates"
 	"nmn/loader"
-	"nmn/rates"
 	"nmn/report"
 	"nmn/train"
 )

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"nmn/features"
 	"nmn/loader"
+	"nmn/loader/features"
 	"nmn/model"
 	"nmn/text"
 	"nmn/train"

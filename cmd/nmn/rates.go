@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/eval"
-	"nmn/rates"
+	"nmn/labels/rates"
 	"nmn/report"
 )
 

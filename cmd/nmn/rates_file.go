@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"nmn/eval"
-	"nmn/rates"
+	"nmn/labels/rates"
 	"nmn/text"
 )
 

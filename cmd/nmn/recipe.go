@@ -7,8 +7,8 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/labels/rates"
 	"nmn/loader"
-	"nmn/rates"
 	"nmn/report"
 	"nmn/train"
 )

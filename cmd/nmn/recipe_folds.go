@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"regexp"
 
-	"nmn/crossfit"
+	"nmn/format/safetensors"
+	"nmn/internal/rng"
+	"nmn/labels/crossfit"
 	"nmn/loader"
 	"nmn/model"
-	"nmn/rng"
-	"nmn/safetensors"
 	"nmn/train"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"nmn/format/safetensors"
 	"nmn/loader"
-	"nmn/safetensors"
 	"nmn/train"
 )
 

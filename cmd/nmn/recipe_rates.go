@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"strings"
 
-	"nmn/audit"
 	"nmn/eval"
+	"nmn/labels/audit"
+	"nmn/labels/rates"
 	"nmn/model"
-	"nmn/rates"
 	"nmn/report"
 	"nmn/text"
 	"nmn/train"

@@ -12,10 +12,10 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/rng"
+	"nmn/labels/rates"
 	"nmn/loader"
-	"nmn/rates"
 	"nmn/report"
-	"nmn/rng"
 	"nmn/train"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/labels/rates"
 	"nmn/loader"
-	"nmn/rates"
 	"nmn/train"
 )
 

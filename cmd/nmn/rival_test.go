@@ -10,8 +10,8 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/labels/rates"
 	"nmn/loader"
-	"nmn/rates"
 	"nmn/train"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 	"nmn/loader"
-	"nmn/shard"
+	"nmn/loader/shard"
 )
 
 // scenesCommand are the flags of nmn scenes.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"nmn/eval"
-	"nmn/rates"
+	"nmn/labels/rates"
 )
 
 // readLogits reads score files with their labels for what works on logits: nmn rates and nmn audit.

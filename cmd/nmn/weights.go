@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/format/safetensors"
+	"nmn/format/weights"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/model"
-	"nmn/safetensors"
-	"nmn/weights"
 )
 
 func newWeights(p *program) *cobra.Command {

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"nmn/export"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/model"
+	"nmn/model/export"
 )
 
 // TestInit_FullSizeVGG16 holds torchvision's VGG16 of full size, written by PyTorch with random weights in all

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/safetensors"
+	"nmn/format/safetensors"
 )
 
 func TestWeights_WhatIsInAFile(t *testing.T) {

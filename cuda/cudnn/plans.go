@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 )
 
 // Bounds of a file of plans: far above what any network needs.

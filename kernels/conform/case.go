@@ -7,10 +7,10 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/ref"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 )
 
 // Case is one call of one operation with everything that is needed to judge it.

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/safetensors"
+	"nmn/format/safetensors"
 )
 
 //go:embed testdata/oracle

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"nmn/safetensors"
+	"nmn/format/safetensors"
 )
 
 func FuzzParseFixture(f *testing.F) {

@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"slices"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 )
 
 // architectures are those of which the fatbin holds machine code; for later ones it holds the PTX of the

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"nmn/durable"
+	"nmn/internal/durable"
 
 	"nmn/kernels/gen/signature"
 )

@@ -3,9 +3,9 @@ package noise
 import (
 	"testing"
 
+	"nmn/internal/rng"
 	"nmn/kernels/optest"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 )
 
 // stepInput is a batch drawn at random: bags with cells cells each.

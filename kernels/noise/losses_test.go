@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/rng"
 	"nmn/kernels/optest"
 	"nmn/kernels/simd"
-	"nmn/rng"
 )
 
 // Without weights the asymmetric loss is the cross-entropy, whose code is another.

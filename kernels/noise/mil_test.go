@@ -5,9 +5,9 @@ import (
 	"math"
 	"testing"
 
+	"nmn/internal/rng"
 	"nmn/kernels/optest"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 )
 
 func TestNoisyOR_AtLeastTheLargestInstanceAndAtMostTheirSum(t *testing.T) {

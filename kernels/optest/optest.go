@@ -7,9 +7,9 @@ import (
 	"math"
 	"testing"
 
+	"nmn/internal/rng"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 )
 
 // Device is the memory of the host with so many threads, closed when the test ends.

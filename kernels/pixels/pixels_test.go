@@ -6,9 +6,9 @@ import (
 	"math"
 	"testing"
 
+	"nmn/internal/rng"
 	"nmn/kernels/optest"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 )
 
 func newTestCPU(t testing.TB, threads int) *CPU {

@@ -6,10 +6,10 @@ import (
 	"math"
 	"testing"
 
+	"nmn/internal/rng"
 	"nmn/kernels/optest"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 )
 
 // newTestCPU computes at the level of the environment, the best one by default.

@@ -3,9 +3,9 @@ package recurrent
 import (
 	"testing"
 
+	"nmn/internal/rng"
 	"nmn/kernels/optest"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 )
 
 // The paper's sizes: 47 steps of 32 captions, and their 330 words.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/rng"
 	"nmn/kernels/optest"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 )
 
 // problem is a layer and a softmax of some size, with everything that they compute.

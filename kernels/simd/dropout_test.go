@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 )
 
 func TestMaskWords_AreThoseOfTheGenerator(t *testing.T) {

@@ -3,8 +3,8 @@ package s2vt
 import (
 	"fmt"
 
+	"nmn/internal/rng"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 )
 
 // Batch is clips with a caption each. The net keeps nothing of it.

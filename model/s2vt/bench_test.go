@@ -3,7 +3,7 @@ package s2vt
 import (
 	"testing"
 
-	"nmn/rng"
+	"nmn/internal/rng"
 )
 
 // paperBatch is a batch of 32 clips of 26 frames with 1,000 concepts, whose captions have about as many words

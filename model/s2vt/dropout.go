@@ -3,8 +3,8 @@ package s2vt
 import (
 	"fmt"
 
+	"nmn/internal/rng"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 
 	dense "gorgonia.org/tensor"
 )

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 )
 
 // Net is a captioner on a device: parameters, and buffers for the batches that went through it. Everything

@@ -6,12 +6,12 @@ import (
 	"os"
 	"testing"
 
+	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/conform"
 	"nmn/kernels/conv"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
-	"nmn/rng"
 )
 
 // eachDevice calls f with the device that the environment names, and with the host at every level of

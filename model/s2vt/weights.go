@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"nmn/format/safetensors"
 	"nmn/kernels/tensor"
-	"nmn/safetensors"
 )
 
 // Values copies a tensor of the net from the device.

@@ -6,8 +6,8 @@ import (
 	"math"
 	"testing"
 
+	"nmn/format/safetensors"
 	"nmn/kernels/tensor"
-	"nmn/safetensors"
 )
 
 // file writes tensors to memory and opens them.

@@ -1,0 +1,239 @@
+package safetensors
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"nmn/internal/durable"
+)
+
+// Tensor is one named array to be written.
+type Tensor struct {
+	Name  string
+	DType DType // may be empty where Data tells it
+	Shape []int // the product is the number of elements; empty for a scalar
+	// Data is row-major: []float32 (F32), []float64 (F64), []int64 (I64), []int32 (I32), []uint8 (U8
+	// or BOOL), []uint16 (U16, or the bits of F16 or BF16), or a func(io.Writer) error that writes
+	// exactly the little-endian bytes of the tensor (any DType).
+	Data any
+}
+
+// Write writes a file. The same arguments give the same bytes: data is ordered by falling element
+// size, which keeps every tensor aligned, and otherwise as given. Extra memory is that of the
+// header and one small buffer. Nothing is written when an argument is wrong.
+func Write(w io.Writer, meta map[string]string, tensors []Tensor) error {
+	ordered, err := resolve(tensors)
+	if err != nil {
+		return err
+	}
+	header, err := formatHeader(meta, ordered)
+	if err != nil {
+		return err
+	}
+	return writeAll(w, header, ordered, make([]uint32, len(ordered)))
+}
+
+// writeAll writes header and data, and fills in the checksums of the tensors.
+func writeAll(w io.Writer, header []byte, tensors []Tensor, sums []uint32) error {
+	if _, err := w.Write(header); err != nil {
+		return fmt.Errorf("safetensors: cannot write the header: %w", err)
+	}
+	for i, t := range tensors {
+		counted := &countingWriter{w: w}
+		if err := t.WriteData(counted); err != nil {
+			return fmt.Errorf("safetensors: cannot write tensor %q: %w", t.Name, err)
+		}
+		if size, _ := byteCount(t.DType, t.Shape); counted.count != size {
+			return fmt.Errorf("safetensors: tensor %q: %s %v needs %d bytes, its function wrote %d", t.Name, t.DType, t.Shape, size, counted.count)
+		}
+		sums[i] = counted.sum
+	}
+	return nil
+}
+
+// WriteFile writes a file with checksums, which appears whole or not at all, and tells its size. What was
+// there under that path stays until then.
+func WriteFile(path string, meta map[string]string, tensors []Tensor) (size int64, err error) {
+	file, err := durable.Create(path, 0o644)
+	if err != nil {
+		return 0, err
+	}
+	err = WriteSummed(file, meta, tensors)
+	if err == nil {
+		size, err = file.Seek(0, io.SeekCurrent)
+	}
+	if err == nil {
+		err = file.Commit()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return 0, err
+	}
+	return size, nil
+}
+
+// Bytes is the size of the data of tensors that have their DType, without the header.
+func Bytes(tensors []Tensor) (total int64) {
+	for _, t := range tensors {
+		size, _ := byteCount(t.DType, t.Shape)
+		total += size
+	}
+	return total
+}
+
+// resolve checks all tensors, fills in their types and orders them.
+func resolve(tensors []Tensor) ([]Tensor, error) {
+	seen := make(map[string]bool, len(tensors))
+	ordered := slices.Clone(tensors)
+	for i := range ordered {
+		t := &ordered[i]
+		if t.Name == metadata || !utf8.ValidString(t.Name) || seen[t.Name] {
+			return nil, fmt.Errorf("safetensors: tensor name %q is reserved, not UTF-8, or occurs twice", t.Name)
+		}
+		seen[t.Name] = true
+		if err := t.check(); err != nil {
+			return nil, fmt.Errorf("safetensors: tensor %q: %w", t.Name, err)
+		}
+	}
+	slices.SortStableFunc(ordered, func(a, b Tensor) int { return cmp.Compare(b.DType.Size(), a.DType.Size()) })
+	return ordered, nil
+}
+
+func (t *Tensor) check() error {
+	length, types := t.describe()
+	if types == nil {
+		return fmt.Errorf("cannot write data of Go type %T", t.Data)
+	}
+	if t.DType == "" && len(types) > 0 {
+		t.DType = types[0]
+	}
+	if t.DType.Size() == 0 || len(types) > 0 && !slices.Contains(types, t.DType) {
+		return fmt.Errorf("dtype %q does not fit data of Go type %T", t.DType, t.Data)
+	}
+	size, ok := byteCount(t.DType, t.Shape)
+	if !ok {
+		return fmt.Errorf("shape %v is negative or too large", t.Shape)
+	}
+	if length >= 0 && int64(length)*int64(t.DType.Size()) != size {
+		return fmt.Errorf("%d elements for shape %v", length, t.Shape)
+	}
+	return nil
+}
+
+// describe returns the number of elements of Data, -1 when only writing tells, and the types that it
+// may be written as: none listed means any, nil that Data cannot be written.
+func (t *Tensor) describe() (length int, types []DType) {
+	switch data := t.Data.(type) {
+	case []float32:
+		return len(data), []DType{F32}
+	case []float64:
+		return len(data), []DType{F64}
+	case []int64:
+		return len(data), []DType{I64}
+	case []int32:
+		return len(data), []DType{I32}
+	case []uint8:
+		return len(data), []DType{U8, Bool}
+	case []uint16:
+		return len(data), []DType{U16, F16, BF16}
+	case func(io.Writer) error:
+		return -1, []DType{}
+	}
+	return 0, nil
+}
+
+// WriteData writes the elements alone, little-endian.
+func (t *Tensor) WriteData(w io.Writer) error {
+	switch data := t.Data.(type) {
+	case []float32:
+		return writeElements(w, data, 4, func(b []byte, v float32) []byte { return little.AppendUint32(b, math.Float32bits(v)) })
+	case []float64:
+		return writeElements(w, data, 8, func(b []byte, v float64) []byte { return little.AppendUint64(b, math.Float64bits(v)) })
+	case []int64:
+		return writeElements(w, data, 8, func(b []byte, v int64) []byte { return little.AppendUint64(b, uint64(v)) })
+	case []int32:
+		return writeElements(w, data, 4, func(b []byte, v int32) []byte { return little.AppendUint32(b, uint32(v)) })
+	case []uint16:
+		return writeElements(w, data, 2, little.AppendUint16)
+	case []uint8:
+		_, err := w.Write(data)
+		return err
+	case func(io.Writer) error:
+		return data(w)
+	}
+	return fmt.Errorf("cannot write data of Go type %T", t.Data)
+}
+
+// writeElements encodes in pieces of 64 KiB.
+func writeElements[E any](w io.Writer, data []E, size int, encode func([]byte, E) []byte) error {
+	const chunk = 1 << 16
+	buffer := make([]byte, 0, min(chunk, size*len(data)))
+	for len(data) > 0 {
+		n := min(len(data), chunk/size)
+		buffer = buffer[:0]
+		for _, v := range data[:n] {
+			buffer = encode(buffer, v)
+		}
+		if _, err := w.Write(buffer); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
+}
+
+// formatHeader returns the length prefix and the header, padded so that the data starts at a
+// multiple of eight bytes.
+func formatHeader(meta map[string]string, tensors []Tensor) ([]byte, error) {
+	b := bytes.NewBuffer(make([]byte, 8))
+	encoder := json.NewEncoder(b)
+	encoder.SetEscapeHTML(false)
+	text := func(s string) {
+		_ = encoder.Encode(s)   // a string into memory cannot fail
+		b.Truncate(b.Len() - 1) // the encoder's newline
+	}
+	b.WriteByte('{')
+	comma := ""
+	if len(meta) > 0 {
+		b.WriteString(`"` + metadata + `":{`)
+		for _, key := range slices.Sorted(maps.Keys(meta)) {
+			if !utf8.ValidString(key) || !utf8.ValidString(meta[key]) {
+				return nil, fmt.Errorf("safetensors: metadata %q is not UTF-8", key)
+			}
+			b.WriteString(comma)
+			text(key)
+			b.WriteByte(':')
+			text(meta[key])
+			comma = ","
+		}
+		b.WriteByte('}')
+	}
+	var at int64
+	for _, t := range tensors {
+		size, _ := byteCount(t.DType, t.Shape)
+		if at > math.MaxInt64-size {
+			return nil, fmt.Errorf("safetensors: tensor %q: all tensors together are too large", t.Name)
+		}
+		b.WriteString(comma)
+		text(t.Name)
+		shape, _ := json.Marshal(append([]int{}, t.Shape...)) // integers cannot fail
+		fmt.Fprintf(b, `:{"dtype":%q,"shape":%s,"data_offsets":[%d,%d]}`, t.DType, shape, at, at+size)
+		at, comma = at+size, ","
+	}
+	b.WriteByte('}')
+	for b.Len()%8 != 0 {
+		b.WriteByte(' ')
+	}
+	if b.Len()-8 > maxHeader {
+		return nil, fmt.Errorf("safetensors: a header of %d bytes, more than %d", b.Len()-8, maxHeader)
+	}
+	little.PutUint64(b.Bytes(), uint64(b.Len()-8))
+	return b.Bytes(), nil
+}

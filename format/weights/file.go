@@ -1,0 +1,195 @@
+package weights
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nmn/format/safetensors"
+)
+
+// File is an open file of named tensors.
+type File struct {
+	Format   string            // for people: PyTorch, safetensors, ...
+	Metadata map[string]string // free text of a .safetensors file
+	BGR      bool              // pictures go in as blue, green, red: what Caffe's networks see
+
+	label  string // for messages
+	arrays []array
+	index  map[string]int
+	closer io.Closer
+}
+
+// array is one tensor of a file.
+type array struct {
+	name  string
+	dtype safetensors.DType
+	shape []int
+	// open starts at the first element; each call of what it returns gives the next len(dst) of them,
+	// row-major. It is asked for no more than there are.
+	open func() (elements, error)
+}
+
+type elements = func(dst []float32) error
+
+// Open opens a file of weights. What it is shows in its content, a .caffemodel alone by its ending. The
+// caller must Close it.
+func Open(path string) (*File, error) {
+	osFile, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := osFile.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%q is not a regular file", path)
+	}
+	var f *File
+	if err == nil {
+		f, err = Read(osFile, info.Size(), path)
+	}
+	if err != nil {
+		_ = osFile.Close() // it was only read: the first error is the one to tell
+		return nil, err
+	}
+	f.closer = osFile
+	return f, nil
+}
+
+// Read opens a file of size bytes that r holds; name is for messages, and its ending tells a .caffemodel.
+// Close does nothing on it.
+func Read(r io.ReaderAt, size int64, name string) (*File, error) {
+	f, err := readFormat(r, size, strings.ToLower(filepath.Ext(name)))
+	if err == nil {
+		err = f.finish()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%q (%d bytes): %w", name, size, err)
+	}
+	f.label = fmt.Sprintf("%q", name)
+	return f, nil
+}
+
+func readFormat(r io.ReaderAt, size int64, ending string) (*File, error) {
+	start := make([]byte, min(size, 16))
+	if _, err := r.ReadAt(start, 0); err != nil && err != io.EOF {
+		return nil, err
+	}
+	switch {
+	case ending == ".caffemodel":
+		return readCaffe(r, size)
+	case bytes.HasPrefix(start, []byte("PK")):
+		return readZip(r, size)
+	case len(start) > 1 && start[0] == pickleProto && start[1] < 6:
+		return readLegacyTorch(r, size)
+	case len(start) > 8 && start[8] == '{':
+		return readSafetensors(r, size)
+	case ending == ".h5" || ending == ".hdf5" || ending == ".onnx" || ending == ".bin":
+		return nil, faultf("%s is not read: save the weights as .safetensors, .pth or .npz", ending)
+	}
+	return nil, faultf("it is none of PyTorch's .pth, .safetensors, NumPy's .npz and Caffe's .caffemodel (which is known by its ending)")
+}
+
+func readSafetensors(r io.ReaderAt, size int64) (*File, error) {
+	s, err := safetensors.NewReader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Format: "safetensors", Metadata: s.Metadata}
+	for _, name := range s.Names() {
+		dtype, shape, err := s.Info(name)
+		if err != nil {
+			return nil, err
+		}
+		f.arrays = append(f.arrays, array{name, dtype, shape, func() (elements, error) { return s.Elements(name) }})
+	}
+	return f, nil
+}
+
+// wrappers are what training loops put before all names.
+var wrappers = []string{"module.", "_orig_mod.", "model.", "net.", "network."}
+
+// finish strips what all names begin with and makes the index.
+func (f *File) finish() error {
+	if len(f.arrays) == 0 {
+		return faultf("it holds no tensor")
+	}
+	for i := 0; i < len(wrappers); i++ {
+		lacks := func(a array) bool { return !strings.HasPrefix(a.name, wrappers[i]) }
+		if slices.ContainsFunc(f.arrays, lacks) {
+			continue
+		}
+		for j := range f.arrays {
+			f.arrays[j].name = f.arrays[j].name[len(wrappers[i]):]
+		}
+		i = -1 // one may hide another
+	}
+	f.index = make(map[string]int, len(f.arrays))
+	for i, a := range f.arrays {
+		if _, twice := f.index[a.name]; twice {
+			return faultf("tensor %q occurs twice", clip(a.name))
+		}
+		f.index[a.name] = i
+	}
+	return nil
+}
+
+// Close closes the file that Open opened.
+func (f *File) Close() error {
+	if f.closer == nil {
+		return nil
+	}
+	return f.closer.Close()
+}
+
+// Names lists the tensors in the order of the file, without what a training loop has put before all of them.
+func (f *File) Names() []string {
+	names := make([]string, len(f.arrays))
+	for i, a := range f.arrays {
+		names[i] = a.name
+	}
+	return names
+}
+
+// Info returns the type and a copy of the shape (empty for a scalar) of a tensor.
+func (f *File) Info(name string) (safetensors.DType, []int, error) {
+	i, ok := f.index[name]
+	if !ok {
+		return "", nil, fmt.Errorf("%s: tensor %q: %w", f.label, name, safetensors.ErrNotFound)
+	}
+	return f.arrays[i].dtype, slices.Clone(f.arrays[i].shape), nil
+}
+
+// Elements starts reading a tensor: each call of what it returns gives the next len(dst) elements, row-major,
+// of float32, or of float64, float16 or bfloat16 converted to it. A tensor may be read several times.
+func (f *File) Elements(name string) (func(dst []float32) error, error) {
+	dtype, shape, err := f.Info(name)
+	if err != nil {
+		return nil, err
+	}
+	failed := func(err error) error { return fmt.Errorf("%s: tensor %q: %w", f.label, name, err) }
+	if !floating(dtype) {
+		return nil, failed(faultf("it is %s, want F32, F64, F16 or BF16", dtype))
+	}
+	left, err := count(shape)
+	if err != nil {
+		return nil, failed(err)
+	}
+	next, err := f.arrays[f.index[name]].open()
+	if err != nil {
+		return nil, failed(err)
+	}
+	return func(dst []float32) error {
+		if int64(len(dst)) > left {
+			return failed(fmt.Errorf("%d elements asked for where %d are left", len(dst), left))
+		}
+		left -= int64(len(dst))
+		if err := next(dst); err != nil {
+			return failed(err)
+		}
+		return nil
+	}, nil
+}

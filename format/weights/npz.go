@@ -1,0 +1,73 @@
+package weights
+
+import (
+	"archive/zip"
+	"errors"
+	"strings"
+
+	"nmn/format/npy"
+	"nmn/format/safetensors"
+)
+
+// readNPZ reads the arrays of an .npz archive. Those of text and the like have neither type nor shape, and
+// an error in the place of elements.
+func readNPZ(z *zip.Reader) (*File, error) {
+	f := &File{Format: "NumPy"}
+	for _, entry := range z.File {
+		name, ok := strings.CutSuffix(entry.Name, ".npy")
+		if !ok {
+			continue
+		}
+		a, err := npzArray(entry, name)
+		switch {
+		case errors.Is(err, npy.ErrFormat):
+			a = array{name: name, open: func() (elements, error) { return nil, err }}
+		case err != nil:
+			return nil, faultf("array %q: %v", clip(name), err)
+		}
+		f.arrays = append(f.arrays, a)
+	}
+	return f, nil
+}
+
+func npzArray(entry *zip.File, name string) (array, error) {
+	r, err := openEntry(entry)
+	if err != nil {
+		return array{}, err
+	}
+	h, start, err := npy.ReadHeader(r)
+	if err != nil {
+		return array{}, err
+	}
+	a := array{name: name, shape: h.Shape, dtype: npyTypes[h.Descr[1:]]}
+	n, err := count(h.Shape)
+	if err != nil {
+		return array{}, err
+	}
+	size, ok := byteCount(n, h.Width)
+	switch {
+	case !ok || uint64(start)+uint64(size) != entry.UncompressedSize64:
+		return array{}, faultf("%s %v after a header of %d bytes does not fill the entry of %d bytes", h.Descr, h.Shape, start, entry.UncompressedSize64)
+	case h.Fortran && len(h.Shape) > 1:
+		return array{}, faultf("it is in Fortran order: save numpy.ascontiguousarray of it")
+	}
+	a.open = func() (elements, error) {
+		r, err := openEntry(entry)
+		if err != nil {
+			return nil, err
+		}
+		h, _, err := npy.ReadHeader(r)
+		if err != nil {
+			return nil, err
+		}
+		return stream(r, h.Width, h.Float32s), nil
+	}
+	return a, nil
+}
+
+// npyTypes are the element types of NumPy without their byte order.
+var npyTypes = map[string]safetensors.DType{
+	"f2": safetensors.F16, "f4": safetensors.F32, "f8": safetensors.F64, "b1": safetensors.Bool,
+	"i1": safetensors.I8, "i2": safetensors.I16, "i4": safetensors.I32, "i8": safetensors.I64,
+	"u1": safetensors.U8, "u2": safetensors.U16, "u4": safetensors.U32, "u8": safetensors.U64,
+}

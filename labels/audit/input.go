@@ -1,0 +1,111 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"nmn/eval"
+	"nmn/labels/rates"
+)
+
+// Input is what is known of N bags and K classes. It is not changed.
+type Input struct {
+	Bags, Classes int
+	Logits        []float32   // N×K, of p(y=1|I), out-of-fold; finite
+	Labels        []uint8     // N×K, observed labels z, 0 or 1
+	Rates         *eval.Rates // noise rates; a class whose rates are NaN is not audited
+	// A and B calibrate the logits, A o + B for each class; nil where they are of p(y=1) already, as from
+	// nets that were trained through the noise model.
+	A, B  []float64
+	Words []string // names of the classes; nil for their numbers
+	IDs   []string // names of the bags; nil for their numbers
+	Truth []uint8  // N×K, true labels, where they are known; for Judge
+}
+
+// FromEstimate sets rates and calibration to what rates.Estimate has found for the same scores.
+func (in *Input) FromEstimate(r *rates.Result) {
+	in.Rates = r.Rates()
+	in.A, in.B = make([]float64, len(r.Classes)), make([]float64, len(r.Classes))
+	for c, class := range r.Classes {
+		in.A[c], in.B[c] = class.A, class.B
+	}
+}
+
+// ID is the name of a bag, or its number, counted from 1.
+func (in *Input) ID(bag int) string { return nameOr(in.IDs, bag) }
+
+// Word is the name of a class, or its number, counted from 1.
+func (in *Input) Word(class int) string { return nameOr(in.Words, class) }
+
+func nameOr(names []string, i int) string {
+	if names == nil {
+		return strconv.Itoa(i + 1)
+	}
+	return names[i]
+}
+
+// logit is the calibrated one.
+func (in *Input) logit(cell int) float64 {
+	o := float64(in.Logits[cell])
+	if in.A == nil {
+		return o
+	}
+	c := cell % in.Classes
+	return in.A[c]*o + in.B[c]
+}
+
+// audited tells whether the rates of a class are known.
+func (in *Input) audited(class int) bool {
+	return !math.IsNaN(in.Rates.Q01[class]) && !math.IsNaN(in.Rates.Q10[class])
+}
+
+// check names what is wrong with the input; errors wrap eval.ErrShape or eval.ErrValue.
+func (in *Input) check() error {
+	if in.Bags < 1 || in.Classes < 1 || in.Bags > math.MaxInt32 || in.Classes > math.MaxInt32 {
+		return fmt.Errorf("audit: %d bags, %d classes: %w", in.Bags, in.Classes, eval.ErrShape)
+	}
+	type matrix struct {
+		what string
+		n    int
+	}
+	matrices := []matrix{{"logits", len(in.Logits)}, {"labels", len(in.Labels)}}
+	if in.Truth != nil {
+		matrices = append(matrices, matrix{"true labels", len(in.Truth)})
+	}
+	for _, m := range matrices {
+		if m.n/in.Classes != in.Bags || m.n%in.Classes != 0 {
+			return fmt.Errorf("audit: %d %s for %d bags × %d classes: %w", m.n, m.what, in.Bags, in.Classes, eval.ErrShape)
+		}
+	}
+	if in.Words != nil && len(in.Words) != in.Classes || in.IDs != nil && len(in.IDs) != in.Bags {
+		return fmt.Errorf("audit: %d words and %d identifiers for %d bags × %d classes: %w", len(in.Words), len(in.IDs), in.Bags, in.Classes, eval.ErrShape)
+	}
+	if in.Rates == nil || len(in.Rates.Q01) != in.Classes || len(in.Rates.Q10) != in.Classes ||
+		in.A != nil && (len(in.A) != in.Classes || len(in.B) != in.Classes) {
+		return fmt.Errorf("audit: rates or calibration are not those of %d classes: %w", in.Classes, eval.ErrShape)
+	}
+	return in.checkValues()
+}
+
+func (in *Input) checkValues() error {
+	for c := range in.Classes {
+		for _, q := range []float64{in.Rates.Q01[c], in.Rates.Q10[c]} {
+			if q < 0 || q > 1 {
+				return fmt.Errorf("audit: class %s: noise rate %g, want 0 to 1: %w", in.Word(c), q, eval.ErrValue)
+			}
+		}
+	}
+	for i, o := range in.Logits {
+		place := func() string {
+			return fmt.Sprintf("audit: bag %s, class %s", in.ID(i/in.Classes), in.Word(i%in.Classes))
+		}
+		if f := float64(o); math.IsNaN(f) || math.IsInf(f, 0) {
+			return fmt.Errorf("%s: logit %v, want a finite number: %w", place(), o, eval.ErrValue)
+		}
+		if in.Labels[i] > 1 || in.Truth != nil && in.Truth[i] > 1 {
+			return fmt.Errorf("%s: a label is neither 0 nor 1: %w", place(), eval.ErrValue)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"nmn/eval"
+	"nmn/labels/rates"
+)
+
+// Kind is how a label is wrong.
+type Kind string
+
+// The kinds.
+const (
+	Incorrect Kind = "incorrect" // z=1, the concept is not there
+	Missing   Kind = "missing"   // z=0, the concept is there
+)
+
+// KindOf is the way in which a label z would be wrong.
+func KindOf(z uint8) Kind {
+	if z == 1 {
+		return Incorrect
+	}
+	return Missing
+}
+
+// Suspect is a label that may be wrong.
+type Suspect struct {
+	Bag, Class int32
+	Given      uint8   // the label z
+	Margin     float64 // log-odds that the label is wrong
+	P          float64 // p(y=1|I), without the label
+}
+
+// Kind is how it would be wrong.
+func (s Suspect) Kind() Kind { return KindOf(s.Given) }
+
+// Error is the probability that the label is wrong, 1 - rho at the given label.
+func (s Suspect) Error() float64 { return rates.Sigmoid(s.Margin) }
+
+// Rho is p(y=1|z,I).
+func (s Suspect) Rho() float64 {
+	if s.Given == 1 {
+		return rates.Sigmoid(-s.Margin)
+	}
+	return rates.Sigmoid(s.Margin)
+}
+
+// Result is what an audit found.
+type Result struct {
+	// Suspects are the labels that are wrong with at least the probability asked for, the surest first;
+	// equal ones in the order of bags and classes.
+	Suspects []Suspect
+	Classes  []Class
+}
+
+// Class sums up the labels of one class. Expected numbers are sums of probabilities over all bags.
+type Class struct {
+	Positives         int     // observed labels
+	Audited           bool    // its noise rates are known
+	ExpectedIncorrect float64 // labels that are there and should not be
+	ExpectedMissing   float64 // labels that should be there
+	Incorrect         int     // suspects
+	Missing           int
+}
+
+// Run computes the probability of every label to be wrong and ranks those where it is at least
+// minError, from 0 to 1. With log-odds all along, labels that are wrong with near certainty keep their
+// order.
+func Run(in Input, minError float64) (*Result, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	if !(minError >= 0 && minError <= 1) {
+		return nil, fmt.Errorf("audit: least probability %g, want 0 to 1: %w", minError, eval.ErrValue)
+	}
+	r := &Result{Classes: make([]Class, in.Classes)}
+	margin := in.margins()
+	for i, z := range in.Labels {
+		c := i % in.Classes
+		class := &r.Classes[c]
+		class.Positives += int(z)
+		if class.Audited = in.audited(c); !class.Audited {
+			continue
+		}
+		s := Suspect{Bag: int32(i / in.Classes), Class: int32(c), Given: z, Margin: margin(i)}
+		wrong := s.Error()
+		if class.count(z, wrong, wrong >= minError); wrong >= minError {
+			s.P = rates.Sigmoid(in.logit(i))
+			r.Suspects = append(r.Suspects, s)
+		}
+	}
+	slices.SortStableFunc(r.Suspects, func(a, b Suspect) int { return cmp.Compare(b.Margin, a.Margin) })
+	return r, nil
+}
+
+func (c *Class) count(z uint8, wrong float64, suspect bool) {
+	expected, suspects := &c.ExpectedMissing, &c.Missing
+	if z == 1 {
+		expected, suspects = &c.ExpectedIncorrect, &c.Incorrect
+	}
+	*expected += wrong
+	if suspect {
+		*suspects++
+	}
+}
+
+// margins gives the log-odds of a cell's label to be wrong: with s = o + L_z the logit of rho, they are
+// s where z = 0 and -s where z = 1.
+func (in *Input) margins() func(cell int) float64 {
+	said := make([][2]float64, in.Classes)
+	for c := range said {
+		for z := range said[c] {
+			said[c][z] = rates.LabelLogOdds(uint8(z), in.Rates.Q01[c], in.Rates.Q10[c])
+		}
+	}
+	return func(cell int) float64 {
+		z := in.Labels[cell]
+		s := in.logit(cell) + said[cell%in.Classes][z]
+		if z == 1 {
+			return -s
+		}
+		return s
+	}
+}
+
+// AtPrecision is how many of the first suspects can be corrected so that the expected precision, the
+// mean of their probabilities of being wrong, is at least the one asked for. No label is among them
+// that is more likely right than wrong.
+func AtPrecision(suspects []Suspect, precision float64) int {
+	sum := 0.0
+	for k, s := range suspects {
+		wrong := s.Error()
+		sum += wrong
+		if wrong < .5 || sum < precision*float64(k+1) {
+			return k
+		}
+	}
+	return len(suspects)
+}
+
+// ExpectedPrecision is the mean probability of being wrong; undefined for no suspects.
+func ExpectedPrecision(suspects []Suspect) eval.Number {
+	if len(suspects) == 0 {
+		return eval.Undefined()
+	}
+	sum := 0.0
+	for _, s := range suspects {
+		sum += s.Error()
+	}
+	return eval.Number(sum / float64(len(suspects)))
+}

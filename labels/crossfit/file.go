@@ -1,0 +1,88 @@
+package crossfit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"nmn/internal/durable"
+)
+
+// planFormat marks the file, and its version.
+const planFormat = "nmn folds 1"
+
+// planFile is a plan on disk: bags and folds side by side, so that a person can read who is where.
+type planFile struct {
+	Format string    `json:"format"`
+	Seed   uint64    `json:"seed"`
+	Folds  int       `json:"folds"`
+	Bags   []planBag `json:"bags"`
+}
+
+type planBag struct {
+	ID   string `json:"id"`
+	Fold int    `json:"fold"` // counted from 0
+}
+
+// WriteFile writes the plan as JSON; the file appears whole or not at all.
+func (p *Plan) WriteFile(path string) error {
+	if err := p.Validate(); err != nil {
+		return fmt.Errorf("cannot write fold plan %q: %w", path, err)
+	}
+	f := planFile{planFormat, p.Seed, p.Folds, make([]planBag, len(p.IDs))}
+	for i, id := range p.IDs {
+		f.Bags[i] = planBag{id, p.Fold[i]}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(f); err != nil {
+		return fmt.Errorf("cannot write fold plan %q: %w", path, err)
+	}
+	if err := durable.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("cannot write fold plan %q: %w", path, err)
+	}
+	return nil
+}
+
+// ReadFile reads a plan; see Read.
+func ReadFile(path string) (*Plan, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Read(f, path)
+}
+
+// maxPlan bounds a plan: a million bags with long names take a tenth of it.
+const maxPlan = 1 << 30
+
+// Read reads what WriteFile wrote, and trusts none of it. Errors name the file, which is name, and
+// wrap ErrPlan.
+func Read(r io.Reader, name string) (*Plan, error) {
+	limited := &io.LimitedReader{R: r, N: maxPlan}
+	d := json.NewDecoder(limited)
+	d.DisallowUnknownFields()
+	var f planFile
+	if err := d.Decode(&f); err != nil {
+		return nil, fmt.Errorf("%s: %w: at byte %d: %w", name, ErrPlan, d.InputOffset(), err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) || limited.N == 0 {
+		return nil, fmt.Errorf("%s: more after the plan, at byte %d: %w", name, d.InputOffset(), ErrPlan)
+	}
+	if f.Format != planFormat {
+		return nil, fmt.Errorf("%s: format %.40q, want %q: %w", name, f.Format, planFormat, ErrPlan)
+	}
+	p := &Plan{Seed: f.Seed, Folds: f.Folds, IDs: make([]string, len(f.Bags)), Fold: make([]int, len(f.Bags))}
+	for i, b := range f.Bags {
+		p.IDs[i], p.Fold[i] = b.ID, b.Fold
+	}
+	if err := p.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return p, nil
+}

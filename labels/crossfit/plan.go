@@ -1,0 +1,106 @@
+package crossfit
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"nmn/internal/rng"
+)
+
+// Errors that a caller may act on.
+var (
+	// ErrPlan reports a plan that cannot be, or that belongs to other bags.
+	ErrPlan = errors.New("not a valid fold plan")
+	// ErrScores reports scores that do not fit the plan, or that are missing.
+	ErrScores = errors.New("scores do not fit the fold plan")
+)
+
+// Plan deals bags to folds, whole bags only: the frames of a video are never on both sides.
+type Plan struct {
+	Seed  uint64
+	Folds int
+	IDs   []string // names of the bags
+	Fold  []int    // of each bag, 0 to Folds-1: the fold that holds it out
+}
+
+// maxFolds is far above the handful that anybody trains.
+const maxFolds = 1000
+
+// New deals bags to folds at random by the seed, so that fold sizes differ by one at most.
+func New(ids []string, folds int, seed uint64) (*Plan, error) {
+	if folds > len(ids) && folds <= maxFolds {
+		return nil, fmt.Errorf("%d bags cannot be dealt to %d folds, each of which needs one: ask for fewer folds, or give more bags: %w", len(ids), folds, ErrPlan)
+	}
+	p := &Plan{Seed: seed, Folds: folds, IDs: ids, Fold: make([]int, len(ids))}
+	order := make([]int, len(ids))
+	for i := range order {
+		order[i] = i
+	}
+	s := rng.New(rng.Derive(seed, "folds"))
+	s.Shuffle(order)
+	for at, bag := range order {
+		p.Fold[bag] = at % max(folds, 1)
+	}
+	return p, p.Validate()
+}
+
+// Validate tells what is wrong with a plan: fewer than two folds, a fold without bags, a bag twice.
+func (p *Plan) Validate() error {
+	if p.Folds < 2 || p.Folds > maxFolds {
+		return fmt.Errorf("%d folds, want 2 to %d: %w", p.Folds, maxFolds, ErrPlan)
+	}
+	if len(p.Fold) != len(p.IDs) {
+		return fmt.Errorf("%d bags, folds of %d: %w", len(p.IDs), len(p.Fold), ErrPlan)
+	}
+	sizes, seen := make([]int, p.Folds), make(map[string]int, len(p.IDs))
+	for i, id := range p.IDs {
+		if first, again := seen[id]; again {
+			return fmt.Errorf("bag %.60q is there twice, as %d and %d: %w", id, first+1, i+1, ErrPlan)
+		}
+		seen[id] = i
+		if !utf8.ValidString(id) {
+			return fmt.Errorf("bag %d: the name %.60q is not UTF-8, which its file must be: %w", i+1, id, ErrPlan)
+		}
+		fold := p.Fold[i]
+		if fold < 0 || fold >= p.Folds {
+			return fmt.Errorf("bag %d (%.60q) is in fold %d of %d, counted from 0: %w", i+1, id, fold, p.Folds, ErrPlan)
+		}
+		sizes[fold]++
+	}
+	for fold, n := range sizes {
+		if n == 0 {
+			return fmt.Errorf("fold %d of %d holds no bag; %d bags are too few or badly dealt: %w", fold+1, p.Folds, len(p.IDs), ErrPlan)
+		}
+	}
+	return nil
+}
+
+// HeldOut are the bags that a fold holds out, in their order.
+func (p *Plan) HeldOut(fold int) []int { return p.bags(func(f int) bool { return f == fold }) }
+
+// Training are the bags that the net of a fold learns from: all others.
+func (p *Plan) Training(fold int) []int { return p.bags(func(f int) bool { return f != fold }) }
+
+func (p *Plan) bags(in func(fold int) bool) []int {
+	var out []int
+	for i, f := range p.Fold {
+		if in(f) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Matches tells whether the plan is for these bags in this order.
+func (p *Plan) Matches(ids []string) error {
+	if len(ids) != len(p.IDs) {
+		return fmt.Errorf("the plan is for %d bags, there are %d: %w", len(p.IDs), len(ids), ErrPlan)
+	}
+	for i, id := range ids {
+		if id != p.IDs[i] {
+			return fmt.Errorf("bag %d is %.60q, the plan has %.60q: %w", i+1, id, p.IDs[i], ErrPlan)
+		}
+	}
+	return nil
+}

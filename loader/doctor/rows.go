@@ -1,0 +1,188 @@
+package doctor
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+
+	"nmn/loader"
+	"nmn/loader/features"
+)
+
+// Rows are the feature vectors of a split.
+type Rows struct {
+	Rows       int `json:"rows"`
+	Unusable   int `json:"unusable"`   // with a number that is not finite
+	Incomplete int `json:"incomplete"` // with a missing value, NaN
+	Missing    int `json:"missing_values"`
+	Copies
+	Errors []string `json:"errors"` // of unusable ones, the first of them
+}
+
+// Features are the columns, as the training split has them.
+type Features struct {
+	Width int `json:"features"`
+	// Constant columns are numbered from 1.
+	Constant []int `json:"constant_columns"`
+	// Least and Most are the standard deviations of the columns that vary least and most, without constant
+	// ones; LargestMean is the largest mean by magnitude.
+	Least       float64 `json:"least_deviation"`
+	Most        float64 `json:"most_deviation"`
+	LargestMean float64 `json:"largest_mean"`
+}
+
+// lookAtRows reads every row of every split, and judges what it sees.
+func (r *Report) lookAtRows(ctx context.Context, splits []Split, o Options) error {
+	total, done := 0, 0
+	for i := range r.Splits {
+		total += r.Splits[i].Frames
+	}
+	looks := make([]look, 0, total)
+	for i, split := range splits {
+		p := rowPass{split: split, rows: &Rows{Errors: []string{}}, tell: func() {
+			if done++; o.Progress != nil {
+				o.Progress(Progress{"rows", done, total})
+			}
+		}}
+		moments, err := features.Measure(split.Set.Vectors.Width(), p.all(ctx))
+		if p.failed != nil {
+			return fmt.Errorf("doctor: rows of %s: %w", split.Name, p.failed)
+		}
+		if err == nil && i == 0 {
+			r.Features = measureColumns(moments)
+		}
+		for l := range p.looks {
+			p.looks[l].split = uint8(i)
+		}
+		looks, r.Splits[i].Rows = append(looks, p.looks...), p.rows
+		r.rowFindings(&r.Splits[i], &o)
+	}
+	r.columnFindings(&o)
+	r.compareContent(looks, splits, "row", func(split int) *Copies { return &r.Splits[split].Rows.Copies })
+	return nil
+}
+
+// rowPass reads the rows of a split once.
+type rowPass struct {
+	split  Split
+	rows   *Rows
+	looks  []look
+	failed error // what ended the pass
+	tell   func()
+}
+
+// all gives the rows to whoever measures them. Rows without a number that is no number are compared too.
+func (p *rowPass) all(ctx context.Context) iter.Seq2[[]float32, error] {
+	return func(yield func([]float32, error) bool) {
+		v := p.split.Set.Vectors
+		row, content := make([]float32, v.Width()), []byte(nil)
+		for bag := range p.split.Set.Len() {
+			for frame := range v.Frames(bag) {
+				err := v.Read(ctx, bag, frame, row)
+				if err != nil && !errors.Is(err, loader.ErrCorrupt) {
+					p.failed = err
+					return
+				}
+				p.count(row, err)
+				if err == nil {
+					l := look{bag: int32(bag), frame: int32(frame)}
+					content, _ = binary.Append(content[:0], binary.LittleEndian, row) // fails only for types without a size
+					l.note(content)
+					p.looks = append(p.looks, l)
+				}
+				p.tell()
+				if !yield(row, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (p *rowPass) count(row []float32, err error) {
+	p.rows.Rows++
+	if err != nil {
+		p.rows.Unusable++
+		if len(p.rows.Errors) < listedErrors {
+			p.rows.Errors = append(p.rows.Errors, err.Error())
+		}
+		return
+	}
+	missing := 0
+	for _, v := range row {
+		if v != v {
+			missing++
+		}
+	}
+	if missing > 0 {
+		p.rows.Incomplete++
+		p.rows.Missing += missing
+	}
+}
+
+func measureColumns(m *features.Moments) *Features {
+	f := &Features{Width: len(m.Mean), Constant: []int{}}
+	for c, deviation := range m.Deviation {
+		f.LargestMean = max(f.LargestMean, math.Abs(m.Mean[c]))
+		if deviation == 0 {
+			f.Constant = append(f.Constant, c+1)
+			continue
+		}
+		if f.Least == 0 || deviation < f.Least {
+			f.Least = deviation
+		}
+		f.Most = max(f.Most, deviation)
+	}
+	return f
+}
+
+// rowFindings judges rows that cannot be used as they are.
+func (r *Report) rowFindings(s *SplitReport, o *Options) {
+	if n := s.Rows.Unusable; n > 0 {
+		f := Finding{Warning, "unusable-rows", fmt.Sprintf("rows of %s that cannot be used: %d of %d; a run leaves them out", s.Name, n, s.Rows.Rows),
+			"repair or remove them", some(s.Rows.Errors)}
+		if n > o.MaxBadSamples {
+			f.Weight, f.Text = Error, fmt.Sprintf("rows of %s that cannot be used: %d of %d; a run leaves out %d at most", s.Name, n, s.Rows.Rows, o.MaxBadSamples)
+			f.Cure = fmt.Sprintf("repair or remove them, or leave them out: --max-bad-samples %d", n)
+		}
+		r.add(f)
+	}
+	if n := s.Rows.Incomplete; n > 0 {
+		f := Finding{Note, "missing-values", fmt.Sprintf("rows of %s with missing values: %d of %d; a run takes the mean of the column for them", s.Name, n, s.Rows.Rows),
+			"nothing, if they are missing by chance", nil}
+		if !o.Missing {
+			f.Weight, f.Text = Error, fmt.Sprintf("rows of %s with missing values (empty, ?, NaN): %d of %d", s.Name, n, s.Rows.Rows)
+			f.Cure = "--missing-values mean --standardise takes the mean of the column, or repair the rows"
+		}
+		r.add(f)
+	}
+}
+
+// Columns that differ more than this learn at paces that differ by its square.
+const (
+	largeRatio = 1000
+	largeMean  = 1000
+)
+
+// columnFindings judges the columns.
+func (r *Report) columnFindings(o *Options) {
+	f := r.Features
+	if f == nil {
+		return
+	}
+	if n := len(f.Constant); n > 0 {
+		examples := make([]string, min(n, maxExamples))
+		for i := range examples {
+			examples[i] = fmt.Sprintf("column %d", f.Constant[i])
+		}
+		r.add(Finding{Note, "constant-features", fmt.Sprintf("features that are the same in all rows of %s: %d of %d; they count for nothing", r.Splits[0].Name, n, f.Width),
+			"leave them out (--ignore-columns)", examples})
+	}
+	if !o.Standardise && (f.Most > largeRatio*f.Least || f.LargestMean > largeMean) {
+		r.add(Finding{Warning, "scale", fmt.Sprintf("features are on different scales: deviations of %.3g to %.3g, means of up to %.3g", f.Least, f.Most, f.LargestMean),
+			"--standardise brings all to mean 0 and deviation 1", nil})
+	}
+}

@@ -1,0 +1,227 @@
+package doctor
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"nmn/internal/rng"
+	"nmn/loader"
+)
+
+// lookAtPictures reads every picture of every split, and judges what it sees.
+func (r *Report) lookAtPictures(ctx context.Context, splits []Split, o Options) error {
+	s := newScan(splits, o)
+	if err := s.run(ctx); err != nil {
+		return err
+	}
+	at := 0
+	for i := range splits {
+		n := r.Splits[i].Frames
+		p := measurePictures(s.looks[at:at+n], splits[i].Set.IDs, o.InputSize)
+		for _, b := range s.bytes[i] {
+			p.Bytes += b
+		}
+		for _, e := range s.errors {
+			if e.at >= at && e.at < at+n {
+				p.Errors = append(p.Errors, e.text)
+			}
+		}
+		r.Splits[i].Pictures = p
+		at += n
+	}
+	r.compareContent(s.looks, splits, "picture", func(split int) *Copies { return &r.Splits[split].Pictures.Copies })
+	r.compareLooks(s.looks, splits)
+	for i := range r.Splits {
+		r.pictureFindings(&r.Splits[i], &o)
+	}
+	return nil
+}
+
+// scan is a pass over the pictures of all splits.
+type scan struct {
+	splits []Split
+	o      Options
+	looks  []look // split by split, in the order of bags and frames
+	decode []bool
+	bytes  [][]int64 // for each split and worker
+
+	next   atomic.Int64
+	mutex  sync.Mutex
+	done   int
+	errors []brokenPicture // the first of them, in order once the pass is over
+}
+
+type brokenPicture struct {
+	at   int
+	text string
+}
+
+func newScan(splits []Split, o Options) *scan {
+	s := &scan{splits: splits, o: o, bytes: make([][]int64, len(splits))}
+	for i, split := range splits {
+		first := len(s.looks)
+		for bag := range split.Set.Len() {
+			for frame := range split.Set.Source.Frames(bag) {
+				s.looks = append(s.looks, look{split: uint8(i), bag: int32(bag), frame: int32(frame)})
+			}
+		}
+		s.bytes[i] = make([]int64, o.Workers)
+		s.decode = append(s.decode, drawn(len(s.looks)-first, o.Sample, rng.Derive(o.Seed, "doctor/"+split.Name))...)
+	}
+	return s
+}
+
+// drawn says which of n pictures are decoded: as many as the sample has, or all.
+func drawn(n, sample int, seed uint64) []bool {
+	in := make([]bool, n)
+	if sample == 0 || sample >= n {
+		for i := range in {
+			in[i] = true
+		}
+		return in
+	}
+	order := rng.NewPermutation(seed, n)
+	for i := range sample {
+		in[order.At(i)] = true
+	}
+	return in
+}
+
+func (s *scan) run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for worker := range s.o.Workers {
+		group.Go(func() error {
+			w := scanWorker{scan: s, number: worker}
+			for {
+				at := int(s.next.Add(1)) - 1
+				if at >= len(s.looks) {
+					return nil
+				}
+				if err := w.look(ctx, at); err != nil {
+					return err
+				}
+				s.tell()
+			}
+		})
+	}
+	err := group.Wait()
+	s.sortErrors()
+	return err
+}
+
+func (s *scan) tell() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.done++
+	if s.o.Progress != nil {
+		s.o.Progress(Progress{"pictures", s.done, len(s.looks)})
+	}
+}
+
+// keepError keeps the texts of the pictures that come first, whichever were read first.
+func (s *scan) keepError(at int, err error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.errors = append(s.errors, brokenPicture{at, err.Error()})
+	if len(s.errors) > 2*listedErrors {
+		s.sortErrors()
+	}
+}
+
+func (s *scan) sortErrors() {
+	slices.SortFunc(s.errors, func(a, b brokenPicture) int { return a.at - b.at })
+	s.errors = s.errors[:min(len(s.errors), listedErrors)]
+}
+
+// scanWorker has the memory of one goroutine.
+type scanWorker struct {
+	*scan
+	number int
+	file   []byte
+	pic    loader.Picture
+}
+
+// look reads a picture and notes what it is. A picture that cannot be used is noted too; an error is about
+// the system.
+func (w *scanWorker) look(ctx context.Context, at int) error {
+	l := &w.looks[at]
+	source := w.splits[l.split].Set.Source
+	var err error
+	w.file, err = loader.ReadEncoded(ctx, source, int(l.bag), int(l.frame), w.file)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		err = w.painted(ctx, source, l, at)
+	case err == nil:
+		err = w.stored(ctx, source, l, at)
+	}
+	if errors.Is(err, loader.ErrCorrupt) {
+		l.state |= isBroken
+		w.keepError(at, err)
+		return nil
+	}
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("doctor: bag %s of %s: %w", w.splits[l.split].Set.IDs[l.bag], w.splits[l.split].Name, err)
+	}
+	return err
+}
+
+// stored looks at a picture from its file.
+func (w *scanWorker) stored(ctx context.Context, source loader.Source, l *look, at int) error {
+	l.note(w.file)
+	l.format = formatOf(loader.PictureFormat(w.file))
+	w.bytes[l.split][w.number] += int64(len(w.file))
+	if !w.decode[at] {
+		return nil
+	}
+	if err := loader.DecodePicture(w.file, &w.pic, w.o.MaxPixels); err != nil {
+		// The source says the same of it, and names the file.
+		if named := source.Read(ctx, int(l.bag), int(l.frame), &w.pic); named != nil {
+			return named
+		}
+		return err
+	}
+	l.measure(&w.pic)
+	if int(l.frame) == source.Frames(int(l.bag))/2 { // frames of one clip look alike
+		if sign, clear := sign(&w.pic); clear {
+			l.sign, l.state = sign, l.state|isSigned
+		}
+	}
+	return nil
+}
+
+// painted looks at a picture of a source that makes them.
+func (w *scanWorker) painted(ctx context.Context, source loader.Source, l *look, at int) error {
+	if !w.decode[at] {
+		return nil
+	}
+	if err := source.Read(ctx, int(l.bag), int(l.frame), &w.pic); err != nil {
+		return err
+	}
+	l.note(w.pic.Pix)
+	l.measure(&w.pic)
+	return nil
+}
+
+// note keeps half of the hash of a content: enough that no two of a billion are the same by chance.
+func (l *look) note(content []byte) {
+	sum := sha256.Sum256(content)
+	l.content = [16]byte(sum[:])
+	l.state |= isRead
+}
+
+func (l *look) measure(p *loader.Picture) {
+	l.width, l.height = int32(p.Width), int32(p.Height)
+	for i := 0; i+2 < len(p.Pix); i += 3 {
+		if p.Pix[i] != p.Pix[i+1] || p.Pix[i] != p.Pix[i+2] {
+			return
+		}
+	}
+	l.state |= isGrey
+}

@@ -1,0 +1,99 @@
+package features
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"nmn/format/npy"
+)
+
+// headerRoom is where the data of an .npy file have begun at the latest.
+const headerRoom = 1 << 17
+
+// openNPY opens a matrix that stays on disk.
+func openNPY(name string, missing bool) (Rows, error) {
+	f, size, err := openRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	a, err := npyArray(f, size)
+	if err != nil {
+		_ = f.Close() // it was only read
+		return nil, fmt.Errorf("features: %q: %w", name, err)
+	}
+	return newFileRows(name, a, missing, f), nil
+}
+
+// openRegular opens a regular file and tells its size.
+func openRegular(name string) (*os.File, int64, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, 0, fmt.Errorf("features: %w", err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = formatf("features: %q is not a regular file", name)
+	}
+	if err != nil {
+		_ = f.Close() // it was only read
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// npyArray finds the matrix of an .npy file of size bytes.
+func npyArray(r io.ReaderAt, size int64) (array, error) {
+	h, start, err := npy.ReadHeader(io.NewSectionReader(r, 0, min(size, headerRoom)))
+	if err != nil {
+		return array{}, npyFault(err)
+	}
+	if err := checkNPY(h, size-start); err != nil {
+		return array{}, err
+	}
+	rows, width, _ := matrixOf(h.Shape)
+	return array{data: io.NewSectionReader(r, start, size-start), rows: rows, width: width, element: h.Width, decode: h.Float32s}, nil
+}
+
+func npyFault(err error) error {
+	if errors.Is(err, npy.ErrFormat) {
+		return formatf("%v", err)
+	}
+	return err
+}
+
+// checkNPY compares what a header claims with the bytes of data that are there.
+func checkNPY(h *npy.Header, bytes int64) error {
+	rows, width, err := matrixOf(h.Shape)
+	if err != nil {
+		return err
+	}
+	if h.Fortran && width > 1 {
+		return formatf("its columns lie together (Fortran order), so that rows cannot be read one by one; " +
+			"write it again with numpy.save(name, numpy.ascontiguousarray(array))")
+	}
+	if want := int64(rows) * int64(width) * int64(h.Width); bytes != want {
+		return formatf("%d bytes of data, want %d for an array of shape %v of %s: it is cut short or something was appended; copy or write it again", bytes, want, h.Shape, h.Descr)
+	}
+	return nil
+}
+
+// mostElements bounds N·D such that bytes can be counted.
+const mostElements = math.MaxInt / 16
+
+// matrixOf takes an array as a matrix: the first dimension counts rows, the others together make one.
+func matrixOf(shape []int) (rows, width int, err error) {
+	if len(shape) < 2 {
+		return 0, 0, formatf("an array of shape %v, want rows × numbers", shape)
+	}
+	all := 1
+	for _, d := range shape {
+		if d < 1 || all > mostElements/d {
+			return 0, 0, formatf("an array of shape %v is empty or too large", shape)
+		}
+		all *= d
+	}
+	return shape[0], all / shape[0], nil
+}

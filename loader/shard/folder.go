@@ -1,0 +1,87 @@
+package shard
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"nmn/internal/durable"
+)
+
+// maxFolderKey is the longest key that every file system takes for the name of a folder, aside too.
+const maxFolderKey = 240
+
+// asideMark begins the name of a folder that is being written; no key has a dot.
+const asideMark = ".aside-"
+
+// folderSink writes a folder of pictures for each clip: aside, synced, renamed.
+type folderSink struct {
+	dir   string
+	index *indexWriter
+}
+
+func (s *folderSink) add(r *Record, pictures [][]byte) error {
+	if err := s.write(r, pictures); err != nil {
+		return fmt.Errorf("clip %q: %w", r.Clip, err)
+	}
+	var line bytes.Buffer
+	if err := writeLine(&line, r); err != nil {
+		return err
+	}
+	return s.index.append(line.Bytes())
+}
+
+func (s *folderSink) write(r *Record, pictures [][]byte) (err error) {
+	target, aside := filepath.Join(s.dir, r.Key), filepath.Join(s.dir, asideMark+r.Key)
+	if err := os.RemoveAll(aside); err != nil {
+		return err
+	}
+	if err := os.Mkdir(aside, 0o777); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(aside))
+		}
+	}()
+	for i, picture := range pictures {
+		if err := writeSynced(filepath.Join(aside, pictureName(i, len(pictures))), picture); err != nil {
+			return err
+		}
+	}
+	text, err := r.member()
+	if err != nil {
+		return err
+	}
+	if err := writeSynced(filepath.Join(aside, clipName), text); err != nil {
+		return err
+	}
+	if err := durable.SyncFolder(aside); err != nil {
+		return err
+	}
+	// A folder that the index does not know is what a kill left.
+	if err := os.RemoveAll(target); err != nil {
+		return err
+	}
+	if err := os.Rename(aside, target); err != nil {
+		return err
+	}
+	return durable.SyncFolder(s.dir)
+}
+
+// finish and discard have nothing to do: a clip that was added is finished.
+func (s *folderSink) finish() error  { return nil }
+func (s *folderSink) discard() error { return nil }
+
+func writeSynced(name string, content []byte) error {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	if _, err = file.Write(content); err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}

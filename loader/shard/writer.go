@@ -1,0 +1,238 @@
+package shard
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"nmn/internal/durable"
+)
+
+// Config says how frames are kept.
+type Config struct {
+	Form Form
+	// ShardBytes is about how large a shard becomes: the next clip begins another one where it would
+	// grow beyond. A clip that is larger by itself has a shard of its own.
+	ShardBytes int64
+	// Settings is kept in the index.
+	Settings json.RawMessage
+}
+
+// DefaultConfig are shards of 256 MiB.
+func DefaultConfig() Config { return Config{Form: Shards, ShardBytes: 256 << 20} }
+
+// Validate says which field is out of range.
+func (c Config) Validate() error {
+	if c.ShardBytes < 1<<10 || c.ShardBytes > 1<<40 {
+		return fmt.Errorf("shard: ShardBytes = %d, allowed are %d to %d", c.ShardBytes, 1<<10, int64(1)<<40)
+	}
+	_, err := newHeader(c.Form, c.Settings)
+	return err
+}
+
+// Writer appends clips to a folder of frames. It is not safe for use by several goroutines at once.
+type Writer struct {
+	dir    string
+	config Config
+	index  indexWriter
+	sink   sink
+}
+
+// sink is a form.
+type sink interface {
+	// add takes a clip in, and sets where its frames lie.
+	add(r *Record, pictures [][]byte) error
+	// finish makes what was taken in last. It may be called again, and clips added after.
+	finish() error
+	// discard takes away what was not finished.
+	discard() error
+}
+
+// aside is a file that appears with Commit.
+type aside interface {
+	io.Writer
+	Commit() error
+	Close() error
+}
+
+func createAside(path string) (aside, error) { return durable.Create(path, 0o644) }
+
+// Create begins a folder, which is made where it is not there. Frames that are there already are an
+// error that wraps ErrExists.
+func Create(dir string, c Config) (*Writer, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("shard: %w", err)
+	}
+	found, err := findShards(dir)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(filepath.Join(dir, IndexName)); err == nil || len(found) > 0 {
+		return nil, fmt.Errorf("shard: cannot begin a set of frames in %q: %w: --resume goes on with them, or name another folder", dir, ErrExists)
+	}
+	header, err := newHeader(c.Form, c.Settings)
+	if err != nil {
+		return nil, err
+	}
+	line, err := header.line()
+	if err != nil {
+		return nil, err
+	}
+	if err := durable.WriteFile(filepath.Join(dir, IndexName), line, 0o644); err != nil {
+		return nil, fmt.Errorf("shard: cannot begin the index: %w", err)
+	}
+	return newWriter(dir, c, 0)
+}
+
+// newWriter appends to what is there; next is the number of the next shard.
+func newWriter(dir string, c Config, next int) (*Writer, error) {
+	file, err := os.OpenFile(filepath.Join(dir, IndexName), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return nil, fmt.Errorf("shard: %w", err)
+	}
+	if err := lock(file); err != nil {
+		return nil, errors.Join(fmt.Errorf("shard: another nmn frames is writing to %q: wait for it, or name another folder: %w", dir, err), file.Close())
+	}
+	w := &Writer{dir: dir, config: c, index: indexWriter{file: file}}
+	if c.Form == Folder {
+		w.sink = &folderSink{dir: dir, index: &w.index}
+	} else {
+		w.sink = &shardSink{dir: dir, limit: c.ShardBytes, next: next, index: &w.index, create: createAside}
+	}
+	return w, nil
+}
+
+// Add appends a clip, whose pictures are JPEG files. It sets the record's key, shard, offsets and
+// sizes. After an error the writer must be closed; what it had finished stays.
+func (w *Writer) Add(r *Record, pictures [][]byte) error {
+	if len(pictures) != len(r.Frames) {
+		return fmt.Errorf("shard: the clip %q has %d pictures and %d frames", r.Clip, len(pictures), len(r.Frames))
+	}
+	r.Key, r.Shard = Key(r.Clip), ""
+	for i, picture := range pictures {
+		r.Frames[i].Offset, r.Frames[i].Size = 0, int64(len(picture))
+	}
+	err := CheckName(r.Clip, w.config.Form)
+	if err == nil {
+		err = r.check(Folder) // without shard and offsets, which come now
+	}
+	if err != nil {
+		return fmt.Errorf("shard: cannot add a clip: %w", err)
+	}
+	return w.failed(w.sink.add(r, pictures))
+}
+
+// Flush finishes the shard that is being written; clips that are added after begin another one.
+func (w *Writer) Flush() error { return w.failed(w.sink.finish()) }
+
+// Finish finishes what was added, and writes the file of offsets.
+func (w *Writer) Finish() error {
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return writeOffsets(w.dir)
+}
+
+// Close takes away what was not finished.
+func (w *Writer) Close() error { return w.failed(errors.Join(w.sink.discard(), w.index.file.Close())) }
+
+func (w *Writer) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("shard: cannot write to %q; what was finished is valid, and nmn frames --resume goes on from there: %w", w.dir, err)
+}
+
+// indexWriter appends lines to the index.
+type indexWriter struct{ file *os.File }
+
+// append makes lines last. When they cannot be written whole, what was written of them is taken away.
+func (i *indexWriter) append(lines []byte) error {
+	info, err := i.file.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err = i.file.Write(lines); err == nil {
+		err = i.file.Sync()
+	}
+	if err != nil {
+		return errors.Join(err, i.file.Truncate(info.Size()))
+	}
+	return nil
+}
+
+// shardSink writes tar shards.
+type shardSink struct {
+	dir    string
+	limit  int64
+	next   int // number of the shard after the last
+	index  *indexWriter
+	create func(path string) (aside, error)
+
+	// Of the shard that is being written, if any:
+	file  aside
+	tar   *tarWriter
+	name  string
+	lines bytes.Buffer // of the index
+}
+
+func (s *shardSink) add(r *Record, pictures [][]byte) error {
+	if s.file != nil && s.tar.bytes+tarBytes(r) > s.limit {
+		if err := s.finish(); err != nil {
+			return err
+		}
+	}
+	if s.file == nil {
+		s.name = shardName(s.next)
+		file, err := s.create(filepath.Join(s.dir, s.name))
+		if err != nil {
+			return err
+		}
+		s.file, s.tar = file, newTarWriter(file)
+	}
+	r.Shard = s.name
+	if err := s.tar.add(r, pictures); err != nil {
+		return fmt.Errorf("%s, byte %d, clip %q: %w", s.name, s.tar.bytes, r.Clip, err)
+	}
+	return writeLine(&s.lines, r)
+}
+
+func (s *shardSink) finish() error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.tar.tar.Close()
+	if err == nil {
+		err = s.file.Commit()
+	}
+	if err != nil {
+		return fmt.Errorf("%s, byte %d: %w", s.name, s.tar.bytes, err)
+	}
+	s.file = nil
+	s.next++
+	err = s.index.append(s.lines.Bytes())
+	s.lines.Reset()
+	return err
+}
+
+func (s *shardSink) discard() error {
+	if s.file == nil {
+		return nil
+	}
+	defer func() { s.file = nil }()
+	return s.file.Close()
+}
+
+func writeLine(b *bytes.Buffer, r *Record) error {
+	text, err := json.Marshal(r)
+	b.Write(text)
+	b.WriteByte('\n')
+	return err
+}
