@@ -1,19 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
-	"math"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"nmn/internal/rng"
+	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/report"
 	"nmn/text"
@@ -30,7 +29,8 @@ type dataSets struct {
 	flips      report.Flips
 	drawn      struct{ train, validation *loader.Noise } // flips, nil for none
 	columns    string                                    // of features or a manifest, for people
-	close      func() error
+	options    dataOptions
+	release    func() error
 
 	cleanValidation *loader.Set // validation before labels were flipped
 
@@ -53,38 +53,41 @@ func (d *dataSets) judged() (*loader.Set, string) {
 func (d *dataSets) split(name string) (*loader.Set, error) {
 	set := map[string]*loader.Set{"train": d.train, "validation": d.validation, "test": d.test}[name]
 	if set == nil {
-		return nil, usagef("the data has no %s split", name)
+		return nil, setting.Errorf("", "the data has no %s split", name)
 	}
 	return set, nil
 }
 
 // openData reads or makes the data of a configuration. The caller must close it.
-func openData(ctx context.Context, p *program, c *config) (*dataSets, error) {
-	d := &dataSets{close: func() error { return nil }}
+func openData(ctx context.Context, c *dataConfig, o dataOptions) (*dataSets, error) {
+	d := &dataSets{options: o, release: func() error { return nil }}
+	if o.log == nil {
+		d.options.log = slog.New(slog.DiscardHandler)
+	}
 	var err error
-	switch c.Data.Set {
+	switch c.Set {
 	case dataScenes, dataMoving:
-		err = d.openScenes(&c.Data)
+		err = d.openScenes(c)
 	case dataMSRVTT:
-		err = d.openMSRVTT(ctx, p, &c.Data)
+		err = d.openMSRVTT(ctx, c)
 	case dataClips:
-		err = d.openClips(ctx, p, c)
+		err = d.openClips(ctx, c)
 	case dataFeatures:
-		err = d.openFeatures(ctx, p, &c.Data)
+		err = d.openFeatures(ctx, c)
 	case dataManifest:
-		err = d.openManifest(ctx, p, c)
+		err = d.openManifest(ctx, c)
 	default:
-		err = d.openCaptions(ctx, p, &c.Data)
+		err = d.openCaptions(ctx, c)
 	}
 	if err == nil {
 		d.clean, d.cleanValidation = d.train, d.validation
-		err = d.injectNoise(ctx, &c.Data)
+		err = d.injectNoise(ctx, c)
 	}
 	if err == nil {
-		err = d.survey(ctx, p, &c.Data)
+		err = d.survey(ctx, c)
 	}
 	if err != nil {
-		_ = d.close() // the first error tells more
+		_ = d.Close() // the first error tells more
 		return nil, err
 	}
 	return d, nil
@@ -114,8 +117,8 @@ func (d *dataSets) openScenes(c *dataConfig) error {
 
 // openCaptions reads COCO files. Words that are not in the vocabulary of the training captions are
 // no labels anywhere.
-func (d *dataSets) openCaptions(ctx context.Context, p *program, c *dataConfig) error {
-	captions, err := readCaptions(p, c.Captions)
+func (d *dataSets) openCaptions(ctx context.Context, c *dataConfig) error {
+	captions, err := readCaptions(d.options.log, c.Captions)
 	if err != nil {
 		return whereItStarted(err, c.Captions)
 	}
@@ -126,7 +129,7 @@ func (d *dataSets) openCaptions(ctx context.Context, p *program, c *dataConfig) 
 	if err != nil {
 		return err
 	}
-	whole, err := d.captionSet(p, c, captions, c.Images, vocabulary)
+	whole, err := d.captionSet(c, captions, c.Images, vocabulary)
 	if err != nil {
 		return err
 	}
@@ -137,29 +140,7 @@ func (d *dataSets) openCaptions(ctx context.Context, p *program, c *dataConfig) 
 		return d.holdOut(c, whole)
 	}
 	d.train = whole
-	return d.openValidation(p, c, vocabulary)
-}
-
-// maxClasses bounds the memory of labels and of the last layer: a vocabulary beyond it is a mistake.
-const maxClasses = 100_000
-
-func openVocabulary(c *dataConfig, captions iter.Seq[string]) (*text.Vocabulary, error) {
-	v, err := readOrBuildVocabulary(c, captions)
-	if err == nil && v.Len() > maxClasses {
-		return nil, tooManyClasses(c, v)
-	}
-	return v, err
-}
-
-func tooManyClasses(c *dataConfig, v *text.Vocabulary) error {
-	return fmt.Errorf("vocabulary %s: %d words, at most %d can be classes: keep the most frequent", c.Vocabulary, v.Len(), maxClasses)
-}
-
-func readOrBuildVocabulary(c *dataConfig, captions iter.Seq[string]) (*text.Vocabulary, error) {
-	if c.Vocabulary != "" {
-		return text.ReadVocabulary(c.Vocabulary)
-	}
-	return tagged(text.VocabularyOptions{Size: c.VocabularySize, MinCount: c.MinCount}, captions)
+	return d.openValidation(c, vocabulary)
 }
 
 // labelled refuses training captions that have no label at all.
@@ -177,13 +158,13 @@ func unlabelled(train *loader.Set, c *dataConfig) error {
 
 // captionSet joins captions with the pictures of a folder. Pictures whose file is missing are left
 // out up to the limit on bad samples.
-func (d *dataSets) captionSet(p *program, c *dataConfig, captions *loader.COCOCaptions, folder string, v *text.Vocabulary) (*loader.Set, error) {
+func (d *dataSets) captionSet(c *dataConfig, captions *loader.COCOCaptions, folder string, v *text.Vocabulary) (*loader.Set, error) {
 	missing := 0
 	o := loader.COCOOptions{CaptionsPerImage: c.CaptionsPerBag, Images: folder, SkipUncaptioned: true}
 	if c.MaxBadSamples > 0 {
 		o.Missing = func(file string) {
 			missing++
-			p.log.Warn("picture is missing", "file", file)
+			d.options.log.Warn("picture is missing", "file", file)
 		}
 	}
 	set, files, err := loader.COCOSet(captions, v, o)
@@ -204,8 +185,8 @@ func (d *dataSets) captionSet(p *program, c *dataConfig, captions *loader.COCOCa
 
 // alsoClose closes something with the data.
 func (d *dataSets) alsoClose(c io.Closer) {
-	before := d.close
-	d.close = func() error { return firstError(c.Close(), before()) }
+	before := d.release
+	d.release = func() error { return cmp.Or(c.Close(), before()) }
 }
 
 // whereItStarted adds to an error about a missing file from where its path is taken: the folder of a
@@ -218,8 +199,8 @@ func whereItStarted(err error, path string) error {
 }
 
 // openValidation splits the validation captions: by lists of identifiers, else in two halves.
-func (d *dataSets) openValidation(p *program, c *dataConfig, v *text.Vocabulary) error {
-	captions, err := readCaptions(p, c.ValCaptions)
+func (d *dataSets) openValidation(c *dataConfig, v *text.Vocabulary) error {
+	captions, err := readCaptions(d.options.log, c.ValCaptions)
 	if err != nil {
 		return err
 	}
@@ -227,7 +208,7 @@ func (d *dataSets) openValidation(p *program, c *dataConfig, v *text.Vocabulary)
 	if folder == "" {
 		folder = c.Images
 	}
-	whole, err := d.captionSet(p, c, captions, folder, v)
+	whole, err := d.captionSet(c, captions, folder, v)
 	if err != nil {
 		return err
 	}
@@ -239,93 +220,13 @@ func (d *dataSets) openValidation(p *program, c *dataConfig, v *text.Vocabulary)
 	return err
 }
 
-// listed takes validation and test out of a set by lists of identifiers, and tells which bags they
-// took.
-func (d *dataSets) listed(c *dataConfig, whole *loader.Set) (taken map[string]bool, err error) {
-	var lists [][]string
-	var to []**loader.Set
-	for _, list := range []struct {
-		file string
-		to   **loader.Set
-	}{{c.ValidationIDs, &d.validation}, {c.TestIDs, &d.test}} {
-		if list.file == "" {
-			continue
-		}
-		ids, err := loader.ReadIDs(list.file)
-		if err != nil {
-			return nil, err
-		}
-		if c.Set == dataCaptions {
-			ids = loader.COCOIDs(ids)
-		}
-		lists, to = append(lists, ids), append(to, list.to)
-	}
-	sets, err := loader.SplitByIDs(whole, lists...)
-	if err != nil {
-		return nil, err
-	}
-	taken = map[string]bool{}
-	for i, set := range sets {
-		*to[i] = set
-		for _, id := range set.IDs {
-			taken[id] = true
-		}
-	}
-	return taken, nil
+// dataOptions are what opening data needs beside its configuration.
+type dataOptions struct {
+	// log takes warnings about files, and what was read from them; nil for nowhere.
+	log *slog.Logger
+	// labelMemory bounds the labels of training clips that are held in memory, in MiB.
+	labelMemory int
 }
 
-// shuffledByID is a seeded order of identifiers, as indices, that does not depend on the order they come in.
-func shuffledByID(ids []string, seed uint64) []int {
-	order := make([]int, len(ids))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(ids[a], ids[b]) })
-	stream := rng.New(seed)
-	stream.Shuffle(order)
-	return order
-}
-
-// holdOut takes validation and test bags out of the training set: those of the lists, else
-// shares of a seeded order that depends on the identifiers alone.
-func (d *dataSets) holdOut(c *dataConfig, whole *loader.Set) error {
-	if c.ValidationIDs != "" || c.TestIDs != "" {
-		taken, err := d.listed(c, whole)
-		if err != nil {
-			return err
-		}
-		var rest []int
-		for i, id := range whole.IDs {
-			if !taken[id] {
-				rest = append(rest, i)
-			}
-		}
-		d.train, err = loader.Subset(whole, whole.Name+"-train", rest)
-		return err
-	}
-	order := shuffledByID(whole.IDs, rng.Derive(c.Seed, "held-out pictures"))
-	n := func(share float64) int { return int(math.Round(share * float64(len(order)))) }
-	validation, test := n(c.ValidationShare), n(c.TestShare)
-	for _, part := range []struct {
-		name string
-		of   []int
-		to   **loader.Set
-	}{
-		{"validation", order[:validation], &d.validation}, {"test", order[validation : validation+test], &d.test},
-		{"train", order[validation+test:], &d.train},
-	} {
-		if len(part.of) == 0 {
-			continue
-		}
-		slices.Sort(part.of)
-		set, err := loader.Subset(whole, whole.Name+"-"+part.name, part.of)
-		if err != nil {
-			return err
-		}
-		*part.to = set
-	}
-	if d.train == nil {
-		return fmt.Errorf("%s: %d bags leave none to train on: lower --validation-share and --test-share", whole.Name, whole.Len())
-	}
-	return nil
-}
+// Close closes the files that the splits read from.
+func (d *dataSets) Close() error { return d.release() }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"math"
 	"path/filepath"
 
+	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/text"
 )
@@ -18,12 +20,12 @@ const holdAll = math.MaxInt
 // openClips reads folders of frames with labels beside them. Those of validation and test clips are held in
 // memory, and those of training clips where they fit into what the configuration gives them; else they are
 // read from their file whenever a clip comes up. Without other folders shares of the training clips are held out.
-func (d *dataSets) openClips(ctx context.Context, p *program, c *config) error {
-	train, err := d.openFolder(c.Data.Clips)
+func (d *dataSets) openClips(ctx context.Context, c *dataConfig) error {
+	train, err := d.openFolder(c.Clips)
 	if err != nil {
 		return err
 	}
-	vocabulary, err := train.vocabulary(ctx, &c.Data)
+	vocabulary, err := train.vocabulary(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -32,10 +34,10 @@ func (d *dataSets) openClips(ctx context.Context, p *program, c *config) error {
 		return err
 	}
 	mebibytes := (whole.HeldBytes() + 1<<20 - 1) >> 20
-	if mebibytes <= int64(c.Run.LabelMemory) {
+	if mebibytes <= int64(d.options.labelMemory) {
 		whole, err = loader.Hold(ctx, whole)
 	} else {
-		p.log.Info("labels are read from their file", "clips", whole.Len(), "they_would_take_mib", mebibytes, "label_memory_mib", c.Run.LabelMemory)
+		d.options.log.Info("labels are read from their file", "clips", whole.Len(), "they_would_take_mib", mebibytes, "label_memory_mib", d.options.labelMemory)
 	}
 	if err != nil {
 		return err
@@ -44,7 +46,7 @@ func (d *dataSets) openClips(ctx context.Context, p *program, c *config) error {
 	for _, split := range []struct {
 		folder string
 		to     **loader.Set
-	}{{c.Data.ValClips, &d.validation}, {c.Data.TestClips, &d.test}} {
+	}{{c.ValClips, &d.validation}, {c.TestClips, &d.test}} {
 		if split.folder == "" {
 			continue
 		}
@@ -54,10 +56,10 @@ func (d *dataSets) openClips(ctx context.Context, p *program, c *config) error {
 	}
 	switch {
 	case whole.Rows != nil && d.validation == nil:
-		return usagef("%s: labels of %d clips take %d MiB and are not held in memory: give validation clips (--val-clips DIR), or raise --label-memory", c.Data.Clips, whole.Len(), mebibytes)
+		return setting.Errorf("run.label_memory", "%s: labels of %d clips take %d MiB and are not held in memory: give validation clips (--val-clips DIR), or raise --label-memory", c.Clips, whole.Len(), mebibytes)
 	case d.validation == nil && d.test == nil:
 		d.train = nil
-		return d.holdOut(&c.Data, whole)
+		return d.holdOut(c, whole)
 	}
 	return nil
 }
@@ -106,9 +108,9 @@ func (f *clipData) set(v *text.Vocabulary) (*loader.Set, error) {
 // vocabulary is the file of a configuration, else the most frequent words of the captions.
 func (f *clipData) vocabulary(ctx context.Context, c *dataConfig) (*text.Vocabulary, error) {
 	if c.Vocabulary == "" && !f.labels.Captioned() {
-		return nil, usagef("%s: its clips have labels and no captions: name their words (--vocab FILE)", f.dir)
+		return nil, setting.Errorf("data.vocabulary", "%s: its clips have labels and no captions: name their words (--vocab FILE)", f.dir)
 	}
 	var failed error
 	v, err := openVocabulary(c, f.labels.Texts(ctx, &failed))
-	return v, firstError(failed, err)
+	return v, cmp.Or(failed, err)
 }

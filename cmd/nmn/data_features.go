@@ -7,14 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/loader/features"
 	"nmn/text"
 )
 
 // openFeatures reads feature files. The classes are those of the vocabulary, else of the training labels.
-func (d *dataSets) openFeatures(ctx context.Context, p *program, c *dataConfig) error {
+func (d *dataSets) openFeatures(ctx context.Context, c *dataConfig) error {
 	f := &c.Features
 	var vocabulary *text.Vocabulary
 	if c.Vocabulary != "" {
@@ -49,7 +48,7 @@ func (d *dataSets) openFeatures(ctx context.Context, p *program, c *dataConfig) 
 		}
 		*other.to, *other.share = set, 0
 	}
-	p.log.Info("features read", "file", table.Name, "rows", whole.Len(), "features", table.Rows.Width(), "on_disk", table.OnDisk)
+	d.options.log.Info("features read", "file", table.Name, "rows", whole.Len(), "features", table.Rows.Width(), "on_disk", table.OnDisk)
 	switch given := f.Validation.Features != "" || f.Test.Features != ""; {
 	case table.Splits != nil && given:
 		return fmt.Errorf("%s has a column of splits, and --val-features or --test-features is given: leave out one (--ignore-columns leaves out a column)", table.Name)
@@ -78,8 +77,7 @@ func (d *dataSets) featureSet(c *dataConfig, files featureFiles, v *text.Vocabul
 	if err != nil {
 		return nil, nil, err
 	}
-	before := d.close
-	d.close = func() error { return firstError(table.Close(), before()) }
+	d.alsoClose(table)
 	name, _, _ := strings.Cut(filepath.Base(files.Features), ".")
 	set, err := loader.FeatureSet(name, table, v)
 	if err != nil {
@@ -159,98 +157,4 @@ func firstAndLast(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return strings.Join(names[:shown], ", ") + ", ..., " + names[len(names)-1]
-}
-
-// injectFlips flips labels of training and validation. What the files say is then the truth that figures
-// are measured against.
-func (d *dataSets) injectFlips(c *dataConfig) error {
-	rates, err := c.flipRates(d.train)
-	if err != nil {
-		return err
-	}
-	d.declareTruth()
-	d.flips = meanRates(rates)
-	if c.FlipRates == "" { // the level that was asked for, whatever was drawn around it
-		if d.flips.Missing, d.flips.Incorrect, err = c.Flips.rates(); err != nil {
-			return err
-		}
-	}
-	if d.train, d.drawn.train, err = flipped(d.train, rates, noiseSeed(c)); err != nil {
-		return err
-	}
-	if d.validation != nil {
-		// Validation chooses the epoch to stop at, and must not know more than training does.
-		d.validation, d.drawn.validation, err = flipped(d.validation, rates, rng.Derive(noiseSeed(c), "validation"))
-	}
-	return err
-}
-
-// flipped draws flips, which are listed where the labels are in memory.
-func flipped(set *loader.Set, rates loader.FlipRates, seed uint64) (*loader.Set, *loader.Noise, error) {
-	if set.Rows != nil {
-		noisy, err := loader.WithFlippedLabels(set, rates, seed)
-		return noisy, nil, err
-	}
-	noise, err := loader.FlipLabels(set, rates, seed)
-	if err != nil {
-		return nil, nil, err
-	}
-	noisy, err := noise.Apply(set)
-	return noisy, noise, err
-}
-
-// declareTruth takes the labels of all splits for true ones, where nothing else tells.
-func (d *dataSets) declareTruth() {
-	for _, set := range []**loader.Set{&d.train, &d.clean, &d.validation, &d.test} {
-		if *set != nil {
-			*set = (*set).LabelsAsTruth()
-		}
-	}
-}
-
-// writeFlips writes the flips of labels to a run folder, so that they can be shared.
-func (d *dataSets) writeFlips(dir string) error {
-	for _, file := range []struct {
-		name  string
-		noise *loader.Noise
-	}{{flipsName, d.drawn.train}, {validationFlipsName, d.drawn.validation}} {
-		if file.noise == nil {
-			continue
-		}
-		if err := file.noise.WriteFile(filepath.Join(dir, file.name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// standardise measures the features of the training split, where the configuration asks for it.
-func (d *dataSets) standardise(ctx context.Context, p *program, c *dataConfig) error {
-	if c.Set != dataFeatures || !c.Features.Standardise {
-		return nil
-	}
-	standard, moments, err := loader.Measure(ctx, d.train)
-	if err != nil {
-		return err
-	}
-	noisy, clean := *d.train, *d.clean
-	noisy.Standard, clean.Standard = standard, standard
-	if d.clean == d.train {
-		d.train, d.clean = &noisy, &noisy
-	} else {
-		d.train, d.clean = &noisy, &clean
-	}
-	p.log.Info("features standardised", "rows", moments.Rows, "features", len(moments.Mean), "constant", moments.Constant)
-	if moments.Constant > 0 {
-		p.note("        %d features are the same in all training rows and count for nothing", moments.Constant)
-	}
-	return nil
-}
-
-// width is that of the features, 0 for pictures.
-func (d *dataSets) width() int {
-	if d.train.Vectors == nil {
-		return 0
-	}
-	return d.train.Vectors.Width()
 }

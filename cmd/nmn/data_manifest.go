@@ -9,40 +9,29 @@ import (
 	"nmn/text"
 )
 
-// captioned tells whether labels come from captions, which noise may replace.
-func (d *dataConfig) captioned() bool { return d.Set != dataFeatures && d.Set != dataManifest }
-
-// what names data without captions, for messages.
-func (d *dataConfig) what() string {
-	if d.Set == dataManifest {
-		return "manifests"
-	}
-	return "features"
-}
-
 // openManifest reads a list of pictures. The splits are those of the file, else those of lists of
 // identifiers, else shares. The classes are those of the vocabulary, else the labels of training rows.
-func (d *dataSets) openManifest(ctx context.Context, p *program, c *config) error {
-	m, folder, err := readManifest(ctx, p, &c.Data)
+func (d *dataSets) openManifest(ctx context.Context, c *dataConfig) error {
+	m, folder, err := d.readManifest(ctx, c)
 	if err != nil {
 		return err
 	}
-	if err := assignSplits(&c.Data, m); err != nil {
+	if err := assignSplits(c, m); err != nil {
 		return err
 	}
-	vocabulary, err := manifestVocabulary(&c.Data, m)
+	vocabulary, err := manifestVocabulary(c, m)
 	if err != nil {
 		return err
 	}
 	d.columns = m.Columns.String()
-	if err := d.foreignLabels(p, &c.Data, m, vocabulary); err != nil {
+	if err := d.foreignLabels(c, m, vocabulary); err != nil {
 		return err
 	}
 	for _, part := range []struct {
 		split string
 		to    **loader.Set
 	}{{loader.TrainSplit, &d.train}, {loader.ValidateSplit, &d.validation}, {loader.TestSplit, &d.test}} {
-		set, source, err := m.Set(part.split, vocabulary, c.Data.CaptionsPerBag, folder)
+		set, source, err := m.Set(part.split, vocabulary, c.CaptionsPerBag, folder)
 		if err != nil {
 			return err
 		}
@@ -52,24 +41,18 @@ func (d *dataSets) openManifest(ctx context.Context, p *program, c *config) erro
 		}
 	}
 	if d.train == nil {
-		return fmt.Errorf("%s: no row is of the split train", c.Data.Manifest)
+		return fmt.Errorf("%s: no row is of the split train", c.Manifest)
 	}
-	if err := labelled(d.train, &c.Data); err != nil {
+	if err := labelled(d.train, c); err != nil {
 		return err
 	}
-	p.log.Info("manifest read", "file", c.Data.Manifest, "rows", len(m.Rows), "labels", len(m.Labels), "columns", d.columns)
-	if c.Data.clips = d.train.Videos(); !c.Data.clips {
-		return nil
-	}
-	if err := c.validateVideo(); err != nil { // which did not know of the frames before
-		return usageError{err}
-	}
+	d.options.log.Info("manifest read", "file", c.Manifest, "rows", len(m.Rows), "labels", len(m.Labels), "columns", d.columns)
 	return nil
 }
 
 // readManifest reads the file and looks for its pictures. Rows whose files are missing are left out up to
 // the limit on bad samples.
-func readManifest(ctx context.Context, p *program, c *dataConfig) (m *loader.Manifest, folder string, err error) {
+func (d *dataSets) readManifest(ctx context.Context, c *dataConfig) (m *loader.Manifest, folder string, err error) {
 	m, err = loader.ReadManifest(c.Manifest, loader.ManifestOptions{LabelColumns: c.Features.LabelColumns, Ignore: c.Features.Ignore})
 	if err != nil {
 		return nil, "", whereItStarted(err, c.Manifest)
@@ -82,7 +65,7 @@ func readManifest(ctx context.Context, p *program, c *dataConfig) (m *loader.Man
 	if c.MaxBadSamples > 0 {
 		leftOut = func(err error) {
 			missing++
-			p.log.Warn("row is left out", "file", c.Manifest, "reason", err)
+			d.options.log.Warn("row is left out", "file", c.Manifest, "reason", err)
 		}
 	}
 	if err := m.FindFiles(ctx, folder, leftOut); err != nil {
@@ -128,18 +111,18 @@ func manifestVocabulary(c *dataConfig, m *loader.Manifest) (*text.Vocabulary, er
 
 // foreignLabels refuses labels that a vocabulary of the user does not have. Where the classes come from
 // training rows, labels that are only on other rows, or too rare, count for nothing, and that is told.
-func (d *dataSets) foreignLabels(p *program, c *dataConfig, m *loader.Manifest, v *text.Vocabulary) error {
+func (d *dataSets) foreignLabels(c *dataConfig, m *loader.Manifest, v *text.Vocabulary) error {
 	foreign := m.Foreign(v)
 	n := len(foreign.Labels)
 	switch {
 	case n == 0:
 		return nil
-	case c.Vocabulary != "" && !c.modelWords:
+	case c.Vocabulary != "" && !c.VocabularyOfModel:
 		return fmt.Errorf("%s, line %d: the label %q is not in the vocabulary %s (nor are %d other labels; %d rows have such): add it there, or leave out --vocab",
 			c.Manifest, foreign.Line, foreign.Labels[0], c.Vocabulary, n-1, foreign.Rows)
 	}
 	told := fmt.Sprintf("%d labels on %d rows are no classes and count for nothing: %s", n, foreign.Rows, firstAndLast(foreign.Labels))
 	d.columns += "\n        " + told
-	p.log.Warn("labels that are no classes", "file", c.Manifest, "labels", n, "rows", foreign.Rows, "first_line", foreign.Line)
+	d.options.log.Warn("labels that are no classes", "file", c.Manifest, "labels", n, "rows", foreign.Rows, "first_line", foreign.Line)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"nmn/loader"
 	"nmn/text"
@@ -12,12 +13,12 @@ import (
 // openMSRVTT joins the annotations of clips with their frames. Training clips are those of the split
 // train, validation clips those of validate, or what lists of identifiers take of these, and test clips
 // those of test, where the file has any.
-func (d *dataSets) openMSRVTT(ctx context.Context, p *program, c *dataConfig) error {
+func (d *dataSets) openMSRVTT(ctx context.Context, c *dataConfig) error {
 	annotations, err := loader.ReadMSRVTT(c.MSRVTT)
 	if err != nil {
 		return whereItStarted(err, c.MSRVTT)
 	}
-	p.tellCaptions(c.MSRVTT, annotations.Warnings.String(), "clips", len(annotations.Clips))
+	logCaptions(d.options.log, c.MSRVTT, annotations.Warnings.String(), "clips", len(annotations.Clips))
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -34,7 +35,7 @@ func (d *dataSets) openMSRVTT(ctx context.Context, p *program, c *dataConfig) er
 	if err != nil {
 		return err
 	}
-	join := clipJoin{program: p, config: c, annotations: annotations, frames: frames, vocabulary: vocabulary}
+	join := clipJoin{log: d.options.log, config: c, annotations: annotations, frames: frames, vocabulary: vocabulary}
 	if d.train, err = join.set(loader.TrainSplit); err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func (d *dataSets) openMSRVTT(ctx context.Context, p *program, c *dataConfig) er
 
 // clipJoin makes sets of annotations and frames.
 type clipJoin struct {
-	program     *program
+	log         *slog.Logger
 	config      *dataConfig
 	annotations *loader.MSRVTT
 	frames      *loader.ClipTable
@@ -80,7 +81,7 @@ func (j *clipJoin) set(split string) (*loader.Set, error) {
 	if c.MaxBadSamples > 0 {
 		o.LeftOut = func(clip string, err error) {
 			j.missing++
-			j.program.log.Warn("clip is left out", "clip", clip, "reason", err)
+			j.log.Warn("clip is left out", "clip", clip, "reason", err)
 		}
 	}
 	set, err := loader.MSRVTTSet(j.annotations, j.vocabulary, o)

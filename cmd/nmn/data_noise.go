@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/report"
 )
@@ -17,7 +18,7 @@ func (d *dataSets) injectNoise(ctx context.Context, c *dataConfig) error {
 	case c.Flips != "" || c.FlipRates != "":
 		return d.injectFlips(c)
 	case c.NoiseFile != "" && d.train.Rows != nil:
-		return usagef("data.noise_file is %s: it lists what is drawn for every clip, and so many labels are not held in memory: raise --label-memory, or give a rate", c.NoiseFile)
+		return setting.Errorf("data.noise_file", "data.noise_file is %s: it lists what is drawn for every clip, and so many labels are not held in memory: raise --label-memory, or give a rate", c.NoiseFile)
 	case c.NoiseFile != "":
 		if !c.captioned() {
 			d.declareTruth()
@@ -70,7 +71,7 @@ func noiseSeed(c *dataConfig) uint64 {
 
 // survey goes over the training labels once, and where noise was injected into labels whose truth is not known
 // once more for how far they are from what they were.
-func (d *dataSets) survey(ctx context.Context, p *program, c *dataConfig) (err error) {
+func (d *dataSets) survey(ctx context.Context, c *dataConfig) (err error) {
 	if d.census, err = d.train.Census(ctx); err != nil {
 		return err
 	}
@@ -87,35 +88,12 @@ func (d *dataSets) survey(ctx context.Context, p *program, c *dataConfig) (err e
 		}
 	}
 	if d.clean != d.train {
-		p.log.Info("label noise", "missing", rounded(d.noisy.Mean.Q01), "incorrect", rounded(d.noisy.Mean.Q10), "against", d.noisy.Reference)
+		d.options.log.Info("label noise", "missing", rounded(d.noisy.Mean.Q01), "incorrect", rounded(d.noisy.Mean.Q10), "against", d.noisy.Reference)
 	}
 	return nil
 }
 
 func rounded(r loader.Rate) string { return fmt.Sprintf("%.3f", float64(r)) }
-
-// startRates puts the rates of a file into the configuration of training.
-func (d *dataSets) startRates(c *config) error {
-	path := c.ratesFile()
-	if path == "" {
-		return nil
-	}
-	file, err := report.ReadNoiseRatesFile(path, d.train.Vocabulary)
-	if err != nil {
-		return err
-	}
-	rates := file.Rates()
-	c.Train.Noise.MissRate, c.Train.Noise.FalseRate = float32s(rates.Q01), float32s(rates.Q10)
-	return nil
-}
-
-func float32s(values []float64) []float32 {
-	out := make([]float32, len(values))
-	for i, v := range values {
-		out[i] = float32(v)
-	}
-	return out
-}
 
 // nounOf is what people call the bags of a set.
 func nounOf(s *loader.Set) string {

@@ -101,7 +101,7 @@ func (d *doctorCommand) examine(ctx context.Context, p *program) (*doctorReport,
 		report.Findings = append(report.Findings, failure("unreadable-data", "the data cannot be opened", err))
 		return report, nil
 	}
-	defer func() { _ = data.close() }() // it was only read
+	defer func() { _ = data.Close() }() // it was only read
 	report.Report, err = doctor.Examine(ctx, splitsOf(data), d.options(p, data))
 	p.status.clear()
 	if err != nil {
@@ -131,10 +131,8 @@ func (d *doctorCommand) open(ctx context.Context, p *program, left *leftOut) (*d
 	lenient := d.config
 	lenient.Data.MaxBadSamples, lenient.Run.LabelMemory = math.MaxInt32, holdAll
 	lenient.Data.Features.Missing = missingMean
-	watched := *p
-	watched.log = left.logger()
-	data, err := openData(ctx, &watched, &lenient)
-	d.config.Data.clips = lenient.Data.clips // which a manifest tells
+	data, err := lenient.openData(ctx, left.logger())
+	d.config.Data.ManifestOfClips = lenient.Data.ManifestOfClips
 	return data, err
 }
 
@@ -213,7 +211,7 @@ func (d *doctorCommand) plan(ctx context.Context, p *program, data *dataSets) (p
 	if err := data.startRates(&c); err != nil {
 		return nil, err
 	}
-	if err := data.standardise(ctx, p, &c.Data); err != nil {
+	if err := standardise(ctx, p, data, &c.Data); err != nil {
 		return nil, err
 	}
 	c.settle(p, data)

@@ -134,7 +134,7 @@ func (s *sources) ofRun(flags *pflag.FlagSet, folder string, c *config) error {
 		return err
 	}
 	if own := filepath.Join(folder, vocabularyName); c.Data.Vocabulary == "" && exists(own) {
-		c.Data.Vocabulary, c.Data.modelWords = own, true // classes are those of the model, whatever the captions are now
+		c.Data.Vocabulary, c.Data.VocabularyOfModel = own, true // classes are those of the model, whatever the captions are now
 	}
 	if !flags.Changed("precision") { // that of the run may be one that this device lacks
 		c.Run.Precision = tensor.Auto

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"nmn/internal/setting"
 	"strings"
 )
 
@@ -28,10 +29,11 @@ var errInterrupted = errors.New("interrupted")
 
 func exitCode(err error) int {
 	var usage usageError
+	var config *setting.Error
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, &config):
 		return exitUsage
 	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
 		return exitInterrupted

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/loader"
 	"nmn/report"
 	"nmn/train"
 )
@@ -91,8 +90,8 @@ func (e *experiment) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, s.close()) }()
-	s.data.tellOneSided(p)
-	if err := s.data.standardise(ctx, p, &e.config.Data); err != nil {
+	tellOneSided(p, s.data)
+	if err := standardise(ctx, p, s.data, &e.config.Data); err != nil {
 		return err
 	}
 	if e.config.settle(p, s.data) {
@@ -271,7 +270,7 @@ func (e *experiment) all(ctx context.Context, s *session) ([]report.Run, error) 
 			c := e.config
 			c.Data.Noise, c.Data.Flips, c.Data.NoiseSeed, c.Train.Seed = level.rate, level.flips, seed, seed
 			var err error
-			if s.data, err = clean.withNoise(ctx, s.program, &c.Data); err != nil {
+			if s.data, err = clean.withNoise(ctx, &c.Data); err != nil {
 				return nil, err
 			}
 			for _, mil := range e.mils() {
@@ -338,17 +337,4 @@ func (e *experiment) arm(ctx context.Context, s *session, c config, level noiseL
 		}
 	}
 	return runs, nil
-}
-
-// withNoise returns the same data with the label noise of a configuration.
-func (d *dataSets) withNoise(ctx context.Context, p *program, c *dataConfig) (*dataSets, error) {
-	noisy := *d
-	noisy.train, noisy.validation, noisy.noise = d.clean, d.cleanValidation, 0
-	if err := noisy.injectNoise(ctx, c); err != nil {
-		if errors.Is(err, loader.ErrAnnotations) {
-			return nil, err
-		}
-		return nil, usageError{err}
-	}
-	return &noisy, noisy.survey(ctx, p, c)
 }

@@ -49,11 +49,11 @@ func noisyScenes(t *testing.T, dir string) *dataSets {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := openData(t.Context(), &program{log: slog.New(slog.DiscardHandler)}, c)
+	d, err := c.openData(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { d.close() })
+	t.Cleanup(func() { d.Close() })
 	return d
 }
 

@@ -13,11 +13,11 @@ func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 	ran := defaultConfig()
 	ran.Data.TrainSize, ran.Data.ValidationSize, ran.Data.TestSize = 8, 0, 8
 	p := &program{terminal: &terminal{}, log: slog.New(slog.DiscardHandler)}
-	data, err := openData(t.Context(), p, &ran)
+	data, err := ran.openData(t.Context(), p.log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer data.close()
+	defer data.Close()
 	of := func(precision tensor.Precision, device string) string {
 		c := ran
 		c.Run.Precision, c.Run.Device = precision, device

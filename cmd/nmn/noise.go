@@ -49,11 +49,11 @@ and incorrect, for each word.`,
 				return printConfig(p, &c)
 			}
 			c.Data.Noise, c.Data.NoiseFile, c.Data.Flips, c.Run.LabelMemory = 0, "", "", holdAll
-			data, err := openData(cmd.Context(), p, &c)
+			data, err := c.openData(cmd.Context(), p.log)
 			if err != nil {
 				return err
 			}
-			defer data.close()
+			defer data.Close()
 			return drawNoise(cmd.Context(), p, f, data)
 		},
 	}

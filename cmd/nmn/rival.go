@@ -90,17 +90,6 @@ func (r *armRun) endInTime(p *stagePlan) error {
 	return nil
 }
 
-// told are the same data with the truth for labels in training and, where it is known, in validation.
-func (d *dataSets) told() *dataSets {
-	clean := *d
-	for _, set := range []**loader.Set{&clean.train, &clean.validation} {
-		if *set != nil && (*set).KnowsTruth() {
-			*set = (*set).TruthAsLabels()
-		}
-	}
-	return &clean
-}
-
 // fits refuses data that lack what an arm needs, before anything is trained.
 func (c *config) fits(d *dataSets) error {
 	why := c.inestimable(d)

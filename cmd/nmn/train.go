@@ -83,8 +83,8 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, s.close()) }()
-	s.data.tellOneSided(p)
-	if err := s.data.standardise(ctx, p, &t.config.Data); err != nil {
+	tellOneSided(p, s.data)
+	if err := standardise(ctx, p, s.data, &t.config.Data); err != nil {
 		return err
 	}
 	t.config.settle(p, s.data)
@@ -206,7 +206,7 @@ func openSession(ctx context.Context, p *program, c *config, metrics string) (*s
 	s := &session{program: p, backend: backend}
 	// Reading data may take minutes: who asks for metrics, or whether the program is up, gets an answer.
 	if s.watch, err = openWatch(ctx, p, metrics); err == nil {
-		s.data, err = openData(ctx, p, c)
+		s.data, err = c.openData(ctx, p.log)
 	}
 	if err == nil {
 		err = s.data.startRates(c)
@@ -247,7 +247,7 @@ func (s *session) close() error {
 		err = s.watch.close()
 	}
 	if s.data != nil {
-		err = firstError(err, s.data.close())
+		err = firstError(err, s.data.Close())
 	}
 	return firstError(err, s.backend.Close())
 }

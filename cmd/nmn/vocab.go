@@ -21,9 +21,6 @@ type vocabFlags struct {
 	sizeGiven, perPictureGiven bool
 }
 
-// msrvttWords is the number of classes that the paper takes from MSR-VTT.
-const msrvttWords = 1087
-
 func newVocab(p *program) *cobra.Command {
 	c := vocabFlags{options: text.VocabularyOptions{Size: 1000, MinCount: 1}, perPicture: 5, split: loader.TrainSplit}
 	cmd := &cobra.Command{
@@ -76,7 +73,7 @@ func buildVocabulary(ctx context.Context, p *program, c vocabFlags, files []stri
 	}
 	var all []iter.Seq[string]
 	for _, file := range files {
-		captions, err := readCaptionFile(p, file)
+		captions, err := readCaptionFile(p.log, file)
 		if err != nil {
 			return nil, err
 		}
@@ -108,47 +105,6 @@ func (c *vocabFlags) texts(file *loader.CaptionFile) iter.Seq[string] {
 		return file.MSRVTT.Texts(c.split, loader.MSRVTTCaptions)
 	}
 	return file.MSRVTT.Texts(c.split, c.perPicture)
-}
-
-// tagged builds a vocabulary with parts of speech.
-func tagged(o text.VocabularyOptions, captions iter.Seq[string]) (*text.Vocabulary, error) {
-	tagger, err := text.NewTagger()
-	if err != nil {
-		return nil, err
-	}
-	o.Tagger = tagger
-	return text.BuildVocabulary(captions, o)
-}
-
-func readCaptions(p *program, file string) (*loader.COCOCaptions, error) {
-	captions, err := loader.ReadCOCOCaptions(file)
-	if err != nil {
-		return nil, err
-	}
-	p.tellCaptions(file, captions.Warnings.String(), "pictures", len(captions.Images))
-	return captions, nil
-}
-
-// readCaptionFile reads captions of any format.
-func readCaptionFile(p *program, file string) (*loader.CaptionFile, error) {
-	captions, err := loader.ReadCaptionFile(file)
-	if err != nil {
-		return nil, err
-	}
-	if m := captions.MSRVTT; m != nil {
-		p.tellCaptions(file, m.Warnings.String(), "clips", len(m.Clips))
-	} else {
-		p.tellCaptions(file, captions.COCO.Warnings.String(), "pictures", len(captions.COCO.Images))
-	}
-	return captions, nil
-}
-
-// tellCaptions logs what a file of captions holds: a number of bags of a kind.
-func (p *program) tellCaptions(file, warnings, kind string, bags int) {
-	if warnings != "" {
-		p.log.Warn("captions", "file", file, "warnings", warnings)
-	}
-	p.log.Info("captions read", "file", file, kind, bags)
 }
 
 func writeVocabulary(p *program, c vocabFlags, v *text.Vocabulary) error {

@@ -33,15 +33,3 @@ func describeOneSided(never, always []string) string {
 	}
 	return strings.Join(parts, "; ") + ". Nothing can be learned or told of them"
 }
-
-// tellOneSided says which words the training labels tell nothing of, before they are trained on.
-func (d *dataSets) tellOneSided(p *program) {
-	never, always := oneSided(classNames(d.train.Vocabulary), d.census.Positive, d.census.Bags)
-	if never == nil && always == nil {
-		return
-	}
-	p.log.Info("one-sided labels", "split", d.train.Name, "never", never, "always", always)
-	if !p.quiet {
-		fmt.Fprintf(p.status, "labels  of %d words %s\n", d.train.Vocabulary.Len(), describeOneSided(never, always))
-	}
-}

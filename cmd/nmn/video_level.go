@@ -11,19 +11,6 @@ import (
 	"nmn/report"
 )
 
-// bags names what a sample of the scenes is, for people.
-func (d *dataConfig) bags() string {
-	if d.Set == dataMoving {
-		return fmt.Sprintf("clips of %d frames", d.Frames)
-	}
-	return "pictures"
-}
-
-// videos tells whether bags have several frames.
-func (d *dataConfig) videos() bool {
-	return d.Set == dataMoving || d.Set == dataMSRVTT || d.Set == dataClips || d.clips
-}
-
 // level is what a training sample of videos is, for tables; empty for pictures.
 func (c *config) level() string {
 	switch {
@@ -53,12 +40,10 @@ func (c *config) validateVideo() error {
 	return nil
 }
 
-func videoLevels() []videoLevel { return []videoLevel{levelAuto, levelFrame, levelVideo} }
-
 // at is the session as runs of a configuration see it: where they learn frames of videos one by one, the
 // training split has a bag for each frame, and the others are scored by theirs.
 func (s *session) at(ctx context.Context, c *config) (*session, error) {
-	data, err := s.data.at(ctx, c)
+	data, err := s.data.at(ctx, c.byFrame())
 	if err != nil {
 		return nil, err
 	}
@@ -67,27 +52,12 @@ func (s *session) at(ctx context.Context, c *config) (*session, error) {
 	return &level, nil
 }
 
-func (d *dataSets) at(ctx context.Context, c *config) (*dataSets, error) {
-	if !c.byFrame() || !d.train.Videos() {
-		return d, nil
-	}
-	level := *d
-	var err error
-	if level.train, _, err = loader.Frames(ctx, d.train); err != nil {
-		return nil, err
-	}
-	level.validation, level.test = c.scored(d.validation), c.scored(d.test)
-	return &level, nil
-}
-
 // scored is a set as nets of a configuration are judged on it: by their frames, where they learn those.
 func (c *config) scored(set *loader.Set) *loader.Set {
-	if set == nil || !c.byFrame() || !set.Videos() {
+	if !c.byFrame() {
 		return set
 	}
-	byFrame := *set
-	byFrame.ByFrame = true
-	return &byFrame
+	return scoredByFrame(set)
 }
 
 // tellChunks prints what a batch of the longest videos takes in maps and gradients, whole and in chunks of

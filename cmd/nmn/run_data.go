@@ -1,0 +1,34 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+)
+
+// openData opens the data of a configuration. What only the data tell, that a manifest lists clips, is noted in
+// the configuration and held against the rest of it.
+func (c *config) openData(ctx context.Context, log *slog.Logger) (*dataSets, error) {
+	data, err := openData(ctx, &c.Data, dataOptions{log: log, labelMemory: c.Run.LabelMemory})
+	if err != nil {
+		return nil, err
+	}
+	if c.Data.Set != dataManifest {
+		return data, nil
+	}
+	c.Data.ManifestOfClips = data.train.Videos()
+	if err := c.validateVideo(); err != nil {
+		return nil, cmp.Or[error](usageError{err}, data.Close())
+	}
+	return data, nil
+}
+
+// standardise brings features to one scale, where the configuration asks for it, and says how many count for
+// nothing then.
+func standardise(ctx context.Context, p *program, d *dataSets, c *dataConfig) error {
+	constant, err := d.standardise(ctx, c)
+	if constant > 0 {
+		p.note("        %d features are the same in all training rows and count for nothing", constant)
+	}
+	return err
+}

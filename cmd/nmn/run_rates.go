@@ -1,0 +1,26 @@
+package main
+
+import "nmn/report"
+
+// startRates puts the rates of a file into the configuration of training.
+func (d *dataSets) startRates(c *config) error {
+	path := c.ratesFile()
+	if path == "" {
+		return nil
+	}
+	file, err := report.ReadNoiseRatesFile(path, d.train.Vocabulary)
+	if err != nil {
+		return err
+	}
+	rates := file.Rates()
+	c.Train.Noise.MissRate, c.Train.Noise.FalseRate = float32s(rates.Q01), float32s(rates.Q10)
+	return nil
+}
+
+func float32s(values []float64) []float32 {
+	out := make([]float32, len(values))
+	for i, v := range values {
+		out[i] = float32(v)
+	}
+	return out
+}

@@ -1,0 +1,27 @@
+// Package setting names the settings of a configuration in errors.
+//
+// Libraries speak of settings by their keys in a configuration file, such as data.noise. Whoever reads a
+// configuration from elsewhere, as a command line does, puts its own names in their place.
+package setting
+
+import "fmt"
+
+// Error is a setting that is out of range, or does not go with others or with the data: a mistake of the caller, not
+// a failure.
+type Error struct {
+	// Field is the key of the setting, such as data.noise; of a section, such as net, or empty, where no single
+	// setting is at fault.
+	Field string
+	// Err says what is wrong and what to do.
+	Err error
+}
+
+// Errorf makes an *Error; the format is that of fmt.Errorf.
+func Errorf(field, format string, args ...any) error {
+	return &Error{field, fmt.Errorf(format, args...)}
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
