@@ -37,7 +37,7 @@ fi
 "$NMN" experiment -q --run-dir "$out" --features "$folder/$name-train$suffix.arff.gz" --labels "$folder/$name.xml" \
   --test-features "$folder/$name-test$suffix.arff.gz" --validation-share 0 --flips 0.3:0.1,0.4:0,0:0.2,0:0 --seeds "$seeds" \
   --hidden 256,256 --dropout 0.5 --batch-size 64 --learning-rate 0.001 --patience 0 \
-  --nmn-recipe crossfit --rates folds:5 --fold-epochs 15 --arms stage1,star,nmn-fi,r-n,r-s --stage2-epochs 12 --recipe-epochs 12 \
+  --nmn-recipe estimate --rates folds:5 --fold-epochs 15 --arms stage1,star,nmn-fi,r-n,r-s --stage2-epochs 12 --recipe-epochs 12 \
   --miss-rate 0.036 --false-rate 0.036 --noise-weight-multiplier 1 --noise-bias-multiplier 1 --each-epoch >/dev/null
 
 # The audit by |z - p| of the scores of nets that know no noise, and by the posterior of the others.

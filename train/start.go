@@ -60,7 +60,7 @@ func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
 	return logits, nil
 }
 
-// loadClassifier takes the classifier of a checkpoint of stage 1; the noise model stays as it is.
+// loadClassifier takes the classifier of a checkpoint; the noise model stays as it is.
 func loadClassifier(net *model.Net, path string, data *loader.Set) error {
 	return withCheckpoint(path, func(c *checkpointFile) error {
 		if err := c.sameWords(data.Vocabulary); err != nil {
@@ -69,7 +69,12 @@ func loadClassifier(net *model.Net, path string, data *loader.Set) error {
 		if c.Model.MIL != net.Config().MIL {
 			return fmt.Errorf("it was trained with mil %t, this arm has mil %t: %w", c.Model.MIL, net.Config().MIL, ErrOtherModel)
 		}
-		_, err := net.Load(c.file, func(p *model.Param) bool { return strings.HasPrefix(p.Name, "nmn.") })
+		_, err := net.LoadAs(c.file, func(p *model.Param) model.Need {
+			if strings.HasPrefix(p.Name, "nmn.") {
+				return model.Unwanted
+			}
+			return model.Required
+		})
 		return err
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"nmn/eval"
 	"nmn/kernels"
 	"nmn/loader"
 	"nmn/model"
@@ -74,7 +74,8 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 	if r.heading != "" && !r.program.quiet {
 		fmt.Fprintln(r.program.status, r.heading)
 	}
-	plan, err := r.plan(ctx)
+	settings := r.config.settings()
+	plan, err := makePlan(ctx, &settings, r.recipe, r, r.data, r.dir, r.from)
 	if err != nil {
 		return nil, err
 	}
@@ -83,19 +84,21 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 		return nil, err
 	}
 	defer func() { err = firstError(err, net.Close()) }()
+	j := r.judge()
+	var eachEpoch func(context.Context) (*judgement, error)
 	if r.config.EachEpoch {
-		plan.judge = func(ctx context.Context) (*judgement, error) {
-			j, _, err := r.judge(ctx, net, &plan)
-			return j, err
+		eachEpoch = func(ctx context.Context) (*judgement, error) {
+			judged, _, err := j.judge(ctx, net, plan)
+			return judged, err
 		}
 	}
 	began := time.Now()
-	reached, curve, err := r.learn(ctx, arm, net, plan)
+	reached, curve, err := r.learn(ctx, arm, net, plan, eachEpoch)
 	if err != nil {
 		return nil, err
 	}
 	seconds := time.Since(began)
-	judged, scores, err := r.judge(ctx, net, &plan)
+	judged, scores, err := j.judge(ctx, net, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -125,9 +128,13 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 	return o, report.WriteRun(r.dir, page)
 }
 
-func (r *armRun) newNet(arm train.Arm, p stagePlan) (*model.Net, error) {
+func (r *armRun) newNet(arm train.Arm, p *stagePlan) (*model.Net, error) {
 	classes := r.data.train.Vocabulary.Len()
-	net, err := arm.NewNet(r.config.Net.model(classes, r.data.width(), model.NoNoise), r.backend, p.config, p.data.train, r.from)
+	from := r.from
+	if p.from != "" {
+		from = p.from
+	}
+	net, err := arm.NewNet(r.config.Net.model(classes, r.data.width(), model.NoNoise), r.backend, p.config, p.data.train, from)
 	resumed := exists(filepath.Join(r.dir, train.LastName)) // and has all weights then
 	if err != nil || r.config.Net.Weights == "" || arm.Stage == 2 || resumed {
 		return net, err
@@ -139,7 +146,7 @@ func (r *armRun) newNet(arm train.Arm, p stagePlan) (*model.Net, error) {
 }
 
 // learn runs the stage, from the last checkpoint of the folder where there is one.
-func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan stagePlan) (reached train.Result, curve []report.Point, err error) {
+func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan *stagePlan, eachEpoch func(context.Context) (*judgement, error)) (reached train.Result, curve []report.Point, err error) {
 	l := r.config.loader()
 	l.Targets = plan.targets
 	var epochs *epochRecord
@@ -147,9 +154,9 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 		Config: plan.config, Stage: arm.Stage, Net: net, Data: plan.data.train, Validation: plan.data.validation,
 		Loader: l, Directory: r.dir, Online: plan.online,
 	}
-	if plan.judge != nil {
+	if eachEpoch != nil {
 		options.AfterEpoch = func(ctx context.Context, at train.Position) error {
-			judged, err := plan.judge(ctx)
+			judged, err := eachEpoch(ctx)
 			if err != nil {
 				return fmt.Errorf("cannot evaluate after epoch %d: %w", at.Epoch, err)
 			}
@@ -169,7 +176,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 		step = trainer.Position().Step
 		r.program.log.Info("resumed", "dir", r.dir, "step", step)
 	}
-	if plan.judge != nil {
+	if eachEpoch != nil {
 		if epochs, err = openEpochs(r.dir, step); err != nil {
 			return reached, nil, err
 		}
@@ -196,7 +203,7 @@ func (r *armRun) title() string {
 	if r.name != "" {
 		return r.name
 	}
-	return report.ArmName(string(r.config.Arm), r.config.Net.MIL, false)
+	return r.config.Arm.title(r.config.Net.MIL)
 }
 
 func exists(path string) bool {
@@ -211,21 +218,6 @@ func (c *config) loader() loader.Config {
 	l.Block, l.Window = c.Data.ShuffleBlock, c.Data.ShuffleWindow
 	l.MaxBadSamples, l.MaxPixels = c.Data.MaxBadSamples, c.Data.MaxPixels
 	return l
-}
-
-// evaluateNet scores a set and holds the scores against what the set knows. noisy, where not nil, is
-// the training set, whose labels and truth tell the true noise rates.
-func evaluateNet(ctx context.Context, p *program, net *model.Net, set, noisy *loader.Set, l loader.Config, batch int, o eval.Options) (*eval.Result, *train.Scores, error) {
-	l.BatchBags = batch
-	scores, err := train.Score(ctx, net, set, l)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, bad := range scores.Bad {
-		p.log.Warn("picture left out of the evaluation", "split", set.Name, "id", bad.ID, "cause", bad.Err)
-	}
-	result, err := train.Evaluate(scores, set, noisy, o)
-	return result, scores, err
 }
 
 // page describes a run for reports.
@@ -243,11 +235,11 @@ func (o *outcome) page(c *config, name string) (*report.Run, error) {
 // startOf tells how the noise model of an arm came by its rates, on scenes, where tables have arms that
 // know nothing of the noise beside ones that are told.
 func (c *config) startOf(a armName) string {
-	informed := train.InformedNoise()
+	informed, settings := train.InformedNoise(), c.settings()
 	switch {
 	case !c.Data.scenes():
 		return ""
-	case a == armRN && c.estimated():
+	case a == armRN && settings.fromTraining():
 		return "rates estimated"
 	case (a == armFI || a == armFD) && slices.Equal(c.Train.Noise.MissRate, informed.MissRate) && slices.Equal(c.Train.Noise.FalseRate, informed.FalseRate):
 		return "informed start"
@@ -266,4 +258,63 @@ func (c *config) paperData(o *outcome) bool {
 	}
 	return c.Data.Set == dataCaptions && c.Preset == presetPaperCOCO && o.Evaluation.Classes == 1000 &&
 		filepath.Base(c.Data.Captions) == "captions_train2014.json" && c.Data.ValCaptions != ""
+}
+
+// judge judges the nets of the run.
+func (r *armRun) judge() *judge {
+	return &judge{arm: r.config.Arm, data: r.data, loader: r.config.loader(), batch: r.config.Train.Batch(r.config.Net.MIL), log: r.program.log}
+}
+
+// prepare makes the folder of a recipe, or takes the one of the same run. The recipe is that of all arms of a group,
+// and its folder has the configuration of stage 1.
+func (r *armRun) prepare(dir string) error {
+	first := r.config
+	first.Arm = armStage1
+	return prepareFolder(dir, &first)
+}
+
+// trainNet trains a net that the recipe asks for.
+func (r *armRun) trainNet(ctx context.Context, t netTraining) (err error) {
+	run := *r
+	run.config.Arm, run.config.Train = armStage1, t.config
+	run.data, run.dir, run.from, run.name, run.heading = t.data, t.dir, t.from, t.title, ""
+	plan := &stagePlan{config: t.config, data: t.data, targets: t.targets}
+	net, err := run.newNet(t.arm, plan)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	if err := os.MkdirAll(run.dir, 0o777); err != nil {
+		return err
+	}
+	if err := removeLeftovers(run.dir, isRunFile); err != nil {
+		return err
+	}
+	var keeping error
+	run.observers = nil
+	if t.evaluated != nil {
+		run.observers = []train.Observer{{Evaluated: func(e train.Evaluated) { keeping = cmp.Or(keeping, t.evaluated(&e)) }}}
+	}
+	_, _, err = run.learn(ctx, t.arm, net, plan, nil)
+	return cmp.Or(keeping, err)
+}
+
+// score computes the logits of every bag of a set by the last checkpoint of a folder.
+func (r *armRun) score(ctx context.Context, dir string, set *loader.Set) (logits []float32, err error) {
+	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), r.backend)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	l := r.config.loader()
+	l.BatchBags = r.config.Train.Batch(r.config.Net.MIL)
+	scores, err := train.Score(ctx, net, set, l)
+	if err != nil {
+		return nil, err
+	}
+	if len(scores.Bad) > 0 {
+		bad := scores.Bad[0]
+		return nil, fmt.Errorf("bag %s cannot be read, and every bag needs a score: take it out of the data (%w)", bad.ID, bad.Err)
+	}
+	return scores.Logits.Float32s(), nil
 }

@@ -26,14 +26,14 @@ type config struct {
 	// Stage1 is a checkpoint of stage 1 that stage 2 starts from; empty trains stage 1 first.
 	Stage1 string `yaml:"stage1"`
 	// Rates is a file of the noise model's rates at the start, for each word, instead of those of
-	// Train.Noise; with the recipe crossfit also folds:N, nets that estimate them.
+	// Train.Noise; with the recipe estimate also folds:N, nets that estimate them.
 	Rates string `yaml:"rates"`
 	// Recipe says how stage 2 comes by its noise model.
 	Recipe recipeConfig `yaml:"recipe,omitempty"`
 	// EachEpoch evaluates after every epoch as at the end, and keeps the figures.
 	EachEpoch bool      `yaml:"each_epoch,omitempty"`
 	Run       runConfig `yaml:"run"`
-	usual     bool      // the recipe and its arm are those of a default
+	byDefault bool      // nobody has chosen the recipe and its arm
 
 	// Build tells which program wrote the file; it is not read back.
 	Build *build `yaml:"build,omitempty"`

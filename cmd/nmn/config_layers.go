@@ -46,7 +46,7 @@ func (l layers) apply(c *config) error {
 		}
 	}
 	c.normalize()
-	c.resolveRecipe(l.said(content, given, c.Arm))
+	c.resolveRecipe(l.choices(content, given, c.Arm))
 	return c.validate()
 }
 
@@ -90,8 +90,8 @@ func (l layers) read() ([]byte, error) {
 // startFlags say how the noise model starts or learns.
 var startFlags = []string{"noise-start", "miss-rate", "false-rate", "noise-deviation", "noise-weight-multiplier", "noise-bias-multiplier", "noise-frozen"}
 
-// said finds what the recipe depends on; arm is that of file and flags.
-func (l layers) said(content []byte, given []givenFlag, arm armName) said {
+// choices finds what the recipe depends on; arm is that of file and flags.
+func (l layers) choices(content []byte, given []givenFlag, arm armName) choices {
 	var file struct {
 		Preset presetName
 		Arm    armName
@@ -99,7 +99,7 @@ func (l layers) said(content []byte, given []givenFlag, arm armName) said {
 		Train  struct{ Noise *yaml.Node }
 	}
 	_ = yaml.Unmarshal(content, &file) // whatever is wrong with it, readConfig has said
-	s := said{preset: l.preset != "" || file.Preset != "", arm: file.Arm != "", arms: l.arms, ofRun: file.Build != nil, start: file.Train.Noise != nil}
+	s := choices{preset: l.preset != "" || file.Preset != "", arm: file.Arm != "", arms: l.arms, ofRun: file.Build != nil, start: file.Train.Noise != nil}
 	for _, g := range given {
 		s.arm = s.arm || g.name == "arm" || g.name == "noise-model"
 		s.start = s.start || slices.Contains(startFlags, g.name)
@@ -128,20 +128,20 @@ func (l layers) base(content []byte, given []givenFlag) (name presetName, size s
 	named := func(flag string) bool {
 		return slices.ContainsFunc(given, func(g givenFlag) bool { return g.name == flag })
 	}
-	usual := presetScenes
+	fallback := presetScenes
 	switch {
 	case file.Data.Features.Train.Features != "" || named("features"):
-		usual, set = presetFeatures, dataFeatures
+		fallback, set = presetFeatures, dataFeatures
 	case file.Data.MSRVTT != "" || named("msrvtt"):
-		usual, set = presetPaperMSRVTT, dataMSRVTT
+		fallback, set = presetPaperMSRVTT, dataMSRVTT
 	case file.Data.Clips != "" || named("clips"):
-		usual, set = presetPaperMSRVTT, dataClips
+		fallback, set = presetPaperMSRVTT, dataClips
 	case file.Data.Manifest != "" || named("manifest"):
-		usual, set = presetPaperCOCO, dataManifest
+		fallback, set = presetPaperCOCO, dataManifest
 	case file.Data.Captions != "" || named("captions"):
-		usual, set = presetPaperCOCO, dataCaptions
+		fallback, set = presetPaperCOCO, dataCaptions
 	}
-	return firstNonEmpty(l.preset, file.Preset, usual), firstNonEmpty(l.size, file.Size), set
+	return firstNonEmpty(l.preset, file.Preset, fallback), firstNonEmpty(l.size, file.Size), set
 }
 
 func firstNonEmpty[T ~string](values ...T) T {

@@ -18,8 +18,8 @@ func (c *config) validate() error {
 
 func (c *config) validateNames() error {
 	switch {
-	case !slices.Contains(allArms(), c.Arm):
-		return fmt.Errorf("arm is %q, want %s", c.Arm, alternatives(allArms()))
+	case !slices.Contains(armNames(), c.Arm):
+		return fmt.Errorf("arm is %q, want %s", c.Arm, alternatives(armNames()))
 	case c.Size != sizeQuick && c.Size != sizeFull:
 		return fmt.Errorf("size is %q, want quick or full", c.Size)
 	case c.Net.Arch != netVGG16 && c.Net.Arch != netScenes && c.Net.Arch != netMLP:
@@ -79,4 +79,9 @@ func (r *runConfig) validate() error {
 		return fmt.Errorf("run.%w", err)
 	}
 	return nil
+}
+
+func (c *config) validateRecipe() error {
+	settings := c.settings()
+	return settings.validate()
 }

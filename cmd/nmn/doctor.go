@@ -49,7 +49,7 @@ written but --output. See docs/doctor.md.`,
 	look.file(&d.output, "output", "`file` to write the report to, as JSON", "json")
 	look.bool(&d.asJSON, "json", "write the report as JSON")
 	arm := under(cmd, "Arm")
-	enum(arm, &d.config.Arm, "arm", "what would be `trained`", allArms()...)
+	enum(arm, &d.config.Arm, "arm", "what would be `trained`", armNames()...)
 	arm.bool(&d.config.Net.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or")
 	dataFlags(cmd, &d.config)
 	featureDataFlags(cmd, &d.config, true)
@@ -214,15 +214,16 @@ func (d *doctorCommand) plan(ctx context.Context, p *program, data *dataSets) (p
 	if err := standardise(ctx, p, data, &c.Data); err != nil {
 		return nil, err
 	}
-	c.settle(p, data)
-	if err := c.fits(data); err != nil {
+	tellSettled(p, &c, data)
+	settings := c.settings()
+	if err := settings.fits(data); err != nil {
 		return nil, err
 	}
 	s, err := (&session{program: p, backend: backend, data: data}).at(ctx, &c)
 	if err != nil {
 		return nil, err
 	}
-	plan = &runPlan{Device: backend.Name(), Recipe: c.cost([]armName{c.Arm})}
+	plan = &runPlan{Device: backend.Name(), Recipe: settings.cost([]armName{c.Arm})}
 	arms, err := c.plannedArms()
 	if err != nil {
 		return nil, err

@@ -31,8 +31,9 @@ func dryRun(ctx context.Context, p *program, c *config, s *session) error {
 		}
 		total += duration
 	}
-	if line := c.cost([]armName{c.Arm}); line != "" {
-		if c.folds() > 0 {
+	settings := c.settings()
+	if line := settings.cost([]armName{c.Arm}); line != "" {
+		if settings.folds() > 0 {
 			line += ", not counted below"
 		}
 		if _, err := fmt.Fprintf(p.out, "recipe      %s\n", line); err != nil {
@@ -156,7 +157,7 @@ func measureNet(ctx context.Context, c *config, s *session, arm train.Arm, net *
 		return m, err
 	}
 	limits := c.Train
-	if c.Arm.fresh() {
+	if c.Arm.rival() {
 		limits = bothStages(limits)
 	}
 	m.memory, m.steps = trainer.DeviceBytes(), limits.Epochs(arm.Stage)*trainer.StepsPerEpoch()

@@ -119,8 +119,8 @@ func (d *dataSets) writeFlips(dir string) error {
 	return nil
 }
 
-// told are the same data with the truth for labels in training and, where it is known, in validation.
-func (d *dataSets) told() *dataSets {
+// withTrueLabels are the same data with the truth for labels in training and, where it is known, in validation.
+func (d *dataSets) withTrueLabels() *dataSets {
 	clean := *d
 	for _, set := range []**loader.Set{&clean.train, &clean.validation} {
 		if *set != nil && (*set).KnowsTruth() {

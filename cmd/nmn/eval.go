@@ -164,7 +164,9 @@ func (e *evalCommand) score(ctx context.Context, p *program, file string) (resul
 		return nil, err
 	}
 	e.config.Net.MIL = checkpoint.Model.MIL
-	result, _, err = evaluateNet(ctx, p, net, e.config.scored(set), s.data.train, e.config.loader(), checkpoint.Config.Batch(checkpoint.Model.MIL), e.options)
+	l := e.config.loader()
+	l.BatchBags = checkpoint.Config.Batch(checkpoint.Model.MIL)
+	result, _, err = evaluateNet(ctx, p.log, net, e.config.scored(set), s.data.train, l, e.options)
 	return result, err
 }
 

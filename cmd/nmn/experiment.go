@@ -35,7 +35,7 @@ type experiment struct {
 }
 
 func newExperiment(p *program) *cobra.Command {
-	e := experiment{config: defaultConfig(), arms: arms(), mil: "off", seeds: []uint64{1}, budget: 5 * time.Minute,
+	e := experiment{config: defaultConfig(), arms: paperArms(), mil: "off", seeds: []uint64{1}, budget: 5 * time.Minute,
 		runDir: filepath.Join("runs", "experiment"), metrics: p.getenv(metricsVariable), format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "experiment",
@@ -54,7 +54,7 @@ Defaults are those of --preset scenes in quick size.`,
 	}
 	sourceFlags(cmd, &e.sources, sizeAuto, sizeQuick, sizeFull)
 	r := under(cmd, "Experiment")
-	chosen(r, &e.arms, "arms", "`arms` to train, as arm,... (docs/evaluation.md tells what each is)", allArms()...)
+	chosen(r, &e.arms, "arms", "`arms` to train, as arm,... (docs/evaluation.md tells what each is)", armNames()...)
 	enum(r, &e.mil, "mil", "without or with instances joined by noisy-or, or `both`", "off", "on", "both")
 	r.floats(&e.rates, "noise-rates", "shares of the training captions to replace, as `rate,...` (default that of the preset)")
 	flipLevels(r, &e.flips, "flips", "features: labels to flip in training and validation, as `missing:incorrect,...`, two probabilities each (default none)")
@@ -70,7 +70,7 @@ Defaults are those of --preset scenes in quick size.`,
 	run.directory(&e.runDir, "run-dir", "`folder` of all runs")
 	metricsFlag(run, &e.metrics)
 	out := under(cmd, "Output")
-	enum(out, &e.reference, "reference", "`arm` that all others are compared with, seed by seed, beside star", allArms()...)
+	enum(out, &e.reference, "reference", "`arm` that all others are compared with, seed by seed, beside star", armNames()...)
 	enum(out, &e.format, "format", "`format` of the table on standard output", report.Text, report.Markdown, report.CSV, report.JSON)
 	out.bool(&e.asJSON, "json", "same as --format json")
 	cmd.AddCommand(newTable4(p))
@@ -94,10 +94,10 @@ func (e *experiment) run(cmd *cobra.Command, p *program) (err error) {
 	if err := standardise(ctx, p, s.data, &e.config.Data); err != nil {
 		return err
 	}
-	if e.config.settle(p, s.data) {
-		e.arms = arms()
+	if tellSettled(p, &e.config, s.data) {
+		e.arms = paperArms()
 	}
-	e.config.tellCost(p, e.arms...)
+	tellCost(p, &e.config, e.arms...)
 	runs, err := e.all(ctx, s)
 	if errors.Is(err, errInterrupted) {
 		return fmt.Errorf("%w; the same command goes on", err)
@@ -131,14 +131,15 @@ func (e *experiment) resolve(cmd *cobra.Command, p *program) error {
 
 // chooseArms takes those of the recipe beside those of the paper where nobody names any.
 func (e *experiment) chooseArms(cmd *cobra.Command) {
-	if !e.config.crossFit() || cmd.Flags().Changed("arms") {
+	settings := e.config.settings()
+	if !settings.estimates() || cmd.Flags().Changed("arms") {
 		return
 	}
 	e.arms = []armName{armStage1, armStar, armFI, armRN}
 	if e.config.Data.scenes() {
 		e.arms = append(e.arms, armFD)
 	}
-	if e.config.folds() > 0 {
+	if settings.folds() > 0 {
 		e.arms = append(e.arms, armRS)
 	}
 }
@@ -246,7 +247,7 @@ func (e *experiment) mils() []bool {
 // needed are the arms to train, in order: those asked for, and stage 1 where another starts from it.
 func (e *experiment) needed() []armName {
 	var all []armName
-	for _, a := range allArms() {
+	for _, a := range armNames() {
 		if a == armStage1 || slices.Contains(e.arms, a) {
 			all = append(all, a)
 		}
@@ -297,7 +298,8 @@ func (e *experiment) arm(ctx context.Context, s *session, c config, level noiseL
 	first := ""
 	for _, name := range e.arms {
 		c.Arm = name
-		if err := c.fits(s.data); err != nil {
+		settings := c.settings()
+		if err := settings.fits(s.data); err != nil {
 			return nil, err
 		}
 	}

@@ -69,6 +69,7 @@ func (e *experiment) estimate(ctx context.Context, s *session) (time.Duration, e
 		}
 		for _, name := range e.needed() {
 			c.Arm = name
+			settings := c.settings()
 			arm, err := name.trained(mil)
 			if err != nil {
 				return 0, err
@@ -78,7 +79,7 @@ func (e *experiment) estimate(ctx context.Context, s *session) (time.Duration, e
 				return 0, err
 			}
 			if name == armStage1 && c.Train.Stage1Epochs > 0 {
-				one.steps += one.steps / c.Train.Stage1Epochs * c.extraEpochs(e.needed())
+				one.steps += one.steps / c.Train.Stage1Epochs * settings.extraEpochs(e.needed())
 			}
 			// Evaluations go forward only, a third of a step.
 			perPicture := one.step.Seconds() / float64(c.Train.Batch(mil)*c.Train.Accumulate)

@@ -159,12 +159,13 @@ func (e *experiment) explain() string {
 	t := &e.config.Train
 	lines := []string{"What the rows are:"}
 	first := epochs(t.Stage1Epochs)
-	if e.config.folds() > 0 {
+	settings := e.config.settings()
+	if settings.folds() > 0 {
 		first = "for as long as the loss on labels held out by folds falls"
 	}
-	for _, a := range allArms() {
+	for _, a := range armNames() {
 		if slices.Contains(e.arms, a) {
-			lines = append(lines, fmt.Sprintf("  %-15s %s", report.ArmName(string(a), false, false), e.meaning(a, first)))
+			lines = append(lines, fmt.Sprintf("  %-15s %s", a.title(false), e.meaning(a, first)))
 		}
 	}
 	if e.config.Data.scenes() {
@@ -176,7 +177,7 @@ func (e *experiment) explain() string {
 		lines = append(lines, report.Wrap("Rows without MIL learn frames, each with the labels of its clip, which is scored by the maximum over its frames. "+
 			"Rows with MIL learn a clip as one bag of the cells of all its frames."))
 	}
-	if slices.ContainsFunc(e.arms, func(a armName) bool { return a == armFI || a == armFD }) && e.config.ratesFile() == "" && len(t.Noise.MissRate) == 1 {
+	if slices.ContainsFunc(e.arms, func(a armName) bool { return a == armFI || a == armFD }) && settings.ratesFile() == "" && len(t.Noise.MissRate) == 1 {
 		start := fmt.Sprintf("The noise models start at rates of %g (missing) and %g (incorrect)", t.Noise.MissRate[0], t.Noise.FalseRate[0])
 		if e.config.Preset == presetScenes && slices.Equal(t.Noise.MissRate, train.ScenesPreset().Noise.MissRate) {
 			start += ": an informed start, close to the true mean rates at 40 % noise. Other data need a start of their own (--miss-rate, --false-rate, --rates)"
@@ -191,8 +192,8 @@ func (e *experiment) explain() string {
 
 // taught names the arms that know true labels or rates.
 func (e *experiment) taught() string {
-	for _, a := range []armName{armForwardTrue, armClean} {
-		if slices.Contains(e.arms, a) {
+	for _, a := range e.arms {
+		if arm, _ := a.entry(); arm.taught {
 			return " but those that say so"
 		}
 	}
@@ -201,23 +202,8 @@ func (e *experiment) taught() string {
 
 // meaning says what an arm is; first is how long stage 1 is.
 func (e *experiment) meaning(a armName, first string) string {
-	more := epochs(e.config.Train.Stage2Epochs) + " more"
-	return map[armName]string{
-		armStage1:      "the classifier alone on the noisy labels, " + first,
-		armStar:        "the same for " + more + ": the fair baseline",
-		armFI:          more + " with a noise model that is the same for all pictures",
-		armFD:          more + " with a noise model that sees each picture's features",
-		armRN:          "more with a noise model whose rates were estimated from the noisy labels alone, and are held",
-		armRS:          "more on what nets that have not seen a label believe of it",
-		armStarEarly:   "star, ended where the loss on held-out noisy labels is least",
-		armForward:     "from the start through the rates of the recipe or file, held (forward correction)",
-		armForwardTrue: "from the start through the true rates, held",
-		armASL:         "from the start by the asymmetric loss",
-		armLLR:         "from the start, the labels 0 with the largest losses left out",
-		armLLCt:        "from the start, the labels 0 with the largest losses taken as 1",
-		armPruned:      "from the start without the labels that nets of folds believe wrong",
-		armClean:       "from the start on the true labels: the ceiling",
-	}[a]
+	arm, _ := a.entry()
+	return strings.NewReplacer("{stage1}", first, "{stage2}", epochs(e.config.Train.Stage2Epochs)).Replace(arm.meaning)
 }
 
 func epochs(n int) string {

@@ -172,7 +172,7 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	if c := call(t, append(learn, "--features", path("x.npy"), "--labels", path("y.csv"), "--run-dir", path("quiet"), "-q")...); c.code != exitOK || c.err != "" {
 		t.Errorf("quiet training: exit code %d, %s", c.code, c.err)
 	}
-	c = call(t, append(learn, "--features", path("good.csv"), "--label-columns", "l_*", "--nmn-recipe", "crossfit", "--rates", "folds:5", "--run-dir", path("folds"))...)
+	c = call(t, append(learn, "--features", path("good.csv"), "--label-columns", "l_*", "--nmn-recipe", "estimate", "--rates", "folds:5", "--run-dir", path("folds"))...)
 	if c.code != exitUsage || !strings.Contains(c.err, "4 bags cannot be dealt to 5 folds") {
 		t.Errorf("fewer rows than folds: exit code %d, %s", c.code, c.err)
 	}
@@ -189,7 +189,7 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 	file := filepath.Join(dir, "x.csv")
 	write(t, file, b.String())
 	c := call(t, "train", "--hidden", "2", "--features", file, "--label-columns", "l_*", "--validation-share", "0", "--patience", "0",
-		"--nmn-recipe", "crossfit", "--rates", "folds:2", "--fold-epochs", "2", "--recipe-epochs", "1", "--run-dir", filepath.Join(dir, "run"))
+		"--nmn-recipe", "estimate", "--rates", "folds:2", "--fold-epochs", "2", "--recipe-epochs", "1", "--run-dir", filepath.Join(dir, "run"))
 	if c.code != exitOK || !strings.Contains(c.err, "rates   none of 2 words has enough labels of both kinds") {
 		t.Fatalf("exit code %d, %s", c.code, c.err)
 	}

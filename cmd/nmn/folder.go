@@ -213,8 +213,11 @@ func flatten(c any) map[string]string {
 		}
 	}
 	walk("", &root)
-	if out[formKey] == string(recipePaper) { // runs of before there was a choice do not say so
+	switch out[formKey] {
+	case string(recipePaper): // runs of before there was a choice do not say so
 		delete(out, formKey)
+	case string(recipeEstimate): // under its old name, by which runs are known
+		out[formKey] = string(recipeCrossFit)
 	}
 	return out
 }

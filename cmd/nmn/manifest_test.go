@@ -131,7 +131,7 @@ func TestTrain_OnManifestOfFrames(t *testing.T) {
 	if err != nil || o.Split != "test" || o.Evaluation.Bags != 10 || o.Evaluation.Truth == nil {
 		t.Errorf("outcome %+v, %v; want 10 test clips with true labels", o, err)
 	}
-	wantUsage(t, call(t, onManifest(file, t.TempDir(), "--nmn-recipe", "crossfit", "--rates", "folds:5")...), "folds of frames")
+	wantUsage(t, call(t, onManifest(file, t.TempDir(), "--nmn-recipe", "estimate", "--rates", "folds:5")...), "folds of frames")
 	wantUsage(t, call(t, append(args, "--noise", "0.4", "--flips", "0:0")...), "manifests have no captions")
 }
 
@@ -203,7 +203,7 @@ func TestTrain_ResumesOnManifest(t *testing.T) {
 
 func TestPrintConfig_OfManifest(t *testing.T) {
 	out := must(t, "train", "--manifest", "a.csv", "--print-config")
-	for _, line := range []string{"preset: paper-coco", "set: manifest", "manifest: a.csv", "vocabulary_size: 100000", "arch: vgg16", "form: crossfit", "arm: r-n"} {
+	for _, line := range []string{"preset: paper-coco", "set: manifest", "manifest: a.csv", "vocabulary_size: 100000", "arch: vgg16", "form: estimate", "arm: r-n"} {
 		if !strings.Contains(out, line) {
 			t.Errorf("the configuration has no %q:\n%s", line, out)
 		}

@@ -55,7 +55,7 @@ checkpoint; each PATH a picture (JPEG or PNG) or a folder, which is searched for
 For a model on features, PATH is one file of them, as nmn train --features takes it; labels
 in it are not read.
 Words are those whose probability p(y=1) reaches the threshold: by default the one that
-the run has kept with its model (nmn train --nmn-recipe crossfit does), else the one that
+the run has kept with its model (nmn train --nmn-recipe estimate does), else the one that
 gives the best expected F1 on these pictures (it needs a hundred or so to mean much), said
 on standard error. CSV has every word of every picture, and nmn eval --scores reads it;
 pictures of one folder are named there by their path in it.`,

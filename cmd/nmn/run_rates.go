@@ -4,7 +4,8 @@ import "nmn/report"
 
 // startRates puts the rates of a file into the configuration of training.
 func (d *dataSets) startRates(c *config) error {
-	path := c.ratesFile()
+	settings := c.settings()
+	path := settings.ratesFile()
 	if path == "" {
 		return nil
 	}

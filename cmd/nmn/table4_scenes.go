@@ -10,7 +10,6 @@ import (
 	"nmn/eval/caption"
 	"nmn/loader"
 	"nmn/model"
-	"nmn/report"
 	"nmn/train"
 )
 
@@ -49,7 +48,7 @@ func (t *table4) scenes(ctx context.Context) (*table4Clips, error) {
 		return nil, err
 	}
 	for _, a := range table4Arms() {
-		clips.rows = append(clips.rows, table4Row{name: string(a), title: report.ArmName(string(a), true, false), folder: func(seed uint64) string {
+		clips.rows = append(clips.rows, table4Row{name: string(a), title: a.title(true), folder: func(seed uint64) string {
 			return filepath.Join(t.runDir, "features", fmt.Sprintf("seed-%d", seed), string(a))
 		}})
 	}

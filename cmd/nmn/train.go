@@ -32,7 +32,7 @@ func newTrain(p *program) *cobra.Command {
 		Long: `Train one arm of the paper: stage 1, the classifier alone on the noisy labels, and from
 there stage 2, with a noise model or, for the baseline called star, without. The noise
 model starts somewhere and learns with the net, as in the paper, or with --nmn-recipe
-crossfit it is estimated before and held. Data are the built-in scenes, pictures with COCO
+estimate it is estimated before and held. Data are the built-in scenes, pictures with COCO
 captions or with labels in a manifest, clips in shards, or features. The run folder holds
 the configuration, log.jsonl, summary.csv, checkpoints, q.csv, report.md and report.html;
 the table of the evaluation goes to standard output. An interrupt saves first; --resume goes
@@ -50,7 +50,7 @@ Defaults are those of --preset scenes.`,
 	}
 	sourceFlags(cmd, &t.sources, sizeQuick, sizeFull)
 	arm := under(cmd, "Arm")
-	enum(arm, &t.config.Arm, "arm", "what is `trained`", allArms()...)
+	enum(arm, &t.config.Arm, "arm", "what is `trained`", armNames()...)
 	arm.set.Var(noiseModelFlag{&t.config.Arm}, "noise-model", "the same by the noise `model` of stage 2: none (star), fi or fd")
 	arm.keep("noise-model")
 	_ = cmd.RegisterFlagCompletionFunc("noise-model", cobra.FixedCompletions([]string{"none", "fi", "fd"}, cobra.ShellCompDirectiveNoFileComp))
@@ -87,15 +87,16 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 	if err := standardise(ctx, p, s.data, &t.config.Data); err != nil {
 		return err
 	}
-	t.config.settle(p, s.data)
+	tellSettled(p, &t.config, s.data)
 	if t.dryRun {
 		return dryRun(ctx, p, &t.config, s)
 	}
-	if err := t.config.fits(s.data); err != nil {
+	settings := t.config.settings()
+	if err := settings.fits(s.data); err != nil {
 		return err
 	}
 	t.config.tellStart(p)
-	t.config.tellCost(p, t.config.Arm)
+	tellCost(p, &t.config, t.config.Arm)
 	o, err := t.stages(ctx, s)
 	if errors.Is(err, errInterrupted) {
 		return fmt.Errorf("%w; go on with: nmn train --resume %s", err, t.runDir)
@@ -185,7 +186,7 @@ func (t *trainCommand) show(p *program, o *outcome) error {
 	if t.asJSON {
 		return writeJSON(p.out, o)
 	}
-	fmt.Fprintf(p.out, "%s, %d steps, on the %s split\n\n", report.ArmName(string(o.Arm), o.MIL, false), o.Steps, o.Split)
+	fmt.Fprintf(p.out, "%s, %d steps, on the %s split\n\n", o.Arm.title(o.MIL), o.Steps, o.Split)
 	return report.Write(p.out, report.Text, report.EvaluationTables(o.Evaluation)...)
 }
 
@@ -254,4 +255,14 @@ func (s *session) close() error {
 
 func (s *session) arm(c config, dir, from string, r *recipe) *armRun {
 	return &armRun{program: s.program, config: c, data: s.data, backend: s.backend, dir: dir, from: from, watch: s.watch, recipe: r}
+}
+
+// recipe of a group of arms with its folder; nil for the paper's plain form.
+func (s *session) recipe(c config, dir string) *recipe {
+	return newRecipe(recipeOptions{settings: c.settings(), data: s.data, dir: dir, trainer: s.arm(c, dir, "", nil), log: s.program.log,
+		message: func(topic, text string) {
+			if !s.program.quiet {
+				fmt.Fprintf(s.program.status, "%-8s%s\n", topic, text)
+			}
+		}})
 }

@@ -28,13 +28,13 @@ func (c *config) byFrame() bool {
 }
 
 func (c *config) validateVideo() error {
-	d := &c.Data
+	d, settings := &c.Data, c.settings()
 	switch {
 	case d.Set == dataMoving && (d.Frames < 3 || d.Frames > 1000):
 		return fmt.Errorf("data.frames is %d, want 3 to 1000", d.Frames)
 	case d.VideoLevel != "" && !slices.Contains(videoLevels(), d.VideoLevel):
 		return fmt.Errorf("data.video_level is %q, want %s", d.VideoLevel, alternatives(videoLevels()))
-	case c.level() == report.FrameLevel && c.folds() > 0:
+	case c.level() == report.FrameLevel && settings.folds() > 0:
 		return errors.New("recipe: folds of frames would have a video in several folds: take --video-level video, or the rates of --rates online")
 	}
 	return nil

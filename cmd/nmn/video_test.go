@@ -58,7 +58,7 @@ func figures(t *testing.T, evaluation any) string {
 
 func TestExperiment_VideosInTheFormOfTable3(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "experiment")
-	args := tinyVideo("experiment", "--size", "quick", "--mil", "both", "--run-dir", dir, "--nmn-recipe", "crossfit", "--rates", "online", "--arms", "star,nmn-fi,r-n")
+	args := tinyVideo("experiment", "--size", "quick", "--mil", "both", "--run-dir", dir, "--nmn-recipe", "estimate", "--rates", "online", "--arms", "star,nmn-fi,r-n")
 	out := must(t, args...)
 	for _, want := range []string{"level", "frame", "video", "R-N + MIL", "clips of 4 frames", "Rows with MIL learn a clip as one bag"} {
 		if !strings.Contains(out, want) {
@@ -79,7 +79,7 @@ func TestVideo_RefusesWhatCannotBe(t *testing.T) {
 		{tinyVideo("train", "--frames", "2"), []string{"data.frames is 2", "3 to 1000"}},
 		{tinyVideo("train", "--video-level", "clip"), []string{"--video-level", "auto, frame or video"}},
 		{tinyVideo("train", "--chunk-frames", "-1"), []string{"chunk_frames", "at least 0"}},
-		{tinyVideo("train", "--nmn-recipe", "crossfit", "--rates", "folds:2", "--run-dir", t.TempDir()), []string{"several folds", "--video-level video"}},
+		{tinyVideo("train", "--nmn-recipe", "estimate", "--rates", "folds:2", "--run-dir", t.TempDir()), []string{"several folds", "--video-level video"}},
 	} {
 		wantUsage(t, call(t, c.args...), c.want...)
 	}

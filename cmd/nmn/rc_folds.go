@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 
@@ -36,7 +35,7 @@ type round struct {
 	logits []float32 // N×K of the best epoch, out-of-fold
 }
 
-// fold is the training of one net on all folds but one.
+// fold is the training of one net on all folds but one, with what the fold holds out as its validation set.
 type fold struct {
 	recipe *recipe
 	plan   *crossfit.Plan
@@ -48,11 +47,11 @@ type fold struct {
 
 // folds trains the nets of a round, or goes on where it was interrupted, and gathers their scores.
 func (r *recipe) folds(ctx context.Context, name string, noise model.NoiseMode, c train.Config) (*round, error) {
-	plan, err := r.dealt()
+	plan, err := r.foldPlan()
 	if err != nil {
 		return nil, err
 	}
-	arm, err := armStage1.trained(r.config.Net.MIL)
+	arm, err := armStage1.trained(r.settings.MIL)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +59,7 @@ func (r *recipe) folds(ctx context.Context, name string, noise model.NoiseMode, 
 	for number := range plan.Folds {
 		f := fold{recipe: r, plan: plan, number: number, name: name, arm: arm, config: c}
 		f.config.Seed = rng.Derive(c.Seed, fmt.Sprintf("recipe/%s/fold%d", name, number+1))
-		f.config.Stage1Epochs, f.config.Patience, f.config.KeepBest = r.config.Recipe.foldEpochs(), 0, 0
+		f.config.Stage1Epochs, f.config.Patience, f.config.KeepBest = r.settings.Recipe.foldEpochs(), 0, 0
 		f.config.EvaluateEpochs, f.config.EvaluateSteps, f.config.BestBy = 1, 0, "loss"
 		if err := f.run(ctx); err != nil {
 			return nil, err
@@ -69,23 +68,23 @@ func (r *recipe) folds(ctx context.Context, name string, noise model.NoiseMode, 
 	return r.gather(plan, name)
 }
 
-// dealt reads the plan of folds, or deals and keeps it.
-func (r *recipe) dealt() (*crossfit.Plan, error) {
-	if err := prepareFolder(r.dir, &r.config); err != nil {
+// foldPlan reads the plan of folds, or deals and keeps it.
+func (r *recipe) foldPlan() (*crossfit.Plan, error) {
+	if err := r.trainer.prepare(r.dir); err != nil {
 		return nil, err
 	}
 	path, ids := filepath.Join(r.dir, foldsName), r.data.train.IDs
 	plan, err := crossfit.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if plan, err = crossfit.New(ids, r.config.folds(), rng.Derive(r.config.Train.Seed, "recipe")); err != nil {
+		if plan, err = crossfit.New(ids, r.settings.folds(), rng.Derive(r.settings.Train.Seed, "recipe")); err != nil {
 			return nil, err
 		}
 		return plan, plan.WriteFile(path)
 	case err != nil:
 		return nil, err
-	case plan.Folds != r.config.folds():
-		return nil, fmt.Errorf("%s: %d folds, this run has %d: remove the folder, or name another --run-dir", path, plan.Folds, r.config.folds())
+	case plan.Folds != r.settings.folds():
+		return nil, fmt.Errorf("%s: %d folds, this run has %d: remove the folder, or name another --run-dir", path, plan.Folds, r.settings.folds())
 	}
 	if err := plan.Matches(ids); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -105,33 +104,7 @@ func epochFile(dir string, epoch int) string {
 
 // run trains one net. One that is trained already is opened to see that it is of this run, and nothing
 // more.
-func (f *fold) run(ctx context.Context) (err error) {
-	run, err := f.armRun()
-	if err != nil {
-		return err
-	}
-	plan := stagePlan{config: f.config, data: run.data}
-	net, err := run.newNet(f.arm, plan)
-	if err != nil {
-		return err
-	}
-	defer func() { err = firstError(err, net.Close()) }()
-	if err := os.MkdirAll(run.dir, 0o777); err != nil {
-		return err
-	}
-	if err := removeLeftovers(run.dir, isRunFile); err != nil {
-		return err
-	}
-	var keeping error
-	run.observers = []train.Observer{{Evaluated: func(e train.Evaluated) {
-		keeping = firstError(keeping, f.keep(run.dir, &e))
-	}}}
-	_, _, err = run.learn(ctx, f.arm, net, plan)
-	return firstError(keeping, err)
-}
-
-// armRun is the run of a fold: its validation set is what it holds out.
-func (f *fold) armRun() (*armRun, error) {
+func (f *fold) run(ctx context.Context) error {
 	r := f.recipe
 	title := fmt.Sprintf("fold %d of %d", f.number+1, f.plan.Folds)
 	if f.arm.Noise != model.NoNoise {
@@ -140,15 +113,14 @@ func (f *fold) armRun() (*armRun, error) {
 	data := *r.data
 	var err error
 	if data.train, err = loader.Subset(r.data.train, r.data.train.Name+" without "+title, f.plan.Training(f.number)); err != nil {
-		return nil, err
+		return err
 	}
 	if data.validation, err = loader.Subset(r.data.train, r.data.train.Name+", "+title, f.plan.HeldOut(f.number)); err != nil {
-		return nil, err
+		return err
 	}
-	c := r.config
-	c.Train = f.config
-	s := r.session
-	return &armRun{program: s.program, config: c, data: &data, backend: s.backend, dir: r.foldDir(f.name, f.number), watch: s.watch, name: title}, nil
+	dir := r.foldDir(f.name, f.number)
+	return r.trainer.trainNet(ctx, netTraining{title: title, dir: dir, arm: f.arm, config: f.config, data: &data,
+		evaluated: func(e *train.Evaluated) error { return f.keep(dir, e) }})
 }
 
 // keep writes the scores of the held-out bags after an epoch, before the checkpoint that is behind it.
@@ -169,7 +141,7 @@ func (f *fold) keep(dir string, e *train.Evaluated) error {
 
 // gather puts the scores of all folds together, at the epoch at which they explain the labels best.
 func (r *recipe) gather(plan *crossfit.Plan, name string) (*round, error) {
-	epochs := r.config.Recipe.foldEpochs()
+	epochs := r.settings.Recipe.foldEpochs()
 	curve, err := crossfit.NewCurve(plan, epochs)
 	if err != nil {
 		return nil, err

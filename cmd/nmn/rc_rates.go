@@ -37,7 +37,7 @@ func (r *recipe) estimate(ctx context.Context) error {
 	if r.plain != nil {
 		return nil
 	}
-	round, err := r.folds(ctx, roundPlain, model.NoNoise, r.config.Train)
+	round, err := r.folds(ctx, roundPlain, model.NoNoise, r.settings.Train)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (r *recipe) find(ctx context.Context, round *round) (err error) {
 	if r.found, err = rates.Estimate(ctx, in, rates.DefaultOptions()); err != nil {
 		return err
 	}
-	if r.config.Recipe.Floor {
+	if r.settings.Recipe.Floor {
 		if r.found, r.floor, err = rates.Raise(ctx, in, r.found, rates.DefaultOptions()); err != nil {
 			return err
 		}
@@ -61,15 +61,15 @@ func (r *recipe) find(ctx context.Context, round *round) (err error) {
 	return r.write(oofName, round, true)
 }
 
-// again trains nets of folds once more, through the noise model of the rates that were found.
-func (r *recipe) again(ctx context.Context) (err error) {
+// throughRates trains the nets of folds once more, through the noise model of the rates that were found.
+func (r *recipe) throughRates(ctx context.Context) (err error) {
 	if r.noisy != nil {
 		return nil
 	}
-	if r.noisy, err = r.folds(ctx, roundNoisy, model.FeatureIndependent, r.held(r.config.Train)); err != nil {
+	if r.noisy, err = r.folds(ctx, roundNoisy, model.FeatureIndependent, r.held(r.settings.Train)); err != nil {
 		return err
 	}
-	r.session.program.log.Info("folds trained through the noise model", "best_epoch", r.noisy.best, "loss", r.noisy.loss[r.noisy.best-1])
+	r.log.Info("folds trained through the noise model", "best_epoch", r.noisy.best, "loss", r.noisy.loss[r.noisy.best-1])
 	return r.write(noisyOofName, r.noisy, false)
 }
 
@@ -90,15 +90,11 @@ func classNames(v *text.Vocabulary) []string {
 
 // tell says what was found: to people in a line, to the log word by word.
 func (r *recipe) tell() {
-	p, remarks := r.session.program, r.remarks()
 	for _, c := range r.found.Classes {
-		p.log.Info("noise rates", "word", c.Word, "q01", c.Q01, "q10", c.Q10, "trained_with", c.Trainable(), "believed", c.Usable(), "remarks", c.Diagnoses)
+		r.log.Info("noise rates", "word", c.Word, "q01", c.Q01, "q10", c.Q10, "trained_with", c.Trainable(), "believed", c.Usable(), "remarks", c.Diagnoses)
 	}
-	p.log.Info("rates estimated", "q01", r.found.PooledQ01, "q10", r.found.PooledQ10, "bags", r.found.Bags, "epoch", r.plain.best)
-	if p.quiet {
-		return
-	}
-	fmt.Fprintln(p.status, "rates   "+strings.Join(remarks, "\n        "))
+	r.log.Info("rates estimated", "q01", r.found.PooledQ01, "q10", r.found.PooledQ10, "bags", r.found.Bags, "epoch", r.plain.best)
+	r.message("rates", strings.Join(r.remarks(), "\n        "))
 }
 
 // remarks sum the estimate up. Where no noise was found, or none can be, they say so.
@@ -111,7 +107,7 @@ func (r *recipe) remarks() []string {
 		return []string{fmt.Sprintf("none of %d words has enough labels of both kinds to tell its noise by; their labels are taken as they are", len(r.found.Classes))}
 	}
 	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all words, from %s", r.found.PooledQ01, r.found.PooledQ10, source)}
-	if r.config.Recipe.Floor {
+	if r.settings.Recipe.Floor {
 		lines = append(lines, fmt.Sprintf("raised to at least q01 %.3f, q10 %.4f, as far as the labels let them", r.floor.Q01, r.floor.Q10))
 	}
 	unknown, weak, clean := 0, 0, 0

@@ -61,7 +61,7 @@ func weather(t *testing.T, untold bool) string {
 // byRecipe is a command line on such a file that takes a moment.
 func byRecipe(command, file string, args ...string) []string {
 	return append([]string{command, "--features", file, "--label-columns", "label_*", "--hidden", "16", "--batch-size", "32", "--flips", "0.3:0.1",
-		"--nmn-recipe", "crossfit", "--rates", "folds:3", "--fold-epochs", "8", "--stage2-epochs", "3", "--patience", "0", "--learning-rate", "0.01"}, args...)
+		"--nmn-recipe", "estimate", "--rates", "folds:3", "--fold-epochs", "8", "--stage2-epochs", "3", "--patience", "0", "--learning-rate", "0.01"}, args...)
 }
 
 // table reads the rows of an experiment's table, by arm, as column to value.
@@ -236,7 +236,7 @@ func TestRecipe_PredictTakesTheThresholdOfTheRun(t *testing.T) {
 	}
 }
 
-func TestRecipe_IsTheUsualFormWhereItFits(t *testing.T) {
+func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 	features := []string{"train", "--features", "x.csv", "--preset", "features"}
 	coco := []string{"train", "--preset", "paper-coco", "--captions", "a.json", "--images", "b"}
 	for _, test := range []struct {
@@ -247,6 +247,8 @@ func TestRecipe_IsTheUsualFormWhereItFits(t *testing.T) {
 		{[]string{"train"}, armRN, ratesOnline},
 		{[]string{"train", "--arm", "r-n"}, armRN, ratesOnline},
 		{[]string{"train", "--arm", "forward"}, armForward, ratesOnline},
+		{[]string{"train", "--nmn-recipe", "crossfit"}, armRN, ratesOnline}, // its old name
+		{[]string{"train", "--config", writeConfigFile(t, "recipe: {form: crossfit}\n")}, armRN, ratesOnline},
 		{features, armRS, "folds:5"},
 		{append(features, "--rates", "folds:2"), armRS, "folds:2"},
 		{append(coco, "--arm", "r-n"), armRN, ratesOnline},
@@ -266,7 +268,8 @@ func TestRecipe_IsTheUsualFormWhereItFits(t *testing.T) {
 		{[]string{"train", "--config", writeConfigFile(t, "build: {version: v0.1}\n")}, armFD, ""},
 	} {
 		c := printed(t, test.args...)
-		if c.Arm != test.arm || c.Rates != test.rates || c.crossFit() != (test.rates != "" && test.rates != "q.csv") {
+		settings := c.settings()
+		if c.Arm != test.arm || c.Rates != test.rates || settings.estimates() != (test.rates != "" && test.rates != "q.csv") {
 			t.Errorf("%q: arm %s, rates %q, recipe %s", test.args, c.Arm, c.Rates, c.Recipe.Form)
 		}
 	}
@@ -367,7 +370,7 @@ func TestRecipe_BeliefsAreThePosteriorOfKnownNoise(t *testing.T) {
 	set := .7 * p(-1) / (.7*p(-1) + .1*(1-p(-1)))
 	unset := .3 * p(2) / (.3*p(2) + .9*(1-p(2)))
 	for floor, want := range map[bool][]float64{false: {set, 1, unset, 0}, true: {(set + p(-1)) / 2, 1, (unset + p(2)) / 2, 0}} {
-		r.config.Recipe.Floor = floor
+		r.settings.Recipe.Floor = floor
 		for i, got := range r.beliefs().Float32s() {
 			if math.Abs(float64(got)-want[i]) > 1e-6 {
 				t.Errorf("floor %t: belief %d is %v, want %v", floor, i, got, want[i])
@@ -401,12 +404,12 @@ func TestRecipe_RefusesWhatDoesNotFit(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--rates folds:5": {"train", "--arm", "r-s"},
 		"belongs to":      {"train", "--nmn-recipe", "paper", "--rates", "folds:3"},
-		"2 to 1000":       {"train", "--nmn-recipe", "crossfit", "--rates", "folds:1"},
-		"--max-steps":     {"train", "--nmn-recipe", "crossfit", "--max-steps", "3"},
-		"--stage1":        {"train", "--nmn-recipe", "crossfit", "--stage1", "x.safetensors"},
-		"--arm r-n":       {"train", "--nmn-recipe", "crossfit", "--arm", "r-s"},
+		"2 to 1000":       {"train", "--nmn-recipe", "estimate", "--rates", "folds:1"},
+		"--max-steps":     {"train", "--nmn-recipe", "estimate", "--max-steps", "3"},
+		"--stage1":        {"train", "--nmn-recipe", "estimate", "--stage1", "x.safetensors"},
+		"--arm r-n":       {"train", "--nmn-recipe", "estimate", "--arm", "r-s"},
 		"recipe.floor":    {"train", "--nmn-recipe", "paper", "--rates-floor"},
-		"fold_epochs":     {"train", "--nmn-recipe", "crossfit", "--fold-epochs", "-1"},
+		"fold_epochs":     {"train", "--nmn-recipe", "estimate", "--fold-epochs", "-1"},
 		"r-n":             {"experiment", "--size", "quick", "--arms", "stage1,r-n", "--nmn-recipe", "paper"},
 	} {
 		wantUsage(t, call(t, args...), want)
@@ -417,7 +420,7 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 	file := weather(t, false)
 	args := func(dir string, more ...string) []string {
 		return append([]string{"train", "--features", file, "--label-columns", "label_*", "--hidden", "16", "--batch-size", "4", "--flips", "0.3:0.1",
-			"--nmn-recipe", "crossfit", "--rates", "online", "--epochs", "3", "--patience", "0", "--learning-rate", "0.01", "--run-dir", dir}, more...)
+			"--nmn-recipe", "estimate", "--rates", "online", "--epochs", "3", "--patience", "0", "--learning-rate", "0.01", "--run-dir", dir}, more...)
 	}
 	dir := filepath.Join(t.TempDir(), "run")
 	c := call(t, args(dir)...)

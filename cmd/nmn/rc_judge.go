@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 
 	"nmn/eval"
 	"nmn/labels/audit"
@@ -36,45 +37,54 @@ const (
 // auditPrecisionAt is the number of suspects whose precision is told.
 const auditPrecisionAt = 1000
 
-// judge evaluates the net of an arm. No label has a part in the threshold: it is that of out-of-fold
+// judge evaluates nets of an arm.
+type judge struct {
+	arm    armName
+	data   *dataSets // with the labels as they are, whatever was learned
+	loader loader.Config
+	batch  int // bags that are scored at once
+	log    *slog.Logger
+}
+
+// judge evaluates a net. No label has a part in the threshold: it is that of out-of-fold
 // probabilities where the plan has them, else of the net's own on the validation set, else on that of
 // training. The scores are those of the judged set.
-func (r *armRun) judge(ctx context.Context, net *model.Net, plan *stagePlan) (*judgement, *train.Scores, error) {
-	j := &judgement{Audit: plan.audit}
-	l := r.config.loader()
-	l.BatchBags = r.config.Train.Batch(net.Config().MIL)
+func (j *judge) judge(ctx context.Context, net *model.Net, plan *stagePlan) (*judgement, *train.Scores, error) {
+	out := &judgement{Audit: plan.audit}
+	l := j.loader
+	l.BatchBags = j.batch
 	var own *labelScores
-	audit := r.data.train.Truth != nil && plan.audit == nil && r.config.Arm != armClean // which was told
-	if audit || plan.threshold == nil && r.data.validation == nil {
+	audit := j.data.train.Truth != nil && plan.audit == nil && j.arm != armClean // which has learned the truth
+	if audit || plan.threshold == nil && j.data.validation == nil {
 		var err error
-		if own, err = scoreLabels(ctx, net, r.data.train, l); err != nil {
+		if own, err = scoreLabels(ctx, net, j.data.train, l); err != nil {
 			return nil, nil, err
 		}
 	}
 	if audit {
 		var err error
-		if j.Audit, err = own.audit(r.data.train, fromOwn); err != nil {
+		if out.Audit, err = own.audit(j.data.train, fromOwn); err != nil {
 			return nil, nil, err
 		}
 	}
-	theta, from, err := r.cut(ctx, net, plan, own, l)
+	theta, from, err := j.threshold(ctx, net, plan, own, l)
 	if err != nil {
 		return nil, nil, err
 	}
-	j.PlugInFrom = from
-	set, _ := r.data.judged()
-	result, scores, err := evaluateNet(ctx, r.program, net, set, r.data.train, l, l.BatchBags, eval.Options{PlugIn: theta})
-	j.Evaluation = result
-	return j, scores, err
+	out.PlugInFrom = from
+	set, _ := j.data.judged()
+	result, scores, err := evaluateNet(ctx, j.log, net, set, j.data.train, l, eval.Options{PlugIn: theta})
+	out.Evaluation = result
+	return out, scores, err
 }
 
-// cut finds the threshold and tells where from.
-func (r *armRun) cut(ctx context.Context, net *model.Net, plan *stagePlan, own *labelScores, l loader.Config) (theta float64, from string, err error) {
+// threshold finds the threshold, and says from which probabilities.
+func (j *judge) threshold(ctx context.Context, net *model.Net, plan *stagePlan, own *labelScores, l loader.Config) (theta float64, from string, err error) {
 	if plan.threshold != nil {
 		return *plan.threshold, plan.thresholdFrom, nil
 	}
 	logits, from := []float32(nil), "training"
-	if v := r.data.validation; v != nil {
+	if v := j.data.validation; v != nil {
 		scores, err := train.Score(ctx, net, v, l)
 		if err != nil {
 			return 0, "", err
@@ -85,6 +95,20 @@ func (r *armRun) cut(ctx context.Context, net *model.Net, plan *stagePlan, own *
 	}
 	theta, err = eval.PlugInThreshold(logits, true)
 	return theta, from, err
+}
+
+// evaluateNet scores a set, in batches of l.BatchBags, and holds the scores against what the set knows. noisy, where
+// not nil, is the training set, whose labels and truth tell the true noise rates.
+func evaluateNet(ctx context.Context, log *slog.Logger, net *model.Net, set, noisy *loader.Set, l loader.Config, o eval.Options) (*eval.Result, *train.Scores, error) {
+	scores, err := train.Score(ctx, net, set, l)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, bad := range scores.Bad {
+		log.Warn("picture left out of the evaluation", "split", set.Name, "id", bad.ID, "cause", bad.Err)
+	}
+	result, err := train.Evaluate(scores, set, noisy, o)
+	return result, scores, err
 }
 
 // labelScores are what a net says about the labels of the set that it was trained on.

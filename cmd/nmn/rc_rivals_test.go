@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -39,7 +40,7 @@ func TestRivals_InOneExperiment(t *testing.T) {
 	}
 	first := settings(armStage1).Config.Stage1Epochs
 	steps := of(armStage1).Steps / first
-	for _, arm := range rivals() {
+	for _, arm := range rivalArms() {
 		o, epochs := of(arm), first+3
 		if arm == armStarEarly {
 			epochs = first
@@ -143,7 +144,7 @@ func TestStarEarly_GoesBackToTheLeastLoss(t *testing.T) {
 func TestRivals_RefuseWhatTheyCannotDo(t *testing.T) {
 	for want, args := range map[string][]string{
 		"arm forward learns through rates": {"train", "--arm", "forward", "--nmn-recipe", "paper"},
-		"--rates folds:5":                  {"train", "--arm", "pruned", "--nmn-recipe", "crossfit"},
+		"--rates folds:5":                  {"train", "--arm", "pruned", "--nmn-recipe", "estimate"},
 		"held out":                         tiny("train", "--arm", "star-early", "--validation-size", "0"),
 		"--stage1 is for arms of stage 2":  tiny("train", "--arm", "clean", "--stage1", "x.safetensors"),
 		"pruned":                           {"experiment", "--size", "quick", "--arms", "star,pruned"},
@@ -159,12 +160,49 @@ func TestRivals_RefuseWhatTheyCannotDo(t *testing.T) {
 
 // Forward correction by online rates takes those that stage 1 has left.
 func TestForward_TakesOnlineRates(t *testing.T) {
-	dir := trained(t, "--nmn-recipe", "crossfit", "--arm", "forward", "--batch-size", "8")
+	dir := trained(t, "--nmn-recipe", "estimate", "--arm", "forward", "--batch-size", "8")
 	o := outcomeOf(t, dir)
 	if first := outcomeOf(t, filepath.Join(dir, stage1Name)); o.Steps != 2*first.Steps || o.Evaluation.Transition == nil {
 		t.Errorf("%d steps, stage 1 has %d; rates %+v", o.Steps, first.Steps, o.Evaluation.Transition)
 	}
 	if !exists(filepath.Join(dir, recipeName, recipeRatesName)) {
 		t.Error("no rates were estimated")
+	}
+}
+
+// rivalArms are those that train a net of their own.
+func rivalArms() []armName {
+	return slices.DeleteFunc(armNames(), func(a armName) bool { return !a.rival() })
+}
+
+// EM goes on from stage 1 for the epochs of stage 2, a round each, and finds rates of its own, not far from the true
+// ones; an interrupted run ends as an unbroken one.
+func TestEM_RenewsBeliefsAndRates(t *testing.T) {
+	file := weather(t, false)
+	args := func(dir string, more ...string) []string {
+		return append(byRecipe("train", file, "-q", "--nmn-recipe", "paper", "--rates", "", "--arm", "em", "--flips", "0.3:0.1", "--miss-rate", "0.4", "--false-rate", "0.2", "--run-dir", dir), more...)
+	}
+	whole := filepath.Join(t.TempDir(), "whole")
+	must(t, args(whole)...)
+	star := filepath.Join(t.TempDir(), "star")
+	must(t, args(star, "--arm", "star")...)
+	em := outcomeOf(t, whole)
+	if em.Steps*3 != outcomeOf(t, star).Steps {
+		t.Errorf("the last round has %d steps, star %d in three epochs", em.Steps, outcomeOf(t, star).Steps)
+	}
+	for _, w := range em.Evaluation.Words { // which start at .4 and .2, whatever the word
+		if q01, q10 := math.Abs(float64(w.Q01-w.T01)), math.Abs(float64(w.Q10-w.T10)); !(q01 < .25 && q10 < .1) || w.Q01 > .39 || w.Q10 > .19 {
+			t.Errorf("%s: q01 %.3f, in truth %.3f, q10 %.3f, in truth %.3f", w.Word, w.Q01, w.T01, w.Q10, w.T10)
+		}
+	}
+	for _, place := range []string{filepath.Join(emName, "round-2"), "."} {
+		broken := filepath.Join(t.TempDir(), "broken")
+		if c := interruptAfter(t, filepath.Join(broken, place), args(broken, "--log-interval", "1")...); c.code != exitInterrupted && c.code != exitOK {
+			t.Fatalf("%s: exit code %d: %s", place, c.code, c.err)
+		}
+		must(t, "train", "--resume", broken, "-q")
+		if x, y := weightsOf(t, broken), weightsOf(t, whole); !bytes.Equal(x, y) {
+			t.Errorf("%s: the model differs", place)
+		}
 	}
 }

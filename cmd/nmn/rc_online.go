@@ -17,7 +17,7 @@ const (
 
 // keepOnline keeps the scores that stage 1 gives.
 func (r *recipe) keepOnline(_ context.Context, s *train.Scores) error {
-	if err := prepareFolder(r.dir, &r.config); err != nil {
+	if err := r.trainer.prepare(r.dir); err != nil {
 		return err
 	}
 	index := make([]int64, len(s.Index))

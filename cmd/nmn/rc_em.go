@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	dense "gorgonia.org/tensor"
+
+	"nmn/eval"
+	"nmn/internal/rng"
+	"nmn/labels/em"
+	"nmn/labels/rates"
+	"nmn/train"
+)
+
+// emName is the folder, below that of a run, of the nets that the arm em trains before its last.
+const emName = "em"
+
+// em plans the baseline of the paper's appendix, expectation-maximisation, from the classifier of stage 1 and the
+// start of the noise model. Each epoch of stage 2 is a round: what is believed of every label given the scores of
+// the net so far and the rates (E-step) is what the next epoch learns (M-step of the classifier), and the rates are
+// those of the expected counts (M-step of the rates). All rounds but the last are trained here; the last is the
+// run itself, so that the arm learns for as many epochs as its rivals.
+func (p *planner) em(ctx context.Context) error {
+	set := p.data.train
+	labels, k := set.Labels.Uint8s(), set.Vocabulary.Len()
+	start := eval.Rates{Q01: perClass(p.config.Noise.MissRate, k), Q10: perClass(p.config.Noise.FalseRate, k)}
+	c := &emClassifier{planner: p, ctx: ctx, net: filepath.Dir(p.start)}
+	last := p.config.Stage2Epochs - 1
+	p.config.Seed = c.seed(last)
+	logits := make([]float64, len(labels))
+	if last > 0 {
+		o := em.DefaultOptions()
+		o.Rounds, o.Tolerance = last, 0
+		found, err := em.Run(ctx, c, labels, set.Len(), k, start, o)
+		if err != nil {
+			return err
+		}
+		start = found.Rates
+	}
+	if err := c.Logits(logits); err != nil {
+		return err
+	}
+	targets := make([]float32, len(labels))
+	for i := range targets {
+		targets[i] = float32(rates.Posterior(logits[i], labels[i], start.Q01[i%k], start.Q10[i%k]))
+	}
+	p.limit(1)
+	p.targets = dense.New(dense.WithShape(set.Len(), k), dense.WithBacking(targets))
+	hold(&p.config.Noise, heldRates(start.Q01), heldRates(start.Q10))
+	if last > 0 {
+		p.from = filepath.Join(c.net, train.LastName)
+	}
+	return nil
+}
+
+// perClass are rates for each class, where one stands for all.
+func perClass(q []float32, classes int) []float64 {
+	out := make([]float64, classes)
+	for c := range out {
+		out[c] = float64(q[min(c, len(q)-1)])
+	}
+	return out
+}
+
+// emClassifier is the net of EM: each round goes on from the checkpoint of the one before.
+type emClassifier struct {
+	planner *planner
+	ctx     context.Context
+	net     string // folder of the net so far
+	rounds  int    // that have been trained
+	logits  []float32
+	scored  string // folder of the net that logits are of; empty for none
+}
+
+// seed is that of a round: an order and dropout of its own, as epochs of one training have.
+func (c *emClassifier) seed(round int) uint64 {
+	return rng.Derive(c.planner.settings.Train.Seed, fmt.Sprintf("em/round%d", round+1))
+}
+
+// Logits scores all bags of the training set.
+func (c *emClassifier) Logits(out []float64) error {
+	if c.scored != c.net {
+		var err error
+		if c.logits, err = c.planner.trainer.score(c.ctx, c.net, c.planner.data.train); err != nil {
+			return err
+		}
+		c.scored = c.net
+	}
+	for i, v := range c.logits {
+		out[i] = float64(v)
+	}
+	return nil
+}
+
+// Fit trains for one epoch on what is believed.
+func (c *emClassifier) Fit(ctx context.Context, posteriors []float64) error {
+	p := c.planner
+	targets := make([]float32, len(posteriors))
+	for i, v := range posteriors {
+		targets[i] = float32(v)
+	}
+	k := p.data.train.Vocabulary.Len()
+	t := netTraining{
+		title: fmt.Sprintf("EM, round %d of %d", c.rounds+1, p.settings.Train.Stage2Epochs),
+		dir:   filepath.Join(p.dir, emName, fmt.Sprintf("round-%d", c.rounds+1)),
+		from:  filepath.Join(c.net, train.LastName), config: p.config, data: p.data,
+		targets: dense.New(dense.WithShape(len(targets)/k, k), dense.WithBacking(targets)),
+	}
+	var err error
+	if t.arm, err = armEM.trained(p.settings.MIL); err != nil {
+		return err
+	}
+	hold(&t.config.Noise, p.config.Noise.MissRate, p.config.Noise.FalseRate) // what is believed teaches the classifier alone
+	t.config.Seed, t.config.Stage2Epochs, t.config.Patience, t.config.KeepBest = c.seed(c.rounds), 1, 0, 0
+	if err := os.MkdirAll(filepath.Dir(t.dir), 0o777); err != nil {
+		return err
+	}
+	if err := p.trainer.trainNet(ctx, t); err != nil {
+		return err
+	}
+	c.net, c.rounds = t.dir, c.rounds+1
+	return nil
+}
