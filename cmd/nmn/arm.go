@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"nmn/kernels"
 	"nmn/loader"
 	"nmn/model"
 	"nmn/report"
@@ -19,13 +18,11 @@ import (
 
 // armRun is one arm that is trained in one folder.
 type armRun struct {
-	program *program
+	session *session
 	config  config // its Arm is this one
 	data    *dataSets
-	backend kernels.Backend
 	dir     string
 	from    string // checkpoint of stage 1, for arms of stage 2
-	watch   *watch
 	heading string // for people, when training begins; empty for none
 
 	recipe    *recipe          // nil for the paper's plain form
@@ -71,8 +68,8 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.heading != "" && !r.program.quiet {
-		fmt.Fprintln(r.program.status, r.heading)
+	if r.heading != "" {
+		r.session.tell(message{text: r.heading})
 	}
 	settings := r.config.settings()
 	plan, err := makePlan(ctx, &settings, r.recipe, r, r.data, r.dir, r.from)
@@ -134,12 +131,12 @@ func (r *armRun) newNet(arm train.Arm, p *stagePlan) (*model.Net, error) {
 	if p.from != "" {
 		from = p.from
 	}
-	net, err := arm.NewNet(r.config.Net.model(classes, r.data.width(), model.NoNoise), r.backend, p.config, p.data.train, from)
+	net, err := arm.NewNet(r.config.Net.model(classes, r.data.width(), model.NoNoise), r.session.backend, p.config, p.data.train, from)
 	resumed := exists(filepath.Join(r.dir, train.LastName)) // and has all weights then
 	if err != nil || r.config.Net.Weights == "" || arm.Stage == 2 || resumed {
 		return net, err
 	}
-	if err := loadWeights(r.program, net, &r.config.Net, r.data.train.Vocabulary); err != nil {
+	if err := r.session.loadWeights(net, &r.config.Net, r.data.train.Vocabulary); err != nil {
 		return nil, firstError(err, net.Close())
 	}
 	return net, nil
@@ -174,7 +171,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 			return reached, nil, err
 		}
 		step = trainer.Position().Step
-		r.program.log.Info("resumed", "dir", r.dir, "step", step)
+		r.session.log.Info("resumed", "dir", r.dir, "step", step)
 	}
 	if eachEpoch != nil {
 		if epochs, err = openEpochs(r.dir, step); err != nil {
@@ -185,9 +182,11 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	if err != nil {
 		return reached, nil, err
 	}
-	trainer.Observers = slices.Concat(records.observers(), r.watch.observers(r), r.observers)
+	trainer.Observers = slices.Concat(records.observers(), r.watchers(), r.observers)
 	reached, err = trainer.Run(ctx)
-	r.watch.done()
+	if trained := r.session.observe.trained; trained != nil {
+		trained()
+	}
 	if err = firstError(err, records.close()); err != nil {
 		if errors.Is(err, train.ErrInterrupted) {
 			err = fmt.Errorf("%w: %w", errInterrupted, err)
@@ -262,7 +261,7 @@ func (c *config) paperData(o *outcome) bool {
 
 // judge judges the nets of the run.
 func (r *armRun) judge() *judge {
-	return &judge{arm: r.config.Arm, data: r.data, loader: r.config.loader(), batch: r.config.Train.Batch(r.config.Net.MIL), log: r.program.log}
+	return &judge{arm: r.config.Arm, data: r.data, loader: r.config.loader(), batch: r.config.Train.Batch(r.config.Net.MIL), log: r.session.log}
 }
 
 // prepare makes the folder of a recipe, or takes the one of the same run. The recipe is that of all arms of a group,
@@ -301,7 +300,7 @@ func (r *armRun) trainNet(ctx context.Context, t netTraining) (err error) {
 
 // score computes the logits of every bag of a set by the last checkpoint of a folder.
 func (r *armRun) score(ctx context.Context, dir string, set *loader.Set) (logits []float32, err error) {
-	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), r.backend)
+	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), r.session.backend)
 	if err != nil {
 		return nil, err
 	}
@@ -317,4 +316,13 @@ func (r *armRun) score(ctx context.Context, dir string, set *loader.Set) (logits
 		return nil, fmt.Errorf("bag %s cannot be read, and every bag needs a score: take it out of the data (%w)", bad.ID, bad.Err)
 	}
 	return scores.Logits.Float32s(), nil
+}
+
+// watchers are the observers of the session.
+func (r *armRun) watchers() []train.Observer {
+	if r.session.observe.training == nil {
+		return nil
+	}
+	return r.session.observe.training(training{title: r.title(), arm: r.config.Arm, mil: r.config.Net.MIL, noise: r.data.noise,
+		seed: r.config.Train.Seed, device: r.session.backend.Name()})
 }

@@ -113,7 +113,7 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 		if err := firstError(b.validate(cmd), m.validate(b)); err != nil {
 			return usageError{err}
 		}
-		backend, err := openDevice(p, &b.run)
+		backend, err := p.openDevice(&b.run)
 		if err != nil {
 			return err
 		}

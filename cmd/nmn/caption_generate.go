@@ -79,7 +79,7 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 	}
 	defer func() { err = firstError(err, clips.Close()) }()
 	run := runConfig{Device: g.device, Threads: g.threads}
-	backend, err := openDevice(p, &run)
+	backend, err := p.openDevice(&run)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	run := t.config.run()
-	if r.backend, err = openDevice(p, &run); err != nil {
+	if r.backend, err = p.openDevice(&run); err != nil {
 		return err
 	}
 	defer func() { err = firstError(err, r.backend.Close()) }()

@@ -32,7 +32,7 @@ type openedNet struct {
 }
 
 func openNet(p *program, r *runConfig, file string) (*openedNet, error) {
-	backend, err := openDevice(p, r)
+	backend, err := p.openDevice(r)
 	if err != nil {
 		return nil, err
 	}
@@ -86,4 +86,13 @@ func sameClasses(c *train.Checkpoint, v *text.Vocabulary) error {
 		}
 	}
 	return nil
+}
+
+// openDevice opens a device and says which.
+func (p *program) openDevice(r *runConfig) (kernels.Backend, error) {
+	backend, note, err := openDevice(r, p.log)
+	if err == nil {
+		p.tell(deviceMessage(backend, note))
+	}
+	return backend, err
 }

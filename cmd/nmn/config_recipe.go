@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -84,23 +83,6 @@ func (c *config) settle(d *dataSets) (why string) {
 	}
 	c.byDefault, c.Recipe.Form, c.Rates, c.Arm = false, recipePaper, "", armFD
 	return why
-}
-
-// tellSettled settles a configuration, and says so to people; it reports whether anything was changed.
-func tellSettled(p *program, c *config, d *dataSets) bool {
-	why := c.settle(d)
-	if why != "" && !p.quiet {
-		fmt.Fprintf(p.status, "recipe  paper: %s\n", why)
-	}
-	return why != ""
-}
-
-// tellCost says what a recipe costs before anything starts.
-func tellCost(p *program, c *config, arms ...armName) {
-	settings := c.settings()
-	if line := settings.cost(arms); line != "" && !p.quiet {
-		fmt.Fprintln(p.status, "recipe  "+line)
-	}
 }
 
 // recipeFormFlag declares --nmn-recipe; the form that was called crossfit before is still understood.

@@ -203,7 +203,7 @@ func (d *doctorCommand) plan(ctx context.Context, p *program, data *dataSets) (p
 	if err := c.validateLoss(); err != nil {
 		return nil, err
 	}
-	backend, err := openDevice(p, &c.Run)
+	backend, err := p.openDevice(&c.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -211,15 +211,18 @@ func (d *doctorCommand) plan(ctx context.Context, p *program, data *dataSets) (p
 	if err := data.startRates(&c); err != nil {
 		return nil, err
 	}
-	if err := standardise(ctx, p, data, &c.Data); err != nil {
+	s := &session{backend: backend, data: data, log: p.log, observe: observer{message: p.tell}}
+	if err := s.standardise(ctx, &c.Data); err != nil {
 		return nil, err
 	}
-	tellSettled(p, &c, data)
+	if why := c.settle(data); why != "" {
+		s.tell(message{topic: "recipe", text: "paper: " + why})
+	}
 	settings := c.settings()
 	if err := settings.fits(data); err != nil {
 		return nil, err
 	}
-	s, err := (&session{program: p, backend: backend, data: data}).at(ctx, &c)
+	s, err = s.at(ctx, &c)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func freshNet(c *config, s *session, arm train.Arm) (*model.Net, error) {
 	if err != nil || !initial || c.Net.Weights == "" {
 		return net, err
 	}
-	if err := loadWeights(s.program, net, &c.Net, s.data.train.Vocabulary); err != nil {
+	if err := s.loadWeights(net, &c.Net, s.data.train.Vocabulary); err != nil {
 		return nil, firstError(err, net.Close())
 	}
 	return net, nil

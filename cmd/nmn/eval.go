@@ -146,11 +146,11 @@ func (e *evalCommand) score(ctx context.Context, p *program, file string) (resul
 	if e.split == "train" {
 		e.config.Run.LabelMemory = holdAll
 	}
-	s, err := openSession(ctx, p, &e.config, "")
+	s, err := openWatched(ctx, p, &e.config, "")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = firstError(err, s.close()) }()
+	defer func() { err = firstError(err, s.Close()) }()
 	set, err := s.data.split(e.split)
 	if err != nil {
 		return nil, err

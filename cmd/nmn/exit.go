@@ -24,9 +24,6 @@ func (e usageError) Unwrap() error { return e.error }
 // usagef makes a usageError.
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// errInterrupted ends a command that a signal stopped, after it has saved what it had.
-var errInterrupted = errors.New("interrupted")
-
 func exitCode(err error) int {
 	var usage usageError
 	var config *setting.Error

@@ -85,20 +85,20 @@ func (e *experiment) run(cmd *cobra.Command, p *program) (err error) {
 	if e.sources.print {
 		return printConfig(p, &e.config)
 	}
-	s, err := openSession(ctx, p, &e.config, e.metrics)
+	s, err := openWatched(ctx, p, &e.config, e.metrics)
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, s.close()) }()
-	tellOneSided(p, s.data)
-	if err := standardise(ctx, p, s.data, &e.config.Data); err != nil {
+	defer func() { err = cmp.Or(err, s.Close()) }()
+	plain, err := s.prepare(ctx, &e.config)
+	if err != nil {
 		return err
 	}
-	if tellSettled(p, &e.config, s.data) {
+	if plain {
 		e.arms = paperArms()
 	}
-	tellCost(p, &e.config, e.arms...)
-	runs, err := e.all(ctx, s)
+	s.tellCost(&e.config, e.arms...)
+	runs, err := e.all(ctx, s.session)
 	if errors.Is(err, errInterrupted) {
 		return fmt.Errorf("%w; the same command goes on", err)
 	}
@@ -108,7 +108,7 @@ func (e *experiment) run(cmd *cobra.Command, p *program) (err error) {
 	if e.asJSON {
 		e.format = report.JSON
 	}
-	return e.show(ctx, s, runs)
+	return e.show(ctx, p, s.session, runs)
 }
 
 // resolve makes the configuration that all runs share, without noise, and chooses the size.
@@ -326,9 +326,9 @@ func (e *experiment) arm(ctx context.Context, s *session, c config, level noiseL
 		if !reused {
 			e.heading = ""
 		}
-		s.program.log.Info("arm done", "dir", dir, "reused", reused, "seconds", o.Seconds)
+		s.log.Info("arm done", "dir", dir, "reused", reused, "seconds", o.Seconds)
 		if reused {
-			s.program.note("%s is complete: not run again", dir)
+			s.tell(message{text: dir + " is complete: not run again", detail: true})
 		}
 		if slices.Contains(e.arms, name) {
 			page, err := o.page(&c, dir)

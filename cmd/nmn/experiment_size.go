@@ -36,14 +36,12 @@ func (e *experiment) chooseSize(cmd *cobra.Command, p *program) (sizeName, error
 
 // fitting is full where a short timing of real steps says that all arms fit into the budget.
 func (e *experiment) fitting(ctx context.Context, p *program) (sizeName, error) {
-	quiet := *p
-	quiet.quiet = true
-	s, err := openSession(ctx, &quiet, &e.config, "")
+	s, err := openSession(ctx, &e.config, sessionOptions{log: p.log})
 	if err != nil {
 		return "", err
 	}
 	needed, err := e.estimate(ctx, s)
-	if err = firstError(err, s.close()); err != nil {
+	if err = firstError(err, s.Close()); err != nil {
 		return "", err
 	}
 	size := sizeQuick

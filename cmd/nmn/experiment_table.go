@@ -41,8 +41,7 @@ func writeTables(dir string, tables []*report.Table) error {
 }
 
 // show writes the tables to the folder in all formats, and to standard output.
-func (e *experiment) show(ctx context.Context, s *session, runs []report.Run) error {
-	p := s.program
+func (e *experiment) show(ctx context.Context, p *program, s *session, runs []report.Run) error {
 	shown, err := e.tables(runs)
 	if err != nil {
 		return err

@@ -284,9 +284,9 @@ func TestExport_WeightsGoThroughPyTorchAndBack(t *testing.T) {
 	}
 	start := func(file string) {
 		net := newTestNet(t, narrowVGG(5), 2)
-		p := &program{terminal: &terminal{err: io.Discard}, log: slog.New(slog.DiscardHandler), quiet: true}
+		s := &session{log: slog.New(slog.DiscardHandler)}
 		n := &netConfig{Arch: netVGG16, Pixels: pixelsUnit, Weights: file, WeightsClassifier: true}
-		if err := loadWeights(p, net, n, testVocabulary(t, 5)); err != nil {
+		if err := s.loadWeights(net, n, testVocabulary(t, 5)); err != nil {
 			t.Fatal(err)
 		}
 		sameParams(t, source, net, func(string) bool { return true })

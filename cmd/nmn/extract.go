@@ -198,11 +198,11 @@ func (c *extractCommand) pictures(cmd *cobra.Command, p *program, file, folder s
 
 // data extracts from a split of a configuration.
 func (c *extractCommand) data(ctx context.Context, p *program, file string) (err error) {
-	s, err := openSession(ctx, p, &c.config, "")
+	s, err := openWatched(ctx, p, &c.config, "")
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, s.close()) }()
+	defer func() { err = firstError(err, s.Close()) }()
 	set, err := s.data.split(c.split)
 	if err != nil {
 		return err

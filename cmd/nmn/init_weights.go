@@ -29,7 +29,7 @@ func initFlags(r room, n *netConfig) {
 
 // loadWeights starts the classifier from a file. The last layer keeps its start unless the file is known to
 // have the same classes: those of ImageNet are as many as the words of the paper, and others.
-func loadWeights(p *program, net *model.Net, n *netConfig, v *text.Vocabulary) (err error) {
+func (s *session) loadWeights(net *model.Net, n *netConfig, v *text.Vocabulary) (err error) {
 	file, err := weights.Open(n.Weights)
 	if err != nil {
 		return fmt.Errorf("cannot open the weights: %w", err)
@@ -56,17 +56,15 @@ func loadWeights(p *program, net *model.Net, n *netConfig, v *text.Vocabulary) (
 	if err != nil {
 		return fmt.Errorf("weights %s: %w", n.Weights, err)
 	}
-	p.log.Info("weights taken", "file", n.Weights, "format", file.Format, "tensors", len(report.Taken), "kept_random", len(report.Missing), "unused", len(report.Unused))
-	if p.toldWeights {
+	s.log.Info("weights taken", "file", n.Weights, "format", file.Format, "tensors", len(report.Taken), "kept_random", len(report.Missing), "unused", len(report.Unused))
+	if s.weightsShown {
 		return nil
 	}
-	p.toldWeights = true
+	s.weightsShown = true
 	if file.BGR && n.Arch == netVGG16 && n.Pixels != pixelsRaw {
-		p.log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add --pixels raw", "file", n.Weights)
+		s.log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add --pixels raw", "file", n.Weights)
 	}
-	if !p.quiet {
-		fmt.Fprint(p.status, weightsTable(n.Weights, file, &report))
-	}
+	s.tell(message{text: strings.TrimRight(weightsTable(n.Weights, file, &report), "\n")})
 	return nil
 }
 

@@ -184,10 +184,9 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 			for _, classifier := range []bool{false, true} {
 				net := newTestNet(t, narrowVGG(5), 2)
 				var messages, log bytes.Buffer
-				p := &program{terminal: &terminal{err: &messages}, log: slog.New(slog.NewTextHandler(&log, nil))}
-				p.status = &statusLine{out: &messages}
+				s := &session{log: slog.New(slog.NewTextHandler(&log, nil)), observe: observer{message: func(m message) { messages.WriteString(m.text) }}}
 				n := &netConfig{Arch: netVGG16, Pixels: pixelsUnit, Weights: file, WeightsClassifier: classifier}
-				if err := loadWeights(p, net, n, testVocabulary(t, 5)); err != nil {
+				if err := s.loadWeights(net, n, testVocabulary(t, 5)); err != nil {
 					t.Fatal(err)
 				}
 				sameParams(t, source, net, func(name string) bool { return classifier || !strings.HasPrefix(name, "head.fc8") })
@@ -214,12 +213,12 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 func TestInit_WhatDoesNotFitIsRefusedWithBothShapes(t *testing.T) {
 	source := newTestNet(t, narrowVGG(5), 1)
 	file := renamed(t, source, func(p *model.Param) (string, []int) { return p.File, p.FileShape() })
-	p := &program{terminal: &terminal{err: &bytes.Buffer{}}, log: slog.New(slog.DiscardHandler), quiet: true}
+	s := &session{log: slog.New(slog.DiscardHandler)}
 	load := func(change func(*model.Config), n netConfig) error {
 		c := narrowVGG(5)
 		change(&c)
 		n.Weights = file
-		return loadWeights(p, newTestNet(t, c, 2), &n, testVocabulary(t, c.Classes))
+		return s.loadWeights(newTestNet(t, c, 2), &n, testVocabulary(t, c.Classes))
 	}
 	err := load(func(c *model.Config) { c.FC6Kernel = 1 }, netConfig{})
 	if !errors.Is(err, model.ErrOtherModel) || !strings.Contains(err.Error(), "classifier.0.weight is [512 256] in the file and [512 64]") || !strings.Contains(err.Error(), file) {

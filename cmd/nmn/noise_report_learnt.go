@@ -70,11 +70,11 @@ func (n *noiseReport) read(p *program, file, folder string, l *learntRates) (err
 
 // ask runs a feature-dependent model over a split.
 func (n *noiseReport) ask(ctx context.Context, p *program, file string, l *learntRates) (err error) {
-	s, err := openSession(ctx, p, &n.config, "")
+	s, err := openWatched(ctx, p, &n.config, "")
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, s.close()) }()
+	defer func() { err = firstError(err, s.Close()) }()
 	set, err := s.data.split(n.split)
 	if err != nil {
 		return err

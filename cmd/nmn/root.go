@@ -20,8 +20,6 @@ type program struct {
 	verbose bool
 	quiet   bool
 	level   string
-	// toldWeights is set when what was taken from --init has been shown: every net of an experiment takes the same.
-	toldWeights bool
 	// called is the command that the arguments name, for messages.
 	called *cobra.Command
 }

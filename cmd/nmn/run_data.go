@@ -22,13 +22,3 @@ func (c *config) openData(ctx context.Context, log *slog.Logger) (*dataSets, err
 	}
 	return data, nil
 }
-
-// standardise brings features to one scale, where the configuration asks for it, and says how many count for
-// nothing then.
-func standardise(ctx context.Context, p *program, d *dataSets, c *dataConfig) error {
-	constant, err := d.standardise(ctx, c)
-	if constant > 0 {
-		p.note("        %d features are the same in all training rows and count for nothing", constant)
-	}
-	return err
-}

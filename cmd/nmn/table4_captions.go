@@ -57,7 +57,7 @@ func (t *table4) captionAll(ctx context.Context, clips *table4Clips) (err error)
 		return err
 	}
 	run := t.captioner.run()
-	if t.backend, err = openDevice(t.program, &run); err != nil {
+	if t.backend, err = t.program.openDevice(&run); err != nil {
 		return err
 	}
 	defer func() { err = firstError(err, t.backend.Close()) }()

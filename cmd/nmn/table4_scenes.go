@@ -87,18 +87,18 @@ func (t *table4) trainConcepts(ctx context.Context) (err error) {
 	if err := e.resolveNoise(); err != nil {
 		return err
 	}
-	s, err := openSession(ctx, t.program, &e.config, "")
+	s, err := openWatched(ctx, t.program, &e.config, "")
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, s.close()) }()
-	runs, err := e.all(ctx, s)
+	defer func() { err = firstError(err, s.Close()) }()
+	runs, err := e.all(ctx, s.session)
 	if err != nil {
 		return err
 	}
 	for i := range runs {
 		folder := filepath.Join(t.runDir, "features", fmt.Sprintf("seed-%d", runs[i].Seed), runs[i].Arm)
-		if err := t.writeConcepts(ctx, s, runs[i].Name, folder); err != nil {
+		if err := t.writeConcepts(ctx, s.session, runs[i].Name, folder); err != nil {
 			return err
 		}
 	}

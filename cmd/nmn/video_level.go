@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -38,18 +37,6 @@ func (c *config) validateVideo() error {
 		return errors.New("recipe: folds of frames would have a video in several folds: take --video-level video, or the rates of --rates online")
 	}
 	return nil
-}
-
-// at is the session as runs of a configuration see it: where they learn frames of videos one by one, the
-// training split has a bag for each frame, and the others are scored by theirs.
-func (s *session) at(ctx context.Context, c *config) (*session, error) {
-	data, err := s.data.at(ctx, c.byFrame())
-	if err != nil {
-		return nil, err
-	}
-	level := *s
-	level.data = data
-	return &level, nil
 }
 
 // scored is a set as nets of a configuration are judged on it: by their frames, where they learn those.

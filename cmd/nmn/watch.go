@@ -48,22 +48,21 @@ func (w *watch) close() error {
 	return w.server.Close()
 }
 
-// observers watch the stage of an arm.
-func (w *watch) observers(r *armRun) []train.Observer {
+// observers watch a training.
+func (w *watch) observers(t training) []train.Observer {
 	all := []train.Observer{telemetry.LogTo(w.program.log)}
-	title := r.title()
 	if w.metrics != nil {
 		b := thisBuild()
-		w.metrics.Begin(telemetry.Run{Arm: string(r.config.Arm), MIL: r.config.Net.MIL, Noise: r.data.noise, Seed: r.config.Train.Seed,
-			Device: r.backend.Name(), Version: b.Version, Revision: b.Revision})
+		w.metrics.Begin(telemetry.Run{Arm: string(t.arm), MIL: t.mil, Noise: t.noise, Seed: t.seed, Device: t.device,
+			Version: b.Version, Revision: b.Revision})
 		all = append(all, w.metrics.Observer())
 	}
 	switch {
 	case w.program.quiet:
 	case w.program.interactive(w.program.err):
-		all = append(all, w.showProgress(title))
+		all = append(all, w.showProgress(t.title))
 	default:
-		all = append(all, w.tellEpochs(title))
+		all = append(all, w.tellEpochs(t.title))
 	}
 	return all
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"os"
@@ -34,7 +33,7 @@ func TestInit_FullSizeVGG16(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer backend.Close()
-	p := &program{terminal: &terminal{err: io.Discard}, log: slog.New(slog.DiscardHandler), quiet: true}
+	s := &session{log: slog.New(slog.DiscardHandler)}
 	for _, file := range []string{"zip.pth", "legacy.pth", "torchvision.safetensors", "timm.safetensors", "arrays.npz", "released.caffemodel"} {
 		for _, size := range []int{224, 565} {
 			net, err := model.New(model.VGG16(1000, size == 565), backend)
@@ -47,7 +46,7 @@ func TestInit_FullSizeVGG16(t *testing.T) {
 			resetPeak(t)
 			began := time.Now()
 			n := &netConfig{Arch: netVGG16, Pixels: pixelsUnit, Weights: filepath.Join(dir, file), WeightsClassifier: true}
-			if err := loadWeights(p, net, n, testVocabulary(t, 1000)); err != nil {
+			if err := s.loadWeights(net, n, testVocabulary(t, 1000)); err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("%s: loaded in %.1f s, peak of resident memory %s, with the net's 528 MiB", file, time.Since(began).Seconds(), peak(t))
