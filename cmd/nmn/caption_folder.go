@@ -111,10 +111,10 @@ func isCaptionFile(name string) bool {
 
 func readCaptionConfig(dir string) (*captionConfig, error) {
 	path := filepath.Join(dir, configName)
-	data, err := readConfigFile(path)
+	file, err := readDocument(path)
 	if err != nil {
 		return nil, err
 	}
 	var c captionConfig
-	return &c, readConfig(path, data, &c)
+	return &c, file.decode(&c)
 }

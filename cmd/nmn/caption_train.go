@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"nmn/eval/caption"
 	"nmn/report"
@@ -127,16 +126,6 @@ func (t *captionTrain) resolve(cmd *cobra.Command) error {
 		t.config = captionBase(t.config.Preset)
 	}
 	return setAgain(cmd.Flags(), given)
-}
-
-// setAgain lays flags of the command line over a configuration that was read after they were parsed.
-func setAgain(flags *pflag.FlagSet, given []givenFlag) error {
-	for _, f := range given {
-		if err := flags.Set(f.name, f.value); err != nil {
-			return usageError{err}
-		}
-	}
-	return nil
 }
 
 func (t *captionTrain) check(cmd *cobra.Command) error {

@@ -25,7 +25,7 @@ func writeConfigFile(t *testing.T, text string) string {
 func printed(t *testing.T, args ...string) config {
 	t.Helper()
 	var c config
-	if err := readConfig("printed", []byte(must(t, append(args, "--print-config")...)), &c); err != nil {
+	if err := readYAML("printed", []byte(must(t, append(args, "--print-config")...)), &c); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -166,7 +166,7 @@ func FuzzReadConfig(f *testing.F) {
 	f.Add([]byte("train: {noise: {miss_rate: [.nan]}}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := defaultConfig()
-		if err := readConfig("fuzz.yaml", data, &c); err != nil {
+		if err := readYAML("fuzz.yaml", data, &c); err != nil {
 			if exitCode(err) != exitUsage || strings.Contains(oneLine(err), "\n") {
 				t.Errorf("%q is not a mistake in usage on one line", err)
 			}
@@ -180,7 +180,7 @@ func FuzzReadConfig(f *testing.F) {
 			t.Fatal(err)
 		}
 		var again config
-		if err := readConfig("again.yaml", written, &again); err != nil {
+		if err := readYAML("again.yaml", written, &again); err != nil {
 			t.Fatalf("%v in\n%s", err, written)
 		}
 		if rewritten, err := yaml.Marshal(again); err != nil || string(rewritten) != string(written) {
@@ -198,4 +198,13 @@ func TestConfig_CaptionsTakeTheRecipeAndThePaperIsKept(t *testing.T) {
 	if out := must(t, append(captions, "--preset", "paper-coco")...); !strings.Contains(out, "arm: nmn-fd") || strings.Contains(out, "form: estimate") {
 		t.Errorf("with the preset by name: %.400s", out)
 	}
+}
+
+// readYAML lays a document over a configuration.
+func readYAML(name string, data []byte, config any) error {
+	file, err := parseDocument(name, data)
+	if err != nil {
+		return err
+	}
+	return file.decode(config)
 }

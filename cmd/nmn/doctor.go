@@ -70,7 +70,7 @@ func (d *doctorCommand) run(cmd *cobra.Command, p *program) error {
 	if d.sample < 0 {
 		return usagef("doctor: --sample is %d, want at least 0", d.sample)
 	}
-	if err := (layers{preset: d.sources.preset, size: d.sources.size, file: d.sources.file, flags: cmd.Flags()}).apply(&d.config); err != nil {
+	if err := d.sources.resolve(cmd.Flags(), &d.config); err != nil {
 		return err
 	}
 	if d.sources.print {

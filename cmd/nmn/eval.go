@@ -5,10 +5,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"nmn/eval"
-	"nmn/kernels/tensor"
 	"nmn/report"
 	"nmn/train"
 )
@@ -111,7 +109,7 @@ func (e *evalCommand) model(cmd *cobra.Command, p *program, path string) (*eval.
 	if err != nil {
 		return nil, err
 	}
-	if err := e.sources.ofRun(cmd.Flags(), folder, &e.config); err != nil {
+	if err := e.sources.of(cmd.Flags(), &e.config).openFolderConfig(folder, &e.config); err != nil {
 		return nil, err
 	}
 	if e.sources.print {
@@ -121,25 +119,6 @@ func (e *evalCommand) model(cmd *cobra.Command, p *program, path string) (*eval.
 		e.options.PlugIn = o.Evaluation.PlugIn // of the whole run, from probabilities that are not judged
 	}
 	return e.score(cmd.Context(), p, file)
-}
-
-// ofRun resolves the configuration of what works on a model: that of its run folder, with flags over it.
-func (s *sources) ofRun(flags *pflag.FlagSet, folder string, c *config) error {
-	settings := s.file
-	if own := filepath.Join(folder, configName); settings == "" && exists(own) {
-		settings = own
-	}
-	l := layers{preset: s.preset, size: s.size, file: settings, flags: flags}
-	if err := l.apply(c); err != nil {
-		return err
-	}
-	if own := filepath.Join(folder, vocabularyName); c.Data.Vocabulary == "" && exists(own) {
-		c.Data.Vocabulary, c.Data.VocabularyOfModel = own, true // classes are those of the model, whatever the captions are now
-	}
-	if !flags.Changed("precision") { // that of the run may be one that this device lacks
-		c.Run.Precision = tensor.Auto
-	}
-	return nil
 }
 
 func (e *evalCommand) score(ctx context.Context, p *program, file string) (result *eval.Result, err error) {

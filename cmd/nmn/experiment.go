@@ -120,7 +120,7 @@ func (e *experiment) resolve(cmd *cobra.Command, p *program) error {
 	if err != nil {
 		return err
 	}
-	if err := e.layers(cmd, size).apply(&e.config); err != nil {
+	if err := e.from(cmd, size).resolve(&e.config); err != nil {
 		return err
 	}
 	if err := e.resolveArms(cmd); err != nil {
@@ -226,12 +226,14 @@ func (e *experiment) check() error {
 	return nil
 }
 
-func (e *experiment) layers(cmd *cobra.Command, size sizeName) layers {
-	l := layers{preset: e.sources.preset, size: size, file: e.sources.file, flags: cmd.Flags()}
+// from are the sources of the configuration, with its size.
+func (e *experiment) from(cmd *cobra.Command, size sizeName) configSources {
+	s := e.sources.of(cmd.Flags(), &e.config)
+	s.size = size
 	if cmd.Flags().Changed("arms") {
-		l.arms = e.arms
+		s.arms = e.arms
 	}
-	return l
+	return s
 }
 
 func (e *experiment) mils() []bool {

@@ -11,18 +11,18 @@ import (
 // chooseSize is the size that flag or file name. Where they do not, or name auto, it is that of an
 // earlier call in the same folder, else full or quick, whichever fits the budget.
 func (e *experiment) chooseSize(cmd *cobra.Command, p *program) (sizeName, error) {
-	l := e.layers(cmd, e.sources.size)
-	content, err := l.read()
+	from := e.from(cmd, e.sources.size)
+	file, err := from.read()
 	if err != nil {
 		return "", err
 	}
-	if _, size, _ := l.base(content, givenFlags(cmd.Flags())); size != "" && size != sizeAuto {
+	if _, size, _ := from.base(file); size != "" && size != sizeAuto {
 		return size, nil
 	}
 	if there, err := readFolderConfig(e.runDir); err == nil {
 		return there.Size, nil
 	}
-	if err := e.layers(cmd, sizeFull).apply(&e.config); err != nil {
+	if err := e.from(cmd, sizeFull).resolve(&e.config); err != nil {
 		return "", err
 	}
 	if !e.config.Data.scenes() || e.sources.print {

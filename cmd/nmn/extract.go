@@ -98,7 +98,7 @@ func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, pa
 	if len(paths) > 0 {
 		return c.pictures(cmd, p, file, folder, paths)
 	}
-	if err := c.sources.ofRun(cmd.Flags(), folder, &c.config); err != nil {
+	if err := c.sources.of(cmd.Flags(), &c.config).openFolderConfig(folder, &c.config); err != nil {
 		return err
 	}
 	if c.sources.print {

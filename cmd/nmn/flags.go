@@ -34,7 +34,9 @@ func under(cmd *cobra.Command, name string) room {
 // configuration file.
 type recorded struct {
 	pflag.Value
-	given string
+	given  string
+	target any  // pointer to what it sets; nil where it is no single variable
+	alias  bool // another flag is the first name of what it sets
 }
 
 func (r *recorded) Set(s string) error {
@@ -42,9 +44,18 @@ func (r *recorded) Set(s string) error {
 	return r.Value.Set(s)
 }
 
-func (r room) keep(name string) {
+// keep makes a flag that was declared one of the room; target points to what it sets.
+func (r room) keep(name string, target any) { r.record(name, &recorded{target: target}) }
+
+// keepAlias is keep for another way to set what another flag sets.
+func (r room) keepAlias(name string, target any) {
+	r.record(name, &recorded{target: target, alias: true})
+}
+
+func (r room) record(name string, value *recorded) {
 	f := r.set.Lookup(name)
-	f.Value = &recorded{Value: f.Value}
+	value.Value = f.Value
+	f.Value = value
 	if f.Annotations == nil {
 		f.Annotations = map[string][]string{}
 	}
@@ -55,32 +66,32 @@ func (r room) bool(v *bool, name, usage string) { r.boolP(v, name, "", usage) }
 
 func (r room) boolP(v *bool, name, short, usage string) {
 	r.set.BoolVarP(v, name, short, *v, usage)
-	r.keep(name)
+	r.keep(name, v)
 }
 
 func (r room) int(v *int, name, usage string) {
 	r.set.IntVar(v, name, *v, usage)
-	r.keep(name)
+	r.keep(name, v)
 }
 
 func (r room) uint64(v *uint64, name, usage string) {
 	r.set.Uint64Var(v, name, *v, usage)
-	r.keep(name)
+	r.keep(name, v)
 }
 
 func (r room) float(v *float64, name, usage string) {
 	r.set.Float64Var(v, name, *v, usage)
-	r.keep(name)
+	r.keep(name, v)
 }
 
 func (r room) duration(v *time.Duration, name, usage string) {
 	r.set.DurationVar(v, name, *v, usage)
-	r.keep(name)
+	r.keep(name, v)
 }
 
 func (r room) string(v *string, name, usage string) {
 	r.set.StringVar(v, name, *v, usage)
-	r.keep(name)
+	r.keep(name, v)
 }
 
 // file is a string that names a file with one of the extensions, directory one that names a folder:
@@ -132,7 +143,7 @@ func alternatives[T ~string](all []T) string {
 // enum declares a flag that takes one of the allowed values, which help and completion list.
 func enum[T ~string](r room, v *T, name, usage string, allowed ...T) {
 	r.set.Var(choice[T]{v, allowed}, name, usage+": "+alternatives(allowed))
-	r.keep(name)
+	r.keep(name, v)
 	names := make([]string, len(allowed))
 	for i, a := range allowed {
 		names[i] = string(a)
@@ -178,13 +189,13 @@ func (l list[T]) Type() string { return "list" }
 
 func (r room) ints(v *[]int, name, usage string) {
 	r.set.Var(list[int]{v, number(strconv.Atoi), strconv.Itoa}, name, usage)
-	r.keep(name)
+	r.keep(name, v)
 }
 
 func (r room) seeds(v *[]uint64, name, usage string) {
 	parse := func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }
 	r.set.Var(list[uint64]{v, number(parse), func(u uint64) string { return strconv.FormatUint(u, 10) }}, name, usage)
-	r.keep(name)
+	r.keep(name, v)
 }
 
 func (r room) float32s(v *[]float32, name, usage string) {
@@ -193,12 +204,12 @@ func (r room) float32s(v *[]float32, name, usage string) {
 		return float32(f), err
 	}
 	r.set.Var(list[float32]{v, number(parse), func(f float32) string { return strconv.FormatFloat(float64(f), 'g', -1, 32) }}, name, usage)
-	r.keep(name)
+	r.keep(name, v)
 }
 
 func (r room) floats(v *[]float64, name, usage string) {
 	r.set.Var(list[float64]{v, number(parseFloat), func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }}, name, usage)
-	r.keep(name)
+	r.keep(name, v)
 }
 
 // flipLevels declares a list of levels of flipped labels.
@@ -209,7 +220,7 @@ func flipLevels(r room, v *[]flipLevel, name, usage string) {
 		return level, err
 	}
 	r.set.Var(list[flipLevel]{v, parse, func(f flipLevel) string { return string(f) }}, name, usage)
-	r.keep(name)
+	r.keep(name, v)
 }
 
 // chosen declares a list whose values are among the allowed ones.
@@ -221,7 +232,7 @@ func chosen[T ~string](r room, v *[]T, name, usage string, allowed ...T) {
 		return T(s), nil
 	}
 	r.set.Var(list[T]{v, parse, func(t T) string { return string(t) }}, name, usage+": "+alternatives(allowed))
-	r.keep(name)
+	r.keep(name, v)
 	_ = r.cmd.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		done := typed[:strings.LastIndexByte(typed, ',')+1]
 		values := make([]string, len(allowed))
@@ -235,7 +246,7 @@ func chosen[T ~string](r room, v *[]T, name, usage string, allowed ...T) {
 func (r room) strings(v *[]string, name, usage string) {
 	keep := func(s string) (string, error) { return s, nil }
 	r.set.Var(list[string]{v, keep, func(s string) string { return s }}, name, usage)
-	r.keep(name)
+	r.keep(name, v)
 }
 
 func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }

@@ -73,12 +73,12 @@ func (o *outcome) write(dir string) error {
 // readFolderConfig reads the configuration of a run folder.
 func readFolderConfig(dir string) (*config, error) {
 	path := filepath.Join(dir, configName)
-	data, err := readConfigFile(path)
+	file, err := readDocument(path)
 	if err != nil {
 		return nil, err
 	}
 	var c config
-	if err := readConfig(path, data, &c); err != nil {
+	if err := file.decode(&c); err != nil {
 		return nil, err
 	}
 	return &c, nil

@@ -36,7 +36,7 @@ func lossFlags(cmd *cobra.Command, l *train.LossConfig) {
 	r := under(cmd, "Loss")
 	r.set.Var(lossFlag{l}, lossName, "`loss` of the classifier, for arms without a noise model: bce, asl (asymmetric), or ll-r and ll-ct, which leave out or correct "+
 		"the labels 0 with the largest losses of a batch; the flags below change the parameters of its paper")
-	r.keep(lossName)
+	r.keep(lossName, l)
 	_ = cmd.RegisterFlagCompletionFunc(lossName, cobra.FixedCompletions(train.Losses(), cobra.ShellCompDirectiveNoFileComp))
 	r.float(&l.GammaNegative, "asl-gamma-negative", "asl: `exponent` that weighs labels 0, 4 in its paper")
 	r.float(&l.GammaPositive, "asl-gamma-positive", "asl: `exponent` that weighs labels 1, 0 in its paper")

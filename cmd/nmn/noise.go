@@ -41,8 +41,7 @@ and incorrect, for each word.`,
 			if err := f.check(cmd.Flags()); err != nil {
 				return err
 			}
-			l := layers{preset: s.preset, size: s.size, file: s.file, flags: cmd.Flags()}
-			if err := l.apply(&c); err != nil {
+			if err := s.resolve(cmd.Flags(), &c); err != nil {
 				return err
 			}
 			if s.print {

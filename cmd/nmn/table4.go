@@ -113,7 +113,7 @@ func folders(r room, v *[]namedFolder, name, usage string) {
 		return namedFolder{name, folder}, nil
 	}
 	r.set.Var(list[namedFolder]{v, parse, func(f namedFolder) string { return f.name + "=" + f.folder }}, name, usage)
-	r.keep(name)
+	r.keep(name, v)
 }
 
 func (t *table4) run(cmd *cobra.Command) (err error) {

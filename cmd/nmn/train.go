@@ -50,7 +50,7 @@ Defaults are those of --preset scenes.`,
 	arm := under(cmd, "Arm")
 	enum(arm, &t.config.Arm, "arm", "what is `trained`", armNames()...)
 	arm.set.Var(noiseModelFlag{&t.config.Arm}, "noise-model", "the same by the noise `model` of stage 2: none (star), fi or fd")
-	arm.keep("noise-model")
+	arm.keepAlias("noise-model", &t.config.Arm)
 	_ = cmd.RegisterFlagCompletionFunc("noise-model", cobra.FixedCompletions([]string{"none", "fi", "fd"}, cobra.ShellCompDirectiveNoFileComp))
 	arm.bool(&t.config.Net.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or")
 	arm.file(&t.config.Stage1, "stage1", "`checkpoint` of stage 1 to start from, instead of training it", "safetensors")
@@ -113,7 +113,8 @@ func (t *trainCommand) resolve(cmd *cobra.Command) error {
 		}
 		t.runDir, file = t.resume, filepath.Join(t.resume, configName)
 	}
-	if err := (layers{preset: t.sources.preset, size: t.sources.size, file: file, flags: cmd.Flags()}).apply(&t.config); err != nil {
+	t.sources.file = file
+	if err := t.sources.resolve(cmd.Flags(), &t.config); err != nil {
 		return err
 	}
 	if err := t.config.validateLoss(); err != nil {

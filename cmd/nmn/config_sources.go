@@ -1,0 +1,90 @@
+package main
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// resolve makes the configuration of a command: preset, file and flags.
+func (s *sources) resolve(flags *pflag.FlagSet, c *config) error {
+	return s.of(flags, c).resolve(c)
+}
+
+// of are the sources of a command's configuration c, which its flags point to.
+func (s *sources) of(flags *pflag.FlagSet, c *config) configSources {
+	given := givenFlags(flags)
+	keys := settingKeys(c)
+	from := configSources{preset: s.preset, size: s.size, file: s.file, apply: func() error { return setAgain(flags, given) }}
+	for _, flag := range given {
+		if key := flagKey(flags.Lookup(flag.name), keys); key != "" {
+			from.given = append(from.given, key)
+		}
+	}
+	return from
+}
+
+// setAgain lays flags of the command line over a configuration that was read after they were parsed.
+func setAgain(flags *pflag.FlagSet, given []givenFlag) error {
+	for _, flag := range given {
+		if err := flags.Set(flag.name, flag.value); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
+}
+
+// settingKeys maps the address of every setting of a configuration to its key, such as data.noise. A section has the
+// address of its first setting, and thus no entry of its own but where the type tells them apart.
+func settingKeys(config any) map[settingAddress]string {
+	keys := map[settingAddress]string{}
+	var walk func(v reflect.Value, path string)
+	walk = func(v reflect.Value, path string) {
+		keys[settingAddress{v.Addr().Pointer(), v.Type()}] = path
+		if v.Kind() != reflect.Struct {
+			return
+		}
+		for i := range v.NumField() {
+			field := v.Type().Field(i)
+			key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+			if !field.IsExported() || key == "-" {
+				continue
+			}
+			if path != "" {
+				key = path + "." + key
+			}
+			walk(v.Field(i), key)
+		}
+	}
+	walk(reflect.ValueOf(config).Elem(), "")
+	return keys
+}
+
+// settingAddress is where a setting lies in memory.
+type settingAddress struct {
+	at uintptr
+	of reflect.Type
+}
+
+// flagKey is the key of the setting that a flag sets; empty for flags of a command alone.
+func flagKey(f *pflag.Flag, keys map[settingAddress]string) string {
+	r, ok := f.Value.(*recorded)
+	if !ok || r.target == nil {
+		return ""
+	}
+	v := reflect.ValueOf(r.target)
+	return keys[settingAddress{v.Pointer(), v.Type().Elem()}]
+}
+
+// flagNames maps the keys of settings to the flags that set them.
+func flagNames(flags *pflag.FlagSet, config any) map[string]string {
+	names, keys := map[string]string{}, settingKeys(config)
+	flags.VisitAll(func(f *pflag.Flag) {
+		key := flagKey(f, keys)
+		if r, ok := f.Value.(*recorded); ok && key != "" && !r.alias {
+			names[key] = f.Name
+		}
+	})
+	return names
+}
