@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/labels"
 	"nmn/loader"
 	"nmn/loader/features"
 )
@@ -153,13 +154,13 @@ func (f *flipLevel) String() string { return string(*f) }
 func (f *flipLevel) Type() string   { return "missing:incorrect" }
 
 // flipRates are the rates of each class at the level of a configuration.
-func (c *dataConfig) flipRates(set *loader.Set) (loader.FlipRates, error) {
+func (c *dataConfig) flipRates(set *loader.Set) (labels.Rates, error) {
 	if c.FlipRates != "" {
 		return loader.ReadFlipRates(c.FlipRates, set.Vocabulary)
 	}
 	missing, incorrect, err := c.Flips.rates()
 	if err != nil {
-		return loader.FlipRates{}, err
+		return labels.Rates{}, err
 	}
 	return loader.RandomRates(set.Vocabulary.Len(), missing, incorrect, c.FlipSpread, noiseSeed(c)), nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nmn/internal/rng"
+	"nmn/labels"
 	"nmn/loader"
 	"nmn/loader/features"
 	"nmn/text"
@@ -171,7 +172,7 @@ func (d *dataSets) injectFlips(c *dataConfig) error {
 	d.declareTruth()
 	d.flips = meanRates(rates)
 	if c.FlipRates == "" { // the level that was asked for, whatever was drawn around it
-		if d.flips.Missing, d.flips.Incorrect, err = c.Flips.rates(); err != nil {
+		if d.flips.Q01, d.flips.Q10, err = c.Flips.rates(); err != nil {
 			return err
 		}
 	}
@@ -186,7 +187,7 @@ func (d *dataSets) injectFlips(c *dataConfig) error {
 }
 
 // flipped draws flips, which are listed where the labels are in memory.
-func flipped(set *loader.Set, rates loader.FlipRates, seed uint64) (*loader.Set, *loader.Noise, error) {
+func flipped(set *loader.Set, rates labels.Rates, seed uint64) (*loader.Set, *loader.Noise, error) {
 	if set.Rows != nil {
 		noisy, err := loader.WithFlippedLabels(set, rates, seed)
 		return noisy, nil, err

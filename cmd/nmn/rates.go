@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/eval"
+	"nmn/labels"
 	"nmn/labels/rates"
 	"nmn/report"
 )
@@ -31,7 +32,7 @@ type foundRates struct {
 	Floor      *rates.Floor `json:"floor,omitempty"`
 	// MeanError of q01 and q10 against the true labels, over the classes whose rates are believed.
 	MeanError *meanError `json:"mean_error,omitempty"`
-	truth     *eval.Rates
+	truth     *labels.Rates
 }
 
 type meanError struct {

@@ -6,15 +6,16 @@ import (
 	"strconv"
 
 	"nmn/eval"
+	"nmn/labels"
 	"nmn/labels/rates"
 )
 
 // Input is what is known of N bags and K classes. It is not changed.
 type Input struct {
 	Bags, Classes int
-	Logits        []float32   // N×K, of p(y=1|I), out-of-fold; finite
-	Labels        []uint8     // N×K, observed labels z, 0 or 1
-	Rates         *eval.Rates // noise rates; a class whose rates are NaN is not audited
+	Logits        []float32     // N×K, of p(y=1|I), out-of-fold; finite
+	Labels        []uint8       // N×K, observed labels z, 0 or 1
+	Rates         *labels.Rates // noise rates; a class whose rates are NaN is not audited
 	// A and B calibrate the logits, A o + B for each class; nil where they are of p(y=1) already, as from
 	// nets that were trained through the noise model.
 	A, B  []float64

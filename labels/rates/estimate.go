@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 
 	"nmn/eval"
+	"nmn/labels"
+	"nmn/text"
 )
 
 // Result is what Estimate found.
@@ -48,19 +51,36 @@ type Interval struct {
 func (c Class) Calibrate(o float64) float64 { return c.A*o + c.B }
 
 // Rates are the rates of the classes that can be believed, NaN for the others.
-func (r *Result) Rates() *eval.Rates { return r.where(Class.Usable) }
+func (r *Result) Rates() *labels.Rates { return r.where(Class.Usable) }
 
 // TrainingRates are the rates to train with: those of weakly predicted classes too, NaN for the others.
-func (r *Result) TrainingRates() *eval.Rates { return r.where(Class.Trainable) }
+func (r *Result) TrainingRates() *labels.Rates { return r.where(Class.Trainable) }
 
-func (r *Result) where(holds func(Class) bool) *eval.Rates {
-	out := eval.UnknownRates(len(r.Classes))
+func (r *Result) where(holds func(Class) bool) *labels.Rates {
+	out := labels.UnknownRates(len(r.Classes))
 	for c, class := range r.Classes {
 		if holds(class) {
 			out.Q01[c], out.Q10[c] = class.Q01, class.Q10
 		}
 	}
 	return out
+}
+
+// Table is the estimate as files have it, without the rates that are not to be believed.
+func (r *Result) Table() labels.Table {
+	table, believed := make(labels.Table, len(r.Classes)), r.Rates()
+	for c, class := range r.Classes {
+		remarks := make([]string, len(class.Diagnoses))
+		for i, d := range class.Diagnoses {
+			remarks[i] = string(d)
+		}
+		row := labels.NewRow(text.Word{Text: class.Word})
+		row.Q01, row.Q01Low, row.Q01High = believed.Q01[c], class.Q01Interval.Low, class.Q01Interval.High
+		row.Q10, row.Q10Low, row.Q10High = believed.Q10[c], class.Q10Interval.Low, class.Q10Interval.High
+		row.A, row.B, row.Labels, row.Remarks = class.A, class.B, class.Positives, strings.Join(remarks, "; ")
+		table[c] = row
+	}
+	return table
 }
 
 // Estimate fits noise rates and calibration of all classes in two phases of expectation and
