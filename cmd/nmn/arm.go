@@ -249,7 +249,7 @@ func (c *config) startOf(a armName) string {
 		return ""
 	case a == armRN && c.estimated():
 		return "rates estimated"
-	case (a == armFI || a == armFD) && slices.Equal(c.Train.Noise.MissRate, informed.MissRate) && slices.Equal(c.Train.Noise.FalseRate, informed.FalseRate):
+	case (a == armFI || a == armFD) && slices.Equal(c.Train.Noise.Q01, informed.Q01) && slices.Equal(c.Train.Noise.Q10, informed.Q10):
 		return "informed start"
 	}
 	return ""

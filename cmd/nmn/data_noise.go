@@ -106,7 +106,7 @@ func (d *dataSets) startRates(c *config) error {
 		return err
 	}
 	rates := file.Rates()
-	c.Train.Noise.MissRate, c.Train.Noise.FalseRate = float32s(rates.Q01), float32s(rates.Q10)
+	c.Train.Noise.Q01, c.Train.Noise.Q10 = float32s(rates.Q01), float32s(rates.Q10)
 	return nil
 }
 

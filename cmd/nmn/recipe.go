@@ -115,7 +115,7 @@ func (r *recipe) withoutFolds(ctx context.Context, c *config, p *stagePlan) erro
 			return err
 		}
 	case c.Arm == armRN: // rates of a file are in the configuration
-		hold(&p.config.Noise, p.config.Noise.MissRate, p.config.Noise.FalseRate)
+		hold(&p.config.Noise, p.config.Noise.Q01, p.config.Noise.Q10)
 	}
 	if c.Arm == armRN && c.Recipe.Epochs > 0 {
 		p.limit(c.Recipe.Epochs)
@@ -167,7 +167,7 @@ func (r *recipe) outOfFold(p *stagePlan, logits []float32, held bool) (err error
 	var q01, q10 []float32
 	if held {
 		n := r.held(p.config).Noise
-		q01, q10 = n.MissRate, n.FalseRate
+		q01, q10 = n.Q01, n.Q10
 	}
 	s, z, k := &labelScores{}, r.data.train.Labels.Uint8s(), r.data.train.Vocabulary.Len()
 	for bag := range r.data.train.Len() {

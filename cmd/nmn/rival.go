@@ -47,7 +47,7 @@ func (r *armRun) rival(p *stagePlan) error {
 	case armStarEarly:
 		return r.endInTime(p)
 	case armForward:
-		hold(&p.config.Noise, p.config.Noise.MissRate, p.config.Noise.FalseRate)
+		hold(&p.config.Noise, p.config.Noise.Q01, p.config.Noise.Q10)
 	case armForwardTrue:
 		q, err := train.TrueRates(r.data.train)
 		if err == nil && q == nil {
@@ -69,7 +69,7 @@ func (r *armRun) rival(p *stagePlan) error {
 
 // hold has a net learn through these rates, without a part that depends on the bag.
 func hold(c *train.NoiseConfig, q01, q10 []float32) {
-	c.MissRate, c.FalseRate, c.Deviation, c.Frozen = q01, q10, 0, true
+	c.Q01, c.Q10, c.Deviation, c.Frozen = q01, q10, 0, true
 }
 
 // endInTime goes back to the epoch with the least loss on the noisy labels of the validation set. Without
@@ -119,11 +119,11 @@ func (c *config) fits(d *dataSets) error {
 // posterior beyond one half.
 func (r *recipe) pruned() *dense.Dense {
 	z, n := r.data.train.Labels.Uint8s(), r.held(r.config.Train).Noise
-	k, out := len(n.MissRate), make([]float32, len(z))
+	k, out := len(n.Q01), make([]float32, len(z))
 	for i := range out {
 		c := i % k
 		out[i] = float32(z[i])
-		rho := rates.Posterior(float64(r.noisy.logits[i]), z[i], float64(n.MissRate[c]), float64(n.FalseRate[c]))
+		rho := rates.Posterior(float64(r.noisy.logits[i]), z[i], float64(n.Q01[c]), float64(n.Q10[c]))
 		if z[i] == 1 && rho < .5 || z[i] == 0 && rho > .5 {
 			out[i] = loader.Unknown
 		}
