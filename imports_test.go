@@ -40,6 +40,7 @@ var rooms = func() map[string]room {
 		"bench":                     {others: []string{"std"}}, // scripts
 		"format/safetensors":        {others: []string{"std"}},
 		"format/npy":                {others: []string{"std"}},
+		"format/table":              {packages: []string{"text"}, others: []string{"std"}},
 		"internal/durable":          {others: []string{"std", "github.com/google/renameio/v2"}},
 		"loader/shard":              {others: []string{"std", "golang.org/x/sys/unix"}},
 		"format/weights":            {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
@@ -76,7 +77,7 @@ var rooms = func() map[string]room {
 		"eval/caption":             {packages: []string{"text"}},
 		"labels":                   {packages: []string{"text"}, others: []string{"std"}},
 		"labels/rates":             {packages: []string{"labels", "eval", "text"}, others: []string{"std", "golang.org/x/sync/errgroup"}},
-		"labels/audit":             {packages: []string{"labels", "labels/rates", "eval"}, others: []string{"std", "github.com/parquet-go/parquet-go"}},
+		"labels/audit":             {packages: []string{"labels", "labels/rates", "eval", "format/table"}, others: []string{"std", "github.com/parquet-go/parquet-go"}},
 		"labels/em":                {packages: []string{"labels", "labels/rates", "eval"}, others: []string{"std"}},
 		"labels/crossfit":          {others: []string{"std"}},
 		"loader/doctor":            {packages: []string{"loader", "loader/features"}, others: append([]string{"golang.org/x/sync/errgroup"}, hosts...)},

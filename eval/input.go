@@ -15,10 +15,6 @@ var (
 	ErrShape = errors.New("sizes disagree")
 	// ErrValue reports NaN or a value outside its range.
 	ErrValue = errors.New("value not allowed")
-	// ErrFormat reports a file that is not what it should be.
-	ErrFormat = errors.New("not a valid file")
-	// ErrNames reports words or bag identifiers that do not match.
-	ErrNames = errors.New("names do not match")
 )
 
 // Input is what a model said about N bags and K classes, and what it is held against. All matrices

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/eval"
+	"nmn/format/table"
 	"nmn/internal/rng"
 	"nmn/labels/rates"
 	"nmn/loader/features"
@@ -248,8 +248,8 @@ func TestAudit_CorrectsLabelsAndKeepsTheRecord(t *testing.T) {
 	if o["accepted"] != 1. || o["rejected"] != 1. || !(o["automatic"].(float64) > 20) || !(o["expected_precision"].(float64) >= .9) {
 		t.Errorf("correction %v", o)
 	}
-	labels := func(name string) *eval.Matrix {
-		m, err := eval.ReadLabels(name)
+	labels := func(name string) *table.Matrix {
+		m, err := table.ReadLabels(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/format/table"
 	"nmn/labels"
 )
 
@@ -60,7 +61,7 @@ func TestWriteLabels_ReadsBackAsLabels(t *testing.T) {
 	if err := WriteLabels(path, in, in.Labels); err != nil {
 		t.Fatal(err)
 	}
-	m, err := eval.ReadLabels(path)
+	m, err := table.ReadLabels(path)
 	if err != nil {
 		t.Fatal(err)
 	}
