@@ -53,6 +53,9 @@ type Options struct {
 	NoiseStep NoiseStep
 	Rounds    int     // at most
 	Tolerance float64 // ends when a round gains less log likelihood, in nats a bag
+	// AfterRound, where set, is called at the end of each round, counted from 1, with the rates, which it must not
+	// change or keep, and the log likelihood of all labels. Its error ends Run.
+	AfterRound func(round int, r labels.Rates, logLikelihood float64) error
 }
 
 // DefaultOptions are 200 rounds by counts, to 1e-9 nats a bag.
@@ -82,7 +85,7 @@ type Result struct {
 
 // Run alternates between the E-step, rho_1 = p(y=1|z,I), and the M-steps of classifier and rates,
 // from the classifier as it is and the given rates. Errors wrap eval.ErrShape or eval.ErrValue, or are
-// those of the classifier or of ctx, with the round.
+// those of the classifier, of Options.AfterRound or of ctx, with the round.
 func Run(ctx context.Context, classifier Classifier, labels []uint8, bags, classes int, start labels.Rates, o Options) (*Result, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -107,6 +110,11 @@ func Run(ctx context.Context, classifier Classifier, labels []uint8, bags, class
 		}
 		gain := now - r.LogLikelihood[round]
 		r.LogLikelihood = append(r.LogLikelihood, now)
+		if o.AfterRound != nil {
+			if err := o.AfterRound(round+1, r.Rates, now); err != nil {
+				return nil, fmt.Errorf("em: after round %d of %d: %w", round+1, o.Rounds, err)
+			}
+		}
 		if math.Abs(gain) < o.Tolerance*float64(bags) {
 			r.Converged = true
 			break

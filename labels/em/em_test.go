@@ -123,6 +123,38 @@ func run(t *testing.T, c Classifier, labels []uint8, change func(*Options)) *Res
 	return r
 }
 
+// An interrupted run goes on from the classifier and the rates of its last whole round, and ends where it would have.
+func TestRun_GoesOnFromARound(t *testing.T) {
+	whole, z := problem()
+	want := run(t, whole, z, func(o *Options) { o.Rounds, o.Tolerance = 7, 0 })
+	l, _ := problem()
+	var kept labels.Rates
+	var likelihoods []float64
+	stop := errors.New("stop")
+	o := Options{NoiseStep: ByCounts, Rounds: 7, AfterRound: func(round int, r labels.Rates, logLikelihood float64) error {
+		kept = labels.Rates{Q01: slices.Clone(r.Q01), Q10: slices.Clone(r.Q10)}
+		likelihoods = append(likelihoods, logLikelihood)
+		if round == 3 {
+			return stop
+		}
+		return nil
+	}}
+	if _, err := Run(t.Context(), l, z, bags, classes, startRates(), o); !errors.Is(err, stop) || !strings.Contains(err.Error(), "after round 3 of 7") {
+		t.Fatalf("error %v", err)
+	}
+	o.Rounds, o.AfterRound = 4, nil
+	got, err := Run(t.Context(), l, z, bags, classes, kept, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Rates.Q01, want.Rates.Q01) || !slices.Equal(got.Rates.Q10, want.Rates.Q10) || !slices.Equal(got.Posteriors, want.Posteriors) {
+		t.Errorf("rates %+v, without a stop %+v", got.Rates, want.Rates)
+	}
+	if all := append(likelihoods, got.LogLikelihood[1:]...); !slices.Equal(all, want.LogLikelihood[1:]) {
+		t.Errorf("likelihoods %v, without a stop %v", all, want.LogLikelihood[1:])
+	}
+}
+
 func TestRun_LikelihoodNeverFalls(t *testing.T) {
 	for _, step := range []NoiseStep{ByCounts, ByLikelihood} {
 		l, labels := problem()
@@ -349,7 +381,7 @@ func TestRun_TellsWhatWentWrong(t *testing.T) {
 	_, z := problem()
 	good := Fixed(make([]float64, bags*classes))
 	o := DefaultOptions()
-	if _, err := Run(t.Context(), &broken{Fixed: good}, z, bags, classes, startRates(), Options{ByCounts, 5, 0}); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "round 2 of 5") {
+	if _, err := Run(t.Context(), &broken{Fixed: good}, z, bags, classes, startRates(), Options{NoiseStep: ByCounts, Rounds: 5}); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "round 2 of 5") {
 		t.Errorf("a classifier that fails: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
