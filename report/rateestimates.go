@@ -26,7 +26,7 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 	if truth == nil {
 		truth = labels.UnknownRates(len(r.Classes))
 	}
-	unusable, told := 0, false
+	unusable, enough := 0, false
 	for c, class := range r.Classes {
 		var remarks []string
 		for _, d := range class.Diagnoses {
@@ -35,7 +35,7 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 		if !class.Usable() {
 			unusable++
 		}
-		told = told || !slices.Contains(class.Diagnoses, rates.TooFew)
+		enough = enough || !slices.Contains(class.Diagnoses, rates.TooFew)
 		theta := eval.Undefined()
 		if thresholds != nil {
 			theta = eval.Number(thresholds[c])
@@ -49,12 +49,12 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 	}
 	t.dropEmptyColumns()
 	intervals := fmt.Sprintf("Intervals of %g %% are those of the class's own labels.", 100*r.Confidence)
-	if told {
+	if enough {
 		intervals = fmt.Sprintf("All classes together: q01 %.3f, q10 %.4f. %s", r.PooledQ01, r.PooledQ10, intervals)
 	}
 	t.Notes = append(t.Notes, intervals)
 	switch {
-	case !told:
+	case !enough:
 		t.Notes = append(t.Notes, fmt.Sprintf("None of %d classes has enough labels of both kinds: the rates above mean nothing, and are used for nothing.",
 			len(r.Classes)))
 	case unusable > 0:

@@ -198,7 +198,7 @@ func (a *auditCommand) show(p *program, f *auditFindings) error {
 	return report.Write(p.out, a.format, tables...)
 }
 
-// summary tells how many suspects there are and what to expect of them.
+// summary says how many suspects there are and what to expect of them.
 func (f *auditFindings) summary(minError float64) string {
 	incorrect, missing := 0.0, 0.0
 	for _, c := range f.result.Classes {

@@ -77,7 +77,7 @@ func (f *scoreFiles) join(scores *table.Matrix, v *text.Vocabulary) (eval.Input,
 		}
 		if in.Scores == nil {
 			in.Bags, in.Classes, in.Scores, in.Words, in.IDs = joined.Bags, joined.Classes, joined.Scores, joined.Words, joined.IDs
-			// What the first file tells about the order of rows and columns holds for the others.
+			// What the first file says about the order of rows and columns holds for the others.
 			named := *scores
 			named.Words, named.IDs, named.Values = joined.Words, joined.IDs, joined.Scores
 			scores = &named

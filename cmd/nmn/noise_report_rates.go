@@ -18,21 +18,21 @@ func (l *learntRates) report(folder string) (*report.NoiseReport, error) {
 	if truth == nil {
 		truth = labels.UnknownRates(l.vocabulary.Len())
 	}
-	var told [2][]*report.WordEstimate
+	var estimates [2][]*report.WordEstimate
 	if path := l.estimatesOf(folder); path != "" {
 		var err error
-		if told, err = readEstimates(path, l.vocabulary); err != nil {
+		if estimates, err = readEstimates(path, l.vocabulary); err != nil {
 			return nil, err
 		}
 	}
 	if r.FeatureDependent {
 		r.Split, r.Bags, r.LeftOut, r.Levels = l.split, l.q01.Bags(), l.leftOut, rates.SpreadLevels[:]
-		r.Q01 = l.spread(l.q01, truth.Q01, told[0])
-		r.Q10 = l.spread(l.q10, truth.Q10, told[1])
+		r.Q01 = l.spread(l.q01, truth.Q01, estimates[0])
+		r.Q10 = l.spread(l.q10, truth.Q10, estimates[1])
 		return r, nil
 	}
-	r.Q01 = report.NewRateReport(l.words(l.all.Q01, truth.Q01, told[0]))
-	r.Q10 = report.NewRateReport(l.words(l.all.Q10, truth.Q10, told[1]))
+	r.Q01 = report.NewRateReport(l.words(l.all.Q01, truth.Q01, estimates[0]))
+	r.Q10 = report.NewRateReport(l.words(l.all.Q10, truth.Q10, estimates[1]))
 	return r, nil
 }
 
@@ -47,26 +47,26 @@ func (l *learntRates) estimatesOf(folder string) string {
 	return ""
 }
 
-// words are in class order; told may be nil.
-func (l *learntRates) words(learnt, truth []float64, told []*report.WordEstimate) []report.WordRate {
+// words are in class order; estimates may be nil.
+func (l *learntRates) words(learnt, truth []float64, estimates []*report.WordEstimate) []report.WordRate {
 	list := make([]report.WordRate, l.vocabulary.Len())
 	for c := range list {
 		list[c] = report.WordRate{Word: l.vocabulary.Word(c).Text, Rate: eval.Number(learnt[c]), True: eval.Number(truth[c])}
-		if told != nil {
-			list[c].Estimate = told[c]
+		if estimates != nil {
+			list[c].Estimate = estimates[c]
 		}
 	}
 	return list
 }
 
-func (l *learntRates) spread(s *rates.Spreads, truth []float64, told []*report.WordEstimate) report.RateReport {
+func (l *learntRates) spread(s *rates.Spreads, truth []float64, estimates []*report.WordEstimate) report.RateReport {
 	k := l.vocabulary.Len()
 	means, spreads := make([]float64, k), make([]rates.Spread, k)
 	for c := range k {
 		spreads[c] = s.Of(c)
 		means[c] = spreads[c].Mean
 	}
-	list := l.words(means, truth, told)
+	list := l.words(means, truth, estimates)
 	for c := range list {
 		list[c].Spread = &spreads[c]
 	}

@@ -9,14 +9,14 @@ import (
 	"nmn/text"
 )
 
-// notes are what the table of rates does not tell.
-func (f *foundRates) notes() []string {
-	notes := []string{fmt.Sprintf("Calibrated probabilities, sigmoid(a o + b), have their best expected F1 from %.3f on (theta of each word in its column).", f.Threshold)}
-	if f.Floor != nil {
-		notes = append(notes, fmt.Sprintf("Rates are raised to at least q01 %.3f and q10 %.4f, as far as the labels let them.", f.Floor.Q01, f.Floor.Q10))
+// notes are what the table of rates does not show.
+func (e *estimatedRates) notes() []string {
+	notes := []string{fmt.Sprintf("Calibrated probabilities, sigmoid(a o + b), have their best expected F1 from %.3f on (theta of each word in its column).", e.Threshold)}
+	if e.Floor != nil {
+		notes = append(notes, fmt.Sprintf("Rates are raised to at least q01 %.3f and q10 %.4f, as far as the labels let them.", e.Floor.Q01, e.Floor.Q10))
 	}
-	if f.MeanError != nil {
-		notes = append(notes, fmt.Sprintf("Mean error against the true labels (T01, T10), over words whose rates are believed: q01 %.3f, q10 %.4f.", f.MeanError.Q01, f.MeanError.Q10))
+	if e.MeanError != nil {
+		notes = append(notes, fmt.Sprintf("Mean error against the true labels (T01, T10), over words whose rates are believed: q01 %.3f, q10 %.4f.", e.MeanError.Q01, e.MeanError.Q10))
 	}
 	return notes
 }

@@ -25,8 +25,8 @@ func Corrected(in Input, d Decisions, automatic []Suspect, rule string) ([]uint8
 	}
 	margin := in.margins()
 	var changes []Change
-	for cell, said := range d {
-		if said != Accept {
+	for cell, verdict := range d {
+		if verdict != Accept {
 			continue
 		}
 		at := int(cell.Bag)*in.Classes + int(cell.Class)

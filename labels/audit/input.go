@@ -24,7 +24,7 @@ type Input struct {
 	Truth []uint8  // N×K, true labels, where they are known; for Judge
 }
 
-// FromEstimate sets rates and calibration to what rates.Estimate has found for the same scores.
+// FromEstimate sets rates and calibration to what rates.Estimate has estimated from the same scores.
 func (in *Input) FromEstimate(r *rates.Result) {
 	in.Rates = r.Rates()
 	in.A, in.B = make([]float64, len(r.Classes)), make([]float64, len(r.Classes))
@@ -56,7 +56,7 @@ func (in *Input) logit(cell int) float64 {
 	return in.A[c]*o + in.B[c]
 }
 
-// audited tells whether the rates of a class are known.
+// audited reports whether the rates of a class are known.
 func (in *Input) audited(class int) bool {
 	return !math.IsNaN(in.Rates.Q01[class]) && !math.IsNaN(in.Rates.Q10[class])
 }

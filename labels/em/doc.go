@@ -18,11 +18,11 @@
 //	  Logits                     of the net that has learned
 //	  Options.AfterRound         the rates and the likelihood of the round
 //
-// Logits scores the training set in order, one row for each bag; all must be finite, so that bags that cannot be
-// read are to be taken out of the set before. Fit makes a matrix of float32 of the posteriors, gives it to a trainer as
-// its targets, and trains the same net on from where it stands, with one trainer for each round: a net without a noise
-// model, or with a frozen one, which targets go past. AfterRound keeps the rates beside the weights. The two are the
-// whole state: a run that was interrupted opens the weights of its last whole round, hands the rates of that round
-// to Run as its start with the rounds that are left, and gets the posteriors, and so the targets, that it had before. At
-// the end Result.Rates are those of the noise model, and the net is p(y=1|I).
+// Logits scores the training set in order, one row for each bag; all must be finite, so bags that cannot be read
+// are to be taken out of the set before. Fit makes a float32 matrix of the posteriors and gives it to a trainer as soft
+// targets, which teach the classifier past the noise model; the net, without a noise model or with a frozen one, is
+// trained on from where it stands, by a trainer of its own for each round. AfterRound keeps the rates beside the
+// weights. The two are the whole state: a run that was interrupted opens the weights of its last whole round, gives the
+// rates of that round to Run as its start, with the rounds that are left, and gets the same posteriors, and so the same
+// targets, again. At the end Result.Rates are those of the noise model, and the net is p(y=1|I).
 package em

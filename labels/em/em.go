@@ -185,9 +185,9 @@ func (s *state) round(ctx context.Context, classifier Classifier, step NoiseStep
 // expect is the E-step.
 func (s *state) expect() {
 	for c := range s.classes {
-		said := [2]float64{rates.LabelLogOdds(0, s.rates.Q01[c], s.rates.Q10[c]), rates.LabelLogOdds(1, s.rates.Q01[c], s.rates.Q10[c])}
+		logOdds := [2]float64{rates.LabelLogOdds(0, s.rates.Q01[c], s.rates.Q10[c]), rates.LabelLogOdds(1, s.rates.Q01[c], s.rates.Q10[c])}
 		for i := c; i < len(s.labels); i += s.classes {
-			s.posteriors[i] = rates.Sigmoid(s.logits[i] + said[s.labels[i]])
+			s.posteriors[i] = rates.Sigmoid(s.logits[i] + logOdds[s.labels[i]])
 		}
 	}
 }

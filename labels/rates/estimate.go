@@ -12,7 +12,7 @@ import (
 	"nmn/text"
 )
 
-// Result is what Estimate found.
+// Result is an estimate of all classes.
 type Result struct {
 	Bags int `json:"bags"`
 	// Pooled rates: one pair for all classes, to which those of a class are drawn.
@@ -35,7 +35,7 @@ type Class struct {
 	// A and B make a calibrated logit of a score: A o + B.
 	A float64 `json:"a"`
 	B float64 `json:"b"`
-	// AUC is how well the scores tell the observed labels: the chance that a bag with the label has a
+	// AUC is how well the scores predict the observed labels: the chance that a bag with the label has a
 	// higher score than one without. Undefined where all labels are equal.
 	AUC       eval.Number `json:"auc"`
 	Diagnoses []Diagnosis `json:"diagnoses"`
