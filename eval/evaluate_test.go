@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
+	"nmn/labels"
 	"nmn/text"
 
 	dense "gorgonia.org/tensor"
@@ -218,10 +219,10 @@ func TestEvaluate_RefusesWhatHasNoMeaning(t *testing.T) {
 		{"vocabulary of another size", func(in *Input) { in.Classes = 3; in.Bags = 9; in.IDs = nil }, ErrShape, "vocabulary of 9"},
 		{"identifiers short", func(in *Input) { in.IDs = in.IDs[:1] }, ErrShape, "identifiers"},
 		{"rate above one", func(in *Input) {
-			in.Rates = &Rates{Q01: make([]float64, 9), Q10: make([]float64, 9)}
+			in.Rates = &labels.Rates{Q01: make([]float64, 9), Q10: make([]float64, 9)}
 			in.Rates.Q10[2] = 1.1
 		}, ErrValue, "class 3"},
-		{"rates short", func(in *Input) { in.Rates = &Rates{Q01: make([]float64, 8), Q10: make([]float64, 9)} }, ErrShape, "8 and 9 rates"},
+		{"rates short", func(in *Input) { in.Rates = &labels.Rates{Q01: make([]float64, 8), Q10: make([]float64, 9)} }, ErrShape, "8 and 9 rates"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := drawInput(t, 3, 9)
@@ -259,7 +260,7 @@ func TestResult_JSONReadsBackEqual(t *testing.T) {
 	for i := range in.Bags { // a word never seen
 		in.Counts[i*9], in.Truth[i*9] = 0, 0
 	}
-	in.Rates = &Rates{Q01: make([]float64, 9), Q10: make([]float64, 9)}
+	in.Rates = &labels.Rates{Q01: make([]float64, 9), Q10: make([]float64, 9)}
 	r, err := Evaluate(in, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -288,8 +289,8 @@ func TestResult_JSONReadsBackEqual(t *testing.T) {
 
 func TestTransition_ErrorPerClassAndMean(t *testing.T) {
 	in := drawInput(t, 30, 3)
-	in.Rates = &Rates{Q01: []float64{.3, .2, .1}, Q10: []float64{.1, .1, .1}}
-	in.TrueRates = &Rates{Q01: []float64{.4, math.NaN(), .1}, Q10: []float64{.1, .2, .4}}
+	in.Rates = &labels.Rates{Q01: []float64{.3, .2, .1}, Q10: []float64{.1, .1, .1}}
+	in.TrueRates = &labels.Rates{Q01: []float64{.4, math.NaN(), .1}, Q10: []float64{.1, .2, .4}}
 	r, err := Evaluate(in, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -367,5 +368,14 @@ func TestEvaluate_LogLossIsTheLossOfTraining(t *testing.T) {
 	in = Input{Bags: 1, Classes: 2, Scores: []float32{.25, 0}, Labels: []uint8{1, 1}}
 	if r, err = Evaluate(in, Options{}); err != nil || math.Abs(float64(r.Labels.LogLoss)-math.Log(4)-100) > 1e-6 {
 		t.Errorf("of probabilities: %v, %v", r.Labels.LogLoss, err)
+	}
+}
+
+func TestNoiseRates_NothingWithoutEstimates(t *testing.T) {
+	if r := (*Result)(nil).NoiseRates(); r != nil {
+		t.Errorf("of nothing: %v", r)
+	}
+	if r := new(Result).NoiseRates(); r != nil {
+		t.Errorf("of an evaluation without rates: %v", r)
 	}
 }

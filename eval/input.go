@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"nmn/labels"
 	"nmn/text"
 )
 
@@ -14,10 +15,6 @@ var (
 	ErrShape = errors.New("sizes disagree")
 	// ErrValue reports NaN or a value outside its range.
 	ErrValue = errors.New("value not allowed")
-	// ErrFormat reports a file that is not what it should be.
-	ErrFormat = errors.New("not a valid file")
-	// ErrNames reports words or bag identifiers that do not match.
-	ErrNames = errors.New("names do not match")
 )
 
 // Input is what a model said about N bags and K classes, and what it is held against. All matrices
@@ -45,8 +42,8 @@ type Input struct {
 	Words      []string         // class names where there is no vocabulary; may be nil
 	IDs        []string         // names of the bags for messages; may be nil
 
-	Rates     *Rates // estimated transition rates q per class; may be nil
-	TrueRates *Rates // true transition rates T per class; may be nil, needs Rates
+	Rates     *labels.Rates // estimated transition rates q per class; may be nil
+	TrueRates *labels.Rates // true transition rates T per class; may be nil, needs Rates
 }
 
 // Options are the settings of an evaluation; zero values stand for the defaults.
@@ -167,12 +164,12 @@ func (in *Input) checkReferences() error {
 	}
 	for _, m := range []struct {
 		what  string
-		rates *Rates
+		rates *labels.Rates
 	}{{"estimated rates", in.Rates}, {"true rates", in.TrueRates}} {
 		if m.rates == nil {
 			continue
 		}
-		if err := m.rates.check(m.what, in.Classes); err != nil {
+		if err := checkRates(m.what, m.rates, in.Classes); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,7 @@ type Number float64
 // precision of a word that no bag carries.
 func Undefined() Number { return Number(math.NaN()) }
 
-// Defined tells whether the figure exists.
+// Defined reports whether the figure exists.
 func (n Number) Defined() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
 // MarshalJSON writes the shortest decimal that reads back as the same float64, or null.

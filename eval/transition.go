@@ -3,16 +3,13 @@ package eval
 import (
 	"fmt"
 	"math"
+
+	"nmn/labels"
+	"nmn/text"
 )
 
-// Rates are the two free entries of the transition matrix of each class, with the first index
-// observed and the second true: Q01 = p(z=0|y=1), the rate of missing labels, and
-// Q10 = p(z=1|y=0), the rate of incorrect labels. NaN marks a rate that is unknown.
-type Rates struct {
-	Q01, Q10 []float64
-}
-
-func (r *Rates) check(what string, classes int) error {
+// checkRates names the first list that does not fit the classes, and the first rate that is none.
+func checkRates(what string, r *labels.Rates, classes int) error {
 	if len(r.Q01) != classes || len(r.Q10) != classes {
 		return fmt.Errorf("%s: %d and %d rates for %d classes: %w", what, len(r.Q01), len(r.Q10), classes, ErrShape)
 	}
@@ -28,8 +25,8 @@ func (r *Rates) check(what string, classes int) error {
 
 // TrueRates counts the transition matrix T from noisy labels z and true labels y, both N×K of 0 or
 // 1: Q01 is the share of z = 0 among y = 1, Q10 of z = 1 among y = 0. A rate without a case is NaN.
-func TrueRates(labels, truth []uint8, bags, classes int) (*Rates, error) {
-	if err := checkLabels("noisy labels", labels, bags, classes); err != nil {
+func TrueRates(observed, truth []uint8, bags, classes int) (*labels.Rates, error) {
+	if err := checkLabels("noisy labels", observed, bags, classes); err != nil {
 		return nil, err
 	}
 	if err := checkLabels("true labels", truth, bags, classes); err != nil {
@@ -39,14 +36,14 @@ func TrueRates(labels, truth []uint8, bags, classes int) (*Rates, error) {
 	tallies := make([]tally, classes)
 	for i := range bags {
 		for c := range classes {
-			z, y := labels[i*classes+c], truth[i*classes+c]
+			z, y := observed[i*classes+c], truth[i*classes+c]
 			t := &tallies[c]
 			t.positive += int(y)
 			t.missing += int(y &^ z)
 			t.incorrect += int(z &^ y)
 		}
 	}
-	r := &Rates{Q01: make([]float64, classes), Q10: make([]float64, classes)}
+	r := labels.NewRates(classes)
 	for c, t := range tallies {
 		r.Q01[c] = share(t.missing, t.positive)
 		r.Q10[c] = share(t.incorrect, bags-t.positive)
@@ -73,9 +70,9 @@ type Transition struct {
 }
 
 // newTransition needs the estimates; the true rates may be nil.
-func newTransition(g groups, q, t *Rates) *Transition {
+func newTransition(g groups, q, t *labels.Rates) *Transition {
 	if t == nil {
-		t = UnknownRates(len(q.Q01))
+		t = labels.UnknownRates(len(q.Q01))
 	}
 	of := func(v []float64) ByGroup[Number] {
 		return groupMeans(g, func(c int) Number { return Number(v[c]) })
@@ -89,19 +86,28 @@ func newTransition(g groups, q, t *Rates) *Transition {
 	}
 }
 
-// UnknownRates are rates of which none is known.
-func UnknownRates(classes int) *Rates {
-	r := &Rates{Q01: make([]float64, classes), Q10: make([]float64, classes)}
-	for c := range classes {
-		r.Q01[c], r.Q10[c] = math.NaN(), math.NaN()
-	}
-	return r
-}
-
 // rate returns entry c, or undefined where there are no rates.
-func rate(r *Rates, c int) (q01, q10 Number) {
+func rate(r *labels.Rates, c int) (q01, q10 Number) {
 	if r == nil {
 		return Undefined(), Undefined()
 	}
 	return Number(r.Q01[c]), Number(r.Q10[c])
+}
+
+// NoiseRates are the estimated and the true rates of each class; nil where none was estimated.
+func (r *Result) NoiseRates() labels.Table {
+	if r == nil || r.Transition == nil {
+		return nil
+	}
+	table := make(labels.Table, len(r.Words))
+	for c, w := range r.Words {
+		pos, err := text.ParsePOS(w.POS)
+		if err != nil {
+			pos = text.Others
+		}
+		row := labels.NewRow(text.Word{Text: w.Word, POS: pos})
+		row.Q01, row.Q10, row.T01, row.T10 = float64(w.Q01), float64(w.Q10), float64(w.T01), float64(w.T10)
+		table[c] = row
+	}
+	return table
 }

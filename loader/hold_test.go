@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/labels"
 	"nmn/loader/shard"
 )
 
@@ -118,7 +119,7 @@ func TestWithReplacedCaptions_DrawsAsInMemory(t *testing.T) {
 func TestWithFlippedLabels_DrawsAsInMemory(t *testing.T) {
 	set := ragged(t)
 	held := mustHold(t, set)
-	rates := FlipRates{Missing: []float64{.9, .1, .5}, Incorrect: []float64{.3}}
+	rates := labels.Rates{Q01: []float64{.9, .1, .5}, Q10: []float64{.3}}
 	streamed, err := WithFlippedLabels(set, rates, 3)
 	if err != nil {
 		t.Fatal(err)

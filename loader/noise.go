@@ -3,6 +3,8 @@ package loader
 import (
 	"errors"
 	"slices"
+
+	"nmn/labels"
 )
 
 // NoiseKind is how labels are made wrong.
@@ -27,8 +29,8 @@ type Noise struct {
 	// Replaced is the number of captions of each bag that are replaced (CaptionNoise).
 	Replaced int
 	// Rates are the probabilities the flips were drawn with (FlipNoise).
-	Rates FlipRates
-	// SetName, Bags, Classes, CaptionsPerBag and Fingerprint tell the set the noise was made for.
+	Rates labels.Rates
+	// SetName, Bags, Classes, CaptionsPerBag and Fingerprint identify the set the noise was made for.
 	SetName                       string
 	Bags, Classes, CaptionsPerBag int
 	Fingerprint                   string

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"nmn/internal/durable"
+	"nmn/labels"
 )
 
 // The name and version of the format of noise files.
@@ -30,13 +31,19 @@ type noiseHeader struct {
 	Kind           NoiseKind  `json:"kind"`
 	Seed           uint64     `json:"seed,string"` // a string: JSON numbers of other programs end at 2^53
 	Replaced       int        `json:"replaced,omitempty"`
-	Rates          *FlipRates `json:"rates,omitempty"`
+	Rates          *flipRates `json:"rates,omitempty"`
 	Set            string     `json:"set"`
 	Bags           int        `json:"bags"`
 	Classes        int        `json:"classes"`
 	CaptionsPerBag int        `json:"captions_per_bag,omitempty"`
 	Fingerprint    string     `json:"fingerprint"`
 	Changes        int        `json:"changes"` // lines that follow
+}
+
+// flipRates are labels.Rates as noise files have them.
+type flipRates struct {
+	Q01 []float64 `json:"missing,omitempty"`
+	Q10 []float64 `json:"incorrect,omitempty"`
 }
 
 // noiseLine is one of the lines that follow. Captions are triples: slot, donor bag, donor's slot.
@@ -63,7 +70,7 @@ func (noise *Noise) WriteTo(w io.Writer) (int64, error) {
 		Fingerprint: noise.Fingerprint, Changes: len(noise.Changes),
 	}
 	if noise.Kind == FlipNoise {
-		header.Rates = &noise.Rates
+		header.Rates = (*flipRates)(&noise.Rates)
 	}
 	if err := encoder.Encode(header); err != nil {
 		return counter.n, fmt.Errorf("cannot write the noise: %w", err)
@@ -208,8 +215,8 @@ func parseNoiseHeader(lines *bufio.Scanner) (*Noise, int, error) {
 		CaptionsPerBag: h.CaptionsPerBag, Fingerprint: h.Fingerprint,
 	}
 	if h.Rates != nil {
-		noise.Rates = *h.Rates
-		if err := noise.Rates.Validate(h.Classes); err != nil {
+		noise.Rates = labels.Rates(*h.Rates)
+		if err := CheckFlipRates(noise.Rates, h.Classes); err != nil {
 			return nil, 0, err
 		}
 	}

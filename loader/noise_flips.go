@@ -5,40 +5,35 @@ import (
 	"slices"
 
 	"nmn/internal/rng"
+	"nmn/labels"
 )
 
-// FlipRates are the probabilities of label flips: one for all classes, or one per class. No entry
-// means none. Missing is q01 = p(z=0|y=1), Incorrect is q10 = p(z=1|y=0), with the labels before
-// the flips in the place of y.
-type FlipRates struct {
-	Missing   []float64 `json:"missing,omitempty"`
-	Incorrect []float64 `json:"incorrect,omitempty"`
-}
-
-// UniformRates flips every class alike.
-func UniformRates(missing, incorrect float64) FlipRates {
-	return FlipRates{Missing: []float64{missing}, Incorrect: []float64{incorrect}}
+// UniformRates are rates of flips that are the same for every class. Rates of flips have one entry for all classes or
+// one for each, and none where nothing is flipped; the labels before the flips stand in the place of the true ones.
+func UniformRates(q01, q10 float64) labels.Rates {
+	return labels.Rates{Q01: []float64{q01}, Q10: []float64{q10}}
 }
 
 // RandomRates draws rates for each class on its own, uniformly from (1-spread) to (1+spread) times a
 // mean, at most 1: noise that depends on the class.
-func RandomRates(classes int, missing, incorrect, spread float64, seed uint64) FlipRates {
-	r := FlipRates{Missing: make([]float64, classes), Incorrect: make([]float64, classes)}
+func RandomRates(classes int, q01, q10, spread float64, seed uint64) labels.Rates {
+	r := labels.NewRates(classes)
 	key := rng.Derive(seed, "noise/rates")
 	for k := range classes {
 		stream := rng.New(key, k)
 		around := func(mean float64) float64 { return min(1, mean*(1+spread*(2*stream.Float64()-1))) }
-		r.Missing[k], r.Incorrect[k] = around(missing), around(incorrect)
+		r.Q01[k], r.Q10[k] = around(q01), around(q10)
 	}
-	return r
+	return *r
 }
 
-// Validate says which rate is not a probability or does not fit the number of classes.
-func (r FlipRates) Validate(classes int) error {
+// CheckFlipRates names the rate of flips that is not a probability, or the list that does not fit the number of
+// classes.
+func CheckFlipRates(r labels.Rates, classes int) error {
 	for _, side := range []struct {
 		name  string
 		rates []float64
-	}{{"Missing", r.Missing}, {"Incorrect", r.Incorrect}} {
+	}{{"Missing", r.Q01}, {"Incorrect", r.Q10}} {
 		if n := len(side.rates); n > 1 && n != classes {
 			return fmt.Errorf("flip rates: %s has %d entries, want 1 or one for each of %d classes", side.name, n, classes)
 		}
@@ -62,19 +57,19 @@ func rate(rates []float64, k int) float64 {
 	return rates[k]
 }
 
-// FlipLabels draws noise for data without captions: each label 1 turns 0 with the rate Missing of
-// its class, each 0 turns 1 with the rate Incorrect, all independently. Bag i draws one number per
+// FlipLabels draws noise for data without captions: each label 1 turns 0 with the rate Q01 of
+// its class, each 0 turns 1 with the rate Q10, all independently. Bag i draws one number per
 // class from the stream (seed, i), whatever the rates: with larger rates, the flips of smaller ones
 // remain and others join them.
-func FlipLabels(s *Set, rates FlipRates, seed uint64) (*Noise, error) {
+func FlipLabels(s *Set, rates labels.Rates, seed uint64) (*Noise, error) {
 	noise, err := newNoise(s, FlipNoise, seed)
 	if err != nil {
 		return nil, err
 	}
-	if err := rates.Validate(noise.Classes); err != nil {
+	if err := CheckFlipRates(rates, noise.Classes); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	noise.Rates = FlipRates{Missing: slices.Clone(rates.Missing), Incorrect: slices.Clone(rates.Incorrect)}
+	noise.Rates = labels.Rates{Q01: slices.Clone(rates.Q01), Q10: slices.Clone(rates.Q10)}
 	draw := newFlipDraw(noise.Classes, noise.Rates, seed)
 	changes := make([]BagNoise, s.Len())
 	inParallel(s.Len(), func(i int) { changes[i] = BagNoise{Bag: i, Flips: draw.of(i, matrixRow(s.Labels, i))} })
@@ -85,11 +80,11 @@ func FlipLabels(s *Set, rates FlipRates, seed uint64) (*Noise, error) {
 // flipDraw draws which labels of bags are flipped.
 type flipDraw struct {
 	classes int
-	rates   FlipRates
+	rates   labels.Rates
 	key     uint64
 }
 
-func newFlipDraw(classes int, rates FlipRates, seed uint64) flipDraw {
+func newFlipDraw(classes int, rates labels.Rates, seed uint64) flipDraw {
 	return flipDraw{classes, rates, rng.Derive(seed, "noise/flips")}
 }
 
@@ -97,9 +92,9 @@ func newFlipDraw(classes int, rates FlipRates, seed uint64) flipDraw {
 func (d *flipDraw) of(bag int, labels []uint8) (flips []int) {
 	stream := rng.New(d.key, bag)
 	for k, label := range labels {
-		p := rate(d.rates.Incorrect, k)
+		p := rate(d.rates.Q10, k)
 		if label == 1 {
-			p = rate(d.rates.Missing, k)
+			p = rate(d.rates.Q01, k)
 		}
 		if stream.Float64() < p {
 			flips = append(flips, k)

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"nmn/internal/rng"
+	"nmn/labels"
 )
 
 // donors are the bags that have a caption to give: all but some.
@@ -105,8 +106,8 @@ func (r *replacedRows) Read(ctx context.Context, bag int, row *Row) error {
 
 // WithFlippedLabels is FlipLabels and Noise.Apply for a set with Rows: the flips of a bag are drawn when it
 // is read, and are the same.
-func WithFlippedLabels(s *Set, rates FlipRates, seed uint64) (*Set, error) {
-	if err := rates.Validate(s.Vocabulary.Len()); err != nil {
+func WithFlippedLabels(s *Set, rates labels.Rates, seed uint64) (*Set, error) {
+	if err := CheckFlipRates(rates, s.Vocabulary.Len()); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return s.withRows(&flippedRows{Rows: s.Rows, draw: newFlipDraw(s.Vocabulary.Len(), rates, seed)}), nil

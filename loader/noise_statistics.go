@@ -37,7 +37,7 @@ func (r Rate) String() string {
 
 func ratio(n, of int) Rate { return Rate(float64(n) / float64(of)) } // 0/0 is NaN
 
-// ClassNoise tells how the observed labels z of one class differ from the reference y.
+// ClassNoise is how the observed labels z of one class differ from the reference y.
 type ClassNoise struct {
 	Word string `json:"word"`
 	POS  string `json:"pos"`
@@ -59,7 +59,7 @@ type ClassNoise struct {
 // NoiseStatistics are the rates of incorrect and missing labels of a set.
 type NoiseStatistics struct {
 	Set string `json:"set"`
-	// Reference tells what y is: "truth" where the true labels are known, else "labels": those
+	// Reference says what y is: "truth" where the true labels are known, else "labels": those
 	// before the noise, which lack what no caption mentions.
 	Reference string       `json:"reference"`
 	Bags      int          `json:"bags"`

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/labels"
 )
 
 func mustReplace(t testing.TB, s *Set, n int, seed uint64) *Noise {
@@ -24,7 +26,7 @@ func mustReplace(t testing.TB, s *Set, n int, seed uint64) *Noise {
 	return noise
 }
 
-func mustFlip(t testing.TB, s *Set, rates FlipRates, seed uint64) *Noise {
+func mustFlip(t testing.TB, s *Set, rates labels.Rates, seed uint64) *Noise {
 	t.Helper()
 	noise, err := FlipLabels(s, rates, seed)
 	if err != nil {
@@ -158,7 +160,7 @@ func TestNoise_ApplyChangesLabelsAlone(t *testing.T) {
 func TestFlipLabels_RatesAreMet(t *testing.T) {
 	s := captionSet(t, 6000, 2)
 	missing, incorrect := []float64{.1, .2, .3, .4, .5, 0}, []float64{0, .5, .05, 1, .2, .3}
-	noisy := mustApply(t, mustFlip(t, s, FlipRates{missing, incorrect}, 4), s)
+	noisy := mustApply(t, mustFlip(t, s, labels.Rates{Q01: missing, Q10: incorrect}, 4), s)
 	stats, err := Statistics(t.Context(), s, noisy)
 	if err != nil {
 		t.Fatal(err)
@@ -205,11 +207,11 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 		"only 1 bags have any":  func() error { _, err := ReplaceCaptions(alone, 1, 1); return err },
 		"Missing[0] = NaN":      func() error { _, err := FlipLabels(s, UniformRates(math.NaN(), 0), 1); return err },
 		"Incorrect[0] = 1.5":    func() error { _, err := FlipLabels(s, UniformRates(0, 1.5), 1); return err },
-		"Missing has 2 entries": func() error { _, err := FlipLabels(s, FlipRates{Missing: []float64{0, 0}}, 1); return err },
+		"Missing has 2 entries": func() error { _, err := FlipLabels(s, labels.Rates{Q01: []float64{0, 0}}, 1); return err },
 		"multiples of 0.2":      func() error { _, err := CaptionsForRate(s, .5); return err },
 		"a rate of NaN":         func() error { _, err := CaptionsForRate(s, math.NaN()); return err },
 		"the set has no labels": func() error {
-			_, err := FlipLabels(&Set{Name: "x", Vocabulary: s.Vocabulary}, FlipRates{}, 1)
+			_, err := FlipLabels(&Set{Name: "x", Vocabulary: s.Vocabulary}, labels.Rates{}, 1)
 			return err
 		},
 		"the set has no vocabulary": func() error { _, err := Statistics(t.Context(), &Set{Name: "x"}, s); return err },
@@ -217,14 +219,14 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 		"labels are uint8 (2, 12)": func() error {
 			c := *s
 			c.Labels = matrix(make([]uint8, 24), 12)
-			_, err := FlipLabels(&c, FlipRates{}, 1)
+			_, err := FlipLabels(&c, labels.Rates{}, 1)
 			return err
 		},
 		"of bag 1, class 2 is 7": func() error {
 			c := *s
 			c.Labels = matrix(make([]uint8, 24), 6)
 			c.Labels.Uint8s()[8] = 7
-			_, err := FlipLabels(&c, FlipRates{}, 1)
+			_, err := FlipLabels(&c, labels.Rates{}, 1)
 			return err
 		},
 		"must end in .csv or .json": func() error { return new(NoiseStatistics).WriteFile(filepath.Join(t.TempDir(), "s.txt")) },
@@ -314,11 +316,11 @@ func TestNoiseStatistics_WriteAndReadAsRates(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, c := range stats.Classes {
-		if want := float64(c.Q01); !math.IsNaN(want) && math.Abs(rates.Missing[k]-want) > 1e-6 {
-			t.Errorf("class %d: %g, want %g", k, rates.Missing[k], want)
+		if want := float64(c.Q01); !math.IsNaN(want) && math.Abs(rates.Q01[k]-want) > 1e-6 {
+			t.Errorf("class %d: %g, want %g", k, rates.Q01[k], want)
 		}
-		if want := float64(c.Q10); !math.IsNaN(want) && math.Abs(rates.Incorrect[k]-want) > 1e-6 {
-			t.Errorf("class %d: %g, want %g", k, rates.Incorrect[k], want)
+		if want := float64(c.Q10); !math.IsNaN(want) && math.Abs(rates.Q10[k]-want) > 1e-6 {
+			t.Errorf("class %d: %g, want %g", k, rates.Q10[k], want)
 		}
 	}
 	var back map[string]any
@@ -330,12 +332,12 @@ func TestNoiseStatistics_WriteAndReadAsRates(t *testing.T) {
 func TestParseFlipRates_RefusesBadTables(t *testing.T) {
 	v := vocabularyOf(t, "dog", "cat")
 	rates, err := ParseFlipRates("r", strings.NewReader("\ufeffq10,x,Word,q01\n.5,,cat,\n"), v)
-	if err != nil || !reflect.DeepEqual(rates, FlipRates{[]float64{0, 0}, []float64{0, .5}}) {
+	if err != nil || !reflect.DeepEqual(rates, labels.Rates{Q01: []float64{0, 0}, Q10: []float64{0, .5}}) {
 		t.Errorf("%v, %v", rates, err)
 	}
 	for in, want := range map[string]string{
 		"": "line 1: the file is empty", "\n\n": "the file is empty", "word,q01\n": "lacks one of the columns", "word,q01,q10\nbird,0,0\n": `line 2: "bird" is not a word`,
-		"word,q01,q10\ndog,0,0\ndog,0,0\n": `line 3: "dog" has a line already`, "word,q01,q10\ndog,2,0\n": `q01 of "dog" is "2"`, "word,q01,q10\ndog,NaN,0\n": `line 2: q01 of "dog" is "NaN"`,
+		"word,q01,q10\ndog,0,0\ndog,0,0\n": `line 3: "dog" has a line already`, "word,q01,q10\ndog,2,0\n": `line 2: word "dog": q01 is "2"`, "word,q01,q10\ndog,NaN,0\n": `line 2: word "dog": q01 is "NaN"`,
 		"word,q01,q10\ndog,0\n": "wrong number of fields", "word,q01,q10\n\"dog,0\n": "line",
 	} {
 		if _, err := ParseFlipRates("r", strings.NewReader(in), v); !errors.Is(err, ErrAnnotations) || !strings.Contains(err.Error(), want) {
@@ -346,7 +348,7 @@ func TestParseFlipRates_RefusesBadTables(t *testing.T) {
 
 func TestNoise_FileReadsBack(t *testing.T) {
 	s := captionSet(t, 60, 5)
-	for _, noise := range []*Noise{mustReplace(t, s, 3, math.MaxUint64), mustFlip(t, s, UniformRates(.2, .05), 1), mustFlip(t, s, FlipRates{}, 1)} {
+	for _, noise := range []*Noise{mustReplace(t, s, 3, math.MaxUint64), mustFlip(t, s, UniformRates(.2, .05), 1), mustFlip(t, s, labels.Rates{}, 1)} {
 		for _, name := range []string{"n.jsonl", "n.jsonl.gz"} {
 			path := filepath.Join(t.TempDir(), name)
 			if err := noise.WriteFile(path); err != nil {
@@ -515,7 +517,7 @@ func FuzzParseFlipRates(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		rates, err := ParseFlipRates("fuzz", bytes.NewReader(in), v)
 		if err == nil {
-			err = rates.Validate(2)
+			err = CheckFlipRates(rates, 2)
 		} else if errors.Is(err, ErrAnnotations) {
 			err = nil
 		}
@@ -539,13 +541,13 @@ func BenchmarkNoise(b *testing.B) {
 func TestRandomRates_AroundTheirMeans(t *testing.T) {
 	const classes = 4000
 	r := RandomRates(classes, .3, .1, .5, 7)
-	if err := r.Validate(classes); err != nil {
+	if err := CheckFlipRates(r, classes); err != nil {
 		t.Fatal(err)
 	}
 	for name, side := range map[string]struct {
 		rates []float64
 		mean  float64
-	}{"missing": {r.Missing, .3}, "incorrect": {r.Incorrect, .1}} {
+	}{"missing": {r.Q01, .3}, "incorrect": {r.Q10, .1}} {
 		sum := 0.0
 		for _, v := range side.rates {
 			sum += v
@@ -555,16 +557,16 @@ func TestRandomRates_AroundTheirMeans(t *testing.T) {
 			t.Errorf("%s: mean %v, from %v to %v", name, sum/classes, low, high)
 		}
 	}
-	if again := RandomRates(10, .3, .1, .5, 7); !slices.Equal(again.Missing, r.Missing[:10]) {
+	if again := RandomRates(10, .3, .1, .5, 7); !slices.Equal(again.Q01, r.Q01[:10]) {
 		t.Error("the rates of a class depend on the number of classes")
 	}
-	if other := RandomRates(10, .3, .1, .5, 8); slices.Equal(other.Missing, r.Missing[:10]) {
+	if other := RandomRates(10, .3, .1, .5, 8); slices.Equal(other.Q01, r.Q01[:10]) {
 		t.Error("another seed gives the same rates")
 	}
-	if r := RandomRates(3, .9, 0, .5, 1); slices.Max(r.Missing) > 1 || slices.Max(r.Incorrect) != 0 {
+	if r := RandomRates(3, .9, 0, .5, 1); slices.Max(r.Q01) > 1 || slices.Max(r.Q10) != 0 {
 		t.Errorf("%+v", r)
 	}
-	if r := RandomRates(3, .2, .1, 0, 1); !slices.Equal(r.Missing, []float64{.2, .2, .2}) {
+	if r := RandomRates(3, .2, .1, 0, 1); !slices.Equal(r.Q01, []float64{.2, .2, .2}) {
 		t.Errorf("without spread: %+v", r)
 	}
 }

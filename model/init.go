@@ -19,9 +19,9 @@ type InitConfig struct {
 	ClassifierBias []float32
 	// NoiseDeviation is the standard deviation of U.
 	NoiseDeviation float64
-	// MissRate and FalseRate are q01 = p(z=0|y=1) and q10 = p(z=1|y=0), for each class or a single
+	// Q01 = p(z=0|y=1) and Q10 = p(z=1|y=0) at the start, for each class or a single
 	// one for all; they set the noise model's bias.
-	MissRate, FalseRate []float32
+	Q01, Q10 []float32
 }
 
 // PaperInit is the start of section 4 of the paper: fc8 from N(0, 0.001) with bias -6.58 (base rate
@@ -29,7 +29,7 @@ type InitConfig struct {
 func PaperInit(seed uint64) InitConfig {
 	flip := float32(1 / (1 + math.Exp(9.87-6.58)))
 	return InitConfig{Seed: seed, ClassifierDeviation: .001, ClassifierBias: []float32{-6.58},
-		NoiseDeviation: .001, MissRate: []float32{flip}, FalseRate: []float32{flip}}
+		NoiseDeviation: .001, Q01: []float32{flip}, Q10: []float32{flip}}
 }
 
 // Init draws all weights: normal distributions of He et al.'s deviation for layers with a ReLU (less for
@@ -66,12 +66,12 @@ func (n *Net) Init(c InitConfig) error {
 }
 
 // SetRates sets the noise model's bias from rates, as Init does, and U to 0.
-func (n *Net) SetRates(missRate, falseRate []float32) error {
+func (n *Net) SetRates(q01, q10 []float32) error {
 	if n.noise.b == nil {
 		return fmt.Errorf("model: the network has no noise model to set rates of")
 	}
 	values := make([]float32, n.noise.b.W.Len())
-	if err := noiseBias(values, InitConfig{MissRate: missRate, FalseRate: falseRate}, n.config.Classes); err != nil {
+	if err := noiseBias(values, InitConfig{Q01: q01, Q10: q10}, n.config.Classes); err != nil {
 		return err
 	}
 	if n.noise.w != nil {
@@ -101,11 +101,11 @@ func draw(values []float32, stream *rng.Stream, deviation float64) {
 // noiseBias writes O, 2×2×K, such that its softmax over the observed label gives the rates: the two
 // entries of a column differ by the log-odds of the rate, half of it each.
 func noiseBias(o []float32, c InitConfig, classes int) error {
-	miss, err := spread("miss rate", c.MissRate, classes)
+	miss, err := spread("miss rate", c.Q01, classes)
 	if err != nil {
 		return err
 	}
-	wrong, err := spread("false rate", c.FalseRate, classes)
+	wrong, err := spread("false rate", c.Q10, classes)
 	if err != nil {
 		return err
 	}

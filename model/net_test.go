@@ -49,7 +49,7 @@ func newNet(t testing.TB, backend kernels.Backend, c Config) *Net {
 			t.Error(err)
 		}
 	})
-	init := InitConfig{Seed: 3, ClassifierDeviation: .3, ClassifierBias: []float32{-.5}, NoiseDeviation: .1, MissRate: []float32{.3}, FalseRate: []float32{.1}}
+	init := InitConfig{Seed: 3, ClassifierDeviation: .3, ClassifierBias: []float32{-.5}, NoiseDeviation: .1, Q01: []float32{.3}, Q10: []float32{.1}}
 	if err := n.Init(init); err != nil {
 		t.Fatal(err)
 	}

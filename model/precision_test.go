@@ -187,7 +187,7 @@ func TestTinyNet_CopiesInBF16FollowTheWeights(t *testing.T) {
 			t.Errorf("%s is another one after a file: %v", p.Name, err)
 		}
 	}
-	if err := n.Init(InitConfig{Seed: 9, ClassifierBias: []float32{0}, MissRate: []float32{.3}, FalseRate: []float32{.1}}); err != nil {
+	if err := n.Init(InitConfig{Seed: 9, ClassifierBias: []float32{0}, Q01: []float32{.3}, Q10: []float32{.1}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := n.Load(f, nil); err != nil {

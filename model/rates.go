@@ -3,14 +3,14 @@ package model
 import "math"
 
 // Rates turns a confidence map O, 2×2×K (one bag of Plan.Confidence, on the host), into
-// q01 = p(z=0|y=1) and q10 = p(z=1|y=0) for each class: the softmax over the observed label. missRate and
-// falseRate have K elements and are overwritten.
-func Rates(missRate, falseRate, confidence []float32) {
-	k := len(missRate)
+// q01 = p(z=0|y=1) and q10 = p(z=1|y=0) for each class: the softmax over the observed label. q01 and
+// q10 have K elements and are overwritten.
+func Rates(q01, q10, confidence []float32) {
+	k := len(q01)
 	at := func(observed, true, class int) float64 { return float64(confidence[(observed*2+true)*k+class]) }
 	for c := range k {
-		missRate[c] = float32(sigmoid(at(0, 1, c) - at(1, 1, c)))
-		falseRate[c] = float32(sigmoid(at(1, 0, c) - at(0, 0, c)))
+		q01[c] = float32(sigmoid(at(0, 1, c) - at(1, 1, c)))
+		q10[c] = float32(sigmoid(at(1, 0, c) - at(0, 0, c)))
 	}
 }
 

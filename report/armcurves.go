@@ -80,7 +80,7 @@ func armLegend(arms []ComparedArm) *plot.Plot {
 	return p
 }
 
-// bothMIL tells whether there are arms with MIL and arms without.
+// bothMIL reports whether there are arms with MIL and arms without.
 func bothMIL(arms []ComparedArm) bool {
 	return slices.ContainsFunc(arms, func(a ComparedArm) bool { return a.MIL != arms[0].MIL })
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/labels"
 	"nmn/labels/audit"
 	"nmn/labels/rates"
 )
@@ -22,7 +23,7 @@ func auditedInput() (audit.Input, *audit.Result) {
 	in := audit.Input{
 		Bags: 3, Classes: 3, IDs: []string{"a.jpg", "b.jpg", hostile}, Words: []string{"cat", hostile, "unknown"},
 		Logits: []float32{6, -7, 0, -6, 7, 0, 1, 8, 0}, Labels: []uint8{0, 1, 1, 0, 0, 1, 1, 0, 0},
-		Rates: &eval.Rates{Q01: []float64{.2, .3, math.NaN()}, Q10: []float64{.1, .1, math.NaN()}},
+		Rates: &labels.Rates{Q01: []float64{.2, .3, math.NaN()}, Q10: []float64{.1, .1, math.NaN()}},
 	}
 	r, err := audit.Run(in, .5)
 	if err != nil {
@@ -175,7 +176,7 @@ func TestRateEstimateTable_LeavesOutWhatIsNotKnown(t *testing.T) {
 	if len(table.Notes) != 2 || !strings.Contains(table.Notes[0], "90 %") || strings.Contains(table.Notes[0], "All classes") || !strings.Contains(table.Notes[1], "None of 1") {
 		t.Errorf("notes %q", table.Notes)
 	}
-	table = RateEstimateTable(r, &eval.Rates{Q01: []float64{.2}, Q10: []float64{.1}}, []float64{.3})
+	table = RateEstimateTable(r, &labels.Rates{Q01: []float64{.2}, Q10: []float64{.1}}, []float64{.3})
 	if len(table.Columns) != 15 {
 		t.Errorf("%d columns with truth and thresholds", len(table.Columns))
 	}

@@ -15,7 +15,7 @@ type Comparison struct {
 	Bags           []ComparedBag
 }
 
-// Dashed tells whether the curves of some arms are.
+// Dashed reports whether the curves of some arms are.
 func (c *Comparison) Dashed() bool { return bothMIL(c.Arms) }
 
 // ComparedBag is a bag with what arms say of it.

@@ -72,7 +72,7 @@ func sourcesOf(cells []cellOf) []source {
 	})
 }
 
-// sameBlock tells whether two rows are rivals: equal noise, both with or both without MIL.
+// sameBlock reports whether two rows are rivals: equal noise, both with or both without MIL.
 func (k cellKey) sameBlock(o cellKey) bool {
 	return k.noise == o.noise && k.flips == o.flips && k.mil == o.mil
 }

@@ -170,7 +170,7 @@ func TestWriteRun_WritesPageCurvesAndRates(t *testing.T) {
 	folder := t.TempDir()
 	result := drawnResult(.6)
 	r := &Run{Name: "nmn-fd_40", Dataset: "scenes", Arm: NMNFD, MIL: true, Noise: .4, Seed: 7, Result: result,
-		Config: "learning_rate: 0.001\nnote: \"```\"\n", Curve: drawnCurve(), Rates: RatesOf(result), Duration: 83 * time.Second}
+		Config: "learning_rate: 0.001\nnote: \"```\"\n", Curve: drawnCurve(), Rates: result.NoiseRates(), Duration: 83 * time.Second}
 	if err := WriteRun(folder, r); err != nil {
 		t.Fatal(err)
 	}

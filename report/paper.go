@@ -10,10 +10,10 @@ import (
 	"nmn/text"
 )
 
-// PaperTable lays runs out like the paper's Tables 1 and 2, and runs on videos like Table 3: one row for
-// each noise level and arm, and whether frames or videos are learned, average precision with human
-// agreement in percent, means over the words of each part of speech and over all. Several seeds are averaged. Where the data are the paper's, the published figures
-// stand in a row of their own below ours. The best of our arms is bold, with and without MIL apart.
+// PaperTable lays runs out like the paper's Tables 1 and 2, and runs on videos like Table 3: one row for each noise
+// level and arm, and whether frames or videos are learned, average precision with human agreement in percent, means
+// over the words of each part of speech and over all. Several seeds are averaged. Where the data are the paper's, the
+// published figures stand in a row of their own below ours. The best of our arms is bold, with and without MIL apart.
 // Runs without caption counts have no such figure and show dashes.
 func PaperTable(runs []Run) (*Table, error) {
 	cells, err := group(runs)

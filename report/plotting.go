@@ -102,7 +102,7 @@ func (t ticks) Ticks(least, most float64) []plot.Tick {
 	return all
 }
 
-// repeats tells whether two labels are the same.
+// repeats reports whether two labels are the same.
 func repeats(all []plot.Tick) bool {
 	seen := map[string]bool{}
 	for _, t := range all {

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"nmn/eval"
+	"nmn/labels"
 	"nmn/labels/rates"
 )
 
 // RateEstimateTable shows noise rates per class with their intervals, the calibration of the scores
 // and what a reader must know of a class. The true rates may be nil, and so may the thresholds of the
 // classes.
-func RateEstimateTable(r *rates.Result, truth *eval.Rates, thresholds []float64) *Table {
+func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float64) *Table {
 	t := &Table{
 		Title: fmt.Sprintf("Noise rates of %d classes from %d bags: q01 = p(missing | true), q10 = p(observed | not true)", len(r.Classes), r.Bags),
 		Columns: []Column{
@@ -23,9 +24,9 @@ func RateEstimateTable(r *rates.Result, truth *eval.Rates, thresholds []float64)
 		},
 	}
 	if truth == nil {
-		truth = eval.UnknownRates(len(r.Classes))
+		truth = labels.UnknownRates(len(r.Classes))
 	}
-	unusable, told := 0, false
+	unusable, enough := 0, false
 	for c, class := range r.Classes {
 		var remarks []string
 		for _, d := range class.Diagnoses {
@@ -34,12 +35,11 @@ func RateEstimateTable(r *rates.Result, truth *eval.Rates, thresholds []float64)
 		if !class.Usable() {
 			unusable++
 		}
-		told = told || !slices.Contains(class.Diagnoses, rates.TooFew)
+		enough = enough || !slices.Contains(class.Diagnoses, rates.TooFew)
 		theta := eval.Undefined()
 		if thresholds != nil {
 			theta = eval.Number(thresholds[c])
 		}
-		figure := func(v float64) Cell { return number(eval.Number(v)) }
 		t.Rows = append(t.Rows, Row{Cells: []Cell{
 			words(class.Word), count(class.Positives), figure(class.TruePositives),
 			figure(class.Q01), figure(class.Q01Interval.Low), figure(class.Q01Interval.High), figure(truth.Q01[c]),
@@ -49,12 +49,12 @@ func RateEstimateTable(r *rates.Result, truth *eval.Rates, thresholds []float64)
 	}
 	t.dropEmptyColumns()
 	intervals := fmt.Sprintf("Intervals of %g %% are those of the class's own labels.", 100*r.Confidence)
-	if told {
+	if enough {
 		intervals = fmt.Sprintf("All classes together: q01 %.3f, q10 %.4f. %s", r.PooledQ01, r.PooledQ10, intervals)
 	}
 	t.Notes = append(t.Notes, intervals)
 	switch {
-	case !told:
+	case !enough:
 		t.Notes = append(t.Notes, fmt.Sprintf("None of %d classes has enough labels of both kinds: the rates above mean nothing, and are used for nothing.",
 			len(r.Classes)))
 	case unusable > 0:

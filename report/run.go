@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nmn/eval"
+	"nmn/labels"
 )
 
 // Arms of the paper's experiments, as they are called in configuration files. Other names are
@@ -67,11 +68,11 @@ type Run struct {
 	Epochs        []Epoch // evaluations after each epoch, in their order; nil where none were asked for
 
 	// What follows is for the page of one run alone.
-	Config   string      // resolved configuration, as YAML
-	Curve    []Point     // in the order of the steps
-	Rates    NoiseRates  // per word; nil without a noise model
-	Scored   *Scored     // nil where single scores are not at hand
-	Compared *Comparison // with other arms; nil for none
+	Config   string       // resolved configuration, as YAML
+	Curve    []Point      // in the order of the steps
+	Rates    labels.Table // per word; nil without a noise model
+	Scored   *Scored      // nil where single scores are not at hand
+	Compared *Comparison  // with other arms; nil for none
 	Duration time.Duration
 }
 
@@ -135,7 +136,7 @@ func (k cellKey) compare(o cellKey) int {
 		}
 		return 0
 	}
-	return cmp.Or(cmp.Compare(k.noise, o.noise), cmp.Compare(k.flips.Missing, o.flips.Missing), cmp.Compare(k.flips.Incorrect, o.flips.Incorrect),
+	return cmp.Or(cmp.Compare(k.noise, o.noise), cmp.Compare(k.flips.Q01, o.flips.Q01), cmp.Compare(k.flips.Q10, o.flips.Q10),
 		cmp.Compare(mil(k), mil(o)), cmp.Compare(placeOf(k.arm), placeOf(o.arm)), cmp.Compare(k.arm, o.arm))
 }
 
@@ -179,8 +180,8 @@ const noiseColumn = "noise %"
 
 // Flips are the mean probabilities with which labels were flipped.
 type Flips struct {
-	Missing   float64 `json:"missing"`   // of a label that holds
-	Incorrect float64 `json:"incorrect"` // of one that does not
+	Q01 float64 `json:"missing"`   // of a label that holds
+	Q10 float64 `json:"incorrect"` // of one that does not
 }
 
 // noiseCell is the noise level of a row in percent: that of captions, or of missing and of incorrect
@@ -194,7 +195,7 @@ func (k cellKey) noiseCell() Cell {
 
 // String is both in percent.
 func (f Flips) String() string {
-	return fmt.Sprintf("%.4g missing, %.4g incorrect", 100*f.Missing, 100*f.Incorrect)
+	return fmt.Sprintf("%.4g missing, %.4g incorrect", 100*f.Q01, 100*f.Q10)
 }
 
 // noiseCell is a noise level in percent.

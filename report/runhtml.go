@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"nmn/eval"
+	"nmn/labels"
 )
 
 var runHTMLTemplate = htmlTemplate("run", htmlFile("run.html"))
@@ -102,18 +103,18 @@ func (p *runHTML) draw(r *Run) error {
 }
 
 // noiseOfRates are rates as charts of noise take them.
-func noiseOfRates(list NoiseRates) *NoiseReport {
-	side := func(of func(NoiseRate) (rate, truth eval.Number)) RateReport {
+func noiseOfRates(list labels.Table) *NoiseReport {
+	side := func(of func(labels.Row) (rate, truth float64)) RateReport {
 		out := make([]WordRate, len(list))
-		for i, n := range list {
-			rate, truth := of(n)
-			out[i] = WordRate{Word: n.Word, Rate: rate, True: truth}
+		for i, r := range list {
+			rate, truth := of(r)
+			out[i] = WordRate{Word: r.Word, Rate: eval.Number(rate), True: eval.Number(truth)}
 		}
 		return NewRateReport(out)
 	}
 	return &NoiseReport{
-		Q01: side(func(n NoiseRate) (eval.Number, eval.Number) { return n.Q01, n.T01 }),
-		Q10: side(func(n NoiseRate) (eval.Number, eval.Number) { return n.Q10, n.T10 }),
+		Q01: side(func(r labels.Row) (rate, truth float64) { return r.Q01, r.T01 }),
+		Q10: side(func(r labels.Row) (rate, truth float64) { return r.Q10, r.T10 }),
 	}
 }
 

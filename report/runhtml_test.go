@@ -2,12 +2,14 @@ package report
 
 import (
 	"bytes"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"nmn/eval"
+	"nmn/labels"
 	"nmn/text"
 )
 
@@ -21,7 +23,7 @@ func shownRun() *Run {
 	curve[0].Stage = markup
 	return &Run{
 		Name: markup, Dataset: markup, Arm: markup, Noise: .4, Seed: 7, Result: result, ThresholdFrom: markup, Config: "images: " + markup + hostile,
-		Curve: curve, Rates: RatesOf(result), Duration: 83 * time.Second,
+		Curve: curve, Rates: result.NoiseRates(), Duration: 83 * time.Second,
 		Scored: &Scored{Against: "true labels", Split: markup, Curves: curves,
 			Right: []ShownBag{{ID: markup, JPEG: []byte("jpeg"), Labels: []ShownLabel{{markup, .9996, HitLabel, true}, {"dog", .61, IncorrectLabel, false}, {"cat", .0004, MissingLabel, false}}}},
 			Wrong: []ShownBag{{ID: "no picture", Labels: []ShownLabel{{"dog", .98, IncorrectLabel, true}}}},
@@ -105,7 +107,7 @@ func TestWriteHTML_OfWhatTheRunHas(t *testing.T) {
 }
 
 func TestRateScatter_NeedsTheTruth(t *testing.T) {
-	rates := NoiseRates{{Word: "cat", Q01: .1, Q10: .2, T01: eval.Undefined(), T10: eval.Undefined()}}
+	rates := labels.Table{{Word: "cat", Q01: .1, Q10: .2, T01: math.NaN(), T10: math.NaN()}}
 	if drawn, err := RateScatter(&bytes.Buffer{}, "svg", rates); drawn || err != nil {
 		t.Errorf("without truth: %v, %v", drawn, err)
 	}

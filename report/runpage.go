@@ -36,7 +36,7 @@ func WriteRun(folder string, r *Run) error {
 		}
 	}
 	if r.Rates != nil {
-		if err := r.Rates.WriteFile(filepath.Join(folder, RatesFile)); err != nil {
+		if err := r.Rates.WriteFile(filepath.Join(folder, RatesFile), r.Rates.LearntColumns()); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"nmn/eval"
+	"nmn/labels"
 	"nmn/text"
 
 	"gonum.org/v1/plot"
@@ -94,15 +95,15 @@ func addCuts(p *plot.Plot, m *eval.Measures) error {
 
 // RateScatter draws estimated against true rates of words as "svg" or "png", q01 and q10 side by side; what
 // is estimated as it is lies on the dashed line. Without true rates it draws nothing and returns false.
-func RateScatter(w io.Writer, format string, rates NoiseRates) (bool, error) {
+func RateScatter(w io.Writer, format string, rates labels.Table) (bool, error) {
 	var panels []*plot.Plot
 	for _, side := range []struct {
 		title string
 		color color.Color
-		of    func(NoiseRate) (truth, estimate eval.Number)
+		of    func(labels.Row) (truth, estimate eval.Number)
 	}{
-		{"Missing: q01", blue, func(r NoiseRate) (eval.Number, eval.Number) { return r.T01, r.Q01 }},
-		{"Made up: q10", red, func(r NoiseRate) (eval.Number, eval.Number) { return r.T10, r.Q10 }},
+		{"Missing: q01", blue, func(r labels.Row) (eval.Number, eval.Number) { return eval.Number(r.T01), eval.Number(r.Q01) }},
+		{"Made up: q10", red, func(r labels.Row) (eval.Number, eval.Number) { return eval.Number(r.T10), eval.Number(r.Q10) }},
 	} {
 		var xys plotter.XYs
 		top := 0.0

@@ -51,6 +51,8 @@ func words(s string) Cell { return Cell{Text: s, Value: eval.Undefined(), Spread
 
 func number(v eval.Number) Cell { return Cell{Value: v, Spread: eval.Undefined()} }
 
+func figure(v float64) Cell { return number(eval.Number(v)) }
+
 // whole is a number that is always written without decimals.
 func whole(v float64) Cell {
 	return Cell{Text: strconv.FormatFloat(v, 'g', 6, 64), Value: eval.Number(v), Spread: eval.Undefined()}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nmn/eval"
+	"nmn/labels"
 )
 
 // ranked is a word with the figure that it is ranked by.
@@ -68,24 +69,24 @@ func wordTable(title string, list []ranked) *Table {
 }
 
 // RateTables lists the n words that most often go missing (q01) and are most often made up (q10).
-func RateTables(rates NoiseRates, n int) []*Table {
-	table := func(title string, of func(NoiseRate) eval.Number) *Table {
+func RateTables(rates labels.Table, n int) []*Table {
+	table := func(title string, of func(labels.Row) float64) *Table {
 		list := slices.Clone(rates)
-		slices.SortStableFunc(list, func(a, b NoiseRate) int { return cmp.Compare(of(b), of(a)) })
+		slices.SortStableFunc(list, func(a, b labels.Row) int { return cmp.Compare(of(b), of(a)) })
 		t := &Table{Title: title, Columns: []Column{
 			{Name: "word", Text: true}, {Name: "POS", Text: true},
 			{Name: "q01", Decimals: 3}, {Name: "T01", Decimals: 3}, {Name: "q10", Decimals: 3}, {Name: "T10", Decimals: 3},
 		}}
 		for _, w := range list[:min(n, len(list))] {
 			t.Rows = append(t.Rows, Row{Cells: []Cell{
-				words(w.Word), words(w.POS.String()), number(w.Q01), number(w.T01), number(w.Q10), number(w.T10),
+				words(w.Word), words(w.POS.String()), figure(w.Q01), figure(w.T01), figure(w.Q10), figure(w.T10),
 			}})
 		}
 		t.dropEmptyColumns()
 		return t
 	}
 	return []*Table{
-		table("Most often missing: largest q01 = p(z=0|y=1)", func(r NoiseRate) eval.Number { return r.Q01 }),
-		table("Most often made up: largest q10 = p(z=1|y=0)", func(r NoiseRate) eval.Number { return r.Q10 }),
+		table("Most often missing: largest q01 = p(z=0|y=1)", func(r labels.Row) float64 { return r.Q01 }),
+		table("Most often made up: largest q10 = p(z=1|y=0)", func(r labels.Row) float64 { return r.Q10 }),
 	}
 }

@@ -36,10 +36,10 @@ type Rule struct {
 
 // NoiseConfig is the start and the pace of the noise model.
 type NoiseConfig struct {
-	// MissRate is q01 = p(z=0|y=1) and FalseRate q10 = p(z=1|y=0) at the start: one for all classes or
-	// one for each, in class order. The first index is the observed label, the second the true one.
-	MissRate  []float32 `yaml:"miss_rate,flow" json:"miss_rate"`
-	FalseRate []float32 `yaml:"false_rate,flow" json:"false_rate"`
+	// Q01 = p(z=0|y=1) and Q10 = p(z=1|y=0) at the start: one for all classes or one for each, in class
+	// order. The first index is the observed label, the second the true one.
+	Q01 []float32 `yaml:"miss_rate,flow" json:"miss_rate"`
+	Q10 []float32 `yaml:"false_rate,flow" json:"false_rate"`
 	// Deviation is the standard deviation of U at the start; 0 starts at U = 0.
 	Deviation float64 `yaml:"deviation" json:"deviation"`
 	// WeightMultiplier and BiasMultiplier multiply the learning rate of U and of b. Rules of
@@ -260,7 +260,7 @@ func (c Config) validateLists() error {
 	for _, rates := range []struct {
 		field  string
 		values []float32
-	}{{"noise.miss_rate", c.Noise.MissRate}, {"noise.false_rate", c.Noise.FalseRate}} {
+	}{{"noise.miss_rate", c.Noise.Q01}, {"noise.false_rate", c.Noise.Q10}} {
 		if len(rates.values) == 0 {
 			return fmt.Errorf("training: %s is empty: give one rate for all classes, or one for each", rates.field)
 		}

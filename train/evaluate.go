@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nmn/eval"
+	"nmn/labels"
 	"nmn/loader"
 
 	dense "gorgonia.org/tensor"
@@ -55,7 +56,7 @@ func Answers(s *Scores, set *loader.Set) (answers []uint8, truth bool) {
 }
 
 // TrueRates are those of the labels of a set against its truth; nil where that is not known.
-func TrueRates(set *loader.Set) (*eval.Rates, error) {
+func TrueRates(set *loader.Set) (*labels.Rates, error) {
 	if !set.KnowsTruth() {
 		return nil, nil
 	}
@@ -63,7 +64,7 @@ func TrueRates(set *loader.Set) (*eval.Rates, error) {
 	if err != nil {
 		return nil, fmt.Errorf("training: %w", err)
 	}
-	r := &eval.Rates{Q01: make([]float64, len(census.Confusion)), Q10: make([]float64, len(census.Confusion))}
+	r := labels.NewRates(len(census.Confusion))
 	for class, n := range census.Confusion { // 0/0 is NaN: a rate without a case
 		r.Q01[class] = float64(n[0][1]) / float64(n[0][1]+n[1][1])
 		r.Q10[class] = float64(n[1][0]) / float64(n[0][0]+n[1][0])

@@ -28,14 +28,14 @@ func Paper() Config {
 // PaperNoise is the plain form of the noise model: a small start that flips either label with
 // probability .036, learned at the pace of the last layer.
 func PaperNoise() NoiseConfig {
-	return NoiseConfig{MissRate: []float32{paperFlip}, FalseRate: []float32{paperFlip}, Deviation: .001,
+	return NoiseConfig{Q01: []float32{paperFlip}, Q10: []float32{paperFlip}, Deviation: .001,
 		WeightMultiplier: 10, BiasMultiplier: 20}
 }
 
 // InformedNoise starts near the mean rates of the scenes at 40 % noise, with U = 0, and lets U learn
 // at a tenth of the rate. Its rates are prior knowledge of that data, not a fact about other data.
 func InformedNoise() NoiseConfig {
-	return NoiseConfig{MissRate: []float32{.35}, FalseRate: []float32{.16}, WeightMultiplier: .1, BiasMultiplier: 1}
+	return NoiseConfig{Q01: []float32{.35}, Q10: []float32{.16}, WeightMultiplier: .1, BiasMultiplier: 1}
 }
 
 // ScenesPreset is the training of the scenes data set at full size: 3 and 3 epochs of Adam on
@@ -64,7 +64,7 @@ func ScenesQuick() Config {
 func MovingPreset() Config {
 	c := ScenesPreset()
 	c.Stage1Epochs, c.Stage2Epochs, c.BatchBagsMIL = 5, 3, 8
-	c.Noise.MissRate, c.Noise.FalseRate = []float32{.46}, []float32{.12}
+	c.Noise.Q01, c.Noise.Q10 = []float32{.46}, []float32{.12}
 	return c
 }
 

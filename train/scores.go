@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"nmn/eval"
 	"nmn/kernels/tensor"
+	"nmn/labels"
 	"nmn/loader"
 	"nmn/model"
 
@@ -27,7 +27,7 @@ type Scores struct {
 	Logits, Prob, Observed *dense.Dense
 	// Rates are the estimated transition rates of each class: those of b for a feature-independent
 	// noise model, and the mean over the bags for a feature-dependent one; nil for none.
-	Rates *eval.Rates
+	Rates *labels.Rates
 }
 
 // Score runs a net over a set in order, in batches of config.BatchBags. Of the rest of config, Fit,
@@ -185,11 +185,11 @@ func (m *rateMean) add(net *model.Net, plan *model.Plan) error {
 	})
 }
 
-func (m *rateMean) mean() *eval.Rates {
+func (m *rateMean) mean() *labels.Rates {
 	if m.bags == 0 {
 		return nil
 	}
-	r := &eval.Rates{Q01: make([]float64, len(m.miss)), Q10: make([]float64, len(m.wrong))}
+	r := labels.NewRates(len(m.miss))
 	for c := range m.miss {
 		r.Q01[c], r.Q10[c] = m.miss[c]/float64(m.bags), m.wrong[c]/float64(m.bags)
 	}

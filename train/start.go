@@ -28,7 +28,7 @@ func start(net *model.Net, c Config, data *loader.Set) error {
 	}
 	return net.Init(model.InitConfig{
 		Seed: rng.Derive(c.Seed, "train/start"), ClassifierDeviation: c.ClassifierDeviation, ClassifierBias: classifier,
-		NoiseDeviation: c.Noise.Deviation, MissRate: c.Noise.MissRate, FalseRate: c.Noise.FalseRate,
+		NoiseDeviation: c.Noise.Deviation, Q01: c.Noise.Q01, Q10: c.Noise.Q10,
 	})
 }
 

@@ -227,7 +227,7 @@ func (o *outcome) page(c *config, name string) (*report.Run, error) {
 	}
 	return &report.Run{
 		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Seed: o.Seed, Start: c.startOf(o.Arm),
-		Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit, Epochs: epochsOf(o.epochs, o.Before), Config: string(text), Rates: report.RatesOf(o.Evaluation),
+		Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit, Epochs: epochsOf(o.epochs, o.Before), Config: string(text), Rates: o.Evaluation.NoiseRates(),
 	}, nil
 }
 
@@ -240,7 +240,7 @@ func (c *config) startOf(a armName) string {
 		return ""
 	case a == armRN && settings.fromTraining():
 		return "rates estimated"
-	case (a == armFI || a == armFD) && slices.Equal(c.Train.Noise.MissRate, informed.MissRate) && slices.Equal(c.Train.Noise.FalseRate, informed.FalseRate):
+	case (a == armFI || a == armFD) && slices.Equal(c.Train.Noise.Q01, informed.Q01) && slices.Equal(c.Train.Noise.Q10, informed.Q10):
 		return "informed start"
 	}
 	return ""

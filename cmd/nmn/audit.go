@@ -168,12 +168,11 @@ func (a *auditCommand) findRates(ctx context.Context, p *program, scores *eval.I
 	if err != nil {
 		return err
 	}
-	f.in.Rates = &given.rates
+	f.in.Rates = given.Rates()
 	if a.calibrate {
-		if given.a == nil {
+		if f.in.A, f.in.B = given.Calibration(); f.in.A == nil {
 			return fmt.Errorf("%s: --calibrate needs the columns a and b, which nmn rates --output writes", a.rates)
 		}
-		f.in.A, f.in.B = given.a, given.b
 	}
 	return nil
 }
@@ -199,7 +198,7 @@ func (a *auditCommand) show(p *program, f *auditFindings) error {
 	return report.Write(p.out, a.format, tables...)
 }
 
-// summary tells how many suspects there are and what to expect of them.
+// summary says how many suspects there are and what to expect of them.
 func (f *auditFindings) summary(minError float64) string {
 	incorrect, missing := 0.0, 0.0
 	for _, c := range f.result.Classes {

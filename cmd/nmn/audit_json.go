@@ -6,7 +6,7 @@ import (
 	"nmn/labels/rates"
 )
 
-// auditJSON is what nmn audit tells machines.
+// auditJSON is the JSON of nmn audit.
 type auditJSON struct {
 	Bags     int                `json:"bags"`
 	Classes  []auditClassJSON   `json:"classes"`

@@ -16,11 +16,10 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/eval"
+	"nmn/format/table"
 	"nmn/internal/rng"
 	"nmn/labels/rates"
 	"nmn/loader/features"
-	"nmn/text"
 )
 
 // scoreFolder is a folder with scores.csv, labels.csv and truth.csv of 800 bags and three words, with
@@ -249,8 +248,8 @@ func TestAudit_CorrectsLabelsAndKeepsTheRecord(t *testing.T) {
 	if o["accepted"] != 1. || o["rejected"] != 1. || !(o["automatic"].(float64) > 20) || !(o["expected_precision"].(float64) >= .9) {
 		t.Errorf("correction %v", o)
 	}
-	labels := func(name string) *eval.Matrix {
-		m, err := eval.ReadLabels(name)
+	labels := func(name string) *table.Matrix {
+		m, err := table.ReadLabels(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -422,30 +421,4 @@ func TestAudit_OneSidedLabels(t *testing.T) {
 	if v := readJSON(t, must(t, onScores("audit", dir, "--json")...)); v["suspects_total"] != 0. {
 		t.Errorf("suspects of one bag: %v", v)
 	}
-}
-
-func FuzzParseRates(f *testing.F) {
-	v, err := text.NewVocabulary([]text.Word{{Text: "cat"}, {Text: "dog"}})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add("word,q01,q10,a,b\ncat,.1,.2,1,0\ndog,,,1,0\n")
-	f.Add("q10,word,q01,remarks\n1,dog,0,x\n1e-3,cat,.5,\n")
-	f.Add("word,q01,q10,a,b\ncat,.1,.2,,0\n")
-	f.Fuzz(func(t *testing.T, file string) {
-		g, err := parseRates(strings.NewReader(file), v)
-		if err != nil {
-			return
-		}
-		for c := range v.Len() {
-			for _, q := range []float64{g.rates.Q01[c], g.rates.Q10[c]} {
-				if q < 0 || q > 1 {
-					t.Errorf("rate %g", q)
-				}
-			}
-			if g.a != nil && (math.IsNaN(g.a[c]+g.b[c]) || math.IsInf(g.a[c]+g.b[c], 0) && math.Abs(g.a[c]) < 1e300) {
-				t.Errorf("calibration %g, %g", g.a[c], g.b[c])
-			}
-		}
-	})
 }

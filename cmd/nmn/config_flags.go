@@ -225,8 +225,8 @@ func noiseModelFlags(cmd *cobra.Command, c *config) {
 	r.set.Var(noiseStartFlag{n}, "noise-start", "start and pace of the noise model together, as `scenes|paper`: rates .35 and .16 with U at a tenth of the rate, "+
 		"or the paper's plain form, a flip of .036 and factors 10 and 20; the flags below change single settings")
 	r.keep("noise-start", n)
-	r.float32s(&n.MissRate, "miss-rate", "q01 = p(label missing | concept there) at the start, a `probability` for all classes or one for each")
-	r.float32s(&n.FalseRate, "false-rate", "q10 = p(label there | concept missing) at the start, a `probability` likewise")
+	r.float32s(&n.Q01, "miss-rate", "q01 = p(label missing | concept there) at the start, a `probability` for all classes or one for each")
+	r.float32s(&n.Q10, "false-rate", "q10 = p(label there | concept missing) at the start, a `probability` likewise")
 	r.float(&n.Deviation, "noise-deviation", "standard `deviation` of U at the start")
 	r.float(&n.WeightMultiplier, "noise-weight-multiplier", "learning-rate `factor` of U")
 	r.float(&n.BiasMultiplier, "noise-bias-multiplier", "learning-rate `factor` of b")

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"nmn/internal/setting"
+	"nmn/labels"
 	"nmn/loader"
 	"nmn/report"
 )
@@ -49,7 +50,7 @@ func (d *dataSets) injectNoise(ctx context.Context, c *dataConfig) error {
 }
 
 // meanRates are the means over classes.
-func meanRates(r loader.FlipRates) report.Flips {
+func meanRates(r labels.Rates) report.Flips {
 	mean := func(rates []float64) float64 {
 		sum := 0.0
 		for _, v := range rates {
@@ -57,7 +58,7 @@ func meanRates(r loader.FlipRates) report.Flips {
 		}
 		return sum / float64(max(len(rates), 1))
 	}
-	return report.Flips{Missing: mean(r.Missing), Incorrect: mean(r.Incorrect)}
+	return report.Flips{Q01: mean(r.Q01), Q10: mean(r.Q10)}
 }
 
 func share(part, whole int) float64 { return float64(part) / float64(max(whole, 1)) }

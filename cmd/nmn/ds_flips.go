@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"nmn/internal/rng"
+	"nmn/labels"
 	"nmn/loader"
 	"path/filepath"
 	"strings"
@@ -45,13 +46,13 @@ func (f *flipLevel) String() string { return string(*f) }
 func (f *flipLevel) Type() string { return "missing:incorrect" }
 
 // flipRates are the rates of each class at the level of a configuration.
-func (c *dataConfig) flipRates(set *loader.Set) (loader.FlipRates, error) {
+func (c *dataConfig) flipRates(set *loader.Set) (labels.Rates, error) {
 	if c.FlipRates != "" {
 		return loader.ReadFlipRates(c.FlipRates, set.Vocabulary)
 	}
 	missing, incorrect, err := c.Flips.rates()
 	if err != nil {
-		return loader.FlipRates{}, err
+		return labels.Rates{}, err
 	}
 	return loader.RandomRates(set.Vocabulary.Len(), missing, incorrect, c.FlipSpread, noiseSeed(c)), nil
 }
@@ -66,7 +67,7 @@ func (d *dataSets) injectFlips(c *dataConfig) error {
 	d.declareTruth()
 	d.flips = meanRates(rates)
 	if c.FlipRates == "" { // the level that was asked for, whatever was drawn around it
-		if d.flips.Missing, d.flips.Incorrect, err = c.Flips.rates(); err != nil {
+		if d.flips.Q01, d.flips.Q10, err = c.Flips.rates(); err != nil {
 			return err
 		}
 	}
@@ -81,7 +82,7 @@ func (d *dataSets) injectFlips(c *dataConfig) error {
 }
 
 // flipped draws flips, which are listed where the labels are in memory.
-func flipped(set *loader.Set, rates loader.FlipRates, seed uint64) (*loader.Set, *loader.Noise, error) {
+func flipped(set *loader.Set, rates labels.Rates, seed uint64) (*loader.Set, *loader.Noise, error) {
 	if set.Rows != nil {
 		noisy, err := loader.WithFlippedLabels(set, rates, seed)
 		return noisy, nil, err

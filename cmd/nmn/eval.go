@@ -156,7 +156,7 @@ func (e *evalCommand) show(p *program, r *eval.Result) error {
 	tables := report.EvaluationTables(r)
 	if e.words > 0 {
 		tables = append(tables, report.WordTables(r, e.words)...)
-		if rates := report.RatesOf(r); len(rates) > 0 {
+		if rates := r.NoiseRates(); len(rates) > 0 {
 			tables = append(tables, report.RateTables(rates, e.words)...)
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"nmn/eval"
+	"nmn/format/table"
 	"nmn/text"
 )
 
@@ -27,7 +28,7 @@ func evaluateScores(f scoreFiles, o eval.Options) (*eval.Result, error) {
 			return nil, err
 		}
 	}
-	scores, err := eval.ReadScores(f.scores, f.logits)
+	scores, err := table.ReadScores(f.scores, f.logits)
 	if err != nil {
 		return nil, err
 	}
@@ -52,16 +53,16 @@ func (f *scoreFiles) check() error {
 }
 
 // join matches each file with the scores, in the same order of rows and columns.
-func (f *scoreFiles) join(scores *eval.Matrix, v *text.Vocabulary) (eval.Input, error) {
+func (f *scoreFiles) join(scores *table.Matrix, v *text.Vocabulary) (eval.Input, error) {
 	var in eval.Input
 	for _, file := range []struct {
 		path   string
 		limit  int
-		assign func(to *eval.Input, from eval.Input)
+		assign func(to *eval.Input, from *table.Joined)
 	}{
-		{f.counts, f.captionsPerBag, func(to *eval.Input, from eval.Input) { to.Counts, to.CaptionsPerBag = from.Counts, f.captionsPerBag }},
-		{f.labels, 1, func(to *eval.Input, from eval.Input) { to.Labels = from.Counts }},
-		{f.truth, 1, func(to *eval.Input, from eval.Input) { to.Truth = from.Counts }},
+		{f.counts, f.captionsPerBag, func(to *eval.Input, from *table.Joined) { to.Counts, to.CaptionsPerBag = from.Counts, f.captionsPerBag }},
+		{f.labels, 1, func(to *eval.Input, from *table.Joined) { to.Labels = from.Counts }},
+		{f.truth, 1, func(to *eval.Input, from *table.Joined) { to.Truth = from.Counts }},
 	} {
 		if file.path == "" {
 			continue
@@ -70,13 +71,13 @@ func (f *scoreFiles) join(scores *eval.Matrix, v *text.Vocabulary) (eval.Input, 
 		if err != nil {
 			return in, err
 		}
-		joined, err := eval.Join(scores, m, v)
+		joined, err := table.Join(scores, m, v)
 		if err != nil {
 			return in, err
 		}
 		if in.Scores == nil {
 			in.Bags, in.Classes, in.Scores, in.Words, in.IDs = joined.Bags, joined.Classes, joined.Scores, joined.Words, joined.IDs
-			// What the first file tells about the order of rows and columns holds for the others.
+			// What the first file says about the order of rows and columns holds for the others.
 			named := *scores
 			named.Words, named.IDs, named.Values = joined.Words, joined.IDs, joined.Scores
 			scores = &named
@@ -87,9 +88,9 @@ func (f *scoreFiles) join(scores *eval.Matrix, v *text.Vocabulary) (eval.Input, 
 }
 
 // readReference reads counts up to limit; limit 1 reads labels.
-func readReference(path string, limit int) (*eval.Matrix, error) {
+func readReference(path string, limit int) (*table.Matrix, error) {
 	if limit == 1 {
-		return eval.ReadLabels(path)
+		return table.ReadLabels(path)
 	}
-	return eval.ReadCounts(path, limit)
+	return table.ReadCounts(path, limit)
 }

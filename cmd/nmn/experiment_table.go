@@ -176,9 +176,9 @@ func (e *experiment) explain() string {
 		lines = append(lines, report.Wrap("Rows without MIL learn frames, each with the labels of its clip, which is scored by the maximum over its frames. "+
 			"Rows with MIL learn a clip as one bag of the cells of all its frames."))
 	}
-	if slices.ContainsFunc(e.arms, func(a armName) bool { return a == armFI || a == armFD }) && settings.ratesFile() == "" && len(t.Noise.MissRate) == 1 {
-		start := fmt.Sprintf("The noise models start at rates of %g (missing) and %g (incorrect)", t.Noise.MissRate[0], t.Noise.FalseRate[0])
-		if e.config.Preset == presetScenes && slices.Equal(t.Noise.MissRate, train.ScenesPreset().Noise.MissRate) {
+	if slices.ContainsFunc(e.arms, func(a armName) bool { return a == armFI || a == armFD }) && settings.ratesFile() == "" && len(t.Noise.Q01) == 1 {
+		start := fmt.Sprintf("The noise models start at rates of %g (missing) and %g (incorrect)", t.Noise.Q01[0], t.Noise.Q10[0])
+		if e.config.Preset == presetScenes && slices.Equal(t.Noise.Q01, train.ScenesPreset().Noise.Q01) {
 			start += ": an informed start, close to the true mean rates at 40 % noise. Other data need a start of their own (--miss-rate, --false-rate, --rates)"
 		}
 		lines = append(lines, report.Wrap(start+"."))

@@ -1,16 +1,14 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"nmn/format/table"
 	"nmn/internal/durable"
 	"nmn/loader/features"
 )
@@ -128,29 +126,20 @@ func writeLabels(path string, words, ids []string, rows int, labels func(row int
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	out := csv.NewWriter(file)
-	header := slices.Clone(words)
-	if ids != nil {
-		header = append([]string{"id"}, header...)
-	}
-	out.Write(header) // errors of Write show up below
-	var record []string
+	out, id := table.NewWriter[uint8](file, words, ids != nil), ""
 	for i := range rows {
-		record = record[:0]
 		if ids != nil {
-			record = append(record, ids[i])
+			id = ids[i]
 		}
 		row, err := labels(i)
 		if err != nil {
 			return err
 		}
-		for _, z := range row {
-			record = append(record, strconv.Itoa(int(z)))
+		if err := out.Write(id, row); err != nil {
+			return err
 		}
-		out.Write(record)
 	}
-	out.Flush()
-	if err := out.Error(); err != nil {
+	if err := out.Flush(); err != nil {
 		return err
 	}
 	return file.Commit()

@@ -143,7 +143,7 @@ func (f *noiseFlags) draw(set *loader.Set) (*loader.Noise, error) {
 			return nil, err
 		}
 	}
-	if err := rates.Validate(set.Vocabulary.Len()); err != nil {
+	if err := loader.CheckFlipRates(rates, set.Vocabulary.Len()); err != nil {
 		return nil, usageError{err}
 	}
 	return loader.FlipLabels(set, rates, f.seed)

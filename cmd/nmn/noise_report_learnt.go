@@ -4,8 +4,8 @@ import (
 	"context"
 	"path/filepath"
 
-	"nmn/eval"
 	"nmn/kernels"
+	"nmn/labels"
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/model"
@@ -18,8 +18,8 @@ import (
 type learntRates struct {
 	*train.Checkpoint
 	vocabulary *text.Vocabulary
-	all        *eval.Rates // the same for all bags; nil of a feature-dependent model
-	truth      *eval.Rates // nil where it is not known
+	all        *labels.Rates // the same for all bags; nil of a feature-dependent model
+	truth      *labels.Rates // nil where it is not known
 	// Of a feature-dependent model, with the names of the bags of the split.
 	q01, q10 *rates.Spreads
 	ids      []string
@@ -52,19 +52,16 @@ func (n *noiseReport) read(p *program, file, folder string, l *learntRates) (err
 	if err != nil {
 		return err
 	}
-	l.all = &eval.Rates{Q01: float64s(q01), Q10: float64s(q10)}
+	l.all = &labels.Rates{Q01: float64s(q01), Q10: float64s(q10)}
 	known := filepath.Join(folder, report.RatesFile)
 	if !exists(known) {
 		return nil
 	}
-	written, err := report.ReadNoiseRatesFile(known, l.vocabulary)
+	written, err := labels.ReadFile(known, l.vocabulary, labels.Learnt)
 	if err != nil {
 		return err
 	}
-	l.truth = eval.UnknownRates(len(written))
-	for c, w := range written {
-		l.truth.Q01[c], l.truth.Q10[c] = float64(w.T01), float64(w.T10)
-	}
+	l.truth = written.TrueRates()
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nmn/kernels"
+	"nmn/labels"
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/report"
@@ -26,7 +27,7 @@ func noiseReportOf(t *testing.T, args ...string) *report.NoiseReport {
 }
 
 // writtenRates is the q.csv of a run, by word.
-func writtenRates(t *testing.T, dir string) map[string]report.NoiseRate {
+func writtenRates(t *testing.T, dir string) map[string]labels.Row {
 	t.Helper()
 	c, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
 	if err != nil {
@@ -36,11 +37,11 @@ func writtenRates(t *testing.T, dir string) map[string]report.NoiseRate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := report.ReadNoiseRatesFile(filepath.Join(dir, report.RatesFile), v)
+	list, err := labels.ReadFile(filepath.Join(dir, report.RatesFile), v, labels.Learnt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	byWord := map[string]report.NoiseRate{}
+	byWord := map[string]labels.Row{}
 	for _, r := range list {
 		byWord[r.Word] = r
 	}
@@ -48,7 +49,7 @@ func writtenRates(t *testing.T, dir string) map[string]report.NoiseRate {
 }
 
 // holdTo compares the rates of a report with those that the run has written.
-func holdTo(t *testing.T, r *report.NoiseReport, want map[string]report.NoiseRate) {
+func holdTo(t *testing.T, r *report.NoiseReport, want map[string]labels.Row) {
 	t.Helper()
 	if len(r.Q01.Words) != len(want) || len(r.Q10.Words) != len(want) {
 		t.Fatalf("%d and %d words, want %d", len(r.Q01.Words), len(r.Q10.Words), len(want))

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/eval"
+	"nmn/labels"
 	"nmn/labels/rates"
 	"nmn/report"
 )
@@ -21,8 +22,8 @@ type ratesCommand struct {
 	asJSON     bool
 }
 
-// foundRates is what nmn rates tells machines.
-type foundRates struct {
+// estimatedRates is the JSON of nmn rates.
+type estimatedRates struct {
 	*rates.Result
 	// Threshold of the calibrated probabilities with the best expected F1, of all classes together and
 	// of each.
@@ -31,7 +32,7 @@ type foundRates struct {
 	Floor      *rates.Floor `json:"floor,omitempty"`
 	// MeanError of q01 and q10 against the true labels, over the classes whose rates are believed.
 	MeanError *meanError `json:"mean_error,omitempty"`
-	truth     *eval.Rates
+	truth     *labels.Rates
 }
 
 type meanError struct {
@@ -55,11 +56,11 @@ bag. Words whose rates cannot be told say why. See docs/audit.md.`,
 			if err := r.estimation.check(); err != nil {
 				return err
 			}
-			found, err := r.estimate(cmd.Context(), p)
+			estimate, err := r.estimate(cmd.Context(), p)
 			if err != nil {
 				return err
 			}
-			return r.show(p, found)
+			return r.show(p, estimate)
 		},
 	}
 	r.files.flags(under(cmd, "Scores"))
@@ -73,7 +74,7 @@ bag. Words whose rates cannot be told say why. See docs/audit.md.`,
 	return cmd
 }
 
-func (r *ratesCommand) estimate(ctx context.Context, p *program) (*foundRates, error) {
+func (r *ratesCommand) estimate(ctx context.Context, p *program) (*estimatedRates, error) {
 	in, err := r.files.readLogits("rates")
 	if err != nil {
 		return nil, err
@@ -84,34 +85,34 @@ func (r *ratesCommand) estimate(ctx context.Context, p *program) (*foundRates, e
 	if err != nil {
 		return nil, err
 	}
-	found := &foundRates{}
+	estimate := &estimatedRates{}
 	if r.floor {
-		found.Floor = new(rates.Floor)
-		if result, *found.Floor, err = rates.Raise(ctx, ratesInput(&in), result, o); err != nil {
+		estimate.Floor = new(rates.Floor)
+		if result, *estimate.Floor, err = rates.Raise(ctx, ratesInput(&in), result, o); err != nil {
 			return nil, err
 		}
 	}
-	found.Result = result
+	estimate.Result = result
 	calibrated := result.Calibrated(in.Scores)
-	if found.Threshold, err = eval.PlugInThreshold(calibrated, true); err != nil {
+	if estimate.Threshold, err = eval.PlugInThreshold(calibrated, true); err != nil {
 		return nil, err
 	}
-	if found.Thresholds, err = eval.PlugInThresholds(calibrated, in.Bags, in.Classes, true); err != nil {
+	if estimate.Thresholds, err = eval.PlugInThresholds(calibrated, in.Bags, in.Classes, true); err != nil {
 		return nil, err
 	}
 	if in.Truth != nil {
-		return found, found.compare(&in)
+		return estimate, estimate.compare(&in)
 	}
-	return found, nil
+	return estimate, nil
 }
 
 // compare holds the rates that are believed against those of the true labels.
-func (f *foundRates) compare(in *eval.Input) (err error) {
-	if f.truth, err = eval.TrueRates(in.Labels, in.Truth, in.Bags, in.Classes); err != nil {
+func (e *estimatedRates) compare(in *eval.Input) (err error) {
+	if e.truth, err = eval.TrueRates(in.Labels, in.Truth, in.Bags, in.Classes); err != nil {
 		return err
 	}
-	believed := f.Rates()
-	f.MeanError = &meanError{meanGap(believed.Q01, f.truth.Q01), meanGap(believed.Q10, f.truth.Q10)}
+	believed := e.Rates()
+	e.MeanError = &meanError{meanGap(believed.Q01, e.truth.Q01), meanGap(believed.Q10, e.truth.Q10)}
 	return nil
 }
 
@@ -127,16 +128,16 @@ func meanGap(a, b []float64) eval.Number {
 	return eval.Number(sum / float64(n))
 }
 
-func (r *ratesCommand) show(p *program, found *foundRates) error {
-	table := report.RateEstimateTable(found.Result, found.truth, found.Thresholds)
-	table.Notes = append(table.Notes, found.notes()...)
+func (r *ratesCommand) show(p *program, estimate *estimatedRates) error {
+	table := report.RateEstimateTable(estimate.Result, estimate.truth, estimate.Thresholds)
+	table.Notes = append(table.Notes, estimate.notes()...)
 	if r.output != "" {
-		if err := writeRates(r.output, found.Result); err != nil {
+		if err := writeRates(r.output, estimate.Result); err != nil {
 			return err
 		}
 	}
 	if r.asJSON {
-		return writeJSON(p.out, found)
+		return writeJSON(p.out, estimate)
 	}
 	return report.Write(p.out, r.format, table)
 }

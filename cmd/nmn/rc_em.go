@@ -8,8 +8,8 @@ import (
 
 	dense "gorgonia.org/tensor"
 
-	"nmn/eval"
 	"nmn/internal/rng"
+	"nmn/labels"
 	"nmn/labels/em"
 	"nmn/labels/rates"
 	"nmn/train"
@@ -25,16 +25,16 @@ const emName = "em"
 // run itself, so that the arm learns for as many epochs as its rivals.
 func (p *planner) em(ctx context.Context) error {
 	set := p.data.train
-	labels, k := set.Labels.Uint8s(), set.Vocabulary.Len()
-	start := eval.Rates{Q01: perClass(p.config.Noise.MissRate, k), Q10: perClass(p.config.Noise.FalseRate, k)}
+	z, k := set.Labels.Uint8s(), set.Vocabulary.Len()
+	start := labels.Rates{Q01: perClass(p.config.Noise.Q01, k), Q10: perClass(p.config.Noise.Q10, k)}
 	c := &emClassifier{planner: p, ctx: ctx, net: filepath.Dir(p.start)}
 	last := p.config.Stage2Epochs - 1
 	p.config.Seed = c.seed(last)
-	logits := make([]float64, len(labels))
+	logits := make([]float64, len(z))
 	if last > 0 {
 		o := em.DefaultOptions()
 		o.Rounds, o.Tolerance = last, 0
-		found, err := em.Run(ctx, c, labels, set.Len(), k, start, o)
+		found, err := em.Run(ctx, c, z, set.Len(), k, start, o)
 		if err != nil {
 			return err
 		}
@@ -43,9 +43,9 @@ func (p *planner) em(ctx context.Context) error {
 	if err := c.Logits(logits); err != nil {
 		return err
 	}
-	targets := make([]float32, len(labels))
+	targets := make([]float32, len(z))
 	for i := range targets {
-		targets[i] = float32(rates.Posterior(logits[i], labels[i], start.Q01[i%k], start.Q10[i%k]))
+		targets[i] = float32(rates.Posterior(logits[i], z[i], start.Q01[i%k], start.Q10[i%k]))
 	}
 	p.limit(1)
 	p.targets = dense.New(dense.WithShape(set.Len(), k), dense.WithBacking(targets))
@@ -113,7 +113,7 @@ func (c *emClassifier) Fit(ctx context.Context, posteriors []float64) error {
 	if t.arm, err = armEM.trained(p.settings.MIL); err != nil {
 		return err
 	}
-	hold(&t.config.Noise, p.config.Noise.MissRate, p.config.Noise.FalseRate) // what is believed teaches the classifier alone
+	hold(&t.config.Noise, p.config.Noise.Q01, p.config.Noise.Q10) // what is believed teaches the classifier alone
 	t.config.Seed, t.config.Stage2Epochs, t.config.Patience, t.config.KeepBest = c.seed(c.rounds), 1, 0, 0
 	if err := os.MkdirAll(filepath.Dir(t.dir), 0o777); err != nil {
 		return err

@@ -115,7 +115,7 @@ func (p *planner) rn(ctx context.Context) error {
 			return err
 		}
 	case p.settings.estimates(): // rates of a file are in the configuration
-		hold(&p.config.Noise, p.config.Noise.MissRate, p.config.Noise.FalseRate)
+		hold(&p.config.Noise, p.config.Noise.Q01, p.config.Noise.Q10)
 	}
 	if p.settings.Recipe.Epochs > 0 {
 		p.limit(p.settings.Recipe.Epochs)
@@ -184,7 +184,7 @@ func (p *planner) forward(ctx context.Context) error {
 	if p.onlineRates() || p.settings.folds() > 0 {
 		p.config = p.recipe.held(p.config)
 	}
-	hold(&p.config.Noise, p.config.Noise.MissRate, p.config.Noise.FalseRate)
+	hold(&p.config.Noise, p.config.Noise.Q01, p.config.Noise.Q10)
 	return nil
 }
 
@@ -221,7 +221,7 @@ func (p *stagePlan) limit(epochs int) { p.config.Stage2Epochs, p.config.Patience
 
 // hold has a net learn through these rates, without a part that depends on the bag.
 func hold(c *train.NoiseConfig, q01, q10 []float32) {
-	c.MissRate, c.FalseRate, c.Deviation, c.Frozen = q01, q10, 0, true
+	c.Q01, c.Q10, c.Deviation, c.Frozen = q01, q10, 0, true
 }
 
 // outOfFold sets what out-of-fold logits tell: the threshold, and how well the wrong labels are found,
@@ -234,7 +234,7 @@ func (p *planner) outOfFold(logits []float32, held bool) (err error) {
 	var q01, q10 []float32
 	if held {
 		n := p.recipe.held(p.config).Noise
-		q01, q10 = n.MissRate, n.FalseRate
+		q01, q10 = n.Q01, n.Q10
 	}
 	s, z, k := &labelScores{}, set.Labels.Uint8s(), set.Vocabulary.Len()
 	for bag := range set.Len() {
@@ -291,11 +291,11 @@ func (r *recipe) beliefs() *dense.Dense {
 // posterior beyond one half.
 func (r *recipe) pruned() *dense.Dense {
 	z, n := r.data.train.Labels.Uint8s(), r.held(r.settings.Train).Noise
-	k, out := len(n.MissRate), make([]float32, len(z))
+	k, out := len(n.Q01), make([]float32, len(z))
 	for i := range out {
 		c := i % k
 		out[i] = float32(z[i])
-		rho := rates.Posterior(float64(r.noisy.logits[i]), z[i], float64(n.MissRate[c]), float64(n.FalseRate[c]))
+		rho := rates.Posterior(float64(r.noisy.logits[i]), z[i], float64(n.Q01[c]), float64(n.Q10[c]))
 		if z[i] == 1 && rho < .5 || z[i] == 0 && rho > .5 {
 			out[i] = loader.Unknown
 		}

@@ -3,15 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"nmn/eval"
+	"nmn/format/table"
 	"nmn/labels/audit"
 	"nmn/labels/rates"
 	"nmn/model"
@@ -204,21 +203,11 @@ func (r *recipe) page() ([]byte, error) {
 
 // writeScoreTable writes a row for each bag, named in the first column, and a column for each word.
 func writeScoreTable(w io.Writer, words, ids []string, scores []float32) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(append([]string{"id"}, words...)); err != nil {
-		return err
-	}
-	k := len(words)
-	fields := make([]string, k+1)
+	out, k := table.NewWriter[float32](w, words, true), len(words)
 	for row, id := range ids {
-		fields[0] = id
-		for c, v := range scores[row*k : (row+1)*k] {
-			fields[c+1] = strconv.FormatFloat(float64(v), 'g', -1, 32)
-		}
-		if err := out.Write(fields); err != nil {
+		if err := out.Write(id, scores[row*k:(row+1)*k]); err != nil {
 			return err
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return out.Flush()
 }

@@ -13,6 +13,7 @@ import (
 	dense "gorgonia.org/tensor"
 
 	"nmn/internal/rng"
+	"nmn/labels"
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/report"
@@ -194,7 +195,7 @@ func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, err := report.ReadNoiseRatesFile(filepath.Join(dir, report.RatesFile), v)
+	held, err := labels.ReadFile(filepath.Join(dir, report.RatesFile), v, labels.Learnt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +204,7 @@ func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 		t.Fatal(err)
 	}
 	for c, word := range held {
-		want := found.rates.Q01[c]
+		want := found[c].Q01
 		if strings.HasSuffix(word.Word, "odd") != math.IsNaN(want) {
 			t.Errorf("%s: rate %v", word.Word, want)
 		}
@@ -347,16 +348,16 @@ func TestRecipe_RaisesRates(t *testing.T) {
 		t.Fatalf("%d: %s", c.code, c.err)
 	}
 	words := []string{"label_hot", "label_dry", "label_windy", "label_cold", "label_wet"}
-	of := func(name string) *givenRates {
+	of := func(name string) *labels.Rates {
 		found, err := readRates(filepath.Join(dir, name, recipeName, recipeRatesName), words)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return found
+		return found.Rates()
 	}
 	plain, raised := of("plain"), of("raised")
-	if sum(raised.rates.Q01) <= sum(plain.rates.Q01)+.01 {
-		t.Errorf("q01 %v, without a floor %v", raised.rates.Q01, plain.rates.Q01)
+	if sum(raised.Q01) <= sum(plain.Q01)+.01 {
+		t.Errorf("q01 %v, without a floor %v", raised.Q01, plain.Q01)
 	}
 }
 

@@ -1,6 +1,6 @@
 package main
 
-import "nmn/report"
+import "nmn/labels"
 
 // startRates puts the rates of a file into the configuration of training.
 func (d *dataSets) startRates(c *config) error {
@@ -9,12 +9,12 @@ func (d *dataSets) startRates(c *config) error {
 	if path == "" {
 		return nil
 	}
-	file, err := report.ReadNoiseRatesFile(path, d.train.Vocabulary)
+	file, err := labels.ReadFile(path, d.train.Vocabulary, labels.Learnt)
 	if err != nil {
 		return err
 	}
 	rates := file.Rates()
-	c.Train.Noise.MissRate, c.Train.Noise.FalseRate = float32s(rates.Q01), float32s(rates.Q10)
+	c.Train.Noise.Q01, c.Train.Noise.Q10 = float32s(rates.Q01), float32s(rates.Q10)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"nmn/eval"
+	"nmn/format/table"
 	"nmn/labels/rates"
 )
 
@@ -13,7 +14,7 @@ func (f *scoreFiles) readLogits(command string) (eval.Input, error) {
 	if f.scores == "" || f.labels == "" {
 		return eval.Input{}, usagef("%s: needs --scores, out-of-fold scores of every bag, and --labels, the observed labels", command)
 	}
-	scores, err := eval.ReadScores(f.scores, f.logits)
+	scores, err := table.ReadScores(f.scores, f.logits)
 	if err != nil {
 		return eval.Input{}, err
 	}

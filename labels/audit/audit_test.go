@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"nmn/eval"
 	"nmn/internal/rng"
+	"nmn/labels"
 	"nmn/labels/rates"
 )
 
@@ -60,7 +60,7 @@ func fixture(t *testing.T) (*auditFixture, Input) {
 	}
 	in := Input{
 		Bags: f.Inputs.PredProbs.Shape[0], Classes: f.Inputs.PredProbs.Shape[1], Logits: logits,
-		Rates: &eval.Rates{Q01: f.Inputs.Q01.Data, Q10: f.Inputs.Q10.Data},
+		Rates: &labels.Rates{Q01: f.Inputs.Q01.Data, Q10: f.Inputs.Q10.Data},
 	}
 	for i, z := range f.Inputs.Labels.Data {
 		in.Labels = append(in.Labels, uint8(z))
@@ -154,7 +154,7 @@ func TestConfident_FindsNothingAmongEqualLabels(t *testing.T) {
 
 // noisy draws bags of classes with rates .3 and .05, scores as they are, and the truth.
 func noisy(bags, classes int) Input {
-	in := Input{Bags: bags, Classes: classes, Rates: &eval.Rates{}}
+	in := Input{Bags: bags, Classes: classes, Rates: &labels.Rates{}}
 	s := rng.New(3)
 	for range classes {
 		in.Rates.Q01, in.Rates.Q10 = append(in.Rates.Q01, .3), append(in.Rates.Q10, .05)
@@ -249,7 +249,7 @@ func TestRun_LeavesOutClassesOfUnknownRates(t *testing.T) {
 
 // Near certainty keeps its order: probabilities that float64 rounds to 1 have different log-odds.
 func TestRun_KeepsTheOrderOfNearCertainty(t *testing.T) {
-	in := Input{Bags: 3, Classes: 1, Logits: []float32{-60, -9000, -80}, Labels: []uint8{1, 1, 1}, Rates: &eval.Rates{Q01: []float64{.1}, Q10: []float64{.1}}}
+	in := Input{Bags: 3, Classes: 1, Logits: []float32{-60, -9000, -80}, Labels: []uint8{1, 1, 1}, Rates: &labels.Rates{Q01: []float64{.1}, Q10: []float64{.1}}}
 	r, err := Run(in, .5)
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ const confidenceSlack = 1e-6
 // Confident finds the labels of one class that confident learning holds to be wrong, the least
 // self-confident first. A bag is confidently of the class, or confidently not, where the classifier is
 // as sure as it is on average on bags with that label; the table of labels against confident guesses,
-// scaled to the number of labels, tells how many of each kind are wrong, and so many of the least
+// scaled to the number of labels, is how many of each kind are wrong, and so many of the least
 // self-confident are taken, less those where the classifier sides with the label.
 func Confident(probabilities []float32, labels []uint8) ([]int, error) {
 	if len(probabilities) != len(labels) {
@@ -61,17 +61,17 @@ func Confident(probabilities []float32, labels []uint8) ([]int, error) {
 		members[z] = append(members[z], i)
 	}
 	bySelf := func(a, b int) int { return cmp.Compare(own[a], own[b]) }
-	var found []int
+	var flagged []int
 	for z, all := range members {
 		slices.SortStableFunc(all, bySelf)
 		for _, i := range all[:wrong[z]] {
 			if own[i]+confidenceSlack < 1-own[i] {
-				found = append(found, i)
+				flagged = append(flagged, i)
 			}
 		}
 	}
-	slices.SortStableFunc(found, bySelf)
-	return found, nil
+	slices.SortStableFunc(flagged, bySelf)
+	return flagged, nil
 }
 
 // labelMeans are the mean self-confidence of the labels 0 and 1, and their numbers.

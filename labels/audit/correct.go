@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strconv"
+
+	"nmn/format/table"
 )
 
 // Change is a label that was corrected, and why.
@@ -23,8 +25,8 @@ func Corrected(in Input, d Decisions, automatic []Suspect, rule string) ([]uint8
 	}
 	margin := in.margins()
 	var changes []Change
-	for cell, said := range d {
-		if said != Accept {
+	for cell, verdict := range d {
+		if verdict != Accept {
 			continue
 		}
 		at := int(cell.Bag)*in.Classes + int(cell.Class)
@@ -41,27 +43,20 @@ func Corrected(in Input, d Decisions, automatic []Suspect, rule string) ([]uint8
 	return labels, changes, nil
 }
 
-// WriteLabels writes a matrix of labels as the CSV that eval.ReadLabels reads.
+// WriteLabels writes a matrix of labels as the CSV that table.ReadLabels reads.
 func WriteLabels(path string, in Input, labels []uint8) error {
-	return writeCSV(path, func(w *csv.Writer) error {
-		record := make([]string, 0, in.Classes+1)
-		record = append(record, "id")
-		for c := range in.Classes {
-			record = append(record, in.Word(c))
-		}
-		if err := w.Write(record); err != nil {
-			return err
-		}
+	words := make([]string, in.Classes)
+	for c := range words {
+		words[c] = in.Word(c)
+	}
+	return writeWhole(path, func(out io.Writer) error {
+		w := table.NewWriter[uint8](out, words, true)
 		for i := range in.Bags {
-			record = append(record[:0], in.ID(i))
-			for _, z := range labels[i*in.Classes : (i+1)*in.Classes] {
-				record = append(record, string('0'+rune(z)))
-			}
-			if err := w.Write(record); err != nil {
+			if err := w.Write(in.ID(i), labels[i*in.Classes:(i+1)*in.Classes]); err != nil {
 				return err
 			}
 		}
-		return nil
+		return w.Flush()
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/format/table"
+	"nmn/labels"
 )
 
 // small has three bags and two classes; the labels of a and of c for "dog" are wrong.
@@ -18,7 +20,7 @@ func small() Input {
 	return Input{
 		Bags: 3, Classes: 2, IDs: []string{"a", "b, the \"second\"", "c"}, Words: []string{"cat", "dog"},
 		Logits: []float32{4, -5, -4, 5, -.5, 4}, Labels: []uint8{1, 1, 0, 1, 0, 0},
-		Rates: &eval.Rates{Q01: []float64{.2, .2}, Q10: []float64{.1, .1}},
+		Rates: &labels.Rates{Q01: []float64{.2, .2}, Q10: []float64{.1, .1}},
 	}
 }
 
@@ -59,7 +61,7 @@ func TestWriteLabels_ReadsBackAsLabels(t *testing.T) {
 	if err := WriteLabels(path, in, in.Labels); err != nil {
 		t.Fatal(err)
 	}
-	m, err := eval.ReadLabels(path)
+	m, err := table.ReadLabels(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,7 +111,7 @@ type decisionReader struct {
 }
 
 func (d *decisionReader) add(record []string) error {
-	id, word, given, said := record[d.at[0]], record[d.at[1]], strings.TrimSpace(record[d.at[2]]), Verdict(strings.TrimSpace(record[d.at[3]]))
+	id, word, given, verdict := record[d.at[0]], record[d.at[1]], strings.TrimSpace(record[d.at[2]]), Verdict(strings.TrimSpace(record[d.at[3]]))
 	bag, ok := d.bags[id]
 	if !ok {
 		return fmt.Errorf("there is no bag %.60q", id)
@@ -123,8 +123,8 @@ func (d *decisionReader) add(record []string) error {
 	if given != "0" && given != "1" {
 		return fmt.Errorf("given is %.40q, want the label 0 or 1", given)
 	}
-	if said != Accept && said != Reject {
-		return fmt.Errorf("decision is %.40q, want %s or %s", said, Accept, Reject)
+	if verdict != Accept && verdict != Reject {
+		return fmt.Errorf("decision is %.40q, want %s or %s", verdict, Accept, Reject)
 	}
 	if z := d.in.Labels[int(bag)*d.in.Classes+int(class)]; given[0] != '0'+z {
 		return fmt.Errorf("bag %.60q, word %.60q was decided when its label was %s; it is %d now: the decision is for other labels", id, word, given, z)
@@ -133,11 +133,11 @@ func (d *decisionReader) add(record []string) error {
 	if _, again := d.out[cell]; again {
 		return fmt.Errorf("bag %.60q, word %.60q has a decision already", id, word)
 	}
-	d.out[cell] = said
+	d.out[cell] = verdict
 	return nil
 }
 
-// Undecided are the suspects that nobody has said anything about.
+// Undecided are the suspects that nobody has verdict anything about.
 func (d Decisions) Undecided(suspects []Suspect) []Suspect {
 	if len(d) == 0 {
 		return suspects

@@ -17,7 +17,7 @@ import (
 	"nmn/internal/durable"
 )
 
-// Finding is a suspect as it is told to others: with names in place of numbers. It is a row of the
+// Finding is a suspect with names in place of numbers. It is a row of the
 // ranked list in every format.
 type Finding struct {
 	ID    string  `json:"id" parquet:"id"`
@@ -31,7 +31,7 @@ type Finding struct {
 	Rank  int64   `json:"rank" parquet:"rank"` // from 1; probabilities near 1 may be equal where ranks are not
 }
 
-// Finding is what is told of the suspect at a place of the ranked list, counted from 0.
+// Finding names the suspect at a place of the ranked list, counted from 0.
 func (in *Input) Finding(at int, s Suspect) Finding {
 	return Finding{
 		ID: in.ID(int(s.Bag)), Word: in.Word(int(s.Class)), Kind: s.Kind(), Given: s.Given, Wrong: s.Error(), P: s.P,

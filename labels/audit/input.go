@@ -6,15 +6,16 @@ import (
 	"strconv"
 
 	"nmn/eval"
+	"nmn/labels"
 	"nmn/labels/rates"
 )
 
 // Input is what is known of N bags and K classes. It is not changed.
 type Input struct {
 	Bags, Classes int
-	Logits        []float32   // N×K, of p(y=1|I), out-of-fold; finite
-	Labels        []uint8     // N×K, observed labels z, 0 or 1
-	Rates         *eval.Rates // noise rates; a class whose rates are NaN is not audited
+	Logits        []float32     // N×K, of p(y=1|I), out-of-fold; finite
+	Labels        []uint8       // N×K, observed labels z, 0 or 1
+	Rates         *labels.Rates // noise rates; a class whose rates are NaN is not audited
 	// A and B calibrate the logits, A o + B for each class; nil where they are of p(y=1) already, as from
 	// nets that were trained through the noise model.
 	A, B  []float64
@@ -23,7 +24,7 @@ type Input struct {
 	Truth []uint8  // N×K, true labels, where they are known; for Judge
 }
 
-// FromEstimate sets rates and calibration to what rates.Estimate has found for the same scores.
+// FromEstimate sets rates and calibration to what rates.Estimate has estimated from the same scores.
 func (in *Input) FromEstimate(r *rates.Result) {
 	in.Rates = r.Rates()
 	in.A, in.B = make([]float64, len(r.Classes)), make([]float64, len(r.Classes))
@@ -55,7 +56,7 @@ func (in *Input) logit(cell int) float64 {
 	return in.A[c]*o + in.B[c]
 }
 
-// audited tells whether the rates of a class are known.
+// audited reports whether the rates of a class are known.
 func (in *Input) audited(class int) bool {
 	return !math.IsNaN(in.Rates.Q01[class]) && !math.IsNaN(in.Rates.Q10[class])
 }

@@ -101,11 +101,11 @@ func (in *Input) confident() ([]int, error) {
 			cell := i*in.Classes + c
 			p[i], z[i] = float32(rates.Sigmoid(float64(in.Logits[cell]))), in.Labels[cell]
 		}
-		found, err := Confident(p, z)
+		flagged, err := Confident(p, z)
 		if err != nil {
 			return nil, err
 		}
-		for _, i := range found {
+		for _, i := range flagged {
 			cells = append(cells, i*in.Classes+c)
 		}
 	}

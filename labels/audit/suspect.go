@@ -48,7 +48,7 @@ func (s Suspect) Rho() float64 {
 	return rates.Sigmoid(s.Margin)
 }
 
-// Result is what an audit found.
+// Result is the outcome of an audit.
 type Result struct {
 	// Suspects are the labels that are wrong with at least the probability asked for, the surest first;
 	// equal ones in the order of bags and classes.
@@ -110,15 +110,15 @@ func (c *Class) count(z uint8, wrong float64, suspect bool) {
 // margins gives the log-odds of a cell's label to be wrong: with s = o + L_z the logit of rho, they are
 // s where z = 0 and -s where z = 1.
 func (in *Input) margins() func(cell int) float64 {
-	said := make([][2]float64, in.Classes)
-	for c := range said {
-		for z := range said[c] {
-			said[c][z] = rates.LabelLogOdds(uint8(z), in.Rates.Q01[c], in.Rates.Q10[c])
+	logOdds := make([][2]float64, in.Classes)
+	for c := range logOdds {
+		for z := range logOdds[c] {
+			logOdds[c][z] = rates.LabelLogOdds(uint8(z), in.Rates.Q01[c], in.Rates.Q10[c])
 		}
 	}
 	return func(cell int) float64 {
 		z := in.Labels[cell]
-		s := in.logit(cell) + said[cell%in.Classes][z]
+		s := in.logit(cell) + logOdds[cell%in.Classes][z]
 		if z == 1 {
 			return -s
 		}

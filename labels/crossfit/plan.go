@@ -45,7 +45,7 @@ func New(ids []string, folds int, seed uint64) (*Plan, error) {
 	return p, p.Validate()
 }
 
-// Validate tells what is wrong with a plan: fewer than two folds, a fold without bags, a bag twice.
+// Validate returns what is wrong with a plan: fewer than two folds, a fold without bags, a bag twice.
 func (p *Plan) Validate() error {
 	if p.Folds < 2 || p.Folds > maxFolds {
 		return fmt.Errorf("%d folds, want 2 to %d: %w", p.Folds, maxFolds, ErrPlan)
@@ -92,7 +92,7 @@ func (p *Plan) bags(in func(fold int) bool) []int {
 	return out
 }
 
-// Matches tells whether the plan is for these bags in this order.
+// Matches reports whether the plan is for these bags in this order.
 func (p *Plan) Matches(ids []string) error {
 	if len(ids) != len(p.IDs) {
 		return fmt.Errorf("the plan is for %d bags, there are %d: %w", len(p.IDs), len(ids), ErrPlan)

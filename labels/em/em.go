@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"nmn/eval"
+	"nmn/labels"
 	"nmn/labels/rates"
 )
 
@@ -51,6 +53,9 @@ type Options struct {
 	NoiseStep NoiseStep
 	Rounds    int     // at most
 	Tolerance float64 // ends when a round gains less log likelihood, in nats a bag
+	// AfterRound, where set, is called at the end of each round, counted from 1, with the rates, which it must not
+	// change or keep, and the log likelihood of all labels. Its error ends Run.
+	AfterRound func(round int, r labels.Rates, logLikelihood float64) error
 }
 
 // DefaultOptions are 200 rounds by counts, to 1e-9 nats a bag.
@@ -71,7 +76,7 @@ func (o Options) Validate() error {
 
 // Result is where EM ended.
 type Result struct {
-	Rates      eval.Rates
+	Rates      labels.Rates
 	Posteriors []float64 // rho_1 of the last E-step
 	// LogLikelihood of all labels, log p(z), before the first round and after each.
 	LogLikelihood []float64
@@ -80,8 +85,8 @@ type Result struct {
 
 // Run alternates between the E-step, rho_1 = p(y=1|z,I), and the M-steps of classifier and rates,
 // from the classifier as it is and the given rates. Errors wrap eval.ErrShape or eval.ErrValue, or are
-// those of the classifier or of ctx, with the round.
-func Run(ctx context.Context, classifier Classifier, labels []uint8, bags, classes int, start eval.Rates, o Options) (*Result, error) {
+// those of the classifier, of Options.AfterRound or of ctx, with the round.
+func Run(ctx context.Context, classifier Classifier, labels []uint8, bags, classes int, start labels.Rates, o Options) (*Result, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -89,8 +94,8 @@ func Run(ctx context.Context, classifier Classifier, labels []uint8, bags, class
 		return nil, err
 	}
 	s := &state{labels: labels, bags: bags, classes: classes, logits: make([]float64, len(labels)), posteriors: make([]float64, len(labels))}
-	s.q01, s.q10 = append(s.q01, start.Q01...), append(s.q10, start.Q10...)
-	r := &Result{Rates: eval.Rates{Q01: s.q01, Q10: s.q10}, Posteriors: s.posteriors}
+	s.rates.Q01, s.rates.Q10 = slices.Clone(start.Q01), slices.Clone(start.Q10)
+	r := &Result{Rates: s.rates, Posteriors: s.posteriors}
 	if err := classifier.Logits(s.logits); err != nil {
 		return nil, fmt.Errorf("em: logits at the start: %w", err)
 	}
@@ -105,6 +110,11 @@ func Run(ctx context.Context, classifier Classifier, labels []uint8, bags, class
 		}
 		gain := now - r.LogLikelihood[round]
 		r.LogLikelihood = append(r.LogLikelihood, now)
+		if o.AfterRound != nil {
+			if err := o.AfterRound(round+1, r.Rates, now); err != nil {
+				return nil, fmt.Errorf("em: after round %d of %d: %w", round+1, o.Rounds, err)
+			}
+		}
 		if math.Abs(gain) < o.Tolerance*float64(bags) {
 			r.Converged = true
 			break
@@ -113,7 +123,7 @@ func Run(ctx context.Context, classifier Classifier, labels []uint8, bags, class
 	return r, nil
 }
 
-func check(labels []uint8, bags, classes int, start eval.Rates) error {
+func check(labels []uint8, bags, classes int, start labels.Rates) error {
 	if bags < 1 || classes < 1 || len(labels)/classes != bags || len(labels)%classes != 0 {
 		return fmt.Errorf("em: %d labels for %d bags × %d classes: %w", len(labels), bags, classes, eval.ErrShape)
 	}
@@ -147,7 +157,7 @@ type state struct {
 	labels             []uint8
 	bags, classes      int
 	logits, posteriors []float64
-	q01, q10           []float64
+	rates              labels.Rates
 }
 
 func (s *state) round(ctx context.Context, classifier Classifier, step NoiseStep) error {
@@ -175,9 +185,9 @@ func (s *state) round(ctx context.Context, classifier Classifier, step NoiseStep
 // expect is the E-step.
 func (s *state) expect() {
 	for c := range s.classes {
-		said := [2]float64{rates.LabelLogOdds(0, s.q01[c], s.q10[c]), rates.LabelLogOdds(1, s.q01[c], s.q10[c])}
+		logOdds := [2]float64{rates.LabelLogOdds(0, s.rates.Q01[c], s.rates.Q10[c]), rates.LabelLogOdds(1, s.rates.Q01[c], s.rates.Q10[c])}
 		for i := c; i < len(s.labels); i += s.classes {
-			s.posteriors[i] = rates.Sigmoid(s.logits[i] + said[s.labels[i]])
+			s.posteriors[i] = rates.Sigmoid(s.logits[i] + logOdds[s.labels[i]])
 		}
 	}
 }

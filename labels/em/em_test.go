@@ -10,6 +10,7 @@ import (
 
 	"nmn/eval"
 	"nmn/internal/rng"
+	"nmn/labels"
 	"nmn/labels/rates"
 )
 
@@ -103,8 +104,8 @@ func problem() (*linear, []uint8) {
 	return l, labels
 }
 
-func startRates() eval.Rates {
-	return eval.Rates{Q01: []float64{.2, .2}, Q10: []float64{.05, .05}}
+func startRates() labels.Rates {
+	return labels.Rates{Q01: []float64{.2, .2}, Q10: []float64{.05, .05}}
 }
 
 func run(t *testing.T, c Classifier, labels []uint8, change func(*Options)) *Result {
@@ -120,6 +121,38 @@ func run(t *testing.T, c Classifier, labels []uint8, change func(*Options)) *Res
 		t.Fatal(err)
 	}
 	return r
+}
+
+// An interrupted run goes on from the classifier and the rates of its last whole round, and ends where it would have.
+func TestRun_GoesOnFromARound(t *testing.T) {
+	whole, z := problem()
+	want := run(t, whole, z, func(o *Options) { o.Rounds, o.Tolerance = 7, 0 })
+	l, _ := problem()
+	var kept labels.Rates
+	var likelihoods []float64
+	stop := errors.New("stop")
+	o := Options{NoiseStep: ByCounts, Rounds: 7, AfterRound: func(round int, r labels.Rates, logLikelihood float64) error {
+		kept = labels.Rates{Q01: slices.Clone(r.Q01), Q10: slices.Clone(r.Q10)}
+		likelihoods = append(likelihoods, logLikelihood)
+		if round == 3 {
+			return stop
+		}
+		return nil
+	}}
+	if _, err := Run(t.Context(), l, z, bags, classes, startRates(), o); !errors.Is(err, stop) || !strings.Contains(err.Error(), "after round 3 of 7") {
+		t.Fatalf("error %v", err)
+	}
+	o.Rounds, o.AfterRound = 4, nil
+	got, err := Run(t.Context(), l, z, bags, classes, kept, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Rates.Q01, want.Rates.Q01) || !slices.Equal(got.Rates.Q10, want.Rates.Q10) || !slices.Equal(got.Posteriors, want.Posteriors) {
+		t.Errorf("rates %+v, without a stop %+v", got.Rates, want.Rates)
+	}
+	if all := append(likelihoods, got.LogLikelihood[1:]...); !slices.Equal(all, want.LogLikelihood[1:]) {
+		t.Errorf("likelihoods %v, without a stop %v", all, want.LogLikelihood[1:])
+	}
 }
 
 func TestRun_LikelihoodNeverFalls(t *testing.T) {
@@ -345,32 +378,32 @@ func (b *broken) Fit(context.Context, []float64) error {
 }
 
 func TestRun_TellsWhatWentWrong(t *testing.T) {
-	_, labels := problem()
+	_, z := problem()
 	good := Fixed(make([]float64, bags*classes))
 	o := DefaultOptions()
-	if _, err := Run(t.Context(), &broken{Fixed: good}, labels, bags, classes, startRates(), Options{ByCounts, 5, 0}); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "round 2 of 5") {
+	if _, err := Run(t.Context(), &broken{Fixed: good}, z, bags, classes, startRates(), Options{NoiseStep: ByCounts, Rounds: 5}); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "round 2 of 5") {
 		t.Errorf("a classifier that fails: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Run(cancelled, good, labels, bags, classes, startRates(), o); !errors.Is(err, context.Canceled) {
+	if _, err := Run(cancelled, good, z, bags, classes, startRates(), o); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	for name, call := range map[string]func() error{
-		"labels": func() error { _, err := Run(t.Context(), good, labels[1:], bags, classes, startRates(), o); return err },
+		"labels": func() error { _, err := Run(t.Context(), good, z[1:], bags, classes, startRates(), o); return err },
 		"rates": func() error {
-			_, err := Run(t.Context(), good, labels, bags, classes, eval.Rates{Q01: []float64{.1}, Q10: []float64{.1}}, o)
+			_, err := Run(t.Context(), good, z, bags, classes, labels.Rates{Q01: []float64{.1}, Q10: []float64{.1}}, o)
 			return err
 		},
 		"turned": func() error {
-			_, err := Run(t.Context(), good, labels, bags, classes, eval.Rates{Q01: []float64{.6, .1}, Q10: []float64{.5, .1}}, o)
+			_, err := Run(t.Context(), good, z, bags, classes, labels.Rates{Q01: []float64{.6, .1}, Q10: []float64{.5, .1}}, o)
 			return err
 		},
 		"step": func() error {
-			_, err := Run(t.Context(), good, labels, bags, classes, startRates(), Options{Rounds: 3})
+			_, err := Run(t.Context(), good, z, bags, classes, startRates(), Options{Rounds: 3})
 			return err
 		},
-		"logits": func() error { _, err := Run(t.Context(), good[1:], labels, bags, classes, startRates(), o); return err },
+		"logits": func() error { _, err := Run(t.Context(), good[1:], z, bags, classes, startRates(), o); return err },
 	} {
 		if err := call(); !errors.Is(err, eval.ErrShape) && !errors.Is(err, eval.ErrValue) {
 			t.Errorf("%s: %v", name, err)

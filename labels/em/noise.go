@@ -41,7 +41,7 @@ func (s *state) count() {
 		for i := c; i < len(s.labels); i += s.classes {
 			n.add(s.posteriors[i], s.labels[i])
 		}
-		s.q01[c], s.q10[c] = n.rates()
+		s.rates.Q01[c], s.rates.Q10[c] = n.rates()
 	}
 }
 
@@ -51,14 +51,14 @@ func (s *state) count() {
 func (s *state) maximise(c int) {
 	const rounds, still = 500, 1e-9
 	for range rounds {
-		said := [2]float64{rates.LabelLogOdds(0, s.q01[c], s.q10[c]), rates.LabelLogOdds(1, s.q01[c], s.q10[c])}
+		logOdds := [2]float64{rates.LabelLogOdds(0, s.rates.Q01[c], s.rates.Q10[c]), rates.LabelLogOdds(1, s.rates.Q01[c], s.rates.Q10[c])}
 		var n expected
 		for i := c; i < len(s.labels); i += s.classes {
-			n.add(rates.Sigmoid(s.logits[i]+said[s.labels[i]]), s.labels[i])
+			n.add(rates.Sigmoid(s.logits[i]+logOdds[s.labels[i]]), s.labels[i])
 		}
 		q01, q10 := n.rates()
-		moved := math.Abs(q01-s.q01[c]) + math.Abs(q10-s.q10[c])
-		s.q01[c], s.q10[c] = q01, q10
+		moved := math.Abs(q01-s.rates.Q01[c]) + math.Abs(q10-s.rates.Q10[c])
+		s.rates.Q01[c], s.rates.Q10[c] = q01, q10
 		if moved < still {
 			return
 		}
@@ -69,7 +69,7 @@ func (s *state) maximise(c int) {
 func (s *state) logLikelihood() float64 {
 	sum := 0.0
 	for i, z := range s.labels {
-		q01, q10 := s.q01[i%s.classes], s.q10[i%s.classes]
+		q01, q10 := s.rates.Q01[i%s.classes], s.rates.Q10[i%s.classes]
 		p, not := rates.Sigmoid(s.logits[i]), rates.Sigmoid(-s.logits[i])
 		if z == 1 {
 			sum += math.Log((1-q01)*p + q10*not)

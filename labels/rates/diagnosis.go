@@ -10,12 +10,12 @@ type Diagnosis string
 const (
 	// TooFew observed labels, present or absent, to learn from.
 	TooFew Diagnosis = "too few labels"
-	// NotPredicted means that the scores tell nothing about who carries the label, so that noise cannot
+	// NotPredicted means that the scores do not predict which bags carry the label, so that noise cannot
 	// be told from what the classifier does not know.
 	NotPredicted Diagnosis = "not predictable"
 	// AtLimit means that a rate wants to go further than it may.
 	AtLimit Diagnosis = "rate at its limit"
-	// WeaklyPredicted means that the scores tell something, but so little that the rates are nearly those
+	// WeaklyPredicted means that the scores predict the label, but so weakly that the rates are nearly those
 	// of the other classes. They serve to train with, where an error of the rate costs little, and not to
 	// judge single labels.
 	WeaklyPredicted Diagnosis = "weakly predicted"
@@ -30,42 +30,42 @@ const (
 )
 
 const (
-	leastAUC          = .6 // of scores that tell enough to judge single labels by
-	leastAUCDeviation = 3  // from .5, in standard deviations of scores that tell nothing
+	leastAUC          = .6 // of scores that predict well enough to judge single labels by
+	leastAUCDeviation = 3  // from .5, in standard deviations of scores that predict nothing
 )
 
-// Usable tells whether the rates of the class are its own and can be believed, so that single labels may
+// Usable reports whether the rates of the class are its own and can be believed, so that single labels may
 // be judged by them.
 func (c Class) Usable() bool {
 	return c.Trainable() && !slices.Contains(c.Diagnoses, WeaklyPredicted)
 }
 
-// Trainable tells whether the rates are better to train with than none: they are the class's own, or a
-// class that can be told at all is given nearly those of the others.
+// Trainable reports whether the rates are better to train with than none: they are the class's own, or a
+// class whose label is predicted at all is given nearly those of the others.
 func (c Class) Trainable() bool {
 	return !slices.ContainsFunc(c.Diagnoses, func(d Diagnosis) bool { return d == TooFew || d == NotPredicted || d == AtLimit })
 }
 
 func (c Class) diagnose(o Options, column column) []Diagnosis {
-	found := []Diagnosis{}
+	diagnoses := []Diagnosis{}
 	add := func(d Diagnosis, holds bool) {
 		if holds {
-			found = append(found, d)
+			diagnoses = append(diagnoses, d)
 		}
 	}
 	few := o.tooFew(column)
 	add(TooFew, few)
-	told := c.A > o.MinSlope && float64(c.AUC) >= .5+leastAUCDeviation*aucDeviation(len(column.present), len(column.absent))
-	add(NotPredicted, !few && !told)
+	predicted := c.A > o.MinSlope && float64(c.AUC) >= .5+leastAUCDeviation*aucDeviation(len(column.present), len(column.absent))
+	add(NotPredicted, !few && !predicted)
 	add(AtLimit, c.Q01 >= maxQ01 || c.Q10 >= maxQ10)
-	add(WeaklyPredicted, !few && told && float64(c.AUC) < leastAUC)
+	add(WeaklyPredicted, !few && predicted && float64(c.AUC) < leastAUC)
 	add(MostlyPooled, c.TruePositives < o.Strength01)
 	add(MaybeNoMissing, c.Q01Interval.Low == 0)
 	add(MaybeNoIncorrect, c.Q10Interval.Low == 0)
-	return found
+	return diagnoses
 }
 
-// tooFew tells of a class without enough labels of either kind.
+// tooFew reports a class without enough labels of either kind.
 func (o Options) tooFew(c column) bool {
 	return min(len(c.present), len(c.absent)) < max(o.MinPositives, 1)
 }

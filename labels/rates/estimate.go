@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 
 	"nmn/eval"
+	"nmn/labels"
+	"nmn/text"
 )
 
-// Result is what Estimate found.
+// Result is an estimate of all classes.
 type Result struct {
 	Bags int `json:"bags"`
 	// Pooled rates: one pair for all classes, to which those of a class are drawn.
@@ -32,7 +35,7 @@ type Class struct {
 	// A and B make a calibrated logit of a score: A o + B.
 	A float64 `json:"a"`
 	B float64 `json:"b"`
-	// AUC is how well the scores tell the observed labels: the chance that a bag with the label has a
+	// AUC is how well the scores predict the observed labels: the chance that a bag with the label has a
 	// higher score than one without. Undefined where all labels are equal.
 	AUC       eval.Number `json:"auc"`
 	Diagnoses []Diagnosis `json:"diagnoses"`
@@ -48,19 +51,36 @@ type Interval struct {
 func (c Class) Calibrate(o float64) float64 { return c.A*o + c.B }
 
 // Rates are the rates of the classes that can be believed, NaN for the others.
-func (r *Result) Rates() *eval.Rates { return r.where(Class.Usable) }
+func (r *Result) Rates() *labels.Rates { return r.where(Class.Usable) }
 
 // TrainingRates are the rates to train with: those of weakly predicted classes too, NaN for the others.
-func (r *Result) TrainingRates() *eval.Rates { return r.where(Class.Trainable) }
+func (r *Result) TrainingRates() *labels.Rates { return r.where(Class.Trainable) }
 
-func (r *Result) where(holds func(Class) bool) *eval.Rates {
-	out := eval.UnknownRates(len(r.Classes))
+func (r *Result) where(holds func(Class) bool) *labels.Rates {
+	out := labels.UnknownRates(len(r.Classes))
 	for c, class := range r.Classes {
 		if holds(class) {
 			out.Q01[c], out.Q10[c] = class.Q01, class.Q10
 		}
 	}
 	return out
+}
+
+// Table is the estimate as files have it, without the rates that are not to be believed.
+func (r *Result) Table() labels.Table {
+	table, believed := make(labels.Table, len(r.Classes)), r.Rates()
+	for c, class := range r.Classes {
+		remarks := make([]string, len(class.Diagnoses))
+		for i, d := range class.Diagnoses {
+			remarks[i] = string(d)
+		}
+		row := labels.NewRow(text.Word{Text: class.Word})
+		row.Q01, row.Q01Low, row.Q01High = believed.Q01[c], class.Q01Interval.Low, class.Q01Interval.High
+		row.Q10, row.Q10Low, row.Q10High = believed.Q10[c], class.Q10Interval.Low, class.Q10Interval.High
+		row.A, row.B, row.Labels, row.Remarks = class.A, class.B, class.Positives, strings.Join(remarks, "; ")
+		table[c] = row
+	}
+	return table
 }
 
 // Estimate fits noise rates and calibration of all classes in two phases of expectation and

@@ -125,7 +125,7 @@ func TestEstimate_DiagnosesWhatCannotBeKnown(t *testing.T) {
 	in := draw(11, bags, classes, -1, 3, always(.25), always(.05))
 	noise := rng.New(12)
 	for i := range bags {
-		in.Scores[i*classes] = float32(noise.Normal(0, 2)) // tells nothing
+		in.Scores[i*classes] = float32(noise.Normal(0, 2)) // predicts nothing
 		in.Scores[i*classes+6] = .2*in.Scores[i*classes+6] + float32(noise.Normal(0, 3))
 		in.Labels[i*classes+1] = 0 // never observed
 		in.Labels[i*classes+2] = 1 // always observed

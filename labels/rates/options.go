@@ -10,7 +10,7 @@ import (
 type Options struct {
 	// Iterations of the pooled phase, and again of the phase per class.
 	Iterations int
-	// MinSlope is the least slope a of scores; a class that the scores hardly tell wants to go below.
+	// MinSlope is the least slope a of scores; a class that the scores hardly predict wants to go below.
 	MinSlope float64
 	// Strength01 and Strength10 are the weights of the pooled rates on those of a class, in true and in
 	// untrue labels: pseudo-counts of a Beta prior.
@@ -23,7 +23,7 @@ type Options struct {
 	// Workers is the number of goroutines; by default one for each processor. It does not change
 	// results.
 	Workers int
-	// Progress, where set, is told how much of the work is done. Calls do not overlap.
+	// Progress, where set, is called with how much of the work is done. Calls do not overlap.
 	Progress func(done, total int)
 }
 

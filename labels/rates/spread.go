@@ -9,7 +9,7 @@ import (
 // SpreadLevels are the quantiles of a [Spread].
 var SpreadLevels = [5]float64{.05, .25, .5, .75, .95}
 
-// Spread tells how the rate of one class lies over bags, where a noise model gives each bag its own.
+// Spread is the distribution of the rate of one class over bags, where a noise model gives each bag its own.
 type Spread struct {
 	Mean float64 `json:"mean"`
 	SD   float64 `json:"sd"` // of these bags: the root of the mean squared distance

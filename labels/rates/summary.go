@@ -62,7 +62,7 @@ func (s summary) auc() eval.Number {
 	return eval.Number(won / (present * absent))
 }
 
-// aucDeviation is the standard deviation of the area where scores tell nothing (Mann and Whitney).
+// aucDeviation is the standard deviation of the area where scores predict nothing (Mann and Whitney).
 func aucDeviation(present, absent int) float64 {
 	p, a := float64(present), float64(absent)
 	return math.Sqrt((p + a + 1) / (12 * p * a))

@@ -1,4 +1,4 @@
-package eval
+package table
 
 import (
 	"fmt"
@@ -22,17 +22,24 @@ type Matrix struct {
 // ErrShape, ErrValue or ErrNames, or come from the file system.
 func ReadScores(path string, logits bool) (*Matrix, error) {
 	return readMatrix(path, func(v float64) error {
-		if fault := scoreFault(float32(v), logits); fault != "" {
-			return fmt.Errorf("%s; score the bag again, or take it out of all files: %w", fault, ErrValue)
+		fault := ""
+		switch s := float64(float32(v)); {
+		case math.IsNaN(s):
+			fault = "NaN"
+		case !logits && math.IsInf(s, 0):
+			fault = "an infinite probability"
+		default:
+			return nil
 		}
-		return nil
+		return fmt.Errorf("%s; score the bag again, or take it out of all files: %w", fault, ErrValue)
 	})
 }
 
 // ReadCounts reads caption counts, whole numbers from 0 to captionsPerBag, from a .csv or .npy file.
 func ReadCounts(path string, captionsPerBag int) (*Matrix, error) {
-	if err := checkCaptions(captionsPerBag); err != nil {
-		return nil, err
+	if captionsPerBag < 2 || captionsPerBag > 255 { // counts are held as bytes
+		return nil, fmt.Errorf("captions per bag: %d is outside 2 to 255; human agreement needs at least two captions of a bag to compare: %w",
+			captionsPerBag, ErrValue)
 	}
 	return readMatrix(path, func(v float64) error {
 		if !wholeUpTo(v, captionsPerBag) {
@@ -43,7 +50,7 @@ func ReadCounts(path string, captionsPerBag int) (*Matrix, error) {
 }
 
 // ReadLabels reads labels, 0 or 1, from a .csv or .npy file. Join matches them to scores as it does
-// counts: they come back as Input.Counts.
+// counts: they come back as Joined.Counts.
 func ReadLabels(path string) (*Matrix, error) {
 	return readMatrix(path, func(v float64) error {
 		if !wholeUpTo(v, 1) {
@@ -56,7 +63,7 @@ func ReadLabels(path string) (*Matrix, error) {
 // wholeUpTo is false for NaN too.
 func wholeUpTo(v float64, limit int) bool { return v >= 0 && v <= float64(limit) && v == math.Trunc(v) }
 
-// cellRule says what is wrong with a value.
+// cellRule returns what is wrong with a value.
 type cellRule func(v float64) error
 
 func readMatrix(path string, rule cellRule) (*Matrix, error) {

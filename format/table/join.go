@@ -1,4 +1,4 @@
-package eval
+package table
 
 import (
 	"fmt"
@@ -6,45 +6,53 @@ import (
 	"nmn/text"
 )
 
-// Join matches scores, counts and a vocabulary (nil for none) by name and returns an Input without
-// CaptionsPerBag and Logits, which the caller knows.
+// Joined are two files about the same bags, with their rows and columns in one order.
+type Joined struct {
+	Bags, Classes int
+	Scores        []float32 // N×K, row-major
+	Counts        []uint8   // N×K, row-major
+	Words         []string  // in class order; nil where nobody names them
+	IDs           []string  // names of the bags; nil where no file has them
+}
+
+// Join matches scores with counts or labels, and with a vocabulary (nil for none), by name.
 //
 // Columns: the classes are in the order of the vocabulary; without one, in the order of the header
 // of the scores, or else of the counts. The words of each header and of the vocabulary must be the
 // same set, in any order; a file without a header must have its columns in the class order.
 // Rows: in the order of the scores. Where both files name their bags, in a column "id", the rows of
 // the counts are matched by name and must be the same set; otherwise they must be in the same order.
-func Join(scores, counts *Matrix, v *text.Vocabulary) (Input, error) {
+func Join(scores, counts *Matrix, v *text.Vocabulary) (*Joined, error) {
 	if scores.Rows != counts.Rows {
-		return Input{}, differentRows(scores, counts)
+		return nil, differentRows(scores, counts)
 	}
 	if scores.Cols != counts.Cols {
-		return Input{}, fmt.Errorf("%s has %d words, %s has %d: %w", scores.Name, scores.Cols, counts.Name, counts.Cols, ErrShape)
+		return nil, fmt.Errorf("%s has %d words, %s has %d: %w", scores.Name, scores.Cols, counts.Name, counts.Cols, ErrShape)
 	}
 	words, from := classOrder(scores, counts, v)
 	scoreColumns, err := scores.columnsFor(words, from)
 	if err != nil {
-		return Input{}, err
+		return nil, err
 	}
 	countColumns, err := counts.columnsFor(words, from)
 	if err != nil {
-		return Input{}, err
+		return nil, err
 	}
 	rows, err := counts.rowsFor(scores)
 	if err != nil {
-		return Input{}, err
+		return nil, err
 	}
-	in := Input{Bags: scores.Rows, Classes: scores.Cols, Vocabulary: v, Words: words, IDs: scores.IDs}
-	if in.IDs == nil && counts.IDs != nil {
-		in.IDs = counts.IDs
+	j := &Joined{Bags: scores.Rows, Classes: scores.Cols, Words: words, IDs: scores.IDs}
+	if j.IDs == nil && counts.IDs != nil {
+		j.IDs = counts.IDs
 	}
-	in.Scores = arranged(scores, nil, scoreColumns, func(v float32) float32 { return v })
-	in.Counts = arranged(counts, rows, countColumns, func(v float32) uint8 { return uint8(v) })
-	return in, nil
+	j.Scores = arranged(scores, nil, scoreColumns, func(v float32) float32 { return v })
+	j.Counts = arranged(counts, rows, countColumns, func(v float32) uint8 { return uint8(v) })
+	return j, nil
 }
 
-// differentRows tells of two files that are not about the same bags, and which one is too much where
-// both name them.
+// differentRows is the error of two files that are not about the same bags. Where both name their bags, it names the
+// first that one of them lacks.
 func differentRows(a, b *Matrix) error {
 	err := fmt.Errorf("%s has %d rows, %s has %d: both need one for each bag: %w", a.Name, a.Rows, b.Name, b.Rows, ErrShape)
 	if a.IDs == nil || b.IDs == nil {

@@ -1,4 +1,4 @@
-package eval
+package table
 
 import (
 	"bytes"
@@ -286,29 +286,6 @@ func TestJoin_RefusesWhatDoesNotMatch(t *testing.T) {
 				t.Errorf("error %v, want %v naming %q", err, c.want, c.says)
 			}
 		})
-	}
-}
-
-func TestFilesToResult_KnownAnswer(t *testing.T) {
-	scores, err := ReadScores(writeFile(t, "s.csv", "id,dog,cat\n1,.5,.9\n2,.5,.8\n3,.5,.7\n4,.5,.6\n5,.5,.1\n"), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts, err := ReadCounts(writeFile(t, "c.csv", "id,cat,dog\n5,0,0\n4,2,0\n3,1,0\n2,0,0\n1,5,0\n"), 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := Join(scores, counts, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in.CaptionsPerBag = 5
-	r, err := Evaluate(in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if math.Abs(float64(r.Human.AP.All)-.9407895) > 5e-7 || r.Human.Seen.All != 1 || r.GroupSize.Group[0] != 0 {
-		t.Errorf("AP %v of %d words seen", r.Human.AP.All, r.Human.Seen.All)
 	}
 }
 

@@ -1,14 +1,14 @@
-package report
+package labels
 
 import (
 	"bytes"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"nmn/eval"
 	"nmn/text"
 )
 
@@ -21,29 +21,29 @@ func threeWords(t testing.TB) *text.Vocabulary {
 	return v
 }
 
-func TestNoiseRates_ReadBackEqual(t *testing.T) {
-	for name, t01 := range map[string]eval.Number{"with truth": .25, "without": eval.Undefined()} {
-		rates := NoiseRates{
-			{"cat", text.NN, 1. / 3, .05, t01, eval.Undefined()},
-			{"red", text.JJ, 0, 1, eval.Undefined(), eval.Undefined()},
-			{"up,side", text.Others, 1e-9, .5, eval.Undefined(), eval.Undefined()},
+func TestTable_ReadsBackEqual(t *testing.T) {
+	for name, t01 := range map[string]float64{"with truth": .25, "without": math.NaN()} {
+		rates := Table{
+			{Word: "cat", POS: text.NN, Q01: 1. / 3, Q10: .05, T01: t01, T10: math.NaN()},
+			{Word: "red", POS: text.JJ, Q01: 0, Q10: 1, T01: math.NaN(), T10: math.NaN()},
+			{Word: "up,side", POS: text.Others, Q01: 1e-9, Q10: .5, T01: math.NaN(), T10: math.NaN()},
 		}
-		path := filepath.Join(t.TempDir(), RatesFile)
-		if err := rates.WriteFile(path); err != nil {
+		path := filepath.Join(t.TempDir(), "q.csv")
+		if err := rates.WriteFile(path, rates.LearntColumns()); err != nil {
 			t.Fatal(err)
 		}
-		back, err := ReadNoiseRatesFile(path, threeWords(t))
+		back, err := ReadFile(path, threeWords(t), Learnt)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var a, b bytes.Buffer
-		if err := errors.Join(rates.WriteCSV(&a), back.WriteCSV(&b)); err != nil {
+		if err := errors.Join(rates.WriteCSV(&a, rates.LearntColumns()), back.WriteCSV(&b, back.LearntColumns())); err != nil {
 			t.Fatal(err)
 		}
 		if a.String() != b.String() {
 			t.Errorf("%s: wrote\n%sread\n%s", name, &a, &b)
 		}
-		if strings.Contains(a.String(), "t01") != t01.Defined() {
+		if strings.Contains(a.String(), "t01") != !math.IsNaN(t01) {
 			t.Errorf("%s:\n%s", name, &a)
 		}
 		if r := back.Rates(); r.Q01[0] != 1./3 || r.Q10[1] != 1 {
@@ -52,17 +52,17 @@ func TestNoiseRates_ReadBackEqual(t *testing.T) {
 	}
 }
 
-func TestReadNoiseRates_AnyOrderOfWordsAndColumns(t *testing.T) {
-	rates, err := ReadNoiseRates(strings.NewReader("\ufeffQ10, word ,q01\n.1,red,.2\n.3,\"up,side\",.4\r\n0,cat,1\n"), "q.csv", threeWords(t))
+func TestRead_AnyOrderOfWordsAndColumns(t *testing.T) {
+	rates, err := Read(strings.NewReader("\ufeffQ10, word ,q01\n.1,red,.2\n.3,\"up,side\",.4\r\n0,cat,1\n"), threeWords(t), Learnt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rates[0].Word != "cat" || rates[0].Q01 != 1 || rates[1].Q10 != .1 || rates[2].Q01 != .4 || rates[1].POS != text.JJ || rates[0].T01.Defined() {
+	if rates[0].Word != "cat" || rates[0].Q01 != 1 || rates[1].Q10 != .1 || rates[2].Q01 != .4 || rates[1].POS != text.JJ || !math.IsNaN(rates[0].T01) {
 		t.Errorf("%+v", rates)
 	}
 }
 
-func TestReadNoiseRates_NamesTheFault(t *testing.T) {
+func TestRead_NamesTheFault(t *testing.T) {
 	const head = "word,pos,q01,q10\n"
 	for _, c := range []struct{ name, file, says string }{
 		{"empty", "", "q.csv:1: the file is empty"},
@@ -81,33 +81,24 @@ func TestReadNoiseRates_NamesTheFault(t *testing.T) {
 		{"open quote", head + "\"cat,NN,.1,.1\n", "q.csv"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := ReadNoiseRates(strings.NewReader(c.file), "q.csv", threeWords(t))
+			_, err := readNamed(strings.NewReader(c.file), "q.csv", threeWords(t), Learnt)
 			if !errors.Is(err, ErrRates) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("error %v, want one naming %q", err, c.says)
 			}
 		})
 	}
-	if _, err := ReadNoiseRatesFile(filepath.Join(t.TempDir(), "none.csv"), threeWords(t)); !errors.Is(err, os.ErrNotExist) {
+	if _, err := ReadFile(filepath.Join(t.TempDir(), "none.csv"), threeWords(t), Learnt); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
 }
 
-func TestRatesOf_NothingWithoutEstimates(t *testing.T) {
-	if r := RatesOf(nil); r != nil {
-		t.Errorf("of nothing: %v", r)
-	}
-	if r := RatesOf(&eval.Result{}); r != nil {
-		t.Errorf("of an evaluation without rates: %v", r)
-	}
-}
-
-func FuzzReadNoiseRates(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	for _, s := range []string{"word,pos,q01,q10\ncat,NN,.1,.2\nred,JJ,0,1\n\"up,side\",other,.5,.5\n", "word,q01,q10,t01,t10\ncat,.1,.2,,\n", "q01,q10,word\n,,\n"} {
 		f.Add([]byte(s))
 	}
 	v := threeWords(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		rates, err := ReadNoiseRates(bytes.NewReader(b), "q.csv", v)
+		rates, err := readNamed(bytes.NewReader(b), "q.csv", v, Learnt)
 		if err != nil {
 			if !errors.Is(err, ErrRates) {
 				t.Fatalf("error %v does not wrap ErrRates", err)

@@ -1,0 +1,44 @@
+package table
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+)
+
+// Writer writes a table as CSV: a header of words and a row for each bag, as ReadScores and ReadLabels read them.
+// Numbers are the shortest that read back as the same float32.
+type Writer[T float32 | uint8] struct {
+	csv    *csv.Writer
+	named  bool
+	record []string
+}
+
+// NewWriter writes the header; where the bags are named, the column "id" comes first. An error of writing comes back
+// from Flush at the latest.
+func NewWriter[T float32 | uint8](out io.Writer, words []string, named bool) *Writer[T] {
+	w := &Writer[T]{csv: csv.NewWriter(out), named: named, record: make([]string, 0, len(words)+1)}
+	if named {
+		w.record = append(w.record, idColumn)
+	}
+	w.csv.Write(append(w.record, words...)) // errors show up in Flush
+	return w
+}
+
+// Write writes the row of a bag; its name is left out where bags have none.
+func (w *Writer[T]) Write(id string, values []T) error {
+	w.record = w.record[:0]
+	if w.named {
+		w.record = append(w.record, id)
+	}
+	for _, v := range values {
+		w.record = append(w.record, strconv.FormatFloat(float64(v), 'g', -1, 32))
+	}
+	return w.csv.Write(w.record)
+}
+
+// Flush ends the table and returns the first error of writing it.
+func (w *Writer[T]) Flush() error {
+	w.csv.Flush()
+	return w.csv.Error()
+}

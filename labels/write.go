@@ -1,0 +1,77 @@
+package labels
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"nmn/internal/durable"
+)
+
+// EstimateColumns are those of rates.csv, which nmn rates and a recipe write.
+var EstimateColumns = []string{
+	"word", "q01", "q10", "q01_low", "q01_high", "q10_low", "q10_high", "a", "b", "labels", "remarks",
+}
+
+// LearntColumns are those of q.csv, which a run leaves: with the true rates where one of them is known.
+func (t Table) LearntColumns() []string {
+	columns := []string{"word", "pos", "q01", "q10"}
+	if slices.ContainsFunc(t, func(r Row) bool { return known(r.T01) || known(r.T10) }) {
+		columns = append(columns, "t01", "t10")
+	}
+	return columns
+}
+
+func known(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// WriteCSV writes columns of the table with full precision; an unknown number is an empty field.
+func (t Table) WriteCSV(w io.Writer, columns []string) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(columns); err != nil {
+		return err
+	}
+	fields := make([]string, len(columns))
+	for i := range t {
+		for f, column := range columns {
+			fields[f] = t[i].field(column)
+		}
+		if err := out.Write(fields); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (r *Row) field(column string) string {
+	switch column {
+	case "word":
+		return r.Word
+	case "pos":
+		return r.POS.String()
+	case "labels":
+		return strconv.Itoa(r.Labels)
+	case "remarks":
+		return r.Remarks
+	}
+	if v := r.number(column); v != nil && known(*v) {
+		return strconv.FormatFloat(*v, 'g', -1, 64)
+	}
+	return ""
+}
+
+// WriteFile writes columns of the table to a file, which appears whole or not at all.
+func (t Table) WriteFile(path string, columns []string) error {
+	var b bytes.Buffer
+	if err := t.WriteCSV(&b, columns); err != nil {
+		return err
+	}
+	if err := durable.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("cannot write noise rates %q: %w", path, err)
+	}
+	return nil
+}
