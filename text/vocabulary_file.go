@@ -177,6 +177,15 @@ func (v *Vocabulary) WriteFile(path string) error {
 // Words returns a copy of the words in class order.
 func (v *Vocabulary) Words() []Word { return append([]Word(nil), v.words...) }
 
+// Texts are the words alone, in class order.
+func (v *Vocabulary) Texts() []string {
+	texts := make([]string, len(v.words))
+	for k, w := range v.words {
+		texts[k] = w.Text
+	}
+	return texts
+}
+
 // POSCounts returns the number of words of each group, the first line of Tables 1 to 3.
 func (v *Vocabulary) POSCounts() [POSCount]int {
 	var counts [POSCount]int

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/model"
 	"nmn/report"
@@ -80,7 +81,7 @@ func (r *armRun) train(ctx context.Context) (o *outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	j := r.judge()
 	var eachEpoch func(context.Context) (*judgement, error)
 	if r.config.EachEpoch {
@@ -132,12 +133,12 @@ func (r *armRun) newNet(arm train.Arm, p *stagePlan) (*model.Net, error) {
 		from = p.from
 	}
 	net, err := arm.NewNet(r.config.Net.model(classes, r.data.width(), model.NoNoise), r.session.backend, p.config, p.data.train, from)
-	resumed := exists(filepath.Join(r.dir, train.LastName)) // and has all weights then
+	resumed := durable.Exists(filepath.Join(r.dir, train.LastName)) // and has all weights then
 	if err != nil || r.config.Net.Weights == "" || arm.Stage == 2 || resumed {
 		return net, err
 	}
 	if err := r.session.loadWeights(net, &r.config.Net, r.data.train.Vocabulary); err != nil {
-		return nil, firstError(err, net.Close())
+		return nil, cmp.Or(err, net.Close())
 	}
 	return net, nil
 }
@@ -164,9 +165,9 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	if err != nil {
 		return reached, nil, err
 	}
-	defer func() { err = firstError(err, trainer.Close()) }()
+	defer func() { err = cmp.Or(err, trainer.Close()) }()
 	step := -1
-	if last := filepath.Join(r.dir, train.LastName); exists(last) {
+	if last := filepath.Join(r.dir, train.LastName); durable.Exists(last) {
 		if err := trainer.Resume(last); err != nil {
 			return reached, nil, err
 		}
@@ -187,7 +188,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	if trained := r.session.observe.trained; trained != nil {
 		trained()
 	}
-	if err = firstError(err, records.close()); err != nil {
+	if err = cmp.Or(err, records.close()); err != nil {
 		if errors.Is(err, train.ErrInterrupted) {
 			err = fmt.Errorf("%w: %w", errInterrupted, err)
 		}
@@ -203,11 +204,6 @@ func (r *armRun) title() string {
 		return r.name
 	}
 	return r.config.Arm.title(r.config.Net.MIL)
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // loader is how pictures are read.

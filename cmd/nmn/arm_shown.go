@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"nmn/internal/durable"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/report"
@@ -34,10 +35,10 @@ func writeShown(dir string, s *report.Scored) error {
 	if s == nil {
 		return nil
 	}
-	return writeJSONFile(filepath.Join(dir, shownName), s)
+	return durable.SaveJSON(filepath.Join(dir, shownName), s)
 }
 
 // readShown returns nil where a run, of an older version, has none.
 func readShown(dir string) (*report.Scored, error) {
-	return readJSONFile[report.Scored](filepath.Join(dir, shownName), "remove the file to leave the run out of the page of the experiment")
+	return durable.LoadJSON[report.Scored](filepath.Join(dir, shownName), "remove the file to leave the run out of the page of the experiment")
 }

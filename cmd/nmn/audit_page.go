@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/report"
 )
@@ -67,7 +68,7 @@ func (a *auditPage) write(ctx context.Context, p *program, f *auditFindings) err
 	if err := page.Write(&b); err != nil {
 		return fmt.Errorf("page of the audit: %w", err)
 	}
-	return writeFile(a.file, b.Bytes())
+	return durable.Save(a.file, b.Bytes())
 }
 
 // thumbnails makes small JPEGs of pictures of bags.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/internal/setting"
 	"nmn/kernels"
 	"nmn/model"
 )
@@ -91,7 +92,7 @@ func newBench(p *program) *cobra.Command {
   nmn bench ops --model vgg16 --batch 1 --width 0.25 --json`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usagef("bench: say what to measure: %s", alternatives(names))
+			return usagef("bench: say what to measure: %s", setting.Alternatives(names))
 		},
 	}
 	for _, b := range benchmarks {
@@ -110,14 +111,14 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 		Args:    refuseArguments,
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
-		if err := firstError(b.validate(cmd), m.validate(b)); err != nil {
+		if err := cmp.Or(b.validate(cmd), m.validate(b)); err != nil {
 			return usageError{err}
 		}
 		backend, err := p.openDevice(&b.run)
 		if err != nil {
 			return err
 		}
-		defer func() { err = firstError(err, backend.Close()) }()
+		defer func() { err = cmp.Or(err, backend.Close()) }()
 		return m.measure(b, cmd, p, backend)
 	}
 	m.flags(b, cmd)
@@ -228,7 +229,7 @@ func (b *benchCommand) median(backend kernels.Backend, f func() error) (time.Dur
 func timed(backend kernels.Backend, clock kernels.Clock, f func() error) (time.Duration, error) {
 	if clock == nil {
 		began := time.Now()
-		err := firstError(f(), backend.Sync())
+		err := cmp.Or(f(), backend.Sync())
 		return time.Since(began), err
 	}
 	for _, call := range []func() error{func() error { return clock.Mark(0) }, f, func() error { return clock.Mark(1) }, backend.Sync} {

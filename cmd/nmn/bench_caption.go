@@ -80,7 +80,7 @@ func (b *benchCommand) captionStep(ctx context.Context, p *program, backend kern
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	if err := net.Init(1); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (b *benchCommand) captionStep(ctx context.Context, p *program, backend kern
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, trainer.Close()) }()
+	defer func() { err = cmp.Or(err, trainer.Close()) }()
 	if _, err := trainer.Run(ctx); err != nil {
 		if errors.Is(err, train.ErrInterrupted) {
 			return fmt.Errorf("%w: %w", errInterrupted, err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,7 +116,7 @@ func (c *loadCommand) run(ctx context.Context, p *program, folder string) (err e
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, source.Close()) }()
+	defer func() { err = cmp.Or(err, source.Close()) }()
 	set, err := measuredSet(filepath.Base(folder), files, source)
 	if err != nil {
 		return err

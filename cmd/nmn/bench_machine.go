@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,7 +68,7 @@ func (b *benchCommand) gemm(_ *cobra.Command, p *program, backend kernels.Backen
 // product measures y = x·wᵀ: a 1×1 convolution of a picture of n×1 pixels with n channels.
 func (b *benchCommand) product(backend kernels.Backend, n int) (g gemmProduct, err error) {
 	arena, stream := tensor.NewArena(backend), rng.New(1)
-	defer func() { err = firstError(err, arena.Close()) }()
+	defer func() { err = cmp.Or(err, arena.Close()) }()
 	var operands [3]*tensor.Tensor
 	for i, shape := range [][]int{{1, n, 1, n}, {1, n, 1, n}, {n, 1, 1, n}} {
 		if operands[i], err = randomTensor(arena, backend, &stream, backend.Precision().Maps(), shape...); err != nil {
@@ -121,7 +122,7 @@ func (b *benchCommand) validateMemory() error {
 
 func (b *benchCommand) memory(_ *cobra.Command, p *program, backend kernels.Backend) (err error) {
 	arena, stream := tensor.NewArena(backend), rng.New(1)
-	defer func() { err = firstError(err, arena.Close()) }()
+	defer func() { err = cmp.Or(err, arena.Close()) }()
 	src, err := randomTensor(arena, backend, &stream, tensor.Float32, b.mib<<18)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -129,16 +130,16 @@ func (b *benchCommand) parts(net *model.Net) (forward, update time.Duration, err
 		return 0, 0, err
 	}
 	state := tensor.NewArena(backend)
-	defer func() { err = firstError(err, state.Close()) }()
+	defer func() { err = cmp.Or(err, state.Close()) }()
 	entries, norm, err := momentum(net, state)
 	if err != nil {
 		return 0, 0, err
 	}
-	forward, err = b.median(backend, func() error { return firstError(net.Normalize(plan), net.Forward(plan, true)) })
+	forward, err = b.median(backend, func() error { return cmp.Or(net.Normalize(plan), net.Forward(plan, true)) })
 	if err != nil {
 		return 0, 0, err
 	}
-	update, err = b.median(backend, func() error { return firstError(backend.GradNorm(norm, entries), backend.SGD(entries, .9)) })
+	update, err = b.median(backend, func() error { return cmp.Or(backend.GradNorm(norm, entries), backend.SGD(entries, .9)) })
 	return forward, update, err
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ func (b *benchCommand) steps(ctx context.Context, backend kernels.Backend, w wat
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	config := train.Paper()
@@ -56,7 +57,7 @@ func (b *benchCommand) steps(ctx context.Context, backend kernels.Backend, w wat
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, trainer.Close()) }()
+	defer func() { err = cmp.Or(err, trainer.Close()) }()
 	if w.begin != nil {
 		if err := w.begin(net); err != nil {
 			return err
@@ -81,7 +82,7 @@ func (b *benchCommand) fresh(backend kernels.Backend) (*model.Net, error) {
 		return nil, err
 	}
 	if err := net.Init(model.PaperInit(1)); err != nil {
-		return nil, firstError(err, net.Close())
+		return nil, cmp.Or(err, net.Close())
 	}
 	return net, nil
 }

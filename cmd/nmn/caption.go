@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/eval/caption"
+	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/report"
 )
@@ -155,5 +156,5 @@ func writeCaptionScores(path string, items []caption.Item, r *caption.Result) er
 	if err := w.WriteAll(records); err != nil {
 		return fmt.Errorf("scores of captions: %w", err)
 	}
-	return writeFile(path, b.Bytes())
+	return durable.Save(path, b.Bytes())
 }

@@ -10,6 +10,7 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
+	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/loader/features"
 )
@@ -138,5 +139,5 @@ func writeCounts(path string, given *caption.Captions, words *captioning.Words) 
 
 // writeCaptionLists writes captions as an object of lists.
 func writeCaptionLists(path string, c *caption.Captions) error {
-	return writeJSONFile(path, c.Of)
+	return durable.SaveJSON(path, c.Of)
 }

@@ -10,6 +10,7 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
+	"nmn/internal/durable"
 )
 
 // wordsName is the vocabulary of a captioner in its folder.
@@ -32,7 +33,7 @@ type captionOutcome struct {
 }
 
 func readCaptionOutcome(dir string) (*captionOutcome, error) {
-	return readJSONFile[captionOutcome](filepath.Join(dir, resultName), "remove the file to score again")
+	return durable.LoadJSON[captionOutcome](filepath.Join(dir, resultName), "remove the file to score again")
 }
 
 // fingerprint identifies what a run computes: settings, words, captions, and features of three clips.
@@ -83,7 +84,7 @@ func (r *captionRun) prepare() error {
 		return err
 	}
 	words := filepath.Join(r.dir, wordsName)
-	if exists(words) {
+	if durable.Exists(words) {
 		there, err := captioning.ReadWords(words)
 		if err == nil {
 			err = there.Same(r.words)
@@ -101,7 +102,7 @@ func (r *captionRun) prepare() error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(r.dir, configName), data)
+	return durable.Save(filepath.Join(r.dir, configName), data)
 }
 
 // isCaptionFile tells the files of a captioner's folder that are written aside, but for checkpoints.

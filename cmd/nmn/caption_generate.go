@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/captioning"
+	"nmn/internal/durable"
 	"nmn/train"
 )
 
@@ -77,18 +79,18 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, clips.Close()) }()
+	defer func() { err = cmp.Or(err, clips.Close()) }()
 	run := runConfig{Device: g.device, Threads: g.threads}
 	backend, err := p.openDevice(&run)
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, backend.Close()) }()
+	defer func() { err = cmp.Or(err, backend.Close()) }()
 	net, about, err := captioning.OpenNet(file, backend)
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	if err := g.fits(about, clips); err != nil {
 		return err
 	}
@@ -110,7 +112,7 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 // find finds the checkpoint. A run in which nothing was held out has no best one, and then the last is taken
 // unless the other was asked for by name.
 func (g *captionGenerate) find() (string, error) {
-	if best := filepath.Join(g.model, train.BestName); g.checkpoint == checkpointBest && !exists(best) && exists(filepath.Join(g.model, train.LastName)) {
+	if best := filepath.Join(g.model, train.BestName); g.checkpoint == checkpointBest && !durable.Exists(best) && durable.Exists(filepath.Join(g.model, train.LastName)) {
 		g.checkpoint = checkpointLast
 	}
 	file, _, err := findCheckpoint(g.model, g.checkpoint)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
+	"nmn/internal/durable"
 	"nmn/kernels"
 	"nmn/model/s2vt"
 	"nmn/train"
@@ -49,7 +51,7 @@ func (r *captionRun) run(ctx context.Context) (o *captionOutcome, reused bool, e
 	if err != nil {
 		return nil, false, err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	if o, err = r.learn(ctx, net); err != nil {
 		return nil, false, err
 	}
@@ -102,9 +104,9 @@ func (r *captionRun) learn(ctx context.Context, net *s2vt.Net) (o *captionOutcom
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = firstError(err, trainer.Close()) }()
+	defer func() { err = cmp.Or(err, trainer.Close()) }()
 	step := -1
-	if last := filepath.Join(r.dir, train.LastName); exists(last) {
+	if last := filepath.Join(r.dir, train.LastName); durable.Exists(last) {
 		if err := trainer.Resume(last); err != nil {
 			return nil, err
 		}
@@ -119,7 +121,7 @@ func (r *captionRun) learn(ctx context.Context, net *s2vt.Net) (o *captionOutcom
 	began := time.Now()
 	reached, err := trainer.Run(ctx)
 	r.program.status.clear()
-	if err = firstError(err, records.close()); err != nil {
+	if err = cmp.Or(err, records.close()); err != nil {
 		if errors.Is(err, train.ErrInterrupted) {
 			err = fmt.Errorf("%w: %w", errInterrupted, err)
 		}
@@ -132,7 +134,7 @@ func (r *captionRun) learn(ctx context.Context, net *s2vt.Net) (o *captionOutcom
 // finish scores the best checkpoint and writes the result, which comes last.
 func (r *captionRun) finish(ctx context.Context, o *captionOutcome) error {
 	o.Checkpoint = train.LastName
-	if r.validation != nil && exists(filepath.Join(r.dir, train.BestName)) {
+	if r.validation != nil && durable.Exists(filepath.Join(r.dir, train.BestName)) {
 		o.Checkpoint = train.BestName
 	}
 	if r.validation != nil {
@@ -142,7 +144,7 @@ func (r *captionRun) finish(ctx context.Context, o *captionOutcome) error {
 		}
 		o.Validation = scores
 	}
-	return writeJSONFile(filepath.Join(r.dir, resultName), o)
+	return durable.SaveJSON(filepath.Join(r.dir, resultName), o)
 }
 
 func (r *captionRun) score(ctx context.Context, checkpoint string) (_ *caption.Scores, err error) {
@@ -150,7 +152,7 @@ func (r *captionRun) score(ctx context.Context, checkpoint string) (_ *caption.S
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	result, _, err := r.judge().Score(ctx, net)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/eval/caption"
+	"nmn/internal/durable"
 	"nmn/report"
 	"nmn/train"
 )
@@ -69,7 +71,7 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	r := &captionRun{program: p, config: t.config, dir: t.runDir, title: "captioner"}
-	defer func() { err = firstError(err, r.closeData()) }()
+	defer func() { err = cmp.Or(err, r.closeData()) }()
 	if err := r.openData(); err != nil {
 		return err
 	}
@@ -77,7 +79,7 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 	if r.backend, err = p.openDevice(&run); err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, r.backend.Close()) }()
+	defer func() { err = cmp.Or(err, r.backend.Close()) }()
 	if t.dryRun {
 		return r.plan(cmd.Context())
 	}
@@ -85,7 +87,7 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 }
 
 func (t *captionTrain) train(ctx context.Context, r *captionRun) error {
-	if t.resume == "" && exists(filepath.Join(t.runDir, train.LastName)) && !exists(filepath.Join(t.runDir, resultName)) {
+	if t.resume == "" && durable.Exists(filepath.Join(t.runDir, train.LastName)) && !durable.Exists(filepath.Join(t.runDir, resultName)) {
 		return usagef("%s holds a run that was interrupted: go on with --resume %s, or name another --run-dir", t.runDir, t.runDir)
 	}
 	o, reused, err := r.run(ctx)

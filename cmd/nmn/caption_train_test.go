@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/durable"
 	"nmn/train"
 )
 
@@ -212,7 +213,7 @@ func TestCaptionTrain_DryRunWritesNothing(t *testing.T) {
 			t.Errorf("plan without %q:\n%s", part, out)
 		}
 	}
-	if exists(dir) {
+	if durable.Exists(dir) {
 		t.Error("a dry run has made the folder")
 	}
 }
@@ -252,7 +253,7 @@ func TestCaptionTrain_RefusesWhatDoesNotFit(t *testing.T) {
 			t.Errorf("exit code %d, %q, want %q", c.code, c.err, says)
 		}
 	}
-	if exists(dir) {
+	if durable.Exists(dir) {
 		t.Error("a run that cannot be has made its folder")
 	}
 }

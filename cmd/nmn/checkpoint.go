@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"nmn/internal/durable"
 	"nmn/kernels"
 	"nmn/model"
 	"nmn/text"
@@ -38,17 +40,17 @@ func openNet(p *program, r *runConfig, file string) (*openedNet, error) {
 	}
 	net, checkpoint, err := train.OpenNet(file, backend)
 	if err != nil {
-		return nil, firstError(err, backend.Close())
+		return nil, cmp.Or(err, backend.Close())
 	}
 	o := &openedNet{Net: net, backend: backend}
 	if o.vocabulary, err = checkpoint.Vocabulary(); err != nil {
-		return nil, firstError(err, o.Close())
+		return nil, cmp.Or(err, o.Close())
 	}
 	return o, nil
 }
 
 // Close gives back the net and its device.
-func (o *openedNet) Close() error { return firstError(o.Net.Close(), o.backend.Close()) }
+func (o *openedNet) Close() error { return cmp.Or(o.Net.Close(), o.backend.Close()) }
 
 // findCheckpoint finds the checkpoint that an argument names, a file or a run folder, and the folder
 // that it lies in.
@@ -65,7 +67,7 @@ func findCheckpoint(path string, which checkpointName) (file, folder string, err
 		name = train.BestName
 	}
 	file = filepath.Join(path, name)
-	if !exists(file) {
+	if !durable.Exists(file) {
 		return "", "", usagef("%s holds no %s: name a run folder or a checkpoint file", path, name)
 	}
 	return file, path, nil

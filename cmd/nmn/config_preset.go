@@ -1,6 +1,7 @@
 package main
 
 import (
+	"nmn/internal/setting"
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/loader/features"
@@ -28,7 +29,7 @@ func presetConfig(name presetName, size sizeName) (config, error) {
 		c.Data.ValidationShare, c.Data.TestShare = .2, .2
 		c.Train = train.FeaturesPreset()
 	default:
-		return config{}, usagef("preset is %q, want %s", name, alternatives(presets()))
+		return config{}, usagef("preset is %q, want %s", name, setting.Alternatives(presets()))
 	}
 	return c, nil
 }

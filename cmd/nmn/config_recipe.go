@@ -1,6 +1,7 @@
 package main
 
 import (
+	"nmn/internal/setting"
 	"slices"
 	"strconv"
 
@@ -87,7 +88,7 @@ func (c *config) settle(d *dataSets) (why string) {
 
 // recipeFormFlag declares --nmn-recipe; the form that was called crossfit before is still understood.
 func recipeFormFlag(r room, v *recipeForm, name, usage string) {
-	r.set.Var(formFlag{choice[recipeForm]{v, []recipeForm{recipePaper, recipeEstimate}}}, name, usage+": "+alternatives([]recipeForm{recipePaper, recipeEstimate}))
+	r.set.Var(formFlag{choice[recipeForm]{v, []recipeForm{recipePaper, recipeEstimate}}}, name, usage+": "+setting.Alternatives([]recipeForm{recipePaper, recipeEstimate}))
 	r.keep(name, v)
 	_ = r.cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions([]string{string(recipePaper), string(recipeEstimate)}, cobra.ShellCompDirectiveNoFileComp))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"nmn/internal/setting"
 	"slices"
 )
 
@@ -19,7 +20,7 @@ func (c *config) validate() error {
 func (c *config) validateNames() error {
 	switch {
 	case !slices.Contains(armNames(), c.Arm):
-		return fmt.Errorf("arm is %q, want %s", c.Arm, alternatives(armNames()))
+		return fmt.Errorf("arm is %q, want %s", c.Arm, setting.Alternatives(armNames()))
 	case c.Size != sizeQuick && c.Size != sizeFull:
 		return fmt.Errorf("size is %q, want quick or full", c.Size)
 	case c.Net.Arch != netVGG16 && c.Net.Arch != netScenes && c.Net.Arch != netMLP:
@@ -45,15 +46,6 @@ func (c *config) validateNames() error {
 // forPictures tells whether anything is set that only a net on pictures has.
 func (n *netConfig) forPictures() bool {
 	return n.InputSize != 0 || len(n.Depths)+len(n.Widths) > 0 || n.FC6 != 0 || n.FC7 != 0 || n.FC6Kernel != 0 || n.FC6Pad != 0
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (c *config) validateNet() error {

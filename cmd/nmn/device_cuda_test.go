@@ -12,6 +12,7 @@ import (
 
 	"nmn/cuda"
 	"nmn/cuda/cudnn"
+	"nmn/internal/durable"
 )
 
 // A host as the fake driver of package cuda shows it, by the fields of its fake_config.
@@ -96,8 +97,8 @@ func TestDevice_CUDATellsWhatIsMissingAndAutoTrainsOnTheCPU(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
 			insisted := on(t, c.libcuda, c.libcudnn, t.TempDir(), tiny("train", "--device", "cuda", "--run-dir", dir)...)
-			if insisted.code != exitFailure || insisted.out != "" || exists(dir) {
-				t.Errorf("--device cuda: exit code %d, run folder %v, %q", insisted.code, exists(dir), insisted.out)
+			if insisted.code != exitFailure || insisted.out != "" || durable.Exists(dir) {
+				t.Errorf("--device cuda: exit code %d, run folder %v, %q", insisted.code, durable.Exists(dir), insisted.out)
 			}
 			left := on(t, c.libcuda, c.libcudnn, t.TempDir(), tiny("train", "--device", "auto", "--arm", "stage1", "--max-steps", "1", "--run-dir", dir)...)
 			if left.code != exitOK || !strings.Contains(left.err, "computing on the CPU: ") {

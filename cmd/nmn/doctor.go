@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -207,7 +208,7 @@ func (d *doctorCommand) plan(ctx context.Context, p *program, data *dataSets) (p
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = firstError(err, backend.Close()) }()
+	defer func() { err = cmp.Or(err, backend.Close()) }()
 	if err := data.startRates(&c); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func freshNet(c *config, s *session, arm train.Arm) (*model.Net, error) {
 		return net, err
 	}
 	if err := s.loadWeights(net, &c.Net, s.data.train.Vocabulary); err != nil {
-		return nil, firstError(err, net.Close())
+		return nil, cmp.Or(err, net.Close())
 	}
 	return net, nil
 }
@@ -77,7 +78,7 @@ func planArm(ctx context.Context, p *program, c *config, s *session, arm train.A
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	census, err := s.data.train.Census(ctx)
 	if err != nil {
 		return 0, err
@@ -125,7 +126,7 @@ func measure(ctx context.Context, c *config, s *session, arm train.Arm) (m measu
 	if err != nil {
 		return m, err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	return measureNet(ctx, c, s, arm, net)
 }
 
@@ -149,7 +150,7 @@ func measureNet(ctx context.Context, c *config, s *session, arm train.Arm, net *
 	if err != nil {
 		return m, err
 	}
-	defer func() { err = firstError(err, trainer.Close()) }()
+	defer func() { err = cmp.Or(err, trainer.Close()) }()
 	if _, err := trainer.Run(inner); err != nil && (ctx.Err() != nil || !errors.Is(err, train.ErrInterrupted)) {
 		if errors.Is(err, train.ErrInterrupted) {
 			err = fmt.Errorf("%w: %w", errInterrupted, err)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"nmn/internal/setting"
 	"slices"
 )
 
@@ -49,7 +50,7 @@ func (d *dataConfig) validate() error {
 	}
 	switch {
 	case !slices.Contains(dataSources(), d.Set):
-		return fmt.Errorf("data.set is %q, want %s", d.Set, alternatives(dataSources()))
+		return fmt.Errorf("data.set is %q, want %s", d.Set, setting.Alternatives(dataSources()))
 	case d.Set == dataManifest && d.Manifest == "":
 		return fmt.Errorf("data.set is manifest: name the list of pictures (--manifest FILE)")
 	case !d.captioned() && d.Noise > 0:

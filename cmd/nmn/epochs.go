@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"nmn/internal/durable"
 	"nmn/report"
 	"nmn/train"
 )
@@ -63,7 +64,7 @@ func (r *epochRecord) write() error {
 	if rows == nil {
 		rows = []epochFigures{}
 	}
-	return writeJSONFile(r.path, rows)
+	return durable.SaveJSON(r.path, rows)
 }
 
 // readEpochs reads the record of a folder.

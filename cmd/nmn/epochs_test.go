@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/durable"
 	"nmn/train"
 )
 
@@ -37,7 +38,7 @@ func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
 			t.Errorf("stage %q: other weights with --each-epoch", stage)
 		}
 	}
-	if exists(filepath.Join(plain, epochsName)) {
+	if durable.Exists(filepath.Join(plain, epochsName)) {
 		t.Error("figures of epochs that nobody has asked for")
 	}
 	short := trained(t, "--arm", "nmn-fd", "--stage2-epochs", "2", "--each-epoch")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 
@@ -129,7 +130,7 @@ func (e *evalCommand) score(ctx context.Context, p *program, file string) (resul
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = firstError(err, s.Close()) }()
+	defer func() { err = cmp.Or(err, s.Close()) }()
 	set, err := s.data.split(e.split)
 	if err != nil {
 		return nil, err
@@ -138,7 +139,7 @@ func (e *evalCommand) score(ctx context.Context, p *program, file string) (resul
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	if err := sameClasses(checkpoint, set.Vocabulary); err != nil {
 		return nil, err
 	}

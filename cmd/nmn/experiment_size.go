@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -41,7 +42,7 @@ func (e *experiment) fitting(ctx context.Context, p *program) (sizeName, error) 
 		return "", err
 	}
 	needed, err := e.estimate(ctx, s)
-	if err = firstError(err, s.Close()); err != nil {
+	if err = cmp.Or(err, s.Close()); err != nil {
 		return "", err
 	}
 	size := sizeQuick

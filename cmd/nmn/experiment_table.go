@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"nmn/internal/durable"
 	"nmn/report"
 	"nmn/train"
 )
@@ -33,7 +34,7 @@ func writeTables(dir string, tables []*report.Table) error {
 		if err := report.Write(&b, file.format, of...); err != nil {
 			return err
 		}
-		if err := writeFile(filepath.Join(dir, file.name), b.Bytes()); err != nil {
+		if err := durable.Save(filepath.Join(dir, file.name), b.Bytes()); err != nil {
 			return err
 		}
 	}
@@ -81,7 +82,7 @@ func (e *experiment) writeIndex(ctx context.Context, s *session, runs []report.R
 			return err
 		}
 		run := report.LinkedRun{Run: &runs[i], Folder: filepath.ToSlash(folder)}
-		if exists(filepath.Join(runs[i].Name, report.HTMLFile)) {
+		if durable.Exists(filepath.Join(runs[i].Name, report.HTMLFile)) {
 			run.Page = path.Join(run.Folder, report.HTMLFile)
 		}
 		page.Runs = append(page.Runs, run)
@@ -90,7 +91,7 @@ func (e *experiment) writeIndex(ctx context.Context, s *session, runs []report.R
 	if err := page.Write(&b); err != nil {
 		return fmt.Errorf("page of the experiment: %w", err)
 	}
-	return writeFile(filepath.Join(e.runDir, indexName), b.Bytes())
+	return durable.Save(filepath.Join(e.runDir, indexName), b.Bytes())
 }
 
 // summaries are the main measures of the tables, and of the first what else is worth knowing.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,7 +103,7 @@ func (c *exportCommand) export(ctx context.Context, p *program, path string) (er
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	if c.observed && net.Config().Noise == model.NoNoise {
 		return usagef("export: --observed: %s has no noise model", file)
 	}
@@ -136,7 +137,7 @@ func (c *exportCommand) write(file, ending string, net *openedNet) (done exporte
 			done.Outputs = append(done.Outputs, export.Observed)
 		}
 		done.Tensors, err = export.ONNX(buffered, net.Net, export.GraphOptions{Observed: c.observed, Pixels: c.input == inputPixels,
-			Words: classNames(net.vocabulary), Version: thisBuild().Version})
+			Words: net.vocabulary.Texts(), Version: thisBuild().Version})
 	case ".npz":
 		done.Tensors, err = export.NPZ(buffered, net.Net, c.observed)
 	default:

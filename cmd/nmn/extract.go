@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"path/filepath"
@@ -189,7 +190,7 @@ func (c *extractCommand) pictures(cmd *cobra.Command, p *program, file, folder s
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	set := pictureSet(files, net.vocabulary, c.config.Data.MaxPixels)
 	set.IDs = pictureIDs(paths, files)
 	c.config.Data.Fit = pictureFit(c.config.Data.Fit, folder, net.Config())
@@ -202,7 +203,7 @@ func (c *extractCommand) data(ctx context.Context, p *program, file string) (err
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, s.Close()) }()
+	defer func() { err = cmp.Or(err, s.Close()) }()
 	set, err := s.data.split(c.split)
 	if err != nil {
 		return err
@@ -214,7 +215,7 @@ func (c *extractCommand) data(ctx context.Context, p *program, file string) (err
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	if err := sameClasses(checkpoint, set.Vocabulary); err != nil {
 		return err
 	}

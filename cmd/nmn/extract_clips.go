@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"strconv"
 
+	"nmn/internal/durable"
 	"nmn/loader"
 )
 
@@ -59,5 +60,5 @@ func (t *clipTable) add(clip string, first, rows int) {
 
 func (t *clipTable) write(path string) error {
 	t.lines.Flush()
-	return writeFile(path, t.text.Bytes())
+	return durable.Save(path, t.text.Bytes())
 }

@@ -143,7 +143,7 @@ func (c *extractCommand) writeNames(ctx context.Context, set *loader.Set, index 
 			continue
 		}
 		labels := make([]uint8, set.Vocabulary.Len())
-		err := writeLabels(table.file, classNames(set.Vocabulary), ids, len(index), func(i int) ([]uint8, error) {
+		err := writeLabels(table.file, set.Vocabulary.Texts(), ids, len(index), func(i int) ([]uint8, error) {
 			err := set.Row(ctx, index[i], &row)
 			clear(labels)
 			for _, class := range table.of() {

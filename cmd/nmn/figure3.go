@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/internal/durable"
 	"nmn/report"
 )
 
@@ -50,5 +51,5 @@ func writeFigure3(file string) error {
 	if err := report.Figure3(&b, figureFormat(file)); err != nil {
 		return err
 	}
-	return writeFile(file, b.Bytes())
+	return durable.Save(file, b.Bytes())
 }

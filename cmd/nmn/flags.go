@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"nmn/internal/setting"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,7 +122,7 @@ func (c choice[T]) String() string {
 
 func (c choice[T]) Set(s string) error {
 	if !slices.Contains(c.allowed, T(s)) {
-		return fmt.Errorf("want %s", alternatives(c.allowed))
+		return fmt.Errorf("want %s", setting.Alternatives(c.allowed))
 	}
 	*c.target = T(s)
 	return nil
@@ -129,20 +130,9 @@ func (c choice[T]) Set(s string) error {
 
 func (c choice[T]) Type() string { return "choice" }
 
-func alternatives[T ~string](all []T) string {
-	names := make([]string, len(all))
-	for i, a := range all {
-		names[i] = string(a)
-	}
-	if len(names) == 1 {
-		return names[0]
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
-}
-
 // enum declares a flag that takes one of the allowed values, which help and completion list.
 func enum[T ~string](r room, v *T, name, usage string, allowed ...T) {
-	r.set.Var(choice[T]{v, allowed}, name, usage+": "+alternatives(allowed))
+	r.set.Var(choice[T]{v, allowed}, name, usage+": "+setting.Alternatives(allowed))
 	r.keep(name, v)
 	names := make([]string, len(allowed))
 	for i, a := range allowed {
@@ -227,11 +217,11 @@ func flipLevels(r room, v *[]flipLevel, name, usage string) {
 func chosen[T ~string](r room, v *[]T, name, usage string, allowed ...T) {
 	parse := func(s string) (T, error) {
 		if !slices.Contains(allowed, T(s)) {
-			return "", fmt.Errorf("want %s", alternatives(allowed))
+			return "", fmt.Errorf("want %s", setting.Alternatives(allowed))
 		}
 		return T(s), nil
 	}
-	r.set.Var(list[T]{v, parse, func(t T) string { return string(t) }}, name, usage+": "+alternatives(allowed))
+	r.set.Var(list[T]{v, parse, func(t T) string { return string(t) }}, name, usage+": "+setting.Alternatives(allowed))
 	r.keep(name, v)
 	_ = r.cmd.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		done := typed[:strings.LastIndexByte(typed, ',')+1]

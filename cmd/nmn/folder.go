@@ -63,11 +63,11 @@ type outcome struct {
 
 // readOutcome reads the result of a folder; nil where there is none.
 func readOutcome(dir string) (*outcome, error) {
-	return readJSONFile[outcome](filepath.Join(dir, resultName), "remove the file to evaluate again")
+	return durable.LoadJSON[outcome](filepath.Join(dir, resultName), "remove the file to evaluate again")
 }
 
 func (o *outcome) write(dir string) error {
-	return writeJSONFile(filepath.Join(dir, resultName), o)
+	return durable.SaveJSON(filepath.Join(dir, resultName), o)
 }
 
 // readFolderConfig reads the configuration of a run folder.
@@ -92,7 +92,7 @@ func (c config) writeConfig(dir string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, configName), data)
+	return durable.Save(filepath.Join(dir, configName), data)
 }
 
 // isRunFile tells the files of a run folder that are written aside, but for checkpoints.

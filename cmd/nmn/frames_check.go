@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -21,7 +22,7 @@ func (c *framesCommand) checkFolder(ctx context.Context, p *program) (err error)
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, r.Close()) }()
+	defer func() { err = cmp.Or(err, r.Close()) }()
 	if err := r.Check(ctx); err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func (c *framesCommand) rebuildIndex(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, r.Close()) }()
+	defer func() { err = cmp.Or(err, r.Close()) }()
 	return c.tellFolder(p, r)
 }
 

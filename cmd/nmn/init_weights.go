@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -34,7 +35,7 @@ func (s *session) loadWeights(net *model.Net, n *netConfig, v *text.Vocabulary) 
 	if err != nil {
 		return fmt.Errorf("cannot open the weights: %w", err)
 	}
-	defer func() { err = firstError(err, file.Close()) }()
+	defer func() { err = cmp.Or(err, file.Close()) }()
 	if n.WeightsChannels != "" {
 		if err := file.SetBGR(n.WeightsChannels == channelsBGR); err != nil {
 			return fmt.Errorf("weights %s: %w", n.Weights, err)

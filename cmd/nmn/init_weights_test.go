@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -40,7 +41,7 @@ func newTestNet(t *testing.T, c model.Config, seed uint64) *model.Net {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = firstError(net.Close(), backend.Close()) })
+	t.Cleanup(func() { _ = cmp.Or(net.Close(), backend.Close()) })
 	return net
 }
 

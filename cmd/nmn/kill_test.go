@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/durable"
 	"nmn/telemetry"
 	"nmn/train"
 )
@@ -55,7 +56,7 @@ func killedRunEqualsWhole(t *testing.T, kills int, args ...string) {
 	next := in(broken)
 	for i := range kills {
 		k.kill(t, next, i, kills)
-		if exists(filepath.Join(broken, configName)) {
+		if durable.Exists(filepath.Join(broken, configName)) {
 			next = []string{"train", "--resume", broken, "--quiet"}
 		}
 	}

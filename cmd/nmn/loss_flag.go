@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"nmn/internal/setting"
 	"nmn/model"
 	"nmn/train"
 
@@ -24,7 +25,7 @@ func (l lossFlag) String() string {
 
 func (l lossFlag) Set(s string) error {
 	if !slices.Contains(train.Losses(), s) {
-		return fmt.Errorf("want %s", alternatives(train.Losses()))
+		return fmt.Errorf("want %s", setting.Alternatives(train.Losses()))
 	}
 	*l.target = train.PaperLoss(s)
 	return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"nmn/internal/durable"
 	"os"
 	"path/filepath"
 	"strings"
@@ -160,7 +161,7 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 	}
 	index := string(readFile(t, dir, indexName))
 	for _, link := range []string{"noise-20/seed-1/nmn-fd/report.html", "noise-40/seed-2/star/report.html"} {
-		if !strings.Contains(index, `<a href="`+link+`">`) || !exists(filepath.Join(dir, link)) {
+		if !strings.Contains(index, `<a href="`+link+`">`) || !durable.Exists(filepath.Join(dir, link)) {
 			t.Errorf("the page of the experiment does not lead to %s", link)
 		}
 	}

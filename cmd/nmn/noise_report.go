@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/internal/durable"
 	"nmn/model"
 	"nmn/report"
 	"nmn/train"
@@ -115,7 +116,7 @@ func (n *noiseReport) show(p *program, r *report.NoiseReport) error {
 		if err := write(&b); err != nil {
 			return err
 		}
-		if err := writeFile(n.output, b.Bytes()); err != nil {
+		if err := durable.Save(n.output, b.Bytes()); err != nil {
 			return err
 		}
 	}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 
+	"nmn/internal/durable"
 	"nmn/kernels"
 	"nmn/labels"
 	"nmn/labels/rates"
@@ -47,14 +49,14 @@ func (n *noiseReport) read(p *program, file, folder string, l *learntRates) (err
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	q01, q10, err := train.NoiseRates(net.Net)
 	if err != nil {
 		return err
 	}
 	l.all = &labels.Rates{Q01: float64s(q01), Q10: float64s(q10)}
 	known := filepath.Join(folder, report.RatesFile)
-	if !exists(known) {
+	if !durable.Exists(known) {
 		return nil
 	}
 	written, err := labels.ReadFile(known, l.vocabulary, labels.Learnt)
@@ -71,7 +73,7 @@ func (n *noiseReport) ask(ctx context.Context, p *program, file string, l *learn
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, s.Close()) }()
+	defer func() { err = cmp.Or(err, s.Close()) }()
 	set, err := s.data.split(n.split)
 	if err != nil {
 		return err
@@ -93,7 +95,7 @@ func (n *noiseReport) visit(ctx context.Context, p *program, backend kernels.Bac
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	k := l.vocabulary.Len()
 	l.q01, l.q10 = rates.NewSpreads(k, n.departures), rates.NewSpreads(k, n.departures)
 	config := n.config.loader()

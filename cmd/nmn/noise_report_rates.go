@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"nmn/eval"
+	"nmn/internal/durable"
 	"nmn/labels"
 	"nmn/labels/rates"
 	"nmn/model"
@@ -40,7 +41,7 @@ func (l *learntRates) report(folder string) (*report.NoiseReport, error) {
 // experiment keeps what all arms of a seed share. Empty where there is none.
 func (l *learntRates) estimatesOf(folder string) string {
 	for _, recipe := range []string{filepath.Join(folder, recipeName), filepath.Join(folder, "..", recipeName+suffixOf(l.Model.MIL))} {
-		if path := filepath.Join(recipe, recipeRatesName); exists(path) {
+		if path := filepath.Join(recipe, recipeRatesName); durable.Exists(path) {
 			return path
 		}
 	}

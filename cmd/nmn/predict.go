@@ -96,7 +96,7 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	var scores *train.Scores
 	var set *loader.Set
 	if net.Config().Input > 0 {
@@ -259,5 +259,5 @@ func writeScores(p *program, set *loader.Set, index []int, probabilities []float
 	for row, bag := range index {
 		ids[row] = set.IDs[bag]
 	}
-	return writeScoreTable(p.out, classNames(set.Vocabulary), ids, probabilities)
+	return writeScoreTable(p.out, set.Vocabulary.Texts(), ids, probabilities)
 }

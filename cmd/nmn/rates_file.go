@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"nmn/internal/durable"
 	"nmn/labels"
 	"nmn/labels/rates"
 	"nmn/text"
@@ -27,7 +28,7 @@ func writeRates(path string, r *rates.Result) error {
 	if err := r.Table().WriteCSV(&b, labels.EstimateColumns); err != nil {
 		return err
 	}
-	return writeFile(path, b.Bytes())
+	return durable.Save(path, b.Bytes())
 }
 
 // readRates reads what nmn rates has written, the q.csv of a run, or any other table with rates of all words.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -189,7 +190,7 @@ func readEpoch(path string, scores bool) (loss float64, logits []float32, err er
 	if err != nil {
 		return 0, nil, fmt.Errorf("scores of a fold: %w; remove the folder of the fold to train it again", err)
 	}
-	defer func() { err = firstError(err, file.Close()) }()
+	defer func() { err = cmp.Or(err, file.Close()) }()
 	if loss, err = parseFloat(file.Metadata[epochKey]); err != nil {
 		return 0, nil, fmt.Errorf("%s: its loss: %w", path, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/text"
 )
@@ -102,7 +103,7 @@ func TestExperiment_RefusesALossForNoiseArms(t *testing.T) {
 	for _, size := range []string{"quick", "auto"} { // auto times real steps first
 		wantUsage(t, call(t, tiny("experiment", "--size", size, "--loss", "asl", "--arms", "star,nmn-fd", "--run-dir", dir)...), "loss asl", "arm nmn-fd")
 	}
-	if exists(dir) {
+	if durable.Exists(dir) {
 		t.Error("something was written")
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -58,7 +59,7 @@ func readOnline(path string) (logits []float32, index []int, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { err = firstError(err, file.Close()) }()
+	defer func() { err = cmp.Or(err, file.Close()) }()
 	if logits, _, err = file.Float32(logitsName); err != nil {
 		return nil, nil, err
 	}

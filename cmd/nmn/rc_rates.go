@@ -11,11 +11,11 @@ import (
 
 	"nmn/eval"
 	"nmn/format/table"
+	"nmn/internal/durable"
 	"nmn/labels/audit"
 	"nmn/labels/rates"
 	"nmn/model"
 	"nmn/report"
-	"nmn/text"
 	"nmn/train"
 )
 
@@ -46,7 +46,7 @@ func (r *recipe) estimate(ctx context.Context) error {
 // find estimates the rates from the scores of bags that were not learned before, and says and keeps them.
 func (r *recipe) find(ctx context.Context, round *round) (err error) {
 	set := r.scored
-	in := rates.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Scores: round.logits, Labels: set.Labels.Uint8s(), Words: classNames(set.Vocabulary), IDs: set.IDs}
+	in := rates.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Scores: round.logits, Labels: set.Labels.Uint8s(), Words: set.Vocabulary.Texts(), IDs: set.IDs}
 	if r.found, err = rates.Estimate(ctx, in, rates.DefaultOptions()); err != nil {
 		return err
 	}
@@ -77,14 +77,6 @@ func (p *stagePlan) setThreshold(logits []float32, from string) error {
 	theta, err := eval.PlugInThreshold(logits, true)
 	p.threshold, p.thresholdFrom = &theta, from
 	return err
-}
-
-func classNames(v *text.Vocabulary) []string {
-	names := make([]string, v.Len())
-	for i := range names {
-		names[i] = v.Word(i).Text
-	}
-	return names
 }
 
 // tell says what was found: to people in a line, to the log word by word.
@@ -140,7 +132,7 @@ func (r *recipe) remarks() []string {
 // no noise are calibrated for the audit; those of the others are of the true label already.
 func (r *recipe) write(name string, round *round, calibrate bool) error {
 	set := r.scored
-	in := audit.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Logits: round.logits, Labels: set.Labels.Uint8s(), Words: classNames(set.Vocabulary), IDs: set.IDs}
+	in := audit.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Logits: round.logits, Labels: set.Labels.Uint8s(), Words: set.Vocabulary.Texts(), IDs: set.IDs}
 	in.FromEstimate(r.found)
 	if !calibrate {
 		in.A, in.B = nil, nil
@@ -170,7 +162,7 @@ func (r *recipe) write(name string, round *round, calibrate bool) error {
 		name    string
 		content []byte
 	}{{name, scores.Bytes()}, {suspectsName, suspects.Bytes()}, {recipePageName, page}} {
-		if err := writeFile(filepath.Join(r.dir, file.name), file.content); err != nil {
+		if err := durable.Save(filepath.Join(r.dir, file.name), file.content); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/durable"
 	"nmn/internal/rng"
 	"nmn/labels"
 	"nmn/labels/rates"
@@ -147,7 +148,7 @@ func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
 			t.Fatal(err)
 		}
 		must(t, "train", "--resume", broken, "-q")
-		if exists(aside) {
+		if durable.Exists(aside) {
 			t.Errorf("%s: an unfinished file stays", place)
 		}
 		if after, err := os.Stat(done); err != nil || !after.ModTime().Equal(before.ModTime()) {
@@ -199,7 +200,7 @@ func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := readRates(filepath.Join(dir, recipeName, recipeRatesName), classNames(v))
+	found, err := readRates(filepath.Join(dir, recipeName, recipeRatesName), v.Texts())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/durable"
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/train"
@@ -165,7 +166,7 @@ func TestForward_TakesOnlineRates(t *testing.T) {
 	if first := outcomeOf(t, filepath.Join(dir, stage1Name)); o.Steps != 2*first.Steps || o.Evaluation.Transition == nil {
 		t.Errorf("%d steps, stage 1 has %d; rates %+v", o.Steps, first.Steps, o.Evaluation.Transition)
 	}
-	if !exists(filepath.Join(dir, recipeName, recipeRatesName)) {
+	if !durable.Exists(filepath.Join(dir, recipeName, recipeRatesName)) {
 		t.Error("no rates were estimated")
 	}
 }

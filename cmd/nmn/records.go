@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ func openRecords(dir string, step int, c *config, validation *loader.Set) (*reco
 	}
 	summary, err := telemetry.OpenSummary(filepath.Join(dir, summaryName), step)
 	if err != nil {
-		return nil, firstError(err, log.Close())
+		return nil, cmp.Or(err, log.Close())
 	}
 	attributes := []any{"resumed_at", max(step, 0)}
 	values := flatten(c)
@@ -49,7 +50,7 @@ func openRecords(dir string, step int, c *config, validation *loader.Set) (*reco
 	r := &records{log: log, summary: summary}
 	if c.Run.TensorBoard {
 		if r.board, err = telemetry.OpenBoard(filepath.Join(dir, boardName), step, validation); err != nil {
-			return nil, firstError(err, log.Close())
+			return nil, cmp.Or(err, log.Close())
 		}
 	}
 	return r, nil
@@ -64,9 +65,9 @@ func (r *records) observers() []train.Observer {
 }
 
 func (r *records) close() error {
-	err := firstError(r.summary.Err(), r.log.Close())
+	err := cmp.Or(r.summary.Err(), r.log.Close())
 	if r.board != nil {
-		err = firstError(err, r.board.Close())
+		err = cmp.Or(err, r.board.Close())
 	}
 	return err
 }

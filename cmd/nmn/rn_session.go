@@ -171,7 +171,7 @@ func (s *session) prepare(ctx context.Context, c *config) (plain bool, err error
 // tellOneSided tells which words the training labels tell nothing of, before they are trained on.
 func (s *session) tellOneSided() {
 	d := s.data
-	never, always := oneSided(classNames(d.train.Vocabulary), d.census.Positive, d.census.Bags)
+	never, always := oneSided(d.train.Vocabulary.Texts(), d.census.Positive, d.census.Bags)
 	if never == nil && always == nil {
 		return
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"nmn/internal/durable"
 	"nmn/kernels/tensor"
 	"path/filepath"
 	"slices"
@@ -129,13 +130,13 @@ func noneIfEmpty[T any](list []T) []T {
 // openFolderConfig resolves the configuration of what works on the model of a run folder: that of the folder, where
 // the sources name no file, with the rest of the sources over it.
 func (s configSources) openFolderConfig(folder string, c *config) error {
-	if own := filepath.Join(folder, configName); s.file == "" && exists(own) {
+	if own := filepath.Join(folder, configName); s.file == "" && durable.Exists(own) {
 		s.file = own
 	}
 	if err := s.resolve(c); err != nil {
 		return err
 	}
-	if own := filepath.Join(folder, vocabularyName); c.Data.Vocabulary == "" && exists(own) {
+	if own := filepath.Join(folder, vocabularyName); c.Data.Vocabulary == "" && durable.Exists(own) {
 		c.Data.Vocabulary, c.Data.VocabularyOfModel = own, true // classes are those of the model, whatever the captions are now
 	}
 	if !s.gives("run.precision") { // that of the run may be one that this device lacks

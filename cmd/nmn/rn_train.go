@@ -5,6 +5,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/train"
 )
@@ -33,7 +34,7 @@ func (s *session) train(ctx context.Context, c *config, dir string, resume bool)
 			from = filepath.Join(first, train.LastName)
 		}
 	}
-	if !resume && exists(filepath.Join(dir, train.LastName)) {
+	if !resume && durable.Exists(filepath.Join(dir, train.LastName)) {
 		if o, err := readOutcome(dir); err != nil || o == nil {
 			return nil, cmp.Or(err, setting.Errorf("run_dir", "%s holds a run that was interrupted: go on with --resume %s, or name another --run-dir", dir, dir))
 		}
@@ -50,7 +51,7 @@ func (s *session) firstStage(ctx context.Context, c *config, dir, first string, 
 	if err := prepareFolder(dir, c); err != nil {
 		return err
 	}
-	if exists(filepath.Join(dir, train.LastName)) {
+	if durable.Exists(filepath.Join(dir, train.LastName)) {
 		return nil
 	}
 	stage1 := *c

@@ -18,7 +18,7 @@ func (c *config) openData(ctx context.Context, log *slog.Logger) (*dataSets, err
 	}
 	c.Data.ManifestOfClips = data.train.Videos()
 	if err := c.validateVideo(); err != nil {
-		return nil, cmp.Or[error](usageError{err}, data.Close())
+		return nil, cmp.Or(error(usageError{err}), data.Close())
 	}
 	return data, nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/loader/shard"
 )
@@ -138,7 +137,7 @@ func begin[C interface{ Validate() error }](dir string, config C, set func(C) (*
 		}
 	}
 	k, truth := s.Vocabulary.Len(), s.Truth.Uint8s()
-	return writeLabels(filepath.Join(dir, truthName), classNames(s.Vocabulary), ids, s.Len(), func(bag int) ([]uint8, error) {
+	return writeLabels(filepath.Join(dir, truthName), s.Vocabulary.Texts(), ids, s.Len(), func(bag int) ([]uint8, error) {
 		return truth[bag*k : (bag+1)*k], nil
 	})
 }
@@ -153,12 +152,4 @@ func refuseFilled(dir string) error {
 		return err
 	}
 	return usagef("%s is not empty: name a new folder, or empty this one", dir)
-}
-
-// writeFile writes aside, syncs and renames, so that path is either as before or whole.
-func writeFile(path string, data []byte) error {
-	if err := durable.WriteFile(path, data, 0o666); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
+	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/report"
 )
@@ -24,7 +26,7 @@ func (t *table4) ownClips() (*table4Clips, error) {
 		splits = map[string]string{splitTrain: loader.TrainSplit, splitValidation: loader.ValidateSplit, splitTest: loader.TestSplit}
 	}
 	for split, of := range splits {
-		if split == splitTest && !exists(filepath.Join(t.features[0].folder, splitTest+".npy")) {
+		if split == splitTest && !durable.Exists(filepath.Join(t.features[0].folder, splitTest+".npy")) {
 			continue
 		}
 		if split == splitTest {
@@ -60,7 +62,7 @@ func (t *table4) captionAll(ctx context.Context, clips *table4Clips) (err error)
 	if t.backend, err = t.program.openDevice(&run); err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, t.backend.Close()) }()
+	defer func() { err = cmp.Or(err, t.backend.Close()) }()
 	rows := make([]report.CaptionRow, len(clips.rows))
 	var frequent report.CaptionRow
 	for i, row := range clips.rows {
@@ -151,7 +153,7 @@ func (t *table4) judge(ctx context.Context, r *captionRun, judged *captioning.Se
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	j := captioning.Judge{Words: about.Words, Data: judged, Generation: t.captioner.Validation.generation(), Meteor: t.meteor}
 	result, said, err := j.Score(ctx, net)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -91,7 +92,7 @@ func (t *table4) trainConcepts(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, s.Close()) }()
+	defer func() { err = cmp.Or(err, s.Close()) }()
 	runs, err := e.all(ctx, s.session)
 	if err != nil {
 		return err
@@ -111,7 +112,7 @@ func (t *table4) writeConcepts(ctx context.Context, s *session, run, folder stri
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"nmn/eval"
+	"nmn/internal/durable"
 	"nmn/kernels/tensor"
 	"nmn/train"
 )
@@ -162,7 +163,7 @@ func TestTrain_StartsFromAGivenStage1(t *testing.T) {
 	first := trained(t, "--arm", "stage1")
 	dir := filepath.Join(t.TempDir(), "star")
 	must(t, tiny("train", "--arm", "star", "--stage1", filepath.Join(first, train.LastName), "--run-dir", dir)...)
-	if exists(filepath.Join(dir, stage1Name)) {
+	if durable.Exists(filepath.Join(dir, stage1Name)) {
 		t.Error("stage 1 was trained again")
 	}
 	whole := trained(t, "--arm", "star")
@@ -182,7 +183,7 @@ func TestTrain_DryRunWritesNothing(t *testing.T) {
 	if i, j := strings.Index(out, "device"), strings.Index(out, "images/s"); i < 0 || i > j {
 		t.Errorf("what is known before the steps does not come first:\n%s", out)
 	}
-	if exists(dir) {
+	if durable.Exists(dir) {
 		t.Error("a folder was made")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/model"
 	"nmn/report"
@@ -32,7 +33,7 @@ func (c *config) validateVideo() error {
 	case d.Set == dataMoving && (d.Frames < 3 || d.Frames > 1000):
 		return fmt.Errorf("data.frames is %d, want 3 to 1000", d.Frames)
 	case d.VideoLevel != "" && !slices.Contains(videoLevels(), d.VideoLevel):
-		return fmt.Errorf("data.video_level is %q, want %s", d.VideoLevel, alternatives(videoLevels()))
+		return fmt.Errorf("data.video_level is %q, want %s", d.VideoLevel, setting.Alternatives(videoLevels()))
 	case c.level() == report.FrameLevel && settings.folds() > 0:
 		return errors.New("recipe: folds of frames would have a video in several folds: take --video-level video, or the rates of --rates online")
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -52,7 +53,7 @@ func tellWeights(p *program, path string, asJSON bool) (err error) {
 	if err != nil {
 		return fmt.Errorf("cannot open the weights: %w", err)
 	}
-	defer func() { err = firstError(err, file.Close()) }()
+	defer func() { err = cmp.Or(err, file.Close()) }()
 	told := weightsFile{File: path, Format: file.Format, BGR: file.BGR}
 	for _, name := range file.Names() {
 		dtype, shape, err := file.Info(name)
@@ -83,7 +84,7 @@ func matchVGG16(file *weights.File) (report model.LoadReport, misfit, err error)
 	if err != nil {
 		return report, nil, err
 	}
-	defer func() { err = firstError(err, backend.Close()) }()
+	defer func() { err = cmp.Or(err, backend.Close()) }()
 	const classes = 1000
 	report, misfit = model.MatchFile(model.VGG16(classes, false), backend, file, func(q *model.Param) model.Need {
 		if strings.HasPrefix(q.Name, "head.fc8.") {

@@ -1,0 +1,49 @@
+package durable
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Save writes a whole file with the usual permissions. Its errors name the path.
+func Save(path string, content []byte) error {
+	if err := WriteFile(path, content, 0o666); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return nil
+}
+
+// SaveJSON writes v as an indented JSON file.
+func SaveJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return Save(path, append(data, '\n'))
+}
+
+// LoadJSON reads a file that SaveJSON has written; nil where there is none. cure says what to do with
+// one that cannot be read.
+func LoadJSON[T any](path, cure string) (*T, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var v T
+	if err := json.Unmarshal(data, &v); err != nil {
+		return nil, fmt.Errorf("%s: %w; %s", path, err, cure)
+	}
+	return &v, nil
+}
+
+// Exists reports whether there is anything at path that can be looked at.
+func Exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
