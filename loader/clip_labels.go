@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"nmn/internal/durable"
+	"nmn/loader/picture"
 	"nmn/text"
 )
 
@@ -299,5 +300,5 @@ func StreamClips(name string, clips *Clips, labels *ClipLabels, vocabulary *text
 	}
 	rows := clipRows{clips, labels, vocabulary}
 	return &Set{Name: name, Vocabulary: vocabulary, CaptionsPerBag: labels.form.CaptionsPerBag, Rows: rows, ByBlocks: true,
-		survey: &survey{}, Source: &clipStream{clips: clips, limits: DefaultLimits()}}, nil
+		survey: &survey{}, Source: &clipStream{clips: clips, limits: picture.DefaultLimits()}}, nil
 }

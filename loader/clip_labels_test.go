@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/loader/picture"
 	"nmn/loader/shard"
 )
 
@@ -158,7 +159,7 @@ func (b brokenBags) Frames(bag int) int {
 	return b.Source.Frames(bag)
 }
 
-func (b brokenBags) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+func (b brokenBags) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	if slices.Contains(b.broken, bag) {
 		return fmt.Errorf("%w: no frames", ErrCorrupt)
 	}

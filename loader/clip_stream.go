@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"nmn/loader/picture"
 	"nmn/text"
 )
 
@@ -32,7 +33,7 @@ func (r clipRows) Read(ctx context.Context, bag int, row *Row) error {
 // clipStream gives the frames of all clips, a bag each, in the order of the index.
 type clipStream struct {
 	clips  *Clips
-	limits Limits
+	limits picture.Limits
 }
 
 // Frames is the number of frames of a bag; 0 where its line of the index cannot be used, which Read
@@ -47,7 +48,7 @@ func (s *clipStream) Frames(bag int) int {
 
 // Read decodes a frame. The error names file, clip and frame, and wraps ErrCorrupt unless the system
 // itself has failed.
-func (s *clipStream) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+func (s *clipStream) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	record, err := s.clips.records.get(bag)
 	if err != nil {
 		return unusable(fmt.Errorf("frames: %w", err))

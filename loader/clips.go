@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"nmn/loader/picture"
 	"nmn/loader/shard"
 )
 
@@ -36,13 +37,13 @@ func (c *Clips) Close() error { return c.reader.Close() }
 func (c *Clips) Len() int { return c.reader.Len() }
 
 // read decodes a frame of a clip.
-func (c *Clips) read(ctx context.Context, record *shard.Record, frame int, pic *Picture, limits Limits) (err error) {
+func (c *Clips) read(ctx context.Context, record *shard.Record, frame int, pic *picture.Picture, limits picture.Limits) (err error) {
 	buffer := c.buffers.Get().(*[]byte)
 	defer c.buffers.Put(buffer)
 	if *buffer, err = c.load(ctx, record, frame, *buffer, limits); err != nil {
 		return err
 	}
-	if err := DecodePicture(*buffer, pic, limits.MaxPixels); err != nil {
+	if err := picture.Decode(*buffer, pic, limits.MaxPixels); err != nil {
 		return fmt.Errorf("cannot decode %s: %w", framePlace(record, frame), err)
 	}
 	if pic.Width != record.PictureWidth || pic.Height != record.PictureHeight {
@@ -53,7 +54,7 @@ func (c *Clips) read(ctx context.Context, record *shard.Record, frame int, pic *
 }
 
 // load reads the picture of a frame into buffer, undecoded.
-func (c *Clips) load(ctx context.Context, record *shard.Record, frame int, buffer []byte, limits Limits) ([]byte, error) {
+func (c *Clips) load(ctx context.Context, record *shard.Record, frame int, buffer []byte, limits picture.Limits) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return buffer, err
 	}
@@ -130,7 +131,7 @@ func (t *ClipTable) Has(clip string) error {
 
 // Source gives the frames of clips by name: bag i is ids[i].
 func (t *ClipTable) Source(ids []string) (*ClipSource, error) {
-	s := &ClipSource{clips: t.clips, limits: DefaultLimits(), bags: make([]*shard.Record, len(ids))}
+	s := &ClipSource{clips: t.clips, limits: picture.DefaultLimits(), bags: make([]*shard.Record, len(ids))}
 	for i, id := range ids {
 		if err := t.Has(id); err != nil {
 			return nil, fmt.Errorf("frames: bag %d (%s): %w", i, clipID(id), err)
@@ -143,7 +144,7 @@ func (t *ClipTable) Source(ids []string) (*ClipSource, error) {
 // ClipSource gives the frames of some clips, a bag each.
 type ClipSource struct {
 	clips  *Clips
-	limits Limits
+	limits picture.Limits
 	bags   []*shard.Record
 }
 
@@ -152,7 +153,7 @@ func (s *ClipSource) Frames(bag int) int { return len(s.bags[bag].Frames) }
 
 // Read decodes a frame. The error names file, clip and frame, and wraps ErrCorrupt unless the system
 // itself has failed.
-func (s *ClipSource) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+func (s *ClipSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	if bag < 0 || bag >= len(s.bags) {
 		return fmt.Errorf("frames: there is no bag %d among %d", bag, len(s.bags))
 	}

@@ -23,12 +23,6 @@ func ReadEncoded(ctx context.Context, s Source, bag, frame int, buffer []byte) (
 	return files.encoded(ctx, bag, frame, buffer)
 }
 
-// PictureFormat is the name of the format of a file, JPEG, PNG or GIF, by how it starts; empty for another.
-func PictureFormat(data []byte) string {
-	format, _ := sniff(data)
-	return format.name
-}
-
 func (s *FileSource) encoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return buffer, err

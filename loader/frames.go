@@ -3,6 +3,7 @@ package loader
 import (
 	"context"
 	"fmt"
+	"nmn/loader/picture"
 	"sort"
 	"strconv"
 )
@@ -180,7 +181,7 @@ type singleFrames struct {
 
 func (s singleFrames) Frames(int) int { return 1 }
 
-func (s singleFrames) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+func (s singleFrames) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	video, position, err := s.index.place(bag, frame)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/loader/picture"
 	"nmn/text"
 
 	dense "gorgonia.org/tensor"
@@ -31,7 +32,7 @@ type clips struct {
 
 func (c *clips) Frames(bag int) int { return c.frames[bag] }
 
-func (c *clips) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+func (c *clips) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	if c.block != nil {
 		c.reading.Add(1)
 		select {
@@ -43,11 +44,13 @@ func (c *clips) Read(ctx context.Context, bag, frame int, pic *Picture) error {
 	if err := c.broken[[2]int{bag, frame}]; err != nil {
 		return err
 	}
-	pic.resize(4, 2)
+	pic.Resize(4, 2)
 	if c.size[0] > 0 {
-		pic.resize(c.size[0], c.size[1])
+		pic.Resize(c.size[0], c.size[1])
 	}
-	pic.fill(level(bag, frame))
+	for i := range pic.Pix {
+		pic.Pix[i] = level(bag, frame)
+	}
 	return nil
 }
 
@@ -76,7 +79,7 @@ func clipSet(t testing.TB, source *clips) *Set {
 
 func clipConfig() Config {
 	c := DefaultConfig()
-	c.BatchBags, c.Size, c.Fit = 3, 4, FitLongest
+	c.BatchBags, c.Size, c.Fit = 3, 4, picture.FitLongest
 	return c
 }
 
@@ -212,7 +215,7 @@ func TestLoader_OneBagOfOneFrame(t *testing.T) {
 func TestLoader_SameForAnyWorkersAndPrefetch(t *testing.T) {
 	set := makeScenes(t, 2, "train", 50)
 	config := clipConfig()
-	config.BatchBags, config.Size, config.Fit = 7, SceneSize, FitNone
+	config.BatchBags, config.Size, config.Fit = 7, SceneSize, picture.FitNone
 	config.Workers, config.Prefetch = 1, 1
 	want := mustReadEpoch(t, mustLoader(t, set, config), 3, 0)
 	for _, other := range [][2]int{{5, 1}, {5, 6}, {2, 3}} {
@@ -246,7 +249,7 @@ func TestLoader_ResumeEqualsUnbroken(t *testing.T) {
 func TestLoader_EveryBagOnceInANewOrder(t *testing.T) {
 	set := makeScenes(t, 2, "train", 100)
 	config := clipConfig()
-	config.BatchBags, config.Size, config.Fit = 8, SceneSize, FitNone
+	config.BatchBags, config.Size, config.Fit = 8, SceneSize, picture.FitNone
 	l := mustLoader(t, set, config)
 	var orders [][]int
 	flips := 0
@@ -344,7 +347,7 @@ func TestLoader_StopsAtErrorsThatAreNotAboutOnePicture(t *testing.T) {
 	if _, err := readEpoch(t, mustLoader(t, clipSet(t, source), config), 0, 0); !errors.Is(err, fault) {
 		t.Errorf("%v, want the fault", err)
 	}
-	config.Fit = FitNone // 4×2 does not fit 4×4
+	config.Fit = picture.FitNone // 4×2 does not fit 4×4
 	_, err := readEpoch(t, mustLoader(t, clipSet(t, raggedClips()), config), 0, 0)
 	if err == nil || !strings.Contains(err.Error(), "4×2") || !strings.Contains(err.Error(), "clip-") {
 		t.Errorf("%v, want the sizes and the id", err)
@@ -523,7 +526,7 @@ func TestLoader_RefusesBadConfigAndSet(t *testing.T) {
 
 func TestLoader_AppliesItsPixelLimitToFiles(t *testing.T) {
 	root := t.TempDir()
-	if err := os.WriteFile(filepath.Join(root, "a.png"), encodePNG(t, smooth(20, 20)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "a.png"), pngFile(t, smoothImage(20, 20)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	set := clipSet(t, &clips{frames: []int{1}})
@@ -545,7 +548,7 @@ func TestLoader_SteadyStateAllocatesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := DefaultConfig()
-	config.Size, config.Fit = SceneSize, FitNone
+	config.Size, config.Fit = SceneSize, picture.FitNone
 	l := mustLoader(t, set, config)
 	mustReadEpoch(t, l, 1, 0) // paints all
 	e, err := l.Epoch(context.Background(), 0, 0)
@@ -588,7 +591,7 @@ func BenchmarkLoader_Scenes(b *testing.B) {
 				b.Fatal(err)
 			}
 			config := DefaultConfig()
-			config.Size, config.Fit = SceneSize, FitNone
+			config.Size, config.Fit = SceneSize, picture.FitNone
 			l := mustLoader(b, set, config)
 			b.ReportAllocs()
 			epoch := 0

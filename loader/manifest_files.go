@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"nmn/loader/picture"
 	"os"
 	"path/filepath"
 	"slices"
@@ -104,7 +105,7 @@ func (s *ManifestSource) Close() error { return s.files.Close() }
 func (s *ManifestSource) Frames(bag int) int { return s.index.offsets[bag+1] - s.index.offsets[bag] }
 
 // Read decodes a frame; see FileSource. The error names the row of the manifest too.
-func (s *ManifestSource) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+func (s *ManifestSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	file, err := s.place(bag, frame)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/loader/picture"
 	"nmn/text"
 )
 
@@ -301,7 +302,7 @@ func TestManifest_BrokenPicturesNameTheirRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer source.Close()
-	if err := source.Read(t.Context(), 0, 0, new(Picture)); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), `m.csv, line 3: cannot decode "a.png"`) {
+	if err := source.Read(t.Context(), 0, 0, new(picture.Picture)); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), `m.csv, line 3: cannot decode "a.png"`) {
 		t.Errorf("error %v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "a.png")); err != nil {

@@ -1,17 +1,15 @@
 package loader
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"image"
-	"image/jpeg"
 	"os"
 	"path/filepath"
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
+	"nmn/loader/picture"
 	"nmn/loader/shard"
 	"nmn/text"
 )
@@ -118,27 +116,15 @@ func movingRecord(id string, frames int) *shard.Record {
 // encodeClip makes JPEG files of the frames of a bag.
 func encodeClip(ctx context.Context, source Source, bag int) ([][]byte, error) {
 	pictures := make([][]byte, source.Frames(bag))
-	var pic Picture
+	var pic picture.Picture
 	for t := range pictures {
 		err := source.Read(ctx, bag, t, &pic)
 		if err == nil {
-			pictures[t], err = encodeScene(&pic)
+			pictures[t], err = pic.EncodeJPEG(sceneJPEGQuality)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("clip %d, frame %d: %w", bag, t, err)
 		}
 	}
 	return pictures, nil
-}
-
-// encodeScene makes a JPEG file of a picture.
-func encodeScene(pic *Picture) ([]byte, error) {
-	img := image.NewRGBA(image.Rect(0, 0, pic.Width, pic.Height))
-	for i := range pic.Width * pic.Height {
-		copy(img.Pix[4*i:4*i+3], pic.Pix[3*i:3*i+3])
-		img.Pix[4*i+3] = 255
-	}
-	var data bytes.Buffer
-	err := jpeg.Encode(&data, img, &jpeg.Options{Quality: sceneJPEGQuality})
-	return data.Bytes(), err
 }

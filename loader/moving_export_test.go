@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"nmn/loader/picture"
 	"nmn/loader/shard"
 )
 
@@ -48,7 +49,7 @@ func TestWriteMovingScenes_ReadsBackAsTheSet(t *testing.T) {
 func pictureDifference(t *testing.T, a, b *Set) float64 {
 	t.Helper()
 	sum, n := 0, 0
-	var p, q Picture
+	var p, q picture.Picture
 	for bag := range a.Len() {
 		for frame := range a.Source.Frames(bag) {
 			if err := a.Source.Read(t.Context(), bag, frame, &p); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
+	"nmn/loader/picture"
 )
 
 func makeMoving(t testing.TB, config MovingScenesConfig) *Set {
@@ -21,7 +22,7 @@ func makeMoving(t testing.TB, config MovingScenesConfig) *Set {
 
 func frameSum(t testing.TB, set *Set, bag, frame int) string {
 	t.Helper()
-	var pic Picture
+	var pic picture.Picture
 	if err := set.Source.Read(context.Background(), bag, frame, &pic); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +174,7 @@ func TestMovingScenes_BadConfig(t *testing.T) {
 	}
 	set := makeMoving(t, MovingScenesConfig{Split: "train", N: 3, Frames: 4})
 	for _, at := range [][2]int{{3, 0}, {-1, 0}, {0, 4}, {0, -1}} {
-		if err := set.Source.Read(context.Background(), at[0], at[1], new(Picture)); err == nil {
+		if err := set.Source.Read(context.Background(), at[0], at[1], new(picture.Picture)); err == nil {
 			t.Errorf("bag %d, frame %d: no error", at[0], at[1])
 		}
 	}
@@ -182,7 +183,7 @@ func TestMovingScenes_BadConfig(t *testing.T) {
 func BenchmarkMovingScenes_Paint(b *testing.B) {
 	const clips, frames = 100, 26
 	set := makeMoving(b, MovingScenesConfig{Seed: 1, Split: "train", N: clips, Frames: frames})
-	var pic Picture
+	var pic picture.Picture
 	i := 0
 	for b.Loop() {
 		if err := set.Source.Read(context.Background(), i/frames%clips, i%frames, &pic); err != nil {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nmn/internal/durable"
+	"nmn/loader/picture"
 )
 
 // sceneJPEGQuality keeps the stripes and the pixel noise of such small pictures.
@@ -93,7 +94,7 @@ func writeScenePictures(ctx context.Context, config ScenesConfig, folder string)
 	writers := runtime.GOMAXPROCS(0)
 	for w := range writers {
 		group.Go(func() error {
-			var pic Picture
+			var pic picture.Picture
 			for i := w; i < config.N; i += writers {
 				if err := source.Read(ctx, i, 0, &pic); err != nil {
 					return err
@@ -109,8 +110,8 @@ func writeScenePictures(ctx context.Context, config ScenesConfig, folder string)
 	return group.Wait()
 }
 
-func writeJPEG(path string, pic *Picture) error {
-	data, err := encodeScene(pic)
+func writeJPEG(path string, pic *picture.Picture) error {
+	data, err := pic.EncodeJPEG(sceneJPEGQuality)
 	if err != nil {
 		return err
 	}

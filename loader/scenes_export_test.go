@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"nmn/loader/picture"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -64,7 +65,7 @@ func TestWriteScenes_IsACOCOSet(t *testing.T) {
 	}
 	defer source.Close()
 	for i := range names {
-		var written, painted Picture
+		var written, painted picture.Picture
 		if err := source.Read(context.Background(), i, 0, &written); err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package loader
 import (
 	"context"
 	"fmt"
+	"nmn/loader/picture"
 	"sync"
 	"sync/atomic"
 )
@@ -31,14 +32,14 @@ func newPaintedSource(n, frames int, keep bool, paint paintFunc) *paintedSource 
 func (s *paintedSource) Frames(int) int { return s.frames }
 
 // Read paints a frame, or copies it when it has been painted before and is kept.
-func (s *paintedSource) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+func (s *paintedSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if bag < 0 || bag >= s.n || frame < 0 || frame >= s.frames {
 		return fmt.Errorf("scenes: there is no frame %d of bag %d among %d bags with a frame count of %d", frame, bag, s.n, s.frames)
 	}
-	pic.resize(SceneSize, SceneSize)
+	pic.Resize(SceneSize, SceneSize)
 	if len(s.cache) == 0 {
 		s.fill(bag, frame, (*[scenePictureSize]uint8)(pic.Pix))
 		return nil

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
+	"nmn/loader/picture"
 	"nmn/text"
 )
 
@@ -165,14 +166,14 @@ func TestScenes_EachPictureAlone(t *testing.T) {
 
 func pictureSum(t testing.TB, set *Set, i int) string {
 	t.Helper()
-	var pic Picture
+	var pic picture.Picture
 	if err := set.Source.Read(context.Background(), i, 0, &pic); err != nil {
 		t.Fatal(err)
 	}
 	return pictureHash(t, &pic)
 }
 
-func pictureHash(t testing.TB, pic *Picture) string {
+func pictureHash(t testing.TB, pic *picture.Picture) string {
 	t.Helper()
 	if pic.Width != SceneSize || pic.Height != SceneSize || len(pic.Pix) != scenePictureSize {
 		t.Fatalf("picture of %d×%d with %d bytes", pic.Width, pic.Height, len(pic.Pix))
@@ -262,7 +263,7 @@ func TestScenes_BadConfig(t *testing.T) {
 	}
 	set := makeScenes(t, 1, "train", 3)
 	for _, at := range [][2]int{{3, 0}, {-1, 0}, {0, 1}} {
-		if err := set.Source.Read(context.Background(), at[0], at[1], new(Picture)); err == nil {
+		if err := set.Source.Read(context.Background(), at[0], at[1], new(picture.Picture)); err == nil {
 			t.Errorf("bag %d, frame %d: no error", at[0], at[1])
 		}
 	}
@@ -276,7 +277,7 @@ func BenchmarkScenes_Annotate(b *testing.B) {
 
 func BenchmarkScenes_Paint(b *testing.B) {
 	set := makeScenes(b, 1, "train", 1000)
-	var pic Picture
+	var pic picture.Picture
 	i := 0
 	for b.Loop() {
 		if err := set.Source.Read(context.Background(), i%1000, 0, &pic); err != nil {

@@ -3,22 +3,15 @@ package loader
 import (
 	"context"
 
-	"nmn/kernels/simd"
+	"nmn/loader/picture"
 	"nmn/text"
 
 	dense "gorgonia.org/tensor"
 )
 
-// Picture is a decoded picture: 8-bit RGB, interleaved, rows top to bottom without padding.
-// len(Pix) == Width*Height*3. The caller of a Source may reuse the buffer.
-type Picture struct {
-	Width, Height int
-	Pix           []uint8
-	Level         simd.Level // of the instructions that convert it; no pixel depends on it
-	Decoder       Decoder    // of JPEG files; the zero value is DecoderGo
-
-	jpeg jpegDecoders
-}
+// ErrCorrupt marks a picture or a vector that cannot be used: its file is missing, unreadable, damaged or beyond
+// the limits. A Source wraps it, and the Loader skips such bags up to a limit.
+var ErrCorrupt = picture.ErrCorrupt
 
 // Source gives the pixels of the frames of bags. It must be safe for concurrent use.
 type Source interface {
@@ -26,7 +19,7 @@ type Source interface {
 	Frames(bag int) int
 	// Read decodes a frame into pic, growing pic.Pix where needed. A picture that cannot be
 	// decoded gives an error that wraps ErrCorrupt and names the file.
-	Read(ctx context.Context, bag, frame int, pic *Picture) error
+	Read(ctx context.Context, bag, frame int, pic *picture.Picture) error
 }
 
 // limitPixels makes a Source refuse pictures of more than n pixels, where it knows such a limit.

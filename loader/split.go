@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nmn/internal/rng"
+	"nmn/loader/picture"
 
 	dense "gorgonia.org/tensor"
 )
@@ -97,7 +98,7 @@ type chosenSource struct {
 
 func (c chosenSource) Frames(bag int) int { return c.from.Frames(c.indices[bag]) }
 
-func (c chosenSource) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+func (c chosenSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	if bag < 0 || bag >= len(c.indices) {
 		return fmt.Errorf("there is no bag %d among %d", bag, len(c.indices))
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"nmn/loader/picture"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -16,7 +17,7 @@ import (
 type numberedSource struct{ limit int }
 
 func (numberedSource) Frames(bag int) int { return bag + 1 }
-func (numberedSource) Read(_ context.Context, bag, frame int, pic *Picture) error {
+func (numberedSource) Read(_ context.Context, bag, frame int, pic *picture.Picture) error {
 	pic.Width, pic.Height, pic.Pix = 1, 1, []uint8{uint8(bag), uint8(frame), 0}
 	return nil
 }
@@ -46,13 +47,13 @@ func TestSubset_CarriesEverythingAlong(t *testing.T) {
 		if part.IDs[at] != s.IDs[i] || !reflect.DeepEqual(part.Captions[at], s.Captions[i]) || part.Source.Frames(at) != i+1 {
 			t.Errorf("bag %d became %s with %d frames", i, part.IDs[at], part.Source.Frames(at))
 		}
-		var pic Picture
+		var pic picture.Picture
 		if err := part.Source.Read(context.Background(), at, 2, &pic); err != nil || pic.Pix[0] != uint8(i) || pic.Pix[1] != 2 {
 			t.Errorf("picture of bag %d: %v, %v", i, pic, err)
 		}
 	}
 	indices[0] = 5 // the caller may reuse its slice
-	var pic Picture
+	var pic picture.Picture
 	if part.Source.Read(context.Background(), 0, 0, &pic); pic.Pix[0] != 4 {
 		t.Error("the subset follows the slice of its caller")
 	}

@@ -6,6 +6,7 @@ import (
 
 	"nmn/kernels"
 	"nmn/loader"
+	"nmn/loader/picture"
 	"nmn/model"
 )
 
@@ -65,7 +66,7 @@ type films struct{ loader.Source }
 
 func (films) Frames(bag int) int { return 1 + bag*bag%3%2 }
 
-func (f films) Read(ctx context.Context, bag, frame int, p *loader.Picture) error {
+func (f films) Read(ctx context.Context, bag, frame int, p *picture.Picture) error {
 	return f.Source.Read(ctx, max(bag-frame, 0), 0, p)
 }
 

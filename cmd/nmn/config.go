@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"nmn/kernels/tensor"
-	"nmn/loader"
+	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/train"
 )
@@ -134,11 +134,11 @@ type dataConfig struct {
 	NoiseFile string  `yaml:"noise_file"`
 	// Flips inject noise by flipping labels: both rates, how far those of a class lie from them at most
 	// (a share of the rate), or a file with those of each class.
-	Flips      flipLevel  `yaml:"flips"`
-	FlipSpread float64    `yaml:"flip_spread"`
-	FlipRates  string     `yaml:"flip_rates"`
-	NoiseSeed  uint64     `yaml:"noise_seed"` // 0: that of the data
-	Fit        loader.Fit `yaml:"fit"`        // empty: longest side with MIL, square without
+	Flips      flipLevel   `yaml:"flips"`
+	FlipSpread float64     `yaml:"flip_spread"`
+	FlipRates  string      `yaml:"flip_rates"`
+	NoiseSeed  uint64      `yaml:"noise_seed"` // 0: that of the data
+	Fit        picture.Fit `yaml:"fit"`        // empty: longest side with MIL, square without
 
 	MaxBadSamples int `yaml:"max_bad_samples"`
 	MaxPixels     int `yaml:"max_pixels"`
@@ -260,14 +260,14 @@ func (n *netConfig) model(classes, width int, noise model.NoiseMode) model.Confi
 }
 
 // fit is how pictures get onto the canvas.
-func (c *config) fit() loader.Fit {
+func (c *config) fit() picture.Fit {
 	switch {
 	case c.Data.Fit != "":
 		return c.Data.Fit
 	case c.Net.MIL && c.Net.Arch == netVGG16:
-		return loader.FitLongest
+		return picture.FitLongest
 	}
-	return loader.FitSquare
+	return picture.FitSquare
 }
 
 // yaml writes the configuration as a file that --config reads.

@@ -4,6 +4,7 @@ import (
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/loader/features"
+	"nmn/loader/picture"
 	"nmn/train"
 )
 
@@ -39,7 +40,7 @@ func baseConfig() config {
 		Arm: armFD,
 		Data: dataConfig{
 			Seed: 1, ValidationShare: .1, TestShare: .1, CaptionsPerBag: 5, VocabularySize: 1000, MinCount: 1,
-			MaxPixels: loader.DefaultLimits().MaxPixels, FlipSpread: .5, ShuffleWindow: 16,
+			MaxPixels: picture.DefaultLimits().MaxPixels, FlipSpread: .5, ShuffleWindow: 16,
 			Features: featureConfig{Standardise: true, Missing: missingError, MemoryLimit: features.DefaultLimit >> 30},
 		},
 		Net: netConfig{Width: 1, Dropout: -1, NoisePool: "mean", Pixels: pixelsUnit},

@@ -1,4 +1,4 @@
-package loader
+package picture
 
 import (
 	"bytes"
@@ -27,19 +27,19 @@ func usableDecoders(t *testing.T) (decoders []Decoder) {
 	return decoders
 }
 
-func TestDecodePicture_EveryDecoder(t *testing.T) {
-	colour := encodeJPEG(t, smooth(101, 67))
-	cmyk, err := os.ReadFile("picture/jpeg/testdata/cmyk.jpg") // which image/jpeg takes alone
+func TestDecode_EveryDecoder(t *testing.T) {
+	colour := encodedJPEG(t, smooth(101, 67))
+	cmyk, err := os.ReadFile("jpeg/testdata/cmyk.jpg") // which image/jpeg takes alone
 	if err != nil {
 		t.Fatal(err)
 	}
 	var want, inks Picture
-	if err := errors.Join(DecodePicture(colour, &want, testMaxPixels), DecodePicture(cmyk, &inks, testMaxPixels)); err != nil {
+	if err := errors.Join(Decode(colour, &want, testMaxPixels), Decode(cmyk, &inks, testMaxPixels)); err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range usableDecoders(t) {
 		pic := Picture{Decoder: d}
-		if err := DecodePicture(colour, &pic, testMaxPixels); err != nil || pic.Width != 101 || pic.Height != 67 {
+		if err := Decode(colour, &pic, testMaxPixels); err != nil || pic.Width != 101 || pic.Height != 67 {
 			t.Errorf("%s: %d×%d, %v", d, pic.Width, pic.Height, err)
 			continue
 		}
@@ -50,16 +50,16 @@ func TestDecodePicture_EveryDecoder(t *testing.T) {
 		if mean := sum / float64(len(pic.Pix)); d == DecoderTurbo && mean > 0 || !(mean < 1) {
 			t.Errorf("%s: pixels are %v off in the mean", d, mean)
 		}
-		if err := DecodePicture(cmyk, &pic, testMaxPixels); err != nil || !bytes.Equal(pic.Pix, inks.Pix) {
+		if err := Decode(cmyk, &pic, testMaxPixels); err != nil || !bytes.Equal(pic.Pix, inks.Pix) {
 			t.Errorf("%s: CMYK: %v, or other pixels", d, err)
 		}
 		for _, data := range [][]byte{colour[:len(colour)/2], colour[:len(colour)-2], colour[:30]} {
-			if err := DecodePicture(data, &pic, testMaxPixels); !errors.Is(err, ErrCorrupt) {
-				t.Errorf("%s: cut short: %v, want ErrCorrupt", d, err)
+			if err := Decode(data, &pic, testMaxPixels); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%s: cut short: %v, want ErrCorruptPicture", d, err)
 			}
 		}
-		if err := DecodePicture(colour, &pic, 101*67-1); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%s: beyond the limit: %v, want ErrCorrupt", d, err)
+		if err := Decode(colour, &pic, 101*67-1); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: beyond the limit: %v, want ErrCorruptPicture", d, err)
 		}
 	}
 	if err := Decoder("gd").Validate(); err == nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"nmn/loader/picture"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -19,7 +20,7 @@ func TestFileSource_NamedPipeDoesNotHang(t *testing.T) {
 		t.Skipf("cannot make a named pipe here: %v", err)
 	}
 	source := newTestSource(t, root, "pipe.jpg")
-	if err := source.Read(context.Background(), 0, 0, new(Picture)); !errors.Is(err, ErrCorrupt) {
+	if err := source.Read(context.Background(), 0, 0, new(picture.Picture)); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("%v, want ErrCorrupt", err)
 	}
 }
@@ -29,10 +30,10 @@ func TestFileSource_NoPermission(t *testing.T) {
 		t.Skip("the superuser may read everything")
 	}
 	root := t.TempDir()
-	if err := os.WriteFile(filepath.Join(root, "a.jpg"), encodeJPEG(t, smooth(8, 8)), 0o000); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "a.jpg"), jpegFile(t, smoothImage(8, 8)), 0o000); err != nil {
 		t.Fatal(err)
 	}
-	err := newTestSource(t, root, "a.jpg").Read(context.Background(), 0, 0, new(Picture))
+	err := newTestSource(t, root, "a.jpg").Read(context.Background(), 0, 0, new(picture.Picture))
 	if !errors.Is(err, ErrCorrupt) || !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("%v, want ErrCorrupt and its cause", err)
 	}

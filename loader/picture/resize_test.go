@@ -1,4 +1,4 @@
-package loader
+package picture
 
 import (
 	"fmt"
@@ -33,7 +33,7 @@ func referenceResize(pic *Picture, width, height int) []float64 {
 
 func randomPicture(seed uint64, width, height int) *Picture {
 	pic := new(Picture)
-	pic.resize(width, height)
+	pic.Resize(width, height)
 	s := rng.New(seed)
 	for i := range pic.Pix {
 		pic.Pix[i] = uint8(s.Uint32())

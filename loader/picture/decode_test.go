@@ -1,8 +1,7 @@
-package loader
+package picture
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -11,10 +10,7 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -34,7 +30,7 @@ func encodePNG(t testing.TB, img image.Image) []byte {
 	return b.Bytes()
 }
 
-func encodeJPEG(t testing.TB, img image.Image) []byte {
+func encodedJPEG(t testing.TB, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: 95}); err != nil {
@@ -69,7 +65,7 @@ func hugePNG(width, height uint32) []byte {
 
 // hugeJPEG writes another size into the frame header of a JPEG.
 func hugeJPEG(t testing.TB, width, height uint16) []byte {
-	data := encodeJPEG(t, smooth(16, 16))
+	data := encodedJPEG(t, smooth(16, 16))
 	at := bytes.Index(data, []byte{0xff, 0xc0})
 	if at < 0 {
 		t.Fatal("the JPEG has no baseline frame")
@@ -79,7 +75,7 @@ func hugeJPEG(t testing.TB, width, height uint16) []byte {
 	return data
 }
 
-func TestDecodePicture_ColourModels(t *testing.T) {
+func TestDecode_ColourModels(t *testing.T) {
 	const w, h = 37, 21
 	bounds := image.Rect(0, 0, w, h)
 	source := smooth(w, h)
@@ -106,7 +102,7 @@ func TestDecodePicture_ColourModels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var pic Picture
-			if err := DecodePicture(encodePNG(t, img), &pic, testMaxPixels); err != nil {
+			if err := Decode(encodePNG(t, img), &pic, testMaxPixels); err != nil {
 				t.Fatal(err)
 			}
 			if pic.Width != w || pic.Height != h {
@@ -125,7 +121,7 @@ func TestDecodePicture_ColourModels(t *testing.T) {
 	}
 }
 
-func TestDecodePicture_JPEGIsClose(t *testing.T) {
+func TestDecode_JPEGIsClose(t *testing.T) {
 	source := smooth(101, 67) // odd: the last column and row have chroma of their own
 	grey := image.NewGray(source.Rect)
 	for i := range grey.Pix {
@@ -133,7 +129,7 @@ func TestDecodePicture_JPEGIsClose(t *testing.T) {
 	}
 	for name, img := range map[string]image.Image{"colour": source, "grey": grey} {
 		var pic Picture
-		if err := DecodePicture(encodeJPEG(t, img), &pic, testMaxPixels); err != nil {
+		if err := Decode(encodedJPEG(t, img), &pic, testMaxPixels); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 101 * 67 {
@@ -171,7 +167,7 @@ func TestConvert_ChromaIsInterpolated(t *testing.T) {
 			}
 		}
 		var pic Picture
-		pic.resize(32, 32)
+		pic.Resize(32, 32)
 		pic.convert(img)
 		for y := 2; y < 30; y++ {
 			for x := 2; x < 30; x++ {
@@ -184,16 +180,16 @@ func TestConvert_ChromaIsInterpolated(t *testing.T) {
 	}
 }
 
-func TestDecodePicture_IsTheSameAtEveryLevel(t *testing.T) {
+func TestDecode_IsTheSameAtEveryLevel(t *testing.T) {
 	for _, width := range []int{1, 9, 10, 61} {
-		data := encodeJPEG(t, smooth(width, 33))
+		data := encodedJPEG(t, smooth(width, 33))
 		var want Picture
-		if err := DecodePicture(data, &want, testMaxPixels); err != nil {
+		if err := Decode(data, &want, testMaxPixels); err != nil {
 			t.Fatal(err)
 		}
 		for _, level := range simd.Levels() {
 			got := Picture{Level: level}
-			if err := DecodePicture(data, &got, testMaxPixels); err != nil || !bytes.Equal(got.Pix, want.Pix) {
+			if err := Decode(data, &got, testMaxPixels); err != nil || !bytes.Equal(got.Pix, want.Pix) {
 				t.Errorf("%s: width %d: %v, or other pixels", level, width, err)
 			}
 		}
@@ -204,21 +200,21 @@ func TestConvert_CMYK(t *testing.T) {
 	img := image.NewCMYK(image.Rect(0, 0, 2, 1))
 	copy(img.Pix, []uint8{0, 255, 255, 0, 0, 0, 0, 255})
 	var pic Picture
-	pic.resize(2, 1)
+	pic.Resize(2, 1)
 	pic.convert(img)
 	if want := []uint8{255, 0, 0, 0, 0, 0}; !bytes.Equal(pic.Pix, want) {
 		t.Errorf("%v, want %v", pic.Pix, want)
 	}
 }
 
-func TestDecodePicture_GIFFrameSmallerThanScreen(t *testing.T) {
+func TestDecode_GIFFrameSmallerThanScreen(t *testing.T) {
 	frame := image.NewPaletted(image.Rect(2, 1, 4, 3), color.Palette{color.RGBA{200, 10, 20, 255}, color.RGBA{0, 0, 0, 255}})
 	var b bytes.Buffer
 	if err := gif.EncodeAll(&b, &gif.GIF{Image: []*image.Paletted{frame}, Delay: []int{0}, Config: image.Config{Width: 6, Height: 5}}); err != nil {
 		t.Fatal(err)
 	}
 	var pic Picture
-	if err := DecodePicture(b.Bytes(), &pic, testMaxPixels); err != nil {
+	if err := Decode(b.Bytes(), &pic, testMaxPixels); err != nil {
 		t.Fatal(err)
 	}
 	inside, outside := 3*(1*6+2), 3*(1*6+1)
@@ -227,8 +223,8 @@ func TestDecodePicture_GIFFrameSmallerThanScreen(t *testing.T) {
 	}
 }
 
-func TestDecodePicture_Hostile(t *testing.T) {
-	whole := map[string][]byte{"jpeg": encodeJPEG(t, smooth(64, 64)), "png": encodePNG(t, smooth(64, 64))}
+func TestDecode_Hostile(t *testing.T) {
+	whole := map[string][]byte{"jpeg": encodedJPEG(t, smooth(64, 64)), "png": encodePNG(t, smooth(64, 64))}
 	cases := map[string][]byte{
 		"empty": nil, "text": []byte("hello, world"), "one byte": {0xff},
 		"png of 1e9 pixels":        hugePNG(31623, 31623),
@@ -248,10 +244,10 @@ func TestDecodePicture_Hostile(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		var pic Picture
-		err := DecodePicture(data, &pic, testMaxPixels)
+		err := Decode(data, &pic, testMaxPixels)
 		runtime.ReadMemStats(&after)
 		if !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%s: %v, want ErrCorrupt", name, err)
+			t.Errorf("%s: %v, want ErrCorruptPicture", name, err)
 		}
 		if taken := after.TotalAlloc - before.TotalAlloc; taken > 4<<20 {
 			t.Errorf("%s: took %d bytes", name, taken)
@@ -259,34 +255,34 @@ func TestDecodePicture_Hostile(t *testing.T) {
 	}
 }
 
-func TestDecodePicture_LimitIsExact(t *testing.T) {
+func TestDecode_LimitIsExact(t *testing.T) {
 	data := encodePNG(t, smooth(10, 7))
-	if err := DecodePicture(data, new(Picture), 70); err != nil {
+	if err := Decode(data, new(Picture), 70); err != nil {
 		t.Errorf("70 pixels at a limit of 70: %v", err)
 	}
-	if err := DecodePicture(data, new(Picture), 69); !errors.Is(err, ErrCorrupt) {
+	if err := Decode(data, new(Picture), 69); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("70 pixels at a limit of 69: %v", err)
 	}
 }
 
 // The bound on the file size must not refuse the smallest files there are.
-func TestDecodePicture_FlatPicturesAreNotTooShort(t *testing.T) {
+func TestDecode_FlatPicturesAreNotTooShort(t *testing.T) {
 	flat := image.NewGray(image.Rect(0, 0, 2000, 500))
-	for name, data := range map[string][]byte{"png": encodePNG(t, flat), "jpeg": encodeJPEG(t, flat)} {
-		if err := DecodePicture(data, new(Picture), testMaxPixels); err != nil {
+	for name, data := range map[string][]byte{"png": encodePNG(t, flat), "jpeg": encodedJPEG(t, flat)} {
+		if err := Decode(data, new(Picture), testMaxPixels); err != nil {
 			t.Errorf("%s of %d bytes: %v", name, len(data), err)
 		}
 	}
 }
 
-func FuzzDecodePicture(f *testing.F) {
-	f.Add(encodeJPEG(f, smooth(17, 9)))
+func FuzzDecode(f *testing.F) {
+	f.Add(encodedJPEG(f, smooth(17, 9)))
 	f.Add(encodePNG(f, smooth(9, 17)))
 	f.Add(hugePNG(31623, 31623))
 	f.Add([]byte("GIF89a\x02\x00\x02\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00,\x00\x00\x00\x00\x02\x00\x02\x00\x00\x02\x02D\x01\x00;"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var pic Picture
-		err := DecodePicture(data, &pic, 1<<16)
+		err := Decode(data, &pic, 1<<16)
 		if err != nil {
 			if !errors.Is(err, ErrCorrupt) || strings.Contains(err.Error(), "decoder failed") {
 				t.Fatal(err)
@@ -299,96 +295,7 @@ func FuzzDecodePicture(f *testing.F) {
 	})
 }
 
-func newTestSource(t *testing.T, root string, files ...string) *FileSource {
-	t.Helper()
-	source, err := NewFileSource(root, files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { source.Close() })
-	return source
-}
-
-func TestFileSource_BadFilesAreNamed(t *testing.T) {
-	folder := t.TempDir()
-	root := filepath.Join(folder, "root")
-	write := func(name string, data []byte) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(folder, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.MkdirAll(filepath.Join(root, "directory.jpg"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	whole := encodeJPEG(t, smooth(40, 30))
-	write("outside.jpg", whole)
-	write("root/good.jpg", whole)
-	write("root/cut.jpg", whole[:len(whole)/2])
-	write("root/empty.jpg", nil)
-	if err := os.Symlink("../outside.jpg", filepath.Join(root, "link.jpg")); err != nil {
-		t.Fatal(err)
-	}
-	names := []string{"good.jpg", "cut.jpg", "empty.jpg", "missing.jpg", "link.jpg", "directory.jpg"}
-	source := newTestSource(t, root, names...)
-	for i, name := range names {
-		err := source.Read(context.Background(), i, 0, new(Picture))
-		if i == 0 {
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-			continue
-		}
-		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v, want ErrCorrupt and the name", name, err)
-		}
-	}
-	if err := source.Read(context.Background(), 3, 0, new(Picture)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("missing file: %v hides the cause", err)
-	}
-	if err := source.Read(context.Background(), 1, 0, new(Picture)); err == nil || !strings.Contains(err.Error(), "image 1, ") {
-		t.Errorf("%v does not tell index and size", err)
-	}
-}
-
-func TestFileSource_StaysInItsFolder(t *testing.T) {
-	for _, name := range []string{"../x.jpg", "/etc/passwd", "a/../../x.jpg", ""} {
-		if _, err := NewFileSource(t.TempDir(), []string{"fine.jpg", name}); err == nil || !strings.Contains(err.Error(), "file 1") {
-			t.Errorf("%q: %v", name, err)
-		}
-	}
-	if _, err := NewFileSource(filepath.Join(t.TempDir(), "missing"), nil); err == nil {
-		t.Error("missing folder: no error")
-	}
-}
-
-func TestFileSource_Limits(t *testing.T) {
-	root := t.TempDir()
-	data := encodePNG(t, smooth(20, 20))
-	if err := os.WriteFile(filepath.Join(root, "a.png"), data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	source := newTestSource(t, root, "a.png")
-	for _, limits := range []Limits{{MaxPixels: 399, MaxBytes: 1 << 20}, {MaxPixels: 400, MaxBytes: int64(len(data)) - 1}} {
-		limited, err := source.WithLimits(limits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := limited.Read(context.Background(), 0, 0, new(Picture)); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%+v: %v", limits, err)
-		}
-	}
-	for _, limits := range []Limits{{}, {MaxPixels: 1}, {MaxPixels: 1, MaxBytes: 1 << 40}, {MaxPixels: pixelCeiling + 1, MaxBytes: 1}} {
-		if _, err := source.WithLimits(limits); err == nil {
-			t.Errorf("%+v: no error", limits)
-		}
-	}
-	if err := source.Read(context.Background(), 1, 0, new(Picture)); err == nil {
-		t.Error("index 1 of 1: no error")
-	}
-}
-
-func BenchmarkDecodePicture(b *testing.B) {
+func BenchmarkDecode(b *testing.B) {
 	img := smooth(640, 480)
 	s := rng.New(1)
 	for i := range img.Pix {
@@ -396,11 +303,11 @@ func BenchmarkDecodePicture(b *testing.B) {
 			img.Pix[i] = uint8(min(255, int(img.Pix[i])+s.Intn(16)))
 		}
 	}
-	data := encodeJPEG(b, img)
+	data := encodedJPEG(b, img)
 	var pic Picture
 	b.SetBytes(640 * 480 * 3)
 	for b.Loop() {
-		if err := DecodePicture(data, &pic, testMaxPixels); err != nil {
+		if err := Decode(data, &pic, testMaxPixels); err != nil {
 			b.Fatal(err)
 		}
 	}

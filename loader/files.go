@@ -5,40 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"nmn/loader/picture"
 	"os"
 	"path/filepath"
 	"sync"
 	"syscall"
 )
 
-// Limits bound the memory that one picture may take.
-type Limits struct {
-	MaxPixels int   // width × height
-	MaxBytes  int64 // size of the file
-}
-
-// DefaultLimits are 100 million pixels and 256 MiB.
-func DefaultLimits() Limits { return Limits{MaxPixels: 100_000_000, MaxBytes: 256 << 20} }
-
-// Validate says which field is out of range.
-func (l Limits) Validate() error {
-	if l.MaxPixels < 1 || l.MaxPixels > pixelCeiling {
-		return fmt.Errorf("pictures: MaxPixels = %d, allowed are 1 to %d", l.MaxPixels, pixelCeiling)
-	}
-	if l.MaxBytes < 1 || l.MaxBytes > 1<<31-1 {
-		return fmt.Errorf("pictures: MaxBytes = %d, allowed are 1 to %d", l.MaxBytes, 1<<31-1)
-	}
-	return nil
-}
-
-const pixelCeiling = 700_000_000 // three bytes each still fit a 32-bit length
-
 // FileSource reads the pictures of a folder: bag i is file i, of one frame. Files lie under the root:
 // neither a name with ".." nor a symbolic link leads out of it. Only regular files are read.
 type FileSource struct {
 	root   *os.Root
 	files  []string
-	limits Limits
+	limits picture.Limits
 	reads  *sync.Pool // of *[]byte: the bytes of a file while it is decoded
 }
 
@@ -56,12 +35,12 @@ func NewFileSource(root string, files []string) (*FileSource, error) {
 		return nil, fmt.Errorf("pictures: cannot open the folder %q: %w", root, err)
 	}
 	reads := &sync.Pool{New: func() any { return new([]byte) }}
-	return &FileSource{root: opened, files: files, limits: DefaultLimits(), reads: reads}, nil
+	return &FileSource{root: opened, files: files, limits: picture.DefaultLimits(), reads: reads}, nil
 }
 
 // WithLimits returns a source of the same files with other limits. Both share the open folder, so
 // closing one closes both.
-func (s *FileSource) WithLimits(limits Limits) (*FileSource, error) {
+func (s *FileSource) WithLimits(limits picture.Limits) (*FileSource, error) {
 	if err := limits.Validate(); err != nil {
 		return nil, err
 	}
@@ -86,9 +65,9 @@ func (s *FileSource) Len() int { return len(s.files) }
 // Frames is 1.
 func (s *FileSource) Frames(int) int { return 1 }
 
-// Read decodes file bag as DecodePicture describes. The error names the file, its index and its
+// Read decodes file bag as picture.Decode describes. The error names the file, its index and its
 // size, and wraps ErrCorrupt unless the system itself has failed (too many open files, no memory).
-func (s *FileSource) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+func (s *FileSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -100,7 +79,7 @@ func (s *FileSource) Read(ctx context.Context, bag, frame int, pic *Picture) err
 	if err := s.load(s.files[bag], buffer); err != nil {
 		return fmt.Errorf("cannot read %q (image %d): %w", s.files[bag], bag, err)
 	}
-	if err := DecodePicture(*buffer, pic, s.limits.MaxPixels); err != nil {
+	if err := picture.Decode(*buffer, pic, s.limits.MaxPixels); err != nil {
 		return fmt.Errorf("cannot decode %q (image %d, %d bytes): %w", s.files[bag], bag, len(*buffer), err)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package loader
+package picture
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 type Decoder string
 
 const (
-	// DecoderGo is nmn's own: package loader/jpeg.
+	// DecoderGo is nmn's own: package picture/jpeg.
 	DecoderGo Decoder = "go"
 	// DecoderTurbo is libjpeg-turbo, in builds with cgo where the library is found: the same pixels. What
 	// it refuses goes to DecoderGo, which has the last word.
@@ -51,7 +51,7 @@ type jpegDecoders struct {
 
 // decodeJPEG decodes a JPEG file by the decoder of the picture. done is false where the file is of a kind
 // that is left to image/jpeg.
-func (p *Picture) decodeJPEG(data []byte, format pictureFormat, maxPixels int) (done bool, err error) {
+func (p *Picture) decodeJPEG(data []byte, format fileFormat, maxPixels int) (done bool, err error) {
 	if p.Decoder == DecoderTurbo {
 		if p.jpeg.turbo == nil {
 			if p.jpeg.turbo, err = turbo.New(); err != nil {
@@ -69,13 +69,13 @@ func (p *Picture) decodeJPEG(data []byte, format pictureFormat, maxPixels int) (
 	return !errors.Is(err, jpeg.ErrUnsupported), err
 }
 
-func (p *Picture) decodeJPEGBy(d jpegDecoder, data []byte, format pictureFormat, maxPixels int) error {
+func (p *Picture) decodeJPEGBy(d jpegDecoder, data []byte, format fileFormat, maxPixels int) error {
 	width, height, err := d.Header(data)
 	if err == nil {
 		if err := format.check(data, width, height, maxPixels); err != nil {
 			return err
 		}
-		p.resize(width, height)
+		p.Resize(width, height)
 		err = d.Decode(p.Pix)
 	}
 	if err != nil {

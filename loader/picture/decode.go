@@ -1,8 +1,7 @@
-package loader
+package picture
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"image"
 	"image/gif"
@@ -10,32 +9,19 @@ import (
 	"image/png"
 )
 
-// ErrCorrupt marks a picture that cannot be used: its file is missing, unreadable, not a picture,
-// cut short, damaged or beyond the limits. The Loader skips such pictures up to a limit.
-var ErrCorrupt = errors.New("picture cannot be used")
-
-// resize sets the size, keeping the buffer where it is large enough. Pixels are not cleared.
-func (p *Picture) resize(width, height int) {
-	n := width * height * 3
-	if cap(p.Pix) < n {
-		p.Pix = make([]uint8, n)
-	}
-	p.Width, p.Height, p.Pix = width, height, p.Pix[:n]
-}
-
-// DecodePicture decodes a JPEG, a PNG or the first frame of a GIF into 8-bit RGB, reusing the
-// buffer of pic where it is large enough. A JPEG is decoded by pic.Decoder, and by image/jpeg where that
-// does not take its kind.
+// Decode decodes a JPEG, a PNG or the first frame of a GIF into 8-bit RGB, reusing the buffer of pic where it is
+// large enough. A JPEG is decoded by pic.Decoder, and by image/jpeg where that does not take its kind.
 //
 // Every colour model is accepted. Grey is repeated over the channels, CMYK is converted, of 16 bits
 // the upper 8 count, and what is transparent shows white. Chroma that was stored at half the
-// resolution is interpolated linearly, as libjpeg does by default; pixels of package loader/jpeg are those of libjpeg. An EXIF orientation is not
-// applied: the pixels are those that the file stores, as data sets and PyTorch take them.
+// resolution is interpolated linearly, as libjpeg does by default; the pixels of package picture/jpeg are those of
+// libjpeg. An EXIF orientation is not applied: the pixels are those that the file stores, as data sets and PyTorch
+// take them.
 //
 // A picture of more than maxPixels pixels is refused on its header, before memory is taken for it,
 // and so is one whose file is too short to hold as many pixels as its header says. All errors wrap
 // ErrCorrupt; pic is then undefined.
-func DecodePicture(data []byte, pic *Picture, maxPixels int) (err error) {
+func Decode(data []byte, pic *Picture, maxPixels int) (err error) {
 	defer func() { // a fault of a decoder must cost one picture, not the training run
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("%w: the decoder failed: %v", ErrCorrupt, fault)
@@ -64,13 +50,13 @@ func DecodePicture(data []byte, pic *Picture, maxPixels int) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrCorrupt, format.name, err)
 	}
-	pic.resize(header.Width, header.Height)
+	pic.Resize(header.Width, header.Height)
 	pic.convert(decoded)
 	return nil
 }
 
 // check refuses a file whose header says a size that is too large, or more than the file can hold.
-func (f *pictureFormat) check(data []byte, width, height, maxPixels int) error {
+func (f *fileFormat) check(data []byte, width, height, maxPixels int) error {
 	if err := checkSize(width, height, maxPixels); err != nil {
 		return err
 	}
@@ -91,9 +77,9 @@ func checkSize(width, height, maxPixels int) error {
 	return nil
 }
 
-// pictureFormat is one file format. leastBytes is a lower bound of the size of a complete file with
+// fileFormat is one file format. leastBytes is a lower bound of the size of a complete file with
 // that many pixels: it keeps a header of a few bytes from claiming memory for millions of pixels.
-type pictureFormat struct {
+type fileFormat struct {
 	name       string
 	magic      string
 	header     func(*bytes.Reader) (image.Config, error)
@@ -103,7 +89,7 @@ type pictureFormat struct {
 
 const jpegFormat = "JPEG"
 
-var pictureFormats = [...]pictureFormat{
+var fileFormats = [...]fileFormat{
 	{
 		jpegFormat, "\xff\xd8\xff",
 		func(r *bytes.Reader) (image.Config, error) { return jpeg.DecodeConfig(r) },
@@ -126,13 +112,19 @@ var pictureFormats = [...]pictureFormat{
 	},
 }
 
-func sniff(data []byte) (pictureFormat, bool) {
-	for _, format := range pictureFormats {
+// Format is the name of the format of a file, JPEG, PNG or GIF, by how it starts; empty for another.
+func Format(data []byte) string {
+	format, _ := sniff(data)
+	return format.name
+}
+
+func sniff(data []byte) (fileFormat, bool) {
+	for _, format := range fileFormats {
 		if bytes.HasPrefix(data, []byte(format.magic)) {
 			return format, true
 		}
 	}
-	return pictureFormat{}, false
+	return fileFormat{}, false
 }
 
 // pngLeastBytes uses that deflate shrinks by a factor of 1032 at most.
