@@ -21,7 +21,7 @@ var families = []string{"kernels/activation", "kernels/conv", "kernels/noise", "
 var backend = append([]string{"kernels", "kernels/tensor"}, families...)
 
 // leaves may be imported by every package.
-var leaves = []string{"internal/rng", "format/safetensors", "format/npy", "internal/durable", "loader/shard"}
+var leaves = []string{"internal/rng", "internal/parallel", "format/safetensors", "format/npy", "internal/durable", "loader/shard"}
 
 // room is what a package may import.
 type room struct {
@@ -37,6 +37,7 @@ var rooms = func() map[string]room {
 	hosts := []string{"std", "gorgonia.org/tensor"}
 	m := map[string]room{
 		"internal/rng":              {others: []string{"std"}},
+		"internal/parallel":         {others: []string{"std"}},
 		"bench":                     {others: []string{"std"}}, // scripts
 		"format/safetensors":        {others: []string{"std"}},
 		"format/npy":                {others: []string{"std"}},
@@ -47,6 +48,7 @@ var rooms = func() map[string]room {
 		"text":                      {},
 		"loader/features":           {others: []string{"std", "github.com/parquet-go/parquet-go"}},
 		"loader":                    {packages: []string{"text", "loader/features", "loader/picture", "kernels/tensor", "kernels/simd"}},
+		"loader/scenes":             {packages: []string{"loader", "loader/picture", "text"}},
 		"loader/picture":            {packages: []string{"kernels/simd", "loader/picture/jpeg", "loader/picture/jpeg/turbo"}, others: []string{"std"}},
 		"loader/picture/jpeg":       {packages: []string{"kernels/simd"}, others: []string{"std"}},
 		"loader/picture/jpeg/turbo": {others: []string{"std"}, cgo: true},
@@ -98,6 +100,9 @@ var forSuites = []string{"kernels/conform", "kernels/optest", "kernels/emulator"
 // suiteUsers are the packages whose tests may use them.
 var suiteUsers = append([]string{"model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn"}, backend...)
 
+// dataSets make, read and write data sets. Tests of every package that may use the loader take their data from them.
+var dataSets = []string{"loader/scenes"}
+
 // forTests are the imports outside of this module that only tests need.
 var forTests = []string{"golang.org/x/sys/unix"}
 
@@ -127,6 +132,7 @@ func objection(f file, imported, module string) string {
 	case !own:
 		return r.objectsOutside(imported, f.test())
 	case slices.Contains(leaves, inner) && f.folder != "kernels/ref", slices.Contains(r.packages, inner):
+	case f.test() && slices.Contains(dataSets, inner) && (f.folder == "loader" || below(f.folder)["loader"]):
 	case f.test() && (inner == f.folder || below(f.folder)[inner] || slices.Contains(forSuites, inner) && slices.Contains(suiteUsers, f.folder)):
 	default:
 		return "the map has no such edge"

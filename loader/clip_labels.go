@@ -27,6 +27,9 @@ type ClipLabel struct {
 	Truth    []string       `json:"truth,omitempty"`    // words that hold
 }
 
+// LabelsName is the file of labels in a folder of frames, beside their index.
+const LabelsName = "labels.jsonl"
+
 // The name and version of the format of label files.
 const (
 	labelsFormat  = "nmn-labels"

@@ -182,7 +182,7 @@ func TestStreamClips_RefusesWhatNeedsAllLabels(t *testing.T) {
 	if _, err := SplitByIDs(set, []string{"in/video1.mp4"}); err == nil {
 		t.Error("split by identifiers")
 	}
-	config.Targets = matrix(make([]uint8, 15), 3)
+	config.Targets = Matrix(make([]uint8, 15), 3)
 	if _, err := New(set, config); err == nil {
 		t.Error("soft targets")
 	}

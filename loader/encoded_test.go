@@ -54,13 +54,3 @@ func TestReadEncoded_FramesOfClips(t *testing.T) {
 		t.Errorf("a frame beyond the clip: %v", err)
 	}
 }
-
-func TestReadEncoded_ScenesHaveNoFiles(t *testing.T) {
-	set, err := Scenes(ScenesConfig{Seed: 1, Split: "train", N: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ReadEncoded(t.Context(), set.Source, 0, 0, nil); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("%v, want that it is not supported", err)
-	}
-}

@@ -3,6 +3,7 @@ package loader
 import (
 	"context"
 	"fmt"
+	"nmn/internal/parallel"
 	"nmn/loader/picture"
 	"sort"
 	"strconv"
@@ -39,7 +40,7 @@ func Frames(ctx context.Context, s *Set) (*Set, *FrameIndex, error) {
 // says so when it is read.
 func indexFrames(ctx context.Context, s *Set) (*FrameIndex, error) {
 	index := &FrameIndex{offsets: make([]int, s.Len()+1)}
-	inParallel(s.Len(), func(bag int) {
+	parallel.Each(s.Len(), func(bag int) {
 		if ctx.Err() == nil {
 			index.offsets[bag+1] = s.frames(bag)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"nmn/internal/parallel"
 	"nmn/text"
 
 	dense "gorgonia.org/tensor"
@@ -35,7 +36,7 @@ func NewCaptionSet(name string, ids []string, captions [][]string, perBag int, v
 		return nil, err
 	}
 	s := &Set{Name: name, Vocabulary: vocabulary, IDs: ids, CaptionsPerBag: perBag, Captions: make([][][]int32, len(ids))}
-	inParallel(len(ids), func(i int) { s.Captions[i] = mentions(vocabulary, captions[i]) })
+	parallel.Each(len(ids), func(i int) { s.Captions[i] = mentions(vocabulary, captions[i]) })
 	s.Labels, s.Counts = captionMatrices(s.Captions, vocabulary.Len())
 	return s, nil
 }
@@ -61,7 +62,7 @@ func mentions(vocabulary *text.Vocabulary, captions []string) [][]int32 {
 // captionMatrices returns the N×classes labels and counts that the captions give.
 func captionMatrices(captions [][][]int32, classes int) (labels, counts *dense.Dense) {
 	z, c := make([]uint8, len(captions)*classes), make([]uint8, len(captions)*classes)
-	inParallel(len(captions), func(i int) {
+	parallel.Each(len(captions), func(i int) {
 		row := i * classes
 		for _, words := range captions[i] {
 			for _, k := range words {
@@ -70,11 +71,11 @@ func captionMatrices(captions [][][]int32, classes int) (labels, counts *dense.D
 			}
 		}
 	})
-	return matrix(z, classes), matrix(c, classes)
+	return Matrix(z, classes), Matrix(c, classes)
 }
 
-// matrix makes a host array of rows with the given number of columns.
-func matrix(values []uint8, columns int) *dense.Dense {
+// Matrix makes a host array of rows with the given number of columns.
+func Matrix(values []uint8, columns int) *dense.Dense {
 	return dense.New(dense.WithShape(len(values)/columns, columns), dense.WithBacking(values))
 }
 

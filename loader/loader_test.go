@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/rng"
 	"nmn/loader/picture"
 	"nmn/text"
 
@@ -151,6 +152,35 @@ func mustReadEpoch(t testing.TB, l *Loader, epoch, start int) []batchCopy {
 	return all
 }
 
+// noisyPicture has as many pixels as a canvas, and no two alike.
+type noisyPicture struct{}
+
+// noisySize is the width and height of noisy pictures, in pixels.
+const noisySize = 48
+
+func (noisyPicture) Frames(int) int { return 1 }
+
+func (noisyPicture) Read(_ context.Context, bag, _ int, pic *picture.Picture) error {
+	pic.Resize(noisySize, noisySize)
+	stream := rng.New(2, bag)
+	for i := range pic.Pix {
+		pic.Pix[i] = uint8(stream.Uint32())
+	}
+	return nil
+}
+
+// noisyPictures is a set of n pictures whose labels are the bits of their numbers.
+func noisyPictures(t testing.TB, n int) *Set {
+	t.Helper()
+	set := &Set{Name: "noisy", Vocabulary: vocabularyOf(t, "one", "two", "four"), IDs: numbered(n), Source: noisyPicture{}}
+	labels := make([]uint8, 3*n)
+	for i := range labels {
+		labels[i] = uint8(i / 3 >> (i % 3) & 1)
+	}
+	set.Labels = Matrix(labels, 3)
+	return set
+}
+
 func raggedClips() *clips { return &clips{frames: []int{1, 3, 2, 1, 4, 1, 2, 5, 1, 3, 1}} }
 
 func TestLoader_RaggedBags(t *testing.T) {
@@ -213,9 +243,9 @@ func TestLoader_OneBagOfOneFrame(t *testing.T) {
 }
 
 func TestLoader_SameForAnyWorkersAndPrefetch(t *testing.T) {
-	set := makeScenes(t, 2, "train", 50)
+	set := noisyPictures(t, 50)
 	config := clipConfig()
-	config.BatchBags, config.Size, config.Fit = 7, SceneSize, picture.FitNone
+	config.BatchBags, config.Size, config.Fit = 7, noisySize, picture.FitNone
 	config.Workers, config.Prefetch = 1, 1
 	want := mustReadEpoch(t, mustLoader(t, set, config), 3, 0)
 	for _, other := range [][2]int{{5, 1}, {5, 6}, {2, 3}} {
@@ -247,9 +277,9 @@ func TestLoader_ResumeEqualsUnbroken(t *testing.T) {
 }
 
 func TestLoader_EveryBagOnceInANewOrder(t *testing.T) {
-	set := makeScenes(t, 2, "train", 100)
+	set := noisyPictures(t, 100)
 	config := clipConfig()
-	config.BatchBags, config.Size, config.Fit = 8, SceneSize, picture.FitNone
+	config.BatchBags, config.Size, config.Fit = 8, noisySize, picture.FitNone
 	l := mustLoader(t, set, config)
 	var orders [][]int
 	flips := 0
@@ -543,14 +573,11 @@ func TestLoader_AppliesItsPixelLimitToFiles(t *testing.T) {
 }
 
 func TestLoader_SteadyStateAllocatesNothing(t *testing.T) {
-	set, err := Scenes(ScenesConfig{Seed: 2, Split: "train", N: 3200, Cache: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := noisyPictures(t, 3200)
 	config := DefaultConfig()
-	config.Size, config.Fit = SceneSize, picture.FitNone
+	config.Size, config.Fit = noisySize, picture.FitNone
 	l := mustLoader(t, set, config)
-	mustReadEpoch(t, l, 1, 0) // paints all
+	mustReadEpoch(t, l, 1, 0)
 	e, err := l.Epoch(context.Background(), 0, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -580,33 +607,5 @@ func TestLoader_SteadyStateAllocatesNothing(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(60, next); n > 0 {
 		t.Errorf("%v allocations per batch", n)
-	}
-}
-
-func BenchmarkLoader_Scenes(b *testing.B) {
-	for _, cache := range []bool{false, true} {
-		b.Run(fmt.Sprintf("cache=%v", cache), func(b *testing.B) {
-			set, err := Scenes(ScenesConfig{Seed: 1, Split: "train", N: 3200, Cache: cache})
-			if err != nil {
-				b.Fatal(err)
-			}
-			config := DefaultConfig()
-			config.Size, config.Fit = SceneSize, picture.FitNone
-			l := mustLoader(b, set, config)
-			b.ReportAllocs()
-			epoch := 0
-			for b.Loop() {
-				e, err := l.Epoch(context.Background(), epoch, 0)
-				if err != nil {
-					b.Fatal(err)
-				}
-				for batch, err := e.Next(context.Background()); err == nil; batch, err = e.Next(context.Background()) {
-					batch.Release()
-				}
-				e.Close()
-				epoch++
-			}
-			b.ReportMetric(float64(epoch*3200)/b.Elapsed().Seconds(), "images/s")
-		})
 	}
 }

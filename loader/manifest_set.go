@@ -171,9 +171,9 @@ func (m *Manifest) fill(s *Set, rows []*ManifestRow, perBag int) error {
 		}
 		return values
 	}
-	s.Labels = matrix(mark(func(r *ManifestRow) []int32 { return r.Labels }), k)
+	s.Labels = Matrix(mark(func(r *ManifestRow) []int32 { return r.Labels }), k)
 	if truth {
-		s.Truth = matrix(mark(func(r *ManifestRow) []int32 { return r.Truth }), k)
+		s.Truth = Matrix(mark(func(r *ManifestRow) []int32 { return r.Truth }), k)
 	}
 	if !counts {
 		return nil
@@ -189,7 +189,7 @@ func (m *Manifest) fill(s *Set, rows []*ManifestRow, perBag int) error {
 			}
 		}
 	}
-	s.Counts, s.CaptionsPerBag = matrix(values, k), perBag
+	s.Counts, s.CaptionsPerBag = Matrix(values, k), perBag
 	return nil
 }
 

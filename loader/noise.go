@@ -85,7 +85,7 @@ func (noise *Noise) Apply(s *Set) (*Set, error) {
 			z[change.Bag*classes+class] ^= 1
 		}
 	}
-	noisy.Labels = matrix(z, classes)
+	noisy.Labels = Matrix(z, classes)
 	return &noisy, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"nmn/internal/parallel"
 	"nmn/internal/rng"
 )
 
@@ -36,7 +37,7 @@ func ReplaceCaptions(s *Set, n int, seed uint64) (*Noise, error) {
 	draw := replacementDraw{n: n, key: rng.Derive(seed, captionNoiseStream), donors: &from,
 		captions: func(bag int) (int, error) { return len(s.Captions[bag]), nil }}
 	noise.Changes = make([]BagNoise, from.len())
-	inParallel(from.len(), func(rank int) {
+	parallel.Each(from.len(), func(rank int) {
 		bag := from.at(rank)
 		noise.Changes[rank], _ = draw.of(bag, len(s.Captions[bag])) // captions in memory can be counted
 	})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"nmn/internal/parallel"
 	"nmn/internal/rng"
 )
 
@@ -77,7 +78,7 @@ func FlipLabels(s *Set, rates FlipRates, seed uint64) (*Noise, error) {
 	noise.Rates = FlipRates{Missing: slices.Clone(rates.Missing), Incorrect: slices.Clone(rates.Incorrect)}
 	draw := newFlipDraw(noise.Classes, noise.Rates, seed)
 	changes := make([]BagNoise, s.Len())
-	inParallel(s.Len(), func(i int) { changes[i] = BagNoise{Bag: i, Flips: draw.of(i, matrixRow(s.Labels, i))} })
+	parallel.Each(s.Len(), func(i int) { changes[i] = BagNoise{Bag: i, Flips: draw.of(i, matrixRow(s.Labels, i))} })
 	noise.Changes = slices.DeleteFunc(changes, func(c BagNoise) bool { return len(c.Flips) == 0 })
 	return noise, nil
 }

@@ -216,13 +216,13 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 		"pattern is 4 × 6":          func() error { _, err := Statistics(t.Context(), captionSet(t, 3, 5), s); return err },
 		"labels are uint8 (2, 12)": func() error {
 			c := *s
-			c.Labels = matrix(make([]uint8, 24), 12)
+			c.Labels = Matrix(make([]uint8, 24), 12)
 			_, err := FlipLabels(&c, FlipRates{}, 1)
 			return err
 		},
 		"of bag 1, class 2 is 7": func() error {
 			c := *s
-			c.Labels = matrix(make([]uint8, 24), 6)
+			c.Labels = Matrix(make([]uint8, 24), 6)
 			c.Labels.Uint8s()[8] = 7
 			_, err := FlipLabels(&c, FlipRates{}, 1)
 			return err
@@ -249,29 +249,12 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 	}
 }
 
-// Measured for the data set: at 40 % noise the class means of p(z=0|y=1) and p(z=1|y=0) are .337
-// and .162.
-func TestReplaceCaptions_ScenesRates(t *testing.T) {
-	s, err := Scenes(ScenesConfig{Seed: 5, Split: "train", N: 6000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stats, err := Statistics(t.Context(), s, mustApply(t, mustReplace(t, s, 2, 5), s))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if stats.Reference != "truth" || math.Abs(float64(stats.Mean.Q01)-.337) > .02 || math.Abs(float64(stats.Mean.Q10)-.162) > .01 {
-		t.Errorf("against %s: q01 %.4f and q10 %.4f, want .337 and .162 against the truth", stats.Reference, stats.Mean.Q01, stats.Mean.Q10)
-	}
-	t.Logf("class means at 40 %%: q01 %.4f, q10 %.4f, prevalence %.4f", stats.Mean.Q01, stats.Mean.Q10, stats.Mean.Prevalence)
-}
-
 func TestStatistics_CountsAndRates(t *testing.T) {
 	v := vocabularyOf(t, "dog", "cat", "none")
 	clean := &Set{Name: "clean", Vocabulary: v, IDs: []string{"a", "b", "c", "d"},
-		Labels: matrix([]uint8{1, 0, 0 /**/, 1, 1, 0 /**/, 0, 1, 0 /**/, 0, 1, 0}, 3)}
+		Labels: Matrix([]uint8{1, 0, 0 /**/, 1, 1, 0 /**/, 0, 1, 0 /**/, 0, 1, 0}, 3)}
 	noisy := &Set{Name: "noisy", Vocabulary: v, IDs: clean.IDs,
-		Labels: matrix([]uint8{1, 1, 0 /**/, 0, 1, 0 /**/, 1, 1, 0 /**/, 0, 0, 0}, 3)}
+		Labels: Matrix([]uint8{1, 1, 0 /**/, 0, 1, 0 /**/, 1, 1, 0 /**/, 0, 0, 0}, 3)}
 	s, err := Statistics(t.Context(), clean, noisy)
 	if err != nil {
 		t.Fatal(err)

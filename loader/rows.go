@@ -3,6 +3,7 @@ package loader
 import (
 	"context"
 	"errors"
+	"nmn/internal/parallel"
 	"strconv"
 
 	dense "gorgonia.org/tensor"
@@ -107,7 +108,7 @@ func (s *Set) EachRow(ctx context.Context, visit func(bag int, row *Row) error) 
 			return err
 		}
 		part := rows[:min(len(rows), s.Len()-from)]
-		inParallel(len(part), func(i int) { errs[i] = s.Row(ctx, from+i, &part[i]) })
+		parallel.Each(len(part), func(i int) { errs[i] = s.Row(ctx, from+i, &part[i]) })
 		for i := range part {
 			switch {
 			case errors.Is(errs[i], ErrCorrupt):

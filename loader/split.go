@@ -87,7 +87,7 @@ func rows(m *dense.Dense, n int, indices []int) (*dense.Dense, error) {
 	for at, i := range indices {
 		copy(to[at*k:(at+1)*k], from[i*k:(i+1)*k])
 	}
-	return matrix(to, k), nil
+	return Matrix(to, k), nil
 }
 
 // chosenSource gives the pictures of some bags of another Source.

@@ -25,7 +25,7 @@ func (numberedSource) withMaxPixels(n int) (Source, error) { return numberedSour
 
 func TestSubset_CarriesEverythingAlong(t *testing.T) {
 	s := captionSet(t, 6, 5)
-	s.Truth = matrix(slices.Clone(s.Labels.Uint8s()), 6)
+	s.Truth = Matrix(slices.Clone(s.Labels.Uint8s()), 6)
 	s.Truth.Uint8s()[3*6+2] ^= 1
 	s.Source = numberedSource{}
 	indices := []int{4, 0, 3}

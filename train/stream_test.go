@@ -10,6 +10,7 @@ import (
 
 	"nmn/eval"
 	"nmn/loader"
+	"nmn/loader/scenes"
 	"nmn/loader/shard"
 )
 
@@ -17,8 +18,8 @@ import (
 func streamed(t testing.TB, split string, clips int) *loader.Set {
 	t.Helper()
 	dir := t.TempDir()
-	config := loader.MovingScenesConfig{Seed: 5, Split: split, N: clips, Frames: 3}
-	check(t, loader.WriteMovingScenes(t.Context(), config, shard.Config{Form: shard.Shards, ShardBytes: 64 << 10}, dir))
+	config := scenes.MovingConfig{Seed: 5, Split: split, N: clips, Frames: 3}
+	check(t, scenes.WriteMoving(t.Context(), config, shard.Config{Form: shard.Shards, ShardBytes: 64 << 10}, dir))
 	frames, err := loader.OpenClips(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +30,7 @@ func streamed(t testing.TB, split string, clips int) *loader.Set {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { check(t, labels.Close()) })
-	vocabulary, err := loader.SceneVocabulary()
+	vocabulary, err := scenes.Vocabulary()
 	if err != nil {
 		t.Fatal(err)
 	}

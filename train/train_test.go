@@ -7,6 +7,7 @@ import (
 	"nmn/kernels"
 	"nmn/loader"
 	"nmn/loader/picture"
+	"nmn/loader/scenes"
 	"nmn/model"
 )
 
@@ -51,9 +52,9 @@ func openCPU(t testing.TB, threads int) kernels.Backend {
 	return backend
 }
 
-func scenes(t testing.TB, split string, n int) *loader.Set {
+func sceneSet(t testing.TB, split string, n int) *loader.Set {
 	t.Helper()
-	set, err := loader.Scenes(loader.ScenesConfig{Seed: 5, Split: split, N: n, Cache: true})
+	set, err := scenes.Make(scenes.Config{Seed: 5, Split: split, N: n, Cache: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func (f films) Read(ctx context.Context, bag, frame int, p *picture.Picture) err
 
 func (r rig) options(t testing.TB) Options {
 	t.Helper()
-	data := scenes(t, "train", r.bags)
+	data := sceneSet(t, "train", r.bags)
 	if r.source != nil {
 		data.Source = r.source(data.Source)
 	}
@@ -97,7 +98,7 @@ func (r rig) options(t testing.TB) Options {
 		}
 	}
 	if r.validation {
-		o.Validation = scenes(t, "val", 24)
+		o.Validation = sceneSet(t, "val", 24)
 	}
 	return o
 }

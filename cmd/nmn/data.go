@@ -15,6 +15,7 @@ import (
 
 	"nmn/internal/rng"
 	"nmn/loader"
+	"nmn/loader/scenes"
 	"nmn/report"
 	"nmn/text"
 )
@@ -101,9 +102,9 @@ func (d *dataSets) openScenes(c *dataConfig) error {
 		}
 		var err error
 		if c.Set == dataMoving {
-			*split.to, err = loader.MovingScenes(loader.MovingScenesConfig{Seed: c.Seed, Split: split.name, N: split.n, Frames: c.Frames, Cache: true})
+			*split.to, err = scenes.MakeMoving(scenes.MovingConfig{Seed: c.Seed, Split: split.name, N: split.n, Frames: c.Frames, Cache: true})
 		} else {
-			*split.to, err = loader.Scenes(loader.ScenesConfig{Seed: c.Seed, Split: split.name, N: split.n, Cache: true})
+			*split.to, err = scenes.Make(scenes.Config{Seed: c.Seed, Split: split.name, N: split.n, Cache: true})
 		}
 		if err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"nmn/eval/caption"
 	"nmn/kernels"
 	"nmn/loader"
+	"nmn/loader/scenes"
 	"nmn/report"
 )
 
@@ -163,8 +164,8 @@ func (t *table4) resolve(cmd *cobra.Command) error {
 		return usagef("experiment table4: --features and --captions belong together: give both, or none for moving scenes")
 	case d.TestSize < 1 || d.ValidationSize < 1:
 		return usagef("experiment table4: --validation-size and --test-size are at least 1")
-	case t.perClip < loader.SceneCaptions || t.perClip > 100:
-		return usagef("experiment table4: --captions-per-clip is %d, want %d to 100", t.perClip, loader.SceneCaptions)
+	case t.perClip < scenes.CaptionsPerPicture || t.perClip > 100:
+		return usagef("experiment table4: --captions-per-clip is %d, want %d to 100", t.perClip, scenes.CaptionsPerPicture)
 	}
 	for i, f := range t.features {
 		if slices.ContainsFunc(t.features[:i], func(g namedFolder) bool { return g.name == f.name }) {

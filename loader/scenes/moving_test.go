@@ -1,4 +1,4 @@
-package loader
+package scenes
 
 import (
 	"context"
@@ -8,19 +8,20 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
+	"nmn/loader"
 	"nmn/loader/picture"
 )
 
-func makeMoving(t testing.TB, config MovingScenesConfig) *Set {
+func makeMoving(t testing.TB, config MovingConfig) *loader.Set {
 	t.Helper()
-	set, err := MovingScenes(config)
+	set, err := MakeMoving(config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return set
 }
 
-func frameSum(t testing.TB, set *Set, bag, frame int) string {
+func frameSum(t testing.TB, set *loader.Set, bag, frame int) string {
 	t.Helper()
 	var pic picture.Picture
 	if err := set.Source.Read(context.Background(), bag, frame, &pic); err != nil {
@@ -29,12 +30,12 @@ func frameSum(t testing.TB, set *Set, bag, frame int) string {
 	return pictureHash(t, &pic)
 }
 
-func TestMovingScenes_EachFrameAlone(t *testing.T) {
-	config := MovingScenesConfig{Seed: 5, Split: "train", N: 80, Frames: 8}
+func TestMakeMoving_EachFrameAlone(t *testing.T) {
+	config := MovingConfig{Seed: 5, Split: "train", N: 80, Frames: 8}
 	long := makeMoving(t, config)
 	config.N, config.Cache = 30, true
 	short := makeMoving(t, config)
-	if !reflect.DeepEqual(long.Captions[:30], short.Captions) || !reflect.DeepEqual(long.Truth.Uint8s()[:30*sceneClasses], short.Truth.Uint8s()) {
+	if !reflect.DeepEqual(long.Captions[:30], short.Captions) || !reflect.DeepEqual(long.Truth.Uint8s()[:30*classCount], short.Truth.Uint8s()) {
 		t.Error("captions or true labels depend on N")
 	}
 	last := frameSum(t, long, 29, 7) // before any other frame of the clip was made
@@ -53,8 +54,8 @@ func TestMovingScenes_EachFrameAlone(t *testing.T) {
 }
 
 // What is true of a clip is what is true of any of its frames, and captions tell what one frame shows.
-func TestMovingScenes_TruthIsTheUnionOfFrames(t *testing.T) {
-	config := MovingScenesConfig{Seed: 2, Split: "train", N: 60, Frames: 8}
+func TestMakeMoving_TruthIsTheUnionOfFrames(t *testing.T) {
+	config := MovingConfig{Seed: 2, Split: "train", N: 60, Frames: 8}
 	set := makeMoving(t, config)
 	changing := 0
 	for i := range set.Len() {
@@ -62,17 +63,17 @@ func TestMovingScenes_TruthIsTheUnionOfFrames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		union := make([]uint8, sceneClasses)
+		union := make([]uint8, classCount)
 		for f := range config.Frames {
-			row := frames.Uint8s()[f*sceneClasses : (f+1)*sceneClasses]
-			if f > 0 && !reflect.DeepEqual(row, frames.Uint8s()[:sceneClasses]) {
+			row := frames.Uint8s()[f*classCount : (f+1)*classCount]
+			if f > 0 && !reflect.DeepEqual(row, frames.Uint8s()[:classCount]) {
 				changing++
 			}
 			for k, y := range row {
 				union[k] |= y
 			}
 		}
-		if got := set.Truth.Uint8s()[i*sceneClasses : (i+1)*sceneClasses]; !reflect.DeepEqual(got, union) {
+		if got := set.Truth.Uint8s()[i*classCount : (i+1)*classCount]; !reflect.DeepEqual(got, union) {
 			t.Fatalf("clip %d is %v, its frames together %v", i, got, union)
 		}
 	}
@@ -81,7 +82,7 @@ func TestMovingScenes_TruthIsTheUnionOfFrames(t *testing.T) {
 	}
 }
 
-func TestMovingScenes_PathsKeepToTheRules(t *testing.T) {
+func TestMakeMoving_PathsKeepToTheRules(t *testing.T) {
 	for _, frames := range []int{3, 8, 26} {
 		comes, goes := 0, 0
 		for i := range 200 {
@@ -105,7 +106,7 @@ func TestMovingScenes_PathsKeepToTheRules(t *testing.T) {
 				near := onGrid(.8 * o.radius)
 				for step := range frames {
 					x, next := bounce(o.x+float64(step)*p.dx, o.radius), bounce(o.x+float64(step+1)*p.dx, o.radius)
-					if x < near || x > SceneSize-near || math.Abs(next-x) > math.Abs(p.dx) {
+					if x < near || x > PictureSize-near || math.Abs(next-x) > math.Abs(p.dx) {
 						t.Fatalf("an object of radius %v goes from %v to %v at %v a frame", o.radius, x, next, p.dx)
 					}
 					if x != onGrid(x) {
@@ -120,13 +121,13 @@ func TestMovingScenes_PathsKeepToTheRules(t *testing.T) {
 	}
 }
 
-func TestMovingScenes_MeasuredRates(t *testing.T) {
+func TestMakeMoving_MeasuredRates(t *testing.T) {
 	const n = 3000
 	for _, c := range []struct {
 		frames, replaced           int
 		prevalence, missing, wrong float64
 	}{{8, 0, .277, .379, .004}, {8, 2, .277, .457, .123}, {26, 2, .290, .482, .120}} {
-		set := makeMoving(t, MovingScenesConfig{Seed: 1, Split: "train", N: n, Frames: c.frames})
+		set := makeMoving(t, MovingConfig{Seed: 1, Split: "train", N: n, Frames: c.frames})
 		prevalence, missing, wrong := classRates(set.Truth.Uint8s(), captionNoise(set, c.replaced, 7), n, func(int) bool { return true })
 		for _, rate := range []struct {
 			what      string
@@ -147,10 +148,10 @@ type goldenClip struct {
 	Captions [][]string
 }
 
-func TestMovingScenes_NeverDrift(t *testing.T) {
+func TestMakeMoving_NeverDrifts(t *testing.T) {
 	var got []goldenClip
 	for _, frames := range []int{8, 26} {
-		set := makeMoving(t, MovingScenesConfig{Seed: 1, Split: "train", N: 6, Frames: frames})
+		set := makeMoving(t, MovingConfig{Seed: 1, Split: "train", N: 6, Frames: frames})
 		for i := range set.Len() {
 			clip := goldenClip{Frames: frames, First: frameSum(t, set, i, 0), Last: frameSum(t, set, i, frames-1)}
 			for _, caption := range set.Captions[i] {
@@ -163,16 +164,16 @@ func TestMovingScenes_NeverDrift(t *testing.T) {
 			got = append(got, clip)
 		}
 	}
-	holdToGolden(t, filepath.Join("testdata", "scenes", "moving.json"), got)
+	holdToGolden(t, filepath.Join("testdata", "moving.json"), got)
 }
 
-func TestMovingScenes_BadConfig(t *testing.T) {
-	for _, config := range []MovingScenesConfig{{Split: "train", Frames: 8}, {N: 5, Frames: 8}, {Split: "train", N: 5, Frames: 2}, {Split: "train", N: 5, Frames: 1001}} {
-		if _, err := MovingScenes(config); err == nil {
+func TestMakeMoving_BadConfig(t *testing.T) {
+	for _, config := range []MovingConfig{{Split: "train", Frames: 8}, {N: 5, Frames: 8}, {Split: "train", N: 5, Frames: 2}, {Split: "train", N: 5, Frames: 1001}} {
+		if _, err := MakeMoving(config); err == nil {
 			t.Errorf("%+v: no error", config)
 		}
 	}
-	set := makeMoving(t, MovingScenesConfig{Split: "train", N: 3, Frames: 4})
+	set := makeMoving(t, MovingConfig{Split: "train", N: 3, Frames: 4})
 	for _, at := range [][2]int{{3, 0}, {-1, 0}, {0, 4}, {0, -1}} {
 		if err := set.Source.Read(context.Background(), at[0], at[1], new(picture.Picture)); err == nil {
 			t.Errorf("bag %d, frame %d: no error", at[0], at[1])
@@ -180,9 +181,9 @@ func TestMovingScenes_BadConfig(t *testing.T) {
 	}
 }
 
-func BenchmarkMovingScenes_Paint(b *testing.B) {
+func BenchmarkPaintMoving(b *testing.B) {
 	const clips, frames = 100, 26
-	set := makeMoving(b, MovingScenesConfig{Seed: 1, Split: "train", N: clips, Frames: frames})
+	set := makeMoving(b, MovingConfig{Seed: 1, Split: "train", N: clips, Frames: frames})
 	var pic picture.Picture
 	i := 0
 	for b.Loop() {

@@ -1,4 +1,4 @@
-package loader
+package scenes
 
 import (
 	"math"
@@ -52,15 +52,15 @@ func normal(bits uint64, deviation int32) int32 {
 	return (normalTable[uint16(bits)>>4] * deviation) >> 16
 }
 
-// scenePainter holds the canvas of one picture while it is painted. Not safe for concurrent use.
-type scenePainter struct {
-	canvas [SceneSize][SceneSize]colour
+// painter holds the canvas of one picture while it is painted. Not safe for concurrent use.
+type painter struct {
+	canvas [PictureSize][PictureSize]colour
 	// noise holds 64 random bits per pixel: 16 for each channel and 16 for the background.
-	noise [SceneSize][SceneSize]uint64
+	noise [PictureSize][PictureSize]uint64
 }
 
 // paint draws a still picture of the scene, whose noise comes from one stream.
-func (p *scenePainter) paint(scene *scene, stream *rng.Stream, pixels *[scenePictureSize]uint8) {
+func (p *painter) paint(scene *scene, stream *rng.Stream, pixels *[pictureBytes]uint8) {
 	for row := range p.noise {
 		for column := range p.noise[row] {
 			p.noise[row][column] = stream.Uint64()
@@ -71,7 +71,7 @@ func (p *scenePainter) paint(scene *scene, stream *rng.Stream, pixels *[scenePic
 
 // paintFrame draws a frame of a clip: the background is that of the clip, the camera's noise that of the
 // frame.
-func (p *scenePainter) paintFrame(scene *scene, ground, camera *rng.Stream, pixels *[scenePictureSize]uint8) {
+func (p *painter) paintFrame(scene *scene, ground, camera *rng.Stream, pixels *[pictureBytes]uint8) {
 	const cameraBits = 1<<48 - 1
 	for row := range p.noise {
 		for column := range p.noise[row] {
@@ -82,7 +82,7 @@ func (p *scenePainter) paintFrame(scene *scene, ground, camera *rng.Stream, pixe
 }
 
 // draw draws the scene: background, objects from back to front, light, pixel noise.
-func (p *scenePainter) draw(scene *scene, pixels *[scenePictureSize]uint8) {
+func (p *painter) draw(scene *scene, pixels *[pictureBytes]uint8) {
 	p.background(scene)
 	light := int32(65536)
 	if scene.place == wordNight {
@@ -95,7 +95,7 @@ func (p *scenePainter) draw(scene *scene, pixels *[scenePictureSize]uint8) {
 	p.develop(scene.brightness, pixels)
 }
 
-func (p *scenePainter) background(scene *scene) {
+func (p *painter) background(scene *scene) {
 	switch scene.place {
 	case wordGrass:
 		p.grass()
@@ -111,7 +111,7 @@ func (p *scenePainter) background(scene *scene) {
 }
 
 // grass paints blades of 4×1 pixels.
-func (p *scenePainter) grass() {
+func (p *painter) grass() {
 	deviation := fixed(.09)
 	for row := range p.canvas {
 		for column := range p.canvas[row] {
@@ -124,11 +124,11 @@ func (p *scenePainter) grass() {
 }
 
 // sky paints a vertical gradient.
-func (p *scenePainter) sky() {
+func (p *painter) sky() {
 	for row := range p.canvas {
 		var shade colour
 		for c := range shade {
-			shade[c] = skyTop[c] + (skyBottom[c]-skyTop[c])*int32(row)/(SceneSize-1)
+			shade[c] = skyTop[c] + (skyBottom[c]-skyTop[c])*int32(row)/(PictureSize-1)
 		}
 		for column := range p.canvas[row] {
 			p.canvas[row][column] = shade
@@ -137,7 +137,7 @@ func (p *scenePainter) sky() {
 }
 
 // sand paints grey grain.
-func (p *scenePainter) sand() {
+func (p *painter) sand() {
 	deviation := fixed(.08)
 	for row := range p.canvas {
 		for column := range p.canvas[row] {
@@ -148,8 +148,8 @@ func (p *scenePainter) sand() {
 }
 
 // water paints waves, .1·sin(1.3 row + φ + .6 sin(.35 column + φ)), by the addition theorem.
-func (p *scenePainter) water(phase float64) {
-	var sin, cos [SceneSize]float64
+func (p *painter) water(phase float64) {
+	var sin, cos [PictureSize]float64
 	for column := range sin {
 		sin[column], cos[column] = math.Sincos(phase + .6*math.Sin(.35*float64(column)+phase))
 	}
@@ -163,7 +163,7 @@ func (p *scenePainter) water(phase float64) {
 }
 
 // night paints stars on a dark sky, one for 125 pixels.
-func (p *scenePainter) night() {
+func (p *painter) night() {
 	const starRate, starlight = 524, 39322 // of 65536: .008 and .6
 	for row := range p.canvas {
 		for column := range p.canvas[row] {
@@ -177,7 +177,7 @@ func (p *scenePainter) night() {
 }
 
 // object paints the body.
-func (p *scenePainter) object(o *sceneObject, light int32) {
+func (p *painter) object(o *sceneObject, light int32) {
 	paint, other := paints[o.colour-wordRed], alternate[o.colour-wordRed]
 	for c := range paint {
 		paint[c] = int32(int64(paint[c]) * int64(light) >> 16)
@@ -206,7 +206,7 @@ func (o *sceneObject) patterned(dx, dy float64) bool {
 }
 
 // develop applies the light of the picture and the noise of the camera, and rounds to 8 bits.
-func (p *scenePainter) develop(brightness float64, pixels *[scenePictureSize]uint8) {
+func (p *painter) develop(brightness float64, pixels *[pictureBytes]uint8) {
 	factor := int64(fixed(brightness))
 	at := 0
 	for row := range p.canvas {

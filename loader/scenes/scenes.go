@@ -1,12 +1,11 @@
-package loader
+package scenes
 
 import (
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
+	"nmn/internal/parallel"
 	"nmn/internal/rng"
+	"nmn/loader"
 	"nmn/text"
 
 	dense "gorgonia.org/tensor"
@@ -14,15 +13,15 @@ import (
 
 // Sizes of the scenes data set.
 const (
-	SceneSize        = 48 // width and height of a picture, pixels
-	SceneCaptions    = 5  // captions per picture
-	maxScenes        = 10_000_000
-	scenePictureSize = SceneSize * SceneSize * 3 // bytes of RGB
+	PictureSize        = 48 // width and height of a picture, pixels
+	CaptionsPerPicture = 5  // captions per picture
+	maxScenes          = 10_000_000
+	pictureBytes       = PictureSize * PictureSize * 3 // bytes of RGB
 )
 
-// ScenesConfig chooses a split of the scenes data set. Picture i depends on (Seed, Split, i) alone:
+// Config chooses a split of the scenes data set. Picture i depends on (Seed, Split, i) alone:
 // a larger N adds pictures behind and changes none.
-type ScenesConfig struct {
+type Config struct {
 	Seed  uint64
 	Split string // any name; "train", "val" and "test" of one seed share no picture
 	N     int    // pictures, 1 to 10,000,000
@@ -31,13 +30,13 @@ type ScenesConfig struct {
 	Cache bool
 }
 
-// DefaultScenesConfig is the full training split: 16,000 pictures, cached.
-func DefaultScenesConfig() ScenesConfig {
-	return ScenesConfig{Seed: 1, Split: "train", N: 16000, Cache: true}
+// DefaultConfig is the full training split: 16,000 pictures, cached.
+func DefaultConfig() Config {
+	return Config{Seed: 1, Split: "train", N: 16000, Cache: true}
 }
 
 // Validate says which field is out of range.
-func (c ScenesConfig) Validate() error {
+func (c Config) Validate() error {
 	if c.Split == "" {
 		return fmt.Errorf("scenes: Split is empty; give it a name, for example train")
 	}
@@ -47,13 +46,13 @@ func (c ScenesConfig) Validate() error {
 	return nil
 }
 
-// Scenes makes a split of the embedded data set: small pictures of coloured shapes, five captions
+// Make makes a split of the embedded data set: small pictures of coloured shapes, five captions
 // each that leave things out the way people do, and the labels that are really true.
 //
 // Labels z holds the words that any of the five captions mentions, without injected noise; Truth y
 // holds what the picture shows; Counts holds how many of the captions mention the word. Pictures
 // are painted when they are read. The result does not depend on the number of processors.
-func Scenes(config ScenesConfig) (*Set, error) {
+func Make(config Config) (*loader.Set, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
@@ -63,41 +62,41 @@ func Scenes(config ScenesConfig) (*Set, error) {
 	}
 	labels, truth, counts := set.Labels.Uint8s(), set.Truth.Uint8s(), set.Counts.Uint8s()
 	streams := newSceneStreams(config)
-	inParallel(config.N, func(i int) {
+	parallel.Each(config.N, func(i int) {
 		scene := streams.scene(i)
-		row := i * sceneClasses
-		scene.truth(truth[row : row+sceneClasses])
+		row := i * classCount
+		scene.truth(truth[row : row+classCount])
 		set.IDs[i] = streams.id(i)
-		set.Captions[i] = countWords(streams.captions(i, &scene), labels[row:row+sceneClasses], counts[row:row+sceneClasses])
+		set.Captions[i] = countWords(streams.captions(i, &scene), labels[row:row+classCount], counts[row:row+classCount])
 	})
 	return set, nil
 }
 
 // blankScenes is a set of n bags over the words of the scenes, whose identifiers, labels and captions are to
 // be filled in.
-func blankScenes(name string, n int, source Source) (*Set, error) {
-	vocabulary, err := SceneVocabulary()
+func blankScenes(name string, n int, source loader.Source) (*loader.Set, error) {
+	vocabulary, err := Vocabulary()
 	if err != nil {
 		return nil, err
 	}
-	blank := func() *dense.Dense { return matrix(make([]uint8, n*sceneClasses), sceneClasses) }
-	return &Set{
+	blank := func() *dense.Dense { return loader.Matrix(make([]uint8, n*classCount), classCount) }
+	return &loader.Set{
 		Name:           name,
 		Vocabulary:     vocabulary,
 		IDs:            make([]string, n),
 		Labels:         blank(),
 		Truth:          blank(),
 		Counts:         blank(),
-		CaptionsPerBag: SceneCaptions,
+		CaptionsPerBag: CaptionsPerPicture,
 		Captions:       make([][][]int32, n),
 		Source:         source,
 	}, nil
 }
 
 // countWords turns the captions of a picture into their sorted classes, the labels and the counts.
-func countWords(captions [SceneCaptions]sceneCaption, labels, counts []uint8) [][]int32 {
-	words := make([]int32, 0, 8*SceneCaptions) // one array for all five
-	sets := make([][]int32, SceneCaptions)
+func countWords(captions [CaptionsPerPicture]sceneCaption, labels, counts []uint8) [][]int32 {
+	words := make([]int32, 0, 8*CaptionsPerPicture) // one array for all five
+	sets := make([][]int32, CaptionsPerPicture)
 	for c := range captions {
 		start := len(words)
 		words = captions[c].appendWords(words)
@@ -110,28 +109,6 @@ func countWords(captions [SceneCaptions]sceneCaption, labels, counts []uint8) []
 	return sets
 }
 
-// inParallel calls f for 0 to n-1, each once, from as many goroutines as there are processors. It
-// hands out short runs of indices, and f must write to places of its own.
-func inParallel(n int, f func(i int)) {
-	const run = 64
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (n+run-1)/run) {
-		wait.Go(func() {
-			for {
-				start := int(next.Add(run)) - run
-				if start >= n {
-					return
-				}
-				for i := start; i < min(start+run, n); i++ {
-					f(i)
-				}
-			}
-		})
-	}
-	wait.Wait()
-}
-
 // sceneStreams knows the random streams of a split. What is drawn for the layout, the captions and
 // the pixels of a picture come from streams of their own, so that each can be made alone.
 type sceneStreams struct {
@@ -139,7 +116,7 @@ type sceneStreams struct {
 	layout, caption, texture uint64
 }
 
-func newSceneStreams(config ScenesConfig) sceneStreams {
+func newSceneStreams(config Config) sceneStreams {
 	purpose := "scenes/" + config.Split + "/"
 	return sceneStreams{
 		split:   config.Split,
@@ -150,9 +127,9 @@ func newSceneStreams(config ScenesConfig) sceneStreams {
 }
 
 // newScenePictures paints the pictures of a split.
-func newScenePictures(config ScenesConfig) *paintedSource {
+func newScenePictures(config Config) *paintedSource {
 	streams := newSceneStreams(config)
-	return newPaintedSource(config.N, 1, config.Cache, func(p *scenePainter, i, _ int, pixels *[scenePictureSize]uint8) {
+	return newPaintedSource(config.N, 1, config.Cache, func(p *painter, i, _ int, pixels *[pictureBytes]uint8) {
 		scene, stream := streams.scene(i), rng.New(streams.texture, i)
 		p.paint(&scene, &stream, pixels)
 	})
@@ -165,7 +142,7 @@ func (s *sceneStreams) scene(i int) scene {
 	return drawScene(&stream)
 }
 
-func (s *sceneStreams) captions(i int, scene *scene) (captions [SceneCaptions]sceneCaption) {
+func (s *sceneStreams) captions(i int, scene *scene) (captions [CaptionsPerPicture]sceneCaption) {
 	stream := rng.New(s.caption, i)
 	for c := range captions {
 		captions[c] = scene.describe(&stream)
@@ -173,11 +150,11 @@ func (s *sceneStreams) captions(i int, scene *scene) (captions [SceneCaptions]sc
 	return captions
 }
 
-// SceneVocabulary returns the 36 words of the scenes data set, in class order.
-func SceneVocabulary() (*text.Vocabulary, error) {
-	words := make([]text.Word, sceneClasses)
+// Vocabulary returns the 36 words of the scenes data set, in class order.
+func Vocabulary() (*text.Vocabulary, error) {
+	words := make([]text.Word, classCount)
 	for k, word := range sceneWords {
-		words[k] = text.Word{Text: word, POS: scenePOS(int32(k))}
+		words[k] = text.Word{Text: word, POS: partOfSpeech(int32(k))}
 	}
 	return text.NewVocabulary(words)
 }

@@ -1,9 +1,10 @@
-package loader
+package scenes
 
 import (
 	"fmt"
 	"strings"
 
+	"nmn/internal/parallel"
 	"nmn/internal/rng"
 )
 
@@ -12,10 +13,10 @@ const maxMovingCaptions = 100
 
 // MovingCaptions writes perClip captions of each clip of the moving scenes, as sentences. Each describes
 // one frame, drawn at random, and leaves out and mistakes what people would. The first five that are drawn
-// are those behind the labels of MovingScenes: the words of the vocabulary in them are exactly those of
+// are those behind the labels of MakeMoving: the words of the vocabulary in them are exactly those of
 // Set.Captions. One that would say nothing, as of a frame without objects, is not written, and another one
 // drawn. Caption c of clip i depends on (Seed, Split, Frames, i, c) alone.
-func MovingCaptions(config MovingScenesConfig, perClip int) (ids []string, captions [][]string, err error) {
+func MovingCaptions(config MovingConfig, perClip int) (ids []string, captions [][]string, err error) {
 	if err := config.Validate(); err != nil {
 		return nil, nil, err
 	}
@@ -25,7 +26,7 @@ func MovingCaptions(config MovingScenesConfig, perClip int) (ids []string, capti
 	ids, captions = make([]string, config.N), make([][]string, config.N)
 	streams := newMovingStreams(config)
 	phrases := rng.Derive(config.Seed, "moving/"+config.Split+"/phrases")
-	inParallel(config.N, func(i int) {
+	parallel.Each(config.N, func(i int) {
 		frames := streams.clip(i).all()
 		content, form := rng.New(streams.caption, i), rng.New(phrases, i)
 		for len(captions[i]) < perClip { // each clip has frames with objects

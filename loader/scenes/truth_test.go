@@ -1,4 +1,4 @@
-package loader
+package scenes
 
 import (
 	"math"
@@ -23,7 +23,7 @@ func sceneOf(objects ...sceneObject) scene {
 	return s
 }
 
-func TestScenes_TruthOfKnownScenes(t *testing.T) {
+func TestTruth_OfKnownScenes(t *testing.T) {
 	ball := func(x, y, r float64) sceneObject { return placed(wordBall, wordRed, x, y, r) }
 	box := func(x, y, r float64) sceneObject { return placed(wordBox, wordBlue, x, y, r) }
 	small := ball(24, 24, 5)
@@ -43,7 +43,7 @@ func TestScenes_TruthOfKnownScenes(t *testing.T) {
 		"three":                  {sceneOf(ball(8, 8, 5), box(40, 8, 5), ball(8, 40, 5)), []int32{wordBall, wordRed, wordBox, wordBlue, wordAbove, wordMany}},
 	}
 	for name, c := range cases {
-		y := make([]uint8, sceneClasses)
+		y := make([]uint8, classCount)
 		c.scene.truth(y)
 		for k, v := range y {
 			word := int32(k)
@@ -59,7 +59,7 @@ func TestScenes_TruthOfKnownScenes(t *testing.T) {
 	}
 }
 
-func TestScenes_AreasOfShapes(t *testing.T) {
+func TestTruth_AreasOfShapes(t *testing.T) {
 	const r = 12.0
 	for shape, want := range map[int32]float64{
 		wordBall:  math.Pi * .92 * .92,
@@ -87,13 +87,13 @@ func TestScenes_AreasOfShapes(t *testing.T) {
 	}
 }
 
-func TestScenes_VisiblePixelsEqualBruteForce(t *testing.T) {
+func TestTruth_VisiblePixelsEqualBruteForce(t *testing.T) {
 	for i := range 200 {
 		stream := rng.New(9, i)
 		s := drawScene(&stream)
 		var visible [maxObjects]int
-		for row := range SceneSize {
-			for column := range SceneSize {
+		for row := range PictureSize {
+			for column := range PictureSize {
 				top := -1
 				for n := range s.count {
 					o := &s.objects[n]
@@ -115,7 +115,7 @@ func TestScenes_VisiblePixelsEqualBruteForce(t *testing.T) {
 	}
 }
 
-func TestScenes_DrawsKeepTheirBounds(t *testing.T) {
+func TestTruth_DrawsKeepTheirBounds(t *testing.T) {
 	for i := range 2000 {
 		stream := rng.New(11, i)
 		s := drawScene(&stream)
@@ -124,7 +124,7 @@ func TestScenes_DrawsKeepTheirBounds(t *testing.T) {
 			if slices.Contains(lowContrast[s.place-wordGrass], o.colour) {
 				t.Fatalf("%s on %s", sceneWords[o.colour], sceneWords[s.place])
 			}
-			if least := .8*o.radius - 1e-4; min(o.x, o.y, SceneSize-o.x, SceneSize-o.y) < least {
+			if least := .8*o.radius - 1e-4; min(o.x, o.y, PictureSize-o.x, PictureSize-o.y) < least {
 				t.Fatalf("centre (%v, %v) of radius %v leaves the canvas", o.x, o.y, o.radius)
 			}
 			if o.verb == wordSmoking && o.y < 1.6*o.radius || o.verb == wordRunning && o.x < 1.6*o.radius || o.verb == wordFloating && o.y+1.55*o.radius > 47 {

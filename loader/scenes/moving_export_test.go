@@ -1,32 +1,46 @@
-package loader
+package scenes
 
 import (
 	"path/filepath"
 	"reflect"
 	"testing"
 
+	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/loader/shard"
 )
 
-// TestWriteMovingScenes_ReadsBackAsTheSet holds a folder that was written to the set that it was made of.
-func TestWriteMovingScenes_ReadsBackAsTheSet(t *testing.T) {
-	config := MovingScenesConfig{Seed: 3, Split: "val", N: 70, Frames: 4}
-	want, err := MovingScenes(config)
+// TestWriteMoving_ReadsBackAsTheSet holds a folder that was written to the set that it was made of.
+func TestWriteMoving_ReadsBackAsTheSet(t *testing.T) {
+	config := MovingConfig{Seed: 3, Split: "val", N: 70, Frames: 4}
+	want, err := MakeMoving(config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, form := range []shard.Form{shard.Shards, shard.Folder} {
 		t.Run(string(form), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "val")
-			if err := WriteMovingScenes(t.Context(), config, shard.Config{Form: form, ShardBytes: 64 << 10}, dir); err != nil {
+			if err := WriteMoving(t.Context(), config, shard.Config{Form: form, ShardBytes: 64 << 10}, dir); err != nil {
 				t.Fatal(err)
 			}
-			set, err := StreamClips(want.Name, mustOpenClips(t, dir), mustOpenLabels(t, filepath.Join(dir, LabelsName)), want.Vocabulary)
+			clips, err := loader.OpenClips(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := mustHold(t, set)
+			defer clips.Close()
+			labels, err := loader.OpenClipLabels(filepath.Join(dir, loader.LabelsName))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer labels.Close()
+			set, err := loader.StreamClips(want.Name, clips, labels, want.Vocabulary)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := loader.Hold(t.Context(), set)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for _, of := range []struct {
 				what      string
 				got, want any
@@ -46,7 +60,7 @@ func TestWriteMovingScenes_ReadsBackAsTheSet(t *testing.T) {
 }
 
 // pictureDifference is the mean absolute difference of all pixels of two sets.
-func pictureDifference(t *testing.T, a, b *Set) float64 {
+func pictureDifference(t *testing.T, a, b *loader.Set) float64 {
 	t.Helper()
 	sum, n := 0, 0
 	var p, q picture.Picture

@@ -1,4 +1,4 @@
-package loader
+package scenes
 
 import (
 	"context"
@@ -12,11 +12,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nmn/internal/durable"
+	"nmn/internal/parallel"
 	"nmn/loader/picture"
 )
 
-// sceneJPEGQuality keeps the stripes and the pixel noise of such small pictures.
-const sceneJPEGQuality = 95
+// jpegQuality keeps the stripes and the pixel noise of such small pictures.
+const jpegQuality = 95
 
 // The parts of a COCO caption file that are written.
 type (
@@ -43,13 +44,13 @@ type (
 
 var splitInFileName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// WriteScenes writes a split of the scenes as a data set in the format of COCO captions: pictures
+// Write writes a split of the scenes as a data set in the format of COCO captions: pictures
 // as JPEG in folder/images, named COCO_<split>2014_000000000001.jpg and so on, and
 // folder/captions_<split>2014.json with five captions each. It returns the path of the caption file,
 // which is written last.
 //
-// The words of a caption that are in SceneVocabulary are exactly those of Set.Captions.
-func WriteScenes(ctx context.Context, config ScenesConfig, folder string) (captions string, err error) {
+// The words of a caption that are in Vocabulary are exactly those of Set.Captions.
+func Write(ctx context.Context, config Config, folder string) (captions string, err error) {
 	if err := config.Validate(); err != nil {
 		return "", err
 	}
@@ -73,7 +74,7 @@ func WriteScenes(ctx context.Context, config ScenesConfig, folder string) (capti
 	return captions, nil
 }
 
-// CheckSplitName says whether a split can be part of the names of files that WriteScenes writes.
+// CheckSplitName says whether a split can be part of the names of files that Write writes.
 func CheckSplitName(split string) error {
 	if !splitInFileName.MatchString(split) {
 		return fmt.Errorf("scenes: Split = %q cannot be part of a file name; use letters, digits, - and _", split)
@@ -81,13 +82,13 @@ func CheckSplitName(split string) error {
 	return nil
 }
 
-// SceneFileName is the name that WriteScenes gives to picture i, in the style of COCO, whose ids start
+// FileName is the name that Write gives to picture i, in the style of COCO, whose ids start
 // at 1 here.
-func SceneFileName(split string, i int) string {
+func FileName(split string, i int) string {
 	return fmt.Sprintf("COCO_%s2014_%012d.jpg", split, i+1)
 }
 
-func writeScenePictures(ctx context.Context, config ScenesConfig, folder string) error {
+func writeScenePictures(ctx context.Context, config Config, folder string) error {
 	config.Cache = false
 	source := newScenePictures(config)
 	group, ctx := errgroup.WithContext(ctx)
@@ -99,7 +100,7 @@ func writeScenePictures(ctx context.Context, config ScenesConfig, folder string)
 				if err := source.Read(ctx, i, 0, &pic); err != nil {
 					return err
 				}
-				path := filepath.Join(folder, "images", SceneFileName(config.Split, i))
+				path := filepath.Join(folder, "images", FileName(config.Split, i))
 				if err := writeJPEG(path, &pic); err != nil {
 					return fmt.Errorf("scenes: picture %d: %w", i, err)
 				}
@@ -111,26 +112,26 @@ func writeScenePictures(ctx context.Context, config ScenesConfig, folder string)
 }
 
 func writeJPEG(path string, pic *picture.Picture) error {
-	data, err := pic.EncodeJPEG(sceneJPEGQuality)
+	data, err := pic.EncodeJPEG(jpegQuality)
 	if err != nil {
 		return err
 	}
 	return durable.WriteFile(path, data, 0o666)
 }
 
-func describeScenes(config ScenesConfig) exportedSet {
+func describeScenes(config Config) exportedSet {
 	file := exportedSet{
 		Info:        exportedInfo{Description: fmt.Sprintf("scenes, split %s, seed %d", config.Split, config.Seed)},
 		Images:      make([]exportedImage, config.N),
-		Annotations: make([]exportedCaption, config.N*SceneCaptions),
+		Annotations: make([]exportedCaption, config.N*CaptionsPerPicture),
 	}
 	streams := newSceneStreams(config)
-	inParallel(config.N, func(i int) {
+	parallel.Each(config.N, func(i int) {
 		scene := streams.scene(i)
-		file.Images[i] = exportedImage{ID: i + 1, FileName: SceneFileName(config.Split, i), Width: SceneSize, Height: SceneSize}
+		file.Images[i] = exportedImage{ID: i + 1, FileName: FileName(config.Split, i), Width: PictureSize, Height: PictureSize}
 		captions := streams.captions(i, &scene)
 		for c := range captions {
-			n := i*SceneCaptions + c
+			n := i*CaptionsPerPicture + c
 			file.Annotations[n] = exportedCaption{ID: n + 1, ImageID: i + 1, Caption: captions[c].String()}
 		}
 	})

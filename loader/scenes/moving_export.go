@@ -1,4 +1,4 @@
-package loader
+package scenes
 
 import (
 	"context"
@@ -9,19 +9,17 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/loader/shard"
 	"nmn/text"
 )
 
-// LabelsName is the file of labels in a folder of frames, beside their index.
-const LabelsName = "labels.jsonl"
-
-// WriteMovingScenes writes a split of the moving scenes as a folder of frames: shards or pictures with their
+// WriteMoving writes a split of the moving scenes as a folder of frames: shards or pictures with their
 // index, as nmn frames writes them, and LabelsName with the five captions of each clip and what it really
 // shows. The labels are written last. StreamClips reads the folder, and gives the labels, counts, captions and
-// truth of MovingScenes; pictures differ by what JPEG loses.
-func WriteMovingScenes(ctx context.Context, config MovingScenesConfig, frames shard.Config, folder string) error {
+// truth of MakeMoving; pictures differ by what JPEG loses.
+func WriteMoving(ctx context.Context, config MovingConfig, frames shard.Config, folder string) error {
 	if err := config.Validate(); err != nil {
 		return err
 	}
@@ -31,13 +29,13 @@ func WriteMovingScenes(ctx context.Context, config MovingScenesConfig, frames sh
 	if err := writeMovingFrames(ctx, config, frames, folder); err != nil {
 		return fmt.Errorf("moving scenes: %w", err)
 	}
-	vocabulary, err := SceneVocabulary()
+	vocabulary, err := Vocabulary()
 	if err != nil {
 		return err
 	}
 	streams := newMovingStreams(config)
-	form := ClipLabelsForm{CaptionsPerBag: SceneCaptions, Truth: true}
-	return WriteClipLabels(filepath.Join(folder, LabelsName), form, func(yield func(ClipLabel, error) bool) {
+	form := loader.ClipLabelsForm{CaptionsPerBag: CaptionsPerPicture, Truth: true}
+	return loader.WriteClipLabels(filepath.Join(folder, loader.LabelsName), form, func(yield func(loader.ClipLabel, error) bool) {
 		for i := range config.N {
 			if !yield(streams.label(i, vocabulary), ctx.Err()) {
 				return
@@ -47,13 +45,13 @@ func WriteMovingScenes(ctx context.Context, config MovingScenesConfig, frames sh
 }
 
 // label is what people say of a clip, and what it shows.
-func (s *movingStreams) label(i int, vocabulary *text.Vocabulary) ClipLabel {
+func (s *movingStreams) label(i int, vocabulary *text.Vocabulary) loader.ClipLabel {
 	frames := s.clip(i).all()
-	label := ClipLabel{Clip: s.id(i)}
+	label := loader.ClipLabel{Clip: s.id(i)}
 	for _, caption := range s.captions(i, frames) {
 		label.Captions = append(label.Captions, caption.String())
 	}
-	var truth [sceneClasses]uint8
+	var truth [classCount]uint8
 	for t := range frames {
 		frames[t].truth(truth[:])
 	}
@@ -66,7 +64,7 @@ func (s *movingStreams) label(i int, vocabulary *text.Vocabulary) ClipLabel {
 }
 
 // writeMovingFrames paints clips side by side, some at a time, and writes them in order.
-func writeMovingFrames(ctx context.Context, config MovingScenesConfig, frames shard.Config, folder string) (err error) {
+func writeMovingFrames(ctx context.Context, config MovingConfig, frames shard.Config, folder string) (err error) {
 	w, err := shard.Create(folder, frames)
 	if err != nil {
 		return err
@@ -105,7 +103,7 @@ func writeMovingFrames(ctx context.Context, config MovingScenesConfig, frames sh
 const movingRate = 25
 
 func movingRecord(id string, frames int) *shard.Record {
-	r := &shard.Record{Clip: id, Width: SceneSize, Height: SceneSize, PictureWidth: SceneSize, PictureHeight: SceneSize,
+	r := &shard.Record{Clip: id, Width: PictureSize, Height: PictureSize, PictureWidth: PictureSize, PictureHeight: PictureSize,
 		Decoded: frames, Rate: movingRate, Frames: make([]shard.Frame, frames)}
 	for t := range r.Frames {
 		r.Frames[t] = shard.Frame{Number: t, Time: shard.Seconds(float64(t) / movingRate)}
@@ -114,13 +112,13 @@ func movingRecord(id string, frames int) *shard.Record {
 }
 
 // encodeClip makes JPEG files of the frames of a bag.
-func encodeClip(ctx context.Context, source Source, bag int) ([][]byte, error) {
+func encodeClip(ctx context.Context, source loader.Source, bag int) ([][]byte, error) {
 	pictures := make([][]byte, source.Frames(bag))
 	var pic picture.Picture
 	for t := range pictures {
 		err := source.Read(ctx, bag, t, &pic)
 		if err == nil {
-			pictures[t], err = pic.EncodeJPEG(sceneJPEGQuality)
+			pictures[t], err = pic.EncodeJPEG(jpegQuality)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("clip %d, frame %d: %w", bag, t, err)

@@ -1,9 +1,10 @@
-package loader
+package scenes
 
 import (
 	"context"
 	"encoding/json"
 	"math"
+	"nmn/loader"
 	"nmn/loader/picture"
 	"os"
 	"path/filepath"
@@ -13,9 +14,9 @@ import (
 	"testing"
 )
 
-func TestWriteScenes_IsACOCOSet(t *testing.T) {
-	config, folder := ScenesConfig{Seed: 3, Split: "val", N: 6}, t.TempDir()
-	path, err := WriteScenes(context.Background(), config, folder)
+func TestWrite_IsACOCOSet(t *testing.T) {
+	config, folder := Config{Seed: 3, Split: "val", N: 6}, t.TempDir()
+	path, err := Write(context.Background(), config, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func TestWriteScenes_IsACOCOSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := makeScenes(t, config.Seed, config.Split, config.N)
-	if len(file.Images) != config.N || len(file.Annotations) != config.N*SceneCaptions {
+	if len(file.Images) != config.N || len(file.Annotations) != config.N*CaptionsPerPicture {
 		t.Fatalf("%d images and %d annotations", len(file.Images), len(file.Annotations))
 	}
 	for n, a := range file.Annotations {
@@ -51,7 +52,7 @@ func TestWriteScenes_IsACOCOSet(t *testing.T) {
 		}
 		slices.Sort(words)
 		words = slices.Compact(words)
-		if want := set.Captions[a.ImageID-1][n%SceneCaptions]; len(words)+len(want) > 0 && !reflect.DeepEqual(words, want) {
+		if want := set.Captions[a.ImageID-1][n%CaptionsPerPicture]; len(words)+len(want) > 0 && !reflect.DeepEqual(words, want) {
 			t.Errorf("caption %q has words %v, want %v", a.Caption, words, want)
 		}
 	}
@@ -59,7 +60,7 @@ func TestWriteScenes_IsACOCOSet(t *testing.T) {
 	for i, image := range file.Images {
 		names[i] = image.FileName
 	}
-	source, err := NewFileSource(filepath.Join(folder, "images"), names)
+	source, err := loader.NewFileSource(filepath.Join(folder, "images"), names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,13 +83,13 @@ func TestWriteScenes_IsACOCOSet(t *testing.T) {
 	}
 }
 
-func TestWriteScenes_Refuses(t *testing.T) {
-	if _, err := WriteScenes(context.Background(), ScenesConfig{Seed: 1, Split: "../x", N: 1}, t.TempDir()); err == nil {
+func TestWrite_Refuses(t *testing.T) {
+	if _, err := Write(context.Background(), Config{Seed: 1, Split: "../x", N: 1}, t.TempDir()); err == nil {
 		t.Error("a split that is a path: no error")
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := WriteScenes(cancelled, ScenesConfig{Seed: 1, Split: "val", N: 1}, t.TempDir()); err == nil {
+	if _, err := Write(cancelled, Config{Seed: 1, Split: "val", N: 1}, t.TempDir()); err == nil {
 		t.Error("cancelled: no error")
 	}
 }

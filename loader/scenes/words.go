@@ -1,4 +1,4 @@
-package loader
+package scenes
 
 import "nmn/text"
 
@@ -40,7 +40,7 @@ const (
 	wordMany
 	wordAlone
 	wordTogether
-	sceneClasses = int(iota)
+	classCount = int(iota)
 
 	noWord     int32 = -1 // an attribute that an object lacks, or that a caption leaves out
 	shapeCount       = int(wordGrass - wordBall)
@@ -49,7 +49,7 @@ const (
 	verbCount        = int(wordAbove - wordGlowing)
 )
 
-var sceneWords = [sceneClasses]string{
+var sceneWords = [classCount]string{
 	"ball", "box", "tent", "star", "cross", "ring", "heart", "fish",
 	"grass", "sky", "sand", "water", "night",
 	"red", "green", "blue", "yellow", "white", "black", "purple", "orange",
@@ -60,7 +60,7 @@ var sceneWords = [sceneClasses]string{
 	"alone", "together",
 }
 
-func scenePOS(k int32) text.POS {
+func partOfSpeech(k int32) text.POS {
 	switch {
 	case k < wordRed:
 		return text.NN

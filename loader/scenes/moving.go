@@ -1,9 +1,11 @@
-package loader
+package scenes
 
 import (
 	"fmt"
 
+	"nmn/internal/parallel"
 	"nmn/internal/rng"
+	"nmn/loader"
 
 	dense "gorgonia.org/tensor"
 )
@@ -13,12 +15,12 @@ const (
 	minMovingFrames = 3 // so that an object can be there for two frames and gone for one
 	maxMovingFrames = 1000
 	// maxKeptFrames bounds what Cache keeps: frames of 6,912 bytes, 500 MB of them.
-	maxKeptFrames = 500_000_000 / scenePictureSize
+	maxKeptFrames = 500_000_000 / pictureBytes
 )
 
-// MovingScenesConfig chooses a split of the moving scenes. Clip i depends on (Seed, Split, Frames, i)
+// MovingConfig chooses a split of the moving scenes. Clip i depends on (Seed, Split, Frames, i)
 // alone.
-type MovingScenesConfig struct {
+type MovingConfig struct {
 	Seed   uint64
 	Split  string // any name; "train", "val" and "test" of one seed share no clip
 	N      int    // clips, 1 to 10,000,000
@@ -29,8 +31,8 @@ type MovingScenesConfig struct {
 }
 
 // Validate says which field is out of range.
-func (c MovingScenesConfig) Validate() error {
-	if err := (ScenesConfig{Split: c.Split, N: c.N}).Validate(); err != nil {
+func (c MovingConfig) Validate() error {
+	if err := (Config{Split: c.Split, N: c.N}).Validate(); err != nil {
 		return fmt.Errorf("moving %w", err)
 	}
 	if c.Frames < minMovingFrames || c.Frames > maxMovingFrames {
@@ -39,13 +41,13 @@ func (c MovingScenesConfig) Validate() error {
 	return nil
 }
 
-// MovingScenes makes a split of the video form of the scenes: clips in which shapes move, come and go.
+// MakeMoving makes a split of the video form of the scenes: clips in which shapes move, come and go.
 //
 // A clip is a bag of Frames frames. An object is there for at least two frames in a row but not for all:
 // it comes or it goes. A concept is true of a clip where it is true of any frame. Each of the five
 // captions describes one frame, drawn at random, and so leaves out what that frame does not show.
 // Labels, Truth and Counts are as for Scenes; the vocabulary is the same.
-func MovingScenes(config MovingScenesConfig) (*Set, error) {
+func MakeMoving(config MovingConfig) (*loader.Set, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
@@ -55,30 +57,30 @@ func MovingScenes(config MovingScenesConfig) (*Set, error) {
 	}
 	labels, truth, counts := set.Labels.Uint8s(), set.Truth.Uint8s(), set.Counts.Uint8s()
 	streams := newMovingStreams(config)
-	inParallel(config.N, func(i int) {
+	parallel.Each(config.N, func(i int) {
 		frames := streams.clip(i).all()
-		row := i * sceneClasses
+		row := i * classCount
 		for t := range frames {
-			frames[t].truth(truth[row : row+sceneClasses])
+			frames[t].truth(truth[row : row+classCount])
 		}
 		set.IDs[i] = streams.id(i)
-		set.Captions[i] = countWords(streams.captions(i, frames), labels[row:row+sceneClasses], counts[row:row+sceneClasses])
+		set.Captions[i] = countWords(streams.captions(i, frames), labels[row:row+classCount], counts[row:row+classCount])
 	})
 	return set, nil
 }
 
 // FrameTruth is what each frame of a clip of the moving scenes shows: Frames×36 of 0 or 1. The truth of
 // the clip is their union.
-func FrameTruth(config MovingScenesConfig, clip int) (*dense.Dense, error) {
+func FrameTruth(config MovingConfig, clip int) (*dense.Dense, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
 	streams := newMovingStreams(config)
-	truth := make([]uint8, config.Frames*sceneClasses)
+	truth := make([]uint8, config.Frames*classCount)
 	for t, frame := range streams.clip(clip).all() {
-		frame.truth(truth[t*sceneClasses : (t+1)*sceneClasses])
+		frame.truth(truth[t*classCount : (t+1)*classCount])
 	}
-	return matrix(truth, sceneClasses), nil
+	return loader.Matrix(truth, classCount), nil
 }
 
 // movingStreams knows the random streams of a split: of layouts and paths, captions, backgrounds and the
@@ -89,7 +91,7 @@ type movingStreams struct {
 	layout, caption, ground, camera uint64
 }
 
-func newMovingStreams(config MovingScenesConfig) movingStreams {
+func newMovingStreams(config MovingConfig) movingStreams {
 	purpose := "moving/" + config.Split + "/"
 	return movingStreams{
 		split: config.Split, frames: config.Frames,
@@ -108,7 +110,7 @@ func (s *movingStreams) clip(i int) *clip {
 }
 
 // captions describes one frame each.
-func (s *movingStreams) captions(i int, frames []scene) (captions [SceneCaptions]sceneCaption) {
+func (s *movingStreams) captions(i int, frames []scene) (captions [CaptionsPerPicture]sceneCaption) {
 	stream := rng.New(s.caption, i)
 	for c := range captions {
 		captions[c] = frames[stream.Intn(len(frames))].describe(&stream)
@@ -117,10 +119,10 @@ func (s *movingStreams) captions(i int, frames []scene) (captions [SceneCaptions
 }
 
 // newMovingFrames paints the frames of a split.
-func newMovingFrames(config MovingScenesConfig) *paintedSource {
+func newMovingFrames(config MovingConfig) *paintedSource {
 	streams := newMovingStreams(config)
 	keep := config.Cache && config.N*config.Frames <= maxKeptFrames
-	return newPaintedSource(config.N, config.Frames, keep, func(p *scenePainter, i, t int, pixels *[scenePictureSize]uint8) {
+	return newPaintedSource(config.N, config.Frames, keep, func(p *painter, i, t int, pixels *[pictureBytes]uint8) {
 		frame := streams.clip(i).frame(t)
 		ground, camera := rng.New(streams.ground, i), rng.New(streams.camera, i, t)
 		p.paintFrame(&frame, &ground, &camera, pixels)

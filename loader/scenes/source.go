@@ -1,4 +1,4 @@
-package loader
+package scenes
 
 import (
 	"context"
@@ -13,17 +13,17 @@ type paintedSource struct {
 	n, frames int
 	paint     paintFunc
 	painters  sync.Pool
-	cache     []atomic.Pointer[[scenePictureSize]uint8] // of all frames; empty when pictures are not kept
+	cache     []atomic.Pointer[[pictureBytes]uint8] // of all frames; empty when pictures are not kept
 }
 
 // paintFunc paints a frame of a bag.
-type paintFunc func(painter *scenePainter, bag, frame int, pixels *[scenePictureSize]uint8)
+type paintFunc func(painter *painter, bag, frame int, pixels *[pictureBytes]uint8)
 
 func newPaintedSource(n, frames int, keep bool, paint paintFunc) *paintedSource {
 	s := &paintedSource{n: n, frames: frames, paint: paint}
-	s.painters.New = func() any { return new(scenePainter) }
+	s.painters.New = func() any { return new(painter) }
 	if keep {
-		s.cache = make([]atomic.Pointer[[scenePictureSize]uint8], n*frames)
+		s.cache = make([]atomic.Pointer[[pictureBytes]uint8], n*frames)
 	}
 	return s
 }
@@ -39,15 +39,15 @@ func (s *paintedSource) Read(ctx context.Context, bag, frame int, pic *picture.P
 	if bag < 0 || bag >= s.n || frame < 0 || frame >= s.frames {
 		return fmt.Errorf("scenes: there is no frame %d of bag %d among %d bags with a frame count of %d", frame, bag, s.n, s.frames)
 	}
-	pic.Resize(SceneSize, SceneSize)
+	pic.Resize(PictureSize, PictureSize)
 	if len(s.cache) == 0 {
-		s.fill(bag, frame, (*[scenePictureSize]uint8)(pic.Pix))
+		s.fill(bag, frame, (*[pictureBytes]uint8)(pic.Pix))
 		return nil
 	}
 	at := &s.cache[bag*s.frames+frame]
 	kept := at.Load()
 	if kept == nil { // two readers may both paint it, and paint the same
-		kept = new([scenePictureSize]uint8)
+		kept = new([pictureBytes]uint8)
 		s.fill(bag, frame, kept)
 		at.Store(kept)
 	}
@@ -55,8 +55,8 @@ func (s *paintedSource) Read(ctx context.Context, bag, frame int, pic *picture.P
 	return nil
 }
 
-func (s *paintedSource) fill(bag, frame int, pixels *[scenePictureSize]uint8) {
-	painter := s.painters.Get().(*scenePainter)
+func (s *paintedSource) fill(bag, frame int, pixels *[pictureBytes]uint8) {
+	painter := s.painters.Get().(*painter)
 	s.paint(painter, bag, frame, pixels)
 	s.painters.Put(painter)
 }

@@ -1,4 +1,4 @@
-package loader
+package scenes
 
 import (
 	"reflect"
@@ -9,7 +9,7 @@ import (
 
 // The words of the vocabulary that a sentence has are those that the labels of its clip come from.
 func TestMovingCaptions_SayWhatTheLabelsSay(t *testing.T) {
-	config := MovingScenesConfig{Seed: 3, Split: "train", N: 200, Frames: 8}
+	config := MovingConfig{Seed: 3, Split: "train", N: 200, Frames: 8}
 	set := makeMoving(t, config)
 	ids, captions, err := MovingCaptions(config, 7)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestMovingCaptions_SayWhatTheLabelsSay(t *testing.T) {
 }
 
 func TestMovingCaptions_EachAlone(t *testing.T) {
-	config := MovingScenesConfig{Seed: 5, Split: "test", N: 90, Frames: 8}
+	config := MovingConfig{Seed: 5, Split: "test", N: 90, Frames: 8}
 	_, long, err := MovingCaptions(config, 20)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestMovingCaptions_EachAlone(t *testing.T) {
 
 // Sentences that were measured on stay comparable.
 func TestMovingCaptions_NeverDrift(t *testing.T) {
-	_, got, err := MovingCaptions(MovingScenesConfig{Seed: 1, Split: "train", N: 3, Frames: 8}, 3)
+	_, got, err := MovingCaptions(MovingConfig{Seed: 1, Split: "train", N: 3, Frames: 8}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

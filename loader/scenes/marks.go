@@ -1,9 +1,9 @@
-package loader
+package scenes
 
 import "math"
 
 // mark paints what tells the verb of an object, under its body.
-func (p *scenePainter) mark(o *sceneObject) {
+func (p *painter) mark(o *sceneObject) {
 	switch o.verb {
 	case wordGlowing:
 		p.glow(o)
@@ -17,7 +17,7 @@ func (p *scenePainter) mark(o *sceneObject) {
 }
 
 // cover calls f with every pixel of the box and its offset from the centre of the object, in pixels.
-func (p *scenePainter) cover(o *sceneObject, left, right, top, bottom float64, f func(pixel *colour, dx, dy float64)) {
+func (p *painter) cover(o *sceneObject, left, right, top, bottom float64, f func(pixel *colour, dx, dy float64)) {
 	row, lastRow := span(o.y+top*o.radius, o.y+bottom*o.radius)
 	firstColumn, lastColumn := span(o.x+left*o.radius, o.x+right*o.radius)
 	for ; row < lastRow; row++ {
@@ -28,7 +28,7 @@ func (p *scenePainter) cover(o *sceneObject, left, right, top, bottom float64, f
 }
 
 // glow brightens a disc around the object.
-func (p *scenePainter) glow(o *sceneObject) {
+func (p *painter) glow(o *sceneObject) {
 	square := 1.45 * o.radius * 1.45 * o.radius
 	p.cover(o, -1.45, 1.45, -1.45, 1.45, func(pixel *colour, dx, dy float64) {
 		if dx*dx+dy*dy < square {
@@ -38,7 +38,7 @@ func (p *scenePainter) glow(o *sceneObject) {
 }
 
 // shadow darkens a flat ellipse below the object.
-func (p *scenePainter) shadow(o *sceneObject) {
+func (p *painter) shadow(o *sceneObject) {
 	p.cover(o, -1, 1, 1.2, 1.7, func(pixel *colour, dx, dy float64) {
 		x, y := dx/o.radius, (dy/o.radius-1.45)/.22
 		if x*x+y*y < .8 {
@@ -48,7 +48,7 @@ func (p *scenePainter) shadow(o *sceneObject) {
 }
 
 // speedLines draws every third row to the left of the object.
-func (p *scenePainter) speedLines(o *sceneObject) {
+func (p *painter) speedLines(o *sceneObject) {
 	white := rgb(.9, .9, .9)
 	p.cover(o, -1.9, -.9, -.7, .7, func(pixel *colour, dx, dy float64) {
 		if -1.9*o.radius < dx && dx < -.9*o.radius && math.Abs(dy) < .7*o.radius && int(math.Floor(dy+100))%3 == 0 {
@@ -58,7 +58,7 @@ func (p *scenePainter) speedLines(o *sceneObject) {
 }
 
 // smoke draws three puffs above the object.
-func (p *scenePainter) smoke(o *sceneObject) {
+func (p *painter) smoke(o *sceneObject) {
 	grey := rgb(.5, .5, .5)
 	p.cover(o, -.4, .6, -2, -.7, func(pixel *colour, dx, dy float64) {
 		u, v := dx/o.radius, dy/o.radius

@@ -1,4 +1,4 @@
-package loader
+package scenes
 
 import (
 	"context"
@@ -13,15 +13,16 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
+	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/text"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func makeScenes(t testing.TB, seed uint64, split string, n int) *Set {
+func makeScenes(t testing.TB, seed uint64, split string, n int) *loader.Set {
 	t.Helper()
-	set, err := Scenes(ScenesConfig{Seed: seed, Split: split, N: n})
+	set, err := Make(Config{Seed: seed, Split: split, N: n})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,12 +31,12 @@ func makeScenes(t testing.TB, seed uint64, split string, n int) *Set {
 
 // classRates returns, per class, the mean of y, P(z=0|y=1) and P(z=1|y=0) over the rows that keep
 // says.
-func classRates(y, z []uint8, n int, keep func(row int) bool) (prevalence, missing, wrong [sceneClasses]float64) {
-	for k := range sceneClasses {
+func classRates(y, z []uint8, n int, keep func(row int) bool) (prevalence, missing, wrong [classCount]float64) {
+	for k := range classCount {
 		var count [2][2]float64 // [y][z]
 		for row := range n {
 			if keep(row) {
-				count[y[row*sceneClasses+k]][z[row*sceneClasses+k]]++
+				count[y[row*classCount+k]][z[row*classCount+k]]++
 			}
 		}
 		positive, negative := count[1][0]+count[1][1], count[0][0]+count[0][1]
@@ -55,8 +56,8 @@ func mean(values []float64) float64 {
 
 // captionNoise gives the labels after r of the five captions of every picture were replaced by
 // captions of other pictures.
-func captionNoise(set *Set, r int, seed uint64) []uint8 {
-	z := make([]uint8, set.Len()*sceneClasses)
+func captionNoise(set *loader.Set, r int, seed uint64) []uint8 {
+	z := make([]uint8, set.Len()*classCount)
 	for i := range set.Len() {
 		s := rng.New(seed, i)
 		slots := []int{0, 1, 2, 3, 4}
@@ -65,17 +66,17 @@ func captionNoise(set *Set, r int, seed uint64) []uint8 {
 			words := set.Captions[i][c]
 			if slot < r {
 				other := (i + 1 + s.Intn(set.Len()-1)) % set.Len()
-				words = set.Captions[other][s.Intn(SceneCaptions)]
+				words = set.Captions[other][s.Intn(CaptionsPerPicture)]
 			}
 			for _, k := range words {
-				z[i*sceneClasses+int(k)] = 1
+				z[i*classCount+int(k)] = 1
 			}
 		}
 	}
 	return z
 }
 
-func TestScenes_MeasuredRates(t *testing.T) {
+func TestMake_MeasuredRates(t *testing.T) {
 	n := 16000
 	if testing.Short() {
 		n = 4000
@@ -103,8 +104,8 @@ func TestScenes_MeasuredRates(t *testing.T) {
 	_, missing, wrong = classRates(y, noisy, n, every)
 	within("P(z=0|y=1) at 40 %", mean(missing[:]), .337, .006)
 	within("P(z=1|y=0) at 40 %", mean(wrong[:]), .162, .006)
-	_, night, _ := classRates(y, noisy, n, func(row int) bool { return y[row*sceneClasses+int(wordNight)] == 1 })
-	_, grass, _ := classRates(y, noisy, n, func(row int) bool { return y[row*sceneClasses+int(wordGrass)] == 1 })
+	_, night, _ := classRates(y, noisy, n, func(row int) bool { return y[row*classCount+int(wordNight)] == 1 })
+	_, grass, _ := classRates(y, noisy, n, func(row int) bool { return y[row*classCount+int(wordGrass)] == 1 })
 	var gap []float64
 	for k := wordRed; k < wordAbove; k++ {
 		if difference := night[k] - grass[k]; !math.IsNaN(difference) { // no green on grass, no black at night
@@ -114,7 +115,7 @@ func TestScenes_MeasuredRates(t *testing.T) {
 	within("night minus grass on JJ and VB", mean(gap), .41, .03)
 }
 
-func TestScenes_VocabularyAndShapes(t *testing.T) {
+func TestMake_VocabularyAndShapes(t *testing.T) {
 	set := makeScenes(t, 3, "val", 50)
 	groups := map[text.POS]int{}
 	for k := range set.Vocabulary.Len() {
@@ -126,7 +127,7 @@ func TestScenes_VocabularyAndShapes(t *testing.T) {
 	}
 	z, c := set.Labels.Uint8s(), set.Counts.Uint8s()
 	for i := range z {
-		if (z[i] == 1) != (c[i] > 0) || c[i] > SceneCaptions {
+		if (z[i] == 1) != (c[i] > 0) || c[i] > CaptionsPerPicture {
 			t.Fatalf("label %d is %d where %d captions mention the word", i, z[i], c[i])
 		}
 	}
@@ -136,21 +137,21 @@ func TestScenes_VocabularyAndShapes(t *testing.T) {
 			t.Errorf("id %q occurs twice", id)
 		}
 		seen[id] = true
-		if len(set.Captions[i]) != SceneCaptions {
+		if len(set.Captions[i]) != CaptionsPerPicture {
 			t.Errorf("picture %d has %d captions", i, len(set.Captions[i]))
 		}
 	}
 }
 
-func TestScenes_EachPictureAlone(t *testing.T) {
+func TestMake_EachPictureAlone(t *testing.T) {
 	long, short := makeScenes(t, 5, "train", 300), makeScenes(t, 5, "train", 130)
 	if !reflect.DeepEqual(long.Captions[:130], short.Captions) {
 		t.Error("captions depend on N")
 	}
-	if !reflect.DeepEqual(long.Truth.Uint8s()[:130*sceneClasses], short.Truth.Uint8s()) {
+	if !reflect.DeepEqual(long.Truth.Uint8s()[:130*classCount], short.Truth.Uint8s()) {
 		t.Error("true labels depend on N")
 	}
-	cached, err := Scenes(ScenesConfig{Seed: 5, Split: "train", N: 130, Cache: true})
+	cached, err := Make(Config{Seed: 5, Split: "train", N: 130, Cache: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func TestScenes_EachPictureAlone(t *testing.T) {
 	}
 }
 
-func pictureSum(t testing.TB, set *Set, i int) string {
+func pictureSum(t testing.TB, set *loader.Set, i int) string {
 	t.Helper()
 	var pic picture.Picture
 	if err := set.Source.Read(context.Background(), i, 0, &pic); err != nil {
@@ -175,7 +176,7 @@ func pictureSum(t testing.TB, set *Set, i int) string {
 
 func pictureHash(t testing.TB, pic *picture.Picture) string {
 	t.Helper()
-	if pic.Width != SceneSize || pic.Height != SceneSize || len(pic.Pix) != scenePictureSize {
+	if pic.Width != PictureSize || pic.Height != PictureSize || len(pic.Pix) != pictureBytes {
 		t.Fatalf("picture of %d×%d with %d bytes", pic.Width, pic.Height, len(pic.Pix))
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(pic.Pix))
@@ -189,9 +190,9 @@ type goldenScene struct {
 	Captions []string
 }
 
-func TestScenes_NeverDrift(t *testing.T) {
-	config := ScenesConfig{Seed: 1, Split: "train", N: 40}
-	set, err := Scenes(config)
+func TestMake_NeverDrifts(t *testing.T) {
+	config := Config{Seed: 1, Split: "train", N: 40}
+	set, err := Make(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +206,7 @@ func TestScenes_NeverDrift(t *testing.T) {
 		}
 		places[scene.place] = true
 		golden := goldenScene{Index: i, SHA256: pictureSum(t, set, i)}
-		for k, v := range set.Truth.Uint8s()[i*sceneClasses : (i+1)*sceneClasses] {
+		for k, v := range set.Truth.Uint8s()[i*classCount : (i+1)*classCount] {
 			if v == 1 {
 				golden.Truth = append(golden.Truth, sceneWords[k])
 			}
@@ -219,7 +220,7 @@ func TestScenes_NeverDrift(t *testing.T) {
 	if len(places) != placeCount {
 		t.Errorf("%d places, want %d", len(places), placeCount)
 	}
-	holdToGolden(t, filepath.Join("testdata", "scenes", "golden.json"), got)
+	holdToGolden(t, filepath.Join("testdata", "golden.json"), got)
 }
 
 // holdToGolden compares a part of a data set with a file.
@@ -255,9 +256,9 @@ func writeGolden(t *testing.T, path string, value any) {
 	}
 }
 
-func TestScenes_BadConfig(t *testing.T) {
-	for _, config := range []ScenesConfig{{Split: "train"}, {N: 5}, {Split: "train", N: -1}, {Split: "train", N: maxScenes + 1}} {
-		if _, err := Scenes(config); err == nil {
+func TestMake_BadConfig(t *testing.T) {
+	for _, config := range []Config{{Split: "train"}, {N: 5}, {Split: "train", N: -1}, {Split: "train", N: maxScenes + 1}} {
+		if _, err := Make(config); err == nil {
 			t.Errorf("%+v: no error", config)
 		}
 	}
@@ -269,13 +270,13 @@ func TestScenes_BadConfig(t *testing.T) {
 	}
 }
 
-func BenchmarkScenes_Annotate(b *testing.B) {
+func BenchmarkMake(b *testing.B) {
 	for b.Loop() {
 		makeScenes(b, 1, "train", 16000)
 	}
 }
 
-func BenchmarkScenes_Paint(b *testing.B) {
+func BenchmarkPaint(b *testing.B) {
 	set := makeScenes(b, 1, "train", 1000)
 	var pic picture.Picture
 	i := 0
