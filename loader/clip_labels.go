@@ -97,19 +97,19 @@ func (c *ClipLabel) check(form ClipLabelsForm) error {
 	case c.Clip == "":
 		return errors.New("\"clip\" is missing")
 	case ways > 1:
-		return fmt.Errorf("clip %q: of captions, counts and labels there may be one", clipID(c.Clip))
+		return fmt.Errorf("clip %q: of captions, counts and labels there may be one", Excerpt(c.Clip))
 	case form.CaptionsPerBag == 0 && (c.Captions != nil || c.Counts != nil):
-		return fmt.Errorf("clip %q: captions or counts need captions_per_bag in the header", clipID(c.Clip))
+		return fmt.Errorf("clip %q: captions or counts need captions_per_bag in the header", Excerpt(c.Clip))
 	case form.CaptionsPerBag > 0 && c.Labels != nil:
-		return fmt.Errorf("clip %q: labels without captions, and the header has captions_per_bag %d", clipID(c.Clip), form.CaptionsPerBag)
+		return fmt.Errorf("clip %q: labels without captions, and the header has captions_per_bag %d", Excerpt(c.Clip), form.CaptionsPerBag)
 	case c.Truth != nil && !form.Truth:
-		return fmt.Errorf("clip %q: truth needs \"truth\":true in the header", clipID(c.Clip))
+		return fmt.Errorf("clip %q: truth needs \"truth\":true in the header", Excerpt(c.Clip))
 	case len(c.Captions) > form.CaptionsPerBag:
-		return fmt.Errorf("clip %q: %d captions, want at most %d", clipID(c.Clip), len(c.Captions), form.CaptionsPerBag)
+		return fmt.Errorf("clip %q: %d captions, want at most %d", Excerpt(c.Clip), len(c.Captions), form.CaptionsPerBag)
 	}
 	for word, n := range c.Counts {
 		if n < 1 || n > form.CaptionsPerBag {
-			return fmt.Errorf("clip %q: count of %q is %d, want 1 to %d", clipID(c.Clip), clipID(word), n, form.CaptionsPerBag)
+			return fmt.Errorf("clip %q: count of %q is %d, want 1 to %d", Excerpt(c.Clip), Excerpt(word), n, form.CaptionsPerBag)
 		}
 	}
 	return nil
@@ -152,11 +152,11 @@ func (l *ClipLabels) readHeader() error {
 	}
 	switch {
 	case h.Format != labelsFormat:
-		return fmt.Errorf("format is %q, want %q", clipID(h.Format), labelsFormat)
+		return fmt.Errorf("format is %q, want %q", Excerpt(h.Format), labelsFormat)
 	case h.Version != labelsVersion:
 		return fmt.Errorf("version %d, this program reads %d", h.Version, labelsVersion)
-	case h.CaptionsPerBag < 0 || h.CaptionsPerBag > maxCaptions:
-		return fmt.Errorf("captions_per_bag is %d, want 0 to %d", h.CaptionsPerBag, maxCaptions)
+	case h.CaptionsPerBag < 0 || h.CaptionsPerBag > MaxCaptions:
+		return fmt.Errorf("captions_per_bag is %d, want 0 to %d", h.CaptionsPerBag, MaxCaptions)
 	}
 	l.form = h.ClipLabelsForm
 	return nil
@@ -175,7 +175,7 @@ func (l *ClipLabels) read(i int, clip string, v *text.Vocabulary, row *Row) erro
 		return err
 	}
 	if label.Clip != clip {
-		return l.fail(i, fmt.Errorf("it is of the clip %q, and clip %d of the frames is %q: the lines must be in the order of their index", clipID(label.Clip), i, clipID(clip)))
+		return l.fail(i, fmt.Errorf("it is of the clip %q, and clip %d of the frames is %q: the lines must be in the order of their index", Excerpt(label.Clip), i, Excerpt(clip)))
 	}
 	row.ID = label.Clip
 	label.fill(v, row)

@@ -339,7 +339,7 @@ func FuzzParseClipLabel(f *testing.F) {
 	f.Add([]byte(`{"clip":"a","labels":["dog"]}`), 0)
 	v := vocabularyOf(f, "dog", "red")
 	f.Fuzz(func(t *testing.T, line []byte, captionsPerBag int) {
-		captionsPerBag = min(max(captionsPerBag, 0), maxCaptions)
+		captionsPerBag = min(max(captionsPerBag, 0), MaxCaptions)
 		label, err := parseClipLabel(line, ClipLabelsForm{CaptionsPerBag: captionsPerBag, Truth: captionsPerBag%2 == 0})
 		if err != nil {
 			return

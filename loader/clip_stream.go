@@ -56,8 +56,8 @@ func (s *clipStream) Read(ctx context.Context, bag, frame int, pic *picture.Pict
 	return s.clips.read(ctx, record, frame, pic, s.limits)
 }
 
-// withMaxPixels lets a Loader apply its own limit.
-func (s *clipStream) withMaxPixels(n int) (Source, error) {
+// WithMaxPixels is a source of the same frames that refuses those of more than n pixels.
+func (s *clipStream) WithMaxPixels(n int) (Source, error) {
 	limited := *s
 	limited.limits.MaxPixels = n
 	return &limited, limited.limits.Validate()

@@ -12,6 +12,9 @@ import (
 	"nmn/loader/shard"
 )
 
+// ErrNoFrames is why a clip that the frames do not have is left out.
+var ErrNoFrames = errors.New("it has no frames")
+
 // Clips are the frames of video clips in a folder that package shard reads: tar shards or folders of
 // pictures, with an index. They are safe for concurrent use.
 type Clips struct {
@@ -59,10 +62,10 @@ func (c *Clips) load(ctx context.Context, record *shard.Record, frame int, buffe
 		return buffer, err
 	}
 	if frame < 0 || frame >= len(record.Frames) {
-		return buffer, fmt.Errorf("%w: the clip %q has %d frames, there is no frame %d", ErrCorrupt, clipID(record.Clip), len(record.Frames), frame)
+		return buffer, fmt.Errorf("%w: the clip %q has %d frames, there is no frame %d", ErrCorrupt, Excerpt(record.Clip), len(record.Frames), frame)
 	}
 	if size := record.Frames[frame].Size; size > limits.MaxBytes {
-		return buffer, fmt.Errorf("%w: frame %d of the clip %q has %d bytes, more than the limit of %d", ErrCorrupt, frame, clipID(record.Clip), size, limits.MaxBytes)
+		return buffer, fmt.Errorf("%w: frame %d of the clip %q has %d bytes, more than the limit of %d", ErrCorrupt, frame, Excerpt(record.Clip), size, limits.MaxBytes)
 	}
 	buffer, err := c.reader.ReadFrame(record, frame, buffer)
 	if err != nil {
@@ -75,9 +78,9 @@ func (c *Clips) load(ctx context.Context, record *shard.Record, frame int, buffe
 func framePlace(r *shard.Record, frame int) string {
 	f := r.Frames[frame]
 	if r.Shard == "" {
-		return fmt.Sprintf("frame %d of the clip %q (folder %s, %d bytes)", frame, clipID(r.Clip), clipID(r.Key), f.Size)
+		return fmt.Sprintf("frame %d of the clip %q (folder %s, %d bytes)", frame, Excerpt(r.Clip), Excerpt(r.Key), f.Size)
 	}
-	return fmt.Sprintf("frame %d of the clip %q (%s, byte %d, %d bytes)", frame, clipID(r.Clip), r.Shard, f.Offset, f.Size)
+	return fmt.Sprintf("frame %d of the clip %q (%s, byte %d, %d bytes)", frame, Excerpt(r.Clip), r.Shard, f.Offset, f.Size)
 }
 
 // ClipTable finds clips by their name.
@@ -105,7 +108,7 @@ func (c *Clips) Table() (*ClipTable, error) {
 		}
 		name := clipBase(record.Clip)
 		if first, ok := t.records[name]; ok {
-			return nil, fmt.Errorf("frames: the clips %q and %q of the index are both %q by name: keep one", clipID(first.Clip), clipID(record.Clip), clipID(name))
+			return nil, fmt.Errorf("frames: the clips %q and %q of the index are both %q by name: keep one", Excerpt(first.Clip), Excerpt(record.Clip), Excerpt(name))
 		}
 		t.records[name] = &record
 	}
@@ -134,7 +137,7 @@ func (t *ClipTable) Source(ids []string) (*ClipSource, error) {
 	s := &ClipSource{clips: t.clips, limits: picture.DefaultLimits(), bags: make([]*shard.Record, len(ids))}
 	for i, id := range ids {
 		if err := t.Has(id); err != nil {
-			return nil, fmt.Errorf("frames: bag %d (%s): %w", i, clipID(id), err)
+			return nil, fmt.Errorf("frames: bag %d (%s): %w", i, Excerpt(id), err)
 		}
 		s.bags[i] = t.records[id]
 	}
@@ -160,8 +163,8 @@ func (s *ClipSource) Read(ctx context.Context, bag, frame int, pic *picture.Pict
 	return s.clips.read(ctx, s.bags[bag], frame, pic, s.limits)
 }
 
-// withMaxPixels lets a Loader apply its own limit.
-func (s *ClipSource) withMaxPixels(n int) (Source, error) {
+// WithMaxPixels is a source of the same frames that refuses those of more than n pixels.
+func (s *ClipSource) WithMaxPixels(n int) (Source, error) {
 	limited := *s
 	limited.limits.MaxPixels = n
 	return &limited, limited.limits.Validate()

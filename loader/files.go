@@ -49,8 +49,11 @@ func (s *FileSource) WithLimits(limits picture.Limits) (*FileSource, error) {
 	return &limited, nil
 }
 
-// withMaxPixels lets a Loader apply its own limit.
-func (s *FileSource) withMaxPixels(n int) (Source, error) {
+// Limits are those of its pictures.
+func (s *FileSource) Limits() picture.Limits { return s.limits }
+
+// WithMaxPixels is a source of the same files that refuses pictures of more than n pixels.
+func (s *FileSource) WithMaxPixels(n int) (Source, error) {
 	limits := s.limits
 	limits.MaxPixels = n
 	return s.WithLimits(limits)

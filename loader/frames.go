@@ -190,8 +190,8 @@ func (s singleFrames) Read(ctx context.Context, bag, frame int, pic *picture.Pic
 	return s.from.Read(ctx, video, position, pic)
 }
 
-// withMaxPixels lets a Loader apply its own limit, where the Source behind can.
-func (s singleFrames) withMaxPixels(n int) (Source, error) {
+// WithMaxPixels lets a Loader apply its own limit, where the Source behind can.
+func (s singleFrames) WithMaxPixels(n int) (Source, error) {
 	from, err := limitPixels(s.from, n)
 	return singleFrames{from, s.index}, err
 }

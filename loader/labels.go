@@ -10,8 +10,8 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// maxCaptions bounds the captions of a bag: their number must fit a count of 8 bits.
-const maxCaptions = 255
+// MaxCaptions bounds the captions of a bag: their number must fit a count of 8 bits.
+const MaxCaptions = 255
 
 // NewCaptionSet labels bags by their captions: a word of the vocabulary that any caption of a bag
 // holds as a token (text.Tokenizer, exact match) is a label, and the number of captions that hold it
@@ -24,8 +24,8 @@ func NewCaptionSet(name string, ids []string, captions [][]string, perBag int, v
 	if len(ids) == 0 || len(ids) != len(captions) {
 		return nil, fmt.Errorf("%s: %d bags with the captions of %d; want the same number, at least 1", name, len(ids), len(captions))
 	}
-	if perBag < 1 || perBag > maxCaptions {
-		return nil, fmt.Errorf("%s: %d captions per bag, allowed are 1 to %d", name, perBag, maxCaptions)
+	if perBag < 1 || perBag > MaxCaptions {
+		return nil, fmt.Errorf("%s: %d captions per bag, allowed are 1 to %d", name, perBag, MaxCaptions)
 	}
 	for i := range captions {
 		if len(captions[i]) > perBag {
@@ -120,8 +120,8 @@ func checkCaptions(s *Set) error {
 		return fmt.Errorf("%s: the set has the captions of %d of %d bags", s.Name, len(s.Captions), s.Len())
 	}
 	for i, captions := range s.Captions {
-		if len(captions) > maxCaptions {
-			return fmt.Errorf("%s: bag %d has %d captions, allowed are %d", s.Name, i, len(captions), maxCaptions)
+		if len(captions) > MaxCaptions {
+			return fmt.Errorf("%s: bag %d has %d captions, allowed are %d", s.Name, i, len(captions), MaxCaptions)
 		}
 		for c, words := range captions {
 			for _, k := range words {

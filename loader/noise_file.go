@@ -125,7 +125,7 @@ func (noise *Noise) writeFile(path string) (err error) {
 // made for another set gives ErrOtherSet; a truncated or malformed one gives an error that names
 // file and line. All wrap ErrAnnotations.
 func ReadNoise(path string, s *Set) (*Noise, error) {
-	r, err := openText(path)
+	r, err := OpenText(path)
 	if err != nil {
 		return nil, fmt.Errorf("noise: %w", err)
 	}
@@ -195,11 +195,11 @@ func parseNoiseHeader(lines *bufio.Scanner) (*Noise, int, error) {
 	}
 	switch {
 	case h.Format != noiseFormat:
-		return nil, 0, fmt.Errorf("format is %q, want %q; nmn noise writes such files", clipID(h.Format), noiseFormat)
+		return nil, 0, fmt.Errorf("format is %q, want %q; nmn noise writes such files", Excerpt(h.Format), noiseFormat)
 	case h.Version != noiseVersion:
 		return nil, 0, fmt.Errorf("version %d, this program reads %d", h.Version, noiseVersion)
 	case h.Kind != CaptionNoise && h.Kind != FlipNoise:
-		return nil, 0, fmt.Errorf("unknown kind %q, want %q or %q", clipID(string(h.Kind)), CaptionNoise, FlipNoise)
+		return nil, 0, fmt.Errorf("unknown kind %q, want %q or %q", Excerpt(string(h.Kind)), CaptionNoise, FlipNoise)
 	case h.Bags < 1 || h.Classes < 1 || h.Changes < 0 || h.Changes > h.Bags:
 		return nil, 0, fmt.Errorf("%d changes of %d bags and %d classes cannot be", h.Changes, h.Bags, h.Classes)
 	}

@@ -61,7 +61,7 @@ func parseRate(field string) (float64, error) {
 	}
 	p, err := strconv.ParseFloat(field, 64)
 	if err != nil || !(p >= 0 && p <= 1) {
-		return 0, fmt.Errorf("is %q, want a probability from 0 to 1", clipID(field))
+		return 0, fmt.Errorf("is %q, want a probability from 0 to 1", Excerpt(field))
 	}
 	return p, nil
 }

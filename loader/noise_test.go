@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -549,5 +550,55 @@ func TestRandomRates_AroundTheirMeans(t *testing.T) {
 	}
 	if r := RandomRates(3, .2, .1, 0, 1); !slices.Equal(r.Missing, []float64{.2, .2, .2}) {
 		t.Errorf("without spread: %+v", r)
+	}
+}
+
+// TestReplaceCaptions_OfTwenty replaces a rate of the sentences of each clip.
+func TestReplaceCaptions_OfTwenty(t *testing.T) {
+	const perClip = 20 // captions, as in MSR-VTT
+	v := vocabularyOf(t, "a", "b", "c", "d", "e", "f")
+	var ids []string
+	var captions [][]string
+	for i := range 6 { // bag i mentions word i in all its captions, so that a strange word comes from a replaced one
+		ids = append(ids, strconv.Itoa(i))
+		captions = append(captions, slices.Repeat([]string{v.Word(i).Text}, perClip))
+	}
+	s, err := NewCaptionSet("msrvtt-train", ids, captions, perClip, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rate, want := range map[float64]int{.05: 1, .2: 4, .4: 8, .6: 12, .95: 19} {
+		n, err := CaptionsForRate(s, rate)
+		if err != nil || n != want {
+			t.Fatalf("rate %g: %d captions, %v; want %d", rate, n, err, want)
+		}
+		noise, err := ReplaceCaptions(s, n, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, change := range noise.Changes {
+			if len(change.Captions) != want {
+				t.Errorf("rate %g: bag %d has %d captions replaced, want %d", rate, change.Bag, len(change.Captions), want)
+			}
+		}
+		noisy, err := noise.Apply(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for bag := range 6 {
+			row := noisy.Labels.Uint8s()[bag*6 : bag*6+6]
+			if own := row[bag]; own != 1 {
+				t.Errorf("rate %g: bag %d lost its word, though some captions stay", rate, bag)
+			}
+			if !slices.Contains(slices.Concat(row[:bag], row[bag+1:]), 1) {
+				t.Errorf("rate %g: bag %d has no word of another: %v", rate, bag, row)
+			}
+		}
+		if !slices.Equal(noisy.Counts.Uint8s(), s.Counts.Uint8s()) {
+			t.Errorf("rate %g: the counts of the evaluation have changed", rate)
+		}
+	}
+	if _, err := CaptionsForRate(s, .33); err == nil || !strings.Contains(err.Error(), "multiples of 0.05") {
+		t.Errorf("a third of 20: %v", err)
 	}
 }

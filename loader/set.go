@@ -22,15 +22,20 @@ type Source interface {
 	Read(ctx context.Context, bag, frame int, pic *picture.Picture) error
 }
 
+// pixelLimiter is a Source that can refuse pictures by their size. A Loader applies the limit of its configuration
+// to it.
+type pixelLimiter interface {
+	// WithMaxPixels gives a Source of the same pictures that refuses those of more than n pixels.
+	WithMaxPixels(n int) (Source, error)
+}
+
 // limitPixels makes a Source refuse pictures of more than n pixels, where it knows such a limit.
 func limitPixels(s Source, n int) (Source, error) {
-	limited, ok := s.(interface {
-		withMaxPixels(n int) (Source, error)
-	})
+	limited, ok := s.(pixelLimiter)
 	if !ok {
 		return s, nil
 	}
-	return limited.withMaxPixels(n)
+	return limited.WithMaxPixels(n)
 }
 
 // Vectors gives the feature vectors of the frames of bags, in place of pictures. It must be safe for

@@ -105,8 +105,8 @@ func (c chosenSource) Read(ctx context.Context, bag, frame int, pic *picture.Pic
 	return c.from.Read(ctx, c.indices[bag], frame, pic)
 }
 
-// withMaxPixels lets a Loader apply its own limit, where the Source behind can.
-func (c chosenSource) withMaxPixels(n int) (Source, error) {
+// WithMaxPixels lets a Loader apply its own limit, where the Source behind can.
+func (c chosenSource) WithMaxPixels(n int) (Source, error) {
 	from, err := limitPixels(c.from, n)
 	return chosenSource{from, c.indices}, err
 }

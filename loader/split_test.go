@@ -21,7 +21,7 @@ func (numberedSource) Read(_ context.Context, bag, frame int, pic *picture.Pictu
 	pic.Width, pic.Height, pic.Pix = 1, 1, []uint8{uint8(bag), uint8(frame), 0}
 	return nil
 }
-func (numberedSource) withMaxPixels(n int) (Source, error) { return numberedSource{n}, nil }
+func (numberedSource) WithMaxPixels(n int) (Source, error) { return numberedSource{n}, nil }
 
 func TestSubset_CarriesEverythingAlong(t *testing.T) {
 	s := captionSet(t, 6, 5)
@@ -72,8 +72,8 @@ func TestSubset_PassesThePixelLimitOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	limited, err := part.Source.(interface {
-		withMaxPixels(int) (Source, error)
-	}).withMaxPixels(7)
+		WithMaxPixels(int) (Source, error)
+	}).WithMaxPixels(7)
 	if err != nil || limited.(chosenSource).from != (numberedSource{7}) {
 		t.Errorf("%v, %v", limited, err)
 	}

@@ -2,7 +2,7 @@ package main
 
 import (
 	"nmn/kernels/tensor"
-	"nmn/loader"
+	"nmn/loader/annotation"
 	"nmn/loader/features"
 	"nmn/loader/picture"
 	"nmn/train"
@@ -22,7 +22,7 @@ func presetConfig(name presetName, size sizeName) (config, error) {
 		c.Train = train.Paper()
 	case presetPaperMSRVTT:
 		c.Data.Set, c.Net.Arch = dataMSRVTT, netVGG16
-		c.Data.CaptionsPerBag, c.Data.VocabularySize = loader.MSRVTTCaptions, msrvttWords
+		c.Data.CaptionsPerBag, c.Data.VocabularySize = annotation.MSRVTTCaptions, msrvttWords
 		c.Train = train.Paper()
 	case presetFeatures:
 		c.Data.Set, c.Net.Arch, c.Net.Hidden = dataFeatures, netMLP, []int{256, 256}

@@ -15,6 +15,7 @@ import (
 
 	"nmn/internal/rng"
 	"nmn/loader"
+	"nmn/loader/annotation"
 	"nmn/loader/scenes"
 	"nmn/report"
 	"nmn/text"
@@ -178,16 +179,16 @@ func unlabelled(train *loader.Set, c *dataConfig) error {
 
 // captionSet joins captions with the pictures of a folder. Pictures whose file is missing are left
 // out up to the limit on bad samples.
-func (d *dataSets) captionSet(p *program, c *dataConfig, captions *loader.COCOCaptions, folder string, v *text.Vocabulary) (*loader.Set, error) {
+func (d *dataSets) captionSet(p *program, c *dataConfig, captions *annotation.COCO, folder string, v *text.Vocabulary) (*loader.Set, error) {
 	missing := 0
-	o := loader.COCOOptions{CaptionsPerImage: c.CaptionsPerBag, Images: folder, SkipUncaptioned: true}
+	o := annotation.COCOOptions{CaptionsPerImage: c.CaptionsPerBag, Images: folder, SkipUncaptioned: true}
 	if c.MaxBadSamples > 0 {
 		o.Missing = func(file string) {
 			missing++
 			p.log.Warn("picture is missing", "file", file)
 		}
 	}
-	set, files, err := loader.COCOSet(captions, v, o)
+	set, files, err := annotation.COCOSet(captions, v, o)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +258,7 @@ func (d *dataSets) listed(c *dataConfig, whole *loader.Set) (taken map[string]bo
 			return nil, err
 		}
 		if c.Set == dataCaptions {
-			ids = loader.COCOIDs(ids)
+			ids = annotation.COCOIDs(ids)
 		}
 		lists, to = append(lists, ids), append(to, list.to)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"nmn/eval/caption"
 	"nmn/kernels"
-	"nmn/loader"
+	"nmn/loader/annotation"
 	"nmn/loader/scenes"
 	"nmn/report"
 )
@@ -43,7 +43,7 @@ type namedFolder struct{ name, folder string }
 func table4Arms() []armName { return []armName{armStar, armFI, armFD} }
 
 func newTable4(p *program) *cobra.Command {
-	t := table4{program: p, perClip: loader.MSRVTTCaptions, seeds: []uint64{1, 2}, runDir: filepath.Join("runs", "table4"), format: report.Text}
+	t := table4{program: p, perClip: annotation.MSRVTTCaptions, seeds: []uint64{1, 2}, runDir: filepath.Join("runs", "table4"), format: report.Text}
 	t.captioner = captionBase(captionScenic)
 	t.concepts = baseConfig()
 	t.concepts.Preset, t.concepts.Size, t.concepts.Recipe.Form = presetMoving, sizeQuick, recipePaper

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/loader"
+	"nmn/loader/annotation"
 	"nmn/text"
 )
 
@@ -57,7 +58,7 @@ of each clip, as in the paper.`,
 	r.int(&c.options.MinCount, "min-count", "least `occurrences` of a word")
 	r.strings(&c.options.Exclude, "exclude", "words that never become classes, as `word,...`")
 	r.int(&c.perPicture, "captions-per-bag", "`captions` of each picture or clip that count, the first by their id; 0 for all")
-	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidateSplit, loader.TestSplit)
+	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "`file` to write (default standard output)", "txt")
 	out.bool(&c.asJSON, "json", "write JSON")
@@ -100,12 +101,12 @@ func buildVocabulary(ctx context.Context, p *program, c vocabFlags, files []stri
 }
 
 // texts are the captions that count.
-func (c *vocabFlags) texts(file *loader.CaptionFile) iter.Seq[string] {
+func (c *vocabFlags) texts(file *annotation.File) iter.Seq[string] {
 	switch {
 	case file.COCO != nil:
 		return file.COCO.Texts(c.perPicture)
 	case !c.perPictureGiven:
-		return file.MSRVTT.Texts(c.split, loader.MSRVTTCaptions)
+		return file.MSRVTT.Texts(c.split, annotation.MSRVTTCaptions)
 	}
 	return file.MSRVTT.Texts(c.split, c.perPicture)
 }
@@ -120,8 +121,8 @@ func tagged(o text.VocabularyOptions, captions iter.Seq[string]) (*text.Vocabula
 	return text.BuildVocabulary(captions, o)
 }
 
-func readCaptions(p *program, file string) (*loader.COCOCaptions, error) {
-	captions, err := loader.ReadCOCOCaptions(file)
+func readCaptions(p *program, file string) (*annotation.COCO, error) {
+	captions, err := annotation.ReadCOCO(file)
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +131,8 @@ func readCaptions(p *program, file string) (*loader.COCOCaptions, error) {
 }
 
 // readCaptionFile reads captions of any format.
-func readCaptionFile(p *program, file string) (*loader.CaptionFile, error) {
-	captions, err := loader.ReadCaptionFile(file)
+func readCaptionFile(p *program, file string) (*annotation.File, error) {
+	captions, err := annotation.Read(file)
 	if err != nil {
 		return nil, err
 	}

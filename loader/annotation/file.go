@@ -1,42 +1,42 @@
-package loader
+package annotation
 
 import (
 	"encoding/json"
 	"fmt"
 )
 
-// CaptionFile is a file of captions of one of the formats that are known; the other is nil.
-type CaptionFile struct {
-	COCO   *COCOCaptions
+// File is a file of captions of one of the formats that are known; the other is nil.
+type File struct {
+	COCO   *COCO
 	MSRVTT *MSRVTT
 }
 
-// ReadCaptionFile reads the captions of COCO or of MSR-VTT, whichever the file holds: see
-// ReadCOCOCaptions and ReadMSRVTT.
-func ReadCaptionFile(path string) (*CaptionFile, error) {
-	r, err := openAnnotations(path)
+// Read reads the captions of COCO or of MSR-VTT, whichever the file holds: see
+// ReadCOCO and ReadMSRVTT.
+func Read(path string) (*File, error) {
+	r, err := openFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("captions: %w", err)
 	}
 	defer r.Close()
 	coco, msrvtt := cocoFile{name: path}, msrvttFile{name: path}
-	formats := []annotationFormat{coco.format(), msrvtt.format()}
-	found, err := readAnnotations(path, r, formats...)
+	formats := []fileFormat{coco.format(), msrvtt.format()}
+	found, err := readFile(path, r, formats...)
 	if err != nil {
 		return nil, err
 	}
 	if found == &formats[0] {
 		captions, err := coco.captionsOf()
-		return &CaptionFile{COCO: captions}, err
+		return &File{COCO: captions}, err
 	}
 	clips, err := msrvtt.clipsOf()
-	return &CaptionFile{MSRVTT: clips}, err
+	return &File{MSRVTT: clips}, err
 }
 
-// IsMSRVTT tells whether a file of captions, as ReadCaptionFile takes them, has the form of MSR-VTT's: an
+// IsMSRVTT tells whether a file of captions, as Read takes them, has the form of MSR-VTT's: an
 // object with the key "videos" or "sentences". What cannot be read as JSON has not.
 func IsMSRVTT(path string) (bool, error) {
-	r, err := openAnnotations(path)
+	r, err := openFile(path)
 	if err != nil {
 		return false, fmt.Errorf("captions: %w", err)
 	}

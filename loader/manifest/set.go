@@ -1,10 +1,11 @@
-package loader
+package manifest
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 
+	"nmn/loader"
 	"nmn/text"
 )
 
@@ -38,7 +39,7 @@ func (m *Manifest) Assign(split string, ids []string) {
 func (m *Manifest) Vocabulary(size, minCount int) (*text.Vocabulary, error) {
 	rows := make([]int, len(m.Labels))
 	for i := range m.Rows {
-		if m.Rows[i].Split != TrainSplit {
+		if m.Rows[i].Split != loader.TrainSplit {
 			continue
 		}
 		for _, k := range m.Rows[i].Labels {
@@ -52,7 +53,7 @@ func (m *Manifest) Vocabulary(size, minCount int) (*text.Vocabulary, error) {
 		}
 	}
 	if len(words) == 0 {
-		return nil, fmt.Errorf("manifest %q: no training row has a label (of %d rows or more); label some, or lower --min-count: %w", m.File, max(minCount, 1), ErrAnnotations)
+		return nil, fmt.Errorf("manifest %q: no training row has a label (of %d rows or more); label some, or lower --min-count: %w", m.File, max(minCount, 1), loader.ErrAnnotations)
 	}
 	slices.SortFunc(words, func(a, b text.Word) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
@@ -121,8 +122,8 @@ const maxLabelMatrix int64 = 16 << 30
 // Pictures come from a folder; Close of the source closes it. Truth and Counts are there where all rows
 // of the split have them, and it is an error if only some have. perBag is the number of people behind
 // counts.
-func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder string) (*Set, *ManifestSource, error) {
-	var rows []*ManifestRow
+func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder string) (*loader.Set, *Source, error) {
+	var rows []*Row
 	for i := range m.Rows {
 		if m.Rows[i].Split == split {
 			rows = append(rows, &m.Rows[i])
@@ -134,14 +135,14 @@ func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder stri
 	if n, k := len(rows), v.Len(); int64(n)*int64(k) > maxLabelMatrix {
 		return nil, nil, fmt.Errorf("manifest %q: labels of %d rows and %d classes are more than %d GiB; keep fewer classes (--vocab-size, --min-count)", m.File, n, k, maxLabelMatrix>>30)
 	}
-	s := &Set{Name: m.Stem() + "-" + split, Vocabulary: v, IDs: make([]string, len(rows))}
+	s := &loader.Set{Name: m.Stem() + "-" + split, Vocabulary: v, IDs: make([]string, len(rows))}
 	for i, row := range rows {
 		s.IDs[i] = row.ID
 	}
 	if err := m.fill(s, rows, perBag); err != nil {
-		return nil, nil, fmt.Errorf("manifest %q: %w: %w", m.File, err, ErrAnnotations)
+		return nil, nil, fmt.Errorf("manifest %q: %w: %w", m.File, err, loader.ErrAnnotations)
 	}
-	source, err := newManifestSource(m.File, folder, rows)
+	source, err := newSource(m.File, folder, rows)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -150,17 +151,17 @@ func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder stri
 }
 
 // fill makes the matrices of a set.
-func (m *Manifest) fill(s *Set, rows []*ManifestRow, perBag int) error {
+func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
 	classes, k := m.classes(s.Vocabulary), s.Vocabulary.Len()
-	truth, err := allOrNone(rows, manifestTruth, func(r *ManifestRow) bool { return r.Truth != nil })
+	truth, err := allOrNone(rows, truthColumn, func(r *Row) bool { return r.Truth != nil })
 	if err != nil {
 		return err
 	}
-	counts, err := allOrNone(rows, manifestCounts, func(r *ManifestRow) bool { return r.Counts != nil })
+	counts, err := allOrNone(rows, countsColumn, func(r *Row) bool { return r.Counts != nil })
 	if err != nil {
 		return err
 	}
-	mark := func(list func(*ManifestRow) []int32) []uint8 {
+	mark := func(list func(*Row) []int32) []uint8 {
 		values := make([]uint8, len(rows)*k)
 		for i, row := range rows {
 			for _, label := range list(row) {
@@ -171,9 +172,9 @@ func (m *Manifest) fill(s *Set, rows []*ManifestRow, perBag int) error {
 		}
 		return values
 	}
-	s.Labels = Matrix(mark(func(r *ManifestRow) []int32 { return r.Labels }), k)
+	s.Labels = loader.Matrix(mark(func(r *Row) []int32 { return r.Labels }), k)
 	if truth {
-		s.Truth = Matrix(mark(func(r *ManifestRow) []int32 { return r.Truth }), k)
+		s.Truth = loader.Matrix(mark(func(r *Row) []int32 { return r.Truth }), k)
 	}
 	if !counts {
 		return nil
@@ -182,19 +183,19 @@ func (m *Manifest) fill(s *Set, rows []*ManifestRow, perBag int) error {
 	for i, row := range rows {
 		for _, c := range row.Counts {
 			if int(c.Count) > perBag {
-				return fmt.Errorf("line %d, column %q: %q has the count %d of %d people; tell their number (--captions-per-bag)", row.Line, manifestCounts, clipID(m.Labels[c.Label]), c.Count, perBag)
+				return fmt.Errorf("line %d, column %q: %q has the count %d of %d people; tell their number (--captions-per-bag)", row.Line, countsColumn, loader.Excerpt(m.Labels[c.Label]), c.Count, perBag)
 			}
 			if class := classes[c.Label]; class >= 0 {
 				values[i*k+int(class)] = c.Count
 			}
 		}
 	}
-	s.Counts, s.CaptionsPerBag = Matrix(values, k), perBag
+	s.Counts, s.CaptionsPerBag = loader.Matrix(values, k), perBag
 	return nil
 }
 
 // allOrNone tells whether the rows of a split have a field.
-func allOrNone(rows []*ManifestRow, column string, has func(*ManifestRow) bool) (bool, error) {
+func allOrNone(rows []*Row, column string, has func(*Row) bool) (bool, error) {
 	for _, row := range rows {
 		if has(row) != has(rows[0]) {
 			with, without := rows[0].Line, row.Line

@@ -1,10 +1,11 @@
-package loader
+package manifest
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"nmn/loader"
 	"nmn/loader/picture"
 	"os"
 	"path/filepath"
@@ -25,7 +26,7 @@ func (m *Manifest) FindFiles(ctx context.Context, folder string, leftOut func(er
 	missing, all := 0, len(m.Rows)
 	var first []string
 	var failed error
-	m.Rows = slices.DeleteFunc(m.Rows, func(row ManifestRow) bool {
+	m.Rows = slices.DeleteFunc(m.Rows, func(row Row) bool {
 		if failed == nil {
 			failed = ctx.Err()
 		}
@@ -34,15 +35,15 @@ func (m *Manifest) FindFiles(ctx context.Context, folder string, leftOut func(er
 		}
 		file, err := lacking(root, &row)
 		if err != nil {
-			failed = fmt.Errorf("manifest %q, line %d: the file %q cannot be used: %w; put the picture itself into %q: %w", m.File, row.Line, clipID(file), err, folder, ErrAnnotations)
+			failed = fmt.Errorf("manifest %q, line %d: the file %q cannot be used: %w; put the picture itself into %q: %w", m.File, row.Line, loader.Excerpt(file), err, folder, loader.ErrAnnotations)
 		}
 		if err != nil || file == "" {
 			return false
 		}
 		if missing++; leftOut != nil {
-			leftOut(fmt.Errorf("line %d: there is no file %q in %q", row.Line, clipID(file), folder))
+			leftOut(fmt.Errorf("line %d: there is no file %q in %q", row.Line, loader.Excerpt(file), folder))
 		} else if len(first) < 3 {
-			first = append(first, fmt.Sprintf("%q (line %d)", clipID(file), row.Line))
+			first = append(first, fmt.Sprintf("%q (line %d)", loader.Excerpt(file), row.Line))
 		}
 		return true
 	})
@@ -60,7 +61,7 @@ func (m *Manifest) FindFiles(ctx context.Context, folder string, leftOut func(er
 
 // lacking returns the first file of a row that is not there, empty for none. With an error it is the one
 // that leads out of the folder or cannot be looked at.
-func lacking(root *os.Root, row *ManifestRow) (string, error) {
+func lacking(root *os.Root, row *Row) (string, error) {
 	for _, file := range row.Files {
 		info, err := root.Stat(filepath.FromSlash(file))
 		switch {
@@ -75,37 +76,37 @@ func lacking(root *os.Root, row *ManifestRow) (string, error) {
 	return "", nil
 }
 
-// ManifestSource reads the pictures of rows: bag i has the files of row i as its frames.
-type ManifestSource struct {
+// Source reads the pictures of rows: bag i has the files of row i as its frames.
+type Source struct {
 	manifest string
 	lines    []int // of the rows
-	files    *FileSource
-	index    *FrameIndex
+	files    *loader.FileSource
+	offsets  []int // files offsets[i] to offsets[i+1]-1 are the frames of row i
 }
 
-func newManifestSource(manifest, folder string, rows []*ManifestRow) (*ManifestSource, error) {
-	index, lines := &FrameIndex{offsets: make([]int, len(rows)+1)}, make([]int, len(rows))
+func newSource(manifest, folder string, rows []*Row) (*Source, error) {
+	offsets, lines := make([]int, len(rows)+1), make([]int, len(rows))
 	var files []string
 	for i, row := range rows {
 		lines[i] = row.Line
 		files = append(files, row.Files...)
-		index.offsets[i+1] = len(files)
+		offsets[i+1] = len(files)
 	}
-	source, err := NewFileSource(folder, files)
+	source, err := loader.NewFileSource(folder, files)
 	if err != nil {
 		return nil, err
 	}
-	return &ManifestSource{manifest, lines, source, index}, nil
+	return &Source{manifest, lines, source, offsets}, nil
 }
 
 // Close closes the folder. Reads that follow fail.
-func (s *ManifestSource) Close() error { return s.files.Close() }
+func (s *Source) Close() error { return s.files.Close() }
 
 // Frames is the number of files of a row.
-func (s *ManifestSource) Frames(bag int) int { return s.index.offsets[bag+1] - s.index.offsets[bag] }
+func (s *Source) Frames(bag int) int { return s.offsets[bag+1] - s.offsets[bag] }
 
 // Read decodes a frame; see FileSource. The error names the row of the manifest too.
-func (s *ManifestSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
+func (s *Source) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	file, err := s.place(bag, frame)
 	if err != nil {
 		return err
@@ -114,7 +115,7 @@ func (s *ManifestSource) Read(ctx context.Context, bag, frame int, pic *picture.
 }
 
 // inRow tells in which row a file is that cannot be used.
-func (s *ManifestSource) inRow(bag int, err error) error {
+func (s *Source) inRow(bag int, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -122,20 +123,30 @@ func (s *ManifestSource) inRow(bag int, err error) error {
 }
 
 // place is the file of a frame.
-func (s *ManifestSource) place(bag, frame int) (file int, err error) {
-	if bag < 0 || bag >= s.index.Videos() || frame < 0 || frame >= s.Frames(bag) {
-		return 0, fmt.Errorf("pictures: there is no frame %d of bag %d among %d bags", frame, bag, s.index.Videos())
+func (s *Source) place(bag, frame int) (file int, err error) {
+	if bag < 0 || bag >= len(s.lines) || frame < 0 || frame >= s.Frames(bag) {
+		return 0, fmt.Errorf("pictures: there is no frame %d of bag %d among %d bags", frame, bag, len(s.lines))
 	}
-	return s.index.offsets[bag] + frame, nil
+	return s.offsets[bag] + frame, nil
 }
 
-// withMaxPixels lets a Loader apply its own limit.
-func (s *ManifestSource) withMaxPixels(n int) (Source, error) {
-	limits := s.files.limits
+// WithMaxPixels is a source of the same files that refuses pictures of more than n pixels.
+func (s *Source) WithMaxPixels(n int) (loader.Source, error) {
+	limits := s.files.Limits()
 	limits.MaxPixels = n
 	files, err := s.files.WithLimits(limits)
 	if err != nil {
 		return nil, err
 	}
-	return &ManifestSource{s.manifest, s.lines, files, s.index}, nil
+	return &Source{s.manifest, s.lines, files, s.offsets}, nil
+}
+
+// encoded reads the file of a frame as it is stored; see ReadEncoded.
+func (s *Source) ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
+	file, err := s.place(bag, frame)
+	if err != nil {
+		return buffer, err
+	}
+	buffer, err = loader.ReadEncoded(ctx, s.files, file, 0, buffer)
+	return buffer, s.inRow(bag, err)
 }

@@ -1,4 +1,4 @@
-package loader
+package annotation
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"nmn/loader"
 	"nmn/text"
 )
 
@@ -31,13 +32,13 @@ type COCOOptions struct {
 // ids; their ID is the image id in decimal. files are the names of the pictures, one per bag,
 // relative to the folder of the images: NewFileSource(folder, files) is the Source to put into the
 // Set before it is split.
-func COCOSet(c *COCOCaptions, vocabulary *text.Vocabulary, o COCOOptions) (s *Set, files []string, err error) {
+func COCOSet(c *COCO, vocabulary *text.Vocabulary, o COCOOptions) (s *loader.Set, files []string, err error) {
 	perImage := o.CaptionsPerImage
 	if perImage == 0 {
 		perImage = 5
 	}
-	if perImage < 0 || perImage > maxCaptions {
-		return nil, nil, fmt.Errorf("captions %q: %d captions per image, allowed are 1 to %d, or 0 for 5", c.Name, perImage, maxCaptions)
+	if perImage < 0 || perImage > loader.MaxCaptions {
+		return nil, nil, fmt.Errorf("captions %q: %d captions per image, allowed are 1 to %d, or 0 for 5", c.Name, perImage, loader.MaxCaptions)
 	}
 	images, err := chooseImages(c, o)
 	if err != nil {
@@ -47,16 +48,16 @@ func COCOSet(c *COCOCaptions, vocabulary *text.Vocabulary, o COCOOptions) (s *Se
 	files = make([]string, len(images))
 	for i, image := range images {
 		ids[i], files[i] = strconv.FormatInt(image.ID, 10), image.FileName
-		for _, caption := range image.first(perImage) {
+		for _, caption := range first(image.Captions, perImage) {
 			captions[i] = append(captions[i], caption.Text)
 		}
 	}
-	s, err = NewCaptionSet(cocoName(c, o), ids, captions, perImage, vocabulary)
+	s, err = loader.NewCaptionSet(cocoName(c, o), ids, captions, perImage, vocabulary)
 	return s, files, err
 }
 
 // cocoName returns the name of the set, for example captions_train2014.
-func cocoName(c *COCOCaptions, o COCOOptions) string {
+func cocoName(c *COCO, o COCOOptions) string {
 	if o.Name != "" {
 		return o.Name
 	}
@@ -64,7 +65,7 @@ func cocoName(c *COCOCaptions, o COCOOptions) string {
 }
 
 // chooseImages returns the images to use.
-func chooseImages(c *COCOCaptions, o COCOOptions) ([]*COCOImage, error) {
+func chooseImages(c *COCO, o COCOOptions) ([]*COCOImage, error) {
 	images := make([]*COCOImage, 0, len(c.Images))
 	var missing []string
 	for i := range c.Images {

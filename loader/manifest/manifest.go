@@ -1,4 +1,4 @@
-package loader
+package manifest
 
 import (
 	"bufio"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"nmn/loader"
 	"path/filepath"
 	"strings"
 )
@@ -15,16 +16,16 @@ import (
 type Manifest struct {
 	File    string
 	Labels  []string // all names, in the order in which they are met
-	Rows    []ManifestRow
-	Columns ManifestColumns
+	Rows    []Row
+	Columns Columns
 }
 
-// ManifestRow is a picture or a clip.
-type ManifestRow struct {
+// Row is a picture or a clip.
+type Row struct {
 	Line   int
 	ID     string
 	Files  []string     // relative to the folder of the pictures, with slashes; several are the frames of a clip
-	Split  string       // TrainSplit, ValidateSplit or TestSplit; empty where the file does not tell
+	Split  string       // TrainSplit, loader.ValidationSplit or TestSplit; empty where the file does not tell
 	Labels []int32      // observed, as indices of Manifest.Labels, ascending
 	Truth  []int32      // true labels likewise; nil where they are not known
 	Counts []LabelCount // nil where they are not known
@@ -36,8 +37,8 @@ type LabelCount struct {
 	Count uint8
 }
 
-// ManifestColumns tell what was found in a manifest, for people.
-type ManifestColumns struct {
+// Columns tell what was found in a manifest, for people.
+type Columns struct {
 	Format  string // CSV or JSON lines
 	Used    []string
 	Labels  []string // columns of 0 and 1, each a label
@@ -46,44 +47,45 @@ type ManifestColumns struct {
 	Ignored []string
 }
 
-// ManifestOptions say what is what in a manifest where its names do not.
-type ManifestOptions struct {
+// Options say what is what in a manifest where its names do not.
+type Options struct {
 	LabelColumns []string // patterns on the names of columns that are labels
 	Ignore       []string // patterns on the names of columns that are left out
 }
 
 // Bounds on what a manifest may hold: a row of a thousand frames is below the first.
 const (
-	maxManifestLine  = 1 << 20 // bytes of a row
-	maxManifestLabel = 1000    // bytes of a label
+	maxLine  = 1 << 20 // bytes of a row
+	maxLabel = 1000    // bytes of a label
+	maxRows  = 20_000_000
 )
 
-// ReadManifest reads a manifest, plain or .gz: JSON lines where it begins with {, else CSV. Everything
+// Read reads a manifest, plain or .gz: JSON lines where it begins with {, else CSV. Everything
 // wrong with a row is an error that wraps ErrAnnotations and names file, line, column and the cure.
-func ReadManifest(path string, o ManifestOptions) (*Manifest, error) {
-	r, err := openText(path)
+func Read(path string, o Options) (*Manifest, error) {
+	r, err := loader.OpenText(path)
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
 	defer r.Close()
-	return ParseManifest(path, r, o)
+	return Parse(path, r, o)
 }
 
-// ParseManifest is ReadManifest for a stream of plain text; name stands in messages.
-func ParseManifest(name string, r io.Reader, o ManifestOptions) (*Manifest, error) {
-	m, err := parseManifest(name, bufio.NewReaderSize(r, 1<<16), o)
+// Parse is Read for a stream of plain text; name stands in messages.
+func Parse(name string, r io.Reader, o Options) (*Manifest, error) {
+	m, err := parse(name, bufio.NewReaderSize(r, 1<<16), o)
 	if err != nil {
-		return nil, fmt.Errorf("manifest %q: %w: %w", name, err, ErrAnnotations)
+		return nil, fmt.Errorf("manifest %q: %w: %w", name, err, loader.ErrAnnotations)
 	}
 	return m, nil
 }
 
-func parseManifest(name string, text *bufio.Reader, o ManifestOptions) (*Manifest, error) {
-	records, err := manifestRecords(text, o)
+func parse(name string, text *bufio.Reader, o Options) (*Manifest, error) {
+	records, err := newRowReader(text, o)
 	if err != nil {
 		return nil, err
 	}
-	b := manifestBuilder{manifest: &Manifest{File: name}, labels: map[string]int32{}, ids: map[string]int{}}
+	b := builder{manifest: &Manifest{File: name}, labels: map[string]int32{}, ids: map[string]int{}}
 	for {
 		record, err := records.next()
 		if errors.Is(err, io.EOF) {
@@ -103,8 +105,8 @@ func parseManifest(name string, text *bufio.Reader, o ManifestOptions) (*Manifes
 	return b.manifest, nil
 }
 
-// manifestRecord is a row as it is written.
-type manifestRecord struct {
+// record is a row as it is written.
+type record struct {
 	line                  int
 	path, id, split       string
 	hasPath, hasSplit     bool
@@ -117,14 +119,14 @@ type namedCount struct {
 	count int
 }
 
-// manifestSource reads the rows of a format; io.EOF after the last.
-type manifestSource interface {
-	next() (*manifestRecord, error)
-	columns() ManifestColumns
+// rowReader reads the rows of a format; io.EOF after the last.
+type rowReader interface {
+	next() (*record, error)
+	columns() Columns
 }
 
-// manifestRecords finds the format by the first character.
-func manifestRecords(text *bufio.Reader, o ManifestOptions) (manifestSource, error) {
+// newRowReader finds the format by the first character.
+func newRowReader(text *bufio.Reader, o Options) (rowReader, error) {
 	start, _ := text.Peek(1 << 10)
 	switch start = bytes.TrimLeft(start, " \t\r\n"); {
 	case len(start) == 0:
@@ -132,9 +134,9 @@ func manifestRecords(text *bufio.Reader, o ManifestOptions) (manifestSource, err
 	case start[0] == '[':
 		return nil, errors.New("it is one array of JSON; write each element on a line of its own (JSON lines)")
 	case start[0] == '{':
-		return newManifestJSON(text), nil
+		return newJSONRows(text), nil
 	}
-	return newManifestCSV(text, o)
+	return newCSVRows(text, o)
 }
 
 // Stem is the name of the file without folder and endings, for sets.
@@ -144,7 +146,7 @@ func (m *Manifest) Stem() string {
 }
 
 // String tells what was found in the file.
-func (c ManifestColumns) String() string {
+func (c Columns) String() string {
 	line := c.Format + " with " + strings.Join(c.Used, ", ")
 	if len(c.Labels) > 0 {
 		line += fmt.Sprintf(", %d columns of labels (0 or 1)", len(c.Labels))

@@ -1,4 +1,4 @@
-package loader
+package manifest
 
 import (
 	"bytes"
@@ -11,13 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/text"
 )
 
 func parsed(t *testing.T, content string) *Manifest {
 	t.Helper()
-	m, err := ParseManifest("m.csv", strings.NewReader(content), ManifestOptions{})
+	m, err := Parse("m.csv", strings.NewReader(content), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func (m *Manifest) named(indices []int32) string {
 }
 
 // The same rows in all three forms are the same manifest.
-func TestParseManifest_FormsAgree(t *testing.T) {
+func TestParse_FormsAgree(t *testing.T) {
 	for name, content := range map[string]string{
 		"lists":      "path,labels,split,note\r\na/1.jpg,cat;dog,train,x\r\nb.jpg,,test,\"y,\nz\"\r\nc.jpg, dog | dog ,VAL,\r\n",
 		"columns":    "path\tdog\tcat\tsplit\na/1.jpg\t1\t1\ttraining\nb.jpg\t0\t0.0\ttest\nc.jpg\t1.0\t0\tvalidation\n",
@@ -55,7 +56,7 @@ func TestParseManifest_FormsAgree(t *testing.T) {
 	}
 }
 
-func TestReadManifest_MarkAndCompression(t *testing.T) {
+func TestRead_MarkAndCompression(t *testing.T) {
 	const content = "\ufeffpath,labels\na.jpg,dog\n"
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
@@ -70,14 +71,14 @@ func TestReadManifest_MarkAndCompression(t *testing.T) {
 		if err := os.WriteFile(file, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		m, err := ReadManifest(file, ManifestOptions{})
+		m, err := Read(file, Options{})
 		if err != nil || len(m.Rows) != 1 || m.Rows[0].ID != "a.jpg" || m.Stem() != "my.list" {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
 	}
 }
 
-func TestParseManifest_TruthAndCountsMayBeUnknown(t *testing.T) {
+func TestParse_TruthAndCountsMayBeUnknown(t *testing.T) {
 	m := parsed(t, "frames,id,labels,truth,counts\na.png|b.png,x,dog,cat;dog,dog:3;odd:name:2\nc.png,y,,-,?\nd.png,z,,,\n")
 	if r := m.Rows[0]; !slices.Equal(r.Files, []string{"a.png", "b.png"}) || r.ID != "x" || m.named(r.Truth) != "cat,dog" || len(r.Counts) != 2 ||
 		r.Counts[0].Count != 3 || m.Labels[r.Counts[1].Label] != "odd:name" || r.Counts[1].Count != 2 {
@@ -89,7 +90,7 @@ func TestParseManifest_TruthAndCountsMayBeUnknown(t *testing.T) {
 }
 
 // The column of the pictures is known by the names that other programs give it.
-func TestParseManifest_OtherNamesOfThePath(t *testing.T) {
+func TestParse_OtherNamesOfThePath(t *testing.T) {
 	for content, found := range map[string]string{
 		"labels,filename\ndog,a.jpg\n":                      "CSV with labels, path (filename)",
 		"dog,image\n1,a.jpg\n":                              "CSV with path (image), 1 columns of labels (0 or 1)",
@@ -104,7 +105,7 @@ func TestParseManifest_OtherNamesOfThePath(t *testing.T) {
 }
 
 // Columns of single true labels and counts say what lists do.
-func TestParseManifest_TruthAndCountsByColumn(t *testing.T) {
+func TestParse_TruthAndCountsByColumn(t *testing.T) {
 	m := parsed(t, "path,dog,cat,truth:dog,truth:cat,counts:dog,counts:emu\na,1,0,1,True,3,0\nb,True,false,?,,,?\nc,0,0,0,0,0,1\n")
 	if got := m.Columns.String(); got != "CSV with path, 2 columns of labels (0 or 1), 2 of true labels (0 or 1), 2 of counts" {
 		t.Errorf("columns %q", got)
@@ -122,8 +123,8 @@ func TestParseManifest_TruthAndCountsByColumn(t *testing.T) {
 	}
 }
 
-func TestParseManifest_ErrorsNamePlaceAndCure(t *testing.T) {
-	long := strings.Repeat("x", maxManifestLine+1<<13)
+func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
+	long := strings.Repeat("x", maxLine+1<<13)
 	for _, c := range []struct{ content, says string }{
 		{"", "the file is empty"},
 		{"\n \n", "the file is empty"},
@@ -163,7 +164,7 @@ func TestParseManifest_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"path,labels,counts\na,x,dog:1;dog:2\n", "counted twice"},
 		{"path,labels\na,d\x01g\n", "control character"},
 		{"path,labels\na,d\xffg\n", "not UTF-8"},
-		{"path,labels\na," + strings.Repeat("y", maxManifestLabel+1) + "\n", "at most 1000"},
+		{"path,labels\na," + strings.Repeat("y", maxLabel+1) + "\n", "at most 1000"},
 		{"path,labels\na,\"" + long + "\"\n", "more than 1048576 bytes"},
 		{"{\"path\": \"" + long + "\"}", "longer than 1048576 bytes"},
 		{"{\"path\": \"a\"}", "line 1, column \"labels\": it is missing; an empty list is []"},
@@ -175,16 +176,16 @@ func TestParseManifest_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"{\"path\": \"a\", \"frames\": [\"b\"], \"labels\": []}", "one list of frames"},
 		{"{\"path\": \"a\",\n\"labels\": []}", "whole on its line"},
 	} {
-		_, err := ParseManifest("m.csv", strings.NewReader(c.content), ManifestOptions{})
-		if err == nil || !errors.Is(err, ErrAnnotations) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), `"m.csv"`) {
+		_, err := Parse("m.csv", strings.NewReader(c.content), Options{})
+		if err == nil || !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), `"m.csv"`) {
 			t.Errorf("%.60q: %v, want ErrAnnotations that says %q", c.content, err, c.says)
 		}
 	}
 }
 
-func TestParseManifest_ColumnsThatAreChosen(t *testing.T) {
+func TestParse_ColumnsThatAreChosen(t *testing.T) {
 	const table = "path,l_dog,l_cat,height,split\na.jpg,1,0,480,odd\n"
-	m, err := ParseManifest("m", strings.NewReader(table), ManifestOptions{LabelColumns: []string{"l_*"}, Ignore: []string{"split"}})
+	m, err := Parse("m", strings.NewReader(table), Options{LabelColumns: []string{"l_*"}, Ignore: []string{"split"}})
 	if err != nil || m.named(m.Rows[0].Labels) != "l_dog" || !slices.Equal(m.Columns.Labels, []string{"l_dog", "l_cat"}) ||
 		!slices.Equal(m.Columns.Ignored, []string{"height", "split"}) || m.HasSplits() {
 		t.Errorf("%+v, %v", m, err)
@@ -210,7 +211,7 @@ func TestManifest_VocabularyIsOfTrainingRows(t *testing.T) {
 	if _, err := m.Vocabulary(10, 3); err == nil {
 		t.Error("no label is on three rows")
 	}
-	s, source, err := m.Set(TestSplit, v, 5, t.TempDir())
+	s, source, err := m.Set(loader.TestSplit, v, 5, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +219,7 @@ func TestManifest_VocabularyIsOfTrainingRows(t *testing.T) {
 	if !slices.Equal(s.IDs, []string{"c", "d"}) || !slices.Equal(s.Labels.Uint8s(), []uint8{1, 0, 0, 1, 1, 0, 0, 0}) || s.Truth != nil || s.Counts != nil {
 		t.Errorf("set of %q with labels %v", s.IDs, s.Labels.Uint8s())
 	}
-	if s, _, err := m.Set(ValidateSplit, v, 5, t.TempDir()); s != nil || err != nil {
+	if s, _, err := m.Set(loader.ValidationSplit, v, 5, t.TempDir()); s != nil || err != nil {
 		t.Errorf("a split without rows: %v, %v", s, err)
 	}
 }
@@ -229,7 +230,7 @@ func TestManifest_TruthAndCountsOfASplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, source, err := m.Set(TestSplit, v, 5, t.TempDir())
+	s, source, err := m.Set(loader.TestSplit, v, 5, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,11 +238,11 @@ func TestManifest_TruthAndCountsOfASplit(t *testing.T) {
 	if !slices.Equal(s.Truth.Uint8s(), []uint8{1, 1, 0, 0}) || !slices.Equal(s.Counts.Uint8s(), []uint8{0, 4, 0, 0}) || s.CaptionsPerBag != 5 {
 		t.Errorf("truth %v, counts %v", s.Truth, s.Counts)
 	}
-	if _, _, err := m.Set(TestSplit, v, 3, t.TempDir()); err == nil || !strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "--captions-per-bag") {
+	if _, _, err := m.Set(loader.TestSplit, v, 3, t.TempDir()); err == nil || !strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "--captions-per-bag") {
 		t.Errorf("four of three people: %v", err)
 	}
-	m.Rows[0].Split = TestSplit
-	if _, _, err := m.Set(TestSplit, v, 5, t.TempDir()); err == nil || !strings.Contains(err.Error(), `line 2, column "truth"`) {
+	m.Rows[0].Split = loader.TestSplit
+	if _, _, err := m.Set(loader.TestSplit, v, 5, t.TempDir()); err == nil || !strings.Contains(err.Error(), `line 2, column "truth"`) {
 		t.Errorf("truth of two rows of three: %v", err)
 	}
 }
@@ -270,7 +271,7 @@ func TestManifest_FindFiles(t *testing.T) {
 	if m, err := find("path,labels\na.png,x\nlink.png,x\n", nil); err != nil || len(m.Rows) != 2 {
 		t.Errorf("links that stay inside: %v", err)
 	}
-	if _, err := find("path,labels\na.png,x\nout.png,x\n", func(error) {}); !errors.Is(err, ErrAnnotations) || !strings.Contains(err.Error(), `line 3: the file "out.png"`) {
+	if _, err := find("path,labels\na.png,x\nout.png,x\n", func(error) {}); !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), `line 3: the file "out.png"`) {
 		t.Errorf("a link that leads out: %v", err)
 	}
 	lists := "frames,labels\na.png|gone.png,x\nb.png,x\n"
@@ -297,32 +298,32 @@ func TestManifest_BrokenPicturesNameTheirRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, source, err := m.Set(TestSplit, v, 5, dir)
+	_, source, err := m.Set(loader.TestSplit, v, 5, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer source.Close()
-	if err := source.Read(t.Context(), 0, 0, new(picture.Picture)); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), `m.csv, line 3: cannot decode "a.png"`) {
+	if err := source.Read(t.Context(), 0, 0, new(picture.Picture)); !errors.Is(err, loader.ErrCorrupt) || !strings.Contains(err.Error(), `m.csv, line 3: cannot decode "a.png"`) {
 		t.Errorf("error %v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "a.png")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadEncoded(t.Context(), source, 0, 0, nil); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "m.csv, line 3: cannot read") {
+	if _, err := loader.ReadEncoded(t.Context(), source, 0, 0, nil); !errors.Is(err, loader.ErrCorrupt) || !strings.Contains(err.Error(), "m.csv, line 3: cannot read") {
 		t.Errorf("error %v", err)
 	}
 }
 
 // A manifest that can be read gives rows whose files stay inside their folder and whose identifiers differ.
-func FuzzParseManifest(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, s := range []string{"path,labels,split\na.jpg,dog;cat,train\n", "frames\tdog\na|b\t1\n", "{\"path\": \"a\", \"labels\": [\"x\"], \"truth\": [], \"counts\": {\"x\": 2}}\n",
 		"path;labels;truth;counts;id\na;\"x|y\";-;\"x:1\";1\n", "\ufeffpath,labels\n../a,x\n", "path,dog,truth:dog,counts:dog\na,1,0,3\nb,0,?,\n", "image,labels\na,x\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		m, err := ParseManifest("fuzz", bytes.NewReader(in), ManifestOptions{})
+		m, err := Parse("fuzz", bytes.NewReader(in), Options{})
 		if err != nil {
-			if !errors.Is(err, ErrAnnotations) {
+			if !errors.Is(err, loader.ErrAnnotations) {
 				t.Fatalf("%v does not wrap ErrAnnotations", err)
 			}
 			return

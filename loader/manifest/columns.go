@@ -1,7 +1,8 @@
-package loader
+package manifest
 
 import (
 	"fmt"
+	"nmn/loader"
 	"strconv"
 )
 
@@ -19,7 +20,7 @@ type labelColumn struct {
 
 // single takes the cells that hold one label each. True labels and counts are known of all labels of a row,
 // or of none.
-func (c *manifestCSV) single(r *manifestRecord) (err error) {
+func (c *csvRows) single(r *record) (err error) {
 	if len(c.labels) > 0 {
 		if r.labels, err = c.holding(c.labels, "name the column labels where it holds names, or leave it out where it is no label (--ignore-columns)"); err != nil {
 			return err
@@ -39,21 +40,21 @@ func (c *manifestCSV) single(r *manifestRecord) (err error) {
 }
 
 // known tells whether the cells of columns say anything; all of a row do, or none.
-func (c *manifestCSV) known(columns []labelColumn) (bool, error) {
+func (c *csvRows) known(columns []labelColumn) (bool, error) {
 	unknown := func(column labelColumn) bool {
 		cell := c.sheet.Text(column.at)
 		return cell == "" || cell == unknownCell
 	}
 	for _, column := range columns {
 		if unknown(column) != unknown(columns[0]) {
-			return false, columnError(column.name, fmt.Errorf("it and column %q are not both filled in or both empty; a row has all of them, or none", clipID(columns[0].name)))
+			return false, columnError(column.name, fmt.Errorf("it and column %q are not both filled in or both empty; a row has all of them, or none", loader.Excerpt(columns[0].name)))
 		}
 	}
 	return len(columns) > 0 && !unknown(columns[0]), nil
 }
 
 // holding are the labels of columns that hold 1; cure is what else to do about another cell than 0 and 1.
-func (c *manifestCSV) holding(columns []labelColumn, cure string) ([]string, error) {
+func (c *csvRows) holding(columns []labelColumn, cure string) ([]string, error) {
 	names := []string{}
 	for _, column := range columns {
 		switch cell := c.sheet.Text(column.at); cell {
@@ -61,19 +62,19 @@ func (c *manifestCSV) holding(columns []labelColumn, cure string) ([]string, err
 			names = append(names, column.label)
 		case "0", "0.0", "False", "false":
 		default:
-			return nil, columnError(column.name, fmt.Errorf("%q is neither 0 nor 1; repair it, or %s", clipID(cell), cure))
+			return nil, columnError(column.name, fmt.Errorf("%q is neither 0 nor 1; repair it, or %s", loader.Excerpt(cell), cure))
 		}
 	}
 	return names, nil
 }
 
-func (c *manifestCSV) counted() ([]namedCount, error) {
+func (c *csvRows) counted() ([]namedCount, error) {
 	list := make([]namedCount, 0, len(c.counts))
 	for _, column := range c.counts {
 		cell := c.sheet.Text(column.at)
 		n, err := strconv.Atoi(cell)
 		if err != nil {
-			return nil, columnError(column.name, fmt.Errorf("%q is no count; want a whole number, or all counts of the row empty where they are not known", clipID(cell)))
+			return nil, columnError(column.name, fmt.Errorf("%q is no count; want a whole number, or all counts of the row empty where they are not known", loader.Excerpt(cell)))
 		}
 		if n != 0 {
 			list = append(list, namedCount{column.label, n})

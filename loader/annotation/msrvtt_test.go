@@ -1,4 +1,4 @@
-package loader
+package annotation
 
 import (
 	"archive/zip"
@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/loader"
 	"nmn/text"
 )
 
@@ -42,10 +43,10 @@ func parseMSRVTT(t testing.TB, json string) *MSRVTT {
 func TestParseMSRVTT_SentencesByTheirID(t *testing.T) {
 	m := parseMSRVTT(t, smallMSRVTT)
 	want := []MSRVTTClip{
-		{"video0", TrainSplit, []MSRVTTSentence{{1, "a red red dog"}, {4, "the red ball"}}},
-		{"video1", ValidateSplit, []MSRVTTSentence{{2, "a cat"}}},
-		{"video2", TrainSplit, []MSRVTTSentence{{6, " "}, {7, "a dog runs"}}},
-		{"video3", TrainSplit, nil},
+		{"video0", loader.TrainSplit, []Caption{{1, "a red red dog"}, {4, "the red ball"}}},
+		{"video1", loader.ValidationSplit, []Caption{{2, "a cat"}}},
+		{"video2", loader.TrainSplit, []Caption{{6, " "}, {7, "a dog runs"}}},
+		{"video3", loader.TrainSplit, nil},
 	}
 	if !reflect.DeepEqual(m.Clips, want) {
 		t.Errorf("clips %v\nwant %v", m.Clips, want)
@@ -53,7 +54,7 @@ func TestParseMSRVTT_SentencesByTheirID(t *testing.T) {
 	if got := m.Warnings.String(); got != "1 empty captions give no labels" {
 		t.Errorf("warnings %q", got)
 	}
-	if got := slices.Collect(m.Texts(TrainSplit, 1)); !slices.Equal(got, []string{"a red red dog", " "}) {
+	if got := slices.Collect(m.Texts(loader.TrainSplit, 1)); !slices.Equal(got, []string{"a red red dog", " "}) {
 		t.Errorf("first sentences of training clips %q", got)
 	}
 }
@@ -88,7 +89,7 @@ func TestParseMSRVTT_NamesThePlaceOfAnError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParseMSRVTT("m.json", strings.NewReader(c.in))
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `"m.json"`) || !errors.Is(err, ErrAnnotations) {
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `"m.json"`) || !errors.Is(err, loader.ErrAnnotations) {
 				t.Errorf("error %v, want one of the annotations with m.json and %q", err, c.want)
 			}
 		})
@@ -142,31 +143,31 @@ func TestReadMSRVTT_PlainOrPacked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "m")
-			write(t, path, c.data)
+			writeBytes(t, path, c.data)
 			m, err := ReadMSRVTT(path)
 			if c.says == "" {
 				if err != nil || len(m.Clips) != 4 {
 					t.Errorf("%v, %v; want four clips", m, err)
 				}
-			} else if err == nil || !strings.Contains(err.Error(), c.says) || !errors.Is(err, ErrAnnotations) {
+			} else if err == nil || !strings.Contains(err.Error(), c.says) || !errors.Is(err, loader.ErrAnnotations) {
 				t.Errorf("error %v, want one of the annotations that says %q", err, c.says)
 			}
 		})
 	}
 }
 
-func TestReadCaptionFile_KnowsTheFormat(t *testing.T) {
+func TestRead_KnowsTheFormat(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{"coco": smallCOCO, "msrvtt": smallMSRVTT, "neither": `{"info": 1}`} {
-		write(t, filepath.Join(dir, name), []byte(content))
+		writeBytes(t, filepath.Join(dir, name), []byte(content))
 	}
-	if f, err := ReadCaptionFile(filepath.Join(dir, "coco")); err != nil || f.COCO == nil || f.MSRVTT != nil {
+	if f, err := Read(filepath.Join(dir, "coco")); err != nil || f.COCO == nil || f.MSRVTT != nil {
 		t.Errorf("COCO: %+v, %v", f, err)
 	}
-	if f, err := ReadCaptionFile(filepath.Join(dir, "msrvtt")); err != nil || f.MSRVTT == nil || f.COCO != nil {
+	if f, err := Read(filepath.Join(dir, "msrvtt")); err != nil || f.MSRVTT == nil || f.COCO != nil {
 		t.Errorf("MSR-VTT: %+v, %v", f, err)
 	}
-	if _, err := ReadCaptionFile(filepath.Join(dir, "neither")); err == nil || !strings.Contains(err.Error(), "COCO or an annotation file of MSR-VTT") {
+	if _, err := Read(filepath.Join(dir, "neither")); err == nil || !strings.Contains(err.Error(), "COCO or an annotation file of MSR-VTT") {
 		t.Errorf("neither: %v", err)
 	}
 }
@@ -175,7 +176,7 @@ func TestMSRVTTSet_CountsOfTheCaptions(t *testing.T) {
 	v := vocabularyOf(t, "red", "dog", "cat")
 	m := parseMSRVTT(t, smallMSRVTT)
 	left := map[string]error{}
-	s, err := MSRVTTSet(m, v, MSRVTTOptions{Split: TrainSplit, LeftOut: func(clip string, err error) { left[clip] = err }})
+	s, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.TrainSplit, LeftOut: func(clip string, err error) { left[clip] = err }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,17 +192,17 @@ func TestMSRVTTSet_CountsOfTheCaptions(t *testing.T) {
 	if len(left) != 1 || !errors.Is(left["video3"], ErrNoCaptions) {
 		t.Errorf("left out %v, want video3 for want of captions", left)
 	}
-	if _, err := MSRVTTSet(m, v, MSRVTTOptions{Split: TrainSplit}); !errors.Is(err, ErrNoCaptions) || !strings.Contains(err.Error(), "video3") {
+	if _, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.TrainSplit}); !errors.Is(err, ErrNoCaptions) || !strings.Contains(err.Error(), "video3") {
 		t.Errorf("nobody to tell: %v", err)
 	}
-	if _, err := MSRVTTSet(m, v, MSRVTTOptions{Split: TestSplit}); !errors.Is(err, ErrNoClips) {
+	if _, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.TestSplit}); !errors.Is(err, ErrNoClips) {
 		t.Errorf("no test clips: %v", err)
 	}
-	one, err := MSRVTTSet(m, v, MSRVTTOptions{Split: ValidateSplit, CaptionsPerClip: 1, Has: func(string) error { return nil }})
+	one, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.ValidationSplit, CaptionsPerClip: 1, Has: func(string) error { return nil }})
 	if err != nil || one.CaptionsPerBag != 1 {
 		t.Errorf("%+v, %v; want one caption", one, err)
 	}
-	if _, err := MSRVTTSet(m, v, MSRVTTOptions{Split: ValidateSplit, Has: func(string) error { return ErrNoFrames }}); !errors.Is(err, ErrNoFrames) || !strings.Contains(err.Error(), "video1") {
+	if _, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.ValidationSplit, Has: func(string) error { return loader.ErrNoFrames }}); !errors.Is(err, loader.ErrNoFrames) || !strings.Contains(err.Error(), "video1") {
 		t.Errorf("no frames: %v", err)
 	}
 }
@@ -216,7 +217,7 @@ func TestMSRVTTSet_TheDataSetItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := text.BuildVocabulary(m.Texts(TrainSplit, 0), text.VocabularyOptions{Size: 1087})
+	v, err := text.BuildVocabulary(m.Texts(loader.TrainSplit, 0), text.VocabularyOptions{Size: 1087})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +231,7 @@ func TestMSRVTTSet_TheDataSetItself(t *testing.T) {
 	if sentences != 140_200 {
 		t.Errorf("%d sentences, want 140,200", sentences)
 	}
-	for split, clips := range map[string]int{TrainSplit: 6513, ValidateSplit: 497} {
+	for split, clips := range map[string]int{loader.TrainSplit: 6513, loader.ValidationSplit: 497} {
 		s, err := MSRVTTSet(m, v, MSRVTTOptions{Split: split})
 		if err != nil || s.Len() != clips || s.CaptionsPerBag != 20 {
 			t.Fatalf("%s: %v, %v; want %d clips of 20 captions", split, s, err, clips)
@@ -242,55 +243,6 @@ func TestMSRVTTSet_TheDataSetItself(t *testing.T) {
 	}
 }
 
-// TestReplaceCaptions_OfTwenty replaces a rate of the sentences of each clip.
-func TestReplaceCaptions_OfTwenty(t *testing.T) {
-	v := vocabularyOf(t, "a", "b", "c", "d", "e", "f")
-	var ids []string
-	var captions [][]string
-	for i := range 6 { // bag i mentions word i in all its captions, so that a strange word comes from a replaced one
-		ids = append(ids, strconv.Itoa(i))
-		captions = append(captions, slices.Repeat([]string{v.Word(i).Text}, MSRVTTCaptions))
-	}
-	s, err := NewCaptionSet("msrvtt-train", ids, captions, MSRVTTCaptions, v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rate, want := range map[float64]int{.05: 1, .2: 4, .4: 8, .6: 12, .95: 19} {
-		n, err := CaptionsForRate(s, rate)
-		if err != nil || n != want {
-			t.Fatalf("rate %g: %d captions, %v; want %d", rate, n, err, want)
-		}
-		noise, err := ReplaceCaptions(s, n, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, change := range noise.Changes {
-			if len(change.Captions) != want {
-				t.Errorf("rate %g: bag %d has %d captions replaced, want %d", rate, change.Bag, len(change.Captions), want)
-			}
-		}
-		noisy, err := noise.Apply(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for bag := range 6 {
-			row := noisy.Labels.Uint8s()[bag*6 : bag*6+6]
-			if own := row[bag]; own != 1 {
-				t.Errorf("rate %g: bag %d lost its word, though some captions stay", rate, bag)
-			}
-			if !slices.Contains(slices.Concat(row[:bag], row[bag+1:]), 1) {
-				t.Errorf("rate %g: bag %d has no word of another: %v", rate, bag, row)
-			}
-		}
-		if !slices.Equal(noisy.Counts.Uint8s(), s.Counts.Uint8s()) {
-			t.Errorf("rate %g: the counts of the evaluation have changed", rate)
-		}
-	}
-	if _, err := CaptionsForRate(s, .33); err == nil || !strings.Contains(err.Error(), "multiples of 0.05") {
-		t.Errorf("a third of 20: %v", err)
-	}
-}
-
 func FuzzParseMSRVTT(f *testing.F) {
 	f.Add([]byte(smallMSRVTT))
 	f.Add([]byte(`{"sentences": [{"sen_id": 1, "video_id": "a", "caption": "x"}], "videos": [{"video_id": "a", "split": "test"}]}`))
@@ -298,7 +250,7 @@ func FuzzParseMSRVTT(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := ParseMSRVTT("f", bytes.NewReader(b))
 		if err != nil {
-			if !errors.Is(err, ErrAnnotations) {
+			if !errors.Is(err, loader.ErrAnnotations) {
 				t.Errorf("%v does not wrap ErrAnnotations", err)
 			}
 			return
@@ -309,7 +261,7 @@ func FuzzParseMSRVTT(f *testing.F) {
 				t.Fatalf("clip %q twice or without a name", clip.ID)
 			}
 			seen[clip.ID] = true
-			if !slices.IsSortedFunc(clip.Sentences, func(a, b MSRVTTSentence) int { return cmp.Compare(a.ID, b.ID) }) {
+			if !slices.IsSortedFunc(clip.Sentences, func(a, b Caption) int { return cmp.Compare(a.ID, b.ID) }) {
 				t.Fatalf("clip %q: sentences out of order", clip.ID)
 			}
 		}

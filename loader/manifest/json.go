@@ -1,4 +1,4 @@
-package loader
+package manifest
 
 import (
 	"bufio"
@@ -8,32 +8,33 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"nmn/loader"
 	"slices"
 )
 
-// manifestJSON reads a manifest as JSON lines: {"path": "a.jpg", "labels": ["dog"], "split": "train"}.
-type manifestJSON struct {
+// jsonRows reads a manifest as JSON lines: {"path": "a.jpg", "labels": ["dog"], "split": "train"}.
+type jsonRows struct {
 	lines *bufio.Scanner
 	line  int
 	seen  map[string]bool // keys
 }
 
-func newManifestJSON(text *bufio.Reader) *manifestJSON {
+func newJSONRows(text *bufio.Reader) *jsonRows {
 	lines := bufio.NewScanner(text)
-	lines.Buffer(make([]byte, 0, 1<<12), maxManifestLine)
-	return &manifestJSON{lines: lines, seen: map[string]bool{}}
+	lines.Buffer(make([]byte, 0, 1<<12), maxLine)
+	return &jsonRows{lines: lines, seen: map[string]bool{}}
 }
 
 // maxShownKeys bounds the keys that are remembered only to be told.
 const maxShownKeys = 1000
 
-func (j *manifestJSON) columns() ManifestColumns {
-	c := ManifestColumns{Format: "JSON lines"}
-	if name := pathName(func(key string) bool { return j.seen[key] }); name != manifestPath {
-		c.Used = append(c.Used, manifestPath+" ("+name+")")
+func (j *jsonRows) columns() Columns {
+	c := Columns{Format: "JSON lines"}
+	if name := pathName(func(key string) bool { return j.seen[key] }); name != pathColumn {
+		c.Used = append(c.Used, pathColumn+" ("+name+")")
 		delete(j.seen, name)
 	}
-	for _, name := range manifestNames() {
+	for _, name := range fieldNames() {
 		if j.seen[name] {
 			c.Used = append(c.Used, name)
 		}
@@ -43,7 +44,7 @@ func (j *manifestJSON) columns() ManifestColumns {
 	return c
 }
 
-func (j *manifestJSON) next() (*manifestRecord, error) {
+func (j *jsonRows) next() (*record, error) {
 	for j.lines.Scan() {
 		j.line++
 		content := bytes.TrimSpace(j.lines.Bytes())
@@ -58,14 +59,14 @@ func (j *manifestJSON) next() (*manifestRecord, error) {
 	}
 	switch err := j.lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("line %d: longer than %d bytes; write each row on a line of its own", j.line+1, maxManifestLine)
+		return nil, fmt.Errorf("line %d: longer than %d bytes; write each row on a line of its own", j.line+1, maxLine)
 	case err != nil:
 		return nil, fmt.Errorf("after line %d: %w", j.line, err)
 	}
 	return nil, io.EOF
 }
 
-func (j *manifestJSON) record(content []byte) (*manifestRecord, error) {
+func (j *jsonRows) record(content []byte) (*record, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(content, &fields); err != nil {
 		return nil, fmt.Errorf("it is no object of JSON (%w); want a row such as {\"path\": \"a.jpg\", \"labels\": [\"dog\"]}, whole on its line", err)
@@ -76,28 +77,28 @@ func (j *manifestJSON) record(content []byte) (*manifestRecord, error) {
 		}
 	}
 	path := pathName(func(key string) bool { return given(fields, key) })
-	r := &manifestRecord{line: j.line}
-	if fields[manifestLabels] == nil {
-		return nil, columnError(manifestLabels, errors.New("it is missing; an empty list is []"))
+	r := &record{line: j.line}
+	if fields[labelsColumn] == nil {
+		return nil, columnError(labelsColumn, errors.New("it is missing; an empty list is []"))
 	}
 	var counts map[string]int
 	for _, field := range []struct {
 		name, want string
 		to         any
 	}{
-		{path, "text", &r.path}, {manifestID, "text", &r.id}, {manifestSplit, "train, validation or test", &r.split},
-		{manifestFrames, `a list of paths`, &r.frames}, {manifestLabels, `a list of names such as ["dog", "cat"]`, &r.labels},
-		{manifestTruth, `a list of names such as ["dog", "cat"]`, &r.truth}, {manifestCounts, `an object such as {"dog": 3}`, &counts},
+		{path, "text", &r.path}, {idColumn, "text", &r.id}, {splitColumn, "train, validation or test", &r.split},
+		{framesColumn, `a list of paths`, &r.frames}, {labelsColumn, `a list of names such as ["dog", "cat"]`, &r.labels},
+		{truthColumn, `a list of names such as ["dog", "cat"]`, &r.truth}, {countsColumn, `an object such as {"dog": 3}`, &counts},
 	} {
 		value := fields[field.name]
-		if value == nil || string(value) == "null" && field.name != manifestLabels {
+		if value == nil || string(value) == "null" && field.name != labelsColumn {
 			continue
 		}
 		if err := json.Unmarshal(value, field.to); err != nil || string(value) == "null" {
-			return nil, columnError(field.name, fmt.Errorf("%s is not %s", clipID(string(value)), field.want))
+			return nil, columnError(field.name, fmt.Errorf("%s is not %s", loader.Excerpt(string(value)), field.want))
 		}
 	}
-	r.hasPath, r.hasSplit = given(fields, path), given(fields, manifestSplit)
+	r.hasPath, r.hasSplit = given(fields, path), given(fields, splitColumn)
 	if counts != nil {
 		r.counts = make([]namedCount, 0, len(counts))
 		for _, name := range slices.Sorted(maps.Keys(counts)) {

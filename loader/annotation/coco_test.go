@@ -1,4 +1,4 @@
-package loader
+package annotation
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/loader"
 	"nmn/text"
 )
 
@@ -29,17 +30,17 @@ const smallCOCO = `{"info": {"year": 2014, "deep": [[{"x": null}], "y"]}, "licen
  "images": [{"id": 42, "file_name": "b.jpg", "width": 640, "height": 480, "license": 3},
   {"id": 7, "file_name": "sub/a.jpg"}, {"id": 8, "file_name": "c.jpg"}], "type": "captions"}`
 
-func parseCOCO(t testing.TB, json string) *COCOCaptions {
+func parseCOCO(t testing.TB, json string) *COCO {
 	t.Helper()
-	c, err := ParseCOCOCaptions("c.json", strings.NewReader(json))
+	c, err := ParseCOCO("c.json", strings.NewReader(json))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-// TestReadCOCOCaptions_KnowsHowTheFileIsWritten goes by content: names of files lie.
-func TestReadCOCOCaptions_KnowsHowTheFileIsWritten(t *testing.T) {
+// TestReadCOCO_KnowsHowTheFileIsWritten goes by content: names of files lie.
+func TestReadCOCO_KnowsHowTheFileIsWritten(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	if _, err := io.WriteString(z, smallCOCO); err != nil || z.Close() != nil {
@@ -65,24 +66,24 @@ func TestReadCOCOCaptions_KnowsHowTheFileIsWritten(t *testing.T) {
 			if err := os.WriteFile(path, test.data, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			c, err := ReadCOCOCaptions(path)
+			c, err := ReadCOCO(path)
 			if test.says == "" {
 				if err != nil || len(c.Images) != 3 {
 					t.Errorf("%v, %v, want three images", c, err)
 				}
-			} else if err == nil || !strings.Contains(err.Error(), test.says) || !errors.Is(err, ErrAnnotations) {
+			} else if err == nil || !strings.Contains(err.Error(), test.says) || !errors.Is(err, loader.ErrAnnotations) {
 				t.Errorf("%v, want an error of the annotations that says %q", err, test.says)
 			}
 		})
 	}
 }
 
-func TestParseCOCOCaptions_OrdersByID(t *testing.T) {
+func TestParseCOCO_OrdersByID(t *testing.T) {
 	c := parseCOCO(t, smallCOCO)
 	want := []COCOImage{
-		{ID: 7, FileName: "sub/a.jpg", Captions: []COCOCaption{{100, "A red dog."}}},
+		{ID: 7, FileName: "sub/a.jpg", Captions: []Caption{{100, "A red dog."}}},
 		{ID: 8, FileName: "c.jpg"},
-		{ID: 42, FileName: "b.jpg", Width: 640, Height: 480, Captions: []COCOCaption{
+		{ID: 42, FileName: "b.jpg", Width: 640, Height: 480, Captions: []Caption{
 			{3, "a dog\n"}, {4, "  "}, {5, "the ball"}, {6, "red ball"}, {8, "red"}, {9, "a ninth cat"}}},
 	}
 	if !reflect.DeepEqual(c.Images, want) {
@@ -99,7 +100,7 @@ func TestParseCOCOCaptions_OrdersByID(t *testing.T) {
 	}
 }
 
-func TestParseCOCOCaptions_NamesThePlaceOfAnError(t *testing.T) {
+func TestParseCOCO_NamesThePlaceOfAnError(t *testing.T) {
 	images := func(list string) string { return `{"images": [` + list + `], "annotations": []}` }
 	captions := func(list string) string {
 		return `{"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": [` + list + `]}`
@@ -142,46 +143,46 @@ func TestParseCOCOCaptions_NamesThePlaceOfAnError(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := ParseCOCOCaptions("c.json", strings.NewReader(c.in))
+			_, err := ParseCOCO("c.json", strings.NewReader(c.in))
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `"c.json"`) {
 				t.Fatalf("error %v, want one with c.json and %q", err, c.want)
 			}
-			if !errors.Is(err, ErrAnnotations) {
+			if !errors.Is(err, loader.ErrAnnotations) {
 				t.Errorf("%v does not wrap ErrAnnotations", err)
 			}
 		})
 	}
 }
 
-func TestReadCOCOCaptions_PlainAndCompressed(t *testing.T) {
+func TestReadCOCO_PlainAndCompressed(t *testing.T) {
 	dir := t.TempDir()
 	plain, packed := filepath.Join(dir, "c.json"), filepath.Join(dir, "c.json.gz")
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	io.WriteString(z, smallCOCO)
 	z.Close()
-	write(t, plain, []byte(smallCOCO))
-	write(t, packed, b.Bytes())
+	writeBytes(t, plain, []byte(smallCOCO))
+	writeBytes(t, packed, b.Bytes())
 	want := parseCOCO(t, smallCOCO).Images
 	for _, path := range []string{plain, packed} {
-		if c, err := ReadCOCOCaptions(path); err != nil || !reflect.DeepEqual(c.Images, want) {
+		if c, err := ReadCOCO(path); err != nil || !reflect.DeepEqual(c.Images, want) {
 			t.Errorf("%s: %v, %v", path, c, err)
 		}
 	}
-	write(t, packed, b.Bytes()[:b.Len()/2])
-	if _, err := ReadCOCOCaptions(packed); !errors.Is(err, io.ErrUnexpectedEOF) || !errors.Is(err, ErrAnnotations) {
+	writeBytes(t, packed, b.Bytes()[:b.Len()/2])
+	if _, err := ReadCOCO(packed); !errors.Is(err, io.ErrUnexpectedEOF) || !errors.Is(err, loader.ErrAnnotations) {
 		t.Errorf("truncated .gz: %v", err)
 	}
-	write(t, packed, []byte("not gzip"))
-	if _, err := ReadCOCOCaptions(packed); !errors.Is(err, ErrAnnotations) || !strings.Contains(err.Error(), "c.json.gz") {
+	writeBytes(t, packed, []byte("not gzip"))
+	if _, err := ReadCOCO(packed); !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), "c.json.gz") {
 		t.Errorf("not a .gz: %v", err)
 	}
-	if _, err := ReadCOCOCaptions(filepath.Join(dir, "none.json")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadCOCO(filepath.Join(dir, "none.json")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
 }
 
-func write(t testing.TB, path string, b []byte) {
+func writeBytes(t testing.TB, path string, b []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
@@ -214,7 +215,7 @@ func TestCOCOSet_FirstFiveCaptionsByAnnotationID(t *testing.T) {
 
 func TestCOCOSet_MissingFiles(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "sub", "a.jpg"), nil)
+	writeBytes(t, filepath.Join(dir, "sub", "a.jpg"), nil)
 	c, v := parseCOCO(t, smallCOCO), vocabularyOf(t, "dog")
 	_, _, err := COCOSet(c, v, COCOOptions{Images: dir})
 	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "2 of 3 images") || !strings.Contains(err.Error(), "b.jpg") {
@@ -241,6 +242,20 @@ func TestCOCOID(t *testing.T) {
 	}
 }
 
+// vocabularyOf makes a vocabulary of nouns.
+func vocabularyOf(t testing.TB, words ...string) *text.Vocabulary {
+	t.Helper()
+	list := make([]text.Word, len(words))
+	for i, word := range words {
+		list[i] = text.Word{Text: word, POS: text.NN}
+	}
+	v, err := text.NewVocabulary(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
 // dataFile returns a file under NMN_DATA, or skips the test.
 func dataFile(t testing.TB, parts ...string) string {
 	t.Helper()
@@ -252,7 +267,7 @@ func dataFile(t testing.TB, parts ...string) string {
 }
 
 func TestCOCO_RestvalCaptions(t *testing.T) {
-	c, err := ReadCOCOCaptions(dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
+	c, err := ReadCOCO(dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +310,7 @@ func TestCOCO_RestvalCaptions(t *testing.T) {
 
 // Fang et al. took their words from the training captions; those of validation give nearly the same.
 func TestCOCO_BuiltVocabularyIsCloseToFang(t *testing.T) {
-	c, err := ReadCOCOCaptions(dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
+	c, err := ReadCOCO(dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +342,7 @@ func TestCOCO_BuiltVocabularyIsCloseToFang(t *testing.T) {
 }
 
 func TestCOCO_Photographs(t *testing.T) {
-	c, err := ReadCOCOCaptions(dataFile(t, "coco-images", "captions.json"))
+	c, err := ReadCOCO(dataFile(t, "coco-images", "captions.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,11 +363,11 @@ func TestCOCO_Photographs(t *testing.T) {
 	}
 }
 
-func BenchmarkReadCOCOCaptions(b *testing.B) {
+func BenchmarkReadCOCO(b *testing.B) {
 	path := dataFile(b, "coco-captions", "captions_restval2014_rebuilt.json.gz")
 	captions := 0
 	for b.Loop() {
-		c, err := ReadCOCOCaptions(path)
+		c, err := ReadCOCO(path)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -364,7 +379,7 @@ func BenchmarkReadCOCOCaptions(b *testing.B) {
 }
 
 func BenchmarkCOCOSet(b *testing.B) {
-	c, err := ReadCOCOCaptions(dataFile(b, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
+	c, err := ReadCOCO(dataFile(b, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -380,15 +395,15 @@ func BenchmarkCOCOSet(b *testing.B) {
 	b.ReportMetric(float64(b.N*len(c.Images))/b.Elapsed().Seconds(), "images/s")
 }
 
-func FuzzParseCOCOCaptions(f *testing.F) {
+func FuzzParseCOCO(f *testing.F) {
 	for _, s := range []string{smallCOCO, `{"images": [{"id": 1, "file_name": "a"}], "annotations": [{"id": 1, "image_id": 1, "caption": "a dog"}]}`, `{"images": [null]}`, `{"info": [[[`} {
 		f.Add([]byte(s))
 	}
 	v := vocabularyOf(f, "a", "dog")
 	f.Fuzz(func(t *testing.T, in []byte) {
-		c, err := ParseCOCOCaptions("fuzz", bytes.NewReader(in))
+		c, err := ParseCOCO("fuzz", bytes.NewReader(in))
 		if err != nil {
-			if !errors.Is(err, ErrAnnotations) {
+			if !errors.Is(err, loader.ErrAnnotations) {
 				t.Fatalf("%v does not wrap ErrAnnotations", err)
 			}
 			return

@@ -1,4 +1,4 @@
-package loader
+package annotation
 
 import (
 	"archive/zip"
@@ -7,28 +7,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"nmn/loader"
 	"strings"
 )
 
-// annotationFormat is a JSON object with arrays of objects, of which nothing else is read.
-type annotationFormat struct {
+// fileFormat is a JSON object with arrays of objects, of which nothing else is read.
+type fileFormat struct {
 	title  string // for messages, for example "a caption file of COCO"
-	arrays []annotationArray
+	arrays []fileArray
 }
 
-// annotationArray is one of these arrays.
-type annotationArray struct {
+// fileArray is one of these arrays.
+type fileArray struct {
 	name string
-	read func(*annotationReader) error
+	read func(*fileReader) error
 }
 
 // elements is an array whose elements are handed to keep one by one, with their position in the file.
-func elements[E any](name string, keep func(e E, offset int64)) annotationArray {
-	return annotationArray{name, func(r *annotationReader) error { return readElements(r, name, keep) }}
+func elements[E any](name string, keep func(e E, offset int64)) fileArray {
+	return fileArray{name, func(r *fileReader) error { return readElements(r, name, keep) }}
 }
 
 // names lists the arrays, as `"images" and "annotations"`.
-func (f *annotationFormat) names() string {
+func (f *fileFormat) names() string {
 	quoted := make([]string, len(f.arrays))
 	for i, array := range f.arrays {
 		quoted[i] = fmt.Sprintf("%q", array.name)
@@ -36,40 +37,40 @@ func (f *annotationFormat) names() string {
 	return strings.Join(quoted, " and ")
 }
 
-// annotationPlace names an element for an error message.
-func annotationPlace(file, array string, index int, offset int64) string {
+// elementPlace names an element for an error message.
+func elementPlace(file, array string, index int, offset int64) string {
 	return fmt.Sprintf("captions %q, %s[%d] (near byte %d)", file, array, index, offset)
 }
 
-// annotationReader reads the JSON as a stream: never more than one element is held as text.
-type annotationReader struct {
+// fileReader reads the JSON as a stream: never more than one element is held as text.
+type fileReader struct {
 	name   string
 	budget budgetReader
 	json   *json.Decoder
 }
 
-// readAnnotations reads a file of one of the formats: that of which the first array is met. All of
+// readFile reads a file of one of the formats: that of which the first array is met. All of
 // its arrays must be there, once; the rest of the object is skipped.
-func readAnnotations(name string, r io.Reader, formats ...annotationFormat) (*annotationFormat, error) {
-	a := &annotationReader{name: name, budget: budgetReader{r: r}}
+func readFile(name string, r io.Reader, formats ...fileFormat) (*fileFormat, error) {
+	a := &fileReader{name: name, budget: budgetReader{r: r}}
 	a.json = json.NewDecoder(&a.budget)
 	format, err := a.object(formats)
 	if err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			err = fmt.Errorf("captions %q end early, at byte %d: %w", name, a.json.InputOffset(), io.ErrUnexpectedEOF)
 		}
-		return nil, fmt.Errorf("%w: %w", err, ErrAnnotations)
+		return nil, fmt.Errorf("%w: %w", err, loader.ErrAnnotations)
 	}
 	return format, nil
 }
 
 // grant lets the decoder read one more element.
-func (a *annotationReader) grant() {
-	a.budget.granted = min(a.json.InputOffset()+maxAnnotationElement, maxAnnotationBytes)
+func (a *fileReader) grant() {
+	a.budget.granted = min(a.json.InputOffset()+maxElementBytes, maxFileBytes)
 }
 
 // next returns the next token of the JSON.
-func (a *annotationReader) next() (json.Token, error) {
+func (a *fileReader) next() (json.Token, error) {
 	a.grant()
 	token, err := a.json.Token()
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -78,13 +79,13 @@ func (a *annotationReader) next() (json.Token, error) {
 	return token, err
 }
 
-func (a *annotationReader) object(formats []annotationFormat) (*annotationFormat, error) {
+func (a *fileReader) object(formats []fileFormat) (*fileFormat, error) {
 	if token, err := a.next(); err != nil {
 		return nil, err
 	} else if token != json.Delim('{') {
-		return nil, fmt.Errorf("captions %q: want a JSON object with %s, found %v", a.name, alternatives(formats, (*annotationFormat).names), token)
+		return nil, fmt.Errorf("captions %q: want a JSON object with %s, found %v", a.name, alternatives(formats, (*fileFormat).names), token)
 	}
-	var format *annotationFormat
+	var format *fileFormat
 	seen := map[string]bool{}
 	for {
 		key, err := a.next()
@@ -104,7 +105,7 @@ func (a *annotationReader) object(formats []annotationFormat) (*annotationFormat
 	}
 	if format == nil {
 		return nil, fmt.Errorf("captions %q: there is no %q; is this %s?", a.name, formats[0].arrays[0].name,
-			alternatives(formats, func(f *annotationFormat) string { return f.title }))
+			alternatives(formats, func(f *fileFormat) string { return f.title }))
 	}
 	for _, array := range format.arrays {
 		if !seen[array.name] {
@@ -121,7 +122,7 @@ func (a *annotationReader) object(formats []annotationFormat) (*annotationFormat
 }
 
 // alternatives joins what a function says of each format by "or".
-func alternatives(formats []annotationFormat, say func(*annotationFormat) string) string {
+func alternatives(formats []fileFormat, say func(*fileFormat) string) string {
 	all := make([]string, len(formats))
 	for i := range formats {
 		all[i] = say(&formats[i])
@@ -130,7 +131,7 @@ func alternatives(formats []annotationFormat, say func(*annotationFormat) string
 }
 
 // formatWith returns the format that has an array of a name, nil for none.
-func formatWith(formats []annotationFormat, name string) *annotationFormat {
+func formatWith(formats []fileFormat, name string) *fileFormat {
 	for i := range formats {
 		for _, array := range formats[i].arrays {
 			if array.name == name {
@@ -142,7 +143,7 @@ func formatWith(formats []annotationFormat, name string) *annotationFormat {
 }
 
 // member reads the value of a key of the outer object: an array of the format, else nothing of use.
-func (a *annotationReader) member(format *annotationFormat, name string, seen map[string]bool) error {
+func (a *fileReader) member(format *fileFormat, name string, seen map[string]bool) error {
 	if format == nil {
 		return a.skip(name)
 	}
@@ -160,7 +161,7 @@ func (a *annotationReader) member(format *annotationFormat, name string, seen ma
 }
 
 // skip reads over a value.
-func (a *annotationReader) skip(name string) error {
+func (a *fileReader) skip(name string) error {
 	for depth := 0; ; {
 		token, err := a.next()
 		if err != nil {
@@ -175,14 +176,14 @@ func (a *annotationReader) skip(name string) error {
 		if depth == 0 {
 			return nil
 		}
-		if depth > maxAnnotationDepth {
-			return fmt.Errorf("captions %q, near byte %d: %q is nested more than %d deep", a.name, a.json.InputOffset(), clipID(name), maxAnnotationDepth)
+		if depth > maxDepth {
+			return fmt.Errorf("captions %q, near byte %d: %q is nested more than %d deep", a.name, a.json.InputOffset(), loader.Excerpt(name), maxDepth)
 		}
 	}
 }
 
 // readElements decodes an array of objects and hands them to keep one by one.
-func readElements[E any](a *annotationReader, name string, keep func(e E, offset int64)) error {
+func readElements[E any](a *fileReader, name string, keep func(e E, offset int64)) error {
 	if token, err := a.next(); err != nil {
 		return err
 	} else if token != json.Delim('[') {
@@ -194,16 +195,16 @@ func readElements[E any](a *annotationReader, name string, keep func(e E, offset
 			break
 		}
 		offset := a.json.InputOffset()
-		if i >= maxAnnotationRecords {
-			return fmt.Errorf("%s: more than %d elements", annotationPlace(a.name, name, i, offset), maxAnnotationRecords)
+		if i >= maxElements {
+			return fmt.Errorf("%s: more than %d elements", elementPlace(a.name, name, i, offset), maxElements)
 		}
 		var e *E
 		a.grant()
 		if err := a.json.Decode(&e); err != nil {
-			return fmt.Errorf("%s: %w", annotationPlace(a.name, name, i, offset), elementError(err))
+			return fmt.Errorf("%s: %w", elementPlace(a.name, name, i, offset), elementError(err))
 		}
 		if e == nil {
-			return fmt.Errorf("%s: null instead of an object", annotationPlace(a.name, name, i, offset))
+			return fmt.Errorf("%s: null instead of an object", elementPlace(a.name, name, i, offset))
 		}
 		keep(*e, offset)
 	}

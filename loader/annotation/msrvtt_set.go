@@ -1,9 +1,10 @@
-package loader
+package annotation
 
 import (
 	"errors"
 	"fmt"
 
+	"nmn/loader"
 	"nmn/text"
 )
 
@@ -21,21 +22,18 @@ type MSRVTTOptions struct {
 // ErrNoCaptions is why a clip without any sentence is left out: it would have no labels.
 var ErrNoCaptions = errors.New("it has no captions")
 
-// ErrNoFrames is why a clip that the frames do not have is left out.
-var ErrNoFrames = errors.New("it has no frames")
-
 // ErrNoClips is wrapped by the error about a split that a file has no clips of.
 var ErrNoClips = errors.New("there are no such clips")
 
 // MSRVTTSet labels the clips of a split by their sentences, see NewCaptionSet. Bags are in the order of
 // the file, and the ID of a bag is the clip's video_id. The Set has no Source yet.
-func MSRVTTSet(m *MSRVTT, vocabulary *text.Vocabulary, o MSRVTTOptions) (*Set, error) {
+func MSRVTTSet(m *MSRVTT, vocabulary *text.Vocabulary, o MSRVTTOptions) (*loader.Set, error) {
 	perClip := o.CaptionsPerClip
 	if perClip == 0 {
 		perClip = MSRVTTCaptions
 	}
-	if perClip < 0 || perClip > maxCaptions {
-		return nil, fmt.Errorf("captions %q: %d captions per clip, allowed are 1 to %d, or 0 for %d", m.Name, perClip, maxCaptions, MSRVTTCaptions)
+	if perClip < 0 || perClip > loader.MaxCaptions {
+		return nil, fmt.Errorf("captions %q: %d captions per clip, allowed are 1 to %d, or 0 for %d", m.Name, perClip, loader.MaxCaptions, MSRVTTCaptions)
 	}
 	clips, err := chooseClips(m, o)
 	if err != nil {
@@ -44,11 +42,11 @@ func MSRVTTSet(m *MSRVTT, vocabulary *text.Vocabulary, o MSRVTTOptions) (*Set, e
 	ids, captions := make([]string, len(clips)), make([][]string, len(clips))
 	for i, clip := range clips {
 		ids[i] = clip.ID
-		for _, sentence := range clip.first(perClip) {
+		for _, sentence := range first(clip.Sentences, perClip) {
 			captions[i] = append(captions[i], sentence.Text)
 		}
 	}
-	return NewCaptionSet("msrvtt-"+o.Split, ids, captions, perClip, vocabulary)
+	return loader.NewCaptionSet("msrvtt-"+o.Split, ids, captions, perClip, vocabulary)
 }
 
 // chooseClips returns the clips of the split that can be used.
@@ -74,13 +72,13 @@ func chooseClips(m *MSRVTT, o MSRVTTOptions) ([]*MSRVTTClip, error) {
 	}
 	if len(unused) > 0 && o.LeftOut == nil {
 		return nil, fmt.Errorf("captions %q: %d of %d clips of the split %q cannot be used, first %q; complete them, or leave them out (--max-bad-samples): %w",
-			m.Name, len(unused), all, o.Split, clipID(unused[0].ID), why[0])
+			m.Name, len(unused), all, o.Split, loader.Excerpt(unused[0].ID), why[0])
 	}
 	for i, clip := range unused {
 		o.LeftOut(clip.ID, why[i])
 	}
 	if len(clips) == 0 {
-		return nil, fmt.Errorf("captions %q: none of %d clips of the split %q can be used, first %q: %w", m.Name, all, o.Split, clipID(unused[0].ID), why[0])
+		return nil, fmt.Errorf("captions %q: none of %d clips of the split %q can be used, first %q: %w", m.Name, all, o.Split, loader.Excerpt(unused[0].ID), why[0])
 	}
 	return clips, nil
 }
