@@ -50,6 +50,7 @@ var rooms = func() map[string]room {
 		"loader":                    {packages: []string{"text", "loader/features", "loader/picture", "kernels/tensor", "kernels/simd"}},
 		"loader/annotation":         {packages: []string{"loader", "text"}, others: []string{"std"}},
 		"loader/manifest":           {packages: []string{"loader", "loader/features", "loader/picture", "text"}, others: []string{"std"}},
+		"loader/noise":              {packages: []string{"loader", "text"}, others: []string{"std"}},
 		"loader/scenes":             {packages: []string{"loader", "loader/picture", "text"}},
 		"loader/picture":            {packages: []string{"kernels/simd", "loader/picture/jpeg", "loader/picture/jpeg/turbo"}, others: []string{"std"}},
 		"loader/picture/jpeg":       {packages: []string{"kernels/simd"}, others: []string{"std"}},
@@ -103,7 +104,7 @@ var forSuites = []string{"kernels/conform", "kernels/optest", "kernels/emulator"
 var suiteUsers = append([]string{"model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn"}, backend...)
 
 // dataSets make, read and write data sets. Tests of every package that may use the loader take their data from them.
-var dataSets = []string{"loader/annotation", "loader/scenes"}
+var dataSets = []string{"loader/annotation", "loader/noise", "loader/scenes"}
 
 // forTests are the imports outside of this module that only tests need.
 var forTests = []string{"golang.org/x/sys/unix"}

@@ -176,9 +176,6 @@ func TestStreamClips_RefusesWhatNeedsAllLabels(t *testing.T) {
 	if _, _, err := SplitHalves(set, 1); err == nil || !strings.Contains(err.Error(), "not in memory") {
 		t.Errorf("halves: %v", err)
 	}
-	if _, err := FlipLabels(set, UniformRates(.1, .1), 1); err == nil {
-		t.Error("flips")
-	}
 	if _, err := SplitByIDs(set, []string{"in/video1.mp4"}); err == nil {
 		t.Error("split by identifiers")
 	}

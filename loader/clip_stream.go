@@ -17,7 +17,7 @@ type clipRows struct {
 
 func (r clipRows) Len() int { return r.clips.Len() }
 
-func (r clipRows) knowTruth() bool { return r.labels.form.Truth }
+func (r clipRows) KnowsTruth() bool { return r.labels.form.Truth }
 
 func (r clipRows) Read(ctx context.Context, bag int, row *Row) error {
 	if err := ctx.Err(); err != nil {
@@ -71,7 +71,7 @@ type chosenRows struct {
 
 func (c chosenRows) Len() int { return len(c.indices) }
 
-func (c chosenRows) knowTruth() bool { return knowTruth(c.from) }
+func (c chosenRows) KnowsTruth() bool { return RowsKnowTruth(c.from) }
 
 func (c chosenRows) Read(ctx context.Context, bag int, row *Row) error {
 	if bag < 0 || bag >= len(c.indices) {

@@ -37,7 +37,7 @@ func FeatureSet(name string, t *features.Table, vocabulary *text.Vocabulary) (*S
 	if t.Counts != nil {
 		s.Counts = Matrix(t.Counts.Values, k)
 	}
-	return s, checkLabels(s, "labels", s.Labels)
+	return s, CheckLabels(s, "labels", s.Labels)
 }
 
 // labelVocabulary makes the classes of labels, with the number of their rows.

@@ -87,7 +87,7 @@ type frameRows struct {
 
 func (r frameRows) Len() int { return r.index.Frames() }
 
-func (r frameRows) knowTruth() bool { return r.videos.KnowsTruth() }
+func (r frameRows) KnowsTruth() bool { return r.videos.KnowsTruth() }
 
 func (r frameRows) Read(ctx context.Context, bag int, row *Row) error {
 	video, frame, err := r.index.place(bag, 0)

@@ -37,7 +37,7 @@ func NewCaptionSet(name string, ids []string, captions [][]string, perBag int, v
 	}
 	s := &Set{Name: name, Vocabulary: vocabulary, IDs: ids, CaptionsPerBag: perBag, Captions: make([][][]int32, len(ids))}
 	parallel.Each(len(ids), func(i int) { s.Captions[i] = mentions(vocabulary, captions[i]) })
-	s.Labels, s.Counts = captionMatrices(s.Captions, vocabulary.Len())
+	s.Labels, s.Counts = CaptionMatrices(s.Captions, vocabulary.Len())
 	return s, nil
 }
 
@@ -59,8 +59,8 @@ func mentions(vocabulary *text.Vocabulary, captions []string) [][]int32 {
 	return classes
 }
 
-// captionMatrices returns the N×classes labels and counts that the captions give.
-func captionMatrices(captions [][][]int32, classes int) (labels, counts *dense.Dense) {
+// CaptionMatrices returns the N×classes labels and counts that the captions give.
+func CaptionMatrices(captions [][][]int32, classes int) (labels, counts *dense.Dense) {
 	z, c := make([]uint8, len(captions)*classes), make([]uint8, len(captions)*classes)
 	parallel.Each(len(captions), func(i int) {
 		row := i * classes
@@ -94,8 +94,8 @@ func indexIDs(name string, ids []string) (map[string]int, error) {
 	return index, nil
 }
 
-// checkLabels says what is wrong with the shape or the values of a matrix of labels.
-func checkLabels(s *Set, what string, m *dense.Dense) error {
+// CheckLabels says what is wrong with the shape or the values of a matrix of labels.
+func CheckLabels(s *Set, what string, m *dense.Dense) error {
 	if s.Vocabulary == nil || s.Vocabulary.Len() == 0 {
 		return fmt.Errorf("%s: the set has no vocabulary", s.Name)
 	}
@@ -109,26 +109,6 @@ func checkLabels(s *Set, what string, m *dense.Dense) error {
 	for i, v := range m.Uint8s() {
 		if v > 1 {
 			return fmt.Errorf("%s: %s of bag %d, class %d is %d, want 0 or 1", s.Name, what, i/k, i%k, v)
-		}
-	}
-	return nil
-}
-
-// checkCaptions says which caption of a set cannot give labels.
-func checkCaptions(s *Set) error {
-	if s.Captions == nil || len(s.Captions) != s.Len() {
-		return fmt.Errorf("%s: the set has the captions of %d of %d bags", s.Name, len(s.Captions), s.Len())
-	}
-	for i, captions := range s.Captions {
-		if len(captions) > MaxCaptions {
-			return fmt.Errorf("%s: bag %d has %d captions, allowed are %d", s.Name, i, len(captions), MaxCaptions)
-		}
-		for c, words := range captions {
-			for _, k := range words {
-				if k < 0 || int(k) >= s.Vocabulary.Len() {
-					return fmt.Errorf("%s: caption %d of bag %d mentions class %d of %d", s.Name, c, i, k, s.Vocabulary.Len())
-				}
-			}
 		}
 	}
 	return nil

@@ -36,12 +36,23 @@ type Mention struct {
 }
 
 // KnowsTruth tells whether the true labels of the bags are known.
-func (s *Set) KnowsTruth() bool { return s.Truth != nil || s.Rows != nil && knowTruth(s.Rows) }
+func (s *Set) KnowsTruth() bool { return s.Truth != nil || s.Rows != nil && RowsKnowTruth(s.Rows) }
 
-// knowTruth tells whether rows have true labels; Row.Known says so of each.
-func knowTruth(rows Rows) bool {
-	r, ok := rows.(interface{ knowTruth() bool })
-	return ok && r.knowTruth()
+// truthKnower are Rows that say whether they have true labels; others have none.
+type truthKnower interface{ KnowsTruth() bool }
+
+// RowsKnowTruth reports whether rows have true labels: they do where their method KnowsTruth says so. Row.Known
+// says so of each row.
+func RowsKnowTruth(rows Rows) bool {
+	r, ok := rows.(truthKnower)
+	return ok && r.KnowsTruth()
+}
+
+// WithRows is the set with the labels of other rows, of the same bags.
+func (s *Set) WithRows(rows Rows) *Set {
+	other := *s
+	other.Rows, other.survey = rows, &survey{}
+	return &other
 }
 
 // Row tells of a bag what the set knows of it, from memory or from its Rows.

@@ -9,7 +9,7 @@ func (s *Set) LabelsAsTruth() *Set {
 		return s
 	}
 	if s.Rows != nil {
-		return s.withRows(trueRows{s.Rows})
+		return s.WithRows(trueRows{s.Rows})
 	}
 	known := *s
 	known.Truth = known.Labels
@@ -25,13 +25,13 @@ func (r trueRows) Read(ctx context.Context, bag int, row *Row) error {
 	return err
 }
 
-func (trueRows) knowTruth() bool { return true }
+func (trueRows) KnowsTruth() bool { return true }
 
 // TruthAsLabels is the set with what truly holds for its labels. It must know it.
 func (s *Set) TruthAsLabels() *Set {
 	told := *s
 	if s.Rows != nil {
-		told = *s.withRows(toldRows{s.Rows})
+		told = *s.WithRows(toldRows{s.Rows})
 	}
 	told.Name, told.Labels = s.Name+", true labels", s.Truth
 	return &told
@@ -46,4 +46,4 @@ func (r toldRows) Read(ctx context.Context, bag int, row *Row) error {
 	return err
 }
 
-func (toldRows) knowTruth() bool { return true }
+func (toldRows) KnowsTruth() bool { return true }

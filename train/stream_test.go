@@ -10,6 +10,7 @@ import (
 
 	"nmn/eval"
 	"nmn/loader"
+	"nmn/loader/noise"
 	"nmn/loader/scenes"
 	"nmn/loader/shard"
 )
@@ -62,7 +63,7 @@ var views = map[string]func(t *testing.T, s *loader.Set) *loader.Set{
 	},
 	"noise": func(t *testing.T, s *loader.Set) *loader.Set {
 		if s.Rows == nil {
-			noise, err := loader.ReplaceCaptions(s, 2, 9)
+			noise, err := noise.ReplaceCaptions(s, 2, 9)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +73,7 @@ var views = map[string]func(t *testing.T, s *loader.Set) *loader.Set{
 			}
 			return noisy
 		}
-		noisy, err := loader.WithReplacedCaptions(t.Context(), s, 2, 9)
+		noisy, err := noise.WithReplacedCaptions(t.Context(), s, 2, 9)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"nmn/loader"
 	"nmn/loader/features"
+	"nmn/loader/noise"
 )
 
 // featureConfig says where features and their labels are.
@@ -153,13 +154,13 @@ func (f *flipLevel) String() string { return string(*f) }
 func (f *flipLevel) Type() string   { return "missing:incorrect" }
 
 // flipRates are the rates of each class at the level of a configuration.
-func (c *dataConfig) flipRates(set *loader.Set) (loader.FlipRates, error) {
+func (c *dataConfig) flipRates(set *loader.Set) (noise.FlipRates, error) {
 	if c.FlipRates != "" {
-		return loader.ReadFlipRates(c.FlipRates, set.Vocabulary)
+		return noise.ReadFlipRates(c.FlipRates, set.Vocabulary)
 	}
 	missing, incorrect, err := c.Flips.rates()
 	if err != nil {
-		return loader.FlipRates{}, err
+		return noise.FlipRates{}, err
 	}
-	return loader.RandomRates(set.Vocabulary.Len(), missing, incorrect, c.FlipSpread, noiseSeed(c)), nil
+	return noise.RandomRates(set.Vocabulary.Len(), missing, incorrect, c.FlipSpread, noiseSeed(c)), nil
 }

@@ -16,6 +16,7 @@ import (
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/loader/annotation"
+	"nmn/loader/noise"
 	"nmn/loader/scenes"
 	"nmn/report"
 	"nmn/text"
@@ -30,14 +31,14 @@ type dataSets struct {
 	test       *loader.Set
 	noise      float64 // share of replaced captions, for tables
 	flips      report.Flips
-	drawn      struct{ train, validation *loader.Noise } // flips, nil for none
-	columns    string                                    // of features or a manifest, for people
+	drawn      struct{ train, validation *noise.Injection } // flips, nil for none
+	columns    string                                       // of features or a manifest, for people
 	close      func() error
 
 	cleanValidation *loader.Set // validation before labels were flipped
 
-	census *loader.Census          // of the training labels, noisy
-	noisy  *loader.NoiseStatistics // of these against the clean ones or the truth; nil where neither tells more
+	census *loader.Census    // of the training labels, noisy
+	noisy  *noise.Statistics // of these against the clean ones or the truth; nil where neither tells more
 }
 
 // judged is the split that figures are measured on, and its name.

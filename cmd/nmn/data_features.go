@@ -10,6 +10,7 @@ import (
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/loader/features"
+	"nmn/loader/noise"
 	"nmn/text"
 )
 
@@ -186,17 +187,17 @@ func (d *dataSets) injectFlips(c *dataConfig) error {
 }
 
 // flipped draws flips, which are listed where the labels are in memory.
-func flipped(set *loader.Set, rates loader.FlipRates, seed uint64) (*loader.Set, *loader.Noise, error) {
+func flipped(set *loader.Set, rates noise.FlipRates, seed uint64) (*loader.Set, *noise.Injection, error) {
 	if set.Rows != nil {
-		noisy, err := loader.WithFlippedLabels(set, rates, seed)
+		noisy, err := noise.WithFlippedLabels(set, rates, seed)
 		return noisy, nil, err
 	}
-	noise, err := loader.FlipLabels(set, rates, seed)
+	drawn, err := noise.FlipLabels(set, rates, seed)
 	if err != nil {
 		return nil, nil, err
 	}
-	noisy, err := noise.Apply(set)
-	return noisy, noise, err
+	noisy, err := drawn.Apply(set)
+	return noisy, drawn, err
 }
 
 // declareTruth takes the labels of all splits for true ones, where nothing else tells.
@@ -212,7 +213,7 @@ func (d *dataSets) declareTruth() {
 func (d *dataSets) writeFlips(dir string) error {
 	for _, file := range []struct {
 		name  string
-		noise *loader.Noise
+		noise *noise.Injection
 	}{{flipsName, d.drawn.train}, {validationFlipsName, d.drawn.validation}} {
 		if file.noise == nil {
 			continue

@@ -6,12 +6,13 @@ import (
 	"math"
 
 	"nmn/loader"
+	"nmn/loader/noise"
 	"nmn/report"
 )
 
 // injectNoise makes the training labels noisy, as the configuration says.
 func (d *dataSets) injectNoise(ctx context.Context, c *dataConfig) error {
-	var noise *loader.Noise
+	var drawn *noise.Injection
 	var err error
 	switch {
 	case c.Flips != "" || c.FlipRates != "":
@@ -22,33 +23,33 @@ func (d *dataSets) injectNoise(ctx context.Context, c *dataConfig) error {
 		if !c.captioned() {
 			d.declareTruth()
 		}
-		noise, err = loader.ReadNoise(c.NoiseFile, d.train)
+		drawn, err = noise.Read(c.NoiseFile, d.train)
 	case c.Noise > 0:
 		var n int
-		if n, err = loader.CaptionsForRate(d.train, c.Noise); err != nil {
+		if n, err = noise.CaptionsForRate(d.train, c.Noise); err != nil {
 			return err
 		}
 		if d.train.Rows != nil {
 			d.noise = share(n, d.train.CaptionsPerBag)
-			d.train, err = loader.WithReplacedCaptions(ctx, d.train, n, noiseSeed(c))
+			d.train, err = noise.WithReplacedCaptions(ctx, d.train, n, noiseSeed(c))
 			return err
 		}
-		noise, err = loader.ReplaceCaptions(d.train, n, noiseSeed(c))
+		drawn, err = noise.ReplaceCaptions(d.train, n, noiseSeed(c))
 	default:
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if noise.Kind == loader.CaptionNoise {
-		d.noise = share(noise.Replaced, noise.CaptionsPerBag)
+	if drawn.Kind == noise.Captions {
+		d.noise = share(drawn.Replaced, drawn.CaptionsPerBag)
 	}
-	d.train, err = noise.Apply(d.train)
+	d.train, err = drawn.Apply(d.train)
 	return err
 }
 
 // meanRates are the means over classes.
-func meanRates(r loader.FlipRates) report.Flips {
+func meanRates(r noise.FlipRates) report.Flips {
 	mean := func(rates []float64) float64 {
 		sum := 0.0
 		for _, v := range rates {
@@ -78,11 +79,11 @@ func (d *dataSets) survey(ctx context.Context, p *program, c *dataConfig) (err e
 	case c.Set == dataClips && d.census.Labels() == 0: // of other data this was seen when they were read
 		return unlabelled(d.train, c)
 	case d.census.Confusion != nil:
-		d.noisy = d.census.Noise(d.train)
+		d.noisy = noise.OfCensus(d.census, d.train)
 	case d.clean == d.train:
 		return nil
 	default:
-		if d.noisy, err = loader.Statistics(ctx, d.clean, d.train); err != nil {
+		if d.noisy, err = noise.Measure(ctx, d.clean, d.train); err != nil {
 			return err
 		}
 	}
@@ -92,7 +93,7 @@ func (d *dataSets) survey(ctx context.Context, p *program, c *dataConfig) (err e
 	return nil
 }
 
-func rounded(r loader.Rate) string { return fmt.Sprintf("%.3f", float64(r)) }
+func rounded(r noise.Rate) string { return fmt.Sprintf("%.3f", float64(r)) }
 
 // startRates puts the rates of a file into the configuration of training.
 func (d *dataSets) startRates(c *config) error {

@@ -1,10 +1,10 @@
-package loader_test
+package noise_test
 
 import (
 	"math"
 	"testing"
 
-	"nmn/loader"
+	"nmn/loader/noise"
 	"nmn/loader/scenes"
 )
 
@@ -15,7 +15,7 @@ func TestReplaceCaptions_ScenesRates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	replaced, err := loader.ReplaceCaptions(s, 2, 5)
+	replaced, err := noise.ReplaceCaptions(s, 2, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestReplaceCaptions_ScenesRates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stats, err := loader.Statistics(t.Context(), s, noisy)
+	stats, err := noise.Measure(t.Context(), s, noisy)
 	if err != nil {
 		t.Fatal(err)
 	}

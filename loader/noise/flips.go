@@ -1,4 +1,4 @@
-package loader
+package noise
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"nmn/internal/parallel"
 	"nmn/internal/rng"
+	"nmn/loader"
 )
 
 // FlipRates are the probabilities of label flips: one for all classes, or one per class. No entry
@@ -67,8 +68,8 @@ func rate(rates []float64, k int) float64 {
 // its class, each 0 turns 1 with the rate Incorrect, all independently. Bag i draws one number per
 // class from the stream (seed, i), whatever the rates: with larger rates, the flips of smaller ones
 // remain and others join them.
-func FlipLabels(s *Set, rates FlipRates, seed uint64) (*Noise, error) {
-	noise, err := newNoise(s, FlipNoise, seed)
+func FlipLabels(s *loader.Set, rates FlipRates, seed uint64) (*Injection, error) {
+	noise, err := newInjection(s, Flips, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -77,9 +78,9 @@ func FlipLabels(s *Set, rates FlipRates, seed uint64) (*Noise, error) {
 	}
 	noise.Rates = FlipRates{Missing: slices.Clone(rates.Missing), Incorrect: slices.Clone(rates.Incorrect)}
 	draw := newFlipDraw(noise.Classes, noise.Rates, seed)
-	changes := make([]BagNoise, s.Len())
-	parallel.Each(s.Len(), func(i int) { changes[i] = BagNoise{Bag: i, Flips: draw.of(i, matrixRow(s.Labels, i))} })
-	noise.Changes = slices.DeleteFunc(changes, func(c BagNoise) bool { return len(c.Flips) == 0 })
+	changes := make([]BagChanges, s.Len())
+	parallel.Each(s.Len(), func(i int) { changes[i] = BagChanges{Bag: i, Flips: draw.of(i, labelsOf(s, i))} })
+	noise.Changes = slices.DeleteFunc(changes, func(c BagChanges) bool { return len(c.Flips) == 0 })
 	return noise, nil
 }
 

@@ -1,4 +1,4 @@
-package loader
+package noise
 
 import (
 	"bytes"
@@ -14,9 +14,44 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"nmn/loader"
+	"nmn/text"
 )
 
-func mustReplace(t testing.TB, s *Set, n int, seed uint64) *Noise {
+// vocabularyOf makes a vocabulary of nouns.
+func vocabularyOf(t testing.TB, words ...string) *text.Vocabulary {
+	t.Helper()
+	list := make([]text.Word, len(words))
+	for i, w := range words {
+		list[i] = text.Word{Text: w, POS: text.NN}
+	}
+	v, err := text.NewVocabulary(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// captionSet makes a set of n bags whose captions name words in a fixed pattern.
+func captionSet(t testing.TB, n, perBag int) *loader.Set {
+	t.Helper()
+	words := []string{"dog", "cat", "red", "run", "park", "ball"}
+	ids, captions := make([]string, n), make([][]string, n)
+	for i := range ids {
+		ids[i] = "bag" + string(rune('a'+i%26)) + strings.Repeat("x", i/26)
+		for c := range perBag {
+			captions[i] = append(captions[i], words[(i*7+c*3)%6]+" and "+words[(i+c)%6]+" #")
+		}
+	}
+	s, err := loader.NewCaptionSet("pattern", ids, captions, perBag, vocabularyOf(t, words...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func mustReplace(t testing.TB, s *loader.Set, n int, seed uint64) *Injection {
 	t.Helper()
 	noise, err := ReplaceCaptions(s, n, seed)
 	if err != nil {
@@ -25,7 +60,7 @@ func mustReplace(t testing.TB, s *Set, n int, seed uint64) *Noise {
 	return noise
 }
 
-func mustFlip(t testing.TB, s *Set, rates FlipRates, seed uint64) *Noise {
+func mustFlip(t testing.TB, s *loader.Set, rates FlipRates, seed uint64) *Injection {
 	t.Helper()
 	noise, err := FlipLabels(s, rates, seed)
 	if err != nil {
@@ -34,7 +69,7 @@ func mustFlip(t testing.TB, s *Set, rates FlipRates, seed uint64) *Noise {
 	return noise
 }
 
-func mustApply(t testing.TB, noise *Noise, s *Set) *Set {
+func mustApply(t testing.TB, noise *Injection, s *loader.Set) *loader.Set {
 	t.Helper()
 	noisy, err := noise.Apply(s)
 	if err != nil {
@@ -102,7 +137,7 @@ func TestReplaceCaptions_DrawsSlotsAndDonorsEvenly(t *testing.T) {
 
 func TestReplaceCaptions_UnevenBags(t *testing.T) {
 	captions := [][]string{{"dog"}, {}, {"cat", "red", "dog"}}
-	s, err := NewCaptionSet("s", []string{"1", "2", "3"}, captions, 5, vocabularyOf(t, "dog", "cat", "red"))
+	s, err := loader.NewCaptionSet("s", []string{"1", "2", "3"}, captions, 5, vocabularyOf(t, "dog", "cat", "red"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +153,7 @@ func TestReplaceCaptions_UnevenBags(t *testing.T) {
 
 func TestNoise_DoesNotDependOnThreads(t *testing.T) {
 	s := captionSet(t, 300, 5)
-	one := func() ([]BagNoise, []BagNoise, []uint8) {
+	one := func() ([]BagChanges, []BagChanges, []uint8) {
 		c, f := mustReplace(t, s, 2, 9), mustFlip(t, s, UniformRates(.3, .1), 9)
 		return c.Changes, f.Changes, mustApply(t, c, s).Labels.Uint8s()
 	}
@@ -136,7 +171,7 @@ func TestNoise_DoesNotDependOnThreads(t *testing.T) {
 func TestNoise_ApplyChangesLabelsAlone(t *testing.T) {
 	s := captionSet(t, 30, 5)
 	before := slices.Clone(s.Labels.Uint8s())
-	for _, noise := range []*Noise{mustReplace(t, s, 4, 1), mustFlip(t, s, UniformRates(.5, .5), 1)} {
+	for _, noise := range []*Injection{mustReplace(t, s, 4, 1), mustFlip(t, s, UniformRates(.5, .5), 1)} {
 		noisy := mustApply(t, noise, s)
 		if bytes.Equal(noisy.Labels.Uint8s(), before) || !bytes.Equal(s.Labels.Uint8s(), before) {
 			t.Errorf("%s: the noisy set is unchanged or the clean one is not", noise.Kind)
@@ -160,7 +195,7 @@ func TestFlipLabels_RatesAreMet(t *testing.T) {
 	s := captionSet(t, 6000, 2)
 	missing, incorrect := []float64{.1, .2, .3, .4, .5, 0}, []float64{0, .5, .05, 1, .2, .3}
 	noisy := mustApply(t, mustFlip(t, s, FlipRates{missing, incorrect}, 4), s)
-	stats, err := Statistics(t.Context(), s, noisy)
+	stats, err := Measure(t.Context(), s, noisy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,25 +245,25 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 		"multiples of 0.2":      func() error { _, err := CaptionsForRate(s, .5); return err },
 		"a rate of NaN":         func() error { _, err := CaptionsForRate(s, math.NaN()); return err },
 		"the set has no labels": func() error {
-			_, err := FlipLabels(&Set{Name: "x", Vocabulary: s.Vocabulary}, FlipRates{}, 1)
+			_, err := FlipLabels(&loader.Set{Name: "x", Vocabulary: s.Vocabulary}, FlipRates{}, 1)
 			return err
 		},
-		"the set has no vocabulary": func() error { _, err := Statistics(t.Context(), &Set{Name: "x"}, s); return err },
-		"pattern is 4 × 6":          func() error { _, err := Statistics(t.Context(), captionSet(t, 3, 5), s); return err },
+		"the set has no vocabulary": func() error { _, err := Measure(t.Context(), &loader.Set{Name: "x"}, s); return err },
+		"pattern is 4 × 6":          func() error { _, err := Measure(t.Context(), captionSet(t, 3, 5), s); return err },
 		"labels are uint8 (2, 12)": func() error {
 			c := *s
-			c.Labels = Matrix(make([]uint8, 24), 12)
+			c.Labels = loader.Matrix(make([]uint8, 24), 12)
 			_, err := FlipLabels(&c, FlipRates{}, 1)
 			return err
 		},
 		"of bag 1, class 2 is 7": func() error {
 			c := *s
-			c.Labels = Matrix(make([]uint8, 24), 6)
+			c.Labels = loader.Matrix(make([]uint8, 24), 6)
 			c.Labels.Uint8s()[8] = 7
 			_, err := FlipLabels(&c, FlipRates{}, 1)
 			return err
 		},
-		"must end in .csv or .json": func() error { return new(NoiseStatistics).WriteFile(filepath.Join(t.TempDir(), "s.txt")) },
+		"must end in .csv or .json": func() error { return new(Statistics).WriteFile(filepath.Join(t.TempDir(), "s.txt")) },
 		"mentions class 6 of 6": func() error {
 			c := *s
 			c.Captions = [][][]int32{{{1}}, {{6}}, {}, {}}
@@ -236,7 +271,7 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 			return err
 		},
 		"captions of 1 of 4 bags":      func() error { c := *s; c.Captions = c.Captions[:1]; _, err := ReplaceCaptions(&c, 1, 1); return err },
-		"cannot write the noise file ": func() error { return new(Noise).WriteFile(filepath.Join(t.TempDir(), "none", "n")) },
+		"cannot write the noise file ": func() error { return new(Injection).WriteFile(filepath.Join(t.TempDir(), "none", "n")) },
 	}
 	for want, call := range calls {
 		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
@@ -252,11 +287,11 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 
 func TestStatistics_CountsAndRates(t *testing.T) {
 	v := vocabularyOf(t, "dog", "cat", "none")
-	clean := &Set{Name: "clean", Vocabulary: v, IDs: []string{"a", "b", "c", "d"},
-		Labels: Matrix([]uint8{1, 0, 0 /**/, 1, 1, 0 /**/, 0, 1, 0 /**/, 0, 1, 0}, 3)}
-	noisy := &Set{Name: "noisy", Vocabulary: v, IDs: clean.IDs,
-		Labels: Matrix([]uint8{1, 1, 0 /**/, 0, 1, 0 /**/, 1, 1, 0 /**/, 0, 0, 0}, 3)}
-	s, err := Statistics(t.Context(), clean, noisy)
+	clean := &loader.Set{Name: "clean", Vocabulary: v, IDs: []string{"a", "b", "c", "d"},
+		Labels: loader.Matrix([]uint8{1, 0, 0 /**/, 1, 1, 0 /**/, 0, 1, 0 /**/, 0, 1, 0}, 3)}
+	noisy := &loader.Set{Name: "noisy", Vocabulary: v, IDs: clean.IDs,
+		Labels: loader.Matrix([]uint8{1, 1, 0 /**/, 0, 1, 0 /**/, 1, 1, 0 /**/, 0, 0, 0}, 3)}
+	s, err := Measure(t.Context(), clean, noisy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,14 +312,14 @@ func TestStatistics_CountsAndRates(t *testing.T) {
 		t.Errorf("all %+v, mean %+v", s.All, s.Mean)
 	}
 	clean.Truth = noisy.Labels
-	if s, err = Statistics(t.Context(), clean, noisy); err != nil || s.Reference != "truth" || s.All.Q01 != 0 || s.All.Q10 != 0 {
+	if s, err = Measure(t.Context(), clean, noisy); err != nil || s.Reference != "truth" || s.All.Q01 != 0 || s.All.Q10 != 0 {
 		t.Errorf("against the truth: %+v, %v", s, err)
 	}
 }
 
-func TestNoiseStatistics_WriteAndReadAsRates(t *testing.T) {
+func TestStatistics_WriteAndReadAsRates(t *testing.T) {
 	s := captionSet(t, 50, 5)
-	stats, err := Statistics(t.Context(), s, mustApply(t, mustReplace(t, s, 2, 1), s))
+	stats, err := Measure(t.Context(), s, mustApply(t, mustReplace(t, s, 2, 1), s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +357,7 @@ func TestParseFlipRates_RefusesBadTables(t *testing.T) {
 		"word,q01,q10\ndog,0,0\ndog,0,0\n": `line 3: "dog" has a line already`, "word,q01,q10\ndog,2,0\n": `q01 of "dog" is "2"`, "word,q01,q10\ndog,NaN,0\n": `line 2: q01 of "dog" is "NaN"`,
 		"word,q01,q10\ndog,0\n": "wrong number of fields", "word,q01,q10\n\"dog,0\n": "line",
 	} {
-		if _, err := ParseFlipRates("r", strings.NewReader(in), v); !errors.Is(err, ErrAnnotations) || !strings.Contains(err.Error(), want) {
+		if _, err := ParseFlipRates("r", strings.NewReader(in), v); !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one with %q", in, err, want)
 		}
 	}
@@ -330,13 +365,13 @@ func TestParseFlipRates_RefusesBadTables(t *testing.T) {
 
 func TestNoise_FileReadsBack(t *testing.T) {
 	s := captionSet(t, 60, 5)
-	for _, noise := range []*Noise{mustReplace(t, s, 3, math.MaxUint64), mustFlip(t, s, UniformRates(.2, .05), 1), mustFlip(t, s, FlipRates{}, 1)} {
+	for _, noise := range []*Injection{mustReplace(t, s, 3, math.MaxUint64), mustFlip(t, s, UniformRates(.2, .05), 1), mustFlip(t, s, FlipRates{}, 1)} {
 		for _, name := range []string{"n.jsonl", "n.jsonl.gz"} {
 			path := filepath.Join(t.TempDir(), name)
 			if err := noise.WriteFile(path); err != nil {
 				t.Fatal(err)
 			}
-			got, err := ReadNoise(path, s)
+			got, err := Read(path, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -350,7 +385,7 @@ func TestNoise_FileReadsBack(t *testing.T) {
 	}
 }
 
-func noiseText(t testing.TB, noise *Noise) string {
+func noiseText(t testing.TB, noise *Injection) string {
 	t.Helper()
 	var b bytes.Buffer
 	n, err := noise.WriteTo(&b)
@@ -360,7 +395,7 @@ func noiseText(t testing.TB, noise *Noise) string {
 	return b.String()
 }
 
-func TestParseNoise_NamesThePlaceOfAnError(t *testing.T) {
+func TestParse_NamesThePlaceOfAnError(t *testing.T) {
 	s := captionSet(t, 10, 5)
 	captions, flips := noiseText(t, mustReplace(t, s, 1, 1)), noiseText(t, mustFlip(t, s, UniformRates(1, 1), 1))
 	lines := strings.SplitAfter(captions, "\n")
@@ -394,11 +429,11 @@ func TestParseNoise_NamesThePlaceOfAnError(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := ParseNoise("n.jsonl", strings.NewReader(c.in), s)
+			_, err := Parse("n.jsonl", strings.NewReader(c.in), s)
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `"n.jsonl"`) {
 				t.Fatalf("error %v, want one with n.jsonl and %q", err, c.want)
 			}
-			if !errors.Is(err, ErrAnnotations) {
+			if !errors.Is(err, loader.ErrAnnotations) {
 				t.Errorf("%v does not wrap ErrAnnotations", err)
 			}
 		})
@@ -414,16 +449,16 @@ func TestApply_RefusesASetWithoutCaptions(t *testing.T) {
 	}
 }
 
-func TestParseNoise_RefusesAnotherSet(t *testing.T) {
+func TestParse_RefusesAnotherSet(t *testing.T) {
 	s := captionSet(t, 10, 5)
 	captions, flips := noiseText(t, mustReplace(t, s, 1, 1)), noiseText(t, mustFlip(t, s, UniformRates(.5, .5), 1))
-	backwards, err := Subset(s, "backwards", []int{9, 8, 7, 6, 5, 4, 3, 2, 1, 0})
+	backwards, err := loader.Subset(s, "backwards", []int{9, 8, 7, 6, 5, 4, 3, 2, 1, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, in := range []string{captions, flips} {
-		for _, other := range []*Set{captionSet(t, 11, 5), backwards} {
-			if _, err := ParseNoise("n", strings.NewReader(in), other); !errors.Is(err, ErrOtherSet) || !errors.Is(err, ErrAnnotations) {
+		for _, other := range []*loader.Set{captionSet(t, 11, 5), backwards} {
+			if _, err := Parse("n", strings.NewReader(in), other); !errors.Is(err, ErrOtherSet) || !errors.Is(err, loader.ErrAnnotations) {
 				t.Errorf("%s: %v", other.Name, err)
 			}
 		}
@@ -431,30 +466,30 @@ func TestParseNoise_RefusesAnotherSet(t *testing.T) {
 	// The captions to replace are the same under another vocabulary; the labels to flip are not.
 	small := *s
 	small.Vocabulary = vocabularyOf(t, "dog", "bird", "red", "run", "park", "ball")
-	if _, err := ParseNoise("n", strings.NewReader(captions), &small); err != nil {
+	if _, err := Parse("n", strings.NewReader(captions), &small); err != nil {
 		t.Errorf("caption noise under another vocabulary: %v", err)
 	}
 	ids, texts := s.IDs, make([][]string, s.Len())
 	for i := range texts {
 		texts[i] = []string{"a zebra", "dog", "", "", ""}
 	}
-	larger, err := NewCaptionSet("larger", ids, texts, 5, vocabularyOf(t, "a", "dog", "c", "d", "e", "f", "g", "zebra"))
+	larger, err := loader.NewCaptionSet("larger", ids, texts, 5, vocabularyOf(t, "a", "dog", "c", "d", "e", "f", "g", "zebra"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	noise, err := ParseNoise("n", strings.NewReader(captions), larger)
+	noise, err := Parse("n", strings.NewReader(captions), larger)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if z := mustApply(t, noise, larger).Labels; z.Shape()[1] != 8 || len(z.Uint8s()) != 80 {
 		t.Errorf("noise under a vocabulary of 8 words gives labels %v", z.Shape())
 	}
-	if _, err := ParseNoise("n", strings.NewReader(flips), &small); !errors.Is(err, ErrOtherSet) {
+	if _, err := Parse("n", strings.NewReader(flips), &small); !errors.Is(err, ErrOtherSet) {
 		t.Errorf("flips under another vocabulary: %v", err)
 	}
 }
 
-func TestReadNoise_TruncatedGzip(t *testing.T) {
+func TestRead_TruncatedGzip(t *testing.T) {
 	s := captionSet(t, 200, 5)
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -463,21 +498,23 @@ func TestReadNoise_TruncatedGzip(t *testing.T) {
 	}
 	z.Close()
 	path := filepath.Join(t.TempDir(), "n.jsonl.gz")
-	write(t, path, b.Bytes()[:b.Len()/2])
-	if _, err := ReadNoise(path, s); !errors.Is(err, ErrAnnotations) || !strings.Contains(err.Error(), path) {
+	if err := os.WriteFile(path, b.Bytes()[:b.Len()/2], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(path, s); !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v", err)
 	}
 }
 
-func FuzzParseNoise(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	s := captionSet(f, 4, 3)
 	f.Add([]byte(noiseText(f, mustReplace(f, s, 2, 1))))
 	f.Add([]byte(noiseText(f, mustFlip(f, s, UniformRates(.5, .5), 1))))
 	f.Add([]byte(`{"format":"nmn-noise","version":1,"kind":"flips","seed":"1","bags":4,"classes":6,"changes":4}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		noise, err := ParseNoise("fuzz", bytes.NewReader(in), s)
+		noise, err := Parse("fuzz", bytes.NewReader(in), s)
 		if err != nil {
-			if !errors.Is(err, ErrAnnotations) {
+			if !errors.Is(err, loader.ErrAnnotations) {
 				t.Fatalf("%v does not wrap ErrAnnotations", err)
 			}
 			return
@@ -485,7 +522,7 @@ func FuzzParseNoise(f *testing.F) {
 		if _, err := noise.Apply(s); err != nil {
 			t.Fatalf("noise that was read cannot be applied: %v", err)
 		}
-		if _, err := ParseNoise("again", strings.NewReader(noiseText(t, noise)), s); err != nil {
+		if _, err := Parse("again", strings.NewReader(noiseText(t, noise)), s); err != nil {
 			t.Fatalf("noise written and read back: %v", err)
 		}
 	})
@@ -500,7 +537,7 @@ func FuzzParseFlipRates(f *testing.F) {
 		rates, err := ParseFlipRates("fuzz", bytes.NewReader(in), v)
 		if err == nil {
 			err = rates.Validate(2)
-		} else if errors.Is(err, ErrAnnotations) {
+		} else if errors.Is(err, loader.ErrAnnotations) {
 			err = nil
 		}
 		if err != nil {
@@ -513,7 +550,7 @@ func BenchmarkNoise(b *testing.B) {
 	s := captionSet(b, 30000, 5)
 	for b.Loop() {
 		noise := mustReplace(b, s, 2, 1)
-		if _, err := Statistics(b.Context(), s, mustApply(b, noise, s)); err != nil {
+		if _, err := Measure(b.Context(), s, mustApply(b, noise, s)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -563,7 +600,7 @@ func TestReplaceCaptions_OfTwenty(t *testing.T) {
 		ids = append(ids, strconv.Itoa(i))
 		captions = append(captions, slices.Repeat([]string{v.Word(i).Text}, perClip))
 	}
-	s, err := NewCaptionSet("msrvtt-train", ids, captions, perClip, v)
+	s, err := loader.NewCaptionSet("msrvtt-train", ids, captions, perClip, v)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package loader
+package noise
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"nmn/internal/durable"
+	"nmn/loader"
 )
 
 // Rate is a probability, NaN where it is not defined (no bag has the word). In JSON NaN is null.
@@ -37,8 +38,8 @@ func (r Rate) String() string {
 
 func ratio(n, of int) Rate { return Rate(float64(n) / float64(of)) } // 0/0 is NaN
 
-// ClassNoise tells how the observed labels z of one class differ from the reference y.
-type ClassNoise struct {
+// ClassStatistics tells how the observed labels z of one class differ from the reference y.
+type ClassStatistics struct {
 	Word string `json:"word"`
 	POS  string `json:"pos"`
 	// Bags counts the bags by z (first index) and y (second index).
@@ -56,33 +57,33 @@ type ClassNoise struct {
 	Wrong      Rate `json:"wrong"`
 }
 
-// NoiseStatistics are the rates of incorrect and missing labels of a set.
-type NoiseStatistics struct {
+// Statistics are the rates of incorrect and missing labels of a set.
+type Statistics struct {
 	Set string `json:"set"`
 	// Reference tells what y is: "truth" where the true labels are known, else "labels": those
 	// before the noise, which lack what no caption mentions.
-	Reference string       `json:"reference"`
-	Bags      int          `json:"bags"`
-	Classes   []ClassNoise `json:"classes"`
+	Reference string            `json:"reference"`
+	Bags      int               `json:"bags"`
+	Classes   []ClassStatistics `json:"classes"`
 	// All pools all pairs of bag and class; Mean holds the means of the rates over the classes that
 	// have them (its Bags are 0).
-	All  ClassNoise `json:"all"`
-	Mean ClassNoise `json:"mean"`
+	All  ClassStatistics `json:"all"`
+	Mean ClassStatistics `json:"mean"`
 }
 
-// Statistics compares the labels of noisy with the truth of clean or, where that is not known, with
+// Measure compares the labels of noisy with the truth of clean or, where that is not known, with
 // the labels of clean. Both are the same bags and classes in the same order; they may be the same
 // Set, to see how far its labels are from its truth without injected noise.
-func Statistics(ctx context.Context, clean, noisy *Set) (*NoiseStatistics, error) {
-	for _, s := range []*Set{clean, noisy} {
+func Measure(ctx context.Context, clean, noisy *loader.Set) (*Statistics, error) {
+	for _, s := range []*loader.Set{clean, noisy} {
 		if s.Rows == nil {
-			if err := checkLabels(s, "labels", s.Labels); err != nil {
+			if err := loader.CheckLabels(s, "labels", s.Labels); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if clean.Truth != nil {
-		if err := checkLabels(clean, "truth", clean.Truth); err != nil {
+		if err := loader.CheckLabels(clean, "truth", clean.Truth); err != nil {
 			return nil, err
 		}
 	}
@@ -91,11 +92,11 @@ func Statistics(ctx context.Context, clean, noisy *Set) (*NoiseStatistics, error
 		return nil, fmt.Errorf("statistics of noise: %s is %d bags × %d classes, %s is %d × %d",
 			clean.Name, n, k, noisy.Name, noisy.Len(), noisy.Vocabulary.Len())
 	}
-	counts, name := make([][2][2]int, k), "labels"
-	var before Row
-	err := noisy.EachRow(ctx, func(bag int, row *Row) error {
-		if err := clean.Row(ctx, bag, &before); errors.Is(err, ErrCorrupt) {
-			before.blank(bag)
+	counts, name := make(loader.Confusion, k), "labels"
+	var before loader.Row
+	err := noisy.EachRow(ctx, func(bag int, row *loader.Row) error {
+		if err := clean.Row(ctx, bag, &before); errors.Is(err, loader.ErrCorrupt) {
+			before = loader.Row{Labels: before.Labels[:0], Truth: before.Truth[:0]} // nothing is known of it
 		} else if err != nil {
 			return err
 		}
@@ -103,22 +104,24 @@ func Statistics(ctx context.Context, clean, noisy *Set) (*NoiseStatistics, error
 		if before.Known {
 			reference, name = before.Truth, "truth"
 		}
-		confuse(counts, row.Labels, reference)
+		counts.Add(row.Labels, reference)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	complete(counts, n)
+	counts.Complete(n)
 	return newStatistics(noisy, name, counts), nil
 }
 
-// Noise compares the labels of the set that the census is of with its truth, which must be known.
-func (c *Census) Noise(s *Set) *NoiseStatistics { return newStatistics(s, "truth", c.Confusion) }
+// OfCensus compares the labels of a set with its truth, which must be known, by a census of the set.
+func OfCensus(c *loader.Census, s *loader.Set) *Statistics {
+	return newStatistics(s, "truth", c.Confusion)
+}
 
 // newStatistics makes rates of counts, by [z][y], for each class.
-func newStatistics(noisy *Set, reference string, counts [][2][2]int) *NoiseStatistics {
-	s := &NoiseStatistics{Set: noisy.Name, Reference: reference, Bags: noisy.Len(), Classes: make([]ClassNoise, len(counts))}
+func newStatistics(noisy *loader.Set, reference string, counts loader.Confusion) *Statistics {
+	s := &Statistics{Set: noisy.Name, Reference: reference, Bags: noisy.Len(), Classes: make([]ClassStatistics, len(counts))}
 	s.All.Word, s.Mean.Word = "(all)", "(mean)"
 	for c := range s.Classes {
 		class, word := &s.Classes[c], noisy.Vocabulary.Word(c)
@@ -136,7 +139,7 @@ func newStatistics(noisy *Set, reference string, counts [][2][2]int) *NoiseStati
 }
 
 // finish computes the rates from the counts.
-func (c *ClassNoise) finish() {
+func (c *ClassStatistics) finish() {
 	b := c.Bags
 	for j := range 2 {
 		for i := range 2 {
@@ -151,12 +154,12 @@ func (c *ClassNoise) finish() {
 }
 
 // rates lists pointers to all rates.
-func (c *ClassNoise) rates() []*Rate {
+func (c *ClassStatistics) rates() []*Rate {
 	return []*Rate{&c.T[0][0], &c.T[0][1], &c.T[1][0], &c.T[1][1], &c.Q01, &c.Q10, &c.Prevalence, &c.Observed, &c.Wrong}
 }
 
 // average sets each rate to its mean over the classes that have it.
-func (c *ClassNoise) average(classes []ClassNoise) {
+func (c *ClassStatistics) average(classes []ClassStatistics) {
 	for r, mean := range c.rates() {
 		sum, n := 0.0, 0
 		for k := range classes {
@@ -171,7 +174,7 @@ func (c *ClassNoise) average(classes []ClassNoise) {
 // WriteCSV writes one line per class: word, pos, the four counts n_zy, q01, q10, prevalence,
 // observed, wrong, and the reference. ParseFlipRates reads it back as the rates of flips, which is
 // why the rows over all classes are in WriteJSON alone.
-func (s *NoiseStatistics) WriteCSV(w io.Writer) error {
+func (s *Statistics) WriteCSV(w io.Writer) error {
 	table := csv.NewWriter(w)
 	table.Write([]string{"word", "pos", "n00", "n01", "n10", "n11", "q01", "q10", "prevalence", "observed", "wrong", "reference"})
 	for _, c := range s.Classes {
@@ -189,14 +192,14 @@ func (s *NoiseStatistics) WriteCSV(w io.Writer) error {
 }
 
 // WriteJSON writes everything.
-func (s *NoiseStatistics) WriteJSON(w io.Writer) error {
+func (s *Statistics) WriteJSON(w io.Writer) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", " ")
 	return encoder.Encode(s)
 }
 
 // WriteFile writes CSV or JSON, as the ending of the name says. The file appears whole or not at all.
-func (s *NoiseStatistics) WriteFile(path string) error {
+func (s *Statistics) WriteFile(path string) error {
 	var b bytes.Buffer
 	var err error
 	switch strings.ToLower(filepath.Ext(path)) {

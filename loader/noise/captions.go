@@ -1,4 +1,4 @@
-package loader
+package noise
 
 import (
 	"fmt"
@@ -7,20 +7,21 @@ import (
 
 	"nmn/internal/parallel"
 	"nmn/internal/rng"
+	"nmn/loader"
 )
 
 // ReplaceCaptions draws the incorrect-label noise of the paper: in each bag, n captions chosen at
 // random are replaced, each by a random caption of a random other bag. With 5 captions per bag,
 // n = 1, 2, 3, 4 give the 20, 40, 60 and 80 % cases. A bag with fewer than n captions has all of
 // them replaced. Bag i draws from the stream (seed, i) alone.
-func ReplaceCaptions(s *Set, n int, seed uint64) (*Noise, error) {
+func ReplaceCaptions(s *loader.Set, n int, seed uint64) (*Injection, error) {
 	if s.Captions == nil {
 		return nil, fmt.Errorf("%s: captions cannot be replaced: the labels do not come from captions; flip labels instead", s.Name)
 	}
 	if err := checkReplaced(s, n); err != nil {
 		return nil, err
 	}
-	noise, err := newNoise(s, CaptionNoise, seed)
+	noise, err := newInjection(s, Captions, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -34,9 +35,9 @@ func ReplaceCaptions(s *Set, n int, seed uint64) (*Noise, error) {
 	if err := from.enough(s); err != nil {
 		return nil, err
 	}
-	draw := replacementDraw{n: n, key: rng.Derive(seed, captionNoiseStream), donors: &from,
+	draw := replacementDraw{n: n, key: rng.Derive(seed, captionStream), donors: &from,
 		captions: func(bag int) (int, error) { return len(s.Captions[bag]), nil }}
-	noise.Changes = make([]BagNoise, from.len())
+	noise.Changes = make([]BagChanges, from.len())
 	parallel.Each(from.len(), func(rank int) {
 		bag := from.at(rank)
 		noise.Changes[rank], _ = draw.of(bag, len(s.Captions[bag])) // captions in memory can be counted
@@ -44,10 +45,10 @@ func ReplaceCaptions(s *Set, n int, seed uint64) (*Noise, error) {
 	return noise, nil
 }
 
-// captionNoiseStream names the random stream of replaced captions.
-const captionNoiseStream = "noise/captions"
+// captionStream names the random stream of replaced captions.
+const captionStream = "noise/captions"
 
-func checkReplaced(s *Set, n int) error {
+func checkReplaced(s *loader.Set, n int) error {
 	if n < 1 || n > s.CaptionsPerBag {
 		return fmt.Errorf("%s: cannot replace %d captions per bag, allowed are 1 to %d", s.Name, n, s.CaptionsPerBag)
 	}
@@ -63,7 +64,7 @@ type replacementDraw struct {
 }
 
 // of draws the changes of a bag with so many captions of its own.
-func (d *replacementDraw) of(bag, own int) (BagNoise, error) {
+func (d *replacementDraw) of(bag, own int) (BagChanges, error) {
 	stream := rng.New(d.key, bag)
 	slots := make([]int, own)
 	for i := range slots {
@@ -72,7 +73,7 @@ func (d *replacementDraw) of(bag, own int) (BagNoise, error) {
 	stream.Shuffle(slots)
 	slots = slots[:min(d.n, len(slots))]
 	slices.Sort(slots)
-	change := BagNoise{Bag: bag, Captions: make([]Replacement, len(slots))}
+	change := BagChanges{Bag: bag, Captions: make([]Replacement, len(slots))}
 	rank := d.donors.rank(bag)
 	for i, slot := range slots {
 		other := stream.Intn(d.donors.len() - 1)
@@ -91,7 +92,7 @@ func (d *replacementDraw) of(bag, own int) (BagNoise, error) {
 
 // CaptionsForRate returns how many of the captions of a bag make a noise rate, for example 2 of 5
 // for .4. A rate between two numbers of captions is an error that names the possible ones.
-func CaptionsForRate(s *Set, rate float64) (int, error) {
+func CaptionsForRate(s *loader.Set, rate float64) (int, error) {
 	exact := rate * float64(s.CaptionsPerBag)
 	n := int(math.Round(exact))
 	if !(math.Abs(exact-float64(n)) < 1e-6) || n < 1 || n > s.CaptionsPerBag {

@@ -1,4 +1,4 @@
-package loader
+package noise
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"nmn/internal/rng"
+	"nmn/loader"
 )
 
 // donors are the bags that have a caption to give: all but some.
@@ -26,7 +27,7 @@ func (d *donors) at(rank int) int {
 func (d *donors) rank(bag int) int { return bag - sort.SearchInts(d.without, bag) }
 
 // enough says why captions cannot be replaced.
-func (d *donors) enough(s *Set) error {
+func (d *donors) enough(s *loader.Set) error {
 	if d.len() < 2 {
 		return fmt.Errorf("%s: captions of other bags are needed, but only %d bags have any", s.Name, d.len())
 	}
@@ -35,12 +36,12 @@ func (d *donors) enough(s *Set) error {
 
 // WithReplacedCaptions is ReplaceCaptions and Noise.Apply for a set with Rows: what it draws for a bag is
 // drawn when the bag is read, and is the same. It goes over the labels once, for who has captions to give.
-func WithReplacedCaptions(ctx context.Context, s *Set, n int, seed uint64) (*Set, error) {
+func WithReplacedCaptions(ctx context.Context, s *loader.Set, n int, seed uint64) (*loader.Set, error) {
 	if err := checkReplaced(s, n); err != nil {
 		return nil, err
 	}
 	from := donors{bags: s.Len()}
-	err := s.EachRow(ctx, func(bag int, row *Row) error {
+	err := s.EachRow(ctx, func(bag int, row *loader.Row) error {
 		if row.Captions == nil && len(row.Labels) > 0 {
 			return fmt.Errorf("%s: captions cannot be replaced: the labels of bag %d (%s) do not come from captions; flip labels instead", s.Name, bag, row.ID)
 		}
@@ -55,31 +56,24 @@ func WithReplacedCaptions(ctx context.Context, s *Set, n int, seed uint64) (*Set
 	if err != nil {
 		return nil, err
 	}
-	return s.withRows(&replacedRows{Rows: s.Rows, n: n, key: rng.Derive(seed, captionNoiseStream), donors: from}), nil
-}
-
-// withRows is a set with other labels.
-func (s *Set) withRows(rows Rows) *Set {
-	other := *s
-	other.Rows, other.survey = rows, &survey{}
-	return &other
+	return s.WithRows(&replacedRows{Rows: s.Rows, n: n, key: rng.Derive(seed, captionStream), donors: from}), nil
 }
 
 // replacedRows draws the noise of captions as rows are read.
 type replacedRows struct {
-	Rows
+	loader.Rows
 	n      int
 	key    uint64
 	donors donors
 }
 
-func (r *replacedRows) knowTruth() bool { return knowTruth(r.Rows) }
+func (r *replacedRows) KnowsTruth() bool { return loader.RowsKnowTruth(r.Rows) }
 
-func (r *replacedRows) Read(ctx context.Context, bag int, row *Row) error {
+func (r *replacedRows) Read(ctx context.Context, bag int, row *loader.Row) error {
 	if err := r.Rows.Read(ctx, bag, row); err != nil || len(row.Captions) == 0 {
 		return err
 	}
-	var donor Row
+	var donor loader.Row
 	var given [][][]int32 // of the donor of each replacement
 	draw := replacementDraw{n: r.n, key: r.key, donors: &r.donors, captions: func(bag int) (int, error) {
 		err := r.Rows.Read(ctx, bag, &donor)
@@ -105,22 +99,22 @@ func (r *replacedRows) Read(ctx context.Context, bag int, row *Row) error {
 
 // WithFlippedLabels is FlipLabels and Noise.Apply for a set with Rows: the flips of a bag are drawn when it
 // is read, and are the same.
-func WithFlippedLabels(s *Set, rates FlipRates, seed uint64) (*Set, error) {
+func WithFlippedLabels(s *loader.Set, rates FlipRates, seed uint64) (*loader.Set, error) {
 	if err := rates.Validate(s.Vocabulary.Len()); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	return s.withRows(&flippedRows{Rows: s.Rows, draw: newFlipDraw(s.Vocabulary.Len(), rates, seed)}), nil
+	return s.WithRows(&flippedRows{Rows: s.Rows, draw: newFlipDraw(s.Vocabulary.Len(), rates, seed)}), nil
 }
 
 // flippedRows flips labels as rows are read.
 type flippedRows struct {
-	Rows
+	loader.Rows
 	draw flipDraw
 }
 
-func (r *flippedRows) knowTruth() bool { return knowTruth(r.Rows) }
+func (r *flippedRows) KnowsTruth() bool { return loader.RowsKnowTruth(r.Rows) }
 
-func (r *flippedRows) Read(ctx context.Context, bag int, row *Row) error {
+func (r *flippedRows) Read(ctx context.Context, bag int, row *loader.Row) error {
 	if err := r.Rows.Read(ctx, bag, row); err != nil {
 		return err
 	}

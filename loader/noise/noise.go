@@ -1,17 +1,18 @@
-package loader
+package noise
 
 import (
 	"errors"
+	"nmn/loader"
 	"slices"
 )
 
-// NoiseKind is how labels are made wrong.
-type NoiseKind string
+// Kind is how labels are made wrong.
+type Kind string
 
 // The kinds of label noise.
 const (
-	CaptionNoise NoiseKind = "captions" // captions replaced by those of other bags, labels recomputed
-	FlipNoise    NoiseKind = "flips"    // labels flipped one by one
+	Captions Kind = "captions" // captions replaced by those of other bags, labels recomputed
+	Flips    Kind = "flips"    // labels flipped one by one
 )
 
 // ErrOtherSet is wrapped by the errors about noise that was made for another set than it is
@@ -21,26 +22,26 @@ var ErrOtherSet = errors.New("the noise belongs to another set")
 // Noise says which labels of a set become wrong: everything needed to make the same noisy labels
 // again, with this program or another. It lists what was drawn, so that sharing it does not rest on
 // the random numbers of this version.
-type Noise struct {
-	Kind NoiseKind
+type Injection struct {
+	Kind Kind
 	Seed uint64
-	// Replaced is the number of captions of each bag that are replaced (CaptionNoise).
+	// Replaced is the number of captions of each bag that are replaced (Captions).
 	Replaced int
-	// Rates are the probabilities the flips were drawn with (FlipNoise).
+	// Rates are the probabilities the flips were drawn with (Flips).
 	Rates FlipRates
 	// SetName, Bags, Classes, CaptionsPerBag and Fingerprint tell the set the noise was made for.
 	SetName                       string
 	Bags, Classes, CaptionsPerBag int
 	Fingerprint                   string
 	// Changes are by ascending bag; bags without a change are left out.
-	Changes []BagNoise
+	Changes []BagChanges
 }
 
-// BagNoise are the changes of one bag.
-type BagNoise struct {
+// BagChanges are the changes of one bag.
+type BagChanges struct {
 	Bag      int
-	Captions []Replacement // CaptionNoise, by ascending slot
-	Flips    []int         // FlipNoise: the classes whose label is flipped, ascending
+	Captions []Replacement // Captions, by ascending slot
+	Flips    []int         // Flips: the classes whose label is flipped, ascending
 }
 
 // Replacement puts a caption of another bag in the place of one of this bag. Captions are counted
@@ -49,17 +50,17 @@ type Replacement struct {
 	Slot, Donor, DonorSlot int
 }
 
-// newNoise starts a noise for a set.
-func newNoise(s *Set, kind NoiseKind, seed uint64) (*Noise, error) {
-	if err := checkLabels(s, "labels", s.Labels); err != nil {
+// newInjection starts a noise for a set.
+func newInjection(s *loader.Set, kind Kind, seed uint64) (*Injection, error) {
+	if err := loader.CheckLabels(s, "labels", s.Labels); err != nil {
 		return nil, err
 	}
-	if kind == CaptionNoise {
+	if kind == Captions {
 		if err := checkCaptions(s); err != nil {
 			return nil, err
 		}
 	}
-	return &Noise{
+	return &Injection{
 		Kind: kind, Seed: seed, SetName: s.Name, Bags: s.Len(), Classes: s.Vocabulary.Len(),
 		CaptionsPerBag: s.CaptionsPerBag, Fingerprint: fingerprint(s, kind),
 	}, nil
@@ -69,14 +70,14 @@ func newNoise(s *Set, kind NoiseKind, seed uint64) (*Noise, error) {
 // Captions, is that of s and shared with it. Caption noise starts from Captions, whatever Labels
 // hold, so applying it twice is applying it once; flips start from Labels. The set must be the one
 // that the noise was made for.
-func (noise *Noise) Apply(s *Set) (*Set, error) {
+func (noise *Injection) Apply(s *loader.Set) (*loader.Set, error) {
 	if err := noise.check(s); err != nil {
 		return nil, err
 	}
 	noisy := *s
 	classes := s.Vocabulary.Len() // of replaced captions, the vocabulary may be another than then
-	if noise.Kind == CaptionNoise {
-		noisy.Labels, _ = captionMatrices(noise.captions(s), classes)
+	if noise.Kind == Captions {
+		noisy.Labels, _ = loader.CaptionMatrices(noise.captions(s), classes)
 		return &noisy, nil
 	}
 	z := slices.Clone(s.Labels.Uint8s())
@@ -85,12 +86,12 @@ func (noise *Noise) Apply(s *Set) (*Set, error) {
 			z[change.Bag*classes+class] ^= 1
 		}
 	}
-	noisy.Labels = Matrix(z, classes)
+	noisy.Labels = loader.Matrix(z, classes)
 	return &noisy, nil
 }
 
 // captions returns the captions with the replaced ones in their places.
-func (noise *Noise) captions(s *Set) [][][]int32 {
+func (noise *Injection) captions(s *loader.Set) [][][]int32 {
 	replaced := slices.Clone(s.Captions)
 	for _, change := range noise.Changes {
 		own := slices.Clone(s.Captions[change.Bag])
@@ -100,4 +101,10 @@ func (noise *Noise) captions(s *Set) [][][]int32 {
 		replaced[change.Bag] = own
 	}
 	return replaced
+}
+
+// labelsOf are the labels of a bag, 0 or 1 for each class.
+func labelsOf(s *loader.Set, bag int) []uint8 {
+	k := s.Vocabulary.Len()
+	return s.Labels.Uint8s()[bag*k : (bag+1)*k]
 }

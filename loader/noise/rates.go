@@ -1,4 +1,4 @@
-package loader
+package noise
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 
+	"nmn/loader"
 	"nmn/text"
 )
 
@@ -21,12 +22,12 @@ func ReadFlipRates(path string, vocabulary *text.Vocabulary) (FlipRates, error) 
 }
 
 // ParseFlipRates reads a CSV table with a header that names the columns word, q01 and q10, in any
-// order and among others: the table that NoiseStatistics writes is one. Words without a line, and
+// order and among others: the table that Statistics writes is one. Words without a line, and
 // empty fields, have the rate 0. Unknown and repeated words are errors that wrap ErrAnnotations.
 func ParseFlipRates(name string, r io.Reader, vocabulary *text.Vocabulary) (FlipRates, error) {
 	rates := FlipRates{Missing: make([]float64, vocabulary.Len()), Incorrect: make([]float64, vocabulary.Len())}
 	if err := rates.read(r, vocabulary); err != nil {
-		return FlipRates{}, fmt.Errorf("flip rates %q, %w: %w", name, err, ErrAnnotations)
+		return FlipRates{}, fmt.Errorf("flip rates %q, %w: %w", name, err, loader.ErrAnnotations)
 	}
 	return rates, nil
 }
@@ -61,7 +62,7 @@ func parseRate(field string) (float64, error) {
 	}
 	p, err := strconv.ParseFloat(field, 64)
 	if err != nil || !(p >= 0 && p <= 1) {
-		return 0, fmt.Errorf("is %q, want a probability from 0 to 1", Excerpt(field))
+		return 0, fmt.Errorf("is %q, want a probability from 0 to 1", loader.Excerpt(field))
 	}
 	return p, nil
 }
