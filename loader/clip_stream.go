@@ -79,3 +79,19 @@ func (c chosenRows) Read(ctx context.Context, bag int, row *Row) error {
 	}
 	return c.from.Read(ctx, c.indices[bag], row)
 }
+
+// StreamClips is the set of all clips of a folder, with the labels of a file: in memory that does not
+// grow with their number. The ID of a bag is the name of its clip. Hold gives the same set with its labels in
+// memory, for what needs all of them at once: folds, audits, splits by identifier, scores of all bags.
+func StreamClips(name string, clips *Clips, labels *ClipLabels, vocabulary *text.Vocabulary) (*Set, error) {
+	if vocabulary == nil || vocabulary.Len() == 0 {
+		return nil, fmt.Errorf("%s: labels need a vocabulary of at least one word", name)
+	}
+	if clips.Len() != labels.Len() {
+		return nil, fmt.Errorf("%s: the labels %q are of %d clips, and there are frames of %d: both must be of the same clips in one order: %w",
+			name, labels.lines.name(), labels.Len(), clips.Len(), ErrAnnotations)
+	}
+	rows := clipRows{clips, labels, vocabulary}
+	return &Set{Name: name, Vocabulary: vocabulary, CaptionsPerBag: labels.form.CaptionsPerBag, Rows: rows, ByBlocks: true,
+		survey: &survey{}, Source: &clipStream{clips: clips, limits: picture.DefaultLimits()}}, nil
+}

@@ -90,9 +90,9 @@ type ClipTable struct {
 	broken  error // the first line of the index that cannot be used
 }
 
-// Table reads the whole index, and holds it: a kilobyte for a clip of 26 frames. The name of a clip is that of its file, without folders and ending:
-// "TrainValVideo/video7.mp4" is video7. Two clips of one name are an error; a line of the index that
-// cannot be used is one only for a clip that is asked for and not found elsewhere.
+// Table reads the whole index, and holds it: a kilobyte for a clip of 26 frames. The name of a clip is that of its
+// file, without folders and ending: "TrainValVideo/video7.mp4" is video7. Two clips of one name are an error; a line
+// of the index that cannot be used is one only for a clip that is asked for and not found elsewhere.
 func (c *Clips) Table() (*ClipTable, error) {
 	t := &ClipTable{clips: c, records: make(map[string]*shard.Record, c.Len())}
 	for i := range c.Len() {

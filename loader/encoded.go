@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// encoded is a Source of files that can be looked at as they are stored.
+// encodedSource is a Source of files that can be looked at as they are stored.
 type encodedSource interface {
-	// encoded reads the file of a frame into buffer, growing it where needed.
+	// ReadEncoded reads the file of a frame into buffer, growing it where needed.
 	ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error)
 }
 

@@ -62,9 +62,6 @@ func (s *FileSource) WithMaxPixels(n int) (Source, error) {
 // Close closes the folder. Reads that follow fail.
 func (s *FileSource) Close() error { return s.root.Close() }
 
-// Len returns the number of files.
-func (s *FileSource) Len() int { return len(s.files) }
-
 // Frames is 1.
 func (s *FileSource) Frames(int) int { return 1 }
 

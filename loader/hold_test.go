@@ -55,7 +55,7 @@ func TestHold_SameEpochsAndCensus(t *testing.T) {
 	if census.Bags != 8 || census.Frames != 19 || census.Longest != 5 || !reflect.DeepEqual(census.Positive, []int{4, 4, 4}) || census.Labels() != 12 {
 		t.Errorf("census %+v", census)
 	}
-	if again, err := Hold(t.Context(), held); err != nil || again != held {
+	if twice, err := Hold(t.Context(), held); err != nil || twice != held {
 		t.Errorf("a set in memory is held anew: %v", err)
 	}
 }

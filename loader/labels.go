@@ -47,19 +47,20 @@ func mentions(vocabulary *text.Vocabulary, captions []string) [][]int32 {
 	classes := make([][]int32, len(captions))
 	for c, caption := range captions {
 		tokens = text.Tokenizer{}.Append(tokens[:0], caption)
-		found := make([]int32, 0, len(tokens))
+		present := make([]int32, 0, len(tokens))
 		for _, token := range tokens {
 			if k, ok := vocabulary.Index(token); ok {
-				found = append(found, int32(k))
+				present = append(present, int32(k))
 			}
 		}
-		slices.Sort(found)
-		classes[c] = slices.Clip(slices.Compact(found))
+		slices.Sort(present)
+		classes[c] = slices.Clip(slices.Compact(present))
 	}
 	return classes
 }
 
-// CaptionMatrices returns the N×classes labels and counts that the captions give.
+// CaptionMatrices returns two N×classes matrices of the captions of N bags, each caption a list of the classes that it
+// mentions: labels, 1 where any caption of the bag mentions the class, and how many of them do.
 func CaptionMatrices(captions [][][]int32, classes int) (labels, counts *dense.Dense) {
 	z, c := make([]uint8, len(captions)*classes), make([]uint8, len(captions)*classes)
 	parallel.Each(len(captions), func(i int) {
@@ -74,7 +75,7 @@ func CaptionMatrices(captions [][][]int32, classes int) (labels, counts *dense.D
 	return Matrix(z, classes), Matrix(c, classes)
 }
 
-// Matrix makes a host array of rows with the given number of columns.
+// Matrix makes a matrix of values row by row, with the given number of columns; it shares their memory.
 func Matrix(values []uint8, columns int) *dense.Dense {
 	return dense.New(dense.WithShape(len(values)/columns, columns), dense.WithBacking(values))
 }
@@ -94,7 +95,8 @@ func indexIDs(name string, ids []string) (map[string]int, error) {
 	return index, nil
 }
 
-// CheckLabels says what is wrong with the shape or the values of a matrix of labels.
+// CheckLabels returns an error where m is not a matrix of 0 and 1 with a row for each bag of the set and a column for
+// each word; what names it in the error, for example "labels".
 func CheckLabels(s *Set, what string, m *dense.Dense) error {
 	if s.Vocabulary == nil || s.Vocabulary.Len() == 0 {
 		return fmt.Errorf("%s: the set has no vocabulary", s.Name)

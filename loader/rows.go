@@ -9,8 +9,8 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Rows tells of bags one at a time what the IDs and matrices of a Set tell of all. It must be safe for
-// concurrent use.
+// Rows reads of bags one at a time what the IDs and matrices of a Set hold of all. It must be safe for concurrent
+// use. Rows with true labels have a method KnowsTruth() bool that returns true.
 type Rows interface {
 	// Len is the number of bags.
 	Len() int
@@ -35,7 +35,7 @@ type Mention struct {
 	Captions uint8
 }
 
-// KnowsTruth tells whether the true labels of the bags are known.
+// KnowsTruth reports whether the true labels of the bags are known.
 func (s *Set) KnowsTruth() bool { return s.Truth != nil || s.Rows != nil && RowsKnowTruth(s.Rows) }
 
 // truthKnower are Rows that say whether they have true labels; others have none.

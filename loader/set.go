@@ -14,6 +14,9 @@ import (
 var ErrCorrupt = picture.ErrCorrupt
 
 // Source gives the pixels of the frames of bags. It must be safe for concurrent use.
+//
+// A Source may have two more methods: WithMaxPixels(n int) (Source, error) gives the same pictures with a limit on
+// their pixels, which a Loader sets; ReadEncoded gives a file as it is stored, for the function of that name.
 type Source interface {
 	// Frames is the number of frames of bag i: 1 for an image, at least 1 for a video.
 	Frames(bag int) int
@@ -94,7 +97,7 @@ func (s *Set) frames(bag int) int {
 	return s.Source.Frames(bag)
 }
 
-// Videos tells whether any bag has more than one frame.
+// Videos reports whether any bag has more than one frame.
 func (s *Set) Videos() bool {
 	for bag := range s.Len() {
 		if s.frames(bag) > 1 {

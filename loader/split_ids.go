@@ -56,9 +56,9 @@ func ReadIDs(path string) ([]string, error) {
 	return ParseIDs(path, r)
 }
 
-// ParseIDs reads one id per line; blanks around it are cut, empty lines and lines that start with
-// # are skipped, byte order marks (joined files have several) and CR LF are fine. A repeated id is an error that names both
-// lines and wraps ErrAnnotations.
+// ParseIDs reads one id per line; blanks around it are cut, empty lines and lines that start with # are skipped, byte
+// order marks (joined files have several) and CR LF are fine. A repeated id is an error that names both lines and
+// wraps ErrAnnotations.
 func ParseIDs(name string, r io.Reader) ([]string, error) {
 	var ids []string
 	first := map[string]int{}

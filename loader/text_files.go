@@ -39,7 +39,7 @@ func OpenText(path string) (io.ReadCloser, error) {
 	return WithoutMark(text, f), nil
 }
 
-// WithoutMark skips a byte order mark.
+// WithoutMark is the text less a byte order mark at its start; Close closes closer.
 func WithoutMark(text *bufio.Reader, closer io.Closer) io.ReadCloser {
 	if mark, _ := text.Peek(3); string(mark) == "\xef\xbb\xbf" {
 		_, _ = text.Discard(3) // cannot fail: the bytes are in the buffer

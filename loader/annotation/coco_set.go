@@ -108,10 +108,10 @@ func isFile(path string) (bool, error) {
 	return info.Mode().IsRegular(), nil
 }
 
-// COCOID turns the ways in which lists name an image of COCO into the ID of its bag: "42",
+// cocoID turns the ways in which lists name an image of COCO into the ID of its bag: "42",
 // "000000000042", "000000000042.jpg" and "val2014/COCO_val2014_000000000042.jpg" all give "42".
 // Anything else is returned as it is.
-func COCOID(name string) string {
+func cocoID(name string) string {
 	digits := strings.TrimSuffix(name[strings.LastIndexByte(name, '/')+1:], ".jpg")
 	digits = digits[strings.LastIndexByte(digits, '_')+1:]
 	if id, err := strconv.ParseInt(digits, 10, 64); err == nil && id >= 0 && digits[0] != '+' && digits[0] != '-' {
@@ -120,11 +120,11 @@ func COCOID(name string) string {
 	return name
 }
 
-// COCOIDs applies COCOID to a list.
+// COCOIDs applies cocoID to a list.
 func COCOIDs(names []string) []string {
 	ids := slices.Clone(names)
 	for i, name := range ids {
-		ids[i] = COCOID(name)
+		ids[i] = cocoID(name)
 	}
 	return ids
 }

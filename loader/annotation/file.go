@@ -21,11 +21,11 @@ func Read(path string) (*File, error) {
 	defer r.Close()
 	coco, msrvtt := cocoFile{name: path}, msrvttFile{name: path}
 	formats := []fileFormat{coco.format(), msrvtt.format()}
-	found, err := readFile(path, r, formats...)
+	matched, err := readFile(path, r, formats...)
 	if err != nil {
 		return nil, err
 	}
-	if found == &formats[0] {
+	if matched == &formats[0] {
 		captions, err := coco.captionsOf()
 		return &File{COCO: captions}, err
 	}
@@ -33,7 +33,7 @@ func Read(path string) (*File, error) {
 	return &File{MSRVTT: clips}, err
 }
 
-// IsMSRVTT tells whether a file of captions, as Read takes them, has the form of MSR-VTT's: an
+// IsMSRVTT reports whether a file of captions, as Read takes them, has the form of MSR-VTT's: an
 // object with the key "videos" or "sentences". What cannot be read as JSON has not.
 func IsMSRVTT(path string) (bool, error) {
 	r, err := openFile(path)

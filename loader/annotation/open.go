@@ -45,7 +45,7 @@ func openFile(path string) (io.ReadCloser, error) {
 	return loader.WithoutMark(bufio.NewReader(r), closers{r, archive}), nil
 }
 
-// isZip tells whether a file begins like a zip archive.
+// isZip reports whether a file begins like a zip archive.
 func isZip(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -63,17 +63,17 @@ func isZip(path string) (bool, error) {
 // archiveMember chooses the file of annotations of an archive.
 func archiveMember(files []*zip.File) (*zip.File, error) {
 	for _, ending := range []string{"videodatainfo.json", ".json"} {
-		var found []*zip.File
+		var members []*zip.File
 		for _, f := range files {
 			if strings.HasSuffix(f.Name, ending) {
-				found = append(found, f)
+				members = append(members, f)
 			}
 		}
-		if len(found) == 1 {
-			return found[0], nil
+		if len(members) == 1 {
+			return members[0], nil
 		}
-		if len(found) > 1 {
-			return nil, fmt.Errorf("%d files end in %q, first %q and %q: unpack the one to use", len(found), ending, loader.Excerpt(found[0].Name), loader.Excerpt(found[1].Name))
+		if len(members) > 1 {
+			return nil, fmt.Errorf("%d files end in %q, first %q and %q: unpack the one to use", len(members), ending, loader.Excerpt(members[0].Name), loader.Excerpt(members[1].Name))
 		}
 	}
 	return nil, fmt.Errorf("none of the %d files in it ends in .json", len(files))

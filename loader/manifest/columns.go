@@ -39,7 +39,7 @@ func (c *csvRows) single(r *record) (err error) {
 	return err
 }
 
-// known tells whether the cells of columns say anything; all of a row do, or none.
+// known reports whether the cells of columns say anything; all of a row do, or none.
 func (c *csvRows) known(columns []labelColumn) (bool, error) {
 	unknown := func(column labelColumn) bool {
 		cell := c.sheet.Text(column.at)

@@ -23,7 +23,7 @@ const (
 // counts:LABEL; where there is no column of lists of labels, all others are labels and hold 0 or 1.
 type csvRows struct {
 	sheet                 *features.Sheet
-	found                 Columns
+	layout                Columns
 	at                    map[string]int // columns of the fields
 	labels, truth, counts []labelColumn
 }
@@ -33,7 +33,7 @@ func newCSVRows(text *bufio.Reader, o Options) (*csvRows, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &csvRows{sheet: sheet, found: Columns{Format: "CSV"}, at: map[string]int{}}
+	c := &csvRows{sheet: sheet, layout: Columns{Format: "CSV"}, at: map[string]int{}}
 	marked := func(patterns []string, column string) bool {
 		return slices.ContainsFunc(patterns, func(pattern string) bool {
 			ok, err := slashed.Match(pattern, column)
@@ -45,22 +45,22 @@ func newCSVRows(text *bufio.Reader, o Options) (*csvRows, error) {
 	for i, name := range sheet.Columns() {
 		switch {
 		case marked(o.Ignore, name):
-			c.found.Ignored = append(c.found.Ignored, name)
+			c.layout.Ignored = append(c.layout.Ignored, name)
 		case name == path && name != pathColumn:
-			c.at[pathColumn], c.found.Used = i, append(c.found.Used, pathColumn+" ("+name+")")
+			c.at[pathColumn], c.layout.Used = i, append(c.layout.Used, pathColumn+" ("+name+")")
 		case slices.Contains(fieldNames(), name):
-			c.at[name], c.found.Used = i, append(c.found.Used, name)
+			c.at[name], c.layout.Used = i, append(c.layout.Used, name)
 		case strings.HasPrefix(name, truthPrefix):
 			c.truth = append(c.truth, labelColumn{i, name, name[len(truthPrefix):]})
 		case strings.HasPrefix(name, countsPrefix):
 			c.counts = append(c.counts, labelColumn{i, name, name[len(countsPrefix):]})
 		case marked(o.LabelColumns, name), !lists && len(o.LabelColumns) == 0:
-			c.labels, c.found.Labels = append(c.labels, labelColumn{i, name, name}), append(c.found.Labels, name)
+			c.labels, c.layout.Labels = append(c.labels, labelColumn{i, name, name}), append(c.layout.Labels, name)
 		default:
-			c.found.Ignored = append(c.found.Ignored, name)
+			c.layout.Ignored = append(c.layout.Ignored, name)
 		}
 	}
-	c.found.Truth, c.found.Counts = len(c.truth), len(c.counts)
+	c.layout.Truth, c.layout.Counts = len(c.truth), len(c.counts)
 	return c, c.check()
 }
 
@@ -82,7 +82,7 @@ func (c *csvRows) check() error {
 	case !isList && len(c.labels) == 0:
 		return fmt.Errorf("line 1: there are no labels, columns are %s; add a column labels with names separated by ; or |, or a column of 0 and 1 for each label", loader.Excerpt(columns))
 	case isList && len(c.labels) > 0:
-		return fmt.Errorf("line 1: labels are both in a column labels and in columns of their own (%s); choose one", loader.Excerpt(c.found.Labels[0]))
+		return fmt.Errorf("line 1: labels are both in a column labels and in columns of their own (%s); choose one", loader.Excerpt(c.layout.Labels[0]))
 	case isTruth && len(c.truth) > 0:
 		return fmt.Errorf("line 1: true labels are both in a column truth and in columns of their own (%s); choose one", loader.Excerpt(c.truth[0].name))
 	case isCounts && len(c.counts) > 0:
@@ -96,7 +96,7 @@ func isPictureFile(name string) bool {
 	return slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif"}, strings.ToLower(slashed.Ext(name)))
 }
 
-func (c *csvRows) columns() Columns { return c.found }
+func (c *csvRows) columns() Columns { return c.layout }
 
 func (c *csvRows) next() (*record, error) {
 	if err := c.sheet.Next(); err != nil {

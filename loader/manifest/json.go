@@ -108,7 +108,7 @@ func (j *jsonRows) record(content []byte) (*record, error) {
 	return r, nil
 }
 
-// given tells whether a key is there and not null.
+// given reports whether a key is there and not null.
 func given(fields map[string]json.RawMessage, key string) bool {
 	return fields[key] != nil && string(fields[key]) != "null"
 }

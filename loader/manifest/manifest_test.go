@@ -91,15 +91,15 @@ func TestParse_TruthAndCountsMayBeUnknown(t *testing.T) {
 
 // The column of the pictures is known by the names that other programs give it.
 func TestParse_OtherNamesOfThePath(t *testing.T) {
-	for content, found := range map[string]string{
+	for content, description := range map[string]string{
 		"labels,filename\ndog,a.jpg\n":                      "CSV with labels, path (filename)",
 		"dog,image\n1,a.jpg\n":                              "CSV with path (image), 1 columns of labels (0 or 1)",
 		"path,labels,file\na.jpg,dog,x\n":                   "CSV with path, labels; not used: file",
 		"{\"file_name\": \"a.jpg\", \"labels\": [\"dog\"]}": "JSON lines with path (file_name), labels",
 	} {
 		m := parsed(t, content)
-		if got := m.Columns.String(); got != found || m.Rows[0].ID != "a.jpg" || m.named(m.Rows[0].Labels) != "dog" {
-			t.Errorf("%q: %q, %+v, want %q", content, got, m.Rows[0], found)
+		if got := m.Columns.String(); got != description || m.Rows[0].ID != "a.jpg" || m.named(m.Rows[0].Labels) != "dog" {
+			t.Errorf("%q: %q, %+v, want %q", content, got, m.Rows[0], description)
 		}
 	}
 }
@@ -278,9 +278,9 @@ func TestManifest_FindFiles(t *testing.T) {
 	if _, err := find(lists, nil); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), `"gone.png" (line 2)`) {
 		t.Errorf("a frame that is missing: %v", err)
 	}
-	var told []error
-	if m, err := find(lists, func(err error) { told = append(told, err) }); err != nil || len(told) != 1 || len(m.Rows) != 1 || m.Rows[0].ID != "b.png" {
-		t.Errorf("rows %+v, told %v, %v; want the row of b.png alone", m.Rows, told, err)
+	var reported []error
+	if m, err := find(lists, func(err error) { reported = append(reported, err) }); err != nil || len(reported) != 1 || len(m.Rows) != 1 || m.Rows[0].ID != "b.png" {
+		t.Errorf("rows %+v, told %v, %v; want the row of b.png alone", m.Rows, reported, err)
 	}
 	if _, err := find("path,labels\ngone.png,x\n", func(error) {}); err == nil {
 		t.Error("a manifest of which no row is left")

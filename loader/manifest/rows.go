@@ -39,17 +39,17 @@ func pathName(has func(string) bool) string {
 	if has(pathColumn) || has(framesColumn) {
 		return pathColumn
 	}
-	found := ""
+	other := ""
 	for _, name := range pathNames {
 		switch {
 		case !has(name):
-		case found != "":
+		case other != "":
 			return pathColumn // nobody knows which of the two it is
 		default:
-			found = name
+			other = name
 		}
 	}
-	return cmp.Or(found, pathColumn)
+	return cmp.Or(other, pathColumn)
 }
 
 // builder checks rows and keeps them.

@@ -18,7 +18,7 @@ func (m *Manifest) IDs() []string {
 	return ids
 }
 
-// HasSplits tells whether the file says of which split its rows are.
+// HasSplits reports whether the file says of which split its rows are.
 func (m *Manifest) HasSplits() bool { return len(m.Rows) > 0 && m.Rows[0].Split != "" }
 
 // Assign puts the rows with some identifiers into a split.
@@ -194,7 +194,7 @@ func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
 	return nil
 }
 
-// allOrNone tells whether the rows of a split have a field.
+// allOrNone reports whether the rows of a split have a field.
 func allOrNone(rows []*Row, column string, has func(*Row) bool) (bool, error) {
 	for _, row := range rows {
 		if has(row) != has(rows[0]) {

@@ -576,7 +576,7 @@ func TestRandomRates_AroundTheirMeans(t *testing.T) {
 			t.Errorf("%s: mean %v, from %v to %v", name, sum/classes, low, high)
 		}
 	}
-	if again := RandomRates(10, .3, .1, .5, 7); !slices.Equal(again.Missing, r.Missing[:10]) {
+	if wider := RandomRates(10, .3, .1, .5, 7); !slices.Equal(wider.Missing, r.Missing[:10]) {
 		t.Error("the rates of a class depend on the number of classes")
 	}
 	if other := RandomRates(10, .3, .1, .5, 8); slices.Equal(other.Missing, r.Missing[:10]) {

@@ -29,8 +29,8 @@ var (
 	confusedColour = map[int32]int32{wordPurple: wordBlue, wordOrange: wordRed}
 )
 
-// said draws whether a word that is true is mentioned, with the given probability.
-func said(s *rng.Stream, word int32, probability float64) int32 {
+// drawWord draws whether a word that is true is mentioned, with the given probability.
+func drawWord(s *rng.Stream, word int32, probability float64) int32 {
 	if spoken := s.Float64() < probability; spoken {
 		return word
 	}
@@ -46,7 +46,7 @@ func (s *scene) describe(stream *rng.Stream) sceneCaption {
 	}
 	if second >= 0 {
 		caption.second = s.mention(stream, second, .5)
-		caption.relation = said(stream, s.relation(focus, second), .7)
+		caption.relation = drawWord(stream, s.relation(focus, second), .7)
 	}
 	placeRate, quantityRate, companyRate := .35, .3, .3
 	if s.place == wordSky {
@@ -59,9 +59,9 @@ func (s *scene) describe(stream *rng.Stream) sceneCaption {
 	if company == wordTogether {
 		companyRate = .25
 	}
-	caption.place = said(stream, s.place, placeRate)
-	caption.quantity = said(stream, quantity, quantityRate)
-	caption.company = said(stream, company, companyRate)
+	caption.place = drawWord(stream, s.place, placeRate)
+	caption.quantity = drawWord(stream, quantity, quantityRate)
+	caption.company = drawWord(stream, company, companyRate)
 	return caption
 }
 
@@ -110,11 +110,11 @@ func (s *scene) mention(stream *rng.Stream, i int, scale float64) mention {
 		colour = wrong
 	}
 	return mention{
-		noun:    said(stream, noun, .95),
-		colour:  said(stream, colour, colourRate),
-		texture: said(stream, object.texture, .55*scale),
-		size:    said(stream, object.size, .45*scale),
-		verb:    said(stream, object.verb, .60*scale),
+		noun:    drawWord(stream, noun, .95),
+		colour:  drawWord(stream, colour, colourRate),
+		texture: drawWord(stream, object.texture, .55*scale),
+		size:    drawWord(stream, object.size, .45*scale),
+		verb:    drawWord(stream, object.verb, .60*scale),
 	}
 }
 

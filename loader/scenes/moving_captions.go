@@ -30,8 +30,8 @@ func MovingCaptions(config MovingConfig, perClip int) (ids []string, captions []
 		frames := streams.clip(i).all()
 		content, form := rng.New(streams.caption, i), rng.New(phrases, i)
 		for len(captions[i]) < perClip { // each clip has frames with objects
-			if said := frames[content.Intn(len(frames))].describe(&content); said != saysNothing {
-				captions[i] = append(captions[i], said.sentence(&form))
+			if described := frames[content.Intn(len(frames))].describe(&content); described != saysNothing {
+				captions[i] = append(captions[i], described.sentence(&form))
 			}
 		}
 		ids[i] = streams.id(i)

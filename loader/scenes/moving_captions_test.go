@@ -29,15 +29,15 @@ func TestMovingCaptions_SayWhatTheLabelsSay(t *testing.T) {
 				continue
 			}
 			c++
-			var said []int32
+			var mentioned []int32
 			for _, word := range strings.Fields(all[c]) {
 				if k, ok := set.Vocabulary.Index(word); ok {
-					said = append(said, int32(k))
+					mentioned = append(mentioned, int32(k))
 				}
 			}
-			slices.Sort(said)
-			if said = slices.Compact(said); !slices.Equal(said, words) {
-				t.Fatalf("clip %d: %q says %v, its labels come from %v", i, all[c], said, words)
+			slices.Sort(mentioned)
+			if mentioned = slices.Compact(mentioned); !slices.Equal(mentioned, words) {
+				t.Fatalf("clip %d: %q says %v, its labels come from %v", i, all[c], mentioned, words)
 			}
 		}
 		for _, caption := range all {
