@@ -21,7 +21,7 @@ var families = []string{"kernels/activation", "kernels/conv", "kernels/noise", "
 var backend = append([]string{"kernels", "kernels/tensor"}, families...)
 
 // leaves may be imported by every package.
-var leaves = []string{"internal/rng", "format/safetensors", "format/npy", "internal/durable", "loader/shard"}
+var leaves = []string{"internal/rng", "internal/parallel", "format/safetensors", "format/npy", "internal/durable", "loader/shard"}
 
 // room is what a package may import.
 type room struct {
@@ -37,6 +37,7 @@ var rooms = func() map[string]room {
 	hosts := []string{"std", "gorgonia.org/tensor"}
 	m := map[string]room{
 		"internal/rng":              {others: []string{"std"}},
+		"internal/parallel":         {others: []string{"std"}},
 		"bench":                     {others: []string{"std"}}, // scripts
 		"format/safetensors":        {others: []string{"std"}},
 		"format/npy":                {others: []string{"std"}},
@@ -47,7 +48,12 @@ var rooms = func() map[string]room {
 		"loader/frames":             {others: []string{"std", "golang.org/x/sys/unix"}},
 		"text":                      {},
 		"loader/features":           {others: []string{"std", "github.com/parquet-go/parquet-go"}},
-		"loader":                    {packages: []string{"text", "labels", "loader/features", "kernels/tensor", "kernels/simd", "loader/picture/jpeg", "loader/picture/jpeg/turbo"}},
+		"loader":                    {packages: []string{"text", "loader/features", "loader/picture", "kernels/tensor", "kernels/simd"}},
+		"loader/annotation":         {packages: []string{"loader", "text"}, others: []string{"std"}},
+		"loader/manifest":           {packages: []string{"loader", "loader/features", "loader/picture", "text"}, others: []string{"std"}},
+		"loader/noise":              {packages: []string{"loader", "text"}, others: []string{"std"}},
+		"loader/scenes":             {packages: []string{"loader", "loader/picture", "text"}},
+		"loader/picture":            {packages: []string{"kernels/simd", "loader/picture/jpeg", "loader/picture/jpeg/turbo"}, others: []string{"std"}},
 		"loader/picture/jpeg":       {packages: []string{"kernels/simd"}, others: []string{"std"}},
 		"loader/picture/jpeg/turbo": {others: []string{"std"}, cgo: true},
 		"kernels/tensor":            {packages: []string{"kernels/simd", "cuda"}, others: hosts},
@@ -80,8 +86,8 @@ var rooms = func() map[string]room {
 		"labels/audit":             {packages: []string{"labels", "labels/rates", "eval", "format/table"}, others: []string{"std", "github.com/parquet-go/parquet-go"}},
 		"labels/em":                {packages: []string{"labels", "labels/rates", "eval"}, others: []string{"std"}},
 		"labels/crossfit":          {others: []string{"std"}},
-		"loader/doctor":            {packages: []string{"loader", "loader/features"}, others: append([]string{"golang.org/x/sync/errgroup"}, hosts...)},
-		"report":                   {packages: []string{"eval", "eval/caption", "text", "labels", "labels/rates", "labels/audit"}},
+		"loader/doctor":            {packages: []string{"loader", "loader/picture", "loader/features"}, others: append([]string{"golang.org/x/sync/errgroup"}, hosts...)},
+		"report":                   {packages: []string{"eval", "eval/caption", "text", "labels/rates", "labels/audit"}},
 		"telemetry":                {packages: []string{"train", "captioning", "eval/caption", "loader", "text", "telemetry/tensorboard"}},
 		"telemetry/tensorboard":    {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
 		"bench/acceptance":         {others: []string{"std"}},
@@ -98,6 +104,9 @@ var forSuites = []string{"kernels/conform", "kernels/optest", "kernels/emulator"
 
 // suiteUsers are the packages whose tests may use them.
 var suiteUsers = append([]string{"model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn"}, backend...)
+
+// dataSets make, read and write data sets. Tests of every package that may use the loader take their data from them.
+var dataSets = []string{"loader/annotation", "loader/noise", "loader/scenes"}
 
 // forTests are the imports outside of this module that only tests need.
 var forTests = []string{"golang.org/x/sys/unix"}
@@ -128,6 +137,7 @@ func objection(f file, imported, module string) string {
 	case !own:
 		return r.objectsOutside(imported, f.test())
 	case slices.Contains(leaves, inner) && f.folder != "kernels/ref", slices.Contains(r.packages, inner):
+	case f.test() && slices.Contains(dataSets, inner) && (f.folder == "loader" || below(f.folder)["loader"]):
 	case f.test() && (inner == f.folder || below(f.folder)[inner] || slices.Contains(forSuites, inner) && slices.Contains(suiteUsers, f.folder)):
 	default:
 		return "the map has no such edge"

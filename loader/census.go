@@ -16,7 +16,7 @@ type Census struct {
 	Positive []int // K: bags whose observed label is 1
 	// Confusion counts, where the truth is known, the bags of each class by their observed label (first index) and
 	// their true one; nil where it is not.
-	Confusion [][2][2]int
+	Confusion Confusion
 	// Digest is a SHA-256 over the words and, bag by bag, identifiers and observed labels. It does not depend
 	// on whether labels are in memory.
 	Digest [sha256.Size]byte
@@ -57,7 +57,7 @@ func (s *Set) Census(ctx context.Context) (*Census, error) {
 func takeCensus(ctx context.Context, s *Set) (*Census, error) {
 	c := &Census{Bags: s.Len(), Positive: make([]int, s.Vocabulary.Len())}
 	if s.KnowsTruth() {
-		c.Confusion = make([][2][2]int, s.Vocabulary.Len())
+		c.Confusion = make(Confusion, s.Vocabulary.Len())
 	}
 	h := sha256.New()
 	var piece []byte
@@ -80,22 +80,25 @@ func takeCensus(ctx context.Context, s *Set) (*Census, error) {
 		h.Write(piece)
 		piece = piece[:0]
 		if c.Confusion != nil {
-			confuse(c.Confusion, row.Labels, row.Truth)
+			c.Confusion.Add(row.Labels, row.Truth)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	complete(c.Confusion, s.Len())
+	c.Confusion.Complete(s.Len())
 	h.Write(piece) // of a set without bags
 	h.Sum(c.Digest[:0])
 	return c, nil
 }
 
-// confuse counts the labels z of a bag against y, both lists of classes, in [z][y]. What is in neither follows
-// from the number of bags.
-func confuse(counts [][2][2]int, z, y []int32) {
+// Confusion counts, for each class, the bags by their label z (first index) and a reference y (second index).
+type Confusion [][2][2]int
+
+// Add counts a bag whose labels z and y are lists of classes, ascending. What is in neither list is not counted
+// before Complete.
+func (counts Confusion) Add(z, y []int32) {
 	for _, class := range z {
 		_, holds := slices.BinarySearch(y, class)
 		counts[class][1][indicator(holds)]++
@@ -107,8 +110,8 @@ func confuse(counts [][2][2]int, z, y []int32) {
 	}
 }
 
-// complete counts what is in neither.
-func complete(counts [][2][2]int, bags int) {
+// Complete fills in, once all bags are added, how many of them have a class in neither list.
+func (counts Confusion) Complete(bags int) {
 	for class := range counts {
 		n := &counts[class]
 		n[0][0] = bags - n[0][1] - n[1][0] - n[1][1]

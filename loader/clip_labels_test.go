@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/loader/picture"
 	"nmn/loader/shard"
 )
 
@@ -158,7 +159,7 @@ func (b brokenBags) Frames(bag int) int {
 	return b.Source.Frames(bag)
 }
 
-func (b brokenBags) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+func (b brokenBags) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	if slices.Contains(b.broken, bag) {
 		return fmt.Errorf("%w: no frames", ErrCorrupt)
 	}
@@ -175,13 +176,10 @@ func TestStreamClips_RefusesWhatNeedsAllLabels(t *testing.T) {
 	if _, _, err := SplitHalves(set, 1); err == nil || !strings.Contains(err.Error(), "not in memory") {
 		t.Errorf("halves: %v", err)
 	}
-	if _, err := FlipLabels(set, UniformRates(.1, .1), 1); err == nil {
-		t.Error("flips")
-	}
 	if _, err := SplitByIDs(set, []string{"in/video1.mp4"}); err == nil {
 		t.Error("split by identifiers")
 	}
-	config.Targets = matrix(make([]uint8, 15), 3)
+	config.Targets = Matrix(make([]uint8, 15), 3)
 	if _, err := New(set, config); err == nil {
 		t.Error("soft targets")
 	}
@@ -338,7 +336,7 @@ func FuzzParseClipLabel(f *testing.F) {
 	f.Add([]byte(`{"clip":"a","labels":["dog"]}`), 0)
 	v := vocabularyOf(f, "dog", "red")
 	f.Fuzz(func(t *testing.T, line []byte, captionsPerBag int) {
-		captionsPerBag = min(max(captionsPerBag, 0), maxCaptions)
+		captionsPerBag = min(max(captionsPerBag, 0), MaxCaptions)
 		label, err := parseClipLabel(line, ClipLabelsForm{CaptionsPerBag: captionsPerBag, Truth: captionsPerBag%2 == 0})
 		if err != nil {
 			return

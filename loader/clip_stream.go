@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"nmn/loader/picture"
 	"nmn/text"
 )
 
@@ -16,7 +17,7 @@ type clipRows struct {
 
 func (r clipRows) Len() int { return r.clips.Len() }
 
-func (r clipRows) knowTruth() bool { return r.labels.form.Truth }
+func (r clipRows) KnowsTruth() bool { return r.labels.form.Truth }
 
 func (r clipRows) Read(ctx context.Context, bag int, row *Row) error {
 	if err := ctx.Err(); err != nil {
@@ -32,7 +33,7 @@ func (r clipRows) Read(ctx context.Context, bag int, row *Row) error {
 // clipStream gives the frames of all clips, a bag each, in the order of the index.
 type clipStream struct {
 	clips  *Clips
-	limits Limits
+	limits picture.Limits
 }
 
 // Frames is the number of frames of a bag; 0 where its line of the index cannot be used, which Read
@@ -47,7 +48,7 @@ func (s *clipStream) Frames(bag int) int {
 
 // Read decodes a frame. The error names file, clip and frame, and wraps ErrCorrupt unless the system
 // itself has failed.
-func (s *clipStream) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+func (s *clipStream) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	record, err := s.clips.records.get(bag)
 	if err != nil {
 		return unusable(fmt.Errorf("frames: %w", err))
@@ -55,8 +56,8 @@ func (s *clipStream) Read(ctx context.Context, bag, frame int, pic *Picture) err
 	return s.clips.read(ctx, record, frame, pic, s.limits)
 }
 
-// withMaxPixels lets a Loader apply its own limit.
-func (s *clipStream) withMaxPixels(n int) (Source, error) {
+// WithMaxPixels is a source of the same frames that refuses those of more than n pixels.
+func (s *clipStream) WithMaxPixels(n int) (Source, error) {
 	limited := *s
 	limited.limits.MaxPixels = n
 	return &limited, limited.limits.Validate()
@@ -70,11 +71,27 @@ type chosenRows struct {
 
 func (c chosenRows) Len() int { return len(c.indices) }
 
-func (c chosenRows) knowTruth() bool { return knowTruth(c.from) }
+func (c chosenRows) KnowsTruth() bool { return RowsKnowTruth(c.from) }
 
 func (c chosenRows) Read(ctx context.Context, bag int, row *Row) error {
 	if bag < 0 || bag >= len(c.indices) {
 		return fmt.Errorf("there is no bag %d among %d", bag, len(c.indices))
 	}
 	return c.from.Read(ctx, c.indices[bag], row)
+}
+
+// StreamClips is the set of all clips of a folder, with the labels of a file: in memory that does not
+// grow with their number. The ID of a bag is the name of its clip. Hold gives the same set with its labels in
+// memory, for what needs all of them at once: folds, audits, splits by identifier, scores of all bags.
+func StreamClips(name string, clips *Clips, labels *ClipLabels, vocabulary *text.Vocabulary) (*Set, error) {
+	if vocabulary == nil || vocabulary.Len() == 0 {
+		return nil, fmt.Errorf("%s: labels need a vocabulary of at least one word", name)
+	}
+	if clips.Len() != labels.Len() {
+		return nil, fmt.Errorf("%s: the labels %q are of %d clips, and there are frames of %d: both must be of the same clips in one order: %w",
+			name, labels.lines.name(), labels.Len(), clips.Len(), ErrAnnotations)
+	}
+	rows := clipRows{clips, labels, vocabulary}
+	return &Set{Name: name, Vocabulary: vocabulary, CaptionsPerBag: labels.form.CaptionsPerBag, Rows: rows, ByBlocks: true,
+		survey: &survey{}, Source: &clipStream{clips: clips, limits: picture.DefaultLimits()}}, nil
 }

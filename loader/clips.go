@@ -8,8 +8,12 @@ import (
 	"strings"
 	"sync"
 
+	"nmn/loader/picture"
 	"nmn/loader/shard"
 )
+
+// ErrNoFrames is why a clip that the frames do not have is left out.
+var ErrNoFrames = errors.New("it has no frames")
 
 // Clips are the frames of video clips in a folder that package shard reads: tar shards or folders of
 // pictures, with an index. They are safe for concurrent use.
@@ -36,13 +40,13 @@ func (c *Clips) Close() error { return c.reader.Close() }
 func (c *Clips) Len() int { return c.reader.Len() }
 
 // read decodes a frame of a clip.
-func (c *Clips) read(ctx context.Context, record *shard.Record, frame int, pic *Picture, limits Limits) (err error) {
+func (c *Clips) read(ctx context.Context, record *shard.Record, frame int, pic *picture.Picture, limits picture.Limits) (err error) {
 	buffer := c.buffers.Get().(*[]byte)
 	defer c.buffers.Put(buffer)
 	if *buffer, err = c.load(ctx, record, frame, *buffer, limits); err != nil {
 		return err
 	}
-	if err := DecodePicture(*buffer, pic, limits.MaxPixels); err != nil {
+	if err := picture.Decode(*buffer, pic, limits.MaxPixels); err != nil {
 		return fmt.Errorf("cannot decode %s: %w", framePlace(record, frame), err)
 	}
 	if pic.Width != record.PictureWidth || pic.Height != record.PictureHeight {
@@ -53,15 +57,15 @@ func (c *Clips) read(ctx context.Context, record *shard.Record, frame int, pic *
 }
 
 // load reads the picture of a frame into buffer, undecoded.
-func (c *Clips) load(ctx context.Context, record *shard.Record, frame int, buffer []byte, limits Limits) ([]byte, error) {
+func (c *Clips) load(ctx context.Context, record *shard.Record, frame int, buffer []byte, limits picture.Limits) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return buffer, err
 	}
 	if frame < 0 || frame >= len(record.Frames) {
-		return buffer, fmt.Errorf("%w: the clip %q has %d frames, there is no frame %d", ErrCorrupt, clipID(record.Clip), len(record.Frames), frame)
+		return buffer, fmt.Errorf("%w: the clip %q has %d frames, there is no frame %d", ErrCorrupt, Excerpt(record.Clip), len(record.Frames), frame)
 	}
 	if size := record.Frames[frame].Size; size > limits.MaxBytes {
-		return buffer, fmt.Errorf("%w: frame %d of the clip %q has %d bytes, more than the limit of %d", ErrCorrupt, frame, clipID(record.Clip), size, limits.MaxBytes)
+		return buffer, fmt.Errorf("%w: frame %d of the clip %q has %d bytes, more than the limit of %d", ErrCorrupt, frame, Excerpt(record.Clip), size, limits.MaxBytes)
 	}
 	buffer, err := c.reader.ReadFrame(record, frame, buffer)
 	if err != nil {
@@ -74,9 +78,9 @@ func (c *Clips) load(ctx context.Context, record *shard.Record, frame int, buffe
 func framePlace(r *shard.Record, frame int) string {
 	f := r.Frames[frame]
 	if r.Shard == "" {
-		return fmt.Sprintf("frame %d of the clip %q (folder %s, %d bytes)", frame, clipID(r.Clip), clipID(r.Key), f.Size)
+		return fmt.Sprintf("frame %d of the clip %q (folder %s, %d bytes)", frame, Excerpt(r.Clip), Excerpt(r.Key), f.Size)
 	}
-	return fmt.Sprintf("frame %d of the clip %q (%s, byte %d, %d bytes)", frame, clipID(r.Clip), r.Shard, f.Offset, f.Size)
+	return fmt.Sprintf("frame %d of the clip %q (%s, byte %d, %d bytes)", frame, Excerpt(r.Clip), r.Shard, f.Offset, f.Size)
 }
 
 // ClipTable finds clips by their name.
@@ -86,9 +90,9 @@ type ClipTable struct {
 	broken  error // the first line of the index that cannot be used
 }
 
-// Table reads the whole index, and holds it: a kilobyte for a clip of 26 frames. The name of a clip is that of its file, without folders and ending:
-// "TrainValVideo/video7.mp4" is video7. Two clips of one name are an error; a line of the index that
-// cannot be used is one only for a clip that is asked for and not found elsewhere.
+// Table reads the whole index, and holds it: a kilobyte for a clip of 26 frames. The name of a clip is that of its
+// file, without folders and ending: "TrainValVideo/video7.mp4" is video7. Two clips of one name are an error; a line
+// of the index that cannot be used is one only for a clip that is asked for and not found elsewhere.
 func (c *Clips) Table() (*ClipTable, error) {
 	t := &ClipTable{clips: c, records: make(map[string]*shard.Record, c.Len())}
 	for i := range c.Len() {
@@ -104,7 +108,7 @@ func (c *Clips) Table() (*ClipTable, error) {
 		}
 		name := clipBase(record.Clip)
 		if first, ok := t.records[name]; ok {
-			return nil, fmt.Errorf("frames: the clips %q and %q of the index are both %q by name: keep one", clipID(first.Clip), clipID(record.Clip), clipID(name))
+			return nil, fmt.Errorf("frames: the clips %q and %q of the index are both %q by name: keep one", Excerpt(first.Clip), Excerpt(record.Clip), Excerpt(name))
 		}
 		t.records[name] = &record
 	}
@@ -130,10 +134,10 @@ func (t *ClipTable) Has(clip string) error {
 
 // Source gives the frames of clips by name: bag i is ids[i].
 func (t *ClipTable) Source(ids []string) (*ClipSource, error) {
-	s := &ClipSource{clips: t.clips, limits: DefaultLimits(), bags: make([]*shard.Record, len(ids))}
+	s := &ClipSource{clips: t.clips, limits: picture.DefaultLimits(), bags: make([]*shard.Record, len(ids))}
 	for i, id := range ids {
 		if err := t.Has(id); err != nil {
-			return nil, fmt.Errorf("frames: bag %d (%s): %w", i, clipID(id), err)
+			return nil, fmt.Errorf("frames: bag %d (%s): %w", i, Excerpt(id), err)
 		}
 		s.bags[i] = t.records[id]
 	}
@@ -143,7 +147,7 @@ func (t *ClipTable) Source(ids []string) (*ClipSource, error) {
 // ClipSource gives the frames of some clips, a bag each.
 type ClipSource struct {
 	clips  *Clips
-	limits Limits
+	limits picture.Limits
 	bags   []*shard.Record
 }
 
@@ -152,15 +156,15 @@ func (s *ClipSource) Frames(bag int) int { return len(s.bags[bag].Frames) }
 
 // Read decodes a frame. The error names file, clip and frame, and wraps ErrCorrupt unless the system
 // itself has failed.
-func (s *ClipSource) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+func (s *ClipSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	if bag < 0 || bag >= len(s.bags) {
 		return fmt.Errorf("frames: there is no bag %d among %d", bag, len(s.bags))
 	}
 	return s.clips.read(ctx, s.bags[bag], frame, pic, s.limits)
 }
 
-// withMaxPixels lets a Loader apply its own limit.
-func (s *ClipSource) withMaxPixels(n int) (Source, error) {
+// WithMaxPixels is a source of the same frames that refuses those of more than n pixels.
+func (s *ClipSource) WithMaxPixels(n int) (Source, error) {
 	limited := *s
 	limited.limits.MaxPixels = n
 	return &limited, limited.limits.Validate()

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/loader/picture"
 	"nmn/loader/shard"
 )
 
@@ -23,7 +24,7 @@ func greyJPEG(t testing.TB, width, height int, grey uint8) []byte {
 	for i := range picture.Pix {
 		picture.Pix[i] = grey
 	}
-	return encodeJPEG(t, picture)
+	return jpegFile(t, picture)
 }
 
 // greyOf tells bag and frame, far enough from others for JPEG.
@@ -261,20 +262,20 @@ func TestClips_TwoOfOneName(t *testing.T) {
 func TestClips_ReadOutsideAndCancelled(t *testing.T) {
 	set := videoSet(t, writeClips(t, shard.Shards, 2), "video0")
 	for _, place := range [][2]int{{0, 2}, {0, -1}, {1, 0}, {-1, 0}} {
-		if err := set.Source.Read(context.Background(), place[0], place[1], &Picture{}); err == nil {
+		if err := set.Source.Read(context.Background(), place[0], place[1], &picture.Picture{}); err == nil {
 			t.Errorf("frame %d of bag %d can be read", place[1], place[0])
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := set.Source.Read(ctx, 0, 0, &Picture{}); !errors.Is(err, context.Canceled) {
+	if err := set.Source.Read(ctx, 0, 0, &picture.Picture{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	limited, err := limitPixels(set.Source, 16*8-1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := limited.Read(context.Background(), 0, 0, &Picture{}); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "limit of 127") {
+	if err := limited.Read(context.Background(), 0, 0, &picture.Picture{}); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "limit of 127") {
 		t.Errorf("more pixels than allowed: %v", err)
 	}
 }
@@ -309,18 +310,18 @@ func BenchmarkClipSource(b *testing.B) {
 	}
 	defer w.Close()
 	record := &shard.Record{Clip: "video0.mp4", Width: 340, Height: 256, PictureWidth: 340, PictureHeight: 256, Decoded: frames, Frames: make([]shard.Frame, frames)}
-	picture := encodeJPEG(b, smooth(340, 256))
+	file := jpegFile(b, smoothImage(340, 256))
 	for i := range record.Frames {
 		record.Frames[i].Number = i
 	}
-	if err := w.Add(record, slices.Repeat([][]byte{picture}, frames)); err != nil {
+	if err := w.Add(record, slices.Repeat([][]byte{file}, frames)); err != nil {
 		b.Fatal(err)
 	}
 	if err := w.Finish(); err != nil {
 		b.Fatal(err)
 	}
 	source := videoSet(b, dir, "video0").Source
-	var pic Picture
+	var pic picture.Picture
 	b.Run("read=shard", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := range b.N {
@@ -332,7 +333,7 @@ func BenchmarkClipSource(b *testing.B) {
 	b.Run("read=memory", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			if err := DecodePicture(picture, &pic, testMaxPixels); err != nil {
+			if err := picture.Decode(file, &pic, 1<<20); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -4,17 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"nmn/loader/picture"
 
 	dense "gorgonia.org/tensor"
 )
 
 // Config says how a Loader makes batches of a Set.
 type Config struct {
-	BatchBags int  // bags per batch
-	Size      int  // width and height of the canvas, pixels; feature vectors have none
-	Fit       Fit  // how pictures get onto the canvas
-	Flip      bool // mirror half of the bags, drawn anew each epoch
-	Shuffle   bool // a new order each epoch
+	BatchBags int         // bags per batch
+	Size      int         // width and height of the canvas, pixels; feature vectors have none
+	Fit       picture.Fit // how pictures get onto the canvas
+	Flip      bool        // mirror half of the bags, drawn anew each epoch
+	Shuffle   bool        // a new order each epoch
 	// Block and Window are for sets that are ByBlocks: how many neighbours in the files come as a block, and how
 	// many blocks, in random order, are mixed with each other. Block 0 mixes all bags with all.
 	Block, Window int
@@ -24,9 +25,9 @@ type Config struct {
 	// MaxBadSamples is how many different bags with a picture that cannot be used a Loader leaves
 	// out; one more ends the epoch with an error that names the first, so 0 allows none.
 	MaxBadSamples int
-	DropLast      bool    // leave out a last batch of fewer bags
-	MaxPixels     int     // pictures with more pixels are refused; 0 leaves the limit of the Source
-	Decoder       Decoder // of JPEG files; the zero value is DecoderGo
+	DropLast      bool            // leave out a last batch of fewer bags
+	MaxPixels     int             // pictures with more pixels are refused; 0 leaves the limit of the Source
+	Decoder       picture.Decoder // of JPEG files; the zero value is DecoderGo
 	// Standard scales feature vectors; nil leaves them as they are.
 	Standard *Standard
 	// Memory is where pixels and vectors of batches lie: memory that a graphics card can read by itself, for
@@ -43,8 +44,8 @@ const Unknown = -1
 // DefaultConfig is the setting for 224-pixel pictures.
 func DefaultConfig() Config {
 	return Config{
-		BatchBags: 32, Size: 224, Fit: FitSquare, Flip: true, Shuffle: true, Seed: 1,
-		Workers: 2, Prefetch: 4, MaxPixels: DefaultLimits().MaxPixels,
+		BatchBags: 32, Size: 224, Fit: picture.FitSquare, Flip: true, Shuffle: true, Seed: 1,
+		Workers: 2, Prefetch: 4, MaxPixels: picture.DefaultLimits().MaxPixels,
 	}
 }
 
@@ -65,7 +66,7 @@ func (c Config) Validate() error {
 		{"Block", c.Block, 0, math.MaxInt32},
 		{"Window", c.Window, 0, math.MaxInt32},
 		{"MaxBadSamples", c.MaxBadSamples, 0, math.MaxInt32},
-		{"MaxPixels", c.MaxPixels, 0, pixelCeiling},
+		{"MaxPixels", c.MaxPixels, 0, picture.PixelCeiling},
 	} {
 		if field.value < field.least || field.value > field.limit {
 			return fmt.Errorf("loader: %s = %d, allowed are %d to %d", field.name, field.value, field.least, field.limit)

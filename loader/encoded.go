@@ -6,30 +6,24 @@ import (
 	"fmt"
 )
 
-// encoded is a Source of files that can be looked at as they are stored.
-type encoded interface {
-	// encoded reads the file of a frame into buffer, growing it where needed.
-	encoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error)
+// encodedSource is a Source of files that can be looked at as they are stored.
+type encodedSource interface {
+	// ReadEncoded reads the file of a frame into buffer, growing it where needed.
+	ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error)
 }
 
 // ReadEncoded reads the file of a frame as it is stored, undecoded, into buffer, which it grows where
 // needed. A file that cannot be read gives an error that wraps ErrCorrupt; a Source without files, such as
 // that of the scenes, one that wraps errors.ErrUnsupported.
 func ReadEncoded(ctx context.Context, s Source, bag, frame int, buffer []byte) ([]byte, error) {
-	files, ok := s.(encoded)
+	files, ok := s.(encodedSource)
 	if !ok {
 		return buffer, fmt.Errorf("pictures: a source of the kind %T has no files: %w", s, errors.ErrUnsupported)
 	}
-	return files.encoded(ctx, bag, frame, buffer)
+	return files.ReadEncoded(ctx, bag, frame, buffer)
 }
 
-// PictureFormat is the name of the format of a file, JPEG, PNG or GIF, by how it starts; empty for another.
-func PictureFormat(data []byte) string {
-	format, _ := sniff(data)
-	return format.name
-}
-
-func (s *FileSource) encoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
+func (s *FileSource) ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return buffer, err
 	}
@@ -42,25 +36,16 @@ func (s *FileSource) encoded(ctx context.Context, bag, frame int, buffer []byte)
 	return buffer, nil
 }
 
-func (s *ClipSource) encoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
+func (s *ClipSource) ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
 	if bag < 0 || bag >= len(s.bags) {
 		return buffer, fmt.Errorf("frames: there is no bag %d among %d", bag, len(s.bags))
 	}
 	return s.clips.load(ctx, s.bags[bag], frame, buffer, s.limits)
 }
 
-func (c chosenSource) encoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
+func (c chosenSource) ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
 	if bag < 0 || bag >= len(c.indices) {
 		return buffer, fmt.Errorf("there is no bag %d among %d", bag, len(c.indices))
 	}
 	return ReadEncoded(ctx, c.from, c.indices[bag], frame, buffer)
-}
-
-func (s *ManifestSource) encoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
-	file, err := s.place(bag, frame)
-	if err != nil {
-		return buffer, err
-	}
-	buffer, err = s.files.encoded(ctx, file, 0, buffer)
-	return buffer, s.inRow(bag, err)
 }

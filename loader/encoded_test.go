@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"nmn/loader/picture"
 	"nmn/loader/shard"
 )
 
@@ -31,8 +32,8 @@ func TestReadEncoded_GivesTheBytesOfAFile(t *testing.T) {
 		format string
 	}{{source, 0, "a.jpg", "JPEG"}, {chosen, 0, "c.jpg", ""}, {chosen, 1, "b.jpg", "JPEG"}} {
 		got, err := ReadEncoded(t.Context(), c.source, c.bag, 0, nil)
-		if err != nil || !bytes.Equal(got, files[c.name]) || PictureFormat(got) != c.format {
-			t.Errorf("bag %d of %T: %d bytes, format %q, %v; want those of %s", c.bag, c.source, len(got), PictureFormat(got), err, c.name)
+		if err != nil || !bytes.Equal(got, files[c.name]) || picture.Format(got) != c.format {
+			t.Errorf("bag %d of %T: %d bytes, format %q, %v; want those of %s", c.bag, c.source, len(got), picture.Format(got), err, c.name)
 		}
 	}
 	if _, err := ReadEncoded(t.Context(), source, 3, 0, nil); !errors.Is(err, ErrCorrupt) {
@@ -51,15 +52,5 @@ func TestReadEncoded_FramesOfClips(t *testing.T) {
 	}
 	if _, err := ReadEncoded(t.Context(), set.Source, 1, 3, nil); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a frame beyond the clip: %v", err)
-	}
-}
-
-func TestReadEncoded_ScenesHaveNoFiles(t *testing.T) {
-	set, err := Scenes(ScenesConfig{Seed: 1, Split: "train", N: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ReadEncoded(t.Context(), set.Source, 0, 0, nil); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("%v, want that it is not supported", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"nmn/loader/picture"
 	"sync"
 	"time"
 )
@@ -32,8 +33,8 @@ type frameRange struct {
 // worker is the memory of one goroutine that reads pictures.
 type worker struct {
 	ctx     context.Context
-	picture Picture
-	resizer *Resizer
+	picture picture.Picture
+	resizer *picture.Resizer
 }
 
 // Epoch starts an epoch at a batch, 0 for its beginning; a start at Batches() is at its end. When
@@ -49,7 +50,7 @@ func (l *Loader) Epoch(ctx context.Context, epoch, startBatch int) (*Epoch, erro
 	work := make(chan frameRange)
 	e.group.Go(func() { e.plan(inner, epoch, startBatch, work) })
 	for range l.config.Workers {
-		e.group.Go(func() { readFrames(inner, Picture{Level: l.level, Decoder: l.config.Decoder}, work) })
+		e.group.Go(func() { readFrames(inner, picture.Picture{Level: l.level, Decoder: l.config.Decoder}, work) })
 	}
 	return e, nil
 }
@@ -87,8 +88,8 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 	}
 }
 
-func readFrames(ctx context.Context, picture Picture, work <-chan frameRange) {
-	w := worker{ctx: ctx, picture: picture, resizer: NewResizer(picture.Level)}
+func readFrames(ctx context.Context, first picture.Picture, work <-chan frameRange) {
+	w := worker{ctx: ctx, picture: first, resizer: picture.NewResizer(first.Level)}
 	for {
 		select {
 		case job, ok := <-work:

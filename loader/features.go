@@ -24,20 +24,20 @@ func FeatureSet(name string, t *features.Table, vocabulary *text.Vocabulary) (*S
 		}
 	}
 	n, k := t.Rows.Len(), vocabulary.Len()
-	s := &Set{Name: name, Vocabulary: vocabulary, IDs: t.IDs, Vectors: &tableVectors{rows: t.Rows}, Labels: matrix(make([]uint8, n*k), k)}
+	s := &Set{Name: name, Vocabulary: vocabulary, IDs: t.IDs, Vectors: &tableVectors{rows: t.Rows}, Labels: Matrix(make([]uint8, n*k), k)}
 	if s.IDs == nil {
 		s.IDs = numbered(n)
 	}
 	if t.Labels != nil {
-		s.Labels = matrix(t.Labels.Values, k)
+		s.Labels = Matrix(t.Labels.Values, k)
 	}
 	if t.Truth != nil {
-		s.Truth = matrix(t.Truth.Values, k)
+		s.Truth = Matrix(t.Truth.Values, k)
 	}
 	if t.Counts != nil {
-		s.Counts = matrix(t.Counts.Values, k)
+		s.Counts = Matrix(t.Counts.Values, k)
 	}
-	return s, checkLabels(s, "labels", s.Labels)
+	return s, CheckLabels(s, "labels", s.Labels)
 }
 
 // labelVocabulary makes the classes of labels, with the number of their rows.

@@ -3,6 +3,8 @@ package loader
 import (
 	"context"
 	"fmt"
+	"nmn/internal/parallel"
+	"nmn/loader/picture"
 	"sort"
 	"strconv"
 )
@@ -38,7 +40,7 @@ func Frames(ctx context.Context, s *Set) (*Set, *FrameIndex, error) {
 // says so when it is read.
 func indexFrames(ctx context.Context, s *Set) (*FrameIndex, error) {
 	index := &FrameIndex{offsets: make([]int, s.Len()+1)}
-	inParallel(s.Len(), func(bag int) {
+	parallel.Each(s.Len(), func(bag int) {
 		if ctx.Err() == nil {
 			index.offsets[bag+1] = s.frames(bag)
 		}
@@ -85,7 +87,7 @@ type frameRows struct {
 
 func (r frameRows) Len() int { return r.index.Frames() }
 
-func (r frameRows) knowTruth() bool { return r.videos.KnowsTruth() }
+func (r frameRows) KnowsTruth() bool { return r.videos.KnowsTruth() }
 
 func (r frameRows) Read(ctx context.Context, bag int, row *Row) error {
 	video, frame, err := r.index.place(bag, 0)
@@ -180,7 +182,7 @@ type singleFrames struct {
 
 func (s singleFrames) Frames(int) int { return 1 }
 
-func (s singleFrames) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+func (s singleFrames) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	video, position, err := s.index.place(bag, frame)
 	if err != nil {
 		return err
@@ -188,8 +190,8 @@ func (s singleFrames) Read(ctx context.Context, bag, frame int, pic *Picture) er
 	return s.from.Read(ctx, video, position, pic)
 }
 
-// withMaxPixels lets a Loader apply its own limit, where the Source behind can.
-func (s singleFrames) withMaxPixels(n int) (Source, error) {
+// WithMaxPixels lets a Loader apply its own limit, where the Source behind can.
+func (s singleFrames) WithMaxPixels(n int) (Source, error) {
 	from, err := limitPixels(s.from, n)
 	return singleFrames{from, s.index}, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"nmn/loader/picture"
 	"reflect"
 	"slices"
 	"strings"
@@ -74,7 +75,7 @@ func TestFrames_BagsWithoutFrames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, place := range [][2]int{{-1, 0}, {24, 0}, {3, 1}} {
-		if err := frames.Source.Read(context.Background(), place[0], place[1], &Picture{}); err == nil {
+		if err := frames.Source.Read(context.Background(), place[0], place[1], &picture.Picture{}); err == nil {
 			t.Errorf("frame %d of bag %d can be read", place[1], place[0])
 		}
 	}

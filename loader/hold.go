@@ -18,7 +18,7 @@ func Hold(ctx context.Context, s *Set) (*Set, error) {
 		return s, nil
 	}
 	n, k := s.Len(), s.Vocabulary.Len()
-	blank := func() *dense.Dense { return matrix(make([]uint8, n*k), k) }
+	blank := func() *dense.Dense { return Matrix(make([]uint8, n*k), k) }
 	held := *s
 	held.Rows, held.survey = nil, nil
 	held.IDs, held.Labels = make([]string, n), blank()

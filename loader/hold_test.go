@@ -2,12 +2,9 @@ package loader
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 
-	"nmn/labels"
 	"nmn/loader/shard"
 )
 
@@ -58,7 +55,7 @@ func TestHold_SameEpochsAndCensus(t *testing.T) {
 	if census.Bags != 8 || census.Frames != 19 || census.Longest != 5 || !reflect.DeepEqual(census.Positive, []int{4, 4, 4}) || census.Labels() != 12 {
 		t.Errorf("census %+v", census)
 	}
-	if again, err := Hold(t.Context(), held); err != nil || again != held {
+	if twice, err := Hold(t.Context(), held); err != nil || twice != held {
 		t.Errorf("a set in memory is held anew: %v", err)
 	}
 }
@@ -99,76 +96,11 @@ func TestFrames_OfAStreamAreThoseInMemory(t *testing.T) {
 	sameSets(t, streamed, inMemory)
 }
 
-func TestWithReplacedCaptions_DrawsAsInMemory(t *testing.T) {
-	set := ragged(t)
-	held := mustHold(t, set)
-	for _, n := range []int{1, 3, 20} {
-		streamed, err := WithReplacedCaptions(t.Context(), set, n, 7)
-		if err != nil {
-			t.Fatal(err)
-		}
-		noisy := mustApply(t, mustReplace(t, held, n, 7), held)
-		if reflect.DeepEqual(mustCensus(t, noisy).Digest, mustCensus(t, held).Digest) {
-			t.Fatal("no label has changed")
-		}
-		sameSets(t, streamed, noisy)
-		sameStatistics(t, set, streamed, held, noisy)
-	}
-}
-
-func TestWithFlippedLabels_DrawsAsInMemory(t *testing.T) {
-	set := ragged(t)
-	held := mustHold(t, set)
-	rates := labels.Rates{Q01: []float64{.9, .1, .5}, Q10: []float64{.3}}
-	streamed, err := WithFlippedLabels(set, rates, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	noise, err := FlipLabels(held, rates, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	noisy := mustApply(t, noise, held)
-	sameSets(t, streamed, noisy)
-	sameStatistics(t, set, streamed, held, noisy)
-	if streamed.KnowsTruth() || set.LabelsAsTruth().LabelsAsTruth() == set {
-		t.Error("the truth is not known before somebody declares it")
-	}
-	if streamed, err = WithFlippedLabels(set.LabelsAsTruth(), rates, 3); err != nil || !streamed.KnowsTruth() {
-		t.Fatalf("the truth is known: %v", err)
-	}
-	if noise, err = FlipLabels(held, rates, 3); err != nil {
-		t.Fatal(err)
-	}
-	noisy = mustApply(t, noise, held.LabelsAsTruth())
-	if got := mustHold(t, streamed); !reflect.DeepEqual(got.Truth.Uint8s(), held.Labels.Uint8s()) || !reflect.DeepEqual(got.Labels.Uint8s(), noisy.Labels.Uint8s()) {
-		t.Errorf("truth %v, labels %v", got.Truth, got.Labels)
-	}
-}
-
-func sameStatistics(t *testing.T, clean, noisy, heldClean, heldNoisy *Set) {
-	t.Helper()
-	got, err := Statistics(t.Context(), clean, noisy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := Statistics(t.Context(), heldClean, heldNoisy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if fmt.Sprint(got) != fmt.Sprint(want) { // rates that are not defined are NaN
-		t.Errorf("statistics %v\nin memory %v", got, want)
-	}
-}
-
-func TestWithReplacedCaptions_NeedsCaptions(t *testing.T) {
+func TestHold_CountsWithoutCaptions(t *testing.T) {
 	labels := writeLabels(t, ClipLabelsForm{CaptionsPerBag: 5}, ClipLabel{Clip: "in/video0.mp4", Counts: map[string]int{"dog": 2}}, ClipLabel{Clip: "in/video1.mp4"})
 	set, err := StreamClips("counts", mustOpenClips(t, writeClips(t, shard.Shards, 1, 1)), mustOpenLabels(t, labels), vocabularyOf(t, "dog"))
 	if err != nil {
 		t.Fatal(err)
-	}
-	if _, err := WithReplacedCaptions(t.Context(), set, 1, 1); err == nil || !strings.Contains(err.Error(), "bag 0 (in/video0.mp4) do not come from captions") {
-		t.Errorf("error %v", err)
 	}
 	held := mustHold(t, set)
 	if held.Captions != nil || held.Counts.Uint8s()[0] != 2 {
@@ -185,10 +117,6 @@ func TestClipLabels_TruthIsHeld(t *testing.T) {
 	held := mustHold(t, set)
 	if !reflect.DeepEqual(held.Truth.Uint8s(), []uint8{0, 0, 0, 1}) || !reflect.DeepEqual(held.Labels.Uint8s(), []uint8{1, 0, 0, 0}) || held.Counts != nil {
 		t.Errorf("truth %v, labels %v", held.Truth, held.Labels)
-	}
-	s, err := Statistics(t.Context(), set, set)
-	if err != nil || s.Reference != "truth" || s.Classes[0].Bags != [2][2]int{{1, 0}, {1, 0}} || s.Classes[1].Bags != [2][2]int{{1, 1}, {0, 0}} {
-		t.Errorf("statistics %+v, %v", s, err)
 	}
 }
 

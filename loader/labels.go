@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"slices"
 
+	"nmn/internal/parallel"
 	"nmn/text"
 
 	dense "gorgonia.org/tensor"
 )
 
-// maxCaptions bounds the captions of a bag: their number must fit a count of 8 bits.
-const maxCaptions = 255
+// MaxCaptions bounds the captions of a bag: their number must fit a count of 8 bits.
+const MaxCaptions = 255
 
 // NewCaptionSet labels bags by their captions: a word of the vocabulary that any caption of a bag
 // holds as a token (text.Tokenizer, exact match) is a label, and the number of captions that hold it
@@ -23,8 +24,8 @@ func NewCaptionSet(name string, ids []string, captions [][]string, perBag int, v
 	if len(ids) == 0 || len(ids) != len(captions) {
 		return nil, fmt.Errorf("%s: %d bags with the captions of %d; want the same number, at least 1", name, len(ids), len(captions))
 	}
-	if perBag < 1 || perBag > maxCaptions {
-		return nil, fmt.Errorf("%s: %d captions per bag, allowed are 1 to %d", name, perBag, maxCaptions)
+	if perBag < 1 || perBag > MaxCaptions {
+		return nil, fmt.Errorf("%s: %d captions per bag, allowed are 1 to %d", name, perBag, MaxCaptions)
 	}
 	for i := range captions {
 		if len(captions[i]) > perBag {
@@ -35,8 +36,8 @@ func NewCaptionSet(name string, ids []string, captions [][]string, perBag int, v
 		return nil, err
 	}
 	s := &Set{Name: name, Vocabulary: vocabulary, IDs: ids, CaptionsPerBag: perBag, Captions: make([][][]int32, len(ids))}
-	inParallel(len(ids), func(i int) { s.Captions[i] = mentions(vocabulary, captions[i]) })
-	s.Labels, s.Counts = captionMatrices(s.Captions, vocabulary.Len())
+	parallel.Each(len(ids), func(i int) { s.Captions[i] = mentions(vocabulary, captions[i]) })
+	s.Labels, s.Counts = CaptionMatrices(s.Captions, vocabulary.Len())
 	return s, nil
 }
 
@@ -46,22 +47,23 @@ func mentions(vocabulary *text.Vocabulary, captions []string) [][]int32 {
 	classes := make([][]int32, len(captions))
 	for c, caption := range captions {
 		tokens = text.Tokenizer{}.Append(tokens[:0], caption)
-		found := make([]int32, 0, len(tokens))
+		present := make([]int32, 0, len(tokens))
 		for _, token := range tokens {
 			if k, ok := vocabulary.Index(token); ok {
-				found = append(found, int32(k))
+				present = append(present, int32(k))
 			}
 		}
-		slices.Sort(found)
-		classes[c] = slices.Clip(slices.Compact(found))
+		slices.Sort(present)
+		classes[c] = slices.Clip(slices.Compact(present))
 	}
 	return classes
 }
 
-// captionMatrices returns the N×classes labels and counts that the captions give.
-func captionMatrices(captions [][][]int32, classes int) (labels, counts *dense.Dense) {
+// CaptionMatrices returns two N×classes matrices of the captions of N bags, each caption a list of the classes that it
+// mentions: labels, 1 where any caption of the bag mentions the class, and how many of them do.
+func CaptionMatrices(captions [][][]int32, classes int) (labels, counts *dense.Dense) {
 	z, c := make([]uint8, len(captions)*classes), make([]uint8, len(captions)*classes)
-	inParallel(len(captions), func(i int) {
+	parallel.Each(len(captions), func(i int) {
 		row := i * classes
 		for _, words := range captions[i] {
 			for _, k := range words {
@@ -70,11 +72,11 @@ func captionMatrices(captions [][][]int32, classes int) (labels, counts *dense.D
 			}
 		}
 	})
-	return matrix(z, classes), matrix(c, classes)
+	return Matrix(z, classes), Matrix(c, classes)
 }
 
-// matrix makes a host array of rows with the given number of columns.
-func matrix(values []uint8, columns int) *dense.Dense {
+// Matrix makes a matrix of values row by row, with the given number of columns; it shares their memory.
+func Matrix(values []uint8, columns int) *dense.Dense {
 	return dense.New(dense.WithShape(len(values)/columns, columns), dense.WithBacking(values))
 }
 
@@ -93,8 +95,9 @@ func indexIDs(name string, ids []string) (map[string]int, error) {
 	return index, nil
 }
 
-// checkLabels says what is wrong with the shape or the values of a matrix of labels.
-func checkLabels(s *Set, what string, m *dense.Dense) error {
+// CheckLabels returns an error where m is not a matrix of 0 and 1 with a row for each bag of the set and a column for
+// each word; what names it in the error, for example "labels".
+func CheckLabels(s *Set, what string, m *dense.Dense) error {
 	if s.Vocabulary == nil || s.Vocabulary.Len() == 0 {
 		return fmt.Errorf("%s: the set has no vocabulary", s.Name)
 	}
@@ -108,26 +111,6 @@ func checkLabels(s *Set, what string, m *dense.Dense) error {
 	for i, v := range m.Uint8s() {
 		if v > 1 {
 			return fmt.Errorf("%s: %s of bag %d, class %d is %d, want 0 or 1", s.Name, what, i/k, i%k, v)
-		}
-	}
-	return nil
-}
-
-// checkCaptions says which caption of a set cannot give labels.
-func checkCaptions(s *Set) error {
-	if s.Captions == nil || len(s.Captions) != s.Len() {
-		return fmt.Errorf("%s: the set has the captions of %d of %d bags", s.Name, len(s.Captions), s.Len())
-	}
-	for i, captions := range s.Captions {
-		if len(captions) > maxCaptions {
-			return fmt.Errorf("%s: bag %d has %d captions, allowed are %d", s.Name, i, len(captions), maxCaptions)
-		}
-		for c, words := range captions {
-			for _, k := range words {
-				if k < 0 || int(k) >= s.Vocabulary.Len() {
-					return fmt.Errorf("%s: caption %d of bag %d mentions class %d of %d", s.Name, c, i, k, s.Vocabulary.Len())
-				}
-			}
 		}
 	}
 	return nil

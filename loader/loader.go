@@ -89,9 +89,6 @@ func (l *Loader) Batches() int {
 	return n
 }
 
-// Set is the set that batches are made of.
-func (l *Loader) Set() *Set { return l.set }
-
 // Classes is the number of labels of a bag.
 func (l *Loader) Classes() int { return l.classes }
 

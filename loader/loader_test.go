@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/rng"
+	"nmn/loader/picture"
 	"nmn/text"
 
 	dense "gorgonia.org/tensor"
@@ -31,7 +33,7 @@ type clips struct {
 
 func (c *clips) Frames(bag int) int { return c.frames[bag] }
 
-func (c *clips) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+func (c *clips) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	if c.block != nil {
 		c.reading.Add(1)
 		select {
@@ -43,11 +45,13 @@ func (c *clips) Read(ctx context.Context, bag, frame int, pic *Picture) error {
 	if err := c.broken[[2]int{bag, frame}]; err != nil {
 		return err
 	}
-	pic.resize(4, 2)
+	pic.Resize(4, 2)
 	if c.size[0] > 0 {
-		pic.resize(c.size[0], c.size[1])
+		pic.Resize(c.size[0], c.size[1])
 	}
-	pic.fill(level(bag, frame))
+	for i := range pic.Pix {
+		pic.Pix[i] = level(bag, frame)
+	}
 	return nil
 }
 
@@ -76,7 +80,7 @@ func clipSet(t testing.TB, source *clips) *Set {
 
 func clipConfig() Config {
 	c := DefaultConfig()
-	c.BatchBags, c.Size, c.Fit = 3, 4, FitLongest
+	c.BatchBags, c.Size, c.Fit = 3, 4, picture.FitLongest
 	return c
 }
 
@@ -148,6 +152,35 @@ func mustReadEpoch(t testing.TB, l *Loader, epoch, start int) []batchCopy {
 	return all
 }
 
+// noisyPicture has as many pixels as a canvas, and no two alike.
+type noisyPicture struct{}
+
+// noisySize is the width and height of noisy pictures, in pixels.
+const noisySize = 48
+
+func (noisyPicture) Frames(int) int { return 1 }
+
+func (noisyPicture) Read(_ context.Context, bag, _ int, pic *picture.Picture) error {
+	pic.Resize(noisySize, noisySize)
+	stream := rng.New(2, bag)
+	for i := range pic.Pix {
+		pic.Pix[i] = uint8(stream.Uint32())
+	}
+	return nil
+}
+
+// noisyPictures is a set of n pictures whose labels are the bits of their numbers.
+func noisyPictures(t testing.TB, n int) *Set {
+	t.Helper()
+	set := &Set{Name: "noisy", Vocabulary: vocabularyOf(t, "one", "two", "four"), IDs: numbered(n), Source: noisyPicture{}}
+	labels := make([]uint8, 3*n)
+	for i := range labels {
+		labels[i] = uint8(i / 3 >> (i % 3) & 1)
+	}
+	set.Labels = Matrix(labels, 3)
+	return set
+}
+
 func raggedClips() *clips { return &clips{frames: []int{1, 3, 2, 1, 4, 1, 2, 5, 1, 3, 1}} }
 
 func TestLoader_RaggedBags(t *testing.T) {
@@ -210,9 +243,9 @@ func TestLoader_OneBagOfOneFrame(t *testing.T) {
 }
 
 func TestLoader_SameForAnyWorkersAndPrefetch(t *testing.T) {
-	set := makeScenes(t, 2, "train", 50)
+	set := noisyPictures(t, 50)
 	config := clipConfig()
-	config.BatchBags, config.Size, config.Fit = 7, SceneSize, FitNone
+	config.BatchBags, config.Size, config.Fit = 7, noisySize, picture.FitNone
 	config.Workers, config.Prefetch = 1, 1
 	want := mustReadEpoch(t, mustLoader(t, set, config), 3, 0)
 	for _, other := range [][2]int{{5, 1}, {5, 6}, {2, 3}} {
@@ -244,9 +277,9 @@ func TestLoader_ResumeEqualsUnbroken(t *testing.T) {
 }
 
 func TestLoader_EveryBagOnceInANewOrder(t *testing.T) {
-	set := makeScenes(t, 2, "train", 100)
+	set := noisyPictures(t, 100)
 	config := clipConfig()
-	config.BatchBags, config.Size, config.Fit = 8, SceneSize, FitNone
+	config.BatchBags, config.Size, config.Fit = 8, noisySize, picture.FitNone
 	l := mustLoader(t, set, config)
 	var orders [][]int
 	flips := 0
@@ -344,7 +377,7 @@ func TestLoader_StopsAtErrorsThatAreNotAboutOnePicture(t *testing.T) {
 	if _, err := readEpoch(t, mustLoader(t, clipSet(t, source), config), 0, 0); !errors.Is(err, fault) {
 		t.Errorf("%v, want the fault", err)
 	}
-	config.Fit = FitNone // 4×2 does not fit 4×4
+	config.Fit = picture.FitNone // 4×2 does not fit 4×4
 	_, err := readEpoch(t, mustLoader(t, clipSet(t, raggedClips()), config), 0, 0)
 	if err == nil || !strings.Contains(err.Error(), "4×2") || !strings.Contains(err.Error(), "clip-") {
 		t.Errorf("%v, want the sizes and the id", err)
@@ -523,7 +556,7 @@ func TestLoader_RefusesBadConfigAndSet(t *testing.T) {
 
 func TestLoader_AppliesItsPixelLimitToFiles(t *testing.T) {
 	root := t.TempDir()
-	if err := os.WriteFile(filepath.Join(root, "a.png"), encodePNG(t, smooth(20, 20)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "a.png"), pngFile(t, smoothImage(20, 20)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	set := clipSet(t, &clips{frames: []int{1}})
@@ -540,14 +573,11 @@ func TestLoader_AppliesItsPixelLimitToFiles(t *testing.T) {
 }
 
 func TestLoader_SteadyStateAllocatesNothing(t *testing.T) {
-	set, err := Scenes(ScenesConfig{Seed: 2, Split: "train", N: 3200, Cache: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := noisyPictures(t, 3200)
 	config := DefaultConfig()
-	config.Size, config.Fit = SceneSize, FitNone
+	config.Size, config.Fit = noisySize, picture.FitNone
 	l := mustLoader(t, set, config)
-	mustReadEpoch(t, l, 1, 0) // paints all
+	mustReadEpoch(t, l, 1, 0)
 	e, err := l.Epoch(context.Background(), 0, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -577,33 +607,5 @@ func TestLoader_SteadyStateAllocatesNothing(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(60, next); n > 0 {
 		t.Errorf("%v allocations per batch", n)
-	}
-}
-
-func BenchmarkLoader_Scenes(b *testing.B) {
-	for _, cache := range []bool{false, true} {
-		b.Run(fmt.Sprintf("cache=%v", cache), func(b *testing.B) {
-			set, err := Scenes(ScenesConfig{Seed: 1, Split: "train", N: 3200, Cache: cache})
-			if err != nil {
-				b.Fatal(err)
-			}
-			config := DefaultConfig()
-			config.Size, config.Fit = SceneSize, FitNone
-			l := mustLoader(b, set, config)
-			b.ReportAllocs()
-			epoch := 0
-			for b.Loop() {
-				e, err := l.Epoch(context.Background(), epoch, 0)
-				if err != nil {
-					b.Fatal(err)
-				}
-				for batch, err := e.Next(context.Background()); err == nil; batch, err = e.Next(context.Background()) {
-					batch.Release()
-				}
-				e.Close()
-				epoch++
-			}
-			b.ReportMetric(float64(epoch*3200)/b.Elapsed().Seconds(), "images/s")
-		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"nmn/kernels/simd"
+	"nmn/loader/picture"
 )
 
 // photograph is a line of images.tsv.
@@ -62,7 +63,7 @@ func TestPhotographs_DecodeWithTheirSizes(t *testing.T) {
 		names[i] = p.file
 	}
 	source := newTestSource(t, folder, names...)
-	var pic Picture
+	var pic picture.Picture
 	for i, p := range list {
 		if err := source.Read(context.Background(), i, 0, &pic); err != nil {
 			t.Error(err)
@@ -88,11 +89,11 @@ func BenchmarkPhotographs(b *testing.B) {
 	levels := simd.Levels()
 	for name, c := range map[string]struct {
 		size int
-		fit  Fit
-	}{"to=decoded": {0, FitNone}, "to=565": {565, FitLongest}, "to=224": {224, FitSquare}} {
+		fit  picture.Fit
+	}{"to=decoded": {0, picture.FitNone}, "to=565": {565, picture.FitLongest}, "to=224": {224, picture.FitSquare}} {
 		b.Run(name, func(b *testing.B) {
-			pic := Picture{Level: levels[len(levels)-1]}
-			resizer := NewResizer(pic.Level)
+			pic := picture.Picture{Level: levels[len(levels)-1]}
+			resizer := picture.NewResizer(pic.Level)
 			canvas := make([]uint8, c.size*c.size*3)
 			i := 0
 			for b.Loop() {
@@ -115,17 +116,24 @@ func BenchmarkPhotographs(b *testing.B) {
 func TestPhotographs_EveryDecoderHasTheSamePixels(t *testing.T) {
 	folder, list := photographs(t)
 	levels := simd.Levels()
-	own := Picture{Level: levels[len(levels)-1]}
-	for _, d := range usableDecoders(t) {
-		other := Picture{Decoder: d}
+	own := picture.Picture{Level: levels[len(levels)-1]}
+	for _, d := range []picture.Decoder{picture.DecoderGo, picture.DecoderTurbo, picture.DecoderStd} {
+		if err := d.Validate(); err != nil {
+			if d != picture.DecoderTurbo {
+				t.Fatal(err)
+			}
+			t.Logf("left out: %v", err)
+			continue
+		}
+		other := picture.Picture{Decoder: d}
 		var sum, most, all float64
 		for _, p := range list {
 			data, err := os.ReadFile(filepath.Join(folder, p.file))
 			if err != nil {
 				t.Fatal(err)
 			}
-			limit := DefaultLimits().MaxPixels
-			if err := errors.Join(DecodePicture(data, &own, limit), DecodePicture(data, &other, limit)); err != nil {
+			limit := picture.DefaultLimits().MaxPixels
+			if err := errors.Join(picture.Decode(data, &own, limit), picture.Decode(data, &other, limit)); err != nil {
 				t.Fatal(err)
 			}
 			for i, v := range own.Pix {
@@ -135,7 +143,7 @@ func TestPhotographs_EveryDecoderHasTheSamePixels(t *testing.T) {
 			all += float64(len(own.Pix))
 		}
 		t.Logf("%s: %d photographs, %.4f off in the mean, %.0f at most", d, len(list), sum/all, most)
-		if d != DecoderStd && most > 0 || !(sum/all < 1) {
+		if d != picture.DecoderStd && most > 0 || !(sum/all < 1) {
 			t.Errorf("%s: other pixels", d)
 		}
 	}

@@ -3,13 +3,14 @@ package loader
 import (
 	"context"
 	"errors"
+	"nmn/internal/parallel"
 	"strconv"
 
 	dense "gorgonia.org/tensor"
 )
 
-// Rows tells of bags one at a time what the IDs and matrices of a Set tell of all. It must be safe for
-// concurrent use.
+// Rows reads of bags one at a time what the IDs and matrices of a Set hold of all. It must be safe for concurrent
+// use. Rows with true labels have a method KnowsTruth() bool that returns true.
 type Rows interface {
 	// Len is the number of bags.
 	Len() int
@@ -34,13 +35,24 @@ type Mention struct {
 	Captions uint8
 }
 
-// KnowsTruth tells whether the true labels of the bags are known.
-func (s *Set) KnowsTruth() bool { return s.Truth != nil || s.Rows != nil && knowTruth(s.Rows) }
+// KnowsTruth reports whether the true labels of the bags are known.
+func (s *Set) KnowsTruth() bool { return s.Truth != nil || s.Rows != nil && RowsKnowTruth(s.Rows) }
 
-// knowTruth tells whether rows have true labels; Row.Known says so of each.
-func knowTruth(rows Rows) bool {
-	r, ok := rows.(interface{ knowTruth() bool })
-	return ok && r.knowTruth()
+// truthKnower are Rows that say whether they have true labels; others have none.
+type truthKnower interface{ KnowsTruth() bool }
+
+// RowsKnowTruth reports whether rows have true labels: they do where their method KnowsTruth says so. Row.Known
+// says so of each row.
+func RowsKnowTruth(rows Rows) bool {
+	r, ok := rows.(truthKnower)
+	return ok && r.KnowsTruth()
+}
+
+// WithRows is the set with the labels of other rows, of the same bags.
+func (s *Set) WithRows(rows Rows) *Set {
+	other := *s
+	other.Rows, other.survey = rows, &survey{}
+	return &other
 }
 
 // Row tells of a bag what the set knows of it, from memory or from its Rows.
@@ -107,7 +119,7 @@ func (s *Set) EachRow(ctx context.Context, visit func(bag int, row *Row) error) 
 			return err
 		}
 		part := rows[:min(len(rows), s.Len()-from)]
-		inParallel(len(part), func(i int) { errs[i] = s.Row(ctx, from+i, &part[i]) })
+		parallel.Each(len(part), func(i int) { errs[i] = s.Row(ctx, from+i, &part[i]) })
 		for i := range part {
 			switch {
 			case errors.Is(errs[i], ErrCorrupt):

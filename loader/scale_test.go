@@ -46,8 +46,8 @@ func TestScale_MemoryDoesNotGrow(t *testing.T) {
 		}
 		dir := t.TempDir()
 		writeScale(t, dir, n)
-		peak, told := scaleChild(t, dir)
-		t.Logf("%d clips: %d kB at most; %s", n, peak, told)
+		peak, summary := scaleChild(t, dir)
+		t.Logf("%d clips: %d kB at most; %s", n, peak, summary)
 		if i == 0 {
 			first = peak
 		}
@@ -62,7 +62,7 @@ func TestScale_MemoryDoesNotGrow(t *testing.T) {
 }
 
 // scaleChild runs TestScale_Child on a folder, and returns its peak memory in kB and what it says of time.
-func scaleChild(t *testing.T, dir string) (kilobytes int, told string) {
+func scaleChild(t *testing.T, dir string) (kilobytes int, summary string) {
 	t.Helper()
 	command := exec.Command(os.Args[0], "-test.run=^TestScale_Child$", "-test.v")
 	command.Env = append(os.Environ(), "NMN_SCALE_CHILD="+dir)
@@ -75,8 +75,8 @@ func scaleChild(t *testing.T, dir string) (kilobytes int, told string) {
 			if _, err := fmt.Sscan(rest, &kilobytes); err != nil {
 				t.Fatal(err)
 			}
-			_, told, _ = strings.Cut(strings.TrimSpace(rest), " ")
-			return kilobytes, told
+			_, summary, _ = strings.Cut(strings.TrimSpace(rest), " ")
+			return kilobytes, summary
 		}
 	}
 	t.Fatalf("the process says nothing: %s", out)

@@ -3,41 +3,42 @@ package loader
 import (
 	"context"
 
-	"nmn/kernels/simd"
+	"nmn/loader/picture"
 	"nmn/text"
 
 	dense "gorgonia.org/tensor"
 )
 
-// Picture is a decoded picture: 8-bit RGB, interleaved, rows top to bottom without padding.
-// len(Pix) == Width*Height*3. The caller of a Source may reuse the buffer.
-type Picture struct {
-	Width, Height int
-	Pix           []uint8
-	Level         simd.Level // of the instructions that convert it; no pixel depends on it
-	Decoder       Decoder    // of JPEG files; the zero value is DecoderGo
-
-	jpeg jpegDecoders
-}
+// ErrCorrupt marks a picture or a vector that cannot be used: its file is missing, unreadable, damaged or beyond
+// the limits. A Source wraps it, and the Loader skips such bags up to a limit.
+var ErrCorrupt = picture.ErrCorrupt
 
 // Source gives the pixels of the frames of bags. It must be safe for concurrent use.
+//
+// A Source may have two more methods: WithMaxPixels(n int) (Source, error) gives the same pictures with a limit on
+// their pixels, which a Loader sets; ReadEncoded gives a file as it is stored, for the function of that name.
 type Source interface {
 	// Frames is the number of frames of bag i: 1 for an image, at least 1 for a video.
 	Frames(bag int) int
 	// Read decodes a frame into pic, growing pic.Pix where needed. A picture that cannot be
 	// decoded gives an error that wraps ErrCorrupt and names the file.
-	Read(ctx context.Context, bag, frame int, pic *Picture) error
+	Read(ctx context.Context, bag, frame int, pic *picture.Picture) error
+}
+
+// pixelLimiter is a Source that can refuse pictures by their size. A Loader applies the limit of its configuration
+// to it.
+type pixelLimiter interface {
+	// WithMaxPixels gives a Source of the same pictures that refuses those of more than n pixels.
+	WithMaxPixels(n int) (Source, error)
 }
 
 // limitPixels makes a Source refuse pictures of more than n pixels, where it knows such a limit.
 func limitPixels(s Source, n int) (Source, error) {
-	limited, ok := s.(interface {
-		withMaxPixels(n int) (Source, error)
-	})
+	limited, ok := s.(pixelLimiter)
 	if !ok {
 		return s, nil
 	}
-	return limited.withMaxPixels(n)
+	return limited.WithMaxPixels(n)
 }
 
 // Vectors gives the feature vectors of the frames of bags, in place of pictures. It must be safe for
@@ -96,7 +97,7 @@ func (s *Set) frames(bag int) int {
 	return s.Source.Frames(bag)
 }
 
-// Videos tells whether any bag has more than one frame.
+// Videos reports whether any bag has more than one frame.
 func (s *Set) Videos() bool {
 	for bag := range s.Len() {
 		if s.frames(bag) > 1 {

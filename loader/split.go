@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nmn/internal/rng"
+	"nmn/loader/picture"
 
 	dense "gorgonia.org/tensor"
 )
@@ -86,7 +87,7 @@ func rows(m *dense.Dense, n int, indices []int) (*dense.Dense, error) {
 	for at, i := range indices {
 		copy(to[at*k:(at+1)*k], from[i*k:(i+1)*k])
 	}
-	return matrix(to, k), nil
+	return Matrix(to, k), nil
 }
 
 // chosenSource gives the pictures of some bags of another Source.
@@ -97,15 +98,15 @@ type chosenSource struct {
 
 func (c chosenSource) Frames(bag int) int { return c.from.Frames(c.indices[bag]) }
 
-func (c chosenSource) Read(ctx context.Context, bag, frame int, pic *Picture) error {
+func (c chosenSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	if bag < 0 || bag >= len(c.indices) {
 		return fmt.Errorf("there is no bag %d among %d", bag, len(c.indices))
 	}
 	return c.from.Read(ctx, c.indices[bag], frame, pic)
 }
 
-// withMaxPixels lets a Loader apply its own limit, where the Source behind can.
-func (c chosenSource) withMaxPixels(n int) (Source, error) {
+// WithMaxPixels lets a Loader apply its own limit, where the Source behind can.
+func (c chosenSource) WithMaxPixels(n int) (Source, error) {
 	from, err := limitPixels(c.from, n)
 	return chosenSource{from, c.indices}, err
 }

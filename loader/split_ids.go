@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 
 	"nmn/internal/durable"
 )
@@ -27,10 +26,10 @@ func SplitByIDs(s *Set, lists ...[]string) ([]*Set, error) {
 		for at, id := range ids {
 			i, ok := index[id]
 			if !ok {
-				return nil, fmt.Errorf("%s: list %d, entry %d: there is no bag %q: %w", s.Name, l+1, at+1, clipID(id), ErrAnnotations)
+				return nil, fmt.Errorf("%s: list %d, entry %d: there is no bag %q: %w", s.Name, l+1, at+1, Excerpt(id), ErrAnnotations)
 			}
 			if first, ok := listed[id]; ok {
-				return nil, fmt.Errorf("%s: list %d, entry %d: %q is in list %d already: %w", s.Name, l+1, at+1, clipID(id), first, ErrAnnotations)
+				return nil, fmt.Errorf("%s: list %d, entry %d: %q is in list %d already: %w", s.Name, l+1, at+1, Excerpt(id), first, ErrAnnotations)
 			}
 			listed[id], indices[at] = l+1, i
 		}
@@ -41,19 +40,15 @@ func SplitByIDs(s *Set, lists ...[]string) ([]*Set, error) {
 	return parts, nil
 }
 
-func clipID(id string) string {
-	if len(id) > 80 {
-		return id[:80] + "..."
-	}
-	return id
-}
-
-// maxIDBytes bounds a line of an id list.
-const maxIDBytes = 4096
+// Bounds on an id list.
+const (
+	maxIDBytes = 4096 // of a line
+	maxIDs     = 20_000_000
+)
 
 // ReadIDs reads a list of ids, plain or .gz, see ParseIDs.
 func ReadIDs(path string) ([]string, error) {
-	r, err := openText(path)
+	r, err := OpenText(path)
 	if err != nil {
 		return nil, fmt.Errorf("id list: %w", err)
 	}
@@ -61,9 +56,9 @@ func ReadIDs(path string) ([]string, error) {
 	return ParseIDs(path, r)
 }
 
-// ParseIDs reads one id per line; blanks around it are cut, empty lines and lines that start with
-// # are skipped, byte order marks (joined files have several) and CR LF are fine. A repeated id is an error that names both
-// lines and wraps ErrAnnotations.
+// ParseIDs reads one id per line; blanks around it are cut, empty lines and lines that start with # are skipped, byte
+// order marks (joined files have several) and CR LF are fine. A repeated id is an error that names both lines and
+// wraps ErrAnnotations.
 func ParseIDs(name string, r io.Reader) ([]string, error) {
 	var ids []string
 	first := map[string]int{}
@@ -76,12 +71,12 @@ func ParseIDs(name string, r io.Reader) ([]string, error) {
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
-		if len(ids) == maxAnnotationRecords {
-			return nil, fmt.Errorf("id list %q, line %d: more than %d ids: %w", name, n, maxAnnotationRecords, ErrAnnotations)
+		if len(ids) == maxIDs {
+			return nil, fmt.Errorf("id list %q, line %d: more than %d ids: %w", name, n, maxIDs, ErrAnnotations)
 		}
 		id := string(line)
 		if at, ok := first[id]; ok {
-			return nil, fmt.Errorf("id list %q, line %d: %q repeats line %d: %w", name, n, clipID(id), at, ErrAnnotations)
+			return nil, fmt.Errorf("id list %q, line %d: %q repeats line %d: %w", name, n, Excerpt(id), at, ErrAnnotations)
 		}
 		first[id] = n
 		ids = append(ids, id)
@@ -97,8 +92,6 @@ func ParseIDs(name string, r io.Reader) ([]string, error) {
 	return ids, nil
 }
 
-func blankOrMark(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
-
 // WriteIDs writes a list that ReadIDs reads back as it was. An id that a line cannot hold is an error.
 func WriteIDs(path string, ids []string) error {
 	text := strings.Join(ids, "\n") + "\n"
@@ -112,7 +105,7 @@ func WriteIDs(path string, ids []string) error {
 			at++
 		}
 		return fmt.Errorf("cannot list identifiers in %q: %q cannot stand on a line of its own: it is empty, starts with #, or has a line break or blanks around it; rename it",
-			path, clipID(ids[at]))
+			path, Excerpt(ids[at]))
 	}
 	return durable.WriteFile(path, []byte(text), 0o644)
 }

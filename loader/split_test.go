@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"nmn/loader/picture"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -16,15 +17,15 @@ import (
 type numberedSource struct{ limit int }
 
 func (numberedSource) Frames(bag int) int { return bag + 1 }
-func (numberedSource) Read(_ context.Context, bag, frame int, pic *Picture) error {
+func (numberedSource) Read(_ context.Context, bag, frame int, pic *picture.Picture) error {
 	pic.Width, pic.Height, pic.Pix = 1, 1, []uint8{uint8(bag), uint8(frame), 0}
 	return nil
 }
-func (numberedSource) withMaxPixels(n int) (Source, error) { return numberedSource{n}, nil }
+func (numberedSource) WithMaxPixels(n int) (Source, error) { return numberedSource{n}, nil }
 
 func TestSubset_CarriesEverythingAlong(t *testing.T) {
 	s := captionSet(t, 6, 5)
-	s.Truth = matrix(slices.Clone(s.Labels.Uint8s()), 6)
+	s.Truth = Matrix(slices.Clone(s.Labels.Uint8s()), 6)
 	s.Truth.Uint8s()[3*6+2] ^= 1
 	s.Source = numberedSource{}
 	indices := []int{4, 0, 3}
@@ -46,13 +47,13 @@ func TestSubset_CarriesEverythingAlong(t *testing.T) {
 		if part.IDs[at] != s.IDs[i] || !reflect.DeepEqual(part.Captions[at], s.Captions[i]) || part.Source.Frames(at) != i+1 {
 			t.Errorf("bag %d became %s with %d frames", i, part.IDs[at], part.Source.Frames(at))
 		}
-		var pic Picture
+		var pic picture.Picture
 		if err := part.Source.Read(context.Background(), at, 2, &pic); err != nil || pic.Pix[0] != uint8(i) || pic.Pix[1] != 2 {
 			t.Errorf("picture of bag %d: %v, %v", i, pic, err)
 		}
 	}
 	indices[0] = 5 // the caller may reuse its slice
-	var pic Picture
+	var pic picture.Picture
 	if part.Source.Read(context.Background(), 0, 0, &pic); pic.Pix[0] != 4 {
 		t.Error("the subset follows the slice of its caller")
 	}
@@ -71,8 +72,8 @@ func TestSubset_PassesThePixelLimitOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	limited, err := part.Source.(interface {
-		withMaxPixels(int) (Source, error)
-	}).withMaxPixels(7)
+		WithMaxPixels(int) (Source, error)
+	}).WithMaxPixels(7)
 	if err != nil || limited.(chosenSource).from != (numberedSource{7}) {
 		t.Errorf("%v, %v", limited, err)
 	}

@@ -14,9 +14,9 @@ type Standard struct {
 	Mean, Scale []float32 // D each
 }
 
-// NewStandard takes columns to mean 0 and deviation 1. A column that is constant where the moments
+// newStandard takes columns to mean 0 and deviation 1. A column that is constant where the moments
 // were taken becomes 0 everywhere: nothing could be learned about it.
-func NewStandard(m *features.Moments) *Standard {
+func newStandard(m *features.Moments) *Standard {
 	s := &Standard{Mean: make([]float32, len(m.Mean)), Scale: make([]float32, len(m.Mean))}
 	for c, deviation := range m.Deviation {
 		s.Mean[c] = float32(m.Mean[c])
@@ -46,7 +46,7 @@ func Measure(ctx context.Context, set *Set) (*Standard, *features.Moments, error
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: cannot measure the features: %w", set.Name, err)
 	}
-	return NewStandard(m), m, nil
+	return newStandard(m), m, nil
 }
 
 // check compares the standard with the set that it is for; nil suits every set.

@@ -9,41 +9,41 @@ func (s *Set) LabelsAsTruth() *Set {
 		return s
 	}
 	if s.Rows != nil {
-		return s.withRows(trueRows{s.Rows})
+		return s.WithRows(labelsAsTruth{s.Rows})
 	}
 	known := *s
 	known.Truth = known.Labels
 	return &known
 }
 
-// trueRows take labels for true ones.
-type trueRows struct{ Rows }
+// labelsAsTruth are rows that take labels for the true ones.
+type labelsAsTruth struct{ Rows }
 
-func (r trueRows) Read(ctx context.Context, bag int, row *Row) error {
+func (r labelsAsTruth) Read(ctx context.Context, bag int, row *Row) error {
 	err := r.Rows.Read(ctx, bag, row)
 	row.Truth, row.Known = append(row.Truth[:0], row.Labels...), true
 	return err
 }
 
-func (trueRows) knowTruth() bool { return true }
+func (labelsAsTruth) KnowsTruth() bool { return true }
 
 // TruthAsLabels is the set with what truly holds for its labels. It must know it.
 func (s *Set) TruthAsLabels() *Set {
-	told := *s
+	relabelled := *s
 	if s.Rows != nil {
-		told = *s.withRows(toldRows{s.Rows})
+		relabelled = *s.WithRows(truthAsLabels{s.Rows})
 	}
-	told.Name, told.Labels = s.Name+", true labels", s.Truth
-	return &told
+	relabelled.Name, relabelled.Labels = s.Name+", true labels", s.Truth
+	return &relabelled
 }
 
-// toldRows take what is true for labels.
-type toldRows struct{ Rows }
+// truthAsLabels are rows that take what is true for labels.
+type truthAsLabels struct{ Rows }
 
-func (r toldRows) Read(ctx context.Context, bag int, row *Row) error {
+func (r truthAsLabels) Read(ctx context.Context, bag int, row *Row) error {
 	err := r.Rows.Read(ctx, bag, row)
 	row.Labels = append(row.Labels[:0], row.Truth...)
 	return err
 }
 
-func (toldRows) knowTruth() bool { return true }
+func (truthAsLabels) KnowsTruth() bool { return true }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nmn/loader"
+	"nmn/loader/picture"
 	"nmn/text"
 	"nmn/train"
 
@@ -20,7 +21,7 @@ type red struct{ width, height int }
 
 func (r red) Frames(int) int { return 1 }
 
-func (r red) Read(_ context.Context, _, _ int, p *loader.Picture) error {
+func (r red) Read(_ context.Context, _, _ int, p *picture.Picture) error {
 	p.Width, p.Height = r.width, r.height
 	p.Pix = bytes.Repeat([]byte{200, 10, 10}, r.width*r.height)
 	return nil

@@ -11,7 +11,7 @@ import (
 )
 
 func TestExtract_StopsAtAnErrorOfTheWriterAndAtDamagedWeights(t *testing.T) {
-	data := scenes(t, "train", 20)
+	data := sceneSet(t, "train", 20)
 	net, err := newNet(t, "stage1", short(), data, "")
 	if err != nil {
 		t.Fatal(err)

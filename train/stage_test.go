@@ -51,7 +51,7 @@ func newNet(t *testing.T, arm string, r rig, data *loader.Set, from string) (*mo
 func TestArm_Stage2StartsFromTheClassifierOfStage1WithAFreshNoiseModel(t *testing.T) {
 	r := short()
 	r.directory = t.TempDir()
-	data := scenes(t, "train", 40)
+	data := sceneSet(t, "train", 40)
 	first, err := newNet(t, "stage1", r, data, "")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"nmn/loader"
+	"nmn/loader/picture"
 	"nmn/model"
 )
 
@@ -178,7 +179,7 @@ type holes struct {
 	bad map[int]bool
 }
 
-func (h holes) Read(ctx context.Context, bag, frame int, p *loader.Picture) error {
+func (h holes) Read(ctx context.Context, bag, frame int, p *picture.Picture) error {
 	if h.bad[bag] {
 		return errors.Join(loader.ErrCorrupt, os.ErrInvalid)
 	}

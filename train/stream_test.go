@@ -10,6 +10,8 @@ import (
 
 	"nmn/eval"
 	"nmn/loader"
+	"nmn/loader/noise"
+	"nmn/loader/scenes"
 	"nmn/loader/shard"
 )
 
@@ -17,8 +19,8 @@ import (
 func streamed(t testing.TB, split string, clips int) *loader.Set {
 	t.Helper()
 	dir := t.TempDir()
-	config := loader.MovingScenesConfig{Seed: 5, Split: split, N: clips, Frames: 3}
-	check(t, loader.WriteMovingScenes(t.Context(), config, shard.Config{Form: shard.Shards, ShardBytes: 64 << 10}, dir))
+	config := scenes.MovingConfig{Seed: 5, Split: split, N: clips, Frames: 3}
+	check(t, scenes.WriteMoving(t.Context(), config, shard.Config{Form: shard.Shards, ShardBytes: 64 << 10}, dir))
 	frames, err := loader.OpenClips(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +31,7 @@ func streamed(t testing.TB, split string, clips int) *loader.Set {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { check(t, labels.Close()) })
-	vocabulary, err := loader.SceneVocabulary()
+	vocabulary, err := scenes.Vocabulary()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +63,7 @@ var views = map[string]func(t *testing.T, s *loader.Set) *loader.Set{
 	},
 	"noise": func(t *testing.T, s *loader.Set) *loader.Set {
 		if s.Rows == nil {
-			noise, err := loader.ReplaceCaptions(s, 2, 9)
+			noise, err := noise.ReplaceCaptions(s, 2, 9)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +73,7 @@ var views = map[string]func(t *testing.T, s *loader.Set) *loader.Set{
 			}
 			return noisy
 		}
-		noisy, err := loader.WithReplacedCaptions(t.Context(), s, 2, 9)
+		noisy, err := noise.WithReplacedCaptions(t.Context(), s, 2, 9)
 		if err != nil {
 			t.Fatal(err)
 		}

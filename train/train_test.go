@@ -6,6 +6,8 @@ import (
 
 	"nmn/kernels"
 	"nmn/loader"
+	"nmn/loader/picture"
+	"nmn/loader/scenes"
 	"nmn/model"
 )
 
@@ -50,9 +52,9 @@ func openCPU(t testing.TB, threads int) kernels.Backend {
 	return backend
 }
 
-func scenes(t testing.TB, split string, n int) *loader.Set {
+func sceneSet(t testing.TB, split string, n int) *loader.Set {
 	t.Helper()
-	set, err := loader.Scenes(loader.ScenesConfig{Seed: 5, Split: split, N: n, Cache: true})
+	set, err := scenes.Make(scenes.Config{Seed: 5, Split: split, N: n, Cache: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,13 +67,13 @@ type films struct{ loader.Source }
 
 func (films) Frames(bag int) int { return 1 + bag*bag%3%2 }
 
-func (f films) Read(ctx context.Context, bag, frame int, p *loader.Picture) error {
+func (f films) Read(ctx context.Context, bag, frame int, p *picture.Picture) error {
 	return f.Source.Read(ctx, max(bag-frame, 0), 0, p)
 }
 
 func (r rig) options(t testing.TB) Options {
 	t.Helper()
-	data := scenes(t, "train", r.bags)
+	data := sceneSet(t, "train", r.bags)
 	if r.source != nil {
 		data.Source = r.source(data.Source)
 	}
@@ -96,7 +98,7 @@ func (r rig) options(t testing.TB) Options {
 		}
 	}
 	if r.validation {
-		o.Validation = scenes(t, "val", 24)
+		o.Validation = sceneSet(t, "val", 24)
 	}
 	return o
 }

@@ -7,12 +7,13 @@ import (
 
 	"nmn/eval"
 	"nmn/loader"
+	"nmn/loader/scenes"
 	"nmn/model"
 )
 
 func moving(t testing.TB, split string, clips int) *loader.Set {
 	t.Helper()
-	set, err := loader.MovingScenes(loader.MovingScenesConfig{Seed: 5, Split: split, N: clips, Frames: 5, Cache: true})
+	set, err := scenes.MakeMoving(scenes.MovingConfig{Seed: 5, Split: split, N: clips, Frames: 5, Cache: true})
 	if err != nil {
 		t.Fatal(err)
 	}

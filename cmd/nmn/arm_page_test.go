@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/loader"
+	"nmn/loader/picture"
 	"nmn/report"
 	"nmn/text"
 	"nmn/train"
@@ -37,7 +38,7 @@ func TestTrain_PageShowsBagsAndLoadsNothing(t *testing.T) {
 type unreadable struct{}
 
 func (unreadable) Frames(int) int { return 1 }
-func (unreadable) Read(context.Context, int, int, *loader.Picture) error {
+func (unreadable) Read(context.Context, int, int, *picture.Picture) error {
 	return errors.New("unreadable")
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/loader"
+	"nmn/loader/picture"
 	"nmn/text"
 )
 
@@ -59,7 +60,7 @@ type loadFigures struct {
 func newBenchLoad(p *program) *cobra.Command {
 	c := &loadCommand{repeats: 5, warmup: 1, loading: loader.DefaultConfig()}
 	l := &c.loading
-	l.Size, l.BatchBags, l.Fit, l.Flip, l.Shuffle, l.Decoder = 565, 8, loader.FitLongest, false, false, loader.DecoderGo
+	l.Size, l.BatchBags, l.Fit, l.Flip, l.Shuffle, l.Decoder = 565, 8, picture.FitLongest, false, false, picture.DecoderGo
 	cmd := &cobra.Command{
 		Use:   "load FOLDER",
 		Short: "Measure how fast pictures are loaded",
@@ -80,8 +81,8 @@ stood still.`,
 	}
 	r := under(cmd, "Loading")
 	r.int(&l.Size, "size", "height and width of the canvas in `pixels`")
-	enum(r, &l.Fit, "fit", "how a picture gets onto the canvas", loader.FitLongest, loader.FitSquare)
-	enum(r, &l.Decoder, "decoder", "what decodes JPEG files: nmn's own, libjpeg-turbo or Go's image/jpeg", loader.DecoderGo, loader.DecoderTurbo, loader.DecoderStd)
+	enum(r, &l.Fit, "fit", "how a picture gets onto the canvas", picture.FitLongest, picture.FitSquare)
+	enum(r, &l.Decoder, "decoder", "what decodes JPEG files: nmn's own, libjpeg-turbo or Go's image/jpeg", picture.DecoderGo, picture.DecoderTurbo, picture.DecoderStd)
 	r.int(&l.BatchBags, "batch", "`pictures` of a batch")
 	r.int(&l.Workers, "workers", "`goroutines` that load")
 	r.int(&l.Prefetch, "prefetch", "`batches` made ahead")

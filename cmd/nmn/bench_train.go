@@ -11,6 +11,7 @@ import (
 	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/loader"
+	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/text"
 	"nmn/train"
@@ -44,7 +45,7 @@ func (b *benchCommand) steps(ctx context.Context, backend kernels.Backend, w wat
 		return err
 	}
 	loading := loader.DefaultConfig()
-	loading.Fit = loader.FitNone
+	loading.Fit = picture.FitNone
 	var failed error
 	trainer, err := train.New(train.Options{
 		Config: config, Stage: 2, Net: net, Data: set, Loader: loading,
@@ -138,10 +139,10 @@ func newRandomPictures(size, frames int) *randomPictures {
 func (s *randomPictures) Frames(int) int { return s.frames }
 
 // Read implements loader.Source.
-func (s *randomPictures) Read(_ context.Context, bag, frame int, picture *loader.Picture) error {
+func (s *randomPictures) Read(_ context.Context, bag, frame int, pic *picture.Picture) error {
 	bytes := s.size * s.size * 3
 	from := (bag*s.frames + frame) * 61 % (len(s.noise) - bytes)
-	picture.Width, picture.Height = s.size, s.size
-	picture.Pix = append(picture.Pix[:0], s.noise[from:from+bytes]...)
+	pic.Width, pic.Height = s.size, s.size
+	pic.Pix = append(pic.Pix[:0], s.noise[from:from+bytes]...)
 	return nil
 }

@@ -74,7 +74,7 @@ func captionPresets() []captionPreset {
 // rates, batches and dropout, is as the authors of S2VT have it, or an ordinary choice.
 func captionBase(preset captionPreset) captionConfig {
 	c := captionConfig{Preset: preset, Device: "auto", Words: captioning.WordOptions{MinCount: 1}, Train: captioning.DefaultConfig(),
-		Data: captionData{Train: clipFiles{PerRow: 1, Split: loader.TrainSplit}, Validation: clipFiles{PerRow: 1, Split: loader.ValidateSplit},
+		Data: captionData{Train: clipFiles{PerRow: 1, Split: loader.TrainSplit}, Validation: clipFiles{PerRow: 1, Split: loader.ValidationSplit},
 			ValidationShare: .1, Seed: 1, MaxWords: 30},
 		Validation: defaultSearch()}
 	switch paper := s2vt.Paper(1, s2vt.Reserved+1); preset {

@@ -42,7 +42,7 @@ are the words that were counted; --vocab takes those of another split.`,
 		RunE:              func(_ *cobra.Command, args []string) error { return c.run(p, args[0], args[1]) },
 	}
 	r := under(cmd, "Captions")
-	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidateSplit, loader.TestSplit)
+	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
 	r.int(&c.given, "given", "`captions` of each clip, the first in the file, whose words are counted; the others are to be said")
 	w := under(cmd, "Words")
 	wordFlags(w, &c.words)

@@ -14,6 +14,7 @@ import (
 	"nmn/eval/caption"
 	"nmn/internal/rng"
 	"nmn/loader"
+	"nmn/loader/annotation"
 )
 
 // clipFiles name features of clips and captions of people.
@@ -41,7 +42,7 @@ func (f *clipFiles) featureFlags(r room, prefix, of string) {
 // captionFlags declare what names captions.
 func (f *clipFiles) captionFlags(r room, prefix, of string) {
 	r.file(&f.Captions, prefix+"captions", "`file` of captions"+of+": MSR-VTT's annotations (zip too), COCO captions, an object of lists, JSON lines or CSV", "json", "jsonl", "csv", "zip", "gz")
-	enum(r, &f.Split, prefix+"split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidateSplit, loader.TestSplit)
+	enum(r, &f.Split, prefix+"split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
 }
 
 // open opens the features. Close the file.
@@ -58,7 +59,7 @@ func (f *clipFiles) open() (*captioning.FrameFile, error) {
 
 // readClipCaptions reads captions of any form; split chooses among those of MSR-VTT.
 func readClipCaptions(path, split string) (_ *caption.Captions, err error) {
-	msrvtt, err := loader.IsMSRVTT(path)
+	msrvtt, err := annotation.IsMSRVTT(path)
 	switch {
 	case err != nil:
 		return nil, err
@@ -76,7 +77,7 @@ func readClipCaptions(path, split string) (_ *caption.Captions, err error) {
 }
 
 func readMSRVTTCaptions(path, split string) (*caption.Captions, error) {
-	m, err := loader.ReadMSRVTT(path)
+	m, err := annotation.ReadMSRVTT(path)
 	if err != nil {
 		return nil, err
 	}

@@ -10,19 +10,19 @@ import (
 
 	"nmn/eval"
 	"nmn/eval/caption"
-	"nmn/loader"
 	"nmn/loader/features"
+	"nmn/loader/scenes"
 )
 
 // captionScenes are the flags of nmn caption scenes.
 type captionScenes struct {
-	config  loader.MovingScenesConfig
+	config  scenes.MovingConfig
 	perClip int
 	asJSON  bool
 }
 
 func newCaptionScenes(p *program) *cobra.Command {
-	c := captionScenes{config: loader.MovingScenesConfig{Seed: 1, Split: "train", N: 1000, Frames: movingFrames}, perClip: loader.SceneCaptions}
+	c := captionScenes{config: scenes.MovingConfig{Seed: 1, Split: "train", N: 1000, Frames: movingFrames}, perClip: scenes.CaptionsPerPicture}
 	cmd := &cobra.Command{
 		Use:   "scenes DIR",
 		Short: "Write captions and true concepts of the moving scenes to a folder",
@@ -52,7 +52,7 @@ func (c *captionScenes) run(p *program, dir string) error {
 	if err := c.config.Validate(); err != nil {
 		return usageError{err}
 	}
-	ids, captions, err := loader.MovingCaptions(c.config, c.perClip)
+	ids, captions, err := scenes.MovingCaptions(c.config, c.perClip)
 	if err != nil {
 		return usageError{err}
 	}
@@ -90,8 +90,8 @@ func captionsOfClips(ids []string, captions [][]string) *caption.Captions {
 }
 
 // writeFrameTruth writes what every frame shows, a row of 0 and 1 each.
-func writeFrameTruth(config loader.MovingScenesConfig, path string) (err error) {
-	vocabulary, err := loader.SceneVocabulary()
+func writeFrameTruth(config scenes.MovingConfig, path string) (err error) {
+	vocabulary, err := scenes.Vocabulary()
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func writeFrameTruth(config loader.MovingScenesConfig, path string) (err error) 
 	defer func() { err = errors.Join(err, w.Close()) }()
 	row := make([]float32, vocabulary.Len())
 	for clip := range config.N {
-		shown, err := loader.FrameTruth(config, clip)
+		shown, err := scenes.FrameTruth(config, clip)
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"nmn/kernels/tensor"
-	"nmn/loader"
+	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/train"
 )
@@ -170,14 +170,14 @@ func (n *netConfig) model(classes, width int, noise model.NoiseMode) model.Confi
 }
 
 // fit is how pictures get onto the canvas.
-func (c *config) fit() loader.Fit {
+func (c *config) fit() picture.Fit {
 	switch {
 	case c.Data.Fit != "":
 		return c.Data.Fit
 	case c.Net.MIL && c.Net.Arch == netVGG16:
-		return loader.FitLongest
+		return picture.FitLongest
 	}
-	return loader.FitSquare
+	return picture.FitSquare
 }
 
 // yaml writes the configuration as a file that --config reads.

@@ -6,6 +6,7 @@ import (
 
 	"nmn/kernels/tensor"
 	"nmn/loader"
+	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/train"
 
@@ -64,7 +65,7 @@ func dataFlags(cmd *cobra.Command, c *config) {
 	flipFlags(cmd, d)
 	r.file(&d.FlipRates, "flip-rates", "`file` with the rates of each class instead (word, q01, q10)", "csv")
 	r.uint64(&d.NoiseSeed, "noise-seed", "`seed` of label noise, 0 for that of the data")
-	enum(r, &d.Fit, "fit", "how pictures get onto the canvas (default longest with MIL, square without)", loader.FitLongest, loader.FitSquare, loader.FitNone)
+	enum(r, &d.Fit, "fit", "how pictures get onto the canvas (default longest with MIL, square without)", picture.FitLongest, picture.FitSquare, picture.FitNone)
 	r.int(&d.MaxPixels, "max-pixels", "largest picture that is decoded, in `pixels`")
 }
 

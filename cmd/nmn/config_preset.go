@@ -3,8 +3,9 @@ package main
 import (
 	"nmn/internal/setting"
 	"nmn/kernels/tensor"
-	"nmn/loader"
+	"nmn/loader/annotation"
 	"nmn/loader/features"
+	"nmn/loader/picture"
 	"nmn/train"
 )
 
@@ -22,7 +23,7 @@ func presetConfig(name presetName, size sizeName) (config, error) {
 		c.Train = train.Paper()
 	case presetPaperMSRVTT:
 		c.Data.Set, c.Net.Arch = dataMSRVTT, netVGG16
-		c.Data.CaptionsPerBag, c.Data.VocabularySize = loader.MSRVTTCaptions, msrvttWords
+		c.Data.CaptionsPerBag, c.Data.VocabularySize = annotation.MSRVTTCaptions, msrvttWords
 		c.Train = train.Paper()
 	case presetFeatures:
 		c.Data.Set, c.Net.Arch, c.Net.Hidden = dataFeatures, netMLP, []int{256, 256}
@@ -40,7 +41,7 @@ func baseConfig() config {
 		Arm: armFD,
 		Data: dataConfig{
 			Seed: 1, ValidationShare: .1, TestShare: .1, CaptionsPerBag: 5, VocabularySize: 1000, MinCount: 1,
-			MaxPixels: loader.DefaultLimits().MaxPixels, FlipSpread: .5, ShuffleWindow: 16,
+			MaxPixels: picture.DefaultLimits().MaxPixels, FlipSpread: .5, ShuffleWindow: 16,
 			Features: featureConfig{Standardise: true, Missing: missingError, MemoryLimit: features.DefaultLimit >> 30},
 		},
 		Net: netConfig{Width: 1, Dropout: -1, NoisePool: "mean", Pixels: pixelsUnit},

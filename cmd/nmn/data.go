@@ -14,6 +14,9 @@ import (
 
 	"nmn/internal/setting"
 	"nmn/loader"
+	"nmn/loader/annotation"
+	"nmn/loader/noise"
+	"nmn/loader/scenes"
 	"nmn/report"
 	"nmn/text"
 )
@@ -27,15 +30,15 @@ type dataSets struct {
 	test       *loader.Set
 	noise      float64 // share of replaced captions, for tables
 	flips      report.Flips
-	drawn      struct{ train, validation *loader.Noise } // flips, nil for none
-	columns    string                                    // of features or a manifest, for people
+	drawn      struct{ train, validation *noise.Injection } // flips, nil for none
+	columns    string                                       // of features or a manifest, for people
 	options    dataOptions
 	release    func() error
 
 	cleanValidation *loader.Set // validation before labels were flipped
 
-	census *loader.Census          // of the training labels, noisy
-	noisy  *loader.NoiseStatistics // of these against the clean ones or the truth; nil where neither tells more
+	census *loader.Census    // of the training labels, noisy
+	noisy  *noise.Statistics // of these against the clean ones or the truth; nil where neither tells more
 }
 
 // judged is the split that figures are measured on, and its name.
@@ -104,9 +107,9 @@ func (d *dataSets) openScenes(c *dataConfig) error {
 		}
 		var err error
 		if c.Set == dataMoving {
-			*split.to, err = loader.MovingScenes(loader.MovingScenesConfig{Seed: c.Seed, Split: split.name, N: split.n, Frames: c.Frames, Cache: true})
+			*split.to, err = scenes.MakeMoving(scenes.MovingConfig{Seed: c.Seed, Split: split.name, N: split.n, Frames: c.Frames, Cache: true})
 		} else {
-			*split.to, err = loader.Scenes(loader.ScenesConfig{Seed: c.Seed, Split: split.name, N: split.n, Cache: true})
+			*split.to, err = scenes.Make(scenes.Config{Seed: c.Seed, Split: split.name, N: split.n, Cache: true})
 		}
 		if err != nil {
 			return err
@@ -158,16 +161,16 @@ func unlabelled(train *loader.Set, c *dataConfig) error {
 
 // captionSet joins captions with the pictures of a folder. Pictures whose file is missing are left
 // out up to the limit on bad samples.
-func (d *dataSets) captionSet(c *dataConfig, captions *loader.COCOCaptions, folder string, v *text.Vocabulary) (*loader.Set, error) {
+func (d *dataSets) captionSet(c *dataConfig, captions *annotation.COCO, folder string, v *text.Vocabulary) (*loader.Set, error) {
 	missing := 0
-	o := loader.COCOOptions{CaptionsPerImage: c.CaptionsPerBag, Images: folder, SkipUncaptioned: true}
+	o := annotation.COCOOptions{CaptionsPerImage: c.CaptionsPerBag, Images: folder, SkipUncaptioned: true}
 	if c.MaxBadSamples > 0 {
 		o.Missing = func(file string) {
 			missing++
 			d.options.log.Warn("picture is missing", "file", file)
 		}
 	}
-	set, files, err := loader.COCOSet(captions, v, o)
+	set, files, err := annotation.COCOSet(captions, v, o)
 	if err != nil {
 		return nil, err
 	}

@@ -111,7 +111,7 @@ func sameColumns(a, b *features.Table) error {
 // bySplits parts a set by what a column says of each row.
 func (d *dataSets) bySplits(whole *loader.Set, table *features.Table) error {
 	var rows [3][]int
-	splits, names := [...]string{loader.TrainSplit, loader.ValidateSplit, loader.TestSplit}, [...]string{"train", "validation", "test"}
+	splits, names := [...]string{loader.TrainSplit, loader.ValidationSplit, loader.TestSplit}, [...]string{"train", "validation", "test"}
 	for i, name := range table.Splits {
 		split, ok := loader.SplitNamed(name)
 		if !ok {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"nmn/loader"
+	"nmn/loader/manifest"
 	"nmn/text"
 )
 
@@ -30,7 +31,7 @@ func (d *dataSets) openManifest(ctx context.Context, c *dataConfig) error {
 	for _, part := range []struct {
 		split string
 		to    **loader.Set
-	}{{loader.TrainSplit, &d.train}, {loader.ValidateSplit, &d.validation}, {loader.TestSplit, &d.test}} {
+	}{{loader.TrainSplit, &d.train}, {loader.ValidationSplit, &d.validation}, {loader.TestSplit, &d.test}} {
 		set, source, err := m.Set(part.split, vocabulary, c.CaptionsPerBag, folder)
 		if err != nil {
 			return err
@@ -52,8 +53,8 @@ func (d *dataSets) openManifest(ctx context.Context, c *dataConfig) error {
 
 // readManifest reads the file and looks for its pictures. Rows whose files are missing are left out up to
 // the limit on bad samples.
-func (d *dataSets) readManifest(ctx context.Context, c *dataConfig) (m *loader.Manifest, folder string, err error) {
-	m, err = loader.ReadManifest(c.Manifest, loader.ManifestOptions{LabelColumns: c.Features.LabelColumns, Ignore: c.Features.Ignore})
+func (d *dataSets) readManifest(ctx context.Context, c *dataConfig) (m *manifest.Manifest, folder string, err error) {
+	m, err = manifest.Read(c.Manifest, manifest.Options{LabelColumns: c.Features.LabelColumns, Ignore: c.Features.Ignore})
 	if err != nil {
 		return nil, "", whereItStarted(err, c.Manifest)
 	}
@@ -78,7 +79,7 @@ func (d *dataSets) readManifest(ctx context.Context, c *dataConfig) (m *loader.M
 }
 
 // assignSplits holds out validation and test rows, where the file does not tell which they are.
-func assignSplits(c *dataConfig, m *loader.Manifest) error {
+func assignSplits(c *dataConfig, m *manifest.Manifest) error {
 	lists := c.ValidationIDs != "" || c.TestIDs != ""
 	switch {
 	case m.HasSplits() && lists:
@@ -90,7 +91,7 @@ func assignSplits(c *dataConfig, m *loader.Manifest) error {
 	if err := parts.holdOut(c, &loader.Set{Name: m.Stem(), IDs: m.IDs()}); err != nil {
 		return err
 	}
-	for split, set := range map[string]*loader.Set{loader.TrainSplit: parts.train, loader.ValidateSplit: parts.validation, loader.TestSplit: parts.test} {
+	for split, set := range map[string]*loader.Set{loader.TrainSplit: parts.train, loader.ValidationSplit: parts.validation, loader.TestSplit: parts.test} {
 		if set != nil {
 			m.Assign(split, set.IDs)
 		}
@@ -98,7 +99,7 @@ func assignSplits(c *dataConfig, m *loader.Manifest) error {
 	return nil
 }
 
-func manifestVocabulary(c *dataConfig, m *loader.Manifest) (*text.Vocabulary, error) {
+func manifestVocabulary(c *dataConfig, m *manifest.Manifest) (*text.Vocabulary, error) {
 	if c.Vocabulary == "" {
 		return m.Vocabulary(min(c.VocabularySize, maxClasses), c.MinCount)
 	}
@@ -111,7 +112,7 @@ func manifestVocabulary(c *dataConfig, m *loader.Manifest) (*text.Vocabulary, er
 
 // foreignLabels refuses labels that a vocabulary of the user does not have. Where the classes come from
 // training rows, labels that are only on other rows, or too rare, count for nothing, and that is told.
-func (d *dataSets) foreignLabels(c *dataConfig, m *loader.Manifest, v *text.Vocabulary) error {
+func (d *dataSets) foreignLabels(c *dataConfig, m *manifest.Manifest, v *text.Vocabulary) error {
 	foreign := m.Foreign(v)
 	n := len(foreign.Labels)
 	switch {

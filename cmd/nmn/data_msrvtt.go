@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"nmn/loader"
+	"nmn/loader/annotation"
 	"nmn/text"
 )
 
@@ -14,7 +15,7 @@ import (
 // train, validation clips those of validate, or what lists of identifiers take of these, and test clips
 // those of test, where the file has any.
 func (d *dataSets) openMSRVTT(ctx context.Context, c *dataConfig) error {
-	annotations, err := loader.ReadMSRVTT(c.MSRVTT)
+	annotations, err := annotation.ReadMSRVTT(c.MSRVTT)
 	if err != nil {
 		return whereItStarted(err, c.MSRVTT)
 	}
@@ -45,7 +46,7 @@ func (d *dataSets) openMSRVTT(ctx context.Context, c *dataConfig) error {
 	if d.test, err = join.optional(loader.TestSplit); err != nil {
 		return err
 	}
-	d.validation, err = join.optional(loader.ValidateSplit)
+	d.validation, err = join.optional(loader.ValidationSplit)
 	if err == nil && d.validation != nil && (c.ValidationIDs != "" || c.TestIDs != "") {
 		whole := d.validation
 		d.validation = nil
@@ -58,7 +59,7 @@ func (d *dataSets) openMSRVTT(ctx context.Context, c *dataConfig) error {
 type clipJoin struct {
 	log         *slog.Logger
 	config      *dataConfig
-	annotations *loader.MSRVTT
+	annotations *annotation.MSRVTT
 	frames      *loader.ClipTable
 	vocabulary  *text.Vocabulary
 	missing     int // clips left out of all splits
@@ -67,7 +68,7 @@ type clipJoin struct {
 // optional is set, nil for a split without clips.
 func (j *clipJoin) optional(split string) (*loader.Set, error) {
 	set, err := j.set(split)
-	if errors.Is(err, loader.ErrNoClips) {
+	if errors.Is(err, annotation.ErrNoClips) {
 		return nil, nil
 	}
 	return set, err
@@ -77,14 +78,14 @@ func (j *clipJoin) optional(split string) (*loader.Set, error) {
 // samples, which holds for all splits together.
 func (j *clipJoin) set(split string) (*loader.Set, error) {
 	c := j.config
-	o := loader.MSRVTTOptions{Split: split, CaptionsPerClip: c.CaptionsPerBag, Has: j.frames.Has}
+	o := annotation.MSRVTTOptions{Split: split, CaptionsPerClip: c.CaptionsPerBag, Has: j.frames.Has}
 	if c.MaxBadSamples > 0 {
 		o.LeftOut = func(clip string, err error) {
 			j.missing++
 			j.log.Warn("clip is left out", "clip", clip, "reason", err)
 		}
 	}
-	set, err := loader.MSRVTTSet(j.annotations, j.vocabulary, o)
+	set, err := annotation.MSRVTTSet(j.annotations, j.vocabulary, o)
 	if err != nil {
 		return nil, err
 	}

@@ -8,12 +8,13 @@ import (
 	"nmn/internal/setting"
 	"nmn/labels"
 	"nmn/loader"
+	"nmn/loader/noise"
 	"nmn/report"
 )
 
 // injectNoise makes the training labels noisy, as the configuration says.
 func (d *dataSets) injectNoise(ctx context.Context, c *dataConfig) error {
-	var noise *loader.Noise
+	var drawn *noise.Injection
 	var err error
 	switch {
 	case c.Flips != "" || c.FlipRates != "":
@@ -24,28 +25,28 @@ func (d *dataSets) injectNoise(ctx context.Context, c *dataConfig) error {
 		if !c.captioned() {
 			d.declareTruth()
 		}
-		noise, err = loader.ReadNoise(c.NoiseFile, d.train)
+		drawn, err = noise.Read(c.NoiseFile, d.train)
 	case c.Noise > 0:
 		var n int
-		if n, err = loader.CaptionsForRate(d.train, c.Noise); err != nil {
+		if n, err = noise.CaptionsForRate(d.train, c.Noise); err != nil {
 			return err
 		}
 		if d.train.Rows != nil {
 			d.noise = share(n, d.train.CaptionsPerBag)
-			d.train, err = loader.WithReplacedCaptions(ctx, d.train, n, noiseSeed(c))
+			d.train, err = noise.WithReplacedCaptions(ctx, d.train, n, noiseSeed(c))
 			return err
 		}
-		noise, err = loader.ReplaceCaptions(d.train, n, noiseSeed(c))
+		drawn, err = noise.ReplaceCaptions(d.train, n, noiseSeed(c))
 	default:
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if noise.Kind == loader.CaptionNoise {
-		d.noise = share(noise.Replaced, noise.CaptionsPerBag)
+	if drawn.Kind == noise.Captions {
+		d.noise = share(drawn.Replaced, drawn.CaptionsPerBag)
 	}
-	d.train, err = noise.Apply(d.train)
+	d.train, err = drawn.Apply(d.train)
 	return err
 }
 
@@ -80,11 +81,11 @@ func (d *dataSets) survey(ctx context.Context, c *dataConfig) (err error) {
 	case c.Set == dataClips && d.census.Labels() == 0: // of other data this was seen when they were read
 		return unlabelled(d.train, c)
 	case d.census.Confusion != nil:
-		d.noisy = d.census.Noise(d.train)
+		d.noisy = noise.OfCensus(d.census, d.train)
 	case d.clean == d.train:
 		return nil
 	default:
-		if d.noisy, err = loader.Statistics(ctx, d.clean, d.train); err != nil {
+		if d.noisy, err = noise.Measure(ctx, d.clean, d.train); err != nil {
 			return err
 		}
 	}
@@ -94,7 +95,7 @@ func (d *dataSets) survey(ctx context.Context, c *dataConfig) (err error) {
 	return nil
 }
 
-func rounded(r loader.Rate) string { return fmt.Sprintf("%.3f", float64(r)) }
+func rounded(r noise.Rate) string { return fmt.Sprintf("%.3f", float64(r)) }
 
 // nounOf is what people call the bags of a set.
 func nounOf(s *loader.Set) string {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"nmn/loader"
 	"nmn/loader/doctor"
+	"nmn/loader/scenes"
 )
 
 // findingKinds are the weights of the findings of a report by their kind, the worst first.
@@ -45,7 +45,7 @@ func TestDoctor_ScenesAreSound(t *testing.T) {
 
 func TestDoctor_FindsWhatStopsARun(t *testing.T) {
 	captions, images, vocabulary := exported(t, "40")
-	picture := func(i int) string { return filepath.Join(images, loader.SceneFileName("train", i)) }
+	picture := func(i int) string { return filepath.Join(images, scenes.FileName("train", i)) }
 	broken, err := os.ReadFile(picture(3))
 	if err != nil {
 		t.Fatal(err)

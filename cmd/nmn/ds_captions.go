@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"nmn/loader"
+	"nmn/loader/annotation"
 	"nmn/text"
 )
 
@@ -43,8 +43,8 @@ func tagged(o text.VocabularyOptions, captions iter.Seq[string]) (*text.Vocabula
 	return text.BuildVocabulary(captions, o)
 }
 
-func readCaptions(log *slog.Logger, file string) (*loader.COCOCaptions, error) {
-	captions, err := loader.ReadCOCOCaptions(file)
+func readCaptions(log *slog.Logger, file string) (*annotation.COCO, error) {
+	captions, err := annotation.ReadCOCO(file)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ func readCaptions(log *slog.Logger, file string) (*loader.COCOCaptions, error) {
 }
 
 // readCaptionFile reads captions of any format.
-func readCaptionFile(log *slog.Logger, file string) (*loader.CaptionFile, error) {
-	captions, err := loader.ReadCaptionFile(file)
+func readCaptionFile(log *slog.Logger, file string) (*annotation.File, error) {
+	captions, err := annotation.Read(file)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"nmn/loader"
+	"nmn/loader/picture"
 )
 
 type dataSet string
@@ -82,11 +82,11 @@ type dataConfig struct {
 	NoiseFile string  `yaml:"noise_file"`
 	// Flips inject noise by flipping labels: both rates, how far those of a class lie from them at most
 	// (a share of the rate), or a file with those of each class.
-	Flips      flipLevel  `yaml:"flips"`
-	FlipSpread float64    `yaml:"flip_spread"`
-	FlipRates  string     `yaml:"flip_rates"`
-	NoiseSeed  uint64     `yaml:"noise_seed"` // 0: that of the data
-	Fit        loader.Fit `yaml:"fit"`        // empty: longest side with MIL, square without
+	Flips      flipLevel   `yaml:"flips"`
+	FlipSpread float64     `yaml:"flip_spread"`
+	FlipRates  string      `yaml:"flip_rates"`
+	NoiseSeed  uint64      `yaml:"noise_seed"` // 0: that of the data
+	Fit        picture.Fit `yaml:"fit"`        // empty: longest side with MIL, square without
 
 	MaxBadSamples int `yaml:"max_bad_samples"`
 	MaxPixels     int `yaml:"max_pixels"`

@@ -5,6 +5,7 @@ import (
 	"nmn/internal/rng"
 	"nmn/labels"
 	"nmn/loader"
+	"nmn/loader/noise"
 	"path/filepath"
 	"strings"
 )
@@ -48,13 +49,13 @@ func (f *flipLevel) Type() string { return "missing:incorrect" }
 // flipRates are the rates of each class at the level of a configuration.
 func (c *dataConfig) flipRates(set *loader.Set) (labels.Rates, error) {
 	if c.FlipRates != "" {
-		return loader.ReadFlipRates(c.FlipRates, set.Vocabulary)
+		return noise.ReadFlipRates(c.FlipRates, set.Vocabulary)
 	}
 	missing, incorrect, err := c.Flips.rates()
 	if err != nil {
 		return labels.Rates{}, err
 	}
-	return loader.RandomRates(set.Vocabulary.Len(), missing, incorrect, c.FlipSpread, noiseSeed(c)), nil
+	return noise.RandomRates(set.Vocabulary.Len(), missing, incorrect, c.FlipSpread, noiseSeed(c)), nil
 }
 
 // injectFlips flips labels of training and validation. What the files say is then the truth that figures
@@ -82,12 +83,12 @@ func (d *dataSets) injectFlips(c *dataConfig) error {
 }
 
 // flipped draws flips, which are listed where the labels are in memory.
-func flipped(set *loader.Set, rates labels.Rates, seed uint64) (*loader.Set, *loader.Noise, error) {
+func flipped(set *loader.Set, rates labels.Rates, seed uint64) (*loader.Set, *noise.Injection, error) {
 	if set.Rows != nil {
-		noisy, err := loader.WithFlippedLabels(set, rates, seed)
+		noisy, err := noise.WithFlippedLabels(set, rates, seed)
 		return noisy, nil, err
 	}
-	noise, err := loader.FlipLabels(set, rates, seed)
+	noise, err := noise.FlipLabels(set, rates, seed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,7 +109,7 @@ func (d *dataSets) declareTruth() {
 func (d *dataSets) writeFlips(dir string) error {
 	for _, file := range []struct {
 		name  string
-		noise *loader.Noise
+		noise *noise.Injection
 	}{{flipsName, d.drawn.train}, {validationFlipsName, d.drawn.validation}} {
 		if file.noise == nil {
 			continue

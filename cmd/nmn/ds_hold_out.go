@@ -5,6 +5,7 @@ import (
 	"math"
 	"nmn/internal/rng"
 	"nmn/loader"
+	"nmn/loader/annotation"
 	"slices"
 	"strings"
 )
@@ -26,7 +27,7 @@ func (d *dataSets) listed(c *dataConfig, whole *loader.Set) (taken map[string]bo
 			return nil, err
 		}
 		if c.Set == dataCaptions {
-			ids = loader.COCOIDs(ids)
+			ids = annotation.COCOIDs(ids)
 		}
 		lists, to = append(lists, ids), append(to, list.to)
 	}

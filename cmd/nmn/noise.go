@@ -8,10 +8,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"nmn/loader"
+	"nmn/loader/noise"
 )
 
 type noiseFlags struct {
-	kind       loader.NoiseKind
+	kind       noise.Kind
 	rate       float64
 	missing    float64
 	incorrect  float64
@@ -23,7 +24,7 @@ type noiseFlags struct {
 }
 
 func newNoise(p *program) *cobra.Command {
-	f := noiseFlags{kind: loader.CaptionNoise, rate: .4, seed: 1}
+	f := noiseFlags{kind: noise.Captions, rate: .4, seed: 1}
 	c := defaultConfig()
 	var s sources
 	cmd := &cobra.Command{
@@ -57,7 +58,7 @@ and incorrect, for each word.`,
 		},
 	}
 	r := under(cmd, "Noise")
-	enum(r, &f.kind, "kind", "`kind` of noise", loader.CaptionNoise, loader.FlipNoise)
+	enum(r, &f.kind, "kind", "`kind` of noise", noise.Captions, noise.Flips)
 	r.float(&f.rate, "rate", "captions: `share` of each picture's captions to replace")
 	r.float(&f.missing, "missing", "flips: `probability` that a label that holds goes missing")
 	r.float(&f.incorrect, "incorrect", "flips: `probability` that a label that does not hold is set")
@@ -76,7 +77,7 @@ and incorrect, for each word.`,
 
 // check refuses flags that the kind of noise does not have: the noise would be another than was meant.
 func (f *noiseFlags) check(given *pflag.FlagSet) error {
-	of := map[loader.NoiseKind][]string{loader.CaptionNoise: {"rate"}, loader.FlipNoise: {"missing", "incorrect", "flip-rates"}}
+	of := map[noise.Kind][]string{noise.Captions: {"rate"}, noise.Flips: {"missing", "incorrect", "flip-rates"}}
 	for kind, names := range of {
 		for _, name := range names {
 			if kind != f.kind && given.Changed(name) {
@@ -84,7 +85,7 @@ func (f *noiseFlags) check(given *pflag.FlagSet) error {
 			}
 		}
 	}
-	if f.kind == loader.FlipNoise && !given.Changed("missing") && !given.Changed("incorrect") && f.rates == "" {
+	if f.kind == noise.Flips && !given.Changed("missing") && !given.Changed("incorrect") && f.rates == "" {
 		return usagef("noise: --kind %s needs --missing, --incorrect or --flip-rates", f.kind)
 	}
 	if f.rates != "" && (given.Changed("missing") || given.Changed("incorrect")) {
@@ -94,23 +95,23 @@ func (f *noiseFlags) check(given *pflag.FlagSet) error {
 }
 
 func drawNoise(ctx context.Context, p *program, f noiseFlags, data *dataSets) error {
-	noise, err := f.draw(data.train)
+	drawn, err := f.draw(data.train)
 	if err != nil {
 		return err
 	}
-	noisy, err := noise.Apply(data.train)
+	noisy, err := drawn.Apply(data.train)
 	if err != nil {
 		return err
 	}
-	s, err := loader.Statistics(ctx, data.train, noisy)
+	s, err := noise.Measure(ctx, data.train, noisy)
 	if err != nil {
 		return err
 	}
 	if f.output != "" {
-		if err := noise.WriteFile(f.output); err != nil {
+		if err := drawn.WriteFile(f.output); err != nil {
 			return err
 		}
-		p.log.Info("noise written", "file", f.output, "changed_"+nounOf(data.train), len(noise.Changes))
+		p.log.Info("noise written", "file", f.output, "changed_"+nounOf(data.train), len(drawn.Changes))
 	}
 	if f.statistics != "" {
 		if err := s.WriteFile(f.statistics); err != nil {
@@ -128,23 +129,23 @@ func drawNoise(ctx context.Context, p *program, f noiseFlags, data *dataSets) er
 	return err
 }
 
-func (f *noiseFlags) draw(set *loader.Set) (*loader.Noise, error) {
-	if f.kind == loader.CaptionNoise {
-		n, err := loader.CaptionsForRate(set, f.rate)
+func (f *noiseFlags) draw(set *loader.Set) (*noise.Injection, error) {
+	if f.kind == noise.Captions {
+		n, err := noise.CaptionsForRate(set, f.rate)
 		if err != nil {
 			return nil, usageError{err}
 		}
-		return loader.ReplaceCaptions(set, n, f.seed)
+		return noise.ReplaceCaptions(set, n, f.seed)
 	}
-	rates := loader.UniformRates(f.missing, f.incorrect)
+	rates := noise.UniformRates(f.missing, f.incorrect)
 	if f.rates != "" {
 		var err error
-		if rates, err = loader.ReadFlipRates(f.rates, set.Vocabulary); err != nil {
+		if rates, err = noise.ReadFlipRates(f.rates, set.Vocabulary); err != nil {
 			return nil, err
 		}
 	}
-	if err := loader.CheckFlipRates(rates, set.Vocabulary.Len()); err != nil {
+	if err := noise.CheckFlipRates(rates, set.Vocabulary.Len()); err != nil {
 		return nil, usageError{err}
 	}
-	return loader.FlipLabels(set, rates, f.seed)
+	return noise.FlipLabels(set, rates, f.seed)
 }

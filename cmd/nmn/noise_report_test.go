@@ -12,7 +12,7 @@ import (
 	"nmn/kernels"
 	"nmn/labels"
 	"nmn/labels/rates"
-	"nmn/loader"
+	"nmn/loader/scenes"
 	"nmn/report"
 	"nmn/train"
 )
@@ -158,7 +158,7 @@ func ratesOfBags(t *testing.T, dir, split string, n int) (values map[string][]fl
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := loader.Scenes(loader.ScenesConfig{Seed: c.Data.Seed, Split: split, N: n, Cache: true})
+	set, err := scenes.Make(scenes.Config{Seed: c.Data.Seed, Split: split, N: n, Cache: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"nmn/eval"
 	"nmn/loader"
+	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/text"
 	"nmn/train"
@@ -30,7 +31,7 @@ type predictCommand struct {
 	run        runConfig
 	checkpoint checkpointName
 	array      string // of a feature file
-	fit        loader.Fit
+	fit        picture.Fit
 	batch      int
 	maxBad     int
 	maxPixels  int
@@ -46,7 +47,7 @@ const automatic = -1
 
 func newPredict(p *program) *cobra.Command {
 	c := predictCommand{run: defaultConfig().Run, checkpoint: checkpointLast, batch: 16, maxBad: math.MaxInt32,
-		maxPixels: loader.DefaultLimits().MaxPixels, threshold: automatic, format: predictText}
+		maxPixels: picture.DefaultLimits().MaxPixels, threshold: automatic, format: predictText}
 	cmd := &cobra.Command{
 		Use:   "predict MODEL PATH...",
 		Short: "Tell the words of pictures or features",
@@ -72,7 +73,7 @@ pictures of one folder are named there by their path in it.`,
 	w.int(&c.top, "top", "at most so many `words` of each picture, 0 for no limit; given alone, no threshold holds")
 	w.float(&c.threshold, "threshold", "least `probability`; -1 for that of the best expected F1")
 	d := under(cmd, "Pictures")
-	enum(d, &c.fit, "fit", "how pictures get onto the canvas (default that of the run)", loader.FitLongest, loader.FitSquare, loader.FitNone)
+	enum(d, &c.fit, "fit", "how pictures get onto the canvas (default that of the run)", picture.FitLongest, picture.FitSquare, picture.FitNone)
 	d.int(&c.batch, "batch-size", "`pictures` computed at once")
 	d.int(&c.maxBad, "max-bad-samples", "`pictures` that cannot be read and are left out before prediction stops")
 	d.int(&c.maxPixels, "max-pixels", "largest picture that is decoded, in `pixels`")
@@ -143,7 +144,7 @@ func (c *predictCommand) check() error {
 
 // pictureFit is the one given, else that of the run, else the one that such a network is usually trained
 // with.
-func pictureFit(given loader.Fit, folder string, m model.Config) loader.Fit {
+func pictureFit(given picture.Fit, folder string, m model.Config) picture.Fit {
 	if given != "" {
 		return given
 	}
@@ -151,12 +152,12 @@ func pictureFit(given loader.Fit, folder string, m model.Config) loader.Fit {
 		return run.fit()
 	}
 	if m.MIL && len(m.Depths) == 5 {
-		return loader.FitLongest
+		return picture.FitLongest
 	}
-	return loader.FitSquare
+	return picture.FitSquare
 }
 
-func (c *predictCommand) score(ctx context.Context, net *model.Net, v *text.Vocabulary, files []string, fit loader.Fit) (*train.Scores, *loader.Set, error) {
+func (c *predictCommand) score(ctx context.Context, net *model.Net, v *text.Vocabulary, files []string, fit picture.Fit) (*train.Scores, *loader.Set, error) {
 	set := pictureSet(files, v, c.maxPixels)
 	l := loader.DefaultConfig()
 	l.BatchBags, l.Fit, l.Workers, l.Prefetch, l.MaxBadSamples, l.MaxPixels = c.batch, fit, c.run.Workers, c.run.Prefetch, c.maxBad, c.maxPixels

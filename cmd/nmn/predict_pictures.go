@@ -13,6 +13,7 @@ import (
 	dense "gorgonia.org/tensor"
 
 	"nmn/loader"
+	"nmn/loader/picture"
 	"nmn/text"
 )
 
@@ -70,7 +71,7 @@ func pictureIDs(paths, files []string) []string {
 // pictureSet are pictures that nobody has labels of.
 func pictureSet(files []string, v *text.Vocabulary, maxPixels int) *loader.Set {
 	return &loader.Set{Name: "pictures", Vocabulary: v, IDs: files, Labels: unknownLabels(len(files), v.Len()),
-		Source: &pathSource{files, maxPixels, int64(loader.DefaultLimits().MaxBytes)}}
+		Source: &pathSource{files, maxPixels, int64(picture.DefaultLimits().MaxBytes)}}
 }
 
 // unknownLabels stand where a Set needs labels and nobody reads them.
@@ -97,13 +98,13 @@ type pathSource struct {
 
 func (s *pathSource) Frames(int) int { return 1 }
 
-func (s *pathSource) Read(ctx context.Context, bag, _ int, pic *loader.Picture) error {
+func (s *pathSource) Read(ctx context.Context, bag, _ int, pic *picture.Picture) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	data, err := s.load(s.files[bag])
 	if err == nil {
-		err = loader.DecodePicture(data, pic, s.maxPixels)
+		err = picture.Decode(data, pic, s.maxPixels)
 	}
 	if err != nil && !errors.Is(err, loader.ErrCorrupt) {
 		err = fmt.Errorf("%w: %w", loader.ErrCorrupt, err)

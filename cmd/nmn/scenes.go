@@ -11,12 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/loader"
+	"nmn/loader/scenes"
 	"nmn/loader/shard"
 )
 
 // scenesCommand are the flags of nmn scenes.
 type scenesCommand struct {
-	scenes loader.ScenesConfig
+	scenes scenes.Config
 	moving bool
 	frames int
 	form   shard.Form
@@ -24,7 +25,7 @@ type scenesCommand struct {
 }
 
 func newScenes(p *program) *cobra.Command {
-	c := scenesCommand{scenes: loader.ScenesConfig{Split: "train", N: 200, Seed: 1}, frames: movingFrames, form: shard.Shards}
+	c := scenesCommand{scenes: scenes.Config{Split: "train", N: 200, Seed: 1}, frames: movingFrames, form: shard.Shards}
 	cmd := &cobra.Command{
 		Use:   "scenes DIR",
 		Short: "Write pictures and captions of the built-in data set to a folder",
@@ -89,25 +90,25 @@ func completeFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 
 // still writes the folder; the captions come last, and only where all else is whole.
 func (c *scenesCommand) still(ctx context.Context, dir string) (captions string, err error) {
-	if err := loader.CheckSplitName(c.scenes.Split); err != nil {
+	if err := scenes.CheckSplitName(c.scenes.Split); err != nil {
 		return "", usageError{err}
 	}
-	name := func(bag int) string { return loader.SceneFileName(c.scenes.Split, bag) }
-	if err := begin(dir, c.scenes, loader.Scenes, name); err != nil {
+	name := func(bag int) string { return scenes.FileName(c.scenes.Split, bag) }
+	if err := begin(dir, c.scenes, scenes.Make, name); err != nil {
 		return "", err
 	}
-	return loader.WriteScenes(ctx, c.scenes, dir)
+	return scenes.Write(ctx, c.scenes, dir)
 }
 
 // clips writes the folder; the labels come last.
 func (c *scenesCommand) clips(ctx context.Context, dir string) (string, error) {
-	config := loader.MovingScenesConfig{Seed: c.scenes.Seed, Split: c.scenes.Split, N: c.scenes.N, Frames: c.frames}
-	if err := begin(dir, config, loader.MovingScenes, nil); err != nil {
+	config := scenes.MovingConfig{Seed: c.scenes.Seed, Split: c.scenes.Split, N: c.scenes.N, Frames: c.frames}
+	if err := begin(dir, config, scenes.MakeMoving, nil); err != nil {
 		return "", err
 	}
 	frames := shard.DefaultConfig()
 	frames.Form = c.form
-	return dir, loader.WriteMovingScenes(ctx, config, frames, dir)
+	return dir, scenes.WriteMoving(ctx, config, frames, dir)
 }
 
 // begin makes the folder of a split and writes its words and truth. Rows of the truth have the names of bags,

@@ -12,7 +12,8 @@ import (
 
 	"nmn/eval/caption"
 	"nmn/kernels"
-	"nmn/loader"
+	"nmn/loader/annotation"
+	"nmn/loader/scenes"
 	"nmn/report"
 )
 
@@ -42,7 +43,7 @@ type namedFolder struct{ name, folder string }
 func table4Arms() []armName { return []armName{armStar, armFI, armFD} }
 
 func newTable4(p *program) *cobra.Command {
-	t := table4{program: p, perClip: loader.MSRVTTCaptions, seeds: []uint64{1, 2}, runDir: filepath.Join("runs", "table4"), format: report.Text}
+	t := table4{program: p, perClip: annotation.MSRVTTCaptions, seeds: []uint64{1, 2}, runDir: filepath.Join("runs", "table4"), format: report.Text}
 	t.captioner = captionBase(captionScenic)
 	t.concepts = baseConfig()
 	t.concepts.Preset, t.concepts.Size, t.concepts.Recipe.Form = presetMoving, sizeQuick, recipePaper
@@ -163,8 +164,8 @@ func (t *table4) resolve(cmd *cobra.Command) error {
 		return usagef("experiment table4: --features and --captions belong together: give both, or none for moving scenes")
 	case d.TestSize < 1 || d.ValidationSize < 1:
 		return usagef("experiment table4: --validation-size and --test-size are at least 1")
-	case t.perClip < loader.SceneCaptions || t.perClip > 100:
-		return usagef("experiment table4: --captions-per-clip is %d, want %d to 100", t.perClip, loader.SceneCaptions)
+	case t.perClip < scenes.CaptionsPerPicture || t.perClip > 100:
+		return usagef("experiment table4: --captions-per-clip is %d, want %d to 100", t.perClip, scenes.CaptionsPerPicture)
 	}
 	for i, f := range t.features {
 		if slices.ContainsFunc(t.features[:i], func(g namedFolder) bool { return g.name == f.name }) {

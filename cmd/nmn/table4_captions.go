@@ -11,19 +11,20 @@ import (
 	"nmn/eval/caption"
 	"nmn/internal/durable"
 	"nmn/loader"
+	"nmn/loader/annotation"
 	"nmn/report"
 )
 
 // ownClips are those of the folders of a user, with the captions of one file.
 func (t *table4) ownClips() (*table4Clips, error) {
 	clips := &table4Clips{captions: map[string]*caption.Captions{}}
-	msrvtt, err := loader.IsMSRVTT(t.captions)
+	msrvtt, err := annotation.IsMSRVTT(t.captions)
 	if err != nil {
 		return nil, err
 	}
 	judged, splits := splitValidation, map[string]string{splitTrain: "", splitValidation: "", splitTest: ""}
 	if msrvtt {
-		splits = map[string]string{splitTrain: loader.TrainSplit, splitValidation: loader.ValidateSplit, splitTest: loader.TestSplit}
+		splits = map[string]string{splitTrain: loader.TrainSplit, splitValidation: loader.ValidationSplit, splitTest: loader.TestSplit}
 	}
 	for split, of := range splits {
 		if split == splitTest && !durable.Exists(filepath.Join(t.features[0].folder, splitTest+".npy")) {

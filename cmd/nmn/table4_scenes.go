@@ -10,6 +10,7 @@ import (
 
 	"nmn/eval/caption"
 	"nmn/loader"
+	"nmn/loader/scenes"
 	"nmn/model"
 	"nmn/train"
 )
@@ -58,17 +59,17 @@ func (t *table4) scenes(ctx context.Context) (*table4Clips, error) {
 }
 
 // sceneSplits are the clips of each split, those of nmn train.
-func (t *table4) sceneSplits() map[string]loader.MovingScenesConfig {
+func (t *table4) sceneSplits() map[string]scenes.MovingConfig {
 	d := &t.concepts.Data
-	of := func(name string, n int) loader.MovingScenesConfig {
-		return loader.MovingScenesConfig{Seed: d.Seed, Split: name, N: n, Frames: d.Frames}
+	of := func(name string, n int) scenes.MovingConfig {
+		return scenes.MovingConfig{Seed: d.Seed, Split: name, N: n, Frames: d.Frames}
 	}
-	return map[string]loader.MovingScenesConfig{splitTrain: of("train", d.TrainSize), splitValidation: of("val", d.ValidationSize), splitTest: of("test", d.TestSize)}
+	return map[string]scenes.MovingConfig{splitTrain: of("train", d.TrainSize), splitValidation: of("val", d.ValidationSize), splitTest: of("test", d.TestSize)}
 }
 
 // sceneSplit writes captions of a split into clips and its true concepts into a folder.
-func (t *table4) sceneSplit(clips *table4Clips, split string, config loader.MovingScenesConfig, folder string) error {
-	ids, captions, err := loader.MovingCaptions(config, t.perClip)
+func (t *table4) sceneSplit(clips *table4Clips, split string, config scenes.MovingConfig, folder string) error {
+	ids, captions, err := scenes.MovingCaptions(config, t.perClip)
 	if err != nil {
 		return usageError{err}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/loader"
+	"nmn/loader/annotation"
 	"nmn/text"
 )
 
@@ -54,7 +55,7 @@ of each clip, as in the paper.`,
 	r.int(&c.options.MinCount, "min-count", "least `occurrences` of a word")
 	r.strings(&c.options.Exclude, "exclude", "words that never become classes, as `word,...`")
 	r.int(&c.perPicture, "captions-per-bag", "`captions` of each picture or clip that count, the first by their id; 0 for all")
-	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidateSplit, loader.TestSplit)
+	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "`file` to write (default standard output)", "txt")
 	out.bool(&c.asJSON, "json", "write JSON")
@@ -97,12 +98,12 @@ func buildVocabulary(ctx context.Context, p *program, c vocabFlags, files []stri
 }
 
 // texts are the captions that count.
-func (c *vocabFlags) texts(file *loader.CaptionFile) iter.Seq[string] {
+func (c *vocabFlags) texts(file *annotation.File) iter.Seq[string] {
 	switch {
 	case file.COCO != nil:
 		return file.COCO.Texts(c.perPicture)
 	case !c.perPictureGiven:
-		return file.MSRVTT.Texts(c.split, loader.MSRVTTCaptions)
+		return file.MSRVTT.Texts(c.split, annotation.MSRVTTCaptions)
 	}
 	return file.MSRVTT.Texts(c.split, c.perPicture)
 }

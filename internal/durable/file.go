@@ -90,7 +90,7 @@ func WriteFile(path string, content []byte, perm fs.FileMode) (err error) {
 	return f.Commit()
 }
 
-// Target tells whether a name, without its folder, is one under which files are written or linked
+// Target reports whether a name, without its folder, is one under which files are written or linked
 // aside, and of which target. It must be asked only about targets whose names do not end in a digit.
 func Target(name string) (base string, ok bool) {
 	rest, hidden := strings.CutPrefix(name, ".")

@@ -56,7 +56,7 @@ func leakCure(o *Overlap) string {
 	return fmt.Sprintf("take them out of %s, or split anew by lists of identifiers (--validation-ids, --test-ids): figures of %s on them tell what was learned by heart", o.First, o.Second)
 }
 
-// numbered tells whether bags are named by their place alone, which says nothing about what they are.
+// numbered reports whether bags are named by their place alone, which says nothing about what they are.
 func numbered(s *loader.Set) bool {
 	if s.Vectors == nil {
 		return false

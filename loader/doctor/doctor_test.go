@@ -58,7 +58,7 @@ type bag struct {
 }
 
 // usual are n bags that differ in everything, of the classes cat and dog by turns.
-func usual(t *testing.T, split string, n int) []bag {
+func soundBags(t *testing.T, split string, n int) []bag {
 	t.Helper()
 	bags := make([]bag, n)
 	for i := range bags {
@@ -119,20 +119,20 @@ func examine(t *testing.T, o doctor.Options, splits ...doctor.Split) *doctor.Rep
 // wantFinding checks that there is one finding of a kind, with its weight, and returns it.
 func wantFinding(t *testing.T, r *doctor.Report, w doctor.Weight, kind string) doctor.Finding {
 	t.Helper()
-	var found []doctor.Finding
+	var findings []doctor.Finding
 	for _, f := range r.Findings {
 		if f.Kind == kind {
-			found = append(found, f)
+			findings = append(findings, f)
 		}
 	}
-	if len(found) != 1 || found[0].Weight != w || found[0].Text == "" || found[0].Cure == "" {
-		t.Fatalf("findings of the kind %s: %+v, want one %s; all: %+v", kind, found, w, r.Findings)
+	if len(findings) != 1 || findings[0].Weight != w || findings[0].Text == "" || findings[0].Cure == "" {
+		t.Fatalf("findings of the kind %s: %+v, want one %s; all: %+v", kind, findings, w, r.Findings)
 	}
-	return found[0]
+	return findings[0]
 }
 
 func TestExamine_SoundSetHasNothingAboveNotes(t *testing.T) {
-	r := examine(t, options(), split(t, "train", usual(t, "train", 24), "cat", "dog"), split(t, "test", usual(t, "test", 4), "cat", "dog"))
+	r := examine(t, options(), split(t, "train", soundBags(t, "train", 24), "cat", "dog"), split(t, "test", soundBags(t, "test", 4), "cat", "dog"))
 	if len(r.Findings) != 0 {
 		t.Errorf("findings %+v", r.Findings)
 	}
@@ -146,7 +146,7 @@ func TestExamine_SoundSetHasNothingAboveNotes(t *testing.T) {
 }
 
 func TestExamine_CopyInTheTestSplit(t *testing.T) {
-	train, test := usual(t, "train", 20), usual(t, "test", 4)
+	train, test := soundBags(t, "train", 20), soundBags(t, "test", 4)
 	test[2].file = train[7].file
 	r := examine(t, options(), split(t, "train", train, "cat", "dog"), split(t, "test", test, "cat", "dog"))
 	f := wantFinding(t, r, doctor.Warning, "duplicates-across")
@@ -172,7 +172,7 @@ func tiled(number, tile int) image.Image {
 
 // Copies in another size or format are told as a hint, apart from those of the same bytes.
 func TestExamine_PicturesThatLookAlike(t *testing.T) {
-	train, test := usual(t, "train", 20), usual(t, "test", 6)
+	train, test := soundBags(t, "train", 20), soundBags(t, "test", 6)
 	train[3].file, train[9].file = encodedJPEG(t, tiled(1, 10)), encodedPNG(t, tiled(1, 7))
 	train[12].file, test[0].file, test[4].file = encodedPNG(t, tiled(2, 8)), encodedJPEG(t, tiled(2, 12)), encodedPNG(t, tiled(3, 8))
 	test[2].file = train[12].file
@@ -193,7 +193,7 @@ func TestExamine_PicturesThatLookAlike(t *testing.T) {
 }
 
 func TestExamine_CopiesWithinASplitAreANote(t *testing.T) {
-	train := usual(t, "train", 20)
+	train := soundBags(t, "train", 20)
 	train[3].file, train[5].file = train[1].file, train[1].file
 	r := examine(t, options(), split(t, "train", train, "cat", "dog"))
 	wantFinding(t, r, doctor.Note, "duplicates")
@@ -209,7 +209,7 @@ func TestExamine_CopiesWithinASplitAreANote(t *testing.T) {
 }
 
 func TestExamine_TruncatedJPEGStopsARunUnlessItIsAllowed(t *testing.T) {
-	train := usual(t, "train", 20)
+	train := soundBags(t, "train", 20)
 	train[4].file = train[4].file[:len(train[4].file)/2]
 	set := split(t, "train", train, "cat", "dog")
 	f := wantFinding(t, examine(t, options(), set), doctor.Error, "broken-pictures")
@@ -222,7 +222,7 @@ func TestExamine_TruncatedJPEGStopsARunUnlessItIsAllowed(t *testing.T) {
 }
 
 func TestExamine_LabelsThatTeachNothing(t *testing.T) {
-	train := usual(t, "train", 20)
+	train := soundBags(t, "train", 20)
 	for i := range train {
 		train[i].captions[0] += " here"
 	}
@@ -240,7 +240,7 @@ func TestExamine_LabelsThatTeachNothing(t *testing.T) {
 }
 
 func TestExamine_BagsWithoutLabel(t *testing.T) {
-	train := usual(t, "train", 20)
+	train := soundBags(t, "train", 20)
 	train[0].captions = []string{"nothing"}
 	wantFinding(t, examine(t, options(), split(t, "train", train, "cat", "dog")), doctor.Note, "bags-without-label")
 	for i := range 12 {
@@ -254,7 +254,7 @@ func TestExamine_BagsWithoutLabel(t *testing.T) {
 }
 
 func TestExamine_IdentifierAndCaptionsInTwoSplits(t *testing.T) {
-	train, test := usual(t, "train", 20), usual(t, "test", 4)
+	train, test := soundBags(t, "train", 20), soundBags(t, "test", 4)
 	test[1].id = train[2].id
 	long := []string{"a cat and a dog", "a dog and a cat", "one cat, one dog", "dog beside cat"}
 	train[9].captions, test[3].captions = long, long
@@ -268,7 +268,7 @@ func TestExamine_IdentifierAndCaptionsInTwoSplits(t *testing.T) {
 }
 
 func TestExamine_ShapesColoursAndTypes(t *testing.T) {
-	train := usual(t, "train", 20)
+	train := soundBags(t, "train", 20)
 	train[0].file = encodedPNG(t, painted(1, 200, 50))
 	train[1].file = encodedPNG(t, image.NewGray(image.Rect(0, 0, 20, 10)))
 	p := examine(t, options(), split(t, "train", train, "cat", "dog")).Splits[0].Pictures
@@ -278,7 +278,7 @@ func TestExamine_ShapesColoursAndTypes(t *testing.T) {
 }
 
 func TestExamine_SampleDecodesSomeAndComparesAll(t *testing.T) {
-	train := usual(t, "train", 20)
+	train := soundBags(t, "train", 20)
 	train[3].file = train[1].file
 	o := options()
 	o.Sample, o.Seed = 5, 1
@@ -290,7 +290,7 @@ func TestExamine_SampleDecodesSomeAndComparesAll(t *testing.T) {
 }
 
 func TestExamine_DoesNotDependOnWorkers(t *testing.T) {
-	train := usual(t, "train", 20)
+	train := soundBags(t, "train", 20)
 	train[4].file, train[8].file, train[5].file = train[4].file[:100], train[8].file[:90], train[1].file
 	set := split(t, "train", train, "cat", "dog")
 	o := options()
@@ -306,7 +306,7 @@ func TestExamine_EndsWhenItIsTold(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := options()
 	o.Progress = func(doctor.Progress) { cancel() }
-	if _, err := doctor.Examine(ctx, []doctor.Split{split(t, "train", usual(t, "train", 20), "cat", "dog")}, o); err == nil || ctx.Err() == nil {
+	if _, err := doctor.Examine(ctx, []doctor.Split{split(t, "train", soundBags(t, "train", 20), "cat", "dog")}, o); err == nil || ctx.Err() == nil {
 		t.Errorf("no error although it was told to end")
 	}
 }

@@ -68,22 +68,22 @@ type alike map[int32]look
 // only looks alike may be two pictures of one scene.
 func (r *Report) compareLooks(looks []look, splits []Split) {
 	signed := slices.DeleteFunc(slices.Clone(looks), func(l look) bool { return l.state&isSigned == 0 })
-	found := make([][]alike, len(splits)) // by the split of the first and of the second
-	for i := range found {
-		found[i] = make([]alike, len(splits))
-		for j := range found[i] {
-			found[i][j] = alike{}
+	pairs := make([][]alike, len(splits)) // by the split of the first and of the second
+	for i := range pairs {
+		pairs[i] = make([]alike, len(splits))
+		for j := range pairs[i] {
+			pairs[i][j] = alike{}
 		}
 	}
 	eachNear(signed, func(a, b look) {
-		at := found[a.split][b.split]
+		at := pairs[a.split][b.split]
 		if first, known := at[b.bag]; !known || a.before(first) < 0 {
 			at[b.bag] = a
 		}
 	})
 	for second := range splits {
 		for first := range second + 1 {
-			if list := found[first][second]; len(list) > 0 {
+			if list := pairs[first][second]; len(list) > 0 {
 				r.nearFinding(first, second, len(list), list.examples(splits, second))
 			}
 		}

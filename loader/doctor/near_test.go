@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/loader"
+	"nmn/loader/picture"
 )
 
 // halved is a picture in half of its size, encoded anew at a quality.
-func halved(t *testing.T, p *loader.Picture, quality int) *loader.Picture {
+func halved(t *testing.T, p *picture.Picture, quality int) *picture.Picture {
 	t.Helper()
 	small := image.NewRGBA(image.Rect(0, 0, p.Width/2, p.Height/2))
 	for y := range p.Height / 2 {
@@ -35,10 +35,10 @@ func halved(t *testing.T, p *loader.Picture, quality int) *loader.Picture {
 	return decoded(t, b.Bytes())
 }
 
-func decoded(t *testing.T, file []byte) *loader.Picture {
+func decoded(t *testing.T, file []byte) *picture.Picture {
 	t.Helper()
-	var p loader.Picture
-	if err := loader.DecodePicture(file, &p, 1<<24); err != nil {
+	var p picture.Picture
+	if err := picture.Decode(file, &p, 1<<24); err != nil {
 		t.Fatal(err)
 	}
 	return &p
@@ -54,7 +54,7 @@ func TestSign_Photographs(t *testing.T) {
 		t.Skip("no photographs", err)
 	}
 	var all []signature
-	plain, found, nearest := 0, 0, 128
+	plain, recognised, nearest := 0, 0, 128
 	for _, name := range files {
 		file, err := os.ReadFile(name)
 		if err != nil {
@@ -66,8 +66,8 @@ func TestSign_Photographs(t *testing.T) {
 			plain++
 			continue
 		}
-		if again, clear := sign(halved(t, p, 50)); clear && s.near(again) {
-			found++
+		if resized, clear := sign(halved(t, p, 50)); clear && s.near(resized) {
+			recognised++
 		}
 		for _, o := range all {
 			nearest = min(nearest, bits.OnesCount64(s.across^o.across)+bits.OnesCount64(s.down^o.down))
@@ -77,9 +77,9 @@ func TestSign_Photographs(t *testing.T) {
 		}
 		all = append(all, s)
 	}
-	t.Logf("%d photographs, %d too plain, %d found again; the nearest two differ in %d bits", len(files), plain, found, nearest)
-	if found < len(all)*98/100 || plain > len(files)/20 {
-		t.Errorf("of %d photographs %d are too plain, and %d of the others found again", len(files), plain, found)
+	t.Logf("%d photographs, %d too plain, %d found again; the nearest two differ in %d bits", len(files), plain, recognised, nearest)
+	if recognised < len(all)*98/100 || plain > len(files)/20 {
+		t.Errorf("of %d photographs %d are too plain, and %d of the others found again", len(files), plain, recognised)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestSign_PlainPicturesHaveNone(t *testing.T) {
 		"ramp":       func(x, y int) uint8 { return uint8(x + y) },
 		"stripes":    func(_, y int) uint8 { return uint8(y / 9 % 2 * 200) },
 	} {
-		p := loader.Picture{Width: 90, Height: 90, Pix: make([]uint8, 3*90*90)}
+		p := picture.Picture{Width: 90, Height: 90, Pix: make([]uint8, 3*90*90)}
 		for i := range p.Pix {
 			p.Pix[i] = value(i/3%90, i/270)
 		}
@@ -97,7 +97,7 @@ func TestSign_PlainPicturesHaveNone(t *testing.T) {
 			t.Errorf("%s: %x", name, s)
 		}
 	}
-	if _, clear := sign(&loader.Picture{Width: 8, Height: 200, Pix: make([]uint8, 4800)}); clear {
+	if _, clear := sign(&picture.Picture{Width: 8, Height: 200, Pix: make([]uint8, 4800)}); clear {
 		t.Error("a picture narrower than the grid")
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"nmn/internal/rng"
 	"nmn/loader"
+	"nmn/loader/picture"
 )
 
 // lookAtPictures reads every picture of every split, and judges what it sees.
@@ -145,7 +146,7 @@ type scanWorker struct {
 	*scan
 	number int
 	file   []byte
-	pic    loader.Picture
+	pic    picture.Picture
 }
 
 // look reads a picture and notes what it is. A picture that cannot be used is noted too; an error is about
@@ -175,12 +176,12 @@ func (w *scanWorker) look(ctx context.Context, at int) error {
 // stored looks at a picture from its file.
 func (w *scanWorker) stored(ctx context.Context, source loader.Source, l *look, at int) error {
 	l.note(w.file)
-	l.format = formatOf(loader.PictureFormat(w.file))
+	l.format = formatOf(picture.Format(w.file))
 	w.bytes[l.split][w.number] += int64(len(w.file))
 	if !w.decode[at] {
 		return nil
 	}
-	if err := loader.DecodePicture(w.file, &w.pic, w.o.MaxPixels); err != nil {
+	if err := picture.Decode(w.file, &w.pic, w.o.MaxPixels); err != nil {
 		// The source says the same of it, and names the file.
 		if named := source.Read(ctx, int(l.bag), int(l.frame), &w.pic); named != nil {
 			return named
@@ -216,7 +217,7 @@ func (l *look) note(content []byte) {
 	l.state |= isRead
 }
 
-func (l *look) measure(p *loader.Picture) {
+func (l *look) measure(p *picture.Picture) {
 	l.width, l.height = int32(p.Width), int32(p.Height)
 	for i := 0; i+2 < len(p.Pix); i += 3 {
 		if p.Pix[i] != p.Pix[i+1] || p.Pix[i] != p.Pix[i+2] {

@@ -3,7 +3,7 @@ package doctor
 import (
 	"math/bits"
 
-	"nmn/loader"
+	"nmn/loader/picture"
 )
 
 // signature is a picture's perceptual hash, by differences (dHash): of a picture reduced to 9×9 cells, one
@@ -23,7 +23,7 @@ const (
 )
 
 // sign is the signature of a picture; false where it is too plain or too small to have one.
-func sign(p *loader.Picture) (signature, bool) {
+func sign(p *picture.Picture) (signature, bool) {
 	if p.Width < cells || p.Height < cells {
 		return signature{}, false
 	}
@@ -56,7 +56,7 @@ func mixed(b uint64) bool {
 }
 
 // luminance is the mean brightness of 9×9 cells.
-func luminance(p *loader.Picture) [cells * cells]float64 {
+func luminance(p *picture.Picture) [cells * cells]float64 {
 	var grid [cells * cells]float64
 	for cy := range cells {
 		top, bottom := cy*p.Height/cells, (cy+1)*p.Height/cells
@@ -82,7 +82,7 @@ const (
 	mostInAll  = 16
 )
 
-// near tells whether two signatures are of what looks like one picture.
+// near reports whether two signatures are of what looks like one picture.
 func (s signature) near(o signature) bool {
 	across := bits.OnesCount64(s.across ^ o.across)
 	return across <= mostAcross && across+bits.OnesCount64(s.down^o.down) <= mostInAll

@@ -36,9 +36,9 @@ func openJSONLines(name string) (*jsonRecords, error) {
 	return j, nil
 }
 
-// newJSONLines reads the first row, which tells whether there are identifiers.
+// newJSONLines reads the first row, which shows whether there are identifiers.
 func newJSONLines(text *bufio.Reader) (*jsonRecords, error) {
-	j := &jsonRecords{source: text, names: []string{usualList}}
+	j := &jsonRecords{source: text, names: []string{standardList}}
 	switch err := j.read(); {
 	case errors.Is(err, io.EOF):
 		return nil, formatf("the file is empty; want lines such as {\"id\": \"a\", \"labels\": [\"dog\"]}")
@@ -47,7 +47,7 @@ func newJSONLines(text *bufio.Reader) (*jsonRecords, error) {
 	}
 	j.first = true
 	if j.row.ID != nil {
-		j.names = append(j.names, usualID)
+		j.names = append(j.names, standardID)
 	}
 	return j, nil
 }
@@ -100,14 +100,14 @@ func (j *jsonRecords) numbers([]float32, int) ([]float32, error) {
 }
 
 func (j *jsonRecords) text(c int) (string, error) {
-	if j.names[c] != usualID {
+	if j.names[c] != standardID {
 		return "", valuef("it is a list of labels")
 	}
 	return *j.row.ID, nil
 }
 
 func (j *jsonRecords) list(c int) ([]string, error) {
-	if j.names[c] != usualList {
+	if j.names[c] != standardList {
 		return nil, valuef("it is text, not a list of labels")
 	}
 	return *j.row.Labels, nil

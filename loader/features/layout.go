@@ -9,9 +9,9 @@ import (
 
 // Names of columns that need no option.
 const (
-	usualID    = "id"
-	usualList  = "labels"
-	usualSplit = "split"
+	standardID    = "id"
+	standardList  = "labels"
+	standardSplit = "split"
 )
 
 // layout says what the columns of a table are; -1 for none.
@@ -37,10 +37,10 @@ func (o *Options) layout(columns, named []string) (layout, error) {
 		return l, err
 	}
 	for _, special := range []struct {
-		asked, usual, what string
-		to                 *int
-	}{{o.IDColumn, usualID, "identifiers", &l.id}, {o.ListColumn, usualList, "lists of labels", &l.list}, {o.SplitColumn, usualSplit, "splits", &l.split}} {
-		if *special.to, err = o.column(columns, special.asked, special.usual, special.what); err != nil {
+		asked, standard, what string
+		to                    *int
+	}{{o.IDColumn, standardID, "identifiers", &l.id}, {o.ListColumn, standardList, "lists of labels", &l.list}, {o.SplitColumn, standardSplit, "splits", &l.split}} {
+		if *special.to, err = o.column(columns, special.asked, special.standard, special.what); err != nil {
 			return l, err
 		}
 		if *special.to >= 0 && special.asked == "" && ignored[*special.to] {
@@ -99,17 +99,17 @@ func (o *Options) labelColumns(columns, named []string) ([]bool, error) {
 func (o *Options) matching(columns, patterns []string, what string) ([]bool, error) {
 	marked := make([]bool, len(columns))
 	for _, pattern := range patterns {
-		found := false
+		matched := false
 		for c, name := range columns {
 			ok, err := path.Match(pattern, name)
 			if err != nil {
 				return nil, formatf("pattern %q: %v", pattern, err)
 			}
 			if ok || pattern == name {
-				marked[c], found = true, true
+				marked[c], matched = true, true
 			}
 		}
-		if !found && !o.lenient {
+		if !matched && !o.lenient {
 			return nil, formatf("no column matches %q (%s); columns are %s", clip(pattern), what, some(columns))
 		}
 	}
@@ -117,9 +117,9 @@ func (o *Options) matching(columns, patterns []string, what string) ([]bool, err
 }
 
 // column finds a column that was asked for, else one with the usual name; -1 for none.
-func (o *Options) column(columns []string, asked, usual, what string) (int, error) {
+func (o *Options) column(columns []string, asked, standard, what string) (int, error) {
 	if asked == "" {
-		return slices.Index(columns, usual), nil
+		return slices.Index(columns, standard), nil
 	}
 	at := slices.Index(columns, asked)
 	if at < 0 && !o.lenient {

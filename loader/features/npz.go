@@ -71,7 +71,7 @@ func npzRows(f source, size int64, name, array string, o *Options) (Rows, error)
 // npzEntry finds an array by its name; without a name, the only one.
 func npzEntry(z *zip.Reader, array string) (*zip.File, error) {
 	var names []string
-	var found *zip.File
+	var member *zip.File
 	for _, entry := range z.File {
 		name, ok := strings.CutSuffix(entry.Name, ".npy")
 		if !ok {
@@ -82,10 +82,10 @@ func npzEntry(z *zip.Reader, array string) (*zip.File, error) {
 		}
 		names = append(names, name)
 		if name == array || array == "" {
-			found = entry
+			member = entry
 		}
 	}
-	return found, chosenArray(array, names)
+	return member, chosenArray(array, names)
 }
 
 // chosenArray tells why an array cannot be chosen among those of a file.

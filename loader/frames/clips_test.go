@@ -96,7 +96,7 @@ func asJPEG(t *testing.T, p image.Image) []byte {
 }
 
 // writeAVI writes a clip of motion JPEG; its headers say that it has so many frames as told.
-func writeAVI(t *testing.T, name string, told int, pictures [][]byte) {
+func writeAVI(t *testing.T, name string, declared int, pictures [][]byte) {
 	t.Helper()
 	u32 := func(values ...uint32) (b []byte) {
 		for _, v := range values {
@@ -112,7 +112,7 @@ func writeAVI(t *testing.T, name string, told int, pictures [][]byte) {
 	list := func(kind string, parts ...[]byte) []byte {
 		return chunk("LIST", slices.Insert(parts, 0, []byte(kind))...)
 	}
-	n := uint32(told)
+	n := uint32(declared)
 	main := chunk("avih", u32(100_000, 0, 0, 0x10, n, 0, 1, 0, drawnWidth, drawnHeight, 0, 0, 0, 0))
 	stream := list("strl",
 		chunk("strh", []byte("vidsMJPG"), u32(0, 0, 0, 1, 10, 0, n, 0, 0, 0, 0, 0)),
@@ -196,8 +196,8 @@ func TestExtract_HeadersLie(t *testing.T) {
 		all = append(all, asJPEG(t, drawn(i)))
 	}
 	name := filepath.Join(t.TempDir(), "a.avi")
-	for _, told := range []int{1, 4000} {
-		writeAVI(t, name, told, all)
+	for _, declared := range []int{1, 4000} {
+		writeAVI(t, name, declared, all)
 		wantFrames(t, f, name, config(6), Choose(40, 6))
 	}
 	// Packets that are no frames: a rubbish one, whose number is missing in what is decoded.

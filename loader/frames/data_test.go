@@ -36,8 +36,8 @@ func TestExtract_RealClips(t *testing.T) {
 			clip = filepath.Join(folder, "derived", name)
 		}
 		all := frameSums(t, file)
-		if told, is := counts[name]; is && told != len(all) {
-			t.Errorf("%s: %d sums and a count of %d", name, len(all), told)
+		if declared, is := counts[name]; is && declared != len(all) {
+			t.Errorf("%s: %d sums and a count of %d", name, len(all), declared)
 		}
 		sameSums(t, f, clip, all, DefaultConfig().Frames)
 	}

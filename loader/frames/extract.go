@@ -164,14 +164,14 @@ func (e *extraction) decode(ctx context.Context, chosen []int) (*Clip, error) {
 		"-map", video, "-fps_mode", "passthrough", "-enc_time_base", "1:1000000", "-c:v", "wrapped_avframe", "-f", "framecrc", "pipe:3")
 	l := listing{wanted: chosen}
 	p := pictures{quality: e.config.Quality, most: len(chosen), maxPixels: e.config.MaxPixels}
-	said, err := e.tool.runHeard(ctx, e.limit, args, p.read, l.read)
+	complaint, err := e.tool.runHeard(ctx, e.limit, args, p.read, l.read)
 	if err == nil {
 		err = e.checkSize(&l)
 	}
 	if err != nil {
 		return nil, err
 	}
-	clip := &Clip{Pictures: p.files, Complaint: said, Record: shard.Record{
+	clip := &Clip{Pictures: p.files, Complaint: complaint, Record: shard.Record{
 		Width: l.width, Height: l.height, PictureWidth: p.width, PictureHeight: p.height, Decoded: l.count, Rate: p.rate}}
 	for i, t := range l.times {
 		clip.Record.Frames = append(clip.Record.Frames, shard.Frame{Number: chosen[i], Time: shard.Seconds(t)})

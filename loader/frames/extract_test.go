@@ -47,8 +47,8 @@ func TestFind_VersionAndCure(t *testing.T) {
 	ctx := t.Context()
 	for mode, want := range map[string]string{"honest": "5.1.9-0+deb12u1", "is from the midst of development": "N-118350-g1234567"} {
 		f := fake(t, mode)
-		if found, err := Find(ctx, f.Path); err != nil || found.Version != want {
-			t.Errorf("%s: %+v, %v", mode, found, err)
+		if tool, err := Find(ctx, f.Path); err != nil || tool.Version != want {
+			t.Errorf("%s: %+v, %v", mode, tool, err)
 		}
 	}
 	for mode, want := range map[string]string{"is old": "4.4.2 is too old", "is another program": "does not answer", "fails": "without a word"} {
@@ -165,7 +165,7 @@ func TestExtract_KillsTheWholeGroup(t *testing.T) {
 	}
 }
 
-// alive tells whether a process runs; one that is dead and not yet waited for does not.
+// alive reports whether a process runs; one that is dead and not yet waited for does not.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

@@ -56,7 +56,7 @@ func Make(ctx context.Context, f *FFmpeg, c Config, sources []Source, o Options)
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	m := making{options: o, writer: w, sum: &sum, told: Progress{Clips: len(sources)}}
+	m := making{options: o, writer: w, sum: &sum, progress: Progress{Clips: len(sources)}}
 	left, err := m.skipDone(sources)
 	if err != nil {
 		return sum, err
@@ -98,7 +98,7 @@ type making struct {
 	writer   *shard.Writer
 	problems *problems
 	sum      *Summary
-	told     Progress
+	progress Progress
 }
 
 // skipDone returns the clips that have no frames yet.
@@ -117,8 +117,8 @@ func (m *making) skipDone(sources []Source) ([]Source, error) {
 			left = append(left, s)
 		}
 	}
-	m.told.Before = len(sources) - len(left)
-	m.told.Done = m.told.Before
+	m.progress.Before = len(sources) - len(left)
+	m.progress.Done = m.progress.Before
 	return left, nil
 }
 
@@ -180,13 +180,13 @@ func (m *making) keep(r result) error {
 	switch {
 	case errors.Is(r.err, ErrClip):
 		m.sum.LeftOut++
-		m.told.Bad++
+		m.progress.Bad++
 		if err := m.problems.add(Problem{Clip: printable(r.source.Name), Cause: r.err.Error()}); err != nil {
 			return err
 		}
 		if m.sum.LeftOut > m.options.MaxBad {
 			return fmt.Errorf("%w: %d of the first %d, the last is %q: %w; all are in %s; --max-bad-clips leaves out more, and --resume goes on",
-				errTooMany, m.sum.LeftOut, m.told.Done+1-m.told.Before, r.source.Name, r.err, m.problems.name)
+				errTooMany, m.sum.LeftOut, m.progress.Done+1-m.progress.Before, r.source.Name, r.err, m.problems.name)
 		}
 	case r.err != nil:
 		return fmt.Errorf("frames: clip %q: %w", r.source.Name, r.err)
@@ -195,9 +195,9 @@ func (m *making) keep(r result) error {
 			return err
 		}
 	}
-	m.told.Done++
+	m.progress.Done++
 	if m.options.Tell != nil {
-		m.options.Tell(m.told)
+		m.options.Tell(m.progress)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ type problems struct {
 }
 
 // openProblems goes on with the file that is there, less what it says of clips that are tried again.
-func openProblems(dir string, again []Source) (*problems, error) {
+func openProblems(dir string, unfinished []Source) (*problems, error) {
 	p := &problems{name: filepath.Join(dir, ProblemsName)}
 	if err := removeAside(dir); err != nil {
 		return nil, p.failed(err)
@@ -44,7 +44,7 @@ func openProblems(dir string, again []Source) (*problems, error) {
 		return nil, p.failed(err)
 	}
 	tried := map[string]bool{}
-	for _, s := range again {
+	for _, s := range unfinished {
 		tried[printable(s.Name)] = true
 	}
 	var text bytes.Buffer

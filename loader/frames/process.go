@@ -73,17 +73,17 @@ func (f *FFmpeg) runHeard(ctx context.Context, memory uint64, args []string, rea
 	group.Wait()
 	err := c.cmd.Wait()
 	c.closePipes()
-	said := tidy(string(c.said.begin), args)
+	complaint := tidy(string(c.complaint.begin), args)
 	if cause := context.Cause(ctx); cause != nil {
 		if r, is := errors.AsType[readError](cause); is {
-			return said, r.cause(err, said)
+			return complaint, r.cause(err, complaint)
 		}
-		return said, cause
+		return complaint, cause
 	}
 	if err != nil {
-		return said, failure{err, said}
+		return complaint, failure{err, complaint}
 	}
-	return said, nil
+	return complaint, nil
 }
 
 // readError is an error of a reader.
@@ -92,18 +92,18 @@ type readError struct{ error }
 func (e readError) Unwrap() error { return e.error }
 
 // cause prefers what the child said when it ended by itself: its output ends early then.
-func (e readError) cause(end error, said string) error {
-	if exit, is := errors.AsType[*exec.ExitError](end); is && exit.Exited() && said != "" {
-		return failure{end, said}
+func (e readError) cause(end error, complaint string) error {
+	if exit, is := errors.AsType[*exec.ExitError](end); is && exit.Exited() && complaint != "" {
+		return failure{end, complaint}
 	}
 	return e.error
 }
 
 // child is a process with the pipes that it writes to.
 type child struct {
-	cmd   *exec.Cmd
-	pipes []*os.File
-	said  complaints
+	cmd       *exec.Cmd
+	pipes     []*os.File
+	complaint complaints
 }
 
 func (c *child) start(memory uint64, pipes int) error {
@@ -121,7 +121,7 @@ func (c *child) start(memory uint64, pipes int) error {
 		}
 		c.pipes, ends = append(c.pipes, r), append(ends, w)
 	}
-	c.cmd.Stdout, c.cmd.Stderr = ends[0], &c.said
+	c.cmd.Stdout, c.cmd.Stderr = ends[0], &c.complaint
 	c.cmd.ExtraFiles = ends[1:]
 	c.cmd.Env = append(os.Environ(), "AV_LOG_FORCE_NOCOLOR=1", "LC_ALL=C")
 	c.cmd.WaitDelay = 5 * time.Second
@@ -144,14 +144,14 @@ var speaker = regexp.MustCompile(`(?m)^(\[[^\]\n]* @ 0x[0-9a-f]+\] ?)+`)
 
 // tidy makes a line of the first complaints: without addresses and the name of the file, which the
 // message around it has.
-func tidy(said string, args []string) string {
-	said = speaker.ReplaceAllString(said, "")
+func tidy(complaint string, args []string) string {
+	complaint = speaker.ReplaceAllString(complaint, "")
 	for _, a := range args {
 		if strings.HasPrefix(a, inputScheme) {
-			said = strings.ReplaceAll(said, a+": ", "")
+			complaint = strings.ReplaceAll(complaint, a+": ", "")
 		}
 	}
-	lines := strings.FieldsFunc(strings.ToValidUTF8(said, "?"), func(r rune) bool { return r == '\n' || r == '\r' })
+	lines := strings.FieldsFunc(strings.ToValidUTF8(complaint, "?"), func(r rune) bool { return r == '\n' || r == '\r' })
 	const most = 3
 	if len(lines) > most {
 		lines = append(lines[:most], "...")

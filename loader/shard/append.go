@@ -24,28 +24,28 @@ func Append(dir string, c Config) (*Writer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	found, err := findShards(dir)
+	shards, err := findShards(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return Create(dir, c)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Lstat(filepath.Join(dir, IndexName)); errors.Is(err, os.ErrNotExist) && len(found) == 0 {
+	if _, err := os.Lstat(filepath.Join(dir, IndexName)); errors.Is(err, os.ErrNotExist) && len(shards) == 0 {
 		return Create(dir, c)
 	}
-	w, err := newWriter(dir, c, nextShard(found)) // first, for it locks
+	w, err := newWriter(dir, c, nextShard(shards)) // first, for it locks
 	if err != nil {
 		return nil, err
 	}
-	if err := w.repair(found); err != nil {
+	if err := w.repair(shards); err != nil {
 		return nil, errors.Join(err, w.index.file.Close())
 	}
 	return w, nil
 }
 
 // repair makes the folder what it is between two shards.
-func (w *Writer) repair(found []string) error {
+func (w *Writer) repair(shards []string) error {
 	if err := removeAside(w.dir); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (w *Writer) repair(found []string) error {
 	if err != nil {
 		return err
 	}
-	later, err := state.unlisted(found)
+	later, err := state.unlisted(shards)
 	if err != nil {
 		return err
 	}
@@ -128,13 +128,13 @@ func (w *Writer) sameAs(h Header) error {
 }
 
 // unlisted are the shards, among those that were found, whose lines are to be made.
-func (s *indexState) unlisted(found []string) ([]string, error) {
+func (s *indexState) unlisted(shards []string) ([]string, error) {
 	known := len(s.names)
-	if len(found) < known || !slices.Equal(found[:known], s.names) || s.last != "" && (len(found) == known || found[known] != s.last) {
+	if len(shards) < known || !slices.Equal(shards[:known], s.names) || s.last != "" && (len(shards) == known || shards[known] != s.last) {
 		return nil, fmt.Errorf("shard: %s tells of the shards %s, and there are %s: %w; %s", s.name,
-			listed(append(slices.Clone(s.names), s.last)), listed(found), ErrFormat, cure)
+			listed(append(slices.Clone(s.names), s.last)), listed(shards), ErrFormat, cure)
 	}
-	return found[known:], nil
+	return shards[known:], nil
 }
 
 func listed(names []string) string {
@@ -167,11 +167,11 @@ func shardNumber(name string) int {
 	return n
 }
 
-func nextShard(found []string) int {
-	if len(found) == 0 {
+func nextShard(shards []string) int {
+	if len(shards) == 0 {
 		return 0
 	}
-	return shardNumber(found[len(found)-1]) + 1
+	return shardNumber(shards[len(shards)-1]) + 1
 }
 
 // walkShard walks a shard of a folder.

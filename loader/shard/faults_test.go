@@ -385,14 +385,14 @@ func TestWriter_DiskFull(t *testing.T) {
 		}
 		check(t, w.Close())
 		check(t, open(t, dir).Check(t.Context()))
-		again, err := Append(dir, c)
+		resumed, err := Append(dir, c)
 		check(t, err)
 		n := open(t, dir).Len()
 		for i, name := range names[n:] {
-			check(t, again.Add(clip(name, sizesOf(n+i)...)))
+			check(t, resumed.Add(clip(name, sizesOf(n+i)...)))
 		}
-		check(t, again.Finish())
-		check(t, again.Close())
+		check(t, resumed.Finish())
+		check(t, resumed.Close())
 		sameFolder(t, dir, whole)
 	}
 }

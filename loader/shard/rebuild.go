@@ -64,11 +64,11 @@ func headerOf(dir string) (Header, error) {
 			return s.header, nil
 		}
 	}
-	found, err := findShards(dir)
+	shards, err := findShards(dir)
 	if err != nil {
 		return Header{}, err
 	}
-	if len(found) > 0 {
+	if len(shards) > 0 {
 		return newHeader(Shards, nil)
 	}
 	return newHeader(Folder, nil)
@@ -79,11 +79,11 @@ func walkAll(dir string, form Form, visit func(Record) error) error {
 	if form == Folder {
 		return walkFolders(dir, visit)
 	}
-	found, err := findShards(dir)
+	shards, err := findShards(dir)
 	if err != nil {
 		return err
 	}
-	for _, name := range found {
+	for _, name := range shards {
 		if err := walkShard(dir, name, visit); err != nil {
 			return err
 		}

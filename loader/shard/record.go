@@ -75,7 +75,7 @@ func (s *Seconds) UnmarshalJSON(text []byte) error {
 
 func (s Seconds) equal(t Seconds) bool { return s == t || s != s && t != t }
 
-// Equal tells whether two records say the same.
+// Equal reports whether two records say the same.
 func (r *Record) Equal(o *Record) bool {
 	return r.Clip == o.Clip && r.Key == o.Key && r.Shard == o.Shard && r.Width == o.Width && r.Height == o.Height &&
 		r.PictureWidth == o.PictureWidth && r.PictureHeight == o.PictureHeight && r.Decoded == o.Decoded &&

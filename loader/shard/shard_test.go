@@ -78,10 +78,10 @@ func TestReader_GivesBackWhatWasWritten(t *testing.T) {
 			n := 0
 			for record, err := range r.Records() {
 				check(t, err)
-				again, err := r.Record(n)
+				alone, err := r.Record(n)
 				check(t, err)
-				if !again.Equal(&record) {
-					t.Errorf("%s: record %d is %+v alone and %+v in order", form, n, again, record)
+				if !alone.Equal(&record) {
+					t.Errorf("%s: record %d is %+v alone and %+v in order", form, n, alone, record)
 				}
 				wantClip(t, r, record)
 				n++
@@ -164,12 +164,12 @@ func TestReader_ManyReadersFewFiles(t *testing.T) {
 
 func TestWriter_ShardsAreAboutAsLargeAsAsked(t *testing.T) {
 	dir := write(t, Shards)
-	found, err := findShards(dir)
+	shards, err := findShards(dir)
 	check(t, err)
-	if len(found) < 3 || found[0] != "frames-000000.tar" {
-		t.Fatalf("shards %q", found)
+	if len(shards) < 3 || shards[0] != "frames-000000.tar" {
+		t.Fatalf("shards %q", shards)
 	}
-	for _, name := range found {
+	for _, name := range shards {
 		info, err := os.Stat(filepath.Join(dir, name))
 		check(t, err)
 		clips := 0

@@ -70,11 +70,11 @@ func Create(dir string, c Config) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("shard: %w", err)
 	}
-	found, err := findShards(dir)
+	shards, err := findShards(dir)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Lstat(filepath.Join(dir, IndexName)); err == nil || len(found) > 0 {
+	if _, err := os.Lstat(filepath.Join(dir, IndexName)); err == nil || len(shards) > 0 {
 		return nil, fmt.Errorf("shard: cannot begin a set of frames in %q: %w: --resume goes on with them, or name another folder", dir, ErrExists)
 	}
 	header, err := newHeader(c.Form, c.Settings)

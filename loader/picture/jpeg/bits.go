@@ -81,7 +81,7 @@ func (e *entropy) load(data []byte, restarts bool) int {
 
 var zeros [slack]byte
 
-// overrun tells whether more bits were taken than the interval has.
+// overrun reports whether more bits were taken than the interval has.
 func (e *entropy) overrun() bool { return e.taken() > 8*e.ends[e.intervals] }
 
 // restart goes on to the next interval, and returns false where there is none.

@@ -6,7 +6,7 @@ type colour struct {
 	chroma [2][]uint8 // at full width
 }
 
-// rgb tells whether the components are the colours themselves, as other decoders do.
+// rgb reports whether the components are the colours themselves, as other decoders do.
 func (f *frame) rgb() bool {
 	switch {
 	case f.jfif:

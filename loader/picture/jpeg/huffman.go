@@ -65,10 +65,10 @@ func (h *huffman) define(data []byte) (int, error) {
 		h.base[n] = index - int32(code)
 		if n <= shortBits {
 			for i := range count {
-				found := uint16(h.symbols[index+int32(i)])<<8 | uint16(n)
+				decoded := uint16(h.symbols[index+int32(i)])<<8 | uint16(n)
 				from, each := (code+i)<<(shortBits-n), uint32(1)<<(shortBits-n)
 				for j := range each {
-					h.short[from+j] = found
+					h.short[from+j] = decoded
 				}
 			}
 		}

@@ -1,0 +1,12 @@
+// Package annotation reads files of captions in the formats of COCO and MSR-VTT, and makes sets of them: a bag for
+// each image or clip, whose labels are the words of a vocabulary that its captions mention.
+//
+//	captions, err := annotation.ReadCOCO("captions_train2014.json")
+//	vocabulary, err := text.BuildVocabulary(captions.Texts(5), ...)
+//	set, files, err := annotation.COCOSet(captions, vocabulary, annotation.COCOOptions{Images: folder})
+//	set.Source, err = loader.NewFileSource(folder, files)
+//
+// Files are plain, gzipped or, where MSR-VTT comes so, in a zip archive. They are read as streams and taken for
+// hostile: whatever does not follow the format is an error that wraps loader.ErrAnnotations and names file, array,
+// index and byte.
+package annotation

@@ -1,0 +1,65 @@
+package annotation
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// File is a file of captions of one of the formats that are known; the other is nil.
+type File struct {
+	COCO   *COCO
+	MSRVTT *MSRVTT
+}
+
+// Read reads the captions of COCO or of MSR-VTT, whichever the file holds: see
+// ReadCOCO and ReadMSRVTT.
+func Read(path string) (*File, error) {
+	r, err := openFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("captions: %w", err)
+	}
+	defer r.Close()
+	coco, msrvtt := cocoFile{name: path}, msrvttFile{name: path}
+	formats := []fileFormat{coco.format(), msrvtt.format()}
+	matched, err := readFile(path, r, formats...)
+	if err != nil {
+		return nil, err
+	}
+	if matched == &formats[0] {
+		captions, err := coco.captionsOf()
+		return &File{COCO: captions}, err
+	}
+	clips, err := msrvtt.clipsOf()
+	return &File{MSRVTT: clips}, err
+}
+
+// IsMSRVTT reports whether a file of captions, as Read takes them, has the form of MSR-VTT's: an
+// object with the key "videos" or "sentences". What cannot be read as JSON has not.
+func IsMSRVTT(path string) (bool, error) {
+	r, err := openFile(path)
+	if err != nil {
+		return false, fmt.Errorf("captions: %w", err)
+	}
+	defer r.Close()
+	d := json.NewDecoder(r)
+	if start, err := d.Token(); err != nil || start != json.Delim('{') {
+		return false, nil
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return false, nil
+		}
+		switch key {
+		case "videos", "sentences":
+			return true, nil
+		case "images", "annotations":
+			return false, nil
+		}
+		var skipped json.RawMessage
+		if d.Decode(&skipped) != nil {
+			return false, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,229 @@
+package annotation
+
+import (
+	"archive/zip"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"nmn/loader"
+	"strings"
+)
+
+// fileFormat is a JSON object with arrays of objects, of which nothing else is read.
+type fileFormat struct {
+	title  string // for messages, for example "a caption file of COCO"
+	arrays []fileArray
+}
+
+// fileArray is one of these arrays.
+type fileArray struct {
+	name string
+	read func(*fileReader) error
+}
+
+// elements is an array whose elements are handed to keep one by one, with their position in the file.
+func elements[E any](name string, keep func(e E, offset int64)) fileArray {
+	return fileArray{name, func(r *fileReader) error { return readElements(r, name, keep) }}
+}
+
+// names lists the arrays, as `"images" and "annotations"`.
+func (f *fileFormat) names() string {
+	quoted := make([]string, len(f.arrays))
+	for i, array := range f.arrays {
+		quoted[i] = fmt.Sprintf("%q", array.name)
+	}
+	return strings.Join(quoted, " and ")
+}
+
+// elementPlace names an element for an error message.
+func elementPlace(file, array string, index int, offset int64) string {
+	return fmt.Sprintf("captions %q, %s[%d] (near byte %d)", file, array, index, offset)
+}
+
+// fileReader reads the JSON as a stream: never more than one element is held as text.
+type fileReader struct {
+	name   string
+	budget budgetReader
+	json   *json.Decoder
+}
+
+// readFile reads a file of one of the formats: that of which the first array is met. All of
+// its arrays must be there, once; the rest of the object is skipped.
+func readFile(name string, r io.Reader, formats ...fileFormat) (*fileFormat, error) {
+	a := &fileReader{name: name, budget: budgetReader{r: r}}
+	a.json = json.NewDecoder(&a.budget)
+	format, err := a.object(formats)
+	if err != nil {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = fmt.Errorf("captions %q end early, at byte %d: %w", name, a.json.InputOffset(), io.ErrUnexpectedEOF)
+		}
+		return nil, fmt.Errorf("%w: %w", err, loader.ErrAnnotations)
+	}
+	return format, nil
+}
+
+// grant lets the decoder read one more element.
+func (a *fileReader) grant() {
+	a.budget.granted = min(a.json.InputOffset()+maxElementBytes, maxFileBytes)
+}
+
+// next returns the next token of the JSON.
+func (a *fileReader) next() (json.Token, error) {
+	a.grant()
+	token, err := a.json.Token()
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("captions %q, near byte %d: %w", a.name, a.json.InputOffset(), err)
+	}
+	return token, err
+}
+
+func (a *fileReader) object(formats []fileFormat) (*fileFormat, error) {
+	if token, err := a.next(); err != nil {
+		return nil, err
+	} else if token != json.Delim('{') {
+		return nil, fmt.Errorf("captions %q: want a JSON object with %s, found %v", a.name, alternatives(formats, (*fileFormat).names), token)
+	}
+	var format *fileFormat
+	seen := map[string]bool{}
+	for {
+		key, err := a.next()
+		if err != nil {
+			return nil, err
+		}
+		if key == json.Delim('}') {
+			break
+		}
+		name, _ := key.(string) // the decoder allows nothing else here
+		if format == nil {
+			format = formatWith(formats, name)
+		}
+		if err := a.member(format, name, seen); err != nil {
+			return nil, err
+		}
+	}
+	if format == nil {
+		return nil, fmt.Errorf("captions %q: there is no %q; is this %s?", a.name, formats[0].arrays[0].name,
+			alternatives(formats, func(f *fileFormat) string { return f.title }))
+	}
+	for _, array := range format.arrays {
+		if !seen[array.name] {
+			return nil, fmt.Errorf("captions %q: there is no %q; is this %s?", a.name, array.name, format.title)
+		}
+	}
+	switch _, err := a.next(); {
+	case errors.Is(err, io.EOF):
+		return format, nil
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.Is(err, zip.ErrChecksum):
+		return nil, err // the end of a compressed file is missing or wrong
+	}
+	return nil, fmt.Errorf("captions %q, near byte %d: something follows the JSON object", a.name, a.json.InputOffset())
+}
+
+// alternatives joins what a function says of each format by "or".
+func alternatives(formats []fileFormat, say func(*fileFormat) string) string {
+	all := make([]string, len(formats))
+	for i := range formats {
+		all[i] = say(&formats[i])
+	}
+	return strings.Join(all, " or ")
+}
+
+// formatWith returns the format that has an array of a name, nil for none.
+func formatWith(formats []fileFormat, name string) *fileFormat {
+	for i := range formats {
+		for _, array := range formats[i].arrays {
+			if array.name == name {
+				return &formats[i]
+			}
+		}
+	}
+	return nil
+}
+
+// member reads the value of a key of the outer object: an array of the format, else nothing of use.
+func (a *fileReader) member(format *fileFormat, name string, seen map[string]bool) error {
+	if format == nil {
+		return a.skip(name)
+	}
+	for _, array := range format.arrays {
+		if array.name != name {
+			continue
+		}
+		if seen[name] {
+			return fmt.Errorf("captions %q, near byte %d: a second %q", a.name, a.json.InputOffset(), name)
+		}
+		seen[name] = true
+		return array.read(a)
+	}
+	return a.skip(name)
+}
+
+// skip reads over a value.
+func (a *fileReader) skip(name string) error {
+	for depth := 0; ; {
+		token, err := a.next()
+		if err != nil {
+			return err
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+		if depth > maxDepth {
+			return fmt.Errorf("captions %q, near byte %d: %q is nested more than %d deep", a.name, a.json.InputOffset(), loader.Excerpt(name), maxDepth)
+		}
+	}
+}
+
+// readElements decodes an array of objects and hands them to keep one by one.
+func readElements[E any](a *fileReader, name string, keep func(e E, offset int64)) error {
+	if token, err := a.next(); err != nil {
+		return err
+	} else if token != json.Delim('[') {
+		return fmt.Errorf("captions %q, near byte %d: %q is not an array", a.name, a.json.InputOffset(), name)
+	}
+	for i := 0; ; i++ {
+		a.grant()
+		if !a.json.More() {
+			break
+		}
+		offset := a.json.InputOffset()
+		if i >= maxElements {
+			return fmt.Errorf("%s: more than %d elements", elementPlace(a.name, name, i, offset), maxElements)
+		}
+		var e *E
+		a.grant()
+		if err := a.json.Decode(&e); err != nil {
+			return fmt.Errorf("%s: %w", elementPlace(a.name, name, i, offset), elementError(err))
+		}
+		if e == nil {
+			return fmt.Errorf("%s: null instead of an object", elementPlace(a.name, name, i, offset))
+		}
+		keep(*e, offset)
+	}
+	_, err := a.next() // the closing bracket
+	return err
+}
+
+// elementError says in the words of the file which field has the wrong type.
+func elementError(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		kind := "an object"
+		switch wrong.Type.Kind().String() {
+		case "int", "int64":
+			kind = "a whole number"
+		case "string":
+			kind = "a string"
+		}
+		return fmt.Errorf("field %q is a %s, want %s", wrong.Field, wrong.Value, kind)
+	}
+	return err
+}

@@ -1,0 +1,125 @@
+package loader
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"sync"
+
+	"nmn/text"
+)
+
+// ClipLabels are the labels of clips, read one by one from a file that WriteClipLabels has written. It
+// is safe for concurrent use.
+type ClipLabels struct {
+	lines   *lineTable
+	form    ClipLabelsForm
+	buffers sync.Pool // of *[]byte
+}
+
+// OpenClipLabels opens a file of labels. It looks for the ends of the lines, and at the first; the others
+// are looked at when they are read. Close it when it is no longer used.
+func OpenClipLabels(path string) (*ClipLabels, error) {
+	lines, err := openLines(path)
+	if err != nil {
+		return nil, fmt.Errorf("labels: %w", err)
+	}
+	l := &ClipLabels{lines: lines, buffers: sync.Pool{New: func() any { return new([]byte) }}}
+	if err := l.readHeader(); err != nil {
+		return nil, errors.Join(fmt.Errorf("labels %q, line 1: %w: %w", path, err, ErrAnnotations), lines.Close())
+	}
+	return l, nil
+}
+
+func (l *ClipLabels) readHeader() error {
+	var buffer []byte
+	line, err := l.lines.read(0, &buffer)
+	if errors.Is(err, io.EOF) {
+		return errors.New("the file is empty")
+	}
+	if err != nil {
+		return err
+	}
+	var h labelsHeader
+	if err := json.Unmarshal(line, &h); err != nil {
+		return fmt.Errorf("not the header of a file of labels: %w", err)
+	}
+	switch {
+	case h.Format != labelsFormat:
+		return fmt.Errorf("format is %q, want %q", Excerpt(h.Format), labelsFormat)
+	case h.Version != labelsVersion:
+		return fmt.Errorf("version %d, this program reads %d", h.Version, labelsVersion)
+	case h.CaptionsPerBag < 0 || h.CaptionsPerBag > MaxCaptions:
+		return fmt.Errorf("captions_per_bag is %d, want 0 to %d", h.CaptionsPerBag, MaxCaptions)
+	}
+	l.form = h.ClipLabelsForm
+	return nil
+}
+
+// Close closes the file. Reads that follow fail.
+func (l *ClipLabels) Close() error { return l.lines.Close() }
+
+// Len is the number of clips.
+func (l *ClipLabels) Len() int { return l.lines.n - 1 }
+
+// read fills a row with the labels of clip i, whose name must be that of the index of the frames.
+func (l *ClipLabels) read(i int, clip string, v *text.Vocabulary, row *Row) error {
+	label, err := l.label(i)
+	if err != nil {
+		return err
+	}
+	if label.Clip != clip {
+		return l.fail(i, fmt.Errorf("it is of the clip %q, and clip %d of the frames is %q: the lines must be in the order of their index", Excerpt(label.Clip), i, Excerpt(clip)))
+	}
+	row.ID = label.Clip
+	label.fill(v, row)
+	row.Truth, row.Known = appendClasses(row.Truth[:0], v, label.Truth), l.form.Truth
+	return nil
+}
+
+// label reads the line of clip i.
+func (l *ClipLabels) label(i int) (ClipLabel, error) {
+	buffer := l.buffers.Get().(*[]byte)
+	defer l.buffers.Put(buffer)
+	line, err := l.lines.read(i+1, buffer)
+	if err != nil {
+		return ClipLabel{}, l.fail(i, err)
+	}
+	label, err := parseClipLabel(line, l.form)
+	if err != nil {
+		return label, l.fail(i, err)
+	}
+	return label, nil
+}
+
+// fail says in which line something is wrong.
+func (l *ClipLabels) fail(i int, err error) error {
+	return fmt.Errorf("labels %q, line %d: %w: %w", l.lines.name(), i+2, err, ErrAnnotations)
+}
+
+// Captioned reports whether labels come from captions.
+func (l *ClipLabels) Captioned() bool { return l.form.CaptionsPerBag > 0 }
+
+// Texts gives the captions of all clips, for a vocabulary. A line that cannot be used ends it with *failed.
+func (l *ClipLabels) Texts(ctx context.Context, failed *error) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range l.Len() {
+			label, err := l.label(i)
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				*failed = err
+				return
+			}
+			for _, caption := range label.Captions {
+				if !yield(caption) {
+					return
+				}
+			}
+		}
+	}
+}

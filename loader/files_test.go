@@ -1,0 +1,137 @@
+package loader
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io/fs"
+	"math"
+	"nmn/loader/picture"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func pngFile(t testing.TB, img image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func jpegFile(t testing.TB, img image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: 95}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// smoothImage is a picture without sharp edges, which JPEG keeps.
+func smoothImage(width, height int) *image.NRGBA {
+	img := image.NewNRGBA(image.Rect(0, 0, width, height))
+	for y := range height {
+		for x := range width {
+			wave := func(a, b float64) uint8 { return uint8(128 + 100*math.Sin(a*float64(x)+b*float64(y))) }
+			img.SetNRGBA(x, y, color.NRGBA{wave(.05, .02), wave(.03, -.04), wave(-.02, .05), 255})
+		}
+	}
+	return img
+}
+
+func newTestSource(t *testing.T, root string, files ...string) *FileSource {
+	t.Helper()
+	source, err := NewFileSource(root, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { source.Close() })
+	return source
+}
+
+func TestFileSource_BadFilesAreNamed(t *testing.T) {
+	folder := t.TempDir()
+	root := filepath.Join(folder, "root")
+	write := func(name string, data []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(root, "directory.jpg"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	whole := jpegFile(t, smoothImage(40, 30))
+	write("outside.jpg", whole)
+	write("root/good.jpg", whole)
+	write("root/cut.jpg", whole[:len(whole)/2])
+	write("root/empty.jpg", nil)
+	if err := os.Symlink("../outside.jpg", filepath.Join(root, "link.jpg")); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"good.jpg", "cut.jpg", "empty.jpg", "missing.jpg", "link.jpg", "directory.jpg"}
+	source := newTestSource(t, root, names...)
+	for i, name := range names {
+		err := source.Read(context.Background(), i, 0, new(picture.Picture))
+		if i == 0 {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v, want ErrCorrupt and the name", name, err)
+		}
+	}
+	if err := source.Read(context.Background(), 3, 0, new(picture.Picture)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing file: %v hides the cause", err)
+	}
+	if err := source.Read(context.Background(), 1, 0, new(picture.Picture)); err == nil || !strings.Contains(err.Error(), "image 1, ") {
+		t.Errorf("%v does not tell index and size", err)
+	}
+}
+
+func TestFileSource_StaysInItsFolder(t *testing.T) {
+	for _, name := range []string{"../x.jpg", "/etc/passwd", "a/../../x.jpg", ""} {
+		if _, err := NewFileSource(t.TempDir(), []string{"fine.jpg", name}); err == nil || !strings.Contains(err.Error(), "file 1") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if _, err := NewFileSource(filepath.Join(t.TempDir(), "missing"), nil); err == nil {
+		t.Error("missing folder: no error")
+	}
+}
+
+func TestFileSource_Limits(t *testing.T) {
+	root := t.TempDir()
+	data := pngFile(t, smoothImage(20, 20))
+	if err := os.WriteFile(filepath.Join(root, "a.png"), data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	source := newTestSource(t, root, "a.png")
+	for _, limits := range []picture.Limits{{MaxPixels: 399, MaxBytes: 1 << 20}, {MaxPixels: 400, MaxBytes: int64(len(data)) - 1}} {
+		limited, err := source.WithLimits(limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := limited.Read(context.Background(), 0, 0, new(picture.Picture)); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%+v: %v", limits, err)
+		}
+	}
+	for _, limits := range []picture.Limits{{}, {MaxPixels: 1}, {MaxPixels: 1, MaxBytes: 1 << 40}, {MaxPixels: picture.PixelCeiling + 1, MaxBytes: 1}} {
+		if _, err := source.WithLimits(limits); err == nil {
+			t.Errorf("%+v: no error", limits)
+		}
+	}
+	if err := source.Read(context.Background(), 1, 0, new(picture.Picture)); err == nil {
+		t.Error("index 1 of 1: no error")
+	}
+}

@@ -1,0 +1,168 @@
+package manifest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"nmn/loader"
+	"path/filepath"
+	"strings"
+)
+
+// Manifest is a list of pictures, or of clips as lists of their frames, with labels by name. Memory grows
+// with its rows and their labels, not with the text around them.
+type Manifest struct {
+	File    string
+	Labels  []string // all names, in the order in which they are met
+	Rows    []Row
+	Columns Columns
+}
+
+// Row is a picture or a clip.
+type Row struct {
+	Line   int
+	ID     string
+	Files  []string     // relative to the folder of the pictures, with slashes; several are the frames of a clip
+	Split  string       // TrainSplit, loader.ValidationSplit or TestSplit; empty where the file does not tell
+	Labels []int32      // observed, as indices of Manifest.Labels, ascending
+	Truth  []int32      // true labels likewise; nil where they are not known
+	Counts []LabelCount // nil where they are not known
+}
+
+// LabelCount is how many people gave a label to a row.
+type LabelCount struct {
+	Label int32 // index of Manifest.Labels
+	Count uint8
+}
+
+// Columns tell what was found in a manifest, for people.
+type Columns struct {
+	Format  string // CSV or JSON lines
+	Used    []string
+	Labels  []string // columns of 0 and 1, each a label
+	Truth   int      // columns of 0 and 1, each a true label
+	Counts  int      // columns of numbers of people, each of a label
+	Ignored []string
+}
+
+// Options say what is what in a manifest where its names do not.
+type Options struct {
+	LabelColumns []string // patterns on the names of columns that are labels
+	Ignore       []string // patterns on the names of columns that are left out
+}
+
+// Bounds on what a manifest may hold: a row of a thousand frames is below the first.
+const (
+	maxLine  = 1 << 20 // bytes of a row
+	maxLabel = 1000    // bytes of a label
+	maxRows  = 20_000_000
+)
+
+// Read reads a manifest, plain or .gz: JSON lines where it begins with {, else CSV. Everything
+// wrong with a row is an error that wraps ErrAnnotations and names file, line, column and the cure.
+func Read(path string, o Options) (*Manifest, error) {
+	r, err := loader.OpenText(path)
+	if err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	defer r.Close()
+	return Parse(path, r, o)
+}
+
+// Parse is Read for a stream of plain text; name stands in messages.
+func Parse(name string, r io.Reader, o Options) (*Manifest, error) {
+	m, err := parse(name, bufio.NewReaderSize(r, 1<<16), o)
+	if err != nil {
+		return nil, fmt.Errorf("manifest %q: %w: %w", name, err, loader.ErrAnnotations)
+	}
+	return m, nil
+}
+
+func parse(name string, text *bufio.Reader, o Options) (*Manifest, error) {
+	records, err := newRowReader(text, o)
+	if err != nil {
+		return nil, err
+	}
+	b := builder{manifest: &Manifest{File: name}, labels: map[string]int32{}, ids: map[string]int{}}
+	for {
+		record, err := records.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := b.add(record); err != nil {
+			return nil, fmt.Errorf("line %d, %w", record.line, err)
+		}
+	}
+	if len(b.manifest.Rows) == 0 {
+		return nil, errors.New("there are no rows; want one for each picture")
+	}
+	b.manifest.Columns = records.columns()
+	return b.manifest, nil
+}
+
+// record is a row as it is written.
+type record struct {
+	line                  int
+	path, id, split       string
+	hasPath, hasSplit     bool
+	frames, labels, truth []string // frames or truth nil: not given
+	counts                []namedCount
+}
+
+type namedCount struct {
+	name  string
+	count int
+}
+
+// rowReader reads the rows of a format; io.EOF after the last.
+type rowReader interface {
+	next() (*record, error)
+	columns() Columns
+}
+
+// newRowReader finds the format by the first character.
+func newRowReader(text *bufio.Reader, o Options) (rowReader, error) {
+	start, _ := text.Peek(1 << 10)
+	switch start = bytes.TrimLeft(start, " \t\r\n"); {
+	case len(start) == 0:
+		return nil, errors.New("the file is empty; want a header with a column path and rows, or JSON lines")
+	case start[0] == '[':
+		return nil, errors.New("it is one array of JSON; write each element on a line of its own (JSON lines)")
+	case start[0] == '{':
+		return newJSONRows(text), nil
+	}
+	return newCSVRows(text, o)
+}
+
+// Stem is the name of the file without folder and endings, for sets.
+func (m *Manifest) Stem() string {
+	stem := strings.TrimSuffix(filepath.Base(m.File), ".gz")
+	return strings.TrimSuffix(stem, filepath.Ext(stem))
+}
+
+// String tells what was found in the file.
+func (c Columns) String() string {
+	line := c.Format + " with " + strings.Join(c.Used, ", ")
+	if len(c.Labels) > 0 {
+		line += fmt.Sprintf(", %d columns of labels (0 or 1)", len(c.Labels))
+	}
+	if c.Truth > 0 {
+		line += fmt.Sprintf(", %d of true labels (0 or 1)", c.Truth)
+	}
+	if c.Counts > 0 {
+		line += fmt.Sprintf(", %d of counts", c.Counts)
+	}
+	if len(c.Ignored) > 0 {
+		const shown = 8
+		line += "; not used: " + strings.Join(c.Ignored[:min(shown, len(c.Ignored))], ", ")
+		if len(c.Ignored) > shown {
+			line += fmt.Sprintf(" and %d more", len(c.Ignored)-shown)
+		}
+	}
+	return line
+}

@@ -1,0 +1,349 @@
+package manifest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/loader"
+	"nmn/loader/picture"
+	"nmn/text"
+)
+
+func parsed(t *testing.T, content string) *Manifest {
+	t.Helper()
+	m, err := Parse("m.csv", strings.NewReader(content), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func (m *Manifest) named(indices []int32) string {
+	var names []string
+	for _, k := range indices {
+		names = append(names, m.Labels[k])
+	}
+	slices.Sort(names)
+	return strings.Join(names, ",")
+}
+
+// The same rows in all three forms are the same manifest.
+func TestParse_FormsAgree(t *testing.T) {
+	for name, content := range map[string]string{
+		"lists":      "path,labels,split,note\r\na/1.jpg,cat;dog,train,x\r\nb.jpg,,test,\"y,\nz\"\r\nc.jpg, dog | dog ,VAL,\r\n",
+		"columns":    "path\tdog\tcat\tsplit\na/1.jpg\t1\t1\ttraining\nb.jpg\t0\t0.0\ttest\nc.jpg\t1.0\t0\tvalidation\n",
+		"JSON lines": "{\"path\": \"a/1.jpg\", \"labels\": [\"dog\", \"cat\"], \"split\": \"train\", \"width\": 3}\n\n{\"labels\": [], \"path\": \"b.jpg\", \"split\": \"test\", \"id\": null}\n{\"path\": \"c.jpg\", \"labels\": [\"dog\"], \"split\": \"dev\"}",
+	} {
+		m := parsed(t, content)
+		var got []string
+		for _, r := range m.Rows {
+			got = append(got, strings.Join(append([]string{r.ID, r.Split, m.named(r.Labels)}, r.Files...), " "))
+		}
+		want := []string{"a/1.jpg train cat,dog a/1.jpg", "b.jpg test  b.jpg", "c.jpg validate dog c.jpg"}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: rows %q, want %q", name, got, want)
+		}
+		if ignored := m.Columns.Ignored; len(ignored) != map[string]int{"lists": 1, "JSON lines": 1}[name] {
+			t.Errorf("%s: ignored %q", name, ignored)
+		}
+	}
+}
+
+func TestRead_MarkAndCompression(t *testing.T) {
+	const content = "\ufeffpath,labels\na.jpg,dog\n"
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	if _, err := z.Write([]byte(content)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"my.list.csv": []byte(content), "my.list.csv.gz": zipped.Bytes()} {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		m, err := Read(file, Options{})
+		if err != nil || len(m.Rows) != 1 || m.Rows[0].ID != "a.jpg" || m.Stem() != "my.list" {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+}
+
+func TestParse_TruthAndCountsMayBeUnknown(t *testing.T) {
+	m := parsed(t, "frames,id,labels,truth,counts\na.png|b.png,x,dog,cat;dog,dog:3;odd:name:2\nc.png,y,,-,?\nd.png,z,,,\n")
+	if r := m.Rows[0]; !slices.Equal(r.Files, []string{"a.png", "b.png"}) || r.ID != "x" || m.named(r.Truth) != "cat,dog" || len(r.Counts) != 2 ||
+		r.Counts[0].Count != 3 || m.Labels[r.Counts[1].Label] != "odd:name" || r.Counts[1].Count != 2 {
+		t.Errorf("row %+v of %q", r, m.Labels)
+	}
+	if m.Rows[1].Truth == nil || len(m.Rows[1].Truth) != 0 || m.Rows[1].Counts != nil || m.Rows[2].Truth != nil {
+		t.Errorf("rows %+v, want truth that is known to be empty, and truth that is not known", m.Rows[1:])
+	}
+}
+
+// The column of the pictures is known by the names that other programs give it.
+func TestParse_OtherNamesOfThePath(t *testing.T) {
+	for content, description := range map[string]string{
+		"labels,filename\ndog,a.jpg\n":                      "CSV with labels, path (filename)",
+		"dog,image\n1,a.jpg\n":                              "CSV with path (image), 1 columns of labels (0 or 1)",
+		"path,labels,file\na.jpg,dog,x\n":                   "CSV with path, labels; not used: file",
+		"{\"file_name\": \"a.jpg\", \"labels\": [\"dog\"]}": "JSON lines with path (file_name), labels",
+	} {
+		m := parsed(t, content)
+		if got := m.Columns.String(); got != description || m.Rows[0].ID != "a.jpg" || m.named(m.Rows[0].Labels) != "dog" {
+			t.Errorf("%q: %q, %+v, want %q", content, got, m.Rows[0], description)
+		}
+	}
+}
+
+// Columns of single true labels and counts say what lists do.
+func TestParse_TruthAndCountsByColumn(t *testing.T) {
+	m := parsed(t, "path,dog,cat,truth:dog,truth:cat,counts:dog,counts:emu\na,1,0,1,True,3,0\nb,True,false,?,,,?\nc,0,0,0,0,0,1\n")
+	if got := m.Columns.String(); got != "CSV with path, 2 columns of labels (0 or 1), 2 of true labels (0 or 1), 2 of counts" {
+		t.Errorf("columns %q", got)
+	}
+	lists := parsed(t, "path,labels,truth,counts\na,dog,dog;cat,dog:3\nb,dog,?,\nc,,-,emu:1\n")
+	for i, r := range m.Rows {
+		want := lists.Rows[i]
+		same := slices.EqualFunc(r.Counts, want.Counts, func(a, b LabelCount) bool {
+			return m.Labels[a.Label] == lists.Labels[b.Label] && a.Count == b.Count
+		})
+		if m.named(r.Labels) != lists.named(want.Labels) || m.named(r.Truth) != lists.named(want.Truth) || (r.Truth == nil) != (want.Truth == nil) ||
+			!same || (r.Counts == nil) != (want.Counts == nil) {
+			t.Errorf("row %+v of %q, want %+v of %q", r, m.Labels, want, lists.Labels)
+		}
+	}
+}
+
+func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
+	long := strings.Repeat("x", maxLine+1<<13)
+	for _, c := range []struct{ content, says string }{
+		{"", "the file is empty"},
+		{"\n \n", "the file is empty"},
+		{"path,labels\n", "there are no rows"},
+		{"[{\"path\": 1}]", "JSON lines"},
+		{"picture,labels\na.jpg,dog\n", "no column path (or frames), columns are picture, labels"},
+		{"file,image,labels\na.jpg,b.jpg,dog\n", "no column path (or frames), columns are file, image, labels"},
+		{"a.jpg,dog\nb.jpg,cat\n", "line 1: it is a row (a.jpg, dog), want a header above"},
+		{"path,tags\na.jpg,dog\n", "column \"tags\": \"dog\" is neither 0 nor 1; repair it, or name the column labels"},
+		{"path,split\na,train\n", "there are no labels"},
+		{"path,frames,labels\n", "one picture or one list"},
+		{"path,labels,labels\na,b,c\n", "column 3 is named \"labels\""},
+		{"path,labels\na.jpg,dog,cat\n", "line 2: 3 fields"},
+		{"path,labels\na.jpg,dog;;cat\n", "line 2, column \"labels\": a name is empty"},
+		{"path,labels\na.jpg,NaN\n", "leave the cell empty"},
+		{"path,dog\na.jpg,NaN\n", "line 2, column \"dog\": \"NaN\" is neither 0 nor 1"},
+		{"path,dog\na.jpg,1\nb.jpg,\n", "line 3, column \"dog\""},
+		{"path,height\na.jpg,480\n", "--ignore-columns"},
+		{"path,labels\na.jpg,x\na.jpg,y\n", "line 3, column \"id\": \"a.jpg\" repeats line 2"},
+		{"path,labels,id\na.jpg,x,1\nb.jpg,y,1\n", "\"1\" repeats line 2"},
+		{"path,labels\n/etc/passwd,x\n", "line 2, column \"path\": \"/etc/passwd\" is absolute"},
+		{"path,labels\na/../../b.jpg,x\n", "leads out of the folder"},
+		{"path,labels\n,x\n", "column \"path\": it is empty"},
+		{"frames,labels\n,x\n", "column \"path\": it is missing"},
+		{"frames,labels\na.png|../b.png,x\n", "column \"frames\": \"../b.png\" leads out"},
+		{"path,labels,split\na,x,holdout\n", "\"holdout\" is no split; want train, validation or test"},
+		{"path,labels,split\na,x,train\nb,x,\n", "line 2 has a split and line 3 has none"},
+		{"path,labels,truth:x,truth:y\na,x,1,\n", "line 2, column \"truth:y\": it and column \"truth:x\""},
+		{"path,labels,truth:x\na,x,2\n", "line 2, column \"truth:x\": \"2\" is neither 0 nor 1"},
+		{"path,labels,truth:\na,x,1\n", "line 2, column \"truth\": a name is empty"},
+		{"path,labels,truth,truth:x\na,x,x,1\n", "line 1: true labels are both"},
+		{"path,labels,counts,counts:x\na,x,x:1,1\n", "line 1: counts are both"},
+		{"path,labels,counts:x\na,x,1.5\n", "line 2, column \"counts:x\": \"1.5\" is no count"},
+		{"path,labels,counts:x\na,x,-1\n", "\"x\" has the count -1"},
+		{"path,labels,counts\na,x,dog\n", "dog:3;cat:1"},
+		{"path,labels,counts\na,x,dog:300\n", "want 0 to 255"},
+		{"path,labels,counts\na,x,dog:1;dog:2\n", "counted twice"},
+		{"path,labels\na,d\x01g\n", "control character"},
+		{"path,labels\na,d\xffg\n", "not UTF-8"},
+		{"path,labels\na," + strings.Repeat("y", maxLabel+1) + "\n", "at most 1000"},
+		{"path,labels\na,\"" + long + "\"\n", "more than 1048576 bytes"},
+		{"{\"path\": \"" + long + "\"}", "longer than 1048576 bytes"},
+		{"{\"path\": \"a\"}", "line 1, column \"labels\": it is missing; an empty list is []"},
+		{"{\"path\": \"a\", \"labels\": \"dog\"}", "column \"labels\": \"dog\" is not a list"},
+		{"{\"path\": \"a\", \"labels\": null}", "null is not a list"},
+		{"{\"path\": \"a\", \"labels\": [null]}", "a name is empty"},
+		{"{\"path\": \"a\", \"labels\": [], \"counts\": {\"dog\": NaN}}", "line 1, it is no object of JSON"},
+		{"{\"path\": \"a\", \"labels\": [], \"counts\": {\"dog\": 1.5}}", "column \"counts\""},
+		{"{\"path\": \"a\", \"frames\": [\"b\"], \"labels\": []}", "one list of frames"},
+		{"{\"path\": \"a\",\n\"labels\": []}", "whole on its line"},
+	} {
+		_, err := Parse("m.csv", strings.NewReader(c.content), Options{})
+		if err == nil || !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), `"m.csv"`) {
+			t.Errorf("%.60q: %v, want ErrAnnotations that says %q", c.content, err, c.says)
+		}
+	}
+}
+
+func TestParse_ColumnsThatAreChosen(t *testing.T) {
+	const table = "path,l_dog,l_cat,height,split\na.jpg,1,0,480,odd\n"
+	m, err := Parse("m", strings.NewReader(table), Options{LabelColumns: []string{"l_*"}, Ignore: []string{"split"}})
+	if err != nil || m.named(m.Rows[0].Labels) != "l_dog" || !slices.Equal(m.Columns.Labels, []string{"l_dog", "l_cat"}) ||
+		!slices.Equal(m.Columns.Ignored, []string{"height", "split"}) || m.HasSplits() {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+func TestManifest_VocabularyIsOfTrainingRows(t *testing.T) {
+	m := parsed(t, "path,labels,split\na,cat;dog,train\nb,dog;emu;ape,train\nc,dog;yak;emu,test\nd,dog;yak,test\n")
+	v, err := m.Vocabulary(10, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []text.Word{{Text: "dog", POS: text.Others, Count: 2}, {Text: "ape", POS: text.Others, Count: 1}, {Text: "cat", POS: text.Others, Count: 1}, {Text: "emu", POS: text.Others, Count: 1}}
+	if got := v.Words(); !slices.Equal(got, want) {
+		t.Errorf("words %v, want %v", got, want)
+	}
+	if f := m.Foreign(v); !slices.Equal(f.Labels, []string{"yak"}) || f.Rows != 2 || f.Line != 4 {
+		t.Errorf("foreign labels %+v, want yak on two rows from line 4", f)
+	}
+	if v, err := m.Vocabulary(10, 2); err != nil || v.Len() != 1 {
+		t.Errorf("%v, %v; want the one label on two rows", v, err)
+	}
+	if _, err := m.Vocabulary(10, 3); err == nil {
+		t.Error("no label is on three rows")
+	}
+	s, source, err := m.Set(loader.TestSplit, v, 5, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	if !slices.Equal(s.IDs, []string{"c", "d"}) || !slices.Equal(s.Labels.Uint8s(), []uint8{1, 0, 0, 1, 1, 0, 0, 0}) || s.Truth != nil || s.Counts != nil {
+		t.Errorf("set of %q with labels %v", s.IDs, s.Labels.Uint8s())
+	}
+	if s, _, err := m.Set(loader.ValidationSplit, v, 5, t.TempDir()); s != nil || err != nil {
+		t.Errorf("a split without rows: %v, %v", s, err)
+	}
+}
+
+func TestManifest_TruthAndCountsOfASplit(t *testing.T) {
+	m := parsed(t, "path,labels,split,truth,counts\na,dog,train,,\nb,dog,test,dog;cat,dog:4\nc,cat,test,-,-\n")
+	v, err := text.NewVocabulary([]text.Word{{Text: "cat"}, {Text: "dog"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, source, err := m.Set(loader.TestSplit, v, 5, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	if !slices.Equal(s.Truth.Uint8s(), []uint8{1, 1, 0, 0}) || !slices.Equal(s.Counts.Uint8s(), []uint8{0, 4, 0, 0}) || s.CaptionsPerBag != 5 {
+		t.Errorf("truth %v, counts %v", s.Truth, s.Counts)
+	}
+	if _, _, err := m.Set(loader.TestSplit, v, 3, t.TempDir()); err == nil || !strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "--captions-per-bag") {
+		t.Errorf("four of three people: %v", err)
+	}
+	m.Rows[0].Split = loader.TestSplit
+	if _, _, err := m.Set(loader.TestSplit, v, 5, t.TempDir()); err == nil || !strings.Contains(err.Error(), `line 2, column "truth"`) {
+		t.Errorf("truth of two rows of three: %v", err)
+	}
+}
+
+func TestManifest_FindFiles(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "pictures")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"outside.png", "pictures/a.png", "pictures/b.png"} {
+		if err := os.WriteFile(filepath.Join(root, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("b.png", filepath.Join(dir, "link.png")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Symlink("../outside.png", filepath.Join(dir, "out.png")); err != nil {
+		t.Fatal(err)
+	}
+	find := func(content string, leftOut func(error)) (*Manifest, error) {
+		m := parsed(t, content)
+		return m, m.FindFiles(t.Context(), dir, leftOut)
+	}
+	if m, err := find("path,labels\na.png,x\nlink.png,x\n", nil); err != nil || len(m.Rows) != 2 {
+		t.Errorf("links that stay inside: %v", err)
+	}
+	if _, err := find("path,labels\na.png,x\nout.png,x\n", func(error) {}); !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), `line 3: the file "out.png"`) {
+		t.Errorf("a link that leads out: %v", err)
+	}
+	lists := "frames,labels\na.png|gone.png,x\nb.png,x\n"
+	if _, err := find(lists, nil); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), `"gone.png" (line 2)`) {
+		t.Errorf("a frame that is missing: %v", err)
+	}
+	var reported []error
+	if m, err := find(lists, func(err error) { reported = append(reported, err) }); err != nil || len(reported) != 1 || len(m.Rows) != 1 || m.Rows[0].ID != "b.png" {
+		t.Errorf("rows %+v, told %v, %v; want the row of b.png alone", m.Rows, reported, err)
+	}
+	if _, err := find("path,labels\ngone.png,x\n", func(error) {}); err == nil {
+		t.Error("a manifest of which no row is left")
+	}
+}
+
+// Who has to repair a picture looks for it in the manifest.
+func TestManifest_BrokenPicturesNameTheirRow(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.png"), []byte("no picture"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	m := parsed(t, "path,labels,split\ngone.png,x,train\na.png,x,test\n")
+	v, err := m.Vocabulary(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, source, err := m.Set(loader.TestSplit, v, 5, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	if err := source.Read(t.Context(), 0, 0, new(picture.Picture)); !errors.Is(err, loader.ErrCorrupt) || !strings.Contains(err.Error(), `m.csv, line 3: cannot decode "a.png"`) {
+		t.Errorf("error %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "a.png")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loader.ReadEncoded(t.Context(), source, 0, 0, nil); !errors.Is(err, loader.ErrCorrupt) || !strings.Contains(err.Error(), "m.csv, line 3: cannot read") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A manifest that can be read gives rows whose files stay inside their folder and whose identifiers differ.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"path,labels,split\na.jpg,dog;cat,train\n", "frames\tdog\na|b\t1\n", "{\"path\": \"a\", \"labels\": [\"x\"], \"truth\": [], \"counts\": {\"x\": 2}}\n",
+		"path;labels;truth;counts;id\na;\"x|y\";-;\"x:1\";1\n", "\ufeffpath,labels\n../a,x\n", "path,dog,truth:dog,counts:dog\na,1,0,3\nb,0,?,\n", "image,labels\na,x\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		m, err := Parse("fuzz", bytes.NewReader(in), Options{})
+		if err != nil {
+			if !errors.Is(err, loader.ErrAnnotations) {
+				t.Fatalf("%v does not wrap ErrAnnotations", err)
+			}
+			return
+		}
+		ids := map[string]bool{}
+		for _, r := range m.Rows {
+			if ids[r.ID] || r.ID == "" || len(r.Files) == 0 {
+				t.Fatalf("row %+v", r)
+			}
+			ids[r.ID] = true
+			for _, file := range r.Files {
+				if !filepath.IsLocal(filepath.FromSlash(file)) {
+					t.Fatalf("file %q", file)
+				}
+			}
+			for _, list := range [][]int32{r.Labels, r.Truth} {
+				if !slices.IsSorted(list) || len(list) > 0 && (list[0] < 0 || int(list[len(list)-1]) >= len(m.Labels)) {
+					t.Fatalf("labels %v of %d", list, len(m.Labels))
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,219 @@
+package manifest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"nmn/loader"
+	slashed "path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Names of the columns of a manifest.
+const (
+	pathColumn   = "path"
+	framesColumn = "frames"
+	idColumn     = "id"
+	splitColumn  = "split"
+	labelsColumn = "labels"
+	truthColumn  = "truth"
+	countsColumn = "counts"
+)
+
+// fieldNames are all columns that a manifest may have beside those of single labels.
+func fieldNames() []string {
+	return []string{pathColumn, framesColumn, idColumn, splitColumn, labelsColumn, truthColumn, countsColumn}
+}
+
+// pathNames are what other programs call the column path.
+var pathNames = []string{"file", "filename", "file_name", "filepath", "image", "image_path"}
+
+// pathName is the name of the column path among those that has tells of: its own, or where there is no frames
+// either the only one that others give it.
+func pathName(has func(string) bool) string {
+	if has(pathColumn) || has(framesColumn) {
+		return pathColumn
+	}
+	other := ""
+	for _, name := range pathNames {
+		switch {
+		case !has(name):
+		case other != "":
+			return pathColumn // nobody knows which of the two it is
+		default:
+			other = name
+		}
+	}
+	return cmp.Or(other, pathColumn)
+}
+
+// builder checks rows and keeps them.
+type builder struct {
+	manifest *Manifest
+	labels   map[string]int32
+	ids      map[string]int // lines
+}
+
+// columnError says which column of a row is wrong.
+func columnError(column string, err error) error { return fmt.Errorf("column %q: %w", column, err) }
+
+func (b *builder) add(r *record) error {
+	if len(b.manifest.Rows) == maxRows {
+		return fmt.Errorf("column %q: more than %d rows", pathColumn, maxRows)
+	}
+	row := Row{Line: r.line}
+	if err := row.place(r); err != nil {
+		return err
+	}
+	if first, ok := b.ids[row.ID]; ok {
+		return columnError(idColumn, fmt.Errorf("%q repeats line %d; remove one of the rows, or give each an id of its own (without the column, the id is the path)", loader.Excerpt(row.ID), first))
+	}
+	b.ids[row.ID] = r.line
+	if err := b.split(&row, r); err != nil {
+		return columnError(splitColumn, err)
+	}
+	var err error
+	if row.Labels, err = b.indices(r.labels); err != nil {
+		return columnError(labelsColumn, err)
+	}
+	if r.truth != nil {
+		if row.Truth, err = b.indices(r.truth); err != nil {
+			return columnError(truthColumn, err)
+		}
+	}
+	if r.counts != nil {
+		if row.Counts, err = b.counts(r.counts); err != nil {
+			return columnError(countsColumn, err)
+		}
+	}
+	b.manifest.Rows = append(b.manifest.Rows, row)
+	return nil
+}
+
+// place takes files and identifier.
+func (row *Row) place(r *record) error {
+	column := pathColumn
+	switch {
+	case r.hasPath && r.frames != nil:
+		return columnError(framesColumn, errors.New("there is a path too; a row is one picture or one list of frames"))
+	case r.hasPath:
+		row.Files = []string{r.path}
+	case len(r.frames) > 0:
+		row.Files, column = r.frames, framesColumn
+	default:
+		return columnError(pathColumn, errors.New("it is missing; name the picture, or its frames in frames"))
+	}
+	for _, file := range row.Files {
+		if err := insidePath(file); err != nil {
+			return columnError(column, err)
+		}
+	}
+	if row.ID = r.id; row.ID == "" {
+		row.ID = row.Files[0]
+	}
+	if err := checkName(row.ID); err != nil {
+		return columnError(idColumn, err)
+	}
+	return nil
+}
+
+// insidePath refuses paths that lead out of the folder of the pictures, or anywhere.
+func insidePath(file string) error {
+	switch {
+	case file == "":
+		return errors.New("it is empty; name the picture, or remove the row")
+	case slashed.IsAbs(file) || filepath.IsAbs(filepath.FromSlash(file)):
+		return fmt.Errorf("%q is absolute; write it relative to the folder of the manifest, or of --images", loader.Excerpt(file))
+	case !filepath.IsLocal(filepath.FromSlash(file)):
+		return fmt.Errorf("%q leads out of the folder of the pictures; move the picture into it, or name a folder above with --images", loader.Excerpt(file))
+	}
+	return nil
+}
+
+// split takes the split of a row. All rows have one, or none.
+func (b *builder) split(row *Row, r *record) error {
+	if r.hasSplit && r.split != "" {
+		var ok bool
+		if row.Split, ok = loader.SplitNamed(r.split); !ok {
+			return fmt.Errorf("%q is no split; want train, validation or test", loader.Excerpt(r.split))
+		}
+	}
+	if rows := b.manifest.Rows; len(rows) > 0 && (rows[0].Split == "") != (row.Split == "") {
+		has, lacks := rows[0].Line, row.Line
+		if row.Split != "" {
+			has, lacks = lacks, has
+		}
+		return fmt.Errorf("line %d has a split and line %d has none; give all rows one, or none", has, lacks)
+	}
+	return nil
+}
+
+// indices are those of labels, ascending; a label given twice counts once.
+func (b *builder) indices(names []string) ([]int32, error) {
+	list := make([]int32, 0, len(names))
+	for _, name := range names {
+		k, err := b.label(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, k)
+	}
+	slices.Sort(list)
+	return slices.Clip(slices.Compact(list)), nil
+}
+
+// label is the index of a name.
+func (b *builder) label(name string) (int32, error) {
+	if k, ok := b.labels[name]; ok {
+		return k, nil
+	}
+	switch err := checkName(name); {
+	case err != nil:
+		return 0, err
+	case name == "NaN":
+		return 0, errors.New("NaN is what programs write for a missing value; leave the cell empty where there is no label")
+	case len(name) > maxLabel:
+		return 0, fmt.Errorf("the label %q has %d bytes, at most %d can be a name; separate labels by ; or |", loader.Excerpt(name), len(name), maxLabel)
+	case len(b.manifest.Labels) == math.MaxInt32:
+		return 0, fmt.Errorf("more than %d labels", math.MaxInt32)
+	}
+	k, name := int32(len(b.manifest.Labels)), strings.Clone(name)
+	b.manifest.Labels, b.labels[name] = append(b.manifest.Labels, name), k
+	return k, nil
+}
+
+func (b *builder) counts(named []namedCount) ([]LabelCount, error) {
+	list := make([]LabelCount, 0, len(named))
+	for _, n := range named {
+		k, err := b.label(n.name)
+		if err != nil {
+			return nil, err
+		}
+		if n.count < 0 || n.count > loader.MaxCaptions {
+			return nil, fmt.Errorf("%q has the count %d, want 0 to %d", loader.Excerpt(n.name), n.count, loader.MaxCaptions)
+		}
+		if slices.ContainsFunc(list, func(c LabelCount) bool { return c.Label == k }) {
+			return nil, fmt.Errorf("%q is counted twice; add the counts", loader.Excerpt(n.name))
+		}
+		list = append(list, LabelCount{k, uint8(n.count)})
+	}
+	return list, nil
+}
+
+// checkName refuses what a line of a vocabulary or of a list of identifiers could not hold.
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("a name is empty; remove it, or the separator beside it")
+	case !utf8.ValidString(name):
+		return fmt.Errorf("%q is not UTF-8; save the file in that encoding", loader.Excerpt(name))
+	case strings.ContainsFunc(name, unicode.IsControl) || loader.TrimID(name) != name:
+		return fmt.Errorf("%q holds a control character, or begins or ends with a blank; remove it", loader.Excerpt(name))
+	}
+	return nil
+}

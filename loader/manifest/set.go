@@ -1,0 +1,210 @@
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"nmn/loader"
+	"nmn/text"
+)
+
+// IDs are the identifiers of all rows, in the order of the file.
+func (m *Manifest) IDs() []string {
+	ids := make([]string, len(m.Rows))
+	for i := range m.Rows {
+		ids[i] = m.Rows[i].ID
+	}
+	return ids
+}
+
+// HasSplits reports whether the file says of which split its rows are.
+func (m *Manifest) HasSplits() bool { return len(m.Rows) > 0 && m.Rows[0].Split != "" }
+
+// Assign puts the rows with some identifiers into a split.
+func (m *Manifest) Assign(split string, ids []string) {
+	chosen := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		chosen[id] = true
+	}
+	for i := range m.Rows {
+		if chosen[m.Rows[i].ID] {
+			m.Rows[i].Split = split
+		}
+	}
+}
+
+// Vocabulary makes classes of the labels of the training rows: those of at least minCount rows, at most
+// size of them, the most frequent first and equal ones by name.
+func (m *Manifest) Vocabulary(size, minCount int) (*text.Vocabulary, error) {
+	rows := make([]int, len(m.Labels))
+	for i := range m.Rows {
+		if m.Rows[i].Split != loader.TrainSplit {
+			continue
+		}
+		for _, k := range m.Rows[i].Labels {
+			rows[k]++
+		}
+	}
+	var words []text.Word
+	for k, n := range rows {
+		if n > 0 && n >= minCount {
+			words = append(words, text.Word{Text: m.Labels[k], POS: text.Others, Count: n})
+		}
+	}
+	if len(words) == 0 {
+		return nil, fmt.Errorf("manifest %q: no training row has a label (of %d rows or more); label some, or lower --min-count: %w", m.File, max(minCount, 1), loader.ErrAnnotations)
+	}
+	slices.SortFunc(words, func(a, b text.Word) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
+	})
+	return text.NewVocabulary(words[:min(size, len(words))])
+}
+
+// ForeignLabels are labels of a manifest that a vocabulary does not have.
+type ForeignLabels struct {
+	Labels []string // in the order in which they are met
+	Rows   int      // that have any
+	Line   int      // of the first
+}
+
+// Foreign finds labels, observed, true or counted, that are no classes.
+func (m *Manifest) Foreign(v *text.Vocabulary) ForeignLabels {
+	classes := m.classes(v)
+	var f ForeignLabels
+	met := make([]bool, len(m.Labels))
+	for i := range m.Rows {
+		row, any := &m.Rows[i], false
+		look := func(k int32) {
+			if classes[k] >= 0 {
+				return
+			}
+			if any = true; !met[k] {
+				met[k] = true
+				f.Labels = append(f.Labels, m.Labels[k])
+			}
+		}
+		for _, k := range row.Labels {
+			look(k)
+		}
+		for _, k := range row.Truth {
+			look(k)
+		}
+		for _, c := range row.Counts {
+			look(c.Label)
+		}
+		if any {
+			f.Rows++
+			if f.Line == 0 {
+				f.Line = row.Line
+			}
+		}
+	}
+	return f
+}
+
+// classes are those of the labels, -1 for labels that are none.
+func (m *Manifest) classes(v *text.Vocabulary) []int32 {
+	classes := make([]int32, len(m.Labels))
+	for k, name := range m.Labels {
+		classes[k] = -1
+		if class, ok := v.Index(name); ok {
+			classes[k] = int32(class)
+		}
+	}
+	return classes
+}
+
+// maxLabelMatrix bounds the bytes of the labels of a split.
+const maxLabelMatrix int64 = 16 << 30
+
+// Set makes the set of a split, nil where no row is in it; labels that are no classes count for nothing.
+// Pictures come from a folder; Close of the source closes it. Truth and Counts are there where all rows
+// of the split have them, and it is an error if only some have. perBag is the number of people behind
+// counts.
+func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder string) (*loader.Set, *Source, error) {
+	var rows []*Row
+	for i := range m.Rows {
+		if m.Rows[i].Split == split {
+			rows = append(rows, &m.Rows[i])
+		}
+	}
+	if len(rows) == 0 {
+		return nil, nil, nil
+	}
+	if n, k := len(rows), v.Len(); int64(n)*int64(k) > maxLabelMatrix {
+		return nil, nil, fmt.Errorf("manifest %q: labels of %d rows and %d classes are more than %d GiB; keep fewer classes (--vocab-size, --min-count)", m.File, n, k, maxLabelMatrix>>30)
+	}
+	s := &loader.Set{Name: m.Stem() + "-" + split, Vocabulary: v, IDs: make([]string, len(rows))}
+	for i, row := range rows {
+		s.IDs[i] = row.ID
+	}
+	if err := m.fill(s, rows, perBag); err != nil {
+		return nil, nil, fmt.Errorf("manifest %q: %w: %w", m.File, err, loader.ErrAnnotations)
+	}
+	source, err := newSource(m.File, folder, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Source = source
+	return s, source, nil
+}
+
+// fill makes the matrices of a set.
+func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
+	classes, k := m.classes(s.Vocabulary), s.Vocabulary.Len()
+	truth, err := allOrNone(rows, truthColumn, func(r *Row) bool { return r.Truth != nil })
+	if err != nil {
+		return err
+	}
+	counts, err := allOrNone(rows, countsColumn, func(r *Row) bool { return r.Counts != nil })
+	if err != nil {
+		return err
+	}
+	mark := func(list func(*Row) []int32) []uint8 {
+		values := make([]uint8, len(rows)*k)
+		for i, row := range rows {
+			for _, label := range list(row) {
+				if class := classes[label]; class >= 0 {
+					values[i*k+int(class)] = 1
+				}
+			}
+		}
+		return values
+	}
+	s.Labels = loader.Matrix(mark(func(r *Row) []int32 { return r.Labels }), k)
+	if truth {
+		s.Truth = loader.Matrix(mark(func(r *Row) []int32 { return r.Truth }), k)
+	}
+	if !counts {
+		return nil
+	}
+	values := make([]uint8, len(rows)*k)
+	for i, row := range rows {
+		for _, c := range row.Counts {
+			if int(c.Count) > perBag {
+				return fmt.Errorf("line %d, column %q: %q has the count %d of %d people; tell their number (--captions-per-bag)", row.Line, countsColumn, loader.Excerpt(m.Labels[c.Label]), c.Count, perBag)
+			}
+			if class := classes[c.Label]; class >= 0 {
+				values[i*k+int(class)] = c.Count
+			}
+		}
+	}
+	s.Counts, s.CaptionsPerBag = loader.Matrix(values, k), perBag
+	return nil
+}
+
+// allOrNone reports whether the rows of a split have a field.
+func allOrNone(rows []*Row, column string, has func(*Row) bool) (bool, error) {
+	for _, row := range rows {
+		if has(row) != has(rows[0]) {
+			with, without := rows[0].Line, row.Line
+			if has(row) {
+				with, without = without, with
+			}
+			return false, fmt.Errorf("line %d, column %q: it is not given, as it is on line %d; give it to all rows of a split, with %s (in JSON [] or {}) where it is known to be empty, or to none",
+				without, column, with, noneCell)
+		}
+	}
+	return has(rows[0]), nil
+}

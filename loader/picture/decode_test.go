@@ -1,0 +1,314 @@
+package picture
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+
+	"nmn/internal/rng"
+	"nmn/kernels/simd"
+)
+
+const testMaxPixels = 1 << 20
+
+func encodePNG(t testing.TB, img image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func encodedJPEG(t testing.TB, img image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: 95}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// smooth is a picture without sharp edges, which JPEG keeps.
+func smooth(width, height int) *image.NRGBA {
+	img := image.NewNRGBA(image.Rect(0, 0, width, height))
+	for y := range height {
+		for x := range width {
+			wave := func(a, b float64) uint8 { return uint8(128 + 100*math.Sin(a*float64(x)+b*float64(y))) }
+			img.SetNRGBA(x, y, color.NRGBA{wave(.05, .02), wave(.03, -.04), wave(-.02, .05), 255})
+		}
+	}
+	return img
+}
+
+// hugePNG has a valid header of a billion pixels and hardly any data.
+func hugePNG(width, height uint32) []byte {
+	chunk := func(kind string, data []byte) []byte {
+		body := append([]byte(kind), data...)
+		out := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
+		return binary.BigEndian.AppendUint32(append(out, body...), crc32.ChecksumIEEE(body))
+	}
+	header := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, width), height)
+	out := append([]byte("\x89PNG\r\n\x1a\n"), chunk("IHDR", append(header, 8, 2, 0, 0, 0))...)
+	return append(append(out, chunk("IDAT", []byte{0x78, 0x9c, 3, 0, 0, 0, 0, 1})...), chunk("IEND", nil)...)
+}
+
+// hugeJPEG writes another size into the frame header of a JPEG.
+func hugeJPEG(t testing.TB, width, height uint16) []byte {
+	data := encodedJPEG(t, smooth(16, 16))
+	at := bytes.Index(data, []byte{0xff, 0xc0})
+	if at < 0 {
+		t.Fatal("the JPEG has no baseline frame")
+	}
+	binary.BigEndian.PutUint16(data[at+5:], height)
+	binary.BigEndian.PutUint16(data[at+7:], width)
+	return data
+}
+
+func TestDecode_ColourModels(t *testing.T) {
+	const w, h = 37, 21
+	bounds := image.Rect(0, 0, w, h)
+	source := smooth(w, h)
+	fill := func(set func(x, y int, c color.Color)) {
+		for y := range h {
+			for x := range w {
+				set(x, y, source.At(x, y))
+			}
+		}
+	}
+	grey, grey16, rgba, deep, paletted := image.NewGray(bounds), image.NewGray16(bounds), image.NewRGBA(bounds), image.NewNRGBA64(bounds), image.NewPaletted(bounds, nil)
+	for i := range 256 {
+		paletted.Palette = append(paletted.Palette, color.NRGBA{uint8(i), uint8(255 - i), uint8(i / 2), 255})
+	}
+	fill(grey.Set)
+	fill(grey16.Set)
+	fill(rgba.Set)
+	fill(deep.Set)
+	fill(paletted.Set)
+	half := image.NewNRGBA(bounds)
+	fill(func(x, y int, c color.Color) { n := c.(color.NRGBA); n.A = uint8(x * 6); half.Set(x, y, n) })
+	for name, img := range map[string]image.Image{
+		"grey": grey, "grey 16": grey16, "rgba": rgba, "nrgba": source, "nrgba 16": deep, "paletted": paletted, "alpha": half,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var pic Picture
+			if err := Decode(encodePNG(t, img), &pic, testMaxPixels); err != nil {
+				t.Fatal(err)
+			}
+			if pic.Width != w || pic.Height != h {
+				t.Fatalf("%d×%d", pic.Width, pic.Height)
+			}
+			for i := range w * h {
+				r, g, b, a := img.At(i%w, i/w).RGBA()
+				for c, v := range [3]uint32{r, g, b} {
+					want := float64(v+0xffff-a) / 257 // on white
+					if got := float64(pic.Pix[3*i+c]); math.Abs(got-want) > 1 {
+						t.Fatalf("pixel %d channel %d is %v, want %.2f", i, c, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestDecode_JPEGIsClose(t *testing.T) {
+	source := smooth(101, 67) // odd: the last column and row have chroma of their own
+	grey := image.NewGray(source.Rect)
+	for i := range grey.Pix {
+		grey.Pix[i] = source.Pix[4*i]
+	}
+	for name, img := range map[string]image.Image{"colour": source, "grey": grey} {
+		var pic Picture
+		if err := Decode(encodedJPEG(t, img), &pic, testMaxPixels); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 101 * 67 {
+			r, g, b, _ := img.At(i%101, i/101).RGBA()
+			for c, v := range [3]uint32{r, g, b} {
+				if got, want := float64(pic.Pix[3*i+c]), float64(v>>8); math.Abs(got-want) > 8 {
+					t.Fatalf("%s: (%d,%d) channel %d is %v, was %v", name, i%101, i/101, c, got, want)
+				}
+			}
+		}
+	}
+}
+
+// A ramp of chroma must come out as a ramp at every subsampling, not as stairs.
+func TestConvert_ChromaIsInterpolated(t *testing.T) {
+	for _, ratio := range []image.YCbCrSubsampleRatio{
+		image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420, image.YCbCrSubsampleRatio440,
+	} {
+		img := image.NewYCbCr(image.Rect(0, 0, 32, 32), ratio)
+		for i := range img.Y {
+			img.Y[i] = 128
+		}
+		stepX, stepY := 1, 1
+		if ratio == image.YCbCrSubsampleRatio422 || ratio == image.YCbCrSubsampleRatio420 {
+			stepX = 2
+		}
+		if ratio == image.YCbCrSubsampleRatio440 || ratio == image.YCbCrSubsampleRatio420 {
+			stepY = 2
+		}
+		ramp := func(x, y float64) float64 { return 60 + 2*x + y }
+		for y := range 32 / stepY {
+			for x := range 32 / stepX {
+				v := ramp((float64(x)+.5)*float64(stepX)-.5, (float64(y)+.5)*float64(stepY)-.5)
+				img.Cb[y*img.CStride+x], img.Cr[y*img.CStride+x] = 128, uint8(math.Round(v))
+			}
+		}
+		var pic Picture
+		pic.Resize(32, 32)
+		pic.convert(img)
+		for y := 2; y < 30; y++ {
+			for x := 2; x < 30; x++ {
+				want := 128 + 1.402*(ramp(float64(x), float64(y))-128)
+				if got := float64(pic.Pix[3*(y*32+x)]); math.Abs(got-math.Min(math.Max(want, 0), 255)) > 2.2 {
+					t.Fatalf("%v: red of (%d,%d) is %v, want %.1f", ratio, x, y, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestDecode_IsTheSameAtEveryLevel(t *testing.T) {
+	for _, width := range []int{1, 9, 10, 61} {
+		data := encodedJPEG(t, smooth(width, 33))
+		var want Picture
+		if err := Decode(data, &want, testMaxPixels); err != nil {
+			t.Fatal(err)
+		}
+		for _, level := range simd.Levels() {
+			got := Picture{Level: level}
+			if err := Decode(data, &got, testMaxPixels); err != nil || !bytes.Equal(got.Pix, want.Pix) {
+				t.Errorf("%s: width %d: %v, or other pixels", level, width, err)
+			}
+		}
+	}
+}
+
+func TestConvert_CMYK(t *testing.T) {
+	img := image.NewCMYK(image.Rect(0, 0, 2, 1))
+	copy(img.Pix, []uint8{0, 255, 255, 0, 0, 0, 0, 255})
+	var pic Picture
+	pic.Resize(2, 1)
+	pic.convert(img)
+	if want := []uint8{255, 0, 0, 0, 0, 0}; !bytes.Equal(pic.Pix, want) {
+		t.Errorf("%v, want %v", pic.Pix, want)
+	}
+}
+
+func TestDecode_GIFFrameSmallerThanScreen(t *testing.T) {
+	frame := image.NewPaletted(image.Rect(2, 1, 4, 3), color.Palette{color.RGBA{200, 10, 20, 255}, color.RGBA{0, 0, 0, 255}})
+	var b bytes.Buffer
+	if err := gif.EncodeAll(&b, &gif.GIF{Image: []*image.Paletted{frame}, Delay: []int{0}, Config: image.Config{Width: 6, Height: 5}}); err != nil {
+		t.Fatal(err)
+	}
+	var pic Picture
+	if err := Decode(b.Bytes(), &pic, testMaxPixels); err != nil {
+		t.Fatal(err)
+	}
+	inside, outside := 3*(1*6+2), 3*(1*6+1)
+	if pic.Width != 6 || pic.Height != 5 || pic.Pix[inside] != 200 || pic.Pix[outside] != 255 {
+		t.Errorf("%d×%d, inside %d, outside %d", pic.Width, pic.Height, pic.Pix[inside], pic.Pix[outside])
+	}
+}
+
+func TestDecode_Hostile(t *testing.T) {
+	whole := map[string][]byte{"jpeg": encodedJPEG(t, smooth(64, 64)), "png": encodePNG(t, smooth(64, 64))}
+	cases := map[string][]byte{
+		"empty": nil, "text": []byte("hello, world"), "one byte": {0xff},
+		"png of 1e9 pixels":        hugePNG(31623, 31623),
+		"png of 2^62 pixels":       hugePNG(1<<31-1, 1<<31-1),
+		"png without pixels":       hugePNG(0, 5),
+		"png too short for header": hugePNG(1000, 1000),
+		"jpeg of 4e9 pixels":       hugeJPEG(t, 65535, 65535),
+		"jpeg too short":           hugeJPEG(t, 1000, 1000),
+		"jpeg without rows":        hugeJPEG(t, 16, 0),
+	}
+	for name, data := range whole {
+		for _, part := range []int{3, 8, 20, len(data) / 3, len(data) / 2, len(data) - 30} {
+			cases[name+" cut at "+strings.Repeat("i", part%7)+string(rune('a'+part%26))] = data[:part]
+		}
+	}
+	for name, data := range cases {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		var pic Picture
+		err := Decode(data, &pic, testMaxPixels)
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v, want ErrCorruptPicture", name, err)
+		}
+		if taken := after.TotalAlloc - before.TotalAlloc; taken > 4<<20 {
+			t.Errorf("%s: took %d bytes", name, taken)
+		}
+	}
+}
+
+func TestDecode_LimitIsExact(t *testing.T) {
+	data := encodePNG(t, smooth(10, 7))
+	if err := Decode(data, new(Picture), 70); err != nil {
+		t.Errorf("70 pixels at a limit of 70: %v", err)
+	}
+	if err := Decode(data, new(Picture), 69); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("70 pixels at a limit of 69: %v", err)
+	}
+}
+
+// The bound on the file size must not refuse the smallest files there are.
+func TestDecode_FlatPicturesAreNotTooShort(t *testing.T) {
+	flat := image.NewGray(image.Rect(0, 0, 2000, 500))
+	for name, data := range map[string][]byte{"png": encodePNG(t, flat), "jpeg": encodedJPEG(t, flat)} {
+		if err := Decode(data, new(Picture), testMaxPixels); err != nil {
+			t.Errorf("%s of %d bytes: %v", name, len(data), err)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(encodedJPEG(f, smooth(17, 9)))
+	f.Add(encodePNG(f, smooth(9, 17)))
+	f.Add(hugePNG(31623, 31623))
+	f.Add([]byte("GIF89a\x02\x00\x02\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00,\x00\x00\x00\x00\x02\x00\x02\x00\x00\x02\x02D\x01\x00;"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var pic Picture
+		err := Decode(data, &pic, 1<<16)
+		if err != nil {
+			if !errors.Is(err, ErrCorrupt) || strings.Contains(err.Error(), "decoder failed") {
+				t.Fatal(err)
+			}
+			return
+		}
+		if pic.Width < 1 || pic.Height < 1 || pic.Width*pic.Height > 1<<16 || len(pic.Pix) != 3*pic.Width*pic.Height {
+			t.Fatalf("%d×%d with %d bytes", pic.Width, pic.Height, len(pic.Pix))
+		}
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	img := smooth(640, 480)
+	s := rng.New(1)
+	for i := range img.Pix {
+		if i%4 != 3 {
+			img.Pix[i] = uint8(min(255, int(img.Pix[i])+s.Intn(16)))
+		}
+	}
+	data := encodedJPEG(b, img)
+	var pic Picture
+	b.SetBytes(640 * 480 * 3)
+	for b.Loop() {
+		if err := Decode(data, &pic, testMaxPixels); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package picture
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"os"
+	"testing"
+
+	"nmn/loader/picture/jpeg/turbo"
+)
+
+// usableDecoders are those that this build and this host have.
+func usableDecoders(t *testing.T) (decoders []Decoder) {
+	t.Helper()
+	for _, d := range []Decoder{DecoderGo, DecoderTurbo, DecoderStd} {
+		err := d.Validate()
+		switch {
+		case err == nil:
+			decoders = append(decoders, d)
+		case d != DecoderTurbo || !errors.Is(err, turbo.ErrMissing):
+			t.Fatal(err)
+		default:
+			t.Logf("left out: %v", err)
+		}
+	}
+	return decoders
+}
+
+func TestDecode_EveryDecoder(t *testing.T) {
+	colour := encodedJPEG(t, smooth(101, 67))
+	cmyk, err := os.ReadFile("jpeg/testdata/cmyk.jpg") // which image/jpeg takes alone
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, inks Picture
+	if err := errors.Join(Decode(colour, &want, testMaxPixels), Decode(cmyk, &inks, testMaxPixels)); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range usableDecoders(t) {
+		pic := Picture{Decoder: d}
+		if err := Decode(colour, &pic, testMaxPixels); err != nil || pic.Width != 101 || pic.Height != 67 {
+			t.Errorf("%s: %d×%d, %v", d, pic.Width, pic.Height, err)
+			continue
+		}
+		sum := 0.
+		for i, v := range pic.Pix {
+			sum += math.Abs(float64(v) - float64(want.Pix[i]))
+		}
+		if mean := sum / float64(len(pic.Pix)); d == DecoderTurbo && mean > 0 || !(mean < 1) {
+			t.Errorf("%s: pixels are %v off in the mean", d, mean)
+		}
+		if err := Decode(cmyk, &pic, testMaxPixels); err != nil || !bytes.Equal(pic.Pix, inks.Pix) {
+			t.Errorf("%s: CMYK: %v, or other pixels", d, err)
+		}
+		for _, data := range [][]byte{colour[:len(colour)/2], colour[:len(colour)-2], colour[:30]} {
+			if err := Decode(data, &pic, testMaxPixels); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%s: cut short: %v, want ErrCorruptPicture", d, err)
+			}
+		}
+		if err := Decode(colour, &pic, 101*67-1); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: beyond the limit: %v, want ErrCorruptPicture", d, err)
+		}
+	}
+	if err := Decoder("gd").Validate(); err == nil {
+		t.Error("an unknown decoder is accepted")
+	}
+}

@@ -1,0 +1,13 @@
+// Package picture turns picture files into pixels that a network takes: it decodes JPEG, PNG and GIF into 8-bit RGB,
+// and resizes pictures onto a square canvas.
+//
+//	var pic picture.Picture // keeps its memory from one file to the next
+//	if err := picture.Decode(data, &pic, picture.DefaultLimits().MaxPixels); err != nil {
+//		... // wraps picture.ErrCorrupt: one bad file, not a reason to stop
+//	}
+//	width, height, err := resizer.Place(canvas, 224, &pic, picture.FitLongest)
+//
+// Files are taken for hostile: what their headers claim is checked against limits and against their length before
+// memory is taken for it. JPEG files are decoded by package picture/jpeg, by libjpeg-turbo (picture/jpeg/turbo) or
+// by image/jpeg, as Decoder says; the first two give the same pixels.
+package picture

@@ -1,0 +1,105 @@
+package scenes
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"nmn/loader"
+	"nmn/loader/picture"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestWrite_IsACOCOSet(t *testing.T) {
+	config, folder := Config{Seed: 3, Split: "val", N: 6}, t.TempDir()
+	path, err := Write(context.Background(), config, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Images []struct {
+			ID            int
+			FileName      string `json:"file_name"`
+			Width, Height int
+		}
+		Annotations []struct {
+			ID      int
+			ImageID int `json:"image_id"`
+			Caption string
+		}
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	set := makeScenes(t, config.Seed, config.Split, config.N)
+	if len(file.Images) != config.N || len(file.Annotations) != config.N*CaptionsPerPicture {
+		t.Fatalf("%d images and %d annotations", len(file.Images), len(file.Annotations))
+	}
+	for n, a := range file.Annotations {
+		var words []int32
+		for word := range strings.FieldsSeq(a.Caption) {
+			if k, ok := set.Vocabulary.Index(word); ok {
+				words = append(words, int32(k))
+			}
+		}
+		slices.Sort(words)
+		words = slices.Compact(words)
+		if want := set.Captions[a.ImageID-1][n%CaptionsPerPicture]; len(words)+len(want) > 0 && !reflect.DeepEqual(words, want) {
+			t.Errorf("caption %q has words %v, want %v", a.Caption, words, want)
+		}
+	}
+	names := make([]string, config.N)
+	for i, image := range file.Images {
+		names[i] = image.FileName
+	}
+	source, err := loader.NewFileSource(filepath.Join(folder, "images"), names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	for i := range names {
+		var written, painted picture.Picture
+		if err := source.Read(context.Background(), i, 0, &written); err != nil {
+			t.Fatal(err)
+		}
+		if err := set.Source.Read(context.Background(), i, 0, &painted); err != nil {
+			t.Fatal(err)
+		}
+		difference := 0.0
+		for p := range painted.Pix {
+			difference += math.Abs(float64(painted.Pix[p]) - float64(written.Pix[p]))
+		}
+		if difference /= float64(len(painted.Pix)); difference > 12 { // chroma is halved under pixel noise
+			t.Errorf("picture %d differs by %.1f levels on average after JPEG", i, difference)
+		}
+	}
+}
+
+func TestWrite_Refuses(t *testing.T) {
+	if _, err := Write(context.Background(), Config{Seed: 1, Split: "../x", N: 1}, t.TempDir()); err == nil {
+		t.Error("a split that is a path: no error")
+	}
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Write(cancelled, Config{Seed: 1, Split: "val", N: 1}, t.TempDir()); err == nil {
+		t.Error("cancelled: no error")
+	}
+}
+
+func TestSceneCaption_EmptyHasText(t *testing.T) {
+	caption := sceneCaption{noWord, noWord, noWord, noWord, silence, silence}
+	if got := caption.String(); got != "a picture" {
+		t.Errorf("%q", got)
+	}
+	if words := caption.appendWords(nil); len(words) != 0 {
+		t.Errorf("words %v", words)
+	}
+}

@@ -1,0 +1,110 @@
+package scenes
+
+import (
+	"fmt"
+	"strings"
+
+	"nmn/internal/parallel"
+	"nmn/internal/rng"
+)
+
+// maxMovingCaptions bounds the captions of a clip.
+const maxMovingCaptions = 100
+
+// MovingCaptions writes perClip captions of each clip of the moving scenes, as sentences. Each describes
+// one frame, drawn at random, and leaves out and mistakes what people would. The first five that are drawn
+// are those behind the labels of MakeMoving: the words of the vocabulary in them are exactly those of
+// Set.Captions. One that would say nothing, as of a frame without objects, is not written, and another one
+// drawn. Caption c of clip i depends on (Seed, Split, Frames, i, c) alone.
+func MovingCaptions(config MovingConfig, perClip int) (ids []string, captions [][]string, err error) {
+	if err := config.Validate(); err != nil {
+		return nil, nil, err
+	}
+	if perClip < 1 || perClip > maxMovingCaptions {
+		return nil, nil, fmt.Errorf("moving scenes: %d captions of a clip, allowed are 1 to %d", perClip, maxMovingCaptions)
+	}
+	ids, captions = make([]string, config.N), make([][]string, config.N)
+	streams := newMovingStreams(config)
+	phrases := rng.Derive(config.Seed, "moving/"+config.Split+"/phrases")
+	parallel.Each(config.N, func(i int) {
+		frames := streams.clip(i).all()
+		content, form := rng.New(streams.caption, i), rng.New(phrases, i)
+		for len(captions[i]) < perClip { // each clip has frames with objects
+			if described := frames[content.Intn(len(frames))].describe(&content); described != saysNothing {
+				captions[i] = append(captions[i], described.sentence(&form))
+			}
+		}
+		ids[i] = streams.id(i)
+	})
+	return ids, captions, nil
+}
+
+// saysNothing is a caption without any word of the vocabulary.
+var saysNothing = sceneCaption{quantity: noWord, relation: noWord, company: noWord, place: noWord, focus: silence, second: silence}
+
+// sentence writes the caption as a person might, with a form that is drawn: "there is a small red ball
+// beside a box in the sand", "two things with a glowing star together". Its vocabulary words are exactly
+// the classes of the caption.
+func (c *sceneCaption) sentence(form *rng.Stream) string {
+	opening := [...]string{"", "there is", "we see", "a picture of"}[form.Choice([]float64{5, 3, 1, 1})]
+	first, second := c.focus.phrase(form), c.second.phrase(form)
+	var parts []string
+	say := func(words ...string) { parts = append(parts, words...) }
+	if opening != "" {
+		say(opening)
+	}
+	switch quantity := c.quantity != noWord; {
+	case quantity && c.focus == silence:
+		say(sceneWords[c.quantity], "things")
+	case quantity:
+		say(sceneWords[c.quantity], "things", "with", first)
+	default:
+		say(first)
+	}
+	switch {
+	case c.relation != noWord:
+		say(sceneWords[c.relation], second)
+	case c.second != silence:
+		say("and", second)
+	}
+	if c.company != noWord {
+		say(sceneWords[c.company])
+	}
+	if c.place != noWord {
+		say(placePhrase[c.place-wordGrass], sceneWords[c.place])
+	}
+	return strings.Join(parts, " ")
+}
+
+var placePhrase = [placeCount]string{"on the", "in the", "on the", "in the", "at"}
+
+// phrase is what is said of one object. A verb stands before or behind the noun.
+func (m *mention) phrase(form *rng.Stream) string {
+	behind := form.Float64() < .5 // drawn whether it is needed or not, so that what is said changes no form
+	if *m == silence {
+		return "something"
+	}
+	classes := []int32{m.size, m.colour, m.texture}
+	if !behind {
+		classes = append(classes, m.verb)
+	}
+	var words []string
+	for _, class := range classes {
+		if class != noWord {
+			words = append(words, sceneWords[class])
+		}
+	}
+	noun := "thing"
+	if m.noun != noWord {
+		noun = sceneWords[m.noun]
+	}
+	words = append(words, noun)
+	if behind && m.verb != noWord {
+		words = append(words, sceneWords[m.verb])
+	}
+	article := "a"
+	if strings.ContainsRune("aeiou", rune(words[0][0])) {
+		article = "an"
+	}
+	return article + " " + strings.Join(words, " ")
+}

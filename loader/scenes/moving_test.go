@@ -1,0 +1,196 @@
+package scenes
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"nmn/internal/rng"
+	"nmn/loader"
+	"nmn/loader/picture"
+)
+
+func makeMoving(t testing.TB, config MovingConfig) *loader.Set {
+	t.Helper()
+	set, err := MakeMoving(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func frameSum(t testing.TB, set *loader.Set, bag, frame int) string {
+	t.Helper()
+	var pic picture.Picture
+	if err := set.Source.Read(context.Background(), bag, frame, &pic); err != nil {
+		t.Fatal(err)
+	}
+	return pictureHash(t, &pic)
+}
+
+func TestMakeMoving_EachFrameAlone(t *testing.T) {
+	config := MovingConfig{Seed: 5, Split: "train", N: 80, Frames: 8}
+	long := makeMoving(t, config)
+	config.N, config.Cache = 30, true
+	short := makeMoving(t, config)
+	if !reflect.DeepEqual(long.Captions[:30], short.Captions) || !reflect.DeepEqual(long.Truth.Uint8s()[:30*classCount], short.Truth.Uint8s()) {
+		t.Error("captions or true labels depend on N")
+	}
+	last := frameSum(t, long, 29, 7) // before any other frame of the clip was made
+	for range 2 {                    // the second time from the cache
+		if frameSum(t, short, 29, 7) != last {
+			t.Error("the frame depends on what was read before it")
+		}
+	}
+	if frameSum(t, long, 29, 6) == last {
+		t.Error("two frames of a clip are equal")
+	}
+	config.Split = "test"
+	if frameSum(t, makeMoving(t, config), 29, 7) == last {
+		t.Error("two splits share a frame")
+	}
+}
+
+// What is true of a clip is what is true of any of its frames, and captions tell what one frame shows.
+func TestMakeMoving_TruthIsTheUnionOfFrames(t *testing.T) {
+	config := MovingConfig{Seed: 2, Split: "train", N: 60, Frames: 8}
+	set := makeMoving(t, config)
+	changing := 0
+	for i := range set.Len() {
+		frames, err := FrameTruth(config, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		union := make([]uint8, classCount)
+		for f := range config.Frames {
+			row := frames.Uint8s()[f*classCount : (f+1)*classCount]
+			if f > 0 && !reflect.DeepEqual(row, frames.Uint8s()[:classCount]) {
+				changing++
+			}
+			for k, y := range row {
+				union[k] |= y
+			}
+		}
+		if got := set.Truth.Uint8s()[i*classCount : (i+1)*classCount]; !reflect.DeepEqual(got, union) {
+			t.Fatalf("clip %d is %v, its frames together %v", i, got, union)
+		}
+	}
+	if changing < set.Len()*config.Frames/4 {
+		t.Errorf("%d frames of %d differ from the first of their clip", changing, set.Len()*config.Frames)
+	}
+}
+
+func TestMakeMoving_PathsKeepToTheRules(t *testing.T) {
+	for _, frames := range []int{3, 8, 26} {
+		comes, goes := 0, 0
+		for i := range 200 {
+			stream := rng.New(uint64(frames), i)
+			c := drawClip(&stream, frames)
+			for n := range c.count {
+				p, o := c.paths[n], &c.objects[n]
+				switch length := p.end - p.first; {
+				case length < 2 || length >= frames:
+					t.Fatalf("an object is there for %d of %d frames", length, frames)
+				case p.first > 0 && p.end == frames:
+					comes++
+				case p.first == 0 && p.end < frames:
+					goes++
+				default:
+					t.Fatalf("an object is there from frame %d to %d of %d", p.first, p.end, frames)
+				}
+				if math.Abs(p.dx) > topSpeed || math.Abs(p.dy) > topSpeed {
+					t.Fatalf("speed %v, %v", p.dx, p.dy)
+				}
+				near := onGrid(.8 * o.radius)
+				for step := range frames {
+					x, next := bounce(o.x+float64(step)*p.dx, o.radius), bounce(o.x+float64(step+1)*p.dx, o.radius)
+					if x < near || x > PictureSize-near || math.Abs(next-x) > math.Abs(p.dx) {
+						t.Fatalf("an object of radius %v goes from %v to %v at %v a frame", o.radius, x, next, p.dx)
+					}
+					if x != onGrid(x) {
+						t.Fatalf("%v is off the grid", x)
+					}
+				}
+			}
+		}
+		if comes < goes/2 || goes < comes/2 {
+			t.Errorf("%d objects come, %d go", comes, goes)
+		}
+	}
+}
+
+func TestMakeMoving_MeasuredRates(t *testing.T) {
+	const n = 3000
+	for _, c := range []struct {
+		frames, replaced           int
+		prevalence, missing, wrong float64
+	}{{8, 0, .277, .379, .004}, {8, 2, .277, .457, .123}, {26, 2, .290, .482, .120}} {
+		set := makeMoving(t, MovingConfig{Seed: 1, Split: "train", N: n, Frames: c.frames})
+		prevalence, missing, wrong := classRates(set.Truth.Uint8s(), captionNoise(set, c.replaced, 7), n, func(int) bool { return true })
+		for _, rate := range []struct {
+			what      string
+			got, want float64
+		}{{"prevalence", mean(prevalence[:]), c.prevalence}, {"P(z=0|y=1)", mean(missing[:]), c.missing}, {"P(z=1|y=0)", mean(wrong[:]), c.wrong}} {
+			if !(math.Abs(rate.got-rate.want) < .008) {
+				t.Errorf("%d frames, %d captions replaced: %s is %.4f, want %.3f", c.frames, c.replaced, rate.what, rate.got, rate.want)
+			}
+		}
+	}
+}
+
+// goldenClip fixes a clip for ever: results that were measured on the data set stay comparable.
+type goldenClip struct {
+	Frames   int
+	First    string // SHA-256 of the pixels
+	Last     string
+	Captions [][]string
+}
+
+func TestMakeMoving_NeverDrifts(t *testing.T) {
+	var got []goldenClip
+	for _, frames := range []int{8, 26} {
+		set := makeMoving(t, MovingConfig{Seed: 1, Split: "train", N: 6, Frames: frames})
+		for i := range set.Len() {
+			clip := goldenClip{Frames: frames, First: frameSum(t, set, i, 0), Last: frameSum(t, set, i, frames-1)}
+			for _, caption := range set.Captions[i] {
+				words := []string{}
+				for _, k := range caption {
+					words = append(words, sceneWords[k])
+				}
+				clip.Captions = append(clip.Captions, words)
+			}
+			got = append(got, clip)
+		}
+	}
+	holdToGolden(t, filepath.Join("testdata", "moving.json"), got)
+}
+
+func TestMakeMoving_BadConfig(t *testing.T) {
+	for _, config := range []MovingConfig{{Split: "train", Frames: 8}, {N: 5, Frames: 8}, {Split: "train", N: 5, Frames: 2}, {Split: "train", N: 5, Frames: 1001}} {
+		if _, err := MakeMoving(config); err == nil {
+			t.Errorf("%+v: no error", config)
+		}
+	}
+	set := makeMoving(t, MovingConfig{Split: "train", N: 3, Frames: 4})
+	for _, at := range [][2]int{{3, 0}, {-1, 0}, {0, 4}, {0, -1}} {
+		if err := set.Source.Read(context.Background(), at[0], at[1], new(picture.Picture)); err == nil {
+			t.Errorf("bag %d, frame %d: no error", at[0], at[1])
+		}
+	}
+}
+
+func BenchmarkPaintMoving(b *testing.B) {
+	const clips, frames = 100, 26
+	set := makeMoving(b, MovingConfig{Seed: 1, Split: "train", N: clips, Frames: frames})
+	var pic picture.Picture
+	i := 0
+	for b.Loop() {
+		if err := set.Source.Read(context.Background(), i/frames%clips, i%frames, &pic); err != nil {
+			b.Fatal(err)
+		}
+		i++
+	}
+	b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "images/s")
+}

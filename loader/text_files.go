@@ -1,0 +1,64 @@
+package loader
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+)
+
+// ErrAnnotations is wrapped by the errors about a file of annotations, ids, rates or noise that does
+// not follow its format or does not fit the set. Such a file stops the run.
+var ErrAnnotations = errors.New("unusable annotation file")
+
+// OpenText opens a file, decompressed where it begins like a gzip file, and without the byte order mark
+// that some editors put before UTF-8. Close closes all.
+func OpenText(path string) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	text := bufio.NewReader(f)
+	switch magic, _ := text.Peek(2); {
+	case string(magic) == "\x1f\x8b":
+		z, err := gzip.NewReader(text)
+		if err != nil {
+			f.Close()
+			return nil, fmt.Errorf("%q is damaged: %w: %w", path, err, ErrAnnotations)
+		}
+		text = bufio.NewReader(z)
+	case strings.EqualFold(filepath.Ext(path), ".gz"):
+		f.Close()
+		return nil, fmt.Errorf("%q is not a gzip file, though its name says so: %w", path, ErrAnnotations)
+	}
+	return WithoutMark(text, f), nil
+}
+
+// WithoutMark is the text less a byte order mark at its start; Close closes closer.
+func WithoutMark(text *bufio.Reader, closer io.Closer) io.ReadCloser {
+	if mark, _ := text.Peek(3); string(mark) == "\xef\xbb\xbf" {
+		_, _ = text.Discard(3) // cannot fail: the bytes are in the buffer
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{text, closer}
+}
+
+// Excerpt is the beginning of a name or of a cell that a file gives, short enough for a message.
+func Excerpt(id string) string {
+	if len(id) > 80 {
+		return id[:80] + "..."
+	}
+	return id
+}
+
+// TrimID cuts blanks and byte order marks from the ends of a line, as lists of identifiers are read.
+func TrimID(line string) string { return strings.TrimFunc(line, blankOrMark) }
+
+func blankOrMark(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
