@@ -23,10 +23,13 @@ func (t *Trainer) Resume(path string) error {
 		if batches := t.Batches(); c.Position.Batch > batches {
 			return fmt.Errorf("its position is batch %d of an epoch of %d: %w", c.Position.Batch, batches, train.ErrCorrupt)
 		}
+		if err := t.optimizer.CheckMoments(file); err != nil {
+			return err
+		}
 		if err := t.Net.Load(file); err != nil {
 			return err
 		}
-		if err := t.optimizer.load(file); err != nil {
+		if err := t.optimizer.LoadMoments(file, c.Position.Step); err != nil {
 			return err
 		}
 		t.at, t.saved, t.best = c.Position, c.Position, c.Best

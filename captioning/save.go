@@ -19,7 +19,7 @@ func (t *Trainer) save() error {
 	}
 	began, path := time.Now(), filepath.Join(t.Directory, train.LastName)
 	about := Checkpoint{Format: checkpointFormat, Model: t.Net.Config(), Words: t.Words, Data: t.data, Config: t.Config, Position: t.at, Best: t.best}
-	size, err := train.WriteCheckpoint(path, checkpointKey, about, slices.Concat(t.Net.Weights(), t.optimizer.tensors()))
+	size, err := train.WriteCheckpoint(path, checkpointKey, about, slices.Concat(t.Net.Weights(), t.optimizer.Moments()))
 	if err != nil {
 		return err
 	}

@@ -56,13 +56,13 @@ func (t *Trainer) learn(e *StepDone) (err error) {
 	if e.Loss, err = t.Net.Step(&t.batch, s2vt.StepOptions{DropoutSeed: t.dropoutSeed()}); err != nil {
 		return t.failed(e, err)
 	}
-	if e.GradNorm, err = t.optimizer.measure(e.LearningRate); err != nil {
+	if e.GradNorm, err = t.optimizer.Measure(e.LearningRate); err != nil {
 		return t.failed(e, err)
 	}
 	if !finite(e.Loss) || !finite(e.GradNorm) {
 		return &train.NonFiniteError{Epoch: e.Epoch, Step: e.Step, LearningRate: e.LearningRate, Loss: e.Loss, GradientNorm: e.GradNorm, IDs: t.clips()}
 	}
-	if err := t.optimizer.update(e.Step); err != nil {
+	if err := t.optimizer.Update(); err != nil {
 		return t.failed(e, err)
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 // Trainer teaches a net to caption the clips of a source. It serves one goroutine.
 type Trainer struct {
 	Options
-	optimizer *optimizer
+	optimizer *train.Optimizer
 	schedule  train.Schedule
 	data      DataID
 	pairs     []pair
@@ -42,14 +42,17 @@ func New(o Options) (*Trainer, error) {
 	}
 	t := &Trainer{Options: o, data: identify(o.Data), pairs: pairsOf(o.Data), at: Position{Epoch: 1}}
 	t.steps = t.Config.Steps(t.Batches())
-	t.schedule = train.NewSchedule(t.Config.shared(), t.steps)
+	t.schedule = train.NewSchedule(t.Config.RateConfig, t.steps)
 	if o.Directory != "" {
 		if err := train.PrepareDirectory(o.Directory); err != nil {
 			return nil, err
 		}
 	}
-	var err error
-	if t.optimizer, err = newOptimizer(o.Net, o.Config); err != nil {
+	err := o.Net.Learn()
+	if err == nil {
+		t.optimizer, err = train.NewOptimizer(o.Net.Backend(), o.Net.Params(), nil, o.Config.optimizer())
+	}
+	if err != nil {
 		return nil, err
 	}
 	t.makeBatch()
@@ -76,10 +79,10 @@ func (t *Trainer) Steps() int { return t.steps }
 func (t *Trainer) Position() Position { return t.at }
 
 // DeviceBytes is the device memory of net and optimizer.
-func (t *Trainer) DeviceBytes() int { return t.Net.Bytes() + t.optimizer.bytes() }
+func (t *Trainer) DeviceBytes() int { return t.Net.Bytes() + t.optimizer.Bytes() }
 
 // Close gives the memory of the optimizer back; the net stays.
-func (t *Trainer) Close() error { return t.optimizer.close() }
+func (t *Trainer) Close() error { return t.optimizer.Close() }
 
 // Result is how training ended.
 type Result struct {

@@ -139,7 +139,7 @@ func (n *Net) backwardHead(c *chunk, i int, dy *tensor.Tensor, noisy bool) error
 		}
 		params.Accumulate = true
 	}
-	if err := n.backend.ConvGradData(x.dy, dy, l.w.filter(), mask, params); err != nil {
+	if err := n.backend.ConvGradData(x.dy, dy, l.w.Filter(), mask, params); err != nil {
 		return err
 	}
 	if i == 0 || n.config.Dropout == 0 {
@@ -189,11 +189,11 @@ func (n *Net) backwardBlocks(c *chunk, o StepOptions, lowest int) error {
 			}
 			if flat <= lowest {
 				if o.InputGradient {
-					return n.backend.ConvGradData(c.dx, dy, l.w.filter(), nil, conv.Params{Pad: l.pad})
+					return n.backend.ConvGradData(c.dx, dy, l.w.Filter(), nil, conv.Params{Pad: l.pad})
 				}
 				return nil
 			}
-			if err := n.backend.ConvGradData(x.dy, dy, l.w.filter(), mask, conv.Params{Pad: l.pad}); err != nil {
+			if err := n.backend.ConvGradData(x.dy, dy, l.w.Filter(), mask, conv.Params{Pad: l.pad}); err != nil {
 				return err
 			}
 		}

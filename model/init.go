@@ -5,9 +5,6 @@ import (
 	"math"
 
 	"nmn/internal/rng"
-	"nmn/kernels/tensor"
-
-	dense "gorgonia.org/tensor"
 )
 
 // InitConfig tells how a network starts.
@@ -58,7 +55,7 @@ func (n *Net) Init(c InitConfig) error {
 		case !p.Bias:
 			draw(values, &stream, n.hiddenDeviation(len(values)/p.W.Dim(0)))
 		}
-		if err := n.set(p, p.padded(values)); err != nil {
+		if err := p.SetValues(n.backend, values); err != nil {
 			return fmt.Errorf("model: cannot set %s: %w", p.Name, err)
 		}
 	}
@@ -79,7 +76,7 @@ func (n *Net) SetRates(missRate, falseRate []float32) error {
 			return err
 		}
 	}
-	return n.set(n.noise.b, values)
+	return n.noise.b.SetValues(n.backend, values)
 }
 
 // hiddenDeviation is that of the weights of a layer with a ReLU: He et al.'s, which keeps the scale of
@@ -147,43 +144,4 @@ func spread(name string, values []float32, classes int) ([]float32, error) {
 		return all, nil
 	}
 	return nil, fmt.Errorf("model: %d values for the %s of %d classes: give one for each class, or one for all", len(values), name, classes)
-}
-
-// set uploads a parameter, and its copy with it.
-func (n *Net) set(p *Param, values []float32) error {
-	if err := n.upload(p.W, values); err != nil || p.Copy == nil {
-		return err
-	}
-	return n.backend.Upload(p.Copy, tensor.HostArray(p.Copy.DType(), values))
-}
-
-// setRows uploads rows of a parameter.
-func (n *Net) setRows(p *Param, lo, hi int, values []float32) error {
-	for _, t := range []*tensor.Tensor{p.W, p.Copy} {
-		if t == nil {
-			continue
-		}
-		view, err := t.Rows(lo, hi)
-		if err == nil {
-			err = n.backend.Upload(view, tensor.HostArray(t.DType(), values))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (n *Net) upload(t *tensor.Tensor, values []float32) error {
-	return n.backend.Upload(t, tensor.HostArray(tensor.Float32, values))
-}
-
-func (n *Net) download(t *tensor.Tensor) ([]float32, error) {
-	values := make([]float32, t.Len())
-	return values, n.downloadInto(values, t)
-}
-
-// downloadInto fills values, as many as the tensor has elements.
-func (n *Net) downloadInto(values []float32, t *tensor.Tensor) error {
-	return n.backend.Download(dense.New(dense.WithShape(len(values)), dense.WithBacking(values)), t)
 }

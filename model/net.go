@@ -111,11 +111,11 @@ func (n *Net) buildNoise() error {
 		if err != nil {
 			return err
 		}
-		w.fileShape, b.fileShape = []int{2, 2, c.Classes, c.FeatureWidth()}, []int{2, 2, c.Classes}
+		w.Shape, b.Shape = []int{2, 2, c.Classes, c.FeatureWidth()}, []int{2, 2, c.Classes}
 		n.noise = layer{"nmn", w, b, 0}
 		return nil
 	}
-	b := &Param{Name: "nmn.bias", File: "nmn.bias", Bias: true, fileShape: []int{2, 2, c.Classes}}
+	b := &Param{Name: "nmn.bias", File: "nmn.bias", Bias: true, Shape: []int{2, 2, c.Classes}}
 	var err error
 	if b.W, err = n.params.Alloc(tensor.Float32, 4*c.Classes); err != nil {
 		return fmt.Errorf("model: cannot hold %s: %w", b.Name, err)

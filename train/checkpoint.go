@@ -34,8 +34,6 @@ var (
 const (
 	checkpointKey    = "nmn.checkpoint" // of the metadata
 	checkpointFormat = 1
-	momentPrefix     = "optimizer.m." // first moments, or momentum
-	secondPrefix     = "optimizer.v." // second moments
 )
 
 // Checkpoint is what a checkpoint tells beside its tensors. The file holds the parameters under

@@ -63,7 +63,7 @@ func (l LossConfig) Name() string {
 }
 
 func (l LossConfig) validate() error {
-	if err := oneOf("loss.kind", l.Name(), Losses()); err != nil {
+	if err := (choice{"loss.kind", l.Name(), Losses()}).check(); err != nil {
 		return err
 	}
 	const most = 100 // a steeper exponent, or more per cent, is a mistake

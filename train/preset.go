@@ -12,9 +12,9 @@ const paperFlip = .03592
 func Paper() Config {
 	return Config{
 		Seed: 1, Stage1Epochs: 3, Stage2Epochs: 2, BatchBags: 32, BatchBagsMIL: 1, Accumulate: 1,
-		Optimizer: SGD, Momentum: .9, Beta1: .9, Beta2: .999, Epsilon: 1e-8,
-		LearningRate: 1.5e-4, Schedule: Constant, StepEvery: 10000, StepFactor: .1,
-		WeightDecay: 5e-4,
+		UpdateConfig: UpdateConfig{Optimizer: SGD, Momentum: .9, Beta1: .9, Beta2: .999, Epsilon: 1e-8},
+		RateConfig:   RateConfig{LearningRate: 1.5e-4, Schedule: Constant, StepEvery: 10000, StepFactor: .1},
+		WeightDecay:  5e-4,
 		LearningRates: []Rule{
 			{Pattern: "head.fc8.weight", Multiplier: 10},
 			{Pattern: "head.fc8.bias", Multiplier: 20},

@@ -124,7 +124,7 @@ func (t *Trainer) prepare() (err error) {
 		return err
 	}
 	t.steps = t.Steps()
-	t.schedule = NewSchedule(t.Config, t.steps)
+	t.schedule = NewSchedule(t.Config.RateConfig, t.steps)
 	if t.Directory == "" {
 		return nil
 	}
@@ -220,7 +220,7 @@ func (t *Trainer) Steps() int {
 func (t *Trainer) Position() Position { return t.at }
 
 // DeviceBytes is the device memory of net and optimizer.
-func (t *Trainer) DeviceBytes() int { return t.Net.Bytes() + t.optimizer.bytes() }
+func (t *Trainer) DeviceBytes() int { return t.Net.Bytes() + t.optimizer.Bytes() }
 
 // Close gives the memory of the optimizer and of recorded steps back; the net stays.
 func (t *Trainer) Close() error {

@@ -8,6 +8,7 @@ import (
 	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
+	"nmn/model/param"
 )
 
 // Net is a captioner on a device: parameters, and buffers for the batches that went through it. Everything
@@ -18,7 +19,8 @@ type Net struct {
 
 	weights, grads *tensor.Arena
 	p              parameters
-	all            []*Param
+	all            []*weight
+	params         []*param.Param // those of all
 	lowerBias      *tensor.Tensor // of LSTM 1, as a table of one row
 	shut           *tensor.Tensor // 1×4H: added to gates, it keeps h at 0
 	seeds          seeds
@@ -112,7 +114,7 @@ func (n *Net) Init(seed uint64) error {
 				values[n.config.Hidden+i] = forgetBias
 			}
 		}
-		if err := n.SetValues(p, values); err != nil {
+		if err := n.SetValues(p.Param, values); err != nil {
 			return err
 		}
 	}
