@@ -2,8 +2,8 @@ package captioning
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"nmn/internal/rng"
@@ -22,8 +22,7 @@ type Trainer struct {
 
 	at      Position
 	saved   Position // of last.safetensors as this process knows it
-	best    Best
-	waits   bool  // a new best has no file yet
+	keeper  train.Keeper
 	order   order // of the epoch
 	ordered int   // which epoch that is, 0 for none
 
@@ -40,7 +39,7 @@ func New(o Options) (*Trainer, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	t := &Trainer{Options: o, data: identify(o.Data), pairs: pairsOf(o.Data), at: Position{Epoch: 1}}
+	t := &Trainer{Options: o, data: identify(o.Data), pairs: pairsOf(o.Data), at: Position{Epoch: 1}, keeper: train.NewKeeper(o.Directory, 1, false, stepOf)}
 	t.steps = t.Config.Steps(t.Batches())
 	t.schedule = train.NewSchedule(t.Config.RateConfig, t.steps)
 	if o.Directory != "" {
@@ -96,13 +95,8 @@ type Result struct {
 // validation is in best.safetensors; the net is left as the last step has made it.
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
 	err := t.run(ctx)
-	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = fmt.Errorf("%w after step %d of %d (epoch %d): %w", train.ErrInterrupted, t.at.Step, t.steps, t.at.Epoch, context.Cause(ctx))
-		if saving := t.save(); saving != nil {
-			err = errors.Join(err, saving)
-		}
-	}
-	return Result{Position: t.at, Best: t.best}, err
+	err = train.Interrupted(ctx, err, t.at.Epoch, t.at.Step, t.steps, t.save)
+	return Result{Position: t.at, Best: t.best()}, err
 }
 
 func (t *Trainer) run(ctx context.Context) error {
@@ -165,7 +159,7 @@ func (t *Trainer) end(ctx context.Context) error {
 
 func (t *Trainer) tellEpoch() {
 	captions, words := float64(max(t.at.Captions, 1)), float64(max(t.at.Words, 1))
-	observers(t.Observers).epoch(EpochDone{Epoch: t.at.Epoch, Step: t.at.Step, Loss: t.at.LossSum / captions, WordLoss: t.at.LossSum / words,
+	observers(t.Observers).Epoch(EpochDone{Epoch: t.at.Epoch, Step: t.at.Step, Loss: t.at.LossSum / captions, WordLoss: t.at.LossSum / words,
 		Captions: t.at.Captions, Words: t.at.Words, Duration: time.Since(t.started)})
 }
 
@@ -179,15 +173,15 @@ func (t *Trainer) validate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("captioning: validation after step %d (epoch %d): %w", t.at.Step, t.at.Epoch, err)
 	}
-	if !finite(cider) {
+	if math.IsNaN(cider) || math.IsInf(cider, 0) {
 		return fmt.Errorf("captioning: validation after step %d (epoch %d) gave %v", t.at.Step, t.at.Epoch, cider)
 	}
-	better := t.best.Step == 0 || cider > t.best.CIDEr
 	t.at.Validated, t.at.Stale = t.at.Step, t.at.Stale+1
+	better := t.keeper.Offer(train.Best{Step: t.at.Step, Epoch: t.at.Epoch, Value: cider})
 	if better {
-		t.best, t.waits, t.at.Stale = Best{Step: t.at.Step, Epoch: t.at.Epoch, CIDEr: cider}, true, 0
+		t.at.Stale = 0
 	}
-	observers(t.Observers).validated(Validated{Epoch: t.at.Epoch, Step: t.at.Step, CIDEr: cider, Best: better, Stale: t.at.Stale, Duration: time.Since(began)})
+	observers(t.Observers).Evaluated(Evaluated{Epoch: t.at.Epoch, Step: t.at.Step, CIDEr: cider, Best: better, Stale: t.at.Stale, Duration: time.Since(began)})
 	return nil
 }
 

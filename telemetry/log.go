@@ -76,15 +76,20 @@ func LogTo(logger *slog.Logger) train.Observer {
 			}
 			logger.Info("evaluation", attributes...)
 		},
-		Saved: func(e train.Saved) {
-			logger.Info("checkpoint", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.String("path", filepath.Base(e.Path)),
-				slog.Bool("best", e.Best), slog.Int64("bytes", e.Bytes), slog.Float64("save_ms", milliseconds(e.Duration)))
-		},
+		Saved: logSaved(logger),
 		Bad: func(e train.BadSamples) {
 			for _, bad := range e.New {
 				logger.Warn("bad sample left out", slog.String("id", bad.ID), slog.String("cause", bad.Err.Error()), slog.Int("count", e.Count))
 			}
 		},
+	}
+}
+
+// logSaved writes a line for each checkpoint.
+func logSaved(logger *slog.Logger) func(train.Saved) {
+	return func(e train.Saved) {
+		logger.Info("checkpoint", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.String("path", filepath.Base(e.Path)),
+			slog.Bool("best", e.Best), slog.Int64("bytes", e.Bytes), slog.Float64("save_ms", milliseconds(e.Duration)))
 	}
 }
 

@@ -299,7 +299,7 @@ func TestCUDA_RecordedStepAllocatesNothing(t *testing.T) {
 	updates := 0
 	step := func() {
 		updates++
-		e := StepDone{Step: updates}
+		e := StepDone{Progress: Progress{Step: updates}}
 		if err := trainer.learn(t.Context(), trainer.held, &e); err != nil {
 			t.Fatal(err)
 		}

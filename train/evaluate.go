@@ -114,21 +114,21 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 	value := Measure(t.Config.BestBy, result)
 	e := Evaluated{Epoch: t.at.Epoch, Step: t.at.Step, Result: result, Scores: scores, Value: float64(value)}
 	if value.Defined() {
-		e.Best = t.keeper.offer(Best{Step: t.at.Step, Epoch: t.at.Epoch, Value: float64(value)})
+		e.Best = t.keeper.Offer(Best{Step: t.at.Step, Epoch: t.at.Epoch, Value: float64(value)})
 	}
 	t.at.Stale++
 	if e.Best && t.keeper.best[0].Step == t.at.Step {
 		t.at.Stale = 0
 	}
 	e.Duration = time.Since(began)
-	observers(t.Observers).evaluated(e)
+	observers(t.Observers).Evaluated(e)
 	return nil
 }
 
 // tellUnscored tells once of the pictures that every validation leaves out.
 func (t *Trainer) tellUnscored(bad []loader.BadSample) {
 	if len(bad) > t.unscored {
-		observers(t.Observers).bad(BadSamples{New: bad[t.unscored:], Count: t.bad + len(bad)})
+		observers(t.Observers).Bad(BadSamples{New: bad[t.unscored:], Count: t.bad + len(bad)})
 		t.unscored = len(bad)
 	}
 }

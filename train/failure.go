@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -16,6 +17,19 @@ var (
 	// ErrNonFinite tells that loss or gradient became infinite or NaN.
 	ErrNonFinite = errors.New("loss or gradient is not finite")
 )
+
+// Interrupted is the error of a training that ended with err at a step. Where that is the end of ctx, what has
+// been done is saved, and the error wraps ErrInterrupted and what ended the context.
+func Interrupted(ctx context.Context, err error, epoch, step, steps int, save func() error) error {
+	if err == nil || ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+		return err
+	}
+	err = fmt.Errorf("%w after step %d of %d (epoch %d): %w", ErrInterrupted, step, steps, epoch, context.Cause(ctx))
+	if saving := save(); saving != nil {
+		return errors.Join(err, saving)
+	}
+	return err
+}
 
 // NonFiniteError is the end of a stage that diverged, or met broken input. It wraps ErrNonFinite.
 type NonFiniteError struct {

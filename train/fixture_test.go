@@ -81,7 +81,7 @@ func descend(t *testing.T, net *model.Net, plan *model.Plan, c Config, steps int
 	t.Cleanup(func() { check(t, trainer.device.close()) })
 	var losses []float32
 	for step := range steps {
-		e := &StepDone{Step: step + 1, Bags: plan.Bags}
+		e := &StepDone{Progress: Progress{Step: step + 1}, Bags: plan.Bags}
 		check(t, trainer.setRate(e))
 		differentiate(t, trainer, plan)
 		check(t, trainer.finish(e))

@@ -90,23 +90,22 @@ func (t *Trainer) onlineTensors() []safetensors.Tensor {
 }
 
 // resumeOnline takes them back.
-func (t *Trainer) resumeOnline(c *checkpointFile) error {
+func (t *Trainer) resumeOnline(p Position, file *safetensors.File) error {
 	t.online = nil
-	p := c.Position
 	if t.Online == nil || p.Epoch != 1 {
 		return nil
 	}
-	if !c.file.Has(onlineLogits) {
+	if !file.Has(onlineLogits) {
 		if p.Batch > t.firstOnline() {
 			return fmt.Errorf("it was saved in the first epoch without online scores: %w", ErrOtherRun)
 		}
 		return nil
 	}
-	logits, shape, err := c.file.Float32(onlineLogits)
+	logits, shape, err := file.Float32(onlineLogits)
 	if err != nil {
 		return err
 	}
-	index, rows, err := c.file.Int64(onlineIndex)
+	index, rows, err := file.Int64(onlineIndex)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,10 @@
 package train
 
-import "fmt"
+import (
+	"fmt"
+
+	"nmn/format/safetensors"
+)
 
 // Resume goes back to a checkpoint of the same stage: weights, optimizer, position and the table of
 // the best. It must be called before Run. The checkpoint must be of the same model, words, data,
@@ -8,26 +12,26 @@ import "fmt"
 // longer. The error wraps ErrOtherModel, ErrOtherRun or ErrCorrupt; after one that does not, the net
 // may have been changed in part.
 func (t *Trainer) Resume(path string) error {
-	return withCheckpoint(path, func(c *checkpointFile) error {
+	return frame.With(path, func(c *Checkpoint, file *safetensors.File) error {
 		if err := c.sameRun(t.Options, t.identity); err != nil {
 			return err
 		}
 		if batches := t.loader.Batches(); c.Position.Batch > batches {
 			return fmt.Errorf("its position is batch %d of an epoch of %d: %w", c.Position.Batch, batches, ErrCorrupt)
 		}
-		if err := t.optimizer.CheckMoments(c.file); err != nil {
+		if err := t.optimizer.CheckMoments(file); err != nil {
 			return err
 		}
-		if _, err := t.Net.Load(c.file, nil); err != nil {
+		if _, err := t.Net.Load(file, nil); err != nil {
 			return err
 		}
-		if err := t.optimizer.LoadMoments(c.file, c.Updates); err != nil {
+		if err := t.optimizer.LoadMoments(file, c.Updates); err != nil {
 			return err
 		}
-		if err := t.resumeOnline(c); err != nil {
+		if err := t.resumeOnline(c.Position, file); err != nil {
 			return err
 		}
 		t.at, t.saved = c.Position, c.Position
-		return t.keeper.restore(c.Best, t.at.Step)
+		return t.keeper.Restore(c.Best, t.at.Step)
 	})
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
 	"nmn/eval"
+	"nmn/format/safetensors"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/model"
@@ -75,7 +75,7 @@ type Trainer struct {
 	device
 	schedule Schedule
 	identity identity
-	keeper   keeper
+	keeper   Keeper
 
 	at       Position
 	steps    int
@@ -106,7 +106,7 @@ func New(o Options) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trainer{Options: o, at: Position{Epoch: 1}, identity: id, keeper: newKeeper(o.Directory, o.Config)}
+	t := &Trainer{Options: o, at: Position{Epoch: 1}, identity: id, keeper: NewKeeper(o.Directory, o.Config.KeepBest, lowerIsBetter(o.Config.BestBy), stepOf)}
 	if err := t.open(o.Config.Batch(o.Net.Config().MIL)); err != nil {
 		return nil, err
 	}
@@ -235,9 +235,7 @@ func (t *Trainer) Close() error {
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
 	err := t.run(ctx)
 	t.leaveEpoch()
-	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = t.interrupted(context.Cause(ctx))
-	}
+	err = Interrupted(ctx, err, t.at.Epoch, t.at.Step, t.steps, t.save)
 	t.result.Position, t.result.Best = t.at, t.keeper.best
 	return t.result, err
 }
@@ -353,9 +351,9 @@ func (t *Trainer) backToBest() error {
 			return err
 		}
 	}
-	return withCheckpoint(filepath.Join(t.Directory, BestName), func(c *checkpointFile) error {
+	return frame.With(filepath.Join(t.Directory, BestName), func(_ *Checkpoint, file *safetensors.File) error {
 		t.saved = Position{} // the same position with other parameters is another checkpoint
-		_, err := t.Net.Load(c.file, nil)
+		_, err := t.Net.Load(file, nil)
 		return err
 	})
 }
@@ -364,17 +362,8 @@ func (t *Trainer) backToBest() error {
 func due(count, every int) bool { return every > 0 && count > 0 && count%every == 0 }
 
 func (t *Trainer) tellEpoch() {
-	observers(t.Observers).epoch(EpochDone{Epoch: t.at.Epoch, Step: t.at.Step, Loss: t.at.LossSum / float64(max(t.at.Bags, 1)),
+	observers(t.Observers).Epoch(EpochDone{Epoch: t.at.Epoch, Step: t.at.Step, Loss: t.at.LossSum / float64(max(t.at.Bags, 1)),
 		Bags: t.at.Bags, Images: t.at.Images, BadSamples: t.bad, DataWait: t.dataWait, Duration: time.Since(t.started)})
-}
-
-// interrupted saves what has been done. The error wraps ErrInterrupted and what ended the context.
-func (t *Trainer) interrupted(cause error) error {
-	err := fmt.Errorf("%w after step %d of %d (epoch %d): %w", ErrInterrupted, t.at.Step, t.Steps(), t.at.Epoch, cause)
-	if saving := t.save(); saving != nil {
-		return errors.Join(err, saving)
-	}
-	return err
 }
 
 // leaveEpoch ends the loader's epoch and gives held batches back.
@@ -388,12 +377,4 @@ func (t *Trainer) leaveEpoch() {
 	if !t.Config.Overfit {
 		t.held = release(t.held)
 	}
-}
-
-// PrepareDirectory makes a folder for checkpoints, or removes what a killed process left there unfinished.
-func PrepareDirectory(path string) error {
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		return fmt.Errorf("training: cannot make the folder of checkpoints: %w", err)
-	}
-	return removeLeftovers(path)
 }
