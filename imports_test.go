@@ -58,7 +58,7 @@ var rooms = func() map[string]room {
 		"kernels/optest":            {packages: []string{"kernels/tensor", "kernels/simd"}, others: hosts},
 		"cuda":                      {others: []string{"std", "gorgonia.org/cu"}, cgo: true},
 		"cuda/cudnn":                {packages: []string{"cuda"}, others: []string{"std", "gorgonia.org/cu", "gorgonia.org/cu/dnn"}, cgo: true},
-		"model/param":               {packages: []string{"kernels/tensor"}, others: []string{"std"}},
+		"model/param":               {packages: []string{"kernels/tensor"}, others: hosts},
 		"model":                     {packages: append([]string{"model/param"}, backend...)},
 		"model/s2vt":                {packages: append([]string{"model/param"}, backend...), others: hosts},
 		"format/onnx":               {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},

@@ -15,7 +15,7 @@ import (
 
 // frame is that of the checkpoints of captioners.
 var frame = train.Frame[Checkpoint]{Key: "nmn.captioner", Room: "captioning", Writer: "the training of a captioner", Check: (*Checkpoint).check,
-	Parameters: func(c *Checkpoint) float64 { return c.Model.Parameters() }}
+	Parameters: func(c *Checkpoint) float64 { return c.Model.Parameters() }, Step: func(c *Checkpoint) int { return c.Position.Step }}
 
 // Checkpoint is what a checkpoint tells beside its tensors: the net's parameters by their names, and the
 // optimizer's moments, named optimizer.m.<parameter> and optimizer.v.<parameter>.

@@ -9,11 +9,7 @@ import (
 // save writes last.safetensors where anything has changed since it was written, and keeps it as the best
 // where the last validation says so.
 func (t *Trainer) save() error {
-	e, err := t.keeper.Save(t.at.Epoch, t.at.Step, t.at != t.saved, t.write)
-	if e != nil {
-		observers(t.Observers).Saved(*e)
-	}
-	return err
+	return t.keeper.Save(t.at.Epoch, t.at.Step, t.at != t.saved, t.write, observers(t.Observers).Saved)
 }
 
 func (t *Trainer) write(path string) (size int64, err error) {
@@ -30,13 +26,4 @@ func (t *Trainer) best() Best {
 		return Best{Step: b.Step, Epoch: b.Epoch, CIDEr: b.Value}
 	}
 	return Best{}
-}
-
-// stepOf is the step that a checkpoint is of.
-func stepOf(path string) (int, error) {
-	c, err := ReadCheckpoint(path)
-	if err != nil {
-		return 0, err
-	}
-	return c.Position.Step, nil
 }

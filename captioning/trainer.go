@@ -39,7 +39,7 @@ func New(o Options) (*Trainer, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	t := &Trainer{Options: o, data: identify(o.Data), pairs: pairsOf(o.Data), at: Position{Epoch: 1}, keeper: train.NewKeeper(o.Directory, 1, false, stepOf)}
+	t := &Trainer{Options: o, data: identify(o.Data), pairs: pairsOf(o.Data), at: Position{Epoch: 1}, keeper: train.NewKeeper(o.Directory, 1, false, frame.StepOf)}
 	t.steps = t.Config.Steps(t.Batches())
 	t.schedule = train.NewSchedule(t.Config.RateConfig, t.steps)
 	if o.Directory != "" {

@@ -145,7 +145,7 @@ func (n *Net) backwardHead(c *chunk, i int, dy *tensor.Tensor, noisy bool) error
 	if i == 0 || n.config.Dropout == 0 {
 		return nil
 	}
-	return n.backend.DropoutGrad(x.dy, x.dy, c.keys, n.masks.of[i-1], float32(n.config.Dropout))
+	return n.backend.DropoutGrad(x.dy, x.dy, c.keys, n.masks.Of[i-1], float32(n.config.Dropout))
 }
 
 // belowHead is the input of layer i of the head, and the mask of its gradient. Behind another layer the

@@ -89,7 +89,7 @@ func (n *Net) forwardLayers(p *Plan, c *chunk, training bool) error {
 			return err
 		}
 		if training && n.config.Dropout > 0 {
-			if err := n.backend.Dropout(y, y, c.keys, n.masks.of[i], float32(n.config.Dropout)); err != nil {
+			if err := n.backend.Dropout(y, y, c.keys, n.masks.Of[i], float32(n.config.Dropout)); err != nil {
 				return err
 			}
 		}

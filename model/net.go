@@ -5,6 +5,7 @@ import (
 
 	"nmn/kernels"
 	"nmn/kernels/tensor"
+	"nmn/model/param"
 )
 
 // Net is a network on a device: parameters, and buffers for the batches that went through it. It
@@ -19,11 +20,11 @@ type Net struct {
 	grads  *tensor.Arena
 	all    []*Param
 
-	blocks [][]layer // convolutions of each block
-	fc     []layer   // the head: fc6, fc7, fc8, or those of a net on features
-	noise  layer     // U and b; w is nil for a feature-independent model
-	masks  masks     // of dropout, behind the layers of the head but the last
-	large  large     // how many large losses a step treats
+	blocks [][]layer   // convolutions of each block
+	fc     []layer     // the head: fc6, fc7, fc8, or those of a net on features
+	noise  layer       // U and b; w is nil for a feature-independent model
+	masks  param.Seeds // of dropout, behind the layers of the head but the last
+	large  large       // how many large losses a step treats
 
 	sections sections
 
@@ -99,6 +100,20 @@ func (n *Net) build() error {
 		return err
 	}
 	return n.buildNoise()
+}
+
+// buildMasks makes room for the seeds of a net with dropout: one for each layer of the head but the last.
+func (n *Net) buildMasks() (err error) {
+	layers := len(n.fc) - 1
+	if n.config.Dropout == 0 || layers == 0 {
+		return nil
+	}
+	var names []string
+	for _, l := range n.fc[:layers] {
+		names = append(names, l.name)
+	}
+	n.masks, err = param.NewSeeds(n.params, names)
+	return wrapped(err)
 }
 
 func (n *Net) buildNoise() error {

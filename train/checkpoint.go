@@ -25,7 +25,7 @@ const CheckpointFormat = 1
 
 // frame is that of the checkpoints of classifiers.
 var frame = Frame[Checkpoint]{Key: "nmn.checkpoint", Room: "training", Writer: "training", Check: (*Checkpoint).check,
-	Parameters: func(c *Checkpoint) float64 { return parameters(c.Model) }}
+	Parameters: func(c *Checkpoint) float64 { return parameters(c.Model) }, Step: func(c *Checkpoint) int { return c.Position.Step }}
 
 // Checkpoint is what a checkpoint tells beside its tensors. The file holds the parameters under
 // torchvision's names, which PyTorch reads, and the optimizer's moments beside them in the same

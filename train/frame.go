@@ -18,6 +18,7 @@ type Frame[About any] struct {
 	// the net, in floating point, where a hostile configuration cannot overflow.
 	Check      func(about *About, tensors int) error
 	Parameters func(*About) float64
+	Step       func(*About) int // that a checkpoint is of
 }
 
 // With opens a checkpoint, calls f and closes it. Errors name the file; where it is cut short or damaged, they
@@ -47,6 +48,15 @@ func (k Frame[About]) Read(path string) (read *About, err error) {
 		return nil
 	})
 	return read, err
+}
+
+// StepOf reads the step that a checkpoint is of.
+func (k Frame[About]) StepOf(path string) (int, error) {
+	about, err := k.Read(path)
+	if err != nil {
+		return 0, err
+	}
+	return k.Step(about), nil
 }
 
 // Parse reads the metadata and checks that it makes sense and that the file is large enough for the net that

@@ -71,23 +71,24 @@ func (k *Keeper) Offer(b Best) bool {
 }
 
 // Save writes last.safetensors by write where anything has changed since it was written, and keeps it as one
-// of the best where the last Offer says so. It returns nil where nothing was written.
-func (k *Keeper) Save(epoch, step int, changed bool, write func(path string) (int64, error)) (*Saved, error) {
+// of the best where the last Offer says so. saved is told of it.
+func (k *Keeper) Save(epoch, step int, changed bool, write func(path string) (int64, error), saved func(Saved)) error {
 	if k.directory == "" || !changed && !k.waits {
 		k.waits = false
-		return nil, nil
+		return nil
 	}
 	began, path := time.Now(), filepath.Join(k.directory, LastName)
 	size, err := write(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	e := &Saved{Epoch: epoch, Step: step, Path: path, Best: k.waits, Bytes: size}
+	e := Saved{Epoch: epoch, Step: step, Path: path, Best: k.waits, Bytes: size}
 	if err := k.commit(path); err != nil {
-		return nil, err
+		return err
 	}
 	e.Duration = time.Since(began)
-	return e, nil
+	saved(e)
+	return nil
 }
 
 func (k *Keeper) better(a, b Best) bool {

@@ -106,7 +106,7 @@ func New(o Options) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trainer{Options: o, at: Position{Epoch: 1}, identity: id, keeper: NewKeeper(o.Directory, o.Config.KeepBest, lowerIsBetter(o.Config.BestBy), stepOf)}
+	t := &Trainer{Options: o, at: Position{Epoch: 1}, identity: id, keeper: NewKeeper(o.Directory, o.Config.KeepBest, lowerIsBetter(o.Config.BestBy), frame.StepOf)}
 	if err := t.open(o.Config.Batch(o.Net.Config().MIL)); err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ type Net struct {
 	params         []*param.Param // those of all
 	lowerBias      *tensor.Tensor // of LSTM 1, as a table of one row
 	shut           *tensor.Tensor // 1×4H: added to gates, it keeps h at 0
-	seeds          seeds
+	seeds          param.Seeds    // of dropout, by site
 
 	buffers  *tensor.Arena
 	capacity capacity
@@ -43,7 +43,8 @@ func New(c Config, backend kernels.Backend) (*Net, error) {
 		err = n.buildConstants()
 	}
 	if err == nil {
-		err = n.seeds.build(n.weights)
+		n.seeds, err = param.NewSeeds(n.weights, sitePurpose)
+		err = wrapped(err)
 	}
 	if err != nil {
 		return nil, errors.Join(err, n.Close())

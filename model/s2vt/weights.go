@@ -18,10 +18,7 @@ func (n *Net) Values(t *tensor.Tensor) ([]float32, error) {
 
 // SetValues copies values to a parameter, row-major.
 func (n *Net) SetValues(p *param.Param, values []float32) error {
-	if err := p.SetValues(n.backend, values); err != nil {
-		return fmt.Errorf("s2vt: %w", err)
-	}
-	return nil
+	return wrapped(p.SetValues(n.backend, values))
 }
 
 // Weights lists all parameters for a file. They are read from the device when they are written.
@@ -44,8 +41,16 @@ func (n *Net) Load(f param.Source) error {
 			if errors.Is(err, param.ErrNumber) {
 				err = fmt.Errorf("%w: %w", err, safetensors.ErrCorrupt)
 			}
-			return fmt.Errorf("s2vt: %w", err)
+			return wrapped(err)
 		}
+	}
+	return nil
+}
+
+// wrapped says that an error about a parameter is of a captioner.
+func wrapped(err error) error {
+	if err != nil {
+		return fmt.Errorf("s2vt: %w", err)
 	}
 	return nil
 }
