@@ -44,12 +44,10 @@ func DefaultConfig() Config {
 }
 
 // Steps is the number of updates of a training whose epochs have so many batches, if patience does not end it.
-func (c Config) Steps(batches int) int {
-	steps := c.Epochs * batches
-	if c.MaxSteps > 0 && (steps == 0 || c.MaxSteps < steps) {
-		steps = c.MaxSteps
-	}
-	return steps
+func (c Config) Steps(batches int) int { return c.limits().Total(batches) }
+
+func (c Config) limits() train.Limits {
+	return train.Limits{Epochs: c.Epochs, Steps: c.MaxSteps, Patience: c.Patience}
 }
 
 // Validate names the first field that is out of range.

@@ -1,6 +1,7 @@
 package captioning
 
 import (
+	"cmp"
 	"fmt"
 
 	"nmn/format/safetensors"
@@ -43,10 +44,7 @@ var free = []string{"epochs", "max_steps", "log_steps", "validate_epochs", "chec
 
 // sameRun returns nil where training can go on from a checkpoint, else the first thing that differs.
 func (t *Trainer) sameRun(c *Checkpoint) error {
-	if field, there, here := train.FirstDifference(c.Model, t.Net.Config()); field != "" {
-		return fmt.Errorf("its model has %s = %s, this one %s: %w", field, there, here, train.ErrOtherModel)
-	}
-	if err := c.Words.Same(t.Words); err != nil {
+	if err := cmp.Or(train.SameModel(c.Model, t.Net.Config()), c.Words.Same(t.Words)); err != nil {
 		return err
 	}
 	if c.Data != t.data {
@@ -57,8 +55,5 @@ func (t *Trainer) sameRun(c *Checkpoint) error {
 	if t.Config.Schedule == train.Cosine { // the rate depends on the length of the training
 		allowed = free[2:]
 	}
-	if field, there, here := train.FirstDifference(c.Config, t.Config, allowed...); field != "" {
-		return fmt.Errorf("its setting %s is %s, this one %s: %w", field, there, here, train.ErrOtherRun)
-	}
-	return nil
+	return train.SameSettings(c.Config, t.Config, allowed...)
 }

@@ -101,7 +101,7 @@ func (t *Trainer) Run(ctx context.Context) (Result, error) {
 
 func (t *Trainer) run(ctx context.Context) error {
 	t.started = time.Now()
-	for !t.finished() {
+	for !t.Config.limits().Reached(t.at.Epoch, t.at.Step, t.at.Stale) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -121,13 +121,6 @@ func (t *Trainer) run(ctx context.Context) error {
 		}
 	}
 	return t.end(ctx)
-}
-
-// finished tells whether a limit has been reached. An epoch that has used all of its batches is still to be
-// ended.
-func (t *Trainer) finished() bool {
-	c := t.Config
-	return c.MaxSteps > 0 && t.at.Step >= c.MaxSteps || c.Epochs > 0 && t.at.Epoch > c.Epochs || c.Patience > 0 && t.at.Stale >= c.Patience
 }
 
 // endEpoch validates, tells, moves to the next epoch and saves, in this order: a checkpoint that is made

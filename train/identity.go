@@ -83,8 +83,8 @@ func (c *Checkpoint) sameRun(o Options, here identity) error {
 	if err := c.sameWords(o.Data.Vocabulary); err != nil {
 		return err
 	}
-	if field, there, now := FirstDifference(c.Model, o.Net.Config()); field != "" {
-		return fmt.Errorf("its model has %s = %s, this one %s: %w", field, there, now, ErrOtherModel)
+	if err := SameModel(c.Model, o.Net.Config()); err != nil {
+		return err
 	}
 	switch {
 	case c.Stage != o.Stage:
@@ -102,8 +102,23 @@ func (c *Checkpoint) sameRun(o Options, here identity) error {
 	if o.Config.Schedule == Cosine || o.Config.Patience > 0 {
 		allowed = free[3:]
 	}
-	if field, there, now := FirstDifference(c.Config, o.Config, allowed...); field != "" {
-		return fmt.Errorf("its setting %s is %s, this one %s: %w", field, there, now, ErrOtherRun)
+	return SameSettings(c.Config, o.Config, allowed...)
+}
+
+// SameModel returns nil where the net of a checkpoint is as the one here, else an error that names the first
+// difference of their configurations and wraps ErrOtherModel.
+func SameModel(there, here any) error {
+	if field, there, here := FirstDifference(there, here); field != "" {
+		return fmt.Errorf("its model has %s = %s, this one %s: %w", field, there, here, ErrOtherModel)
+	}
+	return nil
+}
+
+// SameSettings is SameModel for the settings of training, but for those that may change. The error wraps
+// ErrOtherRun.
+func SameSettings(there, here any, free ...string) error {
+	if field, there, here := FirstDifference(there, here, free...); field != "" {
+		return fmt.Errorf("its setting %s is %s, this one %s: %w", field, there, here, ErrOtherRun)
 	}
 	return nil
 }

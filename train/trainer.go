@@ -208,12 +208,11 @@ func (t *Trainer) StepsPerEpoch() int {
 }
 
 // Steps is the number of updates of the whole stage.
-func (t *Trainer) Steps() int {
-	steps := t.Config.Epochs(t.Stage) * t.StepsPerEpoch()
-	if limit := t.Config.MaxSteps; limit > 0 && (steps == 0 || limit < steps) {
-		return limit
-	}
-	return steps
+func (t *Trainer) Steps() int { return t.limits().Total(t.StepsPerEpoch()) }
+
+// limits are those of the stage.
+func (t *Trainer) limits() Limits {
+	return Limits{t.Config.Epochs(t.Stage), t.Config.MaxSteps, t.Config.Patience}
 }
 
 // Position is where the stage stands.
@@ -242,7 +241,7 @@ func (t *Trainer) Run(ctx context.Context) (Result, error) {
 
 func (t *Trainer) run(ctx context.Context) error {
 	t.started = time.Now()
-	for !t.finished() {
+	for !t.limits().Reached(t.at.Epoch, t.at.Step, t.at.Stale) {
 		if t.at.Batch >= t.loader.Batches() {
 			if err := t.endEpoch(ctx); err != nil {
 				return err
@@ -260,14 +259,6 @@ func (t *Trainer) run(ctx context.Context) error {
 		}
 	}
 	return t.endStage(ctx)
-}
-
-// finished tells whether a limit has been reached. An epoch that has used all of its batches is
-// still to be ended.
-func (t *Trainer) finished() bool {
-	c := t.Config
-	return c.MaxSteps > 0 && t.at.Step >= c.MaxSteps || c.Epochs(t.Stage) > 0 && t.at.Epoch > c.Epochs(t.Stage) ||
-		c.Patience > 0 && t.at.Stale >= c.Patience
 }
 
 // betweenSteps does what falls on the number of steps.

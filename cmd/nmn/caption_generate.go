@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -77,18 +78,18 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, clips.Close()) }()
+	defer func() { err = cmp.Or(err, clips.Close()) }()
 	run := runConfig{Device: g.device, Threads: g.threads}
 	backend, err := openDevice(p, &run)
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, backend.Close()) }()
+	defer func() { err = cmp.Or(err, backend.Close()) }()
 	net, about, err := captioning.OpenNet(file, backend)
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	if err := g.fits(about, clips); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func (r *captionRun) measure(ctx context.Context) (step time.Duration, memory, s
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	o := r.options(net)
 	o.Directory, o.Validate, o.Config.ValidateEpochs, o.Config.Patience = "", nil, 0, 0
 	inner, enough := context.WithCancel(ctx)
@@ -52,7 +53,7 @@ func (r *captionRun) measure(ctx context.Context) (step time.Duration, memory, s
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	defer func() { err = firstError(err, trainer.Close()) }()
+	defer func() { err = cmp.Or(err, trainer.Close()) }()
 	if _, err := trainer.Run(inner); err != nil && (ctx.Err() != nil || !errors.Is(err, train.ErrInterrupted)) {
 		return 0, 0, 0, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 
@@ -24,7 +25,7 @@ func openCaptionRecords(r *captionRun, step int) (*captionRecords, error) {
 	}
 	summary, err := telemetry.OpenCaptionSummary(filepath.Join(r.dir, summaryName), step)
 	if err != nil {
-		return nil, firstError(err, log.Close())
+		return nil, cmp.Or(err, log.Close())
 	}
 	attributes := []any{"resumed_at", max(step, 0)}
 	values := flatten(&r.config)
@@ -39,7 +40,7 @@ func (r *captionRecords) observers() []captioning.Observer {
 	return []captioning.Observer{telemetry.LogCaptionsTo(r.log.Logger()), r.summary.CaptionObserver(r.scores)}
 }
 
-func (r *captionRecords) close() error { return firstError(r.summary.Err(), r.log.Close()) }
+func (r *captionRecords) close() error { return cmp.Or(r.summary.Err(), r.log.Close()) }
 
 // watch shows people how training goes: a line that is kept up to date on a terminal, else one for each
 // epoch.

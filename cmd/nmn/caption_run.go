@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,7 @@ func (r *captionRun) run(ctx context.Context) (o *captionOutcome, reused bool, e
 	if err != nil {
 		return nil, false, err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	if o, err = r.learn(ctx, net); err != nil {
 		return nil, false, err
 	}
@@ -102,7 +103,7 @@ func (r *captionRun) learn(ctx context.Context, net *s2vt.Net) (o *captionOutcom
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = firstError(err, trainer.Close()) }()
+	defer func() { err = cmp.Or(err, trainer.Close()) }()
 	step := -1
 	if last := filepath.Join(r.dir, train.LastName); exists(last) {
 		if err := trainer.Resume(last); err != nil {
@@ -119,7 +120,7 @@ func (r *captionRun) learn(ctx context.Context, net *s2vt.Net) (o *captionOutcom
 	began := time.Now()
 	reached, err := trainer.Run(ctx)
 	r.program.status.clear()
-	if err = firstError(err, records.close()); err != nil {
+	if err = cmp.Or(err, records.close()); err != nil {
 		if errors.Is(err, train.ErrInterrupted) {
 			err = fmt.Errorf("%w: %w", errInterrupted, err)
 		}
@@ -150,7 +151,7 @@ func (r *captionRun) score(ctx context.Context, checkpoint string) (_ *caption.S
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	result, _, err := r.judge().Score(ctx, net)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	r := &captionRun{program: p, config: t.config, dir: t.runDir, title: "captioner"}
-	defer func() { err = firstError(err, r.closeData()) }()
+	defer func() { err = cmp.Or(err, r.closeData()) }()
 	if err := r.openData(); err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 	if r.backend, err = openDevice(p, &run); err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, r.backend.Close()) }()
+	defer func() { err = cmp.Or(err, r.backend.Close()) }()
 	if t.dryRun {
 		return r.plan(cmd.Context())
 	}

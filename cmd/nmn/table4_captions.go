@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +61,7 @@ func (t *table4) captionAll(ctx context.Context, clips *table4Clips) (err error)
 	if t.backend, err = openDevice(t.program, &run); err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, t.backend.Close()) }()
+	defer func() { err = cmp.Or(err, t.backend.Close()) }()
 	rows := make([]report.CaptionRow, len(clips.rows))
 	var frequent report.CaptionRow
 	for i, row := range clips.rows {
@@ -151,7 +152,7 @@ func (t *table4) judge(ctx context.Context, r *captionRun, judged *captioning.Se
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	j := captioning.Judge{Words: about.Words, Data: judged, Generation: t.captioner.Validation.generation(), Meteor: t.meteor}
 	result, said, err := j.Score(ctx, net)
 	if err != nil {

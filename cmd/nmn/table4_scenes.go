@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -92,7 +93,7 @@ func (t *table4) trainConcepts(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, s.close()) }()
+	defer func() { err = cmp.Or(err, s.close()) }()
 	runs, err := e.all(ctx, s)
 	if err != nil {
 		return err
@@ -112,7 +113,7 @@ func (t *table4) writeConcepts(ctx context.Context, s *session, run, folder stri
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
