@@ -17,7 +17,7 @@ import (
 var frame = train.Frame[Checkpoint]{Key: "nmn.captioner", Room: "captioning", Writer: "the training of a captioner", Check: (*Checkpoint).check,
 	Parameters: func(c *Checkpoint) float64 { return c.Model.Parameters() }, Step: func(c *Checkpoint) int { return c.Position.Step }}
 
-// Checkpoint is what a checkpoint tells beside its tensors: the net's parameters by their names, and the
+// Checkpoint is what a checkpoint holds beside its tensors: the net's parameters by their names, and the
 // optimizer's moments, named optimizer.m.<parameter> and optimizer.v.<parameter>.
 type Checkpoint struct {
 	Format   int         `json:"format"`
@@ -75,7 +75,7 @@ func identify(s Source) DataID {
 	return id
 }
 
-// ReadCheckpoint reads what a checkpoint tells, without its tensors. A file that is cut short or damaged gives
+// ReadCheckpoint reads a checkpoint without its tensors. A file that is cut short or damaged gives
 // an error that wraps train.ErrCorrupt.
 func ReadCheckpoint(path string) (*Checkpoint, error) { return frame.Read(path) }
 

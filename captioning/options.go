@@ -24,7 +24,7 @@ type Options struct {
 	Observers []Observer
 }
 
-// check tells what does not fit together before anything is learned.
+// check refuses, before anything is learned, what does not fit together.
 func (o *Options) check() error {
 	if o.Net == nil || o.Data == nil || o.Words == nil {
 		return errors.New("captioning: a net, a source of clips and a vocabulary are needed")

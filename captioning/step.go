@@ -68,7 +68,7 @@ func (t *Trainer) learn(e *StepDone) (err error) {
 	return nil
 }
 
-// failed tells at which step and clips an error came; of many clips the first ones.
+// failed adds to an error the step and the clips that it came from, of many clips the first ones.
 func (t *Trainer) failed(e *StepDone, err error) error {
 	const shown = 8
 	clips := t.clips()

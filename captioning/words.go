@@ -26,7 +26,7 @@ const (
 // specials are how the ids that are no words are written; no token of a caption is.
 var specials = [firstWord]string{"<pad>", "<bos>", "<eos>", "<unk>"}
 
-// ErrOtherWords tells that a vocabulary is of another run.
+// ErrOtherWords means that a vocabulary is of another run.
 var ErrOtherWords = errors.New("the vocabulary is of another run")
 
 // maxWordBytes bounds a word: what is longer is a mistake of whoever typed it.

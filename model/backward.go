@@ -103,7 +103,7 @@ func (n *Net) backwardNoise(p *Plan, o StepOptions) error {
 	return n.backend.BagPoolGrad(p.dMeans, p.dPooledN, p.means, p.Pooled, p.bags, n.config.poolKind(), false)
 }
 
-// backward sends the dLogits of a chunk down to the lowest layer that learns. noisy tells that there is a
+// backward sends the dLogits of a chunk down to the lowest layer that learns. noisy says that there is a
 // gradient of the pooled features.
 func (n *Net) backward(c *chunk, o StepOptions, noisy bool) error {
 	lowest := n.lowest(o.InputGradient)

@@ -7,7 +7,7 @@ import (
 	"nmn/internal/rng"
 )
 
-// InitConfig tells how a network starts.
+// InitConfig says how a network starts.
 type InitConfig struct {
 	Seed uint64
 	// ClassifierDeviation is the standard deviation of the last layer's weights.
@@ -29,10 +29,9 @@ func PaperInit(seed uint64) InitConfig {
 		NoiseDeviation: .001, MissRate: []float32{flip}, FalseRate: []float32{flip}}
 }
 
-// Init draws all weights: normal distributions of He et al.'s deviation for layers with a ReLU (less for
-// nets on features), the configured ones
-// for the last layer and the noise model; biases start at 0 elsewhere. Each parameter has a stream of its own, so
-// that it does not depend on the others.
+// Init draws all weights from normal distributions: with He et al.'s deviation for layers with a ReLU (less for
+// nets on features), with the configured ones for the last layer and the noise model. Biases start at 0
+// elsewhere. Each parameter has a stream of its own, so that it does not depend on the others.
 func (n *Net) Init(c InitConfig) error {
 	classifier, err := spread("classifier bias", c.ClassifierBias, n.config.Classes)
 	if err != nil {

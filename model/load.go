@@ -18,7 +18,7 @@ var ErrOtherModel = errors.New("the weights are of another model")
 // Source are the named tensors of a file. A *safetensors.File is one.
 type Source = param.Source
 
-// Need tells whether a file must set a parameter.
+// Need says whether a file must set a parameter.
 type Need int
 
 const (
@@ -27,7 +27,7 @@ const (
 	Unwanted             // left as it is, whatever the file has
 )
 
-// LoadReport tells what of a file sets which parameters.
+// LoadReport lists which tensors of a file set which parameters.
 type LoadReport struct {
 	Taken   []Match  `json:"taken"`
 	Missing []Match  `json:"missing"` // not required and left as they were
@@ -74,8 +74,8 @@ func (n *Net) LoadAs(f Source, need func(*Param) Need) (LoadReport, error) {
 	return report, nil
 }
 
-// MatchFile tells what LoadAs would take into a network of a configuration, by names and shapes alone. Nothing is
-// read, and the parameters of the network have no memory.
+// MatchFile reports what LoadAs would take into a network of a configuration, by names and shapes alone. Nothing
+// is read, and the parameters of the network have no memory.
 func MatchFile(config Config, backend kernels.Backend, f Source, need func(*Param) Need) (LoadReport, error) {
 	if err := config.Validate(); err != nil {
 		return LoadReport{}, err
@@ -125,7 +125,7 @@ func (n *Net) match(f Source, need func(*Param) Need) (report LoadReport, err er
 	return report, nil
 }
 
-// refuse tells why a parameter cannot be set.
+// refuse is the error that says why a parameter cannot be set.
 func refuse(p *Param, m Match, there []string) error {
 	if m.Tensor != "" {
 		return fmt.Errorf("model: %s is %v in the file and %v in this network: %w", m.Tensor, m.Shape, p.Shape, ErrOtherModel)

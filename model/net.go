@@ -143,7 +143,7 @@ func (n *Net) buildNoise() error {
 // classifier is the layer that gives the logits.
 func (n *Net) classifier() layer { return n.fc[len(n.fc)-1] }
 
-// IsClassifier tells whether a parameter is one of the layer that gives the logits.
+// IsClassifier reports whether a parameter is one of the layer that gives the logits.
 func (n *Net) IsClassifier(p *Param) bool { return p == n.classifier().w || p == n.classifier().b }
 
 // maps is the type of feature maps, their gradients and the filters over them on a device. A net on
@@ -163,7 +163,7 @@ func (c Config) held(backend kernels.Backend) int {
 	return backend.Precision().Pixels()
 }
 
-// Config tells how the network was made.
+// Config is what the network was made from.
 func (n *Net) Config() Config { return n.config }
 
 // Backend is the device that the network lives on.

@@ -102,7 +102,7 @@ func (n *Net) shapes() []shape {
 	return all
 }
 
-// pools tells whether block i ends in a pool.
+// pools reports whether block i ends in a pool.
 func (n *Net) pools(i int) bool { return i < len(n.blocks)-1 || n.config.LastPool }
 
 // Plan returns the buffers for a batch of T frames in N bags (N = T for images). A batch larger than

@@ -35,7 +35,7 @@ func (s *Summary) CaptionObserver(scores func() caption.Scores) captioning.Obser
 	}
 }
 
-// LogCaptionsTo writes what a captioner's training tells to a logger.
+// LogCaptionsTo writes the events of a captioner's training to a logger.
 func LogCaptionsTo(logger *slog.Logger) captioning.Observer {
 	return captioning.Observer{
 		Step: func(e captioning.StepDone) {

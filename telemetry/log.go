@@ -29,7 +29,7 @@ type Log struct {
 const maxLine = 1 << 20
 
 // OpenLog opens a log to append to. A run that is resumed from a checkpoint of a step makes the steps
-// behind it again: lines that tell of a later step are taken out first, and so is a last line that was
+// behind it again: lines of a later step are taken out first, and so is a last line that was
 // cut short. A new run passes -1 and starts an empty file.
 func OpenLog(path string, step int) (*Log, error) {
 	if err := truncateLog(path, step); err != nil {
@@ -114,7 +114,7 @@ func truncateLog(path string, step int) error {
 	return replace(path, kept)
 }
 
-// linesUntil returns the lines that tell of no step behind the given one.
+// linesUntil returns the lines of no step behind the given one.
 func linesUntil(r io.Reader, step int) ([]byte, error) {
 	var kept []byte
 	if step < 0 {

@@ -192,7 +192,7 @@ func TestCUDA_AMissingEventShows(t *testing.T) {
 	}
 }
 
-// emulates tells whether the driver is the emulator.
+// emulates reports whether the driver is the emulator.
 func emulates() bool { return strings.Contains(os.Getenv("NMN_LIBCUDA"), "emulator") }
 
 // calls reads what the driver was called since the log had so many bytes.

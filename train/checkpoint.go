@@ -12,11 +12,11 @@ import (
 
 // Errors about checkpoints that a caller may act on.
 var (
-	// ErrOtherModel tells that a checkpoint belongs to another network or other classes.
+	// ErrOtherModel means that a checkpoint belongs to another network or other classes.
 	ErrOtherModel = model.ErrOtherModel
-	// ErrOtherRun tells that a checkpoint belongs to other data, another seed or other settings.
+	// ErrOtherRun means that a checkpoint belongs to other data, another seed or other settings.
 	ErrOtherRun = errors.New("the checkpoint is of another run")
-	// ErrCorrupt tells that a file is not a whole checkpoint.
+	// ErrCorrupt means that a file is not a whole checkpoint.
 	ErrCorrupt = safetensors.ErrCorrupt
 )
 
@@ -27,7 +27,7 @@ const CheckpointFormat = 1
 var frame = Frame[Checkpoint]{Key: "nmn.checkpoint", Room: "training", Writer: "training", Check: (*Checkpoint).check,
 	Parameters: func(c *Checkpoint) float64 { return parameters(c.Model) }, Step: func(c *Checkpoint) int { return c.Position.Step }}
 
-// Checkpoint is what a checkpoint tells beside its tensors. The file holds the parameters under
+// Checkpoint is what a checkpoint holds beside its tensors. The file holds the parameters under
 // torchvision's names, which PyTorch reads, and the optimizer's moments beside them in the same
 // layout, named optimizer.m.<parameter> and optimizer.v.<parameter>.
 type Checkpoint struct {
@@ -78,7 +78,7 @@ func parsePOS(name string) (text.POS, error) {
 	return 0, fmt.Errorf("unknown part of speech %q", name)
 }
 
-// ReadCheckpoint reads what a checkpoint tells, without its tensors. A file that is cut short or
+// ReadCheckpoint reads a checkpoint without its tensors. A file that is cut short or
 // damaged gives an error that wraps ErrCorrupt.
 func ReadCheckpoint(path string) (*Checkpoint, error) { return frame.Read(path) }
 

@@ -13,8 +13,8 @@ import (
 )
 
 // Evaluate holds scores against whatever the set knows: its labels, its true labels, its caption
-// counts, which must be in memory. The noisy set of training may be given, for its labels and truth tell the true rates that
-// estimated ones are compared with; nil leaves them out.
+// counts, which must be in memory. Where the noisy training set is given, the true rates that estimated ones are
+// compared with come from its labels and truth; nil leaves them out.
 func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, error) {
 	if set.Rows != nil {
 		return nil, fmt.Errorf("training: scores of %q are held against labels that are not in memory: hold them", set.Name)
@@ -39,7 +39,7 @@ func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, 
 }
 
 // Answers are what the rows of scores are held against, N×K of 0 or 1: what truly holds where the set knows
-// it, which truth tells, else its labels, else what any caption mentions; nil where it knows none.
+// it (truth is then true), else its labels, else what any caption mentions; nil where it knows none.
 func Answers(s *Scores, set *loader.Set) (answers []uint8, truth bool) {
 	switch {
 	case set.Truth != nil:
@@ -125,7 +125,7 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 	return nil
 }
 
-// tellUnscored tells once of the pictures that every validation leaves out.
+// tellUnscored reports, once, the pictures that every validation leaves out.
 func (t *Trainer) tellUnscored(bad []loader.BadSample) {
 	if len(bad) > t.unscored {
 		observers(t.Observers).Bad(BadSamples{New: bad[t.unscored:], Count: t.bad + len(bad)})

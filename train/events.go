@@ -20,7 +20,7 @@ type ObserverOf[Step, Epoch, Evaluation any] struct {
 // Observer is told what happens while a stage of a classifier runs.
 type Observer = ObserverOf[StepDone, EpochDone, Evaluated]
 
-// Progress is what every step tells, of a classifier or a captioner.
+// Progress is what the events of every step have in common, of a classifier or a captioner.
 type Progress struct {
 	Epoch, Step  int     // from 1
 	Steps        int     // of the whole training
@@ -73,7 +73,7 @@ type Evaluated struct {
 	Epoch, Step int
 	Result      *eval.Result
 	Scores      *Scores // of the validation set, that Result is of
-	// Best tells that the checkpoint of this step joins the best, Value is its measure BestBy.
+	// Best says that the checkpoint of this step joins the best, Value is its measure BestBy.
 	Best     bool
 	Value    float64
 	Duration time.Duration
@@ -88,46 +88,46 @@ type Saved struct {
 	Duration    time.Duration
 }
 
-// BadSamples tells that bags could not be read and were left out.
+// BadSamples says that bags could not be read and were left out.
 type BadSamples struct {
 	New   []loader.BadSample // since the last of these events
 	Count int                // different bags of training and validation in the stage so far, of this process
 }
 
-// Observers tells all of them.
+// Observers are told of every event, one after another.
 type Observers[Step, Epoch, Evaluation any] []ObserverOf[Step, Epoch, Evaluation]
 
 type observers = Observers[StepDone, EpochDone, Evaluated]
 
-// Step tells of an update.
+// Step tells all of them of an update.
 func (all Observers[S, E, V]) Step(e S) {
 	for i := range all {
 		tell(all[i].Step, e)
 	}
 }
 
-// Epoch tells of the end of an epoch.
+// Epoch tells all of them of the end of an epoch.
 func (all Observers[S, E, V]) Epoch(e E) {
 	for i := range all {
 		tell(all[i].Epoch, e)
 	}
 }
 
-// Evaluated tells of a validation.
+// Evaluated tells all of them of a validation.
 func (all Observers[S, E, V]) Evaluated(e V) {
 	for i := range all {
 		tell(all[i].Evaluated, e)
 	}
 }
 
-// Saved tells of a checkpoint.
+// Saved tells all of them of a checkpoint.
 func (all Observers[S, E, V]) Saved(e Saved) {
 	for i := range all {
 		tell(all[i].Saved, e)
 	}
 }
 
-// Bad tells of bags that were left out.
+// Bad tells all of them of bags that were left out.
 func (all Observers[S, E, V]) Bad(e BadSamples) {
 	for i := range all {
 		tell(all[i].Bad, e)

@@ -12,9 +12,9 @@ import (
 
 // Errors that a caller may act on.
 var (
-	// ErrInterrupted tells that the context ended and the stage can be resumed.
+	// ErrInterrupted means that the context ended and the stage can be resumed.
 	ErrInterrupted = errors.New("training was interrupted")
-	// ErrNonFinite tells that loss or gradient became infinite or NaN.
+	// ErrNonFinite means that loss or gradient became infinite or NaN.
 	ErrNonFinite = errors.New("loss or gradient is not finite")
 )
 
@@ -59,7 +59,7 @@ func listed(ids []string) string {
 // Unwrap gives ErrNonFinite.
 func (e *NonFiniteError) Unwrap() error { return ErrNonFinite }
 
-// failed tells at which step and bags an error came; a NonFiniteError tells it by itself.
+// failed adds to an error the step and the bags that it came from; a NonFiniteError names them by itself.
 func (t *Trainer) failed(e *StepDone, err error) error {
 	if broken := (*NonFiniteError)(nil); errors.As(err, &broken) {
 		return err

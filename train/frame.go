@@ -7,9 +7,9 @@ import (
 	"nmn/format/safetensors"
 )
 
-// Frame is what all checkpoints of a kind have in common, those of classifiers or of captioners. A file holds
-// the tensors of a net and of its optimizer; About tells the rest, as JSON under a key of the metadata.
-// Checksums of header and tensors are compared as they are read.
+// Frame is what all checkpoints of a kind have in common: those of classifiers, or those of captioners. A file
+// holds the tensors of a net and of its optimizer, and About as JSON under a key of its metadata. Checksums of
+// header and tensors are compared as they are read.
 type Frame[About any] struct {
 	Key    string // of the metadata
 	Room   string // that errors name first
@@ -41,7 +41,7 @@ func (k Frame[About]) With(path string, f func(*About, *safetensors.File) error)
 	return nil
 }
 
-// Read reads what a checkpoint tells, without its tensors.
+// Read reads the About of a checkpoint, without its tensors.
 func (k Frame[About]) Read(path string) (read *About, err error) {
 	err = k.With(path, func(about *About, _ *safetensors.File) error {
 		read = about

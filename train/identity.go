@@ -36,7 +36,7 @@ func classWords(v *text.Vocabulary) []ClassWord {
 	return words
 }
 
-// fingerprint is a SHA-256 over the census of a set, which tells identifiers, words and observed labels, and
+// fingerprint is a SHA-256 over the census of a set, which covers identifiers, words and observed labels, and
 // over soft targets, if any.
 func fingerprint(set *loader.Set, targets *dense.Dense) (string, error) {
 	census, err := set.Census(context.Background())
@@ -78,7 +78,7 @@ func sameWords(a, b *text.Vocabulary) error {
 var free = []string{"stage1_epochs", "stage2_epochs", "max_steps", "log_steps", "evaluate_epochs", "evaluate_steps",
 	"checkpoint_epochs", "checkpoint_steps", "keep_best"}
 
-// sameRun tells whether a stage can go on from a checkpoint, and else the first thing that differs.
+// sameRun returns nil where a stage can go on from a checkpoint, else an error that names the first difference.
 func (c *Checkpoint) sameRun(o Options, here identity) error {
 	if err := c.sameWords(o.Data.Vocabulary); err != nil {
 		return err
@@ -124,7 +124,7 @@ func SameSettings(there, here any, free ...string) error {
 }
 
 // FirstDifference compares two values of one type by their JSON, field by field in alphabetic order;
-// an empty field tells that they are equal but for the fields to skip. An empty list equals none.
+// an empty field means that they are equal but for the fields to skip. An empty list equals none.
 func FirstDifference(a, b any, skip ...string) (field, there, here string) {
 	x, y := fields(a), fields(b)
 	all := maps.Clone(x) // those that are left out of one where they are empty are in the other

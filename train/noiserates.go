@@ -9,7 +9,7 @@ import (
 	"nmn/model"
 )
 
-// ErrNoNoiseModel tells that a net has no noise model to ask for rates.
+// ErrNoNoiseModel means that a net has no noise model to ask for rates.
 var ErrNoNoiseModel = errors.New("the net has no noise model")
 
 // NoiseRates are q01 and q10 of each class of a feature-independent noise model: the softmax of b over

@@ -5,7 +5,7 @@ package train
 const paperFlip = .03592
 
 // Paper is the training of the paper (section 4): 3 epochs of the classifier, 2 more in the second
-// stage, SGD with momentum at a learning rate of 1.5e-4. What the paper does not tell is chosen so:
+// stage, SGD with momentum at a learning rate of 1.5e-4. What the paper leaves open is chosen so:
 // 32 pictures in a batch without MIL and 1 bag with it, momentum .9, weight decay 5e-4 but not on
 // biases, the last layer at 10 (weights) and 20 (biases) times the rate as in Fang et al., and the
 // noise model likewise.
@@ -59,7 +59,7 @@ func ScenesQuick() Config {
 }
 
 // MovingPreset is the training of the moving scenes: as ScenesPreset, with 5 and 3 epochs, 8 videos in a
-// batch with MIL, and a noise model that starts near the mean rates of 40 % noise there: a caption tells of
+// batch with MIL, and a noise model that starts near the mean rates of 40 % noise there: a caption describes
 // one frame, and so leaves out more than one of a still picture.
 func MovingPreset() Config {
 	c := ScenesPreset()

@@ -17,7 +17,7 @@ import (
 
 // Scores are what a net says about the bags of a set.
 type Scores struct {
-	// Index tells which bags of the set the rows are: all, in their order, but those that could not
+	// Index lists which bags of the set the rows are: all, in their order, but those that could not
 	// be read.
 	Index []int
 	// Bad are those that could not be read, and why.

@@ -22,7 +22,7 @@ type Options struct {
 	Data   *loader.Set
 	// Validation is what Config.EvaluateEpochs and EvaluateSteps judge; nil for no validation.
 	Validation *loader.Set
-	// Loader tells how pictures are read: Fit, Workers, Prefetch, MaxBadSamples, MaxPixels. Batch
+	// Loader says how pictures are read: Fit, Workers, Prefetch, MaxBadSamples, MaxPixels. Batch
 	// size, canvas, order, flips and seed are set by the Trainer. Targets, where there are any, are what
 	// the classifier learns instead of the labels, by Config.Loss and past the noise model, which must
 	// then be frozen. Those that are loader.Unknown are left out.
@@ -37,7 +37,7 @@ type Options struct {
 	// interruption.
 	Online func(context.Context, *Scores) error
 	// AfterEpoch, where set, is called at the end of each epoch with the net as it is then, before a
-	// checkpoint tells of the epoch, and also where a limit of steps ends the stage within one. It may run
+	// checkpoint counts the epoch as done, and also where a limit of steps ends the stage within one. It may run
 	// the net, and must not change it. It may be called again for the same epoch after an interruption.
 	AfterEpoch func(context.Context, Position) error
 }
@@ -230,7 +230,7 @@ func (t *Trainer) Close() error {
 // Run goes on to the end of the stage. When ctx ends, Run finishes the step that it is at, saves
 // last.safetensors and returns an error that wraps ErrInterrupted. A loss or gradient that is not
 // finite ends it with a *NonFiniteError; the parameters and the checkpoints are then as before that
-// step. The position and the best checkpoints are told in any case.
+// step. The Result has the position and the best checkpoints in any case.
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
 	err := t.run(ctx)
 	t.leaveEpoch()
@@ -274,8 +274,8 @@ func (t *Trainer) betweenSteps(ctx context.Context) error {
 	return nil
 }
 
-// endEpoch validates, tells, moves to the next epoch and saves, in this order: a checkpoint that is
-// made before the move leads here again.
+// endEpoch validates, tells the observers, moves to the next epoch and saves, in this order: a checkpoint that
+// is made before the move leads here again.
 func (t *Trainer) endEpoch(ctx context.Context) error {
 	t.leaveEpoch()
 	if t.at.Bags == 0 {
@@ -349,7 +349,7 @@ func (t *Trainer) backToBest() error {
 	})
 }
 
-// due tells whether a count falls on an interval; an interval of 0 is never due.
+// due reports whether a count falls on an interval; an interval of 0 is never due.
 func due(count, every int) bool { return every > 0 && count > 0 && count%every == 0 }
 
 func (t *Trainer) tellEpoch() {

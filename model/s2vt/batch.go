@@ -27,7 +27,7 @@ func (b *Batch) Words() int {
 	return words
 }
 
-// check tells what of a batch does not fit the net.
+// check refuses a batch that does not fit the net.
 func (n *Net) check(b *Batch) error {
 	if len(b.Features) == 0 || len(b.Captions) != len(b.Features) {
 		return fmt.Errorf("s2vt: a batch of %d clips with %d captions: want one for each, and at least one: %w", len(b.Features), len(b.Captions), tensor.ErrShape)
@@ -48,7 +48,7 @@ func (n *Net) check(b *Batch) error {
 	return n.checkClips(b.Features)
 }
 
-// checkClips tells which clip does not fit the net.
+// checkClips names the first clip that does not fit the net.
 func (n *Net) checkClips(clips [][]float32) error {
 	c := n.config
 	for i, features := range clips {
@@ -69,7 +69,7 @@ func (n *Net) longest(clips [][]float32) int {
 }
 
 // layFrames writes the frames of clips step by step, T×N×F, and marks in missing, T×N, the steps before the
-// first frame of a clip by 0 and all others by -1. It tells whether there are any.
+// first frame of a clip by 0 and all others by -1. It reports whether there are any.
 func (n *Net) layFrames(dst []float32, missing []int32, clips [][]float32) (ragged bool) {
 	width, count, frames := n.config.Features, len(clips), n.longest(clips)
 	for i, features := range clips {

@@ -2,7 +2,7 @@ package s2vt
 
 import "fmt"
 
-// BeamOptions tell how captions are looked for.
+// BeamOptions say how captions are searched for.
 type BeamOptions struct {
 	// Width is the number of hypotheses of each clip, from 1.
 	Width int

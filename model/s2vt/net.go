@@ -74,7 +74,7 @@ func (n *Net) buildConstants() (err error) {
 	return n.backend.Upload(n.shut, tensor.HostArray(tensor.Float32, values))
 }
 
-// Config tells how the net was made.
+// Config is what the net was made from.
 func (n *Net) Config() Config { return n.config }
 
 // Backend is the device that the net lives on.
