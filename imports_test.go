@@ -195,6 +195,8 @@ func TestImports_ForbiddenEdgesAreFound(t *testing.T) {
 		{"kernels/pool/cpu_test.go", "nmn/kernels/optest", true},
 		{"kernels/pool/cpu.go", "nmn/kernels/optest", false},
 		{"model/net.go", "nmn/train", false},
+		{"model/s2vt/net.go", "nmn/model/param", true},
+		{"model/param/param.go", "nmn/model", false},
 		{"model/net_test.go", "nmn/train", false},
 		{"train/loop.go", "nmn/loader", true},
 		{"loader/set.go", "nmn/train", false},

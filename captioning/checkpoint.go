@@ -101,7 +101,8 @@ func (c *Checkpoint) check(int) error {
 	switch {
 	case c.Format != train.CheckpointFormat:
 		return fmt.Errorf("its format is %d, this program reads %d", c.Format, train.CheckpointFormat)
-	case p.Epoch < 1 || min(p.Batch, p.Step, p.Captions, p.Words, p.Stale, p.Validated, c.Best.Step) < 0 || max(p.Validated, c.Best.Step) > p.Step:
+	case p.Epoch < 1 || min(p.Batch, p.Step, p.Captions, p.Words, p.Stale, p.Validated, c.Best.Step) < 0 ||
+		max(p.Validated, c.Best.Step) > p.Step:
 		return fmt.Errorf("metadata: position %+v with the best %+v makes no sense: %w", p, c.Best, train.ErrCorrupt)
 	case c.Words == nil:
 		return fmt.Errorf("metadata: no vocabulary: %w", train.ErrCorrupt)

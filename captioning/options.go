@@ -32,9 +32,11 @@ func (o *Options) check() error {
 	c := o.Net.Config()
 	switch {
 	case o.Data.Width() != c.Features:
-		return fmt.Errorf("captioning: the features of a frame are %d, the net takes %d: they are of another model, or of another set of concepts", o.Data.Width(), c.Features)
+		return fmt.Errorf("captioning: the features of a frame are %d, the net takes %d: they are of another model, or of another set of concepts",
+			o.Data.Width(), c.Features)
 	case o.Data.Frames() > c.Frames:
-		return fmt.Errorf("captioning: clips have up to %d frames, the net takes %d: take fewer frames of each clip, or make a net for more", o.Data.Frames(), c.Frames)
+		return fmt.Errorf("captioning: clips have up to %d frames, the net takes %d: take fewer frames of each clip, or make a net for more",
+			o.Data.Frames(), c.Frames)
 	case o.Words.Len() != c.Vocabulary:
 		return fmt.Errorf("captioning: the vocabulary has %d words, the net %d: %w", o.Words.Len(), c.Vocabulary, ErrOtherWords)
 	case o.Config.Patience > 0 && o.Validate == nil:

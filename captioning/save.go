@@ -13,7 +13,8 @@ func (t *Trainer) save() error {
 }
 
 func (t *Trainer) write(path string) (size int64, err error) {
-	about := &Checkpoint{Format: train.CheckpointFormat, Model: t.Net.Config(), Words: t.Words, Data: t.data, Config: t.Config, Position: t.at, Best: t.best()}
+	about := &Checkpoint{Format: train.CheckpointFormat, Model: t.Net.Config(), Words: t.Words, Data: t.data,
+		Config: t.Config, Position: t.at, Best: t.best()}
 	if size, err = frame.Write(path, about, slices.Concat(t.Net.Weights(), t.optimizer.Moments())); err == nil {
 		t.saved = t.at
 	}

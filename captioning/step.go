@@ -72,7 +72,8 @@ func (t *Trainer) learn(e *StepDone) (err error) {
 func (t *Trainer) failed(e *StepDone, err error) error {
 	const shown = 8
 	clips := t.clips()
-	return fmt.Errorf("captioning: step %d (epoch %d), %d clips, the first %q: %w", e.Step, e.Epoch, len(clips), clips[:min(shown, len(clips))], err)
+	return fmt.Errorf("captioning: step %d (epoch %d), %d clips, the first %q: %w",
+		e.Step, e.Epoch, len(clips), clips[:min(shown, len(clips))], err)
 }
 
 // clips are those of the batch.

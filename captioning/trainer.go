@@ -39,7 +39,8 @@ func New(o Options) (*Trainer, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	t := &Trainer{Options: o, data: identify(o.Data), pairs: pairsOf(o.Data), at: Position{Epoch: 1}, keeper: train.NewKeeper(o.Directory, 1, false, frame.StepOf)}
+	t := &Trainer{Options: o, data: identify(o.Data), pairs: pairsOf(o.Data), at: Position{Epoch: 1},
+		keeper: train.NewKeeper(o.Directory, 1, false, frame.StepOf)}
 	t.steps = t.Config.Steps(t.Batches())
 	t.schedule = train.NewSchedule(t.Config.RateConfig, t.steps)
 	if o.Directory != "" {
@@ -174,7 +175,8 @@ func (t *Trainer) validate(ctx context.Context) error {
 	if better {
 		t.at.Stale = 0
 	}
-	observers(t.Observers).Evaluated(Evaluated{Epoch: t.at.Epoch, Step: t.at.Step, CIDEr: cider, Best: better, Stale: t.at.Stale, Duration: time.Since(began)})
+	observers(t.Observers).Evaluated(Evaluated{Epoch: t.at.Epoch, Step: t.at.Step, CIDEr: cider,
+		Best: better, Stale: t.at.Stale, Duration: time.Since(began)})
 	return nil
 }
 

@@ -70,7 +70,8 @@ func (n *Net) Step(p *Plan, o StepOptions) error {
 func (n *Net) holdInputGradient(p *Plan) (err error) {
 	switch {
 	case len(p.chunks) > 1:
-		return fmt.Errorf("model: no gradient of the input for %d frames in %d chunks: raise ChunkFrames: %w", p.Frames, len(p.chunks), kernels.ErrUnsupported)
+		return fmt.Errorf("model: no gradient of the input for %d frames in %d chunks: raise ChunkFrames: %w",
+			p.Frames, len(p.chunks), kernels.ErrUnsupported)
 	case p.DX == nil:
 		p.DX, err = n.buffers.Alloc(p.X.DType(), p.X.Shape()...)
 		p.chunks[0].dx = p.DX

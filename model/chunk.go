@@ -86,7 +86,8 @@ func (n *Net) viewChunks(p *Plan, v *viewer) {
 func (n *Net) viewLayers(c *chunk, v *viewer, frames int) {
 	shapes, turn, next := n.shapes(), 0, 0
 	take := func() output {
-		a := output{y: v.rows(n.memory.outputs[next], frames), dy: v.Start(n.memory.gradients[turn], frames, shapes[next].h, shapes[next].w, shapes[next].c)}
+		s := shapes[next]
+		a := output{y: v.rows(n.memory.outputs[next], frames), dy: v.Start(n.memory.gradients[turn], frames, s.h, s.w, s.c)}
 		next, turn = next+1, 1-turn
 		return a
 	}

@@ -142,5 +142,6 @@ func spread(name string, values []float32, classes int) ([]float32, error) {
 		}
 		return all, nil
 	}
-	return nil, fmt.Errorf("model: %d values for the %s of %d classes: give one for each class, or one for all", len(values), name, classes)
+	return nil, fmt.Errorf("model: %d values for the %s of %d classes: give one for each class, or one for all",
+		len(values), name, classes)
 }

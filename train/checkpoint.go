@@ -108,8 +108,10 @@ func (c *Checkpoint) check(tensors int) error {
 	switch {
 	case c.Format != CheckpointFormat:
 		return fmt.Errorf("its format is %d, this program reads %d", c.Format, CheckpointFormat)
-	case p.Epoch < 1 || min(p.Batch, p.Step, p.Bags, p.Images, p.Evaluated, p.Stale, c.Updates) < 0 || p.Evaluated > p.Step || c.Stage != 1 && c.Stage != 2:
-		return fmt.Errorf("metadata: position %+v after %d updates in stage %d makes no sense: %w", p, c.Updates, c.Stage, ErrCorrupt)
+	case p.Epoch < 1 || min(p.Batch, p.Step, p.Bags, p.Images, p.Evaluated, p.Stale, c.Updates) < 0 ||
+		p.Evaluated > p.Step || c.Stage != 1 && c.Stage != 2:
+		return fmt.Errorf("metadata: position %+v after %d updates in stage %d makes no sense: %w",
+			p, c.Updates, c.Stage, ErrCorrupt)
 	case len(c.Words) != c.Model.Classes:
 		return fmt.Errorf("metadata: %d words for %d classes: %w", len(c.Words), c.Model.Classes, ErrCorrupt)
 	}
@@ -124,7 +126,8 @@ func (c *Checkpoint) check(tensors int) error {
 		layers += depth
 	}
 	if layers > tensors || max(c.Model.Size, c.Model.Width) > 1<<14 {
-		return fmt.Errorf("metadata: a network of %d layers for pictures of %d pixels, in a file of %d tensors: %w", layers, c.Model.Size, tensors, ErrCorrupt)
+		return fmt.Errorf("metadata: a network of %d layers for pictures of %d pixels, in a file of %d tensors: %w",
+			layers, c.Model.Size, tensors, ErrCorrupt)
 	}
 	return nil
 }

@@ -170,10 +170,12 @@ func (c Config) bounds() []bound {
 
 func (c Config) validateLists() error {
 	if c.Patience > 0 && (c.KeepBest == 0 || c.EvaluateEpochs == 0 && c.EvaluateSteps == 0) {
-		return fmt.Errorf("training: patience is %d: it needs validations (evaluate_epochs or evaluate_steps) and keep_best of at least 1", c.Patience)
+		return fmt.Errorf("training: patience is %d: it needs validations (evaluate_epochs or evaluate_steps) and keep_best of at least 1",
+			c.Patience)
 	}
 	if c.MaxSteps == 0 && (c.Stage1Epochs == 0 || c.Stage2Epochs == 0) {
-		return fmt.Errorf("training: max_steps is 0 and stage1_epochs is %d, stage2_epochs is %d: a stage needs a limit", c.Stage1Epochs, c.Stage2Epochs)
+		return fmt.Errorf("training: max_steps is 0 and stage1_epochs is %d, stage2_epochs is %d: a stage needs a limit",
+			c.Stage1Epochs, c.Stage2Epochs)
 	}
 	for i, r := range c.LearningRates {
 		if _, err := path.Match(r.Pattern, ""); err != nil {

@@ -64,7 +64,8 @@ func (k Frame[About]) StepOf(path string) (int, error) {
 func (k Frame[About]) Parse(file *safetensors.File) (*About, error) {
 	encoded, ok := file.Metadata[k.Key]
 	if !ok {
-		return nil, fmt.Errorf("it holds tensors, but no %s in its metadata: it was not written by %s: %w", k.Key, k.Writer, ErrCorrupt)
+		return nil, fmt.Errorf("it holds tensors, but no %s in its metadata: it was not written by %s: %w",
+			k.Key, k.Writer, ErrCorrupt)
 	}
 	about := new(About)
 	if err := json.Unmarshal([]byte(encoded), about); err != nil {

@@ -90,7 +90,8 @@ func (c *Checkpoint) sameRun(o Options, here identity) error {
 	case c.Stage != o.Stage:
 		return fmt.Errorf("it is of stage %d, this is stage %d: %w", c.Stage, o.Stage, ErrOtherRun)
 	case c.Data.Bags != here.data.Bags:
-		return fmt.Errorf("it was trained on %d bags (%q), these are %d (%q): %w", c.Data.Bags, c.Data.Name, here.data.Bags, here.data.Name, ErrOtherRun)
+		return fmt.Errorf("it was trained on %d bags (%q), these are %d (%q): %w",
+			c.Data.Bags, c.Data.Name, here.data.Bags, here.data.Name, ErrOtherRun)
 	case c.Data.Fingerprint != here.data.Fingerprint:
 		return fmt.Errorf("it was trained on %q with other identifiers or labels than %q (fingerprints %.12s and %.12s): %w",
 			c.Data.Name, here.data.Name, c.Data.Fingerprint, here.data.Fingerprint, ErrOtherRun)

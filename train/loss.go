@@ -81,7 +81,8 @@ func (l LossConfig) validate() error {
 				return err
 			}
 		} else if f.value != 0 {
-			return fmt.Errorf("training: %s is %v, which is for the loss %s, and loss.kind is %s", f.field, f.value, strings.Join(f.of, " or "), l.Name())
+			return fmt.Errorf("training: %s is %v, which is for the loss %s, and loss.kind is %s",
+				f.field, f.value, strings.Join(f.of, " or "), l.Name())
 		}
 	}
 	if l == (LossConfig{Kind: Asymmetric}) {

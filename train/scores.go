@@ -111,7 +111,8 @@ func (s *scorer) download(batch *loader.Batch, plan *model.Plan, logits, prob, o
 	}
 	for i, v := range logits {
 		if math.IsNaN(float64(v)) {
-			return fmt.Errorf("training: the logit of bag %s, class %d is NaN: the weights are damaged", batch.IDs[i/s.classes], i%s.classes)
+			return fmt.Errorf("training: the logit of bag %s, class %d is NaN: the weights are damaged",
+				batch.IDs[i/s.classes], i%s.classes)
 		}
 	}
 	return nil

@@ -76,7 +76,8 @@ func (a Arm) NewNet(base model.Config, backend kernels.Backend, c Config, data *
 		return nil, err
 	}
 	if (a.Stage == 2) != (from != "") {
-		return nil, fmt.Errorf("training: arm %s of stage %d with the checkpoint %q: stage 2 needs one, stage 1 none", a.Name, a.Stage, from)
+		return nil, fmt.Errorf("training: arm %s of stage %d with the checkpoint %q: stage 2 needs one, stage 1 none",
+			a.Name, a.Stage, from)
 	}
 	config.Standardised = data.Standard != nil
 	net, err := model.New(config, backend)

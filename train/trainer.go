@@ -106,7 +106,8 @@ func New(o Options) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trainer{Options: o, at: Position{Epoch: 1}, identity: id, keeper: NewKeeper(o.Directory, o.Config.KeepBest, lowerIsBetter(o.Config.BestBy), frame.StepOf)}
+	t := &Trainer{Options: o, at: Position{Epoch: 1}, identity: id,
+		keeper: NewKeeper(o.Directory, o.Config.KeepBest, lowerIsBetter(o.Config.BestBy), frame.StepOf)}
 	if err := t.open(o.Config.Batch(o.Net.Config().MIL)); err != nil {
 		return nil, err
 	}
@@ -149,7 +150,8 @@ func (o *Options) check() error {
 	}
 	for _, set := range sets {
 		if set.Vocabulary == nil || set.Vocabulary.Len() != o.Net.Config().Classes {
-			return fmt.Errorf("training: the set %q needs a vocabulary of the %d classes of the net", set.Name, o.Net.Config().Classes)
+			return fmt.Errorf("training: the set %q needs a vocabulary of the %d classes of the net",
+				set.Name, o.Net.Config().Classes)
 		}
 	}
 	for _, set := range sets {

@@ -66,7 +66,8 @@ func (r *captionRun) tellEpochs() captioning.Observer {
 	p := r.program
 	return captioning.Observer{
 		Epoch: func(e captioning.EpochDone) {
-			fmt.Fprintf(p.err, "%s: epoch %d, step %d, loss %.4f (%.4f for a word), %.0f captions/s\n", r.title, e.Epoch, e.Step, e.Loss, e.WordLoss,
+			fmt.Fprintf(p.err, "%s: epoch %d, step %d, loss %.4f (%.4f for a word), %.0f captions/s\n",
+				r.title, e.Epoch, e.Step, e.Loss, e.WordLoss,
 				float64(e.Captions)/max(e.Duration.Seconds(), 1e-9))
 		},
 		Evaluated: func(e captioning.Evaluated) {

@@ -88,7 +88,8 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 
 func (t *captionTrain) train(ctx context.Context, r *captionRun) error {
 	if t.resume == "" && exists(filepath.Join(t.runDir, train.LastName)) && !exists(filepath.Join(t.runDir, resultName)) {
-		return usagef("%s holds a run that was interrupted: go on with --resume %s, or name another --run-dir", t.runDir, t.runDir)
+		return usagef("%s holds a run that was interrupted: go on with --resume %s, or name another --run-dir",
+			t.runDir, t.runDir)
 	}
 	o, reused, err := r.run(ctx)
 	if errors.Is(err, errInterrupted) {

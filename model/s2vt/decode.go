@@ -59,7 +59,8 @@ func (n *Net) startDecoding(clips [][]float32, o BeamOptions) (*decoding, error)
 		err = d.watch(clips, o.MaxLength)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("s2vt: cannot caption %d clips with a beam of %d: %w", len(clips), o.Width, err), d.close())
+		return nil, errors.Join(fmt.Errorf("s2vt: cannot caption %d clips with a beam of %d: %w",
+			len(clips), o.Width, err), d.close())
 	}
 	return d, nil
 }

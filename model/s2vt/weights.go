@@ -33,7 +33,8 @@ func (n *Net) Load(f param.Source) error {
 			return fmt.Errorf("s2vt: %w", err)
 		}
 		if !slices.Equal(shape, p.Shape) {
-			return fmt.Errorf("s2vt: %s is %s in the file and %s in this net: %w", p.File, tensor.Format(shape), tensor.Format(p.Shape), tensor.ErrShape)
+			return fmt.Errorf("s2vt: %s is %s in the file and %s in this net: %w",
+				p.File, tensor.Format(shape), tensor.Format(p.Shape), tensor.ErrShape)
 		}
 	}
 	for _, p := range n.params {
