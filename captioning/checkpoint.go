@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -14,12 +13,11 @@ import (
 	"nmn/train"
 )
 
-const (
-	checkpointKey    = "nmn.captioner" // of the metadata
-	checkpointFormat = 1
-)
+// frame is that of the checkpoints of captioners.
+var frame = train.Frame[Checkpoint]{Key: "nmn.captioner", Room: "captioning", Writer: "the training of a captioner", Check: (*Checkpoint).check,
+	Parameters: func(c *Checkpoint) float64 { return c.Model.Parameters() }, Step: func(c *Checkpoint) int { return c.Position.Step }}
 
-// Checkpoint is what a checkpoint tells beside its tensors: the net's parameters by their names, and the
+// Checkpoint is what a checkpoint holds beside its tensors: the net's parameters by their names, and the
 // optimizer's moments, named optimizer.m.<parameter> and optimizer.v.<parameter>.
 type Checkpoint struct {
 	Format   int         `json:"format"`
@@ -77,20 +75,13 @@ func identify(s Source) DataID {
 	return id
 }
 
-// ReadCheckpoint reads what a checkpoint tells, without its tensors. A file that is cut short or damaged gives
+// ReadCheckpoint reads a checkpoint without its tensors. A file that is cut short or damaged gives
 // an error that wraps train.ErrCorrupt.
-func ReadCheckpoint(path string) (*Checkpoint, error) {
-	var read *Checkpoint
-	err := withCheckpoint(path, func(c *Checkpoint, _ *safetensors.File) error {
-		read = c
-		return nil
-	})
-	return read, err
-}
+func ReadCheckpoint(path string) (*Checkpoint, error) { return frame.Read(path) }
 
 // OpenNet makes the net of a checkpoint on a device, to generate captions. The caller must Close it.
 func OpenNet(path string, backend kernels.Backend) (net *s2vt.Net, read *Checkpoint, err error) {
-	err = withCheckpoint(path, func(c *Checkpoint, file *safetensors.File) error {
+	err = frame.With(path, func(c *Checkpoint, file *safetensors.File) error {
 		made, err := s2vt.New(c.Model, backend)
 		if err != nil {
 			return err
@@ -104,66 +95,22 @@ func OpenNet(path string, backend kernels.Backend) (net *s2vt.Net, read *Checkpo
 	return net, read, err
 }
 
-// withCheckpoint opens a checkpoint, calls f and closes it. Errors name the file.
-func withCheckpoint(path string, f func(*Checkpoint, *safetensors.File) error) error {
-	file, err := safetensors.Open(path)
-	if err != nil {
-		return fmt.Errorf("captioning: cannot open the checkpoint: %w", err)
-	}
-	c, err := parseCheckpoint(file)
-	if err == nil {
-		err = f(c, file)
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("captioning: checkpoint %q: %w", path, err)
-	}
-	return nil
-}
-
-// parseCheckpoint reads the metadata and checks that the numbers in it make sense and that the file is large
-// enough for the net that it names, before anybody makes that net.
-func parseCheckpoint(file *safetensors.File) (*Checkpoint, error) {
-	encoded, ok := file.Metadata[checkpointKey]
-	if !ok {
-		return nil, fmt.Errorf("it has no %s in its metadata: it was not written by the training of a captioner: %w", checkpointKey, train.ErrCorrupt)
-	}
-	c := &Checkpoint{}
-	if err := json.Unmarshal([]byte(encoded), c); err != nil {
-		return nil, fmt.Errorf("metadata %s: %w: %w", checkpointKey, train.ErrCorrupt, err)
-	}
+// check refuses numbers that make no sense.
+func (c *Checkpoint) check(int) error {
 	p := c.Position
 	switch {
-	case c.Format != checkpointFormat:
-		return nil, fmt.Errorf("its format is %d, this program reads %d", c.Format, checkpointFormat)
-	case p.Epoch < 1 || p.Batch < 0 || p.Step < 0 || p.Captions < 0 || p.Words < 0 || p.Stale < 0 || p.Validated < 0 || p.Validated > p.Step || c.Best.Step < 0 || c.Best.Step > p.Step:
-		return nil, fmt.Errorf("metadata: position %+v with the best %+v makes no sense: %w", p, c.Best, train.ErrCorrupt)
+	case c.Format != train.CheckpointFormat:
+		return fmt.Errorf("its format is %d, this program reads %d", c.Format, train.CheckpointFormat)
+	case p.Epoch < 1 || min(p.Batch, p.Step, p.Captions, p.Words, p.Stale, p.Validated, c.Best.Step) < 0 ||
+		max(p.Validated, c.Best.Step) > p.Step:
+		return fmt.Errorf("metadata: position %+v with the best %+v makes no sense: %w", p, c.Best, train.ErrCorrupt)
 	case c.Words == nil:
-		return nil, fmt.Errorf("metadata: no vocabulary: %w", train.ErrCorrupt)
+		return fmt.Errorf("metadata: no vocabulary: %w", train.ErrCorrupt)
 	case c.Words.Len() != c.Model.Vocabulary:
-		return nil, fmt.Errorf("metadata: %d words for a net of %d: %w", c.Words.Len(), c.Model.Vocabulary, train.ErrCorrupt)
+		return fmt.Errorf("metadata: %d words for a net of %d: %w", c.Words.Len(), c.Model.Vocabulary, train.ErrCorrupt)
 	}
 	if err := c.Model.Validate(); err != nil {
-		return nil, fmt.Errorf("metadata: %w: %w", train.ErrCorrupt, err)
-	}
-	return c, checkSize(c, file)
-}
-
-// checkSize refuses a net that is larger than the file.
-func checkSize(c *Checkpoint, file *safetensors.File) error {
-	numbers := 0.0
-	for _, name := range file.Names() {
-		_, shape, err := file.Info(name)
-		if err != nil {
-			return err
-		}
-		size := 1.0
-		for _, d := range shape {
-			size *= float64(d)
-		}
-		numbers += size
-	}
-	if need := c.Model.Parameters(); need > numbers {
-		return fmt.Errorf("metadata: a net of %.0f parameters in a file of %.0f numbers: %w", need, numbers, train.ErrCorrupt)
+		return fmt.Errorf("metadata: %w: %w", train.ErrCorrupt, err)
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func rewrite(t *testing.T, path string, change func(*Checkpoint)) string {
 	file, err := safetensors.Open(path)
 	check(t, err)
 	defer file.Close()
-	c, err := parseCheckpoint(file)
+	c, err := frame.Parse(file)
 	check(t, err)
 	change(c)
 	var tensors []safetensors.Tensor
@@ -118,7 +118,7 @@ func rewrite(t *testing.T, path string, change func(*Checkpoint)) string {
 		tensors = append(tensors, safetensors.Tensor{Name: name, Shape: shape, Data: values})
 	}
 	to := filepath.Join(t.TempDir(), "changed.safetensors")
-	_, err = train.WriteCheckpoint(to, checkpointKey, c, tensors)
+	_, err = frame.Write(to, c, tensors)
 	check(t, err)
 	return to
 }
@@ -237,7 +237,7 @@ func goOn(t *testing.T, directory string) {
 func FuzzParseCheckpoint(f *testing.F) {
 	words, err := NewWords([]string{"a"}, nil)
 	check(f, err)
-	c := Checkpoint{Format: checkpointFormat, Words: words, Position: Position{Epoch: 1}, Config: DefaultConfig()}
+	c := Checkpoint{Format: train.CheckpointFormat, Words: words, Position: Position{Epoch: 1}, Config: DefaultConfig()}
 	c.Model.Frames, c.Model.Features, c.Model.Vocabulary, c.Model.Embedding, c.Model.Words, c.Model.Hidden = 1, 1, 5, 1, 1, 1
 	good, err := json.Marshal(c)
 	check(f, err)
@@ -247,12 +247,12 @@ func FuzzParseCheckpoint(f *testing.F) {
 	f.Fuzz(func(t *testing.T, meta string) {
 		var b bytes.Buffer
 		tensors := []safetensors.Tensor{{Name: "x", Shape: []int{60}, Data: make([]float32, 60)}}
-		if err := safetensors.Write(&b, map[string]string{checkpointKey: meta}, tensors); err != nil {
+		if err := safetensors.Write(&b, map[string]string{frame.Key: meta}, tensors); err != nil {
 			return // no text that a header can hold
 		}
 		file, err := safetensors.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
 		check(t, err)
-		c, err := parseCheckpoint(file)
+		c, err := frame.Parse(file)
 		if err != nil {
 			return
 		}

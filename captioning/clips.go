@@ -55,7 +55,8 @@ func parseClipRows(name string, r io.Reader, rows int) ([]clipRows, error) {
 			return fail(line, fmt.Errorf("clip %.80q repeats line %d", c.id, first))
 		}
 		if last := len(clips) - 1; last >= 0 && c.first < clips[last].first+clips[last].rows {
-			return fail(line, fmt.Errorf("clip %.80q begins at row %d, which is one of clip %.80q or before it", c.id, c.first, clips[last].id))
+			return fail(line, fmt.Errorf("clip %.80q begins at row %d, which is one of clip %.80q or before it",
+				c.id, c.first, clips[last].id))
 		}
 		seen[c.id] = line
 		clips = append(clips, c)
@@ -80,7 +81,8 @@ func parseClip(record []string, rows int) (c clipRows, err error) {
 		return c, fmt.Errorf("clip %.80q has %d frames, at most %d can be captioned", c.id, c.rows, maxClipFrames)
 	}
 	if c.first > rows-c.rows {
-		return c, fmt.Errorf("clip %.80q has rows %d to %d, the features have %d: are they of another file?", c.id, c.first, c.first+c.rows-1, rows)
+		return c, fmt.Errorf("clip %.80q has rows %d to %d, the features have %d: are they of another file?",
+			c.id, c.first, c.first+c.rows-1, rows)
 	}
 	return c, nil
 }

@@ -1,6 +1,7 @@
 package captioning
 
 import (
+	"cmp"
 	"fmt"
 
 	"nmn/train"
@@ -15,20 +16,8 @@ type Config struct {
 	// Batch is the number of captions in a step, each with its clip.
 	Batch int `yaml:"batch" json:"batch"`
 
-	Optimizer string  `yaml:"optimizer" json:"optimizer"` // train.SGD or train.Adam
-	Momentum  float64 `yaml:"momentum" json:"momentum"`   // of sgd
-	Beta1     float64 `yaml:"beta1" json:"beta1"`         // of adam
-	Beta2     float64 `yaml:"beta2" json:"beta2"`         // of adam
-	Epsilon   float64 `yaml:"epsilon" json:"epsilon"`     // of adam, outside the root
-
-	// LearningRate is for a loss that is summed over the words of a caption and averaged over captions. Its
-	// schedule is that of package train.
-	LearningRate float64 `yaml:"learning_rate" json:"learning_rate"`
-	Schedule     string  `yaml:"schedule" json:"schedule"`         // train.Constant, train.StepDown or train.Cosine
-	WarmupSteps  int     `yaml:"warmup_steps" json:"warmup_steps"` // of linear rise from 1/WarmupSteps of the rate
-	StepEvery    int     `yaml:"step_every" json:"step_every"`     // steps between drops of schedule step
-	StepFactor   float64 `yaml:"step_factor" json:"step_factor"`   // of one drop
-	CosineFloor  float64 `yaml:"cosine_floor" json:"cosine_floor"` // share of the rate at the end of schedule cosine
+	train.UpdateConfig `yaml:",inline"`
+	train.RateConfig   `yaml:",inline"`
 
 	// WeightDecay is coupled (L2): it is added to the gradient of weights, not of biases.
 	WeightDecay float64 `yaml:"weight_decay" json:"weight_decay"`
@@ -49,18 +38,16 @@ type Config struct {
 // DefaultConfig is Adam with batches of 32 captions, and a validation after every epoch.
 func DefaultConfig() Config {
 	return Config{Seed: 1, Epochs: 30, Batch: 32,
-		Optimizer: train.Adam, Momentum: .9, Beta1: .9, Beta2: .999, Epsilon: 1e-8,
-		LearningRate: 1e-3, Schedule: train.Constant, StepEvery: 2000, StepFactor: .5,
-		ClipNorm: 5, LogSteps: 50, ValidateEpochs: 1, CheckpointSteps: 1000, Patience: 5}
+		UpdateConfig: train.UpdateConfig{Optimizer: train.Adam, Momentum: .9, Beta1: .9, Beta2: .999, Epsilon: 1e-8},
+		RateConfig:   train.RateConfig{LearningRate: 1e-3, Schedule: train.Constant, StepEvery: 2000, StepFactor: .5},
+		ClipNorm:     5, LogSteps: 50, ValidateEpochs: 1, CheckpointSteps: 1000, Patience: 5}
 }
 
 // Steps is the number of updates of a training whose epochs have so many batches, if patience does not end it.
-func (c Config) Steps(batches int) int {
-	steps := c.Epochs * batches
-	if c.MaxSteps > 0 && (steps == 0 || c.MaxSteps < steps) {
-		steps = c.MaxSteps
-	}
-	return steps
+func (c Config) Steps(batches int) int { return c.limits().Total(batches) }
+
+func (c Config) limits() train.Limits {
+	return train.Limits{Epochs: c.Epochs, Steps: c.MaxSteps, Patience: c.Patience}
 }
 
 // Validate names the first field that is out of range.
@@ -72,7 +59,7 @@ func (c Config) Validate() error {
 	}{
 		{"epochs", c.Epochs, 0, most}, {"max_steps", c.MaxSteps, 0, most}, {"batch", c.Batch, 1, 1 << 16},
 		{"validate_epochs", c.ValidateEpochs, 0, most}, {"checkpoint_steps", c.CheckpointSteps, 0, most},
-		{"patience", c.Patience, 0, most},
+		{"patience", c.Patience, 0, most}, {"log_steps", c.LogSteps, 1, most},
 	} {
 		if f.value < f.low || f.value > f.top {
 			return fmt.Errorf("captioning: %s is %d, want %d to %d", f.field, f.value, f.low, f.top)
@@ -84,18 +71,13 @@ func (c Config) Validate() error {
 	case c.Patience > 0 && c.ValidateEpochs == 0:
 		return fmt.Errorf("captioning: patience is %d and validate_epochs 0: patience counts validations", c.Patience)
 	}
-	if err := c.shared().Validate(); err != nil {
+	if err := cmp.Or(c.optimizer().Validate(), c.RateConfig.Validate()); err != nil {
 		return fmt.Errorf("captioning: %w", err)
 	}
 	return nil
 }
 
-// shared is the part that package train has too, as its configuration.
-func (c Config) shared() train.Config {
-	s := train.DefaultConfig()
-	s.Optimizer, s.Momentum, s.Beta1, s.Beta2, s.Epsilon = c.Optimizer, c.Momentum, c.Beta1, c.Beta2, c.Epsilon
-	s.LearningRate, s.Schedule, s.WarmupSteps = c.LearningRate, c.Schedule, c.WarmupSteps
-	s.StepEvery, s.StepFactor, s.CosineFloor = c.StepEvery, c.StepFactor, c.CosineFloor
-	s.WeightDecay, s.ClipNorm, s.LogSteps = c.WeightDecay, c.ClipNorm, c.LogSteps
-	return s
+// optimizer are the settings of the train.Optimizer.
+func (c Config) optimizer() train.OptimizerConfig {
+	return train.OptimizerConfig{UpdateConfig: c.UpdateConfig, WeightDecay: c.WeightDecay, ClipNorm: c.ClipNorm}
 }

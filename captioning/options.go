@@ -24,7 +24,7 @@ type Options struct {
 	Observers []Observer
 }
 
-// check tells what does not fit together before anything is learned.
+// check refuses, before anything is learned, what does not fit together.
 func (o *Options) check() error {
 	if o.Net == nil || o.Data == nil || o.Words == nil {
 		return errors.New("captioning: a net, a source of clips and a vocabulary are needed")
@@ -32,9 +32,11 @@ func (o *Options) check() error {
 	c := o.Net.Config()
 	switch {
 	case o.Data.Width() != c.Features:
-		return fmt.Errorf("captioning: the features of a frame are %d, the net takes %d: they are of another model, or of another set of concepts", o.Data.Width(), c.Features)
+		return fmt.Errorf("captioning: the features of a frame are %d, the net takes %d: they are of another model, or of another set of concepts",
+			o.Data.Width(), c.Features)
 	case o.Data.Frames() > c.Frames:
-		return fmt.Errorf("captioning: clips have up to %d frames, the net takes %d: take fewer frames of each clip, or make a net for more", o.Data.Frames(), c.Frames)
+		return fmt.Errorf("captioning: clips have up to %d frames, the net takes %d: take fewer frames of each clip, or make a net for more",
+			o.Data.Frames(), c.Frames)
 	case o.Words.Len() != c.Vocabulary:
 		return fmt.Errorf("captioning: the vocabulary has %d words, the net %d: %w", o.Words.Len(), c.Vocabulary, ErrOtherWords)
 	case o.Config.Patience > 0 && o.Validate == nil:

@@ -1,10 +1,8 @@
 package captioning
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 
 	"nmn/format/safetensors"
 	"nmn/train"
@@ -16,33 +14,37 @@ import (
 // train.ErrOtherRun, ErrOtherWords or train.ErrCorrupt; after one that does not, the net may have been
 // changed in part.
 func (t *Trainer) Resume(path string) error {
-	return withCheckpoint(path, func(c *Checkpoint, file *safetensors.File) error {
+	return frame.With(path, func(c *Checkpoint, file *safetensors.File) error {
 		if err := t.sameRun(c); err != nil {
 			return err
 		}
 		if batches := t.Batches(); c.Position.Batch > batches {
 			return fmt.Errorf("its position is batch %d of an epoch of %d: %w", c.Position.Batch, batches, train.ErrCorrupt)
 		}
+		if err := t.optimizer.CheckMoments(file); err != nil {
+			return err
+		}
 		if err := t.Net.Load(file); err != nil {
 			return err
 		}
-		if err := t.optimizer.load(file); err != nil {
+		if err := t.optimizer.LoadMoments(file, c.Position.Step); err != nil {
 			return err
 		}
-		t.at, t.saved, t.best = c.Position, c.Position, c.Best
-		return t.findBest()
+		t.at, t.saved = c.Position, c.Position
+		var best []train.Best
+		if b := c.Best; b.Step > 0 {
+			best = append(best, train.Best{Step: b.Step, Epoch: b.Epoch, Value: b.CIDEr})
+		}
+		return t.keeper.Restore(best, t.at.Step)
 	})
 }
 
 // free are the settings that may change when training is resumed: they do not change what a step does.
 var free = []string{"epochs", "max_steps", "log_steps", "validate_epochs", "checkpoint_steps", "patience"}
 
-// sameRun tells whether training can go on from a checkpoint, and else the first thing that differs.
+// sameRun returns nil where training can go on from a checkpoint, else the first thing that differs.
 func (t *Trainer) sameRun(c *Checkpoint) error {
-	if field, there, here := train.FirstDifference(c.Model, t.Net.Config()); field != "" {
-		return fmt.Errorf("its model has %s = %s, this one %s: %w", field, there, here, train.ErrOtherModel)
-	}
-	if err := c.Words.Same(t.Words); err != nil {
+	if err := cmp.Or(train.SameModel(c.Model, t.Net.Config()), c.Words.Same(t.Words)); err != nil {
 		return err
 	}
 	if c.Data != t.data {
@@ -53,22 +55,5 @@ func (t *Trainer) sameRun(c *Checkpoint) error {
 	if t.Config.Schedule == train.Cosine { // the rate depends on the length of the training
 		allowed = free[2:]
 	}
-	if field, there, here := train.FirstDifference(c.Config, t.Config, allowed...); field != "" {
-		return fmt.Errorf("its setting %s is %s, this one %s: %w", field, there, here, train.ErrOtherRun)
-	}
-	return nil
-}
-
-// findBest looks whether the checkpoint that training goes on from, where it is the best, has got that name:
-// the process may have been killed after it wrote the one and before the other.
-func (t *Trainer) findBest() error {
-	if t.Directory == "" || t.best.Step == 0 || t.best.Step != t.at.Step {
-		return nil
-	}
-	kept, err := ReadCheckpoint(filepath.Join(t.Directory, train.BestName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	t.waits = err != nil || kept.Position.Step != t.at.Step
-	return nil
+	return train.SameSettings(c.Config, t.Config, allowed...)
 }

@@ -29,7 +29,7 @@ type LeftOut struct {
 	TooLong         int // captions of more words than asked for
 }
 
-// String tells what was left out; empty for nothing.
+// String says what was left out; empty for nothing.
 func (l LeftOut) String() string {
 	var parts []string
 	for _, part := range []struct {

@@ -2,7 +2,6 @@ package captioning
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"nmn/model/s2vt"
@@ -20,8 +19,8 @@ func (t *Trainer) step() error {
 	if err := t.fetch(samples); err != nil {
 		return err
 	}
-	e := StepDone{Epoch: t.at.Epoch, Step: t.at.Step + 1, Steps: t.steps, Captions: len(samples), Words: t.batch.Words(),
-		DataWait: time.Since(began), LearningRate: t.schedule.At(t.at.Step + 1)}
+	e := StepDone{Progress: train.Progress{Epoch: t.at.Epoch, Step: t.at.Step + 1, Steps: t.steps, DataWait: time.Since(began),
+		LearningRate: t.schedule.At(t.at.Step + 1)}, Captions: len(samples), Words: t.batch.Words()}
 	if err := t.learn(&e); err != nil {
 		return err
 	}
@@ -31,8 +30,8 @@ func (t *Trainer) step() error {
 	t.at.Words += e.Words
 	t.at.LossSum += e.Loss * float64(e.Captions)
 	e.Duration, e.DeviceBytes = time.Since(began), t.DeviceBytes()
-	e.Log = e.Step%t.Config.LogSteps == 0 || e.Step == 1 || e.Step == e.Steps
-	observers(t.Observers).step(e)
+	e.Log = e.Due(t.Config.LogSteps)
+	observers(t.Observers).Step(e)
 	return nil
 }
 
@@ -56,23 +55,25 @@ func (t *Trainer) learn(e *StepDone) (err error) {
 	if e.Loss, err = t.Net.Step(&t.batch, s2vt.StepOptions{DropoutSeed: t.dropoutSeed()}); err != nil {
 		return t.failed(e, err)
 	}
-	if e.GradNorm, err = t.optimizer.measure(e.LearningRate); err != nil {
+	if e.GradNorm, err = t.optimizer.Measure(e.LearningRate); err != nil {
 		return t.failed(e, err)
 	}
-	if !finite(e.Loss) || !finite(e.GradNorm) {
-		return &train.NonFiniteError{Epoch: e.Epoch, Step: e.Step, LearningRate: e.LearningRate, Loss: e.Loss, GradientNorm: e.GradNorm, IDs: t.clips()}
+	if broken := e.NonFinite(); broken != nil {
+		broken.IDs = t.clips()
+		return broken
 	}
-	if err := t.optimizer.update(e.Step); err != nil {
+	if err := t.optimizer.Update(); err != nil {
 		return t.failed(e, err)
 	}
 	return nil
 }
 
-// failed tells at which step and clips an error came; of many clips the first ones.
+// failed adds to an error the step and the clips that it came from, of many clips the first ones.
 func (t *Trainer) failed(e *StepDone, err error) error {
 	const shown = 8
 	clips := t.clips()
-	return fmt.Errorf("captioning: step %d (epoch %d), %d clips, the first %q: %w", e.Step, e.Epoch, len(clips), clips[:min(shown, len(clips))], err)
+	return fmt.Errorf("captioning: step %d (epoch %d), %d clips, the first %q: %w",
+		e.Step, e.Epoch, len(clips), clips[:min(shown, len(clips))], err)
 }
 
 // clips are those of the batch.
@@ -82,5 +83,3 @@ func (t *Trainer) clips() (ids []string) {
 	}
 	return ids
 }
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

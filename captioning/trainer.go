@@ -2,8 +2,8 @@ package captioning
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"nmn/internal/rng"
@@ -14,7 +14,7 @@ import (
 // Trainer teaches a net to caption the clips of a source. It serves one goroutine.
 type Trainer struct {
 	Options
-	optimizer *optimizer
+	optimizer *train.Optimizer
 	schedule  train.Schedule
 	data      DataID
 	pairs     []pair
@@ -22,8 +22,7 @@ type Trainer struct {
 
 	at      Position
 	saved   Position // of last.safetensors as this process knows it
-	best    Best
-	waits   bool  // a new best has no file yet
+	keeper  train.Keeper
 	order   order // of the epoch
 	ordered int   // which epoch that is, 0 for none
 
@@ -40,16 +39,20 @@ func New(o Options) (*Trainer, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	t := &Trainer{Options: o, data: identify(o.Data), pairs: pairsOf(o.Data), at: Position{Epoch: 1}}
+	t := &Trainer{Options: o, data: identify(o.Data), pairs: pairsOf(o.Data), at: Position{Epoch: 1},
+		keeper: train.NewKeeper(o.Directory, 1, false, frame.StepOf)}
 	t.steps = t.Config.Steps(t.Batches())
-	t.schedule = train.NewSchedule(t.Config.shared(), t.steps)
+	t.schedule = train.NewSchedule(t.Config.RateConfig, t.steps)
 	if o.Directory != "" {
 		if err := train.PrepareDirectory(o.Directory); err != nil {
 			return nil, err
 		}
 	}
-	var err error
-	if t.optimizer, err = newOptimizer(o.Net, o.Config); err != nil {
+	err := o.Net.Learn()
+	if err == nil {
+		t.optimizer, err = train.NewOptimizer(o.Net.Backend(), o.Net.Params(), nil, o.Config.optimizer())
+	}
+	if err != nil {
 		return nil, err
 	}
 	t.makeBatch()
@@ -76,10 +79,10 @@ func (t *Trainer) Steps() int { return t.steps }
 func (t *Trainer) Position() Position { return t.at }
 
 // DeviceBytes is the device memory of net and optimizer.
-func (t *Trainer) DeviceBytes() int { return t.Net.Bytes() + t.optimizer.bytes() }
+func (t *Trainer) DeviceBytes() int { return t.Net.Bytes() + t.optimizer.Bytes() }
 
 // Close gives the memory of the optimizer back; the net stays.
-func (t *Trainer) Close() error { return t.optimizer.close() }
+func (t *Trainer) Close() error { return t.optimizer.Close() }
 
 // Result is how training ended.
 type Result struct {
@@ -93,18 +96,13 @@ type Result struct {
 // validation is in best.safetensors; the net is left as the last step has made it.
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
 	err := t.run(ctx)
-	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = fmt.Errorf("%w after step %d of %d (epoch %d): %w", train.ErrInterrupted, t.at.Step, t.steps, t.at.Epoch, context.Cause(ctx))
-		if saving := t.save(); saving != nil {
-			err = errors.Join(err, saving)
-		}
-	}
-	return Result{Position: t.at, Best: t.best}, err
+	err = train.Interrupted(ctx, err, t.at.Epoch, t.at.Step, t.steps, t.save)
+	return Result{Position: t.at, Best: t.best()}, err
 }
 
 func (t *Trainer) run(ctx context.Context) error {
 	t.started = time.Now()
-	for !t.finished() {
+	for !t.Config.limits().Reached(t.at.Epoch, t.at.Step, t.at.Stale) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -126,15 +124,8 @@ func (t *Trainer) run(ctx context.Context) error {
 	return t.end(ctx)
 }
 
-// finished tells whether a limit has been reached. An epoch that has used all of its batches is still to be
-// ended.
-func (t *Trainer) finished() bool {
-	c := t.Config
-	return c.MaxSteps > 0 && t.at.Step >= c.MaxSteps || c.Epochs > 0 && t.at.Epoch > c.Epochs || c.Patience > 0 && t.at.Stale >= c.Patience
-}
-
-// endEpoch validates, tells, moves to the next epoch and saves, in this order: a checkpoint that is made
-// before the move leads here again.
+// endEpoch validates, tells the observers, moves to the next epoch and saves, in this order: a checkpoint that
+// is made before the move leads here again.
 func (t *Trainer) endEpoch(ctx context.Context) error {
 	if every := t.Config.ValidateEpochs; every > 0 && t.at.Epoch%every == 0 {
 		if err := t.validate(ctx); err != nil {
@@ -162,7 +153,7 @@ func (t *Trainer) end(ctx context.Context) error {
 
 func (t *Trainer) tellEpoch() {
 	captions, words := float64(max(t.at.Captions, 1)), float64(max(t.at.Words, 1))
-	observers(t.Observers).epoch(EpochDone{Epoch: t.at.Epoch, Step: t.at.Step, Loss: t.at.LossSum / captions, WordLoss: t.at.LossSum / words,
+	observers(t.Observers).Epoch(EpochDone{Epoch: t.at.Epoch, Step: t.at.Step, Loss: t.at.LossSum / captions, WordLoss: t.at.LossSum / words,
 		Captions: t.at.Captions, Words: t.at.Words, Duration: time.Since(t.started)})
 }
 
@@ -176,15 +167,16 @@ func (t *Trainer) validate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("captioning: validation after step %d (epoch %d): %w", t.at.Step, t.at.Epoch, err)
 	}
-	if !finite(cider) {
+	if math.IsNaN(cider) || math.IsInf(cider, 0) {
 		return fmt.Errorf("captioning: validation after step %d (epoch %d) gave %v", t.at.Step, t.at.Epoch, cider)
 	}
-	better := t.best.Step == 0 || cider > t.best.CIDEr
 	t.at.Validated, t.at.Stale = t.at.Step, t.at.Stale+1
+	better := t.keeper.Offer(train.Best{Step: t.at.Step, Epoch: t.at.Epoch, Value: cider})
 	if better {
-		t.best, t.waits, t.at.Stale = Best{Step: t.at.Step, Epoch: t.at.Epoch, CIDEr: cider}, true, 0
+		t.at.Stale = 0
 	}
-	observers(t.Observers).validated(Validated{Epoch: t.at.Epoch, Step: t.at.Step, CIDEr: cider, Best: better, Stale: t.at.Stale, Duration: time.Since(began)})
+	observers(t.Observers).Evaluated(Evaluated{Epoch: t.at.Epoch, Step: t.at.Step, CIDEr: cider,
+		Best: better, Stale: t.at.Stale, Duration: time.Since(began)})
 	return nil
 }
 

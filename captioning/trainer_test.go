@@ -260,9 +260,9 @@ func TestTrainer_PatienceStopsAndTheBestStays(t *testing.T) {
 		asked++
 		return scores[asked-1], nil
 	}
-	var events []Validated
-	var saved []Saved
-	r.observers = []Observer{{Validated: func(v Validated) { events = append(events, v) }, Saved: func(s Saved) { saved = append(saved, s) }}}
+	var events []Evaluated
+	var saved []train.Saved
+	r.observers = []Observer{{Evaluated: func(v Evaluated) { events = append(events, v) }, Saved: func(s train.Saved) { saved = append(saved, s) }}}
 	result := run(t, r.trainer(t))
 	if asked != 5 || result.Best != (Best{Step: 8, Epoch: 2, CIDEr: .5}) || result.Position.Stale != 3 {
 		t.Errorf("%d validations, %+v: want 5, the best of them after epoch 2 and three without a better one", asked, result)
@@ -306,7 +306,7 @@ func TestTrainer_InterruptedValidationIsMadeAgain(t *testing.T) {
 		t.Fatalf("interrupted with %v", err)
 	}
 	var steps []int
-	r.observers = []Observer{{Validated: func(v Validated) { steps = append(steps, v.Step) }}}
+	r.observers = []Observer{{Evaluated: func(v Evaluated) { steps = append(steps, v.Step) }}}
 	r.validate = func(context.Context, *s2vt.Net) (float64, error) { return 1, nil }
 	again := r.trainer(t)
 	check(t, again.Resume(filepath.Join(r.directory, train.LastName)))

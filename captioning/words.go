@@ -26,7 +26,7 @@ const (
 // specials are how the ids that are no words are written; no token of a caption is.
 var specials = [firstWord]string{"<pad>", "<bos>", "<eos>", "<unk>"}
 
-// ErrOtherWords tells that a vocabulary is of another run.
+// ErrOtherWords means that a vocabulary is of another run.
 var ErrOtherWords = errors.New("the vocabulary is of another run")
 
 // maxWordBytes bounds a word: what is longer is a mistake of whoever typed it.
@@ -53,7 +53,8 @@ func NewWords(words []string, counts []int) (*Words, error) {
 	if len(words) == 0 || len(words) > maxWords {
 		return nil, fmt.Errorf("caption vocabulary: %d words, want 1 to %d", len(words), maxWords)
 	}
-	w := &Words{words: append(slices.Clone(specials[:]), words...), counts: make([]int, len(words)+int(firstWord)), ids: make(map[string]int32, len(words))}
+	w := &Words{words: append(slices.Clone(specials[:]), words...), counts: make([]int, len(words)+int(firstWord)),
+		ids: make(map[string]int32, len(words))}
 	copy(w.counts[firstWord:], counts)
 	for i, word := range words {
 		if err := checkWord(word); err != nil {
@@ -157,7 +158,8 @@ func (w *Words) Same(other *Words) error {
 		}
 	}
 	if w.Len() != other.Len() {
-		return fmt.Errorf("one has %d words and the other %d: %w", w.Len()-int(firstWord), other.Len()-int(firstWord), ErrOtherWords)
+		return fmt.Errorf("one has %d words and the other %d: %w",
+			w.Len()-int(firstWord), other.Len()-int(firstWord), ErrOtherWords)
 	}
 	return nil
 }

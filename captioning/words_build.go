@@ -36,7 +36,7 @@ type Counted struct {
 	TooLong int `json:"tokens_too_long"`
 }
 
-// String tells what is worth knowing of the captions.
+// String sums up the captions.
 func (c Counted) String() string {
 	parts := []string{fmt.Sprintf("%d captions of %d words, %d different", c.Captions, c.Tokens, c.Distinct)}
 	if c.Unknown > 0 {

@@ -101,7 +101,8 @@ func ParseWords(name string, r io.Reader) (*Words, error) {
 	}
 	w, err := NewWords(words, counts)
 	if err == nil && w.Fingerprint() != fingerprint {
-		err = fmt.Errorf("its %d words are not those of its first line (fingerprints %.12s and %.12s): it was changed or cut short", len(words), w.Fingerprint(), fingerprint)
+		err = fmt.Errorf("its %d words are not those of its first line (fingerprints %.12s and %.12s): it was changed or cut short",
+			len(words), w.Fingerprint(), fingerprint)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("caption vocabulary %q: %w: %w", name, err, ErrFormat)
@@ -113,7 +114,8 @@ func parseWordsHeader(line string) (fingerprint string, err error) {
 	fields := strings.Split(line, " ")
 	switch {
 	case fields[0] != wordsFormat || len(fields) < 2:
-		return "", fmt.Errorf("not the header of a caption vocabulary (%s %s ...); nmn caption vocab writes one", wordsFormat, wordsVersion)
+		return "", fmt.Errorf("not the header of a caption vocabulary (%s %s ...); nmn caption vocab writes one",
+			wordsFormat, wordsVersion)
 	case fields[1] != wordsVersion:
 		return "", fmt.Errorf("version %.20q, this program reads %s", fields[1], wordsVersion)
 	case len(fields) != 3 || len(fields[2]) != 64:

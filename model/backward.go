@@ -70,7 +70,8 @@ func (n *Net) Step(p *Plan, o StepOptions) error {
 func (n *Net) holdInputGradient(p *Plan) (err error) {
 	switch {
 	case len(p.chunks) > 1:
-		return fmt.Errorf("model: no gradient of the input for %d frames in %d chunks: raise ChunkFrames: %w", p.Frames, len(p.chunks), kernels.ErrUnsupported)
+		return fmt.Errorf("model: no gradient of the input for %d frames in %d chunks: raise ChunkFrames: %w",
+			p.Frames, len(p.chunks), kernels.ErrUnsupported)
 	case p.DX == nil:
 		p.DX, err = n.buffers.Alloc(p.X.DType(), p.X.Shape()...)
 		p.chunks[0].dx = p.DX
@@ -103,7 +104,7 @@ func (n *Net) backwardNoise(p *Plan, o StepOptions) error {
 	return n.backend.BagPoolGrad(p.dMeans, p.dPooledN, p.means, p.Pooled, p.bags, n.config.poolKind(), false)
 }
 
-// backward sends the dLogits of a chunk down to the lowest layer that learns. noisy tells that there is a
+// backward sends the dLogits of a chunk down to the lowest layer that learns. noisy says that there is a
 // gradient of the pooled features.
 func (n *Net) backward(c *chunk, o StepOptions, noisy bool) error {
 	lowest := n.lowest(o.InputGradient)
@@ -139,13 +140,13 @@ func (n *Net) backwardHead(c *chunk, i int, dy *tensor.Tensor, noisy bool) error
 		}
 		params.Accumulate = true
 	}
-	if err := n.backend.ConvGradData(x.dy, dy, l.w.filter(), mask, params); err != nil {
+	if err := n.backend.ConvGradData(x.dy, dy, l.w.Filter(), mask, params); err != nil {
 		return err
 	}
 	if i == 0 || n.config.Dropout == 0 {
 		return nil
 	}
-	return n.backend.DropoutGrad(x.dy, x.dy, c.keys, n.masks.of[i-1], float32(n.config.Dropout))
+	return n.backend.DropoutGrad(x.dy, x.dy, c.keys, n.masks.Of[i-1], float32(n.config.Dropout))
 }
 
 // belowHead is the input of layer i of the head, and the mask of its gradient. Behind another layer the
@@ -189,11 +190,11 @@ func (n *Net) backwardBlocks(c *chunk, o StepOptions, lowest int) error {
 			}
 			if flat <= lowest {
 				if o.InputGradient {
-					return n.backend.ConvGradData(c.dx, dy, l.w.filter(), nil, conv.Params{Pad: l.pad})
+					return n.backend.ConvGradData(c.dx, dy, l.w.Filter(), nil, conv.Params{Pad: l.pad})
 				}
 				return nil
 			}
-			if err := n.backend.ConvGradData(x.dy, dy, l.w.filter(), mask, conv.Params{Pad: l.pad}); err != nil {
+			if err := n.backend.ConvGradData(x.dy, dy, l.w.Filter(), mask, conv.Params{Pad: l.pad}); err != nil {
 				return err
 			}
 		}

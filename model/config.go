@@ -150,9 +150,11 @@ func (c Config) validateInput() error {
 	case c.Input == 0 && (len(c.Depths) == 0 || len(c.Depths) != len(c.Widths)):
 		return fmt.Errorf("model: depths %v and widths %v need one entry for each block", c.Depths, c.Widths)
 	case c.Input == 0 && (len(c.Hidden) > 0 || c.Standardised):
-		return fmt.Errorf("model: hidden %v and standardised %t are for a net on features (input), this one takes pictures", c.Hidden, c.Standardised)
+		return fmt.Errorf("model: hidden %v and standardised %t are for a net on features (input), this one takes pictures",
+			c.Hidden, c.Standardised)
 	case c.Input != 0 && (len(c.Depths)+len(c.Widths) > 0 || c.MIL || c.Size != 1 || c.width() != 1):
-		return fmt.Errorf("model: a net on features has no blocks and no cells: depths %v, widths %v, mil %t, size %d×%d", c.Depths, c.Widths, c.MIL, c.Size, c.width())
+		return fmt.Errorf("model: a net on features has no blocks and no cells: depths %v, widths %v, mil %t, size %d×%d",
+			c.Depths, c.Widths, c.MIL, c.Size, c.width())
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ var layers = [...]Layer{Pool5, FC7, Probabilities}
 // LayerWidth is how many values a layer has for each bag.
 func (c Config) LayerWidth(l Layer) (int, error) {
 	if c.Input > 0 {
-		return 0, fmt.Errorf("model: no %s to extract: the net takes %d features, only one on pictures has such layers", l, c.Input)
+		return 0, fmt.Errorf("model: no %s to extract: the net takes %d features, only one on pictures has such layers",
+			l, c.Input)
 	}
 	switch l {
 	case Pool5:

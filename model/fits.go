@@ -9,7 +9,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// tooLarge tells what would fit when a batch did not. It is called with the buffers given back.
+// tooLarge is the error that says what would fit when a batch did not. It is called with the buffers given back.
 func (n *Net) tooLarge(frames, bags int, training bool, err error) error {
 	err = fmt.Errorf("model: cannot hold a batch of %d frames in %d bags: %w", frames, bags, err)
 	accountant, ok := n.backend.(kernels.Accountant)

@@ -143,3 +143,9 @@ func TestTinyNet_UnpaddedFC6(t *testing.T) {
 	checkTensor(t, n, p.Prob, f.Expected("p"))
 	checkGradients(t, n, f, "grads")
 }
+
+// download copies a tensor of a net to the host.
+func (n *Net) download(t *tensor.Tensor) ([]float32, error) {
+	values := make([]float32, t.Len())
+	return values, n.backend.Download(tensor.HostArray(tensor.Float32, values), t)
+}

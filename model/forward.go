@@ -48,7 +48,7 @@ func (n *Net) forward(p *Plan, training bool) error {
 		l := n.classifier()
 		n.sections.begin(forwardPass, l.name)
 		x, _ := n.belowHead(c, len(n.fc)-1)
-		if err := n.backend.Conv(c.logits, x.y, l.w.filter(), l.b.W, conv.Params{Pad: l.pad}); err != nil {
+		if err := n.backend.Conv(c.logits, x.y, l.w.Filter(), l.b.W, conv.Params{Pad: l.pad}); err != nil {
 			return err
 		}
 		if err := n.pool(c); err != nil {
@@ -70,7 +70,7 @@ func (n *Net) forwardLayers(p *Plan, c *chunk, training bool) error {
 		for j, l := range block {
 			n.sections.begin(forwardPass, l.name)
 			y := c.convs[i][j].y
-			if err := n.backend.Conv(y, x, l.w.filter(), l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
+			if err := n.backend.Conv(y, x, l.w.Filter(), l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
 				return err
 			}
 			x = y
@@ -85,11 +85,11 @@ func (n *Net) forwardLayers(p *Plan, c *chunk, training bool) error {
 	for i, o := range c.hidden {
 		l, y := n.fc[i], o.y
 		n.sections.begin(forwardPass, l.name)
-		if err := n.backend.Conv(y, x, l.w.filter(), l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
+		if err := n.backend.Conv(y, x, l.w.Filter(), l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
 			return err
 		}
 		if training && n.config.Dropout > 0 {
-			if err := n.backend.Dropout(y, y, c.keys, n.masks.of[i], float32(n.config.Dropout)); err != nil {
+			if err := n.backend.Dropout(y, y, c.keys, n.masks.Of[i], float32(n.config.Dropout)); err != nil {
 				return err
 			}
 		}

@@ -5,12 +5,9 @@ import (
 	"math"
 
 	"nmn/internal/rng"
-	"nmn/kernels/tensor"
-
-	dense "gorgonia.org/tensor"
 )
 
-// InitConfig tells how a network starts.
+// InitConfig says how a network starts.
 type InitConfig struct {
 	Seed uint64
 	// ClassifierDeviation is the standard deviation of the last layer's weights.
@@ -32,10 +29,9 @@ func PaperInit(seed uint64) InitConfig {
 		NoiseDeviation: .001, Q01: []float32{flip}, Q10: []float32{flip}}
 }
 
-// Init draws all weights: normal distributions of He et al.'s deviation for layers with a ReLU (less for
-// nets on features), the configured ones
-// for the last layer and the noise model; biases start at 0 elsewhere. Each parameter has a stream of its own, so
-// that it does not depend on the others.
+// Init draws all weights from normal distributions: with He et al.'s deviation for layers with a ReLU (less for
+// nets on features), with the configured ones for the last layer and the noise model. Biases start at 0
+// elsewhere. Each parameter has a stream of its own, so that it does not depend on the others.
 func (n *Net) Init(c InitConfig) error {
 	classifier, err := spread("classifier bias", c.ClassifierBias, n.config.Classes)
 	if err != nil {
@@ -58,7 +54,7 @@ func (n *Net) Init(c InitConfig) error {
 		case !p.Bias:
 			draw(values, &stream, n.hiddenDeviation(len(values)/p.W.Dim(0)))
 		}
-		if err := n.set(p, p.padded(values)); err != nil {
+		if err := p.SetValues(n.backend, values); err != nil {
 			return fmt.Errorf("model: cannot set %s: %w", p.Name, err)
 		}
 	}
@@ -79,7 +75,7 @@ func (n *Net) SetRates(q01, q10 []float32) error {
 			return err
 		}
 	}
-	return n.set(n.noise.b, values)
+	return n.noise.b.SetValues(n.backend, values)
 }
 
 // hiddenDeviation is that of the weights of a layer with a ReLU: He et al.'s, which keeps the scale of
@@ -146,44 +142,6 @@ func spread(name string, values []float32, classes int) ([]float32, error) {
 		}
 		return all, nil
 	}
-	return nil, fmt.Errorf("model: %d values for the %s of %d classes: give one for each class, or one for all", len(values), name, classes)
-}
-
-// set uploads a parameter, and its copy with it.
-func (n *Net) set(p *Param, values []float32) error {
-	if err := n.upload(p.W, values); err != nil || p.Copy == nil {
-		return err
-	}
-	return n.backend.Upload(p.Copy, tensor.HostArray(p.Copy.DType(), values))
-}
-
-// setRows uploads rows of a parameter.
-func (n *Net) setRows(p *Param, lo, hi int, values []float32) error {
-	for _, t := range []*tensor.Tensor{p.W, p.Copy} {
-		if t == nil {
-			continue
-		}
-		view, err := t.Rows(lo, hi)
-		if err == nil {
-			err = n.backend.Upload(view, tensor.HostArray(t.DType(), values))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (n *Net) upload(t *tensor.Tensor, values []float32) error {
-	return n.backend.Upload(t, tensor.HostArray(tensor.Float32, values))
-}
-
-func (n *Net) download(t *tensor.Tensor) ([]float32, error) {
-	values := make([]float32, t.Len())
-	return values, n.downloadInto(values, t)
-}
-
-// downloadInto fills values, as many as the tensor has elements.
-func (n *Net) downloadInto(values []float32, t *tensor.Tensor) error {
-	return n.backend.Download(dense.New(dense.WithShape(len(values)), dense.WithBacking(values)), t)
+	return nil, fmt.Errorf("model: %d values for the %s of %d classes: give one for each class, or one for all",
+		len(values), name, classes)
 }

@@ -39,8 +39,8 @@ type large struct {
 // seeds of dropout and the count of large losses. Step does so by itself; before a step that was recorded
 // is replayed it must be called.
 func (n *Net) Prepare(o StepOptions) error {
-	if err := n.prepareMasks(o); err != nil {
-		return err
+	if err := n.masks.Upload(n.backend, o.DropoutSeed); err != nil {
+		return wrapped(err)
 	}
 	return n.prepareLarge(o.LargeLosses)
 }

@@ -3,29 +3,22 @@ package model
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"nmn/format/safetensors"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
+	"nmn/model/param"
 )
 
 // ErrOtherModel is wrapped when a weight file does not belong to a network of this configuration.
 var ErrOtherModel = errors.New("the weights are of another model")
 
 // Source are the named tensors of a file. A *safetensors.File is one.
-type Source interface {
-	Names() []string
-	// Info returns the type and the shape of a tensor.
-	Info(name string) (safetensors.DType, []int, error)
-	// Elements starts reading a tensor: each call of what it returns gives the next len(dst) elements,
-	// row-major, as float32.
-	Elements(name string) (func(dst []float32) error, error)
-}
+type Source = param.Source
 
-// Need tells whether a file must set a parameter.
+// Need says whether a file must set a parameter.
 type Need int
 
 const (
@@ -34,7 +27,7 @@ const (
 	Unwanted             // left as it is, whatever the file has
 )
 
-// LoadReport tells what of a file sets which parameters.
+// LoadReport lists which tensors of a file set which parameters.
 type LoadReport struct {
 	Taken   []Match  `json:"taken"`
 	Missing []Match  `json:"missing"` // not required and left as they were
@@ -74,15 +67,15 @@ func (n *Net) LoadAs(f Source, need func(*Param) Need) (LoadReport, error) {
 	}
 	for _, m := range report.Taken {
 		p := n.all[slices.IndexFunc(n.all, func(p *Param) bool { return p.Name == m.Param })]
-		if err := n.loadParam(f, p, m); err != nil {
-			return report, err
+		if err := p.Read(f, m.Tensor, n.backend, p.W); err != nil {
+			return report, wrapped(err)
 		}
 	}
 	return report, nil
 }
 
-// MatchFile tells what LoadAs would take into a network of a configuration, by names and shapes alone. Nothing is
-// read, and the parameters of the network have no memory.
+// MatchFile reports what LoadAs would take into a network of a configuration, by names and shapes alone. Nothing
+// is read, and the parameters of the network have no memory.
 func MatchFile(config Config, backend kernels.Backend, f Source, need func(*Param) Need) (LoadReport, error) {
 	if err := config.Validate(); err != nil {
 		return LoadReport{}, err
@@ -102,7 +95,7 @@ func (n *Net) match(f Source, need func(*Param) Need) (report LoadReport, err er
 	}
 	for _, p := range n.all {
 		m := Match{Param: p.Name, As: p.FilterShape()}
-		for _, name := range p.names() {
+		for _, name := range namesOf(p) {
 			if _, there := unused[name]; there {
 				m.Tensor = name
 				break
@@ -114,13 +107,13 @@ func (n *Net) match(f Source, need func(*Param) Need) (report LoadReport, err er
 			if m.DType, m.Shape, err = f.Info(m.Tensor); err != nil {
 				return report, err
 			}
-			if needed != Unwanted && p.fits(m.Shape) {
+			if needed != Unwanted && fits(p, m.Shape) {
 				report.Taken = append(report.Taken, m)
 				continue
 			}
 		}
 		if needed == Required {
-			return report, p.refuse(m, f.Names())
+			return report, refuse(p, m, f.Names())
 		}
 		report.Missing = append(report.Missing, m)
 	}
@@ -132,10 +125,10 @@ func (n *Net) match(f Source, need func(*Param) Need) (report LoadReport, err er
 	return report, nil
 }
 
-// refuse tells why a parameter cannot be set.
-func (p *Param) refuse(m Match, there []string) error {
+// refuse is the error that says why a parameter cannot be set.
+func refuse(p *Param, m Match, there []string) error {
 	if m.Tensor != "" {
-		return fmt.Errorf("model: %s is %v in the file and %v in this network: %w", m.Tensor, m.Shape, p.fileShape, ErrOtherModel)
+		return fmt.Errorf("model: %s is %v in the file and %v in this network: %w", m.Tensor, m.Shape, p.Shape, ErrOtherModel)
 	}
 	hint := ""
 	if slices.ContainsFunc(there, func(name string) bool { return strings.HasSuffix(name, "running_mean") }) {
@@ -144,50 +137,12 @@ func (p *Param) refuse(m Match, there []string) error {
 	return fmt.Errorf("model: the file has no %s (%s here)%s: %w", p.File, p.Name, hint, ErrOtherModel)
 }
 
-// loadParam reads a parameter in blocks of rows.
-func (n *Net) loadParam(f Source, p *Param, m Match) error {
-	next, err := f.Elements(m.Tensor)
-	if err != nil {
-		return fmt.Errorf("model: cannot read %s: %w", m.Tensor, err)
-	}
-	rows, block := p.W.Dim(0), p.block()
-	row, held := p.FileLen()/rows, p.W.Len()/rows
-	values, ordered := make([]float32, block*row), make([]float32, block*held)
-	for lo := 0; lo < rows; lo += block {
-		hi := min(lo+block, rows)
-		piece := values[:(hi-lo)*row]
-		if err := next(piece); err != nil {
-			return fmt.Errorf("model: cannot read %s: %w", m.Tensor, err)
-		}
-		for i, v := range piece {
-			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-				return fmt.Errorf("model: element %d of %s is %v: the file is damaged or its training diverged", lo*row+i, m.Tensor, v)
-			}
-		}
-		p.Decode(ordered[:(hi-lo)*held], piece)
-		if err := n.setRows(p, lo, hi, ordered[:(hi-lo)*held]); err != nil {
-			return fmt.Errorf("model: cannot set %s: %w", p.Name, err)
-		}
-	}
-	return nil
-}
-
-// FilterShape is K×C×R×S of a layer's weight, in which it has the order of files too, and the file's shape of
-// anything else.
-func (p *Param) FilterShape() []int {
-	if !p.chw || len(p.fileShape) == 4 {
-		return p.fileShape
-	}
-	w := p.W.Shape()
-	return []int{w[0], p.channels(), w[1], w[2]}
-}
-
 // fits accepts the file's shape, and for a fully connected layer also the same filter with four
 // dimensions, as fully convolutional nets store it.
-func (p *Param) fits(shape []int) bool {
-	if slices.Equal(shape, p.fileShape) {
+func fits(p *Param, shape []int) bool {
+	if slices.Equal(shape, p.Shape) {
 		return true
 	}
 	w := p.W.Shape()
-	return p.chw && len(w) == 4 && slices.Equal(shape, []int{w[0], p.channels(), w[1], w[2]})
+	return p.CHW && len(w) == 4 && slices.Equal(shape, []int{w[0], p.Channels(), w[1], w[2]})
 }

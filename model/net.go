@@ -5,6 +5,7 @@ import (
 
 	"nmn/kernels"
 	"nmn/kernels/tensor"
+	"nmn/model/param"
 )
 
 // Net is a network on a device: parameters, and buffers for the batches that went through it. It
@@ -19,11 +20,11 @@ type Net struct {
 	grads  *tensor.Arena
 	all    []*Param
 
-	blocks [][]layer // convolutions of each block
-	fc     []layer   // the head: fc6, fc7, fc8, or those of a net on features
-	noise  layer     // U and b; w is nil for a feature-independent model
-	masks  masks     // of dropout, behind the layers of the head but the last
-	large  large     // how many large losses a step treats
+	blocks [][]layer   // convolutions of each block
+	fc     []layer     // the head: fc6, fc7, fc8, or those of a net on features
+	noise  layer       // U and b; w is nil for a feature-independent model
+	masks  param.Seeds // of dropout, behind the layers of the head but the last
+	large  large       // how many large losses a step treats
 
 	sections sections
 
@@ -101,6 +102,20 @@ func (n *Net) build() error {
 	return n.buildNoise()
 }
 
+// buildMasks makes room for the seeds of a net with dropout: one for each layer of the head but the last.
+func (n *Net) buildMasks() (err error) {
+	layers := len(n.fc) - 1
+	if n.config.Dropout == 0 || layers == 0 {
+		return nil
+	}
+	var names []string
+	for _, l := range n.fc[:layers] {
+		names = append(names, l.name)
+	}
+	n.masks, err = param.NewSeeds(n.params, names)
+	return wrapped(err)
+}
+
 func (n *Net) buildNoise() error {
 	c := n.config
 	if c.Noise == NoNoise {
@@ -111,11 +126,11 @@ func (n *Net) buildNoise() error {
 		if err != nil {
 			return err
 		}
-		w.fileShape, b.fileShape = []int{2, 2, c.Classes, c.FeatureWidth()}, []int{2, 2, c.Classes}
+		w.Shape, b.Shape = []int{2, 2, c.Classes, c.FeatureWidth()}, []int{2, 2, c.Classes}
 		n.noise = layer{"nmn", w, b, 0}
 		return nil
 	}
-	b := &Param{Name: "nmn.bias", File: "nmn.bias", Bias: true, fileShape: []int{2, 2, c.Classes}}
+	b := &Param{Name: "nmn.bias", File: "nmn.bias", Bias: true, Shape: []int{2, 2, c.Classes}}
 	var err error
 	if b.W, err = n.params.Alloc(tensor.Float32, 4*c.Classes); err != nil {
 		return fmt.Errorf("model: cannot hold %s: %w", b.Name, err)
@@ -128,7 +143,7 @@ func (n *Net) buildNoise() error {
 // classifier is the layer that gives the logits.
 func (n *Net) classifier() layer { return n.fc[len(n.fc)-1] }
 
-// IsClassifier tells whether a parameter is one of the layer that gives the logits.
+// IsClassifier reports whether a parameter is one of the layer that gives the logits.
 func (n *Net) IsClassifier(p *Param) bool { return p == n.classifier().w || p == n.classifier().b }
 
 // maps is the type of feature maps, their gradients and the filters over them on a device. A net on
@@ -148,7 +163,7 @@ func (c Config) held(backend kernels.Backend) int {
 	return backend.Precision().Pixels()
 }
 
-// Config tells how the network was made.
+// Config is what the network was made from.
 func (n *Net) Config() Config { return n.config }
 
 // Backend is the device that the network lives on.

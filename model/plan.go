@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"nmn/kernels/tensor"
+	"nmn/model/param"
 )
 
 // Plan is one shape of batch: T frames in N bags. It holds views of the network's buffers; plans of
@@ -101,7 +102,7 @@ func (n *Net) shapes() []shape {
 	return all
 }
 
-// pools tells whether block i ends in a pool.
+// pools reports whether block i ends in a pool.
 func (n *Net) pools(i int) bool { return i < len(n.blocks)-1 || n.config.LastPool }
 
 // Plan returns the buffers for a batch of T frames in N bags (N = T for images). A batch larger than
@@ -202,37 +203,10 @@ func (n *Net) grow(to capacity) error {
 }
 
 // viewer cuts views for a plan and keeps the first error.
-type viewer struct{ err error }
+type viewer struct{ param.Views }
 
-func (v *viewer) rows(t *tensor.Tensor, rows int) *tensor.Tensor { return v.part(t, 0, rows) }
-
-// part views the rows [from, to).
-func (v *viewer) part(t *tensor.Tensor, from, to int) *tensor.Tensor {
-	if v.err != nil || t == nil {
-		return nil
-	}
-	var view *tensor.Tensor
-	view, v.err = t.Rows(from, to)
-	return view
-}
-
-func (v *viewer) reshape(t *tensor.Tensor, shape ...int) *tensor.Tensor {
-	if v.err != nil || t == nil {
-		return nil
-	}
-	var view *tensor.Tensor
-	view, v.err = t.Reshape(shape...)
-	return view
-}
-
-// scratch views the start of a flat buffer as frames×h×w×c.
-func (v *viewer) scratch(t *tensor.Tensor, frames int, s shape) *tensor.Tensor {
-	if t == nil {
-		return nil
-	}
-	flat := v.reshape(t, t.Len())
-	return v.reshape(v.rows(flat, frames*s.h*s.w*s.c), frames, s.h, s.w, s.c)
-}
+// rows views the first rows.
+func (v *viewer) rows(t *tensor.Tensor, rows int) *tensor.Tensor { return v.Rows(t, 0, rows) }
 
 func (n *Net) view(frames, bags int) (*Plan, error) {
 	m, v := &n.memory, &viewer{}
@@ -250,12 +224,12 @@ func (n *Net) view(frames, bags int) (*Plan, error) {
 	if bags != frames {
 		p.bags = p.Offsets
 	}
-	p.pooledF, p.dPooledN = v.reshape(p.Pooled, bags, 1, 1, d), v.rows(m.dPooled, bags)
-	p.dPooled = v.reshape(p.dPooledN, bags, 1, 1, d)
-	p.confF, p.dOf = v.reshape(p.Confidence, bags, 1, 1, 4*k), v.reshape(p.dO, bags, 1, 1, 4*k)
+	p.pooledF, p.dPooledN = v.Shaped(p.Pooled, bags, 1, 1, d), v.rows(m.dPooled, bags)
+	p.dPooled = v.Shaped(p.dPooledN, bags, 1, 1, d)
+	p.confF, p.dOf = v.Shaped(p.Confidence, bags, 1, 1, 4*k), v.Shaped(p.dO, bags, 1, 1, 4*k)
 	if n.config.Noise == FeatureIndependent {
-		p.Confidence = v.reshape(n.noise.b.W, 1, 2, 2, k)
+		p.Confidence = v.Shaped(n.noise.b.W, 1, 2, 2, k)
 	}
 	n.viewChunks(p, v)
-	return p, v.err
+	return p, v.Err
 }

@@ -58,24 +58,24 @@ func parameterGradients(t testing.TB, n *Net) map[string][]float32 {
 	for _, p := range n.all {
 		if g, ok := all[p.Name]; ok {
 			for cell := range len(g) / p.W.Dim(-1) {
-				for c := p.channelsHeld(); c < p.W.Dim(-1); c++ {
+				for c := channelsHeld(p); c < p.W.Dim(-1); c++ {
 					if v := g[cell*p.W.Dim(-1)+c]; v != 0 {
 						t.Fatalf("%s: a channel that no picture has got the gradient %v", p.Name, v)
 					}
 				}
 			}
-			all[p.Name] = p.stripped(g)
+			all[p.Name] = p.Stripped(g)
 		}
 	}
 	return all
 }
 
 // channelsHeld are the input channels of a filter that files know, all elements of a bias.
-func (p *Param) channelsHeld() int {
+func channelsHeld(p *Param) int {
 	if p.W.Rank() != 4 {
 		return p.W.Dim(-1)
 	}
-	return p.channels()
+	return p.Channels()
 }
 
 func TestTinyNet_StepInTF32AndBF16(t *testing.T) {

@@ -21,7 +21,8 @@ type standard struct{ mean, scale []float32 }
 // it; the net keeps it with its weights. Its configuration must say that features are standardised.
 func (n *Net) SetStandard(mean, scale []float32) error {
 	if d := n.config.Input; !n.config.Standardised || len(mean) != d || len(scale) != d {
-		return fmt.Errorf("model: a standard of %d means and %d scales for a net on %d features, standardised %t", len(mean), len(scale), d, n.config.Standardised)
+		return fmt.Errorf("model: a standard of %d means and %d scales for a net on %d features, standardised %t",
+			len(mean), len(scale), d, n.config.Standardised)
 	}
 	n.standard = standard{slices.Clone(mean), slices.Clone(scale)}
 	return nil
@@ -57,7 +58,8 @@ func (n *Net) loadStandard(f Source) error {
 			return fmt.Errorf("model: cannot read %s: %w", part.name, err)
 		}
 		if !slices.Equal(shape, []int{n.config.Input}) {
-			return fmt.Errorf("model: %s is %v in the file, this net takes %d features: %w", part.name, shape, n.config.Input, ErrOtherModel)
+			return fmt.Errorf("model: %s is %v in the file, this net takes %d features: %w",
+				part.name, shape, n.config.Input, ErrOtherModel)
 		}
 		values := make([]float32, n.config.Input)
 		next, err := f.Elements(part.name)

@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"log/slog"
-	"path/filepath"
 	"strconv"
 
 	"nmn/captioning"
@@ -28,7 +27,7 @@ func (s *Summary) CaptionObserver(scores func() caption.Scores) captioning.Obser
 			s.add([]string{"epoch", strconv.Itoa(e.Step), strconv.Itoa(e.Epoch), decimal(e.Loss), decimal(e.WordLoss),
 				strconv.Itoa(e.Captions), strconv.Itoa(e.Words), decimal(e.Duration.Seconds())})
 		},
-		Validated: func(e captioning.Validated) {
+		Evaluated: func(e captioning.Evaluated) {
 			of := scores()
 			s.add([]string{"validation", strconv.Itoa(e.Step), strconv.Itoa(e.Epoch), "", "", "", "", decimal(e.Duration.Seconds()), strconv.FormatBool(e.Best),
 				decimal(e.CIDEr), decimal(of.BLEU[3]), decimal(of.ROUGEL), decimal(of.METEOR)})
@@ -36,7 +35,7 @@ func (s *Summary) CaptionObserver(scores func() caption.Scores) captioning.Obser
 	}
 }
 
-// LogCaptionsTo writes what a captioner's training tells to a logger.
+// LogCaptionsTo writes the events of a captioner's training to a logger.
 func LogCaptionsTo(logger *slog.Logger) captioning.Observer {
 	return captioning.Observer{
 		Step: func(e captioning.StepDone) {
@@ -50,13 +49,10 @@ func LogCaptionsTo(logger *slog.Logger) captioning.Observer {
 			logger.Info("epoch", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("loss", e.Loss), slog.Float64("word_loss", e.WordLoss),
 				slog.Int("captions", e.Captions), slog.Int("words", e.Words), slog.Float64("epoch_ms", milliseconds(e.Duration)))
 		},
-		Validated: func(e captioning.Validated) {
+		Evaluated: func(e captioning.Evaluated) {
 			logger.Info("validation", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("cider_d", e.CIDEr), slog.Bool("best", e.Best),
 				slog.Float64("validation_ms", milliseconds(e.Duration)))
 		},
-		Saved: func(e captioning.Saved) {
-			logger.Info("checkpoint", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.String("path", filepath.Base(e.Path)),
-				slog.Bool("best", e.Best), slog.Int64("bytes", e.Bytes), slog.Float64("save_ms", milliseconds(e.Duration)))
-		},
+		Saved: logSaved(logger),
 	}
 }

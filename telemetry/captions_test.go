@@ -12,13 +12,14 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
+	"nmn/train"
 )
 
 // captionEvents tells a summary and a log of two epochs.
 func captionEvents(o captioning.Observer) {
 	for epoch := 1; epoch <= 2; epoch++ {
 		o.Epoch(captioning.EpochDone{Epoch: epoch, Step: 10 * epoch, Loss: 8 / float64(epoch), WordLoss: 2, Captions: 64, Words: 256, Duration: time.Second})
-		o.Validated(captioning.Validated{Epoch: epoch, Step: 10 * epoch, CIDEr: .5 * float64(epoch), Best: true})
+		o.Evaluated(captioning.Evaluated{Epoch: epoch, Step: 10 * epoch, CIDEr: .5 * float64(epoch), Best: true})
 	}
 }
 
@@ -53,9 +54,9 @@ func TestCaptionSummary_RowsAndResume(t *testing.T) {
 func TestLogCaptionsTo_StepsHaveTypedKeys(t *testing.T) {
 	var b bytes.Buffer
 	o := LogCaptionsTo(slog.New(slog.NewJSONHandler(&b, nil)))
-	o.Step(captioning.StepDone{Step: 1, Loss: 9})
-	o.Step(captioning.StepDone{Epoch: 1, Step: 50, Loss: 20, Captions: 8, Words: 80, Duration: 3 * time.Millisecond, Log: true})
-	o.Saved(captioning.Saved{Epoch: 1, Step: 50, Path: "runs/x/last.safetensors", Best: true})
+	o.Step(captioning.StepDone{Progress: train.Progress{Step: 1, Loss: 9}})
+	o.Step(captioning.StepDone{Progress: train.Progress{Epoch: 1, Step: 50, Loss: 20, Duration: 3 * time.Millisecond, Log: true}, Captions: 8, Words: 80})
+	o.Saved(train.Saved{Epoch: 1, Step: 50, Path: "runs/x/last.safetensors", Best: true})
 	captionEvents(o)
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	if len(lines) != 6 {

@@ -29,7 +29,7 @@ type Log struct {
 const maxLine = 1 << 20
 
 // OpenLog opens a log to append to. A run that is resumed from a checkpoint of a step makes the steps
-// behind it again: lines that tell of a later step are taken out first, and so is a last line that was
+// behind it again: lines of a later step are taken out first, and so is a last line that was
 // cut short. A new run passes -1 and starts an empty file.
 func OpenLog(path string, step int) (*Log, error) {
 	if err := truncateLog(path, step); err != nil {
@@ -76,15 +76,20 @@ func LogTo(logger *slog.Logger) train.Observer {
 			}
 			logger.Info("evaluation", attributes...)
 		},
-		Saved: func(e train.Saved) {
-			logger.Info("checkpoint", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.String("path", filepath.Base(e.Path)),
-				slog.Bool("best", e.Best), slog.Int64("bytes", e.Bytes), slog.Float64("save_ms", milliseconds(e.Duration)))
-		},
+		Saved: logSaved(logger),
 		Bad: func(e train.BadSamples) {
 			for _, bad := range e.New {
 				logger.Warn("bad sample left out", slog.String("id", bad.ID), slog.String("cause", bad.Err.Error()), slog.Int("count", e.Count))
 			}
 		},
+	}
+}
+
+// logSaved writes a line for each checkpoint.
+func logSaved(logger *slog.Logger) func(train.Saved) {
+	return func(e train.Saved) {
+		logger.Info("checkpoint", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.String("path", filepath.Base(e.Path)),
+			slog.Bool("best", e.Best), slog.Int64("bytes", e.Bytes), slog.Float64("save_ms", milliseconds(e.Duration)))
 	}
 }
 
@@ -109,7 +114,7 @@ func truncateLog(path string, step int) error {
 	return replace(path, kept)
 }
 
-// linesUntil returns the lines that tell of no step behind the given one.
+// linesUntil returns the lines of no step behind the given one.
 func linesUntil(r io.Reader, step int) ([]byte, error) {
 	var kept []byte
 	if step < 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// Metrics are what a run tells Prometheus, all with the prefix nmn_ and in base units. Memory and time
+// Metrics are what a run exports to Prometheus, all with the prefix nmn_ and in base units. Memory and time
 // of the process come with them, under the usual process_ names.
 type Metrics struct {
 	Loss         prometheus.Gauge   // of the last step, nats per bag
@@ -79,8 +79,8 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-// Begin tells which run is next. The figures of the validations of another are taken away; those of its
-// steps stay until the first step.
+// Begin says which run is next. Figures of the validations of the run before are taken away; those of its steps
+// stay until the first step.
 func (m *Metrics) Begin(r Run) {
 	m.Validation.Reset()
 	m.Info.Reset()

@@ -107,7 +107,7 @@ func release(list []*loader.Batch) []*loader.Batch {
 func (t *Trainer) tellBad() {
 	count := t.loader.Stats().BadSamples
 	if count > t.bad {
-		observers(t.Observers).bad(BadSamples{New: t.loader.Bad(t.bad), Count: count + t.unscored})
+		observers(t.Observers).Bad(BadSamples{New: t.loader.Bad(t.bad), Count: count + t.unscored})
 		t.bad = count
 	}
 }

@@ -192,7 +192,7 @@ func TestCUDA_AMissingEventShows(t *testing.T) {
 	}
 }
 
-// emulates tells whether the driver is the emulator.
+// emulates reports whether the driver is the emulator.
 func emulates() bool { return strings.Contains(os.Getenv("NMN_LIBCUDA"), "emulator") }
 
 // calls reads what the driver was called since the log had so many bytes.
@@ -299,7 +299,7 @@ func TestCUDA_RecordedStepAllocatesNothing(t *testing.T) {
 	updates := 0
 	step := func() {
 		updates++
-		e := StepDone{Step: updates}
+		e := StepDone{Progress: Progress{Step: updates}}
 		if err := trainer.learn(t.Context(), trainer.held, &e); err != nil {
 			t.Fatal(err)
 		}

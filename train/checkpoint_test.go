@@ -238,10 +238,10 @@ func TestCheckpoint_HostileMetadataIsAnError(t *testing.T) {
 }
 
 // parseBytes reads a file of one tensor with this description of a checkpoint.
-func parseBytes(t testing.TB, metadata string) (*checkpointFile, error) {
+func parseBytes(t testing.TB, metadata string) (*Checkpoint, error) {
 	t.Helper()
 	var b bytes.Buffer
-	err := safetensors.Write(&b, map[string]string{checkpointKey: metadata},
+	err := safetensors.Write(&b, map[string]string{frame.Key: metadata},
 		[]safetensors.Tensor{{Name: "x", Shape: []int{4}, Data: []float32{1, 2, 3, 4}}})
 	if err != nil {
 		t.Skip(err) // not UTF-8
@@ -250,7 +250,7 @@ func parseBytes(t testing.TB, metadata string) (*checkpointFile, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return parseCheckpoint(f)
+	return frame.Parse(f)
 }
 
 func FuzzParseCheckpoint(f *testing.F) {

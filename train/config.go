@@ -1,22 +1,10 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path"
-)
-
-// Optimizer kinds.
-const (
-	SGD  = "sgd"  // with momentum
-	Adam = "adam" // Kingma and Ba, with bias correction
-)
-
-// Schedules of the learning rate. Warm-up comes before each of them.
-const (
-	Constant = "constant"
-	StepDown = "step"   // times StepFactor every StepEvery steps
-	Cosine   = "cosine" // half a cosine from the learning rate to CosineFloor times it, over the whole stage
 )
 
 // Starts of the classifier's bias.
@@ -75,22 +63,12 @@ type Config struct {
 	// Flip mirrors every picture with probability one half in each epoch.
 	Flip bool `yaml:"flip" json:"flip"`
 
-	Optimizer string  `yaml:"optimizer" json:"optimizer"` // sgd or adam
-	Momentum  float64 `yaml:"momentum" json:"momentum"`   // of sgd
-	Beta1     float64 `yaml:"beta1" json:"beta1"`         // of adam
-	Beta2     float64 `yaml:"beta2" json:"beta2"`         // of adam
-	Epsilon   float64 `yaml:"epsilon" json:"epsilon"`     // of adam, outside the root
+	UpdateConfig `yaml:",inline"`
 
 	// Loss is that of the classifier, in both stages; a noise model has its own.
 	Loss LossConfig `yaml:"loss,omitempty" json:"loss,omitzero"`
 
-	// LearningRate is for a loss that is summed over classes and averaged over bags.
-	LearningRate float64 `yaml:"learning_rate" json:"learning_rate"`
-	Schedule     string  `yaml:"schedule" json:"schedule"`         // constant, step or cosine
-	WarmupSteps  int     `yaml:"warmup_steps" json:"warmup_steps"` // of linear rise from 1/WarmupSteps of the rate
-	StepEvery    int     `yaml:"step_every" json:"step_every"`     // steps between drops of schedule step
-	StepFactor   float64 `yaml:"step_factor" json:"step_factor"`   // of one drop
-	CosineFloor  float64 `yaml:"cosine_floor" json:"cosine_floor"` // share of the rate at the end of schedule cosine
+	RateConfig `yaml:",inline"`
 
 	// WeightDecay is coupled (L2): it is added to the gradient, wd·w. Biases are spared unless
 	// DecayBiases is set.
@@ -149,46 +127,16 @@ func (c Config) Epochs(stage int) int {
 	return c.Stage2Epochs
 }
 
-// bound is a number with its allowed range.
-type bound struct {
-	field         string
-	value, lo, hi float64
-	open          bool // lo itself is not allowed
-}
-
-func (b bound) check() error {
-	if b.value >= b.lo && b.value <= b.hi && !(b.open && b.value == b.lo) {
-		return nil
-	}
-	want := fmt.Sprintf("at least %g", b.lo)
-	if b.open {
-		want = fmt.Sprintf("more than %g", b.lo)
-	}
-	if !math.IsInf(b.hi, 1) {
-		want += fmt.Sprintf(" and at most %g", b.hi)
-	}
-	return fmt.Errorf("training: %s is %v, want %s", b.field, b.value, want)
+// optimizer are the settings of the Optimizer.
+func (c Config) optimizer() OptimizerConfig {
+	return OptimizerConfig{c.UpdateConfig, c.WeightDecay, c.DecayBiases, c.ClipNorm, c.Accumulate}
 }
 
 // Validate names the first field that is out of range.
 func (c Config) Validate() error {
-	for _, b := range c.bounds() {
-		if err := b.check(); err != nil {
-			return err
-		}
-	}
-	for _, choice := range []struct {
-		field, value string
-		allowed      []string
-	}{
-		{"optimizer", c.Optimizer, []string{SGD, Adam}},
-		{"schedule", c.Schedule, []string{Constant, StepDown, Cosine}},
-		{"classifier_start", c.ClassifierStart, []string{BaseRate, LabelMeans}},
-		{"best_by", c.BestBy, Measures()},
-	} {
-		if err := oneOf(choice.field, choice.value, choice.allowed); err != nil {
-			return err
-		}
+	if err := cmp.Or(validate(c.bounds()), c.optimizer().Validate(), c.RateConfig.Validate(),
+		validate(nil, choice{"classifier_start", c.ClassifierStart, []string{BaseRate, LabelMeans}}, choice{"best_by", c.BestBy, Measures()})); err != nil {
+		return err
 	}
 	if err := c.Loss.validate(); err != nil {
 		return err
@@ -197,52 +145,37 @@ func (c Config) Validate() error {
 }
 
 func (c Config) bounds() []bound {
-	below1 := math.Nextafter(1, 0)
-	const most = 1 << 40 // keeps products of counts within an int64
-	all := []bound{
-		{"stage1_epochs", float64(c.Stage1Epochs), 0, most, false},
-		{"stage2_epochs", float64(c.Stage2Epochs), 0, most, false},
-		{"max_steps", float64(c.MaxSteps), 0, most, false},
+	return []bound{
+		{"stage1_epochs", float64(c.Stage1Epochs), 0, mostSteps, false},
+		{"stage2_epochs", float64(c.Stage2Epochs), 0, mostSteps, false},
+		{"max_steps", float64(c.MaxSteps), 0, mostSteps, false},
 		{"batch_bags", float64(c.BatchBags), 1, 1 << 20, false},
 		{"batch_bags_mil", float64(c.BatchBagsMIL), 1, 1 << 20, false},
 		{"accumulate", float64(c.Accumulate), 1, 1 << 20, false},
 		{"chunk_frames", float64(c.ChunkFrames), 0, 1 << 20, false},
-		{"momentum", c.Momentum, 0, below1, false},
-		{"beta1", c.Beta1, 0, below1, false},
-		{"beta2", c.Beta2, 0, below1, false},
-		{"epsilon", c.Epsilon, 0, math.MaxFloat32, true},
-		{"learning_rate", c.LearningRate, 0, math.MaxFloat32, true},
-		{"warmup_steps", float64(c.WarmupSteps), 0, most, false},
-		{"weight_decay", c.WeightDecay, 0, math.MaxFloat32, false},
-		{"clip_norm", c.ClipNorm, 0, math.MaxFloat32, false},
 		{"base_rate_logit", c.BaseRateLogit, -1e4, 1e4, false},
 		{"classifier_deviation", c.ClassifierDeviation, 0, math.MaxFloat32, false},
 		{"noise.deviation", c.Noise.Deviation, 0, math.MaxFloat32, false},
 		{"noise.weight_multiplier", c.Noise.WeightMultiplier, 0, math.MaxFloat32, false},
 		{"noise.bias_multiplier", c.Noise.BiasMultiplier, 0, math.MaxFloat32, false},
-		{"log_steps", float64(c.LogSteps), 1, most, false},
-		{"evaluate_epochs", float64(c.EvaluateEpochs), 0, most, false},
-		{"evaluate_steps", float64(c.EvaluateSteps), 0, most, false},
-		{"checkpoint_epochs", float64(c.CheckpointEpochs), 0, most, false},
-		{"checkpoint_steps", float64(c.CheckpointSteps), 0, most, false},
+		{"log_steps", float64(c.LogSteps), 1, mostSteps, false},
+		{"evaluate_epochs", float64(c.EvaluateEpochs), 0, mostSteps, false},
+		{"evaluate_steps", float64(c.EvaluateSteps), 0, mostSteps, false},
+		{"checkpoint_epochs", float64(c.CheckpointEpochs), 0, mostSteps, false},
+		{"checkpoint_steps", float64(c.CheckpointSteps), 0, mostSteps, false},
 		{"keep_best", float64(c.KeepBest), 0, 1000, false},
-		{"patience", float64(c.Patience), 0, most, false},
+		{"patience", float64(c.Patience), 0, mostSteps, false},
 	}
-	switch c.Schedule {
-	case StepDown:
-		all = append(all, bound{"step_every", float64(c.StepEvery), 1, most, false}, bound{"step_factor", c.StepFactor, 0, 1, true})
-	case Cosine:
-		all = append(all, bound{"cosine_floor", c.CosineFloor, 0, 1, false})
-	}
-	return all
 }
 
 func (c Config) validateLists() error {
 	if c.Patience > 0 && (c.KeepBest == 0 || c.EvaluateEpochs == 0 && c.EvaluateSteps == 0) {
-		return fmt.Errorf("training: patience is %d: it needs validations (evaluate_epochs or evaluate_steps) and keep_best of at least 1", c.Patience)
+		return fmt.Errorf("training: patience is %d: it needs validations (evaluate_epochs or evaluate_steps) and keep_best of at least 1",
+			c.Patience)
 	}
 	if c.MaxSteps == 0 && (c.Stage1Epochs == 0 || c.Stage2Epochs == 0) {
-		return fmt.Errorf("training: max_steps is 0 and stage1_epochs is %d, stage2_epochs is %d: a stage needs a limit", c.Stage1Epochs, c.Stage2Epochs)
+		return fmt.Errorf("training: max_steps is 0 and stage1_epochs is %d, stage2_epochs is %d: a stage needs a limit",
+			c.Stage1Epochs, c.Stage2Epochs)
 	}
 	for i, r := range c.LearningRates {
 		if _, err := path.Match(r.Pattern, ""); err != nil {
@@ -271,13 +204,4 @@ func (c Config) validateLists() error {
 		}
 	}
 	return nil
-}
-
-func oneOf(field, value string, allowed []string) error {
-	for _, a := range allowed {
-		if value == a {
-			return nil
-		}
-	}
-	return fmt.Errorf("training: %s is %q, want one of %q", field, value, allowed)
 }

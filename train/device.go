@@ -8,7 +8,7 @@ import (
 
 // device is what a stage keeps on the net's device beside the net.
 type device struct {
-	optimizer *optimizer
+	optimizer *Optimizer
 	results   *results
 	feed      *feed
 	replays   *replays
@@ -30,7 +30,7 @@ func (t *Trainer) open(bags int) error {
 	d.profiler, _ = backend.(kernels.Sectioned)
 	d.passes = passes{whole: t.enqueueWhole, update: t.enqueueUpdate}
 	var err error
-	if d.optimizer, err = newOptimizer(t.Net, t.Config); err != nil {
+	if d.optimizer, err = optimizerOf(t.Net, t.Config); err != nil {
 		return err
 	}
 	if d.results, err = newResults(backend, t.Config.Accumulate, bags); err == nil {
@@ -50,5 +50,5 @@ func (d *device) close() error {
 	if d.results != nil {
 		errs = append(errs, d.results.close())
 	}
-	return errors.Join(append(errs, d.optimizer.close())...)
+	return errors.Join(append(errs, d.optimizer.Close())...)
 }

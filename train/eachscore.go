@@ -12,7 +12,8 @@ import (
 // EachScore runs a net over a set in order, as Score does, and visits the logits of p(y=1|I) of each bag
 // that can be read, with q01 and q10 of each class as the noise model has them for this bag; they are nil
 // without a noise model. The slices hold until visit returns. It returns the bags that could not be read.
-func EachScore(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, visit func(bag int, logits, q01, q10 []float32)) ([]loader.BadSample, error) {
+func EachScore(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
+	visit func(bag int, logits, q01, q10 []float32)) ([]loader.BadSample, error) {
 	k := net.Config().Classes
 	var logits, q01, q10 []float32
 	return inOrder(ctx, net, set, config, func(batch *loader.Batch, plan *model.Plan) error {
@@ -25,7 +26,8 @@ func EachScore(ctx context.Context, net *model.Net, set *loader.Set, config load
 			scores := logits[row*k : (row+1)*k]
 			for c, o := range scores {
 				if math.IsNaN(float64(o)) {
-					return fmt.Errorf("training: the logit of bag %s, class %d is NaN: the weights are damaged", batch.IDs[row], c)
+					return fmt.Errorf("training: the logit of bag %s, class %d is NaN: the weights are damaged",
+						batch.IDs[row], c)
 				}
 			}
 			visit(batch.Index[row], scores, q01, q10)

@@ -14,8 +14,8 @@ import (
 )
 
 // Evaluate holds scores against whatever the set knows: its labels, its true labels, its caption
-// counts, which must be in memory. The noisy set of training may be given, for its labels and truth tell the true rates that
-// estimated ones are compared with; nil leaves them out.
+// counts, which must be in memory. Where the noisy training set is given, the true rates that estimated ones are
+// compared with come from its labels and truth; nil leaves them out.
 func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, error) {
 	if set.Rows != nil {
 		return nil, fmt.Errorf("training: scores of %q are held against labels that are not in memory: hold them", set.Name)
@@ -40,7 +40,7 @@ func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, 
 }
 
 // Answers are what the rows of scores are held against, N×K of 0 or 1: what truly holds where the set knows
-// it, which truth tells, else its labels, else what any caption mentions; nil where it knows none.
+// it (truth is then true), else its labels, else what any caption mentions; nil where it knows none.
 func Answers(s *Scores, set *loader.Set) (answers []uint8, truth bool) {
 	switch {
 	case set.Truth != nil:
@@ -115,21 +115,21 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 	value := Measure(t.Config.BestBy, result)
 	e := Evaluated{Epoch: t.at.Epoch, Step: t.at.Step, Result: result, Scores: scores, Value: float64(value)}
 	if value.Defined() {
-		e.Best = t.keeper.offer(Best{Step: t.at.Step, Epoch: t.at.Epoch, Value: float64(value)})
+		e.Best = t.keeper.Offer(Best{Step: t.at.Step, Epoch: t.at.Epoch, Value: float64(value)})
 	}
 	t.at.Stale++
 	if e.Best && t.keeper.best[0].Step == t.at.Step {
 		t.at.Stale = 0
 	}
 	e.Duration = time.Since(began)
-	observers(t.Observers).evaluated(e)
+	observers(t.Observers).Evaluated(e)
 	return nil
 }
 
-// tellUnscored tells once of the pictures that every validation leaves out.
+// tellUnscored reports, once, the pictures that every validation leaves out.
 func (t *Trainer) tellUnscored(bad []loader.BadSample) {
 	if len(bad) > t.unscored {
-		observers(t.Observers).bad(BadSamples{New: bad[t.unscored:], Count: t.bad + len(bad)})
+		observers(t.Observers).Bad(BadSamples{New: bad[t.unscored:], Count: t.bad + len(bad)})
 		t.unscored = len(bad)
 	}
 }

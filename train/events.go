@@ -7,29 +7,48 @@ import (
 	"nmn/loader"
 )
 
-// Observer is told what happens while a stage runs. Every function may be nil, is called from the
-// goroutine of Run, and delays it.
-type Observer struct {
-	Step      func(StepDone)
-	Epoch     func(EpochDone)
-	Evaluated func(Evaluated)
+// ObserverOf is told what happens while a net learns, by events of its own kind. Every function may be nil, is
+// called from the goroutine of Run, and delays it.
+type ObserverOf[Step, Epoch, Evaluation any] struct {
+	Step      func(Step)
+	Epoch     func(Epoch)
+	Evaluated func(Evaluation)
 	Saved     func(Saved)
 	Bad       func(BadSamples)
 }
 
-// StepDone is one update of the parameters.
-type StepDone struct {
+// Observer is told what happens while a stage of a classifier runs.
+type Observer = ObserverOf[StepDone, EpochDone, Evaluated]
+
+// Progress is what the events of every step have in common, of a classifier or a captioner.
+type Progress struct {
 	Epoch, Step  int     // from 1
-	Steps        int     // of the whole stage
-	Loss         float64 // mean over bags of the sum over classes, nats, before the update
+	Steps        int     // of the whole training
+	Loss         float64 // mean over bags or captions, nats, before the update
 	LearningRate float64
 	GradNorm     float64 // before clipping
-	Bags, Images int     // of this step; an image is a frame
-	// DataWait is the part of Duration that the step waited for the loader.
+	// DataWait is the part of Duration that the step waited for data.
 	DataWait, Duration time.Duration
 	DeviceBytes        int
-	// Log tells that the step falls on Config.LogSteps.
+	// Log says that the step falls on the interval of logging, or is the first or the last.
 	Log bool
+}
+
+// Due reports whether a step should be logged.
+func (p *Progress) Due(every int) bool { return p.Step%every == 0 || p.Step == 1 || p.Step == p.Steps }
+
+// NonFinite is the error of a step whose loss or gradient is not finite; nil where both are.
+func (p *Progress) NonFinite() *NonFiniteError {
+	if finite(p.Loss) && finite(p.GradNorm) {
+		return nil
+	}
+	return &NonFiniteError{Epoch: p.Epoch, Step: p.Step, LearningRate: p.LearningRate, Loss: p.Loss, GradientNorm: p.GradNorm}
+}
+
+// StepDone is one update of the parameters. Its loss is summed over classes.
+type StepDone struct {
+	Progress
+	Bags, Images int // of this step; an image is a frame
 }
 
 // ImagesPerSecond is the speed of the step.
@@ -54,7 +73,7 @@ type Evaluated struct {
 	Epoch, Step int
 	Result      *eval.Result
 	Scores      *Scores // of the validation set, that Result is of
-	// Best tells that the checkpoint of this step joins the best, Value is its measure BestBy.
+	// Best says that the checkpoint of this step joins the best, Value is its measure BestBy.
 	Best     bool
 	Value    float64
 	Duration time.Duration
@@ -69,51 +88,54 @@ type Saved struct {
 	Duration    time.Duration
 }
 
-// BadSamples tells that bags could not be read and were left out.
+// BadSamples says that bags could not be read and were left out.
 type BadSamples struct {
 	New   []loader.BadSample // since the last of these events
 	Count int                // different bags of training and validation in the stage so far, of this process
 }
 
-// observers tells all of them.
-type observers []Observer
+// Observers are told of every event, one after another.
+type Observers[Step, Epoch, Evaluation any] []ObserverOf[Step, Epoch, Evaluation]
 
-func (all observers) step(e StepDone) {
+type observers = Observers[StepDone, EpochDone, Evaluated]
+
+// Step tells all of them of an update.
+func (all Observers[S, E, V]) Step(e S) {
 	for i := range all {
-		if f := all[i].Step; f != nil {
-			f(e)
-		}
+		tell(all[i].Step, e)
 	}
 }
 
-func (all observers) epoch(e EpochDone) {
+// Epoch tells all of them of the end of an epoch.
+func (all Observers[S, E, V]) Epoch(e E) {
 	for i := range all {
-		if f := all[i].Epoch; f != nil {
-			f(e)
-		}
+		tell(all[i].Epoch, e)
 	}
 }
 
-func (all observers) evaluated(e Evaluated) {
+// Evaluated tells all of them of a validation.
+func (all Observers[S, E, V]) Evaluated(e V) {
 	for i := range all {
-		if f := all[i].Evaluated; f != nil {
-			f(e)
-		}
+		tell(all[i].Evaluated, e)
 	}
 }
 
-func (all observers) saved(e Saved) {
+// Saved tells all of them of a checkpoint.
+func (all Observers[S, E, V]) Saved(e Saved) {
 	for i := range all {
-		if f := all[i].Saved; f != nil {
-			f(e)
-		}
+		tell(all[i].Saved, e)
 	}
 }
 
-func (all observers) bad(e BadSamples) {
+// Bad tells all of them of bags that were left out.
+func (all Observers[S, E, V]) Bad(e BadSamples) {
 	for i := range all {
-		if f := all[i].Bad; f != nil {
-			f(e)
-		}
+		tell(all[i].Bad, e)
+	}
+}
+
+func tell[Event any](f func(Event), e Event) {
+	if f != nil {
+		f(e)
 	}
 }

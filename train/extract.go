@@ -13,7 +13,8 @@ import (
 // Extract runs a net over a set in order, as Score does, and writes what layers say of each bag: a row for each
 // layer, of its width, good until write returns. All come from one forward pass. It returns the bags that could
 // not be read and have no rows. Memory is that of a batch, however many bags there are.
-func Extract(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, layers []model.Layer, write func(bag int, rows [][]float32) error) (bad []loader.BadSample, err error) {
+func Extract(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, layers []model.Layer,
+	write func(bag int, rows [][]float32) error) (bad []loader.BadSample, err error) {
 	x := &extractor{net: net, arena: tensor.NewArena(net.Backend()), write: write, rows: make([][]float32, len(layers))}
 	defer func() {
 		if closing := x.arena.Close(); err == nil {
@@ -85,7 +86,8 @@ func (l *extractedLayer) take(net *model.Net, batch *loader.Batch, plan *model.P
 	}
 	for i, v := range host {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return fmt.Errorf("training: %s of bag %s is %v at %d: the weights are damaged", l.name, batch.IDs[i/l.width], v, i%l.width)
+			return fmt.Errorf("training: %s of bag %s is %v at %d: the weights are damaged",
+				l.name, batch.IDs[i/l.width], v, i%l.width)
 		}
 	}
 	return nil

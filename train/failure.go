@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -11,11 +12,24 @@ import (
 
 // Errors that a caller may act on.
 var (
-	// ErrInterrupted tells that the context ended and the stage can be resumed.
+	// ErrInterrupted means that the context ended and the stage can be resumed.
 	ErrInterrupted = errors.New("training was interrupted")
-	// ErrNonFinite tells that loss or gradient became infinite or NaN.
+	// ErrNonFinite means that loss or gradient became infinite or NaN.
 	ErrNonFinite = errors.New("loss or gradient is not finite")
 )
+
+// Interrupted is the error of a training that ended with err at a step. Where that is the end of ctx, what has
+// been done is saved, and the error wraps ErrInterrupted and what ended the context.
+func Interrupted(ctx context.Context, err error, epoch, step, steps int, save func() error) error {
+	if err == nil || ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+		return err
+	}
+	err = fmt.Errorf("%w after step %d of %d (epoch %d): %w", ErrInterrupted, step, steps, epoch, context.Cause(ctx))
+	if saving := save(); saving != nil {
+		return errors.Join(err, saving)
+	}
+	return err
+}
 
 // NonFiniteError is the end of a stage that diverged, or met broken input. It wraps ErrNonFinite.
 type NonFiniteError struct {
@@ -45,7 +59,7 @@ func listed(ids []string) string {
 // Unwrap gives ErrNonFinite.
 func (e *NonFiniteError) Unwrap() error { return ErrNonFinite }
 
-// failed tells at which step and bags an error came; a NonFiniteError tells it by itself.
+// failed adds to an error the step and the bags that it came from; a NonFiniteError names them by itself.
 func (t *Trainer) failed(e *StepDone, err error) error {
 	if broken := (*NonFiniteError)(nil); errors.As(err, &broken) {
 		return err

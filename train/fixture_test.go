@@ -76,12 +76,12 @@ func fixtureConfig(f *conform.Fixture) (c Config, steps int) {
 // after the last.
 func descend(t *testing.T, net *model.Net, plan *model.Plan, c Config, steps int) []float32 {
 	t.Helper()
-	trainer := &Trainer{Options: Options{Config: c, Net: net, Stage: 1}, schedule: NewSchedule(c, steps)}
+	trainer := &Trainer{Options: Options{Config: c, Net: net, Stage: 1}, schedule: NewSchedule(c.RateConfig, steps)}
 	check(t, trainer.open(plan.Bags))
 	t.Cleanup(func() { check(t, trainer.device.close()) })
 	var losses []float32
 	for step := range steps {
-		e := &StepDone{Step: step + 1, Bags: plan.Bags}
+		e := &StepDone{Progress: Progress{Step: step + 1}, Bags: plan.Bags}
 		check(t, trainer.setRate(e))
 		differentiate(t, trainer, plan)
 		check(t, trainer.finish(e))

@@ -36,7 +36,7 @@ func classWords(v *text.Vocabulary) []ClassWord {
 	return words
 }
 
-// fingerprint is a SHA-256 over the census of a set, which tells identifiers, words and observed labels, and
+// fingerprint is a SHA-256 over the census of a set, which covers identifiers, words and observed labels, and
 // over soft targets, if any.
 func fingerprint(set *loader.Set, targets *dense.Dense) (string, error) {
 	census, err := set.Census(context.Background())
@@ -78,19 +78,20 @@ func sameWords(a, b *text.Vocabulary) error {
 var free = []string{"stage1_epochs", "stage2_epochs", "max_steps", "log_steps", "evaluate_epochs", "evaluate_steps",
 	"checkpoint_epochs", "checkpoint_steps", "keep_best"}
 
-// sameRun tells whether a stage can go on from a checkpoint, and else the first thing that differs.
+// sameRun returns nil where a stage can go on from a checkpoint, else an error that names the first difference.
 func (c *Checkpoint) sameRun(o Options, here identity) error {
 	if err := c.sameWords(o.Data.Vocabulary); err != nil {
 		return err
 	}
-	if field, there, now := FirstDifference(c.Model, o.Net.Config()); field != "" {
-		return fmt.Errorf("its model has %s = %s, this one %s: %w", field, there, now, ErrOtherModel)
+	if err := SameModel(c.Model, o.Net.Config()); err != nil {
+		return err
 	}
 	switch {
 	case c.Stage != o.Stage:
 		return fmt.Errorf("it is of stage %d, this is stage %d: %w", c.Stage, o.Stage, ErrOtherRun)
 	case c.Data.Bags != here.data.Bags:
-		return fmt.Errorf("it was trained on %d bags (%q), these are %d (%q): %w", c.Data.Bags, c.Data.Name, here.data.Bags, here.data.Name, ErrOtherRun)
+		return fmt.Errorf("it was trained on %d bags (%q), these are %d (%q): %w",
+			c.Data.Bags, c.Data.Name, here.data.Bags, here.data.Name, ErrOtherRun)
 	case c.Data.Fingerprint != here.data.Fingerprint:
 		return fmt.Errorf("it was trained on %q with other identifiers or labels than %q (fingerprints %.12s and %.12s): %w",
 			c.Data.Name, here.data.Name, c.Data.Fingerprint, here.data.Fingerprint, ErrOtherRun)
@@ -102,14 +103,29 @@ func (c *Checkpoint) sameRun(o Options, here identity) error {
 	if o.Config.Schedule == Cosine || o.Config.Patience > 0 {
 		allowed = free[3:]
 	}
-	if field, there, now := FirstDifference(c.Config, o.Config, allowed...); field != "" {
-		return fmt.Errorf("its setting %s is %s, this one %s: %w", field, there, now, ErrOtherRun)
+	return SameSettings(c.Config, o.Config, allowed...)
+}
+
+// SameModel returns nil where the net of a checkpoint is as the one here, else an error that names the first
+// difference of their configurations and wraps ErrOtherModel.
+func SameModel(there, here any) error {
+	if field, there, here := FirstDifference(there, here); field != "" {
+		return fmt.Errorf("its model has %s = %s, this one %s: %w", field, there, here, ErrOtherModel)
+	}
+	return nil
+}
+
+// SameSettings is SameModel for the settings of training, but for those that may change. The error wraps
+// ErrOtherRun.
+func SameSettings(there, here any, free ...string) error {
+	if field, there, here := FirstDifference(there, here, free...); field != "" {
+		return fmt.Errorf("its setting %s is %s, this one %s: %w", field, there, here, ErrOtherRun)
 	}
 	return nil
 }
 
 // FirstDifference compares two values of one type by their JSON, field by field in alphabetic order;
-// an empty field tells that they are equal but for the fields to skip. An empty list equals none.
+// an empty field means that they are equal but for the fields to skip. An empty list equals none.
 func FirstDifference(a, b any, skip ...string) (field, there, here string) {
 	x, y := fields(a), fields(b)
 	all := maps.Clone(x) // those that are left out of one where they are empty are in the other

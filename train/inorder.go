@@ -11,7 +11,8 @@ import (
 
 // inOrder runs a net over a set in order, without labels, and shows each batch with the plan that it went
 // through. It returns the bags that could not be read; with none left that is an error.
-func inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, each func(*loader.Batch, *model.Plan) error) ([]loader.BadSample, error) {
+func inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
+	each func(*loader.Batch, *model.Plan) error) ([]loader.BadSample, error) {
 	if err := fits(net, set); err != nil {
 		return nil, err
 	}
@@ -22,7 +23,8 @@ func inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader
 		return nil, err
 	}
 	if classes := l.Classes(); classes != net.Config().Classes {
-		return nil, fmt.Errorf("training: the labels of %q are of %d classes, the net has %d: %w", set.Name, classes, net.Config().Classes, ErrOtherModel)
+		return nil, fmt.Errorf("training: the labels of %q are of %d classes, the net has %d: %w",
+			set.Name, classes, net.Config().Classes, ErrOtherModel)
 	}
 	epoch, err := l.Epoch(ctx, 0, 0)
 	if err != nil {

@@ -63,7 +63,7 @@ func (l LossConfig) Name() string {
 }
 
 func (l LossConfig) validate() error {
-	if err := oneOf("loss.kind", l.Name(), Losses()); err != nil {
+	if err := (choice{"loss.kind", l.Name(), Losses()}).check(); err != nil {
 		return err
 	}
 	const most = 100 // a steeper exponent, or more per cent, is a mistake
@@ -81,7 +81,8 @@ func (l LossConfig) validate() error {
 				return err
 			}
 		} else if f.value != 0 {
-			return fmt.Errorf("training: %s is %v, which is for the loss %s, and loss.kind is %s", f.field, f.value, strings.Join(f.of, " or "), l.Name())
+			return fmt.Errorf("training: %s is %v, which is for the loss %s, and loss.kind is %s",
+				f.field, f.value, strings.Join(f.of, " or "), l.Name())
 		}
 	}
 	if l == (LossConfig{Kind: Asymmetric}) {

@@ -76,7 +76,7 @@ func Measure(name string, r *eval.Result) eval.Number {
 	return eval.Undefined()
 }
 
-// lowerIsBetter tells the direction of a measure.
+// lowerIsBetter reports the direction of a measure.
 func lowerIsBetter(name string) bool {
 	for _, m := range measures {
 		if m.name == name {

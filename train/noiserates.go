@@ -9,14 +9,15 @@ import (
 	"nmn/model"
 )
 
-// ErrNoNoiseModel tells that a net has no noise model to ask for rates.
+// ErrNoNoiseModel means that a net has no noise model to ask for rates.
 var ErrNoNoiseModel = errors.New("the net has no noise model")
 
 // NoiseRates are q01 and q10 of each class of a feature-independent noise model: the softmax of b over
 // the observed label.
 func NoiseRates(net *model.Net) (q01, q10 []float32, err error) {
 	if mode := net.Config().Noise; mode != model.FeatureIndependent {
-		return nil, nil, fmt.Errorf("training: rates that are the same for all bags, of the noise model %q: %w", mode, ErrNoNoiseModel)
+		return nil, nil, fmt.Errorf("training: rates that are the same for all bags, of the noise model %q: %w",
+			mode, ErrNoNoiseModel)
 	}
 	plan, err := net.Plan(1, 1, false)
 	if err != nil {
@@ -29,7 +30,8 @@ func NoiseRates(net *model.Net) (q01, q10 []float32, err error) {
 // EachRates runs a net with a feature-dependent noise model over a set in order, as Score does, and
 // visits q01 and q10 of each class for each bag of the set that can be read. The slices hold until visit
 // returns. It returns the bags that could not be read.
-func EachRates(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, visit func(bag int, q01, q10 []float32)) ([]loader.BadSample, error) {
+func EachRates(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
+	visit func(bag int, q01, q10 []float32)) ([]loader.BadSample, error) {
 	if mode := net.Config().Noise; mode != model.FeatureDependent {
 		return nil, fmt.Errorf("training: rates of each bag, of the noise model %q: %w", mode, ErrNoNoiseModel)
 	}

@@ -64,7 +64,8 @@ func (t *Trainer) giveOnline(ctx context.Context) error {
 		return nil
 	}
 	if t.online == nil {
-		return fmt.Errorf("training: no online scores: the first epoch of %q has %d batches, whose second half is scored before it is learned from", t.Data.Name, t.loader.Batches())
+		return fmt.Errorf("training: no online scores: the first epoch of %q has %d batches, whose second half is scored before it is learned from",
+			t.Data.Name, t.loader.Batches())
 	}
 	scores, err := t.online.scores(t.loader.Bad(0))
 	if err == nil {
@@ -90,23 +91,22 @@ func (t *Trainer) onlineTensors() []safetensors.Tensor {
 }
 
 // resumeOnline takes them back.
-func (t *Trainer) resumeOnline(c *checkpointFile) error {
+func (t *Trainer) resumeOnline(p Position, file *safetensors.File) error {
 	t.online = nil
-	p := c.Position
 	if t.Online == nil || p.Epoch != 1 {
 		return nil
 	}
-	if !c.file.Has(onlineLogits) {
+	if !file.Has(onlineLogits) {
 		if p.Batch > t.firstOnline() {
 			return fmt.Errorf("it was saved in the first epoch without online scores: %w", ErrOtherRun)
 		}
 		return nil
 	}
-	logits, shape, err := c.file.Float32(onlineLogits)
+	logits, shape, err := file.Float32(onlineLogits)
 	if err != nil {
 		return err
 	}
-	index, rows, err := c.file.Int64(onlineIndex)
+	index, rows, err := file.Int64(onlineIndex)
 	if err != nil {
 		return err
 	}

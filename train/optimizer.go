@@ -7,27 +7,55 @@ import (
 	"nmn/kernels/tensor"
 	"nmn/kernels/update"
 	"nmn/model"
+	"nmn/model/param"
 
 	dense "gorgonia.org/tensor"
 )
 
-// optimizer holds the state of SGD or Adam beside the parameters that learn.
-type optimizer struct {
-	config  Config
+// OptimizerConfig is what an Optimizer does with gradients.
+type OptimizerConfig struct {
+	UpdateConfig
+	// WeightDecay is coupled (L2): it is added to the gradient, wd·w. Biases are spared unless
+	// DecayBiases is set.
+	WeightDecay float64
+	DecayBiases bool
+	// ClipNorm limits the Euclidean norm of the gradient of all parameters together; 0 for no limit.
+	ClipNorm float64
+	// Accumulate is the number of batches whose gradients are summed before they make one step; 0 is 1.
+	Accumulate int
+}
+
+// Optimizer holds the state of SGD or Adam beside parameters that learn, of a classifier or a captioner. It
+// serves one goroutine. A step without recorded work is [Optimizer.Measure] and then [Optimizer.Update].
+type Optimizer struct {
+	config  OptimizerConfig
 	backend kernels.Backend
 	state   *tensor.Arena
-	params  []*model.Param // that learn, in the net's order
-	factors []float64      // learning-rate multipliers of params
+	params  []*param.Param
+	factors []float64 // learning-rate multipliers of params
 	entries []update.Entry
 	updates int // since the state was fresh: the exponent of Adam's bias correction
 
 	recorder kernels.Capturer // nil where steps are not recorded
-	bagsIn   *tensor.Tensor   // the bags of an accumulated step, a float32 on the device
-	scalar   *dense.Dense     // and on the host
+	scalar   *tensor.Tensor   // a float32 on the device: the bags of an accumulated step, or the norm
+	host     *dense.Dense     // and on the host
 }
 
-// newOptimizer freezes what does not learn and makes fresh state for the rest.
-func newOptimizer(net *model.Net, c Config) (*optimizer, error) {
+// NewOptimizer makes fresh state for parameters that have gradients. multipliers of the learning rate are one
+// for each parameter, or nil for 1. Close gives the memory back.
+func NewOptimizer(backend kernels.Backend, params []*param.Param, multipliers []float64, c OptimizerConfig) (*Optimizer, error) {
+	if len(params) == 0 {
+		return nil, fmt.Errorf("training: every parameter is frozen: nothing is left to learn")
+	}
+	o := &Optimizer{config: c, backend: backend, state: tensor.NewArena(backend), params: params, factors: multipliers, host: model.Host(1)}
+	if err := o.allocate(); err != nil {
+		return nil, fmt.Errorf("training: cannot hold the state of %s: %w", c.Optimizer, joined(err, o.Close()))
+	}
+	return o, nil
+}
+
+// optimizerOf freezes what does not learn in a net and makes fresh state for the rest.
+func optimizerOf(net *model.Net, c Config) (*Optimizer, error) {
 	factors, err := multipliers(c, net.Params())
 	if err != nil {
 		return nil, err
@@ -35,24 +63,21 @@ func newOptimizer(net *model.Net, c Config) (*optimizer, error) {
 	if err := net.Freeze(func(p *model.Param) bool { return factors[p] == 0 }); err != nil {
 		return nil, err
 	}
-	o := &optimizer{config: c, backend: net.Backend(), state: tensor.NewArena(net.Backend()), scalar: model.Host(1)}
-	o.recorder = recorderOf(net.Backend())
+	var params []*model.Param
+	var rates []float64
 	for _, p := range net.Params() {
-		if p.Frozen {
-			continue
+		if !p.Frozen {
+			params, rates = append(params, p), append(rates, factors[p])
 		}
-		o.params, o.factors = append(o.params, p), append(o.factors, factors[p])
 	}
-	if len(o.params) == 0 {
-		return nil, fmt.Errorf("training: every parameter is frozen: nothing is left to learn")
+	o, err := NewOptimizer(net.Backend(), params, rates, c.optimizer())
+	if err == nil {
+		o.recorder = recorderOf(net.Backend())
 	}
-	if err := o.allocate(); err != nil {
-		return nil, fmt.Errorf("training: cannot hold the state of %s: %w", c.Optimizer, joined(err, o.close()))
-	}
-	return o, nil
+	return o, err
 }
 
-func (o *optimizer) allocate() error {
+func (o *Optimizer) allocate() error {
 	var err error
 	alloc := func(shape ...int) *tensor.Tensor {
 		if err != nil {
@@ -62,7 +87,7 @@ func (o *optimizer) allocate() error {
 		t, err = o.state.Alloc(tensor.Float32, shape...)
 		return t
 	}
-	o.bagsIn = alloc(1)
+	o.scalar = alloc(1)
 	for _, p := range o.params {
 		e := update.Entry{W: p.W, G: p.G, Copy: p.Copy, M: alloc(p.W.Shape()...)}
 		if o.config.Optimizer == Adam {
@@ -76,9 +101,33 @@ func (o *optimizer) allocate() error {
 	return err
 }
 
+// Measure sets the learning rate of a step of one batch and returns the Euclidean norm of the gradient of all
+// parameters, which is not finite when any number of it is not. It waits for the device.
+func (o *Optimizer) Measure(rate float64) (norm float64, err error) {
+	if err := o.begin(rate, 1); err != nil {
+		return 0, err
+	}
+	if err := o.measure(o.scalar); err != nil {
+		return 0, err
+	}
+	if err := o.backend.Download(o.host, o.scalar); err != nil {
+		return 0, err
+	}
+	return float64(o.host.Float32s()[0]), nil
+}
+
+// Update clips the gradients that Measure has seen, and changes the parameters.
+func (o *Optimizer) Update() error {
+	if err := o.update(o.scalar); err != nil {
+		return err
+	}
+	o.updates++
+	return nil
+}
+
 // scale is what the gradients of a batch are multiplied with: 1/bags for their mean, and 1 where they are
 // summed over several batches whose bags are not counted yet.
-func (o *optimizer) scale(bags int) float32 {
+func (o *Optimizer) scale(bags int) float32 {
 	if o.config.Accumulate > 1 {
 		return 1
 	}
@@ -87,13 +136,17 @@ func (o *optimizer) scale(bags int) float32 {
 
 // begin sets what the step's update depends on: the learning rate, and the number of bags. On a device
 // that records steps it is uploaded here, for neither may change within recorded work.
-func (o *optimizer) begin(rate float64, bags int) error {
+func (o *Optimizer) begin(rate float64, bags int) error {
 	for i := range o.entries {
-		o.entries[i].LR = float32(rate * o.factors[i])
+		factor := 1.0
+		if o.factors != nil {
+			factor = o.factors[i]
+		}
+		o.entries[i].LR = float32(rate * factor)
 	}
 	if o.config.Accumulate > 1 {
-		o.scalar.Float32s()[0] = float32(bags)
-		if err := o.backend.Upload(o.bagsIn, o.scalar); err != nil {
+		o.host.Float32s()[0] = float32(bags)
+		if err := o.backend.Upload(o.scalar, o.host); err != nil {
 			return err
 		}
 	}
@@ -103,9 +156,9 @@ func (o *optimizer) begin(rate float64, bags int) error {
 	return o.recorder.PrepareUpdate(o.entries, o.adam())
 }
 
-// resting tells whether a parameter that learns has a rate of 0 in this step, as schedules may end: the
+// resting reports whether a parameter that learns has a rate of 0 in this step, as schedules may end: the
 // update leaves it out, and so has another shape.
-func (o *optimizer) resting() bool {
+func (o *Optimizer) resting() bool {
 	for i := range o.entries {
 		if o.entries[i].LR == 0 {
 			return true
@@ -117,9 +170,9 @@ func (o *optimizer) resting() bool {
 // measure makes the gradients the mean over the bags of the step and writes their Euclidean norm, which is
 // not finite when any of them is not. Gradients that were summed over several batches are divided by the
 // number of their bags: clipped to a norm of 1 from a norm of bags.
-func (o *optimizer) measure(norm *tensor.Tensor) error {
+func (o *Optimizer) measure(norm *tensor.Tensor) error {
 	if o.config.Accumulate > 1 {
-		if err := o.backend.Clip(o.entries, o.bagsIn, 1); err != nil {
+		if err := o.backend.Clip(o.entries, o.scalar, 1); err != nil {
 			return err
 		}
 	}
@@ -127,7 +180,7 @@ func (o *optimizer) measure(norm *tensor.Tensor) error {
 }
 
 // update clips the gradients that measure has seen, and changes the parameters.
-func (o *optimizer) update(norm *tensor.Tensor) error {
+func (o *Optimizer) update(norm *tensor.Tensor) error {
 	if o.config.ClipNorm > 0 {
 		if err := o.backend.Clip(o.entries, norm, float32(o.config.ClipNorm)); err != nil {
 			return err
@@ -140,7 +193,7 @@ func (o *optimizer) update(norm *tensor.Tensor) error {
 }
 
 // adam is the constants of the next update; the zero value for SGD.
-func (o *optimizer) adam() update.AdamParams {
+func (o *Optimizer) adam() update.AdamParams {
 	if o.config.Optimizer == SGD {
 		return update.AdamParams{}
 	}
@@ -148,6 +201,8 @@ func (o *optimizer) adam() update.AdamParams {
 		Epsilon: float32(o.config.Epsilon), Step: o.updates + 1}
 }
 
-func (o *optimizer) bytes() int { return o.state.Bytes() }
+// Bytes is the device memory of the state.
+func (o *Optimizer) Bytes() int { return o.state.Bytes() }
 
-func (o *optimizer) close() error { return o.state.Close() }
+// Close frees it.
+func (o *Optimizer) Close() error { return o.state.Close() }

@@ -5,16 +5,16 @@ package train
 const paperFlip = .03592
 
 // Paper is the training of the paper (section 4): 3 epochs of the classifier, 2 more in the second
-// stage, SGD with momentum at a learning rate of 1.5e-4. What the paper does not tell is chosen so:
+// stage, SGD with momentum at a learning rate of 1.5e-4. What the paper leaves open is chosen so:
 // 32 pictures in a batch without MIL and 1 bag with it, momentum .9, weight decay 5e-4 but not on
 // biases, the last layer at 10 (weights) and 20 (biases) times the rate as in Fang et al., and the
 // noise model likewise.
 func Paper() Config {
 	return Config{
 		Seed: 1, Stage1Epochs: 3, Stage2Epochs: 2, BatchBags: 32, BatchBagsMIL: 1, Accumulate: 1,
-		Optimizer: SGD, Momentum: .9, Beta1: .9, Beta2: .999, Epsilon: 1e-8,
-		LearningRate: 1.5e-4, Schedule: Constant, StepEvery: 10000, StepFactor: .1,
-		WeightDecay: 5e-4,
+		UpdateConfig: UpdateConfig{Optimizer: SGD, Momentum: .9, Beta1: .9, Beta2: .999, Epsilon: 1e-8},
+		RateConfig:   RateConfig{LearningRate: 1.5e-4, Schedule: Constant, StepEvery: 10000, StepFactor: .1},
+		WeightDecay:  5e-4,
 		LearningRates: []Rule{
 			{Pattern: "head.fc8.weight", Multiplier: 10},
 			{Pattern: "head.fc8.bias", Multiplier: 20},
@@ -59,7 +59,7 @@ func ScenesQuick() Config {
 }
 
 // MovingPreset is the training of the moving scenes: as ScenesPreset, with 5 and 3 epochs, 8 videos in a
-// batch with MIL, and a noise model that starts near the mean rates of 40 % noise there: a caption tells of
+// batch with MIL, and a noise model that starts near the mean rates of 40 % noise there: a caption describes
 // one frame, and so leaves out more than one of a still picture.
 func MovingPreset() Config {
 	c := ScenesPreset()

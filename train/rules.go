@@ -48,7 +48,7 @@ func (c Config) multiplier(name string) float64 {
 	return m
 }
 
-// noiseLearns tells whether any parameter of a noise model would be changed.
+// noiseLearns reports whether any parameter of a noise model would be changed.
 func (c Config) noiseLearns() bool {
 	return c.multiplier(noiseNames[0]) != 0 || c.multiplier(noiseNames[1]) != 0
 }

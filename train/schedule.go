@@ -4,12 +4,12 @@ import "math"
 
 // Schedule gives the learning rate of each step of a stage.
 type Schedule struct {
-	config Config
+	config RateConfig
 	total  int // steps of the stage; only the cosine needs it
 }
 
 // NewSchedule makes the schedule of a stage of total steps.
-func NewSchedule(c Config, total int) Schedule { return Schedule{c, total} }
+func NewSchedule(c RateConfig, total int) Schedule { return Schedule{c, total} }
 
 // At is the learning rate of a step, counted from 1. It is above 0 at every step of the stage, except
 // after a cosine to a floor of 0.

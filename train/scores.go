@@ -17,7 +17,7 @@ import (
 
 // Scores are what a net says about the bags of a set.
 type Scores struct {
-	// Index tells which bags of the set the rows are: all, in their order, but those that could not
+	// Index lists which bags of the set the rows are: all, in their order, but those that could not
 	// be read.
 	Index []int
 	// Bad are those that could not be read, and why.
@@ -111,7 +111,8 @@ func (s *scorer) download(batch *loader.Batch, plan *model.Plan, logits, prob, o
 	}
 	for i, v := range logits {
 		if math.IsNaN(float64(v)) {
-			return fmt.Errorf("training: the logit of bag %s, class %d is NaN: the weights are damaged", batch.IDs[i/s.classes], i%s.classes)
+			return fmt.Errorf("training: the logit of bag %s, class %d is NaN: the weights are damaged",
+				batch.IDs[i/s.classes], i%s.classes)
 		}
 	}
 	return nil

@@ -68,7 +68,7 @@ func (a Arm) Model(base model.Config) (model.Config, error) {
 // NewNet makes the arm's network on a device and gives it its start: drawn from the seed, with the
 // label means of the training set where the configuration asks for them, and in stage 2 with the
 // classifier of the checkpoint from, written by stage 1 on the same words. The noise model starts as
-// Config.Noise tells. Features come on the standard of the training set, where it has one; stage 2 takes
+// Config.Noise says. Features come on the standard of the training set, where it has one; stage 2 takes
 // that of its checkpoint. The caller must Close the net.
 func (a Arm) NewNet(base model.Config, backend kernels.Backend, c Config, data *loader.Set, from string) (*model.Net, error) {
 	config, err := a.Model(base)
@@ -76,7 +76,8 @@ func (a Arm) NewNet(base model.Config, backend kernels.Backend, c Config, data *
 		return nil, err
 	}
 	if (a.Stage == 2) != (from != "") {
-		return nil, fmt.Errorf("training: arm %s of stage %d with the checkpoint %q: stage 2 needs one, stage 1 none", a.Name, a.Stage, from)
+		return nil, fmt.Errorf("training: arm %s of stage %d with the checkpoint %q: stage 2 needs one, stage 1 none",
+			a.Name, a.Stage, from)
 	}
 	config.Standardised = data.Standard != nil
 	net, err := model.New(config, backend)

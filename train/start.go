@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"nmn/format/safetensors"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/model"
@@ -62,14 +63,14 @@ func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
 
 // loadClassifier takes the classifier of a checkpoint; the noise model stays as it is.
 func loadClassifier(net *model.Net, path string, data *loader.Set) error {
-	return withCheckpoint(path, func(c *checkpointFile) error {
+	return frame.With(path, func(c *Checkpoint, file *safetensors.File) error {
 		if err := c.sameWords(data.Vocabulary); err != nil {
 			return err
 		}
 		if c.Model.MIL != net.Config().MIL {
 			return fmt.Errorf("it was trained with mil %t, this arm has mil %t: %w", c.Model.MIL, net.Config().MIL, ErrOtherModel)
 		}
-		_, err := net.LoadAs(c.file, func(p *model.Param) model.Need {
+		_, err := net.LoadAs(file, func(p *model.Param) model.Need {
 			if strings.HasPrefix(p.Name, "nmn.") {
 				return model.Unwanted
 			}

@@ -19,7 +19,7 @@ func (t *Trainer) step(ctx context.Context) error {
 		t.at.Batch = t.loader.Batches()
 		return nil
 	}
-	e := StepDone{Epoch: t.at.Epoch, Step: t.at.Step + 1, Steps: t.steps, DataWait: time.Since(began), DeviceBytes: t.DeviceBytes()}
+	e := StepDone{Progress: Progress{Epoch: t.at.Epoch, Step: t.at.Step + 1, Steps: t.steps, DataWait: time.Since(began), DeviceBytes: t.DeviceBytes()}}
 	if err := t.scoreOnline(); err != nil {
 		return err
 	}
@@ -28,9 +28,9 @@ func (t *Trainer) step(ctx context.Context) error {
 	}
 	t.advance(&e)
 	e.Duration = time.Since(began)
-	e.Log = e.Step%t.Config.LogSteps == 0 || e.Step == 1 || e.Step == e.Steps
+	e.Log = e.Due(t.Config.LogSteps)
 	t.dataWait += e.DataWait
-	observers(t.Observers).step(e)
+	observers(t.Observers).Step(e)
 	return nil
 }
 
@@ -141,8 +141,8 @@ func (t *Trainer) finish(e *StepDone) error {
 		return err
 	}
 	e.Loss, e.GradNorm = sum/float64(e.Bags), norm
-	if !finite(e.Loss) || !finite(e.GradNorm) {
-		return &NonFiniteError{Epoch: e.Epoch, Step: e.Step, LearningRate: e.LearningRate, Loss: e.Loss, GradientNorm: e.GradNorm}
+	if broken := e.NonFinite(); broken != nil {
+		return broken
 	}
 	t.section("update")
 	if err := t.replays.do(work{}, t.passes.update); err != nil {

@@ -33,11 +33,11 @@ func TestStep_AllocatesNothingOnceShapesAreKnown(t *testing.T) {
 			check(t, trainer.fetch(t.Context()))
 			trainer.epoch.Close() // its workers allocate too
 			step := func() {
-				e := StepDone{Step: 1}
+				e := StepDone{Progress: Progress{Step: 1}}
 				if err := trainer.learn(t.Context(), trainer.held, &e); err != nil {
 					t.Fatal(err)
 				}
-				observers(trainer.Observers).step(e)
+				observers(trainer.Observers).Step(e)
 			}
 			step()
 			if allocations := testing.AllocsPerRun(5, step); allocations != 0 {

@@ -12,7 +12,7 @@ type Decision struct {
 	Sureness   float64 // |log-odds|
 }
 
-// Mistake tells whether the decision is wrong, Hit whether it says that the word holds, and rightly.
+// Mistake reports whether the decision is wrong; Hit reports whether it says, rightly, that the word holds.
 func Mistake(logOdds float32, answer uint8) bool { return (logOdds > 0) != (answer != 0) }
 func Hit(logOdds float32, answer uint8) bool     { return logOdds > 0 && answer != 0 }
 

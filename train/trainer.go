@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
 	"nmn/eval"
+	"nmn/format/safetensors"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/model"
@@ -22,7 +22,7 @@ type Options struct {
 	Data   *loader.Set
 	// Validation is what Config.EvaluateEpochs and EvaluateSteps judge; nil for no validation.
 	Validation *loader.Set
-	// Loader tells how pictures are read: Fit, Workers, Prefetch, MaxBadSamples, MaxPixels. Batch
+	// Loader says how pictures are read: Fit, Workers, Prefetch, MaxBadSamples, MaxPixels. Batch
 	// size, canvas, order, flips and seed are set by the Trainer. Targets, where there are any, are what
 	// the classifier learns instead of the labels, by Config.Loss and past the noise model, which must
 	// then be frozen. Those that are loader.Unknown are left out.
@@ -37,7 +37,7 @@ type Options struct {
 	// interruption.
 	Online func(context.Context, *Scores) error
 	// AfterEpoch, where set, is called at the end of each epoch with the net as it is then, before a
-	// checkpoint tells of the epoch, and also where a limit of steps ends the stage within one. It may run
+	// checkpoint counts the epoch as done, and also where a limit of steps ends the stage within one. It may run
 	// the net, and must not change it. It may be called again for the same epoch after an interruption.
 	AfterEpoch func(context.Context, Position) error
 }
@@ -75,7 +75,7 @@ type Trainer struct {
 	device
 	schedule Schedule
 	identity identity
-	keeper   keeper
+	keeper   Keeper
 
 	at       Position
 	steps    int
@@ -106,7 +106,8 @@ func New(o Options) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trainer{Options: o, at: Position{Epoch: 1}, identity: id, keeper: newKeeper(o.Directory, o.Config)}
+	t := &Trainer{Options: o, at: Position{Epoch: 1}, identity: id,
+		keeper: NewKeeper(o.Directory, o.Config.KeepBest, lowerIsBetter(o.Config.BestBy), frame.StepOf)}
 	if err := t.open(o.Config.Batch(o.Net.Config().MIL)); err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (t *Trainer) prepare() (err error) {
 		return err
 	}
 	t.steps = t.Steps()
-	t.schedule = NewSchedule(t.Config, t.steps)
+	t.schedule = NewSchedule(t.Config.RateConfig, t.steps)
 	if t.Directory == "" {
 		return nil
 	}
@@ -149,7 +150,8 @@ func (o *Options) check() error {
 	}
 	for _, set := range sets {
 		if set.Vocabulary == nil || set.Vocabulary.Len() != o.Net.Config().Classes {
-			return fmt.Errorf("training: the set %q needs a vocabulary of the %d classes of the net", set.Name, o.Net.Config().Classes)
+			return fmt.Errorf("training: the set %q needs a vocabulary of the %d classes of the net",
+				set.Name, o.Net.Config().Classes)
 		}
 	}
 	for _, set := range sets {
@@ -208,19 +210,18 @@ func (t *Trainer) StepsPerEpoch() int {
 }
 
 // Steps is the number of updates of the whole stage.
-func (t *Trainer) Steps() int {
-	steps := t.Config.Epochs(t.Stage) * t.StepsPerEpoch()
-	if limit := t.Config.MaxSteps; limit > 0 && (steps == 0 || limit < steps) {
-		return limit
-	}
-	return steps
+func (t *Trainer) Steps() int { return t.limits().Total(t.StepsPerEpoch()) }
+
+// limits are those of the stage.
+func (t *Trainer) limits() Limits {
+	return Limits{t.Config.Epochs(t.Stage), t.Config.MaxSteps, t.Config.Patience}
 }
 
 // Position is where the stage stands.
 func (t *Trainer) Position() Position { return t.at }
 
 // DeviceBytes is the device memory of net and optimizer.
-func (t *Trainer) DeviceBytes() int { return t.Net.Bytes() + t.optimizer.bytes() }
+func (t *Trainer) DeviceBytes() int { return t.Net.Bytes() + t.optimizer.Bytes() }
 
 // Close gives the memory of the optimizer and of recorded steps back; the net stays.
 func (t *Trainer) Close() error {
@@ -231,20 +232,18 @@ func (t *Trainer) Close() error {
 // Run goes on to the end of the stage. When ctx ends, Run finishes the step that it is at, saves
 // last.safetensors and returns an error that wraps ErrInterrupted. A loss or gradient that is not
 // finite ends it with a *NonFiniteError; the parameters and the checkpoints are then as before that
-// step. The position and the best checkpoints are told in any case.
+// step. The Result has the position and the best checkpoints in any case.
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
 	err := t.run(ctx)
 	t.leaveEpoch()
-	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = t.interrupted(context.Cause(ctx))
-	}
+	err = Interrupted(ctx, err, t.at.Epoch, t.at.Step, t.steps, t.save)
 	t.result.Position, t.result.Best = t.at, t.keeper.best
 	return t.result, err
 }
 
 func (t *Trainer) run(ctx context.Context) error {
 	t.started = time.Now()
-	for !t.finished() {
+	for !t.limits().Reached(t.at.Epoch, t.at.Step, t.at.Stale) {
 		if t.at.Batch >= t.loader.Batches() {
 			if err := t.endEpoch(ctx); err != nil {
 				return err
@@ -264,14 +263,6 @@ func (t *Trainer) run(ctx context.Context) error {
 	return t.endStage(ctx)
 }
 
-// finished tells whether a limit has been reached. An epoch that has used all of its batches is
-// still to be ended.
-func (t *Trainer) finished() bool {
-	c := t.Config
-	return c.MaxSteps > 0 && t.at.Step >= c.MaxSteps || c.Epochs(t.Stage) > 0 && t.at.Epoch > c.Epochs(t.Stage) ||
-		c.Patience > 0 && t.at.Stale >= c.Patience
-}
-
 // betweenSteps does what falls on the number of steps.
 func (t *Trainer) betweenSteps(ctx context.Context) error {
 	if due(t.at.Step, t.Config.EvaluateSteps) {
@@ -285,8 +276,8 @@ func (t *Trainer) betweenSteps(ctx context.Context) error {
 	return nil
 }
 
-// endEpoch validates, tells, moves to the next epoch and saves, in this order: a checkpoint that is
-// made before the move leads here again.
+// endEpoch validates, tells the observers, moves to the next epoch and saves, in this order: a checkpoint that
+// is made before the move leads here again.
 func (t *Trainer) endEpoch(ctx context.Context) error {
 	t.leaveEpoch()
 	if t.at.Bags == 0 {
@@ -353,28 +344,19 @@ func (t *Trainer) backToBest() error {
 			return err
 		}
 	}
-	return withCheckpoint(filepath.Join(t.Directory, BestName), func(c *checkpointFile) error {
+	return frame.With(filepath.Join(t.Directory, BestName), func(_ *Checkpoint, file *safetensors.File) error {
 		t.saved = Position{} // the same position with other parameters is another checkpoint
-		_, err := t.Net.Load(c.file, nil)
+		_, err := t.Net.Load(file, nil)
 		return err
 	})
 }
 
-// due tells whether a count falls on an interval; an interval of 0 is never due.
+// due reports whether a count falls on an interval; an interval of 0 is never due.
 func due(count, every int) bool { return every > 0 && count > 0 && count%every == 0 }
 
 func (t *Trainer) tellEpoch() {
-	observers(t.Observers).epoch(EpochDone{Epoch: t.at.Epoch, Step: t.at.Step, Loss: t.at.LossSum / float64(max(t.at.Bags, 1)),
+	observers(t.Observers).Epoch(EpochDone{Epoch: t.at.Epoch, Step: t.at.Step, Loss: t.at.LossSum / float64(max(t.at.Bags, 1)),
 		Bags: t.at.Bags, Images: t.at.Images, BadSamples: t.bad, DataWait: t.dataWait, Duration: time.Since(t.started)})
-}
-
-// interrupted saves what has been done. The error wraps ErrInterrupted and what ended the context.
-func (t *Trainer) interrupted(cause error) error {
-	err := fmt.Errorf("%w after step %d of %d (epoch %d): %w", ErrInterrupted, t.at.Step, t.Steps(), t.at.Epoch, cause)
-	if saving := t.save(); saving != nil {
-		return errors.Join(err, saving)
-	}
-	return err
 }
 
 // leaveEpoch ends the loader's epoch and gives held batches back.
@@ -388,12 +370,4 @@ func (t *Trainer) leaveEpoch() {
 	if !t.Config.Overfit {
 		t.held = release(t.held)
 	}
-}
-
-// PrepareDirectory makes a folder for checkpoints, or removes what a killed process left there unfinished.
-func PrepareDirectory(path string) error {
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		return fmt.Errorf("training: cannot make the folder of checkpoints: %w", err)
-	}
-	return removeLeftovers(path)
 }

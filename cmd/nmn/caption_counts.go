@@ -93,7 +93,8 @@ func (c *captionCounts) run(p *program, path, dir string) error {
 	if c.asJSON {
 		return writeJSON(p.out, map[string]any{"folder": dir, "clips": len(rest.IDs), "left_out": left, "features": words.AtLeast(0)})
 	}
-	_, err = fmt.Fprintf(p.out, "%s: %d clips, counts of %d words; %d clips with too few captions left out\n", dir, len(rest.IDs), words.AtLeast(0), left)
+	_, err = fmt.Fprintf(p.out, "%s: %d clips, counts of %d words; %d clips with too few captions left out\n",
+		dir, len(rest.IDs), words.AtLeast(0), left)
 	return err
 }
 

@@ -38,7 +38,8 @@ func (r *captionRun) openData() error {
 			return err
 		}
 	}
-	r.program.note("clips   %d with %d captions, %d frames of %d features; %d words", r.train.Clips(), r.train.Pairs(), r.train.Frames(), r.train.Width(), r.words.AtLeast(0))
+	r.program.note("clips   %d with %d captions, %d frames of %d features; %d words",
+		r.train.Clips(), r.train.Pairs(), r.train.Frames(), r.train.Width(), r.words.AtLeast(0))
 	return nil
 }
 

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"nmn/captioning"
 	"nmn/eval/caption"
 	"nmn/telemetry"
-	"nmn/train"
 )
 
 // captionRecords are the files of a captioner's folder that grow with training.
@@ -54,17 +52,10 @@ func (r *captionRun) watch() captioning.Observer {
 	case !p.interactive(p.err):
 		return r.tellEpochs()
 	}
-	now := time.Now
-	bar := newProgress(r.title, now(), func() int { return p.width(p.err) })
-	bar.unit = "captions"
+	show := p.showProgress(r.title, "captions")
 	return captioning.Observer{
-		Step: func(e captioning.StepDone) {
-			done := train.StepDone{Epoch: e.Epoch, Step: e.Step, Steps: e.Steps, Loss: e.Loss, Images: e.Captions, DataWait: e.DataWait, Duration: e.Duration}
-			if t := now(); bar.step(done, t) {
-				p.status.show(bar.line(done, t))
-			}
-		},
-		Validated: func(e captioning.Validated) {
+		Step: func(e captioning.StepDone) { show(e.Progress, e.Captions) },
+		Evaluated: func(e captioning.Evaluated) {
 			fmt.Fprintf(p.status, "%s: epoch %d, validation CIDEr-D %.3f\n", r.title, e.Epoch, e.CIDEr)
 		},
 	}
@@ -75,10 +66,11 @@ func (r *captionRun) tellEpochs() captioning.Observer {
 	p := r.program
 	return captioning.Observer{
 		Epoch: func(e captioning.EpochDone) {
-			fmt.Fprintf(p.err, "%s: epoch %d, step %d, loss %.4f (%.4f for a word), %.0f captions/s\n", r.title, e.Epoch, e.Step, e.Loss, e.WordLoss,
+			fmt.Fprintf(p.err, "%s: epoch %d, step %d, loss %.4f (%.4f for a word), %.0f captions/s\n",
+				r.title, e.Epoch, e.Step, e.Loss, e.WordLoss,
 				float64(e.Captions)/max(e.Duration.Seconds(), 1e-9))
 		},
-		Validated: func(e captioning.Validated) {
+		Evaluated: func(e captioning.Evaluated) {
 			fmt.Fprintf(p.err, "%s: epoch %d, validation CIDEr-D %.4f\n", r.title, e.Epoch, e.CIDEr)
 		},
 	}

@@ -117,7 +117,7 @@ func caffeModel(t *testing.T, net *model.Net) string {
 		content := protoField(nil, 4, []byte(layer))
 		for _, p := range params[i : i+2] {
 			dims, values := []int{1, 1, 1, 1}, inFile(t, net, p)
-			shape := p.FileShape()
+			shape := p.Shape
 			copy(dims[4-len(shape):], shape)
 			if layer == "conv1_1" && p == params[i] {
 				for filter := range slices.Chunk(values, 27) {
@@ -163,12 +163,12 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 	source := newTestNet(t, narrowVGG(5), 1)
 	timm := map[string]string{"fc6": "pre_logits.fc1", "fc7": "pre_logits.fc2", "fc8": "head.fc"}
 	files := map[string]string{
-		"torchvision": renamed(t, source, func(p *model.Param) (string, []int) { return p.File, p.FileShape() }),
-		"nmn":         renamed(t, source, func(p *model.Param) (string, []int) { return p.Name, p.FileShape() }),
+		"torchvision": renamed(t, source, func(p *model.Param) (string, []int) { return p.File, p.Shape }),
+		"nmn":         renamed(t, source, func(p *model.Param) (string, []int) { return p.Name, p.Shape }),
 		"timm": renamed(t, source, func(p *model.Param) (string, []int) {
 			layer, kind, _ := strings.Cut(strings.TrimPrefix(p.Name, "head."), ".")
 			name, isHead := timm[layer]
-			shape := p.FileShape()
+			shape := p.Shape
 			switch {
 			case !isHead:
 				return p.File, shape
@@ -213,7 +213,7 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 
 func TestInit_WhatDoesNotFitIsRefusedWithBothShapes(t *testing.T) {
 	source := newTestNet(t, narrowVGG(5), 1)
-	file := renamed(t, source, func(p *model.Param) (string, []int) { return p.File, p.FileShape() })
+	file := renamed(t, source, func(p *model.Param) (string, []int) { return p.File, p.Shape })
 	s := &session{log: slog.New(slog.DiscardHandler)}
 	load := func(change func(*model.Config), n netConfig) error {
 		c := narrowVGG(5)

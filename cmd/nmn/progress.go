@@ -66,12 +66,24 @@ func newProgress(title string, now time.Time, columns func() int) *progress {
 	return &progress{title: title, began: now, first: -1, unit: "images", columns: columns}
 }
 
+// showProgress keeps the last line of the terminal up to date with the steps of a title. items are what a step
+// takes, of a unit.
+func (p *program) showProgress(title, unit string) func(e train.Progress, items int) {
+	bar := newProgress(title, time.Now(), func() int { return p.width(p.err) })
+	bar.unit = unit
+	return func(e train.Progress, items int) {
+		if now := time.Now(); bar.step(e, items, now) {
+			p.status.show(bar.line(e, now))
+		}
+	}
+}
+
 // step counts a step in, and tells whether it is time to draw.
-func (p *progress) step(e train.StepDone, now time.Time) bool {
+func (p *progress) step(e train.Progress, items int, now time.Time) bool {
 	if p.first < 0 {
 		p.first = e.Step - 1
 	}
-	p.speed.add(e)
+	p.speed.add(e, items)
 	if now.Sub(p.drawn) < redraw && e.Step < e.Steps {
 		return false
 	}
@@ -81,14 +93,14 @@ func (p *progress) step(e train.StepDone, now time.Time) bool {
 
 // left is the time that the steps to come need, if they go on as since the start: validation and
 // checkpoints are in it.
-func (p *progress) left(e train.StepDone, now time.Time) time.Duration {
+func (p *progress) left(e train.Progress, now time.Time) time.Duration {
 	done := max(e.Step-p.first, 1)
 	return time.Duration(float64(now.Sub(p.began)) / float64(done) * float64(e.Steps-e.Step))
 }
 
 // line fits what matters most into the columns of the terminal, one of which stays free, for a full
 // line would break.
-func (p *progress) line(e train.StepDone, now time.Time) string {
+func (p *progress) line(e train.Progress, now time.Time) string {
 	parts := []string{
 		fmt.Sprintf("%d %%", 100*e.Step/max(e.Steps, 1)),
 		brief(p.left(e, now)) + " left",
@@ -158,15 +170,15 @@ func brief(d time.Duration) string {
 }
 
 // average is over the recent steps, older ones counting less and less.
-type average struct{ images, seconds, waited float64 }
+type average struct{ items, seconds, waited float64 }
 
-func (a *average) add(e train.StepDone) {
+func (a *average) add(e train.Progress, items int) {
 	const keep = .95
-	a.images = keep*a.images + float64(e.Images)
+	a.items = keep*a.items + float64(items)
 	a.seconds = keep*a.seconds + e.Duration.Seconds()
 	a.waited = keep*a.waited + e.DataWait.Seconds()
 }
 
-func (a *average) rate() float64 { return a.images / max(a.seconds, 1e-9) }
+func (a *average) rate() float64 { return a.items / max(a.seconds, 1e-9) }
 
 func (a *average) wait() float64 { return 100 * a.waited / max(a.seconds, 1e-9) }

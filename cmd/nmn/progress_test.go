@@ -15,13 +15,13 @@ import (
 )
 
 // halfway is a stage of 200 steps, resumed after 50, at step 100; a second a step.
-func halfway(columns int) (p *progress, e train.StepDone, now time.Time) {
+func halfway(columns int) (p *progress, e train.Progress, now time.Time) {
 	began := time.Unix(1000, 0)
 	p = newProgress("NMN-FD + MIL", began, func() int { return columns })
 	for step := 51; step <= 100; step++ {
-		e = train.StepDone{Epoch: 3, Step: step, Steps: 200, Loss: 19.4791, Images: 64, Duration: time.Second, DataWait: 125 * time.Millisecond}
+		e = train.Progress{Epoch: 3, Step: step, Steps: 200, Loss: 19.4791, Duration: time.Second, DataWait: 125 * time.Millisecond}
 		now = began.Add(time.Duration(step-50) * time.Second)
-		p.step(e, now)
+		p.step(e, 64, now)
 	}
 	return p, e, now
 }
@@ -55,14 +55,14 @@ func TestProgress_DrawsTheLastStepAndNotTooOften(t *testing.T) {
 	var drawn []int
 	for step := 1; step <= 100; step++ {
 		now = now.Add(30 * time.Millisecond)
-		if p.step(train.StepDone{Step: step, Steps: 100}, now) {
+		if p.step(train.Progress{Step: step, Steps: 100}, 0, now) {
 			drawn = append(drawn, step)
 		}
 	}
 	if got := fmt.Sprint(drawn[:3], drawn[len(drawn)-1], len(drawn)); got != "[1 5 9] 100 26" {
 		t.Errorf("steps drawn %v, want 1, 5, 9 and so on, and 100", drawn)
 	}
-	if left := p.left(train.StepDone{Step: 100, Steps: 100}, now); left != 0 {
+	if left := p.left(train.Progress{Step: 100, Steps: 100}, now); left != 0 {
 		t.Errorf("%v are left at the end", left)
 	}
 }
@@ -149,9 +149,9 @@ func TestAverage_ForgetsOldSteps(t *testing.T) {
 	if a.rate() != 0 || a.wait() != 0 {
 		t.Errorf("before the first step: %g images/s, %g %%", a.rate(), a.wait())
 	}
-	a.add(train.StepDone{Images: 32, Duration: time.Minute, DataWait: time.Minute}) // slow at the start
+	a.add(train.Progress{Duration: time.Minute, DataWait: time.Minute}, 32) // slow at the start
 	for range 300 {
-		a.add(train.StepDone{Images: 32, Duration: time.Second, DataWait: time.Second / 4})
+		a.add(train.Progress{Duration: time.Second, DataWait: time.Second / 4}, 32)
 	}
 	if math.Abs(a.rate()-32) > .01 || math.Abs(a.wait()-25) > .01 {
 		t.Errorf("%g images/s and %g %% after a slow start, want 32 and 25", a.rate(), a.wait())

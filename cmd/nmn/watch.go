@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -69,14 +68,9 @@ func (w *watch) observers(t training) []train.Observer {
 
 // showProgress keeps the last line of the terminal up to date.
 func (w *watch) showProgress(title string) train.Observer {
-	now := time.Now
-	bar := newProgress(title, now(), func() int { return w.program.width(w.program.err) })
+	show := w.program.showProgress(title, "images")
 	return train.Observer{
-		Step: func(e train.StepDone) {
-			if t := now(); bar.step(e, t) {
-				w.program.status.show(bar.line(e, t))
-			}
-		},
+		Step: func(e train.StepDone) { show(e.Progress, e.Images) },
 		Evaluated: func(e train.Evaluated) {
 			fmt.Fprintf(w.program.status, "%s: epoch %d, validation AP %s\n", title, e.Epoch, percent(validationAP(e.Result)))
 		},

@@ -152,7 +152,7 @@ func (b *builder) gemm(x, w, bias string) string {
 	return b.graph.Op("Gemm", []string{x, w, bias}, onnx.Attribute{Name: "transB", Int: 1})
 }
 
-// describe tells in the metadata what the input is.
+// describe says in the metadata what the input is.
 func (b *builder) describe(o GraphOptions) []onnx.Entry {
 	c := b.config
 	if c.Input > 0 {

@@ -55,8 +55,8 @@ func (n *Net) place(b *Batch, seed uint64) (*plan, error) {
 	p.layWords(b)
 	if n.config.Dropout > 0 {
 		p.layKeys(b, n.config.Features)
-		if err := n.seeds.upload(n.backend, seed); err != nil {
-			return nil, err
+		if err := n.seeds.Upload(n.backend, seed); err != nil {
+			return nil, wrapped(err)
 		}
 	}
 	return p, p.upload(n.backend)

@@ -27,13 +27,15 @@ func (b *Batch) Words() int {
 	return words
 }
 
-// check tells what of a batch does not fit the net.
+// check refuses a batch that does not fit the net.
 func (n *Net) check(b *Batch) error {
 	if len(b.Features) == 0 || len(b.Captions) != len(b.Features) {
-		return fmt.Errorf("s2vt: a batch of %d clips with %d captions: want one for each, and at least one: %w", len(b.Features), len(b.Captions), tensor.ErrShape)
+		return fmt.Errorf("s2vt: a batch of %d clips with %d captions: want one for each, and at least one: %w",
+			len(b.Features), len(b.Captions), tensor.ErrShape)
 	}
 	if n.config.Dropout > 0 && len(b.Samples) != len(b.Captions) {
-		return fmt.Errorf("s2vt: %d sample numbers for %d captions: dropout needs one for each: %w", len(b.Samples), len(b.Captions), tensor.ErrShape)
+		return fmt.Errorf("s2vt: %d sample numbers for %d captions: dropout needs one for each: %w",
+			len(b.Samples), len(b.Captions), tensor.ErrShape)
 	}
 	for i, words := range b.Captions {
 		if len(words) == 0 {
@@ -41,19 +43,21 @@ func (n *Net) check(b *Batch) error {
 		}
 		for _, w := range words {
 			if w < Reserved || int(w) >= n.config.Vocabulary {
-				return fmt.Errorf("s2vt: caption %d of the batch has word %d, want %d to %d", i, w, Reserved, n.config.Vocabulary-1)
+				return fmt.Errorf("s2vt: caption %d of the batch has word %d, want %d to %d",
+					i, w, Reserved, n.config.Vocabulary-1)
 			}
 		}
 	}
 	return n.checkClips(b.Features)
 }
 
-// checkClips tells which clip does not fit the net.
+// checkClips names the first clip that does not fit the net.
 func (n *Net) checkClips(clips [][]float32) error {
 	c := n.config
 	for i, features := range clips {
 		if len(features) == 0 || len(features)%c.Features != 0 || len(features) > c.Frames*c.Features {
-			return fmt.Errorf("s2vt: clip %d of the batch has %d features, want 1 to %d frames of %d: %w", i, len(features), c.Frames, c.Features, tensor.ErrShape)
+			return fmt.Errorf("s2vt: clip %d of the batch has %d features, want 1 to %d frames of %d: %w",
+				i, len(features), c.Frames, c.Features, tensor.ErrShape)
 		}
 	}
 	return nil
@@ -69,7 +73,7 @@ func (n *Net) longest(clips [][]float32) int {
 }
 
 // layFrames writes the frames of clips step by step, T×N×F, and marks in missing, T×N, the steps before the
-// first frame of a clip by 0 and all others by -1. It tells whether there are any.
+// first frame of a clip by 0 and all others by -1. It reports whether there are any.
 func (n *Net) layFrames(dst []float32, missing []int32, clips [][]float32) (ragged bool) {
 	width, count, frames := n.config.Features, len(clips), n.longest(clips)
 	for i, features := range clips {

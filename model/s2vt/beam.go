@@ -82,7 +82,7 @@ func (n *Net) Beam(clips [][]float32, o BeamOptions) (captions []Caption, err er
 	return captions, nil
 }
 
-// goOn adds a word to the hypotheses of each clip, and moves those that are done to found. last tells that no
+// goOn adds a word to the hypotheses of each clip, and moves those that are done to found. last says that no
 // word can follow.
 func (d *decoding) goOn(live []hypothesis, logProbs []float32, found [][]Caption, o BeamOptions, last bool) (still []hypothesis, err error) {
 	for from, to := 0, 0; from < len(live); from = to {
@@ -109,7 +109,7 @@ func (d *decoding) goOn(live []hypothesis, logProbs []float32, found [][]Caption
 	return still, nil
 }
 
-// decided tells that no hypothesis that goes on can come to a better score than what was found. A further
+// decided reports that no hypothesis that goes on can come to a better score than what was found. A further
 // word makes none likelier, and the length that it is divided by ends at MaxLength.
 func decided(found []Caption, going []hypothesis, o BeamOptions) bool {
 	if len(found) == 0 {
@@ -143,7 +143,7 @@ type candidate struct {
 	logProb float64 // of the whole hypothesis
 }
 
-// before tells the order of candidates.
+// before is the order of candidates.
 func (a candidate) before(b candidate) bool {
 	switch {
 	case a.logProb != b.logProb:

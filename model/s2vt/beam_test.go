@@ -119,7 +119,7 @@ func TestBeam_FindsWhatASearchToTheEndFinds(t *testing.T) {
 		n := talkative(t, device, c)
 		r, clips := newReference(t, n), uneven(c).Features
 		for seed := range 8 {
-			check(t, n.SetValues(n.p.outB, endingSooner(c, seed)))
+			check(t, n.SetValues(n.p.outB.Param, endingSooner(c, seed)))
 			r.take(t, n)
 			for _, o := range []BeamOptions{{Width: 2, MaxLength: 12}, {Width: 4, MaxLength: 9, LengthPenalty: .6}, {Width: 7, MaxLength: 15, LengthPenalty: 1}} {
 				got, err := n.Beam(clips, o)
@@ -167,7 +167,7 @@ func TestBeam_ClipsDoNotDependOnEachOther(t *testing.T) {
 		n := talkative(t, openCPU(t, level.String(), 2), c)
 		clips, o := paperBatch(c).Features, BeamOptions{Width: 5, MaxLength: 9, LengthPenalty: 1}
 		clips[3] = clips[3][:7*c.Features]
-		check(t, n.SetValues(n.p.outB, endingSooner(c, 3)))
+		check(t, n.SetValues(n.p.outB.Param, endingSooner(c, 3)))
 		ended := 0
 		for name, search := range map[string]func([][]float32, BeamOptions) ([]Caption, error){"beam": n.Beam, "greedy": n.Greedy} {
 			together, err := search(clips, o)
@@ -224,7 +224,7 @@ func TestBeam_TiesGoToTheLowestWord(t *testing.T) {
 	clips := uneven(small()).Features
 	bias := make([]float32, small().Vocabulary)
 	bias[EOS] = -50
-	check(t, n.SetValues(n.p.outB, bias))
+	check(t, n.SetValues(n.p.outB.Param, bias))
 	for _, width := range []int{1, 3} {
 		captions, err := n.Beam(clips, BeamOptions{Width: width, MaxLength: 3})
 		check(t, err)

@@ -2,7 +2,7 @@ package s2vt
 
 import "fmt"
 
-// BeamOptions tell how captions are looked for.
+// BeamOptions say how captions are searched for.
 type BeamOptions struct {
 	// Width is the number of hypotheses of each clip, from 1.
 	Width int
@@ -27,7 +27,8 @@ func (o BeamOptions) Validate(vocabulary int) error {
 	}
 	for _, w := range o.Never {
 		if w < 0 || int(w) >= vocabulary || w == EOS {
-			return fmt.Errorf("s2vt: word %d cannot be forbidden: want 0 to %d, and not %d, which ends a caption", w, vocabulary-1, EOS)
+			return fmt.Errorf("s2vt: word %d cannot be forbidden: want 0 to %d, and not %d, which ends a caption",
+				w, vocabulary-1, EOS)
 		}
 	}
 	return nil

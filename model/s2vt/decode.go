@@ -59,7 +59,8 @@ func (n *Net) startDecoding(clips [][]float32, o BeamOptions) (*decoding, error)
 		err = d.watch(clips, o.MaxLength)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("s2vt: cannot caption %d clips with a beam of %d: %w", len(clips), o.Width, err), d.close())
+		return nil, errors.Join(fmt.Errorf("s2vt: cannot caption %d clips with a beam of %d: %w",
+			len(clips), o.Width, err), d.close())
 	}
 	return d, nil
 }
@@ -109,9 +110,9 @@ func (d *decoding) watch(clips [][]float32, steps int) error {
 		return err
 	}
 	v, u := &viewer{}, &p.upper
-	h, c, gates := v.rows(u.h, 0, p.frames), v.rows(u.c, 0, p.frames), v.rows(u.gates, 0, p.frames)
-	if v.err != nil {
-		return v.err
+	h, c, gates := v.Rows(u.h, 0, p.frames), v.Rows(u.c, 0, p.frames), v.Rows(u.gates, 0, p.frames)
+	if v.Err != nil {
+		return v.Err
 	}
 	return n.backend.LSTM(h, c, gates, n.p.lstm2.wh.W, nil, nil)
 }
@@ -121,21 +122,21 @@ func (d *decoding) watch(clips [][]float32, steps int) error {
 func (d *decoding) next(live []hypothesis) ([]float32, error) {
 	n, r := d.net, len(live)
 	c, v := n.config, &viewer{}
-	ids, host := v.of(d.ids, 3, r), d.hostIDs[:3*r]
+	ids, host := v.Start(d.ids, 3, r), d.hostIDs[:3*r]
 	for i, h := range live {
 		host[i], host[r+i], host[2*r+i] = h.word, int32(h.parent), int32(h.clip)
 	}
-	words, parents, of := v.row(ids, 0), v.row(ids, 1), v.row(ids, 2)
+	words, parents, of := v.Row(ids, 0), v.Row(ids, 1), v.Row(ids, 2)
 	s := step{
-		seen: v.of(d.seen, r, c.Words), seenMap: v.of(d.seen, r, 1, 1, c.Words),
-		gates: v.of(d.gates, r, 4*c.Hidden), gatesMap: v.of(d.gates, r, 1, 1, 4*c.Hidden), gatesStep: v.of(d.gates, 1, r, 4*c.Hidden),
-		product: v.of(d.product, r, 1, 1, 4*c.Hidden),
-		h0:      v.of(d.h[0], r, c.Hidden), c0: v.of(d.c[0], r, c.Hidden), h: v.of(d.h[1], 1, r, c.Hidden), c: v.of(d.c[1], 1, r, c.Hidden),
-		hMap: v.of(d.h[1], r, 1, 1, c.Hidden), logits: v.of(d.logProbs, r, 1, 1, c.Vocabulary), logProbs: v.of(d.logProbs, r, c.Vocabulary),
+		seen: v.Start(d.seen, r, c.Words), seenMap: v.Start(d.seen, r, 1, 1, c.Words),
+		gates: v.Start(d.gates, r, 4*c.Hidden), gatesMap: v.Start(d.gates, r, 1, 1, 4*c.Hidden), gatesStep: v.Start(d.gates, 1, r, 4*c.Hidden),
+		product: v.Start(d.product, r, 1, 1, 4*c.Hidden),
+		h0:      v.Start(d.h[0], r, c.Hidden), c0: v.Start(d.c[0], r, c.Hidden), h: v.Start(d.h[1], 1, r, c.Hidden), c: v.Start(d.c[1], 1, r, c.Hidden),
+		hMap: v.Start(d.h[1], r, 1, 1, c.Hidden), logits: v.Start(d.logProbs, r, 1, 1, c.Vocabulary), logProbs: v.Start(d.logProbs, r, c.Vocabulary),
 	}
 	hBefore, cBefore, fromBelow := d.before(v)
-	if v.err != nil {
-		return nil, v.err
+	if v.Err != nil {
+		return nil, v.Err
 	}
 	if err := n.backend.Upload(ids, dense.New(dense.WithShape(3, r), dense.WithBacking(host))); err != nil {
 		return nil, err
@@ -160,12 +161,12 @@ func (d *decoding) next(live []hypothesis) ([]float32, error) {
 func (d *decoding) before(v *viewer) (h, c, fromBelow *tensor.Tensor) {
 	p, hidden := d.plan, d.net.config.Hidden
 	at := (p.frames + d.step) * p.clips
-	fromBelow = v.shaped(v.rows(p.upper.gatesRows, at, at+p.clips), p.clips, 4*hidden)
+	fromBelow = v.Shaped(v.Rows(p.upper.gatesRows, at, at+p.clips), p.clips, 4*hidden)
 	if d.step > 0 {
-		return v.of(d.h[1], d.rows, hidden), v.of(d.c[1], d.rows, hidden), fromBelow
+		return v.Start(d.h[1], d.rows, hidden), v.Start(d.c[1], d.rows, hidden), fromBelow
 	}
 	last := func(t *tensor.Tensor) *tensor.Tensor {
-		return v.shaped(v.rows(t, p.frames-1, p.frames), p.clips, hidden)
+		return v.Shaped(v.Rows(t, p.frames-1, p.frames), p.clips, hidden)
 	}
 	return last(p.upper.h), last(p.upper.c), fromBelow
 }

@@ -99,7 +99,7 @@ func (n *Net) drop(p *plan, x, keys *tensor.Tensor, s site) error {
 	if n.config.Dropout == 0 || !p.learns {
 		return nil
 	}
-	return n.backend.Dropout(x, x, keys, n.seeds.of[s], float32(n.config.Dropout))
+	return n.backend.Dropout(x, x, keys, n.seeds.Of[s], float32(n.config.Dropout))
 }
 
 // dropGrad goes back through drop.
@@ -107,5 +107,5 @@ func (n *Net) dropGrad(dx, keys *tensor.Tensor, s site) error {
 	if n.config.Dropout == 0 {
 		return nil
 	}
-	return n.backend.DropoutGrad(dx, dx, keys, n.seeds.of[s], float32(n.config.Dropout))
+	return n.backend.DropoutGrad(dx, dx, keys, n.seeds.Of[s], float32(n.config.Dropout))
 }

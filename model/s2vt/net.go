@@ -8,6 +8,7 @@ import (
 	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
+	"nmn/model/param"
 )
 
 // Net is a captioner on a device: parameters, and buffers for the batches that went through it. Everything
@@ -18,10 +19,11 @@ type Net struct {
 
 	weights, grads *tensor.Arena
 	p              parameters
-	all            []*Param
+	all            []*weight
+	params         []*param.Param // those of all
 	lowerBias      *tensor.Tensor // of LSTM 1, as a table of one row
 	shut           *tensor.Tensor // 1×4H: added to gates, it keeps h at 0
-	seeds          seeds
+	seeds          param.Seeds    // of dropout, by site
 
 	buffers  *tensor.Arena
 	capacity capacity
@@ -41,7 +43,8 @@ func New(c Config, backend kernels.Backend) (*Net, error) {
 		err = n.buildConstants()
 	}
 	if err == nil {
-		err = n.seeds.build(n.weights)
+		n.seeds, err = param.NewSeeds(n.weights, sitePurpose)
+		err = wrapped(err)
 	}
 	if err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -71,7 +74,7 @@ func (n *Net) buildConstants() (err error) {
 	return n.backend.Upload(n.shut, tensor.HostArray(tensor.Float32, values))
 }
 
-// Config tells how the net was made.
+// Config is what the net was made from.
 func (n *Net) Config() Config { return n.config }
 
 // Backend is the device that the net lives on.
@@ -112,7 +115,7 @@ func (n *Net) Init(seed uint64) error {
 				values[n.config.Hidden+i] = forgetBias
 			}
 		}
-		if err := n.SetValues(p, values); err != nil {
+		if err := n.SetValues(p.Param, values); err != nil {
 			return err
 		}
 	}

@@ -4,32 +4,28 @@ import (
 	"fmt"
 
 	"nmn/kernels/tensor"
+	"nmn/model/param"
 )
 
-// Param is a named parameter with its gradient, on the device, both float32.
-type Param struct {
-	// Name is that in files: embed.w, embed.b, lstm1.Wx, lstm1.Wh, lstm1.b, word.w, lstm2.Wx.h1 and
-	// lstm2.Wx.word (the columns of lstm2.Wx over h1 and over the word), lstm2.Wh, lstm2.b, out.w, out.b.
-	Name string
-	W    *tensor.Tensor
-	G    *tensor.Tensor // nil before Net.Learn
-	Bias bool           // weight decay spares it by default
-
-	filter, filterG *tensor.Tensor // a matrix as a filter K×1×1×C; nil for a bias
+// weight is a parameter, named embed.w, embed.b, lstm1.Wx, lstm1.Wh, lstm1.b, word.w, lstm2.Wx.h1 and
+// lstm2.Wx.word (the columns of lstm2.Wx over h1 and over the word), lstm2.Wh, lstm2.b, out.w or out.b.
+type weight struct {
+	*param.Param
+	filter, filterG *tensor.Tensor // a matrix and its gradient as a filter K×1×1×C; nil for a bias
 }
 
 // lstm are the parameters of a layer that stand between its own states.
-type lstm struct{ wh, b *Param }
+type lstm struct{ wh, b *weight }
 
 // parameters are all of them by their place in the net.
 type parameters struct {
-	embedW, embedB *Param // E×F, E
-	wx1            *Param // 4H×E
-	lstm1          lstm   // 4H×H, 4H
-	word           *Param // V×D
-	wx2h1, wx2word *Param // 4H×H, 4H×D
+	embedW, embedB *weight // E×F, E
+	wx1            *weight // 4H×E
+	lstm1          lstm    // 4H×H, 4H
+	word           *weight // V×D
+	wx2h1, wx2word *weight // 4H×H, 4H×D
 	lstm2          lstm
-	outW, outB     *Param // V×H, V
+	outW, outB     *weight // V×H, V
 }
 
 // build makes all parameters, with 0 in them.
@@ -37,7 +33,7 @@ func (n *Net) build() error {
 	c, gates := n.config, 4*n.config.Hidden
 	p := &n.p
 	for _, x := range []struct {
-		at    **Param
+		at    **weight
 		name  string
 		shape []int
 	}{
@@ -48,7 +44,7 @@ func (n *Net) build() error {
 		{&p.lstm2.wh, "lstm2.Wh", []int{gates, c.Hidden}}, {&p.lstm2.b, "lstm2.b", []int{gates}},
 		{&p.outW, "out.w", []int{c.Vocabulary, c.Hidden}}, {&p.outB, "out.b", []int{c.Vocabulary}},
 	} {
-		made := &Param{Name: x.name, Bias: len(x.shape) == 1}
+		made := &weight{Param: &param.Param{Name: x.name, File: x.name, Shape: x.shape, Bias: len(x.shape) == 1}}
 		var err error
 		if made.W, err = n.weights.Alloc(tensor.Float32, x.shape...); err == nil {
 			made.filter, err = asFilter(made.W)
@@ -57,7 +53,7 @@ func (n *Net) build() error {
 			return fmt.Errorf("s2vt: cannot hold %s: %w", x.name, err)
 		}
 		*x.at = made
-		n.all = append(n.all, made)
+		n.all, n.params = append(n.all, made), append(n.params, made.Param)
 	}
 	return nil
 }
@@ -90,4 +86,4 @@ func asFilter(t *tensor.Tensor) (*tensor.Tensor, error) {
 }
 
 // Params lists all parameters from the features to the words.
-func (n *Net) Params() []*Param { return n.all }
+func (n *Net) Params() []*param.Param { return n.params }

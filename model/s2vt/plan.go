@@ -94,7 +94,8 @@ func (n *Net) planOf(key planKey) (*plan, error) {
 	has, need := n.capacity, capacity{key.frames * key.clips, key.steps * key.clips, key.words}
 	if need.frames > has.frames || need.words > has.words || need.said > has.said {
 		if err := n.grow(capacity{max(need.frames, has.frames), max(need.words, has.words), max(need.said, has.said)}); err != nil {
-			return nil, fmt.Errorf("s2vt: cannot hold a batch of %d clips of %d frames with captions of %d words: lower the batch size: %w", key.clips, key.frames, key.steps, err)
+			return nil, fmt.Errorf("s2vt: cannot hold a batch of %d clips of %d frames with captions of %d words: lower the batch size: %w",
+				key.clips, key.frames, key.steps, err)
 		}
 	}
 	if len(n.plans) >= maxPlans {

@@ -11,26 +11,26 @@ import (
 	"testing"
 )
 
-func offered(k *keeper, values ...float64) (taken []bool) {
+func offered(k *Keeper, values ...float64) (taken []bool) {
 	for i, v := range values {
-		taken = append(taken, k.offer(Best{Step: i + 1, Value: v}))
+		taken = append(taken, k.Offer(Best{Step: i + 1, Value: v}))
 	}
 	return taken
 }
 
 func TestKeeper_KeepsTheBestByDirectionAndTheEarlierOfEquals(t *testing.T) {
-	higher := keeper{count: 2}
+	higher := Keeper{count: 2}
 	if got := offered(&higher, .3, .5, .5, .2, .4, .6); !slices.Equal(got, []bool{true, true, true, false, false, true}) {
 		t.Errorf("taken %v", got)
 	}
 	if higher.best[0].Step != 6 || higher.best[1].Step != 2 {
 		t.Errorf("best %+v", higher.best)
 	}
-	lower := keeper{count: 1, lower: true}
+	lower := Keeper{count: 1, lower: true}
 	if got := offered(&lower, .3, .5, .2, .2); !slices.Equal(got, []bool{true, false, true, false}) || lower.best[0].Step != 3 {
 		t.Errorf("taken %v, best %+v", got, lower.best)
 	}
-	none := keeper{}
+	none := Keeper{}
 	if got := offered(&none, .3); got[0] {
 		t.Error("kept one of none")
 	}

@@ -1,0 +1,110 @@
+package train
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"nmn/format/safetensors"
+)
+
+// Frame is what all checkpoints of a kind have in common: those of classifiers, or those of captioners. A file
+// holds the tensors of a net and of its optimizer, and About as JSON under a key of its metadata. Checksums of
+// header and tensors are compared as they are read.
+type Frame[About any] struct {
+	Key    string // of the metadata
+	Room   string // that errors name first
+	Writer string // of such files, for errors
+	// Check refuses what makes no sense in a file of so many tensors. Parameters is the number of parameters of
+	// the net, in floating point, where a hostile configuration cannot overflow.
+	Check      func(about *About, tensors int) error
+	Parameters func(*About) float64
+	Step       func(*About) int // that a checkpoint is of
+}
+
+// With opens a checkpoint, calls f and closes it. Errors name the file; where it is cut short or damaged, they
+// wrap ErrCorrupt.
+func (k Frame[About]) With(path string, f func(*About, *safetensors.File) error) error {
+	file, err := safetensors.Open(path)
+	if err != nil {
+		return fmt.Errorf("%s: cannot open the checkpoint: %w", k.Room, err)
+	}
+	about, err := k.Parse(file)
+	if err == nil {
+		err = f(about, file)
+	}
+	if closing := file.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return fmt.Errorf("%s: checkpoint %q: %w", k.Room, path, err)
+	}
+	return nil
+}
+
+// Read reads the About of a checkpoint, without its tensors.
+func (k Frame[About]) Read(path string) (read *About, err error) {
+	err = k.With(path, func(about *About, _ *safetensors.File) error {
+		read = about
+		return nil
+	})
+	return read, err
+}
+
+// StepOf reads the step that a checkpoint is of.
+func (k Frame[About]) StepOf(path string) (int, error) {
+	about, err := k.Read(path)
+	if err != nil {
+		return 0, err
+	}
+	return k.Step(about), nil
+}
+
+// Parse reads the metadata and checks that it makes sense and that the file is large enough for the net that
+// it names, before anybody makes that net.
+func (k Frame[About]) Parse(file *safetensors.File) (*About, error) {
+	encoded, ok := file.Metadata[k.Key]
+	if !ok {
+		return nil, fmt.Errorf("it holds tensors, but no %s in its metadata: it was not written by %s: %w",
+			k.Key, k.Writer, ErrCorrupt)
+	}
+	about := new(About)
+	if err := json.Unmarshal([]byte(encoded), about); err != nil {
+		return nil, fmt.Errorf("metadata %s: %w: %w", k.Key, ErrCorrupt, err)
+	}
+	names := file.Names()
+	if err := k.Check(about, len(names)); err != nil {
+		return nil, err
+	}
+	numbers := 0.0
+	for _, name := range names {
+		_, shape, err := file.Info(name)
+		if err != nil {
+			return nil, err
+		}
+		size := 1.0
+		for _, d := range shape {
+			size *= float64(d)
+		}
+		numbers += size
+	}
+	if need := k.Parameters(about); need > numbers {
+		return nil, fmt.Errorf("metadata: a network of %.0f parameters in a file of %.0f numbers: %w", need, numbers, ErrCorrupt)
+	}
+	return about, nil
+}
+
+// Write writes a checkpoint aside, syncs the file and renames it. The file that was there stays whole whatever
+// happens.
+func (k Frame[About]) Write(path string, about *About, tensors []safetensors.Tensor) (size int64, err error) {
+	meta, err := json.Marshal(about)
+	if err != nil {
+		return 0, fmt.Errorf("%s: cannot describe the checkpoint: %w", k.Room, err)
+	}
+	size, err = safetensors.WriteFile(path, map[string]string{k.Key: string(meta), "format": "pt"}, tensors)
+	if err != nil {
+		need := int64(len(meta)) + safetensors.Bytes(tensors)
+		return 0, fmt.Errorf("%s: cannot save %q: it needs %d bytes of disk beside what is there; the checkpoint before it, if any, is untouched: %w",
+			k.Room, path, need, err)
+	}
+	return size, nil
+}
