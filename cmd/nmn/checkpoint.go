@@ -1,16 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"nmn/internal/durable"
-	"nmn/kernels"
-	"nmn/model"
 	"nmn/text"
 	"nmn/train"
 )
@@ -21,36 +16,6 @@ const (
 	checkpointLast checkpointName = "last"
 	checkpointBest checkpointName = "best"
 )
-
-func checkpointFlag(r room, v *checkpointName) {
-	enum(r, v, "checkpoint", "of a run folder, the `checkpoint` to take", checkpointLast, checkpointBest)
-}
-
-// openedNet is the net of a checkpoint on a device that was opened for it alone.
-type openedNet struct {
-	*model.Net
-	backend    kernels.Backend
-	vocabulary *text.Vocabulary
-}
-
-func openNet(p *program, r *runConfig, file string) (*openedNet, error) {
-	backend, err := p.openDevice(r)
-	if err != nil {
-		return nil, err
-	}
-	net, checkpoint, err := train.OpenNet(file, backend)
-	if err != nil {
-		return nil, cmp.Or(err, backend.Close())
-	}
-	o := &openedNet{Net: net, backend: backend}
-	if o.vocabulary, err = checkpoint.Vocabulary(); err != nil {
-		return nil, cmp.Or(err, o.Close())
-	}
-	return o, nil
-}
-
-// Close gives back the net and its device.
-func (o *openedNet) Close() error { return cmp.Or(o.Net.Close(), o.backend.Close()) }
 
 // findCheckpoint finds the checkpoint that an argument names, a file or a run folder, and the folder
 // that it lies in.
@@ -73,10 +38,6 @@ func findCheckpoint(path string, which checkpointName) (file, folder string, err
 	return file, path, nil
 }
 
-func completeModels(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveDefault
-}
-
 // sameClasses checks that a model and data have the same words in the same order.
 func sameClasses(c *train.Checkpoint, v *text.Vocabulary) error {
 	if len(c.Words) != v.Len() {
@@ -88,13 +49,4 @@ func sameClasses(c *train.Checkpoint, v *text.Vocabulary) error {
 		}
 	}
 	return nil
-}
-
-// openDevice opens a device and says which.
-func (p *program) openDevice(r *runConfig) (kernels.Backend, error) {
-	backend, note, err := openDevice(r, p.log)
-	if err == nil {
-		p.tell(deviceMessage(backend, note))
-	}
-	return backend, err
 }

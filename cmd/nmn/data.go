@@ -13,11 +13,11 @@ import (
 	"slices"
 
 	"nmn/internal/setting"
+	"nmn/labels"
 	"nmn/loader"
 	"nmn/loader/annotation"
 	"nmn/loader/noise"
 	"nmn/loader/scenes"
-	"nmn/report"
 	"nmn/text"
 )
 
@@ -29,7 +29,7 @@ type dataSets struct {
 	validation *loader.Set
 	test       *loader.Set
 	noise      float64 // share of replaced captions, for tables
-	flips      report.Flips
+	flips      labels.FlipRates
 	drawn      struct{ train, validation *noise.Injection } // flips, nil for none
 	columns    string                                       // of features or a manifest, for people
 	options    dataOptions

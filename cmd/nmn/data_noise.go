@@ -9,7 +9,6 @@ import (
 	"nmn/labels"
 	"nmn/loader"
 	"nmn/loader/noise"
-	"nmn/report"
 )
 
 // injectNoise makes the training labels noisy, as the configuration says.
@@ -51,7 +50,7 @@ func (d *dataSets) injectNoise(ctx context.Context, c *dataConfig) error {
 }
 
 // meanRates are the means over classes.
-func meanRates(r labels.Rates) report.Flips {
+func meanRates(r labels.Rates) labels.FlipRates {
 	mean := func(rates []float64) float64 {
 		sum := 0.0
 		for _, v := range rates {
@@ -59,7 +58,7 @@ func meanRates(r labels.Rates) report.Flips {
 		}
 		return sum / float64(max(len(rates), 1))
 	}
-	return report.Flips{Q01: mean(r.Q01), Q10: mean(r.Q10)}
+	return labels.FlipRates{Q01: mean(r.Q01), Q10: mean(r.Q10)}
 }
 
 func share(part, whole int) float64 { return float64(part) / float64(max(whole, 1)) }

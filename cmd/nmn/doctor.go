@@ -233,7 +233,7 @@ func (d *doctorCommand) plan(ctx context.Context, p *program, data *dataSets) (p
 		return nil, err
 	}
 	for _, arm := range arms {
-		m, err := measure(ctx, &c, s, arm)
+		m, err := s.measure(ctx, &c, arm)
 		if err != nil {
 			return nil, err
 		}

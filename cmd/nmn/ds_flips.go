@@ -131,3 +131,9 @@ func (d *dataSets) withTrueLabels() *dataSets {
 	}
 	return &clean
 }
+
+// The files of label flips in a run folder, as nmn noise writes them: of the training and of the validation split.
+const (
+	flipsName           = "flips.jsonl.gz"
+	validationFlipsName = "flips-validation.jsonl.gz"
+)

@@ -73,7 +73,7 @@ func (e *experiment) estimate(ctx context.Context, s *session) (time.Duration, e
 			if err != nil {
 				return 0, err
 			}
-			one, err := measure(ctx, &c, s, arm)
+			one, err := s.measure(ctx, &c, arm)
 			if err != nil {
 				return 0, err
 			}

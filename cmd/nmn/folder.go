@@ -20,6 +20,7 @@ import (
 
 	"nmn/internal/durable"
 	"nmn/kernels/tensor"
+	"nmn/labels"
 	"nmn/loader"
 	"nmn/report"
 	"nmn/train"
@@ -30,9 +31,6 @@ const (
 	configName     = "config.yaml"
 	vocabularyName = "vocabulary.txt"
 	resultName     = "result.json" // written last: it tells that the run is complete
-	// The label flips of the training and of the validation split, as nmn noise writes them.
-	flipsName           = "flips.jsonl.gz"
-	validationFlipsName = "flips-validation.jsonl.gz"
 
 	stage1Name = "stage1" // folder of the first stage of an arm of the second
 	recipeName = "recipe" // folder of the folds, and of what they have found
@@ -40,16 +38,16 @@ const (
 
 // outcome is what a complete run has found.
 type outcome struct {
-	Fingerprint string       `json:"fingerprint"` // of configuration and data
-	Arm         armName      `json:"arm"`
-	MIL         bool         `json:"mil"`
-	Noise       float64      `json:"noise"` // share of replaced captions
-	Flips       report.Flips `json:"flips"` // of labels
-	Seed        uint64       `json:"seed"`
-	Steps       int          `json:"steps"`
-	Loss        float64      `json:"loss"` // of the last step
-	Seconds     float64      `json:"seconds"`
-	Split       string       `json:"split"` // that the evaluation is of
+	Fingerprint string           `json:"fingerprint"` // of configuration and data
+	Arm         armName          `json:"arm"`
+	MIL         bool             `json:"mil"`
+	Noise       float64          `json:"noise"` // share of replaced captions
+	Flips       labels.FlipRates `json:"flips"` // of labels
+	Seed        uint64           `json:"seed"`
+	Steps       int              `json:"steps"`
+	Loss        float64          `json:"loss"` // of the last step
+	Seconds     float64          `json:"seconds"`
+	Split       string           `json:"split"` // that the evaluation is of
 	judgement
 	// Threshold is the probability from which to predict a label, told from out-of-fold scores; nil where
 	// there are none.
