@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"nmn/internal/durable"
+	"nmn/internal/setting"
 	"nmn/text"
 	"nmn/train"
 )
@@ -33,7 +34,7 @@ func findCheckpoint(path string, which checkpointName) (file, folder string, err
 	}
 	file = filepath.Join(path, name)
 	if !durable.Exists(file) {
-		return "", "", usagef("%s holds no %s: name a run folder or a checkpoint file", path, name)
+		return "", "", setting.Errorf("", "%s holds no %s: name a run folder or a checkpoint file", path, name)
 	}
 	return file, path, nil
 }

@@ -30,7 +30,7 @@ func presetConfig(name presetName, size sizeName) (config, error) {
 		c.Data.ValidationShare, c.Data.TestShare = .2, .2
 		c.Train = train.FeaturesPreset()
 	default:
-		return config{}, usagef("preset is %q, want %s", name, setting.Alternatives(presets()))
+		return config{}, setting.Errorf("preset", "preset is %q, want %s", name, setting.Alternatives(presets()))
 	}
 	return c, nil
 }

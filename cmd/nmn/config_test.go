@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"nmn/train"
-
-	"go.yaml.in/yaml/v3"
 )
 
 func writeConfigFile(t *testing.T, text string) string {
@@ -123,17 +121,6 @@ func TestConfig_LossSetsThoseOfItsPaperAndSingleFlagsWhereverTheyStand(t *testin
 	wantUsage(t, call(t, "train", "--arm", "star", "--ll-delta", "0.3"), "loss.delta is 0.3, which is for the loss ll-r or ll-ct")
 }
 
-// A folder tells a setting that only one of two runs has.
-func TestConfig_LossMakesAnotherRun(t *testing.T) {
-	bce, asl := defaultConfig(), defaultConfig()
-	asl.Train.Loss = train.PaperLoss(train.Asymmetric)
-	for _, pair := range [][2]*config{{&bce, &asl}, {&asl, &bce}} {
-		if key, _, _ := firstChange(pair[0], pair[1]); !strings.HasPrefix(key, "train.loss.") {
-			t.Errorf("the first change is %q", key)
-		}
-	}
-}
-
 func TestConfig_FaultsNameFileAndLine(t *testing.T) {
 	for _, test := range []struct{ name, text, says string }{
 		{"unknown key", "data:\n  noise: 0.2\n  noises: 3\n", `nmn.yaml:3: unknown key "noises"`},
@@ -156,37 +143,6 @@ func TestConfig_EmptyFileChangesNothing(t *testing.T) {
 	if a, b := must(t, "train", "--print-config"), must(t, "train", "--config", writeConfigFile(t, ""), "--print-config"); a != b {
 		t.Errorf("an empty file changed the configuration:\n%s", b)
 	}
-}
-
-func FuzzReadConfig(f *testing.F) {
-	f.Add([]byte("data:\n  noise: 0.2\n"))
-	f.Add([]byte("train:\n  learning_rates:\n  - {pattern: head.*, multiplier: 2}\n"))
-	f.Add([]byte("a: &a [*a]\n"))
-	f.Add([]byte("size: quick\n---\n"))
-	f.Add([]byte("train: {noise: {miss_rate: [.nan]}}\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		c := defaultConfig()
-		if err := readYAML("fuzz.yaml", data, &c); err != nil {
-			if exitCode(err) != exitUsage || strings.Contains(oneLine(err), "\n") {
-				t.Errorf("%q is not a mistake in usage on one line", err)
-			}
-			return
-		}
-		if c.validate() != nil {
-			return
-		}
-		written, err := c.yaml()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var again config
-		if err := readYAML("again.yaml", written, &again); err != nil {
-			t.Fatalf("%v in\n%s", err, written)
-		}
-		if rewritten, err := yaml.Marshal(again); err != nil || string(rewritten) != string(written) {
-			t.Errorf("not the same when read back: %v\n%s\n%s", err, written, rewritten)
-		}
-	})
 }
 
 // Captions of one's own get estimated rates; the paper's protocol, asked for by name, the paper's noise model.

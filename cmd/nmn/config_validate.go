@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"nmn/internal/setting"
+	"nmn/model"
 	"slices"
 )
 
@@ -11,7 +12,11 @@ import (
 func (c *config) validate() error {
 	for _, check := range []func() error{c.validateNames, c.Data.validate, c.validateNet, c.Train.Validate, c.Run.validate, c.validateRecipe, c.validateVideo} {
 		if err := check(); err != nil {
-			return usageError{err}
+			var config *setting.Error
+			if errors.As(err, &config) {
+				return err
+			}
+			return &setting.Error{Err: err}
 		}
 	}
 	return nil
@@ -76,4 +81,13 @@ func (r *runConfig) validate() error {
 func (c *config) validateRecipe() error {
 	settings := c.settings()
 	return settings.validate()
+}
+
+// validateLoss refuses a loss of the classifier alone for an arm with a noise model.
+func (c *config) validateLoss() error {
+	if c.Train.Loss.IsZero() || c.Arm.noiseMode() == model.NoNoise {
+		return nil
+	}
+	return fmt.Errorf("loss %s is of the classifier alone, and arm %s has a noise model, which learns by the likelihood of the labels: "+
+		"give --arm star or --arm stage1, or leave out --loss", c.Train.Loss.Name(), c.Arm)
 }

@@ -209,7 +209,7 @@ func (d *doctorCommand) plan(ctx context.Context, p *program, data *dataSets) (p
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, backend.Close()) }()
-	if err := data.startRates(&c); err != nil {
+	if err := c.startRates(data); err != nil {
 		return nil, err
 	}
 	s := &session{backend: backend, data: data, log: p.log, observe: observer{message: p.tell}}

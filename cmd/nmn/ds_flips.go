@@ -7,6 +7,7 @@ import (
 	"nmn/loader"
 	"nmn/loader/noise"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -24,7 +25,7 @@ func (f flipLevel) rates() (missing, incorrect float64, err error) {
 		text string
 		to   *float64
 	}{{left, &missing}, {right, &incorrect}} {
-		v, bad := number(parseFloat)(strings.TrimSpace(part.text))
+		v, bad := strconv.ParseFloat(strings.TrimSpace(part.text), 64)
 		if bad != nil || !two || !(v >= 0 && v <= 1) {
 			return 0, 0, fmt.Errorf("flips are %q, want two probabilities missing:incorrect, such as 0.3:0.1", f)
 		}

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"nmn/internal/durable"
-	"nmn/train"
 )
 
 func epochRows(t *testing.T, dir string) []epochFigures {
@@ -106,33 +105,5 @@ func TestEpochs_OfAnExperiment(t *testing.T) {
 	}
 	if of["star"] != 3 || of["NMN-FI, informed start"] != 3 || best != 2 {
 		t.Errorf("%v epochs and %d best ones, want 3 of each arm, and one", of, best)
-	}
-}
-
-func TestEpochs_RecordGoesOnBehindAStep(t *testing.T) {
-	dir := t.TempDir()
-	r, err := openEpochs(dir, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := readOutcome(trained(t, "--arm", "stage1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for epoch := 1; epoch <= 3; epoch++ {
-		if err := r.put(train.Position{Epoch: epoch, Step: 10 * epoch}, &o.judgement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if r, err = openEpochs(dir, 20); err != nil || len(r.rows) != 2 {
-		t.Fatalf("%d rows behind step 20 (%v), want 2", len(r.rows), err)
-	}
-	if err := r.put(train.Position{Epoch: 2, Step: 20}, &o.judgement); err != nil || len(epochRows(t, dir)) != 2 {
-		t.Errorf("an epoch that was judged again has two rows (%v)", err)
-	}
-	for _, bad := range []string{"", "{}", `[{"epoch":1}]`, `[{"epoch":2,"step":2,"evaluation":{}},{"epoch":2,"step":3,"evaluation":{}}]`} {
-		if _, err := parseEpochs([]byte(bad)); err == nil {
-			t.Errorf("%q was read", bad)
-		}
 	}
 }

@@ -319,9 +319,9 @@ func (e *experiment) arm(ctx context.Context, s *session, c config, level noiseL
 		case name == armStage1:
 			first = dir
 		}
-		run := s.arm(c, dir, from, found)
-		run.heading = e.heading
-		o, reused, err := run.run(ctx)
+		trained := s.arm(c, dir, from, found)
+		trained.heading = e.heading
+		o, reused, err := trained.run(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -66,9 +66,6 @@ func (e *experiment) show(ctx context.Context, p *program, s *session, runs []re
 	return report.Write(p.out, e.format, tables...)
 }
 
-// indexName is the page of an experiment.
-const indexName = "index.html"
-
 // writeIndex writes the page of the experiment, with links to the pages that its runs have.
 func (e *experiment) writeIndex(ctx context.Context, s *session, runs []report.Run, shown []shownTable, all []*report.Table) error {
 	compared, err := e.comparisons(ctx, s, runs)

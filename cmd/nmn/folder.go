@@ -19,6 +19,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"nmn/internal/durable"
+	"nmn/internal/setting"
 	"nmn/kernels/tensor"
 	"nmn/labels"
 	"nmn/loader"
@@ -31,6 +32,8 @@ const (
 	configName     = "config.yaml"
 	vocabularyName = "vocabulary.txt"
 	resultName     = "result.json" // written last: it tells that the run is complete
+
+	indexName = "index.html" // the page of an experiment
 
 	stage1Name = "stage1" // folder of the first stage of an arm of the second
 	recipeName = "recipe" // folder of the folds, and of what they have found
@@ -122,7 +125,7 @@ func claimFolder(dir string, found error, changed func() (key, was, is string), 
 		return found
 	default:
 		if key, was, is := changed(); key != "" {
-			return usagef("%s holds another run: its %s is %s, this one's %s; name another --run-dir, or remove that folder", dir, key, was, is)
+			return setting.Errorf("run_dir", "%s holds another run: its %s is %s, this one's %s; name another --run-dir, or remove that folder", dir, key, was, is)
 		}
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {

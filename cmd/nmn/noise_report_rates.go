@@ -40,8 +40,8 @@ func (l *learntRates) report(folder string) (*report.NoiseReport, error) {
 // estimatesOf finds what a recipe has estimated: in the folder of the run, or beside it, where nmn
 // experiment keeps what all arms of a seed share. Empty where there is none.
 func (l *learntRates) estimatesOf(folder string) string {
-	for _, recipe := range []string{filepath.Join(folder, recipeName), filepath.Join(folder, "..", recipeName+suffixOf(l.Model.MIL))} {
-		if path := filepath.Join(recipe, recipeRatesName); durable.Exists(path) {
+	for _, dir := range []string{filepath.Join(folder, recipeName), filepath.Join(folder, "..", recipeName+suffixOf(l.Model.MIL))} {
+		if path := filepath.Join(dir, recipeRatesName); durable.Exists(path) {
 			return path
 		}
 	}

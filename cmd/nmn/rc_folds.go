@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"strconv"
 
 	"nmn/format/safetensors"
 	"nmn/internal/rng"
@@ -191,7 +192,7 @@ func readEpoch(path string, scores bool) (loss float64, logits []float32, err er
 		return 0, nil, fmt.Errorf("scores of a fold: %w; remove the folder of the fold to train it again", err)
 	}
 	defer func() { err = cmp.Or(err, file.Close()) }()
-	if loss, err = parseFloat(file.Metadata[epochKey]); err != nil {
+	if loss, err = strconv.ParseFloat(file.Metadata[epochKey], 64); err != nil {
 		return 0, nil, fmt.Errorf("%s: its loss: %w", path, err)
 	}
 	if scores {

@@ -169,7 +169,7 @@ func (r *recipe) write(name string, round *round, calibrate bool) error {
 	if err := audit.WriteLabels(filepath.Join(r.dir, labelsName), in, in.Labels); err != nil {
 		return err
 	}
-	return writeRates(filepath.Join(r.dir, recipeRatesName), r.found)
+	return r.found.WriteFile(filepath.Join(r.dir, recipeRatesName))
 }
 
 // page tells the estimate and the losses that chose the epochs.

@@ -10,13 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	dense "gorgonia.org/tensor"
-
 	"nmn/internal/durable"
 	"nmn/internal/rng"
 	"nmn/labels"
-	"nmn/labels/rates"
-	"nmn/loader"
 	"nmn/report"
 	"nmn/train"
 )
@@ -359,25 +355,6 @@ func TestRecipe_RaisesRates(t *testing.T) {
 	plain, raised := of("plain"), of("raised")
 	if sum(raised.Q01) <= sum(plain.Q01)+.01 {
 		t.Errorf("q01 %v, without a floor %v", raised.Q01, plain.Q01)
-	}
-}
-
-func TestRecipe_BeliefsAreThePosteriorOfKnownNoise(t *testing.T) {
-	r := &recipe{
-		data:  &dataSets{train: &loader.Set{Labels: dense.New(dense.WithShape(2, 2), dense.WithBacking([]uint8{1, 1, 0, 0}))}},
-		found: &rates.Result{Classes: []rates.Class{{Q01: .3, Q10: .1}, {Q01: .3, Q10: .1, Diagnoses: []rates.Diagnosis{rates.NotPredicted}}}},
-		noisy: &round{logits: []float32{-1, -1, 2, 2}},
-	}
-	p := func(o float64) float64 { return 1 / (1 + math.Exp(-o)) }
-	set := .7 * p(-1) / (.7*p(-1) + .1*(1-p(-1)))
-	unset := .3 * p(2) / (.3*p(2) + .9*(1-p(2)))
-	for floor, want := range map[bool][]float64{false: {set, 1, unset, 0}, true: {(set + p(-1)) / 2, 1, (unset + p(2)) / 2, 0}} {
-		r.settings.Recipe.Floor = floor
-		for i, got := range r.beliefs().Float32s() {
-			if math.Abs(float64(got)-want[i]) > 1e-6 {
-				t.Errorf("floor %t: belief %d is %v, want %v", floor, i, got, want[i])
-			}
-		}
 	}
 }
 

@@ -9,11 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	dense "gorgonia.org/tensor"
-
 	"nmn/internal/durable"
-	"nmn/labels/rates"
-	"nmn/loader"
 	"nmn/train"
 )
 
@@ -74,27 +70,6 @@ func TestRivals_InOneExperiment(t *testing.T) {
 	}
 	if settings(armPruned).Data == settings(armLLR).Data {
 		t.Error("pruned learns from all labels")
-	}
-}
-
-func TestPruned_LeavesOutWhatIsRatherWrong(t *testing.T) {
-	r := &recipe{
-		data:  &dataSets{train: &loader.Set{Labels: dense.New(dense.WithShape(2, 2), dense.WithBacking([]uint8{1, 1, 0, 0}))}},
-		found: &rates.Result{Classes: []rates.Class{{Q01: .3, Q10: .1}, {Q01: .3, Q10: .1, Diagnoses: []rates.Diagnosis{rates.NotPredicted}}}},
-		// Log-odds of y for z=1 are o + log 7, for z=0 o + log(1/3): the first and the third are rather wrong.
-		noisy: &round{logits: []float32{-2, -2, 1.2, 1.2}},
-	}
-	want := []float32{loader.Unknown, 1, loader.Unknown, 0}
-	for i, got := range r.pruned().Float32s() {
-		if got != want[i] {
-			t.Errorf("target %d is %v, want %v", i, got, want[i])
-		}
-	}
-	r.noisy.logits = []float32{-1.9, 5, 1, -5}
-	for i, got := range r.pruned().Float32s() {
-		if got != float32(r.data.train.Labels.Uint8s()[i]) {
-			t.Errorf("target %d is %v though the label is rather right", i, got)
-		}
 	}
 }
 

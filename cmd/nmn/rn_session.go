@@ -73,7 +73,7 @@ func openSession(ctx context.Context, c *config, o sessionOptions) (*session, er
 	s.backend = backend
 	s.tell(deviceMessage(backend, note))
 	if s.data, err = c.openData(ctx, s.log); err == nil {
-		err = s.data.startRates(c)
+		err = c.startRates(s.data)
 	}
 	if err != nil {
 		return nil, cmp.Or(err, s.Close())

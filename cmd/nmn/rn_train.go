@@ -21,13 +21,13 @@ func (s *session) train(ctx context.Context, c *config, dir string, resume bool)
 		return nil, err
 	}
 	from := c.Stage1
-	recipe := s.recipe(*c, filepath.Join(dir, recipeName))
+	found := s.recipe(*c, filepath.Join(dir, recipeName))
 	switch {
 	case arm.Stage == 1 && from != "":
 		return nil, setting.Errorf("stage1", "--stage1 is for arms of stage 2; %s trains a net from its start", c.Arm)
 	case arm.Stage == 2 && from == "" || c.Arm == armForward && c.Rates == ratesOnline:
 		first := filepath.Join(dir, stage1Name)
-		if err := s.firstStage(ctx, c, dir, first, recipe); err != nil {
+		if err := s.firstStage(ctx, c, dir, first, found); err != nil {
 			return nil, err
 		}
 		if arm.Stage == 2 {
@@ -39,7 +39,7 @@ func (s *session) train(ctx context.Context, c *config, dir string, resume bool)
 			return nil, cmp.Or(err, setting.Errorf("run_dir", "%s holds a run that was interrupted: go on with --resume %s, or name another --run-dir", dir, dir))
 		}
 	}
-	o, reused, err := s.arm(*c, dir, from, recipe).run(ctx)
+	o, reused, err := s.arm(*c, dir, from, found).run(ctx)
 	if reused {
 		s.tell(message{text: dir + " is complete: nothing was run again", detail: true})
 	}

@@ -24,8 +24,8 @@ type program struct {
 	called *cobra.Command
 }
 
-// run executes one command line and returns the exit code of the process.
-func run(ctx context.Context, args []string, t *terminal) int {
+// execute executes one command line and returns the exit code of the process.
+func execute(ctx context.Context, args []string, t *terminal) int {
 	p := &program{terminal: t, status: &statusLine{out: t.err}, log: slog.New(slog.DiscardHandler)}
 	root := newRoot(p)
 	root.SetArgs(args)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"nmn/internal/setting"
 )
 
 // openData opens the data of a configuration. What only the data tell, that a manifest lists clips, is noted in
@@ -18,7 +19,7 @@ func (c *config) openData(ctx context.Context, log *slog.Logger) (*dataSets, err
 	}
 	c.Data.ManifestOfClips = data.train.Videos()
 	if err := c.validateVideo(); err != nil {
-		return nil, cmp.Or(error(usageError{err}), data.Close())
+		return nil, cmp.Or(error(&setting.Error{Err: err}), data.Close())
 	}
 	return data, nil
 }

@@ -3,7 +3,7 @@ package main
 import "nmn/labels"
 
 // startRates puts the rates of a file into the configuration of training.
-func (d *dataSets) startRates(c *config) error {
+func (c *config) startRates(d *dataSets) error {
 	settings := c.settings()
 	path := settings.ratesFile()
 	if path == "" {

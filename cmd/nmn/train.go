@@ -91,7 +91,7 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 	if err := settings.fits(s.data); err != nil {
 		return err
 	}
-	t.config.tellStart(p)
+	tellStart(p, &t.config)
 	s.tellCost(&t.config, t.config.Arm)
 	o, err := s.train(ctx, &t.config, t.runDir, t.resume != "")
 	if errors.Is(err, errInterrupted) {
@@ -124,7 +124,7 @@ func (t *trainCommand) resolve(cmd *cobra.Command) error {
 }
 
 // tellStart says where a large network starts from nothing: it needs far more pictures and time then.
-func (c *config) tellStart(p *program) {
+func tellStart(p *program, c *config) {
 	if c.Net.Arch == netVGG16 && c.Net.Weights == "" && c.Stage1 == "" && !p.quiet {
 		fmt.Fprintln(p.status, "vgg16 starts from random weights; --init FILE starts from those of ImageNet")
 	}

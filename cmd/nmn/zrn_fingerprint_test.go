@@ -1,7 +1,6 @@
 package main
 
 import (
-	"log/slog"
 	"testing"
 
 	"nmn/kernels/tensor"
@@ -12,8 +11,7 @@ import (
 func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 	ran := defaultConfig()
 	ran.Data.TrainSize, ran.Data.ValidationSize, ran.Data.TestSize = 8, 0, 8
-	p := &program{terminal: &terminal{}, log: slog.New(slog.DiscardHandler)}
-	data, err := ran.openData(t.Context(), p.log)
+	data, err := ran.openData(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
