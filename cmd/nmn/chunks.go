@@ -3,11 +3,12 @@ package main
 import (
 	"fmt"
 	"nmn/model"
+	"nmn/run"
 )
 
 // tellChunks prints what a batch of the longest videos takes in maps and gradients, whole and in chunks of
 // fewer frames; nothing of pictures.
-func tellChunks(p *program, c *config, longest int, net *model.Net) error {
+func tellChunks(p *program, c *run.Config, longest int, net *model.Net) error {
 	if longest < 2 {
 		return nil
 	}

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/loader/dataset"
+	"nmn/recipe"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -20,9 +23,9 @@ func writeConfigFile(t *testing.T, text string) string {
 }
 
 // printed is the configuration that a command line resolves to.
-func printed(t *testing.T, args ...string) config {
+func printed(t *testing.T, args ...string) run.Config {
 	t.Helper()
-	var c config
+	var c run.Config
 	if err := readYAML("printed", []byte(must(t, append(args, "--print-config")...)), &c); err != nil {
 		t.Fatal(err)
 	}
@@ -56,10 +59,10 @@ func TestConfig_PresetsAndSizes(t *testing.T) {
 		t.Errorf("full: %d pictures, %d epochs", c.Data.TrainSize, c.Train.Stage1Epochs)
 	}
 	c := printed(t, "train", "--captions", "c.json", "--images", "d")
-	if c.Preset != presetPaperCOCO || c.Net.Arch != netVGG16 || c.Data.Set != dataCaptions || c.Train.Optimizer != "sgd" {
+	if c.Preset != run.PaperCOCOPreset || c.Net.Arch != run.NetVGG16 || c.Data.Set != dataset.Captions || c.Train.Optimizer != "sgd" {
 		t.Errorf("captions without preset: %s, %s, %s, %s", c.Preset, c.Net.Arch, c.Data.Set, c.Train.Optimizer)
 	}
-	if c = printed(t, "train", "--preset", "scenes", "--captions", "c.json", "--images", "d"); c.Data.Noise != 0 || c.Net.Arch != netScenes {
+	if c = printed(t, "train", "--preset", "scenes", "--captions", "c.json", "--images", "d"); c.Data.Noise != 0 || c.Net.Arch != run.NetScenes {
 		t.Errorf("noise %v was put into data of others, or the net is %s", c.Data.Noise, c.Net.Arch)
 	}
 	if c = printed(t, "train", "--preset", "scenes", "--captions", "c.json", "--images", "d", "--noise", "0.6"); c.Data.Noise != .6 {
@@ -74,7 +77,7 @@ func TestConfig_LaterFlagOfOneFieldCounts(t *testing.T) {
 	if c := printed(t, "train", "--stage2-epochs", "2", "--epochs", "9"); c.Train.Stage2Epochs != 9 {
 		t.Errorf("epochs %d, want 9", c.Train.Stage2Epochs)
 	}
-	if c := printed(t, "train", "--noise-model", "none"); c.Arm != armStar {
+	if c := printed(t, "train", "--noise-model", "none"); c.Arm != recipe.Star {
 		t.Errorf("arm %q, want star", c.Arm)
 	}
 	if c := printed(t, "train", "--noise", "labels.jsonl"); c.Data.NoiseFile != "labels.jsonl" || c.Data.Noise != 0 {
@@ -158,9 +161,9 @@ func TestConfig_CaptionsTakeTheRecipeAndThePaperIsKept(t *testing.T) {
 
 // readYAML lays a document over a configuration.
 func readYAML(name string, data []byte, config any) error {
-	file, err := parseDocument(name, data)
+	file, err := run.ParseDocument(name, data)
 	if err != nil {
 		return err
 	}
-	return file.decode(config)
+	return file.Decode(config)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"nmn/kernels"
 	"nmn/model"
+	"nmn/run"
 	"nmn/text"
 	"nmn/train"
 )
@@ -15,7 +16,7 @@ type openedNet struct {
 	vocabulary *text.Vocabulary
 }
 
-func openNet(p *program, r *runConfig, file string) (*openedNet, error) {
+func openNet(p *program, r *run.Resources, file string) (*openedNet, error) {
 	backend, err := p.openDevice(r)
 	if err != nil {
 		return nil, err
@@ -35,10 +36,10 @@ func openNet(p *program, r *runConfig, file string) (*openedNet, error) {
 func (o *openedNet) Close() error { return cmp.Or(o.Net.Close(), o.backend.Close()) }
 
 // openDevice opens a device and says which.
-func (p *program) openDevice(r *runConfig) (kernels.Backend, error) {
-	backend, note, err := openDevice(r, p.log)
+func (p *program) openDevice(r *run.Resources) (kernels.Backend, error) {
+	backend, note, err := run.OpenDevice(r, p.log)
 	if err == nil {
-		p.tell(deviceMessage(backend, note))
+		p.tell(run.DeviceMessage(backend, note))
 	}
 	return backend, err
 }

@@ -6,20 +6,22 @@ import (
 	"fmt"
 	"time"
 
+	"nmn/recipe"
+	"nmn/run"
 	"nmn/train"
 )
 
 // dryRun builds everything, makes a few steps without saving anything, and prints the plan. What is
 // known before the steps is printed before them: those of a large network take a while.
-func dryRun(ctx context.Context, p *program, c *config, s *session) error {
-	arms, err := c.plannedArms()
+func dryRun(ctx context.Context, p *program, c *run.Config, s *run.Session) error {
+	arms, err := c.PlannedArms()
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(p.out, "device      %s\n%s\n", s.backend.Name(), s.data.describe()); err != nil {
+	if _, err := fmt.Fprintf(p.out, "device      %s\n%s\n", s.Backend.Name(), s.Data.Describe()); err != nil {
 		return err
 	}
-	if s, err = s.at(ctx, c); err != nil {
+	if s, err = s.At(ctx, c); err != nil {
 		return err
 	}
 	total := time.Duration(0)
@@ -30,9 +32,9 @@ func dryRun(ctx context.Context, p *program, c *config, s *session) error {
 		}
 		total += duration
 	}
-	settings := c.settings()
-	if line := settings.cost([]armName{c.Arm}); line != "" {
-		if settings.folds() > 0 {
+	settings := c.Settings()
+	if line := settings.Cost([]recipe.Name{c.Arm}); line != "" {
+		if settings.Folds() > 0 {
 			line += ", not counted below"
 		}
 		if _, err := fmt.Fprintf(p.out, "recipe      %s\n", line); err != nil {
@@ -44,13 +46,13 @@ func dryRun(ctx context.Context, p *program, c *config, s *session) error {
 }
 
 // planArm prints the plan of one arm, and returns how long its training will take.
-func planArm(ctx context.Context, p *program, c *config, s *session, arm train.Arm) (duration time.Duration, err error) {
-	net, err := s.freshNet(c, arm)
+func planArm(ctx context.Context, p *program, c *run.Config, s *run.Session, arm train.Arm) (duration time.Duration, err error) {
+	net, err := s.FreshNet(c, arm)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
-	census, err := s.data.train.Census(ctx)
+	census, err := s.Data.Train.Census(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -67,12 +69,12 @@ func planArm(ctx context.Context, p *program, c *config, s *session, arm train.A
 	if err := tellChunks(p, c, census.Longest, net); err != nil {
 		return 0, err
 	}
-	m, err := s.measureNet(ctx, c, arm, net)
+	m, err := s.MeasureNet(ctx, c, arm, net)
 	if err != nil {
 		return 0, err
 	}
-	duration = m.step * time.Duration(m.steps)
+	duration = m.Step * time.Duration(m.Steps)
 	_, err = fmt.Fprintf(p.out, "            %.0f MiB, %d steps of %.1f ms (%.3g images/s, %.1f GFLOP/s): about %v\n",
-		float64(m.memory)/(1<<20), m.steps, m.step.Seconds()*1e3, float64(batch)/m.step.Seconds(), flop/m.step.Seconds()/1e9, duration.Round(time.Second))
+		float64(m.Memory)/(1<<20), m.Steps, m.Step.Seconds()*1e3, float64(batch)/m.Step.Seconds(), flop/m.Step.Seconds()/1e9, duration.Round(time.Second))
 	return duration, err
 }

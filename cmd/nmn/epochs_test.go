@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"nmn/internal/durable"
+	"nmn/run"
 )
 
-func epochRows(t *testing.T, dir string) []epochFigures {
+func epochRows(t *testing.T, dir string) []run.EpochFigures {
 	t.Helper()
-	rows, err := readEpochs(dir)
+	rows, err := run.ReadEpochs(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,24 +33,24 @@ func asJSON(t *testing.T, v any) string {
 func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
 	plain := trained(t, "--arm", "nmn-fd", "--stage2-epochs", "3")
 	long := trained(t, "--arm", "nmn-fd", "--stage2-epochs", "3", "--each-epoch")
-	for _, stage := range []string{stage1Name, ""} {
+	for _, stage := range []string{run.Stage1Folder, ""} {
 		if !bytes.Equal(lastWeights(t, filepath.Join(plain, stage)), lastWeights(t, filepath.Join(long, stage))) {
 			t.Errorf("stage %q: other weights with --each-epoch", stage)
 		}
 	}
-	if durable.Exists(filepath.Join(plain, epochsName)) {
+	if durable.Exists(filepath.Join(plain, run.EpochsFile)) {
 		t.Error("figures of epochs that nobody has asked for")
 	}
 	short := trained(t, "--arm", "nmn-fd", "--stage2-epochs", "2", "--each-epoch")
 	rows := epochRows(t, long)
-	if len(rows) != 3 || len(epochRows(t, filepath.Join(long, stage1Name))) != 1 || rows[2].Step != 9 {
+	if len(rows) != 3 || len(epochRows(t, filepath.Join(long, run.Stage1Folder))) != 1 || rows[2].Step != 9 {
 		t.Fatalf("rows %+v, want 3 epochs of 3 steps, and 1 of stage 1", rows)
 	}
 	if asJSON(t, rows[:2]) != asJSON(t, epochRows(t, short)) {
 		t.Error("the first two epochs of three are not those of a run of two")
 	}
-	for dir, row := range map[string]epochFigures{long: rows[2], short: rows[1]} {
-		o, err := readOutcome(dir)
+	for dir, row := range map[string]run.EpochFigures{long: rows[2], short: rows[1]} {
+		o, err := run.ReadOutcome(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,19 +12,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/loader/dataset"
+	"nmn/recipe"
 	"nmn/report"
+	"nmn/run"
 	"nmn/train"
 )
 
 // experiment is arms × noise levels × seeds.
 type experiment struct {
-	config    config
+	config    run.Config
 	sources   sources
-	arms      []armName
-	reference armName // that the others are compared with, beside star
+	arms      []recipe.Name
+	reference recipe.Name // that the others are compared with, beside star
 	mil       string
 	rates     []float64
-	flips     []flipLevel
+	flips     []dataset.FlipLevel
 	seeds     []uint64
 	budget    time.Duration
 	runDir    string
@@ -35,7 +38,7 @@ type experiment struct {
 }
 
 func newExperiment(p *program) *cobra.Command {
-	e := experiment{config: defaultConfig(), arms: paperArms(), mil: "off", seeds: []uint64{1}, budget: 5 * time.Minute,
+	e := experiment{config: run.DefaultConfig(), arms: recipe.PaperArms(), mil: "off", seeds: []uint64{1}, budget: 5 * time.Minute,
 		runDir: filepath.Join("runs", "experiment"), metrics: p.getenv(metricsVariable), format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "experiment",
@@ -52,9 +55,9 @@ Defaults are those of --preset scenes in quick size.`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.run(cmd, p) },
 	}
-	sourceFlags(cmd, &e.sources, sizeAuto, sizeQuick, sizeFull)
+	sourceFlags(cmd, &e.sources, run.Auto, run.Quick, run.Full)
 	r := under(cmd, "Experiment")
-	chosen(r, &e.arms, "arms", "`arms` to train, as arm,... (docs/evaluation.md tells what each is)", armNames()...)
+	chosen(r, &e.arms, "arms", "`arms` to train, as arm,... (docs/evaluation.md tells what each is)", recipe.Names()...)
 	enum(r, &e.mil, "mil", "without or with instances joined by noisy-or, or `both`", "off", "on", "both")
 	r.floats(&e.rates, "noise-rates", "shares of the training captions to replace, as `rate,...` (default that of the preset)")
 	flipLevels(r, &e.flips, "flips", "features: labels to flip in training and validation, as `missing:incorrect,...`, two probabilities each (default none)")
@@ -70,7 +73,7 @@ Defaults are those of --preset scenes in quick size.`,
 	run.directory(&e.runDir, "run-dir", "`folder` of all runs")
 	metricsFlag(run, &e.metrics)
 	out := under(cmd, "Output")
-	enum(out, &e.reference, "reference", "`arm` that all others are compared with, seed by seed, beside star", armNames()...)
+	enum(out, &e.reference, "reference", "`arm` that all others are compared with, seed by seed, beside star", recipe.Names()...)
 	enum(out, &e.format, "format", "`format` of the table on standard output", report.Text, report.Markdown, report.CSV, report.JSON)
 	out.bool(&e.asJSON, "json", "same as --format json")
 	cmd.AddCommand(newTable4(p))
@@ -90,16 +93,16 @@ func (e *experiment) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
-	plain, err := s.prepare(ctx, &e.config)
+	plain, err := s.Prepare(ctx, &e.config)
 	if err != nil {
 		return err
 	}
 	if plain {
-		e.arms = paperArms()
+		e.arms = recipe.PaperArms()
 	}
-	s.tellCost(&e.config, e.arms...)
-	runs, err := e.all(ctx, s.session)
-	if errors.Is(err, errInterrupted) {
+	s.TellCost(&e.config, e.arms...)
+	runs, err := e.all(ctx, s.Session)
+	if errors.Is(err, run.ErrInterrupted) {
 		return fmt.Errorf("%w; the same command goes on", err)
 	}
 	if err != nil {
@@ -108,7 +111,7 @@ func (e *experiment) run(cmd *cobra.Command, p *program) (err error) {
 	if e.asJSON {
 		e.format = report.JSON
 	}
-	return e.show(ctx, p, s.session, runs)
+	return e.show(ctx, p, s.Session, runs)
 }
 
 // resolve makes the configuration that all runs share, without noise, and chooses the size.
@@ -120,7 +123,7 @@ func (e *experiment) resolve(cmd *cobra.Command, p *program) error {
 	if err != nil {
 		return err
 	}
-	if err := e.from(cmd, size).resolve(&e.config); err != nil {
+	if err := e.from(cmd, size).Resolve(&e.config); err != nil {
 		return err
 	}
 	if err := e.resolveArms(cmd); err != nil {
@@ -131,16 +134,16 @@ func (e *experiment) resolve(cmd *cobra.Command, p *program) error {
 
 // chooseArms takes those of the recipe beside those of the paper where nobody names any.
 func (e *experiment) chooseArms(cmd *cobra.Command) {
-	settings := e.config.settings()
-	if !settings.estimates() || cmd.Flags().Changed("arms") {
+	settings := e.config.Settings()
+	if !settings.Estimates() || cmd.Flags().Changed("arms") {
 		return
 	}
-	e.arms = []armName{armStage1, armStar, armFI, armRN}
-	if e.config.Data.scenes() {
-		e.arms = append(e.arms, armFD)
+	e.arms = []recipe.Name{recipe.Stage1, recipe.Star, recipe.FI, recipe.RN}
+	if e.config.Data.Embedded() {
+		e.arms = append(e.arms, recipe.FD)
 	}
-	if settings.folds() > 0 {
-		e.arms = append(e.arms, armRS)
+	if settings.Folds() > 0 {
+		e.arms = append(e.arms, recipe.RS)
 	}
 }
 
@@ -153,7 +156,7 @@ func (e *experiment) resolveArms(cmd *cobra.Command) error {
 	for _, a := range e.arms {
 		c := e.config
 		c.Arm = a
-		if err := cmp.Or(c.validateRecipe(), c.validateLoss()); err != nil {
+		if err := cmp.Or(c.ValidateRecipe(), c.ValidateLoss()); err != nil {
 			return usageError{err}
 		}
 	}
@@ -164,13 +167,13 @@ func (e *experiment) resolveArms(cmd *cobra.Command) error {
 func (e *experiment) resolveNoise() error {
 	d := &e.config.Data
 	switch {
-	case d.captioned() && len(e.flips) > 0:
+	case d.Captioned() && len(e.flips) > 0:
 		return usagef("experiment: --flips is for features and manifests; captions are replaced by --noise-rates")
-	case !d.captioned() && len(e.rates) > 0:
-		return usagef("experiment: --noise-rates replaces captions, which %s do not have: flip labels with --flips 0.3:0.1", d.what())
-	case !d.captioned() && len(e.flips) == 0:
-		e.flips = []flipLevel{d.Flips}
-	case d.captioned() && len(e.rates) == 0:
+	case !d.Captioned() && len(e.rates) > 0:
+		return usagef("experiment: --noise-rates replaces captions, which %s do not have: flip labels with --flips 0.3:0.1", d.Noun())
+	case !d.Captioned() && len(e.flips) == 0:
+		e.flips = []dataset.FlipLevel{d.Flips}
+	case d.Captioned() && len(e.rates) == 0:
 		e.rates = []float64{d.Noise}
 	}
 	d.Noise, d.NoiseFile, d.Flips = 0, "", ""
@@ -180,7 +183,7 @@ func (e *experiment) resolveNoise() error {
 // noiseLevel is one of an experiment: a rate of captions, or flips of labels.
 type noiseLevel struct {
 	rate  float64
-	flips flipLevel
+	flips dataset.FlipLevel
 }
 
 func (e *experiment) levels() []noiseLevel {
@@ -227,11 +230,11 @@ func (e *experiment) check() error {
 }
 
 // from are the sources of the configuration, with its size.
-func (e *experiment) from(cmd *cobra.Command, size sizeName) configSources {
+func (e *experiment) from(cmd *cobra.Command, size run.Size) run.Sources {
 	s := e.sources.of(cmd.Flags(), &e.config)
-	s.size = size
+	s.Size = size
 	if cmd.Flags().Changed("arms") {
-		s.arms = e.arms
+		s.Arms = e.arms
 	}
 	return s
 }
@@ -247,10 +250,10 @@ func (e *experiment) mils() []bool {
 }
 
 // needed are the arms to train, in order: those asked for, and stage 1 where another starts from it.
-func (e *experiment) needed() []armName {
-	var all []armName
-	for _, a := range armNames() {
-		if a == armStage1 || slices.Contains(e.arms, a) {
+func (e *experiment) needed() []recipe.Name {
+	var all []recipe.Name
+	for _, a := range recipe.Names() {
+		if a == recipe.Stage1 || slices.Contains(e.arms, a) {
 			all = append(all, a)
 		}
 	}
@@ -258,12 +261,12 @@ func (e *experiment) needed() []armName {
 }
 
 // all runs everything and returns the runs that were asked for.
-func (e *experiment) all(ctx context.Context, s *session) ([]report.Run, error) {
-	if err := prepareFolder(e.runDir, &e.config); err != nil {
+func (e *experiment) all(ctx context.Context, s *run.Session) ([]report.Run, error) {
+	if err := run.PrepareFolder(e.runDir, &e.config); err != nil {
 		return nil, err
 	}
-	clean := s.data
-	defer func() { s.data = clean }()
+	clean := s.Data
+	defer func() { s.Data = clean }()
 	var runs []report.Run
 	levels := e.levels()
 	groups := len(levels) * len(e.seeds)
@@ -273,7 +276,7 @@ func (e *experiment) all(ctx context.Context, s *session) ([]report.Run, error) 
 			c := e.config
 			c.Data.Noise, c.Data.Flips, c.Data.NoiseSeed, c.Train.Seed = level.rate, level.flips, seed, seed
 			var err error
-			if s.data, err = clean.withNoise(ctx, &c.Data); err != nil {
+			if s.Data, err = clean.WithNoise(ctx, &c.Data); err != nil {
 				return nil, err
 			}
 			for _, mil := range e.mils() {
@@ -290,8 +293,8 @@ func (e *experiment) all(ctx context.Context, s *session) ([]report.Run, error) 
 }
 
 // arm trains the arms at one noise level, seed and setting of MIL.
-func (e *experiment) arm(ctx context.Context, s *session, c config, level noiseLevel) ([]report.Run, error) {
-	s, err := s.at(ctx, &c)
+func (e *experiment) arm(ctx context.Context, s *run.Session, c run.Config, level noiseLevel) ([]report.Run, error) {
+	s, err := s.At(ctx, &c)
 	if err != nil {
 		return nil, err
 	}
@@ -300,15 +303,15 @@ func (e *experiment) arm(ctx context.Context, s *session, c config, level noiseL
 	first := ""
 	for _, name := range e.arms {
 		c.Arm = name
-		settings := c.settings()
-		if err := settings.fits(s.data); err != nil {
+		settings := c.Settings()
+		if err := settings.Fits(s.Data); err != nil {
 			return nil, err
 		}
 	}
-	found := s.recipe(c, filepath.Join(group, recipeName+suffixOf(c.Net.MIL)))
+	found := s.Recipe(c, filepath.Join(group, run.RecipeFolder+recipe.Suffix(c.Net.MIL)))
 	for _, name := range e.needed() {
 		c.Arm = name
-		arm, err := name.trained(c.Net.MIL)
+		arm, err := name.TrainArm(c.Net.MIL)
 		if err != nil {
 			return nil, err
 		}
@@ -316,24 +319,24 @@ func (e *experiment) arm(ctx context.Context, s *session, c config, level noiseL
 		switch {
 		case arm.Stage == 2:
 			from = filepath.Join(first, train.LastName)
-		case name == armStage1:
+		case name == recipe.Stage1:
 			first = dir
 		}
-		trained := s.arm(c, dir, from, found)
-		trained.heading = e.heading
-		o, reused, err := trained.run(ctx)
+		trained := s.Arm(c, dir, from, found)
+		trained.Heading = e.heading
+		o, reused, err := trained.Run(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if !reused {
 			e.heading = ""
 		}
-		s.log.Info("arm done", "dir", dir, "reused", reused, "seconds", o.Seconds)
+		s.Log.Info("arm done", "dir", dir, "reused", reused, "seconds", o.Seconds)
 		if reused {
-			s.tell(message{text: dir + " is complete: not run again", detail: true})
+			s.Tell(run.Message{Text: dir + " is complete: not run again", Detail: true})
 		}
 		if slices.Contains(e.arms, name) {
-			page, err := o.page(&c, dir)
+			page, err := o.Report(&c, dir)
 			if err != nil {
 				return nil, err
 			}

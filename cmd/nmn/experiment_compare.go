@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"nmn/report"
+	"nmn/run"
 )
 
 // comparisons puts the arms of each noise level side by side, at the first seed.
-func (e *experiment) comparisons(ctx context.Context, s *session, runs []report.Run) ([]report.Comparison, error) {
+func (e *experiment) comparisons(ctx context.Context, s *run.Session, runs []report.Run) ([]report.Comparison, error) {
 	var all []report.Comparison
-	set, _ := s.data.judged()
-	pictures := newShownPictures(ctx, set)
+	set, _ := s.Data.Judged()
+	pictures := run.NewShownPictures(ctx, set)
 	for len(runs) > 0 {
 		level := func(r report.Run) bool { return r.Noise != runs[0].Noise || r.Flips != runs[0].Flips }
 		end := slices.IndexFunc(runs, level)
@@ -33,21 +34,21 @@ func (e *experiment) comparisons(ctx context.Context, s *session, runs []report.
 
 // compare compares the runs of a noise level. Runs that keep nothing to show, as of an older version, are
 // left out.
-func compare(runs []report.Run, seed uint64, pictures *shownPictures) (report.Comparison, error) {
+func compare(runs []report.Run, seed uint64, pictures *run.ShownPictures) (report.Comparison, error) {
 	noise := fmt.Sprintf("noise %.4g %%", 100*runs[0].Noise)
 	if runs[0].Flips != (report.Flips{}) {
 		noise = "flipped labels, " + runs[0].Flips.String() + " (percent)"
 	}
-	var beside sideBySide
+	var beside run.SideBySide
 	for i := range runs {
 		if runs[i].Seed != seed {
 			continue
 		}
-		s, err := readShown(runs[i].Name)
+		s, err := run.ReadShown(runs[i].Name)
 		if err != nil {
 			return report.Comparison{}, err
 		}
-		beside.add(&runs[i], s)
+		beside.Add(&runs[i], s)
 	}
-	return beside.comparison(fmt.Sprintf("Arms side by side: %s, seed %d", noise, seed), pictures), nil
+	return beside.Comparison(fmt.Sprintf("Arms side by side: %s, seed %d", noise, seed), pictures), nil
 }

@@ -10,7 +10,10 @@ import (
 	"strings"
 
 	"nmn/internal/durable"
+	"nmn/loader/dataset"
+	"nmn/recipe"
 	"nmn/report"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -42,7 +45,7 @@ func writeTables(dir string, tables []*report.Table) error {
 }
 
 // show writes the tables to the folder in all formats, and to standard output.
-func (e *experiment) show(ctx context.Context, p *program, s *session, runs []report.Run) error {
+func (e *experiment) show(ctx context.Context, p *program, s *run.Session, runs []report.Run) error {
 	shown, err := e.tables(runs)
 	if err != nil {
 		return err
@@ -67,7 +70,7 @@ func (e *experiment) show(ctx context.Context, p *program, s *session, runs []re
 }
 
 // writeIndex writes the page of the experiment, with links to the pages that its runs have.
-func (e *experiment) writeIndex(ctx context.Context, s *session, runs []report.Run, shown []shownTable, all []*report.Table) error {
+func (e *experiment) writeIndex(ctx context.Context, s *run.Session, runs []report.Run, shown []shownTable, all []*report.Table) error {
 	compared, err := e.comparisons(ctx, s, runs)
 	if err != nil {
 		return err
@@ -88,7 +91,7 @@ func (e *experiment) writeIndex(ctx context.Context, s *session, runs []report.R
 	if err := page.Write(&b); err != nil {
 		return fmt.Errorf("page of the experiment: %w", err)
 	}
-	return durable.Save(filepath.Join(e.runDir, indexName), b.Bytes())
+	return durable.Save(filepath.Join(e.runDir, run.IndexFile), b.Bytes())
 }
 
 // summaries are the main measures of the tables, and of the first what else is worth knowing.
@@ -112,7 +115,7 @@ func (e *experiment) print(p *program, tables []shownTable) error {
 		return err
 	}
 	_, err := fmt.Fprintf(p.out, "\n%s\nAll measures: %s. To look at, with a page for each run: %s.\n", e.explain(),
-		filepath.Join(e.runDir, "table.md"), filepath.Join(e.runDir, indexName))
+		filepath.Join(e.runDir, "table.md"), filepath.Join(e.runDir, run.IndexFile))
 	return err
 }
 
@@ -125,12 +128,12 @@ func (e *experiment) tables(runs []report.Run) ([]shownTable, error) {
 		wanted, details bool
 	}{
 		{report.ExperimentTable, true, false},
-		{againstArm(armStar), several, false},
-		{againstArm(e.reference), several && e.reference != "" && e.reference != armStar, false},
+		{againstArm(recipe.Star), several, false},
+		{againstArm(e.reference), several && e.reference != "" && e.reference != recipe.Star, false},
 		{report.BestEpochTable, e.config.EachEpoch, false},
 		{report.EpochTable, e.config.EachEpoch, true},
 		{report.SeedTable, several, true},
-		{report.PaperTable, e.config.Data.Set == dataCaptions || e.config.Data.videos(), false},
+		{report.PaperTable, e.config.Data.Set == dataset.Captions || e.config.Data.Videos(), false},
 	} {
 		if !kind.wanted {
 			continue
@@ -147,7 +150,7 @@ func (e *experiment) tables(runs []report.Run) ([]shownTable, error) {
 }
 
 // againstArm makes the table of differences from an arm.
-func againstArm(a armName) func([]report.Run) (*report.Table, error) {
+func againstArm(a recipe.Name) func([]report.Run) (*report.Table, error) {
 	return func(runs []report.Run) (*report.Table, error) { return report.PairedTable(runs, string(a)) }
 }
 
@@ -156,27 +159,27 @@ func (e *experiment) explain() string {
 	t := &e.config.Train
 	lines := []string{"What the rows are:"}
 	first := epochs(t.Stage1Epochs)
-	settings := e.config.settings()
-	if settings.folds() > 0 {
+	settings := e.config.Settings()
+	if settings.Folds() > 0 {
 		first = "for as long as the loss on labels held out by folds falls"
 	}
-	for _, a := range armNames() {
+	for _, a := range recipe.Names() {
 		if slices.Contains(e.arms, a) {
-			lines = append(lines, fmt.Sprintf("  %-15s %s", a.title(false), e.meaning(a, first)))
+			lines = append(lines, fmt.Sprintf("  %-15s %s", a.Title(false), e.meaning(a, first)))
 		}
 	}
-	if e.config.Data.scenes() {
+	if e.config.Data.Embedded() {
 		lines = append(lines, report.Wrap(fmt.Sprintf("Trained on %d %s whose labels come from captions, a share of them "+
 			"replaced by those of others. Measured on %d other ones: AP (truth), F1 and Brier against what they really show, "+
-			"human AP against what people would say. No arm%s has seen a true label.", e.config.Data.TrainSize, e.config.Data.bags(), e.config.Data.TestSize, e.taught())))
+			"human AP against what people would say. No arm%s has seen a true label.", e.config.Data.TrainSize, e.config.Data.Bags(), e.config.Data.TestSize, e.taught())))
 	}
-	if e.config.Data.videos() && (e.config.Data.VideoLevel == "" || e.config.Data.VideoLevel == levelAuto) {
+	if e.config.Data.Videos() && (e.config.Data.VideoLevel == "" || e.config.Data.VideoLevel == dataset.LevelAuto) {
 		lines = append(lines, report.Wrap("Rows without MIL learn frames, each with the labels of its clip, which is scored by the maximum over its frames. "+
 			"Rows with MIL learn a clip as one bag of the cells of all its frames."))
 	}
-	if slices.ContainsFunc(e.arms, func(a armName) bool { return a == armFI || a == armFD }) && settings.ratesFile() == "" && len(t.Noise.Q01) == 1 {
+	if slices.ContainsFunc(e.arms, func(a recipe.Name) bool { return a == recipe.FI || a == recipe.FD }) && settings.RatesFile() == "" && len(t.Noise.Q01) == 1 {
 		start := fmt.Sprintf("The noise models start at rates of %g (missing) and %g (incorrect)", t.Noise.Q01[0], t.Noise.Q10[0])
-		if e.config.Preset == presetScenes && slices.Equal(t.Noise.Q01, train.ScenesPreset().Noise.Q01) {
+		if e.config.Preset == run.ScenesPreset && slices.Equal(t.Noise.Q01, train.ScenesPreset().Noise.Q01) {
 			start += ": an informed start, close to the true mean rates at 40 % noise. Other data need a start of their own (--miss-rate, --false-rate, --rates)"
 		}
 		lines = append(lines, report.Wrap(start+"."))
@@ -190,7 +193,7 @@ func (e *experiment) explain() string {
 // taught names the arms that know true labels or rates.
 func (e *experiment) taught() string {
 	for _, a := range e.arms {
-		if arm, _ := a.entry(); arm.taught {
+		if arm, _ := a.Arm(); arm.Taught {
 			return " but those that say so"
 		}
 	}
@@ -198,9 +201,9 @@ func (e *experiment) taught() string {
 }
 
 // meaning says what an arm is; first is how long stage 1 is.
-func (e *experiment) meaning(a armName, first string) string {
-	arm, _ := a.entry()
-	return strings.NewReplacer("{stage1}", first, "{stage2}", epochs(e.config.Train.Stage2Epochs)).Replace(arm.meaning)
+func (e *experiment) meaning(a recipe.Name, first string) string {
+	arm, _ := a.Arm()
+	return strings.NewReplacer("{stage1}", first, "{stage2}", epochs(e.config.Train.Stage2Epochs)).Replace(arm.Meaning)
 }
 
 func epochs(n int) string {

@@ -2,11 +2,13 @@ package main
 
 import (
 	"nmn/internal/setting"
+	"nmn/recipe"
+	"nmn/run"
 
 	"github.com/spf13/cobra"
 )
 
-func recipeFlags(cmd *cobra.Command, c *config) {
+func recipeFlags(cmd *cobra.Command, c *run.Config) {
 	r := under(cmd, "Noise model")
 	recipeFormFlag(r, &c.Recipe.Form, "nmn-recipe", "`how` stage 2 comes by its noise model: estimate, estimated from scores of bags that were not learned and held "+
 		"(docs/audit.md), or paper, learned from a start (default estimate; paper for presets of papers, and where an arm or a start is named that does not need it)")
@@ -20,18 +22,18 @@ func recipeFlags(cmd *cobra.Command, c *config) {
 }
 
 // recipeFormFlag declares --nmn-recipe; the form that was called crossfit before is still understood.
-func recipeFormFlag(r room, v *recipeForm, name, usage string) {
-	r.set.Var(formFlag{choice[recipeForm]{v, []recipeForm{recipePaper, recipeEstimate}}}, name, usage+": "+setting.Alternatives([]recipeForm{recipePaper, recipeEstimate}))
+func recipeFormFlag(r room, v *recipe.Form, name, usage string) {
+	r.set.Var(formFlag{choice[recipe.Form]{v, []recipe.Form{recipe.Paper, recipe.Estimate}}}, name, usage+": "+setting.Alternatives([]recipe.Form{recipe.Paper, recipe.Estimate}))
 	r.keep(name, v)
-	_ = r.cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions([]string{string(recipePaper), string(recipeEstimate)}, cobra.ShellCompDirectiveNoFileComp))
+	_ = r.cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions([]string{string(recipe.Paper), string(recipe.Estimate)}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // formFlag is a choice that knows the old name of a form.
-type formFlag struct{ choice[recipeForm] }
+type formFlag struct{ choice[recipe.Form] }
 
 func (f formFlag) Set(s string) error {
-	if s == string(recipeCrossFit) {
-		s = string(recipeEstimate)
+	if s == string(recipe.CrossFit) {
+		s = string(recipe.Estimate)
 	}
 	return f.choice.Set(s)
 }

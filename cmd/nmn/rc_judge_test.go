@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"nmn/internal/durable"
+	"nmn/recipe"
+	"nmn/run"
 )
 
 // The threshold comes from validation, and neither from a label nor from the test set.
 func TestJudge_ThresholdIsThatOfValidation(t *testing.T) {
 	dir := trained(t, "--arm", "nmn-fd")
-	o, err := readOutcome(dir)
+	o, err := run.ReadOutcome(dir)
 	if err != nil || o.PlugInFrom != "validation" {
 		t.Fatalf("threshold from %q, %v", o.PlugInFrom, err)
 	}
@@ -29,7 +31,7 @@ func TestJudge_ThresholdIsThatOfValidation(t *testing.T) {
 		t.Errorf("eval takes threshold %v, the run %v", run["plug_in_threshold"], own["plug_in_threshold"])
 	}
 	without := trained(t, "--arm", "stage1", "--validation-size", "0")
-	if o, err := readOutcome(without); err != nil || o.PlugInFrom != "training" || o.Audit == nil || o.Audit.From != fromOwn {
+	if o, err := run.ReadOutcome(without); err != nil || o.PlugInFrom != "training" || o.Audit == nil || o.Audit.From != recipe.FromOwn {
 		t.Errorf("without validation: threshold from %q, audit %+v (%v)", o.PlugInFrom, o.Audit, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"nmn/run"
 	"slices"
 	"strings"
 
@@ -36,8 +37,8 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 	code := exitCode(err)
 	line := oneLine(err)
 	switch {
-	case code == exitInterrupted && !errors.Is(err, errInterrupted):
-		line = errInterrupted.Error()
+	case code == exitInterrupted && !errors.Is(err, run.ErrInterrupted):
+		line = run.ErrInterrupted.Error()
 	case code == exitUsage:
 		line += fmt.Sprintf(" (see '%s --help')", p.path(root))
 	}

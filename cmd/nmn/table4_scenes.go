@@ -12,6 +12,7 @@ import (
 	"nmn/loader"
 	"nmn/loader/scenes"
 	"nmn/model"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -50,7 +51,7 @@ func (t *table4) scenes(ctx context.Context) (*table4Clips, error) {
 		return nil, err
 	}
 	for _, a := range table4Arms() {
-		clips.rows = append(clips.rows, table4Row{name: string(a), title: a.title(true), folder: func(seed uint64) string {
+		clips.rows = append(clips.rows, table4Row{name: string(a), title: a.Title(true), folder: func(seed uint64) string {
 			return filepath.Join(t.runDir, "features", fmt.Sprintf("seed-%d", seed), string(a))
 		}})
 	}
@@ -94,13 +95,13 @@ func (t *table4) trainConcepts(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
-	runs, err := e.all(ctx, s.session)
+	runs, err := e.all(ctx, s.Session)
 	if err != nil {
 		return err
 	}
 	for i := range runs {
 		folder := filepath.Join(t.runDir, "features", fmt.Sprintf("seed-%d", runs[i].Seed), runs[i].Arm)
-		if err := t.writeConcepts(ctx, s.session, runs[i].Name, folder); err != nil {
+		if err := t.writeConcepts(ctx, s.Session, runs[i].Name, folder); err != nil {
 			return err
 		}
 	}
@@ -108,8 +109,8 @@ func (t *table4) trainConcepts(ctx context.Context) (err error) {
 }
 
 // writeConcepts writes the concept probabilities of every frame by the net of a run.
-func (t *table4) writeConcepts(ctx context.Context, s *session, run, folder string) (err error) {
-	net, checkpoint, err := train.OpenNet(filepath.Join(run, train.LastName), s.backend)
+func (t *table4) writeConcepts(ctx context.Context, s *run.Session, run, folder string) (err error) {
+	net, checkpoint, err := train.OpenNet(filepath.Join(run, train.LastName), s.Backend)
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (t *table4) writeConcepts(ctx context.Context, s *session, run, folder stri
 	}
 	silent := *t.program
 	silent.terminal = &terminal{out: io.Discard, err: t.program.err, getenv: t.program.getenv}
-	for split, set := range map[string]*loader.Set{splitTrain: s.data.train, splitValidation: s.data.validation, splitTest: s.data.test} {
+	for split, set := range map[string]*loader.Set{splitTrain: s.Data.Train, splitValidation: s.Data.Validation, splitTest: s.Data.Test} {
 		frames, index, err := loader.Frames(ctx, set)
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"nmn/run"
 
 	"github.com/spf13/cobra"
 )
@@ -18,7 +19,7 @@ func newVersion(p *program) *cobra.Command {
   nmn version --json`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b := thisBuild()
+			b := run.ThisBuild()
 			if asJSON {
 				return writeJSON(p.out, b)
 			}
