@@ -48,11 +48,14 @@ func settingKeys(config any) map[settingAddress]string {
 		}
 		for i := range v.NumField() {
 			field := v.Type().Field(i)
-			key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
-			if !field.IsExported() || key == "-" {
+			key, option, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+			switch {
+			case option == "inline":
+				walk(v.Field(i), path)
 				continue
-			}
-			if path != "" {
+			case !field.IsExported() || key == "-":
+				continue
+			case path != "":
 				key = path + "." + key
 			}
 			walk(v.Field(i), key)
