@@ -2,36 +2,34 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"nmn/internal/setting"
 	"nmn/kernels"
-	"nmn/model"
 	"nmn/run"
+	"nmn/run/bench"
 )
+
+// netS2VT is the captioner, which nmn caption trains: it is measured here, not configured.
+const netS2VT run.NetName = bench.CaptionerName
 
 // benchCommand are the flags of nmn bench.
 type benchCommand struct {
-	model      run.NetName
-	batch      int
-	frames     int
-	size       int
-	width      float64
-	classes    int
+	net        bench.Net // of s2vt too, whose Classes are the features of a frame
 	vocabulary int
 	noMIL      bool
 	noNMN      bool
 	sizes      []int
 	mib        int
 	run        run.Resources
-	repeats    int
-	warmup     int
+	options    bench.Options
 	asJSON     bool
 }
 
@@ -41,7 +39,13 @@ type benchmark struct {
 	examples          []string
 	flags             func(*benchCommand, *cobra.Command) // of its own
 	validate          func(*benchCommand) error           // of these
-	measure           func(*benchCommand, *cobra.Command, *program, kernels.Backend) error
+	measure           func(*benchCommand, context.Context, kernels.Backend) (benchFigures, error)
+}
+
+// benchFigures are what a benchmark has measured.
+type benchFigures struct {
+	figures any    // as JSON has them
+	text    string // for people
 }
 
 var benchmarks = []benchmark{
@@ -104,8 +108,8 @@ func newBench(p *program) *cobra.Command {
 }
 
 func newBenchOf(p *program, m benchmark) *cobra.Command {
-	b := &benchCommand{model: run.NetScenes, batch: 32, width: 1, sizes: []int{1024, 2048}, mib: 256,
-		run: run.DefaultConfig().Run, repeats: 10, warmup: 2}
+	b := &benchCommand{net: bench.Net{Arch: run.NetScenes, Batch: 32, Width: 1}, sizes: []int{1024, 2048}, mib: 256,
+		run: run.DefaultConfig().Run, options: bench.Options{Repeats: 10, Warmup: 2}}
 	cmd := &cobra.Command{
 		Use: m.name, Short: m.short, Long: m.long,
 		Example: "  nmn bench " + m.name + " " + strings.Join(m.examples, "\n  nmn bench "+m.name+" "),
@@ -120,12 +124,21 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 			return err
 		}
 		defer func() { err = cmp.Or(err, backend.Close()) }()
-		return m.measure(b, cmd, p, backend)
+		b.options.Threads = b.run.Threads
+		measured, err := m.measure(b, cmd.Context(), backend)
+		if err != nil {
+			return err
+		}
+		if b.asJSON {
+			return writeJSON(p.out, measured.figures)
+		}
+		_, err = io.WriteString(p.out, measured.text)
+		return err
 	}
 	m.flags(b, cmd)
 	r := under(cmd, "Measurement")
-	r.int(&b.repeats, "repeats", "measured `runs`")
-	r.int(&b.warmup, "warmup", "`runs` before them")
+	r.int(&b.options.Repeats, "repeats", "measured `runs`")
+	r.int(&b.options.Warmup, "warmup", "`runs` before them")
 	r.bool(&b.asJSON, "json", "write JSON")
 	run := under(cmd, "Run")
 	run.string(&b.run.Device, "device", "`device` that computes: auto, cpu, cuda or cuda:n")
@@ -147,31 +160,30 @@ func (b *benchCommand) stepFlags(cmd *cobra.Command) {
 
 func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...run.NetName) room {
 	r := under(cmd, "Network")
-	enum(r, &b.model, "model", "`network`", nets...)
-	r.int(&b.batch, "batch", "`bags` of a step, or captions")
-	r.int(&b.frames, "frames", "`pictures` of each bag, 26 for a video (default 1; 26 for s2vt)")
-	r.int(&b.size, "size", "height and width of the input in `pixels` (default that of the network)")
-	r.float(&b.width, "width", "`factor` on the channels of all hidden layers")
-	r.int(&b.classes, "classes", "`classes` (default 36 for scenes, 1000 for vgg16; for s2vt features of a frame, 1087)")
+	enum(r, &b.net.Arch, "model", "`network`", nets...)
+	r.int(&b.net.Batch, "batch", "`bags` of a step, or captions")
+	r.int(&b.net.Frames, "frames", "`pictures` of each bag, 26 for a video (default 1; 26 for s2vt)")
+	r.int(&b.net.Size, "size", "height and width of the input in `pixels` (default that of the network)")
+	r.float(&b.net.Width, "width", "`factor` on the channels of all hidden layers")
+	r.int(&b.net.Classes, "classes", "`classes` (default 36 for scenes, 1000 for vgg16; for s2vt features of a frame, 1087)")
 	r.bool(&b.noMIL, "no-mil", "without instances")
 	r.bool(&b.noNMN, "no-nmn", "without noise model")
 	return r
 }
 
-func (b *benchCommand) validateStep() error {
-	switch {
-	case b.model == netS2VT:
-		return b.validateCaptioner()
-	case b.vocabulary != 0:
-		return fmt.Errorf("bench: --vocab-size is for --model s2vt, %s says no words: leave it out", b.model)
-	}
-	return b.validateNet()
+func (b *benchCommand) gemmFlags(cmd *cobra.Command) {
+	under(cmd, "Measurement").ints(&b.sizes, "sizes", "rows and columns of the matrices, separated by commas")
+}
+
+func (b *benchCommand) memoryFlags(cmd *cobra.Command) {
+	under(cmd, "Measurement").int(&b.mib, "mib", "size of a copy in `MiB`: several times that of the caches")
 }
 
 func (b *benchCommand) validate(cmd *cobra.Command) error {
 	const most = 1_000_000 // runs; each leaves a duration in memory
+	o := &b.options
 	switch {
-	case b.repeats < 1 || b.repeats > most || b.warmup < 0 || b.warmup > most:
+	case o.Repeats < 1 || o.Repeats > most || o.Warmup < 0 || o.Warmup > most:
 		return fmt.Errorf("bench: --repeats is 1 to %d, --warmup 0 to %d", most, most)
 	case strings.HasPrefix(b.run.Device, "cuda") && cmd.Flags().Changed("threads"):
 		return errors.New("bench: --threads is for the CPU: leave it out with --device cuda")
@@ -179,76 +191,63 @@ func (b *benchCommand) validate(cmd *cobra.Command) error {
 	return b.run.Validate()
 }
 
-func (b *benchCommand) validateNet() error {
-	b.frames = cmp.Or(b.frames, 1)
+func (b *benchCommand) validateStep() error {
 	switch {
-	case b.batch < 1 || b.size < 0 || b.classes < 0:
+	case b.net.Arch == netS2VT:
+		return b.validateCaptioner()
+	case b.vocabulary != 0:
+		return fmt.Errorf("bench: --vocab-size is for --model s2vt, %s says no words: leave it out", b.net.Arch)
+	}
+	return b.validateNet()
+}
+
+func (b *benchCommand) validateNet() error {
+	n := &b.net
+	n.Frames, n.MIL, n.Noise = cmp.Or(n.Frames, 1), !b.noMIL, !b.noNMN
+	switch {
+	case n.Batch < 1 || n.Size < 0 || n.Classes < 0:
 		return errors.New("bench: --batch is at least 1, --size and --classes at least 0")
-	case b.frames < 1:
-		return fmt.Errorf("bench: --frames is %d, want at least 1", b.frames)
-	case b.frames > 1 && b.noMIL:
-		return fmt.Errorf("bench: --frames %d makes bags of instances, --no-mil has none: give one of them", b.frames)
-	case !(b.width > 0 && b.width <= 16):
-		return fmt.Errorf("bench: --width is %g, want more than 0 and at most 16", b.width)
+	case n.Frames < 1:
+		return fmt.Errorf("bench: --frames is %d, want at least 1", n.Frames)
+	case n.Frames > 1 && b.noMIL:
+		return fmt.Errorf("bench: --frames %d makes bags of instances, --no-mil has none: give one of them", n.Frames)
+	case !(n.Width > 0 && n.Width <= 16):
+		return fmt.Errorf("bench: --width is %g, want more than 0 and at most 16", n.Width)
 	}
-	return b.net().Validate()
+	return n.Model().Validate()
 }
 
-// net is the network that is measured, with a feature-dependent noise model unless told otherwise.
-func (b *benchCommand) net() model.Config {
-	classes := b.classes
-	if classes == 0 {
-		classes = map[run.NetName]int{run.NetScenes: 36, run.NetVGG16: 1000}[b.model]
+// validateCaptioner refuses flags of nets that see pictures.
+func (b *benchCommand) validateCaptioner() error {
+	n := &b.net
+	switch {
+	case b.noMIL || b.noNMN || n.Size != 0:
+		return errors.New("bench: --no-mil, --no-nmn and --size are not for --model s2vt, which sees features: leave them out")
+	case n.Batch < 1 || n.Frames < 0 || n.Classes < 0 || b.vocabulary < 0:
+		return errors.New("bench: --batch is at least 1, --frames, --classes and --vocab-size at least 0")
+	case !(n.Width > 0 && n.Width <= 16):
+		return fmt.Errorf("bench: --width is %g, want more than 0 and at most 16", n.Width)
 	}
-	noise := model.FeatureDependent
-	if b.noNMN {
-		noise = model.NoNoise
-	}
-	n := run.NetConfig{Arch: b.model, MIL: !b.noMIL, Width: b.width, InputSize: b.size, Dropout: -1, NoisePool: "mean"}
-	return n.Model(classes, 0, noise)
+	return b.captioner().Model().Validate()
 }
 
-// median runs f, which enqueues work, and returns how long the middle one of the measured runs took. A
-// graphics card takes the time itself, so that the host's calls are not counted.
-func (b *benchCommand) median(backend kernels.Backend, f func() error) (time.Duration, error) {
-	durations := make([]time.Duration, 0, b.repeats)
-	clock, _ := backend.(kernels.Clock)
-	for i := range b.warmup + b.repeats {
-		took, err := timed(backend, clock, f)
-		if err != nil {
-			return 0, err
-		}
-		if i >= b.warmup {
-			durations = append(durations, took)
-		}
-	}
-	slices.Sort(durations)
-	return median(durations), nil
+func (b *benchCommand) captioner() bench.Captioner {
+	n := &b.net
+	return bench.Captioner{Batch: n.Batch, Frames: n.Frames, Features: n.Classes, Vocabulary: b.vocabulary, Width: n.Width}
 }
 
-// timed is how long the device works on what f enqueues.
-func timed(backend kernels.Backend, clock kernels.Clock, f func() error) (time.Duration, error) {
-	if clock == nil {
-		began := time.Now()
-		err := cmp.Or(f(), backend.Sync())
-		return time.Since(began), err
+func (b *benchCommand) validateGEMM() error {
+	const most = 1 << 15 // three matrices of 4 GiB
+	if len(b.sizes) == 0 || slices.Min(b.sizes) < 1 || slices.Max(b.sizes) > most {
+		return fmt.Errorf("bench: --sizes is %v, want one or more numbers from 1 to %d", b.sizes, most)
 	}
-	for _, call := range []func() error{func() error { return clock.Mark(0) }, f, func() error { return clock.Mark(1) }, backend.Sync} {
-		if err := call(); err != nil {
-			return 0, err
-		}
-	}
-	return clock.Between(0, 1)
+	return nil
 }
 
-func median(sorted []time.Duration) time.Duration { return sorted[len(sorted)/2] }
-
-func milliseconds(d time.Duration) float64 { return d.Seconds() * 1e3 }
-
-// rate is work for each second, 0 where no time was seen.
-func rate(work float64, d time.Duration) float64 {
-	if d <= 0 {
-		return 0
+func (b *benchCommand) validateMemory() error {
+	const most = 1 << 16 // 64 GiB
+	if b.mib < 1 || b.mib > most {
+		return fmt.Errorf("bench: --mib is %d, want 1 to %d", b.mib, most)
 	}
-	return work / d.Seconds()
+	return nil
 }

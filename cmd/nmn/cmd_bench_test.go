@@ -9,6 +9,7 @@ import (
 
 	"nmn/kernels/conform"
 	"nmn/run"
+	"nmn/run/bench"
 )
 
 // quickBench makes a command line of nmn bench that takes a moment.
@@ -43,9 +44,9 @@ func TestBenchStep_FieldsForMachines(t *testing.T) {
 		t.Errorf("steps from %v to %v with the median %v", least, most, middle)
 	}
 	// The work of six pictures, by the layers of the net.
-	b := benchCommand{model: run.NetScenes, width: .5}
+	net := bench.Net{Arch: run.NetScenes, Width: .5, MIL: true, Noise: true}
 	want := 0.0
-	for _, l := range b.net().Layers() {
+	for _, l := range net.Model().Layers() {
 		want += 6 * l.TrainFLOP / 1e9
 	}
 	if got := f["gflop"].(float64); math.Abs(got-want) > 1e-9*want {
@@ -99,8 +100,8 @@ func TestBenchOps_TellsTheWholeStep(t *testing.T) {
 	if math.Abs(share-1) > 1e-9 {
 		t.Errorf("shares sum to %v", share)
 	}
-	b, want := benchCommand{model: run.NetScenes, width: .5}, 0.0
-	for _, l := range b.net().Layers() {
+	net, want := bench.Net{Arch: run.NetScenes, Width: .5, MIL: true, Noise: true}, 0.0
+	for _, l := range net.Model().Layers() {
 		want += 2 * l.TrainFLOP / 1e9
 	}
 	if math.Abs(work-want) > 1e-9*want {
@@ -136,20 +137,20 @@ func TestBenchMachine_FieldsForMachines(t *testing.T) {
 // On the device that NMN_TEST_DEVICE names, the host by default: `make emulate` has the emulator there.
 func TestTinyNet_BenchmarksOnADevice(t *testing.T) {
 	device := cmp.Or(os.Getenv(conform.DeviceEnv), "cpu")
-	bench := func(name string, args ...string) map[string]any {
+	benchmark := func(name string, args ...string) map[string]any {
 		return readJSON(t, must(t, append([]string{"bench", name, "--json", "--repeats", "2", "--warmup", "1", "--device", device}, args...)...))
 	}
 	net := []string{"--batch", "1", "--frames", "2", "--width", "0.1", "--size", "32"}
-	step := bench("step", net...)
+	step := benchmark("step", net...)
 	positive(t, step, []string{"step_ms", "forward_ms", "update_ms", "device_memory_mib"})
-	for _, o := range bench("ops", net...)["ops"].([]any) {
+	for _, o := range benchmark("ops", net...)["ops"].([]any) {
 		op := o.(map[string]any)
 		if _, convolution := op["gflop"]; convolution && op["algorithm"] == nil {
 			t.Errorf("%s of %s has no algorithm", op["pass"], op["layer"])
 		}
 	}
-	positive(t, bench("memory", "--mib", "1"), []string{"gb_per_s"})
-	for _, product := range bench("gemm", "--sizes", "32")["products"].([]any) {
+	positive(t, benchmark("memory", "--mib", "1"), []string{"gb_per_s"})
+	for _, product := range benchmark("gemm", "--sizes", "32")["products"].([]any) {
 		positive(t, product.(map[string]any), []string{"ms"})
 	}
 	if name := step["device"].(string); !strings.HasPrefix(name, device) {
