@@ -1,42 +1,17 @@
-package main
+package doctor
 
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
-
-	"nmn/loader/doctor"
-	"nmn/run"
 )
 
-// runPlan is what a run would take.
-type runPlan struct {
-	Device string    `json:"device"`
-	Recipe string    `json:"recipe,omitempty"` // what it trains beside, which is not counted here
-	Arms   []armPlan `json:"arms"`
-	// Seconds is of all arms, without validation.
-	Seconds float64 `json:"seconds"`
-}
-
-// armPlan is what one arm would take.
-type armPlan struct {
-	Arm         string  `json:"arm"`
-	Steps       int     `json:"steps"`
-	StepSeconds float64 `json:"step_s"`
-	DeviceBytes int     `json:"device_bytes"`
-}
-
-func (r *runPlan) add(arm string, m run.Measured) {
-	r.Arms = append(r.Arms, armPlan{Arm: arm, Steps: m.Steps, StepSeconds: m.Step.Seconds(), DeviceBytes: m.Memory})
-	r.Seconds += m.Step.Seconds() * float64(m.Steps)
-}
-
-// write tells the report to people: what there is, and then the findings, the worst first.
-func (r *doctorReport) write(p *program) error {
+// WriteData tells people what there is: a table of the splits and what is in them. Findings are not part of it.
+func (r *Report) WriteData(out io.Writer) error {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	if len(r.Splits) > 0 {
@@ -60,13 +35,11 @@ func (r *doctorReport) write(p *program) error {
 		fmt.Fprintf(&b, "%-17s %d with the same identifier, %d the same content, %d the same captions, %d a combination of labels that %s has\n",
 			o.Second+"/"+o.First, o.IDs, o.Content, o.Captions, o.LabelRows, o.First)
 	}
-	r.Plan.describe(&b)
-	describeFindings(&b, p, r.Findings)
-	_, err := p.out.Write(b.Bytes())
+	_, err := out.Write(b.Bytes())
 	return err
 }
 
-func classSizes(all []doctor.ClassSize) string {
+func classSizes(all []ClassSize) string {
 	parts := make([]string, len(all))
 	for i, c := range all {
 		parts[i] = fmt.Sprintf("%s %d", c.Word, c.Bags)
@@ -74,7 +47,7 @@ func classSizes(all []doctor.ClassSize) string {
 	return strings.Join(parts, ", ")
 }
 
-func describePictures(s *doctor.SplitReport) string {
+func describePictures(s *SplitReport) string {
 	p := s.Pictures
 	if p == nil {
 		return ""
@@ -93,44 +66,35 @@ func describePictures(s *doctor.SplitReport) string {
 	return line + "\n"
 }
 
-func describeRows(s *doctor.SplitReport) string {
+func describeRows(s *SplitReport) string {
 	if s.Rows == nil {
 		return ""
 	}
 	return fmt.Sprintf("%-17s %d rows, %d unusable, %d with missing values, %d copies\n", s.Name, s.Rows.Rows, s.Rows.Unusable, s.Rows.Incomplete, s.Rows.Duplicates)
 }
 
-func (r *runPlan) describe(b *bytes.Buffer) {
-	if r == nil {
-		return
-	}
-	for _, a := range r.Arms {
-		fmt.Fprintf(b, "%-17s %d steps of %.1f ms, %.0f MiB, on %s\n", a.Arm, a.Steps, 1e3*a.StepSeconds, float64(a.DeviceBytes)/(1<<20), r.Device)
-	}
-	if r.Recipe != "" {
-		fmt.Fprintf(b, "recipe            %s, not counted below\n", r.Recipe)
-	}
-	fmt.Fprintf(b, "in all            about %v, without validation\n", time.Duration(r.Seconds*float64(time.Second)).Round(time.Second))
-}
-
 // shownExamples are those on a line of text; JSON has more.
 const shownExamples = 3
 
-func describeFindings(b *bytes.Buffer, p *program, findings []doctor.Finding) {
-	fmt.Fprintln(b)
+// WriteFindings tells people each finding with its cure, in the order given, and how many there are of each weight.
+// paint, where not nil, marks the word that begins an error.
+func WriteFindings(out io.Writer, findings []Finding, paint func(string) string) error {
+	var b bytes.Buffer
 	for _, f := range findings {
 		weight := string(f.Weight)
-		if f.Weight == doctor.Error {
-			weight = p.paint(p.out, red, weight)
+		if f.Weight == Error && paint != nil {
+			weight = paint(weight)
 		}
-		fmt.Fprintf(b, "%s: %s\n", weight, f.Text)
+		fmt.Fprintf(&b, "%s: %s\n", weight, f.Text)
 		for _, e := range f.Examples[:min(len(f.Examples), shownExamples)] {
-			fmt.Fprintf(b, "    %s\n", e)
+			fmt.Fprintf(&b, "    %s\n", e)
 		}
 		if n := len(f.Examples); n > shownExamples {
-			fmt.Fprintf(b, "    ... (--json tells more)\n")
+			fmt.Fprintf(&b, "    ... (--json tells more)\n")
 		}
-		fmt.Fprintf(b, "    cure: %s\n", f.Cure)
+		fmt.Fprintf(&b, "    cure: %s\n", f.Cure)
 	}
-	fmt.Fprintf(b, "errors %d, warnings %d, notes %d\n", doctor.Count(findings, doctor.Error), doctor.Count(findings, doctor.Warning), doctor.Count(findings, doctor.Note))
+	fmt.Fprintf(&b, "errors %d, warnings %d, notes %d\n", Count(findings, Error), Count(findings, Warning), Count(findings, Note))
+	_, err := out.Write(b.Bytes())
+	return err
 }
