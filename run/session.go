@@ -10,6 +10,7 @@ import (
 	"nmn/internal/setting"
 	"nmn/kernels"
 	"nmn/loader/dataset"
+	"nmn/loader/features"
 	"nmn/recipe"
 	"nmn/train"
 )
@@ -173,7 +174,7 @@ func (s *Session) Prepare(ctx context.Context, c *Config) (plain bool, err error
 // tellOneSided tells which words the training labels tell nothing of, before they are trained on.
 func (s *Session) tellOneSided() {
 	d := s.Data
-	never, always := dataset.OneSided(d.Train.Vocabulary.Texts(), d.Census.Positive, d.Census.Bags)
+	never, always := features.OneSided(d.Train.Vocabulary.Texts(), d.Census.Positive, d.Census.Bags)
 	if never == nil && always == nil {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"nmn/format/table"
 	"nmn/loader"
 	"nmn/loader/features"
 	"nmn/model"
@@ -135,18 +136,18 @@ func (c *extractCommand) writeNames(ctx context.Context, set *loader.Set, index 
 			return err
 		}
 	}
-	for _, table := range []struct {
+	for _, kind := range []struct {
 		file string
 		of   func() []int32
 	}{{c.labels, func() []int32 { return row.Labels }}, {c.truth, func() []int32 { return row.Truth }}} {
-		if table.file == "" {
+		if kind.file == "" {
 			continue
 		}
 		labels := make([]uint8, set.Vocabulary.Len())
-		err := writeLabels(table.file, set.Vocabulary.Texts(), ids, len(index), func(i int) ([]uint8, error) {
+		err := table.WriteFile(kind.file, set.Vocabulary.Texts(), ids, len(index), func(i int) ([]uint8, error) {
 			err := set.Row(ctx, index[i], &row)
 			clear(labels)
-			for _, class := range table.of() {
+			for _, class := range kind.of() {
 				labels[class] = 1
 			}
 			return labels, err

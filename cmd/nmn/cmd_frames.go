@@ -80,9 +80,11 @@ func (c *framesCommand) run(ctx context.Context, p *program, paths []string) err
 	}
 	switch {
 	case c.check:
-		return c.checkFolder(ctx, p)
+		found, err := shard.CheckFolder(ctx, c.options.Output)
+		return c.tellFolder(p, found, err)
 	case c.rebuild:
-		return c.rebuildIndex(p)
+		found, err := shard.RebuildFolder(c.options.Output)
+		return c.tellFolder(p, found, err)
 	}
 	sources, err := c.sources(paths)
 	if err != nil {
@@ -182,4 +184,16 @@ func tellFrames(s frames.Summary) string {
 		line += fmt.Sprintf("; %d clips left out and %d damaged ones kept: see %s there", s.LeftOut, s.Damaged, frames.ProblemsName)
 	}
 	return line
+}
+
+// tellFolder tells what a look at the folder has found, unless it has failed.
+func (c *framesCommand) tellFolder(p *program, found shard.Contents, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case c.asJSON:
+		return writeJSON(p.out, found)
+	}
+	_, err = fmt.Fprintf(p.out, "%s: %d clips with %d frames, kept as %s, all as the index says\n", found.Folder, found.Clips, found.Frames, found.Form)
+	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,10 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/loader"
 	"nmn/loader/scenes"
 	"nmn/loader/shard"
-	"nmn/recipe"
 	"nmn/run"
 )
 
@@ -90,59 +89,29 @@ func completeFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// still writes the folder; the captions come last, and only where all else is whole.
+// still writes pictures, and returns the path of their captions.
 func (c *scenesCommand) still(ctx context.Context, dir string) (captions string, err error) {
-	if err := scenes.CheckSplitName(c.scenes.Split); err != nil {
+	if err := cmp.Or(scenes.CheckSplitName(c.scenes.Split), c.scenes.Validate()); err != nil {
 		return "", usageError{err}
 	}
-	name := func(bag int) string { return scenes.FileName(c.scenes.Split, bag) }
-	if err := begin(dir, c.scenes, scenes.Make, name); err != nil {
+	if err := refuseFilled(dir); err != nil {
 		return "", err
 	}
-	return scenes.Write(ctx, c.scenes, dir)
+	return scenes.WriteFolder(ctx, c.scenes, dir)
 }
 
-// clips writes the folder; the labels come last.
+// clips writes clips, and returns their folder.
 func (c *scenesCommand) clips(ctx context.Context, dir string) (string, error) {
 	config := scenes.MovingConfig{Seed: c.scenes.Seed, Split: c.scenes.Split, N: c.scenes.N, Frames: c.frames}
-	if err := begin(dir, config, scenes.MakeMoving, nil); err != nil {
+	if err := config.Validate(); err != nil {
+		return "", usageError{err}
+	}
+	if err := refuseFilled(dir); err != nil {
 		return "", err
 	}
 	frames := shard.DefaultConfig()
 	frames.Form = c.form
-	return dir, scenes.WriteMoving(ctx, config, frames, dir)
-}
-
-// begin makes the folder of a split and writes its words and truth. Rows of the truth have the names of bags,
-// unless others are given.
-func begin[C interface{ Validate() error }](dir string, config C, set func(C) (*loader.Set, error), name func(bag int) string) error {
-	if err := config.Validate(); err != nil {
-		return usageError{err}
-	}
-	if err := refuseFilled(dir); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	s, err := set(config)
-	if err != nil {
-		return err
-	}
-	if err := s.Vocabulary.WriteFile(filepath.Join(dir, run.VocabularyFile)); err != nil {
-		return err
-	}
-	ids := s.IDs
-	if name != nil {
-		ids = make([]string, s.Len())
-		for bag := range ids {
-			ids[bag] = name(bag)
-		}
-	}
-	k, truth := s.Vocabulary.Len(), s.Truth.Uint8s()
-	return writeLabels(filepath.Join(dir, recipe.TruthFile), s.Vocabulary.Texts(), ids, s.Len(), func(bag int) ([]uint8, error) {
-		return truth[bag*k : (bag+1)*k], nil
-	})
+	return dir, scenes.WriteMovingFolder(ctx, config, frames, dir)
 }
 
 // refuseFilled refuses a folder that has anything in it.

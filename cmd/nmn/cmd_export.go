@@ -1,20 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 
-	"nmn/internal/durable"
 	"nmn/model"
 	"nmn/model/export"
 	"nmn/run"
@@ -65,28 +59,10 @@ names; nmn reads them again, with --init, and the .safetensors as a MODEL too.`,
 	return cmd
 }
 
-// exportedModel tells what was written.
-type exportedModel struct {
-	File    string   `json:"file"`
-	Tensors int      `json:"tensors"`
-	Bytes   int64    `json:"bytes"`
-	Classes int      `json:"classes"`
-	Outputs []string `json:"outputs,omitempty"` // of an .onnx
-}
-
-// String describes it for people.
-func (e exportedModel) String() string {
-	text := fmt.Sprintf("%s: %d tensors, %d classes, %d bytes", e.File, e.Tensors, e.Classes, e.Bytes)
-	if len(e.Outputs) > 0 {
-		text += ", outputs " + strings.Join(e.Outputs, " and ")
-	}
-	return text
-}
-
 func (c *exportCommand) export(ctx context.Context, p *program, path string) (err error) {
-	ending := strings.ToLower(filepath.Ext(c.output))
+	ending := export.Ending(c.output)
 	switch {
-	case ending != ".onnx" && ending != ".safetensors" && ending != ".npz":
+	case !slices.Contains(export.Endings, ending):
 		return usagef("export: --output is %q, want the name of a file that ends in .onnx, .safetensors or .npz", c.output)
 	case ending != ".onnx" && c.input != inputNormalised:
 		return usagef("export: --input says what an .onnx takes; %s are weights", ending)
@@ -122,69 +98,15 @@ func (c *exportCommand) export(ctx context.Context, p *program, path string) (er
 	return err
 }
 
-// write streams the file aside and puts it in its place when it is whole.
-func (c *exportCommand) write(file, ending string, net *openedNet) (done exportedModel, err error) {
-	done = exportedModel{File: c.output, Classes: net.Config().Classes}
-	f, err := durable.Create(c.output, 0o666)
-	if err != nil {
-		return done, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	buffered := bufio.NewWriterSize(f, 1<<20)
-	switch ending {
-	case ".onnx":
-		done.Outputs = []string{export.Probabilities}
-		if c.observed {
-			done.Outputs = append(done.Outputs, export.Observed)
-		}
-		done.Tensors, err = export.ONNX(buffered, net.Net, export.GraphOptions{Observed: c.observed, Pixels: c.input == inputPixels,
-			Words: net.vocabulary.Texts(), Version: run.ThisBuild().Version})
-	case ".npz":
-		done.Tensors, err = export.NPZ(buffered, net.Net, c.observed)
-	default:
-		var meta map[string]string
-		if meta, err = exportMetadata(file, c.observed); err == nil {
-			done.Tensors, err = export.Safetensors(f, net.Net, c.observed, meta)
+func (c *exportCommand) write(file, ending string, net *openedNet) (done export.Written, err error) {
+	o := export.FileOptions{GraphOptions: export.GraphOptions{Observed: c.observed, Pixels: c.input == inputPixels,
+		Words: net.vocabulary.Texts(), Version: run.ThisBuild().Version}}
+	if ending == ".safetensors" {
+		if o.Metadata, err = train.ExportMetadata(file, c.observed); err != nil {
+			return done, err
 		}
 	}
-	if err == nil {
-		err = buffered.Flush()
-	}
-	if err == nil {
-		done.Bytes, err = f.Seek(0, io.SeekCurrent)
-	}
-	if err == nil {
-		err = f.Commit()
-	}
-	return done, err
-}
-
-// checkpointKey is where package train keeps what it knows of a checkpoint.
-const checkpointKey = "nmn.checkpoint"
-
-// exportMetadata makes the file a checkpoint, with which nmn predict and nmn eval do as with the one it is
-// from; without the noise model it is one of a net that has none.
-func exportMetadata(file string, noise bool) (map[string]string, error) {
-	c, err := train.ReadCheckpoint(file)
-	if err != nil {
-		return nil, err
-	}
-	if !noise {
-		c.Model.Noise = model.NoNoise
-	}
-	words := make([]string, len(c.Words))
-	for i, w := range c.Words {
-		words[i] = w.Text
-	}
-	meta := map[string]string{}
-	for key, value := range map[string]any{checkpointKey: c, "classes": words} {
-		text, err := json.Marshal(value)
-		if err != nil {
-			return nil, err
-		}
-		meta[key] = string(text)
-	}
-	return meta, nil
+	return export.File(c.output, net.Net, o)
 }
 
 func sameFile(a, b string) bool {

@@ -7,9 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/format/safetensors"
 	"nmn/format/weights"
-	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/model"
 	"nmn/run"
@@ -32,19 +30,12 @@ there is. Names, types and shapes alone are read, and nothing in a .pth is run.`
 	return cmd
 }
 
-// heldTensor is one tensor of a file.
-type heldTensor struct {
-	Name  string            `json:"name"`
-	DType safetensors.DType `json:"dtype"`
-	Shape []int             `json:"shape"`
-}
-
 // weightsFile is what a file holds. VGG16 is nil where Misfit tells why it takes none of it.
 type weightsFile struct {
 	File    string            `json:"file"`
 	Format  string            `json:"format"`
 	BGR     bool              `json:"bgr"` // pictures go in as blue, green, red
-	Tensors []heldTensor      `json:"tensors"`
+	Tensors []weights.Tensor  `json:"tensors"`
 	VGG16   *model.LoadReport `json:"vgg16,omitempty"`
 	Misfit  string            `json:"misfit,omitempty"`
 }
@@ -56,14 +47,10 @@ func tellWeights(p *program, path string, asJSON bool) (err error) {
 	}
 	defer func() { err = cmp.Or(err, file.Close()) }()
 	told := weightsFile{File: path, Format: file.Format, BGR: file.BGR}
-	for _, name := range file.Names() {
-		dtype, shape, err := file.Info(name)
-		if err != nil {
-			return err
-		}
-		told.Tensors = append(told.Tensors, heldTensor{name, dtype, append([]int{}, shape...)})
+	if told.Tensors, err = file.Tensors(); err != nil {
+		return err
 	}
-	report, misfit, err := matchVGG16(file)
+	report, misfit, err := model.MatchVGG16(file)
 	switch {
 	case err != nil:
 		return err
@@ -77,23 +64,6 @@ func tellWeights(p *program, path string, asJSON bool) (err error) {
 	}
 	_, err = fmt.Fprint(p.out, told.text(file))
 	return err
-}
-
-// matchVGG16 holds a file against VGG16.
-func matchVGG16(file *weights.File) (report model.LoadReport, misfit, err error) {
-	backend, _, err := kernels.Open(kernels.Config{Device: "cpu", Threads: 1})
-	if err != nil {
-		return report, nil, err
-	}
-	defer func() { err = cmp.Or(err, backend.Close()) }()
-	const classes = 1000
-	report, misfit = model.MatchFile(model.VGG16(classes, false), backend, file, func(q *model.Param) model.Need {
-		if strings.HasPrefix(q.Name, "head.fc8.") {
-			return model.Unwanted
-		}
-		return model.Required
-	})
-	return report, misfit, nil
 }
 
 // text tells it to people: the layers, or the first of the tensors where they are none of VGG16.

@@ -1,30 +1,23 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"iter"
 
 	"github.com/spf13/cobra"
 
 	"nmn/loader"
-	"nmn/loader/annotation"
 	"nmn/loader/dataset"
 	"nmn/text"
 )
 
-type vocabFlags struct {
-	options    text.VocabularyOptions
-	perPicture int
-	split      string
-	output     string
-	asJSON     bool
-
-	sizeGiven, perPictureGiven bool
+type vocabCommand struct {
+	words  dataset.CaptionWords
+	output string
+	asJSON bool
 }
 
 func newVocab(p *program) *cobra.Command {
-	c := vocabFlags{options: text.VocabularyOptions{Size: 1000, MinCount: 1}, perPicture: 5, split: loader.TrainSplit}
+	c := vocabCommand{words: dataset.CaptionWords{VocabularyOptions: text.VocabularyOptions{Size: 1000, MinCount: 1}, CaptionsPerBag: 5, Split: loader.TrainSplit}}
 	cmd := &cobra.Command{
 		Use:   "vocab CAPTIONS...",
 		Short: "Build a vocabulary from captions",
@@ -43,20 +36,23 @@ of each clip, as in the paper.`,
 		Args:              arguments(p, cobra.MinimumNArgs(1)),
 		ValidArgsFunction: completeFiles("json", "gz", "zip"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c.sizeGiven, c.perPictureGiven = cmd.Flags().Changed("vocab-size"), cmd.Flags().Changed("captions-per-bag")
-			v, err := buildVocabulary(cmd.Context(), p, c, args)
+			if c.words.Size < 0 || c.words.MinCount < 0 || c.words.CaptionsPerBag < 0 {
+				return usagef("vocab: --vocab-size, --min-count and --captions-per-bag are at least 0")
+			}
+			c.words.PaperSize, c.words.PaperCaptions = !cmd.Flags().Changed("vocab-size"), !cmd.Flags().Changed("captions-per-bag")
+			v, err := dataset.VocabularyOf(cmd.Context(), p.log, args, c.words)
 			if err != nil {
 				return err
 			}
-			return writeVocabulary(p, c, v)
+			return c.write(p, v)
 		},
 	}
 	r := under(cmd, "Words")
-	r.int(&c.options.Size, "vocab-size", "most frequent `words`, 0 for all")
-	r.int(&c.options.MinCount, "min-count", "least `occurrences` of a word")
-	r.strings(&c.options.Exclude, "exclude", "words that never become classes, as `word,...`")
-	r.int(&c.perPicture, "captions-per-bag", "`captions` of each picture or clip that count, the first by their id; 0 for all")
-	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
+	r.int(&c.words.Size, "vocab-size", "most frequent `words`, 0 for all")
+	r.int(&c.words.MinCount, "min-count", "least `occurrences` of a word")
+	r.strings(&c.words.Exclude, "exclude", "words that never become classes, as `word,...`")
+	r.int(&c.words.CaptionsPerBag, "captions-per-bag", "`captions` of each picture or clip that count, the first by their id; 0 for all")
+	enum(r, &c.words.Split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "`file` to write (default standard output)", "txt")
 	out.bool(&c.asJSON, "json", "write JSON")
@@ -69,47 +65,7 @@ func completeFiles(extensions ...string) cobra.CompletionFunc {
 	}
 }
 
-func buildVocabulary(ctx context.Context, p *program, c vocabFlags, files []string) (*text.Vocabulary, error) {
-	if c.options.Size < 0 || c.options.MinCount < 0 || c.perPicture < 0 {
-		return nil, usagef("vocab: --vocab-size, --min-count and --captions-per-bag are at least 0")
-	}
-	var all []iter.Seq[string]
-	for _, file := range files {
-		captions, err := dataset.ReadCaptionFile(p.log, file)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, c.texts(captions))
-		if captions.MSRVTT != nil && !c.sizeGiven {
-			c.options.Size = dataset.MSRVTTWords
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-	}
-	return dataset.TaggedVocabulary(c.options, func(yield func(string) bool) {
-		for _, captions := range all {
-			for caption := range captions {
-				if !yield(caption) {
-					return
-				}
-			}
-		}
-	})
-}
-
-// texts are the captions that count.
-func (c *vocabFlags) texts(file *annotation.File) iter.Seq[string] {
-	switch {
-	case file.COCO != nil:
-		return file.COCO.Texts(c.perPicture)
-	case !c.perPictureGiven:
-		return file.MSRVTT.Texts(c.split, annotation.MSRVTTCaptions)
-	}
-	return file.MSRVTT.Texts(c.split, c.perPicture)
-}
-
-func writeVocabulary(p *program, c vocabFlags, v *text.Vocabulary) error {
+func (c *vocabCommand) write(p *program, v *text.Vocabulary) error {
 	if c.output != "" {
 		if err := v.WriteFile(c.output); err != nil {
 			return err

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/format/table"
-	"nmn/internal/durable"
 	"nmn/loader/dataset"
 	"nmn/loader/features"
 	"nmn/run"
@@ -65,40 +64,22 @@ func (c *featuresCommand) run(p *program, path string) (err error) {
 	}
 	o := f.Options(dataset.FeatureFiles{Features: path, Labels: c.labels}, nil)
 	o.Spill = c.output
-	table, err := features.Open(o)
+	t, err := features.Open(o)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, table.Close()) }()
-	if c.output != "" && !table.Spilled {
-		if err := writeFeatures(c.output, table.Rows); err != nil {
+	defer func() { err = errors.Join(err, t.Close()) }()
+	if c.output != "" && !t.Spilled {
+		if err := features.WriteFile(c.output, t.Rows); err != nil {
 			return err
 		}
 	}
 	if c.table != "" {
-		if err := writeLabelTable(c.table, table); err != nil {
+		if err := writeLabelTable(c.table, t); err != nil {
 			return err
 		}
 	}
-	return c.describe(p, table)
-}
-
-func writeFeatures(path string, rows features.Rows) (err error) {
-	w, err := features.Create(path, rows.Width())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	row := make([]float32, rows.Width())
-	for i := range rows.Len() {
-		if err := rows.Read(i, row); err != nil {
-			return err
-		}
-		if err := w.Write(row); err != nil {
-			return err
-		}
-	}
-	return w.Commit()
+	return c.describe(p, t)
 }
 
 // writeLabelTable writes the labels that a file of features comes with.
@@ -110,7 +91,7 @@ func writeLabelTable(path string, t *features.Table) error {
 		return usagef("features: %s has no labels to write: name their columns (--label-columns) or their file (--labels)", t.Name)
 	}
 	k := len(t.Labels.Words)
-	return writeLabels(path, t.Labels.Words, t.IDs, t.Rows.Len(), func(i int) ([]uint8, error) { return t.Labels.Values[i*k : (i+1)*k], nil })
+	return table.WriteFile(path, t.Labels.Words, t.IDs, t.Rows.Len(), func(i int) ([]uint8, error) { return t.Labels.Values[i*k : (i+1)*k], nil })
 }
 
 func checkLabelTable(command, flag, path string) error {
@@ -120,100 +101,20 @@ func checkLabelTable(command, flag, path string) error {
 	return nil
 }
 
-// writeLabels writes a row for each row of features, named where there are identifiers, and a column for
-// each label.
-func writeLabels(path string, words, ids []string, rows int, labels func(row int) ([]uint8, error)) (err error) {
-	file, err := durable.Create(path, 0o644)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	out, id := table.NewWriter[uint8](file, words, ids != nil), ""
-	for i := range rows {
-		if ids != nil {
-			id = ids[i]
-		}
-		row, err := labels(i)
-		if err != nil {
-			return err
-		}
-		if err := out.Write(id, row); err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return file.Commit()
-}
-
-// described is what a file holds.
-type described struct {
-	File      string   `json:"file"`
-	Rows      int      `json:"rows"`
-	Features  int      `json:"features"`
-	OnDisk    bool     `json:"on_disk"`
-	Columns   []string `json:"columns,omitempty"`
-	Labels    []string `json:"labels,omitempty"`
-	PerRow    float64  `json:"labels_per_row"`
-	IDs       bool     `json:"identifiers"`
-	FirstID   string   `json:"first_identifier,omitempty"`
-	HasSplits bool     `json:"splits"`
-	// Labels that hold on no row, and on all.
-	Never  []string `json:"labels_on_no_row,omitempty"`
-	Always []string `json:"labels_on_every_row,omitempty"`
-	// Rows with a number that is no feature, and what is wrong with the first.
-	Unusable int    `json:"unusable_rows"`
-	First    string `json:"first_unusable,omitempty"`
-}
-
 func (c *featuresCommand) describe(p *program, t *features.Table) error {
-	d := described{File: t.Name, Rows: t.Rows.Len(), Features: t.Rows.Width(), OnDisk: t.OnDisk, Columns: t.Columns, IDs: t.IDs != nil, HasSplits: t.Splits != nil}
-	if t.IDs != nil {
-		d.FirstID = t.IDs[0]
-	}
-	if t.Labels != nil {
-		d.Labels = t.Labels.Words
-		positive := make([]int, len(d.Labels))
-		for i, z := range t.Labels.Values {
-			positive[i%len(positive)] += int(z)
-			d.PerRow += float64(z) / float64(d.Rows)
-		}
-		d.Never, d.Always = dataset.OneSided(d.Labels, positive, d.Rows)
-	}
-	if err := d.look(t); err != nil {
+	d, err := t.Describe()
+	if err != nil {
 		return err
 	}
 	if c.asJSON {
 		return writeJSON(p.out, d)
 	}
-	_, err := fmt.Fprint(p.out, d.String())
+	_, err = fmt.Fprint(p.out, describedFeatures(d))
 	return err
 }
 
-// look reads the rows of a matrix on disk: those of a table have been looked at already.
-func (d *described) look(t *features.Table) error {
-	if !t.OnDisk || t.Spilled {
-		return nil
-	}
-	row := make([]float32, d.Features)
-	for i := range d.Rows {
-		err := t.Rows.Read(i, row)
-		switch {
-		case err == nil:
-		case !errors.Is(err, features.ErrValue):
-			return err
-		default:
-			if d.Unusable++; d.Unusable == 1 {
-				d.First = err.Error()
-			}
-		}
-	}
-	return nil
-}
-
-// String describes the file for people.
-func (d *described) String() string {
+// describedFeatures describes the file for people.
+func describedFeatures(d *features.Description) string {
 	where := "read into memory"
 	if d.OnDisk {
 		where = "read from disk row by row"
