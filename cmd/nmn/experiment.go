@@ -2,44 +2,30 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
-	"nmn/train"
 )
 
-// experiment is arms × noise levels × seeds.
+// experiment are the flags of nmn experiment.
 type experiment struct {
-	config    run.Config
-	sources   sources
-	arms      []recipe.Name
-	reference recipe.Name // that the others are compared with, beside star
-	mil       string
-	rates     []float64
-	flips     []dataset.FlipLevel
-	seeds     []uint64
-	budget    time.Duration
-	runDir    string
-	metrics   string
-	format    report.Format
-	asJSON    bool
-	heading   string // of the noise level and seed in progress, until it is told
+	grid
+	sources sources
+	budget  time.Duration
+	metrics string
+	format  report.Format
+	asJSON  bool
 }
 
 func newExperiment(p *program) *cobra.Command {
-	e := experiment{config: run.DefaultConfig(), arms: recipe.PaperArms(), mil: "off", seeds: []uint64{1}, budget: 5 * time.Minute,
-		runDir: filepath.Join("runs", "experiment"), metrics: p.getenv(metricsVariable), format: report.Text}
+	e := experiment{grid: newGrid(run.DefaultConfig(), filepath.Join("runs", "experiment")), budget: 5 * time.Minute, metrics: p.getenv(metricsVariable), format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "experiment",
 		Short: "Train several arms at several noise levels and seeds, and print one table",
@@ -58,7 +44,7 @@ Defaults are those of --preset scenes in quick size.`,
 	sourceFlags(cmd, &e.sources, run.Auto, run.Quick, run.Full)
 	r := under(cmd, "Experiment")
 	chosen(r, &e.arms, "arms", "`arms` to train, as arm,... (docs/evaluation.md tells what each is)", recipe.Names()...)
-	enum(r, &e.mil, "mil", "without or with instances joined by noisy-or, or `both`", "off", "on", "both")
+	enum(r, &e.mil, "mil", "without or with instances joined by noisy-or, or `both`", milOff, milOn, milBoth)
 	r.floats(&e.rates, "noise-rates", "shares of the training captions to replace, as `rate,...` (default that of the preset)")
 	flipLevels(r, &e.flips, "flips", "features: labels to flip in training and validation, as `missing:incorrect,...`, two probabilities each (default none)")
 	r.seeds(&e.seeds, "seeds", "`seeds` of noise, start and order, as n,...")
@@ -70,7 +56,7 @@ Defaults are those of --preset scenes in quick size.`,
 	trainFlags(cmd, &e.config)
 	runFlags(cmd, &e.config.Run)
 	run := under(cmd, "Run")
-	run.directory(&e.runDir, "run-dir", "`folder` of all runs")
+	run.directory(&e.dir, "run-dir", "`folder` of all runs")
 	metricsFlag(run, &e.metrics)
 	out := under(cmd, "Output")
 	enum(out, &e.reference, "reference", "`arm` that all others are compared with, seed by seed, beside star", recipe.Names()...)
@@ -93,29 +79,19 @@ func (e *experiment) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
-	plain, err := s.Prepare(ctx, &e.config)
-	if err != nil {
-		return err
-	}
-	if plain {
-		e.arms = recipe.PaperArms()
-	}
-	s.TellCost(&e.config, e.arms...)
-	runs, err := e.all(ctx, s.Session)
-	if errors.Is(err, run.ErrInterrupted) {
+	outcome, err := e.grid.run(ctx, s.Session)
+	switch {
+	case errors.Is(err, run.ErrInterrupted):
 		return fmt.Errorf("%w; the same command goes on", err)
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
-	if e.asJSON {
-		e.format = report.JSON
-	}
-	return e.show(ctx, p, s.Session, runs)
+	return e.show(p, outcome)
 }
 
 // resolve makes the configuration that all runs share, without noise, and chooses the size.
 func (e *experiment) resolve(cmd *cobra.Command, p *program) error {
+	e.chosen = cmd.Flags().Changed("arms")
 	if err := e.check(); err != nil {
 		return err
 	}
@@ -126,107 +102,7 @@ func (e *experiment) resolve(cmd *cobra.Command, p *program) error {
 	if err := e.from(cmd, size).Resolve(&e.config); err != nil {
 		return err
 	}
-	if err := e.resolveArms(cmd); err != nil {
-		return err
-	}
-	return e.resolveNoise()
-}
-
-// chooseArms takes those of the recipe beside those of the paper where nobody names any.
-func (e *experiment) chooseArms(cmd *cobra.Command) {
-	settings := e.config.Settings()
-	if !settings.Estimates() || cmd.Flags().Changed("arms") {
-		return
-	}
-	e.arms = []recipe.Name{recipe.Stage1, recipe.Star, recipe.FI, recipe.RN}
-	if e.config.Data.Embedded() {
-		e.arms = append(e.arms, recipe.FD)
-	}
-	if settings.Folds() > 0 {
-		e.arms = append(e.arms, recipe.RS)
-	}
-}
-
-// resolveArms chooses the arms and refuses those that the recipe cannot train.
-func (e *experiment) resolveArms(cmd *cobra.Command) error {
-	e.chooseArms(cmd)
-	if e.reference != "" && !slices.Contains(e.arms, e.reference) {
-		return usagef("experiment: --reference %s is not among the arms: give --arms %s too", e.reference, e.reference)
-	}
-	for _, a := range e.arms {
-		c := e.config
-		c.Arm = a
-		if err := cmp.Or(c.ValidateRecipe(), c.ValidateLoss()); err != nil {
-			return usageError{err}
-		}
-	}
-	return nil
-}
-
-// resolveNoise chooses the levels of noise: of replaced captions, or of flipped labels.
-func (e *experiment) resolveNoise() error {
-	d := &e.config.Data
-	switch {
-	case d.Captioned() && len(e.flips) > 0:
-		return usagef("experiment: --flips is for features and manifests; captions are replaced by --noise-rates")
-	case !d.Captioned() && len(e.rates) > 0:
-		return usagef("experiment: --noise-rates replaces captions, which %s do not have: flip labels with --flips 0.3:0.1", d.Noun())
-	case !d.Captioned() && len(e.flips) == 0:
-		e.flips = []dataset.FlipLevel{d.Flips}
-	case d.Captioned() && len(e.rates) == 0:
-		e.rates = []float64{d.Noise}
-	}
-	d.Noise, d.NoiseFile, d.Flips = 0, "", ""
-	return nil
-}
-
-// noiseLevel is one of an experiment: a rate of captions, or flips of labels.
-type noiseLevel struct {
-	rate  float64
-	flips dataset.FlipLevel
-}
-
-func (e *experiment) levels() []noiseLevel {
-	var all []noiseLevel
-	for _, rate := range e.rates {
-		all = append(all, noiseLevel{rate: rate})
-	}
-	for _, flips := range e.flips {
-		all = append(all, noiseLevel{flips: flips})
-	}
-	return all
-}
-
-// String names the level for people, folder for files.
-func (l noiseLevel) String() string {
-	if l.flips != "" {
-		return string(l.flips)
-	}
-	return fmt.Sprintf("%.4g %%", 100*l.rate)
-}
-
-func (l noiseLevel) folder() string {
-	if l.flips != "" {
-		return "flips-" + strings.ReplaceAll(string(l.flips), ":", "-")
-	}
-	return fmt.Sprintf("noise-%.4g", 100*l.rate)
-}
-
-func (e *experiment) check() error {
-	if len(e.arms) == 0 || len(e.seeds) == 0 {
-		return usagef("experiment: there is nothing to run: give at least one of --arms and of --seeds")
-	}
-	for _, rate := range e.rates {
-		if !(rate >= 0 && rate < 1) {
-			return usagef("experiment: a noise rate is %g, want at least 0 and less than 1", rate)
-		}
-	}
-	for i, seed := range e.seeds {
-		if seed == 0 || slices.Contains(e.seeds[:i], seed) {
-			return usagef("experiment: seed %d: seeds are different and at least 1", seed)
-		}
-	}
-	return nil
+	return e.grid.resolve()
 }
 
 // from are the sources of the configuration, with its size.
@@ -239,109 +115,26 @@ func (e *experiment) from(cmd *cobra.Command, size run.Size) run.Sources {
 	return s
 }
 
-func (e *experiment) mils() []bool {
-	switch e.mil {
-	case "on":
-		return []bool{true}
-	case "both":
-		return []bool{false, true}
+// show prints the tables: what fits a terminal with what it means, or all of them in a format of files.
+func (e *experiment) show(p *program, o *gridOutcome) error {
+	if e.asJSON {
+		e.format = report.JSON
 	}
-	return []bool{false}
+	switch e.format {
+	case report.Text:
+		return e.print(p, o)
+	case report.CSV:
+		return report.Write(p.out, e.format, o.tables[:1]...)
+	}
+	return report.Write(p.out, e.format, o.tables...)
 }
 
-// needed are the arms to train, in order: those asked for, and stage 1 where another starts from it.
-func (e *experiment) needed() []recipe.Name {
-	var all []recipe.Name
-	for _, a := range recipe.Names() {
-		if a == recipe.Stage1 || slices.Contains(e.arms, a) {
-			all = append(all, a)
-		}
+// print writes what fits a terminal, and what it means.
+func (e *experiment) print(p *program, o *gridOutcome) error {
+	if err := report.Write(p.out, report.Text, o.summaries()...); err != nil {
+		return err
 	}
-	return all
-}
-
-// all runs everything and returns the runs that were asked for.
-func (e *experiment) all(ctx context.Context, s *run.Session) ([]report.Run, error) {
-	if err := run.PrepareFolder(e.runDir, &e.config); err != nil {
-		return nil, err
-	}
-	clean := s.Data
-	defer func() { s.Data = clean }()
-	var runs []report.Run
-	levels := e.levels()
-	groups := len(levels) * len(e.seeds)
-	for i, level := range levels {
-		for j, seed := range e.seeds {
-			e.heading = fmt.Sprintf("noise %v, seed %d (%d of %d)", level, seed, i*len(e.seeds)+j+1, groups)
-			c := e.config
-			c.Data.Noise, c.Data.Flips, c.Data.NoiseSeed, c.Train.Seed = level.rate, level.flips, seed, seed
-			var err error
-			if s.Data, err = clean.WithNoise(ctx, &c.Data); err != nil {
-				return nil, err
-			}
-			for _, mil := range e.mils() {
-				c.Net.MIL = mil
-				some, err := e.arm(ctx, s, c, level)
-				if err != nil {
-					return nil, err
-				}
-				runs = append(runs, some...)
-			}
-		}
-	}
-	return runs, nil
-}
-
-// arm trains the arms at one noise level, seed and setting of MIL.
-func (e *experiment) arm(ctx context.Context, s *run.Session, c run.Config, level noiseLevel) ([]report.Run, error) {
-	s, err := s.At(ctx, &c)
-	if err != nil {
-		return nil, err
-	}
-	group := filepath.Join(e.runDir, level.folder(), fmt.Sprintf("seed-%d", c.Train.Seed))
-	var runs []report.Run
-	first := ""
-	for _, name := range e.arms {
-		c.Arm = name
-		settings := c.Settings()
-		if err := settings.Fits(s.Data); err != nil {
-			return nil, err
-		}
-	}
-	found := s.Recipe(c, filepath.Join(group, run.RecipeFolder+recipe.Suffix(c.Net.MIL)))
-	for _, name := range e.needed() {
-		c.Arm = name
-		arm, err := name.TrainArm(c.Net.MIL)
-		if err != nil {
-			return nil, err
-		}
-		dir, from := filepath.Join(group, arm.Name), ""
-		switch {
-		case arm.Stage == 2:
-			from = filepath.Join(first, train.LastName)
-		case name == recipe.Stage1:
-			first = dir
-		}
-		trained := s.Arm(c, dir, from, found)
-		trained.Heading = e.heading
-		o, reused, err := trained.Run(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if !reused {
-			e.heading = ""
-		}
-		s.Log.Info("arm done", "dir", dir, "reused", reused, "seconds", o.Seconds)
-		if reused {
-			s.Tell(run.Message{Text: dir + " is complete: not run again", Detail: true})
-		}
-		if slices.Contains(e.arms, name) {
-			page, err := o.Report(&c, dir)
-			if err != nil {
-				return nil, err
-			}
-			runs = append(runs, *page)
-		}
-	}
-	return runs, nil
+	_, err := fmt.Fprintf(p.out, "\n%s\nAll measures: %s. To look at, with a page for each run: %s.\n", e.explain(),
+		filepath.Join(e.dir, "table.md"), filepath.Join(e.dir, run.IndexFile))
+	return err
 }

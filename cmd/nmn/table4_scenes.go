@@ -86,7 +86,8 @@ func (t *table4) sceneSplit(clips *table4Clips, split string, config scenes.Movi
 
 // trainConcepts trains the nets for each seed, and writes their features.
 func (t *table4) trainConcepts(ctx context.Context) (err error) {
-	e := &experiment{config: t.concepts, arms: table4Arms(), mil: "on", seeds: t.seeds, runDir: filepath.Join(t.runDir, "concepts")}
+	e := newGrid(t.concepts, filepath.Join(t.runDir, "concepts"))
+	e.arms, e.mil, e.seeds = table4Arms(), milOn, t.seeds
 	if err := e.resolveNoise(); err != nil {
 		return err
 	}
