@@ -1,4 +1,4 @@
-package main
+package experiment
 
 import (
 	"context"
@@ -11,39 +11,39 @@ import (
 	"slices"
 )
 
-// run trains everything that is not complete yet, and writes the tables and the page of the experiment. The session
+// Run trains everything that is not complete yet, and writes the tables and the page of the experiment. The session
 // is of the experiment's configuration.
-func (g *grid) run(ctx context.Context, s *run.Session) (*gridOutcome, error) {
-	plain, err := s.Prepare(ctx, &g.config)
+func (g *Grid) Run(ctx context.Context, s *run.Session) (*Outcome, error) {
+	plain, err := s.Prepare(ctx, &g.Config)
 	if err != nil {
 		return nil, err
 	}
 	if plain {
-		g.arms = recipe.PaperArms()
+		g.Arms = recipe.PaperArms()
 	}
-	s.TellCost(&g.config, g.arms...)
-	runs, err := g.all(ctx, s)
+	s.TellCost(&g.Config, g.Arms...)
+	runs, err := g.Train(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	return g.write(ctx, s, runs)
 }
 
-// all trains everything that is not complete yet, and returns the runs that were asked for, in the order in which
+// Train trains everything that is not complete yet, and returns the runs that were asked for, in the order in which
 // they are trained.
-func (g *grid) all(ctx context.Context, s *run.Session) ([]report.Run, error) {
-	if err := run.PrepareFolder(g.dir, &g.config); err != nil {
+func (g *Grid) Train(ctx context.Context, s *run.Session) ([]report.Run, error) {
+	if err := run.PrepareFolder(g.Dir, &g.Config); err != nil {
 		return nil, err
 	}
 	clean := s.Data
 	defer func() { s.Data = clean }()
 	var runs []report.Run
 	levels := g.levels()
-	groups := len(levels) * len(g.seeds)
+	groups := len(levels) * len(g.Seeds)
 	for i, level := range levels {
-		for j, seed := range g.seeds {
-			g.heading = fmt.Sprintf("noise %v, seed %d (%d of %d)", level, seed, i*len(g.seeds)+j+1, groups)
-			c := g.config
+		for j, seed := range g.Seeds {
+			g.heading = fmt.Sprintf("noise %v, seed %d (%d of %d)", level, seed, i*len(g.Seeds)+j+1, groups)
+			c := g.Config
 			c.Data.Noise, c.Data.Flips, c.Data.NoiseSeed, c.Train.Seed = level.rate, level.flips, seed, seed
 			var err error
 			if s.Data, err = clean.WithNoise(ctx, &c.Data); err != nil {
@@ -63,15 +63,15 @@ func (g *grid) all(ctx context.Context, s *run.Session) ([]report.Run, error) {
 }
 
 // arm trains the arms at one noise level, seed and setting of MIL.
-func (g *grid) arm(ctx context.Context, s *run.Session, c run.Config, level noiseLevel) ([]report.Run, error) {
+func (g *Grid) arm(ctx context.Context, s *run.Session, c run.Config, level noiseLevel) ([]report.Run, error) {
 	s, err := s.At(ctx, &c)
 	if err != nil {
 		return nil, err
 	}
-	group := filepath.Join(g.dir, level.folder(), fmt.Sprintf("seed-%d", c.Train.Seed))
+	group := filepath.Join(g.Dir, level.folder(), fmt.Sprintf("seed-%d", c.Train.Seed))
 	var runs []report.Run
 	first := ""
-	for _, name := range g.arms {
+	for _, name := range g.Arms {
 		c.Arm = name
 		settings := c.Settings()
 		if err := settings.Fits(s.Data); err != nil {
@@ -105,7 +105,7 @@ func (g *grid) arm(ctx context.Context, s *run.Session, c run.Config, level nois
 		if reused {
 			s.Tell(run.Message{Text: dir + " is complete: not run again", Detail: true})
 		}
-		if slices.Contains(g.arms, name) {
+		if slices.Contains(g.Arms, name) {
 			page, err := o.Report(&c, dir)
 			if err != nil {
 				return nil, err

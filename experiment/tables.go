@@ -1,4 +1,4 @@
-package main
+package experiment
 
 import (
 	"bytes"
@@ -19,8 +19,8 @@ type shownTable struct {
 	details bool
 }
 
-// writeTables writes the tables of an experiment to its folder in all formats; CSV has a header and thus one table.
-func writeTables(dir string, tables []*report.Table) error {
+// WriteTables writes the tables of an experiment to its folder in all formats; CSV has a header and thus one table.
+func WriteTables(dir string, tables []*report.Table) error {
 	for _, file := range []struct {
 		format report.Format
 		name   string
@@ -41,41 +41,41 @@ func writeTables(dir string, tables []*report.Table) error {
 }
 
 // Outcome is what an experiment has found.
-type gridOutcome struct {
+type Outcome struct {
 	runs  []report.Run
 	shown []shownTable
 	// tables are all tables, the main one first.
-	tables []*report.Table
+	Tables []*report.Table
 }
 
 // write writes the tables of runs to the folder in all formats, and the page that shows them.
-func (g *grid) write(ctx context.Context, s *run.Session, runs []report.Run) (*gridOutcome, error) {
-	o := &gridOutcome{runs: runs}
+func (g *Grid) write(ctx context.Context, s *run.Session, runs []report.Run) (*Outcome, error) {
+	o := &Outcome{runs: runs}
 	var err error
 	if o.shown, err = g.tables(runs); err != nil {
 		return nil, err
 	}
 	for _, t := range o.shown {
-		o.tables = append(o.tables, t.Table)
+		o.Tables = append(o.Tables, t.Table)
 	}
-	if err := writeTables(g.dir, o.tables); err != nil {
+	if err := WriteTables(g.Dir, o.Tables); err != nil {
 		return nil, err
 	}
-	return o, g.writeIndex(ctx, s, runs, o.shown, o.tables)
+	return o, g.writeIndex(ctx, s, runs, o.shown, o.Tables)
 }
 
-// summaries are the tables that fit a terminal: the main measures, and of the first table what else is worth knowing.
-func (o *gridOutcome) summaries() []*report.Table { return summaries(o.shown) }
+// Summaries are the tables that fit a terminal: the main measures, and of the first table what else is worth knowing.
+func (o *Outcome) Summaries() []*report.Table { return summaries(o.shown) }
 
 // writeIndex writes the page of the experiment, with links to the pages that its runs have.
-func (g *grid) writeIndex(ctx context.Context, s *run.Session, runs []report.Run, shown []shownTable, all []*report.Table) error {
+func (g *Grid) writeIndex(ctx context.Context, s *run.Session, runs []report.Run, shown []shownTable, all []*report.Table) error {
 	compared, err := g.comparisons(ctx, s, runs)
 	if err != nil {
 		return err
 	}
-	page := report.ExperimentPage{Name: filepath.Base(g.dir), Shown: summaries(shown), Meaning: g.explain(), All: all, Compared: compared}
+	page := report.ExperimentPage{Name: filepath.Base(g.Dir), Shown: summaries(shown), Meaning: g.Explain(), All: all, Compared: compared}
 	for i := range runs {
-		folder, err := filepath.Rel(g.dir, runs[i].Name)
+		folder, err := filepath.Rel(g.Dir, runs[i].Name)
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (g *grid) writeIndex(ctx context.Context, s *run.Session, runs []report.Run
 	if err := page.Write(&b); err != nil {
 		return fmt.Errorf("page of the experiment: %w", err)
 	}
-	return durable.Save(filepath.Join(g.dir, run.IndexFile), b.Bytes())
+	return durable.Save(filepath.Join(g.Dir, run.IndexFile), b.Bytes())
 }
 
 // summaries are the main measures of the tables, and of the first what else is worth knowing.
@@ -108,8 +108,8 @@ func summaries(tables []shownTable) []*report.Table {
 }
 
 // tables are those of the experiment, the main one first.
-func (g *grid) tables(runs []report.Run) ([]shownTable, error) {
-	several := len(g.seeds) > 1
+func (g *Grid) tables(runs []report.Run) ([]shownTable, error) {
+	several := len(g.Seeds) > 1
 	var tables []shownTable
 	for _, kind := range []struct {
 		make            func([]report.Run) (*report.Table, error)
@@ -117,11 +117,11 @@ func (g *grid) tables(runs []report.Run) ([]shownTable, error) {
 	}{
 		{report.ExperimentTable, true, false},
 		{againstArm(recipe.Star), several, false},
-		{againstArm(g.reference), several && g.reference != "" && g.reference != recipe.Star, false},
-		{report.BestEpochTable, g.config.EachEpoch, false},
-		{report.EpochTable, g.config.EachEpoch, true},
+		{againstArm(g.Reference), several && g.Reference != "" && g.Reference != recipe.Star, false},
+		{report.BestEpochTable, g.Config.EachEpoch, false},
+		{report.EpochTable, g.Config.EachEpoch, true},
 		{report.SeedTable, several, true},
-		{report.PaperTable, g.config.Data.Set == dataset.Captions || g.config.Data.Videos(), false},
+		{report.PaperTable, g.Config.Data.Set == dataset.Captions || g.Config.Data.Videos(), false},
 	} {
 		if !kind.wanted {
 			continue

@@ -12,7 +12,7 @@ import (
 
 // chooseSize is the size that flag or file name. Where they do not, or name auto, it is that of an
 // earlier call in the same folder, else full or quick, whichever fits the budget.
-func (e *experiment) chooseSize(cmd *cobra.Command, p *program) (run.Size, error) {
+func (e *experimentCommand) chooseSize(cmd *cobra.Command, p *program) (run.Size, error) {
 	from := e.from(cmd, e.sources.size)
 	file, err := from.Read()
 	if err != nil {
@@ -21,28 +21,28 @@ func (e *experiment) chooseSize(cmd *cobra.Command, p *program) (run.Size, error
 	if _, size, _ := from.Base(file); size != "" && size != run.Auto {
 		return size, nil
 	}
-	if there, err := run.ReadConfig(e.dir); err == nil {
+	if there, err := run.ReadConfig(e.Dir); err == nil {
 		return there.Size, nil
 	}
-	if err := e.from(cmd, run.Full).Resolve(&e.config); err != nil {
+	if err := e.from(cmd, run.Full).Resolve(&e.Config); err != nil {
 		return "", err
 	}
-	if !e.config.Data.Embedded() || e.sources.print {
+	if !e.Config.Data.Embedded() || e.sources.print {
 		return run.Quick, nil
 	}
-	if err := e.resolveArms(); err != nil { // before their steps are timed
+	if err := e.ResolveArms(); err != nil { // before their steps are timed
 		return "", err
 	}
 	return e.fitting(cmd.Context(), p)
 }
 
 // fitting is full where a short timing of real steps says that all arms fit into the budget.
-func (e *experiment) fitting(ctx context.Context, p *program) (run.Size, error) {
-	s, err := run.Open(ctx, &e.config, run.Options{Log: p.log})
+func (e *experimentCommand) fitting(ctx context.Context, p *program) (run.Size, error) {
+	s, err := run.Open(ctx, &e.Config, run.Options{Log: p.log})
 	if err != nil {
 		return "", err
 	}
-	needed, err := e.estimate(ctx, s)
+	needed, err := e.Estimate(ctx, s)
 	if err = cmp.Or(err, s.Close()); err != nil {
 		return "", err
 	}

@@ -1,4 +1,4 @@
-package main
+package experiment
 
 import (
 	"context"
@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// estimate is how long all runs take at the configured size.
-func (g *grid) estimate(ctx context.Context, s *run.Session) (time.Duration, error) {
+// Estimate is how long all runs take at the configured size.
+func (g *Grid) Estimate(ctx context.Context, s *run.Session) (time.Duration, error) {
 	total := 0.0
 	for _, mil := range g.mils() {
-		c := g.config
+		c := g.Config
 		c.Net.MIL = mil
 		s, err := s.At(ctx, &c)
 		if err != nil {
@@ -45,6 +45,6 @@ func (g *grid) estimate(ctx context.Context, s *run.Session) (time.Duration, err
 		}
 	}
 	const reserve = 1.15 // steps in a row are slower than a few fast ones
-	combinations := max(1, len(g.rates), len(g.flips)) * len(g.seeds)
+	combinations := max(1, len(g.NoiseRates), len(g.Flips)) * len(g.Seeds)
 	return time.Duration(reserve * total * float64(combinations) * float64(time.Second)), nil
 }
