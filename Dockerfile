@@ -25,7 +25,7 @@ ARG REVISION=
 COPY . .
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
-    go build -trimpath -ldflags="-s -w -buildid= -X main.revision=${REVISION}" -o /out/nmn ./cmd/nmn
+    go build -trimpath -ldflags="-s -w -buildid= -X nmn/run.revision=${REVISION}" -o /out/nmn ./cmd/nmn
 RUN mkdir /out/runs
 
 # The compiler of CUDA and the headers of cuDNN, pinned by digest. They depend on nothing else of the
@@ -46,7 +46,7 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     cmp kernels/kernels.fatbin /tmp/kept.fatbin
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache \
     go run ./cuda/toolkit exec \
-    go build -tags cuda -trimpath -ldflags="-s -w -buildid= -X main.revision=${REVISION}" -o /out/nmn ./cmd/nmn
+    go build -tags cuda -trimpath -ldflags="-s -w -buildid= -X nmn/run.revision=${REVISION}" -o /out/nmn ./cmd/nmn
 RUN mkdir /out/runs /out/cache
 
 # The driver comes from the host (--gpus); CUDA and cuDNN from the base image.

@@ -17,9 +17,9 @@ func TestExperimentTable_FlipsAreNoiseLevels(t *testing.T) {
 		}
 		return Run{Arm: arm, Flips: f, Seed: seed, Result: result}
 	}
-	table, err := ExperimentTable([]Run{
-		run(Star, Flips{.4, 0}, 1), run(NMNFI, Flips{.4, 0}, 1), run(Star, Flips{.3, .1}, 1), run(Star, Flips{.3, .1}, 2), run(Star, Flips{}, 1),
-	})
+	table, err := ExperimentTable(allTitled(
+		run(Star, Flips{Q01: .4}, 1), run(NMNFI, Flips{Q01: .4}, 1), run(Star, Flips{Q01: .3, Q10: .1}, 1), run(Star, Flips{Q01: .3, Q10: .1}, 2), run(Star, Flips{}, 1),
+	))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func drawnRuns(paper bool) []Run {
 			}
 		}
 	}
-	return runs
+	return allTitled(runs...)
 }
 
 func againstStar(runs []Run) (*Table, error) { return PairedTable(runs, Star) }
@@ -108,14 +108,14 @@ func againstStar(runs []Run) (*Table, error) { return PairedTable(runs, Star) }
 // videoRuns are arms at both levels of the paper's Table 3.
 func videoRuns() []Run {
 	var runs []Run
-	for i, arm := range []string{Stage1, Star, NMNFI, NMNFD, RN} {
+	for i, arm := range []string{Stage1, Star, NMNFI, NMNFD, "r-n"} {
 		for _, level := range []string{VideoLevel, FrameLevel} {
 			result := drawnResult(.3 + float64(i)/50)
 			result.CaptionsPerBag, result.GroupSize = 20, PublishedSizes(3)
 			runs = append(runs, Run{Name: "run", Arm: arm, MIL: level == VideoLevel, Level: level, PaperData: true, Result: result})
 		}
 	}
-	return runs
+	return allTitled(runs...)
 }
 
 func TestTables_AreAsTheGoldenFiles(t *testing.T) {
@@ -169,7 +169,7 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 func TestWriteRun_WritesPageCurvesAndRates(t *testing.T) {
 	folder := t.TempDir()
 	result := drawnResult(.6)
-	r := &Run{Name: "nmn-fd_40", Dataset: "scenes", Arm: NMNFD, MIL: true, Noise: .4, Seed: 7, Result: result,
+	r := &Run{ArmTitle: "NMN-FD", Name: "nmn-fd_40", Dataset: "scenes", Arm: NMNFD, MIL: true, Noise: .4, Seed: 7, Result: result,
 		Config: "learning_rate: 0.001\nnote: \"```\"\n", Curve: drawnCurve(), Rates: result.NoiseRates(), Duration: 83 * time.Second}
 	if err := WriteRun(folder, r); err != nil {
 		t.Fatal(err)

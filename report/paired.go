@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"nmn/eval"
 )
@@ -15,20 +16,22 @@ func PairedTable(runs []Run, reference string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := map[cellKey]cellOf{}
+	at := map[cellKey]cellOf{} // by noise and MIL, cells of the reference
 	for _, c := range cells {
-		at[c.cellKey] = c
+		if c.arm == reference {
+			at[cellKey{noise: c.noise, flips: c.flips, mil: c.mil}] = c
+		}
 	}
 	columns := metrics(truthKnown(cells))
 	t := &Table{
-		Title:   "Paired differences against " + ArmName(reference, false, false) + ": mean ± standard deviation over seeds",
+		Title:   "Paired differences against " + titleOf(runs, reference) + ": mean ± standard deviation over seeds",
 		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "seeds"}, {Name: "ahead in AP"}},
 		Notes:   []string{"AP, F1, ECE and audit in points of percent."},
 	}
 	t.addMetrics(columns, "Δ ", true)
 	var last cellKey
 	for _, c := range cells {
-		other, ok := at[cellKey{c.noise, c.flips, c.mil, reference}]
+		other, ok := at[cellKey{noise: c.noise, flips: c.flips, mil: c.mil}]
 		if c.arm == reference || !ok {
 			continue
 		}
@@ -86,4 +89,12 @@ func ahead(a, b []Run) string {
 		}
 	}
 	return dash
+}
+
+// titleOf is what tables call an arm without MIL.
+func titleOf(runs []Run, arm string) string {
+	if i := slices.IndexFunc(runs, func(r Run) bool { return r.Arm == arm }); i >= 0 {
+		return runs[i].armTitle()
+	}
+	return arm
 }

@@ -63,7 +63,7 @@ const (
 // for them; it reports whether the paper had anything.
 func (t *Table) addPaperRows(c cellOf) (published bool) {
 	paper := c.runs[0].PaperData
-	name := ArmName(c.arm, c.mil, paper)
+	name := c.runs[0].armName()
 	t.Rows = append(t.Rows, apRow(c, name, func(r *eval.Result) *eval.Human { return r.Human }))
 	if p, ok := publishedFor(c.cellKey, c.runs[0].Level); ok && paper {
 		t.Rows = append(t.Rows, publishedRow(c, name, p.AP))
@@ -189,7 +189,7 @@ func PublishedTable(table int) (*Table, error) {
 			source = "Fang et al."
 		}
 		setting := noiseCell(p.Noise)
-		row := groupRow(setting, p.Level, ArmName(p.Arm, p.MIL, true), source, p.AP, number)
+		row := groupRow(setting, p.Level, paperName(p.Arm, p.MIL), source, p.AP, number)
 		row.Rule = setting.Text+p.Level != last
 		last = setting.Text + p.Level
 		t.Rows = append(t.Rows, row)

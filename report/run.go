@@ -4,22 +4,19 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"nmn/eval"
 	"nmn/labels"
 )
 
-// Arms of the paper's experiments, as they are called in configuration files. Other names are
-// shown as they are.
+// Arms of the paper's tables, as they are called in configuration files. What other arms there are, and what all of
+// them are called, those who make a Run say.
 const (
 	Stage1 = "stage1" // VGG16: the classifier alone
 	Star   = "star"   // VGG16*: the classifier alone, trained as long as the others
 	NMNFI  = "nmn-fi" // feature-independent noise model
 	NMNFD  = "nmn-fd" // feature-dependent noise model
-	RN     = "r-n"    // noise model of estimated rates, held
-	RS     = "r-s"    // the classifier on what is believed of each label
 )
 
 // What a training sample of videos is.
@@ -28,33 +25,21 @@ const (
 	VideoLevel = "video" // the video, as one bag
 )
 
-// shortNames are those of arms outside of the paper's tables, in the order of rows.
-var shortNames = []struct{ arm, name string }{
-	{Stage1, "stage 1"}, {Star, "star"}, {"star-early", "star, in time"}, {NMNFI, "NMN-FI"}, {NMNFD, "NMN-FD"}, {RN, "R-N"}, {RS, "R-S"},
-	{"forward", "forward"}, {"forward-true", "forward, true T"}, {"asl", "ASL"}, {"ll-r", "LL-R"}, {"ll-ct", "LL-Ct"},
-	{"pruned", "pruned"}, {"clean", "clean labels"},
-}
-
-func placeOf(arm string) int {
-	for i, a := range shortNames {
-		if a.arm == arm {
-			return i
-		}
-	}
-	return len(shortNames)
-}
-
 // Run is one trained and evaluated model, as tables and pages need it.
 type Run struct {
-	Name    string  // for headings, for example the run folder
-	Dataset string  // for example "scenes" or "coco"
-	Arm     string  // Stage1, Star, NMNFI, NMNFD or another name
-	MIL     bool    // with the multiple-instance layer
-	Start   string  // how the noise model came by its rates, shown with the name of the arm; empty for nothing
-	Noise   float64 // share of the captions that were replaced, 0 to 1
-	Flips   Flips   // of labels; zero where captions were replaced
-	Seed    uint64
-	Level   string // of a run on videos: FrameLevel or VideoLevel; empty for pictures
+	Name    string // for headings, for example the run folder
+	Dataset string // for example "scenes" or "coco"
+	Arm     string // Stage1, Star, NMNFI, NMNFD or another name
+	// ArmTitle is what tables call the arm without MIL, where the data are not the paper's; empty for its name.
+	// ArmPlace orders the arms in tables.
+	ArmTitle string
+	ArmPlace int
+	MIL      bool    // with the multiple-instance layer
+	Start    string  // how the noise model came by its rates, shown with the name of the arm; empty for nothing
+	Noise    float64 // share of the captions that were replaced, 0 to 1
+	Flips    Flips   // of labels; zero where captions were replaced
+	Seed     uint64
+	Level    string // of a run on videos: FrameLevel or VideoLevel; empty for pictures
 	// PaperData says that the data are those of the paper's Tables 1 and 2 (COCO captions, train2014,
 	// vocabulary of 1,000 words), or with a level of Table 3 (MSR-VTT, 1,087 words), so that the published
 	// figures may stand beside.
@@ -84,26 +69,33 @@ type Point struct {
 	AP    eval.Number // validation AP as a fraction, undefined where not measured
 }
 
-// Title is the name of a run's arm in a table.
+// Title is the name of a run's arm in a table, with how its noise model came by its rates.
 func (r *Run) Title() string {
-	name := ArmName(r.Arm, r.MIL, r.PaperData)
+	name := r.armName()
 	if r.Start != "" && !r.PaperData {
 		name += ", " + r.Start
 	}
 	return name
 }
 
-// ArmName is the name of an arm in a table: the paper's for the paper's data, else short.
-func ArmName(arm string, mil, paper bool) string {
+// armName is the name of a run's arm in a table: the paper's for the paper's data.
+func (r *Run) armName() string {
+	switch {
+	case r.PaperData:
+		return paperName(r.Arm, r.MIL)
+	case r.MIL:
+		return r.armTitle() + " + MIL"
+	}
+	return r.armTitle()
+}
+
+func (r *Run) armTitle() string { return cmp.Or(r.ArmTitle, r.Arm) }
+
+// paperName is what the paper calls an arm.
+func paperName(arm string, mil bool) string {
 	suffix := ""
 	if mil {
 		suffix = "-MIL"
-	}
-	if !paper {
-		if i := placeOf(arm); i < len(shortNames) {
-			arm = shortNames[i].name
-		}
-		return strings.Replace(arm+suffix, "-MIL", " + MIL", 1)
 	}
 	switch arm {
 	case Stage1:
@@ -123,10 +115,11 @@ type cellKey struct {
 	noise float64
 	flips Flips
 	mil   bool
+	place int // of the arm
 	arm   string
 }
 
-func (r *Run) key() cellKey { return cellKey{r.Noise, r.Flips, r.MIL, r.Arm} }
+func (r *Run) key() cellKey { return cellKey{r.Noise, r.Flips, r.MIL, r.ArmPlace, r.Arm} }
 
 // compare orders rows as the paper does: noise level, without MIL before with MIL, then the arms.
 func (k cellKey) compare(o cellKey) int {
@@ -137,7 +130,7 @@ func (k cellKey) compare(o cellKey) int {
 		return 0
 	}
 	return cmp.Or(cmp.Compare(k.noise, o.noise), cmp.Compare(k.flips.Q01, o.flips.Q01), cmp.Compare(k.flips.Q10, o.flips.Q10),
-		cmp.Compare(mil(k), mil(o)), cmp.Compare(placeOf(k.arm), placeOf(o.arm)), cmp.Compare(k.arm, o.arm))
+		cmp.Compare(mil(k), mil(o)), cmp.Compare(k.place, o.place), cmp.Compare(k.arm, o.arm))
 }
 
 // cellOf is a row of a table: one arm at one noise level, over its seeds.
@@ -163,7 +156,7 @@ func group(runs []Run) ([]cellOf, error) {
 		}
 		for _, other := range cells[i].runs {
 			if other.Seed == r.Seed {
-				return nil, fmt.Errorf("report: %s at noise %s: seed %d is given twice (%q and %q)", ArmName(r.Arm, r.MIL, false), r.key().noiseCell().Text, r.Seed, other.Name, r.Name)
+				return nil, fmt.Errorf("report: %s at noise %s: seed %d is given twice (%q and %q)", r.armName(), r.key().noiseCell().Text, r.Seed, other.Name, r.Name)
 			}
 		}
 		cells[i].runs = append(cells[i].runs, r)
@@ -179,10 +172,7 @@ func group(runs []Run) ([]cellOf, error) {
 const noiseColumn = "noise %"
 
 // Flips are the mean probabilities with which labels were flipped.
-type Flips struct {
-	Q01 float64 `json:"missing"`   // of a label that holds
-	Q10 float64 `json:"incorrect"` // of one that does not
-}
+type Flips = labels.FlipRates
 
 // noiseCell is the noise level of a row in percent: that of captions, or of missing and of incorrect
 // labels.
@@ -191,11 +181,6 @@ func (k cellKey) noiseCell() Cell {
 		return noiseCell(k.noise)
 	}
 	return words(k.flips.String())
-}
-
-// String is both in percent.
-func (f Flips) String() string {
-	return fmt.Sprintf("%.4g missing, %.4g incorrect", 100*f.Q01, 100*f.Q10)
 }
 
 // noiseCell is a noise level in percent.

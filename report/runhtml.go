@@ -42,7 +42,7 @@ const strippedWords = 20
 // WriteHTML writes the page of a run as one HTML file that loads nothing from anywhere: figures, curves,
 // noise rates, words, bags and configuration, as far as the run has them.
 func (r *Run) WriteHTML(w io.Writer) error {
-	name := ArmName(r.Arm, r.MIL, r.PaperData)
+	name := r.armName()
 	p := runHTML{Style: template.CSS(pageStyle + htmlFile("run.css") + htmlFile("bags.css")), Title: name, Scored: r.Scored, Config: strings.TrimRight(r.Config, "\n")}
 	if r.Name != "" {
 		p.Title = r.Name + ": " + name

@@ -62,7 +62,7 @@ func writeWhole(path string, content []byte) error {
 
 func runPage(r *Run, curves bool) ([]byte, error) {
 	var b bytes.Buffer
-	title := cmp.Or(r.Name, ArmName(r.Arm, r.MIL, r.PaperData))
+	title := cmp.Or(r.Name, r.armName())
 	fmt.Fprintf(&b, "# %s\n\n", markdownEscapes.Replace(title))
 	if err := Write(&b, Markdown, factsTable(r)); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func factsTable(r *Run) *Table {
 	add := func(name, value string) {
 		t.Rows = append(t.Rows, Row{Cells: []Cell{words(name), words(value)}})
 	}
-	add("arm", ArmName(r.Arm, r.MIL, r.PaperData))
+	add("arm", r.armName())
 	if r.Dataset != "" {
 		add("data", r.Dataset)
 	}

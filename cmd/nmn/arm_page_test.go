@@ -1,19 +1,11 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"reflect"
 	"strings"
 	"testing"
 
-	"nmn/loader"
-	"nmn/loader/picture"
 	"nmn/report"
-	"nmn/text"
-	"nmn/train"
-
-	dense "gorgonia.org/tensor"
+	"nmn/run"
 )
 
 // The page of a run shows bags with their pictures and loads nothing.
@@ -21,7 +13,7 @@ func TestTrain_PageShowsBagsAndLoadsNothing(t *testing.T) {
 	page := string(readFile(t, trained(t, "--arm", "nmn-fi"), report.HTMLFile))
 	pictures := strings.Count(page, `<img src="data:image/jpeg;base64,`)
 	cards, beside := strings.Count(page, `<article class="card">`), strings.Count(page, `<article class="says">`)
-	if cards == 0 || cards > 2*pageBags || beside != comparedByChance+comparedApart || pictures != cards+beside {
+	if cards == 0 || cards > 2*run.PageBags || beside != run.ComparedByChance+run.ComparedApart || pictures != cards+beside {
 		t.Errorf("%d pictures on %d cards and beside the words of two arms on %d", pictures, cards, beside)
 	}
 	for _, part := range []string{"Beside the net that it started from", "<h4>stage 1</h4>", "<h4>NMN-FI, informed start</h4>", "Training", "Precision and recall", "Noise of the labels", "true labels of the test set", "scenes-test-", "Configuration"} {
@@ -31,59 +23,5 @@ func TestTrain_PageShowsBagsAndLoadsNothing(t *testing.T) {
 	}
 	if strings.Contains(page, "://") {
 		t.Error("the page names another place")
-	}
-}
-
-// unreadable are pictures that cannot be read.
-type unreadable struct{}
-
-func (unreadable) Frames(int) int { return 1 }
-func (unreadable) Read(context.Context, int, int, *picture.Picture) error {
-	return errors.New("unreadable")
-}
-
-func TestPageScores_ShowsTheSurestAndMarksThem(t *testing.T) {
-	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "dog", POS: text.NN}, {Text: "red", POS: text.JJ}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	matrix := func(rows int, backing any) *dense.Dense {
-		return dense.New(dense.WithShape(rows, 3), dense.WithBacking(backing))
-	}
-	set := &loader.Set{Name: "test", Vocabulary: v, IDs: []string{"a", "unread", "b"}, Source: unreadable{},
-		Labels: matrix(3, []uint8{1, 0, 1, 1, 1, 1, 0, 0, 0})}
-	scores := &train.Scores{Index: []int{0, 2}, Logits: matrix(2, []float32{3, 2, -4, -1, -1, -9})}
-	got, err := pageScores(t.Context(), scores, set, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Against != "labels" || len(got.Curves.All) == 0 || len(got.Right) != 1 || len(got.Wrong) != 1 {
-		t.Fatalf("%+v", got)
-	}
-	var marks []string
-	for _, l := range got.Wrong[0].Labels {
-		mark := string(l.Kind) + " " + l.Word
-		if l.Surest {
-			mark = "surest: " + mark
-		}
-		marks = append(marks, mark)
-	}
-	if want := []string{"surest: missing red", "hit cat", "incorrect dog"}; !reflect.DeepEqual(marks, want) {
-		t.Errorf("labels %q, want %q", marks, want)
-	}
-	if b := got.Right[0]; b.ID != "a" || b.Labels[0].Word != "cat" || !b.Labels[0].Surest || b.JPEG != nil {
-		t.Errorf("the surest hit is %+v", b)
-	}
-	if len(got.Drawn) != 2 || got.Drawn[0].JPEG != nil {
-		t.Fatalf("drawn are %+v", got.Drawn)
-	}
-	for _, b := range got.Drawn { // of b nothing holds and nothing is predicted
-		if want := map[string]int{"a": 3, "b": 0}[b.ID]; len(b.Labels) != want {
-			t.Errorf("words of %s: %+v", b.ID, b.Labels)
-		}
-	}
-	set.Labels = nil
-	if got, err := pageScores(t.Context(), scores, set, "test"); got != nil || err != nil {
-		t.Errorf("without labels: %+v, %v", got, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"nmn/eval"
 	"nmn/labels/audit"
+	"nmn/run"
 )
 
 // correction are the flags that change labels.
@@ -72,7 +73,7 @@ func (c *correction) carryOut(f *auditFindings) (*correctionOutcome, error) {
 	}
 	o.Rejected = len(f.decisions) - o.Accepted
 	// The record first: labels without one would hide where they came from.
-	b := thisBuild()
+	b := run.ThisBuild()
 	if err := audit.WriteChanges(o.Changes, f.in, changes, strings.TrimSpace("nmn "+b.Version+" "+b.Revision)); err != nil {
 		return nil, err
 	}

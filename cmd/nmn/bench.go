@@ -13,11 +13,12 @@ import (
 	"nmn/internal/setting"
 	"nmn/kernels"
 	"nmn/model"
+	"nmn/run"
 )
 
 // benchCommand are the flags of nmn bench.
 type benchCommand struct {
-	model      netName
+	model      run.NetName
 	batch      int
 	frames     int
 	size       int
@@ -28,7 +29,7 @@ type benchCommand struct {
 	noNMN      bool
 	sizes      []int
 	mib        int
-	run        runConfig
+	run        run.Resources
 	repeats    int
 	warmup     int
 	asJSON     bool
@@ -103,8 +104,8 @@ func newBench(p *program) *cobra.Command {
 }
 
 func newBenchOf(p *program, m benchmark) *cobra.Command {
-	b := &benchCommand{model: netScenes, batch: 32, width: 1, sizes: []int{1024, 2048}, mib: 256,
-		run: defaultConfig().Run, repeats: 10, warmup: 2}
+	b := &benchCommand{model: run.NetScenes, batch: 32, width: 1, sizes: []int{1024, 2048}, mib: 256,
+		run: run.DefaultConfig().Run, repeats: 10, warmup: 2}
 	cmd := &cobra.Command{
 		Use: m.name, Short: m.short, Long: m.long,
 		Example: "  nmn bench " + m.name + " " + strings.Join(m.examples, "\n  nmn bench "+m.name+" "),
@@ -136,15 +137,15 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 
 // opsFlags and stepFlags are those of benchmarks of a net.
 func (b *benchCommand) opsFlags(cmd *cobra.Command) {
-	b.netFlags(cmd, netVGG16, netScenes)
+	b.netFlags(cmd, run.NetVGG16, run.NetScenes)
 }
 
 func (b *benchCommand) stepFlags(cmd *cobra.Command) {
-	r := b.netFlags(cmd, netVGG16, netScenes, netS2VT)
+	r := b.netFlags(cmd, run.NetVGG16, run.NetScenes, netS2VT)
 	r.int(&b.vocabulary, "vocab-size", "`words` that s2vt can say (default 23647)")
 }
 
-func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...netName) room {
+func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...run.NetName) room {
 	r := under(cmd, "Network")
 	enum(r, &b.model, "model", "`network`", nets...)
 	r.int(&b.batch, "batch", "`bags` of a step, or captions")
@@ -175,7 +176,7 @@ func (b *benchCommand) validate(cmd *cobra.Command) error {
 	case strings.HasPrefix(b.run.Device, "cuda") && cmd.Flags().Changed("threads"):
 		return errors.New("bench: --threads is for the CPU: leave it out with --device cuda")
 	}
-	return b.run.validate()
+	return b.run.Validate()
 }
 
 func (b *benchCommand) validateNet() error {
@@ -197,14 +198,14 @@ func (b *benchCommand) validateNet() error {
 func (b *benchCommand) net() model.Config {
 	classes := b.classes
 	if classes == 0 {
-		classes = map[netName]int{netScenes: 36, netVGG16: 1000}[b.model]
+		classes = map[run.NetName]int{run.NetScenes: 36, run.NetVGG16: 1000}[b.model]
 	}
 	noise := model.FeatureDependent
 	if b.noNMN {
 		noise = model.NoNoise
 	}
-	n := netConfig{Arch: b.model, MIL: !b.noMIL, Width: b.width, InputSize: b.size, Dropout: -1, NoisePool: "mean"}
-	return n.model(classes, 0, noise)
+	n := run.NetConfig{Arch: b.model, MIL: !b.noMIL, Width: b.width, InputSize: b.size, Dropout: -1, NoisePool: "mean"}
+	return n.Model(classes, 0, noise)
 }
 
 // median runs f, which enqueues work, and returns how long the middle one of the measured runs took. A

@@ -13,11 +13,12 @@ import (
 	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/model/s2vt"
+	"nmn/run"
 	"nmn/train"
 )
 
 // netS2VT is the captioner, which nmn caption trains: it is measured here, not configured.
-const netS2VT netName = "s2vt"
+const netS2VT run.NetName = "s2vt"
 
 // captionLengths are the middles of 32 equal shares of the captions of MSR-VTT's training clips, in words
 // without the end: 9.3 in the mean. bench/s2vt_torch.py has the same.
@@ -25,20 +26,20 @@ var captionLengths = []int{4, 4, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7, 8, 8, 8, 9, 9,
 
 // captionFigures are what nmn bench step tells of the captioner.
 type captionFigures struct {
-	Model      string  `json:"model"`
-	Batch      int     `json:"batch"`  // captions
-	Frames     int     `json:"frames"` // of a clip
-	Features   int     `json:"features"`
-	Vocabulary int     `json:"vocabulary"`
-	Hidden     int     `json:"hidden"`
-	Dropout    float64 `json:"dropout"`
-	WordsSaid  int     `json:"words_said"` // of the batch, ends of captions among them
-	Device     string  `json:"device"`
-	Precision  string  `json:"precision"`
-	Threads    int     `json:"threads"` // 0: one for each processor
-	Processors int     `json:"processors"`
-	Repeats    int     `json:"repeats"`
-	Build      build   `json:"build"`
+	Model      string    `json:"model"`
+	Batch      int       `json:"batch"`  // captions
+	Frames     int       `json:"frames"` // of a clip
+	Features   int       `json:"features"`
+	Vocabulary int       `json:"vocabulary"`
+	Hidden     int       `json:"hidden"`
+	Dropout    float64   `json:"dropout"`
+	WordsSaid  int       `json:"words_said"` // of the batch, ends of captions among them
+	Device     string    `json:"device"`
+	Precision  string    `json:"precision"`
+	Threads    int       `json:"threads"` // 0: one for each processor
+	Processors int       `json:"processors"`
+	Repeats    int       `json:"repeats"`
+	Build      run.Build `json:"build"`
 
 	StepMS        float64 `json:"step_ms"` // median
 	StepMinMS     float64 `json:"step_min_ms"`
@@ -111,7 +112,7 @@ func (b *benchCommand) captionStep(ctx context.Context, p *program, backend kern
 	defer func() { err = cmp.Or(err, trainer.Close()) }()
 	if _, err := trainer.Run(ctx); err != nil {
 		if errors.Is(err, train.ErrInterrupted) {
-			return fmt.Errorf("%w: %w", errInterrupted, err)
+			return fmt.Errorf("%w: %w", run.ErrInterrupted, err)
 		}
 		return err
 	}
@@ -132,7 +133,7 @@ func (b *benchCommand) describeCaptioner(backend kernels.Backend, clips *randomC
 	return captionFigures{
 		Model: string(b.model), Batch: b.batch, Frames: c.Frames, Features: c.Features, Vocabulary: c.Vocabulary, Hidden: c.Hidden, Dropout: c.Dropout,
 		WordsSaid: said, Device: backend.Name(), Precision: string(backend.Precision()), Threads: b.run.Threads, Processors: runtime.GOMAXPROCS(0),
-		Repeats: b.repeats, Build: thisBuild(), GFLOP: captionFLOP(c, b.batch, longest, said) / 1e9,
+		Repeats: b.repeats, Build: run.ThisBuild(), GFLOP: captionFLOP(c, b.batch, longest, said) / 1e9,
 	}
 }
 

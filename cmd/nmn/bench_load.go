@@ -18,6 +18,7 @@ import (
 
 	"nmn/loader"
 	"nmn/loader/picture"
+	"nmn/run"
 	"nmn/text"
 )
 
@@ -33,28 +34,28 @@ type loadCommand struct {
 
 // loadFigures are what nmn bench load tells. Medians of the repeats, but for the extremes.
 type loadFigures struct {
-	Folder      string  `json:"folder"`
-	Decoder     string  `json:"decoder"`
-	Images      int     `json:"images"` // of a repeat
-	Size        int     `json:"size"`
-	Fit         string  `json:"fit"`
-	Batch       int     `json:"batch"`
-	Workers     int     `json:"workers"`
-	Prefetch    int     `json:"prefetch"`
-	StepMS      float64 `json:"step_every_ms"` // that the consumer takes for a batch
-	Repeats     int     `json:"repeats"`
-	Processors  int     `json:"processors"`
-	ImagesPerS  float64 `json:"images_per_s"`
-	ImagesMin   float64 `json:"images_per_s_min"`
-	ImagesMax   float64 `json:"images_per_s_max"`
-	ImageMS     float64 `json:"image_ms"`               // of the clock
-	ImageCPUMS  float64 `json:"image_cpu_ms,omitempty"` // of all processors; 0 where the system does not tell
-	BytesPerS   float64 `json:"bytes_per_s"`            // of files
-	WaitMS      float64 `json:"wait_ms"`                // for a batch
-	WaitShare   float64 `json:"wait_share"`             // of the time
-	AllocsImage float64 `json:"allocs_per_image"`
-	BadSamples  int     `json:"bad_samples"`
-	Build       build   `json:"build"`
+	Folder      string    `json:"folder"`
+	Decoder     string    `json:"decoder"`
+	Images      int       `json:"images"` // of a repeat
+	Size        int       `json:"size"`
+	Fit         string    `json:"fit"`
+	Batch       int       `json:"batch"`
+	Workers     int       `json:"workers"`
+	Prefetch    int       `json:"prefetch"`
+	StepMS      float64   `json:"step_every_ms"` // that the consumer takes for a batch
+	Repeats     int       `json:"repeats"`
+	Processors  int       `json:"processors"`
+	ImagesPerS  float64   `json:"images_per_s"`
+	ImagesMin   float64   `json:"images_per_s_min"`
+	ImagesMax   float64   `json:"images_per_s_max"`
+	ImageMS     float64   `json:"image_ms"`               // of the clock
+	ImageCPUMS  float64   `json:"image_cpu_ms,omitempty"` // of all processors; 0 where the system does not tell
+	BytesPerS   float64   `json:"bytes_per_s"`            // of files
+	WaitMS      float64   `json:"wait_ms"`                // for a batch
+	WaitShare   float64   `json:"wait_share"`             // of the time
+	AllocsImage float64   `json:"allocs_per_image"`
+	BadSamples  int       `json:"bad_samples"`
+	Build       run.Build `json:"build"`
 }
 
 func newBenchLoad(p *program) *cobra.Command {
@@ -140,7 +141,7 @@ func (c *loadCommand) run(ctx context.Context, p *program, folder string) (err e
 	f := loadFigures{
 		Folder: folder, Decoder: string(c.loading.Decoder), Images: set.Len(), Size: c.loading.Size, Fit: string(c.loading.Fit),
 		Batch: c.loading.BatchBags, Workers: c.loading.Workers, Prefetch: c.loading.Prefetch, StepMS: c.stepMS, Repeats: c.repeats,
-		Processors: runtime.GOMAXPROCS(0), BadSamples: l.Stats().BadSamples, Build: thisBuild(),
+		Processors: runtime.GOMAXPROCS(0), BadSamples: l.Stats().BadSamples, Build: run.ThisBuild(),
 	}
 	f.summarize(passes, l.Batches(), bytes)
 	return f.write(p, c.asJSON)

@@ -12,6 +12,7 @@ import (
 	"nmn/kernels"
 	"nmn/kernels/conv"
 	"nmn/kernels/tensor"
+	"nmn/run"
 )
 
 // gemmFigures are what nmn bench gemm tells.
@@ -21,7 +22,7 @@ type gemmFigures struct {
 	Threads   int           `json:"threads"` // 0: one for each processor
 	Repeats   int           `json:"repeats"`
 	Products  []gemmProduct `json:"products"`
-	Build     build         `json:"build"`
+	Build     run.Build     `json:"build"`
 }
 
 // gemmProduct is the product of two matrices of Size × Size.
@@ -45,7 +46,7 @@ func (b *benchCommand) validateGEMM() error {
 }
 
 func (b *benchCommand) gemm(_ *cobra.Command, p *program, backend kernels.Backend) error {
-	f := gemmFigures{Device: backend.Name(), Precision: string(backend.Precision()), Threads: b.run.Threads, Repeats: b.repeats, Build: thisBuild()}
+	f := gemmFigures{Device: backend.Name(), Precision: string(backend.Precision()), Threads: b.run.Threads, Repeats: b.repeats, Build: run.ThisBuild()}
 	for _, n := range b.sizes {
 		product, err := b.product(backend, n)
 		if err != nil {
@@ -99,13 +100,13 @@ func randomTensor(arena *tensor.Arena, device tensor.Device, stream *rng.Stream,
 
 // memoryFigures are what nmn bench memory tells.
 type memoryFigures struct {
-	Device  string  `json:"device"`
-	Threads int     `json:"threads"` // 0: one for each processor
-	Repeats int     `json:"repeats"`
-	Bytes   int     `json:"bytes"` // copied at a time
-	MS      float64 `json:"ms"`    // median
-	GBPerS  float64 `json:"gb_per_s"`
-	Build   build   `json:"build"`
+	Device  string    `json:"device"`
+	Threads int       `json:"threads"` // 0: one for each processor
+	Repeats int       `json:"repeats"`
+	Bytes   int       `json:"bytes"` // copied at a time
+	MS      float64   `json:"ms"`    // median
+	GBPerS  float64   `json:"gb_per_s"`
+	Build   run.Build `json:"build"`
 }
 
 func (b *benchCommand) memoryFlags(cmd *cobra.Command) {
@@ -136,7 +137,7 @@ func (b *benchCommand) memory(_ *cobra.Command, p *program, backend kernels.Back
 		return err
 	}
 	f := memoryFigures{Device: backend.Name(), Threads: b.run.Threads, Repeats: b.repeats, Bytes: src.Bytes(), MS: milliseconds(took),
-		GBPerS: rate(2*float64(src.Bytes())/1e9, took), Build: thisBuild()}
+		GBPerS: rate(2*float64(src.Bytes())/1e9, took), Build: run.ThisBuild()}
 	if b.asJSON {
 		return writeJSON(p.out, f)
 	}

@@ -16,31 +16,32 @@ import (
 	"nmn/kernels/tensor"
 	"nmn/kernels/update"
 	"nmn/model"
+	"nmn/run"
 	"nmn/train"
 )
 
 // netFigures tell what a benchmark of a net has measured.
 type netFigures struct {
-	Model      string  `json:"model"`
-	Size       int     `json:"size"`
-	Width      float64 `json:"width"`
-	Batch      int     `json:"batch"`  // bags
-	Frames     int     `json:"frames"` // pictures of a bag
-	MIL        bool    `json:"mil"`
-	NMN        bool    `json:"nmn"`
-	Device     string  `json:"device"`
-	Precision  string  `json:"precision"`
-	Threads    int     `json:"threads"` // 0: one for each processor
-	Processors int     `json:"processors"`
-	Repeats    int     `json:"repeats"`
-	Build      build   `json:"build"`
+	Model      string    `json:"model"`
+	Size       int       `json:"size"`
+	Width      float64   `json:"width"`
+	Batch      int       `json:"batch"`  // bags
+	Frames     int       `json:"frames"` // pictures of a bag
+	MIL        bool      `json:"mil"`
+	NMN        bool      `json:"nmn"`
+	Device     string    `json:"device"`
+	Precision  string    `json:"precision"`
+	Threads    int       `json:"threads"` // 0: one for each processor
+	Processors int       `json:"processors"`
+	Repeats    int       `json:"repeats"`
+	Build      run.Build `json:"build"`
 }
 
 func (b *benchCommand) describe(backend kernels.Backend) netFigures {
 	c := b.net()
 	return netFigures{
 		Model: string(b.model), Size: c.Size, Width: b.width, Batch: b.batch, Frames: b.frames, MIL: c.MIL, NMN: c.Noise != model.NoNoise,
-		Device: backend.Name(), Precision: string(backend.Precision()), Threads: b.run.Threads, Processors: runtime.GOMAXPROCS(0), Repeats: b.repeats, Build: thisBuild(),
+		Device: backend.Name(), Precision: string(backend.Precision()), Threads: b.run.Threads, Processors: runtime.GOMAXPROCS(0), Repeats: b.repeats, Build: run.ThisBuild(),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/kernels/conform"
+	"nmn/run"
 )
 
 // quickBench makes a command line of nmn bench that takes a moment.
@@ -42,7 +43,7 @@ func TestBenchStep_FieldsForMachines(t *testing.T) {
 		t.Errorf("steps from %v to %v with the median %v", least, most, middle)
 	}
 	// The work of six pictures, by the layers of the net.
-	b := benchCommand{model: netScenes, width: .5}
+	b := benchCommand{model: run.NetScenes, width: .5}
 	want := 0.0
 	for _, l := range b.net().Layers() {
 		want += 6 * l.TrainFLOP / 1e9
@@ -98,7 +99,7 @@ func TestBenchOps_TellsTheWholeStep(t *testing.T) {
 	if math.Abs(share-1) > 1e-9 {
 		t.Errorf("shares sum to %v", share)
 	}
-	b, want := benchCommand{model: netScenes, width: .5}, 0.0
+	b, want := benchCommand{model: run.NetScenes, width: .5}, 0.0
 	for _, l := range b.net().Layers() {
 		want += 2 * l.TrainFLOP / 1e9
 	}

@@ -13,6 +13,7 @@ import (
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/model"
+	"nmn/run"
 	"nmn/text"
 	"nmn/train"
 )
@@ -69,7 +70,7 @@ func (b *benchCommand) steps(ctx context.Context, backend kernels.Backend, w wat
 	case failed != nil:
 		return failed
 	case errors.Is(err, train.ErrInterrupted):
-		return fmt.Errorf("%w: %w", errInterrupted, err)
+		return fmt.Errorf("%w: %w", run.ErrInterrupted, err)
 	case err == nil && w.end != nil:
 		return w.end(net, trainer)
 	}

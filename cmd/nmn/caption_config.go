@@ -10,6 +10,7 @@ import (
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/model/s2vt"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -23,7 +24,7 @@ type captionConfig struct {
 	Words      captioning.WordOptions `yaml:"words"`
 	Device     string                 `yaml:"device"`
 	Threads    int                    `yaml:"threads"`
-	Build      *build                 `yaml:"build,omitempty"`
+	Build      *run.Build             `yaml:"build,omitempty"`
 }
 
 // captionData are the clips to learn from and those to judge by.
@@ -116,8 +117,8 @@ func (c *captionConfig) model(frames, width, words int) s2vt.Config {
 }
 
 // run is how the device is opened. A captioner computes in float32 everywhere.
-func (c *captionConfig) run() runConfig {
-	return runConfig{Device: c.Device, Threads: c.Threads, Precision: tensor.Auto}
+func (c *captionConfig) run() run.Resources {
+	return run.Resources{Device: c.Device, Threads: c.Threads, Precision: tensor.Auto}
 }
 
 func (s *captionSearch) validate(command string) error {

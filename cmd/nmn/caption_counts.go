@@ -12,6 +12,7 @@ import (
 	"nmn/eval/caption"
 	"nmn/internal/durable"
 	"nmn/loader"
+	"nmn/loader/dataset"
 	"nmn/loader/features"
 )
 
@@ -26,7 +27,7 @@ type captionCounts struct {
 }
 
 func newCaptionCounts(p *program) *cobra.Command {
-	c := captionCounts{split: loader.TrainSplit, given: 10, words: captioning.WordOptions{MinCount: 1, Size: msrvttWords}}
+	c := captionCounts{split: loader.TrainSplit, given: 10, words: captioning.WordOptions{MinCount: 1, Size: dataset.MSRVTTWords}}
 	cmd := &cobra.Command{
 		Use:   "counts CAPTIONS DIR",
 		Short: "Make features of captions alone: word counts of some, to say the others by",

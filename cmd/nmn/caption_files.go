@@ -15,6 +15,7 @@ import (
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/loader/annotation"
+	"nmn/loader/dataset"
 )
 
 // clipFiles name features of clips and captions of people.
@@ -101,7 +102,7 @@ func readMSRVTTCaptions(path, split string) (*caption.Captions, error) {
 // heldOut chooses a share of clips by a seeded order that depends on the identifiers alone.
 func heldOut(ids []string, share float64, seed uint64) map[string]bool {
 	held := map[string]bool{}
-	for _, i := range shuffledByID(ids, rng.Derive(seed, "held-out clips"))[:int(math.Round(share*float64(len(ids))))] {
+	for _, i := range dataset.ShuffledByID(ids, rng.Derive(seed, "held-out clips"))[:int(math.Round(share*float64(len(ids))))] {
 		held[ids[i]] = true
 	}
 	return held

@@ -11,6 +11,7 @@ import (
 	"nmn/captioning"
 	"nmn/eval/caption"
 	"nmn/internal/durable"
+	"nmn/run"
 )
 
 // wordsName is the vocabulary of a captioner in its folder.
@@ -29,11 +30,11 @@ type captionOutcome struct {
 	Captions    int     `json:"captions"`
 	// Validation are the scores of the best checkpoint; nil where nothing was held out.
 	Validation *caption.Scores `json:"validation,omitempty"`
-	Build      build           `json:"build"`
+	Build      run.Build       `json:"build"`
 }
 
 func readCaptionOutcome(dir string) (*captionOutcome, error) {
-	return durable.LoadJSON[captionOutcome](filepath.Join(dir, resultName), "remove the file to score again")
+	return durable.LoadJSON[captionOutcome](filepath.Join(dir, run.ResultFile), "remove the file to score again")
 }
 
 // fingerprint identifies what a run computes: settings, words, captions, and features of three clips.
@@ -45,17 +46,17 @@ func (r *captionRun) fingerprint() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	hashText(h, string(settings))
-	hashText(h, r.words.Fingerprint())
+	run.HashText(h, string(settings))
+	run.HashText(h, r.words.Fingerprint())
 	for _, set := range []*captioning.Set{r.train, r.validation} {
 		if set == nil {
 			continue
 		}
 		features := make([]float32, set.Frames()*set.Width())
 		for clip := range set.Clips() {
-			hashText(h, set.ID(clip))
+			run.HashText(h, set.ID(clip))
 			for _, text := range set.References(clip) {
-				hashText(h, text)
+				run.HashText(h, text)
 			}
 			if clip != 0 && clip != set.Clips()/2 && clip != set.Clips()-1 {
 				continue
@@ -64,7 +65,7 @@ func (r *captionRun) fingerprint() (string, error) {
 				return "", err
 			}
 			for _, v := range features {
-				hashText(h, strconv.FormatFloat(float64(v), 'x', -1, 32))
+				run.HashText(h, strconv.FormatFloat(float64(v), 'x', -1, 32))
 			}
 		}
 	}
@@ -78,9 +79,9 @@ var captionMayChange = []string{"device", "threads", "build.", "train.epochs", "
 func (r *captionRun) prepare() error {
 	there, err := readCaptionConfig(r.dir)
 	changed := func() (key, was, is string) {
-		return changedKey(flatten(there), flatten(&r.config), captionMayChange)
+		return run.ChangedKey(run.Flatten(there), run.Flatten(&r.config), captionMayChange)
 	}
-	if err := claimFolder(r.dir, err, changed, isCaptionFile); err != nil {
+	if err := run.ClaimFolder(r.dir, err, changed, isCaptionFile); err != nil {
 		return err
 	}
 	words := filepath.Join(r.dir, wordsName)
@@ -96,26 +97,26 @@ func (r *captionRun) prepare() error {
 		return err
 	}
 	c := r.config
-	b := thisBuild()
+	b := run.ThisBuild()
 	c.Build = &b
 	data, err := c.yaml()
 	if err != nil {
 		return err
 	}
-	return durable.Save(filepath.Join(r.dir, configName), data)
+	return durable.Save(filepath.Join(r.dir, run.ConfigFile), data)
 }
 
 // isCaptionFile tells the files of a captioner's folder that are written aside, but for checkpoints.
 func isCaptionFile(name string) bool {
-	return slices.Contains([]string{configName, wordsName, resultName, summaryName, logName}, name)
+	return slices.Contains([]string{run.ConfigFile, wordsName, run.ResultFile, run.SummaryFile, run.LogFile}, name)
 }
 
 func readCaptionConfig(dir string) (*captionConfig, error) {
-	path := filepath.Join(dir, configName)
-	file, err := readDocument(path)
+	path := filepath.Join(dir, run.ConfigFile)
+	file, err := run.ReadDocument(path)
 	if err != nil {
 		return nil, err
 	}
 	var c captionConfig
-	return &c, file.decode(&c)
+	return &c, file.Decode(&c)
 }

@@ -10,13 +10,14 @@ import (
 
 	"nmn/captioning"
 	"nmn/internal/durable"
+	"nmn/run"
 	"nmn/train"
 )
 
 // captionGenerate are the flags of nmn caption generate.
 type captionGenerate struct {
 	model      string
-	checkpoint checkpointName
+	checkpoint run.Checkpoint
 	clips      clipFiles
 	words      string
 	fewer      bool
@@ -28,7 +29,7 @@ type captionGenerate struct {
 }
 
 func newCaptionGenerate(p *program) *cobra.Command {
-	g := captionGenerate{checkpoint: checkpointBest, clips: clipFiles{PerRow: 1}, device: "auto", search: defaultSearch()}
+	g := captionGenerate{checkpoint: run.Best, clips: clipFiles{PerRow: 1}, device: "auto", search: defaultSearch()}
 	cmd := &cobra.Command{
 		Use:   "generate MODEL --features FILE",
 		Short: "Say what clips show, by a captioner that was trained",
@@ -51,7 +52,7 @@ standard output or --output in the format of COCO caption results, [{"image_id",
 	clips.string(&g.clips.Array, "feature-array", "`name` of the array in .npz and .safetensors files of several")
 	clips.bool(&g.fewer, "fewer-frames", "take clips that all have fewer frames than those that the captioner was trained on")
 	m := under(cmd, "Model")
-	enum(m, &g.checkpoint, "checkpoint", "of a run folder, the `checkpoint` to take", checkpointBest, checkpointLast)
+	enum(m, &g.checkpoint, "checkpoint", "of a run folder, the `checkpoint` to take", run.Best, run.Last)
 	m.file(&g.words, "vocab", "`file` of a vocabulary that the model must have been trained with", "txt")
 	g.search.flags(under(cmd, "Search"))
 	deviceFlags(cmd, under(cmd, "Run"), &g.device, &g.threads)
@@ -80,7 +81,7 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, clips.Close()) }()
-	run := runConfig{Device: g.device, Threads: g.threads}
+	run := run.Resources{Device: g.device, Threads: g.threads}
 	backend, err := p.openDevice(&run)
 	if err != nil {
 		return err
@@ -112,10 +113,10 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 // find finds the checkpoint. A run in which nothing was held out has no best one, and then the last is taken
 // unless the other was asked for by name.
 func (g *captionGenerate) find() (string, error) {
-	if best := filepath.Join(g.model, train.BestName); g.checkpoint == checkpointBest && !durable.Exists(best) && durable.Exists(filepath.Join(g.model, train.LastName)) {
-		g.checkpoint = checkpointLast
+	if best := filepath.Join(g.model, train.BestName); g.checkpoint == run.Best && !durable.Exists(best) && durable.Exists(filepath.Join(g.model, train.LastName)) {
+		g.checkpoint = run.Last
 	}
-	file, _, err := findCheckpoint(g.model, g.checkpoint)
+	file, _, err := run.FindCheckpoint(g.model, g.checkpoint)
 	return file, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nmn/captioning"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -40,12 +41,12 @@ func (r *captionRun) measure(ctx context.Context) (step time.Duration, memory, s
 	inner, enough := context.WithCancel(ctx)
 	defer enough()
 	began, taken, counted := time.Now(), time.Duration(0), 0
-	o.Config.MaxSteps = measureSteps
+	o.Config.MaxSteps = run.MeasureSteps
 	o.Observers = []captioning.Observer{{Step: func(e captioning.StepDone) {
 		if e.Step > 1 { // the first one makes buffers
 			taken, counted = taken+e.Duration, counted+1
 		}
-		if time.Since(began) > measureTime {
+		if time.Since(began) > run.MeasureTime {
 			enough()
 		}
 	}}}

@@ -7,6 +7,7 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
+	"nmn/run"
 	"nmn/telemetry"
 )
 
@@ -19,17 +20,17 @@ type captionRecords struct {
 
 // openCaptionRecords opens them behind a step, -1 for a new run, and writes the configuration first.
 func openCaptionRecords(r *captionRun, step int) (*captionRecords, error) {
-	log, err := telemetry.OpenLog(filepath.Join(r.dir, logName), step)
+	log, err := telemetry.OpenLog(filepath.Join(r.dir, run.LogFile), step)
 	if err != nil {
 		return nil, err
 	}
-	summary, err := telemetry.OpenCaptionSummary(filepath.Join(r.dir, summaryName), step)
+	summary, err := telemetry.OpenCaptionSummary(filepath.Join(r.dir, run.SummaryFile), step)
 	if err != nil {
 		return nil, cmp.Or(err, log.Close())
 	}
 	attributes := []any{"resumed_at", max(step, 0)}
-	values := flatten(&r.config)
-	for _, k := range sortedKeys(values) {
+	values := run.Flatten(&r.config)
+	for _, k := range run.SortedKeys(values) {
 		attributes = append(attributes, k, values[k])
 	}
 	log.Logger().Info("configuration", attributes...)

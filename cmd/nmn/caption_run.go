@@ -13,6 +13,7 @@ import (
 	"nmn/internal/durable"
 	"nmn/kernels"
 	"nmn/model/s2vt"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -55,7 +56,7 @@ func (r *captionRun) run(ctx context.Context) (o *captionOutcome, reused bool, e
 	if o, err = r.learn(ctx, net); err != nil {
 		return nil, false, err
 	}
-	o.Fingerprint, o.Build = identity, thisBuild()
+	o.Fingerprint, o.Build = identity, run.ThisBuild()
 	return o, false, r.finish(ctx, o)
 }
 
@@ -123,7 +124,7 @@ func (r *captionRun) learn(ctx context.Context, net *s2vt.Net) (o *captionOutcom
 	r.program.status.clear()
 	if err = cmp.Or(err, records.close()); err != nil {
 		if errors.Is(err, train.ErrInterrupted) {
-			err = fmt.Errorf("%w: %w", errInterrupted, err)
+			err = fmt.Errorf("%w: %w", run.ErrInterrupted, err)
 		}
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func (r *captionRun) finish(ctx context.Context, o *captionOutcome) error {
 		}
 		o.Validation = scores
 	}
-	return durable.SaveJSON(filepath.Join(r.dir, resultName), o)
+	return durable.SaveJSON(filepath.Join(r.dir, run.ResultFile), o)
 }
 
 func (r *captionRun) score(ctx context.Context, checkpoint string) (_ *caption.Scores, err error) {

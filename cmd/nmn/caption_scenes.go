@@ -12,6 +12,7 @@ import (
 	"nmn/eval/caption"
 	"nmn/loader/features"
 	"nmn/loader/scenes"
+	"nmn/run"
 )
 
 // captionScenes are the flags of nmn caption scenes.
@@ -22,7 +23,7 @@ type captionScenes struct {
 }
 
 func newCaptionScenes(p *program) *cobra.Command {
-	c := captionScenes{config: scenes.MovingConfig{Seed: 1, Split: "train", N: 1000, Frames: movingFrames}, perClip: scenes.CaptionsPerPicture}
+	c := captionScenes{config: scenes.MovingConfig{Seed: 1, Split: "train", N: 1000, Frames: run.MovingFrames}, perClip: scenes.CaptionsPerPicture}
 	cmd := &cobra.Command{
 		Use:   "scenes DIR",
 		Short: "Write captions and true concepts of the moving scenes to a folder",

@@ -12,6 +12,7 @@ import (
 	"nmn/eval/caption"
 	"nmn/internal/durable"
 	"nmn/report"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -87,11 +88,11 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 }
 
 func (t *captionTrain) train(ctx context.Context, r *captionRun) error {
-	if t.resume == "" && durable.Exists(filepath.Join(t.runDir, train.LastName)) && !durable.Exists(filepath.Join(t.runDir, resultName)) {
+	if t.resume == "" && durable.Exists(filepath.Join(t.runDir, train.LastName)) && !durable.Exists(filepath.Join(t.runDir, run.ResultFile)) {
 		return usagef("%s holds a run that was interrupted: go on with --resume %s, or name another --run-dir", t.runDir, t.runDir)
 	}
 	o, reused, err := r.run(ctx)
-	if errors.Is(err, errInterrupted) {
+	if errors.Is(err, run.ErrInterrupted) {
 		return fmt.Errorf("%w; go on with: nmn caption train --resume %s", err, t.runDir)
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"nmn/internal/durable"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -40,7 +41,7 @@ func TestCaption_TrainGenerateEval(t *testing.T) {
 	if o["clips"] != 18. || o["epochs"] != 15. || o["validation"] == nil || o["checkpoint"] != train.BestName {
 		t.Errorf("result %v", o)
 	}
-	rows, err := csv.NewReader(bytes.NewReader(readFile(t, dir, summaryName))).ReadAll()
+	rows, err := csv.NewReader(bytes.NewReader(readFile(t, dir, run.SummaryFile))).ReadAll()
 	if err != nil || len(rows) != 31 {
 		t.Errorf("%d lines in the summary, want a header, 15 epochs and 15 validations: %v", len(rows), err)
 	}
@@ -133,7 +134,7 @@ func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
 			t.Errorf("%s differs from that of a run in one piece", name)
 		}
 	}
-	a, b := readJSON(t, string(readFile(t, broken, resultName))), readJSON(t, string(readFile(t, whole, resultName)))
+	a, b := readJSON(t, string(readFile(t, broken, run.ResultFile))), readJSON(t, string(readFile(t, whole, run.ResultFile)))
 	for _, key := range []string{"seconds", "fingerprint"} { // the folders and times are others
 		delete(a, key)
 		delete(b, key)
@@ -148,7 +149,7 @@ func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
 
 // captionSteps counts the steps that the log tells of.
 func captionSteps(dir string) int {
-	log, err := os.ReadFile(filepath.Join(dir, logName))
+	log, err := os.ReadFile(filepath.Join(dir, run.LogFile))
 	if err != nil {
 		return 0
 	}
@@ -158,7 +159,7 @@ func captionSteps(dir string) int {
 // captionSummary are the rows of a summary without their durations.
 func captionSummary(t *testing.T, dir string) (lines []string) {
 	t.Helper()
-	rows, err := csv.NewReader(bytes.NewReader(readFile(t, dir, summaryName))).ReadAll()
+	rows, err := csv.NewReader(bytes.NewReader(readFile(t, dir, run.SummaryFile))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"nmn/loader"
+	"nmn/recipe"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -23,7 +25,7 @@ func clipFolders(t *testing.T) (dir string, data []string) {
 		}
 	}
 	return dir, []string{"--preset", "moving-scenes", "--clips", filepath.Join(dir, "train"), "--val-clips", filepath.Join(dir, "val"),
-		"--test-clips", filepath.Join(dir, "test"), "--vocab", filepath.Join(dir, "train", vocabularyName), "--width", "0.5", "--device", "cpu", "--threads", "1"}
+		"--test-clips", filepath.Join(dir, "test"), "--vocab", filepath.Join(dir, "train", run.VocabularyFile), "--width", "0.5", "--device", "cpu", "--threads", "1"}
 }
 
 // What is learned, and what is said of it, does not depend on whether labels are in memory.
@@ -40,7 +42,7 @@ func TestTrain_OnClipsWhoseLabelsAreReadAsTheyComeUp(t *testing.T) {
 			if said[0] != said[1] || !strings.Contains(said[0], "q01, error") {
 				t.Errorf("said\n%s\nwith labels in memory\n%s", said[0], said[1])
 			}
-			for _, file := range []string{train.LastName, "q.csv", filepath.Join(stage1Name, train.LastName), filepath.Join(recipeName, recipeRatesName)} {
+			for _, file := range []string{train.LastName, "q.csv", filepath.Join(run.Stage1Folder, train.LastName), filepath.Join(run.RecipeFolder, recipe.RatesFile)} {
 				if !bytes.Equal(readFile(t, dirs[0], file), readFile(t, dirs[1], file)) {
 					t.Errorf("%s differs", file)
 				}
@@ -82,7 +84,7 @@ func TestClips_OtherCommandsReadThem(t *testing.T) {
 	if lines := strings.Split(string(readFile(t, work, "clips.csv")), "\n"); lines[2] != "moving-train-000001,4,4" {
 		t.Errorf("clips %q", lines)
 	}
-	noisy := noisyScenes(t, run).train
+	noisy := noisyScenes(t, run).Train
 	rows, table := readRows(t, in("p.npy"), in("y.csv"))
 	held, err := loader.Hold(t.Context(), noisy)
 	if err != nil {

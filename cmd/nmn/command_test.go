@@ -31,7 +31,7 @@ func call(t *testing.T, args ...string) called {
 func callIn(t *testing.T, ctx context.Context, args ...string) called {
 	t.Helper()
 	var out, err bytes.Buffer
-	code := run(ctx, args, &terminal{in: strings.NewReader(""), out: &out, err: &err, getenv: func(string) string { return "" }})
+	code := execute(ctx, args, &terminal{in: strings.NewReader(""), out: &out, err: &err, getenv: func(string) string { return "" }})
 	return called{code, out.String(), err.String()}
 }
 

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"nmn/loader/dataset"
+	"nmn/run"
+
 	"github.com/spf13/cobra"
 )
 
 // featureDataFlags are those of feature files. Commands with flags of their own called labels, truth and
 // counts go without those of the training split.
-func featureDataFlags(cmd *cobra.Command, c *config, own bool) {
+func featureDataFlags(cmd *cobra.Command, c *run.Config, own bool) {
 	f := &c.Data.Features
 	r := under(cmd, "Features")
 	endings := []string{"npy", "npz", "safetensors", "csv", "tsv", "parquet", "arff", "gz"}
@@ -27,7 +30,7 @@ func featureDataFlags(cmd *cobra.Command, c *config, own bool) {
 }
 
 // featureColumnFlags say what is what in a file of features.
-func featureColumnFlags(cmd *cobra.Command, c *config) {
+func featureColumnFlags(cmd *cobra.Command, c *run.Config) {
 	f := &c.Data.Features
 	r := under(cmd, "Features")
 	r.string(&f.Array, "feature-array", "`name` of the array of features in .npz and .safetensors (default the only one)")
@@ -38,6 +41,6 @@ func featureColumnFlags(cmd *cobra.Command, c *config) {
 	r.string(&f.SplitColumn, "split-column", "`column` that says train, validation or test (default split)")
 	r.strings(&f.Ignore, "ignore-columns", "columns that are neither features nor labels, as `pattern,...`")
 	r.bool(&f.Standardise, "standardise", "bring every feature to mean 0 and deviation 1 over the training split")
-	enum(r, &f.Missing, "missing-values", "what missing features (empty, ?, NaN) are", missingError, missingMean)
+	enum(r, &f.Missing, "missing-values", "what missing features (empty, ?, NaN) are", dataset.MissingError, dataset.MissingMean)
 	r.float(&f.MemoryLimit, "memory-limit", "most memory in `GiB` for features that cannot stay on disk (all but .npy, .safetensors, uncompressed .npz)")
 }

@@ -6,8 +6,11 @@ import (
 
 	"nmn/kernels/tensor"
 	"nmn/loader"
+	"nmn/loader/dataset"
 	"nmn/loader/picture"
 	"nmn/model"
+	"nmn/recipe"
+	"nmn/run"
 	"nmn/train"
 
 	"github.com/spf13/cobra"
@@ -15,31 +18,31 @@ import (
 
 // sources are the flags that say what a configuration is made of, beside the fields themselves.
 type sources struct {
-	preset presetName
-	size   sizeName
+	preset run.Preset
+	size   run.Size
 	file   string
 	print  bool
 }
 
-func sourceFlags(cmd *cobra.Command, s *sources, sizes ...sizeName) {
+func sourceFlags(cmd *cobra.Command, s *sources, sizes ...run.Size) {
 	r := under(cmd, "Configuration")
-	enum(r, &s.preset, "preset", "`name` of the settings to start from (default scenes; with --captions or --manifest paper-coco, with --msrvtt or --clips paper-msrvtt, with --features features)", presets()...)
+	enum(r, &s.preset, "preset", "`name` of the settings to start from (default scenes; with --captions or --manifest paper-coco, with --msrvtt or --clips paper-msrvtt, with --features features)", run.Presets()...)
 	enum(r, &s.size, "size", "`size` of the scenes presets (default "+string(sizes[0])+"); quick is 4,000 pictures (moving-scenes: 1,000 clips of 8 frames), full 16,000 (2,000 of 26)", sizes...)
 	r.file(&s.file, "config", "YAML `file` laid over the preset; flags go before it", "yaml", "yml")
 	r.bool(&s.print, "print-config", "print the resolved configuration as YAML, and stop")
 }
 
 // setFlags choose pictures and labels, without noise.
-func setFlags(cmd *cobra.Command, c *config) {
+func setFlags(cmd *cobra.Command, c *run.Config) {
 	d := &c.Data
 	r := under(cmd, "Data")
-	enum(r, &d.Set, "data", "`source` of pictures and labels", dataSources()...)
+	enum(r, &d.Set, "data", "`source` of pictures and labels", dataset.Kinds()...)
 	r.uint64(&d.Seed, "data-seed", "`seed` of scenes and splits")
 	r.int(&d.TrainSize, "train-size", "scenes: training `pictures`, or clips of moving scenes")
 	r.int(&d.ValidationSize, "validation-size", "scenes: validation `pictures` or clips, 0 for none")
 	r.int(&d.TestSize, "test-size", "scenes: test `pictures` or clips")
 	r.int(&d.Frames, "frames", "moving scenes: `frames` of each clip (default 8, in full size 26)")
-	enum(r, &d.VideoLevel, "video-level", "what is learned of videos: each frame with the labels of its video, which at test has the maximum over its frames, or the video as one bag (default auto: video with MIL, frame without)", videoLevels()...)
+	enum(r, &d.VideoLevel, "video-level", "what is learned of videos: each frame with the labels of its video, which at test has the maximum over its frames, or the video as one bag (default auto: video with MIL, frame without)", dataset.VideoLevels()...)
 	captionFlags(cmd, c)
 	r.file(&d.Manifest, "manifest", "`file` that lists pictures (path), or clips as lists of frames (frames), with labels by name, as CSV or JSON lines", "csv", "tsv", "jsonl", "gz")
 	r.file(&d.MSRVTT, "msrvtt", "MSR-VTT: annotation `file` of its clips, or the zip archive in which it comes", "json", "gz", "zip")
@@ -53,7 +56,7 @@ func setFlags(cmd *cobra.Command, c *config) {
 }
 
 // dataFlags add the noise and how pictures are read.
-func dataFlags(cmd *cobra.Command, c *config) {
+func dataFlags(cmd *cobra.Command, c *run.Config) {
 	d := &c.Data
 	setFlags(cmd, c)
 	r := under(cmd, "Data")
@@ -70,13 +73,13 @@ func dataFlags(cmd *cobra.Command, c *config) {
 }
 
 // flipFlags say how flips differ between classes.
-func flipFlags(cmd *cobra.Command, d *dataConfig) {
+func flipFlags(cmd *cobra.Command, d *dataset.Config) {
 	r := under(cmd, "Data")
 	r.float(&d.FlipSpread, "flip-spread", "the rates of each class lie within this `share` of those of --flips, at random; 0 for equal ones")
 }
 
 // captionFlags are those of COCO data.
-func captionFlags(cmd *cobra.Command, c *config) {
+func captionFlags(cmd *cobra.Command, c *run.Config) {
 	d := &c.Data
 	r := under(cmd, "Data")
 	r.file(&d.Captions, "captions", "COCO caption `file` of the training pictures", "json")
@@ -124,10 +127,10 @@ func (n noiseFlag) Set(s string) error {
 
 func (n noiseFlag) Type() string { return "rate|file" }
 
-func netFlags(cmd *cobra.Command, c *config) {
+func netFlags(cmd *cobra.Command, c *run.Config) {
 	n := &c.Net
 	r := under(cmd, "Network")
-	enum(r, &n.Arch, "net", "`network` to start from", netVGG16, netScenes, netMLP)
+	enum(r, &n.Arch, "net", "`network` to start from", run.NetVGG16, run.NetScenes, run.NetMLP)
 	r.ints(&n.Hidden, "hidden", "mlp: widths of the hidden layers, as `n,n,...`; none for a linear classifier")
 	r.float(&n.Width, "width", "`factor` on the channels of all hidden layers")
 	r.int(&n.InputSize, "input-size", "height and width of the input in `pixels` (default that of the network)")
@@ -139,7 +142,7 @@ func netFlags(cmd *cobra.Command, c *config) {
 	r.float(&n.Dropout, "dropout", "`share` of fc6 and fc7 set to 0 in training; -1 for that of the network")
 	enum(r, &n.NoisePool, "noise-pool", "`pooling` of the features that the noise model sees", "mean", "max")
 	r.bool(&n.NoiseDetach, "noise-detach", "keep the noise model's gradient out of the features")
-	enum(r, &n.Pixels, "pixels", "`scale` of pixels that vgg16 sees, that of torchvision's weights and random starts, or that of Caffe's weights", pixelsUnit, pixelsRaw)
+	enum(r, &n.Pixels, "pixels", "`scale` of pixels that vgg16 sees, that of torchvision's weights and random starts, or that of Caffe's weights", run.PixelsUnit, run.PixelsRaw)
 	initFlags(r, n)
 }
 
@@ -148,7 +151,7 @@ func deviceFlag(cmd *cobra.Command, r room, device *string) {
 	_ = cmd.RegisterFlagCompletionFunc("device", cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-func runFlags(cmd *cobra.Command, c *runConfig) {
+func runFlags(cmd *cobra.Command, c *run.Resources) {
 	r := under(cmd, "Run")
 	deviceFlag(cmd, r, &c.Device)
 	precisionFlag(r, c)
@@ -164,16 +167,16 @@ func runFlags(cmd *cobra.Command, c *runConfig) {
 }
 
 // precisionFlag declares --precision in a room with --device.
-func precisionFlag(r room, c *runConfig) {
+func precisionFlag(r room, c *run.Resources) {
 	enum(r, &c.Precision, "precision", "`format` of numbers; auto is bf16 on a card that has it, the CPU computes in fp32", tensor.Precisions()...)
 }
 
 // convExactFlag declares --conv-exact in a room with --device.
-func convExactFlag(r room, c *runConfig) {
+func convExactFlag(r room, c *run.Resources) {
 	r.bool(&c.ConvExact, "conv-exact", "convolutions on the CPU as sums of the products themselves: slower, and closer to the exact result by about a bit")
 }
 
-func trainFlags(cmd *cobra.Command, c *config) {
+func trainFlags(cmd *cobra.Command, c *run.Config) {
 	t := &c.Train
 	r := under(cmd, "Training")
 	r.uint64(&t.Seed, "seed", "`seed` of the start, the order and dropout")
@@ -193,7 +196,7 @@ func trainFlags(cmd *cobra.Command, c *config) {
 	noiseModelFlags(cmd, c)
 	recipeFlags(cmd, c)
 	savingFlags(cmd, t)
-	under(cmd, "Checkpoints and log").bool(&c.EachEpoch, "each-epoch", "evaluate after every epoch as at the end, and keep the figures in "+epochsName+"; learns nothing else")
+	under(cmd, "Checkpoints and log").bool(&c.EachEpoch, "each-epoch", "evaluate after every epoch as at the end, and keep the figures in "+run.EpochsFile+"; learns nothing else")
 }
 
 func optimizerFlags(cmd *cobra.Command, t *train.Config) {
@@ -220,7 +223,7 @@ func optimizerFlags(cmd *cobra.Command, t *train.Config) {
 	r.float(&t.ClassifierDeviation, "classifier-deviation", "standard `deviation` of the last layer's weights at the start")
 }
 
-func noiseModelFlags(cmd *cobra.Command, c *config) {
+func noiseModelFlags(cmd *cobra.Command, c *run.Config) {
 	n := &c.Train.Noise
 	r := under(cmd, "Noise model")
 	r.set.Var(noiseStartFlag{n}, "noise-start", "start and pace of the noise model together, as `scenes|paper`: rates .35 and .16 with U at a tenth of the rate, "+
@@ -247,18 +250,18 @@ func savingFlags(cmd *cobra.Command, t *train.Config) {
 }
 
 // noiseModelFlag is --noise-model, another way to name the arm of stage 2.
-type noiseModelFlag struct{ arm *armName }
+type noiseModelFlag struct{ arm *recipe.Name }
 
 func (n noiseModelFlag) String() string {
 	if n.arm == nil {
 		return ""
 	}
-	return string(n.arm.noiseMode())
+	return string(n.arm.Noise())
 }
 
 func (n noiseModelFlag) Set(s string) error {
-	for _, a := range []armName{armStar, armFI, armFD} {
-		if string(a.noiseMode()) == s {
+	for _, a := range []recipe.Name{recipe.Star, recipe.FI, recipe.FD} {
+		if string(a.Noise()) == s {
 			*n.arm = a
 			return nil
 		}

@@ -1,8 +1,10 @@
 package main
 
+import "nmn/run"
+
 // printConfig writes the resolved configuration to standard output.
-func printConfig(p *program, c *config) error {
-	data, err := c.yaml()
+func printConfig(p *program, c *run.Config) error {
+	data, err := c.YAML()
 	if err != nil {
 		return err
 	}

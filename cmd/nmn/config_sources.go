@@ -1,6 +1,7 @@
 package main
 
 import (
+	"nmn/run"
 	"reflect"
 	"strings"
 
@@ -8,18 +9,18 @@ import (
 )
 
 // resolve makes the configuration of a command: preset, file and flags.
-func (s *sources) resolve(flags *pflag.FlagSet, c *config) error {
-	return s.of(flags, c).resolve(c)
+func (s *sources) resolve(flags *pflag.FlagSet, c *run.Config) error {
+	return s.of(flags, c).Resolve(c)
 }
 
 // of are the sources of a command's configuration c, which its flags point to.
-func (s *sources) of(flags *pflag.FlagSet, c *config) configSources {
+func (s *sources) of(flags *pflag.FlagSet, c *run.Config) run.Sources {
 	given := givenFlags(flags)
 	keys := settingKeys(c)
-	from := configSources{preset: s.preset, size: s.size, file: s.file, apply: func() error { return setAgain(flags, given) }}
+	from := run.Sources{Preset: s.preset, Size: s.size, File: s.file, Apply: func() error { return setAgain(flags, given) }}
 	for _, flag := range given {
 		if key := flagKey(flags.Lookup(flag.name), keys); key != "" {
-			from.given = append(from.given, key)
+			from.Given = append(from.Given, key)
 		}
 	}
 	return from
@@ -47,11 +48,14 @@ func settingKeys(config any) map[settingAddress]string {
 		}
 		for i := range v.NumField() {
 			field := v.Type().Field(i)
-			key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
-			if !field.IsExported() || key == "-" {
+			key, option, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+			switch {
+			case option == "inline":
+				walk(v.Field(i), path)
 				continue
-			}
-			if path != "" {
+			case !field.IsExported() || key == "-":
+				continue
+			case path != "":
 				key = path + "." + key
 			}
 			walk(v.Field(i), key)

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/loader/dataset"
+	"nmn/recipe"
+	"nmn/run"
 	"nmn/train"
-
-	"go.yaml.in/yaml/v3"
 )
 
 func writeConfigFile(t *testing.T, text string) string {
@@ -22,9 +23,9 @@ func writeConfigFile(t *testing.T, text string) string {
 }
 
 // printed is the configuration that a command line resolves to.
-func printed(t *testing.T, args ...string) config {
+func printed(t *testing.T, args ...string) run.Config {
 	t.Helper()
-	var c config
+	var c run.Config
 	if err := readYAML("printed", []byte(must(t, append(args, "--print-config")...)), &c); err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +59,10 @@ func TestConfig_PresetsAndSizes(t *testing.T) {
 		t.Errorf("full: %d pictures, %d epochs", c.Data.TrainSize, c.Train.Stage1Epochs)
 	}
 	c := printed(t, "train", "--captions", "c.json", "--images", "d")
-	if c.Preset != presetPaperCOCO || c.Net.Arch != netVGG16 || c.Data.Set != dataCaptions || c.Train.Optimizer != "sgd" {
+	if c.Preset != run.PaperCOCOPreset || c.Net.Arch != run.NetVGG16 || c.Data.Set != dataset.Captions || c.Train.Optimizer != "sgd" {
 		t.Errorf("captions without preset: %s, %s, %s, %s", c.Preset, c.Net.Arch, c.Data.Set, c.Train.Optimizer)
 	}
-	if c = printed(t, "train", "--preset", "scenes", "--captions", "c.json", "--images", "d"); c.Data.Noise != 0 || c.Net.Arch != netScenes {
+	if c = printed(t, "train", "--preset", "scenes", "--captions", "c.json", "--images", "d"); c.Data.Noise != 0 || c.Net.Arch != run.NetScenes {
 		t.Errorf("noise %v was put into data of others, or the net is %s", c.Data.Noise, c.Net.Arch)
 	}
 	if c = printed(t, "train", "--preset", "scenes", "--captions", "c.json", "--images", "d", "--noise", "0.6"); c.Data.Noise != .6 {
@@ -76,7 +77,7 @@ func TestConfig_LaterFlagOfOneFieldCounts(t *testing.T) {
 	if c := printed(t, "train", "--stage2-epochs", "2", "--epochs", "9"); c.Train.Stage2Epochs != 9 {
 		t.Errorf("epochs %d, want 9", c.Train.Stage2Epochs)
 	}
-	if c := printed(t, "train", "--noise-model", "none"); c.Arm != armStar {
+	if c := printed(t, "train", "--noise-model", "none"); c.Arm != recipe.Star {
 		t.Errorf("arm %q, want star", c.Arm)
 	}
 	if c := printed(t, "train", "--noise", "labels.jsonl"); c.Data.NoiseFile != "labels.jsonl" || c.Data.Noise != 0 {
@@ -123,17 +124,6 @@ func TestConfig_LossSetsThoseOfItsPaperAndSingleFlagsWhereverTheyStand(t *testin
 	wantUsage(t, call(t, "train", "--arm", "star", "--ll-delta", "0.3"), "loss.delta is 0.3, which is for the loss ll-r or ll-ct")
 }
 
-// A folder tells a setting that only one of two runs has.
-func TestConfig_LossMakesAnotherRun(t *testing.T) {
-	bce, asl := defaultConfig(), defaultConfig()
-	asl.Train.Loss = train.PaperLoss(train.Asymmetric)
-	for _, pair := range [][2]*config{{&bce, &asl}, {&asl, &bce}} {
-		if key, _, _ := firstChange(pair[0], pair[1]); !strings.HasPrefix(key, "train.loss.") {
-			t.Errorf("the first change is %q", key)
-		}
-	}
-}
-
 func TestConfig_FaultsNameFileAndLine(t *testing.T) {
 	for _, test := range []struct{ name, text, says string }{
 		{"unknown key", "data:\n  noise: 0.2\n  noises: 3\n", `nmn.yaml:3: unknown key "noises"`},
@@ -158,37 +148,6 @@ func TestConfig_EmptyFileChangesNothing(t *testing.T) {
 	}
 }
 
-func FuzzReadConfig(f *testing.F) {
-	f.Add([]byte("data:\n  noise: 0.2\n"))
-	f.Add([]byte("train:\n  learning_rates:\n  - {pattern: head.*, multiplier: 2}\n"))
-	f.Add([]byte("a: &a [*a]\n"))
-	f.Add([]byte("size: quick\n---\n"))
-	f.Add([]byte("train: {noise: {miss_rate: [.nan]}}\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		c := defaultConfig()
-		if err := readYAML("fuzz.yaml", data, &c); err != nil {
-			if exitCode(err) != exitUsage || strings.Contains(oneLine(err), "\n") {
-				t.Errorf("%q is not a mistake in usage on one line", err)
-			}
-			return
-		}
-		if c.validate() != nil {
-			return
-		}
-		written, err := c.yaml()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var again config
-		if err := readYAML("again.yaml", written, &again); err != nil {
-			t.Fatalf("%v in\n%s", err, written)
-		}
-		if rewritten, err := yaml.Marshal(again); err != nil || string(rewritten) != string(written) {
-			t.Errorf("not the same when read back: %v\n%s\n%s", err, written, rewritten)
-		}
-	})
-}
-
 // Captions of one's own get estimated rates; the paper's protocol, asked for by name, the paper's noise model.
 func TestConfig_CaptionsTakeTheRecipeAndThePaperIsKept(t *testing.T) {
 	captions := []string{"train", "--captions", "captions.json", "--images", "pictures", "--print-config"}
@@ -202,9 +161,9 @@ func TestConfig_CaptionsTakeTheRecipeAndThePaperIsKept(t *testing.T) {
 
 // readYAML lays a document over a configuration.
 func readYAML(name string, data []byte, config any) error {
-	file, err := parseDocument(name, data)
+	file, err := run.ParseDocument(name, data)
 	if err != nil {
 		return err
 	}
-	return file.decode(config)
+	return file.Decode(config)
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"nmn/loader/dataset"
+	"nmn/run"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,7 +68,7 @@ func TestTrain_OnCaptionsWithValidationFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, "train", "--preset", "scenes", "--captions", captions, "--images", images, "--val-captions", valCaptions, "--val-images", valImages,
 		"--vocab-size", "30", "--arm", "nmn-fd", "--epochs", "1", "--width", "0.5", "--run-dir", dir)
-	o, err := readOutcome(dir)
+	o, err := run.ReadOutcome(dir)
 	if err != nil || o.Split != "test" || o.Evaluation.Bags != 10 || o.Evaluation.Classes != 30 {
 		t.Errorf("outcome %+v, %v; want 30 words on half of the 20 validation pictures", o, err)
 	}
@@ -86,7 +88,7 @@ func TestTrain_VocabularyOfOtherCaptionsIsRefused(t *testing.T) {
 		t.Errorf("words that nobody says: exit code %d, %q", c.code, c.err)
 	}
 	var many strings.Builder
-	for i := range maxClasses + 1 {
+	for i := range dataset.MaxClasses + 1 {
 		fmt.Fprintf(&many, "w%d, NN, 1\n", i)
 	}
 	if c := call(t, vocabulary(many.String())...); c.code != exitFailure || !strings.Contains(c.err, "at most 100000") {

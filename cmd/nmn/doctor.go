@@ -12,12 +12,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/internal/durable"
+	"nmn/loader/dataset"
 	"nmn/loader/doctor"
+	"nmn/recipe"
+	"nmn/run"
 )
 
 // doctorCommand are the flags of nmn doctor beside the configuration, which is that of nmn train.
 type doctorCommand struct {
-	config  config
+	config  run.Config
 	sources sources
 	sample  int
 	noSteps bool
@@ -26,7 +29,7 @@ type doctorCommand struct {
 }
 
 func newDoctor(p *program) *cobra.Command {
-	d := doctorCommand{config: defaultConfig()}
+	d := doctorCommand{config: run.DefaultConfig()}
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look at a data set before anything is trained on it",
@@ -43,14 +46,14 @@ written but --output. See docs/doctor.md.`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return d.run(cmd, p) },
 	}
-	sourceFlags(cmd, &d.sources, sizeQuick, sizeFull)
+	sourceFlags(cmd, &d.sources, run.Quick, run.Full)
 	look := under(cmd, "Look")
 	look.int(&d.sample, "sample", "`pictures` of each split that are decoded, drawn by --data-seed; 0 for all. All are read and compared")
 	look.bool(&d.noSteps, "no-steps", "make no steps of training: tell nothing of time and memory")
 	look.file(&d.output, "output", "`file` to write the report to, as JSON", "json")
 	look.bool(&d.asJSON, "json", "write the report as JSON")
 	arm := under(cmd, "Arm")
-	enum(arm, &d.config.Arm, "arm", "what would be `trained`", armNames()...)
+	enum(arm, &d.config.Arm, "arm", "what would be `trained`", recipe.Names()...)
 	arm.bool(&d.config.Net.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or")
 	dataFlags(cmd, &d.config)
 	featureDataFlags(cmd, &d.config, true)
@@ -62,7 +65,7 @@ written but --output. See docs/doctor.md.`,
 
 // doctorReport is what nmn doctor tells machines.
 type doctorReport struct {
-	Data dataSet `json:"data"`
+	Data dataset.Kind `json:"data"`
 	*doctor.Report
 	Plan *runPlan `json:"plan,omitempty"` // nil where no steps were made
 }
@@ -128,28 +131,28 @@ func failure(kind, what string, err error) doctor.Finding {
 
 // open opens the data more leniently than a run does, so that everything can be looked at: what a run would
 // refuse is then found there.
-func (d *doctorCommand) open(ctx context.Context, p *program, left *leftOut) (*dataSets, error) {
+func (d *doctorCommand) open(ctx context.Context, p *program, left *leftOut) (*dataset.Splits, error) {
 	lenient := d.config
-	lenient.Data.MaxBadSamples, lenient.Run.LabelMemory = math.MaxInt32, holdAll
-	lenient.Data.Features.Missing = missingMean
-	data, err := lenient.openData(ctx, left.logger())
+	lenient.Data.MaxBadSamples, lenient.Run.LabelMemory = math.MaxInt32, dataset.HoldAll
+	lenient.Data.Features.Missing = dataset.MissingMean
+	data, err := lenient.OpenData(ctx, left.logger())
 	d.config.Data.ManifestOfClips = lenient.Data.ManifestOfClips
 	return data, err
 }
 
 // splitsOf are the splits as they are learned.
-func splitsOf(data *dataSets) []doctor.Split {
-	splits := []doctor.Split{{Name: "train", Set: data.train}}
-	if data.validation != nil {
-		splits = append(splits, doctor.Split{Name: "validation", Set: data.validation})
+func splitsOf(data *dataset.Splits) []doctor.Split {
+	splits := []doctor.Split{{Name: "train", Set: data.Train}}
+	if data.Validation != nil {
+		splits = append(splits, doctor.Split{Name: "validation", Set: data.Validation})
 	}
-	if data.test != nil {
-		splits = append(splits, doctor.Split{Name: "test", Set: data.test})
+	if data.Test != nil {
+		splits = append(splits, doctor.Split{Name: "test", Set: data.Test})
 	}
 	return splits
 }
 
-func (d *doctorCommand) options(p *program, data *dataSets) doctor.Options {
+func (d *doctorCommand) options(p *program, data *dataset.Splits) doctor.Options {
 	c := &d.config
 	workers := c.Run.Workers
 	if workers < 1 {
@@ -157,10 +160,10 @@ func (d *doctorCommand) options(p *program, data *dataSets) doctor.Options {
 	}
 	o := doctor.Options{
 		Sample: d.sample, Seed: c.Data.Seed, Workers: workers, MaxPixels: c.Data.MaxPixels, MaxBadSamples: c.Data.MaxBadSamples,
-		Missing: c.Data.Features.Missing == missingMean, Standardise: c.Data.Features.Standardise, Progress: d.progress(p),
+		Missing: c.Data.Features.Missing == dataset.MissingMean, Standardise: c.Data.Features.Standardise, Progress: d.progress(p),
 	}
-	if data.train.Vectors == nil {
-		o.InputSize = c.Net.model(1, 0, "").Size
+	if data.Train.Vectors == nil {
+		o.InputSize = c.Net.Model(1, 0, "").Size
 	}
 	return o
 }
@@ -199,9 +202,9 @@ func (d *doctorCommand) tell(p *program, report *doctorReport) error {
 }
 
 // plan makes a few steps of each arm that a run trains.
-func (d *doctorCommand) plan(ctx context.Context, p *program, data *dataSets) (plan *runPlan, err error) {
+func (d *doctorCommand) plan(ctx context.Context, p *program, data *dataset.Splits) (plan *runPlan, err error) {
 	c := d.config
-	if err := c.validateLoss(); err != nil {
+	if err := c.ValidateLoss(); err != nil {
 		return nil, err
 	}
 	backend, err := p.openDevice(&c.Run)
@@ -209,31 +212,31 @@ func (d *doctorCommand) plan(ctx context.Context, p *program, data *dataSets) (p
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, backend.Close()) }()
-	if err := data.startRates(&c); err != nil {
+	if err := c.StartRates(data); err != nil {
 		return nil, err
 	}
-	s := &session{backend: backend, data: data, log: p.log, observe: observer{message: p.tell}}
-	if err := s.standardise(ctx, &c.Data); err != nil {
+	s := &run.Session{Backend: backend, Data: data, Log: p.log, Observe: run.Observer{Message: p.tell}}
+	if err := s.Standardise(ctx, &c.Data); err != nil {
 		return nil, err
 	}
-	if why := c.settle(data); why != "" {
-		s.tell(message{topic: "recipe", text: "paper: " + why})
+	if why := c.Settle(data); why != "" {
+		s.Tell(run.Message{Topic: "recipe", Text: "paper: " + why})
 	}
-	settings := c.settings()
-	if err := settings.fits(data); err != nil {
+	settings := c.Settings()
+	if err := settings.Fits(data); err != nil {
 		return nil, err
 	}
-	s, err = s.at(ctx, &c)
+	s, err = s.At(ctx, &c)
 	if err != nil {
 		return nil, err
 	}
-	plan = &runPlan{Device: backend.Name(), Recipe: settings.cost([]armName{c.Arm})}
-	arms, err := c.plannedArms()
+	plan = &runPlan{Device: backend.Name(), Recipe: settings.Cost([]recipe.Name{c.Arm})}
+	arms, err := c.PlannedArms()
 	if err != nil {
 		return nil, err
 	}
 	for _, arm := range arms {
-		m, err := measure(ctx, &c, s, arm)
+		m, err := s.Measure(ctx, &c, arm)
 		if err != nil {
 			return nil, err
 		}

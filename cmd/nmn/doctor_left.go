@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"nmn/loader/dataset"
 	"nmn/loader/doctor"
 )
 
@@ -53,7 +54,7 @@ func (l *leftOut) Handle(ctx context.Context, r slog.Record) error {
 const leftOutExamples = 10
 
 // findings are what was told, held against what the configuration allows.
-func (l *leftOut) findings(c *dataConfig) (all []doctor.Finding) {
+func (l *leftOut) findings(c *dataset.Config) (all []doctor.Finding) {
 	if n := len(l.missing); n > 0 {
 		f := doctor.Finding{
 			Weight: doctor.Warning, Kind: "missing-files", Text: fmt.Sprintf("bags of the annotations without pictures or captions: %d; a run leaves them out", n),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nmn/loader/doctor"
+	"nmn/run"
 )
 
 // runPlan is what a run would take.
@@ -29,9 +30,9 @@ type armPlan struct {
 	DeviceBytes int     `json:"device_bytes"`
 }
 
-func (r *runPlan) add(arm string, m measured) {
-	r.Arms = append(r.Arms, armPlan{Arm: arm, Steps: m.steps, StepSeconds: m.step.Seconds(), DeviceBytes: m.memory})
-	r.Seconds += m.step.Seconds() * float64(m.steps)
+func (r *runPlan) add(arm string, m run.Measured) {
+	r.Arms = append(r.Arms, armPlan{Arm: arm, Steps: m.Steps, StepSeconds: m.Step.Seconds(), DeviceBytes: m.Memory})
+	r.Seconds += m.Step.Seconds() * float64(m.Steps)
 }
 
 // write tells the report to people: what there is, and then the findings, the worst first.

@@ -3,25 +3,25 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"nmn/model"
+	"nmn/recipe"
+	"nmn/run"
 	"nmn/train"
 )
 
 // dryRun builds everything, makes a few steps without saving anything, and prints the plan. What is
 // known before the steps is printed before them: those of a large network take a while.
-func dryRun(ctx context.Context, p *program, c *config, s *session) error {
-	arms, err := c.plannedArms()
+func dryRun(ctx context.Context, p *program, c *run.Config, s *run.Session) error {
+	arms, err := c.PlannedArms()
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(p.out, "device      %s\n%s\n", s.backend.Name(), s.data.describe()); err != nil {
+	if _, err := fmt.Fprintf(p.out, "device      %s\n%s\n", s.Backend.Name(), s.Data.Describe()); err != nil {
 		return err
 	}
-	if s, err = s.at(ctx, c); err != nil {
+	if s, err = s.At(ctx, c); err != nil {
 		return err
 	}
 	total := time.Duration(0)
@@ -32,9 +32,9 @@ func dryRun(ctx context.Context, p *program, c *config, s *session) error {
 		}
 		total += duration
 	}
-	settings := c.settings()
-	if line := settings.cost([]armName{c.Arm}); line != "" {
-		if settings.folds() > 0 {
+	settings := c.Settings()
+	if line := settings.Cost([]recipe.Name{c.Arm}); line != "" {
+		if settings.Folds() > 0 {
 			line += ", not counted below"
 		}
 		if _, err := fmt.Fprintf(p.out, "recipe      %s\n", line); err != nil {
@@ -45,41 +45,14 @@ func dryRun(ctx context.Context, p *program, c *config, s *session) error {
 	return err
 }
 
-// plannedArms are the arms that a run trains, in their order: stage 1, and the arm on top of it.
-func (c *config) plannedArms() ([]train.Arm, error) {
-	arm, err := c.Arm.trained(c.Net.MIL)
-	if err != nil {
-		return nil, err
-	}
-	if arm.Stage == 1 {
-		return []train.Arm{arm}, nil
-	}
-	return []train.Arm{arm.First(), arm}, nil
-}
-
-// freshNet makes the net of an arm without a checkpoint: its speed does not depend on its start. That of stage 1
-// takes the weights of --init, so that a file that a run would refuse is refused now.
-func freshNet(c *config, s *session, arm train.Arm) (*model.Net, error) {
-	initial := arm.Stage == 1
-	arm.Stage = 1
-	net, err := arm.NewNet(c.Net.model(s.data.train.Vocabulary.Len(), s.data.width(), arm.Noise), s.backend, c.Train, s.data.train, "")
-	if err != nil || !initial || c.Net.Weights == "" {
-		return net, err
-	}
-	if err := s.loadWeights(net, &c.Net, s.data.train.Vocabulary); err != nil {
-		return nil, cmp.Or(err, net.Close())
-	}
-	return net, nil
-}
-
 // planArm prints the plan of one arm, and returns how long its training will take.
-func planArm(ctx context.Context, p *program, c *config, s *session, arm train.Arm) (duration time.Duration, err error) {
-	net, err := freshNet(c, s, arm)
+func planArm(ctx context.Context, p *program, c *run.Config, s *run.Session, arm train.Arm) (duration time.Duration, err error) {
+	net, err := s.FreshNet(c, arm)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
-	census, err := s.data.train.Census(ctx)
+	census, err := s.Data.Train.Census(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -96,74 +69,12 @@ func planArm(ctx context.Context, p *program, c *config, s *session, arm train.A
 	if err := tellChunks(p, c, census.Longest, net); err != nil {
 		return 0, err
 	}
-	m, err := measureNet(ctx, c, s, arm, net)
+	m, err := s.MeasureNet(ctx, c, arm, net)
 	if err != nil {
 		return 0, err
 	}
-	duration = m.step * time.Duration(m.steps)
+	duration = m.Step * time.Duration(m.Steps)
 	_, err = fmt.Fprintf(p.out, "            %.0f MiB, %d steps of %.1f ms (%.3g images/s, %.1f GFLOP/s): about %v\n",
-		float64(m.memory)/(1<<20), m.steps, m.step.Seconds()*1e3, float64(batch)/m.step.Seconds(), flop/m.step.Seconds()/1e9, duration.Round(time.Second))
+		float64(m.Memory)/(1<<20), m.Steps, m.Step.Seconds()*1e3, float64(batch)/m.Step.Seconds(), flop/m.Step.Seconds()/1e9, duration.Round(time.Second))
 	return duration, err
-}
-
-// The first of the steps that are timed also makes buffers, and other programs may disturb some; the
-// fastest counts. Where one takes long, there is no second.
-const (
-	measureSteps = 12
-	measureTime  = 15 * time.Second
-)
-
-// measured is what steps tell.
-type measured struct {
-	memory int           // bytes on the device
-	step   time.Duration // of the fastest
-	steps  int           // of the stage
-}
-
-// measure times steps of an arm.
-func measure(ctx context.Context, c *config, s *session, arm train.Arm) (m measured, err error) {
-	net, err := freshNet(c, s, arm)
-	if err != nil {
-		return m, err
-	}
-	defer func() { err = cmp.Or(err, net.Close()) }()
-	return measureNet(ctx, c, s, arm, net)
-}
-
-func measureNet(ctx context.Context, c *config, s *session, arm train.Arm, net *model.Net) (m measured, err error) {
-	settings := c.Train
-	settings.MaxSteps, settings.EvaluateEpochs, settings.EvaluateSteps, settings.Patience = measureSteps, 0, 0, 0
-	inner, enough := context.WithCancel(ctx)
-	defer enough()
-	began := time.Now()
-	trainer, err := train.New(train.Options{
-		Config: settings, Stage: arm.Stage, Net: net, Data: s.data.train, Loader: c.loader(),
-		Observers: []train.Observer{{Step: func(e train.StepDone) {
-			if m.step == 0 || e.Duration < m.step {
-				m.step = e.Duration
-			}
-			if time.Since(began) > measureTime {
-				enough()
-			}
-		}}},
-	})
-	if err != nil {
-		return m, err
-	}
-	defer func() { err = cmp.Or(err, trainer.Close()) }()
-	if _, err := trainer.Run(inner); err != nil && (ctx.Err() != nil || !errors.Is(err, train.ErrInterrupted)) {
-		if errors.Is(err, train.ErrInterrupted) {
-			err = fmt.Errorf("%w: %w", errInterrupted, err)
-		}
-		return m, err
-	}
-	limits := c.Train
-	if c.Arm.rival() {
-		limits = bothStages(limits)
-	}
-	m.memory, m.steps = trainer.DeviceBytes(), limits.Epochs(arm.Stage)*trainer.StepsPerEpoch()
-	if limit := limits.MaxSteps; limit > 0 && (m.steps == 0 || limit < m.steps) {
-		m.steps = limit
-	}
-	return m, nil
 }

@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"nmn/internal/durable"
-	"nmn/train"
+	"nmn/run"
 )
 
-func epochRows(t *testing.T, dir string) []epochFigures {
+func epochRows(t *testing.T, dir string) []run.EpochFigures {
 	t.Helper()
-	rows, err := readEpochs(dir)
+	rows, err := run.ReadEpochs(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,24 +33,24 @@ func asJSON(t *testing.T, v any) string {
 func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
 	plain := trained(t, "--arm", "nmn-fd", "--stage2-epochs", "3")
 	long := trained(t, "--arm", "nmn-fd", "--stage2-epochs", "3", "--each-epoch")
-	for _, stage := range []string{stage1Name, ""} {
+	for _, stage := range []string{run.Stage1Folder, ""} {
 		if !bytes.Equal(lastWeights(t, filepath.Join(plain, stage)), lastWeights(t, filepath.Join(long, stage))) {
 			t.Errorf("stage %q: other weights with --each-epoch", stage)
 		}
 	}
-	if durable.Exists(filepath.Join(plain, epochsName)) {
+	if durable.Exists(filepath.Join(plain, run.EpochsFile)) {
 		t.Error("figures of epochs that nobody has asked for")
 	}
 	short := trained(t, "--arm", "nmn-fd", "--stage2-epochs", "2", "--each-epoch")
 	rows := epochRows(t, long)
-	if len(rows) != 3 || len(epochRows(t, filepath.Join(long, stage1Name))) != 1 || rows[2].Step != 9 {
+	if len(rows) != 3 || len(epochRows(t, filepath.Join(long, run.Stage1Folder))) != 1 || rows[2].Step != 9 {
 		t.Fatalf("rows %+v, want 3 epochs of 3 steps, and 1 of stage 1", rows)
 	}
 	if asJSON(t, rows[:2]) != asJSON(t, epochRows(t, short)) {
 		t.Error("the first two epochs of three are not those of a run of two")
 	}
-	for dir, row := range map[string]epochFigures{long: rows[2], short: rows[1]} {
-		o, err := readOutcome(dir)
+	for dir, row := range map[string]run.EpochFigures{long: rows[2], short: rows[1]} {
+		o, err := run.ReadOutcome(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,33 +106,5 @@ func TestEpochs_OfAnExperiment(t *testing.T) {
 	}
 	if of["star"] != 3 || of["NMN-FI, informed start"] != 3 || best != 2 {
 		t.Errorf("%v epochs and %d best ones, want 3 of each arm, and one", of, best)
-	}
-}
-
-func TestEpochs_RecordGoesOnBehindAStep(t *testing.T) {
-	dir := t.TempDir()
-	r, err := openEpochs(dir, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := readOutcome(trained(t, "--arm", "stage1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for epoch := 1; epoch <= 3; epoch++ {
-		if err := r.put(train.Position{Epoch: epoch, Step: 10 * epoch}, &o.judgement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if r, err = openEpochs(dir, 20); err != nil || len(r.rows) != 2 {
-		t.Fatalf("%d rows behind step 20 (%v), want 2", len(r.rows), err)
-	}
-	if err := r.put(train.Position{Epoch: 2, Step: 20}, &o.judgement); err != nil || len(epochRows(t, dir)) != 2 {
-		t.Errorf("an epoch that was judged again has two rows (%v)", err)
-	}
-	for _, bad := range []string{"", "{}", `[{"epoch":1}]`, `[{"epoch":2,"step":2,"evaluation":{}},{"epoch":2,"step":3,"evaluation":{}}]`} {
-		if _, err := parseEpochs([]byte(bad)); err == nil {
-			t.Errorf("%q was read", bad)
-		}
 	}
 }

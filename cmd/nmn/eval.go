@@ -8,17 +8,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/eval"
+	"nmn/loader/dataset"
+	"nmn/recipe"
 	"nmn/report"
+	"nmn/run"
 	"nmn/train"
 )
 
 // evalCommand are the flags of nmn eval.
 type evalCommand struct {
-	config     config
+	config     run.Config
 	sources    sources
 	scores     scoreFiles
 	options    eval.Options
-	checkpoint checkpointName
+	checkpoint run.Checkpoint
 	split      string
 	words      int
 	format     report.Format
@@ -26,7 +29,7 @@ type evalCommand struct {
 }
 
 func newEval(p *program) *cobra.Command {
-	e := evalCommand{config: defaultConfig(), options: eval.Options{Threshold: .5, TopK: 3}, checkpoint: checkpointLast,
+	e := evalCommand{config: run.DefaultConfig(), options: eval.Options{Threshold: .5, TopK: 3}, checkpoint: run.Last,
 		split: "test", format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "eval [MODEL]",
@@ -72,7 +75,7 @@ func (e *evalCommand) flags(cmd *cobra.Command) {
 	out.int(&e.words, "words", "also list so many of the best and of the worst `words`")
 	enum(out, &e.format, "format", "`format` of the tables", report.Text, report.Markdown, report.CSV, report.JSON)
 	out.bool(&e.asJSON, "json", "write everything as one JSON object, each word included")
-	sourceFlags(cmd, &e.sources, sizeQuick, sizeFull)
+	sourceFlags(cmd, &e.sources, run.Quick, run.Full)
 	dataFlags(cmd, &e.config)
 	featureDataFlags(cmd, &e.config, false)
 	runFlags(cmd, &e.config.Run)
@@ -106,17 +109,17 @@ func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*
 
 // model evaluates a checkpoint on its data.
 func (e *evalCommand) model(cmd *cobra.Command, p *program, path string) (*eval.Result, error) {
-	file, folder, err := findCheckpoint(path, e.checkpoint)
+	file, folder, err := run.FindCheckpoint(path, e.checkpoint)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.sources.of(cmd.Flags(), &e.config).openFolderConfig(folder, &e.config); err != nil {
+	if err := e.sources.of(cmd.Flags(), &e.config).OpenFolderConfig(folder, &e.config); err != nil {
 		return nil, err
 	}
 	if e.sources.print {
 		return nil, printConfig(p, &e.config)
 	}
-	if o, err := readOutcome(folder); err == nil && o != nil && filepath.Base(file) == train.LastName && !cmd.Flags().Changed("plug-in") {
+	if o, err := run.ReadOutcome(folder); err == nil && o != nil && filepath.Base(file) == train.LastName && !cmd.Flags().Changed("plug-in") {
 		e.options.PlugIn = o.Evaluation.PlugIn // of the whole run, from probabilities that are not judged
 	}
 	return e.score(cmd.Context(), p, file)
@@ -124,29 +127,29 @@ func (e *evalCommand) model(cmd *cobra.Command, p *program, path string) (*eval.
 
 func (e *evalCommand) score(ctx context.Context, p *program, file string) (result *eval.Result, err error) {
 	if e.split == "train" {
-		e.config.Run.LabelMemory = holdAll
+		e.config.Run.LabelMemory = dataset.HoldAll
 	}
 	s, err := openWatched(ctx, p, &e.config, "")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
-	set, err := s.data.split(e.split)
+	set, err := s.Data.Split(e.split)
 	if err != nil {
 		return nil, err
 	}
-	net, checkpoint, err := train.OpenNet(file, s.backend)
+	net, checkpoint, err := train.OpenNet(file, s.Backend)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
-	if err := sameClasses(checkpoint, set.Vocabulary); err != nil {
+	if err := run.SameClasses(checkpoint, set.Vocabulary); err != nil {
 		return nil, err
 	}
 	e.config.Net.MIL = checkpoint.Model.MIL
-	l := e.config.loader()
+	l := e.config.Loader()
 	l.BatchBags = checkpoint.Config.Batch(checkpoint.Model.MIL)
-	result, _, err = evaluateNet(ctx, p.log, net, e.config.scored(set), s.data.train, l, e.options)
+	result, _, err = recipe.EvaluateNet(ctx, p.log, net, e.config.Scored(set), s.Data.Train, l, e.options)
 	return result, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"nmn/internal/setting"
+	"nmn/run"
 	"strings"
 )
 
@@ -32,7 +33,7 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.As(err, &usage), errors.As(err, &config):
 		return exitUsage
-	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
+	case errors.Is(err, run.ErrInterrupted), errors.Is(err, context.Canceled):
 		return exitInterrupted
 	}
 	return exitFailure

@@ -17,12 +17,13 @@ import (
 	"nmn/internal/durable"
 	"nmn/model"
 	"nmn/model/export"
+	"nmn/run"
 	"nmn/train"
 )
 
 // exportCommand are the flags of nmn export.
 type exportCommand struct {
-	checkpoint checkpointName
+	checkpoint run.Checkpoint
 	output     string
 	observed   bool
 	input      graphInput
@@ -38,7 +39,7 @@ const (
 )
 
 func newExport(p *program) *cobra.Command {
-	c := exportCommand{checkpoint: checkpointLast, input: inputNormalised}
+	c := exportCommand{checkpoint: run.Last, input: inputNormalised}
 	cmd := &cobra.Command{
 		Use:   "export MODEL",
 		Short: "Write a model for other programs: ONNX, safetensors or NumPy",
@@ -90,14 +91,14 @@ func (c *exportCommand) export(ctx context.Context, p *program, path string) (er
 	case ending != ".onnx" && c.input != inputNormalised:
 		return usagef("export: --input says what an .onnx takes; %s are weights", ending)
 	}
-	file, _, err := findCheckpoint(path, c.checkpoint)
+	file, _, err := run.FindCheckpoint(path, c.checkpoint)
 	if err != nil {
 		return err
 	}
 	if sameFile(file, c.output) {
 		return usagef("export: --output %s is the model itself: name another file", c.output)
 	}
-	run := defaultConfig().Run
+	run := run.DefaultConfig().Run
 	run.Device = "cpu"
 	net, err := openNet(p, &run, file)
 	if err != nil {
@@ -137,7 +138,7 @@ func (c *exportCommand) write(file, ending string, net *openedNet) (done exporte
 			done.Outputs = append(done.Outputs, export.Observed)
 		}
 		done.Tensors, err = export.ONNX(buffered, net.Net, export.GraphOptions{Observed: c.observed, Pixels: c.input == inputPixels,
-			Words: net.vocabulary.Texts(), Version: thisBuild().Version})
+			Words: net.vocabulary.Texts(), Version: run.ThisBuild().Version})
 	case ".npz":
 		done.Tensors, err = export.NPZ(buffered, net.Net, c.observed)
 	default:

@@ -17,6 +17,7 @@ import (
 	"nmn/kernels/tensor"
 	"nmn/model"
 	"nmn/model/export"
+	"nmn/run"
 )
 
 // python runs testdata/exported.py with a plan, in the Python that NMN_PYTHON names. Where that is unset or
@@ -284,9 +285,9 @@ func TestExport_WeightsGoThroughPyTorchAndBack(t *testing.T) {
 	}
 	start := func(file string) {
 		net := newTestNet(t, narrowVGG(5), 2)
-		s := &session{log: slog.New(slog.DiscardHandler)}
-		n := &netConfig{Arch: netVGG16, Pixels: pixelsUnit, Weights: file, WeightsClassifier: true}
-		if err := s.loadWeights(net, n, testVocabulary(t, 5)); err != nil {
+		s := &run.Session{Log: slog.New(slog.DiscardHandler)}
+		n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: file, WeightsClassifier: true}
+		if err := s.LoadWeights(net, n, testVocabulary(t, 5)); err != nil {
 			t.Fatal(err)
 		}
 		sameParams(t, source, net, func(string) bool { return true })

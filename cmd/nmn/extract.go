@@ -12,14 +12,15 @@ import (
 
 	"nmn/loader"
 	"nmn/model"
+	"nmn/run"
 	"nmn/train"
 )
 
 // extractCommand are the flags of nmn extract.
 type extractCommand struct {
-	config     config
+	config     run.Config
 	sources    sources
-	checkpoint checkpointName
+	checkpoint run.Checkpoint
 	layers     []model.Layer
 	batch      int
 	split      string
@@ -33,7 +34,7 @@ type extractCommand struct {
 }
 
 func newExtract(p *program) *cobra.Command {
-	c := extractCommand{config: defaultConfig(), checkpoint: checkpointLast, layers: []model.Layer{model.Pool5}, batch: 16, split: "train"}
+	c := extractCommand{config: run.DefaultConfig(), checkpoint: run.Last, layers: []model.Layer{model.Pool5}, batch: 16, split: "train"}
 	cmd := &cobra.Command{
 		Use:   "extract MODEL [PATH...]",
 		Short: "Write what a layer says of pictures as features to train on",
@@ -73,7 +74,7 @@ nmn features extract is another name of this command.`,
 	out.file(&c.ids, "output-ids", "`file` to write the identifier of each row to, a line each, as --ids takes them", "txt")
 	out.file(&c.clips, "output-clips", "`file` to write the rows of each clip to, .csv: clip, first row from 0, rows; with --per-frame", "csv")
 	out.bool(&c.asJSON, "json", "tell what was written as JSON")
-	sourceFlags(cmd, &c.sources, sizeQuick, sizeFull)
+	sourceFlags(cmd, &c.sources, run.Quick, run.Full)
 	dataFlags(cmd, &c.config)
 	runFlags(cmd, &c.config.Run)
 	return cmd
@@ -83,7 +84,7 @@ func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, pa
 	if err := c.check(cmd, paths); err != nil {
 		return err
 	}
-	file, folder, err := findCheckpoint(path, c.checkpoint)
+	file, folder, err := run.FindCheckpoint(path, c.checkpoint)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, pa
 	if len(paths) > 0 {
 		return c.pictures(cmd, p, file, folder, paths)
 	}
-	if err := c.sources.of(cmd.Flags(), &c.config).openFolderConfig(folder, &c.config); err != nil {
+	if err := c.sources.of(cmd.Flags(), &c.config).OpenFolderConfig(folder, &c.config); err != nil {
 		return err
 	}
 	if c.sources.print {
@@ -142,7 +143,7 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 	if d.MaxBadSamples < 0 || d.MaxPixels < 0 {
 		return usagef("extract: --max-bad-samples and --max-pixels are at least 0")
 	}
-	return c.config.Run.validate()
+	return c.config.Run.Validate()
 }
 
 // checkOutputs checks the names of all that is written.
@@ -204,19 +205,19 @@ func (c *extractCommand) data(ctx context.Context, p *program, file string) (err
 		return err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
-	set, err := s.data.split(c.split)
+	set, err := s.Data.Split(c.split)
 	if err != nil {
 		return err
 	}
 	if c.truth != "" && !set.KnowsTruth() {
 		return usagef("extract: the true labels of the %s split are not known: leave out --output-truth, or give data that tell them (scenes)", c.split)
 	}
-	net, checkpoint, err := train.OpenNet(file, s.backend)
+	net, checkpoint, err := train.OpenNet(file, s.Backend)
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
-	if err := sameClasses(checkpoint, set.Vocabulary); err != nil {
+	if err := run.SameClasses(checkpoint, set.Vocabulary); err != nil {
 		return err
 	}
 	c.config.Net.MIL = checkpoint.Model.MIL // which says how pictures fit
@@ -238,7 +239,7 @@ func (c *extractCommand) videos(ctx context.Context, p *program, net *model.Net,
 			return err
 		}
 		return c.write(ctx, p, net, frames, &clipRows{videos: set, index: index})
-	case slices.Contains(c.layers, model.Probabilities) && c.config.byFrame():
+	case slices.Contains(c.layers, model.Probabilities) && c.config.ByFrame():
 		return usagef("extract: this run has learned frames one by one, and says nothing of a video as a whole: add --per-frame")
 	case chunk > 0 && slices.ContainsFunc(c.layers, func(l model.Layer) bool { return l != model.Probabilities }):
 		return usagef("extract: this run takes %d frames of a video through the net at a time, and has nothing but probabilities of a whole one: add --per-frame", chunk)

@@ -11,7 +11,9 @@ import (
 
 	"nmn/kernels"
 	"nmn/loader"
+	"nmn/loader/dataset"
 	"nmn/loader/features"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -43,13 +45,13 @@ func readBytes(t *testing.T, path string) []byte {
 }
 
 // noisyScenes is the training split that tiny runs on.
-func noisyScenes(t *testing.T, dir string) *dataSets {
+func noisyScenes(t *testing.T, dir string) *dataset.Splits {
 	t.Helper()
-	c, err := readFolderConfig(dir)
+	c, err := run.ReadConfig(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := c.openData(t.Context(), nil)
+	d, err := c.OpenData(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +67,7 @@ func TestExtract_TrainsAHeadOnWhatARunHasLearned(t *testing.T) {
 		t.Errorf("said %q", out)
 	}
 	rows, table := readRows(t, x, y)
-	set := noisyScenes(t, dir).train
+	set := noisyScenes(t, dir).Train
 	if len(rows) != set.Len() || !slices.Equal(table.IDs, set.IDs) || !bytes.Equal(table.Labels.Values, set.Labels.Uint8s()) {
 		t.Errorf("%d rows, or identifiers and labels other than those trained on", len(rows))
 	}
@@ -109,7 +111,7 @@ func TestExtract_RowsAreWhatTheNetComputes(t *testing.T) {
 	defer net.Close()
 	d := noisyScenes(t, dir)
 	l := loader.DefaultConfig()
-	scores, err := train.Score(t.Context(), net, d.test, l)
+	scores, err := train.Score(t.Context(), net, d.Test, l)
 	if err != nil {
 		t.Fatal(err)
 	}

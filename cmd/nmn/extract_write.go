@@ -42,7 +42,7 @@ func (c *extractCommand) write(ctx context.Context, p *program, net *model.Net, 
 	if err != nil {
 		return err
 	}
-	l := c.config.loader()
+	l := c.config.Loader()
 	l.BatchBags = c.batch
 	index := make([]int, 0, set.Len())
 	told := c.progress(p, set.Len())

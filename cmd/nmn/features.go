@@ -10,12 +10,14 @@ import (
 
 	"nmn/format/table"
 	"nmn/internal/durable"
+	"nmn/loader/dataset"
 	"nmn/loader/features"
+	"nmn/run"
 )
 
 // featuresCommand are the flags of nmn features.
 type featuresCommand struct {
-	config config
+	config run.Config
 	labels string
 	output string
 	table  string
@@ -23,7 +25,7 @@ type featuresCommand struct {
 }
 
 func newFeatures(p *program) *cobra.Command {
-	c := featuresCommand{config: defaultConfig()}
+	c := featuresCommand{config: run.DefaultConfig()}
 	cmd := &cobra.Command{
 		Use:   "features FILE",
 		Short: "Tell what a file of features holds, and convert it",
@@ -55,13 +57,13 @@ features extract.`,
 func (c *featuresCommand) run(p *program, path string) (err error) {
 	f := &c.config.Data.Features
 	f.Train.Features = path
-	if c.config.Data.Features.Missing == missingMean && c.output != "" {
+	if c.config.Data.Features.Missing == dataset.MissingMean && c.output != "" {
 		return usagef("features: --missing-values mean is the business of training; what is missing stays so in a file")
 	}
-	if err := f.validate(); err != nil {
+	if err := f.Validate(); err != nil {
 		return usageError{err}
 	}
-	o := f.options(featureFiles{Features: path, Labels: c.labels}, nil)
+	o := f.Options(dataset.FeatureFiles{Features: path, Labels: c.labels}, nil)
 	o.Spill = c.output
 	table, err := features.Open(o)
 	if err != nil {
@@ -177,7 +179,7 @@ func (c *featuresCommand) describe(p *program, t *features.Table) error {
 			positive[i%len(positive)] += int(z)
 			d.PerRow += float64(z) / float64(d.Rows)
 		}
-		d.Never, d.Always = oneSided(d.Labels, positive, d.Rows)
+		d.Never, d.Always = dataset.OneSided(d.Labels, positive, d.Rows)
 	}
 	if err := d.look(t); err != nil {
 		return err
@@ -218,14 +220,14 @@ func (d *described) String() string {
 	}
 	lines := []string{fmt.Sprintf("%s: %d rows of %d features, %s", d.File, d.Rows, d.Features, where)}
 	if d.Columns != nil {
-		lines = append(lines, fmt.Sprintf("features     %d columns: %s", len(d.Columns), firstAndLast(d.Columns)))
+		lines = append(lines, fmt.Sprintf("features     %d columns: %s", len(d.Columns), dataset.Abridged(d.Columns)))
 	}
 	if d.Labels != nil {
-		lines = append(lines, fmt.Sprintf("labels       %d: %s; %.2f on each row", len(d.Labels), firstAndLast(d.Labels), d.PerRow))
+		lines = append(lines, fmt.Sprintf("labels       %d: %s; %.2f on each row", len(d.Labels), dataset.Abridged(d.Labels), d.PerRow))
 	} else {
 		lines = append(lines, "labels       none found: --label-columns names their columns, --labels their file")
 	}
-	if one := describeOneSided(d.Never, d.Always); one != "" {
+	if one := dataset.DescribeOneSided(d.Never, d.Always); one != "" {
 		lines = append(lines, "             "+one)
 	}
 	if d.Unusable > 0 {

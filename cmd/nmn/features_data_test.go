@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"nmn/run"
 	"os"
 	"path/filepath"
 	"testing"
@@ -29,7 +30,7 @@ func TestFeatures_SceneOfMulan(t *testing.T) {
 			"--arms", "stage1", "--flips", c.flips, "--seeds", "1,2,3,4", "--validation-share", "0", "--patience", "0", "--evaluate-epochs", "0",
 			"--stage1-epochs", "6", "--run-dir", dir, "-q")
 		var ap, brier float64
-		results, err := filepath.Glob(filepath.Join(dir, "*", "*", "stage1", resultName))
+		results, err := filepath.Glob(filepath.Join(dir, "*", "*", "stage1", run.ResultFile))
 		if err != nil || len(results) != 4 {
 			t.Fatalf("%d results, %v", len(results), err)
 		}
@@ -38,7 +39,7 @@ func TestFeatures_SceneOfMulan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var o outcome
+			var o run.Outcome
 			if err := json.Unmarshal(data, &o); err != nil {
 				t.Fatal(err)
 			}

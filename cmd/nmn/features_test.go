@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
+	"nmn/loader/dataset"
+	"nmn/recipe"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -77,7 +80,7 @@ func TestFeatures_TrainEvaluatePredict(t *testing.T) {
 	if v["truth"] == nil || v["transition"] == nil {
 		t.Errorf("flips leave no truth or rates to measure: %.200s", evaluation)
 	}
-	for _, name := range []string{flipsName, validationFlipsName} {
+	for _, name := range []string{dataset.FlipsFile, dataset.ValidationFlipsFile} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}
@@ -198,7 +201,7 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 			t.Errorf("%s is given the rates %g and %g", word, held.Q01, held.Q10)
 		}
 	}
-	suspects := read(t, filepath.Join(dir, "run", recipeName, suspectsName))
+	suspects := read(t, filepath.Join(dir, "run", run.RecipeFolder, recipe.SuspectsFile))
 	if strings.Count(suspects, "\n") != 1 {
 		t.Errorf("suspects among labels that are all equal:\n%s", suspects)
 	}
@@ -208,11 +211,11 @@ func TestFeatures_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 	args := onFeatures(t, "train", "--arm", "nmn-fd", "--log-interval", "1", "--stage1-epochs", "12", "--patience", "4")
 	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
 	must(t, append(args, "--run-dir", whole)...)
-	if c := interruptAfter(t, filepath.Join(dir, stage1Name), append(args, "--run-dir", dir)...); c.code != exitInterrupted && c.code != exitOK {
+	if c := interruptAfter(t, filepath.Join(dir, run.Stage1Folder), append(args, "--run-dir", dir)...); c.code != exitInterrupted && c.code != exitOK {
 		t.Fatalf("exit code %d, %q", c.code, c.err)
 	}
 	must(t, "train", "--resume", dir)
-	for _, folder := range []string{stage1Name, ""} {
+	for _, folder := range []string{run.Stage1Folder, ""} {
 		if string(lastWeights(t, filepath.Join(dir, folder))) != string(lastWeights(t, filepath.Join(whole, folder))) {
 			t.Errorf("stage %q: other weights than those of the unbroken run", folder)
 		}
@@ -228,7 +231,7 @@ func TestFeatures_ExperimentOverFlips(t *testing.T) {
 			t.Errorf("the table does not tell %q: %.300s", text, table)
 		}
 	}
-	a, b := readFile(t, filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1"), flipsName), readFile(t, filepath.Join(dir, "flips-0.3-0.1", "seed-2", "stage1"), flipsName)
+	a, b := readFile(t, filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1"), dataset.FlipsFile), readFile(t, filepath.Join(dir, "flips-0.3-0.1", "seed-2", "stage1"), dataset.FlipsFile)
 	if string(a) == string(b) {
 		t.Error("two seeds flip the same labels")
 	}
@@ -237,7 +240,7 @@ func TestFeatures_ExperimentOverFlips(t *testing.T) {
 	}
 	// A noise file makes the labels that the flips made.
 	run := filepath.Join(t.TempDir(), "run")
-	c := call(t, onFeatures(t, "train", "--arm", "stage1", "--noise", filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1", flipsName), "--run-dir", run, "--json")...)
+	c := call(t, onFeatures(t, "train", "--arm", "stage1", "--noise", filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1", dataset.FlipsFile), "--run-dir", run, "--json")...)
 	if c.code != exitOK || readJSON(t, c.out)["evaluation"].(map[string]any)["truth"] == nil {
 		t.Errorf("exit code %d, %s", c.code, c.err)
 	}

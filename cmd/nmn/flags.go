@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"nmn/internal/setting"
+	"nmn/loader/dataset"
 	"slices"
 	"strconv"
 	"strings"
@@ -203,13 +204,13 @@ func (r room) floats(v *[]float64, name, usage string) {
 }
 
 // flipLevels declares a list of levels of flipped labels.
-func flipLevels(r room, v *[]flipLevel, name, usage string) {
-	parse := func(s string) (flipLevel, error) {
-		var level flipLevel
+func flipLevels(r room, v *[]dataset.FlipLevel, name, usage string) {
+	parse := func(s string) (dataset.FlipLevel, error) {
+		var level dataset.FlipLevel
 		err := level.Set(s)
 		return level, err
 	}
-	r.set.Var(list[flipLevel]{v, parse, func(f flipLevel) string { return string(f) }}, name, usage)
+	r.set.Var(list[dataset.FlipLevel]{v, parse, func(f dataset.FlipLevel) string { return string(f) }}, name, usage)
 	r.keep(name, v)
 }
 

@@ -16,6 +16,7 @@ import (
 	"nmn/format/safetensors"
 	"nmn/kernels"
 	"nmn/model"
+	"nmn/run"
 	"nmn/text"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -185,9 +186,9 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 			for _, classifier := range []bool{false, true} {
 				net := newTestNet(t, narrowVGG(5), 2)
 				var messages, log bytes.Buffer
-				s := &session{log: slog.New(slog.NewTextHandler(&log, nil)), observe: observer{message: func(m message) { messages.WriteString(m.text) }}}
-				n := &netConfig{Arch: netVGG16, Pixels: pixelsUnit, Weights: file, WeightsClassifier: classifier}
-				if err := s.loadWeights(net, n, testVocabulary(t, 5)); err != nil {
+				s := &run.Session{Log: slog.New(slog.NewTextHandler(&log, nil)), Observe: run.Observer{Message: func(m run.Message) { messages.WriteString(m.Text) }}}
+				n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: file, WeightsClassifier: classifier}
+				if err := s.LoadWeights(net, n, testVocabulary(t, 5)); err != nil {
 					t.Fatal(err)
 				}
 				sameParams(t, source, net, func(name string) bool { return classifier || !strings.HasPrefix(name, "head.fc8") })
@@ -214,21 +215,21 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 func TestInit_WhatDoesNotFitIsRefusedWithBothShapes(t *testing.T) {
 	source := newTestNet(t, narrowVGG(5), 1)
 	file := renamed(t, source, func(p *model.Param) (string, []int) { return p.File, p.Shape })
-	s := &session{log: slog.New(slog.DiscardHandler)}
-	load := func(change func(*model.Config), n netConfig) error {
+	s := &run.Session{Log: slog.New(slog.DiscardHandler)}
+	load := func(change func(*model.Config), n run.NetConfig) error {
 		c := narrowVGG(5)
 		change(&c)
 		n.Weights = file
-		return s.loadWeights(newTestNet(t, c, 2), &n, testVocabulary(t, c.Classes))
+		return s.LoadWeights(newTestNet(t, c, 2), &n, testVocabulary(t, c.Classes))
 	}
-	err := load(func(c *model.Config) { c.FC6Kernel = 1 }, netConfig{})
+	err := load(func(c *model.Config) { c.FC6Kernel = 1 }, run.NetConfig{})
 	if !errors.Is(err, model.ErrOtherModel) || !strings.Contains(err.Error(), "classifier.0.weight is [512 256] in the file and [512 64]") || !strings.Contains(err.Error(), file) {
 		t.Errorf("another fc6: %v", err)
 	}
-	if err := load(func(c *model.Config) { c.Classes = 6 }, netConfig{WeightsClassifier: true}); !errors.Is(err, model.ErrOtherModel) || !strings.Contains(err.Error(), "classifier.6") {
+	if err := load(func(c *model.Config) { c.Classes = 6 }, run.NetConfig{WeightsClassifier: true}); !errors.Is(err, model.ErrOtherModel) || !strings.Contains(err.Error(), "classifier.6") {
 		t.Errorf("--init-classifier with other classes: %v", err)
 	}
-	if err := load(func(c *model.Config) { c.Classes = 6 }, netConfig{}); err != nil {
+	if err := load(func(c *model.Config) { c.Classes = 6 }, run.NetConfig{}); err != nil {
 		t.Errorf("other classes without it: %v", err)
 	}
 }
@@ -262,10 +263,10 @@ func TestInit_ResumeNeedsNoFile(t *testing.T) {
 	}
 	must(t, "train", "--resume", dir, "--max-steps", "2")
 	// Stage 1 has begun, and its evaluation is not there: it goes on too.
-	if err := os.Remove(filepath.Join(dir, stage1Name, resultName)); err != nil {
+	if err := os.Remove(filepath.Join(dir, run.Stage1Folder, run.ResultFile)); err != nil {
 		t.Fatal(err)
 	}
-	must(t, "train", "--resume", filepath.Join(dir, stage1Name))
+	must(t, "train", "--resume", filepath.Join(dir, run.Stage1Folder))
 }
 
 // A file that a run would refuse is refused by its plan.

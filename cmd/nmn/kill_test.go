@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"nmn/internal/durable"
+	"nmn/run"
 	"nmn/telemetry"
 	"nmn/train"
 )
@@ -56,7 +57,7 @@ func killedRunEqualsWhole(t *testing.T, kills int, args ...string) {
 	next := in(broken)
 	for i := range kills {
 		k.kill(t, next, i, kills)
-		if durable.Exists(filepath.Join(broken, configName)) {
+		if durable.Exists(filepath.Join(broken, run.ConfigFile)) {
 			next = []string{"train", "--resume", broken, "--quiet"}
 		}
 	}
@@ -121,8 +122,8 @@ func (k *killer) kill(t *testing.T, args []string, i, kills int) {
 // steps counts the steps that the logs tell of, of both stages.
 func (k *killer) steps() int {
 	n := 0
-	for _, stage := range []string{stage1Name, "."} {
-		log, err := os.ReadFile(filepath.Join(k.dir, stage, logName))
+	for _, stage := range []string{run.Stage1Folder, "."} {
+		log, err := os.ReadFile(filepath.Join(k.dir, stage, run.LogFile))
 		if err == nil {
 			n += bytes.Count(log, []byte(`"msg":"step"`))
 		}
@@ -134,14 +135,14 @@ func (k *killer) steps() int {
 // pages.
 func sameRuns(t *testing.T, got, want string) {
 	t.Helper()
-	for _, stage := range []string{stage1Name, "."} {
+	for _, stage := range []string{run.Stage1Folder, "."} {
 		a, b := filepath.Join(got, stage), filepath.Join(want, stage)
 		if x, y := fileNames(t, a), fileNames(t, b); !slices.Equal(x, y) {
 			t.Errorf("%s: files %v, want %v", stage, x, y)
 		}
 		for _, name := range fileNames(t, b) {
 			switch name {
-			case logName, "report.md", "report.html", "curves.svg", resultName, summaryName, configName:
+			case run.LogFile, "report.md", "report.html", "curves.svg", run.ResultFile, run.SummaryFile, run.ConfigFile:
 				continue // hold times, and the settings of a resumed run
 			}
 			if !bytes.Equal(readFile(t, a, name), readFile(t, b, name)) {
@@ -149,10 +150,10 @@ func sameRuns(t *testing.T, got, want string) {
 			}
 		}
 		if x, y := timeless(t, a), timeless(t, b); !reflect.DeepEqual(x, y) {
-			t.Errorf("%s differs beyond its times:\n%v\nwant\n%v", filepath.Join(stage, summaryName), x, y)
+			t.Errorf("%s differs beyond its times:\n%v\nwant\n%v", filepath.Join(stage, run.SummaryFile), x, y)
 		}
 		if x, y := timelessOutcome(t, a), timelessOutcome(t, b); x != y {
-			t.Errorf("%s differs beyond its times", filepath.Join(stage, resultName))
+			t.Errorf("%s differs beyond its times", filepath.Join(stage, run.ResultFile))
 		}
 	}
 }
@@ -184,7 +185,7 @@ func readFile(t *testing.T, dir, name string) []byte {
 // timeless are the rows of the summary without durations.
 func timeless(t *testing.T, dir string) [][]string {
 	t.Helper()
-	rows, err := csv.NewReader(bytes.NewReader(readFile(t, dir, summaryName))).ReadAll()
+	rows, err := csv.NewReader(bytes.NewReader(readFile(t, dir, run.SummaryFile))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +203,7 @@ func timeless(t *testing.T, dir string) [][]string {
 // step.
 func timelessOutcome(t *testing.T, dir string) string {
 	t.Helper()
-	o, err := readOutcome(dir)
+	o, err := run.ReadOutcome(dir)
 	if err != nil || o == nil {
 		t.Fatalf("%s: no result: %v", dir, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"nmn/internal/setting"
-	"nmn/model"
 	"nmn/train"
 
 	"github.com/spf13/cobra"
@@ -43,13 +42,4 @@ func lossFlags(cmd *cobra.Command, l *train.LossConfig) {
 	r.float(&l.GammaPositive, "asl-gamma-positive", "asl: `exponent` that weighs labels 1, 0 in its paper")
 	r.float(&l.Margin, "asl-margin", "asl: `probability` below which a label 0 has no loss, .05 in its paper")
 	r.float(&l.Delta, "ll-delta", "ll-r, ll-ct: `percentage` of a batch's labels by which their share grows in each epoch, from 0 in the first; .1 to .5 in their paper, .2 by --loss")
-}
-
-// validateLoss refuses a loss of the classifier alone for an arm with a noise model.
-func (c *config) validateLoss() error {
-	if c.Train.Loss.IsZero() || c.Arm.noiseMode() == model.NoNoise {
-		return nil
-	}
-	return fmt.Errorf("loss %s is of the classifier alone, and arm %s has a noise model, which learns by the likelihood of the labels: "+
-		"give --arm star or --arm stage1, or leave out --loss", c.Train.Loss.Name(), c.Arm)
 }

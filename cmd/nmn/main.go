@@ -17,5 +17,5 @@ func mainCode() int {
 	// Once the first signal is noted, signals get their usual effect back: a second one ends the
 	// program at once.
 	context.AfterFunc(ctx, stop)
-	return run(ctx, os.Args[1:], systemTerminal())
+	return execute(ctx, os.Args[1:], systemTerminal())
 }

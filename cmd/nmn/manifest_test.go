@@ -5,6 +5,8 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"nmn/recipe"
+	"nmn/run"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,11 +77,11 @@ func TestTrain_OnManifest(t *testing.T) {
 	if c.code != exitOK {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
-	o, err := readOutcome(dir)
-	if err != nil || o.Arm != armRN || o.Split != "test" || o.Evaluation.Bags != 12 || o.Evaluation.Classes != 4 {
+	o, err := run.ReadOutcome(dir)
+	if err != nil || o.Arm != recipe.RN || o.Split != "test" || o.Evaluation.Bags != 12 || o.Evaluation.Classes != 4 {
 		t.Fatalf("outcome %+v, %v; want the arm r-n on 12 test rows and 4 classes", o, err)
 	}
-	settings, err := os.ReadFile(filepath.Join(dir, configName))
+	settings, err := os.ReadFile(filepath.Join(dir, run.ConfigFile))
 	if err != nil || !strings.Contains(string(settings), "set: manifest") || !strings.Contains(string(settings), "manifest: "+file) {
 		t.Errorf("configuration %s, %v", settings, err)
 	}
@@ -127,7 +129,7 @@ func TestTrain_OnManifestOfFrames(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	args := onManifest(file, dir, "--arm", "nmn-fi", "--flips", "0.3:0.1", "--validation-share", "0.25", "--test-share", "0.25")
 	must(t, args...)
-	o, err := readOutcome(dir)
+	o, err := run.ReadOutcome(dir)
 	if err != nil || o.Split != "test" || o.Evaluation.Bags != 10 || o.Evaluation.Truth == nil {
 		t.Errorf("outcome %+v, %v; want 10 test clips with true labels", o, err)
 	}
@@ -149,7 +151,7 @@ func TestExperiment_OnManifest(t *testing.T) {
 	}
 	must(t, append(args, "--flips", "0:0,0.3:0.1", "--ignore-columns", "year")...)
 	for _, level := range []string{"flips-0-0", "flips-0.3-0.1"} {
-		o, err := readOutcome(filepath.Join(dir, level, "seed-1", "stage1"))
+		o, err := run.ReadOutcome(filepath.Join(dir, level, "seed-1", "stage1"))
 		if err != nil || o == nil || o.Evaluation.Truth == nil || o.Evaluation.Classes != 3 {
 			t.Errorf("%s: outcome %+v, %v", level, o, err)
 		}

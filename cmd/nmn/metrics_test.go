@@ -58,7 +58,7 @@ func TestTrain_ServesMetricsWhileItRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(t.Context(), tiny("train", "--train-size", "640", "--arm", "stage1", "--run-dir", dir, "--metrics-addr", "0"),
+		ended <- execute(t.Context(), tiny("train", "--train-size", "640", "--arm", "stage1", "--run-dir", dir, "--metrics-addr", "0"),
 			&terminal{in: strings.NewReader(""), out: io.Discard, err: stderr, getenv: func(string) string { return "" }})
 	}()
 	var address string
@@ -142,7 +142,7 @@ func TestMetricsAddress_ComesFromTheEnvironmentUnlessAFlagTells(t *testing.T) {
 		{[]string{"healthcheck", "--timeout", "50ms"}, exitFailure}, // who has taken it does not answer
 	} {
 		var stderr bytes.Buffer
-		code := run(t.Context(), c.args, &terminal{in: strings.NewReader(""), out: io.Discard, err: &stderr, getenv: func(name string) string {
+		code := execute(t.Context(), c.args, &terminal{in: strings.NewReader(""), out: io.Discard, err: &stderr, getenv: func(name string) string {
 			return map[string]string{metricsVariable: taken.Addr().String()}[name]
 		}})
 		if code != c.want || code != exitOK && !strings.Contains(stderr.String(), taken.Addr().String()) {

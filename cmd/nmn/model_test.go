@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"nmn/internal/durable"
+	"nmn/run"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +16,7 @@ func TestEval_OfARunEqualsItsResult(t *testing.T) {
 	var whole struct {
 		Evaluation json.RawMessage
 	}
-	data, err := os.ReadFile(filepath.Join(dir, resultName))
+	data, err := os.ReadFile(filepath.Join(dir, run.ResultFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 	if first.code != exitOK {
 		t.Fatalf("exit code %d: %s", first.code, first.err)
 	}
-	runs, err := filepath.Glob(filepath.Join(dir, "*", "*", "*", resultName))
+	runs, err := filepath.Glob(filepath.Join(dir, "*", "*", "*", run.ResultFile))
 	if err != nil || len(runs) != 2*2*3 {
 		t.Errorf("%d runs (%v), want two noise levels, two seeds, and stage 1 with two arms", len(runs), err)
 	}
@@ -159,7 +160,7 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 			t.Errorf("the table does not tell %q:\n%s", part, first.out)
 		}
 	}
-	index := string(readFile(t, dir, indexName))
+	index := string(readFile(t, dir, run.IndexFile))
 	for _, link := range []string{"noise-20/seed-1/nmn-fd/report.html", "noise-40/seed-2/star/report.html"} {
 		if !strings.Contains(index, `<a href="`+link+`">`) || !durable.Exists(filepath.Join(dir, link)) {
 			t.Errorf("the page of the experiment does not lead to %s", link)
@@ -169,7 +170,7 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 		t.Errorf("%d links, want one for each run of the table", n)
 	}
 	// At each level both arms stand beside each picture, at the first seed.
-	if n, says := strings.Count(index, `<article class="says">`), strings.Count(index, "<h4>"); n != 2*(comparedByChance+comparedApart) || says != 2*n ||
+	if n, says := strings.Count(index, `<article class="says">`), strings.Count(index, "<h4>"); n != 2*(run.ComparedByChance+run.ComparedApart) || says != 2*n ||
 		strings.Count(index, "data:image/jpeg") != n || strings.Count(index, "<svg") != 2 || !strings.Contains(index, "noise 40 %, seed 1") || strings.Contains(index, "%, seed 2") {
 		t.Errorf("%d bags with the words of %d arms, %d pictures", n, says, strings.Count(index, "data:image/jpeg"))
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"nmn/loader/shard"
+	"nmn/run"
 )
 
 // writeMSRVTT writes annotations of clips: two in three are of the training split, and clip i has the
@@ -105,7 +106,7 @@ func TestTrain_OnMSRVTT(t *testing.T) {
 	args := []string{"train", "--preset", "scenes", "--msrvtt", annotations, "--arm", "nmn-fi", "--epochs", "1", "--width", "0.5", "--batch-size", "4",
 		"--captions-per-bag", "20", "--noise", "0.35", "--run-dir", dir, "--frames-dir"}
 	must(t, append(args, writeFrames(t, 12))...)
-	o, err := readOutcome(dir)
+	o, err := run.ReadOutcome(dir)
 	if err != nil || o.Split != "validation" || o.Evaluation.Bags != 4 || o.Evaluation.CaptionsPerBag != 20 || o.Noise != .35 {
 		t.Errorf("outcome %+v, %v; want the four clips of the split validate with 20 captions, and noise of 7 in 20", o, err)
 	}

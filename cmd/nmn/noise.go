@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"nmn/loader"
+	"nmn/loader/dataset"
 	"nmn/loader/noise"
+	"nmn/run"
 )
 
 type noiseFlags struct {
@@ -25,7 +27,7 @@ type noiseFlags struct {
 
 func newNoise(p *program) *cobra.Command {
 	f := noiseFlags{kind: noise.Captions, rate: .4, seed: 1}
-	c := defaultConfig()
+	c := run.DefaultConfig()
 	var s sources
 	cmd := &cobra.Command{
 		Use:   "noise",
@@ -48,8 +50,8 @@ and incorrect, for each word.`,
 			if s.print {
 				return printConfig(p, &c)
 			}
-			c.Data.Noise, c.Data.NoiseFile, c.Data.Flips, c.Run.LabelMemory = 0, "", "", holdAll
-			data, err := c.openData(cmd.Context(), p.log)
+			c.Data.Noise, c.Data.NoiseFile, c.Data.Flips, c.Run.LabelMemory = 0, "", "", dataset.HoldAll
+			data, err := c.OpenData(cmd.Context(), p.log)
 			if err != nil {
 				return err
 			}
@@ -68,7 +70,7 @@ and incorrect, for each word.`,
 	out.file(&f.output, "output", "noise `file` to write, .jsonl or .jsonl.gz")
 	out.file(&f.statistics, "statistics", "`file` for the statistics of each word, .csv or .json", "csv", "json")
 	out.bool(&f.asJSON, "json", "write the statistics as JSON")
-	sourceFlags(cmd, &s, sizeQuick, sizeFull)
+	sourceFlags(cmd, &s, run.Quick, run.Full)
 	setFlags(cmd, &c)
 	featureDataFlags(cmd, &c, true)
 	cmd.AddCommand(newNoiseReport(p))
@@ -94,16 +96,16 @@ func (f *noiseFlags) check(given *pflag.FlagSet) error {
 	return nil
 }
 
-func drawNoise(ctx context.Context, p *program, f noiseFlags, data *dataSets) error {
-	drawn, err := f.draw(data.train)
+func drawNoise(ctx context.Context, p *program, f noiseFlags, data *dataset.Splits) error {
+	drawn, err := f.draw(data.Train)
 	if err != nil {
 		return err
 	}
-	noisy, err := drawn.Apply(data.train)
+	noisy, err := drawn.Apply(data.Train)
 	if err != nil {
 		return err
 	}
-	s, err := noise.Measure(ctx, data.train, noisy)
+	s, err := noise.Measure(ctx, data.Train, noisy)
 	if err != nil {
 		return err
 	}
@@ -111,7 +113,7 @@ func drawNoise(ctx context.Context, p *program, f noiseFlags, data *dataSets) er
 		if err := drawn.WriteFile(f.output); err != nil {
 			return err
 		}
-		p.log.Info("noise written", "file", f.output, "changed_"+nounOf(data.train), len(drawn.Changes))
+		p.log.Info("noise written", "file", f.output, "changed_"+dataset.Noun(data.Train), len(drawn.Changes))
 	}
 	if f.statistics != "" {
 		if err := s.WriteFile(f.statistics); err != nil {
@@ -125,7 +127,7 @@ func drawNoise(ctx context.Context, p *program, f noiseFlags, data *dataSets) er
 		"  missing labels    q01 = p(z=0|y=1)  %5.1f %%\n"+
 		"  incorrect labels  q10 = p(z=1|y=0)  %5.1f %%\n"+
 		"  of the labels that are set, %.1f %% are incorrect\n(means over words)\n",
-		s.Set, s.Bags, nounOf(data.train), len(s.Classes), s.Reference, 100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), 100*float64(s.Mean.Wrong))
+		s.Set, s.Bags, dataset.Noun(data.Train), len(s.Classes), s.Reference, 100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), 100*float64(s.Mean.Wrong))
 	return err
 }
 

@@ -9,14 +9,15 @@ import (
 	"nmn/internal/durable"
 	"nmn/model"
 	"nmn/report"
+	"nmn/run"
 	"nmn/train"
 )
 
 // noiseReport are the flags of nmn noise report.
 type noiseReport struct {
-	config     config
+	config     run.Config
 	sources    sources
-	checkpoint checkpointName
+	checkpoint run.Checkpoint
 	split      string
 	words      int
 	departures int
@@ -28,7 +29,7 @@ type noiseReport struct {
 const maxDepartures = 1000
 
 func newNoiseReport(p *program) *cobra.Command {
-	n := noiseReport{config: defaultConfig(), checkpoint: checkpointLast, split: "train", words: 20, departures: 10}
+	n := noiseReport{config: run.DefaultConfig(), checkpoint: run.Last, split: "train", words: 20, departures: 10}
 	cmd := &cobra.Command{
 		Use:   "report RUN",
 		Short: "Show what the noise model of a run has learnt",
@@ -54,7 +55,7 @@ beside one as the arms of nmn experiment do.`,
 	out.int(&n.departures, "departures", "`bags` listed for each rate of a feature-dependent model, farthest from the mean of the word")
 	out.file(&n.output, "output", "`file` to write all words to: .html with a chart, or .md", "html", "md")
 	out.bool(&n.asJSON, "json", "write everything as one JSON object")
-	sourceFlags(cmd, &n.sources, sizeQuick, sizeFull)
+	sourceFlags(cmd, &n.sources, run.Quick, run.Full)
 	dataFlags(cmd, &n.config)
 	featureDataFlags(cmd, &n.config, false)
 	runFlags(cmd, &n.config.Run)
@@ -77,11 +78,11 @@ func (n *noiseReport) run(cmd *cobra.Command, p *program, path string) error {
 	if err := n.check(); err != nil {
 		return err
 	}
-	file, folder, err := findCheckpoint(path, n.checkpoint)
+	file, folder, err := run.FindCheckpoint(path, n.checkpoint)
 	if err != nil {
 		return err
 	}
-	if err := n.sources.of(cmd.Flags(), &n.config).openFolderConfig(folder, &n.config); err != nil {
+	if err := n.sources.of(cmd.Flags(), &n.config).OpenFolderConfig(folder, &n.config); err != nil {
 		return err
 	}
 	if n.sources.print {

@@ -12,6 +12,7 @@ import (
 	"nmn/loader"
 	"nmn/model"
 	"nmn/report"
+	"nmn/run"
 	"nmn/text"
 	"nmn/train"
 )
@@ -74,19 +75,19 @@ func (n *noiseReport) ask(ctx context.Context, p *program, file string, l *learn
 		return err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
-	set, err := s.data.split(n.split)
+	set, err := s.Data.Split(n.split)
 	if err != nil {
 		return err
 	}
-	if err := sameClasses(l.Checkpoint, set.Vocabulary); err != nil {
+	if err := run.SameClasses(l.Checkpoint, set.Vocabulary); err != nil {
 		return err
 	}
-	if l.truth, err = train.TrueRates(s.data.train); err != nil {
+	if l.truth, err = train.TrueRates(s.Data.Train); err != nil {
 		return err
 	}
 	l.ids, l.split = set.IDs, n.split
 	n.config.Net.MIL = l.Model.MIL
-	return n.visit(ctx, p, s.backend, file, set, l)
+	return n.visit(ctx, p, s.Backend, file, set, l)
 }
 
 // visit takes in the rates of each bag of a set.
@@ -98,7 +99,7 @@ func (n *noiseReport) visit(ctx context.Context, p *program, backend kernels.Bac
 	defer func() { err = cmp.Or(err, net.Close()) }()
 	k := l.vocabulary.Len()
 	l.q01, l.q10 = rates.NewSpreads(k, n.departures), rates.NewSpreads(k, n.departures)
-	config := n.config.loader()
+	config := n.config.Loader()
 	config.BatchBags = l.Config.Batch(l.Model.MIL)
 	bad, err := train.EachRates(ctx, net, set, config, func(bag int, q01, q10 []float32) {
 		l.q01.Add(bag, q01)

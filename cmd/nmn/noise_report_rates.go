@@ -8,7 +8,9 @@ import (
 	"nmn/labels"
 	"nmn/labels/rates"
 	"nmn/model"
+	"nmn/recipe"
 	"nmn/report"
+	"nmn/run"
 	"nmn/text"
 )
 
@@ -40,8 +42,8 @@ func (l *learntRates) report(folder string) (*report.NoiseReport, error) {
 // estimatesOf finds what a recipe has estimated: in the folder of the run, or beside it, where nmn
 // experiment keeps what all arms of a seed share. Empty where there is none.
 func (l *learntRates) estimatesOf(folder string) string {
-	for _, recipe := range []string{filepath.Join(folder, recipeName), filepath.Join(folder, "..", recipeName+suffixOf(l.Model.MIL))} {
-		if path := filepath.Join(recipe, recipeRatesName); durable.Exists(path) {
+	for _, dir := range []string{filepath.Join(folder, run.RecipeFolder), filepath.Join(folder, "..", run.RecipeFolder+recipe.Suffix(l.Model.MIL))} {
+		if path := filepath.Join(dir, recipe.RatesFile); durable.Exists(path) {
 			return path
 		}
 	}

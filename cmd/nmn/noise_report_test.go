@@ -13,7 +13,9 @@ import (
 	"nmn/labels"
 	"nmn/labels/rates"
 	"nmn/loader/scenes"
+	"nmn/recipe"
 	"nmn/report"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -154,7 +156,7 @@ func ratesOfBags(t *testing.T, dir, split string, n int) (values map[string][]fl
 		t.Fatal(err)
 	}
 	defer net.Close()
-	c, err := readFolderConfig(dir)
+	c, err := run.ReadConfig(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +164,7 @@ func ratesOfBags(t *testing.T, dir, split string, n int) (values map[string][]fl
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := c.loader()
+	l := c.Loader()
 	l.BatchBags = 5
 	values = map[string][]float64{}
 	if _, err := train.EachRates(t.Context(), net, set, l, func(_ int, q01, _ []float32) {
@@ -191,8 +193,8 @@ func TestNoiseReport_ShowsTheEstimateOfTheRecipe(t *testing.T) {
 			t.Errorf("%s: %g held, of the estimate %+v", w.Word, w.Rate, e)
 		}
 	}
-	path := filepath.Join(dir, recipeName, recipeRatesName)
-	data := string(readFile(t, filepath.Dir(path), recipeRatesName))
+	path := filepath.Join(dir, run.RecipeFolder, recipe.RatesFile)
+	data := string(readFile(t, filepath.Dir(path), recipe.RatesFile))
 	lines := strings.Split(data, "\n")
 	fields := strings.Split(lines[2], ",")
 	fields[4] = "1.5" // q01_high
@@ -200,7 +202,7 @@ func TestNoiseReport_ShowsTheEstimateOfTheRecipe(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if c := call(t, "noise", "report", dir); c.code != exitFailure || !strings.Contains(c.err, recipeRatesName+":3:") || !strings.Contains(c.err, "q01_high") {
+	if c := call(t, "noise", "report", dir); c.code != exitFailure || !strings.Contains(c.err, recipe.RatesFile+":3:") || !strings.Contains(c.err, "q01_high") {
 		t.Errorf("exit code %d, %q, want file, line and column", c.code, c.err)
 	}
 }
@@ -221,7 +223,7 @@ func TestNoiseReport_FindsTheEstimateOfAnExperiment(t *testing.T) {
 	if n := told(); n != 6 {
 		t.Errorf("%d of 6 words have an estimate", n)
 	}
-	if err := os.Rename(filepath.Join(group, recipeName), filepath.Join(group, recipeName+"-mil")); err != nil {
+	if err := os.Rename(filepath.Join(group, run.RecipeFolder), filepath.Join(group, run.RecipeFolder+"-mil")); err != nil {
 		t.Fatal(err)
 	}
 	if n := told(); n != 0 {

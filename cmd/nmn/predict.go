@@ -14,6 +14,8 @@ import (
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/model"
+	"nmn/recipe"
+	"nmn/run"
 	"nmn/text"
 	"nmn/train"
 )
@@ -28,8 +30,8 @@ const (
 
 // predictCommand are the flags of nmn predict.
 type predictCommand struct {
-	run        runConfig
-	checkpoint checkpointName
+	run        run.Resources
+	checkpoint run.Checkpoint
 	array      string // of a feature file
 	fit        picture.Fit
 	batch      int
@@ -46,7 +48,7 @@ type predictCommand struct {
 const automatic = -1
 
 func newPredict(p *program) *cobra.Command {
-	c := predictCommand{run: defaultConfig().Run, checkpoint: checkpointLast, batch: 16, maxBad: math.MaxInt32,
+	c := predictCommand{run: run.DefaultConfig().Run, checkpoint: run.Last, batch: 16, maxBad: math.MaxInt32,
 		maxPixels: picture.DefaultLimits().MaxPixels, threshold: automatic, format: predictText}
 	cmd := &cobra.Command{
 		Use:   "predict MODEL PATH...",
@@ -89,7 +91,7 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 	if err := c.check(); err != nil {
 		return err
 	}
-	file, folder, err := findCheckpoint(path, c.checkpoint)
+	file, folder, err := run.FindCheckpoint(path, c.checkpoint)
 	if err != nil {
 		return err
 	}
@@ -139,7 +141,7 @@ func (c *predictCommand) check() error {
 	case c.top < 0 || c.batch < 1 || c.maxBad < 0 || c.maxPixels < 0:
 		return usagef("predict: --top, --max-bad-samples and --max-pixels are at least 0, --batch-size at least 1")
 	}
-	return c.run.validate()
+	return c.run.Validate()
 }
 
 // pictureFit is the one given, else that of the run, else the one that such a network is usually trained
@@ -148,8 +150,8 @@ func pictureFit(given picture.Fit, folder string, m model.Config) picture.Fit {
 	if given != "" {
 		return given
 	}
-	if run, err := readFolderConfig(folder); err == nil {
-		return run.fit()
+	if run, err := run.ReadConfig(folder); err == nil {
+		return run.Fit()
 	}
 	if m.MIL && len(m.Depths) == 5 {
 		return picture.FitLongest
@@ -228,7 +230,7 @@ func (c *predictCommand) cut(p *program, s *train.Scores, folder string) (float6
 			fmt.Fprintf(p.err, "threshold %.3f, of the best expected F1 on %s; --threshold sets another\n", threshold, source)
 		}
 	}
-	if o, err := readOutcome(folder); err == nil && o != nil && o.Threshold != nil && !c.observed {
+	if o, err := run.ReadOutcome(folder); err == nil && o != nil && o.Threshold != nil && !c.observed {
 		said(*o.Threshold, "the training data, told from out-of-fold scores")
 		return *o.Threshold, nil
 	}
@@ -260,5 +262,5 @@ func writeScores(p *program, set *loader.Set, index []int, probabilities []float
 	for row, bag := range index {
 		ids[row] = set.IDs[bag]
 	}
-	return writeScoreTable(p.out, set.Vocabulary.Texts(), ids, probabilities)
+	return recipe.WriteScoreTable(p.out, set.Vocabulary.Texts(), ids, probabilities)
 }

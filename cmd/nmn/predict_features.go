@@ -5,8 +5,10 @@ import (
 	"errors"
 
 	"nmn/loader"
+	"nmn/loader/dataset"
 	"nmn/loader/features"
 	"nmn/model"
+	"nmn/run"
 	"nmn/text"
 	"nmn/train"
 )
@@ -17,14 +19,14 @@ func (c *predictCommand) scoreFeatures(ctx context.Context, net *model.Net, v *t
 	if len(paths) != 1 {
 		return nil, nil, usagef("predict: the model takes features: name one file of them, not %d", len(paths))
 	}
-	f := defaultConfig().Data.Features
-	if run, err := readFolderConfig(folder); err == nil {
+	f := run.DefaultConfig().Data.Features
+	if run, err := run.ReadConfig(folder); err == nil {
 		f = run.Data.Features
 	}
 	if c.array != "" {
 		f.Array = c.array
 	}
-	o := f.options(f.heldOut(featureFiles{Features: paths[0]}), nil) // a list of labels tells which columns are no features
+	o := f.Options(f.HeldOut(dataset.FeatureFiles{Features: paths[0]}), nil) // a list of labels tells which columns are no features
 	o.Unlabelled = true
 	table, err := features.Open(o)
 	if err != nil {

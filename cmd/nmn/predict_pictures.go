@@ -13,6 +13,7 @@ import (
 	dense "gorgonia.org/tensor"
 
 	"nmn/loader"
+	"nmn/loader/dataset"
 	"nmn/loader/picture"
 	"nmn/text"
 )
@@ -85,7 +86,7 @@ func tellLeftOut(p *program, bad []loader.BadSample, set *loader.Set) {
 		fmt.Fprintf(p.err, "left out: %v\n", b.Err)
 	}
 	if len(bad) > 0 {
-		fmt.Fprintf(p.err, "%d of %d %s could not be read and are left out\n", len(bad), set.Len(), nounOf(set))
+		fmt.Fprintf(p.err, "%d of %d %s could not be read and are left out\n", len(bad), set.Len(), dataset.Noun(set))
 	}
 }
 

@@ -132,7 +132,7 @@ func (r *ratesCommand) show(p *program, estimate *estimatedRates) error {
 	table := report.RateEstimateTable(estimate.Result, estimate.truth, estimate.Thresholds)
 	table.Notes = append(table.Notes, estimate.notes()...)
 	if r.output != "" {
-		if err := writeRates(r.output, estimate.Result); err != nil {
+		if err := estimate.Result.WriteFile(r.output); err != nil {
 			return err
 		}
 	}

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 
-	"nmn/internal/durable"
 	"nmn/labels"
-	"nmn/labels/rates"
 	"nmn/text"
 )
 
@@ -20,15 +17,6 @@ func (e *estimatedRates) notes() []string {
 		notes = append(notes, fmt.Sprintf("Mean error against the true labels (T01, T10), over words whose rates are believed: q01 %.3f, q10 %.4f.", e.MeanError.Q01, e.MeanError.Q10))
 	}
 	return notes
-}
-
-// writeRates writes rates and calibration of all words; a rate that is not to be believed is empty.
-func writeRates(path string, r *rates.Result) error {
-	var b bytes.Buffer
-	if err := r.Table().WriteCSV(&b, labels.EstimateColumns); err != nil {
-		return err
-	}
-	return durable.Save(path, b.Bytes())
 }
 
 // readRates reads what nmn rates has written, the q.csv of a run, or any other table with rates of all words.

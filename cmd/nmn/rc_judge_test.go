@@ -7,17 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	dense "gorgonia.org/tensor"
-
 	"nmn/internal/durable"
-	"nmn/loader"
-	"nmn/text"
+	"nmn/recipe"
+	"nmn/run"
 )
 
 // The threshold comes from validation, and neither from a label nor from the test set.
 func TestJudge_ThresholdIsThatOfValidation(t *testing.T) {
 	dir := trained(t, "--arm", "nmn-fd")
-	o, err := readOutcome(dir)
+	o, err := run.ReadOutcome(dir)
 	if err != nil || o.PlugInFrom != "validation" {
 		t.Fatalf("threshold from %q, %v", o.PlugInFrom, err)
 	}
@@ -33,34 +31,8 @@ func TestJudge_ThresholdIsThatOfValidation(t *testing.T) {
 		t.Errorf("eval takes threshold %v, the run %v", run["plug_in_threshold"], own["plug_in_threshold"])
 	}
 	without := trained(t, "--arm", "stage1", "--validation-size", "0")
-	if o, err := readOutcome(without); err != nil || o.PlugInFrom != "training" || o.Audit == nil || o.Audit.From != fromOwn {
+	if o, err := run.ReadOutcome(without); err != nil || o.PlugInFrom != "training" || o.Audit == nil || o.Audit.From != recipe.FromOwn {
 		t.Errorf("without validation: threshold from %q, audit %+v (%v)", o.PlugInFrom, o.Audit, err)
-	}
-}
-
-func TestJudge_RanksLabelsByTheirPosterior(t *testing.T) {
-	v, err := text.NewVocabulary([]text.Word{{Text: "a"}, {Text: "b"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := &loader.Set{Vocabulary: v, IDs: []string{"0", "1", "2"},
-		Labels: dense.New(dense.WithShape(3, 2), dense.WithBacking([]uint8{1, 0, 0, 1, 1, 0})),
-		Truth:  dense.New(dense.WithShape(3, 2), dense.WithBacking([]uint8{0, 0, 0, 1, 1, 1}))}
-	var s labelScores
-	z := set.Labels.Uint8s()
-	q01, q10 := []float32{.3, .4}, []float32{.1, .05}
-	s.add(0, z[:2], []float32{-1, 1}, q01, q10)
-	s.add(2, z[4:], []float32{2, 3}, nil, nil) // bag 1 could not be read
-	want := []float64{1 - math.Log(.7/.1), 1 + math.Log(.4/.95), -2, 3}
-	for i, w := range want {
-		if math.Abs(float64(s.doubts[i])-w) > 1e-6 {
-			t.Errorf("doubt %d is %v, want %v", i, s.doubts[i], w)
-		}
-	}
-	// By doubt: bag 2 b (missing: wrong), bag 0 b (right), bag 0 a (incorrect: wrong), bag 2 a (right).
-	a, err := s.audit(set, "here")
-	if err != nil || a.From != "here" || math.Abs(float64(a.AP)-(1+2./3)/2) > 1e-9 || a.MissingAP != 1 || a.IncorrectAP != 1 || a.At1000.Defined() {
-		t.Errorf("audit %+v, %v", a, err)
 	}
 }
 

@@ -10,14 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	dense "gorgonia.org/tensor"
-
 	"nmn/internal/durable"
 	"nmn/internal/rng"
 	"nmn/labels"
-	"nmn/labels/rates"
-	"nmn/loader"
+	"nmn/recipe"
 	"nmn/report"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -112,18 +110,18 @@ func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
 	}
 
 	// What was written is what nmn rates and nmn audit read, and gives the same rates again.
-	found := filepath.Join(dir, "flips-0.3-0.1", "seed-1", recipeName)
+	found := filepath.Join(dir, "flips-0.3-0.1", "seed-1", run.RecipeFolder)
 	at := func(name string) string { return filepath.Join(found, name) }
 	again := filepath.Join(t.TempDir(), "rates.csv")
-	must(t, "rates", "--scores", at(oofName), "--logits", "--labels", at(labelsName), "--output", again)
-	if !bytes.Equal(readFile(t, filepath.Dir(again), "rates.csv"), readFile(t, found, recipeRatesName)) {
+	must(t, "rates", "--scores", at(recipe.ScoresFile), "--logits", "--labels", at(recipe.LabelsFile), "--output", again)
+	if !bytes.Equal(readFile(t, filepath.Dir(again), "rates.csv"), readFile(t, found, recipe.RatesFile)) {
 		t.Error("nmn rates finds other rates in the files of the recipe")
 	}
-	judged := readJSON(t, must(t, "audit", "--scores", at(noisyOofName), "--logits", "--labels", at(labelsName), "--truth", at(truthName), "--rates", at(recipeRatesName), "--json"))
+	judged := readJSON(t, must(t, "audit", "--scores", at(recipe.NoisyScoresFile), "--logits", "--labels", at(recipe.LabelsFile), "--truth", at(recipe.TruthFile), "--rates", at(recipe.RatesFile), "--json"))
 	if judged["truth"] == nil {
 		t.Errorf("no judgement in the audit: %v", judged)
 	}
-	if !strings.Contains(string(readFile(t, found, recipePageName)), "the scores are of this epoch") {
+	if !strings.Contains(string(readFile(t, found, recipe.PageFile)), "the scores are of this epoch") {
 		t.Error("the page does not tell the best epoch")
 	}
 }
@@ -132,13 +130,13 @@ func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
 	file := weather(t, false)
 	whole := filepath.Join(t.TempDir(), "whole")
 	must(t, byRecipe("train", file, "-q", "--threads", "2", "--workers", "3", "--run-dir", whole)...)
-	for _, place := range []string{filepath.Join(recipeName, roundPlain, "fold-2"), filepath.Join(recipeName, roundNoisy, "fold-1")} {
+	for _, place := range []string{filepath.Join(run.RecipeFolder, recipe.PlainRound, "fold-2"), filepath.Join(run.RecipeFolder, recipe.NoisyRound, "fold-1")} {
 		broken := filepath.Join(t.TempDir(), "broken")
 		args := byRecipe("train", file, "-q", "--threads", "1", "--log-interval", "1", "--run-dir", broken)
 		if c := interruptAfter(t, filepath.Join(broken, place), args...); c.code != exitInterrupted && c.code != exitOK {
 			t.Fatalf("%s: exit code %d: %s", place, c.code, c.err)
 		}
-		done := filepath.Join(broken, recipeName, roundPlain, "fold-1", "epoch-08.safetensors")
+		done := filepath.Join(broken, run.RecipeFolder, recipe.PlainRound, "fold-1", "epoch-08.safetensors")
 		before, err := os.Stat(done)
 		if err != nil {
 			t.Fatal(err)
@@ -154,8 +152,8 @@ func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
 		if after, err := os.Stat(done); err != nil || !after.ModTime().Equal(before.ModTime()) {
 			t.Errorf("%s: a fold that was finished was run again (%v)", place, err)
 		}
-		for _, name := range []string{foldsName, oofName, noisyOofName, recipeRatesName, suspectsName, recipePageName} {
-			if !bytes.Equal(readFile(t, filepath.Join(broken, recipeName), name), readFile(t, filepath.Join(whole, recipeName), name)) {
+		for _, name := range []string{recipe.FoldsFile, recipe.ScoresFile, recipe.NoisyScoresFile, recipe.RatesFile, recipe.SuspectsFile, recipe.PageFile} {
+			if !bytes.Equal(readFile(t, filepath.Join(broken, run.RecipeFolder), name), readFile(t, filepath.Join(whole, run.RecipeFolder), name)) {
 				t.Errorf("%s: %s differs", place, name)
 			}
 		}
@@ -168,7 +166,7 @@ func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
 // weightsOf is the result of a run as its evaluation tells it, to the last bit.
 func weightsOf(t *testing.T, dir string) []byte {
 	t.Helper()
-	o, err := readOutcome(dir)
+	o, err := run.ReadOutcome(dir)
 	if err != nil || o == nil {
 		t.Fatal(o, err)
 	}
@@ -200,7 +198,7 @@ func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := readRates(filepath.Join(dir, recipeName, recipeRatesName), v.Texts())
+	found, err := readRates(filepath.Join(dir, run.RecipeFolder, recipe.RatesFile), v.Texts())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +208,7 @@ func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 			t.Errorf("%s: rate %v", word.Word, want)
 		}
 		if math.IsNaN(want) {
-			want = leastRate
+			want = recipe.LeastRate
 		}
 		if math.Abs(float64(word.Q01)-want) > 1e-5 {
 			t.Errorf("%s: q01 %v held, %v found", word.Word, word.Q01, want)
@@ -221,7 +219,7 @@ func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 func TestRecipe_PredictTakesTheThresholdOfTheRun(t *testing.T) {
 	file, dir := weather(t, false), filepath.Join(t.TempDir(), "run")
 	must(t, byRecipe("train", file, "-q", "--arm", "r-n", "--recipe-epochs", "1", "--run-dir", dir)...)
-	o, err := readOutcome(dir)
+	o, err := run.ReadOutcome(dir)
 	if err != nil || o.Threshold == nil || !(*o.Threshold > .05 && *o.Threshold < .95) {
 		t.Fatalf("threshold of %+v: %v", o, err)
 	}
@@ -243,35 +241,35 @@ func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 	coco := []string{"train", "--preset", "paper-coco", "--captions", "a.json", "--images", "b"}
 	for _, test := range []struct {
 		args  []string
-		arm   armName
+		arm   recipe.Name
 		rates string
 	}{
-		{[]string{"train"}, armRN, ratesOnline},
-		{[]string{"train", "--arm", "r-n"}, armRN, ratesOnline},
-		{[]string{"train", "--arm", "forward"}, armForward, ratesOnline},
-		{[]string{"train", "--nmn-recipe", "crossfit"}, armRN, ratesOnline}, // its old name
-		{[]string{"train", "--config", writeConfigFile(t, "recipe: {form: crossfit}\n")}, armRN, ratesOnline},
-		{features, armRS, "folds:5"},
-		{append(features, "--rates", "folds:2"), armRS, "folds:2"},
-		{append(coco, "--arm", "r-n"), armRN, ratesOnline},
+		{[]string{"train"}, recipe.RN, recipe.Online},
+		{[]string{"train", "--arm", "r-n"}, recipe.RN, recipe.Online},
+		{[]string{"train", "--arm", "forward"}, recipe.Forward, recipe.Online},
+		{[]string{"train", "--nmn-recipe", "crossfit"}, recipe.RN, recipe.Online}, // its old name
+		{[]string{"train", "--config", writeConfigFile(t, "recipe: {form: crossfit}\n")}, recipe.RN, recipe.Online},
+		{features, recipe.RS, "folds:5"},
+		{append(features, "--rates", "folds:2"), recipe.RS, "folds:2"},
+		{append(coco, "--arm", "r-n"), recipe.RN, recipe.Online},
 		// What was said before there was a recipe goes on to mean what it did.
-		{coco, armFD, ""},
-		{[]string{"train", "--arm", "nmn-fi"}, armFI, ""},
-		{[]string{"train", "--noise-model", "none"}, armStar, ""},
-		{append(features, "--arm", "star"), armStar, ""},
-		{[]string{"train", "--miss-rate", "0.2"}, armFD, ""},
-		{[]string{"train", "--rates", "q.csv"}, armFD, "q.csv"},
-		{[]string{"train", "--max-steps", "5"}, armFD, ""},
-		{[]string{"train", "--stage1", "x.safetensors"}, armFD, ""},
-		{[]string{"train", "--overfit-one-batch"}, armFD, ""},
-		{[]string{"train", "--nmn-recipe", "paper"}, armFD, ""},
-		{[]string{"train", "--config", writeConfigFile(t, "arm: nmn-fi\n")}, armFI, ""},
-		{[]string{"train", "--config", writeConfigFile(t, "train:\n  noise: {miss_rate: [0.2]}\n")}, armFD, ""},
-		{[]string{"train", "--config", writeConfigFile(t, "build: {version: v0.1}\n")}, armFD, ""},
+		{coco, recipe.FD, ""},
+		{[]string{"train", "--arm", "nmn-fi"}, recipe.FI, ""},
+		{[]string{"train", "--noise-model", "none"}, recipe.Star, ""},
+		{append(features, "--arm", "star"), recipe.Star, ""},
+		{[]string{"train", "--miss-rate", "0.2"}, recipe.FD, ""},
+		{[]string{"train", "--rates", "q.csv"}, recipe.FD, "q.csv"},
+		{[]string{"train", "--max-steps", "5"}, recipe.FD, ""},
+		{[]string{"train", "--stage1", "x.safetensors"}, recipe.FD, ""},
+		{[]string{"train", "--overfit-one-batch"}, recipe.FD, ""},
+		{[]string{"train", "--nmn-recipe", "paper"}, recipe.FD, ""},
+		{[]string{"train", "--config", writeConfigFile(t, "arm: nmn-fi\n")}, recipe.FI, ""},
+		{[]string{"train", "--config", writeConfigFile(t, "train:\n  noise: {miss_rate: [0.2]}\n")}, recipe.FD, ""},
+		{[]string{"train", "--config", writeConfigFile(t, "build: {version: v0.1}\n")}, recipe.FD, ""},
 	} {
 		c := printed(t, test.args...)
-		settings := c.settings()
-		if c.Arm != test.arm || c.Rates != test.rates || settings.estimates() != (test.rates != "" && test.rates != "q.csv") {
+		settings := c.Settings()
+		if c.Arm != test.arm || c.Rates != test.rates || settings.Estimates() != (test.rates != "" && test.rates != "q.csv") {
 			t.Errorf("%q: arm %s, rates %q, recipe %s", test.args, c.Arm, c.Rates, c.Recipe.Form)
 		}
 	}
@@ -280,7 +278,7 @@ func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 // Experiments with other arms of the same recipe share a folder.
 func TestRecipe_ArmsOfAnExperimentAreNoSetting(t *testing.T) {
 	usual, named := printed(t, "experiment", "--size", "quick"), printed(t, "experiment", "--size", "quick", "--arms", "stage1,r-n,forward")
-	if key, was, is := firstChange(&usual, &named); key != "" {
+	if key, was, is := run.FirstChange(&usual, &named); key != "" {
 		t.Errorf("%s is %s and %s", key, was, is)
 	}
 }
@@ -350,7 +348,7 @@ func TestRecipe_RaisesRates(t *testing.T) {
 	}
 	words := []string{"label_hot", "label_dry", "label_windy", "label_cold", "label_wet"}
 	of := func(name string) *labels.Rates {
-		found, err := readRates(filepath.Join(dir, name, recipeName, recipeRatesName), words)
+		found, err := readRates(filepath.Join(dir, name, run.RecipeFolder, recipe.RatesFile), words)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -359,25 +357,6 @@ func TestRecipe_RaisesRates(t *testing.T) {
 	plain, raised := of("plain"), of("raised")
 	if sum(raised.Q01) <= sum(plain.Q01)+.01 {
 		t.Errorf("q01 %v, without a floor %v", raised.Q01, plain.Q01)
-	}
-}
-
-func TestRecipe_BeliefsAreThePosteriorOfKnownNoise(t *testing.T) {
-	r := &recipe{
-		data:  &dataSets{train: &loader.Set{Labels: dense.New(dense.WithShape(2, 2), dense.WithBacking([]uint8{1, 1, 0, 0}))}},
-		found: &rates.Result{Classes: []rates.Class{{Q01: .3, Q10: .1}, {Q01: .3, Q10: .1, Diagnoses: []rates.Diagnosis{rates.NotPredicted}}}},
-		noisy: &round{logits: []float32{-1, -1, 2, 2}},
-	}
-	p := func(o float64) float64 { return 1 / (1 + math.Exp(-o)) }
-	set := .7 * p(-1) / (.7*p(-1) + .1*(1-p(-1)))
-	unset := .3 * p(2) / (.3*p(2) + .9*(1-p(2)))
-	for floor, want := range map[bool][]float64{false: {set, 1, unset, 0}, true: {(set + p(-1)) / 2, 1, (unset + p(2)) / 2, 0}} {
-		r.settings.Recipe.Floor = floor
-		for i, got := range r.beliefs().Float32s() {
-			if math.Abs(float64(got)-want[i]) > 1e-6 {
-				t.Errorf("floor %t: belief %d is %v, want %v", floor, i, got, want[i])
-			}
-		}
 	}
 }
 
@@ -432,20 +411,20 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 	if !strings.Contains(c.err, "no epoch more") || !strings.Contains(c.err, "from the scores of 248 bags before they were learned") || strings.Contains(c.err, "fold") {
 		t.Errorf("said: %s", c.err)
 	}
-	o, err := readOutcome(dir)
-	if err != nil || o.Arm != armRN || o.Threshold == nil {
+	o, err := run.ReadOutcome(dir)
+	if err != nil || o.Arm != recipe.RN || o.Threshold == nil {
 		t.Fatalf("outcome %+v, %v", o, err)
 	}
 	if e := o.Evaluation.Transition; e.Q01Error.All > .15 || e.Q10Error.All > .06 {
 		t.Errorf("rates off by %v and %v", e.Q01Error.All, e.Q10Error.All)
 	}
 	broken := filepath.Join(t.TempDir(), "broken")
-	if c := interruptAfter(t, filepath.Join(broken, stage1Name), args(broken, "-q", "--log-interval", "1", "--checkpoint-steps", "7")...); c.code != exitInterrupted && c.code != exitOK {
+	if c := interruptAfter(t, filepath.Join(broken, run.Stage1Folder), args(broken, "-q", "--log-interval", "1", "--checkpoint-steps", "7")...); c.code != exitInterrupted && c.code != exitOK {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
 	must(t, "train", "--resume", broken, "-q")
-	for _, name := range []string{onlineName, oofName, labelsName, recipeRatesName} {
-		if !bytes.Equal(readFile(t, filepath.Join(broken, recipeName), name), readFile(t, filepath.Join(dir, recipeName), name)) {
+	for _, name := range []string{recipe.OnlineFile, recipe.ScoresFile, recipe.LabelsFile, recipe.RatesFile} {
+		if !bytes.Equal(readFile(t, filepath.Join(broken, run.RecipeFolder), name), readFile(t, filepath.Join(dir, run.RecipeFolder), name)) {
 			t.Errorf("%s differs after an interruption", name)
 		}
 	}

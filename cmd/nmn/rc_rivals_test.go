@@ -9,17 +9,15 @@ import (
 	"strconv"
 	"testing"
 
-	dense "gorgonia.org/tensor"
-
 	"nmn/internal/durable"
-	"nmn/labels/rates"
-	"nmn/loader"
+	"nmn/recipe"
+	"nmn/run"
 	"nmn/train"
 )
 
-func outcomeOf(t *testing.T, dir string) *outcome {
+func outcomeOf(t *testing.T, dir string) *run.Outcome {
 	t.Helper()
-	o, err := readOutcome(dir)
+	o, err := run.ReadOutcome(dir)
 	if err != nil || o == nil {
 		t.Fatal(dir, o, err)
 	}
@@ -31,19 +29,19 @@ func TestRivals_InOneExperiment(t *testing.T) {
 	must(t, byRecipe("experiment", weather(t, false), "--fold-epochs", "4", "--each-epoch", "--run-dir", dir, "-q",
 		"--arms", "star,star-early,r-n,r-s,forward,forward-true,asl,ll-r,ll-ct,pruned,clean")...)
 	group := filepath.Join(dir, "flips-0.3-0.1", "seed-1")
-	of := func(arm armName) *outcome { return outcomeOf(t, filepath.Join(group, string(arm))) }
-	settings := func(arm armName) *train.Checkpoint {
+	of := func(arm recipe.Name) *run.Outcome { return outcomeOf(t, filepath.Join(group, string(arm))) }
+	settings := func(arm recipe.Name) *train.Checkpoint {
 		c, err := train.ReadCheckpoint(filepath.Join(group, string(arm), train.LastName))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
-	first := settings(armStage1).Config.Stage1Epochs
-	steps := of(armStage1).Steps / first
+	first := settings(recipe.Stage1).Config.Stage1Epochs
+	steps := of(recipe.Stage1).Steps / first
 	for _, arm := range rivalArms() {
 		o, epochs := of(arm), first+3
-		if arm == armStarEarly {
+		if arm == recipe.StarEarly {
 			epochs = first
 		}
 		if o.Steps != steps*epochs || len(epochRows(t, filepath.Join(group, string(arm)))) != epochs || o.Before != first {
@@ -51,50 +49,29 @@ func TestRivals_InOneExperiment(t *testing.T) {
 		}
 	}
 	// Ended by folds, star is stage 1 as the recipe trains it.
-	if asJSON(t, of(armStarEarly).Evaluation.Truth) == asJSON(t, of(armStar).Evaluation.Truth) || asJSON(t, of(armStarEarly).Evaluation.Truth.AP) != asJSON(t, of(armStage1).Evaluation.Truth.AP) {
+	if asJSON(t, of(recipe.StarEarly).Evaluation.Truth) == asJSON(t, of(recipe.Star).Evaluation.Truth) || asJSON(t, of(recipe.StarEarly).Evaluation.Truth.AP) != asJSON(t, of(recipe.Stage1).Evaluation.Truth.AP) {
 		t.Error("star-early is not the net that the folds would end at")
 	}
-	if f, n := of(armForward).Evaluation.Transition, of(armRN).Evaluation.Transition; asJSON(t, f.Q01Error) != asJSON(t, n.Q01Error) {
+	if f, n := of(recipe.Forward).Evaluation.Transition, of(recipe.RN).Evaluation.Transition; asJSON(t, f.Q01Error) != asJSON(t, n.Q01Error) {
 		t.Error("forward holds other rates than r-n")
 	}
-	if e := of(armForwardTrue).Evaluation.Transition; e.Q01Error.All > 1e-6 || e.Q10Error.All > 1e-6 {
+	if e := of(recipe.ForwardTrue).Evaluation.Transition; e.Q01Error.All > 1e-6 || e.Q10Error.All > 1e-6 {
 		t.Errorf("forward-true: rates off by %v and %v", e.Q01Error.All, e.Q10Error.All)
 	}
-	for _, arm := range []armName{armASL, armLLR, armLLCt} {
+	for _, arm := range []recipe.Name{recipe.ASL, recipe.LLR, recipe.LLCt} {
 		if loss := settings(arm).Config.Loss; loss != train.PaperLoss(string(arm)) {
 			t.Errorf("%s: loss %+v", arm, loss)
 		}
 	}
-	clean := of(armClean)
+	clean := of(recipe.Clean)
 	if clean.Audit != nil {
 		t.Error("an arm that was told the true labels is said to find the wrong ones")
 	}
-	if ap := clean.Evaluation.Truth.AP.All; ap <= of(armStar).Evaluation.Truth.AP.All || clean.Evaluation.Truth.Brier.All >= of(armStar).Evaluation.Truth.Brier.All {
+	if ap := clean.Evaluation.Truth.AP.All; ap <= of(recipe.Star).Evaluation.Truth.AP.All || clean.Evaluation.Truth.Brier.All >= of(recipe.Star).Evaluation.Truth.Brier.All {
 		t.Errorf("clean labels: AP %v is not above that of star", ap)
 	}
-	if settings(armPruned).Data == settings(armLLR).Data {
+	if settings(recipe.Pruned).Data == settings(recipe.LLR).Data {
 		t.Error("pruned learns from all labels")
-	}
-}
-
-func TestPruned_LeavesOutWhatIsRatherWrong(t *testing.T) {
-	r := &recipe{
-		data:  &dataSets{train: &loader.Set{Labels: dense.New(dense.WithShape(2, 2), dense.WithBacking([]uint8{1, 1, 0, 0}))}},
-		found: &rates.Result{Classes: []rates.Class{{Q01: .3, Q10: .1}, {Q01: .3, Q10: .1, Diagnoses: []rates.Diagnosis{rates.NotPredicted}}}},
-		// Log-odds of y for z=1 are o + log 7, for z=0 o + log(1/3): the first and the third are rather wrong.
-		noisy: &round{logits: []float32{-2, -2, 1.2, 1.2}},
-	}
-	want := []float32{loader.Unknown, 1, loader.Unknown, 0}
-	for i, got := range r.pruned().Float32s() {
-		if got != want[i] {
-			t.Errorf("target %d is %v, want %v", i, got, want[i])
-		}
-	}
-	r.noisy.logits = []float32{-1.9, 5, 1, -5}
-	for i, got := range r.pruned().Float32s() {
-		if got != float32(r.data.train.Labels.Uint8s()[i]) {
-			t.Errorf("target %d is %v though the label is rather right", i, got)
-		}
 	}
 }
 
@@ -103,7 +80,7 @@ func TestPruned_LeavesOutWhatIsRatherWrong(t *testing.T) {
 func TestStarEarly_GoesBackToTheLeastLoss(t *testing.T) {
 	settings := []string{"--arm", "star-early", "--epochs", "5", "--learning-rate", "0.02", "--batch-size", "8", "--log-interval", "1"}
 	dir := trained(t, settings...)
-	rows, err := csv.NewReader(bytes.NewReader(readFile(t, dir, summaryName))).ReadAll()
+	rows, err := csv.NewReader(bytes.NewReader(readFile(t, dir, run.SummaryFile))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,17 +140,17 @@ func TestRivals_RefuseWhatTheyCannotDo(t *testing.T) {
 func TestForward_TakesOnlineRates(t *testing.T) {
 	dir := trained(t, "--nmn-recipe", "estimate", "--arm", "forward", "--batch-size", "8")
 	o := outcomeOf(t, dir)
-	if first := outcomeOf(t, filepath.Join(dir, stage1Name)); o.Steps != 2*first.Steps || o.Evaluation.Transition == nil {
+	if first := outcomeOf(t, filepath.Join(dir, run.Stage1Folder)); o.Steps != 2*first.Steps || o.Evaluation.Transition == nil {
 		t.Errorf("%d steps, stage 1 has %d; rates %+v", o.Steps, first.Steps, o.Evaluation.Transition)
 	}
-	if !durable.Exists(filepath.Join(dir, recipeName, recipeRatesName)) {
+	if !durable.Exists(filepath.Join(dir, run.RecipeFolder, recipe.RatesFile)) {
 		t.Error("no rates were estimated")
 	}
 }
 
 // rivalArms are those that train a net of their own.
-func rivalArms() []armName {
-	return slices.DeleteFunc(armNames(), func(a armName) bool { return !a.rival() })
+func rivalArms() []recipe.Name {
+	return slices.DeleteFunc(recipe.Names(), func(a recipe.Name) bool { return !a.Rival() })
 }
 
 // EM goes on from stage 1 for the epochs of stage 2, a round each, and finds rates of its own, not far from the true
@@ -196,7 +173,7 @@ func TestEM_RenewsBeliefsAndRates(t *testing.T) {
 			t.Errorf("%s: q01 %.3f, in truth %.3f, q10 %.3f, in truth %.3f", w.Word, w.Q01, w.T01, w.Q10, w.T10)
 		}
 	}
-	for _, place := range []string{filepath.Join(emName, "round-2"), "."} {
+	for _, place := range []string{filepath.Join(recipe.EMFolder, "round-2"), "."} {
 		broken := filepath.Join(t.TempDir(), "broken")
 		if c := interruptAfter(t, filepath.Join(broken, place), args(broken, "--log-interval", "1")...); c.code != exitInterrupted && c.code != exitOK {
 			t.Fatalf("%s: exit code %d: %s", place, c.code, c.err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"nmn/run"
 	"slices"
 	"strings"
 
@@ -24,8 +25,8 @@ type program struct {
 	called *cobra.Command
 }
 
-// run executes one command line and returns the exit code of the process.
-func run(ctx context.Context, args []string, t *terminal) int {
+// execute executes one command line and returns the exit code of the process.
+func execute(ctx context.Context, args []string, t *terminal) int {
 	p := &program{terminal: t, status: &statusLine{out: t.err}, log: slog.New(slog.DiscardHandler)}
 	root := newRoot(p)
 	root.SetArgs(args)
@@ -36,8 +37,8 @@ func run(ctx context.Context, args []string, t *terminal) int {
 	code := exitCode(err)
 	line := oneLine(err)
 	switch {
-	case code == exitInterrupted && !errors.Is(err, errInterrupted):
-		line = errInterrupted.Error()
+	case code == exitInterrupted && !errors.Is(err, run.ErrInterrupted):
+		line = run.ErrInterrupted.Error()
 	case code == exitUsage:
 		line += fmt.Sprintf(" (see '%s --help')", p.path(root))
 	}

@@ -13,6 +13,8 @@ import (
 	"nmn/loader"
 	"nmn/loader/scenes"
 	"nmn/loader/shard"
+	"nmn/recipe"
+	"nmn/run"
 )
 
 // scenesCommand are the flags of nmn scenes.
@@ -25,7 +27,7 @@ type scenesCommand struct {
 }
 
 func newScenes(p *program) *cobra.Command {
-	c := scenesCommand{scenes: scenes.Config{Split: "train", N: 200, Seed: 1}, frames: movingFrames, form: shard.Shards}
+	c := scenesCommand{scenes: scenes.Config{Split: "train", N: 200, Seed: 1}, frames: run.MovingFrames, form: shard.Shards}
 	cmd := &cobra.Command{
 		Use:   "scenes DIR",
 		Short: "Write pictures and captions of the built-in data set to a folder",
@@ -127,7 +129,7 @@ func begin[C interface{ Validate() error }](dir string, config C, set func(C) (*
 	if err != nil {
 		return err
 	}
-	if err := s.Vocabulary.WriteFile(filepath.Join(dir, vocabularyName)); err != nil {
+	if err := s.Vocabulary.WriteFile(filepath.Join(dir, run.VocabularyFile)); err != nil {
 		return err
 	}
 	ids := s.IDs
@@ -138,7 +140,7 @@ func begin[C interface{ Validate() error }](dir string, config C, set func(C) (*
 		}
 	}
 	k, truth := s.Vocabulary.Len(), s.Truth.Uint8s()
-	return writeLabels(filepath.Join(dir, truthName), s.Vocabulary.Texts(), ids, s.Len(), func(bag int) ([]uint8, error) {
+	return writeLabels(filepath.Join(dir, recipe.TruthFile), s.Vocabulary.Texts(), ids, s.Len(), func(bag int) ([]uint8, error) {
 		return truth[bag*k : (bag+1)*k], nil
 	})
 }

@@ -14,13 +14,15 @@ import (
 	"nmn/kernels"
 	"nmn/loader/annotation"
 	"nmn/loader/scenes"
+	"nmn/recipe"
 	"nmn/report"
+	"nmn/run"
 )
 
 // table4 is the paper's last experiment: captioners on the concept probabilities of nets that were trained
 // with and without a noise model.
 type table4 struct {
-	concepts  config        // of the nets, on moving scenes
+	concepts  run.Config    // of the nets, on moving scenes
 	captioner captionConfig // of the captioners
 	perClip   int           // captions of a clip of the moving scenes
 	features  []namedFolder // of a user, instead of moving scenes
@@ -40,14 +42,14 @@ type table4 struct {
 type namedFolder struct{ name, folder string }
 
 // table4Arms are the nets of the paper's table.
-func table4Arms() []armName { return []armName{armStar, armFI, armFD} }
+func table4Arms() []recipe.Name { return []recipe.Name{recipe.Star, recipe.FI, recipe.FD} }
 
 func newTable4(p *program) *cobra.Command {
 	t := table4{program: p, perClip: annotation.MSRVTTCaptions, seeds: []uint64{1, 2}, runDir: filepath.Join("runs", "table4"), format: report.Text}
 	t.captioner = captionBase(captionScenic)
-	t.concepts = baseConfig()
-	t.concepts.Preset, t.concepts.Size, t.concepts.Recipe.Form = presetMoving, sizeQuick, recipePaper
-	t.concepts.movingScenes(sizeQuick)
+	t.concepts = run.BaseConfig()
+	t.concepts.Preset, t.concepts.Size, t.concepts.Recipe.Form = run.MovingScenesPreset, run.Quick, recipe.Paper
+	t.concepts.MovingScenes(run.Quick)
 	t.concepts.Data.TrainSize, t.concepts.Data.ValidationSize, t.concepts.Data.TestSize = 500, 100, 200
 	t.concepts.Train.Stage1Epochs, t.concepts.Train.Stage2Epochs = 10, 4
 	cmd := &cobra.Command{
@@ -136,7 +138,7 @@ func (t *table4) run(cmd *cobra.Command) (err error) {
 	if err == nil {
 		err = t.captionAll(cmd.Context(), clips)
 	}
-	if errors.Is(err, errInterrupted) {
+	if errors.Is(err, run.ErrInterrupted) {
 		return fmt.Errorf("%w; the same command goes on", err)
 	}
 	return err
@@ -175,5 +177,5 @@ func (t *table4) resolve(cmd *cobra.Command) error {
 	if t.asJSON {
 		t.format = report.JSON
 	}
-	return cmp.Or(t.concepts.validate(), t.captioner.validate())
+	return cmp.Or(t.concepts.Validate(), t.captioner.validate())
 }

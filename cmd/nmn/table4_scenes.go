@@ -9,9 +9,11 @@ import (
 	"path/filepath"
 
 	"nmn/eval/caption"
+	"nmn/experiment"
 	"nmn/loader"
 	"nmn/loader/scenes"
 	"nmn/model"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -50,7 +52,7 @@ func (t *table4) scenes(ctx context.Context) (*table4Clips, error) {
 		return nil, err
 	}
 	for _, a := range table4Arms() {
-		clips.rows = append(clips.rows, table4Row{name: string(a), title: a.title(true), folder: func(seed uint64) string {
+		clips.rows = append(clips.rows, table4Row{name: string(a), title: a.Title(true), folder: func(seed uint64) string {
 			return filepath.Join(t.runDir, "features", fmt.Sprintf("seed-%d", seed), string(a))
 		}})
 	}
@@ -85,22 +87,23 @@ func (t *table4) sceneSplit(clips *table4Clips, split string, config scenes.Movi
 
 // trainConcepts trains the nets for each seed, and writes their features.
 func (t *table4) trainConcepts(ctx context.Context) (err error) {
-	e := &experiment{config: t.concepts, arms: table4Arms(), mil: "on", seeds: t.seeds, runDir: filepath.Join(t.runDir, "concepts")}
-	if err := e.resolveNoise(); err != nil {
+	e := experiment.New(t.concepts, filepath.Join(t.runDir, "concepts"))
+	e.Arms, e.MIL, e.Seeds = table4Arms(), experiment.WithMIL, t.seeds
+	if err := e.ResolveNoise(); err != nil {
 		return err
 	}
-	s, err := openWatched(ctx, t.program, &e.config, "")
+	s, err := openWatched(ctx, t.program, &e.Config, "")
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
-	runs, err := e.all(ctx, s.session)
+	runs, err := e.Train(ctx, s.Session)
 	if err != nil {
 		return err
 	}
 	for i := range runs {
 		folder := filepath.Join(t.runDir, "features", fmt.Sprintf("seed-%d", runs[i].Seed), runs[i].Arm)
-		if err := t.writeConcepts(ctx, s.session, runs[i].Name, folder); err != nil {
+		if err := t.writeConcepts(ctx, s.Session, runs[i].Name, folder); err != nil {
 			return err
 		}
 	}
@@ -108,8 +111,8 @@ func (t *table4) trainConcepts(ctx context.Context) (err error) {
 }
 
 // writeConcepts writes the concept probabilities of every frame by the net of a run.
-func (t *table4) writeConcepts(ctx context.Context, s *session, run, folder string) (err error) {
-	net, checkpoint, err := train.OpenNet(filepath.Join(run, train.LastName), s.backend)
+func (t *table4) writeConcepts(ctx context.Context, s *run.Session, run, folder string) (err error) {
+	net, checkpoint, err := train.OpenNet(filepath.Join(run, train.LastName), s.Backend)
 	if err != nil {
 		return err
 	}
@@ -119,7 +122,7 @@ func (t *table4) writeConcepts(ctx context.Context, s *session, run, folder stri
 	}
 	silent := *t.program
 	silent.terminal = &terminal{out: io.Discard, err: t.program.err, getenv: t.program.getenv}
-	for split, set := range map[string]*loader.Set{splitTrain: s.data.train, splitValidation: s.data.validation, splitTest: s.data.test} {
+	for split, set := range map[string]*loader.Set{splitTrain: s.Data.Train, splitValidation: s.Data.Validation, splitTest: s.Data.Test} {
 		frames, index, err := loader.Frames(ctx, set)
 		if err != nil {
 			return err

@@ -8,12 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/recipe"
 	"nmn/report"
+	"nmn/run"
 )
 
 // trainCommand are the flags of nmn train beside the configuration.
 type trainCommand struct {
-	config  config
+	config  run.Config
 	sources sources
 	runDir  string
 	resume  string
@@ -23,7 +25,7 @@ type trainCommand struct {
 }
 
 func newTrain(p *program) *cobra.Command {
-	t := trainCommand{config: defaultConfig(), runDir: filepath.Join("runs", "train"), metrics: p.getenv(metricsVariable)}
+	t := trainCommand{config: run.DefaultConfig(), runDir: filepath.Join("runs", "train"), metrics: p.getenv(metricsVariable)}
 	cmd := &cobra.Command{
 		Use:   "train",
 		Short: "Train one arm: stage 1, then a noise model on top of it",
@@ -46,9 +48,9 @@ Defaults are those of --preset scenes.`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
 	}
-	sourceFlags(cmd, &t.sources, sizeQuick, sizeFull)
+	sourceFlags(cmd, &t.sources, run.Quick, run.Full)
 	arm := under(cmd, "Arm")
-	enum(arm, &t.config.Arm, "arm", "what is `trained`", armNames()...)
+	enum(arm, &t.config.Arm, "arm", "what is `trained`", recipe.Names()...)
 	arm.set.Var(noiseModelFlag{&t.config.Arm}, "noise-model", "the same by the noise `model` of stage 2: none (star), fi or fd")
 	arm.keepAlias("noise-model", &t.config.Arm)
 	_ = cmd.RegisterFlagCompletionFunc("noise-model", cobra.FixedCompletions([]string{"none", "fi", "fd"}, cobra.ShellCompDirectiveNoFileComp))
@@ -81,20 +83,20 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
-	if _, err := s.prepare(ctx, &t.config); err != nil {
+	if _, err := s.Prepare(ctx, &t.config); err != nil {
 		return err
 	}
 	if t.dryRun {
-		return dryRun(ctx, p, &t.config, s.session)
+		return dryRun(ctx, p, &t.config, s.Session)
 	}
-	settings := t.config.settings()
-	if err := settings.fits(s.data); err != nil {
+	settings := t.config.Settings()
+	if err := settings.Fits(s.Data); err != nil {
 		return err
 	}
-	t.config.tellStart(p)
-	s.tellCost(&t.config, t.config.Arm)
-	o, err := s.train(ctx, &t.config, t.runDir, t.resume != "")
-	if errors.Is(err, errInterrupted) {
+	tellStart(p, &t.config)
+	s.TellCost(&t.config, t.config.Arm)
+	o, err := s.Train(ctx, &t.config, t.runDir, t.resume != "")
+	if errors.Is(err, run.ErrInterrupted) {
 		return fmt.Errorf("%w; go on with: nmn train --resume %s", err, t.runDir)
 	}
 	if err != nil {
@@ -111,29 +113,29 @@ func (t *trainCommand) resolve(cmd *cobra.Command) error {
 		if cmd.Flags().Changed("run-dir") || file != "" {
 			return usagef("train: --resume takes folder and configuration from the run: leave out --run-dir and --config")
 		}
-		t.runDir, file = t.resume, filepath.Join(t.resume, configName)
+		t.runDir, file = t.resume, filepath.Join(t.resume, run.ConfigFile)
 	}
 	t.sources.file = file
 	if err := t.sources.resolve(cmd.Flags(), &t.config); err != nil {
 		return err
 	}
-	if err := t.config.validateLoss(); err != nil {
+	if err := t.config.ValidateLoss(); err != nil {
 		return usageError{err}
 	}
 	return nil
 }
 
 // tellStart says where a large network starts from nothing: it needs far more pictures and time then.
-func (c *config) tellStart(p *program) {
-	if c.Net.Arch == netVGG16 && c.Net.Weights == "" && c.Stage1 == "" && !p.quiet {
+func tellStart(p *program, c *run.Config) {
+	if c.Net.Arch == run.NetVGG16 && c.Net.Weights == "" && c.Stage1 == "" && !p.quiet {
 		fmt.Fprintln(p.status, "vgg16 starts from random weights; --init FILE starts from those of ImageNet")
 	}
 }
 
-func (t *trainCommand) show(p *program, o *outcome) error {
+func (t *trainCommand) show(p *program, o *run.Outcome) error {
 	if t.asJSON {
 		return writeJSON(p.out, o)
 	}
-	fmt.Fprintf(p.out, "%s, %d steps, on the %s split\n\n", o.Arm.title(o.MIL), o.Steps, o.Split)
+	fmt.Fprintf(p.out, "%s, %d steps, on the %s split\n\n", o.Arm.Title(o.MIL), o.Steps, o.Split)
 	return report.Write(p.out, report.Text, report.EvaluationTables(o.Evaluation)...)
 }

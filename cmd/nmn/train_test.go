@@ -15,6 +15,7 @@ import (
 	"nmn/eval"
 	"nmn/internal/durable"
 	"nmn/kernels/tensor"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -28,8 +29,8 @@ func trained(t *testing.T, args ...string) (dir string) {
 
 func TestTrain_RunFolderHoldsEverything(t *testing.T) {
 	dir := trained(t, "--arm", "nmn-fd")
-	for _, folder := range []string{dir, filepath.Join(dir, stage1Name)} {
-		for _, name := range []string{configName, logName, summaryName, train.LastName, train.BestName, "report.md", "report.html", vocabularyName, resultName} {
+	for _, folder := range []string{dir, filepath.Join(dir, run.Stage1Folder)} {
+		for _, name := range []string{run.ConfigFile, run.LogFile, run.SummaryFile, train.LastName, train.BestName, "report.md", "report.html", run.VocabularyFile, run.ResultFile} {
 			if info, err := os.Stat(filepath.Join(folder, name)); err != nil || info.Size() == 0 {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -39,11 +40,11 @@ func TestTrain_RunFolderHoldsEverything(t *testing.T) {
 	if err != nil || strings.Count(string(rates), "\n") != 37 {
 		t.Errorf("q.csv: %v, %d lines, want a header and 36 words", err, strings.Count(string(rates), "\n"))
 	}
-	c, err := readFolderConfig(dir)
+	c, err := run.ReadConfig(dir)
 	if err != nil || c.Build == nil || c.Build.Go == "" || c.Data.TrainSize != 96 || c.Run.Precision != tensor.FP32 {
 		t.Errorf("configuration %+v, %v", c, err)
 	}
-	log, err := os.ReadFile(filepath.Join(dir, logName))
+	log, err := os.ReadFile(filepath.Join(dir, run.LogFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func interruptAfter(t *testing.T, dir string, args ...string) called {
 	defer cancel()
 	go func() {
 		for ctx.Err() == nil {
-			if log, err := os.ReadFile(filepath.Join(dir, logName)); err == nil && bytes.Contains(log, []byte(`"msg":"step"`)) {
+			if log, err := os.ReadFile(filepath.Join(dir, run.LogFile)); err == nil && bytes.Contains(log, []byte(`"msg":"step"`)) {
 				cancel()
 			}
 			time.Sleep(time.Millisecond)
@@ -105,14 +106,14 @@ func interruptAfter(t *testing.T, dir string, args ...string) called {
 func TestTrain_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 	settings := []string{"--arm", "star", "--batch-size", "4", "--log-interval", "1", "--epochs", "3"}
 	whole := trained(t, settings...)
-	for _, stage := range []string{stage1Name, ""} {
+	for _, stage := range []string{run.Stage1Folder, ""} {
 		dir := filepath.Join(t.TempDir(), "broken")
 		args := append(tiny("train", "--run-dir", dir), settings...)
 		c := interruptAfter(t, filepath.Join(dir, stage), args...)
 		if c.code != exitInterrupted || !strings.Contains(c.err, "--resume "+dir) {
 			t.Fatalf("stage %q: exit code %d, %q", stage, c.code, c.err)
 		}
-		if there, err := readOutcome(dir); err != nil || there != nil {
+		if there, err := run.ReadOutcome(dir); err != nil || there != nil {
 			t.Errorf("stage %q: an interrupted run has the result %v, %v", stage, there, err)
 		}
 		if stage == "" {
@@ -130,7 +131,7 @@ func TestTrain_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 
 func readResult(t *testing.T, dir string) string {
 	t.Helper()
-	o, err := readOutcome(dir)
+	o, err := run.ReadOutcome(dir)
 	if err != nil || o == nil {
 		t.Fatalf("no result in %s: %v", dir, err)
 	}
@@ -163,7 +164,7 @@ func TestTrain_StartsFromAGivenStage1(t *testing.T) {
 	first := trained(t, "--arm", "stage1")
 	dir := filepath.Join(t.TempDir(), "star")
 	must(t, tiny("train", "--arm", "star", "--stage1", filepath.Join(first, train.LastName), "--run-dir", dir)...)
-	if durable.Exists(filepath.Join(dir, stage1Name)) {
+	if durable.Exists(filepath.Join(dir, run.Stage1Folder)) {
 		t.Error("stage 1 was trained again")
 	}
 	whole := trained(t, "--arm", "star")
@@ -225,7 +226,7 @@ func TestTrain_VGG16AtRandomStaysFiniteAtThePapersRate(t *testing.T) {
 		if !strings.Contains(c.err, "random weights") {
 			t.Errorf("%q gives no notice of the start at random", c.err)
 		}
-		curve, err := readCurve(filepath.Join(dir, logName), "stage1")
+		curve, err := run.ReadCurve(filepath.Join(dir, run.LogFile), "stage1")
 		if err != nil || len(curve) == 0 {
 			t.Fatalf("%v, exit code %d: %s", err, c.code, c.err)
 		}
@@ -270,7 +271,7 @@ func TestTrain_SignalSavesAndExits130(t *testing.T) {
 	}
 	deadline := time.Now().Add(time.Minute)
 	for {
-		if log, err := os.ReadFile(filepath.Join(dir, logName)); err == nil && bytes.Contains(log, []byte(`"msg":"step"`)) {
+		if log, err := os.ReadFile(filepath.Join(dir, run.LogFile)); err == nil && bytes.Contains(log, []byte(`"msg":"step"`)) {
 			break
 		}
 		if time.Now().After(deadline) {

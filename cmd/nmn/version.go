@@ -4,50 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"runtime"
-	"runtime/debug"
+	"nmn/run"
 
 	"github.com/spf13/cobra"
-
-	"nmn/kernels/simd"
 )
-
-// revision is set by the linker where the program is built away from its checkout, as in an image:
-// -ldflags="-X main.revision=...".
-var revision string
-
-// build tells which program made a result.
-type build struct {
-	Version  string `yaml:"version" json:"version"` // of the module, (devel) for a build from a checkout
-	Revision string `yaml:"revision,omitempty" json:"revision,omitempty"`
-	Modified bool   `yaml:"modified,omitempty" json:"modified,omitempty"` // the checkout differed from the revision
-	Go       string `yaml:"go" json:"go"`
-	Platform string `yaml:"platform" json:"platform"`
-	SIMD     string `yaml:"simd" json:"simd"`
-}
-
-func thisBuild() build {
-	b := build{Version: "(unknown)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, SIMD: "none", Revision: revision}
-	if level, err := simd.Detect(); err == nil {
-		b.SIMD = level.String()
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
-	}
-	if info.Main.Version != "" {
-		b.Version = info.Main.Version
-	}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			b.Revision = s.Value
-		case "vcs.modified":
-			b.Modified = s.Value == "true"
-		}
-	}
-	return b
-}
 
 func newVersion(p *program) *cobra.Command {
 	var asJSON bool
@@ -59,7 +19,7 @@ func newVersion(p *program) *cobra.Command {
   nmn version --json`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b := thisBuild()
+			b := run.ThisBuild()
 			if asJSON {
 				return writeJSON(p.out, b)
 			}

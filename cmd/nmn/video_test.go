@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nmn/loader"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -111,11 +112,11 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 		t.Errorf("clips %q", lines)
 	}
 	d := noisyScenes(t, dir)
-	single, _, err := loader.Frames(t.Context(), d.test)
+	single, _, err := loader.Frames(t.Context(), d.Test)
 	if err != nil {
 		t.Fatal(err)
 	}
-	net, err := openNet(&program{log: slog.New(slog.DiscardHandler), quiet: true}, &runConfig{Device: "cpu", Precision: "auto"}, filepath.Join(dir, train.LastName))
+	net, err := openNet(&program{log: slog.New(slog.DiscardHandler), quiet: true}, &run.Resources{Device: "cpu", Precision: "auto"}, filepath.Join(dir, train.LastName))
 	if err != nil {
 		t.Fatal(err)
 	}

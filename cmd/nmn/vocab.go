@@ -9,6 +9,7 @@ import (
 
 	"nmn/loader"
 	"nmn/loader/annotation"
+	"nmn/loader/dataset"
 	"nmn/text"
 )
 
@@ -74,19 +75,19 @@ func buildVocabulary(ctx context.Context, p *program, c vocabFlags, files []stri
 	}
 	var all []iter.Seq[string]
 	for _, file := range files {
-		captions, err := readCaptionFile(p.log, file)
+		captions, err := dataset.ReadCaptionFile(p.log, file)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, c.texts(captions))
 		if captions.MSRVTT != nil && !c.sizeGiven {
-			c.options.Size = msrvttWords
+			c.options.Size = dataset.MSRVTTWords
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
-	return tagged(c.options, func(yield func(string) bool) {
+	return dataset.TaggedVocabulary(c.options, func(yield func(string) bool) {
 		for _, captions := range all {
 			for caption := range captions {
 				if !yield(caption) {

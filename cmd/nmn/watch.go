@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"nmn/eval"
+	"nmn/run"
 	"nmn/telemetry"
 	"nmn/train"
 )
@@ -48,20 +49,20 @@ func (w *watch) close() error {
 }
 
 // observers watch a training.
-func (w *watch) observers(t training) []train.Observer {
+func (w *watch) observers(t run.Training) []train.Observer {
 	all := []train.Observer{telemetry.LogTo(w.program.log)}
 	if w.metrics != nil {
-		b := thisBuild()
-		w.metrics.Begin(telemetry.Run{Arm: string(t.arm), MIL: t.mil, Noise: t.noise, Seed: t.seed, Device: t.device,
+		b := run.ThisBuild()
+		w.metrics.Begin(telemetry.Run{Arm: string(t.Arm), MIL: t.MIL, Noise: t.Noise, Seed: t.Seed, Device: t.Device,
 			Version: b.Version, Revision: b.Revision})
 		all = append(all, w.metrics.Observer())
 	}
 	switch {
 	case w.program.quiet:
 	case w.program.interactive(w.program.err):
-		all = append(all, w.showProgress(t.title))
+		all = append(all, w.showProgress(t.Title))
 	default:
-		all = append(all, w.tellEpochs(t.title))
+		all = append(all, w.tellEpochs(t.Title))
 	}
 	return all
 }
@@ -72,7 +73,7 @@ func (w *watch) showProgress(title string) train.Observer {
 	return train.Observer{
 		Step: func(e train.StepDone) { show(e.Progress, e.Images) },
 		Evaluated: func(e train.Evaluated) {
-			fmt.Fprintf(w.program.status, "%s: epoch %d, validation AP %s\n", title, e.Epoch, percent(validationAP(e.Result)))
+			fmt.Fprintf(w.program.status, "%s: epoch %d, validation AP %s\n", title, e.Epoch, percent(run.ValidationAP(e.Result)))
 		},
 	}
 }
@@ -82,7 +83,7 @@ func (w *watch) tellEpochs(title string) train.Observer {
 	validation := ""
 	return train.Observer{
 		Evaluated: func(e train.Evaluated) {
-			validation = ", validation AP " + percent(validationAP(e.Result))
+			validation = ", validation AP " + percent(run.ValidationAP(e.Result))
 		},
 		Epoch: func(e train.EpochDone) {
 			seconds := max(e.Duration.Seconds(), 1e-9)

@@ -12,6 +12,7 @@ import (
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/model"
+	"nmn/run"
 )
 
 func newWeights(p *program) *cobra.Command {
@@ -98,7 +99,7 @@ func matchVGG16(file *weights.File) (report model.LoadReport, misfit, err error)
 // text tells it to people: the layers, or the first of the tensors where they are none of VGG16.
 func (w *weightsFile) text(file *weights.File) string {
 	if w.VGG16 != nil {
-		return weightsTable(w.File, file, w.VGG16)
+		return run.WeightsTable(w.File, file, w.VGG16)
 	}
 	const most = 100
 	var b strings.Builder

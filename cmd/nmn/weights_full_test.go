@@ -18,6 +18,7 @@ import (
 	"nmn/kernels/tensor"
 	"nmn/model"
 	"nmn/model/export"
+	"nmn/run"
 )
 
 // TestInit_FullSizeVGG16 holds torchvision's VGG16 of full size, written by PyTorch with random weights in all
@@ -34,7 +35,7 @@ func TestInit_FullSizeVGG16(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer backend.Close()
-	s := &session{log: slog.New(slog.DiscardHandler)}
+	s := &run.Session{Log: slog.New(slog.DiscardHandler)}
 	for _, file := range []string{"zip.pth", "legacy.pth", "torchvision.safetensors", "timm.safetensors", "arrays.npz", "released.caffemodel"} {
 		for _, size := range []int{224, 565} {
 			net, err := model.New(model.VGG16(1000, size == 565), backend)
@@ -46,8 +47,8 @@ func TestInit_FullSizeVGG16(t *testing.T) {
 			}
 			resetPeak(t)
 			began := time.Now()
-			n := &netConfig{Arch: netVGG16, Pixels: pixelsUnit, Weights: filepath.Join(dir, file), WeightsClassifier: true}
-			if err := s.loadWeights(net, n, testVocabulary(t, 1000)); err != nil {
+			n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: filepath.Join(dir, file), WeightsClassifier: true}
+			if err := s.LoadWeights(net, n, testVocabulary(t, 1000)); err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("%s: loaded in %.1f s, peak of resident memory %s, with the net's 528 MiB", file, time.Since(began).Seconds(), peak(t))

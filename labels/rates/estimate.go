@@ -1,6 +1,7 @@
 package rates
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"runtime"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"nmn/eval"
+	"nmn/internal/durable"
 	"nmn/labels"
 	"nmn/text"
 )
@@ -155,4 +157,13 @@ func (e *estimator) class(c int, posteriors []float64) Class {
 	out.Q01Interval, out.Q10Interval = z.interval(m, rate01), z.interval(m, rate10)
 	out.Diagnoses = out.diagnose(e.options, column)
 	return out
+}
+
+// WriteFile writes rates and calibration of all classes to a CSV file; a rate that is not to be believed is empty.
+func (r *Result) WriteFile(path string) error {
+	var b bytes.Buffer
+	if err := r.Table().WriteCSV(&b, labels.EstimateColumns); err != nil {
+		return err
+	}
+	return durable.Save(path, b.Bytes())
 }

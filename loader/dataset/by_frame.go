@@ -1,0 +1,29 @@
+package dataset
+
+import (
+	"context"
+	"nmn/loader"
+)
+
+func (d *Splits) ByFrame(ctx context.Context, byFrame bool) (*Splits, error) {
+	if !byFrame || !d.Train.Videos() {
+		return d, nil
+	}
+	level := *d
+	var err error
+	if level.Train, _, err = loader.Frames(ctx, d.Train); err != nil {
+		return nil, err
+	}
+	level.Validation, level.Test = ScoredByFrame(d.Validation), ScoredByFrame(d.Test)
+	return &level, nil
+}
+
+// ScoredByFrame is a set whose videos are scored by their frames, one by one; nil for nil.
+func ScoredByFrame(set *loader.Set) *loader.Set {
+	if set == nil || !set.Videos() {
+		return set
+	}
+	byFrame := *set
+	byFrame.ByFrame = true
+	return &byFrame
+}

@@ -1,0 +1,75 @@
+package dataset
+
+import (
+	"fmt"
+	"iter"
+	"log/slog"
+	"nmn/loader/annotation"
+	"nmn/text"
+)
+
+// MaxClasses bounds the memory of labels and of the last layer: a vocabulary beyond it is a mistake.
+const MaxClasses = 100_000
+
+func openVocabulary(c *Config, captions iter.Seq[string]) (*text.Vocabulary, error) {
+	v, err := readOrBuildVocabulary(c, captions)
+	if err == nil && v.Len() > MaxClasses {
+		return nil, tooManyClasses(c, v)
+	}
+	return v, err
+}
+
+func tooManyClasses(c *Config, v *text.Vocabulary) error {
+	return fmt.Errorf("vocabulary %s: %d words, at most %d can be classes: keep the most frequent", c.Vocabulary, v.Len(), MaxClasses)
+}
+
+func readOrBuildVocabulary(c *Config, captions iter.Seq[string]) (*text.Vocabulary, error) {
+	if c.Vocabulary != "" {
+		return text.ReadVocabulary(c.Vocabulary)
+	}
+	return TaggedVocabulary(text.VocabularyOptions{Size: c.VocabularySize, MinCount: c.MinCount}, captions)
+}
+
+// MSRVTTWords is the number of classes that the paper takes from MSR-VTT.
+const MSRVTTWords = 1087
+
+// TaggedVocabulary builds a vocabulary with parts of speech.
+func TaggedVocabulary(o text.VocabularyOptions, captions iter.Seq[string]) (*text.Vocabulary, error) {
+	tagger, err := text.NewTagger()
+	if err != nil {
+		return nil, err
+	}
+	o.Tagger = tagger
+	return text.BuildVocabulary(captions, o)
+}
+
+func readCaptions(log *slog.Logger, file string) (*annotation.COCO, error) {
+	captions, err := annotation.ReadCOCO(file)
+	if err != nil {
+		return nil, err
+	}
+	logCaptions(log, file, captions.Warnings.String(), "pictures", len(captions.Images))
+	return captions, nil
+}
+
+// ReadCaptionFile reads captions of any format.
+func ReadCaptionFile(log *slog.Logger, file string) (*annotation.File, error) {
+	captions, err := annotation.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	if m := captions.MSRVTT; m != nil {
+		logCaptions(log, file, m.Warnings.String(), "clips", len(m.Clips))
+	} else {
+		logCaptions(log, file, captions.COCO.Warnings.String(), "pictures", len(captions.COCO.Images))
+	}
+	return captions, nil
+}
+
+// logCaptions logs what a file of captions holds: a number of bags of a kind.
+func logCaptions(log *slog.Logger, file, warnings, kind string, bags int) {
+	if warnings != "" {
+		log.Warn("captions", "file", file, "warnings", warnings)
+	}
+	log.Info("captions read", "file", file, kind, bags)
+}

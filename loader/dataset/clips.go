@@ -1,0 +1,116 @@
+package dataset
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+
+	"nmn/internal/setting"
+	"nmn/loader"
+	"nmn/text"
+)
+
+// HoldAll holds the labels of any number of clips in memory, for commands that look at all of them at once.
+const HoldAll = math.MaxInt
+
+// openClips reads folders of frames with labels beside them. Those of validation and test clips are held in
+// memory, and those of training clips where they fit into what the configuration gives them; else they are
+// read from their file whenever a clip comes up. Without other folders shares of the training clips are held out.
+func (d *Splits) openClips(ctx context.Context, c *Config) error {
+	train, err := d.openFolder(c.Clips)
+	if err != nil {
+		return err
+	}
+	vocabulary, err := train.vocabulary(ctx, c)
+	if err != nil {
+		return err
+	}
+	whole, err := train.set(vocabulary)
+	if err != nil {
+		return err
+	}
+	mebibytes := (whole.HeldBytes() + 1<<20 - 1) >> 20
+	if mebibytes <= int64(d.options.LabelMemory) {
+		whole, err = loader.Hold(ctx, whole)
+	} else {
+		d.options.Log.Info("labels are read from their file", "clips", whole.Len(), "they_would_take_mib", mebibytes, "label_memory_mib", d.options.LabelMemory)
+	}
+	if err != nil {
+		return err
+	}
+	d.Train = whole
+	for _, split := range []struct {
+		folder string
+		to     **loader.Set
+	}{{c.ValClips, &d.Validation}, {c.TestClips, &d.Test}} {
+		if split.folder == "" {
+			continue
+		}
+		if *split.to, err = d.heldClips(ctx, split.folder, vocabulary); err != nil {
+			return err
+		}
+	}
+	switch {
+	case whole.Rows != nil && d.Validation == nil:
+		return setting.Errorf("run.label_memory", "%s: labels of %d clips take %d MiB and are not held in memory: give validation clips (--val-clips DIR), or raise --label-memory", c.Clips, whole.Len(), mebibytes)
+	case d.Validation == nil && d.Test == nil:
+		d.Train = nil
+		return d.holdOut(c, whole)
+	}
+	return nil
+}
+
+// heldClips is the set of a folder with its labels in memory.
+func (d *Splits) heldClips(ctx context.Context, folder string, v *text.Vocabulary) (*loader.Set, error) {
+	f, err := d.openFolder(folder)
+	if err != nil {
+		return nil, err
+	}
+	set, err := f.set(v)
+	if err != nil {
+		return nil, err
+	}
+	return loader.Hold(ctx, set)
+}
+
+// clipData is a folder of frames with labels.
+type clipData struct {
+	dir    string
+	clips  *loader.Clips
+	labels *loader.ClipLabels
+}
+
+func (d *Splits) openFolder(dir string) (*clipData, error) {
+	clips, err := loader.OpenClips(dir)
+	if err != nil {
+		return nil, whereItStarted(err, dir)
+	}
+	d.alsoClose(clips)
+	labels, err := loader.OpenClipLabels(filepath.Join(dir, loader.LabelsName))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: clips need a line of labels each, in the order of their index (docs/video.md)", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.alsoClose(labels)
+	return &clipData{dir, clips, labels}, nil
+}
+
+func (f *clipData) set(v *text.Vocabulary) (*loader.Set, error) {
+	return loader.StreamClips("clips-"+filepath.Base(f.dir), f.clips, f.labels, v)
+}
+
+// vocabulary is the file of a configuration, else the most frequent words of the captions.
+func (f *clipData) vocabulary(ctx context.Context, c *Config) (*text.Vocabulary, error) {
+	if c.Vocabulary == "" && !f.labels.Captioned() {
+		return nil, setting.Errorf("data.vocabulary", "%s: its clips have labels and no captions: name their words (--vocab FILE)", f.dir)
+	}
+	var failed error
+	v, err := openVocabulary(c, f.labels.Texts(ctx, &failed))
+	return v, cmp.Or(failed, err)
+}

@@ -1,0 +1,128 @@
+package dataset
+
+import (
+	"fmt"
+	"nmn/loader/picture"
+)
+
+type Kind string
+
+const (
+	Scenes       Kind = "scenes"
+	MovingScenes Kind = "moving-scenes"
+	Captions     Kind = "captions"
+	MSRVTT       Kind = "msrvtt"
+	Clips        Kind = "clips"
+	Features     Kind = "features"
+	Manifest     Kind = "manifest"
+)
+
+func Kinds() []Kind {
+	return []Kind{Scenes, MovingScenes, Captions, MSRVTT, Clips, Features, Manifest}
+}
+
+type videoLevel string
+
+const (
+	LevelAuto  videoLevel = "auto"  // video with MIL, frame without: the two rows of the paper's Table 3
+	LevelFrame videoLevel = "frame" // each frame with the labels of its video; a test video has the maximum over its frames
+	LevelVideo videoLevel = "video" // a video is a bag of the cells of all its frames
+)
+
+// Config says which pictures and labels there are.
+type Config struct {
+	Set  Kind   `yaml:"set"`
+	Seed uint64 `yaml:"seed"` // of the scenes, of label noise and of the split
+
+	// Scenes: pictures of each split, or clips and the frames of each.
+	TrainSize      int `yaml:"train_size"`
+	ValidationSize int `yaml:"validation_size"`
+	TestSize       int `yaml:"test_size"`
+	Frames         int `yaml:"frames,omitempty"`
+
+	// VideoLevel says what a training sample is where bags have several frames.
+	VideoLevel videoLevel `yaml:"video_level,omitempty"`
+
+	// Captions: COCO files. Without validation captions, shares of the training pictures are held out.
+	Captions        string  `yaml:"captions"`
+	Images          string  `yaml:"images"`
+	ValCaptions     string  `yaml:"val_captions"`
+	ValImages       string  `yaml:"val_images"`
+	ValidationShare float64 `yaml:"validation_share"`
+	TestShare       float64 `yaml:"test_share"`
+	ValidationIDs   string  `yaml:"validation_ids"` // files of picture identifiers instead of shares
+	TestIDs         string  `yaml:"test_ids"`
+	CaptionsPerBag  int     `yaml:"captions_per_bag"`
+	Vocabulary      string  `yaml:"vocabulary"`
+	VocabularySize  int     `yaml:"vocabulary_size"` // of one built from the captions
+	MinCount        int     `yaml:"min_count"`       // likewise
+
+	// MSR-VTT: the annotations of its clips, and a folder of their frames.
+	MSRVTT    string `yaml:"msrvtt,omitempty"`
+	FramesDir string `yaml:"frames_dir,omitempty"`
+
+	// Clips: folders of frames with labels beside them, one for each split.
+	Clips     string `yaml:"clips,omitempty"`
+	ValClips  string `yaml:"val_clips,omitempty"`
+	TestClips string `yaml:"test_clips,omitempty"`
+	// ShuffleBlock neighbours in the files of Clips come together, and ShuffleWindow blocks are mixed with each
+	// other; 0 neighbours mix all with all.
+	ShuffleBlock  int `yaml:"shuffle_block,omitempty"`
+	ShuffleWindow int `yaml:"shuffle_window,omitempty"`
+
+	// Manifest: a list of pictures, or of clips as frames, with labels by name. Images is their folder, empty
+	// for that of the list.
+	Manifest string `yaml:"manifest,omitempty"`
+
+	// Features: files of vectors.
+	Features FeatureConfig `yaml:"features"`
+
+	// Noise is injected into the training labels: a rate of caption replacement, or a file.
+	Noise     float64 `yaml:"noise"`
+	NoiseFile string  `yaml:"noise_file"`
+	// Flips inject noise by flipping labels: both rates, how far those of a class lie from them at most
+	// (a share of the rate), or a file with those of each class.
+	Flips      FlipLevel   `yaml:"flips"`
+	FlipSpread float64     `yaml:"flip_spread"`
+	FlipRates  string      `yaml:"flip_rates"`
+	NoiseSeed  uint64      `yaml:"noise_seed"` // 0: that of the data
+	Fit        picture.Fit `yaml:"fit"`        // empty: longest side with MIL, square without
+
+	MaxBadSamples int `yaml:"max_bad_samples"`
+	MaxPixels     int `yaml:"max_pixels"`
+
+	// ManifestOfClips says that the rows of the manifest have several frames, which is known once it was read.
+	ManifestOfClips bool `yaml:"-"`
+
+	// VocabularyOfModel says that Vocabulary is that of a model, and not one that somebody has named.
+	VocabularyOfModel bool `yaml:"-"`
+}
+
+// Embedded tells whether the data are made, not read.
+func (d *Config) Embedded() bool { return d.Set == Scenes || d.Set == MovingScenes }
+
+// Captioned tells whether labels come from captions, which noise may replace.
+func (d *Config) Captioned() bool { return d.Set != Features && d.Set != Manifest }
+
+// Noun names data without captions, for messages.
+func (d *Config) Noun() string {
+	if d.Set == Manifest {
+		return "manifests"
+	}
+	return "features"
+}
+
+// Bags names what a sample of the scenes is, for people.
+func (d *Config) Bags() string {
+	if d.Set == MovingScenes {
+		return fmt.Sprintf("clips of %d frames", d.Frames)
+	}
+	return "pictures"
+}
+
+// Videos tells whether bags have several frames.
+func (d *Config) Videos() bool {
+	return d.Set == MovingScenes || d.Set == MSRVTT || d.Set == Clips || d.ManifestOfClips
+}
+
+func VideoLevels() []videoLevel { return []videoLevel{LevelAuto, LevelFrame, LevelVideo} }

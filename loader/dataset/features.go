@@ -1,0 +1,160 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nmn/loader"
+	"nmn/loader/features"
+	"nmn/text"
+)
+
+// openFeatures reads feature files. The classes are those of the vocabulary, else of the training labels.
+func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
+	f := &c.Features
+	var vocabulary *text.Vocabulary
+	if c.Vocabulary != "" {
+		var err error
+		if vocabulary, err = text.ReadVocabulary(c.Vocabulary); err != nil {
+			return err
+		}
+	}
+	whole, table, err := d.featureSet(c, f.Train, vocabulary, f.IDs)
+	if err != nil {
+		return whereItStarted(err, f.Train.Features)
+	}
+	d.columns = describeColumns(table)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	shares := *c
+	for _, other := range []struct {
+		files FeatureFiles
+		share *float64
+		to    **loader.Set
+	}{{f.Validation, &shares.ValidationShare, &d.Validation}, {f.Test, &shares.TestShare, &d.Test}} {
+		if other.files.Features == "" {
+			continue
+		}
+		set, its, err := d.featureSet(c, f.HeldOut(other.files), whole.Vocabulary, "")
+		if err != nil {
+			return err
+		}
+		if err := sameColumns(table, its); err != nil {
+			return err
+		}
+		*other.to, *other.share = set, 0
+	}
+	d.options.Log.Info("features read", "file", table.Name, "rows", whole.Len(), "features", table.Rows.Width(), "on_disk", table.OnDisk)
+	switch given := f.Validation.Features != "" || f.Test.Features != ""; {
+	case table.Splits != nil && given:
+		return fmt.Errorf("%s has a column of splits, and --val-features or --test-features is given: leave out one (--ignore-columns leaves out a column)", table.Name)
+	case table.Splits != nil:
+		return d.bySplits(whole, table)
+	}
+	return d.holdOut(&shares, whole)
+}
+
+// featureSet opens the files of one split.
+func (d *Splits) featureSet(c *Config, files FeatureFiles, v *text.Vocabulary, idFile string) (*loader.Set, *features.Table, error) {
+	var words []string
+	if v != nil {
+		for _, w := range v.Words() {
+			words = append(words, w.Text)
+		}
+	}
+	o := c.Features.Options(files, words)
+	if idFile != "" {
+		var err error
+		if o.IDs, err = loader.ReadIDs(idFile); err != nil {
+			return nil, nil, err
+		}
+	}
+	table, err := features.Open(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	d.alsoClose(table)
+	name, _, _ := strings.Cut(filepath.Base(files.Features), ".")
+	set, err := loader.FeatureSet(name, table, v)
+	if err != nil {
+		return nil, nil, err
+	}
+	if table.Labels == nil {
+		return nil, nil, fmt.Errorf("%s: there are no labels for %s: name their file or columns", name, files.Features)
+	}
+	if table.Counts != nil {
+		set.CaptionsPerBag = c.CaptionsPerBag
+	}
+	return set, table, nil
+}
+
+// sameColumns checks that two files have the same features.
+func sameColumns(a, b *features.Table) error {
+	if x, y := a.Rows.Width(), b.Rows.Width(); x != y {
+		return fmt.Errorf("%s has %d features and %s has %d: they must be the same", a.Name, x, b.Name, y)
+	}
+	if a.Columns == nil || b.Columns == nil {
+		return nil
+	}
+	for i := range a.Columns {
+		if i >= len(b.Columns) || a.Columns[i] != b.Columns[i] {
+			return fmt.Errorf("feature column %d is %q in %s and another in %s: columns must be the same, in the same order", i+1, a.Columns[i], a.Name, b.Name)
+		}
+	}
+	return nil
+}
+
+// bySplits parts a set by what a column says of each row.
+func (d *Splits) bySplits(whole *loader.Set, table *features.Table) error {
+	var rows [3][]int
+	splits, names := [...]string{loader.TrainSplit, loader.ValidationSplit, loader.TestSplit}, [...]string{"train", "validation", "test"}
+	for i, name := range table.Splits {
+		split, ok := loader.SplitNamed(name)
+		if !ok {
+			return fmt.Errorf("%s: the split of %s is %q, want train, validation or test", table.Name, whole.IDs[i], name)
+		}
+		at := slices.Index(splits[:], split)
+		rows[at] = append(rows[at], i)
+	}
+	for at, to := range [...]**loader.Set{&d.Train, &d.Validation, &d.Test} {
+		if len(rows[at]) == 0 {
+			continue
+		}
+		var err error
+		if *to, err = loader.Subset(whole, whole.Name+"-"+names[at], rows[at]); err != nil {
+			return err
+		}
+	}
+	if d.Train == nil {
+		return fmt.Errorf("%s: no row is of the split train", table.Name)
+	}
+	return nil
+}
+
+// describeColumns tells what was found to be what, for people.
+func describeColumns(t *features.Table) string {
+	where := "in memory"
+	if t.OnDisk {
+		where = "read from disk by rows"
+	}
+	line := fmt.Sprintf("%d features, %s", t.Rows.Width(), where)
+	if t.Columns != nil {
+		line += ": " + Abridged(t.Columns)
+	}
+	if t.Labels != nil {
+		line += "\n        labels " + Abridged(t.Labels.Words)
+	}
+	return line
+}
+
+func Abridged(names []string) string {
+	const shown = 6
+	if len(names) <= shown+1 {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:shown], ", ") + ", ..., " + names[len(names)-1]
+}

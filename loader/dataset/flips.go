@@ -1,0 +1,140 @@
+package dataset
+
+import (
+	"fmt"
+	"nmn/internal/rng"
+	"nmn/labels"
+	"nmn/loader"
+	"nmn/loader/noise"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// FlipLevel is label noise by flips: two shares such as 0.3:0.1, the probability that a label that holds
+// goes missing, and that one that does not hold is set. Empty flips nothing.
+type FlipLevel string
+
+// rates are both probabilities.
+func (f FlipLevel) rates() (missing, incorrect float64, err error) {
+	if f == "" {
+		return 0, 0, nil
+	}
+	left, right, two := strings.Cut(string(f), ":")
+	for _, part := range []struct {
+		text string
+		to   *float64
+	}{{left, &missing}, {right, &incorrect}} {
+		v, bad := strconv.ParseFloat(strings.TrimSpace(part.text), 64)
+		if bad != nil || !two || !(v >= 0 && v <= 1) {
+			return 0, 0, fmt.Errorf("flips are %q, want two probabilities missing:incorrect, such as 0.3:0.1", f)
+		}
+		*part.to = v
+	}
+	return missing, incorrect, nil
+}
+
+// Set and the others make it a flag.
+func (f *FlipLevel) Set(s string) error {
+	if _, _, err := FlipLevel(s).rates(); err != nil {
+		return err
+	}
+	*f = FlipLevel(s)
+	return nil
+}
+
+func (f *FlipLevel) String() string { return string(*f) }
+
+func (f *FlipLevel) Type() string { return "missing:incorrect" }
+
+// flipRates are the rates of each class at the level of a configuration.
+func (c *Config) flipRates(set *loader.Set) (labels.Rates, error) {
+	if c.FlipRates != "" {
+		return noise.ReadFlipRates(c.FlipRates, set.Vocabulary)
+	}
+	missing, incorrect, err := c.Flips.rates()
+	if err != nil {
+		return labels.Rates{}, err
+	}
+	return noise.RandomRates(set.Vocabulary.Len(), missing, incorrect, c.FlipSpread, noiseSeed(c)), nil
+}
+
+// injectFlips flips labels of training and validation. What the files say is then the truth that figures
+// are measured against.
+func (d *Splits) injectFlips(c *Config) error {
+	rates, err := c.flipRates(d.Train)
+	if err != nil {
+		return err
+	}
+	d.declareTruth()
+	d.Flips = meanRates(rates)
+	if c.FlipRates == "" { // the level that was asked for, whatever was drawn around it
+		if d.Flips.Q01, d.Flips.Q10, err = c.Flips.rates(); err != nil {
+			return err
+		}
+	}
+	if d.Train, d.drawn.train, err = flipped(d.Train, rates, noiseSeed(c)); err != nil {
+		return err
+	}
+	if d.Validation != nil {
+		// Validation chooses the epoch to stop at, and must not know more than training does.
+		d.Validation, d.drawn.validation, err = flipped(d.Validation, rates, rng.Derive(noiseSeed(c), "validation"))
+	}
+	return err
+}
+
+// flipped draws flips, which are listed where the labels are in memory.
+func flipped(set *loader.Set, rates labels.Rates, seed uint64) (*loader.Set, *noise.Injection, error) {
+	if set.Rows != nil {
+		noisy, err := noise.WithFlippedLabels(set, rates, seed)
+		return noisy, nil, err
+	}
+	noise, err := noise.FlipLabels(set, rates, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	noisy, err := noise.Apply(set)
+	return noisy, noise, err
+}
+
+// declareTruth takes the labels of all splits for true ones, where nothing else tells.
+func (d *Splits) declareTruth() {
+	for _, set := range []**loader.Set{&d.Train, &d.clean, &d.Validation, &d.Test} {
+		if *set != nil {
+			*set = (*set).LabelsAsTruth()
+		}
+	}
+}
+
+// WriteFlips writes the flips of labels to a run folder, so that they can be shared.
+func (d *Splits) WriteFlips(dir string) error {
+	for _, file := range []struct {
+		name  string
+		noise *noise.Injection
+	}{{FlipsFile, d.drawn.train}, {ValidationFlipsFile, d.drawn.validation}} {
+		if file.noise == nil {
+			continue
+		}
+		if err := file.noise.WriteFile(filepath.Join(dir, file.name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WithTrueLabels are the same data with the truth for labels in training and, where it is known, in validation.
+func (d *Splits) WithTrueLabels() *Splits {
+	clean := *d
+	for _, set := range []**loader.Set{&clean.Train, &clean.Validation} {
+		if *set != nil && (*set).KnowsTruth() {
+			*set = (*set).TruthAsLabels()
+		}
+	}
+	return &clean
+}
+
+// The files of label flips in a run folder, as nmn noise writes them: of the training and of the validation split.
+const (
+	FlipsFile           = "flips.jsonl.gz"
+	ValidationFlipsFile = "flips-validation.jsonl.gz"
+)

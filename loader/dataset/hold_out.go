@@ -1,0 +1,102 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"nmn/internal/rng"
+	"nmn/loader"
+	"nmn/loader/annotation"
+	"slices"
+	"strings"
+)
+
+// listed takes validation and test out of a set by lists of identifiers, and tells which bags they
+// took.
+func (d *Splits) listed(c *Config, whole *loader.Set) (taken map[string]bool, err error) {
+	var lists [][]string
+	var to []**loader.Set
+	for _, list := range []struct {
+		file string
+		to   **loader.Set
+	}{{c.ValidationIDs, &d.Validation}, {c.TestIDs, &d.Test}} {
+		if list.file == "" {
+			continue
+		}
+		ids, err := loader.ReadIDs(list.file)
+		if err != nil {
+			return nil, err
+		}
+		if c.Set == Captions {
+			ids = annotation.COCOIDs(ids)
+		}
+		lists, to = append(lists, ids), append(to, list.to)
+	}
+	sets, err := loader.SplitByIDs(whole, lists...)
+	if err != nil {
+		return nil, err
+	}
+	taken = map[string]bool{}
+	for i, set := range sets {
+		*to[i] = set
+		for _, id := range set.IDs {
+			taken[id] = true
+		}
+	}
+	return taken, nil
+}
+
+// ShuffledByID is a seeded order of identifiers, as indices, that does not depend on the order they come in.
+func ShuffledByID(ids []string, seed uint64) []int {
+	order := make([]int, len(ids))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(ids[a], ids[b]) })
+	stream := rng.New(seed)
+	stream.Shuffle(order)
+	return order
+}
+
+// holdOut takes validation and test bags out of the training set: those of the lists, else
+// shares of a seeded order that depends on the identifiers alone.
+func (d *Splits) holdOut(c *Config, whole *loader.Set) error {
+	if c.ValidationIDs != "" || c.TestIDs != "" {
+		taken, err := d.listed(c, whole)
+		if err != nil {
+			return err
+		}
+		var rest []int
+		for i, id := range whole.IDs {
+			if !taken[id] {
+				rest = append(rest, i)
+			}
+		}
+		d.Train, err = loader.Subset(whole, whole.Name+"-train", rest)
+		return err
+	}
+	order := ShuffledByID(whole.IDs, rng.Derive(c.Seed, "held-out pictures"))
+	n := func(share float64) int { return int(math.Round(share * float64(len(order)))) }
+	validation, test := n(c.ValidationShare), n(c.TestShare)
+	for _, part := range []struct {
+		name string
+		of   []int
+		to   **loader.Set
+	}{
+		{"validation", order[:validation], &d.Validation}, {"test", order[validation : validation+test], &d.Test},
+		{"train", order[validation+test:], &d.Train},
+	} {
+		if len(part.of) == 0 {
+			continue
+		}
+		slices.Sort(part.of)
+		set, err := loader.Subset(whole, whole.Name+"-"+part.name, part.of)
+		if err != nil {
+			return err
+		}
+		*part.to = set
+	}
+	if d.Train == nil {
+		return fmt.Errorf("%s: %d bags leave none to train on: lower --validation-share and --test-share", whole.Name, whole.Len())
+	}
+	return nil
+}

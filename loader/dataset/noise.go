@@ -1,0 +1,128 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"nmn/internal/setting"
+	"nmn/labels"
+	"nmn/loader"
+	"nmn/loader/noise"
+)
+
+// injectNoise makes the training labels noisy, as the configuration says.
+func (d *Splits) injectNoise(ctx context.Context, c *Config) error {
+	var drawn *noise.Injection
+	var err error
+	switch {
+	case c.Flips != "" || c.FlipRates != "":
+		return d.injectFlips(c)
+	case c.NoiseFile != "" && d.Train.Rows != nil:
+		return setting.Errorf("data.noise_file", "data.noise_file is %s: it lists what is drawn for every clip, and so many labels are not held in memory: raise --label-memory, or give a rate", c.NoiseFile)
+	case c.NoiseFile != "":
+		if !c.Captioned() {
+			d.declareTruth()
+		}
+		drawn, err = noise.Read(c.NoiseFile, d.Train)
+	case c.Noise > 0:
+		var n int
+		if n, err = noise.CaptionsForRate(d.Train, c.Noise); err != nil {
+			return err
+		}
+		if d.Train.Rows != nil {
+			d.Noise = share(n, d.Train.CaptionsPerBag)
+			d.Train, err = noise.WithReplacedCaptions(ctx, d.Train, n, noiseSeed(c))
+			return err
+		}
+		drawn, err = noise.ReplaceCaptions(d.Train, n, noiseSeed(c))
+	default:
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if drawn.Kind == noise.Captions {
+		d.Noise = share(drawn.Replaced, drawn.CaptionsPerBag)
+	}
+	d.Train, err = drawn.Apply(d.Train)
+	return err
+}
+
+// meanRates are the means over classes.
+func meanRates(r labels.Rates) labels.FlipRates {
+	mean := func(rates []float64) float64 {
+		sum := 0.0
+		for _, v := range rates {
+			sum += v
+		}
+		return sum / float64(max(len(rates), 1))
+	}
+	return labels.FlipRates{Q01: mean(r.Q01), Q10: mean(r.Q10)}
+}
+
+func share(part, whole int) float64 { return float64(part) / float64(max(whole, 1)) }
+
+func noiseSeed(c *Config) uint64 {
+	if c.NoiseSeed != 0 {
+		return c.NoiseSeed
+	}
+	return c.Seed
+}
+
+// survey goes over the training labels once, and where noise was injected into labels whose truth is not known
+// once more for how far they are from what they were.
+func (d *Splits) survey(ctx context.Context, c *Config) (err error) {
+	if d.Census, err = d.Train.Census(ctx); err != nil {
+		return err
+	}
+	switch {
+	case c.Set == Clips && d.Census.Labels() == 0: // of other data this was seen when they were read
+		return unlabelled(d.Train, c)
+	case d.Census.Confusion != nil:
+		d.noisy = noise.OfCensus(d.Census, d.Train)
+	case d.clean == d.Train:
+		return nil
+	default:
+		if d.noisy, err = noise.Measure(ctx, d.clean, d.Train); err != nil {
+			return err
+		}
+	}
+	if d.clean != d.Train {
+		d.options.Log.Info("label noise", "missing", rounded(d.noisy.Mean.Q01), "incorrect", rounded(d.noisy.Mean.Q10), "against", d.noisy.Reference)
+	}
+	return nil
+}
+
+func rounded(r noise.Rate) string { return fmt.Sprintf("%.3f", float64(r)) }
+
+// Noun is what people call the bags of a set.
+func Noun(s *loader.Set) string {
+	switch {
+	case s.Vectors != nil:
+		return "rows"
+	case s.Videos():
+		return "clips"
+	}
+	return "pictures"
+}
+
+// Describe says in a few lines what the data is.
+func (d *Splits) Describe() string {
+	size := func(s *loader.Set) int {
+		if s == nil {
+			return 0
+		}
+		return s.Len()
+	}
+	line := fmt.Sprintf("data    %s: %d training, %d validation, %d test %s,\n        %d classes, %.2f labels each",
+		d.Train.Name, d.Train.Len(), size(d.Validation), size(d.Test), Noun(d.Train), len(d.Census.Positive), float64(d.Census.Labels())/float64(d.Census.Bags))
+	if s := d.noisy; s != nil && !math.IsNaN(float64(s.Mean.Q01)) {
+		line += fmt.Sprintf("\nlabels  %.1f %% of those that hold are missing,\n        %.1f %% of the others are incorrect (mean over words, against the %s)",
+			100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), map[string]string{"truth": "truth", "labels": "labels without injected noise"}[s.Reference])
+	}
+	if d.columns != "" {
+		line += "\n        " + d.columns
+	}
+	return line
+}

@@ -1,0 +1,235 @@
+package dataset
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"nmn/internal/setting"
+	"nmn/labels"
+	"nmn/loader"
+	"nmn/loader/annotation"
+	"nmn/loader/noise"
+	"nmn/loader/scenes"
+	"nmn/text"
+)
+
+// Splits are the splits of the data of a configuration. Validation and test are nil where there
+// are none.
+type Splits struct {
+	Train      *loader.Set // labels may be noisy
+	clean      *loader.Set // the same pictures before noise was injected; train itself without noise
+	Validation *loader.Set
+	Test       *loader.Set
+	Noise      float64 // share of replaced captions, for tables
+	Flips      labels.FlipRates
+	drawn      struct{ train, validation *noise.Injection } // flips, nil for none
+	columns    string                                       // of features or a manifest, for people
+	options    Options
+	release    func() error
+
+	cleanValidation *loader.Set // validation before labels were flipped
+
+	Census *loader.Census    // of the training labels, noisy
+	noisy  *noise.Statistics // of these against the clean ones or the truth; nil where neither tells more
+}
+
+// Judged is the split that figures are measured on, and its name.
+func (d *Splits) Judged() (*loader.Set, string) {
+	switch {
+	case d.Test != nil:
+		return d.Test, "test"
+	case d.Validation != nil:
+		return d.Validation, "validation"
+	}
+	return d.Train, "train"
+}
+
+// Split returns a split by name.
+func (d *Splits) Split(name string) (*loader.Set, error) {
+	set := map[string]*loader.Set{"train": d.Train, "validation": d.Validation, "test": d.Test}[name]
+	if set == nil {
+		return nil, setting.Errorf("", "the data has no %s split", name)
+	}
+	return set, nil
+}
+
+// Open reads or makes the data of a configuration. The caller must close it.
+func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
+	d := &Splits{options: o, release: func() error { return nil }}
+	if o.Log == nil {
+		d.options.Log = slog.New(slog.DiscardHandler)
+	}
+	var err error
+	switch c.Set {
+	case Scenes, MovingScenes:
+		err = d.openScenes(c)
+	case MSRVTT:
+		err = d.openMSRVTT(ctx, c)
+	case Clips:
+		err = d.openClips(ctx, c)
+	case Features:
+		err = d.openFeatures(ctx, c)
+	case Manifest:
+		err = d.openManifest(ctx, c)
+	default:
+		err = d.openCaptions(ctx, c)
+	}
+	if err == nil {
+		d.clean, d.cleanValidation = d.Train, d.Validation
+		err = d.injectNoise(ctx, c)
+	}
+	if err == nil {
+		err = d.survey(ctx, c)
+	}
+	if err != nil {
+		_ = d.Close() // the first error tells more
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *Splits) openScenes(c *Config) error {
+	for _, split := range []struct {
+		name string
+		n    int
+		to   **loader.Set
+	}{{"train", c.TrainSize, &d.Train}, {"val", c.ValidationSize, &d.Validation}, {"test", c.TestSize, &d.Test}} {
+		if split.n == 0 {
+			continue
+		}
+		var err error
+		if c.Set == MovingScenes {
+			*split.to, err = scenes.MakeMoving(scenes.MovingConfig{Seed: c.Seed, Split: split.name, N: split.n, Frames: c.Frames, Cache: true})
+		} else {
+			*split.to, err = scenes.Make(scenes.Config{Seed: c.Seed, Split: split.name, N: split.n, Cache: true})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openCaptions reads COCO files. Words that are not in the vocabulary of the training captions are
+// no labels anywhere.
+func (d *Splits) openCaptions(ctx context.Context, c *Config) error {
+	captions, err := readCaptions(d.options.Log, c.Captions)
+	if err != nil {
+		return whereItStarted(err, c.Captions)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	vocabulary, err := openVocabulary(c, captions.Texts(c.CaptionsPerBag))
+	if err != nil {
+		return err
+	}
+	whole, err := d.captionSet(c, captions, c.Images, vocabulary)
+	if err != nil {
+		return err
+	}
+	if err := labelled(whole, c); err != nil {
+		return err
+	}
+	if c.ValCaptions == "" {
+		return d.holdOut(c, whole)
+	}
+	d.Train = whole
+	return d.openValidation(c, vocabulary)
+}
+
+// labelled refuses training captions that have no label at all.
+func labelled(train *loader.Set, c *Config) error {
+	if slices.Contains(train.Labels.Uint8s(), 1) {
+		return nil
+	}
+	return unlabelled(train, c)
+}
+
+func unlabelled(train *loader.Set, c *Config) error {
+	return fmt.Errorf("%s: no caption has any of the %d words of the vocabulary: is %s that of other captions?",
+		train.Name, train.Vocabulary.Len(), c.Vocabulary)
+}
+
+// captionSet joins captions with the pictures of a folder. Pictures whose file is missing are left
+// out up to the limit on bad samples.
+func (d *Splits) captionSet(c *Config, captions *annotation.COCO, folder string, v *text.Vocabulary) (*loader.Set, error) {
+	missing := 0
+	o := annotation.COCOOptions{CaptionsPerImage: c.CaptionsPerBag, Images: folder, SkipUncaptioned: true}
+	if c.MaxBadSamples > 0 {
+		o.Missing = func(file string) {
+			missing++
+			d.options.Log.Warn("picture is missing", "file", file)
+		}
+	}
+	set, files, err := annotation.COCOSet(captions, v, o)
+	if err != nil {
+		return nil, err
+	}
+	if missing > c.MaxBadSamples {
+		return nil, fmt.Errorf("%s: %d pictures have no file in %s; --max-bad-samples allows %d", captions.Name, missing, folder, c.MaxBadSamples)
+	}
+	source, err := loader.NewFileSource(folder, files)
+	if err != nil {
+		return nil, err
+	}
+	set.Source = source
+	d.alsoClose(source)
+	return set, nil
+}
+
+// alsoClose closes something with the data.
+func (d *Splits) alsoClose(c io.Closer) {
+	before := d.release
+	d.release = func() error { return cmp.Or(c.Close(), before()) }
+}
+
+// whereItStarted adds to an error about a missing file from where its path is taken: the folder of a
+// run keeps the paths as they were given.
+func whereItStarted(err error, path string) error {
+	if here, wd := os.Getwd(); wd == nil && errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(path) {
+		return fmt.Errorf("%w (a path in %s; a run goes on and is evaluated from the folder where it was started)", err, here)
+	}
+	return err
+}
+
+// openValidation splits the validation captions: by lists of identifiers, else in two halves.
+func (d *Splits) openValidation(c *Config, v *text.Vocabulary) error {
+	captions, err := readCaptions(d.options.Log, c.ValCaptions)
+	if err != nil {
+		return err
+	}
+	folder := c.ValImages
+	if folder == "" {
+		folder = c.Images
+	}
+	whole, err := d.captionSet(c, captions, folder, v)
+	if err != nil {
+		return err
+	}
+	if c.ValidationIDs == "" && c.TestIDs == "" {
+		d.Validation, d.Test, err = loader.SplitHalves(whole, c.Seed)
+		return err
+	}
+	_, err = d.listed(c, whole)
+	return err
+}
+
+// Options are what opening data needs beside its configuration.
+type Options struct {
+	// log takes warnings about files, and what was read from them; nil for nowhere.
+	Log *slog.Logger
+	// labelMemory bounds the labels of training clips that are held in memory, in MiB.
+	LabelMemory int
+}
+
+// Close closes the files that the splits read from.
+func (d *Splits) Close() error { return d.release() }

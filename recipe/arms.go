@@ -1,0 +1,181 @@
+package recipe
+
+import (
+	"context"
+	"slices"
+
+	"nmn/internal/setting"
+	"nmn/model"
+	"nmn/train"
+)
+
+// Name names an arm in configurations, flags and folders.
+type Name string
+
+// The arms of the paper: stage 1 alone, and three ways to go on from it.
+const (
+	Stage1 Name = "stage1"
+	Star   Name = "star" // VGG16*: more epochs without a noise model, the fair baseline
+	FI     Name = "nmn-fi"
+	FD     Name = "nmn-fd"
+)
+
+// The arms of the recipe, whose rates are estimated before and held: R-N learns through the noise model,
+// R-S from what is believed of each label by nets that have not seen it.
+const (
+	RN Name = "r-n"
+	RS Name = "r-s"
+)
+
+// EM is the baseline of the paper's appendix, expectation-maximisation: from stage 1 on, every epoch learns from
+// what was believed of each label before it, and the rates are found anew.
+const EM Name = "em"
+
+// Rival arms: fresh nets that learn for as many epochs as both stages have together.
+const (
+	StarEarly   Name = "star-early"   // star, ended where the loss on held-out noisy labels is least
+	Forward     Name = "forward"      // through a transition matrix that is held (Patrini et al., 2017)
+	ForwardTrue Name = "forward-true" // through the true one of the training labels
+	ASL         Name = "asl"          // by the losses of these names
+	LLR         Name = "ll-r"
+	LLCt        Name = "ll-ct"
+	Pruned      Name = "pruned" // without the labels that the out-of-fold audit believes wrong
+	Clean       Name = "clean"  // from the true labels: the ceiling
+)
+
+// Arm is a row of the tables: what is trained, from where, by which loss and through which noise model.
+type Arm struct {
+	Name Name
+	// Title is what tables call it; with MIL " + MIL" stands behind it.
+	Title string
+	// meaning says what it is in a line; {stage1} stands for the length of stage 1, {stage2} for that of stage 2, both in
+	// words such as "3 epochs".
+	Meaning string
+	// stage is 1 for a net that is trained from its start, and 2 for one that goes on from stage 1.
+	Stage int
+	// noise is the noise model that it learns through.
+	Noise model.NoiseMode
+	// loss is the kind of a loss that belongs to the arm; empty for that of the configuration.
+	Loss string
+	// Rival is a net of its own that is trained for as long as both stages together.
+	Rival bool
+	// taught arms know the true labels of the training set, or their noise rates.
+	Taught bool
+	// plan completes what the arm is trained with; nil for the plain settings.
+	plan func(*planner, context.Context) error
+}
+
+// Arms lists all arms in the order of tables. It is the only list of them: flags, help, reports, experiments and
+// training take names and meanings from here.
+func Arms() []Arm {
+	return []Arm{
+		{Name: Stage1, Title: "stage 1", Stage: 1, Noise: model.NoNoise, plan: (*planner).stage1,
+			Meaning: "the classifier alone on the noisy labels, {stage1}"},
+		{Name: Star, Title: "star", Stage: 2, Noise: model.NoNoise,
+			Meaning: "the same for {stage2} more: the fair baseline"},
+		{Name: StarEarly, Title: "star, in time", Stage: 1, Noise: model.NoNoise, Rival: true, plan: (*planner).starEarly,
+			Meaning: "star, ended where the loss on held-out noisy labels is least"},
+		{Name: FI, Title: "NMN-FI", Stage: 2, Noise: model.FeatureIndependent,
+			Meaning: "{stage2} more with a noise model that is the same for all pictures"},
+		{Name: FD, Title: "NMN-FD", Stage: 2, Noise: model.FeatureDependent,
+			Meaning: "{stage2} more with a noise model that sees each picture's features"},
+		{Name: RN, Title: "R-N", Stage: 2, Noise: model.FeatureIndependent, plan: (*planner).rn,
+			Meaning: "more with a noise model whose rates were estimated from the noisy labels alone, and are held"},
+		{Name: RS, Title: "R-S", Stage: 2, Noise: model.FeatureIndependent, plan: (*planner).rs,
+			Meaning: "more on what nets that have not seen a label believe of it"},
+		{Name: EM, Title: "EM", Stage: 2, Noise: model.FeatureIndependent, plan: (*planner).em,
+			Meaning: "{stage2} more on beliefs that are renewed after each, the rates with them (expectation-maximisation)"},
+		{Name: Forward, Title: "forward", Stage: 1, Noise: model.FeatureIndependent, Rival: true, plan: (*planner).forward,
+			Meaning: "from the start through the rates of the recipe or file, held (forward correction)"},
+		{Name: ForwardTrue, Title: "forward, true T", Stage: 1, Noise: model.FeatureIndependent, Rival: true, Taught: true,
+			plan: (*planner).forwardTrue, Meaning: "from the start through the true rates, held"},
+		{Name: ASL, Title: "ASL", Stage: 1, Noise: model.NoNoise, Rival: true, Loss: train.Asymmetric,
+			Meaning: "from the start by the asymmetric loss"},
+		{Name: LLR, Title: "LL-R", Stage: 1, Noise: model.NoNoise, Rival: true, Loss: train.RejectLarge,
+			Meaning: "from the start, the labels 0 with the largest losses left out"},
+		{Name: LLCt, Title: "LL-Ct", Stage: 1, Noise: model.NoNoise, Rival: true, Loss: train.CorrectLarge,
+			Meaning: "from the start, the labels 0 with the largest losses taken as 1"},
+		{Name: Pruned, Title: "pruned", Stage: 1, Noise: model.NoNoise, Rival: true, plan: (*planner).pruned,
+			Meaning: "from the start without the labels that nets of folds believe wrong"},
+		{Name: Clean, Title: "clean labels", Stage: 1, Noise: model.NoNoise, Rival: true, Taught: true, plan: (*planner).clean,
+			Meaning: "from the start on the true labels: the ceiling"},
+	}
+}
+
+// Names are those of all arms, in the order of tables.
+func Names() []Name {
+	all := Arms()
+	names := make([]Name, len(all))
+	for i, a := range all {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// PaperArms are those of the paper's tables.
+func PaperArms() []Name { return []Name{Stage1, Star, FI, FD} }
+
+// Arm is the arm of a name, and whether there is one.
+func (a Name) Arm() (Arm, bool) {
+	all := Arms()
+	i := slices.IndexFunc(all, func(e Arm) bool { return e.Name == a })
+	if i < 0 {
+		return Arm{}, false
+	}
+	return all[i], true
+}
+
+// Place is where an arm stands in tables; unknown ones come last.
+func (a Name) Place() int {
+	all := Arms()
+	if i := slices.IndexFunc(all, func(e Arm) bool { return e.Name == a }); i >= 0 {
+		return i
+	}
+	return len(all)
+}
+
+// Title is what tables call an arm; an unknown one is called by its name.
+func (a Name) Title(mil bool) string {
+	title := string(a)
+	if e, ok := a.Arm(); ok {
+		title = e.Title
+	}
+	if mil {
+		title += " + MIL"
+	}
+	return title
+}
+
+// folder is what the run folder of an arm is called among those of others.
+func (a Name) folder(mil bool) string { return string(a) + Suffix(mil) }
+
+// Rival reports whether an arm trains a net of its own for as long as both stages, instead of going on from
+// stage 1.
+func (a Name) Rival() bool {
+	e, _ := a.Arm()
+	return e.Rival
+}
+
+// Noise is the noise model that an arm trains through, or holds.
+func (a Name) Noise() model.NoiseMode {
+	if e, ok := a.Arm(); ok {
+		return e.Noise
+	}
+	return model.NoNoise
+}
+
+// TrainArm is the arm as package train knows it.
+func (a Name) TrainArm(mil bool) (train.Arm, error) {
+	e, ok := a.Arm()
+	if !ok {
+		return train.Arm{}, setting.Errorf("arm", "arm is %q, want one of %q", a, Names())
+	}
+	return train.Arm{Name: a.folder(mil), MIL: mil, Stage: e.Stage, Noise: e.Noise}, nil
+}
+
+func Suffix(mil bool) string {
+	if mil {
+		return "-mil"
+	}
+	return ""
+}

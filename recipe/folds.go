@@ -1,0 +1,202 @@
+package recipe
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strconv"
+
+	"nmn/format/safetensors"
+	"nmn/internal/rng"
+	"nmn/labels/crossfit"
+	"nmn/loader"
+	"nmn/model"
+	"nmn/train"
+)
+
+// Rounds of folds, which are the names of their folders.
+const (
+	PlainRound = "stage1"
+	NoisyRound = "noise" // trained through the held noise model
+)
+
+const (
+	FoldsFile  = "folds.json"
+	logitsName = "logits" // tensor of the scores of an epoch
+	epochKey   = "nmn.epoch"
+)
+
+// round is what the nets of all folds have told.
+type round struct {
+	best   int       // epoch with the least out-of-fold loss on the noisy labels
+	loss   []float64 // of each epoch: mean over bags, summed over classes
+	logits []float32 // N×K of the best epoch, out-of-fold
+}
+
+// fold is the training of one net on all folds but one, with what the fold holds out as its validation set.
+type fold struct {
+	recipe *Recipe
+	plan   *crossfit.Plan
+	number int // from 0
+	name   string
+	arm    train.Arm
+	config train.Config
+}
+
+// folds trains the nets of a round, or goes on where it was interrupted, and gathers their scores.
+func (r *Recipe) folds(ctx context.Context, name string, noise model.NoiseMode, c train.Config) (*round, error) {
+	plan, err := r.foldPlan()
+	if err != nil {
+		return nil, err
+	}
+	arm, err := Stage1.TrainArm(r.settings.MIL)
+	if err != nil {
+		return nil, err
+	}
+	arm.Noise = noise
+	for number := range plan.Folds {
+		f := fold{recipe: r, plan: plan, number: number, name: name, arm: arm, config: c}
+		f.config.Seed = rng.Derive(c.Seed, fmt.Sprintf("recipe/%s/fold%d", name, number+1))
+		f.config.Stage1Epochs, f.config.Patience, f.config.KeepBest = r.settings.Recipe.foldEpochs(), 0, 0
+		f.config.EvaluateEpochs, f.config.EvaluateSteps, f.config.BestBy = 1, 0, "loss"
+		if err := f.run(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r.gather(plan, name)
+}
+
+// foldPlan reads the plan of folds, or deals and keeps it.
+func (r *Recipe) foldPlan() (*crossfit.Plan, error) {
+	if err := r.trainer.Prepare(r.dir); err != nil {
+		return nil, err
+	}
+	path, ids := filepath.Join(r.dir, FoldsFile), r.data.Train.IDs
+	plan, err := crossfit.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if plan, err = crossfit.New(ids, r.settings.Folds(), rng.Derive(r.settings.Train.Seed, "recipe")); err != nil {
+			return nil, err
+		}
+		return plan, plan.WriteFile(path)
+	case err != nil:
+		return nil, err
+	case plan.Folds != r.settings.Folds():
+		return nil, fmt.Errorf("%s: %d folds, this run has %d: remove the folder, or name another --run-dir", path, plan.Folds, r.settings.Folds())
+	}
+	if err := plan.Matches(ids); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return plan, nil
+}
+
+func (r *Recipe) foldDir(name string, number int) string {
+	return filepath.Join(r.dir, name, fmt.Sprintf("fold-%d", number+1))
+}
+
+var EpochName = regexp.MustCompile(`^epoch-\d+\.safetensors$`)
+
+func epochFile(dir string, epoch int) string {
+	return filepath.Join(dir, fmt.Sprintf("epoch-%02d.safetensors", epoch))
+}
+
+// run trains one net. One that is trained already is opened to see that it is of this run, and nothing
+// more.
+func (f *fold) run(ctx context.Context) error {
+	r := f.recipe
+	title := fmt.Sprintf("fold %d of %d", f.number+1, f.plan.Folds)
+	if f.arm.Noise != model.NoNoise {
+		title += ", noise held"
+	}
+	data := *r.data
+	var err error
+	if data.Train, err = loader.Subset(r.data.Train, r.data.Train.Name+" without "+title, f.plan.Training(f.number)); err != nil {
+		return err
+	}
+	if data.Validation, err = loader.Subset(r.data.Train, r.data.Train.Name+", "+title, f.plan.HeldOut(f.number)); err != nil {
+		return err
+	}
+	dir := r.foldDir(f.name, f.number)
+	return r.trainer.TrainNet(ctx, Training{Title: title, Dir: dir, Arm: f.arm, Config: f.config, Data: &data,
+		Evaluated: func(e *train.Evaluated) error { return f.keep(dir, e) }})
+}
+
+// keep writes the scores of the held-out bags after an epoch, before the checkpoint that is behind it.
+func (f *fold) keep(dir string, e *train.Evaluated) error {
+	if len(e.Scores.Bad) > 0 {
+		bad := e.Scores.Bad[0]
+		return fmt.Errorf("recipe: bag %s cannot be read, and rates need a score of every bag: take it out of the data (%w)", bad.ID, bad.Err)
+	}
+	loss := train.Measure("loss", e.Result)
+	if !loss.Defined() {
+		return fmt.Errorf("recipe: epoch %d of fold %d has no loss on held-out labels", e.Epoch, f.number+1)
+	}
+	meta := map[string]string{epochKey: fmt.Sprintf("%.17g", float64(loss))}
+	logits := e.Scores.Logits
+	_, err := safetensors.WriteFile(epochFile(dir, e.Epoch), meta, []safetensors.Tensor{{Name: logitsName, DType: safetensors.F32, Shape: logits.Shape(), Data: logits.Float32s()}})
+	return err
+}
+
+// gather puts the scores of all folds together, at the epoch at which they explain the labels best.
+func (r *Recipe) gather(plan *crossfit.Plan, name string) (*round, error) {
+	epochs := r.settings.Recipe.foldEpochs()
+	curve, err := crossfit.NewCurve(plan, epochs)
+	if err != nil {
+		return nil, err
+	}
+	for number := range plan.Folds {
+		held := float64(len(plan.HeldOut(number)))
+		for epoch := 1; epoch <= epochs; epoch++ {
+			loss, _, err := readEpoch(epochFile(r.foldDir(name, number), epoch), false)
+			if err != nil {
+				return nil, err
+			}
+			if err := curve.Put(epoch, number, loss*held); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out := &round{}
+	if out.best, _, err = curve.Best(); err != nil {
+		return nil, err
+	}
+	for epoch := 1; epoch <= epochs; epoch++ {
+		v, _ := curve.Mean(epoch)
+		out.loss = append(out.loss, v)
+	}
+	scores, err := crossfit.NewScores(plan, r.data.Train.Vocabulary.Len())
+	if err != nil {
+		return nil, err
+	}
+	for number := range plan.Folds {
+		_, logits, err := readEpoch(epochFile(r.foldDir(name, number), out.best), true)
+		if err != nil {
+			return nil, err
+		}
+		if err := scores.Put(number, logits); err != nil {
+			return nil, err
+		}
+	}
+	out.logits, err = scores.Logits()
+	return out, err
+}
+
+// readEpoch reads what keep wrote.
+func readEpoch(path string, scores bool) (loss float64, logits []float32, err error) {
+	file, err := safetensors.Open(path)
+	if err != nil {
+		return 0, nil, fmt.Errorf("scores of a fold: %w; remove the folder of the fold to train it again", err)
+	}
+	defer func() { err = cmp.Or(err, file.Close()) }()
+	if loss, err = strconv.ParseFloat(file.Metadata[epochKey], 64); err != nil {
+		return 0, nil, fmt.Errorf("%s: its loss: %w", path, err)
+	}
+	if scores {
+		logits, _, err = file.Float32(logitsName)
+	}
+	return loss, logits, err
+}

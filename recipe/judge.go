@@ -1,0 +1,161 @@
+package recipe
+
+import (
+	"context"
+	"log/slog"
+
+	"nmn/eval"
+	"nmn/labels/audit"
+	"nmn/labels/rates"
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/model"
+	"nmn/report"
+	"nmn/train"
+)
+
+// Judgement is what an arm is worth: on the judged set, and in finding the wrong labels of the training
+// set.
+type Judgement struct {
+	Evaluation *eval.Result `json:"evaluation"`
+	// PlugInFrom names the probabilities that the threshold of the best expected F1 was found from.
+	PlugInFrom string `json:"plug_in_from,omitempty"`
+	// Audit is nil where the true labels of the training set are not known.
+	Audit *report.AuditFigures `json:"audit,omitempty"`
+}
+
+// JudgementForm goes into the fingerprint of runs: a result with other measures than today's is judged
+// again, without training.
+const JudgementForm = "threshold from training, audit"
+
+// Sources of thresholds and audits, as tables name them.
+const (
+	fromOutOfFold = "out-of-fold"
+	fromOnline    = "first epoch" // of stage 1, before it learned the bag
+	FromOwn       = "own scores"
+)
+
+// auditPrecisionAt is the number of suspects whose precision is told.
+const auditPrecisionAt = 1000
+
+// Judge evaluates nets of an arm.
+type Judge struct {
+	Arm    Name
+	Data   *dataset.Splits // with the labels as they are, whatever was learned
+	Loader loader.Config
+	Batch  int // bags that are scored at once
+	Log    *slog.Logger
+}
+
+// Judge evaluates a net. No label has a part in the threshold: it is that of out-of-fold
+// probabilities where the plan has them, else of the net's own on the validation set, else on that of
+// training. The scores are those of the judged set.
+func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgement, *train.Scores, error) {
+	out := &Judgement{Audit: plan.audit}
+	l := j.Loader
+	l.BatchBags = j.Batch
+	var own *labelScores
+	audit := j.Data.Train.Truth != nil && plan.audit == nil && j.Arm != Clean // which has learned the truth
+	if audit || plan.Threshold == nil && j.Data.Validation == nil {
+		var err error
+		if own, err = scoreLabels(ctx, net, j.Data.Train, l); err != nil {
+			return nil, nil, err
+		}
+	}
+	if audit {
+		var err error
+		if out.Audit, err = own.audit(j.Data.Train, FromOwn); err != nil {
+			return nil, nil, err
+		}
+	}
+	theta, from, err := j.threshold(ctx, net, plan, own, l)
+	if err != nil {
+		return nil, nil, err
+	}
+	out.PlugInFrom = from
+	set, _ := j.Data.Judged()
+	result, scores, err := EvaluateNet(ctx, j.Log, net, set, j.Data.Train, l, eval.Options{PlugIn: theta})
+	out.Evaluation = result
+	return out, scores, err
+}
+
+// threshold finds the threshold, and says from which probabilities.
+func (j *Judge) threshold(ctx context.Context, net *model.Net, plan *Plan, own *labelScores, l loader.Config) (theta float64, from string, err error) {
+	if plan.Threshold != nil {
+		return *plan.Threshold, plan.thresholdFrom, nil
+	}
+	logits, from := []float32(nil), "training"
+	if v := j.Data.Validation; v != nil {
+		scores, err := train.Score(ctx, net, v, l)
+		if err != nil {
+			return 0, "", err
+		}
+		logits, from = scores.Logits.Float32s(), "validation"
+	} else {
+		logits = own.logits
+	}
+	theta, err = eval.PlugInThreshold(logits, true)
+	return theta, from, err
+}
+
+// EvaluateNet scores a set, in batches of l.BatchBags, and holds the scores against what the set knows. noisy, where
+// not nil, is the training set, whose labels and truth tell the true noise rates.
+func EvaluateNet(ctx context.Context, log *slog.Logger, net *model.Net, set, noisy *loader.Set, l loader.Config, o eval.Options) (*eval.Result, *train.Scores, error) {
+	scores, err := train.Score(ctx, net, set, l)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, bad := range scores.Bad {
+		log.Warn("picture left out of the evaluation", "split", set.Name, "id", bad.ID, "cause", bad.Err)
+	}
+	result, err := train.Evaluate(scores, set, noisy, o)
+	return result, scores, err
+}
+
+// labelScores are what a net says about the labels of the set that it was trained on.
+type labelScores struct {
+	index  []int     // of the bags that could be read
+	logits []float32 // of p(y=1|I)
+	doubts []float32 // log-odds that a label is wrong, through the noise model where there is one
+}
+
+func scoreLabels(ctx context.Context, net *model.Net, set *loader.Set, l loader.Config) (*labelScores, error) {
+	s := &labelScores{}
+	labels, k := set.Labels.Uint8s(), set.Vocabulary.Len()
+	_, err := train.EachScore(ctx, net, set, l, func(bag int, logits, q01, q10 []float32) {
+		s.add(bag, labels[bag*k:(bag+1)*k], logits, q01, q10)
+	})
+	return s, err
+}
+
+// add takes the logits of a bag with its labels, and the noise rates of its classes; these are nil where
+// none are known, and doubts then order labels as |z - p| does.
+func (s *labelScores) add(bag int, labels []uint8, logits, q01, q10 []float32) {
+	s.index = append(s.index, bag)
+	s.logits = append(s.logits, logits...)
+	for c, z := range labels {
+		doubt := float64(logits[c])
+		if q01 != nil {
+			doubt += rates.LabelLogOdds(z, float64(q01[c]), float64(q10[c]))
+		}
+		if z == 1 {
+			doubt = -doubt
+		}
+		s.doubts = append(s.doubts, float32(doubt))
+	}
+}
+
+// audit holds the doubts against the truth of the set.
+func (s *labelScores) audit(set *loader.Set, from string) (*report.AuditFigures, error) {
+	k := set.Vocabulary.Len()
+	gathered := func(all []uint8) []uint8 {
+		out := make([]uint8, 0, len(s.doubts))
+		for _, bag := range s.index {
+			out = append(out, all[bag*k:(bag+1)*k]...)
+		}
+		return out
+	}
+	ranking, err := audit.Rank(s.doubts, gathered(set.Labels.Uint8s()), gathered(set.Truth.Uint8s()), []int{auditPrecisionAt})
+	return &report.AuditFigures{AP: ranking.AP, IncorrectAP: ranking.IncorrectAP, MissingAP: ranking.MissingAP,
+		At1000: ranking.PrecisionAt[auditPrecisionAt], From: from}, err
+}

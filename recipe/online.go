@@ -1,0 +1,71 @@
+package recipe
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"nmn/format/safetensors"
+	"nmn/loader"
+	"nmn/train"
+)
+
+const (
+	OnlineFile  = "online.safetensors" // scores of the first epoch of stage 1
+	onlineIndex = "index"              // tensor of the bags that its rows are of
+)
+
+// keepOnline keeps the scores that stage 1 gives.
+func (r *Recipe) keepOnline(_ context.Context, s *train.Scores) error {
+	if err := r.trainer.Prepare(r.dir); err != nil {
+		return err
+	}
+	index := make([]int64, len(s.Index))
+	for i, bag := range s.Index {
+		index[i] = int64(bag)
+	}
+	_, err := safetensors.WriteFile(filepath.Join(r.dir, OnlineFile), nil, []safetensors.Tensor{
+		{Name: logitsName, DType: safetensors.F32, Shape: s.Logits.Shape(), Data: s.Logits.Float32s()},
+		{Name: onlineIndex, DType: safetensors.I64, Shape: []int{len(index)}, Data: index},
+	})
+	return err
+}
+
+// estimateOnline estimates the rates from the scores that stage 1 has left.
+func (r *Recipe) estimateOnline(ctx context.Context) error {
+	if r.plain != nil {
+		return nil
+	}
+	logits, index, err := readOnline(filepath.Join(r.dir, OnlineFile))
+	if err != nil {
+		return fmt.Errorf("online scores, which stage 1 writes: %w; remove the folder of stage 1 to train it again", err)
+	}
+	scored, err := loader.Subset(r.data.Train, r.data.Train.Name+", scored online", index)
+	if err != nil {
+		return err
+	}
+	if r.scored, err = loader.Hold(ctx, scored); err != nil {
+		return err
+	}
+	if want := len(index) * r.data.Train.Vocabulary.Len(); len(logits) != want {
+		return fmt.Errorf("%s: %d logits, want %d", filepath.Join(r.dir, OnlineFile), len(logits), want)
+	}
+	return r.find(ctx, &round{best: 1, logits: logits})
+}
+
+func readOnline(path string) (logits []float32, index []int, err error) {
+	file, err := safetensors.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = cmp.Or(err, file.Close()) }()
+	if logits, _, err = file.Float32(logitsName); err != nil {
+		return nil, nil, err
+	}
+	bags, _, err := file.Int64(onlineIndex)
+	for _, bag := range bags {
+		index = append(index, int(bag))
+	}
+	return logits, index, err
+}

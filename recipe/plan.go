@@ -1,0 +1,305 @@
+package recipe
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"nmn/labels/rates"
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/report"
+	"nmn/train"
+
+	dense "gorgonia.org/tensor"
+)
+
+// armPlan is what the net of an arm is trained with, and what is known before it is trained.
+type Plan struct {
+	Config       train.Config
+	Data         *dataset.Splits // that are learned
+	Targets      *dense.Dense    // soft, or unknown; nil for the labels
+	From         string          // checkpoint that stage 2 starts from instead of that of stage 1; empty for that
+	Stage1Epochs int             // epochs of stage 1 that this training includes, where their number is fixed
+	// threshold is the probability from which a label is predicted for the best expected F1, told from
+	// the out-of-fold probabilities; nil where there are none.
+	Threshold     *float64
+	thresholdFrom string // what they are called
+	// online takes the scores of the first epoch; nil where nobody needs them.
+	Online func(context.Context, *train.Scores) error
+	// audit tells how well the out-of-fold probabilities find the wrong labels; nil where there are none,
+	// or no truth.
+	audit *report.AuditFigures
+}
+
+// planner plans the arm of its settings.
+type planner struct {
+	Plan
+	settings *Settings
+	recipe   *Recipe // nil for the paper's plain form
+	trainer  Trainer
+	dir      string // folder of the run, for what the arm trains before
+	start    string // checkpoint of stage 1, for arms that go on from it
+}
+
+// MakePlan finds what the arm of the settings is trained with: as its configuration says, and by the recipe where
+// there is one. dir is the folder of the run, and from the checkpoint of stage 1 that it goes on from, if any.
+func MakePlan(ctx context.Context, s *Settings, r *Recipe, t Trainer, data *dataset.Splits, dir, from string) (*Plan, error) {
+	p := &planner{Plan: Plan{Config: s.Train, Data: data}, settings: s, recipe: r, trainer: t, dir: dir, start: from}
+	e, ok := s.Arm.Arm()
+	if !ok {
+		return nil, fmt.Errorf("there is no arm %q", s.Arm)
+	}
+	if s.Folds() > 0 {
+		if err := r.estimate(ctx); err != nil {
+			return nil, err
+		}
+		if e.Rival {
+			p.Config.Stage1Epochs = r.plain.best
+		}
+	}
+	if e.Rival {
+		p.Config = BothStages(p.Config)
+		if p.Config.Patience == 0 {
+			p.Stage1Epochs = p.Config.Stage1Epochs - p.Config.Stage2Epochs
+		}
+	}
+	if e.Loss != "" && p.Config.Loss.Kind != e.Loss {
+		p.Config.Loss = train.PaperLoss(e.Loss)
+	}
+	if e.plan == nil {
+		return &p.Plan, nil
+	}
+	return &p.Plan, e.plan(p, ctx)
+}
+
+// BothStages is the training of a fresh net for as long as both stages.
+func BothStages(c train.Config) train.Config {
+	c.Stage1Epochs += c.Stage2Epochs
+	c.MaxSteps *= 2 // a limit of each stage
+	return c
+}
+
+// online reports whether rates come from scores of the first epoch of stage 1.
+func (p *planner) onlineRates() bool {
+	return p.settings.Estimates() && p.settings.Rates == Online
+}
+
+// stage1 ends the classifier alone at the epoch that the folds have found, or keeps the scores of its first epoch.
+func (p *planner) stage1(context.Context) error {
+	switch {
+	case p.settings.Folds() > 0:
+		p.Config.Stage1Epochs, p.Config.Patience = p.recipe.plain.best, 0
+		if err := p.outOfFold(p.recipe.plain.logits, false); err != nil {
+			return err
+		}
+	case p.onlineRates():
+		p.Online = p.recipe.keepOnline
+	}
+	if p.Config.Patience == 0 {
+		p.Stage1Epochs = p.Config.Stage1Epochs
+	}
+	return nil
+}
+
+// rn plans R-N: the likelihood of the labels through the held noise model.
+func (p *planner) rn(ctx context.Context) error {
+	switch {
+	case p.settings.Folds() > 0:
+		return p.throughNoise(ctx)
+	case p.onlineRates():
+		if err := p.recipe.estimateOnline(ctx); err != nil {
+			return err
+		}
+		p.Config = p.recipe.held(p.Config)
+		if err := p.setThreshold(p.recipe.found.Calibrated(p.recipe.plain.logits), fromOnline); err != nil {
+			return err
+		}
+	case p.settings.Estimates(): // rates of a file are in the configuration
+		hold(&p.Config.Noise, p.Config.Noise.Q01, p.Config.Noise.Q10)
+	}
+	if p.settings.Recipe.Epochs > 0 {
+		p.limit(p.settings.Recipe.Epochs)
+	}
+	return nil
+}
+
+// throughNoise plans R-N with folds, for as many epochs as nets of folds say that are trained so.
+func (p *planner) throughNoise(ctx context.Context) error {
+	r := p.recipe
+	p.Config = r.held(p.Config)
+	scores := r.found.Calibrated(r.plain.logits)
+	if p.settings.Recipe.Epochs > 0 {
+		p.limit(p.settings.Recipe.Epochs)
+	} else {
+		if err := r.throughRates(ctx); err != nil {
+			return err
+		}
+		p.limit(max(1, r.noisy.best-r.plain.best))
+		scores = r.noisy.logits
+	}
+	return p.outOfFold(scores, true)
+}
+
+// rs plans R-S: what is believed of each label, given the score of the net that has not seen it, is the target of
+// the classifier. The net cannot confirm its own memory.
+func (p *planner) rs(ctx context.Context) error {
+	r := p.recipe
+	if err := r.throughRates(ctx); err != nil {
+		return err
+	}
+	p.Config = r.held(p.Config)
+	p.limit(softEpochs)
+	if p.settings.Recipe.Epochs > 0 {
+		p.limit(p.settings.Recipe.Epochs)
+	}
+	p.Targets = r.beliefs()
+	return p.outOfFold(r.noisy.logits, true)
+}
+
+// starEarly goes back to the epoch with the least loss on the noisy labels of the validation set. Without
+// one, nets of folds have told how many epochs that takes.
+func (p *planner) starEarly(context.Context) error {
+	c := &p.Config
+	switch {
+	case p.Data.Validation != nil:
+		if c.Patience == 0 {
+			c.Patience = max(c.Stage1Epochs, c.MaxSteps) // to the limit, and back
+		}
+		c.EvaluateEpochs, c.EvaluateSteps, c.KeepBest, c.BestBy = 1, 0, max(c.KeepBest, 1), "loss"
+	case p.settings.Folds() > 0:
+		c.Stage1Epochs, c.Patience, p.Stage1Epochs = p.recipe.plain.best, 0, p.recipe.plain.best
+	default:
+		return p.settings.Fits(p.Data)
+	}
+	return nil
+}
+
+// forward holds the rates of the recipe, or those of a file.
+func (p *planner) forward(ctx context.Context) error {
+	if p.onlineRates() {
+		if err := p.recipe.estimateOnline(ctx); err != nil {
+			return err
+		}
+	}
+	if p.onlineRates() || p.settings.Folds() > 0 {
+		p.Config = p.recipe.held(p.Config)
+	}
+	hold(&p.Config.Noise, p.Config.Noise.Q01, p.Config.Noise.Q10)
+	return nil
+}
+
+// forwardTrue holds the true rates of the training labels.
+func (p *planner) forwardTrue(context.Context) error {
+	q, err := train.TrueRates(p.Data.Train)
+	if err == nil && q == nil {
+		err = fmt.Errorf("the true labels of %s are not known", p.Data.Train.Name)
+	}
+	if err != nil {
+		return err
+	}
+	hold(&p.Config.Noise, heldRates(q.Q01), heldRates(q.Q10))
+	return nil
+}
+
+// pruned leaves out the labels that the out-of-fold audit believes wrong.
+func (p *planner) pruned(ctx context.Context) error {
+	if err := p.recipe.throughRates(ctx); err != nil {
+		return err
+	}
+	p.Targets = p.recipe.pruned()
+	return nil
+}
+
+// clean learns the true labels.
+func (p *planner) clean(context.Context) error {
+	p.Data = p.Data.WithTrueLabels()
+	return nil
+}
+
+// limit sets the epochs of stage 2, which then end it.
+func (p *Plan) limit(epochs int) { p.Config.Stage2Epochs, p.Config.Patience = epochs, 0 }
+
+// hold has a net learn through these rates, without a part that depends on the bag.
+func hold(c *train.NoiseConfig, q01, q10 []float32) {
+	c.Q01, c.Q10, c.Deviation, c.Frozen = q01, q10, 0, true
+}
+
+// outOfFold sets what out-of-fold logits tell: the threshold, and how well the wrong labels are found,
+// through the rates that are held where the logits are of p(y=1).
+func (p *planner) outOfFold(logits []float32, held bool) (err error) {
+	set := p.recipe.data.Train
+	if err = p.setThreshold(logits, fromOutOfFold); err != nil || set.Truth == nil {
+		return err
+	}
+	var q01, q10 []float32
+	if held {
+		n := p.recipe.held(p.Config).Noise
+		q01, q10 = n.Q01, n.Q10
+	}
+	s, z, k := &labelScores{}, set.Labels.Uint8s(), set.Vocabulary.Len()
+	for bag := range set.Len() {
+		s.add(bag, z[bag*k:(bag+1)*k], logits[bag*k:(bag+1)*k], q01, q10)
+	}
+	p.audit, err = s.audit(set, fromOutOfFold)
+	return err
+}
+
+// LeastRate keeps the noise model away from certainty.
+const LeastRate = 1e-4
+
+// held sets the noise model to the rates that were found, with U = 0, and holds it. A class whose rates
+// are not to be believed has none: no noise is invented.
+func (r *Recipe) held(c train.Config) train.Config {
+	q := r.found.TrainingRates()
+	hold(&c.Noise, heldRates(q.Q01), heldRates(q.Q10))
+	return c
+}
+
+func heldRates(q []float64) []float32 {
+	out := make([]float32, len(q))
+	for c, v := range q {
+		if math.IsNaN(v) {
+			v = 0
+		}
+		out[c] = float32(min(max(v, LeastRate), 1-LeastRate))
+	}
+	return out
+}
+
+// beliefs are rho = p(y=1|z,o) of every label, and with raised rates the mean of it and p(y=1|o), so that
+// what is wrong in rho is not learned by heart. A label of a class whose noise is not known is believed.
+func (r *Recipe) beliefs() *dense.Dense {
+	z, q := r.data.Train.Labels.Uint8s(), r.found.TrainingRates()
+	k := len(q.Q01)
+	rho := make([]float32, len(z))
+	for i := range rho {
+		c := i % k
+		rho[i] = float32(z[i])
+		if !math.IsNaN(q.Q01[c]) {
+			o := float64(r.noisy.logits[i])
+			belief := rates.Posterior(o, z[i], q.Q01[c], q.Q10[c])
+			if r.settings.Recipe.Floor {
+				belief = (belief + rates.Sigmoid(o)) / 2
+			}
+			rho[i] = float32(belief)
+		}
+	}
+	return dense.New(dense.WithShape(len(z)/k, k), dense.WithBacking(rho))
+}
+
+// pruned are the labels as targets, those unknown that the out-of-fold audit believes wrong: with a
+// posterior beyond one half.
+func (r *Recipe) pruned() *dense.Dense {
+	z, n := r.data.Train.Labels.Uint8s(), r.held(r.settings.Train).Noise
+	k, out := len(n.Q01), make([]float32, len(z))
+	for i := range out {
+		c := i % k
+		out[i] = float32(z[i])
+		rho := rates.Posterior(float64(r.noisy.logits[i]), z[i], float64(n.Q01[c]), float64(n.Q10[c]))
+		if z[i] == 1 && rho < .5 || z[i] == 0 && rho > .5 {
+			out[i] = loader.Unknown
+		}
+	}
+	return dense.New(dense.WithShape(len(z)/k, k), dense.WithBacking(out))
+}

@@ -1,0 +1,205 @@
+package recipe
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nmn/eval"
+	"nmn/format/table"
+	"nmn/internal/durable"
+	"nmn/labels/audit"
+	"nmn/labels/rates"
+	"nmn/model"
+	"nmn/report"
+	"nmn/train"
+)
+
+// Files of a recipe's folder, which nmn rates and nmn audit read.
+const (
+	ScoresFile      = "oof.csv"       // out-of-fold logits, for rates
+	NoisyScoresFile = "oof-noise.csv" // of nets that were trained through the noise model, for an audit with rates.csv
+	LabelsFile      = "labels.csv"
+	TruthFile       = "truth.csv" // where it is known
+	RatesFile       = "rates.csv"
+	SuspectsFile    = "audit.csv"
+	PageFile        = "recipe.md"
+)
+
+// estimate trains the nets of folds on the labels as they are, and estimates the rates from what they say
+// about bags that they have not seen.
+func (r *Recipe) estimate(ctx context.Context) error {
+	if r.plain != nil {
+		return nil
+	}
+	round, err := r.folds(ctx, PlainRound, model.NoNoise, r.settings.Train)
+	if err != nil {
+		return err
+	}
+	return r.find(ctx, round)
+}
+
+// find estimates the rates from the scores of bags that were not learned before, and says and keeps them.
+func (r *Recipe) find(ctx context.Context, round *round) (err error) {
+	set := r.scored
+	in := rates.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Scores: round.logits, Labels: set.Labels.Uint8s(), Words: set.Vocabulary.Texts(), IDs: set.IDs}
+	if r.found, err = rates.Estimate(ctx, in, rates.DefaultOptions()); err != nil {
+		return err
+	}
+	if r.settings.Recipe.Floor {
+		if r.found, r.floor, err = rates.Raise(ctx, in, r.found, rates.DefaultOptions()); err != nil {
+			return err
+		}
+	}
+	r.plain = round
+	r.tell()
+	return r.write(ScoresFile, round, true)
+}
+
+// throughRates trains the nets of folds once more, through the noise model of the rates that were found.
+func (r *Recipe) throughRates(ctx context.Context) (err error) {
+	if r.noisy != nil {
+		return nil
+	}
+	if r.noisy, err = r.folds(ctx, NoisyRound, model.FeatureIndependent, r.held(r.settings.Train)); err != nil {
+		return err
+	}
+	r.log.Info("folds trained through the noise model", "best_epoch", r.noisy.best, "loss", r.noisy.loss[r.noisy.best-1])
+	return r.write(NoisyScoresFile, r.noisy, false)
+}
+
+// setThreshold finds the threshold from logits of p(y=1) of nets that have not learned the bags.
+func (p *Plan) setThreshold(logits []float32, from string) error {
+	theta, err := eval.PlugInThreshold(logits, true)
+	p.Threshold, p.thresholdFrom = &theta, from
+	return err
+}
+
+// tell says what was found: to people in a line, to the log word by word.
+func (r *Recipe) tell() {
+	for _, c := range r.found.Classes {
+		r.log.Info("noise rates", "word", c.Word, "q01", c.Q01, "q10", c.Q10, "trained_with", c.Trainable(), "believed", c.Usable(), "remarks", c.Diagnoses)
+	}
+	r.log.Info("rates estimated", "q01", r.found.PooledQ01, "q10", r.found.PooledQ10, "bags", r.found.Bags, "epoch", r.plain.best)
+	r.message("rates", strings.Join(r.remarks(), "\n        "))
+}
+
+// remarks sum the estimate up. Where no noise was found, or none can be, they say so.
+func (r *Recipe) remarks() []string {
+	source := fmt.Sprintf("out-of-fold scores after epoch %d of %d", r.plain.best, len(r.plain.loss))
+	if r.plain.loss == nil {
+		source = fmt.Sprintf("the scores of %d bags before they were learned", r.found.Bags)
+	}
+	if !slices.ContainsFunc(r.found.Classes, func(c rates.Class) bool { return !slices.Contains(c.Diagnoses, rates.TooFew) }) {
+		return []string{fmt.Sprintf("none of %d words has enough labels of both kinds to tell its noise by; their labels are taken as they are", len(r.found.Classes))}
+	}
+	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all words, from %s", r.found.PooledQ01, r.found.PooledQ10, source)}
+	if r.settings.Recipe.Floor {
+		lines = append(lines, fmt.Sprintf("raised to at least q01 %.3f, q10 %.4f, as far as the labels let them", r.floor.Q01, r.floor.Q10))
+	}
+	unknown, weak, clean := 0, 0, 0
+	for _, c := range r.found.Classes {
+		switch {
+		case !c.Trainable():
+			unknown++
+		case !c.Usable():
+			weak++
+		case c.Q01Interval.Low == 0 && c.Q10Interval.Low == 0:
+			clean++
+		}
+	}
+	k := len(r.found.Classes)
+	if unknown > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %d words: the scores do not tell their noise; their labels are taken as they are", unknown, k))
+	}
+	if weak > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %d words: the scores tell little of their noise; they are given nearly the rates of all words, to train with and not for an audit", weak, k))
+	}
+	if clean > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %d words: rates not told from 0. Their labels are clean, or their noise depends on how hard a bag is, which scores cannot show", clean, k))
+	}
+	if n := len(r.plain.loss); n > 0 && r.plain.best == n {
+		lines = append(lines, fmt.Sprintf("the out-of-fold loss still falls at epoch %d: more --fold-epochs may do better", r.plain.best))
+	}
+	return lines
+}
+
+// write keeps the scores of a round with all that nmn rates and nmn audit need. Scores of nets that know
+// no noise are calibrated for the audit; those of the others are of the true label already.
+func (r *Recipe) write(name string, round *round, calibrate bool) error {
+	set := r.scored
+	in := audit.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Logits: round.logits, Labels: set.Labels.Uint8s(), Words: set.Vocabulary.Texts(), IDs: set.IDs}
+	in.FromEstimate(r.found)
+	if !calibrate {
+		in.A, in.B = nil, nil
+	}
+	if set.Truth != nil {
+		in.Truth = set.Truth.Uint8s()
+		if err := audit.WriteLabels(filepath.Join(r.dir, TruthFile), in, in.Truth); err != nil {
+			return err
+		}
+	}
+	found, err := audit.Run(in, .5)
+	if err != nil {
+		return err
+	}
+	var scores, suspects bytes.Buffer
+	if err := WriteScoreTable(&scores, in.Words, in.IDs, round.logits); err != nil {
+		return err
+	}
+	if err := audit.WriteSuspects(&suspects, in, found.Suspects); err != nil {
+		return err
+	}
+	page, err := r.page()
+	if err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		name    string
+		content []byte
+	}{{name, scores.Bytes()}, {SuspectsFile, suspects.Bytes()}, {PageFile, page}} {
+		if err := durable.Save(filepath.Join(r.dir, file.name), file.content); err != nil {
+			return err
+		}
+	}
+	if err := audit.WriteLabels(filepath.Join(r.dir, LabelsFile), in, in.Labels); err != nil {
+		return err
+	}
+	return r.found.WriteFile(filepath.Join(r.dir, RatesFile))
+}
+
+// page tells the estimate and the losses that chose the epochs.
+func (r *Recipe) page() ([]byte, error) {
+	set := r.scored
+	truth, err := train.TrueRates(set)
+	if err != nil {
+		return nil, err
+	}
+	table := report.RateEstimateTable(r.found, truth, nil)
+	table.Notes = append(table.Notes, r.remarks()...)
+	tables := []*report.Table{table}
+	if r.plain.loss != nil {
+		tables = append(tables, report.FoldLossTable("Out-of-fold loss on the noisy labels, classifier alone", r.plain.loss, r.plain.best))
+	}
+	if r.noisy != nil {
+		tables = append(tables, report.FoldLossTable("The same, trained through the noise model", r.noisy.loss, r.noisy.best))
+	}
+	var b bytes.Buffer
+	err = report.Write(&b, report.Markdown, tables...)
+	return b.Bytes(), err
+}
+
+// WriteScoreTable writes a row for each bag, named in the first column, and a column for each word.
+func WriteScoreTable(w io.Writer, words, ids []string, scores []float32) error {
+	out, k := table.NewWriter[float32](w, words, true), len(words)
+	for row, id := range ids {
+		if err := out.Write(id, scores[row*k:(row+1)*k]); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}

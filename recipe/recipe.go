@@ -1,0 +1,80 @@
+package recipe
+
+import (
+	"context"
+	"log/slog"
+
+	"nmn/labels/rates"
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/train"
+
+	dense "gorgonia.org/tensor"
+)
+
+// Recipe estimates noise rates from scores of nets that have not seen the bag, and tells how the arms of
+// one group are then trained: one noise level, seed and setting of MIL. What it finds is the same for all
+// of them, and is found when the first of them needs it.
+type Recipe struct {
+	settings Settings        // of stage 1
+	data     *dataset.Splits // of the group
+	trainer  Trainer
+	dir      string
+	log      *slog.Logger
+	message  func(topic, text string) // for people
+
+	plain, noisy *round      // trained without and with the noise model; nil before
+	scored       *loader.Set // the bags that plain is of: all that are learned, or with online scores some
+	found        *rates.Result
+	floor        rates.Floor // that they were raised to; zero for none
+}
+
+// Options are what a recipe needs.
+type Options struct {
+	Settings Settings
+	Data     *dataset.Splits // those that the arms of the group learn
+	Dir      string          // folder of the recipe
+	Trainer  Trainer
+	Log      *slog.Logger
+	Message  func(topic, text string) // takes what people should know; nil for nobody
+}
+
+// New makes the recipe of a group of arms; nil for the paper's plain form, which has none.
+func New(o Options) *Recipe {
+	if !o.Settings.Estimates() {
+		return nil
+	}
+	o.Settings.Arm = Stage1
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Message == nil {
+		o.Message = func(string, string) {}
+	}
+	return &Recipe{settings: o.Settings, data: o.Data, scored: o.Data.Train, dir: o.Dir, trainer: o.Trainer, log: o.Log, message: o.Message}
+}
+
+// Trainer trains the nets that a recipe asks for. Package run implements it: a recipe knows nothing of devices,
+// records and checkpoints of a run folder.
+type Trainer interface {
+	// Prepare makes the folder of a recipe, or takes the one that the same run has left.
+	Prepare(dir string) error
+	// TrainNet trains a net to its end, or goes on where it was interrupted.
+	TrainNet(context.Context, Training) error
+	// Score computes the logits of p(y=1) by the last checkpoint in a folder, N×K in the order of the set. It fails
+	// where a bag cannot be read.
+	Score(ctx context.Context, dir string, set *loader.Set) ([]float32, error)
+}
+
+// Training is a net that a recipe wants to be trained.
+type Training struct {
+	Title   string // for people
+	Dir     string // that it is trained in
+	From    string // checkpoint that stage 2 starts from
+	Arm     train.Arm
+	Config  train.Config
+	Data    *dataset.Splits // with what is evaluated after each epoch as the validation split
+	Targets *dense.Dense    // in place of the labels; nil for these
+	// evaluated takes each evaluation, before the checkpoint that is behind it; nil for nobody.
+	Evaluated func(*train.Evaluated) error
+}

@@ -1,0 +1,203 @@
+package recipe
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"nmn/internal/setting"
+	"nmn/loader/dataset"
+	"nmn/train"
+)
+
+// Form says how stage 2 comes by its noise model.
+type Form string
+
+const (
+	Paper    Form = "paper"    // it starts somewhere and is learned with the net
+	Estimate Form = "estimate" // rates estimated from scores of nets that have not seen the bag, then held
+	// CrossFit is what recipeEstimate was called before; configurations may still say so.
+	CrossFit Form = "crossfit"
+)
+
+// Config is the recipe of the noise model.
+type Config struct {
+	// Form is empty until a configuration is resolved; then it is said, for the default may change.
+	Form Form `yaml:"form,omitempty"`
+	// FoldEpochs is how long the nets of folds are trained, 0 for 15.
+	FoldEpochs int `yaml:"fold_epochs,omitempty"`
+	// Epochs of stage 2 of the arms r-n and r-s, 0 for those that the recipe finds.
+	Epochs int `yaml:"epochs,omitempty"`
+	// Floor raises the rates as far as the labels let them, and has r-s believe the net half as much as
+	// the label: for noise that depends on the sample.
+	Floor bool `yaml:"floor,omitempty"`
+}
+
+// Where rates come from, as the setting rates has it; anything else is a file.
+const (
+	Online  = "online"
+	FoldsOf = "folds:"
+)
+
+const (
+	DefaultFolds      = 5
+	defaultFoldEpochs = 15
+	softEpochs        = 3 // of r-s: more memorise what is left of the noise in the targets
+)
+
+func (r Config) foldEpochs() int {
+	if r.FoldEpochs == 0 {
+		return defaultFoldEpochs
+	}
+	return r.FoldEpochs
+}
+
+// Settings are what a recipe and the arms that it plans depend on.
+type Settings struct {
+	Arm    Name
+	MIL    bool
+	Stage1 string // checkpoint that stage 2 starts from, where stage 1 is not trained
+	Rates  string // ratesOnline, ratesFolds with their number, a file, or empty
+	Recipe Config
+	Train  train.Config
+}
+
+// Estimates reports whether the rates are estimated and held, as opposed to the paper's plain form.
+func (s *Settings) Estimates() bool {
+	return s.Recipe.Form == Estimate || s.Recipe.Form == CrossFit
+}
+
+// Folds is their number, 0 where the rates do not come from folds.
+func (s *Settings) Folds() int {
+	number, ok := strings.CutPrefix(s.Rates, FoldsOf)
+	if !ok || !s.Estimates() {
+		return 0
+	}
+	n, _ := strconv.Atoi(number) // validated
+	return n
+}
+
+// FromTraining reports whether rates come from training itself, not from a file.
+func (s *Settings) FromTraining() bool {
+	return s.Rates == "" || s.Rates == Online || strings.HasPrefix(s.Rates, FoldsOf)
+}
+
+// RatesFile is the file that rates are taken from, empty for none.
+func (s *Settings) RatesFile() string {
+	if s.FromTraining() {
+		return ""
+	}
+	return s.Rates
+}
+
+// NeedsEstimate reports whether an arm cannot be without estimated rates.
+func (s *Settings) NeedsEstimate(a Name) bool {
+	return (a == RN || a == Forward) && s.RatesFile() == "" || a == RS || a == Pruned
+}
+
+func (s *Settings) Validate() error {
+	r := s.Recipe
+	switch {
+	case r.Form != Paper && !s.Estimates():
+		return setting.Errorf("recipe.form", "recipe.form is %q, want paper or estimate", r.Form)
+	case r.FoldEpochs < 0 || r.FoldEpochs > 1000 || r.Epochs < 0 || r.Epochs > 1<<20:
+		return fmt.Errorf("recipe.fold_epochs is %d and recipe.epochs %d, want 0 to 1000 and at least 0", r.FoldEpochs, r.Epochs)
+	case r.Floor && (!s.Estimates() || !s.FromTraining()):
+		return errors.New("recipe.floor raises rates that are estimated, with --nmn-recipe estimate and no file of rates")
+	case !s.Estimates() && (s.Arm == RN || s.Arm == RS):
+		return fmt.Errorf("arm is %s, which belongs to --nmn-recipe estimate", s.Arm)
+	case s.Arm == Forward && !s.Estimates() && s.RatesFile() == "":
+		return errors.New("arm forward learns through rates that are known before: give --nmn-recipe estimate, or --rates FILE")
+	case s.Arm == Pruned && s.Folds() == 0:
+		return errors.New("arm pruned leaves out what nets of folds believe wrong: give --nmn-recipe estimate --rates folds:5")
+	case s.Arm == EM && (s.Train.MaxSteps > 0 || s.Train.Overfit || s.Train.Stage2Epochs < 1):
+		return errors.New("arm em renews what it believes of the labels after every epoch of stage 2: give --stage2-epochs of at least 1, and leave out --max-steps and --overfit-one-batch")
+	case !s.Estimates() && s.Rates != "" && s.FromTraining():
+		return fmt.Errorf("rates are %s, which belongs to --nmn-recipe estimate", s.Rates)
+	case !s.Estimates():
+		return nil
+	}
+	return s.validateEstimate()
+}
+
+func (s *Settings) validateEstimate() error {
+	number, folds := strings.CutPrefix(s.Rates, FoldsOf)
+	if n, err := strconv.Atoi(number); folds && (err != nil || n < 2 || n > 1000) {
+		return fmt.Errorf("rates are %q, want folds:N with 2 to 1000 folds", s.Rates)
+	}
+	switch {
+	case !folds && s.Arm == RS:
+		return fmt.Errorf("arm r-s learns from the nets of folds, and rates are %s: give --rates folds:5, or --arm r-n", s.Rates)
+	case !s.FromTraining():
+		return nil
+	case s.Train.MaxSteps > 0:
+		return errors.New("train.max_steps ends stages within epochs, which rates are estimated at the end of: leave out --max-steps")
+	case s.Stage1 != "":
+		return errors.New("stage1 names a checkpoint, and rates are estimated while stage 1 is trained: leave out --stage1, or name a file of rates")
+	case s.Train.Overfit:
+		return errors.New("overfit-one-batch teaches nothing about other bags: leave out --nmn-recipe")
+	}
+	return nil
+}
+
+// Inestimable says why rates cannot be estimated on these data; empty where they can.
+func (s *Settings) Inestimable(d *dataset.Splits) string {
+	n, batch := d.Train.Len(), s.Train.Batch(s.MIL)
+	switch {
+	case s.Rates == Online && !d.Train.Videos() && n <= batch:
+		return fmt.Sprintf("%d bags are one batch of %d, and rates are told from the second half of the batches of an epoch: lower the batch size", n, batch)
+	case s.Folds() > 0 && d.Train.Rows != nil:
+		return "folds need all labels in memory: raise --label-memory, or give --rates online"
+	case s.Folds() > n:
+		return fmt.Sprintf("%d bags cannot be dealt to %d folds: give --rates folds:N with a smaller N", n, s.Folds())
+	}
+	return ""
+}
+
+// Fits refuses data that lack what an arm needs, before anything is trained.
+func (s *Settings) Fits(d *dataset.Splits) error {
+	why := s.Inestimable(d)
+	e, _ := s.Arm.Arm()
+	switch {
+	case s.NeedsEstimate(s.Arm) && why != "":
+		return setting.Errorf("arm", "arm %s needs rates that are estimated: %s", s.Arm, why)
+	case e.Taught && !d.Train.KnowsTruth():
+		return setting.Errorf("arm", "arm %s needs the true labels of the training set, which %s does not tell: inject noise (--noise, --flips), give --truth, or leave the arm out", s.Arm, d.Train.Name)
+	case s.Arm == EM && d.Train.Rows != nil:
+		return setting.Errorf("arm", "arm em needs all labels in memory: raise --label-memory, or leave the arm out")
+	case s.Arm == StarEarly && d.Validation == nil && s.Folds() == 0:
+		return setting.Errorf("arm", "arm star-early ends by labels that are held out: give a validation set, or --nmn-recipe estimate --rates folds:5")
+	}
+	return nil
+}
+
+// rounds is how often the nets of folds are trained for these arms.
+func (s *Settings) rounds(arms []Name) int {
+	if s.Folds() == 0 {
+		return 0
+	}
+	for _, a := range arms {
+		if a == RS || a == Pruned || a == RN && s.Recipe.Epochs == 0 {
+			return 2
+		}
+	}
+	return 1
+}
+
+// ExtraEpochs is what the folds of a group cost, in epochs of stage 1 on all bags.
+func (s *Settings) ExtraEpochs(arms []Name) int {
+	return s.rounds(arms) * (s.Folds() - 1) * s.Recipe.foldEpochs()
+}
+
+// Cost says how much longer the recipe makes training, for these arms; empty where it does nothing.
+func (s *Settings) Cost(arms []Name) string {
+	switch {
+	case s.Estimates() && s.Rates == Online:
+		return "rates from scores of the first epoch of stage 1, each from before its bag was learned: no epoch more"
+	case s.Folds() == 0:
+		return ""
+	}
+	return fmt.Sprintf("%d folds, trained %d × for %d epochs on the other folds: the time of %d epochs of stage 1 more",
+		s.Folds(), s.rounds(arms), s.Recipe.foldEpochs(), s.ExtraEpochs(arms))
+}

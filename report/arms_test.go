@@ -1,0 +1,28 @@
+package report
+
+// titles are those of arms as the program has them, in the order of tables.
+var titles = []struct{ arm, title string }{
+	{Stage1, "stage 1"}, {Star, "star"}, {"star-early", "star, in time"}, {NMNFI, "NMN-FI"}, {NMNFD, "NMN-FD"}, {"r-n", "R-N"}, {"r-s", "R-S"},
+	{"forward", "forward"}, {"forward-true", "forward, true T"}, {"asl", "ASL"}, {"ll-r", "LL-R"}, {"ll-ct", "LL-Ct"},
+	{"pruned", "pruned"}, {"clean", "clean labels"},
+}
+
+// titled gives a run the title and the place of its arm.
+func titled(r Run) Run {
+	r.ArmPlace = len(titles)
+	for i, t := range titles {
+		if t.arm == r.Arm {
+			r.ArmTitle, r.ArmPlace = t.title, i
+		}
+	}
+	return r
+}
+
+// allTitled gives them to all runs.
+func allTitled(runs ...Run) []Run {
+	out := make([]Run, len(runs))
+	for i, r := range runs {
+		out[i] = titled(r)
+	}
+	return out
+}

@@ -1,0 +1,44 @@
+package run
+
+import (
+	"nmn/kernels/simd"
+	"runtime"
+	"runtime/debug"
+)
+
+// revision is set by the linker where the program is built away from its checkout, as in an image:
+// -ldflags="-X nmn/run.revision=...".
+var revision string
+
+// Build tells which program made a result.
+type Build struct {
+	Version  string `yaml:"version" json:"version"` // of the module, (devel) for a build from a checkout
+	Revision string `yaml:"revision,omitempty" json:"revision,omitempty"`
+	Modified bool   `yaml:"modified,omitempty" json:"modified,omitempty"` // the checkout differed from the revision
+	Go       string `yaml:"go" json:"go"`
+	Platform string `yaml:"platform" json:"platform"`
+	SIMD     string `yaml:"simd" json:"simd"`
+}
+
+func ThisBuild() Build {
+	b := Build{Version: "(unknown)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, SIMD: "none", Revision: revision}
+	if level, err := simd.Detect(); err == nil {
+		b.SIMD = level.String()
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if info.Main.Version != "" {
+		b.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}

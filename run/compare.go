@@ -1,0 +1,135 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"nmn/loader"
+	"nmn/recipe"
+	"nmn/report"
+	"path/filepath"
+	"slices"
+)
+
+// Bags on the page of an experiment, for each noise level.
+const (
+	ComparedByChance = 4
+	ComparedApart    = 4 // on which the arms differ most
+)
+
+// SideBySide gathers what arms say of the same bags.
+type SideBySide struct {
+	arms  []report.ComparedArm
+	shown []*report.Scored
+}
+
+// Add takes an arm, unless it has nothing to show or was scored on other bags than the first.
+func (b *SideBySide) Add(run *report.Run, s *report.Scored) {
+	if s == nil || len(b.shown) > 0 && !sameDraw(s, b.shown[0]) {
+		return
+	}
+	b.arms = append(b.arms, report.ComparedArm{Name: run.Title(), MIL: run.MIL, Curves: s.Curves})
+	b.shown = append(b.shown, s)
+}
+
+func sameDraw(a, b *report.Scored) bool {
+	return a.Against == b.Against && a.Split == b.Split && slices.EqualFunc(a.Drawn, b.Drawn, func(a, b report.ShownBag) bool { return a.ID == b.ID })
+}
+
+// Comparison chooses the bags and makes their pictures.
+func (b *SideBySide) Comparison(title string, pictures *ShownPictures) report.Comparison {
+	c := report.Comparison{Title: title, Arms: b.arms, Bags: comparedBags(b.arms, b.shown)}
+	for i := range c.Bags {
+		c.Bags[i].JPEG = pictures.of(c.Bags[i].ID)
+	}
+	if len(b.shown) > 0 {
+		first := b.shown[0]
+		c.Against, c.Split, c.Chosen = first.Against, first.Split, chosenHow(len(c.Bags), len(first.Drawn))
+	}
+	return c
+}
+
+func chosenHow(bags, drawn int) string {
+	if bags <= ComparedByChance {
+		return fmt.Sprintf("%d bags drawn by chance", bags)
+	}
+	return fmt.Sprintf("%d bags drawn by chance, and of %d more the %d on which the arms differ most", ComparedByChance, drawn-ComparedByChance, bags-ComparedByChance)
+}
+
+// besideStage1 puts an arm of stage 2 beside the net that it started from; nil where nothing tells what that
+// said of the same bags.
+func (r *armRun) besideStage1(ctx context.Context, page *report.Run, set *loader.Set) (*report.Comparison, error) {
+	if r.from == "" || page.Scored == nil {
+		return nil, nil
+	}
+	first, err := ReadShown(filepath.Dir(r.from))
+	if err != nil {
+		return nil, err
+	}
+	var beside SideBySide
+	beside.Add(page, page.Scored)
+	beside.Add(&report.Run{Arm: report.Stage1, ArmTitle: recipe.Stage1.Title(false), MIL: page.MIL, PaperData: page.PaperData}, first)
+	if len(beside.arms) < 2 {
+		return nil, nil
+	}
+	slices.Reverse(beside.arms)
+	slices.Reverse(beside.shown)
+	c := beside.Comparison("Beside the net that it started from", NewShownPictures(ctx, set))
+	return &c, ctx.Err()
+}
+
+// comparedBags are the first of those drawn, and of the others those on which the arms differ most.
+func comparedBags(arms []report.ComparedArm, shown []*report.Scored) []report.ComparedBag {
+	if len(shown) == 0 {
+		return nil
+	}
+	bags := make([]report.ComparedBag, len(shown[0].Drawn))
+	order, apart := make([]int, len(bags)), make([]int, len(bags)) // words that not all arms predict
+	for i, drawn := range shown[0].Drawn {
+		order[i], bags[i].ID = i, drawn.ID
+		predicted := map[string]int{}
+		for arm, s := range shown {
+			labels := s.Drawn[i].Labels
+			bags[i].Says = append(bags[i].Says, report.ArmWords{Arm: arms[arm].Name, Labels: labels})
+			for _, l := range labels {
+				if l.Kind != report.MissingLabel {
+					predicted[l.Word]++
+				}
+			}
+		}
+		for _, n := range predicted {
+			if n < len(shown) {
+				apart[i]++
+			}
+		}
+	}
+	slices.SortStableFunc(order[min(ComparedByChance, len(order)):], func(a, b int) int { return apart[b] - apart[a] })
+	var chosen []report.ComparedBag
+	for _, i := range order[:min(ComparedByChance+ComparedApart, len(order))] {
+		chosen = append(chosen, bags[i])
+	}
+	return chosen
+}
+
+// ShownPictures makes the pictures of bags, each once.
+type ShownPictures struct {
+	ctx   context.Context
+	set   *loader.Set
+	small loader.Thumbnailer
+	known map[string][]byte
+}
+
+func NewShownPictures(ctx context.Context, set *loader.Set) *ShownPictures {
+	return &ShownPictures{ctx: ctx, set: set, known: map[string][]byte{}}
+}
+
+// of is the picture of a bag; nil for none.
+func (p *ShownPictures) of(id string) []byte {
+	if jpeg, ok := p.known[id]; ok || p.set.Source == nil {
+		return jpeg
+	}
+	if bag := slices.Index(p.set.IDs, id); bag >= 0 {
+		small, _ := p.small.Middle(p.ctx, p.set.Source, bag) // a page is worth having without
+		p.known[id] = small.JPEG
+	}
+	return p.known[id]
+}

@@ -1,0 +1,186 @@
+package run
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"nmn/kernels/tensor"
+	"nmn/loader/dataset"
+	"nmn/loader/picture"
+	"nmn/model"
+	"nmn/recipe"
+	"nmn/train"
+)
+
+// Config is everything that makes a run: where the data comes from, which net learns, how, and on
+// what. It is written to the run folder, and reading that file back gives the same run.
+type Config struct {
+	// Preset names the values that the file and the flags are laid over.
+	Preset Preset `yaml:"preset"`
+	// Size selects the scenes preset's quick or full form.
+	Size Size `yaml:"size"`
+	// Arm is what stage 2 trains.
+	Arm   recipe.Name    `yaml:"arm"`
+	Data  dataset.Config `yaml:"data"`
+	Net   NetConfig      `yaml:"net"`
+	Train train.Config   `yaml:"train"`
+	// Stage1 is a checkpoint of stage 1 that stage 2 starts from; empty trains stage 1 first.
+	Stage1 string `yaml:"stage1"`
+	// Rates is a file of the noise model's rates at the start, for each word, instead of those of
+	// Train.Noise; with the recipe estimate also folds:N, nets that estimate them.
+	Rates string `yaml:"rates"`
+	// Recipe says how stage 2 comes by its noise model.
+	Recipe recipe.Config `yaml:"recipe,omitempty"`
+	// EachEpoch evaluates after every epoch as at the end, and keeps the figures.
+	EachEpoch bool      `yaml:"each_epoch,omitempty"`
+	Run       Resources `yaml:"run"`
+	byDefault bool      // nobody has chosen the recipe and its arm
+
+	// Build tells which program wrote the file; it is not read back.
+	Build *Build `yaml:"build,omitempty"`
+}
+
+type Preset string
+
+const (
+	ScenesPreset       Preset = "scenes"
+	MovingScenesPreset Preset = "moving-scenes"
+	PaperCOCOPreset    Preset = "paper-coco"
+	PaperMSRVTTPreset  Preset = "paper-msrvtt"
+	FeaturesPreset     Preset = "features"
+)
+
+type Size string
+
+const (
+	Quick Size = "quick"
+	Full  Size = "full"
+	Auto  Size = "auto" // of experiment: full where it fits the budget
+)
+
+type NetName string
+
+const (
+	NetVGG16  NetName = "vgg16"
+	NetScenes NetName = "scenes"
+	NetMLP    NetName = "mlp" // on features: hidden layers and one logit for each class
+)
+
+// NetConfig describes the net as changes to a known one; 0 and empty keep what that one has.
+type NetConfig struct {
+	Arch      NetName `yaml:"arch"`
+	MIL       bool    `yaml:"mil"`
+	Width     float64 `yaml:"width"` // multiplies the channels of all hidden layers
+	InputSize int     `yaml:"input_size"`
+	Depths    []int   `yaml:"depths,flow"`
+	Widths    []int   `yaml:"widths,flow"`
+	FC6       int     `yaml:"fc6"`
+	FC7       int     `yaml:"fc7"`
+	FC6Kernel int     `yaml:"fc6_kernel"`
+	FC6Pad    int     `yaml:"fc6_pad"`
+	Hidden    []int   `yaml:"hidden,flow"` // widths of the hidden layers of mlp; none makes it linear
+	Dropout   float64 `yaml:"dropout"`     // -1 keeps the net's own
+	// Pixels says how wide the numbers are that VGG16 sees.
+	Pixels      PixelRange `yaml:"pixels"`
+	NoisePool   string     `yaml:"noise_pool"`
+	NoiseDetach bool       `yaml:"noise_detach"`
+	// Weights is a file that the classifier starts from, empty for a random start. Of those of other
+	// programs the last layer is left, unless WeightsClassifier asks for it. WeightsChannels is the order of a
+	// picture's channels in it, empty for that of its format.
+	Weights           string       `yaml:"weights"`
+	WeightsChannels   ChannelOrder `yaml:"weights_channels,omitempty"`
+	WeightsClassifier bool         `yaml:"weights_classifier,omitempty"`
+}
+
+type ChannelOrder string
+
+const (
+	ChannelsRGB ChannelOrder = "rgb"
+	ChannelsBGR ChannelOrder = "bgr"
+)
+
+type PixelRange string
+
+const (
+	// PixelsUnit divides by the deviation over ImageNet: what torchvision's weights were trained with,
+	// and what He initialisation assumes. Without it a random start diverges at the paper's rate.
+	PixelsUnit PixelRange = "unit"
+	// PixelsRaw subtracts the mean alone: what the Caffe release of VGG16 was trained with.
+	PixelsRaw PixelRange = "raw"
+)
+
+// Resources is what changes no result, or its last bits.
+type Resources struct {
+	Device string `yaml:"device"`
+	// Precision is that of the device once it is open: the file of a run tells what it was trained in.
+	Precision    tensor.Precision `yaml:"precision"`
+	ConvExact    bool             `yaml:"conv_exact"` // no Winograd on the CPU; a run keeps to what it began with
+	SyncLaunches bool             `yaml:"sync_launches,omitempty"`
+	NoGraphs     bool             `yaml:"no_graphs,omitempty"`
+	NVTX         bool             `yaml:"nvtx,omitempty"`
+	Threads      int              `yaml:"threads"`
+	Workers      int              `yaml:"workers"`
+	Prefetch     int              `yaml:"prefetch"`
+	TensorBoard  bool             `yaml:"tensorboard,omitempty"`
+	LabelMemory  int              `yaml:"label_memory"` // MiB of labels of clips that are held in memory
+}
+
+// Model is the net's configuration for a number of classes and a noise model; width is that of the
+// features, where the net is one on features.
+func (n *NetConfig) Model(classes, width int, noise model.NoiseMode) model.Config {
+	if n.Arch == NetMLP {
+		m := model.MLP(width, classes, n.Hidden)
+		if n.Width != 1 {
+			m = m.Narrow(n.Width)
+		}
+		m.Noise, m.NoiseDetach = noise, n.NoiseDetach
+		if n.Dropout != -1 {
+			m.Dropout = n.Dropout
+		}
+		return m
+	}
+	m := model.VGG16(classes, n.MIL)
+	if n.Arch == NetScenes {
+		m = model.Scenes(classes, n.MIL)
+	}
+	if n.Arch == NetVGG16 && n.Pixels != PixelsRaw {
+		for i, deviation := range [3]float32{.229, .224, .225} { // of R, G, B, from 0 to 1
+			m.Scale[i] = 1 / (255 * deviation)
+		}
+	}
+	m = m.Narrow(n.Width)
+	m.Noise, m.NoisePool, m.NoiseDetach = noise, n.NoisePool, n.NoiseDetach
+	for _, change := range []struct {
+		to   *int
+		from int
+	}{{&m.Size, n.InputSize}, {&m.FC6, n.FC6}, {&m.FC7, n.FC7}, {&m.FC6Kernel, n.FC6Kernel}, {&m.FC6Pad, n.FC6Pad}} {
+		if change.from != 0 {
+			*change.to = change.from
+		}
+	}
+	if len(n.Depths) > 0 {
+		m.Depths = slices.Clone(n.Depths)
+	}
+	if len(n.Widths) > 0 {
+		m.Widths = slices.Clone(n.Widths)
+	}
+	if n.Dropout != -1 {
+		m.Dropout = n.Dropout
+	}
+	return m
+}
+
+// Fit is how pictures get onto the canvas.
+func (c *Config) Fit() picture.Fit {
+	switch {
+	case c.Data.Fit != "":
+		return c.Data.Fit
+	case c.Net.MIL && c.Net.Arch == NetVGG16:
+		return picture.FitLongest
+	}
+	return picture.FitSquare
+}
+
+// YAML writes the configuration as a file that --config reads.
+func (c *Config) YAML() ([]byte, error) { return yaml.Marshal(c) }

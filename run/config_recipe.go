@@ -1,0 +1,73 @@
+package run
+
+import (
+	"nmn/loader/dataset"
+	"nmn/recipe"
+	"slices"
+	"strconv"
+)
+
+// Settings are what the recipe and its arms take from the configuration.
+func (c *Config) Settings() recipe.Settings {
+	return recipe.Settings{Arm: c.Arm, MIL: c.Net.MIL, Stage1: c.Stage1, Rates: c.Rates, Recipe: c.Recipe, Train: c.Train}
+}
+
+// choices are what somebody has chosen, by flag or file, that the default of the recipe depends on.
+type choices struct {
+	preset bool          // by name, not by the data
+	arm    bool          // which one a run trains
+	arms   []recipe.Name // it, or those of an experiment; nil for those that the recipe chooses
+	start  bool          // of the noise model, which is then to be learned
+	ofRun  bool          // the file is that of a run folder
+}
+
+// defaultForm is the recipe where nobody names one: estimate, but where a paper's protocol is asked for, or
+// what was chosen does not need it or does not go with it. Runs of before there was a choice do not name one either.
+func (c *Config) defaultForm(chosen choices) recipe.Form {
+	paper := chosen.preset && (c.Preset == PaperCOCOPreset || c.Preset == PaperMSRVTTPreset)
+	settings := c.Settings()
+	switch {
+	case slices.ContainsFunc(chosen.arms, settings.NeedsEstimate):
+		return recipe.Estimate
+	case paper, chosen.ofRun, len(chosen.arms) > 0, chosen.start, settings.RatesFile() != "", c.Stage1 != "", c.Train.MaxSteps > 0, c.Train.Overfit:
+		return recipe.Paper
+	}
+	return recipe.Estimate
+}
+
+// resolveRecipe fills in what the recipe leaves open.
+func (c *Config) resolveRecipe(chosen choices) {
+	switch c.Recipe.Form {
+	case "":
+		c.Recipe.Form = c.defaultForm(chosen)
+		c.byDefault = c.Recipe.Form == recipe.Estimate && len(chosen.arms) == 0
+	case recipe.CrossFit:
+		c.Recipe.Form = recipe.Estimate
+	}
+	if c.Recipe.Form != recipe.Estimate {
+		return
+	}
+	if c.Rates == "" {
+		c.Rates = recipe.Online
+		if c.Data.Set == dataset.Features {
+			c.Rates = recipe.FoldsOf + strconv.Itoa(recipe.DefaultFolds)
+		}
+	}
+	if !chosen.arm {
+		c.Arm = recipe.RS
+		if settings := c.Settings(); settings.Folds() == 0 {
+			c.Arm = recipe.RN
+		}
+	}
+}
+
+// Settle goes back to the plain form where nobody has asked for estimated rates and the data cannot tell
+// them, and says why it did; empty where it did not.
+func (c *Config) Settle(d *dataset.Splits) (why string) {
+	settings := c.Settings()
+	if why = settings.Inestimable(d); !c.byDefault || why == "" {
+		return ""
+	}
+	c.byDefault, c.Recipe.Form, c.Rates, c.Arm = false, recipe.Paper, "", recipe.FD
+	return why
+}

@@ -1,0 +1,43 @@
+package run
+
+import (
+	"testing"
+
+	"nmn/kernels/tensor"
+)
+
+// A finished result is of one precision; an interrupted run may go on in another one, as it may on
+// another device.
+func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
+	ran := DefaultConfig()
+	ran.Data.TrainSize, ran.Data.ValidationSize, ran.Data.TestSize = 8, 0, 8
+	data, err := ran.OpenData(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	of := func(precision tensor.Precision, device string) string {
+		c := ran
+		c.Run.Precision, c.Run.Device = precision, device
+		if key, _, _ := FirstChange(&ran, &c); key != "" {
+			t.Errorf("%s on %s cannot go on for its %s", precision, device, key)
+		}
+		id, err := fingerprint(t.Context(), &c, data, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	plain := of(tensor.FP32, "cpu")
+	exact := ran
+	exact.Run.ConvExact = true
+	if id, err := fingerprint(t.Context(), &exact, data, ""); err != nil || id == plain {
+		t.Errorf("a result of exact convolutions passes as another one (%v)", err)
+	}
+	if plain != of(tensor.FP32, "cuda") {
+		t.Error("the device changes the identity of a result")
+	}
+	if of(tensor.FP32, "cuda") == of(tensor.TF32, "cuda") {
+		t.Error("a result in tf32 passes as one in fp32")
+	}
+}

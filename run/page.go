@@ -1,0 +1,101 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"nmn/eval"
+	"nmn/loader"
+	"nmn/report"
+	"nmn/train"
+)
+
+// Bounds of the bags on the page of a run: their pictures take about 10 kB each.
+const (
+	PageBags   = 8 // of each kind
+	pageRepeat = 2 // bags that are shown for the same word
+	pageLabels = 12
+)
+
+// pageScores are what the page of a run shows of single scores; nil where the set has no labels to hold them
+// against.
+func pageScores(ctx context.Context, s *train.Scores, set *loader.Set, split string) (*report.Scored, error) {
+	answers, truth := train.Answers(s, set)
+	if answers == nil {
+		return nil, nil
+	}
+	logits, k := s.Logits.Float32s(), set.Vocabulary.Len()
+	out := &report.Scored{Against: "labels", Split: split}
+	if truth {
+		out.Against = "true labels"
+	}
+	var err error
+	if out.Curves, err = eval.PrecisionRecall(logits, answers, k, set.Vocabulary); err != nil {
+		return nil, err
+	}
+	var t loader.Thumbnailer
+	for _, side := range []struct {
+		to   *[]report.ShownBag
+		kind func(float32, uint8) bool
+	}{{&out.Right, train.Hit}, {&out.Wrong, train.Mistake}} {
+		for _, d := range train.Surest(logits, answers, k, side.kind, PageBags, pageRepeat) {
+			bag := s.Index[d.Row]
+			row := d.Row * k
+			shown := report.ShownBag{ID: set.IDs[bag], Labels: shownLabels(set, logits[row:row+k], answers[row:row+k], d.Class)}
+			if set.Source != nil {
+				small, _ := t.Middle(ctx, set.Source, bag) // a page is worth having without
+				shown.JPEG = small.JPEG
+			}
+			*side.to = append(*side.to, shown)
+		}
+	}
+	for _, row := range drawBags(s, set) {
+		at := row * k
+		out.Drawn = append(out.Drawn, report.ShownBag{ID: set.IDs[s.Index[row]], Labels: shownLabels(set, logits[at:at+k], answers[at:at+k], noClass)})
+	}
+	return out, ctx.Err()
+}
+
+// noClass stands for no class of which a bag is the surest.
+const noClass = -1
+
+// shownLabels are the surest of what is predicted of a bag and of what it lacks: the word that it is shown
+// for, if any, then those that are right, incorrect and missing.
+func shownLabels(set *loader.Set, logits []float32, answers []uint8, surest int) []report.ShownLabel {
+	var classes []int
+	for c, o := range logits {
+		if o > 0 || answers[c] != 0 {
+			classes = append(classes, c)
+		}
+	}
+	first := func(c int) float64 {
+		if c == surest {
+			return math.Inf(1)
+		}
+		return math.Abs(float64(logits[c]))
+	}
+	slices.SortStableFunc(classes, func(a, b int) int { return cmp.Compare(first(b), first(a)) })
+	classes = classes[:min(pageLabels, len(classes))]
+	kind := func(c int) report.LabelKind {
+		switch {
+		case answers[c] == 0:
+			return report.IncorrectLabel
+		case logits[c] <= 0:
+			return report.MissingLabel
+		}
+		return report.HitLabel
+	}
+	order := []report.LabelKind{report.HitLabel, report.IncorrectLabel, report.MissingLabel}
+	rest := classes
+	if surest != noClass {
+		rest = classes[1:]
+	}
+	slices.SortStableFunc(rest, func(a, b int) int { return slices.Index(order, kind(a)) - slices.Index(order, kind(b)) })
+	labels := make([]report.ShownLabel, 0, len(classes))
+	for _, c := range classes {
+		labels = append(labels, report.ShownLabel{Word: set.Vocabulary.Word(c).Text, P: 1 / (1 + math.Exp(-float64(logits[c]))), Kind: kind(c), Surest: c == surest})
+	}
+	return labels
+}

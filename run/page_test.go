@@ -1,0 +1,70 @@
+package run
+
+import (
+	"nmn/text"
+	"nmn/train"
+
+	"context"
+	"errors"
+	"nmn/loader"
+	"nmn/loader/picture"
+	"reflect"
+	"testing"
+
+	dense "gorgonia.org/tensor"
+)
+
+// unreadable are pictures that cannot be read.
+type unreadable struct{}
+
+func (unreadable) Frames(int) int { return 1 }
+
+func (unreadable) Read(context.Context, int, int, *picture.Picture) error {
+	return errors.New("unreadable")
+}
+
+func TestPageScores_ShowsTheSurestAndMarksThem(t *testing.T) {
+	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "dog", POS: text.NN}, {Text: "red", POS: text.JJ}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	matrix := func(rows int, backing any) *dense.Dense {
+		return dense.New(dense.WithShape(rows, 3), dense.WithBacking(backing))
+	}
+	set := &loader.Set{Name: "test", Vocabulary: v, IDs: []string{"a", "unread", "b"}, Source: unreadable{},
+		Labels: matrix(3, []uint8{1, 0, 1, 1, 1, 1, 0, 0, 0})}
+	scores := &train.Scores{Index: []int{0, 2}, Logits: matrix(2, []float32{3, 2, -4, -1, -1, -9})}
+	got, err := pageScores(t.Context(), scores, set, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Against != "labels" || len(got.Curves.All) == 0 || len(got.Right) != 1 || len(got.Wrong) != 1 {
+		t.Fatalf("%+v", got)
+	}
+	var marks []string
+	for _, l := range got.Wrong[0].Labels {
+		mark := string(l.Kind) + " " + l.Word
+		if l.Surest {
+			mark = "surest: " + mark
+		}
+		marks = append(marks, mark)
+	}
+	if want := []string{"surest: missing red", "hit cat", "incorrect dog"}; !reflect.DeepEqual(marks, want) {
+		t.Errorf("labels %q, want %q", marks, want)
+	}
+	if b := got.Right[0]; b.ID != "a" || b.Labels[0].Word != "cat" || !b.Labels[0].Surest || b.JPEG != nil {
+		t.Errorf("the surest hit is %+v", b)
+	}
+	if len(got.Drawn) != 2 || got.Drawn[0].JPEG != nil {
+		t.Fatalf("drawn are %+v", got.Drawn)
+	}
+	for _, b := range got.Drawn { // of b nothing holds and nothing is predicted
+		if want := map[string]int{"a": 3, "b": 0}[b.ID]; len(b.Labels) != want {
+			t.Errorf("words of %s: %+v", b.ID, b.Labels)
+		}
+	}
+	set.Labels = nil
+	if got, err := pageScores(t.Context(), scores, set, "test"); got != nil || err != nil {
+		t.Errorf("without labels: %+v, %v", got, err)
+	}
+}

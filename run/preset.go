@@ -1,0 +1,85 @@
+package run
+
+import (
+	"nmn/internal/setting"
+	"nmn/kernels/tensor"
+	"nmn/loader/annotation"
+	"nmn/loader/dataset"
+	"nmn/loader/features"
+	"nmn/loader/picture"
+	"nmn/recipe"
+	"nmn/train"
+)
+
+// FromPreset is where a configuration starts from.
+func FromPreset(name Preset, size Size) (Config, error) {
+	c := BaseConfig()
+	c.Preset, c.Size = name, size
+	switch name {
+	case ScenesPreset:
+		c.scenes(size)
+	case MovingScenesPreset:
+		c.MovingScenes(size)
+	case PaperCOCOPreset:
+		c.Data.Set, c.Net.Arch = dataset.Captions, NetVGG16
+		c.Train = train.Paper()
+	case PaperMSRVTTPreset:
+		c.Data.Set, c.Net.Arch = dataset.MSRVTT, NetVGG16
+		c.Data.CaptionsPerBag, c.Data.VocabularySize = annotation.MSRVTTCaptions, dataset.MSRVTTWords
+		c.Train = train.Paper()
+	case FeaturesPreset:
+		c.Data.Set, c.Net.Arch, c.Net.Hidden = dataset.Features, NetMLP, []int{256, 256}
+		c.Data.ValidationShare, c.Data.TestShare = .2, .2
+		c.Train = train.FeaturesPreset()
+	default:
+		return Config{}, setting.Errorf("preset", "preset is %q, want %s", name, setting.Alternatives(Presets()))
+	}
+	return c, nil
+}
+
+// BaseConfig is what all presets share.
+func BaseConfig() Config {
+	return Config{
+		Arm: recipe.FD,
+		Data: dataset.Config{
+			Seed: 1, ValidationShare: .1, TestShare: .1, CaptionsPerBag: 5, VocabularySize: 1000, MinCount: 1,
+			MaxPixels: picture.DefaultLimits().MaxPixels, FlipSpread: .5, ShuffleWindow: 16,
+			Features: dataset.FeatureConfig{Standardise: true, Missing: dataset.MissingError, MemoryLimit: features.DefaultLimit >> 30},
+		},
+		Net: NetConfig{Width: 1, Dropout: -1, NoisePool: "mean", Pixels: PixelsUnit},
+		Run: Resources{Device: "auto", Precision: tensor.Auto, Workers: 2, Prefetch: 4, LabelMemory: 512},
+	}
+}
+
+// DefaultConfig is what flags show as their defaults.
+func DefaultConfig() Config {
+	c := BaseConfig()
+	c.Preset, c.Size = ScenesPreset, Quick
+	c.scenes(Quick)
+	return c
+}
+
+func Presets() []Preset {
+	return []Preset{ScenesPreset, MovingScenesPreset, PaperCOCOPreset, PaperMSRVTTPreset, FeaturesPreset}
+}
+
+func (c *Config) scenes(size Size) {
+	c.Data.Set, c.Data.Noise, c.Net.Arch = dataset.Scenes, .4, NetScenes
+	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 4000, 500, 1000
+	c.Train = train.ScenesQuick()
+	if size == Full {
+		c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 16000, 1000, 2000
+		c.Train = train.ScenesPreset()
+	}
+}
+
+const MovingFrames = 8 // of a clip in the quick size, and where nobody says
+
+func (c *Config) MovingScenes(size Size) {
+	c.Data.Set, c.Data.Noise, c.Net.Arch, c.Data.Frames = dataset.MovingScenes, .4, NetScenes, MovingFrames
+	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 1000, 100, 500
+	if size == Full {
+		c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Data.Frames = 2000, 200, 1000, 26
+	}
+	c.Train = train.MovingPreset()
+}

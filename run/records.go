@@ -1,0 +1,147 @@
+package run
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"nmn/eval"
+	"nmn/loader"
+	"nmn/report"
+	"nmn/telemetry"
+	"nmn/train"
+)
+
+const (
+	LogFile           = "log.jsonl"
+	SummaryFile       = "summary.csv"
+	TensorBoardFolder = "tensorboard" // a folder
+)
+
+// records are the files of a run folder that grow with training.
+type records struct {
+	log     *telemetry.Log
+	summary *telemetry.Summary
+	board   *telemetry.Board // nil where nobody asked for it
+}
+
+// openRecords opens them behind a step, -1 for a new run, and writes the configuration first. validation
+// is the set that is evaluated on the way, or nil.
+func openRecords(dir string, step int, c *Config, validation *loader.Set) (*records, error) {
+	log, err := telemetry.OpenLog(filepath.Join(dir, LogFile), step)
+	if err != nil {
+		return nil, err
+	}
+	summary, err := telemetry.OpenSummary(filepath.Join(dir, SummaryFile), step)
+	if err != nil {
+		return nil, cmp.Or(err, log.Close())
+	}
+	attributes := []any{"resumed_at", max(step, 0)}
+	values := Flatten(c)
+	for _, k := range SortedKeys(values) {
+		attributes = append(attributes, k, values[k])
+	}
+	log.Logger().Info("configuration", attributes...)
+	r := &records{log: log, summary: summary}
+	if c.Run.TensorBoard {
+		if r.board, err = telemetry.OpenBoard(filepath.Join(dir, TensorBoardFolder), step, validation); err != nil {
+			return nil, cmp.Or(err, log.Close())
+		}
+	}
+	return r, nil
+}
+
+func (r *records) observers() []train.Observer {
+	all := []train.Observer{r.log.Observer(), r.summary.Observer()}
+	if r.board != nil {
+		all = append(all, r.board.Observer())
+	}
+	return all
+}
+
+func (r *records) close() error {
+	err := cmp.Or(r.summary.Err(), r.log.Close())
+	if r.board != nil {
+		err = cmp.Or(err, r.board.Close())
+	}
+	return err
+}
+
+// logLine is what the curves need of a line of the log.
+type logLine struct {
+	Message string   `json:"msg"`
+	Step    int      `json:"step"`
+	Loss    *float64 `json:"loss"`
+	Truth   *float64 `json:"true_map"`
+	Human   *float64 `json:"human_ap"`
+	Labels  *float64 `json:"map"`
+}
+
+// ReadCurve reads loss and validation AP of a whole run from its log.
+func ReadCurve(path, stage string) ([]report.Point, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	points, err := parseCurve(f, stage)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return points, nil
+}
+
+func parseCurve(r io.Reader, stage string) ([]report.Point, error) {
+	var points []report.Point
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	number := 0
+	for lines.Scan() {
+		number++
+		var line logLine
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		point := report.Point{Step: line.Step, Stage: stage, Loss: eval.Undefined(), AP: eval.Undefined()}
+		switch {
+		case line.Message == "step" && line.Loss != nil:
+			point.Loss = eval.Number(*line.Loss)
+		case line.Message == "evaluation":
+			point.AP = firstDefined(line.Truth, line.Human, line.Labels)
+		default:
+			continue
+		}
+		points = append(points, point)
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fmt.Errorf("line %d is too long: it is no log", number+1)
+	} else if err != nil {
+		return nil, err
+	}
+	return points, nil
+}
+
+// firstDefined is the AP that people are shown: against the truth, else with human agreement, else
+// against labels.
+func firstDefined(values ...*float64) eval.Number {
+	for _, v := range values {
+		if v != nil {
+			return eval.Number(*v)
+		}
+	}
+	return eval.Undefined()
+}
+
+func ValidationAP(r *eval.Result) eval.Number {
+	for _, name := range []string{"true_map", "human_ap", "map"} {
+		if v := train.Measure(name, r); v.Defined() {
+			return v
+		}
+	}
+	return eval.Undefined()
+}

@@ -1,0 +1,62 @@
+package run
+
+import (
+	"nmn/eval"
+	"nmn/recipe"
+	"nmn/train"
+	"strings"
+	"testing"
+)
+
+func TestEpochs_RecordGoesOnBehindAStep(t *testing.T) {
+	dir := t.TempDir()
+	r, err := openEpochs(dir, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	judged := &recipe.Judgement{Evaluation: &eval.Result{}}
+	for epoch := 1; epoch <= 3; epoch++ {
+		if err := r.put(train.Position{Epoch: epoch, Step: 10 * epoch}, judged); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err = openEpochs(dir, 20); err != nil || len(r.rows) != 2 {
+		t.Fatalf("%d rows behind step 20 (%v), want 2", len(r.rows), err)
+	}
+	if err := r.put(train.Position{Epoch: 2, Step: 20}, judged); err != nil || len(r.rows) != 2 {
+		t.Errorf("an epoch that was judged again has two rows (%v)", err)
+	}
+	for _, bad := range []string{"", "{}", `[{"epoch":1}]`, `[{"epoch":2,"step":2,"evaluation":{}},{"epoch":2,"step":3,"evaluation":{}}]`} {
+		if _, err := parseEpochs([]byte(bad)); err == nil {
+			t.Errorf("%q was read", bad)
+		}
+	}
+}
+
+func TestParseCurve_TakesStepsAndEvaluations(t *testing.T) {
+	points, err := parseCurve(strings.NewReader(`{"msg":"configuration","step":0}
+{"msg":"step","step":20,"loss":3.5}
+{"msg":"evaluation","step":20,"map":0.25,"true_map":0.5}
+{"msg":"evaluation","step":30,"map":0.25}
+`), "stage1")
+	if err != nil || len(points) != 3 {
+		t.Fatalf("%v, %v", points, err)
+	}
+	if points[0].Loss != 3.5 || points[0].AP.Defined() || points[1].AP != .5 || points[2].AP != .25 || points[2].Stage != "stage1" {
+		t.Errorf("points %+v", points)
+	}
+	if _, err := parseCurve(strings.NewReader("{}\n{\"msg\":"), ""); err == nil || !strings.Contains(err.Error(), "line 2") {
+		t.Errorf("a cut line: %v", err)
+	}
+}
+
+func FuzzParseCurve(f *testing.F) {
+	f.Add("{\"msg\":\"step\",\"step\":1,\"loss\":2}\n")
+	f.Add("{\"msg\":\"evaluation\",\"map\":null}\n{")
+	f.Fuzz(func(t *testing.T, text string) {
+		points, err := parseCurve(strings.NewReader(text), "s")
+		if err == nil && len(points) > strings.Count(text, "\n")+1 {
+			t.Errorf("%d points of %q", len(points), text)
+		}
+	})
+}

@@ -1,0 +1,190 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"nmn/internal/setting"
+	"nmn/kernels"
+	"nmn/loader/dataset"
+	"nmn/recipe"
+	"nmn/train"
+)
+
+// ErrInterrupted ends work that its context has ended, after what was done has been saved.
+var ErrInterrupted = errors.New("interrupted")
+
+// Observer is told what people may want to know while a session works. Every function may be nil.
+type Observer struct {
+	// Message is told what happens.
+	Message func(Message)
+	// Training is told that the training of a net begins, and returns who watches its steps.
+	Training func(Training) []train.Observer
+	// trained is told that it has ended.
+	Trained func()
+}
+
+// Message is something that people may want to know.
+type Message struct {
+	// topic is what it is about in a word, such as device, data or rates; empty where the text says so.
+	Topic string
+	Text  string // a line or several
+	// detail is of interest for those who watch or have asked for details, and for nobody else.
+	Detail bool
+}
+
+// Training is a training that begins.
+type Training struct {
+	Title  string // for people
+	Arm    recipe.Name
+	MIL    bool
+	Noise  float64 // share of the captions that are replaced
+	Seed   uint64
+	Device string
+}
+
+// Session is a device with the data of a configuration, on which arms are trained.
+type Session struct {
+	Backend kernels.Backend
+	Data    *dataset.Splits
+	Log     *slog.Logger
+	Observe Observer
+
+	weightsShown bool // what was taken from a file of weights: every net of an experiment takes the same
+}
+
+// Options are what a session needs beside a configuration.
+type Options struct {
+	Log      *slog.Logger // nil for nowhere
+	Observer Observer
+}
+
+// Open opens the device and the data of a configuration, in which it notes the precision of the device.
+func Open(ctx context.Context, c *Config, o Options) (*Session, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Session{Log: o.Log, Observe: o.Observer}
+	backend, note, err := OpenDevice(&c.Run, s.Log)
+	if err != nil {
+		return nil, err
+	}
+	s.Backend = backend
+	s.Tell(DeviceMessage(backend, note))
+	if s.Data, err = c.OpenData(ctx, s.Log); err == nil {
+		err = c.StartRates(s.Data)
+	}
+	if err != nil {
+		return nil, cmp.Or(err, s.Close())
+	}
+	s.Tell(Message{Text: s.Data.Describe(), Detail: true})
+	return s, nil
+}
+
+func (s *Session) Tell(m Message) {
+	if s.Observe.Message != nil {
+		s.Observe.Message(m)
+	}
+}
+
+// OpenDevice opens the device of a configuration and sets the precision there to that of the device. note says why
+// it is not another one, or is empty.
+func OpenDevice(r *Resources, log *slog.Logger) (backend kernels.Backend, note string, err error) {
+	backend, note, err = kernels.Open(kernels.Config{Device: r.Device, Threads: r.Threads, Precision: r.Precision,
+		ConvExact: r.ConvExact, SyncLaunches: r.SyncLaunches, NoGraphs: r.NoGraphs, NVTX: r.NVTX, Logger: log})
+	switch {
+	case errors.Is(err, kernels.ErrUnsupported):
+		return nil, "", err
+	case err != nil:
+		return nil, "", &setting.Error{Field: "run.device", Err: err}
+	}
+	r.Precision = backend.Precision()
+	log.Info("device", "name", backend.Name(), "precision", r.Precision, "note", note)
+	return backend, note, nil
+}
+
+// DeviceMessage tells of a device. Who has a program for graphics cards has a card, and wants to know that it idles.
+func DeviceMessage(backend kernels.Backend, note string) Message {
+	if note == "" {
+		return Message{Topic: "device", Text: backend.Name(), Detail: true}
+	}
+	return Message{Topic: "device", Text: fmt.Sprintf("%s (%s)", backend.Name(), note), Detail: !kernels.HasCUDA}
+}
+
+// Close closes device and data.
+func (s *Session) Close() error {
+	var err error
+	if s.Data != nil {
+		err = s.Data.Close()
+	}
+	return cmp.Or(err, s.Backend.Close())
+}
+
+// At is the session as runs of a configuration see it: where they learn frames of videos one by one, the
+// training split has a bag for each frame, and the others are scored by theirs.
+func (s *Session) At(ctx context.Context, c *Config) (*Session, error) {
+	data, err := s.Data.ByFrame(ctx, c.ByFrame())
+	if err != nil {
+		return nil, err
+	}
+	level := *s
+	level.Data = data
+	return &level, nil
+}
+
+// Arm is the run of an arm in a folder.
+func (s *Session) Arm(c Config, dir, from string, r *recipe.Recipe) *armRun {
+	return &armRun{session: s, config: c, data: s.Data, dir: dir, from: from, recipe: r}
+}
+
+// Recipe of a group of arms with its folder; nil for the paper's plain form.
+func (s *Session) Recipe(c Config, dir string) *recipe.Recipe {
+	return recipe.New(recipe.Options{Settings: c.Settings(), Data: s.Data, Dir: dir, Trainer: s.Arm(c, dir, "", nil), Log: s.Log,
+		Message: func(topic, text string) { s.Tell(Message{Topic: topic, Text: text}) }})
+}
+
+// Standardise brings features to one scale, where the configuration asks for it, and tells how many count for
+// nothing then.
+func (s *Session) Standardise(ctx context.Context, c *dataset.Config) error {
+	constant, err := s.Data.Standardise(ctx, c)
+	if constant > 0 {
+		s.Tell(Message{Text: fmt.Sprintf("        %d features are the same in all training rows and count for nothing", constant), Detail: true})
+	}
+	return err
+}
+
+// Prepare brings data and configuration to what training needs: features on one scale, and the plain form of the
+// noise model where the data cannot tell rates and nobody has asked for them. It reports whether it did the latter.
+func (s *Session) Prepare(ctx context.Context, c *Config) (plain bool, err error) {
+	s.tellOneSided()
+	if err := s.Standardise(ctx, &c.Data); err != nil {
+		return false, err
+	}
+	why := c.Settle(s.Data)
+	if why != "" {
+		s.Tell(Message{Topic: "recipe", Text: "paper: " + why})
+	}
+	return why != "", nil
+}
+
+// tellOneSided tells which words the training labels tell nothing of, before they are trained on.
+func (s *Session) tellOneSided() {
+	d := s.Data
+	never, always := dataset.OneSided(d.Train.Vocabulary.Texts(), d.Census.Positive, d.Census.Bags)
+	if never == nil && always == nil {
+		return
+	}
+	s.Log.Info("one-sided labels", "split", d.Train.Name, "never", never, "always", always)
+	s.Tell(Message{Topic: "labels", Text: fmt.Sprintf("of %d words %s", d.Train.Vocabulary.Len(), dataset.DescribeOneSided(never, always))})
+}
+
+// TellCost tells what a recipe costs before anything starts.
+func (s *Session) TellCost(c *Config, arms ...recipe.Name) {
+	settings := c.Settings()
+	if line := settings.Cost(arms); line != "" {
+		s.Tell(Message{Topic: "recipe", Text: line})
+	}
+}

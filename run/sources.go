@@ -1,0 +1,148 @@
+package run
+
+import (
+	"cmp"
+	"nmn/internal/durable"
+	"nmn/kernels/tensor"
+	"nmn/loader/dataset"
+	"nmn/recipe"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Sources are what a configuration is made of, the weakest first: a preset, a file, and settings from
+// elsewhere, such as the flags of a command line.
+type Sources struct {
+	// preset names the preset; empty takes that of the file, else the one that goes with the data.
+	Preset Preset
+	// size is that of a preset of scenes; empty takes that of the file, else quick.
+	Size Size
+	// file is a YAML file that is laid over the preset; empty for none.
+	File string
+	// arms are those that an experiment is asked for; nil where they are not named.
+	Arms []recipe.Name
+	// given are the keys of the settings from elsewhere, such as data.noise, and apply sets them.
+	Given []string
+	Apply func() error
+}
+
+// Resolve fills c: preset, then file, then what was given, and what these leave open.
+func (s Sources) Resolve(c *Config) error {
+	file, err := s.Read()
+	if err != nil {
+		return err
+	}
+	name, size, set := s.Base(file)
+	resolved, err := FromPreset(name, cmp.Or(size, Quick))
+	if err != nil {
+		return err
+	}
+	if set != "" { // noise is injected into data of others only where it is asked for
+		resolved.Data.Set, resolved.Data.Noise = set, 0
+		if set == dataset.Manifest {
+			resolved.Data.VocabularySize = dataset.MaxClasses // its labels are classes, whereas captions have many words
+		}
+	}
+	*c = resolved
+	if err := file.Decode(c); err != nil {
+		return err
+	}
+	c.Preset, c.Size, c.Build = name, cmp.Or(size, Quick), nil
+	if s.Apply != nil {
+		if err := s.Apply(); err != nil {
+			return err
+		}
+	}
+	c.normalize()
+	c.resolveRecipe(s.choices(file, c.Arm))
+	return c.Validate()
+}
+
+// Read parses the file.
+func (s Sources) Read() (*Document, error) {
+	if s.File == "" {
+		return &Document{}, nil
+	}
+	return ReadDocument(s.File)
+}
+
+// gives reports whether a setting comes from elsewhere.
+func (s Sources) gives(key string) bool { return slices.Contains(s.Given, key) }
+
+// Base finds the preset and its size, empty where nobody names one: from the sources, else from the
+// file, else by the data, which are captions, clips, features or a manifest where a file of them is named, and else
+// empty.
+func (s Sources) Base(file *Document) (name Preset, size Size, set dataset.Kind) {
+	fallback := ScenesPreset
+	for _, of := range []struct {
+		key    string
+		preset Preset
+		set    dataset.Kind
+	}{
+		{"data.features.train.features", FeaturesPreset, dataset.Features},
+		{"data.msrvtt", PaperMSRVTTPreset, dataset.MSRVTT},
+		{"data.clips", PaperMSRVTTPreset, dataset.Clips},
+		{"data.manifest", PaperCOCOPreset, dataset.Manifest},
+		{"data.captions", PaperCOCOPreset, dataset.Captions},
+	} {
+		if file.has(of.key) || s.gives(of.key) {
+			fallback, set = of.preset, of.set
+			break
+		}
+	}
+	return cmp.Or(s.Preset, Preset(file.text("preset")), fallback), cmp.Or(s.Size, Size(file.text("size"))), set
+}
+
+// choices finds what the recipe depends on; arm is that of file and flags.
+func (s Sources) choices(file *Document, arm recipe.Name) choices {
+	start := func(key string) bool { return strings.HasPrefix(key, "train.noise.") || key == "train.noise" }
+	c := choices{
+		preset: s.Preset != "" || file.has("preset"),
+		arm:    file.has("arm") || s.gives("arm"),
+		arms:   s.Arms,
+		ofRun:  file.find("build") != nil,
+		start:  file.find("train.noise") != nil || slices.ContainsFunc(s.Given, start),
+	}
+	if c.arm && s.Arms == nil {
+		c.arms = []recipe.Name{arm}
+	}
+	return c
+}
+
+// normalize makes empty lists none: the two mean the same, and files that tell of them should be the
+// same too. Clips get their frames where nobody said how many.
+func (c *Config) normalize() {
+	c.Net.Depths, c.Net.Widths, c.Net.Hidden = noneIfEmpty(c.Net.Depths), noneIfEmpty(c.Net.Widths), noneIfEmpty(c.Net.Hidden)
+	f := &c.Data.Features
+	f.LabelColumns, f.Ignore = noneIfEmpty(f.LabelColumns), noneIfEmpty(f.Ignore)
+	c.Train.LearningRates, c.Train.Freeze = noneIfEmpty(c.Train.LearningRates), noneIfEmpty(c.Train.Freeze)
+	if c.Data.Set == dataset.MovingScenes && c.Data.Frames == 0 {
+		c.Data.Frames = MovingFrames
+	}
+}
+
+func noneIfEmpty[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// OpenFolderConfig resolves the configuration of what works on the model of a run folder: that of the folder, where
+// the sources name no file, with the rest of the sources over it.
+func (s Sources) OpenFolderConfig(folder string, c *Config) error {
+	if own := filepath.Join(folder, ConfigFile); s.File == "" && durable.Exists(own) {
+		s.File = own
+	}
+	if err := s.Resolve(c); err != nil {
+		return err
+	}
+	if own := filepath.Join(folder, VocabularyFile); c.Data.Vocabulary == "" && durable.Exists(own) {
+		c.Data.Vocabulary, c.Data.VocabularyOfModel = own, true // classes are those of the model, whatever the captions are now
+	}
+	if !s.gives("run.precision") { // that of the run may be one that this device lacks
+		c.Run.Precision = tensor.Auto
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"nmn/internal/setting"
+	"nmn/loader/dataset"
+	"nmn/model"
+	"nmn/recipe"
+	"slices"
+)
+
+// Validate names the first field that is out of range.
+func (c *Config) Validate() error {
+	for _, check := range []func() error{c.validateNames, c.Data.Validate, c.validateNet, c.Train.Validate, c.Run.Validate, c.ValidateRecipe, c.validateVideo} {
+		if err := check(); err != nil {
+			var config *setting.Error
+			if errors.As(err, &config) {
+				return err
+			}
+			return &setting.Error{Err: err}
+		}
+	}
+	return nil
+}
+
+func (c *Config) validateNames() error {
+	switch {
+	case !slices.Contains(recipe.Names(), c.Arm):
+		return fmt.Errorf("arm is %q, want %s", c.Arm, setting.Alternatives(recipe.Names()))
+	case c.Size != Quick && c.Size != Full:
+		return fmt.Errorf("size is %q, want quick or full", c.Size)
+	case c.Net.Arch != NetVGG16 && c.Net.Arch != NetScenes && c.Net.Arch != NetMLP:
+		return fmt.Errorf("net.arch is %q, want vgg16, scenes or mlp", c.Net.Arch)
+	case (c.Net.Arch == NetMLP) != (c.Data.Set == dataset.Features):
+		return fmt.Errorf("net.arch is %q and data.set is %q: the net mlp is for features (--features FILE), the others are for pictures", c.Net.Arch, c.Data.Set)
+	case c.Net.Arch != NetMLP && len(c.Net.Hidden) > 0:
+		return fmt.Errorf("net.hidden is %v: it is for the net mlp, on features", c.Net.Hidden)
+	case c.Net.Arch == NetMLP && c.Net.forPictures():
+		return errors.New("net.input_size, depths, widths, fc6, fc7, fc6_kernel and fc6_pad are for nets on pictures; the net mlp has hidden layers (--hidden)")
+	case c.Net.MIL && c.Net.Arch == NetMLP:
+		return errors.New("net.mil joins the cells of pictures: features have none; leave out --mil")
+	case c.Net.Pixels != PixelsUnit && c.Net.Pixels != PixelsRaw:
+		return fmt.Errorf("net.pixels is %q, want unit or raw", c.Net.Pixels)
+	case !slices.Contains([]ChannelOrder{"", ChannelsRGB, ChannelsBGR}, c.Net.WeightsChannels):
+		return fmt.Errorf("net.weights_channels is %q, want rgb or bgr", c.Net.WeightsChannels)
+	case c.Net.Weights == "" && (c.Net.WeightsChannels != "" || c.Net.WeightsClassifier):
+		return errors.New("net.weights_channels and weights_classifier are for a file to start from: name one (--init FILE)")
+	}
+	return nil
+}
+
+// forPictures tells whether anything is set that only a net on pictures has.
+func (n *NetConfig) forPictures() bool {
+	return n.InputSize != 0 || len(n.Depths)+len(n.Widths) > 0 || n.FC6 != 0 || n.FC7 != 0 || n.FC6Kernel != 0 || n.FC6Pad != 0
+}
+
+func (c *Config) validateNet() error {
+	if !(c.Net.Width > 0 && c.Net.Width <= 16) {
+		return fmt.Errorf("net.width is %g, want more than 0 and at most 16", c.Net.Width)
+	}
+	return c.Net.Model(1, 1, c.Arm.Noise()).Validate()
+}
+
+func (r *Resources) Validate() error {
+	for _, f := range []struct {
+		name      string
+		value, lo int
+	}{{"threads", r.Threads, 0}, {"workers", r.Workers, 1}, {"prefetch", r.Prefetch, 1}} {
+		if f.value < f.lo || f.value > 1024 {
+			return fmt.Errorf("run.%s is %d, want %d to 1024", f.name, f.value, f.lo)
+		}
+	}
+	if r.LabelMemory < 0 {
+		return fmt.Errorf("run.label_memory is %d MiB, want at least 0", r.LabelMemory)
+	}
+	if err := r.Precision.Validate(); err != nil {
+		return fmt.Errorf("run.%w", err)
+	}
+	return nil
+}
+
+func (c *Config) ValidateRecipe() error {
+	settings := c.Settings()
+	return settings.Validate()
+}
+
+// ValidateLoss refuses a loss of the classifier alone for an arm with a noise model.
+func (c *Config) ValidateLoss() error {
+	if c.Train.Loss.IsZero() || c.Arm.Noise() == model.NoNoise {
+		return nil
+	}
+	return fmt.Errorf("loss %s is of the classifier alone, and arm %s has a noise model, which learns by the likelihood of the labels: "+
+		"give --arm star or --arm stage1, or leave out --loss", c.Train.Loss.Name(), c.Arm)
+}

@@ -1,0 +1,49 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"nmn/internal/setting"
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/report"
+)
+
+// level is what a training sample of videos is, for tables; empty for pictures.
+func (c *Config) level() string {
+	switch {
+	case !c.Data.Videos():
+		return ""
+	case c.ByFrame():
+		return report.FrameLevel
+	}
+	return report.VideoLevel
+}
+
+// ByFrame tells whether frames of videos are learned one by one.
+func (c *Config) ByFrame() bool {
+	return c.Data.VideoLevel == dataset.LevelFrame || c.Data.VideoLevel != dataset.LevelVideo && !c.Net.MIL
+}
+
+func (c *Config) validateVideo() error {
+	d, settings := &c.Data, c.Settings()
+	switch {
+	case d.Set == dataset.MovingScenes && (d.Frames < 3 || d.Frames > 1000):
+		return fmt.Errorf("data.frames is %d, want 3 to 1000", d.Frames)
+	case d.VideoLevel != "" && !slices.Contains(dataset.VideoLevels(), d.VideoLevel):
+		return fmt.Errorf("data.video_level is %q, want %s", d.VideoLevel, setting.Alternatives(dataset.VideoLevels()))
+	case c.level() == report.FrameLevel && settings.Folds() > 0:
+		return errors.New("recipe: folds of frames would have a video in several folds: take --video-level video, or the rates of --rates online")
+	}
+	return nil
+}
+
+// Scored is a set as nets of a configuration are judged on it: by their frames, where they learn those.
+func (c *Config) Scored(set *loader.Set) *loader.Set {
+	if !c.ByFrame() {
+		return set
+	}
+	return dataset.ScoredByFrame(set)
+}

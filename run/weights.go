@@ -1,0 +1,53 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"nmn/format/weights"
+	"nmn/model"
+	"nmn/text"
+	"nmn/train"
+)
+
+// LoadWeights starts the classifier from a file. The last layer keeps its start unless the file is known to
+// have the same classes: those of ImageNet are as many as the words of the paper, and others.
+func (s *Session) LoadWeights(net *model.Net, n *NetConfig, v *text.Vocabulary) (err error) {
+	file, err := weights.Open(n.Weights)
+	if err != nil {
+		return fmt.Errorf("cannot open the weights: %w", err)
+	}
+	defer func() { err = cmp.Or(err, file.Close()) }()
+	if n.WeightsChannels != "" {
+		if err := file.SetBGR(n.WeightsChannels == ChannelsBGR); err != nil {
+			return fmt.Errorf("weights %s: %w", n.Weights, err)
+		}
+	}
+	own := false
+	if c, err := train.ReadCheckpoint(n.Weights); err == nil {
+		own = SameClasses(c, v) == nil
+	}
+	report, err := net.LoadAs(file, func(q *model.Param) model.Need {
+		switch {
+		case !net.IsClassifier(q), n.WeightsClassifier:
+			return model.Required
+		case own:
+			return model.Optional
+		}
+		return model.Unwanted
+	})
+	if err != nil {
+		return fmt.Errorf("weights %s: %w", n.Weights, err)
+	}
+	s.Log.Info("weights taken", "file", n.Weights, "format", file.Format, "tensors", len(report.Taken), "kept_random", len(report.Missing), "unused", len(report.Unused))
+	if s.weightsShown {
+		return nil
+	}
+	s.weightsShown = true
+	if file.BGR && n.Arch == NetVGG16 && n.Pixels != PixelsRaw {
+		s.Log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add --pixels raw", "file", n.Weights)
+	}
+	s.Tell(Message{Text: strings.TrimRight(WeightsTable(n.Weights, file, &report), "\n")})
+	return nil
+}

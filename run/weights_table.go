@@ -1,0 +1,55 @@
+package run
+
+import (
+	"fmt"
+	"nmn/format/weights"
+	"nmn/kernels/tensor"
+	"nmn/model"
+	"strings"
+)
+
+// WeightsTable tells what was taken, a line for each layer.
+func WeightsTable(name string, file *weights.File, report *model.LoadReport) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "weights %s: %s, %d tensors", name, file.Format, len(file.Names()))
+	if file.BGR {
+		b.WriteString(", BGR turned into RGB")
+	}
+	b.WriteByte('\n')
+	row := func(m model.Match, note string) {
+		layer, isWeight := strings.CutSuffix(m.Param, ".weight")
+		if !isWeight {
+			return
+		}
+		_, layer, _ = strings.Cut(layer, ".")
+		shape := "-"
+		if m.Tensor != "" {
+			shape = tensor.Format(m.Shape)
+		}
+		line := fmt.Sprintf("  %-8s %-24s %-14s %-5s%s", layer, strings.TrimSuffix(m.Tensor, ".weight"), shape, m.DType, note)
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	for _, m := range report.Taken {
+		note := ""
+		if as := tensor.Format(m.As); as != tensor.Format(m.Shape) {
+			note = " as " + as
+		}
+		row(m, note)
+	}
+	for _, m := range report.Missing {
+		note := " not taken: its classes are others, or unknown (--init-classifier); starts at random"
+		if m.Tensor == "" {
+			note = " not in the file: starts at random"
+		}
+		row(m, note)
+	}
+	if len(report.Unused) > 0 {
+		const most = 6
+		shown := strings.Join(report.Unused[:min(most, len(report.Unused))], ", ")
+		if len(report.Unused) > most {
+			shown += ", ..."
+		}
+		fmt.Fprintf(&b, "  %d tensors of no use here: %s\n", len(report.Unused), shown)
+	}
+	return b.String()
+}

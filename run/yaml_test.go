@@ -1,0 +1,63 @@
+package run
+
+import (
+	"errors"
+	"nmn/internal/setting"
+	"nmn/train"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A folder tells a setting that only one of two runs has.
+func TestConfig_LossMakesAnotherRun(t *testing.T) {
+	bce, asl := DefaultConfig(), DefaultConfig()
+	asl.Train.Loss = train.PaperLoss(train.Asymmetric)
+	for _, pair := range [][2]*Config{{&bce, &asl}, {&asl, &bce}} {
+		if key, _, _ := FirstChange(pair[0], pair[1]); !strings.HasPrefix(key, "train.loss.") {
+			t.Errorf("the first change is %q", key)
+		}
+	}
+}
+
+func FuzzReadConfig(f *testing.F) {
+	f.Add([]byte("data:\n  noise: 0.2\n"))
+	f.Add([]byte("train:\n  learning_rates:\n  - {pattern: head.*, multiplier: 2}\n"))
+	f.Add([]byte("a: &a [*a]\n"))
+	f.Add([]byte("size: quick\n---\n"))
+	f.Add([]byte("train: {noise: {miss_rate: [.nan]}}\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c := DefaultConfig()
+		if err := decodeYAML("fuzz.yaml", data, &c); err != nil {
+			var mistake *setting.Error
+			if !errors.As(err, &mistake) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q is not a mistake of the caller on one line", err)
+			}
+			return
+		}
+		if c.Validate() != nil {
+			return
+		}
+		written, err := c.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again Config
+		if err := decodeYAML("again.yaml", written, &again); err != nil {
+			t.Fatalf("%v in\n%s", err, written)
+		}
+		if rewritten, err := yaml.Marshal(again); err != nil || string(rewritten) != string(written) {
+			t.Errorf("not the same when read back: %v\n%s\n%s", err, written, rewritten)
+		}
+	})
+}
+
+// decodeYAML lays a document over a configuration.
+func decodeYAML(name string, data []byte, config any) error {
+	file, err := ParseDocument(name, data)
+	if err != nil {
+		return err
+	}
+	return file.Decode(config)
+}
