@@ -66,7 +66,8 @@ func Examine(ctx context.Context, c *Config, o ExamineOptions) (*Examination, er
 // failure is the finding that an error stops a run. Its message says itself what to do.
 func failure(kind, what string, err error) doctor.Finding {
 	line := strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
-	return doctor.Finding{Weight: doctor.Error, Kind: kind, Text: what + ": " + line, Cure: "as the message says; nmn train would stop with it"}
+	return doctor.Finding{Weight: doctor.Error, Kind: kind, Text: what + ": " + line,
+		Cure: "as the message says; nmn train would stop with it"}
 }
 
 // openLeniently opens the data as a run does that refuses nothing, so that everything can be looked at: what a run
@@ -99,8 +100,10 @@ func (c *Config) lookAt(data *dataset.Splits, o *ExamineOptions) doctor.Options 
 		workers = runtime.GOMAXPROCS(0)
 	}
 	look := doctor.Options{
-		Sample: o.Sample, Seed: c.Data.Seed, Workers: workers, MaxPixels: c.Data.MaxPixels, MaxBadSamples: c.Data.MaxBadSamples,
-		Missing: c.Data.Features.Missing == dataset.MissingMean, Standardise: c.Data.Features.Standardise, Progress: o.Progress,
+		Sample: o.Sample, Seed: c.Data.Seed, Workers: workers,
+		MaxPixels: c.Data.MaxPixels, MaxBadSamples: c.Data.MaxBadSamples,
+		Missing: c.Data.Features.Missing == dataset.MissingMean, Standardise: c.Data.Features.Standardise,
+		Progress: o.Progress,
 	}
 	if data.Train.Vectors == nil {
 		look.InputSize = c.Net.Model(1, 0, "").Size

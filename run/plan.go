@@ -45,12 +45,14 @@ func (p *Plan) Write(w io.Writer) error {
 		}
 	}
 	for _, a := range p.Arms {
-		line("%-17s %d steps of %.1f ms, %.0f MiB, on %s\n", a.Arm, a.Steps, 1e3*a.StepSeconds, float64(a.DeviceBytes)/(1<<20), p.Device)
+		line("%-17s %d steps of %.1f ms, %.0f MiB, on %s\n",
+			a.Arm, a.Steps, 1e3*a.StepSeconds, float64(a.DeviceBytes)/(1<<20), p.Device)
 	}
 	if p.Recipe != "" {
 		line("recipe            %s, not counted below\n", p.Recipe)
 	}
-	line("in all            about %v, without validation\n", time.Duration(p.Seconds*float64(time.Second)).Round(time.Second))
+	all := time.Duration(p.Seconds * float64(time.Second)).Round(time.Second)
+	line("in all            about %v, without validation\n", all)
 	return err
 }
 

@@ -56,11 +56,13 @@ func (l *Opening) Handle(ctx context.Context, r slog.Record) error {
 func (l *Opening) Findings(maxBadSamples int) (all []Finding) {
 	if n := len(l.missing); n > 0 {
 		f := Finding{
-			Weight: Warning, Kind: "missing-files", Text: fmt.Sprintf("bags of the annotations without pictures or captions: %d; a run leaves them out", n),
+			Weight: Warning, Kind: "missing-files",
+			Text: fmt.Sprintf("bags of the annotations without pictures or captions: %d; a run leaves them out", n),
 			Cure: "add their files, or take them out of the annotations", Examples: some(l.missing),
 		}
 		if n > maxBadSamples {
-			f.Weight, f.Text = Error, fmt.Sprintf("bags of the annotations without pictures or captions: %d; a run leaves out %d at most", n, maxBadSamples)
+			f.Weight = Error
+			f.Text = fmt.Sprintf("bags of the annotations without pictures or captions: %d; a run leaves out %d at most", n, maxBadSamples)
 			f.Cure = fmt.Sprintf("add their files, or leave them out: --max-bad-samples %d", n)
 		}
 		all = append(all, f)

@@ -19,7 +19,8 @@ func (r *Report) WriteData(out io.Writer) error {
 	}
 	for _, s := range r.Splits {
 		l := &s.Labels
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%.2f\t%d\t%d\t%d\t%d\n", s.Name, s.Bags, s.Frames, l.Classes, l.PerBag, l.Unlabelled, l.Rare, len(l.Never), len(l.Always))
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%.2f\t%d\t%d\t%d\t%d\n",
+			s.Name, s.Bags, s.Frames, l.Classes, l.PerBag, l.Unlabelled, l.Rare, len(l.Never), len(l.Always))
 	}
 	_ = w.Flush() // into memory
 	for _, s := range r.Splits[:min(len(r.Splits), 1)] {
@@ -29,10 +30,12 @@ func (r *Report) WriteData(out io.Writer) error {
 		fmt.Fprint(&b, describePictures(&s), describeRows(&s))
 	}
 	if f := r.Features; f != nil {
-		fmt.Fprintf(&b, "features          %d, %d of them constant; deviations %.3g to %.3g, largest mean %.3g\n", f.Width, len(f.Constant), f.Least, f.Most, f.LargestMean)
+		fmt.Fprintf(&b, "features          %d, %d of them constant; deviations %.3g to %.3g, largest mean %.3g\n",
+			f.Width, len(f.Constant), f.Least, f.Most, f.LargestMean)
 	}
 	for _, o := range r.Overlaps {
-		fmt.Fprintf(&b, "%-17s %d with the same identifier, %d the same content, %d the same captions, %d a combination of labels that %s has\n",
+		fmt.Fprintf(&b, "%-17s %d with the same identifier, %d the same content, %d the same captions, "+
+			"%d a combination of labels that %s has\n",
 			o.Second+"/"+o.First, o.IDs, o.Content, o.Captions, o.LabelRows, o.First)
 	}
 	_, err := out.Write(b.Bytes())
@@ -59,9 +62,11 @@ func describePictures(s *SplitReport) string {
 	if p.Bytes > 0 {
 		line += fmt.Sprintf(", %.1f MB", float64(p.Bytes)/1e6)
 	}
-	line += fmt.Sprintf("; %d decoded, %d broken, %d copies, %d grey, %d odd", p.Decoded, p.Broken, p.Duplicates, p.Grey, p.Odd)
+	line += fmt.Sprintf("; %d decoded, %d broken, %d copies, %d grey, %d odd",
+		p.Decoded, p.Broken, p.Duplicates, p.Grey, p.Odd)
 	if p.Median != nil {
-		line += fmt.Sprintf("; %d×%d to %d×%d pixels, median %d×%d", p.Smallest.Width, p.Smallest.Height, p.Largest.Width, p.Largest.Height, p.Median.Width, p.Median.Height)
+		line += fmt.Sprintf("; %d×%d to %d×%d pixels, median %d×%d",
+			p.Smallest.Width, p.Smallest.Height, p.Largest.Width, p.Largest.Height, p.Median.Width, p.Median.Height)
 	}
 	return line + "\n"
 }
@@ -70,7 +75,8 @@ func describeRows(s *SplitReport) string {
 	if s.Rows == nil {
 		return ""
 	}
-	return fmt.Sprintf("%-17s %d rows, %d unusable, %d with missing values, %d copies\n", s.Name, s.Rows.Rows, s.Rows.Unusable, s.Rows.Incomplete, s.Rows.Duplicates)
+	return fmt.Sprintf("%-17s %d rows, %d unusable, %d with missing values, %d copies\n",
+		s.Name, s.Rows.Rows, s.Rows.Unusable, s.Rows.Incomplete, s.Rows.Duplicates)
 }
 
 // shownExamples are those on a line of text; JSON has more.
@@ -94,7 +100,8 @@ func WriteFindings(out io.Writer, findings []Finding, paint func(string) string)
 		}
 		fmt.Fprintf(&b, "    cure: %s\n", f.Cure)
 	}
-	fmt.Fprintf(&b, "errors %d, warnings %d, notes %d\n", Count(findings, Error), Count(findings, Warning), Count(findings, Note))
+	fmt.Fprintf(&b, "errors %d, warnings %d, notes %d\n",
+		Count(findings, Error), Count(findings, Warning), Count(findings, Note))
 	_, err := out.Write(b.Bytes())
 	return err
 }

@@ -24,7 +24,8 @@ type Description struct {
 
 // Describe looks at a table. A matrix on disk is read once for it.
 func (t *Table) Describe() (*Description, error) {
-	d := &Description{File: t.Name, Rows: t.Rows.Len(), Features: t.Rows.Width(), OnDisk: t.OnDisk, Columns: t.Columns, IDs: t.IDs != nil, HasSplits: t.Splits != nil}
+	d := &Description{File: t.Name, Rows: t.Rows.Len(), Features: t.Rows.Width(), OnDisk: t.OnDisk, Columns: t.Columns,
+		IDs: t.IDs != nil, HasSplits: t.Splits != nil}
 	if t.IDs != nil {
 		d.FirstID = t.IDs[0]
 	}

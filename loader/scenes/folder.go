@@ -40,7 +40,9 @@ func WriteMovingFolder(ctx context.Context, config MovingConfig, frames shard.Co
 
 // writeTruth makes the folder of a split and writes its words and truth. Rows of the truth have the names of bags,
 // unless others are given.
-func writeTruth[C interface{ Validate() error }](folder string, config C, set func(C) (*loader.Set, error), name func(bag int) string) error {
+func writeTruth[C interface{ Validate() error }](
+	folder string, config C, set func(C) (*loader.Set, error), name func(bag int) string,
+) error {
 	if err := config.Validate(); err != nil {
 		return err
 	}
@@ -62,7 +64,6 @@ func writeTruth[C interface{ Validate() error }](folder string, config C, set fu
 		}
 	}
 	k, truth := s.Vocabulary.Len(), s.Truth.Uint8s()
-	return table.WriteFile(filepath.Join(folder, TruthName), s.Vocabulary.Texts(), ids, s.Len(), func(bag int) ([]uint8, error) {
-		return truth[bag*k : (bag+1)*k], nil
-	})
+	row := func(bag int) ([]uint8, error) { return truth[bag*k : (bag+1)*k], nil }
+	return table.WriteFile(filepath.Join(folder, TruthName), s.Vocabulary.Texts(), ids, s.Len(), row)
 }

@@ -47,8 +47,8 @@ type Setting struct {
 }
 
 func settingOf(backend kernels.Backend, o Options) Setting {
-	return Setting{Device: backend.Name(), Precision: string(backend.Precision()), Threads: o.Threads, Processors: runtime.GOMAXPROCS(0),
-		Repeats: o.Repeats, Build: run.ThisBuild()}
+	return Setting{Device: backend.Name(), Precision: string(backend.Precision()), Threads: o.Threads,
+		Processors: runtime.GOMAXPROCS(0), Repeats: o.Repeats, Build: run.ThisBuild()}
 }
 
 // medianOf runs f, which enqueues work, and returns how long the middle one of the measured runs took. A
@@ -76,7 +76,8 @@ func timed(backend kernels.Backend, clock kernels.Clock, f func() error) (time.D
 		err := cmp.Or(f(), backend.Sync())
 		return time.Since(began), err
 	}
-	for _, call := range []func() error{func() error { return clock.Mark(0) }, f, func() error { return clock.Mark(1) }, backend.Sync} {
+	begin, end := func() error { return clock.Mark(0) }, func() error { return clock.Mark(1) }
+	for _, call := range []func() error{begin, f, end, backend.Sync} {
 		if err := call(); err != nil {
 			return 0, err
 		}

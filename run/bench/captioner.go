@@ -113,8 +113,11 @@ func (n Captioner) figures(backend kernels.Backend, clips *randomClips, o Option
 	for _, caption := range clips.captions {
 		said, longest = said+len(caption)+1, max(longest, len(caption)+1)
 	}
-	return &CaptionFigures{Model: CaptionerName, Batch: n.Batch, Frames: c.Frames, Features: c.Features, Vocabulary: c.Vocabulary, Hidden: c.Hidden,
-		Dropout: c.Dropout, WordsSaid: said, Setting: settingOf(backend, o), GFLOP: captionFLOP(c, n.Batch, longest, said) / 1e9}
+	return &CaptionFigures{
+		Model: CaptionerName, Batch: n.Batch, Frames: c.Frames, Features: c.Features, Vocabulary: c.Vocabulary,
+		Hidden: c.Hidden, Dropout: c.Dropout, WordsSaid: said, Setting: settingOf(backend, o),
+		GFLOP: captionFLOP(c, n.Batch, longest, said) / 1e9,
+	}
 }
 
 // captionFLOP counts multiplications and additions of a step, the products with the weights alone: each is
@@ -131,6 +134,7 @@ func captionFLOP(c s2vt.Config, captions, longest, said int) float64 {
 func (f *CaptionFigures) summarize(durations []time.Duration) {
 	slices.Sort(durations)
 	median := middle(durations)
-	f.StepMS, f.StepMinMS, f.StepMaxMS = milliseconds(median), milliseconds(durations[0]), milliseconds(durations[len(durations)-1])
+	f.StepMS, f.StepMinMS = milliseconds(median), milliseconds(durations[0])
+	f.StepMaxMS = milliseconds(durations[len(durations)-1])
 	f.CaptionsPerS, f.GFLOPS = rate(float64(f.Batch), median), rate(f.GFLOP, median)
 }

@@ -10,7 +10,9 @@ import (
 
 // captionLengths are the middles of 32 equal shares of the captions of MSR-VTT's training clips, in words
 // without the end: 9.3 in the mean. bench/s2vt_torch.py has the same.
-var captionLengths = []int{4, 4, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7, 8, 8, 8, 9, 9, 9, 10, 10, 10, 11, 11, 11, 12, 13, 13, 14, 16, 18, 22}
+var captionLengths = []int{
+	4, 4, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7, 8, 8, 8, 9, 9, 9, 10, 10, 10, 11, 11, 11, 12, 13, 13, 14, 16, 18, 22,
+}
 
 // numberedWords is a vocabulary with so many ids.
 func numberedWords(ids int) (*captioning.Words, error) {

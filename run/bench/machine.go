@@ -35,7 +35,8 @@ func Products(backend kernels.Backend, sizes []int, o Options) (*ProductFigures,
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	f := &ProductFigures{Device: backend.Name(), Precision: string(backend.Precision()), Threads: o.Threads, Repeats: o.Repeats, Build: run.ThisBuild()}
+	f := &ProductFigures{Device: backend.Name(), Precision: string(backend.Precision()), Threads: o.Threads,
+		Repeats: o.Repeats, Build: run.ThisBuild()}
 	for _, n := range sizes {
 		product, err := o.product(backend, n)
 		if err != nil {
@@ -66,7 +67,8 @@ func (o Options) product(backend kernels.Backend, n int) (p Product, err error) 
 }
 
 // randomTensor is device memory that holds numbers from -1 to 1.
-func randomTensor(arena *tensor.Arena, device tensor.Device, stream *rng.Stream, dtype tensor.DType, shape ...int) (*tensor.Tensor, error) {
+func randomTensor(arena *tensor.Arena, device tensor.Device, stream *rng.Stream, dtype tensor.DType,
+	shape ...int) (*tensor.Tensor, error) {
 	t, err := arena.Alloc(dtype, shape...)
 	if err != nil {
 		return nil, err
@@ -109,6 +111,6 @@ func Memory(backend kernels.Backend, mib int, o Options) (f *MemoryFigures, err 
 	if err != nil {
 		return nil, err
 	}
-	return &MemoryFigures{Device: backend.Name(), Threads: o.Threads, Repeats: o.Repeats, Bytes: src.Bytes(), MS: milliseconds(took),
-		GBPerS: rate(2*float64(src.Bytes())/1e9, took), Build: run.ThisBuild()}, nil
+	return &MemoryFigures{Device: backend.Name(), Threads: o.Threads, Repeats: o.Repeats, Bytes: src.Bytes(),
+		MS: milliseconds(took), GBPerS: rate(2*float64(src.Bytes())/1e9, took), Build: run.ThisBuild()}, nil
 }

@@ -50,6 +50,6 @@ type NetFigures struct {
 
 func (n Net) figures(backend kernels.Backend, o Options) NetFigures {
 	c := n.Model()
-	return NetFigures{Model: string(n.Arch), Size: c.Size, Width: n.Width, Batch: n.Batch, Frames: n.bagFrames(), MIL: c.MIL,
-		NMN: c.Noise != model.NoNoise, Setting: settingOf(backend, o)}
+	return NetFigures{Model: string(n.Arch), Size: c.Size, Width: n.Width, Batch: n.Batch, Frames: n.bagFrames(),
+		MIL: c.MIL, NMN: c.Noise != model.NoNoise, Setting: settingOf(backend, o)}
 }

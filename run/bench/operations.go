@@ -83,8 +83,11 @@ func (f *OperationFigures) add(ops []profile.Op) {
 	for i := range ops {
 		o, took := &ops[i], ops[i].Median()
 		f.TotalMS, work = f.TotalMS+milliseconds(took), work+o.FLOP/1e9
-		f.Ops = append(f.Ops, Operation{Layer: o.Layer, Pass: o.Name, Shape: o.Shape, MS: milliseconds(took), GFLOP: o.FLOP / 1e9,
-			GFLOPS: rate(o.FLOP/1e9, took), Bytes: o.Bytes, GBPerS: rate(float64(o.Bytes)/1e9, took), Algorithm: o.Algorithm})
+		f.Ops = append(f.Ops, Operation{
+			Layer: o.Layer, Pass: o.Name, Shape: o.Shape, MS: milliseconds(took),
+			GFLOP: o.FLOP / 1e9, GFLOPS: rate(o.FLOP/1e9, took),
+			Bytes: o.Bytes, GBPerS: rate(float64(o.Bytes)/1e9, took), Algorithm: o.Algorithm,
+		})
 	}
 	for i := range f.Ops {
 		f.Ops[i].Share = f.Ops[i].MS / f.TotalMS

@@ -73,7 +73,8 @@ func Step(ctx context.Context, backend kernels.Backend, n Net, o Options) (*Step
 func (f *StepFigures) summarize(n Net, durations []time.Duration) {
 	slices.Sort(durations)
 	median, pictures := middle(durations), float64(n.pictures())
-	f.StepMS, f.StepMinMS, f.StepMaxMS = milliseconds(median), milliseconds(durations[0]), milliseconds(durations[len(durations)-1])
+	f.StepMS, f.StepMinMS = milliseconds(median), milliseconds(durations[0])
+	f.StepMaxMS = milliseconds(durations[len(durations)-1])
 	f.BackwardMS = f.StepMS - f.ForwardMS - f.UpdateMS
 	for _, l := range n.Model().Layers() {
 		f.GFLOP += l.TrainFLOP * pictures / 1e9
@@ -98,7 +99,9 @@ func (o Options) parts(net *model.Net, n Net) (forward, update time.Duration, er
 	if err != nil {
 		return 0, 0, err
 	}
-	update, err = o.medianOf(backend, func() error { return cmp.Or(backend.GradNorm(norm, entries), backend.SGD(entries, .9)) })
+	update, err = o.medianOf(backend, func() error {
+		return cmp.Or(backend.GradNorm(norm, entries), backend.SGD(entries, .9))
+	})
 	return forward, update, err
 }
 
