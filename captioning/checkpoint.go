@@ -14,8 +14,14 @@ import (
 )
 
 // frame is that of the checkpoints of captioners.
-var frame = train.Frame[Checkpoint]{Key: "nmn.captioner", Room: "captioning", Writer: "the training of a captioner", Check: (*Checkpoint).check,
-	Parameters: func(c *Checkpoint) float64 { return c.Model.Parameters() }, Step: func(c *Checkpoint) int { return c.Position.Step }}
+var frame = train.Frame[Checkpoint]{
+	Key:        "nmn.captioner",
+	Room:       "captioning",
+	Writer:     "the training of a captioner",
+	Check:      (*Checkpoint).check,
+	Parameters: func(c *Checkpoint) float64 { return c.Model.Parameters() },
+	Step:       func(c *Checkpoint) int { return c.Position.Step },
+}
 
 // Checkpoint is what a checkpoint holds beside its tensors: the net's parameters by their names, and the
 // optimizer's moments, named optimizer.m.<parameter> and optimizer.v.<parameter>.

@@ -24,10 +24,12 @@ func DefaultGeneration() Generation {
 
 // Generate makes a caption for each clip, in their order. told, which may be nil, is called with the number
 // of clips that are done.
-func Generate(ctx context.Context, net *s2vt.Net, words *Words, f FrameFeatures, o Generation, told func(done int)) ([]Generated, error) {
+func Generate(ctx context.Context, net *s2vt.Net, words *Words, f FrameFeatures, o Generation,
+	told func(done int)) ([]Generated, error) {
 	c := net.Config()
 	if c.Vocabulary != words.Len() {
-		return nil, fmt.Errorf("the captioner has %d words, the vocabulary %d: %w", c.Vocabulary, words.Len(), ErrOtherWords)
+		return nil, fmt.Errorf("the captioner has %d words, the vocabulary %d: %w",
+			c.Vocabulary, words.Len(), ErrOtherWords)
 	}
 	if err := Fit(f, c.Frames, c.Features, true); err != nil {
 		return nil, err

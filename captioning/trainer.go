@@ -66,7 +66,11 @@ func (t *Trainer) makeBatch() {
 	for i := range t.buffers {
 		t.buffers[i] = make([]float32, t.Data.Frames()*t.Data.Width())
 	}
-	t.batch = s2vt.Batch{Features: make([][]float32, 0, count), Captions: make([][]int32, 0, count), Samples: make([]int, 0, count)}
+	t.batch = s2vt.Batch{
+		Features: make([][]float32, 0, count),
+		Captions: make([][]int32, 0, count),
+		Samples:  make([]int, 0, count),
+	}
 }
 
 // Batches is the number of steps of an epoch.
@@ -153,8 +157,15 @@ func (t *Trainer) end(ctx context.Context) error {
 
 func (t *Trainer) tellEpoch() {
 	captions, words := float64(max(t.at.Captions, 1)), float64(max(t.at.Words, 1))
-	observers(t.Observers).Epoch(EpochDone{Epoch: t.at.Epoch, Step: t.at.Step, Loss: t.at.LossSum / captions, WordLoss: t.at.LossSum / words,
-		Captions: t.at.Captions, Words: t.at.Words, Duration: time.Since(t.started)})
+	observers(t.Observers).Epoch(EpochDone{
+		Epoch:    t.at.Epoch,
+		Step:     t.at.Step,
+		Loss:     t.at.LossSum / captions,
+		WordLoss: t.at.LossSum / words,
+		Captions: t.at.Captions,
+		Words:    t.at.Words,
+		Duration: time.Since(t.started),
+	})
 }
 
 // validate asks for the CIDEr of the net as it is, once for each step.

@@ -77,7 +77,9 @@ func checkWord(word string) error {
 		return fmt.Errorf("%.20q... has %d bytes, at most %d are a word", word, len(word), maxWordBytes)
 	case !utf8.ValidString(word):
 		return fmt.Errorf("%q is not UTF-8", word)
-	case strings.ContainsFunc(word, func(r rune) bool { return unicode.IsControl(r) || r != '\u00a0' && unicode.IsSpace(r) }):
+	case strings.ContainsFunc(word, func(r rune) bool {
+		return unicode.IsControl(r) || r != '\u00a0' && unicode.IsSpace(r)
+	}):
 		return fmt.Errorf("%q has a blank or a control character", word)
 	case slices.Contains(specials[:], word):
 		return fmt.Errorf("%q stands for something else", word)
