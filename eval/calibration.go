@@ -21,7 +21,8 @@ func Calibration(p []float64, labels []uint8) (brier, ece Number, err error) {
 	var t calibration
 	for i := range p {
 		if !(p[i] >= 0 && p[i] <= 1) || labels[i] > 1 {
-			return 0, 0, fmt.Errorf("calibration: entry %d: probability %g, label %d: %w", i+1, p[i], labels[i], ErrValue)
+			return 0, 0, fmt.Errorf("calibration: entry %d: probability %g, label %d: %w",
+				i+1, p[i], labels[i], ErrValue)
 		}
 	}
 	t.add(p, labels)

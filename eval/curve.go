@@ -26,9 +26,11 @@ type cellCounts [curveKeys]struct{ cells, hold int }
 // PrecisionRecall draws precision against recall at falling thresholds on N×classes scores, the cells of
 // each group of words pooled; a group of which no word holds anywhere has no curve. Scores may be log-odds.
 // The vocabulary may be nil, and only the curve of all words is then there. It takes one pass and no sorting.
-func PrecisionRecall(scores []float32, answers []uint8, classes int, v *text.Vocabulary) (ByGroup[[]CurvePoint], error) {
+func PrecisionRecall(scores []float32, answers []uint8, classes int,
+	v *text.Vocabulary) (ByGroup[[]CurvePoint], error) {
 	if classes < 1 || len(scores)%classes != 0 || v != nil && v.Len() != classes {
-		return ByGroup[[]CurvePoint]{}, fmt.Errorf("precision-recall curve: %d scores of %d classes: %w", len(scores), classes, ErrShape)
+		return ByGroup[[]CurvePoint]{}, fmt.Errorf("precision-recall curve: %d scores of %d classes: %w",
+			len(scores), classes, ErrShape)
 	}
 	if err := checkRanked("precision-recall curve", scores, answers); err != nil {
 		return ByGroup[[]CurvePoint]{}, err

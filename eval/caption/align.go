@@ -148,7 +148,8 @@ func (p *path) clone() *path {
 }
 
 func (p *path) free(m *match) bool {
-	return !slices.Contains(p.used[0][m.from:m.from+m.fromSize], true) && !slices.Contains(p.used[1][m.at:m.at+m.length], true)
+	return !slices.Contains(p.used[0][m.from:m.from+m.fromSize], true) &&
+		!slices.Contains(p.used[1][m.at:m.at+m.length], true)
 }
 
 func (p *path) use(m *match) {

@@ -31,7 +31,8 @@ func LoadMeteor(dir string) (*Meteor, error) {
 		return nil
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("there is no english.words: name the folder of METEOR's resources, or of copies of them: %w", ErrInput)
+		err = fmt.Errorf("there is no english.words: name the folder of METEOR's resources, or of copies of them: %w",
+			ErrInput)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("METEOR data %s: %w", dir, err)
@@ -135,7 +136,8 @@ func (m *Meteor) loadParaphrases(dir string) error {
 		switch number++; number % 3 {
 		case 1:
 			if _, err := strconv.ParseFloat(strings.TrimSpace(line), 64); err != nil {
-				return fmt.Errorf("a probability is %.40q: every pair has three lines, its probability and two phrases: %w", line, ErrInput)
+				return fmt.Errorf("a probability is %.40q: every pair has three lines, its probability and two "+
+					"phrases: %w", line, ErrInput)
 			}
 		case 2:
 			first = line
@@ -155,7 +157,8 @@ func (m *Meteor) loadParaphrases(dir string) error {
 	}
 	m.paraphrases = p
 	if m.synonyms == nil {
-		return fmt.Errorf("there is paraphrase-en but no english.synsets: METEOR matches synonyms before paraphrases: %w", ErrInput)
+		return fmt.Errorf("there is paraphrase-en but no english.synsets: METEOR matches synonyms before "+
+			"paraphrases: %w", ErrInput)
 	}
 	m.last = paraphrase
 	return nil
