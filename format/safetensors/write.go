@@ -52,7 +52,8 @@ func writeAll(w io.Writer, header []byte, tensors []Tensor, sums []uint32) error
 			return fmt.Errorf("safetensors: cannot write tensor %q: %w", t.Name, err)
 		}
 		if size, _ := byteCount(t.DType, t.Shape); counted.count != size {
-			return fmt.Errorf("safetensors: tensor %q: %s %v needs %d bytes, its function wrote %d", t.Name, t.DType, t.Shape, size, counted.count)
+			return fmt.Errorf("safetensors: tensor %q: %s %v needs %d bytes, its function wrote %d",
+				t.Name, t.DType, t.Shape, size, counted.count)
 		}
 		sums[i] = counted.sum
 	}
@@ -153,9 +154,13 @@ func (t *Tensor) describe() (length int, types []DType) {
 func (t *Tensor) WriteData(w io.Writer) error {
 	switch data := t.Data.(type) {
 	case []float32:
-		return writeElements(w, data, 4, func(b []byte, v float32) []byte { return little.AppendUint32(b, math.Float32bits(v)) })
+		return writeElements(w, data, 4, func(b []byte, v float32) []byte {
+			return little.AppendUint32(b, math.Float32bits(v))
+		})
 	case []float64:
-		return writeElements(w, data, 8, func(b []byte, v float64) []byte { return little.AppendUint64(b, math.Float64bits(v)) })
+		return writeElements(w, data, 8, func(b []byte, v float64) []byte {
+			return little.AppendUint64(b, math.Float64bits(v))
+		})
 	case []int64:
 		return writeElements(w, data, 8, func(b []byte, v int64) []byte { return little.AppendUint64(b, uint64(v)) })
 	case []int32:

@@ -78,7 +78,8 @@ func caffeLayer(m message, form layerForm) ([]array, error) {
 		case m.field == form.blobs && m.isBytes():
 			blobs = append(blobs, m.inner())
 		case form.old && m.field == layerV0 && m.isBytes():
-			return nil, faultf("byte %d: a layer in Caffe's first form: convert the file with its upgrade_net_proto_binary", at)
+			return nil, faultf("byte %d: a layer in Caffe's first form: convert the file with its "+
+				"upgrade_net_proto_binary", at)
 		}
 	}
 	if m.err != nil || len(blobs) == 0 {

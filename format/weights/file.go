@@ -90,7 +90,8 @@ func readFormat(r io.ReaderAt, size int64, ending string) (*File, error) {
 	case ending == ".h5" || ending == ".hdf5" || ending == ".onnx" || ending == ".bin":
 		return nil, faultf("%s is not read: save the weights as .safetensors, .pth or .npz", ending)
 	}
-	return nil, faultf("it is none of PyTorch's .pth, .safetensors, NumPy's .npz and Caffe's .caffemodel (which is known by its ending)")
+	return nil, faultf("it is none of PyTorch's .pth, .safetensors, NumPy's .npz and Caffe's .caffemodel (which is " +
+		"known by its ending)")
 }
 
 func readSafetensors(r io.ReaderAt, size int64) (*File, error) {

@@ -76,7 +76,8 @@ var pickleOperations = [256]func(*unpickler) error{
 // opcodeName names what is refused.
 func opcodeName(code byte) string {
 	known := map[byte]string{
-		'0': "POP", '1': "POP_MARK", '2': "DUP", 'F': "FLOAT", 'I': "INT", 'L': "LONG", 'P': "PERSID", 'S': "STRING", 'V': "UNICODE",
+		'0': "POP", '1': "POP_MARK", '2': "DUP", 'F': "FLOAT", 'I': "INT", 'L': "LONG", 'P': "PERSID", 'S': "STRING",
+		'V': "UNICODE",
 		'i': "INST", 'o': "OBJ", 'd': "DICT", 'l': "LIST", 'p': "PUT", 'g': "GET", 0x81: "NEWOBJ", 0x92: "NEWOBJ_EX",
 		0x82: "EXT1", 0x83: "EXT2", 0x84: "EXT4", 0x8b: "LONG4", 0x8e: "BINBYTES8", 0x8f: "EMPTY_SET", 0x90: "ADDITEMS",
 		0x91: "FROZENSET", 0x96: "BYTEARRAY8", 0x97: "NEXT_BUFFER", 0x98: "READONLY_BUFFER",

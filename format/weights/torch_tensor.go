@@ -78,8 +78,8 @@ const maxGathered = 1 << 30
 func (t *pickledTensor) gather(r io.Reader, extent int64) (elements, error) {
 	width := int64(t.storage.dtype.Size())
 	if extent > maxGathered/width {
-		return nil, faultf("it has the strides %v over %d elements, which is too many to be put in order in memory: save it contiguous "+
-			"(tensor.contiguous())", t.strides, extent)
+		return nil, faultf("it has the strides %v over %d elements, which is too many to be put in order in memory: "+
+			"save it contiguous (tensor.contiguous())", t.strides, extent)
 	}
 	part, err := io.ReadAll(io.LimitReader(r, extent*width)) // memory grows with what is there
 	if err == nil && int64(len(part)) < extent*width {
