@@ -10,7 +10,8 @@ import (
 // may be of any unit. Precision is that of the first so many of all.
 func Rank(scores []float32, labels, truth []uint8, at []int) (Ranking, error) {
 	if len(labels) != len(truth) || len(scores) != len(labels) {
-		return Ranking{}, fmt.Errorf("audit: %d scores, %d labels, %d true labels: %w", len(scores), len(labels), len(truth), eval.ErrShape)
+		return Ranking{}, fmt.Errorf("audit: %d scores, %d labels, %d true labels: %w",
+			len(scores), len(labels), len(truth), eval.ErrShape)
 	}
 	wrong := make([]uint8, len(labels))
 	for i, z := range labels {

@@ -100,7 +100,8 @@ func TestNew_RefusesWhatCannotBeDealt(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := New(bagNames(3), 4, 1); !strings.Contains(err.Error(), "3 bags cannot be dealt to 4 folds") || !strings.Contains(err.Error(), "fewer folds") {
+	if _, err := New(bagNames(3), 4, 1); !strings.Contains(err.Error(), "3 bags cannot be dealt to 4 folds") ||
+		!strings.Contains(err.Error(), "fewer folds") {
 		t.Errorf("fewer bags than folds: %v", err)
 	}
 }
@@ -122,7 +123,8 @@ var bad = map[string]string{
 
 func TestRead_RefusesDamagedFiles(t *testing.T) {
 	for name, text := range bad {
-		if p, err := Read(strings.NewReader(text), "folds.json"); !errors.Is(err, ErrPlan) || !strings.HasPrefix(err.Error(), "folds.json: ") {
+		if p, err := Read(strings.NewReader(text), "folds.json"); !errors.Is(err, ErrPlan) ||
+			!strings.HasPrefix(err.Error(), "folds.json: ") {
 			t.Errorf("%s: %v, %v", name, p, err)
 		}
 	}

@@ -51,7 +51,8 @@ func (s *state) count() {
 func (s *state) maximise(c int) {
 	const rounds, still = 500, 1e-9
 	for range rounds {
-		logOdds := [2]float64{rates.LabelLogOdds(0, s.rates.Q01[c], s.rates.Q10[c]), rates.LabelLogOdds(1, s.rates.Q01[c], s.rates.Q10[c])}
+		logOdds := [2]float64{rates.LabelLogOdds(0, s.rates.Q01[c], s.rates.Q10[c]),
+			rates.LabelLogOdds(1, s.rates.Q01[c], s.rates.Q10[c])}
 		var n expected
 		for i := c; i < len(s.labels); i += s.classes {
 			n.add(rates.Sigmoid(s.logits[i]+logOdds[s.labels[i]]), s.labels[i])

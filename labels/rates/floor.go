@@ -35,7 +35,8 @@ const (
 // expected number of true labels are those that belong to them, and intervals reach up to the rates.
 func Raise(ctx context.Context, in Input, r *Result, o Options) (*Result, Floor, error) {
 	if len(r.Classes) != in.Classes {
-		return nil, Floor{}, fmt.Errorf("noise rates: rates of %d classes for %d: %w", len(r.Classes), in.Classes, eval.ErrShape)
+		return nil, Floor{}, fmt.Errorf("noise rates: rates of %d classes for %d: %w", len(r.Classes), in.Classes,
+			eval.ErrShape)
 	}
 	if err := o.Validate(); err != nil {
 		return nil, Floor{}, err
