@@ -35,8 +35,10 @@ const (
 
 // ClipLabelsForm is what holds for all lines of a file of labels.
 type ClipLabelsForm struct {
-	CaptionsPerBag int  `json:"captions_per_bag,omitempty"` // at most; 0 where labels do not come from captions
-	Truth          bool `json:"truth,omitempty"`            // lines tell what truly holds: nothing, where they list nothing
+	// CaptionsPerBag is the largest number of captions; 0 where labels do not come from captions.
+	CaptionsPerBag int `json:"captions_per_bag,omitempty"`
+	// Truth reports whether lines say what truly holds. A line that lists nothing then says that nothing does.
+	Truth bool `json:"truth,omitempty"`
 }
 
 // labelsHeader is the first line of a label file.
@@ -98,15 +100,18 @@ func (c *ClipLabel) check(form ClipLabelsForm) error {
 	case form.CaptionsPerBag == 0 && (c.Captions != nil || c.Counts != nil):
 		return fmt.Errorf("clip %q: captions or counts need captions_per_bag in the header", Excerpt(c.Clip))
 	case form.CaptionsPerBag > 0 && c.Labels != nil:
-		return fmt.Errorf("clip %q: labels without captions, and the header has captions_per_bag %d", Excerpt(c.Clip), form.CaptionsPerBag)
+		return fmt.Errorf("clip %q: labels without captions, and the header has captions_per_bag %d",
+			Excerpt(c.Clip), form.CaptionsPerBag)
 	case c.Truth != nil && !form.Truth:
 		return fmt.Errorf("clip %q: truth needs \"truth\":true in the header", Excerpt(c.Clip))
 	case len(c.Captions) > form.CaptionsPerBag:
-		return fmt.Errorf("clip %q: %d captions, want at most %d", Excerpt(c.Clip), len(c.Captions), form.CaptionsPerBag)
+		return fmt.Errorf("clip %q: %d captions, want at most %d", Excerpt(c.Clip), len(c.Captions),
+			form.CaptionsPerBag)
 	}
 	for word, n := range c.Counts {
 		if n < 1 || n > form.CaptionsPerBag {
-			return fmt.Errorf("clip %q: count of %q is %d, want 1 to %d", Excerpt(c.Clip), Excerpt(word), n, form.CaptionsPerBag)
+			return fmt.Errorf("clip %q: count of %q is %d, want 1 to %d", Excerpt(c.Clip), Excerpt(word), n,
+				form.CaptionsPerBag)
 		}
 	}
 	return nil

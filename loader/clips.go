@@ -30,7 +30,8 @@ func OpenClips(dir string) (*Clips, error) {
 	if err != nil {
 		return nil, fmt.Errorf("frames: %w", err)
 	}
-	return &Clips{dir: dir, reader: reader, records: newRecordCache(reader), buffers: &sync.Pool{New: func() any { return new([]byte) }}}, nil
+	return &Clips{dir: dir, reader: reader, records: newRecordCache(reader),
+		buffers: &sync.Pool{New: func() any { return new([]byte) }}}, nil
 }
 
 // Close closes all files. Reads that follow fail.
@@ -40,7 +41,8 @@ func (c *Clips) Close() error { return c.reader.Close() }
 func (c *Clips) Len() int { return c.reader.Len() }
 
 // read decodes a frame of a clip.
-func (c *Clips) read(ctx context.Context, record *shard.Record, frame int, pic *picture.Picture, limits picture.Limits) (err error) {
+func (c *Clips) read(ctx context.Context, record *shard.Record, frame int, pic *picture.Picture,
+	limits picture.Limits) (err error) {
 	buffer := c.buffers.Get().(*[]byte)
 	defer c.buffers.Put(buffer)
 	if *buffer, err = c.load(ctx, record, frame, *buffer, limits); err != nil {
@@ -57,15 +59,18 @@ func (c *Clips) read(ctx context.Context, record *shard.Record, frame int, pic *
 }
 
 // load reads the picture of a frame into buffer, undecoded.
-func (c *Clips) load(ctx context.Context, record *shard.Record, frame int, buffer []byte, limits picture.Limits) ([]byte, error) {
+func (c *Clips) load(ctx context.Context, record *shard.Record, frame int, buffer []byte,
+	limits picture.Limits) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return buffer, err
 	}
 	if frame < 0 || frame >= len(record.Frames) {
-		return buffer, fmt.Errorf("%w: the clip %q has %d frames, there is no frame %d", ErrCorrupt, Excerpt(record.Clip), len(record.Frames), frame)
+		return buffer, fmt.Errorf("%w: the clip %q has %d frames, there is no frame %d",
+			ErrCorrupt, Excerpt(record.Clip), len(record.Frames), frame)
 	}
 	if size := record.Frames[frame].Size; size > limits.MaxBytes {
-		return buffer, fmt.Errorf("%w: frame %d of the clip %q has %d bytes, more than the limit of %d", ErrCorrupt, frame, Excerpt(record.Clip), size, limits.MaxBytes)
+		return buffer, fmt.Errorf("%w: frame %d of the clip %q has %d bytes, more than the limit of %d",
+			ErrCorrupt, frame, Excerpt(record.Clip), size, limits.MaxBytes)
 	}
 	buffer, err := c.reader.ReadFrame(record, frame, buffer)
 	if err != nil {
@@ -78,9 +83,11 @@ func (c *Clips) load(ctx context.Context, record *shard.Record, frame int, buffe
 func framePlace(r *shard.Record, frame int) string {
 	f := r.Frames[frame]
 	if r.Shard == "" {
-		return fmt.Sprintf("frame %d of the clip %q (folder %s, %d bytes)", frame, Excerpt(r.Clip), Excerpt(r.Key), f.Size)
+		return fmt.Sprintf("frame %d of the clip %q (folder %s, %d bytes)",
+			frame, Excerpt(r.Clip), Excerpt(r.Key), f.Size)
 	}
-	return fmt.Sprintf("frame %d of the clip %q (%s, byte %d, %d bytes)", frame, Excerpt(r.Clip), r.Shard, f.Offset, f.Size)
+	return fmt.Sprintf("frame %d of the clip %q (%s, byte %d, %d bytes)",
+		frame, Excerpt(r.Clip), r.Shard, f.Offset, f.Size)
 }
 
 // ClipTable finds clips by their name.
@@ -108,7 +115,8 @@ func (c *Clips) Table() (*ClipTable, error) {
 		}
 		name := clipBase(record.Clip)
 		if first, ok := t.records[name]; ok {
-			return nil, fmt.Errorf("frames: the clips %q and %q of the index are both %q by name: keep one", Excerpt(first.Clip), Excerpt(record.Clip), Excerpt(name))
+			return nil, fmt.Errorf("frames: the clips %q and %q of the index are both %q by name: keep one",
+				Excerpt(first.Clip), Excerpt(record.Clip), Excerpt(name))
 		}
 		t.records[name] = &record
 	}
@@ -127,7 +135,8 @@ func (t *ClipTable) Has(clip string) error {
 		return nil
 	}
 	if t.broken != nil {
-		return fmt.Errorf("%w in %q, unless they are in a line of the index that cannot be used: %w", ErrNoFrames, t.clips.dir, t.broken)
+		return fmt.Errorf("%w in %q, unless they are in a line of the index that cannot be used: %w",
+			ErrNoFrames, t.clips.dir, t.broken)
 	}
 	return fmt.Errorf("%w in %q", ErrNoFrames, t.clips.dir)
 }

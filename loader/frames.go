@@ -144,11 +144,13 @@ func (x *FrameIndex) Of(frame int) (video, position int) {
 // each. The maximum of log-odds is the log-odds of the maximal probability.
 func (x *FrameIndex) Max(index []int, scores []float32, classes int) (videos []int, best []float32, err error) {
 	if classes < 1 || len(scores) != len(index)*classes {
-		return nil, nil, fmt.Errorf("scores of frames: %d values for %d frames of %d classes", len(scores), len(index), classes)
+		return nil, nil, fmt.Errorf("scores of frames: %d values for %d frames of %d classes",
+			len(scores), len(index), classes)
 	}
 	for i, frame := range index {
 		if frame < 0 || frame >= x.Frames() || i > 0 && frame <= index[i-1] {
-			return nil, nil, fmt.Errorf("scores of frames: row %d is of frame %d; rows must ascend within 0 to %d", i, frame, x.Frames()-1)
+			return nil, nil, fmt.Errorf("scores of frames: row %d is of frame %d; rows must ascend within 0 to %d",
+				i, frame, x.Frames()-1)
 		}
 		row := scores[i*classes : (i+1)*classes]
 		video, _ := x.Of(frame)

@@ -57,7 +57,8 @@ func (s *Standard) check(set *Set) error {
 	case set.Vectors == nil:
 		return fmt.Errorf("loader: the set %q has pictures, and a standard of features", set.Name)
 	case len(s.Mean) != set.Vectors.Width() || len(s.Scale) != len(s.Mean):
-		return fmt.Errorf("loader: the vectors of %q have %d features, the standard is for %d", set.Name, set.Vectors.Width(), len(s.Mean))
+		return fmt.Errorf("loader: the vectors of %q have %d features, the standard is for %d",
+			set.Name, set.Vectors.Width(), len(s.Mean))
 	}
 	return nil
 }

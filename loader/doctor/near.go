@@ -35,14 +35,16 @@ func (s signature) sharedBlock(o signature) int {
 func eachNear(looks []look, tell func(a, b look)) {
 	for i := range blocks {
 		slices.SortFunc(looks, func(a, b look) int {
-			return cmp.Or(cmp.Compare(a.sign.block(i), b.sign.block(i)), cmp.Compare(a.sign.across, b.sign.across), cmp.Compare(a.sign.down, b.sign.down), a.before(b))
+			return cmp.Or(cmp.Compare(a.sign.block(i), b.sign.block(i)), cmp.Compare(a.sign.across, b.sign.across),
+				cmp.Compare(a.sign.down, b.sign.down), a.before(b))
 		})
 		for at, a := range looks {
 			for _, b := range looks[at+1 : min(at+1+mostCompared, len(looks))] {
 				if a.sign.block(i) != b.sign.block(i) {
 					break
 				}
-				if !a.sign.near(b.sign) || a.sign.sharedBlock(b.sign) != i || a.content == b.content || a.split == b.split && a.bag == b.bag {
+				if !a.sign.near(b.sign) || a.sign.sharedBlock(b.sign) != i || a.content == b.content ||
+					a.split == b.split && a.bag == b.bag {
 					continue
 				}
 				if a.before(b) < 0 {
@@ -94,13 +96,17 @@ func (r *Report) nearFinding(first, second, n int, examples []string) {
 	s := &r.Splits[second]
 	if first == second {
 		s.Pictures.Near = n
-		r.add(Finding{Note, "near-duplicates", fmt.Sprintf("%s of %s (%s) that look like another there, maybe scaled or encoded anew", counted(n, "picture"), s.Name, percent(n, s.Bags)),
+		r.add(Finding{Note, "near-duplicates",
+			fmt.Sprintf("%s of %s (%s) that look like another there, maybe scaled or encoded anew",
+				counted(n, "picture"), s.Name, percent(n, s.Bags)),
 			"look at them: copies are learned several times", examples})
 		return
 	}
 	o := r.overlap(first, second)
 	o.Near = n
-	r.add(Finding{Note, "near-duplicates-across", fmt.Sprintf("%s of %s (%s) that look like one of %s, maybe scaled or encoded anew", counted(n, "picture"), o.Second, percent(n, s.Bags), o.First),
+	r.add(Finding{Note, "near-duplicates-across",
+		fmt.Sprintf("%s of %s (%s) that look like one of %s, maybe scaled or encoded anew",
+			counted(n, "picture"), o.Second, percent(n, s.Bags), o.First),
 		"look at them, and where they are copies " + leakCure(o), examples})
 }
 
@@ -114,7 +120,8 @@ func (a alike) examples(splits []Split, second int) []string {
 	slices.Sort(bags)
 	for _, bag := range bags[:min(len(bags), maxExamples)] {
 		first := a[bag]
-		examples = append(examples, splits[first.split].Name+" "+splits[first.split].Set.IDs[first.bag]+" ~ "+splits[second].Name+" "+splits[second].Set.IDs[bag])
+		examples = append(examples, splits[first.split].Name+" "+splits[first.split].Set.IDs[first.bag]+" ~ "+
+			splits[second].Name+" "+splits[second].Set.IDs[bag])
 	}
 	return examples
 }

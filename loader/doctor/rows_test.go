@@ -93,7 +93,8 @@ func TestExamine_ColumnsAndCopiesOfRows(t *testing.T) {
 	if f := wantFinding(t, r, doctor.Note, "constant-features"); !slices.Equal(f.Examples, []string{"column 2"}) {
 		t.Errorf("constant features %q", f.Examples)
 	}
-	if f := wantFinding(t, r, doctor.Warning, "duplicates-across"); !slices.Equal(f.Examples, []string{"train 5 = test 3"}) {
+	if f := wantFinding(t, r, doctor.Warning, "duplicates-across"); !slices.Equal(f.Examples,
+		[]string{"train 5 = test 3"}) {
 		t.Errorf("copies %q", f.Examples)
 	}
 	if n := r.Splits[0].Rows.Duplicates; n != 1 {

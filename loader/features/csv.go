@@ -100,7 +100,9 @@ func (c *csvRecords) next() error {
 	}
 	c.line, _ = c.csv.FieldPos(0)
 	if len(c.record) != len(c.names) {
-		return formatf("line %d: %d fields, the first line has %d: repair the line, with quotes around text that has %q in it", c.line, len(c.record), len(c.names), c.csv.Comma)
+		return formatf(
+			"line %d: %d fields, the first line has %d: repair the line, with quotes around text that has %q in it",
+			c.line, len(c.record), len(c.names), c.csv.Comma)
 	}
 	return nil
 }

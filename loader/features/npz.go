@@ -122,8 +122,8 @@ func inflate(entry *zip.File, o *Options) (rows Rows, err error) {
 	}
 	n, width, _ := matrixOf(h.Shape)
 	if bytes := 4 * int64(n) * int64(width); bytes > o.limit() {
-		return nil, formatf("it is compressed and takes %d bytes of memory, the limit is %d; write it with numpy.savez or numpy.save, "+
-			"which stay on disk, or raise --memory-limit", bytes, o.limit())
+		return nil, formatf("it is compressed and takes %d bytes of memory, the limit is %d; write it with "+
+			"numpy.savez or numpy.save, which stay on disk, or raise --memory-limit", bytes, o.limit())
 	}
 	m := &memoryRows{width: width}
 	buffer, row := make([]byte, width*h.Width), make([]float32, width)

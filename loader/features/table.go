@@ -50,7 +50,9 @@ func (o *Options) openFeatures() (*Table, error) {
 	case ".csv", ".tsv", ".parquet", ".arff":
 		return o.openTable()
 	default:
-		return nil, formatf("features: %q: its name ends in %q, want .npy, .npz, .safetensors, .csv, .tsv, .parquet or .arff", o.Features, kind)
+		return nil, formatf(
+			"features: %q: its name ends in %q, want .npy, .npz, .safetensors, .csv, .tsv, .parquet or .arff",
+			o.Features, kind)
 	}
 }
 
@@ -62,7 +64,8 @@ func (o *Options) openArray(name, array string) (Rows, error) {
 		return openTensor(name, array, o.Missing)
 	}
 	if array != "" {
-		return nil, formatf("features: %q is one array without a name: leave out --feature-array and --label-array", name)
+		return nil, formatf("features: %q is one array without a name: leave out --feature-array and --label-array",
+			name)
 	}
 	return openNPY(name, o.Missing)
 }
@@ -92,7 +95,13 @@ func (o *Options) openTable() (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Name: o.Features, Rows: &memoryRows{d.features, d.width}, Columns: d.names, IDs: d.ids, Splits: d.splits}
+	t := &Table{
+		Name:    o.Features,
+		Rows:    &memoryRows{d.features, d.width},
+		Columns: d.names,
+		IDs:     d.ids,
+		Splits:  d.splits,
+	}
 	if t.Labels, err = o.labelsOf(o.Features, d); err != nil || o.Spill == "" {
 		return t, err
 	}
@@ -114,7 +123,8 @@ func (o *Options) featureRecords(r records) (*decoded, error) {
 		l.labels, l.words, l.list = nil, nil, -1
 	}
 	if len(l.features) == 0 {
-		return nil, formatf("features: %q: no column is left for features; columns are %s", o.Features, some(r.columns()))
+		return nil, formatf("features: %q: no column is left for features; columns are %s",
+			o.Features, some(r.columns()))
 	}
 	d, err := o.decode(o.Features, r, l, 1)
 	if err != nil {
@@ -199,7 +209,8 @@ func (t *Table) join(name string, l *Labels, ids []string) (*Labels, error) {
 	n, k := t.Rows.Len(), len(l.Words)
 	if rows := len(l.Values) / k; ids == nil || t.IDs == nil {
 		if rows != n {
-			return nil, formatf("features: %q has %d rows, the features in %q have %d: both need the same rows in the same order, or identifiers", name, rows, t.Name, n)
+			return nil, formatf("features: %q has %d rows, the features in %q have %d: both need the same rows in "+
+				"the same order, or identifiers", name, rows, t.Name, n)
 		}
 		if t.IDs == nil {
 			t.IDs = ids

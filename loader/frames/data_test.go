@@ -53,13 +53,15 @@ func sameSums(t *testing.T, f *FFmpeg, clip string, all []string, m int) {
 	}
 	chosen := Choose(len(all), m)
 	if got.Record.Decoded != len(all) || len(got.Pictures) != len(chosen) {
-		t.Errorf("%s: %d pictures of %d frames, want %d of %d", name, len(got.Pictures), got.Record.Decoded, len(chosen), len(all))
+		t.Errorf("%s: %d pictures of %d frames, want %d of %d", name, len(got.Pictures), got.Record.Decoded,
+			len(chosen), len(all))
 		return
 	}
 	let := passed(t, f, clip, chosen)
 	for i, n := range chosen {
 		if got.Record.Frames[i].Number != n || i >= len(let) || let[i] != all[n] {
-			t.Errorf("%s: picture %d is of frame %d, want %d; sums %v of %d", name, i, got.Record.Frames[i].Number, n, i < len(let) && let[i] == all[n], len(let))
+			t.Errorf("%s: picture %d is of frame %d, want %d; sums %v of %d",
+				name, i, got.Record.Frames[i].Number, n, i < len(let) && let[i] == all[n], len(let))
 			return
 		}
 	}
@@ -69,7 +71,8 @@ func sameSums(t *testing.T, f *FFmpeg, clip string, all []string, m int) {
 // passed are the sums of the frames that the filter lets through.
 func passed(t *testing.T, f *FFmpeg, clip string, chosen []int) []string {
 	t.Helper()
-	out, err := exec.Command(f.Path, "-nostdin", "-v", "error", "-reinit_filter", "0", "-i", clip, "-map", video, "-fps_mode", "passthrough",
+	out, err := exec.Command(f.Path, "-nostdin", "-v", "error", "-reinit_filter", "0", "-i", clip, "-map", video,
+		"-fps_mode", "passthrough",
 		"-vf", selectFilter(chosen), "-f", "framemd5", "pipe:1").Output()
 	check(t, err)
 	return sumsOf(out)

@@ -44,7 +44,8 @@ func WithReplacedCaptions(ctx context.Context, s *loader.Set, n int, seed uint64
 	from := donors{bags: s.Len()}
 	err := s.EachRow(ctx, func(bag int, row *loader.Row) error {
 		if row.Captions == nil && len(row.Labels) > 0 {
-			return fmt.Errorf("%s: captions cannot be replaced: the labels of bag %d (%s) do not come from captions; flip labels instead", s.Name, bag, row.ID)
+			return fmt.Errorf("%s: captions cannot be replaced: the labels of bag %d (%s) do not come from captions; "+
+				"flip labels instead", s.Name, bag, row.ID)
 		}
 		if len(row.Captions) == 0 {
 			from.without = append(from.without, bag)

@@ -21,7 +21,8 @@ func MovingCaptions(config MovingConfig, perClip int) (ids []string, captions []
 		return nil, nil, err
 	}
 	if perClip < 1 || perClip > maxMovingCaptions {
-		return nil, nil, fmt.Errorf("moving scenes: %d captions of a clip, allowed are 1 to %d", perClip, maxMovingCaptions)
+		return nil, nil, fmt.Errorf("moving scenes: %d captions of a clip, allowed are 1 to %d",
+			perClip, maxMovingCaptions)
 	}
 	ids, captions = make([]string, config.N), make([][]string, config.N)
 	streams := newMovingStreams(config)
@@ -40,7 +41,14 @@ func MovingCaptions(config MovingConfig, perClip int) (ids []string, captions []
 }
 
 // saysNothing is a caption without any word of the vocabulary.
-var saysNothing = sceneCaption{quantity: noWord, relation: noWord, company: noWord, place: noWord, focus: silence, second: silence}
+var saysNothing = sceneCaption{
+	quantity: noWord,
+	relation: noWord,
+	company:  noWord,
+	place:    noWord,
+	focus:    silence,
+	second:   silence,
+}
 
 // sentence writes the caption as a person might, with a form that is drawn: "there is a small red ball
 // beside a box in the sand", "two things with a glowing star together". Its vocabulary words are exactly

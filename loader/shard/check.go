@@ -69,7 +69,8 @@ func (c *checking) shards() error {
 			return c.index.wrap(faultf("the index ends before the clip %.200q of %s", there.Clip, there.Shard))
 		}
 		if err == nil && !r.Equal(&there) {
-			err = c.index.wrap(faultf("the clip %.200q in %s (its first frame at byte %d) is another one in the shards there: %.200q in %s (byte %d), or differs in what is said of it",
+			err = c.index.wrap(faultf("the clip %.200q in %s (its first frame at byte %d) is another one in the "+
+				"shards there: %.200q in %s (byte %d), or differs in what is said of it",
 				r.Clip, r.Shard, r.Frames[0].Offset, there.Clip, there.Shard, there.Frames[0].Offset))
 		}
 		return err

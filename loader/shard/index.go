@@ -103,7 +103,8 @@ func (s *indexScanner) records() iter.Seq2[Record, error] {
 func openIndex(dir string) (*os.File, error) {
 	file, err := os.Open(filepath.Join(dir, IndexName))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("shard: %q holds no %s: name a folder that nmn frames has written; %s: %w", dir, IndexName, cure, err)
+		return nil, fmt.Errorf("shard: %q holds no %s: name a folder that nmn frames has written; %s: %w",
+			dir, IndexName, cure, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("shard: %w", err)

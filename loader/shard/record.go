@@ -114,7 +114,8 @@ func (r *Record) check(form Form) error {
 func (r *Record) checkSizes() error {
 	for _, side := range []int{r.Width, r.Height, r.PictureWidth, r.PictureHeight} {
 		if side < 1 || side > maxSide {
-			return faultf("the clip %.200q has %d×%d pixels and pictures of %d×%d", r.Clip, r.Width, r.Height, r.PictureWidth, r.PictureHeight)
+			return faultf("the clip %.200q has %d×%d pixels and pictures of %d×%d",
+				r.Clip, r.Width, r.Height, r.PictureWidth, r.PictureHeight)
 		}
 	}
 	switch {

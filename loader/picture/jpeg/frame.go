@@ -73,7 +73,8 @@ func (f *frame) define(body []byte, progressive bool) error {
 	for i := range n {
 		for axis, s := range f.store[i].sampling {
 			if f.most[axis]%s != 0 || i == 0 && s != f.most[axis] {
-				return fmt.Errorf("%w: component %d with sampling %v of %v", ErrUnsupported, i, f.store[i].sampling, f.most)
+				return fmt.Errorf("%w: component %d with sampling %v of %v", ErrUnsupported, i,
+					f.store[i].sampling, f.most)
 			}
 		}
 	}

@@ -9,7 +9,8 @@ type Decoder struct{}
 
 // New tells that this build lacks the package.
 func New() (*Decoder, error) {
-	return nil, fmt.Errorf("%w: the program was built without cgo and the tag turbo or cuda, or not for Linux", ErrMissing)
+	return nil, fmt.Errorf("%w: the program was built without cgo and the tag turbo or cuda, or not for Linux",
+		ErrMissing)
 }
 
 // Header is for the interface alone.
