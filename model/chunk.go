@@ -65,13 +65,20 @@ func (n *Net) viewChunks(p *Plan, v *viewer) {
 	for from := 0; from < p.Frames; from += size {
 		to := min(from+size, p.Frames)
 		c := chunk{
-			pixels: v.Rows(p.Pixels, from, to), sizes: v.Rows(p.Sizes, from, to), flips: v.Rows(p.Flips, from, to), keys: v.Rows(p.Keys, from, to),
-			logits: v.Rows(p.Logits, from, to), dLogits: v.Rows(p.dLogits, from, to),
-			x:      v.rows(n.memory.x, to-from),
-			pooled: p.Pooled, dPooled: p.dPooledN, bags: p.bags,
+			pixels:  v.Rows(p.Pixels, from, to),
+			sizes:   v.Rows(p.Sizes, from, to),
+			flips:   v.Rows(p.Flips, from, to),
+			keys:    v.Rows(p.Keys, from, to),
+			logits:  v.Rows(p.Logits, from, to),
+			dLogits: v.Rows(p.dLogits, from, to),
+			x:       v.rows(n.memory.x, to-from),
+			pooled:  p.Pooled,
+			dPooled: p.dPooledN,
+			bags:    p.bags,
 		}
 		if size < p.Frames {
-			c.pooled, c.dPooled, c.bags = v.Shaped(v.Rows(p.means, from, to), to-from, d), v.Shaped(v.Rows(p.dMeans, from, to), to-from, d), nil
+			c.pooled, c.dPooled, c.bags = v.Shaped(v.Rows(p.means, from, to), to-from, d),
+				v.Shaped(v.Rows(p.dMeans, from, to), to-from, d), nil
 		}
 		n.viewLayers(&c, v, to-from)
 		p.chunks = append(p.chunks, c)
@@ -87,7 +94,10 @@ func (n *Net) viewLayers(c *chunk, v *viewer, frames int) {
 	shapes, turn, next := n.shapes(), 0, 0
 	take := func() output {
 		s := shapes[next]
-		a := output{y: v.rows(n.memory.outputs[next], frames), dy: v.Start(n.memory.gradients[turn], frames, s.h, s.w, s.c)}
+		a := output{
+			y:  v.rows(n.memory.outputs[next], frames),
+			dy: v.Start(n.memory.gradients[turn], frames, s.h, s.w, s.c),
+		}
 		next, turn = next+1, 1-turn
 		return a
 	}

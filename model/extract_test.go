@@ -78,7 +78,9 @@ func checkNear(t *testing.T, name string, got []float32, want []float64) {
 func TestExtract_IsTheMeanOfTheLayerWhateverTheNoiseModelPools(t *testing.T) {
 	params, f := conform.LoadFixture(t, "tiny_net_params"), conform.LoadFixture(t, "tiny_net")
 	for _, noise := range []NoiseMode{NoNoise, FeatureDependent} {
-		n, p := tiny(t, params, params.Input("x"), params.Input("z"), func(c *Config) { c.Noise, c.NoisePool = noise, "max" })
+		n, p := tiny(t, params, params.Input("x"), params.Input("z"), func(c *Config) {
+			c.Noise, c.NoisePool = noise, "max"
+		})
 		if err := n.Forward(p, false); err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,8 @@ func tiny(t *testing.T, params *conform.Fixture, x, z conform.Array, change func
 	return tinyOn(t, conform.OpenDevice(t, 2), params, x, z, change)
 }
 
-func tinyOn(t *testing.T, device kernels.Backend, params *conform.Fixture, x, z conform.Array, change func(*Config)) (*Net, *Plan) {
+func tinyOn(t *testing.T, device kernels.Backend, params *conform.Fixture, x, z conform.Array,
+	change func(*Config)) (*Net, *Plan) {
 	t.Helper()
 	c := tinyConfig(params, x.Shape)
 	change(&c)

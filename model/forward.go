@@ -20,7 +20,8 @@ func (n *Net) normalize(c *chunk) error {
 	if n.config.Input > 0 {
 		return nil
 	}
-	return n.backend.Normalize(c.x, c.pixels, c.sizes, c.flips, pixels.Params{Mean: n.config.Mean, Scale: n.config.Scale})
+	return n.backend.Normalize(c.x, c.pixels, c.sizes, c.flips,
+		pixels.Params{Mean: n.config.Mean, Scale: n.config.Scale})
 }
 
 // Forward computes Prob, Observed and BagLogit from X, without dropout. With labels it computes Loss

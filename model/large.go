@@ -80,7 +80,8 @@ func (n *Net) targets(p *Plan, o StepOptions, noisy bool) (*tensor.Tensor, error
 	if noisy {
 		return nil, errors.New("model: large losses are treated without a noise model")
 	}
-	if err := n.backend.NoiseStep(noise.StepOutput{BagLogit: p.BagLogit}, p.Logits, nil, nil, p.bags, noise.StepParams{MIL: n.config.MIL}); err != nil {
+	if err := n.backend.NoiseStep(noise.StepOutput{BagLogit: p.BagLogit}, p.Logits, nil, nil, p.bags,
+		noise.StepParams{MIL: n.config.MIL}); err != nil {
 		return nil, err
 	}
 	return p.targets, n.backend.LargeLosses(p.targets, p.BagLogit, p.Labels, n.large.count, instead)

@@ -84,7 +84,8 @@ func TestTinyNet_StepInTF32AndBF16(t *testing.T) {
 		device := conform.OpenDeviceIn(t, 2, precision)
 		n, p := tinyOn(t, device, params, params.Input("x"), params.Input("z"), func(*Config) {})
 		step(t, n, p, StepOptions{Scale: 1 / float32(p.Bags), InputGradient: true})
-		for name, got := range map[string]*tensor.Tensor{"pool": p.Features, "o": p.Logits, "g": p.Pooled, "p": p.Prob, "rho1": p.Posterior, "p_obs": p.Observed} {
+		for name, got := range map[string]*tensor.Tensor{"pool": p.Features, "o": p.Logits, "g": p.Pooled, "p": p.Prob,
+			"rho1": p.Posterior, "p_obs": p.Observed} {
 			off := distance(conform.Download(t, device, got), f.Expected(name).NHWC().Data)
 			near(t, name, precision, off)
 			if off < rounding[precision]/64 {
@@ -96,9 +97,11 @@ func TestTinyNet_StepInTF32AndBF16(t *testing.T) {
 			if name == "x" {
 				continue
 			}
-			nearGradient(t, name, precision, distance(all[conform.ParamName(name)], f.Parameter("expected.grads", name).Data))
+			nearGradient(t, name, precision,
+				distance(all[conform.ParamName(name)], f.Parameter("expected.grads", name).Data))
 		}
-		if p.Features.DType() != precision.Maps() || p.Logits.DType() != tensor.Float32 || p.Pooled.DType() != tensor.Float32 {
+		if p.Features.DType() != precision.Maps() || p.Logits.DType() != tensor.Float32 ||
+			p.Pooled.DType() != tensor.Float32 {
 			t.Errorf("features are %s, logits %s, pooled features %s", p.Features, p.Logits, p.Pooled)
 		}
 	})
@@ -187,7 +190,8 @@ func TestTinyNet_CopiesInBF16FollowTheWeights(t *testing.T) {
 			t.Errorf("%s is another one after a file: %v", p.Name, err)
 		}
 	}
-	if err := n.Init(InitConfig{Seed: 9, ClassifierBias: []float32{0}, Q01: []float32{.3}, Q10: []float32{.1}}); err != nil {
+	if err := n.Init(InitConfig{Seed: 9, ClassifierBias: []float32{0}, Q01: []float32{.3},
+		Q10: []float32{.1}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := n.Load(f, nil); err != nil {

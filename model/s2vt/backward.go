@@ -64,7 +64,8 @@ func (n *Net) place(b *Batch, seed uint64) (*plan, error) {
 
 // say computes the losses of all words, and the gradients of the states that say them and of the last layer.
 func (n *Net) say(p *plan) error {
-	return n.backend.CrossEntropy(p.losses, p.dsaid, n.p.outW.G, n.p.outB.G, p.said, n.p.outW.W, n.p.outB.W, p.target, 1/float32(p.clips))
+	return n.backend.CrossEntropy(p.losses, p.dsaid, n.p.outW.G, n.p.outB.G, p.said, n.p.outW.W, n.p.outB.W, p.target,
+		1/float32(p.clips))
 }
 
 // backward sends the gradient of the states that say words down to all other parameters.

@@ -84,7 +84,8 @@ func (n *Net) Beam(clips [][]float32, o BeamOptions) (captions []Caption, err er
 
 // goOn adds a word to the hypotheses of each clip, and moves those that are done to found. last says that no
 // word can follow.
-func (d *decoding) goOn(live []hypothesis, logProbs []float32, found [][]Caption, o BeamOptions, last bool) (still []hypothesis, err error) {
+func (d *decoding) goOn(live []hypothesis, logProbs []float32, found [][]Caption, o BeamOptions,
+	last bool) (still []hypothesis, err error) {
 	for from, to := 0, 0; from < len(live); from = to {
 		clip := live[from].clip
 		for to < len(live) && live[to].clip == clip {
@@ -180,7 +181,13 @@ func (d *decoding) best(live []hypothesis, from, to int, logProbs []float32, cou
 
 // say adds a word to a hypothesis that stood in a row.
 func (h hypothesis) say(word int32, logProb float64, row int) hypothesis {
-	return hypothesis{clip: h.clip, parent: row, word: word, logProb: h.logProb + logProb, words: append(slices.Clip(h.words), word)}
+	return hypothesis{
+		clip:    h.clip,
+		parent:  row,
+		word:    word,
+		logProb: h.logProb + logProb,
+		words:   append(slices.Clip(h.words), word),
+	}
 }
 
 // caption is a hypothesis as a caption.
@@ -195,5 +202,6 @@ func (h hypothesis) caption(o BeamOptions) Caption {
 
 // speechless is the error of a net whose logits are no numbers.
 func speechless(clip int) error {
-	return fmt.Errorf("s2vt: no word has a probability for clip %d of the batch: a weight or a feature is not finite", clip)
+	return fmt.Errorf("s2vt: no word has a probability for clip %d of the batch: a weight or a feature is not finite",
+		clip)
 }

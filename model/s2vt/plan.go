@@ -79,7 +79,11 @@ const maxPlans = 4096
 // planFor returns the buffers for a batch. A batch larger than any before moves them; asking again for a
 // known shape allocates nothing.
 func (n *Net) planFor(b *Batch) (*plan, error) {
-	key := planKey{frames: n.longest(b.Features), clips: len(b.Captions), words: (b.Words() + rounded - 1) / rounded * rounded}
+	key := planKey{
+		frames: n.longest(b.Features),
+		clips:  len(b.Captions),
+		words:  (b.Words() + rounded - 1) / rounded * rounded,
+	}
 	for _, words := range b.Captions {
 		key.steps = max(key.steps, len(words)+1)
 	}
@@ -93,8 +97,10 @@ func (n *Net) planOf(key planKey) (*plan, error) {
 	}
 	has, need := n.capacity, capacity{key.frames * key.clips, key.steps * key.clips, key.words}
 	if need.frames > has.frames || need.words > has.words || need.said > has.said {
-		if err := n.grow(capacity{max(need.frames, has.frames), max(need.words, has.words), max(need.said, has.said)}); err != nil {
-			return nil, fmt.Errorf("s2vt: cannot hold a batch of %d clips of %d frames with captions of %d words: lower the batch size: %w",
+		if err := n.grow(capacity{max(need.frames, has.frames), max(need.words, has.words),
+			max(need.said, has.said)}); err != nil {
+			return nil, fmt.Errorf("s2vt: cannot hold a batch of %d clips of %d frames with captions of %d words: "+
+				"lower the batch size: %w",
 				key.clips, key.frames, key.steps, err)
 		}
 	}
