@@ -119,7 +119,8 @@ func (b *Board) pictures(step int, s *train.Scores, answers []uint8) error {
 			what = "missed"
 		}
 		p := s.Prob.Float32s()[m.Row*v.Len()+m.Class]
-		b.writer.Image(fmt.Sprintf("surest mistakes/%d %s %s, p %.3f, %s", n+1, what, v.Word(m.Class).Text, p, b.validation.IDs[bag]), step, small.Width, small.Height, small.JPEG)
+		b.writer.Image(fmt.Sprintf("surest mistakes/%d %s %s, p %.3f, %s", n+1, what, v.Word(m.Class).Text, p,
+			b.validation.IDs[bag]), step, small.Width, small.Height, small.JPEG)
 	}
 	return nil
 }

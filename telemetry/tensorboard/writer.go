@@ -38,7 +38,8 @@ func Create(dir string, step int) (*Writer, error) {
 	w := &Writer{file: file, now: now}
 	w.event(0, fileVersion, []byte("brain.Event:2"))
 	if step >= 0 {
-		w.event(step+1, sessionLog, protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), sessionStart))
+		w.event(step+1, sessionLog, protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType),
+			sessionStart))
 	}
 	return w, nil
 }
@@ -47,7 +48,8 @@ func Create(dir string, step int) (*Writer, error) {
 func create(dir, name string) (*os.File, error) {
 	const most = 1000
 	for n := range most {
-		file, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%s.%d", name, n)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		file, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%s.%d", name, n)),
+			os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 		if !errors.Is(err, os.ErrExist) {
 			return file, err
 		}
