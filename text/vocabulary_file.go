@@ -60,7 +60,8 @@ func ParseVocabulary(name string, r io.Reader) (*Vocabulary, error) {
 			return nil, fmt.Errorf("vocabulary %q, line %d, column %d: %w: %w", name, n, column+offset, err, ErrFormat)
 		}
 		if at, ok := first[word.Text]; ok {
-			return nil, fmt.Errorf("vocabulary %q, line %d, column 1: %q repeats line %d; keep one of them: %w", name, n, word.Text, at, ErrFormat)
+			return nil, fmt.Errorf("vocabulary %q, line %d, column 1: %q repeats line %d; keep one of them: %w",
+				name, n, word.Text, at, ErrFormat)
 		}
 		first[word.Text] = n
 		words = append(words, word)
