@@ -227,14 +227,16 @@ func TestCUDA_AStepIsTwoGraphsAndOneDownload(t *testing.T) {
 	run(t, trainer)
 	whole := calls(t, path, 0)
 	if whole["cuStreamBeginCapture"] != 2 || whole["cuGraphLaunch"] != 2*(15-1) {
-		t.Errorf("%d captures and %d launches of graphs in 15 steps, want 2 and 28", whole["cuStreamBeginCapture"], whole["cuGraphLaunch"])
+		t.Errorf("%d captures and %d launches of graphs in 15 steps, want 2 and 28",
+			whole["cuStreamBeginCapture"], whole["cuGraphLaunch"])
 	}
 	// The last two steps of the run, in the midst of an epoch: no call allocates, and none launches a kernel.
 	got := calls(t, path, marks[13])
 	for name, n := range calls(t, path, marks[14]) {
 		got[name] -= n
 	}
-	want := map[string]int{"cuGraphLaunch": 2, "cuMemcpyDtoHAsync": 1, "cuStreamSynchronize": 1, "cuLaunchKernel": 0, "cuMemAlloc": 0,
+	want := map[string]int{"cuGraphLaunch": 2, "cuMemcpyDtoHAsync": 1, "cuStreamSynchronize": 1, "cuLaunchKernel": 0,
+		"cuMemAlloc":        0,
 		"cuMemcpyHtoDAsync": 3, // Adam's constants, the pixels from where they are, the rest of the batch
 		"cuMemHostAlloc":    0, "cuMemFree": 0, "cuStreamBeginCapture": 0, "cuCtxSynchronize": 0}
 	delete(got, "kernel") // of the graphs
@@ -257,7 +259,8 @@ func TestCUDA_TellsAProfilerLayersAndPhases(t *testing.T) {
 		t.Skip("needs the emulator: one process has one profiler")
 	}
 	library, log := filepath.Join(t.TempDir(), "libprofiler.so"), filepath.Join(t.TempDir(), "log")
-	if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", library, "../cuda/testdata/profiler.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", library,
+		"../cuda/testdata/profiler.c").CombinedOutput(); err != nil {
 		t.Skipf("needs a C compiler: %v\n%s", err, out)
 	}
 	t.Setenv("NVTX_INJECTION64_PATH", library)
@@ -273,8 +276,9 @@ func TestCUDA_TellsAProfilerLayersAndPhases(t *testing.T) {
 		told[line]++
 	}
 	// The second step records, so that its layers are enqueued too; the third replays.
-	for name, want := range map[string]int{"take the batch": 3, "gradients": 3, "wait": 3, "update": 3, "stage the next batch": 3,
-		"forward conv1_1": 2, "forward fc8": 2, "forward noise": 2, "backward fc8": 2, "backward conv1_1": 2} {
+	for name, want := range map[string]int{"take the batch": 3, "gradients": 3, "wait": 3, "update": 3,
+		"stage the next batch": 3,
+		"forward conv1_1":      2, "forward fc8": 2, "forward noise": 2, "backward fc8": 2, "backward conv1_1": 2} {
 		if told[name] != want {
 			t.Errorf("%s was told %d times, want %d", name, told[name], want)
 		}

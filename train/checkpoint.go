@@ -24,8 +24,14 @@ var (
 const CheckpointFormat = 1
 
 // frame is that of the checkpoints of classifiers.
-var frame = Frame[Checkpoint]{Key: "nmn.checkpoint", Room: "training", Writer: "training", Check: (*Checkpoint).check,
-	Parameters: func(c *Checkpoint) float64 { return parameters(c.Model) }, Step: func(c *Checkpoint) int { return c.Position.Step }}
+var frame = Frame[Checkpoint]{
+	Key:        "nmn.checkpoint",
+	Room:       "training",
+	Writer:     "training",
+	Check:      (*Checkpoint).check,
+	Parameters: func(c *Checkpoint) float64 { return parameters(c.Model) },
+	Step:       func(c *Checkpoint) int { return c.Position.Step },
+}
 
 // Checkpoint is what a checkpoint holds beside its tensors. The file holds the parameters under
 // torchvision's names, which PyTorch reads, and the optimizer's moments beside them in the same

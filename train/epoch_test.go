@@ -21,7 +21,8 @@ func TestAfterEpoch_ComesBeforeTheCheckpoint(t *testing.T) {
 		var seen []int
 		o.AfterEpoch = func(ctx context.Context, at Position) error {
 			seen = append(seen, at.Epoch, at.Step)
-			if c, err := ReadCheckpoint(filepath.Join(o.Directory, LastName)); err == nil && c.Position.Epoch > at.Epoch {
+			if c, err := ReadCheckpoint(filepath.Join(o.Directory, LastName)); err == nil &&
+				c.Position.Epoch > at.Epoch {
 				t.Errorf("epoch %d: the checkpoint is at epoch %d", at.Epoch, c.Position.Epoch)
 			}
 			_, err := Score(ctx, o.Net, o.Data, o.loaderConfig())

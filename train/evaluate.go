@@ -18,11 +18,21 @@ import (
 // compared with come from its labels and truth; nil leaves them out.
 func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, error) {
 	if set.Rows != nil {
-		return nil, fmt.Errorf("training: scores of %q are held against labels that are not in memory: hold them", set.Name)
+		return nil, fmt.Errorf("training: scores of %q are held against labels that are not in memory: hold them",
+			set.Name)
 	}
-	in := eval.Input{Bags: len(s.Index), Classes: set.Vocabulary.Len(), Logits: true, Scores: s.Logits.Float32s(),
-		Vocabulary: set.Vocabulary, Rates: s.Rates,
-		Labels: rows(set.Labels, s.Index), Truth: rows(set.Truth, s.Index), Counts: rows(set.Counts, s.Index), CaptionsPerBag: set.CaptionsPerBag}
+	in := eval.Input{
+		Bags:           len(s.Index),
+		Classes:        set.Vocabulary.Len(),
+		Logits:         true,
+		Scores:         s.Logits.Float32s(),
+		Vocabulary:     set.Vocabulary,
+		Rates:          s.Rates,
+		Labels:         rows(set.Labels, s.Index),
+		Truth:          rows(set.Truth, s.Index),
+		Counts:         rows(set.Counts, s.Index),
+		CaptionsPerBag: set.CaptionsPerBag,
+	}
 	in.IDs = make([]string, in.Bags)
 	for i, bag := range s.Index {
 		in.IDs[i] = set.IDs[bag]

@@ -42,7 +42,13 @@ func (p *Progress) NonFinite() *NonFiniteError {
 	if finite(p.Loss) && finite(p.GradNorm) {
 		return nil
 	}
-	return &NonFiniteError{Epoch: p.Epoch, Step: p.Step, LearningRate: p.LearningRate, Loss: p.Loss, GradientNorm: p.GradNorm}
+	return &NonFiniteError{
+		Epoch:        p.Epoch,
+		Step:         p.Step,
+		LearningRate: p.LearningRate,
+		Loss:         p.Loss,
+		GradientNorm: p.GradNorm,
+	}
 }
 
 // StepDone is one update of the parameters. Its loss is summed over classes.

@@ -23,8 +23,9 @@ import (
 func freed(t *testing.T, log string, refused map[string]int) {
 	t.Helper()
 	counts := calls(t, log, 0)
-	for take, give := range map[string]string{"cuMemAlloc": "cuMemFree", "cuMemHostAlloc": "cuMemFreeHost", "cuStreamCreate": "cuStreamDestroy",
-		"cuEventCreate": "cuEventDestroy", "cuGraphInstantiate": "cuGraphExecDestroy"} {
+	for take, give := range map[string]string{"cuMemAlloc": "cuMemFree", "cuMemHostAlloc": "cuMemFreeHost",
+		"cuStreamCreate": "cuStreamDestroy",
+		"cuEventCreate":  "cuEventDestroy", "cuGraphInstantiate": "cuGraphExecDestroy"} {
 		if taken := counts[take] - refused[take]; taken != counts[give] {
 			t.Errorf("%s %d times, %s %d times", take, taken, give, counts[give])
 		}
@@ -88,14 +89,16 @@ func TestCUDA_FaultsNameTheStepAndLeaveAResumableCheckpoint(t *testing.T) {
 				t.Fatalf("failed after step %d, checkpoint of step %d", len(losses), last.Position.Step)
 			}
 			step := len(losses) + 1
-			for _, said := range []string{c.detail, fmt.Sprintf("training: step %d (epoch %d), bags scenes-", step, (step+4)/5)} {
+			for _, said := range []string{c.detail, fmt.Sprintf("training: step %d (epoch %d), bags scenes-", step,
+				(step+4)/5)} {
 				if !strings.Contains(err.Error(), said) {
 					t.Errorf("message %q, want %q in it", err, said)
 				}
 			}
 			losses = losses[:last.Position.Step]
 			resumed, _ := resume(t, r, &losses, 1)
-			if !slices.Equal(losses, want) || !maps.EqualFunc(weights(t, resumed.Net), weights(t, unbroken.Net), slices.Equal) {
+			if !slices.Equal(losses, want) || !maps.EqualFunc(weights(t, resumed.Net), weights(t, unbroken.Net),
+				slices.Equal) {
 				t.Errorf("resumed losses %v, unbroken %v", losses, want)
 			}
 		})
@@ -118,7 +121,9 @@ func TestCUDA_OutOfMemoryTellsWhatWouldFit(t *testing.T) {
 		if !errors.Is(err, kernels.ErrOutOfMemory) {
 			t.Fatalf("error %v, want one of memory", err)
 		}
-		found := regexp.MustCompile(`training: step 1 \(epoch 1\), bags .*cannot hold a batch of 40 frames in 40 bags.*at most (\d+) bags`).FindStringSubmatch(err.Error())
+		found := regexp.MustCompile(
+			`training: step 1 \(epoch 1\), bags .*cannot hold a batch of 40 frames in 40 bags.*at most (\d+) bags`).
+			FindStringSubmatch(err.Error())
 		if found == nil {
 			t.Fatalf("message %q", err)
 		}
@@ -148,7 +153,8 @@ func TestCUDA_OutOfMemoryForASingleBag(t *testing.T) {
 	defer func() { check(t, net.Close()) }()
 	held := backend.(kernels.Accountant).MostBytes()
 	t.Setenv(emulator.MemoryVariable, strconv.Itoa(held+1000))
-	if _, err := net.Plan(4, 4, true); !errors.Is(err, kernels.ErrOutOfMemory) || !strings.Contains(err.Error(), "not one bag would fit") {
+	if _, err := net.Plan(4, 4, true); !errors.Is(err, kernels.ErrOutOfMemory) ||
+		!strings.Contains(err.Error(), "not one bag would fit") {
 		t.Errorf("error %v", err)
 	}
 }

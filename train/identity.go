@@ -25,7 +25,8 @@ type identity struct {
 
 func identify(o Options) (identity, error) {
 	print, err := fingerprint(o.Data, o.Loader.Targets)
-	return identity{words: classWords(o.Data.Vocabulary), data: DataID{Name: o.Data.Name, Bags: o.Data.Len(), Fingerprint: print}}, err
+	return identity{words: classWords(o.Data.Vocabulary), data: DataID{Name: o.Data.Name, Bags: o.Data.Len(),
+		Fingerprint: print}}, err
 }
 
 func classWords(v *text.Vocabulary) []ClassWord {
@@ -93,7 +94,8 @@ func (c *Checkpoint) sameRun(o Options, here identity) error {
 		return fmt.Errorf("it was trained on %d bags (%q), these are %d (%q): %w",
 			c.Data.Bags, c.Data.Name, here.data.Bags, here.data.Name, ErrOtherRun)
 	case c.Data.Fingerprint != here.data.Fingerprint:
-		return fmt.Errorf("it was trained on %q with other identifiers or labels than %q (fingerprints %.12s and %.12s): %w",
+		return fmt.Errorf(
+			"it was trained on %q with other identifiers or labels than %q (fingerprints %.12s and %.12s): %w",
 			c.Data.Name, here.data.Name, c.Data.Fingerprint, here.data.Fingerprint, ErrOtherRun)
 	case c.Config.Seed != o.Config.Seed:
 		return fmt.Errorf("its seed is %d, this one %d: %w", c.Config.Seed, o.Config.Seed, ErrOtherRun)

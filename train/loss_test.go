@@ -43,7 +43,8 @@ func TestLoss_IsRefusedForANoiseModel(t *testing.T) {
 	for _, kind := range Losses()[1:] {
 		r := newRig()
 		r.noise, r.config.Loss = model.FeatureIndependent, PaperLoss(kind)
-		if _, err := New(r.options(t)); err == nil || !strings.Contains(err.Error(), "loss "+kind+" is of the classifier alone") {
+		if _, err := New(r.options(t)); err == nil ||
+			!strings.Contains(err.Error(), "loss "+kind+" is of the classifier alone") {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -57,8 +58,10 @@ func TestLoss_ShareOfLargeLossesGrowsFromTheSecondEpoch(t *testing.T) {
 		epoch, labels, count int
 	}{{.2, 1, 16000, 0}, {.2, 2, 16000, 32}, {.2, 4, 16000, 96}, {.1, 2, 999, 1}, {.1, 8, 1001, 8}, {50, 4, 10, 10}} {
 		loss := LossConfig{Kind: RejectLarge, Delta: test.delta}
-		if got := loss.largeLosses(test.epoch, test.labels); got != (model.LargeLosses{Treatment: model.RejectLarge, Count: test.count}) {
-			t.Errorf("%g per cent of %d labels in epoch %d: %+v, want %d", test.delta, test.labels, test.epoch, got, test.count)
+		if got := loss.largeLosses(test.epoch, test.labels); got != (model.LargeLosses{Treatment: model.RejectLarge,
+			Count: test.count}) {
+			t.Errorf("%g per cent of %d labels in epoch %d: %+v, want %d",
+				test.delta, test.labels, test.epoch, got, test.count)
 		}
 	}
 	if got := PaperLoss(Asymmetric).largeLosses(3, 100); got != (model.LargeLosses{}) {

@@ -88,7 +88,8 @@ func TestCUDA_ResumeInReducedPrecisionEqualsUnbrokenRunBitForBit(t *testing.T) {
 				r.directory = t.TempDir()
 				losses := interrupted(t, r, want.Step/2-1, 1)
 				resumed, _ := resume(t, r, &losses, 1)
-				if !slices.Equal(losses, unbroken) || !maps.EqualFunc(weights(t, resumed.Net), weights(t, trainer.Net), slices.Equal) {
+				if !slices.Equal(losses, unbroken) || !maps.EqualFunc(weights(t, resumed.Net), weights(t, trainer.Net),
+					slices.Equal) {
 					t.Errorf("losses %v, unbroken %v", losses, unbroken)
 				}
 			})

@@ -28,7 +28,12 @@ type batchPlace struct{ batch, bags int }
 
 // newResults makes room for steps of so many batches of at most so many bags.
 func newResults(backend kernels.Backend, batches, bags int) (*results, error) {
-	r := &results{backend: backend, memory: tensor.NewArena(backend), room: bags, losses: map[batchPlace]*tensor.Tensor{}}
+	r := &results{
+		backend: backend,
+		memory:  tensor.NewArena(backend),
+		room:    bags,
+		losses:  map[batchPlace]*tensor.Tensor{},
+	}
 	var err error
 	if r.all, err = r.memory.Alloc(tensor.Float32, 1+batches*bags); err != nil {
 		return nil, fmt.Errorf("training: cannot hold the results of a step: %w", err)

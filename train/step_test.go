@@ -19,7 +19,9 @@ import (
 func TestStep_AllocatesNothingOnceShapesAreKnown(t *testing.T) {
 	for name, change := range map[string]func(*rig){
 		"mil, fd, adam": func(r *rig) { r.mil, r.noise, r.dropout = true, model.FeatureDependent, .3 },
-		"chunks":        func(r *rig) { r.mil, r.noise, r.dropout, r.config.ChunkFrames = true, model.FeatureDependent, .3, 3 },
+		"chunks": func(r *rig) {
+			r.mil, r.noise, r.dropout, r.config.ChunkFrames = true, model.FeatureDependent, .3, 3
+		},
 		"accumulation, clipping, sgd": func(r *rig) {
 			r.config = sgd(r.config)
 			r.config.Accumulate = 2
@@ -159,7 +161,8 @@ func TestRun_NonFiniteLossStopsWithStepRateAndBagsAndKeepsWhatWasGood(t *testing
 	if broken.Step != 4 || broken.Epoch != 1 || broken.LearningRate != r.config.LearningRate || len(broken.IDs) != 8 {
 		t.Errorf("error %+v", broken)
 	}
-	if text := err.Error(); !strings.Contains(text, "step 4") || !strings.Contains(text, "0.001") || !strings.Contains(text, broken.IDs[0]) {
+	if text := err.Error(); !strings.Contains(text, "step 4") || !strings.Contains(text, "0.001") ||
+		!strings.Contains(text, broken.IDs[0]) {
 		t.Errorf("message %q", text)
 	}
 	if !maps.EqualFunc(weights(t, trainer.Net), before, slices.Equal) {
@@ -278,7 +281,8 @@ func TestStep_ClippingLimitsTheNormOfTheUpdate(t *testing.T) {
 	const limit = .01
 	r := newRig()
 	r.config = sgd(r.config)
-	r.config.Momentum, r.config.WeightDecay, r.config.LearningRate, r.config.WarmupSteps, r.config.ClipNorm = 0, 0, 1, 0, limit
+	r.config.Momentum, r.config.WeightDecay, r.config.LearningRate, r.config.WarmupSteps, r.config.ClipNorm = 0, 0,
+		1, 0, limit
 	r.config.MaxSteps = 1
 	var norm float64
 	r.observers = []Observer{{Step: func(e StepDone) { norm = e.GradNorm }}}

@@ -183,7 +183,8 @@ func fits(net *model.Net, set *loader.Set) error {
 	case width == 0:
 		return fmt.Errorf("training: the net takes %d features, %q has pictures: %w", input, set.Name, ErrOtherModel)
 	}
-	return fmt.Errorf("training: the net takes %d features, those of %q are %d: %w", input, set.Name, width, ErrOtherModel)
+	return fmt.Errorf("training: the net takes %d features, those of %q are %d: %w",
+		input, set.Name, width, ErrOtherModel)
 }
 
 func (o *Options) loaderConfig() loader.Config {
@@ -281,7 +282,8 @@ func (t *Trainer) betweenSteps(ctx context.Context) error {
 func (t *Trainer) endEpoch(ctx context.Context) error {
 	t.leaveEpoch()
 	if t.at.Bags == 0 {
-		return fmt.Errorf("training: no bag of %q could be used in epoch %d: %d bad samples", t.Data.Name, t.at.Epoch, t.bad)
+		return fmt.Errorf("training: no bag of %q could be used in epoch %d: %d bad samples",
+			t.Data.Name, t.at.Epoch, t.bad)
 	}
 	done := t.at.Epoch
 	if due(done, t.Config.EvaluateEpochs) || due(t.at.Step, t.Config.EvaluateSteps) {
@@ -355,8 +357,16 @@ func (t *Trainer) backToBest() error {
 func due(count, every int) bool { return every > 0 && count > 0 && count%every == 0 }
 
 func (t *Trainer) tellEpoch() {
-	observers(t.Observers).Epoch(EpochDone{Epoch: t.at.Epoch, Step: t.at.Step, Loss: t.at.LossSum / float64(max(t.at.Bags, 1)),
-		Bags: t.at.Bags, Images: t.at.Images, BadSamples: t.bad, DataWait: t.dataWait, Duration: time.Since(t.started)})
+	observers(t.Observers).Epoch(EpochDone{
+		Epoch:      t.at.Epoch,
+		Step:       t.at.Step,
+		Loss:       t.at.LossSum / float64(max(t.at.Bags, 1)),
+		Bags:       t.at.Bags,
+		Images:     t.at.Images,
+		BadSamples: t.bad,
+		DataWait:   t.dataWait,
+		Duration:   time.Since(t.started),
+	})
 }
 
 // leaveEpoch ends the loader's epoch and gives held batches back.
