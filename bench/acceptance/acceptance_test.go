@@ -82,7 +82,7 @@ func TestTable_HoldsMeansAgainstBands(t *testing.T) {
 		}
 	}
 	if n := strings.Count(text, "| audit AP: gain"); n != 3 {
-		t.Errorf("the audit is told at %d levels, want 3: without noise there is nothing to find", n)
+		t.Errorf("the audit is reported at %d levels, want 3: without noise there is nothing to find", n)
 	}
 	if yes, no := strings.Count(text, "| yes |"), strings.Count(text, "no |\n")+
 		strings.Count(text, "**no** |\n"); !strings.HasSuffix(text, fmt.Sprintf("\n%d of %d reached.\n", yes, yes+no)) {

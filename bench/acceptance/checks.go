@@ -16,7 +16,7 @@ const (
 type check struct {
 	name     string
 	decimals int
-	of       func(g *group, level int) float64 // NaN where the files do not tell
+	of       func(g *group, level int) float64 // NaN where the files do not say
 	bands    [4]*band                          // of each level; nil for none
 }
 
