@@ -57,7 +57,7 @@ type Best struct {
 	CIDEr float64 `json:"cider"`
 }
 
-// DataID tells one set of clips with captions from another.
+// DataID identifies a set of clips with captions.
 type DataID struct {
 	Clips    int `json:"clips"`
 	Captions int `json:"captions"`

@@ -184,7 +184,7 @@ func validating(directory string) rig {
 	return r
 }
 
-// killEnv tells the test process that it is the one to be killed, and its folder.
+// killEnv names the environment variable that marks the test process to be killed and holds its folder.
 const killEnv = "NMN_TEST_KILL_CAPTIONING"
 
 func TestKilledAtRandomAndResumed_FilesEqualTheUnbrokenOnes(t *testing.T) {

@@ -44,7 +44,7 @@ func parseClipRows(name string, r io.Reader, rows int) ([]clipRows, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil { // it tells the line
+		if err != nil { // it names the line
 			return nil, fmt.Errorf("clips %q: %w: %w", name, err, ErrFormat)
 		}
 		line, _ := table.FieldPos(0)

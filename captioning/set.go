@@ -212,9 +212,9 @@ func (s *Set) MostFrequent() string {
 
 // Constant says one caption of every clip.
 func (s *Set) Constant(caption string) []Generated {
-	said := make([]Generated, s.Clips())
-	for clip := range said {
-		said[clip] = Generated{ID: s.ID(clip), Caption: caption}
+	generated := make([]Generated, s.Clips())
+	for clip := range generated {
+		generated[clip] = Generated{ID: s.ID(clip), Caption: caption}
 	}
-	return said
+	return generated
 }

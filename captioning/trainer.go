@@ -128,8 +128,8 @@ func (t *Trainer) run(ctx context.Context) error {
 	return t.end(ctx)
 }
 
-// endEpoch validates, tells the observers, moves to the next epoch and saves, in this order: a checkpoint that
-// is made before the move leads here again.
+// endEpoch validates, notifies the observers, moves to the next epoch and saves, in this order: a
+// checkpoint that is made before the move leads here again.
 func (t *Trainer) endEpoch(ctx context.Context) error {
 	if every := t.Config.ValidateEpochs; every > 0 && t.at.Epoch%every == 0 {
 		if err := t.validate(ctx); err != nil {

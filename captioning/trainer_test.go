@@ -173,9 +173,9 @@ func TestTrainer_LearnsToCaption(t *testing.T) {
 			captions, err := trainer.Net.Greedy([][]float32{features[:data.FrameCount(clip)*data.Width()]},
 				s2vt.BeamOptions{MaxLength: 8})
 			check(t, err)
-			said := data.words.Caption(captions[0].Words)
-			if want := "a " + data.words.Word(5+data.number(clip)); !strings.HasPrefix(said, want) {
-				t.Errorf("%s: clip %d is %q, want %q", optimizer, clip, said, want)
+			generated := data.words.Caption(captions[0].Words)
+			if want := "a " + data.words.Word(5+data.number(clip)); !strings.HasPrefix(generated, want) {
+				t.Errorf("%s: clip %d is %q, want %q", optimizer, clip, generated, want)
 			}
 		}
 	}
@@ -315,9 +315,9 @@ func TestTrainer_InterruptedValidationIsMadeAgain(t *testing.T) {
 	var steps []int
 	r.observers = []Observer{{Evaluated: func(v Evaluated) { steps = append(steps, v.Step) }}}
 	r.validate = func(context.Context, *s2vt.Net) (float64, error) { return 1, nil }
-	again := r.trainer(t)
-	check(t, again.Resume(filepath.Join(r.directory, train.LastName)))
-	run(t, again)
+	resumed := r.trainer(t)
+	check(t, resumed.Resume(filepath.Join(r.directory, train.LastName)))
+	run(t, resumed)
 	if !slices.Equal(steps, []int{4, 8, 12}) {
 		t.Errorf("validated after steps %v", steps)
 	}

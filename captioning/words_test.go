@@ -68,8 +68,8 @@ func TestWords_ThereAndBack(t *testing.T) {
 	if got := w.Caption(append([]int32{Begin}, append(ids, End, 4, Pad)...)); got != "a man does n't <unk>" {
 		t.Errorf("caption %q", got)
 	}
-	if again := caption.Tokens(w.Caption(ids[:4])); strings.Join(again, " ") != "a man does n't" {
-		t.Errorf("a generated caption is scored as %q", again)
+	if tokens := caption.Tokens(w.Caption(ids[:4])); strings.Join(tokens, " ") != "a man does n't" {
+		t.Errorf("a generated caption is scored as %q", tokens)
 	}
 }
 
@@ -194,8 +194,8 @@ func FuzzParseWords(f *testing.F) {
 		if _, err := w.WriteTo(&b); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ParseWords("f", &b)
-		if err != nil || again.Same(w) != nil {
+		readBack, err := ParseWords("f", &b)
+		if err != nil || readBack.Same(w) != nil {
 			t.Errorf("written and read again: %v", err)
 		}
 	})
