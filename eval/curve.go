@@ -13,7 +13,7 @@ type CurvePoint struct {
 	Precision float64 `json:"precision"`
 }
 
-// curveGap is the distance in recall or precision from which a further point is told.
+// curveGap is the distance in recall or precision from which on a point counts as another one.
 const curveGap = 1. / 200
 
 // curveKeys are the thresholds of a curve: scores that agree in sign, exponent and seven bits of the

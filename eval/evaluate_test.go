@@ -283,7 +283,7 @@ func TestResult_JSONReadsBackEqual(t *testing.T) {
 	if err := json.Unmarshal(b, &back); err != nil {
 		t.Fatal(err)
 	}
-	if again, _ := json.Marshal(back); string(again) != string(b) {
+	if rewritten, _ := json.Marshal(back); string(rewritten) != string(b) {
 		t.Error("reading the result back changes it")
 	}
 	if !math.IsNaN(float64(back.Words[0].Human.AP)) {

@@ -104,7 +104,7 @@ func (a *aligner) add(m match) {
 	}
 }
 
-// shareSense tells whether two words are in one set of synonyms.
+// shareSense reports whether two words are in one set of synonyms.
 func (a *aligner) shareSense(c, r string) bool {
 	of := func(w string) []int32 {
 		senses, ok := a.senses[w]

@@ -15,8 +15,8 @@ import (
 // ErrFormat is behind all errors about the form of a file.
 var ErrFormat = errors.New("not a file of captions that can be read")
 
-// said is a caption with the identifier of its picture.
-type said struct{ id, caption string }
+// identified is a caption with the identifier of its picture.
+type identified struct{ id, caption string }
 
 // Captions are those of each picture, in the order of the file.
 type Captions struct {
@@ -24,7 +24,7 @@ type Captions struct {
 	Of  map[string][]string
 }
 
-func (c *Captions) add(s said) {
+func (c *Captions) add(s identified) {
 	if _, known := c.Of[s.id]; !known {
 		c.IDs = append(c.IDs, s.id)
 	}
@@ -93,16 +93,16 @@ type entry struct {
 	Caption *string          `json:"caption"`
 }
 
-func (e entry) said() (said, error) {
+func (e entry) identify() (identified, error) {
 	raw := e.ImageID
 	if raw == nil {
 		raw = e.VideoID
 	}
 	if raw == nil || e.Caption == nil {
-		return said{}, fmt.Errorf("it lacks image_id (or video_id) or caption: %w", ErrFormat)
+		return identified{}, fmt.Errorf("it lacks image_id (or video_id) or caption: %w", ErrFormat)
 	}
 	id, err := identifier(*raw)
-	return said{id, *e.Caption}, err
+	return identified{id, *e.Caption}, err
 }
 
 func identifier(raw json.RawMessage) (string, error) {
@@ -123,7 +123,7 @@ func (c *Captions) readList(list []byte, what string) error {
 		return fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	for i, e := range entries {
-		s, err := e.said()
+		s, err := e.identify()
 		if err != nil {
 			return fmt.Errorf("%selement %d: %w", what, i, err)
 		}
@@ -151,7 +151,7 @@ func (c *Captions) readObject(content []byte) error {
 				"\"annotations\": %w", id, ErrFormat)
 		}
 		for _, caption := range captions {
-			c.add(said{id, caption})
+			c.add(identified{id, caption})
 		}
 	}
 	return nil
@@ -185,9 +185,9 @@ func (c *Captions) readLines(content []byte) error {
 		if err != nil {
 			err = fmt.Errorf("%w: %w", ErrFormat, err)
 		}
-		var s said
+		var s identified
 		if err == nil {
-			s, err = e.said()
+			s, err = e.identify()
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", number, err)
@@ -221,7 +221,7 @@ func (c *Captions) readCSV(content []byte) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrFormat, err)
 		}
-		c.add(said{record[id], record[caption]})
+		c.add(identified{record[id], record[caption]})
 	}
 }
 

@@ -23,7 +23,7 @@ type synonyms struct {
 // LoadMeteor takes METEOR's own resource files from a folder, in METEOR's layout or all in one place, each
 // plain or compressed with gzip: english.words (function words; required), english.prefixes (abbreviations),
 // english.synsets with english.exceptions (synonyms) and paraphrase-en (the paraphrase table). Modules whose
-// files are not there are left out; Modules tells.
+// files are not there are left out; Modules says which are there.
 func LoadMeteor(dir string) (*Meteor, error) {
 	m := &Meteor{functions: map[string]bool{}, prefixes: map[string]bool{}, last: stem}
 	found, err := readLines(dir, "english.words", func(line string) error {
@@ -215,7 +215,7 @@ func openResource(dir, name string) (io.ReadCloser, string, error) {
 	return nil, "", nil
 }
 
-// readLines calls f for every line of a file; it tells whether there is one.
+// readLines calls f for every line of a file; it reports whether there is one.
 func readLines(dir, name string, f func(line string) error) (found bool, err error) {
 	r, path, err := openResource(dir, name)
 	if err != nil || r == nil {
