@@ -38,7 +38,7 @@ func Open(path string) (*File, error) {
 		f, err = newReader(osFile, info.Size(), fmt.Sprintf("%q", path))
 	}
 	if err != nil {
-		_ = osFile.Close() // the file was only read: the first error is the one to tell
+		_ = osFile.Close() // the file was only read: the first error is the one to report
 		return nil, err
 	}
 	f.closer = osFile

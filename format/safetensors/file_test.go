@@ -49,12 +49,12 @@ func TestFile_RoundTripKeepsEveryBit(t *testing.T) {
 			return err
 		}},
 	}
-	var b, again bytes.Buffer
+	var b, second bytes.Buffer
 	meta := map[string]string{"b": "2", "a": "1 <&>"}
 	if err := Write(&b, meta, tensors); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(&again, meta, tensors); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
+	if err := Write(&second, meta, tensors); err != nil || !bytes.Equal(b.Bytes(), second.Bytes()) {
 		t.Fatalf("a second Write gave other bytes (error %v)", err)
 	}
 	f := open(t, b.Bytes())
@@ -346,8 +346,8 @@ func FuzzNewReader(f *testing.F) {
 		if err := Write(&copied, file.Metadata, tensors); err != nil {
 			t.Fatal(err)
 		}
-		again := open(t, copied.Bytes())
-		if len(again.Names()) != len(tensors) || !reflect.DeepEqual(again.Metadata, file.Metadata) {
+		reopened := open(t, copied.Bytes())
+		if len(reopened.Names()) != len(tensors) || !reflect.DeepEqual(reopened.Metadata, file.Metadata) {
 			t.Fatal("a written copy differs")
 		}
 	})

@@ -68,8 +68,8 @@ func (r *RowWriter) Write(row []float32) error {
 		r.buffer = little.AppendUint32(r.buffer, math.Float32bits(v))
 	}
 	r.rows++
-	const enough = 1 << 16
-	if len(r.buffer) < enough {
+	const flushSize = 1 << 16
+	if len(r.buffer) < flushSize {
 		return nil
 	}
 	return r.flush()

@@ -63,12 +63,12 @@ func differentRows(a, b *Matrix) error {
 	if a.Rows < b.Rows {
 		a, b = b, a
 	}
-	there := make(map[string]bool, b.Rows)
+	present := make(map[string]bool, b.Rows)
 	for _, id := range b.IDs {
-		there[id] = true
+		present[id] = true
 	}
 	for i, id := range a.IDs {
-		if !there[id] {
+		if !present[id] {
 			return fmt.Errorf("%w; %s lacks %q, which is row %d of %s: take it out there, or add it here",
 				err, b.Name, id, i+1, a.Name)
 		}

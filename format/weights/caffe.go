@@ -176,7 +176,7 @@ func caffeArray(r io.ReaderAt, dims []int64, dtype safetensors.DType, data []sec
 	}}, nil
 }
 
-// SetBGR says in which order the channels of pictures go in, where the format does not tell it or somebody
+// SetBGR says in which order the channels of pictures go in, where the format does not say so or somebody
 // knows better: weights that were converted from Caffe's keep its order. Filters come out in the order RGB.
 func (f *File) SetBGR(bgr bool) error {
 	if f.BGR == bgr {

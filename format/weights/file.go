@@ -52,14 +52,14 @@ func Open(path string) (*File, error) {
 		f, err = Read(osFile, info.Size(), path)
 	}
 	if err != nil {
-		_ = osFile.Close() // it was only read: the first error is the one to tell
+		_ = osFile.Close() // it was only read: the first error is the one to report
 		return nil, err
 	}
 	f.closer = osFile
 	return f, nil
 }
 
-// Read opens a file of size bytes that r holds; name is for messages, and its ending tells a .caffemodel.
+// Read opens a file of size bytes that r holds; name is for messages, and its ending marks a .caffemodel.
 // Close does nothing on it.
 func Read(r io.ReaderAt, size int64, name string) (*File, error) {
 	f, err := readFormat(r, size, strings.ToLower(filepath.Ext(name)))

@@ -22,7 +22,7 @@ var pickleOperations = [256]func(*unpickler) error{
 		}
 		return err
 	},
-	0x95: func(u *unpickler) error { _, err := u.number(8); return err }, // FRAME: its length tells nothing new
+	0x95: func(u *unpickler) error { _, err := u.number(8); return err }, // FRAME: its length says nothing new
 
 	// Constants.
 	'N':  func(u *unpickler) error { return u.push(nil) },

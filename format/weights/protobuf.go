@@ -7,7 +7,7 @@ import (
 )
 
 // message walks the fields of a protobuf message in a file without reading what they hold. After an
-// error next is false and err tells.
+// error next returns false, and err holds it.
 type message struct {
 	r       io.ReaderAt
 	at, end int64 // of what has not been walked

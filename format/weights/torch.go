@@ -47,7 +47,7 @@ func readTorch(z *zip.Reader, folder string) (*File, error) {
 	})
 }
 
-// checkByteOrder refuses files from machines that keep numbers the other way round; older files do not tell.
+// checkByteOrder refuses files from machines that keep numbers the other way round; older files do not say.
 func checkByteOrder(entry *zip.File) error {
 	if entry == nil {
 		return nil
@@ -74,7 +74,7 @@ var stateNames = []string{"state_dict", "model_state_dict", "model_state", "mode
 	"params", "ema_state_dict"}
 
 // stateFile makes a file of what a pickle has made: a dictionary of tensors by name, or one that holds
-// such a dictionary. find tells where a storage lies.
+// such a dictionary. find returns where a storage lies.
 func stateFile(format string, root any, find func(*storage) (place, error)) (*File, error) {
 	state, err := stateDict(root)
 	if err != nil {

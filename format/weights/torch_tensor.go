@@ -16,13 +16,13 @@ func (t *pickledTensor) array(name string, find func(*storage) (place, error)) (
 	if err != nil {
 		return array{}, err
 	}
-	where, err := find(t.storage)
+	location, err := find(t.storage)
 	if err != nil {
 		return array{}, err
 	}
 	a := array{name: name, dtype: t.storage.dtype, shape: shape}
 	a.open = func() (elements, error) {
-		r, err := where.open()
+		r, err := location.open()
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func (t *pickledTensor) end() (int64, error) {
 	return last + 1, nil
 }
 
-// contiguous tells whether the elements lie in row-major order without gaps.
+// contiguous reports whether the elements lie in row-major order without gaps.
 func (t *pickledTensor) contiguous() bool {
 	next := int64(1)
 	for i := len(t.shape) - 1; i >= 0; i-- {
