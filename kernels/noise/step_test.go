@@ -140,7 +140,7 @@ func TestNoiseStep_IdentityTransitionChangesNothing(t *testing.T) {
 	}
 }
 
-// A transition whose columns are equal tells nothing: the label does not move the classifier.
+// A transition whose columns are equal says nothing: the label does not move the classifier.
 func TestNoiseStep_UselessLabelsTeachNothing(t *testing.T) {
 	in := drawStep(t, 5, 2, 4, 6)
 	for bag := range in.bags {
