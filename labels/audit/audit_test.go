@@ -288,10 +288,10 @@ func TestJudge_PrefersThePosteriorWhereRatesDiffer(t *testing.T) {
 	if n == 0 || !(j.Confident.Precision > .3) || !(j.Confident.Recall > .3) {
 		t.Errorf("confident learning: %+v", j.Confident)
 	}
-	again, err := Judge(one, []int{n})
-	if err != nil || again.Posterior.PrecisionAt[n] != j.Confident.PosteriorPrecision {
+	judged, err := Judge(one, []int{n})
+	if err != nil || judged.Posterior.PrecisionAt[n] != j.Confident.PosteriorPrecision {
 		t.Errorf("precision at %d is %v, %v, beside confident learning %v",
-			n, again.Posterior.PrecisionAt[n], err, j.Confident.PosteriorPrecision)
+			n, judged.Posterior.PrecisionAt[n], err, j.Confident.PosteriorPrecision)
 	}
 }
 

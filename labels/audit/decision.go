@@ -139,14 +139,14 @@ func (d *decisionReader) add(record []string) error {
 			"for other labels", id, word, given, z)
 	}
 	cell := Cell{bag, class}
-	if _, again := d.out[cell]; again {
+	if _, decided := d.out[cell]; decided {
 		return fmt.Errorf("bag %.60q, word %.60q has a decision already", id, word)
 	}
 	d.out[cell] = verdict
 	return nil
 }
 
-// Undecided are the suspects that nobody has verdict anything about.
+// Undecided are the suspects that nobody has decided about.
 func (d Decisions) Undecided(suspects []Suspect) []Suspect {
 	if len(d) == 0 {
 		return suspects

@@ -43,7 +43,7 @@ func (in *Input) Finding(at int, s Suspect) Finding {
 var SuspectFormats = []string{".csv", ".jsonl", ".parquet"}
 
 // WriteSuspectsFile writes the ranked list as a table, one row for each suspect, in the format that the
-// ending of the name tells: one of SuspectFormats. Rows are written as they are made, and the file
+// ending of the name decides: one of SuspectFormats. Rows are written as they are made, and the file
 // appears when it is whole.
 func WriteSuspectsFile(path string, in Input, suspects []Suspect) error {
 	write := WriteSuspects

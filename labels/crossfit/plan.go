@@ -56,7 +56,7 @@ func (p *Plan) Validate() error {
 	}
 	sizes, seen := make([]int, p.Folds), make(map[string]int, len(p.IDs))
 	for i, id := range p.IDs {
-		if first, again := seen[id]; again {
+		if first, repeated := seen[id]; repeated {
 			return fmt.Errorf("bag %.60q is there twice, as %d and %d: %w", id, first+1, i+1, ErrPlan)
 		}
 		seen[id] = i

@@ -147,9 +147,9 @@ func FuzzRead(f *testing.F) {
 		if err := p.WriteFile(path); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ReadFile(path)
-		if err != nil || len(again.IDs) != len(p.IDs) || !reflect.DeepEqual(again.Fold, p.Fold) {
-			t.Errorf("%+v comes back as %+v, %v", p, again, err)
+		readBack, err := ReadFile(path)
+		if err != nil || len(readBack.IDs) != len(p.IDs) || !reflect.DeepEqual(readBack.Fold, p.Fold) {
+			t.Errorf("%+v comes back as %+v, %v", p, readBack, err)
 		}
 		os.Remove(path)
 	})

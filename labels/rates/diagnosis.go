@@ -11,7 +11,7 @@ const (
 	// TooFew observed labels, present or absent, to learn from.
 	TooFew Diagnosis = "too few labels"
 	// NotPredicted means that the scores do not predict which bags carry the label, so that noise cannot
-	// be told from what the classifier does not know.
+	// be separated from what the classifier does not know.
 	NotPredicted Diagnosis = "not predictable"
 	// AtLimit means that a rate wants to go further than it may.
 	AtLimit Diagnosis = "rate at its limit"

@@ -51,12 +51,12 @@ type Interval struct {
 func (c Class) Calibrate(o float64) float64 { return c.A*o + c.B }
 
 // Rates are the rates of the classes that can be believed, NaN for the others.
-func (r *Result) Rates() *labels.Rates { return r.where(Class.Usable) }
+func (r *Result) Rates() *labels.Rates { return r.ratesOf(Class.Usable) }
 
 // TrainingRates are the rates to train with: those of weakly predicted classes too, NaN for the others.
-func (r *Result) TrainingRates() *labels.Rates { return r.where(Class.Trainable) }
+func (r *Result) TrainingRates() *labels.Rates { return r.ratesOf(Class.Trainable) }
 
-func (r *Result) where(holds func(Class) bool) *labels.Rates {
+func (r *Result) ratesOf(holds func(Class) bool) *labels.Rates {
 	out := labels.UnknownRates(len(r.Classes))
 	for c, class := range r.Classes {
 		if holds(class) {
@@ -140,7 +140,7 @@ func newEstimator(ctx context.Context, in *Input, o Options) (*estimator, error)
 		models:  make([]model, in.Classes),
 		say:     make([]bool, in.Classes),
 	}
-	e.progress.tell, e.progress.total = o.Progress, 2*o.Iterations*in.Classes
+	e.progress.report, e.progress.total = o.Progress, 2*o.Iterations*in.Classes
 	for c := range e.models {
 		e.models[c] = start
 		e.say[c] = !o.tooFew(columns[c])

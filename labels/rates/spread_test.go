@@ -15,7 +15,7 @@ func TestSpreads_EqualADirectComputation(t *testing.T) {
 	values := make([][]float32, bags)
 	s := NewSpreads(classes, most)
 	for i := range values {
-		// Rates of three sizes, the last far below what bins of even width could tell apart.
+		// Rates of three sizes, the last far below what bins of even width could separate.
 		values[i] = []float32{float32(Sigmoid(random.NormFloat64())), float32(Sigmoid(-4 + .5*random.NormFloat64())),
 			float32(Sigmoid(-9 + random.NormFloat64()))}
 		s.Add(i, values[i])
