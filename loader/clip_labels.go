@@ -15,7 +15,7 @@ import (
 	"nmn/text"
 )
 
-// ClipLabel tells what is said of a clip, in one of three ways, and what it shows where that is known.
+// ClipLabel holds what is said of a clip, in one of three ways, and what the clip shows where that is known.
 type ClipLabel struct {
 	Clip     string         `json:"clip"`               // its name in the index of the frames
 	Captions []string       `json:"captions,omitempty"` // texts, whose words are the labels
@@ -86,16 +86,16 @@ func WriteClipLabels(path string, form ClipLabelsForm, clips iter.Seq2[ClipLabel
 
 // check says what is wrong with a line.
 func (c *ClipLabel) check(form ClipLabelsForm) error {
-	ways := 0
+	kinds := 0
 	for _, given := range []bool{c.Captions != nil, c.Counts != nil, c.Labels != nil} {
 		if given {
-			ways++
+			kinds++
 		}
 	}
 	switch {
 	case c.Clip == "":
 		return errors.New("\"clip\" is missing")
-	case ways > 1:
+	case kinds > 1:
 		return fmt.Errorf("clip %q: of captions, counts and labels there may be one", Excerpt(c.Clip))
 	case form.CaptionsPerBag == 0 && (c.Captions != nil || c.Counts != nil):
 		return fmt.Errorf("clip %q: captions or counts need captions_per_bag in the header", Excerpt(c.Clip))

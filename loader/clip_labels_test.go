@@ -302,7 +302,7 @@ func TestClipLabels_ErrorsNameTheLine(t *testing.T) {
 	}
 }
 
-// TestLoader_LabelsOfAnotherOrderStopTheEpoch tells a wrong file of labels from a bad sample.
+// TestLoader_LabelsOfAnotherOrderStopTheEpoch: a wrong file of labels is no bad sample.
 func TestLoader_LabelsOfAnotherOrderStopTheEpoch(t *testing.T) {
 	labels := writeLabels(t, ClipLabelsForm{}, ClipLabel{Clip: "in/video1.mp4"}, ClipLabel{Clip: "in/video0.mp4"})
 	set, err := StreamClips("s", mustOpenClips(t, writeClips(t, shard.Shards, 1, 1)), mustOpenLabels(t, labels),

@@ -8,7 +8,7 @@ import (
 	"nmn/text"
 )
 
-// clipRows tells of clips by their place in the index.
+// clipRows reads the rows of clips by their place in the index.
 type clipRows struct {
 	clips      *Clips
 	labels     *ClipLabels
@@ -63,7 +63,7 @@ func (s *clipStream) WithMaxPixels(n int) (Source, error) {
 	return &limited, limited.limits.Validate()
 }
 
-// chosenRows tells of some bags of others.
+// chosenRows are the rows of some of the bags of others.
 type chosenRows struct {
 	from    Rows
 	indices []int

@@ -129,7 +129,7 @@ func clipBase(clip string) string {
 	return strings.TrimSuffix(base, slashed.Ext(base))
 }
 
-// Has tells why the frames of a clip cannot be used, nil where they can.
+// Has returns why the frames of a clip cannot be used, nil where they can.
 func (t *ClipTable) Has(clip string) error {
 	if _, ok := t.records[clip]; ok {
 		return nil

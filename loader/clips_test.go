@@ -27,7 +27,7 @@ func greyJPEG(t testing.TB, width, height int, grey uint8) []byte {
 	return jpegFile(t, picture)
 }
 
-// greyOf tells bag and frame, far enough from others for JPEG.
+// greyOf is the grey of a bag and frame, far enough from that of others for JPEG.
 func greyOf(clip, frame int) uint8 { return uint8(20*clip + 4*frame) }
 
 // writeClips writes a folder of clips "in/video<i>.mp4" with so many frames each, of 16×8 pixels.

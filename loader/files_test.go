@@ -96,7 +96,7 @@ func TestFileSource_BadFilesAreNamed(t *testing.T) {
 	}
 	if err := source.Read(context.Background(), 1, 0, new(picture.Picture)); err == nil ||
 		!strings.Contains(err.Error(), "image 1, ") {
-		t.Errorf("%v does not tell index and size", err)
+		t.Errorf("%v does not name index and size", err)
 	}
 }
 

@@ -79,7 +79,7 @@ func copyToFrames(frames, s *Set, index *FrameIndex) (err error) {
 
 func frameID(video string, frame int) string { return video + "#" + strconv.Itoa(frame) }
 
-// frameRows tells of frames what the rows of their videos tell.
+// frameRows are the rows of frames, with what the rows of their videos say.
 type frameRows struct {
 	videos *Set
 	index  *FrameIndex
@@ -118,7 +118,7 @@ func (r *Row) ofFrame(frame int) {
 	r.ID, r.Counts, r.Captions = frameID(r.ID, frame), r.Counts[:0], nil
 }
 
-// FrameIndex tells which frames of a frame-level set belong to which video of the set it was made of.
+// FrameIndex says which frames of a frame-level set belong to which video of the set it was made of.
 type FrameIndex struct {
 	offsets []int // video i owns the frames offsets[i] to offsets[i+1]-1
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // clips is a source of bags with different numbers of frames, each frame of one grey level that
-// tells bag and frame; broken frames give ErrCorrupt.
+// shows bag and frame; broken frames give ErrCorrupt.
 type clips struct {
 	frames  []int
 	broken  map[[2]int]error

@@ -55,7 +55,7 @@ func (s *Set) WithRows(rows Rows) *Set {
 	return &other
 }
 
-// Row tells of a bag what the set knows of it, from memory or from its Rows.
+// Row returns what the set knows of a bag, from memory or from its Rows.
 func (s *Set) Row(ctx context.Context, bag int, row *Row) error {
 	if s.Rows != nil {
 		return s.Rows.Read(ctx, bag, row)

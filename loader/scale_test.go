@@ -32,7 +32,7 @@ func TestScale_MemoryDoesNotGrow(t *testing.T) {
 		t.Skip("makes large files")
 	}
 	if _, err := os.Stat("/proc/self/status"); err != nil {
-		t.Skip("the system does not tell how much memory a process takes")
+		t.Skip("the system does not say how much memory a process takes")
 	}
 	sizes := os.Getenv("NMN_SCALE")
 	if sizes == "" {
@@ -84,7 +84,7 @@ func scaleChild(t *testing.T, dir string) (kilobytes int, summary string) {
 }
 
 // TestScale_Child reads batches of the folder that TestScale_MemoryDoesNotGrow made, from the middle of
-// an epoch on, and tells the peak of its memory.
+// an epoch on, and returns the peak of its memory.
 func TestScale_Child(t *testing.T) {
 	dir := os.Getenv("NMN_SCALE_CHILD")
 	if dir == "" {

@@ -116,12 +116,12 @@ func TestSplitHalves_DependsOnIDsAndSeedAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, _, err := SplitHalves(r, 1)
+	reversed, _, err := SplitHalves(r, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.Reverse(again.IDs)
-	if !slices.Equal(a.IDs, again.IDs) {
+	slices.Reverse(reversed.IDs)
+	if !slices.Equal(a.IDs, reversed.IDs) {
 		t.Error("another order of the set gives other halves, or the order of the set is lost")
 	}
 	if other, _, _ := SplitHalves(s, 2); slices.Equal(a.IDs, other.IDs) {
@@ -208,9 +208,9 @@ func FuzzParseIDs(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := ParseIDs("again", strings.NewReader(strings.Join(ids, "\n")))
-		if err != nil || !slices.Equal(ids, again) {
-			t.Fatalf("%q read again: %q, %v", ids, again, err)
+		readBack, err := ParseIDs("again", strings.NewReader(strings.Join(ids, "\n")))
+		if err != nil || !slices.Equal(ids, readBack) {
+			t.Fatalf("%q read again: %q, %v", ids, readBack, err)
 		}
 	})
 }

@@ -16,8 +16,8 @@ type Caption struct {
 	Text string
 }
 
-// captionElement is a caption as a file has it: with the key of what it describes. Pointers tell a missing field
-// from a zero.
+// captionElement is a caption as a file has it: with the key of what it describes. Pointers
+// separate a missing field from a zero.
 type captionElement[K comparable] struct {
 	id     *int64
 	of     *K

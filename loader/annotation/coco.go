@@ -138,7 +138,7 @@ func (c *COCO) Texts(perImage int) iter.Seq[string] {
 	}
 }
 
-// cocoImage is an element of the array "images". Pointers tell a missing field from a zero.
+// cocoImage is an element of the array "images". Pointers separate a missing field from a zero.
 type cocoImage struct {
 	ID       *int64  `json:"id"`
 	FileName *string `json:"file_name"`

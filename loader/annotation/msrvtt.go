@@ -60,7 +60,7 @@ func ParseMSRVTT(name string, r io.Reader) (*MSRVTT, error) {
 	return file.clipsOf()
 }
 
-// msrvttVideo is an element of the array "videos". Pointers tell a missing field from a zero.
+// msrvttVideo is an element of the array "videos". Pointers separate a missing field from a zero.
 type msrvttVideo struct {
 	ID     *string `json:"video_id"`
 	Split  *string `json:"split"`

@@ -12,7 +12,7 @@ import (
 type MSRVTTOptions struct {
 	Split           string // train, validate or test
 	CaptionsPerClip int    // the first so many by sen_id are used; 0 is 20, all that MSR-VTT has
-	// Has tells why the frames of a clip cannot be used, nil where they can. Nil asks for none.
+	// Has returns why the frames of a clip cannot be used, nil where they can. Without Has every clip can be used.
 	Has func(clip string) error
 	// LeftOut is called for each clip that cannot be used: without captions, or without frames as Has
 	// says. The clip is then left out. Nil makes it an error.

@@ -174,7 +174,7 @@ func tiled(number, tile int) image.Image {
 	return img
 }
 
-// Copies in another size or format are told as a hint, apart from those of the same bytes.
+// Copies in another size or format are reported as a hint, apart from those of the same bytes.
 func TestExamine_PicturesThatLookAlike(t *testing.T) {
 	train, test := soundBags(t, "train", 20), soundBags(t, "test", 6)
 	train[3].file, train[9].file = encodedJPEG(t, tiled(1, 10)), encodedPNG(t, tiled(1, 7))
@@ -318,6 +318,6 @@ func TestExamine_EndsWhenItIsTold(t *testing.T) {
 	o.Progress = func(doctor.Progress) { cancel() }
 	if _, err := doctor.Examine(ctx, []doctor.Split{split(t, "train", soundBags(t, "train", 20), "cat", "dog")},
 		o); err == nil || ctx.Err() == nil {
-		t.Errorf("no error although it was told to end")
+		t.Errorf("no error although it was asked to end")
 	}
 }

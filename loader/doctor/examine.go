@@ -27,7 +27,7 @@ type Options struct {
 	InputSize int
 	// Missing says that the run takes features that are missing, Standardise that it brings all to one scale.
 	Missing, Standardise bool
-	// Progress, where not nil, is told how far a pass is. Calls do not overlap.
+	// Progress, where not nil, is called with how far a pass is. Calls do not overlap.
 	Progress func(Progress)
 }
 

@@ -32,7 +32,7 @@ func (s signature) sharedBlock(o signature) int {
 
 // eachNear calls back for pairs of pictures that look alike and are not the same, of different bags; each
 // pair once, the first by split and bag in front. It sorts the looks.
-func eachNear(looks []look, tell func(a, b look)) {
+func eachNear(looks []look, visit func(a, b look)) {
 	for i := range blocks {
 		slices.SortFunc(looks, func(a, b look) int {
 			return cmp.Or(cmp.Compare(a.sign.block(i), b.sign.block(i)), cmp.Compare(a.sign.across, b.sign.across),
@@ -48,9 +48,9 @@ func eachNear(looks []look, tell func(a, b look)) {
 					continue
 				}
 				if a.before(b) < 0 {
-					tell(a, b)
+					visit(a, b)
 				} else {
-					tell(b, a)
+					visit(b, a)
 				}
 			}
 		}
@@ -66,8 +66,8 @@ func (l look) before(o look) int {
 // the first such bag.
 type alike map[int32]look
 
-// compareLooks finds pictures that look like others. It is a hint: the same bytes are told elsewhere, and what
-// only looks alike may be two pictures of one scene.
+// compareLooks finds pictures that look like others. It is a hint: copies of the same bytes are
+// reported elsewhere, and what only looks alike may be two pictures of one scene.
 func (r *Report) compareLooks(looks []look, splits []Split) {
 	signed := slices.DeleteFunc(slices.Clone(looks), func(l look) bool { return l.state&isSigned == 0 })
 	pairs := make([][]alike, len(splits)) // by the split of the first and of the second

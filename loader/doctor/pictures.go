@@ -169,7 +169,7 @@ func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 type copies []look
 
 // eachCopies calls back for each content that several bags have. It sorts the looks.
-func eachCopies(looks []look, tell func(copies)) {
+func eachCopies(looks []look, visit func(copies)) {
 	slices.SortFunc(looks, func(a, b look) int {
 		return cmp.Or(slices.Compare(a.content[:], b.content[:]), cmp.Compare(a.split, b.split),
 			cmp.Compare(a.bag, b.bag), cmp.Compare(a.frame, b.frame))
@@ -181,7 +181,7 @@ func eachCopies(looks []look, tell func(copies)) {
 		}
 		if first, last := looks[0], looks[n-1]; looks[0].state&isRead != 0 &&
 			(first.split != last.split || first.bag != last.bag) {
-			tell(copies(looks[:n]))
+			visit(copies(looks[:n]))
 		}
 		looks = looks[n:]
 	}

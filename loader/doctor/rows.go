@@ -42,7 +42,7 @@ func (r *Report) lookAtRows(ctx context.Context, splits []Split, o Options) erro
 	}
 	looks := make([]look, 0, total)
 	for i, split := range splits {
-		p := rowPass{split: split, rows: &Rows{Errors: []string{}}, tell: func() {
+		p := rowPass{split: split, rows: &Rows{Errors: []string{}}, report: func() {
 			if done++; o.Progress != nil {
 				o.Progress(Progress{"rows", done, total})
 			}
@@ -71,7 +71,7 @@ type rowPass struct {
 	rows   *Rows
 	looks  []look
 	failed error // what ended the pass
-	tell   func()
+	report func()
 }
 
 // all gives the rows to whoever measures them. Rows without a number that is no number are compared too.
@@ -94,7 +94,7 @@ func (p *rowPass) all(ctx context.Context) iter.Seq2[[]float32, error] {
 					l.note(content)
 					p.looks = append(p.looks, l)
 				}
-				p.tell()
+				p.report()
 				if !yield(row, err) {
 					return
 				}

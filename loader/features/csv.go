@@ -107,7 +107,7 @@ func (c *csvRecords) next() error {
 	return nil
 }
 
-// fault tells where the text cannot be read: the package csv says it of what is no CSV, and not of a
+// fault says where the text cannot be read: the package csv does so for what is no CSV, but not for a
 // file that ends early.
 func (c *csvRecords) fault(err error) error {
 	var syntax *csv.ParseError

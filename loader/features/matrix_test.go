@@ -177,7 +177,7 @@ func TestOpenNPZ_RefusesHostileFiles(t *testing.T) {
 	refused(t, Options{Features: file(t, "none.npz", npz(t, zip.Store, nil))}, ErrFormat, "no array")
 	damaged := npz(t, zip.Deflate, map[string][]byte{"x": npyFile("<f4", "(1, 2)", []float32{1, float32(math.NaN())})})
 	refused(t, Options{Features: file(t, "nan.npz", damaged)}, ErrValue, "row 1, column 2 is NaN")
-	// The archive tells a smaller size than its data have: the checksum or the length does not fit.
+	// The archive gives a smaller size than its data have: the checksum or the length does not fit.
 	lying := npz(t, zip.Deflate, map[string][]byte{"x": npyFile("<f4", "(64, 64)", zeros[:4096])})
 	at := bytes.LastIndex(lying, []byte("PK\x01\x02")) + 16
 	lying[at] ^= 0xff // the checksum in the directory

@@ -27,7 +27,7 @@ func openNPY(name string, missing bool) (Rows, error) {
 	return newFileRows(name, a, missing, f), nil
 }
 
-// openRegular opens a regular file and tells its size.
+// openRegular opens a regular file and returns its size.
 func openRegular(name string) (*os.File, int64, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -88,7 +88,7 @@ func (f *fileRows) check(i int, row []float32) error {
 
 func (f *fileRows) Close() error { return f.closer.Close() }
 
-// unusable tells numbers that are not finite, but for a NaN that stands for a missing value.
+// unusable reports whether a number is not finite, but for a NaN that stands for a missing value.
 func unusable(v float32, missing bool) bool {
 	if v != v {
 		return !missing

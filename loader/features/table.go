@@ -13,12 +13,12 @@ type Table struct {
 	Columns []string // names of the columns that the features are from; nil where the file has none
 	IDs     []string // N different ones; nil where nothing names the rows
 	Splits  []string // N names of splits; nil for none
-	Labels  *Labels  // observed; nil where nothing tells
+	Labels  *Labels  // observed; nil where nothing says
 	Truth   *Labels  // true, for evaluation; nil where not known
 	Counts  *Labels  // captions that mention each word; nil where not known
-	// OnDisk tells that features are read when they are asked for.
+	// OnDisk reports whether features are read when they are asked for.
 	OnDisk bool
-	// Spilled tells that they are in Options.Spill.
+	// Spilled reports whether they are in Options.Spill.
 	Spilled bool
 }
 
@@ -136,7 +136,7 @@ func (o *Options) featureRecords(r records) (*decoded, error) {
 	return d, nil
 }
 
-// namedLabels are the names of label columns that an .xml or the name of a relation tells; nil for none.
+// namedLabels are the names of label columns that an .xml or the name of a relation gives; nil for none.
 func (o *Options) namedLabels(r records) ([]string, error) {
 	if kindOf(o.Labels) == ".xml" {
 		return readLabelXML(o.Labels)

@@ -95,7 +95,7 @@ func asJPEG(t *testing.T, p image.Image) []byte {
 	return b.Bytes()
 }
 
-// writeAVI writes a clip of motion JPEG; its headers say that it has so many frames as told.
+// writeAVI writes a clip of motion JPEG; its headers say that it has as many frames as given.
 func writeAVI(t *testing.T, name string, declared int, pictures [][]byte) {
 	t.Helper()
 	u32 := func(values ...uint32) (b []byte) {

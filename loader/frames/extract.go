@@ -246,7 +246,7 @@ func (p *pictures) read(r io.Reader) error {
 	}
 }
 
-// judge tells errors about the clip from those about everything else.
+// judge separates errors about the clip from those about everything else.
 func (e *extraction) judge(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -112,7 +112,7 @@ func TestExtract_CountedFramesDecide(t *testing.T) {
 	}
 }
 
-// Whatever ffmpeg does, the outcome is an error about the clip that tells what happened.
+// Whatever ffmpeg does, the outcome is an error about the clip that says what happened.
 func TestExtract_FFmpegMisbehaves(t *testing.T) {
 	for mode, want := range map[string]string{
 		"sleeps":                       "--clip-timeout",

@@ -122,7 +122,7 @@ func parseList(r io.Reader, folder string) ([]Source, error) {
 	return all, nil
 }
 
-// isSystem tells failures that would hit any clip.
+// isSystem reports whether a failure would hit any clip.
 func isSystem(err error) bool {
 	for _, system := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN} {
 		if errors.Is(err, system) {

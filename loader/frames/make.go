@@ -24,12 +24,12 @@ type Options struct {
 	Tell func(Progress)
 }
 
-// Progress tells how far the work is.
+// Progress is how far the work is.
 type Progress struct {
 	Clips, Done, Before, Bad int // all; done or left out; of these by an earlier run; left out
 }
 
-// Summary tells what was made.
+// Summary counts what was made.
 type Summary struct {
 	Output  string  `json:"output"`
 	Clips   int     `json:"clips"`    // that have frames there

@@ -99,7 +99,7 @@ func (c *csvRows) check() error {
 	return nil
 }
 
-// isPictureFile tells a file by its ending.
+// isPictureFile reports whether a name ends like that of a picture.
 func isPictureFile(name string) bool {
 	return slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif"}, strings.ToLower(slashed.Ext(name)))
 }

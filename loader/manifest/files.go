@@ -119,7 +119,7 @@ func (s *Source) Read(ctx context.Context, bag, frame int, pic *picture.Picture)
 	return s.inRow(bag, s.files.Read(ctx, file, 0, pic))
 }
 
-// inRow tells in which row a file is that cannot be used.
+// inRow adds to an error the row of the file that cannot be used.
 func (s *Source) inRow(bag int, err error) error {
 	if err == nil {
 		return nil

@@ -25,7 +25,7 @@ func newJSONRows(text *bufio.Reader) *jsonRows {
 	return &jsonRows{lines: lines, seen: map[string]bool{}}
 }
 
-// maxShownKeys bounds the keys that are remembered only to be told.
+// maxShownKeys bounds the keys that are kept only to be shown in messages.
 const maxShownKeys = 1000
 
 func (j *jsonRows) columns() Columns {

@@ -299,7 +299,7 @@ func TestManifest_FindFiles(t *testing.T) {
 	var reported []error
 	if m, err := find(lists, func(err error) { reported = append(reported, err) }); err != nil || len(reported) != 1 ||
 		len(m.Rows) != 1 || m.Rows[0].ID != "b.png" {
-		t.Errorf("rows %+v, told %v, %v; want the row of b.png alone", m.Rows, reported, err)
+		t.Errorf("rows %+v, reported %v, %v; want the row of b.png alone", m.Rows, reported, err)
 	}
 	if _, err := find("path,labels\ngone.png,x\n", func(error) {}); err == nil {
 		t.Error("a manifest of which no row is left")

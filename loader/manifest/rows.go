@@ -33,7 +33,7 @@ func fieldNames() []string {
 // pathNames are what other programs call the column path.
 var pathNames = []string{"file", "filename", "file_name", "filepath", "image", "image_path"}
 
-// pathName is the name of the column path among those that has tells of: its own, or where there is no frames
+// pathName is the name of the column path among those that has reports: its own, or where there is no frames
 // either the only one that others give it.
 func pathName(has func(string) bool) string {
 	if has(pathColumn) || has(framesColumn) {

@@ -73,15 +73,15 @@ type ForeignLabels struct {
 func (m *Manifest) Foreign(v *text.Vocabulary) ForeignLabels {
 	classes := m.classes(v)
 	var f ForeignLabels
-	met := make([]bool, len(m.Labels))
+	counted := make([]bool, len(m.Labels))
 	for i := range m.Rows {
 		row, any := &m.Rows[i], false
 		look := func(k int32) {
 			if classes[k] >= 0 {
 				return
 			}
-			if any = true; !met[k] {
-				met[k] = true
+			if any = true; !counted[k] {
+				counted[k] = true
 				f.Labels = append(f.Labels, m.Labels[k])
 			}
 		}

@@ -33,7 +33,7 @@ func ReplaceCaptions(s *loader.Set, n int, seed uint64) (*Injection, error) {
 			from.without = append(from.without, i)
 		}
 	}
-	if err := from.enough(s); err != nil {
+	if err := from.check(s); err != nil {
 		return nil, err
 	}
 	draw := replacementDraw{n: n, key: rng.Derive(seed, captionStream), donors: &from,

@@ -38,7 +38,7 @@ func (r Rate) String() string {
 
 func ratio(n, of int) Rate { return Rate(float64(n) / float64(of)) } // 0/0 is NaN
 
-// ClassStatistics tells how the observed labels z of one class differ from the reference y.
+// ClassStatistics counts how the observed labels z of one class differ from the reference y.
 type ClassStatistics struct {
 	Word string `json:"word"`
 	POS  string `json:"pos"`

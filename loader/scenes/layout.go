@@ -118,8 +118,8 @@ func (o *sceneObject) dress(s *rng.Stream, place int32) {
 		weights[colour-wordRed] = 0
 	}
 	o.colour = wordRed + int32(s.Choice(weights[:]))
-	wears := s.Float64() < .35
-	if typical := typicalColour[o.shape]; wears && typical != noWord && !slices.Contains(forbidden, typical) {
+	typicalColoured := s.Float64() < .35
+	if typical := typicalColour[o.shape]; typicalColoured && typical != noWord && !slices.Contains(forbidden, typical) {
 		o.colour = typical
 	}
 	o.texture = textures[s.Choice(textureWeights[:])]

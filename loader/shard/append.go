@@ -200,9 +200,9 @@ func removeAside(dir string) error {
 	}
 	for _, e := range entries {
 		target, is := durable.Target(e.Name())
-		mine := is && (isShard(target) || target == IndexName || target == offsetsName) ||
+		leftover := is && (isShard(target) || target == IndexName || target == offsetsName) ||
 			strings.HasPrefix(e.Name(), asideMark)
-		if !mine {
+		if !leftover {
 			continue
 		}
 		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {

@@ -280,7 +280,7 @@ func TestAppend_AfterAKillAnywhere(t *testing.T) {
 	}
 }
 
-// lastListed is the number of the last shard that whole lines tell of, -1 where there is none.
+// lastListed is the number of the last shard that whole lines name, -1 where there is none.
 func lastListed(index []byte) int {
 	whole := index[:bytes.LastIndexByte(index, '\n')+1]
 	at := bytes.LastIndex(whole, []byte(`"shard":"`))

@@ -28,7 +28,7 @@ type bitReader struct{ simd.Bits }
 // taken is the position of the next bit.
 func (r *bitReader) taken() int { return 8*r.Next - int(r.N) }
 
-// spent tells that a block may run over the slack: all coded bytes were taken before.
+// spent reports whether a block may run over the slack: all coded bytes were taken before.
 func (r *bitReader) spent() bool { return len(r.From)-r.Next < mostBlock }
 
 // bits takes n bits, at most 16, that Fill has made ready.

@@ -52,7 +52,7 @@ func (h *huffman) long(acc uint64) (length, advance int, value int16) {
 	return code + extra, advance, int16(extend(uint32(acc>>32>>(32-extra)), extra))
 }
 
-// steps tells what the symbol of a coefficient says: the distance to the one behind it, and the bits of its
+// steps holds what the symbol of a coefficient means: the distance to the one behind it, and the bits of its
 // value. An end of block is a zero so far away that it ends the block.
 func steps(symbol uint8) (advance, extra int) {
 	advance, extra = int(symbol>>4)+1, int(symbol&15)

@@ -2,7 +2,7 @@ package jpeg
 
 import "fmt"
 
-// frame is what the frame header tells, and the memory of its components.
+// frame is what the frame header says, and the memory of its components.
 type frame struct {
 	width, height int // pixels
 	progressive   bool
