@@ -196,7 +196,7 @@ func TestChunks_SayWhatTheyCannot(t *testing.T) {
 	}
 }
 
-// limited is a device with little free memory, which tells how much.
+// limited is a device with little free memory, which reports how much.
 type limited struct {
 	kernels.Backend
 	free int

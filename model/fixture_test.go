@@ -125,7 +125,7 @@ func TestTinyNet_WithoutNoiseWithMaxFeaturesAndDetached(t *testing.T) {
 	}
 }
 
-// A net with a noise model that is told to leave it out learns as one without.
+// A net with a noise model that is asked to leave it out learns as one without.
 func TestTinyNet_WithoutNoiseByOption(t *testing.T) {
 	params, f := conform.LoadFixture(t, "tiny_net_params"), conform.LoadFixture(t, "tiny_net_variants")
 	n, p := tiny(t, params, params.Input("x"), params.Input("z"), func(*Config) {})

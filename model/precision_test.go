@@ -180,13 +180,13 @@ func TestTinyNet_CopiesInBF16FollowTheWeights(t *testing.T) {
 		}
 	}
 	f := saved(t, n)
-	again := newNet(t, conform.OpenDeviceIn(t, 2, tensor.FP32), aligned(true, "mean"))
-	if _, err := again.Load(f, nil); err != nil {
+	reloaded := newNet(t, conform.OpenDeviceIn(t, 2, tensor.FP32), aligned(true, "mean"))
+	if _, err := reloaded.Load(f, nil); err != nil {
 		t.Fatal(err)
 	}
-	for i, p := range again.all {
+	for i, p := range reloaded.all {
 		want, _ := n.Values(n.all[i])
-		if got, err := again.Values(p); err != nil || !slices.Equal(got, want) {
+		if got, err := reloaded.Values(p); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s is another one after a file: %v", p.Name, err)
 		}
 	}

@@ -27,22 +27,22 @@ func talkative(t *testing.T, device kernels.Backend, c Config) *Net {
 }
 
 // everything lists all captions that can be said, as Beam would give them.
-func (r *reference) everything(s state, previous int32, said []int32, logProb float64, o BeamOptions) (all []Caption) {
+func (r *reference) everything(s state, previous int32, words []int32, logProb float64, o BeamOptions) (all []Caption) {
 	s, logProbs := r.say(s, previous)
 	for w, p := range logProbs {
 		if w == PAD || w == BOS || slices.Contains(o.Never, int32(w)) {
 			continue
 		}
-		total, length := logProb+p, float64(len(said)+1)
+		total, length := logProb+p, float64(len(words)+1)
 		switch {
 		case w == EOS:
-			all = append(all, Caption{Words: said, LogProb: total, Score: total / math.Pow(length, o.LengthPenalty),
+			all = append(all, Caption{Words: words, LogProb: total, Score: total / math.Pow(length, o.LengthPenalty),
 				Ended: true})
-		case len(said)+1 == o.MaxLength:
-			all = append(all, Caption{Words: append(slices.Clip(said), int32(w)), LogProb: total,
+		case len(words)+1 == o.MaxLength:
+			all = append(all, Caption{Words: append(slices.Clip(words), int32(w)), LogProb: total,
 				Score: total / math.Pow(length, o.LengthPenalty)})
 		default:
-			all = append(all, r.everything(s, int32(w), append(slices.Clip(said), int32(w)), total, o)...)
+			all = append(all, r.everything(s, int32(w), append(slices.Clip(words), int32(w)), total, o)...)
 		}
 	}
 	return all

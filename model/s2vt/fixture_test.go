@@ -100,7 +100,7 @@ func checkWords(t *testing.T, n *Net, b *Batch, f *conform.Fixture) {
 // allLogits computes them from the states that a step has left.
 func allLogits(t *testing.T, n *Net, p *plan) []float32 {
 	t.Helper()
-	x, err := p.said.Reshape(p.words, 1, 1, n.config.Hidden)
+	x, err := p.outputs.Reshape(p.words, 1, 1, n.config.Hidden)
 	check(t, err)
 	y, err := n.backend.Alloc(tensor.Float32, p.words, 1, 1, n.config.Vocabulary)
 	check(t, err)

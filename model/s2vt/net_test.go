@@ -281,8 +281,8 @@ func TestStep_DropoutFollowsSeedAndSample(t *testing.T) {
 	n := newNet(t, openCPU(t, "", 1), c)
 	b := uneven(c)
 	first := run(t, n, b, StepOptions{DropoutSeed: 1})
-	if again := run(t, n, b, StepOptions{DropoutSeed: 1}); again != first {
-		t.Errorf("loss %v and then %v with the same seed", first, again)
+	if second := run(t, n, b, StepOptions{DropoutSeed: 1}); second != first {
+		t.Errorf("loss %v and then %v with the same seed", first, second)
 	}
 	if other := run(t, n, b, StepOptions{DropoutSeed: 2}); other == first {
 		t.Error("another seed drops the same")
@@ -303,7 +303,7 @@ func TestStep_EveryPlaceOfDropoutIsInUse(t *testing.T) {
 	p, err := n.planFor(b)
 	check(t, err)
 	for name, x := range map[string]*tensor.Tensor{"embedded frames": p.embedded, "words": p.seen,
-		"states that say": p.said} {
+		"states that say": p.outputs} {
 		values, err := n.Values(x)
 		check(t, err)
 		zeros := 0
