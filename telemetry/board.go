@@ -30,8 +30,8 @@ func OpenBoard(dir string, step int, validation *loader.Set) (*Board, error) {
 	return &Board{writer: w, validation: validation}, nil
 }
 
-// Close closes the file. Training does not stop at an event that cannot be written; this is where it is
-// told.
+// Close closes the file. Training does not stop at an event that cannot be written; Close returns that
+// error.
 func (b *Board) Close() error { return cmp.Or(b.writer.Close(), b.err) }
 
 // Observer writes every step that falls on the log interval, epochs and validations.

@@ -15,7 +15,7 @@ import (
 	"nmn/train"
 )
 
-// captionEvents tells a summary and a log of two epochs.
+// captionEvents sends the events of two epochs to a summary and a log.
 func captionEvents(o captioning.Observer) {
 	for epoch := 1; epoch <= 2; epoch++ {
 		o.Epoch(captioning.EpochDone{Epoch: epoch, Step: 10 * epoch, Loss: 8 / float64(epoch), WordLoss: 2,

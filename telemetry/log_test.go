@@ -144,7 +144,7 @@ func TestSummary_RowsForEpochsAndEvaluationsAndResume(t *testing.T) {
 	if s, err = OpenSummary(path, 20); err != nil {
 		t.Fatal(err)
 	}
-	s.Observer().Epoch(train.EpochDone{Epoch: 2, Step: 20, Loss: 9, Bags: 80, Images: 80}) // told again
+	s.Observer().Epoch(train.EpochDone{Epoch: 2, Step: 20, Loss: 9, Bags: 80, Images: 80}) // reported again
 	s.Observer().Epoch(train.EpochDone{Epoch: 3, Step: 30, Loss: 1, Bags: 80, Images: 80})
 	if err := s.Err(); err != nil {
 		t.Fatal(err)
@@ -176,9 +176,9 @@ func FuzzLinesUntil(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := linesUntil(strings.NewReader(string(kept)), step)
-		if err != nil || string(again) != string(kept) {
-			t.Errorf("kept %q, then %q, %v", kept, again, err)
+		second, err := linesUntil(strings.NewReader(string(kept)), step)
+		if err != nil || string(second) != string(kept) {
+			t.Errorf("kept %q, then %q, %v", kept, second, err)
 		}
 	})
 }

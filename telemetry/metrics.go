@@ -26,7 +26,7 @@ type Metrics struct {
 	StepDuration prometheus.Histogram
 	Validation   *prometheus.GaugeVec // figures of the last validation, by measure (train.Measures)
 	Checkpoints  prometheus.Counter   // files written by this process
-	Info         *prometheus.GaugeVec // 1 for the run in progress, which the labels tell
+	Info         *prometheus.GaugeVec // 1 for the run in progress, which the labels name
 }
 
 // Run is what the metrics are of.
@@ -69,7 +69,7 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 		Validation: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "nmn", Name: "validation_measure",
 			Help: "Figure of the last validation, over all words."}, []string{"measure"}),
 		Info: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "nmn", Name: "run_info",
-			Help: "Always 1; the labels tell the run in progress and the program."}, infoLabels),
+			Help: "Always 1; the labels name the run in progress and the program."}, infoLabels),
 	}
 	for _, c := range []prometheus.Collector{m.Loss, m.LearningRate, m.GradientNorm, m.Epoch, m.Step, m.PlannedSteps,
 		m.DeviceBytes,

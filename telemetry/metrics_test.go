@@ -112,7 +112,7 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
 	if strings.Contains(text, `"star"`) {
-		t.Errorf("a run that is over is still told:\n%s", text)
+		t.Errorf("a run that is over is still reported:\n%s", text)
 	}
 	if body := get(t, "http://"+server.Address()+"/healthz"); body != "ok\n" {
 		t.Errorf("healthz says %q", body)
