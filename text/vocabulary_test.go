@@ -110,9 +110,9 @@ func TestBuildVocabulary_MostFrequentWords(t *testing.T) {
 		t.Errorf("got %v\nwant %v", v.Words(), want)
 	}
 	slices.Reverse(captions)
-	again, err := BuildVocabulary(slices.Values(captions), VocabularyOptions{Size: 6, Tagger: newTagger(t)})
-	if err != nil || !reflect.DeepEqual(again.Words(), want) {
-		t.Errorf("in another order: %v, %v", again, err)
+	shuffled, err := BuildVocabulary(slices.Values(captions), VocabularyOptions{Size: 6, Tagger: newTagger(t)})
+	if err != nil || !reflect.DeepEqual(shuffled.Words(), want) {
+		t.Errorf("in another order: %v, %v", shuffled, err)
 	}
 }
 
@@ -168,9 +168,9 @@ func FuzzParseVocabulary(f *testing.F) {
 		if _, err := v.WriteTo(&b); err != nil {
 			t.Fatalf("a vocabulary that was read cannot be written: %v", err)
 		}
-		again, err := ParseVocabulary("again", &b)
-		if err != nil || !reflect.DeepEqual(again.Words(), v.Words()) {
-			t.Fatalf("written and read back: %v, %v; want %v", again, err, v.Words())
+		readBack, err := ParseVocabulary("again", &b)
+		if err != nil || !reflect.DeepEqual(readBack.Words(), v.Words()) {
+			t.Fatalf("written and read back: %v, %v; want %v", readBack, err, v.Words())
 		}
 	})
 }
