@@ -71,12 +71,14 @@ func recordable() map[string]func(*rig) {
 }
 
 // ranOn runs a rig and returns its losses, norms and weights.
-func ranOn(t *testing.T, r rig) (trainer *Trainer, told []float64, ended map[string][]float32) {
+func ranOn(t *testing.T, r rig) (trainer *Trainer, reported []float64, ended map[string][]float32) {
 	t.Helper()
-	r.observers = append(r.observers, Observer{Step: func(e StepDone) { told = append(told, e.Loss, e.GradNorm) }})
+	r.observers = append(r.observers, Observer{Step: func(e StepDone) {
+		reported = append(reported, e.Loss, e.GradNorm)
+	}})
 	trainer = r.trainer(t)
 	run(t, trainer)
-	return trainer, told, weights(t, trainer.Net)
+	return trainer, reported, weights(t, trainer.Net)
 }
 
 // graphs counts the recorded pieces of work of a trainer.
@@ -253,7 +255,7 @@ func TestCUDA_AStepIsTwoGraphsAndOneDownload(t *testing.T) {
 	}
 }
 
-// The layers are told when a step is enqueued call by call, its phases always.
+// The layers are reported when a step is enqueued call by call, its phases always.
 func TestCUDA_TellsAProfilerLayersAndPhases(t *testing.T) {
 	if !emulates() {
 		t.Skip("needs the emulator: one process has one profiler")
@@ -271,26 +273,26 @@ func TestCUDA_TellsAProfilerLayersAndPhases(t *testing.T) {
 	run(t, r.trainer(t))
 	data, err := os.ReadFile(log)
 	check(t, err)
-	told := map[string]int{}
+	reported := map[string]int{}
 	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
-		told[line]++
+		reported[line]++
 	}
 	// The second step records, so that its layers are enqueued too; the third replays.
 	for name, want := range map[string]int{"take the batch": 3, "gradients": 3, "wait": 3, "update": 3,
 		"stage the next batch": 3,
 		"forward conv1_1":      2, "forward fc8": 2, "forward noise": 2, "backward fc8": 2, "backward conv1_1": 2} {
-		if told[name] != want {
-			t.Errorf("%s was told %d times, want %d", name, told[name], want)
+		if reported[name] != want {
+			t.Errorf("%s was reported %d times, want %d", name, reported[name], want)
 		}
 	}
 	begun := 0
-	for name, n := range told {
+	for name, n := range reported {
 		if name != "end" {
 			begun += n
 		}
 	}
-	if begun != told["end"] {
-		t.Errorf("%d sections begun, %d ended", begun, told["end"])
+	if begun != reported["end"] {
+		t.Errorf("%d sections begun, %d ended", begun, reported["end"])
 	}
 }
 

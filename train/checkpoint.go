@@ -54,7 +54,7 @@ type ClassWord struct {
 	POS  string `json:"pos"`
 }
 
-// DataID tells one training set from another.
+// DataID identifies a training set.
 type DataID struct {
 	Name string `json:"name"`
 	Bags int    `json:"bags"`

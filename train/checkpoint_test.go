@@ -174,7 +174,7 @@ func TestCheckpoint_CutShortAtAnyPlaceIsCorrupt(t *testing.T) {
 	}
 }
 
-// One flipped bit in a weight is a number like any other: the checksums alone tell.
+// One flipped bit in a weight is a number like any other: the checksums alone show it.
 func TestCheckpoint_AFlippedBitIsFound(t *testing.T) {
 	path := trained(t, short())
 	whole, err := os.ReadFile(path)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The callback sees each epoch before a checkpoint tells of it, may run the net, and changes nothing.
+// The callback sees each epoch before a checkpoint records it, may run the net, and changes nothing.
 func TestAfterEpoch_ComesBeforeTheCheckpoint(t *testing.T) {
 	for _, limit := range []int{0, 8} { // of steps: 5 make an epoch
 		r := newRig()

@@ -19,7 +19,7 @@ import (
 	"nmn/model"
 )
 
-// freed tells what a log of calls shows as taken and not given back, of which the driver refused some.
+// freed lists what a log of calls shows as taken and not given back, of which the driver refused some.
 func freed(t *testing.T, log string, refused map[string]int) {
 	t.Helper()
 	counts := calls(t, log, 0)
@@ -89,10 +89,10 @@ func TestCUDA_FaultsNameTheStepAndLeaveAResumableCheckpoint(t *testing.T) {
 				t.Fatalf("failed after step %d, checkpoint of step %d", len(losses), last.Position.Step)
 			}
 			step := len(losses) + 1
-			for _, said := range []string{c.detail, fmt.Sprintf("training: step %d (epoch %d), bags scenes-", step,
+			for _, part := range []string{c.detail, fmt.Sprintf("training: step %d (epoch %d), bags scenes-", step,
 				(step+4)/5)} {
-				if !strings.Contains(err.Error(), said) {
-					t.Errorf("message %q, want %q in it", err, said)
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("message %q, want %q in it", err, part)
 				}
 			}
 			losses = losses[:last.Position.Step]
@@ -105,7 +105,7 @@ func TestCUDA_FaultsNameTheStepAndLeaveAResumableCheckpoint(t *testing.T) {
 	}
 }
 
-// Memory that is full at the first step: the message tells how many bags would fit, and so many do.
+// Memory that is full at the first step: the message says how many bags would fit, and so many do.
 func TestCUDA_OutOfMemoryTellsWhatWouldFit(t *testing.T) {
 	if !emulates() {
 		t.Skip("needs the emulator")

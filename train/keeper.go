@@ -71,7 +71,7 @@ func (k *Keeper) Offer(b Best) bool {
 }
 
 // Save writes last.safetensors by write where anything has changed since it was written, and keeps it as one
-// of the best where the last Offer says so. saved is told of it.
+// of the best where the last Offer says so. saved is called with it.
 func (k *Keeper) Save(epoch, step int, changed bool, write func(path string) (int64, error), saved func(Saved)) error {
 	if k.directory == "" || !changed && !k.waits {
 		k.waits = false

@@ -51,7 +51,7 @@ func PaperLoss(kind string) LossConfig {
 	return LossConfig{Kind: kind}
 }
 
-// IsZero tells the cross-entropy, which files do not mention.
+// IsZero reports whether the loss is the cross-entropy, which files do not mention.
 func (l LossConfig) IsZero() bool { return l == LossConfig{} || l == LossConfig{Kind: CrossEntropy} }
 
 // Name is that of Losses.

@@ -77,10 +77,10 @@ func TestLoss_ChangesWhatIsLearned(t *testing.T) {
 		if r.config.Loss = PaperLoss(kind); kind == RejectLarge || kind == CorrectLarge {
 			r.config.Loss.Delta = 5
 		}
-		var told []float64
-		r.observers = []Observer{record(&told)}
+		var reported []float64
+		r.observers = []Observer{record(&reported)}
 		run(t, r.trainer(t))
-		losses[kind] = told
+		losses[kind] = reported
 	}
 	const perEpoch = 5
 	for i, a := range Losses() {

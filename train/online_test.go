@@ -75,9 +75,9 @@ func TestOnline_EqualWhateverHappens(t *testing.T) {
 		if _, err := newTrainer(t, o).Run(ctx); !errors.Is(err, ErrInterrupted) {
 			t.Fatalf("stopped at step %d: %v", stop, err)
 		}
-		again := o
-		again.Observers = nil
-		next := newTrainer(t, again)
+		unobserved := o
+		unobserved.Observers = nil
+		next := newTrainer(t, unobserved)
 		check(t, next.Resume(filepath.Join(o.Directory, LastName)))
 		run(t, next)
 		if got == nil || !reflect.DeepEqual(got.Index, want.Index) ||

@@ -139,12 +139,12 @@ func TestScore_RowsAndRates(t *testing.T) {
 		t.Fatal(err)
 	}
 	config.BatchBags, config.Workers = 40, 3
-	again, err := Score(t.Context(), o.Net, o.Data, config)
+	second, err := Score(t.Context(), o.Net, o.Data, config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(scores.Logits.Float32s(), again.Logits.Float32s()) ||
-		!slices.Equal(scores.Rates.Q01, again.Rates.Q01) {
+	if !slices.Equal(scores.Logits.Float32s(), second.Logits.Float32s()) ||
+		!slices.Equal(scores.Rates.Q01, second.Rates.Q01) {
 		t.Error("scores depend on the batches")
 	}
 	for i, bag := range scores.Index {

@@ -277,8 +277,8 @@ func (t *Trainer) betweenSteps(ctx context.Context) error {
 	return nil
 }
 
-// endEpoch validates, tells the observers, moves to the next epoch and saves, in this order: a checkpoint that
-// is made before the move leads here again.
+// endEpoch validates, notifies the observers, moves to the next epoch and saves, in this order: a
+// checkpoint that is made before the move leads here again.
 func (t *Trainer) endEpoch(ctx context.Context) error {
 	t.leaveEpoch()
 	if t.at.Bags == 0 {
