@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// experiment writes the files of two seeds at every level: arms of the same figures but for what is said,
+// experiment writes the files of two seeds at every level: arms of the same figures except for what is said,
 // by the name of the arm and the epoch.
 func experiment(t *testing.T, ap func(arm string, epoch int) float64) string {
 	t.Helper()

@@ -12,7 +12,7 @@ const (
 	late  = 12
 )
 
-// check is a figure of one seed, whose mean over seeds is held against a band.
+// check is a figure of one seed, whose mean over seeds is compared with a band.
 type check struct {
 	name     string
 	decimals int
