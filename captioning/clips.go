@@ -25,7 +25,7 @@ func readClipRows(path string, rows int) (clips []clipRows, err error) {
 }
 
 // parseClipRows reads the table that nmn extract --output-clips writes: clip, first row from 0, number of
-// rows. Each row is of one clip. Errors wrap ErrFormat and name file and line.
+// rows. Each row belongs to one clip. Errors wrap ErrFormat and name file and line.
 func parseClipRows(name string, r io.Reader, rows int) ([]clipRows, error) {
 	fail := func(line int, err error) ([]clipRows, error) {
 		return nil, fmt.Errorf("clips %q, line %d: %w: %w", name, line, err, ErrFormat)

@@ -7,7 +7,7 @@ import (
 	"nmn/loader/features"
 )
 
-// ErrInput is behind all errors about data that do not fit each other or the captioner.
+// ErrInput is wrapped by all errors about data that do not fit each other or the captioner.
 var ErrInput = errors.New("data that cannot be captioned")
 
 // FrameFeatures are clips with features of each of their frames. They are as those of a Source, and may
@@ -28,7 +28,7 @@ type FrameFiles struct {
 	Array    string // in .npz and .safetensors; may be empty where there is one
 	Clips    string // .csv: clip, first row, rows; empty where each row is a clip
 	IDs      []string
-	// PerRow is the number of frames that a row has behind each other, where each row is a clip: T of an
+	// PerRow is the number of frames in a row, one after another, where each row is a clip: T of an
 	// array of clips × T × features. 0 is 1.
 	PerRow int
 }

@@ -52,7 +52,7 @@ type JoinOptions struct {
 	MaxWords int
 }
 
-// Texts goes through the captions of clips that have features, but for those to skip: what a vocabulary is
+// Texts goes through the captions of clips that have features, except for those to skip: what a vocabulary is
 // made of.
 func Texts(f FrameFeatures, captions *caption.Captions, skip map[string]bool) iter.Seq[string] {
 	return func(yield func(string) bool) {

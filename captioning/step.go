@@ -8,7 +8,7 @@ import (
 	"nmn/train"
 )
 
-// step makes one update. It allocates nothing once it has seen the shapes of its batches, but for the order
+// step makes one update. It allocates nothing once it has seen the shapes of its batches, except for the order
 // at the begin of an epoch.
 func (t *Trainer) step() error {
 	began := time.Now()

@@ -26,7 +26,7 @@ const (
 // specials are how the ids that are no words are written; no token of a caption is.
 var specials = [firstWord]string{"<pad>", "<bos>", "<eos>", "<unk>"}
 
-// ErrOtherWords means that a vocabulary is of another run.
+// ErrOtherWords means that a vocabulary belongs to another run.
 var ErrOtherWords = errors.New("the vocabulary is of another run")
 
 // maxWordBytes bounds a word: what is longer is a mistake of whoever typed it.
@@ -93,7 +93,7 @@ func (w *Words) Len() int { return len(w.words) }
 // Word is how an id is written.
 func (w *Words) Word(id int32) string { return w.words[id] }
 
-// Count is how often a word is in the captions that the vocabulary was built from; 0 where nobody knows.
+// Count is how often a word is in the captions that the vocabulary was built from; 0 where that is unknown.
 func (w *Words) Count(id int32) int { return w.counts[id] }
 
 // AtLeast is the number of words, without the special ones, that occur at least n times.

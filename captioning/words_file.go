@@ -13,7 +13,7 @@ import (
 	"nmn/internal/durable"
 )
 
-// ErrFormat is behind all errors about the form of a file.
+// ErrFormat is wrapped by all errors about the form of a file.
 var ErrFormat = errors.New("malformed file")
 
 // The first line of a file of words has the name and the version of the format and the fingerprint.
