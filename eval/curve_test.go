@@ -44,7 +44,7 @@ func checkCurve(t *testing.T, name string, got, want []CurvePoint) {
 	}
 }
 
-// The area below the curve is the average precision, but for what thinning and joined scores leave out.
+// The area below the curve is the average precision, except for what thinning and joined scores leave out.
 func TestPrecisionRecall_AreaIsTheAveragePrecision(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	scores, answers := make([]float32, 20_000), make([]uint8, 20_000)

@@ -20,7 +20,7 @@ type Agreement struct {
 //	tp = c (1 - 1/K),    fp = 0 if c > 1, 1/K if c = 1, 1 if c = 0
 //
 // P = cum(tp) / (cum(tp) + cum(fp)), R = cum(tp) / sum(tp); AP is the area under the monotone
-// envelope of P over R. A person as detector, each caption in turn held against the other K-1:
+// envelope of P over R. A person as detector, each caption in turn compared with the other K-1:
 //
 //	human precision = sum c(c-1) / (sum c(c-1) + #{c = 1}),    human recall = sum c(c-1) / ((K-1) sum c)
 //

@@ -17,7 +17,7 @@ var (
 	ErrValue = errors.New("value not allowed")
 )
 
-// Input is what a model said about N bags and K classes, and what it is held against. All matrices
+// Input is what a model said about N bags and K classes, and what it is compared with. All matrices
 // are N×K, row-major. At least one of Labels, Truth and Counts is needed.
 type Input struct {
 	Bags, Classes int

@@ -17,7 +17,7 @@ import (
 	"nmn/text"
 )
 
-// ErrInput is behind all errors about what is to be scored.
+// ErrInput is wrapped by all errors about what is to be scored.
 var ErrInput = errors.New("captions cannot be scored")
 
 // Item is a picture or clip: what was generated and what people wrote.

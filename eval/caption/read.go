@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// ErrFormat is behind all errors about the form of a file.
+// ErrFormat is wrapped by all errors about the form of a file.
 var ErrFormat = errors.New("not a file of captions that can be read")
 
 // identified is a caption with the identifier of its picture.
