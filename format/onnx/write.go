@@ -36,7 +36,7 @@ func Write(w io.Writer, g *Graph, producer, version string) error {
 	return nil
 }
 
-// part is a piece of the graph's message: bytes, and the data of a tensor behind them where there is one.
+// part is a piece of the graph's message: bytes, followed by the data of a tensor where there is one.
 type part struct {
 	head   []byte
 	tensor *Tensor

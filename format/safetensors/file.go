@@ -154,7 +154,7 @@ func (f *File) ReadInto(name string, dst []byte) error {
 }
 
 // Bytes returns the bytes of a tensor as they stand in the file, to be read in order or at any offset. They
-// are not held against a checksum.
+// are not compared with a checksum.
 func (f *File) Bytes(name string) (*io.SectionReader, error) {
 	e, err := f.find(name)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // RowWriter writes a file of one F32 matrix row by row, in bounded memory. The number of rows is put
-// into the header at the end, so that nobody needs to know it before.
+// into the header at the end, so that it need not be known before.
 type RowWriter struct {
 	w             io.WriteSeeker
 	name          string

@@ -76,7 +76,7 @@ func differentRows(a, b *Matrix) error {
 	return err
 }
 
-// classOrder returns the words in class order, nil where nobody names them, and who named them.
+// classOrder returns the words in class order, nil where no file names them, and which one named them.
 func classOrder(scores, counts *Matrix, v *text.Vocabulary) (words []string, from string) {
 	switch {
 	case v != nil:

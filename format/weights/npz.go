@@ -9,8 +9,8 @@ import (
 	"nmn/format/safetensors"
 )
 
-// readNPZ reads the arrays of an .npz archive. Those of text and the like have neither type nor shape, and
-// an error in the place of elements.
+// readNPZ reads the arrays of an .npz archive. Arrays of text and other objects have neither type
+// nor shape, and an error in the place of elements.
 func readNPZ(z *zip.Reader) (*File, error) {
 	f := &File{Format: "NumPy"}
 	for _, entry := range z.File {

@@ -134,7 +134,7 @@ func (u *unpickler) binary(width int) error {
 	return u.pushed(b, err)
 }
 
-// counted reads bytes behind their number.
+// counted reads a number of bytes and then the bytes.
 func (u *unpickler) counted(width int) ([]byte, error) {
 	n, err := u.number(width)
 	if err != nil {

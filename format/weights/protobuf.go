@@ -76,7 +76,7 @@ func (m *message) next() bool {
 	return true
 }
 
-// varint reads a number and goes behind it.
+// varint reads a number and moves past it.
 func (m *message) varint() (uint64, bool) {
 	const longest = 10
 	var b [longest]byte

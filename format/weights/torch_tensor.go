@@ -38,7 +38,7 @@ func (t *pickledTensor) array(name string, find func(*storage) (place, error)) (
 	return a, nil
 }
 
-// end is the index behind the last element in the storage that the tensor has.
+// end is the index after the last element of the storage that belongs to the tensor.
 func (t *pickledTensor) end() (int64, error) {
 	if slices.Contains(t.shape, 0) {
 		return t.offset, nil
