@@ -60,7 +60,8 @@ type Ops interface {
 	//	dL/do = p1 - rho_1,  dL/dO_ij = -rho_j (delta_iz - q_ij)
 	//	noisy-or: dL/do_s = (p1 - rho_1)/p1 · p_s
 	//
-	// Without a noise model rho_1 is the label, and the loss may be weighed by p.Focus. Nothing overflows or becomes NaN for |o| to 1e4 and |O| to 1e3.
+	// Without a noise model rho_1 is the label, and the loss may be weighed by p.Focus. Nothing overflows or
+	// becomes NaN for |o| to 1e4 and |O| to 1e3.
 	NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) error
 	// NoisyOR computes p[n,k] = 1 - prod over s of (1 - sigmoid(o_s)): o is T×h×w×K, p is N×K.
 	NoisyOR(p, o, bags *tensor.Tensor) error
