@@ -18,7 +18,7 @@ type matrix[T any] struct {
 	Data  []T
 }
 
-// auditFixture holds what cleanlab and the posterior say of a few labels.
+// auditFixture holds what cleanlab and the posterior say about a few labels.
 type auditFixture struct {
 	Inputs struct {
 		PredProbs matrix[float32] `json:"pred_probs"`

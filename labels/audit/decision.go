@@ -13,7 +13,7 @@ import (
 // ErrDecisions is wrapped by every error about the content of a file of decisions.
 var ErrDecisions = errors.New("not a valid file of decisions")
 
-// Verdict is what a person says of a suspect.
+// Verdict is what a person says about a suspect.
 type Verdict string
 
 // The verdicts.
