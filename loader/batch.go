@@ -210,7 +210,7 @@ func (b *Batch) finish(bad func(bag int, err error) error) error {
 	return nil
 }
 
-// move puts the frames [from, next) to position kept, which is not behind them.
+// move puts the frames [from, next) to position kept, which is not after them.
 func (a *assembly) move(kept, from, next int, l *Loader) {
 	if kept == from {
 		return

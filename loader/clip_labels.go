@@ -15,7 +15,7 @@ import (
 	"nmn/text"
 )
 
-// ClipLabel holds what is said of a clip, in one of three ways, and what the clip shows where that is known.
+// ClipLabel holds what is said about a clip, in one of three ways, and what the clip shows where that is known.
 type ClipLabel struct {
 	Clip     string         `json:"clip"`               // its name in the index of the frames
 	Captions []string       `json:"captions,omitempty"` // texts, whose words are the labels

@@ -38,7 +38,7 @@ type Config struct {
 	Targets *dense.Dense
 }
 
-// Unknown marks a target that nobody knows: it has no loss and teaches nothing.
+// Unknown marks an unknown target: it has no loss and teaches nothing.
 const Unknown = -1
 
 // DefaultConfig is the setting for 224-pixel pictures.

@@ -164,7 +164,7 @@ func (e *Epoch) take(ctx context.Context) (*Batch, error) {
 // Close ends the epoch early and waits for its goroutines. It may be called more than once.
 func (e *Epoch) Close() { e.stop(errors.New("loader: the epoch is closed")) }
 
-// stop waits for the goroutines, and keeps the memory of batches that nobody was given.
+// stop waits for the goroutines, and keeps the memory of batches that were not handed out.
 func (e *Epoch) stop(err error) {
 	e.cancel()
 	e.group.Wait()

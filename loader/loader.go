@@ -21,7 +21,7 @@ import (
 // of the epoch, on nothing else. So (epoch, batch) is all that a checkpoint needs to know.
 //
 // A bag with a picture that cannot be used is left out: its batch has fewer bags, and a batch that
-// has none left is passed over, without the batches behind it being renumbered. A Loader is safe
+// has none left is passed over, without the batches after it being renumbered. A Loader is safe
 // for concurrent use, and so several epochs may run at once.
 type Loader struct {
 	set     *Set

@@ -19,7 +19,7 @@ type Rows interface {
 	Read(ctx context.Context, bag int, row *Row) error
 }
 
-// Row is what a set knows of one bag, without the zeros. Lists of classes ascend.
+// Row is what a set knows about one bag, without the zeros. Lists of classes ascend.
 type Row struct {
 	ID       string
 	Labels   []int32   // classes whose observed label is 1
@@ -55,7 +55,7 @@ func (s *Set) WithRows(rows Rows) *Set {
 	return &other
 }
 
-// Row returns what the set knows of a bag, from memory or from its Rows.
+// Row returns what the set knows about a bag, from memory or from its Rows.
 func (s *Set) Row(ctx context.Context, bag int, row *Row) error {
 	if s.Rows != nil {
 		return s.Rows.Read(ctx, bag, row)

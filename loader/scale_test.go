@@ -61,7 +61,7 @@ func TestScale_MemoryDoesNotGrow(t *testing.T) {
 	}
 }
 
-// scaleChild runs TestScale_Child on a folder, and returns its peak memory in kB and what it says of time.
+// scaleChild runs TestScale_Child on a folder, and returns its peak memory in kB and what it says about time.
 func scaleChild(t *testing.T, dir string) (kilobytes int, summary string) {
 	t.Helper()
 	command := exec.Command(os.Args[0], "-test.run=^TestScale_Child$", "-test.v")

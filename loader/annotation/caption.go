@@ -10,7 +10,7 @@ import (
 	"nmn/loader"
 )
 
-// Caption is what one person says of an image or a clip.
+// Caption is what one person says about an image or a clip.
 type Caption struct {
 	ID   int64 // unique within the file
 	Text string

@@ -123,7 +123,7 @@ func (a *fileReader) object(formats []fileFormat) (*fileFormat, error) {
 	return nil, fmt.Errorf("captions %q, near byte %d: something follows the JSON object", a.name, a.json.InputOffset())
 }
 
-// alternatives joins what a function says of each format by "or".
+// alternatives joins what a function says about each format by "or".
 func alternatives(formats []fileFormat, say func(*fileFormat) string) string {
 	all := make([]string, len(formats))
 	for i := range formats {

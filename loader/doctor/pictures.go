@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Pictures are those of a split. Sizes, grey and odd ones are of those that were decoded.
+// Pictures are those of a split. Sizes, grey and odd ones count those that were decoded.
 type Pictures struct {
 	Files      int            `json:"files"` // frames, where bags are videos
 	Decoded    int            `json:"decoded"`
@@ -26,7 +26,7 @@ type Pictures struct {
 	Errors   []string     `json:"errors"` // of broken ones, the first of them
 }
 
-// PictureSize is in pixels. ID is the bag, empty where the size is of no single picture.
+// PictureSize is in pixels. ID is the bag, empty where the size is not that of a single picture.
 type PictureSize struct {
 	Width  int    `json:"width"`
 	Height int    `json:"height"`

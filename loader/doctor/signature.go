@@ -82,7 +82,7 @@ const (
 	mostInAll  = 16
 )
 
-// near reports whether two signatures are of what looks like one picture.
+// near reports whether two signatures belong to what looks like one picture.
 func (s signature) near(o signature) bool {
 	across := bits.OnesCount64(s.across ^ o.across)
 	return across <= mostAcross && across+bits.OnesCount64(s.down^o.down) <= mostInAll

@@ -289,7 +289,7 @@ func FuzzCSV(f *testing.F) {
 	})
 }
 
-// Lengths that a file claims cost no memory before they are held against the file.
+// Lengths that a file claims cost no memory before they are compared with the file.
 func FuzzParquet(f *testing.F) {
 	type row struct {
 		ID     string    `parquet:"id"`

@@ -189,7 +189,7 @@ func convert(t *testing.T, f *FFmpeg, in, out string, args ...string) {
 	}
 }
 
-// What the headers say of the number of frames must not count, nor what cannot be decoded.
+// What the headers say about the number of frames must not count, nor what cannot be decoded.
 func TestExtract_HeadersLie(t *testing.T) {
 	f := installed(t)
 	var all [][]byte

@@ -25,7 +25,7 @@ type Source struct {
 type Clip struct {
 	Record   shard.Record
 	Pictures [][]byte // JPEG files
-	// Complaint is what ffmpeg said of a clip that it could read nevertheless; empty mostly.
+	// Complaint is what ffmpeg said about a clip that it could read nevertheless; empty mostly.
 	Complaint string
 }
 
@@ -192,7 +192,7 @@ func (e *extraction) decode(ctx context.Context, chosen []int) (*Clip, error) {
 	return clip, nil
 }
 
-// pictureFilter makes of a frame what JPEG wants: 8 bits, 4:2:0, the whole range of values and the matrix
+// pictureFilter converts a frame to what JPEG wants: 8 bits, 4:2:0, the whole range of values and the matrix
 // of BT.601; and as small as asked for. The size is that of the first frame throughout.
 func (e *extraction) pictureFilter() string {
 	size := ""

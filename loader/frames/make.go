@@ -20,7 +20,7 @@ type Options struct {
 	Resume  bool
 	Workers int // clips that are decoded at once
 	MaxBad  int // clips that may be left out
-	// Tell is called after each clip, from one goroutine; nil for nobody.
+	// Tell is called after each clip, from one goroutine; it may be nil.
 	Tell func(Progress)
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // y4mReader reads frames of 8 bits and 4:2:0 in the format YUV4MPEG2: a line of parameters, then each
-// frame behind a line that begins with FRAME.
+// frame after a line that begins with FRAME.
 type y4mReader struct {
 	r             *bufio.Reader
 	width, height int

@@ -86,7 +86,7 @@ func (c *sceneCaption) sentence(form *rng.Stream) string {
 
 var placePhrase = [placeCount]string{"on the", "in the", "on the", "in the", "at"}
 
-// phrase is what is said of one object. A verb stands before or behind the noun.
+// phrase is what is said about one object. A verb stands before or after the noun.
 func (m *mention) phrase(form *rng.Stream) string {
 	behind := form.Float64() < .5 // drawn whether it is needed or not, so that what is said changes no form
 	if *m == silence {

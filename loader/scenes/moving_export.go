@@ -45,7 +45,7 @@ func WriteMoving(ctx context.Context, config MovingConfig, frames shard.Config, 
 		})
 }
 
-// label is what people say of a clip, and what it shows.
+// label is what people say about a clip, and what it shows.
 func (s *movingStreams) label(i int, vocabulary *text.Vocabulary) loader.ClipLabel {
 	frames := s.clip(i).all()
 	label := loader.ClipLabel{Clip: s.id(i)}

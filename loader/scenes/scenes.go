@@ -20,7 +20,7 @@ const (
 )
 
 // Config chooses a split of the scenes data set. Picture i depends on (Seed, Split, i) alone:
-// a larger N adds pictures behind and changes none.
+// a larger N adds pictures at the end and changes none.
 type Config struct {
 	Seed  uint64
 	Split string // any name; "train", "val" and "test" of one seed share no picture

@@ -73,7 +73,7 @@ func (w *Writer) repair(shards []string) error {
 	return nil
 }
 
-// indexState is what an index says of its shards.
+// indexState is what an index says about its shards.
 type indexState struct {
 	name  string   // of the index
 	names []string // shards in their order, without the last

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Check reads the whole index and all shards but for the pictures themselves, and holds them to each
+// Check reads the whole index and all shards except for the pictures themselves, and holds them to each
 // other: the clips of the index are those of the shards, in that order and at those bytes, none twice.
 // In a frame folder it holds each line to the clip's folder. It needs 16 bytes for each clip, and more
 // for the table around them.

@@ -85,7 +85,7 @@ func (o *openFiles) release(name string) {
 	<-o.slots
 }
 
-// Close closes all; nobody may hold one.
+// Close closes all; none may be in use.
 func (o *openFiles) Close() error {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()

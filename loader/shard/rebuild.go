@@ -117,7 +117,7 @@ func walkFolders(dir string, visit func(Record) error) error {
 	return nil
 }
 
-// readFolder reads what the folder of a clip says of it, and looks at its pictures.
+// readFolder reads what the folder of a clip says about it, and looks at its pictures.
 func readFolder(root *os.Root, key string) (Record, error) {
 	name := path.Join(key, clipName)
 	fail := func(err error) (Record, error) {

@@ -57,7 +57,7 @@ func (t *tarWriter) member(name string, content []byte, offset *int64) error {
 	return err
 }
 
-// member is what a shard says of its clip: all but where it lies, so that members can be moved.
+// member is what a shard says about its clip: all but where it lies, so that members can be moved.
 func (r *Record) member() ([]byte, error) {
 	c := *r
 	c.Key, c.Shard = "", ""
@@ -78,7 +78,7 @@ func tarBytes(r *Record) int64 {
 	return n + 8*tarBlock
 }
 
-// walkTar reads the headers of a shard and what it says of its clips, skipping the pictures, and calls
+// walkTar reads the headers of a shard and what it says about its clips, skipping the pictures, and calls
 // visit with the record of each.
 func walkTar(file io.ReadSeeker, name string, visit func(Record) error) error {
 	w := tarWalk{file: file, tar: tar.NewReader(file), shard: name}
