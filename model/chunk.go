@@ -14,7 +14,7 @@ type chunk struct {
 	x, dx                      *tensor.Tensor // input; dx is nil without InputGradient
 	convs                      [][]output     // output of each convolution of each block
 	pools                      []output       // output of each block's pool; the last is empty without one
-	hidden                     []output       // outputs of the head but for the last layer's, after ReLU and dropout
+	hidden                     []output       // outputs of the head except for the last layer's, after ReLU and dropout
 	features                   *tensor.Tensor // the map that the noise model sees
 	logits, dLogits            *tensor.Tensor
 
@@ -27,7 +27,7 @@ type chunk struct {
 // into chunks of about the same size, whatever bags the frames belong to. In training every chunk but the
 // last goes forward twice: first all of them for the logits, from which the noise model and the noisy-or
 // find the gradients of all logits of a bag; then each again, followed at once by its backward pass. The
-// gradients are those of the batch in one piece, but for the order of sums.
+// gradients are those of the batch in one piece, except for the order of sums.
 func (n *Net) ChunkFrames(frames int) error {
 	if frames < 0 {
 		return fmt.Errorf("model: chunks of %d frames, want at least 1, or 0 for whole batches", frames)

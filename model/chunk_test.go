@@ -58,7 +58,7 @@ func values(t testing.TB, n *Net, from *tensor.Tensor) []float32 {
 }
 
 // However a batch is cut, logits and dropout are the same bit for bit, and so is all that the noise model
-// makes of them where it sees no means; gradients are the same but for the order of their sums.
+// makes of them where it sees no means; gradients are the same except for the order of their sums.
 func TestChunks_GradientsAreThoseOfTheWholeBatch(t *testing.T) {
 	for name, change := range map[string]func(*Config, *StepOptions){
 		"fd":           func(*Config, *StepOptions) {},

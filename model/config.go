@@ -226,7 +226,7 @@ type headLayer struct {
 	kernel, pad int
 }
 
-// head lists the layers behind the blocks: fc6, fc7 and fc8 of VGG, or the hidden layers of a net on
+// head lists the layers after the blocks: fc6, fc7 and fc8 of VGG, or the hidden layers of a net on
 // features and the one that gives the logits, fc1, fc2, ...
 func (c Config) head() []headLayer {
 	if c.Input == 0 {
@@ -244,7 +244,7 @@ func (c Config) head() []headLayer {
 	return all
 }
 
-// tap is the layer of the head whose input the noise model sees as g(X): the first one behind blocks, and
+// tap is the layer of the head whose input the noise model sees as g(X): the first one after blocks, and
 // the last one of a net on features.
 func (c Config) tap() int {
 	if c.Input > 0 {

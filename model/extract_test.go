@@ -11,7 +11,7 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// extracted downloads what a layer says of the bags of a plan.
+// extracted downloads what a layer says about the bags of a plan.
 func extracted(t *testing.T, n *Net, p *Plan, l Layer) []float32 {
 	t.Helper()
 	width, err := n.config.LayerWidth(l)

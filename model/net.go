@@ -162,7 +162,7 @@ func (c Config) maps(backend kernels.Backend) tensor.DType {
 	return backend.Precision().Maps()
 }
 
-// held is how many channels the input has on a device: those of a picture may have zeros behind them.
+// held is how many channels the input has on a device: those of a picture may be followed by zeros.
 func (c Config) held(backend kernels.Backend) int {
 	if c.Input > 0 {
 		return c.Input

@@ -95,7 +95,7 @@ func (p *Param) read(f Source, name string, d tensor.Device, t *tensor.Tensor, l
 	})
 }
 
-// set uploads a block of rows, and where they are of W those of its copy.
+// set uploads a block of rows; for rows of W those of its copy too.
 func (p *Param) set(d tensor.Device, t *tensor.Tensor, b block) error {
 	if err := d.Upload(b.rows, tensor.HostArray(tensor.Float32, b.held)); err != nil || t != p.W || p.Copy == nil {
 		return err

@@ -167,7 +167,7 @@ func TestBeam_OfWidth1IsGreedy(t *testing.T) {
 }
 
 // Each clip is captioned as if it were alone, in every bit, whatever beams stand beside it and however many
-// frames other clips have; and the log-probability of a caption is what the loss of a step says of it.
+// frames other clips have; and the log-probability of a caption is what the loss of a step says about it.
 func TestBeam_ClipsDoNotDependOnEachOther(t *testing.T) {
 	c := small()
 	c.Vocabulary, c.Hidden, c.Frames = 400, 70, 26

@@ -61,7 +61,7 @@ func (v *viewer) layer(m [3]*tensor.Tensor, k planKey, hidden int) layer {
 	return l
 }
 
-// viewInts cuts what a batch has of integers out of one buffer, which is uploaded as a whole.
+// viewInts cuts the integers of a batch out of one buffer, which is uploaded as a whole.
 func (p *plan) viewInts(m *memory, v *viewer) {
 	f, w, at := p.frames*p.clips, p.steps*p.clips, 0
 	h := &p.host
