@@ -100,7 +100,7 @@ func logSaved(logger *slog.Logger) func(train.Saved) {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// truncateLog rewrites a log without the lines behind a step.
+// truncateLog rewrites a log without the lines after a step.
 func truncateLog(path string, step int) error {
 	old, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +119,7 @@ func truncateLog(path string, step int) error {
 	return replace(path, kept)
 }
 
-// linesUntil returns the lines of no step behind the given one.
+// linesUntil returns the lines up to a step: none of a later step.
 func linesUntil(r io.Reader, step int) ([]byte, error) {
 	var kept []byte
 	if step < 0 {

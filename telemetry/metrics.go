@@ -29,7 +29,7 @@ type Metrics struct {
 	Info         *prometheus.GaugeVec // 1 for the run in progress, which the labels name
 }
 
-// Run is what the metrics are of.
+// Run describes the run that the metrics measure.
 type Run struct {
 	Arm               string
 	MIL               bool

@@ -139,7 +139,7 @@ func (s *Summary) Observer() train.Observer {
 // decimal is the shortest text that reads back as the same float32: enough for a table.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 32) }
 
-// add puts a row behind the others, in place of one for the same event of the same step and epoch.
+// add appends a row, in place of one for the same event of the same step and epoch.
 func (s *Summary) add(row []string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -24,7 +24,7 @@ type Writer struct {
 }
 
 // Create starts a file in a folder, which is made. A run that goes on from a step passes it: TensorBoard
-// then forgets what earlier files say of later steps. A new run passes -1.
+// then forgets what earlier files say about later steps. A new run passes -1.
 func Create(dir string, step int) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("TensorBoard events: %w", err)
