@@ -118,7 +118,7 @@ func (sc *scanner) at(i int) byte {
 	return 0
 }
 
-// token reads what starts at i, appends its tokens, and returns the offset behind it, always
+// token reads what starts at i, appends its tokens, and returns the offset after it, always
 // greater than i.
 func (sc *scanner) token(i int) int {
 	c := sc.src[i]
