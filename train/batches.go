@@ -80,7 +80,7 @@ func (t *Trainer) stageNext(ctx context.Context, i int, e *StepDone) error {
 	return t.feed.stage(t.next.batches[0])
 }
 
-// advance moves the position behind a step and gives its batches back.
+// advance moves the position past a step and gives its batches back.
 func (t *Trainer) advance(e *StepDone) {
 	t.at.Step = e.Step
 	t.at.Bags, t.at.Images = t.at.Bags+e.Bags, t.at.Images+e.Images

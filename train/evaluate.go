@@ -49,7 +49,7 @@ func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, 
 	return eval.Evaluate(in, o)
 }
 
-// Answers are what the rows of scores are held against, N×K of 0 or 1: what truly holds where the set knows
+// Answers are what the rows of scores are compared with, N×K of 0 or 1: what truly holds where the set knows
 // it (truth is then true), else its labels, else what any caption mentions; nil where it knows none.
 func Answers(s *Scores, set *loader.Set) (answers []uint8, truth bool) {
 	switch {

@@ -50,7 +50,7 @@ func (k Frame[About]) Read(path string) (read *About, err error) {
 	return read, err
 }
 
-// StepOf reads the step that a checkpoint is of.
+// StepOf reads the step at which a checkpoint was saved.
 func (k Frame[About]) StepOf(path string) (int, error) {
 	about, err := k.Read(path)
 	if err != nil {

@@ -117,7 +117,7 @@ func SameModel(there, here any) error {
 	return nil
 }
 
-// SameSettings is SameModel for the settings of training, but for those that may change. The error wraps
+// SameSettings is SameModel for the settings of training, except for those that may change. The error wraps
 // ErrOtherRun.
 func SameSettings(there, here any, free ...string) error {
 	if field, there, here := FirstDifference(there, here, free...); field != "" {
@@ -127,7 +127,7 @@ func SameSettings(there, here any, free ...string) error {
 }
 
 // FirstDifference compares two values of one type by their JSON, field by field in alphabetic order;
-// an empty field means that they are equal but for the fields to skip. An empty list equals none.
+// an empty field means that they are equal except for the fields to skip. An empty list equals none.
 func FirstDifference(a, b any, skip ...string) (field, there, here string) {
 	x, y := fields(a), fields(b)
 	all := maps.Clone(x) // those that are left out of one where they are empty are in the other

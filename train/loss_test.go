@@ -50,7 +50,7 @@ func TestLoss_IsRefusedForANoiseModel(t *testing.T) {
 	}
 }
 
-// The share grows by Delta_rel per cent from the second epoch on, and counts are rounded up, but for the
+// The share grows by Delta_rel per cent from the second epoch on, and counts are rounded up, except for the
 // errors of the product: .2 per cent of 16,000 are 32.
 func TestLoss_ShareOfLargeLossesGrowsFromTheSecondEpoch(t *testing.T) {
 	for _, test := range []struct {

@@ -75,7 +75,7 @@ func (t *Trainer) giveOnline(ctx context.Context) error {
 	return err
 }
 
-// onlineTensors are what a checkpoint must keep of scores that nobody has been given yet.
+// onlineTensors are what a checkpoint must keep of scores that were not handed out yet.
 func (t *Trainer) onlineTensors() []safetensors.Tensor {
 	if t.online == nil || t.at.Epoch != 1 {
 		return nil

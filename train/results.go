@@ -10,7 +10,7 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// results gather what the host must know of a step, the norm of its gradients and the losses of its bags,
+// results gather what the host must know about a step, the norm of its gradients and the losses of its bags,
 // so that one download brings it all.
 type results struct {
 	backend kernels.Backend

@@ -123,7 +123,7 @@ type passes struct {
 	whole, update func() error
 }
 
-// enqueueWhole goes from the pixels of a batch to its gradients, and behind the last batch to their norm.
+// enqueueWhole goes from the pixels of a batch to its gradients, and after the last batch to their norm.
 func (t *Trainer) enqueueWhole() error {
 	p := &t.passes
 	if err := t.Net.Normalize(p.work.plan); err != nil {
