@@ -13,7 +13,7 @@ import (
 	"nmn/train"
 )
 
-// frame is that of the checkpoints of captioners.
+// frame is what the checkpoints of captioners have in common.
 var frame = train.Frame[Checkpoint]{
 	Key:        "nmn.captioner",
 	Room:       "captioning",

@@ -129,14 +129,14 @@ func (t *Trainer) run(ctx context.Context) error {
 }
 
 // endEpoch validates, notifies the observers, moves to the next epoch and saves, in this order: a
-// checkpoint that is made before the move leads here again.
+// checkpoint that is saved before the move resumes at the end of this epoch.
 func (t *Trainer) endEpoch(ctx context.Context) error {
 	if every := t.Config.ValidateEpochs; every > 0 && t.at.Epoch%every == 0 {
 		if err := t.validate(ctx); err != nil {
 			return err
 		}
 	}
-	t.tellEpoch()
+	t.reportEpoch()
 	t.at = Position{Epoch: t.at.Epoch + 1, Step: t.at.Step, Validated: t.at.Validated, Stale: t.at.Stale}
 	t.started = time.Now()
 	return t.save()
@@ -150,12 +150,12 @@ func (t *Trainer) end(ctx context.Context) error {
 		}
 	}
 	if t.at.Batch > 0 && t.at != t.saved {
-		t.tellEpoch()
+		t.reportEpoch()
 	}
 	return t.save()
 }
 
-func (t *Trainer) tellEpoch() {
+func (t *Trainer) reportEpoch() {
 	captions, words := float64(max(t.at.Captions, 1)), float64(max(t.at.Words, 1))
 	observers(t.Observers).Epoch(EpochDone{
 		Epoch:    t.at.Epoch,

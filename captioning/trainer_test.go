@@ -347,7 +347,7 @@ func TestTrainer_StopsBeforeWhatIsNotFinite(t *testing.T) {
 	}
 }
 
-func TestTrainer_ErrorsOfValidationAndFeaturesAreTold(t *testing.T) {
+func TestTrainer_ErrorsOfValidationAndFeaturesAreReported(t *testing.T) {
 	r := newRig()
 	r.config.ValidateEpochs = 1
 	cause := errors.New("no references")

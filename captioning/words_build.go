@@ -23,7 +23,7 @@ type WordOptions struct {
 	MinCount int `yaml:"min_count"` // only words that occur at least so often; below 1 is 1
 }
 
-// Counted is what BuildWords has met.
+// Counted is what BuildWords has counted.
 type Counted struct {
 	Captions int `json:"captions"`
 	Tokens   int `json:"tokens"`
