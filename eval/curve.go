@@ -7,7 +7,7 @@ import (
 	"nmn/text"
 )
 
-// CurvePoint is what predicting the cells from one score on gives, as fractions.
+// CurvePoint is the recall and the precision of predicting every cell that reaches a score, as fractions.
 type CurvePoint struct {
 	Recall    float64 `json:"recall"`
 	Precision float64 `json:"precision"`

@@ -55,7 +55,7 @@ func Tokens(caption string) []string {
 	return text.Tokenizer{DropPunctuation: true}.Append(nil, caption)
 }
 
-// item is one with its words in place of its captions.
+// item is an Item with words in place of captions.
 type item struct {
 	candidate  []string
 	references [][]string
