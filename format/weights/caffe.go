@@ -149,7 +149,7 @@ func caffeBlob(m message, weight bool) (array, error) {
 	return caffeArray(m.r, dims, dtype, data)
 }
 
-// caffeArray holds the data of a blob against its shape.
+// caffeArray checks the data of a blob against its shape.
 func caffeArray(r io.ReaderAt, dims []int64, dtype safetensors.DType, data []section) (array, error) {
 	shape, err := sizes(dims)
 	if err != nil {
