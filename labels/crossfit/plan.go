@@ -24,7 +24,7 @@ type Plan struct {
 	Fold  []int    // of each bag, 0 to Folds-1: the fold that holds it out
 }
 
-// maxFolds is far above the handful that anybody trains.
+// maxFolds is far above the handful of folds that are trained in practice.
 const maxFolds = 1000
 
 // New deals bags to folds at random by the seed, so that fold sizes differ by one at most.

@@ -9,7 +9,7 @@ import (
 )
 
 // Floor holds least rates, for noise that is suspected to depend on the sample: estimates are then too
-// low, for hard bags lose their labels and the classifier calls them absent with good conscience.
+// low, for hard bags lose their labels and the classifier is sure that they are absent.
 type Floor struct {
 	Q01 float64 `json:"q01"`
 	Q10 float64 `json:"q10"`
