@@ -99,7 +99,7 @@ type ClipTable struct {
 
 // Table reads the whole index, and holds it: a kilobyte for a clip of 26 frames. The name of a clip is that of its
 // file, without folders and ending: "TrainValVideo/video7.mp4" is video7. Two clips of one name are an error; a line
-// of the index that cannot be used is one only for a clip that is asked for and not found elsewhere.
+// of the index that cannot be used is one only once a clip is asked for that no other line has.
 func (c *Clips) Table() (*ClipTable, error) {
 	t := &ClipTable{clips: c, records: make(map[string]*shard.Record, c.Len())}
 	for i := range c.Len() {
@@ -123,7 +123,7 @@ func (c *Clips) Table() (*ClipTable, error) {
 	return t, nil
 }
 
-// clipBase is the name of a clip by which annotations know it.
+// clipBase is the name under which annotations know a clip.
 func clipBase(clip string) string {
 	base := slashed.Base(clip)
 	return strings.TrimSuffix(base, slashed.Ext(base))

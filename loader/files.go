@@ -123,8 +123,7 @@ func (s *FileSource) load(name string, buffer *[]byte) error {
 	return nil
 }
 
-// unusable marks what is wrong with one file, as against what is wrong with the system and would
-// hit any file.
+// unusable marks a fault of one file, as opposed to a fault of the system, which would hit any file.
 func unusable(err error) error {
 	for _, system := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO, os.ErrClosed} {
 		if errors.Is(err, system) {

@@ -192,7 +192,7 @@ func (s singleFrames) Read(ctx context.Context, bag, frame int, pic *picture.Pic
 	return s.from.Read(ctx, video, position, pic)
 }
 
-// WithMaxPixels lets a Loader apply its own limit, where the Source behind can.
+// WithMaxPixels lets a Loader apply its own limit, where the underlying Source can.
 func (s singleFrames) WithMaxPixels(n int) (Source, error) {
 	from, err := limitPixels(s.from, n)
 	return singleFrames{from, s.index}, err

@@ -9,8 +9,8 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Rows reads of bags one at a time what the IDs and matrices of a Set hold of all. It must be safe for concurrent
-// use. Rows with true labels have a method KnowsTruth() bool that returns true.
+// Rows reads, one bag at a time, what the IDs and matrices of a Set hold for all bags. It must be
+// safe for concurrent use. Rows with true labels have a method KnowsTruth() bool that returns true.
 type Rows interface {
 	// Len is the number of bags.
 	Len() int

@@ -112,7 +112,7 @@ func (c chosenSource) Read(ctx context.Context, bag, frame int, pic *picture.Pic
 	return c.from.Read(ctx, c.indices[bag], frame, pic)
 }
 
-// WithMaxPixels lets a Loader apply its own limit, where the Source behind can.
+// WithMaxPixels lets a Loader apply its own limit, where the underlying Source can.
 func (c chosenSource) WithMaxPixels(n int) (Source, error) {
 	from, err := limitPixels(c.from, n)
 	return chosenSource{from, c.indices}, err

@@ -14,7 +14,7 @@ type Standard struct {
 	Mean, Scale []float32 // D each
 }
 
-// newStandard takes columns to mean 0 and deviation 1. A column that is constant where the moments
+// newStandard brings columns to mean 0 and deviation 1. A column that is constant where the moments
 // were taken becomes 0 everywhere: nothing could be learned about it.
 func newStandard(m *features.Moments) *Standard {
 	s := &Standard{Mean: make([]float32, len(m.Mean)), Scale: make([]float32, len(m.Mean))}

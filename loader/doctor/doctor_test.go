@@ -312,7 +312,7 @@ func TestExamine_DoesNotDependOnWorkers(t *testing.T) {
 	}
 }
 
-func TestExamine_EndsWhenItIsTold(t *testing.T) {
+func TestExamine_EndsWhenItIsAsked(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := options()
 	o.Progress = func(doctor.Progress) { cancel() }

@@ -28,7 +28,7 @@ func TestExtract_RealClips(t *testing.T) {
 	if len(sums) == 0 {
 		t.Skip("left out: no ", folder, "/framemd5")
 	}
-	counts := toldCounts(t, folder)
+	counts := statedCounts(t, folder)
 	for _, file := range sums {
 		name := strings.TrimSuffix(filepath.Base(file), ".framemd5")
 		clip := filepath.Join(folder, name)
@@ -96,8 +96,8 @@ func sumsOf(text []byte) (sums []string) {
 	return sums
 }
 
-// toldCounts are the numbers of frames in clips.json.
-func toldCounts(t *testing.T, folder string) map[string]int {
+// statedCounts are the numbers of frames in clips.json.
+func statedCounts(t *testing.T, folder string) map[string]int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(folder, "clips.json"))
 	check(t, err)
