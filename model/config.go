@@ -153,7 +153,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// validateInput checks what pictures and features have apart.
+// validateInput checks the fields that only nets on pictures, or only nets on features, have.
 func (c Config) validateInput() error {
 	switch {
 	case c.Input == 0 && (len(c.Depths) == 0 || len(c.Depths) != len(c.Widths)):

@@ -7,8 +7,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Normalize turns the plan's pixels into its input X: flips, mean and scale. Features are uploaded into X
-// as they are to be. A plan of several chunks does so by itself, when the turn of each has come.
+// Normalize turns the plan's pixels into its input X: flips, mean and scale. Features need none of that:
+// they are uploaded into X. A plan of several chunks does so by itself, chunk by chunk.
 func (n *Net) Normalize(p *Plan) error {
 	if len(p.chunks) > 1 {
 		return nil

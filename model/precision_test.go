@@ -107,7 +107,7 @@ func TestTinyNet_StepInTF32AndBF16(t *testing.T) {
 	})
 }
 
-// aligned is a net whose channels are multiples of 8, except for the classes: the way of real networks.
+// aligned is a net whose channels are multiples of 8, except for the classes, as those of real networks are.
 func aligned(mil bool, pool string) Config {
 	return Config{Classes: 5, Size: 21, Depths: []int{2, 1}, Widths: []int{8, 16}, LastPool: true,
 		FC6: 24, FC7: 16, FC6Kernel: 3, Dropout: .3, MIL: mil, Noise: FeatureDependent, NoisePool: pool,

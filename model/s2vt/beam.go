@@ -9,7 +9,7 @@ import (
 )
 
 // Greedy says the likeliest word at every step, of equally likely ones that of the lowest id, and gives a
-// caption for each clip. clips are features as in Batch; o.Width is not looked at.
+// caption for each clip. clips are features as in Batch; o.Width is ignored.
 func (n *Net) Greedy(clips [][]float32, o BeamOptions) (captions []Caption, err error) {
 	o.Width = 1
 	d, err := n.startDecoding(clips, o)
@@ -110,7 +110,7 @@ func (d *decoding) goOn(live []hypothesis, logProbs []float32, found [][]Caption
 	return still, nil
 }
 
-// decided reports that no hypothesis that goes on can come to a better score than what was found. A further
+// decided reports whether no hypothesis that goes on can reach a better score than what was found. A further
 // word makes none likelier, and the length that it is divided by ends at MaxLength.
 func decided(found []Caption, going []hypothesis, o BeamOptions) bool {
 	if len(found) == 0 {
