@@ -38,7 +38,7 @@ func (t *Trainer) read(ctx context.Context, list []*loader.Batch) ([]*loader.Bat
 	}
 	for len(list) < t.Config.Accumulate {
 		batch, err := t.epoch.Next(ctx)
-		t.tellBad()
+		t.reportBad()
 		if err == io.EOF {
 			break
 		}
@@ -103,8 +103,8 @@ func release(list []*loader.Batch) []*loader.Batch {
 	return list[:0]
 }
 
-// tellBad reports bags that were left out since it was last asked.
-func (t *Trainer) tellBad() {
+// reportBad reports bags that were left out since it was last asked.
+func (t *Trainer) reportBad() {
 	count := t.loader.Stats().BadSamples
 	if count > t.bad {
 		observers(t.Observers).Bad(BadSamples{New: t.loader.Bad(t.bad), Count: count + t.unscored})

@@ -232,7 +232,7 @@ func TestCUDA_AStepIsTwoGraphsAndOneDownload(t *testing.T) {
 		t.Errorf("%d captures and %d launches of graphs in 15 steps, want 2 and 28",
 			whole["cuStreamBeginCapture"], whole["cuGraphLaunch"])
 	}
-	// The last two steps of the run, in the midst of an epoch: no call allocates, and none launches a kernel.
+	// The last two steps of the run, in the middle of an epoch: no call allocates, and none launches a kernel.
 	got := calls(t, path, marks[13])
 	for name, n := range calls(t, path, marks[14]) {
 		got[name] -= n

@@ -23,7 +23,7 @@ var (
 // CheckpointFormat is the version of the JSON of a checkpoint that this program writes and reads.
 const CheckpointFormat = 1
 
-// frame is that of the checkpoints of classifiers.
+// frame is what the checkpoints of classifiers have in common.
 var frame = Frame[Checkpoint]{
 	Key:        "nmn.checkpoint",
 	Room:       "training",

@@ -13,7 +13,7 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Evaluate holds scores against whatever the set knows: its labels, its true labels, its caption
+// Evaluate compares scores with whatever the set knows: its labels, its true labels, its caption
 // counts, which must be in memory. Where the noisy training set is given, the true rates that estimated ones are
 // compared with come from its labels and truth; nil leaves them out.
 func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, error) {
@@ -120,7 +120,7 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("training: cannot validate after step %d: %w", t.at.Step, err)
 	}
-	t.tellUnscored(scores.Bad)
+	t.reportUnscored(scores.Bad)
 	t.at.Evaluated, t.result.Validation = t.at.Step, result
 	value := Measure(t.Config.BestBy, result)
 	e := Evaluated{Epoch: t.at.Epoch, Step: t.at.Step, Result: result, Scores: scores, Value: float64(value)}
@@ -136,8 +136,8 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 	return nil
 }
 
-// tellUnscored reports, once, the pictures that every validation leaves out.
-func (t *Trainer) tellUnscored(bad []loader.BadSample) {
+// reportUnscored reports, once, the pictures that every validation leaves out.
+func (t *Trainer) reportUnscored(bad []loader.BadSample) {
 	if len(bad) > t.unscored {
 		observers(t.Observers).Bad(BadSamples{New: bad[t.unscored:], Count: t.bad + len(bad)})
 		t.unscored = len(bad)

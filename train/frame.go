@@ -60,7 +60,7 @@ func (k Frame[About]) StepOf(path string) (int, error) {
 }
 
 // Parse reads the metadata and checks that it makes sense and that the file is large enough for the net that
-// it names, before anybody makes that net.
+// it names, before that net is made.
 func (k Frame[About]) Parse(file *safetensors.File) (*About, error) {
 	encoded, ok := file.Metadata[k.Key]
 	if !ok {

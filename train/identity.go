@@ -101,15 +101,16 @@ func (c *Checkpoint) sameRun(o Options, here identity) error {
 		return fmt.Errorf("its seed is %d, this one %d: %w", c.Config.Seed, o.Config.Seed, ErrOtherRun)
 	}
 	allowed := free
-	// The rate depends on the length of the stage, or its end is not where its training ended.
+	// With a cosine schedule the rate depends on the length of the stage, and with patience a stage may have
+	// ended before its limit: the limits must then be equal too.
 	if o.Config.Schedule == Cosine || o.Config.Patience > 0 {
 		allowed = free[3:]
 	}
 	return SameSettings(c.Config, o.Config, allowed...)
 }
 
-// SameModel returns nil where the net of a checkpoint is as the one here, else an error that names the first
-// difference of their configurations and wraps ErrOtherModel.
+// SameModel returns nil where the net of a checkpoint is configured like the one here, else an
+// error that names the first difference of their configurations and wraps ErrOtherModel.
 func SameModel(there, here any) error {
 	if field, there, here := FirstDifference(there, here); field != "" {
 		return fmt.Errorf("its model has %s = %s, this one %s: %w", field, there, here, ErrOtherModel)

@@ -162,7 +162,7 @@ func (k *Keeper) Restore(best []Best, step int) error {
 	return k.prune()
 }
 
-// findNames looks whether the best checkpoint of a step has got its names.
+// findNames finds out whether the best checkpoint of a step has its names.
 func (k *Keeper) findNames(step int) error {
 	if k.count > 1 && !exists(filepath.Join(k.directory, Best{Step: step}.Name())) {
 		k.waits = true

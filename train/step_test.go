@@ -189,7 +189,7 @@ func (h holes) Read(ctx context.Context, bag, frame int, p *picture.Picture) err
 	return h.Source.Read(ctx, bag, frame, p)
 }
 
-func TestRun_BadSamplesAreLeftOutAndTold(t *testing.T) {
+func TestRun_BadSamplesAreLeftOutAndReported(t *testing.T) {
 	r := newRig()
 	var reported []BadSamples
 	r.observers = []Observer{{Bad: func(e BadSamples) { reported = append(reported, e) }}}
@@ -224,7 +224,7 @@ func TestRun_BadSamplesAreLeftOutAndTold(t *testing.T) {
 	}
 }
 
-func TestRun_BadSamplesOfTheValidationAreToldOnce(t *testing.T) {
+func TestRun_BadSamplesOfTheValidationAreReportedOnce(t *testing.T) {
 	r := newRig()
 	reported := map[string]int{}
 	r.observers = []Observer{{Bad: func(e BadSamples) {

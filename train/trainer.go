@@ -278,7 +278,7 @@ func (t *Trainer) betweenSteps(ctx context.Context) error {
 }
 
 // endEpoch validates, notifies the observers, moves to the next epoch and saves, in this order: a
-// checkpoint that is made before the move leads here again.
+// checkpoint that is saved before the move resumes at the end of this epoch.
 func (t *Trainer) endEpoch(ctx context.Context) error {
 	t.leaveEpoch()
 	if t.at.Bags == 0 {
@@ -297,7 +297,7 @@ func (t *Trainer) endEpoch(ctx context.Context) error {
 	if err := t.afterEpoch(ctx); err != nil {
 		return err
 	}
-	t.tellEpoch()
+	t.reportEpoch()
 	t.at = Position{Epoch: done + 1, Step: t.at.Step, Loss: t.at.Loss, Evaluated: t.at.Evaluated, Stale: t.at.Stale}
 	t.started, t.dataWait = time.Now(), 0
 	if due(done, t.Config.CheckpointEpochs) || t.keeper.waits {
@@ -326,7 +326,7 @@ func (t *Trainer) endStage(ctx context.Context) error {
 			return err
 		}
 		if t.at != t.saved {
-			t.tellEpoch()
+			t.reportEpoch()
 		}
 	}
 	if err := t.backToBest(); err != nil {
@@ -356,7 +356,7 @@ func (t *Trainer) backToBest() error {
 // due reports whether a count falls on an interval; an interval of 0 is never due.
 func due(count, every int) bool { return every > 0 && count > 0 && count%every == 0 }
 
-func (t *Trainer) tellEpoch() {
+func (t *Trainer) reportEpoch() {
 	observers(t.Observers).Epoch(EpochDone{
 		Epoch:      t.at.Epoch,
 		Step:       t.at.Step,
