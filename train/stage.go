@@ -59,7 +59,8 @@ func (a Arm) First() Arm {
 // the arm's MIL, for that changes its size or its last pool.
 func (a Arm) Model(base model.Config) (model.Config, error) {
 	if base.MIL != a.MIL {
-		return base, fmt.Errorf("training: arm %s needs a network with mil %t, this one has %t", a.Name, a.MIL, base.MIL)
+		return base, fmt.Errorf("training: arm %s needs a network with mil %t, this one has %t",
+			a.Name, a.MIL, base.MIL)
 	}
 	base.Noise = a.Noise
 	return base, nil
@@ -70,7 +71,8 @@ func (a Arm) Model(base model.Config) (model.Config, error) {
 // classifier of the checkpoint from, written by stage 1 on the same words. The noise model starts as
 // Config.Noise says. Features come on the standard of the training set, where it has one; stage 2 takes
 // that of its checkpoint. The caller must Close the net.
-func (a Arm) NewNet(base model.Config, backend kernels.Backend, c Config, data *loader.Set, from string) (*model.Net, error) {
+func (a Arm) NewNet(base model.Config, backend kernels.Backend, c Config, data *loader.Set,
+	from string) (*model.Net, error) {
 	config, err := a.Model(base)
 	if err != nil {
 		return nil, err

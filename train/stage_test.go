@@ -23,7 +23,8 @@ func TestArms_AreTheEightOfThePaperInOrder(t *testing.T) {
 		if named, err := ArmNamed(a.Name); err != nil || named != a {
 			t.Errorf("%s: found %+v, %v", a.Name, named, err)
 		}
-		if first := a.First(); a.Stage == 1 && first != a || a.Stage == 2 && !trained[first.Name] || first.MIL != a.MIL {
+		if first := a.First(); a.Stage == 1 && first != a || a.Stage == 2 && !trained[first.Name] ||
+			first.MIL != a.MIL {
 			t.Errorf("%s starts from %s, which was not trained before", a.Name, first.Name)
 		}
 		trained[a.Name] = true
@@ -138,11 +139,12 @@ func TestScore_RowsAndRates(t *testing.T) {
 		t.Fatal(err)
 	}
 	config.BatchBags, config.Workers = 40, 3
-	again, err := Score(t.Context(), o.Net, o.Data, config)
+	second, err := Score(t.Context(), o.Net, o.Data, config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(scores.Logits.Float32s(), again.Logits.Float32s()) || !slices.Equal(scores.Rates.Q01, again.Rates.Q01) {
+	if !slices.Equal(scores.Logits.Float32s(), second.Logits.Float32s()) ||
+		!slices.Equal(scores.Rates.Q01, second.Rates.Q01) {
 		t.Error("scores depend on the batches")
 	}
 	for i, bag := range scores.Index {
@@ -175,7 +177,8 @@ func TestEvaluate_ComparesWithLabelsTruthCountsAndTrueRates(t *testing.T) {
 			t.Errorf("%s is undefined", name)
 		}
 	}
-	if result.Observed == nil || result.Transition == nil || math.Abs(float64(result.Transition.Q01.All)-.35) > 1e-5 || !result.Transition.Q01Error.All.Defined() {
+	if result.Observed == nil || result.Transition == nil || math.Abs(float64(result.Transition.Q01.All)-.35) > 1e-5 ||
+		!result.Transition.Q01Error.All.Defined() {
 		t.Errorf("transition %+v", result.Transition)
 	}
 	if Measure("accuracy", result).Defined() {
