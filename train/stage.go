@@ -8,43 +8,12 @@ import (
 	"nmn/model"
 )
 
-// Arm is one row of the paper's tables: what is trained, and in which stage.
+// Arm is what a stage trains. Which arms there are, and what they are for, package recipe knows.
 type Arm struct {
-	Name  string // as flags and folders have it: stage1, star, nmn-fi, nmn-fd, with -mil behind
+	Name  string // as folders have it, such as nmn-fd or nmn-fd-mil
 	MIL   bool
 	Stage int // 1, or 2 for arms that start from the checkpoint of stage 1 with the same MIL
 	Noise model.NoiseMode
-}
-
-// Arms lists the eight arms in the order in which they can be trained: without MIL, then with it,
-// stage 1 before the arms that start from it. star (VGG16* of the paper) trains the classifier for
-// the epochs of stage 2 without a noise model, so that the comparison is fair.
-func Arms() []Arm {
-	var all []Arm
-	for _, mil := range []bool{false, true} {
-		suffix := ""
-		if mil {
-			suffix = "-mil"
-		}
-		all = append(all,
-			Arm{"stage1" + suffix, mil, 1, model.NoNoise},
-			Arm{"star" + suffix, mil, 2, model.NoNoise},
-			Arm{"nmn-fi" + suffix, mil, 2, model.FeatureIndependent},
-			Arm{"nmn-fd" + suffix, mil, 2, model.FeatureDependent})
-	}
-	return all
-}
-
-// ArmNamed finds an arm.
-func ArmNamed(name string) (Arm, error) {
-	var names []string
-	for _, a := range Arms() {
-		if a.Name == name {
-			return a, nil
-		}
-		names = append(names, a.Name)
-	}
-	return Arm{}, fmt.Errorf("training: no arm %q; there are %q", name, names)
 }
 
 // First is the arm of stage 1 that an arm starts from; an arm of stage 1 is its own.
