@@ -62,7 +62,8 @@ func (l *Opening) Findings(maxBadSamples int) (all []Finding) {
 		}
 		if n > maxBadSamples {
 			f.Weight = Error
-			f.Text = fmt.Sprintf("bags of the annotations without pictures or captions: %d; a run leaves out %d at most", n, maxBadSamples)
+			f.Text = fmt.Sprintf("bags of the annotations without pictures or captions: %d; a run leaves out %d at most",
+				n, maxBadSamples)
 			f.Cure = fmt.Sprintf("add their files, or leave them out: --max-bad-samples %d", n)
 		}
 		all = append(all, f)
