@@ -111,10 +111,7 @@ func (b *benchCommand) captionStep(ctx context.Context, p *program, backend kern
 	}
 	defer func() { err = cmp.Or(err, trainer.Close()) }()
 	if _, err := trainer.Run(ctx); err != nil {
-		if errors.Is(err, train.ErrInterrupted) {
-			return fmt.Errorf("%w: %w", run.ErrInterrupted, err)
-		}
-		return err
+		return run.Interrupted(err)
 	}
 	cpu = processorTime() - cpu
 	f := b.describeCaptioner(backend, clips)
