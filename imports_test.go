@@ -79,7 +79,7 @@ var rooms = func() map[string]room {
 		"kernels/emulator/library": {packages: []string{"kernels/emulator"}, others: []string{"std"}},
 		"kernels/emulator":         {packages: []string{"kernels/gen/signature"}, others: []string{"std"}},
 		"train":                    {packages: append([]string{"loader", "model", "model/param", "eval", "text"}, backend...)},
-		"captioning":               {packages: append([]string{"model/s2vt", "train", "loader/features", "text", "eval/caption"}, backend...)},
+		"captioning":               {packages: append([]string{"model/s2vt", "train", "loader/annotation", "loader/features", "loader/scenes", "text", "eval", "eval/caption"}, backend...)},
 		"eval":                     {packages: []string{"text", "labels"}},
 		"eval/caption":             {packages: []string{"text"}},
 		"labels":                   {packages: []string{"text"}, others: []string{"std"}},
@@ -91,6 +91,7 @@ var rooms = func() map[string]room {
 		"report":                   {packages: []string{"eval", "eval/caption", "text", "labels/rates", "labels/audit"}},
 		"telemetry":                {packages: []string{"train", "captioning", "eval/caption", "loader", "text", "telemetry/tensorboard"}},
 		"telemetry/tensorboard":    {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
+		"run/captioner":            {packages: append([]string{"run", "telemetry", "captioning", "train", "model/s2vt", "loader", "loader/dataset", "eval/caption", "internal/setting"}, backend...)},
 		"bench/acceptance":         {others: []string{"std"}},
 	}
 	for _, family := range families {

@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"nmn/captioning"
 	"nmn/eval/caption"
-	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/report"
 )
@@ -95,7 +92,7 @@ func (c *captionEval) run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.output != "" {
-		if err := writeCaptionScores(c.output, items, result); err != nil {
+		if err := captioning.WriteScores(c.output, items, result); err != nil {
 			return err
 		}
 	}
@@ -130,31 +127,13 @@ func showCaptions(w io.Writer, items []caption.Item, n int) error {
 }
 
 func (c *captionEval) items() ([]caption.Item, error) {
-	results, err := readClipCaptions(c.results, "")
+	results, err := captioning.ReadCaptions(c.results, "")
 	if err != nil {
 		return nil, err
 	}
-	references, err := readClipCaptions(c.references, c.split)
+	references, err := captioning.ReadCaptions(c.references, c.split)
 	if err != nil {
 		return nil, err
 	}
 	return caption.Join(results, references, c.partial)
-}
-
-// writeCaptionScores writes a row for each caption.
-func writeCaptionScores(path string, items []caption.Item, r *caption.Result) error {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	records := [][]string{{"id", "caption", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "meteor", "rouge_l", "cider_d"}}
-	for i, s := range r.Captions {
-		record := []string{items[i].ID, items[i].Candidate}
-		for _, v := range append(s.BLEU[:], s.METEOR, s.ROUGEL, s.CIDErD) {
-			record = append(record, strconv.FormatFloat(v, 'g', 10, 64))
-		}
-		records = append(records, record)
-	}
-	if err := w.WriteAll(records); err != nil {
-		return fmt.Errorf("scores of captions: %w", err)
-	}
-	return durable.Save(path, b.Bytes())
 }

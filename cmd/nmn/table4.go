@@ -17,16 +17,17 @@ import (
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
+	"nmn/run/captioner"
 )
 
 // table4 is the paper's last experiment: captioners on the concept probabilities of nets that were trained
 // with and without a noise model.
 type table4 struct {
-	concepts  run.Config    // of the nets, on moving scenes
-	captioner captionConfig // of the captioners
-	perClip   int           // captions of a clip of the moving scenes
-	features  []namedFolder // of a user, instead of moving scenes
-	captions  string        // of the clips in those
+	concepts  run.Config       // of the nets, on moving scenes
+	captioner captioner.Config // of the captioners
+	perClip   int              // captions of a clip of the moving scenes
+	features  []namedFolder    // of a user, instead of moving scenes
+	captions  string           // of the clips in those
 	seeds     []uint64
 	meteorDir string
 	runDir    string
@@ -46,7 +47,7 @@ func table4Arms() []recipe.Name { return []recipe.Name{recipe.Star, recipe.FI, r
 
 func newTable4(p *program) *cobra.Command {
 	t := table4{program: p, perClip: annotation.MSRVTTCaptions, seeds: []uint64{1, 2}, runDir: filepath.Join("runs", "table4"), format: report.Text}
-	t.captioner = captionBase(captionScenic)
+	t.captioner, _ = captioner.FromPreset(captioner.MovingScenes) // it is there
 	t.concepts = run.BaseConfig()
 	t.concepts.Preset, t.concepts.Size, t.concepts.Recipe.Form = run.MovingScenesPreset, run.Quick, recipe.Paper
 	t.concepts.MovingScenes(run.Quick)
@@ -91,14 +92,14 @@ func (t *table4) flags(cmd *cobra.Command) {
 	f.file(&t.captions, "captions", "`file` of the captions of their clips, as nmn caption train takes it", "json", "jsonl", "csv", "zip", "gz")
 	f.bool(&t.captioner.Data.Partial, "partial", "leave out clips without captions and captions without clips, instead of refusing them")
 	k, n := under(cmd, "Captioner"), &t.captioner
-	enum(k, &n.Preset, "preset", "`settings` of the captioners, as of nmn caption train", captionPresets()...)
+	enum(k, &n.Preset, "preset", "`settings` of the captioners, as of nmn caption train", captioner.Presets()...)
 	k.int(&n.Train.Epochs, "epochs", "most `epochs` of a captioner")
 	k.int(&n.Train.Batch, "batch-size", "`captions` in a step")
 	k.float(&n.Train.LearningRate, "learning-rate", "`rate` at the start")
 	k.int(&n.Train.Patience, "patience", "end after so many `validations` without a better CIDEr-D; 0 for never")
 	k.int(&n.Net.Hidden, "hidden", "`cells` of each of the two LSTMs")
 	wordFlags(k, &n.Words)
-	n.Validation.flags(k)
+	searchFlags(k, &n.Validation)
 	deviceFlags(cmd, under(cmd, "Run"), &n.Device, &n.Threads)
 	out := under(cmd, "Output")
 	out.directory(&t.meteorDir, "meteor-data", "`folder` of METEOR's resource files, as of nmn caption eval")
@@ -147,7 +148,10 @@ func (t *table4) run(cmd *cobra.Command) (err error) {
 // resolve lays the flags over the preset of the captioner and checks them all.
 func (t *table4) resolve(cmd *cobra.Command) error {
 	given := givenFlags(cmd.Flags())
-	t.captioner = captionBase(t.captioner.Preset)
+	var err error
+	if t.captioner, err = captioner.FromPreset(t.captioner.Preset); err != nil {
+		return err
+	}
 	if err := setAgain(cmd.Flags(), given); err != nil {
 		return err
 	}
@@ -177,5 +181,5 @@ func (t *table4) resolve(cmd *cobra.Command) error {
 	if t.asJSON {
 		t.format = report.JSON
 	}
-	return cmp.Or(t.concepts.Validate(), t.captioner.validate())
+	return cmp.Or(t.concepts.Validate(), t.captioner.Validate())
 }

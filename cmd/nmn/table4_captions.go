@@ -13,6 +13,7 @@ import (
 	"nmn/loader"
 	"nmn/loader/annotation"
 	"nmn/report"
+	"nmn/run/captioner"
 )
 
 // ownClips are those of the folders of a user, with the captions of one file.
@@ -33,7 +34,7 @@ func (t *table4) ownClips() (*table4Clips, error) {
 		if split == splitTest {
 			judged = splitTest
 		}
-		if clips.captions[split], err = readClipCaptions(t.captions, of); err != nil {
+		if clips.captions[split], err = captioning.ReadCaptions(t.captions, of); err != nil {
 			return nil, err
 		}
 	}
@@ -59,8 +60,8 @@ func (t *table4) captionAll(ctx context.Context, clips *table4Clips) (err error)
 	if err != nil {
 		return err
 	}
-	run := t.captioner.run()
-	if t.backend, err = t.program.openDevice(&run); err != nil {
+	resources := t.captioner.Resources()
+	if t.backend, err = t.program.openDevice(&resources); err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, t.backend.Close()) }()
@@ -101,47 +102,53 @@ func openTable4(folder, split string) (*captioning.FrameFile, error) {
 // captioned trains a captioner on the features of a row and scores it, and what says the most frequent
 // caption of the training clips of all clips.
 func (t *table4) captioned(ctx context.Context, clips *table4Clips, row table4Row, seed uint64, words *captioning.Words) (scores *caption.Scores, always report.CaptionRow, err error) {
-	r := &captionRun{program: t.program, config: t.captioner, words: words, backend: t.backend,
-		dir: filepath.Join(t.runDir, "captioners", fmt.Sprintf("seed-%d", seed), row.name), title: fmt.Sprintf("captioner on %s, seed %d", row.title, seed)}
-	r.config.Train.Seed = seed
-	defer func() { err = errors.Join(err, r.closeData()) }()
-	sets, err := t.open(r, clips, row.folder(seed))
+	dir := filepath.Join(t.runDir, "captioners", fmt.Sprintf("seed-%d", seed), row.name)
+	var files []*captioning.FrameFile
+	defer func() {
+		for _, f := range files {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	sets, err := t.open(&files, words, clips, row.folder(seed))
 	if err != nil {
 		return nil, always, err
 	}
-	r.train, r.validation = sets[splitTrain], sets[splitValidation]
-	o, reused, err := r.run(ctx)
+	s := &captioner.Session{Config: t.captioner, Backend: t.backend, Log: t.program.log, Observe: t.program.captionObserver(),
+		Title: fmt.Sprintf("captioner on %s, seed %d", row.title, seed),
+		Data:  &captioner.Data{Words: words, Train: sets[splitTrain], Validation: sets[splitValidation]}}
+	s.Config.Train.Seed = seed
+	o, reused, err := s.Run(ctx, dir)
 	if err != nil {
 		return nil, always, err
 	}
 	if reused {
-		t.program.note("%s is complete: not run again", r.dir)
+		t.program.note("%s is complete: not run again", dir)
 	}
 	judged := sets[clips.judged()]
-	said := judged.Constant(r.train.MostFrequent())
+	said := judged.Constant(s.Data.Train.MostFrequent())
 	result, err := captioning.Score(ctx, judged, said, t.meteor)
 	if err != nil {
 		return nil, always, err
 	}
 	always = report.CaptionRow{Name: fmt.Sprintf("always %q", said[0].Caption), Scores: []caption.Scores{result.All}, Aside: true}
-	scores, err = t.judge(ctx, r, judged, o.Checkpoint)
+	scores, err = t.judge(ctx, dir, judged, o.Checkpoint)
 	return scores, always, err
 }
 
 // open joins features and captions of each split that there is.
-func (t *table4) open(r *captionRun, clips *table4Clips, folder string) (map[string]*captioning.Set, error) {
+func (t *table4) open(files *[]*captioning.FrameFile, words *captioning.Words, clips *table4Clips, folder string) (map[string]*captioning.Set, error) {
 	sets := map[string]*captioning.Set{}
 	for split, captions := range clips.captions {
 		features, err := openTable4(folder, split)
 		if err != nil {
 			return nil, err
 		}
-		r.features = append(r.features, features)
+		*files = append(*files, features)
 		o := captioning.JoinOptions{Partial: t.captioner.Data.Partial}
 		if split == splitTrain {
 			o.MaxWords = t.captioner.Data.MaxWords
 		}
-		if sets[split], err = captioning.Join(features, captions, r.words, o); err != nil {
+		if sets[split], err = captioning.Join(features, captions, words, o); err != nil {
 			return nil, fmt.Errorf("%s clips in %s: %w", split, folder, err)
 		}
 	}
@@ -149,18 +156,18 @@ func (t *table4) open(r *captionRun, clips *table4Clips, folder string) (map[str
 }
 
 // judge scores the best checkpoint of a captioner and keeps what it said beside it.
-func (t *table4) judge(ctx context.Context, r *captionRun, judged *captioning.Set, checkpoint string) (_ *caption.Scores, err error) {
-	net, about, err := captioning.OpenNet(filepath.Join(r.dir, checkpoint), t.backend)
+func (t *table4) judge(ctx context.Context, dir string, judged *captioning.Set, checkpoint string) (_ *caption.Scores, err error) {
+	net, about, err := captioning.OpenNet(filepath.Join(dir, checkpoint), t.backend)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
-	j := captioning.Judge{Words: about.Words, Data: judged, Generation: t.captioner.Validation.generation(), Meteor: t.meteor}
+	j := captioning.Judge{Words: about.Words, Data: judged, Generation: t.captioner.Validation.Generation(), Meteor: t.meteor}
 	result, said, err := j.Score(ctx, net)
 	if err != nil {
 		return nil, err
 	}
-	return &result.All, captioning.WriteResults(filepath.Join(r.dir, "generated.json"), said)
+	return &result.All, captioning.WriteResults(filepath.Join(dir, "generated.json"), said)
 }
 
 // show writes the tables to the folder and to standard output. Figures of moving scenes, or of features of

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"nmn/captioning"
 	"nmn/eval/caption"
 	"nmn/loader"
 	"nmn/loader/scenes"
@@ -70,18 +71,12 @@ func (t *table4) sceneSplits() map[string]scenes.MovingConfig {
 
 // sceneSplit writes captions of a split into clips and its true concepts into a folder.
 func (t *table4) sceneSplit(clips *table4Clips, split string, config scenes.MovingConfig, folder string) error {
-	ids, captions, err := scenes.MovingCaptions(config, t.perClip)
+	captions, err := captioning.SceneCaptions(config, t.perClip)
 	if err != nil {
 		return usageError{err}
 	}
-	clips.captions[split] = captionsOfClips(ids, captions)
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return err
-	}
-	if err := writeFrameTruth(config, filepath.Join(folder, split+".npy")); err != nil {
-		return err
-	}
-	return writeClipRows(filepath.Join(folder, split+".csv"), ids, config.Frames)
+	clips.captions[split] = captions
+	return captioning.WriteSceneTruth(filepath.Join(folder, split), config, captions.IDs)
 }
 
 // trainConcepts trains the nets for each seed, and writes their features.
