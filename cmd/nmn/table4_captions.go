@@ -9,6 +9,7 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
+	"nmn/experiment"
 	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/loader/annotation"
@@ -179,7 +180,7 @@ func (t *table4) show(clips *table4Clips, rows []report.CaptionRow) error {
 	if len(t.features) == 0 {
 		tables[1].Notes = []string{"Other clips, captions and words than the moving scenes above: not to be compared with them."}
 	}
-	if err := writeTables(t.runDir, tables); err != nil {
+	if err := experiment.WriteTables(t.runDir, tables); err != nil {
 		return err
 	}
 	if t.format == report.CSV {

@@ -10,6 +10,7 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
+	"nmn/experiment"
 	"nmn/loader"
 	"nmn/loader/scenes"
 	"nmn/model"
@@ -81,16 +82,17 @@ func (t *table4) sceneSplit(clips *table4Clips, split string, config scenes.Movi
 
 // trainConcepts trains the nets for each seed, and writes their features.
 func (t *table4) trainConcepts(ctx context.Context) (err error) {
-	e := &experiment{config: t.concepts, arms: table4Arms(), mil: "on", seeds: t.seeds, runDir: filepath.Join(t.runDir, "concepts")}
-	if err := e.resolveNoise(); err != nil {
+	e := experiment.New(t.concepts, filepath.Join(t.runDir, "concepts"))
+	e.Arms, e.MIL, e.Seeds = table4Arms(), experiment.WithMIL, t.seeds
+	if err := e.ResolveNoise(); err != nil {
 		return err
 	}
-	s, err := openWatched(ctx, t.program, &e.config, "")
+	s, err := openWatched(ctx, t.program, &e.Config, "")
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
-	runs, err := e.all(ctx, s.Session)
+	runs, err := e.Train(ctx, s.Session)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package main
+package experiment
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 )
 
 // comparisons puts the arms of each noise level side by side, at the first seed.
-func (e *experiment) comparisons(ctx context.Context, s *run.Session, runs []report.Run) ([]report.Comparison, error) {
+func (g *Grid) comparisons(ctx context.Context, s *run.Session, runs []report.Run) ([]report.Comparison, error) {
 	var all []report.Comparison
 	set, _ := s.Data.Judged()
 	pictures := run.NewShownPictures(ctx, set)
@@ -20,7 +20,7 @@ func (e *experiment) comparisons(ctx context.Context, s *run.Session, runs []rep
 		if end < 0 {
 			end = len(runs)
 		}
-		c, err := compare(runs[:end], e.seeds[0], pictures)
+		c, err := compare(runs[:end], g.Seeds[0], pictures)
 		if err != nil {
 			return nil, err
 		}

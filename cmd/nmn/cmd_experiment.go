@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nmn/experiment"
+	"nmn/recipe"
+	"nmn/report"
+	"nmn/run"
+)
+
+// experimentCommand are the flags of nmn experiment.
+type experimentCommand struct {
+	experiment.Grid
+	sources sources
+	budget  time.Duration
+	metrics string
+	format  report.Format
+	asJSON  bool
+}
+
+func newExperiment(p *program) *cobra.Command {
+	e := experimentCommand{Grid: experiment.New(run.DefaultConfig(), filepath.Join("runs", "experiment")), budget: 5 * time.Minute, metrics: p.getenv(metricsVariable), format: report.Text}
+	cmd := &cobra.Command{
+		Use:   "experiment",
+		Short: "Train several arms at several noise levels and seeds, and print one table",
+		Long: `Train the arms of the paper at each noise level and seed, each in a run folder of its
+own, and print one table. Stage 1 is trained once for each noise level and seed, and all
+arms of stage 2 start from it. What is complete is not run again; what was interrupted
+goes on. The table also lies in the folder as table.md, table.csv and table.json, and
+index.html has it beside links to a page for each run.
+Defaults are those of --preset scenes in quick size.`,
+		Example: `  nmn experiment --preset scenes
+  nmn experiment --size full --mil both --seeds 1,2,3 --run-dir runs/scenes-full
+  nmn experiment --noise-rates 0.2,0.4,0.6,0.8 --arms stage1,star,nmn-fd --format markdown`,
+		Args: refuseArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.run(cmd, p) },
+	}
+	sourceFlags(cmd, &e.sources, run.Auto, run.Quick, run.Full)
+	r := under(cmd, "Experiment")
+	chosen(r, &e.Arms, "arms", "`arms` to train, as arm,... (docs/evaluation.md tells what each is)", recipe.Names()...)
+	enum(r, &e.MIL, "mil", "without or with instances joined by noisy-or, or `both`", experiment.WithoutMIL, experiment.WithMIL, experiment.BothMIL)
+	r.floats(&e.NoiseRates, "noise-rates", "shares of the training captions to replace, as `rate,...` (default that of the preset)")
+	flipLevels(r, &e.Flips, "flips", "features: labels to flip in training and validation, as `missing:incorrect,...`, two probabilities each (default none)")
+	r.seeds(&e.Seeds, "seeds", "`seeds` of noise, start and order, as n,...")
+	r.duration(&e.budget, "budget", "size auto: take the full size where it fits into this `time`")
+	setFlags(cmd, &e.Config)
+	flipFlags(cmd, &e.Config.Data)
+	featureDataFlags(cmd, &e.Config, true)
+	netFlags(cmd, &e.Config)
+	trainFlags(cmd, &e.Config)
+	runFlags(cmd, &e.Config.Run)
+	run := under(cmd, "Run")
+	run.directory(&e.Dir, "run-dir", "`folder` of all runs")
+	metricsFlag(run, &e.metrics)
+	out := under(cmd, "Output")
+	enum(out, &e.Reference, "reference", "`arm` that all others are compared with, seed by seed, beside star", recipe.Names()...)
+	enum(out, &e.format, "format", "`format` of the table on standard output", report.Text, report.Markdown, report.CSV, report.JSON)
+	out.bool(&e.asJSON, "json", "same as --format json")
+	cmd.AddCommand(newTable4(p))
+	return cmd
+}
+
+func (e *experimentCommand) run(cmd *cobra.Command, p *program) (err error) {
+	ctx := cmd.Context()
+	if err := e.resolve(cmd, p); err != nil {
+		return err
+	}
+	if e.sources.print {
+		return printConfig(p, &e.Config)
+	}
+	s, err := openWatched(ctx, p, &e.Config, e.metrics)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, s.Close()) }()
+	outcome, err := e.Grid.Run(ctx, s.Session)
+	switch {
+	case errors.Is(err, run.ErrInterrupted):
+		return fmt.Errorf("%w; the same command goes on", err)
+	case err != nil:
+		return err
+	}
+	return e.show(p, outcome)
+}
+
+// resolve makes the configuration that all runs share, without noise, and chooses the size.
+func (e *experimentCommand) resolve(cmd *cobra.Command, p *program) error {
+	e.Chosen = cmd.Flags().Changed("arms")
+	if err := e.Check(); err != nil {
+		return err
+	}
+	size, err := e.chooseSize(cmd, p)
+	if err != nil {
+		return err
+	}
+	if err := e.from(cmd, size).Resolve(&e.Config); err != nil {
+		return err
+	}
+	return e.Grid.Resolve()
+}
+
+// from are the sources of the configuration, with its size.
+func (e *experimentCommand) from(cmd *cobra.Command, size run.Size) run.Sources {
+	s := e.sources.of(cmd.Flags(), &e.Config)
+	s.Size = size
+	if cmd.Flags().Changed("arms") {
+		s.Arms = e.Arms
+	}
+	return s
+}
+
+// show prints the tables: what fits a terminal with what it means, or all of them in a format of files.
+func (e *experimentCommand) show(p *program, o *experiment.Outcome) error {
+	if e.asJSON {
+		e.format = report.JSON
+	}
+	switch e.format {
+	case report.Text:
+		return e.print(p, o)
+	case report.CSV:
+		return report.Write(p.out, e.format, o.Tables[:1]...)
+	}
+	return report.Write(p.out, e.format, o.Tables...)
+}
+
+// print writes what fits a terminal, and what it means.
+func (e *experimentCommand) print(p *program, o *experiment.Outcome) error {
+	if err := report.Write(p.out, report.Text, o.Summaries()...); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.out, "\n%s\nAll measures: %s. To look at, with a page for each run: %s.\n", e.Explain(),
+		filepath.Join(e.Dir, "table.md"), filepath.Join(e.Dir, run.IndexFile))
+	return err
+}

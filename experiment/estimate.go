@@ -1,0 +1,50 @@
+package experiment
+
+import (
+	"context"
+	"nmn/recipe"
+	"nmn/run"
+	"time"
+)
+
+// Estimate is how long all runs take at the configured size.
+func (g *Grid) Estimate(ctx context.Context, s *run.Session) (time.Duration, error) {
+	total := 0.0
+	for _, mil := range g.mils() {
+		c := g.Config
+		c.Net.MIL = mil
+		s, err := s.At(ctx, &c)
+		if err != nil {
+			return 0, err
+		}
+		for _, name := range g.needed() {
+			c.Arm = name
+			settings := c.Settings()
+			arm, err := name.TrainArm(mil)
+			if err != nil {
+				return 0, err
+			}
+			one, err := s.Measure(ctx, &c, arm)
+			if err != nil {
+				return 0, err
+			}
+			if name == recipe.Stage1 && c.Train.Stage1Epochs > 0 {
+				one.Steps += one.Steps / c.Train.Stage1Epochs * settings.ExtraEpochs(g.needed())
+			}
+			// Evaluations go forward only, a third of a step.
+			perPicture := one.Step.Seconds() / float64(c.Train.Batch(mil)*c.Train.Accumulate)
+			judged := c.Data.TrainSize + c.Data.ValidationSize + c.Data.TestSize
+			if c.EachEpoch {
+				judged *= max(c.Train.Epochs(arm.Stage), 1)
+			}
+			evaluated := c.Data.ValidationSize*c.Train.Epochs(arm.Stage) + judged
+			if c.ByFrame() {
+				evaluated *= max(1, c.Data.Frames)
+			}
+			total += one.Step.Seconds()*float64(one.Steps) + perPicture/3*float64(evaluated)
+		}
+	}
+	const reserve = 1.15 // steps in a row are slower than a few fast ones
+	combinations := max(1, len(g.NoiseRates), len(g.Flips)) * len(g.Seeds)
+	return time.Duration(reserve * total * float64(combinations) * float64(time.Second)), nil
+}

@@ -1,0 +1,71 @@
+package experiment
+
+import (
+	"fmt"
+	"nmn/loader/dataset"
+	"nmn/recipe"
+	"nmn/report"
+	"nmn/run"
+	"nmn/train"
+	"slices"
+	"strings"
+)
+
+// Explain says what the rows are and what they were measured on.
+func (g *Grid) Explain() string {
+	t := &g.Config.Train
+	lines := []string{"What the rows are:"}
+	first := epochs(t.Stage1Epochs)
+	settings := g.Config.Settings()
+	if settings.Folds() > 0 {
+		first = "for as long as the loss on labels held out by folds falls"
+	}
+	for _, a := range recipe.Names() {
+		if slices.Contains(g.Arms, a) {
+			lines = append(lines, fmt.Sprintf("  %-15s %s", a.Title(false), g.meaning(a, first)))
+		}
+	}
+	if g.Config.Data.Embedded() {
+		lines = append(lines, report.Wrap(fmt.Sprintf("Trained on %d %s whose labels come from captions, a share of them "+
+			"replaced by those of others. Measured on %d other ones: AP (truth), F1 and Brier against what they really show, "+
+			"human AP against what people would say. No arm%s has seen a true label.", g.Config.Data.TrainSize, g.Config.Data.Bags(), g.Config.Data.TestSize, g.taught())))
+	}
+	if g.Config.Data.Videos() && (g.Config.Data.VideoLevel == "" || g.Config.Data.VideoLevel == dataset.LevelAuto) {
+		lines = append(lines, report.Wrap("Rows without MIL learn frames, each with the labels of its clip, which is scored by the maximum over its frames. "+
+			"Rows with MIL learn a clip as one bag of the cells of all its frames."))
+	}
+	if slices.ContainsFunc(g.Arms, func(a recipe.Name) bool { return a == recipe.FI || a == recipe.FD }) && settings.RatesFile() == "" && len(t.Noise.Q01) == 1 {
+		start := fmt.Sprintf("The noise models start at rates of %g (missing) and %g (incorrect)", t.Noise.Q01[0], t.Noise.Q10[0])
+		if g.Config.Preset == run.ScenesPreset && slices.Equal(t.Noise.Q01, train.ScenesPreset().Noise.Q01) {
+			start += ": an informed start, close to the true mean rates at 40 % noise. Other data need a start of their own (--miss-rate, --false-rate, --rates)"
+		}
+		lines = append(lines, report.Wrap(start+"."))
+	}
+	if len(g.Seeds) == 1 {
+		lines = append(lines, "One seed: differences of about a point may be chance; --seeds 1,2,3 tells more.")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// taught names the arms that know true labels or rates.
+func (g *Grid) taught() string {
+	for _, a := range g.Arms {
+		if arm, _ := a.Arm(); arm.Taught {
+			return " but those that say so"
+		}
+	}
+	return ""
+}
+
+// meaning says what an arm is; first is how long stage 1 is.
+func (g *Grid) meaning(a recipe.Name, first string) string {
+	arm, _ := a.Arm()
+	return strings.NewReplacer("{stage1}", first, "{stage2}", epochs(g.Config.Train.Stage2Epochs)).Replace(arm.Meaning)
+}
+
+func epochs(n int) string {
+	if n == 1 {
+		return "1 epoch"
+	}
+	return fmt.Sprintf("%d epochs", n)
+}

@@ -1,0 +1,173 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"nmn/internal/setting"
+	"nmn/loader/dataset"
+	"nmn/recipe"
+	"nmn/run"
+	"slices"
+	"strings"
+)
+
+// Grid is an experiment: arms × noise levels × seeds, each combination in a run folder of its own.
+type Grid struct {
+	// config is what all runs share. Arm, noise, seed and MIL are those of each run.
+	Config run.Config
+	Arms   []recipe.Name
+	// chosen says that somebody has named the arms; else choose may take others.
+	Chosen     bool
+	Reference  recipe.Name // that the others are compared with, beside star; empty for none
+	MIL        MIL
+	NoiseRates []float64           // shares of captions to replace; none for that of the configuration
+	Flips      []dataset.FlipLevel // labels to flip, for data without captions; none for those of the configuration
+	Seeds      []uint64            // of noise, start and order
+	Dir        string              // folder of all runs
+
+	heading string // of the noise level and seed in progress, until it is told
+}
+
+// New is an experiment of the paper's arms, at the noise of the configuration and one seed.
+func New(c run.Config, dir string) Grid {
+	return Grid{Config: c, Arms: recipe.PaperArms(), MIL: WithoutMIL, Seeds: []uint64{1}, Dir: dir}
+}
+
+// MIL says which arms of a pair are run.
+type MIL string
+
+const (
+	WithoutMIL MIL = "off"  // every picture is one instance
+	WithMIL    MIL = "on"   // the cells of its score map are, joined by noisy-or
+	BothMIL    MIL = "both" // one after the other
+)
+
+// Resolve checks the experiment and chooses what is left open: the arms and the levels of noise. The configuration
+// is then without noise.
+func (g *Grid) Resolve() error {
+	if err := g.Check(); err != nil {
+		return err
+	}
+	if err := g.ResolveArms(); err != nil {
+		return err
+	}
+	return g.ResolveNoise()
+}
+
+// chooseArms takes those of the recipe beside those of the paper where nobody names any.
+func (g *Grid) chooseArms() {
+	settings := g.Config.Settings()
+	if !settings.Estimates() || g.Chosen {
+		return
+	}
+	g.Arms = []recipe.Name{recipe.Stage1, recipe.Star, recipe.FI, recipe.RN}
+	if g.Config.Data.Embedded() {
+		g.Arms = append(g.Arms, recipe.FD)
+	}
+	if settings.Folds() > 0 {
+		g.Arms = append(g.Arms, recipe.RS)
+	}
+}
+
+// ResolveArms chooses the arms and refuses those that the recipe cannot train.
+func (g *Grid) ResolveArms() error {
+	g.chooseArms()
+	if g.Reference != "" && !slices.Contains(g.Arms, g.Reference) {
+		return setting.Errorf("experiment.reference", "experiment: experiment.reference %s is not among the arms: give experiment.arms %s too", g.Reference, g.Reference)
+	}
+	for _, a := range g.Arms {
+		c := g.Config
+		c.Arm = a
+		if err := cmp.Or(c.ValidateRecipe(), c.ValidateLoss()); err != nil {
+			return &setting.Error{Field: "experiment.arms", Err: err}
+		}
+	}
+	return nil
+}
+
+// ResolveNoise chooses the levels of noise: of replaced captions, or of flipped labels.
+func (g *Grid) ResolveNoise() error {
+	d := &g.Config.Data
+	switch {
+	case d.Captioned() && len(g.Flips) > 0:
+		return setting.Errorf("experiment.flips", "experiment: experiment.flips is for features and manifests; captions are replaced by experiment.noise_rates")
+	case !d.Captioned() && len(g.NoiseRates) > 0:
+		return setting.Errorf("experiment.noise_rates", "experiment: experiment.noise_rates replaces captions, which %s do not have: flip labels with experiment.flips 0.3:0.1", d.Noun())
+	case !d.Captioned() && len(g.Flips) == 0:
+		g.Flips = []dataset.FlipLevel{d.Flips}
+	case d.Captioned() && len(g.NoiseRates) == 0:
+		g.NoiseRates = []float64{d.Noise}
+	}
+	d.Noise, d.NoiseFile, d.Flips = 0, "", ""
+	return nil
+}
+
+// noiseLevel is one of an experiment: a rate of captions, or flips of labels.
+type noiseLevel struct {
+	rate  float64
+	flips dataset.FlipLevel
+}
+
+func (g *Grid) levels() []noiseLevel {
+	var all []noiseLevel
+	for _, rate := range g.NoiseRates {
+		all = append(all, noiseLevel{rate: rate})
+	}
+	for _, flips := range g.Flips {
+		all = append(all, noiseLevel{flips: flips})
+	}
+	return all
+}
+
+// String names the level for people, folder for files.
+func (l noiseLevel) String() string {
+	if l.flips != "" {
+		return string(l.flips)
+	}
+	return fmt.Sprintf("%.4g %%", 100*l.rate)
+}
+
+func (l noiseLevel) folder() string {
+	if l.flips != "" {
+		return "flips-" + strings.ReplaceAll(string(l.flips), ":", "-")
+	}
+	return fmt.Sprintf("noise-%.4g", 100*l.rate)
+}
+
+func (g *Grid) Check() error {
+	if len(g.Arms) == 0 || len(g.Seeds) == 0 {
+		return setting.Errorf("experiment.arms", "experiment: there is nothing to run: give at least one of experiment.arms and of experiment.seeds")
+	}
+	for _, rate := range g.NoiseRates {
+		if !(rate >= 0 && rate < 1) {
+			return setting.Errorf("experiment.noise_rates", "experiment: a noise rate is %g, want at least 0 and less than 1", rate)
+		}
+	}
+	for i, seed := range g.Seeds {
+		if seed == 0 || slices.Contains(g.Seeds[:i], seed) {
+			return setting.Errorf("experiment.seeds", "experiment: seed %d: seeds are different and at least 1", seed)
+		}
+	}
+	return nil
+}
+
+func (g *Grid) mils() []bool {
+	switch g.MIL {
+	case WithMIL:
+		return []bool{true}
+	case BothMIL:
+		return []bool{false, true}
+	}
+	return []bool{false}
+}
+
+// needed are the arms to train, in order: those asked for, and stage 1 where another starts from it.
+func (g *Grid) needed() []recipe.Name {
+	var all []recipe.Name
+	for _, a := range recipe.Names() {
+		if a == recipe.Stage1 || slices.Contains(g.Arms, a) {
+			all = append(all, a)
+		}
+	}
+	return all
+}

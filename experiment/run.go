@@ -1,0 +1,117 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"nmn/recipe"
+	"nmn/report"
+	"nmn/run"
+	"nmn/train"
+	"path/filepath"
+	"slices"
+)
+
+// Run trains everything that is not complete yet, and writes the tables and the page of the experiment. The session
+// is of the experiment's configuration.
+func (g *Grid) Run(ctx context.Context, s *run.Session) (*Outcome, error) {
+	plain, err := s.Prepare(ctx, &g.Config)
+	if err != nil {
+		return nil, err
+	}
+	if plain {
+		g.Arms = recipe.PaperArms()
+	}
+	s.TellCost(&g.Config, g.Arms...)
+	runs, err := g.Train(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return g.write(ctx, s, runs)
+}
+
+// Train trains everything that is not complete yet, and returns the runs that were asked for, in the order in which
+// they are trained.
+func (g *Grid) Train(ctx context.Context, s *run.Session) ([]report.Run, error) {
+	if err := run.PrepareFolder(g.Dir, &g.Config); err != nil {
+		return nil, err
+	}
+	clean := s.Data
+	defer func() { s.Data = clean }()
+	var runs []report.Run
+	levels := g.levels()
+	groups := len(levels) * len(g.Seeds)
+	for i, level := range levels {
+		for j, seed := range g.Seeds {
+			g.heading = fmt.Sprintf("noise %v, seed %d (%d of %d)", level, seed, i*len(g.Seeds)+j+1, groups)
+			c := g.Config
+			c.Data.Noise, c.Data.Flips, c.Data.NoiseSeed, c.Train.Seed = level.rate, level.flips, seed, seed
+			var err error
+			if s.Data, err = clean.WithNoise(ctx, &c.Data); err != nil {
+				return nil, err
+			}
+			for _, mil := range g.mils() {
+				c.Net.MIL = mil
+				some, err := g.arm(ctx, s, c, level)
+				if err != nil {
+					return nil, err
+				}
+				runs = append(runs, some...)
+			}
+		}
+	}
+	return runs, nil
+}
+
+// arm trains the arms at one noise level, seed and setting of MIL.
+func (g *Grid) arm(ctx context.Context, s *run.Session, c run.Config, level noiseLevel) ([]report.Run, error) {
+	s, err := s.At(ctx, &c)
+	if err != nil {
+		return nil, err
+	}
+	group := filepath.Join(g.Dir, level.folder(), fmt.Sprintf("seed-%d", c.Train.Seed))
+	var runs []report.Run
+	first := ""
+	for _, name := range g.Arms {
+		c.Arm = name
+		settings := c.Settings()
+		if err := settings.Fits(s.Data); err != nil {
+			return nil, err
+		}
+	}
+	found := s.Recipe(c, filepath.Join(group, run.RecipeFolder+recipe.Suffix(c.Net.MIL)))
+	for _, name := range g.needed() {
+		c.Arm = name
+		arm, err := name.TrainArm(c.Net.MIL)
+		if err != nil {
+			return nil, err
+		}
+		dir, from := filepath.Join(group, arm.Name), ""
+		switch {
+		case arm.Stage == 2:
+			from = filepath.Join(first, train.LastName)
+		case name == recipe.Stage1:
+			first = dir
+		}
+		trained := s.Arm(c, dir, from, found)
+		trained.Heading = g.heading
+		o, reused, err := trained.Run(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !reused {
+			g.heading = ""
+		}
+		s.Log.Info("arm done", "dir", dir, "reused", reused, "seconds", o.Seconds)
+		if reused {
+			s.Tell(run.Message{Text: dir + " is complete: not run again", Detail: true})
+		}
+		if slices.Contains(g.Arms, name) {
+			page, err := o.Report(&c, dir)
+			if err != nil {
+				return nil, err
+			}
+			runs = append(runs, *page)
+		}
+	}
+	return runs, nil
+}

@@ -1,0 +1,143 @@
+package experiment
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"nmn/internal/durable"
+	"nmn/loader/dataset"
+	"nmn/recipe"
+	"nmn/report"
+	"nmn/run"
+	"path"
+	"path/filepath"
+)
+
+// shownTable is one of an experiment; details are for files alone.
+type shownTable struct {
+	*report.Table
+	details bool
+}
+
+// WriteTables writes the tables of an experiment to its folder in all formats; CSV has a header and thus one table.
+func WriteTables(dir string, tables []*report.Table) error {
+	for _, file := range []struct {
+		format report.Format
+		name   string
+	}{{report.Markdown, "table.md"}, {report.CSV, "table.csv"}, {report.JSON, "table.json"}} {
+		of := tables
+		if file.format == report.CSV {
+			of = tables[:1]
+		}
+		var b bytes.Buffer
+		if err := report.Write(&b, file.format, of...); err != nil {
+			return err
+		}
+		if err := durable.Save(filepath.Join(dir, file.name), b.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Outcome is what an experiment has found.
+type Outcome struct {
+	runs  []report.Run
+	shown []shownTable
+	// tables are all tables, the main one first.
+	Tables []*report.Table
+}
+
+// write writes the tables of runs to the folder in all formats, and the page that shows them.
+func (g *Grid) write(ctx context.Context, s *run.Session, runs []report.Run) (*Outcome, error) {
+	o := &Outcome{runs: runs}
+	var err error
+	if o.shown, err = g.tables(runs); err != nil {
+		return nil, err
+	}
+	for _, t := range o.shown {
+		o.Tables = append(o.Tables, t.Table)
+	}
+	if err := WriteTables(g.Dir, o.Tables); err != nil {
+		return nil, err
+	}
+	return o, g.writeIndex(ctx, s, runs, o.shown, o.Tables)
+}
+
+// Summaries are the tables that fit a terminal: the main measures, and of the first table what else is worth knowing.
+func (o *Outcome) Summaries() []*report.Table { return summaries(o.shown) }
+
+// writeIndex writes the page of the experiment, with links to the pages that its runs have.
+func (g *Grid) writeIndex(ctx context.Context, s *run.Session, runs []report.Run, shown []shownTable, all []*report.Table) error {
+	compared, err := g.comparisons(ctx, s, runs)
+	if err != nil {
+		return err
+	}
+	page := report.ExperimentPage{Name: filepath.Base(g.Dir), Shown: summaries(shown), Meaning: g.Explain(), All: all, Compared: compared}
+	for i := range runs {
+		folder, err := filepath.Rel(g.Dir, runs[i].Name)
+		if err != nil {
+			return err
+		}
+		run := report.LinkedRun{Run: &runs[i], Folder: filepath.ToSlash(folder)}
+		if durable.Exists(filepath.Join(runs[i].Name, report.HTMLFile)) {
+			run.Page = path.Join(run.Folder, report.HTMLFile)
+		}
+		page.Runs = append(page.Runs, run)
+	}
+	var b bytes.Buffer
+	if err := page.Write(&b); err != nil {
+		return fmt.Errorf("page of the experiment: %w", err)
+	}
+	return durable.Save(filepath.Join(g.Dir, run.IndexFile), b.Bytes())
+}
+
+// summaries are the main measures of the tables, and of the first what else is worth knowing.
+func summaries(tables []shownTable) []*report.Table {
+	var shown []*report.Table
+	for i, t := range tables {
+		if t.details {
+			continue
+		}
+		shown = append(shown, t.Summary())
+		if more := t.Details(); i == 0 && more != nil {
+			shown = append(shown, more)
+		}
+	}
+	return shown
+}
+
+// tables are those of the experiment, the main one first.
+func (g *Grid) tables(runs []report.Run) ([]shownTable, error) {
+	several := len(g.Seeds) > 1
+	var tables []shownTable
+	for _, kind := range []struct {
+		make            func([]report.Run) (*report.Table, error)
+		wanted, details bool
+	}{
+		{report.ExperimentTable, true, false},
+		{againstArm(recipe.Star), several, false},
+		{againstArm(g.Reference), several && g.Reference != "" && g.Reference != recipe.Star, false},
+		{report.BestEpochTable, g.Config.EachEpoch, false},
+		{report.EpochTable, g.Config.EachEpoch, true},
+		{report.SeedTable, several, true},
+		{report.PaperTable, g.Config.Data.Set == dataset.Captions || g.Config.Data.Videos(), false},
+	} {
+		if !kind.wanted {
+			continue
+		}
+		table, err := kind.make(runs)
+		if err != nil {
+			return nil, err
+		}
+		if len(tables) == 0 || len(table.Rows) > 0 {
+			tables = append(tables, shownTable{table, kind.details})
+		}
+	}
+	return tables, nil
+}
+
+// againstArm makes the table of differences from an arm.
+func againstArm(a recipe.Name) func([]report.Run) (*report.Table, error) {
+	return func(runs []report.Run) (*report.Table, error) { return report.PairedTable(runs, string(a)) }
+}
