@@ -79,7 +79,7 @@ var rooms = func() map[string]room {
 		"kernels/emulator/library": {packages: []string{"kernels/emulator"}, others: []string{"std"}},
 		"kernels/emulator":         {packages: []string{"kernels/gen/signature"}, others: []string{"std"}},
 		"train":                    {packages: append([]string{"loader", "model", "model/param", "eval", "text"}, backend...)},
-		"captioning":               {packages: append([]string{"model/s2vt", "train", "loader/annotation", "loader/features", "loader/scenes", "text", "eval", "eval/caption"}, backend...)},
+		"captioning":               {packages: append([]string{"model/s2vt", "train", "loader/annotation", "loader/dataset", "loader/features", "loader/scenes", "text", "eval", "eval/caption"}, backend...)},
 		"eval":                     {packages: []string{"text", "labels"}},
 		"eval/caption":             {packages: []string{"text"}},
 		"labels":                   {packages: []string{"text"}, others: []string{"std"}},

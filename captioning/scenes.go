@@ -8,6 +8,7 @@ import (
 	"nmn/eval"
 	"nmn/eval/caption"
 	"nmn/internal/durable"
+	"nmn/loader/dataset"
 	"nmn/loader/features"
 	"nmn/loader/scenes"
 )
@@ -43,7 +44,16 @@ func WriteSceneTruth(base string, config scenes.MovingConfig, ids []string) erro
 	if err := writeFrameTruth(base+".npy", config); err != nil {
 		return err
 	}
-	return WriteClips(base+".csv", ids, config.Frames)
+	return writeClips(base+".csv", ids, config.Frames)
+}
+
+// writeClips writes the table of clips that have as many rows each.
+func writeClips(path string, ids []string, rows int) error {
+	table := dataset.NewClipTable()
+	for i, id := range ids {
+		table.Add(id, i*rows, rows)
+	}
+	return table.WriteFile(path)
 }
 
 func writeFrameTruth(path string, config scenes.MovingConfig) (err error) {

@@ -122,8 +122,11 @@ func Open(ctx context.Context, c *Config, o Options) (*Session, error) {
 	return s, nil
 }
 
-// Tell passes a message on to the observer of the session.
-func (s *Session) Tell(m Message) { s.Observe.Tell(m) }
+func (s *Session) Tell(m Message) {
+	if s.Observe.Message != nil {
+		s.Observe.Message(m)
+	}
+}
 
 // OpenDevice opens the device of a configuration and sets the precision there to that of the device. note says why
 // it is not another one, or is empty.

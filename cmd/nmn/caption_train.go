@@ -73,7 +73,7 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 			return err
 		}
 	}
-	s, err := captioner.Open(cmd.Context(), &t.config, captioner.Options{Log: p.log, Observer: p.captionObserver()})
+	s, err := captioner.Open(cmd.Context(), t.config, captioner.Options{Log: p.log, Observer: p.captionObserver()})
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,11 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 	if t.dryRun {
 		return planCaptioner(cmd.Context(), p, s)
 	}
-	o, err := s.Train(cmd.Context(), t.runDir, t.resume != "")
+	work := s.Train
+	if t.resume != "" {
+		work = s.Resume
+	}
+	o, err := work(cmd.Context(), t.runDir)
 	if errors.Is(err, run.ErrInterrupted) {
 		return fmt.Errorf("%w; go on with: nmn caption train --resume %s", err, t.runDir)
 	}

@@ -35,7 +35,7 @@ type Session struct {
 
 // Open checks a configuration and opens its data and its device, in this order: a mistake in the data is seen before
 // a device is waited for. Mistakes in the configuration are a *setting.Error. Close the session.
-func Open(ctx context.Context, c *Config, o Options) (*Session, error) {
+func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,16 @@ func Open(ctx context.Context, c *Config, o Options) (*Session, error) {
 		return nil, errors.Join(err, data.Close())
 	}
 	o.Observer.Tell(run.DeviceMessage(backend, note))
-	return &Session{Config: *c, Backend: backend, Data: data, Log: log, Observe: o.Observer, Title: "captioner"}, nil
+	return &Session{Config: c, Backend: backend, Data: data, Log: log, Observe: o.Observer, Title: "captioner"}, nil
+}
+
+// Reopen opens the device and the data of the run in a folder, with which Session.Resume goes on.
+func Reopen(ctx context.Context, dir string, o Options) (*Session, error) {
+	c, err := ReadConfig(dir)
+	if err != nil {
+		return nil, err
+	}
+	return Open(ctx, *c, o)
 }
 
 // Close closes device and data.

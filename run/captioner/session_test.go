@@ -44,7 +44,7 @@ func sceneConfig(t *testing.T) *Config {
 func openSession(t *testing.T, c *Config) (s *Session, messages *[]string) {
 	t.Helper()
 	messages = new([]string)
-	s, err := Open(t.Context(), c, Options{Observer: Observer{Message: func(m run.Message) { *messages = append(*messages, m.Text) }}})
+	s, err := Open(t.Context(), *c, Options{Observer: Observer{Message: func(m run.Message) { *messages = append(*messages, m.Text) }}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,11 +60,11 @@ func TestSession_TrainsResumesAndCaptions(t *testing.T) {
 	c := sceneConfig(t)
 	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
 	s, messages := openSession(t, c)
-	o, err := s.Train(t.Context(), whole, false)
+	o, err := s.Train(t.Context(), whole)
 	if err != nil || o.Epochs != 3 || o.Clips != 18 || o.Captions != 90 || o.Validation == nil || o.Checkpoint != train.BestName {
 		t.Fatalf("%+v (%v)", o, err)
 	}
-	if again, err := s.Train(t.Context(), whole, false); err != nil || *again.Validation != *o.Validation || !strings.HasSuffix((*messages)[len(*messages)-1], "nothing was run again") {
+	if again, err := s.Train(t.Context(), whole); err != nil || *again.Validation != *o.Validation || !strings.HasSuffix((*messages)[len(*messages)-1], "nothing was run again") {
 		t.Errorf("a complete run is run again: %+v (%v), %q", again, err, *messages)
 	}
 
@@ -76,17 +76,22 @@ func TestSession_TrainsResumesAndCaptions(t *testing.T) {
 		begun = b
 		return []captioning.Observer{{Epoch: func(captioning.EpochDone) { cancel() }}}
 	}
-	if _, err := stopping.Train(ctx, broken, false); !errors.Is(err, run.ErrInterrupted) || !errors.Is(err, context.Canceled) {
+	if _, err := stopping.Train(ctx, broken); !errors.Is(err, run.ErrInterrupted) || !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v, want an interruption", err)
 	}
 	if begun.Title != "captioner" || begun.Seed != 1 || begun.Device != s.Backend.Name() {
 		t.Errorf("training that begins: %+v", begun)
 	}
 	var mistake *setting.Error
-	if _, err := s.Train(t.Context(), broken, false); !errors.As(err, &mistake) || mistake.Field != "run_dir" {
+	if _, err := s.Train(t.Context(), broken); !errors.As(err, &mistake) || mistake.Field != "run_dir" {
 		t.Errorf("error %v, want one about the folder of an interrupted run", err)
 	}
-	if resumed, err := s.Train(t.Context(), broken, true); err != nil || resumed.Loss != o.Loss || *resumed.Validation != *o.Validation {
+	again, err := Reopen(t.Context(), broken, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if resumed, err := again.Resume(t.Context(), broken); err != nil || resumed.Loss != o.Loss || *resumed.Validation != *o.Validation {
 		t.Fatalf("resumed to %+v (%v), in one piece %+v", resumed, err, o)
 	}
 	for _, name := range []string{train.LastName, train.BestName, captioning.WordsFile} {
@@ -133,7 +138,7 @@ func TestSession_RefusesAnotherRun(t *testing.T) {
 	c, dir := sceneConfig(t), filepath.Join(t.TempDir(), "run")
 	c.Train.MaxSteps = 2
 	s, _ := openSession(t, c)
-	if _, err := s.Train(t.Context(), dir, false); err != nil {
+	if _, err := s.Train(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	there, err := ReadConfig(dir)
@@ -142,7 +147,7 @@ func TestSession_RefusesAnotherRun(t *testing.T) {
 	}
 	s.Config.Net.Hidden = 13
 	var mistake *setting.Error
-	if _, err := s.Train(t.Context(), dir, true); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "net.hidden is 12, this one's 13") {
+	if _, err := s.Resume(t.Context(), dir); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "net.hidden is 12, this one's 13") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -172,7 +177,7 @@ func TestOpen_SaysWhatIsWrong(t *testing.T) {
 		c := sceneConfig(t)
 		spoil(c)
 		var mistake *setting.Error
-		if _, err := Open(t.Context(), c, Options{}); !errors.As(err, &mistake) || mistake.Field != field {
+		if _, err := Open(t.Context(), *c, Options{}); !errors.As(err, &mistake) || mistake.Field != field {
 			t.Errorf("error %v, want one about %s", err, field)
 		}
 	}
@@ -187,7 +192,7 @@ func TestOpen_DataThatDoNotFitAreNoMistakeOfTheConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	var mistake *setting.Error
-	if _, err := Open(t.Context(), c, Options{}); err == nil || errors.As(err, &mistake) {
+	if _, err := Open(t.Context(), *c, Options{}); err == nil || errors.As(err, &mistake) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -196,7 +201,7 @@ func TestFindCheckpoint_TakesTheLastWhereThereIsNoBest(t *testing.T) {
 	c, dir := sceneConfig(t), filepath.Join(t.TempDir(), "run")
 	c.Data.ValidationShare, c.Train.MaxSteps = 0, 2
 	s, _ := openSession(t, c)
-	if o, err := s.Train(t.Context(), dir, false); err != nil || o.Checkpoint != train.LastName || o.Validation != nil {
+	if o, err := s.Train(t.Context(), dir); err != nil || o.Checkpoint != train.LastName || o.Validation != nil {
 		t.Fatalf("%+v (%v)", o, err)
 	}
 	if file, err := FindCheckpoint(dir, run.Best); err != nil || filepath.Base(file) != train.LastName || !durable.Exists(file) {

@@ -14,15 +14,18 @@ import (
 	"nmn/train"
 )
 
-// Train trains the captioner in a folder, or goes on where it was interrupted. A folder with an interrupted run is
-// refused unless resume is set. Where the context ends, what was done has been saved, and the error wraps
-// run.ErrInterrupted.
-func (s *Session) Train(ctx context.Context, dir string, resume bool) (*Outcome, error) {
-	if !resume {
-		if err := run.RefuseInterrupted(dir); err != nil {
-			return nil, err
-		}
+// Train trains the captioner in a folder. A folder of another run, or of one that was interrupted, is refused with a
+// *setting.Error; a run that is complete is read and not run again. Where the context ends, what was done has been
+// saved, and the error wraps run.ErrInterrupted.
+func (s *Session) Train(ctx context.Context, dir string) (*Outcome, error) {
+	if err := run.RefuseInterrupted(dir); err != nil {
+		return nil, err
 	}
+	return s.Resume(ctx, dir)
+}
+
+// Resume trains as Train does, and goes on where a run in the folder was interrupted.
+func (s *Session) Resume(ctx context.Context, dir string) (*Outcome, error) {
 	o, reused, err := s.Run(ctx, dir)
 	if reused {
 		s.Observe.Tell(run.Message{Text: dir + " is complete: nothing was run again", Detail: true})

@@ -1,4 +1,4 @@
-package captioning
+package dataset
 
 import (
 	"bytes"
@@ -8,13 +8,13 @@ import (
 	"nmn/internal/durable"
 )
 
-// ClipTable is the table of the rows of each clip, as CSV, that OpenFrames reads.
+// ClipTable tells which rows of a file of features are the frames of which clip, as CSV.
 type ClipTable struct {
 	text  bytes.Buffer
 	lines *csv.Writer
 }
 
-// NewClipTable makes a table without clips.
+// NewClipTable is a table without clips.
 func NewClipTable() *ClipTable {
 	t := &ClipTable{}
 	t.lines = csv.NewWriter(&t.text)
@@ -29,17 +29,8 @@ func (t *ClipTable) Add(clip string, first, rows int) {
 	t.line(clip, strconv.Itoa(first), strconv.Itoa(rows))
 }
 
-// WriteFile writes the table to a file, which appears whole or not at all.
+// WriteFile writes the table.
 func (t *ClipTable) WriteFile(path string) error {
 	t.lines.Flush()
 	return durable.Save(path, t.text.Bytes())
-}
-
-// WriteClips writes the table of clips that have as many rows each.
-func WriteClips(path string, ids []string, rows int) error {
-	table := NewClipTable()
-	for i, id := range ids {
-		table.Add(id, i*rows, rows)
-	}
-	return table.WriteFile(path)
 }
