@@ -92,6 +92,7 @@ var rooms = func() map[string]room {
 		"telemetry":                {packages: []string{"train", "captioning", "eval/caption", "loader", "text", "telemetry/tensorboard"}},
 		"telemetry/tensorboard":    {others: []string{"std", "google.golang.org/protobuf/encoding/protowire"}},
 		"run/captioner":            {packages: append([]string{"run", "telemetry", "captioning", "train", "model/s2vt", "loader", "loader/dataset", "eval/caption", "internal/setting"}, backend...)},
+		"experiment/table4":        {packages: []string{"experiment", "run/captioner", "run", "recipe", "report", "captioning", "train", "model", "loader", "loader/annotation", "loader/features", "loader/scenes", "eval/caption", "kernels", "internal/setting"}},
 		"bench/acceptance":         {others: []string{"std"}},
 	}
 	for _, family := range families {

@@ -30,7 +30,7 @@ func WriteCounts(dir string, given, rest *caption.Captions, words *Words) error 
 	if err := writeCounts(filepath.Join(dir, "counts.npy"), given, words); err != nil {
 		return err
 	}
-	if err := writeClips(filepath.Join(dir, "counts.csv"), rest.IDs, 1); err != nil {
+	if err := WriteClips(filepath.Join(dir, "counts.csv"), rest.IDs, 1); err != nil {
 		return err
 	}
 	return durable.SaveJSON(filepath.Join(dir, CaptionsFile), rest.Of)

@@ -44,11 +44,11 @@ func WriteSceneTruth(base string, config scenes.MovingConfig, ids []string) erro
 	if err := writeFrameTruth(base+".npy", config); err != nil {
 		return err
 	}
-	return writeClips(base+".csv", ids, config.Frames)
+	return WriteClips(base+".csv", ids, config.Frames)
 }
 
-// writeClips writes the table of clips that have as many rows each.
-func writeClips(path string, ids []string, rows int) error {
+// WriteClips writes the table of the rows of each clip, where all have as many rows.
+func WriteClips(path string, ids []string, rows int) error {
 	table := dataset.NewClipTable()
 	for i, id := range ids {
 		table.Add(id, i*rows, rows)
