@@ -3,7 +3,7 @@ GO ?= go
 RUNS ?= runs
 export CGO_ENABLED ?= 0
 
-.PHONY: help build train cuda cuda-toolkit train-gpu offline-bundle kernels emulate test race lint fuzz clean
+.PHONY: help build train cuda cuda-toolkit train-gpu offline-bundle kernels emulate test race lint fuzz module clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ lint: ## gofmt and vet, for every build tag, 32 bits and other systems
 
 fuzz: ## run every fuzz target for FUZZTIME (default 20s)
 	./.ci/fuzz $${FUZZTIME:-20s}
+
+module: ## rename the module, so that others can require it: make module MODULE=host/owner/nmn
+	$(GO) run ./internal/module '$(MODULE)'
 
 clean: ## remove what was built
 	rm -rf nmn build

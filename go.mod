@@ -1,3 +1,4 @@
+// Where nmn will be hosted is not known: make module MODULE=host/owner/nmn renames it and all its imports.
 module nmn
 
 go 1.26.0

@@ -2,9 +2,10 @@ package experiment
 
 import (
 	"context"
+	"time"
+
 	"nmn/recipe"
 	"nmn/run"
-	"time"
 )
 
 // Estimate is how long all runs take at the configured size.

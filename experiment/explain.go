@@ -2,13 +2,14 @@ package experiment
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
 	"nmn/train"
-	"slices"
-	"strings"
 )
 
 // Explain says what the rows are and what they were measured on.

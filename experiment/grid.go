@@ -3,12 +3,13 @@ package experiment
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
+
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/run"
-	"slices"
-	"strings"
 )
 
 // Grid is an experiment: arms × noise levels × seeds, each combination in a run folder of its own.

@@ -3,12 +3,13 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
+
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
 	"nmn/train"
-	"path/filepath"
-	"slices"
 )
 
 // Run trains everything that is not complete yet, and writes the tables and the page of the experiment. The session

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path"
+	"path/filepath"
+
 	"nmn/internal/durable"
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
-	"path"
-	"path/filepath"
 )
 
 // shownTable is one of an experiment; details are for files alone.

@@ -1,0 +1,192 @@
+package nmn_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// layers are the folders at the top level that hold packages, from the ground up. A package imports packages of its
+// own layer and of the layers before it; of which of them, the tables of docs/design.md say. What stands in the last
+// layer are programs, which nothing imports.
+var layers = [][]string{
+	{"internal", "format", "text"},
+	{"cuda"},
+	{"kernels"},
+	{"model", "loader", "eval", "labels"},
+	{"train"},
+	{"captioning"},
+	{"report", "telemetry"},
+	{"recipe"},
+	{"run"},
+	{"experiment"},
+	{"cmd", "examples", "bench"},
+}
+
+// free are the folders whose packages may import anything; their rows say so instead of listing it.
+var free = []string{"cmd", "examples"}
+
+// withoutRow are the packages that consist of tests, of the repository and of the scripts.
+var withoutRow = []string{".", "bench"}
+
+// withCgo are the only packages that may use cgo.
+var withCgo = []string{
+	"cuda", "cuda/cudnn", "cuda/internal/fakedriver", "cuda/internal/fakecudnn", "loader/picture/jpeg/turbo",
+}
+
+// outside names the packages that may import what is neither of this module nor of the standard library; "/..." stands
+// for all packages below a path. From the layer of recipe upward there is no restriction.
+var outside = map[string][]string{
+	"github.com/blevesearch/snowballstem/...": {"eval/caption"},
+	"github.com/google/renameio/v2":           {"internal/durable"},
+	"github.com/jdkato/prose/v2":              {"text"},
+	"github.com/parquet-go/parquet-go":        {"loader/features", "labels/audit"},
+	"github.com/prometheus/client_golang/...": {"telemetry"},
+	"golang.org/x/sync/errgroup": {
+		"labels/rates", "loader/dataset", "loader/doctor", "loader/scenes", "eval/caption",
+	},
+	"golang.org/x/sys/cpu":                          {"kernels/simd"},
+	"golang.org/x/sys/unix":                         {"loader/shard", "loader/frames"},
+	"gonum.org/v1/plot/...":                         {"report"},
+	"google.golang.org/protobuf/encoding/protowire": {"format/onnx", "format/weights", "telemetry/tensorboard"},
+	"gorgonia.org/cu":                               {"cuda", "cuda/cudnn"},
+	"gorgonia.org/cu/dnn":                           {"cuda/cudnn"},
+	"gorgonia.org/tensor": append([]string{
+		"kernels/tensor", "kernels/conform", "kernels/profile", "kernels/optest", "kernels", "model", "model/param",
+		"model/s2vt", "loader", "loader/dataset", "loader/doctor", "loader/scenes", "eval", "train", "captioning",
+	}, families...),
+}
+
+// outsideInTests names further packages whose tests, and nothing else of them, may import such modules.
+var outsideInTests = map[string][]string{
+	"go.yaml.in/yaml/v3":  {"telemetry"},
+	"gorgonia.org/tensor": {"telemetry"},
+}
+
+// alone are packages that import this and nothing else. The oracle of the kernels must share no code with the product,
+// for an error in it would hide in both.
+var alone = map[string]string{"kernels/ref": "math"}
+
+// The operations of the kernels; each family holds contract and implementations.
+var families = []string{
+	"kernels/activation", "kernels/conv", "kernels/noise", "kernels/pixels", "kernels/pool", "kernels/recurrent",
+	"kernels/update",
+}
+
+// forSuites are packages for tests alone: the compliance suite with its fixtures, what makes their devices and
+// tensors, and what stands in for a graphics card.
+var forSuites = []string{
+	"kernels/conform", "kernels/optest", "kernels/emulator", "cuda/internal/fakedriver", "cuda/internal/fakecudnn",
+}
+
+// notInProduct are the packages that only tests import, and each other: those for suites, the float64 versions that
+// the compliance suite compares with, and what builds the emulator.
+var notInProduct = append([]string{"kernels/ref", "kernels/emulator/library"}, forSuites...)
+
+// suiteUsers are the packages whose tests may use those for suites.
+var suiteUsers = append([]string{
+	"kernels", "kernels/tensor", "model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn",
+}, families...)
+
+// dataSets make, read and write data sets. Tests of every package that reaches the loader take their data from them.
+var dataSets = []string{"loader/annotation", "loader/noise", "loader/scenes"}
+
+// forTests may be imported by the tests of every package.
+var forTests = []string{
+	"internal/rng", "internal/parallel", "internal/durable", "format/safetensors", "format/npy", "loader/shard",
+	"golang.org/x/sys/unix",
+}
+
+// objection says why a file must not import something; it is empty when the file may.
+func (p *page) objection(f file, imported, module string) string {
+	inner, own := strings.CutPrefix(imported, module+"/")
+	if own && program(inner) && !sameProgram(f.folder, inner) {
+		return "nothing imports a program"
+	}
+	row := p.row(f.folder)
+	switch {
+	case f.folder == ".", row != nil && row.anything():
+		return ""
+	case row == nil && !slices.Contains(withoutRow, f.folder):
+		return "docs/design.md has no row for its package"
+	case alone[f.folder] != "" && !f.test():
+		if imported != alone[f.folder] {
+			return fmt.Sprintf("%s imports %s alone", f.folder, alone[f.folder])
+		}
+	case imported == "C":
+		if !slices.Contains(withCgo, f.folder) {
+			return fmt.Sprintf("only %v may use cgo", withCgo)
+		}
+	case !own:
+		return objectionOutside(f, imported)
+	case f.test():
+		if !p.testMayUse(f.folder, inner) {
+			return "its package does not reach it, nor is it for tests"
+		}
+	default:
+		return p.objectionInside(f.folder, inner)
+	}
+	return ""
+}
+
+// objectionInside is about files that are no tests, and packages of this module.
+func (p *page) objectionInside(folder, inner string) string {
+	from, to := layerOf(folder), layerOf(inner)
+	switch {
+	case to < 0:
+		return "its folder stands in no layer"
+	case to > from:
+		return fmt.Sprintf("%s stands above %s", strings.Join(layers[to], ", "), strings.Join(layers[from], ", "))
+	case slices.Contains(notInProduct, inner) && !slices.Contains(notInProduct, folder):
+		return "it is for tests alone"
+	case p.row(folder) == nil || !slices.Contains(p.row(folder).imports, inner):
+		return "its row in docs/design.md does not have it; if it should, go test . -run Imports -update"
+	}
+	return ""
+}
+
+// testMayUse reports whether tests of a package may import another package of this module.
+func (p *page) testMayUse(folder, inner string) bool {
+	reached := p.below(folder)
+	switch {
+	case inner == folder, reached[inner]:
+	case slices.Contains(forTests, inner):
+		return alone[folder] == ""
+	case slices.Contains(dataSets, inner):
+		return folder == "loader" || reached["loader"]
+	default:
+		return slices.Contains(forSuites, inner) && slices.Contains(suiteUsers, folder)
+	}
+	return true
+}
+
+// objectionOutside is about what is not of this module.
+func objectionOutside(f file, imported string) string {
+	standard := !strings.Contains(strings.Split(imported, "/")[0], ".")
+	if standard || layerOf(f.folder) >= layerOf("recipe") && !program(f.folder) ||
+		f.test() && (slices.Contains(forTests, imported) || slices.Contains(outsideInTests[imported], f.folder)) {
+		return ""
+	}
+	for name, packages := range outside {
+		tree, all := strings.CutSuffix(name, "/...")
+		if (imported == tree || all && strings.HasPrefix(imported, tree+"/")) && slices.Contains(packages, f.folder) {
+			return ""
+		}
+	}
+	return "outside in imports_rules_test.go does not name its package"
+}
+
+// layerOf is the index of a package's layer, or -1.
+func layerOf(folder string) int {
+	top, _, _ := strings.Cut(folder, "/")
+	return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, top) })
+}
+
+// program reports whether a package stands in the last layer.
+func program(folder string) bool { return layerOf(folder) == len(layers)-1 }
+
+// sameProgram reports whether two packages belong to one program, as cmd/nmn and a folder below it do.
+func sameProgram(a, b string) bool {
+	x, y := strings.Split(a, "/"), strings.Split(b, "/")
+	return len(x) > 1 && len(y) > 1 && x[0] == y[0] && x[1] == y[1]
+}
