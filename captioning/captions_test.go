@@ -35,7 +35,8 @@ func TestFirstCaptions_LeavesOutClipsWithoutOthers(t *testing.T) {
 	if left != 1 || !slices.Equal(given.IDs, []string{"b", "a"}) || !slices.Equal(rest.Of["a"], []string{"x", "y"}) {
 		t.Errorf("given %v, rest %v, %d left out", given, rest, left)
 	}
-	if got, want := slices.Collect(AllTexts(given)), []string{"a dog", "A dog runs", "a cat", "a dog"}; !slices.Equal(got, want) {
+	if got, want := slices.Collect(AllTexts(given)), []string{"a dog", "A dog runs", "a cat",
+		"a dog"}; !slices.Equal(got, want) {
 		t.Errorf("texts %q, want %q", got, want)
 	}
 }
@@ -50,7 +51,8 @@ func TestWriteCounts_ReadsBackAsFrames(t *testing.T) {
 	if err := WriteCounts(dir, given, rest, words); err != nil {
 		t.Fatal(err)
 	}
-	f, err := OpenFrames(FrameFiles{Features: filepath.Join(dir, "counts.npy"), Clips: filepath.Join(dir, "counts.csv")})
+	f, err := OpenFrames(FrameFiles{Features: filepath.Join(dir, "counts.npy"),
+		Clips: filepath.Join(dir, "counts.csv")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +130,8 @@ func TestWriteScores_HasARowForEachCaption(t *testing.T) {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(path)
-	if lines := strings.Split(string(content), "\n"); err != nil || len(lines) != 3 || !strings.HasPrefix(lines[1], "3,a ball,0.99999") {
+	if lines := strings.Split(string(content), "\n"); err != nil || len(lines) != 3 ||
+		!strings.HasPrefix(lines[1], "3,a ball,0.99999") {
 		t.Errorf("%s (%v)", content, err)
 	}
 }

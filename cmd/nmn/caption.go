@@ -24,7 +24,8 @@ func newCaption(p *program) *cobra.Command {
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newCaptionTrain(p), newCaptionGenerate(p), newCaptionEval(p), newCaptionVocab(p), newCaptionScenes(p), newCaptionCounts(p))
+	cmd.AddCommand(newCaptionTrain(p), newCaptionGenerate(p), newCaptionEval(p), newCaptionVocab(p),
+		newCaptionScenes(p), newCaptionCounts(p))
 	return cmd
 }
 
@@ -59,9 +60,13 @@ See docs/captions.md.`,
 	in := under(cmd, "Captions")
 	in.file(&c.results, "results", "`file` of generated captions, one for each picture or clip", "json", "jsonl", "csv")
 	in.file(&c.references, "references", "`file` of the captions that people wrote", "json", "jsonl", "csv", "zip")
-	enum(in, &c.split, "split", "MSR-VTT's annotations as references: `clips` that count (default all)", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
-	in.bool(&c.partial, "partial", "score some of the pictures or clips alone: references without a generated caption are left aside")
-	in.directory(&c.meteor, "meteor-data", "`folder` of METEOR's resource files (english.words, english.prefixes, english.synsets, english.exceptions, paraphrase-en; plain or .gz)")
+	enum(in, &c.split, "split", "MSR-VTT's annotations as references: `clips` that count (default all)",
+		loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
+	in.bool(&c.partial, "partial",
+		"score some of the pictures or clips alone: references without a generated caption are left aside")
+	in.directory(&c.meteor, "meteor-data",
+		"`folder` of METEOR's resource files (english.words, english.prefixes, english.synsets, "+
+			"english.exceptions, paraphrase-en; plain or .gz)")
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "`file` to write the scores of each caption to, .csv", "csv")
 	out.int(&c.show, "show", "`captions` to print beside their references, evenly spaced in the file")

@@ -21,7 +21,8 @@ type captionCounts struct {
 }
 
 func newCaptionCounts(p *program) *cobra.Command {
-	c := captionCounts{split: loader.TrainSplit, given: 10, words: captioning.WordOptions{MinCount: 1, Size: dataset.MSRVTTWords}}
+	c := captionCounts{split: loader.TrainSplit, given: 10,
+		words: captioning.WordOptions{MinCount: 1, Size: dataset.MSRVTTWords}}
 	cmd := &cobra.Command{
 		Use:   "counts CAPTIONS DIR",
 		Short: "Make features of captions alone: word counts of some, to say the others by",
@@ -37,8 +38,10 @@ are the words that were counted; --vocab takes those of another split.`,
 		RunE:              func(_ *cobra.Command, args []string) error { return c.run(p, args[0], args[1]) },
 	}
 	r := under(cmd, "Captions")
-	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
-	r.int(&c.given, "given", "`captions` of each clip, the first in the file, whose words are counted; the others are to be said")
+	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit,
+		loader.TestSplit)
+	r.int(&c.given, "given",
+		"`captions` of each clip, the first in the file, whose words are counted; the others are to be said")
 	w := under(cmd, "Words")
 	wordFlags(w, &c.words)
 	w.file(&c.vocab, "vocab", "`file` of the words to count (default: those of the counted captions)", "txt")
@@ -74,7 +77,8 @@ func (c *captionCounts) run(p *program, path, dir string) error {
 		return err
 	}
 	if c.asJSON {
-		return writeJSON(p.out, map[string]any{"folder": dir, "clips": len(rest.IDs), "left_out": left, "features": words.AtLeast(0)})
+		return writeJSON(p.out, map[string]any{"folder": dir, "clips": len(rest.IDs), "left_out": left,
+			"features": words.AtLeast(0)})
 	}
 	_, err = fmt.Fprintf(p.out, "%s: %d clips, counts of %d words; %d clips with too few captions left out\n",
 		dir, len(rest.IDs), words.AtLeast(0), left)

@@ -27,7 +27,8 @@ type captionGenerate struct {
 }
 
 func newCaptionGenerate(p *program) *cobra.Command {
-	g := captionGenerate{checkpoint: run.Best, clips: captioner.ClipFiles{PerRow: 1}, device: "auto", search: captioner.DefaultSearch()}
+	g := captionGenerate{checkpoint: run.Best, clips: captioner.ClipFiles{PerRow: 1}, device: "auto",
+		search: captioner.DefaultSearch()}
 	cmd := &cobra.Command{
 		Use:   "generate MODEL --features FILE",
 		Short: "Say what clips show, by a captioner that was trained",
@@ -48,7 +49,8 @@ standard output or --output in the format of COCO caption results, [{"image_id",
 	clips := under(cmd, "Clips")
 	clipFeatureFlags(clips, &g.clips, "", "")
 	clips.string(&g.clips.Array, "feature-array", "`name` of the array in .npz and .safetensors files of several")
-	clips.bool(&g.fewer, "fewer-frames", "take clips that all have fewer frames than those that the captioner was trained on")
+	clips.bool(&g.fewer, "fewer-frames",
+		"take clips that all have fewer frames than those that the captioner was trained on")
 	m := under(cmd, "Model")
 	enum(m, &g.checkpoint, "checkpoint", "of a run folder, the `checkpoint` to take", run.Best, run.Last)
 	m.file(&g.words, "vocab", "`file` of a vocabulary that the model must have been trained with", "txt")
@@ -97,7 +99,8 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 	generated, err := model.Caption(cmd.Context(), clips, g.search, func(done int) {
 		if draw != nil {
 			draw(done == clips.Clips(), func(since time.Duration) string {
-				return fmt.Sprintf("captions: %d of %d clips, %s left", done, clips.Clips(), timeLeft(since, done, clips.Clips()-done))
+				return fmt.Sprintf("captions: %d of %d clips, %s left", done, clips.Clips(),
+					timeLeft(since, done, clips.Clips()-done))
 			})
 		}
 	})
@@ -137,7 +140,8 @@ func (g *captionGenerate) write(p *program, generated []captioning.Generated) er
 		mean += c.LogProbability / float64(len(generated))
 	}
 	if g.asJSON {
-		return writeJSON(p.out, map[string]any{"file": g.output, "captions": len(generated), "mean_log_probability": mean})
+		return writeJSON(p.out, map[string]any{"file": g.output, "captions": len(generated),
+			"mean_log_probability": mean})
 	}
 	_, err := fmt.Fprintf(p.out, "%s: %d captions, mean log-probability %.2f\n", g.output, len(generated), mean)
 	return err

@@ -19,7 +19,8 @@ type captionScenes struct {
 }
 
 func newCaptionScenes(p *program) *cobra.Command {
-	c := captionScenes{config: scenes.MovingConfig{Seed: 1, Split: "train", N: 1000, Frames: run.MovingFrames}, perClip: scenes.CaptionsPerPicture}
+	c := captionScenes{config: scenes.MovingConfig{Seed: 1, Split: "train", N: 1000, Frames: run.MovingFrames},
+		perClip: scenes.CaptionsPerPicture}
 	cmd := &cobra.Command{
 		Use:   "scenes DIR",
 		Short: "Write captions and true concepts of the moving scenes to a folder",
@@ -61,7 +62,8 @@ func (c *captionScenes) run(p *program, dir string) error {
 	}
 	path := filepath.Join(dir, captioning.CaptionsFile)
 	if c.asJSON {
-		return writeJSON(p.out, map[string]any{"captions": path, "features": filepath.Join(dir, "truth.npy"), "clips": len(captions.IDs), "frames": c.config.Frames})
+		return writeJSON(p.out, map[string]any{"captions": path, "features": filepath.Join(dir, "truth.npy"),
+			"clips": len(captions.IDs), "frames": c.config.Frames})
 	}
 	_, err = fmt.Fprintln(p.out, path)
 	return err

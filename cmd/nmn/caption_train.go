@@ -46,7 +46,8 @@ An interrupt saves first; --resume goes on as if nothing had happened. Defaults 
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
 	}
 	c := under(cmd, "Configuration")
-	enum(c, &t.config.Preset, "preset", "`settings` to start from; paper has the sizes of section 4.4", captioner.Presets()...)
+	enum(c, &t.config.Preset, "preset", "`settings` to start from; paper has the sizes of section 4.4",
+		captioner.Presets()...)
 	c.bool(&t.print, "print-config", "print the resolved configuration and stop")
 	captionerFlags(cmd, &t.config)
 	r := under(cmd, "Run")
@@ -104,21 +105,26 @@ func (t *captionTrain) show(p *program, s *captioner.Session, o *captioner.Outco
 	if o.Validation == nil {
 		return nil
 	}
-	return report.Write(p.out, report.Text, report.CaptionScores("Validation", *o.Validation, s.Data.Validation.Clips(), caption.NewMeteor().Modules()))
+	return report.Write(p.out, report.Text, report.CaptionScores("Validation", *o.Validation,
+		s.Data.Validation.Clips(), caption.NewMeteor().Modules()))
 }
 
 // planCaptioner makes a few steps without saving anything, and prints what training will take.
 func planCaptioner(ctx context.Context, p *program, s *captioner.Session) error {
 	c, learned := s.Model(), s.Data.Train
-	if _, err := fmt.Fprintf(p.out, "device      %s\nclips       %d with %d captions, up to %d frames of %d features\nwords       %d and the four that are none\nnet         %.2f M parameters\n",
-		s.Backend.Name(), learned.Clips(), learned.Pairs(), c.Frames, c.Features, s.Data.Words.AtLeast(0), c.Parameters()/1e6); err != nil {
+	_, err := fmt.Fprintf(p.out, "device      %s\nclips       %d with %d captions, up to %d frames of %d features\n"+
+		"words       %d and the four that are none\nnet         %.2f M parameters\n",
+		s.Backend.Name(), learned.Clips(), learned.Pairs(), c.Frames, c.Features,
+		s.Data.Words.AtLeast(0), c.Parameters()/1e6)
+	if err != nil {
 		return err
 	}
 	m, err := s.Measure(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.out, "training    %.0f MiB, %d steps of %.1f ms: about %v, without validation; nothing was written\n",
+	_, err = fmt.Fprintf(p.out,
+		"training    %.0f MiB, %d steps of %.1f ms: about %v, without validation; nothing was written\n",
 		float64(m.Memory)/(1<<20), m.Steps, m.Step.Seconds()*1e3, (m.Step * time.Duration(m.Steps)).Round(time.Second))
 	return err
 }

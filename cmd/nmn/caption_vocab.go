@@ -34,7 +34,8 @@ with --vocab, as to compare captioners that share it.`,
 	}
 	r := under(cmd, "Words")
 	wordFlags(r, &c.options)
-	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
+	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit,
+		loader.TestSplit)
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "`file` to write the vocabulary to", "txt")
 	out.bool(&c.asJSON, "json", "write what was counted as JSON")

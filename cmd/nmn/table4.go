@@ -55,14 +55,18 @@ func (t *table4Command) flags(cmd *cobra.Command) {
 	d.int(&c.Data.ValidationSize, "validation-size", "`clips` that end the training of a captioner")
 	d.int(&c.Data.TestSize, "test-size", "`clips` that the table is of")
 	d.int(&c.Data.Frames, "frames", "`frames` of a clip")
-	d.int(&t.PerClip, "captions-per-clip", "`captions` of a clip, to learn and to score by; the labels of the nets come from the first five")
+	d.int(&t.PerClip, "captions-per-clip",
+		"`captions` of a clip, to learn and to score by; the labels of the nets come from the first five")
 	d.float(&c.Data.Noise, "noise", "`share` of the captions behind the labels that is replaced")
 	d.int(&c.Train.Stage1Epochs, "stage1-epochs", "`epochs` of the classifier alone")
 	d.int(&c.Train.Stage2Epochs, "stage2-epochs", "`epochs` of star, NMN-FI and NMN-FD on top of it")
 	f := under(cmd, "Features of your own")
-	folders(f, &t.Features, "features", "`folders` of concept probabilities instead of those of moving scenes, as name=folder,...")
-	f.file(&t.Captions, "captions", "`file` of the captions of their clips, as nmn caption train takes it", "json", "jsonl", "csv", "zip", "gz")
-	f.bool(&t.Captioner.Data.Partial, "partial", "leave out clips without captions and captions without clips, instead of refusing them")
+	folders(f, &t.Features, "features",
+		"`folders` of concept probabilities instead of those of moving scenes, as name=folder,...")
+	f.file(&t.Captions, "captions", "`file` of the captions of their clips, as nmn caption train takes it", "json",
+		"jsonl", "csv", "zip", "gz")
+	f.bool(&t.Captioner.Data.Partial, "partial",
+		"leave out clips without captions and captions without clips, instead of refusing them")
 	k, n := under(cmd, "Captioner"), &t.Captioner
 	enum(k, &n.Preset, "preset", "`settings` of the captioners, as of nmn caption train", captioner.Presets()...)
 	k.int(&n.Train.Epochs, "epochs", "most `epochs` of a captioner")
@@ -75,7 +79,8 @@ func (t *table4Command) flags(cmd *cobra.Command) {
 	deviceFlags(cmd, under(cmd, "Run"), &n.Device, &n.Threads)
 	out := under(cmd, "Output")
 	out.directory(&t.meteorDir, "meteor-data", "`folder` of METEOR's resource files, as of nmn caption eval")
-	enum(out, &t.format, "format", "`format` of the tables on standard output", report.Text, report.Markdown, report.CSV, report.JSON)
+	enum(out, &t.format, "format", "`format` of the tables on standard output", report.Text, report.Markdown,
+		report.CSV, report.JSON)
 	out.bool(&t.asJSON, "json", "same as --format json")
 }
 
@@ -88,7 +93,8 @@ func folders(r room, v *[]table4.Features, name, usage string) {
 		}
 		return table4.Features{Name: name, Folder: folder}, nil
 	}
-	r.set.Var(list[table4.Features]{v, parse, func(f table4.Features) string { return f.Name + "=" + f.Folder }}, name, usage)
+	r.set.Var(list[table4.Features]{v, parse, func(f table4.Features) string { return f.Name + "=" + f.Folder }}, name,
+		usage)
 	r.keep(name, v)
 }
 

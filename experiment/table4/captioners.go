@@ -60,13 +60,14 @@ func (e *Experiment) words(c *clips) (_ *captioning.Words, err error) {
 
 // openFeatures opens the features of a split in a folder.
 func openFeatures(folder, split string) (*captioning.FrameFile, error) {
-	return captioning.OpenFrames(captioning.FrameFiles{Features: filepath.Join(folder, split+".npy"), Clips: filepath.Join(folder, split+".csv")})
+	return captioning.OpenFrames(captioning.FrameFiles{Features: filepath.Join(folder, split+".npy"),
+		Clips: filepath.Join(folder, split+".csv")})
 }
 
 // captioned trains a captioner on the features of a row and scores it, and what says the most frequent caption of the
 // training clips of all clips.
-func (e *Experiment) captioned(ctx context.Context, c *clips, r row, seed uint64, words *captioning.Words, backend kernels.Backend) (
-	scores *caption.Scores, always report.CaptionRow, err error) {
+func (e *Experiment) captioned(ctx context.Context, c *clips, r row, seed uint64, words *captioning.Words,
+	backend kernels.Backend) (scores *caption.Scores, always report.CaptionRow, err error) {
 	sets, files, err := e.join(c, r.folder(seed), words)
 	defer func() {
 		for _, f := range files {
@@ -94,13 +95,15 @@ func (e *Experiment) captioned(ctx context.Context, c *clips, r row, seed uint64
 	if err != nil {
 		return nil, always, err
 	}
-	always = report.CaptionRow{Name: fmt.Sprintf("always %q", constant[0].Caption), Scores: []caption.Scores{result.All}, Aside: true}
+	always = report.CaptionRow{Name: fmt.Sprintf("always %q", constant[0].Caption),
+		Scores: []caption.Scores{result.All}, Aside: true}
 	scores, err = e.judge(ctx, judged, dir, o.Checkpoint, backend)
 	return scores, always, err
 }
 
 // join joins features and captions of each split that there is. The files are to be closed, after an error too.
-func (e *Experiment) join(c *clips, folder string, words *captioning.Words) (sets map[string]*captioning.Set, files []*captioning.FrameFile, err error) {
+func (e *Experiment) join(c *clips, folder string, words *captioning.Words) (sets map[string]*captioning.Set,
+	files []*captioning.FrameFile, err error) {
 	sets = map[string]*captioning.Set{}
 	for split, captions := range c.captions {
 		features, err := openFeatures(folder, split)
@@ -120,13 +123,15 @@ func (e *Experiment) join(c *clips, folder string, words *captioning.Words) (set
 }
 
 // judge scores the best checkpoint of a captioner and keeps what it said beside it.
-func (e *Experiment) judge(ctx context.Context, judged *captioning.Set, dir, checkpoint string, backend kernels.Backend) (_ *caption.Scores, err error) {
+func (e *Experiment) judge(ctx context.Context, judged *captioning.Set, dir, checkpoint string,
+	backend kernels.Backend) (_ *caption.Scores, err error) {
 	net, about, err := captioning.OpenNet(filepath.Join(dir, checkpoint), backend)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
-	j := captioning.Judge{Words: about.Words, Data: judged, Generation: e.Captioner.Validation.Generation(), Meteor: e.Meteor}
+	j := captioning.Judge{Words: about.Words, Data: judged, Generation: e.Captioner.Validation.Generation(),
+		Meteor: e.Meteor}
 	result, generated, err := j.Score(ctx, net)
 	if err != nil {
 		return nil, err

@@ -50,7 +50,8 @@ func (e *Experiment) ownClips() (*clips, error) {
 	}
 	splits := map[string]string{splitTrain: "", splitValidation: "", splitTest: ""}
 	if msrvtt {
-		splits = map[string]string{splitTrain: loader.TrainSplit, splitValidation: loader.ValidationSplit, splitTest: loader.TestSplit}
+		splits = map[string]string{splitTrain: loader.TrainSplit, splitValidation: loader.ValidationSplit,
+			splitTest: loader.TestSplit}
 	}
 	for split, of := range splits {
 		if split == splitTest && !durable.Exists(filepath.Join(e.Features[0].Folder, splitTest+".npy")) {

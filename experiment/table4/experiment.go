@@ -73,11 +73,13 @@ func (e *Experiment) Validate() error {
 	d := &e.Nets.Data
 	switch {
 	case (len(e.Features) > 0) != (e.Captions != ""):
-		return setting.Errorf("features", "experiment table4: --features and --captions belong together: give both, or none for moving scenes")
+		return setting.Errorf("features",
+			"experiment table4: --features and --captions belong together: give both, or none for moving scenes")
 	case d.TestSize < 1 || d.ValidationSize < 1:
 		return setting.Errorf("data.test_size", "experiment table4: --validation-size and --test-size are at least 1")
 	case e.PerClip < scenes.CaptionsPerPicture || e.PerClip > 100:
-		return setting.Errorf("captions_per_clip", "experiment table4: --captions-per-clip is %d, want %d to 100", e.PerClip, scenes.CaptionsPerPicture)
+		return setting.Errorf("captions_per_clip", "experiment table4: --captions-per-clip is %d, want %d to 100",
+			e.PerClip, scenes.CaptionsPerPicture)
 	}
 	for i, f := range e.Features {
 		if slices.ContainsFunc(e.Features[:i], func(g Features) bool { return g.Name == f.Name }) {
@@ -130,10 +132,14 @@ func (e *Experiment) Run(ctx context.Context) ([]*report.Table, error) {
 // those of the paper are tables of their own.
 func (e *Experiment) tables(c *clips, rows []report.CaptionRow) []*report.Table {
 	table := report.Table4("Captions of "+c.title, rows)
-	table.Notes = append(table.Notes, fmt.Sprintf("CIDEr-D, BLEU-4, ROUGE-L and METEOR (1.5, modules %s) times 100; mean ± standard deviation over seeds.", e.Meteor.Modules()))
+	table.Notes = append(table.Notes,
+		fmt.Sprintf("CIDEr-D, BLEU-4, ROUGE-L and METEOR (1.5, modules %s) times 100; "+
+			"mean ± standard deviation over seeds.", e.Meteor.Modules()))
 	published := report.PublishedTable4()
 	if len(e.Features) == 0 {
-		published.Notes = []string{"Other clips, captions and words than the moving scenes above: not to be compared with them."}
+		published.Notes = []string{
+			"Other clips, captions and words than the moving scenes above: not to be compared with them.",
+		}
 	}
 	return []*report.Table{table, published}
 }

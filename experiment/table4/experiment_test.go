@@ -67,7 +67,8 @@ func TestExperiment_OnFeaturesOfTheCaller(t *testing.T) {
 		t.Error("the tables were not written")
 	}
 	again, err := e.Run(t.Context())
-	if err != nil || fmt.Sprint(again[0].Rows) != fmt.Sprint(table.Rows) || !strings.Contains(strings.Join(messages, "\n"), "is complete: not run again") {
+	if err != nil || fmt.Sprint(again[0].Rows) != fmt.Sprint(table.Rows) ||
+		!strings.Contains(strings.Join(messages, "\n"), "is complete: not run again") {
 		t.Errorf("run again: %+v (%v), messages %q", again, err, messages)
 	}
 }

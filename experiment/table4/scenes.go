@@ -38,9 +38,11 @@ func (e *Experiment) scenes(ctx context.Context) (*clips, error) {
 		return nil, err
 	}
 	for _, a := range Arms() {
-		c.rows = append(c.rows, row{name: string(a), title: a.Title(true), folder: func(seed uint64) string { return e.features(seed, string(a)) }})
+		c.rows = append(c.rows, row{name: string(a), title: a.Title(true),
+			folder: func(seed uint64) string { return e.features(seed, string(a)) }})
 	}
-	c.rows = append(c.rows, row{name: "truth", title: "true concepts", folder: func(uint64) string { return truth }, aside: true})
+	c.rows = append(c.rows, row{name: "truth", title: "true concepts", folder: func(uint64) string { return truth },
+		aside: true})
 	return c, nil
 }
 
@@ -50,7 +52,8 @@ func (e *Experiment) sceneSplits() map[string]scenes.MovingConfig {
 	of := func(name string, n int) scenes.MovingConfig {
 		return scenes.MovingConfig{Seed: d.Seed, Split: name, N: n, Frames: d.Frames}
 	}
-	return map[string]scenes.MovingConfig{splitTrain: of("train", d.TrainSize), splitValidation: of("val", d.ValidationSize), splitTest: of("test", d.TestSize)}
+	return map[string]scenes.MovingConfig{splitTrain: of("train", d.TrainSize),
+		splitValidation: of("val", d.ValidationSize), splitTest: of("test", d.TestSize)}
 }
 
 // trainNets trains the nets for each seed, and writes their features.
@@ -87,14 +90,16 @@ func (e *Experiment) writeConcepts(ctx context.Context, s *run.Session, c *clips
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
-	if err := net.ChunkFrames(0); err != nil { // the size of the batch is the limit on what goes through the net together
+	// The size of the batch is the limit on what goes through the net together.
+	if err := net.ChunkFrames(0); err != nil {
 		return err
 	}
 	config := e.nets()
 	config.Net.MIL = checkpoint.Model.MIL // which says how pictures fit
 	l := config.Loader()
 	l.BatchBags = 64
-	for split, set := range map[string]*loader.Set{splitTrain: s.Data.Train, splitValidation: s.Data.Validation, splitTest: s.Data.Test} {
+	sets := map[string]*loader.Set{splitTrain: s.Data.Train, splitValidation: s.Data.Validation, splitTest: s.Data.Test}
+	for split, set := range sets {
 		frames, _, err := loader.Frames(ctx, set)
 		if err != nil {
 			return err
@@ -102,7 +107,8 @@ func (e *Experiment) writeConcepts(ctx context.Context, s *run.Session, c *clips
 		if err := e.writeProbabilities(ctx, net, frames, l, filepath.Join(folder, split+".npy")); err != nil {
 			return err
 		}
-		if err := captioning.WriteClips(filepath.Join(folder, split+".csv"), c.captions[split].IDs, config.Data.Frames); err != nil {
+		ids, table := c.captions[split].IDs, filepath.Join(folder, split+".csv")
+		if err := captioning.WriteClips(table, ids, config.Data.Frames); err != nil {
 			return err
 		}
 	}
@@ -110,7 +116,8 @@ func (e *Experiment) writeConcepts(ctx context.Context, s *run.Session, c *clips
 }
 
 // writeProbabilities writes the probabilities of the words, a row for each bag of a set.
-func (e *Experiment) writeProbabilities(ctx context.Context, net *model.Net, set *loader.Set, l loader.Config, path string) (err error) {
+func (e *Experiment) writeProbabilities(ctx context.Context, net *model.Net, set *loader.Set, l loader.Config,
+	path string) (err error) {
 	width, err := net.Config().LayerWidth(model.Probabilities)
 	if err != nil {
 		return err
@@ -121,12 +128,13 @@ func (e *Experiment) writeProbabilities(ctx context.Context, net *model.Net, set
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	done := 0
-	bad, err := train.Extract(ctx, net, set, l, []model.Layer{model.Probabilities}, func(_ int, rows [][]float32) error {
-		if done++; e.Extracted != nil {
-			e.Extracted(done, set.Len())
-		}
-		return w.Write(rows[0])
-	})
+	bad, err := train.Extract(ctx, net, set, l, []model.Layer{model.Probabilities},
+		func(_ int, rows [][]float32) error {
+			if done++; e.Extracted != nil {
+				e.Extracted(done, set.Len())
+			}
+			return w.Write(rows[0])
+		})
 	if err != nil {
 		return err
 	}

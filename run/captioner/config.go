@@ -69,11 +69,14 @@ func (c *Config) Validate() error {
 	v := &c.Data.Validation
 	switch d := &c.Data; {
 	case v.Features == "" && (v.Clips != "" || v.IDs != "" || v.Captions != ""):
-		return setting.Errorf("data.validation.features", "caption train: --val-clips, --val-ids and --val-captions belong to --val-features: give it too")
+		return setting.Errorf("data.validation.features",
+			"caption train: --val-clips, --val-ids and --val-captions belong to --val-features: give it too")
 	case !(d.ValidationShare >= 0 && d.ValidationShare < 1):
-		return setting.Errorf("data.validation_share", "caption train: --validation-share is %g, want at least 0 and less than 1", d.ValidationShare)
+		return setting.Errorf("data.validation_share",
+			"caption train: --validation-share is %g, want at least 0 and less than 1", d.ValidationShare)
 	case d.MaxWords < 0 || d.MaxWords > 1000:
-		return setting.Errorf("data.max_words", "caption train: --max-words is %d, want 0 (no limit) to 1000", d.MaxWords)
+		return setting.Errorf("data.max_words", "caption train: --max-words is %d, want 0 (no limit) to 1000",
+			d.MaxWords)
 	case c.Words.MinCount < 0 || c.Words.Size < 0:
 		return setting.Errorf("words", "caption train: --min-count and --vocab-size are at least 0")
 	case c.Threads < 0:
@@ -105,7 +108,8 @@ func (s *Search) Validate() error {
 // Generation says how captions are generated. One word more than those of the longest caption is its end.
 func (s *Search) Generation() captioning.Generation {
 	g := captioning.DefaultGeneration()
-	g.Search.Width, g.Search.MaxLength, g.Search.LengthPenalty, g.Batch = s.Beam, s.MaxLength+1, s.LengthPenalty, s.Batch
+	g.Batch = s.Batch
+	g.Search.Width, g.Search.MaxLength, g.Search.LengthPenalty = s.Beam, s.MaxLength+1, s.LengthPenalty
 	return g
 }
 

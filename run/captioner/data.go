@@ -70,7 +70,8 @@ func (o *opening) open() error {
 	if err := o.makeWords(captioning.Texts(features, captions, held)); err != nil {
 		return err
 	}
-	whole, err := o.join("training clips", features, captions, captioning.JoinOptions{Partial: c.Partial, MaxWords: c.MaxWords})
+	whole, err := o.join("training clips", features, captions,
+		captioning.JoinOptions{Partial: c.Partial, MaxWords: c.MaxWords})
 	if err != nil {
 		return err
 	}
@@ -82,8 +83,9 @@ func (o *opening) open() error {
 			return err
 		}
 	}
-	o.tell(run.Message{Topic: "clips", Detail: true, Text: fmt.Sprintf("%d with %d captions, %d frames of %d features; %d words",
-		o.Train.Clips(), o.Train.Pairs(), o.Train.Frames(), o.Train.Width(), o.Words.AtLeast(0))})
+	o.tell(run.Message{Topic: "clips", Detail: true,
+		Text: fmt.Sprintf("%d with %d captions, %d frames of %d features; %d words",
+			o.Train.Clips(), o.Train.Pairs(), o.Train.Frames(), o.Train.Width(), o.Words.AtLeast(0))})
 	return nil
 }
 
@@ -112,12 +114,14 @@ func (o *opening) validation() error {
 	if err := captioning.Fit(features, o.Train.Frames(), o.Train.Width(), true); err != nil {
 		return fmt.Errorf("validation clips: %w", err)
 	}
-	o.Validation, err = o.join("validation clips", features, captions, captioning.JoinOptions{Partial: o.config.Partial})
+	o.Validation, err = o.join("validation clips", features, captions,
+		captioning.JoinOptions{Partial: o.config.Partial})
 	return err
 }
 
 // join joins features and captions and says what was left out.
-func (o *opening) join(what string, f captioning.FrameFeatures, c *caption.Captions, options captioning.JoinOptions) (*captioning.Set, error) {
+func (o *opening) join(what string, f captioning.FrameFeatures, c *caption.Captions,
+	options captioning.JoinOptions) (*captioning.Set, error) {
 	set, err := captioning.Join(f, c, o.Words, options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
@@ -138,7 +142,8 @@ func (o *opening) makeWords(learned iter.Seq[string]) (err error) {
 	o.Words, counted, err = captioning.BuildWords(learned, o.words)
 	switch {
 	case counted.Captions == 0:
-		return errors.New("no clip with features has captions to learn: do --features and --captions name clips alike, and belong to one split?")
+		return errors.New("no clip with features has captions to learn: " +
+			"do --features and --captions name clips alike, and belong to one split?")
 	case err != nil:
 		return err
 	}
@@ -153,7 +158,8 @@ func (o *opening) makeWords(learned iter.Seq[string]) (err error) {
 // heldOut chooses a share of clips by a seeded order that depends on the identifiers alone.
 func heldOut(ids []string, share float64, seed uint64) map[string]bool {
 	held := map[string]bool{}
-	for _, i := range dataset.ShuffledByID(ids, rng.Derive(seed, "held-out clips"))[:int(math.Round(share*float64(len(ids))))] {
+	order := dataset.ShuffledByID(ids, rng.Derive(seed, "held-out clips"))
+	for _, i := range order[:int(math.Round(share*float64(len(ids))))] {
 		held[ids[i]] = true
 	}
 	return held

@@ -45,7 +45,8 @@ func ReadConfig(dir string) (*Config, error) {
 }
 
 // mayChange are the settings that a run may be continued with, for they change no step.
-var mayChange = []string{"device", "threads", "build.", "train.epochs", "train.max_steps", "train.log_steps", "train.checkpoint_steps"}
+var mayChange = []string{"device", "threads", "build.", "train.epochs", "train.max_steps", "train.log_steps",
+	"train.checkpoint_steps"}
 
 // prepare makes the folder. One with another run, or with another vocabulary, is refused.
 func (s *Session) prepare(dir string) error {
@@ -80,7 +81,8 @@ func (s *Session) prepare(dir string) error {
 
 // isRunFile reports whether a file of a run folder is written aside by this package; those of checkpoints are not.
 func isRunFile(name string) bool {
-	return slices.Contains([]string{run.ConfigFile, captioning.WordsFile, run.ResultFile, run.SummaryFile, run.LogFile}, name)
+	ours := []string{run.ConfigFile, captioning.WordsFile, run.ResultFile, run.SummaryFile, run.LogFile}
+	return slices.Contains(ours, name)
 }
 
 // fingerprint identifies what a run computes: settings, words, captions, and features of three clips.

@@ -15,7 +15,8 @@ import (
 // FindCheckpoint finds the checkpoint that a path names, a file or a run folder. A run in which nothing was held out
 // has no best one, and then the last is taken.
 func FindCheckpoint(path string, which run.Checkpoint) (file string, err error) {
-	if which == run.Best && !durable.Exists(filepath.Join(path, train.BestName)) && durable.Exists(filepath.Join(path, train.LastName)) {
+	if which == run.Best && !durable.Exists(filepath.Join(path, train.BestName)) &&
+		durable.Exists(filepath.Join(path, train.LastName)) {
 		which = run.Last
 	}
 	file, _, err = run.FindCheckpoint(path, which)
@@ -58,7 +59,8 @@ func (m *Model) Fits(clips captioning.FrameFeatures, fewer bool) error {
 
 // Caption makes a caption for each clip, in their order. progress, which may be nil, is called with the number of
 // clips that are done.
-func (m *Model) Caption(ctx context.Context, clips captioning.FrameFeatures, s Search, progress func(done int)) ([]captioning.Generated, error) {
+func (m *Model) Caption(ctx context.Context, clips captioning.FrameFeatures, s Search,
+	progress func(done int)) ([]captioning.Generated, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}

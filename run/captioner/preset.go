@@ -24,7 +24,8 @@ func Presets() []Preset { return []Preset{Paper, Small, MovingScenes} }
 // as rates, batches and dropout, is as the authors of S2VT have it, or an ordinary choice. An unknown name is a
 // *setting.Error.
 func FromPreset(name Preset) (Config, error) {
-	c := Config{Preset: name, Device: "auto", Words: captioning.WordOptions{MinCount: 1}, Train: captioning.DefaultConfig(),
+	c := Config{Preset: name, Device: "auto", Words: captioning.WordOptions{MinCount: 1},
+		Train: captioning.DefaultConfig(),
 		Data: DataConfig{
 			Train:           ClipFiles{PerRow: 1, Split: loader.TrainSplit},
 			Validation:      ClipFiles{PerRow: 1, Split: loader.ValidationSplit},

@@ -34,8 +34,10 @@ func sceneConfig(t *testing.T) *Config {
 		t.Fatal(err)
 	}
 	files := &c.Data.Train
-	files.Features, files.Clips, files.Captions = filepath.Join(dir, "truth.npy"), filepath.Join(dir, "truth.csv"), filepath.Join(dir, captioning.CaptionsFile)
-	c.Data.ValidationShare, c.Net, c.Train.Batch, c.Train.Epochs = .25, NetConfig{Embedding: 8, Words: 6, Hidden: 12}, 8, 3
+	files.Features, files.Clips = filepath.Join(dir, "truth.npy"), filepath.Join(dir, "truth.csv")
+	files.Captions = filepath.Join(dir, captioning.CaptionsFile)
+	c.Data.ValidationShare, c.Net = .25, NetConfig{Embedding: 8, Words: 6, Hidden: 12}
+	c.Train.Batch, c.Train.Epochs = 8, 3
 	c.Device, c.Threads = "cpu", 1
 	return &c
 }
@@ -44,7 +46,8 @@ func sceneConfig(t *testing.T) *Config {
 func openSession(t *testing.T, c *Config) (s *Session, messages *[]string) {
 	t.Helper()
 	messages = new([]string)
-	s, err := Open(t.Context(), *c, Options{Observer: Observer{Message: func(m run.Message) { *messages = append(*messages, m.Text) }}})
+	observer := Observer{Message: func(m run.Message) { *messages = append(*messages, m.Text) }}
+	s, err := Open(t.Context(), *c, Options{Observer: observer})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,10 +64,12 @@ func TestSession_TrainsResumesAndCaptions(t *testing.T) {
 	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
 	s, messages := openSession(t, c)
 	o, err := s.Train(t.Context(), whole)
-	if err != nil || o.Epochs != 3 || o.Clips != 18 || o.Captions != 90 || o.Validation == nil || o.Checkpoint != train.BestName {
+	if err != nil || o.Epochs != 3 || o.Clips != 18 || o.Captions != 90 || o.Validation == nil ||
+		o.Checkpoint != train.BestName {
 		t.Fatalf("%+v (%v)", o, err)
 	}
-	if again, err := s.Train(t.Context(), whole); err != nil || *again.Validation != *o.Validation || !strings.HasSuffix((*messages)[len(*messages)-1], "nothing was run again") {
+	if again, err := s.Train(t.Context(), whole); err != nil || *again.Validation != *o.Validation ||
+		!strings.HasSuffix((*messages)[len(*messages)-1], "nothing was run again") {
 		t.Errorf("a complete run is run again: %+v (%v), %q", again, err, *messages)
 	}
 
@@ -91,7 +96,8 @@ func TestSession_TrainsResumesAndCaptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if resumed, err := again.Resume(t.Context(), broken); err != nil || resumed.Loss != o.Loss || *resumed.Validation != *o.Validation {
+	if resumed, err := again.Resume(t.Context(), broken); err != nil || resumed.Loss != o.Loss ||
+		*resumed.Validation != *o.Validation {
 		t.Fatalf("resumed to %+v (%v), in one piece %+v", resumed, err, o)
 	}
 	for _, name := range []string{train.LastName, train.BestName, captioning.WordsFile} {
@@ -147,7 +153,8 @@ func TestSession_RefusesAnotherRun(t *testing.T) {
 	}
 	s.Config.Net.Hidden = 13
 	var mistake *setting.Error
-	if _, err := s.Resume(t.Context(), dir); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "net.hidden is 12, this one's 13") {
+	if _, err := s.Resume(t.Context(), dir); !errors.As(err, &mistake) ||
+		!strings.Contains(err.Error(), "net.hidden is 12, this one's 13") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -181,7 +188,8 @@ func TestOpen_SaysWhatIsWrong(t *testing.T) {
 			t.Errorf("error %v, want one about %s", err, field)
 		}
 	}
-	if _, err := FromPreset("large"); err == nil || !strings.Contains(err.Error(), "want paper, small or moving-scenes") {
+	_, err := FromPreset("large")
+	if err == nil || !strings.Contains(err.Error(), "want paper, small or moving-scenes") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -204,7 +212,8 @@ func TestFindCheckpoint_TakesTheLastWhereThereIsNoBest(t *testing.T) {
 	if o, err := s.Train(t.Context(), dir); err != nil || o.Checkpoint != train.LastName || o.Validation != nil {
 		t.Fatalf("%+v (%v)", o, err)
 	}
-	if file, err := FindCheckpoint(dir, run.Best); err != nil || filepath.Base(file) != train.LastName || !durable.Exists(file) {
+	if file, err := FindCheckpoint(dir, run.Best); err != nil || filepath.Base(file) != train.LastName ||
+		!durable.Exists(file) {
 		t.Errorf("%s (%v)", file, err)
 	}
 	if _, err := FindCheckpoint(filepath.Join(dir, "none"), run.Best); !errors.Is(err, os.ErrNotExist) {
