@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -187,14 +186,9 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	}
 	trainer.Observers = slices.Concat(records.observers(), r.watchers(), r.observers)
 	reached, err = trainer.Run(ctx)
-	if trained := r.session.Observe.Trained; trained != nil {
-		trained()
-	}
+	r.session.Observe.End()
 	if err = cmp.Or(err, records.close()); err != nil {
-		if errors.Is(err, train.ErrInterrupted) {
-			err = fmt.Errorf("%w: %w", ErrInterrupted, err)
-		}
-		return reached, nil, err
+		return reached, nil, Interrupted(err)
 	}
 	curve, err = ReadCurve(filepath.Join(r.dir, LogFile), arm.Name)
 	return reached, curve, err
@@ -318,9 +312,6 @@ func (r *armRun) Score(ctx context.Context, dir string, set *loader.Set) (logits
 
 // watchers are the observers of the session.
 func (r *armRun) watchers() []train.Observer {
-	if r.session.Observe.Training == nil {
-		return nil
-	}
-	return r.session.Observe.Training(Training{Title: r.title(), Arm: r.config.Arm, MIL: r.config.Net.MIL, Noise: r.data.Noise,
+	return r.session.Observe.Begin(Training{Title: r.title(), Arm: r.config.Arm, MIL: r.config.Net.MIL, Noise: r.data.Noise,
 		Seed: r.config.Train.Seed, Device: r.session.Backend.Name()})
 }

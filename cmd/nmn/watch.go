@@ -118,11 +118,16 @@ func openWatched(ctx context.Context, p *program, c *run.Config, metrics string)
 	if err != nil {
 		return nil, err
 	}
-	s, err := run.Open(ctx, c, run.Options{Log: p.log, Observer: run.Observer{Message: p.tell, Training: w.observers, Trained: w.done}})
+	s, err := run.Open(ctx, c, run.Options{Log: p.log, Observer: w.observer()})
 	if err != nil {
 		return nil, cmp.Or(err, w.close())
 	}
 	return &watchedSession{s, w}, nil
+}
+
+// observer shows people what a session does.
+func (w *watch) observer() run.Observer {
+	return run.Observer{Message: w.program.tell, Training: w.observers, Trained: w.done}
 }
 
 func (s *watchedSession) Close() error { return cmp.Or(s.watch.close(), s.Session.Close()) }

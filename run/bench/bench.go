@@ -7,14 +7,12 @@ package bench
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"time"
 
 	"nmn/kernels"
 	"nmn/run"
-	"nmn/train"
 )
 
 // Options say how something is measured.
@@ -83,14 +81,6 @@ func timed(backend kernels.Backend, clock kernels.Clock, f func() error) (time.D
 		}
 	}
 	return clock.Between(0, 1)
-}
-
-// interrupted makes the error of a training whose context has ended one of run's.
-func interrupted(err error) error {
-	if errors.Is(err, train.ErrInterrupted) {
-		return fmt.Errorf("%w: %w", run.ErrInterrupted, err)
-	}
-	return err
 }
 
 func middle[T any](sorted []T) T { return sorted[len(sorted)/2] }

@@ -9,6 +9,7 @@ import (
 	"nmn/captioning"
 	"nmn/kernels"
 	"nmn/model/s2vt"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -97,7 +98,7 @@ func CaptionStep(ctx context.Context, backend kernels.Backend, n Captioner, o Op
 	}
 	defer func() { err = cmp.Or(err, trainer.Close()) }()
 	if _, err := trainer.Run(ctx); err != nil {
-		return nil, interrupted(err)
+		return nil, run.Interrupted(err)
 	}
 	cpu = processorTime() - cpu
 	f = n.figures(backend, clips, o)

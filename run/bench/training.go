@@ -9,6 +9,7 @@ import (
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/model"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -64,7 +65,7 @@ func (o Options) train(ctx context.Context, backend kernels.Backend, n Net, w wa
 	case failed != nil:
 		return failed
 	case errors.Is(err, train.ErrInterrupted):
-		return interrupted(err)
+		return run.Interrupted(err)
 	case err == nil && w.end != nil:
 		return w.end(net, trainer)
 	}
