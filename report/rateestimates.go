@@ -63,3 +63,20 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 	}
 	return t
 }
+
+// RateReportTable is RateEstimateTable of a report, with notes on its thresholds and its error.
+func RateReportTable(r *rates.Report) *Table {
+	t := RateEstimateTable(r.Result, r.Truth, r.Thresholds)
+	t.Notes = append(t.Notes, fmt.Sprintf(
+		"Calibrated probabilities, sigmoid(a o + b), have their best expected F1 from %.3f on (theta of each word in its column).", r.Threshold))
+	if r.Floor != nil {
+		t.Notes = append(t.Notes, fmt.Sprintf(
+			"Rates are raised to at least q01 %.3f and q10 %.4f, as far as the labels let them.", r.Floor.Q01, r.Floor.Q10))
+	}
+	if r.MeanError != nil {
+		t.Notes = append(t.Notes, fmt.Sprintf(
+			"Mean error against the true labels (T01, T10), over words whose rates are believed: q01 %.3f, q10 %.4f.",
+			r.MeanError.Q01, r.MeanError.Q10))
+	}
+	return t
+}
