@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"path/filepath"
@@ -10,26 +10,26 @@ import (
 	"nmn/model"
 	"nmn/recipe"
 	"nmn/report"
-	"nmn/run"
 	"nmn/text"
 )
 
 // report joins the rates with what else is known of each word.
-func (l *learntRates) report(folder string) (*report.NoiseReport, error) {
-	r := &report.NoiseReport{FeatureDependent: l.Model.Noise == model.FeatureDependent, Epoch: l.Position.Epoch, Step: l.Position.Step}
+func (q NoiseQuery) report(l *learntRates) (*report.NoiseReport, error) {
+	r := &report.NoiseReport{Run: filepath.Base(filepath.Clean(q.Path)), FeatureDependent: l.Model.Noise == model.FeatureDependent,
+		Epoch: l.Position.Epoch, Step: l.Position.Step}
 	truth := l.truth
 	if truth == nil {
 		truth = labels.UnknownRates(l.vocabulary.Len())
 	}
 	var estimates [2][]*report.WordEstimate
-	if path := l.estimatesOf(folder); path != "" {
+	if path := l.estimatesOf(q.Folder); path != "" {
 		var err error
 		if estimates, err = readEstimates(path, l.vocabulary); err != nil {
 			return nil, err
 		}
 	}
 	if r.FeatureDependent {
-		r.Split, r.Bags, r.LeftOut, r.Levels = l.split, l.q01.Bags(), l.leftOut, rates.SpreadLevels[:]
+		r.Split, r.Bags, r.LeftOut, r.Levels = q.Split, l.q01.Bags(), l.leftOut, rates.SpreadLevels[:]
 		r.Q01 = l.spread(l.q01, truth.Q01, estimates[0])
 		r.Q10 = l.spread(l.q10, truth.Q10, estimates[1])
 		return r, nil
@@ -42,7 +42,8 @@ func (l *learntRates) report(folder string) (*report.NoiseReport, error) {
 // estimatesOf finds what a recipe has estimated: in the folder of the run, or beside it, where nmn
 // experiment keeps what all arms of a seed share. Empty where there is none.
 func (l *learntRates) estimatesOf(folder string) string {
-	for _, dir := range []string{filepath.Join(folder, run.RecipeFolder), filepath.Join(folder, "..", run.RecipeFolder+recipe.Suffix(l.Model.MIL))} {
+	shared := filepath.Join(folder, "..", RecipeFolder+recipe.Suffix(l.Model.MIL))
+	for _, dir := range []string{filepath.Join(folder, RecipeFolder), shared} {
 		if path := filepath.Join(dir, recipe.RatesFile); durable.Exists(path) {
 			return path
 		}
