@@ -84,6 +84,7 @@ func (d *doctorCommand) run(cmd *cobra.Command, p *program) error {
 	if err != nil {
 		return err
 	}
+	findingsWithFlags(report.Findings)
 	if err := d.tell(p, report); err != nil {
 		return err
 	}

@@ -205,7 +205,7 @@ func (d *described) look(t *features.Table) error {
 			return err
 		default:
 			if d.Unusable++; d.Unusable == 1 {
-				d.First = err.Error()
+				d.First = withFlags(err.Error())
 			}
 		}
 	}

@@ -126,7 +126,7 @@ func (p *program) openLog() error {
 			return usageError{err}
 		}
 	}
-	p.log = slog.New(slog.NewTextHandler(p.status, &slog.HandlerOptions{Level: level}))
+	p.log = slog.New(slog.NewTextHandler(p.status, &slog.HandlerOptions{Level: level, ReplaceAttr: attributesWithFlags}))
 	return nil
 }
 

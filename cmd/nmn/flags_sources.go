@@ -80,15 +80,3 @@ func flagKey(f *pflag.Flag, keys map[settingAddress]string) string {
 	v := reflect.ValueOf(r.target)
 	return keys[settingAddress{v.Pointer(), v.Type().Elem()}]
 }
-
-// flagNames maps the keys of settings to the flags that set them.
-func flagNames(flags *pflag.FlagSet, config any) map[string]string {
-	names, keys := map[string]string{}, settingKeys(config)
-	flags.VisitAll(func(f *pflag.Flag) {
-		key := flagKey(f, keys)
-		if r, ok := f.Value.(*recorded); ok && key != "" && !r.alias {
-			names[key] = f.Name
-		}
-	})
-	return names
-}
