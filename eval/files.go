@@ -30,7 +30,9 @@ func (f *Files) Read(v *text.Vocabulary) (Input, error) {
 		limit  int
 		assign func(*table.Joined)
 	}{
-		{f.Counts, f.CaptionsPerBag, func(j *table.Joined) { in.Counts, in.CaptionsPerBag = j.Counts, f.CaptionsPerBag }},
+		{f.Counts, f.CaptionsPerBag, func(j *table.Joined) {
+			in.Counts, in.CaptionsPerBag = j.Counts, f.CaptionsPerBag
+		}},
 		{f.Labels, 1, func(j *table.Joined) { in.Labels = j.Counts }},
 		{f.Truth, 1, func(j *table.Joined) { in.Truth = j.Counts }},
 	} {
@@ -46,7 +48,8 @@ func (f *Files) Read(v *text.Vocabulary) (Input, error) {
 			return in, err
 		}
 		if in.Scores == nil {
-			in.Bags, in.Classes, in.Scores, in.Words, in.IDs = joined.Bags, joined.Classes, joined.Scores, joined.Words, joined.IDs
+			in.Bags, in.Classes, in.Scores = joined.Bags, joined.Classes, joined.Scores
+			in.Words, in.IDs = joined.Words, joined.IDs
 			// What the first file says about the order of rows and columns holds for the others.
 			named := *scores
 			named.Words, named.IDs, named.Values = joined.Words, joined.IDs, joined.Scores

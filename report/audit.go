@@ -34,16 +34,19 @@ func suspectNote(r *audit.Report) string {
 		incorrect += c.ExpectedIncorrect
 		missing += c.ExpectedMissing
 	}
-	s := fmt.Sprintf("%d of %d labels are wrong with a probability of at least %g", len(r.Suspects), len(r.Labels), r.MinError)
+	s := fmt.Sprintf("%d of %d labels are wrong with a probability of at least "+
+		"%g", len(r.Suspects), len(r.Labels), r.MinError)
 	if k := audit.AtPrecision(r.Suspects, .9); k > 0 {
 		s += fmt.Sprintf("; the first %d have an expected precision of 90 %%", k)
 	}
-	return s + fmt.Sprintf(". Expected in all: %.0f incorrect and %.0f missing labels.", math.Round(incorrect), math.Round(missing))
+	return s + fmt.Sprintf(". Expected in all: %.0f incorrect and %.0f missing "+
+		"labels.", math.Round(incorrect), math.Round(missing))
 }
 
 // correctionNote says what was corrected and where it is written.
 func correctionNote(o *audit.Outcome) string {
-	s := fmt.Sprintf("%d labels are corrected in %s (%d accepted, %d by the rule", o.Changed, o.Labels, o.Accepted, o.Automatic)
+	s := fmt.Sprintf("%d labels are corrected in %s (%d accepted, %d by the "+
+		"rule", o.Changed, o.Labels, o.Accepted, o.Automatic)
 	if o.ExpectedPrecision.Defined() {
 		s += fmt.Sprintf(" with an expected precision of %.1f %%", 100*o.ExpectedPrecision)
 	}

@@ -55,7 +55,8 @@ func (q NoiseQuery) Answer(ctx context.Context, o Options) (*report.NoiseReport,
 		return nil, err
 	}
 	if c.Model.Noise == model.NoNoise {
-		return nil, setting.Errorf("", "noise report: %s was trained without a noise model: name a run of an arm that has one, such as %s or %s",
+		return nil, setting.Errorf("", "noise report: %s was trained without a noise model: name a run of an arm "+
+			"that has one, such as %s or %s",
 			q.Path, recipe.FI, recipe.FD)
 	}
 	l := &learntRates{Checkpoint: c}

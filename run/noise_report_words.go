@@ -15,8 +15,8 @@ import (
 
 // report joins the rates with what else is known of each word.
 func (q NoiseQuery) report(l *learntRates) (*report.NoiseReport, error) {
-	r := &report.NoiseReport{Run: filepath.Base(filepath.Clean(q.Path)), FeatureDependent: l.Model.Noise == model.FeatureDependent,
-		Epoch: l.Position.Epoch, Step: l.Position.Step}
+	r := &report.NoiseReport{Run: filepath.Base(filepath.Clean(q.Path)), Epoch: l.Position.Epoch, Step: l.Position.Step,
+		FeatureDependent: l.Model.Noise == model.FeatureDependent}
 	truth := l.truth
 	if truth == nil {
 		truth = labels.UnknownRates(l.vocabulary.Len())
@@ -55,7 +55,8 @@ func (l *learntRates) estimatesOf(folder string) string {
 func (l *learntRates) words(learnt, truth []float64, estimates []*report.WordEstimate) []report.WordRate {
 	list := make([]report.WordRate, l.vocabulary.Len())
 	for c := range list {
-		list[c] = report.WordRate{Word: l.vocabulary.Word(c).Text, Rate: eval.Number(learnt[c]), True: eval.Number(truth[c])}
+		word := l.vocabulary.Word(c).Text
+		list[c] = report.WordRate{Word: word, Rate: eval.Number(learnt[c]), True: eval.Number(truth[c])}
 		if estimates != nil {
 			list[c].Estimate = estimates[c]
 		}
@@ -76,7 +77,8 @@ func (l *learntRates) spread(s *rates.Spreads, truth []float64, estimates []*rep
 	}
 	r := report.NewRateReport(list)
 	for _, d := range s.Departures() {
-		r.Departures = append(r.Departures, report.RateDeparture{ID: l.ids[d.Bag], Word: l.vocabulary.Word(d.Class).Text, Rate: d.Rate, Mean: d.Mean})
+		word := l.vocabulary.Word(d.Class).Text
+		r.Departures = append(r.Departures, report.RateDeparture{ID: l.ids[d.Bag], Word: word, Rate: d.Rate, Mean: d.Mean})
 	}
 	return r
 }

@@ -138,7 +138,7 @@ func (s *captionSearch) generation() captioning.Generation {
 	return g
 }
 
-func (s *captionSearch) flags(r room) {
+func (s *captionSearch) flags(r group) {
 	r.int(&s.Beam, "beam", "`hypotheses` of a clip that are followed; 1 takes the likeliest word at each step")
 	r.float(&s.LengthPenalty, "length-penalty", "`power` of the length that log-probabilities are divided by before they are compared; 0 favours short captions, 1 compares means over words")
 	r.int(&s.MaxLength, "max-length", "most `words` of a generated caption")
@@ -146,7 +146,7 @@ func (s *captionSearch) flags(r room) {
 }
 
 // deviceFlags declare the device of a captioner.
-func deviceFlags(cmd *cobra.Command, r room, device *string, threads *int) {
+func deviceFlags(cmd *cobra.Command, r group, device *string, threads *int) {
 	deviceFlag(cmd, r, device)
 	r.int(threads, "threads", "`goroutines` that compute; 0 for one on each processor. Results do not depend on it")
 }

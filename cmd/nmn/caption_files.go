@@ -33,7 +33,7 @@ type clipFiles struct {
 var featureEndings = []string{"npy", "npz", "safetensors", "csv", "parquet"}
 
 // featureFlags declare what names features; prefix tells those of one split from another.
-func (f *clipFiles) featureFlags(r room, prefix, of string) {
+func (f *clipFiles) featureFlags(r group, prefix, of string) {
 	r.file(&f.Features, prefix+"features", "`file` of features"+of+", as nmn extract writes it: a row for each frame, or for each clip", featureEndings...)
 	r.file(&f.Clips, prefix+"clips", "`file` of the rows of each clip, as nmn extract --per-frame --output-clips writes it", "csv")
 	r.file(&f.IDs, prefix+"ids", "`file` of identifiers where each row is a clip, a line each", "txt")
@@ -41,7 +41,7 @@ func (f *clipFiles) featureFlags(r room, prefix, of string) {
 }
 
 // captionFlags declare what names captions.
-func (f *clipFiles) captionFlags(r room, prefix, of string) {
+func (f *clipFiles) captionFlags(r group, prefix, of string) {
 	r.file(&f.Captions, prefix+"captions", "`file` of captions"+of+": MSR-VTT's annotations (zip too), COCO captions, an object of lists, JSON lines or CSV", "json", "jsonl", "csv", "zip", "gz")
 	enum(r, &f.Split, prefix+"split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
 }

@@ -54,14 +54,18 @@ suspects be corrected up to a wanted precision. See docs/audit.md.`,
 	}
 	scoreFlags(under(cmd, "Scores"), &a.files)
 	e := under(cmd, "Noise rates")
-	e.file(&a.options.Rates, "rates", "`file` with the rates of each word (word, q01, q10) instead of an estimate; scores are then taken as of the true label", "csv")
-	e.bool(&a.options.Calibrate, "calibrate", "calibrate the scores by a and b of the --rates file, which were estimated from the same scores")
+	e.file(&a.options.Rates, "rates", "`file` with the rates of each word (word, q01, q10) instead of an estimate; "+
+		"scores are then taken as of the true label", "csv")
+	e.bool(&a.options.Calibrate, "calibrate", "calibrate the scores by a and b of the --rates file, which were "+
+		"estimated from the same scores")
 	estimationFlags(e, &a.options.Estimation)
 	s := under(cmd, "Suspects")
 	s.float(&a.options.MinError, "min-error", "least `probability` of being wrong of a suspect")
 	s.int(&a.top, "top", "`suspects` listed on standard output, 0 for none")
-	s.int(&a.classes, "classes", "`words` summed up by the tables, those with the most labels expected to be wrong, 0 for all")
-	s.file(&a.suspects, "suspects", "`file` to write all suspects to, ranked: .csv, .jsonl or .parquet", "csv", "jsonl", "parquet")
+	s.int(&a.classes, "classes", "`words` summed up by the tables, those with the most labels expected to be wrong, "+
+		"0 for all")
+	s.file(&a.suspects, "suspects", "`file` to write all suspects to, ranked: .csv, .jsonl or "+
+		".parquet", "csv", "jsonl", "parquet")
 	a.page.flags(under(cmd, "Page"))
 	a.correctionFlags(under(cmd, "Correction"))
 	out := under(cmd, "Output")
@@ -81,7 +85,8 @@ func (a *auditCommand) check(given func(string) bool) error {
 	case a.options.Calibrate && a.options.Rates == "":
 		return usagef("audit: --calibrate belongs to --rates")
 	case a.suspects != "" && !slices.Contains(audit.SuspectFormats, strings.ToLower(filepath.Ext(a.suspects))):
-		return usagef("audit: --suspects is %q, want a name that ends in %s", a.suspects, strings.Join(audit.SuspectFormats, ", "))
+		return usagef("audit: --suspects is %q, want a name that ends in "+
+			"%s", a.suspects, strings.Join(audit.SuspectFormats, ", "))
 	}
 	if err := a.page.check(given); err != nil {
 		return err
@@ -92,11 +97,15 @@ func (a *auditCommand) check(given func(string) bool) error {
 	return checkScores("audit", &a.files, a.options.Estimation)
 }
 
-func (a *auditCommand) correctionFlags(r room) {
-	r.file(&a.decisions, "decisions", "`file` with decisions of people (id, word, given, decision), as the page saves it", "csv")
-	r.bool(&a.correction.Apply, "apply", "correct the first suspects that nobody has decided on, as many as --precision allows")
-	r.float(&a.correction.Precision, "precision", "expected `share` of the labels that --apply corrects that were wrong indeed")
-	r.file(&a.correction.Labels, "output", "`file` for the corrected labels, .csv; FILE.changes.csv beside it tells the origin of every change", "csv")
+func (a *auditCommand) correctionFlags(r group) {
+	r.file(&a.decisions, "decisions", "`file` with decisions of people (id, word, given, decision), as the page "+
+		"saves it", "csv")
+	r.bool(&a.correction.Apply, "apply", "correct the first suspects that nobody has decided on, as many as "+
+		"--precision allows")
+	r.float(&a.correction.Precision, "precision", "expected `share` of the labels that --apply corrects that were "+
+		"wrong indeed")
+	r.file(&a.correction.Labels, "output", "`file` for the corrected labels, .csv; FILE.changes.csv beside it tells "+
+		"the origin of every change", "csv")
 }
 
 func (a *auditCommand) checkCorrection(given func(string) bool) error {
@@ -109,7 +118,8 @@ func (a *auditCommand) checkCorrection(given func(string) bool) error {
 	case (c.Apply || a.decisions != "") && c.Labels == "":
 		return usagef("audit: --apply and --decisions need --output, the file for the corrected labels")
 	case c.Labels != "" && !c.Apply && a.decisions == "":
-		return usagef("audit: --output is for corrected labels and needs --apply or --decisions; --suspects %s writes the ranked list", c.Labels)
+		return usagef("audit: --output is for corrected labels and needs --apply or --decisions; --suspects %s "+
+			"writes the ranked list", c.Labels)
 	case c.Labels != "" && !strings.EqualFold(filepath.Ext(c.Labels), ".csv"):
 		return usagef("audit: --output is %q, want a name that ends in .csv", c.Labels)
 	}

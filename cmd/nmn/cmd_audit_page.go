@@ -18,10 +18,11 @@ type auditPage struct {
 	thumbnails int
 }
 
-func (a *auditPage) flags(r room) {
+func (a *auditPage) flags(r group) {
 	r.file(&a.file, "page", "HTML `file` to look through suspects and decide on them in a browser", "html")
 	r.int(&a.items, "page-items", "most `suspects` on the page")
-	r.directory(&a.images, "images", "`folder` with the pictures, named by the ids of the bags, with or without .jpg, .jpeg or .png")
+	r.directory(&a.images, "images", "`folder` with the pictures, named by the ids of the bags, with or without "+
+		".jpg, .jpeg or .png")
 	r.int(&a.thumbnails, "thumbnails", "most `pictures` put into the page, about 10 kB each")
 }
 

@@ -123,6 +123,7 @@ func drawNoise(ctx context.Context, p *program, f noiseFlags, data *dataset.Spli
 		"  missing labels    q01 = p(z=0|y=1)  %5.1f %%\n"+
 		"  incorrect labels  q10 = p(z=1|y=0)  %5.1f %%\n"+
 		"  of the labels that are set, %.1f %% are incorrect\n(means over words)\n",
-		s.Set, s.Bags, dataset.Noun(data.Train), len(s.Classes), s.Reference, 100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), 100*float64(s.Mean.Wrong))
+		s.Set, s.Bags, dataset.Noun(data.Train), len(s.Classes), s.Reference,
+		100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), 100*float64(s.Mean.Wrong))
 	return err
 }

@@ -48,10 +48,12 @@ beside one as the arms of nmn experiment do.`,
 	}
 	m := under(cmd, "Model")
 	checkpointFlag(m, &n.checkpoint)
-	enum(m, &n.split, "split", "`split` of the data that a feature-dependent model is asked about", "train", "validation", "test")
+	enum(m, &n.split, "split", "`split` of the data that a feature-dependent model is asked "+
+		"about", "train", "validation", "test")
 	out := under(cmd, "Output")
 	out.int(&n.words, "words", "`words` of each rate listed on standard output, the highest rates, 0 for all")
-	out.int(&n.departures, "departures", "`bags` listed for each rate of a feature-dependent model, farthest from the mean of the word")
+	out.int(&n.departures, "departures", "`bags` listed for each rate of a feature-dependent model, farthest from "+
+		"the mean of the word")
 	out.file(&n.output, "output", "`file` to write all words to: .html with a chart, or .md", "html", "md")
 	out.bool(&n.asJSON, "json", "write everything as one JSON object")
 	sourceFlags(cmd, &n.sources, run.Quick, run.Full)
@@ -87,8 +89,9 @@ func (n *noiseReport) run(cmd *cobra.Command, p *program, path string) error {
 	if n.sources.print {
 		return printConfig(p, &n.config)
 	}
-	query := run.NoiseQuery{Config: &n.config, Path: path, File: file, Folder: folder, Split: n.split, Departures: n.departures,
-		LeftOut: func(bad []loader.BadSample, of *loader.Set) { tellLeftOut(p, bad, of) }}
+	query := run.NoiseQuery{Config: &n.config, Path: path, File: file, Folder: folder, Split: n.split,
+		Departures: n.departures,
+		LeftOut:    func(bad []loader.BadSample, of *loader.Set) { tellLeftOut(p, bad, of) }}
 	r, err := query.Answer(cmd.Context(), run.Options{Log: p.log, Observer: run.Observer{Message: p.tell}})
 	if err != nil {
 		return err

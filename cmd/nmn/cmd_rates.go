@@ -42,7 +42,8 @@ bag. Words whose rates cannot be told say why. See docs/audit.md.`,
 	scoreFlags(under(cmd, "Scores"), &r.files)
 	e := under(cmd, "Estimate")
 	estimationFlags(e, &r.estimation)
-	e.bool(&r.floor, "rates-floor", "raise the rates as far as the labels let them, for noise that is suspected to depend on the bag")
+	e.bool(&r.floor, "rates-floor", "raise the rates as far as the labels let them, for noise that is suspected to "+
+		"depend on the bag")
 	out := under(cmd, "Output")
 	out.file(&r.output, "output", "`file` to write the rates to, .csv, as nmn audit --rates reads them", "csv")
 	enum(out, &r.format, "format", "`format` of the table", report.Text, report.Markdown, report.CSV, report.JSON)

@@ -9,7 +9,8 @@ import (
 func evaluateScores(f eval.Files, vocabulary string, o eval.Options) (*eval.Result, error) {
 	switch {
 	case f.Counts == "" && f.Labels == "" && f.Truth == "":
-		return nil, usagef("eval: --scores needs something to hold them against: --counts with --captions-per-bag, --labels or --truth")
+		return nil, usagef("eval: --scores needs something to hold them against: --counts with --captions-per-bag, " +
+			"--labels or --truth")
 	case f.Counts != "" && f.CaptionsPerBag < 2:
 		return nil, usagef("eval: --counts needs --captions-per-bag N, at least 2")
 	case f.Counts == "" && f.CaptionsPerBag != 0:

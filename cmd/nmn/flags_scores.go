@@ -8,17 +8,19 @@ import (
 )
 
 // scoreFlags declares the files that the commands on out-of-fold scores take.
-func scoreFlags(r room, f *eval.Files) {
-	r.file(&f.Scores, "scores", "`file` with out-of-fold scores: a row for each bag, a column for each word", "csv", "npy")
+func scoreFlags(r group, f *eval.Files) {
+	r.file(&f.Scores, "scores", "`file` with out-of-fold scores: a row for each bag, a column for each "+
+		"word", "csv", "npy")
 	r.file(&f.Labels, "labels", "`file` with the observed labels, 0 or 1", "csv", "npy")
 	r.file(&f.Truth, "truth", "`file` with the true labels, where they are known", "csv", "npy")
 	r.bool(&f.Logits, "logits", "scores are log-odds instead of probabilities")
 }
 
 // estimationFlags declares the settings of an estimate of noise rates.
-func estimationFlags(r room, o *rates.Options) {
+func estimationFlags(r group, o *rates.Options) {
 	r.int(&o.Iterations, "iterations", "`iterations` of all classes together, and again of each class")
-	r.float(&o.MinSlope, "min-slope", "least `slope` of scores, as a factor; .05 where features hardly predict some classes")
+	r.float(&o.MinSlope, "min-slope", "least `slope` of scores, as a factor; .05 where features hardly predict some "+
+		"classes")
 	r.float(&o.Strength01, "prior-missing", "weight of the other classes on q01, in true `labels`")
 	r.float(&o.Strength10, "prior-incorrect", "weight of the other classes on q10, in untrue `labels`")
 	r.int(&o.MinPositives, "min-labels", "least `labels`, there and not there, of a class whose rates are believed")

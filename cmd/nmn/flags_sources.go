@@ -1,11 +1,13 @@
 package main
 
 import (
-	"nmn/run"
 	"reflect"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"nmn/run"
 )
 
 // resolve makes the configuration of a command: preset, file and flags.
@@ -17,7 +19,8 @@ func (s *sources) resolve(flags *pflag.FlagSet, c *run.Config) error {
 func (s *sources) of(flags *pflag.FlagSet, c *run.Config) run.Sources {
 	given := givenFlags(flags)
 	keys := settingKeys(c)
-	from := run.Sources{Preset: s.preset, Size: s.size, File: s.file, Apply: func() error { return setAgain(flags, given) }}
+	from := run.Sources{Preset: s.preset, Size: s.size, File: s.file,
+		Apply: func() error { return setAgain(flags, given) }}
 	for _, flag := range given {
 		if key := flagKey(flags.Lookup(flag.name), keys); key != "" {
 			from.Given = append(from.Given, key)
@@ -79,4 +82,32 @@ func flagKey(f *pflag.Flag, keys map[settingAddress]string) string {
 	}
 	v := reflect.ValueOf(r.target)
 	return keys[settingAddress{v.Pointer(), v.Type().Elem()}]
+}
+
+// printConfig writes the resolved configuration to standard output.
+func printConfig(p *program, c *run.Config) error {
+	data, err := c.YAML()
+	if err != nil {
+		return err
+	}
+	_, err = p.out.Write(data)
+	return err
+}
+
+// sources are the flags that say what a configuration is made of, beside the fields themselves.
+type sources struct {
+	preset run.Preset
+	size   run.Size
+	file   string
+	print  bool
+}
+
+func sourceFlags(cmd *cobra.Command, s *sources, sizes ...run.Size) {
+	r := under(cmd, "Configuration")
+	enum(r, &s.preset, "preset", "`name` of the settings to start from (default scenes; with --captions or "+
+		"--manifest paper-coco, with --msrvtt or --clips paper-msrvtt, with --features features)", run.Presets()...)
+	enum(r, &s.size, "size", "`size` of the scenes presets (default "+string(sizes[0])+"); quick is 4,000 pictures "+
+		"(moving-scenes: 1,000 clips of 8 frames), full 16,000 (2,000 of 26)", sizes...)
+	r.file(&s.file, "config", "YAML `file` laid over the preset; flags go before it", "yaml", "yml")
+	r.bool(&s.print, "print-config", "print the resolved configuration as YAML, and stop")
 }

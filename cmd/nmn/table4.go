@@ -107,7 +107,7 @@ func (t *table4) flags(cmd *cobra.Command) {
 }
 
 // folders declares a list of named folders.
-func folders(r room, v *[]namedFolder, name, usage string) {
+func folders(r group, v *[]namedFolder, name, usage string) {
 	parse := func(s string) (namedFolder, error) {
 		name, folder, found := strings.Cut(s, "=")
 		if !found || name == "" || folder == "" || strings.ContainsAny(name, `/\`) {

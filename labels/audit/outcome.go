@@ -39,7 +39,8 @@ func (r *Report) Correct(c Correction) error {
 		open := r.Open()
 		automatic = open[:AtPrecision(open, c.Precision)]
 	}
-	corrected, changes, err := Corrected(r.Input, r.Decisions, automatic, fmt.Sprintf("expected precision at least %g", c.Precision))
+	corrected, changes, err := Corrected(r.Input, r.Decisions, automatic, fmt.Sprintf("expected precision at least "+
+		"%g", c.Precision))
 	if err != nil {
 		return err
 	}
