@@ -54,7 +54,7 @@ var namesOfSettings = sync.OnceValue(func() map[string]string {
 
 // flagNames maps the keys of settings to the flags that set them.
 func flagNames(flags *pflag.FlagSet, config any) map[string]string {
-	names, keys := map[string]string{}, settingKeys(config)
+	names, keys := map[string]string{}, setting.KeysOf(config)
 	flags.VisitAll(func(f *pflag.Flag) {
 		key := flagKey(f, keys)
 		if r, ok := f.Value.(*recorded); ok && key != "" && !r.alias {
