@@ -34,7 +34,7 @@ func parseClipRows(name string, r io.Reader, rows int) ([]clipRows, error) {
 	table.FieldsPerRecord = 3
 	header, err := table.Read()
 	if err != nil || !slices.Equal(header, []string{"clip", "first", "rows"}) {
-		return fail(1, errors.Join(errors.New("want the header clip,first,rows, as nmn extract --output-clips writes it"), err))
+		return fail(1, errors.Join(errors.New("want the header clip,first,rows, as `extract.output_clips` writes it"), err))
 	}
 	var clips []clipRows
 	seen := map[string]int{}

@@ -85,7 +85,7 @@ func (f *FrameFile) arrange(o FrameFiles) (err error) {
 		return nil
 	}
 	if f.table.IDs == nil {
-		return fmt.Errorf("features %q: nothing names its %d rows: give the table of clips that nmn extract --output-clips writes (--clips), or a list of identifiers (--ids): %w",
+		return fmt.Errorf("features %q: nothing names its %d rows: give the table of clips that `extract.output_clips` writes (`captions.clips`), or a list of identifiers (`captions.ids`): %w",
 			o.Features, rows, ErrInput)
 	}
 	f.frames = f.perRow
@@ -137,7 +137,7 @@ func Fit(f FrameFeatures, frames, width int, fewer bool) error {
 		return fmt.Errorf("clips have up to %d frames, the captioner takes %d: take as many frames of the clips as it was trained on: %w",
 			f.Frames(), frames, ErrInput)
 	case f.Frames() < frames && !fewer:
-		return fmt.Errorf("clips have at most %d frames, the captioner was trained on up to %d: take as many, or allow fewer (--fewer-frames): %w",
+		return fmt.Errorf("clips have at most %d frames, the captioner was trained on up to %d: take as many, or allow fewer (`captions.fewer_frames`): %w",
 			f.Frames(), frames, ErrInput)
 	}
 	return nil

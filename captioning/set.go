@@ -93,7 +93,7 @@ func Join(f FrameFeatures, captions *caption.Captions, words *Words, o JoinOptio
 		s.clips, s.ids, s.texts = append(s.clips, clip), append(s.ids, ids), append(s.texts, texts)
 	}
 	if s.Left.WithoutCaptions > 0 && (!o.Partial || len(s.clips) == 0) {
-		return nil, fmt.Errorf("%d of %d clips have no captions, the first is %.80q; captions are of clips such as %.80q (--partial leaves them out): %w",
+		return nil, fmt.Errorf("%d of %d clips have no captions, the first is %.80q; captions are of clips such as %.80q (`captions.partial` leaves them out): %w",
 			s.Left.WithoutCaptions, f.Clips(), without, first(captions.IDs), ErrInput)
 	}
 	without = ""
@@ -105,7 +105,7 @@ func Join(f FrameFeatures, captions *caption.Captions, words *Words, o JoinOptio
 		}
 	}
 	if s.Left.WithoutFeatures > 0 && !o.Partial {
-		return nil, fmt.Errorf("%d of %d clips with captions have no features, the first is %.80q (--partial leaves them out): %w",
+		return nil, fmt.Errorf("%d of %d clips with captions have no features, the first is %.80q (`captions.partial` leaves them out): %w",
 			s.Left.WithoutFeatures, len(captions.IDs), without, ErrInput)
 	}
 	return s, nil

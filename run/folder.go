@@ -127,7 +127,7 @@ func ClaimFolder(dir string, found error, changed func() (key, was, is string), 
 		return found
 	default:
 		if key, was, is := changed(); key != "" {
-			return setting.Errorf("run_dir", "%s holds another run: its %s is %s, this one's %s; name another --run-dir, or remove that folder", dir, key, was, is)
+			return setting.Errorf("run_dir", "%s holds another run: its %s is %s, this one's %s; name another `run_dir`, or remove that folder", dir, key, was, is)
 		}
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {

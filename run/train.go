@@ -25,7 +25,7 @@ func (s *Session) Train(ctx context.Context, c *Config, dir string, resume bool)
 	found := s.Recipe(*c, filepath.Join(dir, RecipeFolder))
 	switch {
 	case arm.Stage == 1 && from != "":
-		return nil, setting.Errorf("stage1", "--stage1 is for arms of stage 2; %s trains a net from its start", c.Arm)
+		return nil, setting.Errorf("stage1", "`stage1` is for arms of stage 2; %s trains a net from its start", c.Arm)
 	case arm.Stage == 2 && from == "" || c.Arm == recipe.Forward && c.Rates == recipe.Online:
 		first := filepath.Join(dir, Stage1Folder)
 		if err := s.firstStage(ctx, c, dir, first, found); err != nil {
@@ -37,7 +37,7 @@ func (s *Session) Train(ctx context.Context, c *Config, dir string, resume bool)
 	}
 	if !resume && durable.Exists(filepath.Join(dir, train.LastName)) {
 		if o, err := ReadOutcome(dir); err != nil || o == nil {
-			return nil, cmp.Or(err, setting.Errorf("run_dir", "%s holds a run that was interrupted: go on with --resume %s, or name another --run-dir", dir, dir))
+			return nil, cmp.Or(err, setting.Errorf("run_dir", "%s holds a run that was interrupted: go on with `resume` %s, or name another `run_dir`", dir, dir))
 		}
 	}
 	o, reused, err := s.Arm(*c, dir, from, found).Run(ctx)

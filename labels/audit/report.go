@@ -75,7 +75,7 @@ func (r *Report) findRates(ctx context.Context, scores *eval.Input, o Options) e
 	r.Rates = given.Rates()
 	if o.Calibrate {
 		if r.A, r.B = given.Calibration(); r.A == nil {
-			return fmt.Errorf("%s: --calibrate needs the columns a and b, which nmn rates --output writes", o.Rates)
+			return fmt.Errorf("%s: `audit.calibrate` needs the columns a and b, which `rates.output` writes", o.Rates)
 		}
 	}
 	return nil

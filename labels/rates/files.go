@@ -23,7 +23,7 @@ func ReadFiles(f eval.Files) (eval.Input, error) {
 		return in, nil
 	}
 	if in.Scores, err = Logits(in.Scores); err != nil {
-		return in, fmt.Errorf("%s: %w (give --logits where scores are log-odds)", f.Scores, err)
+		return in, fmt.Errorf("%s: %w (give `scores.logits` where scores are log-odds)", f.Scores, err)
 	}
 	return in, nil
 }

@@ -134,24 +134,24 @@ func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 			"repair or remove them", some(p.Errors)}
 		if p.BrokenBags > o.MaxBadSamples {
 			f.Weight, f.Text = Error, fmt.Sprintf("pictures of %s that cannot be used: %d of %d; a run leaves out %d bags at most", s.Name, p.Broken, p.Files, o.MaxBadSamples)
-			f.Cure = fmt.Sprintf("repair or remove them, or leave them out: --max-bad-samples %d", p.BrokenBags)
+			f.Cure = fmt.Sprintf("repair or remove them, or leave them out: `data.max_bad_samples` %d", p.BrokenBags)
 		}
 		r.add(f)
 	}
 	if p.Small > 0 {
 		r.add(Finding{Note, "small-pictures", fmt.Sprintf("pictures of %s not half as large as the input of the network, %d pixels: %d; they are enlarged",
-			s.Name, o.InputSize, p.Small), "train with a smaller input (--input-size, --net scenes), or take larger pictures", nil})
+			s.Name, o.InputSize, p.Small), "train with a smaller input (`net.input_size`, `net.arch` scenes), or take larger pictures", nil})
 	}
 	if p.Odd > 0 {
 		r.add(Finding{Note, "odd-aspect", fmt.Sprintf("pictures of %s more than %d times as long as they are high, or the other way: %d", s.Name, oddAspect, p.Odd),
-			"--fit longest keeps their shape, --fit square bends it", nil})
+			"`data.fit` longest keeps their shape, `data.fit` square bends it", nil})
 	}
 	if p.Grey > 0 && p.Grey < p.Decoded {
 		r.add(Finding{Note, "grey-pictures", fmt.Sprintf("grey pictures of %s, with three equal channels: %d (%s)", s.Name, p.Grey, percent(p.Grey, p.Decoded)),
 			"nothing, unless colour goes with a label", nil})
 	}
 	if n := p.Files - p.Decoded - p.Broken; n > 0 {
-		r.add(Finding{Note, "sampled", fmt.Sprintf("pictures of %s that were not decoded: %d of %d", s.Name, n, p.Files), "leave out --sample to decode all", nil})
+		r.add(Finding{Note, "sampled", fmt.Sprintf("pictures of %s that were not decoded: %d of %d", s.Name, n, p.Files), "leave out `doctor.sample` to decode all", nil})
 	}
 }
 
