@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -119,11 +118,5 @@ func drawNoise(ctx context.Context, p *program, f noiseFlags, data *dataset.Spli
 	if f.asJSON {
 		return s.WriteJSON(p.out)
 	}
-	_, err = fmt.Fprintf(p.out, "%s, %d %s, %d words, against the %s:\n"+
-		"  missing labels    q01 = p(z=0|y=1)  %5.1f %%\n"+
-		"  incorrect labels  q10 = p(z=1|y=0)  %5.1f %%\n"+
-		"  of the labels that are set, %.1f %% are incorrect\n(means over words)\n",
-		s.Set, s.Bags, dataset.Noun(data.Train), len(s.Classes), s.Reference,
-		100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), 100*float64(s.Mean.Wrong))
-	return err
+	return s.WriteText(p.out, dataset.Noun(data.Train))
 }

@@ -95,3 +95,23 @@ func (b bothEpochs) Set(s string) error {
 }
 
 func (b bothEpochs) Type() string { return "int" }
+
+// rulesFlag is --multipliers.
+type rulesFlag struct{ target *[]train.Rule }
+
+func (r rulesFlag) String() string {
+	if r.target == nil {
+		return ""
+	}
+	return train.FormatRules(*r.target)
+}
+
+func (r rulesFlag) Set(s string) error {
+	rules, err := train.ParseRules(s)
+	if err == nil {
+		*r.target = rules
+	}
+	return err
+}
+
+func (r rulesFlag) Type() string { return "rules" }
