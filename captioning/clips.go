@@ -24,7 +24,7 @@ func readClipRows(path string, rows int) (clips []clipRows, err error) {
 	return parseClipRows(path, file, rows)
 }
 
-// parseClipRows reads the table that nmn extract --output-clips writes: clip, first row from 0, number of
+// parseClipRows reads the table that `extract.output_clips` writes: clip, first row from 0, number of
 // rows. Each row belongs to one clip. Errors wrap ErrFormat and name file and line.
 func parseClipRows(name string, r io.Reader, rows int) ([]clipRows, error) {
 	fail := func(line int, err error) ([]clipRows, error) {
@@ -35,7 +35,7 @@ func parseClipRows(name string, r io.Reader, rows int) ([]clipRows, error) {
 	header, err := table.Read()
 	if err != nil || !slices.Equal(header, []string{"clip", "first", "rows"}) {
 		return fail(1,
-			errors.Join(errors.New("want the header clip,first,rows, as nmn extract --output-clips writes it"), err))
+			errors.Join(errors.New("want the header clip,first,rows, as `extract.output_clips` writes it"), err))
 	}
 	var clips []clipRows
 	seen := map[string]int{}

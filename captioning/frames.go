@@ -86,8 +86,8 @@ func (f *FrameFile) arrange(o FrameFiles) (err error) {
 		return nil
 	}
 	if f.table.IDs == nil {
-		return fmt.Errorf("features %q: nothing names its %d rows: give the table of clips that nmn extract "+
-			"--output-clips writes (--clips), or a list of identifiers (--ids): %w",
+		return fmt.Errorf("features %q: nothing names its %d rows: give the table of clips that "+
+			"`extract.output_clips` writes (`captions.clips`), or a list of identifiers (`captions.ids`): %w",
 			o.Features, rows, ErrInput)
 	}
 	f.frames = f.perRow
@@ -142,7 +142,7 @@ func Fit(f FrameFeatures, frames, width int, fewer bool) error {
 			f.Frames(), frames, ErrInput)
 	case f.Frames() < frames && !fewer:
 		return fmt.Errorf("clips have at most %d frames, the captioner was trained on up to %d: take as many, or "+
-			"allow fewer (--fewer-frames): %w",
+			"allow fewer (`captions.fewer_frames`): %w",
 			f.Frames(), frames, ErrInput)
 	}
 	return nil

@@ -94,7 +94,7 @@ func Join(f FrameFeatures, captions *caption.Captions, words *Words, o JoinOptio
 	}
 	if s.Left.WithoutCaptions > 0 && (!o.Partial || len(s.clips) == 0) {
 		return nil, fmt.Errorf("%d of %d clips have no captions, the first is %.80q; captions are of clips such as "+
-			"%.80q (--partial leaves them out): %w",
+			"%.80q (`captions.partial` leaves them out): %w",
 			s.Left.WithoutCaptions, f.Clips(), without, first(captions.IDs), ErrInput)
 	}
 	without = ""
@@ -106,7 +106,7 @@ func Join(f FrameFeatures, captions *caption.Captions, words *Words, o JoinOptio
 		}
 	}
 	if s.Left.WithoutFeatures > 0 && !o.Partial {
-		return nil, fmt.Errorf("%d of %d clips with captions have no features, the first is %.80q (--partial leaves "+
+		return nil, fmt.Errorf("%d of %d clips with captions have no features, the first is %.80q (`captions.partial` leaves "+
 			"them out): %w",
 			s.Left.WithoutFeatures, len(captions.IDs), without, ErrInput)
 	}

@@ -87,7 +87,7 @@ func (e *FaultError) Error() string {
 	case len(e.Recent) == 0:
 		where = "work behind all launches"
 	default:
-		where = "one of the launches " + strings.Join(e.Recent, ", ") + " (--sync-launches tells which)"
+		where = "one of the launches " + strings.Join(e.Recent, ", ") + " (`run.sync_launches` tells which)"
 	}
 	return fmt.Sprintf("cuda: %s: %s (%s), noticed by: %s: %v", where, e.Detail, e.Name, e.Noticed, ErrFault)
 }

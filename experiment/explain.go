@@ -38,12 +38,12 @@ func (g *Grid) Explain() string {
 	if slices.ContainsFunc(g.Arms, func(a recipe.Name) bool { return a == recipe.FI || a == recipe.FD }) && settings.RatesFile() == "" && len(t.Noise.Q01) == 1 {
 		start := fmt.Sprintf("The noise models start at rates of %g (missing) and %g (incorrect)", t.Noise.Q01[0], t.Noise.Q10[0])
 		if g.Config.Preset == run.ScenesPreset && slices.Equal(t.Noise.Q01, train.ScenesPreset().Noise.Q01) {
-			start += ": an informed start, close to the true mean rates at 40 % noise. Other data need a start of their own (--miss-rate, --false-rate, --rates)"
+			start += ": an informed start, close to the true mean rates at 40 % noise. Other data need a start of their own (`train.noise.miss_rate`, `train.noise.false_rate`, `rates`)"
 		}
-		lines = append(lines, report.Wrap(start+"."))
+		lines = append(lines, report.Wrap(g.renamed(start+".")))
 	}
 	if len(g.Seeds) == 1 {
-		lines = append(lines, "One seed: differences of about a point may be chance; --seeds 1,2,3 tells more.")
+		lines = append(lines, g.renamed("One seed: differences of about a point may be chance; `experiment.seeds` 1,2,3 tells more."))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -69,4 +69,12 @@ func epochs(n int) string {
 		return "1 epoch"
 	}
 	return fmt.Sprintf("%d epochs", n)
+}
+
+// renamed is a text with the names that the program has for settings.
+func (g *Grid) renamed(text string) string {
+	if g.Rename == nil {
+		return text
+	}
+	return g.Rename(text)
 }

@@ -56,6 +56,19 @@ var (
 	estimated = []string{"q01", "q01_low", "q01_high", "q10", "q10_low", "q10_high", "remarks"}
 )
 
+// ReadWordsFile is ReadFile for words in class order, which must differ.
+func ReadWordsFile(path string, words []string, o Options) (Table, error) {
+	list := make([]text.Word, len(words))
+	for i, w := range words {
+		list[i].Text = w
+	}
+	v, err := text.NewVocabulary(list)
+	if err != nil {
+		return nil, fmt.Errorf("the words of the scores: %w", err)
+	}
+	return ReadFile(path, v, o)
+}
+
 // ReadFile reads a table from a file. Errors about its content name the file and the line, and wrap ErrRates.
 func ReadFile(path string, v *text.Vocabulary, o Options) (Table, error) {
 	f, err := os.Open(path)

@@ -195,7 +195,7 @@ func TestClips_DamageCostsTheClipsThatHaveIt(t *testing.T) {
 			}
 			config.MaxBadSamples--
 			if _, err := readEpoch(t, mustLoader(t, videoSet(t, dir, ids...), config), 0, 0); err == nil ||
-				!strings.Contains(err.Error(), "--max-bad-samples") {
+				!strings.Contains(err.Error(), "`data.max_bad_samples`") {
 				t.Errorf("one more than allowed: %v", err)
 			}
 		})

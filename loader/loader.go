@@ -194,7 +194,7 @@ func (l *Loader) leaveOut(bag int, err error) error {
 	if l.set.Vectors != nil {
 		what = "rows"
 	}
-	return tooManyBad(fmt.Sprintf("loader: %d %s of %q that cannot be used, more than the %d that --max-bad-samples "+
+	return tooManyBad(fmt.Sprintf("loader: %d %s of %q that cannot be used, more than the %d that `data.max_bad_samples` "+
 		"(MaxBadSamples) allows; repair or remove them, or allow more: %s",
 		len(l.bad), what, l.set.Name, l.config.MaxBadSamples, strings.Join(first, "; ")))
 }

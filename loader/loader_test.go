@@ -367,7 +367,7 @@ func TestLoader_BadSamplesAreLeftOutAndCounted(t *testing.T) {
 		_, err := readEpoch(t, mustLoader(t, set, config), 0, 0)
 		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), first) ||
 			!strings.Contains(err.Error(), fmt.Sprintf("%d pictures", limit+1)) ||
-			!strings.Contains(err.Error(), "--max-bad-samples") {
+			!strings.Contains(err.Error(), "`data.max_bad_samples`") {
 			t.Errorf("at most %d: %v", limit, err)
 		}
 	}

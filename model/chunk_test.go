@@ -231,7 +231,7 @@ func TestPlan_TellsWhichChunksWouldFit(t *testing.T) {
 	backend.free = room
 	_, err := n.Plan(26, 1, true)
 	if !errors.Is(err, kernels.ErrOutOfMemory) ||
-		!strings.Contains(err.Error(), "would fit in chunks of 7 frames (--chunk-frames 7)") {
+		!strings.Contains(err.Error(), "would fit in chunks of 7 frames (`train.chunk_frames` 7)") {
 		t.Fatalf("error %v", err)
 	}
 	backend.free = room

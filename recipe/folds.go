@@ -86,7 +86,7 @@ func (r *Recipe) foldPlan() (*crossfit.Plan, error) {
 	case err != nil:
 		return nil, err
 	case plan.Folds != r.settings.Folds():
-		return nil, fmt.Errorf("%s: %d folds, this run has %d: remove the folder, or name another --run-dir", path, plan.Folds, r.settings.Folds())
+		return nil, fmt.Errorf("%s: %d folds, this run has %d: remove the folder, or name another `run_dir`", path, plan.Folds, r.settings.Folds())
 	}
 	if err := plan.Matches(ids); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

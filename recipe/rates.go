@@ -123,7 +123,7 @@ func (r *Recipe) remarks() []string {
 		lines = append(lines, fmt.Sprintf("%d of %d words: rates not told from 0. Their labels are clean, or their noise depends on how hard a bag is, which scores cannot show", clean, k))
 	}
 	if n := len(r.plain.loss); n > 0 && r.plain.best == n {
-		lines = append(lines, fmt.Sprintf("the out-of-fold loss still falls at epoch %d: more --fold-epochs may do better", r.plain.best))
+		lines = append(lines, fmt.Sprintf("the out-of-fold loss still falls at epoch %d: more `recipe.fold_epochs` may do better", r.plain.best))
 	}
 	return lines
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	_ "embed" // the page
 	"fmt"
 	"hash/fnv"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"nmn/eval"
+	"nmn/internal/durable"
 	"nmn/labels/audit"
 	"nmn/labels/rates"
 )
@@ -65,10 +67,16 @@ type AuditItem struct {
 	Image *int       `json:"image"`
 }
 
-// NewAuditPage describes the first so many suspects. The estimate adds intervals and remarks and may be
-// nil. picture gives the data: URL of a bag's picture, or "" for none; it is asked once for each bag,
-// in the order of the suspects, and may be nil.
-func NewAuditPage(name string, in audit.Input, r *audit.Result, estimate *rates.Result, items int, picture func(bag int) string) *AuditPage {
+// NewAuditPage describes the first so many suspects that nobody has decided on. picture gives a bag's picture as
+// JPEG, nil for none; it is asked once for each bag, in the order of the suspects, and may be nil.
+func NewAuditPage(name string, r *audit.Report, items int, picture func(bag int) []byte) *AuditPage {
+	undecided := *r.Result
+	undecided.Suspects = r.Open()
+	return newAuditPage(name, r.Input, &undecided, r.Estimate, items, picture)
+}
+
+// newAuditPage is NewAuditPage; the estimate adds intervals and remarks, and may be nil.
+func newAuditPage(name string, in audit.Input, r *audit.Result, estimate *rates.Result, items int, picture func(bag int) []byte) *AuditPage {
 	p := &AuditPage{Name: name, Bags: in.Bags, Total: len(r.Suspects), Items: []AuditItem{}, Images: []string{}}
 	for c, class := range r.Classes {
 		p.Labels += class.Positives
@@ -115,13 +123,22 @@ func (c *AuditClass) estimated(e *rates.Class) {
 }
 
 // add takes a picture in and returns its place.
-func (p *AuditPage) add(url string) *int {
-	if url == "" {
+func (p *AuditPage) add(jpeg []byte) *int {
+	if len(jpeg) == 0 {
 		return nil
 	}
-	p.Images = append(p.Images, url)
+	p.Images = append(p.Images, jpegURL(jpeg))
 	place := len(p.Images) - 1
 	return &place
+}
+
+// WriteAuditPage writes the page to a file.
+func WriteAuditPage(path string, p *AuditPage) error {
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		return fmt.Errorf("page of the audit: %w", err)
+	}
+	return durable.Save(path, b.Bytes())
 }
 
 // Write writes the page.

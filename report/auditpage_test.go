@@ -49,17 +49,17 @@ func pageData(t *testing.T, page string) *AuditPage {
 func TestAuditPage_HoldsTheSuspectsAndNothingFromElsewhere(t *testing.T) {
 	in, r := auditedInput()
 	asked := map[int]int{}
-	picture := func(bag int) string {
+	picture := func(bag int) []byte {
 		asked[bag]++
 		if bag == 1 {
-			return ""
+			return nil
 		}
-		return fmt.Sprintf("data:image/jpeg;base64,%d", bag)
+		return fmt.Appendf(nil, "jpeg %d", bag)
 	}
 	estimate := &rates.Result{Classes: []rates.Class{
 		{Q01Interval: rates.Interval{Low: .1, High: .3}}, {}, {Diagnoses: []rates.Diagnosis{rates.TooFew, rates.MaybeNoMissing}},
 	}}
-	page := NewAuditPage("name", in, r, estimate, 3, picture)
+	page := newAuditPage("name", in, r, estimate, 3, picture)
 	var b bytes.Buffer
 	if err := page.Write(&b); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestAuditPage_HoldsTheSuspectsAndNothingFromElsewhere(t *testing.T) {
 		if item.ID != in.ID(int(s.Bag)) || item.Class != int(s.Class) || item.Kind != s.Kind() || item.Given != s.Given || item.Wrong != s.Error() || item.P != s.P {
 			t.Errorf("item %d is %+v, want %+v", i, item, s)
 		}
-		if (item.Image == nil) != (s.Bag == 1) || item.Image != nil && got.Images[*item.Image] != fmt.Sprintf("data:image/jpeg;base64,%d", s.Bag) {
+		if (item.Image == nil) != (s.Bag == 1) || item.Image != nil && got.Images[*item.Image] != jpegURL(fmt.Appendf(nil, "jpeg %d", s.Bag)) {
 			t.Errorf("item %d has picture %v of %q", i, item.Image, got.Images)
 		}
 	}
@@ -105,7 +105,7 @@ func TestAuditPage_OfNothingIsAPage(t *testing.T) {
 	in, r := auditedInput()
 	r.Suspects = nil
 	var b bytes.Buffer
-	if err := NewAuditPage("name", in, r, nil, 10, nil).Write(&b); err != nil {
+	if err := newAuditPage("name", in, r, nil, 10, nil).Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	if got := pageData(t, b.String()); len(got.Items) != 0 || got.Items == nil || got.Images == nil || len(got.Classes) != 3 {
@@ -116,11 +116,11 @@ func TestAuditPage_OfNothingIsAPage(t *testing.T) {
 // The browser keeps decisions by the key: other suspects must have another.
 func TestAuditPage_KeyTellsAuditsApart(t *testing.T) {
 	in, r := auditedInput()
-	key := NewAuditPage("a", in, r, nil, 10, nil).Key
-	if NewAuditPage("b", in, r, nil, 10, nil).Key != key {
+	key := newAuditPage("a", in, r, nil, 10, nil).Key
+	if newAuditPage("b", in, r, nil, 10, nil).Key != key {
 		t.Error("the name of the file changes the key")
 	}
-	if NewAuditPage("a", in, r, nil, 2, nil).Key == key {
+	if newAuditPage("a", in, r, nil, 2, nil).Key == key {
 		t.Error("other suspects have the same key")
 	}
 }

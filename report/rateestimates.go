@@ -15,7 +15,8 @@ import (
 // classes.
 func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float64) *Table {
 	t := &Table{
-		Title: fmt.Sprintf("Noise rates of %d classes from %d bags: q01 = p(missing | true), q10 = p(observed | not true)", len(r.Classes), r.Bags),
+		Title: fmt.Sprintf("Noise rates of %d classes from %d bags: q01 = p(missing | true), q10 = p(observed | not "+
+			"true)", len(r.Classes), r.Bags),
 		Columns: []Column{
 			{Name: "word", Text: true}, {Name: "labels"}, {Name: "true, est.", Decimals: 1},
 			{Name: "q01", Decimals: 3}, {Name: "q01 low", Decimals: 3}, {Name: "q01 high", Decimals: 3}, {Name: "T01", Decimals: 3},
@@ -55,11 +56,32 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 	t.Notes = append(t.Notes, intervals)
 	switch {
 	case !enough:
-		t.Notes = append(t.Notes, fmt.Sprintf("None of %d classes has enough labels of both kinds: the rates above mean nothing, and are used for nothing.",
+		t.Notes = append(t.Notes, fmt.Sprintf("None of %d classes has enough labels of both kinds: the rates above "+
+			"mean nothing, and are used for nothing.",
 			len(r.Classes)))
 	case unusable > 0:
-		t.Notes = append(t.Notes, fmt.Sprintf("The rates of %d of %d classes are not to be believed, for the reason in their remarks: they are not used for an audit.",
+		t.Notes = append(t.Notes, fmt.Sprintf("The rates of %d of %d classes are not to be believed, for the reason "+
+			"in their remarks: they are not used for an audit.",
 			unusable, len(r.Classes)))
+	}
+	return t
+}
+
+// RateReportTable is RateEstimateTable of a report, with notes on its thresholds and its error.
+func RateReportTable(r *rates.Report) *Table {
+	t := RateEstimateTable(r.Result, r.Truth, r.Thresholds)
+	t.Notes = append(t.Notes, fmt.Sprintf(
+		"Calibrated probabilities, sigmoid(a o + b), have their best expected F1 from %.3f on (theta of each word "+
+			"in its column).", r.Threshold))
+	if r.Floor != nil {
+		t.Notes = append(t.Notes, fmt.Sprintf(
+			"Rates are raised to at least q01 %.3f and q10 %.4f, as far as the labels let "+
+				"them.", r.Floor.Q01, r.Floor.Q10))
+	}
+	if r.MeanError != nil {
+		t.Notes = append(t.Notes, fmt.Sprintf(
+			"Mean error against the true labels (T01, T10), over words whose rates are believed: q01 %.3f, q10 %.4f.",
+			r.MeanError.Q01, r.MeanError.Q10))
 	}
 	return t
 }

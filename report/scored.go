@@ -61,7 +61,12 @@ func (b *ShownBag) Picture() template.URL {
 	if len(b.JPEG) == 0 {
 		return ""
 	}
-	return template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(b.JPEG))
+	return template.URL(jpegURL(b.JPEG))
+}
+
+// jpegURL is a picture as a data: URL.
+func jpegURL(jpeg []byte) string {
+	return "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(jpeg)
 }
 
 // Percent is the probability for people: what is not certain is never shown as 0 or 100.

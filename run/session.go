@@ -103,16 +103,11 @@ type OptionsOf[O any] struct {
 
 // Open opens the device and the data of a configuration, in which it notes the precision of the device.
 func Open(ctx context.Context, c *Config, o Options) (*Session, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	s := &Session{Log: o.Log, Observe: o.Observer}
-	backend, note, err := OpenDevice(&c.Run, s.Log)
-	if err != nil {
+	s := newSession(o)
+	var err error
+	if s.Backend, err = s.openDevice(&c.Run); err != nil {
 		return nil, err
 	}
-	s.Backend = backend
-	s.Tell(DeviceMessage(backend, note))
 	if s.Data, err = c.OpenData(ctx, s.Log); err == nil {
 		err = c.StartRates(s.Data)
 	}
@@ -121,6 +116,24 @@ func Open(ctx context.Context, c *Config, o Options) (*Session, error) {
 	}
 	s.Tell(Message{Text: s.Data.Describe(), Detail: true})
 	return s, nil
+}
+
+// newSession is one without device and data.
+func newSession(o Options) *Session {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Session{Log: o.Log, Observe: o.Observer}
+}
+
+// openDevice opens a device and says which.
+func (s *Session) openDevice(r *Resources) (kernels.Backend, error) {
+	backend, note, err := OpenDevice(r, s.Log)
+	if err != nil {
+		return nil, err
+	}
+	s.Tell(DeviceMessage(backend, note))
+	return backend, nil
 }
 
 func (s *Session) Tell(m Message) {

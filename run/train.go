@@ -24,7 +24,7 @@ func (s *Session) Train(ctx context.Context, c *Config, dir string, resume bool)
 	found := s.Recipe(*c, filepath.Join(dir, RecipeFolder))
 	switch {
 	case arm.Stage == 1 && from != "":
-		return nil, setting.Errorf("stage1", "--stage1 is for arms of stage 2; %s trains a net from its start", c.Arm)
+		return nil, setting.Errorf("stage1", "`stage1` is for arms of stage 2; %s trains a net from its start", c.Arm)
 	case arm.Stage == 2 && from == "" || c.Arm == recipe.Forward && c.Rates == recipe.Online:
 		first := filepath.Join(dir, Stage1Folder)
 		if err := s.firstStage(ctx, c, dir, first, found); err != nil {

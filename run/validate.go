@@ -33,19 +33,19 @@ func (c *Config) validateNames() error {
 	case c.Net.Arch != NetVGG16 && c.Net.Arch != NetScenes && c.Net.Arch != NetMLP:
 		return fmt.Errorf("net.arch is %q, want vgg16, scenes or mlp", c.Net.Arch)
 	case (c.Net.Arch == NetMLP) != (c.Data.Set == dataset.Features):
-		return fmt.Errorf("net.arch is %q and data.set is %q: the net mlp is for features (--features FILE), the others are for pictures", c.Net.Arch, c.Data.Set)
+		return fmt.Errorf("net.arch is %q and data.set is %q: the net mlp is for features (`data.features.train.features` FILE), the others are for pictures", c.Net.Arch, c.Data.Set)
 	case c.Net.Arch != NetMLP && len(c.Net.Hidden) > 0:
 		return fmt.Errorf("net.hidden is %v: it is for the net mlp, on features", c.Net.Hidden)
 	case c.Net.Arch == NetMLP && c.Net.forPictures():
-		return errors.New("net.input_size, depths, widths, fc6, fc7, fc6_kernel and fc6_pad are for nets on pictures; the net mlp has hidden layers (--hidden)")
+		return errors.New("net.input_size, depths, widths, fc6, fc7, fc6_kernel and fc6_pad are for nets on pictures; the net mlp has hidden layers (`net.hidden`)")
 	case c.Net.MIL && c.Net.Arch == NetMLP:
-		return errors.New("net.mil joins the cells of pictures: features have none; leave out --mil")
+		return errors.New("net.mil joins the cells of pictures: features have none; leave out `net.mil`")
 	case c.Net.Pixels != PixelsUnit && c.Net.Pixels != PixelsRaw:
 		return fmt.Errorf("net.pixels is %q, want unit or raw", c.Net.Pixels)
 	case !slices.Contains([]ChannelOrder{"", ChannelsRGB, ChannelsBGR}, c.Net.WeightsChannels):
 		return fmt.Errorf("net.weights_channels is %q, want rgb or bgr", c.Net.WeightsChannels)
 	case c.Net.Weights == "" && (c.Net.WeightsChannels != "" || c.Net.WeightsClassifier):
-		return errors.New("net.weights_channels and weights_classifier are for a file to start from: name one (--init FILE)")
+		return errors.New("net.weights_channels and weights_classifier are for a file to start from: name one (`net.weights` FILE)")
 	}
 	return nil
 }
@@ -91,5 +91,5 @@ func (c *Config) ValidateLoss() error {
 		return nil
 	}
 	return fmt.Errorf("loss %s is of the classifier alone, and arm %s has a noise model, which learns by the likelihood of the labels: "+
-		"give --arm star or --arm stage1, or leave out --loss", c.Train.Loss.Name(), c.Arm)
+		"give `arm` star or `arm` stage1, or leave out `train.loss`", c.Train.Loss.Name(), c.Arm)
 }

@@ -37,7 +37,7 @@ func WeightsTable(name string, file *weights.File, report *model.LoadReport) str
 		row(m, note)
 	}
 	for _, m := range report.Missing {
-		note := " not taken: its classes are others, or unknown (--init-classifier); starts at random"
+		note := " not taken: its classes are others, or unknown (`net.weights_classifier`); starts at random"
 		if m.Tensor == "" {
 			note = " not in the file: starts at random"
 		}

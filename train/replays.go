@@ -73,7 +73,7 @@ func (r *replays) do(w work, run func() error) error {
 	if p.graph == nil {
 		var err error
 		if p.graph, err = r.recorder.Capture(w.String(), run); err != nil {
-			return fmt.Errorf("%w (--no-graphs records nothing)", err)
+			return fmt.Errorf("%w (`run.no_graphs` records nothing)", err)
 		}
 	}
 	return p.graph.Launch()

@@ -11,7 +11,7 @@ import (
 )
 
 // searchFlags declare how captions are looked for.
-func searchFlags(r room, s *captioner.Search) {
+func searchFlags(r group, s *captioner.Search) {
 	r.int(&s.Beam, "beam", "`hypotheses` of a clip that are followed; 1 takes the likeliest word at each step")
 	r.float(&s.LengthPenalty, "length-penalty",
 		"`power` of the length that log-probabilities are divided by before they are compared; "+
@@ -21,7 +21,7 @@ func searchFlags(r room, s *captioner.Search) {
 }
 
 // deviceFlags declare the device of a captioner.
-func deviceFlags(cmd *cobra.Command, r room, device *string, threads *int) {
+func deviceFlags(cmd *cobra.Command, r group, device *string, threads *int) {
 	deviceFlag(cmd, r, device)
 	r.int(threads, "threads", "`goroutines` that compute; 0 for one on each processor. Results do not depend on it")
 }
@@ -88,7 +88,7 @@ func captionTrainingFlags(cmd *cobra.Command, c *captioner.Config) {
 var featureEndings = []string{"npy", "npz", "safetensors", "csv", "parquet"}
 
 // clipFeatureFlags declare what names features; prefix tells those of one split from another.
-func clipFeatureFlags(r room, f *captioner.ClipFiles, prefix, of string) {
+func clipFeatureFlags(r group, f *captioner.ClipFiles, prefix, of string) {
 	r.file(&f.Features, prefix+"features",
 		"`file` of features"+of+", as nmn extract writes it: a row for each frame, or for each clip", featureEndings...)
 	r.file(&f.Clips, prefix+"clips",
@@ -98,7 +98,7 @@ func clipFeatureFlags(r room, f *captioner.ClipFiles, prefix, of string) {
 }
 
 // clipCaptionFlags declare what names captions.
-func clipCaptionFlags(r room, f *captioner.ClipFiles, prefix, of string) {
+func clipCaptionFlags(r group, f *captioner.ClipFiles, prefix, of string) {
 	r.file(&f.Captions, prefix+"captions",
 		"`file` of captions"+of+": MSR-VTT's annotations (zip too), COCO captions, "+
 			"an object of lists, JSON lines or CSV", "json", "jsonl", "csv", "zip", "gz")

@@ -43,7 +43,7 @@ with --vocab, as to compare captioners that share it.`,
 }
 
 // wordFlags declare which words get into a vocabulary.
-func wordFlags(r room, o *captioning.WordOptions) {
+func wordFlags(r group, o *captioning.WordOptions) {
 	r.int(&o.MinCount, "min-count", "least `occurrences` of a word in the training captions; rarer ones are unknown")
 	r.int(&o.Size, "vocab-size", "most `words`, the most frequent; 0 for all")
 }

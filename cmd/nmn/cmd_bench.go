@@ -158,7 +158,7 @@ func (b *benchCommand) stepFlags(cmd *cobra.Command) {
 	r.int(&b.vocabulary, "vocab-size", "`words` that s2vt can say (default 23647)")
 }
 
-func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...run.NetName) room {
+func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...run.NetName) group {
 	r := under(cmd, "Network")
 	enum(r, &b.net.Arch, "model", "`network`", nets...)
 	r.int(&b.net.Batch, "batch", "`bags` of a step, or captions")

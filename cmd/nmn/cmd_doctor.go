@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -104,6 +105,7 @@ func doctorLine(now doctor.Progress, since time.Duration) string {
 
 // tell writes the report to where it was asked for.
 func (d *doctorCommand) tell(p *program, found *run.Examination) error {
+	findingsWithFlags(found.Findings)
 	if d.output != "" {
 		content, err := json.MarshalIndent(found, "", "  ")
 		if err == nil {
@@ -121,7 +123,7 @@ func (d *doctorCommand) tell(p *program, found *run.Examination) error {
 	fmt.Fprintln(&b)
 	err = cmp.Or(err, doctor.WriteFindings(&b, found.Findings, func(weight string) string { return p.paint(p.out, red, weight) }))
 	if err == nil {
-		_, err = p.out.Write(b.Bytes())
+		_, err = io.WriteString(p.out, withFlags(b.String()))
 	}
 	return err
 }

@@ -27,6 +27,7 @@ type experimentCommand struct {
 
 func newExperiment(p *program) *cobra.Command {
 	e := experimentCommand{Grid: experiment.New(run.DefaultConfig(), filepath.Join("runs", "experiment")), budget: 5 * time.Minute, metrics: p.getenv(metricsVariable), format: report.Text}
+	e.Rename = withFlags
 	cmd := &cobra.Command{
 		Use:   "experiment",
 		Short: "Train several arms at several noise levels and seeds, and print one table",

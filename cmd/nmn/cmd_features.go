@@ -132,7 +132,7 @@ func describedFeatures(d *features.Description) string {
 		lines = append(lines, "             "+one)
 	}
 	if d.Unusable > 0 {
-		lines = append(lines, fmt.Sprintf("unusable     %d rows; the first: %s", d.Unusable, d.First))
+		lines = append(lines, fmt.Sprintf("unusable     %d rows; the first: %s", d.Unusable, withFlags(d.First)))
 	}
 	if d.IDs {
 		lines = append(lines, "identifiers  "+d.FirstID+", ...")

@@ -141,6 +141,7 @@ func (c *framesCommand) validate(paths []string) error {
 		return usageError{err}
 	}
 	c.options.ShardBytes = int64(c.mib * (1 << 20))
+	c.options.Describe = func(err error) string { return withFlags(err.Error()) }
 	if c.options.Workers == 0 {
 		c.options.Workers = runtime.GOMAXPROCS(0)
 	}

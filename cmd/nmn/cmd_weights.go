@@ -69,7 +69,7 @@ func tellWeights(p *program, path string, asJSON bool) (err error) {
 // text tells it to people: the layers, or the first of the tensors where they are none of VGG16.
 func (w *weightsFile) text(file *weights.File) string {
 	if w.VGG16 != nil {
-		return run.WeightsTable(w.File, file, w.VGG16)
+		return withFlags(run.WeightsTable(w.File, file, w.VGG16))
 	}
 	const most = 100
 	var b strings.Builder

@@ -145,15 +145,15 @@ func reference(t *testing.T) string {
 	return b.String()
 }
 
-func TestRoot_EveryCommandHasExamplesAndRooms(t *testing.T) {
+func TestRoot_EveryCommandHasExamplesAndGroups(t *testing.T) {
 	root := newRoot(&program{terminal: systemTerminal()})
 	for _, c := range root.Commands() {
 		if c.Example == "" {
 			t.Errorf("%s has no example", c.Name())
 		}
-		for _, r := range rooms(c) {
-			if r.name == otherRoom && len(r.flags.FlagUsages()) > 0 && r.flags.Lookup("help") == nil && r.flags.Lookup("verbose") == nil {
-				t.Errorf("%s has flags without a room:\n%s", c.Name(), r.flags.FlagUsages())
+		for _, r := range groupsOf(c) {
+			if r.name == otherGroup && len(r.flags.FlagUsages()) > 0 && r.flags.Lookup("help") == nil && r.flags.Lookup("verbose") == nil {
+				t.Errorf("%s has flags without a heading:\n%s", c.Name(), r.flags.FlagUsages())
 			}
 		}
 	}

@@ -19,7 +19,7 @@ import (
 type evalCommand struct {
 	config     run.Config
 	sources    sources
-	scores     scoreFiles
+	scores     eval.Files
 	options    eval.Options
 	checkpoint run.Checkpoint
 	split      string
@@ -62,11 +62,11 @@ func (e *evalCommand) flags(cmd *cobra.Command) {
 	checkpointFlag(model, &e.checkpoint)
 	enum(model, &e.split, "split", "`split` of the data", "train", "validation", "test")
 	files := under(cmd, "Scores")
-	files.file(&e.scores.scores, "scores", "`file` with the scores of any program, instead of a model", "csv", "npy")
-	files.file(&e.scores.counts, "counts", "`file` with the captions that mention each word", "csv", "npy")
-	files.file(&e.scores.labels, "labels", "`file` with observed labels, 0 or 1", "csv", "npy")
-	files.file(&e.scores.truth, "truth", "`file` with true labels, 0 or 1", "csv", "npy")
-	files.bool(&e.scores.logits, "logits", "scores are log-odds instead of probabilities")
+	files.file(&e.scores.Scores, "scores", "`file` with the scores of any program, instead of a model", "csv", "npy")
+	files.file(&e.scores.Counts, "counts", "`file` with the captions that mention each word", "csv", "npy")
+	files.file(&e.scores.Labels, "labels", "`file` with observed labels, 0 or 1", "csv", "npy")
+	files.file(&e.scores.Truth, "truth", "`file` with true labels, 0 or 1", "csv", "npy")
+	files.bool(&e.scores.Logits, "logits", "scores are log-odds instead of probabilities")
 	m := under(cmd, "Measures")
 	m.float(&e.options.Threshold, "threshold", "`probability` from which a label is predicted")
 	m.float(&e.options.PlugIn, "plug-in", "second threshold, a `probability` (default the one of the best expected F1: that of the run, else of these scores)")
@@ -88,14 +88,13 @@ func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*
 	switch {
 	case e.words < 0:
 		return nil, usagef("eval: --words is %d, want at least 0", e.words)
-	case e.scores.scores != "" && len(args) > 0:
+	case e.scores.Scores != "" && len(args) > 0:
 		return nil, usagef("eval: give a model or --scores, not both")
-	case e.scores.scores != "":
-		e.scores.vocabulary = e.config.Data.Vocabulary
+	case e.scores.Scores != "":
 		if cmd.Flags().Changed("captions-per-bag") {
-			e.scores.captionsPerBag = e.config.Data.CaptionsPerBag
+			e.scores.CaptionsPerBag = e.config.Data.CaptionsPerBag
 		}
-		return evaluateScores(e.scores, e.options)
+		return evaluateScores(e.scores, e.config.Data.Vocabulary, e.options)
 	case len(args) == 0:
 		return nil, usagef("eval: name a run folder or a checkpoint, or give --scores")
 	}

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+
 	"nmn/internal/setting"
 	"nmn/run"
-	"strings"
 )
 
 // Exit codes.
@@ -39,7 +40,8 @@ func exitCode(err error) int {
 	return exitFailure
 }
 
-// oneLine writes an error for people: joined errors share the line.
+// oneLine writes an error for people: joined errors share the line, and settings have the names of their flags.
 func oneLine(err error) string {
-	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	lines := strings.FieldsFunc(withFlags(err.Error()), func(r rune) bool { return r == '\n' || r == '\r' })
+	return strings.Join(lines, "; ")
 }

@@ -109,10 +109,10 @@ func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, pa
 	return c.data(cmd.Context(), p, file)
 }
 
-// forPictures are the flags of rooms on data that count for named pictures too.
+// forPictures are the flags of groups on data that count for named pictures too.
 var forPictures = map[string]bool{"fit": true, "max-pixels": true, "max-bad-samples": true}
 
-// ofSplit are the flags of other rooms that named pictures have no use for.
+// ofSplit are the flags of other groups that named pictures have no use for.
 var ofSplit = map[string]bool{"split": true, "output-labels": true, "output-truth": true, "per-frame": true, "output-clips": true}
 
 func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
@@ -130,8 +130,8 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 		return nil
 	}
 	for _, flag := range givenFlags(cmd.Flags()) {
-		room := cmd.Flags().Lookup(flag.name).Annotations[roomAnnotation]
-		ofData := len(room) > 0 && (room[0] == "Data" || room[0] == "Configuration") && !forPictures[flag.name]
+		group := cmd.Flags().Lookup(flag.name).Annotations[groupAnnotation]
+		ofData := len(group) > 0 && (group[0] == "Data" || group[0] == "Configuration") && !forPictures[flag.name]
 		if ofData || ofSplit[flag.name] {
 			return usagef("extract: --%s belongs to the data of a run: leave it out, or %s", flag.name, strings.Join(paths, ", "))
 		}

@@ -1,31 +1,37 @@
 package main
 
 import (
+	"github.com/spf13/cobra"
+
 	"nmn/internal/setting"
 	"nmn/recipe"
 	"nmn/run"
-
-	"github.com/spf13/cobra"
 )
 
 func recipeFlags(cmd *cobra.Command, c *run.Config) {
 	r := under(cmd, "Noise model")
-	recipeFormFlag(r, &c.Recipe.Form, "nmn-recipe", "`how` stage 2 comes by its noise model: estimate, estimated from scores of bags that were not learned and held "+
-		"(docs/audit.md), or paper, learned from a start (default estimate; paper for presets of papers, and where an arm or a start is named that does not need it)")
-	r.string(&c.Rates, "rates", "`source` of the rates: a file with those of each word (word, q01, q10, as in q.csv); with --nmn-recipe estimate also "+
+	recipeFormFlag(r, &c.Recipe.Form, "nmn-recipe", "`how` stage 2 comes by its noise model: estimate, estimated "+
+		"from scores of bags that were not learned and held "+
+		"(docs/audit.md), or paper, learned from a start (default estimate; paper for presets of papers, and where "+
+		"an arm or a start is named that does not need it)")
+	r.string(&c.Rates, "rates", "`source` of the rates: a file with those of each word (word, q01, q10, as in "+
+		"q.csv); with --nmn-recipe estimate also "+
 		"folds:N (for features; default folds:5) or online, from scores of the first epoch (default for pictures)")
 	_ = cmd.MarkFlagFilename("rates", "csv")
-	r.int(&c.Recipe.FoldEpochs, "fold-epochs", "estimate: `epochs` of the nets of folds, of which the one with the least out-of-fold loss counts; 0 for 15")
-	r.int(&c.Recipe.Epochs, "recipe-epochs", "estimate: `epochs` of stage 2 of the arms r-n and r-s; 0 for those of the least out-of-fold loss, and 3")
-	r.bool(&c.Recipe.Floor, "rates-floor", "estimate: raise the rates as far as the labels let them, and learn means of belief and score, "+
+	r.int(&c.Recipe.FoldEpochs, "fold-epochs", "estimate: `epochs` of the nets of folds, of which the one with the "+
+		"least out-of-fold loss counts; 0 for 15")
+	r.int(&c.Recipe.Epochs, "recipe-epochs", "estimate: `epochs` of stage 2 of the arms r-n and r-s; 0 for those of "+
+		"the least out-of-fold loss, and 3")
+	r.bool(&c.Recipe.Floor, "rates-floor", "estimate: raise the rates as far as the labels let them, and learn "+
+		"means of belief and score, "+
 		"for noise that is suspected to depend on the bag")
 }
 
 // recipeFormFlag declares --nmn-recipe; the form that was called crossfit before is still understood.
-func recipeFormFlag(r room, v *recipe.Form, name, usage string) {
-	r.set.Var(formFlag{choice[recipe.Form]{v, []recipe.Form{recipe.Paper, recipe.Estimate}}}, name, usage+": "+setting.Alternatives([]recipe.Form{recipe.Paper, recipe.Estimate}))
-	r.keep(name, v)
-	_ = r.cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions([]string{string(recipe.Paper), string(recipe.Estimate)}, cobra.ShellCompDirectiveNoFileComp))
+func recipeFormFlag(r group, v *recipe.Form, name, usage string) {
+	forms := []recipe.Form{recipe.Paper, recipe.Estimate}
+	r.value(formFlag{choice[recipe.Form]{v, forms}}, v, name, usage+": "+setting.Alternatives(forms))
+	r.completes(name, string(recipe.Paper), string(recipe.Estimate))
 }
 
 // formFlag is a choice that knows the old name of a form.

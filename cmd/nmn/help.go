@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// writeHelp writes the help of a command: what it does, examples, subcommands, and its flags by room.
+// writeHelp writes the help of a command: what it does, examples, subcommands, and its flags by their headings.
 func writeHelp(p *program, cmd *cobra.Command) {
 	w := cmd.OutOrStdout()
 	heading := func(s string) { fmt.Fprintf(w, "\n%s\n", p.paint(w, bold, s+":")) }
@@ -32,7 +32,7 @@ func writeHelp(p *program, cmd *cobra.Command) {
 			}
 		}
 	}
-	for _, r := range rooms(cmd) {
+	for _, r := range groupsOf(cmd) {
 		heading(r.name)
 		writeFlags(w, r.flags, p.width(w))
 	}
@@ -52,20 +52,21 @@ func writeFlags(w io.Writer, flags *pflag.FlagSet, width int) {
 	fmt.Fprint(w, flags.FlagUsagesWrapped(max(60, min(width, 110))))
 }
 
-type roomOfFlags struct {
+// flagGroup are the flags under a heading.
+type flagGroup struct {
 	name  string
 	flags *pflag.FlagSet
 }
 
-// rooms sorts the flags of a command by the room they were declared in, in the order of declaration.
-func rooms(cmd *cobra.Command) []roomOfFlags {
-	var all []roomOfFlags
+// groupsOf sorts the flags of a command by their headings, in the order of declaration.
+func groupsOf(cmd *cobra.Command) []flagGroup {
+	var all []flagGroup
 	add := func(f *pflag.Flag) {
 		if f.Hidden {
 			return
 		}
-		name := otherRoom
-		if a := f.Annotations[roomAnnotation]; len(a) == 1 {
+		name := otherGroup
+		if a := f.Annotations[groupAnnotation]; len(a) == 1 {
 			name = a[0]
 		}
 		for _, r := range all {
@@ -77,7 +78,7 @@ func rooms(cmd *cobra.Command) []roomOfFlags {
 		flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
 		flags.SortFlags = false
 		flags.AddFlag(f)
-		all = append(all, roomOfFlags{name, flags})
+		all = append(all, flagGroup{name, flags})
 	}
 	for _, set := range []*pflag.FlagSet{cmd.LocalFlags(), cmd.InheritedFlags()} {
 		set.SortFlags = false

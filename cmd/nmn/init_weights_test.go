@@ -204,7 +204,7 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 				if told := strings.Contains(table, "starts at random"); told == classifier {
 					t.Errorf("with --init-classifier=%t the table says\n%s", classifier, table)
 				}
-				if isCaffe := from == "caffe"; strings.Contains(log.String(), "--pixels raw") != isCaffe || strings.Contains(table, "BGR") != isCaffe {
+				if isCaffe := from == "caffe"; strings.Contains(log.String(), "`net.pixels` raw") != isCaffe || strings.Contains(table, "BGR") != isCaffe {
 					t.Errorf("BGR and raw pixels are for Caffe's weights; log %s\n%s", log.String(), table)
 				}
 			}

@@ -83,7 +83,7 @@ func unknownLabels(bags, classes int) *dense.Dense {
 // tellLeftOut says what of a set could not be read, and why.
 func tellLeftOut(p *program, bad []loader.BadSample, set *loader.Set) {
 	for _, b := range bad {
-		fmt.Fprintf(p.err, "left out: %v\n", b.Err)
+		fmt.Fprintf(p.err, "left out: %s\n", withFlags(b.Err.Error()))
 	}
 	if len(bad) > 0 {
 		fmt.Fprintf(p.err, "%d of %d %s could not be read and are left out\n", len(bad), set.Len(), dataset.Noun(set))

@@ -198,7 +198,7 @@ func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := readRates(filepath.Join(dir, run.RecipeFolder, recipe.RatesFile), v.Texts())
+	found, err := labels.ReadWordsFile(filepath.Join(dir, run.RecipeFolder, recipe.RatesFile), v.Texts(), labels.Given)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +348,7 @@ func TestRecipe_RaisesRates(t *testing.T) {
 	}
 	words := []string{"label_hot", "label_dry", "label_windy", "label_cold", "label_wet"}
 	of := func(name string) *labels.Rates {
-		found, err := readRates(filepath.Join(dir, name, run.RecipeFolder, recipe.RatesFile), words)
+		found, err := labels.ReadWordsFile(filepath.Join(dir, name, run.RecipeFolder, recipe.RatesFile), words, labels.Given)
 		if err != nil {
 			t.Fatal(err)
 		}

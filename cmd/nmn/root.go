@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"nmn/run"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"nmn/run"
 )
 
 // program holds what every command shares.
@@ -91,7 +92,8 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 	}
 	p.globalFlags(root)
 	for _, command := range []func(*program) *cobra.Command{
-		newDoctor, newExperiment, newTrain, newEval, newPredict, newExtract, newExport, newWeights, newRates, newAudit, newFeatures, newFrames, newVocab, newCaption,
+		newDoctor, newExperiment, newTrain, newEval, newPredict, newExtract, newExport, newWeights, newRates, newAudit,
+		newFeatures, newFrames, newVocab, newCaption,
 		newNoise, newScenes, newFigure3, newBench,
 		newHealthcheck, newVersion,
 	} {
@@ -101,7 +103,7 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 }
 
 func (p *program) globalFlags(root *cobra.Command) {
-	flags := room{root, "Messages", root.PersistentFlags()}
+	flags := group{root, "Messages", root.PersistentFlags()}
 	flags.boolP(&p.verbose, "verbose", "v", "log what happens to standard error (same as --log-level info)")
 	flags.boolP(&p.quiet, "quiet", "q", "show no progress")
 	enum(flags, &p.level, "log-level", "least `level` of log lines on standard error", "debug", "info", "warn", "error")
@@ -126,7 +128,8 @@ func (p *program) openLog() error {
 			return usageError{err}
 		}
 	}
-	p.log = slog.New(slog.NewTextHandler(p.status, &slog.HandlerOptions{Level: level}))
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: attributesWithFlags}
+	p.log = slog.New(slog.NewTextHandler(p.status, options))
 	return nil
 }
 

@@ -85,7 +85,7 @@ func (t *table4Command) flags(cmd *cobra.Command) {
 }
 
 // folders declares a list of named folders.
-func folders(r room, v *[]table4.Features, name, usage string) {
+func folders(r group, v *[]table4.Features, name, usage string) {
 	parse := func(s string) (table4.Features, error) {
 		name, folder, found := strings.Cut(s, "=")
 		if !found || name == "" || folder == "" || strings.ContainsAny(name, `/\`) {

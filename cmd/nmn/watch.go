@@ -134,9 +134,9 @@ func (s *watchedSession) Close() error { return cmp.Or(s.watch.close(), s.Sessio
 
 // tell shows a message to people.
 func (p *program) tell(m run.Message) {
-	text := m.Text
+	text := withFlags(m.Text)
 	if m.Topic != "" {
-		text = fmt.Sprintf("%-8s%s", m.Topic, m.Text)
+		text = fmt.Sprintf("%-8s%s", m.Topic, text)
 	}
 	switch {
 	case m.Detail:

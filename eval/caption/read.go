@@ -244,7 +244,7 @@ func Join(candidates, references *Captions, partial bool) ([]Item, error) {
 	if !partial && len(items) < len(references.IDs) {
 		missing := slices.IndexFunc(references.IDs, func(id string) bool { return candidates.Of[id] == nil })
 		return nil, fmt.Errorf("%d of %d pictures with references have no generated caption, the first is %.80s "+
-			"(--partial scores the others alone): %w",
+			"(`captions.partial` scores the others alone): %w",
 			len(references.IDs)-len(items), len(references.IDs), references.IDs[missing], ErrInput)
 	}
 	return items, nil

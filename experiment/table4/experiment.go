@@ -63,7 +63,7 @@ func New(dir string) *Experiment {
 // Validate reports the first setting that is out of range, or does not go with others, as a *setting.Error.
 func (e *Experiment) Validate() error {
 	if len(e.Seeds) == 0 {
-		return setting.Errorf("seeds", "experiment table4: give at least one of --seeds")
+		return setting.Errorf("seeds", "experiment table4: give at least one of `table4.seeds`")
 	}
 	for i, seed := range e.Seeds {
 		if seed == 0 || slices.Contains(e.Seeds[:i], seed) {
@@ -74,16 +74,16 @@ func (e *Experiment) Validate() error {
 	switch {
 	case (len(e.Features) > 0) != (e.Captions != ""):
 		return setting.Errorf("features",
-			"experiment table4: --features and --captions belong together: give both, or none for moving scenes")
+			"experiment table4: `table4.features` and `table4.captions` belong together: give both, or none for moving scenes")
 	case d.TestSize < 1 || d.ValidationSize < 1:
-		return setting.Errorf("data.test_size", "experiment table4: --validation-size and --test-size are at least 1")
+		return setting.Errorf("data.test_size", "experiment table4: `table4.validation_size` and `table4.test_size` are at least 1")
 	case e.PerClip < scenes.CaptionsPerPicture || e.PerClip > 100:
-		return setting.Errorf("captions_per_clip", "experiment table4: --captions-per-clip is %d, want %d to 100",
+		return setting.Errorf("captions_per_clip", "experiment table4: `table4.captions_per_clip` is %d, want %d to 100",
 			e.PerClip, scenes.CaptionsPerPicture)
 	}
 	for i, f := range e.Features {
 		if slices.ContainsFunc(e.Features[:i], func(g Features) bool { return g.Name == f.Name }) {
-			return setting.Errorf("features", "experiment table4: --features names %s twice", f.Name)
+			return setting.Errorf("features", "experiment table4: `table4.features` names %s twice", f.Name)
 		}
 	}
 	nets := e.nets()

@@ -86,7 +86,7 @@ func chooseImages(c *COCO, o COCOOptions) ([]*COCOImage, error) {
 	}
 	if len(missing) > 0 && o.Missing == nil {
 		return nil, fmt.Errorf("captions %q: %d of %d images have no file in %q, first %q; complete the folder, or "+
-			"leave them out (--max-bad-samples): %w",
+			"leave them out (`data.max_bad_samples`): %w",
 			c.Name, len(missing), len(c.Images), o.Images, missing[:min(3, len(missing))], fs.ErrNotExist)
 	}
 	for _, file := range missing {

@@ -73,7 +73,7 @@ func chooseClips(m *MSRVTT, o MSRVTTOptions) ([]*MSRVTTClip, error) {
 	}
 	if len(unused) > 0 && o.LeftOut == nil {
 		return nil, fmt.Errorf("captions %q: %d of %d clips of the split %q cannot be used, first %q; complete them, "+
-			"or leave them out (--max-bad-samples): %w",
+			"or leave them out (`data.max_bad_samples`): %w",
 			m.Name, len(unused), all, o.Split, loader.Excerpt(unused[0].ID), why[0])
 	}
 	for i, clip := range unused {

@@ -96,7 +96,7 @@ func (d *Splits) holdOut(c *Config, whole *loader.Set) error {
 		*part.to = set
 	}
 	if d.Train == nil {
-		return fmt.Errorf("%s: %d bags leave none to train on: lower --validation-share and --test-share", whole.Name, whole.Len())
+		return fmt.Errorf("%s: %d bags leave none to train on: lower `data.validation_share` and `data.test_share`", whole.Name, whole.Len())
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (d *Splits) readManifest(ctx context.Context, c *Config) (m *manifest.Manif
 		return nil, "", err
 	}
 	if missing > c.MaxBadSamples {
-		return nil, "", fmt.Errorf("%s: %d rows have no file in %s; --max-bad-samples allows %d", c.Manifest, missing, folder, c.MaxBadSamples)
+		return nil, "", fmt.Errorf("%s: %d rows have no file in %s; `data.max_bad_samples` allows %d", c.Manifest, missing, folder, c.MaxBadSamples)
 	}
 	return m, folder, nil
 }
@@ -83,7 +83,7 @@ func assignSplits(c *Config, m *manifest.Manifest) error {
 	lists := c.ValidationIDs != "" || c.TestIDs != ""
 	switch {
 	case m.HasSplits() && lists:
-		return fmt.Errorf("%s has splits, and --validation-ids or --test-ids is given: leave out one (--ignore-columns split leaves out the column)", c.Manifest)
+		return fmt.Errorf("%s has splits, and `data.validation_ids` or `data.test_ids` is given: leave out one (`data.features.ignore_columns` split leaves out the column)", c.Manifest)
 	case m.HasSplits():
 		return nil
 	}
@@ -119,7 +119,7 @@ func (d *Splits) foreignLabels(c *Config, m *manifest.Manifest, v *text.Vocabula
 	case n == 0:
 		return nil
 	case c.Vocabulary != "" && !c.VocabularyOfModel:
-		return fmt.Errorf("%s, line %d: the label %q is not in the vocabulary %s (nor are %d other labels; %d rows have such): add it there, or leave out --vocab",
+		return fmt.Errorf("%s, line %d: the label %q is not in the vocabulary %s (nor are %d other labels; %d rows have such): add it there, or leave out `data.vocabulary`",
 			c.Manifest, foreign.Line, foreign.Labels[0], c.Vocabulary, n-1, foreign.Rows)
 	}
 	told := fmt.Sprintf("%d labels on %d rows are no classes and count for nothing: %s", n, foreign.Rows, Abridged(foreign.Labels))

@@ -175,7 +175,7 @@ func (d *Splits) captionSet(c *Config, captions *annotation.COCO, folder string,
 		return nil, err
 	}
 	if missing > c.MaxBadSamples {
-		return nil, fmt.Errorf("%s: %d pictures have no file in %s; --max-bad-samples allows %d", captions.Name, missing, folder, c.MaxBadSamples)
+		return nil, fmt.Errorf("%s: %d pictures have no file in %s; `data.max_bad_samples` allows %d", captions.Name, missing, folder, c.MaxBadSamples)
 	}
 	source, err := loader.NewFileSource(folder, files)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 func (f *FeatureConfig) Validate() error {
 	switch {
 	case f.Train.Features == "":
-		return fmt.Errorf("data.set is features: name the file of features (--features FILE)")
+		return fmt.Errorf("data.set is features: name the file of features (`data.features.train.features` FILE)")
 	case f.Missing != MissingError && f.Missing != MissingMean:
 		return fmt.Errorf("data.features.missing_values is %q, want error or mean", f.Missing)
 	case f.Missing == MissingMean && !f.Standardise:
@@ -52,17 +52,17 @@ func (d *Config) Validate() error {
 	case !slices.Contains(Kinds(), d.Set):
 		return fmt.Errorf("data.set is %q, want %s", d.Set, setting.Alternatives(Kinds()))
 	case d.Set == Manifest && d.Manifest == "":
-		return fmt.Errorf("data.set is manifest: name the list of pictures (--manifest FILE)")
+		return fmt.Errorf("data.set is manifest: name the list of pictures (`data.manifest` FILE)")
 	case !d.Captioned() && d.Noise > 0:
-		return fmt.Errorf("data.noise is %g: %s have no captions to replace; flip labels (--flips 0.3:0.1) or give a noise file", d.Noise, d.Noun())
+		return fmt.Errorf("data.noise is %g: %s have no captions to replace; flip labels (`data.flips` 0.3:0.1) or give a noise file", d.Noise, d.Noun())
 	case (d.Noise > 0 || d.NoiseFile != "") && (d.Flips != "" || d.FlipRates != ""):
 		return fmt.Errorf("data.noise and data.flips both inject noise: choose one")
 	case d.Set == Captions && (d.Captions == "" || d.Images == ""):
-		return fmt.Errorf("data.set is captions: name the file of captions (--captions FILE) and the folder of pictures (--images DIR)")
+		return fmt.Errorf("data.set is captions: name the file of captions (`data.captions` FILE) and the folder of pictures (`data.images` DIR)")
 	case d.Set == MSRVTT && (d.MSRVTT == "" || d.FramesDir == ""):
-		return fmt.Errorf("data.set is msrvtt: name the file of annotations (--msrvtt FILE) and the folder of frames (--frames-dir DIR)")
+		return fmt.Errorf("data.set is msrvtt: name the file of annotations (`data.msrvtt` FILE) and the folder of frames (`data.frames_dir` DIR)")
 	case d.Set == Clips && d.Clips == "":
-		return fmt.Errorf("data.set is clips: name the folder of the training clips (--clips DIR)")
+		return fmt.Errorf("data.set is clips: name the folder of the training clips (`data.clips` DIR)")
 	case d.Clips+d.ValClips+d.TestClips != "" && (d.Set != Clips || d.Captions != "" || d.MSRVTT != "" || d.Features.Train.Features != ""):
 		return fmt.Errorf("data.clips is %q, beside other data (data.set is %s): folders of clips have their labels beside them: leave out one", d.Clips, d.Set)
 	case d.Manifest != "" && (d.Set != Manifest || d.Captions != "" || d.ValCaptions != "" || d.MSRVTT != "" || d.Features.Train.Features != ""):

@@ -221,7 +221,7 @@ func TestExamine_TruncatedJPEGStopsARunUnlessItIsAllowed(t *testing.T) {
 	set := split(t, "train", train, "cat", "dog")
 	f := wantFinding(t, examine(t, options(), set), doctor.Error, "broken-pictures")
 	if len(f.Examples) != 1 || !bytes.Contains([]byte(f.Examples[0]), []byte("train-4.jpg")) ||
-		!bytes.Contains([]byte(f.Cure), []byte("--max-bad-samples 1")) {
+		!bytes.Contains([]byte(f.Cure), []byte("`data.max_bad_samples` 1")) {
 		t.Errorf("finding %+v does not name the file and the cure", f)
 	}
 	o := options()

@@ -92,7 +92,7 @@ func (r *Report) labelFindings() {
 			r.add(Finding{weight, "bags-without-label", fmt.Sprintf("bags of %s without any label: %d (%s)", s.Name, n,
 				percent(n, s.Bags)),
 				"check that their labels were not lost on the way; with captions, a vocabulary of more words " +
-					"(--vocab-size, --min-count) labels more of them", nil})
+					"(`data.vocabulary_size`, `data.min_count`) labels more of them", nil})
 		}
 	}
 }
@@ -102,18 +102,18 @@ func (r *Report) trainingLabels(s *SplitReport) {
 	if n := len(l.Never); n > 0 {
 		r.add(Finding{Warning, "empty-classes",
 			fmt.Sprintf("classes on no bag of %s: %d of %d; nothing can be learned of them", s.Name, n, l.Classes),
-			"leave them out of the vocabulary (--vocab, --min-count) or of the label columns (--label-columns), or " +
+			"leave them out of the vocabulary (`data.vocabulary`, `data.min_count`) or of the label columns (`data.features.label_columns`), or " +
 				"add bags that have them", some(l.Never)})
 	}
 	if n := len(l.Always); n > 0 {
 		r.add(Finding{Warning, "constant-classes",
 			fmt.Sprintf("classes on every bag of %s: %d of %d; they tell bags apart in nothing", s.Name, n, l.Classes),
-			"leave them out of the vocabulary (--vocab) or of the label columns (--label-columns)", some(l.Always)})
+			"leave them out of the vocabulary (`data.vocabulary`) or of the label columns (`data.features.label_columns`)", some(l.Always)})
 	}
 	if l.Rare > 0 {
 		r.add(Finding{Note, "rare-classes", fmt.Sprintf("classes on fewer than %d bags of %s: %d of %d; little can "+
 			"be learned of them, and their noise rates cannot be estimated well",
-			rareBelow, s.Name, l.Rare, l.Classes), "leave them out (--min-count, --vocab-size), or read their " +
+			rareBelow, s.Name, l.Rare, l.Classes), "leave them out (`data.min_count`, `data.vocabulary_size`), or read their " +
 			"figures with care", nil})
 	}
 }

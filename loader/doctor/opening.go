@@ -64,7 +64,7 @@ func (l *Opening) Findings(maxBadSamples int) (all []Finding) {
 			f.Weight = Error
 			f.Text = fmt.Sprintf("bags of the annotations without pictures or captions: %d; a run leaves out %d at most",
 				n, maxBadSamples)
-			f.Cure = fmt.Sprintf("add their files, or leave them out: --max-bad-samples %d", n)
+			f.Cure = fmt.Sprintf("add their files, or leave them out: `data.max_bad_samples` %d", n)
 		}
 		all = append(all, f)
 	}

@@ -137,7 +137,7 @@ func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 		if p.BrokenBags > o.MaxBadSamples {
 			f.Weight, f.Text = Error, fmt.Sprintf("pictures of %s that cannot be used: %d of %d; a run leaves out %d "+
 				"bags at most", s.Name, p.Broken, p.Files, o.MaxBadSamples)
-			f.Cure = fmt.Sprintf("repair or remove them, or leave them out: --max-bad-samples %d", p.BrokenBags)
+			f.Cure = fmt.Sprintf("repair or remove them, or leave them out: `data.max_bad_samples` %d", p.BrokenBags)
 		}
 		r.add(f)
 	}
@@ -145,14 +145,14 @@ func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 		r.add(Finding{Note, "small-pictures",
 			fmt.Sprintf(
 				"pictures of %s not half as large as the input of the network, %d pixels: %d; they are enlarged",
-				s.Name, o.InputSize, p.Small), "train with a smaller input (--input-size, --net scenes), or take " +
+				s.Name, o.InputSize, p.Small), "train with a smaller input (`net.input_size`, `net.arch` scenes), or take " +
 				"larger pictures", nil})
 	}
 	if p.Odd > 0 {
 		r.add(Finding{Note, "odd-aspect",
 			fmt.Sprintf("pictures of %s more than %d times as long as they are high, or the other way: %d",
 				s.Name, oddAspect, p.Odd),
-			"--fit longest keeps their shape, --fit square bends it", nil})
+			"`data.fit` longest keeps their shape, `data.fit` square bends it", nil})
 	}
 	if p.Grey > 0 && p.Grey < p.Decoded {
 		r.add(Finding{Note, "grey-pictures", fmt.Sprintf("grey pictures of %s, with three equal channels: %d (%s)",
@@ -161,7 +161,7 @@ func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 	}
 	if n := p.Files - p.Decoded - p.Broken; n > 0 {
 		r.add(Finding{Note, "sampled", fmt.Sprintf("pictures of %s that were not decoded: %d of %d",
-			s.Name, n, p.Files), "leave out --sample to decode all", nil})
+			s.Name, n, p.Files), "leave out `doctor.sample` to decode all", nil})
 	}
 }
 

@@ -150,7 +150,7 @@ func (r *Report) rowFindings(s *SplitReport, o *Options) {
 			f.Weight, f.Text = Error, fmt.Sprintf(
 				"rows of %s that cannot be used: %d of %d; a run leaves out %d at most",
 				s.Name, n, s.Rows.Rows, o.MaxBadSamples)
-			f.Cure = fmt.Sprintf("repair or remove them, or leave them out: --max-bad-samples %d", n)
+			f.Cure = fmt.Sprintf("repair or remove them, or leave them out: `data.max_bad_samples` %d", n)
 		}
 		r.add(f)
 	}
@@ -162,7 +162,7 @@ func (r *Report) rowFindings(s *SplitReport, o *Options) {
 		if !o.Missing {
 			f.Weight, f.Text = Error, fmt.Sprintf("rows of %s with missing values (empty, ?, NaN): %d of %d",
 				s.Name, n, s.Rows.Rows)
-			f.Cure = "--missing-values mean --standardise takes the mean of the column, or repair the rows"
+			f.Cure = "`data.features.missing_values` mean `data.features.standardise` takes the mean of the column, or repair the rows"
 		}
 		r.add(f)
 	}
@@ -188,12 +188,12 @@ func (r *Report) columnFindings(o *Options) {
 		r.add(Finding{Note, "constant-features",
 			fmt.Sprintf("features that are the same in all rows of %s: %d of %d; they count for nothing",
 				r.Splits[0].Name, n, f.Width),
-			"leave them out (--ignore-columns)", examples})
+			"leave them out (`data.features.ignore_columns`)", examples})
 	}
 	if !o.Standardise && (f.Most > largeRatio*f.Least || f.LargestMean > largeMean) {
 		r.add(Finding{Warning, "scale",
 			fmt.Sprintf("features are on different scales: deviations of %.3g to %.3g, means of up to %.3g",
 				f.Least, f.Most, f.LargestMean),
-			"--standardise brings all to mean 0 and deviation 1", nil})
+			"`data.features.standardise` brings all to mean 0 and deviation 1", nil})
 	}
 }

@@ -96,7 +96,7 @@ func WriteFindings(out io.Writer, findings []Finding, paint func(string) string)
 			fmt.Fprintf(&b, "    %s\n", e)
 		}
 		if n := len(f.Examples); n > shownExamples {
-			fmt.Fprintf(&b, "    ... (--json tells more)\n")
+			fmt.Fprintf(&b, "    ... (`doctor.json` tells more)\n")
 		}
 		fmt.Fprintf(&b, "    cure: %s\n", f.Cure)
 	}

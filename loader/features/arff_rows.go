@@ -84,7 +84,7 @@ func (a *arffRecords) place() string { return fmt.Sprintf("line %d", a.line) }
 func (a *arffRecords) numbers(dst []float32, c int) ([]float32, error) {
 	attr, value := &a.attributes[c], a.row[c]
 	if attr.text {
-		return dst, valuef("the attribute is text, not a number; leave it out with --ignore-columns")
+		return dst, valuef("the attribute is text, not a number; leave it out with `data.features.ignore_columns`")
 	}
 	if attr.values == nil {
 		v, err := parseNumber(value)

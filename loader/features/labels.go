@@ -142,7 +142,7 @@ func (l *Labels) ordered(name string, words []string) (*Labels, error) {
 	for _, word := range l.Words {
 		if _, left := at[word]; left {
 			return nil, formatf("features: labels %q: column %q is not in the vocabulary of %d words; leave it out "+
-				"with --ignore-columns", name, clip(word), len(words))
+				"with `data.features.ignore_columns`", name, clip(word), len(words))
 		}
 	}
 	width := len(l.Words)

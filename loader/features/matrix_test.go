@@ -95,7 +95,7 @@ func TestOpenNPY_MissingValuesWhereAllowed(t *testing.T) {
 	if got[0] == got[0] || got[1] != 2 {
 		t.Errorf("%v, want NaN and 2", got)
 	}
-	refused(t, Options{Features: x}, ErrValue, "row 1, column 1", "--missing-values mean")
+	refused(t, Options{Features: x}, ErrValue, "row 1, column 1", "`data.features.missing_values` mean")
 }
 
 // A row is read the same by many goroutines at once.
@@ -157,7 +157,7 @@ func TestOpenNPZ_StoredAndCompressed(t *testing.T) {
 		if table.OnDisk != (method == zip.Store) {
 			t.Errorf("method %d: on disk %t", method, table.OnDisk)
 		}
-		refused(t, Options{Features: path}, ErrFormat, `"x"`, `"y"`, "--feature-array")
+		refused(t, Options{Features: path}, ErrFormat, `"x"`, `"y"`, "`data.features.array`")
 		refused(t, Options{Features: path, Array: "z"}, ErrFormat, `no array "z"`)
 	}
 }
@@ -203,7 +203,7 @@ func TestOpenTensor_TypesAndNames(t *testing.T) {
 		!slices.Equal(table.Labels.Values, []uint8{1, 0}) || !table.OnDisk {
 		t.Errorf("%v %v", got, table.Labels)
 	}
-	refused(t, Options{Features: path}, ErrFormat, `"x"`, "--feature-array")
+	refused(t, Options{Features: path}, ErrFormat, `"x"`, "`data.features.array`")
 	refused(t, Options{Features: path, Array: "f8"}, ErrFormat, "F8_E4M3")
 	refused(t, Options{Features: file(t, "cut.safetensors", b.Bytes()[:b.Len()-1])}, ErrFormat, "cut.safetensors")
 }

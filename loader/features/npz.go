@@ -94,7 +94,7 @@ func chosenArray(array string, names []string) error {
 	case len(names) == 0:
 		return formatf("it holds no array")
 	case array == "" && len(names) > 1:
-		return formatf("it holds the arrays %s: name one (--feature-array, --label-array)", some(names))
+		return formatf("it holds the arrays %s: name one (`data.features.array`, `data.features.label_array`)", some(names))
 	case array != "" && !slices.Contains(names, array):
 		return formatf("it holds no array %q; there are %s", clip(array), some(names))
 	}
@@ -123,7 +123,7 @@ func inflate(entry *zip.File, o *Options) (rows Rows, err error) {
 	n, width, _ := matrixOf(h.Shape)
 	if bytes := 4 * int64(n) * int64(width); bytes > o.limit() {
 		return nil, formatf("it is compressed and takes %d bytes of memory, the limit is %d; write it with "+
-			"numpy.savez or numpy.save, which stay on disk, or raise --memory-limit", bytes, o.limit())
+			"numpy.savez or numpy.save, which stay on disk, or raise `data.features.memory_limit`", bytes, o.limit())
 	}
 	m := &memoryRows{width: width}
 	buffer, row := make([]byte, width*h.Width), make([]float32, width)

@@ -193,7 +193,7 @@ func parquetNumber(v parquet.Value) (float32, error) {
 	case parquet.Double:
 		return float32(v.Double()), nil
 	}
-	return 0, valuef("%q is of type %v, not a number; leave the column out with --ignore-columns if it is no feature",
+	return 0, valuef("%q is of type %v, not a number; leave the column out with `data.features.ignore_columns` if it is no feature",
 		clip(v.String()), v.Kind())
 }
 

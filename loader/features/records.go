@@ -93,8 +93,8 @@ func (d *decoded) add(o *Options, r records, l layout, most int) error {
 	}
 	if bytes := 4 * int64(len(d.features)); bytes > o.limit() {
 		return formatf("the features up to here take %d bytes of memory, the limit is %d; "+
-			"write them as .npy, which stays on disk (nmn features FILE --output features.npy), or raise "+
-			"--memory-limit", bytes, o.limit())
+			"write them as .npy, which stays on disk (`features.output` features.npy), or raise "+
+			"`data.features.memory_limit`", bytes, o.limit())
 	}
 	for _, c := range l.labels {
 		var err error

@@ -99,7 +99,7 @@ func unusable(v float32, missing bool) bool {
 // cureOf says what to do about a number that is not finite.
 func cureOf(v float32) string {
 	if v != v {
-		return "repair or remove the row, or allow missing values (--missing-values mean)"
+		return "repair or remove the row, or allow missing values (`data.features.missing_values` mean)"
 	}
 	return "it is infinite or beyond float32; repair or remove the row"
 }

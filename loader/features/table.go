@@ -64,7 +64,7 @@ func (o *Options) openArray(name, array string) (Rows, error) {
 		return openTensor(name, array, o.Missing)
 	}
 	if array != "" {
-		return nil, formatf("features: %q is one array without a name: leave out --feature-array and --label-array",
+		return nil, formatf("features: %q is one array without a name: leave out `data.features.array` and `data.features.label_array`",
 			name)
 	}
 	return openNPY(name, o.Missing)

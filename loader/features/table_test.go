@@ -179,7 +179,7 @@ func TestOpen_UnlabelledLeavesLabelsUnread(t *testing.T) {
 
 func TestOpen_LimitOfMemory(t *testing.T) {
 	x := file(t, "x.csv", zipped(t, "a,b\n"+strings.Repeat("1,2\n", 1000)))
-	refused(t, Options{Features: x + "", Limit: 4000}, ErrFormat, "limit is 4000", "nmn features")
+	refused(t, Options{Features: x + "", Limit: 4000}, ErrFormat, "limit is 4000", "`features.output`")
 	if table := mustOpen(t, Options{Features: x, Limit: 8000}); table.Rows.Len() != 1000 {
 		t.Errorf("%d rows", table.Rows.Len())
 	}

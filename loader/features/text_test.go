@@ -46,8 +46,8 @@ func TestOpenCSV_RefusesWithLineAndColumn(t *testing.T) {
 		"header alone":  {"a,b\n", ErrFormat, []string{"no rows"}},
 		"ragged":        {"a,b\n1,2\n\n1,2,3\n", ErrFormat, []string{"line 4", "3 fields", "has 2", "repair the line"}},
 		"cut short":     {"a,b\n1,2\n3", ErrFormat, []string{"line 3", "1 fields", "has 2"}},
-		"text":          {"a,b\n1,2\n3,x\n", ErrValue, []string{"line 3", "column 2 (b)", `"x"`, "--ignore-columns"}},
-		"missing":       {"a,b\n1,\n", ErrValue, []string{"line 2", "column 2 (b)", "NaN", "--missing-values mean"}},
+		"text":          {"a,b\n1,2\n3,x\n", ErrValue, []string{"line 3", "column 2 (b)", `"x"`, "`data.features.ignore_columns`"}},
+		"missing":       {"a,b\n1,\n", ErrValue, []string{"line 2", "column 2 (b)", "NaN", "`data.features.missing_values` mean"}},
 		"infinite":      {"a,b\n1,inf\n", ErrValue, []string{"line 2", "column 2 (b)"}},
 		"large":         {"a,b\n1,1e99\n", ErrValue, []string{"line 2", "column 2 (b)", "float32"}},
 		"quote":         {"a,b\n1,\"2\n", ErrFormat, []string{"quote"}},
@@ -117,7 +117,7 @@ func TestOpenARFF_MissingValues(t *testing.T) {
 	if !slices.Equal(got[4:], []float32{1, 0, 1, 0}) {
 		t.Errorf("%v", got)
 	}
-	refused(t, Options{Features: x}, ErrValue, "line 5", "column 1 (a)", "--missing-values mean")
+	refused(t, Options{Features: x}, ErrValue, "line 5", "column 1 (a)", "`data.features.missing_values` mean")
 }
 
 func TestOpenARFF_RefusesWithLine(t *testing.T) {
@@ -144,7 +144,7 @@ func TestOpenARFF_RefusesWithLine(t *testing.T) {
 		"index again": {h + "{1 u,1 v}\n", ErrFormat, []string{"line 5", "must rise"}},
 		"sparse open": {h + "{1 u\n", ErrFormat, []string{"line 5", "closing brace"}},
 		"text": {"@relation r\n@attribute s string\n@data\nx\n",
-			ErrValue, []string{"column 1 (s)", "--ignore-columns"}},
+			ErrValue, []string{"column 1 (s)", "`data.features.ignore_columns`"}},
 		"data at first": {"@data\n", ErrFormat, []string{"line 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -115,7 +115,7 @@ func (e *extraction) clip(ctx context.Context) (*Clip, error) {
 // checkSize refuses frames that are too large.
 func (e *extraction) checkSize(l *listing) error {
 	if w, h := l.width, l.height; w > maxSide || h > maxSide || w*h > e.config.MaxPixels {
-		return fmt.Errorf("its frames have %d×%d pixels, more than --max-pixels %d or %d in a row",
+		return fmt.Errorf("its frames have %d×%d pixels, more than `frames.max_pixels` %d or %d in a row",
 			w, h, e.config.MaxPixels, maxSide)
 	}
 	return nil
@@ -239,7 +239,7 @@ func (p *pictures) read(r io.Reader) error {
 		}
 		if file.Len() > shard.MaxPicture {
 			return fmt.Errorf(
-				"frame of %d×%d becomes a JPEG of %d bytes, at most %d can be kept: ask for a smaller --size",
+				"frame of %d×%d becomes a JPEG of %d bytes, at most %d can be kept: ask for a smaller `frames.size`",
 				y.width, y.height, file.Len(), shard.MaxPicture)
 		}
 		p.files = append(p.files, bytes.Clone(file.Bytes()))
@@ -252,7 +252,7 @@ func (e *extraction) judge(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, context.DeadlineExceeded):
-		return clipError{fmt.Errorf("ffmpeg was not done after %v (--clip-timeout): %w", e.config.Timeout, err)}
+		return clipError{fmt.Errorf("ffmpeg was not done after %v (`frames.clip_timeout`): %w", e.config.Timeout, err)}
 	case errors.Is(err, ErrTool), isSystem(err):
 		return err
 	}

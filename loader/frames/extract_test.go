@@ -62,7 +62,7 @@ func TestFind_VersionAndCure(t *testing.T) {
 		}
 	}
 	if _, err := Find(ctx, filepath.Join(t.TempDir(), "none")); !errors.Is(err, ErrTool) ||
-		!strings.Contains(err.Error(), "--ffmpeg") {
+		!strings.Contains(err.Error(), "`frames.ffmpeg`") {
 		t.Errorf("a program that is not there: %v", err)
 	}
 }
@@ -115,13 +115,13 @@ func TestExtract_CountedFramesDecide(t *testing.T) {
 // Whatever ffmpeg does, the outcome is an error about the clip that says what happened.
 func TestExtract_FFmpegMisbehaves(t *testing.T) {
 	for mode, want := range map[string]string{
-		"sleeps":                       "--clip-timeout",
+		"sleeps":                       "`frames.clip_timeout`",
 		"crashes":                      "without a word (signal: killed)",
 		"fails":                        "moov atom not found; Invalid data found",
 		"talks rubbish":                "line 1",
-		"lists without end":            "--clip-timeout",
+		"lists without end":            "`frames.clip_timeout`",
 		"a line without end":           "more than 4096 bytes",
-		"complains without end":        "--clip-timeout",
+		"complains without end":        "`frames.clip_timeout`",
 		"pictures without end":         "more than the 4 frames",
 		"pictures are cut":             "cut short",
 		"pictures are huge":            "16384×8 pixels",
@@ -198,7 +198,7 @@ func TestExtract_OddFiles(t *testing.T) {
 	c := config(4)
 	c.MaxPixels = 16*8 - 1
 	if _, err := f.Extract(t.Context(), some(t), c); !errors.Is(err, ErrClip) ||
-		!strings.Contains(err.Error(), "--max-pixels") {
+		!strings.Contains(err.Error(), "`frames.max_pixels`") {
 		t.Errorf("too many pixels: %v", err)
 	}
 }

@@ -28,7 +28,7 @@ const (
 // toGet says how to get ffmpeg.
 const toGet = "get ffmpeg " + leastVersion + " or newer (Debian and Ubuntu: apt install ffmpeg, " +
 	"Fedora: dnf install ffmpeg-free, macOS: brew install ffmpeg, others: https://ffmpeg.org/download.html), " +
-	"or name it by --ffmpeg"
+	"or name it by `frames.ffmpeg`"
 
 // Find looks for ffmpeg: the program of that name, or "" for the one on the PATH.
 func Find(ctx context.Context, name string) (*FFmpeg, error) {

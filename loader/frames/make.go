@@ -22,6 +22,8 @@ type Options struct {
 	MaxBad  int // clips that may be left out
 	// Tell is called after each clip, from one goroutine; it may be nil.
 	Tell func(Progress)
+	// Describe writes why a clip was left out, for the file of problems; nil for the text of the error.
+	Describe func(error) string
 }
 
 // Progress is how far the work is.
@@ -183,12 +185,16 @@ func (m *making) keep(r result) error {
 	case errors.Is(r.err, ErrClip):
 		m.sum.LeftOut++
 		m.progress.Bad++
-		if err := m.problems.add(Problem{Clip: printable(r.source.Name), Cause: r.err.Error()}); err != nil {
+		cause := r.err.Error()
+		if m.options.Describe != nil {
+			cause = m.options.Describe(r.err)
+		}
+		if err := m.problems.add(Problem{Clip: printable(r.source.Name), Cause: cause}); err != nil {
 			return err
 		}
 		if m.sum.LeftOut > m.options.MaxBad {
-			return fmt.Errorf("%w: %d of the first %d, the last is %q: %w; all are in %s; --max-bad-clips leaves out "+
-				"more, and --resume goes on",
+			return fmt.Errorf("%w: %d of the first %d, the last is %q: %w; all are in %s; `frames.max_bad_clips` leaves out "+
+				"more, and `frames.resume` goes on",
 				errTooMany, m.sum.LeftOut, m.progress.Done+1-m.progress.Before, r.source.Name, r.err, m.problems.name)
 		}
 	case r.err != nil:

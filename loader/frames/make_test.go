@@ -170,7 +170,7 @@ func TestMake_TooManyBadClips(t *testing.T) {
 	sources := folder(t, 9, 0, 4, 8)
 	o := options(filepath.Join(t.TempDir(), "out"))
 	sum, err := Make(t.Context(), f, config(3), sources, o)
-	if !errors.Is(err, ErrClip) || !strings.Contains(err.Error(), "--max-bad-clips") ||
+	if !errors.Is(err, ErrClip) || !strings.Contains(err.Error(), "`frames.max_bad_clips`") ||
 		!strings.Contains(err.Error(), ProblemsName) {
 		t.Errorf("error %v", err)
 	}

@@ -23,7 +23,7 @@ type labelColumn struct {
 func (c *csvRows) single(r *record) (err error) {
 	if len(c.labels) > 0 {
 		if r.labels, err = c.holding(c.labels, "name the column labels where it holds names, or leave it out where "+
-			"it is no label (--ignore-columns)"); err != nil {
+			"it is no label (`data.features.ignore_columns`)"); err != nil {
 			return err
 		}
 	}

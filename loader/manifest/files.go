@@ -54,11 +54,11 @@ func (m *Manifest) FindFiles(ctx context.Context, folder string, leftOut func(er
 		return failed
 	case missing > 0 && leftOut == nil:
 		return fmt.Errorf("manifest %q: %d of %d rows have no file in %q, first %s; complete the folder, name it "+
-			"with --images, or leave them out (--max-bad-samples): %w",
+			"with `data.images`, or leave them out (`data.max_bad_samples`): %w",
 			m.File, missing, all, folder, strings.Join(first, ", "), fs.ErrNotExist)
 	case len(m.Rows) == 0:
 		return fmt.Errorf(
-			"manifest %q: none of %d rows has its file in %q; name the folder of the pictures with --images",
+			"manifest %q: none of %d rows has its file in %q; name the folder of the pictures with `data.images`",
 			m.File, all, folder)
 	}
 	return nil

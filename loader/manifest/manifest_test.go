@@ -151,7 +151,7 @@ func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"path,labels\na.jpg,NaN\n", "leave the cell empty"},
 		{"path,dog\na.jpg,NaN\n", "line 2, column \"dog\": \"NaN\" is neither 0 nor 1"},
 		{"path,dog\na.jpg,1\nb.jpg,\n", "line 3, column \"dog\""},
-		{"path,height\na.jpg,480\n", "--ignore-columns"},
+		{"path,height\na.jpg,480\n", "`data.features.ignore_columns`"},
 		{"path,labels\na.jpg,x\na.jpg,y\n", "line 3, column \"id\": \"a.jpg\" repeats line 2"},
 		{"path,labels,id\na.jpg,x,1\nb.jpg,y,1\n", "\"1\" repeats line 2"},
 		{"path,labels\n/etc/passwd,x\n", "line 2, column \"path\": \"/etc/passwd\" is absolute"},
@@ -253,7 +253,7 @@ func TestManifest_TruthAndCountsOfASplit(t *testing.T) {
 		t.Errorf("truth %v, counts %v", s.Truth, s.Counts)
 	}
 	if _, _, err := m.Set(loader.TestSplit, v, 3, t.TempDir()); err == nil ||
-		!strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "--captions-per-bag") {
+		!strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "`data.captions_per_bag`") {
 		t.Errorf("four of three people: %v", err)
 	}
 	m.Rows[0].Split = loader.TestSplit

@@ -129,11 +129,11 @@ func insidePath(file string) error {
 	case file == "":
 		return errors.New("it is empty; name the picture, or remove the row")
 	case slashed.IsAbs(file) || filepath.IsAbs(filepath.FromSlash(file)):
-		return fmt.Errorf("%q is absolute; write it relative to the folder of the manifest, or of --images",
+		return fmt.Errorf("%q is absolute; write it relative to the folder of the manifest, or of `data.images`",
 			loader.Excerpt(file))
 	case !filepath.IsLocal(filepath.FromSlash(file)):
 		return fmt.Errorf("%q leads out of the folder of the pictures; move the picture into it, or name a folder "+
-			"above with --images", loader.Excerpt(file))
+			"above with `data.images`", loader.Excerpt(file))
 	}
 	return nil
 }

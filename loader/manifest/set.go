@@ -54,7 +54,7 @@ func (m *Manifest) Vocabulary(size, minCount int) (*text.Vocabulary, error) {
 	}
 	if len(words) == 0 {
 		return nil, fmt.Errorf("manifest %q: no training row has a label (of %d rows or more); label some, or lower "+
-			"--min-count: %w", m.File, max(minCount, 1), loader.ErrAnnotations)
+			"`data.min_count`: %w", m.File, max(minCount, 1), loader.ErrAnnotations)
 	}
 	slices.SortFunc(words, func(a, b text.Word) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
@@ -135,7 +135,7 @@ func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder stri
 	}
 	if n, k := len(rows), v.Len(); int64(n)*int64(k) > maxLabelMatrix {
 		return nil, nil, fmt.Errorf("manifest %q: labels of %d rows and %d classes are more than %d GiB; keep fewer "+
-			"classes (--vocab-size, --min-count)", m.File, n, k, maxLabelMatrix>>30)
+			"classes (`data.vocabulary_size`, `data.min_count`)", m.File, n, k, maxLabelMatrix>>30)
 	}
 	s := &loader.Set{Name: m.Stem() + "-" + split, Vocabulary: v, IDs: make([]string, len(rows))}
 	for i, row := range rows {
@@ -186,7 +186,7 @@ func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
 		for _, c := range row.Counts {
 			if int(c.Count) > perBag {
 				return fmt.Errorf("line %d, column %q: %q has the count %d of %d people; tell their number "+
-					"(--captions-per-bag)", row.Line, countsColumn, loader.Excerpt(m.Labels[c.Label]), c.Count, perBag)
+					"(`data.captions_per_bag`)", row.Line, countsColumn, loader.Excerpt(m.Labels[c.Label]), c.Count, perBag)
 			}
 			if class := classes[c.Label]; class >= 0 {
 				values[i*k+int(class)] = c.Count

@@ -204,6 +204,17 @@ func (s *Statistics) WriteJSON(w io.Writer) error {
 	return encoder.Encode(s)
 }
 
+// WriteText writes the means for people; noun is what the bags are, such as pictures.
+func (s *Statistics) WriteText(w io.Writer, noun string) error {
+	_, err := fmt.Fprintf(w, "%s, %d %s, %d words, against the %s:\n"+
+		"  missing labels    q01 = p(z=0|y=1)  %5.1f %%\n"+
+		"  incorrect labels  q10 = p(z=1|y=0)  %5.1f %%\n"+
+		"  of the labels that are set, %.1f %% are incorrect\n(means over words)\n",
+		s.Set, s.Bags, noun, len(s.Classes), s.Reference,
+		100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), 100*float64(s.Mean.Wrong))
+	return err
+}
+
 // WriteFile writes CSV or JSON, as the ending of the name says. The file appears whole or not at all.
 func (s *Statistics) WriteFile(path string) error {
 	var b bytes.Buffer

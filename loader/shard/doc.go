@@ -38,4 +38,4 @@ func (f fault) Unwrap() error { return ErrFormat }
 func faultf(format string, args ...any) error { return fault(fmt.Sprintf(format, args...)) }
 
 // cure is what helps where the index does not fit the shards.
-const cure = "nmn frames --rebuild-index makes the index again from what is there"
+const cure = "`shard.rebuild_index` makes the index again from what is there"

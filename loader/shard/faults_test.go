@@ -64,7 +64,7 @@ func TestCheck_FindsDamage(t *testing.T) {
 				err = r.Check(t.Context())
 				check(t, r.Close())
 			}
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "nmn frames --") {
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "`shard.") {
 				t.Errorf("error %v, want one with %q and a cure", err, c.want)
 			}
 		})
@@ -234,7 +234,7 @@ func TestRebuild_WithoutAnIndex(t *testing.T) {
 	for _, form := range []Form{Shards, Folder} {
 		dir := write(t, form)
 		check(t, os.Remove(filepath.Join(dir, IndexName)))
-		if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "--rebuild-index") {
+		if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "`shard.rebuild_index`") {
 			t.Errorf("without an index: %v", err)
 		}
 		_, err := Rebuild(dir)
@@ -403,7 +403,7 @@ func TestWriter_DiskFull(t *testing.T) {
 			}
 		}
 		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "frames-00000") ||
-			!strings.Contains(err.Error(), "--resume") {
+			!strings.Contains(err.Error(), "`shard.resume`") {
 			t.Fatalf("%d bytes: error %v", left, err)
 		}
 		check(t, w.Close())

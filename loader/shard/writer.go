@@ -75,7 +75,7 @@ func Create(dir string, c Config) (*Writer, error) {
 		return nil, err
 	}
 	if _, err := os.Lstat(filepath.Join(dir, IndexName)); err == nil || len(shards) > 0 {
-		return nil, fmt.Errorf("shard: cannot begin a set of frames in %q: %w: --resume goes on with them, or name "+
+		return nil, fmt.Errorf("shard: cannot begin a set of frames in %q: %w: `frames.resume` goes on with them, or name "+
 			"another folder", dir, ErrExists)
 	}
 	header, err := newHeader(c.Form, c.Settings)
@@ -151,7 +151,7 @@ func (w *Writer) failed(err error) error {
 		return nil
 	}
 	return fmt.Errorf(
-		"shard: cannot write to %q; what was finished is valid, and nmn frames --resume goes on from there: %w",
+		"shard: cannot write to %q; what was finished is valid, and `shard.resume` goes on from there: %w",
 		w.dir, err)
 }
 

@@ -70,17 +70,17 @@ func (c *Config) Validate() error {
 	switch d := &c.Data; {
 	case v.Features == "" && (v.Clips != "" || v.IDs != "" || v.Captions != ""):
 		return setting.Errorf("data.validation.features",
-			"caption train: --val-clips, --val-ids and --val-captions belong to --val-features: give it too")
+			"caption train: `captions.val_clips`, `captions.val_ids` and `captions.val_captions` belong to `captions.val_features`: give it too")
 	case !(d.ValidationShare >= 0 && d.ValidationShare < 1):
 		return setting.Errorf("data.validation_share",
-			"caption train: --validation-share is %g, want at least 0 and less than 1", d.ValidationShare)
+			"caption train: `captions.validation_share` is %g, want at least 0 and less than 1", d.ValidationShare)
 	case d.MaxWords < 0 || d.MaxWords > 1000:
-		return setting.Errorf("data.max_words", "caption train: --max-words is %d, want 0 (no limit) to 1000",
+		return setting.Errorf("data.max_words", "caption train: `captions.max_words` is %d, want 0 (no limit) to 1000",
 			d.MaxWords)
 	case c.Words.MinCount < 0 || c.Words.Size < 0:
-		return setting.Errorf("words", "caption train: --min-count and --vocab-size are at least 0")
+		return setting.Errorf("words", "caption train: `captions.min_count` and `captions.vocab_size` are at least 0")
 	case c.Threads < 0:
-		return setting.Errorf("threads", "caption train: --threads is %d, want at least 0", c.Threads)
+		return setting.Errorf("threads", "caption train: `captions.threads` is %d, want at least 0", c.Threads)
 	}
 	if err := c.Train.Validate(); err != nil {
 		return &setting.Error{Field: "train", Err: err}
@@ -97,7 +97,7 @@ func (c *Config) Validate() error {
 // Validate reports the first setting that is out of range, as a *setting.Error.
 func (s *Search) Validate() error {
 	if s.Batch < 1 {
-		return setting.Errorf("batch", "--generate-batch is %d, want at least 1", s.Batch)
+		return setting.Errorf("batch", "`captions.generate_batch` is %d, want at least 1", s.Batch)
 	}
 	if err := s.Generation().Search.Validate(s2vt.Reserved + 2); err != nil {
 		return &setting.Error{Err: err}

@@ -76,7 +76,7 @@ func (o *opening) open() error {
 		return err
 	}
 	if o.Train, o.Validation = whole.HoldOut(held); o.Train == nil {
-		return errors.New("no clip is left to train on: lower --validation-share")
+		return errors.New("no clip is left to train on: lower `captions.validation_share`")
 	}
 	if c.Validation.Features != "" {
 		if err := o.validation(); err != nil {
@@ -143,7 +143,7 @@ func (o *opening) makeWords(learned iter.Seq[string]) (err error) {
 	switch {
 	case counted.Captions == 0:
 		return errors.New("no clip with features has captions to learn: " +
-			"do --features and --captions name clips alike, and belong to one split?")
+			"do `captions.features` and `captions.captions` name clips alike, and belong to one split?")
 	case err != nil:
 		return err
 	}

@@ -2,31 +2,25 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/loader/noise"
 	"nmn/run"
 )
 
+// noiseFlags are the flags of nmn noise.
 type noiseFlags struct {
-	kind       noise.Kind
-	rate       float64
-	missing    float64
-	incorrect  float64
-	rates      string
-	seed       uint64
+	noise.Plan
 	output     string
 	statistics string
 	asJSON     bool
 }
 
 func newNoise(p *program) *cobra.Command {
-	f := noiseFlags{kind: noise.Captions, rate: .4, seed: 1}
+	f := noiseFlags{Plan: noise.Plan{Kind: noise.Captions, Rate: .4, Seed: 1}}
 	c := run.DefaultConfig()
 	var s sources
 	cmd := &cobra.Command{
@@ -60,12 +54,12 @@ and incorrect, for each word.`,
 		},
 	}
 	r := under(cmd, "Noise")
-	enum(r, &f.kind, "kind", "`kind` of noise", noise.Captions, noise.Flips)
-	r.float(&f.rate, "rate", "captions: `share` of each picture's captions to replace")
-	r.float(&f.missing, "missing", "flips: `probability` that a label that holds goes missing")
-	r.float(&f.incorrect, "incorrect", "flips: `probability` that a label that does not hold is set")
-	r.file(&f.rates, "flip-rates", "flips: `file` with both for each word (word, q01, q10) instead", "csv")
-	r.uint64(&f.seed, "seed", "`seed` of the draws")
+	enum(r, &f.Kind, "kind", "`kind` of noise", noise.Captions, noise.Flips)
+	r.float(&f.Rate, "rate", "captions: `share` of each picture's captions to replace")
+	r.float(&f.Missing, "missing", "flips: `probability` that a label that holds goes missing")
+	r.float(&f.Incorrect, "incorrect", "flips: `probability` that a label that does not hold is set")
+	r.file(&f.RatesFile, "flip-rates", "flips: `file` with both for each word (word, q01, q10) instead", "csv")
+	r.uint64(&f.Seed, "seed", "`seed` of the draws")
 	out := under(cmd, "Output")
 	out.file(&f.output, "output", "noise `file` to write, .jsonl or .jsonl.gz")
 	out.file(&f.statistics, "statistics", "`file` for the statistics of each word, .csv or .json", "csv", "json")
@@ -82,22 +76,23 @@ func (f *noiseFlags) check(given *pflag.FlagSet) error {
 	of := map[noise.Kind][]string{noise.Captions: {"rate"}, noise.Flips: {"missing", "incorrect", "flip-rates"}}
 	for kind, names := range of {
 		for _, name := range names {
-			if kind != f.kind && given.Changed(name) {
-				return usagef("noise: --%s belongs to --kind %s, not to %s", name, kind, f.kind)
+			if kind != f.Kind && given.Changed(name) {
+				return usagef("noise: --%s belongs to --kind %s, not to %s", name, kind, f.Kind)
 			}
 		}
 	}
-	if f.kind == noise.Flips && !given.Changed("missing") && !given.Changed("incorrect") && f.rates == "" {
-		return usagef("noise: --kind %s needs --missing, --incorrect or --flip-rates", f.kind)
+	if f.Kind == noise.Flips && !given.Changed("missing") && !given.Changed("incorrect") && f.RatesFile == "" {
+		return usagef("noise: --kind %s needs --missing, --incorrect or --flip-rates", f.Kind)
 	}
-	if f.rates != "" && (given.Changed("missing") || given.Changed("incorrect")) {
+	if f.RatesFile != "" && (given.Changed("missing") || given.Changed("incorrect")) {
 		return usagef("noise: --flip-rates stands instead of --missing and --incorrect")
 	}
 	return nil
 }
 
+// drawNoise draws noise for the training split, and writes it with its statistics.
 func drawNoise(ctx context.Context, p *program, f noiseFlags, data *dataset.Splits) error {
-	drawn, err := f.draw(data.Train)
+	drawn, err := f.Draw(data.Train)
 	if err != nil {
 		return err
 	}
@@ -123,31 +118,5 @@ func drawNoise(ctx context.Context, p *program, f noiseFlags, data *dataset.Spli
 	if f.asJSON {
 		return s.WriteJSON(p.out)
 	}
-	_, err = fmt.Fprintf(p.out, "%s, %d %s, %d words, against the %s:\n"+
-		"  missing labels    q01 = p(z=0|y=1)  %5.1f %%\n"+
-		"  incorrect labels  q10 = p(z=1|y=0)  %5.1f %%\n"+
-		"  of the labels that are set, %.1f %% are incorrect\n(means over words)\n",
-		s.Set, s.Bags, dataset.Noun(data.Train), len(s.Classes), s.Reference, 100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), 100*float64(s.Mean.Wrong))
-	return err
-}
-
-func (f *noiseFlags) draw(set *loader.Set) (*noise.Injection, error) {
-	if f.kind == noise.Captions {
-		n, err := noise.CaptionsForRate(set, f.rate)
-		if err != nil {
-			return nil, usageError{err}
-		}
-		return noise.ReplaceCaptions(set, n, f.seed)
-	}
-	rates := noise.UniformRates(f.missing, f.incorrect)
-	if f.rates != "" {
-		var err error
-		if rates, err = noise.ReadFlipRates(f.rates, set.Vocabulary); err != nil {
-			return nil, err
-		}
-	}
-	if err := noise.CheckFlipRates(rates, set.Vocabulary.Len()); err != nil {
-		return nil, usageError{err}
-	}
-	return noise.FlipLabels(set, rates, f.seed)
+	return s.WriteText(p.out, dataset.Noun(data.Train))
 }

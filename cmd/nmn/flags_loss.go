@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"nmn/internal/setting"
 	"nmn/train"
-
-	"github.com/spf13/cobra"
 )
 
 const lossName = "loss"
@@ -34,12 +34,13 @@ func (l lossFlag) Type() string { return "choice" }
 
 func lossFlags(cmd *cobra.Command, l *train.LossConfig) {
 	r := under(cmd, "Loss")
-	r.set.Var(lossFlag{l}, lossName, "`loss` of the classifier, for arms without a noise model: bce, asl (asymmetric), or ll-r and ll-ct, which leave out or correct "+
+	r.value(lossFlag{l}, l, lossName, "`loss` of the classifier, for arms without a noise model: bce, asl "+
+		"(asymmetric), or ll-r and ll-ct, which leave out or correct "+
 		"the labels 0 with the largest losses of a batch; the flags below change the parameters of its paper")
-	r.keep(lossName, l)
-	_ = cmd.RegisterFlagCompletionFunc(lossName, cobra.FixedCompletions(train.Losses(), cobra.ShellCompDirectiveNoFileComp))
+	r.completes(lossName, train.Losses()...)
 	r.float(&l.GammaNegative, "asl-gamma-negative", "asl: `exponent` that weighs labels 0, 4 in its paper")
 	r.float(&l.GammaPositive, "asl-gamma-positive", "asl: `exponent` that weighs labels 1, 0 in its paper")
 	r.float(&l.Margin, "asl-margin", "asl: `probability` below which a label 0 has no loss, .05 in its paper")
-	r.float(&l.Delta, "ll-delta", "ll-r, ll-ct: `percentage` of a batch's labels by which their share grows in each epoch, from 0 in the first; .1 to .5 in their paper, .2 by --loss")
+	r.float(&l.Delta, "ll-delta", "ll-r, ll-ct: `percentage` of a batch's labels by which their share grows in each "+
+		"epoch, from 0 in the first; .1 to .5 in their paper, .2 by --loss")
 }

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"github.com/spf13/cobra"
+
 	"nmn/loader/dataset"
 	"nmn/run"
-
-	"github.com/spf13/cobra"
 )
 
 // featureDataFlags are those of feature files. Commands with flags of their own called labels, truth and
@@ -16,15 +16,19 @@ func featureDataFlags(cmd *cobra.Command, c *run.Config, own bool) {
 	labels := append([]string{"xml", "jsonl"}, endings...)
 	r.file(&f.Train.Features, "features", "`file` of feature vectors to train on, instead of pictures", endings...)
 	if own {
-		r.file(&f.Train.Labels, "labels", "`file` of their labels: .xml that names columns, a matrix of 0 and 1, or lists (default: columns of the features)", labels...)
+		r.file(&f.Train.Labels, "labels", "`file` of their labels: .xml that names columns, a matrix of 0 and 1, or "+
+			"lists (default: columns of the features)", labels...)
 		r.file(&f.Train.Truth, "truth", "`file` of their true labels, for evaluation alone", labels...)
 	}
-	r.file(&f.Validation.Features, "val-features", "`file` of validation features (default: a share of those of training)", endings...)
+	r.file(&f.Validation.Features, "val-features", "`file` of validation features (default: a share of those of "+
+		"training)", endings...)
 	r.file(&f.Validation.Labels, "val-labels", "`file` of their labels", labels...)
-	r.file(&f.Test.Features, "test-features", "`file` of test features (default: a share of those of training)", endings...)
+	r.file(&f.Test.Features, "test-features", "`file` of test features (default: a share of those of "+
+		"training)", endings...)
 	r.file(&f.Test.Labels, "test-labels", "`file` of their labels", labels...)
 	r.file(&f.Test.Truth, "test-truth", "`file` of their true labels", labels...)
-	r.file(&f.Test.Counts, "test-counts", "`file` with the captions of theirs that mention each label (with --captions-per-bag)", labels...)
+	r.file(&f.Test.Counts, "test-counts", "`file` with the captions of theirs that mention each label (with "+
+		"--captions-per-bag)", labels...)
 	r.file(&f.IDs, "ids", "`file` with an identifier for each row of --features", "txt")
 	featureColumnFlags(cmd, c)
 }
@@ -33,7 +37,8 @@ func featureDataFlags(cmd *cobra.Command, c *run.Config, own bool) {
 func featureColumnFlags(cmd *cobra.Command, c *run.Config) {
 	f := &c.Data.Features
 	r := under(cmd, "Features")
-	r.string(&f.Array, "feature-array", "`name` of the array of features in .npz and .safetensors (default the only one)")
+	r.string(&f.Array, "feature-array", "`name` of the array of features in .npz and .safetensors (default the only "+
+		"one)")
 	r.string(&f.LabelArray, "label-array", "`name` of the array of labels there")
 	r.strings(&f.LabelColumns, "label-columns", "columns that are labels, as `pattern,...`, for example label_*")
 	r.string(&f.ListColumn, "list-column", "`column` with lists of labels, separated by ; or | (default labels)")
@@ -41,6 +46,8 @@ func featureColumnFlags(cmd *cobra.Command, c *run.Config) {
 	r.string(&f.SplitColumn, "split-column", "`column` that says train, validation or test (default split)")
 	r.strings(&f.Ignore, "ignore-columns", "columns that are neither features nor labels, as `pattern,...`")
 	r.bool(&f.Standardise, "standardise", "bring every feature to mean 0 and deviation 1 over the training split")
-	enum(r, &f.Missing, "missing-values", "what missing features (empty, ?, NaN) are", dataset.MissingError, dataset.MissingMean)
-	r.float(&f.MemoryLimit, "memory-limit", "most memory in `GiB` for features that cannot stay on disk (all but .npy, .safetensors, uncompressed .npz)")
+	enum(r, &f.Missing, "missing-values", "what missing features (empty, ?, NaN) "+
+		"are", dataset.MissingError, dataset.MissingMean)
+	r.float(&f.MemoryLimit, "memory-limit", "most memory in `GiB` for features that cannot stay on disk (all but "+
+		".npy, .safetensors, uncompressed .npz)")
 }

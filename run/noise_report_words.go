@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"path/filepath"
@@ -10,26 +10,26 @@ import (
 	"nmn/model"
 	"nmn/recipe"
 	"nmn/report"
-	"nmn/run"
 	"nmn/text"
 )
 
 // report joins the rates with what else is known of each word.
-func (l *learntRates) report(folder string) (*report.NoiseReport, error) {
-	r := &report.NoiseReport{FeatureDependent: l.Model.Noise == model.FeatureDependent, Epoch: l.Position.Epoch, Step: l.Position.Step}
+func (q NoiseQuery) report(l *learntRates) (*report.NoiseReport, error) {
+	r := &report.NoiseReport{Run: filepath.Base(filepath.Clean(q.Path)), Epoch: l.Position.Epoch, Step: l.Position.Step,
+		FeatureDependent: l.Model.Noise == model.FeatureDependent}
 	truth := l.truth
 	if truth == nil {
 		truth = labels.UnknownRates(l.vocabulary.Len())
 	}
 	var estimates [2][]*report.WordEstimate
-	if path := l.estimatesOf(folder); path != "" {
+	if path := l.estimatesOf(q.Folder); path != "" {
 		var err error
 		if estimates, err = readEstimates(path, l.vocabulary); err != nil {
 			return nil, err
 		}
 	}
 	if r.FeatureDependent {
-		r.Split, r.Bags, r.LeftOut, r.Levels = l.split, l.q01.Bags(), l.leftOut, rates.SpreadLevels[:]
+		r.Split, r.Bags, r.LeftOut, r.Levels = q.Split, l.q01.Bags(), l.leftOut, rates.SpreadLevels[:]
 		r.Q01 = l.spread(l.q01, truth.Q01, estimates[0])
 		r.Q10 = l.spread(l.q10, truth.Q10, estimates[1])
 		return r, nil
@@ -42,7 +42,8 @@ func (l *learntRates) report(folder string) (*report.NoiseReport, error) {
 // estimatesOf finds what a recipe has estimated: in the folder of the run, or beside it, where nmn
 // experiment keeps what all arms of a seed share. Empty where there is none.
 func (l *learntRates) estimatesOf(folder string) string {
-	for _, dir := range []string{filepath.Join(folder, run.RecipeFolder), filepath.Join(folder, "..", run.RecipeFolder+recipe.Suffix(l.Model.MIL))} {
+	shared := filepath.Join(folder, "..", RecipeFolder+recipe.Suffix(l.Model.MIL))
+	for _, dir := range []string{filepath.Join(folder, RecipeFolder), shared} {
 		if path := filepath.Join(dir, recipe.RatesFile); durable.Exists(path) {
 			return path
 		}
@@ -54,7 +55,8 @@ func (l *learntRates) estimatesOf(folder string) string {
 func (l *learntRates) words(learnt, truth []float64, estimates []*report.WordEstimate) []report.WordRate {
 	list := make([]report.WordRate, l.vocabulary.Len())
 	for c := range list {
-		list[c] = report.WordRate{Word: l.vocabulary.Word(c).Text, Rate: eval.Number(learnt[c]), True: eval.Number(truth[c])}
+		word := l.vocabulary.Word(c).Text
+		list[c] = report.WordRate{Word: word, Rate: eval.Number(learnt[c]), True: eval.Number(truth[c])}
 		if estimates != nil {
 			list[c].Estimate = estimates[c]
 		}
@@ -75,7 +77,8 @@ func (l *learntRates) spread(s *rates.Spreads, truth []float64, estimates []*rep
 	}
 	r := report.NewRateReport(list)
 	for _, d := range s.Departures() {
-		r.Departures = append(r.Departures, report.RateDeparture{ID: l.ids[d.Bag], Word: l.vocabulary.Word(d.Class).Text, Rate: d.Rate, Mean: d.Mean})
+		word := l.vocabulary.Word(d.Class).Text
+		r.Departures = append(r.Departures, report.RateDeparture{ID: l.ids[d.Bag], Word: word, Rate: d.Rate, Mean: d.Mean})
 	}
 	return r
 }

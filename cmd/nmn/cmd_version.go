@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"nmn/run"
 
 	"github.com/spf13/cobra"
+
+	"nmn/run"
 )
 
 func newVersion(p *program) *cobra.Command {

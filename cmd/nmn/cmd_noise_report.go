@@ -7,10 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/internal/durable"
-	"nmn/model"
+	"nmn/loader"
 	"nmn/report"
 	"nmn/run"
-	"nmn/train"
 )
 
 // noiseReport are the flags of nmn noise report.
@@ -49,10 +48,12 @@ beside one as the arms of nmn experiment do.`,
 	}
 	m := under(cmd, "Model")
 	checkpointFlag(m, &n.checkpoint)
-	enum(m, &n.split, "split", "`split` of the data that a feature-dependent model is asked about", "train", "validation", "test")
+	enum(m, &n.split, "split", "`split` of the data that a feature-dependent model is asked "+
+		"about", "train", "validation", "test")
 	out := under(cmd, "Output")
 	out.int(&n.words, "words", "`words` of each rate listed on standard output, the highest rates, 0 for all")
-	out.int(&n.departures, "departures", "`bags` listed for each rate of a feature-dependent model, farthest from the mean of the word")
+	out.int(&n.departures, "departures", "`bags` listed for each rate of a feature-dependent model, farthest from "+
+		"the mean of the word")
 	out.file(&n.output, "output", "`file` to write all words to: .html with a chart, or .md", "html", "md")
 	out.bool(&n.asJSON, "json", "write everything as one JSON object")
 	sourceFlags(cmd, &n.sources, run.Quick, run.Full)
@@ -88,22 +89,13 @@ func (n *noiseReport) run(cmd *cobra.Command, p *program, path string) error {
 	if n.sources.print {
 		return printConfig(p, &n.config)
 	}
-	checkpoint, err := train.ReadCheckpoint(file)
+	query := run.NoiseQuery{Config: &n.config, Path: path, File: file, Folder: folder, Split: n.split,
+		Departures: n.departures,
+		LeftOut:    func(bad []loader.BadSample, of *loader.Set) { tellLeftOut(p, bad, of) }}
+	r, err := query.Answer(cmd.Context(), run.Options{Log: p.log, Observer: run.Observer{Message: p.tell}})
 	if err != nil {
 		return err
 	}
-	if checkpoint.Model.Noise == model.NoNoise {
-		return usagef("noise report: %s was trained without a noise model: name a run of an arm that has one, such as nmn-fi or nmn-fd", path)
-	}
-	learnt, err := n.learn(cmd.Context(), p, file, folder, checkpoint)
-	if err != nil {
-		return err
-	}
-	r, err := learnt.report(folder)
-	if err != nil {
-		return err
-	}
-	r.Run = filepath.Base(filepath.Clean(path))
 	return n.show(p, r)
 }
 

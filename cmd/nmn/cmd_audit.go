@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nmn/eval"
+	"nmn/labels/audit"
+	"nmn/labels/rates"
+	"nmn/report"
+	"nmn/run"
+)
+
+// auditCommand are the flags of nmn audit.
+type auditCommand struct {
+	files      eval.Files
+	options    audit.Options
+	top        int
+	classes    int
+	suspects   string
+	page       auditPage
+	decisions  string
+	correction audit.Correction
+	format     report.Format
+	asJSON     bool
+}
+
+func newAudit(p *program) *cobra.Command {
+	a := auditCommand{options: audit.Options{Estimation: rates.DefaultOptions(), MinError: .5}, top: 20, classes: 20,
+		page: auditPage{items: 500, thumbnails: 200}, correction: audit.Correction{Precision: .9}, format: report.Text}
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Find labels that are probably wrong, and correct them",
+		Long: `Rank the labels of score files by how probably they are wrong: labels that are there and
+should not be, and labels that are missing. The probability comes from out-of-fold scores
+and from the noise rates of each word, estimated from the same files or given. Write a
+page to look through suspects in a browser, apply what was decided there, or let all
+suspects be corrected up to a wanted precision. See docs/audit.md.`,
+		Example: `  nmn audit --scores oof.csv --labels labels.csv --page audit.html --images pictures/
+  nmn audit --scores oof.csv --labels labels.csv --decisions decisions.csv --output fixed.csv
+  nmn audit --scores oof.csv --labels labels.csv --apply --precision 0.95 --output fixed.csv
+  nmn audit --scores oof.csv --labels labels.csv --truth truth.csv --suspects suspects.parquet`,
+		Args: refuseArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.check(cmd.Flags().Changed); err != nil {
+				return err
+			}
+			return a.run(cmd.Context(), p)
+		},
+	}
+	scoreFlags(under(cmd, "Scores"), &a.files)
+	e := under(cmd, "Noise rates")
+	e.file(&a.options.Rates, "rates", "`file` with the rates of each word (word, q01, q10) instead of an estimate; "+
+		"scores are then taken as of the true label", "csv")
+	e.bool(&a.options.Calibrate, "calibrate", "calibrate the scores by a and b of the --rates file, which were "+
+		"estimated from the same scores")
+	estimationFlags(e, &a.options.Estimation)
+	s := under(cmd, "Suspects")
+	s.float(&a.options.MinError, "min-error", "least `probability` of being wrong of a suspect")
+	s.int(&a.top, "top", "`suspects` listed on standard output, 0 for none")
+	s.int(&a.classes, "classes", "`words` summed up by the tables, those with the most labels expected to be wrong, "+
+		"0 for all")
+	s.file(&a.suspects, "suspects", "`file` to write all suspects to, ranked: .csv, .jsonl or "+
+		".parquet", "csv", "jsonl", "parquet")
+	a.page.flags(under(cmd, "Page"))
+	a.correctionFlags(under(cmd, "Correction"))
+	out := under(cmd, "Output")
+	enum(out, &a.format, "format", "`format` of the tables", report.Text, report.Markdown, report.CSV, report.JSON)
+	out.bool(&a.asJSON, "json", "write everything as one JSON object")
+	return cmd
+}
+
+func (a *auditCommand) check(given func(string) bool) error {
+	switch {
+	case !(a.options.MinError > 0 && a.options.MinError <= 1):
+		return usagef("audit: --min-error is %g, want above 0 to 1", a.options.MinError)
+	case a.top < 0:
+		return usagef("audit: --top is %d, want at least 0", a.top)
+	case a.classes < 0:
+		return usagef("audit: --classes is %d, want at least 0", a.classes)
+	case a.options.Calibrate && a.options.Rates == "":
+		return usagef("audit: --calibrate belongs to --rates")
+	case a.suspects != "" && !slices.Contains(audit.SuspectFormats, strings.ToLower(filepath.Ext(a.suspects))):
+		return usagef("audit: --suspects is %q, want a name that ends in "+
+			"%s", a.suspects, strings.Join(audit.SuspectFormats, ", "))
+	}
+	if err := a.page.check(given); err != nil {
+		return err
+	}
+	if err := a.checkCorrection(given); err != nil {
+		return err
+	}
+	return checkScores("audit", &a.files, a.options.Estimation)
+}
+
+func (a *auditCommand) correctionFlags(r group) {
+	r.file(&a.decisions, "decisions", "`file` with decisions of people (id, word, given, decision), as the page "+
+		"saves it", "csv")
+	r.bool(&a.correction.Apply, "apply", "correct the first suspects that nobody has decided on, as many as "+
+		"--precision allows")
+	r.float(&a.correction.Precision, "precision", "expected `share` of the labels that --apply corrects that were "+
+		"wrong indeed")
+	r.file(&a.correction.Labels, "output", "`file` for the corrected labels, .csv; FILE.changes.csv beside it tells "+
+		"the origin of every change", "csv")
+}
+
+func (a *auditCommand) checkCorrection(given func(string) bool) error {
+	c := &a.correction
+	switch {
+	case given("precision") && !c.Apply:
+		return usagef("audit: --precision belongs to --apply")
+	case !(c.Precision > 0 && c.Precision <= 1):
+		return usagef("audit: --precision is %g, want above 0 to 1", c.Precision)
+	case (c.Apply || a.decisions != "") && c.Labels == "":
+		return usagef("audit: --apply and --decisions need --output, the file for the corrected labels")
+	case c.Labels != "" && !c.Apply && a.decisions == "":
+		return usagef("audit: --output is for corrected labels and needs --apply or --decisions; --suspects %s "+
+			"writes the ranked list", c.Labels)
+	case c.Labels != "" && !strings.EqualFold(filepath.Ext(c.Labels), ".csv"):
+		return usagef("audit: --output is %q, want a name that ends in .csv", c.Labels)
+	}
+	return nil
+}
+
+func (a *auditCommand) run(ctx context.Context, p *program) error {
+	estimation, done := watchedEstimation(p, a.options.Estimation)
+	a.options.Estimation = estimation
+	r, err := audit.Files(ctx, a.files, a.options)
+	done()
+	if err != nil {
+		return err
+	}
+	if a.decisions != "" {
+		if r.Decisions, err = audit.ReadDecisionsFile(a.decisions, &r.Input); err != nil {
+			return err
+		}
+	}
+	if a.correction.Labels != "" {
+		b := run.ThisBuild()
+		a.correction.Version = strings.TrimSpace("nmn " + b.Version + " " + b.Revision)
+		if err := r.Correct(a.correction); err != nil {
+			return err
+		}
+	}
+	if a.suspects != "" {
+		if err := audit.WriteSuspectsFile(a.suspects, r.Input, r.Suspects); err != nil {
+			return err
+		}
+	}
+	if err := a.page.write(ctx, p, r); err != nil {
+		return err
+	}
+	if a.asJSON {
+		return writeJSON(p.out, r.Summary(a.top))
+	}
+	return report.Write(p.out, a.format, report.AuditTables(r, a.top, a.classes)...)
+}

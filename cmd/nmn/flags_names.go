@@ -1,0 +1,114 @@
+package main
+
+import (
+	"log/slog"
+	"maps"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"nmn/internal/setting"
+	"nmn/loader/doctor"
+	"nmn/run"
+)
+
+// otherNames are the flags of settings that packages name in messages and that no configuration file has, or that
+// several commands declare each for itself.
+var otherNames = map[string]string{
+	"arm": "--arm", "stage1": "--stage1", "run_dir": "--run-dir", "resume": "--resume", "net.mil": "--mil",
+	"captions.captions":         "--captions",
+	"captions.features":         "--features",
+	"captions.generate_batch":   "--generate-batch",
+	"captions.max_words":        "--max-words",
+	"captions.min_count":        "--min-count",
+	"captions.threads":          "--threads",
+	"captions.val_captions":     "--val-captions",
+	"captions.val_clips":        "--val-clips",
+	"captions.val_features":     "--val-features",
+	"captions.val_ids":          "--val-ids",
+	"captions.validation_share": "--validation-share",
+	"captions.vocab_size":       "--vocab-size",
+	"doctor.json":               "--json",
+	"experiment.arms":           "--arms",
+	"experiment.flips":          "--flips",
+	"experiment.noise_rates":    "--noise-rates",
+	"experiment.reference":      "--reference",
+	"experiment.seeds":          "--seeds",
+	"table4.captions":           "--captions",
+	"table4.captions_per_clip":  "--captions-per-clip",
+	"table4.features":           "--features",
+	"table4.seeds":              "--seeds",
+	"table4.test_size":          "--test-size",
+	"table4.validation_size":    "--validation-size",
+	"audit.calibrate":           "--calibrate",
+	"captions.clips":            "--clips",
+	"captions.fewer_frames":     "--fewer-frames",
+	"captions.ids":              "--ids",
+	"captions.partial":          "--partial",
+	"doctor.sample":             "--sample",
+	"extract.output_clips":      "nmn extract --output-clips",
+	"features.output":           "nmn features FILE --output",
+	"frames.clip_timeout":       "--clip-timeout",
+	"frames.ffmpeg":             "--ffmpeg",
+	"frames.max_bad_clips":      "--max-bad-clips",
+	"frames.max_pixels":         "--max-pixels",
+	"frames.resume":             "--resume",
+	"frames.size":               "--size",
+	"rates.output":              "nmn rates --output",
+	"scores.logits":             "--logits",
+	"shard.rebuild_index":       "nmn frames --rebuild-index",
+	"shard.resume":              "nmn frames --resume",
+}
+
+// namesOfSettings maps the keys of all settings to the flags that set them.
+var namesOfSettings = sync.OnceValue(func() map[string]string {
+	c, cmd := run.DefaultConfig(), &cobra.Command{}
+	dataFlags(cmd, &c)
+	featureDataFlags(cmd, &c, true)
+	netFlags(cmd, &c)
+	trainFlags(cmd, &c)
+	runFlags(cmd, &c.Run)
+	names := maps.Clone(otherNames)
+	for key, flag := range flagNames(cmd.Flags(), &c) {
+		names[key] = "--" + flag
+	}
+	return names
+})
+
+// flagNames maps the keys of settings to the flags that set them.
+func flagNames(flags *pflag.FlagSet, config any) map[string]string {
+	names, keys := map[string]string{}, setting.KeysOf(config)
+	flags.VisitAll(func(f *pflag.Flag) {
+		key := flagKey(f, keys)
+		if r, ok := f.Value.(*recorded); ok && key != "" && !r.alias {
+			names[key] = f.Name
+		}
+	})
+	return names
+}
+
+// withFlags is a message of a package with the names of flags for those of settings.
+func withFlags(message string) string { return setting.Rename(message, namesOfSettings()) }
+
+// attributesWithFlags is withFlags for what is logged.
+func attributesWithFlags(_ []string, a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case string:
+		a.Value = slog.StringValue(withFlags(v))
+	case error:
+		a.Value = slog.StringValue(withFlags(v.Error()))
+	}
+	return a
+}
+
+// findingsWithFlags is withFlags for findings, in place.
+func findingsWithFlags(findings []doctor.Finding) {
+	for i := range findings {
+		f := &findings[i]
+		f.Text, f.Cure = withFlags(f.Text), withFlags(f.Cure)
+		for e := range f.Examples {
+			f.Examples[e] = withFlags(f.Examples[e])
+		}
+	}
+}

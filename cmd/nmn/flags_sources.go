@@ -1,0 +1,75 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"nmn/internal/setting"
+	"nmn/run"
+)
+
+// sources are the flags that say what a configuration is made of, beside the fields themselves.
+type sources struct {
+	preset run.Preset
+	size   run.Size
+	file   string
+	print  bool
+}
+
+func sourceFlags(cmd *cobra.Command, s *sources, sizes ...run.Size) {
+	r := under(cmd, "Configuration")
+	enum(r, &s.preset, "preset", "`name` of the settings to start from (default scenes; with --captions or "+
+		"--manifest paper-coco, with --msrvtt or --clips paper-msrvtt, with --features features)", run.Presets()...)
+	enum(r, &s.size, "size", "`size` of the scenes presets (default "+string(sizes[0])+"); quick is 4,000 pictures "+
+		"(moving-scenes: 1,000 clips of 8 frames), full 16,000 (2,000 of 26)", sizes...)
+	r.file(&s.file, "config", "YAML `file` laid over the preset; flags go before it", "yaml", "yml")
+	r.bool(&s.print, "print-config", "print the resolved configuration as YAML, and stop")
+}
+
+// resolve makes the configuration of a command: preset, file and flags.
+func (s *sources) resolve(flags *pflag.FlagSet, c *run.Config) error {
+	return s.of(flags, c).Resolve(c)
+}
+
+// of are the sources of a command's configuration c, which its flags point to.
+func (s *sources) of(flags *pflag.FlagSet, c *run.Config) run.Sources {
+	given := givenFlags(flags)
+	keys := setting.KeysOf(c)
+	from := run.Sources{Preset: s.preset, Size: s.size, File: s.file,
+		Apply: func() error { return setAgain(flags, given) }}
+	for _, flag := range given {
+		if key := flagKey(flags.Lookup(flag.name), keys); key != "" {
+			from.Given = append(from.Given, key)
+		}
+	}
+	return from
+}
+
+// setAgain lays flags of the command line over a configuration that was read after they were parsed.
+func setAgain(flags *pflag.FlagSet, given []givenFlag) error {
+	for _, flag := range given {
+		if err := flags.Set(flag.name, flag.value); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
+}
+
+// flagKey is the key of the setting that a flag sets; empty for flags of a command alone.
+func flagKey(f *pflag.Flag, keys setting.Keys) string {
+	r, ok := f.Value.(*recorded)
+	if !ok || r.target == nil {
+		return ""
+	}
+	return keys.At(r.target)
+}
+
+// printConfig writes the resolved configuration to standard output.
+func printConfig(p *program, c *run.Config) error {
+	data, err := c.YAML()
+	if err != nil {
+		return err
+	}
+	_, err = p.out.Write(data)
+	return err
+}

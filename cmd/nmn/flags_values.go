@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nmn/internal/setting"
+	"nmn/loader/dataset"
+)
+
+// choice is a flag of few values.
+type choice[T ~string] struct {
+	target  *T
+	allowed []T
+}
+
+func (c choice[T]) String() string {
+	if c.target == nil {
+		return ""
+	}
+	return string(*c.target)
+}
+
+func (c choice[T]) Set(s string) error {
+	if !slices.Contains(c.allowed, T(s)) {
+		return fmt.Errorf("want %s", setting.Alternatives(c.allowed))
+	}
+	*c.target = T(s)
+	return nil
+}
+
+func (c choice[T]) Type() string { return "choice" }
+
+// enum declares a flag that takes one of the allowed values, which help and completion list.
+func enum[T ~string](r group, v *T, name, usage string, allowed ...T) {
+	r.value(choice[T]{v, allowed}, v, name, usage+": "+setting.Alternatives(allowed))
+	names := make([]string, len(allowed))
+	for i, a := range allowed {
+		names[i] = string(a)
+	}
+	r.completes(name, names...)
+}
+
+// list is a flag of values with commas between them. Given twice, the last one counts.
+type list[T any] struct {
+	target *[]T
+	parse  func(string) (T, error)
+	write  func(T) string
+}
+
+func (l list[T]) String() string {
+	if l.target == nil {
+		return ""
+	}
+	parts := make([]string, len(*l.target))
+	for i, v := range *l.target {
+		parts[i] = l.write(v)
+	}
+	return strings.Join(parts, ",")
+}
+
+func (l list[T]) Set(s string) error {
+	values := []T{}
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		v, err := l.parse(part)
+		if err != nil {
+			return fmt.Errorf("%q: %w", part, err)
+		}
+		values = append(values, v)
+	}
+	*l.target = values
+	return nil
+}
+
+func (l list[T]) Type() string { return "list" }
+
+func (r group) ints(v *[]int, name, usage string) {
+	r.value(list[int]{v, number(strconv.Atoi), strconv.Itoa}, v, name, usage)
+}
+
+func (r group) seeds(v *[]uint64, name, usage string) {
+	parse := func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }
+	r.value(list[uint64]{v, number(parse), func(u uint64) string { return strconv.FormatUint(u, 10) }}, v, name, usage)
+}
+
+func (r group) float32s(v *[]float32, name, usage string) {
+	parse := func(s string) (float32, error) {
+		f, err := strconv.ParseFloat(s, 32)
+		return float32(f), err
+	}
+	write := func(f float32) string { return strconv.FormatFloat(float64(f), 'g', -1, 32) }
+	r.value(list[float32]{v, number(parse), write}, v, name, usage)
+}
+
+func (r group) floats(v *[]float64, name, usage string) {
+	write := func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+	r.value(list[float64]{v, number(parseFloat), write}, v, name, usage)
+}
+
+// flipLevels declares a list of levels of flipped labels.
+func flipLevels(r group, v *[]dataset.FlipLevel, name, usage string) {
+	parse := func(s string) (dataset.FlipLevel, error) {
+		var level dataset.FlipLevel
+		err := level.Set(s)
+		return level, err
+	}
+	r.value(list[dataset.FlipLevel]{v, parse, func(f dataset.FlipLevel) string { return string(f) }}, v, name, usage)
+}
+
+// chosen declares a list whose values are among the allowed ones.
+func chosen[T ~string](r group, v *[]T, name, usage string, allowed ...T) {
+	parse := func(s string) (T, error) {
+		if !slices.Contains(allowed, T(s)) {
+			return "", fmt.Errorf("want %s", setting.Alternatives(allowed))
+		}
+		return T(s), nil
+	}
+	r.value(list[T]{v, parse, func(t T) string { return string(t) }}, v, name, usage+": "+setting.Alternatives(allowed))
+	complete := func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		done := typed[:strings.LastIndexByte(typed, ',')+1]
+		values := make([]string, len(allowed))
+		for i, a := range allowed {
+			values[i] = done + string(a)
+		}
+		return values, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	_ = r.cmd.RegisterFlagCompletionFunc(name, complete)
+}
+
+func (r group) strings(v *[]string, name, usage string) {
+	keep := func(s string) (string, error) { return s, nil }
+	r.value(list[string]{v, keep, func(s string) string { return s }}, v, name, usage)
+}
+
+func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
+
+// number gives a parser of strconv a message for people.
+func number[T any](parse func(string) (T, error)) func(string) (T, error) {
+	return func(s string) (T, error) {
+		v, err := parse(s)
+		if err != nil {
+			return v, fmt.Errorf("not a number of the kind wanted here")
+		}
+		return v, nil
+	}
+}

@@ -1,0 +1,69 @@
+package eval
+
+import (
+	"nmn/format/table"
+	"nmn/text"
+)
+
+// Files are the scores of any program, and what they are held against: matrices with a row for each bag and a column
+// for each word, as CSV or .npy. All but Scores may be empty.
+type Files struct {
+	Scores string
+	// Counts are captions that mention a word, of CaptionsPerBag for each bag.
+	Counts         string
+	CaptionsPerBag int
+	Labels         string // observed labels, 0 or 1
+	Truth          string // true labels, 0 or 1
+	Logits         bool   // scores are log-odds instead of probabilities
+}
+
+// Read reads the files and joins them, in the order of the bags of the scores and of the words of the vocabulary, which
+// may be nil. Errors about their content wrap an error of package table.
+func (f *Files) Read(v *text.Vocabulary) (Input, error) {
+	in := Input{Logits: f.Logits, Vocabulary: v}
+	scores, err := table.ReadScores(f.Scores, f.Logits)
+	if err != nil {
+		return in, err
+	}
+	for _, file := range []struct {
+		path   string
+		limit  int
+		assign func(*table.Joined)
+	}{
+		{f.Counts, f.CaptionsPerBag, func(j *table.Joined) {
+			in.Counts, in.CaptionsPerBag = j.Counts, f.CaptionsPerBag
+		}},
+		{f.Labels, 1, func(j *table.Joined) { in.Labels = j.Counts }},
+		{f.Truth, 1, func(j *table.Joined) { in.Truth = j.Counts }},
+	} {
+		if file.path == "" {
+			continue
+		}
+		m, err := readReference(file.path, file.limit)
+		if err != nil {
+			return in, err
+		}
+		joined, err := table.Join(scores, m, v)
+		if err != nil {
+			return in, err
+		}
+		if in.Scores == nil {
+			in.Bags, in.Classes, in.Scores = joined.Bags, joined.Classes, joined.Scores
+			in.Words, in.IDs = joined.Words, joined.IDs
+			// What the first file says about the order of rows and columns holds for the others.
+			named := *scores
+			named.Words, named.IDs, named.Values = joined.Words, joined.IDs, joined.Scores
+			scores = &named
+		}
+		file.assign(joined)
+	}
+	return in, nil
+}
+
+// readReference reads counts up to a limit; those up to 1 are labels.
+func readReference(path string, limit int) (*table.Matrix, error) {
+	if limit == 1 {
+		return table.ReadLabels(path)
+	}
+	return table.ReadCounts(path, limit)
+}

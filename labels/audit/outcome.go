@@ -1,0 +1,58 @@
+package audit
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"nmn/eval"
+)
+
+// Correction says which labels to correct, and where to write them.
+type Correction struct {
+	// Apply corrects the first suspects that nobody has decided on, as many as an expected precision of at least
+	// Precision allows.
+	Apply     bool
+	Precision float64
+	// Labels is the file of the corrected labels, .csv. The record of changes lies beside it.
+	Labels string
+	// Version is that of the program, for the record.
+	Version string
+}
+
+// Outcome is what was corrected.
+type Outcome struct {
+	Changed           int         `json:"changed"`
+	Accepted          int         `json:"accepted"`
+	Rejected          int         `json:"rejected"`
+	Automatic         int         `json:"automatic"`
+	ExpectedPrecision eval.Number `json:"expected_precision"` // of the automatic ones
+	Labels            string      `json:"labels"`
+	Changes           string      `json:"changes"`
+}
+
+// Correct carries out the decisions and the correction, writes the corrected labels and the record of changes, and
+// notes the outcome.
+func (r *Report) Correct(c Correction) error {
+	var automatic []Suspect
+	if c.Apply {
+		open := r.Open()
+		automatic = open[:AtPrecision(open, c.Precision)]
+	}
+	corrected, changes, err := Corrected(r.Input, r.Decisions, automatic, fmt.Sprintf("expected precision at least "+
+		"%g", c.Precision))
+	if err != nil {
+		return err
+	}
+	r.Outcome = &Outcome{
+		Changed: len(changes), Automatic: len(automatic), Accepted: len(changes) - len(automatic),
+		ExpectedPrecision: ExpectedPrecision(automatic), Labels: c.Labels,
+		Changes: strings.TrimSuffix(c.Labels, filepath.Ext(c.Labels)) + ".changes.csv",
+	}
+	r.Outcome.Rejected = len(r.Decisions) - r.Outcome.Accepted
+	// The record first: labels without one would hide where they came from.
+	if err := WriteChanges(r.Outcome.Changes, r.Input, changes, c.Version); err != nil {
+		return err
+	}
+	return WriteLabels(c.Labels, r.Input, corrected)
+}

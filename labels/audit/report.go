@@ -1,0 +1,85 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+
+	"nmn/eval"
+	"nmn/labels"
+	"nmn/labels/rates"
+)
+
+// Options say what an audit of score files starts from.
+type Options struct {
+	// Rates is a file with the noise rates of each word; empty for an estimate from the scores, by Estimation.
+	Rates      string
+	Estimation rates.Options
+	// Calibrate calibrates the scores by the columns a and b of Rates, which were estimated from the same scores.
+	// Without it they are taken as those of the true labels.
+	Calibrate bool
+	// MinError is the least probability of being wrong of a suspect.
+	MinError float64
+}
+
+// Report is what an audit of score files has found.
+type Report struct {
+	Input
+	*Result
+	MinError  float64
+	Estimate  *rates.Result // nil where rates were given
+	Judgement *Judgement    // nil where the true labels are not known
+	Decisions Decisions     // of people; nil for none
+	Outcome   *Outcome      // of Correct; nil where nothing was corrected
+}
+
+// judgedAt are the numbers of suspects that the precision is told of where the truth is known.
+var judgedAt = []int{10, 100, 1000}
+
+// Files audits score files. Errors about their content name file and place.
+func Files(ctx context.Context, f eval.Files, o Options) (*Report, error) {
+	scores, err := rates.ReadFiles(f)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{MinError: o.MinError, Input: Input{
+		Bags: scores.Bags, Classes: scores.Classes, Logits: scores.Scores, Labels: scores.Labels,
+		Words: scores.Words, IDs: scores.IDs, Truth: scores.Truth,
+	}}
+	if err := r.findRates(ctx, &scores, o); err != nil {
+		return nil, err
+	}
+	if r.Result, err = Run(r.Input, o.MinError); err != nil {
+		return nil, err
+	}
+	if r.Truth != nil {
+		r.Judgement, err = Judge(r.Input, judgedAt)
+	}
+	return r, err
+}
+
+// findRates sets the rates to those of a file, or to an estimate.
+func (r *Report) findRates(ctx context.Context, scores *eval.Input, o Options) error {
+	if o.Rates == "" {
+		estimate, err := rates.Estimate(ctx, rates.InputOf(scores), o.Estimation)
+		if err != nil {
+			return err
+		}
+		r.Estimate = estimate
+		r.FromEstimate(estimate)
+		return nil
+	}
+	given, err := labels.ReadWordsFile(o.Rates, scores.Words, labels.Given)
+	if err != nil {
+		return err
+	}
+	r.Rates = given.Rates()
+	if o.Calibrate {
+		if r.A, r.B = given.Calibration(); r.A == nil {
+			return fmt.Errorf("%s: `audit.calibrate` needs the columns a and b, which `rates.output` writes", o.Rates)
+		}
+	}
+	return nil
+}
+
+// Open are the suspects that nobody has decided on.
+func (r *Report) Open() []Suspect { return r.Decisions.Undecided(r.Suspects) }

@@ -1,0 +1,34 @@
+package rates
+
+import (
+	"fmt"
+	"strconv"
+
+	"nmn/eval"
+)
+
+// ReadFiles reads out-of-fold scores with their labels for what works on logits: an estimate of rates, an audit.
+// Classes that no file names are named by their numbers, counted from 1.
+func ReadFiles(f eval.Files) (eval.Input, error) {
+	in, err := f.Read(nil)
+	if err != nil {
+		return in, err
+	}
+	if in.Words == nil {
+		for c := range in.Classes {
+			in.Words = append(in.Words, strconv.Itoa(c+1))
+		}
+	}
+	if f.Logits {
+		return in, nil
+	}
+	if in.Scores, err = Logits(in.Scores); err != nil {
+		return in, fmt.Errorf("%s: %w (give `scores.logits` where scores are log-odds)", f.Scores, err)
+	}
+	return in, nil
+}
+
+// InputOf takes what rates are estimated from out of what ReadFiles has read.
+func InputOf(in *eval.Input) Input {
+	return Input{Bags: in.Bags, Classes: in.Classes, Scores: in.Scores, Labels: in.Labels, Words: in.Words, IDs: in.IDs}
+}

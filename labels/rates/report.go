@@ -1,0 +1,80 @@
+package rates
+
+import (
+	"context"
+	"math"
+
+	"nmn/eval"
+	"nmn/labels"
+)
+
+// Report is an estimate with what follows from it for the use of the scores.
+type Report struct {
+	*Result
+	// Threshold is that of the calibrated probabilities with the best expected F1, of all classes together, and
+	// Thresholds are those of each.
+	Threshold  float64   `json:"threshold"`
+	Thresholds []float64 `json:"class_thresholds"`
+	// Floor is what the rates were raised to; nil where they were not.
+	Floor *Floor `json:"floor,omitempty"`
+	// MeanError is that against Truth, the rates of the true labels. Both are nil where these are not known.
+	MeanError *MeanError    `json:"mean_error,omitempty"`
+	Truth     *labels.Rates `json:"-"`
+}
+
+// MeanError is the mean distance of the rates from the true ones, over the classes whose rates are believed.
+type MeanError struct {
+	Q01 eval.Number `json:"q01"`
+	Q10 eval.Number `json:"q10"`
+}
+
+// NewReport estimates the rates of what ReadFiles has read, and with raise takes them as far as the labels let them,
+// for noise that is suspected to depend on the bag. Errors are those of Estimate and Raise.
+func NewReport(ctx context.Context, in *eval.Input, raise bool, o Options) (*Report, error) {
+	input := InputOf(in)
+	result, err := Estimate(ctx, input, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{}
+	if raise {
+		r.Floor = new(Floor)
+		if result, *r.Floor, err = Raise(ctx, input, result, o); err != nil {
+			return nil, err
+		}
+	}
+	r.Result = result
+	calibrated := result.Calibrated(in.Scores)
+	if r.Threshold, err = eval.PlugInThreshold(calibrated, true); err != nil {
+		return nil, err
+	}
+	if r.Thresholds, err = eval.PlugInThresholds(calibrated, in.Bags, in.Classes, true); err != nil {
+		return nil, err
+	}
+	if in.Truth != nil {
+		return r, r.compare(in)
+	}
+	return r, nil
+}
+
+// compare holds the rates that are believed against those of the true labels.
+func (r *Report) compare(in *eval.Input) (err error) {
+	if r.Truth, err = eval.TrueRates(in.Labels, in.Truth, in.Bags, in.Classes); err != nil {
+		return err
+	}
+	believed := r.Rates()
+	r.MeanError = &MeanError{meanGap(believed.Q01, r.Truth.Q01), meanGap(believed.Q10, r.Truth.Q10)}
+	return nil
+}
+
+// meanGap is the mean distance, without entries that are unknown on either side.
+func meanGap(a, b []float64) eval.Number {
+	sum, n := 0.0, 0
+	for i := range a {
+		if gap := math.Abs(a[i] - b[i]); !math.IsNaN(gap) {
+			sum += gap
+			n++
+		}
+	}
+	return eval.Number(sum / float64(n))
+}

@@ -1,0 +1,52 @@
+package loader
+
+import (
+	"context"
+	"errors"
+	"path"
+	"path/filepath"
+
+	"nmn/loader/picture"
+)
+
+// FolderThumbnails makes small pictures of bags from the files of a folder that are named by the identifiers of the
+// bags, with or without .jpg, .jpeg or .png. It is for one goroutine.
+type FolderThumbnails struct {
+	source *FileSource
+	perBag int // names tried for a bag
+	Thumbnailer
+}
+
+// pictureNames are the files that a bag's picture may be.
+func pictureNames(id string) []string { return []string{id, id + ".jpg", id + ".jpeg", id + ".png"} }
+
+// OpenFolderThumbnails opens the folder. Close it when it is no longer used.
+func OpenFolderThumbnails(folder string, ids []string) (*FolderThumbnails, error) {
+	t := &FolderThumbnails{perBag: len(pictureNames(""))}
+	var files []string
+	for _, id := range ids {
+		id = path.Clean(id)
+		if !filepath.IsLocal(filepath.FromSlash(id)) {
+			id = "-" // an id that is no path in the folder has no picture
+		}
+		files = append(files, pictureNames(id)...)
+	}
+	var err error
+	if t.source, err = NewFileSource(folder, files); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Of is the thumbnail of a bag. Errors wrap ErrCorrupt where its picture is missing or cannot be used.
+func (t *FolderThumbnails) Of(ctx context.Context, bag int) (small picture.Thumbnail, err error) {
+	for i := range t.perBag {
+		if small, err = t.Frame(ctx, t.source, bag*t.perBag+i, 0); err == nil || !errors.Is(err, ErrCorrupt) {
+			break
+		}
+	}
+	return small, err
+}
+
+// Close closes the folder.
+func (t *FolderThumbnails) Close() error { return t.source.Close() }

@@ -1,0 +1,159 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+
+	"nmn/internal/durable"
+	"nmn/internal/setting"
+	"nmn/kernels"
+	"nmn/labels"
+	"nmn/labels/rates"
+	"nmn/loader"
+	"nmn/model"
+	"nmn/recipe"
+	"nmn/report"
+	"nmn/text"
+	"nmn/train"
+)
+
+// NoiseQuery asks what the noise model of a run has learnt.
+type NoiseQuery struct {
+	// Config is that of the run, as OpenFolderConfig resolves it.
+	Config *Config
+	// Path is what was asked for, a run folder or a checkpoint, as the report and messages name it; File is the
+	// checkpoint, and Folder the one that it lies in (FindCheckpoint).
+	Path         string
+	File, Folder string
+	// Split of the data is what a feature-dependent model is asked about.
+	Split string
+	// Departures are the bags told of each of its rates, those farthest from the mean of the word.
+	Departures int
+	// LeftOut is told which bags of the split could not be read. It may be nil.
+	LeftOut func(bad []loader.BadSample, of *loader.Set)
+}
+
+// learntRates are the rates of a noise model in class order.
+type learntRates struct {
+	*train.Checkpoint
+	vocabulary *text.Vocabulary
+	all        *labels.Rates // the same for all bags; nil of a feature-dependent model
+	truth      *labels.Rates // nil where it is not known
+	// Of a feature-dependent model, with the names of the bags of the split.
+	q01, q10 *rates.Spreads
+	ids      []string
+	leftOut  int
+}
+
+// Answer reads the rates out of the model, or runs a feature-dependent one over the split, and joins them with what
+// else is known of each word: the true rates, and the estimate of the recipe. A net that was trained without a noise
+// model is a *setting.Error.
+func (q NoiseQuery) Answer(ctx context.Context, o Options) (*report.NoiseReport, error) {
+	c, err := train.ReadCheckpoint(q.File)
+	if err != nil {
+		return nil, err
+	}
+	if c.Model.Noise == model.NoNoise {
+		return nil, setting.Errorf("", "noise report: %s was trained without a noise model: name a run of an arm "+
+			"that has one, such as %s or %s",
+			q.Path, recipe.FI, recipe.FD)
+	}
+	l := &learntRates{Checkpoint: c}
+	if l.vocabulary, err = c.Vocabulary(); err != nil {
+		return nil, err
+	}
+	if c.Model.Noise == model.FeatureDependent {
+		err = q.ask(ctx, o, l)
+	} else {
+		err = q.read(o, l)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return q.report(l)
+}
+
+// read takes the rates of a feature-independent model, which needs no data: what the run knows of the true
+// ones is in its q.csv.
+func (q NoiseQuery) read(o Options, l *learntRates) (err error) {
+	s := newSession(o)
+	if s.Backend, err = s.openDevice(&q.Config.Run); err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, s.Close()) }()
+	net, _, err := train.OpenNet(q.File, s.Backend)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	q01, q10, err := train.NoiseRates(net)
+	if err != nil {
+		return err
+	}
+	l.all = &labels.Rates{Q01: float64s(q01), Q10: float64s(q10)}
+	known := filepath.Join(q.Folder, report.RatesFile)
+	if !durable.Exists(known) {
+		return nil
+	}
+	written, err := labels.ReadFile(known, l.vocabulary, labels.Learnt)
+	if err != nil {
+		return err
+	}
+	l.truth = written.TrueRates()
+	return nil
+}
+
+// ask runs a feature-dependent model over the split.
+func (q NoiseQuery) ask(ctx context.Context, o Options, l *learntRates) (err error) {
+	s, err := Open(ctx, q.Config, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, s.Close()) }()
+	set, err := s.Data.Split(q.Split)
+	if err != nil {
+		return err
+	}
+	if err := SameClasses(l.Checkpoint, set.Vocabulary); err != nil {
+		return err
+	}
+	if l.truth, err = train.TrueRates(s.Data.Train); err != nil {
+		return err
+	}
+	l.ids = set.IDs
+	q.Config.Net.MIL = l.Model.MIL
+	return q.visit(ctx, s.Backend, set, l)
+}
+
+// visit takes in the rates of each bag of a set.
+func (q NoiseQuery) visit(ctx context.Context, backend kernels.Backend, set *loader.Set, l *learntRates) (err error) {
+	net, _, err := train.OpenNet(q.File, backend)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	k := l.vocabulary.Len()
+	l.q01, l.q10 = rates.NewSpreads(k, q.Departures), rates.NewSpreads(k, q.Departures)
+	config := q.Config.Loader()
+	config.BatchBags = l.Config.Batch(l.Model.MIL)
+	bad, err := train.EachRates(ctx, net, set, config, func(bag int, q01, q10 []float32) {
+		l.q01.Add(bag, q01)
+		l.q10.Add(bag, q10)
+	})
+	if err != nil {
+		return err
+	}
+	if l.leftOut = len(bad); q.LeftOut != nil {
+		q.LeftOut(bad, set)
+	}
+	return nil
+}
+
+func float64s(values []float32) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = float64(v)
+	}
+	return out
+}
