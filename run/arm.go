@@ -19,6 +19,27 @@ import (
 	"nmn/train"
 )
 
+// ArmOptions say which arm is trained, where and from what.
+type ArmOptions struct {
+	Arm     recipe.Name
+	Dir     string         // the run folder
+	From    string         // checkpoint of stage 1, for arms of stage 2
+	Recipe  *recipe.Recipe // of the group of arms; nil for the paper's plain form
+	Heading string         // for people, when training begins; empty for none
+}
+
+// TrainArm trains one arm alone, or goes on where it was interrupted, evaluates it and writes the page of the run. A run
+// that is complete already is not run again; reused says so.
+func (s *Session) TrainArm(ctx context.Context, o ArmOptions) (outcome *Outcome, reused bool, err error) {
+	return s.arm(o).run(ctx)
+}
+
+func (s *Session) arm(o ArmOptions) *armRun {
+	r := &armRun{session: s, config: s.Config, data: s.Data, dir: o.Dir, from: o.From, heading: o.Heading, recipe: o.Recipe}
+	r.config.Arm = cmp.Or(o.Arm, s.Config.Arm)
+	return r
+}
+
 // armRun is one arm that is trained in one folder.
 type armRun struct {
 	session *Session
@@ -26,16 +47,16 @@ type armRun struct {
 	data    *dataset.Splits
 	dir     string
 	from    string // checkpoint of stage 1, for arms of stage 2
-	Heading string // for people, when training begins; empty for none
+	heading string // for people, when training begins; empty for none
 
 	recipe    *recipe.Recipe   // nil for the paper's plain form
 	name      string           // in messages; empty for that of the arm
 	observers []train.Observer // beside those that keep records and watch
 }
 
-// Run trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the
-// run. A run that is complete already is not run again; reused tells.
-func (r *armRun) Run(ctx context.Context) (o *Outcome, reused bool, err error) {
+// run trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the run. A run that is
+// complete already is not run again; reused says so.
+func (r *armRun) run(ctx context.Context) (o *Outcome, reused bool, err error) {
 	identity, err := fingerprint(ctx, &r.config, r.data, r.from)
 	if err != nil {
 		return nil, false, err
@@ -71,8 +92,8 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Heading != "" {
-		r.session.Tell(Message{Text: r.Heading})
+	if r.heading != "" {
+		r.session.Tell(Message{Text: r.heading})
 	}
 	settings := r.config.Settings()
 	plan, err := recipe.MakePlan(ctx, &settings, r.recipe, r, r.data, r.dir, r.from)
@@ -274,7 +295,7 @@ func (r *armRun) Prepare(dir string) error {
 func (r *armRun) TrainNet(ctx context.Context, t recipe.Training) (err error) {
 	run := *r
 	run.config.Arm, run.config.Train = recipe.Stage1, t.Config
-	run.data, run.dir, run.from, run.name, run.Heading = t.Data, t.Dir, t.From, t.Title, ""
+	run.data, run.dir, run.from, run.name, run.heading = t.Data, t.Dir, t.From, t.Title, ""
 	plan := &recipe.Plan{Config: t.Config, Data: t.Data, Targets: t.Targets}
 	net, err := run.newNet(t.Arm, plan)
 	if err != nil {

@@ -1,9 +1,10 @@
 package run
 
 import (
-	"nmn/kernels/simd"
 	"runtime"
 	"runtime/debug"
+
+	"nmn/kernels/simd"
 )
 
 // revision is set by the linker where the program is built away from its checkout, as in an image:

@@ -3,11 +3,12 @@ package run
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
+
 	"nmn/loader"
 	"nmn/recipe"
 	"nmn/report"
-	"path/filepath"
-	"slices"
 )
 
 // Bags on the page of an experiment, for each noise level.

@@ -17,7 +17,7 @@ import (
 // what. It is written to the run folder, and reading that file back gives the same run.
 type Config struct {
 	// Preset names the values that the file and the flags are laid over.
-	Preset Preset `yaml:"preset"`
+	Preset PresetName `yaml:"preset"`
 	// Size selects the scenes preset's quick or full form.
 	Size Size `yaml:"size"`
 	// Arm is what stage 2 trains.
@@ -41,14 +41,15 @@ type Config struct {
 	Build *Build `yaml:"build,omitempty"`
 }
 
-type Preset string
+// PresetName names a preset.
+type PresetName string
 
 const (
-	ScenesPreset       Preset = "scenes"
-	MovingScenesPreset Preset = "moving-scenes"
-	PaperCOCOPreset    Preset = "paper-coco"
-	PaperMSRVTTPreset  Preset = "paper-msrvtt"
-	FeaturesPreset     Preset = "features"
+	ScenesPreset       PresetName = "scenes"
+	MovingScenesPreset PresetName = "moving-scenes"
+	PaperCOCOPreset    PresetName = "paper-coco"
+	PaperMSRVTTPreset  PresetName = "paper-msrvtt"
+	FeaturesPreset     PresetName = "features"
 )
 
 type Size string

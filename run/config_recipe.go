@@ -1,10 +1,11 @@
 package run
 
 import (
-	"nmn/loader/dataset"
-	"nmn/recipe"
 	"slices"
 	"strconv"
+
+	"nmn/loader/dataset"
+	"nmn/recipe"
 )
 
 // Settings are what the recipe and its arms take from the configuration.

@@ -6,10 +6,11 @@ import (
 
 	"context"
 	"errors"
-	"nmn/loader"
-	"nmn/loader/picture"
 	"reflect"
 	"testing"
+
+	"nmn/loader"
+	"nmn/loader/picture"
 
 	dense "gorgonia.org/tensor"
 )

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"cmp"
+
 	"nmn/internal/setting"
 	"nmn/kernels/tensor"
 	"nmn/loader/annotation"
@@ -11,10 +13,12 @@ import (
 	"nmn/train"
 )
 
-// FromPreset is where a configuration starts from.
-func FromPreset(name Preset, size Size) (Config, error) {
+// Preset is the configuration of a preset, as nmn train --preset takes it; size is that of scenes, empty for quick. Arm
+// and recipe are left open: unless the caller sets them, Open chooses them by the data.
+func Preset(name PresetName, size Size) (Config, error) {
+	size = cmp.Or(size, Quick)
 	c := BaseConfig()
-	c.Preset, c.Size = name, size
+	c.Preset, c.Size, c.Arm = name, size, ""
 	switch name {
 	case ScenesPreset:
 		c.scenes(size)
@@ -59,8 +63,9 @@ func DefaultConfig() Config {
 	return c
 }
 
-func Presets() []Preset {
-	return []Preset{ScenesPreset, MovingScenesPreset, PaperCOCOPreset, PaperMSRVTTPreset, FeaturesPreset}
+// Presets lists all presets.
+func Presets() []PresetName {
+	return []PresetName{ScenesPreset, MovingScenesPreset, PaperCOCOPreset, PaperMSRVTTPreset, FeaturesPreset}
 }
 
 func (c *Config) scenes(size Size) {

@@ -1,11 +1,12 @@
 package run
 
 import (
+	"strings"
+	"testing"
+
 	"nmn/eval"
 	"nmn/recipe"
 	"nmn/train"
-	"strings"
-	"testing"
 )
 
 func TestEpochs_RecordGoesOnBehindAStep(t *testing.T) {

@@ -3,11 +3,12 @@ package run
 import (
 	"errors"
 	"fmt"
+	"slices"
+
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
 	"nmn/model"
 	"nmn/recipe"
-	"slices"
 )
 
 // Validate names the first field that is out of range.

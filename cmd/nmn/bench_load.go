@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/loader"
+	"nmn/loader/dataset"
 	"nmn/loader/picture"
 	"nmn/run"
 	"nmn/text"
@@ -153,11 +154,11 @@ func (c *loadCommand) files(folder string) (files []string, bytes int64, err err
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return nil, 0, usagef("bench: %s is not a folder of pictures", folder)
 	}
-	paths, err := findPictures([]string{folder})
+	paths, err := dataset.FindPictures([]string{folder})
 	if err != nil {
 		return nil, 0, err
 	}
-	names, n := pictureIDs([]string{folder}, paths), c.images
+	names, n := dataset.PictureIDs([]string{folder}, paths), c.images
 	if n == 0 {
 		n = len(names)
 	}
@@ -181,7 +182,7 @@ func measuredSet(name string, files []string, source loader.Source) (*loader.Set
 	for i, file := range files {
 		ids[i] = fmt.Sprintf("%d: %s", i, file)
 	}
-	return &loader.Set{Name: name, Vocabulary: vocabulary, IDs: ids, Labels: unknownLabels(len(files), 1), Source: source}, nil
+	return &loader.Set{Name: name, Vocabulary: vocabulary, IDs: ids, Labels: dataset.UnknownLabels(len(files), 1), Source: source}, nil
 }
 
 // loadPass is one pass over the pictures.

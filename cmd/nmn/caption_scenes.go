@@ -10,6 +10,7 @@ import (
 
 	"nmn/eval"
 	"nmn/eval/caption"
+	"nmn/loader/dataset"
 	"nmn/loader/features"
 	"nmn/loader/scenes"
 	"nmn/run"
@@ -125,9 +126,9 @@ func writeFrameTruth(config scenes.MovingConfig, path string) (err error) {
 
 // writeClipRows writes the rows of clips that have as many frames each.
 func writeClipRows(path string, ids []string, frames int) error {
-	table := newClipTable()
+	table := dataset.NewClipTable()
 	for i, id := range ids {
-		table.add(id, i*frames, frames)
+		table.Add(id, i*frames, frames)
 	}
-	return table.write(path)
+	return table.WriteFile(path)
 }

@@ -215,18 +215,19 @@ func (d *doctorCommand) plan(ctx context.Context, p *program, data *dataset.Spli
 	if err := c.StartRates(data); err != nil {
 		return nil, err
 	}
-	s := &run.Session{Backend: backend, Data: data, Log: p.log, Observe: run.Observer{Message: p.tell}}
-	if err := s.Standardise(ctx, &c.Data); err != nil {
+	s := &run.Session{Config: c, Backend: backend, Data: data, Log: p.log, Observe: run.Observer{Message: p.tell}}
+	if err := s.Standardise(ctx); err != nil {
 		return nil, err
 	}
-	if why := c.Settle(data); why != "" {
+	if why := s.Config.Settle(data); why != "" {
 		s.Tell(run.Message{Topic: "recipe", Text: "paper: " + why})
 	}
+	c = s.Config
 	settings := c.Settings()
 	if err := settings.Fits(data); err != nil {
 		return nil, err
 	}
-	s, err = s.At(ctx, &c)
+	s, err = s.With(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +237,7 @@ func (d *doctorCommand) plan(ctx context.Context, p *program, data *dataset.Spli
 		return nil, err
 	}
 	for _, arm := range arms {
-		m, err := s.Measure(ctx, &c, arm)
+		m, err := s.Measure(ctx, arm)
 		if err != nil {
 			return nil, err
 		}

@@ -98,20 +98,20 @@ func (c *exportCommand) export(ctx context.Context, p *program, path string) (er
 	if sameFile(file, c.output) {
 		return usagef("export: --output %s is the model itself: name another file", c.output)
 	}
-	run := run.DefaultConfig().Run
-	run.Device = "cpu"
-	net, err := openNet(p, &run, file)
+	host := run.DefaultConfig().Run
+	host.Device = "cpu"
+	m, err := p.openModel(ctx, file, c.checkpoint, host)
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, net.Close()) }()
-	if c.observed && net.Config().Noise == model.NoNoise {
+	defer func() { err = cmp.Or(err, m.Close()) }()
+	if c.observed && m.Net().Config().Noise == model.NoNoise {
 		return usagef("export: --observed: %s has no noise model", file)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	done, err := c.write(file, ending, net)
+	done, err := c.write(file, ending, m)
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", c.output, err)
 	}
@@ -123,7 +123,8 @@ func (c *exportCommand) export(ctx context.Context, p *program, path string) (er
 }
 
 // write streams the file aside and puts it in its place when it is whole.
-func (c *exportCommand) write(file, ending string, net *openedNet) (done exportedModel, err error) {
+func (c *exportCommand) write(file, ending string, m *run.Model) (done exportedModel, err error) {
+	net := m.Net()
 	done = exportedModel{File: c.output, Classes: net.Config().Classes}
 	f, err := durable.Create(c.output, 0o666)
 	if err != nil {
@@ -137,14 +138,14 @@ func (c *exportCommand) write(file, ending string, net *openedNet) (done exporte
 		if c.observed {
 			done.Outputs = append(done.Outputs, export.Observed)
 		}
-		done.Tensors, err = export.ONNX(buffered, net.Net, export.GraphOptions{Observed: c.observed, Pixels: c.input == inputPixels,
-			Words: net.vocabulary.Texts(), Version: run.ThisBuild().Version})
+		done.Tensors, err = export.ONNX(buffered, net, export.GraphOptions{Observed: c.observed, Pixels: c.input == inputPixels,
+			Words: m.Vocabulary().Texts(), Version: run.ThisBuild().Version})
 	case ".npz":
-		done.Tensors, err = export.NPZ(buffered, net.Net, c.observed)
+		done.Tensors, err = export.NPZ(buffered, net, c.observed)
 	default:
 		var meta map[string]string
 		if meta, err = exportMetadata(file, c.observed); err == nil {
-			done.Tensors, err = export.Safetensors(f, net.Net, c.observed, meta)
+			done.Tensors, err = export.Safetensors(f, net, c.observed, meta)
 		}
 	}
 	if err == nil {

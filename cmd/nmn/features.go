@@ -8,8 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/format/table"
-	"nmn/internal/durable"
 	"nmn/loader/dataset"
 	"nmn/loader/features"
 	"nmn/run"
@@ -110,7 +108,7 @@ func writeLabelTable(path string, t *features.Table) error {
 		return usagef("features: %s has no labels to write: name their columns (--label-columns) or their file (--labels)", t.Name)
 	}
 	k := len(t.Labels.Words)
-	return writeLabels(path, t.Labels.Words, t.IDs, t.Rows.Len(), func(i int) ([]uint8, error) { return t.Labels.Values[i*k : (i+1)*k], nil })
+	return dataset.WriteLabels(path, t.Labels.Words, t.IDs, t.Rows.Len(), func(i int) ([]uint8, error) { return t.Labels.Values[i*k : (i+1)*k], nil })
 }
 
 func checkLabelTable(command, flag, path string) error {
@@ -118,33 +116,6 @@ func checkLabelTable(command, flag, path string) error {
 		return usagef("%s: --%s %s: the name must end in .csv", command, flag, path)
 	}
 	return nil
-}
-
-// writeLabels writes a row for each row of features, named where there are identifiers, and a column for
-// each label.
-func writeLabels(path string, words, ids []string, rows int, labels func(row int) ([]uint8, error)) (err error) {
-	file, err := durable.Create(path, 0o644)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	out, id := table.NewWriter[uint8](file, words, ids != nil), ""
-	for i := range rows {
-		if ids != nil {
-			id = ids[i]
-		}
-		row, err := labels(i)
-		if err != nil {
-			return err
-		}
-		if err := out.Write(id, row); err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return file.Commit()
 }
 
 // described is what a file holds.

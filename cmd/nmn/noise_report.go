@@ -82,7 +82,7 @@ func (n *noiseReport) run(cmd *cobra.Command, p *program, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := n.sources.of(cmd.Flags(), &n.config).OpenFolderConfig(folder, &n.config); err != nil {
+	if err := n.sources.of(cmd.Flags(), &n.config).ResolveFolder(folder, &n.config); err != nil {
 		return err
 	}
 	if n.sources.print {

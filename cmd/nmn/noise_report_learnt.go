@@ -40,18 +40,18 @@ func (n *noiseReport) learn(ctx context.Context, p *program, file, folder string
 	if c.Model.Noise == model.FeatureDependent {
 		return l, n.ask(ctx, p, file, l)
 	}
-	return l, n.read(p, file, folder, l)
+	return l, n.read(ctx, p, file, folder, l)
 }
 
 // read takes the rates of a feature-independent model, which needs no data: what the run knows of the true
 // ones is in its q.csv.
-func (n *noiseReport) read(p *program, file, folder string, l *learntRates) (err error) {
-	net, err := openNet(p, &n.config.Run, file)
+func (n *noiseReport) read(ctx context.Context, p *program, file, folder string, l *learntRates) (err error) {
+	m, err := p.openModel(ctx, file, n.checkpoint, n.config.Run)
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, net.Close()) }()
-	q01, q10, err := train.NoiseRates(net.Net)
+	defer func() { err = cmp.Or(err, m.Close()) }()
+	q01, q10, err := train.NoiseRates(m.Net())
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (n *noiseReport) read(p *program, file, folder string, l *learntRates) (err
 
 // ask runs a feature-dependent model over a split.
 func (n *noiseReport) ask(ctx context.Context, p *program, file string, l *learntRates) (err error) {
-	s, err := openWatched(ctx, p, &n.config, "")
+	s, err := openWatched(ctx, p, n.config, "")
 	if err != nil {
 		return err
 	}
@@ -86,6 +86,7 @@ func (n *noiseReport) ask(ctx context.Context, p *program, file string, l *learn
 		return err
 	}
 	l.ids, l.split = set.IDs, n.split
+	n.config = s.Config
 	n.config.Net.MIL = l.Model.MIL
 	return n.visit(ctx, p, s.Backend, file, set, l)
 }
@@ -109,7 +110,7 @@ func (n *noiseReport) visit(ctx context.Context, p *program, backend kernels.Bac
 		return err
 	}
 	l.leftOut = len(bad)
-	tellLeftOut(p, bad, set)
+	p.tellLeftOut(bad, set)
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/loader"
+	"nmn/loader/dataset"
 	"nmn/loader/scenes"
 	"nmn/loader/shard"
 	"nmn/recipe"
@@ -140,7 +141,7 @@ func begin[C interface{ Validate() error }](dir string, config C, set func(C) (*
 		}
 	}
 	k, truth := s.Vocabulary.Len(), s.Truth.Uint8s()
-	return writeLabels(filepath.Join(dir, recipe.TruthFile), s.Vocabulary.Texts(), ids, s.Len(), func(bag int) ([]uint8, error) {
+	return dataset.WriteLabels(filepath.Join(dir, recipe.TruthFile), s.Vocabulary.Texts(), ids, s.Len(), func(bag int) ([]uint8, error) {
 		return truth[bag*k : (bag+1)*k], nil
 	})
 }

@@ -2,46 +2,29 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 
 	"nmn/eval"
-	"nmn/format/table"
 	"nmn/labels/rates"
+	"nmn/run"
 )
+
+// scoreFiles are the files that every command on scores takes.
+type scoreFiles struct{ run.ScoreFiles }
 
 // readLogits reads score files with their labels for what works on logits: nmn rates and nmn audit.
 func (f *scoreFiles) readLogits(command string) (eval.Input, error) {
-	if f.scores == "" || f.labels == "" {
+	if f.Scores == "" || f.Labels == "" {
 		return eval.Input{}, usagef("%s: needs --scores, out-of-fold scores of every bag, and --labels, the observed labels", command)
 	}
-	scores, err := table.ReadScores(f.scores, f.logits)
-	if err != nil {
-		return eval.Input{}, err
-	}
-	in, err := f.join(scores, nil)
-	if err != nil {
-		return in, err
-	}
-	if in.Words == nil {
-		for c := range in.Classes {
-			in.Words = append(in.Words, strconv.Itoa(c+1))
-		}
-	}
-	if f.logits {
-		return in, nil
-	}
-	if in.Scores, err = rates.Logits(in.Scores); err != nil {
-		return in, fmt.Errorf("%s: %w (give --logits where scores are log-odds)", f.scores, err)
-	}
-	return in, nil
+	return f.ReadLogits()
 }
 
-// flags declares the files that every command on scores takes.
+// flags declares them.
 func (f *scoreFiles) flags(r room) {
-	r.file(&f.scores, "scores", "`file` with out-of-fold scores: a row for each bag, a column for each word", "csv", "npy")
-	r.file(&f.labels, "labels", "`file` with the observed labels, 0 or 1", "csv", "npy")
-	r.file(&f.truth, "truth", "`file` with the true labels, where they are known", "csv", "npy")
-	r.bool(&f.logits, "logits", "scores are log-odds instead of probabilities")
+	r.file(&f.Scores, "scores", "`file` with out-of-fold scores: a row for each bag, a column for each word", "csv", "npy")
+	r.file(&f.Labels, "labels", "`file` with the observed labels, 0 or 1", "csv", "npy")
+	r.file(&f.Truth, "truth", "`file` with the true labels, where they are known", "csv", "npy")
+	r.bool(&f.Logits, "logits", "scores are log-odds instead of probabilities")
 }
 
 // estimation are the flags of an estimate of noise rates.

@@ -4,17 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
 	"nmn/eval/caption"
 	"nmn/experiment"
-	"nmn/loader"
 	"nmn/loader/scenes"
 	"nmn/model"
 	"nmn/run"
-	"nmn/train"
 )
 
 // table4Clips are the clips of the experiment: captions, and folders of features.
@@ -92,7 +89,7 @@ func (t *table4) trainConcepts(ctx context.Context) (err error) {
 	if err := e.ResolveNoise(); err != nil {
 		return err
 	}
-	s, err := openWatched(ctx, t.program, &e.Config, "")
+	s, err := openWatched(ctx, t.program, e.Config, "")
 	if err != nil {
 		return err
 	}
@@ -111,26 +108,23 @@ func (t *table4) trainConcepts(ctx context.Context) (err error) {
 }
 
 // writeConcepts writes the concept probabilities of every frame by the net of a run.
-func (t *table4) writeConcepts(ctx context.Context, s *run.Session, run, folder string) (err error) {
-	net, checkpoint, err := train.OpenNet(filepath.Join(run, train.LastName), s.Backend)
+func (t *table4) writeConcepts(ctx context.Context, s *run.Session, path, folder string) (err error) {
+	m, err := s.OpenModel(path, run.Last)
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, net.Close()) }()
+	defer func() { err = cmp.Or(err, m.Close()) }()
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
-	silent := *t.program
-	silent.terminal = &terminal{out: io.Discard, err: t.program.err, getenv: t.program.getenv}
-	for split, set := range map[string]*loader.Set{splitTrain: s.Data.Train, splitValidation: s.Data.Validation, splitTest: s.Data.Test} {
-		frames, index, err := loader.Frames(ctx, set)
+	for _, split := range []string{splitTrain, splitValidation, splitTest} {
+		o := run.DefaultExtractOptions()
+		o.Layers, o.Batch, o.Split, o.PerFrame = []model.Layer{model.Probabilities}, 64, split, true
+		o.Outputs, o.Clips = []string{filepath.Join(folder, split+".npy")}, filepath.Join(folder, split+".csv")
+		o.Progress, o.LeftOut = t.program.extracted(), t.program.tellLeftOut
+		_, err := m.Extract(ctx, nil, o)
+		t.program.status.clear()
 		if err != nil {
-			return err
-		}
-		c := extractCommand{config: t.concepts, layers: []model.Layer{model.Probabilities}, batch: 64,
-			outputs: []string{filepath.Join(folder, split+".npy")}, clips: filepath.Join(folder, split+".csv")}
-		c.config.Net.MIL = checkpoint.Model.MIL
-		if err := c.write(ctx, &silent, net, frames, &clipRows{videos: set, index: index}); err != nil {
 			return err
 		}
 	}

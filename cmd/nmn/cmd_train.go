@@ -78,24 +78,26 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 		return printConfig(p, &t.config)
 	}
 	ctx := cmd.Context()
-	s, err := openWatched(ctx, p, &t.config, t.metrics)
+	s, err := openWatched(ctx, p, t.config, t.metrics)
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
-	if _, err := s.Prepare(ctx, &t.config); err != nil {
+	if _, err := s.Prepare(ctx); err != nil {
 		return err
 	}
 	if t.dryRun {
-		return dryRun(ctx, p, &t.config, s.Session)
+		return dryRun(ctx, p, s.Session)
 	}
-	settings := t.config.Settings()
-	if err := settings.Fits(s.Data); err != nil {
+	if err := s.Fits(); err != nil {
 		return err
 	}
-	tellStart(p, &t.config)
-	s.TellCost(&t.config, t.config.Arm)
-	o, err := s.Train(ctx, &t.config, t.runDir, t.resume != "")
+	tellStart(p, &s.Config)
+	learn := s.Train
+	if t.resume != "" {
+		learn = s.Resume
+	}
+	o, err := learn(ctx, t.runDir)
 	if errors.Is(err, run.ErrInterrupted) {
 		return fmt.Errorf("%w; go on with: nmn train --resume %s", err, t.runDir)
 	}

@@ -3,34 +3,30 @@ package main
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"nmn/eval"
 	"nmn/loader/dataset"
-	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
-	"nmn/train"
 )
 
 // evalCommand are the flags of nmn eval.
 type evalCommand struct {
 	config     run.Config
 	sources    sources
-	scores     scoreFiles
-	options    eval.Options
+	scores     run.ScoreFiles
+	options    run.EvaluateOptions
 	checkpoint run.Checkpoint
-	split      string
 	words      int
 	format     report.Format
 	asJSON     bool
 }
 
 func newEval(p *program) *cobra.Command {
-	e := evalCommand{config: run.DefaultConfig(), options: eval.Options{Threshold: .5, TopK: 3}, checkpoint: run.Last,
-		split: "test", format: report.Text}
+	e := evalCommand{config: run.DefaultConfig(), options: run.DefaultEvaluateOptions(), checkpoint: run.Last,
+		format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "eval [MODEL]",
 		Short: "Evaluate a model, or the scores of any program",
@@ -60,13 +56,13 @@ counts, labels or true labels in files of the same form.`,
 func (e *evalCommand) flags(cmd *cobra.Command) {
 	model := under(cmd, "Model")
 	checkpointFlag(model, &e.checkpoint)
-	enum(model, &e.split, "split", "`split` of the data", "train", "validation", "test")
+	enum(model, &e.options.Split, "split", "`split` of the data", "train", "validation", "test")
 	files := under(cmd, "Scores")
-	files.file(&e.scores.scores, "scores", "`file` with the scores of any program, instead of a model", "csv", "npy")
-	files.file(&e.scores.counts, "counts", "`file` with the captions that mention each word", "csv", "npy")
-	files.file(&e.scores.labels, "labels", "`file` with observed labels, 0 or 1", "csv", "npy")
-	files.file(&e.scores.truth, "truth", "`file` with true labels, 0 or 1", "csv", "npy")
-	files.bool(&e.scores.logits, "logits", "scores are log-odds instead of probabilities")
+	files.file(&e.scores.Scores, "scores", "`file` with the scores of any program, instead of a model", "csv", "npy")
+	files.file(&e.scores.Counts, "counts", "`file` with the captions that mention each word", "csv", "npy")
+	files.file(&e.scores.Labels, "labels", "`file` with observed labels, 0 or 1", "csv", "npy")
+	files.file(&e.scores.Truth, "truth", "`file` with true labels, 0 or 1", "csv", "npy")
+	files.bool(&e.scores.Logits, "logits", "scores are log-odds instead of probabilities")
 	m := under(cmd, "Measures")
 	m.float(&e.options.Threshold, "threshold", "`probability` from which a label is predicted")
 	m.float(&e.options.PlugIn, "plug-in", "second threshold, a `probability` (default the one of the best expected F1: that of the run, else of these scores)")
@@ -88,14 +84,17 @@ func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*
 	switch {
 	case e.words < 0:
 		return nil, usagef("eval: --words is %d, want at least 0", e.words)
-	case e.scores.scores != "" && len(args) > 0:
+	case e.scores.Scores != "" && len(args) > 0:
 		return nil, usagef("eval: give a model or --scores, not both")
-	case e.scores.scores != "":
-		e.scores.vocabulary = e.config.Data.Vocabulary
+	case e.scores.Scores != "":
+		e.scores.Vocabulary = e.config.Data.Vocabulary
 		if cmd.Flags().Changed("captions-per-bag") {
-			e.scores.captionsPerBag = e.config.Data.CaptionsPerBag
+			e.scores.CaptionsPerBag = e.config.Data.CaptionsPerBag
 		}
-		return evaluateScores(e.scores, e.options)
+		if err := checkScores(&e.scores); err != nil {
+			return nil, err
+		}
+		return e.scores.Evaluate(e.options.Options)
 	case len(args) == 0:
 		return nil, usagef("eval: name a run folder or a checkpoint, or give --scores")
 	}
@@ -107,50 +106,50 @@ func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*
 	return e.model(cmd, p, args[0])
 }
 
+// checkScores refuses files of scores that nothing is given to hold them against.
+func checkScores(f *run.ScoreFiles) error {
+	switch {
+	case f.Counts == "" && f.Labels == "" && f.Truth == "":
+		return usagef("eval: --scores needs something to hold them against: --counts with --captions-per-bag, --labels or --truth")
+	case f.Counts != "" && f.CaptionsPerBag < 2:
+		return usagef("eval: --counts needs --captions-per-bag N, at least 2")
+	case f.Counts == "" && f.CaptionsPerBag != 0:
+		return usagef("eval: --captions-per-bag belongs to --counts")
+	}
+	return nil
+}
+
 // model evaluates a checkpoint on its data.
 func (e *evalCommand) model(cmd *cobra.Command, p *program, path string) (*eval.Result, error) {
 	file, folder, err := run.FindCheckpoint(path, e.checkpoint)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.sources.of(cmd.Flags(), &e.config).OpenFolderConfig(folder, &e.config); err != nil {
+	if err := e.sources.of(cmd.Flags(), &e.config).ResolveFolder(folder, &e.config); err != nil {
 		return nil, err
 	}
 	if e.sources.print {
 		return nil, printConfig(p, &e.config)
 	}
-	if o, err := run.ReadOutcome(folder); err == nil && o != nil && filepath.Base(file) == train.LastName && !cmd.Flags().Changed("plug-in") {
-		e.options.PlugIn = o.Evaluation.PlugIn // of the whole run, from probabilities that are not judged
-	}
+	e.options.Afresh = cmd.Flags().Changed("plug-in")
 	return e.score(cmd.Context(), p, file)
 }
 
 func (e *evalCommand) score(ctx context.Context, p *program, file string) (result *eval.Result, err error) {
-	if e.split == "train" {
+	if e.options.Split == "train" {
 		e.config.Run.LabelMemory = dataset.HoldAll
 	}
-	s, err := openWatched(ctx, p, &e.config, "")
+	s, err := openWatched(ctx, p, e.config, "")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
-	set, err := s.Data.Split(e.split)
+	m, err := s.OpenModel(file, e.checkpoint)
 	if err != nil {
 		return nil, err
 	}
-	net, checkpoint, err := train.OpenNet(file, s.Backend)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = cmp.Or(err, net.Close()) }()
-	if err := run.SameClasses(checkpoint, set.Vocabulary); err != nil {
-		return nil, err
-	}
-	e.config.Net.MIL = checkpoint.Model.MIL
-	l := e.config.Loader()
-	l.BatchBags = checkpoint.Config.Batch(checkpoint.Model.MIL)
-	result, _, err = recipe.EvaluateNet(ctx, p.log, net, e.config.Scored(set), s.Data.Train, l, e.options)
-	return result, err
+	defer func() { err = cmp.Or(err, m.Close()) }()
+	return m.Evaluate(ctx, e.options)
 }
 
 func (e *evalCommand) show(p *program, r *eval.Result) error {
