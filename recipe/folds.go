@@ -24,6 +24,7 @@ const (
 	NoisyRound = "noise" // trained through the held noise model
 )
 
+// FoldsFile is the file of a recipe's folder that says which bag is in which fold.
 const (
 	FoldsFile  = "folds.json"
 	logitsName = "logits" // tensor of the scores of an epoch
@@ -98,6 +99,7 @@ func (r *Recipe) foldDir(name string, number int) string {
 	return filepath.Join(r.dir, name, fmt.Sprintf("fold-%d", number+1))
 }
 
+// EpochName matches the files with the scores of an epoch, in the folder of a fold.
 var EpochName = regexp.MustCompile(`^epoch-\d+\.safetensors$`)
 
 func epochFile(dir string, epoch int) string {

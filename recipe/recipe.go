@@ -75,6 +75,6 @@ type Training struct {
 	Config  train.Config
 	Data    *dataset.Splits // with what is evaluated after each epoch as the validation split
 	Targets *dense.Dense    // in place of the labels; nil for these
-	// evaluated takes each evaluation, before the checkpoint that is behind it; nil for nobody.
+	// Evaluated takes each evaluation, before the checkpoint that is behind it; nil for nobody.
 	Evaluated func(*train.Evaluated) error
 }

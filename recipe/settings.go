@@ -14,10 +14,11 @@ import (
 // Form says how stage 2 comes by its noise model.
 type Form string
 
+// The forms of the recipe.
 const (
 	Paper    Form = "paper"    // it starts somewhere and is learned with the net
 	Estimate Form = "estimate" // rates estimated from scores of nets that have not seen the bag, then held
-	// CrossFit is what recipeEstimate was called before; configurations may still say so.
+	// CrossFit is what Estimate was called before; configurations may still say so.
 	CrossFit Form = "crossfit"
 )
 
@@ -40,6 +41,7 @@ const (
 	FoldsOf = "folds:"
 )
 
+// DefaultFolds are the folds where nobody says how many.
 const (
 	DefaultFolds      = 5
 	defaultFoldEpochs = 15
@@ -58,7 +60,7 @@ type Settings struct {
 	Arm    Name
 	MIL    bool
 	Stage1 string // checkpoint that stage 2 starts from, where stage 1 is not trained
-	Rates  string // ratesOnline, ratesFolds with their number, a file, or empty
+	Rates  string // Online, FoldsOf with their number, a file, or empty
 	Recipe Config
 	Train  train.Config
 }
@@ -96,6 +98,7 @@ func (s *Settings) NeedsEstimate(a Name) bool {
 	return (a == RN || a == Forward) && s.RatesFile() == "" || a == RS || a == Pruned
 }
 
+// Validate refuses settings that do not go with each other or with the arm.
 func (s *Settings) Validate() error {
 	r := s.Recipe
 	switch {

@@ -11,7 +11,7 @@ import (
 // -ldflags="-X nmn/run.revision=...".
 var revision string
 
-// Build tells which program made a result.
+// Build says which program made a result.
 type Build struct {
 	Version  string `yaml:"version" json:"version"` // of the module, (devel) for a build from a checkout
 	Revision string `yaml:"revision,omitempty" json:"revision,omitempty"`
@@ -21,6 +21,7 @@ type Build struct {
 	SIMD     string `yaml:"simd" json:"simd"`
 }
 
+// ThisBuild describes the program that is running.
 func ThisBuild() Build {
 	b := Build{Version: "(unknown)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, SIMD: "none", Revision: revision}
 	if level, err := simd.Detect(); err == nil {

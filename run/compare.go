@@ -23,7 +23,7 @@ type SideBySide struct {
 	shown []*report.Scored
 }
 
-// Add takes an arm, unless it has nothing to show or was scored on other bags than the first.
+// Add takes an arm with what it shows, unless it has nothing to show or was scored on other bags than the first.
 func (b *SideBySide) Add(run *report.Run, s *report.Scored) {
 	if s == nil || len(b.shown) > 0 && !sameDraw(s, b.shown[0]) {
 		return
@@ -119,6 +119,7 @@ type ShownPictures struct {
 	known map[string][]byte
 }
 
+// NewShownPictures makes pictures of the bags of a set, until ctx ends.
 func NewShownPictures(ctx context.Context, set *loader.Set) *ShownPictures {
 	return &ShownPictures{ctx: ctx, set: set, known: map[string][]byte{}}
 }

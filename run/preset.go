@@ -7,8 +7,6 @@ import (
 	"nmn/kernels/tensor"
 	"nmn/loader/annotation"
 	"nmn/loader/dataset"
-	"nmn/loader/features"
-	"nmn/loader/picture"
 	"nmn/recipe"
 	"nmn/train"
 )
@@ -44,18 +42,14 @@ func Preset(name PresetName, size Size) (Config, error) {
 // BaseConfig is what all presets share.
 func BaseConfig() Config {
 	return Config{
-		Arm: recipe.FD,
-		Data: dataset.Config{
-			Seed: 1, ValidationShare: .1, TestShare: .1, CaptionsPerBag: 5, VocabularySize: 1000, MinCount: 1,
-			MaxPixels: picture.DefaultLimits().MaxPixels, FlipSpread: .5, ShuffleWindow: 16,
-			Features: dataset.FeatureConfig{Standardise: true, Missing: dataset.MissingError, MemoryLimit: features.DefaultLimit >> 30},
-		},
-		Net: NetConfig{Width: 1, Dropout: -1, NoisePool: "mean", Pixels: PixelsUnit},
-		Run: Resources{Device: "auto", Precision: tensor.Auto, Workers: 2, Prefetch: 4, LabelMemory: 512},
+		Arm:  recipe.FD,
+		Data: dataset.DefaultConfig(),
+		Net:  NetConfig{Width: 1, Dropout: -1, NoisePool: "mean", Pixels: PixelsUnit},
+		Run:  Resources{Device: "auto", Precision: tensor.Auto, Workers: 2, Prefetch: 4, LabelMemory: 512},
 	}
 }
 
-// DefaultConfig is what flags show as their defaults.
+// DefaultConfig is the preset of scenes in its quick size with the arm NMN-FD: what flags show as their defaults.
 func DefaultConfig() Config {
 	c := BaseConfig()
 	c.Preset, c.Size = ScenesPreset, Quick
@@ -78,8 +72,10 @@ func (c *Config) scenes(size Size) {
 	}
 }
 
-const MovingFrames = 8 // of a clip in the quick size, and where nobody says
+// MovingFrames are those of a clip of moving scenes in the quick size, and where nobody says.
+const MovingFrames = 8
 
+// MovingScenes lays the preset of that name over a configuration.
 func (c *Config) MovingScenes(size Size) {
 	c.Data.Set, c.Data.Noise, c.Net.Arch, c.Data.Frames = dataset.MovingScenes, .4, NetScenes, MovingFrames
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 1000, 100, 500

@@ -18,22 +18,23 @@ import (
 // ErrInterrupted ends work that its context has ended, after what was done has been saved.
 var ErrInterrupted = errors.New("interrupted")
 
-// Observer is told what people may want to know while a session works. Every function may be nil.
+// Observer is told what people may want to know while a session works. Every function may be nil; all are called from the
+// goroutine that works.
 type Observer struct {
 	// Message is told what happens.
 	Message func(Message)
 	// Training is told that the training of a net begins, and returns who watches its steps.
 	Training func(Training) []train.Observer
-	// trained is told that it has ended.
+	// Trained is told that it has ended.
 	Trained func()
 }
 
 // Message is something that people may want to know.
 type Message struct {
-	// topic is what it is about in a word, such as device, data or rates; empty where the text says so.
+	// Topic is what it is about in a word, such as device, data or rates; empty where the text says so.
 	Topic string
 	Text  string // a line or several
-	// detail is of interest for those who watch or have asked for details, and for nobody else.
+	// Detail is of interest for those who watch or have asked for details, and for nobody else.
 	Detail bool
 }
 
@@ -115,6 +116,7 @@ func (s *Session) openDevice() error {
 	return nil
 }
 
+// Tell tells the observer of the session something.
 func (s *Session) Tell(m Message) {
 	if s.Observe.Message != nil {
 		s.Observe.Message(m)

@@ -16,15 +16,15 @@ import (
 // Sources are what a configuration is made of, the weakest first: a preset, a file, and settings from
 // elsewhere, such as the flags of a command line.
 type Sources struct {
-	// preset names the preset; empty takes that of the file, else the one that goes with the data.
+	// Preset names the preset; empty takes that of the file, else the one that goes with the data.
 	Preset PresetName
-	// size is that of a preset of scenes; empty takes that of the file, else quick.
+	// Size is that of a preset of scenes; empty takes that of the file, else quick.
 	Size Size
-	// file is a YAML file that is laid over the preset; empty for none.
+	// File is a YAML file that is laid over the preset; empty for none.
 	File string
-	// arms are those that an experiment is asked for; nil where they are not named.
+	// Arms are those that an experiment is asked for; nil where they are not named.
 	Arms []recipe.Name
-	// given are the keys of the settings from elsewhere, such as data.noise, and apply sets them.
+	// Given are the keys of the settings from elsewhere, such as data.noise, and Apply sets them.
 	Given []string
 	Apply func() error
 }

@@ -13,7 +13,8 @@ import (
 
 // Open scenes, which need no files, with a fifth of the captions of the training split replaced.
 func ExampleOpen() {
-	config := dataset.Config{Set: dataset.Scenes, Seed: 1, TrainSize: 200, TestSize: 50, Noise: .2, CaptionsPerBag: 5}
+	config := dataset.DefaultConfig()
+	config.Set, config.TrainSize, config.TestSize, config.Noise = dataset.Scenes, 200, 50, .2
 	data, err := dataset.Open(context.Background(), &config, dataset.Options{})
 	if err != nil {
 		log.Fatal(err)
@@ -37,9 +38,8 @@ func ExampleOpen_features() {
 	if err := os.WriteFile(file, []byte("id,length,weight,split,sings\na,11,9,train,1\nb,95,4000,train,0\nc,14,20,test,1\n"), 0o666); err != nil {
 		log.Fatal(err)
 	}
-	config := dataset.Config{Set: dataset.Features, Seed: 1}
-	config.Features.Train.Features, config.Features.LabelColumns = file, []string{"sings"}
-	config.Features.Missing, config.Features.MemoryLimit = dataset.MissingError, 1
+	config := dataset.DefaultConfig()
+	config.Set, config.Features.Train.Features, config.Features.LabelColumns = dataset.Features, file, []string{"sings"}
 	data, err := dataset.Open(context.Background(), &config, dataset.Options{})
 	if err != nil {
 		log.Fatal(err)

@@ -151,6 +151,7 @@ func describeColumns(t *features.Table) string {
 	return line
 }
 
+// Abridged lists names for people, of many the first and the last.
 func Abridged(names []string) string {
 	const shown = 6
 	if len(names) <= shown+1 {

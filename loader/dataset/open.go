@@ -21,8 +21,8 @@ import (
 	"nmn/text"
 )
 
-// Splits are the splits of the data of a configuration. Validation and test are nil where there
-// are none.
+// Splits are the splits of the data of a configuration. Validation and test are nil where there are none. Splits must be
+// closed.
 type Splits struct {
 	Train      *loader.Set // labels may be noisy
 	clean      *loader.Set // the same pictures before noise was injected; train itself without noise
@@ -225,9 +225,9 @@ func (d *Splits) openValidation(c *Config, v *text.Vocabulary) error {
 
 // Options are what opening data needs beside its configuration.
 type Options struct {
-	// log takes warnings about files, and what was read from them; nil for nowhere.
+	// Log takes warnings about files, and what was read from them; nil for nowhere.
 	Log *slog.Logger
-	// labelMemory bounds the labels of training clips that are held in memory, in MiB.
+	// LabelMemory bounds the labels of training clips that are held in memory, in MiB.
 	LabelMemory int
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 )
 
+// Validate names the first field that is out of range.
 func (f *FeatureConfig) Validate() error {
 	switch {
 	case f.Train.Features == "":
@@ -21,6 +22,7 @@ func (f *FeatureConfig) Validate() error {
 	return nil
 }
 
+// Validate names the first field that is out of range or lacks what it belongs to.
 func (d *Config) Validate() error {
 	positive := func(field string, v, least int) error {
 		if v < least {
