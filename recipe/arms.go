@@ -97,7 +97,8 @@ func Arms() []Arm {
 			Meaning: "from the start, the labels 0 with the largest losses taken as 1"},
 		{Name: Pruned, Title: "pruned", Stage: 1, Noise: model.NoNoise, Rival: true, plan: (*planner).pruned,
 			Meaning: "from the start without the labels that nets of folds believe wrong"},
-		{Name: Clean, Title: "clean labels", Stage: 1, Noise: model.NoNoise, Rival: true, Taught: true, plan: (*planner).clean,
+		{Name: Clean, Title: "clean labels", Stage: 1, Noise: model.NoNoise, Rival: true, Taught: true,
+			plan:    (*planner).clean,
 			Meaning: "from the start on the true labels: the ceiling"},
 	}
 }

@@ -7,10 +7,10 @@
 //		fmt.Println(arm.Name, arm.Title, arm.Meaning)
 //	}
 //
-// A Recipe serves a group of arms with the same noise, seed and setting of MIL. It asks a Trainer, which is package run,
-// for nets that have not seen the bags that they score: nets of folds, or stage 1 in its first epoch. From their scores
-// it estimates the rates of missing and incorrect labels (package labels/rates). MakePlan says what an arm is trained
-// with then: targets, epochs, held noise rates; and a Judge measures the net that comes out.
+// A Recipe serves a group of arms with the same noise, seed and setting of MIL. It asks a Trainer, which is package
+// run, for nets that have not seen the bags that they score: nets of folds, or stage 1 in its first epoch. From their
+// scores it estimates the rates of missing and incorrect labels (package labels/rates). MakePlan says what an arm is
+// trained with then: targets, epochs, held noise rates; and a Judge measures the net that comes out.
 //
 // Package run puts these together, and other programs choose an arm there:
 //

@@ -41,7 +41,8 @@ type planner struct {
 
 // MakePlan finds what the arm of the settings is trained with: as its configuration says, and by the recipe where
 // there is one. dir is the folder of the run, and from the checkpoint of stage 1 that it goes on from, if any.
-func MakePlan(ctx context.Context, s *Settings, r *Recipe, t Trainer, data *dataset.Splits, dir, from string) (*Plan, error) {
+func MakePlan(ctx context.Context, s *Settings, r *Recipe, t Trainer, data *dataset.Splits,
+	dir, from string) (*Plan, error) {
 	p := &planner{Plan: Plan{Config: s.Train, Data: data}, settings: s, recipe: r, trainer: t, dir: dir, start: from}
 	e, ok := s.Arm.Arm()
 	if !ok {

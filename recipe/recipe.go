@@ -51,7 +51,8 @@ func New(o Options) *Recipe {
 	if o.Message == nil {
 		o.Message = func(string, string) {}
 	}
-	return &Recipe{settings: o.Settings, data: o.Data, scored: o.Data.Train, dir: o.Dir, trainer: o.Trainer, log: o.Log, message: o.Message}
+	return &Recipe{settings: o.Settings, data: o.Data, scored: o.Data.Train, dir: o.Dir, trainer: o.Trainer, log: o.Log,
+		message: o.Message}
 }
 
 // Trainer trains the nets that a recipe asks for. Package run implements it: a recipe knows nothing of devices,

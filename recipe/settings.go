@@ -105,7 +105,8 @@ func (s *Settings) Validate() error {
 	case r.Form != Paper && !s.Estimates():
 		return setting.Errorf("recipe.form", "recipe.form is %q, want paper or estimate", r.Form)
 	case r.FoldEpochs < 0 || r.FoldEpochs > 1000 || r.Epochs < 0 || r.Epochs > 1<<20:
-		return fmt.Errorf("recipe.fold_epochs is %d and recipe.epochs %d, want 0 to 1000 and at least 0", r.FoldEpochs, r.Epochs)
+		return fmt.Errorf("recipe.fold_epochs is %d and recipe.epochs %d, want 0 to 1000 and at least 0", r.FoldEpochs,
+			r.Epochs)
 	case r.Floor && (!s.Estimates() || !s.FromTraining()):
 		return errors.New("recipe.floor raises rates that are estimated, with --nmn-recipe estimate and no file of rates")
 	case !s.Estimates() && (s.Arm == RN || s.Arm == RS):
@@ -131,7 +132,8 @@ func (s *Settings) validateEstimate() error {
 	}
 	switch {
 	case !folds && s.Arm == RS:
-		return fmt.Errorf("arm r-s learns from the nets of folds, and rates are %s: give --rates folds:5, or --arm r-n", s.Rates)
+		return fmt.Errorf("arm r-s learns from the nets of folds, and rates are %s: give --rates folds:5, or --arm r-n",
+			s.Rates)
 	case !s.FromTraining():
 		return nil
 	case s.Train.MaxSteps > 0:

@@ -21,14 +21,15 @@ type ArmOptions struct {
 	Heading string         // for people, when training begins; empty for none
 }
 
-// TrainArm trains one arm alone, or goes on where it was interrupted, evaluates it and writes the page of the run. A run
-// that is complete already is not run again; reused says so.
+// TrainArm trains one arm alone, or goes on where it was interrupted, evaluates it and writes the page of the run. A
+// run that is complete already is not run again; reused says so.
 func (s *Session) TrainArm(ctx context.Context, o ArmOptions) (outcome *Outcome, reused bool, err error) {
 	return s.arm(o).run(ctx)
 }
 
 func (s *Session) arm(o ArmOptions) *armRun {
-	r := &armRun{session: s, config: s.Config, data: s.Data, dir: o.Dir, from: o.From, heading: o.Heading, recipe: o.Recipe}
+	r := &armRun{session: s, config: s.Config, data: s.Data, dir: o.Dir, from: o.From, heading: o.Heading,
+		recipe: o.Recipe}
 	r.config.Arm = cmp.Or(o.Arm, s.Config.Arm)
 	return r
 }
@@ -117,8 +118,8 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 		return nil, err
 	}
 	set, split := r.data.Judged()
-	o = &Outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.Noise, Flips: r.data.Flips, Seed: r.config.Train.Seed, Steps: reached.Step,
-		Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Judgement: *judged,
+	o = &Outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.Noise, Flips: r.data.Flips, Seed: r.config.Train.Seed,
+		Steps: reached.Step, Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Judgement: *judged,
 		Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild()}
 	if r.config.EachEpoch {
 		if o.epochs, err = ReadEpochs(r.dir); err != nil {

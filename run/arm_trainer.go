@@ -13,7 +13,8 @@ import (
 
 // judge judges the nets of the run.
 func (r *armRun) judge() *recipe.Judge {
-	return &recipe.Judge{Arm: r.config.Arm, Data: r.data, Loader: r.config.Loader(), Batch: r.config.Train.Batch(r.config.Net.MIL), Log: r.session.Log}
+	return &recipe.Judge{Arm: r.config.Arm, Data: r.data, Loader: r.config.Loader(),
+		Batch: r.config.Train.Batch(r.config.Net.MIL), Log: r.session.Log}
 }
 
 // Prepare makes the folder of a recipe, or takes the one of the same run. The recipe is that of all arms of a group,
@@ -65,7 +66,8 @@ func (r *armRun) Score(ctx context.Context, dir string, set *loader.Set) (logits
 	}
 	if len(scores.Bad) > 0 {
 		bad := scores.Bad[0]
-		return nil, fmt.Errorf("bag %s cannot be read, and every bag needs a score: take it out of the data (%w)", bad.ID, bad.Err)
+		return nil, fmt.Errorf("bag %s cannot be read, and every bag needs a score: take it out of the data (%w)", bad.ID,
+			bad.Err)
 	}
 	return scores.Logits.Float32s(), nil
 }

@@ -23,7 +23,8 @@ type Build struct {
 
 // ThisBuild describes the program that is running.
 func ThisBuild() Build {
-	b := Build{Version: "(unknown)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, SIMD: "none", Revision: revision}
+	b := Build{Version: "(unknown)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, SIMD: "none",
+		Revision: revision}
 	if level, err := simd.Detect(); err == nil {
 		b.SIMD = level.String()
 	}

@@ -13,9 +13,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Config is everything that makes a run: where the data comes from, which net learns, how, and on which device. It comes
-// from Preset, is changed field by field, and is completed and checked by Open. It is written to the run folder, and
-// reading that file back gives the same run.
+// Config is everything that makes a run: where the data comes from, which net learns, how, and on which device. It
+// comes from Preset, is changed field by field, and is completed and checked by Open. It is written to the run folder,
+// and reading that file back gives the same run.
 type Config struct {
 	// Preset names the values that all others are laid over.
 	Preset PresetName `yaml:"preset"`

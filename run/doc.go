@@ -1,5 +1,5 @@
-// Package run leads from a configuration to a finished run, and from there to predictions. It does what nmn train, eval,
-// predict and extract do, for other programs:
+// Package run leads from a configuration to a finished run, and from there to predictions. It does what nmn train,
+// eval, predict and extract do, for other programs:
 //
 //	config, err := run.Preset(run.FeaturesPreset, run.Quick) // or of scenes, captions, videos: run.Presets()
 //	if err != nil {
@@ -26,8 +26,8 @@
 //
 // # Configuration
 //
-// A Config is completed and checked by Open. What the caller leaves empty, above all the arm and the recipe, is chosen as
-// nmn train chooses it. Sources makes one from a preset, a YAML file and single settings, as the command does.
+// A Config is completed and checked by Open. What the caller leaves empty, above all the arm and the recipe, is chosen
+// as nmn train chooses it. Sources makes one from a preset, a YAML file and single settings, as the command does.
 //
 // # Run folder
 //

@@ -35,7 +35,8 @@ func (m *Model) Evaluate(ctx context.Context, o EvaluateOptions) (*eval.Result, 
 	if err != nil {
 		return nil, err
 	}
-	if run, err := ReadOutcome(m.folder); err == nil && run != nil && filepath.Base(m.file) == train.LastName && !o.Afresh {
+	if run, err := ReadOutcome(m.folder); err == nil && run != nil && filepath.Base(m.file) == train.LastName &&
+		!o.Afresh {
 		o.PlugIn = run.Evaluation.PlugIn // of the whole run, from probabilities that are not judged
 	}
 	l := c.Loader()

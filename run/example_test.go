@@ -52,7 +52,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(outcome.Arm.Title(outcome.MIL), "in", outcome.Steps, "steps, measured on", outcome.Evaluation.Bags, "pictures of the", outcome.Split, "split")
+	fmt.Println(outcome.Arm.Title(outcome.MIL), "in", outcome.Steps, "steps, measured on", outcome.Evaluation.Bags,
+		"pictures of the", outcome.Split, "split")
 	// Output: NMN-FD in 3 steps, measured on 48 pictures of the test split
 }
 
@@ -97,8 +98,8 @@ func ExampleSession_Resume() {
 	// complete after 3 steps
 }
 
-// Ask a trained model for the two most probable words of a picture, for the features of the last map of the net, and for
-// its measures on the test split of its run.
+// Ask a trained model for the two most probable words of a picture, for the features of the last map of the net, and
+// for its measures on the test split of its run.
 func ExampleModel() {
 	ctx, dir := context.Background(), folder()
 	defer os.RemoveAll(dir)

@@ -133,8 +133,8 @@ func (x *extraction) ofVideos(ctx context.Context, c *Config) error {
 	return nil
 }
 
-// run streams the rows to where they go. Labels and identifiers of the rows come first, and the features appear when all
-// is there.
+// run streams the rows to where they go. Labels and identifiers of the rows come first, and the features appear when
+// all is there.
 func (x *extraction) run(ctx context.Context) (done []Extracted, err error) {
 	net := x.model.net
 	if !x.set.Videos() { // the size of the batch is the limit on what goes through the net together

@@ -65,8 +65,8 @@ type clipRows struct {
 	index  *loader.FrameIndex
 }
 
-// write writes a CSV table with a line for each clip that has a row: its identifier, its first row from 0 and the number
-// of its rows. frames are those of the rows, ascending; a frame that could not be read has none.
+// write writes a CSV table with a line for each clip that has a row: its identifier, its first row from 0 and the
+// number of its rows. frames are those of the rows, ascending; a frame that could not be read has none.
 func (c *clipRows) write(ctx context.Context, path string, frames []int) error {
 	table := dataset.NewClipTable()
 	var row loader.Row

@@ -54,8 +54,10 @@ func (c Config) writeConfig(dir string) error {
 // isRunFile reports whether a name is one of the files of a run folder that are written aside, but for checkpoints.
 func isRunFile(name string) bool {
 	switch name {
-	case ConfigFile, VocabularyFile, ResultFile, EpochsFile, dataset.FlipsFile, dataset.ValidationFlipsFile, LogFile, SummaryFile, report.PageFile, report.HTMLFile, report.CurvesFile, report.RatesFile, ShownFile, IndexFile,
-		recipe.FoldsFile, recipe.OnlineFile, recipe.ScoresFile, recipe.NoisyScoresFile, recipe.LabelsFile, recipe.TruthFile, recipe.RatesFile, recipe.SuspectsFile, recipe.PageFile:
+	case ConfigFile, VocabularyFile, ResultFile, EpochsFile, dataset.FlipsFile, dataset.ValidationFlipsFile, LogFile,
+		SummaryFile, report.PageFile, report.HTMLFile, report.CurvesFile, report.RatesFile, ShownFile, IndexFile,
+		recipe.FoldsFile, recipe.OnlineFile, recipe.ScoresFile, recipe.NoisyScoresFile, recipe.LabelsFile, recipe.TruthFile,
+		recipe.RatesFile, recipe.SuspectsFile, recipe.PageFile:
 		return true
 	}
 	return recipe.EpochName.MatchString(name)

@@ -20,7 +20,8 @@ func (r *armRun) newNet(arm train.Arm, p *recipe.Plan) (*model.Net, error) {
 	if p.From != "" {
 		from = p.From
 	}
-	net, err := arm.NewNet(r.config.Net.Model(classes, r.data.Width(), model.NoNoise), r.session.Backend, p.Config, p.Data.Train, from)
+	net, err := arm.NewNet(r.config.Net.Model(classes, r.data.Width(), model.NoNoise), r.session.Backend, p.Config,
+		p.Data.Train, from)
 	resumed := durable.Exists(filepath.Join(r.dir, train.LastName)) // and has all weights then
 	if err != nil || r.config.Net.Weights == "" || arm.Stage == 2 || resumed {
 		return net, err
@@ -32,7 +33,8 @@ func (r *armRun) newNet(arm train.Arm, p *recipe.Plan) (*model.Net, error) {
 }
 
 // learn runs the stage, from the last checkpoint of the folder where there is one.
-func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan *recipe.Plan, eachEpoch func(context.Context) (*recipe.Judgement, error)) (reached train.Result, curve []report.Point, err error) {
+func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan *recipe.Plan,
+	eachEpoch func(context.Context) (*recipe.Judgement, error)) (reached train.Result, curve []report.Point, err error) {
 	l := r.config.Loader()
 	l.Targets = plan.Targets
 	var epochs *epochRecord
@@ -99,6 +101,6 @@ func (r *armRun) watchers() []train.Observer {
 	if r.session.Observe.Training == nil {
 		return nil
 	}
-	return r.session.Observe.Training(Training{Title: r.title(), Arm: r.config.Arm, MIL: r.config.Net.MIL, Noise: r.data.Noise,
-		Seed: r.config.Train.Seed, Device: r.session.Backend.Name()})
+	return r.session.Observe.Training(Training{Title: r.title(), Arm: r.config.Arm, MIL: r.config.Net.MIL,
+		Noise: r.data.Noise, Seed: r.config.Train.Seed, Device: r.session.Backend.Name()})
 }

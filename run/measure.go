@@ -30,7 +30,8 @@ func (s *Session) FreshNet(arm train.Arm) (*model.Net, error) {
 	c := &s.Config
 	initial := arm.Stage == 1
 	arm.Stage = 1
-	net, err := arm.NewNet(c.Net.Model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise), s.Backend, c.Train, s.Data.Train, "")
+	net, err := arm.NewNet(c.Net.Model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise), s.Backend, c.Train,
+		s.Data.Train, "")
 	if err != nil || !initial || c.Net.Weights == "" {
 		return net, err
 	}

@@ -18,8 +18,10 @@ func (o *Outcome) Report(c *Config, name string) (*report.Run, error) {
 		return nil, err
 	}
 	return &report.Run{
-		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), ArmTitle: o.Arm.Title(false), ArmPlace: o.Arm.Place(), MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Seed: o.Seed, Start: c.startOf(o.Arm),
-		Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit, Epochs: epochsOf(o.epochs, o.Before), Config: string(text), Rates: o.Evaluation.NoiseRates(),
+		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), ArmTitle: o.Arm.Title(false), ArmPlace: o.Arm.Place(),
+		MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Seed: o.Seed, Start: c.startOf(o.Arm),
+		Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit,
+		Epochs: epochsOf(o.epochs, o.Before), Config: string(text), Rates: o.Evaluation.NoiseRates(),
 	}, nil
 }
 
@@ -32,7 +34,8 @@ func (c *Config) startOf(a recipe.Name) string {
 		return ""
 	case a == recipe.RN && settings.FromTraining():
 		return "rates estimated"
-	case (a == recipe.FI || a == recipe.FD) && slices.Equal(c.Train.Noise.Q01, informed.Q01) && slices.Equal(c.Train.Noise.Q10, informed.Q10):
+	case (a == recipe.FI || a == recipe.FD) && slices.Equal(c.Train.Noise.Q01, informed.Q01) &&
+		slices.Equal(c.Train.Noise.Q10, informed.Q10):
 		return "informed start"
 	}
 	return ""

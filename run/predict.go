@@ -34,7 +34,8 @@ func DefaultReading() Reading {
 
 func (r *Reading) validate() error {
 	if r.Batch < 1 || r.MaxBadSamples < 0 || r.MaxPixels < 0 {
-		return setting.Errorf("", "%d bags at once, %d that cannot be read and %d pixels: want at least 1, 0 and 0", r.Batch, r.MaxBadSamples, r.MaxPixels)
+		return setting.Errorf("", "%d bags at once, %d that cannot be read and %d pixels: want at least 1, 0 and 0", r.Batch,
+			r.MaxBadSamples, r.MaxPixels)
 	}
 	return nil
 }
@@ -97,7 +98,8 @@ func (o *PredictOptions) validate() error {
 	return o.Reading.validate()
 }
 
-func (m *Model) scorePictures(ctx context.Context, paths []string, o *PredictOptions) (*Predictions, *train.Scores, error) {
+func (m *Model) scorePictures(ctx context.Context, paths []string,
+	o *PredictOptions) (*Predictions, *train.Scores, error) {
 	files, err := dataset.FindPictures(paths)
 	if err != nil {
 		return nil, nil, err
@@ -111,7 +113,8 @@ func (m *Model) scorePictures(ctx context.Context, paths []string, o *PredictOpt
 
 // scoreFeatures reads the rows of a feature file. Which of its columns are features is as in the run that the model is
 // from.
-func (m *Model) scoreFeatures(ctx context.Context, paths []string, o *PredictOptions) (*Predictions, *train.Scores, error) {
+func (m *Model) scoreFeatures(ctx context.Context, paths []string,
+	o *PredictOptions) (*Predictions, *train.Scores, error) {
 	if len(paths) != 1 {
 		return nil, nil, setting.Errorf("", "predict: the model takes features: name one file of them, not %d", len(paths))
 	}
@@ -122,7 +125,8 @@ func (m *Model) scoreFeatures(ctx context.Context, paths []string, o *PredictOpt
 	if o.FeatureArray != "" {
 		f.Array = o.FeatureArray
 	}
-	of := f.Options(f.HeldOut(dataset.FeatureFiles{Features: paths[0]}), nil) // a list of labels tells which columns are no features
+	// a list of labels tells which columns are no features
+	of := f.Options(f.HeldOut(dataset.FeatureFiles{Features: paths[0]}), nil)
 	of.Unlabelled = true
 	table, err := features.Open(of)
 	if err != nil {
@@ -132,7 +136,8 @@ func (m *Model) scoreFeatures(ctx context.Context, paths []string, o *PredictOpt
 	return p, scores, errors.Join(err, table.Close())
 }
 
-func (m *Model) scoreTable(ctx context.Context, table *features.Table, o *PredictOptions) (*Predictions, *train.Scores, error) {
+func (m *Model) scoreTable(ctx context.Context, table *features.Table,
+	o *PredictOptions) (*Predictions, *train.Scores, error) {
 	set, err := loader.FeatureSet("features", table, m.vocabulary)
 	if err != nil {
 		return nil, nil, err
@@ -145,7 +150,8 @@ func (m *Model) score(ctx context.Context, set *loader.Set, o *PredictOptions) (
 	if err != nil {
 		return nil, nil, err
 	}
-	return &Predictions{Vocabulary: m.vocabulary, Bad: scores.Bad, set: set, names: set.IDs, index: scores.Index}, scores, nil
+	p := &Predictions{Vocabulary: m.vocabulary, Bad: scores.Bad, set: set, names: set.IDs, index: scores.Index}
+	return p, scores, nil
 }
 
 // loader is how the model reads bags that are named, and not those of a configuration.

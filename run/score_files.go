@@ -77,7 +77,9 @@ func (f *ScoreFiles) join(scores *table.Matrix, v *text.Vocabulary) (eval.Input,
 		limit  int
 		assign func(to *eval.Input, from *table.Joined)
 	}{
-		{f.Counts, f.CaptionsPerBag, func(to *eval.Input, from *table.Joined) { to.Counts, to.CaptionsPerBag = from.Counts, f.CaptionsPerBag }},
+		{f.Counts, f.CaptionsPerBag, func(to *eval.Input, from *table.Joined) {
+			to.Counts, to.CaptionsPerBag = from.Counts, f.CaptionsPerBag
+		}},
 		{f.Labels, 1, func(to *eval.Input, from *table.Joined) { to.Labels = from.Counts }},
 		{f.Truth, 1, func(to *eval.Input, from *table.Joined) { to.Truth = from.Counts }},
 	} {
@@ -93,7 +95,8 @@ func (f *ScoreFiles) join(scores *table.Matrix, v *text.Vocabulary) (eval.Input,
 			return in, err
 		}
 		if in.Scores == nil {
-			in.Bags, in.Classes, in.Scores, in.Words, in.IDs = joined.Bags, joined.Classes, joined.Scores, joined.Words, joined.IDs
+			in.Bags, in.Classes, in.Scores = joined.Bags, joined.Classes, joined.Scores
+			in.Words, in.IDs = joined.Words, joined.IDs
 			// What the first file says about the order of rows and columns holds for the others.
 			named := *scores
 			named.Words, named.IDs, named.Values = joined.Words, joined.IDs, joined.Scores

@@ -18,8 +18,8 @@ import (
 // ErrInterrupted ends work that its context has ended, after what was done has been saved.
 var ErrInterrupted = errors.New("interrupted")
 
-// Observer is told what people may want to know while a session works. Every function may be nil; all are called from the
-// goroutine that works.
+// Observer is told what people may want to know while a session works. Every function may be nil; all are called from
+// the goroutine that works.
 type Observer struct {
 	// Message is told what happens.
 	Message func(Message)
@@ -171,7 +171,8 @@ func (s *Session) With(ctx context.Context, c Config) (*Session, error) {
 // Recipe finds what the arms of one group need, all that share noise, seed and setting of MIL, and keeps it in a
 // folder; nil for the paper's plain form, which has none.
 func (s *Session) Recipe(dir string) *recipe.Recipe {
-	return recipe.New(recipe.Options{Settings: s.Config.Settings(), Data: s.Data, Dir: dir, Trainer: s.arm(ArmOptions{Dir: dir}), Log: s.Log,
+	return recipe.New(recipe.Options{Settings: s.Config.Settings(), Data: s.Data, Dir: dir,
+		Trainer: s.arm(ArmOptions{Dir: dir}), Log: s.Log,
 		Message: func(topic, text string) { s.Tell(Message{Topic: topic, Text: text}) }})
 }
 
@@ -180,7 +181,8 @@ func (s *Session) Recipe(dir string) *recipe.Recipe {
 func (s *Session) Standardise(ctx context.Context) error {
 	constant, err := s.Data.Standardise(ctx, &s.Config.Data)
 	if constant > 0 {
-		s.Tell(Message{Text: fmt.Sprintf("        %d features are the same in all training rows and count for nothing", constant), Detail: true})
+		s.Tell(Message{Text: fmt.Sprintf("        %d features are the same in all training rows and count for nothing",
+			constant), Detail: true})
 	}
 	return err
 }
@@ -209,7 +211,8 @@ func (s *Session) tellOneSided() {
 		return
 	}
 	s.Log.Info("one-sided labels", "split", d.Train.Name, "never", never, "always", always)
-	s.Tell(Message{Topic: "labels", Text: fmt.Sprintf("of %d words %s", d.Train.Vocabulary.Len(), dataset.DescribeOneSided(never, always))})
+	s.Tell(Message{Topic: "labels", Text: fmt.Sprintf("of %d words %s", d.Train.Vocabulary.Len(),
+		dataset.DescribeOneSided(never, always))})
 }
 
 // TellCost tells what a recipe costs before anything starts.

@@ -132,7 +132,8 @@ func (c *Config) complete() error {
 // normalize makes empty lists none: the two mean the same, and files that tell of them should be the
 // same too. Clips get their frames where nobody said how many.
 func (c *Config) normalize() {
-	c.Net.Depths, c.Net.Widths, c.Net.Hidden = noneIfEmpty(c.Net.Depths), noneIfEmpty(c.Net.Widths), noneIfEmpty(c.Net.Hidden)
+	c.Net.Depths, c.Net.Widths, c.Net.Hidden = noneIfEmpty(c.Net.Depths), noneIfEmpty(c.Net.Widths),
+		noneIfEmpty(c.Net.Hidden)
 	f := &c.Data.Features
 	f.LabelColumns, f.Ignore = noneIfEmpty(f.LabelColumns), noneIfEmpty(f.Ignore)
 	c.Train.LearningRates, c.Train.Freeze = noneIfEmpty(c.Train.LearningRates), noneIfEmpty(c.Train.Freeze)
@@ -158,7 +159,8 @@ func (s Sources) ResolveFolder(folder string, c *Config) error {
 		return err
 	}
 	if own := filepath.Join(folder, VocabularyFile); c.Data.Vocabulary == "" && durable.Exists(own) {
-		c.Data.Vocabulary, c.Data.VocabularyOfModel = own, true // classes are those of the model, whatever the captions are now
+		// classes are those of the model, whatever the captions are now
+		c.Data.Vocabulary, c.Data.VocabularyOfModel = own, true
 	}
 	if !s.gives("run.precision") { // that of the run may be one that this device lacks
 		c.Run.Precision = tensor.Auto

@@ -11,14 +11,16 @@ import (
 	"nmn/train"
 )
 
-// Train trains the arm of the configuration in a folder, after stage 1 where it starts from that, evaluates it and writes
-// the page of the run. A folder of another run, or of one that was interrupted, is refused with a *ConfigError; a run that
-// is complete is read and not run again. When ctx ends, what was done is saved, and the error wraps ErrInterrupted.
+// Train trains the arm of the configuration in a folder, after stage 1 where it starts from that, evaluates it and
+// writes the page of the run. A folder of another run, or of one that was interrupted, is refused with a *ConfigError;
+// a run that is complete is read and not run again. When ctx ends, what was done is saved, and the error wraps
+// ErrInterrupted.
 func (s *Session) Train(ctx context.Context, dir string) (*Outcome, error) {
 	return s.train(ctx, dir, false)
 }
 
-// Resume trains as Train does and goes on where a run in the folder was interrupted, with the results of one that was not.
+// Resume trains as Train does and goes on where a run in the folder was interrupted, with the results of one that was
+// not.
 func (s *Session) Resume(ctx context.Context, dir string) (*Outcome, error) {
 	return s.train(ctx, dir, true)
 }
@@ -57,7 +59,8 @@ func (s *Session) train(ctx context.Context, dir string, resume bool) (*Outcome,
 	}
 	if !resume && durable.Exists(filepath.Join(dir, train.LastName)) {
 		if o, err := ReadOutcome(dir); err != nil || o == nil {
-			return nil, cmp.Or(err, setting.Errorf("run_dir", "%s holds a run that was interrupted: go on with --resume %s, or name another --run-dir", dir, dir))
+			return nil, cmp.Or(err, setting.Errorf("run_dir",
+				"%s holds a run that was interrupted: go on with --resume %s, or name another --run-dir", dir, dir))
 		}
 	}
 	o, reused, err := s.TrainArm(ctx, ArmOptions{Arm: c.Arm, Dir: dir, From: from, Recipe: found})

@@ -13,7 +13,8 @@ import (
 
 // Validate names the first field that is out of range.
 func (c *Config) Validate() error {
-	for _, check := range []func() error{c.validateNames, c.Data.Validate, c.validateNet, c.Train.Validate, c.Run.Validate, c.ValidateRecipe, c.validateVideo} {
+	for _, check := range []func() error{c.validateNames, c.Data.Validate, c.validateNet, c.Train.Validate, c.Run.Validate,
+		c.ValidateRecipe, c.validateVideo} {
 		if err := check(); err != nil {
 			var config *setting.Error
 			if errors.As(err, &config) {
@@ -53,7 +54,8 @@ func (c *Config) validateNames() error {
 
 // forPictures reports whether anything is set that only a net on pictures has.
 func (n *NetConfig) forPictures() bool {
-	return n.InputSize != 0 || len(n.Depths)+len(n.Widths) > 0 || n.FC6 != 0 || n.FC7 != 0 || n.FC6Kernel != 0 || n.FC6Pad != 0
+	return n.InputSize != 0 || len(n.Depths)+len(n.Widths) > 0 || n.FC6 != 0 || n.FC7 != 0 || n.FC6Kernel != 0 ||
+		n.FC6Pad != 0
 }
 
 func (c *Config) validateNet() error {

@@ -40,13 +40,15 @@ func (s *Session) LoadWeights(net *model.Net, n *NetConfig, v *text.Vocabulary) 
 	if err != nil {
 		return fmt.Errorf("weights %s: %w", n.Weights, err)
 	}
-	s.Log.Info("weights taken", "file", n.Weights, "format", file.Format, "tensors", len(report.Taken), "kept_random", len(report.Missing), "unused", len(report.Unused))
+	s.Log.Info("weights taken", "file", n.Weights, "format", file.Format, "tensors", len(report.Taken), "kept_random",
+		len(report.Missing), "unused", len(report.Unused))
 	if s.weightsShown {
 		return nil
 	}
 	s.weightsShown = true
 	if file.BGR && n.Arch == NetVGG16 && n.Pixels != PixelsRaw {
-		s.Log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add --pixels raw", "file", n.Weights)
+		s.Log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add --pixels raw",
+			"file", n.Weights)
 	}
 	s.Tell(Message{Text: strings.TrimRight(WeightsTable(n.Weights, file, &report), "\n")})
 	return nil

@@ -106,7 +106,8 @@ func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, pa
 var forPictures = map[string]bool{"fit": true, "max-pixels": true, "max-bad-samples": true}
 
 // ofSplit are the flags of other rooms that named pictures have no use for.
-var ofSplit = map[string]bool{"split": true, "output-labels": true, "output-truth": true, "per-frame": true, "output-clips": true}
+var ofSplit = map[string]bool{"split": true, "output-labels": true, "output-truth": true, "per-frame": true,
+	"output-clips": true}
 
 func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 	if !c.sources.print || len(paths) > 0 {
@@ -126,7 +127,8 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 		room := cmd.Flags().Lookup(flag.name).Annotations[roomAnnotation]
 		ofData := len(room) > 0 && (room[0] == "Data" || room[0] == "Configuration") && !forPictures[flag.name]
 		if ofData || ofSplit[flag.name] {
-			return usagef("extract: --%s belongs to the data of a run: leave it out, or %s", flag.name, strings.Join(paths, ", "))
+			return usagef("extract: --%s belongs to the data of a run: leave it out, or %s", flag.name,
+				strings.Join(paths, ", "))
 		}
 	}
 	if !cmd.Flags().Changed("max-bad-samples") {
@@ -142,7 +144,8 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 // checkOutputs checks the names of all that is written.
 func (c *extractCommand) checkOutputs() error {
 	if len(c.options.Outputs) != len(c.options.Layers) {
-		return usagef("extract: --output names %d files and --layer %d layers: want a file for each", len(c.options.Outputs), len(c.options.Layers))
+		return usagef("extract: --output names %d files and --layer %d layers: want a file for each", len(c.options.Outputs),
+			len(c.options.Layers))
 	}
 	files := map[string]string{}
 	for i, output := range c.options.Outputs {
@@ -157,7 +160,8 @@ func (c *extractCommand) checkOutputs() error {
 	for _, other := range []struct {
 		flag, file string
 		table      bool
-	}{{"output-labels", c.options.Labels, true}, {"output-truth", c.options.Truth, true}, {"output-ids", c.options.IDs, false}, {"output-clips", c.options.Clips, true}} {
+	}{{"output-labels", c.options.Labels, true}, {"output-truth", c.options.Truth, true},
+		{"output-ids", c.options.IDs, false}, {"output-clips", c.options.Clips, true}} {
 		if other.file == "" {
 			continue
 		}
@@ -220,7 +224,8 @@ func (c *extractCommand) write(ctx context.Context, p *program, m *run.Model, pa
 		return writeJSON(p.out, done)
 	}
 	for _, of := range done {
-		if _, err := fmt.Fprintf(p.out, "%s: %d rows of %d features, %s\n", of.File, of.Rows, of.Features, of.Layer); err != nil {
+		if _, err := fmt.Fprintf(p.out, "%s: %d rows of %d features, %s\n", of.File, of.Rows, of.Features,
+			of.Layer); err != nil {
 			return err
 		}
 	}

@@ -32,7 +32,8 @@ type predictCommand struct {
 }
 
 func newPredict(p *program) *cobra.Command {
-	c := predictCommand{run: run.DefaultConfig().Run, checkpoint: run.Last, options: run.DefaultPredictOptions(), format: predictText}
+	c := predictCommand{run: run.DefaultConfig().Run, checkpoint: run.Last, options: run.DefaultPredictOptions(),
+		format: predictText}
 	cmd := &cobra.Command{
 		Use:   "predict MODEL PATH...",
 		Short: "Tell the words of pictures or features",
@@ -58,11 +59,14 @@ pictures of one folder are named there by their path in it.`,
 	w.int(&c.options.Top, "top", "at most so many `words` of each picture, 0 for no limit; given alone, no threshold holds")
 	w.float(&c.options.Threshold, "threshold", "least `probability`; -1 for that of the best expected F1")
 	d := under(cmd, "Pictures")
-	enum(d, &c.options.Fit, "fit", "how pictures get onto the canvas (default that of the run)", picture.FitLongest, picture.FitSquare, picture.FitNone)
+	enum(d, &c.options.Fit, "fit", "how pictures get onto the canvas (default that of the run)", picture.FitLongest,
+		picture.FitSquare, picture.FitNone)
 	d.int(&c.options.Batch, "batch-size", "`pictures` computed at once")
-	d.int(&c.options.MaxBadSamples, "max-bad-samples", "`pictures` that cannot be read and are left out before prediction stops")
+	d.int(&c.options.MaxBadSamples, "max-bad-samples",
+		"`pictures` that cannot be read and are left out before prediction stops")
 	d.int(&c.options.MaxPixels, "max-pixels", "largest picture that is decoded, in `pixels`")
-	under(cmd, "Features").string(&c.options.FeatureArray, "feature-array", "`name` of the array of features in .npz and .safetensors (default that of the run)")
+	under(cmd, "Features").string(&c.options.FeatureArray, "feature-array",
+		"`name` of the array of features in .npz and .safetensors (default that of the run)")
 	out := under(cmd, "Output")
 	enum(out, &c.format, "format", "`format`", predictText, predictJSON, predictCSV)
 	out.bool(&c.asJSON, "json", "same as --format json")
@@ -108,9 +112,13 @@ func (c *predictCommand) check() error {
 
 // tellThreshold says which threshold holds, unless it was given.
 func tellThreshold(p *program, predictions *run.Predictions) {
-	source := map[run.ThresholdSource]string{run.FromRun: "the training data, told from out-of-fold scores", run.FromPredictions: "these pictures"}[predictions.ThresholdFrom]
+	source := map[run.ThresholdSource]string{
+		run.FromRun:         "the training data, told from out-of-fold scores",
+		run.FromPredictions: "these pictures",
+	}[predictions.ThresholdFrom]
 	if source != "" && !p.quiet {
-		fmt.Fprintf(p.err, "threshold %.3f, of the best expected F1 on %s; --threshold sets another\n", predictions.Threshold, source)
+		fmt.Fprintf(p.err, "threshold %.3f, of the best expected F1 on %s; --threshold sets another\n", predictions.Threshold,
+			source)
 	}
 }
 

@@ -25,7 +25,8 @@ type trainCommand struct {
 }
 
 func newTrain(p *program) *cobra.Command {
-	t := trainCommand{config: run.DefaultConfig(), runDir: filepath.Join("runs", "train"), metrics: p.getenv(metricsVariable)}
+	t := trainCommand{config: run.DefaultConfig(), runDir: filepath.Join("runs", "train"),
+		metrics: p.getenv(metricsVariable)}
 	cmd := &cobra.Command{
 		Use:   "train",
 		Short: "Train one arm: stage 1, then a noise model on top of it",
@@ -51,9 +52,11 @@ Defaults are those of --preset scenes.`,
 	sourceFlags(cmd, &t.sources, run.Quick, run.Full)
 	arm := under(cmd, "Arm")
 	enum(arm, &t.config.Arm, "arm", "what is `trained`", recipe.Names()...)
-	arm.set.Var(noiseModelFlag{&t.config.Arm}, "noise-model", "the same by the noise `model` of stage 2: none (star), fi or fd")
+	arm.set.Var(noiseModelFlag{&t.config.Arm}, "noise-model",
+		"the same by the noise `model` of stage 2: none (star), fi or fd")
 	arm.keepAlias("noise-model", &t.config.Arm)
-	_ = cmd.RegisterFlagCompletionFunc("noise-model", cobra.FixedCompletions([]string{"none", "fi", "fd"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("noise-model",
+		cobra.FixedCompletions([]string{"none", "fi", "fd"}, cobra.ShellCompDirectiveNoFileComp))
 	arm.bool(&t.config.Net.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or")
 	arm.file(&t.config.Stage1, "stage1", "`checkpoint` of stage 1 to start from, instead of training it", "safetensors")
 	dataFlags(cmd, &t.config)

@@ -1,6 +1,6 @@
-// Audit finds the labels of a matrix that are probably wrong. It takes scores that any program has given to bags which it
-// had not learned (here they are made up, with a third of the labels that hold left out and some that do not hold added),
-// estimates how often labels of each class are missing and incorrect, and lists the surest mistakes.
+// Audit finds the labels of a matrix that are probably wrong. It takes scores that any program has given to bags which
+// it had not learned (here they are made up, with a third of the labels that hold left out and some that do not hold
+// added), estimates how often labels of each class are missing and incorrect, and lists the surest mistakes.
 package main
 
 import (
@@ -27,7 +27,8 @@ func examine(ctx context.Context, out io.Writer) error {
 	scores, labels, truth := observe(bags, len(words))
 
 	// How noisy is each class? The scores are log-odds of p(y=1), not calibrated.
-	estimate, err := rates.Estimate(ctx, rates.Input{Bags: bags, Classes: len(words), Scores: scores, Labels: labels, Words: words}, rates.DefaultOptions())
+	seen := rates.Input{Bags: bags, Classes: len(words), Scores: scores, Labels: labels, Words: words}
+	estimate, err := rates.Estimate(ctx, seen, rates.DefaultOptions())
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,8 @@ func examine(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	sure := audit.AtPrecision(found.Suspects, .9)
-	fmt.Fprintf(out, "%d of %d labels are suspects; of the first %d, 90 %% are expected to be wrong\n", len(found.Suspects), len(labels), sure)
+	fmt.Fprintf(out, "%d of %d labels are suspects; of the first %d, 90 %% are expected to be wrong\n",
+		len(found.Suspects), len(labels), sure)
 	wrong := 0
 	for _, s := range found.Suspects[:sure] {
 		if truth[int(s.Bag)*len(words)+int(s.Class)] != s.Given {

@@ -63,7 +63,8 @@ func TestServe_AnswersPicturesAndRefusesOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		var words []run.Prediction
-		if err := json.NewDecoder(answer.Body).Decode(&words); answer.StatusCode != c.want || (err == nil) != (c.want == http.StatusOK) {
+		if err := json.NewDecoder(answer.Body).Decode(&words); answer.StatusCode != c.want ||
+			(err == nil) != (c.want == http.StatusOK) {
 			t.Errorf("%s: %s, want %d; %v", name, answer.Status, c.want, err)
 		}
 		answer.Body.Close()

@@ -1,6 +1,6 @@
 // Train learns a classifier from a file of features whose labels are partly missing, resumes after an interruption, and
-// predicts the labels of rows. It makes its own file: 1,200 points of a square, each labelled right of its middle, above
-// it, or both, and of the labels that hold a third is left out.
+// predicts the labels of rows. It makes its own file: 1,200 points of a square, each labelled right of its middle,
+// above it, or both, and of the labels that hold a third is left out.
 package main
 
 import (
@@ -61,12 +61,14 @@ func learn(ctx context.Context, dir string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s: AP %.2f against the labels of the %s split\n", outcome.Arm, outcome.Evaluation.Labels.AP.All, outcome.Split)
+	fmt.Fprintf(out, "%s: AP %.2f against the labels of the %s split\n", outcome.Arm, outcome.Evaluation.Labels.AP.All,
+		outcome.Split)
 	return predict(ctx, folder, filepath.Join(dir, "corners.csv"), out)
 }
 
 // attempt trains in a folder, or goes on there.
-func attempt(ctx context.Context, config run.Config, observer run.Observer, folder string) (outcome *run.Outcome, err error) {
+func attempt(ctx context.Context, config run.Config, observer run.Observer,
+	folder string) (outcome *run.Outcome, err error) {
 	session, err := run.Open(ctx, config, run.Options{Observer: observer})
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ type VideoLevel string
 // The levels.
 const (
 	LevelAuto  VideoLevel = "auto"  // video with MIL, frame without: the two rows of the paper's Table 3
-	LevelFrame VideoLevel = "frame" // each frame with the labels of its video; a test video has the maximum over its frames
+	LevelFrame VideoLevel = "frame" // a frame has the labels of its video, a test video the maximum over its frames
 	LevelVideo VideoLevel = "video" // a video is a bag of the cells of all its frames
 )
 

@@ -48,8 +48,10 @@ const (
 func (f *FeatureConfig) Options(of FeatureFiles, words []string) features.Options {
 	return features.Options{
 		Features: of.Features, Labels: of.Labels, Truth: of.Truth, Counts: of.Counts, Words: words,
-		Array: f.Array, LabelArray: f.LabelArray, LabelColumns: f.LabelColumns, ListColumn: f.ListColumn, IDColumn: f.IDColumn,
-		SplitColumn: f.SplitColumn, Ignore: f.Ignore, Missing: f.Missing == MissingMean, Limit: int64(f.MemoryLimit * (1 << 30)),
+		Array: f.Array, LabelArray: f.LabelArray, LabelColumns: f.LabelColumns, ListColumn: f.ListColumn,
+		IDColumn:    f.IDColumn,
+		SplitColumn: f.SplitColumn, Ignore: f.Ignore, Missing: f.Missing == MissingMean,
+		Limit: int64(f.MemoryLimit * (1 << 30)),
 	}
 }
 

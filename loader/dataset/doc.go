@@ -20,8 +20,8 @@
 //	}
 //
 // Each split is a loader.Set: bags, which are pictures, videos or rows of features, with labels. Labels of the training
-// split may be noisy on purpose, by replaced captions or flipped labels; what they were before counts as the truth then.
-// Splits depend on the identifiers of the bags and a seed alone, not on the order of files.
+// split may be noisy on purpose, by replaced captions or flipped labels; what they were before counts as the truth
+// then. Splits depend on the identifiers of the bags and a seed alone, not on the order of files.
 //
 // FindPictures and Pictures make a set of files that nobody has labels of.
 package dataset

@@ -20,7 +20,8 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	defer data.Close()
-	fmt.Println(data.Train.Len(), "pictures to train on,", data.Test.Len(), "to test,", data.Train.Vocabulary.Len(), "words")
+	fmt.Println(data.Train.Len(), "pictures to train on,", data.Test.Len(), "to test,", data.Train.Vocabulary.Len(),
+		"words")
 	fmt.Println("there is a validation split:", data.Validation != nil)
 	// Output:
 	// 200 pictures to train on, 50 to test, 36 words

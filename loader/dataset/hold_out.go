@@ -96,7 +96,8 @@ func (d *Splits) holdOut(c *Config, whole *loader.Set) error {
 		*part.to = set
 	}
 	if d.Train == nil {
-		return fmt.Errorf("%s: %d bags leave none to train on: lower --validation-share and --test-share", whole.Name, whole.Len())
+		return fmt.Errorf("%s: %d bags leave none to train on: lower --validation-share and --test-share", whole.Name,
+			whole.Len())
 	}
 	return nil
 }

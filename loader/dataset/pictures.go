@@ -36,7 +36,8 @@ func FindPictures(paths []string) ([]string, error) {
 			continue
 		}
 		err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-			if err == nil && entry.Type()&^fs.ModeSymlink == 0 && slices.Contains(pictureEndings, strings.ToLower(filepath.Ext(file))) {
+			if err == nil && entry.Type()&^fs.ModeSymlink == 0 &&
+				slices.Contains(pictureEndings, strings.ToLower(filepath.Ext(file))) {
 				files = append(files, file)
 			}
 			return err
