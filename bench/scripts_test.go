@@ -23,7 +23,8 @@ func script(t *testing.T, interpreter, text string, args ...string) (out string,
 	cmd.Stdin = strings.NewReader(text)
 	// No card and no other tools: what the host has must not decide.
 	tools := t.TempDir()
-	for _, tool := range []string{"bash", "basename", "cat", "cut", "dirname", "grep", "head", "mkdir", "mktemp", "paste", "readlink", "rm", "sed",
+	for _, tool := range []string{"bash", "basename", "cat", "cut", "dirname", "grep", "head", "mkdir", "mktemp",
+		"paste", "readlink", "rm", "sed",
 		"tail", "tar", "tee", "gzip", "timeout", "touch", "python3", "cp", "env"} {
 		if path, err := exec.LookPath(tool); err == nil {
 			if err := os.Symlink(path, filepath.Join(tools, tool)); err != nil {
@@ -31,7 +32,8 @@ func script(t *testing.T, interpreter, text string, args ...string) (out string,
 			}
 		}
 	}
-	cmd.Env = append(os.Environ(), "PATH="+tools, "PYTHON="+pythonPath(), "OUT="+os.Getenv("OUT"), "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(os.Environ(), "PATH="+tools, "PYTHON="+pythonPath(), "OUT="+os.Getenv("OUT"),
+		"PYTHONDONTWRITEBYTECODE=1")
 	var both bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &both, &both
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
@@ -78,10 +80,12 @@ func TestTable_RatioOfMediansToTheBetterLayout(t *testing.T) {
 	figures := filepath.Join(t.TempDir(), "figures.jsonl")
 	for round, step := range []int{100, 140, 120} {
 		for who, factor := range map[string]int{"nmn": 1, "nchw": 3, "nhwc": 2} {
-			python(t, fmt.Sprintf(`{"step_ms": %d, "peak_memory_mib": %d}`, step*factor, 1000+100*factor), "table.py", "add", figures, "4x224", who, fmt.Sprint(round+1))
+			python(t, fmt.Sprintf(`{"step_ms": %d, "peak_memory_mib": %d}`, step*factor, 1000+100*factor), "table.py",
+				"add", figures, "4x224", who, fmt.Sprint(round+1))
 		}
 	}
-	python(t, `{"products": [{"size": 64, "ms": 2.5}, {"size": 128, "ms": 20}]}`, "table.py", "add", figures, "gemm", "nmn", "1")
+	python(t, `{"products": [{"size": 64, "ms": 2.5}, {"size": 128, "ms": 20}]}`,
+		"table.py", "add", figures, "gemm", "nmn", "1")
 	python(t, `{"products": [{"size": 64, "ms": 5}]}`, "table.py", "add", figures, "gemm", "torch.mm", "1")
 	wantLines(t, python(t, "", "table.py", "ratios", figures),
 		"| 4x224 | step, ms | 120 (100 to 140) | 240 (200 to 280), nhwc | 0.50 |",
@@ -92,7 +96,8 @@ func TestTable_RatioOfMediansToTheBetterLayout(t *testing.T) {
 func TestTable_PicturesBesideTheBetterCanvas(t *testing.T) {
 	figures := filepath.Join(t.TempDir(), "figures.jsonl")
 	for who, ms := range map[string]float64{"nmn": 3, "float": 8, "uint8": 6} {
-		python(t, fmt.Sprintf(`{"image_ms": %g, "images_per_s": %g}`, ms, 1000/ms), "table.py", "add", figures, "nmn, avx2", who, "1")
+		python(t, fmt.Sprintf(`{"image_ms": %g, "images_per_s": %g}`, ms, 1000/ms), "table.py", "add", figures,
+			"nmn, avx2", who, "1")
 	}
 	wantLines(t, python(t, "", "table.py", "ratios", figures), "| nmn, avx2 | a picture, ms | 3 | 6, uint8 | 0.50 |")
 }
@@ -112,13 +117,19 @@ func TestGPUTable_TellsWhatWasMeasured(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write(t, at("cpu.log"), steps(20, func(i int) float64 { return float64(100 - i) }))
 	write(t, at("gpu.log"), steps(20, func(i int) float64 { return float64(100-i) * (1 + .001*float64(i)) }))
-	write(t, at("dmon"), "# gpu sm\n    0      0      0\n    0     90     10\n    0     70     10\n    0      0      0\n")
-	write(t, at("ncu.csv"), "==PROF==\n"+`"Kernel Name","gpu__time_duration.sum","dram__bytes_read.sum","dram__bytes_write.sum",`+
-		`"dram__throughput.avg.pct_of_peak_sustained_elapsed","sm__throughput.avg.pct_of_peak_sustained_elapsed"`+"\n"+
-		`"","us","Mbyte","Kbyte","%","%"`+"\n"+`"sgd","1,000","2,000","500000","80","10"`+"\n"+`"sgd","1,000","2,000","500000","60","30"`+"\n")
+	write(t, at("dmon"),
+		"# gpu sm\n    0      0      0\n    0     90     10\n    0     70     10\n    0      0      0\n")
+	write(t, at("ncu.csv"),
+		"==PROF==\n"+`"Kernel Name","gpu__time_duration.sum","dram__bytes_read.sum","dram__bytes_write.sum",`+
+			`"dram__throughput.avg.pct_of_peak_sustained_elapsed","sm__throughput.avg.pct_of_peak_sustained_elapsed"`+
+			"\n"+
+			`"","us","Mbyte","Kbyte","%","%"`+"\n"+`"sgd","1,000","2,000","500000","80","10"`+"\n"+
+			`"sgd","1,000","2,000","500000","60","30"`+"\n")
 	write(t, at("ops.json"), `{"frames": 26, "size": 565, "precision": "bf16", "total_ms": 30, "ops": [
-		{"layer": "conv1_1", "pass": "forward", "ms": 20, "gflop": 1, "bytes": 1}, {"layer": "host", "pass": "upload", "ms": 5, "bytes": 1},
-		{"layer": "noise", "pass": "noise step", "ms": 2, "bytes": 1000000000}, {"layer": "all", "pass": "sgd", "ms": 3, "bytes": 3000000000}]}`)
+		{"layer": "conv1_1", "pass": "forward", "ms": 20, "gflop": 1, "bytes": 1},
+		{"layer": "host", "pass": "upload", "ms": 5, "bytes": 1},
+		{"layer": "noise", "pass": "noise step", "ms": 2, "bytes": 1000000000},
+		{"layer": "all", "pass": "sgd", "ms": 3, "bytes": 3000000000}]}`)
 	write(t, at("parts.txt"), "facts: ran (1 s)\n")
 	figures := at("figures.jsonl")
 	write(t, figures, `{"case": "copy", "who": "nmn", "gb_per_s": 2000, "device": "a card"}
@@ -138,10 +149,12 @@ func TestGPUTable_TellsWhatWasMeasured(t *testing.T) {
 		"| sgd | 1 | 3 | 1000 | 50% |",
 		"Noise step: 2 ms, 4.00 times copying its bytes; PyTorch, compiled: 4 ms.",
 		"Loss, bf16: 20 steps from 100 to 82.539 (CPU 81); the first 0.0e+00 apart, at most 1.9e-02.",
-		"Training at 565 pixels: 200 pictures/s, 5.0% of the time waiting for pictures; nvidia-smi saw the card idle for 20%.",
+		"Training at 565 pixels: 200 pictures/s, 5.0% of the time waiting for pictures; "+
+			"nvidia-smi saw the card idle for 20%.",
 		"| sgd | 2 | 2000 | 2500 | 70 | 20 |",
 		"- facts: ran (1 s)")
-	if out, code := script(t, "python3", "", "gpu_table.py", "curve", figures, "bf16", at("cpu.log"), at("parts.txt")); code == 0 {
+	if out, code := script(t, "python3", "", "gpu_table.py", "curve", figures, "bf16", at("cpu.log"),
+		at("parts.txt")); code == 0 {
 		t.Errorf("logs of different lengths were compared: %s", out)
 	}
 }
@@ -155,7 +168,8 @@ func TestGPU_WithoutACardLeavesEveryPartOut(t *testing.T) {
 	out := filepath.Join(root, "out")
 	t.Setenv("OUT", out)
 	gpu := filepath.Join(root, "bench", "gpu.sh")
-	if text, code := script(t, "bash", "", gpu); code != 3 || strings.Count(text, ": left out: no nvidia-smi: no driver on this host") != 2*10 {
+	if text, code := script(t, "bash", "", gpu); code != 3 ||
+		strings.Count(text, ": left out: no nvidia-smi: no driver on this host") != 2*10 {
 		t.Errorf("exit code %d: %s", code, text)
 	}
 	for _, name := range []string{"parts.txt", "table.md", "logs.tar.gz"} {
@@ -163,7 +177,8 @@ func TestGPU_WithoutACardLeavesEveryPartOut(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if text, code := script(t, "bash", "", gpu, "nonsense"); code != 2 || !strings.Contains(text, "there is no part nonsense") {
+	if text, code := script(t, "bash", "", gpu, "nonsense"); code != 2 ||
+		!strings.Contains(text, "there is no part nonsense") {
 		t.Errorf("an unknown part: exit code %d: %s", code, text)
 	}
 }

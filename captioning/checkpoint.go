@@ -13,9 +13,15 @@ import (
 	"nmn/train"
 )
 
-// frame is that of the checkpoints of captioners.
-var frame = train.Frame[Checkpoint]{Key: "nmn.captioner", Room: "captioning", Writer: "the training of a captioner", Check: (*Checkpoint).check,
-	Parameters: func(c *Checkpoint) float64 { return c.Model.Parameters() }, Step: func(c *Checkpoint) int { return c.Position.Step }}
+// frame is what the checkpoints of captioners have in common.
+var frame = train.Frame[Checkpoint]{
+	Key:        "nmn.captioner",
+	Room:       "captioning",
+	Writer:     "the training of a captioner",
+	Check:      (*Checkpoint).check,
+	Parameters: func(c *Checkpoint) float64 { return c.Model.Parameters() },
+	Step:       func(c *Checkpoint) int { return c.Position.Step },
+}
 
 // Checkpoint is what a checkpoint holds beside its tensors: the net's parameters by their names, and the
 // optimizer's moments, named optimizer.m.<parameter> and optimizer.v.<parameter>.
@@ -51,7 +57,7 @@ type Best struct {
 	CIDEr float64 `json:"cider"`
 }
 
-// DataID tells one set of clips with captions from another.
+// DataID identifies a set of clips with captions.
 type DataID struct {
 	Clips    int `json:"clips"`
 	Captions int `json:"captions"`

@@ -41,7 +41,8 @@ func TestOpenNet_CaptionsAsTheTrainedNet(t *testing.T) {
 	if err := c.Words.Same(trainer.Words); err != nil {
 		t.Errorf("words: %v", err)
 	}
-	if c.Position.Step != 12 || c.Config != r.config || c.Model != trainer.Net.Config() || c.Data.Clips != 10 || c.Data.Captions != 15 {
+	if c.Position.Step != 12 || c.Config != r.config || c.Model != trainer.Net.Config() || c.Data.Clips != 10 ||
+		c.Data.Captions != 15 {
 		t.Errorf("checkpoint %+v", c)
 	}
 }
@@ -52,12 +53,14 @@ func TestResume_RefusesWhatIsOfAnotherRunAndSaysWhat(t *testing.T) {
 		change func(*rig)
 		is     error
 	}{
-		"seed is 1, this one 2":                 {func(r *rig) { r.config.Seed = 2 }, train.ErrOtherRun},
-		"learning_rate is 0.01, this one 0.5":   {func(r *rig) { r.config.LearningRate = .5 }, train.ErrOtherRun},
-		"batch is 4, this one 5":                {func(r *rig) { r.config.Batch = 5 }, train.ErrOtherRun},
-		"model has dropout = 0, this one 0.5":   {func(r *rig) { r.dropout = .5 }, train.ErrOtherModel},
-		"10 clips with 15 captions":             {func(r *rig) { r.source = func(s *reel) Source { s.clips = 9; return s } }, train.ErrOtherRun},
-		`word 2 is "one" in one of 8 words and`: {func(r *rig) { r.words = strings.Fields("a 1 2 3 4 is shown now") }, ErrOtherWords},
+		"seed is 1, this one 2":               {func(r *rig) { r.config.Seed = 2 }, train.ErrOtherRun},
+		"learning_rate is 0.01, this one 0.5": {func(r *rig) { r.config.LearningRate = .5 }, train.ErrOtherRun},
+		"batch is 4, this one 5":              {func(r *rig) { r.config.Batch = 5 }, train.ErrOtherRun},
+		"model has dropout = 0, this one 0.5": {func(r *rig) { r.dropout = .5 }, train.ErrOtherModel},
+		"10 clips with 15 captions": {func(r *rig) { r.source = func(s *reel) Source { s.clips = 9; return s } },
+			train.ErrOtherRun},
+		`word 2 is "one" in one of 8 words and`: {func(r *rig) { r.words = strings.Fields("a 1 2 3 4 is shown now") },
+			ErrOtherWords},
 	} {
 		r := newRig()
 		test.change(&r)
@@ -181,7 +184,7 @@ func validating(directory string) rig {
 	return r
 }
 
-// killEnv tells the test process that it is the one to be killed, and its folder.
+// killEnv names the environment variable that marks the test process to be killed and holds its folder.
 const killEnv = "NMN_TEST_KILL_CAPTIONING"
 
 func TestKilledAtRandomAndResumed_FilesEqualTheUnbrokenOnes(t *testing.T) {
@@ -238,7 +241,8 @@ func FuzzParseCheckpoint(f *testing.F) {
 	words, err := NewWords([]string{"a"}, nil)
 	check(f, err)
 	c := Checkpoint{Format: train.CheckpointFormat, Words: words, Position: Position{Epoch: 1}, Config: DefaultConfig()}
-	c.Model.Frames, c.Model.Features, c.Model.Vocabulary, c.Model.Embedding, c.Model.Words, c.Model.Hidden = 1, 1, 5, 1, 1, 1
+	c.Model.Frames, c.Model.Features, c.Model.Vocabulary, c.Model.Embedding, c.Model.Words, c.Model.Hidden = 1,
+		1, 5, 1, 1, 1
 	good, err := json.Marshal(c)
 	check(f, err)
 	f.Add(string(good))
@@ -256,7 +260,8 @@ func FuzzParseCheckpoint(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if c.Model.Validate() != nil || c.Words.Len() != c.Model.Vocabulary || c.Model.Parameters() > 60 || c.Position.Epoch < 1 {
+		if c.Model.Validate() != nil || c.Words.Len() != c.Model.Vocabulary || c.Model.Parameters() > 60 ||
+			c.Position.Epoch < 1 {
 			t.Errorf("accepted %+v", c)
 		}
 	})

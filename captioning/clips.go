@@ -25,7 +25,7 @@ func readClipRows(path string, rows int) (clips []clipRows, err error) {
 }
 
 // parseClipRows reads the table that nmn extract --output-clips writes: clip, first row from 0, number of
-// rows. Each row is of one clip. Errors wrap ErrFormat and name file and line.
+// rows. Each row belongs to one clip. Errors wrap ErrFormat and name file and line.
 func parseClipRows(name string, r io.Reader, rows int) ([]clipRows, error) {
 	fail := func(line int, err error) ([]clipRows, error) {
 		return nil, fmt.Errorf("clips %q, line %d: %w: %w", name, line, err, ErrFormat)
@@ -34,7 +34,8 @@ func parseClipRows(name string, r io.Reader, rows int) ([]clipRows, error) {
 	table.FieldsPerRecord = 3
 	header, err := table.Read()
 	if err != nil || !slices.Equal(header, []string{"clip", "first", "rows"}) {
-		return fail(1, errors.Join(errors.New("want the header clip,first,rows, as nmn extract --output-clips writes it"), err))
+		return fail(1,
+			errors.Join(errors.New("want the header clip,first,rows, as nmn extract --output-clips writes it"), err))
 	}
 	var clips []clipRows
 	seen := map[string]int{}
@@ -43,7 +44,7 @@ func parseClipRows(name string, r io.Reader, rows int) ([]clipRows, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil { // it tells the line
+		if err != nil { // it names the line
 			return nil, fmt.Errorf("clips %q: %w: %w", name, err, ErrFormat)
 		}
 		line, _ := table.FieldPos(0)

@@ -6,7 +6,7 @@ import (
 	"nmn/train"
 )
 
-// Observer is told what happens while a captioner learns.
+// Observer receives the events of a captioner that learns.
 type Observer = train.ObserverOf[StepDone, EpochDone, Evaluated]
 
 type observers = train.Observers[StepDone, EpochDone, Evaluated]

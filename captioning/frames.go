@@ -7,7 +7,7 @@ import (
 	"nmn/loader/features"
 )
 
-// ErrInput is behind all errors about data that do not fit each other or the captioner.
+// ErrInput is wrapped by all errors about data that do not fit each other or the captioner.
 var ErrInput = errors.New("data that cannot be captioned")
 
 // FrameFeatures are clips with features of each of their frames. They are as those of a Source, and may
@@ -28,7 +28,7 @@ type FrameFiles struct {
 	Array    string // in .npz and .safetensors; may be empty where there is one
 	Clips    string // .csv: clip, first row, rows; empty where each row is a clip
 	IDs      []string
-	// PerRow is the number of frames that a row has behind each other, where each row is a clip: T of an
+	// PerRow is the number of frames in a row, one after another, where each row is a clip: T of an
 	// array of clips × T × features. 0 is 1.
 	PerRow int
 }
@@ -72,7 +72,8 @@ func (f *FrameFile) arrange(o FrameFiles) (err error) {
 		return fmt.Errorf("features %q: either a row has a frame and %q tells the clips, or a row has %d frames: %w",
 			o.Features, o.Clips, f.perRow, ErrInput)
 	case width%f.perRow != 0:
-		return fmt.Errorf("features %q: rows of %d numbers are not %d frames: %w", o.Features, width, f.perRow, ErrInput)
+		return fmt.Errorf("features %q: rows of %d numbers are not %d frames: %w",
+			o.Features, width, f.perRow, ErrInput)
 	}
 	f.width = width / f.perRow
 	if o.Clips != "" {
@@ -85,7 +86,8 @@ func (f *FrameFile) arrange(o FrameFiles) (err error) {
 		return nil
 	}
 	if f.table.IDs == nil {
-		return fmt.Errorf("features %q: nothing names its %d rows: give the table of clips that nmn extract --output-clips writes (--clips), or a list of identifiers (--ids): %w",
+		return fmt.Errorf("features %q: nothing names its %d rows: give the table of clips that nmn extract "+
+			"--output-clips writes (--clips), or a list of identifiers (--ids): %w",
 			o.Features, rows, ErrInput)
 	}
 	f.frames = f.perRow
@@ -131,13 +133,16 @@ func (f *FrameFile) Features(clip int, dst []float32) error {
 func Fit(f FrameFeatures, frames, width int, fewer bool) error {
 	switch {
 	case f.Width() != width:
-		return fmt.Errorf("the features have %d numbers for a frame, the captioner takes %d: they are of another layer or vocabulary: %w",
+		return fmt.Errorf("the features have %d numbers for a frame, the captioner takes %d: they are of another "+
+			"layer or vocabulary: %w",
 			f.Width(), width, ErrInput)
 	case f.Frames() > frames:
-		return fmt.Errorf("clips have up to %d frames, the captioner takes %d: take as many frames of the clips as it was trained on: %w",
+		return fmt.Errorf("clips have up to %d frames, the captioner takes %d: take as many frames of the clips as "+
+			"it was trained on: %w",
 			f.Frames(), frames, ErrInput)
 	case f.Frames() < frames && !fewer:
-		return fmt.Errorf("clips have at most %d frames, the captioner was trained on up to %d: take as many, or allow fewer (--fewer-frames): %w",
+		return fmt.Errorf("clips have at most %d frames, the captioner was trained on up to %d: take as many, or "+
+			"allow fewer (--fewer-frames): %w",
 			f.Frames(), frames, ErrInput)
 	}
 	return nil

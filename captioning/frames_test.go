@@ -63,7 +63,8 @@ func readClip(t testing.TB, f FrameFeatures, clip int) []float32 {
 }
 
 func TestOpenFrames_RowsOfClips(t *testing.T) {
-	f := openFrames(t, FrameFiles{Features: writeRows(t, 6, 2), Clips: writeText(t, "clips.csv", "clip,first,rows\nb,0,1\na,2,3\n")})
+	f := openFrames(t,
+		FrameFiles{Features: writeRows(t, 6, 2), Clips: writeText(t, "clips.csv", "clip,first,rows\nb,0,1\na,2,3\n")})
 	if f.Clips() != 2 || f.Frames() != 3 || f.Width() != 2 || f.ID(1) != "a" {
 		t.Fatalf("%d clips of %d frames of %d, the second is %q", f.Clips(), f.Frames(), f.Width(), f.ID(1))
 	}
@@ -125,11 +126,13 @@ func TestFit_OtherWidthsAndFrames(t *testing.T) {
 		fewer         bool
 		want          string
 	}{
-		{3, 4, true, "2 numbers for a frame, the captioner takes 4"}, {2, 2, true, "up to 3 frames, the captioner takes 2"},
+		{3, 4, true, "2 numbers for a frame, the captioner takes 4"},
+		{2, 2, true, "up to 3 frames, the captioner takes 2"},
 		{5, 2, false, "at most 3 frames, the captioner was trained on up to 5"}, {3, 2, false, ""}, {5, 2, true, ""},
 	} {
 		err := Fit(f, c.frames, c.width, c.fewer)
-		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, ErrInput) || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && err != nil ||
+			c.want != "" && (!errors.Is(err, ErrInput) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}

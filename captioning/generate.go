@@ -22,12 +22,14 @@ func DefaultGeneration() Generation {
 	return Generation{Search: s2vt.BeamOptions{Width: 1, MaxLength: 31, Never: []int32{Unknown}}, Batch: 32}
 }
 
-// Generate makes a caption for each clip, in their order. told, which may be nil, is called with the number
+// Generate makes a caption for each clip, in their order. progress, which may be nil, is called with the number
 // of clips that are done.
-func Generate(ctx context.Context, net *s2vt.Net, words *Words, f FrameFeatures, o Generation, told func(done int)) ([]Generated, error) {
+func Generate(ctx context.Context, net *s2vt.Net, words *Words, f FrameFeatures, o Generation,
+	progress func(done int)) ([]Generated, error) {
 	c := net.Config()
 	if c.Vocabulary != words.Len() {
-		return nil, fmt.Errorf("the captioner has %d words, the vocabulary %d: %w", c.Vocabulary, words.Len(), ErrOtherWords)
+		return nil, fmt.Errorf("the captioner has %d words, the vocabulary %d: %w",
+			c.Vocabulary, words.Len(), ErrOtherWords)
 	}
 	if err := Fit(f, c.Frames, c.Features, true); err != nil {
 		return nil, err
@@ -52,15 +54,15 @@ func Generate(ctx context.Context, net *s2vt.Net, words *Words, f FrameFeatures,
 			}
 			batch[i] = row[:f.FrameCount(first+i)*f.Width()]
 		}
-		said, err := search(batch, o.Search)
+		captions, err := search(batch, o.Search)
 		if err != nil {
 			return nil, err
 		}
-		for i, s := range said {
+		for i, s := range captions {
 			generated = append(generated, Generated{f.ID(first + i), words.Caption(s.Words), s.LogProb})
 		}
-		if told != nil {
-			told(len(generated))
+		if progress != nil {
+			progress(len(generated))
 		}
 	}
 	return generated, nil

@@ -32,13 +32,16 @@ func (o *Options) check() error {
 	c := o.Net.Config()
 	switch {
 	case o.Data.Width() != c.Features:
-		return fmt.Errorf("captioning: the features of a frame are %d, the net takes %d: they are of another model, or of another set of concepts",
+		return fmt.Errorf("captioning: the features of a frame are %d, the net takes %d: they are of another model, "+
+			"or of another set of concepts",
 			o.Data.Width(), c.Features)
 	case o.Data.Frames() > c.Frames:
-		return fmt.Errorf("captioning: clips have up to %d frames, the net takes %d: take fewer frames of each clip, or make a net for more",
+		return fmt.Errorf("captioning: clips have up to %d frames, the net takes %d: take fewer frames of each clip, "+
+			"or make a net for more",
 			o.Data.Frames(), c.Frames)
 	case o.Words.Len() != c.Vocabulary:
-		return fmt.Errorf("captioning: the vocabulary has %d words, the net %d: %w", o.Words.Len(), c.Vocabulary, ErrOtherWords)
+		return fmt.Errorf("captioning: the vocabulary has %d words, the net %d: %w",
+			o.Words.Len(), c.Vocabulary, ErrOtherWords)
 	case o.Config.Patience > 0 && o.Validate == nil:
 		return fmt.Errorf("captioning: patience is %d, but there is nothing to validate on", o.Config.Patience)
 	}
@@ -50,7 +53,8 @@ func (o *Options) checkCaptions() error {
 	c, pairs := o.Net.Config(), 0
 	for clip := range o.Data.Clips() {
 		if frames := frameCount(o.Data, clip); frames < 1 || frames > o.Data.Frames() {
-			return fmt.Errorf("captioning: clip %q has %d frames, want 1 to %d", o.Data.ID(clip), frames, o.Data.Frames())
+			return fmt.Errorf("captioning: clip %q has %d frames, want 1 to %d",
+				o.Data.ID(clip), frames, o.Data.Frames())
 		}
 		for i, words := range o.Data.Captions(clip) {
 			if len(words) == 0 {
@@ -58,7 +62,8 @@ func (o *Options) checkCaptions() error {
 			}
 			for _, w := range words {
 				if w < s2vt.Reserved || int(w) >= c.Vocabulary {
-					return fmt.Errorf("captioning: caption %d of clip %q has word %d, want %d to %d: it was encoded with another vocabulary",
+					return fmt.Errorf("captioning: caption %d of clip %q has word %d, want %d to %d: it was encoded "+
+						"with another vocabulary",
 						i+1, o.Data.ID(clip), w, s2vt.Reserved, c.Vocabulary-1)
 				}
 			}

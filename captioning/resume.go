@@ -19,7 +19,8 @@ func (t *Trainer) Resume(path string) error {
 			return err
 		}
 		if batches := t.Batches(); c.Position.Batch > batches {
-			return fmt.Errorf("its position is batch %d of an epoch of %d: %w", c.Position.Batch, batches, train.ErrCorrupt)
+			return fmt.Errorf("its position is batch %d of an epoch of %d: %w",
+				c.Position.Batch, batches, train.ErrCorrupt)
 		}
 		if err := t.optimizer.CheckMoments(file); err != nil {
 			return err
@@ -49,7 +50,8 @@ func (t *Trainer) sameRun(c *Checkpoint) error {
 	}
 	if c.Data != t.data {
 		return fmt.Errorf("it was trained on %d clips with %d captions (%.12s), these are %d with %d (%.12s): %w",
-			c.Data.Clips, c.Data.Captions, c.Data.Fingerprint, t.data.Clips, t.data.Captions, t.data.Fingerprint, train.ErrOtherRun)
+			c.Data.Clips, c.Data.Captions, c.Data.Fingerprint, t.data.Clips, t.data.Captions, t.data.Fingerprint,
+			train.ErrOtherRun)
 	}
 	allowed := free
 	if t.Config.Schedule == train.Cosine { // the rate depends on the length of the training

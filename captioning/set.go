@@ -52,7 +52,7 @@ type JoinOptions struct {
 	MaxWords int
 }
 
-// Texts goes through the captions of clips that have features, but for those to skip: what a vocabulary is
+// Texts goes through the captions of clips that have features, except for those to skip: what a vocabulary is
 // made of.
 func Texts(f FrameFeatures, captions *caption.Captions, skip map[string]bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -93,7 +93,8 @@ func Join(f FrameFeatures, captions *caption.Captions, words *Words, o JoinOptio
 		s.clips, s.ids, s.texts = append(s.clips, clip), append(s.ids, ids), append(s.texts, texts)
 	}
 	if s.Left.WithoutCaptions > 0 && (!o.Partial || len(s.clips) == 0) {
-		return nil, fmt.Errorf("%d of %d clips have no captions, the first is %.80q; captions are of clips such as %.80q (--partial leaves them out): %w",
+		return nil, fmt.Errorf("%d of %d clips have no captions, the first is %.80q; captions are of clips such as "+
+			"%.80q (--partial leaves them out): %w",
 			s.Left.WithoutCaptions, f.Clips(), without, first(captions.IDs), ErrInput)
 	}
 	without = ""
@@ -105,7 +106,8 @@ func Join(f FrameFeatures, captions *caption.Captions, words *Words, o JoinOptio
 		}
 	}
 	if s.Left.WithoutFeatures > 0 && !o.Partial {
-		return nil, fmt.Errorf("%d of %d clips with captions have no features, the first is %.80q (--partial leaves them out): %w",
+		return nil, fmt.Errorf("%d of %d clips with captions have no features, the first is %.80q (--partial leaves "+
+			"them out): %w",
 			s.Left.WithoutFeatures, len(captions.IDs), without, ErrInput)
 	}
 	return s, nil
@@ -119,10 +121,12 @@ func first(ids []string) string {
 }
 
 // encode gives the captions of a clip their ids.
-func (s *Set) encode(clip string, captions []string, words *Words, most int) (ids [][]int32, texts []string, err error) {
+func (s *Set) encode(clip string, captions []string, words *Words,
+	most int) (ids [][]int32, texts []string, err error) {
 	for i, text := range captions {
 		if !utf8.ValidString(text) {
-			return nil, nil, fmt.Errorf("clip %.80q, caption %d is not UTF-8: write the file in UTF-8: %w", clip, i+1, ErrInput)
+			return nil, nil, fmt.Errorf("clip %.80q, caption %d is not UTF-8: write the file in UTF-8: %w",
+				clip, i+1, ErrInput)
 		}
 		tokens := Tokens(text)
 		if len(tokens) == 0 {
@@ -208,9 +212,9 @@ func (s *Set) MostFrequent() string {
 
 // Constant says one caption of every clip.
 func (s *Set) Constant(caption string) []Generated {
-	said := make([]Generated, s.Clips())
-	for clip := range said {
-		said[clip] = Generated{ID: s.ID(clip), Caption: caption}
+	generated := make([]Generated, s.Clips())
+	for clip := range generated {
+		generated[clip] = Generated{ID: s.ID(clip), Caption: caption}
 	}
-	return said
+	return generated
 }

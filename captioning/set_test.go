@@ -37,14 +37,17 @@ func captionsOf(lines ...string) *caption.Captions {
 
 func TestJoin_ByIdentifiers(t *testing.T) {
 	w, _ := buildWords(t, WordOptions{}, "a dog", "cat")
-	s, err := Join(memoryClips("xyz"), captionsOf("z:a dog", "x:cat", "z:", "z:A wolf!", "y:a a a a"), w, JoinOptions{MaxWords: 3, Partial: true})
+	s, err := Join(memoryClips("xyz"), captionsOf("z:a dog", "x:cat", "z:", "z:A wolf!", "y:a a a a"), w,
+		JoinOptions{MaxWords: 3, Partial: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Clips() != 2 || s.ID(1) != "z" || s.Pairs() != 3 || s.Left.String() != "1 clips without captions, 1 captions without a word, 1 captions that are too long" {
+	if s.Clips() != 2 || s.ID(1) != "z" || s.Pairs() != 3 ||
+		s.Left.String() != "1 clips without captions, 1 captions without a word, 1 captions that are too long" {
 		t.Errorf("%d clips, %d pairs, left out: %v", s.Clips(), s.Pairs(), s.Left)
 	}
-	if got := fmt.Sprint(s.Captions(1)); got != fmt.Sprint([][]int32{w.Append(nil, []string{"a", "dog"}), w.Append(nil, []string{"a", "wolf"})}) {
+	if got := fmt.Sprint(s.Captions(1)); got != fmt.Sprint([][]int32{w.Append(nil, []string{"a", "dog"}),
+		w.Append(nil, []string{"a", "wolf"})}) {
 		t.Errorf("captions of z: %v", got)
 	}
 	if got := s.References(1); !slices.Equal(got, []string{"a dog", "A wolf!"}) {
@@ -56,7 +59,8 @@ func TestJoin_ByIdentifiers(t *testing.T) {
 }
 
 func TestTexts_AreOfClipsWithFeatures(t *testing.T) {
-	got := slices.Collect(Texts(memoryClips("xyz"), captionsOf("z:a", "u:no features", "x:b", "z:c", "y:held out"), map[string]bool{"y": true}))
+	got := slices.Collect(Texts(memoryClips("xyz"), captionsOf("z:a", "u:no features", "x:b", "z:c", "y:held out"),
+		map[string]bool{"y": true}))
 	if want := []string{"b", "a", "c"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -75,7 +79,8 @@ func TestJoin_NamesWhatDoesNotBelong(t *testing.T) {
 		`clip "x", caption 2 is not UTF-8`:                         {"x", captionsOf("x:a", "x:\xff"), true},
 		`captions are of clips such as "u" (--partial leaves them`: {"xy", captionsOf("u:a"), false},
 	} {
-		if _, err := Join(c.clips, c.captions, w, JoinOptions{Partial: c.partial}); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), want) {
+		if _, err := Join(c.clips, c.captions, w, JoinOptions{Partial: c.partial}); !errors.Is(err, ErrInput) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -93,7 +98,8 @@ func TestSet_MostFrequent(t *testing.T) {
 }
 
 func TestResults_AreRead(t *testing.T) {
-	content, err := Results([]Generated{{ID: "7", Caption: `a "dog"`}, {ID: "video9", Caption: "x"}, {ID: "07", Caption: ""}})
+	content, err := Results([]Generated{{ID: "7", Caption: `a "dog"`}, {ID: "video9", Caption: "x"},
+		{ID: "07", Caption: ""}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 package captioning
 
 // Source is what a captioner learns from: clips with the features of their frames, and with captions. It
-// serves one goroutine at a time, and what it says of a clip never changes.
+// serves one goroutine at a time, and what it says about a clip never changes.
 type Source interface {
 	// Clips is the number of clips.
 	Clips() int

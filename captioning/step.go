@@ -8,7 +8,7 @@ import (
 	"nmn/train"
 )
 
-// step makes one update. It allocates nothing once it has seen the shapes of its batches, but for the order
+// step makes one update. It allocates nothing once it has seen the shapes of its batches, except for the order
 // at the begin of an epoch.
 func (t *Trainer) step() error {
 	began := time.Now()
@@ -19,8 +19,12 @@ func (t *Trainer) step() error {
 	if err := t.fetch(samples); err != nil {
 		return err
 	}
-	e := StepDone{Progress: train.Progress{Epoch: t.at.Epoch, Step: t.at.Step + 1, Steps: t.steps, DataWait: time.Since(began),
-		LearningRate: t.schedule.At(t.at.Step + 1)}, Captions: len(samples), Words: t.batch.Words()}
+	e := StepDone{
+		Progress: train.Progress{Epoch: t.at.Epoch, Step: t.at.Step + 1, Steps: t.steps, DataWait: time.Since(began),
+			LearningRate: t.schedule.At(t.at.Step + 1)},
+		Captions: len(samples),
+		Words:    t.batch.Words(),
+	}
 	if err := t.learn(&e); err != nil {
 		return err
 	}

@@ -66,7 +66,11 @@ func (t *Trainer) makeBatch() {
 	for i := range t.buffers {
 		t.buffers[i] = make([]float32, t.Data.Frames()*t.Data.Width())
 	}
-	t.batch = s2vt.Batch{Features: make([][]float32, 0, count), Captions: make([][]int32, 0, count), Samples: make([]int, 0, count)}
+	t.batch = s2vt.Batch{
+		Features: make([][]float32, 0, count),
+		Captions: make([][]int32, 0, count),
+		Samples:  make([]int, 0, count),
+	}
 }
 
 // Batches is the number of steps of an epoch.
@@ -124,15 +128,15 @@ func (t *Trainer) run(ctx context.Context) error {
 	return t.end(ctx)
 }
 
-// endEpoch validates, tells the observers, moves to the next epoch and saves, in this order: a checkpoint that
-// is made before the move leads here again.
+// endEpoch validates, notifies the observers, moves to the next epoch and saves, in this order: a
+// checkpoint that is saved before the move resumes at the end of this epoch.
 func (t *Trainer) endEpoch(ctx context.Context) error {
 	if every := t.Config.ValidateEpochs; every > 0 && t.at.Epoch%every == 0 {
 		if err := t.validate(ctx); err != nil {
 			return err
 		}
 	}
-	t.tellEpoch()
+	t.reportEpoch()
 	t.at = Position{Epoch: t.at.Epoch + 1, Step: t.at.Step, Validated: t.at.Validated, Stale: t.at.Stale}
 	t.started = time.Now()
 	return t.save()
@@ -146,15 +150,22 @@ func (t *Trainer) end(ctx context.Context) error {
 		}
 	}
 	if t.at.Batch > 0 && t.at != t.saved {
-		t.tellEpoch()
+		t.reportEpoch()
 	}
 	return t.save()
 }
 
-func (t *Trainer) tellEpoch() {
+func (t *Trainer) reportEpoch() {
 	captions, words := float64(max(t.at.Captions, 1)), float64(max(t.at.Words, 1))
-	observers(t.Observers).Epoch(EpochDone{Epoch: t.at.Epoch, Step: t.at.Step, Loss: t.at.LossSum / captions, WordLoss: t.at.LossSum / words,
-		Captions: t.at.Captions, Words: t.at.Words, Duration: time.Since(t.started)})
+	observers(t.Observers).Epoch(EpochDone{
+		Epoch:    t.at.Epoch,
+		Step:     t.at.Step,
+		Loss:     t.at.LossSum / captions,
+		WordLoss: t.at.LossSum / words,
+		Captions: t.at.Captions,
+		Words:    t.at.Words,
+		Duration: time.Since(t.started),
+	})
 }
 
 // validate asks for the CIDEr of the net as it is, once for each step.

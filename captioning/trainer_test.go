@@ -83,11 +83,13 @@ func (r rig) options(t testing.TB) Options {
 	if r.device != nil {
 		backend = func(t testing.TB, _ int) kernels.Backend { return r.device(t) }
 	}
-	net, err := s2vt.New(s2vt.Config{Frames: 4, Features: 5, Vocabulary: data.words.Len(), Embedding: 8, Words: 6, Hidden: 20, Dropout: r.dropout}, backend(t, r.threads))
+	net, err := s2vt.New(s2vt.Config{Frames: 4, Features: 5, Vocabulary: data.words.Len(), Embedding: 8, Words: 6,
+		Hidden: 20, Dropout: r.dropout}, backend(t, r.threads))
 	check(t, err)
 	t.Cleanup(func() { check(t, net.Close()) })
 	check(t, net.Init(r.config.Seed))
-	o := Options{Config: r.config, Net: net, Data: data, Words: data.words, Validate: r.validate, Directory: r.directory, Observers: r.observers}
+	o := Options{Config: r.config, Net: net, Data: data, Words: data.words, Validate: r.validate,
+		Directory: r.directory, Observers: r.observers}
 	if r.source != nil {
 		o.Data = r.source(data)
 	}
@@ -161,17 +163,19 @@ func TestTrainer_LearnsToCaption(t *testing.T) {
 		trainer := r.trainer(t)
 		result := run(t, trainer)
 		if result.Position.Step != 120*4 || trainer.Steps() != 120*4 || !(last < first/3) {
-			t.Errorf("%s: loss %.3f and %.3f after %d steps of %d", optimizer, first, last, result.Position.Step, trainer.Steps())
+			t.Errorf("%s: loss %.3f and %.3f after %d steps of %d", optimizer, first, last, result.Position.Step,
+				trainer.Steps())
 		}
 		data := newReel(t)
 		for clip := range data.Clips() {
 			features := make([]float32, data.Frames()*data.Width())
 			check(t, data.Features(clip, features))
-			captions, err := trainer.Net.Greedy([][]float32{features[:data.FrameCount(clip)*data.Width()]}, s2vt.BeamOptions{MaxLength: 8})
+			captions, err := trainer.Net.Greedy([][]float32{features[:data.FrameCount(clip)*data.Width()]},
+				s2vt.BeamOptions{MaxLength: 8})
 			check(t, err)
-			said := data.words.Caption(captions[0].Words)
-			if want := "a " + data.words.Word(5+data.number(clip)); !strings.HasPrefix(said, want) {
-				t.Errorf("%s: clip %d is %q, want %q", optimizer, clip, said, want)
+			generated := data.words.Caption(captions[0].Words)
+			if want := "a " + data.words.Word(5+data.number(clip)); !strings.HasPrefix(generated, want) {
+				t.Errorf("%s: clip %d is %q, want %q", optimizer, clip, generated, want)
 			}
 		}
 	}
@@ -262,10 +266,13 @@ func TestTrainer_PatienceStopsAndTheBestStays(t *testing.T) {
 	}
 	var events []Evaluated
 	var saved []train.Saved
-	r.observers = []Observer{{Evaluated: func(v Evaluated) { events = append(events, v) }, Saved: func(s train.Saved) { saved = append(saved, s) }}}
+	r.observers = []Observer{{Evaluated: func(v Evaluated) { events = append(events, v) }, Saved: func(s train.Saved) {
+		saved = append(saved, s)
+	}}}
 	result := run(t, r.trainer(t))
 	if asked != 5 || result.Best != (Best{Step: 8, Epoch: 2, CIDEr: .5}) || result.Position.Stale != 3 {
-		t.Errorf("%d validations, %+v: want 5, the best of them after epoch 2 and three without a better one", asked, result)
+		t.Errorf("%d validations, %+v: want 5, the best of them after epoch 2 and three without a better one",
+			asked, result)
 	}
 	for i, e := range events {
 		if want := i < 2; e.Best != want || e.Epoch != i+1 || e.CIDEr != scores[i] {
@@ -308,9 +315,9 @@ func TestTrainer_InterruptedValidationIsMadeAgain(t *testing.T) {
 	var steps []int
 	r.observers = []Observer{{Evaluated: func(v Evaluated) { steps = append(steps, v.Step) }}}
 	r.validate = func(context.Context, *s2vt.Net) (float64, error) { return 1, nil }
-	again := r.trainer(t)
-	check(t, again.Resume(filepath.Join(r.directory, train.LastName)))
-	run(t, again)
+	resumed := r.trainer(t)
+	check(t, resumed.Resume(filepath.Join(r.directory, train.LastName)))
+	run(t, resumed)
 	if !slices.Equal(steps, []int{4, 8, 12}) {
 		t.Errorf("validated after steps %v", steps)
 	}
@@ -330,7 +337,8 @@ func TestTrainer_StopsBeforeWhatIsNotFinite(t *testing.T) {
 		before = weights(t, trainer.Net)
 		_, err := trainer.Run(t.Context())
 		broken := (*train.NonFiniteError)(nil)
-		if !errors.As(err, &broken) || !slices.Contains(broken.IDs, "clip3") || broken.Step != trainer.Position().Step+1 {
+		if !errors.As(err, &broken) || !slices.Contains(broken.IDs, "clip3") ||
+			broken.Step != trainer.Position().Step+1 {
 			t.Errorf("%s: %v", name, err)
 		}
 		if !slices.Equal(weights(t, trainer.Net), before) {
@@ -339,7 +347,7 @@ func TestTrainer_StopsBeforeWhatIsNotFinite(t *testing.T) {
 	}
 }
 
-func TestTrainer_ErrorsOfValidationAndFeaturesAreTold(t *testing.T) {
+func TestTrainer_ErrorsOfValidationAndFeaturesAreReported(t *testing.T) {
 	r := newRig()
 	r.config.ValidateEpochs = 1
 	cause := errors.New("no references")

@@ -26,7 +26,7 @@ const (
 // specials are how the ids that are no words are written; no token of a caption is.
 var specials = [firstWord]string{"<pad>", "<bos>", "<eos>", "<unk>"}
 
-// ErrOtherWords means that a vocabulary is of another run.
+// ErrOtherWords means that a vocabulary belongs to another run.
 var ErrOtherWords = errors.New("the vocabulary is of another run")
 
 // maxWordBytes bounds a word: what is longer is a mistake of whoever typed it.
@@ -77,7 +77,9 @@ func checkWord(word string) error {
 		return fmt.Errorf("%.20q... has %d bytes, at most %d are a word", word, len(word), maxWordBytes)
 	case !utf8.ValidString(word):
 		return fmt.Errorf("%q is not UTF-8", word)
-	case strings.ContainsFunc(word, func(r rune) bool { return unicode.IsControl(r) || r != '\u00a0' && unicode.IsSpace(r) }):
+	case strings.ContainsFunc(word, func(r rune) bool {
+		return unicode.IsControl(r) || r != '\u00a0' && unicode.IsSpace(r)
+	}):
 		return fmt.Errorf("%q has a blank or a control character", word)
 	case slices.Contains(specials[:], word):
 		return fmt.Errorf("%q stands for something else", word)
@@ -91,7 +93,7 @@ func (w *Words) Len() int { return len(w.words) }
 // Word is how an id is written.
 func (w *Words) Word(id int32) string { return w.words[id] }
 
-// Count is how often a word is in the captions that the vocabulary was built from; 0 where nobody knows.
+// Count is how often a word is in the captions that the vocabulary was built from; 0 where that is unknown.
 func (w *Words) Count(id int32) int { return w.counts[id] }
 
 // AtLeast is the number of words, without the special ones, that occur at least n times.

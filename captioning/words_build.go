@@ -23,7 +23,7 @@ type WordOptions struct {
 	MinCount int `yaml:"min_count"` // only words that occur at least so often; below 1 is 1
 }
 
-// Counted is what BuildWords has met.
+// Counted is what BuildWords has counted.
 type Counted struct {
 	Captions int `json:"captions"`
 	Tokens   int `json:"tokens"`
@@ -46,7 +46,8 @@ func (c Counted) String() string {
 		parts = append(parts, fmt.Sprintf("%d captions without a word", c.Empty))
 	}
 	if c.TooLong > 0 {
-		parts = append(parts, fmt.Sprintf("%d words of more than %d bytes, which count as unknown", c.TooLong, maxWordBytes))
+		parts = append(parts, fmt.Sprintf("%d words of more than %d bytes, which count as unknown",
+			c.TooLong, maxWordBytes))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -96,7 +97,9 @@ func mostFrequent(counts map[string]int, o WordOptions) (words []string, known [
 			words = append(words, word)
 		}
 	}
-	slices.SortFunc(words, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(words, func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
 	if o.Size > 0 && len(words) > o.Size {
 		words = words[:o.Size]
 	}

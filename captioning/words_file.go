@@ -13,7 +13,7 @@ import (
 	"nmn/internal/durable"
 )
 
-// ErrFormat is behind all errors about the form of a file.
+// ErrFormat is wrapped by all errors about the form of a file.
 var ErrFormat = errors.New("malformed file")
 
 // The first line of a file of words has the name and the version of the format and the fingerprint.
@@ -101,7 +101,8 @@ func ParseWords(name string, r io.Reader) (*Words, error) {
 	}
 	w, err := NewWords(words, counts)
 	if err == nil && w.Fingerprint() != fingerprint {
-		err = fmt.Errorf("its %d words are not those of its first line (fingerprints %.12s and %.12s): it was changed or cut short",
+		err = fmt.Errorf("its %d words are not those of its first line (fingerprints %.12s and %.12s): it was "+
+			"changed or cut short",
 			len(words), w.Fingerprint(), fingerprint)
 	}
 	if err != nil {

@@ -23,11 +23,13 @@ func buildWords(t testing.TB, o WordOptions, captions ...string) (*Words, Counte
 }
 
 func TestBuildWords_ByFallingCountThenAlphabet(t *testing.T) {
-	w, counted := buildWords(t, WordOptions{}, "A dog, a cat.", "the dog runs", "", "?!", "a "+strings.Repeat("x", 10000))
+	w, counted := buildWords(t, WordOptions{}, "A dog, a cat.", "the dog runs", "", "?!",
+		"a "+strings.Repeat("x", 10000))
 	if got := strings.Join(w.List(), " "); got != "a dog cat runs the" {
 		t.Errorf("words %q", got)
 	}
-	if want := (Counted{Captions: 5, Tokens: 9, Distinct: 5, Unknown: 1, Empty: 1, TooLong: 1}); counted.TooLong != want.TooLong ||
+	if want := (Counted{Captions: 5, Tokens: 9, Distinct: 5, Unknown: 1, Empty: 1,
+		TooLong: 1}); counted.TooLong != want.TooLong ||
 		counted.Captions != want.Captions || counted.Distinct != want.Distinct || counted.Unknown != want.Unknown {
 		t.Errorf("counted %+v, want %+v", counted, want)
 	}
@@ -42,10 +44,12 @@ func TestBuildWords_ByFallingCountThenAlphabet(t *testing.T) {
 
 func TestBuildWords_Cuts(t *testing.T) {
 	captions := []string{"a a a b b c", "d d e"}
-	if w, counted := buildWords(t, WordOptions{MinCount: 2}, captions...); strings.Join(w.List(), "") != "abd" || counted.Unknown != 2 || counted.Distinct != 5 {
+	if w, counted := buildWords(t, WordOptions{MinCount: 2}, captions...); strings.Join(w.List(), "") != "abd" ||
+		counted.Unknown != 2 || counted.Distinct != 5 {
 		t.Errorf("%q, %+v", w.List(), counted)
 	}
-	if w, counted := buildWords(t, WordOptions{Size: 2}, captions...); strings.Join(w.List(), "") != "ab" || counted.Unknown != 4 {
+	if w, counted := buildWords(t, WordOptions{Size: 2}, captions...); strings.Join(w.List(), "") != "ab" ||
+		counted.Unknown != 4 {
 		t.Errorf("%q, %+v", w.List(), counted)
 	}
 	for _, o := range []WordOptions{{MinCount: 9}, {Size: -1}, {Size: maxWords + 1}} {
@@ -64,8 +68,8 @@ func TestWords_ThereAndBack(t *testing.T) {
 	if got := w.Caption(append([]int32{Begin}, append(ids, End, 4, Pad)...)); got != "a man does n't <unk>" {
 		t.Errorf("caption %q", got)
 	}
-	if again := caption.Tokens(w.Caption(ids[:4])); strings.Join(again, " ") != "a man does n't" {
-		t.Errorf("a generated caption is scored as %q", again)
+	if tokens := caption.Tokens(w.Caption(ids[:4])); strings.Join(tokens, " ") != "a man does n't" {
+		t.Errorf("a generated caption is scored as %q", tokens)
 	}
 }
 
@@ -78,7 +82,8 @@ func TestWords_SameNamesTheFirstDifference(t *testing.T) {
 		return w
 	}
 	w := make("a", "dog")
-	for want, other := range map[string]*Words{`word 2 is "dog" in one of 2 words and "cat" in the other`: make("a", "cat"), "2 words and the other 3": make("a", "dog", "cat")} {
+	for want, other := range map[string]*Words{`word 2 is "dog" in one of 2 words and "cat" in the other`: make("a",
+		"cat"), "2 words and the other 3": make("a", "dog", "cat")} {
 		if err := w.Same(other); !errors.Is(err, ErrOtherWords) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -156,7 +161,8 @@ func TestParseWords_NamesWhatIsWrong(t *testing.T) {
 		"line 2: \"a\\xff\" is not UTF-8":     header + "\na\xff\t2\n",
 		"its 2 words are not those of its fi": strings.Replace(good, "dog", "cat", 1),
 	} {
-		if _, err := ParseWords("f", strings.NewReader(content)); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), want) {
+		if _, err := ParseWords("f", strings.NewReader(content)); !errors.Is(err, ErrFormat) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -188,8 +194,8 @@ func FuzzParseWords(f *testing.F) {
 		if _, err := w.WriteTo(&b); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ParseWords("f", &b)
-		if err != nil || again.Same(w) != nil {
+		readBack, err := ParseWords("f", &b)
+		if err != nil || readBack.Same(w) != nil {
 			t.Errorf("written and read again: %v", err)
 		}
 	})

@@ -108,7 +108,7 @@ func (d *Device) own(o owned) {
 	d.owned = append(d.owned, o)
 }
 
-// disown forgets what its owner releases now. It tells whether the device still had it.
+// disown forgets what its owner releases now. It reports whether the device still had it.
 func (d *Device) disown(o owned) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -20,7 +20,7 @@ type Options struct {
 	// SyncLaunches waits for every launch: a fault is then noticed by the launch that caused it, and
 	// each launch is timed. Graphs should not be used with it.
 	SyncLaunches bool
-	// Trace, where set, is told each launch and its time under SyncLaunches.
+	// Trace, where set, is called with each launch and its time under SyncLaunches.
 	Trace func(launch string, took time.Duration)
 }
 
@@ -34,7 +34,7 @@ type Info struct {
 	Driver          int // version of CUDA that the driver speaks, major·1000 + minor·10
 }
 
-// String tells the device for logs and tables.
+// String describes the device for logs and tables.
 func (i Info) String() string {
 	return fmt.Sprintf("cuda:%d %s, sm_%d%d, %s, driver for CUDA %s",
 		i.Ordinal, i.Name, i.Major, i.Minor, formatBytes(i.Memory), formatVersion(i.Driver))

@@ -96,7 +96,7 @@ func TestAlloc_BadSizesAndFrees(t *testing.T) {
 }
 
 func TestClose_FreesEverything(t *testing.T) {
-	host(t, fakedriver.H200) // its cleanup tells what is left
+	host(t, fakedriver.H200) // its cleanup reports what is left
 	d, err := Open(0, Options{})
 	must(t, err)
 	must(t, scenario(d))
@@ -179,7 +179,7 @@ func scenarioOfGraphs(s *Stream, f *Function, a Address) error {
 	return errors.Join(g.Launch(s), g.Launch(s), s.Sync())
 }
 
-// Whichever call of the driver fails and how: an error tells it, nothing panics, all is freed.
+// Whichever call of the driver fails, and however: an error says so, nothing panics, and everything is freed.
 func TestEveryCall_MayFail(t *testing.T) {
 	if fake == nil {
 		t.Skip("needs the fake driver: no C compiler, or NMN_REQUIRE asks for a card")
@@ -209,7 +209,7 @@ func TestEveryCall_MayFail(t *testing.T) {
 	t.Logf("each of %d calls failed in turn, in six ways", calls)
 }
 
-// tolerated tells the call whose failure needs no error: marks are left out where the driver does not
+// tolerated reports whether the failure in a log of calls needs no error: marks are left out where the driver does not
 // support them.
 func tolerated(log []string) bool {
 	text := strings.Join(log, "\n")

@@ -51,7 +51,7 @@ func (e *Error) Unwrap() error { return e.Cause }
 type OutOfMemoryError struct {
 	Asked int // bytes
 	Held  int // bytes that this process holds on the device through this package
-	Free  int // bytes free at that moment; -1 where the driver did not tell
+	Free  int // bytes free at that moment; -1 where the driver did not say
 	Total int // bytes of the device
 }
 
@@ -73,7 +73,7 @@ type FaultError struct {
 	Noticed string // the call that noticed it
 	Launch  string // the launch that failed; empty where only Recent is known
 	// Recent are the launches that are not known to have ended, the latest last, at most 16 of each
-	// stream. Without any the failure is that of a copy, or of work that was not told of.
+	// stream. Without any the failure is that of a copy, or of work that nobody announced.
 	Recent []string
 	Name   string // such as CUDA_ERROR_ILLEGAL_ADDRESS
 	Detail string // the driver's words

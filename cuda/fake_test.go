@@ -18,7 +18,7 @@ import (
 // tested: one process opens one driver.
 var fake *fakedriver.Driver
 
-// onCard tells that NMN_REQUIRE asks for tests on a real card.
+// onCard reports whether NMN_REQUIRE asks for tests on a real card.
 func onCard() bool { return slices.Contains(strings.Split(os.Getenv("NMN_REQUIRE"), ","), "cuda") }
 
 func TestMain(m *testing.M) {

@@ -66,7 +66,7 @@ func TestFault_OfNoLaunchBlamesNone(t *testing.T) {
 	must(t, d.Compute().Launch(kernel(t, d, "ended"), Dim3{X: 1}, Dim3{X: 32}, 0))
 	a, err := d.Alloc(64)
 	must(t, err)
-	must(t, d.Compute().Download(make([]byte, 64), a)) // all has ended, and the marks tell it
+	must(t, d.Compute().Download(make([]byte, 64), a)) // all work has ended, and the marks show it
 	fake.Fail(fake.Calls()+2, 700)
 	var fault *FaultError
 	if err := d.Sync(); !errors.As(err, &fault) || fault.Launch != "" || len(fault.Recent) != 0 || !strings.Contains(err.Error(), "behind all launches") {

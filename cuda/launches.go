@@ -49,8 +49,8 @@ func (l *launches) unmark() {
 
 func (l *launches) word() uintptr { return uintptr(l.mark.at) }
 
-// suspects returns the launches that may have failed, the latest last, and the one that has where the
-// marks tell it: none where all have ended.
+// suspects returns the launches that may have failed, the latest last, and the one that did fail where
+// the marks show it: none where all have ended.
 func (l *launches) suspects() (failed string, recent []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

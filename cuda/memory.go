@@ -88,7 +88,7 @@ func (d *Device) MostHeld() int {
 	return d.most
 }
 
-// MemInfo tells the bytes of the device that no process holds, and all that it has.
+// MemInfo returns the bytes of the device that no process holds, and all that it has.
 func (d *Device) MemInfo() (free, total int, err error) {
 	err = d.call("ask for free memory", "", func() error {
 		f, t, err := cu.MemInfo()

@@ -11,7 +11,7 @@ import (
 	"nmn/cuda/internal/fakedriver"
 )
 
-// overlap uploads batches to one buffer while the compute stream copies each batch on, and tells
+// overlap uploads batches to one buffer while the compute stream copies each batch on, and reports
 // whether all arrived. The fake driver runs nothing that no event or wait demands.
 func overlap(t *testing.T, d *Device, size int, guard bool) bool {
 	t.Helper()

@@ -10,10 +10,10 @@ import (
 	"nmn/cuda/internal/fakedriver"
 )
 
-// stage sends batches of three arrays through a staging, which the compute stream copies on, and tells
-// whether all arrived whole. The fake driver runs nothing that no event or wait demands. plant may take
-// an event away before an upload and before a take.
-// The first array of each batch is in pinned memory.
+// stage sends batches of three arrays through a staging, which the compute stream copies on, and
+// reports whether all arrived whole. The fake driver runs nothing that no event or wait demands. plant
+// may take an event away before an upload and before a take. The first array of each batch is in pinned
+// memory.
 func stage(t *testing.T, d *Device, plantUpload, plantTake func(*Staging)) bool {
 	t.Helper()
 	const batches = 4

@@ -41,7 +41,7 @@ func (s *Stream) Device() *Device { return s.device }
 // Handle is the CUstream, for libraries that enqueue work themselves.
 func (s *Stream) Handle() uintptr { return uintptr(rawOf(&s.stream)) }
 
-// Capturing tells whether work is being captured for a graph instead of run.
+// Capturing reports whether work is being captured for a graph instead of run.
 func (s *Stream) Capturing() bool { return s.capturing != nil }
 
 // Close waits for the stream's work and destroys it.

@@ -21,34 +21,35 @@ func Calibration(p []float64, labels []uint8) (brier, ece Number, err error) {
 	var t calibration
 	for i := range p {
 		if !(p[i] >= 0 && p[i] <= 1) || labels[i] > 1 {
-			return 0, 0, fmt.Errorf("calibration: entry %d: probability %g, label %d: %w", i+1, p[i], labels[i], ErrValue)
+			return 0, 0, fmt.Errorf("calibration: entry %d: probability %g, label %d: %w",
+				i+1, p[i], labels[i], ErrValue)
 		}
 	}
 	t.add(p, labels)
 	return t.brier(), t.probability.error(), nil
 }
 
-// bins accumulates pairs of what was said and what happened.
+// bins accumulates pairs of what was predicted and what was observed.
 type bins struct {
-	n        [CalibrationBins]int
-	happened [CalibrationBins]int
-	said     [CalibrationBins]float64
+	n         [CalibrationBins]int
+	observed  [CalibrationBins]int
+	predicted [CalibrationBins]float64
 }
 
 func (b *bins) merge(o *bins) {
 	for m := range b.n {
 		b.n[m] += o.n[m]
-		b.happened[m] += o.happened[m]
-		b.said[m] += o.said[m]
+		b.observed[m] += o.observed[m]
+		b.predicted[m] += o.predicted[m]
 	}
 }
 
-// error is sum |B|/n |mean happened - mean said|.
+// error is sum |B|/n |mean observed - mean predicted|.
 func (b *bins) error() Number {
 	total, gap := 0, 0.0
 	for m, n := range b.n {
 		total += n
-		gap += math.Abs(float64(b.happened[m]) - b.said[m])
+		gap += math.Abs(float64(b.observed[m]) - b.predicted[m])
 	}
 	if total == 0 {
 		return Undefined()
@@ -76,16 +77,16 @@ func (t *calibration) add(p []float64, labels []uint8) {
 		t.squares += d * d
 		m := binOf(v)
 		t.probability.n[m]++
-		t.probability.happened[m] += z
-		t.probability.said[m] += v
-		sure, right := v, z
+		t.probability.observed[m] += z
+		t.probability.predicted[m] += v
+		confidence, right := v, z
 		if v < .5 {
-			sure, right = 1-v, 1-z
+			confidence, right = 1-v, 1-z
 		}
-		m = binOf(sure)
+		m = binOf(confidence)
 		t.confidence.n[m]++
-		t.confidence.happened[m] += right
-		t.confidence.said[m] += sure
+		t.confidence.observed[m] += right
+		t.confidence.predicted[m] += confidence
 	}
 }
 

@@ -7,13 +7,13 @@ import (
 	"nmn/text"
 )
 
-// CurvePoint is what predicting the cells from one score on gives, as fractions.
+// CurvePoint is the recall and the precision of predicting every cell that reaches a score, as fractions.
 type CurvePoint struct {
 	Recall    float64 `json:"recall"`
 	Precision float64 `json:"precision"`
 }
 
-// curveGap is the distance in recall or precision from which a further point is told.
+// curveGap is the distance in recall or precision from which on a point counts as another one.
 const curveGap = 1. / 200
 
 // curveKeys are the thresholds of a curve: scores that agree in sign, exponent and seven bits of the
@@ -26,9 +26,11 @@ type cellCounts [curveKeys]struct{ cells, hold int }
 // PrecisionRecall draws precision against recall at falling thresholds on N×classes scores, the cells of
 // each group of words pooled; a group of which no word holds anywhere has no curve. Scores may be log-odds.
 // The vocabulary may be nil, and only the curve of all words is then there. It takes one pass and no sorting.
-func PrecisionRecall(scores []float32, answers []uint8, classes int, v *text.Vocabulary) (ByGroup[[]CurvePoint], error) {
+func PrecisionRecall(scores []float32, answers []uint8, classes int,
+	v *text.Vocabulary) (ByGroup[[]CurvePoint], error) {
 	if classes < 1 || len(scores)%classes != 0 || v != nil && v.Len() != classes {
-		return ByGroup[[]CurvePoint]{}, fmt.Errorf("precision-recall curve: %d scores of %d classes: %w", len(scores), classes, ErrShape)
+		return ByGroup[[]CurvePoint]{}, fmt.Errorf("precision-recall curve: %d scores of %d classes: %w",
+			len(scores), classes, ErrShape)
 	}
 	if err := checkRanked("precision-recall curve", scores, answers); err != nil {
 		return ByGroup[[]CurvePoint]{}, err

@@ -10,7 +10,8 @@ import (
 )
 
 func TestPrecisionRecall_FollowsTheDefinition(t *testing.T) {
-	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "red", POS: text.JJ}, {Text: "never", POS: text.VB}})
+	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "red", POS: text.JJ},
+		{Text: "never", POS: text.VB}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,8 +24,10 @@ func TestPrecisionRecall_FollowsTheDefinition(t *testing.T) {
 	checkCurve(t, "NN", curves.Group[text.NN], []CurvePoint{{.5, 1}, {.5, .5}, {1, 2. / 3}})
 	checkCurve(t, "JJ", curves.Group[text.JJ], []CurvePoint{{.5, 1}, {1, 2. / 3}}) // equal scores are one threshold
 	checkCurve(t, "VB, which never holds", curves.Group[text.VB], nil)
-	checkCurve(t, "all", curves.All, []CurvePoint{{.25, 1}, {.5, 1}, {.5, 2. / 3}, {.5, 2. / 6}, {.75, 3. / 8}, {1, 4. / 9}})
-	if curves, err = PrecisionRecall(scores, answers, 3, nil); err != nil || len(curves.All) != 6 || curves.Group[text.NN] != nil {
+	checkCurve(t, "all", curves.All, []CurvePoint{{.25, 1}, {.5, 1}, {.5, 2. / 3}, {.5, 2. / 6}, {.75, 3. / 8},
+		{1, 4. / 9}})
+	if curves, err = PrecisionRecall(scores, answers, 3, nil); err != nil || len(curves.All) != 6 ||
+		curves.Group[text.NN] != nil {
 		t.Errorf("without parts of speech: %+v, %v", curves, err)
 	}
 }
@@ -41,7 +44,7 @@ func checkCurve(t *testing.T, name string, got, want []CurvePoint) {
 	}
 }
 
-// The area below the curve is the average precision, but for what thinning and joined scores leave out.
+// The area below the curve is the average precision, except for what thinning and joined scores leave out.
 func TestPrecisionRecall_AreaIsTheAveragePrecision(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	scores, answers := make([]float32, 20_000), make([]uint8, 20_000)
@@ -74,7 +77,8 @@ func TestPrecisionRecall_RefusesOtherSizesAndNaN(t *testing.T) {
 		classes int
 		want    error
 	}{
-		{[]float32{1, 2, 3}, []uint8{1, 0, 1}, 2, ErrShape}, {[]float32{1}, []uint8{1}, 0, ErrShape}, {[]float32{1, 2}, []uint8{1}, 2, ErrShape},
+		{[]float32{1, 2, 3}, []uint8{1, 0, 1}, 2, ErrShape}, {[]float32{1}, []uint8{1}, 0, ErrShape},
+		{[]float32{1, 2}, []uint8{1}, 2, ErrShape},
 		{[]float32{float32(math.NaN())}, []uint8{1}, 1, ErrValue},
 	} {
 		if _, err := PrecisionRecall(c.scores, c.answers, c.classes, nil); !errors.Is(err, c.want) {

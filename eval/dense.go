@@ -29,7 +29,8 @@ func matrixShape(d *dense.Dense, want dense.Dtype) (bags, classes int, err error
 	}
 	shape := d.Shape()
 	if d.Dtype() != want || shape.Dims() != 2 || d.RequiresIterator() || d.DataOrder().IsColMajor() {
-		return 0, 0, fmt.Errorf("evaluation: array of %v, shape %v: want contiguous row-major N×K of %v: %w", d.Dtype(), shape, want, ErrShape)
+		return 0, 0, fmt.Errorf("evaluation: array of %v, shape %v: want contiguous row-major N×K of %v: %w",
+			d.Dtype(), shape, want, ErrShape)
 	}
 	return shape[0], shape[1], nil
 }

@@ -21,7 +21,8 @@ func drawInput(t testing.TB, bags, classes int) Input {
 	r := rng.New(7, bags, classes)
 	words := make([]text.Word, classes)
 	for c := range words {
-		words[c] = text.Word{Text: "w" + strings.Repeat("x", c%5) + string(rune('a'+c%26)) + strings.Repeat("y", c/26), POS: text.POS(c % text.POSCount)}
+		words[c] = text.Word{Text: "w" + strings.Repeat("x", c%5) + string(rune('a'+c%26)) + strings.Repeat("y", c/26),
+			POS: text.POS(c % text.POSCount)}
 	}
 	v, err := text.NewVocabulary(words)
 	if err != nil {
@@ -76,7 +77,8 @@ func TestEvaluate_AgreesWithTheMeasuresOfEachWord(t *testing.T) {
 	}
 	var verbs []Number
 	for c := range in.Classes {
-		scores, counts, truth := column(in.Scores, in.Classes, c), column(in.Counts, in.Classes, c), column(in.Truth, in.Classes, c)
+		scores, counts, truth := column(in.Scores, in.Classes, c), column(in.Counts, in.Classes, c),
+			column(in.Truth, in.Classes, c)
 		a, err := HumanAgreement(scores, counts, 5)
 		if err != nil {
 			t.Fatal(err)
@@ -159,8 +161,10 @@ func TestEvaluate_LogitsRankAndCalibrateAsTheirProbabilities(t *testing.T) {
 		a, b Number
 	}{
 		{"AP", p.Truth.AP.All, o.Truth.AP.All}, {"Brier", p.Truth.Brier.All, o.Truth.Brier.All},
-		{"OF1", p.Truth.AtThreshold.All.OF1, o.Truth.AtThreshold.All.OF1}, {"top-3", p.Truth.AtTopKThreshold.All.OF1, o.Truth.AtTopKThreshold.All.OF1},
-		{"plug-in threshold", Number(p.PlugIn), Number(o.PlugIn)}, {"OF1 at plug-in", p.Truth.AtPlugIn.All.OF1, o.Truth.AtPlugIn.All.OF1},
+		{"OF1", p.Truth.AtThreshold.All.OF1, o.Truth.AtThreshold.All.OF1},
+		{"top-3", p.Truth.AtTopKThreshold.All.OF1, o.Truth.AtTopKThreshold.All.OF1},
+		{"plug-in threshold", Number(p.PlugIn), Number(o.PlugIn)},
+		{"OF1 at plug-in", p.Truth.AtPlugIn.All.OF1, o.Truth.AtPlugIn.All.OF1},
 	} {
 		if !(math.Abs(float64(c.a-c.b)) < 1e-6) {
 			t.Errorf("%s: %v from probabilities, %v from log-odds", c.name, c.a, c.b)
@@ -213,16 +217,19 @@ func TestEvaluate_RefusesWhatHasNoMeaning(t *testing.T) {
 		{"counts of another shape", func(in *Input) { in.Counts = in.Counts[:9] }, ErrShape, "caption counts"},
 		{"count above captions", func(in *Input) { in.Counts[10] = 6 }, ErrValue, "row 2 (b), column 2"},
 		{"one caption", func(in *Input) { in.CaptionsPerBag = 1 }, ErrValue, "captions per bag"},
-		{"label 2", func(in *Input) { in.Labels = make([]uint8, 27); in.Labels[26] = 2 }, ErrValue, "row 3 (c), column 9"},
+		{"label 2", func(in *Input) { in.Labels = make([]uint8, 27); in.Labels[26] = 2 }, ErrValue,
+			"row 3 (c), column 9"},
 		{"no reference", func(in *Input) { in.Truth, in.Counts = nil, nil }, ErrShape, "hold the scores against"},
 		{"no bags", func(in *Input) { in.Bags = 0 }, ErrShape, "nothing to evaluate"},
-		{"vocabulary of another size", func(in *Input) { in.Classes = 3; in.Bags = 9; in.IDs = nil }, ErrShape, "vocabulary of 9"},
+		{"vocabulary of another size", func(in *Input) { in.Classes = 3; in.Bags = 9; in.IDs = nil }, ErrShape,
+			"vocabulary of 9"},
 		{"identifiers short", func(in *Input) { in.IDs = in.IDs[:1] }, ErrShape, "identifiers"},
 		{"rate above one", func(in *Input) {
 			in.Rates = &labels.Rates{Q01: make([]float64, 9), Q10: make([]float64, 9)}
 			in.Rates.Q10[2] = 1.1
 		}, ErrValue, "class 3"},
-		{"rates short", func(in *Input) { in.Rates = &labels.Rates{Q01: make([]float64, 8), Q10: make([]float64, 9)} }, ErrShape, "8 and 9 rates"},
+		{"rates short", func(in *Input) { in.Rates = &labels.Rates{Q01: make([]float64, 8), Q10: make([]float64, 9)} },
+			ErrShape, "8 and 9 rates"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := drawInput(t, 3, 9)
@@ -276,7 +283,7 @@ func TestResult_JSONReadsBackEqual(t *testing.T) {
 	if err := json.Unmarshal(b, &back); err != nil {
 		t.Fatal(err)
 	}
-	if again, _ := json.Marshal(back); string(again) != string(b) {
+	if rewritten, _ := json.Marshal(back); string(rewritten) != string(b) {
 		t.Error("reading the result back changes it")
 	}
 	if !math.IsNaN(float64(back.Words[0].Human.AP)) {
@@ -352,7 +359,8 @@ func BenchmarkEvaluate(b *testing.B) {
 }
 
 func TestEvaluate_LogLossIsTheLossOfTraining(t *testing.T) {
-	in := Input{Bags: 2, Classes: 2, Scores: []float32{0, 2, -1, 1e4}, Logits: true, Labels: []uint8{1, 0, 0, 1}, Truth: []uint8{0, 0, 0, 0}}
+	in := Input{Bags: 2, Classes: 2, Scores: []float32{0, 2, -1, 1e4}, Logits: true, Labels: []uint8{1, 0, 0, 1},
+		Truth: []uint8{0, 0, 0, 0}}
 	in.Scores[3] = float32(math.Inf(1))
 	r, err := Evaluate(in, Options{})
 	if err != nil {

@@ -93,7 +93,8 @@ func TestHumanAgreement_MatchesExactRationals(t *testing.T) {
 			f.Tolerance.near(t, "human recall", a.Recall, c.HumanR)
 			f.Tolerance.near(t, "precision at human recall", a.PrecisionAtHumanRecall, c.PAtHR)
 			if c.RankAtHR != nil {
-				f.Tolerance.near(t, "precision at the rank of human recall", a.PrecisionAtHumanRecall, Number(c.Precision[*c.RankAtHR-1]))
+				f.Tolerance.near(t, "precision at the rank of human recall", a.PrecisionAtHumanRecall,
+					Number(c.Precision[*c.RankAtHR-1]))
 			}
 			aps, phrs = append(aps, a.AP), append(phrs, a.PrecisionAtHumanRecall)
 			order := new(ranker).rank(c.Scores)
@@ -162,7 +163,8 @@ func TestEvaluate_MatchesPeersOnMultiLabelMeasures(t *testing.T) {
 		name string
 		got  F1
 		want fixtureF1
-	}{{"thr", m.AtThreshold.All, e.Thr}, {"top3", m.AtTopK.All, e.Top3}, {"top3_thr", m.AtTopKThreshold.All, e.Top3Thr}} {
+	}{{"thr", m.AtThreshold.All, e.Thr}, {"top3", m.AtTopK.All, e.Top3},
+		{"top3_thr", m.AtTopKThreshold.All, e.Top3Thr}} {
 		if got := fixtureF1(g.got); got != g.want {
 			f.Tolerance.near(t, g.name+" OP", got.OP, g.want.OP)
 			f.Tolerance.near(t, g.name+" OR", got.OR, g.want.OR)

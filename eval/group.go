@@ -50,7 +50,8 @@ func (g *ByGroup[T]) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	if len(fields) != text.POSCount+1 {
-		return fmt.Errorf("evaluation groups: %d entries, want %d (NN to Others, and All)", len(fields), text.POSCount+1)
+		return fmt.Errorf("evaluation groups: %d entries, want %d (NN to Others, and All)",
+			len(fields), text.POSCount+1)
 	}
 	read := func(name string, into *T) error {
 		raw, ok := fields[name]

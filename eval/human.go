@@ -20,7 +20,7 @@ type Agreement struct {
 //	tp = c (1 - 1/K),    fp = 0 if c > 1, 1/K if c = 1, 1 if c = 0
 //
 // P = cum(tp) / (cum(tp) + cum(fp)), R = cum(tp) / sum(tp); AP is the area under the monotone
-// envelope of P over R. A person as detector, each caption in turn held against the other K-1:
+// envelope of P over R. A person as detector, each caption in turn compared with the other K-1:
 //
 //	human precision = sum c(c-1) / (sum c(c-1) + #{c = 1}),    human recall = sum c(c-1) / ((K-1) sum c)
 //
@@ -38,7 +38,8 @@ func HumanAgreement(scores []float32, counts []uint8, captionsPerBag int) (Agree
 			return Agreement{}, fmt.Errorf("human agreement: score of row %d is NaN: %w", i+1, ErrValue)
 		}
 		if int(counts[i]) > captionsPerBag {
-			return Agreement{}, fmt.Errorf("human agreement: row %d: %d of %d captions: %w", i+1, counts[i], captionsPerBag, ErrValue)
+			return Agreement{}, fmt.Errorf("human agreement: row %d: %d of %d captions: %w",
+				i+1, counts[i], captionsPerBag, ErrValue)
 		}
 	}
 	return agreement(new(ranker).rank(scores), counts, captionsPerBag), nil
@@ -46,7 +47,8 @@ func HumanAgreement(scores []float32, counts []uint8, captionsPerBag int) (Agree
 
 func checkCaptions(captionsPerBag int) error {
 	if captionsPerBag < 2 || captionsPerBag > 255 {
-		return fmt.Errorf("captions per bag: %d is outside 2 to 255; human agreement needs at least two captions of a bag to compare: %w", captionsPerBag, ErrValue)
+		return fmt.Errorf("captions per bag: %d is outside 2 to 255; human agreement needs at least two captions of "+
+			"a bag to compare: %w", captionsPerBag, ErrValue)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ var (
 	ErrValue = errors.New("value not allowed")
 )
 
-// Input is what a model said about N bags and K classes, and what it is held against. All matrices
+// Input is what a model said about N bags and K classes, and what it is compared with. All matrices
 // are N×K, row-major. At least one of Labels, Truth and Counts is needed.
 type Input struct {
 	Bags, Classes int
@@ -87,7 +87,8 @@ func (in *Input) check() error {
 		return fmt.Errorf("evaluation: %d bags, %d classes: nothing to evaluate: %w", in.Bags, in.Classes, ErrShape)
 	}
 	if in.Labels == nil && in.Truth == nil && in.Counts == nil {
-		return fmt.Errorf("evaluation: no labels, true labels or caption counts to hold the scores against: %w", ErrShape)
+		return fmt.Errorf("evaluation: no labels, true labels or caption counts to hold the scores against: %w",
+			ErrShape)
 	}
 	if err := in.checkNames(); err != nil {
 		return err
@@ -184,7 +185,8 @@ func (in *Input) checkCounts() error {
 		return err
 	}
 	if i, ok := exceeds(in.Counts, in.CaptionsPerBag); ok {
-		return fmt.Errorf("caption counts: %s: %d of %d captions: %w", in.place(i), in.Counts[i], in.CaptionsPerBag, ErrValue)
+		return fmt.Errorf("caption counts: %s: %d of %d captions: %w", in.place(i), in.Counts[i],
+			in.CaptionsPerBag, ErrValue)
 	}
 	return nil
 }
@@ -194,7 +196,8 @@ func checkLabels(what string, labels []uint8, bags, classes int) error {
 		return err
 	}
 	if i, ok := exceeds(labels, 1); ok {
-		return fmt.Errorf("%s: row %d, column %d: %d, want 0 or 1: %w", what, i/classes+1, i%classes+1, labels[i], ErrValue)
+		return fmt.Errorf("%s: row %d, column %d: %d, want 0 or 1: %w", what, i/classes+1, i%classes+1,
+			labels[i], ErrValue)
 	}
 	return nil
 }

@@ -107,7 +107,8 @@ func TestHumanAgreement_KnownAnswer(t *testing.T) {
 	for _, c := range []struct {
 		what      string
 		got, want Number
-	}{{"AP", a.AP, .9407895}, {"precision", a.Precision, .956522}, {"recall", a.Recall, .6875}, {"P@HR", a.PrecisionAtHumanRecall, .8}} {
+	}{{"AP", a.AP, .9407895}, {"precision", a.Precision, .956522}, {"recall", a.Recall, .6875},
+		{"P@HR", a.PrecisionAtHumanRecall, .8}} {
 		if math.Abs(float64(c.got-c.want)) > 5e-7 {
 			t.Errorf("%s: %v, want %v", c.what, c.got, c.want)
 		}
@@ -119,11 +120,17 @@ func TestHumanAgreement_KnownAnswer(t *testing.T) {
 
 func TestHumanAgreement_RefusesBadInput(t *testing.T) {
 	for name, f := range map[string]func() error{
-		"NaN":          func() error { _, err := HumanAgreement([]float32{float32(math.NaN())}, []uint8{1}, 5); return err },
-		"count":        func() error { _, err := HumanAgreement([]float32{1}, []uint8{6}, 5); return err },
-		"one caption":  func() error { _, err := HumanAgreement([]float32{1}, []uint8{1}, 1); return err },
-		"AP label":     func() error { _, _, err := AveragePrecision([]float32{1}, []uint8{2}); return err },
-		"AP NaN":       func() error { _, _, err := AveragePrecision([]float32{float32(math.NaN())}, []uint8{1}); return err },
+		"NaN": func() error {
+			_, err := HumanAgreement([]float32{float32(math.NaN())}, []uint8{1}, 5)
+			return err
+		},
+		"count":       func() error { _, err := HumanAgreement([]float32{1}, []uint8{6}, 5); return err },
+		"one caption": func() error { _, err := HumanAgreement([]float32{1}, []uint8{1}, 1); return err },
+		"AP label":    func() error { _, _, err := AveragePrecision([]float32{1}, []uint8{2}); return err },
+		"AP NaN": func() error {
+			_, _, err := AveragePrecision([]float32{float32(math.NaN())}, []uint8{1})
+			return err
+		},
 		"calibration":  func() error { _, _, err := Calibration([]float64{1.5}, []uint8{1}); return err },
 		"plug-in":      func() error { _, err := PlugInThreshold([]float32{float32(math.Inf(1))}, false); return err },
 		"plug-in NaNs": func() error { _, err := PlugInThreshold([]float32{float32(math.NaN())}, true); return err },
@@ -217,8 +224,10 @@ func TestCalibration_BinsAreClosedAbove(t *testing.T) {
 func TestF1_ClassMeansAndOverallDiffer(t *testing.T) {
 	of := []confusion{{hits: 1, predicted: 1, positives: 4}, {}, {hits: 3, predicted: 6, positives: 3}}
 	f := newF1([]int{0, 1, 2}, func(c int) confusion { return of[c] })
-	want := F1{OP: 4. / 7, OR: 4. / 7, OF1: 4. / 7, CP: .5, CR: 1.25 / 3, CF1: Number(harmonic(.5, 1.25/3)), MacroF1: Number((.4 + 2./3) / 3)}
-	if math.Abs(float64(f.OF1-want.OF1)) > 1e-12 || f.CP != want.CP || f.CR != want.CR || f.CF1 != want.CF1 || math.Abs(float64(f.MacroF1-want.MacroF1)) > 1e-12 {
+	want := F1{OP: 4. / 7, OR: 4. / 7, OF1: 4. / 7, CP: .5, CR: 1.25 / 3, CF1: Number(harmonic(.5, 1.25/3)),
+		MacroF1: Number((.4 + 2./3) / 3)}
+	if math.Abs(float64(f.OF1-want.OF1)) > 1e-12 || f.CP != want.CP || f.CR != want.CR || f.CF1 != want.CF1 ||
+		math.Abs(float64(f.MacroF1-want.MacroF1)) > 1e-12 {
 		t.Errorf("%+v, want %+v", f, want)
 	}
 	if empty := newF1(nil, nil); empty.OF1.Defined() || empty.CF1.Defined() {

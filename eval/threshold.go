@@ -30,9 +30,9 @@ func plugIn(scores []float32, logits bool, workers int) float64 {
 	if all.sum == 0 {
 		return 1
 	}
-	const usual = 0.25 // the iteration rises from any start below F/2; this one saves passes
+	const firstGuess = 0.25 // the iteration rises from any start below F/2; this one saves passes
 	best, start := expectedF1(all, all.sum), all
-	if t := tailAbove(scores, logits, usual, workers); t.count > 0 && expectedF1(t, all.sum) > best {
+	if t := tailAbove(scores, logits, firstGuess, workers); t.count > 0 && expectedF1(t, all.sum) > best {
 		best, start = expectedF1(t, all.sum), t
 	}
 	for {

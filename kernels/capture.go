@@ -10,7 +10,7 @@ import (
 // Capturer is a Backend that can record the work of a step and do it again at once. A graphics card is
 // one; ask by a type assertion.
 type Capturer interface {
-	// Captures tells whether recording is wanted: not where every launch is waited for.
+	// Captures reports whether recording is wanted: not where every launch is waited for.
 	Captures() bool
 	// Capture calls work, which enqueues operations on the backend, and records them instead of doing
 	// them. They read and write the same memory whenever they are replayed. Every shape must have been

@@ -38,13 +38,13 @@ type Config struct {
 	// PlanFolder keeps which convolution plans were fastest on a graphics card; empty means a folder
 	// of the user's cache.
 	PlanFolder string
-	// Logger is told which kept plans are unfit or cannot be written; nil for the default one.
+	// Logger receives which kept plans are unfit or cannot be written; nil for the default one.
 	Logger *slog.Logger
 }
 
-// Open opens the device of a configuration. note, where not empty, tells a user what auto has chosen
+// Open opens the device of a configuration. note, where not empty, explains to a user what auto has chosen
 // and why. Asking for a graphics card that cannot be used, because of the build or of the machine, gives
-// an error that wraps ErrUnsupported and tells what is missing; auto falls back to the host then. A
+// an error that wraps ErrUnsupported and says what is missing; auto falls back to the host then. A
 // precision that the device does not compute in gives an error that wraps tensor.ErrPrecision: auto does
 // not take another device for it.
 func Open(c Config) (backend Backend, note string, err error) {

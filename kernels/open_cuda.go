@@ -10,7 +10,7 @@ import (
 	"nmn/cuda/cudnn"
 )
 
-// HasCUDA tells that this build can use a graphics card.
+// HasCUDA reports whether this build can use a graphics card.
 const HasCUDA = true
 
 // openCard opens a graphics card, with plans of convolutions kept in the user's cache.

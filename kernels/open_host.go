@@ -4,7 +4,7 @@ package kernels
 
 import "errors"
 
-// HasCUDA tells that this build can use a graphics card.
+// HasCUDA reports whether this build can use a graphics card.
 const HasCUDA = false
 
 // openCard is for builds with CUDA.

@@ -23,19 +23,24 @@ func TestRead_EachReadingTakesAndRefuses(t *testing.T) {
 		{"empty rate", "word,q01,q10\ncat,,.1\n" + words, map[string]string{
 			"learnt": `line 2: word "cat": q01 is "", want a rate from 0 to 1`, "estimated": `no column "q01_low"`}},
 		{"word without a line", "word,q01,q10\n" + words, map[string]string{
-			"learnt": `1 of 3 words have no rate, the first is "cat"`, "given": `1 of 3 words have no line, the first is "cat"`,
+			"learnt":    `1 of 3 words have no rate, the first is "cat"`,
+			"given":     `1 of 3 words have no line, the first is "cat"`,
 			"estimated": `no column "q01_low"`}},
-		{"estimate", estimate, map[string]string{"learnt": `column 3 is "q01_low", want word, pos, q01, q10, t01 or t10`}},
+		{"estimate", estimate,
+			map[string]string{"learnt": `column 3 is "q01_low", want word, pos, q01, q10, t01 or t10`}},
 		{"interval", strings.Replace(estimate, ".4,,\n", "1.4,,\n", 1), map[string]string{
-			"learnt": `column 3 is "q01_low"`, "estimated": `line 3: word "red": q10_high is "1.4", want a rate from 0 to 1`}},
+			"learnt":    `column 3 is "q01_low"`,
+			"estimated": `line 3: word "red": q10_high is "1.4", want a rate from 0 to 1`}},
 		{"a alone", "word,q01,q10,a\ncat,.1,.1,x\nred,.2,.3,y\n\"up,side\",0,1,z\n", map[string]string{
 			"learnt": `column 4 is "a"`, "estimated": `no column "q01_low"`}},
 		{"calibration", "word,q01,q10,b,a\ncat,.1,.1,0,inf\n", map[string]string{
-			"learnt": `column 4 is "b"`, "given": `line 2: word "cat": a is "inf", want a number`, "estimated": `no column "q01_low"`}},
+			"learnt": `column 4 is "b"`, "given": `line 2: word "cat": a is "inf", want a number`,
+			"estimated": `no column "q01_low"`}},
 	} {
 		for name, o := range readings {
 			_, err := Read(strings.NewReader(c.file), threeWords(t), o)
-			if says := c.says[name]; (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			if says := c.says[name]; (err == nil) != (says == "") ||
+				err != nil && !strings.Contains(err.Error(), says) {
 				t.Errorf("%s, %s: error %v, want %q", c.name, name, err, says)
 			}
 		}
@@ -57,7 +62,8 @@ func TestRead_WhatTheTableLacks(t *testing.T) {
 	if a, b := table.Calibration(); len(a) != 3 || a[0] != 2 || b[0] != -1 {
 		t.Errorf("calibration %v, %v", a, b)
 	}
-	if table, err = Read(strings.NewReader(strings.ReplaceAll(file, ",b\n", ",c\n")), threeWords(t), Given); err != nil {
+	if table, err = Read(strings.NewReader(strings.ReplaceAll(file, ",b\n", ",c\n")), threeWords(t),
+		Given); err != nil {
 		t.Fatal(err)
 	}
 	if a, b := table.Calibration(); a != nil || b != nil {
@@ -81,7 +87,8 @@ func TestTable_EstimateReadsBack(t *testing.T) {
 		t.Fatalf("wrote\n%s", &b)
 	}
 	back, err := Read(strings.NewReader(b.String()), threeWords(t), Estimated)
-	if err != nil || back[1].Q01 != 1./3 || back[1].Q01High != .5 || back[1].Remarks != "weak; few" || !math.IsNaN(back[0].Q01) {
+	if err != nil || back[1].Q01 != 1./3 || back[1].Q01High != .5 || back[1].Remarks != "weak; few" ||
+		!math.IsNaN(back[0].Q01) {
 		t.Errorf("read back %+v, %v", back, err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 
 func threeWords(t testing.TB) *text.Vocabulary {
 	t.Helper()
-	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "red", POS: text.JJ}, {Text: "up,side", POS: text.Others}})
+	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "red", POS: text.JJ},
+		{Text: "up,side", POS: text.Others}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,8 @@ func TestTable_ReadsBackEqual(t *testing.T) {
 			t.Fatal(err)
 		}
 		var a, b bytes.Buffer
-		if err := errors.Join(rates.WriteCSV(&a, rates.LearntColumns()), back.WriteCSV(&b, back.LearntColumns())); err != nil {
+		if err := errors.Join(rates.WriteCSV(&a, rates.LearntColumns()),
+			back.WriteCSV(&b, back.LearntColumns())); err != nil {
 			t.Fatal(err)
 		}
 		if a.String() != b.String() {
@@ -53,11 +55,13 @@ func TestTable_ReadsBackEqual(t *testing.T) {
 }
 
 func TestRead_AnyOrderOfWordsAndColumns(t *testing.T) {
-	rates, err := Read(strings.NewReader("\ufeffQ10, word ,q01\n.1,red,.2\n.3,\"up,side\",.4\r\n0,cat,1\n"), threeWords(t), Learnt)
+	rates, err := Read(strings.NewReader("\ufeffQ10, word ,q01\n.1,red,.2\n.3,\"up,side\",.4\r\n0,cat,1\n"),
+		threeWords(t), Learnt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rates[0].Word != "cat" || rates[0].Q01 != 1 || rates[1].Q10 != .1 || rates[2].Q01 != .4 || rates[1].POS != text.JJ || !math.IsNaN(rates[0].T01) {
+	if rates[0].Word != "cat" || rates[0].Q01 != 1 || rates[1].Q10 != .1 || rates[2].Q01 != .4 ||
+		rates[1].POS != text.JJ || !math.IsNaN(rates[0].T01) {
 		t.Errorf("%+v", rates)
 	}
 }
@@ -87,13 +91,15 @@ func TestRead_NamesTheFault(t *testing.T) {
 			}
 		})
 	}
-	if _, err := ReadFile(filepath.Join(t.TempDir(), "none.csv"), threeWords(t), Learnt); !errors.Is(err, os.ErrNotExist) {
+	if _, err := ReadFile(filepath.Join(t.TempDir(), "none.csv"), threeWords(t), Learnt); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{"word,pos,q01,q10\ncat,NN,.1,.2\nred,JJ,0,1\n\"up,side\",other,.5,.5\n", "word,q01,q10,t01,t10\ncat,.1,.2,,\n", "q01,q10,word\n,,\n"} {
+	for _, s := range []string{"word,pos,q01,q10\ncat,NN,.1,.2\nred,JJ,0,1\n\"up,side\",other,.5,.5\n",
+		"word,q01,q10,t01,t10\ncat,.1,.2,,\n", "q01,q10,word\n,,\n"} {
 		f.Add([]byte(s))
 	}
 	v := threeWords(f)

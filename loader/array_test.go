@@ -105,7 +105,8 @@ func TestMemory_ThatCannotBeHadEndsTheEpoch(t *testing.T) {
 	config := clipConfig()
 	config.Memory = &countedMemory{fails: errors.New("all is taken")}
 	_, err := readEpoch(t, mustLoader(t, clipSet(t, raggedClips()), config), 0, 0)
-	if err == nil || !strings.Contains(err.Error(), "all is taken") || !strings.Contains(err.Error(), "lower the batch size") {
+	if err == nil || !strings.Contains(err.Error(), "all is taken") ||
+		!strings.Contains(err.Error(), "lower the batch size") {
 		t.Errorf("error %v", err)
 	}
 }

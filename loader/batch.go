@@ -112,7 +112,8 @@ func (b *Batch) reserve(frames int) error {
 		err = job.vectors.growIn(l.config.Memory, frames*l.width())
 	}
 	if err != nil {
-		return fmt.Errorf("loader: cannot hold a batch of %d frames; lower the batch size or --prefetch: %w", frames, err)
+		return fmt.Errorf("loader: cannot hold a batch of %d frames; lower the batch size or --prefetch: %w",
+			frames, err)
 	}
 	return nil
 }
@@ -209,7 +210,7 @@ func (b *Batch) finish(bad func(bag int, err error) error) error {
 	return nil
 }
 
-// move puts the frames [from, next) to position kept, which is not behind them.
+// move puts the frames [from, next) to position kept, which is not after them.
 func (a *assembly) move(kept, from, next int, l *Loader) {
 	if kept == from {
 		return

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Census is what one pass over a set tells of all its bags.
+// Census is what one pass over a set finds out about all its bags.
 type Census struct {
 	Bags     int
 	Frames   int   // of all bags

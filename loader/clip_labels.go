@@ -15,7 +15,7 @@ import (
 	"nmn/text"
 )
 
-// ClipLabel tells what is said of a clip, in one of three ways, and what it shows where that is known.
+// ClipLabel holds what is said about a clip, in one of three ways, and what the clip shows where that is known.
 type ClipLabel struct {
 	Clip     string         `json:"clip"`               // its name in the index of the frames
 	Captions []string       `json:"captions,omitempty"` // texts, whose words are the labels
@@ -35,8 +35,10 @@ const (
 
 // ClipLabelsForm is what holds for all lines of a file of labels.
 type ClipLabelsForm struct {
-	CaptionsPerBag int  `json:"captions_per_bag,omitempty"` // at most; 0 where labels do not come from captions
-	Truth          bool `json:"truth,omitempty"`            // lines tell what truly holds: nothing, where they list nothing
+	// CaptionsPerBag is the largest number of captions; 0 where labels do not come from captions.
+	CaptionsPerBag int `json:"captions_per_bag,omitempty"`
+	// Truth reports whether lines say what truly holds. A line that lists nothing then says that nothing does.
+	Truth bool `json:"truth,omitempty"`
 }
 
 // labelsHeader is the first line of a label file.
@@ -84,29 +86,32 @@ func WriteClipLabels(path string, form ClipLabelsForm, clips iter.Seq2[ClipLabel
 
 // check says what is wrong with a line.
 func (c *ClipLabel) check(form ClipLabelsForm) error {
-	ways := 0
+	kinds := 0
 	for _, given := range []bool{c.Captions != nil, c.Counts != nil, c.Labels != nil} {
 		if given {
-			ways++
+			kinds++
 		}
 	}
 	switch {
 	case c.Clip == "":
 		return errors.New("\"clip\" is missing")
-	case ways > 1:
+	case kinds > 1:
 		return fmt.Errorf("clip %q: of captions, counts and labels there may be one", Excerpt(c.Clip))
 	case form.CaptionsPerBag == 0 && (c.Captions != nil || c.Counts != nil):
 		return fmt.Errorf("clip %q: captions or counts need captions_per_bag in the header", Excerpt(c.Clip))
 	case form.CaptionsPerBag > 0 && c.Labels != nil:
-		return fmt.Errorf("clip %q: labels without captions, and the header has captions_per_bag %d", Excerpt(c.Clip), form.CaptionsPerBag)
+		return fmt.Errorf("clip %q: labels without captions, and the header has captions_per_bag %d",
+			Excerpt(c.Clip), form.CaptionsPerBag)
 	case c.Truth != nil && !form.Truth:
 		return fmt.Errorf("clip %q: truth needs \"truth\":true in the header", Excerpt(c.Clip))
 	case len(c.Captions) > form.CaptionsPerBag:
-		return fmt.Errorf("clip %q: %d captions, want at most %d", Excerpt(c.Clip), len(c.Captions), form.CaptionsPerBag)
+		return fmt.Errorf("clip %q: %d captions, want at most %d", Excerpt(c.Clip), len(c.Captions),
+			form.CaptionsPerBag)
 	}
 	for word, n := range c.Counts {
 		if n < 1 || n > form.CaptionsPerBag {
-			return fmt.Errorf("clip %q: count of %q is %d, want 1 to %d", Excerpt(c.Clip), Excerpt(word), n, form.CaptionsPerBag)
+			return fmt.Errorf("clip %q: count of %q is %d, want 1 to %d", Excerpt(c.Clip), Excerpt(word), n,
+				form.CaptionsPerBag)
 		}
 	}
 	return nil

@@ -72,7 +72,8 @@ func (l *ClipLabels) read(i int, clip string, v *text.Vocabulary, row *Row) erro
 		return err
 	}
 	if label.Clip != clip {
-		return l.fail(i, fmt.Errorf("it is of the clip %q, and clip %d of the frames is %q: the lines must be in the order of their index", Excerpt(label.Clip), i, Excerpt(clip)))
+		return l.fail(i, fmt.Errorf("it is of the clip %q, and clip %d of the frames is %q: the lines must be in the "+
+			"order of their index", Excerpt(label.Clip), i, Excerpt(clip)))
 	}
 	row.ID = label.Clip
 	label.fill(v, row)

@@ -62,7 +62,8 @@ func streamSet(t testing.TB, frames ...int) *Set {
 			}
 		}
 	}
-	set, err := StreamClips("stream", mustOpenClips(t, writeClips(t, shard.Shards, frames...)), mustOpenLabels(t, writeLabels(t, ClipLabelsForm{CaptionsPerBag: 20}, labels...)), vocabularyOf(t, words...))
+	set, err := StreamClips("stream", mustOpenClips(t, writeClips(t, shard.Shards, frames...)),
+		mustOpenLabels(t, writeLabels(t, ClipLabelsForm{CaptionsPerBag: 20}, labels...)), vocabularyOf(t, words...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,8 @@ func TestStreamClips_SameForAnyWorkersAndFromAnyBatch(t *testing.T) {
 	whole := mustReadEpoch(t, mustLoader(t, set, config), 1, 0)
 	config.Workers, config.Prefetch = 3, 1
 	for start := range len(whole) + 1 {
-		if got := mustReadEpoch(t, mustLoader(t, set, config), 1, start); len(got)+start != len(whole) || len(got) > 0 && !reflect.DeepEqual(got, whole[start:]) {
+		if got := mustReadEpoch(t, mustLoader(t, set, config), 1, start); len(got)+start != len(whole) ||
+			len(got) > 0 && !reflect.DeepEqual(got, whole[start:]) {
 			t.Errorf("from batch %d the epoch is another one", start)
 		}
 	}
@@ -122,7 +124,8 @@ func TestStreamClips_EqualsTheSetInMemory(t *testing.T) {
 	}
 	config := streamConfig()
 	config.Shuffle = false
-	if got, want := mustReadEpoch(t, mustLoader(t, set, config), 1, 0), mustReadEpoch(t, mustLoader(t, dense, config), 1, 0); !reflect.DeepEqual(got, want) {
+	if got, want := mustReadEpoch(t, mustLoader(t, set, config), 1, 0),
+		mustReadEpoch(t, mustLoader(t, dense, config), 1, 0); !reflect.DeepEqual(got, want) {
 		t.Errorf("batches %+v\nwant %+v", got, want)
 	}
 }
@@ -191,7 +194,8 @@ func TestStreamClips_RefusesWhatNeedsAllLabels(t *testing.T) {
 	}
 	huge := *set
 	huge.Source, config.Size, config.BatchBags = endless{set.Source}, 64, 1
-	if _, err := readEpoch(t, mustLoader(t, &huge, config), 0, 0); err == nil || !strings.Contains(err.Error(), "lower BatchBags or Size") {
+	if _, err := readEpoch(t, mustLoader(t, &huge, config), 0, 0); err == nil ||
+		!strings.Contains(err.Error(), "lower BatchBags or Size") {
 		t.Errorf("a batch beyond all memory: %v", err)
 	}
 }
@@ -204,7 +208,8 @@ func TestSubset_OfAStream(t *testing.T) {
 	config := streamConfig()
 	config.Shuffle = false
 	all := mustReadEpoch(t, mustLoader(t, part, config), 0, 0)
-	if len(all) != 1 || !slices.Equal(all[0].IDs, []string{"in/video4.mp4", "in/video1.mp4"}) || !slices.Equal(all[0].Labels, []float32{0, 0, 1, 1, 0, 0}) || all[0].T != 7 {
+	if len(all) != 1 || !slices.Equal(all[0].IDs, []string{"in/video4.mp4", "in/video1.mp4"}) ||
+		!slices.Equal(all[0].Labels, []float32{0, 0, 1, 1, 0, 0}) || all[0].T != 7 {
 		t.Errorf("batches %+v", all)
 	}
 	if _, err := Subset(part, "twice", []int{1, 1}); err == nil || !strings.Contains(err.Error(), "chosen twice") {
@@ -219,22 +224,29 @@ func TestClipLabels_CountsOfWords(t *testing.T) {
 		label  ClipLabel
 		want   Row
 	}{
-		"captions":         {5, ClipLabel{Captions: []string{"the dog, the red dog", "a cat", "red dogs", "no word"}}, Row{Labels: []int32{0, 1, 2}, Counts: []Mention{{0, 2}, {1, 1}, {2, 1}}, Captions: [][]int32{{0, 1}, {2}, {0}, {}}}},
-		"counts":           {5, ClipLabel{Counts: map[string]int{"dog": 5, "red": 2, "bird": 3}}, Row{Labels: []int32{0, 1}, Counts: []Mention{{0, 2}, {1, 5}}}},
-		"labels":           {0, ClipLabel{Labels: []string{"cat", "red", "bird", "cat"}}, Row{Labels: []int32{0, 2}}},
-		"truth":            {0, ClipLabel{Labels: []string{"cat"}, Truth: []string{"dog", "bird", "red"}}, Row{Labels: []int32{2}, Truth: []int32{0, 1}, Known: true}},
+		"captions": {5, ClipLabel{Captions: []string{"the dog, the red dog", "a cat", "red dogs", "no word"}},
+			Row{Labels: []int32{0, 1, 2}, Counts: []Mention{{0, 2}, {1, 1}, {2, 1}},
+				Captions: [][]int32{{0, 1}, {2}, {0}, {}}}},
+		"counts": {5, ClipLabel{Counts: map[string]int{"dog": 5, "red": 2, "bird": 3}},
+			Row{Labels: []int32{0, 1}, Counts: []Mention{{0, 2}, {1, 5}}}},
+		"labels": {0, ClipLabel{Labels: []string{"cat", "red", "bird", "cat"}}, Row{Labels: []int32{0, 2}}},
+		"truth": {0, ClipLabel{Labels: []string{"cat"}, Truth: []string{"dog", "bird", "red"}},
+			Row{Labels: []int32{2}, Truth: []int32{0, 1}, Known: true}},
 		"nothing":          {0, ClipLabel{}, Row{}},
 		"captions of none": {5, ClipLabel{Captions: []string{}}, Row{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.label.Clip = "a"
-			labels := mustOpenLabels(t, writeLabels(t, ClipLabelsForm{CaptionsPerBag: c.perBag, Truth: c.label.Truth != nil}, c.label))
-			row := Row{ID: "old", Labels: []int32{7, 8, 9, 10}, Counts: []Mention{{7, 1}, {8, 2}}, Truth: []int32{4}, Captions: [][]int32{{5}}, Known: true}
+			labels := mustOpenLabels(t,
+				writeLabels(t, ClipLabelsForm{CaptionsPerBag: c.perBag, Truth: c.label.Truth != nil}, c.label))
+			row := Row{ID: "old", Labels: []int32{7, 8, 9, 10}, Counts: []Mention{{7, 1}, {8, 2}}, Truth: []int32{4},
+				Captions: [][]int32{{5}}, Known: true}
 			if err := labels.read(0, "a", v, &row); err != nil {
 				t.Fatal(err)
 			}
 			if row.ID != "a" || !slices.Equal(row.Labels, c.want.Labels) || !slices.Equal(row.Counts, c.want.Counts) ||
-				!slices.Equal(row.Truth, c.want.Truth) || row.Known != c.want.Known || !slices.EqualFunc(row.Captions, c.want.Captions, slices.Equal) {
+				!slices.Equal(row.Truth, c.want.Truth) || row.Known != c.want.Known ||
+				!slices.EqualFunc(row.Captions, c.want.Captions, slices.Equal) {
 				t.Errorf("row %+v, want %+v", row, c.want)
 			}
 		})
@@ -245,16 +257,19 @@ func TestClipLabels_ErrorsNameTheLine(t *testing.T) {
 	header := `{"format":"nmn-labels","version":1,"captions_per_bag":2}` + "\n"
 	v := vocabularyOf(t, "dog")
 	for name, c := range map[string]struct{ content, says string }{
-		"empty":               {"", "the file is empty"},
-		"not JSON":            {"dog\n", "line 1: not the header"},
-		"another format":      {`{"format":"nmn-noise","version":1}` + "\n", `format is "nmn-noise"`},
-		"another version":     {`{"format":"nmn-labels","version":2}` + "\n", "version 2"},
-		"too many captions":   {`{"format":"nmn-labels","version":1,"captions_per_bag":300}` + "\n", "captions_per_bag is 300"},
-		"cut short":           {header + `{"clip":"a"`, "line 2: the file is cut short"},
-		"line too long":       {header + strings.Repeat("x", 1<<20+1) + "\n", "line 2: longer than 1048576 bytes"},
-		"another clip":        {header + `{"clip":"b"}` + "\n", `line 2: it is of the clip "b", and clip 0 of the frames is "a"`},
-		"no clip":             {header + `{"labels":["dog"]}` + "\n", `line 2: "clip" is missing`},
-		"two ways":            {header + `{"clip":"a","captions":["dog"],"counts":{"dog":1}}` + "\n", "there may be one"},
+		"empty":           {"", "the file is empty"},
+		"not JSON":        {"dog\n", "line 1: not the header"},
+		"another format":  {`{"format":"nmn-noise","version":1}` + "\n", `format is "nmn-noise"`},
+		"another version": {`{"format":"nmn-labels","version":2}` + "\n", "version 2"},
+		"too many captions": {`{"format":"nmn-labels","version":1,"captions_per_bag":300}` + "\n",
+			"captions_per_bag is 300"},
+		"cut short":     {header + `{"clip":"a"`, "line 2: the file is cut short"},
+		"line too long": {header + strings.Repeat("x", 1<<20+1) + "\n", "line 2: longer than 1048576 bytes"},
+		"another clip": {header + `{"clip":"b"}` + "\n",
+			`line 2: it is of the clip "b", and clip 0 of the frames is "a"`},
+		"no clip": {header + `{"labels":["dog"]}` + "\n", `line 2: "clip" is missing`},
+		"two ways": {header + `{"clip":"a","captions":["dog"],"counts":{"dog":1}}` + "\n",
+			"there may be one"},
 		"labels and captions": {header + `{"clip":"a","labels":["dog"]}` + "\n", "labels without captions"},
 		"three of two":        {header + `{"clip":"a","captions":["a","b","c"]}` + "\n", "3 captions, want at most 2"},
 		"count of three":      {header + `{"clip":"a","counts":{"dog":3}}` + "\n", `count of "dog" is 3, want 1 to 2`},
@@ -270,24 +285,28 @@ func TestClipLabels_ErrorsNameTheLine(t *testing.T) {
 				defer labels.Close()
 				err = labels.read(0, "a", v, &Row{})
 			}
-			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), path) || !errors.Is(err, ErrAnnotations) {
+			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), path) ||
+				!errors.Is(err, ErrAnnotations) {
 				t.Errorf("error %v, want one of the annotations with %q and the file", err, c.says)
 			}
 		})
 	}
-	if err := WriteClipLabels(filepath.Join(t.TempDir(), "l"), ClipLabelsForm{}, labelSequence(ClipLabel{Clip: "a", Captions: []string{"x"}})); err == nil {
+	if err := WriteClipLabels(filepath.Join(t.TempDir(), "l"), ClipLabelsForm{},
+		labelSequence(ClipLabel{Clip: "a", Captions: []string{"x"}})); err == nil {
 		t.Error("captions are written to a file of labels")
 	}
 	labels := mustOpenLabels(t, writeLabels(t, ClipLabelsForm{}, ClipLabel{Clip: "a"}))
-	if _, err := StreamClips("s", mustOpenClips(t, writeClips(t, shard.Shards, 1, 1)), labels, v); err == nil || !strings.Contains(err.Error(), "labels") || !strings.Contains(err.Error(), "frames of 2") {
+	if _, err := StreamClips("s", mustOpenClips(t, writeClips(t, shard.Shards, 1, 1)), labels, v); err == nil ||
+		!strings.Contains(err.Error(), "labels") || !strings.Contains(err.Error(), "frames of 2") {
 		t.Errorf("labels of one clip, frames of two: %v", err)
 	}
 }
 
-// TestLoader_LabelsOfAnotherOrderStopTheEpoch tells a wrong file of labels from a bad sample.
+// TestLoader_LabelsOfAnotherOrderStopTheEpoch: a wrong file of labels is no bad sample.
 func TestLoader_LabelsOfAnotherOrderStopTheEpoch(t *testing.T) {
 	labels := writeLabels(t, ClipLabelsForm{}, ClipLabel{Clip: "in/video1.mp4"}, ClipLabel{Clip: "in/video0.mp4"})
-	set, err := StreamClips("s", mustOpenClips(t, writeClips(t, shard.Shards, 1, 1)), mustOpenLabels(t, labels), vocabularyOf(t, "dog"))
+	set, err := StreamClips("s", mustOpenClips(t, writeClips(t, shard.Shards, 1, 1)), mustOpenLabels(t, labels),
+		vocabularyOf(t, "dog"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +362,8 @@ func FuzzParseClipLabel(f *testing.F) {
 		}
 		var row Row
 		label.fill(v, &row)
-		if !slices.IsSorted(row.Labels) || len(slices.Compact(slices.Clone(row.Labels))) != len(row.Labels) || len(row.Labels) > v.Len() {
+		if !slices.IsSorted(row.Labels) || len(slices.Compact(slices.Clone(row.Labels))) != len(row.Labels) ||
+			len(row.Labels) > v.Len() {
 			t.Fatalf("labels %v", row.Labels)
 		}
 		if captionsPerBag == 0 && len(row.Counts) > 0 || captionsPerBag > 0 && len(row.Counts) != len(row.Labels) {

@@ -8,7 +8,7 @@ import (
 	"nmn/text"
 )
 
-// clipRows tells of clips by their place in the index.
+// clipRows reads the rows of clips by their place in the index.
 type clipRows struct {
 	clips      *Clips
 	labels     *ClipLabels
@@ -63,7 +63,7 @@ func (s *clipStream) WithMaxPixels(n int) (Source, error) {
 	return &limited, limited.limits.Validate()
 }
 
-// chosenRows tells of some bags of others.
+// chosenRows are the rows of some of the bags of others.
 type chosenRows struct {
 	from    Rows
 	indices []int
@@ -88,10 +88,12 @@ func StreamClips(name string, clips *Clips, labels *ClipLabels, vocabulary *text
 		return nil, fmt.Errorf("%s: labels need a vocabulary of at least one word", name)
 	}
 	if clips.Len() != labels.Len() {
-		return nil, fmt.Errorf("%s: the labels %q are of %d clips, and there are frames of %d: both must be of the same clips in one order: %w",
+		return nil, fmt.Errorf("%s: the labels %q are of %d clips, and there are frames of %d: both must be of the "+
+			"same clips in one order: %w",
 			name, labels.lines.name(), labels.Len(), clips.Len(), ErrAnnotations)
 	}
 	rows := clipRows{clips, labels, vocabulary}
-	return &Set{Name: name, Vocabulary: vocabulary, CaptionsPerBag: labels.form.CaptionsPerBag, Rows: rows, ByBlocks: true,
-		survey: &survey{}, Source: &clipStream{clips: clips, limits: picture.DefaultLimits()}}, nil
+	return &Set{Name: name, Vocabulary: vocabulary, CaptionsPerBag: labels.form.CaptionsPerBag, Rows: rows,
+		ByBlocks: true,
+		survey:   &survey{}, Source: &clipStream{clips: clips, limits: picture.DefaultLimits()}}, nil
 }

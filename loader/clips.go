@@ -30,7 +30,8 @@ func OpenClips(dir string) (*Clips, error) {
 	if err != nil {
 		return nil, fmt.Errorf("frames: %w", err)
 	}
-	return &Clips{dir: dir, reader: reader, records: newRecordCache(reader), buffers: &sync.Pool{New: func() any { return new([]byte) }}}, nil
+	return &Clips{dir: dir, reader: reader, records: newRecordCache(reader),
+		buffers: &sync.Pool{New: func() any { return new([]byte) }}}, nil
 }
 
 // Close closes all files. Reads that follow fail.
@@ -40,7 +41,8 @@ func (c *Clips) Close() error { return c.reader.Close() }
 func (c *Clips) Len() int { return c.reader.Len() }
 
 // read decodes a frame of a clip.
-func (c *Clips) read(ctx context.Context, record *shard.Record, frame int, pic *picture.Picture, limits picture.Limits) (err error) {
+func (c *Clips) read(ctx context.Context, record *shard.Record, frame int, pic *picture.Picture,
+	limits picture.Limits) (err error) {
 	buffer := c.buffers.Get().(*[]byte)
 	defer c.buffers.Put(buffer)
 	if *buffer, err = c.load(ctx, record, frame, *buffer, limits); err != nil {
@@ -57,15 +59,18 @@ func (c *Clips) read(ctx context.Context, record *shard.Record, frame int, pic *
 }
 
 // load reads the picture of a frame into buffer, undecoded.
-func (c *Clips) load(ctx context.Context, record *shard.Record, frame int, buffer []byte, limits picture.Limits) ([]byte, error) {
+func (c *Clips) load(ctx context.Context, record *shard.Record, frame int, buffer []byte,
+	limits picture.Limits) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return buffer, err
 	}
 	if frame < 0 || frame >= len(record.Frames) {
-		return buffer, fmt.Errorf("%w: the clip %q has %d frames, there is no frame %d", ErrCorrupt, Excerpt(record.Clip), len(record.Frames), frame)
+		return buffer, fmt.Errorf("%w: the clip %q has %d frames, there is no frame %d",
+			ErrCorrupt, Excerpt(record.Clip), len(record.Frames), frame)
 	}
 	if size := record.Frames[frame].Size; size > limits.MaxBytes {
-		return buffer, fmt.Errorf("%w: frame %d of the clip %q has %d bytes, more than the limit of %d", ErrCorrupt, frame, Excerpt(record.Clip), size, limits.MaxBytes)
+		return buffer, fmt.Errorf("%w: frame %d of the clip %q has %d bytes, more than the limit of %d",
+			ErrCorrupt, frame, Excerpt(record.Clip), size, limits.MaxBytes)
 	}
 	buffer, err := c.reader.ReadFrame(record, frame, buffer)
 	if err != nil {
@@ -78,9 +83,11 @@ func (c *Clips) load(ctx context.Context, record *shard.Record, frame int, buffe
 func framePlace(r *shard.Record, frame int) string {
 	f := r.Frames[frame]
 	if r.Shard == "" {
-		return fmt.Sprintf("frame %d of the clip %q (folder %s, %d bytes)", frame, Excerpt(r.Clip), Excerpt(r.Key), f.Size)
+		return fmt.Sprintf("frame %d of the clip %q (folder %s, %d bytes)",
+			frame, Excerpt(r.Clip), Excerpt(r.Key), f.Size)
 	}
-	return fmt.Sprintf("frame %d of the clip %q (%s, byte %d, %d bytes)", frame, Excerpt(r.Clip), r.Shard, f.Offset, f.Size)
+	return fmt.Sprintf("frame %d of the clip %q (%s, byte %d, %d bytes)",
+		frame, Excerpt(r.Clip), r.Shard, f.Offset, f.Size)
 }
 
 // ClipTable finds clips by their name.
@@ -92,7 +99,7 @@ type ClipTable struct {
 
 // Table reads the whole index, and holds it: a kilobyte for a clip of 26 frames. The name of a clip is that of its
 // file, without folders and ending: "TrainValVideo/video7.mp4" is video7. Two clips of one name are an error; a line
-// of the index that cannot be used is one only for a clip that is asked for and not found elsewhere.
+// of the index that cannot be used is one only once a clip is asked for that no other line has.
 func (c *Clips) Table() (*ClipTable, error) {
 	t := &ClipTable{clips: c, records: make(map[string]*shard.Record, c.Len())}
 	for i := range c.Len() {
@@ -108,26 +115,28 @@ func (c *Clips) Table() (*ClipTable, error) {
 		}
 		name := clipBase(record.Clip)
 		if first, ok := t.records[name]; ok {
-			return nil, fmt.Errorf("frames: the clips %q and %q of the index are both %q by name: keep one", Excerpt(first.Clip), Excerpt(record.Clip), Excerpt(name))
+			return nil, fmt.Errorf("frames: the clips %q and %q of the index are both %q by name: keep one",
+				Excerpt(first.Clip), Excerpt(record.Clip), Excerpt(name))
 		}
 		t.records[name] = &record
 	}
 	return t, nil
 }
 
-// clipBase is the name of a clip by which annotations know it.
+// clipBase is the name under which annotations know a clip.
 func clipBase(clip string) string {
 	base := slashed.Base(clip)
 	return strings.TrimSuffix(base, slashed.Ext(base))
 }
 
-// Has tells why the frames of a clip cannot be used, nil where they can.
+// Has returns why the frames of a clip cannot be used, nil where they can.
 func (t *ClipTable) Has(clip string) error {
 	if _, ok := t.records[clip]; ok {
 		return nil
 	}
 	if t.broken != nil {
-		return fmt.Errorf("%w in %q, unless they are in a line of the index that cannot be used: %w", ErrNoFrames, t.clips.dir, t.broken)
+		return fmt.Errorf("%w in %q, unless they are in a line of the index that cannot be used: %w",
+			ErrNoFrames, t.clips.dir, t.broken)
 	}
 	return fmt.Errorf("%w in %q", ErrNoFrames, t.clips.dir)
 }

@@ -27,7 +27,7 @@ func greyJPEG(t testing.TB, width, height int, grey uint8) []byte {
 	return jpegFile(t, picture)
 }
 
-// greyOf tells bag and frame, far enough from others for JPEG.
+// greyOf is the grey of a bag and frame, far enough from that of others for JPEG.
 func greyOf(clip, frame int) uint8 { return uint8(20*clip + 4*frame) }
 
 // writeClips writes a folder of clips "in/video<i>.mp4" with so many frames each, of 16×8 pixels.
@@ -40,7 +40,8 @@ func writeClips(t testing.TB, form shard.Form, frames ...int) (dir string) {
 	}
 	defer w.Close()
 	for i, n := range frames {
-		record := &shard.Record{Clip: fmt.Sprintf("in/video%d.mp4", i), Width: 32, Height: 16, PictureWidth: 16, PictureHeight: 8, Decoded: n}
+		record := &shard.Record{Clip: fmt.Sprintf("in/video%d.mp4", i), Width: 32, Height: 16, PictureWidth: 16,
+			PictureHeight: 8, Decoded: n}
 		var pictures [][]byte
 		for f := range n {
 			record.Frames = append(record.Frames, shard.Frame{Number: f})
@@ -112,8 +113,10 @@ func TestClips_WholeBagsInOrder(t *testing.T) {
 			for _, b := range first {
 				for n := range b.N {
 					clip := order[bag]
-					if frames := int(b.Offsets[n+1] - b.Offsets[n]); b.IDs[n] != ids[bag] || frames != raggedFrames[clip] {
-						t.Errorf("bag %d is %s with %d frames, want %s with %d", bag, b.IDs[n], frames, ids[bag], raggedFrames[clip])
+					if frames := int(b.Offsets[n+1] - b.Offsets[n]); b.IDs[n] != ids[bag] ||
+						frames != raggedFrames[clip] {
+						t.Errorf("bag %d is %s with %d frames, want %s with %d",
+							bag, b.IDs[n], frames, ids[bag], raggedFrames[clip])
 					}
 					for f := b.Offsets[n]; f < b.Offsets[n+1]; f++ {
 						got, want := b.Pixels[int(f)*16*16*3], greyOf(clip, int(f-b.Offsets[n]))
@@ -156,12 +159,15 @@ func TestClips_DamageCostsTheClipsThatHaveIt(t *testing.T) {
 			}
 		}, []string{"video0", "video1"}, []string{"frames-000000.tar", `"in/video0.mp4"`, "picture 1", "cut short"}},
 		"index and shard disagree": {edit("index.jsonl", `"offset":1536,`, `"offset":2048,`), []string{"video0"},
-			[]string{"frames-000000.tar, byte 2048", `picture 1 of the clip "in/video0.mp4"`, "the index is not of this shard"}},
-		"pictures of another size": {edit("index.jsonl", `"picture_width":16`, `"picture_width":17`), []string{"video0"},
+			[]string{"frames-000000.tar, byte 2048", `picture 1 of the clip "in/video0.mp4"`,
+				"the index is not of this shard"}},
+		"pictures of another size": {edit("index.jsonl", `"picture_width":16`, `"picture_width":17`),
+			[]string{"video0"},
 			[]string{"frames-000000.tar", `frame 0 of the clip "in/video0.mp4"`, "16×8 pixels, the index says 17×8"}},
 		"a picture that is none": {edit("frames-000000.tar", "\xff\xd8\xff", "\xff\xd9\xff"), []string{"video0"},
 			[]string{`frame 0 of the clip "in/video0.mp4"`, "frames-000000.tar, byte 512", "not a JPEG"}},
-		"another member there": {edit("frames-000000.tar", "in%2Fvideo0%2Emp4.01.jpg", "in%2Fvideo0%2Emp4.02.jpg"), []string{"video0"},
+		"another member there": {edit("frames-000000.tar", "in%2Fvideo0%2Emp4.01.jpg", "in%2Fvideo0%2Emp4.02.jpg"),
+			[]string{"video0"},
 			[]string{"picture 1", "the index is not of this shard"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -188,7 +194,8 @@ func TestClips_DamageCostsTheClipsThatHaveIt(t *testing.T) {
 				}
 			}
 			config.MaxBadSamples--
-			if _, err := readEpoch(t, mustLoader(t, videoSet(t, dir, ids...), config), 0, 0); err == nil || !strings.Contains(err.Error(), "--max-bad-samples") {
+			if _, err := readEpoch(t, mustLoader(t, videoSet(t, dir, ids...), config), 0, 0); err == nil ||
+				!strings.Contains(err.Error(), "--max-bad-samples") {
 				t.Errorf("one more than allowed: %v", err)
 			}
 		})
@@ -207,7 +214,8 @@ func TestClips_TableNamesWhatCannotBeUsed(t *testing.T) {
 	if err := table.Has("video9"); !errors.Is(err, ErrNoFrames) {
 		t.Errorf("video9: %v, want ErrNoFrames", err)
 	}
-	if _, err := table.Source([]string{"video1", "video9"}); err == nil || !strings.Contains(err.Error(), "bag 1 (video9)") {
+	if _, err := table.Source([]string{"video1", "video9"}); err == nil ||
+		!strings.Contains(err.Error(), "bag 1 (video9)") {
 		t.Errorf("a source of what is not there: %v", err)
 	}
 	// A clip of zero frames is no line of an index: the clip is missing, and the line is named.
@@ -246,7 +254,8 @@ func TestClips_TwoOfOneName(t *testing.T) {
 	}
 	defer w.Close()
 	for _, name := range []string{"a/video1.mp4", "b/video1.webm"} {
-		record := &shard.Record{Clip: name, Width: 16, Height: 8, PictureWidth: 16, PictureHeight: 8, Decoded: 1, Frames: make([]shard.Frame, 1)}
+		record := &shard.Record{Clip: name, Width: 16, Height: 8, PictureWidth: 16, PictureHeight: 8, Decoded: 1,
+			Frames: make([]shard.Frame, 1)}
 		if err := w.Add(record, [][]byte{greyJPEG(t, 16, 8, 1)}); err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +263,8 @@ func TestClips_TwoOfOneName(t *testing.T) {
 	if err := w.Finish(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mustOpenClips(t, dir).Table(); err == nil || !strings.Contains(err.Error(), `"a/video1.mp4" and "b/video1.webm"`) {
+	if _, err := mustOpenClips(t, dir).Table(); err == nil ||
+		!strings.Contains(err.Error(), `"a/video1.mp4" and "b/video1.webm"`) {
 		t.Errorf("error %v, want one that names both", err)
 	}
 }
@@ -275,7 +285,8 @@ func TestClips_ReadOutsideAndCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := limited.Read(context.Background(), 0, 0, &picture.Picture{}); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "limit of 127") {
+	if err := limited.Read(context.Background(), 0, 0, &picture.Picture{}); !errors.Is(err, ErrCorrupt) ||
+		!strings.Contains(err.Error(), "limit of 127") {
 		t.Errorf("more pixels than allowed: %v", err)
 	}
 }
@@ -309,7 +320,8 @@ func BenchmarkClipSource(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer w.Close()
-	record := &shard.Record{Clip: "video0.mp4", Width: 340, Height: 256, PictureWidth: 340, PictureHeight: 256, Decoded: frames, Frames: make([]shard.Frame, frames)}
+	record := &shard.Record{Clip: "video0.mp4", Width: 340, Height: 256, PictureWidth: 340, PictureHeight: 256,
+		Decoded: frames, Frames: make([]shard.Frame, frames)}
 	file := jpegFile(b, smoothImage(340, 256))
 	for i := range record.Frames {
 		record.Frames[i].Number = i

@@ -38,7 +38,7 @@ type Config struct {
 	Targets *dense.Dense
 }
 
-// Unknown marks a target that nobody knows: it has no loss and teaches nothing.
+// Unknown marks an unknown target: it has no loss and teaches nothing.
 const Unknown = -1
 
 // DefaultConfig is the setting for 224-pixel pictures.
@@ -69,7 +69,8 @@ func (c Config) Validate() error {
 		{"MaxPixels", c.MaxPixels, 0, picture.PixelCeiling},
 	} {
 		if field.value < field.least || field.value > field.limit {
-			return fmt.Errorf("loader: %s = %d, allowed are %d to %d", field.name, field.value, field.least, field.limit)
+			return fmt.Errorf("loader: %s = %d, allowed are %d to %d", field.name, field.value, field.least,
+				field.limit)
 		}
 	}
 	if err := errors.Join(c.Fit.Validate(), c.Decoder.Validate()); err != nil {
@@ -86,7 +87,8 @@ func checkSet(set *Set, config Config) (classes int, err error) {
 		return 0, fmt.Errorf("loader: the set %q has no bags", set.Name)
 	}
 	if config.DropLast && n < config.BatchBags {
-		return 0, fmt.Errorf("loader: DropLast leaves nothing of the %d bags of %q, a batch has %d; lower BatchBags", n, set.Name, config.BatchBags)
+		return 0, fmt.Errorf("loader: DropLast leaves nothing of the %d bags of %q, a batch has %d; lower BatchBags",
+			n, set.Name, config.BatchBags)
 	}
 	if (set.Source == nil) == (set.Vectors == nil) || (set.Labels == nil) == (set.Rows == nil) {
 		return 0, fmt.Errorf("loader: the set %q needs labels, and pictures or feature vectors, not both", set.Name)
@@ -99,7 +101,8 @@ func checkSet(set *Set, config Config) (classes int, err error) {
 	}
 	shape := set.Labels.Shape()
 	if len(shape) != 2 || shape[0] != n || shape[1] < 1 || set.Labels.Dtype() != dense.Uint8 {
-		return 0, fmt.Errorf("loader: the labels of %q are %v of %v, want %d×K of uint8", set.Name, shape, set.Labels.Dtype(), n)
+		return 0, fmt.Errorf("loader: the labels of %q are %v of %v, want %d×K of uint8",
+			set.Name, shape, set.Labels.Dtype(), n)
 	}
 	if err := checkTargets(set, config.Targets, shape[1]); err != nil {
 		return 0, err
@@ -114,7 +117,8 @@ func checkRows(set *Set, config Config) (classes int, err error) {
 	case set.Vocabulary == nil || set.Vocabulary.Len() == 0:
 		return 0, fmt.Errorf("loader: the set %q has no vocabulary", set.Name)
 	case set.IDs != nil || set.Truth != nil || set.Counts != nil || set.Captions != nil:
-		return 0, fmt.Errorf("loader: the set %q has rows and also identifiers, truth, counts or captions in memory", set.Name)
+		return 0, fmt.Errorf("loader: the set %q has rows and also identifiers, truth, counts or captions in memory",
+			set.Name)
 	case config.Targets != nil:
 		return 0, fmt.Errorf("loader: soft targets are a matrix, and the labels of %q are not in memory", set.Name)
 	}
@@ -128,11 +132,13 @@ func checkTargets(set *Set, targets *dense.Dense, classes int) error {
 	}
 	shape := targets.Shape()
 	if len(shape) != 2 || shape[0] != set.Len() || shape[1] != classes || targets.Dtype() != dense.Float32 {
-		return fmt.Errorf("loader: the targets for %q are %v of %v, want %d×%d of float32", set.Name, shape, targets.Dtype(), set.Len(), classes)
+		return fmt.Errorf("loader: the targets for %q are %v of %v, want %d×%d of float32",
+			set.Name, shape, targets.Dtype(), set.Len(), classes)
 	}
 	for i, v := range targets.Float32s() {
 		if !(v >= 0 && v <= 1) && v != Unknown { // NaN too
-			return fmt.Errorf("loader: the target of bag %d (%s), class %d is %v, allowed are 0 to 1, and %d where it is unknown",
+			return fmt.Errorf("loader: the target of bag %d (%s), class %d is %v, allowed are 0 to 1, and %d where "+
+				"it is unknown",
 				i/classes, set.IDs[i/classes], i%classes, v, Unknown)
 		}
 	}
@@ -153,7 +159,8 @@ func checkFrames(set *Set, config Config) error {
 		longest = max(longest, frames)
 	}
 	if all := bytes * float64(longest) * float64(min(config.BatchBags, set.Len())); all > maxBatchBytes {
-		return fmt.Errorf("loader: a batch of %d bags of up to %d frames of %.0f bytes each takes up to %.3g bytes, the limit is %d; lower BatchBags or Size",
+		return fmt.Errorf("loader: a batch of %d bags of up to %d frames of %.0f bytes each takes up to %.3g bytes, "+
+			"the limit is %d; lower BatchBags or Size",
 			config.BatchBags, longest, bytes, all, int64(maxBatchBytes))
 	}
 	return nil

@@ -13,7 +13,8 @@ import (
 
 func TestReadEncoded_GivesTheBytesOfAFile(t *testing.T) {
 	dir := t.TempDir()
-	files := map[string][]byte{"a.jpg": greyJPEG(t, 8, 8, 10), "b.jpg": greyJPEG(t, 8, 8, 200), "c.jpg": []byte("no picture")}
+	files := map[string][]byte{"a.jpg": greyJPEG(t, 8, 8, 10), "b.jpg": greyJPEG(t, 8, 8, 200),
+		"c.jpg": []byte("no picture")}
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
 			t.Fatal(err)
@@ -33,7 +34,8 @@ func TestReadEncoded_GivesTheBytesOfAFile(t *testing.T) {
 	}{{source, 0, "a.jpg", "JPEG"}, {chosen, 0, "c.jpg", ""}, {chosen, 1, "b.jpg", "JPEG"}} {
 		got, err := ReadEncoded(t.Context(), c.source, c.bag, 0, nil)
 		if err != nil || !bytes.Equal(got, files[c.name]) || picture.Format(got) != c.format {
-			t.Errorf("bag %d of %T: %d bytes, format %q, %v; want those of %s", c.bag, c.source, len(got), picture.Format(got), err, c.name)
+			t.Errorf("bag %d of %T: %d bytes, format %q, %v; want those of %s",
+				c.bag, c.source, len(got), picture.Format(got), err, c.name)
 		}
 	}
 	if _, err := ReadEncoded(t.Context(), source, 3, 0, nil); !errors.Is(err, ErrCorrupt) {

@@ -41,7 +41,8 @@ type worker struct {
 // ctx ends, so do all goroutines of the epoch. Close it, or read it to its end.
 func (l *Loader) Epoch(ctx context.Context, epoch, startBatch int) (*Epoch, error) {
 	if epoch < 0 || startBatch < 0 || startBatch > l.Batches() {
-		return nil, fmt.Errorf("loader: epoch %d from batch %d: an epoch of %q has batches 0 to %d", epoch, startBatch, l.set.Name, l.Batches()-1)
+		return nil, fmt.Errorf("loader: epoch %d from batch %d: an epoch of %q has batches 0 to %d",
+			epoch, startBatch, l.set.Name, l.Batches()-1)
 	}
 	inner, cancel := context.WithCancel(ctx)
 	// A batch counts against Prefetch from when it is planned until it is taken: Prefetch-1 wait in
@@ -163,7 +164,7 @@ func (e *Epoch) take(ctx context.Context) (*Batch, error) {
 // Close ends the epoch early and waits for its goroutines. It may be called more than once.
 func (e *Epoch) Close() { e.stop(errors.New("loader: the epoch is closed")) }
 
-// stop waits for the goroutines, and keeps the memory of batches that nobody was given.
+// stop waits for the goroutines, and keeps the memory of batches that were not handed out.
 func (e *Epoch) stop(err error) {
 	e.cancel()
 	e.group.Wait()

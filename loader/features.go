@@ -15,7 +15,8 @@ import (
 // their number, from 1. A table without labels, for prediction, gives a set whose Labels are 0.
 func FeatureSet(name string, t *features.Table, vocabulary *text.Vocabulary) (*Set, error) {
 	if t.Labels == nil && vocabulary == nil {
-		return nil, fmt.Errorf("%s: %q has no labels; name their columns or their file: %w", name, t.Name, ErrAnnotations)
+		return nil, fmt.Errorf("%s: %q has no labels; name their columns or their file: %w",
+			name, t.Name, ErrAnnotations)
 	}
 	if vocabulary == nil {
 		var err error
@@ -24,7 +25,13 @@ func FeatureSet(name string, t *features.Table, vocabulary *text.Vocabulary) (*S
 		}
 	}
 	n, k := t.Rows.Len(), vocabulary.Len()
-	s := &Set{Name: name, Vocabulary: vocabulary, IDs: t.IDs, Vectors: &tableVectors{rows: t.Rows}, Labels: Matrix(make([]uint8, n*k), k)}
+	s := &Set{
+		Name:       name,
+		Vocabulary: vocabulary,
+		IDs:        t.IDs,
+		Vectors:    &tableVectors{rows: t.Rows},
+		Labels:     Matrix(make([]uint8, n*k), k),
+	}
 	if s.IDs == nil {
 		s.IDs = numbered(n)
 	}

@@ -37,7 +37,8 @@ func vectorConfig() Config {
 const fourRows = "id,u,v,cat,dog\na,1,5,1,0\nb,3,5,0,0\nc,5,5,1,1\nd,7,6,0,1\n"
 
 func TestFeatureSet_BatchesOfVectors(t *testing.T) {
-	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}), nil)
+	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}),
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,13 +75,15 @@ func TestFeatureSet_BatchesOfVectors(t *testing.T) {
 			t.Fatal(err)
 		}
 		if batch.Pixels != nil || !slices.Equal(batch.Vectors.Shape(), []int{batch.T, 2}) || batch.T != batch.N {
-			t.Errorf("pixels %v, vectors %v for %d frames of %d bags", batch.Pixels, batch.Vectors.Shape(), batch.T, batch.N)
+			t.Errorf("pixels %v, vectors %v for %d frames of %d bags",
+				batch.Pixels, batch.Vectors.Shape(), batch.T, batch.N)
 		}
 		got, labels = append(got, batch.Vectors.Float32s()...), append(labels, batch.Labels.Float32s()...)
 		batch.Release()
 	}
 	// The last row differs in a column that is constant in training: it stays 0.
-	if !slices.Equal(got, []float32{-1, 0, 0, 0, 1, 0, 2, 0}) || !slices.Equal(labels, []float32{1, 0, 0, 0, 1, 1, 0, 1}) {
+	if !slices.Equal(got, []float32{-1, 0, 0, 0, 1, 0, 2, 0}) ||
+		!slices.Equal(labels, []float32{1, 0, 0, 0, 1, 1, 0, 1}) {
 		t.Errorf("vectors %v, labels %v", got, labels)
 	}
 }
@@ -107,14 +110,16 @@ func TestFeatureSet_MissingValuesBecomeTheMean(t *testing.T) {
 	}
 	defer epoch.Close()
 	batch, err := epoch.Next(t.Context())
-	if err != nil || !slices.Equal(batch.Vectors.Float32s(), []float32{-1, 0, 1}) || !slices.Equal(set.IDs, []string{"1", "2", "3"}) {
+	if err != nil || !slices.Equal(batch.Vectors.Float32s(), []float32{-1, 0, 1}) ||
+		!slices.Equal(set.IDs, []string{"1", "2", "3"}) {
 		t.Errorf("%v, %v, %v", batch.Vectors, set.IDs, err)
 	}
 }
 
 // Rows that turn out broken when they are read count as bad samples, as broken pictures do.
 func TestFeatureSet_BrokenRowsAreBadSamples(t *testing.T) {
-	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}), nil)
+	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}),
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +138,8 @@ func TestFeatureSet_BrokenRowsAreBadSamples(t *testing.T) {
 		batch, err := epoch.Next(t.Context())
 		epoch.Close()
 		if want == 0 {
-			if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "1 rows") || !strings.Contains(err.Error(), "row 2 is no good") {
+			if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "1 rows") ||
+				!strings.Contains(err.Error(), "row 2 is no good") {
 				t.Errorf("%v", err)
 			}
 			continue
@@ -159,7 +165,8 @@ func (b brokenAt) Read(ctx context.Context, bag, frame int, dst []float32) error
 
 func TestFeatureSet_WithoutLabels(t *testing.T) {
 	table := featureTable(t, "v\n1\n2\n", features.Options{})
-	if _, err := FeatureSet("x", table, nil); !errors.Is(err, ErrAnnotations) || !strings.Contains(err.Error(), "no labels") {
+	if _, err := FeatureSet("x", table, nil); !errors.Is(err, ErrAnnotations) ||
+		!strings.Contains(err.Error(), "no labels") {
 		t.Errorf("%v", err)
 	}
 	set, err := FeatureSet("x", table, vocabularyOf(t, "cat", "dog"))
@@ -169,7 +176,8 @@ func TestFeatureSet_WithoutLabels(t *testing.T) {
 }
 
 func TestNew_RefusesAStandardThatDoesNotFit(t *testing.T) {
-	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}), nil)
+	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}),
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,8 @@ type FileSource struct {
 func NewFileSource(root string, files []string) (*FileSource, error) {
 	for i, name := range files {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
-			return nil, fmt.Errorf("pictures of %q: file %d is %q, which is not a path inside the folder", root, i, name)
+			return nil, fmt.Errorf("pictures of %q: file %d is %q, which is not a path inside the folder",
+				root, i, name)
 		}
 	}
 	opened, err := os.OpenRoot(root)
@@ -87,7 +88,8 @@ func (s *FileSource) Read(ctx context.Context, bag, frame int, pic *picture.Pict
 
 func (s *FileSource) has(bag, frame int) error {
 	if bag < 0 || bag >= len(s.files) || frame != 0 {
-		return fmt.Errorf("pictures: there is no frame %d of file %d among %d files of one frame", frame, bag, len(s.files))
+		return fmt.Errorf("pictures: there is no frame %d of file %d among %d files of one frame",
+			frame, bag, len(s.files))
 	}
 	return nil
 }
@@ -121,8 +123,7 @@ func (s *FileSource) load(name string, buffer *[]byte) error {
 	return nil
 }
 
-// unusable marks what is wrong with one file, as against what is wrong with the system and would
-// hit any file.
+// unusable marks a fault of one file, as opposed to a fault of the system, which would hit any file.
 func unusable(err error) error {
 	for _, system := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO, os.ErrClosed} {
 		if errors.Is(err, system) {

@@ -94,14 +94,16 @@ func TestFileSource_BadFilesAreNamed(t *testing.T) {
 	if err := source.Read(context.Background(), 3, 0, new(picture.Picture)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v hides the cause", err)
 	}
-	if err := source.Read(context.Background(), 1, 0, new(picture.Picture)); err == nil || !strings.Contains(err.Error(), "image 1, ") {
-		t.Errorf("%v does not tell index and size", err)
+	if err := source.Read(context.Background(), 1, 0, new(picture.Picture)); err == nil ||
+		!strings.Contains(err.Error(), "image 1, ") {
+		t.Errorf("%v does not name index and size", err)
 	}
 }
 
 func TestFileSource_StaysInItsFolder(t *testing.T) {
 	for _, name := range []string{"../x.jpg", "/etc/passwd", "a/../../x.jpg", ""} {
-		if _, err := NewFileSource(t.TempDir(), []string{"fine.jpg", name}); err == nil || !strings.Contains(err.Error(), "file 1") {
+		if _, err := NewFileSource(t.TempDir(), []string{"fine.jpg", name}); err == nil ||
+			!strings.Contains(err.Error(), "file 1") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -117,7 +119,8 @@ func TestFileSource_Limits(t *testing.T) {
 		t.Fatal(err)
 	}
 	source := newTestSource(t, root, "a.png")
-	for _, limits := range []picture.Limits{{MaxPixels: 399, MaxBytes: 1 << 20}, {MaxPixels: 400, MaxBytes: int64(len(data)) - 1}} {
+	for _, limits := range []picture.Limits{{MaxPixels: 399, MaxBytes: 1 << 20},
+		{MaxPixels: 400, MaxBytes: int64(len(data)) - 1}} {
 		limited, err := source.WithLimits(limits)
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +129,8 @@ func TestFileSource_Limits(t *testing.T) {
 			t.Errorf("%+v: %v", limits, err)
 		}
 	}
-	for _, limits := range []picture.Limits{{}, {MaxPixels: 1}, {MaxPixels: 1, MaxBytes: 1 << 40}, {MaxPixels: picture.PixelCeiling + 1, MaxBytes: 1}} {
+	for _, limits := range []picture.Limits{{}, {MaxPixels: 1}, {MaxPixels: 1, MaxBytes: 1 << 40},
+		{MaxPixels: picture.PixelCeiling + 1, MaxBytes: 1}} {
 		if _, err := source.WithLimits(limits); err == nil {
 			t.Errorf("%+v: no error", limits)
 		}

@@ -79,7 +79,7 @@ func copyToFrames(frames, s *Set, index *FrameIndex) (err error) {
 
 func frameID(video string, frame int) string { return video + "#" + strconv.Itoa(frame) }
 
-// frameRows tells of frames what the rows of their videos tell.
+// frameRows are the rows of frames, with what the rows of their videos say.
 type frameRows struct {
 	videos *Set
 	index  *FrameIndex
@@ -118,7 +118,7 @@ func (r *Row) ofFrame(frame int) {
 	r.ID, r.Counts, r.Captions = frameID(r.ID, frame), r.Counts[:0], nil
 }
 
-// FrameIndex tells which frames of a frame-level set belong to which video of the set it was made of.
+// FrameIndex says which frames of a frame-level set belong to which video of the set it was made of.
 type FrameIndex struct {
 	offsets []int // video i owns the frames offsets[i] to offsets[i+1]-1
 }
@@ -144,11 +144,13 @@ func (x *FrameIndex) Of(frame int) (video, position int) {
 // each. The maximum of log-odds is the log-odds of the maximal probability.
 func (x *FrameIndex) Max(index []int, scores []float32, classes int) (videos []int, best []float32, err error) {
 	if classes < 1 || len(scores) != len(index)*classes {
-		return nil, nil, fmt.Errorf("scores of frames: %d values for %d frames of %d classes", len(scores), len(index), classes)
+		return nil, nil, fmt.Errorf("scores of frames: %d values for %d frames of %d classes",
+			len(scores), len(index), classes)
 	}
 	for i, frame := range index {
 		if frame < 0 || frame >= x.Frames() || i > 0 && frame <= index[i-1] {
-			return nil, nil, fmt.Errorf("scores of frames: row %d is of frame %d; rows must ascend within 0 to %d", i, frame, x.Frames()-1)
+			return nil, nil, fmt.Errorf("scores of frames: row %d is of frame %d; rows must ascend within 0 to %d",
+				i, frame, x.Frames()-1)
 		}
 		row := scores[i*classes : (i+1)*classes]
 		video, _ := x.Of(frame)
@@ -190,7 +192,7 @@ func (s singleFrames) Read(ctx context.Context, bag, frame int, pic *picture.Pic
 	return s.from.Read(ctx, video, position, pic)
 }
 
-// WithMaxPixels lets a Loader apply its own limit, where the Source behind can.
+// WithMaxPixels lets a Loader apply its own limit, where the underlying Source can.
 func (s singleFrames) WithMaxPixels(n int) (Source, error) {
 	from, err := limitPixels(s.from, n)
 	return singleFrames{from, s.index}, err

@@ -42,7 +42,8 @@ func TestFrames_EveryFrameIsABagWithTheLabelsOfItsVideo(t *testing.T) {
 		}
 	}
 	if want := 24; seen != want || index.Frames() != want || index.Videos() != len(source.frames) {
-		t.Errorf("%d frames read, %d of %d videos in the index, want %d of %d", seen, index.Frames(), index.Videos(), want, len(source.frames))
+		t.Errorf("%d frames read, %d of %d videos in the index, want %d of %d",
+			seen, index.Frames(), index.Videos(), want, len(source.frames))
 	}
 }
 

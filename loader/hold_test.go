@@ -40,7 +40,8 @@ func sameSets(t *testing.T, streamed, held *Set) {
 	}
 	config := streamConfig()
 	for epoch := range 2 {
-		got, want := mustReadEpoch(t, mustLoader(t, streamed, config), epoch, 0), mustReadEpoch(t, mustLoader(t, held, config), epoch, 0)
+		got, want := mustReadEpoch(t, mustLoader(t, streamed, config), epoch, 0),
+			mustReadEpoch(t, mustLoader(t, held, config), epoch, 0)
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("epoch %d: batches %+v\nin memory %+v", epoch, got, want)
 		}
@@ -52,7 +53,8 @@ func TestHold_SameEpochsAndCensus(t *testing.T) {
 	held := mustHold(t, set)
 	sameSets(t, set, held)
 	census := mustCensus(t, set)
-	if census.Bags != 8 || census.Frames != 19 || census.Longest != 5 || !reflect.DeepEqual(census.Positive, []int{4, 4, 4}) || census.Labels() != 12 {
+	if census.Bags != 8 || census.Frames != 19 || census.Longest != 5 ||
+		!reflect.DeepEqual(census.Positive, []int{4, 4, 4}) || census.Labels() != 12 {
 		t.Errorf("census %+v", census)
 	}
 	if twice, err := Hold(t.Context(), held); err != nil || twice != held {
@@ -97,8 +99,10 @@ func TestFrames_OfAStreamAreThoseInMemory(t *testing.T) {
 }
 
 func TestHold_CountsWithoutCaptions(t *testing.T) {
-	labels := writeLabels(t, ClipLabelsForm{CaptionsPerBag: 5}, ClipLabel{Clip: "in/video0.mp4", Counts: map[string]int{"dog": 2}}, ClipLabel{Clip: "in/video1.mp4"})
-	set, err := StreamClips("counts", mustOpenClips(t, writeClips(t, shard.Shards, 1, 1)), mustOpenLabels(t, labels), vocabularyOf(t, "dog"))
+	labels := writeLabels(t, ClipLabelsForm{CaptionsPerBag: 5},
+		ClipLabel{Clip: "in/video0.mp4", Counts: map[string]int{"dog": 2}}, ClipLabel{Clip: "in/video1.mp4"})
+	set, err := StreamClips("counts", mustOpenClips(t, writeClips(t, shard.Shards, 1, 1)), mustOpenLabels(t, labels),
+		vocabularyOf(t, "dog"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,13 +113,16 @@ func TestHold_CountsWithoutCaptions(t *testing.T) {
 }
 
 func TestClipLabels_TruthIsHeld(t *testing.T) {
-	labels := writeLabels(t, ClipLabelsForm{Truth: true}, ClipLabel{Clip: "in/video0.mp4", Labels: []string{"dog"}}, ClipLabel{Clip: "in/video1.mp4", Truth: []string{"cat"}})
-	set, err := StreamClips("truth", mustOpenClips(t, writeClips(t, shard.Shards, 1, 2)), mustOpenLabels(t, labels), vocabularyOf(t, "dog", "cat"))
+	labels := writeLabels(t, ClipLabelsForm{Truth: true}, ClipLabel{Clip: "in/video0.mp4", Labels: []string{"dog"}},
+		ClipLabel{Clip: "in/video1.mp4", Truth: []string{"cat"}})
+	set, err := StreamClips("truth", mustOpenClips(t, writeClips(t, shard.Shards, 1, 2)), mustOpenLabels(t, labels),
+		vocabularyOf(t, "dog", "cat"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	held := mustHold(t, set)
-	if !reflect.DeepEqual(held.Truth.Uint8s(), []uint8{0, 0, 0, 1}) || !reflect.DeepEqual(held.Labels.Uint8s(), []uint8{1, 0, 0, 0}) || held.Counts != nil {
+	if !reflect.DeepEqual(held.Truth.Uint8s(), []uint8{0, 0, 0, 1}) ||
+		!reflect.DeepEqual(held.Labels.Uint8s(), []uint8{1, 0, 0, 0}) || held.Counts != nil {
 		t.Errorf("truth %v, labels %v", held.Truth, held.Labels)
 	}
 }

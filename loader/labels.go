@@ -17,25 +17,34 @@ const MaxCaptions = 255
 // holds as a token (text.Tokenizer, exact match) is a label, and the number of captions that hold it
 // is kept in Counts. captions[i] are the texts of bag i in their order, at most perBag of them. The
 // Set has no Truth, and no Source yet.
-func NewCaptionSet(name string, ids []string, captions [][]string, perBag int, vocabulary *text.Vocabulary) (*Set, error) {
+func NewCaptionSet(name string, ids []string, captions [][]string, perBag int,
+	vocabulary *text.Vocabulary) (*Set, error) {
 	if vocabulary == nil || vocabulary.Len() == 0 {
 		return nil, fmt.Errorf("%s: labels need a vocabulary of at least one word", name)
 	}
 	if len(ids) == 0 || len(ids) != len(captions) {
-		return nil, fmt.Errorf("%s: %d bags with the captions of %d; want the same number, at least 1", name, len(ids), len(captions))
+		return nil, fmt.Errorf("%s: %d bags with the captions of %d; want the same number, at least 1",
+			name, len(ids), len(captions))
 	}
 	if perBag < 1 || perBag > MaxCaptions {
 		return nil, fmt.Errorf("%s: %d captions per bag, allowed are 1 to %d", name, perBag, MaxCaptions)
 	}
 	for i := range captions {
 		if len(captions[i]) > perBag {
-			return nil, fmt.Errorf("%s: bag %d (%s) has %d captions, want at most %d", name, i, ids[i], len(captions[i]), perBag)
+			return nil, fmt.Errorf("%s: bag %d (%s) has %d captions, want at most %d",
+				name, i, ids[i], len(captions[i]), perBag)
 		}
 	}
 	if _, err := indexIDs(name, ids); err != nil {
 		return nil, err
 	}
-	s := &Set{Name: name, Vocabulary: vocabulary, IDs: ids, CaptionsPerBag: perBag, Captions: make([][][]int32, len(ids))}
+	s := &Set{
+		Name:           name,
+		Vocabulary:     vocabulary,
+		IDs:            ids,
+		CaptionsPerBag: perBag,
+		Captions:       make([][][]int32, len(ids)),
+	}
 	parallel.Each(len(ids), func(i int) { s.Captions[i] = mentions(vocabulary, captions[i]) })
 	s.Labels, s.Counts = CaptionMatrices(s.Captions, vocabulary.Len())
 	return s, nil
@@ -106,7 +115,8 @@ func CheckLabels(s *Set, what string, m *dense.Dense) error {
 		return fmt.Errorf("%s: the set has no %s", s.Name, what)
 	}
 	if m.Dtype() != dense.Uint8 || m.Dims() != 2 || m.Shape()[0] != n || m.Shape()[1] != k {
-		return fmt.Errorf("%s: %s are %v %v, want uint8 (%d, %d), bags by words", s.Name, what, m.Dtype(), m.Shape(), n, k)
+		return fmt.Errorf("%s: %s are %v %v, want uint8 (%d, %d), bags by words",
+			s.Name, what, m.Dtype(), m.Shape(), n, k)
 	}
 	for i, v := range m.Uint8s() {
 		if v > 1 {

@@ -63,7 +63,8 @@ func TestNewCaptionSet_LabelsAreWordsOfAnyCaption(t *testing.T) {
 }
 
 func TestNewCaptionSet_CountsCaptionsNotOccurrences(t *testing.T) {
-	s, err := NewCaptionSet("s", []string{"1"}, [][]string{{"dog dog dog", "dog", "cat"}}, 5, vocabularyOf(t, "dog", "cat"))
+	s, err := NewCaptionSet("s", []string{"1"}, [][]string{{"dog dog dog", "dog", "cat"}}, 5,
+		vocabularyOf(t, "dog", "cat"))
 	if err != nil {
 		t.Fatal(err)
 	}

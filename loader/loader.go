@@ -21,7 +21,7 @@ import (
 // of the epoch, on nothing else. So (epoch, batch) is all that a checkpoint needs to know.
 //
 // A bag with a picture that cannot be used is left out: its batch has fewer bags, and a batch that
-// has none left is passed over, without the batches behind it being renumbered. A Loader is safe
+// has none left is passed over, without the batches after it being renumbered. A Loader is safe
 // for concurrent use, and so several epochs may run at once.
 type Loader struct {
 	set     *Set
@@ -127,7 +127,8 @@ func (l *Loader) width() int {
 // Where the numbers of frames are known ahead, New does.
 func (l *Loader) tooLarge(bag, frames int) error {
 	if bytes := int64(frames) * int64(max(l.canvasBytes(), 4*l.width())); bytes > maxBatchBytes {
-		return fmt.Errorf("loader: with bag %d (%s) of %q a batch has %d frames, which take %d bytes, the limit is %d; lower BatchBags or Size",
+		return fmt.Errorf("loader: with bag %d (%s) of %q a batch has %d frames, which take %d bytes, the limit is "+
+			"%d; lower BatchBags or Size",
 			bag, l.id(bag), l.set.Name, frames, bytes, int64(maxBatchBytes))
 	}
 	return nil
@@ -193,8 +194,9 @@ func (l *Loader) leaveOut(bag int, err error) error {
 	if l.set.Vectors != nil {
 		what = "rows"
 	}
-	return tooManyBad(fmt.Sprintf("loader: %d %s of %q that cannot be used, more than the %d that --max-bad-samples (MaxBadSamples) allows; "+
-		"repair or remove them, or allow more: %s", len(l.bad), what, l.set.Name, l.config.MaxBadSamples, strings.Join(first, "; ")))
+	return tooManyBad(fmt.Sprintf("loader: %d %s of %q that cannot be used, more than the %d that --max-bad-samples "+
+		"(MaxBadSamples) allows; repair or remove them, or allow more: %s",
+		len(l.bad), what, l.set.Name, l.config.MaxBadSamples, strings.Join(first, "; ")))
 }
 
 // tooManyBad wraps ErrCorrupt without repeating its text, which the samples' own errors have.

@@ -22,7 +22,7 @@ import (
 )
 
 // clips is a source of bags with different numbers of frames, each frame of one grey level that
-// tells bag and frame; broken frames give ErrCorrupt.
+// shows bag and frame; broken frames give ErrCorrupt.
 type clips struct {
 	frames  []int
 	broken  map[[2]int]error
@@ -172,7 +172,8 @@ func (noisyPicture) Read(_ context.Context, bag, _ int, pic *picture.Picture) er
 // noisyPictures is a set of n pictures whose labels are the bits of their numbers.
 func noisyPictures(t testing.TB, n int) *Set {
 	t.Helper()
-	set := &Set{Name: "noisy", Vocabulary: vocabularyOf(t, "one", "two", "four"), IDs: numbered(n), Source: noisyPicture{}}
+	set := &Set{Name: "noisy", Vocabulary: vocabularyOf(t, "one", "two", "four"), IDs: numbered(n),
+		Source: noisyPicture{}}
 	labels := make([]uint8, 3*n)
 	for i := range labels {
 		labels[i] = uint8(i / 3 >> (i % 3) & 1)
@@ -196,7 +197,8 @@ func TestLoader_RaggedBags(t *testing.T) {
 		if b.Number != number || len(b.Offsets) != b.N+1 || b.Offsets[0] != 0 || int(b.Offsets[b.N]) != b.T {
 			t.Fatalf("batch %d is number %d, N %d, T %d, offsets %v", number, b.Number, b.N, b.T, b.Offsets)
 		}
-		want := []string{fmt.Sprintf("[%d 4 4 3]", b.T), fmt.Sprintf("[%d 2]", b.T), fmt.Sprintf("[%d]", b.T), fmt.Sprintf("[%d]", b.T), fmt.Sprintf("[%d]", b.N+1), fmt.Sprintf("[%d 3]", b.N)}
+		want := []string{fmt.Sprintf("[%d 4 4 3]", b.T), fmt.Sprintf("[%d 2]", b.T), fmt.Sprintf("[%d]", b.T),
+			fmt.Sprintf("[%d]", b.T), fmt.Sprintf("[%d]", b.N+1), fmt.Sprintf("[%d 3]", b.N)}
 		if !reflect.DeepEqual(b.Shapes, want) {
 			t.Errorf("batch %d has shapes %v, want %v", number, b.Shapes, want)
 		}
@@ -214,7 +216,8 @@ func TestLoader_RaggedBags(t *testing.T) {
 			}
 			for f := b.Offsets[n]; f < b.Offsets[n+1]; f++ {
 				pixels := b.Pixels[int(f)*48 : int(f+1)*48]
-				if got, want := pixels[0], level(bag, int(f-b.Offsets[n])); got != want || pixels[23] != want || pixels[24] != 0 {
+				if got, want := pixels[0], level(bag, int(f-b.Offsets[n])); got != want || pixels[23] != want ||
+					pixels[24] != 0 {
 					t.Errorf("bag %d frame %d: pixels %v", bag, f-b.Offsets[n], pixels)
 				}
 				if b.Sizes[2*f] != 2 || b.Sizes[2*f+1] != 4 {
@@ -362,7 +365,9 @@ func TestLoader_BadSamplesAreLeftOutAndCounted(t *testing.T) {
 	for limit, first := range map[int]string{0: "clip-0", 2: "clip-6", 4: "clip-0"} {
 		config.MaxBadSamples = limit
 		_, err := readEpoch(t, mustLoader(t, set, config), 0, 0)
-		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), first) || !strings.Contains(err.Error(), fmt.Sprintf("%d pictures", limit+1)) || !strings.Contains(err.Error(), "--max-bad-samples") {
+		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), first) ||
+			!strings.Contains(err.Error(), fmt.Sprintf("%d pictures", limit+1)) ||
+			!strings.Contains(err.Error(), "--max-bad-samples") {
 			t.Errorf("at most %d: %v", limit, err)
 		}
 	}

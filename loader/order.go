@@ -2,7 +2,7 @@ package loader
 
 import "nmn/internal/rng"
 
-// epochOrder tells which bags stand where in an epoch. It depends on (seed, epoch) and the set alone,
+// epochOrder decides which bags stand where in an epoch. It depends on (seed, epoch) and the set alone,
 // and any part of it is had without the parts before.
 type epochOrder interface {
 	// bags returns those at the positions [from, to), in dst or in memory that must not be changed.

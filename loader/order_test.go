@@ -25,13 +25,15 @@ func TestStreamOrder_EveryBagOnceAndAnyPartAlone(t *testing.T) {
 			sorted := slices.Sorted(slices.Values(whole))
 			for i, bag := range sorted {
 				if bag != i {
-					t.Fatalf("n = %d, block %d, window %d: bag %d is missing or out of range: %v", n, config.Block, config.Window, i, whole)
+					t.Fatalf("n = %d, block %d, window %d: bag %d is missing or out of range: %v",
+						n, config.Block, config.Window, i, whole)
 				}
 			}
 			for from := 0; from < n; from += 5 {
 				to := min(n, from+5)
 				if part := newStreamOrder(config, 3, n).bags(nil, from, to); !slices.Equal(part, whole[from:to]) {
-					t.Fatalf("n = %d, block %d, window %d: positions %d to %d are %v alone and %v in the whole", n, config.Block, config.Window, from, to, part, whole[from:to])
+					t.Fatalf("n = %d, block %d, window %d: positions %d to %d are %v alone and %v in the whole",
+						n, config.Block, config.Window, from, to, part, whole[from:to])
 				}
 			}
 		}
@@ -66,7 +68,8 @@ func TestStreamOrder_DependsOnSeedAndEpoch(t *testing.T) {
 		for _, seed := range []uint64{1, 2} {
 			for epoch := range 2 {
 				name := fmt.Sprintf("block %d, seed %d, epoch %d", block, seed, epoch)
-				order := fmt.Sprint(newStreamOrder(Config{Seed: seed, Shuffle: true, Block: block}, epoch, 500).bags(nil, 0, 500))
+				order := fmt.Sprint(newStreamOrder(Config{Seed: seed, Shuffle: true, Block: block}, epoch,
+					500).bags(nil, 0, 500))
 				if other, ok := seen[order]; ok {
 					t.Errorf("%s has the order of %s", name, other)
 				}

@@ -112,7 +112,7 @@ func BenchmarkPhotographs(b *testing.B) {
 	}
 }
 
-// The decoders differ in nothing, but for Go's standard library, whose inverse transform rounds otherwise.
+// The decoders differ in nothing, except for Go's standard library, whose inverse transform rounds otherwise.
 func TestPhotographs_EveryDecoderHasTheSamePixels(t *testing.T) {
 	folder, list := photographs(t)
 	levels := simd.Levels()

@@ -9,8 +9,8 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Rows reads of bags one at a time what the IDs and matrices of a Set hold of all. It must be safe for concurrent
-// use. Rows with true labels have a method KnowsTruth() bool that returns true.
+// Rows reads, one bag at a time, what the IDs and matrices of a Set hold for all bags. It must be
+// safe for concurrent use. Rows with true labels have a method KnowsTruth() bool that returns true.
 type Rows interface {
 	// Len is the number of bags.
 	Len() int
@@ -19,7 +19,7 @@ type Rows interface {
 	Read(ctx context.Context, bag int, row *Row) error
 }
 
-// Row is what a set knows of one bag, without the zeros. Lists of classes ascend.
+// Row is what a set knows about one bag, without the zeros. Lists of classes ascend.
 type Row struct {
 	ID       string
 	Labels   []int32   // classes whose observed label is 1
@@ -55,7 +55,7 @@ func (s *Set) WithRows(rows Rows) *Set {
 	return &other
 }
 
-// Row tells of a bag what the set knows of it, from memory or from its Rows.
+// Row returns what the set knows about a bag, from memory or from its Rows.
 func (s *Set) Row(ctx context.Context, bag int, row *Row) error {
 	if s.Rows != nil {
 		return s.Rows.Read(ctx, bag, row)

@@ -32,7 +32,7 @@ func TestScale_MemoryDoesNotGrow(t *testing.T) {
 		t.Skip("makes large files")
 	}
 	if _, err := os.Stat("/proc/self/status"); err != nil {
-		t.Skip("the system does not tell how much memory a process takes")
+		t.Skip("the system does not say how much memory a process takes")
 	}
 	sizes := os.Getenv("NMN_SCALE")
 	if sizes == "" {
@@ -61,7 +61,7 @@ func TestScale_MemoryDoesNotGrow(t *testing.T) {
 	}
 }
 
-// scaleChild runs TestScale_Child on a folder, and returns its peak memory in kB and what it says of time.
+// scaleChild runs TestScale_Child on a folder, and returns its peak memory in kB and what it says about time.
 func scaleChild(t *testing.T, dir string) (kilobytes int, summary string) {
 	t.Helper()
 	command := exec.Command(os.Args[0], "-test.run=^TestScale_Child$", "-test.v")
@@ -84,7 +84,7 @@ func scaleChild(t *testing.T, dir string) (kilobytes int, summary string) {
 }
 
 // TestScale_Child reads batches of the folder that TestScale_MemoryDoesNotGrow made, from the middle of
-// an epoch on, and tells the peak of its memory.
+// an epoch on, and returns the peak of its memory.
 func TestScale_Child(t *testing.T) {
 	dir := os.Getenv("NMN_SCALE_CHILD")
 	if dir == "" {
@@ -128,7 +128,8 @@ func TestScale_Child(t *testing.T) {
 		e.Close()
 	}
 	fmt.Printf("scale: %d opened in %v, first batch after %v, %d batches after %v\n", peakMemory(t),
-		opened.Round(time.Millisecond), toFirst.Round(time.Millisecond), read, time.Since(began).Round(time.Millisecond))
+		opened.Round(time.Millisecond), toFirst.Round(time.Millisecond), read,
+		time.Since(began).Round(time.Millisecond))
 }
 
 // peakMemory is the most resident memory that this process has had, in kB.
@@ -169,8 +170,10 @@ func writeScale(t *testing.T, dir string, n int) {
 	const shared = 4
 	var records []shard.Record
 	for i := range shared {
-		r := shard.Record{Clip: scaleClip(i), Width: 64, Height: 48, PictureWidth: 64, PictureHeight: 48, Decoded: 2, Frames: []shard.Frame{{Number: 0}, {Number: 1}}}
-		if err := w.Add(&r, [][]byte{greyJPEG(t, 64, 48, uint8(50*i)), greyJPEG(t, 64, 48, uint8(50*i+20))}); err != nil {
+		r := shard.Record{Clip: scaleClip(i), Width: 64, Height: 48, PictureWidth: 64, PictureHeight: 48, Decoded: 2,
+			Frames: []shard.Frame{{Number: 0}, {Number: 1}}}
+		if err := w.Add(&r,
+			[][]byte{greyJPEG(t, 64, 48, uint8(50*i)), greyJPEG(t, 64, 48, uint8(50*i+20))}); err != nil {
 			t.Fatal(err)
 		}
 		records = append(records, r)
@@ -179,17 +182,18 @@ func writeScale(t *testing.T, dir string, n int) {
 		t.Fatal(err)
 	}
 	writeScaleIndex(t, dir, n, records)
-	err = WriteClipLabels(filepath.Join(dir, "labels.jsonl"), ClipLabelsForm{CaptionsPerBag: 20}, func(yield func(ClipLabel, error) bool) {
-		for i := range n {
-			counts := map[string]int{}
-			for j := range 10 {
-				counts["w"+strconv.Itoa((i*7+j*j*31)%scaleWords)] = 1 + (i+j)%20
+	err = WriteClipLabels(filepath.Join(dir, "labels.jsonl"), ClipLabelsForm{CaptionsPerBag: 20},
+		func(yield func(ClipLabel, error) bool) {
+			for i := range n {
+				counts := map[string]int{}
+				for j := range 10 {
+					counts["w"+strconv.Itoa((i*7+j*j*31)%scaleWords)] = 1 + (i+j)%20
+				}
+				if !yield(ClipLabel{Clip: scaleClip(i), Counts: counts}, nil) {
+					return
+				}
 			}
-			if !yield(ClipLabel{Clip: scaleClip(i), Counts: counts}, nil) {
-				return
-			}
-		}
-	})
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,14 +22,21 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 	used := make([]bool, s.Len())
 	for at, i := range indices {
 		if i < 0 || i >= s.Len() {
-			return nil, fmt.Errorf("%s: index %d (number %d) is outside the %d bags of %s", name, i, at, s.Len(), s.Name)
+			return nil, fmt.Errorf("%s: index %d (number %d) is outside the %d bags of %s",
+				name, i, at, s.Len(), s.Name)
 		}
 		if used[i] {
 			return nil, fmt.Errorf("%s: bag %d%s of %s is chosen twice", name, i, s.called(i), s.Name)
 		}
 		used[i] = true
 	}
-	part := &Set{Name: name, Vocabulary: s.Vocabulary, CaptionsPerBag: s.CaptionsPerBag, ByFrame: s.ByFrame, ByBlocks: s.ByBlocks}
+	part := &Set{
+		Name:           name,
+		Vocabulary:     s.Vocabulary,
+		CaptionsPerBag: s.CaptionsPerBag,
+		ByFrame:        s.ByFrame,
+		ByBlocks:       s.ByBlocks,
+	}
 	if s.Rows != nil {
 		part.Rows, part.survey = chosenRows{s.Rows, slices.Clone(indices)}, &survey{}
 	} else {
@@ -105,7 +112,7 @@ func (c chosenSource) Read(ctx context.Context, bag, frame int, pic *picture.Pic
 	return c.from.Read(ctx, c.indices[bag], frame, pic)
 }
 
-// WithMaxPixels lets a Loader apply its own limit, where the Source behind can.
+// WithMaxPixels lets a Loader apply its own limit, where the underlying Source can.
 func (c chosenSource) WithMaxPixels(n int) (Source, error) {
 	from, err := limitPixels(c.from, n)
 	return chosenSource{from, c.indices}, err
@@ -135,7 +142,8 @@ func SplitHalves(s *Set, seed uint64) (first, second *Set, err error) {
 		return nil, nil, fmt.Errorf("%s: %d bags cannot be split in two", s.Name, s.Len())
 	}
 	if s.Rows != nil {
-		return nil, nil, fmt.Errorf("%s: to split a set in halves its identifiers are needed, and they are not in memory", s.Name)
+		return nil, nil, fmt.Errorf(
+			"%s: to split a set in halves its identifiers are needed, and they are not in memory", s.Name)
 	}
 	order := make([]int, s.Len())
 	for i := range order {

@@ -26,10 +26,12 @@ func SplitByIDs(s *Set, lists ...[]string) ([]*Set, error) {
 		for at, id := range ids {
 			i, ok := index[id]
 			if !ok {
-				return nil, fmt.Errorf("%s: list %d, entry %d: there is no bag %q: %w", s.Name, l+1, at+1, Excerpt(id), ErrAnnotations)
+				return nil, fmt.Errorf("%s: list %d, entry %d: there is no bag %q: %w",
+					s.Name, l+1, at+1, Excerpt(id), ErrAnnotations)
 			}
 			if first, ok := listed[id]; ok {
-				return nil, fmt.Errorf("%s: list %d, entry %d: %q is in list %d already: %w", s.Name, l+1, at+1, Excerpt(id), first, ErrAnnotations)
+				return nil, fmt.Errorf("%s: list %d, entry %d: %q is in list %d already: %w",
+					s.Name, l+1, at+1, Excerpt(id), first, ErrAnnotations)
 			}
 			listed[id], indices[at] = l+1, i
 		}
@@ -76,7 +78,8 @@ func ParseIDs(name string, r io.Reader) ([]string, error) {
 		}
 		id := string(line)
 		if at, ok := first[id]; ok {
-			return nil, fmt.Errorf("id list %q, line %d: %q repeats line %d: %w", name, n, Excerpt(id), at, ErrAnnotations)
+			return nil, fmt.Errorf("id list %q, line %d: %q repeats line %d: %w", name, n, Excerpt(id), at,
+				ErrAnnotations)
 		}
 		first[id] = n
 		ids = append(ids, id)
@@ -104,7 +107,8 @@ func WriteIDs(path string, ids []string) error {
 		for at < min(len(read), len(ids)) && read[at] == ids[at] {
 			at++
 		}
-		return fmt.Errorf("cannot list identifiers in %q: %q cannot stand on a line of its own: it is empty, starts with #, or has a line break or blanks around it; rename it",
+		return fmt.Errorf("cannot list identifiers in %q: %q cannot stand on a line of its own: it is empty, starts "+
+			"with #, or has a line break or blanks around it; rename it",
 			path, Excerpt(ids[at]))
 	}
 	return durable.WriteFile(path, []byte(text), 0o644)

@@ -38,17 +38,20 @@ func TestSubset_CarriesEverythingAlong(t *testing.T) {
 	}
 	for at, i := range indices {
 		for m, pair := range map[string][2][]uint8{
-			"labels": {part.Labels.Uint8s(), s.Labels.Uint8s()}, "truth": {part.Truth.Uint8s(), s.Truth.Uint8s()}, "counts": {part.Counts.Uint8s(), s.Counts.Uint8s()},
+			"labels": {part.Labels.Uint8s(), s.Labels.Uint8s()}, "truth": {part.Truth.Uint8s(), s.Truth.Uint8s()},
+			"counts": {part.Counts.Uint8s(), s.Counts.Uint8s()},
 		} {
 			if !bytes.Equal(pair[0][at*6:at*6+6], pair[1][i*6:i*6+6]) {
 				t.Errorf("%s of bag %d differ", m, i)
 			}
 		}
-		if part.IDs[at] != s.IDs[i] || !reflect.DeepEqual(part.Captions[at], s.Captions[i]) || part.Source.Frames(at) != i+1 {
+		if part.IDs[at] != s.IDs[i] || !reflect.DeepEqual(part.Captions[at], s.Captions[i]) ||
+			part.Source.Frames(at) != i+1 {
 			t.Errorf("bag %d became %s with %d frames", i, part.IDs[at], part.Source.Frames(at))
 		}
 		var pic picture.Picture
-		if err := part.Source.Read(context.Background(), at, 2, &pic); err != nil || pic.Pix[0] != uint8(i) || pic.Pix[1] != 2 {
+		if err := part.Source.Read(context.Background(), at, 2, &pic); err != nil || pic.Pix[0] != uint8(i) ||
+			pic.Pix[1] != 2 {
 			t.Errorf("picture of bag %d: %v, %v", i, pic, err)
 		}
 	}
@@ -84,7 +87,8 @@ func TestSubset_PassesThePixelLimitOn(t *testing.T) {
 
 func TestSubset_RefusesBadIndices(t *testing.T) {
 	s := captionSet(t, 4, 2)
-	for want, indices := range map[string][]int{"without bags": {}, "index 4 (number 1)": {0, 4}, "index -1": {-1}, "bag 2 (bagc) of pattern is chosen twice": {2, 1, 2}} {
+	for want, indices := range map[string][]int{"without bags": {}, "index 4 (number 1)": {0, 4}, "index -1": {-1},
+		"bag 2 (bagc) of pattern is chosen twice": {2, 1, 2}} {
 		if _, err := Subset(s, "p", indices); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: error %v, want one with %q", indices, err, want)
 		}
@@ -112,12 +116,12 @@ func TestSplitHalves_DependsOnIDsAndSeedAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, _, err := SplitHalves(r, 1)
+	reversed, _, err := SplitHalves(r, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.Reverse(again.IDs)
-	if !slices.Equal(a.IDs, again.IDs) {
+	slices.Reverse(reversed.IDs)
+	if !slices.Equal(a.IDs, reversed.IDs) {
 		t.Error("another order of the set gives other halves, or the order of the set is lost")
 	}
 	if other, _, _ := SplitHalves(s, 2); slices.Equal(a.IDs, other.IDs) {
@@ -177,7 +181,8 @@ func TestParseIDs(t *testing.T) {
 		"a\nb\n\na": `line 4: "a" repeats line 1`, "": "no ids", "# only\n": "no ids",
 		"a\n" + strings.Repeat("x", 5000): "line 2: longer than 4096 bytes",
 	} {
-		if _, err := ParseIDs("l", strings.NewReader(in)); !errors.Is(err, ErrAnnotations) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"l"`) {
+		if _, err := ParseIDs("l", strings.NewReader(in)); !errors.Is(err, ErrAnnotations) ||
+			!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"l"`) {
 			t.Errorf("%.20q: error %v, want one with %q", in, err, want)
 		}
 	}
@@ -203,9 +208,9 @@ func FuzzParseIDs(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := ParseIDs("again", strings.NewReader(strings.Join(ids, "\n")))
-		if err != nil || !slices.Equal(ids, again) {
-			t.Fatalf("%q read again: %q, %v", ids, again, err)
+		readBack, err := ParseIDs("again", strings.NewReader(strings.Join(ids, "\n")))
+		if err != nil || !slices.Equal(ids, readBack) {
+			t.Fatalf("%q read again: %q, %v", ids, readBack, err)
 		}
 	})
 }

@@ -14,7 +14,7 @@ type Standard struct {
 	Mean, Scale []float32 // D each
 }
 
-// newStandard takes columns to mean 0 and deviation 1. A column that is constant where the moments
+// newStandard brings columns to mean 0 and deviation 1. A column that is constant where the moments
 // were taken becomes 0 everywhere: nothing could be learned about it.
 func newStandard(m *features.Moments) *Standard {
 	s := &Standard{Mean: make([]float32, len(m.Mean)), Scale: make([]float32, len(m.Mean))}
@@ -57,7 +57,8 @@ func (s *Standard) check(set *Set) error {
 	case set.Vectors == nil:
 		return fmt.Errorf("loader: the set %q has pictures, and a standard of features", set.Name)
 	case len(s.Mean) != set.Vectors.Width() || len(s.Scale) != len(s.Mean):
-		return fmt.Errorf("loader: the vectors of %q have %d features, the standard is for %d", set.Name, set.Vectors.Width(), len(s.Mean))
+		return fmt.Errorf("loader: the vectors of %q have %d features, the standard is for %d",
+			set.Name, set.Vectors.Width(), len(s.Mean))
 	}
 	return nil
 }

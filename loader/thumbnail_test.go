@@ -38,10 +38,12 @@ func TestThumbnailer_KeepsProportionsAndColours(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if width, height := img.Bounds().Dx(), img.Bounds().Dy(); max(width, height) != picture.ThumbnailSize || width != small.Width || height != small.Height {
+		if width, height := img.Bounds().Dx(), img.Bounds().Dy(); max(width, height) != picture.ThumbnailSize ||
+			width != small.Width || height != small.Height {
 			t.Errorf("%v becomes %d×%d, said to be %d×%d", size, width, height, small.Width, small.Height)
 		}
-		if want := picture.ThumbnailSize * float64(size[1]) / float64(size[0]); size[0] > size[1] && math.Abs(float64(small.Height)-want) > 2 {
+		if want := picture.ThumbnailSize * float64(size[1]) / float64(size[0]); size[0] > size[1] &&
+			math.Abs(float64(small.Height)-want) > 2 {
 			t.Errorf("%v becomes %d×%d", size, small.Width, small.Height)
 		}
 		for x, red := range map[int]bool{small.Width / 4: true, 3 * small.Width / 4: false} {

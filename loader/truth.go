@@ -2,8 +2,8 @@ package loader
 
 import "context"
 
-// LabelsAsTruth is the set with its labels for the true ones, unless it knows these. Noise that is injected
-// after leaves them as they are.
+// LabelsAsTruth is the set with its labels as the true labels too, unless it knows the true ones. Noise
+// that is injected later leaves the true labels as they are.
 func (s *Set) LabelsAsTruth() *Set {
 	if s.KnowsTruth() {
 		return s
@@ -16,7 +16,7 @@ func (s *Set) LabelsAsTruth() *Set {
 	return &known
 }
 
-// labelsAsTruth are rows that take labels for the true ones.
+// labelsAsTruth are rows whose labels are taken as the true labels.
 type labelsAsTruth struct{ Rows }
 
 func (r labelsAsTruth) Read(ctx context.Context, bag int, row *Row) error {
@@ -27,7 +27,7 @@ func (r labelsAsTruth) Read(ctx context.Context, bag int, row *Row) error {
 
 func (labelsAsTruth) KnowsTruth() bool { return true }
 
-// TruthAsLabels is the set with what truly holds for its labels. It must know it.
+// TruthAsLabels is the set with its true labels in place of its labels. The set must know them.
 func (s *Set) TruthAsLabels() *Set {
 	relabelled := *s
 	if s.Rows != nil {
@@ -37,7 +37,7 @@ func (s *Set) TruthAsLabels() *Set {
 	return &relabelled
 }
 
-// truthAsLabels are rows that take what is true for labels.
+// truthAsLabels are rows whose true labels are taken as the labels.
 type truthAsLabels struct{ Rows }
 
 func (r truthAsLabels) Read(ctx context.Context, bag int, row *Row) error {

@@ -40,7 +40,14 @@ func (n *Net) Step(p *Plan, o StepOptions) error {
 	if err := n.forward(p, true); err != nil {
 		return err
 	}
-	out := noise.StepOutput{Loss: p.Loss, DLogits: p.dLogits, DO: p.dO, Prob: p.Prob, Observed: p.Observed, Posterior: p.Posterior}
+	out := noise.StepOutput{
+		Loss:      p.Loss,
+		DLogits:   p.dLogits,
+		DO:        p.dO,
+		Prob:      p.Prob,
+		Observed:  p.Observed,
+		Posterior: p.Posterior,
+	}
 	confidence := p.Confidence
 	if o.WithoutNoise || confidence == nil {
 		confidence, out.DO = nil, nil
@@ -135,7 +142,8 @@ func (n *Net) backwardHead(c *chunk, i int, dy *tensor.Tensor, noisy bool) error
 	x, mask := n.belowHead(c, i)
 	params := conv.Params{Pad: l.pad}
 	if i == n.config.tap() && noisy && n.config.Noise == FeatureDependent && !n.config.NoiseDetach {
-		if err := n.backend.BagPoolGrad(x.dy, c.dPooled, x.y, c.pooled, c.bags, n.config.poolKind(), false); err != nil {
+		if err := n.backend.BagPoolGrad(x.dy, c.dPooled, x.y, c.pooled, c.bags, n.config.poolKind(),
+			false); err != nil {
 			return err
 		}
 		params.Accumulate = true
@@ -210,7 +218,8 @@ func (n *Net) backwardPool(c *chunk, block int, o StepOptions) error {
 	if b.G == nil {
 		return n.backend.MaxPoolGrad(top.dy, pooled.dy, top.y, pooled.y, true)
 	}
-	return n.backend.MaxPoolGradBias(top.dy, b.G, pooled.dy, top.y, pooled.y, pool.MaxGradParams{ReLU: true, Accumulate: o.Accumulate})
+	return n.backend.MaxPoolGradBias(top.dy, b.G, pooled.dy, top.y, pooled.y,
+		pool.MaxGradParams{ReLU: true, Accumulate: o.Accumulate})
 }
 
 // below is the input of convolution j of block i, and the mask of its gradient: the output of a ReLU,

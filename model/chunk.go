@@ -14,7 +14,7 @@ type chunk struct {
 	x, dx                      *tensor.Tensor // input; dx is nil without InputGradient
 	convs                      [][]output     // output of each convolution of each block
 	pools                      []output       // output of each block's pool; the last is empty without one
-	hidden                     []output       // outputs of the head but for the last layer's, after ReLU and dropout
+	hidden                     []output       // outputs of the head except for the last layer's, after ReLU and dropout
 	features                   *tensor.Tensor // the map that the noise model sees
 	logits, dLogits            *tensor.Tensor
 
@@ -27,7 +27,7 @@ type chunk struct {
 // into chunks of about the same size, whatever bags the frames belong to. In training every chunk but the
 // last goes forward twice: first all of them for the logits, from which the noise model and the noisy-or
 // find the gradients of all logits of a bag; then each again, followed at once by its backward pass. The
-// gradients are those of the batch in one piece, but for the order of sums.
+// gradients are those of the batch in one piece, except for the order of sums.
 func (n *Net) ChunkFrames(frames int) error {
 	if frames < 0 {
 		return fmt.Errorf("model: chunks of %d frames, want at least 1, or 0 for whole batches", frames)
@@ -65,13 +65,20 @@ func (n *Net) viewChunks(p *Plan, v *viewer) {
 	for from := 0; from < p.Frames; from += size {
 		to := min(from+size, p.Frames)
 		c := chunk{
-			pixels: v.Rows(p.Pixels, from, to), sizes: v.Rows(p.Sizes, from, to), flips: v.Rows(p.Flips, from, to), keys: v.Rows(p.Keys, from, to),
-			logits: v.Rows(p.Logits, from, to), dLogits: v.Rows(p.dLogits, from, to),
-			x:      v.rows(n.memory.x, to-from),
-			pooled: p.Pooled, dPooled: p.dPooledN, bags: p.bags,
+			pixels:  v.Rows(p.Pixels, from, to),
+			sizes:   v.Rows(p.Sizes, from, to),
+			flips:   v.Rows(p.Flips, from, to),
+			keys:    v.Rows(p.Keys, from, to),
+			logits:  v.Rows(p.Logits, from, to),
+			dLogits: v.Rows(p.dLogits, from, to),
+			x:       v.rows(n.memory.x, to-from),
+			pooled:  p.Pooled,
+			dPooled: p.dPooledN,
+			bags:    p.bags,
 		}
 		if size < p.Frames {
-			c.pooled, c.dPooled, c.bags = v.Shaped(v.Rows(p.means, from, to), to-from, d), v.Shaped(v.Rows(p.dMeans, from, to), to-from, d), nil
+			c.pooled, c.dPooled, c.bags = v.Shaped(v.Rows(p.means, from, to), to-from, d),
+				v.Shaped(v.Rows(p.dMeans, from, to), to-from, d), nil
 		}
 		n.viewLayers(&c, v, to-from)
 		p.chunks = append(p.chunks, c)
@@ -87,7 +94,10 @@ func (n *Net) viewLayers(c *chunk, v *viewer, frames int) {
 	shapes, turn, next := n.shapes(), 0, 0
 	take := func() output {
 		s := shapes[next]
-		a := output{y: v.rows(n.memory.outputs[next], frames), dy: v.Start(n.memory.gradients[turn], frames, s.h, s.w, s.c)}
+		a := output{
+			y:  v.rows(n.memory.outputs[next], frames),
+			dy: v.Start(n.memory.gradients[turn], frames, s.h, s.w, s.c),
+		}
 		next, turn = next+1, 1-turn
 		return a
 	}

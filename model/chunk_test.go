@@ -31,7 +31,8 @@ func fillClips(t testing.TB, n *Net) *Plan {
 		to   *tensor.Tensor
 		from any
 	}{{p.Labels, labels}, {p.Offsets, slices.Clone(clips)}} {
-		if err := n.backend.Upload(u.to, dense.New(dense.WithShape(u.to.Len()), dense.WithBacking(u.from))); err != nil {
+		if err := n.backend.Upload(u.to,
+			dense.New(dense.WithShape(u.to.Len()), dense.WithBacking(u.from))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -57,7 +58,7 @@ func values(t testing.TB, n *Net, from *tensor.Tensor) []float32 {
 }
 
 // However a batch is cut, logits and dropout are the same bit for bit, and so is all that the noise model
-// makes of them where it sees no means; gradients are the same but for the order of their sums.
+// makes of them where it sees no means; gradients are the same except for the order of their sums.
 func TestChunks_GradientsAreThoseOfTheWholeBatch(t *testing.T) {
 	for name, change := range map[string]func(*Config, *StepOptions){
 		"fd":           func(*Config, *StepOptions) {},
@@ -94,7 +95,8 @@ func TestChunks_GradientsAreThoseOfTheWholeBatch(t *testing.T) {
 					t.Errorf("chunks of %d: other logits", chunk)
 				}
 				exact := c.Noise != FeatureDependent || c.NoisePool == "max" || o.WithoutNoise
-				if err := close32(values(t, n, p.Loss), loss, 1e-6); err != nil || exact && !slices.Equal(values(t, n, p.Loss), loss) {
+				if err := close32(values(t, n, p.Loss), loss, 1e-6); err != nil ||
+					exact && !slices.Equal(values(t, n, p.Loss), loss) {
 					t.Errorf("chunks of %d: losses %v, want %v", chunk, values(t, n, p.Loss), loss)
 				}
 				for name, g := range got {
@@ -162,8 +164,10 @@ func TestChunks_TakeLessMemoryAndAllocateNothing(t *testing.T) {
 		t.Errorf("the whole batch takes %d bytes, %d are counted", bytes, counted)
 	}
 	p := inChunks(t, n, 4)
-	if counted := n.ChunkBytes(p.Frames, p.Bags, n.chunkOf(p.Frames), true); counted != n.buffers.Bytes() || counted > bytes/2 {
-		t.Errorf("chunks of 4 of 11 frames take %d bytes, %d are counted; the whole takes %d", n.buffers.Bytes(), counted, bytes)
+	if counted := n.ChunkBytes(p.Frames, p.Bags, n.chunkOf(p.Frames), true); counted != n.buffers.Bytes() ||
+		counted > bytes/2 {
+		t.Errorf("chunks of 4 of 11 frames take %d bytes, %d are counted; the whole takes %d",
+			n.buffers.Bytes(), counted, bytes)
 	}
 	run := func() {
 		p, err := n.Plan(p.Frames, p.Bags, true)
@@ -192,7 +196,7 @@ func TestChunks_SayWhatTheyCannot(t *testing.T) {
 	}
 }
 
-// limited is a device with little free memory, which tells how much.
+// limited is a device with little free memory, which reports how much.
 type limited struct {
 	kernels.Backend
 	free int
@@ -226,7 +230,8 @@ func TestPlan_TellsWhichChunksWouldFit(t *testing.T) {
 	n := newNet(t, backend, small(FeatureDependent))
 	backend.free = room
 	_, err := n.Plan(26, 1, true)
-	if !errors.Is(err, kernels.ErrOutOfMemory) || !strings.Contains(err.Error(), "would fit in chunks of 7 frames (--chunk-frames 7)") {
+	if !errors.Is(err, kernels.ErrOutOfMemory) ||
+		!strings.Contains(err.Error(), "would fit in chunks of 7 frames (--chunk-frames 7)") {
 		t.Fatalf("error %v", err)
 	}
 	backend.free = room

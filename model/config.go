@@ -86,7 +86,15 @@ func Scenes(classes int, mil bool) Config {
 // and dropout .5, and one logit for each class. Without hidden layers it is linear. Where it has a
 // feature-dependent noise model, g(X) is the last hidden layer, or the features themselves.
 func MLP(width, classes int, hidden []int) Config {
-	return Config{Classes: classes, Size: 1, Input: width, Hidden: slices.Clone(hidden), Dropout: .5, Noise: NoNoise, NoisePool: pool.Mean.String()}
+	return Config{
+		Classes:   classes,
+		Size:      1,
+		Input:     width,
+		Hidden:    slices.Clone(hidden),
+		Dropout:   .5,
+		Noise:     NoNoise,
+		NoisePool: pool.Mean.String(),
+	}
 }
 
 // Narrow multiplies the channels of all hidden layers by a factor, rounded to a multiple of 8 and at
@@ -138,22 +146,25 @@ func (c Config) Validate() error {
 		return fmt.Errorf("model: width is %d, want 0 (the same as size) or more", c.Width)
 	}
 	if h, w := c.featureGrid(); c.Input == 0 && min(h, w)+2*c.FC6Pad < c.FC6Kernel {
-		return fmt.Errorf("model: an input of %d×%d pixels leaves %d×%d cells before fc6, which needs %d: raise size or lower fc6-kernel",
+		return fmt.Errorf("model: an input of %d×%d pixels leaves %d×%d cells before fc6, which needs %d: raise size "+
+			"or lower fc6-kernel",
 			c.Size, c.width(), h, w, c.FC6Kernel-2*c.FC6Pad)
 	}
 	return nil
 }
 
-// validateInput checks what pictures and features have apart.
+// validateInput checks the fields that only nets on pictures, or only nets on features, have.
 func (c Config) validateInput() error {
 	switch {
 	case c.Input == 0 && (len(c.Depths) == 0 || len(c.Depths) != len(c.Widths)):
 		return fmt.Errorf("model: depths %v and widths %v need one entry for each block", c.Depths, c.Widths)
 	case c.Input == 0 && (len(c.Hidden) > 0 || c.Standardised):
-		return fmt.Errorf("model: hidden %v and standardised %t are for a net on features (input), this one takes pictures",
+		return fmt.Errorf(
+			"model: hidden %v and standardised %t are for a net on features (input), this one takes pictures",
 			c.Hidden, c.Standardised)
 	case c.Input != 0 && (len(c.Depths)+len(c.Widths) > 0 || c.MIL || c.Size != 1 || c.width() != 1):
-		return fmt.Errorf("model: a net on features has no blocks and no cells: depths %v, widths %v, mil %t, size %d×%d",
+		return fmt.Errorf(
+			"model: a net on features has no blocks and no cells: depths %v, widths %v, mil %t, size %d×%d",
 			c.Depths, c.Widths, c.MIL, c.Size, c.width())
 	}
 	return nil
@@ -176,7 +187,8 @@ func (c Config) sizes() []size {
 	}
 	all = append(all, size{"fc6", c.FC6}, size{"fc7", c.FC7}, size{"fc6-kernel", c.FC6Kernel})
 	for i := range c.Depths {
-		all = append(all, size{fmt.Sprintf("depths[%d]", i), c.Depths[i]}, size{fmt.Sprintf("widths[%d]", i), c.Widths[i]})
+		all = append(all, size{fmt.Sprintf("depths[%d]", i), c.Depths[i]},
+			size{fmt.Sprintf("widths[%d]", i), c.Widths[i]})
 	}
 	return all
 }
@@ -214,7 +226,7 @@ type headLayer struct {
 	kernel, pad int
 }
 
-// head lists the layers behind the blocks: fc6, fc7 and fc8 of VGG, or the hidden layers of a net on
+// head lists the layers after the blocks: fc6, fc7 and fc8 of VGG, or the hidden layers of a net on
 // features and the one that gives the logits, fc1, fc2, ...
 func (c Config) head() []headLayer {
 	if c.Input == 0 {
@@ -232,7 +244,7 @@ func (c Config) head() []headLayer {
 	return all
 }
 
-// tap is the layer of the head whose input the noise model sees as g(X): the first one behind blocks, and
+// tap is the layer of the head whose input the noise model sees as g(X): the first one after blocks, and
 // the last one of a net on features.
 func (c Config) tap() int {
 	if c.Input > 0 {

@@ -18,8 +18,20 @@ func (c Config) Layers() []LayerShape {
 	var all []LayerShape
 	add := func(name string, h, w, channels, out, kernel, pad int) {
 		shrink := kernel - 1 - 2*pad
-		l := LayerShape{Name: name, H: h, W: w, C: channels, K: out, R: kernel, S: kernel, Pad: pad,
-			OutH: h - shrink, OutW: w - shrink, Parameters: out * (kernel*kernel*channels + 1), NeedsDataGradient: len(all) > 0}
+		l := LayerShape{
+			Name:              name,
+			H:                 h,
+			W:                 w,
+			C:                 channels,
+			K:                 out,
+			R:                 kernel,
+			S:                 kernel,
+			Pad:               pad,
+			OutH:              h - shrink,
+			OutW:              w - shrink,
+			Parameters:        out * (kernel*kernel*channels + 1),
+			NeedsDataGradient: len(all) > 0,
+		}
 		l.ForwardFLOP = 2 * float64(l.OutH*l.OutW) * float64(kernel*kernel) * float64(channels) * float64(out)
 		l.TrainFLOP = 3 * l.ForwardFLOP
 		if !l.NeedsDataGradient {

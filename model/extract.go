@@ -37,7 +37,7 @@ func (c Config) LayerWidth(l Layer) (int, error) {
 	return 0, fmt.Errorf("model: layer %q cannot be extracted, want one of %v", l, layers)
 }
 
-// Extract returns what a layer says of the bags of a plan after Forward: N×LayerWidth of float32. Pool5
+// Extract returns what a layer says about the bags of a plan after Forward: N×LayerWidth of float32. Pool5
 // and FC7 are means over the cells of all frames of a bag, whatever the noise model pools with, and
 // overwrite room, which is of that shape; Probabilities are those of the plan and need none.
 func (n *Net) Extract(room *tensor.Tensor, p *Plan, l Layer) (*tensor.Tensor, error) {
@@ -48,7 +48,8 @@ func (n *Net) Extract(room *tensor.Tensor, p *Plan, l Layer) (*tensor.Tensor, er
 		return p.Prob, nil
 	}
 	if len(p.chunks) > 1 {
-		return nil, fmt.Errorf("model: no %s of bags whose %d frames went through the net in %d chunks: take it frame by frame, or raise ChunkFrames: %w",
+		return nil, fmt.Errorf("model: no %s of bags whose %d frames went through the net in %d chunks: take it "+
+			"frame by frame, or raise ChunkFrames: %w",
 			l, p.Frames, len(p.chunks), kernels.ErrUnsupported)
 	}
 	from := p.Features

@@ -11,7 +11,7 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// extracted downloads what a layer says of the bags of a plan.
+// extracted downloads what a layer says about the bags of a plan.
 func extracted(t *testing.T, n *Net, p *Plan, l Layer) []float32 {
 	t.Helper()
 	width, err := n.config.LayerWidth(l)
@@ -71,14 +71,16 @@ func checkNear(t *testing.T, name string, got []float32, want []float64) {
 		some = some || w != 0
 	}
 	if !some {
-		t.Errorf("%s is 0 everywhere, which tells nothing", name)
+		t.Errorf("%s is 0 everywhere, which says nothing", name)
 	}
 }
 
 func TestExtract_IsTheMeanOfTheLayerWhateverTheNoiseModelPools(t *testing.T) {
 	params, f := conform.LoadFixture(t, "tiny_net_params"), conform.LoadFixture(t, "tiny_net")
 	for _, noise := range []NoiseMode{NoNoise, FeatureDependent} {
-		n, p := tiny(t, params, params.Input("x"), params.Input("z"), func(c *Config) { c.Noise, c.NoisePool = noise, "max" })
+		n, p := tiny(t, params, params.Input("x"), params.Input("z"), func(c *Config) {
+			c.Noise, c.NoisePool = noise, "max"
+		})
 		if err := n.Forward(p, false); err != nil {
 			t.Fatal(err)
 		}

@@ -16,8 +16,8 @@ func (n *Net) tooLarge(frames, bags int, training bool, err error) error {
 	if !ok || !errors.Is(err, kernels.ErrOutOfMemory) {
 		return err
 	}
-	free, asking := accountant.FreeBytes()
-	if asking != nil {
+	free, freeErr := accountant.FreeBytes()
+	if freeErr != nil {
 		return err
 	}
 	if fits := n.largest(frames, bags, training, free); fits > 0 {

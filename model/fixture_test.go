@@ -24,7 +24,8 @@ func tiny(t *testing.T, params *conform.Fixture, x, z conform.Array, change func
 	return tinyOn(t, conform.OpenDevice(t, 2), params, x, z, change)
 }
 
-func tinyOn(t *testing.T, device kernels.Backend, params *conform.Fixture, x, z conform.Array, change func(*Config)) (*Net, *Plan) {
+func tinyOn(t *testing.T, device kernels.Backend, params *conform.Fixture, x, z conform.Array,
+	change func(*Config)) (*Net, *Plan) {
 	t.Helper()
 	c := tinyConfig(params, x.Shape)
 	change(&c)
@@ -124,7 +125,7 @@ func TestTinyNet_WithoutNoiseWithMaxFeaturesAndDetached(t *testing.T) {
 	}
 }
 
-// A net with a noise model that is told to leave it out learns as one without.
+// A net with a noise model that is asked to leave it out learns as one without.
 func TestTinyNet_WithoutNoiseByOption(t *testing.T) {
 	params, f := conform.LoadFixture(t, "tiny_net_params"), conform.LoadFixture(t, "tiny_net_variants")
 	n, p := tiny(t, params, params.Input("x"), params.Input("z"), func(*Config) {})

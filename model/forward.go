@@ -7,8 +7,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Normalize turns the plan's pixels into its input X: flips, mean and scale. Features are uploaded into X
-// as they are to be. A plan of several chunks does so by itself, when the turn of each has come.
+// Normalize turns the plan's pixels into its input X: flips, mean and scale. Features need none of that:
+// they are uploaded into X. A plan of several chunks does so by itself, chunk by chunk.
 func (n *Net) Normalize(p *Plan) error {
 	if len(p.chunks) > 1 {
 		return nil
@@ -20,7 +20,8 @@ func (n *Net) normalize(c *chunk) error {
 	if n.config.Input > 0 {
 		return nil
 	}
-	return n.backend.Normalize(c.x, c.pixels, c.sizes, c.flips, pixels.Params{Mean: n.config.Mean, Scale: n.config.Scale})
+	return n.backend.Normalize(c.x, c.pixels, c.sizes, c.flips,
+		pixels.Params{Mean: n.config.Mean, Scale: n.config.Scale})
 }
 
 // Forward computes Prob, Observed and BagLogit from X, without dropout. With labels it computes Loss

@@ -29,10 +29,10 @@ const (
 // large holds the count on the device: it changes from epoch to epoch, while a step that was recorded
 // reads the same memory whenever it is replayed.
 type large struct {
-	count *tensor.Tensor // int32 1; nil until it is first needed
-	host  *dense.Dense
-	sent  int  // what count was made from
-	up    bool // whether it has been uploaded
+	count    *tensor.Tensor // int32 1; nil until it is first needed
+	host     *dense.Dense
+	sent     int  // what count was made from
+	uploaded bool // whether it has been uploaded
 }
 
 // Prepare brings what a step reads beside its batch up to date on the device, where it has changed: the
@@ -47,7 +47,7 @@ func (n *Net) Prepare(o StepOptions) error {
 
 func (n *Net) prepareLarge(o LargeLosses) error {
 	l := &n.large
-	if o.Treatment == KeepLarge || l.up && l.sent == o.Count {
+	if o.Treatment == KeepLarge || l.uploaded && l.sent == o.Count {
 		return nil
 	}
 	if l.count == nil {
@@ -57,11 +57,11 @@ func (n *Net) prepareLarge(o LargeLosses) error {
 		}
 		l.count, l.host = count, dense.New(dense.WithShape(1), dense.WithBacking(make([]int32, 1)))
 	}
-	l.host.Int32s()[0], l.up = int32(o.Count), false
+	l.host.Int32s()[0], l.uploaded = int32(o.Count), false
 	if err := n.backend.Upload(l.count, l.host); err != nil {
 		return fmt.Errorf("model: the count of large losses: %w", err)
 	}
-	l.sent, l.up = o.Count, true
+	l.sent, l.uploaded = o.Count, true
 	return nil
 }
 
@@ -80,7 +80,8 @@ func (n *Net) targets(p *Plan, o StepOptions, noisy bool) (*tensor.Tensor, error
 	if noisy {
 		return nil, errors.New("model: large losses are treated without a noise model")
 	}
-	if err := n.backend.NoiseStep(noise.StepOutput{BagLogit: p.BagLogit}, p.Logits, nil, nil, p.bags, noise.StepParams{MIL: n.config.MIL}); err != nil {
+	if err := n.backend.NoiseStep(noise.StepOutput{BagLogit: p.BagLogit}, p.Logits, nil, nil, p.bags,
+		noise.StepParams{MIL: n.config.MIL}); err != nil {
 		return nil, err
 	}
 	return p.targets, n.backend.LargeLosses(p.targets, p.BagLogit, p.Labels, n.large.count, instead)

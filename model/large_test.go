@@ -55,7 +55,8 @@ func TestStep_LargeLossesAreOtherLabels(t *testing.T) {
 		if changed != min(o.Count, zeros) {
 			t.Errorf("%+v: %d of %d labels 0 are others", o, changed, zeros)
 		}
-		if err := n.backend.Upload(p.Labels, dense.New(dense.WithShape(len(targets)), dense.WithBacking(targets))); err != nil {
+		if err := n.backend.Upload(p.Labels,
+			dense.New(dense.WithShape(len(targets)), dense.WithBacking(targets))); err != nil {
 			t.Fatal(err)
 		}
 		step(t, n, p, StepOptions{Scale: 1, DropoutSeed: 9})

@@ -128,7 +128,8 @@ func (n *Net) match(f Source, need func(*Param) Need) (report LoadReport, err er
 // refuse is the error that says why a parameter cannot be set.
 func refuse(p *Param, m Match, there []string) error {
 	if m.Tensor != "" {
-		return fmt.Errorf("model: %s is %v in the file and %v in this network: %w", m.Tensor, m.Shape, p.Shape, ErrOtherModel)
+		return fmt.Errorf("model: %s is %v in the file and %v in this network: %w",
+			m.Tensor, m.Shape, p.Shape, ErrOtherModel)
 	}
 	hint := ""
 	if slices.ContainsFunc(there, func(name string) bool { return strings.HasSuffix(name, "running_mean") }) {

@@ -21,7 +21,8 @@ func TestMatchFile_TellsWhatLoadTakes(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := MatchFile(small(noise), backend, f, need)
-		if err != nil || !reflect.DeepEqual(got, want) || len(got.Missing) != 1 || (len(got.Unused) == 2) != (noise == NoNoise) {
+		if err != nil || !reflect.DeepEqual(got, want) || len(got.Missing) != 1 ||
+			(len(got.Unused) == 2) != (noise == NoNoise) {
 			t.Errorf("noise %s: %+v, %v, want %+v", noise, got, err, want)
 		}
 	}

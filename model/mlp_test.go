@@ -34,7 +34,8 @@ func feedFeatures(t testing.TB, n *Net, p *Plan) (x, z []float32) {
 		to   *tensor.Tensor
 		from any
 	}{{p.X, x}, {p.Labels, z}, {p.Keys, keys}} {
-		if err := n.backend.Upload(u.to, dense.New(dense.WithShape(u.to.Len()), dense.WithBacking(u.from))); err != nil {
+		if err := n.backend.Upload(u.to,
+			dense.New(dense.WithShape(u.to.Len()), dense.WithBacking(u.from))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -214,7 +215,8 @@ func TestMLP_NamesSizesAndStandardInFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if names := strings.Join(f.Names(), " "); names != "head.fc1.weight head.fc1.bias head.fc2.weight head.fc2.bias input.mean input.scale" {
+	if names := strings.Join(f.Names(),
+		" "); names != "head.fc1.weight head.fc1.bias head.fc2.weight head.fc2.bias input.mean input.scale" {
 		t.Errorf("names in the file: %s", names)
 	}
 	if _, shape, err := f.Info("head.fc1.weight"); err != nil || !slices.Equal(shape, []int{4, 3}) {
@@ -224,7 +226,8 @@ func TestMLP_NamesSizesAndStandardInFiles(t *testing.T) {
 	if report, err := other.Load(f, nil); err != nil || len(report.Missing)+len(report.Unused) > 0 {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	if mean, scale := other.Standard(); !slices.Equal(mean, []float32{1, 2, 3}) || !slices.Equal(scale, []float32{4, 5, 0}) {
+	if mean, scale := other.Standard(); !slices.Equal(mean, []float32{1, 2, 3}) ||
+		!slices.Equal(scale, []float32{4, 5, 0}) {
 		t.Errorf("standard %v, %v", mean, scale)
 	}
 	if err := other.SetStandard([]float32{1}, []float32{1}); err == nil {

@@ -51,8 +51,14 @@ func New(config Config, backend kernels.Backend) (*Net, error) {
 		return nil, err
 	}
 	n := &Net{
-		config: config, backend: backend, maps: config.maps(backend), sections: newSections(backend), plans: map[planKey]*Plan{},
-		params: tensor.NewArena(backend), grads: tensor.NewArena(backend), buffers: tensor.NewArena(backend),
+		config:   config,
+		backend:  backend,
+		maps:     config.maps(backend),
+		sections: newSections(backend),
+		plans:    map[planKey]*Plan{},
+		params:   tensor.NewArena(backend),
+		grads:    tensor.NewArena(backend),
+		buffers:  tensor.NewArena(backend),
 	}
 	if err := n.build(); err != nil {
 		return nil, joinClose(err, n)
@@ -71,7 +77,8 @@ func (n *Net) build() error {
 		var block []layer
 		for j := range depth {
 			name := blockName(i, j)
-			w, b, err := n.filter("backbone."+name, fmt.Sprintf("features.%d", index), c.Widths[i], 3, 3, channels, held, false)
+			w, b, err := n.filter("backbone."+name, fmt.Sprintf("features.%d", index), c.Widths[i], 3, 3, channels,
+				held, false)
 			if err == nil {
 				err = n.copyFilter(w)
 			}
@@ -155,7 +162,7 @@ func (c Config) maps(backend kernels.Backend) tensor.DType {
 	return backend.Precision().Maps()
 }
 
-// held is how many channels the input has on a device: those of a picture may have zeros behind them.
+// held is how many channels the input has on a device: those of a picture may be followed by zeros.
 func (c Config) held(backend kernels.Backend) int {
 	if c.Input > 0 {
 		return c.Input

@@ -49,7 +49,8 @@ func newNet(t testing.TB, backend kernels.Backend, c Config) *Net {
 			t.Error(err)
 		}
 	})
-	init := InitConfig{Seed: 3, ClassifierDeviation: .3, ClassifierBias: []float32{-.5}, NoiseDeviation: .1, Q01: []float32{.3}, Q10: []float32{.1}}
+	init := InitConfig{Seed: 3, ClassifierDeviation: .3, ClassifierBias: []float32{-.5}, NoiseDeviation: .1,
+		Q01: []float32{.3}, Q10: []float32{.1}}
 	if err := n.Init(init); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,8 @@ func fill(t testing.TB, n *Net, p *Plan, first int) {
 	for _, u := range []struct {
 		to   *tensor.Tensor
 		from any
-	}{{p.Pixels, pixels}, {p.Keys, keys}, {p.Sizes, sizes}, {p.Flips, flips}, {p.Labels, labels}, {p.Offsets, offsets}} {
+	}{{p.Pixels, pixels}, {p.Keys, keys}, {p.Sizes, sizes}, {p.Flips, flips}, {p.Labels, labels},
+		{p.Offsets, offsets}} {
 		if err := b.Upload(u.to, dense.New(dense.WithShape(u.to.Len()), dense.WithBacking(u.from))); err != nil {
 			t.Fatal(err)
 		}
@@ -453,15 +455,18 @@ func TestLoad_RefusesAnotherModel(t *testing.T) {
 	same := func(w []safetensors.Tensor) []safetensors.Tensor { return w }
 	more := small(NoNoise)
 	more.Classes = 6
-	if _, err := n.Load(file(newNet(t, backend, more), same), nil); !errors.Is(err, ErrOtherModel) || !strings.Contains(err.Error(), "classifier.6.weight") {
+	if _, err := n.Load(file(newNet(t, backend, more), same), nil); !errors.Is(err, ErrOtherModel) ||
+		!strings.Contains(err.Error(), "classifier.6.weight") {
 		t.Errorf("six classes into five: %v", err)
 	}
-	if _, err := n.Load(file(n, func(w []safetensors.Tensor) []safetensors.Tensor { return w[1:] }), nil); !errors.Is(err, ErrOtherModel) {
+	if _, err := n.Load(file(n, func(w []safetensors.Tensor) []safetensors.Tensor { return w[1:] }),
+		nil); !errors.Is(err, ErrOtherModel) {
 		t.Errorf("a missing parameter: %v", err)
 	}
 	noisy := newNet(t, backend, small(FeatureDependent))
 	report, err := noisy.Load(file(n, same), func(p *Param) bool { return strings.HasPrefix(p.Name, "nmn.") })
-	if err != nil || len(report.Missing) != 2 || report.Missing[0].Param != "nmn.weight" || report.Missing[1].Param != "nmn.bias" {
+	if err != nil || len(report.Missing) != 2 || report.Missing[0].Param != "nmn.weight" ||
+		report.Missing[1].Param != "nmn.bias" {
 		t.Errorf("a classifier into a net with a noise model: %+v, %v", report, err)
 	}
 	broken := file(n, func(w []safetensors.Tensor) []safetensors.Tensor {
@@ -492,8 +497,8 @@ func TestVGG16_HasTorchvisionsNamesAndTheKnownSize(t *testing.T) {
 			names = append(names, p.File)
 		}
 	}
-	want := "features.0 features.2 features.5 features.7 features.10 features.12 features.14 features.17 features.19 features.21 " +
-		"features.24 features.26 features.28 classifier.0 classifier.3 classifier.6"
+	want := "features.0 features.2 features.5 features.7 features.10 features.12 features.14 features.17 features.19 " +
+		"features.21 features.24 features.26 features.28 classifier.0 classifier.3 classifier.6"
 	if got := strings.ReplaceAll(strings.Join(names, " "), ".weight", ""); got != want {
 		t.Errorf("names in files:\n%s\nwant\n%s", got, want)
 	}

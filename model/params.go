@@ -12,7 +12,7 @@ import (
 // Param is a named parameter with its gradient, on the device.
 type Param = param.Param
 
-// namesOf are those that the parameter goes by in files, the likeliest first: torchvision's, nmn's own, the
+// namesOf lists the names that a parameter has in files, the likeliest first: torchvision's, nmn's own, the
 // one of VGG's authors, which Caffe has, and timm's.
 func namesOf(p *Param) []string {
 	all := []string{p.File}

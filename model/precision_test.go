@@ -84,7 +84,8 @@ func TestTinyNet_StepInTF32AndBF16(t *testing.T) {
 		device := conform.OpenDeviceIn(t, 2, precision)
 		n, p := tinyOn(t, device, params, params.Input("x"), params.Input("z"), func(*Config) {})
 		step(t, n, p, StepOptions{Scale: 1 / float32(p.Bags), InputGradient: true})
-		for name, got := range map[string]*tensor.Tensor{"pool": p.Features, "o": p.Logits, "g": p.Pooled, "p": p.Prob, "rho1": p.Posterior, "p_obs": p.Observed} {
+		for name, got := range map[string]*tensor.Tensor{"pool": p.Features, "o": p.Logits, "g": p.Pooled, "p": p.Prob,
+			"rho1": p.Posterior, "p_obs": p.Observed} {
 			off := distance(conform.Download(t, device, got), f.Expected(name).NHWC().Data)
 			near(t, name, precision, off)
 			if off < rounding[precision]/64 {
@@ -96,15 +97,17 @@ func TestTinyNet_StepInTF32AndBF16(t *testing.T) {
 			if name == "x" {
 				continue
 			}
-			nearGradient(t, name, precision, distance(all[conform.ParamName(name)], f.Parameter("expected.grads", name).Data))
+			nearGradient(t, name, precision,
+				distance(all[conform.ParamName(name)], f.Parameter("expected.grads", name).Data))
 		}
-		if p.Features.DType() != precision.Maps() || p.Logits.DType() != tensor.Float32 || p.Pooled.DType() != tensor.Float32 {
+		if p.Features.DType() != precision.Maps() || p.Logits.DType() != tensor.Float32 ||
+			p.Pooled.DType() != tensor.Float32 {
 			t.Errorf("features are %s, logits %s, pooled features %s", p.Features, p.Logits, p.Pooled)
 		}
 	})
 }
 
-// aligned is a net whose channels are multiples of 8, but for the classes: the way of real networks.
+// aligned is a net whose channels are multiples of 8, except for the classes, as those of real networks are.
 func aligned(mil bool, pool string) Config {
 	return Config{Classes: 5, Size: 21, Depths: []int{2, 1}, Widths: []int{8, 16}, LastPool: true,
 		FC6: 24, FC7: 16, FC6Kernel: 3, Dropout: .3, MIL: mil, Noise: FeatureDependent, NoisePool: pool,
@@ -177,17 +180,18 @@ func TestTinyNet_CopiesInBF16FollowTheWeights(t *testing.T) {
 		}
 	}
 	f := saved(t, n)
-	again := newNet(t, conform.OpenDeviceIn(t, 2, tensor.FP32), aligned(true, "mean"))
-	if _, err := again.Load(f, nil); err != nil {
+	reloaded := newNet(t, conform.OpenDeviceIn(t, 2, tensor.FP32), aligned(true, "mean"))
+	if _, err := reloaded.Load(f, nil); err != nil {
 		t.Fatal(err)
 	}
-	for i, p := range again.all {
+	for i, p := range reloaded.all {
 		want, _ := n.Values(n.all[i])
-		if got, err := again.Values(p); err != nil || !slices.Equal(got, want) {
+		if got, err := reloaded.Values(p); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s is another one after a file: %v", p.Name, err)
 		}
 	}
-	if err := n.Init(InitConfig{Seed: 9, ClassifierBias: []float32{0}, Q01: []float32{.3}, Q10: []float32{.1}}); err != nil {
+	if err := n.Init(InitConfig{Seed: 9, ClassifierBias: []float32{0}, Q01: []float32{.3},
+		Q10: []float32{.1}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := n.Load(f, nil); err != nil {

@@ -30,7 +30,7 @@ func (n *Net) SetValues(p *Param, values []float32) error {
 	return wrapped(p.SetValues(n.backend, values))
 }
 
-// wrapped says that an error about a parameter is of a net.
+// wrapped adds to an error about a parameter that it belongs to a net.
 func wrapped(err error) error {
 	if err != nil {
 		return fmt.Errorf("model: %w", err)

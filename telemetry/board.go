@@ -30,8 +30,8 @@ func OpenBoard(dir string, step int, validation *loader.Set) (*Board, error) {
 	return &Board{writer: w, validation: validation}, nil
 }
 
-// Close closes the file. Training does not stop at an event that cannot be written; this is where it is
-// told.
+// Close closes the file. Training does not stop at an event that cannot be written; Close returns that
+// error.
 func (b *Board) Close() error { return cmp.Or(b.writer.Close(), b.err) }
 
 // Observer writes every step that falls on the log interval, epochs and validations.
@@ -119,7 +119,8 @@ func (b *Board) pictures(step int, s *train.Scores, answers []uint8) error {
 			what = "missed"
 		}
 		p := s.Prob.Float32s()[m.Row*v.Len()+m.Class]
-		b.writer.Image(fmt.Sprintf("surest mistakes/%d %s %s, p %.3f, %s", n+1, what, v.Word(m.Class).Text, p, b.validation.IDs[bag]), step, small.Width, small.Height, small.JPEG)
+		b.writer.Image(fmt.Sprintf("surest mistakes/%d %s %s, p %.3f, %s", n+1, what, v.Word(m.Class).Text, p,
+			b.validation.IDs[bag]), step, small.Width, small.Height, small.JPEG)
 	}
 	return nil
 }

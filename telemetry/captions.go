@@ -11,7 +11,8 @@ import (
 // CaptionSummaryColumns are those of the summary of a captioner: one row for each epoch and each
 // validation. Losses of an epoch are means over its captions and over its words, in nats.
 func CaptionSummaryColumns() []string {
-	return []string{"event", "step", "epoch", "loss", "word_loss", "captions", "words", "duration_s", "best", "cider_d", "bleu_4", "rouge_l", "meteor"}
+	return []string{"event", "step", "epoch", "loss", "word_loss", "captions", "words", "duration_s", "best", "cider_d",
+		"bleu_4", "rouge_l", "meteor"}
 }
 
 // OpenCaptionSummary is OpenSummary for a captioner.
@@ -29,7 +30,8 @@ func (s *Summary) CaptionObserver(scores func() caption.Scores) captioning.Obser
 		},
 		Evaluated: func(e captioning.Evaluated) {
 			of := scores()
-			s.add([]string{"validation", strconv.Itoa(e.Step), strconv.Itoa(e.Epoch), "", "", "", "", decimal(e.Duration.Seconds()), strconv.FormatBool(e.Best),
+			s.add([]string{"validation", strconv.Itoa(e.Step), strconv.Itoa(e.Epoch), "", "", "", "",
+				decimal(e.Duration.Seconds()), strconv.FormatBool(e.Best),
 				decimal(e.CIDEr), decimal(of.BLEU[3]), decimal(of.ROUGEL), decimal(of.METEOR)})
 		},
 	}
@@ -40,17 +42,23 @@ func LogCaptionsTo(logger *slog.Logger) captioning.Observer {
 	return captioning.Observer{
 		Step: func(e captioning.StepDone) {
 			if e.Log {
-				logger.Info("step", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("loss", e.Loss), slog.Float64("word_loss", e.WordLoss()),
-					slog.Float64("lr", e.LearningRate), slog.Float64("grad_norm", e.GradNorm), slog.Int("captions", e.Captions), slog.Int("words", e.Words),
-					slog.Float64("data_wait_ms", milliseconds(e.DataWait)), slog.Float64("step_ms", milliseconds(e.Duration)), slog.Int("device_bytes", e.DeviceBytes))
+				logger.Info("step", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("loss", e.Loss),
+					slog.Float64("word_loss", e.WordLoss()),
+					slog.Float64("lr", e.LearningRate), slog.Float64("grad_norm", e.GradNorm),
+					slog.Int("captions", e.Captions), slog.Int("words", e.Words),
+					slog.Float64("data_wait_ms", milliseconds(e.DataWait)),
+					slog.Float64("step_ms", milliseconds(e.Duration)), slog.Int("device_bytes", e.DeviceBytes))
 			}
 		},
 		Epoch: func(e captioning.EpochDone) {
-			logger.Info("epoch", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("loss", e.Loss), slog.Float64("word_loss", e.WordLoss),
-				slog.Int("captions", e.Captions), slog.Int("words", e.Words), slog.Float64("epoch_ms", milliseconds(e.Duration)))
+			logger.Info("epoch", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("loss", e.Loss),
+				slog.Float64("word_loss", e.WordLoss),
+				slog.Int("captions", e.Captions), slog.Int("words", e.Words),
+				slog.Float64("epoch_ms", milliseconds(e.Duration)))
 		},
 		Evaluated: func(e captioning.Evaluated) {
-			logger.Info("validation", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("cider_d", e.CIDEr), slog.Bool("best", e.Best),
+			logger.Info("validation", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch),
+				slog.Float64("cider_d", e.CIDEr), slog.Bool("best", e.Best),
 				slog.Float64("validation_ms", milliseconds(e.Duration)))
 		},
 		Saved: logSaved(logger),

@@ -32,7 +32,8 @@ func Healthy(ctx context.Context, address string) error {
 		return fmt.Errorf("metrics: no training answers there: %w", err)
 	}
 	defer response.Body.Close()
-	if body, err := io.ReadAll(io.LimitReader(response.Body, int64(len(healthy))+1)); err != nil || response.StatusCode != http.StatusOK || string(body) != healthy {
+	if body, err := io.ReadAll(io.LimitReader(response.Body, int64(len(healthy))+1)); err != nil ||
+		response.StatusCode != http.StatusOK || string(body) != healthy {
 		return fmt.Errorf("metrics: %s is served by another program: %s, %q", url, response.Status, body)
 	}
 	return nil

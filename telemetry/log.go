@@ -58,17 +58,20 @@ func LogTo(logger *slog.Logger) train.Observer {
 			if e.Log {
 				logger.Info("step", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("loss", e.Loss),
 					slog.Float64("lr", e.LearningRate), slog.Float64("grad_norm", e.GradNorm),
-					slog.Float64("images_per_s", e.ImagesPerSecond()), slog.Float64("data_wait_ms", milliseconds(e.DataWait)),
+					slog.Float64("images_per_s", e.ImagesPerSecond()),
+					slog.Float64("data_wait_ms", milliseconds(e.DataWait)),
 					slog.Float64("step_ms", milliseconds(e.Duration)), slog.Int("device_bytes", e.DeviceBytes))
 			}
 		},
 		Epoch: func(e train.EpochDone) {
 			logger.Info("epoch", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("loss", e.Loss),
 				slog.Int("bags", e.Bags), slog.Int("images", e.Images), slog.Int("bad_samples", e.BadSamples),
-				slog.Float64("data_wait_ms", milliseconds(e.DataWait)), slog.Float64("epoch_ms", milliseconds(e.Duration)))
+				slog.Float64("data_wait_ms", milliseconds(e.DataWait)),
+				slog.Float64("epoch_ms", milliseconds(e.Duration)))
 		},
 		Evaluated: func(e train.Evaluated) {
-			attributes := []any{slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Bool("best", e.Best), slog.Float64("evaluation_ms", milliseconds(e.Duration))}
+			attributes := []any{slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Bool("best", e.Best),
+				slog.Float64("evaluation_ms", milliseconds(e.Duration))}
 			for _, name := range train.Measures() {
 				if value := train.Measure(name, e.Result); value.Defined() {
 					attributes = append(attributes, slog.Float64(name, float64(value)))
@@ -79,7 +82,8 @@ func LogTo(logger *slog.Logger) train.Observer {
 		Saved: logSaved(logger),
 		Bad: func(e train.BadSamples) {
 			for _, bad := range e.New {
-				logger.Warn("bad sample left out", slog.String("id", bad.ID), slog.String("cause", bad.Err.Error()), slog.Int("count", e.Count))
+				logger.Warn("bad sample left out", slog.String("id", bad.ID), slog.String("cause", bad.Err.Error()),
+					slog.Int("count", e.Count))
 			}
 		},
 	}
@@ -88,14 +92,15 @@ func LogTo(logger *slog.Logger) train.Observer {
 // logSaved writes a line for each checkpoint.
 func logSaved(logger *slog.Logger) func(train.Saved) {
 	return func(e train.Saved) {
-		logger.Info("checkpoint", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.String("path", filepath.Base(e.Path)),
+		logger.Info("checkpoint", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch),
+			slog.String("path", filepath.Base(e.Path)),
 			slog.Bool("best", e.Best), slog.Int64("bytes", e.Bytes), slog.Float64("save_ms", milliseconds(e.Duration)))
 	}
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// truncateLog rewrites a log without the lines behind a step.
+// truncateLog rewrites a log without the lines after a step.
 func truncateLog(path string, step int) error {
 	old, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -114,7 +119,7 @@ func truncateLog(path string, step int) error {
 	return replace(path, kept)
 }
 
-// linesUntil returns the lines of no step behind the given one.
+// linesUntil returns the lines up to a step: none of a later step.
 func linesUntil(r io.Reader, step int) ([]byte, error) {
 	var kept []byte
 	if step < 0 {

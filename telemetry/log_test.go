@@ -52,7 +52,8 @@ func TestLog_StepHasTypedKeysWithUnits(t *testing.T) {
 	if len(got) != 1 {
 		t.Fatalf("%d lines, want the one on the log interval", len(got))
 	}
-	for key, want := range map[string]any{"msg": "step", "step": 7., "epoch": 2., "loss": 1.5, "lr": 1e-3, "grad_norm": 7.,
+	for key, want := range map[string]any{"msg": "step", "step": 7., "epoch": 2., "loss": 1.5, "lr": 1e-3,
+		"grad_norm":    7.,
 		"images_per_s": 32., "data_wait_ms": 250., "step_ms": 500., "device_bytes": 4096.} {
 		if got[0][key] != want {
 			t.Errorf("%s is %v, want %v", key, got[0][key], want)
@@ -64,12 +65,14 @@ func TestLog_NamesEachBadSampleAndWhy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	l := openLog(t, path, -1)
 	l.Observer().Bad(train.BadSamples{Count: 5, New: []loader.BadSample{
-		{Bag: 3, ID: "17", Err: errors.New("a.jpg is cut short")}, {Bag: 4, ID: "18", Err: errors.New("b.jpg is empty")}}})
+		{Bag: 3, ID: "17", Err: errors.New("a.jpg is cut short")},
+		{Bag: 4, ID: "18", Err: errors.New("b.jpg is empty")}}})
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
 	got := lines(t, path)
-	if len(got) != 2 || got[0]["id"] != "17" || got[0]["cause"] != "a.jpg is cut short" || got[1]["id"] != "18" || got[1]["count"] != 5. {
+	if len(got) != 2 || got[0]["id"] != "17" || got[0]["cause"] != "a.jpg is cut short" || got[1]["id"] != "18" ||
+		got[1]["count"] != 5. {
 		t.Errorf("bad samples are logged as %v", got)
 	}
 }
@@ -141,7 +144,7 @@ func TestSummary_RowsForEpochsAndEvaluationsAndResume(t *testing.T) {
 	if s, err = OpenSummary(path, 20); err != nil {
 		t.Fatal(err)
 	}
-	s.Observer().Epoch(train.EpochDone{Epoch: 2, Step: 20, Loss: 9, Bags: 80, Images: 80}) // told again
+	s.Observer().Epoch(train.EpochDone{Epoch: 2, Step: 20, Loss: 9, Bags: 80, Images: 80}) // reported again
 	s.Observer().Epoch(train.EpochDone{Epoch: 3, Step: 30, Loss: 1, Bags: 80, Images: 80})
 	if err := s.Err(); err != nil {
 		t.Fatal(err)
@@ -173,9 +176,9 @@ func FuzzLinesUntil(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := linesUntil(strings.NewReader(string(kept)), step)
-		if err != nil || string(again) != string(kept) {
-			t.Errorf("kept %q, then %q, %v", kept, again, err)
+		second, err := linesUntil(strings.NewReader(string(kept)), step)
+		if err != nil || string(second) != string(kept) {
+			t.Errorf("kept %q, then %q, %v", kept, second, err)
 		}
 	})
 }
@@ -201,7 +204,8 @@ func TestSummary_DamagedFileTellsTheCure(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenSummary(path, 3); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "remove the file") {
+		if _, err := OpenSummary(path, 3); err == nil || !strings.Contains(err.Error(), path) ||
+			!strings.Contains(err.Error(), "remove the file") {
 			t.Errorf("%q: %v, want the file and the cure", text, err)
 		}
 	}

@@ -26,10 +26,10 @@ type Metrics struct {
 	StepDuration prometheus.Histogram
 	Validation   *prometheus.GaugeVec // figures of the last validation, by measure (train.Measures)
 	Checkpoints  prometheus.Counter   // files written by this process
-	Info         *prometheus.GaugeVec // 1 for the run in progress, which the labels tell
+	Info         *prometheus.GaugeVec // 1 for the run in progress, which the labels name
 }
 
-// Run is what the metrics are of.
+// Run describes the run that the metrics measure.
 type Run struct {
 	Arm               string
 	MIL               bool
@@ -63,13 +63,16 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 		BadSamples:   counter("bad_samples_total", "Bags left out because they could not be read."),
 		Checkpoints:  counter("checkpoints_total", "Checkpoints written."),
 		StepDuration: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "nmn", Name: "step_duration_seconds",
-			Help: "Duration of a step, with the wait for data.", Buckets: prometheus.ExponentialBuckets(.001, 2, 18)}), // 1 ms to 131 s
+			Help:    "Duration of a step, with the wait for data.",
+			Buckets: prometheus.ExponentialBuckets(.001, 2, 18), // the first ends at 1 ms, the last at 131 s
+		}),
 		Validation: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "nmn", Name: "validation_measure",
 			Help: "Figure of the last validation, over all words."}, []string{"measure"}),
 		Info: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "nmn", Name: "run_info",
-			Help: "Always 1; the labels tell the run in progress and the program."}, infoLabels),
+			Help: "Always 1; the labels name the run in progress and the program."}, infoLabels),
 	}
-	for _, c := range []prometheus.Collector{m.Loss, m.LearningRate, m.GradientNorm, m.Epoch, m.Step, m.PlannedSteps, m.DeviceBytes,
+	for _, c := range []prometheus.Collector{m.Loss, m.LearningRate, m.GradientNorm, m.Epoch, m.Step, m.PlannedSteps,
+		m.DeviceBytes,
 		m.Images, m.Steps, m.DataWait, m.BadSamples, m.Checkpoints, m.StepDuration, m.Validation, m.Info,
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
 		if err := registry.Register(c); err != nil {
@@ -84,7 +87,8 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 func (m *Metrics) Begin(r Run) {
 	m.Validation.Reset()
 	m.Info.Reset()
-	m.Info.WithLabelValues(r.Arm, strconv.FormatBool(r.MIL), strconv.FormatFloat(r.Noise, 'g', 4, 64), strconv.FormatUint(r.Seed, 10),
+	m.Info.WithLabelValues(r.Arm, strconv.FormatBool(r.MIL), strconv.FormatFloat(r.Noise, 'g', 4, 64),
+		strconv.FormatUint(r.Seed, 10),
 		r.Device, r.Version, r.Revision).Set(1)
 }
 

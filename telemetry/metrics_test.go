@@ -20,13 +20,16 @@ import (
 )
 
 func stepDone(step int) train.StepDone {
-	return train.StepDone{Progress: train.Progress{Epoch: 2, Step: step, Steps: 100, Loss: 1.5, LearningRate: 1e-3, GradNorm: 7,
-		DataWait: 250 * time.Millisecond, Duration: 500 * time.Millisecond, DeviceBytes: 4096, Log: true}, Bags: 8, Images: 16}
+	return train.StepDone{Progress: train.Progress{Epoch: 2, Step: step, Steps: 100, Loss: 1.5, LearningRate: 1e-3,
+		GradNorm: 7,
+		DataWait: 250 * time.Millisecond, Duration: 500 * time.Millisecond, DeviceBytes: 4096, Log: true}, Bags: 8,
+		Images: 16}
 }
 
 func evaluated(t *testing.T, step int) train.Evaluated {
 	t.Helper()
-	r, err := eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.9, .2}, Labels: []uint8{1, 0}}, eval.Options{})
+	r, err := eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.9, .2}, Labels: []uint8{1, 0}},
+		eval.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +61,8 @@ func get(t *testing.T, url string) string {
 func scraped(t *testing.T, registry *prometheus.Registry) string {
 	t.Helper()
 	answer := httptest.NewRecorder()
-	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer,
+		httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return answer.Body.String()
 }
 
@@ -71,7 +75,8 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 	observer := m.Observer()
 	m.Begin(Run{Arm: "star", Seed: 1})
 	observer.Evaluated(evaluated(t, 100))
-	m.Begin(Run{Arm: "nmn-fd", MIL: true, Noise: .4, Seed: 3, Device: "cpu avx2, 2 threads", Version: "v1.0.0", Revision: "abc"})
+	m.Begin(Run{Arm: "nmn-fd", MIL: true, Noise: .4, Seed: 3, Device: "cpu avx2, 2 threads", Version: "v1.0.0",
+		Revision: "abc"})
 	if text := scraped(t, registry); strings.Contains(text, "nmn_validation_measure{") {
 		t.Errorf("a new run shows the validation of another:\n%s", text)
 	}
@@ -87,10 +92,13 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 	text := get(t, "http://"+server.Address()+"/metrics")
 	for _, line := range []string{
 		"nmn_loss 1.5", "nmn_learning_rate 0.001", "nmn_gradient_norm 7", "nmn_epoch 2", "nmn_device_memory_bytes 4096",
-		"nmn_images_total 32", "nmn_steps_total 2", "nmn_data_wait_seconds_total 0.5", "nmn_bad_samples_total 3", "nmn_checkpoints_total 1",
+		"nmn_images_total 32", "nmn_steps_total 2", "nmn_data_wait_seconds_total 0.5", "nmn_bad_samples_total 3",
+		"nmn_checkpoints_total 1",
 		"nmn_step 2", "nmn_planned_steps 100",
-		`nmn_run_info{arm="nmn-fd",device="cpu avx2, 2 threads",mil="true",noise="0.4",revision="abc",seed="3",version="v1.0.0"} 1`,
-		"nmn_step_duration_seconds_count 2", "nmn_step_duration_seconds_sum 1", `nmn_validation_measure{measure="map"} 1`,
+		`nmn_run_info{arm="nmn-fd",device="cpu avx2,` +
+			` 2 threads",mil="true",noise="0.4",revision="abc",seed="3",version="v1.0.0"} 1`,
+		"nmn_step_duration_seconds_count 2", "nmn_step_duration_seconds_sum 1",
+		`nmn_validation_measure{measure="map"} 1`,
 	} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("no line %q in\n%s", line, text)
@@ -104,7 +112,7 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
 	if strings.Contains(text, `"star"`) {
-		t.Errorf("a run that is over is still told:\n%s", text)
+		t.Errorf("a run that is over is still reported:\n%s", text)
 	}
 	if body := get(t, "http://"+server.Address()+"/healthz"); body != "ok\n" {
 		t.Errorf("healthz says %q", body)
@@ -153,7 +161,8 @@ func TestServe_BadOrTakenAddressIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, address := range []string{server.Address(), "a:b:c", "localhost:notaport"} {
-		if _, err := Serve(t.Context(), address, prometheus.NewRegistry()); err == nil || !strings.Contains(err.Error(), "metrics: ") {
+		if _, err := Serve(t.Context(), address, prometheus.NewRegistry()); err == nil ||
+			!strings.Contains(err.Error(), "metrics: ") {
 			t.Errorf("%q: %v", address, err)
 		}
 	}

@@ -29,7 +29,8 @@ type Summary struct {
 // SummaryColumns are the columns: event is epoch or evaluation; the loss of an epoch is the mean over
 // its bags; the measures of a validation are those of train.Measures. Cells without a figure are empty.
 func SummaryColumns() []string {
-	return append([]string{"event", "step", "epoch", "loss", "bags", "images", "bad_samples", "data_wait_s", "duration_s", "best"}, train.Measures()...)
+	return append([]string{"event", "step", "epoch", "loss", "bags", "images", "bad_samples", "data_wait_s",
+		"duration_s", "best"}, train.Measures()...)
 }
 
 const stepColumn = 1
@@ -116,11 +117,13 @@ func (s *Summary) Err() error {
 func (s *Summary) Observer() train.Observer {
 	return train.Observer{
 		Epoch: func(e train.EpochDone) {
-			s.add([]string{"epoch", strconv.Itoa(e.Step), strconv.Itoa(e.Epoch), decimal(e.Loss), strconv.Itoa(e.Bags), strconv.Itoa(e.Images),
+			s.add([]string{"epoch", strconv.Itoa(e.Step), strconv.Itoa(e.Epoch), decimal(e.Loss), strconv.Itoa(e.Bags),
+				strconv.Itoa(e.Images),
 				strconv.Itoa(e.BadSamples), decimal(e.DataWait.Seconds()), decimal(e.Duration.Seconds()), ""})
 		},
 		Evaluated: func(e train.Evaluated) {
-			row := []string{"evaluation", strconv.Itoa(e.Step), strconv.Itoa(e.Epoch), "", "", "", "", "", decimal(e.Duration.Seconds()), strconv.FormatBool(e.Best)}
+			row := []string{"evaluation", strconv.Itoa(e.Step), strconv.Itoa(e.Epoch), "", "", "", "", "",
+				decimal(e.Duration.Seconds()), strconv.FormatBool(e.Best)}
 			for _, name := range train.Measures() {
 				cell := ""
 				if value := train.Measure(name, e.Result); value.Defined() {
@@ -136,7 +139,7 @@ func (s *Summary) Observer() train.Observer {
 // decimal is the shortest text that reads back as the same float32: enough for a table.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 32) }
 
-// add puts a row behind the others, in place of one for the same event of the same step and epoch.
+// add appends a row, in place of one for the same event of the same step and epoch.
 func (s *Summary) add(row []string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

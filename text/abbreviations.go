@@ -20,12 +20,12 @@ var endings = set(`Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues
 	Ala Ariz Ark Calif Colo Conn Del Fla Ga Ill Ind Kan Ky La Mass Md Mich Minn Mo Mont Neb Nev Okla Ore Pa
 	Tenn Tex Va Wash Wis Wyo Inc Co Cos Corp Ltd Plc Dept Univ Rd Blvd Jr Sr Bros Esq etc al seq`)
 
-// starters begin a new sentence behind an acronym, whose period then counts twice.
+// starters begin a new sentence after an acronym, whose period then counts twice.
 var starters = set(`A About After All Also Although An And As At But By For From He Her Here His However If In
 	It Its Many More Most No Now On Once One Other Our She Since So Some Such That The Their Then There These
 	They This Those To Two We When While What With Yet You`)
 
-// acronym emits single letters with periods between and behind them (D.C.), where that is longer
+// acronym emits single letters with periods between and after them (D.C.), where that is longer
 // than the word that ends at end.
 func (sc *scanner) acronym(i, end int) (int, bool) {
 	j := i
@@ -52,7 +52,7 @@ func (sc *scanner) starter(j int) bool {
 	return k > j && w < len(sc.src) && isSpace(sc.src[w]) && starters[sc.src[k:w]]
 }
 
-// abbreviation emits the word that ends at end together with the period behind it, where the word
+// abbreviation emits the word that ends at end together with the period after it, where the word
 // is an abbreviation or the sentence goes on with a comma, colon or semicolon.
 func (sc *scanner) abbreviation(i, end int) (int, bool) {
 	if sc.at(end) != '.' || letterAt(sc.src, i) == 0 {

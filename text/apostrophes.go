@@ -30,7 +30,8 @@ func (sc *scanner) apostrophe(i, w int) int {
 		}
 		return w
 	}
-	if next := sc.at(w + 1); isVowel(sc.at(w-1)) && (next == 'a' || next == 'e' || next == 'i' || next == 'o' || next == 'u' || isUpper(next)) {
+	if next := sc.at(w + 1); isVowel(sc.at(w-1)) &&
+		(next == 'a' || next == 'e' || next == 'i' || next == 'o' || next == 'u' || isUpper(next)) {
 		return after
 	}
 	return w

@@ -53,7 +53,11 @@ func NewTagger() (*Tagger, error) {
 
 // compileTagger replaces tags by their index and weights by integers.
 func compileTagger(tags []string, known map[string]string, weights map[string]map[string]float64) (*Tagger, error) {
-	t := &Tagger{tags: slices.Sorted(slices.Values(tags)), known: make(map[string]uint8, len(known)), features: make(map[string][]weight, len(weights))}
+	t := &Tagger{
+		tags:     slices.Sorted(slices.Values(tags)),
+		known:    make(map[string]uint8, len(known)),
+		features: make(map[string][]weight, len(weights)),
+	}
 	if len(t.tags) == 0 || len(t.tags) > math.MaxUint8 {
 		return nil, fmt.Errorf("part-of-speech model: %d tags, want 1 to %d", len(t.tags), math.MaxUint8)
 	}

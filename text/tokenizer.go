@@ -87,7 +87,7 @@ func IsPunctuation(token string) bool {
 	return true
 }
 
-// scanner walks over one caption. Rules look at src, whose capitals tell an abbreviation from the
+// scanner walks over one caption. Rules look at src, whose capitals separate an abbreviation from the
 // end of a sentence; tokens are cut from lower, which has the same offsets when src is ASCII.
 type scanner struct {
 	src, lower string
@@ -118,7 +118,7 @@ func (sc *scanner) at(i int) byte {
 	return 0
 }
 
-// token reads what starts at i, appends its tokens, and returns the offset behind it, always
+// token reads what starts at i, appends its tokens, and returns the offset after it, always
 // greater than i.
 func (sc *scanner) token(i int) int {
 	c := sc.src[i]

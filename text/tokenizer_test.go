@@ -29,7 +29,8 @@ func TestTokenizer_Rules(t *testing.T) {
 		{"quote before a period", `the "Dial".`, "the `` dial '' ."},
 		{"single quotes", "the 'no peddling' sign", "the ` no peddling ' sign"},
 		{"quote before one letter and a blank", "'A train' and 'I phone'", "' a train ' and ' i phone '"},
-		{"o'clock and names", "four o'clock, Travis d'Arnaud, O'Connor.", "four o'clock , travis d'arnaud , o'connor ."},
+		{"o'clock and names", "four o'clock, Travis d'Arnaud, O'Connor.",
+			"four o'clock , travis d'arnaud , o'connor ."},
 		{"French article alone", "l' eau d'", "l' eau d'"},
 		{"o' alone", "Jack o' lantern", "jack o ' lantern"},
 		{"vowel apostrophe vowel", "Ho'ohu Pe'e Hawai'i", "ho'ohu pe'e hawai'i"},
@@ -37,7 +38,8 @@ func TestTokenizer_Rules(t *testing.T) {
 		{"rock 'n' roll", "rock 'n' roll 'em", "rock 'n' roll 'em"},
 		{"hyphens", "a post-it-note, 3-way -unique tree- off", "a post-it-note , 3-way - unique tree - off"},
 		{"dash", "a cat -- no ----- yes", "a cat -- no ----- yes"},
-		{"slashes", "and/or brown / red schoolbus/boat/house/car snowshoes/ skis", "and/or brown / red schoolbus/boat/house / car snowshoes / skis"},
+		{"slashes", "and/or brown / red schoolbus/boat/house/car snowshoes/ skis",
+			"and/or brown / red schoolbus/boat/house / car snowshoes / skis"},
 		{"numbers", "at 3:15. 1,000 and 3.5 or .5", "at 3:15 . 1,000 and 3.5 or .5"},
 		{"units", "at 10:10pm, 5pm 2.5-inch", "at 10:10 pm , 5pm 2.5-inch"},
 		{"decades", "the 1950's, 50s and '60s", "the 1950 's , 50s and '60s"},
@@ -76,7 +78,8 @@ func TestTokenizer_AppendsBehindWhatIsThere(t *testing.T) {
 }
 
 func TestIsPunctuation(t *testing.T) {
-	for token, want := range map[string]bool{".": true, "''": true, "-lrb-": true, "!!": true, "é": false, "n't": false, "3:15": false, "%": true} {
+	for token, want := range map[string]bool{".": true, "''": true, "-lrb-": true, "!!": true, "é": false, "n't": false,
+		"3:15": false, "%": true} {
 		if IsPunctuation(token) != want {
 			t.Errorf("IsPunctuation(%q) = %v", token, !want)
 		}
@@ -115,7 +118,8 @@ func ptbPairs(t testing.TB) (pairs [][2]string, bytes int) {
 	}
 	dir := filepath.Join(root, "caption-metrics", "ptb")
 	if _, err := os.Stat(filepath.Join(dir, "hypo.txt.gz")); err == nil {
-		in, want := gzipLines(t, filepath.Join(dir, "hypo.txt.gz")), gzipLines(t, filepath.Join(dir, "tokenized_hypo.txt.gz"))
+		in, want := gzipLines(t, filepath.Join(dir, "hypo.txt.gz")),
+			gzipLines(t, filepath.Join(dir, "tokenized_hypo.txt.gz"))
 		if len(in) != len(want) {
 			t.Fatalf("%d captions, %d tokenized", len(in), len(want))
 		}
@@ -158,7 +162,8 @@ func gzipLines(t testing.TB, path string) []string {
 }
 
 func FuzzTokenizer(f *testing.F) {
-	for _, s := range []string{"A man's dog doesn't sit.", `"D.C." 3:15 1 1/2 and/or 'n' (:-) ...`, "’“ \xff é½ St. U.S. The"} {
+	for _, s := range []string{"A man's dog doesn't sit.", `"D.C." 3:15 1 1/2 and/or 'n' (:-) ...`,
+		"’“ \xff é½ St. U.S. The"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -182,7 +187,9 @@ func FuzzTokenizer(f *testing.F) {
 }
 
 func BenchmarkTokenizer(b *testing.B) {
-	captions := []string{"A man is riding a wave on top of a surfboard.", "Two dogs play with a woman's red frisbee, in the grass", `A sign that says "Don't walk" hangs at the corner of Main St.`}
+	captions := []string{"A man is riding a wave on top of a surfboard.",
+		"Two dogs play with a woman's red frisbee, in the grass",
+		`A sign that says "Don't walk" hangs at the corner of Main St.`}
 	bytes := 0
 	for _, c := range captions {
 		bytes += len(c)

@@ -36,7 +36,7 @@ func ReadVocabulary(path string) (*Vocabulary, error) {
 //	word, POS, count
 //
 // POS is a group of the paper's tables (NN VB JJ DT PRP IN, other or Others, in either case), count
-// the occurrences in the text behind the vocabulary. A word may hold commas ("1,000") and inner
+// the occurrences in the text that the vocabulary was built from. A word may hold commas ("1,000") and inner
 // blanks. A byte order mark, CR LF, blank lines and a missing last line break are fine. Errors wrap
 // ErrFormat and name file, line and column (in bytes, from 1); a repeated word names both lines.
 func ParseVocabulary(name string, r io.Reader) (*Vocabulary, error) {
@@ -60,7 +60,8 @@ func ParseVocabulary(name string, r io.Reader) (*Vocabulary, error) {
 			return nil, fmt.Errorf("vocabulary %q, line %d, column %d: %w: %w", name, n, column+offset, err, ErrFormat)
 		}
 		if at, ok := first[word.Text]; ok {
-			return nil, fmt.Errorf("vocabulary %q, line %d, column 1: %q repeats line %d; keep one of them: %w", name, n, word.Text, at, ErrFormat)
+			return nil, fmt.Errorf("vocabulary %q, line %d, column 1: %q repeats line %d; keep one of them: %w",
+				name, n, word.Text, at, ErrFormat)
 		}
 		first[word.Text] = n
 		words = append(words, word)

@@ -80,7 +80,8 @@ func TestVocabulary_WriteFileReadsBack(t *testing.T) {
 }
 
 func TestVocabulary_WriteRefusesWhatCannotBeReadBack(t *testing.T) {
-	for _, w := range []Word{{" a", NN, 1}, {"a\nb", NN, 1}, {"a", NN, -1}, {"a", POS(99), 1}, {strings.Repeat("a", 5000), NN, 1}} {
+	for _, w := range []Word{{" a", NN, 1}, {"a\nb", NN, 1}, {"a", NN, -1}, {"a", POS(99), 1},
+		{strings.Repeat("a", 5000), NN, 1}} {
 		v, err := NewVocabulary([]Word{w})
 		if err != nil {
 			t.Fatal(err)
@@ -92,7 +93,8 @@ func TestVocabulary_WriteRefusesWhatCannotBeReadBack(t *testing.T) {
 }
 
 func TestReadVocabulary_MissingFileNamesIt(t *testing.T) {
-	if _, err := ReadVocabulary(filepath.Join(t.TempDir(), "none.txt")); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "none.txt") {
+	if _, err := ReadVocabulary(filepath.Join(t.TempDir(), "none.txt")); !errors.Is(err, os.ErrNotExist) ||
+		!strings.Contains(err.Error(), "none.txt") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -108,9 +110,9 @@ func TestBuildVocabulary_MostFrequentWords(t *testing.T) {
 		t.Errorf("got %v\nwant %v", v.Words(), want)
 	}
 	slices.Reverse(captions)
-	again, err := BuildVocabulary(slices.Values(captions), VocabularyOptions{Size: 6, Tagger: newTagger(t)})
-	if err != nil || !reflect.DeepEqual(again.Words(), want) {
-		t.Errorf("in another order: %v, %v", again, err)
+	shuffled, err := BuildVocabulary(slices.Values(captions), VocabularyOptions{Size: 6, Tagger: newTagger(t)})
+	if err != nil || !reflect.DeepEqual(shuffled.Words(), want) {
+		t.Errorf("in another order: %v, %v", shuffled, err)
 	}
 }
 
@@ -139,7 +141,8 @@ func TestReadVocabulary_FangHasTheGroupsOfTable1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := v.POSCounts(), [POSCount]int{NN: 616, VB: 176, JJ: 119, DT: 10, PRP: 11, IN: 38, Others: 30}; got != want {
+	if got, want := v.POSCounts(), [POSCount]int{NN: 616, VB: 176, JJ: 119, DT: 10, PRP: 11, IN: 38,
+		Others: 30}; got != want {
 		t.Errorf("groups %v, want %v", got, want)
 	}
 	var b bytes.Buffer
@@ -152,7 +155,8 @@ func TestReadVocabulary_FangHasTheGroupsOfTable1(t *testing.T) {
 }
 
 func FuzzParseVocabulary(f *testing.F) {
-	for _, s := range []string{"a, DT, 683655\ndog, NN, 12\n", "\ufeff1,000, other, 3\r\n", "dog, NN\ndog, NN, 1\n\x00", ",,,"} {
+	for _, s := range []string{"a, DT, 683655\ndog, NN, 12\n", "\ufeff1,000, other, 3\r\n",
+		"dog, NN\ndog, NN, 1\n\x00", ",,,"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -164,9 +168,9 @@ func FuzzParseVocabulary(f *testing.F) {
 		if _, err := v.WriteTo(&b); err != nil {
 			t.Fatalf("a vocabulary that was read cannot be written: %v", err)
 		}
-		again, err := ParseVocabulary("again", &b)
-		if err != nil || !reflect.DeepEqual(again.Words(), v.Words()) {
-			t.Fatalf("written and read back: %v, %v; want %v", again, err, v.Words())
+		readBack, err := ParseVocabulary("again", &b)
+		if err != nil || !reflect.DeepEqual(readBack.Words(), v.Words()) {
+			t.Fatalf("written and read back: %v, %v; want %v", readBack, err, v.Words())
 		}
 	})
 }

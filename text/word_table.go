@@ -44,7 +44,8 @@ func NewWordTable(r io.Reader, v *Vocabulary, needed ...string) (*WordTable, err
 	}
 	for _, column := range needed {
 		if !slices.Contains(t.columns, column) {
-			return nil, t.fault(fmt.Errorf("the header lacks one of the columns %s: there is no column %q", strings.Join(needed, ", "), column))
+			return nil, t.fault(fmt.Errorf("the header lacks one of the columns %s: there is no column %q",
+				strings.Join(needed, ", "), column))
 		}
 	}
 	return t, nil
@@ -66,7 +67,8 @@ func (t *WordTable) Next() (class int, err error) {
 	}
 	t.line, _ = t.csv.FieldPos(0)
 	if len(t.record) != len(t.columns) {
-		return 0, t.fault(fmt.Errorf("wrong number of fields: %d fields, the header has %d", len(t.record), len(t.columns)))
+		return 0, t.fault(fmt.Errorf("wrong number of fields: %d fields, the header has %d",
+			len(t.record), len(t.columns)))
 	}
 	word := t.record[slices.Index(t.columns, "word")]
 	class, ok := t.vocabulary.Index(word)

@@ -38,7 +38,7 @@ func (t *Trainer) read(ctx context.Context, list []*loader.Batch) ([]*loader.Bat
 	}
 	for len(list) < t.Config.Accumulate {
 		batch, err := t.epoch.Next(ctx)
-		t.tellBad()
+		t.reportBad()
 		if err == io.EOF {
 			break
 		}
@@ -80,7 +80,7 @@ func (t *Trainer) stageNext(ctx context.Context, i int, e *StepDone) error {
 	return t.feed.stage(t.next.batches[0])
 }
 
-// advance moves the position behind a step and gives its batches back.
+// advance moves the position past a step and gives its batches back.
 func (t *Trainer) advance(e *StepDone) {
 	t.at.Step = e.Step
 	t.at.Bags, t.at.Images = t.at.Bags+e.Bags, t.at.Images+e.Images
@@ -103,8 +103,8 @@ func release(list []*loader.Batch) []*loader.Batch {
 	return list[:0]
 }
 
-// tellBad reports bags that were left out since it was last asked.
-func (t *Trainer) tellBad() {
+// reportBad reports bags that were left out since it was last asked.
+func (t *Trainer) reportBad() {
 	count := t.loader.Stats().BadSamples
 	if count > t.bad {
 		observers(t.Observers).Bad(BadSamples{New: t.loader.Bad(t.bad), Count: count + t.unscored})

@@ -71,12 +71,14 @@ func recordable() map[string]func(*rig) {
 }
 
 // ranOn runs a rig and returns its losses, norms and weights.
-func ranOn(t *testing.T, r rig) (trainer *Trainer, told []float64, ended map[string][]float32) {
+func ranOn(t *testing.T, r rig) (trainer *Trainer, reported []float64, ended map[string][]float32) {
 	t.Helper()
-	r.observers = append(r.observers, Observer{Step: func(e StepDone) { told = append(told, e.Loss, e.GradNorm) }})
+	r.observers = append(r.observers, Observer{Step: func(e StepDone) {
+		reported = append(reported, e.Loss, e.GradNorm)
+	}})
 	trainer = r.trainer(t)
 	run(t, trainer)
-	return trainer, told, weights(t, trainer.Net)
+	return trainer, reported, weights(t, trainer.Net)
 }
 
 // graphs counts the recorded pieces of work of a trainer.
@@ -227,14 +229,16 @@ func TestCUDA_AStepIsTwoGraphsAndOneDownload(t *testing.T) {
 	run(t, trainer)
 	whole := calls(t, path, 0)
 	if whole["cuStreamBeginCapture"] != 2 || whole["cuGraphLaunch"] != 2*(15-1) {
-		t.Errorf("%d captures and %d launches of graphs in 15 steps, want 2 and 28", whole["cuStreamBeginCapture"], whole["cuGraphLaunch"])
+		t.Errorf("%d captures and %d launches of graphs in 15 steps, want 2 and 28",
+			whole["cuStreamBeginCapture"], whole["cuGraphLaunch"])
 	}
-	// The last two steps of the run, in the midst of an epoch: no call allocates, and none launches a kernel.
+	// The last two steps of the run, in the middle of an epoch: no call allocates, and none launches a kernel.
 	got := calls(t, path, marks[13])
 	for name, n := range calls(t, path, marks[14]) {
 		got[name] -= n
 	}
-	want := map[string]int{"cuGraphLaunch": 2, "cuMemcpyDtoHAsync": 1, "cuStreamSynchronize": 1, "cuLaunchKernel": 0, "cuMemAlloc": 0,
+	want := map[string]int{"cuGraphLaunch": 2, "cuMemcpyDtoHAsync": 1, "cuStreamSynchronize": 1, "cuLaunchKernel": 0,
+		"cuMemAlloc":        0,
 		"cuMemcpyHtoDAsync": 3, // Adam's constants, the pixels from where they are, the rest of the batch
 		"cuMemHostAlloc":    0, "cuMemFree": 0, "cuStreamBeginCapture": 0, "cuCtxSynchronize": 0}
 	delete(got, "kernel") // of the graphs
@@ -251,13 +255,14 @@ func TestCUDA_AStepIsTwoGraphsAndOneDownload(t *testing.T) {
 	}
 }
 
-// The layers are told when a step is enqueued call by call, its phases always.
+// The layers are reported when a step is enqueued call by call, its phases always.
 func TestCUDA_TellsAProfilerLayersAndPhases(t *testing.T) {
 	if !emulates() {
 		t.Skip("needs the emulator: one process has one profiler")
 	}
 	library, log := filepath.Join(t.TempDir(), "libprofiler.so"), filepath.Join(t.TempDir(), "log")
-	if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", library, "../cuda/testdata/profiler.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", library,
+		"../cuda/testdata/profiler.c").CombinedOutput(); err != nil {
 		t.Skipf("needs a C compiler: %v\n%s", err, out)
 	}
 	t.Setenv("NVTX_INJECTION64_PATH", library)
@@ -268,25 +273,26 @@ func TestCUDA_TellsAProfilerLayersAndPhases(t *testing.T) {
 	run(t, r.trainer(t))
 	data, err := os.ReadFile(log)
 	check(t, err)
-	told := map[string]int{}
+	reported := map[string]int{}
 	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
-		told[line]++
+		reported[line]++
 	}
 	// The second step records, so that its layers are enqueued too; the third replays.
-	for name, want := range map[string]int{"take the batch": 3, "gradients": 3, "wait": 3, "update": 3, "stage the next batch": 3,
-		"forward conv1_1": 2, "forward fc8": 2, "forward noise": 2, "backward fc8": 2, "backward conv1_1": 2} {
-		if told[name] != want {
-			t.Errorf("%s was told %d times, want %d", name, told[name], want)
+	for name, want := range map[string]int{"take the batch": 3, "gradients": 3, "wait": 3, "update": 3,
+		"stage the next batch": 3,
+		"forward conv1_1":      2, "forward fc8": 2, "forward noise": 2, "backward fc8": 2, "backward conv1_1": 2} {
+		if reported[name] != want {
+			t.Errorf("%s was reported %d times, want %d", name, reported[name], want)
 		}
 	}
 	begun := 0
-	for name, n := range told {
+	for name, n := range reported {
 		if name != "end" {
 			begun += n
 		}
 	}
-	if begun != told["end"] {
-		t.Errorf("%d sections begun, %d ended", begun, told["end"])
+	if begun != reported["end"] {
+		t.Errorf("%d sections begun, %d ended", begun, reported["end"])
 	}
 }
 

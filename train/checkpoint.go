@@ -23,9 +23,15 @@ var (
 // CheckpointFormat is the version of the JSON of a checkpoint that this program writes and reads.
 const CheckpointFormat = 1
 
-// frame is that of the checkpoints of classifiers.
-var frame = Frame[Checkpoint]{Key: "nmn.checkpoint", Room: "training", Writer: "training", Check: (*Checkpoint).check,
-	Parameters: func(c *Checkpoint) float64 { return parameters(c.Model) }, Step: func(c *Checkpoint) int { return c.Position.Step }}
+// frame is what the checkpoints of classifiers have in common.
+var frame = Frame[Checkpoint]{
+	Key:        "nmn.checkpoint",
+	Room:       "training",
+	Writer:     "training",
+	Check:      (*Checkpoint).check,
+	Parameters: func(c *Checkpoint) float64 { return parameters(c.Model) },
+	Step:       func(c *Checkpoint) int { return c.Position.Step },
+}
 
 // Checkpoint is what a checkpoint holds beside its tensors. The file holds the parameters under
 // torchvision's names, which PyTorch reads, and the optimizer's moments beside them in the same
@@ -48,7 +54,7 @@ type ClassWord struct {
 	POS  string `json:"pos"`
 }
 
-// DataID tells one training set from another.
+// DataID identifies a training set.
 type DataID struct {
 	Name string `json:"name"`
 	Bags int    `json:"bags"`

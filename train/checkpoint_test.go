@@ -41,8 +41,10 @@ func TestCheckpoint_HoldsWeightsUnderTorchvisionsNamesAndState(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, shape := range map[string][]int{
-		"features.0.weight": {4, 3, 3, 3}, "features.9.bias": {8}, "classifier.0.weight": {16, 8 * 9}, "classifier.6.weight": {36, 16},
-		"nmn.weight": {2, 2, 36, 8}, "nmn.bias": {2, 2, 36}, "optimizer.m.features.0.weight": {4, 3, 3, 3}, "optimizer.v.nmn.bias": {2, 2, 36},
+		"features.0.weight": {4, 3, 3, 3}, "features.9.bias": {8}, "classifier.0.weight": {16, 8 * 9},
+		"classifier.6.weight": {36, 16},
+		"nmn.weight":          {2, 2, 36, 8}, "nmn.bias": {2, 2, 36}, "optimizer.m.features.0.weight": {4, 3, 3, 3},
+		"optimizer.v.nmn.bias": {2, 2, 36},
 	} {
 		if _, got, err := f.Info(name); err != nil || !slices.Equal(got, shape) {
 			t.Errorf("%s: %v, %v, want %v", name, got, err, shape)
@@ -57,7 +59,8 @@ func TestCheckpoint_HoldsWeightsUnderTorchvisionsNamesAndState(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, err := c.Vocabulary()
-	if err != nil || v.Len() != 36 || v.Word(0).Text != "ball" || v.Word(20).POS != text.JJ || c.Position.Step != 3 || c.Updates != 3 {
+	if err != nil || v.Len() != 36 || v.Word(0).Text != "ball" || v.Word(20).POS != text.JJ || c.Position.Step != 3 ||
+		c.Updates != 3 {
 		t.Errorf("checkpoint %+v, %v", c, err)
 	}
 }
@@ -82,7 +85,8 @@ func TestOpenNet_ScoresAsTheTrainedNet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(got.Logits.Float32s(), want.Logits.Float32s()) || !slices.Equal(got.Observed.Float32s(), want.Observed.Float32s()) {
+	if !slices.Equal(got.Logits.Float32s(), want.Logits.Float32s()) ||
+		!slices.Equal(got.Observed.Float32s(), want.Observed.Float32s()) {
 		t.Error("scores differ from those of the net that was saved")
 	}
 }
@@ -94,11 +98,13 @@ func TestResume_RefusesWhatIsOfAnotherRunAndSaysWhat(t *testing.T) {
 		rig    func(*rig)
 		is     error
 	}{
-		"seed is 1, this one 2":               {rig: func(r *rig) { r.config.Seed = 2 }, is: ErrOtherRun},
-		"setting learning_rate is 0.001":      {rig: func(r *rig) { r.config.LearningRate = .5 }, is: ErrOtherRun},
-		"setting freeze is null":              {rig: func(r *rig) { r.config.Freeze = []string{"backbone.*"} }, is: ErrOtherRun},
-		"of stage 1, this is stage 2":         {change: func(o *Options) { o.Stage = 2 }, is: ErrOtherRun},
-		`model has noise = "none"`:            {rig: func(r *rig) { r.noise = model.FeatureIndependent }, is: ErrOtherModel},
+		"seed is 1, this one 2":          {rig: func(r *rig) { r.config.Seed = 2 }, is: ErrOtherRun},
+		"setting learning_rate is 0.001": {rig: func(r *rig) { r.config.LearningRate = .5 }, is: ErrOtherRun},
+		"setting freeze is null": {rig: func(r *rig) { r.config.Freeze = []string{"backbone.*"} },
+			is: ErrOtherRun},
+		"of stage 1, this is stage 2": {change: func(o *Options) { o.Stage = 2 }, is: ErrOtherRun},
+		`model has noise = "none"`: {rig: func(r *rig) { r.noise = model.FeatureIndependent },
+			is: ErrOtherModel},
 		"model has dropout = 0, this one 0.5": {rig: func(r *rig) { r.dropout = .5 }, is: ErrOtherModel},
 		"trained on 40 bags":                  {rig: func(r *rig) { r.bags = 41 }, is: ErrOtherRun},
 		"other identifiers or labels": {change: func(o *Options) {
@@ -168,7 +174,7 @@ func TestCheckpoint_CutShortAtAnyPlaceIsCorrupt(t *testing.T) {
 	}
 }
 
-// One flipped bit in a weight is a number like any other: the checksums alone tell.
+// One flipped bit in a weight is a number like any other: the checksums alone show it.
 func TestCheckpoint_AFlippedBitIsFound(t *testing.T) {
 	path := trained(t, short())
 	whole, err := os.ReadFile(path)
@@ -188,7 +194,8 @@ func TestCheckpoint_AFlippedBitIsFound(t *testing.T) {
 		flipped := slices.Clone(whole)
 		flipped[at] ^= 1
 		check(t, os.WriteFile(damaged, flipped, 0o644))
-		if err := short().trainer(t).Resume(damaged); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), damaged) {
+		if err := short().trainer(t).Resume(damaged); !errors.Is(err, ErrCorrupt) ||
+			!strings.Contains(err.Error(), damaged) {
 			t.Errorf("%s: resumed with %v", what, err)
 		}
 		if what == "a moment" {
@@ -254,7 +261,9 @@ func parseBytes(t testing.TB, metadata string) (*Checkpoint, error) {
 }
 
 func FuzzParseCheckpoint(f *testing.F) {
-	f.Add(`{"format":1,"model":{"classes":1,"size":4,"depths":[1],"widths":[1],"fc6":1,"fc7":1,"fc6_kernel":1},"words":[{"text":"a","pos":"NN"}],"stage":1,"position":{"epoch":1}}`)
+	f.Add(
+		`{"format":1,"model":{"classes":1,"size":4,"depths":[1],"widths":[1],"fc6":1,"fc7":1,"fc6_kernel":1},` +
+			`"words":[{"text":"a","pos":"NN"}],"stage":1,"position":{"epoch":1}}`)
 	f.Add(`{"format":1,"stage":1,"position":{"epoch":1,"step":-3}}`)
 	f.Add(`[`)
 	f.Fuzz(func(t *testing.T, metadata string) {
@@ -288,7 +297,8 @@ func TestResume_ShapeOfAMomentIsChecked(t *testing.T) {
 	check(t, f.Close())
 	other := filepath.Join(t.TempDir(), "other.safetensors")
 	check(t, os.WriteFile(other, b.Bytes(), 0o644))
-	if err := short().trainer(t).Resume(other); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "optimizer.v.classifier.3.bias") {
+	if err := short().trainer(t).Resume(other); !errors.Is(err, ErrCorrupt) ||
+		!strings.Contains(err.Error(), "optimizer.v.classifier.3.bias") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -296,7 +306,8 @@ func TestResume_ShapeOfAMomentIsChecked(t *testing.T) {
 func TestNew_RemovesWhatAKilledProcessLeft(t *testing.T) {
 	r := short()
 	r.directory = t.TempDir()
-	for _, name := range []string{".last.safetensors12345", ".best-30.safetensors9", ".best.safetensors.link", "notes.txt", "best-7.safetensors"} {
+	for _, name := range []string{".last.safetensors12345", ".best-30.safetensors9", ".best.safetensors.link",
+		"notes.txt", "best-7.safetensors"} {
 		check(t, os.WriteFile(filepath.Join(r.directory, name), nil, 0o644))
 	}
 	r.trainer(t)

@@ -135,7 +135,8 @@ func (c Config) optimizer() OptimizerConfig {
 // Validate names the first field that is out of range.
 func (c Config) Validate() error {
 	if err := cmp.Or(validate(c.bounds()), c.optimizer().Validate(), c.RateConfig.Validate(),
-		validate(nil, choice{"classifier_start", c.ClassifierStart, []string{BaseRate, LabelMeans}}, choice{"best_by", c.BestBy, Measures()})); err != nil {
+		validate(nil, choice{"classifier_start", c.ClassifierStart, []string{BaseRate, LabelMeans}},
+			choice{"best_by", c.BestBy, Measures()})); err != nil {
 		return err
 	}
 	if err := c.Loss.validate(); err != nil {
@@ -170,18 +171,21 @@ func (c Config) bounds() []bound {
 
 func (c Config) validateLists() error {
 	if c.Patience > 0 && (c.KeepBest == 0 || c.EvaluateEpochs == 0 && c.EvaluateSteps == 0) {
-		return fmt.Errorf("training: patience is %d: it needs validations (evaluate_epochs or evaluate_steps) and keep_best of at least 1",
+		return fmt.Errorf("training: patience is %d: it needs validations (evaluate_epochs or evaluate_steps) and "+
+			"keep_best of at least 1",
 			c.Patience)
 	}
 	if c.MaxSteps == 0 && (c.Stage1Epochs == 0 || c.Stage2Epochs == 0) {
-		return fmt.Errorf("training: max_steps is 0 and stage1_epochs is %d, stage2_epochs is %d: a stage needs a limit",
+		return fmt.Errorf(
+			"training: max_steps is 0 and stage1_epochs is %d, stage2_epochs is %d: a stage needs a limit",
 			c.Stage1Epochs, c.Stage2Epochs)
 	}
 	for i, r := range c.LearningRates {
 		if _, err := path.Match(r.Pattern, ""); err != nil {
 			return fmt.Errorf("training: learning_rates[%d].pattern is %q: %w", i, r.Pattern, err)
 		}
-		if err := (bound{fmt.Sprintf("learning_rates[%d].multiplier (%q)", i, r.Pattern), r.Multiplier, 0, math.MaxFloat32, false}).check(); err != nil {
+		if err := (bound{fmt.Sprintf("learning_rates[%d].multiplier (%q)", i, r.Pattern), r.Multiplier, 0,
+			math.MaxFloat32, false}).check(); err != nil {
 			return err
 		}
 	}

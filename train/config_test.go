@@ -9,7 +9,8 @@ import (
 )
 
 func TestPresets_AreValid(t *testing.T) {
-	for name, c := range map[string]Config{"default": DefaultConfig(), "paper": Paper(), "scenes": ScenesPreset(), "quick": ScenesQuick()} {
+	for name, c := range map[string]Config{"default": DefaultConfig(), "paper": Paper(), "scenes": ScenesPreset(),
+		"quick": ScenesQuick()} {
 		if err := c.Validate(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -18,22 +19,30 @@ func TestPresets_AreValid(t *testing.T) {
 
 func TestConfig_ValidateNamesFieldValueAndRange(t *testing.T) {
 	for want, change := range map[string]func(*Config){
-		"learning_rate is 0, want more than 0":                        func(c *Config) { c.LearningRate = 0 },
-		"learning_rate is NaN":                                        func(c *Config) { c.LearningRate = math.NaN() },
-		"momentum is 1, want at least 0":                              func(c *Config) { c.Momentum = 1 },
-		"accumulate is 0, want at least 1":                            func(c *Config) { c.Accumulate = 0 },
-		"batch_bags is -1":                                            func(c *Config) { c.BatchBags = -1 },
-		`optimizer is "rmsprop", want one of ["sgd" "adam"]`:          func(c *Config) { c.Optimizer = "rmsprop" },
-		`schedule is "linear"`:                                        func(c *Config) { c.Schedule = "linear" },
-		"step_every is 0":                                             func(c *Config) { c.Schedule, c.StepEvery = StepDown, 0 },
-		"noise.miss_rate[1] is 1.5, want at least 0":                  func(c *Config) { c.Noise.Q01 = []float32{0, 1.5} },
-		"noise.false_rate is empty":                                   func(c *Config) { c.Noise.Q10 = nil },
-		`learning_rates[0].pattern is "["`:                            func(c *Config) { c.LearningRates = []Rule{{"[", 1}} },
-		`learning_rates[0].multiplier ("*") is -1`:                    func(c *Config) { c.LearningRates = []Rule{{"*", -1}} },
-		`freeze[0] is "a["`:                                           func(c *Config) { c.Freeze = []string{"a["} },
-		"a stage needs a limit":                                       func(c *Config) { c.Stage2Epochs = 0 },
+		"learning_rate is 0, want more than 0":               func(c *Config) { c.LearningRate = 0 },
+		"learning_rate is NaN":                               func(c *Config) { c.LearningRate = math.NaN() },
+		"momentum is 1, want at least 0":                     func(c *Config) { c.Momentum = 1 },
+		"accumulate is 0, want at least 1":                   func(c *Config) { c.Accumulate = 0 },
+		"batch_bags is -1":                                   func(c *Config) { c.BatchBags = -1 },
+		`optimizer is "rmsprop", want one of ["sgd" "adam"]`: func(c *Config) { c.Optimizer = "rmsprop" },
+		`schedule is "linear"`:                               func(c *Config) { c.Schedule = "linear" },
+		"step_every is 0": func(c *Config) {
+			c.Schedule, c.StepEvery = StepDown, 0
+		},
+		"noise.miss_rate[1] is 1.5, want at least 0": func(c *Config) {
+			c.Noise.Q01 = []float32{0, 1.5}
+		},
+		"noise.false_rate is empty": func(c *Config) { c.Noise.Q10 = nil },
+		`learning_rates[0].pattern is "["`: func(c *Config) {
+			c.LearningRates = []Rule{{"[", 1}}
+		},
+		`learning_rates[0].multiplier ("*") is -1`: func(c *Config) {
+			c.LearningRates = []Rule{{"*", -1}}
+		},
+		`freeze[0] is "a["`:     func(c *Config) { c.Freeze = []string{"a["} },
+		"a stage needs a limit": func(c *Config) { c.Stage2Epochs = 0 },
 		`best_by is "accuracy", want one of ["human_ap" "loss" "map"`: func(c *Config) { c.BestBy = "accuracy" },
-		"log_steps is 0":                                              func(c *Config) { c.LogSteps = 0 },
+		"log_steps is 0": func(c *Config) { c.LogSteps = 0 },
 	} {
 		c := Paper()
 		change(&c)
@@ -52,8 +61,10 @@ func TestSchedule_KnownRates(t *testing.T) {
 	}{
 		"constant": {func(*Config) {}, map[int]float64{1: 8, 100: 8}},
 		"warm-up":  {func(c *Config) { c.WarmupSteps = 4 }, map[int]float64{1: 2, 2: 4, 4: 8, 5: 8}},
-		"step":     {func(c *Config) { c.Schedule, c.StepEvery, c.StepFactor = StepDown, 10, .5 }, map[int]float64{1: 8, 10: 8, 11: 4, 21: 2}},
-		"cosine":   {func(c *Config) { c.Schedule, c.CosineFloor = Cosine, .25 }, map[int]float64{1: 8, 51: 5, 101: 2, 500: 2}},
+		"step": {func(c *Config) { c.Schedule, c.StepEvery, c.StepFactor = StepDown, 10, .5 },
+			map[int]float64{1: 8, 10: 8, 11: 4, 21: 2}},
+		"cosine": {func(c *Config) { c.Schedule, c.CosineFloor = Cosine, .25 },
+			map[int]float64{1: 8, 51: 5, 101: 2, 500: 2}},
 	} {
 		c := base
 		test.change(&c)
@@ -72,7 +83,8 @@ func TestRules_LastMatchCountsAndFrozenGoesFirst(t *testing.T) {
 	r.config.Freeze = []string{"backbone.conv[12]_*"}
 	trainer := r.trainer(t)
 	want := map[string]float64{"backbone.conv1_1.weight": 0, "backbone.conv2_1.bias": 0, "backbone.conv3_1.weight": 1,
-		"head.fc6.weight": 3, "head.fc6.bias": 1, "head.fc8.weight": 10, "head.fc8.bias": 10, "nmn.weight": .1, "nmn.bias": 7}
+		"head.fc6.weight": 3, "head.fc6.bias": 1, "head.fc8.weight": 10, "head.fc8.bias": 10, "nmn.weight": .1,
+		"nmn.bias": 7}
 	for name, m := range want {
 		if got := r.config.multiplier(name); got != m {
 			t.Errorf("%s has multiplier %v, want %v", name, got, m)

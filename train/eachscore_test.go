@@ -18,7 +18,8 @@ func TestEachScore_IsScoreAndRatesTogether(t *testing.T) {
 	v, err := text.NewVocabulary([]text.Word{{Text: "a"}, {Text: "b"}, {Text: "c"}})
 	check(t, err)
 	k := v.Len()
-	set := &loader.Set{Name: "rows", Vocabulary: v, Vectors: make(rowsOf, bags), Labels: dense.New(dense.WithShape(bags, k), dense.WithBacking(make([]uint8, bags*k)))}
+	set := &loader.Set{Name: "rows", Vocabulary: v, Vectors: make(rowsOf, bags),
+		Labels: dense.New(dense.WithShape(bags, k), dense.WithBacking(make([]uint8, bags*k)))}
 	for i := range bags {
 		set.Vectors.(rowsOf)[i] = []float32{float32(i), 1, float32(i % 3), -2}
 		set.IDs = append(set.IDs, string(rune('a'+i)))
@@ -38,7 +39,9 @@ func TestEachScore_IsScoreAndRatesTogether(t *testing.T) {
 				rates = append(rates, slices.Concat(q01, q10))
 			}
 		case model.FeatureDependent:
-			_, err := EachRates(t.Context(), net, set, config, func(_ int, q01, q10 []float32) { rates = append(rates, slices.Concat(q01, q10)) })
+			_, err := EachRates(t.Context(), net, set, config, func(_ int, q01, q10 []float32) {
+				rates = append(rates, slices.Concat(q01, q10))
+			})
 			check(t, err)
 		}
 		visited := 0

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The callback sees each epoch before a checkpoint tells of it, may run the net, and changes nothing.
+// The callback sees each epoch before a checkpoint records it, may run the net, and changes nothing.
 func TestAfterEpoch_ComesBeforeTheCheckpoint(t *testing.T) {
 	for _, limit := range []int{0, 8} { // of steps: 5 make an epoch
 		r := newRig()
@@ -21,7 +21,8 @@ func TestAfterEpoch_ComesBeforeTheCheckpoint(t *testing.T) {
 		var seen []int
 		o.AfterEpoch = func(ctx context.Context, at Position) error {
 			seen = append(seen, at.Epoch, at.Step)
-			if c, err := ReadCheckpoint(filepath.Join(o.Directory, LastName)); err == nil && c.Position.Epoch > at.Epoch {
+			if c, err := ReadCheckpoint(filepath.Join(o.Directory, LastName)); err == nil &&
+				c.Position.Epoch > at.Epoch {
 				t.Errorf("epoch %d: the checkpoint is at epoch %d", at.Epoch, c.Position.Epoch)
 			}
 			_, err := Score(ctx, o.Net, o.Data, o.loaderConfig())

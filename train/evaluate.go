@@ -13,16 +13,26 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Evaluate holds scores against whatever the set knows: its labels, its true labels, its caption
+// Evaluate compares scores with whatever the set knows: its labels, its true labels, its caption
 // counts, which must be in memory. Where the noisy training set is given, the true rates that estimated ones are
 // compared with come from its labels and truth; nil leaves them out.
 func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, error) {
 	if set.Rows != nil {
-		return nil, fmt.Errorf("training: scores of %q are held against labels that are not in memory: hold them", set.Name)
+		return nil, fmt.Errorf("training: scores of %q are held against labels that are not in memory: hold them",
+			set.Name)
 	}
-	in := eval.Input{Bags: len(s.Index), Classes: set.Vocabulary.Len(), Logits: true, Scores: s.Logits.Float32s(),
-		Vocabulary: set.Vocabulary, Rates: s.Rates,
-		Labels: rows(set.Labels, s.Index), Truth: rows(set.Truth, s.Index), Counts: rows(set.Counts, s.Index), CaptionsPerBag: set.CaptionsPerBag}
+	in := eval.Input{
+		Bags:           len(s.Index),
+		Classes:        set.Vocabulary.Len(),
+		Logits:         true,
+		Scores:         s.Logits.Float32s(),
+		Vocabulary:     set.Vocabulary,
+		Rates:          s.Rates,
+		Labels:         rows(set.Labels, s.Index),
+		Truth:          rows(set.Truth, s.Index),
+		Counts:         rows(set.Counts, s.Index),
+		CaptionsPerBag: set.CaptionsPerBag,
+	}
 	in.IDs = make([]string, in.Bags)
 	for i, bag := range s.Index {
 		in.IDs[i] = set.IDs[bag]
@@ -39,7 +49,7 @@ func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, 
 	return eval.Evaluate(in, o)
 }
 
-// Answers are what the rows of scores are held against, N×K of 0 or 1: what truly holds where the set knows
+// Answers are what the rows of scores are compared with, N×K of 0 or 1: what truly holds where the set knows
 // it (truth is then true), else its labels, else what any caption mentions; nil where it knows none.
 func Answers(s *Scores, set *loader.Set) (answers []uint8, truth bool) {
 	switch {
@@ -110,7 +120,7 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("training: cannot validate after step %d: %w", t.at.Step, err)
 	}
-	t.tellUnscored(scores.Bad)
+	t.reportUnscored(scores.Bad)
 	t.at.Evaluated, t.result.Validation = t.at.Step, result
 	value := Measure(t.Config.BestBy, result)
 	e := Evaluated{Epoch: t.at.Epoch, Step: t.at.Step, Result: result, Scores: scores, Value: float64(value)}
@@ -126,8 +136,8 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 	return nil
 }
 
-// tellUnscored reports, once, the pictures that every validation leaves out.
-func (t *Trainer) tellUnscored(bad []loader.BadSample) {
+// reportUnscored reports, once, the pictures that every validation leaves out.
+func (t *Trainer) reportUnscored(bad []loader.BadSample) {
 	if len(bad) > t.unscored {
 		observers(t.Observers).Bad(BadSamples{New: bad[t.unscored:], Count: t.bad + len(bad)})
 		t.unscored = len(bad)

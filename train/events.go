@@ -7,7 +7,7 @@ import (
 	"nmn/loader"
 )
 
-// ObserverOf is told what happens while a net learns, by events of its own kind. Every function may be nil, is
+// ObserverOf receives what happens while a net learns, as events of its own kind. Every function may be nil, is
 // called from the goroutine of Run, and delays it.
 type ObserverOf[Step, Epoch, Evaluation any] struct {
 	Step      func(Step)
@@ -17,7 +17,7 @@ type ObserverOf[Step, Epoch, Evaluation any] struct {
 	Bad       func(BadSamples)
 }
 
-// Observer is told what happens while a stage of a classifier runs.
+// Observer receives the events of a stage of a classifier.
 type Observer = ObserverOf[StepDone, EpochDone, Evaluated]
 
 // Progress is what the events of every step have in common, of a classifier or a captioner.
@@ -42,7 +42,13 @@ func (p *Progress) NonFinite() *NonFiniteError {
 	if finite(p.Loss) && finite(p.GradNorm) {
 		return nil
 	}
-	return &NonFiniteError{Epoch: p.Epoch, Step: p.Step, LearningRate: p.LearningRate, Loss: p.Loss, GradientNorm: p.GradNorm}
+	return &NonFiniteError{
+		Epoch:        p.Epoch,
+		Step:         p.Step,
+		LearningRate: p.LearningRate,
+		Loss:         p.Loss,
+		GradientNorm: p.GradNorm,
+	}
 }
 
 // StepDone is one update of the parameters. Its loss is summed over classes.
@@ -94,47 +100,47 @@ type BadSamples struct {
 	Count int                // different bags of training and validation in the stage so far, of this process
 }
 
-// Observers are told of every event, one after another.
+// Observers receive every event, one after another.
 type Observers[Step, Epoch, Evaluation any] []ObserverOf[Step, Epoch, Evaluation]
 
 type observers = Observers[StepDone, EpochDone, Evaluated]
 
-// Step tells all of them of an update.
+// Step reports an update to all of them.
 func (all Observers[S, E, V]) Step(e S) {
 	for i := range all {
-		tell(all[i].Step, e)
+		notify(all[i].Step, e)
 	}
 }
 
-// Epoch tells all of them of the end of an epoch.
+// Epoch reports the end of an epoch to all of them.
 func (all Observers[S, E, V]) Epoch(e E) {
 	for i := range all {
-		tell(all[i].Epoch, e)
+		notify(all[i].Epoch, e)
 	}
 }
 
-// Evaluated tells all of them of a validation.
+// Evaluated reports a validation to all of them.
 func (all Observers[S, E, V]) Evaluated(e V) {
 	for i := range all {
-		tell(all[i].Evaluated, e)
+		notify(all[i].Evaluated, e)
 	}
 }
 
-// Saved tells all of them of a checkpoint.
+// Saved reports a checkpoint to all of them.
 func (all Observers[S, E, V]) Saved(e Saved) {
 	for i := range all {
-		tell(all[i].Saved, e)
+		notify(all[i].Saved, e)
 	}
 }
 
-// Bad tells all of them of bags that were left out.
+// Bad reports bags that were left out to all of them.
 func (all Observers[S, E, V]) Bad(e BadSamples) {
 	for i := range all {
-		tell(all[i].Bad, e)
+		notify(all[i].Bad, e)
 	}
 }
 
-func tell[Event any](f func(Event), e Event) {
+func notify[Event any](f func(Event), e Event) {
 	if f != nil {
 		f(e)
 	}

@@ -10,9 +10,9 @@ import (
 	"nmn/model"
 )
 
-// Extract runs a net over a set in order, as Score does, and writes what layers say of each bag: a row for each
-// layer, of its width, good until write returns. All come from one forward pass. It returns the bags that could
-// not be read and have no rows. Memory is that of a batch, however many bags there are.
+// Extract runs a net over a set in order, as Score does, and writes what layers say about each bag: a row for
+// each layer, of its width, good until write returns. All come from one forward pass. It returns the bags that
+// could not be read and have no rows. Memory is that of a batch, however many bags there are.
 func Extract(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, layers []model.Layer,
 	write func(bag int, rows [][]float32) error) (bad []loader.BadSample, err error) {
 	x := &extractor{net: net, arena: tensor.NewArena(net.Backend()), write: write, rows: make([][]float32, len(layers))}
@@ -45,7 +45,7 @@ type extractor struct {
 	write  func(bag int, rows [][]float32) error
 }
 
-// extractedLayer has room for what a layer says of the largest batch, on the device and on the host.
+// extractedLayer has room for what a layer says about the largest batch, on the device and on the host.
 type extractedLayer struct {
 	name  model.Layer
 	width int

@@ -37,10 +37,11 @@ func TestExtract_StopsAtAnErrorOfTheWriterAndAtDamagedWeights(t *testing.T) {
 	values := make([]float32, bias.W.Len())
 	values[1] = float32(math.NaN())
 	check(t, net.SetValues(bias, values))
-	_, err = Extract(t.Context(), net, data, config, []model.Layer{model.Pool5, model.Probabilities}, func(int, [][]float32) error {
-		t.Error("a row of damaged weights is written")
-		return nil
-	})
+	_, err = Extract(t.Context(), net, data, config, []model.Layer{model.Pool5, model.Probabilities},
+		func(int, [][]float32) error {
+			t.Error("a row of damaged weights is written")
+			return nil
+		})
 	if err == nil || !strings.Contains(err.Error(), data.IDs[0]) || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("weights that are NaN: %v", err)
 	}

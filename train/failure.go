@@ -41,8 +41,8 @@ type NonFiniteError struct {
 
 // Error names the step, the learning rate and the first bags.
 func (e *NonFiniteError) Error() string {
-	return fmt.Sprintf("training: step %d (epoch %d), learning rate %.3g: loss %g, gradient norm %g: %v; nothing was changed by this step. "+
-		"Lower the learning rate, add warm-up or clip the norm, or look at bags %s",
+	return fmt.Sprintf("training: step %d (epoch %d), learning rate %.3g: loss %g, gradient norm %g: %v; nothing was "+
+		"changed by this step. Lower the learning rate, add warm-up or clip the norm, or look at bags %s",
 		e.Step, e.Epoch, e.LearningRate, e.Loss, e.GradientNorm, ErrNonFinite, listed(e.IDs))
 }
 

@@ -19,12 +19,13 @@ import (
 	"nmn/model"
 )
 
-// freed tells what a log of calls shows as taken and not given back, of which the driver refused some.
+// freed lists what a log of calls shows as taken and not given back, of which the driver refused some.
 func freed(t *testing.T, log string, refused map[string]int) {
 	t.Helper()
 	counts := calls(t, log, 0)
-	for take, give := range map[string]string{"cuMemAlloc": "cuMemFree", "cuMemHostAlloc": "cuMemFreeHost", "cuStreamCreate": "cuStreamDestroy",
-		"cuEventCreate": "cuEventDestroy", "cuGraphInstantiate": "cuGraphExecDestroy"} {
+	for take, give := range map[string]string{"cuMemAlloc": "cuMemFree", "cuMemHostAlloc": "cuMemFreeHost",
+		"cuStreamCreate": "cuStreamDestroy",
+		"cuEventCreate":  "cuEventDestroy", "cuGraphInstantiate": "cuGraphExecDestroy"} {
 		if taken := counts[take] - refused[take]; taken != counts[give] {
 			t.Errorf("%s %d times, %s %d times", take, taken, give, counts[give])
 		}
@@ -88,21 +89,23 @@ func TestCUDA_FaultsNameTheStepAndLeaveAResumableCheckpoint(t *testing.T) {
 				t.Fatalf("failed after step %d, checkpoint of step %d", len(losses), last.Position.Step)
 			}
 			step := len(losses) + 1
-			for _, said := range []string{c.detail, fmt.Sprintf("training: step %d (epoch %d), bags scenes-", step, (step+4)/5)} {
-				if !strings.Contains(err.Error(), said) {
-					t.Errorf("message %q, want %q in it", err, said)
+			for _, part := range []string{c.detail, fmt.Sprintf("training: step %d (epoch %d), bags scenes-", step,
+				(step+4)/5)} {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("message %q, want %q in it", err, part)
 				}
 			}
 			losses = losses[:last.Position.Step]
 			resumed, _ := resume(t, r, &losses, 1)
-			if !slices.Equal(losses, want) || !maps.EqualFunc(weights(t, resumed.Net), weights(t, unbroken.Net), slices.Equal) {
+			if !slices.Equal(losses, want) || !maps.EqualFunc(weights(t, resumed.Net), weights(t, unbroken.Net),
+				slices.Equal) {
 				t.Errorf("resumed losses %v, unbroken %v", losses, want)
 			}
 		})
 	}
 }
 
-// Memory that is full at the first step: the message tells how many bags would fit, and so many do.
+// Memory that is full at the first step: the message says how many bags would fit, and so many do.
 func TestCUDA_OutOfMemoryTellsWhatWouldFit(t *testing.T) {
 	if !emulates() {
 		t.Skip("needs the emulator")
@@ -118,7 +121,9 @@ func TestCUDA_OutOfMemoryTellsWhatWouldFit(t *testing.T) {
 		if !errors.Is(err, kernels.ErrOutOfMemory) {
 			t.Fatalf("error %v, want one of memory", err)
 		}
-		found := regexp.MustCompile(`training: step 1 \(epoch 1\), bags .*cannot hold a batch of 40 frames in 40 bags.*at most (\d+) bags`).FindStringSubmatch(err.Error())
+		found := regexp.MustCompile(
+			`training: step 1 \(epoch 1\), bags .*cannot hold a batch of 40 frames in 40 bags.*at most (\d+) bags`).
+			FindStringSubmatch(err.Error())
 		if found == nil {
 			t.Fatalf("message %q", err)
 		}
@@ -148,7 +153,8 @@ func TestCUDA_OutOfMemoryForASingleBag(t *testing.T) {
 	defer func() { check(t, net.Close()) }()
 	held := backend.(kernels.Accountant).MostBytes()
 	t.Setenv(emulator.MemoryVariable, strconv.Itoa(held+1000))
-	if _, err := net.Plan(4, 4, true); !errors.Is(err, kernels.ErrOutOfMemory) || !strings.Contains(err.Error(), "not one bag would fit") {
+	if _, err := net.Plan(4, 4, true); !errors.Is(err, kernels.ErrOutOfMemory) ||
+		!strings.Contains(err.Error(), "not one bag would fit") {
 		t.Errorf("error %v", err)
 	}
 }

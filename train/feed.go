@@ -30,7 +30,7 @@ func newFeed(backend kernels.Backend) (*feed, error) {
 	return f, err
 }
 
-// ahead reports whether staging a batch early is of use.
+// ahead reports whether staging a batch early helps.
 func (f *feed) ahead() bool { return f.beside != nil }
 
 // stage begins to upload a batch. The batch must not be released before it is dropped, or taken and the device

@@ -14,7 +14,8 @@ func tiny(t *testing.T, params *conform.Fixture, noise model.NoiseMode) (*model.
 	return tinyOn(t, conform.OpenDevice(t, 2), params, noise)
 }
 
-func tinyOn(t *testing.T, device kernels.Backend, params *conform.Fixture, noise model.NoiseMode) (*model.Net, *model.Plan) {
+func tinyOn(t *testing.T, device kernels.Backend, params *conform.Fixture,
+	noise model.NoiseMode) (*model.Net, *model.Plan) {
 	t.Helper()
 	n := params.Net()
 	c := model.Config{Size: n.Height, Width: n.Width, LastPool: true, MIL: true, Noise: noise, NoisePool: "mean",

@@ -50,7 +50,7 @@ func (k Frame[About]) Read(path string) (read *About, err error) {
 	return read, err
 }
 
-// StepOf reads the step that a checkpoint is of.
+// StepOf reads the step at which a checkpoint was saved.
 func (k Frame[About]) StepOf(path string) (int, error) {
 	about, err := k.Read(path)
 	if err != nil {
@@ -60,7 +60,7 @@ func (k Frame[About]) StepOf(path string) (int, error) {
 }
 
 // Parse reads the metadata and checks that it makes sense and that the file is large enough for the net that
-// it names, before anybody makes that net.
+// it names, before that net is made.
 func (k Frame[About]) Parse(file *safetensors.File) (*About, error) {
 	encoded, ok := file.Metadata[k.Key]
 	if !ok {
@@ -88,7 +88,8 @@ func (k Frame[About]) Parse(file *safetensors.File) (*About, error) {
 		numbers += size
 	}
 	if need := k.Parameters(about); need > numbers {
-		return nil, fmt.Errorf("metadata: a network of %.0f parameters in a file of %.0f numbers: %w", need, numbers, ErrCorrupt)
+		return nil, fmt.Errorf("metadata: a network of %.0f parameters in a file of %.0f numbers: %w",
+			need, numbers, ErrCorrupt)
 	}
 	return about, nil
 }
@@ -103,7 +104,8 @@ func (k Frame[About]) Write(path string, about *About, tensors []safetensors.Ten
 	size, err = safetensors.WriteFile(path, map[string]string{k.Key: string(meta), "format": "pt"}, tensors)
 	if err != nil {
 		need := int64(len(meta)) + safetensors.Bytes(tensors)
-		return 0, fmt.Errorf("%s: cannot save %q: it needs %d bytes of disk beside what is there; the checkpoint before it, if any, is untouched: %w",
+		return 0, fmt.Errorf("%s: cannot save %q: it needs %d bytes of disk beside what is there; the checkpoint "+
+			"before it, if any, is untouched: %w",
 			k.Room, path, need, err)
 	}
 	return size, nil

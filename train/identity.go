@@ -25,7 +25,8 @@ type identity struct {
 
 func identify(o Options) (identity, error) {
 	print, err := fingerprint(o.Data, o.Loader.Targets)
-	return identity{words: classWords(o.Data.Vocabulary), data: DataID{Name: o.Data.Name, Bags: o.Data.Len(), Fingerprint: print}}, err
+	return identity{words: classWords(o.Data.Vocabulary), data: DataID{Name: o.Data.Name, Bags: o.Data.Len(),
+		Fingerprint: print}}, err
 }
 
 func classWords(v *text.Vocabulary) []ClassWord {
@@ -93,21 +94,23 @@ func (c *Checkpoint) sameRun(o Options, here identity) error {
 		return fmt.Errorf("it was trained on %d bags (%q), these are %d (%q): %w",
 			c.Data.Bags, c.Data.Name, here.data.Bags, here.data.Name, ErrOtherRun)
 	case c.Data.Fingerprint != here.data.Fingerprint:
-		return fmt.Errorf("it was trained on %q with other identifiers or labels than %q (fingerprints %.12s and %.12s): %w",
+		return fmt.Errorf(
+			"it was trained on %q with other identifiers or labels than %q (fingerprints %.12s and %.12s): %w",
 			c.Data.Name, here.data.Name, c.Data.Fingerprint, here.data.Fingerprint, ErrOtherRun)
 	case c.Config.Seed != o.Config.Seed:
 		return fmt.Errorf("its seed is %d, this one %d: %w", c.Config.Seed, o.Config.Seed, ErrOtherRun)
 	}
 	allowed := free
-	// The rate depends on the length of the stage, or its end is not where its training ended.
+	// With a cosine schedule the rate depends on the length of the stage, and with patience a stage may have
+	// ended before its limit: the limits must then be equal too.
 	if o.Config.Schedule == Cosine || o.Config.Patience > 0 {
 		allowed = free[3:]
 	}
 	return SameSettings(c.Config, o.Config, allowed...)
 }
 
-// SameModel returns nil where the net of a checkpoint is as the one here, else an error that names the first
-// difference of their configurations and wraps ErrOtherModel.
+// SameModel returns nil where the net of a checkpoint is configured like the one here, else an
+// error that names the first difference of their configurations and wraps ErrOtherModel.
 func SameModel(there, here any) error {
 	if field, there, here := FirstDifference(there, here); field != "" {
 		return fmt.Errorf("its model has %s = %s, this one %s: %w", field, there, here, ErrOtherModel)
@@ -115,7 +118,7 @@ func SameModel(there, here any) error {
 	return nil
 }
 
-// SameSettings is SameModel for the settings of training, but for those that may change. The error wraps
+// SameSettings is SameModel for the settings of training, except for those that may change. The error wraps
 // ErrOtherRun.
 func SameSettings(there, here any, free ...string) error {
 	if field, there, here := FirstDifference(there, here, free...); field != "" {
@@ -125,7 +128,7 @@ func SameSettings(there, here any, free ...string) error {
 }
 
 // FirstDifference compares two values of one type by their JSON, field by field in alphabetic order;
-// an empty field means that they are equal but for the fields to skip. An empty list equals none.
+// an empty field means that they are equal except for the fields to skip. An empty list equals none.
 func FirstDifference(a, b any, skip ...string) (field, there, here string) {
 	x, y := fields(a), fields(b)
 	all := maps.Clone(x) // those that are left out of one where they are empty are in the other

@@ -17,7 +17,8 @@ func inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader
 		return nil, err
 	}
 	config.Standard = standardOf(net)
-	config.Size, config.Flip, config.Shuffle, config.DropLast, config.Targets = net.Config().Size, false, false, false, nil
+	config.Size, config.Targets = net.Config().Size, nil
+	config.Flip, config.Shuffle, config.DropLast = false, false, false
 	l, err := loader.New(set, config)
 	if err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ func (k *Keeper) Offer(b Best) bool {
 }
 
 // Save writes last.safetensors by write where anything has changed since it was written, and keeps it as one
-// of the best where the last Offer says so. saved is told of it.
+// of the best where the last Offer says so. saved is called with it.
 func (k *Keeper) Save(epoch, step int, changed bool, write func(path string) (int64, error), saved func(Saved)) error {
 	if k.directory == "" || !changed && !k.waits {
 		k.waits = false
@@ -162,7 +162,7 @@ func (k *Keeper) Restore(best []Best, step int) error {
 	return k.prune()
 }
 
-// findNames looks whether the best checkpoint of a step has got its names.
+// findNames finds out whether the best checkpoint of a step has its names.
 func (k *Keeper) findNames(step int) error {
 	if k.count > 1 && !exists(filepath.Join(k.directory, Best{Step: step}.Name())) {
 		k.waits = true

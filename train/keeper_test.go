@@ -20,14 +20,16 @@ func offered(k *Keeper, values ...float64) (taken []bool) {
 
 func TestKeeper_KeepsTheBestByDirectionAndTheEarlierOfEquals(t *testing.T) {
 	higher := Keeper{count: 2}
-	if got := offered(&higher, .3, .5, .5, .2, .4, .6); !slices.Equal(got, []bool{true, true, true, false, false, true}) {
+	if got := offered(&higher, .3, .5, .5, .2, .4, .6); !slices.Equal(got,
+		[]bool{true, true, true, false, false, true}) {
 		t.Errorf("taken %v", got)
 	}
 	if higher.best[0].Step != 6 || higher.best[1].Step != 2 {
 		t.Errorf("best %+v", higher.best)
 	}
 	lower := Keeper{count: 1, lower: true}
-	if got := offered(&lower, .3, .5, .2, .2); !slices.Equal(got, []bool{true, false, true, false}) || lower.best[0].Step != 3 {
+	if got := offered(&lower, .3, .5, .2, .2); !slices.Equal(got, []bool{true, false, true, false}) ||
+		lower.best[0].Step != 3 {
 		t.Errorf("taken %v, best %+v", got, lower.best)
 	}
 	none := Keeper{}
@@ -67,7 +69,8 @@ func TestRun_KeepsBestAndLastOnDisk(t *testing.T) {
 	if got := names(t, r.directory); !slices.Equal(got, want) {
 		t.Errorf("files %q, want %q", got, want)
 	}
-	for name, step := range map[string]int{BestName: ranked[0], result.Best[1].Name(): ranked[1], LastName: result.Step} {
+	for name, step := range map[string]int{BestName: ranked[0], result.Best[1].Name(): ranked[1],
+		LastName: result.Step} {
 		if c, err := ReadCheckpoint(filepath.Join(r.directory, name)); err != nil || c.Position.Step != step {
 			t.Errorf("%s is of step %+v, %v, want %d", name, c, err, step)
 		}

@@ -13,7 +13,7 @@ import (
 	"nmn/model"
 )
 
-// killEnv tells the test process that it is the one to be killed, and its folder.
+// killEnv names the environment variable that marks the test process to be killed and holds its folder.
 const killEnv = "NMN_TEST_KILL"
 
 // killable saves and validates often, so that most moments are in the middle of some writing.

@@ -51,7 +51,7 @@ func PaperLoss(kind string) LossConfig {
 	return LossConfig{Kind: kind}
 }
 
-// IsZero tells the cross-entropy, which files do not mention.
+// IsZero reports whether the loss is the cross-entropy, which files do not mention.
 func (l LossConfig) IsZero() bool { return l == LossConfig{} || l == LossConfig{Kind: CrossEntropy} }
 
 // Name is that of Losses.
@@ -86,7 +86,8 @@ func (l LossConfig) validate() error {
 		}
 	}
 	if l == (LossConfig{Kind: Asymmetric}) {
-		return errors.New("training: loss is asl with gamma_negative, gamma_positive and margin 0, which is bce; its paper has 4, 0 and .05")
+		return errors.New("training: loss is asl with gamma_negative, gamma_positive and margin 0, which is bce; its " +
+			"paper has 4, 0 and .05")
 	}
 	return nil
 }
@@ -96,13 +97,18 @@ func (l LossConfig) check(mode model.NoiseMode) error {
 	if l.IsZero() || mode == model.NoNoise {
 		return nil
 	}
-	return fmt.Errorf("training: loss %s is of the classifier alone, and the net has the noise model %s, which learns by the likelihood of the labels: "+
-		"leave the loss at %s, or train an arm without a noise model (stage1, star)", l.Kind, mode, CrossEntropy)
+	return fmt.Errorf("training: loss %s is of the classifier alone, and the net has the noise model %s, which "+
+		"learns by the likelihood of the labels: leave the loss at %s, or train an arm without a noise model "+
+		"(stage1, star)", l.Kind, mode, CrossEntropy)
 }
 
 // focus is the asymmetric loss for the noise step, zero for another.
 func (l LossConfig) focus() noise.Focus {
-	return noise.Focus{Positive: float32(l.GammaPositive), Negative: float32(l.GammaNegative), Margin: float32(l.Margin)}
+	return noise.Focus{
+		Positive: float32(l.GammaPositive),
+		Negative: float32(l.GammaNegative),
+		Margin:   float32(l.Margin),
+	}
 }
 
 // largeLosses says what becomes of large losses among so many labels of a batch.

@@ -43,13 +43,14 @@ func TestLoss_IsRefusedForANoiseModel(t *testing.T) {
 	for _, kind := range Losses()[1:] {
 		r := newRig()
 		r.noise, r.config.Loss = model.FeatureIndependent, PaperLoss(kind)
-		if _, err := New(r.options(t)); err == nil || !strings.Contains(err.Error(), "loss "+kind+" is of the classifier alone") {
+		if _, err := New(r.options(t)); err == nil ||
+			!strings.Contains(err.Error(), "loss "+kind+" is of the classifier alone") {
 			t.Errorf("error %v", err)
 		}
 	}
 }
 
-// The share grows by Delta_rel per cent from the second epoch on, and counts are rounded up, but for the
+// The share grows by Delta_rel per cent from the second epoch on, and counts are rounded up, except for the
 // errors of the product: .2 per cent of 16,000 are 32.
 func TestLoss_ShareOfLargeLossesGrowsFromTheSecondEpoch(t *testing.T) {
 	for _, test := range []struct {
@@ -57,8 +58,10 @@ func TestLoss_ShareOfLargeLossesGrowsFromTheSecondEpoch(t *testing.T) {
 		epoch, labels, count int
 	}{{.2, 1, 16000, 0}, {.2, 2, 16000, 32}, {.2, 4, 16000, 96}, {.1, 2, 999, 1}, {.1, 8, 1001, 8}, {50, 4, 10, 10}} {
 		loss := LossConfig{Kind: RejectLarge, Delta: test.delta}
-		if got := loss.largeLosses(test.epoch, test.labels); got != (model.LargeLosses{Treatment: model.RejectLarge, Count: test.count}) {
-			t.Errorf("%g per cent of %d labels in epoch %d: %+v, want %d", test.delta, test.labels, test.epoch, got, test.count)
+		if got := loss.largeLosses(test.epoch, test.labels); got != (model.LargeLosses{Treatment: model.RejectLarge,
+			Count: test.count}) {
+			t.Errorf("%g per cent of %d labels in epoch %d: %+v, want %d",
+				test.delta, test.labels, test.epoch, got, test.count)
 		}
 	}
 	if got := PaperLoss(Asymmetric).largeLosses(3, 100); got != (model.LargeLosses{}) {
@@ -74,10 +77,10 @@ func TestLoss_ChangesWhatIsLearned(t *testing.T) {
 		if r.config.Loss = PaperLoss(kind); kind == RejectLarge || kind == CorrectLarge {
 			r.config.Loss.Delta = 5
 		}
-		var told []float64
-		r.observers = []Observer{record(&told)}
+		var reported []float64
+		r.observers = []Observer{record(&reported)}
 		run(t, r.trainer(t))
-		losses[kind] = told
+		losses[kind] = reported
 	}
 	const perEpoch = 5
 	for i, a := range Losses() {

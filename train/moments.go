@@ -30,7 +30,8 @@ func (o *Optimizer) Moments() (all []safetensors.Tensor) {
 func (o *Optimizer) CheckMoments(f *safetensors.File) error {
 	return o.each(func(p *param.Param, name string, _ *tensor.Tensor) error {
 		if !f.Has(name) {
-			return fmt.Errorf("it has no tensor %s: it was trained with other layers frozen or is damaged: %w", name, ErrCorrupt)
+			return fmt.Errorf("it has no tensor %s: it was trained with other layers frozen or is damaged: %w",
+				name, ErrCorrupt)
 		}
 		_, shape, err := f.Info(name)
 		if err != nil {

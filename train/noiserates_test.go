@@ -85,7 +85,8 @@ func TestEachRates_AreThoseOfTheEquations(t *testing.T) {
 	k := v.Len()
 	net := noisy(t, model.FeatureDependent, input, k)
 	rows := make(rowsOf, bags)
-	set := &loader.Set{Name: "rows", Vocabulary: v, Vectors: rows, Labels: dense.New(dense.WithShape(bags, k), dense.WithBacking(make([]uint8, bags*k)))}
+	set := &loader.Set{Name: "rows", Vocabulary: v, Vectors: rows,
+		Labels: dense.New(dense.WithShape(bags, k), dense.WithBacking(make([]uint8, bags*k)))}
 	for i := range rows {
 		rows[i] = make([]float32, input)
 		for j := range rows[i] {
@@ -126,7 +127,8 @@ func TestEachRates_AreThoseOfTheEquations(t *testing.T) {
 				return o
 			})
 			if math.Abs(float64(q01[class])-want01) > 1e-5 || math.Abs(float64(q10[class])-want10) > 1e-5 {
-				t.Errorf("bag %d, class %d: %g and %g, want %g and %g", bag, class, q01[class], q10[class], want01, want10)
+				t.Errorf("bag %d, class %d: %g and %g, want %g and %g", bag, class, q01[class], q10[class],
+					want01, want10)
 			}
 		}
 	})

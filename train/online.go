@@ -64,7 +64,8 @@ func (t *Trainer) giveOnline(ctx context.Context) error {
 		return nil
 	}
 	if t.online == nil {
-		return fmt.Errorf("training: no online scores: the first epoch of %q has %d batches, whose second half is scored before it is learned from",
+		return fmt.Errorf("training: no online scores: the first epoch of %q has %d batches, whose second half is "+
+			"scored before it is learned from",
 			t.Data.Name, t.loader.Batches())
 	}
 	scores, err := t.online.scores(t.loader.Bad(0))
@@ -74,7 +75,7 @@ func (t *Trainer) giveOnline(ctx context.Context) error {
 	return err
 }
 
-// onlineTensors are what a checkpoint must keep of scores that nobody has been given yet.
+// onlineTensors are what a checkpoint must keep of scores that were not handed out yet.
 func (t *Trainer) onlineTensors() []safetensors.Tensor {
 	if t.online == nil || t.at.Epoch != 1 {
 		return nil

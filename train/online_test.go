@@ -46,7 +46,8 @@ func TestOnline_ScoresBagsBeforeTheyAreLearned(t *testing.T) {
 		seen[bag] = true
 		equal := reflect.DeepEqual(got.Logits.Float32s()[i*k:(i+1)*k], all.Logits.Float32s()[bag*k:(bag+1)*k])
 		if first := i < 8; equal != first {
-			t.Errorf("bag %d at place %d: equal to the scores of the net after 3 steps: %t, want %t", bag, i, equal, first)
+			t.Errorf("bag %d at place %d: equal to the scores of the net after 3 steps: %t, want %t",
+				bag, i, equal, first)
 		}
 	}
 }
@@ -74,12 +75,13 @@ func TestOnline_EqualWhateverHappens(t *testing.T) {
 		if _, err := newTrainer(t, o).Run(ctx); !errors.Is(err, ErrInterrupted) {
 			t.Fatalf("stopped at step %d: %v", stop, err)
 		}
-		again := o
-		again.Observers = nil
-		next := newTrainer(t, again)
+		unobserved := o
+		unobserved.Observers = nil
+		next := newTrainer(t, unobserved)
 		check(t, next.Resume(filepath.Join(o.Directory, LastName)))
 		run(t, next)
-		if got == nil || !reflect.DeepEqual(got.Index, want.Index) || !reflect.DeepEqual(got.Logits.Float32s(), want.Logits.Float32s()) {
+		if got == nil || !reflect.DeepEqual(got.Index, want.Index) ||
+			!reflect.DeepEqual(got.Logits.Float32s(), want.Logits.Float32s()) {
 			t.Errorf("stopped at step %d: the scores differ", stop)
 		}
 		if !reflect.DeepEqual(weights(t, next.Net), weights(t, alone.Net)) {

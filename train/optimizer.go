@@ -43,11 +43,19 @@ type Optimizer struct {
 
 // NewOptimizer makes fresh state for parameters that have gradients. multipliers of the learning rate are one
 // for each parameter, or nil for 1. Close gives the memory back.
-func NewOptimizer(backend kernels.Backend, params []*param.Param, multipliers []float64, c OptimizerConfig) (*Optimizer, error) {
+func NewOptimizer(backend kernels.Backend, params []*param.Param, multipliers []float64,
+	c OptimizerConfig) (*Optimizer, error) {
 	if len(params) == 0 {
 		return nil, fmt.Errorf("training: every parameter is frozen: nothing is left to learn")
 	}
-	o := &Optimizer{config: c, backend: backend, state: tensor.NewArena(backend), params: params, factors: multipliers, host: model.Host(1)}
+	o := &Optimizer{
+		config:  c,
+		backend: backend,
+		state:   tensor.NewArena(backend),
+		params:  params,
+		factors: multipliers,
+		host:    model.Host(1),
+	}
 	if err := o.allocate(); err != nil {
 		return nil, fmt.Errorf("training: cannot hold the state of %s: %w", c.Optimizer, joined(err, o.Close()))
 	}

@@ -28,7 +28,8 @@ func TestPatience_EndsTheStageAndGoesBackToTheBest(t *testing.T) {
 	result := run(t, trainer)
 	best := slices.Index(values, slices.Min(values))
 	if len(values) != best+1+2 || len(values) == 40 || best == 0 {
-		t.Fatalf("losses %v: the best is that of epoch %d, and %d epochs were run; want 2 more", values, best+1, len(values))
+		t.Fatalf("losses %v: the best is that of epoch %d, and %d epochs were run; want 2 more",
+			values, best+1, len(values))
 	}
 	if result.Best[0].Epoch != best+1 || result.Best[0].Value != values[best] {
 		t.Errorf("best %+v", result.Best)
@@ -66,7 +67,8 @@ func TestPatience_InterruptedEqualsUnbroken(t *testing.T) {
 	if err := resumed.Resume(filepath.Join(r.directory, LastName)); err != nil {
 		t.Fatal(err)
 	}
-	if got := run(t, resumed); got.Position != want.Position || !maps.EqualFunc(weights(t, resumed.Net), weights(t, trainer.Net), slices.Equal) {
+	if got := run(t, resumed); got.Position != want.Position ||
+		!maps.EqualFunc(weights(t, resumed.Net), weights(t, trainer.Net), slices.Equal) {
 		t.Errorf("position %+v, unbroken %+v, or other weights", got.Position, want.Position)
 	}
 }

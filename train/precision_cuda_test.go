@@ -24,11 +24,11 @@ func descent(p tensor.Precision) rig {
 
 // The loss falls in reduced precision as it does in float32.
 func TestCUDA_TrainsInEveryPrecision(t *testing.T) {
-	_, told, _ := ranOn(t, descent(tensor.FP32))
-	want := everyOther(told)
+	_, reported, _ := ranOn(t, descent(tensor.FP32))
+	want := everyOther(reported)
 	for _, p := range []tensor.Precision{tensor.TF32, tensor.BF16} {
-		trainer, told, _ := ranOn(t, descent(p))
-		got := everyOther(told)
+		trainer, reported, _ := ranOn(t, descent(p))
+		got := everyOther(reported)
 		first, last := mean(want[:5])-mean(want[len(want)-5:]), mean(got[:5])-mean(got[len(got)-5:])
 		if !(first > .2) || !(math.Abs(last/first-1) < .1) {
 			t.Errorf("the loss falls by %.3g in %s, by %.3g in float32", last, p, first)
@@ -88,7 +88,8 @@ func TestCUDA_ResumeInReducedPrecisionEqualsUnbrokenRunBitForBit(t *testing.T) {
 				r.directory = t.TempDir()
 				losses := interrupted(t, r, want.Step/2-1, 1)
 				resumed, _ := resume(t, r, &losses, 1)
-				if !slices.Equal(losses, unbroken) || !maps.EqualFunc(weights(t, resumed.Net), weights(t, trainer.Net), slices.Equal) {
+				if !slices.Equal(losses, unbroken) || !maps.EqualFunc(weights(t, resumed.Net), weights(t, trainer.Net),
+					slices.Equal) {
 					t.Errorf("losses %v, unbroken %v", losses, unbroken)
 				}
 			})

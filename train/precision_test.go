@@ -25,12 +25,14 @@ func TestTinyNet_OptimizersInTF32AndBF16(t *testing.T) {
 					for i := range want {
 						off := math.Abs(float64(got[i])/want[i] - 1)
 						if worst = max(worst, off); !(off <= 16*rounding) {
-							t.Errorf("%s: loss %d is %v, want %v: off by %.2g, at most %.2g", name, i, got[i], want[i], off, 16*rounding)
+							t.Errorf("%s: loss %d is %v, want %v: off by %.2g, at most %.2g",
+								name, i, got[i], want[i], off, 16*rounding)
 						}
 					}
 					t.Logf("%s: losses of %d updates are off by at most %.2g", name, steps, worst)
 					if fall := float64(got[0]-got[steps]) / (want[0] - want[steps]); !(math.Abs(fall-1) < .1) {
-						t.Errorf("%s: the loss falls from %v to %v, want from %v to %v", name, got[0], got[steps], want[0], want[steps])
+						t.Errorf("%s: the loss falls from %v to %v, want from %v to %v",
+							name, got[0], got[steps], want[0], want[steps])
 					}
 				}
 			}

@@ -10,7 +10,7 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// results gather what the host must know of a step, the norm of its gradients and the losses of its bags,
+// results gather what the host must know about a step, the norm of its gradients and the losses of its bags,
 // so that one download brings it all.
 type results struct {
 	backend kernels.Backend
@@ -28,7 +28,12 @@ type batchPlace struct{ batch, bags int }
 
 // newResults makes room for steps of so many batches of at most so many bags.
 func newResults(backend kernels.Backend, batches, bags int) (*results, error) {
-	r := &results{backend: backend, memory: tensor.NewArena(backend), room: bags, losses: map[batchPlace]*tensor.Tensor{}}
+	r := &results{
+		backend: backend,
+		memory:  tensor.NewArena(backend),
+		room:    bags,
+		losses:  map[batchPlace]*tensor.Tensor{},
+	}
 	var err error
 	if r.all, err = r.memory.Alloc(tensor.Float32, 1+batches*bags); err != nil {
 		return nil, fmt.Errorf("training: cannot hold the results of a step: %w", err)

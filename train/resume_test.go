@@ -16,8 +16,10 @@ import (
 // resumable are settings that each have state of their own to lose.
 func resumable() map[string]func(*rig) {
 	return map[string]func(*rig){
-		"adam, dropout, flips":  func(r *rig) { r.dropout, r.config.Flip = .4, true },
-		"mil, fd, sgd, warm-up": func(r *rig) { r.mil, r.noise, r.config = true, model.FeatureDependent, sgd(r.config) },
+		"adam, dropout, flips": func(r *rig) { r.dropout, r.config.Flip = .4, true },
+		"mil, fd, sgd, warm-up": func(r *rig) {
+			r.mil, r.noise, r.config = true, model.FeatureDependent, sgd(r.config)
+		},
 		"accumulation, cosine": func(r *rig) {
 			r.config.Accumulate, r.config.Schedule, r.dropout = 2, Cosine, .3
 		},

@@ -10,8 +10,17 @@ func (t *Trainer) save() error {
 
 // write writes a checkpoint of the stage.
 func (t *Trainer) write(path string) (size int64, err error) {
-	about := &Checkpoint{Format: CheckpointFormat, Model: t.Net.Config(), Words: t.identity.words, Data: t.identity.data,
-		Stage: t.Stage, Config: t.Config, Position: t.at, Updates: t.optimizer.updates, Best: t.keeper.best}
+	about := &Checkpoint{
+		Format:   CheckpointFormat,
+		Model:    t.Net.Config(),
+		Words:    t.identity.words,
+		Data:     t.identity.data,
+		Stage:    t.Stage,
+		Config:   t.Config,
+		Position: t.at,
+		Updates:  t.optimizer.updates,
+		Best:     t.keeper.best,
+	}
 	size, err = frame.Write(path, about, slices.Concat(t.Net.Weights(), t.optimizer.Moments(), t.onlineTensors()))
 	if err == nil {
 		t.saved = t.at

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// fullEnv tells the test process that it is the one whose files may not grow.
+// fullEnv names the environment variable that marks the test process whose files may not grow.
 const fullEnv = "NMN_TEST_FILE_LIMIT"
 
 // A limit on the size of files stands for a full disk; it holds for a whole process, so the test runs

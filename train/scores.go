@@ -81,7 +81,8 @@ func (s *scorer) add(batch *loader.Batch, plan *model.Plan) error {
 	if to > len(s.logits) {
 		return fmt.Errorf("training: the loader gave more than the %d bags of the set", s.capacity)
 	}
-	if err := s.download(batch, plan, s.logits[from:to], part(s.prob, from, to), part(s.observed, from, to)); err != nil {
+	if err := s.download(batch, plan, s.logits[from:to], part(s.prob, from, to),
+		part(s.observed, from, to)); err != nil {
 		return err
 	}
 	s.index = append(s.index, batch.Index...)
@@ -158,7 +159,8 @@ func (s *scorer) scores(bad []loader.BadSample) (*Scores, error) {
 		}
 		return dense.New(dense.WithShape(n, k), dense.WithBacking(values[:n*k:n*k]))
 	}
-	return &Scores{Index: s.index, Bad: bad, Logits: matrix(s.logits), Prob: matrix(s.prob), Observed: matrix(s.observed), Rates: s.rates.mean()}, nil
+	return &Scores{Index: s.index, Bad: bad, Logits: matrix(s.logits), Prob: matrix(s.prob),
+		Observed: matrix(s.observed), Rates: s.rates.mean()}, nil
 }
 
 func hostOver(values []float32) *dense.Dense {

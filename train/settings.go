@@ -68,7 +68,8 @@ func (c RateConfig) bounds() []bound {
 	}
 	switch c.Schedule {
 	case StepDown:
-		all = append(all, bound{"step_every", float64(c.StepEvery), 1, mostSteps, false}, bound{"step_factor", c.StepFactor, 0, 1, true})
+		all = append(all, bound{"step_every", float64(c.StepEvery), 1, mostSteps, false},
+			bound{"step_factor", c.StepFactor, 0, 1, true})
 	case Cosine:
 		all = append(all, bound{"cosine_floor", c.CosineFloor, 0, 1, false})
 	}

@@ -8,43 +8,12 @@ import (
 	"nmn/model"
 )
 
-// Arm is one row of the paper's tables: what is trained, and in which stage.
+// Arm is what a stage trains. Which arms there are, and what they are for, package recipe knows.
 type Arm struct {
-	Name  string // as flags and folders have it: stage1, star, nmn-fi, nmn-fd, with -mil behind
+	Name  string // as folders have it, such as nmn-fd or nmn-fd-mil
 	MIL   bool
 	Stage int // 1, or 2 for arms that start from the checkpoint of stage 1 with the same MIL
 	Noise model.NoiseMode
-}
-
-// Arms lists the eight arms in the order in which they can be trained: without MIL, then with it,
-// stage 1 before the arms that start from it. star (VGG16* of the paper) trains the classifier for
-// the epochs of stage 2 without a noise model, so that the comparison is fair.
-func Arms() []Arm {
-	var all []Arm
-	for _, mil := range []bool{false, true} {
-		suffix := ""
-		if mil {
-			suffix = "-mil"
-		}
-		all = append(all,
-			Arm{"stage1" + suffix, mil, 1, model.NoNoise},
-			Arm{"star" + suffix, mil, 2, model.NoNoise},
-			Arm{"nmn-fi" + suffix, mil, 2, model.FeatureIndependent},
-			Arm{"nmn-fd" + suffix, mil, 2, model.FeatureDependent})
-	}
-	return all
-}
-
-// ArmNamed finds an arm.
-func ArmNamed(name string) (Arm, error) {
-	var names []string
-	for _, a := range Arms() {
-		if a.Name == name {
-			return a, nil
-		}
-		names = append(names, a.Name)
-	}
-	return Arm{}, fmt.Errorf("training: no arm %q; there are %q", name, names)
 }
 
 // First is the arm of stage 1 that an arm starts from; an arm of stage 1 is its own.
@@ -59,7 +28,8 @@ func (a Arm) First() Arm {
 // the arm's MIL, for that changes its size or its last pool.
 func (a Arm) Model(base model.Config) (model.Config, error) {
 	if base.MIL != a.MIL {
-		return base, fmt.Errorf("training: arm %s needs a network with mil %t, this one has %t", a.Name, a.MIL, base.MIL)
+		return base, fmt.Errorf("training: arm %s needs a network with mil %t, this one has %t",
+			a.Name, a.MIL, base.MIL)
 	}
 	base.Noise = a.Noise
 	return base, nil
@@ -70,7 +40,8 @@ func (a Arm) Model(base model.Config) (model.Config, error) {
 // classifier of the checkpoint from, written by stage 1 on the same words. The noise model starts as
 // Config.Noise says. Features come on the standard of the training set, where it has one; stage 2 takes
 // that of its checkpoint. The caller must Close the net.
-func (a Arm) NewNet(base model.Config, backend kernels.Backend, c Config, data *loader.Set, from string) (*model.Net, error) {
+func (a Arm) NewNet(base model.Config, backend kernels.Backend, c Config, data *loader.Set,
+	from string) (*model.Net, error) {
 	config, err := a.Model(base)
 	if err != nil {
 		return nil, err

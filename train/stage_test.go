@@ -5,7 +5,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"nmn/eval"
@@ -13,33 +12,34 @@ import (
 	"nmn/model"
 )
 
-func TestArms_AreTheEightOfThePaperInOrder(t *testing.T) {
-	want := []string{"stage1", "star", "nmn-fi", "nmn-fd", "stage1-mil", "star-mil", "nmn-fi-mil", "nmn-fd-mil"}
-	trained := map[string]bool{}
-	for i, a := range Arms() {
-		if a.Name != want[i] {
-			t.Errorf("arm %d is %s, want %s", i, a.Name, want[i])
+// armNamed is an arm of the paper's.
+func armNamed(t *testing.T, name string) Arm {
+	t.Helper()
+	for _, a := range []Arm{
+		{"stage1", false, 1, model.NoNoise}, {"star", false, 2, model.NoNoise},
+		{"nmn-fi", false, 2, model.FeatureIndependent}, {"nmn-fd", false, 2, model.FeatureDependent},
+		{"star-mil", true, 2, model.NoNoise},
+	} {
+		if a.Name == name {
+			return a
 		}
-		if named, err := ArmNamed(a.Name); err != nil || named != a {
-			t.Errorf("%s: found %+v, %v", a.Name, named, err)
-		}
-		if first := a.First(); a.Stage == 1 && first != a || a.Stage == 2 && !trained[first.Name] || first.MIL != a.MIL {
-			t.Errorf("%s starts from %s, which was not trained before", a.Name, first.Name)
-		}
-		trained[a.Name] = true
 	}
-	if _, err := ArmNamed("nmn"); err == nil || !strings.Contains(err.Error(), "nmn-fd-mil") {
-		t.Errorf("error %v does not list the arms", err)
+	t.Fatalf("no arm %q", name)
+	return Arm{}
+}
+
+func TestArm_FirstIsStage1WithTheSameMIL(t *testing.T) {
+	for _, a := range []Arm{{"nmn-fd", false, 2, model.FeatureDependent}, {"star-mil", true, 2, model.NoNoise}} {
+		if first := a.First(); first.Stage != 1 || first.MIL != a.MIL || first.Noise != model.NoNoise || first.First() != first {
+			t.Errorf("%s starts from %+v", a.Name, first)
+		}
 	}
 }
 
 // newNet makes the net of an arm.
 func newNet(t *testing.T, arm string, r rig, data *loader.Set, from string) (*model.Net, error) {
 	t.Helper()
-	a, err := ArmNamed(arm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := armNamed(t, arm)
 	r.mil = a.MIL
 	net, err := a.NewNet(r.net(), openCPU(t, 1), r.config, data, from)
 	if err == nil {
@@ -138,11 +138,12 @@ func TestScore_RowsAndRates(t *testing.T) {
 		t.Fatal(err)
 	}
 	config.BatchBags, config.Workers = 40, 3
-	again, err := Score(t.Context(), o.Net, o.Data, config)
+	second, err := Score(t.Context(), o.Net, o.Data, config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(scores.Logits.Float32s(), again.Logits.Float32s()) || !slices.Equal(scores.Rates.Q01, again.Rates.Q01) {
+	if !slices.Equal(scores.Logits.Float32s(), second.Logits.Float32s()) ||
+		!slices.Equal(scores.Rates.Q01, second.Rates.Q01) {
 		t.Error("scores depend on the batches")
 	}
 	for i, bag := range scores.Index {
@@ -175,7 +176,8 @@ func TestEvaluate_ComparesWithLabelsTruthCountsAndTrueRates(t *testing.T) {
 			t.Errorf("%s is undefined", name)
 		}
 	}
-	if result.Observed == nil || result.Transition == nil || math.Abs(float64(result.Transition.Q01.All)-.35) > 1e-5 || !result.Transition.Q01Error.All.Defined() {
+	if result.Observed == nil || result.Transition == nil || math.Abs(float64(result.Transition.Q01.All)-.35) > 1e-5 ||
+		!result.Transition.Q01Error.All.Defined() {
 		t.Errorf("transition %+v", result.Transition)
 	}
 	if Measure("accuracy", result).Defined() {

@@ -46,7 +46,8 @@ func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
 		return nil, fmt.Errorf("training: %w", err)
 	}
 	if len(census.Positive) != c.Classes {
-		return nil, fmt.Errorf("training: labels of %d classes in %q, the net has %d", len(census.Positive), data.Name, c.Classes)
+		return nil, fmt.Errorf("training: labels of %d classes in %q, the net has %d",
+			len(census.Positive), data.Name, c.Classes)
 	}
 	n := float64(census.Bags)
 	instances := float64(c.Instances()) * float64(census.Frames) / n
@@ -68,7 +69,8 @@ func loadClassifier(net *model.Net, path string, data *loader.Set) error {
 			return err
 		}
 		if c.Model.MIL != net.Config().MIL {
-			return fmt.Errorf("it was trained with mil %t, this arm has mil %t: %w", c.Model.MIL, net.Config().MIL, ErrOtherModel)
+			return fmt.Errorf("it was trained with mil %t, this arm has mil %t: %w",
+				c.Model.MIL, net.Config().MIL, ErrOtherModel)
 		}
 		_, err := net.LoadAs(file, func(p *model.Param) model.Need {
 			if strings.HasPrefix(p.Name, "nmn.") {

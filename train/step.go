@@ -19,7 +19,13 @@ func (t *Trainer) step(ctx context.Context) error {
 		t.at.Batch = t.loader.Batches()
 		return nil
 	}
-	e := StepDone{Progress: Progress{Epoch: t.at.Epoch, Step: t.at.Step + 1, Steps: t.steps, DataWait: time.Since(began), DeviceBytes: t.DeviceBytes()}}
+	e := StepDone{Progress: Progress{
+		Epoch:       t.at.Epoch,
+		Step:        t.at.Step + 1,
+		Steps:       t.steps,
+		DataWait:    time.Since(began),
+		DeviceBytes: t.DeviceBytes(),
+	}}
 	if err := t.scoreOnline(); err != nil {
 		return err
 	}
@@ -91,9 +97,14 @@ func (t *Trainer) gradients(batch *loader.Batch, i int, last bool) error {
 // pass computes the gradients of a plan by enqueue, one of passes, and sets its losses aside.
 func (t *Trainer) pass(w work, enqueue func() error) error {
 	t.passes.work = w
-	t.passes.options = model.StepOptions{Scale: t.optimizer.scale(w.plan.Bags), DropoutSeed: t.dropoutSeed(), Accumulate: w.accumulate,
-		WithoutNoise: t.Loader.Targets != nil, Focus: t.Config.Loss.focus(),
-		LargeLosses: t.Config.Loss.largeLosses(t.at.Epoch, w.plan.Labels.Len())}
+	t.passes.options = model.StepOptions{
+		Scale:        t.optimizer.scale(w.plan.Bags),
+		DropoutSeed:  t.dropoutSeed(),
+		Accumulate:   w.accumulate,
+		WithoutNoise: t.Loader.Targets != nil,
+		Focus:        t.Config.Loss.focus(),
+		LargeLosses:  t.Config.Loss.largeLosses(t.at.Epoch, w.plan.Labels.Len()),
+	}
 	if err := t.Net.Prepare(t.passes.options); err != nil {
 		return err
 	}
@@ -112,7 +123,7 @@ type passes struct {
 	whole, update func() error
 }
 
-// enqueueWhole goes from the pixels of a batch to its gradients, and behind the last batch to their norm.
+// enqueueWhole goes from the pixels of a batch to its gradients, and after the last batch to their norm.
 func (t *Trainer) enqueueWhole() error {
 	p := &t.passes
 	if err := t.Net.Normalize(p.work.plan); err != nil {

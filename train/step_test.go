@@ -19,7 +19,9 @@ import (
 func TestStep_AllocatesNothingOnceShapesAreKnown(t *testing.T) {
 	for name, change := range map[string]func(*rig){
 		"mil, fd, adam": func(r *rig) { r.mil, r.noise, r.dropout = true, model.FeatureDependent, .3 },
-		"chunks":        func(r *rig) { r.mil, r.noise, r.dropout, r.config.ChunkFrames = true, model.FeatureDependent, .3, 3 },
+		"chunks": func(r *rig) {
+			r.mil, r.noise, r.dropout, r.config.ChunkFrames = true, model.FeatureDependent, .3, 3
+		},
 		"accumulation, clipping, sgd": func(r *rig) {
 			r.config = sgd(r.config)
 			r.config.Accumulate = 2
@@ -159,7 +161,8 @@ func TestRun_NonFiniteLossStopsWithStepRateAndBagsAndKeepsWhatWasGood(t *testing
 	if broken.Step != 4 || broken.Epoch != 1 || broken.LearningRate != r.config.LearningRate || len(broken.IDs) != 8 {
 		t.Errorf("error %+v", broken)
 	}
-	if text := err.Error(); !strings.Contains(text, "step 4") || !strings.Contains(text, "0.001") || !strings.Contains(text, broken.IDs[0]) {
+	if text := err.Error(); !strings.Contains(text, "step 4") || !strings.Contains(text, "0.001") ||
+		!strings.Contains(text, broken.IDs[0]) {
 		t.Errorf("message %q", text)
 	}
 	if !maps.EqualFunc(weights(t, trainer.Net), before, slices.Equal) {
@@ -186,26 +189,26 @@ func (h holes) Read(ctx context.Context, bag, frame int, p *picture.Picture) err
 	return h.Source.Read(ctx, bag, frame, p)
 }
 
-func TestRun_BadSamplesAreLeftOutAndTold(t *testing.T) {
+func TestRun_BadSamplesAreLeftOutAndReported(t *testing.T) {
 	r := newRig()
-	var told []BadSamples
-	r.observers = []Observer{{Bad: func(e BadSamples) { told = append(told, e) }}}
+	var reported []BadSamples
+	r.observers = []Observer{{Bad: func(e BadSamples) { reported = append(reported, e) }}}
 	o := r.options(t)
 	o.Data.Source, o.Loader.MaxBadSamples = holes{o.Data.Source, map[int]bool{3: true, 17: true}}, 2
 	var bags int
 	o.Observers = append(o.Observers, Observer{Epoch: func(e EpochDone) { bags = e.Bags }})
 	run(t, newTrainer(t, o))
-	if bags != 38 || len(told) == 0 || told[len(told)-1].Count != 2 {
-		t.Errorf("%d bags in an epoch, told %+v", bags, told)
+	if bags != 38 || len(reported) == 0 || reported[len(reported)-1].Count != 2 {
+		t.Errorf("%d bags in an epoch, reported %+v", bags, reported)
 	}
 	named := map[string]bool{}
-	for _, e := range told {
+	for _, e := range reported {
 		for _, bad := range e.New {
 			named[bad.ID] = bad.Err != nil
 		}
 	}
 	if len(named) != 2 || !named[o.Data.IDs[3]] || !named[o.Data.IDs[17]] {
-		t.Errorf("bad samples are told as %v", named)
+		t.Errorf("bad samples are reported as %v", named)
 	}
 	scores, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o))
 	if err != nil || len(scores.Index) != 38 || scores.Logits.Shape()[0] != 38 || slices.Contains(scores.Index, 17) {
@@ -221,12 +224,12 @@ func TestRun_BadSamplesAreLeftOutAndTold(t *testing.T) {
 	}
 }
 
-func TestRun_BadSamplesOfTheValidationAreToldOnce(t *testing.T) {
+func TestRun_BadSamplesOfTheValidationAreReportedOnce(t *testing.T) {
 	r := newRig()
-	told := map[string]int{}
+	reported := map[string]int{}
 	r.observers = []Observer{{Bad: func(e BadSamples) {
 		for _, bad := range e.New {
-			told[bad.ID]++
+			reported[bad.ID]++
 		}
 	}}}
 	o := r.options(t)
@@ -234,8 +237,8 @@ func TestRun_BadSamplesOfTheValidationAreToldOnce(t *testing.T) {
 	whole.Source, o.Loader.MaxBadSamples = holes{whole.Source, map[int]bool{5: true}}, 1
 	o.Validation, o.Config.EvaluateEpochs = &whole, 1
 	run(t, newTrainer(t, o))
-	if len(told) != 1 || told[whole.IDs[5]] != 1 {
-		t.Errorf("told %v, want %s once", told, whole.IDs[5])
+	if len(reported) != 1 || reported[whole.IDs[5]] != 1 {
+		t.Errorf("reported %v, want %s once", reported, whole.IDs[5])
 	}
 }
 
@@ -278,7 +281,8 @@ func TestStep_ClippingLimitsTheNormOfTheUpdate(t *testing.T) {
 	const limit = .01
 	r := newRig()
 	r.config = sgd(r.config)
-	r.config.Momentum, r.config.WeightDecay, r.config.LearningRate, r.config.WarmupSteps, r.config.ClipNorm = 0, 0, 1, 0, limit
+	r.config.Momentum, r.config.WeightDecay, r.config.LearningRate, r.config.WarmupSteps, r.config.ClipNorm = 0, 0,
+		1, 0, limit
 	r.config.MaxSteps = 1
 	var norm float64
 	r.observers = []Observer{{Step: func(e StepDone) { norm = e.GradNorm }}}

@@ -160,7 +160,8 @@ func TestScore_OfStreamedLabels(t *testing.T) {
 	if !reflect.DeepEqual(got.Logits.Float32s(), want.Logits.Float32s()) {
 		t.Error("scores depend on where the labels are")
 	}
-	if _, err := Evaluate(got, stream, nil, eval.Options{}); err == nil || !strings.Contains(err.Error(), "not in memory") {
+	if _, err := Evaluate(got, stream, nil, eval.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "not in memory") {
 		t.Errorf("error %v, want one about labels in memory", err)
 	}
 }

@@ -18,7 +18,8 @@ func Hit(logOdds float32, answer uint8) bool     { return logOdds > 0 && answer 
 
 // Surest finds the decisions of a kind that were taken most surely: the surest of each row of N×classes
 // log-odds, at most so many, and of one class no more than perClass (0 for any number).
-func Surest(logOdds []float32, answers []uint8, classes int, kind func(logOdds float32, answer uint8) bool, most, perClass int) []Decision {
+func Surest(logOdds []float32, answers []uint8, classes int, kind func(logOdds float32, answer uint8) bool, most,
+	perClass int) []Decision {
 	var found []Decision
 	for row := range len(logOdds) / classes {
 		d := Decision{Row: row}

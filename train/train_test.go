@@ -89,7 +89,8 @@ func (r rig) options(t testing.TB) Options {
 	}
 	t.Cleanup(func() { check(t, net.Close()) })
 	check(t, start(net, r.config, data))
-	o := Options{Config: r.config, Stage: max(r.stage, 1), Net: net, Data: data, Loader: loader.DefaultConfig(), Directory: r.directory, Observers: r.observers}
+	o := Options{Config: r.config, Stage: max(r.stage, 1), Net: net, Data: data, Loader: loader.DefaultConfig(),
+		Directory: r.directory, Observers: r.observers}
 	o.Loader.Workers, o.Loader.Prefetch = r.workers, 2*r.workers
 	if r.soft > 0 {
 		o.Loader.Targets = softLabels(data.Labels, r.soft)

@@ -183,7 +183,8 @@ func fits(net *model.Net, set *loader.Set) error {
 	case width == 0:
 		return fmt.Errorf("training: the net takes %d features, %q has pictures: %w", input, set.Name, ErrOtherModel)
 	}
-	return fmt.Errorf("training: the net takes %d features, those of %q are %d: %w", input, set.Name, width, ErrOtherModel)
+	return fmt.Errorf("training: the net takes %d features, those of %q are %d: %w",
+		input, set.Name, width, ErrOtherModel)
 }
 
 func (o *Options) loaderConfig() loader.Config {
@@ -276,12 +277,13 @@ func (t *Trainer) betweenSteps(ctx context.Context) error {
 	return nil
 }
 
-// endEpoch validates, tells the observers, moves to the next epoch and saves, in this order: a checkpoint that
-// is made before the move leads here again.
+// endEpoch validates, notifies the observers, moves to the next epoch and saves, in this order: a
+// checkpoint that is saved before the move resumes at the end of this epoch.
 func (t *Trainer) endEpoch(ctx context.Context) error {
 	t.leaveEpoch()
 	if t.at.Bags == 0 {
-		return fmt.Errorf("training: no bag of %q could be used in epoch %d: %d bad samples", t.Data.Name, t.at.Epoch, t.bad)
+		return fmt.Errorf("training: no bag of %q could be used in epoch %d: %d bad samples",
+			t.Data.Name, t.at.Epoch, t.bad)
 	}
 	done := t.at.Epoch
 	if due(done, t.Config.EvaluateEpochs) || due(t.at.Step, t.Config.EvaluateSteps) {
@@ -295,7 +297,7 @@ func (t *Trainer) endEpoch(ctx context.Context) error {
 	if err := t.afterEpoch(ctx); err != nil {
 		return err
 	}
-	t.tellEpoch()
+	t.reportEpoch()
 	t.at = Position{Epoch: done + 1, Step: t.at.Step, Loss: t.at.Loss, Evaluated: t.at.Evaluated, Stale: t.at.Stale}
 	t.started, t.dataWait = time.Now(), 0
 	if due(done, t.Config.CheckpointEpochs) || t.keeper.waits {
@@ -324,7 +326,7 @@ func (t *Trainer) endStage(ctx context.Context) error {
 			return err
 		}
 		if t.at != t.saved {
-			t.tellEpoch()
+			t.reportEpoch()
 		}
 	}
 	if err := t.backToBest(); err != nil {
@@ -354,9 +356,17 @@ func (t *Trainer) backToBest() error {
 // due reports whether a count falls on an interval; an interval of 0 is never due.
 func due(count, every int) bool { return every > 0 && count > 0 && count%every == 0 }
 
-func (t *Trainer) tellEpoch() {
-	observers(t.Observers).Epoch(EpochDone{Epoch: t.at.Epoch, Step: t.at.Step, Loss: t.at.LossSum / float64(max(t.at.Bags, 1)),
-		Bags: t.at.Bags, Images: t.at.Images, BadSamples: t.bad, DataWait: t.dataWait, Duration: time.Since(t.started)})
+func (t *Trainer) reportEpoch() {
+	observers(t.Observers).Epoch(EpochDone{
+		Epoch:      t.at.Epoch,
+		Step:       t.at.Step,
+		Loss:       t.at.LossSum / float64(max(t.at.Bags, 1)),
+		Bags:       t.at.Bags,
+		Images:     t.at.Images,
+		BadSamples: t.bad,
+		DataWait:   t.dataWait,
+		Duration:   time.Since(t.started),
+	})
 }
 
 // leaveEpoch ends the loader's epoch and gives held batches back.

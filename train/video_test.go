@@ -48,7 +48,8 @@ func TestScore_ByFrameIsTheMaximumOverTheFrames(t *testing.T) {
 		what          string
 		frames, video []float32
 	}{
-		{"logits", each.Logits.Float32s(), got.Logits.Float32s()}, {"probabilities", each.Prob.Float32s(), got.Prob.Float32s()},
+		{"logits", each.Logits.Float32s(), got.Logits.Float32s()},
+		{"probabilities", each.Prob.Float32s(), got.Prob.Float32s()},
 		{"observed", each.Observed.Float32s(), got.Observed.Float32s()},
 	} {
 		videos, want, err := index.Max(each.Index, of.frames, 36)
@@ -85,7 +86,8 @@ func TestRun_LearnsVideosAtBothLevels(t *testing.T) {
 			}
 			var epochs []EpochDone
 			var evaluated []Evaluated
-			o.Observers = []Observer{{Epoch: func(e EpochDone) { epochs = append(epochs, e) }, Evaluated: func(e Evaluated) { evaluated = append(evaluated, e) }}}
+			o.Observers = []Observer{{Epoch: func(e EpochDone) { epochs = append(epochs, e) },
+				Evaluated: func(e Evaluated) { evaluated = append(evaluated, e) }}}
 			run(t, newTrainer(t, o))
 			if epochs[0].Bags != samples || epochs[0].Images != 200 {
 				t.Errorf("%d samples of %d frames, want %d of 200", epochs[0].Bags, epochs[0].Images, samples)

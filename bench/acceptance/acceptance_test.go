@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// experiment writes the files of two seeds at every level: arms of the same figures but for what is said,
+// experiment writes the files of two seeds at every level: arms of the same figures except for what is said,
 // by the name of the arm and the epoch.
 func experiment(t *testing.T, ap func(arm string, epoch int) float64) string {
 	t.Helper()
@@ -29,15 +29,19 @@ func experiment(t *testing.T, ap func(arm string, epoch int) float64) string {
 				of := func(epoch int) string {
 					all := func(v float64) string { return fmt.Sprintf(`{"NN":null,"All":%g}`, v) }
 					x := ap(arm, epoch) + .02*float64(seed)
-					return fmt.Sprintf(`{"words":[],"truth":{"ap":%s,"at_threshold":{"All":{"of1":%g}},"brier":%s,"ece":%s},`+
-						`"transition":{"q01":%s,"q10":%[5]s,"q01_error":%[5]s,"q10_error":%[5]s}}`, all(x), x/2, all(x/10), all(x/50), all(.02))
+					return fmt.Sprintf(
+						`{"words":[],"truth":{"ap":%s,"at_threshold":{"All":{"of1":%g}},"brier":%s,"ece":%s},`+
+							`"transition":{"q01":%s,"q10":%[5]s,"q01_error":%[5]s,"q10_error":%[5]s}}`,
+						all(x), x/2, all(x/10), all(x/50), all(.02))
 				}
 				write(fmt.Sprintf(`{"arm":%q,"evaluation":%s}`, arm, of(0)), group, arm, "result.json")
-				write(fmt.Sprintf(`[{"epoch":3,"step":1,"evaluation":%s},{"epoch":12,"step":2,"evaluation":%s}]`, of(early), of(late)), group, arm, "epochs.json")
+				write(fmt.Sprintf(`[{"epoch":3,"step":1,"evaluation":%s},{"epoch":12,"step":2,"evaluation":%s}]`,
+					of(early), of(late)), group, arm, "epochs.json")
 			}
 			if l.folder != levels[clean].folder {
 				write(`{"truth":{"posterior":{"ap":0.5},"difference":{"ap":0.2}}}`, group, "audit-oof.json")
-				write(fmt.Sprintf(`{"truth":{"posterior":{"ap":%g},"difference":{"ap":0.9}}}`, .6+.1*float64(seed)), group, "audit-noise.json")
+				write(fmt.Sprintf(`{"truth":{"posterior":{"ap":%g},"difference":{"ap":0.9}}}`, .6+.1*float64(seed)),
+					group, "audit-noise.json")
 			}
 		}
 	}
@@ -78,13 +82,15 @@ func TestTable_HoldsMeansAgainstBands(t *testing.T) {
 		}
 	}
 	if n := strings.Count(text, "| audit AP: gain"); n != 3 {
-		t.Errorf("the audit is told at %d levels, want 3: without noise there is nothing to find", n)
+		t.Errorf("the audit is reported at %d levels, want 3: without noise there is nothing to find", n)
 	}
-	if yes, no := strings.Count(text, "| yes |"), strings.Count(text, "no |\n")+strings.Count(text, "**no** |\n"); !strings.HasSuffix(text, fmt.Sprintf("\n%d of %d reached.\n", yes, yes+no)) {
+	if yes, no := strings.Count(text, "| yes |"), strings.Count(text, "no |\n")+
+		strings.Count(text, "**no** |\n"); !strings.HasSuffix(text, fmt.Sprintf("\n%d of %d reached.\n", yes, yes+no)) {
 		t.Errorf("%d yes, %d no: %s", yes, no, text[len(text)-30:])
 	}
 	other, err := table(dir, "Corel5k", []string{"2"})
-	if err != nil || strings.Contains(other, "yes") || strings.Contains(other, "≤") || !strings.Contains(other, "| stage 1: AP | 79.1 [79.1, 79.1] |  |  |") {
+	if err != nil || strings.Contains(other, "yes") || strings.Contains(other, "≤") ||
+		!strings.Contains(other, "| stage 1: AP | 79.1 [79.1, 79.1] |  |  |") {
 		t.Errorf("another data set has bands, or other figures: %v\n%.400s", err, other)
 	}
 }
@@ -92,19 +98,23 @@ func TestTable_HoldsMeansAgainstBands(t *testing.T) {
 func TestTable_RefusesWhatIsNotThere(t *testing.T) {
 	good := func(string, int) float64 { return .7 }
 	for says, spoil := range map[string]string{
-		"no figures after epoch 12":       `[{"epoch":3,"evaluation":{}}]`,
-		"star +12: AP: the files of":      `[{"epoch":3,"evaluation":{}},{"epoch":12,"evaluation":{"truth":{"ap":{"All":null}}}}]`,
+		"no figures after epoch 12": `[{"epoch":3,"evaluation":{}}]`,
+		"star +12: AP: the files of": `[{"epoch":3,"evaluation":{}},{"epoch":12,` +
+			`"evaluation":{"truth":{"ap":{"All":null}}}}]`,
 		"epochs.json: unexpected end of ": `[`,
 	} {
 		dir := experiment(t, good)
-		if err := os.WriteFile(filepath.Join(dir, levels[0].folder, "seed-2", "star", "epochs.json"), []byte(spoil), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, levels[0].folder, "seed-2", "star", "epochs.json"), []byte(spoil),
+			0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := table(dir, "scene", []string{"1", "2"}); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "seed-2") {
+		if _, err := table(dir, "scene", []string{"1", "2"}); err == nil || !strings.Contains(err.Error(), says) ||
+			!strings.Contains(err.Error(), "seed-2") {
 			t.Errorf("%s: %v", spoil, err)
 		}
 	}
-	if _, err := table(experiment(t, good), "scene", []string{"3"}); err == nil || !strings.Contains(err.Error(), "seed-3") {
+	if _, err := table(experiment(t, good), "scene", []string{"3"}); err == nil ||
+		!strings.Contains(err.Error(), "seed-3") {
 		t.Errorf("a seed that was not trained: %v", err)
 	}
 }

@@ -12,11 +12,11 @@ const (
 	late  = 12
 )
 
-// check is a figure of one seed, whose mean over seeds is held against a band.
+// check is a figure of one seed, whose mean over seeds is compared with a band.
 type check struct {
 	name     string
 	decimals int
-	of       func(g *group, level int) float64 // NaN where the files do not tell
+	of       func(g *group, level int) float64 // NaN where the files do not say
 	bands    [4]*band                          // of each level; nil for none
 }
 
@@ -55,20 +55,32 @@ var checks = []check{
 		[4]*band{around(78.1, 2.5), around(80.7, 2), around(79.7, 2), around(83.0, 1.2)}},
 	{"stage 1: Brier", 2, func(g *group, _ int) float64 { return brier(g.arms["stage1"].last) },
 		[4]*band{around(8.9, .7), around(8.6, 1), around(10.5, 1), around(6.2, .3)}},
-	{"star +12: AP", 1, at("star", late, ap), [4]*band{around(70.0, 4), around(78.3, 2), around(75.1, 2), around(82.6, 1)}},
-	{"paper FI +12: AP", 1, at("nmn-fi", late, ap), [4]*band{around(70.8, 4), around(78.4, 2), around(75.4, 2), around(82.8, 1)}},
-	{"paper FI +12: OF1", 1, at("nmn-fi", late, of1), [4]*band{around(61, 5), around(57, 5), around(67, 3), around(75.8, 1)}},
+	{"star +12: AP", 1, at("star", late, ap), [4]*band{around(70.0, 4), around(78.3, 2), around(75.1, 2),
+		around(82.6, 1)}},
+	{"paper FI +12: AP", 1, at("nmn-fi", late, ap), [4]*band{around(70.8, 4), around(78.4, 2), around(75.4, 2),
+		around(82.8, 1)}},
+	{"paper FI +12: OF1", 1, at("nmn-fi", late, of1), [4]*band{around(61, 5), around(57, 5), around(67, 3),
+		around(75.8, 1)}},
 	{"paper FI +12: its mean rate, q01 or q10", 3, plainRate, [4]*band{atMost(.05), atMost(.05), atMost(.05), nil}},
-	{"R-N +3: AP", 1, at("r-n", early, ap), [4]*band{around(79.5, 1.5), around(81.3, 1), around(80.8, 1), around(83.2, .8)}},
-	{"R-N +3: OF1", 1, at("r-n", early, of1), [4]*band{around(69.4, 4), around(68.9, 5), around(73.6, 1.5), around(75.3, 1)}},
-	{"R-N +3: Brier", 2, at("r-n", early, brier), [4]*band{around(7.1, .4), around(7.0, .6), around(6.9, .3), around(6.2, .2)}},
-	{"R-S +12: AP", 1, at("r-s", late, ap), [4]*band{around(79.4, 1.5), around(80.9, 1), around(80.7, 1), around(82.5, .8)}},
-	{"R-S +12: OF1", 1, at("r-s", late, of1), [4]*band{around(70.7, 3.5), around(70.8, 4), around(74.2, 1.5), around(75.9, .8)}},
-	{"R-S +12: Brier", 2, at("r-s", late, brier), [4]*band{around(7.0, .35), around(6.8, .5), around(6.8, .25), around(6.4, .2)}},
+	{"R-N +3: AP", 1, at("r-n", early, ap), [4]*band{around(79.5, 1.5), around(81.3, 1), around(80.8, 1),
+		around(83.2, .8)}},
+	{"R-N +3: OF1", 1, at("r-n", early, of1), [4]*band{around(69.4, 4), around(68.9, 5), around(73.6, 1.5),
+		around(75.3, 1)}},
+	{"R-N +3: Brier", 2, at("r-n", early, brier), [4]*band{around(7.1, .4), around(7.0, .6), around(6.9, .3),
+		around(6.2, .2)}},
+	{"R-S +12: AP", 1, at("r-s", late, ap), [4]*band{around(79.4, 1.5), around(80.9, 1), around(80.7, 1),
+		around(82.5, .8)}},
+	{"R-S +12: OF1", 1, at("r-s", late, of1), [4]*band{around(70.7, 3.5), around(70.8, 4), around(74.2, 1.5),
+		around(75.9, .8)}},
+	{"R-S +12: Brier", 2, at("r-s", late, brier), [4]*band{around(7.0, .35), around(6.8, .5), around(6.8, .25),
+		around(6.4, .2)}},
 	{"R-S +12: ECE", 1, at("r-s", late, ece), [4]*band{atMost(2.5), atMost(4.5), atMost(3.5), atMost(5)}},
-	{"R-S - FI, both +12: OF1", 1, ahead("r-s", late, of1), [4]*band{must(atLeast(5)), must(atLeast(8)), must(atLeast(4)), atLeast(-1)}},
-	{"R-S - FI, both +12: Brier", 2, ahead("r-s", late, brier), [4]*band{must(atMost(-1)), must(atMost(-1.2)), must(atMost(-2.5)), nil}},
-	{"R-N - FI, both +3: Brier", 2, ahead("r-n", early, brier), [4]*band{must(atMost(-.4)), must(atMost(-.8)), must(atMost(-2)), nil}},
+	{"R-S - FI, both +12: OF1", 1, ahead("r-s", late, of1),
+		[4]*band{must(atLeast(5)), must(atLeast(8)), must(atLeast(4)), atLeast(-1)}},
+	{"R-S - FI, both +12: Brier", 2, ahead("r-s", late, brier),
+		[4]*band{must(atMost(-1)), must(atMost(-1.2)), must(atMost(-2.5)), nil}},
+	{"R-N - FI, both +3: Brier", 2, ahead("r-n", early, brier),
+		[4]*band{must(atMost(-.4)), must(atMost(-.8)), must(atMost(-2)), nil}},
 	{"audit AP: out-of-fold abs(z - p)", 1, byDifference, [4]*band{}},
 	{"audit AP: posterior of R-S", 1, byPosterior, [4]*band{}},
 	{"audit AP: gain", 1, func(g *group, level int) float64 { return byPosterior(g, level) - byDifference(g, level) },
@@ -125,5 +137,6 @@ func (c *check) line(groups []*group, level int, b *band) (text string, inside b
 			reached = "**no**"
 		}
 	}
-	return fmt.Sprintf("| %s | %.*f [%.*f, %.*f] | %s | %s |\n", c.name, c.decimals, mean, c.decimals, slices.Min(values), c.decimals, slices.Max(values), expected, reached), inside, nil
+	return fmt.Sprintf("| %s | %.*f [%.*f, %.*f] | %s | %s |\n", c.name, c.decimals, mean, c.decimals,
+		slices.Min(values), c.decimals, slices.Max(values), expected, reached), inside, nil
 }

@@ -40,7 +40,8 @@ func table(folder, set string, seeds []string) (string, error) {
 			}
 			groups = append(groups, g)
 		}
-		fmt.Fprintf(&b, "**%s, %s, %d seeds**\n\n| check | mean [min, max] | band | reached |\n|:--|--:|--:|:--|\n", set, level.title, len(seeds))
+		fmt.Fprintf(&b, "**%s, %s, %d seeds**\n\n| check | mean [min, max] | band | reached |\n|:--|--:|--:|:--|\n",
+			set, level.title, len(seeds))
 		for _, c := range checks {
 			if strings.HasPrefix(c.name, "audit") && at == clean {
 				continue // there is nothing to find

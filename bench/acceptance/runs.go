@@ -63,7 +63,7 @@ func known(v *float64) float64 {
 	return *v
 }
 
-// judgement is what nmn audit --truth says of two rankings.
+// judgement is what nmn audit --truth says about two rankings.
 type judgement struct {
 	Truth struct {
 		Posterior, Difference struct{ AP *float64 }

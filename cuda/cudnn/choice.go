@@ -19,14 +19,14 @@ type Engine struct {
 
 // Choice is how a pass of a convolution is computed.
 type Choice struct {
-	// Direct tells that Index is an algorithm of the interface without graphs, which has no knobs.
+	// Direct reports whether Index is an algorithm of the interface without graphs, which has no knobs.
 	Direct bool `json:"direct,omitempty"`
 	Engine
 	Workspace    int     `json:"workspace"`              // bytes
 	Microseconds float64 `json:"microseconds,omitempty"` // measured; 0 where it was not
 }
 
-// String tells the choice in a few words: cudnn engine 58 2=1,4=3, with its settings behind its number.
+// String describes the choice in a few words, such as "cudnn engine 58 2=1,4=3": the settings follow the number.
 func (c Choice) String() string {
 	if c.Direct {
 		return fmt.Sprintf("cudnn algorithm %d", c.Index)

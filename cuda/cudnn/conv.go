@@ -80,7 +80,7 @@ func (c Conv) check() error {
 	return nil
 }
 
-// String tells the shape for logs, files and reports of faults.
+// String writes the shape for logs, files and reports of faults.
 func (c Conv) String() string {
 	wide := ""
 	if c.Wide {

@@ -37,7 +37,7 @@ func Describe(description []byte) (*Described, error) {
 	return d, nil
 }
 
-// Description is what cuDNN knows of the handle's device, for Describe on another host.
+// Description is what cuDNN knows about the handle's device, for Describe on another host.
 func (h *Handle) Description() (description []byte, err error) {
 	err = h.device.Do(func() error {
 		var b builder

@@ -12,7 +12,7 @@ import (
 
 type descriptor = C.cudnnBackendDescriptor_t
 
-// builder makes backend descriptors. After the first failure it does nothing more; err tells it.
+// builder makes backend descriptors. After the first failure, which err holds, it does nothing more.
 type builder struct {
 	made []descriptor
 	err  error

@@ -109,7 +109,7 @@ func (h *Handle) directPlans(pass Pass, c Conv) (list []*plan, err error) {
 	return list, err
 }
 
-// fits tells whether an algorithm may be used: cuDNN adds a bias without ReLU by one of them alone.
+// fits reports whether an algorithm may be used: cuDNN adds a bias without ReLU by one of them alone.
 func (d *direct) fits(a C.nmn_algorithm) bool {
 	return a.status == C.CUDNN_STATUS_SUCCESS && a.deterministic != 0 && a.math == C.CUDNN_FMA_MATH &&
 		(d.pass != ForwardBias || a.algorithm == C.CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM)

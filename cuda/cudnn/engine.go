@@ -53,7 +53,7 @@ func (c candidate) same(other candidate) bool {
 	return c.Index == other.Index && slices.Equal(c.Knobs, other.Knobs)
 }
 
-// allows tells whether an engine with these notes multiplies as precisely as wanted, and the same in
+// allows reports whether an engine with these notes multiplies as precisely as wanted, and the same in
 // every run.
 func (p Precision) allows(notes []C.cudnnBackendNumericalNote_t) bool {
 	has := func(n C.cudnnBackendNumericalNote_t) bool { return slices.Contains(notes, n) }

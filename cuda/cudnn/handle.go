@@ -25,7 +25,7 @@ type Options struct {
 	MaxWorkspace int
 	// Measured is how many plans of a shape are timed; 0 for 10.
 	Measured int
-	// Logger is told what was chosen and which files were unfit; nil for the default one.
+	// Logger receives what was chosen and which files were unfit; nil for the default one.
 	Logger *slog.Logger
 }
 

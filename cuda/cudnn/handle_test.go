@@ -28,7 +28,7 @@ var (
 	driver   *fakedriver.Driver
 )
 
-// onCard tells that NMN_REQUIRE asks for tests on a real card.
+// onCard reports whether NMN_REQUIRE asks for tests on a real card.
 func onCard() bool { return slices.Contains(strings.Split(os.Getenv("NMN_REQUIRE"), ","), "cuda") }
 
 func TestMain(m *testing.M) {
@@ -239,7 +239,7 @@ func TestRun_GoesOnWhereChoicesCannotBeKeptAndSaysSoOnce(t *testing.T) {
 	}
 	var log bytes.Buffer
 	h, _ := handle(t, Options{CacheFolder: filepath.Join(file, "nmn"), Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	log.Reset() // the file of plans could not be read there either, which was told
+	log.Reset() // the file of plans could not be read there either, which was logged
 	for _, pass := range []Pass{Forward, DataGradient, FilterGradient} {
 		for range 2 {
 			if err := h.Run(pass, bf16, Operands{}); err != nil {
@@ -297,7 +297,7 @@ func TestRun_NoEngineIsUnsupported(t *testing.T) {
 	}
 }
 
-// Whichever call of the library fails: an error tells it, nothing panics, all is destroyed.
+// Whichever call of the library fails, an error says so, nothing panics, and everything is destroyed.
 func TestEveryCall_MayFail(t *testing.T) {
 	useFake(t)
 	attempt := func(at, status int) error {

@@ -104,7 +104,7 @@ func (a *aligner) add(m match) {
 	}
 }
 
-// shareSense tells whether two words are in one set of synonyms.
+// shareSense reports whether two words are in one set of synonyms.
 func (a *aligner) shareSense(c, r string) bool {
 	of := func(w string) []int32 {
 		senses, ok := a.senses[w]
@@ -148,7 +148,8 @@ func (p *path) clone() *path {
 }
 
 func (p *path) free(m *match) bool {
-	return !slices.Contains(p.used[0][m.from:m.from+m.fromSize], true) && !slices.Contains(p.used[1][m.at:m.at+m.length], true)
+	return !slices.Contains(p.used[0][m.from:m.from+m.fromSize], true) &&
+		!slices.Contains(p.used[1][m.at:m.at+m.length], true)
 }
 
 func (p *path) use(m *match) {

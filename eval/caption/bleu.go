@@ -4,10 +4,14 @@ import "math"
 
 // BLEUCount is what BLEU (Papineni et al., 2002) is computed from.
 type BLEUCount struct {
-	Length          int           `json:"length"`           // of candidates, in words
-	ReferenceLength int           `json:"reference_length"` // of the reference of each candidate that is nearest in length
-	Guess           [maxOrder]int `json:"guess"`            // n-grams of candidates
-	Correct         [maxOrder]int `json:"correct"`          // those that a reference has, no n-gram more often than in one reference
+	// Length is that of all candidates, in words.
+	Length int `json:"length"`
+	// ReferenceLength sums, over the candidates, the length of the reference that is nearest in length.
+	ReferenceLength int `json:"reference_length"`
+	// Guess counts the n-grams of the candidates, for n from 1.
+	Guess [maxOrder]int `json:"guess"`
+	// Correct counts those of them that a reference has, each at most as often as one reference has it.
+	Correct [maxOrder]int `json:"correct"`
 }
 
 // bleu scores every caption by its own counts and all by their sum.

@@ -17,7 +17,7 @@ import (
 	"nmn/text"
 )
 
-// ErrInput is behind all errors about what is to be scored.
+// ErrInput is wrapped by all errors about what is to be scored.
 var ErrInput = errors.New("captions cannot be scored")
 
 // Item is a picture or clip: what was generated and what people wrote.
@@ -55,7 +55,7 @@ func Tokens(caption string) []string {
 	return text.Tokenizer{DropPunctuation: true}.Append(nil, caption)
 }
 
-// item is one with its words in place of its captions.
+// item is an Item with words in place of captions.
 type item struct {
 	candidate  []string
 	references [][]string

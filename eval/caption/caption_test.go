@@ -28,7 +28,9 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 
 // The scores that the COCO evaluation gives of one candidate.
 func TestEvaluate_KnownAnswer(t *testing.T) {
-	r := evaluate(t, []Item{{ID: "1", Candidate: "This is a good test.", References: []string{"this is a test", "This is also a test!"}}}, nil)
+	r := evaluate(t,
+		[]Item{{ID: "1", Candidate: "This is a good test.",
+			References: []string{"this is a test", "This is also a test!"}}}, nil)
 	for order, want := range []float64{.8, .632455, .510873, 9.036e-5} {
 		near(t, "BLEU", r.All.BLEU[order], want, 1e-6)
 		near(t, "BLEU of the caption", r.Captions[0].BLEU[order], want, 1e-6)
@@ -69,7 +71,8 @@ func fakecap(t testing.TB) (items []Item, dir string) {
 func TestEvaluate_PublishedScores(t *testing.T) {
 	items, _ := fakecap(t)
 	r := evaluate(t, items, nil)
-	want := BLEUCount{Length: 9893, ReferenceLength: 9855, Guess: [4]int{9893, 8893, 7893, 6893}, Correct: [4]int{5732, 2510, 1043, 423}}
+	want := BLEUCount{Length: 9893, ReferenceLength: 9855, Guess: [4]int{9893, 8893, 7893, 6893},
+		Correct: [4]int{5732, 2510, 1043, 423}}
 	if r.Counts != want {
 		t.Errorf("BLEU counts are %+v, want %+v", r.Counts, want)
 	}
@@ -86,7 +89,8 @@ func TestEvaluate_MeteorOfPublishedCaptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for last, want := range map[module]float64{exact: 0.18077688747876358, stem: 0.18465432227251194, synonym: 0.18967223242926706} {
+	for last, want := range map[module]float64{exact: 0.18077688747876358, stem: 0.18465432227251194,
+		synonym: 0.18967223242926706} {
 		m := *full
 		m.last = last
 		near(t, "METEOR by "+m.Modules(), evaluate(t, items, &m).All.METEOR, want, 1e-4)

@@ -85,7 +85,7 @@ func (c *meteorCount) add(d meteorCount) {
 	}
 }
 
-// perfect tells of a caption that is its reference: one chunk, which counts as no fragmentation.
+// perfect reports whether a caption is its reference: one chunk, which counts as no fragmentation.
 func (c *meteorCount) perfect() bool {
 	return c.matched(0) == c.length[0] && c.matched(1) == c.length[1] && c.chunks == 1
 }

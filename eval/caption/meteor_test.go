@@ -151,7 +151,8 @@ func TestLoadMeteor_NamesWhatIsWrong(t *testing.T) {
 
 func broken(t *testing.T) string {
 	dir := resources(t, wordFiles())
-	if err := os.WriteFile(filepath.Join(dir, "synonym", "english.synsets.gz"), []byte("no gzip, though named so"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "synonym", "english.synsets.gz"), []byte("no gzip, though named so"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -188,8 +189,10 @@ func TestStemmer_SnowballsList(t *testing.T) {
 }
 
 func TestSynonyms_Senses(t *testing.T) {
-	s := &synonyms{sets: map[string][]int32{"goose": {7, 9}, "fox": {1}, "try": {2}, "bake": {3}, "glass": {4}}, bases: map[string][]string{"geese": {"goose"}}}
-	for word, want := range map[string][]int32{"geese": {7, 9}, "foxes": {1}, "tries": {2}, "baking": {3}, "glass": {4}, "bas": nil, "xyz": nil} {
+	s := &synonyms{sets: map[string][]int32{"goose": {7, 9}, "fox": {1}, "try": {2}, "bake": {3}, "glass": {4}},
+		bases: map[string][]string{"geese": {"goose"}}}
+	for word, want := range map[string][]int32{"geese": {7, 9}, "foxes": {1}, "tries": {2}, "baking": {3}, "glass": {4},
+		"bas": nil, "xyz": nil} {
 		if got := s.senses(word); !slices.Equal(got, want) {
 			t.Errorf("senses of %s are %v, want %v", word, got, want)
 		}

@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// ErrFormat is behind all errors about the form of a file.
+// ErrFormat is wrapped by all errors about the form of a file.
 var ErrFormat = errors.New("not a file of captions that can be read")
 
-// said is a caption with the identifier of its picture.
-type said struct{ id, caption string }
+// identified is a caption with the identifier of its picture.
+type identified struct{ id, caption string }
 
 // Captions are those of each picture, in the order of the file.
 type Captions struct {
@@ -24,7 +24,7 @@ type Captions struct {
 	Of  map[string][]string
 }
 
-func (c *Captions) add(s said) {
+func (c *Captions) add(s identified) {
 	if _, known := c.Of[s.id]; !known {
 		c.IDs = append(c.IDs, s.id)
 	}
@@ -44,7 +44,8 @@ func Read(name string, r io.Reader) (*Captions, error) {
 	}
 	content = bytes.TrimSpace(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")))
 	if at := invalidUTF8(content); at >= 0 {
-		return nil, fmt.Errorf("captions %s: line %d is not UTF-8 (byte %d): save the file in UTF-8: %w", name, 1+bytes.Count(content[:at], []byte("\n")), at+1, ErrFormat)
+		return nil, fmt.Errorf("captions %s: line %d is not UTF-8 (byte %d): save the file in UTF-8: %w",
+			name, 1+bytes.Count(content[:at], []byte("\n")), at+1, ErrFormat)
 	}
 	out := &Captions{Of: map[string][]string{}}
 	if err := out.read(content); err != nil {
@@ -92,16 +93,16 @@ type entry struct {
 	Caption *string          `json:"caption"`
 }
 
-func (e entry) said() (said, error) {
+func (e entry) identify() (identified, error) {
 	raw := e.ImageID
 	if raw == nil {
 		raw = e.VideoID
 	}
 	if raw == nil || e.Caption == nil {
-		return said{}, fmt.Errorf("it lacks image_id (or video_id) or caption: %w", ErrFormat)
+		return identified{}, fmt.Errorf("it lacks image_id (or video_id) or caption: %w", ErrFormat)
 	}
 	id, err := identifier(*raw)
-	return said{id, *e.Caption}, err
+	return identified{id, *e.Caption}, err
 }
 
 func identifier(raw json.RawMessage) (string, error) {
@@ -122,7 +123,7 @@ func (c *Captions) readList(list []byte, what string) error {
 		return fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	for i, e := range entries {
-		s, err := e.said()
+		s, err := e.identify()
 		if err != nil {
 			return fmt.Errorf("%selement %d: %w", what, i, err)
 		}
@@ -146,10 +147,11 @@ func (c *Captions) readObject(content []byte) error {
 	for _, id := range sortedKeys(fields) {
 		var captions []string
 		if err := json.Unmarshal(fields[id], &captions); err != nil {
-			return fmt.Errorf("the captions of %.60q are not a list of strings, and there is no list \"annotations\": %w", id, ErrFormat)
+			return fmt.Errorf("the captions of %.60q are not a list of strings, and there is no list "+
+				"\"annotations\": %w", id, ErrFormat)
 		}
 		for _, caption := range captions {
-			c.add(said{id, caption})
+			c.add(identified{id, caption})
 		}
 	}
 	return nil
@@ -183,9 +185,9 @@ func (c *Captions) readLines(content []byte) error {
 		if err != nil {
 			err = fmt.Errorf("%w: %w", ErrFormat, err)
 		}
-		var s said
+		var s identified
 		if err == nil {
-			s, err = e.said()
+			s, err = e.identify()
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", number, err)
@@ -202,11 +204,14 @@ func (c *Captions) readCSV(content []byte) error {
 		return fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	column := func(names ...string) int {
-		return slices.IndexFunc(header, func(h string) bool { return slices.Contains(names, strings.ToLower(strings.TrimSpace(h))) })
+		return slices.IndexFunc(header, func(h string) bool {
+			return slices.Contains(names, strings.ToLower(strings.TrimSpace(h)))
+		})
 	}
 	id, caption := column("id", "image_id", "video_id"), column("caption")
 	if id < 0 || caption < 0 {
-		return fmt.Errorf("neither JSON nor CSV with the columns id and caption (its first line has %d columns): %w", len(header), ErrFormat)
+		return fmt.Errorf("neither JSON nor CSV with the columns id and caption (its first line has %d columns): %w",
+			len(header), ErrFormat)
 	}
 	for {
 		record, err := r.Read()
@@ -216,7 +221,7 @@ func (c *Captions) readCSV(content []byte) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrFormat, err)
 		}
-		c.add(said{record[id], record[caption]})
+		c.add(identified{record[id], record[caption]})
 	}
 }
 
@@ -232,12 +237,14 @@ func Join(candidates, references *Captions, partial bool) ([]Item, error) {
 		}
 		items[i] = Item{id, captions[0], references.Of[id]}
 		if len(items[i].References) == 0 {
-			return nil, fmt.Errorf("%s (caption %d) is not among the %d references: do the files belong together? %w", id, i+1, len(references.IDs), ErrInput)
+			return nil, fmt.Errorf("%s (caption %d) is not among the %d references: do the files belong together? %w",
+				id, i+1, len(references.IDs), ErrInput)
 		}
 	}
 	if !partial && len(items) < len(references.IDs) {
 		missing := slices.IndexFunc(references.IDs, func(id string) bool { return candidates.Of[id] == nil })
-		return nil, fmt.Errorf("%d of %d pictures with references have no generated caption, the first is %.80s (--partial scores the others alone): %w",
+		return nil, fmt.Errorf("%d of %d pictures with references have no generated caption, the first is %.80s "+
+			"(--partial scores the others alone): %w",
 			len(references.IDs)-len(items), len(references.IDs), references.IDs[missing], ErrInput)
 	}
 	return items, nil

@@ -8,18 +8,22 @@ import (
 
 func TestRead_TakesEveryForm(t *testing.T) {
 	for name, content := range map[string]string{
-		"results":     `[{"image_id": 7, "caption": "a dog"}, {"image_id": 9, "caption": "a cat"}, {"image_id": 7, "caption": "dogs"}]`,
-		"annotations": `{"info": {}, "annotations": [{"id": 1, "image_id": 7, "caption": "a dog"}, {"id": 2, "image_id": 9, "caption": "a cat"}, {"id": 3, "image_id": 7, "caption": "dogs"}]}`,
-		"lists":       "\ufeff" + `{"7": ["a dog", "dogs"], "9": ["a cat"]}`,
-		"lines":       `{"video_id": "7", "caption": "a dog"}` + "\n\n" + `{"video_id": "9", "caption": "a cat"}` + "\n" + `{"video_id": "7", "caption": "dogs"}`,
-		"csv":         "ID,score,caption\n7,.1,a dog\n9,.2,a cat\n7,.3,dogs\n",
+		"results": `[{"image_id": 7, "caption": "a dog"}, {"image_id": 9, "caption": "a cat"}, {"image_id": 7,` +
+			` "caption": "dogs"}]`,
+		"annotations": `{"info": {}, "annotations": [{"id": 1, "image_id": 7, "caption": "a dog"}, {"id": 2,` +
+			` "image_id": 9, "caption": "a cat"}, {"id": 3, "image_id": 7, "caption": "dogs"}]}`,
+		"lists": "\ufeff" + `{"7": ["a dog", "dogs"], "9": ["a cat"]}`,
+		"lines": `{"video_id": "7", "caption": "a dog"}` + "\n\n" + `{"video_id": "9", "caption": "a cat"}` +
+			"\n" + `{"video_id": "7", "caption": "dogs"}`,
+		"csv": "ID,score,caption\n7,.1,a dog\n9,.2,a cat\n7,.3,dogs\n",
 	} {
 		c, err := Read(name, strings.NewReader(content))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if got := strings.Join(c.IDs, " ") + ": " + strings.Join(c.Of["7"], ", ") + "; " + strings.Join(c.Of["9"], ", "); got != "7 9: a dog, dogs; a cat" {
+		if got := strings.Join(c.IDs, " ") + ": " + strings.Join(c.Of["7"], ", ") + "; " + strings.Join(c.Of["9"],
+			", "); got != "7 9: a dog, dogs; a cat" {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -46,29 +50,31 @@ func TestRead_NamesWhatIsWrong(t *testing.T) {
 }
 
 func TestJoin_NamesWhatDoesNotBelong(t *testing.T) {
-	of := func(pairs ...said) *Captions {
+	of := func(pairs ...identified) *Captions {
 		c := &Captions{Of: map[string][]string{}}
 		for _, s := range pairs {
 			c.add(s)
 		}
 		return c
 	}
-	references := of(said{"1", "a dog"}, said{"1", "dogs"}, said{"2", "a cat"})
-	items, err := Join(of(said{"2", "cats"}, said{"1", "a wolf"}), references, false)
+	references := of(identified{"1", "a dog"}, identified{"1", "dogs"}, identified{"2", "a cat"})
+	items, err := Join(of(identified{"2", "cats"}, identified{"1", "a wolf"}), references, false)
 	if err != nil || len(items) != 2 || items[1].ID != "1" || len(items[1].References) != 2 {
 		t.Errorf("%+v, %v", items, err)
 	}
-	if _, err := Join(of(said{"2", "cats"}), references, false); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "1 of 2 pictures with references have no generated caption, the first is 1") {
+	if _, err := Join(of(identified{"2", "cats"}), references, false); !errors.Is(err, ErrInput) ||
+		!strings.Contains(err.Error(), "1 of 2 pictures with references have no generated caption, the first is 1") {
 		t.Errorf("%v", err)
 	}
-	if items, err := Join(of(said{"2", "cats"}), references, true); err != nil || len(items) != 1 {
+	if items, err := Join(of(identified{"2", "cats"}), references, true); err != nil || len(items) != 1 {
 		t.Errorf("%+v, %v", items, err)
 	}
 	for want, candidates := range map[string]*Captions{
-		"3 (caption 2) is not among the 2": of(said{"2", "cats"}, said{"3", "a cow"}),
-		"2 has 2 generated":                of(said{"2", "cats"}, said{"2", "a cow"}),
+		"3 (caption 2) is not among the 2": of(identified{"2", "cats"}, identified{"3", "a cow"}),
+		"2 has 2 generated":                of(identified{"2", "cats"}, identified{"2", "a cow"}),
 	} {
-		if _, err := Join(candidates, references, true); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), want) {
+		if _, err := Join(candidates, references, true); !errors.Is(err, ErrInput) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

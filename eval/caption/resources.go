@@ -23,7 +23,7 @@ type synonyms struct {
 // LoadMeteor takes METEOR's own resource files from a folder, in METEOR's layout or all in one place, each
 // plain or compressed with gzip: english.words (function words; required), english.prefixes (abbreviations),
 // english.synsets with english.exceptions (synonyms) and paraphrase-en (the paraphrase table). Modules whose
-// files are not there are left out; Modules tells.
+// files are not there are left out; Modules says which are there.
 func LoadMeteor(dir string) (*Meteor, error) {
 	m := &Meteor{functions: map[string]bool{}, prefixes: map[string]bool{}, last: stem}
 	found, err := readLines(dir, "english.words", func(line string) error {
@@ -31,7 +31,8 @@ func LoadMeteor(dir string) (*Meteor, error) {
 		return nil
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("there is no english.words: name the folder of METEOR's resources, or of copies of them: %w", ErrInput)
+		err = fmt.Errorf("there is no english.words: name the folder of METEOR's resources, or of copies of them: %w",
+			ErrInput)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("METEOR data %s: %w", dir, err)
@@ -135,7 +136,8 @@ func (m *Meteor) loadParaphrases(dir string) error {
 		switch number++; number % 3 {
 		case 1:
 			if _, err := strconv.ParseFloat(strings.TrimSpace(line), 64); err != nil {
-				return fmt.Errorf("a probability is %.40q: every pair has three lines, its probability and two phrases: %w", line, ErrInput)
+				return fmt.Errorf("a probability is %.40q: every pair has three lines, its probability and two "+
+					"phrases: %w", line, ErrInput)
 			}
 		case 2:
 			first = line
@@ -155,13 +157,14 @@ func (m *Meteor) loadParaphrases(dir string) error {
 	}
 	m.paraphrases = p
 	if m.synonyms == nil {
-		return fmt.Errorf("there is paraphrase-en but no english.synsets: METEOR matches synonyms before paraphrases: %w", ErrInput)
+		return fmt.Errorf("there is paraphrase-en but no english.synsets: METEOR matches synonyms before "+
+			"paraphrases: %w", ErrInput)
 	}
 	m.last = paraphrase
 	return nil
 }
 
-// matchPhrases adds what paraphrases say of either side.
+// matchPhrases adds what paraphrases say about either side.
 func (a *aligner) matchPhrases() {
 	for side := range 2 {
 		of, in := a.words[1-side], a.words[side] // paraphrases in this side of phrases in the other
@@ -212,7 +215,7 @@ func openResource(dir, name string) (io.ReadCloser, string, error) {
 	return nil, "", nil
 }
 
-// readLines calls f for every line of a file; it tells whether there is one.
+// readLines calls f for every line of a file; it reports whether there is one.
 func readLines(dir, name string, f func(line string) error) (found bool, err error) {
 	r, path, err := openResource(dir, name)
 	if err != nil || r == nil {

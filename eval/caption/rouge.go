@@ -1,7 +1,8 @@
 package caption
 
 // rouge is ROUGE-L (Lin, 2004): the F measure, with recall weighing more, of the longest common
-// subsequence; the best precision and the best recall among the references, which need not be of the same.
+// subsequence; of the best precision and the best recall among the references, possibly those of
+// different ones.
 func (r *Result) rouge(items []item) {
 	for i, it := range items {
 		s := rougeL(it)

@@ -1,5 +1,5 @@
 // Package npy reads and writes the .npy format of NumPy: a magic number, a Python dictionary that
-// tells type, order and shape, then the elements. The header is read as hostile input; what the data
+// gives type, order and shape, then the elements. The header is read as hostile input; what the data
 // mean is for the packages that use it.
 package npy
 

@@ -13,7 +13,8 @@ import (
 )
 
 func TestHalfFloat_Specials(t *testing.T) {
-	for bits, want := range map[uint16]float64{0: 0, 1: math.Ldexp(1, -24), 0x03ff: math.Ldexp(1023, -24), 0x0400: math.Ldexp(1, -14),
+	for bits, want := range map[uint16]float64{0: 0, 1: math.Ldexp(1, -24), 0x03ff: math.Ldexp(1023, -24),
+		0x0400: math.Ldexp(1, -14),
 		0x7bff: 65504, 0xbc00: -1, 0x7c00: math.Inf(1), 0xfc00: math.Inf(-1)} {
 		if got := halfFloat(bits); got != want {
 			t.Errorf("%#x: %v, want %v", bits, got, want)
@@ -26,7 +27,8 @@ func TestHalfFloat_Specials(t *testing.T) {
 
 func TestFloat32s_TypesAndOrders(t *testing.T) {
 	for descr, data := range map[string]any{
-		"<f4": []float32{-1, 0, 2.5}, ">f4": []float32{-1, 0, 2.5}, "<f8": []float64{-1, 0, 2.5}, ">f8": []float64{-1, 0, 2.5},
+		"<f4": []float32{-1, 0, 2.5}, ">f4": []float32{-1, 0, 2.5}, "<f8": []float64{-1, 0, 2.5},
+		">f8": []float64{-1, 0, 2.5},
 		"<f2": []uint16{0xbc00, 0, 0x4100}, ">f2": []uint16{0xbc00, 0, 0x4100},
 	} {
 		order := binary.ByteOrder(binary.LittleEndian)
@@ -101,7 +103,8 @@ func TestFloat32Header_OfAnyShape(t *testing.T) {
 	for _, shape := range [][]int{nil, {7}, {2, 3}, {large, large, large, large}} {
 		b := Float32Header(shape...)
 		h, start, err := ReadHeader(bytes.NewReader(b))
-		if err != nil || !slices.Equal(h.Shape, shape) || h.Descr != "<f4" || h.Fortran || start != int64(len(b)) || start%64 != 0 {
+		if err != nil || !slices.Equal(h.Shape, shape) || h.Descr != "<f4" || h.Fortran || start != int64(len(b)) ||
+			start%64 != 0 {
 			t.Errorf("%v: %+v, data from byte %d of %d, %v", shape, h, start, len(b), err)
 		}
 	}

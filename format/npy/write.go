@@ -15,7 +15,7 @@ const headerBytes = 128
 const bufferBytes = 1 << 16
 
 // Writer writes a matrix of little-endian float32 row by row, in bounded memory. The number of rows
-// is put into the header at the end, so that nobody needs to know it before.
+// is put into the header at the end, so that it need not be known before.
 type Writer struct {
 	w             io.WriteSeeker
 	rows, columns int

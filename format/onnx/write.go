@@ -22,7 +22,8 @@ func Write(w io.Writer, g *Graph, producer, version string) error {
 	}
 	head = protowire.AppendVarint(protowire.AppendTag(head, modelGraph, protowire.BytesType), uint64(size))
 	if total := size + int64(len(head)); total > maxBytes {
-		return fmt.Errorf("onnx: the model has %d bytes, more than the %d that the format can hold in one file", total, maxBytes)
+		return fmt.Errorf("onnx: the model has %d bytes, more than the %d that the format can hold in one file",
+			total, maxBytes)
 	}
 	if _, err := w.Write(head); err != nil {
 		return fmt.Errorf("onnx: cannot write: %w", err)
@@ -35,7 +36,7 @@ func Write(w io.Writer, g *Graph, producer, version string) error {
 	return nil
 }
 
-// part is a piece of the graph's message: bytes, and the data of a tensor behind them where there is one.
+// part is a piece of the graph's message: bytes, followed by the data of a tensor where there is one.
 type part struct {
 	head   []byte
 	tensor *Tensor
@@ -102,7 +103,8 @@ func (p *part) write(w io.Writer) error {
 		return fmt.Errorf("onnx: cannot write tensor %q: %w", p.tensor.Name, err)
 	}
 	if counted.n != p.size {
-		return fmt.Errorf("onnx: tensor %q %v needs %d bytes, its function wrote %d", p.tensor.Name, p.tensor.Shape, p.size, counted.n)
+		return fmt.Errorf("onnx: tensor %q %v needs %d bytes, its function wrote %d",
+			p.tensor.Name, p.tensor.Shape, p.size, counted.n)
 	}
 	return nil
 }

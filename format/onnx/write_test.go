@@ -37,10 +37,12 @@ func fields(t *testing.T, b []byte) (contents map[int][][]byte, numbers map[int]
 }
 
 func small() *Graph {
-	g := &Graph{Name: "small", Inputs: []Value{{"x", []Dim{{Name: "batch"}, {Size: 2}}}}, Outputs: []Value{{"y", []Dim{{Name: "batch"}, {Size: 3}}}},
+	g := &Graph{Name: "small", Inputs: []Value{{"x", []Dim{{Name: "batch"}, {Size: 2}}}},
+		Outputs:  []Value{{"y", []Dim{{Name: "batch"}, {Size: 3}}}},
 		Metadata: []Entry{{"key", "text"}}}
 	w := g.Floats("w", []float32{1, 2, 3, 4, 5, -6}, 3, 2)
-	g.Named("y", "Gemm", []string{"x", w}, Attribute{Name: "transB", Int: 1}, Attribute{Name: "axes", Ints: []int{2, -1}})
+	g.Named("y", "Gemm", []string{"x", w}, Attribute{Name: "transB", Int: 1},
+		Attribute{Name: "axes", Ints: []int{2, -1}})
 	g.Axes("axes", 2, -3)
 	return g
 }
@@ -68,14 +70,17 @@ func TestWrite_FieldsOfTheFormat(t *testing.T) {
 	if _, attribute := fields(t, node[5][0]); attribute[3][0] != 1 || attribute[20][0] != 2 {
 		t.Errorf("attribute %v, want the integer 1", attribute)
 	}
-	if _, attribute := fields(t, node[5][1]); !slices.Equal(attribute[8], []uint64{2, math.MaxUint64}) || attribute[20][0] != 7 {
+	if _, attribute := fields(t, node[5][1]); !slices.Equal(attribute[8], []uint64{2, math.MaxUint64}) ||
+		attribute[20][0] != 7 {
 		t.Errorf("attribute %v, want the integers 2 and -1", attribute)
 	}
 	tensor, header := fields(t, graph[5][0])
-	if !slices.Equal(header[1], []uint64{3, 2}) || header[2][0] != 1 || string(tensor[8][0]) != "w" || len(tensor[9][0]) != 24 || tensor[9][0][23] != 0xc0 {
+	if !slices.Equal(header[1], []uint64{3, 2}) || header[2][0] != 1 || string(tensor[8][0]) != "w" ||
+		len(tensor[9][0]) != 24 || tensor[9][0][23] != 0xc0 {
 		t.Errorf("tensor %v %v", header, tensor)
 	}
-	if axes, header := fields(t, graph[5][1]); header[2][0] != 7 || !slices.Equal(axes[9][0], append([]byte{2, 0, 0, 0, 0, 0, 0, 0, 0xfd}, slices.Repeat([]byte{0xff}, 7)...)) {
+	if axes, header := fields(t, graph[5][1]); header[2][0] != 7 ||
+		!slices.Equal(axes[9][0], append([]byte{2, 0, 0, 0, 0, 0, 0, 0, 0xfd}, slices.Repeat([]byte{0xff}, 7)...)) {
 		t.Errorf("axes %v %v", header, axes)
 	}
 	input, _ := fields(t, graph[11][0])
@@ -100,7 +105,9 @@ func TestWrite_Refuses(t *testing.T) {
 		"there twice":          func(g *Graph) { g.Floats("w", []float32{1}) },
 		"its function wrote 4": func(g *Graph) { g.Floats("short", []float32{1}, 2) },
 		"more than the":        func(g *Graph) { g.Floats("huge", nil, 1<<15, 1<<15) },
-		`tensor "t": broken`:   func(g *Graph) { g.Constant(Tensor{Name: "t", Data: func(io.Writer) error { return broken }}) },
+		`tensor "t": broken`: func(g *Graph) {
+			g.Constant(Tensor{Name: "t", Data: func(io.Writer) error { return broken }})
+		},
 	} {
 		if err := write(change); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q in it", err, says)

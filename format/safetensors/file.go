@@ -38,7 +38,7 @@ func Open(path string) (*File, error) {
 		f, err = newReader(osFile, info.Size(), fmt.Sprintf("%q", path))
 	}
 	if err != nil {
-		_ = osFile.Close() // the file was only read: the first error is the one to tell
+		_ = osFile.Close() // the file was only read: the first error is the one to report
 		return nil, err
 	}
 	f.closer = osFile
@@ -75,7 +75,14 @@ func newReader(r io.ReaderAt, size int64, label string) (*File, error) {
 	if err != nil {
 		return nil, corrupt("%w", err)
 	}
-	f := &File{Metadata: meta, label: label, data: r, start: start, entries: entries, index: make(map[string]int, len(entries))}
+	f := &File{
+		Metadata: meta,
+		label:    label,
+		data:     r,
+		start:    start,
+		entries:  entries,
+		index:    make(map[string]int, len(entries)),
+	}
 	for i, e := range entries {
 		f.index[e.name] = i
 	}
@@ -147,7 +154,7 @@ func (f *File) ReadInto(name string, dst []byte) error {
 }
 
 // Bytes returns the bytes of a tensor as they stand in the file, to be read in order or at any offset. They
-// are not held against a checksum.
+// are not compared with a checksum.
 func (f *File) Bytes(name string) (*io.SectionReader, error) {
 	e, err := f.find(name)
 	if err != nil {
@@ -167,7 +174,8 @@ func (f *File) failed(name string, err error) error {
 func (f *File) count(e entry) (int, error) {
 	count := (e.end - e.begin) / int64(e.dtype.Size())
 	if count > math.MaxInt/8 {
-		return 0, fmt.Errorf("%s: tensor %q has %d elements, more than this machine can address", f.label, e.name, count)
+		return 0, fmt.Errorf("%s: tensor %q has %d elements, more than this machine can address",
+			f.label, e.name, count)
 	}
 	return int(count), nil
 }
@@ -222,7 +230,8 @@ func (f *File) Elements(name string) (func(dst []float32) error, error) {
 		piece := rest
 		piece.end = rest.begin + int64(len(dst))*size
 		if piece.end > rest.end {
-			return fmt.Errorf("%s: tensor %q: %d elements asked for where %d are left", f.label, name, len(dst), (rest.end-rest.begin)/size)
+			return fmt.Errorf("%s: tensor %q: %d elements asked for where %d are left",
+				f.label, name, len(dst), (rest.end-rest.begin)/size)
 		}
 		rest.begin = piece.end
 		return f.failed(name, f.chunks(piece, sum, func(at int, b []byte) error { decode(dst[at:], b); return nil }))

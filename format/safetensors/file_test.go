@@ -49,22 +49,24 @@ func TestFile_RoundTripKeepsEveryBit(t *testing.T) {
 			return err
 		}},
 	}
-	var b, again bytes.Buffer
+	var b, second bytes.Buffer
 	meta := map[string]string{"b": "2", "a": "1 <&>"}
 	if err := Write(&b, meta, tensors); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(&again, meta, tensors); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
+	if err := Write(&second, meta, tensors); err != nil || !bytes.Equal(b.Bytes(), second.Bytes()) {
 		t.Fatalf("a second Write gave other bytes (error %v)", err)
 	}
 	f := open(t, b.Bytes())
-	if want := []string{"scalar", "ids", "weird \"name\" <é>", "long", "empty", "i32", "stream", "mask"}; !sameNames(f.Names(), want) {
+	if want := []string{"scalar", "ids", "weird \"name\" <é>", "long", "empty", "i32", "stream",
+		"mask"}; !sameNames(f.Names(), want) {
 		t.Errorf("names %q, want the order of falling element size %q", f.Names(), want)
 	}
 	if !reflect.DeepEqual(f.Metadata, meta) {
 		t.Errorf("metadata %q, want %q", f.Metadata, meta)
 	}
-	if got, shape, err := f.Float32("long"); err != nil || !reflect.DeepEqual(got, long) || !reflect.DeepEqual(shape, []int{250, 200}) {
+	if got, shape, err := f.Float32("long"); err != nil || !reflect.DeepEqual(got, long) ||
+		!reflect.DeepEqual(shape, []int{250, 200}) {
 		t.Errorf("long came back as %v, error %v", shape, err)
 	}
 	if got, _, err := f.Float32(`weird "name" <é>`); err != nil || math.Float32bits(got[1]) != math.Float32bits(nan) {
@@ -138,23 +140,35 @@ func TestFile_RefusesWhatBreaksTheFormat(t *testing.T) {
 		{"not UTF-8", "{\"a\xff\":1}", "UTF-8"},
 		{"cut JSON", `{"a":{"dtype":"F32"`, "header"},
 		{"text after", `{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}} x`, "goes on"},
-		{"repeated tensor", `{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"\u0061":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, `"a" occurs twice`},
+		{"repeated tensor",
+			`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"\u0061":{"dtype":"F32","shape":[1],` +
+				`"data_offsets":[4,8]}}`,
+			`"a" occurs twice`},
 		{"repeated field", `{"a":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, "occurs twice"},
-		{"repeated metadata", `{"__metadata__":{"k":"1","k":"2"},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, "occurs twice"},
-		{"metadata number", `{"__metadata__":{"k":1},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, "not a string"},
-		{"unknown field", `{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"x":1}}`, `tensor "a": unknown field "x"`},
+		{"repeated metadata", `{"__metadata__":{"k":"1","k":"2"},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`,
+			"occurs twice"},
+		{"metadata number", `{"__metadata__":{"k":1},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`,
+			"not a string"},
+		{"unknown field", `{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"x":1}}`,
+			`tensor "a": unknown field "x"`},
 		{"missing field", `{"a":{"dtype":"F32","shape":[2]}}`, `tensor "a": needs`},
 		{"unknown dtype", `{"a":{"dtype":"F31","shape":[2],"data_offsets":[0,8]}}`, `tensor "a": unknown dtype F31`},
 		{"dtype number", `{"a":{"dtype":3,"shape":[2],"data_offsets":[0,8]}}`, `tensor "a": unknown dtype 3`},
 		{"negative shape", `{"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}}`, `tensor "a": -2 is not a size`},
-		{"fractional shape", `{"a":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}}`, `tensor "a": 2.0 is not a size`},
+		{"fractional shape", `{"a":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}}`,
+			`tensor "a": 2.0 is not a size`},
 		{"text shape", `{"a":{"dtype":"F32","shape":["2"],"data_offsets":[0,8]}}`, `tensor "a": 2 is not a size`},
-		{"shape too large", `{"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,8]}}`, `tensor "a": shape`},
-		{"dimension too large", `{"a":{"dtype":"F32","shape":[9223372036854775808],"data_offsets":[0,8]}}`, `tensor "a": 9223372036854775808`},
+		{"shape too large", `{"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,8]}}`,
+			`tensor "a": shape`},
+		{"dimension too large", `{"a":{"dtype":"F32","shape":[9223372036854775808],"data_offsets":[0,8]}}`,
+			`tensor "a": 9223372036854775808`},
 		{"wrong size", `{"a":{"dtype":"F64","shape":[2],"data_offsets":[0,8]}}`, `tensor "a": F64 [2] needs 16 bytes`},
 		{"backward", `{"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}}`, `tensor "a"`},
 		{"three offsets", `{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8,8]}}`, `tensor "a": needs`},
-		{"overlap", `{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, `tensor "b" at bytes 4 to 8 overlaps tensor "a"`},
+		{"overlap",
+			`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[1],` +
+				`"data_offsets":[4,8]}}`,
+			`tensor "b" at bytes 4 to 8 overlaps tensor "a"`},
 		{"hole", `{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, `tensor "a" starts at byte 4`},
 		{"past the end", `{"a":{"dtype":"F32","shape":[3],"data_offsets":[0,12]}}`, `tensor "a" ends at byte 12`},
 		{"bytes left", `{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, "4 bytes after"},
@@ -173,7 +187,8 @@ func TestFile_RefusesWhatBreaksTheFormat(t *testing.T) {
 
 func TestFile_RefusesEveryTruncation(t *testing.T) {
 	var b bytes.Buffer
-	if err := Write(&b, map[string]string{"k": "v"}, []Tensor{{Name: "a", Shape: []int{3}, Data: []float32{1, 2, 3}}}); err != nil {
+	if err := Write(&b, map[string]string{"k": "v"},
+		[]Tensor{{Name: "a", Shape: []int{3}, Data: []float32{1, 2, 3}}}); err != nil {
 		t.Fatal(err)
 	}
 	for n := range b.Len() {
@@ -193,8 +208,11 @@ func TestFile_HugeHeaderLengthTakesNoMemory(t *testing.T) {
 }
 
 func TestFile_WrongUseNamesTheTensor(t *testing.T) {
-	f := open(t, build(`{"a":{"dtype":"I32","shape":[2],"data_offsets":[0,8]},"u":{"dtype":"U64","shape":[1],"data_offsets":[8,16]},"x":{"dtype":"F32","shape":[1],"data_offsets":[16,20]}}`,
-		append(bytes.Repeat([]byte{0xff}, 16), 0, 0, 0x80, 0x3f)))
+	f := open(t,
+		build(
+			`{"a":{"dtype":"I32","shape":[2],"data_offsets":[0,8]},"u":{"dtype":"U64","shape":[1],`+
+				`"data_offsets":[8,16]},"x":{"dtype":"F32","shape":[1],"data_offsets":[16,20]}}`,
+			append(bytes.Repeat([]byte{0xff}, 16), 0, 0, 0x80, 0x3f)))
 	call := map[string]func() error{
 		"Float32 of integers":   func() error { _, _, err := f.Float32("a"); return err },
 		"Int64 of floats":       func() error { _, _, err := f.Int64("x"); return err },
@@ -226,7 +244,8 @@ func TestOpen_ErrorsNameTheFile(t *testing.T) {
 			t.Errorf("Open(%q): error %v", p, err)
 		}
 	}
-	if err := os.WriteFile(path, build(`{"a":{"dtype":"U8","shape":[],"data_offsets":[0,1]}}`, []byte{7}), 0o600); err != nil {
+	if err := os.WriteFile(path, build(`{"a":{"dtype":"U8","shape":[],"data_offsets":[0,1]}}`, []byte{7}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	f, err := Open(path)
@@ -263,7 +282,8 @@ func TestWrite_RefusesBeforeWriting(t *testing.T) {
 	if err := Write(io.Discard, nil, []Tensor{{Name: "a", DType: U8, Shape: []int{2}, Data: short}}); err == nil {
 		t.Error("a function that writes too little passed")
 	}
-	if err := Write(&fullDisk{left: 100}, nil, []Tensor{{Name: "a", Shape: []int{1000}, Data: make([]float32, 1000)}}); !errors.Is(err, errFull) {
+	if err := Write(&fullDisk{left: 100}, nil,
+		[]Tensor{{Name: "a", Shape: []int{1000}, Data: make([]float32, 1000)}}); !errors.Is(err, errFull) {
 		t.Errorf("error %v, want that of the writer", err)
 	}
 }
@@ -281,7 +301,11 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 
 func FuzzNewReader(f *testing.F) {
 	f.Add(build(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, make([]byte, 8)))
-	f.Add(build(`{"__metadata__":{"k":"v"},"a":{"dtype":"F16","shape":[],"data_offsets":[0,2]},"e":{"dtype":"I64","shape":[0],"data_offsets":[2,2]}}`, make([]byte, 2)))
+	f.Add(
+		build(
+			`{"__metadata__":{"k":"v"},"a":{"dtype":"F16","shape":[],"data_offsets":[0,2]},"e":{"dtype":"I64",`+
+				`"shape":[0],"data_offsets":[2,2]}}`,
+			make([]byte, 2)))
 	f.Add(summed(f, map[string]string{"k": "v"}, summedTensors()))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		file, err := NewReader(bytes.NewReader(b), int64(len(b)))
@@ -310,7 +334,10 @@ func FuzzNewReader(f *testing.F) {
 				t.Fatal(err)
 			}
 			total += len(raw)
-			tensors = append(tensors, Tensor{Name: name, DType: dtype, Shape: shape, Data: func(w io.Writer) error { _, err := w.Write(raw); return err }})
+			tensors = append(tensors, Tensor{Name: name, DType: dtype, Shape: shape, Data: func(w io.Writer) error {
+				_, err := w.Write(raw)
+				return err
+			}})
 		}
 		if total > len(b) {
 			t.Fatalf("%d bytes of tensors in a file of %d", total, len(b))
@@ -319,8 +346,8 @@ func FuzzNewReader(f *testing.F) {
 		if err := Write(&copied, file.Metadata, tensors); err != nil {
 			t.Fatal(err)
 		}
-		again := open(t, copied.Bytes())
-		if len(again.Names()) != len(tensors) || !reflect.DeepEqual(again.Metadata, file.Metadata) {
+		reopened := open(t, copied.Bytes())
+		if len(reopened.Names()) != len(tensors) || !reflect.DeepEqual(reopened.Metadata, file.Metadata) {
 			t.Fatal("a written copy differs")
 		}
 	})
@@ -353,7 +380,8 @@ func TestRowWriter_RowsThatNobodyCountedBefore(t *testing.T) {
 	}
 	defer f.Close()
 	values, shape, err := f.Float32("features")
-	if err != nil || !slices.Equal(shape, []int{40, 3}) || values[3*39] != 39 || values[3*39+2] != .5 || f.Metadata["from"] != "a test" {
+	if err != nil || !slices.Equal(shape, []int{40, 3}) || values[3*39] != 39 || values[3*39+2] != .5 ||
+		f.Metadata["from"] != "a test" {
 		t.Errorf("%v %v %v %v", shape, values, f.Metadata, err)
 	}
 	data, err := f.Bytes("features")
@@ -373,7 +401,8 @@ func TestRowWriter_RowsThatNobodyCountedBefore(t *testing.T) {
 
 func TestFloat32Decoder_Integers(t *testing.T) {
 	for dtype, b := range map[DType][]byte{
-		U8: {0, 255}, I8: {0, 255}, Bool: {0, 1}, I16: {0, 0, 0xff, 0xff}, U64: {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80},
+		U8: {0, 255}, I8: {0, 255}, Bool: {0, 1}, I16: {0, 0, 0xff, 0xff},
+		U64: {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80},
 	} {
 		got := make([]float32, 2)
 		dtype.Float32Decoder()(got, b)

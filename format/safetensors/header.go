@@ -128,7 +128,8 @@ func parseEntry(d *json.Decoder, name string) (entry, error) {
 	case !ok:
 		return e, fmt.Errorf("tensor %q: shape %v is too large", name, e.shape)
 	case e.end < e.begin || e.end-e.begin != size:
-		return e, fmt.Errorf("tensor %q: %s %v needs %d bytes, its data_offsets %v hold %d", name, e.dtype, e.shape, size, offsets, e.end-e.begin)
+		return e, fmt.Errorf("tensor %q: %s %v needs %d bytes, its data_offsets %v hold %d",
+			name, e.dtype, e.shape, size, offsets, e.end-e.begin)
 	}
 	return e, nil
 }
@@ -174,11 +175,14 @@ func checkCover(entries []entry, dataSize int64) error {
 	for i, e := range entries {
 		switch {
 		case e.begin < at:
-			return fmt.Errorf("tensor %q at bytes %d to %d overlaps tensor %q", e.name, e.begin, e.end, entries[i-1].name)
+			return fmt.Errorf("tensor %q at bytes %d to %d overlaps tensor %q",
+				e.name, e.begin, e.end, entries[i-1].name)
 		case e.begin > at:
-			return fmt.Errorf("tensor %q starts at byte %d: bytes %d to %d belong to no tensor", e.name, e.begin, at, e.begin)
+			return fmt.Errorf("tensor %q starts at byte %d: bytes %d to %d belong to no tensor",
+				e.name, e.begin, at, e.begin)
 		case e.end > dataSize:
-			return fmt.Errorf("tensor %q ends at byte %d, the data at %d: the file is cut short", e.name, e.end, dataSize)
+			return fmt.Errorf("tensor %q ends at byte %d, the data at %d: the file is cut short",
+				e.name, e.end, dataSize)
 		}
 		at = e.end
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // RowWriter writes a file of one F32 matrix row by row, in bounded memory. The number of rows is put
-// into the header at the end, so that nobody needs to know it before.
+// into the header at the end, so that it need not be known before.
 type RowWriter struct {
 	w             io.WriteSeeker
 	name          string
@@ -42,7 +42,8 @@ func NewRowWriter(w io.WriteSeeker, meta map[string]string, name string, columns
 
 // header is that of the rows so far, padded to the room that was made for it.
 func (r *RowWriter) header() ([]byte, error) {
-	tensors, err := resolve([]Tensor{{Name: r.name, DType: F32, Shape: []int{r.rows, r.columns}, Data: func(io.Writer) error { return nil }}})
+	tensors, err := resolve([]Tensor{{Name: r.name, DType: F32, Shape: []int{r.rows, r.columns},
+		Data: func(io.Writer) error { return nil }}})
 	if err != nil {
 		return nil, err
 	}
@@ -60,14 +61,15 @@ func (r *RowWriter) header() ([]byte, error) {
 // Write appends a row.
 func (r *RowWriter) Write(row []float32) error {
 	if len(row) != r.columns {
-		return fmt.Errorf("safetensors: tensor %q: row %d has %d values, want %d", r.name, r.rows+1, len(row), r.columns)
+		return fmt.Errorf("safetensors: tensor %q: row %d has %d values, want %d",
+			r.name, r.rows+1, len(row), r.columns)
 	}
 	for _, v := range row {
 		r.buffer = little.AppendUint32(r.buffer, math.Float32bits(v))
 	}
 	r.rows++
-	const enough = 1 << 16
-	if len(r.buffer) < enough {
+	const flushSize = 1 << 16
+	if len(r.buffer) < flushSize {
 		return nil
 	}
 	return r.flush()

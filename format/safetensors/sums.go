@@ -125,7 +125,8 @@ func (f *File) readSums(header []byte) error {
 
 // rewritten is about checksums that are not of this header.
 func rewritten(format string, arguments ...any) error {
-	return fmt.Errorf("%s: it is damaged, or another program has changed it and kept the metadata (which must then leave out %s)",
+	return fmt.Errorf("%s: it is damaged, or another program has changed it and kept the metadata (which must then "+
+		"leave out %s)",
 		fmt.Sprintf(format, arguments...), sumsKey)
 }
 

@@ -103,7 +103,7 @@ func TestWriteSummed_IsWriteWithOneMoreKey(t *testing.T) {
 	}
 }
 
-// A program that changes tensors and copies the metadata is told what to leave out.
+// A program that changes tensors and copies the metadata learns from the error what to leave out.
 func TestNewReader_SumsOfAnotherFileNameTheKey(t *testing.T) {
 	f := open(t, summed(t, nil, summedTensors()))
 	var sums []string
@@ -111,13 +111,15 @@ func TestNewReader_SumsOfAnotherFileNameTheKey(t *testing.T) {
 		sums = append(sums, noSum)
 	}
 	for name, text := range map[string]string{
-		"too few": noSum, "no number": "0000000g" + strings.Repeat(" "+noSum, len(f.sums)), "of another header": strings.Join(sums, " "),
+		"too few": noSum, "no number": "0000000g" + strings.Repeat(" "+noSum, len(f.sums)),
+		"of another header": strings.Join(sums, " "),
 	} {
 		var b bytes.Buffer
 		if err := Write(&b, map[string]string{sumsKey: text}, summedTensors()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := NewReader(bytes.NewReader(b.Bytes()), int64(b.Len())); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), sumsKey) {
+		if _, err := NewReader(bytes.NewReader(b.Bytes()), int64(b.Len())); !errors.Is(err, ErrCorrupt) ||
+			!strings.Contains(err.Error(), sumsKey) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

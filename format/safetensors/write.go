@@ -18,7 +18,7 @@ import (
 // Tensor is one named array to be written.
 type Tensor struct {
 	Name  string
-	DType DType // may be empty where Data tells it
+	DType DType // may be empty where the type of Data decides it
 	Shape []int // the product is the number of elements; empty for a scalar
 	// Data is row-major: []float32 (F32), []float64 (F64), []int64 (I64), []int32 (I32), []uint8 (U8
 	// or BOOL), []uint16 (U16, or the bits of F16 or BF16), or a func(io.Writer) error that writes
@@ -52,14 +52,15 @@ func writeAll(w io.Writer, header []byte, tensors []Tensor, sums []uint32) error
 			return fmt.Errorf("safetensors: cannot write tensor %q: %w", t.Name, err)
 		}
 		if size, _ := byteCount(t.DType, t.Shape); counted.count != size {
-			return fmt.Errorf("safetensors: tensor %q: %s %v needs %d bytes, its function wrote %d", t.Name, t.DType, t.Shape, size, counted.count)
+			return fmt.Errorf("safetensors: tensor %q: %s %v needs %d bytes, its function wrote %d",
+				t.Name, t.DType, t.Shape, size, counted.count)
 		}
 		sums[i] = counted.sum
 	}
 	return nil
 }
 
-// WriteFile writes a file with checksums, which appears whole or not at all, and tells its size. What was
+// WriteFile writes a file with checksums, which appears whole or not at all, and returns its size. What was
 // there under that path stays until then.
 func WriteFile(path string, meta map[string]string, tensors []Tensor) (size int64, err error) {
 	file, err := durable.Create(path, 0o644)
@@ -127,7 +128,7 @@ func (t *Tensor) check() error {
 	return nil
 }
 
-// describe returns the number of elements of Data, -1 when only writing tells, and the types that it
+// describe returns the number of elements of Data, -1 when only writing shows it, and the types that it
 // may be written as: none listed means any, nil that Data cannot be written.
 func (t *Tensor) describe() (length int, types []DType) {
 	switch data := t.Data.(type) {
@@ -153,9 +154,13 @@ func (t *Tensor) describe() (length int, types []DType) {
 func (t *Tensor) WriteData(w io.Writer) error {
 	switch data := t.Data.(type) {
 	case []float32:
-		return writeElements(w, data, 4, func(b []byte, v float32) []byte { return little.AppendUint32(b, math.Float32bits(v)) })
+		return writeElements(w, data, 4, func(b []byte, v float32) []byte {
+			return little.AppendUint32(b, math.Float32bits(v))
+		})
 	case []float64:
-		return writeElements(w, data, 8, func(b []byte, v float64) []byte { return little.AppendUint64(b, math.Float64bits(v)) })
+		return writeElements(w, data, 8, func(b []byte, v float64) []byte {
+			return little.AppendUint64(b, math.Float64bits(v))
+		})
 	case []int64:
 		return writeElements(w, data, 8, func(b []byte, v int64) []byte { return little.AppendUint64(b, uint64(v)) })
 	case []int32:

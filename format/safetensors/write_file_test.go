@@ -10,7 +10,8 @@ import (
 
 func TestWriteFile_WholeOrNotAtAll(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.safetensors")
-	tensors := []Tensor{{Name: "a", DType: F32, Shape: []int{2, 3}, Data: make([]float32, 6)}, {Name: "b", DType: U8, Shape: []int{5}, Data: make([]uint8, 5)}}
+	tensors := []Tensor{{Name: "a", DType: F32, Shape: []int{2, 3}, Data: make([]float32, 6)},
+		{Name: "b", DType: U8, Shape: []int{5}, Data: make([]uint8, 5)}}
 	if got := Bytes(tensors); got != 29 {
 		t.Errorf("%d bytes of data, want 29", got)
 	}

@@ -122,7 +122,8 @@ func (m *Matrix) addRow(c *csv.Reader, record []string, hasIDs bool, rule cellRu
 	for i, field := range record[first:] {
 		v, err := strconv.ParseFloat(strings.TrimSpace(field), 32)
 		if err != nil {
-			return fmt.Errorf("%s:%d: column %d (%s): %.40q is not a number that float32 holds: %w", m.Name, line, i+first+1, m.Words[i], field, ErrFormat)
+			return fmt.Errorf("%s:%d: column %d (%s): %.40q is not a number that float32 holds: %w",
+				m.Name, line, i+first+1, m.Words[i], field, ErrFormat)
 		}
 		if err := rule(v); err != nil {
 			return fmt.Errorf("%s:%d: column %d (%s): %w", m.Name, line, i+first+1, m.Words[i], err)

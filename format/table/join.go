@@ -27,7 +27,8 @@ func Join(scores, counts *Matrix, v *text.Vocabulary) (*Joined, error) {
 		return nil, differentRows(scores, counts)
 	}
 	if scores.Cols != counts.Cols {
-		return nil, fmt.Errorf("%s has %d words, %s has %d: %w", scores.Name, scores.Cols, counts.Name, counts.Cols, ErrShape)
+		return nil, fmt.Errorf("%s has %d words, %s has %d: %w", scores.Name, scores.Cols, counts.Name,
+			counts.Cols, ErrShape)
 	}
 	words, from := classOrder(scores, counts, v)
 	scoreColumns, err := scores.columnsFor(words, from)
@@ -54,26 +55,28 @@ func Join(scores, counts *Matrix, v *text.Vocabulary) (*Joined, error) {
 // differentRows is the error of two files that are not about the same bags. Where both name their bags, it names the
 // first that one of them lacks.
 func differentRows(a, b *Matrix) error {
-	err := fmt.Errorf("%s has %d rows, %s has %d: both need one for each bag: %w", a.Name, a.Rows, b.Name, b.Rows, ErrShape)
+	err := fmt.Errorf("%s has %d rows, %s has %d: both need one for each bag: %w",
+		a.Name, a.Rows, b.Name, b.Rows, ErrShape)
 	if a.IDs == nil || b.IDs == nil {
 		return err
 	}
 	if a.Rows < b.Rows {
 		a, b = b, a
 	}
-	there := make(map[string]bool, b.Rows)
+	present := make(map[string]bool, b.Rows)
 	for _, id := range b.IDs {
-		there[id] = true
+		present[id] = true
 	}
 	for i, id := range a.IDs {
-		if !there[id] {
-			return fmt.Errorf("%w; %s lacks %q, which is row %d of %s: take it out there, or add it here", err, b.Name, id, i+1, a.Name)
+		if !present[id] {
+			return fmt.Errorf("%w; %s lacks %q, which is row %d of %s: take it out there, or add it here",
+				err, b.Name, id, i+1, a.Name)
 		}
 	}
 	return err
 }
 
-// classOrder returns the words in class order, nil where nobody names them, and who named them.
+// classOrder returns the words in class order, nil where no file names them, and which one named them.
 func classOrder(scores, counts *Matrix, v *text.Vocabulary) (words []string, from string) {
 	switch {
 	case v != nil:
@@ -91,7 +94,8 @@ func classOrder(scores, counts *Matrix, v *text.Vocabulary) (words []string, fro
 // columnsFor returns the column of each word, nil where the columns stand in order already.
 func (m *Matrix) columnsFor(words []string, from string) ([]int, error) {
 	if words != nil && len(words) != m.Cols {
-		return nil, fmt.Errorf("%s has %d columns for the %d words of %s: %w", m.Name, m.Cols, len(words), from, ErrShape)
+		return nil, fmt.Errorf("%s has %d columns for the %d words of %s: %w",
+			m.Name, m.Cols, len(words), from, ErrShape)
 	}
 	if m.Words == nil || words == nil {
 		return nil, nil

@@ -29,7 +29,8 @@ func readNPY(r io.Reader, file string, size int64, rule cellRule) (*Matrix, erro
 	m := &Matrix{Name: file, Rows: rows, Cols: cols}
 	if size >= 0 {
 		if want := headerBytes + int64(rows)*int64(cols)*int64(h.Width); size != want {
-			return nil, fmt.Errorf("%s: %d bytes, want %d for %d×%d of %q (cut short, or another file appended): %w", file, size, want, rows, cols, h.Descr, ErrShape)
+			return nil, fmt.Errorf("%s: %d bytes, want %d for %d×%d of %q (cut short, or another file appended): %w",
+				file, size, want, rows, cols, h.Descr, ErrShape)
 		}
 		m.Values = make([]float32, 0, rows*cols)
 	}
@@ -57,7 +58,8 @@ func (m *Matrix) readValues(r io.Reader, h *npy.Header, rule cellRule) error {
 			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 				err = ErrShape
 			}
-			return fmt.Errorf("%s: file ends at row %d, column %d of %d×%d: %w", m.Name, row, column, m.Rows, m.Cols, err)
+			return fmt.Errorf("%s: file ends at row %d, column %d of %d×%d: %w",
+				m.Name, row, column, m.Rows, m.Cols, err)
 		}
 		v := h.Float64(buffer)
 		if err := rule(v); err != nil {

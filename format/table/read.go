@@ -38,7 +38,8 @@ func ReadScores(path string, logits bool) (*Matrix, error) {
 // ReadCounts reads caption counts, whole numbers from 0 to captionsPerBag, from a .csv or .npy file.
 func ReadCounts(path string, captionsPerBag int) (*Matrix, error) {
 	if captionsPerBag < 2 || captionsPerBag > 255 { // counts are held as bytes
-		return nil, fmt.Errorf("captions per bag: %d is outside 2 to 255; human agreement needs at least two captions of a bag to compare: %w",
+		return nil, fmt.Errorf("captions per bag: %d is outside 2 to 255; human agreement needs at least two "+
+			"captions of a bag to compare: %w",
 			captionsPerBag, ErrValue)
 	}
 	return readMatrix(path, func(v float64) error {
@@ -91,7 +92,8 @@ func names(file, what string, list []string) (map[string]int, error) {
 	at := make(map[string]int, len(list))
 	for i, name := range list {
 		if first, ok := at[name]; ok {
-			return nil, fmt.Errorf("%s: %s %q is given twice, as %d and %d: %w", file, what, name, first+1, i+1, ErrNames)
+			return nil, fmt.Errorf("%s: %s %q is given twice, as %d and %d: %w", file, what, name, first+1,
+				i+1, ErrNames)
 		}
 		at[name] = i
 	}

@@ -23,7 +23,8 @@ func npyBytes(descr, shape string, fortran bool, data any) []byte {
 	if fortran {
 		order = "True"
 	}
-	return npyWithHeader(fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", descr, order, shape), data, descr[0] == '>')
+	return npyWithHeader(fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", descr, order, shape), data,
+		descr[0] == '>')
 }
 
 func npyWithHeader(header string, data any, bigEndian bool) []byte {
@@ -113,22 +114,29 @@ func TestReadNPY_RefusesHostileFiles(t *testing.T) {
 		{"header of 4 GB", []byte(npy.Magic + "\x02\x00\xff\xff\xff\xff{"), ErrFormat, "4294967295"},
 		{"data cut", good[:len(good)-3], ErrShape, "row 2, column 2"},
 		{"data appended", append(slices.Clone(good), 0), ErrShape, "more bytes"},
-		{"shape of 1e18", npyBytes("<f4", "(1000000000, 1000000000)", false, []float32{1}), ErrShape, "row 1, column 2"},
-		{"shape beyond int", npyBytes("<f4", "(9223372036854775807, 9223372036854775807)", false, []float32{1}), ErrShape, "too large"},
+		{"shape of 1e18", npyBytes("<f4", "(1000000000, 1000000000)", false, []float32{1}), ErrShape,
+			"row 1, column 2"},
+		{"shape beyond int", npyBytes("<f4", "(9223372036854775807, 9223372036854775807)", false, []float32{1}),
+			ErrShape, "too large"},
 		{"negative shape", npyBytes("<f4", "(-1, 2)", false, []float32{1}), ErrFormat, "shape at"},
 		{"vector", npyBytes("<f4", "(4,)", false, []float32{1, 2, 3, 4}), ErrShape, "bags × words"},
 		{"no rows", npyBytes("<f4", "(0, 4)", false, []float32{}), ErrShape, "empty"},
 		{"pickled objects", npyBytes("|O", "(2, 2)", false, []float32{1}), ErrFormat, "type"},
-		{"structured", npyWithHeader("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 1), }", []float32{1}, false), ErrFormat, "structured"},
-		{"key missing", npyWithHeader("{'descr': '<f4', 'shape': (1, 1)}", []float32{1}, false), ErrFormat, "want the keys"},
-		{"key twice", npyWithHeader("{'descr': '<f4', 'descr': '<f4', 'shape': (1, 1)}", []float32{1}, false), ErrFormat, "repeated"},
+		{"structured", npyWithHeader("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 1), }",
+			[]float32{1}, false), ErrFormat, "structured"},
+		{"key missing", npyWithHeader("{'descr': '<f4', 'shape': (1, 1)}", []float32{1}, false), ErrFormat,
+			"want the keys"},
+		{"key twice", npyWithHeader("{'descr': '<f4', 'descr': '<f4', 'shape': (1, 1)}", []float32{1}, false),
+			ErrFormat, "repeated"},
 		{"no dictionary", npyWithHeader("[]", []float32{1}, false), ErrFormat, "want"},
 		{"NaN", npyBytes("<f4", "(2, 2)", false, []float32{1, 2, nan, 4}), ErrValue, "row 2, column 1"},
-		{"NaN in Fortran layout", npyBytes("<f4", "(2, 2)", true, []float32{1, 2, nan, 4}), ErrValue, "row 1, column 2"},
+		{"NaN in Fortran layout", npyBytes("<f4", "(2, 2)", true, []float32{1, 2, nan, 4}), ErrValue,
+			"row 1, column 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := readNPY(bytes.NewReader(c.file), "s.npy", -1, anyNumber)
-			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || !strings.HasPrefix(err.Error(), "s.npy") {
+			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) ||
+				!strings.HasPrefix(err.Error(), "s.npy") {
 				t.Errorf("error %v, want %v naming %q", err, c.want, c.says)
 			}
 		})
@@ -139,11 +147,13 @@ func TestReadNPY_RefusesHostileFiles(t *testing.T) {
 }
 
 func TestReadCSV_WordsAndIdentifiers(t *testing.T) {
-	m, err := readCSV(strings.NewReader("\xef\xbb\xbfid,cat,\"hot,dog\"\r\nb1, .25,1\r\n\r\nb2,0,5e-1\r\n"), "s.csv", anyNumber)
+	m, err := readCSV(strings.NewReader("\xef\xbb\xbfid,cat,\"hot,dog\"\r\nb1, .25,1\r\n\r\nb2,0,5e-1\r\n"),
+		"s.csv", anyNumber)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Rows != 2 || !slices.Equal(m.Words, []string{"cat", "hot,dog"}) || !slices.Equal(m.IDs, []string{"b1", "b2"}) || !slices.Equal(m.Values, []float32{.25, 1, 0, .5}) {
+	if m.Rows != 2 || !slices.Equal(m.Words, []string{"cat", "hot,dog"}) ||
+		!slices.Equal(m.IDs, []string{"b1", "b2"}) || !slices.Equal(m.Values, []float32{.25, 1, 0, .5}) {
 		t.Errorf("%+v", m)
 	}
 	m, err = readCSV(strings.NewReader("cat,dog\n1,2\n"), "s.csv", anyNumber)
@@ -194,11 +204,13 @@ func TestReadScoresAndCounts_CheckTheirValues(t *testing.T) {
 	if _, err := ReadScores(writeFile(t, "s.csv", "cat\ninf\n"), false); !errors.Is(err, ErrValue) {
 		t.Errorf("infinite probability: %v", err)
 	}
-	if m, err := ReadScores(writeFile(t, "s.csv", "cat\n-inf\n"), true); err != nil || !math.IsInf(float64(m.Values[0]), -1) {
+	if m, err := ReadScores(writeFile(t, "s.csv", "cat\n-inf\n"), true); err != nil ||
+		!math.IsInf(float64(m.Values[0]), -1) {
 		t.Errorf("infinite log-odds: %v", err)
 	}
 	for _, bad := range []string{"6", "-1", "1.5", "nan"} {
-		if _, err := ReadCounts(writeFile(t, "c.csv", "cat\n"+bad+"\n"), 5); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "c.csv:2: column 1 (cat)") {
+		if _, err := ReadCounts(writeFile(t, "c.csv", "cat\n"+bad+"\n"), 5); !errors.Is(err, ErrValue) ||
+			!strings.Contains(err.Error(), "c.csv:2: column 1 (cat)") {
 			t.Errorf("count %s: %v", bad, err)
 		}
 	}
@@ -213,7 +225,8 @@ func TestReadScoresAndCounts_CheckTheirValues(t *testing.T) {
 		t.Errorf("one caption: %v", err)
 	}
 	for label, ok := range map[string]bool{"0": true, "1.0": true, "2": false, "0.5": false, "nan": false} {
-		if _, err := ReadLabels(writeFile(t, "z.csv", "cat\n"+label+"\n")); (err == nil) != ok || err != nil && !errors.Is(err, ErrValue) {
+		if _, err := ReadLabels(writeFile(t, "z.csv", "cat\n"+label+"\n")); (err == nil) != ok ||
+			err != nil && !errors.Is(err, ErrValue) {
 			t.Errorf("label %s: %v", label, err)
 		}
 	}
@@ -240,18 +253,21 @@ func TestJoin_MatchesByName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(in.Scores, []float32{.2, .1, .4, .3}) || !slices.Equal(in.Counts, []uint8{3, 4, 1, 2}) || !slices.Equal(in.IDs, []string{"x", "y"}) {
+	if !slices.Equal(in.Scores, []float32{.2, .1, .4, .3}) || !slices.Equal(in.Counts, []uint8{3, 4, 1, 2}) ||
+		!slices.Equal(in.IDs, []string{"x", "y"}) {
 		t.Errorf("with a vocabulary: %+v", in)
 	}
 	in, err = Join(scores, counts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(in.Scores, scores.Values) || !slices.Equal(in.Counts, []uint8{4, 3, 2, 1}) || !slices.Equal(in.Words, scores.Words) {
+	if !slices.Equal(in.Scores, scores.Values) || !slices.Equal(in.Counts, []uint8{4, 3, 2, 1}) ||
+		!slices.Equal(in.Words, scores.Words) {
 		t.Errorf("in the order of the scores: %+v", in)
 	}
 	in, err = Join(matrix("s.npy", nil, nil, 2, .1, .2, .3, .4), counts, nil)
-	if err != nil || !slices.Equal(in.Words, counts.Words) || !slices.Equal(in.Counts, []uint8{1, 2, 3, 4}) || in.Scores[0] != .1 {
+	if err != nil || !slices.Equal(in.Words, counts.Words) || !slices.Equal(in.Counts, []uint8{1, 2, 3, 4}) ||
+		in.Scores[0] != .1 {
 		t.Errorf("scores without a header: %+v, %v", in, err)
 	}
 }
@@ -270,19 +286,27 @@ func TestJoin_RefusesWhatDoesNotMatch(t *testing.T) {
 		want           error
 		says           string
 	}{
-		{"rows", scores, matrix("c", ab, nil, 2, 1, 2), nil, ErrShape, "s has 2 rows, c has 1: both need one for each bag"},
-		{"an id more", scores, matrix("c", ab, []string{"y"}, 2, 1, 2), nil, ErrShape, `c lacks "x", which is row 1 of s`},
-		{"an id less", matrix("s", ab, []string{"y"}, 2, 1, 2), matrix("c", ab, []string{"y", "x"}, 2, 1, 2, 3, 4), nil, ErrShape, `s lacks "x", which is row 2 of c`},
+		{"rows", scores, matrix("c", ab, nil, 2, 1, 2), nil, ErrShape,
+			"s has 2 rows, c has 1: both need one for each bag"},
+		{"an id more", scores, matrix("c", ab, []string{"y"}, 2, 1, 2), nil, ErrShape,
+			`c lacks "x", which is row 1 of s`},
+		{"an id less", matrix("s", ab, []string{"y"}, 2, 1, 2), matrix("c", ab, []string{"y", "x"}, 2, 1, 2, 3, 4), nil,
+			ErrShape, `s lacks "x", which is row 2 of c`},
 		{"columns", scores, matrix("c", nil, nil, 3, 1, 2, 3, 4, 5, 6), nil, ErrShape, "2 words, c has 3"},
-		{"another word", scores, matrix("c", []string{"a", "z"}, nil, 2, 1, 2, 3, 4), nil, ErrNames, `no word "b", number 2 of s`},
-		{"not in the vocabulary", matrix("s", []string{"a", "z"}, nil, 2, 1, 2), matrix("c", nil, nil, 2, 1, 2), v, ErrNames, "the vocabulary"},
-		{"vocabulary of another size", matrix("s", nil, nil, 1, 1), matrix("c", nil, nil, 1, 1), v, ErrShape, "1 columns for the 2 words"},
+		{"another word", scores, matrix("c", []string{"a", "z"}, nil, 2, 1, 2, 3, 4), nil, ErrNames,
+			`no word "b", number 2 of s`},
+		{"not in the vocabulary", matrix("s", []string{"a", "z"}, nil, 2, 1, 2), matrix("c", nil, nil, 2, 1, 2), v,
+			ErrNames, "the vocabulary"},
+		{"vocabulary of another size", matrix("s", nil, nil, 1, 1), matrix("c", nil, nil, 1, 1), v, ErrShape,
+			"1 columns for the 2 words"},
 		{"another id", scores, matrix("c", ab, []string{"x", "q"}, 2, 1, 2, 3, 4), nil, ErrNames, `no id "y"`},
 		{"id twice", scores, matrix("c", ab, []string{"x", "x"}, 2, 1, 2, 3, 4), nil, ErrNames, "given twice"},
-		{"id of the scores twice", matrix("s", ab, []string{"x", "x"}, 2, 1, 2, 3, 4), matrix("c", ab, xy, 2, 1, 2, 3, 4), nil, ErrNames, "given twice"},
+		{"id of the scores twice", matrix("s", ab, []string{"x", "x"}, 2, 1, 2, 3, 4),
+			matrix("c", ab, xy, 2, 1, 2, 3, 4), nil, ErrNames, "given twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := Join(c.scores, c.counts, c.v); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+			if _, err := Join(c.scores, c.counts, c.v); !errors.Is(err, c.want) ||
+				!strings.Contains(err.Error(), c.says) {
 				t.Errorf("error %v, want %v naming %q", err, c.want, c.says)
 			}
 		})
@@ -304,7 +328,8 @@ func checkMatrix(t *testing.T, m *Matrix) {
 }
 
 func FuzzReadCSV(f *testing.F) {
-	for _, s := range []string{"cat,dog\n1,2\n", "id,cat\na,.5\nb,nan\n", "\"a\nb\",c\n1,2\n", "cat\n0x1p-3\n", "\xef\xbb\xbfcat\r\n1\r\n"} {
+	for _, s := range []string{"cat,dog\n1,2\n", "id,cat\na,.5\nb,nan\n", "\"a\nb\",c\n1,2\n", "cat\n0x1p-3\n",
+		"\xef\xbb\xbfcat\r\n1\r\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

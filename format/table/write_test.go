@@ -28,7 +28,8 @@ func TestWriter_ReadsBackEqual(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(m.Values, scores) || !slices.Equal(m.IDs, ids) || !slices.Equal(m.Words, []string{"cat", "hot,dog"}) {
+		if !slices.Equal(m.Values, scores) || !slices.Equal(m.IDs, ids) ||
+			!slices.Equal(m.Words, []string{"cat", "hot,dog"}) {
 			t.Errorf("read back %+v", m)
 		}
 	}
@@ -37,7 +38,8 @@ func TestWriter_ReadsBackEqual(t *testing.T) {
 func TestWriter_LabelsAreWholeNumbers(t *testing.T) {
 	var b strings.Builder
 	w := NewWriter[uint8](&b, []string{"cat", "dog", "fog"}, true)
-	if err := errors.Join(w.Write("x", []uint8{0, 1, 255}), w.Flush()); err != nil || b.String() != "id,cat,dog,fog\nx,0,1,255\n" {
+	if err := errors.Join(w.Write("x", []uint8{0, 1, 255}), w.Flush()); err != nil ||
+		b.String() != "id,cat,dog,fog\nx,0,1,255\n" {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }

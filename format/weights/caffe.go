@@ -78,7 +78,8 @@ func caffeLayer(m message, form layerForm) ([]array, error) {
 		case m.field == form.blobs && m.isBytes():
 			blobs = append(blobs, m.inner())
 		case form.old && m.field == layerV0 && m.isBytes():
-			return nil, faultf("byte %d: a layer in Caffe's first form: convert the file with its upgrade_net_proto_binary", at)
+			return nil, faultf("byte %d: a layer in Caffe's first form: convert the file with its "+
+				"upgrade_net_proto_binary", at)
 		}
 	}
 	if m.err != nil || len(blobs) == 0 {
@@ -148,7 +149,7 @@ func caffeBlob(m message, weight bool) (array, error) {
 	return caffeArray(m.r, dims, dtype, data)
 }
 
-// caffeArray holds the data of a blob against its shape.
+// caffeArray checks the data of a blob against its shape.
 func caffeArray(r io.ReaderAt, dims []int64, dtype safetensors.DType, data []section) (array, error) {
 	shape, err := sizes(dims)
 	if err != nil {
@@ -175,7 +176,7 @@ func caffeArray(r io.ReaderAt, dims []int64, dtype safetensors.DType, data []sec
 	}}, nil
 }
 
-// SetBGR says in which order the channels of pictures go in, where the format does not tell it or somebody
+// SetBGR says in which order the channels of pictures go in, where the format does not say so or somebody
 // knows better: weights that were converted from Caffe's keep its order. Filters come out in the order RGB.
 func (f *File) SetBGR(bgr bool) error {
 	if f.BGR == bgr {

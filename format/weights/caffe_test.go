@@ -83,7 +83,8 @@ func TestCaffe_BothFormsOfLayers(t *testing.T) {
 	filters := counted(k * 3 * cells)
 	rgb := slices.Concat(filters[18:27], filters[9:18], filters[0:9], filters[45:54], filters[36:45], filters[27:36])
 	for name, content := range map[string][]byte{
-		"V1": slices.Concat(field(nil, 1, []byte("VGG")), layerV1("relu1"), layerV1("conv1_1", oldBlob(filters, k, 3, 3, 3), oldBlob([]float32{7, 8}, 1, 1, 1, k)),
+		"V1": slices.Concat(field(nil, 1, []byte("VGG")), layerV1("relu1"),
+			layerV1("conv1_1", oldBlob(filters, k, 3, 3, 3), oldBlob([]float32{7, 8}, 1, 1, 1, k)),
 			layerV1("fc6", oldBlob(counted(6), 1, 1, 2, 3), oldBlob([]float32{1, 2}, 1, 1, 1, 2))),
 		"V2": slices.Concat(layerV2("relu1"), layerV2("conv1_1", blob(filters, k, 3, 3, 3), blob([]float32{7, 8}, k)),
 			layerV2("fc6", blob(counted(6), 2, 3), blob([]float32{1, 2}, 2))),
@@ -93,7 +94,8 @@ func TestCaffe_BothFormsOfLayers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.Format != "Caffe" || !f.BGR || !slices.Equal(f.Names(), []string{"conv1_1.weight", "conv1_1.bias", "fc6.weight", "fc6.bias"}) {
+			if f.Format != "Caffe" || !f.BGR ||
+				!slices.Equal(f.Names(), []string{"conv1_1.weight", "conv1_1.bias", "fc6.weight", "fc6.bias"}) {
 				t.Errorf("%s, BGR %t, %q", f.Format, f.BGR, f.Names())
 			}
 			for _, w := range []want{
@@ -110,7 +112,8 @@ func TestCaffe_BothFormsOfLayers(t *testing.T) {
 
 func TestCaffe_DataInPartsAndDouble(t *testing.T) {
 	parts := field(field(blob(nil, 4), blobData, packedFloats(counted(3))), blobData, packedFloats([]float32{3}))
-	double := field(field(nil, blobShape, number(nil, shapeDim, 1)), blobDouble, protowire.AppendFixed64(nil, math.Float64bits(.5)))
+	double := field(field(nil, blobShape, number(nil, shapeDim, 1)), blobDouble,
+		protowire.AppendFixed64(nil, math.Float64bits(.5)))
 	f, err := readModel(slices.Concat(layerV2("a", parts), layerV2("b", double)))
 	if err != nil {
 		t.Fatal(err)
@@ -127,26 +130,30 @@ func TestCaffe_BrokenModelsAreRefused(t *testing.T) {
 		content []byte
 		says    string
 	}{
-		"cut short":         {good[:len(good)-9], "byte 0: a field that is longer than what it is in"},
-		"text":              {[]byte("name: \"VGG_ILSVRC_16_layers\"\ninput: \"data\"\n"), "no .caffemodel"},
-		"no weights":        {layerV2("relu"), "no layers with weights"},
-		"too little data":   {layerV2("conv1_1", blob(counted(26), 1, 3, 3, 3)), `layer "conv1_1", blob 0 at byte`},
-		"no shape":          {layerV2("fc", field(nil, blobData, packedFloats(counted(2)))), "no shape"},
-		"negative":          {layerV2("fc", blob(counted(1), -1)), "not a size"},
-		"overflow":          {layerV2("fc", blob(counted(1), math.MaxInt, math.MaxInt, math.MaxInt)), "too large"},
-		"overflow of old":   {layerV1("fc", oldBlob(counted(1), 1, 1, 1, 1), oldBlob(counted(1), 1<<30, 1<<30, 1, 1)), "the shape"},
-		"many dimensions":   {layerV2("fc", blob(counted(1), slices.Repeat([]int{1}, 40)...)), "more than 32 dimensions"},
-		"name twice":        {slices.Concat(good, good), `"conv1_1.weight" occurs twice`},
-		"no name":           {layerV2("", blob(counted(1), 1)), `layer ""`},
-		"not packed":        {layerV2("fc", single), "want them packed"},
-		"before both forms": {field(nil, netLayersV1, field(field(nil, layerNameV1, []byte("x")), layerV0, []byte{})), "upgrade_net_proto_binary"},
+		"cut short":       {good[:len(good)-9], "byte 0: a field that is longer than what it is in"},
+		"text":            {[]byte("name: \"VGG_ILSVRC_16_layers\"\ninput: \"data\"\n"), "no .caffemodel"},
+		"no weights":      {layerV2("relu"), "no layers with weights"},
+		"too little data": {layerV2("conv1_1", blob(counted(26), 1, 3, 3, 3)), `layer "conv1_1", blob 0 at byte`},
+		"no shape":        {layerV2("fc", field(nil, blobData, packedFloats(counted(2)))), "no shape"},
+		"negative":        {layerV2("fc", blob(counted(1), -1)), "not a size"},
+		"overflow":        {layerV2("fc", blob(counted(1), math.MaxInt, math.MaxInt, math.MaxInt)), "too large"},
+		"overflow of old": {layerV1("fc", oldBlob(counted(1), 1, 1, 1, 1), oldBlob(counted(1), 1<<30, 1<<30, 1, 1)),
+			"the shape"},
+		"many dimensions": {layerV2("fc", blob(counted(1), slices.Repeat([]int{1}, 40)...)),
+			"more than 32 dimensions"},
+		"name twice": {slices.Concat(good, good), `"conv1_1.weight" occurs twice`},
+		"no name":    {layerV2("", blob(counted(1), 1)), `layer ""`},
+		"not packed": {layerV2("fc", single), "want them packed"},
+		"before both forms": {field(nil, netLayersV1, field(field(nil, layerNameV1, []byte("x")), layerV0, []byte{})),
+			"upgrade_net_proto_binary"},
 		"group":             {protowire.AppendTag(nil, 1, protowire.StartGroupType), "unknown kind"},
 		"many fields":       {bytes.Repeat(number(nil, 1, 1), maxFields+1), "more fields"},
 		"filters of a size": {layerV2("fc", blob(counted(0), 0, 3, 1<<10, 1<<10)), "filters of 1024×1024"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := readModel(c.content)
-			if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "net.caffemodel") {
+			if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.says) ||
+				!strings.Contains(err.Error(), "net.caffemodel") {
 				t.Errorf("%v, want %q in it", err, c.says)
 			}
 		})
@@ -154,7 +161,8 @@ func TestCaffe_BrokenModelsAreRefused(t *testing.T) {
 }
 
 func FuzzCaffe(f *testing.F) {
-	f.Add(slices.Concat(layerV1("a", oldBlob(counted(27), 1, 3, 3, 3), oldBlob(counted(1), 1, 1, 1, 1)), layerV2("b", blob(counted(2), 2))))
+	f.Add(slices.Concat(layerV1("a", oldBlob(counted(27), 1, 3, 3, 3), oldBlob(counted(1), 1, 1, 1, 1)),
+		layerV2("b", blob(counted(2), 2))))
 	f.Fuzz(func(t *testing.T, content []byte) { readAll(t, content, "fuzz.caffemodel") })
 }
 

@@ -68,7 +68,7 @@ func stream(r io.Reader, width int, decode func(dst []float32, b []byte)) elemen
 	}
 }
 
-// cut makes one error of both ways in which a reader tells that a file is too short.
+// cut makes one error of both ways in which a reader reports that a file is too short.
 func cut(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return faultf("the file is cut short")

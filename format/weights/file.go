@@ -52,14 +52,14 @@ func Open(path string) (*File, error) {
 		f, err = Read(osFile, info.Size(), path)
 	}
 	if err != nil {
-		_ = osFile.Close() // it was only read: the first error is the one to tell
+		_ = osFile.Close() // it was only read: the first error is the one to report
 		return nil, err
 	}
 	f.closer = osFile
 	return f, nil
 }
 
-// Read opens a file of size bytes that r holds; name is for messages, and its ending tells a .caffemodel.
+// Read opens a file of size bytes that r holds; name is for messages, and its ending marks a .caffemodel.
 // Close does nothing on it.
 func Read(r io.ReaderAt, size int64, name string) (*File, error) {
 	f, err := readFormat(r, size, strings.ToLower(filepath.Ext(name)))
@@ -90,7 +90,8 @@ func readFormat(r io.ReaderAt, size int64, ending string) (*File, error) {
 	case ending == ".h5" || ending == ".hdf5" || ending == ".onnx" || ending == ".bin":
 		return nil, faultf("%s is not read: save the weights as .safetensors, .pth or .npz", ending)
 	}
-	return nil, faultf("it is none of PyTorch's .pth, .safetensors, NumPy's .npz and Caffe's .caffemodel (which is known by its ending)")
+	return nil, faultf("it is none of PyTorch's .pth, .safetensors, NumPy's .npz and Caffe's .caffemodel (which is " +
+		"known by its ending)")
 }
 
 func readSafetensors(r io.ReaderAt, size int64) (*File, error) {

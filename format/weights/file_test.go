@@ -78,7 +78,8 @@ var (
 )
 
 func TestTorch_TensorsOfEveryKind(t *testing.T) {
-	for name, format := range map[string]string{"zip.pth": "PyTorch", "protocol4.pth": "PyTorch", "legacy.pth": "PyTorch before 1.6"} {
+	for name, format := range map[string]string{"zip.pth": "PyTorch", "protocol4.pth": "PyTorch",
+		"legacy.pth": "PyTorch before 1.6"} {
 		t.Run(name, func(t *testing.T) {
 			f := open(t, name)
 			if f.Format != format || f.BGR || len(f.Names()) != 9 {
@@ -96,7 +97,8 @@ func TestTorch_TensorsOfEveryKind(t *testing.T) {
 			} {
 				w.hold(t, f)
 			}
-			if _, err := f.Elements("steps"); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "I64") || !strings.Contains(err.Error(), `"steps"`) {
+			if _, err := f.Elements("steps"); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "I64") ||
+				!strings.Contains(err.Error(), `"steps"`) {
 				t.Errorf("integers as weights: %v", err)
 			}
 		})
@@ -116,7 +118,8 @@ func TestTorch_StateOfATrainingLoop(t *testing.T) {
 
 func TestTorch_AWholeModuleIsRefusedByTheNameItAsksFor(t *testing.T) {
 	_, err := Open(filepath.Join("testdata", "program.pth"))
-	for _, part := range []string{"program.pth", "data.pkl", "byte 2", `"torch.nn.modules.container.Sequential"`, "state_dict()"} {
+	for _, part := range []string{"program.pth", "data.pkl", "byte 2", `"torch.nn.modules.container.Sequential"`,
+		"state_dict()"} {
 		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), part) {
 			t.Errorf("%v, want %s in it", err, part)
 		}
@@ -138,14 +141,16 @@ func TestNPZ_ArraysStoredAndCompressed(t *testing.T) {
 			t.Errorf("%s: text as weights", name)
 		}
 	}
-	if _, err := Open(filepath.Join("testdata", "fortran.npz")); err == nil || !strings.Contains(err.Error(), "ascontiguousarray") {
+	if _, err := Open(filepath.Join("testdata", "fortran.npz")); err == nil ||
+		!strings.Contains(err.Error(), "ascontiguousarray") {
 		t.Errorf("Fortran order: %v", err)
 	}
 }
 
 func TestSafetensors_IsReadAsWeights(t *testing.T) {
 	var b bytes.Buffer
-	tensors := []safetensors.Tensor{{Name: "model.a", Shape: []int{2, 3}, Data: sixth}, {Name: "model.ids", Shape: []int{1}, Data: []int64{3}}}
+	tensors := []safetensors.Tensor{{Name: "model.a", Shape: []int{2, 3}, Data: sixth},
+		{Name: "model.ids", Shape: []int{1}, Data: []int64{3}}}
 	if err := safetensors.Write(&b, map[string]string{"key": "value"}, tensors); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +166,8 @@ func TestSafetensors_IsReadAsWeights(t *testing.T) {
 
 func TestOpen_OtherFilesAreRefusedByName(t *testing.T) {
 	dir := t.TempDir()
-	for name, content := range map[string]string{"a.txt": "weights, perhaps", "empty.pth": "", "keras.h5": "\x89HDF\r\n\x1a\n", "zip.npz": "PK\x05\x06" + strings.Repeat("\x00", 18)} {
+	for name, content := range map[string]string{"a.txt": "weights, perhaps", "empty.pth": "",
+		"keras.h5": "\x89HDF\r\n\x1a\n", "zip.npz": "PK\x05\x06" + strings.Repeat("\x00", 18)} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
 			t.Fatal(err)
@@ -205,7 +211,8 @@ func TestZip_ADamagedStorageIsFoundByItsChecksum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := next(make([]float32, 6)); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "checksum") || !strings.Contains(err.Error(), `"a"`) {
+	if err := next(make([]float32, 6)); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "checksum") ||
+		!strings.Contains(err.Error(), `"a"`) {
 		t.Errorf("%v, want one about the checksum that names the tensor", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"nmn/format/safetensors"
 )
 
-// readNPZ reads the arrays of an .npz archive. Those of text and the like have neither type nor shape, and
-// an error in the place of elements.
+// readNPZ reads the arrays of an .npz archive. Arrays of text and other objects have neither type
+// nor shape, and an error in the place of elements.
 func readNPZ(z *zip.Reader) (*File, error) {
 	f := &File{Format: "NumPy"}
 	for _, entry := range z.File {
@@ -47,7 +47,8 @@ func npzArray(entry *zip.File, name string) (array, error) {
 	size, ok := byteCount(n, h.Width)
 	switch {
 	case !ok || uint64(start)+uint64(size) != entry.UncompressedSize64:
-		return array{}, faultf("%s %v after a header of %d bytes does not fill the entry of %d bytes", h.Descr, h.Shape, start, entry.UncompressedSize64)
+		return array{}, faultf("%s %v after a header of %d bytes does not fill the entry of %d bytes",
+			h.Descr, h.Shape, start, entry.UncompressedSize64)
 	case h.Fortran && len(h.Shape) > 1:
 		return array{}, faultf("it is in Fortran order: save numpy.ascontiguousarray of it")
 	}

@@ -86,7 +86,8 @@ func (u *unpickler) byte() (byte, error) {
 // bytes reads so many bytes; memory grows with what is there.
 func (u *unpickler) bytes(n uint64) ([]byte, error) {
 	if n > uint64(u.left) {
-		return nil, faultf("%d bytes wanted where at most %d are left, or the pickle is larger than %d", n, u.left, maxPickle)
+		return nil, faultf("%d bytes wanted where at most %d are left, or the pickle is larger than %d",
+			n, u.left, maxPickle)
 	}
 	const atOnce = 1 << 16
 	var b []byte

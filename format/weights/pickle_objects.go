@@ -23,7 +23,8 @@ type pickledTensor struct {
 // storageTypes are PyTorch's classes of storages, in the module torch.
 var storageTypes = map[global]safetensors.DType{
 	"torch.FloatStorage": safetensors.F32, "torch.DoubleStorage": safetensors.F64, "torch.HalfStorage": safetensors.F16,
-	"torch.BFloat16Storage": safetensors.BF16, "torch.LongStorage": safetensors.I64, "torch.IntStorage": safetensors.I32,
+	"torch.BFloat16Storage": safetensors.BF16, "torch.LongStorage": safetensors.I64,
+	"torch.IntStorage":   safetensors.I32,
 	"torch.ShortStorage": safetensors.I16, "torch.CharStorage": safetensors.I8, "torch.ByteStorage": safetensors.U8,
 	"torch.BoolStorage": safetensors.Bool,
 }
@@ -65,8 +66,9 @@ func namedOnStack(u *unpickler) error {
 func (u *unpickler) global(module, name string) error {
 	g := global(module + "." + name)
 	if _, ok := storageTypes[g]; !ok && pickleCalls[g] == nil {
-		return faultf("it asks for %q, which is not among the names that tensors are made with; nothing of it was run. "+
-			"In PyTorch, save the weights alone: torch.save(net.state_dict(), FILE)", clip(string(g)))
+		return faultf(
+			"it asks for %q, which is not among the names that tensors are made with; nothing of it was run. "+
+				"In PyTorch, save the weights alone: torch.save(net.state_dict(), FILE)", clip(string(g)))
 	}
 	return u.push(g)
 }
@@ -175,11 +177,13 @@ func parseStorage(id any) (*storage, error) {
 	dtype := storageTypes[class]
 	switch {
 	case !isClass || !isKey || !isCount || dtype == "" || elements < 0:
-		return nil, faultf("a storage of %s, %s and %s, want a class, a key and a number of elements", kind(parts[1]), kind(parts[2]), kind(parts[4]))
+		return nil, faultf("a storage of %s, %s and %s, want a class, a key and a number of elements",
+			kind(parts[1]), kind(parts[2]), kind(parts[4]))
 	case strings.ContainsAny(key, "/\\\x00"):
 		return nil, faultf("a storage with the key %q", clip(key))
 	case len(parts) > 5 && parts[5] != nil:
-		return nil, faultf("storage %q is a view of another, as PyTorch before 0.4 saved them: load and save it with a newer one", clip(key))
+		return nil, faultf("storage %q is a view of another, as PyTorch before 0.4 saved them: load and save it with "+
+			"a newer one", clip(key))
 	}
 	return &storage{key, dtype, elements}, nil
 }

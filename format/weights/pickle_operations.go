@@ -22,7 +22,7 @@ var pickleOperations = [256]func(*unpickler) error{
 		}
 		return err
 	},
-	0x95: func(u *unpickler) error { _, err := u.number(8); return err }, // FRAME: its length tells nothing new
+	0x95: func(u *unpickler) error { _, err := u.number(8); return err }, // FRAME: its length says nothing new
 
 	// Constants.
 	'N':  func(u *unpickler) error { return u.push(nil) },
@@ -76,7 +76,8 @@ var pickleOperations = [256]func(*unpickler) error{
 // opcodeName names what is refused.
 func opcodeName(code byte) string {
 	known := map[byte]string{
-		'0': "POP", '1': "POP_MARK", '2': "DUP", 'F': "FLOAT", 'I': "INT", 'L': "LONG", 'P': "PERSID", 'S': "STRING", 'V': "UNICODE",
+		'0': "POP", '1': "POP_MARK", '2': "DUP", 'F': "FLOAT", 'I': "INT", 'L': "LONG", 'P': "PERSID", 'S': "STRING",
+		'V': "UNICODE",
 		'i': "INST", 'o': "OBJ", 'd': "DICT", 'l': "LIST", 'p': "PUT", 'g': "GET", 0x81: "NEWOBJ", 0x92: "NEWOBJ_EX",
 		0x82: "EXT1", 0x83: "EXT2", 0x84: "EXT4", 0x8b: "LONG4", 0x8e: "BINBYTES8", 0x8f: "EMPTY_SET", 0x90: "ADDITEMS",
 		0x91: "FROZENSET", 0x96: "BYTEARRAY8", 0x97: "NEXT_BUFFER", 0x98: "READONLY_BUFFER",
@@ -133,7 +134,7 @@ func (u *unpickler) binary(width int) error {
 	return u.pushed(b, err)
 }
 
-// counted reads bytes behind their number.
+// counted reads a number of bytes and then the bytes.
 func (u *unpickler) counted(width int) ([]byte, error) {
 	n, err := u.number(width)
 	if err != nil {

@@ -34,7 +34,8 @@ func storageOf(class, key string, elements int) string {
 }
 
 func tensorOf(storage string, offset int, shape, strides []int) string {
-	return "ctorch._utils\n_rebuild_tensor_v2\n(" + storage + integer(offset) + integerTuple(shape...) + integerTuple(strides...) + "\x89NtR"
+	return "ctorch._utils\n_rebuild_tensor_v2\n(" + storage + integer(offset) + integerTuple(shape...) +
+		integerTuple(strides...) + "\x89NtR"
 }
 
 // archive is a file in PyTorch's zip format with a pickle and a storage 0 of floats.
@@ -42,7 +43,8 @@ func archive(t testing.TB, pickle string, floats int) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	for name, content := range map[string]string{"x/data.pkl": pickle, "x/data/0": strings.Repeat("\x00\x00\x80\x3f", floats)} {
+	for name, content := range map[string]string{"x/data.pkl": pickle,
+		"x/data/0": strings.Repeat("\x00\x00\x80\x3f", floats)} {
 		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
 		if err == nil {
 			_, err = w.Write([]byte(content))
@@ -82,49 +84,59 @@ func TestPickle_ASmallOneWrittenByHand(t *testing.T) {
 func TestPickle_WhatIsNotATensorIsRefused(t *testing.T) {
 	float := storageOf("FloatStorage", "0", 6)
 	for name, c := range map[string]struct{ pickle, says string }{
-		"code":                   {"\x80\x02cposix\nsystem\n(" + text("true") + "tR.", `byte 2: it asks for "posix.system"`},
-		"code by name on stack":  {"\x80\x04" + text("builtins") + text("eval") + "\x93.", `"builtins.eval"`},
-		"a class of torch":       {"\x80\x02ctorch.nn.modules.linear\nLinear\n)\x81.", `"torch.nn.modules.linear.Linear"`},
+		"code": {"\x80\x02cposix\nsystem\n(" + text("true") + "tR.",
+			`byte 2: it asks for "posix.system"`},
+		"code by name on stack": {"\x80\x04" + text("builtins") + text("eval") + "\x93.", `"builtins.eval"`},
+		"a class of torch": {"\x80\x02ctorch.nn.modules.linear\nLinear\n)\x81.",
+			`"torch.nn.modules.linear.Linear"`},
 		"foreign instruction":    {"\x80\x02}\x81.", "NEWOBJ (0x81)"},
 		"INST":                   {"(iposix\nsystem\n.", "INST"},
 		"unknown instruction":    {"\x80\x02\xff.", "0xff"},
 		"attributes of a tensor": {state(tensorOf(float, 0, []int{1}, []int{1}) + "}b"), "attributes"},
 		"call of a class":        {"ctorch\nFloatStorage\n)R.", "calls a torch.FloatStorage"},
 		"call of a number":       {"K\x01)R.", "calls a int"},
-		"deep nesting":           {"\x80\x02" + strings.Repeat("]", 1<<20) + strings.Repeat("a", 1<<20-1) + ".", "holds a list"},
-		"memo bomb":              {"\x80\x02((K\x00tq\x00" + memoBomb(100) + "t.", "holds a tuple"},
-		"memo before it is set":  {"h\x05.", "entry 5 of the memo"},
-		"too many values":        {strings.Repeat("N", maxValues+1) + ".", "more than 2097152 values"},
-		"too many marks":         {strings.Repeat("(", maxValues+1) + ".", "more than 2097152 values"},
-		"empty stack":            {"\x80\x02R.", "stack is empty"},
-		"below a mark":           {"K\x01(\x85.", "stack is empty"},
-		"no mark":                {"\x80\x02t.", "no mark"},
-		"no end":                 {"\x80\x02}", "left, or the pickle"},
-		"huge string":            {"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7f.", "bytes wanted"},
-		"two results":            {"NN.", "ends with 2 values"},
-		"protocol":               {"\x80\x09N.", "protocol 9"},
-		"no dictionary":          {"K\x01.", "holds a int"},
-		"no tensors":             {"}(" + text("epoch") + "K\x01u.", "1 entries (epoch)"},
-		"name of a number":       {"}K\x01" + tensorOf(float, 0, []int{1}, []int{1}) + "s.", "a int for a name"},
-		"same name twice":        {"}(" + text("w") + tensorOf(float, 0, []int{1}, []int{1}) + text("w") + tensorOf(float, 0, []int{1}, []int{1}) + "u.", `"w" occurs twice`},
-		"storage of no class":    {"(" + text("storage") + text("x") + text("0") + text("cpu") + "K\x06tQ.", "a storage of string"},
-		"path for a key":         {state(tensorOf(storageOf("FloatStorage", "../../etc/passwd", 6), 0, []int{1}, []int{1})), "../../etc/passwd"},
-		"storage not there":      {state(tensorOf(storageOf("FloatStorage", "1", 6), 0, []int{1}, []int{1})), "no x/data/1"},
+		"deep nesting": {"\x80\x02" + strings.Repeat("]", 1<<20) + strings.Repeat("a", 1<<20-1) + ".",
+			"holds a list"},
+		"memo bomb":             {"\x80\x02((K\x00tq\x00" + memoBomb(100) + "t.", "holds a tuple"},
+		"memo before it is set": {"h\x05.", "entry 5 of the memo"},
+		"too many values":       {strings.Repeat("N", maxValues+1) + ".", "more than 2097152 values"},
+		"too many marks":        {strings.Repeat("(", maxValues+1) + ".", "more than 2097152 values"},
+		"empty stack":           {"\x80\x02R.", "stack is empty"},
+		"below a mark":          {"K\x01(\x85.", "stack is empty"},
+		"no mark":               {"\x80\x02t.", "no mark"},
+		"no end":                {"\x80\x02}", "left, or the pickle"},
+		"huge string":           {"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7f.", "bytes wanted"},
+		"two results":           {"NN.", "ends with 2 values"},
+		"protocol":              {"\x80\x09N.", "protocol 9"},
+		"no dictionary":         {"K\x01.", "holds a int"},
+		"no tensors":            {"}(" + text("epoch") + "K\x01u.", "1 entries (epoch)"},
+		"name of a number":      {"}K\x01" + tensorOf(float, 0, []int{1}, []int{1}) + "s.", "a int for a name"},
+		"same name twice": {"}(" + text("w") + tensorOf(float, 0, []int{1},
+			[]int{1}) + text("w") + tensorOf(float, 0, []int{1}, []int{1}) + "u.", `"w" occurs twice`},
+		"storage of no class": {"(" + text("storage") + text("x") + text("0") + text("cpu") + "K\x06tQ.",
+			"a storage of string"},
+		"path for a key": {state(tensorOf(storageOf("FloatStorage", "../../etc/passwd", 6), 0, []int{1}, []int{1})),
+			"../../etc/passwd"},
+		"storage not there": {state(tensorOf(storageOf("FloatStorage", "1", 6), 0, []int{1}, []int{1})), "no x/data/1"},
 		"storage of another type": {state(tensorOf(storageOf("DoubleStorage", "0", 6), 0, []int{1}, []int{1})),
 			`tensor "w": storage "0" of 6 F64 is in an entry of 24 bytes`},
-		"storage that is too short": {state(tensorOf(storageOf("FloatStorage", "0", 7), 0, []int{7}, []int{1})), "7 F32 is in an entry of 24 bytes"},
-		"shape beyond the storage":  {state(tensorOf(float, 0, []int{7}, []int{1})), "ends at element 6 of a storage of 6"},
-		"offset outside":            {state(tensorOf(float, 6, []int{1}, []int{1})), "ends at element 6"},
-		"negative offset":           {state(tensorOf(float, -1, []int{1}, []int{1})), "a tensor of storage"},
-		"negative stride":           {state(tensorOf(float, 5, []int{2}, []int{-1})), "a tensor of storage"},
-		"strides of another rank":   {state(tensorOf(float, 0, []int{2, 2}, []int{1})), "as many sizes as strides"},
-		"shape that overflows":      {state(tensorOf(float, 0, []int{math.MaxInt32, math.MaxInt32, math.MaxInt32}, []int{0, 0, 0})), "too large"},
-		"strides that overflow":     {state(tensorOf(float, 0, []int{2}, []int{math.MaxInt32})), "ends at element"},
+		"storage that is too short": {state(tensorOf(storageOf("FloatStorage", "0", 7), 0, []int{7}, []int{1})),
+			"7 F32 is in an entry of 24 bytes"},
+		"shape beyond the storage": {state(tensorOf(float, 0, []int{7}, []int{1})),
+			"ends at element 6 of a storage of 6"},
+		"offset outside":          {state(tensorOf(float, 6, []int{1}, []int{1})), "ends at element 6"},
+		"negative offset":         {state(tensorOf(float, -1, []int{1}, []int{1})), "a tensor of storage"},
+		"negative stride":         {state(tensorOf(float, 5, []int{2}, []int{-1})), "a tensor of storage"},
+		"strides of another rank": {state(tensorOf(float, 0, []int{2, 2}, []int{1})), "as many sizes as strides"},
+		"shape that overflows": {state(tensorOf(float, 0, []int{math.MaxInt32, math.MaxInt32, math.MaxInt32},
+			[]int{0, 0, 0})), "too large"},
+		"strides that overflow": {state(tensorOf(float, 0, []int{2}, []int{math.MaxInt32})), "ends at element"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			content := archive(t, c.pickle, 6)
 			_, err := Read(bytes.NewReader(content), int64(len(content)), "hostile.pth")
-			if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "hostile.pth") {
+			if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.says) ||
+				!strings.Contains(err.Error(), "hostile.pth") {
 				t.Errorf("%.300v\nwant %q in it", err, c.says)
 			}
 		})
@@ -176,7 +188,9 @@ func FuzzPickle(f *testing.F) {
 	f.Add([]byte("\x80\x04\x95\x05\x00\x00\x00\x00\x00\x00\x00}\x94\x8c\x01aG\x00\x00\x00\x00\x00\x00\x00\x00s."))
 	f.Add([]byte("\x80\x02ccollections\nOrderedDict\n)R}bq\x00h\x00\x85\x86\x87\x8a\x02\xff\x80."))
 	f.Fuzz(func(t *testing.T, pickle []byte) {
-		u := newUnpickler(bytes.NewReader(pickle), 0, int64(len(pickle)), func(id any) (any, error) { return parseStorage(id) })
+		u := newUnpickler(bytes.NewReader(pickle), 0, int64(len(pickle)), func(id any) (any, error) {
+			return parseStorage(id)
+		})
 		root, err := u.load()
 		if err != nil {
 			if !errors.Is(err, ErrFormat) {

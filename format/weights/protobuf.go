@@ -7,7 +7,7 @@ import (
 )
 
 // message walks the fields of a protobuf message in a file without reading what they hold. After an
-// error next is false and err tells.
+// error next returns false, and err holds it.
 type message struct {
 	r       io.ReaderAt
 	at, end int64 // of what has not been walked
@@ -76,7 +76,7 @@ func (m *message) next() bool {
 	return true
 }
 
-// varint reads a number and goes behind it.
+// varint reads a number and moves past it.
 func (m *message) varint() (uint64, bool) {
 	const longest = 10
 	var b [longest]byte

@@ -15,7 +15,8 @@ func readTorch(z *zip.Reader, folder string) (*File, error) {
 		return nil, err
 	}
 	if _, script := entries[folder+"constants.pkl"]; script {
-		return nil, faultf("it is a TorchScript program: save the weights of the network that it was made of, torch.save(net.state_dict(), FILE)")
+		return nil, faultf("it is a TorchScript program: save the weights of the network that it was made of, " +
+			"torch.save(net.state_dict(), FILE)")
 	}
 	if err := checkByteOrder(entries[folder+"byteorder"]); err != nil {
 		return nil, err
@@ -25,7 +26,9 @@ func readTorch(z *zip.Reader, folder string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := newUnpickler(r, 0, int64(min(data.UncompressedSize64, maxPickle)), func(id any) (any, error) { return parseStorage(id) })
+	u := newUnpickler(r, 0, int64(min(data.UncompressedSize64, maxPickle)), func(id any) (any, error) {
+		return parseStorage(id)
+	})
 	root, err := u.load()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", data.Name, err)
@@ -37,13 +40,14 @@ func readTorch(z *zip.Reader, folder string) (*File, error) {
 		}
 		size, ok := byteCount(s.elements, s.dtype.Size())
 		if !ok || entry.UncompressedSize64 != uint64(size) {
-			return place{}, faultf("storage %q of %d %s is in an entry of %d bytes", s.key, s.elements, s.dtype, entry.UncompressedSize64)
+			return place{}, faultf("storage %q of %d %s is in an entry of %d bytes",
+				s.key, s.elements, s.dtype, entry.UncompressedSize64)
 		}
 		return place{func() (io.Reader, error) { return openEntry(entry) }}, nil
 	})
 }
 
-// checkByteOrder refuses files from machines that keep numbers the other way round; older files do not tell.
+// checkByteOrder refuses files from machines that keep numbers the other way round; older files do not say.
 func checkByteOrder(entry *zip.File) error {
 	if entry == nil {
 		return nil
@@ -66,10 +70,11 @@ type place struct {
 }
 
 // stateNames are the keys under which training loops keep the weights among other things.
-var stateNames = []string{"state_dict", "model_state_dict", "model_state", "model", "network", "net", "weights", "params", "ema_state_dict"}
+var stateNames = []string{"state_dict", "model_state_dict", "model_state", "model", "network", "net", "weights",
+	"params", "ema_state_dict"}
 
 // stateFile makes a file of what a pickle has made: a dictionary of tensors by name, or one that holds
-// such a dictionary. find tells where a storage lies.
+// such a dictionary. find returns where a storage lies.
 func stateFile(format string, root any, find func(*storage) (place, error)) (*File, error) {
 	state, err := stateDict(root)
 	if err != nil {
@@ -105,7 +110,9 @@ func stateDict(root any) (*dict, error) {
 			return d, nil
 		}
 		if root = d.first(stateNames); root == nil {
-			return nil, faultf("it holds a dictionary of %s, without tensors: want net.state_dict(), or one with it under %q", d.describe(), stateNames[0])
+			return nil, faultf(
+				"it holds a dictionary of %s, without tensors: want net.state_dict(), or one with it under %q",
+				d.describe(), stateNames[0])
 		}
 	}
 	return nil, faultf("it holds dictionaries in dictionaries, and no tensors")

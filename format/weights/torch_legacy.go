@@ -24,7 +24,8 @@ func readLegacyTorch(r io.ReaderAt, size int64) (*File, error) {
 			return nil, err
 		}
 		if before, ok := known[s.key]; ok && *before != *s {
-			return nil, faultf("storage %q is %d %s here and %d %s before", clip(s.key), s.elements, s.dtype, before.elements, before.dtype)
+			return nil, faultf("storage %q is %d %s here and %d %s before", clip(s.key), s.elements, s.dtype,
+				before.elements, before.dtype)
 		}
 		known[s.key] = s
 		return s, nil
@@ -60,7 +61,9 @@ func legacyHeader(u *unpickler) error {
 		return err
 	}
 	if magic != any(legacyMagic) {
-		return faultf("a pickle of a %s, not a file of PyTorch: save the weights with torch.save(net.state_dict(), FILE)", kind(magic))
+		return faultf(
+			"a pickle of a %s, not a file of PyTorch: save the weights with torch.save(net.state_dict(), FILE)",
+			kind(magic))
 	}
 	version, err := u.load()
 	if err != nil {
@@ -103,9 +106,11 @@ func legacyPlaces(r io.ReaderAt, size, at int64, keys any, known map[string]*sto
 		case start > size:
 			return nil, faultf("byte %d: storage %q: the file is cut short", at, clip(key))
 		case elements != s.elements:
-			return nil, faultf("byte %d: storage %q has %d elements, its tensors need %d", at, clip(key), elements, s.elements)
+			return nil, faultf("byte %d: storage %q has %d elements, its tensors need %d",
+				at, clip(key), elements, s.elements)
 		case !ok || length > size-start:
-			return nil, faultf("byte %d: storage %q of %d %s: the file is cut short", at, clip(key), s.elements, s.dtype)
+			return nil, faultf("byte %d: storage %q of %d %s: the file is cut short",
+				at, clip(key), s.elements, s.dtype)
 		}
 		places[key] = place{func() (io.Reader, error) { return io.NewSectionReader(r, start, length), nil }}
 		at = start + length

@@ -16,13 +16,13 @@ func (t *pickledTensor) array(name string, find func(*storage) (place, error)) (
 	if err != nil {
 		return array{}, err
 	}
-	where, err := find(t.storage)
+	location, err := find(t.storage)
 	if err != nil {
 		return array{}, err
 	}
 	a := array{name: name, dtype: t.storage.dtype, shape: shape}
 	a.open = func() (elements, error) {
-		r, err := where.open()
+		r, err := location.open()
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +38,7 @@ func (t *pickledTensor) array(name string, find func(*storage) (place, error)) (
 	return a, nil
 }
 
-// end is the index behind the last element in the storage that the tensor has.
+// end is the index after the last element of the storage that belongs to the tensor.
 func (t *pickledTensor) end() (int64, error) {
 	if slices.Contains(t.shape, 0) {
 		return t.offset, nil
@@ -58,7 +58,7 @@ func (t *pickledTensor) end() (int64, error) {
 	return last + 1, nil
 }
 
-// contiguous tells whether the elements lie in row-major order without gaps.
+// contiguous reports whether the elements lie in row-major order without gaps.
 func (t *pickledTensor) contiguous() bool {
 	next := int64(1)
 	for i := len(t.shape) - 1; i >= 0; i-- {
@@ -78,8 +78,8 @@ const maxGathered = 1 << 30
 func (t *pickledTensor) gather(r io.Reader, extent int64) (elements, error) {
 	width := int64(t.storage.dtype.Size())
 	if extent > maxGathered/width {
-		return nil, faultf("it has the strides %v over %d elements, which is too many to be put in order in memory: save it contiguous "+
-			"(tensor.contiguous())", t.strides, extent)
+		return nil, faultf("it has the strides %v over %d elements, which is too many to be put in order in memory: "+
+			"save it contiguous (tensor.contiguous())", t.strides, extent)
 	}
 	part, err := io.ReadAll(io.LimitReader(r, extent*width)) // memory grows with what is there
 	if err == nil && int64(len(part)) < extent*width {

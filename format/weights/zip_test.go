@@ -20,7 +20,8 @@ func npzOf(t testing.TB, header string, data []byte) []byte {
 	z := zip.NewWriter(&b)
 	w, err := z.Create("w.npy")
 	if err == nil {
-		_, err = w.Write([]byte(npy.Magic + "\x01\x00" + string([]byte{byte(len(header)), byte(len(header) >> 8)}) + header))
+		_, err = w.Write([]byte(npy.Magic + "\x01\x00" +
+			string([]byte{byte(len(header)), byte(len(header) >> 8)}) + header))
 	}
 	if err == nil {
 		_, err = w.Write(data)
@@ -46,7 +47,8 @@ func TestNPZ_BrokenArraysAreRefused(t *testing.T) {
 		"too much data":   {npzOf(t, head("(1,)"), make([]byte, 8)), "does not fill"},
 		"overflow":        {npzOf(t, head("(4611686018427387904, 4)"), nil), "too large"},
 	} {
-		if _, err := Read(bytes.NewReader(c.content), int64(len(c.content)), "w.npz"); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.says) {
+		if _, err := Read(bytes.NewReader(c.content), int64(len(c.content)), "w.npz"); !errors.Is(err, ErrFormat) ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q in it", name, err, c.says)
 		}
 	}

@@ -23,7 +23,11 @@ func NewPermutation(seed uint64, n int, indices ...int) Permutation {
 	if n < 1 || len(indices) > 2 {
 		panic("rng: a permutation is of at least one number, and has at most two indices")
 	}
-	p := Permutation{n: uint64(n), half: max(1, uint(bits.Len64(uint64(n-1))+1)/2), key: [2]uint32{uint32(seed), uint32(seed >> 32)}}
+	p := Permutation{
+		n:    uint64(n),
+		half: max(1, uint(bits.Len64(uint64(n-1))+1)/2),
+		key:  [2]uint32{uint32(seed), uint32(seed >> 32)},
+	}
 	for i, index := range indices {
 		p.indices[i] = uint32(index)
 	}

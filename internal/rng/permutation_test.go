@@ -44,7 +44,7 @@ func TestPermutation_ElementsFallAnywhere(t *testing.T) {
 	}
 }
 
-// TestPermutation_NeighboursPart tells an order from one that shifts or keeps runs.
+// TestPermutation_NeighboursPart fails for an order that only shifts or keeps runs.
 func TestPermutation_NeighboursPart(t *testing.T) {
 	const n = 10_000
 	p, q := NewPermutation(1, n, 0), NewPermutation(1, n, 1)

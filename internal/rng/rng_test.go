@@ -15,8 +15,10 @@ func TestBlock_KnownAnswers(t *testing.T) {
 		want    [4]uint32
 	}{
 		{[4]uint32{}, [2]uint32{}, [4]uint32{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-		{[4]uint32{ones, ones, ones, ones}, [2]uint32{ones, ones}, [4]uint32{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-		{[4]uint32{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, [2]uint32{0xa4093822, 0x299f31d0}, [4]uint32{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+		{[4]uint32{ones, ones, ones, ones}, [2]uint32{ones, ones},
+			[4]uint32{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+		{[4]uint32{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, [2]uint32{0xa4093822, 0x299f31d0},
+			[4]uint32{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 	}
 	for _, c := range cases {
 		if got := Block(c.counter, c.key); got != c.want {
@@ -33,7 +35,8 @@ func TestStream_DependsOnSeedAndIndicesAlone(t *testing.T) {
 		}
 	}
 	first := map[uint64]bool{}
-	for _, s := range []Stream{New(7, 1, 2), New(8, 1, 2), New(7, 2, 1), New(7, 1), New(7, 1, 2, 1), New(Derive(7, "a"), 1, 2), New(Derive(7, "b"), 1, 2)} {
+	for _, s := range []Stream{New(7, 1, 2), New(8, 1, 2), New(7, 2, 1), New(7, 1), New(7, 1, 2, 1),
+		New(Derive(7, "a"), 1, 2), New(Derive(7, "b"), 1, 2)} {
 		first[s.Uint64()] = true
 	}
 	if len(first) != 7 {

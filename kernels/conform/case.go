@@ -58,7 +58,7 @@ type operand struct {
 	precision tensor.Precision
 
 	want    []float64 // nil for operands that the operation must not change
-	at      []int     // elements that want tells, nil for all
+	at      []int     // the elements that want holds, nil for all
 	verdict verdict
 	// numeric is the central difference of the reference's forward at element i, nil for none.
 	numeric func(i int) float64

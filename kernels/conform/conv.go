@@ -135,7 +135,7 @@ func (s sampler) expect(a, b, c, d int, f func(i, j, k, l int) float64) (at []in
 	return at, want
 }
 
-// smallEnough tells whether the forward of a shape may be evaluated for central differences.
+// smallEnough reports whether the forward of a shape may be evaluated for central differences.
 func smallEnough(g ref.Conv) bool { return g.N*g.P()*g.Q()*g.K*g.R*g.S*g.C < 40_000 }
 
 func convFLOPs(g ref.Conv) float64 {

@@ -10,7 +10,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// DeviceEnv names the environment variable that tells which device OpenDevice opens, as --device has
+// DeviceEnv is the environment variable that names the device that OpenDevice opens, as --device has
 // it.
 const DeviceEnv = "NMN_TEST_DEVICE"
 

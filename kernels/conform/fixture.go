@@ -20,7 +20,7 @@ import (
 //go:embed testdata/oracle
 var golden embed.FS
 
-// OracleEnv names the environment variable that tells a folder of fixtures to be used instead of the
+// OracleEnv is the environment variable that names a folder of fixtures to use instead of the
 // ones in the repository: same files and format, other shapes and values.
 const OracleEnv = "NMN_ORACLE"
 

@@ -30,7 +30,7 @@ func (b *referenceBackend) LSTMGrad(gates, dh, c, wh, c0, dcLast, dh0, dc0 *tens
 	return nil
 }
 
-// inVocabulary tells whether no word is beyond the last.
+// inVocabulary reports whether no word is beyond the last.
 func inVocabulary(words *tensor.Tensor, vocabulary int) bool {
 	for _, word := range words.Int32s() {
 		if int(word) >= vocabulary {

@@ -10,7 +10,7 @@ import (
 	"nmn/kernels"
 )
 
-// Options tell what a device promises beyond the contracts of the operations.
+// Options say what a device promises beyond the contracts of the operations.
 type Options struct {
 	Accuracy Accuracy // zero means that of the device's precision
 	// Other opens the same device with another number of threads: results must be equal bit for bit.
@@ -18,10 +18,10 @@ type Options struct {
 	Other func(t testing.TB) kernels.Backend
 	// ZeroAllocs demands that a call allocates nothing on the host.
 	ZeroAllocs bool
-	// UncheckedValues tells that the device does not read frame offsets and words on the host: empty bags
+	// UncheckedValues says that the device does not read frame offsets and words on the host: empty bags
 	// and words beyond the vocabulary are not refused.
 	UncheckedValues bool
-	// Large tells when the sizes of the real network are run: not under -short, by default.
+	// Large decides when the sizes of the real network are run: not under -short, by default.
 	Large Large
 	// Only, where not empty, begins the names of the operations that are run.
 	Only string
@@ -29,7 +29,7 @@ type Options struct {
 	Unsupported map[string]string
 }
 
-// Large tells when the sizes of the real network are run.
+// Large reports whether the sizes of the real network are run.
 type Large uint8
 
 // Policies for large cases.
@@ -83,7 +83,7 @@ func Run(t *testing.T, open func(t testing.TB) kernels.Backend, o Options) {
 // rerun is the pattern that runs one subtest alone.
 func rerun(name string) string { return "^" + strings.ReplaceAll(name, "/", "$/^") + "$" }
 
-// skips tells why a device cannot run a case, empty when it can.
+// skips returns why a device cannot run a case, empty when it can.
 func (o Options) skips(c Case) string {
 	switch reason, unsupported := o.Unsupported[c.Op]; {
 	case unsupported:

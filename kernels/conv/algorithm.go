@@ -13,7 +13,7 @@ const (
 // String is the name as reports have it.
 func (p Pass) String() string { return [...]string{"forward", "data gradient", "filter gradient"}[p] }
 
-// Explainer is an Ops that tells how it computes. Ask a backend by a type assertion.
+// Explainer is an Ops that can describe how it computes. Ask a backend by a type assertion.
 type Explainer interface {
 	// Algorithm names the way in which a pass over a shape is computed, for reports of speed. It is
 	// empty for a shape that has not been run yet, where the choice is made by the first run.

@@ -11,7 +11,8 @@ import (
 
 const biasThreads = 256 // of a block
 
-// ConvGradBias implements Ops; dy may be bfloat16, db is float32. Cells are summed in float64, 32 of them in float32 before.
+// ConvGradBias implements Ops; dy may be bfloat16, db is float32. Cells are summed in float32 by groups of 32,
+// and the groups in float64.
 func (c *CUDA) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
 	const operation = "conv bias gradient"
 	if db == nil || dy == nil || db.Rank() != 1 || dy.Rank() != 4 || dy.Dim(3) != db.Len() {

@@ -18,7 +18,7 @@ func inside(out, filter, pad, size int) int {
 	return n
 }
 
-// suitsImages tells whether a correlation is computed with tiles over images.
+// suitsImages reports whether a correlation is computed with tiles over images.
 func (k *correlation) suitsImages(pl *plan) bool {
 	if !k.padded() || k.n < pl.rows || k.reduction()*pl.wide > 4*panelFloats {
 		return false

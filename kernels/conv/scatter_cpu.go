@@ -21,7 +21,7 @@ const (
 	scatterDepth = 256
 )
 
-// suitsScatter tells whether scattering pays. It knows no padding of the convolution, and no mask.
+// suitsScatter reports whether scattering pays. It knows no padding of the convolution, and no mask.
 func (k *correlation) suitsScatter(pl *plan) bool {
 	if !k.turned || k.mask != nil || k.r*k.s == 1 || k.padH != k.r-1 || k.padW != k.s-1 {
 		return false

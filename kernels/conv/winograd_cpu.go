@@ -66,7 +66,7 @@ const (
 	filterChannels = 16       // input channels whose filters are transformed at a time
 )
 
-// suitsWinograd tells whether a correlation is computed by Winograd's algorithm. That depends on its
+// suitsWinograd reports whether a correlation is computed by Winograd's algorithm. That depends on its
 // shape alone.
 func (c *CPU) suitsWinograd(k *correlation) bool {
 	if k.r != 3 || k.s != 3 || k.depth*k.width == 0 || k.depth%simd.WinogradLanes != 0 || k.width%simd.WinogradLanes != 0 {

@@ -33,7 +33,7 @@ const (
 	bandRows      = 128 // output channels in a task
 )
 
-// suitsWinogradSum tells whether a filter gradient is computed by Winograd's algorithm. That depends on
+// suitsWinogradSum reports whether a filter gradient is computed by Winograd's algorithm. That depends on
 // its shape alone.
 func (c *CPU) suitsWinogradSum(g *Geometry) bool {
 	if g.R != 3 || g.S != 3 || g.C*g.K == 0 || g.C%simd.WinogradLanes != 0 || g.K%simd.WinogradLanes != 0 {
@@ -46,7 +46,7 @@ func (c *CPU) suitsWinogradSum(g *Geometry) bool {
 	return c.worthWinograd(g.N*g.P*g.Q*g.R*g.S, newTileGrid(g.N, g.P, g.Q).tiles, g.C, g.K, pair)
 }
 
-// manySums tells whether the sums of all points would leave a core's own cache.
+// manySums reports whether the sums of all points would leave a core's own cache.
 func (g *Geometry) manySums() bool { return points*g.K*g.C > fewSums }
 
 func (c *CPU) planWinogradSum(g *Geometry) winogradSum {

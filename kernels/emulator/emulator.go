@@ -54,7 +54,7 @@ var host embed.FS
 var flags = []string{"-std=c++17", "-O2", "-fvisibility-inlines-hidden", "-fPIC", "-ffp-contract=off", "-fno-strict-aliasing", "-Wall", "-Wno-unknown-pragmas", "-Wno-unused-function"}
 
 // Install builds the library of all kernels, which lie in the families below a folder, and names it in
-// environment variables: those that tell the program where libcuda and libcudnn are.
+// environment variables: those that say where libcuda and libcudnn are.
 func Install(folder, families string, variables ...string) error {
 	sources, err := filepath.Glob(filepath.Join(families, "*", "*.cu"))
 	if err != nil {

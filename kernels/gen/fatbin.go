@@ -46,7 +46,7 @@ func writeFatbin(folder string) error {
 	return nil
 }
 
-// stamp tells what a fatbin was made of.
+// stamp identifies what a fatbin was made of.
 func stamp(version, hash string) []byte {
 	return fmt.Appendf(nil, "nvcc %s\nsources sha256 %s\n", version, hash)
 }

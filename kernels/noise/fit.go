@@ -11,7 +11,7 @@ import (
 // Geometry is the checked shape of an operation on bags; the letters are those of package tensor.
 type Geometry struct {
 	N, T, H, W, K int
-	// PerBag tells that the confidence map differs from bag to bag: N×2×2×K.
+	// PerBag reports whether the confidence map differs from bag to bag: N×2×2×K.
 	PerBag bool
 }
 
@@ -108,7 +108,7 @@ func FitLargeLosses(targets, o, z, count *tensor.Tensor) (n, k int, err error) {
 	return n, k, nil
 }
 
-// check tells whether the asymmetric loss is one, and is not asked for behind a noise model.
+// check reports whether the asymmetric loss is one, and is not asked for behind a noise model.
 func (f Focus) check(operation string, noisy bool) error {
 	if f == (Focus{}) {
 		return nil

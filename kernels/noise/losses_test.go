@@ -128,7 +128,8 @@ func TestLargeLosses_GradientsOfAStepAreThoseOfThePrintedLoss(t *testing.T) {
 			optest.Must(t, c.LargeLosses(targets, bags, in.labels, optest.Ints(t, taken), instead))
 			out := StepOutput{Loss: optest.Floats(t, nil, 4), DLogits: optest.Floats(t, nil, in.logits.Shape()...)}
 			optest.Must(t, c.NoiseStep(out, in.logits, nil, targets, nil, p))
-			changed, least, most := 0, math.Inf(1), math.Inf(-1) // of the losses that were taken, and of those that were not
+			// least is of the losses that were taken, most of those that were not.
+			changed, least, most := 0, math.Inf(1), math.Inf(-1)
 			for bag := range in.bags {
 				total := 0.0
 				for class := range in.classes {

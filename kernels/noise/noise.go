@@ -60,7 +60,8 @@ type Ops interface {
 	//	dL/do = p1 - rho_1,  dL/dO_ij = -rho_j (delta_iz - q_ij)
 	//	noisy-or: dL/do_s = (p1 - rho_1)/p1 · p_s
 	//
-	// Without a noise model rho_1 is the label, and the loss may be weighed by p.Focus. Nothing overflows or becomes NaN for |o| to 1e4 and |O| to 1e3.
+	// Without a noise model rho_1 is the label, and the loss may be weighed by p.Focus. Nothing overflows or
+	// becomes NaN for |o| to 1e4 and |O| to 1e3.
 	NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) error
 	// NoisyOR computes p[n,k] = 1 - prod over s of (1 - sigmoid(o_s)): o is T×h×w×K, p is N×K.
 	NoisyOR(p, o, bags *tensor.Tensor) error
@@ -73,11 +74,11 @@ type Ops interface {
 	// LargeLosses copies labels z to targets, except that those labels 0 of a batch whose losses are
 	// largest become instead: Unknown, which leaves them out (LL-R), or 1, which corrects them (LL-Ct; Kim
 	// et al., "Large Loss Matters in Weakly Supervised Multi-Label Classification", 2022). o are the logits
-	// of bags, N×K as z and targets, which may be the memory of z. count, int32 1, tells how many; it lies on
+	// of bags, N×K as z and targets, which may be the memory of z. count, int32 1, holds how many; it lies on
 	// the device, so that a recorded step can be replayed with another one.
 	//
 	// The loss of a label 0 is softplus(o): the largest losses have the largest logits. Of equal ones
 	// those of bags and classes that come first are taken. NaN is never taken. Where fewer labels are 0 than
-	// count tells, all are taken, and none for a count below 1.
+	// count says, all are taken, and none for a count below 1.
 	LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) error
 }

@@ -36,7 +36,7 @@ func (w *classes) spread(level simd.Level, s instances, d []float32, mil bool) {
 // shareTiny sets the instances of one class of a tiny bag to share·p_s/p = share·exp(o_s - logit).
 func (s instances) shareTiny(d []float32, k int, share, logit float64) {
 	for i := range s.count {
-		// The largest exponent is 0 but for rounding.
+		// The largest exponent is 0 except for rounding.
 		d[i*s.stride+k] = float32(share * simd.ExpNegative(min(float64(s.logits[i*s.stride+k])-logit, 0)))
 	}
 }

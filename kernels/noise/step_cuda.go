@@ -78,7 +78,7 @@ func (g Geometry) fits(operation string) error {
 	return nil
 }
 
-// rowsAligned tells whether all rows of classes begin at multiples of 16 bytes.
+// rowsAligned reports whether all rows of classes begin at multiples of 16 bytes.
 func rowsAligned(classes int, tensors ...*tensor.Tensor) bool {
 	for _, t := range tensors {
 		if t != nil && (classes%4 != 0 || t.Address()%16 != 0) {

@@ -140,7 +140,7 @@ func TestNoiseStep_IdentityTransitionChangesNothing(t *testing.T) {
 	}
 }
 
-// A transition whose columns are equal tells nothing: the label does not move the classifier.
+// A transition whose columns are equal says nothing: the label does not move the classifier.
 func TestNoiseStep_UselessLabelsTeachNothing(t *testing.T) {
 	in := drawStep(t, 5, 2, 4, 6)
 	for bag := range in.bags {
@@ -376,7 +376,8 @@ func TestNoiseStep_ManyCells(t *testing.T) {
 }
 
 func TestNoiseStep_AllocatesNothing(t *testing.T) {
-	for _, in := range []stepInput{drawStep(t, 29, 4, 5, 100), drawStep(t, 29, 1, 20000, 3)} { // whole blocks, and parts
+	// The sizes give whole blocks, and parts of blocks.
+	for _, in := range []stepInput{drawStep(t, 29, 4, 5, 100), drawStep(t, 29, 1, 20000, 3)} {
 		out, c := in.newOutput(t), newTestCPU(t, 2)
 		offsets := optest.Ints(t, []int32{0, 1, 2, 3, 4}[:in.bags+1]...)
 		allocations := testing.AllocsPerRun(20, func() {

@@ -84,7 +84,7 @@ func (t *sums) merge(other *sums, width int) {
 	t.fold(width)
 }
 
-// noisyOR is what instances joined by noisy-or say of a class:
+// noisyOR is what instances joined by noisy-or say about a class:
 //
 //	p(y=0|I) = exp(-positive) / (1+excess), p(y=1|I) = (excess + (1-exp(-positive))) / (1+excess)
 //

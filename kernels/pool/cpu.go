@@ -7,9 +7,9 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CPU implements Ops on the host in float32, but for MaxPoolGradBias, which takes another family too: package
-// kernels joins them. Each block writes rows of its own, so that results are
-// bit-equal for any number of threads. Beyond the contract it checks the offsets of bags.
+// CPU implements Ops on the host in float32, except for MaxPoolGradBias, which takes another family
+// too: package kernels joins them. Each block writes rows of its own, so that results are bit-equal
+// for any number of threads. Beyond the contract it checks the offsets of bags.
 //
 // A NaN in a window or bag makes its maximum NaN; where the gradient of such a maximum goes within the
 // window is not specified.

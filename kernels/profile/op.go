@@ -13,13 +13,13 @@ import (
 type Op struct {
 	Layer string // conv1_1, pool1, fc6, ...; of the net as a whole: all
 	Name  string // forward, data gradient, max pool, ...
-	Shape string // of the operands that tell its size
+	Shape string // of the operands that decide its size
 	// FLOP counts the multiplications and additions of a convolution, those with padding too; 0 for
 	// what memory decides.
 	FLOP float64
 	// Bytes counts every operand once for each time that it must be read or written.
 	Bytes int
-	// Algorithm tells how it is computed, where the backend knows.
+	// Algorithm describes how it is computed, where the backend knows.
 	Algorithm string
 	// Times are those of the steps recorded so far.
 	Times []time.Duration
@@ -33,7 +33,7 @@ func (o *Op) Median() time.Duration {
 	return sorted[len(sorted)/2]
 }
 
-// same tells whether an operation is that of an earlier step again.
+// same reports whether an operation is that of an earlier step again.
 func (o *Op) same(other *Op) bool {
 	return o.Layer == other.Layer && o.Name == other.Name && o.Shape == other.Shape
 }

@@ -35,7 +35,7 @@ func New(backend kernels.Backend) *Recorder {
 	return r
 }
 
-// Label tells the layer of weights or their gradient.
+// Label names the layer that weights or their gradient belong to.
 func (r *Recorder) Label(t *tensor.Tensor, layer string) { r.names[t] = layer }
 
 // Begin starts to record a step.

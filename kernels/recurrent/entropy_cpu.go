@@ -13,8 +13,8 @@ import (
 //
 // The vocabulary is cut into blocks. The first pass finds the largest logit of each row and the sum of exponentials
 // for each block; the second computes the logits again, turns them into their gradients and takes from these what
-// they give to w, b and h. It runs over groups of neighbouring blocks, each of which adds up a dh of its own; then these are
-// added in their order.
+// they give to w, b and h. It runs over groups of neighbouring blocks, each of which adds up a dh of its own; then
+// these are added in their order.
 type entropy struct {
 	Lookup
 	loss, dh, dw, db, h, w, b []float32

@@ -29,7 +29,7 @@ func Asymmetric(o []float64, z, positive, negative, margin float64, mil bool) St
 }
 
 // LargeLosses replaces, of the labels 0 of a batch, the count whose losses softplus(o) are largest; of
-// equal ones the first. As softplus is increasing, o tells the order.
+// equal ones the first. As softplus is increasing, o gives the order.
 func LargeLosses(o, z []float64, count int, instead float64) []float64 {
 	targets := append([]float64(nil), z...)
 	for i := range z {

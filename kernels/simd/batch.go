@@ -4,7 +4,8 @@ import "fmt"
 
 // Batch is a matrix product at each of several points:
 //
-//	Dst[p·DstPoint + i·DstStride + j] = sum over c < Depth of A[p·APoint + i·Depth + c] · Panel[p·PanelPoint + c·width + j]
+//	Dst[p·DstPoint + i·DstStride + j] =
+//	    sum over c < Depth of A[p·APoint + i·Depth + c] · Panel[p·PanelPoint + c·width + j]
 //
 // for p < Points, i < Rows and j < width. Rows is a multiple of the rows of the level's batch shape.
 type Batch struct {

@@ -36,7 +36,7 @@ func copies(t testing.TB, arrays ...[]float32) [][]float32 {
 	return out
 }
 
-// same compares bits, but for the payload of NaN and the sign of zero.
+// same compares bits, except for the payload of NaN and the sign of zero.
 func same(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i, v := range want {

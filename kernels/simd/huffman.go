@@ -28,11 +28,11 @@ const (
 	RunBytes = 512
 )
 
-// HuffmanTable tells what the next LookBits bits of a block of JPEG coefficients are: in bits 0 to 5 how
+// HuffmanTable says what the next LookBits bits of a block of JPEG coefficients mean: in bits 0 to 5 how
 // many of them are a coefficient, code and value; in bits 8 to 15 the distance to the coefficient behind
 // it in zigzag order, at least 1; in bits 16 to 31 its value. Where the first are 0 the value is longer: bits
 // 16 to 23 have the length of its code and bits 24 to 31 its own, both at most 16; where the code has 0 it is
-// longer too, and the table does not tell.
+// longer too, and the table does not say.
 type HuffmanTable [1 << LookBits]uint32
 
 // zigZag[k+1] is the place within a block, row by row, of coefficient k in zigzag order; what would be
@@ -65,7 +65,7 @@ var zigZag = func() (order [256]uint8) {
 func ZigZag() [256]uint8 { return zigZag }
 
 // HuffmanRun reads coefficients of a block from number k on, at least 1, and writes them, until the block
-// is full or the table does not tell the next. It returns the number of the next one, 64 or more where the
+// is full or the table does not hold the next. It returns the number of the next one, 64 or more where the
 // block is full. At least 32 bits are ready then where it is not. Results are equal at all levels.
 func (l Level) HuffmanRun(b *Bits, table *HuffmanTable, coefs *[64]int16, k int) int {
 	if b.Next < 0 || len(b.From)-b.Next < RunBytes || b.N > 63 || k < 1 {

@@ -56,7 +56,7 @@ func Detect() (Level, error) {
 }
 
 // Select returns the level of a name; the empty name is the best level that can run. A level that
-// is unknown or cannot run here gives an error that wraps ErrLevel and tells what is missing.
+// is unknown or cannot run here gives an error that wraps ErrLevel and says what is missing.
 func Select(name string) (Level, error) {
 	levels := Levels()
 	if name == "" {

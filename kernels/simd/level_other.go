@@ -2,7 +2,7 @@
 
 package simd
 
-// missing tells why a level cannot run in this build; empty when it can.
+// missing returns why a level cannot run in this build; empty when it can.
 func missing(l Level) string {
 	if l == Generic {
 		return ""

@@ -22,7 +22,7 @@ func random(t testing.TB, r *rand.Rand, n int) []float32 {
 	return v
 }
 
-// near tells whether got is want but for the rounding of sums of magnitude bound; false for NaN.
+// near reports whether got is want except for the rounding of sums of magnitude bound; false for NaN.
 func near(got float32, want, bound float64) bool {
 	return math.Abs(float64(got)-want) <= 1e-6*bound+1e-30
 }

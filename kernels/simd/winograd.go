@@ -110,7 +110,7 @@ func (l Level) WinogradDataGradient(o *WinogradOutput) {
 	}
 }
 
-// check tells whether there is anything to do, and panics where a call would leave its slices.
+// check reports whether there is anything to do, and panics where a call would leave its slices.
 func (o *WinogradOutput) check() bool {
 	checkChannels("output", o.Channels)
 	if o.Rows < 0 || o.Rows > 4 || o.Columns < 0 || o.Columns > 4 {

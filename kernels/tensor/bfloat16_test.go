@@ -22,7 +22,8 @@ func TestRoundBFloat16(t *testing.T) {
 			t.Errorf("%v is %#x, want %#x", c.in, got[0], c.want)
 		}
 	}
-	for _, bits := range []uint32{0x7f800001, 0x7fffffff, 0xffc00000} { // rounded as numbers, the first two would become others
+	// Rounded as numbers, the first two would become other values.
+	for _, bits := range []uint32{0x7f800001, 0x7fffffff, 0xffc00000} {
 		var half [1]uint16
 		var wide [1]float32
 		RoundBFloat16(half[:], []float32{math.Float32frombits(bits)})

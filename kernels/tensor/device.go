@@ -5,9 +5,9 @@ import dense "gorgonia.org/tensor"
 // Device is the memory of a processor. Host arrays are gorgonia's *Dense at this border.
 // Methods must not be called by several goroutines at once.
 type Device interface {
-	// Name tells the device for logs and tables, for example "cpu avx512, 2 threads".
+	// Name describes the device for logs and tables, for example "cpu avx512, 2 threads".
 	Name() string
-	// Precision tells how the device multiplies; it is never Auto.
+	// Precision is that of the products of the device; it is never Auto.
 	Precision() Precision
 	// Alloc returns zeroed memory. It lives until Free or Close.
 	Alloc(dtype DType, shape ...int) (*Tensor, error)

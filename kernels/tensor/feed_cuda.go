@@ -65,7 +65,7 @@ func (f *Feed) Free(memory []byte) error {
 	return buffer.Close()
 }
 
-// host tells of an array whether the device can read it by itself: where it begins in memory of Alloc.
+// host reports whether the device can read an array by itself: whether it begins in memory of Alloc.
 func (f *Feed) host(bytes []byte) cuda.HostArray {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()

@@ -18,7 +18,7 @@ type matrix[T any] struct {
 	Data  []T
 }
 
-// auditFixture holds what cleanlab and the posterior say of a few labels.
+// auditFixture holds what cleanlab and the posterior say about a few labels.
 type auditFixture struct {
 	Inputs struct {
 		PredProbs matrix[float32] `json:"pred_probs"`
@@ -192,7 +192,8 @@ func TestAtPrecision_KeepsWhatItPromises(t *testing.T) {
 		if got := float64(ExpectedPrecision(r.Suspects[:k])); got < precision {
 			t.Errorf("precision %g: %d labels of expected precision %g", precision, k, got)
 		}
-		if k < len(r.Suspects) && r.Suspects[k].Error() >= .5 && float64(ExpectedPrecision(r.Suspects[:k+1])) >= precision {
+		if k < len(r.Suspects) && r.Suspects[k].Error() >= .5 &&
+			float64(ExpectedPrecision(r.Suspects[:k+1])) >= precision {
 			t.Errorf("precision %g: one label more would do", precision)
 		}
 		hits := 0
@@ -215,8 +216,10 @@ func TestAtPrecision_KeepsWhatItPromises(t *testing.T) {
 				missing++
 			}
 		}
-		if math.Abs(class.ExpectedIncorrect-incorrect) > 4*math.Sqrt(incorrect) || math.Abs(class.ExpectedMissing-missing) > 4*math.Sqrt(missing) {
-			t.Errorf("class %d: expected %.0f incorrect and %.0f missing, there are %.0f and %.0f", c, class.ExpectedIncorrect, class.ExpectedMissing, incorrect, missing)
+		if math.Abs(class.ExpectedIncorrect-incorrect) > 4*math.Sqrt(incorrect) ||
+			math.Abs(class.ExpectedMissing-missing) > 4*math.Sqrt(missing) {
+			t.Errorf("class %d: expected %.0f incorrect and %.0f missing, there are %.0f and %.0f",
+				c, class.ExpectedIncorrect, class.ExpectedMissing, incorrect, missing)
 		}
 	}
 	if k := AtPrecision(nil, .9); k != 0 {
@@ -249,7 +252,8 @@ func TestRun_LeavesOutClassesOfUnknownRates(t *testing.T) {
 
 // Near certainty keeps its order: probabilities that float64 rounds to 1 have different log-odds.
 func TestRun_KeepsTheOrderOfNearCertainty(t *testing.T) {
-	in := Input{Bags: 3, Classes: 1, Logits: []float32{-60, -9000, -80}, Labels: []uint8{1, 1, 1}, Rates: &labels.Rates{Q01: []float64{.1}, Q10: []float64{.1}}}
+	in := Input{Bags: 3, Classes: 1, Logits: []float32{-60, -9000, -80}, Labels: []uint8{1, 1, 1},
+		Rates: &labels.Rates{Q01: []float64{.1}, Q10: []float64{.1}}}
 	r, err := Run(in, .5)
 	if err != nil {
 		t.Fatal(err)
@@ -268,7 +272,8 @@ func TestJudge_PrefersThePosteriorWhereRatesDiffer(t *testing.T) {
 	if !(j.Posterior.AP > j.Difference.AP+.02) {
 		t.Errorf("AP of the posterior %.3f, of |z-p| %.3f", j.Posterior.AP, j.Difference.AP)
 	}
-	if !(j.Posterior.PrecisionAt[10] >= .9) || !(j.Posterior.PrecisionAt[100] >= .8) || j.Posterior.PrecisionAt[1<<20].Defined() || len(j.Posterior.PrecisionAt) != 3 {
+	if !(j.Posterior.PrecisionAt[10] >= .9) || !(j.Posterior.PrecisionAt[100] >= .8) ||
+		j.Posterior.PrecisionAt[1<<20].Defined() || len(j.Posterior.PrecisionAt) != 3 {
 		t.Errorf("precision at k: %v", j.Posterior.PrecisionAt)
 	}
 	// Among labels of one kind and one rate both orders are the same.
@@ -283,9 +288,10 @@ func TestJudge_PrefersThePosteriorWhereRatesDiffer(t *testing.T) {
 	if n == 0 || !(j.Confident.Precision > .3) || !(j.Confident.Recall > .3) {
 		t.Errorf("confident learning: %+v", j.Confident)
 	}
-	again, err := Judge(one, []int{n})
-	if err != nil || again.Posterior.PrecisionAt[n] != j.Confident.PosteriorPrecision {
-		t.Errorf("precision at %d is %v, %v, beside confident learning %v", n, again.Posterior.PrecisionAt[n], err, j.Confident.PosteriorPrecision)
+	judged, err := Judge(one, []int{n})
+	if err != nil || judged.Posterior.PrecisionAt[n] != j.Confident.PosteriorPrecision {
+		t.Errorf("precision at %d is %v, %v, beside confident learning %v",
+			n, judged.Posterior.PrecisionAt[n], err, j.Confident.PosteriorPrecision)
 	}
 }
 

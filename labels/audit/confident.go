@@ -48,7 +48,8 @@ const confidenceSlack = 1e-6
 // self-confident are taken, less those where the classifier sides with the label.
 func Confident(probabilities []float32, labels []uint8) ([]int, error) {
 	if len(probabilities) != len(labels) {
-		return nil, fmt.Errorf("confident learning: %d probabilities, %d labels: %w", len(probabilities), len(labels), eval.ErrShape)
+		return nil, fmt.Errorf("confident learning: %d probabilities, %d labels: %w",
+			len(probabilities), len(labels), eval.ErrShape)
 	}
 	own := SelfConfidence(probabilities, labels)
 	thresholds, sizes := labelMeans(own, labels)

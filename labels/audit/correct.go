@@ -30,12 +30,15 @@ func Corrected(in Input, d Decisions, automatic []Suspect, rule string) ([]uint8
 			continue
 		}
 		at := int(cell.Bag)*in.Classes + int(cell.Class)
-		changes = append(changes, Change{Suspect{Bag: cell.Bag, Class: cell.Class, Given: in.Labels[at], Margin: margin(at)}, "accepted"})
+		changes = append(changes,
+			Change{Suspect{Bag: cell.Bag, Class: cell.Class, Given: in.Labels[at], Margin: margin(at)}, "accepted"})
 	}
 	for _, s := range d.Undecided(automatic) {
 		changes = append(changes, Change{s, rule})
 	}
-	slices.SortFunc(changes, func(a, b Change) int { return cmp.Or(cmp.Compare(a.Bag, b.Bag), cmp.Compare(a.Class, b.Class)) })
+	slices.SortFunc(changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(a.Bag, b.Bag), cmp.Compare(a.Class, b.Class))
+	})
 	labels := slices.Clone(in.Labels)
 	for _, c := range changes {
 		labels[int(c.Bag)*in.Classes+int(c.Class)] ^= 1
@@ -65,7 +68,8 @@ func WriteLabels(path string, in Input, labels []uint8) error {
 // probabilities are empty where the noise rates of the class are unknown.
 func WriteChanges(path string, in Input, changes []Change, version string) error {
 	return writeCSV(path, func(w *csv.Writer) error {
-		if err := w.Write([]string{"id", "word", "original", "corrected", "p_wrong", "rho", "rule", "version"}); err != nil {
+		if err := w.Write([]string{"id", "word", "original", "corrected", "p_wrong", "rho", "rule",
+			"version"}); err != nil {
 			return err
 		}
 		for _, c := range changes {
@@ -73,7 +77,8 @@ func WriteChanges(path string, in Input, changes []Change, version string) error
 			if in.audited(int(c.Class)) {
 				wrong, rho = digits(c.Error()), digits(c.Rho())
 			}
-			record := []string{in.ID(int(c.Bag)), in.Word(int(c.Class)), strconv.Itoa(int(c.Given)), strconv.Itoa(int(c.Given ^ 1)), wrong, rho, c.Rule, version}
+			record := []string{in.ID(int(c.Bag)), in.Word(int(c.Class)), strconv.Itoa(int(c.Given)),
+				strconv.Itoa(int(c.Given ^ 1)), wrong, rho, c.Rule, version}
 			if err := w.Write(record); err != nil {
 				return err
 			}

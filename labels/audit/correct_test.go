@@ -30,10 +30,13 @@ func TestCorrected_DecisionsComeBeforeTheRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Suspects) != 2 || r.Suspects[0] != (Suspect{0, 1, 1, r.Suspects[0].Margin, r.Suspects[0].P}) || r.Suspects[1].Kind() != Missing {
+	if len(r.Suspects) != 2 || r.Suspects[0] != (Suspect{0, 1, 1, r.Suspects[0].Margin, r.Suspects[0].P}) ||
+		r.Suspects[1].Kind() != Missing {
 		t.Fatalf("suspects %+v", r.Suspects)
 	}
-	d, err := ReadDecisions(strings.NewReader("id,word,given,decision\na,dog,1,reject\n\"b, the \"\"second\"\"\",cat,0,accept\n"), "d.csv", &in)
+	d, err := ReadDecisions(
+		strings.NewReader("id,word,given,decision\na,dog,1,reject\n\"b, the \"\"second\"\"\",cat,0,accept\n"),
+		"d.csv", &in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +82,8 @@ func TestWriteChanges_TellsWhereALabelCameFrom(t *testing.T) {
 	in := small()
 	in.Rates.Q01[0] = math.NaN()
 	path := filepath.Join(t.TempDir(), "changes.csv")
-	changes := []Change{{Suspect{Bag: 0, Class: 1, Given: 1, Margin: 3}, "precision 0.9"}, {Suspect{Bag: 1, Class: 0}, "accepted"}}
+	changes := []Change{{Suspect{Bag: 0, Class: 1, Given: 1, Margin: 3}, "precision 0.9"},
+		{Suspect{Bag: 1, Class: 0}, "accepted"}}
 	if err := WriteChanges(path, in, changes, "v1"); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +118,8 @@ var badDecisions = map[string][2]string{
 func TestReadDecisions_RefusesWithTheLine(t *testing.T) {
 	in := small()
 	for name, c := range badDecisions {
-		if _, err := ReadDecisions(strings.NewReader(c[0]), "d.csv", &in); !errors.Is(err, ErrDecisions) || !strings.Contains(err.Error(), c[1]) {
+		if _, err := ReadDecisions(strings.NewReader(c[0]), "d.csv", &in); !errors.Is(err, ErrDecisions) ||
+			!strings.Contains(err.Error(), c[1]) {
 			t.Errorf("%s: %v, want %q", name, err, c[1])
 		}
 	}

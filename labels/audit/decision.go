@@ -13,7 +13,7 @@ import (
 // ErrDecisions is wrapped by every error about the content of a file of decisions.
 var ErrDecisions = errors.New("not a valid file of decisions")
 
-// Verdict is what a person says of a suspect.
+// Verdict is what a person says about a suspect.
 type Verdict string
 
 // The verdicts.
@@ -54,7 +54,8 @@ func ReadDecisions(r io.Reader, name string, in *Input) (Decisions, error) {
 	c := csv.NewReader(limited)
 	header, err := c.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: the file is empty; want a header with %s: %w", name, strings.Join(DecisionColumns, ", "), ErrDecisions)
+		return nil, fmt.Errorf("%s: the file is empty; want a header with %s: %w",
+			name, strings.Join(DecisionColumns, ", "), ErrDecisions)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", name, err, ErrDecisions)
@@ -63,7 +64,13 @@ func ReadDecisions(r io.Reader, name string, in *Input) (Decisions, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s:1: %w: %w", name, err, ErrDecisions)
 	}
-	d := decisionReader{in: in, at: at, bags: positions(in.Bags, in.ID), classes: positions(in.Classes, in.Word), out: Decisions{}}
+	d := decisionReader{
+		in:      in,
+		at:      at,
+		bags:    positions(in.Bags, in.ID),
+		classes: positions(in.Classes, in.Word),
+		out:     Decisions{},
+	}
 	for {
 		record, err := c.Read()
 		if limited.N == 0 {
@@ -111,7 +118,8 @@ type decisionReader struct {
 }
 
 func (d *decisionReader) add(record []string) error {
-	id, word, given, verdict := record[d.at[0]], record[d.at[1]], strings.TrimSpace(record[d.at[2]]), Verdict(strings.TrimSpace(record[d.at[3]]))
+	id, word, given, verdict := record[d.at[0]], record[d.at[1]], strings.TrimSpace(record[d.at[2]]),
+		Verdict(strings.TrimSpace(record[d.at[3]]))
 	bag, ok := d.bags[id]
 	if !ok {
 		return fmt.Errorf("there is no bag %.60q", id)
@@ -127,17 +135,18 @@ func (d *decisionReader) add(record []string) error {
 		return fmt.Errorf("decision is %.40q, want %s or %s", verdict, Accept, Reject)
 	}
 	if z := d.in.Labels[int(bag)*d.in.Classes+int(class)]; given[0] != '0'+z {
-		return fmt.Errorf("bag %.60q, word %.60q was decided when its label was %s; it is %d now: the decision is for other labels", id, word, given, z)
+		return fmt.Errorf("bag %.60q, word %.60q was decided when its label was %s; it is %d now: the decision is "+
+			"for other labels", id, word, given, z)
 	}
 	cell := Cell{bag, class}
-	if _, again := d.out[cell]; again {
+	if _, decided := d.out[cell]; decided {
 		return fmt.Errorf("bag %.60q, word %.60q has a decision already", id, word)
 	}
 	d.out[cell] = verdict
 	return nil
 }
 
-// Undecided are the suspects that nobody has verdict anything about.
+// Undecided are the suspects that nobody has decided about.
 func (d Decisions) Undecided(suspects []Suspect) []Suspect {
 	if len(d) == 0 {
 		return suspects

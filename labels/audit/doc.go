@@ -1,6 +1,6 @@
 // Package audit finds labels that are probably wrong: it ranks every observed label, present or
 // absent, by the posterior probability 1 - p(y=z|z,o) that the truth is the other one, given the
-// out-of-fold score o of its bag and the noise rates of its class (package rates). It tells how many to
+// out-of-fold score o of its bag and the noise rates of its class (package rates). It estimates how many to
 // correct for a wanted precision, applies the decisions of people, and keeps a record of every
 // change.
 //

@@ -43,7 +43,7 @@ func (in *Input) Finding(at int, s Suspect) Finding {
 var SuspectFormats = []string{".csv", ".jsonl", ".parquet"}
 
 // WriteSuspectsFile writes the ranked list as a table, one row for each suspect, in the format that the
-// ending of the name tells: one of SuspectFormats. Rows are written as they are made, and the file
+// ending of the name decides: one of SuspectFormats. Rows are written as they are made, and the file
 // appears when it is whole.
 func WriteSuspectsFile(path string, in Input, suspects []Suspect) error {
 	write := WriteSuspects
@@ -54,7 +54,8 @@ func WriteSuspectsFile(path string, in Input, suspects []Suspect) error {
 	case ".parquet":
 		write = writeSuspectParquet
 	default:
-		return fmt.Errorf("cannot write suspects to %q: its name ends in none of %s", path, strings.Join(SuspectFormats, ", "))
+		return fmt.Errorf("cannot write suspects to %q: its name ends in none of %s",
+			path, strings.Join(SuspectFormats, ", "))
 	}
 	return writeWhole(path, func(out io.Writer) error { return write(out, in, suspects) })
 }
@@ -67,7 +68,8 @@ func WriteSuspects(out io.Writer, in Input, suspects []Suspect) error {
 	}
 	for at, s := range suspects {
 		f := in.Finding(at, s)
-		record := []string{f.ID, f.Word, string(f.Kind), strconv.Itoa(int(f.Given)), digits(f.Wrong), digits(f.P), digits(f.Q01), digits(f.Q10), strconv.FormatInt(f.Rank, 10)}
+		record := []string{f.ID, f.Word, string(f.Kind), strconv.Itoa(int(f.Given)), digits(f.Wrong), digits(f.P),
+			digits(f.Q01), digits(f.Q10), strconv.FormatInt(f.Rank, 10)}
 		if err := w.Write(record); err != nil {
 			return err
 		}
@@ -98,7 +100,8 @@ const suspectGroup = 1 << 17
 // writeSuspectParquet writes a Parquet table: text as UTF-8, with words and kinds as dictionaries;
 // given as an unsigned byte, probabilities as doubles, rank as a 64-bit integer. No column has nulls.
 func writeSuspectParquet(out io.Writer, in Input, suspects []Suspect) error {
-	w := parquet.NewGenericWriter[Finding](out, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(suspectGroup))
+	w := parquet.NewGenericWriter[Finding](out, parquet.Compression(&parquet.Snappy),
+		parquet.MaxRowsPerRowGroup(suspectGroup))
 	rows := make([]Finding, 0, 1024)
 	for at, s := range suspects {
 		f := in.Finding(at, s)
@@ -120,7 +123,9 @@ func writeSuspectParquet(out io.Writer, in Input, suspects []Suspect) error {
 func (f *Finding) checkText() error {
 	for _, name := range []string{f.ID, f.Word} {
 		if !utf8.ValidString(name) {
-			return fmt.Errorf("suspect %d: the name %.60q is not UTF-8; rename it, or write a .csv, which takes any bytes", f.Rank, name)
+			return fmt.Errorf(
+				"suspect %d: the name %.60q is not UTF-8; rename it, or write a .csv, which takes any bytes",
+				f.Rank, name)
 		}
 	}
 	return nil

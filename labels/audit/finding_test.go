@@ -111,7 +111,8 @@ func TestWriteSuspectsFile_TypesOfParquet(t *testing.T) {
 		}
 		columns = append(columns, c.Name()+" "+c.Type().String())
 	}
-	want := "id STRING, word STRING, kind STRING, given INT(8,false), p_wrong DOUBLE, p DOUBLE, q01 DOUBLE, q10 DOUBLE, rank INT(64,true)"
+	want := "id STRING, word STRING, kind STRING, given INT(8,false), p_wrong DOUBLE, p DOUBLE, q01 DOUBLE, q10 " +
+		"DOUBLE, rank INT(64,true)"
 	if got := strings.Join(columns, ", "); got != want {
 		t.Errorf("columns %s, want %s", got, want)
 	}
@@ -120,13 +121,15 @@ func TestWriteSuspectsFile_TypesOfParquet(t *testing.T) {
 func TestWriteSuspectsFile_LeavesNothingBehindWhereItFails(t *testing.T) {
 	in, suspects, _ := ranking(t)
 	dir := t.TempDir()
-	if err := WriteSuspectsFile(filepath.Join(dir, "s.pdf"), in, suspects); err == nil || !strings.Contains(err.Error(), ".parquet") {
+	if err := WriteSuspectsFile(filepath.Join(dir, "s.pdf"), in, suspects); err == nil ||
+		!strings.Contains(err.Error(), ".parquet") {
 		t.Errorf("another ending: %v", err)
 	}
 	in.Words[suspects[1500].Class] = "caf\xe9"
 	for _, ending := range []string{".parquet", ".jsonl"} {
 		path := filepath.Join(dir, "s"+ending)
-		if err := WriteSuspectsFile(path, in, suspects); err == nil || !strings.Contains(err.Error(), "not UTF-8") || !strings.Contains(err.Error(), path) {
+		if err := WriteSuspectsFile(path, in, suspects); err == nil || !strings.Contains(err.Error(), "not UTF-8") ||
+			!strings.Contains(err.Error(), path) {
 			t.Errorf("a name that is not UTF-8: %v", err)
 		}
 	}

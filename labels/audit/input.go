@@ -76,11 +76,13 @@ func (in *Input) check() error {
 	}
 	for _, m := range matrices {
 		if m.n/in.Classes != in.Bags || m.n%in.Classes != 0 {
-			return fmt.Errorf("audit: %d %s for %d bags × %d classes: %w", m.n, m.what, in.Bags, in.Classes, eval.ErrShape)
+			return fmt.Errorf("audit: %d %s for %d bags × %d classes: %w", m.n, m.what, in.Bags, in.Classes,
+				eval.ErrShape)
 		}
 	}
 	if in.Words != nil && len(in.Words) != in.Classes || in.IDs != nil && len(in.IDs) != in.Bags {
-		return fmt.Errorf("audit: %d words and %d identifiers for %d bags × %d classes: %w", len(in.Words), len(in.IDs), in.Bags, in.Classes, eval.ErrShape)
+		return fmt.Errorf("audit: %d words and %d identifiers for %d bags × %d classes: %w",
+			len(in.Words), len(in.IDs), in.Bags, in.Classes, eval.ErrShape)
 	}
 	if in.Rates == nil || len(in.Rates.Q01) != in.Classes || len(in.Rates.Q10) != in.Classes ||
 		in.A != nil && (len(in.A) != in.Classes || len(in.B) != in.Classes) {

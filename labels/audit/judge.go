@@ -39,7 +39,7 @@ type Flagged struct {
 	PosteriorPrecision eval.Number `json:"posterior_precision"`
 }
 
-// Judge holds an audit against the true labels of in. It takes about 30 bytes for each cell.
+// Judge compares an audit with the true labels of in. It takes about 30 bytes for each cell.
 func Judge(in Input, at []int) (*Judgement, error) {
 	if err := in.check(); err != nil {
 		return nil, err

@@ -49,7 +49,8 @@ func Loss(logits []float32, labels []uint8) (float64, error) {
 // holds out, after an epoch, counted from 1.
 func (c *Curve) Put(epoch, fold int, loss float64) error {
 	if epoch < 1 || epoch > len(c.loss) || fold < 0 || fold >= c.plan.Folds {
-		return fmt.Errorf("epoch %d of %d, fold %d of %d, counted from 0: %w", epoch, len(c.loss), fold, c.plan.Folds, ErrScores)
+		return fmt.Errorf("epoch %d of %d, fold %d of %d, counted from 0: %w",
+			epoch, len(c.loss), fold, c.plan.Folds, ErrScores)
 	}
 	if math.IsNaN(loss) || math.IsInf(loss, 0) {
 		return fmt.Errorf("epoch %d, fold %d: the loss is %v: %w", epoch, fold, loss, ErrScores)
@@ -83,7 +84,8 @@ func (c *Curve) Best() (epoch int, v float64, err error) {
 		if !ok {
 			for fold, given := range c.given[e-1] {
 				if given {
-					return 0, 0, fmt.Errorf("epoch %d: fold %d has given its loss, others have not: %w", e, fold, ErrScores)
+					return 0, 0, fmt.Errorf("epoch %d: fold %d has given its loss, others have not: %w",
+						e, fold, ErrScores)
 				}
 			}
 			continue

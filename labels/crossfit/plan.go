@@ -24,13 +24,14 @@ type Plan struct {
 	Fold  []int    // of each bag, 0 to Folds-1: the fold that holds it out
 }
 
-// maxFolds is far above the handful that anybody trains.
+// maxFolds is far above the handful of folds that are trained in practice.
 const maxFolds = 1000
 
 // New deals bags to folds at random by the seed, so that fold sizes differ by one at most.
 func New(ids []string, folds int, seed uint64) (*Plan, error) {
 	if folds > len(ids) && folds <= maxFolds {
-		return nil, fmt.Errorf("%d bags cannot be dealt to %d folds, each of which needs one: ask for fewer folds, or give more bags: %w", len(ids), folds, ErrPlan)
+		return nil, fmt.Errorf("%d bags cannot be dealt to %d folds, each of which needs one: ask for fewer folds, "+
+			"or give more bags: %w", len(ids), folds, ErrPlan)
 	}
 	p := &Plan{Seed: seed, Folds: folds, IDs: ids, Fold: make([]int, len(ids))}
 	order := make([]int, len(ids))
@@ -55,7 +56,7 @@ func (p *Plan) Validate() error {
 	}
 	sizes, seen := make([]int, p.Folds), make(map[string]int, len(p.IDs))
 	for i, id := range p.IDs {
-		if first, again := seen[id]; again {
+		if first, repeated := seen[id]; repeated {
 			return fmt.Errorf("bag %.60q is there twice, as %d and %d: %w", id, first+1, i+1, ErrPlan)
 		}
 		seen[id] = i
@@ -70,7 +71,8 @@ func (p *Plan) Validate() error {
 	}
 	for fold, n := range sizes {
 		if n == 0 {
-			return fmt.Errorf("fold %d of %d holds no bag; %d bags are too few or badly dealt: %w", fold+1, p.Folds, len(p.IDs), ErrPlan)
+			return fmt.Errorf("fold %d of %d holds no bag; %d bags are too few or badly dealt: %w",
+				fold+1, p.Folds, len(p.IDs), ErrPlan)
 		}
 	}
 	return nil

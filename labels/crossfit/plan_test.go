@@ -100,7 +100,8 @@ func TestNew_RefusesWhatCannotBeDealt(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := New(bagNames(3), 4, 1); !strings.Contains(err.Error(), "3 bags cannot be dealt to 4 folds") || !strings.Contains(err.Error(), "fewer folds") {
+	if _, err := New(bagNames(3), 4, 1); !strings.Contains(err.Error(), "3 bags cannot be dealt to 4 folds") ||
+		!strings.Contains(err.Error(), "fewer folds") {
 		t.Errorf("fewer bags than folds: %v", err)
 	}
 }
@@ -122,7 +123,8 @@ var bad = map[string]string{
 
 func TestRead_RefusesDamagedFiles(t *testing.T) {
 	for name, text := range bad {
-		if p, err := Read(strings.NewReader(text), "folds.json"); !errors.Is(err, ErrPlan) || !strings.HasPrefix(err.Error(), "folds.json: ") {
+		if p, err := Read(strings.NewReader(text), "folds.json"); !errors.Is(err, ErrPlan) ||
+			!strings.HasPrefix(err.Error(), "folds.json: ") {
 			t.Errorf("%s: %v, %v", name, p, err)
 		}
 	}
@@ -145,9 +147,9 @@ func FuzzRead(f *testing.F) {
 		if err := p.WriteFile(path); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ReadFile(path)
-		if err != nil || len(again.IDs) != len(p.IDs) || !reflect.DeepEqual(again.Fold, p.Fold) {
-			t.Errorf("%+v comes back as %+v, %v", p, again, err)
+		readBack, err := ReadFile(path)
+		if err != nil || len(readBack.IDs) != len(p.IDs) || !reflect.DeepEqual(readBack.Fold, p.Fold) {
+			t.Errorf("%+v comes back as %+v, %v", p, readBack, err)
 		}
 		os.Remove(path)
 	})

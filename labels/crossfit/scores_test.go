@@ -92,7 +92,8 @@ func TestCurve_FindsTheFirstLeastEpoch(t *testing.T) {
 		t.Errorf("epoch 5 has one fold of two: %v", err)
 	}
 	for name, err := range map[string]error{
-		"epoch 0": c.Put(0, 0, 1), "epoch 6": c.Put(6, 0, 1), "fold": c.Put(1, 2, 1), "NaN": c.Put(5, 0, math.NaN()), "twice": c.Put(1, 0, 1),
+		"epoch 0": c.Put(0, 0, 1), "epoch 6": c.Put(6, 0, 1), "fold": c.Put(1, 2, 1), "NaN": c.Put(5, 0, math.NaN()),
+		"twice": c.Put(1, 0, 1),
 	} {
 		if !errors.Is(err, ErrScores) {
 			t.Errorf("%s: %v", name, err)

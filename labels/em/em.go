@@ -86,14 +86,21 @@ type Result struct {
 // Run alternates between the E-step, rho_1 = p(y=1|z,I), and the M-steps of classifier and rates,
 // from the classifier as it is and the given rates. Errors wrap eval.ErrShape or eval.ErrValue, or are
 // those of the classifier, of Options.AfterRound or of ctx, with the round.
-func Run(ctx context.Context, classifier Classifier, labels []uint8, bags, classes int, start labels.Rates, o Options) (*Result, error) {
+func Run(ctx context.Context, classifier Classifier, labels []uint8, bags, classes int, start labels.Rates,
+	o Options) (*Result, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	if err := check(labels, bags, classes, start); err != nil {
 		return nil, err
 	}
-	s := &state{labels: labels, bags: bags, classes: classes, logits: make([]float64, len(labels)), posteriors: make([]float64, len(labels))}
+	s := &state{
+		labels:     labels,
+		bags:       bags,
+		classes:    classes,
+		logits:     make([]float64, len(labels)),
+		posteriors: make([]float64, len(labels)),
+	}
 	s.rates.Q01, s.rates.Q10 = slices.Clone(start.Q01), slices.Clone(start.Q10)
 	r := &Result{Rates: s.rates, Posteriors: s.posteriors}
 	if err := classifier.Logits(s.logits); err != nil {
@@ -106,7 +113,8 @@ func Run(ctx context.Context, classifier Classifier, labels []uint8, bags, class
 		}
 		now := s.logLikelihood()
 		if math.IsNaN(now) {
-			return nil, fmt.Errorf("em: round %d of %d: the likelihood is not a number: the classifier's logits are not finite: %w", round+1, o.Rounds, eval.ErrValue)
+			return nil, fmt.Errorf("em: round %d of %d: the likelihood is not a number: the classifier's logits are "+
+				"not finite: %w", round+1, o.Rounds, eval.ErrValue)
 		}
 		gain := now - r.LogLikelihood[round]
 		r.LogLikelihood = append(r.LogLikelihood, now)
@@ -129,15 +137,18 @@ func check(labels []uint8, bags, classes int, start labels.Rates) error {
 	}
 	for i, z := range labels {
 		if z > 1 {
-			return fmt.Errorf("em: row %d, column %d: label %d, want 0 or 1: %w", i/classes+1, i%classes+1, z, eval.ErrValue)
+			return fmt.Errorf("em: row %d, column %d: label %d, want 0 or 1: %w",
+				i/classes+1, i%classes+1, z, eval.ErrValue)
 		}
 	}
 	if len(start.Q01) != classes || len(start.Q10) != classes {
-		return fmt.Errorf("em: %d and %d rates at the start for %d classes: %w", len(start.Q01), len(start.Q10), classes, eval.ErrShape)
+		return fmt.Errorf("em: %d and %d rates at the start for %d classes: %w",
+			len(start.Q01), len(start.Q10), classes, eval.ErrShape)
 	}
 	for c := range classes {
 		if q01, q10 := start.Q01[c], start.Q10[c]; !(q01 > 0 && q10 > 0 && q01+q10 < 1) {
-			return fmt.Errorf("em: class %d starts at q01 = %g, q10 = %g; want both above 0 and their sum below 1, so that labels mean something: %w", c+1, q01, q10, eval.ErrValue)
+			return fmt.Errorf("em: class %d starts at q01 = %g, q10 = %g; want both above 0 and their sum below 1, "+
+				"so that labels mean something: %w", c+1, q01, q10, eval.ErrValue)
 		}
 	}
 	return nil
@@ -185,7 +196,8 @@ func (s *state) round(ctx context.Context, classifier Classifier, step NoiseStep
 // expect is the E-step.
 func (s *state) expect() {
 	for c := range s.classes {
-		logOdds := [2]float64{rates.LabelLogOdds(0, s.rates.Q01[c], s.rates.Q10[c]), rates.LabelLogOdds(1, s.rates.Q01[c], s.rates.Q10[c])}
+		logOdds := [2]float64{rates.LabelLogOdds(0, s.rates.Q01[c], s.rates.Q10[c]),
+			rates.LabelLogOdds(1, s.rates.Q01[c], s.rates.Q10[c])}
 		for i := c; i < len(s.labels); i += s.classes {
 			s.posteriors[i] = rates.Sigmoid(s.logits[i] + logOdds[s.labels[i]])
 		}

@@ -131,15 +131,17 @@ func TestRun_GoesOnFromARound(t *testing.T) {
 	var kept labels.Rates
 	var likelihoods []float64
 	stop := errors.New("stop")
-	o := Options{NoiseStep: ByCounts, Rounds: 7, AfterRound: func(round int, r labels.Rates, logLikelihood float64) error {
-		kept = labels.Rates{Q01: slices.Clone(r.Q01), Q10: slices.Clone(r.Q10)}
-		likelihoods = append(likelihoods, logLikelihood)
-		if round == 3 {
-			return stop
-		}
-		return nil
-	}}
-	if _, err := Run(t.Context(), l, z, bags, classes, startRates(), o); !errors.Is(err, stop) || !strings.Contains(err.Error(), "after round 3 of 7") {
+	o := Options{NoiseStep: ByCounts, Rounds: 7,
+		AfterRound: func(round int, r labels.Rates, logLikelihood float64) error {
+			kept = labels.Rates{Q01: slices.Clone(r.Q01), Q10: slices.Clone(r.Q10)}
+			likelihoods = append(likelihoods, logLikelihood)
+			if round == 3 {
+				return stop
+			}
+			return nil
+		}}
+	if _, err := Run(t.Context(), l, z, bags, classes, startRates(), o); !errors.Is(err, stop) ||
+		!strings.Contains(err.Error(), "after round 3 of 7") {
 		t.Fatalf("error %v", err)
 	}
 	o.Rounds, o.AfterRound = 4, nil
@@ -147,7 +149,8 @@ func TestRun_GoesOnFromARound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(got.Rates.Q01, want.Rates.Q01) || !slices.Equal(got.Rates.Q10, want.Rates.Q10) || !slices.Equal(got.Posteriors, want.Posteriors) {
+	if !slices.Equal(got.Rates.Q01, want.Rates.Q01) || !slices.Equal(got.Rates.Q10, want.Rates.Q10) ||
+		!slices.Equal(got.Posteriors, want.Posteriors) {
 		t.Errorf("rates %+v, without a stop %+v", got.Rates, want.Rates)
 	}
 	if all := append(likelihoods, got.LogLikelihood[1:]...); !slices.Equal(all, want.LogLikelihood[1:]) {
@@ -161,7 +164,8 @@ func TestRun_LikelihoodNeverFalls(t *testing.T) {
 		r := run(t, l, labels, func(o *Options) { o.NoiseStep = step })
 		for i := 1; i < len(r.LogLikelihood); i++ {
 			if r.LogLikelihood[i] < r.LogLikelihood[i-1]-1e-9 {
-				t.Errorf("%s: round %d: log likelihood falls from %.12f to %.12f", step, i, r.LogLikelihood[i-1], r.LogLikelihood[i])
+				t.Errorf("%s: round %d: log likelihood falls from %.12f to %.12f",
+					step, i, r.LogLikelihood[i-1], r.LogLikelihood[i])
 			}
 		}
 		if gain := r.LogLikelihood[len(r.LogLikelihood)-1] - r.LogLikelihood[0]; !r.Converged || gain < 10 {
@@ -294,18 +298,21 @@ func TestRun_EndsWhereJointTrainingEnds(t *testing.T) {
 		own, _ := problem()
 		r := run(t, own, labels, func(o *Options) { o.NoiseStep = step })
 		last := r.LogLikelihood[len(r.LogLikelihood)-1]
-		t.Logf("%s: log likelihood %.9f after %d rounds, jointly %.9f", step, last, len(r.LogLikelihood)-1, j.logLikelihood())
+		t.Logf("%s: log likelihood %.9f after %d rounds, jointly %.9f",
+			step, last, len(r.LogLikelihood)-1, j.logLikelihood())
 		if math.Abs(last-j.logLikelihood()) > 1e-6 {
 			t.Errorf("%s: log likelihood %.9f, jointly %.9f", step, last, j.logLikelihood())
 		}
 		for c := range classes {
 			q01, q10 := j.rates(c)
 			if math.Abs(r.Rates.Q01[c]-q01) > 1e-4 || math.Abs(r.Rates.Q10[c]-q10) > 1e-4 {
-				t.Errorf("%s: class %d: rates %.6f, %.6f, jointly %.6f, %.6f", step, c, r.Rates.Q01[c], r.Rates.Q10[c], q01, q10)
+				t.Errorf("%s: class %d: rates %.6f, %.6f, jointly %.6f, %.6f",
+					step, c, r.Rates.Q01[c], r.Rates.Q10[c], q01, q10)
 			}
 			for d := range features {
 				if math.Abs(own.weights[c][d]-l.weights[c][d]) > 2e-3 {
-					t.Errorf("%s: weight %d of class %d is %.6f, jointly %.6f", step, d, c, own.weights[c][d], l.weights[c][d])
+					t.Errorf("%s: weight %d of class %d is %.6f, jointly %.6f",
+						step, d, c, own.weights[c][d], l.weights[c][d])
 				}
 			}
 		}
@@ -334,7 +341,8 @@ func TestAuxiliary_HasTheGradientOfTheLikelihood(t *testing.T) {
 				"likelihood": likelihood,
 			} {
 				if got := (f(o+h) - f(o-h)) / (2 * h); !(math.Abs(got-want) < 1e-8) {
-					t.Errorf("o = %g, z = %d: the derivative of the %s is %.10f, rho - p = %.10f", o, z, what, got, want)
+					t.Errorf("o = %g, z = %d: the derivative of the %s is %.10f, rho - p = %.10f",
+						o, z, what, got, want)
 				}
 			}
 		}
@@ -381,7 +389,9 @@ func TestRun_TellsWhatWentWrong(t *testing.T) {
 	_, z := problem()
 	good := Fixed(make([]float64, bags*classes))
 	o := DefaultOptions()
-	if _, err := Run(t.Context(), &broken{Fixed: good}, z, bags, classes, startRates(), Options{NoiseStep: ByCounts, Rounds: 5}); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "round 2 of 5") {
+	if _, err := Run(t.Context(), &broken{Fixed: good}, z, bags, classes, startRates(),
+		Options{NoiseStep: ByCounts, Rounds: 5}); !errors.Is(err, errBroken) || !strings.Contains(err.Error(),
+		"round 2 of 5") {
 		t.Errorf("a classifier that fails: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
@@ -396,7 +406,8 @@ func TestRun_TellsWhatWentWrong(t *testing.T) {
 			return err
 		},
 		"turned": func() error {
-			_, err := Run(t.Context(), good, z, bags, classes, labels.Rates{Q01: []float64{.6, .1}, Q10: []float64{.5, .1}}, o)
+			_, err := Run(t.Context(), good, z, bags, classes,
+				labels.Rates{Q01: []float64{.6, .1}, Q10: []float64{.5, .1}}, o)
 			return err
 		},
 		"step": func() error {

@@ -49,9 +49,10 @@ func (s *state) count() {
 // by counting until nothing moves. The likelihood is concave in them, so that it is the largest there
 // is.
 func (s *state) maximise(c int) {
-	const rounds, still = 500, 1e-9
+	const rounds, tolerance = 500, 1e-9
 	for range rounds {
-		logOdds := [2]float64{rates.LabelLogOdds(0, s.rates.Q01[c], s.rates.Q10[c]), rates.LabelLogOdds(1, s.rates.Q01[c], s.rates.Q10[c])}
+		logOdds := [2]float64{rates.LabelLogOdds(0, s.rates.Q01[c], s.rates.Q10[c]),
+			rates.LabelLogOdds(1, s.rates.Q01[c], s.rates.Q10[c])}
 		var n expected
 		for i := c; i < len(s.labels); i += s.classes {
 			n.add(rates.Sigmoid(s.logits[i]+logOdds[s.labels[i]]), s.labels[i])
@@ -59,7 +60,7 @@ func (s *state) maximise(c int) {
 		q01, q10 := n.rates()
 		moved := math.Abs(q01-s.rates.Q01[c]) + math.Abs(q10-s.rates.Q10[c])
 		s.rates.Q01[c], s.rates.Q10[c] = q01, q10
-		if moved < still {
+		if moved < tolerance {
 			return
 		}
 	}

@@ -11,7 +11,7 @@ const (
 	// TooFew observed labels, present or absent, to learn from.
 	TooFew Diagnosis = "too few labels"
 	// NotPredicted means that the scores do not predict which bags carry the label, so that noise cannot
-	// be told from what the classifier does not know.
+	// be separated from what the classifier does not know.
 	NotPredicted Diagnosis = "not predictable"
 	// AtLimit means that a rate wants to go further than it may.
 	AtLimit Diagnosis = "rate at its limit"
@@ -43,7 +43,9 @@ func (c Class) Usable() bool {
 // Trainable reports whether the rates are better to train with than none: they are the class's own, or a
 // class whose label is predicted at all is given nearly those of the others.
 func (c Class) Trainable() bool {
-	return !slices.ContainsFunc(c.Diagnoses, func(d Diagnosis) bool { return d == TooFew || d == NotPredicted || d == AtLimit })
+	return !slices.ContainsFunc(c.Diagnoses, func(d Diagnosis) bool {
+		return d == TooFew || d == NotPredicted || d == AtLimit
+	})
 }
 
 func (c Class) diagnose(o Options, column column) []Diagnosis {
@@ -55,7 +57,8 @@ func (c Class) diagnose(o Options, column column) []Diagnosis {
 	}
 	few := o.tooFew(column)
 	add(TooFew, few)
-	predicted := c.A > o.MinSlope && float64(c.AUC) >= .5+leastAUCDeviation*aucDeviation(len(column.present), len(column.absent))
+	predicted := c.A > o.MinSlope && float64(c.AUC) >= .5+leastAUCDeviation*aucDeviation(len(column.present),
+		len(column.absent))
 	add(NotPredicted, !few && !predicted)
 	add(AtLimit, c.Q01 >= maxQ01 || c.Q10 >= maxQ10)
 	add(WeaklyPredicted, !few && predicted && float64(c.AUC) < leastAUC)

@@ -53,12 +53,12 @@ type Interval struct {
 func (c Class) Calibrate(o float64) float64 { return c.A*o + c.B }
 
 // Rates are the rates of the classes that can be believed, NaN for the others.
-func (r *Result) Rates() *labels.Rates { return r.where(Class.Usable) }
+func (r *Result) Rates() *labels.Rates { return r.ratesOf(Class.Usable) }
 
 // TrainingRates are the rates to train with: those of weakly predicted classes too, NaN for the others.
-func (r *Result) TrainingRates() *labels.Rates { return r.where(Class.Trainable) }
+func (r *Result) TrainingRates() *labels.Rates { return r.ratesOf(Class.Trainable) }
 
-func (r *Result) where(holds func(Class) bool) *labels.Rates {
+func (r *Result) ratesOf(holds func(Class) bool) *labels.Rates {
 	out := labels.UnknownRates(len(r.Classes))
 	for c, class := range r.Classes {
 		if holds(class) {
@@ -104,7 +104,13 @@ func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 	if err := e.pooled(ctx); err != nil {
 		return nil, fmt.Errorf("noise rates of all classes together: %w", err)
 	}
-	r := &Result{Bags: in.Bags, PooledQ01: e.models[0].q01, PooledQ10: e.models[0].q10, Confidence: o.Confidence, Classes: make([]Class, in.Classes)}
+	r := &Result{
+		Bags:       in.Bags,
+		PooledQ01:  e.models[0].q01,
+		PooledQ10:  e.models[0].q10,
+		Confidence: o.Confidence,
+		Classes:    make([]Class, in.Classes),
+	}
 	p := prior{r.PooledQ01, o.Strength01, r.PooledQ10, o.Strength10}
 	if err := e.perClass(ctx, p); err != nil {
 		return nil, fmt.Errorf("noise rates per class: %w", err)
@@ -129,8 +135,14 @@ func newEstimator(ctx context.Context, in *Input, o Options) (*estimator, error)
 	if err != nil {
 		return nil, err
 	}
-	e := &estimator{options: o, bags: in.Bags, columns: columns, models: make([]model, in.Classes), say: make([]bool, in.Classes)}
-	e.progress.tell, e.progress.total = o.Progress, 2*o.Iterations*in.Classes
+	e := &estimator{
+		options: o,
+		bags:    in.Bags,
+		columns: columns,
+		models:  make([]model, in.Classes),
+		say:     make([]bool, in.Classes),
+	}
+	e.progress.report, e.progress.total = o.Progress, 2*o.Iterations*in.Classes
 	for c := range e.models {
 		e.models[c] = start
 		e.say[c] = !o.tooFew(columns[c])
@@ -153,7 +165,8 @@ func (e *estimator) class(c int, posteriors []float64) Class {
 		Q01:       m.q01, Q10: m.q10, A: m.a, B: m.b,
 		AUC: s.auc(),
 	}
-	out.TruePositives = m.expect(m.present(), column.present, posteriors).r + m.expect(m.absent(), column.absent, posteriors).r
+	out.TruePositives = m.expect(m.present(), column.present, posteriors).r + m.expect(m.absent(), column.absent,
+		posteriors).r
 	out.Q01Interval, out.Q10Interval = z.interval(m, rate01), z.interval(m, rate10)
 	out.Diagnoses = out.diagnose(e.options, column)
 	return out

@@ -15,7 +15,8 @@ import (
 
 // draw makes logits o ~ N(mean, deviation²), labels y ~ Bern(sigmoid(o)), and flips them.
 func draw(seed uint64, bags, classes int, mean, deviation float64, q01, q10 func(class int) float64) Input {
-	in := Input{Bags: bags, Classes: classes, Scores: make([]float32, bags*classes), Labels: make([]uint8, bags*classes)}
+	in := Input{Bags: bags, Classes: classes, Scores: make([]float32, bags*classes),
+		Labels: make([]uint8, bags*classes)}
 	s := rng.New(seed)
 	for i := range in.Scores {
 		c := i % classes
@@ -139,7 +140,8 @@ func TestEstimate_DiagnosesWhatCannotBeKnown(t *testing.T) {
 		in.Scores[i*classes+4], in.Labels[i*classes+4] = clean.Scores[i], clean.Labels[i]
 	}
 	r := estimate(t, in, func(o *Options) { o.MinSlope = .05 })
-	for c, want := range [][]Diagnosis{{NotPredicted}, {TooFew}, {TooFew}, {TooFew}, {MaybeNoMissing, MaybeNoIncorrect}, {}, {WeaklyPredicted}} {
+	for c, want := range [][]Diagnosis{{NotPredicted}, {TooFew}, {TooFew}, {TooFew}, {MaybeNoMissing, MaybeNoIncorrect},
+		{}, {WeaklyPredicted}} {
 		class := r.Classes[c]
 		for _, d := range want {
 			if !slices.Contains(class.Diagnoses, d) {
@@ -150,7 +152,8 @@ func TestEstimate_DiagnosesWhatCannotBeKnown(t *testing.T) {
 			t.Errorf("class %d: usable %v, rate %g, diagnoses %v", c, class.Usable(), r.Rates().Q01[c], class.Diagnoses)
 		}
 		if trainable := c >= 4; class.Trainable() != trainable || math.IsNaN(r.TrainingRates().Q10[c]) == trainable {
-			t.Errorf("class %d: trainable %v, rate %g, diagnoses %v", c, class.Trainable(), r.TrainingRates().Q10[c], class.Diagnoses)
+			t.Errorf("class %d: trainable %v, rate %g, diagnoses %v",
+				c, class.Trainable(), r.TrainingRates().Q10[c], class.Diagnoses)
 		}
 	}
 	if len(r.Classes[5].Diagnoses) != 0 {
@@ -194,9 +197,12 @@ func TestEstimate_RefusesBadInput(t *testing.T) {
 		cause error
 		says  string
 	}{
-		"NaN":        {func(in *Input, _ *Options) { in.Scores[3] = float32(math.NaN()) }, eval.ErrValue, "row 2, column 2"},
-		"infinite":   {func(in *Input, _ *Options) { in.Scores[0] = float32(math.Inf(1)) }, eval.ErrValue, "row 1, column 1"},
-		"label":      {func(in *Input, _ *Options) { in.Labels[2], in.Words = 2, []string{"cat", "dog"} }, eval.ErrValue, "(cat)"},
+		"NaN": {func(in *Input, _ *Options) { in.Scores[3] = float32(math.NaN()) }, eval.ErrValue,
+			"row 2, column 2"},
+		"infinite": {func(in *Input, _ *Options) { in.Scores[0] = float32(math.Inf(1)) }, eval.ErrValue,
+			"row 1, column 1"},
+		"label": {func(in *Input, _ *Options) { in.Labels[2], in.Words = 2, []string{"cat", "dog"} },
+			eval.ErrValue, "(cat)"},
 		"scores":     {func(in *Input, _ *Options) { in.Scores = in.Scores[:7] }, eval.ErrShape, "7 scores"},
 		"labels":     {func(in *Input, _ *Options) { in.Labels = in.Labels[:6] }, eval.ErrShape, "6 labels"},
 		"words":      {func(in *Input, _ *Options) { in.Words = []string{"cat"} }, eval.ErrShape, "1 words"},
@@ -207,7 +213,8 @@ func TestEstimate_RefusesBadInput(t *testing.T) {
 	} {
 		in, o := good(), DefaultOptions()
 		test.spoil(&in, &o)
-		if _, err := Estimate(t.Context(), in, o); !errors.Is(err, test.cause) || !strings.Contains(err.Error(), test.says) {
+		if _, err := Estimate(t.Context(), in, o); !errors.Is(err, test.cause) ||
+			!strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %v, want %v that says %q", name, err, test.cause, test.says)
 		}
 	}
@@ -223,7 +230,8 @@ func TestEstimate_StaysFiniteAtExtremeScores(t *testing.T) {
 		}
 	}
 	for c, class := range estimate(t, in, nil).Classes {
-		for _, v := range []float64{class.Q01, class.Q10, class.A, class.B, class.TruePositives, class.Q01Interval.High, class.Q10Interval.Low} {
+		for _, v := range []float64{class.Q01, class.Q10, class.A, class.B, class.TruePositives, class.Q01Interval.High,
+			class.Q10Interval.Low} {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				t.Errorf("class %d: %+v", c, class)
 			}

@@ -56,7 +56,8 @@ func TestEstimate_MatchesTheFixture(t *testing.T) {
 	}
 	for _, c := range f.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			in := Input{Bags: c.O.Shape[0], Classes: c.O.Shape[1], Scores: c.O.Data, Labels: make([]uint8, len(c.Z.Data))}
+			in := Input{Bags: c.O.Shape[0], Classes: c.O.Shape[1], Scores: c.O.Data,
+				Labels: make([]uint8, len(c.Z.Data))}
 			for i, z := range c.Z.Data {
 				in.Labels[i] = uint8(z)
 			}

@@ -9,7 +9,7 @@ import (
 )
 
 // Floor holds least rates, for noise that is suspected to depend on the sample: estimates are then too
-// low, for hard bags lose their labels and the classifier calls them absent with good conscience.
+// low, for hard bags lose their labels and the classifier is sure that they are absent.
 type Floor struct {
 	Q01 float64 `json:"q01"`
 	Q10 float64 `json:"q10"`
@@ -35,7 +35,8 @@ const (
 // expected number of true labels are those that belong to them, and intervals reach up to the rates.
 func Raise(ctx context.Context, in Input, r *Result, o Options) (*Result, Floor, error) {
 	if len(r.Classes) != in.Classes {
-		return nil, Floor{}, fmt.Errorf("noise rates: rates of %d classes for %d: %w", len(r.Classes), in.Classes, eval.ErrShape)
+		return nil, Floor{}, fmt.Errorf("noise rates: rates of %d classes for %d: %w", len(r.Classes), in.Classes,
+			eval.ErrShape)
 	}
 	if err := o.Validate(); err != nil {
 		return nil, Floor{}, err

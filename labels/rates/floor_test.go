@@ -112,7 +112,8 @@ func TestRaise_FitsTheCalibrationToTheRates(t *testing.T) {
 			t.Errorf("class %d: %+v after the floor %+v", c, class, f)
 		}
 		if class.Q01 > old.Q01+.02 && !(class.TruePositives > old.TruePositives) {
-			t.Errorf("class %d: more labels are missing than before, and yet %.1f true ones after %.1f", c, class.TruePositives, old.TruePositives)
+			t.Errorf("class %d: more labels are missing than before, and yet %.1f true ones after %.1f",
+				c, class.TruePositives, old.TruePositives)
 		}
 	}
 	// No slope or shift nearby explains the labels better.

@@ -20,14 +20,16 @@ type Input struct {
 // eval.ErrValue.
 func (in *Input) check() error {
 	if in.Bags < 1 || in.Classes < 1 {
-		return fmt.Errorf("noise rates: %d bags, %d classes: nothing to estimate from: %w", in.Bags, in.Classes, eval.ErrShape)
+		return fmt.Errorf("noise rates: %d bags, %d classes: nothing to estimate from: %w",
+			in.Bags, in.Classes, eval.ErrShape)
 	}
 	for _, m := range []struct {
 		what string
 		n    int
 	}{{"scores", len(in.Scores)}, {"labels", len(in.Labels)}} {
 		if m.n/in.Classes != in.Bags || m.n%in.Classes != 0 {
-			return fmt.Errorf("noise rates: %d %s for %d bags × %d classes: %w", m.n, m.what, in.Bags, in.Classes, eval.ErrShape)
+			return fmt.Errorf("noise rates: %d %s for %d bags × %d classes: %w",
+				m.n, m.what, in.Bags, in.Classes, eval.ErrShape)
 		}
 	}
 	if in.Words != nil && len(in.Words) != in.Classes {

@@ -30,7 +30,8 @@ func (e *evidence) bound(top vector, which int, limit, floor float64) float64 {
 	var fixed held
 	fixed[which] = true
 	for step := .25; ; step *= 2 {
-		at := within(outside[which]+math.Copysign(step, limit-top[which]), min(limit, top[which]), max(limit, top[which]))
+		at := within(outside[which]+math.Copysign(step, limit-top[which]), min(limit, top[which]),
+			max(limit, top[which]))
 		outside[which] = at
 		profile, f := e.climb(outside, fixed)
 		if f < floor {

@@ -41,9 +41,10 @@ func Sigmoid(x float64) float64 {
 }
 
 // limits of the parameters. Rates may come closer to 0 than the estimates do, so that an interval can
-// tell that nothing speaks against 0.
+// show that nothing speaks against 0.
 func (e *evidence) limits() (lo, hi vector) {
-	return vector{logit(zeroRate), logit(zeroRate), e.minSlope, -maxShift}, vector{logit(maxQ01), logit(maxQ10), maxSlope, maxShift}
+	return vector{logit(zeroRate), logit(zeroRate), e.minSlope, -maxShift},
+		vector{logit(maxQ01), logit(maxQ10), maxSlope, maxShift}
 }
 
 // zeroRate counts as 0 in an interval.

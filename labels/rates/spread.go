@@ -145,7 +145,8 @@ func (s *Spreads) Departures() []Departure {
 		}
 	}
 	slices.SortFunc(all, func(a, b Departure) int {
-		return cmp.Or(cmp.Compare(math.Abs(b.Rate-b.Mean), math.Abs(a.Rate-a.Mean)), cmp.Compare(a.Bag, b.Bag), cmp.Compare(a.Class, b.Class))
+		return cmp.Or(cmp.Compare(math.Abs(b.Rate-b.Mean), math.Abs(a.Rate-a.Mean)), cmp.Compare(a.Bag, b.Bag),
+			cmp.Compare(a.Class, b.Class))
 	})
 	return all[:min(s.most, len(all))]
 }

@@ -15,8 +15,9 @@ func TestSpreads_EqualADirectComputation(t *testing.T) {
 	values := make([][]float32, bags)
 	s := NewSpreads(classes, most)
 	for i := range values {
-		// Rates of three sizes, the last far below what bins of even width could tell apart.
-		values[i] = []float32{float32(Sigmoid(random.NormFloat64())), float32(Sigmoid(-4 + .5*random.NormFloat64())), float32(Sigmoid(-9 + random.NormFloat64()))}
+		// Rates of three sizes, the last far below what bins of even width could separate.
+		values[i] = []float32{float32(Sigmoid(random.NormFloat64())), float32(Sigmoid(-4 + .5*random.NormFloat64())),
+			float32(Sigmoid(-9 + random.NormFloat64()))}
 		s.Add(i, values[i])
 	}
 	var all []Departure
@@ -42,11 +43,14 @@ func TestSpreads_EqualADirectComputation(t *testing.T) {
 		for i, level := range SpreadLevels {
 			want := column[int(math.Ceil(level*bags))-1]
 			if gap := math.Abs(logit(got.Quantiles[i]) - logit(want)); gap > 1./32 {
-				t.Errorf("class %d: quantile %g is %g, want %g: %g apart in log-odds", c, level, got.Quantiles[i], want, gap)
+				t.Errorf("class %d: quantile %g is %g, want %g: %g apart in log-odds",
+					c, level, got.Quantiles[i], want, gap)
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b Departure) int { return cmp.Compare(math.Abs(b.Rate-b.Mean), math.Abs(a.Rate-a.Mean)) })
+	slices.SortFunc(all, func(a, b Departure) int {
+		return cmp.Compare(math.Abs(b.Rate-b.Mean), math.Abs(a.Rate-a.Mean))
+	})
 	for i, d := range s.Departures() {
 		if want := all[i]; d.Bag != want.Bag || d.Class != want.Class || d.Rate != want.Rate {
 			t.Errorf("departure %d is %+v, want %+v", i, d, want)

@@ -50,16 +50,16 @@ func summarise(m model, c column) summary {
 
 // auc is the area under the curve of true against false positives, with bags of one cell tied.
 func (s summary) auc() eval.Number {
-	var won, present, absent float64
+	var wins, present, absent float64
 	for _, c := range s.cells {
-		won += c.present * (absent + c.absent/2)
+		wins += c.present * (absent + c.absent/2)
 		present += c.present
 		absent += c.absent
 	}
 	if present == 0 || absent == 0 {
 		return eval.Undefined()
 	}
-	return eval.Number(won / (present * absent))
+	return eval.Number(wins / (present * absent))
 }
 
 // aucDeviation is the standard deviation of the area where scores predict nothing (Mann and Whitney).

@@ -10,14 +10,14 @@ import (
 	"nmn/loader"
 )
 
-// Caption is what one person says of an image or a clip.
+// Caption is what one person says about an image or a clip.
 type Caption struct {
 	ID   int64 // unique within the file
 	Text string
 }
 
-// captionElement is a caption as a file has it: with the key of what it describes. Pointers tell a missing field
-// from a zero.
+// captionElement is a caption as a file has it: with the key of what it describes. Pointers
+// separate a missing field from a zero.
 type captionElement[K comparable] struct {
 	id     *int64
 	of     *K
@@ -53,7 +53,8 @@ func (a *captionArray) check(id *int64, hasOf, hasText bool) error {
 
 // attach appends each caption to the list of what it describes; position finds that by its key, and list gives it.
 // Lists are then sorted by the ids of the captions. It returns how many captions are nothing but blanks.
-func attach[K comparable](a captionArray, elements []captionElement[K], position map[K]int, list func(at int) *[]Caption) (empty int, err error) {
+func attach[K comparable](a captionArray, elements []captionElement[K], position map[K]int,
+	list func(at int) *[]Caption) (empty int, err error) {
 	seen := make(map[int64]int, len(elements))
 	for i := range elements {
 		e := &elements[i]
@@ -66,7 +67,8 @@ func attach[K comparable](a captionArray, elements []captionElement[K], position
 		seen[*e.id] = i
 		at, ok := position[*e.of]
 		if !ok {
-			return 0, fmt.Errorf("%s: %s %s is none of the %s", a.place(i, e.offset), a.of, shownKey(*e.of), a.described)
+			return 0, fmt.Errorf("%s: %s %s is none of the %s", a.place(i, e.offset), a.of, shownKey(*e.of),
+				a.described)
 		}
 		if strings.TrimSpace(*e.text) == "" {
 			empty++

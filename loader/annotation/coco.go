@@ -90,14 +90,16 @@ func (f *cocoFile) join() (*COCO, error) {
 			return nil, fmt.Errorf("%s: %w", elementPlace(f.name, "images", i, e.offset), err)
 		}
 		if first, ok := position[*e.ID]; ok {
-			return nil, fmt.Errorf("%s: id %d repeats images[%d]", elementPlace(f.name, "images", i, e.offset), *e.ID, first)
+			return nil, fmt.Errorf("%s: id %d repeats images[%d]", elementPlace(f.name, "images", i, e.offset),
+				*e.ID, first)
 		}
 		position[*e.ID] = i
 		c.Images[i] = COCOImage{ID: *e.ID, FileName: *e.FileName, Width: e.Width, Height: e.Height}
 	}
 	var err error
 	c.Warnings.EmptyCaptions, err = attach(captionArray{
-		file: f.name, array: "annotations", element: "annotation", id: "id", of: "image_id", text: "caption", described: "images",
+		file: f.name, array: "annotations", element: "annotation", id: "id", of: "image_id", text: "caption",
+		described: "images",
 	}, f.captions, position, func(at int) *[]Caption { return &c.Images[at].Captions })
 	if err != nil {
 		return nil, err
@@ -136,7 +138,7 @@ func (c *COCO) Texts(perImage int) iter.Seq[string] {
 	}
 }
 
-// cocoImage is an element of the array "images". Pointers tell a missing field from a zero.
+// cocoImage is an element of the array "images". Pointers separate a missing field from a zero.
 type cocoImage struct {
 	ID       *int64  `json:"id"`
 	FileName *string `json:"file_name"`

@@ -38,7 +38,8 @@ func COCOSet(c *COCO, vocabulary *text.Vocabulary, o COCOOptions) (s *loader.Set
 		perImage = 5
 	}
 	if perImage < 0 || perImage > loader.MaxCaptions {
-		return nil, nil, fmt.Errorf("captions %q: %d captions per image, allowed are 1 to %d, or 0 for 5", c.Name, perImage, loader.MaxCaptions)
+		return nil, nil, fmt.Errorf("captions %q: %d captions per image, allowed are 1 to %d, or 0 for 5",
+			c.Name, perImage, loader.MaxCaptions)
 	}
 	images, err := chooseImages(c, o)
 	if err != nil {
@@ -84,14 +85,16 @@ func chooseImages(c *COCO, o COCOOptions) ([]*COCOImage, error) {
 		images = append(images, image)
 	}
 	if len(missing) > 0 && o.Missing == nil {
-		return nil, fmt.Errorf("captions %q: %d of %d images have no file in %q, first %q; complete the folder, or leave them out (--max-bad-samples): %w",
+		return nil, fmt.Errorf("captions %q: %d of %d images have no file in %q, first %q; complete the folder, or "+
+			"leave them out (--max-bad-samples): %w",
 			c.Name, len(missing), len(c.Images), o.Images, missing[:min(3, len(missing))], fs.ErrNotExist)
 	}
 	for _, file := range missing {
 		o.Missing(file)
 	}
 	if len(images) == 0 {
-		return nil, fmt.Errorf("captions %q: none of %d images can be used, %d have no file in %q", c.Name, len(c.Images), len(missing), o.Images)
+		return nil, fmt.Errorf("captions %q: none of %d images can be used, %d have no file in %q",
+			c.Name, len(c.Images), len(missing), o.Images)
 	}
 	return images, nil
 }

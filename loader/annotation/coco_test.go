@@ -71,7 +71,8 @@ func TestReadCOCO_KnowsHowTheFileIsWritten(t *testing.T) {
 				if err != nil || len(c.Images) != 3 {
 					t.Errorf("%v, %v, want three images", c, err)
 				}
-			} else if err == nil || !strings.Contains(err.Error(), test.says) || !errors.Is(err, loader.ErrAnnotations) {
+			} else if err == nil || !strings.Contains(err.Error(), test.says) || !errors.Is(err,
+				loader.ErrAnnotations) {
 				t.Errorf("%v, want an error of the annotations that says %q", err, test.says)
 			}
 		})
@@ -92,7 +93,8 @@ func TestParseCOCO_OrdersByID(t *testing.T) {
 	if c.Warnings != (COCOWarnings{EmptyCaptions: 1, Uncaptioned: 1}) {
 		t.Errorf("warnings %+v", c.Warnings)
 	}
-	if got, want := c.Warnings.String(), "1 empty captions give no labels; 1 images have no caption and no labels"; got != want {
+	if got, want := c.Warnings.String(),
+		"1 empty captions give no labels; 1 images have no caption and no labels"; got != want {
 		t.Errorf("warnings %q, want %q", got, want)
 	}
 	if got := slices.Collect(c.Texts(2)); !reflect.DeepEqual(got, []string{"A red dog.", "a dog\n", "  "}) {
@@ -107,38 +109,44 @@ func TestParseCOCO_NamesThePlaceOfAnError(t *testing.T) {
 	}
 	good := `{"id": 5, "image_id": 1, "caption": "a"}`
 	cases := map[string]struct{ in, want string }{
-		"empty file":            {"", "end early, at byte 0"},
-		"not JSON":              {"\x89PNG", "near byte"},
-		"not an object":         {"[]", "want a JSON object"},
-		"no annotations":        {`{"images": []}`, `no "annotations"`},
-		"no arrays at all":      {`{"data": 3}`, `no "images"`},
-		"no images":             {images(""), "there are no images"},
-		"images twice":          {`{"images": [], "images": []}`, `a second "images"`},
-		"images not an array":   {`{"images": {}}`, `"images" is not an array`},
-		"image id missing":      {images(`{"id": 1, "file_name": "a"}, {"file_name": "b"}`), `images[1] (near byte 39): "id" is missing`},
-		"image id twice":        {images(`{"id": 1, "file_name": "a"}, {"id": 1, "file_name": "b"}`), "images[1] (near byte 39): id 1 repeats images[0]"},
-		"image id a string":     {images(`{"id": "1"}`), `images[0] (near byte 12): field "id" is a string, want a whole number`},
-		"image id a fraction":   {images(`{"id": 1.5}`), `field "id" is a number 1.5, want a whole number`},
-		"file name missing":     {images(`{"id": 1}`), `image 1: "file_name" is missing`},
-		"file name a number":    {images(`{"id": 1, "file_name": 2}`), `field "file_name" is a number, want a string`},
-		"file name leads out":   {images(`{"id": 1, "file_name": "../../a.jpg"}`), "not a path inside"},
-		"file name absolute":    {images(`{"id": 1, "file_name": "/a.jpg"}`), "not a path inside"},
-		"negative size":         {images(`{"id": 1, "file_name": "a", "width": -1}`), "size -1×0"},
-		"image a number":        {images(`3`), "is a number, want an object"},
-		"image null":            {images(`null`), "null instead of an object"},
-		"caption id missing":    {captions(good + `, {"image_id": 1, "caption": "a"}`), `annotations[1] (near byte `},
-		"caption id twice":      {captions(good + "," + good), "id 5 repeats annotations[0]"},
-		"image_id missing":      {captions(`{"id": 5, "caption": "a"}`), `annotation 5: "image_id" is missing`},
-		"image_id unknown":      {captions(`{"id": 5, "image_id": 2, "caption": "a"}`), "annotations[0] (near byte 62): image_id 2 is none of the images"},
-		"caption missing":       {captions(`{"id": 5, "image_id": 1}`), `annotation 5: "caption" is missing`},
-		"caption null":          {captions(`{"id": 5, "image_id": 1, "caption": null}`), `"caption" is missing`},
-		"caption an array":      {captions(`{"id": 5, "image_id": 1, "caption": ["a"]}`), `field "caption" is a array, want a string`},
-		"cut in a caption":      {captions(good)[:80], "end early, at byte"},
-		"cut before the end":    {strings.TrimSuffix(captions(good), "}"), "end early, at byte"},
-		"something behind":      {captions(good) + "{}", "something follows"},
-		"nested without end":    {`{"info": ` + strings.Repeat("[", 5000), "nested more than 1000 deep"},
-		"id beyond 64 bits":     {images(`{"id": 99999999999999999999}`), "want a whole number"},
-		"endless string":        {`{"images": [{"id": 1, "file_name": "` + strings.Repeat("x", 5<<20), "an element of more than"},
+		"empty file":          {"", "end early, at byte 0"},
+		"not JSON":            {"\x89PNG", "near byte"},
+		"not an object":       {"[]", "want a JSON object"},
+		"no annotations":      {`{"images": []}`, `no "annotations"`},
+		"no arrays at all":    {`{"data": 3}`, `no "images"`},
+		"no images":           {images(""), "there are no images"},
+		"images twice":        {`{"images": [], "images": []}`, `a second "images"`},
+		"images not an array": {`{"images": {}}`, `"images" is not an array`},
+		"image id missing": {images(`{"id": 1, "file_name": "a"}, {"file_name": "b"}`),
+			`images[1] (near byte 39): "id" is missing`},
+		"image id twice": {images(`{"id": 1, "file_name": "a"}, {"id": 1, "file_name": "b"}`),
+			"images[1] (near byte 39): id 1 repeats images[0]"},
+		"image id a string": {images(`{"id": "1"}`),
+			`images[0] (near byte 12): field "id" is a string, want a whole number`},
+		"image id a fraction": {images(`{"id": 1.5}`), `field "id" is a number 1.5, want a whole number`},
+		"file name missing":   {images(`{"id": 1}`), `image 1: "file_name" is missing`},
+		"file name a number":  {images(`{"id": 1, "file_name": 2}`), `field "file_name" is a number, want a string`},
+		"file name leads out": {images(`{"id": 1, "file_name": "../../a.jpg"}`), "not a path inside"},
+		"file name absolute":  {images(`{"id": 1, "file_name": "/a.jpg"}`), "not a path inside"},
+		"negative size":       {images(`{"id": 1, "file_name": "a", "width": -1}`), "size -1×0"},
+		"image a number":      {images(`3`), "is a number, want an object"},
+		"image null":          {images(`null`), "null instead of an object"},
+		"caption id missing":  {captions(good + `, {"image_id": 1, "caption": "a"}`), `annotations[1] (near byte `},
+		"caption id twice":    {captions(good + "," + good), "id 5 repeats annotations[0]"},
+		"image_id missing":    {captions(`{"id": 5, "caption": "a"}`), `annotation 5: "image_id" is missing`},
+		"image_id unknown": {captions(`{"id": 5, "image_id": 2, "caption": "a"}`),
+			"annotations[0] (near byte 62): image_id 2 is none of the images"},
+		"caption missing": {captions(`{"id": 5, "image_id": 1}`), `annotation 5: "caption" is missing`},
+		"caption null":    {captions(`{"id": 5, "image_id": 1, "caption": null}`), `"caption" is missing`},
+		"caption an array": {captions(`{"id": 5, "image_id": 1, "caption": ["a"]}`),
+			`field "caption" is a array, want a string`},
+		"cut in a caption":   {captions(good)[:80], "end early, at byte"},
+		"cut before the end": {strings.TrimSuffix(captions(good), "}"), "end early, at byte"},
+		"something behind":   {captions(good) + "{}", "something follows"},
+		"nested without end": {`{"info": ` + strings.Repeat("[", 5000), "nested more than 1000 deep"},
+		"id beyond 64 bits":  {images(`{"id": 99999999999999999999}`), "want a whole number"},
+		"endless string": {`{"images": [{"id": 1, "file_name": "` + strings.Repeat("x", 5<<20),
+			"an element of more than"},
 		"endless string within": {`{"info": "` + strings.Repeat("x", 5<<20), "an element of more than"},
 	}
 	for name, c := range cases {
@@ -174,7 +182,8 @@ func TestReadCOCO_PlainAndCompressed(t *testing.T) {
 		t.Errorf("truncated .gz: %v", err)
 	}
 	writeBytes(t, packed, []byte("not gzip"))
-	if _, err := ReadCOCO(packed); !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), "c.json.gz") {
+	if _, err := ReadCOCO(packed); !errors.Is(err, loader.ErrAnnotations) ||
+		!strings.Contains(err.Error(), "c.json.gz") {
 		t.Errorf("not a .gz: %v", err)
 	}
 	if _, err := ReadCOCO(filepath.Join(dir, "none.json")); !errors.Is(err, fs.ErrNotExist) {
@@ -197,7 +206,8 @@ func TestCOCOSet_FirstFiveCaptionsByAnnotationID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"7", "8", "42"}; !reflect.DeepEqual(s.IDs, want) || !reflect.DeepEqual(files, []string{"sub/a.jpg", "c.jpg", "b.jpg"}) {
+	if want := []string{"7", "8", "42"}; !reflect.DeepEqual(s.IDs, want) ||
+		!reflect.DeepEqual(files, []string{"sub/a.jpg", "c.jpg", "b.jpg"}) {
 		t.Errorf("ids %v, files %v", s.IDs, files)
 	}
 	// The sixth caption of image 42, with the cat, is not used.
@@ -207,7 +217,8 @@ func TestCOCOSet_FirstFiveCaptionsByAnnotationID(t *testing.T) {
 	if s.Name != "c" || s.CaptionsPerBag != 5 {
 		t.Errorf("name %q, %d captions per bag", s.Name, s.CaptionsPerBag)
 	}
-	s, _, err = COCOSet(parseCOCO(t, smallCOCO), vocabularyOf(t, "cat"), COCOOptions{Name: "six", CaptionsPerImage: 6, SkipUncaptioned: true})
+	s, _, err = COCOSet(parseCOCO(t, smallCOCO), vocabularyOf(t, "cat"),
+		COCOOptions{Name: "six", CaptionsPerImage: 6, SkipUncaptioned: true})
 	if err != nil || s.Len() != 2 || s.Labels.Uint8s()[1] != 1 || s.Name != "six" {
 		t.Errorf("six captions: %v, %v", s, err)
 	}
@@ -218,7 +229,8 @@ func TestCOCOSet_MissingFiles(t *testing.T) {
 	writeBytes(t, filepath.Join(dir, "sub", "a.jpg"), nil)
 	c, v := parseCOCO(t, smallCOCO), vocabularyOf(t, "dog")
 	_, _, err := COCOSet(c, v, COCOOptions{Images: dir})
-	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "2 of 3 images") || !strings.Contains(err.Error(), "b.jpg") {
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "2 of 3 images") ||
+		!strings.Contains(err.Error(), "b.jpg") {
 		t.Errorf("error %v", err)
 	}
 	var missing []string
@@ -229,13 +241,15 @@ func TestCOCOSet_MissingFiles(t *testing.T) {
 	if !reflect.DeepEqual(missing, []string{"c.jpg", "b.jpg"}) {
 		t.Errorf("missing %v", missing)
 	}
-	if _, _, err := COCOSet(c, v, COCOOptions{Images: t.TempDir(), Missing: func(string) {}}); err == nil || !strings.Contains(err.Error(), "none of 3 images") {
+	if _, _, err := COCOSet(c, v, COCOOptions{Images: t.TempDir(), Missing: func(string) {}}); err == nil ||
+		!strings.Contains(err.Error(), "none of 3 images") {
 		t.Errorf("no image left: %v", err)
 	}
 }
 
 func TestCOCOID(t *testing.T) {
-	in := []string{"42", "000000000042", "000000000042.jpg", "val2014/COCO_val2014_000000000042.jpg", "-1", "dog.jpg", "", "+3", "99999999999999999999"}
+	in := []string{"42", "000000000042", "000000000042.jpg", "val2014/COCO_val2014_000000000042.jpg", "-1", "dog.jpg",
+		"", "+3", "99999999999999999999"}
 	want := []string{"42", "42", "42", "42", "-1", "dog.jpg", "", "+3", "99999999999999999999"}
 	if got := COCOIDs(in); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -335,7 +349,8 @@ func TestCOCO_BuiltVocabularyIsCloseToFang(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of 1000 words are shared, %d with the same part of speech; groups %v and %v", shared, samePOS, built.POSCounts(), fang.POSCounts())
+	t.Logf("%d of 1000 words are shared, %d with the same part of speech; groups %v and %v",
+		shared, samePOS, built.POSCounts(), fang.POSCounts())
 	if built.Len() != 1000 || shared < 950 || samePOS < shared*95/100 {
 		t.Errorf("%d words, %d shared, %d with the same part of speech", built.Len(), shared, samePOS)
 	}
@@ -396,7 +411,9 @@ func BenchmarkCOCOSet(b *testing.B) {
 }
 
 func FuzzParseCOCO(f *testing.F) {
-	for _, s := range []string{smallCOCO, `{"images": [{"id": 1, "file_name": "a"}], "annotations": [{"id": 1, "image_id": 1, "caption": "a dog"}]}`, `{"images": [null]}`, `{"info": [[[`} {
+	for _, s := range []string{smallCOCO,
+		`{"images": [{"id": 1, "file_name": "a"}], "annotations": [{"id": 1, "image_id": 1, "caption": "a dog"}]}`,
+		`{"images": [null]}`, `{"info": [[[`} {
 		f.Add([]byte(s))
 	}
 	v := vocabularyOf(f, "a", "dog")

@@ -83,7 +83,8 @@ func (a *fileReader) object(formats []fileFormat) (*fileFormat, error) {
 	if token, err := a.next(); err != nil {
 		return nil, err
 	} else if token != json.Delim('{') {
-		return nil, fmt.Errorf("captions %q: want a JSON object with %s, found %v", a.name, alternatives(formats, (*fileFormat).names), token)
+		return nil, fmt.Errorf("captions %q: want a JSON object with %s, found %v",
+			a.name, alternatives(formats, (*fileFormat).names), token)
 	}
 	var format *fileFormat
 	seen := map[string]bool{}
@@ -115,13 +116,14 @@ func (a *fileReader) object(formats []fileFormat) (*fileFormat, error) {
 	switch _, err := a.next(); {
 	case errors.Is(err, io.EOF):
 		return format, nil
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.Is(err, zip.ErrChecksum):
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader),
+		errors.Is(err, zip.ErrChecksum):
 		return nil, err // the end of a compressed file is missing or wrong
 	}
 	return nil, fmt.Errorf("captions %q, near byte %d: something follows the JSON object", a.name, a.json.InputOffset())
 }
 
-// alternatives joins what a function says of each format by "or".
+// alternatives joins what a function says about each format by "or".
 func alternatives(formats []fileFormat, say func(*fileFormat) string) string {
 	all := make([]string, len(formats))
 	for i := range formats {
@@ -177,7 +179,8 @@ func (a *fileReader) skip(name string) error {
 			return nil
 		}
 		if depth > maxDepth {
-			return fmt.Errorf("captions %q, near byte %d: %q is nested more than %d deep", a.name, a.json.InputOffset(), loader.Excerpt(name), maxDepth)
+			return fmt.Errorf("captions %q, near byte %d: %q is nested more than %d deep",
+				a.name, a.json.InputOffset(), loader.Excerpt(name), maxDepth)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func ParseMSRVTT(name string, r io.Reader) (*MSRVTT, error) {
 	return file.clipsOf()
 }
 
-// msrvttVideo is an element of the array "videos". Pointers tell a missing field from a zero.
+// msrvttVideo is an element of the array "videos". Pointers separate a missing field from a zero.
 type msrvttVideo struct {
 	ID     *string `json:"video_id"`
 	Split  *string `json:"split"`
@@ -113,14 +113,16 @@ func (f *msrvttFile) join() (*MSRVTT, error) {
 			return nil, fmt.Errorf("%s: %w", elementPlace(f.name, "videos", i, e.offset), err)
 		}
 		if first, ok := position[*e.ID]; ok {
-			return nil, fmt.Errorf("%s: video_id %q repeats videos[%d]", elementPlace(f.name, "videos", i, e.offset), loader.Excerpt(*e.ID), first)
+			return nil, fmt.Errorf("%s: video_id %q repeats videos[%d]", elementPlace(f.name, "videos", i, e.offset),
+				loader.Excerpt(*e.ID), first)
 		}
 		position[*e.ID] = i
 		m.Clips[i] = MSRVTTClip{ID: *e.ID, Split: *e.Split}
 	}
 	var err error
 	m.Warnings.EmptyCaptions, err = attach(captionArray{
-		file: f.name, array: "sentences", element: "sentence", id: "sen_id", of: "video_id", text: "caption", described: "videos",
+		file: f.name, array: "sentences", element: "sentence", id: "sen_id", of: "video_id", text: "caption",
+		described: "videos",
 	}, f.sentences, position, func(at int) *[]Caption { return &m.Clips[at].Sentences })
 	if err != nil {
 		return nil, err
@@ -135,7 +137,8 @@ func (e *msrvttVideo) check() error {
 	case e.Split == nil:
 		return fmt.Errorf("video %q: \"split\" is missing", loader.Excerpt(*e.ID))
 	case *e.Split != loader.TrainSplit && *e.Split != loader.ValidationSplit && *e.Split != loader.TestSplit:
-		return fmt.Errorf("video %q: split is %q, want %s, %s or %s", loader.Excerpt(*e.ID), loader.Excerpt(*e.Split), loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
+		return fmt.Errorf("video %q: split is %q, want %s, %s or %s", loader.Excerpt(*e.ID), loader.Excerpt(*e.Split),
+			loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
 	}
 	return nil
 }

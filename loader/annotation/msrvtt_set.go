@@ -12,7 +12,7 @@ import (
 type MSRVTTOptions struct {
 	Split           string // train, validate or test
 	CaptionsPerClip int    // the first so many by sen_id are used; 0 is 20, all that MSR-VTT has
-	// Has tells why the frames of a clip cannot be used, nil where they can. Nil asks for none.
+	// Has returns why the frames of a clip cannot be used, nil where they can. Without Has every clip can be used.
 	Has func(clip string) error
 	// LeftOut is called for each clip that cannot be used: without captions, or without frames as Has
 	// says. The clip is then left out. Nil makes it an error.
@@ -33,7 +33,8 @@ func MSRVTTSet(m *MSRVTT, vocabulary *text.Vocabulary, o MSRVTTOptions) (*loader
 		perClip = MSRVTTCaptions
 	}
 	if perClip < 0 || perClip > loader.MaxCaptions {
-		return nil, fmt.Errorf("captions %q: %d captions per clip, allowed are 1 to %d, or 0 for %d", m.Name, perClip, loader.MaxCaptions, MSRVTTCaptions)
+		return nil, fmt.Errorf("captions %q: %d captions per clip, allowed are 1 to %d, or 0 for %d",
+			m.Name, perClip, loader.MaxCaptions, MSRVTTCaptions)
 	}
 	clips, err := chooseClips(m, o)
 	if err != nil {
@@ -71,14 +72,16 @@ func chooseClips(m *MSRVTT, o MSRVTTOptions) ([]*MSRVTTClip, error) {
 		return nil, fmt.Errorf("captions %q: split %q: %w", m.Name, o.Split, ErrNoClips)
 	}
 	if len(unused) > 0 && o.LeftOut == nil {
-		return nil, fmt.Errorf("captions %q: %d of %d clips of the split %q cannot be used, first %q; complete them, or leave them out (--max-bad-samples): %w",
+		return nil, fmt.Errorf("captions %q: %d of %d clips of the split %q cannot be used, first %q; complete them, "+
+			"or leave them out (--max-bad-samples): %w",
 			m.Name, len(unused), all, o.Split, loader.Excerpt(unused[0].ID), why[0])
 	}
 	for i, clip := range unused {
 		o.LeftOut(clip.ID, why[i])
 	}
 	if len(clips) == 0 {
-		return nil, fmt.Errorf("captions %q: none of %d clips of the split %q can be used, first %q: %w", m.Name, all, o.Split, loader.Excerpt(unused[0].ID), why[0])
+		return nil, fmt.Errorf("captions %q: none of %d clips of the split %q can be used, first %q: %w",
+			m.Name, all, o.Split, loader.Excerpt(unused[0].ID), why[0])
 	}
 	return clips, nil
 }

@@ -66,21 +66,24 @@ func TestParseMSRVTT_NamesThePlaceOfAnError(t *testing.T) {
 	}
 	good, clip := `{"sen_id": 5, "video_id": "a", "caption": "x"}`, `{"video_id": "a", "split": "train"}`
 	for name, c := range map[string]struct{ in, want string }{
-		"empty file":          {"", "end early, at byte 0"},
-		"captions of COCO":    {`{"images": [], "annotations": []}`, `no "videos"; is this an annotation file of MSR-VTT`},
-		"no sentences":        {`{"videos": []}`, `no "sentences"`},
-		"no videos":           {videos(""), "there are no videos"},
-		"videos twice":        {`{"videos": [], "videos": []}`, `a second "videos"`},
-		"video id missing":    {videos(`{"split": "train"}`), `videos[0] (near byte 12): "video_id" is missing`},
-		"video id empty":      {videos(`{"video_id": "", "split": "train"}`), `"video_id" is missing`},
-		"video id a number":   {videos(`{"video_id": 3}`), `field "video_id" is a number, want a string`},
-		"video id twice":      {videos(clip + "," + clip), `video_id "a" repeats videos[0]`},
-		"split missing":       {videos(`{"video_id": "a"}`), `video "a": "split" is missing`},
-		"split unknown":       {videos(`{"video_id": "a", "split": "val"}`), `split is "val", want train, validate or test`},
-		"sen_id missing":      {sentences(good + `, {"video_id": "a", "caption": "x"}`), `sentences[1] (near byte `},
-		"sen_id twice":        {sentences(good + "," + good), "sen_id 5 repeats sentences[0]"},
-		"clip missing":        {sentences(`{"sen_id": 5, "caption": "x"}`), `sentence 5: "video_id" is missing`},
-		"clip unknown":        {sentences(`{"sen_id": 5, "video_id": "b", "caption": "x"}`), `video_id "b" is none of the videos`},
+		"empty file": {"", "end early, at byte 0"},
+		"captions of COCO": {`{"images": [], "annotations": []}`,
+			`no "videos"; is this an annotation file of MSR-VTT`},
+		"no sentences":      {`{"videos": []}`, `no "sentences"`},
+		"no videos":         {videos(""), "there are no videos"},
+		"videos twice":      {`{"videos": [], "videos": []}`, `a second "videos"`},
+		"video id missing":  {videos(`{"split": "train"}`), `videos[0] (near byte 12): "video_id" is missing`},
+		"video id empty":    {videos(`{"video_id": "", "split": "train"}`), `"video_id" is missing`},
+		"video id a number": {videos(`{"video_id": 3}`), `field "video_id" is a number, want a string`},
+		"video id twice":    {videos(clip + "," + clip), `video_id "a" repeats videos[0]`},
+		"split missing":     {videos(`{"video_id": "a"}`), `video "a": "split" is missing`},
+		"split unknown": {videos(`{"video_id": "a", "split": "val"}`),
+			`split is "val", want train, validate or test`},
+		"sen_id missing": {sentences(good + `, {"video_id": "a", "caption": "x"}`), `sentences[1] (near byte `},
+		"sen_id twice":   {sentences(good + "," + good), "sen_id 5 repeats sentences[0]"},
+		"clip missing":   {sentences(`{"sen_id": 5, "caption": "x"}`), `sentence 5: "video_id" is missing`},
+		"clip unknown": {sentences(`{"sen_id": 5, "video_id": "b", "caption": "x"}`),
+			`video_id "b" is none of the videos`},
 		"caption missing":     {sentences(`{"sen_id": 5, "video_id": "a"}`), `sentence 5: "caption" is missing`},
 		"cut in a sentence":   {sentences(good)[:90], "end early, at byte"},
 		"something behind":    {sentences(good) + "{}", "something follows"},
@@ -89,7 +92,8 @@ func TestParseMSRVTT_NamesThePlaceOfAnError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParseMSRVTT("m.json", strings.NewReader(c.in))
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `"m.json"`) || !errors.Is(err, loader.ErrAnnotations) {
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `"m.json"`) ||
+				!errors.Is(err, loader.ErrAnnotations) {
 				t.Errorf("error %v, want one of the annotations with m.json and %q", err, c.want)
 			}
 		})
@@ -122,7 +126,8 @@ func TestReadMSRVTT_PlainOrPacked(t *testing.T) {
 	if _, err := z.Write([]byte(smallMSRVTT)); err != nil || z.Close() != nil {
 		t.Fatal(err)
 	}
-	packed := zipOf(t, map[string]string{"readme.txt": "no", "other.json": "[]", "in/train_val_videodatainfo.json": "\ufeff" + smallMSRVTT})
+	packed := zipOf(t, map[string]string{"readme.txt": "no", "other.json": "[]",
+		"in/train_val_videodatainfo.json": "\ufeff" + smallMSRVTT})
 	damaged := zipOf(t, map[string]string{"a.json": smallMSRVTT})
 	const checksum = 16 // in the entry of the central directory
 	damaged[bytes.Index(damaged, []byte("PK\x01\x02"))+checksum] ^= 1
@@ -130,11 +135,12 @@ func TestReadMSRVTT_PlainOrPacked(t *testing.T) {
 		data []byte
 		says string
 	}{
-		"plain":                 {[]byte(smallMSRVTT), ""},
-		"gzip":                  {gz.Bytes(), ""},
-		"zip":                   {packed, ""},
-		"zip of one":            {zipOf(t, map[string]string{"a.json": smallMSRVTT}), ""},
-		"zip of two":            {zipOf(t, map[string]string{"a.json": smallMSRVTT, "b.json": smallMSRVTT}), "2 files end in"},
+		"plain":      {[]byte(smallMSRVTT), ""},
+		"gzip":       {gz.Bytes(), ""},
+		"zip":        {packed, ""},
+		"zip of one": {zipOf(t, map[string]string{"a.json": smallMSRVTT}), ""},
+		"zip of two": {zipOf(t, map[string]string{"a.json": smallMSRVTT, "b.json": smallMSRVTT}),
+			"2 files end in"},
 		"zip of none":           {zipOf(t, map[string]string{"a.txt": ""}), "none of the 1 files"},
 		"zip cut":               {packed[:len(packed)/2], "damaged"},
 		"zip with wrong sums":   {damaged, "checksum"},
@@ -167,7 +173,8 @@ func TestRead_KnowsTheFormat(t *testing.T) {
 	if f, err := Read(filepath.Join(dir, "msrvtt")); err != nil || f.MSRVTT == nil || f.COCO != nil {
 		t.Errorf("MSR-VTT: %+v, %v", f, err)
 	}
-	if _, err := Read(filepath.Join(dir, "neither")); err == nil || !strings.Contains(err.Error(), "COCO or an annotation file of MSR-VTT") {
+	if _, err := Read(filepath.Join(dir, "neither")); err == nil ||
+		!strings.Contains(err.Error(), "COCO or an annotation file of MSR-VTT") {
 		t.Errorf("neither: %v", err)
 	}
 }
@@ -176,11 +183,14 @@ func TestMSRVTTSet_CountsOfTheCaptions(t *testing.T) {
 	v := vocabularyOf(t, "red", "dog", "cat")
 	m := parseMSRVTT(t, smallMSRVTT)
 	left := map[string]error{}
-	s, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.TrainSplit, LeftOut: func(clip string, err error) { left[clip] = err }})
+	s, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.TrainSplit, LeftOut: func(clip string, err error) {
+		left[clip] = err
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Name != "msrvtt-train" || s.CaptionsPerBag != MSRVTTCaptions || !slices.Equal(s.IDs, []string{"video0", "video2"}) {
+	if s.Name != "msrvtt-train" || s.CaptionsPerBag != MSRVTTCaptions ||
+		!slices.Equal(s.IDs, []string{"video0", "video2"}) {
 		t.Errorf("set %q with %d captions per bag: %v", s.Name, s.CaptionsPerBag, s.IDs)
 	}
 	if got := s.Counts.Uint8s(); !slices.Equal(got, []uint8{2, 1, 0, 0, 1, 0}) {
@@ -192,17 +202,21 @@ func TestMSRVTTSet_CountsOfTheCaptions(t *testing.T) {
 	if len(left) != 1 || !errors.Is(left["video3"], ErrNoCaptions) {
 		t.Errorf("left out %v, want video3 for want of captions", left)
 	}
-	if _, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.TrainSplit}); !errors.Is(err, ErrNoCaptions) || !strings.Contains(err.Error(), "video3") {
+	if _, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.TrainSplit}); !errors.Is(err, ErrNoCaptions) ||
+		!strings.Contains(err.Error(), "video3") {
 		t.Errorf("nobody to tell: %v", err)
 	}
 	if _, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.TestSplit}); !errors.Is(err, ErrNoClips) {
 		t.Errorf("no test clips: %v", err)
 	}
-	one, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.ValidationSplit, CaptionsPerClip: 1, Has: func(string) error { return nil }})
+	one, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.ValidationSplit, CaptionsPerClip: 1,
+		Has: func(string) error { return nil }})
 	if err != nil || one.CaptionsPerBag != 1 {
 		t.Errorf("%+v, %v; want one caption", one, err)
 	}
-	if _, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.ValidationSplit, Has: func(string) error { return loader.ErrNoFrames }}); !errors.Is(err, loader.ErrNoFrames) || !strings.Contains(err.Error(), "video1") {
+	if _, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.ValidationSplit,
+		Has: func(string) error { return loader.ErrNoFrames }}); !errors.Is(err, loader.ErrNoFrames) ||
+		!strings.Contains(err.Error(), "video1") {
 		t.Errorf("no frames: %v", err)
 	}
 }
@@ -245,7 +259,10 @@ func TestMSRVTTSet_TheDataSetItself(t *testing.T) {
 
 func FuzzParseMSRVTT(f *testing.F) {
 	f.Add([]byte(smallMSRVTT))
-	f.Add([]byte(`{"sentences": [{"sen_id": 1, "video_id": "a", "caption": "x"}], "videos": [{"video_id": "a", "split": "test"}]}`))
+	f.Add(
+		[]byte(
+			`{"sentences": [{"sen_id": 1, "video_id": "a", "caption": "x"}], "videos": [{"video_id": "a",` +
+				` "split": "test"}]}`))
 	f.Add([]byte(`{"videos": [{"video_id": "a", "split": "train"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := ParseMSRVTT("f", bytes.NewReader(b))

@@ -40,7 +40,8 @@ func openFile(path string) (io.ReadCloser, error) {
 	r, err := member.Open()
 	if err != nil {
 		archive.Close()
-		return nil, fmt.Errorf("%q: cannot open %q in it: %w: %w", path, loader.Excerpt(member.Name), err, loader.ErrAnnotations)
+		return nil, fmt.Errorf("%q: cannot open %q in it: %w: %w", path, loader.Excerpt(member.Name), err,
+			loader.ErrAnnotations)
 	}
 	return loader.WithoutMark(bufio.NewReader(r), closers{r, archive}), nil
 }
@@ -73,7 +74,8 @@ func archiveMember(files []*zip.File) (*zip.File, error) {
 			return members[0], nil
 		}
 		if len(members) > 1 {
-			return nil, fmt.Errorf("%d files end in %q, first %q and %q: unpack the one to use", len(members), ending, loader.Excerpt(members[0].Name), loader.Excerpt(members[1].Name))
+			return nil, fmt.Errorf("%d files end in %q, first %q and %q: unpack the one to use",
+				len(members), ending, loader.Excerpt(members[0].Name), loader.Excerpt(members[1].Name))
 		}
 	}
 	return nil, fmt.Errorf("none of the %d files in it ends in .json", len(files))

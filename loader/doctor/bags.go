@@ -21,7 +21,8 @@ func (r *Report) compareBags(splits []Split) {
 			}
 			o.IDs = len(same)
 			if o.IDs > 0 {
-				r.add(Finding{Warning, "ids-across", fmt.Sprintf("%s and %s share %s", o.First, o.Second, counted(o.IDs, "identifier")),
+				r.add(Finding{Warning, "ids-across", fmt.Sprintf("%s and %s share %s", o.First, o.Second,
+					counted(o.IDs, "identifier")),
 					leakCure(o), some(same)})
 			}
 			captions := func(s *loader.Set, bag int) (uint64, bool) { return captionKey(seed, s, bag) }
@@ -47,13 +48,15 @@ func (r *Report) captionFinding(o *Overlap, bags int, repeated []string) {
 	if float64(o.Captions) > chanceCaptions*float64(bags) {
 		weight = Warning
 	}
-	r.add(Finding{weight, "captions-across", fmt.Sprintf("%s has %s (%s) with the words of the captions of one of %s, caption by caption",
-		o.Second, counted(o.Captions, "bag"), percent(o.Captions, bags), o.First), leakCure(o), some(repeated)})
+	r.add(Finding{weight, "captions-across",
+		fmt.Sprintf("%s has %s (%s) with the words of the captions of one of %s, caption by caption",
+			o.Second, counted(o.Captions, "bag"), percent(o.Captions, bags), o.First), leakCure(o), some(repeated)})
 }
 
 // leakCure says what to do about bags that two splits share.
 func leakCure(o *Overlap) string {
-	return fmt.Sprintf("take them out of %s, or split anew by lists of identifiers (--validation-ids, --test-ids): figures of %s on them tell what was learned by heart", o.First, o.Second)
+	return fmt.Sprintf("take them out of %s, or split anew by lists of identifiers (--validation-ids, --test-ids): "+
+		"figures of %s on them tell what was learned by heart", o.First, o.Second)
 }
 
 // numbered reports whether bags are named by their place alone, which says nothing about what they are.

@@ -64,7 +64,8 @@ func soundBags(t *testing.T, split string, n int) []bag {
 	for i := range bags {
 		number := len(split)*10 + i
 		word := []string{"cat", "dog"}[i%2]
-		bags[i] = bag{fmt.Sprintf("%s-%d", split, i), encodedJPEG(t, painted(number, 40+number, 48)), []string{"a " + word}}
+		bags[i] = bag{fmt.Sprintf("%s-%d", split, i), encodedJPEG(t, painted(number, 40+number, 48)),
+			[]string{"a " + word}}
 	}
 	return bags
 }
@@ -132,15 +133,18 @@ func wantFinding(t *testing.T, r *doctor.Report, w doctor.Weight, kind string) d
 }
 
 func TestExamine_SoundSetHasNothingAboveNotes(t *testing.T) {
-	r := examine(t, options(), split(t, "train", soundBags(t, "train", 24), "cat", "dog"), split(t, "test", soundBags(t, "test", 4), "cat", "dog"))
+	r := examine(t, options(), split(t, "train", soundBags(t, "train", 24), "cat", "dog"),
+		split(t, "test", soundBags(t, "test", 4), "cat", "dog"))
 	if len(r.Findings) != 0 {
 		t.Errorf("findings %+v", r.Findings)
 	}
 	p := r.Splits[0].Pictures
-	if p.Files != 24 || p.Decoded != 24 || p.Types["JPEG"] != 24 || p.Smallest.Width != 90 || p.Largest.Width != 113 || p.Median.Width != 102 || p.Median.Height != 48 {
+	if p.Files != 24 || p.Decoded != 24 || p.Types["JPEG"] != 24 || p.Smallest.Width != 90 || p.Largest.Width != 113 ||
+		p.Median.Width != 102 || p.Median.Height != 48 {
 		t.Errorf("pictures %+v, median %+v", p, p.Median)
 	}
-	if o := r.Overlaps[0]; o.First != "train" || o.Second != "test" || o.IDs+o.Content+o.Captions != 0 || o.LabelRows != 4 {
+	if o := r.Overlaps[0]; o.First != "train" || o.Second != "test" || o.IDs+o.Content+o.Captions != 0 ||
+		o.LabelRows != 4 {
 		t.Errorf("overlap %+v, want the 4 label rows alone", o)
 	}
 }
@@ -170,11 +174,12 @@ func tiled(number, tile int) image.Image {
 	return img
 }
 
-// Copies in another size or format are told as a hint, apart from those of the same bytes.
+// Copies in another size or format are reported as a hint, apart from those of the same bytes.
 func TestExamine_PicturesThatLookAlike(t *testing.T) {
 	train, test := soundBags(t, "train", 20), soundBags(t, "test", 6)
 	train[3].file, train[9].file = encodedJPEG(t, tiled(1, 10)), encodedPNG(t, tiled(1, 7))
-	train[12].file, test[0].file, test[4].file = encodedPNG(t, tiled(2, 8)), encodedJPEG(t, tiled(2, 12)), encodedPNG(t, tiled(3, 8))
+	train[12].file, test[0].file, test[4].file = encodedPNG(t, tiled(2, 8)), encodedJPEG(t, tiled(2, 12)),
+		encodedPNG(t, tiled(3, 8))
 	test[2].file = train[12].file
 	r := examine(t, options(), split(t, "train", train, "cat", "dog"), split(t, "test", test, "cat", "dog"))
 	var examples []string
@@ -184,10 +189,12 @@ func TestExamine_PicturesThatLookAlike(t *testing.T) {
 		}
 	}
 	// test-2 has the bytes of a training picture, so that test-0 is like both.
-	if want := []string{"train train-3 ~ train train-9", "train train-12 ~ test test-0", "test test-0 ~ test test-2"}; !slices.Equal(examples, want) {
+	if want := []string{"train train-3 ~ train train-9", "train train-12 ~ test test-0",
+		"test test-0 ~ test test-2"}; !slices.Equal(examples, want) {
 		t.Errorf("examples %q, want %q", examples, want)
 	}
-	if o := r.Overlaps[0]; o.Near != 1 || o.Content != 1 || r.Splits[0].Pictures.Near != 1 || r.Splits[1].Pictures.Near != 1 {
+	if o := r.Overlaps[0]; o.Near != 1 || o.Content != 1 || r.Splits[0].Pictures.Near != 1 ||
+		r.Splits[1].Pictures.Near != 1 {
 		t.Errorf("overlap %+v, pictures %+v and %+v", o, r.Splits[0].Pictures, r.Splits[1].Pictures)
 	}
 }
@@ -213,7 +220,8 @@ func TestExamine_TruncatedJPEGStopsARunUnlessItIsAllowed(t *testing.T) {
 	train[4].file = train[4].file[:len(train[4].file)/2]
 	set := split(t, "train", train, "cat", "dog")
 	f := wantFinding(t, examine(t, options(), set), doctor.Error, "broken-pictures")
-	if len(f.Examples) != 1 || !bytes.Contains([]byte(f.Examples[0]), []byte("train-4.jpg")) || !bytes.Contains([]byte(f.Cure), []byte("--max-bad-samples 1")) {
+	if len(f.Examples) != 1 || !bytes.Contains([]byte(f.Examples[0]), []byte("train-4.jpg")) ||
+		!bytes.Contains([]byte(f.Cure), []byte("--max-bad-samples 1")) {
 		t.Errorf("finding %+v does not name the file and the cure", f)
 	}
 	o := options()
@@ -234,7 +242,8 @@ func TestExamine_LabelsThatTeachNothing(t *testing.T) {
 	if f := wantFinding(t, r, doctor.Warning, "constant-classes"); !slices.Equal(f.Examples, []string{"here"}) {
 		t.Errorf("constant classes %q", f.Examples)
 	}
-	if l := r.Splits[0].Labels; l.Most[0] != (doctor.ClassSize{Word: "here", Bags: 20}) || l.Least[0] != (doctor.ClassSize{Word: "cat", Bags: 9}) || l.Rare != 1 {
+	if l := r.Splits[0].Labels; l.Most[0] != (doctor.ClassSize{Word: "here", Bags: 20}) ||
+		l.Least[0] != (doctor.ClassSize{Word: "cat", Bags: 9}) || l.Rare != 1 {
 		t.Errorf("labels %+v", l)
 	}
 }
@@ -272,7 +281,8 @@ func TestExamine_ShapesColoursAndTypes(t *testing.T) {
 	train[0].file = encodedPNG(t, painted(1, 200, 50))
 	train[1].file = encodedPNG(t, image.NewGray(image.Rect(0, 0, 20, 10)))
 	p := examine(t, options(), split(t, "train", train, "cat", "dog")).Splits[0].Pictures
-	if p.Types["PNG"] != 2 || p.Types["JPEG"] != 18 || p.Odd != 1 || p.Grey != 1 || p.Small != 1 || p.Smallest.ID != "train-1" || p.Largest.ID != "train-0" {
+	if p.Types["PNG"] != 2 || p.Types["JPEG"] != 18 || p.Odd != 1 || p.Grey != 1 || p.Small != 1 ||
+		p.Smallest.ID != "train-1" || p.Largest.ID != "train-0" {
 		t.Errorf("pictures %+v, smallest %+v, largest %+v", p, p.Smallest, p.Largest)
 	}
 }
@@ -302,11 +312,12 @@ func TestExamine_DoesNotDependOnWorkers(t *testing.T) {
 	}
 }
 
-func TestExamine_EndsWhenItIsTold(t *testing.T) {
+func TestExamine_EndsWhenItIsAsked(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := options()
 	o.Progress = func(doctor.Progress) { cancel() }
-	if _, err := doctor.Examine(ctx, []doctor.Split{split(t, "train", soundBags(t, "train", 20), "cat", "dog")}, o); err == nil || ctx.Err() == nil {
-		t.Errorf("no error although it was told to end")
+	if _, err := doctor.Examine(ctx, []doctor.Split{split(t, "train", soundBags(t, "train", 20), "cat", "dog")},
+		o); err == nil || ctx.Err() == nil {
+		t.Errorf("no error although it was asked to end")
 	}
 }

@@ -42,7 +42,8 @@ func (r *Report) compareContent(looks []look, splits []Split, noun string, withi
 	}
 	for i := range r.Overlaps {
 		if o := &r.Overlaps[i]; o.Content > 0 {
-			r.add(Finding{Warning, "duplicates-across", fmt.Sprintf("%s and %s share %s, with just the same content", o.First, o.Second, counted(o.Content, noun)),
+			r.add(Finding{Warning, "duplicates-across", fmt.Sprintf("%s and %s share %s, with just the same content",
+				o.First, o.Second, counted(o.Content, noun)),
 				leakCure(o), examples[o]})
 		}
 	}
@@ -72,7 +73,9 @@ func (r *Report) copyFindings(s *SplitReport, c *Copies, noun string) {
 			s.Name, counted(c.Duplicates, noun), percent(c.Duplicates, s.Frames)), "keep one of each", nil})
 	}
 	if c.Relabelled > 0 {
-		r.add(Finding{Note, "relabelled-duplicates", fmt.Sprintf("copies within %s with other labels than the first of them: %d of %d", s.Name, c.Relabelled, c.Duplicates),
+		r.add(Finding{Note, "relabelled-duplicates",
+			fmt.Sprintf("copies within %s with other labels than the first of them: %d of %d",
+				s.Name, c.Relabelled, c.Duplicates),
 			"some of their labels are wrong or missing: look at them, or let nmn audit rank labels", nil})
 	}
 }

@@ -27,7 +27,7 @@ type Options struct {
 	InputSize int
 	// Missing says that the run takes features that are missing, Standardise that it brings all to one scale.
 	Missing, Standardise bool
-	// Progress, where not nil, is told how far a pass is. Calls do not overlap.
+	// Progress, where not nil, is called with how far a pass is. Calls do not overlap.
 	Progress func(Progress)
 }
 
@@ -81,7 +81,11 @@ func Examine(ctx context.Context, splits []Split, o Options) (*Report, error) {
 			return nil, fmt.Errorf("doctor: the labels of %s are not in memory", s.Name)
 		}
 		r.Splits = append(r.Splits, SplitReport{
-			Name: s.Name, Bags: s.Set.Len(), Frames: s.Set.AllFrames(), Longest: s.Set.LongestBag(), Labels: measureLabels(s.Set),
+			Name:    s.Name,
+			Bags:    s.Set.Len(),
+			Frames:  s.Set.AllFrames(),
+			Longest: s.Set.LongestBag(),
+			Labels:  measureLabels(s.Set),
 		})
 	}
 	for second := range splits {

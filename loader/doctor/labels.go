@@ -79,16 +79,20 @@ func (r *Report) labelFindings() {
 		if at == 0 {
 			r.trainingLabels(s)
 		} else if n := len(s.Labels.Never); n > 0 {
-			r.add(Finding{Note, "classes-not-judged", fmt.Sprintf("classes on no bag of %s: %d of %d; no average precision is defined for them there",
-				s.Name, n, s.Labels.Classes), "hold out more bags, or judge by the classes that are left", some(s.Labels.Never)})
+			r.add(Finding{Note, "classes-not-judged",
+				fmt.Sprintf("classes on no bag of %s: %d of %d; no average precision is defined for them there",
+					s.Name, n, s.Labels.Classes), "hold out more bags, or judge by the classes that are left",
+				some(s.Labels.Never)})
 		}
 		if n := s.Labels.Unlabelled; n > 0 {
 			weight := Note
 			if 2*n > s.Bags {
 				weight = Warning
 			}
-			r.add(Finding{weight, "bags-without-label", fmt.Sprintf("bags of %s without any label: %d (%s)", s.Name, n, percent(n, s.Bags)),
-				"check that their labels were not lost on the way; with captions, a vocabulary of more words (--vocab-size, --min-count) labels more of them", nil})
+			r.add(Finding{weight, "bags-without-label", fmt.Sprintf("bags of %s without any label: %d (%s)", s.Name, n,
+				percent(n, s.Bags)),
+				"check that their labels were not lost on the way; with captions, a vocabulary of more words " +
+					"(--vocab-size, --min-count) labels more of them", nil})
 		}
 	}
 }
@@ -96,15 +100,20 @@ func (r *Report) labelFindings() {
 func (r *Report) trainingLabels(s *SplitReport) {
 	l := &s.Labels
 	if n := len(l.Never); n > 0 {
-		r.add(Finding{Warning, "empty-classes", fmt.Sprintf("classes on no bag of %s: %d of %d; nothing can be learned of them", s.Name, n, l.Classes),
-			"leave them out of the vocabulary (--vocab, --min-count) or of the label columns (--label-columns), or add bags that have them", some(l.Never)})
+		r.add(Finding{Warning, "empty-classes",
+			fmt.Sprintf("classes on no bag of %s: %d of %d; nothing can be learned of them", s.Name, n, l.Classes),
+			"leave them out of the vocabulary (--vocab, --min-count) or of the label columns (--label-columns), or " +
+				"add bags that have them", some(l.Never)})
 	}
 	if n := len(l.Always); n > 0 {
-		r.add(Finding{Warning, "constant-classes", fmt.Sprintf("classes on every bag of %s: %d of %d; they tell bags apart in nothing", s.Name, n, l.Classes),
+		r.add(Finding{Warning, "constant-classes",
+			fmt.Sprintf("classes on every bag of %s: %d of %d; they tell bags apart in nothing", s.Name, n, l.Classes),
 			"leave them out of the vocabulary (--vocab) or of the label columns (--label-columns)", some(l.Always)})
 	}
 	if l.Rare > 0 {
-		r.add(Finding{Note, "rare-classes", fmt.Sprintf("classes on fewer than %d bags of %s: %d of %d; little can be learned of them, and their noise rates cannot be estimated well",
-			rareBelow, s.Name, l.Rare, l.Classes), "leave them out (--min-count, --vocab-size), or read their figures with care", nil})
+		r.add(Finding{Note, "rare-classes", fmt.Sprintf("classes on fewer than %d bags of %s: %d of %d; little can "+
+			"be learned of them, and their noise rates cannot be estimated well",
+			rareBelow, s.Name, l.Rare, l.Classes), "leave them out (--min-count, --vocab-size), or read their " +
+			"figures with care", nil})
 	}
 }

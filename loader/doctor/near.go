@@ -32,23 +32,25 @@ func (s signature) sharedBlock(o signature) int {
 
 // eachNear calls back for pairs of pictures that look alike and are not the same, of different bags; each
 // pair once, the first by split and bag in front. It sorts the looks.
-func eachNear(looks []look, tell func(a, b look)) {
+func eachNear(looks []look, visit func(a, b look)) {
 	for i := range blocks {
 		slices.SortFunc(looks, func(a, b look) int {
-			return cmp.Or(cmp.Compare(a.sign.block(i), b.sign.block(i)), cmp.Compare(a.sign.across, b.sign.across), cmp.Compare(a.sign.down, b.sign.down), a.before(b))
+			return cmp.Or(cmp.Compare(a.sign.block(i), b.sign.block(i)), cmp.Compare(a.sign.across, b.sign.across),
+				cmp.Compare(a.sign.down, b.sign.down), a.before(b))
 		})
 		for at, a := range looks {
 			for _, b := range looks[at+1 : min(at+1+mostCompared, len(looks))] {
 				if a.sign.block(i) != b.sign.block(i) {
 					break
 				}
-				if !a.sign.near(b.sign) || a.sign.sharedBlock(b.sign) != i || a.content == b.content || a.split == b.split && a.bag == b.bag {
+				if !a.sign.near(b.sign) || a.sign.sharedBlock(b.sign) != i || a.content == b.content ||
+					a.split == b.split && a.bag == b.bag {
 					continue
 				}
 				if a.before(b) < 0 {
-					tell(a, b)
+					visit(a, b)
 				} else {
-					tell(b, a)
+					visit(b, a)
 				}
 			}
 		}
@@ -64,8 +66,8 @@ func (l look) before(o look) int {
 // the first such bag.
 type alike map[int32]look
 
-// compareLooks finds pictures that look like others. It is a hint: the same bytes are told elsewhere, and what
-// only looks alike may be two pictures of one scene.
+// compareLooks finds pictures that look like others. It is a hint: copies of the same bytes are
+// reported elsewhere, and what only looks alike may be two pictures of one scene.
 func (r *Report) compareLooks(looks []look, splits []Split) {
 	signed := slices.DeleteFunc(slices.Clone(looks), func(l look) bool { return l.state&isSigned == 0 })
 	pairs := make([][]alike, len(splits)) // by the split of the first and of the second
@@ -94,13 +96,17 @@ func (r *Report) nearFinding(first, second, n int, examples []string) {
 	s := &r.Splits[second]
 	if first == second {
 		s.Pictures.Near = n
-		r.add(Finding{Note, "near-duplicates", fmt.Sprintf("%s of %s (%s) that look like another there, maybe scaled or encoded anew", counted(n, "picture"), s.Name, percent(n, s.Bags)),
+		r.add(Finding{Note, "near-duplicates",
+			fmt.Sprintf("%s of %s (%s) that look like another there, maybe scaled or encoded anew",
+				counted(n, "picture"), s.Name, percent(n, s.Bags)),
 			"look at them: copies are learned several times", examples})
 		return
 	}
 	o := r.overlap(first, second)
 	o.Near = n
-	r.add(Finding{Note, "near-duplicates-across", fmt.Sprintf("%s of %s (%s) that look like one of %s, maybe scaled or encoded anew", counted(n, "picture"), o.Second, percent(n, s.Bags), o.First),
+	r.add(Finding{Note, "near-duplicates-across",
+		fmt.Sprintf("%s of %s (%s) that look like one of %s, maybe scaled or encoded anew",
+			counted(n, "picture"), o.Second, percent(n, s.Bags), o.First),
 		"look at them, and where they are copies " + leakCure(o), examples})
 }
 
@@ -114,7 +120,8 @@ func (a alike) examples(splits []Split, second int) []string {
 	slices.Sort(bags)
 	for _, bag := range bags[:min(len(bags), maxExamples)] {
 		first := a[bag]
-		examples = append(examples, splits[first.split].Name+" "+splits[first.split].Set.IDs[first.bag]+" ~ "+splits[second].Name+" "+splits[second].Set.IDs[bag])
+		examples = append(examples, splits[first.split].Name+" "+splits[first.split].Set.IDs[first.bag]+" ~ "+
+			splits[second].Name+" "+splits[second].Set.IDs[bag])
 	}
 	return examples
 }

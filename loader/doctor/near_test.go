@@ -77,7 +77,8 @@ func TestSign_Photographs(t *testing.T) {
 		}
 		all = append(all, s)
 	}
-	t.Logf("%d photographs, %d too plain, %d found again; the nearest two differ in %d bits", len(files), plain, recognised, nearest)
+	t.Logf("%d photographs, %d too plain, %d found again; the nearest two differ in %d bits",
+		len(files), plain, recognised, nearest)
 	if recognised < len(all)*98/100 || plain > len(files)/20 {
 		t.Errorf("of %d photographs %d are too plain, and %d of the others found again", len(files), plain, recognised)
 	}
@@ -116,7 +117,8 @@ func TestEachNear_FindsAllPairsOnce(t *testing.T) {
 				s.down ^= 1 << (stream.Uint32() % 64)
 			}
 		}
-		looks = append(looks, look{sign: s, bag: bag, split: uint8(bag % 2), content: [16]byte{byte(bag / 2), byte(bag % 50)}})
+		looks = append(looks,
+			look{sign: s, bag: bag, split: uint8(bag % 2), content: [16]byte{byte(bag / 2), byte(bag % 50)}})
 	}
 	var want, got []string
 	name := func(a, b look) string { return fmt.Sprint(a.split, a.bag, b.split, b.bag) }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Pictures are those of a split. Sizes, grey and odd ones are of those that were decoded.
+// Pictures are those of a split. Sizes, grey and odd ones count those that were decoded.
 type Pictures struct {
 	Files      int            `json:"files"` // frames, where bags are videos
 	Decoded    int            `json:"decoded"`
@@ -26,7 +26,7 @@ type Pictures struct {
 	Errors   []string     `json:"errors"` // of broken ones, the first of them
 }
 
-// PictureSize is in pixels. ID is the bag, empty where the size is of no single picture.
+// PictureSize is in pixels. ID is the bag, empty where the size is not that of a single picture.
 type PictureSize struct {
 	Width  int    `json:"width"`
 	Height int    `json:"height"`
@@ -130,28 +130,38 @@ func median(values []int32) int {
 func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 	p := s.Pictures
 	if p.Broken > 0 {
-		f := Finding{Warning, "broken-pictures", fmt.Sprintf("pictures of %s that cannot be used: %d of %d; a run leaves them out", s.Name, p.Broken, p.Files),
+		f := Finding{Warning, "broken-pictures",
+			fmt.Sprintf("pictures of %s that cannot be used: %d of %d; a run leaves them out",
+				s.Name, p.Broken, p.Files),
 			"repair or remove them", some(p.Errors)}
 		if p.BrokenBags > o.MaxBadSamples {
-			f.Weight, f.Text = Error, fmt.Sprintf("pictures of %s that cannot be used: %d of %d; a run leaves out %d bags at most", s.Name, p.Broken, p.Files, o.MaxBadSamples)
+			f.Weight, f.Text = Error, fmt.Sprintf("pictures of %s that cannot be used: %d of %d; a run leaves out %d "+
+				"bags at most", s.Name, p.Broken, p.Files, o.MaxBadSamples)
 			f.Cure = fmt.Sprintf("repair or remove them, or leave them out: --max-bad-samples %d", p.BrokenBags)
 		}
 		r.add(f)
 	}
 	if p.Small > 0 {
-		r.add(Finding{Note, "small-pictures", fmt.Sprintf("pictures of %s not half as large as the input of the network, %d pixels: %d; they are enlarged",
-			s.Name, o.InputSize, p.Small), "train with a smaller input (--input-size, --net scenes), or take larger pictures", nil})
+		r.add(Finding{Note, "small-pictures",
+			fmt.Sprintf(
+				"pictures of %s not half as large as the input of the network, %d pixels: %d; they are enlarged",
+				s.Name, o.InputSize, p.Small), "train with a smaller input (--input-size, --net scenes), or take " +
+				"larger pictures", nil})
 	}
 	if p.Odd > 0 {
-		r.add(Finding{Note, "odd-aspect", fmt.Sprintf("pictures of %s more than %d times as long as they are high, or the other way: %d", s.Name, oddAspect, p.Odd),
+		r.add(Finding{Note, "odd-aspect",
+			fmt.Sprintf("pictures of %s more than %d times as long as they are high, or the other way: %d",
+				s.Name, oddAspect, p.Odd),
 			"--fit longest keeps their shape, --fit square bends it", nil})
 	}
 	if p.Grey > 0 && p.Grey < p.Decoded {
-		r.add(Finding{Note, "grey-pictures", fmt.Sprintf("grey pictures of %s, with three equal channels: %d (%s)", s.Name, p.Grey, percent(p.Grey, p.Decoded)),
+		r.add(Finding{Note, "grey-pictures", fmt.Sprintf("grey pictures of %s, with three equal channels: %d (%s)",
+			s.Name, p.Grey, percent(p.Grey, p.Decoded)),
 			"nothing, unless colour goes with a label", nil})
 	}
 	if n := p.Files - p.Decoded - p.Broken; n > 0 {
-		r.add(Finding{Note, "sampled", fmt.Sprintf("pictures of %s that were not decoded: %d of %d", s.Name, n, p.Files), "leave out --sample to decode all", nil})
+		r.add(Finding{Note, "sampled", fmt.Sprintf("pictures of %s that were not decoded: %d of %d",
+			s.Name, n, p.Files), "leave out --sample to decode all", nil})
 	}
 }
 
@@ -159,17 +169,19 @@ func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 type copies []look
 
 // eachCopies calls back for each content that several bags have. It sorts the looks.
-func eachCopies(looks []look, tell func(copies)) {
+func eachCopies(looks []look, visit func(copies)) {
 	slices.SortFunc(looks, func(a, b look) int {
-		return cmp.Or(slices.Compare(a.content[:], b.content[:]), cmp.Compare(a.split, b.split), cmp.Compare(a.bag, b.bag), cmp.Compare(a.frame, b.frame))
+		return cmp.Or(slices.Compare(a.content[:], b.content[:]), cmp.Compare(a.split, b.split),
+			cmp.Compare(a.bag, b.bag), cmp.Compare(a.frame, b.frame))
 	})
 	for len(looks) > 0 {
 		n := 1
 		for n < len(looks) && looks[n].content == looks[0].content {
 			n++
 		}
-		if first, last := looks[0], looks[n-1]; looks[0].state&isRead != 0 && (first.split != last.split || first.bag != last.bag) {
-			tell(copies(looks[:n]))
+		if first, last := looks[0], looks[n-1]; looks[0].state&isRead != 0 &&
+			(first.split != last.split || first.bag != last.bag) {
+			visit(copies(looks[:n]))
 		}
 		looks = looks[n:]
 	}

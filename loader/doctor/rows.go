@@ -42,7 +42,7 @@ func (r *Report) lookAtRows(ctx context.Context, splits []Split, o Options) erro
 	}
 	looks := make([]look, 0, total)
 	for i, split := range splits {
-		p := rowPass{split: split, rows: &Rows{Errors: []string{}}, tell: func() {
+		p := rowPass{split: split, rows: &Rows{Errors: []string{}}, report: func() {
 			if done++; o.Progress != nil {
 				o.Progress(Progress{"rows", done, total})
 			}
@@ -71,7 +71,7 @@ type rowPass struct {
 	rows   *Rows
 	looks  []look
 	failed error // what ended the pass
-	tell   func()
+	report func()
 }
 
 // all gives the rows to whoever measures them. Rows without a number that is no number are compared too.
@@ -89,11 +89,12 @@ func (p *rowPass) all(ctx context.Context) iter.Seq2[[]float32, error] {
 				p.count(row, err)
 				if err == nil {
 					l := look{bag: int32(bag), frame: int32(frame)}
-					content, _ = binary.Append(content[:0], binary.LittleEndian, row) // fails only for types without a size
+					// Append fails only for types without a size.
+					content, _ = binary.Append(content[:0], binary.LittleEndian, row)
 					l.note(content)
 					p.looks = append(p.looks, l)
 				}
-				p.tell()
+				p.report()
 				if !yield(row, err) {
 					return
 				}
@@ -142,19 +143,25 @@ func measureColumns(m *features.Moments) *Features {
 // rowFindings judges rows that cannot be used as they are.
 func (r *Report) rowFindings(s *SplitReport, o *Options) {
 	if n := s.Rows.Unusable; n > 0 {
-		f := Finding{Warning, "unusable-rows", fmt.Sprintf("rows of %s that cannot be used: %d of %d; a run leaves them out", s.Name, n, s.Rows.Rows),
+		f := Finding{Warning, "unusable-rows",
+			fmt.Sprintf("rows of %s that cannot be used: %d of %d; a run leaves them out", s.Name, n, s.Rows.Rows),
 			"repair or remove them", some(s.Rows.Errors)}
 		if n > o.MaxBadSamples {
-			f.Weight, f.Text = Error, fmt.Sprintf("rows of %s that cannot be used: %d of %d; a run leaves out %d at most", s.Name, n, s.Rows.Rows, o.MaxBadSamples)
+			f.Weight, f.Text = Error, fmt.Sprintf(
+				"rows of %s that cannot be used: %d of %d; a run leaves out %d at most",
+				s.Name, n, s.Rows.Rows, o.MaxBadSamples)
 			f.Cure = fmt.Sprintf("repair or remove them, or leave them out: --max-bad-samples %d", n)
 		}
 		r.add(f)
 	}
 	if n := s.Rows.Incomplete; n > 0 {
-		f := Finding{Note, "missing-values", fmt.Sprintf("rows of %s with missing values: %d of %d; a run takes the mean of the column for them", s.Name, n, s.Rows.Rows),
+		f := Finding{Note, "missing-values",
+			fmt.Sprintf("rows of %s with missing values: %d of %d; a run takes the mean of the column for them",
+				s.Name, n, s.Rows.Rows),
 			"nothing, if they are missing by chance", nil}
 		if !o.Missing {
-			f.Weight, f.Text = Error, fmt.Sprintf("rows of %s with missing values (empty, ?, NaN): %d of %d", s.Name, n, s.Rows.Rows)
+			f.Weight, f.Text = Error, fmt.Sprintf("rows of %s with missing values (empty, ?, NaN): %d of %d",
+				s.Name, n, s.Rows.Rows)
 			f.Cure = "--missing-values mean --standardise takes the mean of the column, or repair the rows"
 		}
 		r.add(f)
@@ -178,11 +185,15 @@ func (r *Report) columnFindings(o *Options) {
 		for i := range examples {
 			examples[i] = fmt.Sprintf("column %d", f.Constant[i])
 		}
-		r.add(Finding{Note, "constant-features", fmt.Sprintf("features that are the same in all rows of %s: %d of %d; they count for nothing", r.Splits[0].Name, n, f.Width),
+		r.add(Finding{Note, "constant-features",
+			fmt.Sprintf("features that are the same in all rows of %s: %d of %d; they count for nothing",
+				r.Splits[0].Name, n, f.Width),
 			"leave them out (--ignore-columns)", examples})
 	}
 	if !o.Standardise && (f.Most > largeRatio*f.Least || f.LargestMean > largeMean) {
-		r.add(Finding{Warning, "scale", fmt.Sprintf("features are on different scales: deviations of %.3g to %.3g, means of up to %.3g", f.Least, f.Most, f.LargestMean),
+		r.add(Finding{Warning, "scale",
+			fmt.Sprintf("features are on different scales: deviations of %.3g to %.3g, means of up to %.3g",
+				f.Least, f.Most, f.LargestMean),
 			"--standardise brings all to mean 0 and deviation 1", nil})
 	}
 }

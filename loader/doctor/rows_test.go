@@ -47,7 +47,7 @@ func rowsOf(t *testing.T, name string, rows vectors) doctor.Split {
 	return doctor.Split{Name: name, Set: set}
 }
 
-func usualRows(n, from int) vectors {
+func ordinaryRows(n, from int) vectors {
 	rows := make(vectors, n)
 	for i := range rows {
 		rows[i] = []float32{float32(from + i), float32((from+i)%7) - 3}
@@ -56,7 +56,7 @@ func usualRows(n, from int) vectors {
 }
 
 func TestExamine_SoundRows(t *testing.T) {
-	r := examine(t, options(), rowsOf(t, "train", usualRows(24, 0)), rowsOf(t, "test", usualRows(6, 50)))
+	r := examine(t, options(), rowsOf(t, "train", ordinaryRows(24, 0)), rowsOf(t, "test", ordinaryRows(6, 50)))
 	if len(r.Findings) != 0 || r.Features.Width != 2 || r.Splits[1].Rows.Rows != 6 {
 		t.Errorf("findings %+v, features %+v; identifiers by row are no shared ones", r.Findings, r.Features)
 	}
@@ -64,7 +64,7 @@ func TestExamine_SoundRows(t *testing.T) {
 
 func TestExamine_RowsThatCannotBeLearned(t *testing.T) {
 	nan, infinite := float32(math.NaN()), float32(math.Inf(1))
-	rows := usualRows(24, 0)
+	rows := ordinaryRows(24, 0)
 	rows[3][1], rows[5][0], rows[6][1] = nan, infinite, nan
 	r := examine(t, options(), rowsOf(t, "train", rows))
 	wantFinding(t, r, doctor.Error, "missing-values")
@@ -80,7 +80,7 @@ func TestExamine_RowsThatCannotBeLearned(t *testing.T) {
 }
 
 func TestExamine_ColumnsAndCopiesOfRows(t *testing.T) {
-	train, test := usualRows(24, 0), usualRows(6, 50)
+	train, test := ordinaryRows(24, 0), ordinaryRows(6, 50)
 	for i := range train {
 		train[i] = []float32{train[i][0], 5, 1e5 * train[i][1]}
 	}
@@ -93,7 +93,8 @@ func TestExamine_ColumnsAndCopiesOfRows(t *testing.T) {
 	if f := wantFinding(t, r, doctor.Note, "constant-features"); !slices.Equal(f.Examples, []string{"column 2"}) {
 		t.Errorf("constant features %q", f.Examples)
 	}
-	if f := wantFinding(t, r, doctor.Warning, "duplicates-across"); !slices.Equal(f.Examples, []string{"train 5 = test 3"}) {
+	if f := wantFinding(t, r, doctor.Warning, "duplicates-across"); !slices.Equal(f.Examples,
+		[]string{"train 5 = test 3"}) {
 		t.Errorf("copies %q", f.Examples)
 	}
 	if n := r.Splits[0].Rows.Duplicates; n != 1 {

@@ -108,7 +108,7 @@ func (s *scan) run(ctx context.Context) error {
 				if err := w.look(ctx, at); err != nil {
 					return err
 				}
-				s.tell()
+				s.report()
 			}
 		})
 	}
@@ -117,7 +117,7 @@ func (s *scan) run(ctx context.Context) error {
 	return err
 }
 
-func (s *scan) tell() {
+func (s *scan) report() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.done++

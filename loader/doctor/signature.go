@@ -7,7 +7,7 @@ import (
 )
 
 // signature is a picture's perceptual hash, by differences (dHash): of a picture reduced to 9×9 cells, one
-// bit for each pair of neighbours tells which is brighter, 64 across and 64 down. Pictures that were scaled
+// bit for each pair of neighbours says which is brighter, 64 across and 64 down. Pictures that were scaled
 // or encoded anew keep nearly all of them.
 type signature struct{ across, down uint64 }
 
@@ -32,16 +32,16 @@ func sign(p *picture.Picture) (signature, bool) {
 	clear := 0
 	for y := range cells - 1 {
 		for x := range cells - 1 {
-			here := grid[y*cells+x]
+			cell := grid[y*cells+x]
 			for _, d := range []struct {
 				bits  *uint64
 				other float64
 			}{{&s.across, grid[y*cells+x+1]}, {&s.down, grid[(y+1)*cells+x]}} {
 				*d.bits <<= 1
-				if d.other > here {
+				if d.other > cell {
 					*d.bits |= 1
 				}
-				if d.other >= here+greyStep || d.other <= here-greyStep {
+				if d.other >= cell+greyStep || d.other <= cell-greyStep {
 					clear++
 				}
 			}
@@ -82,7 +82,7 @@ const (
 	mostInAll  = 16
 )
 
-// near reports whether two signatures are of what looks like one picture.
+// near reports whether two signatures belong to what looks like one picture.
 func (s signature) near(o signature) bool {
 	across := bits.OnesCount64(s.across ^ o.across)
 	return across <= mostAcross && across+bits.OnesCount64(s.down^o.down) <= mostInAll

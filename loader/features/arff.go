@@ -163,7 +163,7 @@ func (a *attribute) setValues(s string) error {
 	return nil
 }
 
-// meka lists the labels that a relation's name tells as MEKA does: "Music: -C 6" for the first six
+// meka lists the labels that a relation's name gives as MEKA writes them: "Music: -C 6" for the first six
 // attributes, -C -6 for the last.
 func (a *arffRecords) meka() []string {
 	words := strings.Fields(a.relation)

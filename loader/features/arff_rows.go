@@ -29,7 +29,8 @@ func (a *arffRecords) dense(line string) error {
 		return err
 	}
 	if len(values) != len(a.attributes) {
-		return formatf("%d values for %d attributes; give each its value, ? for a missing one, and quotes to text with commas (weights of instances are not read)", len(values), len(a.attributes))
+		return formatf("%d values for %d attributes; give each its value, ? for a missing one, and quotes to text "+
+			"with commas (weights of instances are not read)", len(values), len(a.attributes))
 	}
 	a.row = values
 	return nil
@@ -49,7 +50,8 @@ func (a *arffRecords) sparse(line string) error {
 		number, after := cutWord(rest)
 		c, err := strconv.Atoi(number)
 		if err != nil || c < 0 || c >= len(a.attributes) {
-			return formatf("index %q, want 0 to %d, for the %d attributes of the header", clip(number), len(a.attributes)-1, len(a.attributes))
+			return formatf("index %q, want 0 to %d, for the %d attributes of the header",
+				clip(number), len(a.attributes)-1, len(a.attributes))
 		}
 		if c <= last {
 			return formatf("index %d follows %d: indices must rise", c, last)

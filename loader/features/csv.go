@@ -100,12 +100,14 @@ func (c *csvRecords) next() error {
 	}
 	c.line, _ = c.csv.FieldPos(0)
 	if len(c.record) != len(c.names) {
-		return formatf("line %d: %d fields, the first line has %d: repair the line, with quotes around text that has %q in it", c.line, len(c.record), len(c.names), c.csv.Comma)
+		return formatf(
+			"line %d: %d fields, the first line has %d: repair the line, with quotes around text that has %q in it",
+			c.line, len(c.record), len(c.names), c.csv.Comma)
 	}
 	return nil
 }
 
-// fault tells where the text cannot be read: the package csv says it of what is no CSV, and not of a
+// fault says where the text cannot be read: the package csv does so for what is no CSV, but not for a
 // file that ends early.
 func (c *csvRecords) fault(err error) error {
 	var syntax *csv.ParseError

@@ -32,7 +32,8 @@ func (o *Options) labelFile(name, array string, most int) (*Labels, []string, er
 	case ".csv", ".tsv", ".parquet", ".arff", ".jsonl":
 		return o.labelTable(name, most)
 	default:
-		return nil, nil, formatf("features: labels %q: its name ends in %q, want .xml, .npy, .npz, .safetensors, .csv, .tsv, .parquet, .arff or .jsonl", name, kind)
+		return nil, nil, formatf("features: labels %q: its name ends in %q, want .xml, .npy, .npz, .safetensors, "+
+			".csv, .tsv, .parquet, .arff or .jsonl", name, kind)
 	}
 }
 
@@ -112,7 +113,8 @@ func (o *Options) labelsOf(name string, d *decoded) (*Labels, error) {
 	case len(d.words) == 0:
 		return nil, nil
 	case len(d.words) > mostClasses:
-		return nil, formatf("features: labels %q: %d columns, at most %d can be classes", name, len(d.words), mostClasses)
+		return nil, formatf("features: labels %q: %d columns, at most %d can be classes",
+			name, len(d.words), mostClasses)
 	}
 	labels := &Labels{Words: d.words, Values: d.labels}
 	if o.Words == nil || slices.Equal(o.Words, d.words) {
@@ -131,14 +133,16 @@ func (l *Labels) ordered(name string, words []string) (*Labels, error) {
 	for k, word := range words {
 		c, ok := at[word]
 		if !ok {
-			return nil, formatf("features: labels %q: no column for the word %q of the vocabulary; columns are %s", name, clip(word), some(l.Words))
+			return nil, formatf("features: labels %q: no column for the word %q of the vocabulary; columns are %s",
+				name, clip(word), some(l.Words))
 		}
 		from[k] = c
 		delete(at, word)
 	}
 	for _, word := range l.Words {
 		if _, left := at[word]; left {
-			return nil, formatf("features: labels %q: column %q is not in the vocabulary of %d words; leave it out with --ignore-columns", name, clip(word), len(words))
+			return nil, formatf("features: labels %q: column %q is not in the vocabulary of %d words; leave it out "+
+				"with --ignore-columns", name, clip(word), len(words))
 		}
 	}
 	width := len(l.Words)
@@ -161,7 +165,8 @@ func (o *Options) listLabels(name string, d *decoded) (*Labels, error) {
 		words = slices.Compact(words)
 	}
 	if len(words) == 0 || len(words) > mostClasses {
-		return nil, formatf("features: labels %q: its lists hold %d different labels, want 1 to %d", name, len(words), mostClasses)
+		return nil, formatf("features: labels %q: its lists hold %d different labels, want 1 to %d",
+			name, len(words), mostClasses)
 	}
 	index := make(map[string]int, len(words))
 	for k, word := range words {
@@ -172,7 +177,8 @@ func (o *Options) listLabels(name string, d *decoded) (*Labels, error) {
 		for _, word := range list {
 			k, ok := index[word]
 			if !ok {
-				return nil, valuef("features: labels %q, row %d: the label %q is not in the vocabulary of %d words; add it there or take it out here", name, i+1, clip(word), len(words))
+				return nil, valuef("features: labels %q, row %d: the label %q is not in the vocabulary of %d words; "+
+					"add it there or take it out here", name, i+1, clip(word), len(words))
 			}
 			labels.Values[i*len(words)+k] = 1
 		}

@@ -15,7 +15,7 @@ const maxXML = 64 << 20
 //
 //	<labels xmlns="http://mulan.sourceforge.net/labels"><label name="Beach"></label>...</labels>
 //
-// Labels inside of labels, which tell a hierarchy, count like others.
+// Labels inside of labels, which describe a hierarchy, count like others.
 func readLabelXML(name string) ([]string, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -39,7 +39,8 @@ func (o *Options) layout(columns, named []string) (layout, error) {
 	for _, special := range []struct {
 		asked, standard, what string
 		to                    *int
-	}{{o.IDColumn, standardID, "identifiers", &l.id}, {o.ListColumn, standardList, "lists of labels", &l.list}, {o.SplitColumn, standardSplit, "splits", &l.split}} {
+	}{{o.IDColumn, standardID, "identifiers", &l.id}, {o.ListColumn, standardList, "lists of labels", &l.list},
+		{o.SplitColumn, standardSplit, "splits", &l.split}} {
 		if *special.to, err = o.column(columns, special.asked, special.standard, special.what); err != nil {
 			return l, err
 		}
@@ -62,14 +63,17 @@ func (o *Options) layout(columns, named []string) (layout, error) {
 		}
 	}
 	if named != nil { // classes in the order of the list
-		slices.SortFunc(l.labels, func(a, b int) int { return slices.Index(named, columns[a]) - slices.Index(named, columns[b]) })
+		slices.SortFunc(l.labels, func(a, b int) int {
+			return slices.Index(named, columns[a]) - slices.Index(named, columns[b])
+		})
 	}
 	for _, c := range l.labels {
 		l.words = append(l.words, columns[c])
 	}
 	if l.list >= 0 && len(l.labels) > 0 {
 		if o.ListColumn != "" {
-			return l, formatf("labels are asked for both in columns of their own and as lists in column %q: choose one", columns[l.list])
+			return l, formatf("labels are asked for both in columns of their own and as lists in column %q: choose one",
+				columns[l.list])
 		}
 		l.list = -1 // a column called labels, which is neither feature nor label then
 	}

@@ -20,7 +20,8 @@ import (
 
 // npyFile writes an array in C order as NumPy does.
 func npyFile(descr, shape string, data any) []byte {
-	return npyWithHeader(fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape), descr[0] == '>', data)
+	return npyWithHeader(fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape),
+		descr[0] == '>', data)
 }
 
 func npyWithHeader(header string, big bool, data any) []byte {
@@ -66,13 +67,15 @@ func TestOpenNPY_RefusesHostileFiles(t *testing.T) {
 		kind    error
 		says    string
 	}{
-		"empty":         {nil, ErrFormat, "does not begin"},
-		"cut":           {good[:len(good)-1], ErrFormat, "15 bytes of data, want 16"},
-		"appended":      {append(slices.Clone(good), 0), ErrFormat, "17 bytes of data"},
-		"Fortran order": {npyWithHeader("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", false, []float32{1, 2, 3, 4}), ErrFormat, "ascontiguousarray"},
-		"overflow":      {npyFile("<f8", "(4611686018427387904, 4)", []float64{1}), ErrFormat, "too large"},
-		"overflow 2":    {npyFile("<f8", "(2251799813685248, 8192, 16384)", []float64{1}), ErrFormat, "too large"},
-		"claims 8 TB":   {npyFile("<f8", "(1000000, 1000000)", []float64{1}), ErrFormat, "8 bytes of data, want 8000000000000"},
+		"empty":    {nil, ErrFormat, "does not begin"},
+		"cut":      {good[:len(good)-1], ErrFormat, "15 bytes of data, want 16"},
+		"appended": {append(slices.Clone(good), 0), ErrFormat, "17 bytes of data"},
+		"Fortran order": {npyWithHeader("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }",
+			false, []float32{1, 2, 3, 4}), ErrFormat, "ascontiguousarray"},
+		"overflow":   {npyFile("<f8", "(4611686018427387904, 4)", []float64{1}), ErrFormat, "too large"},
+		"overflow 2": {npyFile("<f8", "(2251799813685248, 8192, 16384)", []float64{1}), ErrFormat, "too large"},
+		"claims 8 TB": {npyFile("<f8", "(1000000, 1000000)", []float64{1}), ErrFormat,
+			"8 bytes of data, want 8000000000000"},
 		"no rows":       {npyFile("<f4", "(0, 2)", []float32{}), ErrFormat, "empty"},
 		"a vector":      {npyFile("<f4", "(4,)", []float32{1, 2, 3, 4}), ErrFormat, "want rows × numbers"},
 		"objects":       {npyFile("|O", "(2, 2)", []float32{1}), ErrFormat, "type"},
@@ -141,12 +144,14 @@ func npz(t testing.TB, method uint16, arrays map[string][]byte) []byte {
 
 func TestOpenNPZ_StoredAndCompressed(t *testing.T) {
 	arrays := map[string][]byte{
-		"x": npyFile("<f4", "(2, 3)", []float32{0, 1, 2, 3, 4, 5}), "y": npyFile("|b1", "(2, 2)", []bool{true, false, false, true}),
+		"x": npyFile("<f4", "(2, 3)", []float32{0, 1, 2, 3, 4, 5}),
+		"y": npyFile("|b1", "(2, 2)", []bool{true, false, false, true}),
 	}
 	for _, method := range []uint16{zip.Store, zip.Deflate} {
 		path := file(t, "x.npz", npz(t, method, arrays))
 		table := mustOpen(t, Options{Features: path, Array: "x", LabelArray: "y"})
-		if got := all(t, table.Rows); !slices.Equal(got, []float32{0, 1, 2, 3, 4, 5}) || !slices.Equal(table.Labels.Values, []uint8{1, 0, 0, 1}) {
+		if got := all(t, table.Rows); !slices.Equal(got, []float32{0, 1, 2, 3, 4, 5}) ||
+			!slices.Equal(table.Labels.Values, []uint8{1, 0, 0, 1}) {
 			t.Errorf("method %d: %v %v", method, got, table.Labels)
 		}
 		if table.OnDisk != (method == zip.Store) {
@@ -160,16 +165,19 @@ func TestOpenNPZ_StoredAndCompressed(t *testing.T) {
 func TestOpenNPZ_RefusesHostileFiles(t *testing.T) {
 	zeros := make([]float32, 1<<20)
 	bomb := npz(t, zip.Deflate, map[string][]byte{"x": npyFile("<f4", "(1024, 1024)", zeros)})
-	refused(t, Options{Features: file(t, "bomb.npz", bomb), Limit: 1 << 20}, ErrFormat, "4194304 bytes of memory, the limit is 1048576", "numpy.savez")
+	refused(t, Options{Features: file(t, "bomb.npz", bomb), Limit: 1 << 20}, ErrFormat,
+		"4194304 bytes of memory, the limit is 1048576", "numpy.savez")
 	// The header claims more than the archive has.
-	refused(t, Options{Features: file(t, "claims.npz", npz(t, zip.Deflate, map[string][]byte{"x": npyFile("<f4", "(1024, 1024)", zeros[:10])}))},
+	refused(t,
+		Options{Features: file(t, "claims.npz",
+			npz(t, zip.Deflate, map[string][]byte{"x": npyFile("<f4", "(1024, 1024)", zeros[:10])}))},
 		ErrFormat, `array "x"`, "40 bytes of data, want 4194304")
 	good := npz(t, zip.Store, map[string][]byte{"x": npyFile("<f4", "(2, 2)", []float32{1, 2, 3, 4})})
 	refused(t, Options{Features: file(t, "cut.npz", good[:len(good)-40])}, ErrFormat, "zip")
 	refused(t, Options{Features: file(t, "none.npz", npz(t, zip.Store, nil))}, ErrFormat, "no array")
 	damaged := npz(t, zip.Deflate, map[string][]byte{"x": npyFile("<f4", "(1, 2)", []float32{1, float32(math.NaN())})})
 	refused(t, Options{Features: file(t, "nan.npz", damaged)}, ErrValue, "row 1, column 2 is NaN")
-	// The archive tells a smaller size than its data have: the checksum or the length does not fit.
+	// The archive gives a smaller size than its data have: the checksum or the length does not fit.
 	lying := npz(t, zip.Deflate, map[string][]byte{"x": npyFile("<f4", "(64, 64)", zeros[:4096])})
 	at := bytes.LastIndex(lying, []byte("PK\x01\x02")) + 16
 	lying[at] ^= 0xff // the checksum in the directory
@@ -181,14 +189,18 @@ func TestOpenTensor_TypesAndNames(t *testing.T) {
 	err := safetensors.Write(&b, nil, []safetensors.Tensor{
 		{Name: "x", DType: safetensors.BF16, Shape: []int{2, 2}, Data: []uint16{0x3f80, 0x4000, 0x4040, 0x4080}},
 		{Name: "y", DType: safetensors.Bool, Shape: []int{2, 1}, Data: []uint8{1, 0}},
-		{Name: "f8", DType: safetensors.F8E4M3, Shape: []int{2, 1}, Data: func(w io.Writer) error { _, err := w.Write([]byte{1, 2}); return err }},
+		{Name: "f8", DType: safetensors.F8E4M3, Shape: []int{2, 1}, Data: func(w io.Writer) error {
+			_, err := w.Write([]byte{1, 2})
+			return err
+		}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := file(t, "x.safetensors", b.Bytes())
 	table := mustOpen(t, Options{Features: path, Array: "x", LabelArray: "y"})
-	if got := all(t, table.Rows); !slices.Equal(got, []float32{1, 2, 3, 4}) || !slices.Equal(table.Labels.Values, []uint8{1, 0}) || !table.OnDisk {
+	if got := all(t, table.Rows); !slices.Equal(got, []float32{1, 2, 3, 4}) ||
+		!slices.Equal(table.Labels.Values, []uint8{1, 0}) || !table.OnDisk {
 		t.Errorf("%v %v", got, table.Labels)
 	}
 	refused(t, Options{Features: path}, ErrFormat, `"x"`, "--feature-array")
@@ -256,7 +268,8 @@ func FuzzNPZ(f *testing.F) {
 func TestFileRows_TakesMemoryOfRows(t *testing.T) {
 	path := file(t, "x.npy", npyFile("<f4", "(1, 1)", []float32{1}))
 	const rows, width = 1 << 16, 1 << 10 // 256 MiB, a hole in the file
-	head := npyWithHeader(fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", rows, width), false, []float32{})
+	head := npyWithHeader(fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", rows, width),
+		false, []float32{})
 	if err := os.WriteFile(path, head, 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func openNPY(name string, missing bool) (Rows, error) {
 	return newFileRows(name, a, missing, f), nil
 }
 
-// openRegular opens a regular file and tells its size.
+// openRegular opens a regular file and returns its size.
 func openRegular(name string) (*os.File, int64, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -54,7 +54,8 @@ func npyArray(r io.ReaderAt, size int64) (array, error) {
 		return array{}, err
 	}
 	rows, width, _ := matrixOf(h.Shape)
-	return array{data: io.NewSectionReader(r, start, size-start), rows: rows, width: width, element: h.Width, decode: h.Float32s}, nil
+	return array{data: io.NewSectionReader(r, start, size-start), rows: rows, width: width, element: h.Width,
+		decode: h.Float32s}, nil
 }
 
 func npyFault(err error) error {
@@ -75,7 +76,8 @@ func checkNPY(h *npy.Header, bytes int64) error {
 			"write it again with numpy.save(name, numpy.ascontiguousarray(array))")
 	}
 	if want := int64(rows) * int64(width) * int64(h.Width); bytes != want {
-		return formatf("%d bytes of data, want %d for an array of shape %v of %s: it is cut short or something was appended; copy or write it again", bytes, want, h.Shape, h.Descr)
+		return formatf("%d bytes of data, want %d for an array of shape %v of %s: it is cut short or something was "+
+			"appended; copy or write it again", bytes, want, h.Shape, h.Descr)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func npzEntry(z *zip.Reader, array string) (*zip.File, error) {
 	return member, chosenArray(array, names)
 }
 
-// chosenArray tells why an array cannot be chosen among those of a file.
+// chosenArray returns why an array cannot be chosen among those of a file.
 func chosenArray(array string, names []string) error {
 	switch {
 	case len(names) == 0:
@@ -122,8 +122,8 @@ func inflate(entry *zip.File, o *Options) (rows Rows, err error) {
 	}
 	n, width, _ := matrixOf(h.Shape)
 	if bytes := 4 * int64(n) * int64(width); bytes > o.limit() {
-		return nil, formatf("it is compressed and takes %d bytes of memory, the limit is %d; write it with numpy.savez or numpy.save, "+
-			"which stay on disk, or raise --memory-limit", bytes, o.limit())
+		return nil, formatf("it is compressed and takes %d bytes of memory, the limit is %d; write it with "+
+			"numpy.savez or numpy.save, which stay on disk, or raise --memory-limit", bytes, o.limit())
 	}
 	m := &memoryRows{width: width}
 	buffer, row := make([]byte, width*h.Width), make([]float32, width)

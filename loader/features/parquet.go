@@ -87,8 +87,10 @@ func checkFooter(f io.ReaderAt, size int64) error {
 	if err := readFull(f, last, size-ends); err != nil {
 		return err
 	}
-	if length := int64(binary.LittleEndian.Uint32(last)); length > size-ends-int64(len(magic)) || string(last[4:]) != magic {
-		return formatf("it does not end as a Parquet file does: it is cut short, damaged or encrypted; copy or write it again")
+	if length := int64(binary.LittleEndian.Uint32(last)); length > size-ends-int64(len(magic)) ||
+		string(last[4:]) != magic {
+		return formatf(
+			"it does not end as a Parquet file does: it is cut short, damaged or encrypted; copy or write it again")
 	}
 	return nil
 }
@@ -143,12 +145,14 @@ func (p *parquetRecords) read() error {
 	case err == nil && n > 0:
 		return nil
 	case err == nil:
-		return formatf("after row %d: the file is damaged; copy or write it again: nothing more can be read, and it does not end", p.row)
+		return formatf("after row %d: the file is damaged; copy or write it again: nothing more can be read, and it "+
+			"does not end", p.row)
 	}
 	closing := p.rows.Close()
 	p.rows = nil
 	if !errors.Is(err, io.EOF) || closing != nil {
-		return formatf("after row %d: the file is damaged; copy or write it again: %v", p.row+n, errors.Join(err, closing))
+		return formatf("after row %d: the file is damaged; copy or write it again: %v",
+			p.row+n, errors.Join(err, closing))
 	}
 	return nil
 }
@@ -189,7 +193,8 @@ func parquetNumber(v parquet.Value) (float32, error) {
 	case parquet.Double:
 		return float32(v.Double()), nil
 	}
-	return 0, valuef("%q is of type %v, not a number; leave the column out with --ignore-columns if it is no feature", clip(v.String()), v.Kind())
+	return 0, valuef("%q is of type %v, not a number; leave the column out with --ignore-columns if it is no feature",
+		clip(v.String()), v.Kind())
 }
 
 func (p *parquetRecords) text(c int) (string, error) {

@@ -13,7 +13,7 @@ type records interface {
 	columns() []string
 	// next goes to the next row; io.EOF after the last.
 	next() error
-	// place tells where the current row is, for messages: "line 12" or "row 7".
+	// place is where the current row is, for messages: "line 12" or "row 7".
 	place() string
 	// numbers appends what column c holds: one number, or more for a column of vectors; NaN where a
 	// value is missing.
@@ -93,7 +93,8 @@ func (d *decoded) add(o *Options, r records, l layout, most int) error {
 	}
 	if bytes := 4 * int64(len(d.features)); bytes > o.limit() {
 		return formatf("the features up to here take %d bytes of memory, the limit is %d; "+
-			"write them as .npy, which stays on disk (nmn features FILE --output features.npy), or raise --memory-limit", bytes, o.limit())
+			"write them as .npy, which stays on disk (nmn features FILE --output features.npy), or raise "+
+			"--memory-limit", bytes, o.limit())
 	}
 	for _, c := range l.labels {
 		var err error
@@ -125,7 +126,7 @@ func (d *decoded) spillRow(path string) (err error) {
 	return err
 }
 
-// addFeatures appends the features of the current row. The first row tells how wide columns of vectors
+// addFeatures appends the features of the current row. The first row decides how wide columns of vectors
 // are.
 func (d *decoded) addFeatures(r records, l layout, missing bool) error {
 	for i, c := range l.features {

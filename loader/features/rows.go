@@ -37,7 +37,7 @@ func (m *memoryRows) Read(i int, dst []float32) error {
 
 func (m *memoryRows) Close() error { return nil }
 
-// array is a matrix inside a file: rows of fixed size behind each other.
+// array is a matrix inside a file: rows of fixed size, one after another.
 type array struct {
 	data        io.ReaderAt // from the first element on
 	rows, width int
@@ -88,7 +88,7 @@ func (f *fileRows) check(i int, row []float32) error {
 
 func (f *fileRows) Close() error { return f.closer.Close() }
 
-// unusable tells numbers that are not finite, but for a NaN that stands for a missing value.
+// unusable reports whether a number is not finite, except for a NaN that stands for a missing value.
 func unusable(v float32, missing bool) bool {
 	if v != v {
 		return !missing

@@ -24,7 +24,7 @@ func NewSheet(text *bufio.Reader, most int64) (*Sheet, error) {
 // Columns are the names in the header.
 func (s *Sheet) Columns() []string { return s.records.names }
 
-// Next reads a row, io.EOF after the last. The error tells the line.
+// Next reads a row, io.EOF after the last. The error names the line.
 func (s *Sheet) Next() error { return s.records.next() }
 
 // Line is where the row begins, from 1.

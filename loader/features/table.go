@@ -13,12 +13,12 @@ type Table struct {
 	Columns []string // names of the columns that the features are from; nil where the file has none
 	IDs     []string // N different ones; nil where nothing names the rows
 	Splits  []string // N names of splits; nil for none
-	Labels  *Labels  // observed; nil where nothing tells
+	Labels  *Labels  // observed; nil where nothing says
 	Truth   *Labels  // true, for evaluation; nil where not known
 	Counts  *Labels  // captions that mention each word; nil where not known
-	// OnDisk tells that features are read when they are asked for.
+	// OnDisk reports whether features are read when they are asked for.
 	OnDisk bool
-	// Spilled tells that they are in Options.Spill.
+	// Spilled reports whether they are in Options.Spill.
 	Spilled bool
 }
 
@@ -50,7 +50,9 @@ func (o *Options) openFeatures() (*Table, error) {
 	case ".csv", ".tsv", ".parquet", ".arff":
 		return o.openTable()
 	default:
-		return nil, formatf("features: %q: its name ends in %q, want .npy, .npz, .safetensors, .csv, .tsv, .parquet or .arff", o.Features, kind)
+		return nil, formatf(
+			"features: %q: its name ends in %q, want .npy, .npz, .safetensors, .csv, .tsv, .parquet or .arff",
+			o.Features, kind)
 	}
 }
 
@@ -62,7 +64,8 @@ func (o *Options) openArray(name, array string) (Rows, error) {
 		return openTensor(name, array, o.Missing)
 	}
 	if array != "" {
-		return nil, formatf("features: %q is one array without a name: leave out --feature-array and --label-array", name)
+		return nil, formatf("features: %q is one array without a name: leave out --feature-array and --label-array",
+			name)
 	}
 	return openNPY(name, o.Missing)
 }
@@ -92,7 +95,13 @@ func (o *Options) openTable() (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Name: o.Features, Rows: &memoryRows{d.features, d.width}, Columns: d.names, IDs: d.ids, Splits: d.splits}
+	t := &Table{
+		Name:    o.Features,
+		Rows:    &memoryRows{d.features, d.width},
+		Columns: d.names,
+		IDs:     d.ids,
+		Splits:  d.splits,
+	}
 	if t.Labels, err = o.labelsOf(o.Features, d); err != nil || o.Spill == "" {
 		return t, err
 	}
@@ -114,7 +123,8 @@ func (o *Options) featureRecords(r records) (*decoded, error) {
 		l.labels, l.words, l.list = nil, nil, -1
 	}
 	if len(l.features) == 0 {
-		return nil, formatf("features: %q: no column is left for features; columns are %s", o.Features, some(r.columns()))
+		return nil, formatf("features: %q: no column is left for features; columns are %s",
+			o.Features, some(r.columns()))
 	}
 	d, err := o.decode(o.Features, r, l, 1)
 	if err != nil {
@@ -126,7 +136,7 @@ func (o *Options) featureRecords(r records) (*decoded, error) {
 	return d, nil
 }
 
-// namedLabels are the names of label columns that an .xml or the name of a relation tells; nil for none.
+// namedLabels are the names of label columns that an .xml or the name of a relation gives; nil for none.
 func (o *Options) namedLabels(r records) ([]string, error) {
 	if kindOf(o.Labels) == ".xml" {
 		return readLabelXML(o.Labels)
@@ -199,7 +209,8 @@ func (t *Table) join(name string, l *Labels, ids []string) (*Labels, error) {
 	n, k := t.Rows.Len(), len(l.Words)
 	if rows := len(l.Values) / k; ids == nil || t.IDs == nil {
 		if rows != n {
-			return nil, formatf("features: %q has %d rows, the features in %q have %d: both need the same rows in the same order, or identifiers", name, rows, t.Name, n)
+			return nil, formatf("features: %q has %d rows, the features in %q have %d: both need the same rows in "+
+				"the same order, or identifiers", name, rows, t.Name, n)
 		}
 		if t.IDs == nil {
 			t.IDs = ids

@@ -85,7 +85,8 @@ func refused(t *testing.T, o Options, kind error, says ...string) {
 			t.Errorf("error %q does not say %q", err, text)
 		}
 	}
-	if text := err.Error(); !strings.Contains(text, filepath.Base(o.Features)) && !strings.Contains(text, filepath.Base(o.Labels)) {
+	if text := err.Error(); !strings.Contains(text, filepath.Base(o.Features)) &&
+		!strings.Contains(text, filepath.Base(o.Labels)) {
 		t.Errorf("error %q names no file", err)
 	}
 }
@@ -96,14 +97,17 @@ func TestOpen_LabelsInFilesOfTheirOwn(t *testing.T) {
 	for name, content := range map[string]string{
 		"columns.csv": "id,cat,dog\nq,0,1\nr,1,1\np,1,0\n", // in another order of rows
 		"lists.csv":   "labels,id\ndog|cat,r\ncat,p\n dog ,q\n",
-		"lists.jsonl": `{"id":"q","labels":["dog"]}` + "\n\n" + `{"id":"p","labels":["cat"]}` + "\n" + `{"labels":["cat","dog","cat"],"id":"r"}`,
-		"m.arff":      "@relation m\n@attribute id string\n@attribute cat {0,1}\n@attribute dog {0,1}\n@data\nr,1,1\np,1,0\nq,0,1\n",
+		"lists.jsonl": `{"id":"q","labels":["dog"]}` + "\n\n" + `{"id":"p","labels":["cat"]}` + "\n" +
+			`{"labels":["cat","dog","cat"],"id":"r"}`,
+		"m.arff": "@relation m\n@attribute id string\n@attribute cat {0,1}\n@attribute dog " +
+			"{0,1}\n@data\nr,1,1\np,1,0\nq,0,1\n",
 	} {
 		table := mustOpen(t, Options{Features: x, Labels: file(t, name, []byte(content))})
 		if !slices.Equal(table.Labels.Words, []string{"cat", "dog"}) || !slices.Equal(table.Labels.Values, want) {
 			t.Errorf("%s: %+v, want %v", name, table.Labels, want)
 		}
-		if !slices.Equal(table.IDs, []string{"p", "q", "r"}) || !slices.Equal(all(t, table.Rows), []float32{1, 2, 3, 4, 5, 6}) {
+		if !slices.Equal(table.IDs, []string{"p", "q", "r"}) ||
+			!slices.Equal(all(t, table.Rows), []float32{1, 2, 3, 4, 5, 6}) {
 			t.Errorf("%s: rows %v %v", name, table.IDs, all(t, table.Rows))
 		}
 	}
@@ -113,7 +117,8 @@ func TestOpen_MatrixOfLabelsTakesTheVocabulary(t *testing.T) {
 	x := file(t, "x.npy", npyFile("<f4", "(2, 1)", []float32{1, 2}))
 	y := file(t, "y.npy", npyFile("|u1", "(2, 2)", []uint8{0, 1, 1, 1}))
 	table := mustOpen(t, Options{Features: x, Labels: y})
-	if !slices.Equal(table.Labels.Words, []string{"class 1", "class 2"}) || !slices.Equal(table.Labels.Values, []uint8{0, 1, 1, 1}) || table.IDs != nil {
+	if !slices.Equal(table.Labels.Words, []string{"class 1", "class 2"}) ||
+		!slices.Equal(table.Labels.Values, []uint8{0, 1, 1, 1}) || table.IDs != nil {
 		t.Errorf("%+v", table.Labels)
 	}
 	table = mustOpen(t, Options{Features: x, Labels: y, Words: []string{"cat", "dog"}, IDs: []string{"a", "b"}})
@@ -123,8 +128,10 @@ func TestOpen_MatrixOfLabelsTakesTheVocabulary(t *testing.T) {
 	refused(t, Options{Features: x, Labels: y, Words: []string{"cat"}}, ErrFormat, "y.npy", "2 columns", "1 words")
 	refused(t, Options{Features: x, IDs: []string{"a", "a"}}, ErrValue, "row 2", `"a"`, "row 1")
 	refused(t, Options{Features: x, IDs: []string{"a"}}, ErrFormat, "1 identifiers for the 2 rows")
-	refused(t, Options{Features: x, Labels: file(t, "y3.npy", npyFile("|u1", "(3, 1)", []uint8{0, 1, 1}))}, ErrFormat, "3 rows", "2")
-	refused(t, Options{Features: x, Labels: file(t, "y2.npy", npyFile("|u1", "(2, 1)", []uint8{0, 2}))}, ErrValue, "y2.npy", "row 2, column 1", "want 0 or 1")
+	refused(t, Options{Features: x, Labels: file(t, "y3.npy", npyFile("|u1", "(3, 1)", []uint8{0, 1, 1}))}, ErrFormat,
+		"3 rows", "2")
+	refused(t, Options{Features: x, Labels: file(t, "y2.npy", npyFile("|u1", "(2, 1)", []uint8{0, 2}))}, ErrValue,
+		"y2.npy", "row 2, column 1", "want 0 or 1")
 }
 
 func TestOpen_VocabularyOrdersColumnsAndRefusesOthers(t *testing.T) {
@@ -133,11 +140,14 @@ func TestOpen_VocabularyOrdersColumnsAndRefusesOthers(t *testing.T) {
 	if !slices.Equal(table.Labels.Values, []uint8{0, 1, 1, 0}) || table.Rows.Width() != 1 {
 		t.Errorf("%+v", table.Labels)
 	}
-	refused(t, Options{Features: x, LabelColumns: []string{"l_*"}, Words: []string{"l_dog"}}, ErrFormat, `"l_cat"`, "not in the vocabulary")
-	refused(t, Options{Features: x, LabelColumns: []string{"l_*"}, Words: []string{"l_dog", "l_cow", "l_cat"}}, ErrFormat, `no column for the word "l_cow"`)
+	refused(t, Options{Features: x, LabelColumns: []string{"l_*"}, Words: []string{"l_dog"}}, ErrFormat, `"l_cat"`,
+		"not in the vocabulary")
+	refused(t, Options{Features: x, LabelColumns: []string{"l_*"}, Words: []string{"l_dog", "l_cow", "l_cat"}},
+		ErrFormat, `no column for the word "l_cow"`)
 	refused(t, Options{Features: x, LabelColumns: []string{"m_*"}}, ErrFormat, `no column matches "m_*"`, `"l_cat"`)
 	lists := file(t, "y.jsonl", []byte(`{"labels":["dog"]}`+"\n"+`{"labels":["cow"]}`))
-	refused(t, Options{Features: x, Labels: lists, Words: []string{"dog"}}, ErrValue, "y.jsonl", "row 2", `"cow" is not in the vocabulary`)
+	refused(t, Options{Features: x, Labels: lists, Words: []string{"dog"}}, ErrValue, "y.jsonl", "row 2",
+		`"cow" is not in the vocabulary`)
 }
 
 func TestOpen_TruthCountsAndSplits(t *testing.T) {
@@ -147,10 +157,13 @@ func TestOpen_TruthCountsAndSplits(t *testing.T) {
 		Truth:  file(t, "truth.csv", []byte("dog,cat,id\n1,1,b\n0,1,a\n")),
 		Counts: file(t, "counts.npy", npyFile("<i8", "(2, 2)", []int64{5, 0, 0, 3})),
 	})
-	if !slices.Equal(table.Truth.Values, []uint8{1, 0, 1, 1}) || !slices.Equal(table.Counts.Values, []uint8{5, 0, 0, 3}) || !slices.Equal(table.Splits, []string{"train", "test"}) {
+	if !slices.Equal(table.Truth.Values, []uint8{1, 0, 1, 1}) ||
+		!slices.Equal(table.Counts.Values, []uint8{5, 0, 0, 3}) ||
+		!slices.Equal(table.Splits, []string{"train", "test"}) {
 		t.Errorf("truth %v, counts %v, splits %v", table.Truth, table.Counts, table.Splits)
 	}
-	refused(t, Options{Features: x, LabelColumns: []string{"cat", "dog"}, Truth: file(t, "t.csv", []byte("id,dog,cat\na,1,1\nc,1,1\n"))}, ErrFormat, `no row for "b"`, "row 2")
+	refused(t, Options{Features: x, LabelColumns: []string{"cat", "dog"},
+		Truth: file(t, "t.csv", []byte("id,dog,cat\na,1,1\nc,1,1\n"))}, ErrFormat, `no row for "b"`, "row 2")
 }
 
 func TestOpen_UnlabelledLeavesLabelsUnread(t *testing.T) {
@@ -177,7 +190,8 @@ func TestOpen_SpillsATableThatMemoryCannotHold(t *testing.T) {
 	for _, name := range []string{"x.npy", "x.safetensors"} {
 		spill := filepath.Join(t.TempDir(), name)
 		table := mustOpen(t, Options{Features: x, LabelColumns: []string{"cat"}, Spill: spill, Limit: 8})
-		if got := all(t, table.Rows); !slices.Equal(got, []float32{1, 2, 3, 4, 5, 6}) || !table.OnDisk || !slices.Equal(table.Labels.Values, []uint8{1, 0, 1}) {
+		if got := all(t, table.Rows); !slices.Equal(got, []float32{1, 2, 3, 4, 5, 6}) || !table.OnDisk ||
+			!slices.Equal(table.Labels.Values, []uint8{1, 0, 1}) {
 			t.Errorf("%s: %v, %+v", name, got, table)
 		}
 	}
@@ -221,7 +235,8 @@ func TestMeasure_ColumnsOnTheirOwn(t *testing.T) {
 	if m.Rows != 3 || m.Constant != 2 || m.Mean[0] != 1e7+2 || m.Mean[1] != 4 || m.Mean[3] != 4 {
 		t.Errorf("%+v", m)
 	}
-	if want := math.Sqrt(8. / 3); math.Abs(m.Deviation[0]-want) > 1e-9 || m.Deviation[1] != 0 || m.Deviation[2] != 0 || m.Deviation[3] != 1 {
+	if want := math.Sqrt(8. / 3); math.Abs(m.Deviation[0]-want) > 1e-9 || m.Deviation[1] != 0 || m.Deviation[2] != 0 ||
+		m.Deviation[3] != 1 {
 		t.Errorf("deviations %v, want %v, 0, 0, 1", m.Deviation, want)
 	}
 }
@@ -233,7 +248,8 @@ func TestMeasure_PassesOverBrokenRows(t *testing.T) {
 	if err != nil || m.Rows != 2 || m.Mean[0] != 3 {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if _, err := Measure(1, chosen(x.Rows, 1)); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "row 2, column 1") {
+	if _, err := Measure(1, chosen(x.Rows, 1)); !errors.Is(err, ErrValue) ||
+		!strings.Contains(err.Error(), "row 2, column 1") {
 		t.Errorf("no row left: %v", err)
 	}
 }

@@ -20,7 +20,7 @@ func openText(name string) (*bufio.Reader, io.Closer, error) {
 	if magic, _ := text.Peek(2); string(magic) == "\x1f\x8b" {
 		z, err := gzip.NewReader(text)
 		if err != nil {
-			_ = f.Close() // it was only read: the first error is the one to tell
+			_ = f.Close() // it was only read: the first error is the one to report
 			return nil, nil, formatf("features: %q is a damaged gzip file (%v): copy or write it again", name, err)
 		}
 		text = bufio.NewReaderSize(inflated{z}, 1<<16)
@@ -29,7 +29,7 @@ func openText(name string) (*bufio.Reader, io.Closer, error) {
 	return text, f, nil
 }
 
-// inflated says of a compressed text that ends early, or not as its checksum tells, what is wrong.
+// inflated says what is wrong with a compressed text that ends early, or not as its checksum wants.
 type inflated struct{ z *gzip.Reader }
 
 func (i inflated) Read(p []byte) (int, error) {

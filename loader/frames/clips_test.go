@@ -95,7 +95,7 @@ func asJPEG(t *testing.T, p image.Image) []byte {
 	return b.Bytes()
 }
 
-// writeAVI writes a clip of motion JPEG; its headers say that it has so many frames as told.
+// writeAVI writes a clip of motion JPEG; its headers say that it has as many frames as given.
 func writeAVI(t *testing.T, name string, declared int, pictures [][]byte) {
 	t.Helper()
 	u32 := func(values ...uint32) (b []byte) {
@@ -148,7 +148,8 @@ func TestExtract_PicturesShowTheChosenFrames(t *testing.T) {
 		name := filepath.Join(t.TempDir(), "-odd name: 'é'.y4m")
 		writeY4M(t, name, n)
 		clip := wantFrames(t, f, name, DefaultConfig(), Choose(n, 26))
-		if clip.Record.Decoded != n || clip.Record.Width != drawnWidth || clip.Record.PictureHeight != drawnHeight || clip.Complaint != "" || clip.Record.Rate != 10 {
+		if clip.Record.Decoded != n || clip.Record.Width != drawnWidth || clip.Record.PictureHeight != drawnHeight ||
+			clip.Complaint != "" || clip.Record.Rate != 10 {
 			t.Errorf("%d frames: %+v, %s", n, clip.Record, clip.Complaint)
 		}
 		for i, at := range clip.Record.Frames {
@@ -188,7 +189,7 @@ func convert(t *testing.T, f *FFmpeg, in, out string, args ...string) {
 	}
 }
 
-// What the headers say of the number of frames must not count, nor what cannot be decoded.
+// What the headers say about the number of frames must not count, nor what cannot be decoded.
 func TestExtract_HeadersLie(t *testing.T) {
 	f := installed(t)
 	var all [][]byte
@@ -238,7 +239,8 @@ func TestExtract_SizeChangesMidway(t *testing.T) {
 			p, err := jpeg.DecodeConfig(bytes.NewReader(file))
 			check(t, err)
 			if p.Width != clip.Record.PictureWidth || p.Height != clip.Record.PictureHeight {
-				t.Errorf("picture %d has %d×%d pixels, want %d×%d", i, p.Width, p.Height, clip.Record.PictureWidth, clip.Record.PictureHeight)
+				t.Errorf("picture %d has %d×%d pixels, want %d×%d", i, p.Width, p.Height, clip.Record.PictureWidth,
+					clip.Record.PictureHeight)
 			}
 		}
 	}
@@ -290,7 +292,8 @@ func TestExtract_Rotation(t *testing.T) {
 	binary.BigEndian.PutUint32(matrix[32:], 0x40000000)
 	check(t, os.WriteFile(out, file, 0o644))
 	r := wantFrames(t, f, out, config(5), Choose(20, 5)).Record
-	if r.Width != drawnHeight || r.Height != drawnWidth || r.PictureWidth != drawnHeight || r.PictureHeight != drawnWidth {
+	if r.Width != drawnHeight || r.Height != drawnWidth || r.PictureWidth != drawnHeight ||
+		r.PictureHeight != drawnWidth {
 		t.Errorf("%d×%d with pictures of %d×%d, want all turned", r.Width, r.Height, r.PictureWidth, r.PictureHeight)
 	}
 }
@@ -300,11 +303,14 @@ func TestExtract_Colours(t *testing.T) {
 	f := installed(t)
 	dir := t.TempDir()
 	for name, args := range map[string][]string{
-		"601.mkv": {"-vf", "scale=out_color_matrix=bt601:out_range=tv,format=yuv420p", "-colorspace", "smpte170m", "-color_range", "tv"},
-		"709.mkv": {"-vf", "scale=out_color_matrix=bt709:out_range=tv,format=yuv420p", "-colorspace", "bt709", "-color_range", "tv"},
+		"601.mkv": {"-vf", "scale=out_color_matrix=bt601:out_range=tv,format=yuv420p",
+			"-colorspace", "smpte170m", "-color_range", "tv"},
+		"709.mkv": {"-vf", "scale=out_color_matrix=bt709:out_range=tv,format=yuv420p",
+			"-colorspace", "bt709", "-color_range", "tv"},
 	} {
 		out := filepath.Join(dir, name)
-		all := slices.Concat([]string{"-nostdin", "-v", "error", "-f", "lavfi", "-i", "color=c=0x28a050:s=64x48:d=1:r=5,format=rgb24"}, args, []string{"-c:v", "ffv1", out})
+		all := slices.Concat([]string{"-nostdin", "-v", "error", "-f", "lavfi", "-i",
+			"color=c=0x28a050:s=64x48:d=1:r=5,format=rgb24"}, args, []string{"-c:v", "ffv1", out})
 		if text, err := exec.Command(f.Path, all...).CombinedOutput(); err != nil {
 			t.Skipf("left out: this ffmpeg cannot make %s: %v: %s", name, err, text)
 		}
@@ -332,10 +338,16 @@ func TestExtract_RealFFmpegOddFiles(t *testing.T) {
 	headless := filepath.Join(dir, "none.avi")
 	writeAVI(t, headless, 0, nil)
 	playlist := filepath.Join(dir, "list.ts")
-	check(t, os.WriteFile(playlist, []byte("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://localhost:1/secret.ts\n#EXT-X-ENDLIST\n"), 0o644))
+	check(t,
+		os.WriteFile(playlist,
+			[]byte("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://localhost:1/secret.ts\n#EXT-X-ENDLIST\n"),
+			0o644))
 	wide := filepath.Join(dir, "wide.y4m")
-	check(t, os.WriteFile(wide, slices.Concat([]byte("YUV4MPEG2 W70000 H2 F10:1 C420jpeg\nFRAME\n"), make([]byte, 70000*3)), 0o644))
-	for path, want := range map[string]string{wide: "70000×2 pixels", noise: "Invalid data", sound: "no video", headless: "no frames", playlist: "not on whitelist"} {
+	check(t,
+		os.WriteFile(wide, slices.Concat([]byte("YUV4MPEG2 W70000 H2 F10:1 C420jpeg\nFRAME\n"), make([]byte, 70000*3)),
+			0o644))
+	for path, want := range map[string]string{wide: "70000×2 pixels", noise: "Invalid data", sound: "no video",
+		headless: "no frames", playlist: "not on whitelist"} {
 		_, err := f.Extract(t.Context(), Source{Name: "a", Path: path}, config(4))
 		if !errors.Is(err, ErrClip) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", filepath.Base(path), err)
@@ -347,7 +359,9 @@ func TestExtract_RealFFmpegOddFiles(t *testing.T) {
 func writeSound(t *testing.T, name string) {
 	t.Helper()
 	samples := make([]byte, 8000)
-	b := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data")
+	b := []byte(
+		"RIFF\x00\x00\x00\x00WAVEfmt " +
+			"\x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data")
 	b = append(binary.LittleEndian.AppendUint32(b, uint32(len(samples))), samples...)
 	binary.LittleEndian.PutUint32(b[4:], uint32(len(b)-8))
 	check(t, os.WriteFile(name, b, 0o644))

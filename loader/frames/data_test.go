@@ -28,7 +28,7 @@ func TestExtract_RealClips(t *testing.T) {
 	if len(sums) == 0 {
 		t.Skip("left out: no ", folder, "/framemd5")
 	}
-	counts := toldCounts(t, folder)
+	counts := statedCounts(t, folder)
 	for _, file := range sums {
 		name := strings.TrimSuffix(filepath.Base(file), ".framemd5")
 		clip := filepath.Join(folder, name)
@@ -53,13 +53,15 @@ func sameSums(t *testing.T, f *FFmpeg, clip string, all []string, m int) {
 	}
 	chosen := Choose(len(all), m)
 	if got.Record.Decoded != len(all) || len(got.Pictures) != len(chosen) {
-		t.Errorf("%s: %d pictures of %d frames, want %d of %d", name, len(got.Pictures), got.Record.Decoded, len(chosen), len(all))
+		t.Errorf("%s: %d pictures of %d frames, want %d of %d", name, len(got.Pictures), got.Record.Decoded,
+			len(chosen), len(all))
 		return
 	}
 	let := passed(t, f, clip, chosen)
 	for i, n := range chosen {
 		if got.Record.Frames[i].Number != n || i >= len(let) || let[i] != all[n] {
-			t.Errorf("%s: picture %d is of frame %d, want %d; sums %v of %d", name, i, got.Record.Frames[i].Number, n, i < len(let) && let[i] == all[n], len(let))
+			t.Errorf("%s: picture %d is of frame %d, want %d; sums %v of %d",
+				name, i, got.Record.Frames[i].Number, n, i < len(let) && let[i] == all[n], len(let))
 			return
 		}
 	}
@@ -69,7 +71,8 @@ func sameSums(t *testing.T, f *FFmpeg, clip string, all []string, m int) {
 // passed are the sums of the frames that the filter lets through.
 func passed(t *testing.T, f *FFmpeg, clip string, chosen []int) []string {
 	t.Helper()
-	out, err := exec.Command(f.Path, "-nostdin", "-v", "error", "-reinit_filter", "0", "-i", clip, "-map", video, "-fps_mode", "passthrough",
+	out, err := exec.Command(f.Path, "-nostdin", "-v", "error", "-reinit_filter", "0", "-i", clip, "-map", video,
+		"-fps_mode", "passthrough",
 		"-vf", selectFilter(chosen), "-f", "framemd5", "pipe:1").Output()
 	check(t, err)
 	return sumsOf(out)
@@ -93,8 +96,8 @@ func sumsOf(text []byte) (sums []string) {
 	return sums
 }
 
-// toldCounts are the numbers of frames in clips.json.
-func toldCounts(t *testing.T, folder string) map[string]int {
+// statedCounts are the numbers of frames in clips.json.
+func statedCounts(t *testing.T, folder string) map[string]int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(folder, "clips.json"))
 	check(t, err)

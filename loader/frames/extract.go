@@ -25,7 +25,7 @@ type Source struct {
 type Clip struct {
 	Record   shard.Record
 	Pictures [][]byte // JPEG files
-	// Complaint is what ffmpeg said of a clip that it could read nevertheless; empty mostly.
+	// Complaint is what ffmpeg said about a clip that it could read nevertheless; empty mostly.
 	Complaint string
 }
 
@@ -115,7 +115,8 @@ func (e *extraction) clip(ctx context.Context) (*Clip, error) {
 // checkSize refuses frames that are too large.
 func (e *extraction) checkSize(l *listing) error {
 	if w, h := l.width, l.height; w > maxSide || h > maxSide || w*h > e.config.MaxPixels {
-		return fmt.Errorf("its frames have %d×%d pixels, more than --max-pixels %d or %d in a row", w, h, e.config.MaxPixels, maxSide)
+		return fmt.Errorf("its frames have %d×%d pixels, more than --max-pixels %d or %d in a row",
+			w, h, e.config.MaxPixels, maxSide)
 	}
 	return nil
 }
@@ -160,8 +161,10 @@ func (e *extraction) decode(ctx context.Context, chosen []int) (*Clip, error) {
 	defer cancel()
 	args := e.arguments("-threads", strconv.Itoa(e.config.Threads), "-filter_threads", "1", "-reinit_filter", "0",
 		"-max_pixels", strconv.Itoa(2*e.config.MaxPixels)) // of the decoder's own, padded frames
-	args = append(args, "-map", video, "-fps_mode", "passthrough", "-vf", selectFilter(chosen)+","+e.pictureFilter(), "-f", "yuv4mpegpipe", "pipe:1",
-		"-map", video, "-fps_mode", "passthrough", "-enc_time_base", "1:1000000", "-c:v", "wrapped_avframe", "-f", "framecrc", "pipe:3")
+	args = append(args, "-map", video, "-fps_mode", "passthrough",
+		"-vf", selectFilter(chosen)+","+e.pictureFilter(), "-f", "yuv4mpegpipe", "pipe:1")
+	args = append(args, "-map", video, "-fps_mode", "passthrough",
+		"-enc_time_base", "1:1000000", "-c:v", "wrapped_avframe", "-f", "framecrc", "pipe:3")
 	l := listing{wanted: chosen}
 	p := pictures{quality: e.config.Quality, most: len(chosen), maxPixels: e.config.MaxPixels}
 	complaint, err := e.tool.runHeard(ctx, e.limit, args, p.read, l.read)
@@ -171,15 +174,25 @@ func (e *extraction) decode(ctx context.Context, chosen []int) (*Clip, error) {
 	if err != nil {
 		return nil, err
 	}
-	clip := &Clip{Pictures: p.files, Complaint: complaint, Record: shard.Record{
-		Width: l.width, Height: l.height, PictureWidth: p.width, PictureHeight: p.height, Decoded: l.count, Rate: p.rate}}
+	clip := &Clip{
+		Pictures:  p.files,
+		Complaint: complaint,
+		Record: shard.Record{
+			Width:         l.width,
+			Height:        l.height,
+			PictureWidth:  p.width,
+			PictureHeight: p.height,
+			Decoded:       l.count,
+			Rate:          p.rate,
+		},
+	}
 	for i, t := range l.times {
 		clip.Record.Frames = append(clip.Record.Frames, shard.Frame{Number: chosen[i], Time: shard.Seconds(t)})
 	}
 	return clip, nil
 }
 
-// pictureFilter makes of a frame what JPEG wants: 8 bits, 4:2:0, the whole range of values and the matrix
+// pictureFilter converts a frame to what JPEG wants: 8 bits, 4:2:0, the whole range of values and the matrix
 // of BT.601; and as small as asked for. The size is that of the first frame throughout.
 func (e *extraction) pictureFilter() string {
 	size := ""
@@ -189,7 +202,8 @@ func (e *extraction) pictureFilter() string {
 		}
 		size = "w=" + side("iw") + ":h=" + side("ih") + ":"
 	}
-	return "scale=" + size + "flags=bicubic+accurate_rnd+full_chroma_int+bitexact:out_color_matrix=bt601:out_range=full,format=yuv420p"
+	return "scale=" + size +
+		"flags=bicubic+accurate_rnd+full_chroma_int+bitexact:out_color_matrix=bt601:out_range=full,format=yuv420p"
 }
 
 // pictures encodes frames as they come.
@@ -224,13 +238,15 @@ func (p *pictures) read(r io.Reader) error {
 			return fmt.Errorf("frame of %d×%d: %w", y.width, y.height, err)
 		}
 		if file.Len() > shard.MaxPicture {
-			return fmt.Errorf("frame of %d×%d becomes a JPEG of %d bytes, at most %d can be kept: ask for a smaller --size", y.width, y.height, file.Len(), shard.MaxPicture)
+			return fmt.Errorf(
+				"frame of %d×%d becomes a JPEG of %d bytes, at most %d can be kept: ask for a smaller --size",
+				y.width, y.height, file.Len(), shard.MaxPicture)
 		}
 		p.files = append(p.files, bytes.Clone(file.Bytes()))
 	}
 }
 
-// judge tells errors about the clip from those about everything else.
+// judge separates errors about the clip from those about everything else.
 func (e *extraction) judge(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -24,7 +24,8 @@ func TestChoose_CentresOfEqualSpans(t *testing.T) {
 		want []int
 	}{
 		{0, 5, []int{}}, {1, 5, []int{0}}, {5, 5, []int{0, 1, 2, 3, 4}}, {4, 5, []int{0, 1, 2, 3}},
-		{10, 1, []int{5}}, {10, 2, []int{2, 7}}, {10, 3, []int{1, 5, 8}}, {11, 2, []int{2, 8}}, {100, 4, []int{12, 37, 62, 87}},
+		{10, 1, []int{5}}, {10, 2, []int{2, 7}}, {10, 3, []int{1, 5, 8}}, {11, 2, []int{2, 8}},
+		{100, 4, []int{12, 37, 62, 87}},
 		{1 << 30, 2, []int{1 << 28, 3 << 28}},
 	} {
 		if got := Choose(c.n, c.m); !slices.Equal(got, c.want) {
@@ -45,19 +46,23 @@ func TestChoose_CentresOfEqualSpans(t *testing.T) {
 
 func TestFind_VersionAndCure(t *testing.T) {
 	ctx := t.Context()
-	for mode, want := range map[string]string{"honest": "5.1.9-0+deb12u1", "is from the midst of development": "N-118350-g1234567"} {
+	for mode, want := range map[string]string{"honest": "5.1.9-0+deb12u1",
+		"is from the midst of development": "N-118350-g1234567"} {
 		f := fake(t, mode)
 		if tool, err := Find(ctx, f.Path); err != nil || tool.Version != want {
 			t.Errorf("%s: %+v, %v", mode, tool, err)
 		}
 	}
-	for mode, want := range map[string]string{"is old": "4.4.2 is too old", "is another program": "does not answer", "fails": "without a word"} {
+	for mode, want := range map[string]string{"is old": "4.4.2 is too old", "is another program": "does not answer",
+		"fails": "without a word"} {
 		_, err := Find(ctx, fake(t, mode).Path)
-		if !errors.Is(err, ErrTool) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "apt install ffmpeg") {
+		if !errors.Is(err, ErrTool) || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "apt install ffmpeg") {
 			t.Errorf("%s: %v", mode, err)
 		}
 	}
-	if _, err := Find(ctx, filepath.Join(t.TempDir(), "none")); !errors.Is(err, ErrTool) || !strings.Contains(err.Error(), "--ffmpeg") {
+	if _, err := Find(ctx, filepath.Join(t.TempDir(), "none")); !errors.Is(err, ErrTool) ||
+		!strings.Contains(err.Error(), "--ffmpeg") {
 		t.Errorf("a program that is not there: %v", err)
 	}
 }
@@ -85,16 +90,20 @@ func fakeNumber(t *testing.T, file []byte) int {
 }
 
 func TestExtract_CountedFramesDecide(t *testing.T) {
-	for mode, n := range map[string]int{"honest": fakePackets, "counts wrong": fakePackets - 3, "complains and goes on": fakePackets} {
+	for mode, n := range map[string]int{"honest": fakePackets, "counts wrong": fakePackets - 3,
+		"complains and goes on": fakePackets} {
 		clip, err := fake(t, mode).Extract(t.Context(), some(t), config(4))
 		check(t, err)
 		want := Choose(n, 4)
-		if clip.Record.Decoded != n || len(clip.Pictures) != len(want) || clip.Record.Rate != 25 || clip.Record.Width != fakeWidth {
+		if clip.Record.Decoded != n || len(clip.Pictures) != len(want) || clip.Record.Rate != 25 ||
+			clip.Record.Width != fakeWidth {
 			t.Errorf("%s: %+v with %d pictures", mode, clip.Record, len(clip.Pictures))
 		}
 		for i, f := range clip.Record.Frames {
-			if f.Number != want[i] || fakeNumber(t, clip.Pictures[i]) != want[i] || float64(f.Time) != float64(40000*want[i])/1e6 {
-				t.Errorf("%s, picture %d: %+v, shows frame %d, want %d", mode, i, f, fakeNumber(t, clip.Pictures[i]), want[i])
+			if f.Number != want[i] || fakeNumber(t, clip.Pictures[i]) != want[i] ||
+				float64(f.Time) != float64(40000*want[i])/1e6 {
+				t.Errorf("%s, picture %d: %+v, shows frame %d, want %d",
+					mode, i, f, fakeNumber(t, clip.Pictures[i]), want[i])
 			}
 		}
 		if (clip.Complaint != "") != (mode == "complains and goes on") || strings.Contains(clip.Complaint, "0x") {
@@ -103,7 +112,7 @@ func TestExtract_CountedFramesDecide(t *testing.T) {
 	}
 }
 
-// Whatever ffmpeg does, the outcome is an error about the clip that tells what happened.
+// Whatever ffmpeg does, the outcome is an error about the clip that says what happened.
 func TestExtract_FFmpegMisbehaves(t *testing.T) {
 	for mode, want := range map[string]string{
 		"sleeps":                       "--clip-timeout",
@@ -179,22 +188,27 @@ func TestExtract_OddFiles(t *testing.T) {
 	f := fake(t, "honest")
 	empty := filepath.Join(dir, "empty.mp4")
 	check(t, os.WriteFile(empty, nil, 0o644))
-	for path, want := range map[string]string{empty: "empty", dir: "not a file", filepath.Join(dir, "none.mp4"): "no such file"} {
-		if _, err := f.Extract(t.Context(), Source{Name: "a", Path: path}, config(4)); !errors.Is(err, ErrClip) || !strings.Contains(err.Error(), want) {
+	for path, want := range map[string]string{empty: "empty", dir: "not a file",
+		filepath.Join(dir, "none.mp4"): "no such file"} {
+		if _, err := f.Extract(t.Context(), Source{Name: "a", Path: path}, config(4)); !errors.Is(err, ErrClip) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	c := config(4)
 	c.MaxPixels = 16*8 - 1
-	if _, err := f.Extract(t.Context(), some(t), c); !errors.Is(err, ErrClip) || !strings.Contains(err.Error(), "--max-pixels") {
+	if _, err := f.Extract(t.Context(), some(t), c); !errors.Is(err, ErrClip) ||
+		!strings.Contains(err.Error(), "--max-pixels") {
 		t.Errorf("too many pixels: %v", err)
 	}
 }
 
 func TestConfig_Bounds(t *testing.T) {
 	for name, change := range map[string]func(*Config){
-		"Frames": func(c *Config) { c.Frames = 0 }, "Size": func(c *Config) { c.Size = -1 }, "Quality": func(c *Config) { c.Quality = 101 },
-		"MaxPixels": func(c *Config) { c.MaxPixels = 0 }, "Threads": func(c *Config) { c.Threads = 0 }, "Timeout": func(c *Config) { c.Timeout = 0 },
+		"Frames": func(c *Config) { c.Frames = 0 }, "Size": func(c *Config) { c.Size = -1 },
+		"Quality":   func(c *Config) { c.Quality = 101 },
+		"MaxPixels": func(c *Config) { c.MaxPixels = 0 }, "Threads": func(c *Config) { c.Threads = 0 },
+		"Timeout": func(c *Config) { c.Timeout = 0 },
 	} {
 		c := DefaultConfig()
 		check(t, c.Validate())

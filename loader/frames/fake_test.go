@@ -36,7 +36,8 @@ func fake(t *testing.T, mode string) *FFmpeg {
 	return &FFmpeg{Path: os.Args[0]}
 }
 
-const fakeVersion = "ffmpeg version 5.1.9-0+deb12u1 Copyright\nlibavutil      57. 28.100 / 57. 28.100\nlibavformat    59. 27.100 / 59. 27.100\n"
+const fakeVersion = "ffmpeg version 5.1.9-0+deb12u1 Copyright\nlibavutil      57. 28.100 / 57. " +
+	"28.100\nlibavformat    59. 27.100 / 59. 27.100\n"
 
 // Of the clips that the fake decodes.
 const (
@@ -73,7 +74,8 @@ func fakeFFmpeg(mode string, args []string) int {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		time.Sleep(time.Hour)
 	case "fails":
-		fmt.Fprintf(os.Stderr, "[mov,mp4 @ 0x55cb7a25fb80] moov atom not found\n%s: Invalid data found when processing input\n", args[slices.Index(args, "-i")+1])
+		fmt.Fprintf(os.Stderr, "[mov,mp4 @ 0x55cb7a25fb80] moov atom not found\n%s: Invalid data found when "+
+			"processing input\n", args[slices.Index(args, "-i")+1])
 		return 1
 	case "talks rubbish":
 		fmt.Fprint(list, "Rubbish\x00\xff, of many kinds\n")
@@ -140,7 +142,8 @@ func fakeAnswer(mode string) int {
 }
 
 func fakeHeader(w io.Writer) {
-	fmt.Fprintf(w, "#software: fake\n#tb 0: 1/1000000\n#media_type 0: video\n#dimensions 0: %dx%d\n#sar 0: 0/1\n", fakeWidth, fakeHeight)
+	fmt.Fprintf(w, "#software: fake\n#tb 0: 1/1000000\n#media_type 0: video\n#dimensions 0: %dx%d\n#sar 0: 0/1\n",
+		fakeWidth, fakeHeight)
 }
 
 func fakeList(w io.Writer, n int) {
@@ -183,7 +186,8 @@ func fakePictures(w io.Writer, mode string, args []string, decoded int) {
 			}
 		}
 		for range times {
-			_, err := w.Write(slices.Concat([]byte("FRAME\n"), bytes.Repeat([]byte{byte(10 * n)}, fakeWidth*fakeHeight), bytes.Repeat([]byte{128}, fakeWidth*fakeHeight/2)))
+			_, err := w.Write(slices.Concat([]byte("FRAME\n"), bytes.Repeat([]byte{byte(10 * n)}, fakeWidth*fakeHeight),
+				bytes.Repeat([]byte{128}, fakeWidth*fakeHeight/2)))
 			if err != nil {
 				return
 			}

@@ -25,8 +25,10 @@ const (
 	leastMinor   = 27
 )
 
-// toGet tells how to get ffmpeg.
-const toGet = "get ffmpeg " + leastVersion + " or newer (Debian and Ubuntu: apt install ffmpeg, Fedora: dnf install ffmpeg-free, macOS: brew install ffmpeg, others: https://ffmpeg.org/download.html), or name it by --ffmpeg"
+// toGet says how to get ffmpeg.
+const toGet = "get ffmpeg " + leastVersion + " or newer (Debian and Ubuntu: apt install ffmpeg, " +
+	"Fedora: dnf install ffmpeg-free, macOS: brew install ffmpeg, others: https://ffmpeg.org/download.html), " +
+	"or name it by --ffmpeg"
 
 // Find looks for ffmpeg: the program of that name, or "" for the one on the PATH.
 func Find(ctx context.Context, name string) (*FFmpeg, error) {
@@ -58,7 +60,7 @@ func Find(ctx context.Context, name string) (*FFmpeg, error) {
 var libavformat = regexp.MustCompile(`(?m)^libavformat\s+(\d{1,5})\.\s*(\d{1,5})\.`)
 
 // parseVersion takes the name of the version, and holds the one of libavformat to what is needed: names
-// of builds from the midst of development tell nothing.
+// of builds from the midst of development say nothing.
 func parseVersion(text string) (string, error) {
 	first, _, _ := strings.Cut(text, "\n")
 	words := strings.Fields(first)

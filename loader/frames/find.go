@@ -15,7 +15,8 @@ import (
 
 // Endings of the names of files that are taken for clips when a folder is searched.
 func Endings() []string {
-	return []string{".3gp", ".asf", ".avi", ".flv", ".gif", ".m2ts", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".mts", ".mxf",
+	return []string{".3gp", ".asf", ".avi", ".flv", ".gif", ".m2ts", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg",
+		".mts", ".mxf",
 		".ogv", ".ts", ".vob", ".webm", ".wmv", ".y4m"}
 }
 
@@ -47,7 +48,8 @@ func Search(paths []string) ([]Source, error) {
 	slices.SortFunc(all, func(a, b Source) int { return strings.Compare(a.Name, b.Name) })
 	all = slices.CompactFunc(all, func(a, b Source) bool { return a.Name == b.Name })
 	if len(all) == 0 {
-		return nil, fmt.Errorf("frames: there is no clip (%s) in %s", strings.Join(Endings(), " "), strings.Join(paths, ", "))
+		return nil, fmt.Errorf("frames: there is no clip (%s) in %s", strings.Join(Endings(), " "),
+			strings.Join(paths, ", "))
 	}
 	return all, nil
 }
@@ -56,7 +58,8 @@ func Search(paths []string) ([]Source, error) {
 func below(folder string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.Type()&^fs.ModeSymlink != 0 || !slices.Contains(Endings(), strings.ToLower(filepath.Ext(file))) {
+		if err != nil || entry.Type()&^fs.ModeSymlink != 0 ||
+			!slices.Contains(Endings(), strings.ToLower(filepath.Ext(file))) {
 			return err
 		}
 		inside, err := filepath.Rel(folder, file)
@@ -110,7 +113,8 @@ func parseList(r io.Reader, folder string) ([]Source, error) {
 		all = append(all, s)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("line %d: %w: a line is the path of a clip, of at most %d bytes", number+1, err, listLine)
+		return nil, fmt.Errorf("line %d: %w: a line is the path of a clip, of at most %d bytes",
+			number+1, err, listLine)
 	}
 	if len(all) == 0 {
 		return nil, errors.New("no line of which names a clip")
@@ -118,7 +122,7 @@ func parseList(r io.Reader, folder string) ([]Source, error) {
 	return all, nil
 }
 
-// isSystem tells failures that would hit any clip.
+// isSystem reports whether a failure would hit any clip.
 func isSystem(err error) bool {
 	for _, system := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN} {
 		if errors.Is(err, system) {

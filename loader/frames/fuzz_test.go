@@ -8,8 +8,10 @@ import (
 )
 
 func FuzzListing(f *testing.F) {
-	head := "#software: Lavf59.27.100\n#tb 0: 1/1000000\n#media_type 0: video\n#codec_id 0: wrapped_avframe\n#dimensions 0: 640x480\n#sar 0: 0/1\n"
-	f.Add([]byte(head + "0,          0,          0,    33333,      472, 0xa4cb184a\n0,      33000,      NOPTS,    33333,      472, 0x4bf31a13, F=0x0, S=1, 4, 0x1\n"))
+	head := "#software: Lavf59.27.100\n#tb 0: 1/1000000\n#media_type 0: video\n#codec_id 0: " +
+		"wrapped_avframe\n#dimensions 0: 640x480\n#sar 0: 0/1\n"
+	f.Add([]byte(head + "0,          0,          0,    33333,      472, 0xa4cb184a\n0,      33000,      NOPTS,    " +
+		"33333,      472, 0x4bf31a13, F=0x0, S=1, 4, 0x1\n"))
 	f.Add([]byte(head + "0, -9223372036854775808, -9223372036854775808, 1, 1, 0x0"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		l := listing{wanted: []int{0, 1, 3}}
@@ -26,7 +28,8 @@ func FuzzListing(f *testing.F) {
 }
 
 func FuzzY4M(f *testing.F) {
-	f.Add([]byte("YUV4MPEG2 W2 H3 F30:1 Ip A0:0 C420mpeg2 XYSCSS=420MPEG2 XCOLORRANGE=FULL\nFRAME\n123456abABFRAME Ixyz\n123456abAB"))
+	f.Add([]byte("YUV4MPEG2 W2 H3 F30:1 Ip A0:0 C420mpeg2 XYSCSS=420MPEG2 XCOLORRANGE=FULL\nFRAME\n123456abABFRAME " +
+		"Ixyz\n123456abAB"))
 	f.Add([]byte("YUV4MPEG2 H1 W1 F0:0 C420p10\nFRAME\n1"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		y, err := newY4M(bytes.NewReader(b), 1000)
@@ -58,7 +61,8 @@ func FuzzParseList(f *testing.F) {
 		}
 		seen := map[string]bool{}
 		for _, s := range all {
-			if s.Name == "" || seen[s.Name] || !filepath.IsAbs(s.Path) && s.Path != filepath.Join("lists", filepath.FromSlash(s.Name)) {
+			if s.Name == "" || seen[s.Name] || !filepath.IsAbs(s.Path) && s.Path != filepath.Join("lists",
+				filepath.FromSlash(s.Name)) {
 				t.Fatalf("clip %+v", s)
 			}
 			seen[s.Name] = true

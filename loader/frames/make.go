@@ -20,16 +20,16 @@ type Options struct {
 	Resume  bool
 	Workers int // clips that are decoded at once
 	MaxBad  int // clips that may be left out
-	// Tell is called after each clip, from one goroutine; nil for nobody.
+	// Tell is called after each clip, from one goroutine; it may be nil.
 	Tell func(Progress)
 }
 
-// Progress tells how far the work is.
+// Progress is how far the work is.
 type Progress struct {
 	Clips, Done, Before, Bad int // all; done or left out; of these by an earlier run; left out
 }
 
-// Summary tells what was made.
+// Summary counts what was made.
 type Summary struct {
 	Output  string  `json:"output"`
 	Clips   int     `json:"clips"`    // that have frames there
@@ -49,7 +49,8 @@ func Make(ctx context.Context, f *FFmpeg, c Config, sources []Source, o Options)
 		return sum, err
 	}
 	if o.Workers < 1 || o.MaxBad < 0 {
-		return sum, fmt.Errorf("frames: Workers = %d, want at least 1, and MaxBad = %d, want at least 0", o.Workers, o.MaxBad)
+		return sum, fmt.Errorf("frames: Workers = %d, want at least 1, and MaxBad = %d, want at least 0",
+			o.Workers, o.MaxBad)
 	}
 	w, err := openOutput(c, o)
 	if err != nil {
@@ -131,7 +132,8 @@ type result struct {
 
 // all takes the frames of clips by several workers, and keeps them in order. At most two clips for each
 // worker are in memory.
-func (m *making) all(ctx context.Context, sources []Source, extract func(context.Context, Source) (*Clip, error)) error {
+func (m *making) all(ctx context.Context, sources []Source,
+	extract func(context.Context, Source) (*Clip, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -185,7 +187,8 @@ func (m *making) keep(r result) error {
 			return err
 		}
 		if m.sum.LeftOut > m.options.MaxBad {
-			return fmt.Errorf("%w: %d of the first %d, the last is %q: %w; all are in %s; --max-bad-clips leaves out more, and --resume goes on",
+			return fmt.Errorf("%w: %d of the first %d, the last is %q: %w; all are in %s; --max-bad-clips leaves out "+
+				"more, and --resume goes on",
 				errTooMany, m.sum.LeftOut, m.progress.Done+1-m.progress.Before, r.source.Name, r.err, m.problems.name)
 		}
 	case r.err != nil:

@@ -88,7 +88,8 @@ func TestMake_SameBytesWhateverTheWorkers(t *testing.T) {
 				want = got
 			}
 			sameTree(t, fmt.Sprintf("%s, %d workers", form, workers), got, want)
-			if text := got[ProblemsName]; strings.Count(text, "the file is empty") != 2 || !strings.Contains(text, `"clip":"1/04.mp4","kept":false`) {
+			if text := got[ProblemsName]; strings.Count(text, "the file is empty") != 2 ||
+				!strings.Contains(text, `"clip":"1/04.mp4","kept":false`) {
 				t.Errorf("problems: %s", text)
 			}
 		}
@@ -169,7 +170,8 @@ func TestMake_TooManyBadClips(t *testing.T) {
 	sources := folder(t, 9, 0, 4, 8)
 	o := options(filepath.Join(t.TempDir(), "out"))
 	sum, err := Make(t.Context(), f, config(3), sources, o)
-	if !errors.Is(err, ErrClip) || !strings.Contains(err.Error(), "--max-bad-clips") || !strings.Contains(err.Error(), ProblemsName) {
+	if !errors.Is(err, ErrClip) || !strings.Contains(err.Error(), "--max-bad-clips") ||
+		!strings.Contains(err.Error(), ProblemsName) {
 		t.Errorf("error %v", err)
 	}
 	if sum.LeftOut != 3 {
@@ -183,14 +185,15 @@ func TestMake_TooManyBadClips(t *testing.T) {
 	}
 }
 
-// What ffmpeg complained of is kept, and told.
+// What ffmpeg complained of is kept, and reported.
 func TestMake_TellsOfComplaints(t *testing.T) {
 	f := fake(t, "complains and goes on")
 	o := options(filepath.Join(t.TempDir(), "out"))
 	sum, err := Make(t.Context(), f, config(3), folder(t, 2), o)
 	check(t, err)
 	text := tree(t, o.Output)[ProblemsName]
-	if sum.Damaged != 2 || sum.Clips != 2 || strings.Count(text, `"kept":true,"cause":"error while decoding MB 25 18`) != 2 {
+	if sum.Damaged != 2 || sum.Clips != 2 ||
+		strings.Count(text, `"kept":true,"cause":"error while decoding MB 25 18`) != 2 {
 		t.Errorf("%+v: %s", sum, text)
 	}
 }
@@ -206,7 +209,8 @@ func TestMake_OddNames(t *testing.T) {
 		sum, err := Make(t.Context(), f, config(3), []Source{bad, long, good}, o)
 		check(t, err)
 		text := tree(t, o.Output)[ProblemsName]
-		if sum.Clips != 1 || sum.LeftOut != 2 || strings.Count(text, "\n") != 2 || !strings.Contains(text, "rename it") || !strings.Contains(text, "shards have no such limit") {
+		if sum.Clips != 1 || sum.LeftOut != 2 || strings.Count(text, "\n") != 2 ||
+			!strings.Contains(text, "rename it") || !strings.Contains(text, "shards have no such limit") {
 			t.Errorf("%+v: %s", sum, text)
 		}
 	}
@@ -214,7 +218,8 @@ func TestMake_OddNames(t *testing.T) {
 
 func TestMake_NoFFmpeg(t *testing.T) {
 	f := &FFmpeg{Path: filepath.Join(t.TempDir(), "gone")}
-	if _, err := Make(t.Context(), f, config(3), folder(t, 2), options(t.TempDir())); !errors.Is(err, ErrTool) || errors.Is(err, ErrClip) {
+	if _, err := Make(t.Context(), f, config(3), folder(t, 2), options(t.TempDir())); !errors.Is(err, ErrTool) ||
+		errors.Is(err, ErrClip) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -236,7 +241,8 @@ func TestSearch_FoldersAndFiles(t *testing.T) {
 	}
 	two, err := Search([]string{filepath.Join(dir, "b"), filepath.Join(dir, "notes.txt")})
 	check(t, err)
-	if len(two) != 4 || two[0].Name != filepath.ToSlash(filepath.Join(dir, "b", "1.avi")) || two[3].Path != filepath.Join(dir, "notes.txt") {
+	if len(two) != 4 || two[0].Name != filepath.ToSlash(filepath.Join(dir, "b", "1.avi")) ||
+		two[3].Path != filepath.Join(dir, "notes.txt") {
 		t.Errorf("two paths: %+v", two)
 	}
 	if _, err := Search([]string{filepath.Join(dir, "none")}); !errors.Is(err, fs.ErrNotExist) {
@@ -253,13 +259,16 @@ func TestReadList_OrderAndFolder(t *testing.T) {
 	check(t, os.WriteFile(name, []byte("# training\nb.mp4\r\n\n a/../a/c.mp4 \n/x/y.avi\n"), 0o644))
 	all, err := ReadList(name)
 	check(t, err)
-	want := []Source{{"b.mp4", filepath.Join(dir, "b.mp4")}, {"a/c.mp4", filepath.Join(dir, "a/c.mp4")}, {"/x/y.avi", "/x/y.avi"}}
+	want := []Source{{"b.mp4", filepath.Join(dir, "b.mp4")}, {"a/c.mp4", filepath.Join(dir, "a/c.mp4")},
+		{"/x/y.avi", "/x/y.avi"}}
 	if !slices.Equal(all, want) {
 		t.Errorf("clips %+v, want %+v", all, want)
 	}
-	for text, want := range map[string]string{"a.mp4\nb.mp4\n./a.mp4\n": "line 3", "# nothing\n": "names a clip", strings.Repeat("x", listLine+1): "line 1"} {
+	for text, want := range map[string]string{"a.mp4\nb.mp4\n./a.mp4\n": "line 3", "# nothing\n": "names a clip",
+		strings.Repeat("x", listLine+1): "line 1"} {
 		check(t, os.WriteFile(name, []byte(text), 0o644))
-		if _, err := ReadList(name); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
+		if _, err := ReadList(name); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%.20q: %v", text, err)
 		}
 	}

@@ -33,7 +33,7 @@ type problems struct {
 	file *os.File
 }
 
-// openProblems goes on with the file that is there, less what it says of clips that are tried again.
+// openProblems goes on with the file that is there, without what it says about clips that are tried again.
 func openProblems(dir string, unfinished []Source) (*problems, error) {
 	p := &problems{name: filepath.Join(dir, ProblemsName)}
 	if err := removeAside(dir); err != nil {

@@ -49,7 +49,8 @@ func (f *FFmpeg) run(ctx context.Context, memory uint64, args []string, readers 
 }
 
 // runHeard is run, and returns the complaints of a child that did not fail too.
-func (f *FFmpeg) runHeard(ctx context.Context, memory uint64, args []string, readers ...func(io.Reader) error) (string, error) {
+func (f *FFmpeg) runHeard(ctx context.Context, memory uint64, args []string,
+	readers ...func(io.Reader) error) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
@@ -151,7 +152,9 @@ func tidy(complaint string, args []string) string {
 			complaint = strings.ReplaceAll(complaint, a+": ", "")
 		}
 	}
-	lines := strings.FieldsFunc(strings.ToValidUTF8(complaint, "?"), func(r rune) bool { return r == '\n' || r == '\r' })
+	lines := strings.FieldsFunc(strings.ToValidUTF8(complaint, "?"), func(r rune) bool {
+		return r == '\n' || r == '\r'
+	})
 	const most = 3
 	if len(lines) > most {
 		lines = append(lines[:most], "...")

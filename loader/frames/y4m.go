@@ -11,7 +11,7 @@ import (
 )
 
 // y4mReader reads frames of 8 bits and 4:2:0 in the format YUV4MPEG2: a line of parameters, then each
-// frame behind a line that begins with FRAME.
+// frame after a line that begins with FRAME.
 type y4mReader struct {
 	r             *bufio.Reader
 	width, height int
@@ -40,7 +40,8 @@ func newY4M(r io.Reader, maxPixels int) (*y4mReader, error) {
 		}
 	}
 	if y.width < 1 || y.height < 1 || y.width > maxSide || y.height > maxSide || y.width*y.height > maxPixels {
-		return nil, fmt.Errorf("ffmpeg's frames have %d×%d pixels, at most %d are allowed", y.width, y.height, maxPixels)
+		return nil, fmt.Errorf("ffmpeg's frames have %d×%d pixels, at most %d are allowed",
+			y.width, y.height, maxPixels)
 	}
 	y.picture = image.NewYCbCr(image.Rect(0, 0, y.width, y.height), image.YCbCrSubsampleRatio420)
 	return y, nil
@@ -58,7 +59,8 @@ func (y *y4mReader) parameter(name byte, value string) error {
 			y.rate = float64(a) / float64(b)
 		}
 	case 'C':
-		if layout := strings.TrimPrefix(value, "420"); layout == value || strings.HasPrefix(layout, "p") && layout != "paldv" {
+		if layout := strings.TrimPrefix(value, "420"); layout == value ||
+			strings.HasPrefix(layout, "p") && layout != "paldv" {
 			err = errors.New("want 8 bits and 4:2:0")
 		}
 	}

@@ -22,7 +22,8 @@ type labelColumn struct {
 // or of none.
 func (c *csvRows) single(r *record) (err error) {
 	if len(c.labels) > 0 {
-		if r.labels, err = c.holding(c.labels, "name the column labels where it holds names, or leave it out where it is no label (--ignore-columns)"); err != nil {
+		if r.labels, err = c.holding(c.labels, "name the column labels where it holds names, or leave it out where "+
+			"it is no label (--ignore-columns)"); err != nil {
 			return err
 		}
 	}
@@ -47,7 +48,9 @@ func (c *csvRows) known(columns []labelColumn) (bool, error) {
 	}
 	for _, column := range columns {
 		if unknown(column) != unknown(columns[0]) {
-			return false, columnError(column.name, fmt.Errorf("it and column %q are not both filled in or both empty; a row has all of them, or none", loader.Excerpt(columns[0].name)))
+			return false, columnError(column.name,
+				fmt.Errorf("it and column %q are not both filled in or both empty; a row has all of them, or none",
+					loader.Excerpt(columns[0].name)))
 		}
 	}
 	return len(columns) > 0 && !unknown(columns[0]), nil
@@ -62,7 +65,8 @@ func (c *csvRows) holding(columns []labelColumn, cure string) ([]string, error) 
 			names = append(names, column.label)
 		case "0", "0.0", "False", "false":
 		default:
-			return nil, columnError(column.name, fmt.Errorf("%q is neither 0 nor 1; repair it, or %s", loader.Excerpt(cell), cure))
+			return nil, columnError(column.name, fmt.Errorf("%q is neither 0 nor 1; repair it, or %s",
+				loader.Excerpt(cell), cure))
 		}
 	}
 	return names, nil
@@ -74,7 +78,10 @@ func (c *csvRows) counted() ([]namedCount, error) {
 		cell := c.sheet.Text(column.at)
 		n, err := strconv.Atoi(cell)
 		if err != nil {
-			return nil, columnError(column.name, fmt.Errorf("%q is no count; want a whole number, or all counts of the row empty where they are not known", loader.Excerpt(cell)))
+			return nil, columnError(column.name,
+				fmt.Errorf(
+					"%q is no count; want a whole number, or all counts of the row empty where they are not known",
+					loader.Excerpt(cell)))
 		}
 		if n != 0 {
 			list = append(list, namedCount{column.label, n})

@@ -41,7 +41,9 @@ func newCSVRows(text *bufio.Reader, o Options) (*csvRows, error) {
 		})
 	}
 	lists := slices.Contains(sheet.Columns(), labelsColumn)
-	path := pathName(func(name string) bool { return slices.Contains(sheet.Columns(), name) && !marked(o.Ignore, name) })
+	path := pathName(func(name string) bool {
+		return slices.Contains(sheet.Columns(), name) && !marked(o.Ignore, name)
+	})
 	for i, name := range sheet.Columns() {
 		switch {
 		case marked(o.Ignore, name):
@@ -74,24 +76,30 @@ func (c *csvRows) check() error {
 	columns := strings.Join(c.sheet.Columns(), ", ")
 	switch {
 	case !isPath && !isFrames && slices.ContainsFunc(c.sheet.Columns(), isPictureFile):
-		return fmt.Errorf("line 1: it is a row (%s), want a header above the rows, such as path,labels", loader.Excerpt(columns))
+		return fmt.Errorf("line 1: it is a row (%s), want a header above the rows, such as path,labels",
+			loader.Excerpt(columns))
 	case !isPath && !isFrames:
-		return fmt.Errorf("line 1: there is no column path (or frames), columns are %s; name the column with the pictures path", loader.Excerpt(columns))
+		return fmt.Errorf("line 1: there is no column path (or frames), columns are %s; name the column with the "+
+			"pictures path", loader.Excerpt(columns))
 	case isPath && isFrames:
 		return errors.New("line 1: there are columns path and frames; a row is one picture or one list of frames")
 	case !isList && len(c.labels) == 0:
-		return fmt.Errorf("line 1: there are no labels, columns are %s; add a column labels with names separated by ; or |, or a column of 0 and 1 for each label", loader.Excerpt(columns))
+		return fmt.Errorf("line 1: there are no labels, columns are %s; add a column labels with names separated by "+
+			"; or |, or a column of 0 and 1 for each label", loader.Excerpt(columns))
 	case isList && len(c.labels) > 0:
-		return fmt.Errorf("line 1: labels are both in a column labels and in columns of their own (%s); choose one", loader.Excerpt(c.layout.Labels[0]))
+		return fmt.Errorf("line 1: labels are both in a column labels and in columns of their own (%s); choose one",
+			loader.Excerpt(c.layout.Labels[0]))
 	case isTruth && len(c.truth) > 0:
-		return fmt.Errorf("line 1: true labels are both in a column truth and in columns of their own (%s); choose one", loader.Excerpt(c.truth[0].name))
+		return fmt.Errorf("line 1: true labels are both in a column truth and in columns of their own (%s); choose one",
+			loader.Excerpt(c.truth[0].name))
 	case isCounts && len(c.counts) > 0:
-		return fmt.Errorf("line 1: counts are both in a column counts and in columns of their own (%s); choose one", loader.Excerpt(c.counts[0].name))
+		return fmt.Errorf("line 1: counts are both in a column counts and in columns of their own (%s); choose one",
+			loader.Excerpt(c.counts[0].name))
 	}
 	return nil
 }
 
-// isPictureFile tells a file by its ending.
+// isPictureFile reports whether a name ends like that of a picture.
 func isPictureFile(name string) bool {
 	return slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif"}, strings.ToLower(slashed.Ext(name)))
 }

@@ -35,7 +35,9 @@ func (m *Manifest) FindFiles(ctx context.Context, folder string, leftOut func(er
 		}
 		file, err := lacking(root, &row)
 		if err != nil {
-			failed = fmt.Errorf("manifest %q, line %d: the file %q cannot be used: %w; put the picture itself into %q: %w", m.File, row.Line, loader.Excerpt(file), err, folder, loader.ErrAnnotations)
+			failed = fmt.Errorf(
+				"manifest %q, line %d: the file %q cannot be used: %w; put the picture itself into %q: %w",
+				m.File, row.Line, loader.Excerpt(file), err, folder, loader.ErrAnnotations)
 		}
 		if err != nil || file == "" {
 			return false
@@ -51,10 +53,13 @@ func (m *Manifest) FindFiles(ctx context.Context, folder string, leftOut func(er
 	case failed != nil:
 		return failed
 	case missing > 0 && leftOut == nil:
-		return fmt.Errorf("manifest %q: %d of %d rows have no file in %q, first %s; complete the folder, name it with --images, or leave them out (--max-bad-samples): %w",
+		return fmt.Errorf("manifest %q: %d of %d rows have no file in %q, first %s; complete the folder, name it "+
+			"with --images, or leave them out (--max-bad-samples): %w",
 			m.File, missing, all, folder, strings.Join(first, ", "), fs.ErrNotExist)
 	case len(m.Rows) == 0:
-		return fmt.Errorf("manifest %q: none of %d rows has its file in %q; name the folder of the pictures with --images", m.File, all, folder)
+		return fmt.Errorf(
+			"manifest %q: none of %d rows has its file in %q; name the folder of the pictures with --images",
+			m.File, all, folder)
 	}
 	return nil
 }
@@ -114,7 +119,7 @@ func (s *Source) Read(ctx context.Context, bag, frame int, pic *picture.Picture)
 	return s.inRow(bag, s.files.Read(ctx, file, 0, pic))
 }
 
-// inRow tells in which row a file is that cannot be used.
+// inRow adds to an error the row of the file that cannot be used.
 func (s *Source) inRow(bag int, err error) error {
 	if err == nil {
 		return nil

@@ -25,7 +25,7 @@ func newJSONRows(text *bufio.Reader) *jsonRows {
 	return &jsonRows{lines: lines, seen: map[string]bool{}}
 }
 
-// maxShownKeys bounds the keys that are remembered only to be told.
+// maxShownKeys bounds the keys that are kept only to be shown in messages.
 const maxShownKeys = 1000
 
 func (j *jsonRows) columns() Columns {
@@ -69,7 +69,8 @@ func (j *jsonRows) next() (*record, error) {
 func (j *jsonRows) record(content []byte) (*record, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(content, &fields); err != nil {
-		return nil, fmt.Errorf("it is no object of JSON (%w); want a row such as {\"path\": \"a.jpg\", \"labels\": [\"dog\"]}, whole on its line", err)
+		return nil, fmt.Errorf("it is no object of JSON (%w); want a row such as {\"path\": \"a.jpg\", \"labels\": "+
+			"[\"dog\"]}, whole on its line", err)
 	}
 	for key := range fields {
 		if !j.seen[key] && len(j.seen) < maxShownKeys {
@@ -87,8 +88,10 @@ func (j *jsonRows) record(content []byte) (*record, error) {
 		to         any
 	}{
 		{path, "text", &r.path}, {idColumn, "text", &r.id}, {splitColumn, "train, validation or test", &r.split},
-		{framesColumn, `a list of paths`, &r.frames}, {labelsColumn, `a list of names such as ["dog", "cat"]`, &r.labels},
-		{truthColumn, `a list of names such as ["dog", "cat"]`, &r.truth}, {countsColumn, `an object such as {"dog": 3}`, &counts},
+		{framesColumn, `a list of paths`, &r.frames}, {labelsColumn, `a list of names such as ["dog", "cat"]`,
+			&r.labels},
+		{truthColumn, `a list of names such as ["dog", "cat"]`, &r.truth},
+		{countsColumn, `an object such as {"dog": 3}`, &counts},
 	} {
 		value := fields[field.name]
 		if value == nil || string(value) == "null" && field.name != labelsColumn {

@@ -25,7 +25,7 @@ type Row struct {
 	Line   int
 	ID     string
 	Files  []string     // relative to the folder of the pictures, with slashes; several are the frames of a clip
-	Split  string       // TrainSplit, loader.ValidationSplit or TestSplit; empty where the file does not tell
+	Split  string       // TrainSplit, loader.ValidationSplit or TestSplit; empty where the file does not say
 	Labels []int32      // observed, as indices of Manifest.Labels, ascending
 	Truth  []int32      // true labels likewise; nil where they are not known
 	Counts []LabelCount // nil where they are not known
@@ -37,7 +37,7 @@ type LabelCount struct {
 	Count uint8
 }
 
-// Columns tell what was found in a manifest, for people.
+// Columns describe what was found in a manifest, for people.
 type Columns struct {
 	Format  string // CSV or JSON lines
 	Used    []string
@@ -145,7 +145,7 @@ func (m *Manifest) Stem() string {
 	return strings.TrimSuffix(stem, filepath.Ext(stem))
 }
 
-// String tells what was found in the file.
+// String describes what was found in the file.
 func (c Columns) String() string {
 	line := c.Format + " with " + strings.Join(c.Used, ", ")
 	if len(c.Labels) > 0 {

@@ -37,9 +37,12 @@ func (m *Manifest) named(indices []int32) string {
 // The same rows in all three forms are the same manifest.
 func TestParse_FormsAgree(t *testing.T) {
 	for name, content := range map[string]string{
-		"lists":      "path,labels,split,note\r\na/1.jpg,cat;dog,train,x\r\nb.jpg,,test,\"y,\nz\"\r\nc.jpg, dog | dog ,VAL,\r\n",
-		"columns":    "path\tdog\tcat\tsplit\na/1.jpg\t1\t1\ttraining\nb.jpg\t0\t0.0\ttest\nc.jpg\t1.0\t0\tvalidation\n",
-		"JSON lines": "{\"path\": \"a/1.jpg\", \"labels\": [\"dog\", \"cat\"], \"split\": \"train\", \"width\": 3}\n\n{\"labels\": [], \"path\": \"b.jpg\", \"split\": \"test\", \"id\": null}\n{\"path\": \"c.jpg\", \"labels\": [\"dog\"], \"split\": \"dev\"}",
+		"lists": "path,labels,split,note\r\na/1.jpg,cat;dog,train,x\r\nb.jpg,,test,\"y,\nz\"\r\nc.jpg, dog | " +
+			"dog ,VAL,\r\n",
+		"columns": "path\tdog\tcat\tsplit\na/1.jpg\t1\t1\ttraining\nb.jpg\t0\t0.0\ttest\nc.jpg\t1.0\t0\tvalidation\n",
+		"JSON lines": "{\"path\": \"a/1.jpg\", \"labels\": [\"dog\", \"cat\"], \"split\": \"train\", \"width\": " +
+			"3}\n\n{\"labels\": [], \"path\": \"b.jpg\", \"split\": \"test\", \"id\": null}\n{\"path\": \"c.jpg\", " +
+			"\"labels\": [\"dog\"], \"split\": \"dev\"}",
 	} {
 		m := parsed(t, content)
 		var got []string
@@ -79,8 +82,10 @@ func TestRead_MarkAndCompression(t *testing.T) {
 }
 
 func TestParse_TruthAndCountsMayBeUnknown(t *testing.T) {
-	m := parsed(t, "frames,id,labels,truth,counts\na.png|b.png,x,dog,cat;dog,dog:3;odd:name:2\nc.png,y,,-,?\nd.png,z,,,\n")
-	if r := m.Rows[0]; !slices.Equal(r.Files, []string{"a.png", "b.png"}) || r.ID != "x" || m.named(r.Truth) != "cat,dog" || len(r.Counts) != 2 ||
+	m := parsed(t,
+		"frames,id,labels,truth,counts\na.png|b.png,x,dog,cat;dog,dog:3;odd:name:2\nc.png,y,,-,?\nd.png,z,,,\n")
+	if r := m.Rows[0]; !slices.Equal(r.Files, []string{"a.png", "b.png"}) || r.ID != "x" ||
+		m.named(r.Truth) != "cat,dog" || len(r.Counts) != 2 ||
 		r.Counts[0].Count != 3 || m.Labels[r.Counts[1].Label] != "odd:name" || r.Counts[1].Count != 2 {
 		t.Errorf("row %+v of %q", r, m.Labels)
 	}
@@ -98,7 +103,8 @@ func TestParse_OtherNamesOfThePath(t *testing.T) {
 		"{\"file_name\": \"a.jpg\", \"labels\": [\"dog\"]}": "JSON lines with path (file_name), labels",
 	} {
 		m := parsed(t, content)
-		if got := m.Columns.String(); got != description || m.Rows[0].ID != "a.jpg" || m.named(m.Rows[0].Labels) != "dog" {
+		if got := m.Columns.String(); got != description || m.Rows[0].ID != "a.jpg" ||
+			m.named(m.Rows[0].Labels) != "dog" {
 			t.Errorf("%q: %q, %+v, want %q", content, got, m.Rows[0], description)
 		}
 	}
@@ -106,8 +112,10 @@ func TestParse_OtherNamesOfThePath(t *testing.T) {
 
 // Columns of single true labels and counts say what lists do.
 func TestParse_TruthAndCountsByColumn(t *testing.T) {
-	m := parsed(t, "path,dog,cat,truth:dog,truth:cat,counts:dog,counts:emu\na,1,0,1,True,3,0\nb,True,false,?,,,?\nc,0,0,0,0,0,1\n")
-	if got := m.Columns.String(); got != "CSV with path, 2 columns of labels (0 or 1), 2 of true labels (0 or 1), 2 of counts" {
+	m := parsed(t,
+		"path,dog,cat,truth:dog,truth:cat,counts:dog,counts:emu\na,1,0,1,True,3,0\nb,True,false,?,,,?\nc,0,0,0,0,0,1\n")
+	const want = "CSV with path, 2 columns of labels (0 or 1), 2 of true labels (0 or 1), 2 of counts"
+	if got := m.Columns.String(); got != want {
 		t.Errorf("columns %q", got)
 	}
 	lists := parsed(t, "path,labels,truth,counts\na,dog,dog;cat,dog:3\nb,dog,?,\nc,,-,emu:1\n")
@@ -116,7 +124,8 @@ func TestParse_TruthAndCountsByColumn(t *testing.T) {
 		same := slices.EqualFunc(r.Counts, want.Counts, func(a, b LabelCount) bool {
 			return m.Labels[a.Label] == lists.Labels[b.Label] && a.Count == b.Count
 		})
-		if m.named(r.Labels) != lists.named(want.Labels) || m.named(r.Truth) != lists.named(want.Truth) || (r.Truth == nil) != (want.Truth == nil) ||
+		if m.named(r.Labels) != lists.named(want.Labels) || m.named(r.Truth) != lists.named(want.Truth) ||
+			(r.Truth == nil) != (want.Truth == nil) ||
 			!same || (r.Counts == nil) != (want.Counts == nil) {
 			t.Errorf("row %+v of %q, want %+v of %q", r, m.Labels, want, lists.Labels)
 		}
@@ -177,7 +186,8 @@ func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"{\"path\": \"a\",\n\"labels\": []}", "whole on its line"},
 	} {
 		_, err := Parse("m.csv", strings.NewReader(c.content), Options{})
-		if err == nil || !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), `"m.csv"`) {
+		if err == nil || !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), c.says) ||
+			!strings.Contains(err.Error(), `"m.csv"`) {
 			t.Errorf("%.60q: %v, want ErrAnnotations that says %q", c.content, err, c.says)
 		}
 	}
@@ -186,7 +196,8 @@ func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
 func TestParse_ColumnsThatAreChosen(t *testing.T) {
 	const table = "path,l_dog,l_cat,height,split\na.jpg,1,0,480,odd\n"
 	m, err := Parse("m", strings.NewReader(table), Options{LabelColumns: []string{"l_*"}, Ignore: []string{"split"}})
-	if err != nil || m.named(m.Rows[0].Labels) != "l_dog" || !slices.Equal(m.Columns.Labels, []string{"l_dog", "l_cat"}) ||
+	if err != nil || m.named(m.Rows[0].Labels) != "l_dog" ||
+		!slices.Equal(m.Columns.Labels, []string{"l_dog", "l_cat"}) ||
 		!slices.Equal(m.Columns.Ignored, []string{"height", "split"}) || m.HasSplits() {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -198,7 +209,8 @@ func TestManifest_VocabularyIsOfTrainingRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []text.Word{{Text: "dog", POS: text.Others, Count: 2}, {Text: "ape", POS: text.Others, Count: 1}, {Text: "cat", POS: text.Others, Count: 1}, {Text: "emu", POS: text.Others, Count: 1}}
+	want := []text.Word{{Text: "dog", POS: text.Others, Count: 2}, {Text: "ape", POS: text.Others, Count: 1},
+		{Text: "cat", POS: text.Others, Count: 1}, {Text: "emu", POS: text.Others, Count: 1}}
 	if got := v.Words(); !slices.Equal(got, want) {
 		t.Errorf("words %v, want %v", got, want)
 	}
@@ -216,7 +228,8 @@ func TestManifest_VocabularyIsOfTrainingRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer source.Close()
-	if !slices.Equal(s.IDs, []string{"c", "d"}) || !slices.Equal(s.Labels.Uint8s(), []uint8{1, 0, 0, 1, 1, 0, 0, 0}) || s.Truth != nil || s.Counts != nil {
+	if !slices.Equal(s.IDs, []string{"c", "d"}) || !slices.Equal(s.Labels.Uint8s(), []uint8{1, 0, 0, 1, 1, 0, 0, 0}) ||
+		s.Truth != nil || s.Counts != nil {
 		t.Errorf("set of %q with labels %v", s.IDs, s.Labels.Uint8s())
 	}
 	if s, _, err := m.Set(loader.ValidationSplit, v, 5, t.TempDir()); s != nil || err != nil {
@@ -235,14 +248,17 @@ func TestManifest_TruthAndCountsOfASplit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer source.Close()
-	if !slices.Equal(s.Truth.Uint8s(), []uint8{1, 1, 0, 0}) || !slices.Equal(s.Counts.Uint8s(), []uint8{0, 4, 0, 0}) || s.CaptionsPerBag != 5 {
+	if !slices.Equal(s.Truth.Uint8s(), []uint8{1, 1, 0, 0}) || !slices.Equal(s.Counts.Uint8s(), []uint8{0, 4, 0, 0}) ||
+		s.CaptionsPerBag != 5 {
 		t.Errorf("truth %v, counts %v", s.Truth, s.Counts)
 	}
-	if _, _, err := m.Set(loader.TestSplit, v, 3, t.TempDir()); err == nil || !strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "--captions-per-bag") {
+	if _, _, err := m.Set(loader.TestSplit, v, 3, t.TempDir()); err == nil ||
+		!strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "--captions-per-bag") {
 		t.Errorf("four of three people: %v", err)
 	}
 	m.Rows[0].Split = loader.TestSplit
-	if _, _, err := m.Set(loader.TestSplit, v, 5, t.TempDir()); err == nil || !strings.Contains(err.Error(), `line 2, column "truth"`) {
+	if _, _, err := m.Set(loader.TestSplit, v, 5, t.TempDir()); err == nil ||
+		!strings.Contains(err.Error(), `line 2, column "truth"`) {
 		t.Errorf("truth of two rows of three: %v", err)
 	}
 }
@@ -271,16 +287,19 @@ func TestManifest_FindFiles(t *testing.T) {
 	if m, err := find("path,labels\na.png,x\nlink.png,x\n", nil); err != nil || len(m.Rows) != 2 {
 		t.Errorf("links that stay inside: %v", err)
 	}
-	if _, err := find("path,labels\na.png,x\nout.png,x\n", func(error) {}); !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), `line 3: the file "out.png"`) {
+	if _, err := find("path,labels\na.png,x\nout.png,x\n", func(error) {}); !errors.Is(err, loader.ErrAnnotations) ||
+		!strings.Contains(err.Error(), `line 3: the file "out.png"`) {
 		t.Errorf("a link that leads out: %v", err)
 	}
 	lists := "frames,labels\na.png|gone.png,x\nb.png,x\n"
-	if _, err := find(lists, nil); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), `"gone.png" (line 2)`) {
+	if _, err := find(lists, nil); !errors.Is(err, fs.ErrNotExist) ||
+		!strings.Contains(err.Error(), `"gone.png" (line 2)`) {
 		t.Errorf("a frame that is missing: %v", err)
 	}
 	var reported []error
-	if m, err := find(lists, func(err error) { reported = append(reported, err) }); err != nil || len(reported) != 1 || len(m.Rows) != 1 || m.Rows[0].ID != "b.png" {
-		t.Errorf("rows %+v, told %v, %v; want the row of b.png alone", m.Rows, reported, err)
+	if m, err := find(lists, func(err error) { reported = append(reported, err) }); err != nil || len(reported) != 1 ||
+		len(m.Rows) != 1 || m.Rows[0].ID != "b.png" {
+		t.Errorf("rows %+v, reported %v, %v; want the row of b.png alone", m.Rows, reported, err)
 	}
 	if _, err := find("path,labels\ngone.png,x\n", func(error) {}); err == nil {
 		t.Error("a manifest of which no row is left")
@@ -303,21 +322,25 @@ func TestManifest_BrokenPicturesNameTheirRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer source.Close()
-	if err := source.Read(t.Context(), 0, 0, new(picture.Picture)); !errors.Is(err, loader.ErrCorrupt) || !strings.Contains(err.Error(), `m.csv, line 3: cannot decode "a.png"`) {
+	if err := source.Read(t.Context(), 0, 0, new(picture.Picture)); !errors.Is(err, loader.ErrCorrupt) ||
+		!strings.Contains(err.Error(), `m.csv, line 3: cannot decode "a.png"`) {
 		t.Errorf("error %v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "a.png")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loader.ReadEncoded(t.Context(), source, 0, 0, nil); !errors.Is(err, loader.ErrCorrupt) || !strings.Contains(err.Error(), "m.csv, line 3: cannot read") {
+	if _, err := loader.ReadEncoded(t.Context(), source, 0, 0, nil); !errors.Is(err, loader.ErrCorrupt) ||
+		!strings.Contains(err.Error(), "m.csv, line 3: cannot read") {
 		t.Errorf("error %v", err)
 	}
 }
 
 // A manifest that can be read gives rows whose files stay inside their folder and whose identifiers differ.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"path,labels,split\na.jpg,dog;cat,train\n", "frames\tdog\na|b\t1\n", "{\"path\": \"a\", \"labels\": [\"x\"], \"truth\": [], \"counts\": {\"x\": 2}}\n",
-		"path;labels;truth;counts;id\na;\"x|y\";-;\"x:1\";1\n", "\ufeffpath,labels\n../a,x\n", "path,dog,truth:dog,counts:dog\na,1,0,3\nb,0,?,\n", "image,labels\na,x\n"} {
+	for _, s := range []string{"path,labels,split\na.jpg,dog;cat,train\n", "frames\tdog\na|b\t1\n",
+		"{\"path\": \"a\", \"labels\": [\"x\"], \"truth\": [], \"counts\": {\"x\": 2}}\n",
+		"path;labels;truth;counts;id\na;\"x|y\";-;\"x:1\";1\n",
+		"\ufeffpath,labels\n../a,x\n", "path,dog,truth:dog,counts:dog\na,1,0,3\nb,0,?,\n", "image,labels\na,x\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {

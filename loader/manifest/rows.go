@@ -33,7 +33,7 @@ func fieldNames() []string {
 // pathNames are what other programs call the column path.
 var pathNames = []string{"file", "filename", "file_name", "filepath", "image", "image_path"}
 
-// pathName is the name of the column path among those that has tells of: its own, or where there is no frames
+// pathName is the name of the column path among those that has reports: its own, or where there is no frames
 // either the only one that others give it.
 func pathName(has func(string) bool) string {
 	if has(pathColumn) || has(framesColumn) {
@@ -71,7 +71,8 @@ func (b *builder) add(r *record) error {
 		return err
 	}
 	if first, ok := b.ids[row.ID]; ok {
-		return columnError(idColumn, fmt.Errorf("%q repeats line %d; remove one of the rows, or give each an id of its own (without the column, the id is the path)", loader.Excerpt(row.ID), first))
+		return columnError(idColumn, fmt.Errorf("%q repeats line %d; remove one of the rows, or give each an id of "+
+			"its own (without the column, the id is the path)", loader.Excerpt(row.ID), first))
 	}
 	b.ids[row.ID] = r.line
 	if err := b.split(&row, r); err != nil {
@@ -128,9 +129,11 @@ func insidePath(file string) error {
 	case file == "":
 		return errors.New("it is empty; name the picture, or remove the row")
 	case slashed.IsAbs(file) || filepath.IsAbs(filepath.FromSlash(file)):
-		return fmt.Errorf("%q is absolute; write it relative to the folder of the manifest, or of --images", loader.Excerpt(file))
+		return fmt.Errorf("%q is absolute; write it relative to the folder of the manifest, or of --images",
+			loader.Excerpt(file))
 	case !filepath.IsLocal(filepath.FromSlash(file)):
-		return fmt.Errorf("%q leads out of the folder of the pictures; move the picture into it, or name a folder above with --images", loader.Excerpt(file))
+		return fmt.Errorf("%q leads out of the folder of the pictures; move the picture into it, or name a folder "+
+			"above with --images", loader.Excerpt(file))
 	}
 	return nil
 }
@@ -176,9 +179,11 @@ func (b *builder) label(name string) (int32, error) {
 	case err != nil:
 		return 0, err
 	case name == "NaN":
-		return 0, errors.New("NaN is what programs write for a missing value; leave the cell empty where there is no label")
+		return 0, errors.New(
+			"NaN is what programs write for a missing value; leave the cell empty where there is no label")
 	case len(name) > maxLabel:
-		return 0, fmt.Errorf("the label %q has %d bytes, at most %d can be a name; separate labels by ; or |", loader.Excerpt(name), len(name), maxLabel)
+		return 0, fmt.Errorf("the label %q has %d bytes, at most %d can be a name; separate labels by ; or |",
+			loader.Excerpt(name), len(name), maxLabel)
 	case len(b.manifest.Labels) == math.MaxInt32:
 		return 0, fmt.Errorf("more than %d labels", math.MaxInt32)
 	}
@@ -195,7 +200,8 @@ func (b *builder) counts(named []namedCount) ([]LabelCount, error) {
 			return nil, err
 		}
 		if n.count < 0 || n.count > loader.MaxCaptions {
-			return nil, fmt.Errorf("%q has the count %d, want 0 to %d", loader.Excerpt(n.name), n.count, loader.MaxCaptions)
+			return nil, fmt.Errorf("%q has the count %d, want 0 to %d", loader.Excerpt(n.name), n.count,
+				loader.MaxCaptions)
 		}
 		if slices.ContainsFunc(list, func(c LabelCount) bool { return c.Label == k }) {
 			return nil, fmt.Errorf("%q is counted twice; add the counts", loader.Excerpt(n.name))
@@ -213,7 +219,8 @@ func checkName(name string) error {
 	case !utf8.ValidString(name):
 		return fmt.Errorf("%q is not UTF-8; save the file in that encoding", loader.Excerpt(name))
 	case strings.ContainsFunc(name, unicode.IsControl) || loader.TrimID(name) != name:
-		return fmt.Errorf("%q holds a control character, or begins or ends with a blank; remove it", loader.Excerpt(name))
+		return fmt.Errorf("%q holds a control character, or begins or ends with a blank; remove it",
+			loader.Excerpt(name))
 	}
 	return nil
 }

@@ -53,7 +53,8 @@ func (m *Manifest) Vocabulary(size, minCount int) (*text.Vocabulary, error) {
 		}
 	}
 	if len(words) == 0 {
-		return nil, fmt.Errorf("manifest %q: no training row has a label (of %d rows or more); label some, or lower --min-count: %w", m.File, max(minCount, 1), loader.ErrAnnotations)
+		return nil, fmt.Errorf("manifest %q: no training row has a label (of %d rows or more); label some, or lower "+
+			"--min-count: %w", m.File, max(minCount, 1), loader.ErrAnnotations)
 	}
 	slices.SortFunc(words, func(a, b text.Word) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
@@ -72,15 +73,15 @@ type ForeignLabels struct {
 func (m *Manifest) Foreign(v *text.Vocabulary) ForeignLabels {
 	classes := m.classes(v)
 	var f ForeignLabels
-	met := make([]bool, len(m.Labels))
+	counted := make([]bool, len(m.Labels))
 	for i := range m.Rows {
 		row, any := &m.Rows[i], false
 		look := func(k int32) {
 			if classes[k] >= 0 {
 				return
 			}
-			if any = true; !met[k] {
-				met[k] = true
+			if any = true; !counted[k] {
+				counted[k] = true
 				f.Labels = append(f.Labels, m.Labels[k])
 			}
 		}
@@ -133,7 +134,8 @@ func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder stri
 		return nil, nil, nil
 	}
 	if n, k := len(rows), v.Len(); int64(n)*int64(k) > maxLabelMatrix {
-		return nil, nil, fmt.Errorf("manifest %q: labels of %d rows and %d classes are more than %d GiB; keep fewer classes (--vocab-size, --min-count)", m.File, n, k, maxLabelMatrix>>30)
+		return nil, nil, fmt.Errorf("manifest %q: labels of %d rows and %d classes are more than %d GiB; keep fewer "+
+			"classes (--vocab-size, --min-count)", m.File, n, k, maxLabelMatrix>>30)
 	}
 	s := &loader.Set{Name: m.Stem() + "-" + split, Vocabulary: v, IDs: make([]string, len(rows))}
 	for i, row := range rows {
@@ -183,7 +185,8 @@ func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
 	for i, row := range rows {
 		for _, c := range row.Counts {
 			if int(c.Count) > perBag {
-				return fmt.Errorf("line %d, column %q: %q has the count %d of %d people; tell their number (--captions-per-bag)", row.Line, countsColumn, loader.Excerpt(m.Labels[c.Label]), c.Count, perBag)
+				return fmt.Errorf("line %d, column %q: %q has the count %d of %d people; tell their number "+
+					"(--captions-per-bag)", row.Line, countsColumn, loader.Excerpt(m.Labels[c.Label]), c.Count, perBag)
 			}
 			if class := classes[c.Label]; class >= 0 {
 				values[i*k+int(class)] = c.Count
@@ -202,7 +205,8 @@ func allOrNone(rows []*Row, column string, has func(*Row) bool) (bool, error) {
 			if has(row) {
 				with, without = without, with
 			}
-			return false, fmt.Errorf("line %d, column %q: it is not given, as it is on line %d; give it to all rows of a split, with %s (in JSON [] or {}) where it is known to be empty, or to none",
+			return false, fmt.Errorf("line %d, column %q: it is not given, as it is on line %d; give it to all rows "+
+				"of a split, with %s (in JSON [] or {}) where it is known to be empty, or to none",
 				without, column, with, noneCell)
 		}
 	}

@@ -16,7 +16,8 @@ import (
 // them replaced. Bag i draws from the stream (seed, i) alone.
 func ReplaceCaptions(s *loader.Set, n int, seed uint64) (*Injection, error) {
 	if s.Captions == nil {
-		return nil, fmt.Errorf("%s: captions cannot be replaced: the labels do not come from captions; flip labels instead", s.Name)
+		return nil, fmt.Errorf(
+			"%s: captions cannot be replaced: the labels do not come from captions; flip labels instead", s.Name)
 	}
 	if err := checkReplaced(s, n); err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func ReplaceCaptions(s *loader.Set, n int, seed uint64) (*Injection, error) {
 			from.without = append(from.without, i)
 		}
 	}
-	if err := from.enough(s); err != nil {
+	if err := from.check(s); err != nil {
 		return nil, err
 	}
 	draw := replacementDraw{n: n, key: rng.Derive(seed, captionStream), donors: &from,
@@ -96,7 +97,8 @@ func CaptionsForRate(s *loader.Set, rate float64) (int, error) {
 	exact := rate * float64(s.CaptionsPerBag)
 	n := int(math.Round(exact))
 	if !(math.Abs(exact-float64(n)) < 1e-6) || n < 1 || n > s.CaptionsPerBag {
-		return 0, fmt.Errorf("%s: a rate of %g is not a whole number of its %d captions per bag; possible are multiples of %.4g up to 1",
+		return 0, fmt.Errorf("%s: a rate of %g is not a whole number of its %d captions per bag; possible are "+
+			"multiples of %.4g up to 1",
 			s.Name, rate, s.CaptionsPerBag, 1/float64(max(s.CaptionsPerBag, 1)))
 	}
 	return n, nil

@@ -27,7 +27,8 @@ func (noise *Injection) checkSet(s *loader.Set) error {
 		return err
 	}
 	wrong := func(format string, args ...any) error {
-		return fmt.Errorf("noise made for %q, applied to %q: %s: %w: %w", noise.SetName, s.Name, fmt.Sprintf(format, args...), ErrOtherSet, loader.ErrAnnotations)
+		return fmt.Errorf("noise made for %q, applied to %q: %s: %w: %w",
+			noise.SetName, s.Name, fmt.Sprintf(format, args...), ErrOtherSet, loader.ErrAnnotations)
 	}
 	if noise.Kind != Captions && noise.Kind != Flips {
 		return fmt.Errorf("noise of the unknown kind %q: %w", noise.Kind, loader.ErrAnnotations)
@@ -47,7 +48,8 @@ func (noise *Injection) checkSet(s *loader.Set) error {
 		}
 	}
 	if got := fingerprint(s, noise.Kind); got != noise.Fingerprint {
-		return wrong("its fingerprint is %.16s, want %.16s: other bags, another order, other captions or labels", got, noise.Fingerprint)
+		return wrong("its fingerprint is %.16s, want %.16s: other bags, another order, other captions or labels",
+			got, noise.Fingerprint)
 	}
 	return nil
 }
@@ -121,12 +123,14 @@ func checkCaptions(s *loader.Set) error {
 	}
 	for i, captions := range s.Captions {
 		if len(captions) > loader.MaxCaptions {
-			return fmt.Errorf("%s: bag %d has %d captions, allowed are %d", s.Name, i, len(captions), loader.MaxCaptions)
+			return fmt.Errorf("%s: bag %d has %d captions, allowed are %d", s.Name, i, len(captions),
+				loader.MaxCaptions)
 		}
 		for c, words := range captions {
 			for _, k := range words {
 				if k < 0 || int(k) >= s.Vocabulary.Len() {
-					return fmt.Errorf("%s: caption %d of bag %d mentions class %d of %d", s.Name, c, i, k, s.Vocabulary.Len())
+					return fmt.Errorf("%s: caption %d of bag %d mentions class %d of %d",
+						s.Name, c, i, k, s.Vocabulary.Len())
 				}
 			}
 		}

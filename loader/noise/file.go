@@ -154,7 +154,8 @@ func Parse(name string, r io.Reader, s *loader.Set) (*Injection, error) {
 	}
 	for n := 2; lines.Scan(); n++ {
 		if len(noise.Changes) == changes {
-			return nil, lineError(name, n, fmt.Errorf("more than the %d changes that the first line announces", changes))
+			return nil, lineError(name, n, fmt.Errorf("more than the %d changes that the first line announces",
+				changes))
 		}
 		change, err := parseLine(lines.Bytes(), noise.Kind)
 		if err == nil {
@@ -169,7 +170,8 @@ func Parse(name string, r io.Reader, s *loader.Set) (*Injection, error) {
 		return nil, lineError(name, len(noise.Changes)+2, err)
 	}
 	if len(noise.Changes) < changes {
-		return nil, lineError(name, len(noise.Changes)+1, fmt.Errorf("the file ends after %d of %d changes: it is truncated", len(noise.Changes), changes))
+		return nil, lineError(name, len(noise.Changes)+1,
+			fmt.Errorf("the file ends after %d of %d changes: it is truncated", len(noise.Changes), changes))
 	}
 	return noise, nil
 }
@@ -203,7 +205,8 @@ func parseHeader(lines *bufio.Scanner) (*Injection, int, error) {
 	}
 	switch {
 	case h.Format != fileFormat:
-		return nil, 0, fmt.Errorf("format is %q, want %q; nmn noise writes such files", loader.Excerpt(h.Format), fileFormat)
+		return nil, 0, fmt.Errorf("format is %q, want %q; nmn noise writes such files",
+			loader.Excerpt(h.Format), fileFormat)
 	case h.Version != fileVersion:
 		return nil, 0, fmt.Errorf("version %d, this program reads %d", h.Version, fileVersion)
 	case h.Kind != Captions && h.Kind != Flips:
@@ -244,7 +247,8 @@ func parseLine(b []byte, kind Kind) (BagChanges, error) {
 	change := BagChanges{Bag: *line.Bag, Flips: line.Flips}
 	for _, c := range line.Captions {
 		if len(c) != 3 {
-			return BagChanges{}, fmt.Errorf("bag %d: a replaced caption is %v, want [slot, donor, donor's slot]", *line.Bag, c)
+			return BagChanges{}, fmt.Errorf("bag %d: a replaced caption is %v, want [slot, donor, donor's slot]",
+				*line.Bag, c)
 		}
 		change.Captions = append(change.Captions, Replacement{Slot: c[0], Donor: c[1], DonorSlot: c[2]})
 	}

@@ -37,7 +37,8 @@ func CheckFlipRates(r labels.Rates, classes int) error {
 		rates []float64
 	}{{"Missing", r.Q01}, {"Incorrect", r.Q10}} {
 		if n := len(side.rates); n > 1 && n != classes {
-			return fmt.Errorf("flip rates: %s has %d entries, want 1 or one for each of %d classes", side.name, n, classes)
+			return fmt.Errorf("flip rates: %s has %d entries, want 1 or one for each of %d classes",
+				side.name, n, classes)
 		}
 		for k, p := range side.rates {
 			if !(p >= 0 && p <= 1) {

@@ -31,7 +31,7 @@ type Injection struct {
 	Replaced int
 	// Rates are the probabilities the flips were drawn with (Flips).
 	Rates labels.Rates
-	// SetName, Bags, Classes, CaptionsPerBag and Fingerprint tell the set the noise was made for.
+	// SetName, Bags, Classes, CaptionsPerBag and Fingerprint identify the set the noise was made for.
 	SetName                       string
 	Bags, Classes, CaptionsPerBag int
 	Fingerprint                   string

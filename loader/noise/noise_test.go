@@ -236,21 +236,27 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 	bare.Captions = nil
 	alone := captionSet(t, 1, 5)
 	calls := map[string]func() error{
-		"flip labels instead":   func() error { _, err := ReplaceCaptions(&bare, 1, 1); return err },
-		"allowed are 1 to 5":    func() error { _, err := ReplaceCaptions(s, 6, 1); return err },
-		"cannot replace 0":      func() error { _, err := ReplaceCaptions(s, 0, 1); return err },
-		"only 1 bags have any":  func() error { _, err := ReplaceCaptions(alone, 1, 1); return err },
-		"Missing[0] = NaN":      func() error { _, err := FlipLabels(s, UniformRates(math.NaN(), 0), 1); return err },
-		"Incorrect[0] = 1.5":    func() error { _, err := FlipLabels(s, UniformRates(0, 1.5), 1); return err },
-		"Missing has 2 entries": func() error { _, err := FlipLabels(s, labels.Rates{Q01: []float64{0, 0}}, 1); return err },
-		"multiples of 0.2":      func() error { _, err := CaptionsForRate(s, .5); return err },
-		"a rate of NaN":         func() error { _, err := CaptionsForRate(s, math.NaN()); return err },
+		"flip labels instead":  func() error { _, err := ReplaceCaptions(&bare, 1, 1); return err },
+		"allowed are 1 to 5":   func() error { _, err := ReplaceCaptions(s, 6, 1); return err },
+		"cannot replace 0":     func() error { _, err := ReplaceCaptions(s, 0, 1); return err },
+		"only 1 bags have any": func() error { _, err := ReplaceCaptions(alone, 1, 1); return err },
+		"Missing[0] = NaN":     func() error { _, err := FlipLabels(s, UniformRates(math.NaN(), 0), 1); return err },
+		"Incorrect[0] = 1.5":   func() error { _, err := FlipLabels(s, UniformRates(0, 1.5), 1); return err },
+		"Missing has 2 entries": func() error {
+			_, err := FlipLabels(s, labels.Rates{Q01: []float64{0, 0}}, 1)
+			return err
+		},
+		"multiples of 0.2": func() error { _, err := CaptionsForRate(s, .5); return err },
+		"a rate of NaN":    func() error { _, err := CaptionsForRate(s, math.NaN()); return err },
 		"the set has no labels": func() error {
 			_, err := FlipLabels(&loader.Set{Name: "x", Vocabulary: s.Vocabulary}, labels.Rates{}, 1)
 			return err
 		},
-		"the set has no vocabulary": func() error { _, err := Measure(t.Context(), &loader.Set{Name: "x"}, s); return err },
-		"pattern is 4 × 6":          func() error { _, err := Measure(t.Context(), captionSet(t, 3, 5), s); return err },
+		"the set has no vocabulary": func() error {
+			_, err := Measure(t.Context(), &loader.Set{Name: "x"}, s)
+			return err
+		},
+		"pattern is 4 × 6": func() error { _, err := Measure(t.Context(), captionSet(t, 3, 5), s); return err },
 		"labels are uint8 (2, 12)": func() error {
 			c := *s
 			c.Labels = loader.Matrix(make([]uint8, 24), 12)
@@ -264,15 +270,24 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 			_, err := FlipLabels(&c, labels.Rates{}, 1)
 			return err
 		},
-		"must end in .csv or .json": func() error { return new(Statistics).WriteFile(filepath.Join(t.TempDir(), "s.txt")) },
+		"must end in .csv or .json": func() error {
+			return new(Statistics).WriteFile(filepath.Join(t.TempDir(), "s.txt"))
+		},
 		"mentions class 6 of 6": func() error {
 			c := *s
 			c.Captions = [][][]int32{{{1}}, {{6}}, {}, {}}
 			_, err := ReplaceCaptions(&c, 1, 1)
 			return err
 		},
-		"captions of 1 of 4 bags":      func() error { c := *s; c.Captions = c.Captions[:1]; _, err := ReplaceCaptions(&c, 1, 1); return err },
-		"cannot write the noise file ": func() error { return new(Injection).WriteFile(filepath.Join(t.TempDir(), "none", "n")) },
+		"captions of 1 of 4 bags": func() error {
+			c := *s
+			c.Captions = c.Captions[:1]
+			_, err := ReplaceCaptions(&c, 1, 1)
+			return err
+		},
+		"cannot write the noise file ": func() error {
+			return new(Injection).WriteFile(filepath.Join(t.TempDir(), "none", "n"))
+		},
 	}
 	for want, call := range calls {
 		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
@@ -297,10 +312,12 @@ func TestStatistics_CountsAndRates(t *testing.T) {
 		t.Fatal(err)
 	}
 	dog, cat, none := s.Classes[0], s.Classes[1], s.Classes[2]
-	if dog.Bags != [2][2]int{{1, 1}, {1, 1}} || cat.Bags != [2][2]int{{0, 1}, {1, 2}} || none.Bags != [2][2]int{{4, 0}, {0, 0}} {
+	if dog.Bags != [2][2]int{{1, 1}, {1, 1}} || cat.Bags != [2][2]int{{0, 1}, {1, 2}} ||
+		none.Bags != [2][2]int{{4, 0}, {0, 0}} {
 		t.Errorf("counts %v %v %v", dog.Bags, cat.Bags, none.Bags)
 	}
-	if dog.Q01 != .5 || dog.Q10 != .5 || dog.Prevalence != .5 || dog.Wrong != .5 || cat.Q10 != 1 || cat.Prevalence != .75 || cat.Observed != .75 {
+	if dog.Q01 != .5 || dog.Q10 != .5 || dog.Prevalence != .5 || dog.Wrong != .5 || cat.Q10 != 1 ||
+		cat.Prevalence != .75 || cat.Observed != .75 {
 		t.Errorf("rates %+v %+v", dog, cat)
 	}
 	if math.Abs(float64(cat.Q01)-1./3) > 1e-12 || cat.T[1][1]+cat.T[0][1] != 1 {
@@ -309,11 +326,13 @@ func TestStatistics_CountsAndRates(t *testing.T) {
 	if !math.IsNaN(float64(none.Q01)) || none.Q10 != 0 || s.Reference != "labels" {
 		t.Errorf("a word that no bag has: %+v against %s", none, s.Reference)
 	}
-	if s.All.Bags != [2][2]int{{5, 2}, {2, 3}} || math.Abs(float64(s.Mean.Q01)-(.5+1./3)/2) > 1e-12 || math.Abs(float64(s.Mean.Q10)-.5) > 1e-12 {
+	if s.All.Bags != [2][2]int{{5, 2}, {2, 3}} || math.Abs(float64(s.Mean.Q01)-(.5+1./3)/2) > 1e-12 ||
+		math.Abs(float64(s.Mean.Q10)-.5) > 1e-12 {
 		t.Errorf("all %+v, mean %+v", s.All, s.Mean)
 	}
 	clean.Truth = noisy.Labels
-	if s, err = Measure(t.Context(), clean, noisy); err != nil || s.Reference != "truth" || s.All.Q01 != 0 || s.All.Q10 != 0 {
+	if s, err = Measure(t.Context(), clean, noisy); err != nil || s.Reference != "truth" || s.All.Q01 != 0 ||
+		s.All.Q10 != 0 {
 		t.Errorf("against the truth: %+v, %v", s, err)
 	}
 }
@@ -342,7 +361,8 @@ func TestStatistics_WriteAndReadAsRates(t *testing.T) {
 		}
 	}
 	var back map[string]any
-	if b, _ := os.ReadFile(object); json.Unmarshal(b, &back) != nil || back["reference"] != "labels" || len(back["classes"].([]any)) != 6 {
+	if b, _ := os.ReadFile(object); json.Unmarshal(b, &back) != nil || back["reference"] != "labels" ||
+		len(back["classes"].([]any)) != 6 {
 		t.Errorf("JSON %s", b)
 	}
 }
@@ -354,11 +374,15 @@ func TestParseFlipRates_RefusesBadTables(t *testing.T) {
 		t.Errorf("%v, %v", rates, err)
 	}
 	for in, want := range map[string]string{
-		"": "line 1: the file is empty", "\n\n": "the file is empty", "word,q01\n": "lacks one of the columns", "word,q01,q10\nbird,0,0\n": `line 2: "bird" is not a word`,
-		"word,q01,q10\ndog,0,0\ndog,0,0\n": `line 3: "dog" has a line already`, "word,q01,q10\ndog,2,0\n": `line 2: word "dog": q01 is "2"`, "word,q01,q10\ndog,NaN,0\n": `line 2: word "dog": q01 is "NaN"`,
-		"word,q01,q10\ndog,0\n": "wrong number of fields", "word,q01,q10\n\"dog,0\n": "line",
+		"": "line 1: the file is empty", "\n\n": "the file is empty", "word,q01\n": "lacks one of the columns",
+		"word,q01,q10\nbird,0,0\n":         `line 2: "bird" is not a word`,
+		"word,q01,q10\ndog,0,0\ndog,0,0\n": `line 3: "dog" has a line already`,
+		"word,q01,q10\ndog,2,0\n":          `line 2: word "dog": q01 is "2"`,
+		"word,q01,q10\ndog,NaN,0\n":        `line 2: word "dog": q01 is "NaN"`,
+		"word,q01,q10\ndog,0\n":            "wrong number of fields", "word,q01,q10\n\"dog,0\n": "line",
 	} {
-		if _, err := ParseFlipRates("r", strings.NewReader(in), v); !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), want) {
+		if _, err := ParseFlipRates("r", strings.NewReader(in), v); !errors.Is(err, loader.ErrAnnotations) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one with %q", in, err, want)
 		}
 	}
@@ -366,7 +390,8 @@ func TestParseFlipRates_RefusesBadTables(t *testing.T) {
 
 func TestNoise_FileReadsBack(t *testing.T) {
 	s := captionSet(t, 60, 5)
-	for _, noise := range []*Injection{mustReplace(t, s, 3, math.MaxUint64), mustFlip(t, s, UniformRates(.2, .05), 1), mustFlip(t, s, labels.Rates{}, 1)} {
+	for _, noise := range []*Injection{mustReplace(t, s, 3, math.MaxUint64), mustFlip(t, s, UniformRates(.2, .05), 1),
+		mustFlip(t, s, labels.Rates{}, 1)} {
 		for _, name := range []string{"n.jsonl", "n.jsonl.gz"} {
 			path := filepath.Join(t.TempDir(), name)
 			if err := noise.WriteFile(path); err != nil {
@@ -402,13 +427,15 @@ func TestParse_NamesThePlaceOfAnError(t *testing.T) {
 	lines := strings.SplitAfter(captions, "\n")
 	second := func(line string) string { return lines[0] + line + "\n" + strings.Join(lines[2:], "") }
 	cases := map[string]struct{ in, want string }{
-		"empty":              {"", "line 1: the file is empty"},
-		"not JSON":           {"hello\n", "line 1: not the header"},
-		"another format":     {`{"format": "x"}`, `line 1: format is "x"`},
-		"a later version":    {strings.Replace(captions, `"version":1`, `"version":2`, 1), "version 2, this program reads 1"},
-		"an unknown kind":    {strings.Replace(captions, `"kind":"captions"`, `"kind":"x"`, 1), `unknown kind "x"`},
-		"too many changes":   {strings.Replace(captions, `"changes":10`, `"changes":11`, 1), "11 changes of 10 bags"},
-		"cut between lines":  {strings.Join(lines[:6], ""), "line 6: the file ends after 5 of 10 changes: it is truncated"},
+		"empty":          {"", "line 1: the file is empty"},
+		"not JSON":       {"hello\n", "line 1: not the header"},
+		"another format": {`{"format": "x"}`, `line 1: format is "x"`},
+		"a later version": {strings.Replace(captions, `"version":1`, `"version":2`, 1),
+			"version 2, this program reads 1"},
+		"an unknown kind":  {strings.Replace(captions, `"kind":"captions"`, `"kind":"x"`, 1), `unknown kind "x"`},
+		"too many changes": {strings.Replace(captions, `"changes":10`, `"changes":11`, 1), "11 changes of 10 bags"},
+		"cut between lines": {strings.Join(lines[:6], ""),
+			"line 6: the file ends after 5 of 10 changes: it is truncated"},
 		"cut in a line":      {captions[:len(captions)-10], "line 11: not a change of a bag"},
 		"a line too many":    {captions + lines[1], "line 12: more than the 10 changes"},
 		"bag missing":        {second(`{"captions":[[0,1,1]]}`), `line 2: "bag" is missing`},
@@ -459,7 +486,8 @@ func TestParse_RefusesAnotherSet(t *testing.T) {
 	}
 	for _, in := range []string{captions, flips} {
 		for _, other := range []*loader.Set{captionSet(t, 11, 5), backwards} {
-			if _, err := Parse("n", strings.NewReader(in), other); !errors.Is(err, ErrOtherSet) || !errors.Is(err, loader.ErrAnnotations) {
+			if _, err := Parse("n", strings.NewReader(in), other); !errors.Is(err, ErrOtherSet) ||
+				!errors.Is(err, loader.ErrAnnotations) {
 				t.Errorf("%s: %v", other.Name, err)
 			}
 		}
@@ -474,7 +502,8 @@ func TestParse_RefusesAnotherSet(t *testing.T) {
 	for i := range texts {
 		texts[i] = []string{"a zebra", "dog", "", "", ""}
 	}
-	larger, err := loader.NewCaptionSet("larger", ids, texts, 5, vocabularyOf(t, "a", "dog", "c", "d", "e", "f", "g", "zebra"))
+	larger, err := loader.NewCaptionSet("larger", ids, texts, 5,
+		vocabularyOf(t, "a", "dog", "c", "d", "e", "f", "g", "zebra"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -573,7 +602,8 @@ func TestRandomRates_AroundTheirMeans(t *testing.T) {
 			sum += v
 		}
 		low, high := slices.Min(side.rates), slices.Max(side.rates)
-		if math.Abs(sum/classes/side.mean-1) > .02 || low < .5*side.mean || low > .51*side.mean || high > 1.5*side.mean || high < 1.49*side.mean {
+		if math.Abs(sum/classes/side.mean-1) > .02 || low < .5*side.mean || low > .51*side.mean ||
+			high > 1.5*side.mean || high < 1.49*side.mean {
 			t.Errorf("%s: mean %v, from %v to %v", name, sum/classes, low, high)
 		}
 	}
@@ -616,7 +646,8 @@ func TestReplaceCaptions_OfTwenty(t *testing.T) {
 		}
 		for _, change := range noise.Changes {
 			if len(change.Captions) != want {
-				t.Errorf("rate %g: bag %d has %d captions replaced, want %d", rate, change.Bag, len(change.Captions), want)
+				t.Errorf("rate %g: bag %d has %d captions replaced, want %d",
+					rate, change.Bag, len(change.Captions), want)
 			}
 		}
 		noisy, err := noise.Apply(s)

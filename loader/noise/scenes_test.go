@@ -27,8 +27,11 @@ func TestReplaceCaptions_ScenesRates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stats.Reference != "truth" || math.Abs(float64(stats.Mean.Q01)-.337) > .02 || math.Abs(float64(stats.Mean.Q10)-.162) > .01 {
-		t.Errorf("against %s: q01 %.4f and q10 %.4f, want .337 and .162 against the truth", stats.Reference, stats.Mean.Q01, stats.Mean.Q10)
+	if stats.Reference != "truth" || math.Abs(float64(stats.Mean.Q01)-.337) > .02 ||
+		math.Abs(float64(stats.Mean.Q10)-.162) > .01 {
+		t.Errorf("against %s: q01 %.4f and q10 %.4f, want .337 and .162 against the truth",
+			stats.Reference, stats.Mean.Q01, stats.Mean.Q10)
 	}
-	t.Logf("class means at 40 %%: q01 %.4f, q10 %.4f, prevalence %.4f", stats.Mean.Q01, stats.Mean.Q10, stats.Mean.Prevalence)
+	t.Logf("class means at 40 %%: q01 %.4f, q10 %.4f, prevalence %.4f",
+		stats.Mean.Q01, stats.Mean.Q10, stats.Mean.Prevalence)
 }

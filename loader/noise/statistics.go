@@ -38,7 +38,7 @@ func (r Rate) String() string {
 
 func ratio(n, of int) Rate { return Rate(float64(n) / float64(of)) } // 0/0 is NaN
 
-// ClassStatistics tells how the observed labels z of one class differ from the reference y.
+// ClassStatistics counts how the observed labels z of one class differ from the reference y.
 type ClassStatistics struct {
 	Word string `json:"word"`
 	POS  string `json:"pos"`
@@ -121,7 +121,12 @@ func OfCensus(c *loader.Census, s *loader.Set) *Statistics {
 
 // newStatistics makes rates of counts, by [z][y], for each class.
 func newStatistics(noisy *loader.Set, reference string, counts loader.Confusion) *Statistics {
-	s := &Statistics{Set: noisy.Name, Reference: reference, Bags: noisy.Len(), Classes: make([]ClassStatistics, len(counts))}
+	s := &Statistics{
+		Set:       noisy.Name,
+		Reference: reference,
+		Bags:      noisy.Len(),
+		Classes:   make([]ClassStatistics, len(counts)),
+	}
 	s.All.Word, s.Mean.Word = "(all)", "(mean)"
 	for c := range s.Classes {
 		class, word := &s.Classes[c], noisy.Vocabulary.Word(c)
@@ -176,7 +181,8 @@ func (c *ClassStatistics) average(classes []ClassStatistics) {
 // why the rows over all classes are in WriteJSON alone.
 func (s *Statistics) WriteCSV(w io.Writer) error {
 	table := csv.NewWriter(w)
-	table.Write([]string{"word", "pos", "n00", "n01", "n10", "n11", "q01", "q10", "prevalence", "observed", "wrong", "reference"})
+	table.Write([]string{"word", "pos", "n00", "n01", "n10", "n11", "q01", "q10", "prevalence", "observed", "wrong",
+		"reference"})
 	for _, c := range s.Classes {
 		record := []string{c.Word, c.POS}
 		for _, n := range []int{c.Bags[0][0], c.Bags[0][1], c.Bags[1][0], c.Bags[1][1]} {

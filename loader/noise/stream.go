@@ -27,8 +27,8 @@ func (d *donors) at(rank int) int {
 // rank is that of a donor.
 func (d *donors) rank(bag int) int { return bag - sort.SearchInts(d.without, bag) }
 
-// enough says why captions cannot be replaced.
-func (d *donors) enough(s *loader.Set) error {
+// check says why captions cannot be replaced.
+func (d *donors) check(s *loader.Set) error {
 	if d.len() < 2 {
 		return fmt.Errorf("%s: captions of other bags are needed, but only %d bags have any", s.Name, d.len())
 	}
@@ -44,7 +44,8 @@ func WithReplacedCaptions(ctx context.Context, s *loader.Set, n int, seed uint64
 	from := donors{bags: s.Len()}
 	err := s.EachRow(ctx, func(bag int, row *loader.Row) error {
 		if row.Captions == nil && len(row.Labels) > 0 {
-			return fmt.Errorf("%s: captions cannot be replaced: the labels of bag %d (%s) do not come from captions; flip labels instead", s.Name, bag, row.ID)
+			return fmt.Errorf("%s: captions cannot be replaced: the labels of bag %d (%s) do not come from captions; "+
+				"flip labels instead", s.Name, bag, row.ID)
 		}
 		if len(row.Captions) == 0 {
 			from.without = append(from.without, bag)
@@ -52,7 +53,7 @@ func WithReplacedCaptions(ctx context.Context, s *loader.Set, n int, seed uint64
 		return nil
 	})
 	if err == nil {
-		err = from.enough(s)
+		err = from.check(s)
 	}
 	if err != nil {
 		return nil, err

@@ -18,7 +18,8 @@ import (
 )
 
 // streamOf is a set of clips whose labels are in a file; frames are their numbers of frames.
-func streamOf(t *testing.T, form loader.ClipLabelsForm, words []string, frames []int, labels ...loader.ClipLabel) *loader.Set {
+func streamOf(t *testing.T, form loader.ClipLabelsForm, words []string, frames []int,
+	labels ...loader.ClipLabel) *loader.Set {
 	t.Helper()
 	dir := t.TempDir()
 	w, err := shard.Create(dir, shard.Config{Form: shard.Shards, ShardBytes: 64 << 10})
@@ -27,7 +28,8 @@ func streamOf(t *testing.T, form loader.ClipLabelsForm, words []string, frames [
 	}
 	defer w.Close()
 	for i, n := range frames {
-		record := &shard.Record{Clip: labels[i].Clip, Width: 16, Height: 8, PictureWidth: 16, PictureHeight: 8, Decoded: n, Frames: make([]shard.Frame, n)}
+		record := &shard.Record{Clip: labels[i].Clip, Width: 16, Height: 8, PictureWidth: 16, PictureHeight: 8,
+			Decoded: n, Frames: make([]shard.Frame, n)}
 		files := make([][]byte, n)
 		for frame := range files {
 			record.Frames[frame].Number = frame
@@ -153,7 +155,8 @@ func batchesOf(t *testing.T, s *loader.Set, epoch int) (all []batch) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, batch{slices.Clone(b.IDs), slices.Clone(b.Index), slices.Clone(b.Offsets.Int32s()), slices.Clone(b.Labels.Float32s()), slices.Clone(b.Pixels.Uint8s())})
+		all = append(all, batch{slices.Clone(b.IDs), slices.Clone(b.Index), slices.Clone(b.Offsets.Int32s()),
+			slices.Clone(b.Labels.Float32s()), slices.Clone(b.Pixels.Uint8s())})
 		b.Release()
 	}
 }
@@ -200,7 +203,8 @@ func TestWithFlippedLabels_DrawsAsInMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	noisy = mustApply(t, noise, held.LabelsAsTruth())
-	if got := inMemory(t, streamed); !reflect.DeepEqual(got.Truth.Uint8s(), held.Labels.Uint8s()) || !reflect.DeepEqual(got.Labels.Uint8s(), noisy.Labels.Uint8s()) {
+	if got := inMemory(t, streamed); !reflect.DeepEqual(got.Truth.Uint8s(), held.Labels.Uint8s()) ||
+		!reflect.DeepEqual(got.Labels.Uint8s(), noisy.Labels.Uint8s()) {
 		t.Errorf("truth %v, labels %v", got.Truth, got.Labels)
 	}
 }
@@ -221,16 +225,22 @@ func sameStatistics(t *testing.T, clean, noisy, heldClean, heldNoisy *loader.Set
 }
 
 func TestWithReplacedCaptions_NeedsCaptions(t *testing.T) {
-	set := streamOf(t, loader.ClipLabelsForm{CaptionsPerBag: 5}, []string{"dog"}, []int{1, 1}, loader.ClipLabel{Clip: "in/video0.mp4", Counts: map[string]int{"dog": 2}}, loader.ClipLabel{Clip: "in/video1.mp4"})
-	if _, err := WithReplacedCaptions(t.Context(), set, 1, 1); err == nil || !strings.Contains(err.Error(), "bag 0 (in/video0.mp4) do not come from captions") {
+	set := streamOf(t, loader.ClipLabelsForm{CaptionsPerBag: 5}, []string{"dog"}, []int{1, 1},
+		loader.ClipLabel{Clip: "in/video0.mp4", Counts: map[string]int{"dog": 2}},
+		loader.ClipLabel{Clip: "in/video1.mp4"})
+	if _, err := WithReplacedCaptions(t.Context(), set, 1, 1); err == nil ||
+		!strings.Contains(err.Error(), "bag 0 (in/video0.mp4) do not come from captions") {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestStatistics_OfAStreamWithTruth(t *testing.T) {
-	set := streamOf(t, loader.ClipLabelsForm{Truth: true}, []string{"dog", "cat"}, []int{1, 2}, loader.ClipLabel{Clip: "in/video0.mp4", Labels: []string{"dog"}}, loader.ClipLabel{Clip: "in/video1.mp4", Truth: []string{"cat"}})
+	set := streamOf(t, loader.ClipLabelsForm{Truth: true}, []string{"dog", "cat"}, []int{1, 2},
+		loader.ClipLabel{Clip: "in/video0.mp4", Labels: []string{"dog"}},
+		loader.ClipLabel{Clip: "in/video1.mp4", Truth: []string{"cat"}})
 	s, err := Measure(t.Context(), set, set)
-	if err != nil || s.Reference != "truth" || s.Classes[0].Bags != [2][2]int{{1, 0}, {1, 0}} || s.Classes[1].Bags != [2][2]int{{1, 1}, {0, 0}} {
+	if err != nil || s.Reference != "truth" || s.Classes[0].Bags != [2][2]int{{1, 0}, {1, 0}} ||
+		s.Classes[1].Bags != [2][2]int{{1, 1}, {0, 0}} {
 		t.Errorf("statistics %+v, %v", s, err)
 	}
 }

@@ -26,7 +26,9 @@ func (p *Picture) convert(img image.Image) {
 		p.eachRow(bounds, func(y int, row []uint8) { cmykRow(row, img.Pix[img.PixOffset(bounds.Min.X, y):]) })
 	case *image.Paletted:
 		palette := flatten(img.Palette)
-		p.eachRow(bounds, func(y int, row []uint8) { paletteRow(row, img.Pix[img.PixOffset(bounds.Min.X, y):], &palette) })
+		p.eachRow(bounds, func(y int, row []uint8) {
+			paletteRow(row, img.Pix[img.PixOffset(bounds.Min.X, y):], &palette)
+		})
 	case image.RGBA64Image: // 16 bits, and whatever a decoder may give in the future
 		p.eachRow(bounds, func(y int, row []uint8) {
 			for x := range len(row) / 3 {

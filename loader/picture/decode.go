@@ -32,7 +32,8 @@ func Decode(data []byte, pic *Picture, maxPixels int) (err error) {
 	}
 	format, ok := sniff(data)
 	if !ok {
-		return fmt.Errorf("%w: not a JPEG, PNG or GIF file: %d bytes that start with %x", ErrCorrupt, len(data), data[:min(8, len(data))])
+		return fmt.Errorf("%w: not a JPEG, PNG or GIF file: %d bytes that start with %x",
+			ErrCorrupt, len(data), data[:min(8, len(data))])
 	}
 	if format.name == jpegFormat && pic.Decoder != DecoderStd {
 		if done, err := pic.decodeJPEG(data, format, maxPixels); done {
@@ -72,7 +73,8 @@ func checkSize(width, height, maxPixels int) error {
 		return fmt.Errorf("%w: it has %d×%d pixels", ErrCorrupt, width, height)
 	}
 	if width > maxPixels/height {
-		return fmt.Errorf("%w: %d×%d pixels are more than the limit of %d; shrink it or raise the limit", ErrCorrupt, width, height, maxPixels)
+		return fmt.Errorf("%w: %d×%d pixels are more than the limit of %d; shrink it or raise the limit",
+			ErrCorrupt, width, height, maxPixels)
 	}
 	return nil
 }

@@ -86,7 +86,8 @@ func TestDecode_ColourModels(t *testing.T) {
 			}
 		}
 	}
-	grey, grey16, rgba, deep, paletted := image.NewGray(bounds), image.NewGray16(bounds), image.NewRGBA(bounds), image.NewNRGBA64(bounds), image.NewPaletted(bounds, nil)
+	grey, grey16, rgba, deep, paletted := image.NewGray(bounds), image.NewGray16(bounds), image.NewRGBA(bounds),
+		image.NewNRGBA64(bounds), image.NewPaletted(bounds, nil)
 	for i := range 256 {
 		paletted.Palette = append(paletted.Palette, color.NRGBA{uint8(i), uint8(255 - i), uint8(i / 2), 255})
 	}
@@ -98,7 +99,8 @@ func TestDecode_ColourModels(t *testing.T) {
 	half := image.NewNRGBA(bounds)
 	fill(func(x, y int, c color.Color) { n := c.(color.NRGBA); n.A = uint8(x * 6); half.Set(x, y, n) })
 	for name, img := range map[string]image.Image{
-		"grey": grey, "grey 16": grey16, "rgba": rgba, "nrgba": source, "nrgba 16": deep, "paletted": paletted, "alpha": half,
+		"grey": grey, "grey 16": grey16, "rgba": rgba, "nrgba": source, "nrgba 16": deep, "paletted": paletted,
+		"alpha": half,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var pic Picture
@@ -146,7 +148,8 @@ func TestDecode_JPEGIsClose(t *testing.T) {
 // A ramp of chroma must come out as a ramp at every subsampling, not as stairs.
 func TestConvert_ChromaIsInterpolated(t *testing.T) {
 	for _, ratio := range []image.YCbCrSubsampleRatio{
-		image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420, image.YCbCrSubsampleRatio440,
+		image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420,
+		image.YCbCrSubsampleRatio440,
 	} {
 		img := image.NewYCbCr(image.Rect(0, 0, 32, 32), ratio)
 		for i := range img.Y {
@@ -208,9 +211,11 @@ func TestConvert_CMYK(t *testing.T) {
 }
 
 func TestDecode_GIFFrameSmallerThanScreen(t *testing.T) {
-	frame := image.NewPaletted(image.Rect(2, 1, 4, 3), color.Palette{color.RGBA{200, 10, 20, 255}, color.RGBA{0, 0, 0, 255}})
+	frame := image.NewPaletted(image.Rect(2, 1, 4, 3),
+		color.Palette{color.RGBA{200, 10, 20, 255}, color.RGBA{0, 0, 0, 255}})
 	var b bytes.Buffer
-	if err := gif.EncodeAll(&b, &gif.GIF{Image: []*image.Paletted{frame}, Delay: []int{0}, Config: image.Config{Width: 6, Height: 5}}); err != nil {
+	if err := gif.EncodeAll(&b, &gif.GIF{Image: []*image.Paletted{frame}, Delay: []int{0},
+		Config: image.Config{Width: 6, Height: 5}}); err != nil {
 		t.Fatal(err)
 	}
 	var pic Picture
@@ -279,7 +284,10 @@ func FuzzDecode(f *testing.F) {
 	f.Add(encodedJPEG(f, smooth(17, 9)))
 	f.Add(encodePNG(f, smooth(9, 17)))
 	f.Add(hugePNG(31623, 31623))
-	f.Add([]byte("GIF89a\x02\x00\x02\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00,\x00\x00\x00\x00\x02\x00\x02\x00\x00\x02\x02D\x01\x00;"))
+	f.Add(
+		[]byte(
+			"GIF89a\x02\x00\x02\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00" +
+				",\x00\x00\x00\x00\x02\x00\x02\x00\x00\x02\x02D\x01\x00;"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var pic Picture
 		err := Decode(data, &pic, 1<<16)

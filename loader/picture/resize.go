@@ -37,7 +37,8 @@ func (f Fit) extent(width, height, size int) (w, h int, err error) {
 		return size, size, nil
 	case FitNone:
 		if width != size || height != size {
-			return 0, 0, fmt.Errorf("a picture of %d×%d pixels does not have the size %d×%d of the canvas; fit it by %q or %q",
+			return 0, 0, fmt.Errorf(
+				"a picture of %d×%d pixels does not have the size %d×%d of the canvas; fit it by %q or %q",
 				width, height, size, size, FitLongest, FitSquare)
 		}
 		return size, size, nil
@@ -68,7 +69,8 @@ func NewResizer(level simd.Level) *Resizer { return &Resizer{level: level} }
 // the exact one by .02 more than rounding does.
 func (r *Resizer) Place(canvas []uint8, size int, pic *Picture, fit Fit) (width, height int, err error) {
 	if len(canvas) != size*size*3 {
-		return 0, 0, fmt.Errorf("resize: a canvas of %d bytes does not hold %d×%d pixels of 3 bytes", len(canvas), size, size)
+		return 0, 0, fmt.Errorf("resize: a canvas of %d bytes does not hold %d×%d pixels of 3 bytes",
+			len(canvas), size, size)
 	}
 	if pic.Width < 1 || pic.Height < 1 || len(pic.Pix) != pic.Width*pic.Height*3 {
 		return 0, 0, fmt.Errorf("resize: a picture of %d×%d pixels with %d bytes", pic.Width, pic.Height, len(pic.Pix))

@@ -24,7 +24,8 @@ func referenceResize(pic *Picture, width, height int) []float64 {
 			x0, x1, fx := tap(x, pic.Width, width)
 			for c := range 3 {
 				at := func(row, column int) float64 { return float64(pic.Pix[3*(row*pic.Width+column)+c]) }
-				result[3*(y*width+x)+c] = (1-fy)*((1-fx)*at(y0, x0)+fx*at(y0, x1)) + fy*((1-fx)*at(y1, x0)+fx*at(y1, x1))
+				result[3*(y*width+x)+c] = (1-fy)*((1-fx)*at(y0, x0)+fx*at(y0, x1)) +
+					fy*((1-fx)*at(y1, x0)+fx*at(y1, x1))
 			}
 		}
 	}
@@ -54,7 +55,8 @@ func checkPlaced(t *testing.T, canvas []uint8, size int, pic *Picture, width, he
 						t.Fatalf("(%d,%d) outside of %d×%d is %v", x, y, width, height, got)
 					}
 				} else if exact := want[3*(y*width+x)+c]; !(math.Abs(got-exact) <= .52) {
-					t.Fatalf("%d×%d to %d×%d: (%d,%d) channel %d is %v, exact %.4f", pic.Width, pic.Height, width, height, x, y, c, got, exact)
+					t.Fatalf("%d×%d to %d×%d: (%d,%d) channel %d is %v, exact %.4f",
+						pic.Width, pic.Height, width, height, x, y, c, got, exact)
 				}
 			}
 		}
@@ -70,7 +72,8 @@ func TestResize_AgreesWithReference(t *testing.T) {
 // agreesWithReference takes one Resizer for all: tables and rows of another size must not show.
 func agreesWithReference(t *testing.T, resizer *Resizer) {
 	canvas := make([]uint8, 61*61*3)
-	for i, s := range [][2]int{{61, 61}, {640, 427}, {427, 640}, {1, 1}, {1, 300}, {300, 1}, {60, 61}, {62, 30}, {122, 122}, {2, 3}, {7, 500}, {61, 60}, {640, 427}} {
+	for i, s := range [][2]int{{61, 61}, {640, 427}, {427, 640}, {1, 1}, {1, 300}, {300, 1}, {60, 61}, {62, 30},
+		{122, 122}, {2, 3}, {7, 500}, {61, 60}, {640, 427}} {
 		for _, fit := range []Fit{FitLongest, FitSquare} {
 			pic := randomPicture(uint64(i), s[0], s[1])
 			for j := range canvas {
@@ -116,7 +119,8 @@ func TestResize_Extent(t *testing.T) {
 	} {
 		w, h, err := FitLongest.extent(c.width, c.height, c.size)
 		if err != nil || w != c.wantWidth || h != c.wantHeight {
-			t.Errorf("%d×%d on %d: %d×%d, %v; want %d×%d", c.width, c.height, c.size, w, h, err, c.wantWidth, c.wantHeight)
+			t.Errorf("%d×%d on %d: %d×%d, %v; want %d×%d", c.width, c.height, c.size, w, h, err, c.wantWidth,
+				c.wantHeight)
 		}
 	}
 }

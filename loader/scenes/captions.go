@@ -8,14 +8,14 @@ import (
 	"nmn/internal/rng"
 )
 
-// sceneCaption is what one person says of a scene. Fields are classes, or noWord where nothing is
+// sceneCaption is what one person says about a scene. Fields are classes, or noWord where nothing is
 // said.
 type sceneCaption struct {
 	quantity, relation, company, place int32
 	focus, second                      mention
 }
 
-// mention is what a caption says of one object.
+// mention is what a caption says about one object.
 type mention struct{ size, colour, texture, noun, verb int32 }
 
 var silence = mention{noWord, noWord, noWord, noWord, noWord}
@@ -87,7 +87,7 @@ func (s *scene) choose(stream *rng.Stream) (focus, second int) {
 	return focus, second
 }
 
-// mention draws what is said of object i: attributes at rates that scale with the attention it
+// mention draws what is said about object i: attributes at rates that scale with the attention it
 // gets, and sometimes a wrong word.
 func (s *scene) mention(stream *rng.Stream, i int, scale float64) mention {
 	object := &s.objects[i]

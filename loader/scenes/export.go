@@ -128,7 +128,12 @@ func describeScenes(config Config) exportedSet {
 	streams := newSceneStreams(config)
 	parallel.Each(config.N, func(i int) {
 		scene := streams.scene(i)
-		file.Images[i] = exportedImage{ID: i + 1, FileName: FileName(config.Split, i), Width: PictureSize, Height: PictureSize}
+		file.Images[i] = exportedImage{
+			ID:       i + 1,
+			FileName: FileName(config.Split, i),
+			Width:    PictureSize,
+			Height:   PictureSize,
+		}
 		captions := streams.captions(i, &scene)
 		for c := range captions {
 			n := i*CaptionsPerPicture + c

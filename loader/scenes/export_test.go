@@ -52,7 +52,8 @@ func TestWrite_IsACOCOSet(t *testing.T) {
 		}
 		slices.Sort(words)
 		words = slices.Compact(words)
-		if want := set.Captions[a.ImageID-1][n%CaptionsPerPicture]; len(words)+len(want) > 0 && !reflect.DeepEqual(words, want) {
+		if want := set.Captions[a.ImageID-1][n%CaptionsPerPicture]; len(words)+len(want) > 0 &&
+			!reflect.DeepEqual(words, want) {
 			t.Errorf("caption %q has words %v, want %v", a.Caption, words, want)
 		}
 	}

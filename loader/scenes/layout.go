@@ -54,7 +54,8 @@ var (
 	radiusFrom = [3]float64{4.8, 6.8, 10}
 	radiusTo   = [3]float64{5.6, 8.4, 12.5}
 	// lowContrast lists, per place, the colours that would hardly show there.
-	lowContrast = [placeCount][]int32{{wordGreen}, {wordBlue, wordWhite}, {wordYellow, wordOrange}, {wordBlue}, {wordBlack}}
+	lowContrast = [placeCount][]int32{{wordGreen}, {wordBlue, wordWhite}, {wordYellow, wordOrange}, {wordBlue},
+		{wordBlack}}
 	// typicalColour is what a shape often wears, and what people then do not mention.
 	typicalColour = [shapeCount]int32{
 		wordBall: wordRed, wordBox: noWord, wordTent: wordGreen, wordStar: wordYellow,
@@ -117,8 +118,8 @@ func (o *sceneObject) dress(s *rng.Stream, place int32) {
 		weights[colour-wordRed] = 0
 	}
 	o.colour = wordRed + int32(s.Choice(weights[:]))
-	wears := s.Float64() < .35
-	if typical := typicalColour[o.shape]; wears && typical != noWord && !slices.Contains(forbidden, typical) {
+	typicalColoured := s.Float64() < .35
+	if typical := typicalColour[o.shape]; typicalColoured && typical != noWord && !slices.Contains(forbidden, typical) {
 		o.colour = typical
 	}
 	o.texture = textures[s.Choice(textureWeights[:])]

@@ -2,7 +2,7 @@ package scenes
 
 import "math"
 
-// mark paints what tells the verb of an object, under its body.
+// mark paints what shows the verb of an object, under its body.
 func (p *painter) mark(o *sceneObject) {
 	switch o.verb {
 	case wordGlowing:

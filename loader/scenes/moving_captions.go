@@ -21,7 +21,8 @@ func MovingCaptions(config MovingConfig, perClip int) (ids []string, captions []
 		return nil, nil, err
 	}
 	if perClip < 1 || perClip > maxMovingCaptions {
-		return nil, nil, fmt.Errorf("moving scenes: %d captions of a clip, allowed are 1 to %d", perClip, maxMovingCaptions)
+		return nil, nil, fmt.Errorf("moving scenes: %d captions of a clip, allowed are 1 to %d",
+			perClip, maxMovingCaptions)
 	}
 	ids, captions = make([]string, config.N), make([][]string, config.N)
 	streams := newMovingStreams(config)
@@ -40,7 +41,14 @@ func MovingCaptions(config MovingConfig, perClip int) (ids []string, captions []
 }
 
 // saysNothing is a caption without any word of the vocabulary.
-var saysNothing = sceneCaption{quantity: noWord, relation: noWord, company: noWord, place: noWord, focus: silence, second: silence}
+var saysNothing = sceneCaption{
+	quantity: noWord,
+	relation: noWord,
+	company:  noWord,
+	place:    noWord,
+	focus:    silence,
+	second:   silence,
+}
 
 // sentence writes the caption as a person might, with a form that is drawn: "there is a small red ball
 // beside a box in the sand", "two things with a glowing star together". Its vocabulary words are exactly
@@ -78,7 +86,7 @@ func (c *sceneCaption) sentence(form *rng.Stream) string {
 
 var placePhrase = [placeCount]string{"on the", "in the", "on the", "in the", "at"}
 
-// phrase is what is said of one object. A verb stands before or behind the noun.
+// phrase is what is said about one object. A verb stands before or after the noun.
 func (m *mention) phrase(form *rng.Stream) string {
 	behind := form.Float64() < .5 // drawn whether it is needed or not, so that what is said changes no form
 	if *m == silence {

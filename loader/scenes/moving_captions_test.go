@@ -42,7 +42,8 @@ func TestMovingCaptions_SayWhatTheLabelsSay(t *testing.T) {
 		}
 		for _, caption := range all {
 			forms[caption] = true
-			if !slices.ContainsFunc(strings.Fields(caption), func(w string) bool { _, ok := set.Vocabulary.Index(w); return ok }) {
+			if !slices.ContainsFunc(strings.Fields(caption),
+				func(w string) bool { _, ok := set.Vocabulary.Index(w); return ok }) {
 				t.Errorf("clip %d: %q says nothing", i, caption)
 			}
 		}
@@ -82,9 +83,11 @@ func TestMovingCaptions_NeverDrift(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := [][]string{
-		{"there is a large running box behind a box together", "there is a box beside a running box at night", "there is a white box"},
+		{"there is a large running box behind a box together", "there is a box beside a running box at night",
+			"there is a white box"},
 		{"a blue thing on the sand", "a tent alone", "there is a tent"},
-		{"a large heart glowing", "we see many things with a purple dotted heart glowing", "a picture of a large dotted heart"},
+		{"a large heart glowing", "we see many things with a purple dotted heart glowing",
+			"a picture of a large dotted heart"},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)

@@ -35,16 +35,17 @@ func WriteMoving(ctx context.Context, config MovingConfig, frames shard.Config, 
 	}
 	streams := newMovingStreams(config)
 	form := loader.ClipLabelsForm{CaptionsPerBag: CaptionsPerPicture, Truth: true}
-	return loader.WriteClipLabels(filepath.Join(folder, loader.LabelsName), form, func(yield func(loader.ClipLabel, error) bool) {
-		for i := range config.N {
-			if !yield(streams.label(i, vocabulary), ctx.Err()) {
-				return
+	return loader.WriteClipLabels(filepath.Join(folder, loader.LabelsName), form,
+		func(yield func(loader.ClipLabel, error) bool) {
+			for i := range config.N {
+				if !yield(streams.label(i, vocabulary), ctx.Err()) {
+					return
+				}
 			}
-		}
-	})
+		})
 }
 
-// label is what people say of a clip, and what it shows.
+// label is what people say about a clip, and what it shows.
 func (s *movingStreams) label(i int, vocabulary *text.Vocabulary) loader.ClipLabel {
 	frames := s.clip(i).all()
 	label := loader.ClipLabel{Clip: s.id(i)}
@@ -103,8 +104,16 @@ func writeMovingFrames(ctx context.Context, config MovingConfig, frames shard.Co
 const movingRate = 25
 
 func movingRecord(id string, frames int) *shard.Record {
-	r := &shard.Record{Clip: id, Width: PictureSize, Height: PictureSize, PictureWidth: PictureSize, PictureHeight: PictureSize,
-		Decoded: frames, Rate: movingRate, Frames: make([]shard.Frame, frames)}
+	r := &shard.Record{
+		Clip:          id,
+		Width:         PictureSize,
+		Height:        PictureSize,
+		PictureWidth:  PictureSize,
+		PictureHeight: PictureSize,
+		Decoded:       frames,
+		Rate:          movingRate,
+		Frames:        make([]shard.Frame, frames),
+	}
 	for t := range r.Frames {
 		r.Frames[t] = shard.Frame{Number: t, Time: shard.Seconds(float64(t) / movingRate)}
 	}

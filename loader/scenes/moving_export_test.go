@@ -20,7 +20,8 @@ func TestWriteMoving_ReadsBackAsTheSet(t *testing.T) {
 	for _, form := range []shard.Form{shard.Shards, shard.Folder} {
 		t.Run(string(form), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "val")
-			if err := WriteMoving(t.Context(), config, shard.Config{Form: form, ShardBytes: 64 << 10}, dir); err != nil {
+			if err := WriteMoving(t.Context(), config, shard.Config{Form: form, ShardBytes: 64 << 10},
+				dir); err != nil {
 				t.Fatal(err)
 			}
 			clips, err := loader.OpenClips(dir)
@@ -45,8 +46,11 @@ func TestWriteMoving_ReadsBackAsTheSet(t *testing.T) {
 				what      string
 				got, want any
 			}{
-				{"names", got.IDs, want.IDs}, {"captions", got.Captions, want.Captions}, {"captions of a bag", got.CaptionsPerBag, want.CaptionsPerBag},
-				{"labels", got.Labels.Uint8s(), want.Labels.Uint8s()}, {"counts", got.Counts.Uint8s(), want.Counts.Uint8s()}, {"truth", got.Truth.Uint8s(), want.Truth.Uint8s()},
+				{"names", got.IDs, want.IDs}, {"captions", got.Captions, want.Captions},
+				{"captions of a bag", got.CaptionsPerBag, want.CaptionsPerBag},
+				{"labels", got.Labels.Uint8s(), want.Labels.Uint8s()},
+				{"counts", got.Counts.Uint8s(), want.Counts.Uint8s()},
+				{"truth", got.Truth.Uint8s(), want.Truth.Uint8s()},
 			} {
 				if !reflect.DeepEqual(of.got, of.want) {
 					t.Errorf("%s differ: %v, want %v", of.what, of.got, of.want)

@@ -30,7 +30,7 @@ func drawClip(s *rng.Stream, frames int) *clip {
 		p := &c.paths[i]
 		length := 2 + s.Intn(frames-2)
 		p.end = length
-		if comes := s.Float64() < .5; comes {
+		if appears := s.Float64() < .5; appears {
 			p.first, p.end = frames-length, frames
 		}
 		p.dx, p.dy = onGrid(s.Uniform(-topSpeed, topSpeed)), onGrid(s.Uniform(-topSpeed, topSpeed))

@@ -35,7 +35,8 @@ func TestMakeMoving_EachFrameAlone(t *testing.T) {
 	long := makeMoving(t, config)
 	config.N, config.Cache = 30, true
 	short := makeMoving(t, config)
-	if !reflect.DeepEqual(long.Captions[:30], short.Captions) || !reflect.DeepEqual(long.Truth.Uint8s()[:30*classCount], short.Truth.Uint8s()) {
+	if !reflect.DeepEqual(long.Captions[:30], short.Captions) || !reflect.DeepEqual(long.Truth.Uint8s()[:30*classCount],
+		short.Truth.Uint8s()) {
 		t.Error("captions or true labels depend on N")
 	}
 	last := frameSum(t, long, 29, 7) // before any other frame of the clip was made
@@ -53,7 +54,7 @@ func TestMakeMoving_EachFrameAlone(t *testing.T) {
 	}
 }
 
-// What is true of a clip is what is true of any of its frames, and captions tell what one frame shows.
+// What is true of a clip is what is true of any of its frames, and captions say what one frame shows.
 func TestMakeMoving_TruthIsTheUnionOfFrames(t *testing.T) {
 	config := MovingConfig{Seed: 2, Split: "train", N: 60, Frames: 8}
 	set := makeMoving(t, config)
@@ -128,13 +129,16 @@ func TestMakeMoving_MeasuredRates(t *testing.T) {
 		prevalence, missing, wrong float64
 	}{{8, 0, .277, .379, .004}, {8, 2, .277, .457, .123}, {26, 2, .290, .482, .120}} {
 		set := makeMoving(t, MovingConfig{Seed: 1, Split: "train", N: n, Frames: c.frames})
-		prevalence, missing, wrong := classRates(set.Truth.Uint8s(), captionNoise(set, c.replaced, 7), n, func(int) bool { return true })
+		prevalence, missing, wrong := classRates(set.Truth.Uint8s(), captionNoise(set, c.replaced, 7), n,
+			func(int) bool { return true })
 		for _, rate := range []struct {
 			what      string
 			got, want float64
-		}{{"prevalence", mean(prevalence[:]), c.prevalence}, {"P(z=0|y=1)", mean(missing[:]), c.missing}, {"P(z=1|y=0)", mean(wrong[:]), c.wrong}} {
+		}{{"prevalence", mean(prevalence[:]), c.prevalence}, {"P(z=0|y=1)", mean(missing[:]), c.missing},
+			{"P(z=1|y=0)", mean(wrong[:]), c.wrong}} {
 			if !(math.Abs(rate.got-rate.want) < .008) {
-				t.Errorf("%d frames, %d captions replaced: %s is %.4f, want %.3f", c.frames, c.replaced, rate.what, rate.got, rate.want)
+				t.Errorf("%d frames, %d captions replaced: %s is %.4f, want %.3f",
+					c.frames, c.replaced, rate.what, rate.got, rate.want)
 			}
 		}
 	}
@@ -168,7 +172,8 @@ func TestMakeMoving_NeverDrifts(t *testing.T) {
 }
 
 func TestMakeMoving_BadConfig(t *testing.T) {
-	for _, config := range []MovingConfig{{Split: "train", Frames: 8}, {N: 5, Frames: 8}, {Split: "train", N: 5, Frames: 2}, {Split: "train", N: 5, Frames: 1001}} {
+	for _, config := range []MovingConfig{{Split: "train", Frames: 8}, {N: 5, Frames: 8},
+		{Split: "train", N: 5, Frames: 2}, {Split: "train", N: 5, Frames: 1001}} {
 		if _, err := MakeMoving(config); err == nil {
 			t.Errorf("%+v: no error", config)
 		}

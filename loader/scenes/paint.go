@@ -18,9 +18,10 @@ var (
 	paints    [hueCount]colour // of the objects, in class order
 	alternate [hueCount]colour // their darker or lighter shade, for stripes and dots
 
-	grassColour, sandColour, waterColour, nightColour = rgb(.28, .50, .20), rgb(.82, .70, .45), rgb(.15, .38, .55), rgb(.07, .07, .14)
-	skyTop, skyBottom                                 = rgb(.45, .68, .95), rgb(.75, .87, .97)
-	glowColour, shadowColour                          = rgb(1, 1, .7), rgb(.02, .02, .05)
+	grassColour, sandColour  = rgb(.28, .50, .20), rgb(.82, .70, .45)
+	waterColour, nightColour = rgb(.15, .38, .55), rgb(.07, .07, .14)
+	skyTop, skyBottom        = rgb(.45, .68, .95), rgb(.75, .87, .97)
+	glowColour, shadowColour = rgb(1, 1, .7), rgb(.02, .02, .05)
 
 	// normalTable holds the quantiles (i+½)/4096 of the standard normal distribution.
 	normalTable [4096]int32

@@ -20,7 +20,7 @@ const (
 )
 
 // Config chooses a split of the scenes data set. Picture i depends on (Seed, Split, i) alone:
-// a larger N adds pictures behind and changes none.
+// a larger N adds pictures at the end and changes none.
 type Config struct {
 	Seed  uint64
 	Split string // any name; "train", "val" and "test" of one seed share no picture
@@ -67,7 +67,8 @@ func Make(config Config) (*loader.Set, error) {
 		row := i * classCount
 		scene.truth(truth[row : row+classCount])
 		set.IDs[i] = streams.id(i)
-		set.Captions[i] = countWords(streams.captions(i, &scene), labels[row:row+classCount], counts[row:row+classCount])
+		set.Captions[i] = countWords(streams.captions(i, &scene), labels[row:row+classCount],
+			counts[row:row+classCount])
 	})
 	return set, nil
 }

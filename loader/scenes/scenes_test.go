@@ -257,7 +257,8 @@ func writeGolden(t *testing.T, path string, value any) {
 }
 
 func TestMake_BadConfig(t *testing.T) {
-	for _, config := range []Config{{Split: "train"}, {N: 5}, {Split: "train", N: -1}, {Split: "train", N: maxScenes + 1}} {
+	for _, config := range []Config{{Split: "train"}, {N: 5}, {Split: "train", N: -1},
+		{Split: "train", N: maxScenes + 1}} {
 		if _, err := Make(config); err == nil {
 			t.Errorf("%+v: no error", config)
 		}

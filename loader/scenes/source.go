@@ -37,7 +37,8 @@ func (s *paintedSource) Read(ctx context.Context, bag, frame int, pic *picture.P
 		return err
 	}
 	if bag < 0 || bag >= s.n || frame < 0 || frame >= s.frames {
-		return fmt.Errorf("scenes: there is no frame %d of bag %d among %d bags with a frame count of %d", frame, bag, s.n, s.frames)
+		return fmt.Errorf("scenes: there is no frame %d of bag %d among %d bags with a frame count of %d",
+			frame, bag, s.n, s.frames)
 	}
 	pic.Resize(PictureSize, PictureSize)
 	if len(s.cache) == 0 {

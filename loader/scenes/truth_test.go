@@ -10,7 +10,8 @@ import (
 
 // placed is an upright plain object.
 func placed(shape, colour int32, x, y, radius float64) sceneObject {
-	o := sceneObject{shape: shape, colour: colour, texture: noWord, size: noWord, verb: noWord, x: x, y: y, radius: radius, cos: 1}
+	o := sceneObject{shape: shape, colour: colour, texture: noWord, size: noWord, verb: noWord, x: x, y: y,
+		radius: radius, cos: 1}
 	o.body = o.outline()
 	o.pixels = o.body.count()
 	return o
@@ -32,15 +33,23 @@ func TestTruth_OfKnownScenes(t *testing.T) {
 		scene scene
 		want  []int32
 	}{
-		"one with attributes":    {sceneOf(small), []int32{wordBall, wordRed, wordSmall, wordStriped, wordGlowing, wordAlone}},
-		"beside":                 {sceneOf(ball(12, 24, 5), box(28, 26, 5)), []int32{wordBall, wordRed, wordBox, wordBlue, wordBeside, wordTwo, wordTogether}},
-		"too far to be together": {sceneOf(ball(10, 24, 5), box(35, 26, 5)), []int32{wordBall, wordRed, wordBox, wordBlue, wordBeside, wordTwo}},
-		"too far to be beside":   {sceneOf(ball(8, 24, 5), box(38, 26, 5)), []int32{wordBall, wordRed, wordBox, wordBlue, wordTwo}},
-		"above":                  {sceneOf(ball(24, 10, 5), box(25, 30, 5)), []int32{wordBall, wordRed, wordBox, wordBlue, wordAbove, wordTwo, wordTogether}},
-		"hardly above":           {sceneOf(ball(24, 10, 4), box(24, 20, 4)), []int32{wordBall, wordRed, wordBox, wordBlue, wordTwo, wordTogether}},
-		"behind, not beside":     {sceneOf(ball(20, 24, 10), box(30, 24, 10)), []int32{wordBall, wordRed, wordBox, wordBlue, wordBehind, wordTwo, wordTogether, wordBeside}},
-		"covered":                {sceneOf(ball(24, 24, 5), box(24, 24, 10)), []int32{wordBox, wordBlue, wordAlone}},
-		"three":                  {sceneOf(ball(8, 8, 5), box(40, 8, 5), ball(8, 40, 5)), []int32{wordBall, wordRed, wordBox, wordBlue, wordAbove, wordMany}},
+		"one with attributes": {sceneOf(small), []int32{wordBall, wordRed, wordSmall, wordStriped, wordGlowing,
+			wordAlone}},
+		"beside": {sceneOf(ball(12, 24, 5), box(28, 26, 5)),
+			[]int32{wordBall, wordRed, wordBox, wordBlue, wordBeside, wordTwo, wordTogether}},
+		"too far to be together": {sceneOf(ball(10, 24, 5), box(35, 26, 5)),
+			[]int32{wordBall, wordRed, wordBox, wordBlue, wordBeside, wordTwo}},
+		"too far to be beside": {sceneOf(ball(8, 24, 5), box(38, 26, 5)),
+			[]int32{wordBall, wordRed, wordBox, wordBlue, wordTwo}},
+		"above": {sceneOf(ball(24, 10, 5), box(25, 30, 5)),
+			[]int32{wordBall, wordRed, wordBox, wordBlue, wordAbove, wordTwo, wordTogether}},
+		"hardly above": {sceneOf(ball(24, 10, 4), box(24, 20, 4)),
+			[]int32{wordBall, wordRed, wordBox, wordBlue, wordTwo, wordTogether}},
+		"behind, not beside": {sceneOf(ball(20, 24, 10), box(30, 24, 10)),
+			[]int32{wordBall, wordRed, wordBox, wordBlue, wordBehind, wordTwo, wordTogether, wordBeside}},
+		"covered": {sceneOf(ball(24, 24, 5), box(24, 24, 10)), []int32{wordBox, wordBlue, wordAlone}},
+		"three": {sceneOf(ball(8, 8, 5), box(40, 8, 5), ball(8, 40, 5)),
+			[]int32{wordBall, wordRed, wordBox, wordBlue, wordAbove, wordMany}},
 	}
 	for name, c := range cases {
 		y := make([]uint8, classCount)
@@ -127,7 +136,8 @@ func TestTruth_DrawsKeepTheirBounds(t *testing.T) {
 			if least := .8*o.radius - 1e-4; min(o.x, o.y, PictureSize-o.x, PictureSize-o.y) < least {
 				t.Fatalf("centre (%v, %v) of radius %v leaves the canvas", o.x, o.y, o.radius)
 			}
-			if o.verb == wordSmoking && o.y < 1.6*o.radius || o.verb == wordRunning && o.x < 1.6*o.radius || o.verb == wordFloating && o.y+1.55*o.radius > 47 {
+			if o.verb == wordSmoking && o.y < 1.6*o.radius || o.verb == wordRunning && o.x < 1.6*o.radius ||
+				o.verb == wordFloating && o.y+1.55*o.radius > 47 {
 				t.Fatalf("the mark of %q leaves the canvas", sceneWords[o.verb])
 			}
 		}

@@ -73,7 +73,7 @@ func (w *Writer) repair(shards []string) error {
 	return nil
 }
 
-// indexState is what an index says of its shards.
+// indexState is what an index says about its shards.
 type indexState struct {
 	name  string   // of the index
 	names []string // shards in their order, without the last
@@ -118,11 +118,13 @@ func (w *Writer) scan() (indexState, error) {
 
 func (w *Writer) sameAs(h Header) error {
 	if h.Form != w.config.Form {
-		return fmt.Errorf("shard: %s: %w: they are kept as %s, not as %s; ask for the same, or name another folder", w.dir, ErrSettings, h.Form, w.config.Form)
+		return fmt.Errorf("shard: %s: %w: they are kept as %s, not as %s; ask for the same, or name another folder",
+			w.dir, ErrSettings, h.Form, w.config.Form)
 	}
 	want, err := newHeader(w.config.Form, w.config.Settings)
 	if err == nil && !bytes.Equal(h.Settings, want.Settings) {
-		err = fmt.Errorf("shard: %s: %w: %s, not %s; ask for the same, or name another folder", w.dir, ErrSettings, h.Settings, want.Settings)
+		err = fmt.Errorf("shard: %s: %w: %s, not %s; ask for the same, or name another folder",
+			w.dir, ErrSettings, h.Settings, want.Settings)
 	}
 	return err
 }
@@ -130,7 +132,8 @@ func (w *Writer) sameAs(h Header) error {
 // unlisted are the shards, among those that were found, whose lines are to be made.
 func (s *indexState) unlisted(shards []string) ([]string, error) {
 	known := len(s.names)
-	if len(shards) < known || !slices.Equal(shards[:known], s.names) || s.last != "" && (len(shards) == known || shards[known] != s.last) {
+	if len(shards) < known || !slices.Equal(shards[:known], s.names) ||
+		s.last != "" && (len(shards) == known || shards[known] != s.last) {
 		return nil, fmt.Errorf("shard: %s tells of the shards %s, and there are %s: %w; %s", s.name,
 			listed(append(slices.Clone(s.names), s.last)), listed(shards), ErrFormat, cure)
 	}
@@ -197,8 +200,9 @@ func removeAside(dir string) error {
 	}
 	for _, e := range entries {
 		target, is := durable.Target(e.Name())
-		mine := is && (isShard(target) || target == IndexName || target == offsetsName) || strings.HasPrefix(e.Name(), asideMark)
-		if !mine {
+		leftover := is && (isShard(target) || target == IndexName || target == offsetsName) ||
+			strings.HasPrefix(e.Name(), asideMark)
+		if !leftover {
 			continue
 		}
 		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Check reads the whole index and all shards but for the pictures themselves, and holds them to each
+// Check reads the whole index and all shards except for the pictures themselves, and holds them to each
 // other: the clips of the index are those of the shards, in that order and at those bytes, none twice.
 // In a frame folder it holds each line to the clip's folder. It needs 16 bytes for each clip, and more
 // for the table around them.
@@ -69,7 +69,8 @@ func (c *checking) shards() error {
 			return c.index.wrap(faultf("the index ends before the clip %.200q of %s", there.Clip, there.Shard))
 		}
 		if err == nil && !r.Equal(&there) {
-			err = c.index.wrap(faultf("the clip %.200q in %s (its first frame at byte %d) is another one in the shards there: %.200q in %s (byte %d), or differs in what is said of it",
+			err = c.index.wrap(faultf("the clip %.200q in %s (its first frame at byte %d) is another one in the "+
+				"shards there: %.200q in %s (byte %d), or differs in what is said of it",
 				r.Clip, r.Shard, r.Frames[0].Offset, there.Clip, there.Shard, there.Frames[0].Offset))
 		}
 		return err

@@ -1,8 +1,8 @@
 // Package shard keeps frames of video clips in files that training reads: WebDataset tar shards, or a
-// folder of pictures, with an index beside them that tells where each frame lies.
+// folder of pictures, with an index beside them that says where each frame lies.
 //
 // A folder of shards holds frames-000000.tar, frames-000001.tar and so on. The members of one clip are
-// adjacent and share a key: KEY.00.jpg, KEY.01.jpg, ..., KEY.json, the last of which tells what the
+// adjacent and share a key: KEY.00.jpg, KEY.01.jpg, ..., KEY.json, the last of which says what the
 // clip is (Record). A frame folder holds KEY/00.jpg, KEY/01.jpg, ..., KEY/clip.json instead.
 //
 // index.jsonl, the index, has a line of JSON for the folder (Header), then one for each clip in the

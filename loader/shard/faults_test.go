@@ -19,9 +19,15 @@ func TestCheck_FindsDamage(t *testing.T) {
 		damage func(t *testing.T, dir string)
 		want   string
 	}{
-		"a shard cut in a picture": {Shards, func(t *testing.T, dir string) { truncate(t, dir, "frames-000001.tar", 9000) }, "frames-000001.tar"},
-		"a shard without its end":  {Shards, func(t *testing.T, dir string) { cutTail(t, dir, "frames-000000.tar", 1024) }, "zeros"},
-		"a shard is missing":       {Shards, func(t *testing.T, dir string) { check(t, os.Remove(filepath.Join(dir, "frames-000001.tar"))) }, IndexName + ", line"},
+		"a shard cut in a picture": {Shards,
+			func(t *testing.T, dir string) { truncate(t, dir, "frames-000001.tar", 9000) }, "frames-000001.tar"},
+		"a shard without its end": {Shards,
+			func(t *testing.T, dir string) { cutTail(t, dir, "frames-000000.tar", 1024) }, "zeros"},
+		"a shard is missing": {Shards,
+			func(t *testing.T,
+				dir string) {
+				check(t, os.Remove(filepath.Join(dir, "frames-000001.tar")))
+			}, IndexName + ", line"},
 		"a shard too many": {Shards, func(t *testing.T, dir string) {
 			check(t, os.WriteFile(filepath.Join(dir, "frames-000099.tar"), read(t, dir, "frames-000000.tar"), 0o644))
 		}, "frames-000099.tar"},
@@ -30,15 +36,25 @@ func TestCheck_FindsDamage(t *testing.T) {
 			check(t, os.WriteFile(filepath.Join(dir, "frames-000000.tar"), b, 0o644))
 			check(t, os.WriteFile(filepath.Join(dir, "frames-000001.tar"), a, 0o644))
 		}, IndexName + ", line 2"},
-		"a member has another size": {Shards, func(t *testing.T, dir string) { replace(t, dir, "frames-000000.tar", `"size":700`, `"size":701`) }, "says 701"},
-		"an offset off by a block":  {Shards, func(t *testing.T, dir string) { edit(t, dir, `"offset":512,`, `"offset":0,`) }, IndexName + ", line 2"},
-		"a line is missing":         {Shards, func(t *testing.T, dir string) { dropLine(t, dir, 2) }, IndexName + ", line 3"},
-		"a line is cut":             {Shards, func(t *testing.T, dir string) { cutTail(t, dir, IndexName, 7) }, "cut short"},
-		"a clip twice":              {Folder, func(t *testing.T, dir string) { doubleLine(t, dir, 1) }, "twice"},
-		"a picture is cut":          {Folder, func(t *testing.T, dir string) { truncate(t, dir, "z/00.jpg", 3) }, "z/00.jpg"},
-		"a picture is missing":      {Folder, func(t *testing.T, dir string) { check(t, os.Remove(filepath.Join(dir, "z", "00.jpg"))) }, "z/00.jpg"},
-		"a clip is missing":         {Folder, func(t *testing.T, dir string) { check(t, os.RemoveAll(filepath.Join(dir, "z"))) }, "z/clip.json"},
-		"another clip's name":       {Folder, func(t *testing.T, dir string) { replace(t, dir, "z/clip.json", `"z"`, `"y"`) }, "z/clip.json"},
+		"a member has another size": {Shards,
+			func(t *testing.T,
+				dir string) {
+				replace(t, dir, "frames-000000.tar", `"size":700`, `"size":701`)
+			}, "says 701"},
+		"an offset off by a block": {Shards,
+			func(t *testing.T, dir string) { edit(t, dir, `"offset":512,`, `"offset":0,`) }, IndexName + ", line 2"},
+		"a line is missing": {Shards, func(t *testing.T, dir string) { dropLine(t, dir, 2) },
+			IndexName + ", line 3"},
+		"a line is cut": {Shards, func(t *testing.T, dir string) { cutTail(t, dir, IndexName, 7) }, "cut short"},
+		"a clip twice":  {Folder, func(t *testing.T, dir string) { doubleLine(t, dir, 1) }, "twice"},
+		"a picture is cut": {Folder, func(t *testing.T, dir string) { truncate(t, dir, "z/00.jpg", 3) },
+			"z/00.jpg"},
+		"a picture is missing": {Folder,
+			func(t *testing.T, dir string) { check(t, os.Remove(filepath.Join(dir, "z", "00.jpg"))) }, "z/00.jpg"},
+		"a clip is missing": {Folder,
+			func(t *testing.T, dir string) { check(t, os.RemoveAll(filepath.Join(dir, "z"))) }, "z/clip.json"},
+		"another clip's name": {Folder, func(t *testing.T, dir string) { replace(t, dir, "z/clip.json", `"z"`, `"y"`) },
+			"z/clip.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := write(t, c.form)
@@ -63,7 +79,9 @@ func TestReadFrame_FindsDamage(t *testing.T) {
 	}{
 		"cut in the middle": {Shards, func(t *testing.T, dir string) { truncate(t, dir, "frames-000000.tar", 600) }},
 		"cut to nothing":    {Shards, func(t *testing.T, dir string) { truncate(t, dir, "frames-000000.tar", 0) }},
-		"missing":           {Shards, func(t *testing.T, dir string) { check(t, os.Remove(filepath.Join(dir, "frames-000000.tar"))) }},
+		"missing": {Shards, func(t *testing.T, dir string) {
+			check(t, os.Remove(filepath.Join(dir, "frames-000000.tar")))
+		}},
 		"of another run": {Shards, func(t *testing.T, dir string) {
 			check(t, os.WriteFile(filepath.Join(dir, "frames-000000.tar"), read(t, dir, "frames-000001.tar"), 0o644))
 		}},
@@ -71,9 +89,11 @@ func TestReadFrame_FindsDamage(t *testing.T) {
 			check(t, os.Remove(filepath.Join(dir, "frames-000000.tar")))
 			check(t, os.Mkdir(filepath.Join(dir, "frames-000000.tar"), 0o777))
 		}},
-		"picture cut":     {Folder, func(t *testing.T, dir string) { truncate(t, dir, Key(names[0])+"/02.jpg", 3) }},
-		"picture grown":   {Folder, func(t *testing.T, dir string) { truncate(t, dir, Key(names[0])+"/02.jpg", 9999) }},
-		"picture missing": {Folder, func(t *testing.T, dir string) { check(t, os.Remove(filepath.Join(dir, Key(names[0]), "02.jpg"))) }},
+		"picture cut":   {Folder, func(t *testing.T, dir string) { truncate(t, dir, Key(names[0])+"/02.jpg", 3) }},
+		"picture grown": {Folder, func(t *testing.T, dir string) { truncate(t, dir, Key(names[0])+"/02.jpg", 9999) }},
+		"picture missing": {Folder, func(t *testing.T, dir string) {
+			check(t, os.Remove(filepath.Join(dir, Key(names[0]), "02.jpg")))
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := write(t, c.form)
@@ -81,7 +101,8 @@ func TestReadFrame_FindsDamage(t *testing.T) {
 			r := open(t, dir)
 			record, err := r.Record(0)
 			check(t, err)
-			if _, err := r.ReadFrame(&record, 2, nil); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), `"b/eat.mp4"`) {
+			if _, err := r.ReadFrame(&record, 2, nil); !errors.Is(err, ErrFormat) ||
+				!strings.Contains(err.Error(), `"b/eat.mp4"`) {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -259,7 +280,7 @@ func TestAppend_AfterAKillAnywhere(t *testing.T) {
 	}
 }
 
-// lastListed is the number of the last shard that whole lines tell of, -1 where there is none.
+// lastListed is the number of the last shard that whole lines name, -1 where there is none.
 func lastListed(index []byte) int {
 	whole := index[:bytes.LastIndexByte(index, '\n')+1]
 	at := bytes.LastIndex(whole, []byte(`"shard":"`))
@@ -317,7 +338,8 @@ func sameTree(t *testing.T, got, want string) {
 			t.Fatalf("%d files, want %d", len(a), len(b))
 		}
 		for i := range b {
-			if info, err := os.Stat(b[i]); err == nil && info.Mode().IsRegular() && !bytes.Equal(read(t, "", a[i]), read(t, "", b[i])) {
+			if info, err := os.Stat(b[i]); err == nil && info.Mode().IsRegular() &&
+				!bytes.Equal(read(t, "", a[i]), read(t, "", b[i])) {
 				t.Errorf("%s differs", a[i])
 			}
 		}
@@ -380,7 +402,8 @@ func TestWriter_DiskFull(t *testing.T) {
 				break
 			}
 		}
-		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "frames-00000") || !strings.Contains(err.Error(), "--resume") {
+		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "frames-00000") ||
+			!strings.Contains(err.Error(), "--resume") {
 			t.Fatalf("%d bytes: error %v", left, err)
 		}
 		check(t, w.Close())

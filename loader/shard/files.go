@@ -85,7 +85,7 @@ func (o *openFiles) release(name string) {
 	<-o.slots
 }
 
-// Close closes all; nobody may hold one.
+// Close closes all; none may be in use.
 func (o *openFiles) Close() error {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -105,7 +105,11 @@ func openRegular(root *os.Root, name string) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w: not a regular file but %v", ErrFormat, info.Mode().Type())}
+		return nil, 0, &fs.PathError{
+			Op:   "open",
+			Path: name,
+			Err:  fmt.Errorf("%w: not a regular file but %v", ErrFormat, info.Mode().Type()),
+		}
 	}
 	file, err := root.Open(name)
 	if err != nil {

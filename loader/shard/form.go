@@ -73,7 +73,8 @@ func parseHeader(line []byte) (Header, error) {
 	case h.Format != formatName:
 		return h, faultf("the first line has the format %.40q, want %q", h.Format, formatName)
 	case h.Version != version:
-		return h, faultf("version %d of the index, this nmn reads version %d: use the nmn that made it, or make the frames again", h.Version, version)
+		return h, faultf("version %d of the index, this nmn reads version %d: use the nmn that made it, or make the "+
+			"frames again", h.Version, version)
 	case h.Form != Shards && h.Form != Folder:
 		return h, faultf("the index is of the form %.40q, want %s or %s", h.Form, Shards, Folder)
 	}

@@ -21,7 +21,9 @@ func FuzzIndex(f *testing.F) {
 	head := `{"format":"nmn-frames","version":1,"form":"shards"}` + "\n"
 	f.Add([]byte(head + string(text) + "\n"))
 	f.Add([]byte(head + string(text)))
-	f.Add([]byte(strings.Replace(head, "shards", "folder", 1) + `{"clip":"z","key":"z","width":1,"height":1,"picture_width":1,"picture_height":1,"decoded":1,"frames":[{"frame":0,"time":null,"size":1}]}` + "\n"))
+	f.Add([]byte(strings.Replace(head, "shards", "folder", 1) +
+		`{"clip":"z","key":"z","width":1,"height":1,"picture_width":1,"picture_height":1,"decoded":1,` +
+		`"frames":[{"frame":0,"time":null,"size":1}]}` + "\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := newIndexScanner(bytes.NewReader(b), "index")
 		if err != nil {
@@ -44,12 +46,14 @@ func FuzzIndex(f *testing.F) {
 // wantBelievable holds a record to what its readers rely on.
 func wantBelievable(t *testing.T, r *Record, form Form) {
 	t.Helper()
-	if strings.ContainsAny(r.Key, "./\\") || r.Key == "" || r.Key != Key(r.Clip) || strings.ContainsAny(r.Shard, "/\\") {
+	if strings.ContainsAny(r.Key, "./\\") || r.Key == "" || r.Key != Key(r.Clip) ||
+		strings.ContainsAny(r.Shard, "/\\") {
 		t.Fatalf("key %q, shard %q of the clip %q", r.Key, r.Shard, r.Clip)
 	}
 	end := int64(0)
 	for _, f := range r.Frames {
-		if f.Size < 1 || f.Size > MaxPicture || f.Number < 0 || f.Number >= r.Decoded || f.Offset+f.Size < f.Offset || form == Shards && f.Offset < max(end, tarBlock) {
+		if f.Size < 1 || f.Size > MaxPicture || f.Number < 0 || f.Number >= r.Decoded || f.Offset+f.Size < f.Offset ||
+			form == Shards && f.Offset < max(end, tarBlock) {
 			t.Fatalf("frame %+v of %d", f, r.Decoded)
 		}
 		end = f.Offset + f.Size
@@ -105,7 +109,9 @@ func FuzzWalkTar(f *testing.F) {
 
 // Whatever the two files of a folder hold, opening it and reading from it is an error at worst.
 func FuzzOpen(f *testing.F) {
-	index := []byte(`{"format":"nmn-frames","version":1,"form":"shards"}` + "\n" + `{"clip":"z","key":"z","shard":"frames-000000.tar","width":1,"height":1,"picture_width":1,"picture_height":1,"decoded":1,"frames":[{"frame":0,"time":null,"size":1,"offset":512}]}` + "\n")
+	index := []byte(`{"format":"nmn-frames","version":1,"form":"shards"}` + "\n" +
+		`{"clip":"z","key":"z","shard":"frames-000000.tar","width":1,"height":1,"picture_width":1,"picture_height":1,` +
+		`"decoded":1,"frames":[{"frame":0,"time":null,"size":1,"offset":512}]}` + "\n")
 	f.Add(index, append(offsetsHeader(int64(len(index))), 52, 0, 0, 0, 0, 0, 0, 0))
 	f.Add(index, []byte{})
 	f.Fuzz(func(t *testing.T, index, offsets []byte) {

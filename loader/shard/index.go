@@ -60,7 +60,7 @@ func (s *indexScanner) line() error {
 	}
 }
 
-// errTorn is a last line without its end: what a kill in the midst of writing leaves behind.
+// errTorn is a last line without its end: what a kill in the middle of writing leaves behind.
 var errTorn = faultf("the line is cut short (nmn frames --resume goes on from the lines before it)")
 
 // record reads the next record, or returns io.EOF.
@@ -103,7 +103,8 @@ func (s *indexScanner) records() iter.Seq2[Record, error] {
 func openIndex(dir string) (*os.File, error) {
 	file, err := os.Open(filepath.Join(dir, IndexName))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("shard: %q holds no %s: name a folder that nmn frames has written; %s: %w", dir, IndexName, cure, err)
+		return nil, fmt.Errorf("shard: %q holds no %s: name a folder that nmn frames has written; %s: %w",
+			dir, IndexName, cure, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("shard: %w", err)

@@ -35,7 +35,8 @@ func CheckName(clip string, form Form) error {
 		return err
 	}
 	if n := len(Key(clip)); form == Folder && n > maxFolderKey {
-		return faultf("the clip %.200q needs a folder whose name has %d bytes, at most %d: shards have no such limit", clip, n, maxFolderKey)
+		return faultf("the clip %.200q needs a folder whose name has %d bytes, at most %d: shards have no such limit",
+			clip, n, maxFolderKey)
 	}
 	return nil
 }

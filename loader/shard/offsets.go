@@ -20,7 +20,7 @@ const (
 	offsetsHead  = 16
 )
 
-// offsets tell where the lines of the records begin in the index.
+// offsets say where the lines of the records begin in the index.
 type offsets interface {
 	count() int
 	// span is the first byte of the line of record i and the one after its end.
@@ -94,7 +94,8 @@ func (o *fileOffsets) span(i int) (start, end int64, err error) {
 		end = int64(binary.LittleEndian.Uint64(b[8:]))
 	}
 	if start < 1 || end <= start || end > o.size || end-start > maxLine+1 {
-		return 0, 0, fmt.Errorf("shard: %s, entry %d (byte %d): the line is said to lie at bytes %d to %d of %d: %w; %s",
+		return 0, 0, fmt.Errorf(
+			"shard: %s, entry %d (byte %d): the line is said to lie at bytes %d to %d of %d: %w; %s",
 			o.Name(), i, offsetsHead+8*i, start, end, o.size, ErrFormat, cure)
 	}
 	return start, end, nil

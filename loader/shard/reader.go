@@ -97,7 +97,8 @@ func (r *Reader) Record(i int) (Record, error) {
 	}
 	line := text[1 : len(text)-1]
 	if text[0] != '\n' || text[len(text)-1] != '\n' || bytes.IndexByte(line, '\n') >= 0 {
-		return Record{}, lineError(r.index.Name(), i+2, start, faultf("%s says that the line is at bytes %d to %d, and it is not", offsetsName, start, end))
+		return Record{}, lineError(r.index.Name(), i+2, start,
+			faultf("%s says that the line is at bytes %d to %d, and it is not", offsetsName, start, end))
 	}
 	record, err := parseRecord(line, r.header.Form)
 	if err != nil {
@@ -126,7 +127,8 @@ func (r *Reader) ReadFrame(record *Record, i int, buf []byte) ([]byte, error) {
 		err = checkHead(buf[:head], record, i)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("shard: %s, byte %d, picture %d of the clip %q: %w", filepath.Join(r.dir, file), offset, i, record.Clip, err)
+		return nil, fmt.Errorf("shard: %s, byte %d, picture %d of the clip %q: %w",
+			filepath.Join(r.dir, file), offset, i, record.Clip, err)
 	}
 	// Moved down, so that a caller who passes it again passes all of it.
 	return buf[:copy(buf, buf[head:])], nil
@@ -143,7 +145,8 @@ func (r *Reader) read(name string, offset int64, n int, buf []byte) ([]byte, err
 	}
 	defer r.release(name, file)
 	if offset+int64(n) > size || r.header.Form == Folder && size != int64(n) {
-		return nil, faultf("the file has %d bytes, and the index says %d and more: one of them is cut short or of another run; %s", size, offset+int64(n), cure)
+		return nil, faultf("the file has %d bytes, and the index says %d and more: one of them is cut short or of "+
+			"another run; %s", size, offset+int64(n), cure)
 	}
 	if cap(buf) < n {
 		buf = make([]byte, n)

@@ -117,11 +117,12 @@ func walkFolders(dir string, visit func(Record) error) error {
 	return nil
 }
 
-// readFolder reads what the folder of a clip says of it, and looks at its pictures.
+// readFolder reads what the folder of a clip says about it, and looks at its pictures.
 func readFolder(root *os.Root, key string) (Record, error) {
 	name := path.Join(key, clipName)
 	fail := func(err error) (Record, error) {
-		return Record{}, fmt.Errorf("shard: %s: %w; take the folder away, then nmn frames --rebuild-index, and --resume makes its clip again", filepath.Join(root.Name(), name), err)
+		return Record{}, fmt.Errorf("shard: %s: %w; take the folder away, then nmn frames --rebuild-index, and "+
+			"--resume makes its clip again", filepath.Join(root.Name(), name), err)
 	}
 	file, size, err := openRegular(root, name)
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 	maxPosition = 1 << 56  // bytes into a shard
 )
 
-// Record tells of one clip where its frames lie and what they are.
+// Record says where the frames of one clip lie and what they are.
 type Record struct {
 	// Clip is the name under which the clip was found, with slashes, and Key what Key makes of it.
 	Clip string `json:"clip"`
@@ -114,7 +114,8 @@ func (r *Record) check(form Form) error {
 func (r *Record) checkSizes() error {
 	for _, side := range []int{r.Width, r.Height, r.PictureWidth, r.PictureHeight} {
 		if side < 1 || side > maxSide {
-			return faultf("the clip %.200q has %d×%d pixels and pictures of %d×%d", r.Clip, r.Width, r.Height, r.PictureWidth, r.PictureHeight)
+			return faultf("the clip %.200q has %d×%d pixels and pictures of %d×%d",
+				r.Clip, r.Width, r.Height, r.PictureWidth, r.PictureHeight)
 		}
 	}
 	switch {
@@ -128,7 +129,7 @@ func (r *Record) checkSizes() error {
 	return nil
 }
 
-// check is told the least number that the frame may have, how many frames the clip has, and where the
+// check gets the least number that the frame may have, how many frames the clip has, and where the
 // frame before ends.
 func (f Frame) check(form Form, next, decoded int, end int64) error {
 	switch {

@@ -21,7 +21,8 @@ func clip(name string, sizes ...int) (*Record, [][]byte) {
 	seed := [32]byte{}
 	copy(seed[:], name)
 	random := rand.NewChaCha8(seed)
-	r := &Record{Clip: name, Width: 640, Height: 480, PictureWidth: 320, PictureHeight: 240, Decoded: 3 * len(sizes), Rate: 30, SourceBytes: 1000}
+	r := &Record{Clip: name, Width: 640, Height: 480, PictureWidth: 320, PictureHeight: 240, Decoded: 3 * len(sizes),
+		Rate: 30, SourceBytes: 1000}
 	var pictures [][]byte
 	for i, size := range sizes {
 		picture := make([]byte, size)
@@ -33,7 +34,8 @@ func clip(name string, sizes ...int) (*Record, [][]byte) {
 }
 
 // names are odd ones of clips, in no order.
-var names = []string{"b/eat.mp4", "a.b/c.d.mkv", "with space %2E.avi", "naïve/été.webm", "z", strings.Repeat("long/", 40) + "name.mp4", "-_.gif"}
+var names = []string{"b/eat.mp4", "a.b/c.d.mkv", "with space %2E.avi", "naïve/été.webm", "z",
+	strings.Repeat("long/", 40) + "name.mp4", "-_.gif"}
 
 // write makes a folder of the clips above, some of them in a shard of their own.
 func write(t *testing.T, form Form) (dir string) {
@@ -259,7 +261,8 @@ func TestWriter_MembersOfAClip(t *testing.T) {
 	check(t, err)
 	for i, f := range r.Frames {
 		head := shard[f.Offset-tarBlock:]
-		if want := fmt.Sprintf("a%%2Fb%%2Emp4.%03d.jpg\x00", i); !bytes.HasPrefix(head, []byte(want)) || !bytes.HasPrefix(head[tarBlock:], pictures[i]) {
+		if want := fmt.Sprintf("a%%2Fb%%2Emp4.%03d.jpg\x00", i); !bytes.HasPrefix(head, []byte(want)) ||
+			!bytes.HasPrefix(head[tarBlock:], pictures[i]) {
 			t.Errorf("picture %d: member %q", i, head[:40])
 		}
 	}

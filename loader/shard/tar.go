@@ -57,7 +57,7 @@ func (t *tarWriter) member(name string, content []byte, offset *int64) error {
 	return err
 }
 
-// member is what a shard says of its clip: all but where it lies, so that members can be moved.
+// member is what a shard says about its clip: all but where it lies, so that members can be moved.
 func (r *Record) member() ([]byte, error) {
 	c := *r
 	c.Key, c.Shard = "", ""
@@ -78,7 +78,7 @@ func tarBytes(r *Record) int64 {
 	return n + 8*tarBlock
 }
 
-// walkTar reads the headers of a shard and what it says of its clips, skipping the pictures, and calls
+// walkTar reads the headers of a shard and what it says about its clips, skipping the pictures, and calls
 // visit with the record of each.
 func walkTar(file io.ReadSeeker, name string, visit func(Record) error) error {
 	w := tarWalk{file: file, tar: tar.NewReader(file), shard: name}
@@ -122,7 +122,8 @@ func (w *tarWalk) member(head *tar.Header) (*Record, error) {
 	if w.at, err = w.file.Seek(0, io.SeekCurrent); err != nil {
 		return nil, err
 	}
-	if head.Typeflag != tar.TypeReg || head.Size < 0 || head.PAXRecords["GNU.sparse.major"] != "" || head.PAXRecords["GNU.sparse.map"] != "" {
+	if head.Typeflag != tar.TypeReg || head.Size < 0 || head.PAXRecords["GNU.sparse.major"] != "" ||
+		head.PAXRecords["GNU.sparse.map"] != "" {
 		return nil, faultf("the member %.200q is not a plain file", head.Name)
 	}
 	w.end = w.at + (head.Size+tarBlock-1)/tarBlock*tarBlock
@@ -134,7 +135,8 @@ func (w *tarWalk) member(head *tar.Header) (*Record, error) {
 		w.key = key
 	}
 	if key != w.key {
-		return nil, faultf("the member %.200q comes before %.200q, which ends the clip before it", head.Name, w.key+".json")
+		return nil, faultf("the member %.200q comes before %.200q, which ends the clip before it",
+			head.Name, w.key+".json")
 	}
 	if rest == "json" {
 		return w.record(head.Size)
@@ -161,14 +163,16 @@ func (w *tarWalk) record(size int64) (*Record, error) {
 		return nil, faultf("the member %.200q: %v", w.key+".json", err)
 	}
 	if len(r.Frames) != len(w.frames) {
-		return nil, faultf("the member %.200q tells of %d frames, and there are %d", w.key+".json", len(r.Frames), len(w.frames))
+		return nil, faultf("the member %.200q tells of %d frames, and there are %d",
+			w.key+".json", len(r.Frames), len(w.frames))
 	}
 	for i, f := range w.frames {
 		if want := pictureName(i, len(w.frames)); w.names[i] != want {
 			return nil, faultf("the member %.200q is not %.200q", w.key+"."+w.names[i], w.key+"."+want)
 		}
 		if r.Frames[i].Size != f.Size {
-			return nil, faultf("the member %.200q has %d bytes, and %.200q says %d", w.key+"."+w.names[i], f.Size, w.key+".json", r.Frames[i].Size)
+			return nil, faultf("the member %.200q has %d bytes, and %.200q says %d",
+				w.key+"."+w.names[i], f.Size, w.key+".json", r.Frames[i].Size)
 		}
 		r.Frames[i].Offset = f.Offset
 	}

@@ -75,7 +75,8 @@ func Create(dir string, c Config) (*Writer, error) {
 		return nil, err
 	}
 	if _, err := os.Lstat(filepath.Join(dir, IndexName)); err == nil || len(shards) > 0 {
-		return nil, fmt.Errorf("shard: cannot begin a set of frames in %q: %w: --resume goes on with them, or name another folder", dir, ErrExists)
+		return nil, fmt.Errorf("shard: cannot begin a set of frames in %q: %w: --resume goes on with them, or name "+
+			"another folder", dir, ErrExists)
 	}
 	header, err := newHeader(c.Form, c.Settings)
 	if err != nil {
@@ -98,7 +99,9 @@ func newWriter(dir string, c Config, next int) (*Writer, error) {
 		return nil, fmt.Errorf("shard: %w", err)
 	}
 	if err := lock(file); err != nil {
-		return nil, errors.Join(fmt.Errorf("shard: another nmn frames is writing to %q: wait for it, or name another folder: %w", dir, err), file.Close())
+		return nil, errors.Join(
+			fmt.Errorf("shard: another nmn frames is writing to %q: wait for it, or name another folder: %w", dir, err),
+			file.Close())
 	}
 	w := &Writer{dir: dir, config: c, index: indexWriter{file: file}}
 	if c.Form == Folder {
@@ -147,7 +150,9 @@ func (w *Writer) failed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("shard: cannot write to %q; what was finished is valid, and nmn frames --resume goes on from there: %w", w.dir, err)
+	return fmt.Errorf(
+		"shard: cannot write to %q; what was finished is valid, and nmn frames --resume goes on from there: %w",
+		w.dir, err)
 }
 
 // indexWriter appends lines to the index.

@@ -84,16 +84,22 @@ func (b *builder) param(name string, shape ...int) string {
 		shape = p.FilterShape()
 	}
 	b.tensors++
-	return b.graph.Constant(onnx.Tensor{Name: p.File, Shape: shape, Data: func(w io.Writer) error { return b.net.WriteParam(w, p) }})
+	return b.graph.Constant(onnx.Tensor{
+		Name:  p.File,
+		Shape: shape,
+		Data:  func(w io.Writer) error { return b.net.WriteParam(w, p) },
+	})
 }
 
 // pictures goes from pictures to the map of logits.
 func (b *builder) pictures(pixels bool) reading {
 	c := b.config
-	b.graph.Inputs = []onnx.Value{{Name: PicturesInput, Dims: []onnx.Dim{{Name: "batch"}, {Size: 3}, {Name: "height"}, {Name: "width"}}}}
+	b.graph.Inputs = []onnx.Value{{Name: PicturesInput, Dims: []onnx.Dim{{Name: "batch"}, {Size: 3}, {Name: "height"},
+		{Name: "width"}}}}
 	x := PicturesInput
 	if pixels {
-		mean, scale := b.graph.Floats("pixels.mean", c.Mean[:], 1, 3, 1, 1), b.graph.Floats("pixels.scale", c.Scale[:], 1, 3, 1, 1)
+		mean, scale := b.graph.Floats("pixels.mean", c.Mean[:], 1, 3, 1, 1),
+			b.graph.Floats("pixels.scale", c.Scale[:], 1, 3, 1, 1)
 		x = b.graph.Op("Mul", []string{b.graph.Op("Sub", []string{x, mean}), scale})
 	}
 	for i, depth := range c.Depths {
@@ -102,7 +108,8 @@ func (b *builder) pictures(pixels bool) reading {
 		}
 		if i < len(c.Depths)-1 || c.LastPool {
 			two := []int{2, 2}
-			x = b.graph.Op("MaxPool", []string{x}, onnx.Attribute{Name: "kernel_shape", Ints: two}, onnx.Attribute{Name: "strides", Ints: two},
+			x = b.graph.Op("MaxPool", []string{x}, onnx.Attribute{Name: "kernel_shape", Ints: two},
+				onnx.Attribute{Name: "strides", Ints: two},
 				onnx.Attribute{Name: "ceil_mode", Int: 1})
 		}
 	}
@@ -116,7 +123,8 @@ func (b *builder) pictures(pixels bool) reading {
 func (b *builder) conv(x, layer string, pad int, relu bool) string {
 	shape := b.params[layer+".weight"].FilterShape()
 	y := b.graph.Op("Conv", []string{x, b.param(layer + ".weight"), b.param(layer + ".bias")},
-		onnx.Attribute{Name: "kernel_shape", Ints: shape[2:]}, onnx.Attribute{Name: "pads", Ints: []int{pad, pad, pad, pad}})
+		onnx.Attribute{Name: "kernel_shape", Ints: shape[2:]},
+		onnx.Attribute{Name: "pads", Ints: []int{pad, pad, pad, pad}})
 	if !relu {
 		return y
 	}
@@ -156,7 +164,8 @@ func (b *builder) gemm(x, w, bias string) string {
 func (b *builder) describe(o GraphOptions) []onnx.Entry {
 	c := b.config
 	if c.Input > 0 {
-		return []onnx.Entry{{Key: "input", Text: "features as they are in files; the graph brings them to the scale of the training data where the network keeps one"}}
+		return []onnx.Entry{{Key: "input", Text: "features as they are in files; the graph brings them to the scale " +
+			"of the training data where the network keeps one"}}
 	}
 	list := func(values [3]float32) string { return strings.Trim(fmt.Sprint(values), "[]") }
 	input := "RGB, (pixel - mean) * scale for pixels from 0 to 255"

@@ -4,12 +4,14 @@ import "nmn/format/onnx"
 
 // output declares an output N×K.
 func (b *builder) output(name string) {
-	b.graph.Outputs = append(b.graph.Outputs, onnx.Value{Name: name, Dims: []onnx.Dim{{Name: "batch"}, {Size: b.config.Classes}}})
+	b.graph.Outputs = append(b.graph.Outputs,
+		onnx.Value{Name: name, Dims: []onnx.Dim{{Name: "batch"}, {Size: b.config.Classes}}})
 }
 
 // overCells reduces over the axes h and w, for operations that have them as an attribute.
 func (b *builder) overCells(op, x string) string {
-	return b.graph.Op(op, []string{x}, onnx.Attribute{Name: "axes", Ints: []int{2, 3}}, onnx.Attribute{Name: "keepdims"})
+	return b.graph.Op(op, []string{x}, onnx.Attribute{Name: "axes", Ints: []int{2, 3}},
+		onnx.Attribute{Name: "keepdims"})
 }
 
 // probabilities adds p(y=1): by noisy-or over the cells with MIL, else the sigmoid of the mean logit.
@@ -40,11 +42,13 @@ func (b *builder) noisyOr(logits string) {
 	g := &b.graph
 	one, two, half := g.Floats("one", []float32{1}), g.Floats("two", []float32{2}), g.Floats("half", []float32{.5})
 	z := g.Op("Exp", []string{g.Op("Neg", []string{g.Op("Abs", []string{logits})})})
-	log1p := g.Op("Mul", []string{two, g.Op("Atanh", []string{g.Op("Div", []string{z, g.Op("Add", []string{two, z})})})})
+	log1p := g.Op("Mul",
+		[]string{two, g.Op("Atanh", []string{g.Op("Div", []string{z, g.Op("Add", []string{two, z})})})})
 	softplus := g.Op("Add", []string{g.Op("Relu", []string{logits}), log1p})
 	sum := g.Op("ReduceSum", []string{softplus, g.Axes("cells", 2, 3)}, onnx.Attribute{Name: "keepdims"})
 	b.absent, b.present = g.Op("Exp", []string{g.Op("Neg", []string{sum})}), Probabilities
-	g.Named(Probabilities, "Mul", []string{g.Op("Tanh", []string{g.Op("Mul", []string{sum, half})}), g.Op("Add", []string{one, b.absent})})
+	g.Named(Probabilities, "Mul", []string{g.Op("Tanh", []string{g.Op("Mul", []string{sum, half})}),
+		g.Op("Add", []string{one, b.absent})})
 }
 
 // observed adds p(z=1) = q11 p(y=1) + q10 p(y=0), where q1j is the sigmoid of O_1j - O_0j and O is U g(X) + b,
@@ -56,9 +60,11 @@ func (b *builder) observed(r reading) {
 	if _, dependent := b.params[noisePrefix+"weight"]; dependent {
 		features := r.features
 		if r.cells {
-			features = b.overCells(map[string]string{"mean": "ReduceMean", "max": "ReduceMax"}[b.config.NoisePool], features)
+			features = b.overCells(map[string]string{"mean": "ReduceMean", "max": "ReduceMax"}[b.config.NoisePool],
+				features)
 		}
-		o = b.gemm(features, b.param(noisePrefix+"weight", 4*k, b.config.FeatureWidth()), b.param(noisePrefix+"bias", 4*k))
+		o = b.gemm(features, b.param(noisePrefix+"weight", 4*k, b.config.FeatureWidth()),
+			b.param(noisePrefix+"bias", 4*k))
 	} else {
 		o = b.param(noisePrefix+"bias", 1, 4*k)
 	}

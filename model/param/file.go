@@ -27,7 +27,12 @@ type Source interface {
 // Tensor is a float32 tensor in the shape of W for a file, under a name: W itself, or optimizer state beside
 // it. It is read from the device when it is written.
 func (p *Param) Tensor(d tensor.Device, name string, t *tensor.Tensor) safetensors.Tensor {
-	return safetensors.Tensor{Name: name, DType: safetensors.F32, Shape: p.Shape, Data: func(w io.Writer) error { return p.Write(w, d, t) }}
+	return safetensors.Tensor{
+		Name:  name,
+		DType: safetensors.F32,
+		Shape: p.Shape,
+		Data:  func(w io.Writer) error { return p.Write(w, d, t) },
+	}
 }
 
 // Tensors lists parameters for a weight file.
@@ -78,7 +83,8 @@ func (p *Param) read(f Source, name string, d tensor.Device, t *tensor.Tensor, l
 		}
 		for i, v := range b.filed {
 			if v-v != 0 || v < least { // v-v is 0 unless v is infinite or NaN
-				return fmt.Errorf("element %d of %s is %v: %w", b.first*len(b.filed)/b.rows.Dim(0)+i, name, v, ErrNumber)
+				return fmt.Errorf("element %d of %s is %v: %w", b.first*len(b.filed)/b.rows.Dim(0)+i, name,
+					v, ErrNumber)
 			}
 		}
 		p.Decode(b.held, b.filed)
@@ -89,7 +95,7 @@ func (p *Param) read(f Source, name string, d tensor.Device, t *tensor.Tensor, l
 	})
 }
 
-// set uploads a block of rows, and where they are of W those of its copy.
+// set uploads a block of rows; for rows of W those of its copy too.
 func (p *Param) set(d tensor.Device, t *tensor.Tensor, b block) error {
 	if err := d.Upload(b.rows, tensor.HostArray(tensor.Float32, b.held)); err != nil || t != p.W || p.Copy == nil {
 		return err
@@ -139,7 +145,11 @@ func (p *Param) blocks(t *tensor.Tensor, f func(block) error) error {
 	rows := t.Dim(0)
 	size := min(max(1, blockLen*rows/t.Len()), rows)
 	held, filed := t.Len()/rows, p.FileLen()/rows
-	room := block{held: make([]float32, size*held), filed: make([]float32, size*filed), bytes: make([]byte, 0, 4*size*filed)}
+	room := block{
+		held:  make([]float32, size*held),
+		filed: make([]float32, size*filed),
+		bytes: make([]byte, 0, 4*size*filed),
+	}
 	for first := 0; first < rows; first += size {
 		last := min(first+size, rows)
 		part, err := t.Rows(first, last)

@@ -19,7 +19,7 @@ type Seeds struct {
 	all      *tensor.Tensor // int32 M×2, the memory behind Of
 	host     *dense.Dense
 	sent     uint64 // what all was made from
-	up       bool   // whether it has been uploaded
+	uploaded bool   // whether it has been uploaded
 }
 
 // NewSeeds makes room for the seeds of places, each with the purpose that its seed is derived for.
@@ -36,9 +36,9 @@ func NewSeeds(arena *tensor.Arena, purposes []string) (s Seeds, err error) {
 	return s, v.Err
 }
 
-// Upload makes the masks those of a seed, where they are not yet.
+// Upload derives the seeds of all places from one seed and uploads them, unless the device has them already.
 func (s *Seeds) Upload(device tensor.Device, seed uint64) error {
-	if s.all == nil || s.up && s.sent == seed {
+	if s.all == nil || s.uploaded && s.sent == seed {
 		return nil
 	}
 	words := s.host.Int32s()
@@ -46,10 +46,10 @@ func (s *Seeds) Upload(device tensor.Device, seed uint64) error {
 		derived := rng.Derive(seed, purpose)
 		words[2*i], words[2*i+1] = int32(derived), int32(derived>>32)
 	}
-	s.up = false
+	s.uploaded = false
 	if err := device.Upload(s.all, s.host); err != nil {
 		return fmt.Errorf("the seeds of dropout: %w", err)
 	}
-	s.sent, s.up = seed, true
+	s.sent, s.uploaded = seed, true
 	return nil
 }

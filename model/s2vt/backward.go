@@ -64,18 +64,20 @@ func (n *Net) place(b *Batch, seed uint64) (*plan, error) {
 
 // say computes the losses of all words, and the gradients of the states that say them and of the last layer.
 func (n *Net) say(p *plan) error {
-	return n.backend.CrossEntropy(p.losses, p.dsaid, n.p.outW.G, n.p.outB.G, p.said, n.p.outW.W, n.p.outB.W, p.target, 1/float32(p.clips))
+	return n.backend.CrossEntropy(p.losses, p.doutputs, n.p.outW.G, n.p.outB.G, p.outputs, n.p.outW.W,
+		n.p.outB.W, p.target,
+		1/float32(p.clips))
 }
 
 // backward sends the gradient of the states that say words down to all other parameters.
 func (n *Net) backward(p *plan) error {
-	if err := n.dropGrad(p.dsaid, p.rowKeys, saidSite); err != nil {
+	if err := n.dropGrad(p.doutputs, p.rowKeys, outputSite); err != nil {
 		return err
 	}
 	if err := n.backend.Zero(p.dhFrames); err != nil { // no word is said while frames are seen
 		return err
 	}
-	if err := n.backend.Embed(p.dhWords, p.dsaid, p.row); err != nil {
+	if err := n.backend.Embed(p.dhWords, p.doutputs, p.row); err != nil {
 		return err
 	}
 	if err := n.backwardLSTM(p, &p.upper, n.p.lstm2); err != nil {

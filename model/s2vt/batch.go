@@ -94,7 +94,7 @@ func (n *Net) layFrames(dst []float32, missing []int32, clips [][]float32) (ragg
 }
 
 // layWords writes the words of a batch step by step. Of each step and caption: previous is the word that is
-// seen and row the place of the word that is to be said among all of them, both -1 behind the caption's end.
+// seen and row the place of the word that is to be said among all of them, both -1 after the caption's end.
 // Of each word to be said: target is the word and at its step and caption; both are -1 in the rows that round
 // their number up.
 func (p *plan) layWords(b *Batch) {

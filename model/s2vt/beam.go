@@ -9,7 +9,7 @@ import (
 )
 
 // Greedy says the likeliest word at every step, of equally likely ones that of the lowest id, and gives a
-// caption for each clip. clips are features as in Batch; o.Width is not looked at.
+// caption for each clip. clips are features as in Batch; o.Width is ignored.
 func (n *Net) Greedy(clips [][]float32, o BeamOptions) (captions []Caption, err error) {
 	o.Width = 1
 	d, err := n.startDecoding(clips, o)
@@ -84,7 +84,8 @@ func (n *Net) Beam(clips [][]float32, o BeamOptions) (captions []Caption, err er
 
 // goOn adds a word to the hypotheses of each clip, and moves those that are done to found. last says that no
 // word can follow.
-func (d *decoding) goOn(live []hypothesis, logProbs []float32, found [][]Caption, o BeamOptions, last bool) (still []hypothesis, err error) {
+func (d *decoding) goOn(live []hypothesis, logProbs []float32, found [][]Caption, o BeamOptions,
+	last bool) (still []hypothesis, err error) {
 	for from, to := 0, 0; from < len(live); from = to {
 		clip := live[from].clip
 		for to < len(live) && live[to].clip == clip {
@@ -109,7 +110,7 @@ func (d *decoding) goOn(live []hypothesis, logProbs []float32, found [][]Caption
 	return still, nil
 }
 
-// decided reports that no hypothesis that goes on can come to a better score than what was found. A further
+// decided reports whether no hypothesis that goes on can reach a better score than what was found. A further
 // word makes none likelier, and the length that it is divided by ends at MaxLength.
 func decided(found []Caption, going []hypothesis, o BeamOptions) bool {
 	if len(found) == 0 {
@@ -180,7 +181,13 @@ func (d *decoding) best(live []hypothesis, from, to int, logProbs []float32, cou
 
 // say adds a word to a hypothesis that stood in a row.
 func (h hypothesis) say(word int32, logProb float64, row int) hypothesis {
-	return hypothesis{clip: h.clip, parent: row, word: word, logProb: h.logProb + logProb, words: append(slices.Clip(h.words), word)}
+	return hypothesis{
+		clip:    h.clip,
+		parent:  row,
+		word:    word,
+		logProb: h.logProb + logProb,
+		words:   append(slices.Clip(h.words), word),
+	}
 }
 
 // caption is a hypothesis as a caption.
@@ -195,5 +202,6 @@ func (h hypothesis) caption(o BeamOptions) Caption {
 
 // speechless is the error of a net whose logits are no numbers.
 func speechless(clip int) error {
-	return fmt.Errorf("s2vt: no word has a probability for clip %d of the batch: a weight or a feature is not finite", clip)
+	return fmt.Errorf("s2vt: no word has a probability for clip %d of the batch: a weight or a feature is not finite",
+		clip)
 }

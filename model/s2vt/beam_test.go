@@ -27,20 +27,22 @@ func talkative(t *testing.T, device kernels.Backend, c Config) *Net {
 }
 
 // everything lists all captions that can be said, as Beam would give them.
-func (r *reference) everything(s state, previous int32, said []int32, logProb float64, o BeamOptions) (all []Caption) {
+func (r *reference) everything(s state, previous int32, words []int32, logProb float64, o BeamOptions) (all []Caption) {
 	s, logProbs := r.say(s, previous)
 	for w, p := range logProbs {
 		if w == PAD || w == BOS || slices.Contains(o.Never, int32(w)) {
 			continue
 		}
-		total, length := logProb+p, float64(len(said)+1)
+		total, length := logProb+p, float64(len(words)+1)
 		switch {
 		case w == EOS:
-			all = append(all, Caption{Words: said, LogProb: total, Score: total / math.Pow(length, o.LengthPenalty), Ended: true})
-		case len(said)+1 == o.MaxLength:
-			all = append(all, Caption{Words: append(slices.Clip(said), int32(w)), LogProb: total, Score: total / math.Pow(length, o.LengthPenalty)})
+			all = append(all, Caption{Words: words, LogProb: total, Score: total / math.Pow(length, o.LengthPenalty),
+				Ended: true})
+		case len(words)+1 == o.MaxLength:
+			all = append(all, Caption{Words: append(slices.Clip(words), int32(w)), LogProb: total,
+				Score: total / math.Pow(length, o.LengthPenalty)})
 		default:
-			all = append(all, r.everything(s, int32(w), append(slices.Clip(said), int32(w)), total, o)...)
+			all = append(all, r.everything(s, int32(w), append(slices.Clip(words), int32(w)), total, o)...)
 		}
 	}
 	return all
@@ -63,8 +65,10 @@ func TestBeam_WideEnoughFindsTheBestOfAll(t *testing.T) {
 				}
 				all := r.everything(r.watch(numbers), BOS, nil, 0, o)
 				want := slices.MaxFunc(all, func(a, b Caption) int { return int(math.Copysign(1, a.Score-b.Score)) })
-				if !slices.Equal(got[i].Words, want.Words) || got[i].Ended != want.Ended || !(math.Abs(got[i].LogProb-want.LogProb) < 1e-4) || !(math.Abs(got[i].Score-want.Score) < 1e-4) {
-					t.Errorf("clip %d, length penalty %v: %+v, the best of %d is %+v", i, penalty, got[i], len(all), want)
+				if !slices.Equal(got[i].Words, want.Words) || got[i].Ended != want.Ended ||
+					!(math.Abs(got[i].LogProb-want.LogProb) < 1e-4) || !(math.Abs(got[i].Score-want.Score) < 1e-4) {
+					t.Errorf("clip %d, length penalty %v: %+v, the best of %d is %+v",
+						i, penalty, got[i], len(all), want)
 				}
 			}
 		}
@@ -97,7 +101,8 @@ func (r *reference) beam(features []float32, o BeamOptions) Caption {
 		slices.SortFunc(longer, func(a, b prefix) int { return cmp.Compare(b.logProb, a.logProb) })
 		live = nil
 		for _, p := range longer[:min(o.Width-len(found), len(longer))] {
-			c := Caption{Words: p.words[1:], LogProb: p.logProb, Score: p.logProb / math.Pow(float64(length), o.LengthPenalty), Ended: p.words[length] == EOS}
+			c := Caption{Words: p.words[1:], LogProb: p.logProb,
+				Score: p.logProb / math.Pow(float64(length), o.LengthPenalty), Ended: p.words[length] == EOS}
 			switch {
 			case c.Ended:
 				c.Words = c.Words[:length-1]
@@ -121,12 +126,14 @@ func TestBeam_FindsWhatASearchToTheEndFinds(t *testing.T) {
 		for seed := range 8 {
 			check(t, n.SetValues(n.p.outB.Param, endingSooner(c, seed)))
 			r.take(t, n)
-			for _, o := range []BeamOptions{{Width: 2, MaxLength: 12}, {Width: 4, MaxLength: 9, LengthPenalty: .6}, {Width: 7, MaxLength: 15, LengthPenalty: 1}} {
+			for _, o := range []BeamOptions{{Width: 2, MaxLength: 12}, {Width: 4, MaxLength: 9, LengthPenalty: .6},
+				{Width: 7, MaxLength: 15, LengthPenalty: 1}} {
 				got, err := n.Beam(clips, o)
 				check(t, err)
 				for i, features := range clips {
 					want := r.beam(features, o)
-					if !slices.Equal(got[i].Words, want.Words) || got[i].Ended != want.Ended || !(math.Abs(got[i].Score-want.Score) < 1e-4) {
+					if !slices.Equal(got[i].Words, want.Words) || got[i].Ended != want.Ended ||
+						!(math.Abs(got[i].Score-want.Score) < 1e-4) {
 						t.Errorf("clip %d, EOS %d: %+v with %+v, want %+v", i, seed, got[i], o, want)
 					}
 				}
@@ -146,7 +153,8 @@ func TestBeam_OfWidth1IsGreedy(t *testing.T) {
 	c := small()
 	c.Vocabulary = 40
 	n := talkative(t, openCPU(t, "", 2), c)
-	for _, o := range []BeamOptions{{Width: 1, MaxLength: 12}, {Width: 1, MaxLength: 3, LengthPenalty: 1, Never: []int32{3, 20}}} {
+	for _, o := range []BeamOptions{{Width: 1, MaxLength: 12},
+		{Width: 1, MaxLength: 3, LengthPenalty: 1, Never: []int32{3, 20}}} {
 		clips := uneven(c).Features
 		beam, err := n.Beam(clips, o)
 		check(t, err)
@@ -159,7 +167,7 @@ func TestBeam_OfWidth1IsGreedy(t *testing.T) {
 }
 
 // Each clip is captioned as if it were alone, in every bit, whatever beams stand beside it and however many
-// frames other clips have; and the log-probability of a caption is what the loss of a step says of it.
+// frames other clips have; and the log-probability of a caption is what the loss of a step says about it.
 func TestBeam_ClipsDoNotDependOnEachOther(t *testing.T) {
 	c := small()
 	c.Vocabulary, c.Hidden, c.Frames = 400, 70, 26
@@ -169,7 +177,8 @@ func TestBeam_ClipsDoNotDependOnEachOther(t *testing.T) {
 		clips[3] = clips[3][:7*c.Features]
 		check(t, n.SetValues(n.p.outB.Param, endingSooner(c, 3)))
 		ended := 0
-		for name, search := range map[string]func([][]float32, BeamOptions) ([]Caption, error){"beam": n.Beam, "greedy": n.Greedy} {
+		for name, search := range map[string]func([][]float32, BeamOptions) ([]Caption, error){"beam": n.Beam,
+			"greedy": n.Greedy} {
 			together, err := search(clips, o)
 			check(t, err)
 			for i := range 8 {
@@ -182,7 +191,8 @@ func TestBeam_ClipsDoNotDependOnEachOther(t *testing.T) {
 					ended++
 					loss := run(t, n, &Batch{Features: clips[i : i+1], Captions: [][]int32{words}}, StepOptions{})
 					if !(math.Abs(loss+together[i].LogProb) < 1e-4) {
-						t.Errorf("%v, %s: clip %d: log-probability %v, loss %v", level, name, i, together[i].LogProb, loss)
+						t.Errorf("%v, %s: clip %d: log-probability %v, loss %v",
+							level, name, i, together[i].LogProb, loss)
 					}
 				}
 			}
@@ -240,9 +250,11 @@ func TestBeam_RefusesWhatDoesNotFit(t *testing.T) {
 	n := newNet(t, openCPU(t, "", 1), small())
 	clips := uneven(small()).Features
 	for name, o := range map[string]BeamOptions{
-		"no width": {MaxLength: 3}, "no length": {Width: 2}, "a penalty below 0": {Width: 2, MaxLength: 3, LengthPenalty: -1},
+		"no width": {MaxLength: 3}, "no length": {Width: 2},
+		"a penalty below 0":           {Width: 2, MaxLength: 3, LengthPenalty: -1},
 		"a penalty that is no number": {Width: 2, MaxLength: 3, LengthPenalty: math.NaN()},
-		"EOS forbidden":               {Width: 2, MaxLength: 3, Never: []int32{EOS}}, "a word beyond": {Width: 2, MaxLength: 3, Never: []int32{9}},
+		"EOS forbidden":               {Width: 2, MaxLength: 3, Never: []int32{EOS}},
+		"a word beyond":               {Width: 2, MaxLength: 3, Never: []int32{9}},
 	} {
 		if _, err := n.Beam(clips, o); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -256,7 +268,8 @@ func TestBeam_RefusesWhatDoesNotFit(t *testing.T) {
 		t.Error("half a frame: accepted")
 	}
 	bad := []float32{float32(math.NaN()), 0, 0, 0, 0}
-	for name, search := range map[string]func([][]float32, BeamOptions) ([]Caption, error){"beam": n.Beam, "greedy": n.Greedy} {
+	for name, search := range map[string]func([][]float32, BeamOptions) ([]Caption, error){"beam": n.Beam,
+		"greedy": n.Greedy} {
 		if _, err := search([][]float32{bad}, o); err == nil {
 			t.Errorf("%s: a feature that is no number gave a caption", name)
 		}

@@ -19,7 +19,8 @@ func paperBatch(c Config) *Batch {
 		for j := range words {
 			words[j] = int32(Reserved + stream.Intn(c.Vocabulary-Reserved))
 		}
-		b.Features, b.Captions, b.Samples = append(b.Features, features), append(b.Captions, words), append(b.Samples, i)
+		b.Features, b.Captions, b.Samples = append(b.Features, features), append(b.Captions, words),
+			append(b.Samples, i)
 	}
 	return b
 }

@@ -7,13 +7,13 @@ import (
 )
 
 // capacity is what the buffers hold, in rows.
-type capacity struct{ frames, words, said int }
+type capacity struct{ frames, words, outputs int }
 
 // memory is the whole buffers, at capacity, without shape.
 type memory struct {
 	features, embedded, dembedded, seen, dseen, scratch *tensor.Tensor
 	lower, upper                                        [3]*tensor.Tensor // gates, h, c
-	dh, said, dsaid, losses                             *tensor.Tensor
+	dh, outputs, doutputs, losses                       *tensor.Tensor
 	ints, still                                         *tensor.Tensor
 
 	hostFloats []float32
@@ -29,7 +29,7 @@ func (n *Net) grow(to capacity) error {
 	n.capacity, n.memory = capacity{}, memory{}
 	c, m, steps := n.config, memory{}, to.frames+to.words
 	gates := 4 * c.Hidden
-	ints := 2*to.frames + 3*to.words + 3*to.said
+	ints := 2*to.frames + 3*to.words + 3*to.outputs
 	for _, x := range []struct {
 		at    **tensor.Tensor
 		dtype tensor.DType
@@ -39,9 +39,12 @@ func (n *Net) grow(to capacity) error {
 		{&m.dembedded, tensor.Float32, to.frames * c.Embedding},
 		{&m.seen, tensor.Float32, to.words * c.Words}, {&m.dseen, tensor.Float32, to.words * c.Words},
 		{&m.scratch, tensor.Float32, max(to.frames, to.words) * gates}, {&m.dh, tensor.Float32, steps * c.Hidden},
-		{&m.lower[0], tensor.Float32, steps * gates}, {&m.lower[1], tensor.Float32, steps * c.Hidden}, {&m.lower[2], tensor.Float32, steps * c.Hidden},
-		{&m.upper[0], tensor.Float32, steps * gates}, {&m.upper[1], tensor.Float32, steps * c.Hidden}, {&m.upper[2], tensor.Float32, steps * c.Hidden},
-		{&m.said, tensor.Float32, to.said * c.Hidden}, {&m.dsaid, tensor.Float32, to.said * c.Hidden}, {&m.losses, tensor.Float32, to.said},
+		{&m.lower[0], tensor.Float32, steps * gates}, {&m.lower[1], tensor.Float32, steps * c.Hidden},
+		{&m.lower[2], tensor.Float32, steps * c.Hidden},
+		{&m.upper[0], tensor.Float32, steps * gates}, {&m.upper[1], tensor.Float32, steps * c.Hidden},
+		{&m.upper[2], tensor.Float32, steps * c.Hidden},
+		{&m.outputs, tensor.Float32, to.outputs * c.Hidden}, {&m.doutputs, tensor.Float32, to.outputs * c.Hidden},
+		{&m.losses, tensor.Float32, to.outputs},
 		{&m.ints, tensor.Int32, ints}, {&m.still, tensor.Int32, to.words},
 	} {
 		var err error
@@ -49,7 +52,8 @@ func (n *Net) grow(to capacity) error {
 			return errors.Join(err, n.buffers.Close())
 		}
 	}
-	m.hostFloats, m.hostInts, m.hostLosses = make([]float32, to.frames*c.Features), make([]int32, ints), make([]float32, to.said)
+	m.hostFloats, m.hostInts, m.hostLosses = make([]float32, to.frames*c.Features), make([]int32, ints),
+		make([]float32, to.outputs)
 	n.capacity, n.memory = to, m
 	return nil
 }

@@ -34,7 +34,7 @@ func (o BeamOptions) Validate(vocabulary int) error {
 	return nil
 }
 
-// Caption is what the net says of a clip.
+// Caption is what the net says about a clip.
 type Caption struct {
 	Words   []int32 // without EOS
 	LogProb float64 // of the words, and of EOS where it was said; natural logarithm

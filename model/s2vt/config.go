@@ -27,7 +27,15 @@ type Config struct {
 // Paper is the captioner of section 4.4 of the paper: 26 frames, features embedded in 700 and words in 300
 // dimensions, 700 cells. Dropout .5 is the choice of S2VT's authors.
 func Paper(features, vocabulary int) Config {
-	return Config{Frames: 26, Features: features, Vocabulary: vocabulary, Embedding: 700, Words: 300, Hidden: 700, Dropout: .5}
+	return Config{
+		Frames:     26,
+		Features:   features,
+		Vocabulary: vocabulary,
+		Embedding:  700,
+		Words:      300,
+		Hidden:     700,
+		Dropout:    .5,
+	}
 }
 
 // most bounds every size; it keeps products of two of them within an int64.
@@ -54,6 +62,7 @@ func (c Config) Validate() error {
 
 // Parameters is the number of weights. It is a float, in which no configuration overflows.
 func (c Config) Parameters() float64 {
-	f, v, e, d, h := float64(c.Features), float64(c.Vocabulary), float64(c.Embedding), float64(c.Words), float64(c.Hidden)
+	f, v, e, d, h := float64(c.Features), float64(c.Vocabulary), float64(c.Embedding), float64(c.Words),
+		float64(c.Hidden)
 	return e*(f+1) + v*d + 4*h*(e+h+1) + 4*h*(h+d+h+1) + v*(h+1)
 }

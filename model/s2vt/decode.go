@@ -49,7 +49,12 @@ func (n *Net) startDecoding(clips [][]float32, o BeamOptions) (*decoding, error)
 	if err := n.checkClips(clips); err != nil {
 		return nil, err
 	}
-	d := &decoding{net: n, rows: len(clips) * o.Width, buffers: tensor.NewArena(n.backend), never: make([]bool, n.config.Vocabulary)}
+	d := &decoding{
+		net:     n,
+		rows:    len(clips) * o.Width,
+		buffers: tensor.NewArena(n.backend),
+		never:   make([]bool, n.config.Vocabulary),
+	}
 	d.never[PAD], d.never[BOS] = true, true
 	for _, w := range o.Never {
 		d.never[w] = true
@@ -74,7 +79,8 @@ func (d *decoding) allocate() error {
 		dtype tensor.DType
 		width int
 	}{
-		{&d.seen, tensor.Float32, c.Words}, {&d.gates, tensor.Float32, 4 * c.Hidden}, {&d.product, tensor.Float32, 4 * c.Hidden},
+		{&d.seen, tensor.Float32, c.Words}, {&d.gates, tensor.Float32, 4 * c.Hidden},
+		{&d.product, tensor.Float32, 4 * c.Hidden},
 		{&d.h[0], tensor.Float32, c.Hidden}, {&d.h[1], tensor.Float32, c.Hidden},
 		{&d.c[0], tensor.Float32, c.Hidden}, {&d.c[1], tensor.Float32, c.Hidden},
 		{&d.logProbs, tensor.Float32, c.Vocabulary}, {&d.ids, tensor.Int32, 3},
@@ -128,11 +134,19 @@ func (d *decoding) next(live []hypothesis) ([]float32, error) {
 	}
 	words, parents, of := v.Row(ids, 0), v.Row(ids, 1), v.Row(ids, 2)
 	s := step{
-		seen: v.Start(d.seen, r, c.Words), seenMap: v.Start(d.seen, r, 1, 1, c.Words),
-		gates: v.Start(d.gates, r, 4*c.Hidden), gatesMap: v.Start(d.gates, r, 1, 1, 4*c.Hidden), gatesStep: v.Start(d.gates, 1, r, 4*c.Hidden),
-		product: v.Start(d.product, r, 1, 1, 4*c.Hidden),
-		h0:      v.Start(d.h[0], r, c.Hidden), c0: v.Start(d.c[0], r, c.Hidden), h: v.Start(d.h[1], 1, r, c.Hidden), c: v.Start(d.c[1], 1, r, c.Hidden),
-		hMap: v.Start(d.h[1], r, 1, 1, c.Hidden), logits: v.Start(d.logProbs, r, 1, 1, c.Vocabulary), logProbs: v.Start(d.logProbs, r, c.Vocabulary),
+		seen:      v.Start(d.seen, r, c.Words),
+		seenMap:   v.Start(d.seen, r, 1, 1, c.Words),
+		gates:     v.Start(d.gates, r, 4*c.Hidden),
+		gatesMap:  v.Start(d.gates, r, 1, 1, 4*c.Hidden),
+		gatesStep: v.Start(d.gates, 1, r, 4*c.Hidden),
+		product:   v.Start(d.product, r, 1, 1, 4*c.Hidden),
+		h0:        v.Start(d.h[0], r, c.Hidden),
+		c0:        v.Start(d.c[0], r, c.Hidden),
+		h:         v.Start(d.h[1], 1, r, c.Hidden),
+		c:         v.Start(d.c[1], 1, r, c.Hidden),
+		hMap:      v.Start(d.h[1], r, 1, 1, c.Hidden),
+		logits:    v.Start(d.logProbs, r, 1, 1, c.Vocabulary),
+		logProbs:  v.Start(d.logProbs, r, c.Vocabulary),
 	}
 	hBefore, cBefore, fromBelow := d.before(v)
 	if v.Err != nil {

@@ -4,10 +4,10 @@ package s2vt
 type site int
 
 const (
-	frameSite site = iota // input of LSTM 1
-	wordSite              // words that LSTM 2 sees
-	saidSite              // output of LSTM 2
+	frameSite  site = iota // input of LSTM 1
+	wordSite               // words that LSTM 2 sees
+	outputSite             // output of LSTM 2
 )
 
 // sitePurpose keeps the masks of the sites apart.
-var sitePurpose = []string{frameSite: "s2vt/frame", wordSite: "s2vt/word", saidSite: "s2vt/said"}
+var sitePurpose = []string{frameSite: "s2vt/frame", wordSite: "s2vt/word", outputSite: "s2vt/said"}

@@ -15,12 +15,14 @@ func golden(t *testing.T, device kernels.Backend, f *conform.Fixture) (*Net, *Ba
 	t.Helper()
 	at := func(name string, axis int) int { return f.Input("params." + name).Shape[axis] }
 	x := f.Input("features")
-	n := newNet(t, device, Config{Frames: x.Shape[1], Features: x.Shape[2], Vocabulary: at("out.w", 0), Embedding: at("embed.w", 0), Words: at("word.w", 1), Hidden: at("lstm1.Wh", 1)})
+	n := newNet(t, device, Config{Frames: x.Shape[1], Features: x.Shape[2], Vocabulary: at("out.w", 0),
+		Embedding: at("embed.w", 0), Words: at("word.w", 1), Hidden: at("lstm1.Wh", 1)})
 	for _, p := range n.Params() {
 		check(t, n.SetValues(p, goldenValues(f, "inputs.params", p.Name, n.Config()).Float32s()))
 	}
 	b, size := &Batch{}, x.Shape[1]*x.Shape[2]
-	captions, lengths, most := f.Input("captions").Int32s(), f.Input("lengths_with_eos").Int32s(), f.Input("captions").Shape[1]
+	captions, lengths, most := f.Input("captions").Int32s(), f.Input("lengths_with_eos").Int32s(),
+		f.Input("captions").Shape[1]
 	for i, length := range lengths {
 		b.Features = append(b.Features, x.Float32s()[i*size:(i+1)*size])
 		b.Captions = append(b.Captions, captions[i*most:i*most+int(length)-1])
@@ -98,7 +100,7 @@ func checkWords(t *testing.T, n *Net, b *Batch, f *conform.Fixture) {
 // allLogits computes them from the states that a step has left.
 func allLogits(t *testing.T, n *Net, p *plan) []float32 {
 	t.Helper()
-	x, err := p.said.Reshape(p.words, 1, 1, n.config.Hidden)
+	x, err := p.outputs.Reshape(p.words, 1, 1, n.config.Hidden)
 	check(t, err)
 	y, err := n.backend.Alloc(tensor.Float32, p.words, 1, 1, n.config.Vocabulary)
 	check(t, err)

@@ -26,10 +26,10 @@ func (n *Net) forward(p *plan) error {
 	if err := n.backend.LSTM(u.h, u.c, u.gates, n.p.lstm2.wh.W, nil, nil); err != nil {
 		return err
 	}
-	if err := n.backend.Embed(p.said, u.hWords, p.at); err != nil { // leaves out what says no word
+	if err := n.backend.Embed(p.outputs, u.hWords, p.at); err != nil { // leaves out what says no word
 		return err
 	}
-	return n.drop(p, p.said, p.rowKeys, saidSite)
+	return n.drop(p, p.outputs, p.rowKeys, outputSite)
 }
 
 // embedFrames brings features to what LSTM 1 sees.

@@ -107,7 +107,9 @@ func TestStep_EqualsTheReferenceAndItsCentralDifferences(t *testing.T) {
 		features := inputGradient(t, n, b)
 		for clip := range b.Features {
 			values := r.features(b, clip)
-			compareGradient(t, fmt.Sprintf("features of clip %d", clip), features[clip], values, func() float64 { return r.loss(b) })
+			compareGradient(t, fmt.Sprintf("features of clip %d", clip), features[clip], values, func() float64 {
+				return r.loss(b)
+			})
 		}
 	})
 }
@@ -279,8 +281,8 @@ func TestStep_DropoutFollowsSeedAndSample(t *testing.T) {
 	n := newNet(t, openCPU(t, "", 1), c)
 	b := uneven(c)
 	first := run(t, n, b, StepOptions{DropoutSeed: 1})
-	if again := run(t, n, b, StepOptions{DropoutSeed: 1}); again != first {
-		t.Errorf("loss %v and then %v with the same seed", first, again)
+	if second := run(t, n, b, StepOptions{DropoutSeed: 1}); second != first {
+		t.Errorf("loss %v and then %v with the same seed", first, second)
 	}
 	if other := run(t, n, b, StepOptions{DropoutSeed: 2}); other == first {
 		t.Error("another seed drops the same")
@@ -300,7 +302,8 @@ func TestStep_EveryPlaceOfDropoutIsInUse(t *testing.T) {
 	run(t, n, b, StepOptions{DropoutSeed: 3})
 	p, err := n.planFor(b)
 	check(t, err)
-	for name, x := range map[string]*tensor.Tensor{"embedded frames": p.embedded, "words": p.seen, "states that say": p.said} {
+	for name, x := range map[string]*tensor.Tensor{"embedded frames": p.embedded, "words": p.seen,
+		"states that say": p.outputs} {
 		values, err := n.Values(x)
 		check(t, err)
 		zeros := 0
@@ -346,8 +349,10 @@ func TestStep_RefusesWhatDoesNotFit(t *testing.T) {
 
 func TestConfig_NamesTheFieldThatIsWrong(t *testing.T) {
 	for name, change := range map[string]func(*Config){
-		"frames": func(c *Config) { c.Frames = 0 }, "features": func(c *Config) { c.Features = 1 << 30 }, "vocabulary": func(c *Config) { c.Vocabulary = 3 },
-		"embedding": func(c *Config) { c.Embedding = -1 }, "words": func(c *Config) { c.Words = 0 }, "hidden": func(c *Config) { c.Hidden = 0 },
+		"frames": func(c *Config) { c.Frames = 0 }, "features": func(c *Config) { c.Features = 1 << 30 },
+		"vocabulary": func(c *Config) { c.Vocabulary = 3 },
+		"embedding":  func(c *Config) { c.Embedding = -1 }, "words": func(c *Config) { c.Words = 0 },
+		"hidden":  func(c *Config) { c.Hidden = 0 },
 		"dropout": func(c *Config) { c.Dropout = math.NaN() },
 	} {
 		c := Paper(1000, 23647)

@@ -38,7 +38,8 @@ func (n *Net) build() error {
 		shape []int
 	}{
 		{&p.embedW, "embed.w", []int{c.Embedding, c.Features}}, {&p.embedB, "embed.b", []int{c.Embedding}},
-		{&p.wx1, "lstm1.Wx", []int{gates, c.Embedding}}, {&p.lstm1.wh, "lstm1.Wh", []int{gates, c.Hidden}}, {&p.lstm1.b, "lstm1.b", []int{gates}},
+		{&p.wx1, "lstm1.Wx", []int{gates, c.Embedding}}, {&p.lstm1.wh, "lstm1.Wh", []int{gates, c.Hidden}},
+		{&p.lstm1.b, "lstm1.b", []int{gates}},
 		{&p.word, "word.w", []int{c.Vocabulary, c.Words}},
 		{&p.wx2h1, "lstm2.Wx.h1", []int{gates, c.Hidden}}, {&p.wx2word, "lstm2.Wx.word", []int{gates, c.Words}},
 		{&p.lstm2.wh, "lstm2.Wh", []int{gates, c.Hidden}}, {&p.lstm2.b, "lstm2.b", []int{gates}},

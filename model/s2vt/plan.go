@@ -31,8 +31,8 @@ type plan struct {
 	dhWords      *tensor.Tensor // L·N×H, its other rows
 	dhRows       *tensor.Tensor // all of it as (T+L)·N×1×1×H
 
-	said, dsaid *tensor.Tensor // M×H: states that say a word
-	losses      *tensor.Tensor // M
+	outputs, doutputs *tensor.Tensor // M×H: states that say a word
+	losses            *tensor.Tensor // M
 
 	ints                    *tensor.Tensor // all of the following
 	missing, frameKeys      *tensor.Tensor // T·N
@@ -79,7 +79,11 @@ const maxPlans = 4096
 // planFor returns the buffers for a batch. A batch larger than any before moves them; asking again for a
 // known shape allocates nothing.
 func (n *Net) planFor(b *Batch) (*plan, error) {
-	key := planKey{frames: n.longest(b.Features), clips: len(b.Captions), words: (b.Words() + rounded - 1) / rounded * rounded}
+	key := planKey{
+		frames: n.longest(b.Features),
+		clips:  len(b.Captions),
+		words:  (b.Words() + rounded - 1) / rounded * rounded,
+	}
 	for _, words := range b.Captions {
 		key.steps = max(key.steps, len(words)+1)
 	}
@@ -92,9 +96,11 @@ func (n *Net) planOf(key planKey) (*plan, error) {
 		return p, nil
 	}
 	has, need := n.capacity, capacity{key.frames * key.clips, key.steps * key.clips, key.words}
-	if need.frames > has.frames || need.words > has.words || need.said > has.said {
-		if err := n.grow(capacity{max(need.frames, has.frames), max(need.words, has.words), max(need.said, has.said)}); err != nil {
-			return nil, fmt.Errorf("s2vt: cannot hold a batch of %d clips of %d frames with captions of %d words: lower the batch size: %w",
+	if need.frames > has.frames || need.words > has.words || need.outputs > has.outputs {
+		if err := n.grow(capacity{max(need.frames, has.frames), max(need.words, has.words),
+			max(need.outputs, has.outputs)}); err != nil {
+			return nil, fmt.Errorf("s2vt: cannot hold a batch of %d clips of %d frames with captions of %d words: "+
+				"lower the batch size: %w",
 				key.clips, key.frames, key.steps, err)
 		}
 	}

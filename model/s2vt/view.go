@@ -14,14 +14,23 @@ func (n *Net) view(k planKey) (*plan, error) {
 	m, c, v := &n.memory, n.config, &viewer{}
 	f, w := k.frames*k.clips, k.steps*k.clips
 	gates := 4 * c.Hidden
-	p := &plan{planKey: k,
-		features: v.Start(m.features, f, 1, 1, c.Features),
-		embedded: v.Start(m.embedded, f, 1, 1, c.Embedding), dembedded: v.Start(m.dembedded, f, 1, 1, c.Embedding),
-		seen: v.Start(m.seen, w, 1, 1, c.Words), dseen: v.Start(m.dseen, w, 1, 1, c.Words), product: v.Start(m.scratch, w, 1, 1, gates), shut: v.Start(m.scratch, f, gates),
-		seenRows: v.Start(m.seen, w, c.Words), dseenRows: v.Start(m.dseen, w, c.Words),
-		said: v.Start(m.said, k.words, c.Hidden), dsaid: v.Start(m.dsaid, k.words, c.Hidden), losses: v.Start(m.losses, k.words),
-		still: v.Start(m.still, w),
-		dh:    v.Start(m.dh, k.frames+k.steps, k.clips, c.Hidden), dhRows: v.Start(m.dh, f+w, 1, 1, c.Hidden),
+	p := &plan{
+		planKey:   k,
+		features:  v.Start(m.features, f, 1, 1, c.Features),
+		embedded:  v.Start(m.embedded, f, 1, 1, c.Embedding),
+		dembedded: v.Start(m.dembedded, f, 1, 1, c.Embedding),
+		seen:      v.Start(m.seen, w, 1, 1, c.Words),
+		dseen:     v.Start(m.dseen, w, 1, 1, c.Words),
+		product:   v.Start(m.scratch, w, 1, 1, gates),
+		shut:      v.Start(m.scratch, f, gates),
+		seenRows:  v.Start(m.seen, w, c.Words),
+		dseenRows: v.Start(m.dseen, w, c.Words),
+		outputs:   v.Start(m.outputs, k.words, c.Hidden),
+		doutputs:  v.Start(m.doutputs, k.words, c.Hidden),
+		losses:    v.Start(m.losses, k.words),
+		still:     v.Start(m.still, w),
+		dh:        v.Start(m.dh, k.frames+k.steps, k.clips, c.Hidden),
+		dhRows:    v.Start(m.dh, f+w, 1, 1, c.Hidden),
 	}
 	p.lower, p.upper = v.layer(m.lower, k, c.Hidden), v.layer(m.upper, k, c.Hidden)
 	p.dhFrames, p.dhWords = v.Rows(p.dh, 0, k.frames), v.Shaped(v.Rows(p.dhRows, f, f+w), w, c.Hidden)
@@ -30,15 +39,21 @@ func (n *Net) view(k planKey) (*plan, error) {
 		return nil, v.Err
 	}
 	p.host.features, p.host.losses = m.hostFloats[:f*c.Features], m.hostLosses[:k.words]
-	p.featuresIn, p.lossesOut = tensor.HostArray(tensor.Float32, p.host.features), tensor.HostArray(tensor.Float32, p.host.losses)
+	p.featuresIn, p.lossesOut = tensor.HostArray(tensor.Float32, p.host.features),
+		tensor.HostArray(tensor.Float32, p.host.losses)
 	return p, nil
 }
 
 // layer views the buffers of an LSTM.
 func (v *viewer) layer(m [3]*tensor.Tensor, k planKey, hidden int) layer {
 	steps, f, w := k.frames+k.steps, k.frames*k.clips, k.steps*k.clips
-	l := layer{gates: v.Start(m[0], steps, k.clips, 4*hidden), h: v.Start(m[1], steps, k.clips, hidden), c: v.Start(m[2], steps, k.clips, hidden),
-		gatesRows: v.Start(m[0], f+w, 1, 1, 4*hidden), hRows: v.Start(m[1], f+w, 1, 1, hidden)}
+	l := layer{
+		gates:     v.Start(m[0], steps, k.clips, 4*hidden),
+		h:         v.Start(m[1], steps, k.clips, hidden),
+		c:         v.Start(m[2], steps, k.clips, hidden),
+		gatesRows: v.Start(m[0], f+w, 1, 1, 4*hidden),
+		hRows:     v.Start(m[1], f+w, 1, 1, hidden),
+	}
 	l.gatesFrames, l.gatesWords = v.Rows(l.gatesRows, 0, f), v.Rows(l.gatesRows, f, f+w)
 	l.gatesLater, l.hEarlier = v.Rows(l.gatesRows, k.clips, f+w), v.Rows(l.hRows, 0, f+w-k.clips)
 	l.framesFlat = v.Shaped(l.gatesFrames, f, 4*hidden)
@@ -46,7 +61,7 @@ func (v *viewer) layer(m [3]*tensor.Tensor, k planKey, hidden int) layer {
 	return l
 }
 
-// viewInts cuts what a batch has of integers out of one buffer, which is uploaded as a whole.
+// viewInts cuts the integers of a batch out of one buffer, which is uploaded as a whole.
 func (p *plan) viewInts(m *memory, v *viewer) {
 	f, w, at := p.frames*p.clips, p.steps*p.clips, 0
 	h := &p.host

@@ -48,7 +48,7 @@ func (n *Net) Load(f param.Source) error {
 	return nil
 }
 
-// wrapped says that an error about a parameter is of a captioner.
+// wrapped adds to an error about a parameter that it belongs to a captioner.
 func wrapped(err error) error {
 	if err != nil {
 		return fmt.Errorf("s2vt: %w", err)

@@ -44,7 +44,8 @@ func TestLoad_RefusesBeforeAnythingIsSet(t *testing.T) {
 	bigger.Words++
 	other := newNet(t, openCPU(t, "", 1), bigger)
 	check(t, other.Init(99))
-	if err := n.Load(file(t, other.Weights())); !errors.Is(err, tensor.ErrShape) || !contains(err.Error(), "word.w is 9×4 in the file and 9×3") {
+	if err := n.Load(file(t, other.Weights())); !errors.Is(err, tensor.ErrShape) ||
+		!contains(err.Error(), "word.w is 9×4 in the file and 9×3") {
 		t.Errorf("words of another width: %v", err)
 	}
 	if err := n.Load(file(t, other.Weights()[:4])); !errors.Is(err, safetensors.ErrNotFound) {
@@ -63,7 +64,8 @@ func TestLoad_NumbersAreFinite(t *testing.T) {
 		values[3] = float32(v)
 		tensors := n.Weights()
 		tensors[len(tensors)-1].Data = values
-		if err := n.Load(file(t, tensors)); !errors.Is(err, safetensors.ErrCorrupt) || !contains(err.Error(), "element 3 of out.b") {
+		if err := n.Load(file(t, tensors)); !errors.Is(err, safetensors.ErrCorrupt) ||
+			!contains(err.Error(), "element 3 of out.b") {
 			t.Errorf("%v: %v", v, err)
 		}
 	}

@@ -24,7 +24,7 @@ type Writer struct {
 }
 
 // Create starts a file in a folder, which is made. A run that goes on from a step passes it: TensorBoard
-// then forgets what earlier files say of later steps. A new run passes -1.
+// then forgets what earlier files say about later steps. A new run passes -1.
 func Create(dir string, step int) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("TensorBoard events: %w", err)
@@ -38,7 +38,8 @@ func Create(dir string, step int) (*Writer, error) {
 	w := &Writer{file: file, now: now}
 	w.event(0, fileVersion, []byte("brain.Event:2"))
 	if step >= 0 {
-		w.event(step+1, sessionLog, protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), sessionStart))
+		w.event(step+1, sessionLog, protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType),
+			sessionStart))
 	}
 	return w, nil
 }
@@ -47,7 +48,8 @@ func Create(dir string, step int) (*Writer, error) {
 func create(dir, name string) (*os.File, error) {
 	const most = 1000
 	for n := range most {
-		file, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%s.%d", name, n)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		file, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%s.%d", name, n)),
+			os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 		if !errors.Is(err, os.ErrExist) {
 			return file, err
 		}

@@ -67,7 +67,8 @@ func TestWriter_RecordsAreFramed(t *testing.T) {
 	records := 0
 	for ; len(content) > 0; records++ {
 		n := int(binary.LittleEndian.Uint64(content))
-		if binary.LittleEndian.Uint32(content[8:]) != checksum(content[:8]) || binary.LittleEndian.Uint32(content[12+n:]) != checksum(content[12:12+n]) {
+		if binary.LittleEndian.Uint32(content[8:]) != checksum(content[:8]) ||
+			binary.LittleEndian.Uint32(content[12+n:]) != checksum(content[12:12+n]) {
 			t.Fatalf("record %d: checksums differ", records)
 		}
 		if records == 0 {
@@ -125,7 +126,9 @@ func TestWriter_TensorBoardReadsIt(t *testing.T) {
 		t.Errorf("pictures %v", got.Images)
 	}
 	curve := got.Curves["pr"]
-	if curve.Thresholds != 3 || len(curve.Steps["2"]) != 6 || !slices.Equal(curve.Steps["2"][4], []float64{.5, .5, 1}) || !slices.Equal(curve.Steps["2"][5], []float64{1, .5, .5}) {
+	if curve.Thresholds != 3 || len(curve.Steps["2"]) != 6 ||
+		!slices.Equal(curve.Steps["2"][4], []float64{.5, .5, 1}) ||
+		!slices.Equal(curve.Steps["2"][5], []float64{1, .5, .5}) {
 		t.Errorf("curve %+v", curve)
 	}
 }

@@ -27,7 +27,7 @@ import (
 //go:embed source/cudnn.c
 var source []byte
 
-// ErrHeader is returned by Build where nothing tells where cudnn.h is.
+// ErrHeader is returned by Build where nothing says where cudnn.h is.
 var ErrHeader = errors.New("CGO_CFLAGS does not tell where cudnn.h is")
 
 // Build compiles the library into a folder by the C compiler, with the flags of CGO_CFLAGS, which lead

@@ -111,7 +111,7 @@ func (d *Driver) Times(milliseconds ...float32) {
 // Calls is the number of calls since Reset.
 func (d *Driver) Calls() int { return int(C.call_number(d.symbol("fake_calls"))) }
 
-// Log is what was called, a line for each call that tells its place in the order of work.
+// Log is what was called: a line for each call that says where in the order of work it stands.
 func (d *Driver) Log() []string {
 	return strings.Split(strings.TrimSuffix(C.GoString(C.call_text(d.symbol("fake_log"))), "\n"), "\n")
 }

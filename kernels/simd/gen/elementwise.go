@@ -164,7 +164,7 @@ func (e *element) largest(a, b reg.VecVirtual) reg.VecVirtual {
 	return m
 }
 
-// elementwiseKernels writes all of them; package simd tells what each computes.
+// elementwiseKernels writes all of them; package simd says what each computes.
 func elementwiseKernels(v vectors) {
 	elementwise(v, "scale", []string{"x"}, []string{"a"}, func(e *element) {
 		x := e.get(0)

@@ -165,7 +165,7 @@ func (v vectors) constants(name string, values ...float64) constants {
 	return c
 }
 
-// key tells -0, which is 0 to a map, from 0.
+// key keeps -0 apart from 0, which a map takes for equal.
 func key(value float64) float64 {
 	if value == 0 && math.Signbit(value) {
 		return math.Inf(-1)

@@ -7,7 +7,7 @@ import (
 )
 
 // walk emits a loop over a row of count float32, which is destroyed: whole vectors first, then what is
-// left, lane by lane or under a mask. body handles the float32 at byte offset index; full tells whether
+// left, lane by lane or under a mask. body handles the float32 at byte offset index; full reports whether
 // that is a whole vector. mask is set for the rest of a row in AVX-512 only.
 func walk(v vectors, name string, index, count reg.Register, rest reg.OpmaskVirtual, body func(full bool)) {
 	XORQ(index, index)

@@ -79,7 +79,7 @@ func (w *windowRow) aside(f func()) {
 	w.index = index
 }
 
-// windowKernels writes all of them; package simd tells what each computes.
+// windowKernels writes all of them; package simd says what each computes.
 func windowKernels(v vectors) {
 	windowKernel(v, "maxWindows", []string{"upper", "lower"}, []string{"dst"}, func(w *windowRow) {
 		w.put(2, w.largest(w.largest(w.cell(0), w.right(0)), w.largest(w.cell(1), w.right(1))))

@@ -9,7 +9,7 @@ import (
 )
 
 // winograd writes a transform of Winograd's convolution: dst = L src Lᵀ for a small matrix of vectors of
-// channels, where L is the matrix of a line. Package simd tells the matrices. The columns of src are
+// channels, where L is the matrix of a line. Package simd gives the matrices. The columns of src are
 // taken through L first, for two or three of its rows at a time, as many as the registers hold; then
 // the rows of what comes out. Nothing is kept in memory between.
 type winograd struct {

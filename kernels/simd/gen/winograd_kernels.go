@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// winogradKernels writes all transforms; package simd tells what each computes.
+// winogradKernels writes all transforms; package simd says what each computes.
 func winogradKernels(v vectors) {
 	transform(v, "winogradInput", input, "", store)
 	transform(v, "winogradFilter", filter, "", store)

@@ -10,7 +10,7 @@ const (
 	// mostBlock is more than the bytes that a block makes a reader load: 64 codes and values of up to 31
 	// bits, and what simd.HuffmanRun asks for.
 	mostBlock = 264 + simd.RunBytes
-	// slack is the zeros behind the coded bytes. A reader loads up to eight bytes ahead of what it takes.
+	// slack is the zeros after the coded bytes. A reader loads up to eight bytes ahead of what it takes.
 	slack = mostBlock + 8
 )
 
@@ -28,7 +28,7 @@ type bitReader struct{ simd.Bits }
 // taken is the position of the next bit.
 func (r *bitReader) taken() int { return 8*r.Next - int(r.N) }
 
-// spent tells that a block may run over the slack: all coded bytes were taken before.
+// spent reports whether a block may run over the slack: all coded bytes were taken before.
 func (r *bitReader) spent() bool { return len(r.From)-r.Next < mostBlock }
 
 // bits takes n bits, at most 16, that Fill has made ready.

@@ -6,7 +6,7 @@ import "nmn/kernels/simd"
 var natural = simd.ZigZag()
 
 // block takes a block of a sequential scan: the difference of its mean from that of the block before, and
-// the coefficients behind it, which it writes where they are not zero. The reader must not be spent.
+// the coefficients after it, which it writes where they are not zero. The reader must not be spent.
 func (r *bitReader) block(level simd.Level, coefs *[64]int16, dc, ac *huffman) (difference int32, ok bool) {
 	r.Fill()
 	if difference, ok = r.difference(dc); !ok {
@@ -26,7 +26,7 @@ func (r *bitReader) block(level simd.Level, coefs *[64]int16, dc, ac *huffman) (
 	}
 }
 
-// difference takes the first symbol of a block and the bits behind it; false for what is none.
+// difference takes the first symbol of a block and the bits after it; false where there is no valid symbol.
 func (r *bitReader) difference(dc *huffman) (int32, bool) {
 	e := entry(dc.values[r.Acc>>(64-lookBits)])
 	if length := e.length(); length > 0 {
@@ -52,7 +52,7 @@ func (h *huffman) long(acc uint64) (length, advance int, value int16) {
 	return code + extra, advance, int16(extend(uint32(acc>>32>>(32-extra)), extra))
 }
 
-// steps tells what the symbol of a coefficient says: the distance to the one behind it, and the bits of its
+// steps holds what the symbol of a coefficient means: the distance to the next one, and the bits of its
 // value. An end of block is a zero so far away that it ends the block.
 func steps(symbol uint8) (advance, extra int) {
 	advance, extra = int(symbol>>4)+1, int(symbol&15)

@@ -108,7 +108,7 @@ func (d *Decoder) Decode(rgb []uint8) error {
 	return nil
 }
 
-// begin forgets the file before, but for the memory.
+// begin forgets the previous file, but keeps its memory.
 func (d *Decoder) begin(data []byte) {
 	d.data, d.at, d.interval, d.scans = data, 0, 0, 0
 	d.frame.begin()

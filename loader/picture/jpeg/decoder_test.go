@@ -212,9 +212,10 @@ func TestDecoder_RefusesWhatIsWrong(t *testing.T) {
 		"arithmetic coding":    {frame(func(b []byte) { b[1] = 0xc9 }), "not decoded here"},
 		"no Huffman table":     {edited(t, "420", sos, func(b []byte) { b[6] = 0x33 }), "Huffman table is missing"},
 		"unknown component":    {edited(t, "420", sos, func(b []byte) { b[5] = 99 }), "no component 99"},
-		"too many codes":       {edited(t, "420", dht, func(b []byte) { b[5], b[6], b[7] = b[5]+3, 0, b[7]-2 }), "too many codes"},
-		"too few symbols":      {edited(t, "420", dht, func(b []byte) { b[5] = 200 }), "bytes of symbols"},
-		"unknown band":         {edited(t, "420-progressive", sos, func(b []byte) { b[12] = 64 }), "coefficients 0 to 64"},
+		"too many codes": {edited(t, "420", dht, func(b []byte) { b[5], b[6], b[7] = b[5]+3, 0, b[7]-2 }),
+			"too many codes"},
+		"too few symbols": {edited(t, "420", dht, func(b []byte) { b[5] = 200 }), "bytes of symbols"},
+		"unknown band":    {edited(t, "420-progressive", sos, func(b []byte) { b[12] = 64 }), "coefficients 0 to 64"},
 	} {
 		if _, _, _, err := decode(new(Decoder), c.data); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

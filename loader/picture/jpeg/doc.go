@@ -6,7 +6,7 @@
 // upsampling"), and the colour matrix of JFIF in 16-bit fixed point. What it does not take (four
 // components, arithmetic coding, 12 bits, lossless) gives ErrUnsupported.
 //
-// How a scan is read: its bytes are copied once without what was stuffed behind 0xff, so that the bit
+// How a scan is read: its bytes are copied once without what was stuffed after 0xff, so that the bit
 // reader takes eight bytes at a time and looks for no marker; one look-up finds code and value together
 // where they are short, as nearly all are. Rows of blocks go through the inverse DCT into planes, and rows
 // of planes through interpolation and colour matrix into the picture; those loops are package simd's.

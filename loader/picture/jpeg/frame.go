@@ -2,7 +2,7 @@ package jpeg
 
 import "fmt"
 
-// frame is what the frame header tells, and the memory of its components.
+// frame is what the frame header says, and the memory of its components.
 type frame struct {
 	width, height int // pixels
 	progressive   bool
@@ -73,7 +73,8 @@ func (f *frame) define(body []byte, progressive bool) error {
 	for i := range n {
 		for axis, s := range f.store[i].sampling {
 			if f.most[axis]%s != 0 || i == 0 && s != f.most[axis] {
-				return fmt.Errorf("%w: component %d with sampling %v of %v", ErrUnsupported, i, f.store[i].sampling, f.most)
+				return fmt.Errorf("%w: component %d with sampling %v of %v", ErrUnsupported, i,
+					f.store[i].sampling, f.most)
 			}
 		}
 	}

@@ -17,7 +17,7 @@ type huffman struct {
 	defined  bool
 	combined bool // values is filled
 	symbols  [256]uint8
-	// limit[n] is the first 16-bit number, codes left-aligned, behind the codes of n bits; base[n] turns a
+	// limit[n] is the first 16-bit number, codes left-aligned, after the codes of n bits; base[n] turns a
 	// code of n bits into an index of symbols.
 	limit [maxCode + 2]uint32
 	base  [maxCode + 1]int32
@@ -129,7 +129,7 @@ func entryOf(bits uint32, symbol uint8, length int, ac bool) entry {
 	return coefficient(length+extra, advance, int16(extend(value, extra)))
 }
 
-// extend turns the bits behind a symbol into the value that they stand for (T.81, F.2.2.1).
+// extend turns the bits after a symbol into the value that they stand for (T.81, F.2.2.1).
 func extend(bits uint32, size int) int32 {
 	if bits < 1<<size>>1 {
 		return int32(bits) - 1<<size + 1

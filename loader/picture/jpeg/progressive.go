@@ -39,7 +39,7 @@ func (d *Decoder) progressiveMCU(column, row int) error {
 	return nil
 }
 
-// progressiveBlock takes what a scan has of a block; false for a code that is in no table.
+// progressiveBlock reads the part of a block that a scan holds; false for a code that is in no table.
 func (d *Decoder) progressiveBlock(part *scanPart, coefs *[64]int16) bool {
 	s, r := &d.scan, &d.entropy.bitReader
 	switch {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// scan is what the header of a scan tells.
+// scan is what the header of a scan says.
 type scan struct {
 	components int
 	parts      [maxComponents]scanPart // the first of them

@@ -33,7 +33,8 @@ static int header(const library *l, void *handle, const unsigned char *data, siz
 	int sampling, space;
 	return l->header(handle, data, n, width, height, &sampling, &space);
 }
-static int decode(const library *l, void *handle, const unsigned char *data, size_t n, unsigned char *rgb, int width, int height) {
+static int decode(const library *l, void *handle, const unsigned char *data, size_t n,
+                  unsigned char *rgb, int width, int height) {
 	return l->decode(handle, data, n, rgb, width, 0, height, RGB, LIMIT_SCANS);
 }
 */
@@ -99,7 +100,8 @@ func (d *Decoder) Decode(rgb []uint8) error {
 	if len(data) == 0 || len(rgb) == 0 || len(rgb) != 3*d.width*d.height {
 		return fmt.Errorf("turbo: %d bytes for a picture of %d×%d pixels", len(rgb), d.width, d.height)
 	}
-	refused := C.decode(d.library, d.handle, bytePointer(data), C.size_t(len(data)), bytePointer(rgb), C.int(d.width), C.int(d.height)) != 0
+	refused := C.decode(d.library, d.handle, bytePointer(data), C.size_t(len(data)), bytePointer(rgb), C.int(d.width),
+		C.int(d.height)) != 0
 	runtime.KeepAlive(d)
 	if refused {
 		return errRefused

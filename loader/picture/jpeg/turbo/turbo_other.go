@@ -7,9 +7,10 @@ import "fmt"
 // Decoder is never made in this build.
 type Decoder struct{}
 
-// New tells that this build lacks the package.
+// New returns an error that wraps ErrMissing: this build lacks the decoder.
 func New() (*Decoder, error) {
-	return nil, fmt.Errorf("%w: the program was built without cgo and the tag turbo or cuda, or not for Linux", ErrMissing)
+	return nil, fmt.Errorf("%w: the program was built without cgo and the tag turbo or cuda, or not for Linux",
+		ErrMissing)
 }
 
 // Header is for the interface alone.
