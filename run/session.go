@@ -48,10 +48,11 @@ type Training struct {
 	Device string
 }
 
-// Session is a device with the data of a configuration, on which arms are trained.
+// Session is a device with the data of a configuration, on which arms are trained and models evaluated. It is for one
+// goroutine at a time.
 type Session struct {
-	Config  Config // as it was resolved, with the precision of the device
-	Backend kernels.Backend
+	Config  Config          // as it was completed, with the precision of the device
+	Backend kernels.Backend // the device
 	Data    *dataset.Splits
 	Log     *slog.Logger
 	Observe Observer

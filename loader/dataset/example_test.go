@@ -36,7 +36,8 @@ func ExampleOpen_features() {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "birds.csv")
-	if err := os.WriteFile(file, []byte("id,length,weight,split,sings\na,11,9,train,1\nb,95,4000,train,0\nc,14,20,test,1\n"), 0o666); err != nil {
+	table := "id,length,weight,split,sings\na,11,9,train,1\nb,95,4000,train,0\nc,14,20,test,1\n"
+	if err := os.WriteFile(file, []byte(table), 0o666); err != nil {
 		log.Fatal(err)
 	}
 	config := dataset.DefaultConfig()
