@@ -178,6 +178,25 @@ func (s *Set) Subset(clips []int) *Set {
 	return sub
 }
 
+// HoldOut parts the clips whose identifiers are held from the rest; a part without clips is nil.
+func (s *Set) HoldOut(held map[string]bool) (rest, out *Set) {
+	var parts [2][]int
+	for clip := range s.Clips() {
+		part := 0
+		if held[s.ID(clip)] {
+			part = 1
+		}
+		parts[part] = append(parts[part], clip)
+	}
+	if len(parts[0]) > 0 {
+		rest = s.Subset(parts[0])
+	}
+	if len(parts[1]) > 0 {
+		out = s.Subset(parts[1])
+	}
+	return rest, out
+}
+
 // Pairs is the number of captions of all clips.
 func (s *Set) Pairs() int {
 	n := 0

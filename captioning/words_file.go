@@ -38,14 +38,7 @@ func (w *Words) WriteTo(to io.Writer) (int64, error) {
 
 // WriteFile writes the words to a file, which appears whole or not at all.
 func (w *Words) WriteFile(path string) error {
-	var b bytes.Buffer
-	if _, err := w.WriteTo(&b); err != nil {
-		return err
-	}
-	if err := durable.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("cannot write the caption vocabulary %q: %w", path, err)
-	}
-	return nil
+	return durable.SaveFrom(path, "the caption vocabulary", w)
 }
 
 // ReadWords reads a file that WriteFile has written, see ParseWords.

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+
 	"nmn/loader"
 	"nmn/recipe"
 	"nmn/train"
-	"os"
-	"path/filepath"
 )
 
 // judge judges the nets of the run.

@@ -3,9 +3,10 @@ package run
 import (
 	"fmt"
 	"maps"
-	"nmn/recipe"
 	"slices"
 	"strings"
+
+	"nmn/recipe"
 
 	"go.yaml.in/yaml/v3"
 )

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"slices"
+
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/loader/dataset"
@@ -8,7 +10,6 @@ import (
 	"nmn/model"
 	"nmn/recipe"
 	"nmn/train"
-	"slices"
 
 	"go.yaml.in/yaml/v3"
 )

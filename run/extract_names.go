@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 
+	"nmn/format/table"
 	"nmn/loader"
 	"nmn/loader/dataset"
 )
@@ -36,18 +37,18 @@ func (x *extraction) writeLabels(ctx context.Context, index []int) error {
 			return err
 		}
 	}
-	for _, table := range []struct {
+	for _, output := range []struct {
 		file string
 		of   func() []int32
 	}{{x.o.Labels, func() []int32 { return row.Labels }}, {x.o.Truth, func() []int32 { return row.Truth }}} {
-		if table.file == "" {
+		if output.file == "" {
 			continue
 		}
 		labels := make([]uint8, x.set.Vocabulary.Len())
-		err := dataset.WriteLabels(table.file, x.set.Vocabulary.Texts(), ids, len(index), func(i int) ([]uint8, error) {
+		err := table.WriteFile(output.file, x.set.Vocabulary.Texts(), ids, len(index), func(i int) ([]uint8, error) {
 			err := x.set.Row(ctx, index[i], &row)
 			clear(labels)
-			for _, class := range table.of() {
+			for _, class := range output.of() {
 				labels[class] = 1
 			}
 			return labels, err
@@ -68,7 +69,7 @@ type clipRows struct {
 // write writes a CSV table with a line for each clip that has a row: its identifier, its first row from 0 and the
 // number of its rows. frames are those of the rows, ascending; a frame that could not be read has none.
 func (c *clipRows) write(ctx context.Context, path string, frames []int) error {
-	table := dataset.NewClipTable()
+	clips := dataset.NewClipTable()
 	var row loader.Row
 	for first := 0; first < len(frames); {
 		clip, _ := c.index.Of(frames[first])
@@ -81,8 +82,8 @@ func (c *clipRows) write(ctx context.Context, path string, frames []int) error {
 		if err := c.videos.Row(ctx, clip, &row); err != nil {
 			return err
 		}
-		table.Add(row.ID, first, end-first)
+		clips.Add(row.ID, first, end-first)
 		first = end
 	}
-	return table.WriteFile(path)
+	return clips.WriteFile(path)
 }

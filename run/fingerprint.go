@@ -7,12 +7,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"hash"
+	"strings"
+
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/train"
-	"strings"
 )
 
 // fingerprint identifies what a run computes: its configuration but for what changes no result, its

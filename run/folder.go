@@ -12,6 +12,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
+	"nmn/train"
 )
 
 // Files of a run folder, beside the checkpoints of package train and the page of package report.
@@ -28,16 +29,20 @@ const (
 
 // ReadConfig reads the configuration of a run folder.
 func ReadConfig(dir string) (*Config, error) {
-	path := filepath.Join(dir, ConfigFile)
-	file, err := ReadDocument(path)
-	if err != nil {
-		return nil, err
-	}
 	var c Config
-	if err := file.Decode(&c); err != nil {
+	if err := ReadConfigInto(dir, &c); err != nil {
 		return nil, err
 	}
 	return &c, nil
+}
+
+// ReadConfigInto reads the configuration of the folder of a run of any kind; config points to a struct of it.
+func ReadConfigInto(dir string, config any) error {
+	file, err := ReadDocument(filepath.Join(dir, ConfigFile))
+	if err != nil {
+		return err
+	}
+	return file.Decode(config)
 }
 
 // writeConfig writes the configuration with the versions of the program.
@@ -89,6 +94,14 @@ func ClaimFolder(dir string, found error, changed func() (key, was, is string), 
 		return err
 	}
 	return removeLeftovers(dir, ours)
+}
+
+// RefuseInterrupted refuses a folder with a run that was interrupted and has no result yet.
+func RefuseInterrupted(dir string) error {
+	if durable.Exists(filepath.Join(dir, train.LastName)) && !durable.Exists(filepath.Join(dir, ResultFile)) {
+		return setting.Errorf("run_dir", "%s holds a run that was interrupted: go on with --resume %s, or name another --run-dir", dir, dir)
+	}
+	return nil
 }
 
 // removeLeftovers deletes what a killed process left of our files that it was writing aside; the trainers do

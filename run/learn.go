@@ -3,15 +3,15 @@ package run
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+
 	"nmn/internal/durable"
 	"nmn/model"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/train"
-	"path/filepath"
-	"slices"
 )
 
 func (r *armRun) newNet(arm train.Arm, p *recipe.Plan) (*model.Net, error) {
@@ -75,14 +75,9 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	}
 	trainer.Observers = slices.Concat(records.observers(), r.watchers(), r.observers)
 	reached, err = trainer.Run(ctx)
-	if trained := r.session.Observe.Trained; trained != nil {
-		trained()
-	}
+	r.session.Observe.End()
 	if err = cmp.Or(err, records.close()); err != nil {
-		if errors.Is(err, train.ErrInterrupted) {
-			err = fmt.Errorf("%w: %w", ErrInterrupted, err)
-		}
-		return reached, nil, err
+		return reached, nil, Interrupted(err)
 	}
 	curve, err = ReadCurve(filepath.Join(r.dir, LogFile), arm.Name)
 	return reached, curve, err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"nmn/model"
@@ -89,10 +88,7 @@ func (s *Session) MeasureNet(ctx context.Context, arm train.Arm, net *model.Net)
 	}
 	defer func() { err = cmp.Or(err, trainer.Close()) }()
 	if _, err := trainer.Run(inner); err != nil && (ctx.Err() != nil || !errors.Is(err, train.ErrInterrupted)) {
-		if errors.Is(err, train.ErrInterrupted) {
-			err = fmt.Errorf("%w: %w", ErrInterrupted, err)
-		}
-		return m, err
+		return m, Interrupted(err)
 	}
 	limits := c.Train
 	if c.Arm.Rival() {

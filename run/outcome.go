@@ -1,14 +1,15 @@
 package run
 
 import (
+	"path/filepath"
+	"slices"
+
 	"nmn/internal/durable"
 	"nmn/labels"
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/train"
-	"path/filepath"
-	"slices"
 )
 
 // Report describes a run for reports.

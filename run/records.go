@@ -31,10 +31,24 @@ type records struct {
 	board   *telemetry.Board // nil where nobody asked for it
 }
 
-// openRecords opens them behind a step, -1 for a new run, and writes the configuration first. validation
-// is the set that is evaluated on the way, or nil.
-func openRecords(dir string, step int, c *Config, validation *loader.Set) (*records, error) {
+// OpenLog opens the log of a run folder behind a step, -1 for a new run, and writes the configuration first.
+func OpenLog(dir string, step int, config any) (*telemetry.Log, error) {
 	log, err := telemetry.OpenLog(filepath.Join(dir, LogFile), step)
+	if err != nil {
+		return nil, err
+	}
+	attributes := []any{"resumed_at", max(step, 0)}
+	values := Flatten(config)
+	for _, k := range SortedKeys(values) {
+		attributes = append(attributes, k, values[k])
+	}
+	log.Logger().Info("configuration", attributes...)
+	return log, nil
+}
+
+// openRecords opens them behind a step, -1 for a new run. validation is the set that is evaluated on the way, or nil.
+func openRecords(dir string, step int, c *Config, validation *loader.Set) (*records, error) {
+	log, err := OpenLog(dir, step, c)
 	if err != nil {
 		return nil, err
 	}
@@ -42,12 +56,6 @@ func openRecords(dir string, step int, c *Config, validation *loader.Set) (*reco
 	if err != nil {
 		return nil, cmp.Or(err, log.Close())
 	}
-	attributes := []any{"resumed_at", max(step, 0)}
-	values := Flatten(c)
-	for _, k := range SortedKeys(values) {
-		attributes = append(attributes, k, values[k])
-	}
-	log.Logger().Info("configuration", attributes...)
 	r := &records{log: log, summary: summary}
 	if c.Run.TensorBoard {
 		if r.board, err = telemetry.OpenBoard(filepath.Join(dir, TensorBoardFolder), step, validation); err != nil {

@@ -11,6 +11,7 @@ import (
 	"nmn/internal/setting"
 	"nmn/kernels"
 	"nmn/loader/dataset"
+	"nmn/loader/features"
 	"nmn/recipe"
 	"nmn/train"
 )
@@ -18,15 +19,49 @@ import (
 // ErrInterrupted ends work that its context has ended, after what was done has been saved.
 var ErrInterrupted = errors.New("interrupted")
 
-// Observer is told what people may want to know while a session works. Every function may be nil; all are called from
-// the goroutine that works.
-type Observer struct {
+// Interrupted makes the error of a trainer that its context has ended one that wraps ErrInterrupted. Other errors
+// stay what they are.
+func Interrupted(err error) error {
+	if errors.Is(err, train.ErrInterrupted) {
+		return fmt.Errorf("%w: %w", ErrInterrupted, err)
+	}
+	return err
+}
+
+// Observer is told what people may want to know while a session of classifiers works.
+type Observer = ObserverOf[train.Observer]
+
+// ObserverOf is told what people may want to know while a session works; steps are watched by an O. Every function
+// may be nil.
+type ObserverOf[O any] struct {
 	// Message is told what happens.
 	Message func(Message)
 	// Training is told that the training of a net begins, and returns who watches its steps.
-	Training func(Training) []train.Observer
+	Training func(Training) []O
 	// Trained is told that it has ended.
 	Trained func()
+}
+
+// Tell passes a message on.
+func (o ObserverOf[O]) Tell(m Message) {
+	if o.Message != nil {
+		o.Message(m)
+	}
+}
+
+// Begin says that the training of a net begins, and returns who watches its steps.
+func (o ObserverOf[O]) Begin(t Training) []O {
+	if o.Training == nil {
+		return nil
+	}
+	return o.Training(t)
+}
+
+// End says that the training has ended.
+func (o ObserverOf[O]) End() {
+	if o.Trained != nil {
+		o.Trained()
+	}
 }
 
 // Message is something that people may want to know.
@@ -61,10 +96,13 @@ type Session struct {
 	weightsShown bool // what was taken from a file of weights: every net of an experiment takes the same
 }
 
-// Options are what a session needs beside a configuration.
-type Options struct {
+// Options are what a session of classifiers needs beside a configuration.
+type Options = OptionsOf[train.Observer]
+
+// OptionsOf are what a session needs beside a configuration; steps are watched by an O.
+type OptionsOf[O any] struct {
 	Log      *slog.Logger // nil for nowhere
-	Observer Observer
+	Observer ObserverOf[O]
 }
 
 // Open opens the device and the data of a configuration. What this leaves open, such as the recipe, is filled in; what
@@ -207,7 +245,7 @@ func (s *Session) Prepare(ctx context.Context) (plain bool, err error) {
 // tellOneSided tells which words the training labels tell nothing of, before they are trained on.
 func (s *Session) tellOneSided() {
 	d := s.Data
-	never, always := dataset.OneSided(d.Train.Vocabulary.Texts(), d.Census.Positive, d.Census.Bags)
+	never, always := features.OneSided(d.Train.Vocabulary.Texts(), d.Census.Positive, d.Census.Bags)
 	if never == nil && always == nil {
 		return
 	}

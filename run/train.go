@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"path/filepath"
 
@@ -57,10 +56,9 @@ func (s *Session) train(ctx context.Context, dir string, resume bool) (*Outcome,
 			from = filepath.Join(first, train.LastName)
 		}
 	}
-	if !resume && durable.Exists(filepath.Join(dir, train.LastName)) {
-		if o, err := ReadOutcome(dir); err != nil || o == nil {
-			return nil, cmp.Or(err, setting.Errorf("run_dir",
-				"%s holds a run that was interrupted: go on with --resume %s, or name another --run-dir", dir, dir))
+	if !resume {
+		if err := RefuseInterrupted(dir); err != nil {
+			return nil, err
 		}
 	}
 	o, reused, err := s.TrainArm(ctx, ArmOptions{Arm: c.Arm, Dir: dir, From: from, Recipe: found})

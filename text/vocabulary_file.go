@@ -165,14 +165,7 @@ func (v *Vocabulary) WriteTo(w io.Writer) (int64, error) {
 
 // WriteFile writes the vocabulary to a file, which appears whole or not at all.
 func (v *Vocabulary) WriteFile(path string) error {
-	var b bytes.Buffer
-	if _, err := v.WriteTo(&b); err != nil {
-		return err
-	}
-	if err := durable.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("cannot write the vocabulary %q: %w", path, err)
-	}
-	return nil
+	return durable.SaveFrom(path, "the vocabulary", v)
 }
 
 // Words returns a copy of the words in class order.

@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"nmn/captioning"
 	"nmn/eval/caption"
-	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/report"
 )
@@ -27,7 +24,8 @@ func newCaption(p *program) *cobra.Command {
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newCaptionTrain(p), newCaptionGenerate(p), newCaptionEval(p), newCaptionVocab(p), newCaptionScenes(p), newCaptionCounts(p))
+	cmd.AddCommand(newCaptionTrain(p), newCaptionGenerate(p), newCaptionEval(p), newCaptionVocab(p),
+		newCaptionScenes(p), newCaptionCounts(p))
 	return cmd
 }
 
@@ -62,9 +60,13 @@ See docs/captions.md.`,
 	in := under(cmd, "Captions")
 	in.file(&c.results, "results", "`file` of generated captions, one for each picture or clip", "json", "jsonl", "csv")
 	in.file(&c.references, "references", "`file` of the captions that people wrote", "json", "jsonl", "csv", "zip")
-	enum(in, &c.split, "split", "MSR-VTT's annotations as references: `clips` that count (default all)", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
-	in.bool(&c.partial, "partial", "score some of the pictures or clips alone: references without a generated caption are left aside")
-	in.directory(&c.meteor, "meteor-data", "`folder` of METEOR's resource files (english.words, english.prefixes, english.synsets, english.exceptions, paraphrase-en; plain or .gz)")
+	enum(in, &c.split, "split", "MSR-VTT's annotations as references: `clips` that count (default all)",
+		loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
+	in.bool(&c.partial, "partial",
+		"score some of the pictures or clips alone: references without a generated caption are left aside")
+	in.directory(&c.meteor, "meteor-data",
+		"`folder` of METEOR's resource files (english.words, english.prefixes, english.synsets, "+
+			"english.exceptions, paraphrase-en; plain or .gz)")
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "`file` to write the scores of each caption to, .csv", "csv")
 	out.int(&c.show, "show", "`captions` to print beside their references, evenly spaced in the file")
@@ -95,7 +97,7 @@ func (c *captionEval) run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.output != "" {
-		if err := writeCaptionScores(c.output, items, result); err != nil {
+		if err := captioning.WriteScores(c.output, items, result); err != nil {
 			return err
 		}
 	}
@@ -130,31 +132,13 @@ func showCaptions(w io.Writer, items []caption.Item, n int) error {
 }
 
 func (c *captionEval) items() ([]caption.Item, error) {
-	results, err := readClipCaptions(c.results, "")
+	results, err := captioning.ReadCaptions(c.results, "")
 	if err != nil {
 		return nil, err
 	}
-	references, err := readClipCaptions(c.references, c.split)
+	references, err := captioning.ReadCaptions(c.references, c.split)
 	if err != nil {
 		return nil, err
 	}
 	return caption.Join(results, references, c.partial)
-}
-
-// writeCaptionScores writes a row for each caption.
-func writeCaptionScores(path string, items []caption.Item, r *caption.Result) error {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	records := [][]string{{"id", "caption", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "meteor", "rouge_l", "cider_d"}}
-	for i, s := range r.Captions {
-		record := []string{items[i].ID, items[i].Candidate}
-		for _, v := range append(s.BLEU[:], s.METEOR, s.ROUGEL, s.CIDErD) {
-			record = append(record, strconv.FormatFloat(v, 'g', 10, 64))
-		}
-		records = append(records, record)
-	}
-	if err := w.WriteAll(records); err != nil {
-		return fmt.Errorf("scores of captions: %w", err)
-	}
-	return durable.Save(path, b.Bytes())
 }

@@ -1,19 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"nmn/captioning"
-	"nmn/eval/caption"
-	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/loader/dataset"
-	"nmn/loader/features"
 )
 
 // captionCounts are the flags of nmn caption counts.
@@ -27,7 +21,8 @@ type captionCounts struct {
 }
 
 func newCaptionCounts(p *program) *cobra.Command {
-	c := captionCounts{split: loader.TrainSplit, given: 10, words: captioning.WordOptions{MinCount: 1, Size: dataset.MSRVTTWords}}
+	c := captionCounts{split: loader.TrainSplit, given: 10,
+		words: captioning.WordOptions{MinCount: 1, Size: dataset.MSRVTTWords}}
 	cmd := &cobra.Command{
 		Use:   "counts CAPTIONS DIR",
 		Short: "Make features of captions alone: word counts of some, to say the others by",
@@ -43,8 +38,10 @@ are the words that were counted; --vocab takes those of another split.`,
 		RunE:              func(_ *cobra.Command, args []string) error { return c.run(p, args[0], args[1]) },
 	}
 	r := under(cmd, "Captions")
-	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
-	r.int(&c.given, "given", "`captions` of each clip, the first in the file, whose words are counted; the others are to be said")
+	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit,
+		loader.TestSplit)
+	r.int(&c.given, "given",
+		"`captions` of each clip, the first in the file, whose words are counted; the others are to be said")
 	w := under(cmd, "Words")
 	wordFlags(w, &c.words)
 	w.file(&c.vocab, "vocab", "`file` of the words to count (default: those of the counted captions)", "txt")
@@ -56,11 +53,11 @@ func (c *captionCounts) run(p *program, path, dir string) error {
 	if c.given < 1 || c.words.MinCount < 0 || c.words.Size < 0 {
 		return usagef("caption counts: --given is at least 1, --min-count and --vocab-size at least 0")
 	}
-	all, err := readClipCaptions(path, c.split)
+	all, err := captioning.ReadCaptions(path, c.split)
 	if err != nil {
 		return err
 	}
-	given, rest, left := c.divide(all)
+	given, rest, left := captioning.FirstCaptions(all, c.given)
 	if len(rest.IDs) == 0 {
 		return fmt.Errorf("captions %s: no clip has more than %d captions: lower --given", path, c.given)
 	}
@@ -68,7 +65,7 @@ func (c *captionCounts) run(p *program, path, dir string) error {
 	if c.vocab != "" {
 		words, err = captioning.ReadWords(c.vocab)
 	} else {
-		words, _, err = captioning.BuildWords(captionTexts(given), c.words)
+		words, _, err = captioning.BuildWords(captioning.AllTexts(given), c.words)
 	}
 	if err != nil {
 		return err
@@ -76,70 +73,14 @@ func (c *captionCounts) run(p *program, path, dir string) error {
 	if err := refuseFilled(dir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	if err := words.WriteFile(filepath.Join(dir, wordsName)); err != nil {
-		return err
-	}
-	if err := writeCounts(filepath.Join(dir, "counts.npy"), given, words); err != nil {
-		return err
-	}
-	if err := writeClipRows(filepath.Join(dir, "counts.csv"), rest.IDs, 1); err != nil {
-		return err
-	}
-	if err := writeCaptionLists(filepath.Join(dir, "captions.json"), rest); err != nil {
+	if err := captioning.WriteCounts(dir, given, rest, words); err != nil {
 		return err
 	}
 	if c.asJSON {
-		return writeJSON(p.out, map[string]any{"folder": dir, "clips": len(rest.IDs), "left_out": left, "features": words.AtLeast(0)})
+		return writeJSON(p.out, map[string]any{"folder": dir, "clips": len(rest.IDs), "left_out": left,
+			"features": words.AtLeast(0)})
 	}
 	_, err = fmt.Fprintf(p.out, "%s: %d clips, counts of %d words; %d clips with too few captions left out\n",
 		dir, len(rest.IDs), words.AtLeast(0), left)
 	return err
-}
-
-// divide takes the first captions of each clip. Clips with no others are left out.
-func (c *captionCounts) divide(all *caption.Captions) (given, rest *caption.Captions, left int) {
-	given, rest = &caption.Captions{Of: map[string][]string{}}, &caption.Captions{Of: map[string][]string{}}
-	for _, id := range all.IDs {
-		captions := all.Of[id]
-		if len(captions) <= c.given {
-			left++
-			continue
-		}
-		given.IDs, rest.IDs = append(given.IDs, id), append(rest.IDs, id)
-		given.Of[id], rest.Of[id] = captions[:c.given], captions[c.given:]
-	}
-	return given, rest, left
-}
-
-// writeCounts writes how often the captions of each clip have each word, divided by their number.
-func writeCounts(path string, given *caption.Captions, words *captioning.Words) (err error) {
-	w, err := features.Create(path, words.AtLeast(0))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	row := make([]float32, words.AtLeast(0))
-	first := words.Len() - len(row) // the ids before it are no words
-	for _, id := range given.IDs {
-		clear(row)
-		for _, text := range given.Of[id] {
-			for _, word := range words.Append(nil, captioning.Tokens(text)) {
-				if word >= int32(first) {
-					row[int(word)-first] += 1 / float32(len(given.Of[id]))
-				}
-			}
-		}
-		if err := w.Write(row); err != nil {
-			return err
-		}
-	}
-	return w.Commit()
-}
-
-// writeCaptionLists writes captions as an object of lists.
-func writeCaptionLists(path string, c *caption.Captions) error {
-	return durable.SaveJSON(path, c.Of)
 }

@@ -3,25 +3,23 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"nmn/captioning"
-	"nmn/internal/durable"
 	"nmn/run"
-	"nmn/train"
+	"nmn/run/captioner"
 )
 
 // captionGenerate are the flags of nmn caption generate.
 type captionGenerate struct {
 	model      string
 	checkpoint run.Checkpoint
-	clips      clipFiles
+	clips      captioner.ClipFiles
 	words      string
 	fewer      bool
-	search     captionSearch
+	search     captioner.Search
 	device     string
 	threads    int
 	output     string
@@ -29,7 +27,8 @@ type captionGenerate struct {
 }
 
 func newCaptionGenerate(p *program) *cobra.Command {
-	g := captionGenerate{checkpoint: run.Best, clips: clipFiles{PerRow: 1}, device: "auto", search: defaultSearch()}
+	g := captionGenerate{checkpoint: run.Best, clips: captioner.ClipFiles{PerRow: 1}, device: "auto",
+		search: captioner.DefaultSearch()}
 	cmd := &cobra.Command{
 		Use:   "generate MODEL --features FILE",
 		Short: "Say what clips show, by a captioner that was trained",
@@ -48,13 +47,14 @@ standard output or --output in the format of COCO caption results, [{"image_id",
 		},
 	}
 	clips := under(cmd, "Clips")
-	g.clips.featureFlags(clips, "", "")
+	clipFeatureFlags(clips, &g.clips, "", "")
 	clips.string(&g.clips.Array, "feature-array", "`name` of the array in .npz and .safetensors files of several")
-	clips.bool(&g.fewer, "fewer-frames", "take clips that all have fewer frames than those that the captioner was trained on")
+	clips.bool(&g.fewer, "fewer-frames",
+		"take clips that all have fewer frames than those that the captioner was trained on")
 	m := under(cmd, "Model")
 	enum(m, &g.checkpoint, "checkpoint", "of a run folder, the `checkpoint` to take", run.Best, run.Last)
 	m.file(&g.words, "vocab", "`file` of a vocabulary that the model must have been trained with", "txt")
-	g.search.flags(under(cmd, "Search"))
+	searchFlags(under(cmd, "Search"), &g.search)
 	deviceFlags(cmd, under(cmd, "Run"), &g.device, &g.threads)
 	out := under(cmd, "Output")
 	out.file(&g.output, "output", "`file` to write the captions to, .json (default standard output)", "json")
@@ -66,17 +66,17 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 	if err := needFiles(cmd, "features"); err != nil {
 		return err
 	}
-	if err := g.search.validate("caption generate"); err != nil {
-		return err
+	if err := g.search.Validate(); err != nil {
+		return fmt.Errorf("caption generate: %w", err)
 	}
 	if g.threads < 0 {
 		return usagef("caption generate: --threads is %d, want at least 0", g.threads)
 	}
-	file, err := g.find()
+	file, err := captioner.FindCheckpoint(g.model, g.checkpoint)
 	if err != nil {
 		return err
 	}
-	clips, err := g.clips.open()
+	clips, err := g.clips.Open()
 	if err != nil {
 		return err
 	}
@@ -87,19 +87,20 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, backend.Close()) }()
-	net, about, err := captioning.OpenNet(file, backend)
+	model, err := captioner.OpenModel(file, backend)
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, net.Close()) }()
-	if err := g.fits(about, clips); err != nil {
+	defer func() { err = cmp.Or(err, model.Close()) }()
+	if err := g.fits(model, clips); err != nil {
 		return err
 	}
 	draw := p.lines()
-	generated, err := captioning.Generate(cmd.Context(), net, about.Words, clips, g.search.generation(), func(done int) {
+	generated, err := model.Caption(cmd.Context(), clips, g.search, func(done int) {
 		if draw != nil {
 			draw(done == clips.Clips(), func(since time.Duration) string {
-				return fmt.Sprintf("captions: %d of %d clips, %s left", done, clips.Clips(), timeLeft(since, done, clips.Clips()-done))
+				return fmt.Sprintf("captions: %d of %d clips, %s left", done, clips.Clips(),
+					timeLeft(since, done, clips.Clips()-done))
 			})
 		}
 	})
@@ -110,28 +111,14 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 	return g.write(p, generated)
 }
 
-// find finds the checkpoint. A run in which nothing was held out has no best one, and then the last is taken
-// unless the other was asked for by name.
-func (g *captionGenerate) find() (string, error) {
-	if best := filepath.Join(g.model, train.BestName); g.checkpoint == run.Best && !durable.Exists(best) && durable.Exists(filepath.Join(g.model, train.LastName)) {
-		g.checkpoint = run.Last
-	}
-	file, _, err := run.FindCheckpoint(g.model, g.checkpoint)
-	return file, err
-}
-
-// fits holds features and vocabulary to those of the model.
-func (g *captionGenerate) fits(c *captioning.Checkpoint, clips *captioning.FrameFile) error {
+// fits holds features and vocabulary against those of the model.
+func (g *captionGenerate) fits(m *captioner.Model, clips *captioning.FrameFile) error {
 	if g.words != "" {
-		words, err := captioning.ReadWords(g.words)
-		if err == nil {
-			err = c.Words.Same(words)
-		}
-		if err != nil {
+		if err := m.HasWords(g.words); err != nil {
 			return fmt.Errorf("%s and the model %s: %w", g.words, g.model, err)
 		}
 	}
-	if err := captioning.Fit(clips, c.Model.Frames, c.Model.Features, g.fewer); err != nil {
+	if err := m.Fits(clips, g.fewer); err != nil {
 		return fmt.Errorf("%s and the model %s: %w", g.clips.Features, g.model, err)
 	}
 	return nil
@@ -153,7 +140,8 @@ func (g *captionGenerate) write(p *program, generated []captioning.Generated) er
 		mean += c.LogProbability / float64(len(generated))
 	}
 	if g.asJSON {
-		return writeJSON(p.out, map[string]any{"file": g.output, "captions": len(generated), "mean_log_probability": mean})
+		return writeJSON(p.out, map[string]any{"file": g.output, "captions": len(generated),
+			"mean_log_probability": mean})
 	}
 	_, err := fmt.Fprintf(p.out, "%s: %d captions, mean log-probability %.2f\n", g.output, len(generated), mean)
 	return err

@@ -1,17 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"nmn/eval"
-	"nmn/eval/caption"
-	"nmn/loader/dataset"
-	"nmn/loader/features"
+	"nmn/captioning"
 	"nmn/loader/scenes"
 	"nmn/run"
 )
@@ -24,7 +19,8 @@ type captionScenes struct {
 }
 
 func newCaptionScenes(p *program) *cobra.Command {
-	c := captionScenes{config: scenes.MovingConfig{Seed: 1, Split: "train", N: 1000, Frames: run.MovingFrames}, perClip: scenes.CaptionsPerPicture}
+	c := captionScenes{config: scenes.MovingConfig{Seed: 1, Split: "train", N: 1000, Frames: run.MovingFrames},
+		perClip: scenes.CaptionsPerPicture}
 	cmd := &cobra.Command{
 		Use:   "scenes DIR",
 		Short: "Write captions and true concepts of the moving scenes to a folder",
@@ -54,81 +50,21 @@ func (c *captionScenes) run(p *program, dir string) error {
 	if err := c.config.Validate(); err != nil {
 		return usageError{err}
 	}
-	ids, captions, err := scenes.MovingCaptions(c.config, c.perClip)
+	captions, err := captioning.SceneCaptions(c.config, c.perClip)
 	if err != nil {
 		return usageError{err}
 	}
 	if err := refuseFilled(dir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := captioning.WriteScenes(dir, c.config, captions); err != nil {
 		return err
 	}
-	truth := filepath.Join(dir, "truth.npy")
-	if err := writeFrameTruth(c.config, truth); err != nil {
-		return err
-	}
-	if err := writeClipRows(filepath.Join(dir, "truth.csv"), ids, c.config.Frames); err != nil {
-		return err
-	}
-	path := filepath.Join(dir, "captions.json")
-	if err := writeCaptionLists(path, captionsOfClips(ids, captions)); err != nil {
-		return err
-	}
+	path := filepath.Join(dir, captioning.CaptionsFile)
 	if c.asJSON {
-		return writeJSON(p.out, map[string]any{"captions": path, "features": truth, "clips": len(ids), "frames": c.config.Frames})
+		return writeJSON(p.out, map[string]any{"captions": path, "features": filepath.Join(dir, "truth.npy"),
+			"clips": len(captions.IDs), "frames": c.config.Frames})
 	}
 	_, err = fmt.Fprintln(p.out, path)
 	return err
-}
-
-// captionsOfClips brings lists together.
-func captionsOfClips(ids []string, captions [][]string) *caption.Captions {
-	c := &caption.Captions{IDs: ids, Of: make(map[string][]string, len(ids))}
-	for i, id := range ids {
-		c.Of[id] = captions[i]
-	}
-	return c
-}
-
-// writeFrameTruth writes what every frame shows, a row of 0 and 1 each.
-func writeFrameTruth(config scenes.MovingConfig, path string) (err error) {
-	vocabulary, err := scenes.Vocabulary()
-	if err != nil {
-		return err
-	}
-	w, err := features.Create(path, vocabulary.Len())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	row := make([]float32, vocabulary.Len())
-	for clip := range config.N {
-		shown, err := scenes.FrameTruth(config, clip)
-		if err != nil {
-			return err
-		}
-		truth, frames, classes, err := eval.Uint8Matrix(shown)
-		if err != nil {
-			return err
-		}
-		for t := range frames {
-			for k, y := range truth[t*classes : (t+1)*classes] {
-				row[k] = float32(y)
-			}
-			if err := w.Write(row); err != nil {
-				return err
-			}
-		}
-	}
-	return w.Commit()
-}
-
-// writeClipRows writes the rows of clips that have as many frames each.
-func writeClipRows(path string, ids []string, frames int) error {
-	table := dataset.NewClipTable()
-	for i, id := range ids {
-		table.Add(id, i*frames, frames)
-	}
-	return table.WriteFile(path)
 }

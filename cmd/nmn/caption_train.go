@@ -6,19 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"nmn/eval/caption"
-	"nmn/internal/durable"
 	"nmn/report"
 	"nmn/run"
-	"nmn/train"
+	"nmn/run/captioner"
 )
 
 // captionTrain are the flags of nmn caption train.
 type captionTrain struct {
-	config captionConfig
+	config captioner.Config
 	runDir string
 	resume string
 	dryRun bool
@@ -27,7 +27,7 @@ type captionTrain struct {
 }
 
 func newCaptionTrain(p *program) *cobra.Command {
-	t := captionTrain{config: captionBase(captionSmall), runDir: filepath.Join("runs", "captions")}
+	t := captionTrain{config: captioner.DefaultConfig(), runDir: filepath.Join("runs", "captions")}
 	cmd := &cobra.Command{
 		Use:   "train --features FILE --captions FILE",
 		Short: "Train a captioner on features of frames",
@@ -46,9 +46,10 @@ An interrupt saves first; --resume goes on as if nothing had happened. Defaults 
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
 	}
 	c := under(cmd, "Configuration")
-	enum(c, &t.config.Preset, "preset", "`settings` to start from; paper has the sizes of section 4.4", captionPresets()...)
+	enum(c, &t.config.Preset, "preset", "`settings` to start from; paper has the sizes of section 4.4",
+		captioner.Presets()...)
 	c.bool(&t.print, "print-config", "print the resolved configuration and stop")
-	t.config.flags(cmd)
+	captionerFlags(cmd, &t.config)
 	r := under(cmd, "Run")
 	r.directory(&t.runDir, "run-dir", "`folder` of the run")
 	r.directory(&t.resume, "resume", "`folder` of a run to go on with; its configuration is taken from there")
@@ -62,82 +63,87 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	if t.print {
-		content, err := t.config.yaml()
+		content, err := t.config.YAML()
 		if err == nil {
 			_, err = p.out.Write(content)
 		}
 		return err
 	}
-	if err := t.check(cmd); err != nil {
+	if t.resume == "" {
+		if err := needFiles(cmd, "features", "captions"); err != nil {
+			return err
+		}
+	}
+	s, err := captioner.Open(cmd.Context(), t.config, captioner.Options{Log: p.log, Observer: p.captionObserver()})
+	if err != nil {
 		return err
 	}
-	r := &captionRun{program: p, config: t.config, dir: t.runDir, title: "captioner"}
-	defer func() { err = cmp.Or(err, r.closeData()) }()
-	if err := r.openData(); err != nil {
-		return err
-	}
-	run := t.config.run()
-	if r.backend, err = p.openDevice(&run); err != nil {
-		return err
-	}
-	defer func() { err = cmp.Or(err, r.backend.Close()) }()
+	defer func() { err = cmp.Or(err, s.Close()) }()
 	if t.dryRun {
-		return r.plan(cmd.Context())
+		return planCaptioner(cmd.Context(), p, s)
 	}
-	return t.train(cmd.Context(), r)
-}
-
-func (t *captionTrain) train(ctx context.Context, r *captionRun) error {
-	if t.resume == "" && durable.Exists(filepath.Join(t.runDir, train.LastName)) && !durable.Exists(filepath.Join(t.runDir, run.ResultFile)) {
-		return usagef("%s holds a run that was interrupted: go on with --resume %s, or name another --run-dir", t.runDir, t.runDir)
+	work := s.Train
+	if t.resume != "" {
+		work = s.Resume
 	}
-	o, reused, err := r.run(ctx)
+	o, err := work(cmd.Context(), t.runDir)
 	if errors.Is(err, run.ErrInterrupted) {
 		return fmt.Errorf("%w; go on with: nmn caption train --resume %s", err, t.runDir)
 	}
 	if err != nil {
 		return err
 	}
-	if reused {
-		r.program.note("%s is complete: nothing was run again", t.runDir)
-	}
+	return t.show(p, s, o)
+}
+
+func (t *captionTrain) show(p *program, s *captioner.Session, o *captioner.Outcome) error {
 	if t.asJSON {
-		return writeJSON(r.program.out, o)
+		return writeJSON(p.out, o)
 	}
-	fmt.Fprintf(r.program.out, "%s: %d steps, %d epochs, loss %.4f, %d words, %d captions of %d clips\n",
+	fmt.Fprintf(p.out, "%s: %d steps, %d epochs, loss %.4f, %d words, %d captions of %d clips\n",
 		filepath.Join(t.runDir, o.Checkpoint), o.Steps, o.Epochs, o.Loss, o.Words, o.Captions, o.Clips)
 	if o.Validation == nil {
 		return nil
 	}
-	return report.Write(r.program.out, report.Text, report.CaptionScores("Validation", *o.Validation, r.validation.Clips(), caption.NewMeteor().Modules()))
+	return report.Write(p.out, report.Text, report.CaptionScores("Validation", *o.Validation,
+		s.Data.Validation.Clips(), caption.NewMeteor().Modules()))
+}
+
+// planCaptioner makes a few steps without saving anything, and prints what training will take.
+func planCaptioner(ctx context.Context, p *program, s *captioner.Session) error {
+	c, learned := s.Model(), s.Data.Train
+	_, err := fmt.Fprintf(p.out, "device      %s\nclips       %d with %d captions, up to %d frames of %d features\n"+
+		"words       %d and the four that are none\nnet         %.2f M parameters\n",
+		s.Backend.Name(), learned.Clips(), learned.Pairs(), c.Frames, c.Features,
+		s.Data.Words.AtLeast(0), c.Parameters()/1e6)
+	if err != nil {
+		return err
+	}
+	m, err := s.Measure(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.out,
+		"training    %.0f MiB, %d steps of %.1f ms: about %v, without validation; nothing was written\n",
+		float64(m.Memory)/(1<<20), m.Steps, m.Step.Seconds()*1e3, (m.Step * time.Duration(m.Steps)).Round(time.Second))
+	return err
 }
 
 // resolve makes the configuration: that of the preset, or of the folder that is resumed, with the flags that
 // were given over it.
-func (t *captionTrain) resolve(cmd *cobra.Command) error {
+func (t *captionTrain) resolve(cmd *cobra.Command) (err error) {
 	given := givenFlags(cmd.Flags())
 	if t.resume != "" {
 		if cmd.Flags().Changed("run-dir") || cmd.Flags().Changed("preset") {
 			return usagef("caption train: --resume takes folder and configuration from the run: leave out --run-dir and --preset")
 		}
-		there, err := readCaptionConfig(t.resume)
+		there, err := captioner.ReadConfig(t.resume)
 		if err != nil {
 			return err
 		}
 		t.runDir, t.config = t.resume, *there
-	} else {
-		t.config = captionBase(t.config.Preset)
-	}
-	return setAgain(cmd.Flags(), given)
-}
-
-func (t *captionTrain) check(cmd *cobra.Command) error {
-	if err := needFiles(cmd, "features", "captions"); err != nil && t.resume == "" {
+	} else if t.config, err = captioner.FromPreset(t.config.Preset); err != nil {
 		return err
 	}
-	d := &t.config.Data
-	if d.Validation.Features == "" && (d.Validation.Clips != "" || d.Validation.IDs != "" || d.Validation.Captions != "") {
-		return usagef("caption train: --val-clips, --val-ids and --val-captions belong to --val-features: give it too")
-	}
-	return t.config.validate()
+	return setAgain(cmd.Flags(), given)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/captioning"
 	"nmn/internal/durable"
 	"nmn/run"
 	"nmn/train"
@@ -55,7 +56,7 @@ func TestCaption_TrainGenerateEval(t *testing.T) {
 	if one := must(t, append([]string{"caption", "generate", dir, "--generate-batch", "1", "--threads", "1"}, features...)...); one != string(readBytes(t, out)) {
 		t.Error("captions depend on the size of the batch or the number of threads")
 	}
-	beam := must(t, append([]string{"caption", "generate", dir, "--beam", "3", "--length-penalty", "1", "--max-length", "4", "--vocab", filepath.Join(dir, wordsName)}, features...)...)
+	beam := must(t, append([]string{"caption", "generate", dir, "--beam", "3", "--length-penalty", "1", "--max-length", "4", "--vocab", filepath.Join(dir, captioning.WordsFile)}, features...)...)
 	if strings.Count(beam, "image_id") != 24 {
 		t.Errorf("%s", beam)
 	}
@@ -129,7 +130,7 @@ func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
 		next = []string{"caption", "train", "--resume", broken, "--quiet"}
 	}
 	must(t, next...)
-	for _, name := range []string{train.LastName, train.BestName, wordsName} {
+	for _, name := range []string{train.LastName, train.BestName, captioning.WordsFile} {
 		if !bytes.Equal(readFile(t, broken, name), readFile(t, whole, name)) {
 			t.Errorf("%s differs from that of a run in one piece", name)
 		}
@@ -198,7 +199,7 @@ func TestCaptionTrain_RefusesTheVocabularyOfAnotherRun(t *testing.T) {
 	if c.code != exitFailure || !strings.Contains(c.err, "its vocabulary is another one") || !strings.Contains(c.err, "the vocabulary is of another run") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, wordsName), []byte("nmn-caption-words 1 cut short"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, captioning.WordsFile), []byte("nmn-caption-words 1 cut short"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if c := call(t, "caption", "train", "--resume", dir, "--max-steps", "4", "--quiet"); c.code != exitFailure || !strings.Contains(c.err, "line 1") {
@@ -273,7 +274,7 @@ func TestCaptionGenerate_RefusesWhatDoesNotFit(t *testing.T) {
 	for says, args := range map[string][]string{
 		"at most 3 frames, the captioner was trained on up to 4": clips(other, "truth"),
 		"the captioner takes 36":                                 clips(counts, "counts"),
-		"the vocabulary is of another run":                       append(clips(scenes, "truth"), "--vocab", filepath.Join(counts, wordsName)),
+		"the vocabulary is of another run":                       append(clips(scenes, "truth"), "--vocab", filepath.Join(counts, captioning.WordsFile)),
 		"cannot find the model":                                  {"caption", "generate", filepath.Join(dir, "none"), "--features", filepath.Join(scenes, "truth.npy")},
 	} {
 		if c := call(t, args...); c.code != exitFailure || !strings.Contains(c.err, says) {

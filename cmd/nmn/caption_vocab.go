@@ -2,12 +2,10 @@ package main
 
 import (
 	"fmt"
-	"iter"
 
 	"github.com/spf13/cobra"
 
 	"nmn/captioning"
-	"nmn/eval/caption"
 	"nmn/loader"
 )
 
@@ -36,7 +34,8 @@ with --vocab, as to compare captioners that share it.`,
 	}
 	r := under(cmd, "Words")
 	wordFlags(r, &c.options)
-	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
+	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit,
+		loader.TestSplit)
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "`file` to write the vocabulary to", "txt")
 	out.bool(&c.asJSON, "json", "write what was counted as JSON")
@@ -47,19 +46,6 @@ with --vocab, as to compare captioners that share it.`,
 func wordFlags(r room, o *captioning.WordOptions) {
 	r.int(&o.MinCount, "min-count", "least `occurrences` of a word in the training captions; rarer ones are unknown")
 	r.int(&o.Size, "vocab-size", "most `words`, the most frequent; 0 for all")
-}
-
-// captionTexts goes through all captions.
-func captionTexts(c *caption.Captions) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, id := range c.IDs {
-			for _, text := range c.Of[id] {
-				if !yield(text) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // countedWords is what nmn caption vocab tells as JSON.
@@ -74,11 +60,11 @@ func (c *captionVocab) run(p *program, path string) error {
 	if c.options.MinCount < 0 || c.options.Size < 0 {
 		return usagef("caption vocab: --min-count and --vocab-size are at least 0")
 	}
-	captions, err := readClipCaptions(path, c.split)
+	captions, err := captioning.ReadCaptions(path, c.split)
 	if err != nil {
 		return err
 	}
-	words, counted, err := captioning.BuildWords(captionTexts(captions), c.options)
+	words, counted, err := captioning.BuildWords(captioning.AllTexts(captions), c.options)
 	if err != nil {
 		return err
 	}

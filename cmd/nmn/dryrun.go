@@ -54,21 +54,12 @@ func planArm(ctx context.Context, p *program, s *run.Session, arm train.Arm) (du
 		return 0, err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
-	census, err := s.Data.Train.Census(ctx)
+	w, err := s.Workload(ctx, c, arm, net)
 	if err != nil {
 		return 0, err
 	}
-	parameters, noise := net.Config().Parameters()
-	batch := c.Train.Batch(arm.MIL) * c.Train.Accumulate * census.Frames / census.Bags // pictures
-	flop := 0.0
-	for _, l := range net.Layers() {
-		flop += l.TrainFLOP * float64(batch)
-	}
-	if _, err := fmt.Fprintf(p.out, "%-11s %.2f M parameters and %d of the noise model, %.2f GFLOP a step of %d pictures\n",
-		arm.Name, float64(parameters)/1e6, noise, flop/1e9, batch); err != nil {
-		return 0, err
-	}
-	if err := tellChunks(p, c, census.Longest, net); err != nil {
+	if _, err := fmt.Fprintf(p.out, "%-11s %.2f M parameters and %d of the noise model, %.2f GFLOP a step of %d pictures\n%s",
+		arm.Name, float64(w.Parameters)/1e6, w.Noise, w.FLOP/1e9, w.Pictures, chunksText(w.Chunks)); err != nil {
 		return 0, err
 	}
 	m, err := s.MeasureNet(ctx, arm, net)
@@ -77,6 +68,19 @@ func planArm(ctx context.Context, p *program, s *run.Session, arm train.Arm) (du
 	}
 	duration = m.Step * time.Duration(m.Steps)
 	_, err = fmt.Fprintf(p.out, "            %.0f MiB, %d steps of %.1f ms (%.3g images/s, %.1f GFLOP/s): about %v\n",
-		float64(m.Memory)/(1<<20), m.Steps, m.Step.Seconds()*1e3, float64(batch)/m.Step.Seconds(), flop/m.Step.Seconds()/1e9, duration.Round(time.Second))
+		float64(m.Memory)/(1<<20), m.Steps, m.Step.Seconds()*1e3, float64(w.Pictures)/m.Step.Seconds(), w.FLOP/m.Step.Seconds()/1e9, duration.Round(time.Second))
 	return duration, err
+}
+
+// chunksText is a line on what maps and gradients take, whole and in chunks of fewer frames; nothing of pictures.
+func chunksText(all []run.Chunk) string {
+	if len(all) == 0 {
+		return ""
+	}
+	mib := func(c run.Chunk) float64 { return float64(c.Bytes) / (1 << 20) }
+	line := fmt.Sprintf("            maps of %d frames: %.0f MiB", all[0].Frames, mib(all[0]))
+	for _, c := range all[1:] {
+		line += fmt.Sprintf(", with --chunk-frames %d %.0f MiB", c.Frames, mib(c))
+	}
+	return line + "\n"
 }

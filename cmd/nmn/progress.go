@@ -48,15 +48,47 @@ func (s *statusLine) erase() {
 	}
 }
 
+// audience is who reads what is written to standard error.
+type audience int
+
+const (
+	nobody audience = iota // --quiet
+	person                 // at a terminal, whose last line is kept up to date
+	record                 // a file or a program, which gets whole lines and few of them
+)
+
+// audience is whom progress is for.
+func (p *program) audience() audience {
+	switch {
+	case p.quiet:
+		return nobody
+	case p.interactive(p.err):
+		return person
+	}
+	return record
+}
+
 // redraw is how often the line changes at most.
 const redraw = 100 * time.Millisecond
+
+// pace keeps a line from being drawn more often than is of use.
+type pace struct{ drawn time.Time }
+
+// due reports whether it is time to draw; the last state is always drawn.
+func (p *pace) due(now time.Time, last bool) bool {
+	if now.Sub(p.drawn) < redraw && !last {
+		return false
+	}
+	p.drawn = now
+	return true
+}
 
 // progress tells how far a stage is.
 type progress struct {
 	title   string
 	began   time.Time
 	first   int // step that was done when it began, -1 before the first
-	drawn   time.Time
+	pace    pace
 	speed   average
 	unit    string     // of what a step takes
 	columns func() int // of the terminal, which may change
@@ -78,17 +110,13 @@ func (p *program) showProgress(title, unit string) func(e train.Progress, items 
 	}
 }
 
-// step counts a step in, and tells whether it is time to draw.
+// step counts a step in, and reports whether it is time to draw.
 func (p *progress) step(e train.Progress, items int, now time.Time) bool {
 	if p.first < 0 {
 		p.first = e.Step - 1
 	}
 	p.speed.add(e, items)
-	if now.Sub(p.drawn) < redraw && e.Step < e.Steps {
-		return false
-	}
-	p.drawn = now
-	return true
+	return p.pace.due(now, e.Step >= e.Steps)
 }
 
 // left is the time that the steps to come need, if they go on as since the start: validation and
@@ -134,18 +162,15 @@ func (p *progress) line(e train.Progress, now time.Time) string {
 // lines draws how far something is for a person at a terminal, as often as is of use and at the end; nil
 // where nobody looks. A line is made, of the time since the first, when it is drawn.
 func (p *program) lines() func(last bool, line func(since time.Duration) string) {
-	if p.quiet || !p.interactive(p.err) {
+	if p.audience() != person {
 		return nil
 	}
 	began := time.Now()
-	var drawn time.Time
+	var pace pace
 	return func(last bool, line func(since time.Duration) string) {
-		now := time.Now()
-		if now.Sub(drawn) < redraw && !last {
-			return
+		if now := time.Now(); pace.due(now, last) {
+			p.status.show(line(now.Sub(began)))
 		}
-		drawn = now
-		p.status.show(line(now.Sub(began)))
 	}
 }
 

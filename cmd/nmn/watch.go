@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -57,11 +58,10 @@ func (w *watch) observers(t run.Training) []train.Observer {
 			Version: b.Version, Revision: b.Revision})
 		all = append(all, w.metrics.Observer())
 	}
-	switch {
-	case w.program.quiet:
-	case w.program.interactive(w.program.err):
+	switch w.program.audience() {
+	case person:
 		all = append(all, w.showProgress(t.Title))
-	default:
+	case record:
 		all = append(all, w.tellEpochs(t.Title))
 	}
 	return all
@@ -103,3 +103,45 @@ func percent(n eval.Number) string {
 
 // done takes the line of progress away.
 func (w *watch) done() { w.program.status.clear() }
+
+// watchedSession is a session with who watches it.
+type watchedSession struct {
+	*run.Session
+	watch *watch
+}
+
+// openWatched opens a session whose messages and progress go to the terminal, and metrics to an address where one is
+// given. The address comes first: reading data may take minutes, and who asks for metrics, or whether the program is
+// up, gets an answer.
+func openWatched(ctx context.Context, p *program, c run.Config, metrics string) (*watchedSession, error) {
+	w, err := openWatch(ctx, p, metrics)
+	if err != nil {
+		return nil, err
+	}
+	s, err := run.Open(ctx, c, run.Options{Log: p.log, Observer: w.observer()})
+	if err != nil {
+		return nil, cmp.Or(err, w.close())
+	}
+	return &watchedSession{s, w}, nil
+}
+
+// observer shows people what a session does.
+func (w *watch) observer() run.Observer {
+	return run.Observer{Message: w.program.tell, Training: w.observers, Trained: w.done}
+}
+
+func (s *watchedSession) Close() error { return cmp.Or(s.watch.close(), s.Session.Close()) }
+
+// tell shows a message to people.
+func (p *program) tell(m run.Message) {
+	text := m.Text
+	if m.Topic != "" {
+		text = fmt.Sprintf("%-8s%s", m.Topic, m.Text)
+	}
+	switch {
+	case m.Detail:
+		p.note("%s", text)
+	case !p.quiet:
+		fmt.Fprintln(p.status, text)
+	}
+}

@@ -2,8 +2,11 @@ package table
 
 import (
 	"encoding/csv"
+	"errors"
 	"io"
 	"strconv"
+
+	"nmn/internal/durable"
 )
 
 // Writer writes a table as CSV: a header of words and a row for each bag, as ReadScores and ReadLabels read them.
@@ -41,4 +44,31 @@ func (w *Writer[T]) Write(id string, values []T) error {
 func (w *Writer[T]) Flush() error {
 	w.csv.Flush()
 	return w.csv.Error()
+}
+
+// WriteFile writes so many rows to a file, which appears whole or not at all. ids name them, nil for none. values of
+// a row may be overwritten when the next ones are asked for.
+func WriteFile[T float32 | uint8](path string, words, ids []string, rows int, values func(row int) ([]T, error)) (err error) {
+	file, err := durable.Create(path, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	out, id := NewWriter[T](file, words, ids != nil), ""
+	for i := range rows {
+		if ids != nil {
+			id = ids[i]
+		}
+		row, err := values(i)
+		if err != nil {
+			return err
+		}
+		if err := out.Write(id, row); err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return file.Commit()
 }

@@ -194,3 +194,22 @@ func (f *File) Elements(name string) (func(dst []float32) error, error) {
 		return nil
 	}, nil
 }
+
+// Tensor is what a file says of one of its tensors.
+type Tensor struct {
+	Name  string            `json:"name"`
+	DType safetensors.DType `json:"dtype"`
+	Shape []int             `json:"shape"`
+}
+
+// Tensors lists what is in the file, in its order.
+func (f *File) Tensors() (all []Tensor, err error) {
+	for _, name := range f.Names() {
+		dtype, shape, err := f.Info(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Tensor{name, dtype, append([]int{}, shape...)})
+	}
+	return all, nil
+}

@@ -1,9 +1,11 @@
 package durable
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -12,6 +14,19 @@ import (
 func Save(path string, content []byte) error {
 	if err := WriteFile(path, content, 0o666); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return nil
+}
+
+// SaveFrom writes a whole file with the content that w writes. what names it in errors, as
+// "the vocabulary"; those of w are returned as they are, before anything is written.
+func SaveFrom(path, what string, w io.WriterTo) error {
+	var b bytes.Buffer
+	if _, err := w.WriteTo(&b); err != nil {
+		return err
+	}
+	if err := WriteFile(path, b.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("cannot write %s %q: %w", what, path, err)
 	}
 	return nil
 }

@@ -72,3 +72,22 @@ func (w *Writer) failed(err error) error {
 	}
 	return fmt.Errorf("features: cannot write %q: %w", w.name, err)
 }
+
+// WriteFile writes rows to a file, as Create does.
+func WriteFile(name string, rows Rows) (err error) {
+	w, err := Create(name, rows.Width())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	row := make([]float32, rows.Width())
+	for i := range rows.Len() {
+		if err := rows.Read(i, row); err != nil {
+			return err
+		}
+		if err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	return w.Commit()
+}

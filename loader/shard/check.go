@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -119,4 +120,49 @@ func (s seenClips) add(r *Record) error {
 	}
 	s[key] = struct{}{}
 	return nil
+}
+
+// Contents is what a folder of frames holds.
+type Contents struct {
+	Folder string `json:"output"`
+	Form   Form   `json:"form"`
+	Clips  int    `json:"clips"`
+	Frames int    `json:"frames"`
+}
+
+// CheckFolder holds the index of a folder and its frames to each other, and counts them.
+func CheckFolder(ctx context.Context, dir string) (c Contents, err error) {
+	r, err := Open(dir)
+	if err != nil {
+		return c, err
+	}
+	defer func() { err = cmp.Or(err, r.Close()) }()
+	if err := r.Check(ctx); err != nil {
+		return c, err
+	}
+	return r.contents(dir)
+}
+
+// RebuildFolder is Rebuild, and counts what is in the index then.
+func RebuildFolder(dir string) (c Contents, err error) {
+	if _, err := Rebuild(dir); err != nil {
+		return c, err
+	}
+	r, err := Open(dir)
+	if err != nil {
+		return c, err
+	}
+	defer func() { err = cmp.Or(err, r.Close()) }()
+	return r.contents(dir)
+}
+
+func (r *Reader) contents(dir string) (Contents, error) {
+	c := Contents{Folder: dir, Form: r.Header().Form, Clips: r.Len()}
+	for record, err := range r.Records() {
+		if err != nil {
+			return c, err
+		}
+		c.Frames += len(record.Frames)
+	}
+	return c, nil
 }

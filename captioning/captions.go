@@ -1,0 +1,84 @@
+package captioning
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"nmn/eval/caption"
+	"nmn/loader/annotation"
+)
+
+// ReadCaptions reads the captions of clips in any form: the annotations of MSR-VTT, which may be compressed, or one
+// of those that caption.Read takes. split chooses among the clips of MSR-VTT; empty takes all.
+func ReadCaptions(path, split string) (_ *caption.Captions, err error) {
+	msrvtt, err := annotation.IsMSRVTT(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case msrvtt:
+		return readMSRVTT(path, split)
+	case strings.EqualFold(filepath.Ext(path), ".gz"):
+		return nil, fmt.Errorf("captions %q: only those of MSR-VTT may be compressed: unpack the file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return caption.Read(filepath.Base(path), f)
+}
+
+func readMSRVTT(path, split string) (*caption.Captions, error) {
+	m, err := annotation.ReadMSRVTT(path)
+	if err != nil {
+		return nil, err
+	}
+	c := &caption.Captions{Of: map[string][]string{}}
+	for i := range m.Clips {
+		clip := &m.Clips[i]
+		if split != "" && clip.Split != split {
+			continue
+		}
+		c.IDs = append(c.IDs, clip.ID)
+		for _, s := range clip.Sentences {
+			c.Of[clip.ID] = append(c.Of[clip.ID], s.Text)
+		}
+	}
+	if len(c.IDs) == 0 {
+		return nil, fmt.Errorf("captions %q: no clip is of the split %s", path, split)
+	}
+	return c, nil
+}
+
+// AllTexts goes through all captions.
+func AllTexts(c *caption.Captions) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, id := range c.IDs {
+			for _, text := range c.Of[id] {
+				if !yield(text) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// FirstCaptions parts the first n captions of each clip from the others. Clips that have no others are left out, and
+// left is their number.
+func FirstCaptions(all *caption.Captions, n int) (given, rest *caption.Captions, left int) {
+	given, rest = &caption.Captions{Of: map[string][]string{}}, &caption.Captions{Of: map[string][]string{}}
+	for _, id := range all.IDs {
+		captions := all.Of[id]
+		if len(captions) <= n {
+			left++
+			continue
+		}
+		given.IDs, rest.IDs = append(given.IDs, id), append(rest.IDs, id)
+		given.Of[id], rest.Of[id] = captions[:n], captions[n:]
+	}
+	return given, rest, left
+}

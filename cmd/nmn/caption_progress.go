@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+
+	"nmn/captioning"
+	"nmn/run"
+	"nmn/run/captioner"
+)
+
+// captionObserver shows people how the training of a captioner goes.
+func (p *program) captionObserver() captioner.Observer {
+	return captioner.Observer{Message: p.tell, Training: p.watchCaptioner, Trained: p.status.clear}
+}
+
+// watchCaptioner keeps a line up to date on a terminal, or else writes one for each epoch.
+func (p *program) watchCaptioner(t run.Training) []captioning.Observer {
+	switch {
+	case p.quiet:
+		return nil
+	case !p.interactive(p.err):
+		return []captioning.Observer{p.tellCaptionEpochs(t.Title)}
+	}
+	show := p.showProgress(t.Title, "captions")
+	return []captioning.Observer{{
+		Step: func(e captioning.StepDone) { show(e.Progress, e.Captions) },
+		Evaluated: func(e captioning.Evaluated) {
+			fmt.Fprintf(p.status, "%s: epoch %d, validation CIDEr-D %.3f\n", t.Title, e.Epoch, e.CIDEr)
+		},
+	}}
+}
+
+// tellCaptionEpochs writes a line for each epoch and each validation.
+func (p *program) tellCaptionEpochs(title string) captioning.Observer {
+	return captioning.Observer{
+		Epoch: func(e captioning.EpochDone) {
+			fmt.Fprintf(p.err, "%s: epoch %d, step %d, loss %.4f (%.4f for a word), %.0f captions/s\n",
+				title, e.Epoch, e.Step, e.Loss, e.WordLoss,
+				float64(e.Captions)/max(e.Duration.Seconds(), 1e-9))
+		},
+		Evaluated: func(e captioning.Evaluated) {
+			fmt.Fprintf(p.err, "%s: epoch %d, validation CIDEr-D %.4f\n", title, e.Epoch, e.CIDEr)
+		},
+	}
+}

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nmn/internal/setting"
+	"nmn/kernels"
+	"nmn/run"
+	"nmn/run/bench"
+)
+
+// netS2VT is the captioner, which nmn caption trains: it is measured here, not configured.
+const netS2VT run.NetName = bench.CaptionerName
+
+// benchCommand are the flags of nmn bench.
+type benchCommand struct {
+	net        bench.Net // of s2vt too, whose Classes are the features of a frame
+	vocabulary int
+	noMIL      bool
+	noNMN      bool
+	sizes      []int
+	mib        int
+	run        run.Resources
+	options    bench.Options
+	asJSON     bool
+}
+
+// benchmark is one of the commands under nmn bench.
+type benchmark struct {
+	name, short, long string
+	examples          []string
+	flags             func(*benchCommand, *cobra.Command) // of its own
+	validate          func(*benchCommand) error           // of these
+	measure           func(*benchCommand, context.Context, kernels.Backend) (benchFigures, error)
+}
+
+// benchFigures are what a benchmark has measured.
+type benchFigures struct {
+	figures any    // as JSON has them
+	text    string // for people
+}
+
+var benchmarks = []benchmark{
+	{
+		name: "step", short: "Measure whole training steps",
+		long: `Measure whole training steps as nmn train makes them, on random pictures in memory: upload, forward,
+backward and update. The median of the repeats counts. Forward (without dropout) and update are measured
+again on their own; backward is what they leave of the step. Of the captioner, --model s2vt, whole steps are
+measured, on random clips with captions as long as those of MSR-VTT.`,
+		examples: []string{"--model scenes --batch 32", "--model s2vt --json", "--model vgg16 --batch 4 --size 224 --json", "--model vgg16 --batch 1 --frames 26 --device cuda"},
+		flags:    (*benchCommand).stepFlags, validate: (*benchCommand).validateStep, measure: (*benchCommand).step,
+	},
+	{
+		name: "ops", short: "Measure each operation of a training step",
+		long: `Measure each operation within training steps: milliseconds (the median of the repeats), share of
+the sum, GFLOP/s of convolutions (every product of the definition counts, those with padding too), GB/s of
+operands (each counted once for each time that it must be read or written), and the algorithm. A graphics
+card takes the time itself.`,
+		examples: []string{"--model scenes --batch 32", "--model vgg16 --batch 1 --no-mil --json"},
+		flags:    (*benchCommand).opsFlags, validate: (*benchCommand).validateNet, measure: (*benchCommand).ops,
+	},
+	{
+		name: "gemm", short: "Measure the product of two square matrices",
+		long: `Measure the product of two square matrices, as a 1×1 convolution: the rate that the largest
+layers can reach.`,
+		examples: []string{"--sizes 1024,2048", "--device cuda --sizes 4096,8192 --json"},
+		flags:    (*benchCommand).gemmFlags, validate: (*benchCommand).validateGEMM, measure: (*benchCommand).gemm,
+	},
+	{
+		name: "memory", short: "Measure how fast the device copies memory",
+		long: `Measure copies within the memory of the device, bytes read and bytes written counted: the floor
+of every operation that does little arithmetic.`,
+		examples: []string{"--mib 256", "--device cuda --mib 1024 --json"},
+		flags:    (*benchCommand).memoryFlags, validate: (*benchCommand).validateMemory, measure: (*benchCommand).memory,
+	},
+}
+
+func newBench(p *program) *cobra.Command {
+	var names []string
+	for _, b := range benchmarks {
+		names = append(names, b.name)
+	}
+	names = append(names, "load")
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure the speed of a training step, of each operation, of loading, or of the machine",
+		Long:  "Measure the speed of training on this machine, on random pictures, and of loading pictures.",
+		Example: `  nmn bench step --model scenes --batch 32
+  nmn bench ops --model vgg16 --batch 1 --width 0.25 --json`,
+		Args: refuseArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usagef("bench: say what to measure: %s", setting.Alternatives(names))
+		},
+	}
+	for _, b := range benchmarks {
+		cmd.AddCommand(newBenchOf(p, b))
+	}
+	cmd.AddCommand(newBenchLoad(p))
+	return cmd
+}
+
+func newBenchOf(p *program, m benchmark) *cobra.Command {
+	b := &benchCommand{net: bench.Net{Arch: run.NetScenes, Batch: 32, Width: 1}, sizes: []int{1024, 2048}, mib: 256,
+		run: run.DefaultConfig().Run, options: bench.Options{Repeats: 10, Warmup: 2}}
+	cmd := &cobra.Command{
+		Use: m.name, Short: m.short, Long: m.long,
+		Example: "  nmn bench " + m.name + " " + strings.Join(m.examples, "\n  nmn bench "+m.name+" "),
+		Args:    refuseArguments,
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
+		if err := cmp.Or(b.validate(cmd), m.validate(b)); err != nil {
+			return usageError{err}
+		}
+		backend, err := p.openDevice(&b.run)
+		if err != nil {
+			return err
+		}
+		defer func() { err = cmp.Or(err, backend.Close()) }()
+		b.options.Threads = b.run.Threads
+		measured, err := m.measure(b, cmd.Context(), backend)
+		if err != nil {
+			return err
+		}
+		if b.asJSON {
+			return writeJSON(p.out, measured.figures)
+		}
+		_, err = io.WriteString(p.out, measured.text)
+		return err
+	}
+	m.flags(b, cmd)
+	r := under(cmd, "Measurement")
+	r.int(&b.options.Repeats, "repeats", "measured `runs`")
+	r.int(&b.options.Warmup, "warmup", "`runs` before them")
+	r.bool(&b.asJSON, "json", "write JSON")
+	run := under(cmd, "Run")
+	run.string(&b.run.Device, "device", "`device` that computes: auto, cpu, cuda or cuda:n")
+	precisionFlag(run, &b.run)
+	convExactFlag(run, &b.run)
+	run.int(&b.run.Threads, "threads", "`goroutines` that compute; 0 for one on each processor")
+	return cmd
+}
+
+// opsFlags and stepFlags are those of benchmarks of a net.
+func (b *benchCommand) opsFlags(cmd *cobra.Command) {
+	b.netFlags(cmd, run.NetVGG16, run.NetScenes)
+}
+
+func (b *benchCommand) stepFlags(cmd *cobra.Command) {
+	r := b.netFlags(cmd, run.NetVGG16, run.NetScenes, netS2VT)
+	r.int(&b.vocabulary, "vocab-size", "`words` that s2vt can say (default 23647)")
+}
+
+func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...run.NetName) room {
+	r := under(cmd, "Network")
+	enum(r, &b.net.Arch, "model", "`network`", nets...)
+	r.int(&b.net.Batch, "batch", "`bags` of a step, or captions")
+	r.int(&b.net.Frames, "frames", "`pictures` of each bag, 26 for a video (default 1; 26 for s2vt)")
+	r.int(&b.net.Size, "size", "height and width of the input in `pixels` (default that of the network)")
+	r.float(&b.net.Width, "width", "`factor` on the channels of all hidden layers")
+	r.int(&b.net.Classes, "classes", "`classes` (default 36 for scenes, 1000 for vgg16; for s2vt features of a frame, 1087)")
+	r.bool(&b.noMIL, "no-mil", "without instances")
+	r.bool(&b.noNMN, "no-nmn", "without noise model")
+	return r
+}
+
+func (b *benchCommand) gemmFlags(cmd *cobra.Command) {
+	under(cmd, "Measurement").ints(&b.sizes, "sizes", "rows and columns of the matrices, separated by commas")
+}
+
+func (b *benchCommand) memoryFlags(cmd *cobra.Command) {
+	under(cmd, "Measurement").int(&b.mib, "mib", "size of a copy in `MiB`: several times that of the caches")
+}
+
+func (b *benchCommand) validate(cmd *cobra.Command) error {
+	const most = 1_000_000 // runs; each leaves a duration in memory
+	o := &b.options
+	switch {
+	case o.Repeats < 1 || o.Repeats > most || o.Warmup < 0 || o.Warmup > most:
+		return fmt.Errorf("bench: --repeats is 1 to %d, --warmup 0 to %d", most, most)
+	case strings.HasPrefix(b.run.Device, "cuda") && cmd.Flags().Changed("threads"):
+		return errors.New("bench: --threads is for the CPU: leave it out with --device cuda")
+	}
+	return b.run.Validate()
+}
+
+func (b *benchCommand) validateStep() error {
+	switch {
+	case b.net.Arch == netS2VT:
+		return b.validateCaptioner()
+	case b.vocabulary != 0:
+		return fmt.Errorf("bench: --vocab-size is for --model s2vt, %s says no words: leave it out", b.net.Arch)
+	}
+	return b.validateNet()
+}
+
+func (b *benchCommand) validateNet() error {
+	n := &b.net
+	n.Frames, n.MIL, n.Noise = cmp.Or(n.Frames, 1), !b.noMIL, !b.noNMN
+	switch {
+	case n.Batch < 1 || n.Size < 0 || n.Classes < 0:
+		return errors.New("bench: --batch is at least 1, --size and --classes at least 0")
+	case n.Frames < 1:
+		return fmt.Errorf("bench: --frames is %d, want at least 1", n.Frames)
+	case n.Frames > 1 && b.noMIL:
+		return fmt.Errorf("bench: --frames %d makes bags of instances, --no-mil has none: give one of them", n.Frames)
+	case !(n.Width > 0 && n.Width <= 16):
+		return fmt.Errorf("bench: --width is %g, want more than 0 and at most 16", n.Width)
+	}
+	return n.Model().Validate()
+}
+
+// validateCaptioner refuses flags of nets that see pictures.
+func (b *benchCommand) validateCaptioner() error {
+	n := &b.net
+	switch {
+	case b.noMIL || b.noNMN || n.Size != 0:
+		return errors.New("bench: --no-mil, --no-nmn and --size are not for --model s2vt, which sees features: leave them out")
+	case n.Batch < 1 || n.Frames < 0 || n.Classes < 0 || b.vocabulary < 0:
+		return errors.New("bench: --batch is at least 1, --frames, --classes and --vocab-size at least 0")
+	case !(n.Width > 0 && n.Width <= 16):
+		return fmt.Errorf("bench: --width is %g, want more than 0 and at most 16", n.Width)
+	}
+	return b.captioner().Model().Validate()
+}
+
+func (b *benchCommand) captioner() bench.Captioner {
+	n := &b.net
+	return bench.Captioner{Batch: n.Batch, Frames: n.Frames, Features: n.Classes, Vocabulary: b.vocabulary, Width: n.Width}
+}
+
+func (b *benchCommand) validateGEMM() error {
+	const most = 1 << 15 // three matrices of 4 GiB
+	if len(b.sizes) == 0 || slices.Min(b.sizes) < 1 || slices.Max(b.sizes) > most {
+		return fmt.Errorf("bench: --sizes is %v, want one or more numbers from 1 to %d", b.sizes, most)
+	}
+	return nil
+}
+
+func (b *benchCommand) validateMemory() error {
+	const most = 1 << 16 // 64 GiB
+	if b.mib < 1 || b.mib > most {
+		return fmt.Errorf("bench: --mib is %d, want 1 to %d", b.mib, most)
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/loader/picture"
+	"nmn/run/bench"
+)
+
+// loadCommand are the flags of nmn bench load.
+type loadCommand struct {
+	loading bench.Loading
+	asJSON  bool
+}
+
+func newBenchLoad(p *program) *cobra.Command {
+	c := &loadCommand{loading: bench.Loading{Options: bench.Options{Repeats: 5, Warmup: 1}, Loader: loader.DefaultConfig()}}
+	l := &c.loading.Loader
+	l.Size, l.BatchBags, l.Fit, l.Flip, l.Shuffle, l.Decoder = 565, 8, picture.FitLongest, false, false, picture.DecoderGo
+	cmd := &cobra.Command{
+		Use:   "load FOLDER",
+		Short: "Measure how fast pictures are loaded",
+		Long: `Measure how fast the pictures of a folder get into batches: reading, decoding, resizing onto the
+canvas, by the loader that training uses. A repeat loads as many pictures as --images says, the folder
+from its beginning as often as needed; the first passes fill the system's cache of files. A consumer that
+takes --step-ms for each batch, as a device does, tells whether the loader keeps up: wait is how long it
+stood still.`,
+		Example: `  nmn bench load --size 565 --workers 2 pictures
+  nmn bench load --step-ms 80 --batch 8 --json pictures`,
+		Args: arguments(p, cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.validate(); err != nil {
+				return usageError{err}
+			}
+			return c.run(cmd.Context(), p, args[0])
+		},
+	}
+	r := under(cmd, "Loading")
+	r.int(&l.Size, "size", "height and width of the canvas in `pixels`")
+	enum(r, &l.Fit, "fit", "how a picture gets onto the canvas", picture.FitLongest, picture.FitSquare)
+	enum(r, &l.Decoder, "decoder", "what decodes JPEG files: nmn's own, libjpeg-turbo or Go's image/jpeg", picture.DecoderGo, picture.DecoderTurbo, picture.DecoderStd)
+	r.int(&l.BatchBags, "batch", "`pictures` of a batch")
+	r.int(&l.Workers, "workers", "`goroutines` that load")
+	r.int(&l.Prefetch, "prefetch", "`batches` made ahead")
+	m := under(cmd, "Measurement")
+	m.int(&c.loading.Images, "images", "`pictures` of a repeat (default those of the folder)")
+	m.float(&c.loading.StepMS, "step-ms", "`milliseconds` that the consumer takes for each batch")
+	m.int(&c.loading.Repeats, "repeats", "measured `passes`")
+	m.int(&c.loading.Warmup, "warmup", "`passes` before them")
+	m.bool(&c.asJSON, "json", "write JSON")
+	return cmd
+}
+
+func (c *loadCommand) validate() error {
+	const most = 1_000_000
+	l := &c.loading
+	switch {
+	case l.Repeats < 1 || l.Repeats > most || l.Warmup < 0 || l.Warmup > most:
+		return fmt.Errorf("bench: --repeats is 1 to %d, --warmup 0 to %d", most, most)
+	case l.Images < 0 || l.Images > most:
+		return fmt.Errorf("bench: --images is %d, want 1 to %d", l.Images, most)
+	case !(l.StepMS >= 0 && l.StepMS <= 1e6):
+		return fmt.Errorf("bench: --step-ms is %g, want 0 to 1e6", l.StepMS)
+	}
+	return l.Loader.Validate()
+}
+
+func (c *loadCommand) run(ctx context.Context, p *program, folder string) error {
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return usagef("bench: %s is not a folder of pictures", folder)
+	}
+	paths, err := dataset.FindPictures([]string{folder})
+	if err != nil {
+		return err
+	}
+	f, err := bench.Load(ctx, folder, dataset.PictureIDs([]string{folder}, paths), c.loading)
+	if err != nil {
+		return err
+	}
+	if c.asJSON {
+		return writeJSON(p.out, f)
+	}
+	_, err = fmt.Fprintf(p.out, "%d pictures of %s to %d pixels, batches of %d, %d workers, decoder %s, SIMD %s\n"+
+		"%.1f images/s (%.1f to %.1f), %.1f MB/s of files, %.2f ms of the processors for each\n"+
+		"wait for a batch %.2f ms, %.0f %% of the time, %.1f allocations for each picture\n",
+		f.Images, f.Folder, f.Size, f.Batch, f.Workers, f.Decoder, f.Build.SIMD,
+		f.ImagesPerS, f.ImagesMin, f.ImagesMax, f.BytesPerS/1e6, f.ImageCPUMS, f.WaitMS, 100*f.WaitShare, f.AllocsImage)
+	if err == nil && f.BadSamples > 0 {
+		_, err = fmt.Fprintf(p.out, "%d pictures could not be used\n", f.BadSamples)
+	}
+	return err
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"nmn/kernels/conform"
+	"nmn/run"
+	"nmn/run/bench"
+)
+
+// quickBench makes a command line of nmn bench that takes a moment.
+func quickBench(name string, args ...string) []string {
+	return append([]string{"bench", name, "--repeats", "2", "--warmup", "1", "--threads", "1", "--json"}, args...)
+}
+
+// positive checks that fields of figures are numbers above 0, and finite others numbers at all.
+func positive(t *testing.T, figures map[string]any, above0 []string, others ...string) {
+	t.Helper()
+	for _, name := range above0 {
+		if v, ok := figures[name].(float64); !ok || v <= 0 {
+			t.Errorf("%s is %v", name, figures[name])
+		}
+	}
+	for _, name := range others {
+		if _, ok := figures[name].(float64); !ok {
+			t.Errorf("%s is %v", name, figures[name])
+		}
+	}
+}
+
+func TestBenchStep_FieldsForMachines(t *testing.T) {
+	f := readJSON(t, must(t, quickBench("step", "--batch", "2", "--frames", "3", "--width", "0.5")...))
+	positive(t, f, []string{"step_ms", "step_min_ms", "step_max_ms", "forward_ms", "update_ms", "images_per_s", "gflops", "peak_memory_mib",
+		"device_memory_mib"}, "backward_ms", "allocs_per_step")
+	if f["batch"] != 2. || f["frames"] != 3. || f["mil"] != true || f["nmn"] != true {
+		t.Errorf("the setting is told as %v", f)
+	}
+	least, middle, most := f["step_min_ms"].(float64), f["step_ms"].(float64), f["step_max_ms"].(float64)
+	if least > middle || middle > most {
+		t.Errorf("steps from %v to %v with the median %v", least, most, middle)
+	}
+	// The work of six pictures, by the layers of the net.
+	net := bench.Net{Arch: run.NetScenes, Width: .5, MIL: true, Noise: true}
+	want := 0.0
+	for _, l := range net.Model().Layers() {
+		want += 6 * l.TrainFLOP / 1e9
+	}
+	if got := f["gflop"].(float64); math.Abs(got-want) > 1e-9*want {
+		t.Errorf("%v GFLOP, want %v", got, want)
+	}
+}
+
+func TestBenchStep_WithoutInstancesAndNoiseModel(t *testing.T) {
+	f := readJSON(t, must(t, quickBench("step", "--batch", "2", "--width", "0.5", "--no-mil", "--no-nmn")...))
+	if f["mil"] != false || f["nmn"] != false {
+		t.Errorf("the setting is told as %v", f)
+	}
+}
+
+// The operations are those of a step: every convolution in all of its passes, everything else, and
+// nothing without a name.
+func TestBenchOps_TellsTheWholeStep(t *testing.T) {
+	f := readJSON(t, must(t, quickBench("ops", "--batch", "2", "--width", "0.5")...))
+	found := map[string]int{}
+	share, work := 0.0, 0.0
+	for _, o := range f["ops"].([]any) {
+		op := o.(map[string]any)
+		layer, pass := op["layer"].(string), op["pass"].(string)
+		found[layer+" "+pass]++
+		share += op["share"].(float64)
+		positive(t, op, []string{"bytes"}, "ms", "gb_per_s")
+		if gflop, ok := op["gflop"].(float64); ok {
+			if layer != "nmn" {
+				work += gflop
+			}
+			if op["algorithm"] == "" || op["algorithm"] == nil {
+				t.Errorf("%s of %s has no algorithm", pass, layer)
+			}
+		}
+		if layer == "unnamed" || layer == "" {
+			t.Errorf("%s of %v has no layer", pass, op["shape"])
+		}
+	}
+	for _, want := range []string{
+		"input normalize", "conv1_1 forward", "conv1_1 filter gradient", "conv4_1 bias gradient", "conv2_1 data gradient",
+		"pool1 max pool", "pool1 max pool and bias gradient", "fc8 forward", "fc8 bias gradient", "conv4_1 bag pool", "conv4_1 bag pool gradient",
+		"nmn forward", "nmn filter gradient", "noise noise step", "noise copy", "all gradient norm", "all sgd",
+	} {
+		if found[want] != 1 {
+			t.Errorf("%s is told %d times", want, found[want])
+		}
+	}
+	if found["conv1_1 data gradient"] != 0 {
+		t.Error("the first layer has no data gradient")
+	}
+	if math.Abs(share-1) > 1e-9 {
+		t.Errorf("shares sum to %v", share)
+	}
+	net, want := bench.Net{Arch: run.NetScenes, Width: .5, MIL: true, Noise: true}, 0.0
+	for _, l := range net.Model().Layers() {
+		want += 2 * l.TrainFLOP / 1e9
+	}
+	if math.Abs(work-want) > 1e-9*want {
+		t.Errorf("%v GFLOP in all convolutions, want %v", work, want)
+	}
+}
+
+func TestBenchOps_TellsDropoutAndTheTableForPeople(t *testing.T) {
+	out := must(t, "bench", "ops", "--model", "vgg16", "--width", "0.02", "--size", "200", "--classes", "3", "--batch", "1", "--repeats", "1", "--warmup", "0")
+	for _, want := range []string{"vgg16, 200 pixels, width 0.02, 1 pictures, with MIL", "fc6       dropout", "fc7       dropout gradient", "pool5     max pool", "\nall: "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in:\n%s", want, out)
+		}
+	}
+}
+
+func TestBenchMachine_FieldsForMachines(t *testing.T) {
+	gemm := readJSON(t, must(t, quickBench("gemm", "--sizes", "64,100")...))
+	products := gemm["products"].([]any)
+	if len(products) != 2 || products[1].(map[string]any)["size"] != 100. {
+		t.Errorf("products %v", products)
+	}
+	for _, product := range products {
+		positive(t, product.(map[string]any), []string{"ms", "gflops"})
+	}
+	memory := readJSON(t, must(t, quickBench("memory", "--mib", "4")...))
+	positive(t, memory, []string{"ms", "gb_per_s"})
+	if memory["bytes"] != float64(4<<20) {
+		t.Errorf("%v bytes", memory["bytes"])
+	}
+}
+
+// On the device that NMN_TEST_DEVICE names, the host by default: `make emulate` has the emulator there.
+func TestTinyNet_BenchmarksOnADevice(t *testing.T) {
+	device := cmp.Or(os.Getenv(conform.DeviceEnv), "cpu")
+	benchmark := func(name string, args ...string) map[string]any {
+		return readJSON(t, must(t, append([]string{"bench", name, "--json", "--repeats", "2", "--warmup", "1", "--device", device}, args...)...))
+	}
+	net := []string{"--batch", "1", "--frames", "2", "--width", "0.1", "--size", "32"}
+	step := benchmark("step", net...)
+	positive(t, step, []string{"step_ms", "forward_ms", "update_ms", "device_memory_mib"})
+	for _, o := range benchmark("ops", net...)["ops"].([]any) {
+		op := o.(map[string]any)
+		if _, convolution := op["gflop"]; convolution && op["algorithm"] == nil {
+			t.Errorf("%s of %s has no algorithm", op["pass"], op["layer"])
+		}
+	}
+	positive(t, benchmark("memory", "--mib", "1"), []string{"gb_per_s"})
+	for _, product := range benchmark("gemm", "--sizes", "32")["products"].([]any) {
+		positive(t, product.(map[string]any), []string{"ms"})
+	}
+	if name := step["device"].(string); !strings.HasPrefix(name, device) {
+		t.Errorf("%s was asked for, %s measured", device, name)
+	}
+}
+
+func TestBenchStep_OfTheCaptioner(t *testing.T) {
+	f := readJSON(t, must(t, quickBench("step", "--model", "s2vt", "--batch", "3", "--frames", "4", "--width", "0.01", "--classes", "20", "--vocab-size", "50")...))
+	positive(t, f, []string{"step_ms", "step_min_ms", "step_max_ms", "captions_per_s", "gflops", "peak_memory_mib", "device_memory_mib"})
+	for name, want := range map[string]float64{"batch": 3, "frames": 4, "features": 20, "vocabulary": 50, "hidden": 7, "words_said": 4 + 4 + 5 + 3} {
+		if f[name] != want {
+			t.Errorf("%s is %v, want %v", name, f[name], want)
+		}
+	}
+	// Products with the weights, by hand: 12 frames of 20 features in 7 dimensions; 4 + 6 steps of 3 captions.
+	want := 2 * (2*12*20*7 + 3*(12*7*28+2*3*9*7*28+3*10*7*28+3*6*3*28+16*7*50.)) / 1e9
+	if got := f["gflop"].(float64); math.Abs(got-want) > 1e-9*want {
+		t.Errorf("%v GFLOP, want %v", got, want)
+	}
+	out := must(t, "bench", "step", "--model", "s2vt", "--batch", "1", "--frames", "2", "--width", "0.01", "--classes", "3", "--vocab-size", "9", "--repeats", "1")
+	if !strings.Contains(out, "s2vt, 1 captions of 5 words in all, 2 frames of 3 features, 7 cells, vocabulary of 9, on cpu") {
+		t.Errorf("told as:\n%s", out)
+	}
+}
+
+func TestBenchStep_RefusesFlagsOfOtherNets(t *testing.T) {
+	for _, args := range [][]string{
+		{"--model", "s2vt", "--no-mil"}, {"--model", "s2vt", "--size", "32"}, {"--model", "s2vt", "--width", "0"}, {"--model", "s2vt", "--vocab-size", "2"},
+		{"--model", "s2vt", "--batch", "0"}, {"--model", "scenes", "--vocab-size", "50"},
+	} {
+		if c := call(t, append([]string{"bench", "step"}, args...)...); c.code != exitUsage || c.err == "" {
+			t.Errorf("%v: exit code %d, %q", args, c.code, c.err)
+		}
+	}
+}

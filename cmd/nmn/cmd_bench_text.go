@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"nmn/kernels"
+	"nmn/run/bench"
+)
+
+func (b *benchCommand) step(ctx context.Context, backend kernels.Backend) (told benchFigures, err error) {
+	if b.net.Arch == netS2VT {
+		return b.captionStep(ctx, backend)
+	}
+	f, err := bench.Step(ctx, backend, b.net, b.options)
+	if err != nil {
+		return told, err
+	}
+	return benchFigures{f, fmt.Sprintf("%s\n"+
+		"step      %9.2f ms (%.2f to %.2f)\nforward   %9.2f ms\nbackward  %9.2f ms\nupdate    %9.2f ms\n"+
+		"%.1f images/s, %.1f GFLOP/s, peak memory %.0f MiB, %.0f MiB of the device, %.1f allocations a step\n",
+		benchedNet(&f.NetFigures), f.StepMS, f.StepMinMS, f.StepMaxMS, f.ForwardMS, f.BackwardMS, f.UpdateMS,
+		f.ImagesPerS, f.GFLOPS, f.PeakMemoryMiB, f.DeviceMiB, f.AllocsPerStep)}, nil
+}
+
+func (b *benchCommand) captionStep(ctx context.Context, backend kernels.Backend) (told benchFigures, err error) {
+	f, err := bench.CaptionStep(ctx, backend, b.captioner(), b.options)
+	if err != nil {
+		return told, err
+	}
+	return benchFigures{f, fmt.Sprintf("%s, %d captions of %d words in all, %d frames of %d features, %d cells, vocabulary of %d, on %s\n"+
+		"step      %9.2f ms (%.2f to %.2f)\n%.1f captions/s, %.1f GFLOP/s, peak memory %.0f MiB, %.0f MiB of the device\n",
+		f.Model, f.Batch, f.WordsSaid, f.Frames, f.Features, f.Hidden, f.Vocabulary, f.Device,
+		f.StepMS, f.StepMinMS, f.StepMaxMS, f.CaptionsPerS, f.GFLOPS, f.PeakMemoryMiB, f.DeviceMiB)}, nil
+}
+
+func (b *benchCommand) ops(ctx context.Context, backend kernels.Backend) (told benchFigures, err error) {
+	f, err := bench.Operations(ctx, backend, b.net, b.options)
+	if err != nil {
+		return told, err
+	}
+	return benchFigures{f, operationsText(f)}, nil
+}
+
+func (b *benchCommand) gemm(_ context.Context, backend kernels.Backend) (told benchFigures, err error) {
+	f, err := bench.Products(backend, b.sizes, b.options)
+	if err != nil {
+		return told, err
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s\n\n%-6s  %9s  %9s  %s\n", f.Device, "size", "ms", "GFLOP/s", "algorithm")
+	for _, g := range f.Products {
+		fmt.Fprintf(&text, "%-6d  %9.3f  %9.1f  %s\n", g.Size, g.MS, g.GFLOPS, g.Algorithm)
+	}
+	return benchFigures{f, text.String()}, nil
+}
+
+func (b *benchCommand) memory(_ context.Context, backend kernels.Backend) (told benchFigures, err error) {
+	f, err := bench.Memory(backend, b.mib, b.options)
+	if err != nil {
+		return told, err
+	}
+	return benchFigures{f, fmt.Sprintf("%s\ncopied %d MiB in %.3f ms: %.1f GB/s read and written\n", f.Device, b.mib, f.MS, f.GBPerS)}, nil
+}
+
+// benchedNet is the first line on a net.
+func benchedNet(f *bench.NetFigures) string {
+	bags := fmt.Sprintf("%d pictures", f.Batch)
+	if f.Frames > 1 {
+		bags = fmt.Sprintf("%d bags of %d frames", f.Batch, f.Frames)
+	}
+	with := map[bool]string{true: "with", false: "without"}
+	return fmt.Sprintf("%s, %d pixels, width %g, %s, %s MIL, %s noise model, on %s",
+		f.Model, f.Size, f.Width, bags, with[f.MIL], with[f.NMN], f.Device)
+}
+
+// operationsText is a table with a line for each operation.
+func operationsText(f *bench.OperationFigures) string {
+	passes, shapes := len("operation"), len("shape") // widths of their columns
+	for _, o := range f.Ops {
+		passes, shapes = max(passes, len(o.Pass)), max(shapes, utf8.RuneCountInString(o.Shape))
+	}
+	var b strings.Builder
+	line := func(layer, pass, ms, share, gflops, gb, shape, algorithm string) {
+		text := fmt.Sprintf("%-8s  %-*s  %9s  %7s  %8s  %7s  %-*s  %s", layer, passes, pass, ms, share, gflops, gb, shapes, shape, algorithm)
+		b.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+	fmt.Fprintf(&b, "%s\n\n", benchedNet(&f.NetFigures))
+	line("layer", "operation", "ms", "share %", "GFLOP/s", "GB/s", "shape", "algorithm")
+	for _, o := range f.Ops {
+		gflops := ""
+		if o.GFLOP > 0 {
+			gflops = fmt.Sprintf("%.1f", o.GFLOPS)
+		}
+		line(o.Layer, o.Pass, fmt.Sprintf("%.3f", o.MS), fmt.Sprintf("%.1f", 100*o.Share), gflops, fmt.Sprintf("%.1f", o.GBPerS), o.Shape, o.Algorithm)
+	}
+	fmt.Fprintf(&b, "\nall: %.2f ms, %.1f GFLOP/s\n", f.TotalMS, f.GFLOPS)
+	return b.String()
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nmn/internal/durable"
+	"nmn/loader/doctor"
+	"nmn/recipe"
+	"nmn/run"
+)
+
+// doctorCommand are the flags of nmn doctor beside the configuration, which is that of nmn train.
+type doctorCommand struct {
+	config  run.Config
+	sources sources
+	sample  int
+	noSteps bool
+	output  string
+	asJSON  bool
+}
+
+func newDoctor(p *program) *cobra.Command {
+	d := doctorCommand{config: run.DefaultConfig()}
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Look at a data set before anything is trained on it",
+		Long: `Look at a data set as nmn train would take it, with the same flags, and tell what is
+wrong with it: pictures that cannot be decoded, exact copies within and across splits,
+identifiers and captions in two splits, labels on no bag or on all, bags without labels,
+features that are missing, constant or on different scales. Every finding has a weight
+(error: a run would fail; warning; note) and says what to do. A few steps of training then
+tell the time and memory of a run. The exit code is 1 where a run would fail. Nothing is
+written but --output. See docs/doctor.md.`,
+		Example: `  nmn doctor --captions captions_train2014.json --images train2014 --sample 2000
+  nmn doctor --features x.npy --labels y.npy --json
+  nmn doctor --config runs/mine/config.yaml --output doctor.json`,
+		Args: refuseArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return d.run(cmd, p) },
+	}
+	sourceFlags(cmd, &d.sources, run.Quick, run.Full)
+	look := under(cmd, "Look")
+	look.int(&d.sample, "sample", "`pictures` of each split that are decoded, drawn by --data-seed; 0 for all. All are read and compared")
+	look.bool(&d.noSteps, "no-steps", "make no steps of training: tell nothing of time and memory")
+	look.file(&d.output, "output", "`file` to write the report to, as JSON", "json")
+	look.bool(&d.asJSON, "json", "write the report as JSON")
+	arm := under(cmd, "Arm")
+	enum(arm, &d.config.Arm, "arm", "what would be `trained`", recipe.Names()...)
+	arm.bool(&d.config.Net.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or")
+	dataFlags(cmd, &d.config)
+	featureDataFlags(cmd, &d.config, true)
+	netFlags(cmd, &d.config)
+	trainFlags(cmd, &d.config)
+	runFlags(cmd, &d.config.Run)
+	return cmd
+}
+
+func (d *doctorCommand) run(cmd *cobra.Command, p *program) error {
+	if d.sample < 0 {
+		return usagef("doctor: --sample is %d, want at least 0", d.sample)
+	}
+	if err := d.sources.resolve(cmd.Flags(), &d.config); err != nil {
+		return err
+	}
+	if d.sources.print {
+		return printConfig(p, &d.config)
+	}
+	found, err := run.Examine(cmd.Context(), &d.config, run.ExamineOptions{
+		Sample: d.sample, NoSteps: d.noSteps, Log: p.log, Message: p.tell, Progress: d.progress(p),
+	})
+	p.status.clear()
+	if err != nil {
+		return err
+	}
+	if err := d.tell(p, found); err != nil {
+		return err
+	}
+	if n := doctor.Count(found.Findings, doctor.Error); n > 0 {
+		return fmt.Errorf("doctor: a run would fail, for %d of the findings: see their cures", n)
+	}
+	return nil
+}
+
+// progress shows a person at a terminal how far the look is.
+func (d *doctorCommand) progress(p *program) func(doctor.Progress) {
+	show := p.lines()
+	if show == nil {
+		return nil
+	}
+	return func(now doctor.Progress) {
+		show(now.Done >= now.Total, func(since time.Duration) string { return doctorLine(now, since) })
+	}
+}
+
+// doctorLine tells how far the look is; the time that is left is that of what was seen so far.
+func doctorLine(now doctor.Progress, since time.Duration) string {
+	return fmt.Sprintf("%s: %d %%, %s left, %d of %d", now.Pass, 100*now.Done/max(now.Total, 1), timeLeft(since, now.Done, now.Total-now.Done), now.Done, now.Total)
+}
+
+// tell writes the report to where it was asked for.
+func (d *doctorCommand) tell(p *program, found *run.Examination) error {
+	if d.output != "" {
+		content, err := json.MarshalIndent(found, "", "  ")
+		if err == nil {
+			err = durable.WriteFile(d.output, append(content, '\n'), 0o666)
+		}
+		if err != nil {
+			return fmt.Errorf("doctor: cannot write the report: %w", err)
+		}
+	}
+	if d.asJSON {
+		return writeJSON(p.out, found)
+	}
+	var b bytes.Buffer // it appears whole
+	err := cmp.Or(found.WriteData(&b), found.Plan.Write(&b))
+	fmt.Fprintln(&b)
+	err = cmp.Or(err, doctor.WriteFindings(&b, found.Findings, func(weight string) string { return p.paint(p.out, red, weight) }))
+	if err == nil {
+		_, err = p.out.Write(b.Bytes())
+	}
+	return err
+}

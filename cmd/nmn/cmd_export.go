@@ -1,0 +1,116 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"nmn/model"
+	"nmn/model/export"
+	"nmn/run"
+	"nmn/train"
+)
+
+// exportCommand are the flags of nmn export.
+type exportCommand struct {
+	checkpoint run.Checkpoint
+	output     string
+	observed   bool
+	input      graphInput
+	asJSON     bool
+}
+
+// graphInput is what a graph of a net on pictures takes.
+type graphInput string
+
+const (
+	inputNormalised graphInput = "normalised"
+	inputPixels     graphInput = "pixels"
+)
+
+func newExport(p *program) *cobra.Command {
+	c := exportCommand{checkpoint: run.Last, input: inputNormalised}
+	cmd := &cobra.Command{
+		Use:   "export MODEL",
+		Short: "Write a model for other programs: ONNX, safetensors or NumPy",
+		Long: `Write MODEL, a run folder or a checkpoint, in the format that the ending of --output names.
+.onnx is the whole computation from pictures or features to the probabilities p(y=1) of the
+words, with MIL's noisy-or, for ONNX Runtime and the like (opset 17); any batch size, and any
+height and width of pictures. .safetensors and .npz are the weights under torchvision's
+names; nmn reads them again, with --init, and the .safetensors as a MODEL too.`,
+		Example: `  nmn export runs/fd --output words.onnx
+  nmn export runs/fd --output words.onnx --observed --input pixels
+  nmn export runs/fd --checkpoint best --output words.safetensors`,
+		Args:              arguments(p, cobra.ExactArgs(1)),
+		ValidArgsFunction: completeModels,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.export(cmd.Context(), p, args[0]) },
+	}
+	m := under(cmd, "Model")
+	checkpointFlag(m, &c.checkpoint)
+	m.bool(&c.observed, "observed", "the noise model too: in .onnx p(z=1), that people would say the word, as a second output; elsewhere its weights")
+	out := under(cmd, "Output")
+	out.file(&c.output, "output", "`file` to write, .onnx, .safetensors or .npz", "onnx", "safetensors", "npz")
+	enum(out, &c.input, "input", "what an .onnx of a net on pictures `takes`: pixels normalised by whoever runs it, or pixels from 0 to 255", inputNormalised, inputPixels)
+	out.bool(&c.asJSON, "json", "tell what was written as JSON")
+	return cmd
+}
+
+func (c *exportCommand) export(ctx context.Context, p *program, path string) (err error) {
+	ending := export.Ending(c.output)
+	switch {
+	case !slices.Contains(export.Endings, ending):
+		return usagef("export: --output is %q, want the name of a file that ends in .onnx, .safetensors or .npz", c.output)
+	case ending != ".onnx" && c.input != inputNormalised:
+		return usagef("export: --input says what an .onnx takes; %s are weights", ending)
+	}
+	file, _, err := run.FindCheckpoint(path, c.checkpoint)
+	if err != nil {
+		return err
+	}
+	if sameFile(file, c.output) {
+		return usagef("export: --output %s is the model itself: name another file", c.output)
+	}
+	host := run.DefaultConfig().Run
+	host.Device = "cpu"
+	m, err := p.openModel(ctx, file, c.checkpoint, host)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, m.Close()) }()
+	if c.observed && m.Net().Config().Noise == model.NoNoise {
+		return usagef("export: --observed: %s has no noise model", file)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	done, err := c.write(file, ending, m)
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", c.output, err)
+	}
+	if c.asJSON {
+		return writeJSON(p.out, done)
+	}
+	_, err = fmt.Fprintln(p.out, done)
+	return err
+}
+
+func (c *exportCommand) write(file, ending string, m *run.Model) (done export.Written, err error) {
+	o := export.FileOptions{GraphOptions: export.GraphOptions{Observed: c.observed, Pixels: c.input == inputPixels,
+		Words: m.Vocabulary().Texts(), Version: run.ThisBuild().Version}}
+	if ending == ".safetensors" {
+		if o.Metadata, err = train.ExportMetadata(file, c.observed); err != nil {
+			return done, err
+		}
+	}
+	return export.File(c.output, m.Net(), o)
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nmn/format/table"
+	"nmn/loader/dataset"
+	"nmn/loader/features"
+	"nmn/run"
+)
+
+// featuresCommand are the flags of nmn features.
+type featuresCommand struct {
+	config run.Config
+	labels string
+	output string
+	table  string
+	asJSON bool
+}
+
+func newFeatures(p *program) *cobra.Command {
+	c := featuresCommand{config: run.DefaultConfig()}
+	cmd := &cobra.Command{
+		Use:   "features FILE",
+		Short: "Tell what a file of features holds, and convert it",
+		Long: `Tell how a file of features is read: rows, features, labels and identifiers, with the
+columns they come from, labels that hold on no row or on all, and rows with numbers that
+are no features. With --output, write the features as .npy or .safetensors, which
+training reads from disk row by row, at any size; with --output-labels, write the labels
+as a table that --labels takes.
+Features of a net that was trained here are written by nmn extract, also called nmn
+features extract.`,
+		Example: `  nmn features scene-train.arff.gz --labels scene.xml
+  nmn features embeddings.parquet --output x.npy --output-labels y.csv`,
+		Args:              arguments(p, cobra.ExactArgs(1)),
+		ValidArgsFunction: completeFiles("npy", "npz", "safetensors", "csv", "tsv", "parquet", "arff", "gz"),
+		RunE:              func(_ *cobra.Command, args []string) error { return c.run(p, args[0]) },
+	}
+	under(cmd, "Features").file(&c.labels, "labels", "`file` of the labels: .xml that names columns, a matrix of 0 and 1, or lists", "xml", "npy", "npz", "safetensors", "csv", "tsv", "parquet", "arff", "jsonl", "gz")
+	featureColumnFlags(cmd, &c.config)
+	out := under(cmd, "Output")
+	out.file(&c.output, "output", "`file` to write the features to, .npy or .safetensors", "npy", "safetensors")
+	out.file(&c.table, "output-labels", "`file` to write identifiers and labels to, .csv", "csv")
+	out.bool(&c.asJSON, "json", "write the description as JSON")
+	extract := newExtract(p)
+	extract.Hidden = true // nmn extract tells all of it
+	cmd.AddCommand(extract)
+	return cmd
+}
+
+func (c *featuresCommand) run(p *program, path string) (err error) {
+	f := &c.config.Data.Features
+	f.Train.Features = path
+	if c.config.Data.Features.Missing == dataset.MissingMean && c.output != "" {
+		return usagef("features: --missing-values mean is the business of training; what is missing stays so in a file")
+	}
+	if err := f.Validate(); err != nil {
+		return usageError{err}
+	}
+	o := f.Options(dataset.FeatureFiles{Features: path, Labels: c.labels}, nil)
+	o.Spill = c.output
+	t, err := features.Open(o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	if c.output != "" && !t.Spilled {
+		if err := features.WriteFile(c.output, t.Rows); err != nil {
+			return err
+		}
+	}
+	if c.table != "" {
+		if err := writeLabelTable(c.table, t); err != nil {
+			return err
+		}
+	}
+	return c.describe(p, t)
+}
+
+// writeLabelTable writes the labels that a file of features comes with.
+func writeLabelTable(path string, t *features.Table) error {
+	if err := checkLabelTable("features", "output-labels", path); err != nil {
+		return err
+	}
+	if t.Labels == nil {
+		return usagef("features: %s has no labels to write: name their columns (--label-columns) or their file (--labels)", t.Name)
+	}
+	k := len(t.Labels.Words)
+	return table.WriteFile(path, t.Labels.Words, t.IDs, t.Rows.Len(), func(i int) ([]uint8, error) { return t.Labels.Values[i*k : (i+1)*k], nil })
+}
+
+func checkLabelTable(command, flag, path string) error {
+	if !strings.EqualFold(filepath.Ext(path), ".csv") {
+		return usagef("%s: --%s %s: the name must end in .csv", command, flag, path)
+	}
+	return nil
+}
+
+func (c *featuresCommand) describe(p *program, t *features.Table) error {
+	d, err := t.Describe()
+	if err != nil {
+		return err
+	}
+	if c.asJSON {
+		return writeJSON(p.out, d)
+	}
+	_, err = fmt.Fprint(p.out, describedFeatures(d))
+	return err
+}
+
+// describedFeatures describes the file for people.
+func describedFeatures(d *features.Description) string {
+	where := "read into memory"
+	if d.OnDisk {
+		where = "read from disk row by row"
+	}
+	lines := []string{fmt.Sprintf("%s: %d rows of %d features, %s", d.File, d.Rows, d.Features, where)}
+	if d.Columns != nil {
+		lines = append(lines, fmt.Sprintf("features     %d columns: %s", len(d.Columns), dataset.Abridged(d.Columns)))
+	}
+	if d.Labels != nil {
+		lines = append(lines, fmt.Sprintf("labels       %d: %s; %.2f on each row", len(d.Labels), dataset.Abridged(d.Labels), d.PerRow))
+	} else {
+		lines = append(lines, "labels       none found: --label-columns names their columns, --labels their file")
+	}
+	if one := dataset.DescribeOneSided(d.Never, d.Always); one != "" {
+		lines = append(lines, "             "+one)
+	}
+	if d.Unusable > 0 {
+		lines = append(lines, fmt.Sprintf("unusable     %d rows; the first: %s", d.Unusable, d.First))
+	}
+	if d.IDs {
+		lines = append(lines, "identifiers  "+d.FirstID+", ...")
+	}
+	if d.HasSplits {
+		lines = append(lines, "splits       told by a column")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}

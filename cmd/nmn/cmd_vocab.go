@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/text"
+)
+
+type vocabCommand struct {
+	words  dataset.CaptionWords
+	output string
+	asJSON bool
+}
+
+func newVocab(p *program) *cobra.Command {
+	c := vocabCommand{words: dataset.CaptionWords{VocabularyOptions: text.VocabularyOptions{Size: 1000, MinCount: 1}, CaptionsPerBag: 5, Split: loader.TrainSplit}}
+	cmd := &cobra.Command{
+		Use:   "vocab CAPTIONS...",
+		Short: "Build a vocabulary from captions",
+		Long: `Build a vocabulary from the captions of COCO files, or of the training clips of
+MSR-VTT: the most frequent words, with part of speech and number of occurrences, one on
+each line, the most frequent first. Captions become Penn Treebank tokens; punctuation is
+dropped. Files may be compressed with gzip, and the annotations of MSR-VTT may stay in the
+zip archive in which they come.
+
+Unless flags say otherwise, the words of COCO are the 1,000 most frequent ones in the first
+5 captions of each picture, and those of MSR-VTT the 1,087 most frequent ones in the first 20
+of each clip, as in the paper.`,
+		Example: `  nmn vocab captions_train2014.json --vocab-size 1000 --output vocabulary.txt
+  nmn vocab train_val_annotation.zip --output msrvtt.txt
+  nmn vocab captions.json --exclude a,an,the,of --min-count 5`,
+		Args:              arguments(p, cobra.MinimumNArgs(1)),
+		ValidArgsFunction: completeFiles("json", "gz", "zip"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.words.Size < 0 || c.words.MinCount < 0 || c.words.CaptionsPerBag < 0 {
+				return usagef("vocab: --vocab-size, --min-count and --captions-per-bag are at least 0")
+			}
+			c.words.PaperSize, c.words.PaperCaptions = !cmd.Flags().Changed("vocab-size"), !cmd.Flags().Changed("captions-per-bag")
+			v, err := dataset.VocabularyOf(cmd.Context(), p.log, args, c.words)
+			if err != nil {
+				return err
+			}
+			return c.write(p, v)
+		},
+	}
+	r := under(cmd, "Words")
+	r.int(&c.words.Size, "vocab-size", "most frequent `words`, 0 for all")
+	r.int(&c.words.MinCount, "min-count", "least `occurrences` of a word")
+	r.strings(&c.words.Exclude, "exclude", "words that never become classes, as `word,...`")
+	r.int(&c.words.CaptionsPerBag, "captions-per-bag", "`captions` of each picture or clip that count, the first by their id; 0 for all")
+	enum(r, &c.words.Split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
+	out := under(cmd, "Output")
+	out.file(&c.output, "output", "`file` to write (default standard output)", "txt")
+	out.bool(&c.asJSON, "json", "write JSON")
+	return cmd
+}
+
+func completeFiles(extensions ...string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return extensions, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+func (c *vocabCommand) write(p *program, v *text.Vocabulary) error {
+	if c.output != "" {
+		if err := v.WriteFile(c.output); err != nil {
+			return err
+		}
+		p.log.Info("vocabulary written", "file", c.output, "words", v.Len())
+	}
+	switch {
+	case c.asJSON:
+		type word struct {
+			Word  string `json:"word"`
+			POS   string `json:"pos"`
+			Count int    `json:"count"`
+		}
+		words := make([]word, 0, v.Len())
+		for _, w := range v.Words() {
+			words = append(words, word{w.Text, w.POS.String(), w.Count})
+		}
+		return writeJSON(p.out, words)
+	case c.output != "":
+		counts := v.POSCounts()
+		fmt.Fprintf(p.out, "%d words in %s:", v.Len(), c.output)
+		for pos, n := range counts {
+			fmt.Fprintf(p.out, " %s %d", text.POS(pos), n)
+		}
+		_, err := fmt.Fprintln(p.out)
+		return err
+	}
+	_, err := v.WriteTo(p.out)
+	return err
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nmn/format/weights"
+	"nmn/kernels/tensor"
+	"nmn/model"
+	"nmn/run"
+)
+
+func newWeights(p *program) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "weights FILE",
+		Short: "Tell what a file of weights holds, and what of it VGG16 takes",
+		Long: `Tell the format of a file of weights (.pth, .safetensors, .npz, .caffemodel), and which of its
+tensors are which layers of VGG16, as --init takes them; where they do not fit, why, and what
+there is. Names, types and shapes alone are read, and nothing in a .pth is run.`,
+		Example: `  nmn weights vgg16-397923af.pth
+  nmn weights VGG_ILSVRC_16_layers.caffemodel --json`,
+		Args: arguments(p, cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error { return tellWeights(p, args[0], asJSON) },
+	}
+	under(cmd, "Output").bool(&asJSON, "json", "tell it as JSON, with every tensor")
+	return cmd
+}
+
+// weightsFile is what a file holds. VGG16 is nil where Misfit tells why it takes none of it.
+type weightsFile struct {
+	File    string            `json:"file"`
+	Format  string            `json:"format"`
+	BGR     bool              `json:"bgr"` // pictures go in as blue, green, red
+	Tensors []weights.Tensor  `json:"tensors"`
+	VGG16   *model.LoadReport `json:"vgg16,omitempty"`
+	Misfit  string            `json:"misfit,omitempty"`
+}
+
+func tellWeights(p *program, path string, asJSON bool) (err error) {
+	file, err := weights.Open(path)
+	if err != nil {
+		return fmt.Errorf("cannot open the weights: %w", err)
+	}
+	defer func() { err = cmp.Or(err, file.Close()) }()
+	told := weightsFile{File: path, Format: file.Format, BGR: file.BGR}
+	if told.Tensors, err = file.Tensors(); err != nil {
+		return err
+	}
+	report, misfit, err := model.MatchVGG16(file)
+	switch {
+	case err != nil:
+		return err
+	case misfit != nil:
+		told.Misfit = oneLine(misfit)
+	default:
+		told.VGG16 = &report
+	}
+	if asJSON {
+		return writeJSON(p.out, told)
+	}
+	_, err = fmt.Fprint(p.out, told.text(file))
+	return err
+}
+
+// text tells it to people: the layers, or the first of the tensors where they are none of VGG16.
+func (w *weightsFile) text(file *weights.File) string {
+	if w.VGG16 != nil {
+		return run.WeightsTable(w.File, file, w.VGG16)
+	}
+	const most = 100
+	var b strings.Builder
+	fmt.Fprintf(&b, "weights %s: %s, %d tensors; not those of VGG16: %s\n", w.File, w.Format, len(w.Tensors), w.Misfit)
+	for _, t := range w.Tensors[:min(most, len(w.Tensors))] {
+		fmt.Fprintf(&b, "  %-40s %-5s %s\n", t.Name, t.DType, tensor.Format(t.Shape))
+	}
+	if more := len(w.Tensors) - most; more > 0 {
+		fmt.Fprintf(&b, "  and %d more (--json has all)\n", more)
+	}
+	return b.String()
+}

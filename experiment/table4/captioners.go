@@ -1,0 +1,140 @@
+package table4
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"nmn/captioning"
+	"nmn/eval/caption"
+	"nmn/kernels"
+	"nmn/report"
+	"nmn/run"
+	"nmn/run/captioner"
+)
+
+// captionAll trains a captioner for each row and seed, and returns the rows of the table.
+func (e *Experiment) captionAll(ctx context.Context, c *clips) (rows []report.CaptionRow, err error) {
+	words, err := e.words(c)
+	if err != nil {
+		return nil, err
+	}
+	resources := e.Captioner.Resources()
+	backend, note, err := run.OpenDevice(&resources, e.Log)
+	if err != nil {
+		return nil, err
+	}
+	e.Captioning.Tell(run.DeviceMessage(backend, note))
+	defer func() { err = cmp.Or(err, backend.Close()) }()
+	var frequent report.CaptionRow
+	for _, r := range c.rows {
+		scored := report.CaptionRow{Name: r.title, Aside: r.aside}
+		for _, seed := range e.Seeds {
+			scores, always, err := e.captioned(ctx, c, r, seed, words, backend)
+			if err != nil {
+				return nil, fmt.Errorf("%s, seed %d: %w", r.title, seed, err)
+			}
+			scored.Scores, frequent = append(scored.Scores, *scores), always
+		}
+		rows = append(rows, scored)
+	}
+	return append(rows, frequent), nil
+}
+
+// words makes the vocabulary that all captioners share, of the training clips that have features.
+func (e *Experiment) words(c *clips) (_ *captioning.Words, err error) {
+	folder := c.rows[0].folder(e.Seeds[0])
+	features, err := openFeatures(folder, splitTrain)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, features.Close()) }()
+	words, _, err := captioning.BuildWords(captioning.Texts(features, c.captions[splitTrain], nil), e.Captioner.Words)
+	if err != nil {
+		return nil, fmt.Errorf("training clips in %s: %w", folder, err)
+	}
+	return words, nil
+}
+
+// openFeatures opens the features of a split in a folder.
+func openFeatures(folder, split string) (*captioning.FrameFile, error) {
+	return captioning.OpenFrames(captioning.FrameFiles{Features: filepath.Join(folder, split+".npy"),
+		Clips: filepath.Join(folder, split+".csv")})
+}
+
+// captioned trains a captioner on the features of a row and scores it, and what says the most frequent caption of the
+// training clips of all clips.
+func (e *Experiment) captioned(ctx context.Context, c *clips, r row, seed uint64, words *captioning.Words,
+	backend kernels.Backend) (scores *caption.Scores, always report.CaptionRow, err error) {
+	sets, files, err := e.join(c, r.folder(seed), words)
+	defer func() {
+		for _, f := range files {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	if err != nil {
+		return nil, always, err
+	}
+	s := captioner.Session{Config: e.Captioner, Backend: backend, Log: e.Log, Observe: e.Captioning,
+		Title: fmt.Sprintf("captioner on %s, seed %d", r.title, seed),
+		Data:  &captioner.Data{Words: words, Train: sets[splitTrain], Validation: sets[splitValidation]}}
+	s.Config.Train.Seed = seed
+	dir := filepath.Join(e.Dir, "captioners", fmt.Sprintf("seed-%d", seed), r.name)
+	o, reused, err := s.Run(ctx, dir)
+	if err != nil {
+		return nil, always, err
+	}
+	if reused {
+		s.Observe.Tell(run.Message{Text: dir + " is complete: not run again", Detail: true})
+	}
+	judged := sets[c.judged()]
+	constant := judged.Constant(s.Data.Train.MostFrequent())
+	result, err := captioning.Score(ctx, judged, constant, e.Meteor)
+	if err != nil {
+		return nil, always, err
+	}
+	always = report.CaptionRow{Name: fmt.Sprintf("always %q", constant[0].Caption),
+		Scores: []caption.Scores{result.All}, Aside: true}
+	scores, err = e.judge(ctx, judged, dir, o.Checkpoint, backend)
+	return scores, always, err
+}
+
+// join joins features and captions of each split that there is. The files are to be closed, after an error too.
+func (e *Experiment) join(c *clips, folder string, words *captioning.Words) (sets map[string]*captioning.Set,
+	files []*captioning.FrameFile, err error) {
+	sets = map[string]*captioning.Set{}
+	for split, captions := range c.captions {
+		features, err := openFeatures(folder, split)
+		if err != nil {
+			return nil, files, err
+		}
+		files = append(files, features)
+		o := captioning.JoinOptions{Partial: e.Captioner.Data.Partial}
+		if split == splitTrain {
+			o.MaxWords = e.Captioner.Data.MaxWords
+		}
+		if sets[split], err = captioning.Join(features, captions, words, o); err != nil {
+			return nil, files, fmt.Errorf("%s clips in %s: %w", split, folder, err)
+		}
+	}
+	return sets, files, nil
+}
+
+// judge scores the best checkpoint of a captioner and keeps what it said beside it.
+func (e *Experiment) judge(ctx context.Context, judged *captioning.Set, dir, checkpoint string,
+	backend kernels.Backend) (_ *caption.Scores, err error) {
+	net, about, err := captioning.OpenNet(filepath.Join(dir, checkpoint), backend)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	j := captioning.Judge{Words: about.Words, Data: judged, Generation: e.Captioner.Validation.Generation(),
+		Meteor: e.Meteor}
+	result, generated, err := j.Score(ctx, net)
+	if err != nil {
+		return nil, err
+	}
+	return &result.All, captioning.WriteResults(filepath.Join(dir, "generated.json"), generated)
+}

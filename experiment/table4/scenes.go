@@ -1,0 +1,145 @@
+package table4
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"nmn/captioning"
+	"nmn/eval/caption"
+	"nmn/experiment"
+	"nmn/internal/setting"
+	"nmn/loader"
+	"nmn/loader/features"
+	"nmn/loader/scenes"
+	"nmn/model"
+	"nmn/run"
+	"nmn/train"
+)
+
+// scenes trains the nets on moving scenes and writes their concept probabilities and the true concepts.
+func (e *Experiment) scenes(ctx context.Context) (*clips, error) {
+	c := &clips{title: fmt.Sprintf("%d moving scenes", e.Nets.Data.TestSize), captions: map[string]*caption.Captions{}}
+	truth := filepath.Join(e.Dir, "features", "truth")
+	for split, config := range e.sceneSplits() {
+		captions, err := captioning.SceneCaptions(config, e.PerClip)
+		if err != nil {
+			return nil, &setting.Error{Field: "data", Err: err}
+		}
+		c.captions[split] = captions
+		if err := captioning.WriteSceneTruth(filepath.Join(truth, split), config, captions.IDs); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.trainNets(ctx, c); err != nil {
+		return nil, err
+	}
+	for _, a := range Arms() {
+		c.rows = append(c.rows, row{name: string(a), title: a.Title(true),
+			folder: func(seed uint64) string { return e.features(seed, string(a)) }})
+	}
+	c.rows = append(c.rows, row{name: "truth", title: "true concepts", folder: func(uint64) string { return truth },
+		aside: true})
+	return c, nil
+}
+
+// sceneSplits are the clips of each split, those that the nets learn from and are judged by.
+func (e *Experiment) sceneSplits() map[string]scenes.MovingConfig {
+	d := &e.Nets.Data
+	of := func(name string, n int) scenes.MovingConfig {
+		return scenes.MovingConfig{Seed: d.Seed, Split: name, N: n, Frames: d.Frames}
+	}
+	return map[string]scenes.MovingConfig{splitTrain: of("train", d.TrainSize),
+		splitValidation: of("val", d.ValidationSize), splitTest: of("test", d.TestSize)}
+}
+
+// trainNets trains the nets for each seed, and writes their features.
+func (e *Experiment) trainNets(ctx context.Context, c *clips) (err error) {
+	grid := experiment.New(e.nets(), filepath.Join(e.Dir, "concepts"))
+	grid.Arms, grid.MIL, grid.Seeds = Arms(), experiment.WithMIL, e.Seeds
+	if err := grid.ResolveNoise(); err != nil {
+		return err
+	}
+	s, err := run.Open(ctx, grid.Config, run.Options{Log: e.Log, Observer: e.Observe})
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, s.Close()) }()
+	runs, err := grid.Train(ctx, s)
+	if err != nil {
+		return err
+	}
+	for i := range runs {
+		if err := e.writeConcepts(ctx, s, c, runs[i].Name, e.features(runs[i].Seed, runs[i].Arm)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeConcepts writes the concept probabilities of every frame by the net of a run.
+func (e *Experiment) writeConcepts(ctx context.Context, s *run.Session, c *clips, dir, folder string) (err error) {
+	net, checkpoint, err := train.OpenNet(filepath.Join(dir, train.LastName), s.Backend)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	// The size of the batch is the limit on what goes through the net together.
+	if err := net.ChunkFrames(0); err != nil {
+		return err
+	}
+	config := e.nets()
+	config.Net.MIL = checkpoint.Model.MIL // which says how pictures fit
+	l := config.Loader()
+	l.BatchBags = 64
+	sets := map[string]*loader.Set{splitTrain: s.Data.Train, splitValidation: s.Data.Validation, splitTest: s.Data.Test}
+	for split, set := range sets {
+		frames, _, err := loader.Frames(ctx, set)
+		if err != nil {
+			return err
+		}
+		if err := e.writeProbabilities(ctx, net, frames, l, filepath.Join(folder, split+".npy")); err != nil {
+			return err
+		}
+		ids, table := c.captions[split].IDs, filepath.Join(folder, split+".csv")
+		if err := captioning.WriteClips(table, ids, config.Data.Frames); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeProbabilities writes the probabilities of the words, a row for each bag of a set.
+func (e *Experiment) writeProbabilities(ctx context.Context, net *model.Net, set *loader.Set, l loader.Config,
+	path string) (err error) {
+	width, err := net.Config().LayerWidth(model.Probabilities)
+	if err != nil {
+		return err
+	}
+	w, err := features.Create(path, width)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	done := 0
+	bad, err := train.Extract(ctx, net, set, l, []model.Layer{model.Probabilities},
+		func(_ int, rows [][]float32) error {
+			if done++; e.Extracted != nil {
+				e.Extracted(done, set.Len())
+			}
+			return w.Write(rows[0])
+		})
+	if err != nil {
+		return err
+	}
+	if len(bad) > 0 {
+		return fmt.Errorf("frame %s cannot be read: %w", bad[0].ID, bad[0].Err)
+	}
+	return w.Commit()
+}

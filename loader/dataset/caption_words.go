@@ -1,0 +1,58 @@
+package dataset
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+
+	"nmn/loader/annotation"
+	"nmn/text"
+)
+
+// CaptionWords says which words of caption files become a vocabulary.
+type CaptionWords struct {
+	text.VocabularyOptions
+	// CaptionsPerBag of each picture or clip count, the first by their id; 0 for all.
+	CaptionsPerBag int
+	Split          string // of MSR-VTT: the clips whose captions count
+	// PaperSize takes as many words of MSR-VTT as the paper has, PaperCaptions as many captions of a clip.
+	PaperSize, PaperCaptions bool
+}
+
+// VocabularyOf builds the vocabulary of files of captions in any format.
+func VocabularyOf(ctx context.Context, log *slog.Logger, files []string, o CaptionWords) (*text.Vocabulary, error) {
+	var all []iter.Seq[string]
+	for _, file := range files {
+		captions, err := ReadCaptionFile(log, file)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o.texts(captions))
+		if captions.MSRVTT != nil && o.PaperSize {
+			o.Size = MSRVTTWords
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return TaggedVocabulary(o.VocabularyOptions, func(yield func(string) bool) {
+		for _, captions := range all {
+			for caption := range captions {
+				if !yield(caption) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// texts are the captions that count.
+func (o *CaptionWords) texts(file *annotation.File) iter.Seq[string] {
+	switch {
+	case file.COCO != nil:
+		return file.COCO.Texts(o.CaptionsPerBag)
+	case o.PaperCaptions:
+		return file.MSRVTT.Texts(o.Split, annotation.MSRVTTCaptions)
+	}
+	return file.MSRVTT.Texts(o.Split, o.CaptionsPerBag)
+}

@@ -1,0 +1,107 @@
+package doctor
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// WriteData tells people what there is: a table of the splits and what is in them. Findings are not part of it.
+func (r *Report) WriteData(out io.Writer) error {
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	if len(r.Splits) > 0 {
+		fmt.Fprintln(w, "split\tbags\tframes\tclasses\tlabels each\twithout label\trare\tempty\tconstant")
+	}
+	for _, s := range r.Splits {
+		l := &s.Labels
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%.2f\t%d\t%d\t%d\t%d\n",
+			s.Name, s.Bags, s.Frames, l.Classes, l.PerBag, l.Unlabelled, l.Rare, len(l.Never), len(l.Always))
+	}
+	_ = w.Flush() // into memory
+	for _, s := range r.Splits[:min(len(r.Splits), 1)] {
+		fmt.Fprintf(&b, "most frequent     %s\nleast frequent    %s\n", classSizes(s.Labels.Most), classSizes(s.Labels.Least))
+	}
+	for _, s := range r.Splits {
+		fmt.Fprint(&b, describePictures(&s), describeRows(&s))
+	}
+	if f := r.Features; f != nil {
+		fmt.Fprintf(&b, "features          %d, %d of them constant; deviations %.3g to %.3g, largest mean %.3g\n",
+			f.Width, len(f.Constant), f.Least, f.Most, f.LargestMean)
+	}
+	for _, o := range r.Overlaps {
+		fmt.Fprintf(&b, "%-17s %d with the same identifier, %d the same content, %d the same captions, "+
+			"%d a combination of labels that %s has\n",
+			o.Second+"/"+o.First, o.IDs, o.Content, o.Captions, o.LabelRows, o.First)
+	}
+	_, err := out.Write(b.Bytes())
+	return err
+}
+
+func classSizes(all []ClassSize) string {
+	parts := make([]string, len(all))
+	for i, c := range all {
+		parts[i] = fmt.Sprintf("%s %d", c.Word, c.Bags)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func describePictures(s *SplitReport) string {
+	p := s.Pictures
+	if p == nil {
+		return ""
+	}
+	line := fmt.Sprintf("%-17s %d pictures", s.Name, p.Files)
+	for _, name := range slices.Sorted(maps.Keys(p.Types)) {
+		line += fmt.Sprintf(", %d %s", p.Types[name], name)
+	}
+	if p.Bytes > 0 {
+		line += fmt.Sprintf(", %.1f MB", float64(p.Bytes)/1e6)
+	}
+	line += fmt.Sprintf("; %d decoded, %d broken, %d copies, %d grey, %d odd",
+		p.Decoded, p.Broken, p.Duplicates, p.Grey, p.Odd)
+	if p.Median != nil {
+		line += fmt.Sprintf("; %d×%d to %d×%d pixels, median %d×%d",
+			p.Smallest.Width, p.Smallest.Height, p.Largest.Width, p.Largest.Height, p.Median.Width, p.Median.Height)
+	}
+	return line + "\n"
+}
+
+func describeRows(s *SplitReport) string {
+	if s.Rows == nil {
+		return ""
+	}
+	return fmt.Sprintf("%-17s %d rows, %d unusable, %d with missing values, %d copies\n",
+		s.Name, s.Rows.Rows, s.Rows.Unusable, s.Rows.Incomplete, s.Rows.Duplicates)
+}
+
+// shownExamples are those on a line of text; JSON has more.
+const shownExamples = 3
+
+// WriteFindings tells people each finding with its cure, in the order given, and how many there are of each weight.
+// paint, where not nil, marks the word that begins an error.
+func WriteFindings(out io.Writer, findings []Finding, paint func(string) string) error {
+	var b bytes.Buffer
+	for _, f := range findings {
+		weight := string(f.Weight)
+		if f.Weight == Error && paint != nil {
+			weight = paint(weight)
+		}
+		fmt.Fprintf(&b, "%s: %s\n", weight, f.Text)
+		for _, e := range f.Examples[:min(len(f.Examples), shownExamples)] {
+			fmt.Fprintf(&b, "    %s\n", e)
+		}
+		if n := len(f.Examples); n > shownExamples {
+			fmt.Fprintf(&b, "    ... (--json tells more)\n")
+		}
+		fmt.Fprintf(&b, "    cure: %s\n", f.Cure)
+	}
+	fmt.Fprintf(&b, "errors %d, warnings %d, notes %d\n",
+		Count(findings, Error), Count(findings, Warning), Count(findings, Note))
+	_, err := out.Write(b.Bytes())
+	return err
+}

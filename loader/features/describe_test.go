@@ -1,0 +1,47 @@
+package features
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestDescribe_LabelsOnNoRowAndOnAll(t *testing.T) {
+	table, err := Open(Options{Features: file(t, "x.csv", []byte("id,a,b,l1,l2,l3\nu,1,2,0,1,1\nv,3,4,0,1,0\n")), LabelColumns: []string{"l*"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	d, err := table.Describe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Rows != 2 || d.Features != 2 || d.PerRow != 1.5 || d.FirstID != "u" || !slices.Equal(d.Never, []string{"l1"}) || !slices.Equal(d.Always, []string{"l2"}) {
+		t.Errorf("described as %+v", d)
+	}
+}
+
+func TestDescribe_CountsRowsOnDiskThatAreNoFeatures(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.npy")
+	table, err := Open(Options{Features: file(t, "x.csv", []byte("a,b\n1,2\n3,4\n5,6\n"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	if err := WriteFile(name, table.Rows); err != nil {
+		t.Fatal(err)
+	}
+	onDisk, err := Open(Options{Features: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer onDisk.Close()
+	d, err := onDisk.Describe()
+	if err != nil || !d.OnDisk || d.Rows != 3 || d.Features != 2 || d.Unusable != 0 {
+		t.Errorf("described as %+v, %v", d, err)
+	}
+	if err := WriteFile(filepath.Join(t.TempDir(), "x.csv"), table.Rows); err == nil || !strings.Contains(err.Error(), ".safetensors") {
+		t.Errorf("features as CSV: %v", err)
+	}
+}

@@ -1,0 +1,69 @@
+package scenes
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"nmn/format/table"
+	"nmn/loader"
+	"nmn/loader/shard"
+)
+
+// Files beside the pictures or frames of a split.
+const (
+	VocabularyName = "vocabulary.txt"
+	TruthName      = "truth.csv"
+)
+
+// WriteFolder writes a split as Write does, and beside it the words, in VocabularyName, and what the pictures really
+// show, in TruthName with a row for each file. The captions come last, and only where all else is whole.
+func WriteFolder(ctx context.Context, config Config, folder string) (captions string, err error) {
+	if err := CheckSplitName(config.Split); err != nil {
+		return "", err
+	}
+	name := func(bag int) string { return FileName(config.Split, bag) }
+	if err := writeTruth(folder, config, Make, name); err != nil {
+		return "", err
+	}
+	return Write(ctx, config, folder)
+}
+
+// WriteMovingFolder writes a split as WriteMoving does, and beside it the words and the truth of each clip. The labels
+// come last.
+func WriteMovingFolder(ctx context.Context, config MovingConfig, frames shard.Config, folder string) error {
+	if err := writeTruth(folder, config, MakeMoving, nil); err != nil {
+		return err
+	}
+	return WriteMoving(ctx, config, frames, folder)
+}
+
+// writeTruth makes the folder of a split and writes its words and truth. Rows of the truth have the names of bags,
+// unless others are given.
+func writeTruth[C interface{ Validate() error }](
+	folder string, config C, set func(C) (*loader.Set, error), name func(bag int) string,
+) error {
+	if err := config.Validate(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	s, err := set(config)
+	if err != nil {
+		return err
+	}
+	if err := s.Vocabulary.WriteFile(filepath.Join(folder, VocabularyName)); err != nil {
+		return err
+	}
+	ids := s.IDs
+	if name != nil {
+		ids = make([]string, s.Len())
+		for bag := range ids {
+			ids[bag] = name(bag)
+		}
+	}
+	k, truth := s.Vocabulary.Len(), s.Truth.Uint8s()
+	row := func(bag int) ([]uint8, error) { return truth[bag*k : (bag+1)*k], nil }
+	return table.WriteFile(filepath.Join(folder, TruthName), s.Vocabulary.Texts(), ids, s.Len(), row)
+}

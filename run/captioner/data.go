@@ -1,0 +1,166 @@
+package captioner
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+
+	"nmn/captioning"
+	"nmn/eval/caption"
+	"nmn/internal/rng"
+	"nmn/loader/dataset"
+	"nmn/run"
+)
+
+// Data are the words and the clips that a captioner learns from and is judged by.
+type Data struct {
+	Words      *captioning.Words
+	Train      *captioning.Set
+	Validation *captioning.Set // nil where no clips were held out
+
+	files []*captioning.FrameFile // that Close closes
+}
+
+// OpenData reads words and captions and opens features, which stay on disk. What was left out goes to tell, which may
+// be nil. Close the data.
+func (c *DataConfig) OpenData(words captioning.WordOptions, tell func(run.Message)) (*Data, error) {
+	if tell == nil {
+		tell = func(run.Message) {}
+	}
+	o := opening{config: c, words: words, tell: tell, Data: new(Data)}
+	if err := o.open(); err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return o.Data, nil
+}
+
+// Close closes the features.
+func (d *Data) Close() error {
+	var err error
+	for _, f := range d.files {
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}
+
+// opening is data that are being opened.
+type opening struct {
+	*Data
+	config *DataConfig
+	words  captioning.WordOptions
+	tell   func(run.Message)
+}
+
+func (o *opening) open() error {
+	c := o.config
+	captions, err := captioning.ReadCaptions(c.Train.Captions, c.Train.Split)
+	if err != nil {
+		return err
+	}
+	features, err := o.features(c.Train)
+	if err != nil {
+		return err
+	}
+	held := map[string]bool{}
+	if c.Validation.Features == "" {
+		held = heldOut(captions.IDs, c.ValidationShare, c.Seed)
+	}
+	if err := o.makeWords(captioning.Texts(features, captions, held)); err != nil {
+		return err
+	}
+	whole, err := o.join("training clips", features, captions,
+		captioning.JoinOptions{Partial: c.Partial, MaxWords: c.MaxWords})
+	if err != nil {
+		return err
+	}
+	if o.Train, o.Validation = whole.HoldOut(held); o.Train == nil {
+		return errors.New("no clip is left to train on: lower --validation-share")
+	}
+	if c.Validation.Features != "" {
+		if err := o.validation(); err != nil {
+			return err
+		}
+	}
+	o.tell(run.Message{Topic: "clips", Detail: true,
+		Text: fmt.Sprintf("%d with %d captions, %d frames of %d features; %d words",
+			o.Train.Clips(), o.Train.Pairs(), o.Train.Frames(), o.Train.Width(), o.Words.AtLeast(0))})
+	return nil
+}
+
+// features opens a file that Close closes.
+func (o *opening) features(c ClipFiles) (*captioning.FrameFile, error) {
+	f, err := c.Open()
+	if err == nil {
+		o.files = append(o.files, f)
+	}
+	return f, err
+}
+
+// validation opens the clips to judge by, whose frames must be like those of training.
+func (o *opening) validation() error {
+	v := o.config.Validation
+	v.Array = o.config.Train.Array
+	v.Captions = cmp.Or(v.Captions, o.config.Train.Captions)
+	features, err := o.features(v)
+	if err != nil {
+		return err
+	}
+	captions, err := captioning.ReadCaptions(v.Captions, v.Split)
+	if err != nil {
+		return err
+	}
+	if err := captioning.Fit(features, o.Train.Frames(), o.Train.Width(), true); err != nil {
+		return fmt.Errorf("validation clips: %w", err)
+	}
+	o.Validation, err = o.join("validation clips", features, captions,
+		captioning.JoinOptions{Partial: o.config.Partial})
+	return err
+}
+
+// join joins features and captions and says what was left out.
+func (o *opening) join(what string, f captioning.FrameFeatures, c *caption.Captions,
+	options captioning.JoinOptions) (*captioning.Set, error) {
+	set, err := captioning.Join(f, c, o.Words, options)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	if left := set.Left.String(); left != "" {
+		o.tell(run.Message{Text: fmt.Sprintf("%s: left out: %s", what, left)})
+	}
+	return set, nil
+}
+
+// makeWords reads the vocabulary that is named, or makes one of the captions that are learned.
+func (o *opening) makeWords(learned iter.Seq[string]) (err error) {
+	if file := o.config.Vocabulary; file != "" {
+		o.Words, err = captioning.ReadWords(file)
+		return err
+	}
+	var counted captioning.Counted
+	o.Words, counted, err = captioning.BuildWords(learned, o.words)
+	switch {
+	case counted.Captions == 0:
+		return errors.New("no clip with features has captions to learn: " +
+			"do --features and --captions name clips alike, and belong to one split?")
+	case err != nil:
+		return err
+	}
+	m := run.Message{Topic: "words", Text: fmt.Sprintf("%d of %v", o.Words.AtLeast(0), counted), Detail: true}
+	if counted.TooLong > 0 {
+		m.Text, m.Detail = counted.String(), false
+	}
+	o.tell(m)
+	return nil
+}
+
+// heldOut chooses a share of clips by a seeded order that depends on the identifiers alone.
+func heldOut(ids []string, share float64, seed uint64) map[string]bool {
+	held := map[string]bool{}
+	order := dataset.ShuffledByID(ids, rng.Derive(seed, "held-out clips"))
+	for _, i := range order[:int(math.Round(share*float64(len(ids))))] {
+		held[ids[i]] = true
+	}
+	return held
+}

@@ -1,0 +1,121 @@
+package captioner
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"nmn/captioning"
+	"nmn/eval/caption"
+	"nmn/internal/durable"
+	"nmn/run"
+)
+
+// Outcome is what a complete run has found: result.json.
+type Outcome struct {
+	Fingerprint string  `json:"fingerprint"` // of configuration and data
+	Epochs      int     `json:"epochs"`
+	Steps       int     `json:"steps"`
+	Loss        float64 `json:"loss"` // of the last epoch, for each caption
+	Seconds     float64 `json:"seconds"`
+	Checkpoint  string  `json:"checkpoint"` // the one to generate with
+	Words       int     `json:"words"`
+	Clips       int     `json:"clips"`
+	Captions    int     `json:"captions"`
+	// Validation are the scores of the best checkpoint; nil where nothing was held out.
+	Validation *caption.Scores `json:"validation,omitempty"`
+	Build      run.Build       `json:"build"`
+}
+
+// ReadOutcome reads the result of a folder; nil where there is none.
+func ReadOutcome(dir string) (*Outcome, error) {
+	return durable.LoadJSON[Outcome](filepath.Join(dir, run.ResultFile), "remove the file to score again")
+}
+
+// ReadConfig reads the configuration of a run folder.
+func ReadConfig(dir string) (*Config, error) {
+	var c Config
+	if err := run.ReadConfigInto(dir, &c); err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+// mayChange are the settings that a run may be continued with, for they change no step.
+var mayChange = []string{"device", "threads", "build.", "train.epochs", "train.max_steps", "train.log_steps",
+	"train.checkpoint_steps"}
+
+// prepare makes the folder. One with another run, or with another vocabulary, is refused.
+func (s *Session) prepare(dir string) error {
+	there, err := ReadConfig(dir)
+	changed := func() (key, was, is string) {
+		return run.ChangedKey(run.Flatten(there), run.Flatten(&s.Config), mayChange)
+	}
+	if err := run.ClaimFolder(dir, err, changed, isRunFile); err != nil {
+		return err
+	}
+	words := filepath.Join(dir, captioning.WordsFile)
+	if durable.Exists(words) {
+		there, err := captioning.ReadWords(words)
+		if err == nil {
+			err = there.Same(s.Data.Words)
+		}
+		if err != nil {
+			return fmt.Errorf("%s holds another run: its vocabulary is another one: %w", dir, err)
+		}
+	} else if err := s.Data.Words.WriteFile(words); err != nil {
+		return err
+	}
+	c := s.Config
+	b := run.ThisBuild()
+	c.Build = &b
+	data, err := c.YAML()
+	if err != nil {
+		return err
+	}
+	return durable.Save(filepath.Join(dir, run.ConfigFile), data)
+}
+
+// isRunFile reports whether a file of a run folder is written aside by this package; those of checkpoints are not.
+func isRunFile(name string) bool {
+	ours := []string{run.ConfigFile, captioning.WordsFile, run.ResultFile, run.SummaryFile, run.LogFile}
+	return slices.Contains(ours, name)
+}
+
+// fingerprint identifies what a run computes: settings, words, captions, and features of three clips.
+func (s *Session) fingerprint() (string, error) {
+	h := sha256.New()
+	c := s.Config
+	c.Device, c.Threads, c.Build, c.Train.LogSteps = "", 0, nil, 0
+	settings, err := c.YAML()
+	if err != nil {
+		return "", err
+	}
+	run.HashText(h, string(settings))
+	run.HashText(h, s.Data.Words.Fingerprint())
+	for _, set := range []*captioning.Set{s.Data.Train, s.Data.Validation} {
+		if set == nil {
+			continue
+		}
+		features := make([]float32, set.Frames()*set.Width())
+		for clip := range set.Clips() {
+			run.HashText(h, set.ID(clip))
+			for _, text := range set.References(clip) {
+				run.HashText(h, text)
+			}
+			if clip != 0 && clip != set.Clips()/2 && clip != set.Clips()-1 {
+				continue
+			}
+			if err := set.Features(clip, features); err != nil {
+				return "", err
+			}
+			for _, v := range features {
+				run.HashText(h, strconv.FormatFloat(float64(v), 'x', -1, 32))
+			}
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

@@ -1,0 +1,37 @@
+package captioner
+
+import (
+	"cmp"
+	"path/filepath"
+
+	"nmn/captioning"
+	"nmn/eval/caption"
+	"nmn/run"
+	"nmn/telemetry"
+)
+
+// records are the files of a run folder that grow with training.
+type records struct {
+	log     *telemetry.Log
+	summary *telemetry.Summary
+	scores  func() caption.Scores // of the last validation
+}
+
+// openRecords opens them behind a step, -1 for a new run.
+func (s *Session) openRecords(dir string, step int) (*records, error) {
+	log, err := run.OpenLog(dir, step, &s.Config)
+	if err != nil {
+		return nil, err
+	}
+	summary, err := telemetry.OpenCaptionSummary(filepath.Join(dir, run.SummaryFile), step)
+	if err != nil {
+		return nil, cmp.Or(err, log.Close())
+	}
+	return &records{log: log, summary: summary, scores: func() caption.Scores { return s.last }}, nil
+}
+
+func (r *records) observers() []captioning.Observer {
+	return []captioning.Observer{telemetry.LogCaptionsTo(r.log.Logger()), r.summary.CaptionObserver(r.scores)}
+}
+
+func (r *records) close() error { return cmp.Or(r.summary.Err(), r.log.Close()) }

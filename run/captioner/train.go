@@ -1,0 +1,124 @@
+package captioner
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"time"
+
+	"nmn/captioning"
+	"nmn/eval/caption"
+	"nmn/internal/durable"
+	"nmn/model/s2vt"
+	"nmn/run"
+	"nmn/train"
+)
+
+// Train trains the captioner in a folder. A folder of another run, or of one that was interrupted, is refused with a
+// *setting.Error; a run that is complete is read and not run again. Where the context ends, what was done has been
+// saved, and the error wraps run.ErrInterrupted.
+func (s *Session) Train(ctx context.Context, dir string) (*Outcome, error) {
+	if err := run.RefuseInterrupted(dir); err != nil {
+		return nil, err
+	}
+	return s.Resume(ctx, dir)
+}
+
+// Resume trains as Train does, and goes on where a run in the folder was interrupted.
+func (s *Session) Resume(ctx context.Context, dir string) (*Outcome, error) {
+	o, reused, err := s.Run(ctx, dir)
+	if reused {
+		s.Observe.Tell(run.Message{Text: dir + " is complete: nothing was run again", Detail: true})
+	}
+	return o, err
+}
+
+// Run trains the captioner in a folder, or goes on where it was interrupted. What is complete is not run again, and
+// reused reports that.
+func (s *Session) Run(ctx context.Context, dir string) (o *Outcome, reused bool, err error) {
+	identity, err := s.fingerprint()
+	if err != nil {
+		return nil, false, err
+	}
+	if o, err = ReadOutcome(dir); err != nil {
+		return nil, false, err
+	}
+	if o != nil && o.Fingerprint == identity {
+		return o, true, nil
+	}
+	if err := s.prepare(dir); err != nil {
+		return nil, false, err
+	}
+	net, err := s.newNet()
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	if o, err = s.learn(ctx, net, dir); err != nil {
+		return nil, false, err
+	}
+	o.Fingerprint, o.Build = identity, run.ThisBuild()
+	return o, false, s.finish(ctx, o, dir)
+}
+
+// learn trains to the end, from the last checkpoint of the folder where there is one.
+func (s *Session) learn(ctx context.Context, net *s2vt.Net, dir string) (o *Outcome, err error) {
+	trainer, err := captioning.New(s.trainerOptions(net, dir))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, trainer.Close()) }()
+	step := -1
+	if last := filepath.Join(dir, train.LastName); durable.Exists(last) {
+		if err := trainer.Resume(last); err != nil {
+			return nil, err
+		}
+		step = trainer.Position().Step
+		s.Log.Info("resumed", "dir", dir, "step", step)
+	}
+	records, err := s.openRecords(dir, step)
+	if err != nil {
+		return nil, err
+	}
+	watching := s.Observe.Begin(run.Training{Title: s.Title, Seed: s.Config.Train.Seed, Device: s.Backend.Name()})
+	trainer.Observers = append(records.observers(), watching...)
+	began := time.Now()
+	reached, err := trainer.Run(ctx)
+	s.Observe.End()
+	if err = cmp.Or(err, records.close()); err != nil {
+		return nil, run.Interrupted(err)
+	}
+	return &Outcome{Epochs: reached.Position.Epoch - 1, Steps: reached.Position.Step,
+		Loss: records.summary.Last("epoch", "loss"), Seconds: time.Since(began).Seconds(),
+		Words: s.Data.Words.AtLeast(0), Clips: s.Data.Train.Clips(), Captions: s.Data.Train.Pairs()}, nil
+}
+
+// finish scores the best checkpoint and writes the result, which comes last.
+func (s *Session) finish(ctx context.Context, o *Outcome, dir string) error {
+	o.Checkpoint = train.LastName
+	if s.Data.Validation != nil {
+		if durable.Exists(filepath.Join(dir, train.BestName)) {
+			o.Checkpoint = train.BestName
+		}
+		scores, err := s.score(ctx, filepath.Join(dir, o.Checkpoint))
+		if err != nil {
+			return err
+		}
+		o.Validation = scores
+	}
+	return durable.SaveJSON(filepath.Join(dir, run.ResultFile), o)
+}
+
+// score judges a checkpoint by the validation clips.
+func (s *Session) score(ctx context.Context, checkpoint string) (_ *caption.Scores, err error) {
+	net, _, err := captioning.OpenNet(checkpoint, s.Backend)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	result, _, err := s.judge().Score(ctx, net)
+	if err != nil {
+		return nil, err
+	}
+	return &result.All, nil
+}

@@ -1,0 +1,112 @@
+package run
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"runtime"
+	"strings"
+
+	"nmn/loader/dataset"
+	"nmn/loader/doctor"
+)
+
+// Examination is what there is to know of a run before it begins: its data with everything that is wrong with it, and
+// the time and memory that it would take.
+type Examination struct {
+	Data dataset.Kind `json:"data"`
+	*doctor.Report
+	Plan *Plan `json:"plan,omitempty"` // nil where no steps were made
+}
+
+// ExamineOptions say how to look at the data of a run.
+type ExamineOptions struct {
+	Sample   int  // pictures of each split that are decoded, drawn by the seed of the data; 0 for all
+	NoSteps  bool // no steps of training: there is no plan
+	Log      *slog.Logger
+	Message  func(Message)         // is told of the device and what the data decides; may be nil
+	Progress func(doctor.Progress) // is told how far the look at the data is; may be nil
+}
+
+// Examine looks at the data of a configuration, and makes a few steps of each arm where a run would not fail. Data
+// that cannot be opened is a finding, not a failure of the look.
+func Examine(ctx context.Context, c *Config, o ExamineOptions) (*Examination, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	opening := doctor.Listen(o.Log.Handler())
+	config := *c
+	data, err := config.openLeniently(ctx, opening.Logger())
+	if interrupted := ctx.Err(); interrupted != nil {
+		return nil, interrupted
+	}
+	found := &Examination{Data: config.Data.Set, Report: &doctor.Report{Findings: []doctor.Finding{}}}
+	if err != nil {
+		found.Findings = append(found.Findings, failure("unreadable-data", "the data cannot be opened", err))
+		return found, nil
+	}
+	defer func() { _ = data.Close() }() // it was only read
+	found.Report, err = doctor.Examine(ctx, splitsOf(data), config.lookAt(data, &o))
+	if err != nil {
+		return nil, err
+	}
+	found.Findings = append(found.Findings, opening.Findings(config.Data.MaxBadSamples)...)
+	if !o.NoSteps && doctor.Count(found.Findings, doctor.Error) == 0 {
+		if found.Plan, err = config.plan(ctx, data, &o); err != nil {
+			if interrupted := ctx.Err(); interrupted != nil {
+				return nil, interrupted
+			}
+			found.Findings = append(found.Findings, failure("no-run", "a run does not begin", err))
+		}
+	}
+	doctor.Sort(found.Findings)
+	return found, nil
+}
+
+// failure is the finding that an error stops a run. Its message says itself what to do.
+func failure(kind, what string, err error) doctor.Finding {
+	line := strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	return doctor.Finding{Weight: doctor.Error, Kind: kind, Text: what + ": " + line,
+		Cure: "as the message says; nmn train would stop with it"}
+}
+
+// openLeniently opens the data as a run does that refuses nothing, so that everything can be looked at: what a run
+// would refuse is then found there.
+func (c *Config) openLeniently(ctx context.Context, log *slog.Logger) (*dataset.Splits, error) {
+	lenient := *c
+	lenient.Data.MaxBadSamples, lenient.Run.LabelMemory = math.MaxInt32, dataset.HoldAll
+	lenient.Data.Features.Missing = dataset.MissingMean
+	data, err := lenient.OpenData(ctx, log)
+	c.Data.ManifestOfClips = lenient.Data.ManifestOfClips
+	return data, err
+}
+
+// splitsOf are the splits as they are learned.
+func splitsOf(data *dataset.Splits) []doctor.Split {
+	splits := []doctor.Split{{Name: "train", Set: data.Train}}
+	if data.Validation != nil {
+		splits = append(splits, doctor.Split{Name: "validation", Set: data.Validation})
+	}
+	if data.Test != nil {
+		splits = append(splits, doctor.Split{Name: "test", Set: data.Test})
+	}
+	return splits
+}
+
+// lookAt says how the data is looked at, and what the run would bear.
+func (c *Config) lookAt(data *dataset.Splits, o *ExamineOptions) doctor.Options {
+	workers := c.Run.Workers
+	if workers < 1 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	look := doctor.Options{
+		Sample: o.Sample, Seed: c.Data.Seed, Workers: workers,
+		MaxPixels: c.Data.MaxPixels, MaxBadSamples: c.Data.MaxBadSamples,
+		Missing: c.Data.Features.Missing == dataset.MissingMean, Standardise: c.Data.Features.Standardise,
+		Progress: o.Progress,
+	}
+	if data.Train.Vectors == nil {
+		look.InputSize = c.Net.Model(1, 0, "").Size
+	}
+	return look
+}
