@@ -14,18 +14,18 @@ func (g *Grid) Estimate(ctx context.Context, s *run.Session) (time.Duration, err
 	for _, mil := range g.mils() {
 		c := g.Config
 		c.Net.MIL = mil
-		s, err := s.At(ctx, &c)
+		s, err := s.With(ctx, c)
 		if err != nil {
 			return 0, err
 		}
 		for _, name := range g.needed() {
-			c.Arm = name
+			c.Arm, s.Config.Arm = name, name
 			settings := c.Settings()
 			arm, err := name.TrainArm(mil)
 			if err != nil {
 				return 0, err
 			}
-			one, err := s.Measure(ctx, &c, arm)
+			one, err := s.Measure(ctx, arm)
 			if err != nil {
 				return 0, err
 			}

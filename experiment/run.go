@@ -15,14 +15,14 @@ import (
 // Run trains everything that is not complete yet, and writes the tables and the page of the experiment. The session
 // is of the experiment's configuration.
 func (g *Grid) Run(ctx context.Context, s *run.Session) (*Outcome, error) {
-	plain, err := s.Prepare(ctx, &g.Config)
+	plain, err := s.Prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if plain {
 		g.Arms = recipe.PaperArms()
 	}
-	s.TellCost(&g.Config, g.Arms...)
+	s.TellCost(g.Arms...)
 	runs, err := g.Train(ctx, s)
 	if err != nil {
 		return nil, err
@@ -33,6 +33,7 @@ func (g *Grid) Run(ctx context.Context, s *run.Session) (*Outcome, error) {
 // Train trains everything that is not complete yet, and returns the runs that were asked for, in the order in which
 // they are trained.
 func (g *Grid) Train(ctx context.Context, s *run.Session) ([]report.Run, error) {
+	g.Config = s.Config
 	if err := run.PrepareFolder(g.Dir, &g.Config); err != nil {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ func (g *Grid) Train(ctx context.Context, s *run.Session) ([]report.Run, error) 
 
 // arm trains the arms at one noise level, seed and setting of MIL.
 func (g *Grid) arm(ctx context.Context, s *run.Session, c run.Config, level noiseLevel) ([]report.Run, error) {
-	s, err := s.At(ctx, &c)
+	s, err := s.With(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func (g *Grid) arm(ctx context.Context, s *run.Session, c run.Config, level nois
 			return nil, err
 		}
 	}
-	found := s.Recipe(c, filepath.Join(group, run.RecipeFolder+recipe.Suffix(c.Net.MIL)))
+	found := s.Recipe(filepath.Join(group, run.RecipeFolder+recipe.Suffix(c.Net.MIL)))
 	for _, name := range g.needed() {
 		c.Arm = name
 		arm, err := name.TrainArm(c.Net.MIL)
@@ -93,9 +94,7 @@ func (g *Grid) arm(ctx context.Context, s *run.Session, c run.Config, level nois
 		case name == recipe.Stage1:
 			first = dir
 		}
-		trained := s.Arm(c, dir, from, found)
-		trained.Heading = g.heading
-		o, reused, err := trained.Run(ctx)
+		o, reused, err := s.TrainArm(ctx, run.ArmOptions{Arm: name, Dir: dir, From: from, Recipe: found, Heading: g.heading})
 		if err != nil {
 			return nil, err
 		}

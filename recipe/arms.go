@@ -48,18 +48,18 @@ type Arm struct {
 	Name Name
 	// Title is what tables call it; with MIL " + MIL" stands behind it.
 	Title string
-	// meaning says what it is in a line; {stage1} stands for the length of stage 1, {stage2} for that of stage 2, both in
+	// Meaning says what it is in a line; {stage1} stands for the length of stage 1, {stage2} for that of stage 2, both in
 	// words such as "3 epochs".
 	Meaning string
-	// stage is 1 for a net that is trained from its start, and 2 for one that goes on from stage 1.
+	// Stage is 1 for a net that is trained from its start, and 2 for one that goes on from stage 1.
 	Stage int
-	// noise is the noise model that it learns through.
+	// Noise is the noise model that it learns through.
 	Noise model.NoiseMode
-	// loss is the kind of a loss that belongs to the arm; empty for that of the configuration.
+	// Loss is the kind of a loss that belongs to the arm; empty for that of the configuration.
 	Loss string
 	// Rival is a net of its own that is trained for as long as both stages together.
 	Rival bool
-	// taught arms know the true labels of the training set, or their noise rates.
+	// Taught arms know the true labels of the training set, or their noise rates.
 	Taught bool
 	// plan completes what the arm is trained with; nil for the plain settings.
 	plan func(*planner, context.Context) error
@@ -97,7 +97,8 @@ func Arms() []Arm {
 			Meaning: "from the start, the labels 0 with the largest losses taken as 1"},
 		{Name: Pruned, Title: "pruned", Stage: 1, Noise: model.NoNoise, Rival: true, plan: (*planner).pruned,
 			Meaning: "from the start without the labels that nets of folds believe wrong"},
-		{Name: Clean, Title: "clean labels", Stage: 1, Noise: model.NoNoise, Rival: true, Taught: true, plan: (*planner).clean,
+		{Name: Clean, Title: "clean labels", Stage: 1, Noise: model.NoNoise, Rival: true, Taught: true,
+			plan:    (*planner).clean,
 			Meaning: "from the start on the true labels: the ceiling"},
 	}
 }
@@ -115,7 +116,7 @@ func Names() []Name {
 // PaperArms are those of the paper's tables.
 func PaperArms() []Name { return []Name{Stage1, Star, FI, FD} }
 
-// Arm is the arm of a name, and whether there is one.
+// Arm is the row of an arm, and whether there is one.
 func (a Name) Arm() (Arm, bool) {
 	all := Arms()
 	i := slices.IndexFunc(all, func(e Arm) bool { return e.Name == a })
@@ -173,6 +174,7 @@ func (a Name) TrainArm(mil bool) (train.Arm, error) {
 	return train.Arm{Name: a.folder(mil), MIL: mil, Stage: e.Stage, Noise: e.Noise}, nil
 }
 
+// Suffix stands behind the name of an arm in the folder of its run.
 func Suffix(mil bool) string {
 	if mil {
 		return "-mil"

@@ -24,6 +24,7 @@ const (
 	NoisyRound = "noise" // trained through the held noise model
 )
 
+// FoldsFile is the file of a recipe's folder that says which bag is in which fold.
 const (
 	FoldsFile  = "folds.json"
 	logitsName = "logits" // tensor of the scores of an epoch
@@ -98,6 +99,7 @@ func (r *Recipe) foldDir(name string, number int) string {
 	return filepath.Join(r.dir, name, fmt.Sprintf("fold-%d", number+1))
 }
 
+// EpochName matches the files with the scores of an epoch, in the folder of a fold.
 var EpochName = regexp.MustCompile(`^epoch-\d+\.safetensors$`)
 
 func epochFile(dir string, epoch int) string {
@@ -114,10 +116,12 @@ func (f *fold) run(ctx context.Context) error {
 	}
 	data := *r.data
 	var err error
-	if data.Train, err = loader.Subset(r.data.Train, r.data.Train.Name+" without "+title, f.plan.Training(f.number)); err != nil {
+	if data.Train, err = loader.Subset(r.data.Train, r.data.Train.Name+" without "+title,
+		f.plan.Training(f.number)); err != nil {
 		return err
 	}
-	if data.Validation, err = loader.Subset(r.data.Train, r.data.Train.Name+", "+title, f.plan.HeldOut(f.number)); err != nil {
+	if data.Validation, err = loader.Subset(r.data.Train, r.data.Train.Name+", "+title,
+		f.plan.HeldOut(f.number)); err != nil {
 		return err
 	}
 	dir := r.foldDir(f.name, f.number)
@@ -129,7 +133,8 @@ func (f *fold) run(ctx context.Context) error {
 func (f *fold) keep(dir string, e *train.Evaluated) error {
 	if len(e.Scores.Bad) > 0 {
 		bad := e.Scores.Bad[0]
-		return fmt.Errorf("recipe: bag %s cannot be read, and rates need a score of every bag: take it out of the data (%w)", bad.ID, bad.Err)
+		return fmt.Errorf("recipe: bag %s cannot be read, and rates need a score of every bag: take it out of the data (%w)",
+			bad.ID, bad.Err)
 	}
 	loss := train.Measure("loss", e.Result)
 	if !loss.Defined() {
@@ -137,7 +142,8 @@ func (f *fold) keep(dir string, e *train.Evaluated) error {
 	}
 	meta := map[string]string{epochKey: fmt.Sprintf("%.17g", float64(loss))}
 	logits := e.Scores.Logits
-	_, err := safetensors.WriteFile(epochFile(dir, e.Epoch), meta, []safetensors.Tensor{{Name: logitsName, DType: safetensors.F32, Shape: logits.Shape(), Data: logits.Float32s()}})
+	_, err := safetensors.WriteFile(epochFile(dir, e.Epoch), meta,
+		[]safetensors.Tensor{{Name: logitsName, DType: safetensors.F32, Shape: logits.Shape(), Data: logits.Float32s()}})
 	return err
 }
 

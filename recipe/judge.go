@@ -80,7 +80,8 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 }
 
 // threshold finds the threshold, and says from which probabilities.
-func (j *Judge) threshold(ctx context.Context, net *model.Net, plan *Plan, own *labelScores, l loader.Config) (theta float64, from string, err error) {
+func (j *Judge) threshold(ctx context.Context, net *model.Net, plan *Plan, own *labelScores,
+	l loader.Config) (theta float64, from string, err error) {
 	if plan.Threshold != nil {
 		return *plan.Threshold, plan.thresholdFrom, nil
 	}
@@ -100,7 +101,8 @@ func (j *Judge) threshold(ctx context.Context, net *model.Net, plan *Plan, own *
 
 // EvaluateNet scores a set, in batches of l.BatchBags, and holds the scores against what the set knows. noisy, where
 // not nil, is the training set, whose labels and truth tell the true noise rates.
-func EvaluateNet(ctx context.Context, log *slog.Logger, net *model.Net, set, noisy *loader.Set, l loader.Config, o eval.Options) (*eval.Result, *train.Scores, error) {
+func EvaluateNet(ctx context.Context, log *slog.Logger, net *model.Net, set, noisy *loader.Set, l loader.Config,
+	o eval.Options) (*eval.Result, *train.Scores, error) {
 	scores, err := train.Score(ctx, net, set, l)
 	if err != nil {
 		return nil, nil, err
@@ -155,7 +157,8 @@ func (s *labelScores) audit(set *loader.Set, from string) (*report.AuditFigures,
 		}
 		return out
 	}
-	ranking, err := audit.Rank(s.doubts, gathered(set.Labels.Uint8s()), gathered(set.Truth.Uint8s()), []int{auditPrecisionAt})
+	ranking, err := audit.Rank(s.doubts, gathered(set.Labels.Uint8s()), gathered(set.Truth.Uint8s()),
+		[]int{auditPrecisionAt})
 	return &report.AuditFigures{AP: ranking.AP, IncorrectAP: ranking.IncorrectAP, MissingAP: ranking.MissingAP,
 		At1000: ranking.PrecisionAt[auditPrecisionAt], From: from}, err
 }

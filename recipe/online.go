@@ -11,6 +11,7 @@ import (
 	"nmn/train"
 )
 
+// OnlineFile is the file of a recipe's folder with the scores of rates online.
 const (
 	OnlineFile  = "online.safetensors" // scores of the first epoch of stage 1
 	onlineIndex = "index"              // tensor of the bags that its rows are of

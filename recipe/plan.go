@@ -3,10 +3,7 @@ package recipe
 import (
 	"context"
 	"fmt"
-	"math"
 
-	"nmn/labels/rates"
-	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/report"
 	"nmn/train"
@@ -14,18 +11,18 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// armPlan is what the net of an arm is trained with, and what is known before it is trained.
+// Plan is what the net of an arm is trained with, and what is known before it is trained.
 type Plan struct {
 	Config       train.Config
 	Data         *dataset.Splits // that are learned
 	Targets      *dense.Dense    // soft, or unknown; nil for the labels
 	From         string          // checkpoint that stage 2 starts from instead of that of stage 1; empty for that
 	Stage1Epochs int             // epochs of stage 1 that this training includes, where their number is fixed
-	// threshold is the probability from which a label is predicted for the best expected F1, told from
+	// Threshold is the probability from which a label is predicted for the best expected F1, told from
 	// the out-of-fold probabilities; nil where there are none.
 	Threshold     *float64
 	thresholdFrom string // what they are called
-	// online takes the scores of the first epoch; nil where nobody needs them.
+	// Online takes the scores of the first epoch; nil where nobody needs them.
 	Online func(context.Context, *train.Scores) error
 	// audit tells how well the out-of-fold probabilities find the wrong labels; nil where there are none,
 	// or no truth.
@@ -44,7 +41,8 @@ type planner struct {
 
 // MakePlan finds what the arm of the settings is trained with: as its configuration says, and by the recipe where
 // there is one. dir is the folder of the run, and from the checkpoint of stage 1 that it goes on from, if any.
-func MakePlan(ctx context.Context, s *Settings, r *Recipe, t Trainer, data *dataset.Splits, dir, from string) (*Plan, error) {
+func MakePlan(ctx context.Context, s *Settings, r *Recipe, t Trainer, data *dataset.Splits,
+	dir, from string) (*Plan, error) {
 	p := &planner{Plan: Plan{Config: s.Train, Data: data}, settings: s, recipe: r, trainer: t, dir: dir, start: from}
 	e, ok := s.Arm.Arm()
 	if !ok {
@@ -80,7 +78,7 @@ func BothStages(c train.Config) train.Config {
 	return c
 }
 
-// online reports whether rates come from scores of the first epoch of stage 1.
+// onlineRates reports whether rates come from scores of the first epoch of stage 1.
 func (p *planner) onlineRates() bool {
 	return p.settings.Estimates() && p.settings.Rates == Online
 }
@@ -220,11 +218,6 @@ func (p *planner) clean(context.Context) error {
 // limit sets the epochs of stage 2, which then end it.
 func (p *Plan) limit(epochs int) { p.Config.Stage2Epochs, p.Config.Patience = epochs, 0 }
 
-// hold has a net learn through these rates, without a part that depends on the bag.
-func hold(c *train.NoiseConfig, q01, q10 []float32) {
-	c.Q01, c.Q10, c.Deviation, c.Frozen = q01, q10, 0, true
-}
-
 // outOfFold sets what out-of-fold logits tell: the threshold, and how well the wrong labels are found,
 // through the rates that are held where the logits are of p(y=1).
 func (p *planner) outOfFold(logits []float32, held bool) (err error) {
@@ -243,63 +236,4 @@ func (p *planner) outOfFold(logits []float32, held bool) (err error) {
 	}
 	p.audit, err = s.audit(set, fromOutOfFold)
 	return err
-}
-
-// LeastRate keeps the noise model away from certainty.
-const LeastRate = 1e-4
-
-// held sets the noise model to the rates that were found, with U = 0, and holds it. A class whose rates
-// are not to be believed has none: no noise is invented.
-func (r *Recipe) held(c train.Config) train.Config {
-	q := r.found.TrainingRates()
-	hold(&c.Noise, heldRates(q.Q01), heldRates(q.Q10))
-	return c
-}
-
-func heldRates(q []float64) []float32 {
-	out := make([]float32, len(q))
-	for c, v := range q {
-		if math.IsNaN(v) {
-			v = 0
-		}
-		out[c] = float32(min(max(v, LeastRate), 1-LeastRate))
-	}
-	return out
-}
-
-// beliefs are rho = p(y=1|z,o) of every label, and with raised rates the mean of it and p(y=1|o), so that
-// what is wrong in rho is not learned by heart. A label of a class whose noise is not known is believed.
-func (r *Recipe) beliefs() *dense.Dense {
-	z, q := r.data.Train.Labels.Uint8s(), r.found.TrainingRates()
-	k := len(q.Q01)
-	rho := make([]float32, len(z))
-	for i := range rho {
-		c := i % k
-		rho[i] = float32(z[i])
-		if !math.IsNaN(q.Q01[c]) {
-			o := float64(r.noisy.logits[i])
-			belief := rates.Posterior(o, z[i], q.Q01[c], q.Q10[c])
-			if r.settings.Recipe.Floor {
-				belief = (belief + rates.Sigmoid(o)) / 2
-			}
-			rho[i] = float32(belief)
-		}
-	}
-	return dense.New(dense.WithShape(len(z)/k, k), dense.WithBacking(rho))
-}
-
-// pruned are the labels as targets, those unknown that the out-of-fold audit believes wrong: with a
-// posterior beyond one half.
-func (r *Recipe) pruned() *dense.Dense {
-	z, n := r.data.Train.Labels.Uint8s(), r.held(r.settings.Train).Noise
-	k, out := len(n.Q01), make([]float32, len(z))
-	for i := range out {
-		c := i % k
-		out[i] = float32(z[i])
-		rho := rates.Posterior(float64(r.noisy.logits[i]), z[i], float64(n.Q01[c]), float64(n.Q10[c]))
-		if z[i] == 1 && rho < .5 || z[i] == 0 && rho > .5 {
-			out[i] = loader.Unknown
-		}
-	}
-	return dense.New(dense.WithShape(len(z)/k, k), dense.WithBacking(out))
 }

@@ -32,21 +32,25 @@ func TestJudge_RanksLabelsByTheirPosterior(t *testing.T) {
 	}
 	// By doubt: bag 2 b (missing: wrong), bag 0 b (right), bag 0 a (incorrect: wrong), bag 2 a (right).
 	a, err := s.audit(set, "here")
-	if err != nil || a.From != "here" || math.Abs(float64(a.AP)-(1+2./3)/2) > 1e-9 || a.MissingAP != 1 || a.IncorrectAP != 1 || a.At1000.Defined() {
+	if err != nil || a.From != "here" || math.Abs(float64(a.AP)-(1+2./3)/2) > 1e-9 || a.MissingAP != 1 ||
+		a.IncorrectAP != 1 || a.At1000.Defined() {
 		t.Errorf("audit %+v, %v", a, err)
 	}
 }
 
 func TestRecipe_BeliefsAreThePosteriorOfKnownNoise(t *testing.T) {
 	r := &Recipe{
-		data:  &dataset.Splits{Train: &loader.Set{Labels: dense.New(dense.WithShape(2, 2), dense.WithBacking([]uint8{1, 1, 0, 0}))}},
-		found: &rates.Result{Classes: []rates.Class{{Q01: .3, Q10: .1}, {Q01: .3, Q10: .1, Diagnoses: []rates.Diagnosis{rates.NotPredicted}}}},
+		data: &dataset.Splits{Train: &loader.Set{Labels: dense.New(dense.WithShape(2, 2),
+			dense.WithBacking([]uint8{1, 1, 0, 0}))}},
+		found: &rates.Result{Classes: []rates.Class{{Q01: .3, Q10: .1},
+			{Q01: .3, Q10: .1, Diagnoses: []rates.Diagnosis{rates.NotPredicted}}}},
 		noisy: &round{logits: []float32{-1, -1, 2, 2}},
 	}
 	p := func(o float64) float64 { return 1 / (1 + math.Exp(-o)) }
 	set := .7 * p(-1) / (.7*p(-1) + .1*(1-p(-1)))
 	unset := .3 * p(2) / (.3*p(2) + .9*(1-p(2)))
-	for floor, want := range map[bool][]float64{false: {set, 1, unset, 0}, true: {(set + p(-1)) / 2, 1, (unset + p(2)) / 2, 0}} {
+	for floor, want := range map[bool][]float64{false: {set, 1, unset, 0},
+		true: {(set + p(-1)) / 2, 1, (unset + p(2)) / 2, 0}} {
 		r.settings.Recipe.Floor = floor
 		for i, got := range r.beliefs().Float32s() {
 			if math.Abs(float64(got)-want[i]) > 1e-6 {
@@ -58,8 +62,10 @@ func TestRecipe_BeliefsAreThePosteriorOfKnownNoise(t *testing.T) {
 
 func TestPruned_LeavesOutWhatIsRatherWrong(t *testing.T) {
 	r := &Recipe{
-		data:  &dataset.Splits{Train: &loader.Set{Labels: dense.New(dense.WithShape(2, 2), dense.WithBacking([]uint8{1, 1, 0, 0}))}},
-		found: &rates.Result{Classes: []rates.Class{{Q01: .3, Q10: .1}, {Q01: .3, Q10: .1, Diagnoses: []rates.Diagnosis{rates.NotPredicted}}}},
+		data: &dataset.Splits{Train: &loader.Set{Labels: dense.New(dense.WithShape(2, 2),
+			dense.WithBacking([]uint8{1, 1, 0, 0}))}},
+		found: &rates.Result{Classes: []rates.Class{{Q01: .3, Q10: .1},
+			{Q01: .3, Q10: .1, Diagnoses: []rates.Diagnosis{rates.NotPredicted}}}},
 		// Log-odds of y for z=1 are o + log 7, for z=0 o + log(1/3): the first and the third are rather wrong.
 		noisy: &round{logits: []float32{-2, -2, 1.2, 1.2}},
 	}

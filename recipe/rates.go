@@ -46,7 +46,8 @@ func (r *Recipe) estimate(ctx context.Context) error {
 // find estimates the rates from the scores of bags that were not learned before, and says and keeps them.
 func (r *Recipe) find(ctx context.Context, round *round) (err error) {
 	set := r.scored
-	in := rates.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Scores: round.logits, Labels: set.Labels.Uint8s(), Words: set.Vocabulary.Texts(), IDs: set.IDs}
+	in := rates.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Scores: round.logits, Labels: set.Labels.Uint8s(),
+		Words: set.Vocabulary.Texts(), IDs: set.IDs}
 	if r.found, err = rates.Estimate(ctx, in, rates.DefaultOptions()); err != nil {
 		return err
 	}
@@ -82,9 +83,11 @@ func (p *Plan) setThreshold(logits []float32, from string) error {
 // tell says what was found: to people in a line, to the log word by word.
 func (r *Recipe) tell() {
 	for _, c := range r.found.Classes {
-		r.log.Info("noise rates", "word", c.Word, "q01", c.Q01, "q10", c.Q10, "trained_with", c.Trainable(), "believed", c.Usable(), "remarks", c.Diagnoses)
+		r.log.Info("noise rates", "word", c.Word, "q01", c.Q01, "q10", c.Q10, "trained_with", c.Trainable(), "believed",
+			c.Usable(), "remarks", c.Diagnoses)
 	}
-	r.log.Info("rates estimated", "q01", r.found.PooledQ01, "q10", r.found.PooledQ10, "bags", r.found.Bags, "epoch", r.plain.best)
+	r.log.Info("rates estimated", "q01", r.found.PooledQ01, "q10", r.found.PooledQ10, "bags", r.found.Bags, "epoch",
+		r.plain.best)
 	r.message("rates", strings.Join(r.remarks(), "\n        "))
 }
 
@@ -94,12 +97,15 @@ func (r *Recipe) remarks() []string {
 	if r.plain.loss == nil {
 		source = fmt.Sprintf("the scores of %d bags before they were learned", r.found.Bags)
 	}
-	if !slices.ContainsFunc(r.found.Classes, func(c rates.Class) bool { return !slices.Contains(c.Diagnoses, rates.TooFew) }) {
+	enough := func(c rates.Class) bool { return !slices.Contains(c.Diagnoses, rates.TooFew) }
+	if !slices.ContainsFunc(r.found.Classes, enough) {
 		return []string{fmt.Sprintf("none of %d words has enough labels of both kinds to tell its noise by; their labels are taken as they are", len(r.found.Classes))}
 	}
-	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all words, from %s", r.found.PooledQ01, r.found.PooledQ10, source)}
+	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all words, from %s", r.found.PooledQ01, r.found.PooledQ10,
+		source)}
 	if r.settings.Recipe.Floor {
-		lines = append(lines, fmt.Sprintf("raised to at least q01 %.3f, q10 %.4f, as far as the labels let them", r.floor.Q01, r.floor.Q10))
+		lines = append(lines, fmt.Sprintf("raised to at least q01 %.3f, q10 %.4f, as far as the labels let them", r.floor.Q01,
+			r.floor.Q10))
 	}
 	unknown, weak, clean := 0, 0, 0
 	for _, c := range r.found.Classes {
@@ -132,7 +138,8 @@ func (r *Recipe) remarks() []string {
 // no noise are calibrated for the audit; those of the others are of the true label already.
 func (r *Recipe) write(name string, round *round, calibrate bool) error {
 	set := r.scored
-	in := audit.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Logits: round.logits, Labels: set.Labels.Uint8s(), Words: set.Vocabulary.Texts(), IDs: set.IDs}
+	in := audit.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Logits: round.logits, Labels: set.Labels.Uint8s(),
+		Words: set.Vocabulary.Texts(), IDs: set.IDs}
 	in.FromEstimate(r.found)
 	if !calibrate {
 		in.A, in.B = nil, nil
@@ -183,7 +190,8 @@ func (r *Recipe) page() ([]byte, error) {
 	table.Notes = append(table.Notes, r.remarks()...)
 	tables := []*report.Table{table}
 	if r.plain.loss != nil {
-		tables = append(tables, report.FoldLossTable("Out-of-fold loss on the noisy labels, classifier alone", r.plain.loss, r.plain.best))
+		tables = append(tables, report.FoldLossTable("Out-of-fold loss on the noisy labels, classifier alone", r.plain.loss,
+			r.plain.best))
 	}
 	if r.noisy != nil {
 		tables = append(tables, report.FoldLossTable("The same, trained through the noise model", r.noisy.loss, r.noisy.best))

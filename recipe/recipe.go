@@ -51,7 +51,8 @@ func New(o Options) *Recipe {
 	if o.Message == nil {
 		o.Message = func(string, string) {}
 	}
-	return &Recipe{settings: o.Settings, data: o.Data, scored: o.Data.Train, dir: o.Dir, trainer: o.Trainer, log: o.Log, message: o.Message}
+	return &Recipe{settings: o.Settings, data: o.Data, scored: o.Data.Train, dir: o.Dir, trainer: o.Trainer, log: o.Log,
+		message: o.Message}
 }
 
 // Trainer trains the nets that a recipe asks for. Package run implements it: a recipe knows nothing of devices,
@@ -75,6 +76,6 @@ type Training struct {
 	Config  train.Config
 	Data    *dataset.Splits // with what is evaluated after each epoch as the validation split
 	Targets *dense.Dense    // in place of the labels; nil for these
-	// evaluated takes each evaluation, before the checkpoint that is behind it; nil for nobody.
+	// Evaluated takes each evaluation, before the checkpoint that is behind it; nil for nobody.
 	Evaluated func(*train.Evaluated) error
 }

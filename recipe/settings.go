@@ -14,10 +14,11 @@ import (
 // Form says how stage 2 comes by its noise model.
 type Form string
 
+// The forms of the recipe.
 const (
 	Paper    Form = "paper"    // it starts somewhere and is learned with the net
 	Estimate Form = "estimate" // rates estimated from scores of nets that have not seen the bag, then held
-	// CrossFit is what recipeEstimate was called before; configurations may still say so.
+	// CrossFit is what Estimate was called before; configurations may still say so.
 	CrossFit Form = "crossfit"
 )
 
@@ -40,6 +41,7 @@ const (
 	FoldsOf = "folds:"
 )
 
+// DefaultFolds are the folds where nobody says how many.
 const (
 	DefaultFolds      = 5
 	defaultFoldEpochs = 15
@@ -58,7 +60,7 @@ type Settings struct {
 	Arm    Name
 	MIL    bool
 	Stage1 string // checkpoint that stage 2 starts from, where stage 1 is not trained
-	Rates  string // ratesOnline, ratesFolds with their number, a file, or empty
+	Rates  string // Online, FoldsOf with their number, a file, or empty
 	Recipe Config
 	Train  train.Config
 }
@@ -96,13 +98,15 @@ func (s *Settings) NeedsEstimate(a Name) bool {
 	return (a == RN || a == Forward) && s.RatesFile() == "" || a == RS || a == Pruned
 }
 
+// Validate refuses settings that do not go with each other or with the arm.
 func (s *Settings) Validate() error {
 	r := s.Recipe
 	switch {
 	case r.Form != Paper && !s.Estimates():
 		return setting.Errorf("recipe.form", "recipe.form is %q, want paper or estimate", r.Form)
 	case r.FoldEpochs < 0 || r.FoldEpochs > 1000 || r.Epochs < 0 || r.Epochs > 1<<20:
-		return fmt.Errorf("recipe.fold_epochs is %d and recipe.epochs %d, want 0 to 1000 and at least 0", r.FoldEpochs, r.Epochs)
+		return fmt.Errorf("recipe.fold_epochs is %d and recipe.epochs %d, want 0 to 1000 and at least 0", r.FoldEpochs,
+			r.Epochs)
 	case r.Floor && (!s.Estimates() || !s.FromTraining()):
 		return errors.New("recipe.floor raises rates that are estimated, with `recipe.form` estimate and no file of rates")
 	case !s.Estimates() && (s.Arm == RN || s.Arm == RS):

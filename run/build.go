@@ -1,16 +1,17 @@
 package run
 
 import (
-	"nmn/kernels/simd"
 	"runtime"
 	"runtime/debug"
+
+	"nmn/kernels/simd"
 )
 
 // revision is set by the linker where the program is built away from its checkout, as in an image:
 // -ldflags="-X nmn/run.revision=...".
 var revision string
 
-// Build tells which program made a result.
+// Build says which program made a result.
 type Build struct {
 	Version  string `yaml:"version" json:"version"` // of the module, (devel) for a build from a checkout
 	Revision string `yaml:"revision,omitempty" json:"revision,omitempty"`
@@ -20,8 +21,10 @@ type Build struct {
 	SIMD     string `yaml:"simd" json:"simd"`
 }
 
+// ThisBuild describes the program that is running.
 func ThisBuild() Build {
-	b := Build{Version: "(unknown)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, SIMD: "none", Revision: revision}
+	b := Build{Version: "(unknown)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, SIMD: "none",
+		Revision: revision}
 	if level, err := simd.Detect(); err == nil {
 		b.SIMD = level.String()
 	}

@@ -11,15 +11,15 @@ import (
 	"nmn/train"
 )
 
+// Checkpoint chooses one of the checkpoints of a run folder.
 type Checkpoint string
 
 const (
-	Last Checkpoint = "last"
-	Best Checkpoint = "best"
+	Last Checkpoint = "last" // after the last step
+	Best Checkpoint = "best" // after the best validation
 )
 
-// FindCheckpoint finds the checkpoint that an argument names, a file or a run folder, and the folder
-// that it lies in.
+// FindCheckpoint finds the checkpoint that a path names, itself a file or a run folder, and the folder that it lies in.
 func FindCheckpoint(path string, which Checkpoint) (file, folder string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -3,11 +3,12 @@ package run
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
+
 	"nmn/loader"
 	"nmn/recipe"
 	"nmn/report"
-	"path/filepath"
-	"slices"
 )
 
 // Bags on the page of an experiment, for each noise level.
@@ -22,7 +23,7 @@ type SideBySide struct {
 	shown []*report.Scored
 }
 
-// Add takes an arm, unless it has nothing to show or was scored on other bags than the first.
+// Add takes an arm with what it shows, unless it has nothing to show or was scored on other bags than the first.
 func (b *SideBySide) Add(run *report.Run, s *report.Scored) {
 	if s == nil || len(b.shown) > 0 && !sameDraw(s, b.shown[0]) {
 		return
@@ -32,7 +33,8 @@ func (b *SideBySide) Add(run *report.Run, s *report.Scored) {
 }
 
 func sameDraw(a, b *report.Scored) bool {
-	return a.Against == b.Against && a.Split == b.Split && slices.EqualFunc(a.Drawn, b.Drawn, func(a, b report.ShownBag) bool { return a.ID == b.ID })
+	return a.Against == b.Against && a.Split == b.Split &&
+		slices.EqualFunc(a.Drawn, b.Drawn, func(a, b report.ShownBag) bool { return a.ID == b.ID })
 }
 
 // Comparison chooses the bags and makes their pictures.
@@ -52,7 +54,8 @@ func chosenHow(bags, drawn int) string {
 	if bags <= ComparedByChance {
 		return fmt.Sprintf("%d bags drawn by chance", bags)
 	}
-	return fmt.Sprintf("%d bags drawn by chance, and of %d more the %d on which the arms differ most", ComparedByChance, drawn-ComparedByChance, bags-ComparedByChance)
+	return fmt.Sprintf("%d bags drawn by chance, and of %d more the %d on which the arms differ most", ComparedByChance,
+		drawn-ComparedByChance, bags-ComparedByChance)
 }
 
 // besideStage1 puts an arm of stage 2 beside the net that it started from; nil where nothing tells what that
@@ -67,7 +70,8 @@ func (r *armRun) besideStage1(ctx context.Context, page *report.Run, set *loader
 	}
 	var beside SideBySide
 	beside.Add(page, page.Scored)
-	beside.Add(&report.Run{Arm: report.Stage1, ArmTitle: recipe.Stage1.Title(false), MIL: page.MIL, PaperData: page.PaperData}, first)
+	beside.Add(&report.Run{Arm: report.Stage1, ArmTitle: recipe.Stage1.Title(false), MIL: page.MIL,
+		PaperData: page.PaperData}, first)
 	if len(beside.arms) < 2 {
 		return nil, nil
 	}
@@ -118,6 +122,7 @@ type ShownPictures struct {
 	known map[string][]byte
 }
 
+// NewShownPictures makes pictures of the bags of a set, until ctx ends.
 func NewShownPictures(ctx context.Context, set *loader.Set) *ShownPictures {
 	return &ShownPictures{ctx: ctx, set: set, known: map[string][]byte{}}
 }

@@ -3,24 +3,26 @@ package run
 import (
 	"slices"
 
-	"go.yaml.in/yaml/v3"
-
 	"nmn/kernels/tensor"
+	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/recipe"
 	"nmn/train"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// Config is everything that makes a run: where the data comes from, which net learns, how, and on
-// what. It is written to the run folder, and reading that file back gives the same run.
+// Config is everything that makes a run: where the data comes from, which net learns, how, and on which device. It
+// comes from Preset, is changed field by field, and is completed and checked by Open. It is written to the run folder,
+// and reading that file back gives the same run.
 type Config struct {
-	// Preset names the values that the file and the flags are laid over.
-	Preset Preset `yaml:"preset"`
-	// Size selects the scenes preset's quick or full form.
+	// Preset names the values that all others are laid over.
+	Preset PresetName `yaml:"preset"`
+	// Size selects the quick or the full form of a preset of scenes.
 	Size Size `yaml:"size"`
-	// Arm is what stage 2 trains.
+	// Arm is what is trained; empty leaves the choice to the recipe.
 	Arm   recipe.Name    `yaml:"arm"`
 	Data  dataset.Config `yaml:"data"`
 	Net   NetConfig      `yaml:"net"`
@@ -37,30 +39,35 @@ type Config struct {
 	Run       Resources `yaml:"run"`
 	byDefault bool      // nobody has chosen the recipe and its arm
 
-	// Build tells which program wrote the file; it is not read back.
+	// Build says which program wrote the file; it is not read back.
 	Build *Build `yaml:"build,omitempty"`
 }
 
-type Preset string
+// PresetName names a preset.
+type PresetName string
 
+// The presets, as nmn train --preset names them.
 const (
-	ScenesPreset       Preset = "scenes"
-	MovingScenesPreset Preset = "moving-scenes"
-	PaperCOCOPreset    Preset = "paper-coco"
-	PaperMSRVTTPreset  Preset = "paper-msrvtt"
-	FeaturesPreset     Preset = "features"
+	ScenesPreset       PresetName = "scenes"
+	MovingScenesPreset PresetName = "moving-scenes"
+	PaperCOCOPreset    PresetName = "paper-coco"
+	PaperMSRVTTPreset  PresetName = "paper-msrvtt"
+	FeaturesPreset     PresetName = "features"
 )
 
+// Size is how much a preset of scenes makes and trains.
 type Size string
 
 const (
-	Quick Size = "quick"
+	Quick Size = "quick" // minutes on a laptop
 	Full  Size = "full"
-	Auto  Size = "auto" // of experiment: full where it fits the budget
+	Auto  Size = "auto" // of an experiment: full where it fits the budget
 )
 
+// NetName names the net that the others are changes to.
 type NetName string
 
+// The nets.
 const (
 	NetVGG16  NetName = "vgg16"
 	NetScenes NetName = "scenes"
@@ -93,15 +100,19 @@ type NetConfig struct {
 	WeightsClassifier bool         `yaml:"weights_classifier,omitempty"`
 }
 
+// ChannelOrder is the order of the channels of a picture in a file of weights.
 type ChannelOrder string
 
+// The orders of channels.
 const (
 	ChannelsRGB ChannelOrder = "rgb"
 	ChannelsBGR ChannelOrder = "bgr"
 )
 
+// PixelRange is how wide the numbers are that VGG16 sees.
 type PixelRange string
 
+// The ranges of pixels.
 const (
 	// PixelsUnit divides by the deviation over ImageNet: what torchvision's weights were trained with,
 	// and what He initialisation assumes. Without it a random start diverges at the paper's rate.
@@ -110,8 +121,9 @@ const (
 	PixelsRaw PixelRange = "raw"
 )
 
-// Resources is what changes no result, or its last bits.
+// Resources is what a run computes with: it changes no result, or its last bits.
 type Resources struct {
+	// Device is auto, cpu, cuda, or cuda:n for the graphics card of number n; empty is auto, the fastest there is.
 	Device string `yaml:"device"`
 	// Precision is that of the device once it is open: the file of a run tells what it was trained in.
 	Precision    tensor.Precision `yaml:"precision"`
@@ -119,9 +131,9 @@ type Resources struct {
 	SyncLaunches bool             `yaml:"sync_launches,omitempty"`
 	NoGraphs     bool             `yaml:"no_graphs,omitempty"`
 	NVTX         bool             `yaml:"nvtx,omitempty"`
-	Threads      int              `yaml:"threads"`
-	Workers      int              `yaml:"workers"`
-	Prefetch     int              `yaml:"prefetch"`
+	Threads      int              `yaml:"threads"`  // of the CPU, 0 for one on each processor
+	Workers      int              `yaml:"workers"`  // goroutines that read bags
+	Prefetch     int              `yaml:"prefetch"` // batches that are read ahead
 	TensorBoard  bool             `yaml:"tensorboard,omitempty"`
 	LabelMemory  int              `yaml:"label_memory"` // MiB of labels of clips that are held in memory
 }
@@ -171,7 +183,7 @@ func (n *NetConfig) Model(classes, width int, noise model.NoiseMode) model.Confi
 	return m
 }
 
-// Fit is how pictures get onto the canvas.
+// Fit is how pictures get onto the canvas: as the data say, else as nets of this kind are usually trained.
 func (c *Config) Fit() picture.Fit {
 	switch {
 	case c.Data.Fit != "":
@@ -182,5 +194,14 @@ func (c *Config) Fit() picture.Fit {
 	return picture.FitSquare
 }
 
-// YAML writes the configuration as a file that --config reads.
+// YAML is the configuration as a file that Sources read.
 func (c *Config) YAML() ([]byte, error) { return yaml.Marshal(c) }
+
+// Loader is how pictures are read.
+func (c *Config) Loader() loader.Config {
+	l := loader.DefaultConfig()
+	l.Fit, l.Workers, l.Prefetch = c.Fit(), c.Run.Workers, c.Run.Prefetch
+	l.Block, l.Window = c.Data.ShuffleBlock, c.Data.ShuffleWindow
+	l.MaxBadSamples, l.MaxPixels = c.Data.MaxBadSamples, c.Data.MaxPixels
+	return l
+}

@@ -1,10 +1,11 @@
 package run
 
 import (
-	"nmn/loader/dataset"
-	"nmn/recipe"
 	"slices"
 	"strconv"
+
+	"nmn/loader/dataset"
+	"nmn/recipe"
 )
 
 // Settings are what the recipe and its arms take from the configuration.
@@ -29,7 +30,8 @@ func (c *Config) defaultForm(chosen choices) recipe.Form {
 	switch {
 	case slices.ContainsFunc(chosen.arms, settings.NeedsEstimate):
 		return recipe.Estimate
-	case paper, chosen.ofRun, len(chosen.arms) > 0, chosen.start, settings.RatesFile() != "", c.Stage1 != "", c.Train.MaxSteps > 0, c.Train.Overfit:
+	case paper, chosen.ofRun, len(chosen.arms) > 0, chosen.start, settings.RatesFile() != "", c.Stage1 != "",
+		c.Train.MaxSteps > 0, c.Train.Overfit:
 		return recipe.Paper
 	}
 	return recipe.Estimate

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
 )

@@ -13,7 +13,7 @@ import (
 )
 
 func TestExamine_SoundDataHasAPlan(t *testing.T) {
-	c, err := FromPreset(ScenesPreset, Quick)
+	c, err := Preset(ScenesPreset, Quick)
 	if err != nil {
 		t.Fatal(err)
 	}

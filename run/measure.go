@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
+
 	"nmn/model"
 	"nmn/recipe"
 	"nmn/train"
-	"time"
 )
 
 // PlannedArms are the arms that a run trains, in their order: stage 1, and the arm on top of it.
@@ -24,10 +25,12 @@ func (c *Config) PlannedArms() ([]train.Arm, error) {
 
 // FreshNet makes the net of an arm without a checkpoint: its speed does not depend on its start. That of stage 1
 // takes the weights of --init, so that a file that a run would refuse is refused now.
-func (s *Session) FreshNet(c *Config, arm train.Arm) (*model.Net, error) {
+func (s *Session) FreshNet(arm train.Arm) (*model.Net, error) {
+	c := &s.Config
 	initial := arm.Stage == 1
 	arm.Stage = 1
-	net, err := arm.NewNet(c.Net.Model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise), s.Backend, c.Train, s.Data.Train, "")
+	net, err := arm.NewNet(c.Net.Model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise), s.Backend, c.Train,
+		s.Data.Train, "")
 	if err != nil || !initial || c.Net.Weights == "" {
 		return net, err
 	}
@@ -52,16 +55,18 @@ type Measured struct {
 }
 
 // Measure times steps of an arm.
-func (s *Session) Measure(ctx context.Context, c *Config, arm train.Arm) (m Measured, err error) {
-	net, err := s.FreshNet(c, arm)
+func (s *Session) Measure(ctx context.Context, arm train.Arm) (m Measured, err error) {
+	net, err := s.FreshNet(arm)
 	if err != nil {
 		return m, err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
-	return s.MeasureNet(ctx, c, arm, net)
+	return s.MeasureNet(ctx, arm, net)
 }
 
-func (s *Session) MeasureNet(ctx context.Context, c *Config, arm train.Arm, net *model.Net) (m Measured, err error) {
+// MeasureNet does so with a net that is there already. Its weights change.
+func (s *Session) MeasureNet(ctx context.Context, arm train.Arm, net *model.Net) (m Measured, err error) {
+	c := &s.Config
 	settings := c.Train
 	settings.MaxSteps, settings.EvaluateEpochs, settings.EvaluateSteps, settings.Patience = MeasureSteps, 0, 0, 0
 	inner, enough := context.WithCancel(ctx)

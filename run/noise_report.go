@@ -78,7 +78,8 @@ func (q NoiseQuery) Answer(ctx context.Context, o Options) (*report.NoiseReport,
 // ones is in its q.csv.
 func (q NoiseQuery) read(o Options, l *learntRates) (err error) {
 	s := newSession(o)
-	if s.Backend, err = s.openDevice(&q.Config.Run); err != nil {
+	s.Config = *q.Config
+	if err = s.openDevice(); err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
@@ -106,7 +107,7 @@ func (q NoiseQuery) read(o Options, l *learntRates) (err error) {
 
 // ask runs a feature-dependent model over the split.
 func (q NoiseQuery) ask(ctx context.Context, o Options, l *learntRates) (err error) {
-	s, err := Open(ctx, q.Config, o)
+	s, err := Open(ctx, *q.Config, o)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,8 @@ func pageScores(ctx context.Context, s *train.Scores, set *loader.Set, split str
 	}
 	for _, row := range drawBags(s, set) {
 		at := row * k
-		out.Drawn = append(out.Drawn, report.ShownBag{ID: set.IDs[s.Index[row]], Labels: shownLabels(set, logits[at:at+k], answers[at:at+k], noClass)})
+		out.Drawn = append(out.Drawn, report.ShownBag{ID: set.IDs[s.Index[row]],
+			Labels: shownLabels(set, logits[at:at+k], answers[at:at+k], noClass)})
 	}
 	return out, ctx.Err()
 }
@@ -95,7 +96,8 @@ func shownLabels(set *loader.Set, logits []float32, answers []uint8, surest int)
 	slices.SortStableFunc(rest, func(a, b int) int { return slices.Index(order, kind(a)) - slices.Index(order, kind(b)) })
 	labels := make([]report.ShownLabel, 0, len(classes))
 	for _, c := range classes {
-		labels = append(labels, report.ShownLabel{Word: set.Vocabulary.Word(c).Text, P: 1 / (1 + math.Exp(-float64(logits[c]))), Kind: kind(c), Surest: c == surest})
+		labels = append(labels, report.ShownLabel{Word: set.Vocabulary.Word(c).Text,
+			P: 1 / (1 + math.Exp(-float64(logits[c]))), Kind: kind(c), Surest: c == surest})
 	}
 	return labels
 }

@@ -6,10 +6,11 @@ import (
 
 	"context"
 	"errors"
-	"nmn/loader"
-	"nmn/loader/picture"
 	"reflect"
 	"testing"
+
+	"nmn/loader"
+	"nmn/loader/picture"
 
 	dense "gorgonia.org/tensor"
 )
@@ -24,7 +25,8 @@ func (unreadable) Read(context.Context, int, int, *picture.Picture) error {
 }
 
 func TestPageScores_ShowsTheSurestAndMarksThem(t *testing.T) {
-	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "dog", POS: text.NN}, {Text: "red", POS: text.JJ}})
+	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "dog", POS: text.NN},
+		{Text: "red", POS: text.JJ}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,28 +61,29 @@ func (c Config) plan(ctx context.Context, data *dataset.Splits, o *ExamineOption
 	if err := c.ValidateLoss(); err != nil {
 		return nil, err
 	}
-	s := &Session{Data: data, Log: o.Log, Observe: Observer{Message: o.Message}}
-	backend, note, err := OpenDevice(&c.Run, o.Log)
+	s := &Session{Config: c, Data: data, Log: o.Log, Observe: Observer{Message: o.Message}}
+	backend, note, err := OpenDevice(&s.Config.Run, o.Log)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, backend.Close()) }()
 	s.Backend = backend
 	s.Tell(DeviceMessage(backend, note))
-	if err := c.StartRates(data); err != nil {
+	if err := s.Config.StartRates(data); err != nil {
 		return nil, err
 	}
-	if err := s.Standardise(ctx, &c.Data); err != nil {
+	if err := s.Standardise(ctx); err != nil {
 		return nil, err
 	}
-	if why := c.Settle(data); why != "" {
+	if why := s.Config.Settle(data); why != "" {
 		s.Tell(Message{Topic: "recipe", Text: "paper: " + why})
 	}
-	settings := c.Settings()
-	if err := settings.Fits(data); err != nil {
+	if err := s.Fits(); err != nil {
 		return nil, err
 	}
-	s, err = s.At(ctx, &c)
+	c = s.Config
+	settings := c.Settings()
+	s, err = s.With(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ func (c Config) plan(ctx context.Context, data *dataset.Splits, o *ExamineOption
 		return nil, err
 	}
 	for _, arm := range arms {
-		m, err := s.Measure(ctx, &c, arm)
+		m, err := s.Measure(ctx, arm)
 		if err != nil {
 			return nil, err
 		}

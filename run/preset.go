@@ -1,20 +1,22 @@
 package run
 
 import (
+	"cmp"
+
 	"nmn/internal/setting"
 	"nmn/kernels/tensor"
 	"nmn/loader/annotation"
 	"nmn/loader/dataset"
-	"nmn/loader/features"
-	"nmn/loader/picture"
 	"nmn/recipe"
 	"nmn/train"
 )
 
-// FromPreset is where a configuration starts from.
-func FromPreset(name Preset, size Size) (Config, error) {
+// Preset is the configuration of a preset, as nmn train --preset takes it; size is that of scenes, empty for quick. Arm
+// and recipe are left open: unless the caller sets them, Open chooses them by the data.
+func Preset(name PresetName, size Size) (Config, error) {
+	size = cmp.Or(size, Quick)
 	c := BaseConfig()
-	c.Preset, c.Size = name, size
+	c.Preset, c.Size, c.Arm = name, size, ""
 	switch name {
 	case ScenesPreset:
 		c.scenes(size)
@@ -40,18 +42,14 @@ func FromPreset(name Preset, size Size) (Config, error) {
 // BaseConfig is what all presets share.
 func BaseConfig() Config {
 	return Config{
-		Arm: recipe.FD,
-		Data: dataset.Config{
-			Seed: 1, ValidationShare: .1, TestShare: .1, CaptionsPerBag: 5, VocabularySize: 1000, MinCount: 1,
-			MaxPixels: picture.DefaultLimits().MaxPixels, FlipSpread: .5, ShuffleWindow: 16,
-			Features: dataset.FeatureConfig{Standardise: true, Missing: dataset.MissingError, MemoryLimit: features.DefaultLimit >> 30},
-		},
-		Net: NetConfig{Width: 1, Dropout: -1, NoisePool: "mean", Pixels: PixelsUnit},
-		Run: Resources{Device: "auto", Precision: tensor.Auto, Workers: 2, Prefetch: 4, LabelMemory: 512},
+		Arm:  recipe.FD,
+		Data: dataset.DefaultConfig(),
+		Net:  NetConfig{Width: 1, Dropout: -1, NoisePool: "mean", Pixels: PixelsUnit},
+		Run:  Resources{Device: "auto", Precision: tensor.Auto, Workers: 2, Prefetch: 4, LabelMemory: 512},
 	}
 }
 
-// DefaultConfig is what flags show as their defaults.
+// DefaultConfig is the preset of scenes in its quick size with the arm NMN-FD: what flags show as their defaults.
 func DefaultConfig() Config {
 	c := BaseConfig()
 	c.Preset, c.Size = ScenesPreset, Quick
@@ -59,8 +57,9 @@ func DefaultConfig() Config {
 	return c
 }
 
-func Presets() []Preset {
-	return []Preset{ScenesPreset, MovingScenesPreset, PaperCOCOPreset, PaperMSRVTTPreset, FeaturesPreset}
+// Presets lists all presets.
+func Presets() []PresetName {
+	return []PresetName{ScenesPreset, MovingScenesPreset, PaperCOCOPreset, PaperMSRVTTPreset, FeaturesPreset}
 }
 
 func (c *Config) scenes(size Size) {
@@ -73,8 +72,10 @@ func (c *Config) scenes(size Size) {
 	}
 }
 
-const MovingFrames = 8 // of a clip in the quick size, and where nobody says
+// MovingFrames are those of a clip of moving scenes in the quick size, and where nobody says.
+const MovingFrames = 8
 
+// MovingScenes lays the preset of that name over a configuration.
 func (c *Config) MovingScenes(size Size) {
 	c.Data.Set, c.Data.Noise, c.Net.Arch, c.Data.Frames = dataset.MovingScenes, .4, NetScenes, MovingFrames
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 1000, 100, 500

@@ -17,6 +17,7 @@ import (
 	"nmn/train"
 )
 
+// Files of a run folder that grow with training.
 const (
 	LogFile           = "log.jsonl"
 	SummaryFile       = "summary.csv"
@@ -145,6 +146,8 @@ func firstDefined(values ...*float64) eval.Number {
 	return eval.Undefined()
 }
 
+// ValidationAP is the AP of an evaluation that people are shown on the way: against the truth, else with human
+// agreement, else against labels.
 func ValidationAP(r *eval.Result) eval.Number {
 	for _, name := range []string{"true_map", "human_ap", "map"} {
 		if v := train.Measure(name, r); v.Defined() {

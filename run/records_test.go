@@ -1,11 +1,12 @@
 package run
 
 import (
+	"strings"
+	"testing"
+
 	"nmn/eval"
 	"nmn/recipe"
 	"nmn/train"
-	"strings"
-	"testing"
 )
 
 func TestEpochs_RecordGoesOnBehindAStep(t *testing.T) {
@@ -26,7 +27,8 @@ func TestEpochs_RecordGoesOnBehindAStep(t *testing.T) {
 	if err := r.put(train.Position{Epoch: 2, Step: 20}, judged); err != nil || len(r.rows) != 2 {
 		t.Errorf("an epoch that was judged again has two rows (%v)", err)
 	}
-	for _, bad := range []string{"", "{}", `[{"epoch":1}]`, `[{"epoch":2,"step":2,"evaluation":{}},{"epoch":2,"step":3,"evaluation":{}}]`} {
+	for _, bad := range []string{"", "{}", `[{"epoch":1}]`,
+		`[{"epoch":2,"step":2,"evaluation":{}},{"epoch":2,"step":3,"evaluation":{}}]`} {
 		if _, err := parseEpochs([]byte(bad)); err == nil {
 			t.Errorf("%q was read", bad)
 		}
@@ -42,10 +44,12 @@ func TestParseCurve_TakesStepsAndEvaluations(t *testing.T) {
 	if err != nil || len(points) != 3 {
 		t.Fatalf("%v, %v", points, err)
 	}
-	if points[0].Loss != 3.5 || points[0].AP.Defined() || points[1].AP != .5 || points[2].AP != .25 || points[2].Stage != "stage1" {
+	if points[0].Loss != 3.5 || points[0].AP.Defined() || points[1].AP != .5 || points[2].AP != .25 ||
+		points[2].Stage != "stage1" {
 		t.Errorf("points %+v", points)
 	}
-	if _, err := parseCurve(strings.NewReader("{}\n{\"msg\":"), ""); err == nil || !strings.Contains(err.Error(), "line 2") {
+	if _, err := parseCurve(strings.NewReader("{}\n{\"msg\":"), ""); err == nil ||
+		!strings.Contains(err.Error(), "line 2") {
 		t.Errorf("a cut line: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 
 	"nmn/internal/setting"
 	"nmn/kernels"
@@ -65,10 +66,10 @@ func (o ObserverOf[O]) End() {
 
 // Message is something that people may want to know.
 type Message struct {
-	// topic is what it is about in a word, such as device, data or rates; empty where the text says so.
+	// Topic is what it is about in a word, such as device, data or rates; empty where the text says so.
 	Topic string
 	Text  string // a line or several
-	// detail is of interest for those who watch or have asked for details, and for nobody else.
+	// Detail is of interest for those who watch or have asked for details, and for nobody else.
 	Detail bool
 }
 
@@ -82,13 +83,16 @@ type Training struct {
 	Device string
 }
 
-// Session is a device with the data of a configuration, on which arms are trained.
+// Session is a device with the data of a configuration, on which arms are trained and models evaluated. It is for one
+// goroutine at a time.
 type Session struct {
-	Backend kernels.Backend
+	Config  Config          // as it was completed, with the precision of the device
+	Backend kernels.Backend // the device
 	Data    *dataset.Splits
 	Log     *slog.Logger
 	Observe Observer
 
+	prepared     bool
 	weightsShown bool // what was taken from a file of weights: every net of an experiment takes the same
 }
 
@@ -101,15 +105,20 @@ type OptionsOf[O any] struct {
 	Observer ObserverOf[O]
 }
 
-// Open opens the device and the data of a configuration, in which it notes the precision of the device.
-func Open(ctx context.Context, c *Config, o Options) (*Session, error) {
-	s := newSession(o)
-	var err error
-	if s.Backend, err = s.openDevice(&c.Run); err != nil {
+// Open opens the device and the data of a configuration. What this leaves open, such as the recipe, is filled in; what
+// is wrong in it is a *ConfigError. The session keeps the result in Config, and must be closed.
+func Open(ctx context.Context, c Config, o Options) (*Session, error) {
+	if err := c.complete(); err != nil {
 		return nil, err
 	}
-	if s.Data, err = c.OpenData(ctx, s.Log); err == nil {
-		err = c.StartRates(s.Data)
+	s := newSession(o)
+	s.Config = c
+	if err := s.openDevice(); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.Data, err = s.Config.OpenData(ctx, s.Log); err == nil {
+		err = s.Config.StartRates(s.Data)
 	}
 	if err != nil {
 		return nil, cmp.Or(err, s.Close())
@@ -118,7 +127,16 @@ func Open(ctx context.Context, c *Config, o Options) (*Session, error) {
 	return s, nil
 }
 
-// newSession is one without device and data.
+// Reopen opens the device and the data of the run in a folder, with which Session.Resume goes on.
+func Reopen(ctx context.Context, dir string, o Options) (*Session, error) {
+	var c Config
+	if err := (Sources{File: filepath.Join(dir, ConfigFile)}).Resolve(&c); err != nil {
+		return nil, err
+	}
+	return Open(ctx, c, o)
+}
+
+// newSession makes a session without device and data.
 func newSession(o Options) *Session {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -126,16 +144,18 @@ func newSession(o Options) *Session {
 	return &Session{Log: o.Log, Observe: o.Observer}
 }
 
-// openDevice opens a device and says which.
-func (s *Session) openDevice(r *Resources) (kernels.Backend, error) {
-	backend, note, err := OpenDevice(r, s.Log)
+// openDevice opens the device of the configuration, notes its precision there, and tells which it is.
+func (s *Session) openDevice() error {
+	backend, note, err := OpenDevice(&s.Config.Run, s.Log)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	s.Backend = backend
 	s.Tell(DeviceMessage(backend, note))
-	return backend, nil
+	return nil
 }
 
+// Tell tells the observer of the session something.
 func (s *Session) Tell(m Message) {
 	if s.Observe.Message != nil {
 		s.Observe.Message(m)
@@ -175,47 +195,47 @@ func (s *Session) Close() error {
 	return cmp.Or(err, s.Backend.Close())
 }
 
-// At is the session as runs of a configuration see it: where they learn frames of videos one by one, the
-// training split has a bag for each frame, and the others are scored by theirs.
-func (s *Session) At(ctx context.Context, c *Config) (*Session, error) {
+// With is the session for another configuration of the same data and device: where it learns frames of videos one by
+// one, the training split has a bag for each frame, and the others are scored by theirs.
+func (s *Session) With(ctx context.Context, c Config) (*Session, error) {
 	data, err := s.Data.ByFrame(ctx, c.ByFrame())
 	if err != nil {
 		return nil, err
 	}
-	level := *s
-	level.Data = data
-	return &level, nil
+	other := *s
+	other.Config, other.Data = c, data
+	return &other, nil
 }
 
-// Arm is the run of an arm in a folder.
-func (s *Session) Arm(c Config, dir, from string, r *recipe.Recipe) *armRun {
-	return &armRun{session: s, config: c, data: s.Data, dir: dir, from: from, recipe: r}
-}
-
-// Recipe of a group of arms with its folder; nil for the paper's plain form.
-func (s *Session) Recipe(c Config, dir string) *recipe.Recipe {
-	return recipe.New(recipe.Options{Settings: c.Settings(), Data: s.Data, Dir: dir, Trainer: s.Arm(c, dir, "", nil), Log: s.Log,
+// Recipe finds what the arms of one group need, all that share noise, seed and setting of MIL, and keeps it in a
+// folder; nil for the paper's plain form, which has none.
+func (s *Session) Recipe(dir string) *recipe.Recipe {
+	return recipe.New(recipe.Options{Settings: s.Config.Settings(), Data: s.Data, Dir: dir,
+		Trainer: s.arm(ArmOptions{Dir: dir}), Log: s.Log,
 		Message: func(topic, text string) { s.Tell(Message{Topic: topic, Text: text}) }})
 }
 
 // Standardise brings features to one scale, where the configuration asks for it, and tells how many count for
 // nothing then.
-func (s *Session) Standardise(ctx context.Context, c *dataset.Config) error {
-	constant, err := s.Data.Standardise(ctx, c)
+func (s *Session) Standardise(ctx context.Context) error {
+	constant, err := s.Data.Standardise(ctx, &s.Config.Data)
 	if constant > 0 {
-		s.Tell(Message{Text: fmt.Sprintf("        %d features are the same in all training rows and count for nothing", constant), Detail: true})
+		s.Tell(Message{Text: fmt.Sprintf("        %d features are the same in all training rows and count for nothing",
+			constant), Detail: true})
 	}
 	return err
 }
 
 // Prepare brings data and configuration to what training needs: features on one scale, and the plain form of the
 // noise model where the data cannot tell rates and nobody has asked for them. It reports whether it did the latter.
-func (s *Session) Prepare(ctx context.Context, c *Config) (plain bool, err error) {
+// Train prepares a session that is not.
+func (s *Session) Prepare(ctx context.Context) (plain bool, err error) {
+	s.prepared = true
 	s.tellOneSided()
-	if err := s.Standardise(ctx, &c.Data); err != nil {
+	if err := s.Standardise(ctx); err != nil {
 		return false, err
 	}
-	why := c.Settle(s.Data)
+	why := s.Config.Settle(s.Data)
 	if why != "" {
 		s.Tell(Message{Topic: "recipe", Text: "paper: " + why})
 	}
@@ -230,12 +250,13 @@ func (s *Session) tellOneSided() {
 		return
 	}
 	s.Log.Info("one-sided labels", "split", d.Train.Name, "never", never, "always", always)
-	s.Tell(Message{Topic: "labels", Text: fmt.Sprintf("of %d words %s", d.Train.Vocabulary.Len(), dataset.DescribeOneSided(never, always))})
+	s.Tell(Message{Topic: "labels", Text: fmt.Sprintf("of %d words %s", d.Train.Vocabulary.Len(),
+		dataset.DescribeOneSided(never, always))})
 }
 
 // TellCost tells what a recipe costs before anything starts.
-func (s *Session) TellCost(c *Config, arms ...recipe.Name) {
-	settings := c.Settings()
+func (s *Session) TellCost(arms ...recipe.Name) {
+	settings := s.Config.Settings()
 	if line := settings.Cost(arms); line != "" {
 		s.Tell(Message{Topic: "recipe", Text: line})
 	}

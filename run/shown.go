@@ -40,5 +40,6 @@ func writeShown(dir string, s *report.Scored) error {
 
 // ReadShown returns nil where a run, of an older version, has none.
 func ReadShown(dir string) (*report.Scored, error) {
-	return durable.LoadJSON[report.Scored](filepath.Join(dir, ShownFile), "remove the file to leave the run out of the page of the experiment")
+	return durable.LoadJSON[report.Scored](filepath.Join(dir, ShownFile),
+		"remove the file to leave the run out of the page of the experiment")
 }

@@ -2,27 +2,29 @@ package run
 
 import (
 	"cmp"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
 	"nmn/internal/durable"
 	"nmn/kernels/tensor"
 	"nmn/loader/dataset"
 	"nmn/recipe"
-	"path/filepath"
-	"slices"
-	"strings"
 )
 
 // Sources are what a configuration is made of, the weakest first: a preset, a file, and settings from
 // elsewhere, such as the flags of a command line.
 type Sources struct {
-	// preset names the preset; empty takes that of the file, else the one that goes with the data.
-	Preset Preset
-	// size is that of a preset of scenes; empty takes that of the file, else quick.
+	// Preset names the preset; empty takes that of the file, else the one that goes with the data.
+	Preset PresetName
+	// Size is that of a preset of scenes; empty takes that of the file, else quick.
 	Size Size
-	// file is a YAML file that is laid over the preset; empty for none.
+	// File is a YAML file that is laid over the preset; empty for none.
 	File string
-	// arms are those that an experiment is asked for; nil where they are not named.
+	// Arms are those that an experiment is asked for; nil where they are not named.
 	Arms []recipe.Name
-	// given are the keys of the settings from elsewhere, such as data.noise, and apply sets them.
+	// Given are the keys of the settings from elsewhere, such as data.noise, and Apply sets them.
 	Given []string
 	Apply func() error
 }
@@ -34,10 +36,11 @@ func (s Sources) Resolve(c *Config) error {
 		return err
 	}
 	name, size, set := s.Base(file)
-	resolved, err := FromPreset(name, cmp.Or(size, Quick))
+	resolved, err := Preset(name, size)
 	if err != nil {
 		return err
 	}
+	resolved.Arm = recipe.FD
 	if set != "" { // noise is injected into data of others only where it is asked for
 		resolved.Data.Set, resolved.Data.Noise = set, 0
 		if set == dataset.Manifest {
@@ -73,11 +76,11 @@ func (s Sources) gives(key string) bool { return slices.Contains(s.Given, key) }
 // Base finds the preset and its size, empty where nobody names one: from the sources, else from the
 // file, else by the data, which are captions, clips, features or a manifest where a file of them is named, and else
 // empty.
-func (s Sources) Base(file *Document) (name Preset, size Size, set dataset.Kind) {
+func (s Sources) Base(file *Document) (name PresetName, size Size, set dataset.Kind) {
 	fallback := ScenesPreset
 	for _, of := range []struct {
 		key    string
-		preset Preset
+		preset PresetName
 		set    dataset.Kind
 	}{
 		{"data.features.train.features", FeaturesPreset, dataset.Features},
@@ -91,7 +94,7 @@ func (s Sources) Base(file *Document) (name Preset, size Size, set dataset.Kind)
 			break
 		}
 	}
-	return cmp.Or(s.Preset, Preset(file.text("preset")), fallback), cmp.Or(s.Size, Size(file.text("size"))), set
+	return cmp.Or(s.Preset, PresetName(file.text("preset")), fallback), cmp.Or(s.Size, Size(file.text("size"))), set
 }
 
 // choices finds what the recipe depends on; arm is that of file and flags.
@@ -110,10 +113,27 @@ func (s Sources) choices(file *Document, arm recipe.Name) choices {
 	return c
 }
 
+// complete fills in what is left open, as Resolve does for sources, and checks the rest. A configuration that was
+// resolved stays what it is.
+func (c *Config) complete() error {
+	chosen := choices{preset: true, arm: c.Arm != "", ofRun: c.Build != nil}
+	if chosen.arm {
+		chosen.arms = []recipe.Name{c.Arm}
+	}
+	if base, err := Preset(c.Preset, c.Size); err == nil {
+		chosen.start = !reflect.DeepEqual(c.Train.Noise, base.Train.Noise)
+	}
+	c.Arm = cmp.Or(c.Arm, recipe.FD)
+	c.normalize()
+	c.resolveRecipe(chosen)
+	return c.Validate()
+}
+
 // normalize makes empty lists none: the two mean the same, and files that tell of them should be the
 // same too. Clips get their frames where nobody said how many.
 func (c *Config) normalize() {
-	c.Net.Depths, c.Net.Widths, c.Net.Hidden = noneIfEmpty(c.Net.Depths), noneIfEmpty(c.Net.Widths), noneIfEmpty(c.Net.Hidden)
+	c.Net.Depths, c.Net.Widths, c.Net.Hidden = noneIfEmpty(c.Net.Depths), noneIfEmpty(c.Net.Widths),
+		noneIfEmpty(c.Net.Hidden)
 	f := &c.Data.Features
 	f.LabelColumns, f.Ignore = noneIfEmpty(f.LabelColumns), noneIfEmpty(f.Ignore)
 	c.Train.LearningRates, c.Train.Freeze = noneIfEmpty(c.Train.LearningRates), noneIfEmpty(c.Train.Freeze)
@@ -129,9 +149,9 @@ func noneIfEmpty[T any](list []T) []T {
 	return list
 }
 
-// OpenFolderConfig resolves the configuration of what works on the model of a run folder: that of the folder, where
+// ResolveFolder resolves the configuration of what works on the model of a run folder: that of the folder, where
 // the sources name no file, with the rest of the sources over it.
-func (s Sources) OpenFolderConfig(folder string, c *Config) error {
+func (s Sources) ResolveFolder(folder string, c *Config) error {
 	if own := filepath.Join(folder, ConfigFile); s.File == "" && durable.Exists(own) {
 		s.File = own
 	}
@@ -139,7 +159,8 @@ func (s Sources) OpenFolderConfig(folder string, c *Config) error {
 		return err
 	}
 	if own := filepath.Join(folder, VocabularyFile); c.Data.Vocabulary == "" && durable.Exists(own) {
-		c.Data.Vocabulary, c.Data.VocabularyOfModel = own, true // classes are those of the model, whatever the captions are now
+		// classes are those of the model, whatever the captions are now
+		c.Data.Vocabulary, c.Data.VocabularyOfModel = own, true
 	}
 	if !s.gives("run.precision") { // that of the run may be one that this device lacks
 		c.Run.Precision = tensor.Auto

@@ -10,24 +10,46 @@ import (
 	"nmn/train"
 )
 
-// Train trains the arm of a configuration in a folder, after stage 1 where it starts from that, or goes on where it
-// was interrupted. A folder with an interrupted run is refused unless resume is set.
-func (s *Session) Train(ctx context.Context, c *Config, dir string, resume bool) (*Outcome, error) {
+// Train trains the arm of the configuration in a folder, after stage 1 where it starts from that, evaluates it and
+// writes the page of the run. A folder of another run, or of one that was interrupted, is refused with a *ConfigError;
+// a run that is complete is read and not run again. When ctx ends, what was done is saved, and the error wraps
+// ErrInterrupted.
+func (s *Session) Train(ctx context.Context, dir string) (*Outcome, error) {
+	return s.train(ctx, dir, false)
+}
+
+// Resume trains as Train does and goes on where a run in the folder was interrupted, with the results of one that was
+// not.
+func (s *Session) Resume(ctx context.Context, dir string) (*Outcome, error) {
+	return s.train(ctx, dir, true)
+}
+
+func (s *Session) train(ctx context.Context, dir string, resume bool) (*Outcome, error) {
+	if !s.prepared {
+		if _, err := s.Prepare(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.Fits(); err != nil {
+		return nil, err
+	}
+	c := &s.Config
 	arm, err := c.Arm.TrainArm(c.Net.MIL)
 	if err != nil {
 		return nil, err
 	}
-	if s, err = s.At(ctx, c); err != nil {
+	s.TellCost(c.Arm)
+	if s, err = s.With(ctx, *c); err != nil {
 		return nil, err
 	}
 	from := c.Stage1
-	found := s.Recipe(*c, filepath.Join(dir, RecipeFolder))
+	found := s.Recipe(filepath.Join(dir, RecipeFolder))
 	switch {
 	case arm.Stage == 1 && from != "":
 		return nil, setting.Errorf("stage1", "`stage1` is for arms of stage 2; %s trains a net from its start", c.Arm)
 	case arm.Stage == 2 && from == "" || c.Arm == recipe.Forward && c.Rates == recipe.Online:
 		first := filepath.Join(dir, Stage1Folder)
-		if err := s.firstStage(ctx, c, dir, first, found); err != nil {
+		if err := s.firstStage(ctx, dir, first, found); err != nil {
 			return nil, err
 		}
 		if arm.Stage == 2 {
@@ -39,23 +61,27 @@ func (s *Session) Train(ctx context.Context, c *Config, dir string, resume bool)
 			return nil, err
 		}
 	}
-	o, reused, err := s.Arm(*c, dir, from, found).Run(ctx)
+	o, reused, err := s.TrainArm(ctx, ArmOptions{Arm: c.Arm, Dir: dir, From: from, Recipe: found})
 	if reused {
 		s.Tell(Message{Text: dir + " is complete: nothing was run again", Detail: true})
 	}
 	return o, err
 }
 
+// Fits refuses data that lack what the arm needs, before anything is trained.
+func (s *Session) Fits() error {
+	settings := s.Config.Settings()
+	return settings.Fits(s.Data)
+}
+
 // firstStage trains stage 1. Where stage 2 has begun, stage 1 is over whatever its limits are.
-func (s *Session) firstStage(ctx context.Context, c *Config, dir, first string, r *recipe.Recipe) error {
-	if err := PrepareFolder(dir, c); err != nil {
+func (s *Session) firstStage(ctx context.Context, dir, first string, r *recipe.Recipe) error {
+	if err := PrepareFolder(dir, &s.Config); err != nil {
 		return err
 	}
 	if durable.Exists(filepath.Join(dir, train.LastName)) {
 		return nil
 	}
-	stage1 := *c
-	stage1.Arm = recipe.Stage1
-	_, _, err := s.Arm(stage1, first, "", r).Run(ctx)
+	_, _, err := s.TrainArm(ctx, ArmOptions{Arm: recipe.Stage1, Dir: first, Recipe: r})
 	return err
 }

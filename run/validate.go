@@ -3,16 +3,18 @@ package run
 import (
 	"errors"
 	"fmt"
+	"slices"
+
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
 	"nmn/model"
 	"nmn/recipe"
-	"slices"
 )
 
 // Validate names the first field that is out of range.
 func (c *Config) Validate() error {
-	for _, check := range []func() error{c.validateNames, c.Data.Validate, c.validateNet, c.Train.Validate, c.Run.Validate, c.ValidateRecipe, c.validateVideo} {
+	for _, check := range []func() error{c.validateNames, c.Data.Validate, c.validateNet, c.Train.Validate, c.Run.Validate,
+		c.ValidateRecipe, c.validateVideo} {
 		if err := check(); err != nil {
 			var config *setting.Error
 			if errors.As(err, &config) {
@@ -50,9 +52,10 @@ func (c *Config) validateNames() error {
 	return nil
 }
 
-// forPictures tells whether anything is set that only a net on pictures has.
+// forPictures reports whether anything is set that only a net on pictures has.
 func (n *NetConfig) forPictures() bool {
-	return n.InputSize != 0 || len(n.Depths)+len(n.Widths) > 0 || n.FC6 != 0 || n.FC7 != 0 || n.FC6Kernel != 0 || n.FC6Pad != 0
+	return n.InputSize != 0 || len(n.Depths)+len(n.Widths) > 0 || n.FC6 != 0 || n.FC7 != 0 || n.FC6Kernel != 0 ||
+		n.FC6Pad != 0
 }
 
 func (c *Config) validateNet() error {
@@ -62,6 +65,7 @@ func (c *Config) validateNet() error {
 	return c.Net.Model(1, 1, c.Arm.Noise()).Validate()
 }
 
+// Validate names the first field that is out of range.
 func (r *Resources) Validate() error {
 	for _, f := range []struct {
 		name      string
@@ -80,6 +84,7 @@ func (r *Resources) Validate() error {
 	return nil
 }
 
+// ValidateRecipe refuses settings of the recipe that do not go with each other or with the arm.
 func (c *Config) ValidateRecipe() error {
 	settings := c.Settings()
 	return settings.Validate()

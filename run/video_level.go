@@ -22,7 +22,7 @@ func (c *Config) level() string {
 	return report.VideoLevel
 }
 
-// ByFrame tells whether frames of videos are learned one by one.
+// ByFrame reports whether frames of videos are learned one by one.
 func (c *Config) ByFrame() bool {
 	return c.Data.VideoLevel == dataset.LevelFrame || c.Data.VideoLevel != dataset.LevelVideo && !c.Net.MIL
 }

@@ -40,7 +40,8 @@ func (s *Session) LoadWeights(net *model.Net, n *NetConfig, v *text.Vocabulary) 
 	if err != nil {
 		return fmt.Errorf("weights %s: %w", n.Weights, err)
 	}
-	s.Log.Info("weights taken", "file", n.Weights, "format", file.Format, "tensors", len(report.Taken), "kept_random", len(report.Missing), "unused", len(report.Unused))
+	s.Log.Info("weights taken", "file", n.Weights, "format", file.Format, "tensors", len(report.Taken), "kept_random",
+		len(report.Missing), "unused", len(report.Unused))
 	if s.weightsShown {
 		return nil
 	}

@@ -2,10 +2,11 @@ package run
 
 import (
 	"fmt"
+	"strings"
+
 	"nmn/format/weights"
 	"nmn/kernels/tensor"
 	"nmn/model"
-	"strings"
 )
 
 // WeightsTable tells what was taken, a line for each layer.

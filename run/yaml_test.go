@@ -2,10 +2,11 @@ package run
 
 import (
 	"errors"
-	"nmn/internal/setting"
-	"nmn/train"
 	"strings"
 	"testing"
+
+	"nmn/internal/setting"
+	"nmn/train"
 
 	"go.yaml.in/yaml/v3"
 )

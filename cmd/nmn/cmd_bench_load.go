@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/loader"
+	"nmn/loader/dataset"
 	"nmn/loader/picture"
 	"nmn/run/bench"
 )
@@ -74,11 +75,11 @@ func (c *loadCommand) run(ctx context.Context, p *program, folder string) error 
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return usagef("bench: %s is not a folder of pictures", folder)
 	}
-	paths, err := findPictures([]string{folder})
+	paths, err := dataset.FindPictures([]string{folder})
 	if err != nil {
 		return err
 	}
-	f, err := bench.Load(ctx, folder, pictureIDs([]string{folder}, paths), c.loading)
+	f, err := bench.Load(ctx, folder, dataset.PictureIDs([]string{folder}, paths), c.loading)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (e *experimentCommand) run(cmd *cobra.Command, p *program) (err error) {
 	if e.sources.print {
 		return printConfig(p, &e.Config)
 	}
-	s, err := openWatched(ctx, p, &e.Config, e.metrics)
+	s, err := openWatched(ctx, p, e.Config, e.metrics)
 	if err != nil {
 		return err
 	}

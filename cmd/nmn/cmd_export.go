@@ -74,20 +74,20 @@ func (c *exportCommand) export(ctx context.Context, p *program, path string) (er
 	if sameFile(file, c.output) {
 		return usagef("export: --output %s is the model itself: name another file", c.output)
 	}
-	run := run.DefaultConfig().Run
-	run.Device = "cpu"
-	net, err := openNet(p, &run, file)
+	host := run.DefaultConfig().Run
+	host.Device = "cpu"
+	m, err := p.openModel(ctx, file, c.checkpoint, host)
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, net.Close()) }()
-	if c.observed && net.Config().Noise == model.NoNoise {
+	defer func() { err = cmp.Or(err, m.Close()) }()
+	if c.observed && m.Net().Config().Noise == model.NoNoise {
 		return usagef("export: --observed: %s has no noise model", file)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	done, err := c.write(file, ending, net)
+	done, err := c.write(file, ending, m)
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", c.output, err)
 	}
@@ -98,15 +98,15 @@ func (c *exportCommand) export(ctx context.Context, p *program, path string) (er
 	return err
 }
 
-func (c *exportCommand) write(file, ending string, net *openedNet) (done export.Written, err error) {
+func (c *exportCommand) write(file, ending string, m *run.Model) (done export.Written, err error) {
 	o := export.FileOptions{GraphOptions: export.GraphOptions{Observed: c.observed, Pixels: c.input == inputPixels,
-		Words: net.vocabulary.Texts(), Version: run.ThisBuild().Version}}
+		Words: m.Vocabulary().Texts(), Version: run.ThisBuild().Version}}
 	if ending == ".safetensors" {
 		if o.Metadata, err = train.ExportMetadata(file, c.observed); err != nil {
 			return done, err
 		}
 	}
-	return export.File(c.output, net.Net, o)
+	return export.File(c.output, m.Net(), o)
 }
 
 func sameFile(a, b string) bool {

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/internal/durable"
-	"nmn/loader"
 	"nmn/report"
 	"nmn/run"
 )
@@ -83,7 +82,7 @@ func (n *noiseReport) run(cmd *cobra.Command, p *program, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := n.sources.of(cmd.Flags(), &n.config).OpenFolderConfig(folder, &n.config); err != nil {
+	if err := n.sources.of(cmd.Flags(), &n.config).ResolveFolder(folder, &n.config); err != nil {
 		return err
 	}
 	if n.sources.print {
@@ -91,7 +90,7 @@ func (n *noiseReport) run(cmd *cobra.Command, p *program, path string) error {
 	}
 	query := run.NoiseQuery{Config: &n.config, Path: path, File: file, Folder: folder, Split: n.split,
 		Departures: n.departures,
-		LeftOut:    func(bad []loader.BadSample, of *loader.Set) { tellLeftOut(p, bad, of) }}
+		LeftOut:    p.tellLeftOut}
 	r, err := query.Answer(cmd.Context(), run.Options{Log: p.log, Observer: run.Observer{Message: p.tell}})
 	if err != nil {
 		return err

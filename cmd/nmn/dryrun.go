@@ -13,7 +13,8 @@ import (
 
 // dryRun builds everything, makes a few steps without saving anything, and prints the plan. What is
 // known before the steps is printed before them: those of a large network take a while.
-func dryRun(ctx context.Context, p *program, c *run.Config, s *run.Session) error {
+func dryRun(ctx context.Context, p *program, s *run.Session) error {
+	c := &s.Config
 	arms, err := c.PlannedArms()
 	if err != nil {
 		return err
@@ -21,12 +22,12 @@ func dryRun(ctx context.Context, p *program, c *run.Config, s *run.Session) erro
 	if _, err := fmt.Fprintf(p.out, "device      %s\n%s\n", s.Backend.Name(), s.Data.Describe()); err != nil {
 		return err
 	}
-	if s, err = s.At(ctx, c); err != nil {
+	if s, err = s.With(ctx, *c); err != nil {
 		return err
 	}
 	total := time.Duration(0)
 	for _, a := range arms {
-		duration, err := planArm(ctx, p, c, s, a)
+		duration, err := planArm(ctx, p, s, a)
 		if err != nil {
 			return err
 		}
@@ -46,8 +47,9 @@ func dryRun(ctx context.Context, p *program, c *run.Config, s *run.Session) erro
 }
 
 // planArm prints the plan of one arm, and returns how long its training will take.
-func planArm(ctx context.Context, p *program, c *run.Config, s *run.Session, arm train.Arm) (duration time.Duration, err error) {
-	net, err := s.FreshNet(c, arm)
+func planArm(ctx context.Context, p *program, s *run.Session, arm train.Arm) (duration time.Duration, err error) {
+	c := &s.Config
+	net, err := s.FreshNet(arm)
 	if err != nil {
 		return 0, err
 	}
@@ -60,7 +62,7 @@ func planArm(ctx context.Context, p *program, c *run.Config, s *run.Session, arm
 		arm.Name, float64(w.Parameters)/1e6, w.Noise, w.FLOP/1e9, w.Pictures, chunksText(w.Chunks)); err != nil {
 		return 0, err
 	}
-	m, err := s.MeasureNet(ctx, c, arm, net)
+	m, err := s.MeasureNet(ctx, arm, net)
 	if err != nil {
 		return 0, err
 	}

@@ -10,7 +10,7 @@ import (
 
 // sources are the flags that say what a configuration is made of, beside the fields themselves.
 type sources struct {
-	preset run.Preset
+	preset run.PresetName
 	size   run.Size
 	file   string
 	print  bool

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"log/slog"
 	"math"
 	"path/filepath"
 	"strings"
@@ -116,14 +115,14 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	net, err := openNet(&program{log: slog.New(slog.DiscardHandler), quiet: true}, &run.Resources{Device: "cpu", Precision: "auto"}, filepath.Join(dir, train.LastName))
+	net, err := run.OpenModel(t.Context(), dir, run.ModelOptions{Run: run.Resources{Device: "cpu"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer net.Close()
 	l := loader.DefaultConfig()
 	l.BatchBags = 16
-	scores, err := train.Score(t.Context(), net.Net, single, l)
+	scores, err := train.Score(t.Context(), net.Net(), single, l)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,7 @@ type watchedSession struct {
 // openWatched opens a session whose messages and progress go to the terminal, and metrics to an address where one is
 // given. The address comes first: reading data may take minutes, and who asks for metrics, or whether the program is
 // up, gets an answer.
-func openWatched(ctx context.Context, p *program, c *run.Config, metrics string) (*watchedSession, error) {
+func openWatched(ctx context.Context, p *program, c run.Config, metrics string) (*watchedSession, error) {
 	w, err := openWatch(ctx, p, metrics)
 	if err != nil {
 		return nil, err

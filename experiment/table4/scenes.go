@@ -63,7 +63,7 @@ func (e *Experiment) trainNets(ctx context.Context, c *clips) (err error) {
 	if err := grid.ResolveNoise(); err != nil {
 		return err
 	}
-	s, err := run.Open(ctx, &grid.Config, run.Options{Log: e.Log, Observer: e.Observe})
+	s, err := run.Open(ctx, grid.Config, run.Options{Log: e.Log, Observer: e.Observe})
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,8 @@ func (d *Splits) openClips(ctx context.Context, c *Config) error {
 	if mebibytes <= int64(d.options.LabelMemory) {
 		whole, err = loader.Hold(ctx, whole)
 	} else {
-		d.options.Log.Info("labels are read from their file", "clips", whole.Len(), "they_would_take_mib", mebibytes, "label_memory_mib", d.options.LabelMemory)
+		d.options.Log.Info("labels are read from their file", "clips", whole.Len(), "they_would_take_mib", mebibytes,
+			"label_memory_mib", d.options.LabelMemory)
 	}
 	if err != nil {
 		return err

@@ -2,31 +2,38 @@ package dataset
 
 import (
 	"fmt"
+
+	"nmn/loader/features"
 	"nmn/loader/picture"
 )
 
+// Kind is where data come from.
 type Kind string
 
+// The kinds of data.
 const (
-	Scenes       Kind = "scenes"
-	MovingScenes Kind = "moving-scenes"
-	Captions     Kind = "captions"
-	MSRVTT       Kind = "msrvtt"
-	Clips        Kind = "clips"
-	Features     Kind = "features"
-	Manifest     Kind = "manifest"
+	Scenes       Kind = "scenes"        // pictures that are made up, with captions; they need no files
+	MovingScenes Kind = "moving-scenes" // clips of such
+	Captions     Kind = "captions"      // pictures with the captions of COCO
+	MSRVTT       Kind = "msrvtt"        // frames of videos with the captions of MSR-VTT
+	Clips        Kind = "clips"         // frames of videos in shards, with labels beside them
+	Features     Kind = "features"      // vectors with labels
+	Manifest     Kind = "manifest"      // a list of pictures or clips, with labels by name
 )
 
+// Kinds lists all kinds.
 func Kinds() []Kind {
 	return []Kind{Scenes, MovingScenes, Captions, MSRVTT, Clips, Features, Manifest}
 }
 
-type videoLevel string
+// VideoLevel is what a training sample of videos is.
+type VideoLevel string
 
+// The levels.
 const (
-	LevelAuto  videoLevel = "auto"  // video with MIL, frame without: the two rows of the paper's Table 3
-	LevelFrame videoLevel = "frame" // each frame with the labels of its video; a test video has the maximum over its frames
-	LevelVideo videoLevel = "video" // a video is a bag of the cells of all its frames
+	LevelAuto  VideoLevel = "auto"  // video with MIL, frame without: the two rows of the paper's Table 3
+	LevelFrame VideoLevel = "frame" // a frame has the labels of its video, a test video the maximum over its frames
+	LevelVideo VideoLevel = "video" // a video is a bag of the cells of all its frames
 )
 
 // Config says which pictures and labels there are.
@@ -41,7 +48,7 @@ type Config struct {
 	Frames         int `yaml:"frames,omitempty"`
 
 	// VideoLevel says what a training sample is where bags have several frames.
-	VideoLevel videoLevel `yaml:"video_level,omitempty"`
+	VideoLevel VideoLevel `yaml:"video_level,omitempty"`
 
 	// Captions: COCO files. Without validation captions, shares of the training pictures are held out.
 	Captions        string  `yaml:"captions"`
@@ -98,10 +105,20 @@ type Config struct {
 	VocabularyOfModel bool `yaml:"-"`
 }
 
-// Embedded tells whether the data are made, not read.
+// DefaultConfig is what all kinds of data share: a tenth of the bags for validation and one for test, the 1,000 most
+// frequent words of captions, and no noise.
+func DefaultConfig() Config {
+	return Config{
+		Seed: 1, ValidationShare: .1, TestShare: .1, CaptionsPerBag: 5, VocabularySize: 1000, MinCount: 1,
+		MaxPixels: picture.DefaultLimits().MaxPixels, FlipSpread: .5, ShuffleWindow: 16,
+		Features: FeatureConfig{Standardise: true, Missing: MissingError, MemoryLimit: features.DefaultLimit >> 30},
+	}
+}
+
+// Embedded reports whether the data are made, not read.
 func (d *Config) Embedded() bool { return d.Set == Scenes || d.Set == MovingScenes }
 
-// Captioned tells whether labels come from captions, which noise may replace.
+// Captioned reports whether labels come from captions, which noise may replace.
 func (d *Config) Captioned() bool { return d.Set != Features && d.Set != Manifest }
 
 // Noun names data without captions, for messages.
@@ -120,9 +137,10 @@ func (d *Config) Bags() string {
 	return "pictures"
 }
 
-// Videos tells whether bags have several frames.
+// Videos reports whether bags have several frames.
 func (d *Config) Videos() bool {
 	return d.Set == MovingScenes || d.Set == MSRVTT || d.Set == Clips || d.ManifestOfClips
 }
 
-func VideoLevels() []videoLevel { return []videoLevel{LevelAuto, LevelFrame, LevelVideo} }
+// VideoLevels lists all levels.
+func VideoLevels() []VideoLevel { return []VideoLevel{LevelAuto, LevelFrame, LevelVideo} }

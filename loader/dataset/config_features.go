@@ -23,7 +23,7 @@ type FeatureConfig struct {
 
 	// Standardise brings every column to mean 0 and deviation 1 over the training split.
 	Standardise bool          `yaml:"standardise"`
-	Missing     missingValues `yaml:"missing_values"`
+	Missing     MissingValues `yaml:"missing_values"`
 	MemoryLimit float64       `yaml:"memory_limit"` // GiB of features that cannot stay on disk
 }
 
@@ -35,20 +35,23 @@ type FeatureFiles struct {
 	Counts   string `yaml:"counts"`
 }
 
-// missingValues says what becomes of features that are missing.
-type missingValues string
+// MissingValues says what becomes of features that are missing.
+type MissingValues string
 
+// What becomes of them.
 const (
-	MissingError missingValues = "error"
-	MissingMean  missingValues = "mean" // that of the training split
+	MissingError MissingValues = "error" // it is an error
+	MissingMean  MissingValues = "mean"  // that of the training split
 )
 
 // Options are those of one split. words are the classes, nil for those of the file.
 func (f *FeatureConfig) Options(of FeatureFiles, words []string) features.Options {
 	return features.Options{
 		Features: of.Features, Labels: of.Labels, Truth: of.Truth, Counts: of.Counts, Words: words,
-		Array: f.Array, LabelArray: f.LabelArray, LabelColumns: f.LabelColumns, ListColumn: f.ListColumn, IDColumn: f.IDColumn,
-		SplitColumn: f.SplitColumn, Ignore: f.Ignore, Missing: f.Missing == MissingMean, Limit: int64(f.MemoryLimit * (1 << 30)),
+		Array: f.Array, LabelArray: f.LabelArray, LabelColumns: f.LabelColumns, ListColumn: f.ListColumn,
+		IDColumn:    f.IDColumn,
+		SplitColumn: f.SplitColumn, Ignore: f.Ignore, Missing: f.Missing == MissingMean,
+		Limit: int64(f.MemoryLimit * (1 << 30)),
 	}
 }
 

@@ -48,7 +48,8 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 		}
 		*other.to, *other.share = set, 0
 	}
-	d.options.Log.Info("features read", "file", table.Name, "rows", whole.Len(), "features", table.Rows.Width(), "on_disk", table.OnDisk)
+	d.options.Log.Info("features read", "file", table.Name, "rows", whole.Len(), "features", table.Rows.Width(), "on_disk",
+		table.OnDisk)
 	switch given := f.Validation.Features != "" || f.Test.Features != ""; {
 	case table.Splits != nil && given:
 		return fmt.Errorf("%s has a column of splits, and `data.features.validation.features` or `data.features.test.features` is given: leave out one (`data.features.ignore_columns` leaves out a column)", table.Name)
@@ -59,7 +60,8 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 }
 
 // featureSet opens the files of one split.
-func (d *Splits) featureSet(c *Config, files FeatureFiles, v *text.Vocabulary, idFile string) (*loader.Set, *features.Table, error) {
+func (d *Splits) featureSet(c *Config, files FeatureFiles, v *text.Vocabulary,
+	idFile string) (*loader.Set, *features.Table, error) {
 	var words []string
 	if v != nil {
 		for _, w := range v.Words() {
@@ -102,7 +104,8 @@ func sameColumns(a, b *features.Table) error {
 	}
 	for i := range a.Columns {
 		if i >= len(b.Columns) || a.Columns[i] != b.Columns[i] {
-			return fmt.Errorf("feature column %d is %q in %s and another in %s: columns must be the same, in the same order", i+1, a.Columns[i], a.Name, b.Name)
+			return fmt.Errorf("feature column %d is %q in %s and another in %s: columns must be the same, in the same order",
+				i+1, a.Columns[i], a.Name, b.Name)
 		}
 	}
 	return nil
@@ -111,7 +114,8 @@ func sameColumns(a, b *features.Table) error {
 // bySplits parts a set by what a column says of each row.
 func (d *Splits) bySplits(whole *loader.Set, table *features.Table) error {
 	var rows [3][]int
-	splits, names := [...]string{loader.TrainSplit, loader.ValidationSplit, loader.TestSplit}, [...]string{"train", "validation", "test"}
+	splits, names := [...]string{loader.TrainSplit, loader.ValidationSplit, loader.TestSplit},
+		[...]string{"train", "validation", "test"}
 	for i, name := range table.Splits {
 		split, ok := loader.SplitNamed(name)
 		if !ok {
@@ -151,6 +155,7 @@ func describeColumns(t *features.Table) string {
 	return line
 }
 
+// Abridged lists names for people, of many the first and the last.
 func Abridged(names []string) string {
 	const shown = 6
 	if len(names) <= shown+1 {

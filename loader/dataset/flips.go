@@ -43,8 +43,10 @@ func (f *FlipLevel) Set(s string) error {
 	return nil
 }
 
+// String is the text that Set takes, and Type what a flag calls it.
 func (f *FlipLevel) String() string { return string(*f) }
 
+// Type names the form.
 func (f *FlipLevel) Type() string { return "missing:incorrect" }
 
 // flipRates are the rates of each class at the level of a configuration.

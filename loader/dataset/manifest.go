@@ -47,7 +47,8 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 	if err := labelled(d.Train, c); err != nil {
 		return err
 	}
-	d.options.Log.Info("manifest read", "file", c.Manifest, "rows", len(m.Rows), "labels", len(m.Labels), "columns", d.columns)
+	d.options.Log.Info("manifest read", "file", c.Manifest, "rows", len(m.Rows), "labels", len(m.Labels), "columns",
+		d.columns)
 	return nil
 }
 
@@ -91,7 +92,8 @@ func assignSplits(c *Config, m *manifest.Manifest) error {
 	if err := parts.holdOut(c, &loader.Set{Name: m.Stem(), IDs: m.IDs()}); err != nil {
 		return err
 	}
-	for split, set := range map[string]*loader.Set{loader.TrainSplit: parts.Train, loader.ValidationSplit: parts.Validation, loader.TestSplit: parts.Test} {
+	for split, set := range map[string]*loader.Set{loader.TrainSplit: parts.Train,
+		loader.ValidationSplit: parts.Validation, loader.TestSplit: parts.Test} {
 		if set != nil {
 			m.Assign(split, set.IDs)
 		}
@@ -122,8 +124,10 @@ func (d *Splits) foreignLabels(c *Config, m *manifest.Manifest, v *text.Vocabula
 		return fmt.Errorf("%s, line %d: the label %q is not in the vocabulary %s (nor are %d other labels; %d rows have such): add it there, or leave out `data.vocabulary`",
 			c.Manifest, foreign.Line, foreign.Labels[0], c.Vocabulary, n-1, foreign.Rows)
 	}
-	told := fmt.Sprintf("%d labels on %d rows are no classes and count for nothing: %s", n, foreign.Rows, Abridged(foreign.Labels))
+	told := fmt.Sprintf("%d labels on %d rows are no classes and count for nothing: %s", n, foreign.Rows,
+		Abridged(foreign.Labels))
 	d.columns += "\n        " + told
-	d.options.Log.Warn("labels that are no classes", "file", c.Manifest, "labels", n, "rows", foreign.Rows, "first_line", foreign.Line)
+	d.options.Log.Warn("labels that are no classes", "file", c.Manifest, "labels", n, "rows", foreign.Rows, "first_line",
+		foreign.Line)
 	return nil
 }

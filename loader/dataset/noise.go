@@ -89,7 +89,8 @@ func (d *Splits) survey(ctx context.Context, c *Config) (err error) {
 		}
 	}
 	if d.clean != d.Train {
-		d.options.Log.Info("label noise", "missing", rounded(d.noisy.Mean.Q01), "incorrect", rounded(d.noisy.Mean.Q10), "against", d.noisy.Reference)
+		d.options.Log.Info("label noise", "missing", rounded(d.noisy.Mean.Q01), "incorrect", rounded(d.noisy.Mean.Q10),
+			"against", d.noisy.Reference)
 	}
 	return nil
 }
@@ -116,10 +117,12 @@ func (d *Splits) Describe() string {
 		return s.Len()
 	}
 	line := fmt.Sprintf("data    %s: %d training, %d validation, %d test %s,\n        %d classes, %.2f labels each",
-		d.Train.Name, d.Train.Len(), size(d.Validation), size(d.Test), Noun(d.Train), len(d.Census.Positive), float64(d.Census.Labels())/float64(d.Census.Bags))
+		d.Train.Name, d.Train.Len(), size(d.Validation), size(d.Test), Noun(d.Train), len(d.Census.Positive),
+		float64(d.Census.Labels())/float64(d.Census.Bags))
 	if s := d.noisy; s != nil && !math.IsNaN(float64(s.Mean.Q01)) {
 		line += fmt.Sprintf("\nlabels  %.1f %% of those that hold are missing,\n        %.1f %% of the others are incorrect (mean over words, against the %s)",
-			100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), map[string]string{"truth": "truth", "labels": "labels without injected noise"}[s.Reference])
+			100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10),
+			map[string]string{"truth": "truth", "labels": "labels without injected noise"}[s.Reference])
 	}
 	if d.columns != "" {
 		line += "\n        " + d.columns

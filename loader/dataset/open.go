@@ -21,8 +21,8 @@ import (
 	"nmn/text"
 )
 
-// Splits are the splits of the data of a configuration. Validation and test are nil where there
-// are none.
+// Splits are the splits of the data of a configuration. Validation and test are nil where there are none. Splits must
+// be closed.
 type Splits struct {
 	Train      *loader.Set // labels may be noisy
 	clean      *loader.Set // the same pictures before noise was injected; train itself without noise
@@ -107,7 +107,8 @@ func (d *Splits) openScenes(c *Config) error {
 		}
 		var err error
 		if c.Set == MovingScenes {
-			*split.to, err = scenes.MakeMoving(scenes.MovingConfig{Seed: c.Seed, Split: split.name, N: split.n, Frames: c.Frames, Cache: true})
+			*split.to, err = scenes.MakeMoving(scenes.MovingConfig{Seed: c.Seed, Split: split.name, N: split.n, Frames: c.Frames,
+				Cache: true})
 		} else {
 			*split.to, err = scenes.Make(scenes.Config{Seed: c.Seed, Split: split.name, N: split.n, Cache: true})
 		}
@@ -161,7 +162,8 @@ func unlabelled(train *loader.Set, c *Config) error {
 
 // captionSet joins captions with the pictures of a folder. Pictures whose file is missing are left
 // out up to the limit on bad samples.
-func (d *Splits) captionSet(c *Config, captions *annotation.COCO, folder string, v *text.Vocabulary) (*loader.Set, error) {
+func (d *Splits) captionSet(c *Config, captions *annotation.COCO, folder string,
+	v *text.Vocabulary) (*loader.Set, error) {
 	missing := 0
 	o := annotation.COCOOptions{CaptionsPerImage: c.CaptionsPerBag, Images: folder, SkipUncaptioned: true}
 	if c.MaxBadSamples > 0 {
@@ -225,9 +227,9 @@ func (d *Splits) openValidation(c *Config, v *text.Vocabulary) error {
 
 // Options are what opening data needs beside its configuration.
 type Options struct {
-	// log takes warnings about files, and what was read from them; nil for nowhere.
+	// Log takes warnings about files, and what was read from them; nil for nowhere.
 	Log *slog.Logger
-	// labelMemory bounds the labels of training clips that are held in memory, in MiB.
+	// LabelMemory bounds the labels of training clips that are held in memory, in MiB.
 	LabelMemory int
 }
 

@@ -21,7 +21,8 @@ func (d *Splits) Standardise(ctx context.Context, c *Config) (constant int, err 
 	} else {
 		d.Train, d.clean = &noisy, &clean
 	}
-	d.options.Log.Info("features standardised", "rows", moments.Rows, "features", len(moments.Mean), "constant", moments.Constant)
+	d.options.Log.Info("features standardised", "rows", moments.Rows, "features", len(moments.Mean), "constant",
+		moments.Constant)
 	return moments.Constant, nil
 }
 

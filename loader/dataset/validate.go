@@ -7,6 +7,7 @@ import (
 	"slices"
 )
 
+// Validate names the first field that is out of range.
 func (f *FeatureConfig) Validate() error {
 	switch {
 	case f.Train.Features == "":
@@ -21,6 +22,7 @@ func (f *FeatureConfig) Validate() error {
 	return nil
 }
 
+// Validate names the first field that is out of range or lacks what it belongs to.
 func (d *Config) Validate() error {
 	positive := func(field string, v, least int) error {
 		if v < least {
@@ -45,7 +47,8 @@ func (d *Config) Validate() error {
 		share("validation_share", d.ValidationShare), share("test_share", d.TestShare),
 		positive("captions_per_bag", d.CaptionsPerBag, 1), positive("vocabulary_size", d.VocabularySize, 1),
 		positive("min_count", d.MinCount, 0), positive("max_bad_samples", d.MaxBadSamples, 0),
-		positive("max_pixels", d.MaxPixels, 0), positive("shuffle_block", d.ShuffleBlock, 0), positive("shuffle_window", d.ShuffleWindow, 0), d.validateFit()); err != nil {
+		positive("max_pixels", d.MaxPixels, 0), positive("shuffle_block", d.ShuffleBlock, 0),
+		positive("shuffle_window", d.ShuffleWindow, 0), d.validateFit()); err != nil {
 		return err
 	}
 	switch {
@@ -65,10 +68,12 @@ func (d *Config) Validate() error {
 		return fmt.Errorf("data.set is clips: name the folder of the training clips (`data.clips` DIR)")
 	case d.Clips+d.ValClips+d.TestClips != "" && (d.Set != Clips || d.Captions != "" || d.MSRVTT != "" || d.Features.Train.Features != ""):
 		return fmt.Errorf("data.clips is %q, beside other data (data.set is %s): folders of clips have their labels beside them: leave out one", d.Clips, d.Set)
-	case d.Manifest != "" && (d.Set != Manifest || d.Captions != "" || d.ValCaptions != "" || d.MSRVTT != "" || d.Features.Train.Features != ""):
+	case d.Manifest != "" && (d.Set != Manifest || d.Captions != "" || d.ValCaptions != "" || d.MSRVTT != "" ||
+		d.Features.Train.Features != ""):
 		return fmt.Errorf("data.manifest is %q, beside other data (data.set is %s): a manifest has pictures and labels, and may have a column split: leave out one", d.Manifest, d.Set)
 	case d.ValidationShare+d.TestShare >= 1:
-		return fmt.Errorf("data.validation_share %g and data.test_share %g leave nothing to train on", d.ValidationShare, d.TestShare)
+		return fmt.Errorf("data.validation_share %g and data.test_share %g leave nothing to train on", d.ValidationShare,
+			d.TestShare)
 	}
 	if _, _, err := d.Flips.rates(); err != nil {
 		return fmt.Errorf("data.%w", err)

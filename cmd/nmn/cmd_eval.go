@@ -3,16 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"nmn/eval"
 	"nmn/loader/dataset"
-	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
-	"nmn/train"
+	"nmn/text"
 )
 
 // evalCommand are the flags of nmn eval.
@@ -20,17 +18,16 @@ type evalCommand struct {
 	config     run.Config
 	sources    sources
 	scores     eval.Files
-	options    eval.Options
+	options    run.EvaluateOptions
 	checkpoint run.Checkpoint
-	split      string
 	words      int
 	format     report.Format
 	asJSON     bool
 }
 
 func newEval(p *program) *cobra.Command {
-	e := evalCommand{config: run.DefaultConfig(), options: eval.Options{Threshold: .5, TopK: 3}, checkpoint: run.Last,
-		split: "test", format: report.Text}
+	e := evalCommand{config: run.DefaultConfig(), options: run.DefaultEvaluateOptions(), checkpoint: run.Last,
+		format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "eval [MODEL]",
 		Short: "Evaluate a model, or the scores of any program",
@@ -60,7 +57,7 @@ counts, labels or true labels in files of the same form.`,
 func (e *evalCommand) flags(cmd *cobra.Command) {
 	model := under(cmd, "Model")
 	checkpointFlag(model, &e.checkpoint)
-	enum(model, &e.split, "split", "`split` of the data", "train", "validation", "test")
+	enum(model, &e.options.Split, "split", "`split` of the data", "train", "validation", "test")
 	files := under(cmd, "Scores")
 	files.file(&e.scores.Scores, "scores", "`file` with the scores of any program, instead of a model", "csv", "npy")
 	files.file(&e.scores.Counts, "counts", "`file` with the captions that mention each word", "csv", "npy")
@@ -94,7 +91,7 @@ func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*
 		if cmd.Flags().Changed("captions-per-bag") {
 			e.scores.CaptionsPerBag = e.config.Data.CaptionsPerBag
 		}
-		return evaluateScores(e.scores, e.config.Data.Vocabulary, e.options)
+		return evaluateScores(e.scores, e.config.Data.Vocabulary, e.options.Options)
 	case len(args) == 0:
 		return nil, usagef("eval: name a run folder or a checkpoint, or give --scores")
 	}
@@ -106,50 +103,62 @@ func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*
 	return e.model(cmd, p, args[0])
 }
 
+// evaluateScores evaluates score files; the vocabulary is a file, or empty for the words that the files name.
+func evaluateScores(f eval.Files, vocabulary string, o eval.Options) (*eval.Result, error) {
+	switch {
+	case f.Counts == "" && f.Labels == "" && f.Truth == "":
+		return nil, usagef("eval: --scores needs something to hold them against: --counts with --captions-per-bag, " +
+			"--labels or --truth")
+	case f.Counts != "" && f.CaptionsPerBag < 2:
+		return nil, usagef("eval: --counts needs --captions-per-bag N, at least 2")
+	case f.Counts == "" && f.CaptionsPerBag != 0:
+		return nil, usagef("eval: --captions-per-bag belongs to --counts")
+	}
+	var v *text.Vocabulary
+	if vocabulary != "" {
+		var err error
+		if v, err = text.ReadVocabulary(vocabulary); err != nil {
+			return nil, err
+		}
+	}
+	in, err := f.Read(v)
+	if err != nil {
+		return nil, err
+	}
+	return eval.Evaluate(in, o)
+}
+
 // model evaluates a checkpoint on its data.
 func (e *evalCommand) model(cmd *cobra.Command, p *program, path string) (*eval.Result, error) {
 	file, folder, err := run.FindCheckpoint(path, e.checkpoint)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.sources.of(cmd.Flags(), &e.config).OpenFolderConfig(folder, &e.config); err != nil {
+	if err := e.sources.of(cmd.Flags(), &e.config).ResolveFolder(folder, &e.config); err != nil {
 		return nil, err
 	}
 	if e.sources.print {
 		return nil, printConfig(p, &e.config)
 	}
-	if o, err := run.ReadOutcome(folder); err == nil && o != nil && filepath.Base(file) == train.LastName && !cmd.Flags().Changed("plug-in") {
-		e.options.PlugIn = o.Evaluation.PlugIn // of the whole run, from probabilities that are not judged
-	}
+	e.options.Afresh = cmd.Flags().Changed("plug-in")
 	return e.score(cmd.Context(), p, file)
 }
 
 func (e *evalCommand) score(ctx context.Context, p *program, file string) (result *eval.Result, err error) {
-	if e.split == "train" {
+	if e.options.Split == "train" {
 		e.config.Run.LabelMemory = dataset.HoldAll
 	}
-	s, err := openWatched(ctx, p, &e.config, "")
+	s, err := openWatched(ctx, p, e.config, "")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
-	set, err := s.Data.Split(e.split)
+	m, err := s.OpenModel(file, e.checkpoint)
 	if err != nil {
 		return nil, err
 	}
-	net, checkpoint, err := train.OpenNet(file, s.Backend)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = cmp.Or(err, net.Close()) }()
-	if err := run.SameClasses(checkpoint, set.Vocabulary); err != nil {
-		return nil, err
-	}
-	e.config.Net.MIL = checkpoint.Model.MIL
-	l := e.config.Loader()
-	l.BatchBags = checkpoint.Config.Batch(checkpoint.Model.MIL)
-	result, _, err = recipe.EvaluateNet(ctx, p.log, net, e.config.Scored(set), s.Data.Train, l, e.options)
-	return result, err
+	defer func() { err = cmp.Or(err, m.Close()) }()
+	return m.Evaluate(ctx, e.options)
 }
 
 func (e *evalCommand) show(p *program, r *eval.Result) error {

@@ -25,7 +25,8 @@ type trainCommand struct {
 }
 
 func newTrain(p *program) *cobra.Command {
-	t := trainCommand{config: run.DefaultConfig(), runDir: filepath.Join("runs", "train"), metrics: p.getenv(metricsVariable)}
+	t := trainCommand{config: run.DefaultConfig(), runDir: filepath.Join("runs", "train"),
+		metrics: p.getenv(metricsVariable)}
 	cmd := &cobra.Command{
 		Use:   "train",
 		Short: "Train one arm: stage 1, then a noise model on top of it",
@@ -51,9 +52,11 @@ Defaults are those of --preset scenes.`,
 	sourceFlags(cmd, &t.sources, run.Quick, run.Full)
 	arm := under(cmd, "Arm")
 	enum(arm, &t.config.Arm, "arm", "what is `trained`", recipe.Names()...)
-	arm.set.Var(noiseModelFlag{&t.config.Arm}, "noise-model", "the same by the noise `model` of stage 2: none (star), fi or fd")
+	arm.set.Var(noiseModelFlag{&t.config.Arm}, "noise-model",
+		"the same by the noise `model` of stage 2: none (star), fi or fd")
 	arm.keepAlias("noise-model", &t.config.Arm)
-	_ = cmd.RegisterFlagCompletionFunc("noise-model", cobra.FixedCompletions([]string{"none", "fi", "fd"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("noise-model",
+		cobra.FixedCompletions([]string{"none", "fi", "fd"}, cobra.ShellCompDirectiveNoFileComp))
 	arm.bool(&t.config.Net.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or")
 	arm.file(&t.config.Stage1, "stage1", "`checkpoint` of stage 1 to start from, instead of training it", "safetensors")
 	dataFlags(cmd, &t.config)
@@ -78,24 +81,26 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 		return printConfig(p, &t.config)
 	}
 	ctx := cmd.Context()
-	s, err := openWatched(ctx, p, &t.config, t.metrics)
+	s, err := openWatched(ctx, p, t.config, t.metrics)
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
-	if _, err := s.Prepare(ctx, &t.config); err != nil {
+	if _, err := s.Prepare(ctx); err != nil {
 		return err
 	}
 	if t.dryRun {
-		return dryRun(ctx, p, &t.config, s.Session)
+		return dryRun(ctx, p, s.Session)
 	}
-	settings := t.config.Settings()
-	if err := settings.Fits(s.Data); err != nil {
+	if err := s.Fits(); err != nil {
 		return err
 	}
-	tellStart(p, &t.config)
-	s.TellCost(&t.config, t.config.Arm)
-	o, err := s.Train(ctx, &t.config, t.runDir, t.resume != "")
+	tellStart(p, &s.Config)
+	learn := s.Train
+	if t.resume != "" {
+		learn = s.Resume
+	}
+	o, err := learn(ctx, t.runDir)
 	if errors.Is(err, run.ErrInterrupted) {
 		return fmt.Errorf("%w; go on with: nmn train --resume %s", err, t.runDir)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -21,20 +22,12 @@ type extractCommand struct {
 	config     run.Config
 	sources    sources
 	checkpoint run.Checkpoint
-	layers     []model.Layer
-	batch      int
-	split      string
-	outputs    []string // a file for each layer
-	labels     string   // file to write labels to
-	truth      string   // file to write true labels to
-	ids        string   // file to write identifiers to
-	perFrame   bool     // a row for each frame of a video
-	clips      string   // file to write the rows of each clip to
+	options    run.ExtractOptions
 	asJSON     bool
 }
 
 func newExtract(p *program) *cobra.Command {
-	c := extractCommand{config: run.DefaultConfig(), checkpoint: run.Last, layers: []model.Layer{model.Pool5}, batch: 16, split: "train"}
+	c := extractCommand{config: run.DefaultConfig(), checkpoint: run.Last, options: run.DefaultExtractOptions()}
 	cmd := &cobra.Command{
 		Use:   "extract MODEL [PATH...]",
 		Short: "Write what a layer says of pictures as features to train on",
@@ -62,17 +55,17 @@ nmn features extract is another name of this command.`,
 	}
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)
-	chosen(m, &c.layers, "layer", "layers to take, as `layer,...`", model.Pool5, model.FC7, model.Probabilities)
-	m.int(&c.batch, "batch-size", "`pictures` computed at once. Results do not depend on it")
-	m.bool(&c.perFrame, "per-frame", "videos: a row for each frame, not for each video")
-	enum(m, &c.split, "split", "`split` of the data", "train", "validation", "test")
+	chosen(m, &c.options.Layers, "layer", "layers to take, as `layer,...`", model.Pool5, model.FC7, model.Probabilities)
+	m.int(&c.options.Batch, "batch-size", "`pictures` computed at once. Results do not depend on it")
+	m.bool(&c.options.PerFrame, "per-frame", "videos: a row for each frame, not for each video")
+	enum(m, &c.options.Split, "split", "`split` of the data", "train", "validation", "test")
 	out := under(cmd, "Output")
-	out.strings(&c.outputs, "output", "files to write the features to, one for each layer, as `file,...`, .npy or .safetensors")
+	out.strings(&c.options.Outputs, "output", "files to write the features to, one for each layer, as `file,...`, .npy or .safetensors")
 	_ = cmd.MarkFlagFilename("output", "npy", "safetensors")
-	out.file(&c.labels, "output-labels", "`file` to write identifiers and labels of a split to, .csv", "csv")
-	out.file(&c.truth, "output-truth", "`file` to write identifiers and true labels of a split to, .csv, where they are known", "csv")
-	out.file(&c.ids, "output-ids", "`file` to write the identifier of each row to, a line each, as --ids takes them", "txt")
-	out.file(&c.clips, "output-clips", "`file` to write the rows of each clip to, .csv: clip, first row from 0, rows; with --per-frame", "csv")
+	out.file(&c.options.Labels, "output-labels", "`file` to write identifiers and labels of a split to, .csv", "csv")
+	out.file(&c.options.Truth, "output-truth", "`file` to write identifiers and true labels of a split to, .csv, where they are known", "csv")
+	out.file(&c.options.IDs, "output-ids", "`file` to write the identifier of each row to, a line each, as --ids takes them", "txt")
+	out.file(&c.options.Clips, "output-clips", "`file` to write the rows of each clip to, .csv: clip, first row from 0, rows; with --per-frame", "csv")
 	out.bool(&c.asJSON, "json", "tell what was written as JSON")
 	sourceFlags(cmd, &c.sources, run.Quick, run.Full)
 	dataFlags(cmd, &c.config)
@@ -92,15 +85,15 @@ func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, pa
 	if err != nil {
 		return err
 	}
-	for _, layer := range c.layers {
+	for _, layer := range c.options.Layers {
 		if _, err := checkpoint.Model.LayerWidth(layer); err != nil {
 			return usageError{err}
 		}
 	}
 	if len(paths) > 0 {
-		return c.pictures(cmd, p, file, folder, paths)
+		return c.pictures(cmd.Context(), p, file, paths)
 	}
-	if err := c.sources.of(cmd.Flags(), &c.config).OpenFolderConfig(folder, &c.config); err != nil {
+	if err := c.sources.of(cmd.Flags(), &c.config).ResolveFolder(folder, &c.config); err != nil {
 		return err
 	}
 	if c.sources.print {
@@ -122,10 +115,10 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 		}
 	}
 	switch {
-	case c.clips != "" && !c.perFrame:
+	case c.options.Clips != "" && !c.options.PerFrame:
 		return usagef("extract: --output-clips tells the rows of frames: add --per-frame")
-	case c.batch < 1:
-		return usagef("extract: --batch-size is %d, want at least 1", c.batch)
+	case c.options.Batch < 1:
+		return usagef("extract: --batch-size is %d, want at least 1", c.options.Batch)
 	case len(paths) == 0:
 		return nil
 	}
@@ -133,7 +126,8 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 		group := cmd.Flags().Lookup(flag.name).Annotations[groupAnnotation]
 		ofData := len(group) > 0 && (group[0] == "Data" || group[0] == "Configuration") && !forPictures[flag.name]
 		if ofData || ofSplit[flag.name] {
-			return usagef("extract: --%s belongs to the data of a run: leave it out, or %s", flag.name, strings.Join(paths, ", "))
+			return usagef("extract: --%s belongs to the data of a run: leave it out, or %s", flag.name,
+				strings.Join(paths, ", "))
 		}
 	}
 	if !cmd.Flags().Changed("max-bad-samples") {
@@ -148,23 +142,25 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 
 // checkOutputs checks the names of all that is written.
 func (c *extractCommand) checkOutputs() error {
-	if len(c.outputs) != len(c.layers) {
-		return usagef("extract: --output names %d files and --layer %d layers: want a file for each", len(c.outputs), len(c.layers))
+	if len(c.options.Outputs) != len(c.options.Layers) {
+		return usagef("extract: --output names %d files and --layer %d layers: want a file for each", len(c.options.Outputs),
+			len(c.options.Layers))
 	}
 	files := map[string]string{}
-	for i, output := range c.outputs {
+	for i, output := range c.options.Outputs {
 		switch ending := strings.ToLower(filepath.Ext(output)); {
 		case ending != ".npy" && ending != ".safetensors":
 			return usagef("extract: --output is %q, want the name of a file that ends in .npy or .safetensors", output)
-		case files[output] != "" || slices.Contains(c.layers[:i], c.layers[i]):
-			return usagef("extract: %s goes to %s, and one of them is named twice", c.layers[i], output)
+		case files[output] != "" || slices.Contains(c.options.Layers[:i], c.options.Layers[i]):
+			return usagef("extract: %s goes to %s, and one of them is named twice", c.options.Layers[i], output)
 		}
 		files[output] = "output"
 	}
 	for _, other := range []struct {
 		flag, file string
 		table      bool
-	}{{"output-labels", c.labels, true}, {"output-truth", c.truth, true}, {"output-ids", c.ids, false}, {"output-clips", c.clips, true}} {
+	}{{"output-labels", c.options.Labels, true}, {"output-truth", c.options.Truth, true},
+		{"output-ids", c.options.IDs, false}, {"output-clips", c.options.Clips, true}} {
 		if other.file == "" {
 			continue
 		}
@@ -182,67 +178,69 @@ func (c *extractCommand) checkOutputs() error {
 }
 
 // pictures extracts from files and folders.
-func (c *extractCommand) pictures(cmd *cobra.Command, p *program, file, folder string, paths []string) (err error) {
-	files, err := findPictures(paths)
+func (c *extractCommand) pictures(ctx context.Context, p *program, file string, paths []string) (err error) {
+	m, err := p.openModel(ctx, file, c.checkpoint, c.config.Run)
 	if err != nil {
 		return err
 	}
-	net, err := openNet(p, &c.config.Run, file)
-	if err != nil {
-		return err
-	}
-	defer func() { err = cmp.Or(err, net.Close()) }()
-	set := pictureSet(files, net.vocabulary, c.config.Data.MaxPixels)
-	set.IDs = pictureIDs(paths, files)
-	c.config.Data.Fit = pictureFit(c.config.Data.Fit, folder, net.Config())
-	return c.write(cmd.Context(), p, net.Net, set, nil)
+	defer func() { err = cmp.Or(err, m.Close()) }()
+	d := &c.config.Data
+	c.options.Fit, c.options.MaxPixels, c.options.MaxBadSamples = d.Fit, d.MaxPixels, d.MaxBadSamples
+	return c.write(ctx, p, m, paths)
 }
 
 // data extracts from a split of a configuration.
 func (c *extractCommand) data(ctx context.Context, p *program, file string) (err error) {
-	s, err := openWatched(ctx, p, &c.config, "")
+	s, err := openWatched(ctx, p, c.config, "")
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
-	set, err := s.Data.Split(c.split)
+	m, err := s.OpenModel(file, c.checkpoint)
 	if err != nil {
 		return err
 	}
-	if c.truth != "" && !set.KnowsTruth() {
-		return usagef("extract: the true labels of the %s split are not known: leave out --output-truth, or give data that tell them (scenes)", c.split)
-	}
-	net, checkpoint, err := train.OpenNet(file, s.Backend)
-	if err != nil {
-		return err
-	}
-	defer func() { err = cmp.Or(err, net.Close()) }()
-	if err := run.SameClasses(checkpoint, set.Vocabulary); err != nil {
-		return err
-	}
-	c.config.Net.MIL = checkpoint.Model.MIL // which says how pictures fit
-	if !set.Videos() {
-		if c.perFrame {
-			return usagef("extract: the %s split has no videos: leave out --per-frame", c.split)
-		}
-		return c.write(ctx, p, net, set, nil)
-	}
-	return c.videos(ctx, p, net, set, checkpoint.Config.ChunkFrames)
+	defer func() { err = cmp.Or(err, m.Close()) }()
+	return c.write(ctx, p, m, nil)
 }
 
-// videos extracts from videos, or from each of their frames.
-func (c *extractCommand) videos(ctx context.Context, p *program, net *model.Net, set *loader.Set, chunk int) error {
+// write extracts, and says what was written: in JSON an object, or a list of them where several layers were asked for.
+func (c *extractCommand) write(ctx context.Context, p *program, m *run.Model, paths []string) error {
+	o := c.options
+	o.Progress = p.extracted()
+	o.LeftOut = func(bad []loader.BadSample, set *loader.Set) {
+		p.status.clear()
+		p.tellLeftOut(bad, set)
+	}
+	done, err := m.Extract(ctx, paths, o)
+	p.status.clear()
 	switch {
-	case c.perFrame:
-		frames, index, err := loader.Frames(ctx, set)
-		if err != nil {
+	case err != nil:
+		return err
+	case c.asJSON && len(done) == 1:
+		return writeJSON(p.out, done[0])
+	case c.asJSON:
+		return writeJSON(p.out, done)
+	}
+	for _, of := range done {
+		if _, err := fmt.Fprintf(p.out, "%s: %d rows of %d features, %s\n", of.File, of.Rows, of.Features,
+			of.Layer); err != nil {
 			return err
 		}
-		return c.write(ctx, p, net, frames, &clipRows{videos: set, index: index})
-	case slices.Contains(c.layers, model.Probabilities) && c.config.ByFrame():
-		return usagef("extract: this run has learned frames one by one, and says nothing of a video as a whole: add --per-frame")
-	case chunk > 0 && slices.ContainsFunc(c.layers, func(l model.Layer) bool { return l != model.Probabilities }):
-		return usagef("extract: this run takes %d frames of a video through the net at a time, and has nothing but probabilities of a whole one: add --per-frame", chunk)
 	}
-	return c.write(ctx, p, net, set, nil)
+	return nil
+}
+
+// extracted shows a person at a terminal how far an extraction is; nil for nobody.
+func (p *program) extracted() func(done, of int) {
+	if p.quiet || !p.interactive(p.err) {
+		return nil
+	}
+	shown := -1
+	return func(done, of int) {
+		if percent := 100 * done / of; percent != shown {
+			shown = percent
+			p.status.show(fmt.Sprintf("extracted: %d %%, %d of %d pictures", percent, done, of))
+		}
+	}
 }

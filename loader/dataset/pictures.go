@@ -1,4 +1,4 @@
-package main
+package dataset
 
 import (
 	"context"
@@ -12,18 +12,19 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/setting"
 	"nmn/loader"
-	"nmn/loader/dataset"
 	"nmn/loader/picture"
 	"nmn/text"
 )
 
-// pictureEndings are those of files that a folder is searched for.
+// pictureEndings are the endings of the files that FindPictures takes from a folder.
 var pictureEndings = []string{".jpg", ".jpeg", ".png"}
 
-// findPictures lists the pictures of files and folders, each folder in lexical order. Links in a
-// folder count as what they lead to.
-func findPictures(paths []string) ([]string, error) {
+// FindPictures lists the pictures that paths name: a file is taken whatever its name, and a folder is searched, with
+// all folders in it, for names that end in .jpg, .jpeg or .png. A link in a folder counts as what it leads to. The list
+// is sorted and names no file twice; an empty one is an error.
+func FindPictures(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -35,7 +36,8 @@ func findPictures(paths []string) ([]string, error) {
 			continue
 		}
 		err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-			if err == nil && entry.Type()&^fs.ModeSymlink == 0 && slices.Contains(pictureEndings, strings.ToLower(filepath.Ext(file))) {
+			if err == nil && entry.Type()&^fs.ModeSymlink == 0 &&
+				slices.Contains(pictureEndings, strings.ToLower(filepath.Ext(file))) {
 				files = append(files, file)
 			}
 			return err
@@ -47,14 +49,14 @@ func findPictures(paths []string) ([]string, error) {
 	slices.Sort(files)
 	files = slices.Compact(files)
 	if len(files) == 0 {
-		return nil, usagef("there is no picture (.jpg, .jpeg, .png) in %s", strings.Join(paths, ", "))
+		return nil, setting.Errorf("", "there is no picture (.jpg, .jpeg, .png) in %s", strings.Join(paths, ", "))
 	}
 	return files, nil
 }
 
-// pictureIDs names pictures in a table: those of one folder by their path in it, as the files that they
-// are joined with do, and others by the path that was given.
-func pictureIDs(paths, files []string) []string {
+// PictureIDs names the files that FindPictures has found in paths, for tables: those of one folder by their path in
+// it, as the tables that they are joined with do, and others by the path that was given.
+func PictureIDs(paths, files []string) []string {
 	if len(paths) != 1 || paths[0] == files[0] {
 		return files
 	}
@@ -69,25 +71,16 @@ func pictureIDs(paths, files []string) []string {
 	return ids
 }
 
-// pictureSet are pictures that nobody has labels of.
-func pictureSet(files []string, v *text.Vocabulary, maxPixels int) *loader.Set {
-	return &loader.Set{Name: "pictures", Vocabulary: v, IDs: files, Labels: unknownLabels(len(files), v.Len()),
+// Pictures is a set of picture files that nobody has labels of, each named by its path. Pictures of more than maxPixels
+// pixels are not decoded; 0 sets no limit.
+func Pictures(files []string, v *text.Vocabulary, maxPixels int) *loader.Set {
+	return &loader.Set{Name: "pictures", Vocabulary: v, IDs: files, Labels: UnknownLabels(len(files), v.Len()),
 		Source: &pathSource{files, maxPixels, int64(picture.DefaultLimits().MaxBytes)}}
 }
 
-// unknownLabels stand where a Set needs labels and nobody reads them.
-func unknownLabels(bags, classes int) *dense.Dense {
+// UnknownLabels are the bags×classes labels of a set that nobody has labels of. They are never read.
+func UnknownLabels(bags, classes int) *dense.Dense {
 	return dense.New(dense.WithShape(bags, classes), dense.WithBacking(make([]uint8, bags*classes)))
-}
-
-// tellLeftOut says what of a set could not be read, and why.
-func tellLeftOut(p *program, bad []loader.BadSample, set *loader.Set) {
-	for _, b := range bad {
-		fmt.Fprintf(p.err, "left out: %s\n", withFlags(b.Err.Error()))
-	}
-	if len(bad) > 0 {
-		fmt.Fprintf(p.err, "%d of %d %s could not be read and are left out\n", len(bad), set.Len(), dataset.Noun(set))
-	}
 }
 
 // pathSource reads pictures from anywhere.

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/loader/picture"
+	"nmn/run"
+)
+
+type predictFormat string
+
+const (
+	predictText predictFormat = "text"
+	predictJSON predictFormat = "json"
+	predictCSV  predictFormat = "csv"
+)
+
+// predictCommand are the flags of nmn predict.
+type predictCommand struct {
+	run        run.Resources
+	checkpoint run.Checkpoint
+	options    run.PredictOptions
+	format     predictFormat
+	asJSON     bool
+}
+
+func newPredict(p *program) *cobra.Command {
+	c := predictCommand{run: run.DefaultConfig().Run, checkpoint: run.Last, options: run.DefaultPredictOptions(),
+		format: predictText}
+	cmd := &cobra.Command{
+		Use:   "predict MODEL PATH...",
+		Short: "Tell the words of pictures or features",
+		Long: `Tell which words hold for pictures, with their probabilities. MODEL is a run folder or a
+checkpoint; each PATH a picture (JPEG or PNG) or a folder, which is searched for pictures.
+For a model on features, PATH is one file of them, as nmn train --features takes it; labels
+in it are not read.
+Words are those whose probability p(y=1) reaches the threshold: by default the one that
+the run has kept with its model (nmn train --nmn-recipe estimate does), else the one that
+gives the best expected F1 on these pictures (it needs a hundred or so to mean much), said
+on standard error. CSV has every word of every picture, and nmn eval --scores reads it;
+pictures of one folder are named there by their path in it.`,
+		Example: `  nmn predict runs/fd holiday/ --top 5
+  nmn predict runs/fd photo.jpg --threshold 0.3 --json
+  nmn predict runs/fd pictures/ --format csv > scores.csv`,
+		Args: arguments(p, cobra.MinimumNArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.predict(cmd.Context(), p, args[0], args[1:]) },
+	}
+	m := under(cmd, "Model")
+	checkpointFlag(m, &c.checkpoint)
+	m.bool(&c.options.Observed, "observed", "tell p(z=1), that people would say the word, instead of p(y=1), that it holds")
+	w := under(cmd, "Words")
+	w.int(&c.options.Top, "top", "at most so many `words` of each picture, 0 for no limit; given alone, no threshold holds")
+	w.float(&c.options.Threshold, "threshold", "least `probability`; -1 for that of the best expected F1")
+	d := under(cmd, "Pictures")
+	enum(d, &c.options.Fit, "fit", "how pictures get onto the canvas (default that of the run)", picture.FitLongest,
+		picture.FitSquare, picture.FitNone)
+	d.int(&c.options.Batch, "batch-size", "`pictures` computed at once")
+	d.int(&c.options.MaxBadSamples, "max-bad-samples",
+		"`pictures` that cannot be read and are left out before prediction stops")
+	d.int(&c.options.MaxPixels, "max-pixels", "largest picture that is decoded, in `pixels`")
+	under(cmd, "Features").string(&c.options.FeatureArray, "feature-array",
+		"`name` of the array of features in .npz and .safetensors (default that of the run)")
+	out := under(cmd, "Output")
+	enum(out, &c.format, "format", "`format`", predictText, predictJSON, predictCSV)
+	out.bool(&c.asJSON, "json", "same as --format json")
+	runFlags(cmd, &c.run)
+	return cmd
+}
+
+func (c *predictCommand) predict(ctx context.Context, p *program, path string, paths []string) (err error) {
+	if err := c.check(); err != nil {
+		return err
+	}
+	m, err := p.openModel(ctx, path, c.checkpoint, c.run)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, m.Close()) }()
+	o := c.options
+	o.LeftOut = p.tellLeftOut
+	if o.Threshold == run.Automatic && c.format == predictCSV { // which has every word
+		o.Threshold = 0
+	}
+	predictions, err := m.Predict(ctx, paths, o)
+	if err != nil {
+		return err
+	}
+	tellThreshold(p, predictions)
+	return c.write(p, predictions)
+}
+
+func (c *predictCommand) check() error {
+	if c.asJSON {
+		c.format = predictJSON
+	}
+	o := &c.options
+	switch {
+	case o.Threshold != run.Automatic && !(o.Threshold >= 0 && o.Threshold <= 1):
+		return usagef("predict: --threshold is %g, want 0 to 1, or -1", o.Threshold)
+	case o.Top < 0 || o.Batch < 1 || o.MaxBadSamples < 0 || o.MaxPixels < 0:
+		return usagef("predict: --top, --max-bad-samples and --max-pixels are at least 0, --batch-size at least 1")
+	}
+	return c.run.Validate()
+}
+
+// tellThreshold says which threshold holds, unless it was given.
+func tellThreshold(p *program, predictions *run.Predictions) {
+	source := map[run.ThresholdSource]string{
+		run.FromRun:         "the training data, told from out-of-fold scores",
+		run.FromPredictions: "these pictures",
+	}[predictions.ThresholdFrom]
+	if source != "" && !p.quiet {
+		fmt.Fprintf(p.err, "threshold %.3f, of the best expected F1 on %s; --threshold sets another\n", predictions.Threshold,
+			source)
+	}
+}
+
+// tellLeftOut says what of a set could not be read, and why.
+func (p *program) tellLeftOut(bad []loader.BadSample, set *loader.Set) {
+	for _, b := range bad {
+		fmt.Fprintf(p.err, "left out: %s\n", withFlags(b.Err.Error()))
+	}
+	if len(bad) > 0 {
+		fmt.Fprintf(p.err, "%d of %d %s could not be read and are left out\n", len(bad), set.Len(), dataset.Noun(set))
+	}
+}
+
+// predicted is a picture with its words.
+type predicted struct {
+	Picture string           `json:"picture"`
+	Words   []run.Prediction `json:"words"`
+}
+
+// String writes it as a line of text.
+func (p predicted) String() string {
+	parts := make([]string, len(p.Words))
+	for i, w := range p.Words {
+		parts[i] = fmt.Sprintf("%s %.2f", w.Word, w.Probability)
+	}
+	return p.Picture + ": " + strings.Join(parts, ", ")
+}
+
+func (c *predictCommand) write(p *program, predictions *run.Predictions) error {
+	if c.format == predictCSV {
+		return predictions.WriteTable(p.out)
+	}
+	pictures := make([]predicted, 0, predictions.Len())
+	for id, words := range predictions.All() {
+		pictures = append(pictures, predicted{id, words})
+	}
+	if c.format == predictJSON {
+		return writeJSON(p.out, pictures)
+	}
+	for _, picture := range pictures {
+		if _, err := fmt.Fprintln(p.out, picture); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+package recipe_test
+
+import (
+	"fmt"
+
+	"nmn/recipe"
+)
+
+// The table of arms is what flags, reports and experiments are made from.
+func ExampleArms() {
+	for _, arm := range recipe.Arms() {
+		if arm.Stage == 2 {
+			fmt.Printf("%-7s %-7s noise model %q\n", arm.Name, arm.Title, arm.Noise)
+		}
+	}
+	// Output:
+	// star    star    noise model "none"
+	// nmn-fi  NMN-FI  noise model "fi"
+	// nmn-fd  NMN-FD  noise model "fd"
+	// r-n     R-N     noise model "fi"
+	// r-s     R-S     noise model "fi"
+	// em      EM      noise model "fi"
+}
+
+func ExampleName_Arm() {
+	arm, ok := recipe.FD.Arm()
+	fmt.Println(ok, arm.Title, "goes on from stage", arm.Stage-1)
+	_, ok = recipe.Name("mine").Arm()
+	fmt.Println(ok)
+	// Output:
+	// true NMN-FD goes on from stage 1
+	// false
+}

@@ -1,0 +1,74 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"nmn/loader"
+	"nmn/recipe"
+	"nmn/train"
+)
+
+// judge judges the nets of the run.
+func (r *armRun) judge() *recipe.Judge {
+	return &recipe.Judge{Arm: r.config.Arm, Data: r.data, Loader: r.config.Loader(),
+		Batch: r.config.Train.Batch(r.config.Net.MIL), Log: r.session.Log}
+}
+
+// Prepare makes the folder of a recipe, or takes the one of the same run. The recipe is that of all arms of a group,
+// and its folder has the configuration of stage 1.
+func (r *armRun) Prepare(dir string) error {
+	first := r.config
+	first.Arm = recipe.Stage1
+	return PrepareFolder(dir, &first)
+}
+
+// TrainNet trains a net that the recipe asks for.
+func (r *armRun) TrainNet(ctx context.Context, t recipe.Training) (err error) {
+	run := *r
+	run.config.Arm, run.config.Train = recipe.Stage1, t.Config
+	run.data, run.dir, run.from, run.name, run.heading = t.Data, t.Dir, t.From, t.Title, ""
+	plan := &recipe.Plan{Config: t.Config, Data: t.Data, Targets: t.Targets}
+	net, err := run.newNet(t.Arm, plan)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	if err := os.MkdirAll(run.dir, 0o777); err != nil {
+		return err
+	}
+	if err := removeLeftovers(run.dir, isRunFile); err != nil {
+		return err
+	}
+	var keeping error
+	run.observers = nil
+	if t.Evaluated != nil {
+		run.observers = []train.Observer{{Evaluated: func(e train.Evaluated) { keeping = cmp.Or(keeping, t.Evaluated(&e)) }}}
+	}
+	_, _, err = run.learn(ctx, t.Arm, net, plan, nil)
+	return cmp.Or(keeping, err)
+}
+
+// Score computes the logits of every bag of a set by the last checkpoint of a folder.
+func (r *armRun) Score(ctx context.Context, dir string, set *loader.Set) (logits []float32, err error) {
+	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), r.session.Backend)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	l := r.config.Loader()
+	l.BatchBags = r.config.Train.Batch(r.config.Net.MIL)
+	scores, err := train.Score(ctx, net, set, l)
+	if err != nil {
+		return nil, err
+	}
+	if len(scores.Bad) > 0 {
+		bad := scores.Bad[0]
+		return nil, fmt.Errorf("bag %s cannot be read, and every bag needs a score: take it out of the data (%w)", bad.ID,
+			bad.Err)
+	}
+	return scores.Logits.Float32s(), nil
+}

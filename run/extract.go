@@ -1,0 +1,213 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"nmn/internal/setting"
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/loader/features"
+	"nmn/model"
+	"nmn/train"
+)
+
+// ExtractOptions say what is extracted and where it goes.
+type ExtractOptions struct {
+	// Reading says how bags are read. For a split, only Batch and LeftOut count: the rest is as the configuration says.
+	Reading
+	// Layers are those whose rows are taken, all from one pass; none take model.Pool5.
+	Layers []model.Layer
+	// Outputs are files for the rows, .npy or .safetensors, one for each layer; none where Row takes them.
+	Outputs []string
+	// Row takes the rows of a bag, one for each layer, good until it returns; nil for nobody.
+	Row func(bag int, rows [][]float32) error
+
+	// Split of the data is extracted where no path is given.
+	Split string
+	// PerFrame gives each frame of a video a row, named CLIP#FRAME, and not each video.
+	PerFrame bool
+	// Labels, Truth, IDs and Clips are files for what tells the rows apart, empty for none: labels as training saw them
+	// and true labels, .csv; an identifier a line; with PerFrame, the rows of each clip, .csv.
+	Labels, Truth, IDs, Clips string
+
+	// Progress is told how many of all bags are done; nil for nobody.
+	Progress func(done, of int)
+}
+
+// DefaultExtractOptions extract the training split.
+func DefaultExtractOptions() ExtractOptions {
+	return ExtractOptions{Reading: DefaultReading(), Layers: []model.Layer{model.Pool5}, Split: "train"}
+}
+
+// Extracted is what was extracted of a layer.
+type Extracted struct {
+	File     string      `json:"file"` // empty where there is none
+	Layer    model.Layer `json:"layer"`
+	Rows     int         `json:"rows"`
+	Features int         `json:"features"` // in each row
+	LeftOut  int         `json:"left_out"` // bags that could not be read
+}
+
+// Extract runs the model over pictures, or without paths over a split of its data, and gives what layers say of each.
+// Files of features appear when all is there; memory is that of a batch.
+func (m *Model) Extract(ctx context.Context, paths []string, o ExtractOptions) ([]Extracted, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if len(paths) > 0 {
+		return m.extractPictures(ctx, paths, &o)
+	}
+	return m.extractSplit(ctx, &o)
+}
+
+func (o *ExtractOptions) validate() error {
+	if len(o.Layers) == 0 {
+		o.Layers = []model.Layer{model.Pool5}
+	}
+	if n := len(o.Outputs); n != 0 && n != len(o.Layers) {
+		return setting.Errorf("", "%d files for %d layers: want a file for each", n, len(o.Layers))
+	}
+	return o.Reading.validate()
+}
+
+func (m *Model) extractPictures(ctx context.Context, paths []string, o *ExtractOptions) ([]Extracted, error) {
+	files, err := dataset.FindPictures(paths)
+	if err != nil {
+		return nil, err
+	}
+	set := dataset.Pictures(files, m.vocabulary, o.MaxPixels)
+	set.IDs = dataset.PictureIDs(paths, files)
+	x := extraction{m, o, set, m.loader(&o.Reading), nil}
+	return x.run(ctx)
+}
+
+func (m *Model) extractSplit(ctx context.Context, o *ExtractOptions) ([]Extracted, error) {
+	s, c, err := m.split(ctx, o.Split)
+	if err != nil {
+		return nil, err
+	}
+	set, err := s.Data.Split(o.Split)
+	if err != nil {
+		return nil, err
+	}
+	if o.Truth != "" && !set.KnowsTruth() {
+		return nil, setting.Errorf("", "extract: the true labels of the %s split are not known: leave out --output-truth, or give data that tell them (scenes)", o.Split)
+	}
+	l := c.Loader()
+	l.BatchBags = o.Batch
+	x := extraction{m, o, set, l, nil}
+	if err := x.ofVideos(ctx, c); err != nil {
+		return nil, err
+	}
+	return x.run(ctx)
+}
+
+// extraction is the pass of a model over a set.
+type extraction struct {
+	model  *Model
+	o      *ExtractOptions
+	set    *loader.Set
+	loader loader.Config
+	clips  *clipRows // those that the rows are frames of; nil for none
+}
+
+// ofVideos makes frames of videos where each has a row, and refuses layers that say nothing of a video as a whole.
+func (x *extraction) ofVideos(ctx context.Context, c *Config) error {
+	chunk := x.model.checkpoint.Config.ChunkFrames
+	switch {
+	case !x.set.Videos() && x.o.PerFrame:
+		return setting.Errorf("", "extract: the %s split has no videos: leave out --per-frame", x.o.Split)
+	case !x.set.Videos():
+		return nil
+	case x.o.PerFrame:
+		frames, index, err := loader.Frames(ctx, x.set)
+		x.set, x.clips = frames, &clipRows{videos: x.set, index: index}
+		return err
+	case slices.Contains(x.o.Layers, model.Probabilities) && c.ByFrame():
+		return setting.Errorf("", "extract: this run has learned frames one by one, and says nothing of a video as a whole: add --per-frame")
+	case chunk > 0 && slices.ContainsFunc(x.o.Layers, func(l model.Layer) bool { return l != model.Probabilities }):
+		return setting.Errorf("", "extract: this run takes %d frames of a video through the net at a time, and has nothing but probabilities of a whole one: add --per-frame", chunk)
+	}
+	return nil
+}
+
+// run streams the rows to where they go. Labels and identifiers of the rows come first, and the features appear when
+// all is there.
+func (x *extraction) run(ctx context.Context) (done []Extracted, err error) {
+	net := x.model.net
+	if !x.set.Videos() { // the size of the batch is the limit on what goes through the net together
+		if err := net.ChunkFrames(0); err != nil {
+			return nil, err
+		}
+	}
+	files, err := x.create()
+	defer func() {
+		for _, f := range files {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	index := make([]int, 0, x.set.Len())
+	bad, err := train.Extract(ctx, net, x.set, x.loader, x.o.Layers, func(bag int, rows [][]float32) error {
+		index = append(index, bag)
+		return x.take(files, len(index), bag, rows)
+	})
+	if err != nil {
+		return nil, err
+	}
+	x.o.leftOut(bad, x.set)
+	if err := x.writeNames(ctx, index); err != nil {
+		return nil, err
+	}
+	for i, layer := range x.o.Layers {
+		width, err := net.Config().LayerWidth(layer)
+		if err != nil {
+			return nil, err
+		}
+		one := Extracted{Layer: layer, Rows: len(index), Features: width, LeftOut: len(bad)}
+		if len(files) > 0 {
+			one.File = x.o.Outputs[i]
+			if err := files[i].Commit(); err != nil {
+				return nil, err
+			}
+		}
+		done = append(done, one)
+	}
+	return done, nil
+}
+
+// create starts the outputs. After an error those that it has started must be closed too.
+func (x *extraction) create() (files []*features.Writer, err error) {
+	for i, output := range x.o.Outputs {
+		width, err := x.model.net.Config().LayerWidth(x.o.Layers[i])
+		if err != nil {
+			return files, err
+		}
+		w, err := features.Create(output, width)
+		if err != nil {
+			return files, err
+		}
+		files = append(files, w)
+	}
+	return files, nil
+}
+
+// take gives the rows of a bag to who asked for them.
+func (x *extraction) take(files []*features.Writer, done, bag int, rows [][]float32) error {
+	if x.o.Progress != nil {
+		x.o.Progress(done, x.set.Len())
+	}
+	for i, f := range files {
+		if err := f.Write(rows[i]); err != nil {
+			return err
+		}
+	}
+	if x.o.Row == nil {
+		return nil
+	}
+	return x.o.Row(bag, rows)
+}

@@ -1,0 +1,80 @@
+package run
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"hash"
+	"strings"
+
+	"nmn/kernels/tensor"
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/recipe"
+	"nmn/train"
+)
+
+// fingerprint identifies what a run computes: its configuration but for what changes no result, its
+// data, and the checkpoint that it starts from. Exact convolutions count. A precision other than fp32 counts, so that a
+// finished result is never shown as one of another precision. It does not keep a run from being resumed (mayChange):
+// checkpoints hold float32, and to go on with them on another device, where the precision may be another one, is the
+// user's choice.
+func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string) (string, error) {
+	h := sha256.New()
+	HashText(h, recipe.JudgementForm)
+	values := Flatten(c)
+	for _, k := range SortedKeys(values) {
+		if !strings.HasPrefix(k, "run.") && !strings.HasPrefix(k, "build.") && k != "train.log_steps" {
+			HashText(h, k)
+			HashText(h, values[k])
+		}
+	}
+	if c.Run.ConvExact {
+		HashText(h, convExact)
+	}
+	if p := c.Run.Precision; p != tensor.Auto && p != tensor.FP32 {
+		HashText(h, string(p))
+	}
+	judged, name := d.Judged()
+	HashText(h, name)
+	for _, set := range []*loader.Set{d.Train, judged} {
+		if err := hashSet(ctx, h, set); err != nil {
+			return "", err
+		}
+	}
+	if from != "" {
+		start, err := train.ReadCheckpoint(from)
+		if err != nil {
+			return "", err
+		}
+		data, err := json.Marshal(start)
+		if err != nil {
+			return "", err
+		}
+		HashText(h, string(data))
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// HashText takes a text into a hash, with its length, so that texts in a row cannot be taken for others.
+func HashText(h hash.Hash, s string) {
+	var n [8]byte
+	binary.LittleEndian.PutUint64(n[:], uint64(len(s)))
+	h.Write(n[:])
+	h.Write([]byte(s))
+}
+
+// hashSet takes in what a set is to a run: its census, and its truth where that is in memory.
+func hashSet(ctx context.Context, h hash.Hash, set *loader.Set) error {
+	census, err := set.Census(ctx)
+	if err != nil {
+		return err
+	}
+	h.Write(census.Digest[:])
+	if set.Truth != nil {
+		h.Write(set.Truth.Uint8s())
+	}
+	return nil
+}

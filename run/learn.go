@@ -1,0 +1,101 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"nmn/internal/durable"
+	"nmn/model"
+	"nmn/recipe"
+	"nmn/report"
+	"nmn/train"
+)
+
+func (r *armRun) newNet(arm train.Arm, p *recipe.Plan) (*model.Net, error) {
+	classes := r.data.Train.Vocabulary.Len()
+	from := r.from
+	if p.From != "" {
+		from = p.From
+	}
+	net, err := arm.NewNet(r.config.Net.Model(classes, r.data.Width(), model.NoNoise), r.session.Backend, p.Config,
+		p.Data.Train, from)
+	resumed := durable.Exists(filepath.Join(r.dir, train.LastName)) // and has all weights then
+	if err != nil || r.config.Net.Weights == "" || arm.Stage == 2 || resumed {
+		return net, err
+	}
+	if err := r.session.LoadWeights(net, &r.config.Net, r.data.Train.Vocabulary); err != nil {
+		return nil, cmp.Or(err, net.Close())
+	}
+	return net, nil
+}
+
+// learn runs the stage, from the last checkpoint of the folder where there is one.
+func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan *recipe.Plan,
+	eachEpoch func(context.Context) (*recipe.Judgement, error)) (reached train.Result, curve []report.Point, err error) {
+	l := r.config.Loader()
+	l.Targets = plan.Targets
+	var epochs *epochRecord
+	options := train.Options{
+		Config: plan.Config, Stage: arm.Stage, Net: net, Data: plan.Data.Train, Validation: plan.Data.Validation,
+		Loader: l, Directory: r.dir, Online: plan.Online,
+	}
+	if eachEpoch != nil {
+		options.AfterEpoch = func(ctx context.Context, at train.Position) error {
+			judged, err := eachEpoch(ctx)
+			if err != nil {
+				return fmt.Errorf("cannot evaluate after epoch %d: %w", at.Epoch, err)
+			}
+			return epochs.put(at, judged)
+		}
+	}
+	trainer, err := train.New(options)
+	if err != nil {
+		return reached, nil, err
+	}
+	defer func() { err = cmp.Or(err, trainer.Close()) }()
+	step := -1
+	if last := filepath.Join(r.dir, train.LastName); durable.Exists(last) {
+		if err := trainer.Resume(last); err != nil {
+			return reached, nil, err
+		}
+		step = trainer.Position().Step
+		r.session.Log.Info("resumed", "dir", r.dir, "step", step)
+	}
+	if eachEpoch != nil {
+		if epochs, err = openEpochs(r.dir, step); err != nil {
+			return reached, nil, err
+		}
+	}
+	records, err := openRecords(r.dir, step, &r.config, r.data.Validation)
+	if err != nil {
+		return reached, nil, err
+	}
+	trainer.Observers = slices.Concat(records.observers(), r.watchers(), r.observers)
+	reached, err = trainer.Run(ctx)
+	r.session.Observe.End()
+	if err = cmp.Or(err, records.close()); err != nil {
+		return reached, nil, Interrupted(err)
+	}
+	curve, err = ReadCurve(filepath.Join(r.dir, LogFile), arm.Name)
+	return reached, curve, err
+}
+
+// title names the arm in progress.
+func (r *armRun) title() string {
+	if r.name != "" {
+		return r.name
+	}
+	return r.config.Arm.Title(r.config.Net.MIL)
+}
+
+// watchers are the observers of the session.
+func (r *armRun) watchers() []train.Observer {
+	if r.session.Observe.Training == nil {
+		return nil
+	}
+	return r.session.Observe.Training(Training{Title: r.title(), Arm: r.config.Arm, MIL: r.config.Net.MIL,
+		Noise: r.data.Noise, Seed: r.config.Train.Seed, Device: r.session.Backend.Name()})
+}

@@ -1,0 +1,160 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"path/filepath"
+
+	"nmn/internal/durable"
+	"nmn/internal/setting"
+	"nmn/loader/dataset"
+	"nmn/model"
+	"nmn/text"
+	"nmn/train"
+)
+
+// Model is a trained net on a device. It predicts the words of pictures and features, extracts what its layers say of
+// them, and is evaluated on the data of its run. It must be closed, and is for one goroutine at a time.
+type Model struct {
+	net        *model.Net
+	checkpoint *train.Checkpoint
+	vocabulary *text.Vocabulary
+	file       string // the checkpoint
+	folder     string // that it lies in, often that of a run
+
+	session *Session // with the device, and the data of the run once somebody needs them
+	owned   bool     // the session is of this model alone
+}
+
+// ModelOptions say which checkpoint of a run folder is opened, and on which device.
+type ModelOptions struct {
+	// Checkpoint is that of a run folder; empty for the last one.
+	Checkpoint Checkpoint
+	// Run is the device with its threads, and how many workers read pictures; the zero value takes the fastest device
+	// and the default of everything else.
+	Run Resources
+	// Log is nil for nowhere.
+	Log *slog.Logger
+	// Message is told what device it is; nil for nobody.
+	Message func(Message)
+}
+
+// OpenModel opens the model of a run folder, or of a checkpoint file. An error that wraps *ConfigError is a mistake in
+// path or options.
+func OpenModel(ctx context.Context, path string, o ModelOptions) (*Model, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	file, folder, err := FindCheckpoint(path, o.Checkpoint)
+	if err != nil {
+		return nil, err
+	}
+	usual := BaseConfig().Run
+	o.Run.Workers, o.Run.Prefetch = cmp.Or(o.Run.Workers, usual.Workers), cmp.Or(o.Run.Prefetch, usual.Prefetch)
+	s := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}})
+	s.Config.Run = o.Run
+	if err := s.openDevice(); err != nil {
+		return nil, err
+	}
+	m, err := s.openModel(file, folder)
+	if err != nil {
+		return nil, cmp.Or(err, s.Close())
+	}
+	m.owned = true
+	return m, nil
+}
+
+// OpenModel opens a model on the device of the session, whose data it is evaluated on then. It must be closed before
+// the session.
+func (s *Session) OpenModel(path string, which Checkpoint) (*Model, error) {
+	file, folder, err := FindCheckpoint(path, which)
+	if err != nil {
+		return nil, err
+	}
+	return s.openModel(file, folder)
+}
+
+func (s *Session) openModel(file, folder string) (*Model, error) {
+	net, checkpoint, err := train.OpenNet(file, s.Backend)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{net: net, checkpoint: checkpoint, file: file, folder: folder, session: s}
+	if m.vocabulary, err = checkpoint.Vocabulary(); err != nil {
+		return nil, cmp.Or(err, net.Close())
+	}
+	return m, nil
+}
+
+// Close gives back the memory of the net, and the device and data that were opened for it.
+func (m *Model) Close() error {
+	err := m.net.Close()
+	if m.owned {
+		err = cmp.Or(err, m.session.Close())
+	}
+	return err
+}
+
+// Vocabulary has the words of the model, in the order of its classes.
+func (m *Model) Vocabulary() *text.Vocabulary { return m.vocabulary }
+
+// Checkpoint says what the file of the model says beside its weights.
+func (m *Model) Checkpoint() *train.Checkpoint { return m.checkpoint }
+
+// Net is the net itself. It is closed with the model.
+func (m *Model) Net() *model.Net { return m.net }
+
+// File is the path of the checkpoint.
+func (m *Model) File() string { return m.file }
+
+// TakesFeatures reports whether the model takes vectors of features instead of pictures.
+func (m *Model) TakesFeatures() bool { return m.net.Config().Input > 0 }
+
+// openData opens the data of the run that the model is from, unless its session has data already. labelMemory is how
+// many MiB of their labels are held, 0 for as many as the run says.
+func (m *Model) openData(ctx context.Context, labelMemory int) (*Session, error) {
+	s := m.session
+	if s.Data != nil {
+		return s, nil
+	}
+	if !durable.Exists(filepath.Join(m.folder, ConfigFile)) {
+		return nil, setting.Errorf("", "%s lies in no run folder, which would tell its data: open a session on them, and the model there", m.file)
+	}
+	var c Config
+	if err := (Sources{}).ResolveFolder(m.folder, &c); err != nil {
+		return nil, err
+	}
+	labelMemory = cmp.Or(labelMemory, c.Run.LabelMemory)
+	c.Run = s.Config.Run // the device that is open
+	c.Run.LabelMemory = labelMemory
+	data, err := c.OpenData(ctx, s.Log)
+	if err != nil {
+		return nil, err
+	}
+	s.Config, s.Data = c, data
+	return s, nil
+}
+
+// split is a split of the data of the model's session or run, whose words are those of the model, with the
+// configuration that it is read with.
+func (m *Model) split(ctx context.Context, name string) (*Session, *Config, error) {
+	memory := 0
+	if name == "train" {
+		memory = dataset.HoldAll
+	}
+	s, err := m.openData(ctx, memory)
+	if err != nil {
+		return nil, nil, err
+	}
+	set, err := s.Data.Split(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := SameClasses(m.checkpoint, set.Vocabulary); err != nil {
+		return nil, nil, err
+	}
+	c := s.Config
+	c.Net.MIL = m.checkpoint.Model.MIL // which says how pictures fit, and what a bag is
+	return s, &c, nil
+}

@@ -1,0 +1,88 @@
+package run
+
+import (
+	"path/filepath"
+	"slices"
+
+	"nmn/internal/durable"
+	"nmn/labels"
+	"nmn/loader/dataset"
+	"nmn/recipe"
+	"nmn/report"
+	"nmn/train"
+)
+
+// Report describes a run for reports.
+func (o *Outcome) Report(c *Config, name string) (*report.Run, error) {
+	text, err := c.YAML()
+	if err != nil {
+		return nil, err
+	}
+	return &report.Run{
+		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), ArmTitle: o.Arm.Title(false), ArmPlace: o.Arm.Place(),
+		MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Seed: o.Seed, Start: c.startOf(o.Arm),
+		Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit,
+		Epochs: epochsOf(o.epochs, o.Before), Config: string(text), Rates: o.Evaluation.NoiseRates(),
+	}, nil
+}
+
+// startOf says how the noise model of an arm came by its rates, on scenes, where tables have arms that
+// know nothing of the noise beside ones that are told.
+func (c *Config) startOf(a recipe.Name) string {
+	informed, settings := train.InformedNoise(), c.Settings()
+	switch {
+	case !c.Data.Embedded():
+		return ""
+	case a == recipe.RN && settings.FromTraining():
+		return "rates estimated"
+	case (a == recipe.FI || a == recipe.FD) && slices.Equal(c.Train.Noise.Q01, informed.Q01) &&
+		slices.Equal(c.Train.Noise.Q10, informed.Q10):
+		return "informed start"
+	}
+	return ""
+}
+
+// paperData reports whether the published figures may stand beside: COCO's train2014 with 1,000 words, or
+// MSR-VTT with 1,087.
+func (c *Config) paperData(o *Outcome) bool {
+	if o.Evaluation == nil {
+		return false
+	}
+	if c.Data.Set == dataset.MSRVTT {
+		return c.Preset == PaperMSRVTTPreset && o.Evaluation.Classes == dataset.MSRVTTWords
+	}
+	return c.Data.Set == dataset.Captions && c.Preset == PaperCOCOPreset && o.Evaluation.Classes == 1000 &&
+		filepath.Base(c.Data.Captions) == "captions_train2014.json" && c.Data.ValCaptions != ""
+}
+
+// Outcome is what a complete run has found.
+type Outcome struct {
+	Fingerprint string           `json:"fingerprint"` // of configuration and data
+	Arm         recipe.Name      `json:"arm"`
+	MIL         bool             `json:"mil"`
+	Noise       float64          `json:"noise"` // share of replaced captions
+	Flips       labels.FlipRates `json:"flips"` // of labels
+	Seed        uint64           `json:"seed"`
+	Steps       int              `json:"steps"`
+	Loss        float64          `json:"loss"` // of the last step
+	Seconds     float64          `json:"seconds"`
+	Split       string           `json:"split"` // that the evaluation is of
+	recipe.Judgement
+	// Threshold is the probability from which to predict a label, told from out-of-fold scores; nil where
+	// there are none.
+	Threshold *float64 `json:"threshold,omitempty"`
+	// Before is the length of stage 1, where the epochs of this run include it and it is fixed.
+	Before int   `json:"stage1_epochs,omitempty"`
+	Build  Build `json:"build"`
+
+	epochs []EpochFigures // from a file of their own; nil where none were asked for
+}
+
+// ReadOutcome reads the result of a folder; nil where there is none.
+func ReadOutcome(dir string) (*Outcome, error) {
+	return durable.LoadJSON[Outcome](filepath.Join(dir, ResultFile), "remove the file to evaluate again")
+}
+
+func (o *Outcome) write(dir string) error {
+	return durable.SaveJSON(filepath.Join(dir, ResultFile), o)
+}

@@ -1,0 +1,198 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"nmn/eval"
+	"nmn/internal/setting"
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/loader/features"
+	"nmn/loader/picture"
+	"nmn/train"
+)
+
+// Automatic is the threshold that a model's own probabilities choose: the one of the best expected F1.
+const Automatic = -1
+
+// Reading says how a model reads pictures, or rows of features.
+type Reading struct {
+	Batch         int         // bags that are computed at once; results do not depend on it
+	MaxBadSamples int         // that cannot be read and are left out before it is an error
+	Fit           picture.Fit // how pictures get onto the canvas; empty for as in training
+	MaxPixels     int         // pictures of more are not decoded; 0 for no limit
+	// LeftOut is told, before anything else is made of the others, what of a set could not be read; nil for nobody.
+	LeftOut func(bad []loader.BadSample, set *loader.Set)
+}
+
+// DefaultReading leaves out whatever cannot be read.
+func DefaultReading() Reading {
+	return Reading{Batch: 16, MaxBadSamples: math.MaxInt32, MaxPixels: picture.DefaultLimits().MaxPixels}
+}
+
+func (r *Reading) validate() error {
+	if r.Batch < 1 || r.MaxBadSamples < 0 || r.MaxPixels < 0 {
+		return setting.Errorf("", "%d bags at once, %d that cannot be read and %d pixels: want at least 1, 0 and 0", r.Batch,
+			r.MaxBadSamples, r.MaxPixels)
+	}
+	return nil
+}
+
+func (r *Reading) leftOut(bad []loader.BadSample, set *loader.Set) {
+	if r.LeftOut != nil {
+		r.LeftOut(bad, set)
+	}
+}
+
+// PredictOptions say which words are predicted.
+type PredictOptions struct {
+	Reading
+	// Threshold is the least probability of a word, or Automatic: then it is the one that the run has kept with its model,
+	// else the one of the best expected F1 on what is predicted, which needs a hundred bags or so to mean much.
+	Threshold float64
+	// Top bounds the words of each bag, 0 for no limit. With it an automatic threshold is 0.
+	Top int
+	// Observed predicts p(z=1), that people would say the word, instead of p(y=1), that it holds.
+	Observed bool
+	// FeatureArray names the array of features in .npz and .safetensors; empty for that of the run.
+	FeatureArray string
+}
+
+// DefaultPredictOptions predict words from the automatic threshold.
+func DefaultPredictOptions() PredictOptions {
+	return PredictOptions{Reading: DefaultReading(), Threshold: Automatic}
+}
+
+// Predict predicts the words of pictures, each path a file or a folder that is searched (dataset.FindPictures), or of
+// the rows of one file of features, for a model that takes those. Labels in that file are not read.
+func (m *Model) Predict(ctx context.Context, paths []string, o PredictOptions) (*Predictions, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	scorePaths := m.scorePictures
+	if m.TakesFeatures() {
+		scorePaths = m.scoreFeatures
+	}
+	p, scores, err := scorePaths(ctx, paths, &o)
+	if err != nil {
+		return nil, err
+	}
+	o.leftOut(p.Bad, p.set)
+	probabilities := scores.Prob
+	if o.Observed {
+		probabilities = scores.Observed
+	}
+	p.Probabilities, p.top = probabilities.Float32s(), o.Top
+	return p, p.cut(&o, m.folder)
+}
+
+func (o *PredictOptions) validate() error {
+	switch {
+	case o.Threshold != Automatic && !(o.Threshold >= 0 && o.Threshold <= 1):
+		return setting.Errorf("", "threshold is %g, want 0 to 1, or -1", o.Threshold)
+	case o.Top < 0:
+		return setting.Errorf("", "%d words of each bag, want at least 0", o.Top)
+	}
+	return o.Reading.validate()
+}
+
+func (m *Model) scorePictures(ctx context.Context, paths []string,
+	o *PredictOptions) (*Predictions, *train.Scores, error) {
+	files, err := dataset.FindPictures(paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, scores, err := m.score(ctx, dataset.Pictures(files, m.vocabulary, o.MaxPixels), o)
+	if err == nil {
+		p.names = dataset.PictureIDs(paths, files)
+	}
+	return p, scores, err
+}
+
+// scoreFeatures reads the rows of a feature file. Which of its columns are features is as in the run that the model is
+// from.
+func (m *Model) scoreFeatures(ctx context.Context, paths []string,
+	o *PredictOptions) (*Predictions, *train.Scores, error) {
+	if len(paths) != 1 {
+		return nil, nil, setting.Errorf("", "predict: the model takes features: name one file of them, not %d", len(paths))
+	}
+	f := BaseConfig().Data.Features
+	if run, err := ReadConfig(m.folder); err == nil {
+		f = run.Data.Features
+	}
+	if o.FeatureArray != "" {
+		f.Array = o.FeatureArray
+	}
+	// a list of labels tells which columns are no features
+	of := f.Options(f.HeldOut(dataset.FeatureFiles{Features: paths[0]}), nil)
+	of.Unlabelled = true
+	table, err := features.Open(of)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, scores, err := m.scoreTable(ctx, table, o)
+	return p, scores, errors.Join(err, table.Close())
+}
+
+func (m *Model) scoreTable(ctx context.Context, table *features.Table,
+	o *PredictOptions) (*Predictions, *train.Scores, error) {
+	set, err := loader.FeatureSet("features", table, m.vocabulary)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m.score(ctx, set, o)
+}
+
+func (m *Model) score(ctx context.Context, set *loader.Set, o *PredictOptions) (*Predictions, *train.Scores, error) {
+	scores, err := train.Score(ctx, m.net, set, m.loader(&o.Reading))
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &Predictions{Vocabulary: m.vocabulary, Bad: scores.Bad, set: set, names: set.IDs, index: scores.Index}
+	return p, scores, nil
+}
+
+// loader is how the model reads bags that are named, and not those of a configuration.
+func (m *Model) loader(r *Reading) loader.Config {
+	l := loader.DefaultConfig()
+	l.BatchBags, l.MaxBadSamples, l.MaxPixels = r.Batch, r.MaxBadSamples, r.MaxPixels
+	l.Workers, l.Prefetch = m.session.Config.Run.Workers, m.session.Config.Run.Prefetch
+	if !m.TakesFeatures() {
+		l.Fit = m.fit(r.Fit)
+	}
+	return l
+}
+
+// fit is the one given, else that of the run, else the one that such a net is usually trained with.
+func (m *Model) fit(given picture.Fit) picture.Fit {
+	if given != "" {
+		return given
+	}
+	if run, err := ReadConfig(m.folder); err == nil {
+		return run.Fit()
+	}
+	if c := m.net.Config(); c.MIL && len(c.Depths) == 5 {
+		return picture.FitLongest
+	}
+	return picture.FitSquare
+}
+
+// cut finds the threshold that holds: one that is given, else that of the run, else that of what was predicted.
+func (p *Predictions) cut(o *PredictOptions, folder string) (err error) {
+	switch {
+	case o.Threshold != Automatic:
+		p.Threshold = o.Threshold
+		return nil
+	case o.Top > 0:
+		return nil
+	}
+	if run, err := ReadOutcome(folder); err == nil && run != nil && run.Threshold != nil && !o.Observed {
+		p.Threshold, p.ThresholdFrom = *run.Threshold, FromRun
+		return nil
+	}
+	p.ThresholdFrom = FromPredictions
+	p.Threshold, err = eval.PlugInThreshold(p.Probabilities, false)
+	return err
+}

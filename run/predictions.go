@@ -1,0 +1,86 @@
+package run
+
+import (
+	"cmp"
+	"io"
+	"iter"
+	"slices"
+
+	"nmn/loader"
+	"nmn/recipe"
+	"nmn/text"
+)
+
+// ThresholdSource says what a threshold of the best expected F1 was found from.
+type ThresholdSource string
+
+// The sources of thresholds; empty for one that was given.
+const (
+	FromRun         ThresholdSource = "out-of-fold scores of the training data"
+	FromPredictions ThresholdSource = "what was predicted"
+)
+
+// Predictions are what a model says of N bags, pictures or rows of features.
+type Predictions struct {
+	Vocabulary *text.Vocabulary // the K words
+	// Probabilities is N×K, a row for each bag that could be read.
+	Probabilities []float32
+	// Threshold is the least probability of the words that are predicted.
+	Threshold     float64
+	ThresholdFrom ThresholdSource
+	// Bad are the bags that could not be read, and why.
+	Bad []loader.BadSample
+
+	set   *loader.Set
+	names []string // of all bags, for tables
+	index []int    // which bags the rows are of
+	top   int      // words of each bag, 0 for no limit
+}
+
+// Prediction is one word of a bag.
+type Prediction struct {
+	Word        string  `json:"word"`
+	Probability float64 `json:"probability"`
+}
+
+// Len is the number of bags that could be read.
+func (p *Predictions) Len() int { return len(p.index) }
+
+// ID names a bag: a picture by its path, a row of features by its identifier.
+func (p *Predictions) ID(row int) string { return p.set.IDs[p.index[row]] }
+
+// Words are those of a bag that are predicted, the most probable first; never nil.
+func (p *Predictions) Words(row int) []Prediction {
+	words, k := []Prediction{}, p.Vocabulary.Len()
+	for class, q := range p.Probabilities[row*k : (row+1)*k] {
+		if float64(q) >= p.Threshold {
+			words = append(words, Prediction{p.Vocabulary.Word(class).Text, float64(q)})
+		}
+	}
+	slices.SortStableFunc(words, func(a, b Prediction) int { return cmp.Compare(b.Probability, a.Probability) })
+	if p.top > 0 {
+		words = words[:min(p.top, len(words))]
+	}
+	return words
+}
+
+// All goes through the bags and their words.
+func (p *Predictions) All() iter.Seq2[string, []Prediction] {
+	return func(yield func(string, []Prediction) bool) {
+		for row := range p.Len() {
+			if !yield(p.ID(row), p.Words(row)) {
+				return
+			}
+		}
+	}
+}
+
+// WriteTable writes a CSV table of all probabilities, whatever the threshold: a row for each bag and a column for each
+// word. Pictures of one folder are named by their path in it.
+func (p *Predictions) WriteTable(w io.Writer) error {
+	ids := make([]string, p.Len())
+	for row, bag := range p.index {
+		ids[row] = p.names[bag]
+	}
+	return recipe.WriteScoreTable(w, p.Vocabulary.Texts(), ids, p.Probabilities)
+}
