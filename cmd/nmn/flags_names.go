@@ -47,6 +47,8 @@ var otherNames = map[string]string{
 	"captions.ids":              "--ids",
 	"captions.partial":          "--partial",
 	"doctor.sample":             "--sample",
+	"extract.output_truth":      "--output-truth",
+	"extract.per_frame":         "--per-frame",
 	"extract.output_clips":      "nmn extract --output-clips",
 	"features.output":           "nmn features FILE --output",
 	"frames.clip_timeout":       "--clip-timeout",
