@@ -59,6 +59,10 @@ type Arm struct {
 	Loss string
 	// Rival is a net of its own that is trained for as long as both stages together.
 	Rival bool
+	// Rates says that it learns through rates that are known before: estimated, or those of a file.
+	Rates bool
+	// Folds says that it learns from what nets of folds say of labels that they have not seen.
+	Folds bool
 	// Taught arms know the true labels of the training set, or their noise rates.
 	Taught bool
 	// plan completes what the arm is trained with; nil for the plain settings.
@@ -79,13 +83,14 @@ func Arms() []Arm {
 			Meaning: "{stage2} more with a noise model that is the same for all pictures"},
 		{Name: FD, Title: "NMN-FD", Stage: 2, Noise: model.FeatureDependent,
 			Meaning: "{stage2} more with a noise model that sees each picture's features"},
-		{Name: RN, Title: "R-N", Stage: 2, Noise: model.FeatureIndependent, plan: (*planner).rn,
+		{Name: RN, Title: "R-N", Stage: 2, Noise: model.FeatureIndependent, Rates: true, plan: (*planner).rn,
 			Meaning: "more with a noise model whose rates were estimated from the noisy labels alone, and are held"},
-		{Name: RS, Title: "R-S", Stage: 2, Noise: model.FeatureIndependent, plan: (*planner).rs,
+		{Name: RS, Title: "R-S", Stage: 2, Noise: model.FeatureIndependent, Folds: true, plan: (*planner).rs,
 			Meaning: "more on what nets that have not seen a label believe of it"},
 		{Name: EM, Title: "EM", Stage: 2, Noise: model.FeatureIndependent, plan: (*planner).em,
 			Meaning: "{stage2} more on beliefs that are renewed after each, the rates with them (expectation-maximisation)"},
-		{Name: Forward, Title: "forward", Stage: 1, Noise: model.FeatureIndependent, Rival: true, plan: (*planner).forward,
+		{Name: Forward, Title: "forward", Stage: 1, Noise: model.FeatureIndependent, Rival: true, Rates: true,
+			plan:    (*planner).forward,
 			Meaning: "from the start through the rates of the recipe or file, held (forward correction)"},
 		{Name: ForwardTrue, Title: "forward, true T", Stage: 1, Noise: model.FeatureIndependent, Rival: true, Taught: true,
 			plan: (*planner).forwardTrue, Meaning: "from the start through the true rates, held"},
@@ -95,7 +100,8 @@ func Arms() []Arm {
 			Meaning: "from the start, the labels 0 with the largest losses left out"},
 		{Name: LLCt, Title: "LL-Ct", Stage: 1, Noise: model.NoNoise, Rival: true, Loss: train.CorrectLarge,
 			Meaning: "from the start, the labels 0 with the largest losses taken as 1"},
-		{Name: Pruned, Title: "pruned", Stage: 1, Noise: model.NoNoise, Rival: true, plan: (*planner).pruned,
+		{Name: Pruned, Title: "pruned", Stage: 1, Noise: model.NoNoise, Rival: true, Folds: true,
+			plan:    (*planner).pruned,
 			Meaning: "from the start without the labels that nets of folds believe wrong"},
 		{Name: Clean, Title: "clean labels", Stage: 1, Noise: model.NoNoise, Rival: true, Taught: true,
 			plan:    (*planner).clean,

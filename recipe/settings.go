@@ -95,7 +95,8 @@ func (s *Settings) RatesFile() string {
 
 // NeedsEstimate reports whether an arm cannot be without estimated rates.
 func (s *Settings) NeedsEstimate(a Name) bool {
-	return (a == RN || a == Forward) && s.RatesFile() == "" || a == RS || a == Pruned
+	arm, _ := a.Arm()
+	return arm.Folds || arm.Rates && s.RatesFile() == ""
 }
 
 // Validate refuses settings that do not go with each other or with the arm.
@@ -182,7 +183,7 @@ func (s *Settings) rounds(arms []Name) int {
 		return 0
 	}
 	for _, a := range arms {
-		if a == RS || a == Pruned || a == RN && s.Recipe.Epochs == 0 {
+		if arm, _ := a.Arm(); arm.Folds || a == RN && s.Recipe.Epochs == 0 {
 			return 2
 		}
 	}
