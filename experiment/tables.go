@@ -43,15 +43,16 @@ func WriteTables(dir string, tables []*report.Table) error {
 
 // Outcome is what an experiment has found.
 type Outcome struct {
-	runs  []report.Run
+	// Runs are those that were asked for, in the order in which they were trained.
+	Runs  []report.Run
 	shown []shownTable
-	// tables are all tables, the main one first.
+	// Tables are all tables, the main one first.
 	Tables []*report.Table
 }
 
 // write writes the tables of runs to the folder in all formats, and the page that shows them.
 func (g *Grid) write(ctx context.Context, s *run.Session, runs []report.Run) (*Outcome, error) {
-	o := &Outcome{runs: runs}
+	o := &Outcome{Runs: runs}
 	var err error
 	if o.shown, err = g.tables(runs); err != nil {
 		return nil, err
