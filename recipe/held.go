@@ -2,11 +2,12 @@ package recipe
 
 import (
 	"math"
+
+	dense "gorgonia.org/tensor"
+
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/train"
-
-	dense "gorgonia.org/tensor"
 )
 
 // hold has a net learn through these rates, without a part that depends on the bag.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	dense "gorgonia.org/tensor"
+
 	"nmn/loader/dataset"
 	"nmn/report"
 	"nmn/train"
-
-	dense "gorgonia.org/tensor"
 )
 
 // Plan is what the net of an arm is trained with, and what is known before it is trained.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"log/slog"
 
+	dense "gorgonia.org/tensor"
+
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/train"
-
-	dense "gorgonia.org/tensor"
 )
 
 // Recipe estimates noise rates from scores of nets that have not seen the bag, and tells how the arms of

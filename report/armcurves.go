@@ -5,11 +5,11 @@ import (
 	"io"
 	"slices"
 
-	"nmn/eval"
-	"nmn/text"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+
+	"nmn/eval"
+	"nmn/text"
 )
 
 // ComparedArm is an arm with its curves.

@@ -4,11 +4,11 @@ import (
 	"image/color"
 	"io"
 
-	"nmn/eval"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"nmn/eval"
 )
 
 // chartedWords is the number of words up to which a chart can be read.

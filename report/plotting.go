@@ -7,14 +7,14 @@ import (
 	"io"
 	"strconv"
 
-	"nmn/text"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"nmn/text"
 )
 
 // pngResolution is in dots per inch.

@@ -5,14 +5,14 @@ import (
 	"image/color"
 	"io"
 
-	"nmn/eval"
-	"nmn/labels"
-	"nmn/text"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"nmn/eval"
+	"nmn/labels"
+	"nmn/text"
 )
 
 // ScoreCurves draws precision against recall as "svg" or "png": of all words, with dots where the two

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"nmn/recipe"
-
 	"go.yaml.in/yaml/v3"
+
+	"nmn/recipe"
 )
 
 // mayChange are the settings that a run may be continued with, for they change no step.

@@ -3,6 +3,8 @@ package run
 import (
 	"slices"
 
+	"go.yaml.in/yaml/v3"
+
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/loader/dataset"
@@ -10,8 +12,6 @@ import (
 	"nmn/model"
 	"nmn/recipe"
 	"nmn/train"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Config is everything that makes a run: where the data comes from, which net learns, how, and on which device. It

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"nmn/run"
-
 	"github.com/spf13/cobra"
+
+	"nmn/run"
 )
 
 // chooseSize is the size that flag or file name. Where they do not, or name auto, it is that of an

@@ -3,10 +3,11 @@ package main
 import (
 	"encoding/json"
 	"math"
-	"nmn/run"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"nmn/run"
 )
 
 // On Mulan's scene, 1211 and 1196 pictures as 294 features, the first stage reaches what the same net

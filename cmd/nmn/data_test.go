@@ -3,12 +3,13 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"nmn/loader/dataset"
-	"nmn/run"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/loader/dataset"
+	"nmn/run"
 )
 
 // exported writes a small COCO-shaped data set.

@@ -13,13 +13,13 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"nmn/format/safetensors"
 	"nmn/kernels"
 	"nmn/model"
 	"nmn/run"
 	"nmn/text"
-
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // narrowVGG is VGG16 with an eighth of its channels, on pictures of 64 pixels.

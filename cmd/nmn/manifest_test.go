@@ -5,12 +5,13 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"nmn/recipe"
-	"nmn/run"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/recipe"
+	"nmn/run"
 )
 
 // writePictures writes pictures 0.png, 1.png, ... of one colour each into a folder: red, green or blue by

@@ -3,12 +3,13 @@ package main
 import (
 	"encoding/json"
 	"math"
-	"nmn/internal/durable"
-	"nmn/run"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/internal/durable"
+	"nmn/run"
 )
 
 func TestEval_OfARunEqualsItsResult(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+
 	"nmn/loader/annotation"
 	"nmn/text"
 )

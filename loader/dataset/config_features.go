@@ -1,9 +1,10 @@
 package dataset
 
 import (
-	"nmn/loader/features"
 	"path/filepath"
 	"strings"
+
+	"nmn/loader/features"
 )
 
 // FeatureConfig says where features and their labels are.

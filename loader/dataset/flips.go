@@ -2,13 +2,14 @@ package dataset
 
 import (
 	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
 	"nmn/internal/rng"
 	"nmn/labels"
 	"nmn/loader"
 	"nmn/loader/noise"
-	"path/filepath"
-	"strconv"
-	"strings"
 )
 
 // FlipLevel is label noise by flips: two shares such as 0.3:0.1, the probability that a label that holds

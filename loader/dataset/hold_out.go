@@ -3,11 +3,12 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
+
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/loader/annotation"
-	"slices"
-	"strings"
 )
 
 // listed takes validation and test out of a set by lists of identifiers, and tells which bags they

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+
 	"nmn/loader"
 )
 

@@ -3,8 +3,9 @@ package dataset
 import (
 	"cmp"
 	"fmt"
-	"nmn/internal/setting"
 	"slices"
+
+	"nmn/internal/setting"
 )
 
 // Validate names the first field that is out of range.
