@@ -78,7 +78,9 @@ func (g *Grid) chooseArms() {
 func (g *Grid) ResolveArms() error {
 	g.chooseArms()
 	if g.Reference != "" && !slices.Contains(g.Arms, g.Reference) {
-		return setting.Errorf("experiment.reference", "experiment: `experiment.reference` %s is not among the arms: give `experiment.arms` %s too", g.Reference, g.Reference)
+		return setting.Errorf("experiment.reference",
+			"experiment: `experiment.reference` %s is not among the arms: give `experiment.arms` %s too", g.Reference,
+			g.Reference)
 	}
 	for _, a := range g.Arms {
 		c := g.Config
@@ -95,9 +97,12 @@ func (g *Grid) ResolveNoise() error {
 	d := &g.Config.Data
 	switch {
 	case d.Captioned() && len(g.Flips) > 0:
-		return setting.Errorf("experiment.flips", "experiment: `experiment.flips` is for features and manifests; captions are replaced by `experiment.noise_rates`")
+		return setting.Errorf("experiment.flips",
+			"experiment: `experiment.flips` is for features and manifests; captions are replaced by `experiment.noise_rates`")
 	case !d.Captioned() && len(g.NoiseRates) > 0:
-		return setting.Errorf("experiment.noise_rates", "experiment: `experiment.noise_rates` replaces captions, which %s do not have: flip labels with `experiment.flips` 0.3:0.1", d.Noun())
+		return setting.Errorf("experiment.noise_rates",
+			"experiment: `experiment.noise_rates` replaces captions, which %s do not have: flip labels with `experiment.flips` 0.3:0.1",
+			d.Noun())
 	case !d.Captioned() && len(g.Flips) == 0:
 		g.Flips = []dataset.FlipLevel{d.Flips}
 	case d.Captioned() && len(g.NoiseRates) == 0:
@@ -141,11 +146,13 @@ func (l noiseLevel) folder() string {
 
 func (g *Grid) Check() error {
 	if len(g.Arms) == 0 || len(g.Seeds) == 0 {
-		return setting.Errorf("experiment.arms", "experiment: there is nothing to run: give at least one of `experiment.arms` and of `experiment.seeds`")
+		return setting.Errorf("experiment.arms",
+			"experiment: there is nothing to run: give at least one of `experiment.arms` and of `experiment.seeds`")
 	}
 	for _, rate := range g.NoiseRates {
 		if !(rate >= 0 && rate < 1) {
-			return setting.Errorf("experiment.noise_rates", "experiment: a noise rate is %g, want at least 0 and less than 1", rate)
+			return setting.Errorf("experiment.noise_rates",
+				"experiment: a noise rate is %g, want at least 0 and less than 1", rate)
 		}
 	}
 	for i, seed := range g.Seeds {

@@ -34,8 +34,8 @@ func DefaultReading() Reading {
 
 func (r *Reading) validate() error {
 	if r.Batch < 1 || r.MaxBadSamples < 0 || r.MaxPixels < 0 {
-		return setting.Errorf("", "%d bags at once, %d that cannot be read and %d pixels: want at least 1, 0 and 0", r.Batch,
-			r.MaxBadSamples, r.MaxPixels)
+		return setting.Errorf("", "%d bags at once, %d that cannot be read and %d pixels: want at least 1, 0 and 0",
+			r.Batch, r.MaxBadSamples, r.MaxPixels)
 	}
 	return nil
 }
@@ -116,7 +116,8 @@ func (m *Model) scorePictures(ctx context.Context, paths []string,
 func (m *Model) scoreFeatures(ctx context.Context, paths []string,
 	o *PredictOptions) (*Predictions, *train.Scores, error) {
 	if len(paths) != 1 {
-		return nil, nil, setting.Errorf("", "predict: the model takes features: name one file of them, not %d", len(paths))
+		return nil, nil, setting.Errorf("", "predict: the model takes features: name one file of them, not %d",
+			len(paths))
 	}
 	f := BaseConfig().Data.Features
 	if run, err := ReadConfig(m.folder); err == nil {

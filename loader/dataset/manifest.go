@@ -55,7 +55,8 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 // readManifest reads the file and looks for its pictures. Rows whose files are missing are left out up to
 // the limit on bad samples.
 func (d *Splits) readManifest(ctx context.Context, c *Config) (m *manifest.Manifest, folder string, err error) {
-	m, err = manifest.Read(c.Manifest, manifest.Options{LabelColumns: c.Features.LabelColumns, Ignore: c.Features.Ignore})
+	m, err = manifest.Read(c.Manifest, manifest.Options{LabelColumns: c.Features.LabelColumns,
+		Ignore: c.Features.Ignore})
 	if err != nil {
 		return nil, "", whereItStarted(err, c.Manifest)
 	}
@@ -74,7 +75,8 @@ func (d *Splits) readManifest(ctx context.Context, c *Config) (m *manifest.Manif
 		return nil, "", err
 	}
 	if missing > c.MaxBadSamples {
-		return nil, "", fmt.Errorf("%s: %d rows have no file in %s; `data.max_bad_samples` allows %d", c.Manifest, missing, folder, c.MaxBadSamples)
+		return nil, "", fmt.Errorf("%s: %d rows have no file in %s; `data.max_bad_samples` allows %d", c.Manifest,
+			missing, folder, c.MaxBadSamples)
 	}
 	return m, folder, nil
 }
@@ -84,7 +86,8 @@ func assignSplits(c *Config, m *manifest.Manifest) error {
 	lists := c.ValidationIDs != "" || c.TestIDs != ""
 	switch {
 	case m.HasSplits() && lists:
-		return fmt.Errorf("%s has splits, and `data.validation_ids` or `data.test_ids` is given: leave out one (`data.features.ignore_columns` split leaves out the column)", c.Manifest)
+		return fmt.Errorf("%s has splits, and `data.validation_ids` or `data.test_ids` is given: leave out one (`data.features.ignore_columns` split leaves out the column)",
+			c.Manifest)
 	case m.HasSplits():
 		return nil
 	}
@@ -127,7 +130,7 @@ func (d *Splits) foreignLabels(c *Config, m *manifest.Manifest, v *text.Vocabula
 	told := fmt.Sprintf("%d labels on %d rows are no classes and count for nothing: %s", n, foreign.Rows,
 		Abridged(foreign.Labels))
 	d.columns += "\n        " + told
-	d.options.Log.Warn("labels that are no classes", "file", c.Manifest, "labels", n, "rows", foreign.Rows, "first_line",
-		foreign.Line)
+	d.options.Log.Warn("labels that are no classes", "file", c.Manifest, "labels", n, "rows", foreign.Rows,
+		"first_line", foreign.Line)
 	return nil
 }
