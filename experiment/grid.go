@@ -1,3 +1,5 @@
+// Package experiment trains and compares arms over noise levels and seeds: each combination is a run in a folder of its
+// own, and tables and a page hold what came out side by side.
 package experiment
 
 import (
@@ -14,12 +16,12 @@ import (
 
 // Grid is an experiment: arms × noise levels × seeds, each combination in a run folder of its own.
 type Grid struct {
-	// config is what all runs share. Arm, noise, seed and MIL are those of each run.
+	// Config is what all runs share. Its arm, noise, seed and MIL are replaced by those of each run.
 	Config run.Config
 	Arms   []recipe.Name
-	// chosen says that somebody has named the arms; else choose may take others.
+	// Chosen says that the caller has named Arms; without it ResolveArms may choose others.
 	Chosen     bool
-	Reference  recipe.Name // that the others are compared with, beside star; empty for none
+	Reference  recipe.Name // arm that the others are compared with, beside star; empty for none
 	MIL        MIL
 	NoiseRates []float64           // shares of captions to replace; none for that of the configuration
 	Flips      []dataset.FlipLevel // labels to flip, for data without captions; none for those of the configuration
@@ -30,17 +32,19 @@ type Grid struct {
 	// keys between backquotes; nil for the keys.
 	Rename func(text string) string
 
-	heading string // of the noise level and seed in progress, until it is told
+	heading string // of the noise level and seed in progress, until it has been said
 }
 
-// New is an experiment of the paper's arms, at the noise of the configuration and one seed.
+// New returns an experiment of the paper's arms without MIL, at the noise of the configuration and with seed 1, whose
+// runs lie in folders below dir.
 func New(c run.Config, dir string) Grid {
 	return Grid{Config: c, Arms: recipe.PaperArms(), MIL: WithoutMIL, Seeds: []uint64{1}, Dir: dir}
 }
 
-// MIL says which arms of a pair are run.
+// MIL says whether every arm is run without MIL, with MIL, or once each way.
 type MIL string
 
+// The choices of MIL.
 const (
 	WithoutMIL MIL = "off"  // every picture is one instance
 	WithMIL    MIL = "on"   // the cells of its score map are, joined by noisy-or
@@ -144,6 +148,7 @@ func (l noiseLevel) folder() string {
 	return fmt.Sprintf("noise-%.4g", 100*l.rate)
 }
 
+// Check reports the first mistake in what the caller has set, as a *setting.Error with the key of the setting.
 func (g *Grid) Check() error {
 	if len(g.Arms) == 0 || len(g.Seeds) == 0 {
 		return setting.Errorf("experiment.arms",

@@ -48,8 +48,8 @@ type Arm struct {
 	Name Name
 	// Title is what tables call it; with MIL " + MIL" stands behind it.
 	Title string
-	// Meaning says what it is in a line; {stage1} stands for the length of stage 1, {stage2} for that of stage 2, both in
-	// words such as "3 epochs".
+	// Meaning says what it is in a line; {stage1} stands for the length of stage 1, {stage2} for that of stage 2, both
+	// in words such as "3 epochs".
 	Meaning string
 	// Stage is 1 for a net that is trained from its start, and 2 for one that goes on from stage 1.
 	Stage int

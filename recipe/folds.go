@@ -31,7 +31,7 @@ const (
 	epochKey   = "nmn.epoch"
 )
 
-// round is what the nets of all folds have told.
+// round is what the nets of all folds have found.
 type round struct {
 	best   int       // epoch with the least out-of-fold loss on the noisy labels
 	loss   []float64 // of each epoch: mean over bags, summed over classes

@@ -81,7 +81,7 @@ func (p *Plan) setThreshold(logits []float32, from string) error {
 	return err
 }
 
-// tell says what was found: to people in a line, to the log word by word.
+// tell reports what was found: to people in a line, to the log word by word.
 func (r *Recipe) tell() {
 	for _, c := range r.found.Classes {
 		r.log.Info("noise rates", "word", c.Word, "q01", c.Q01, "q10", c.Q10, "trained_with", c.Trainable(), "believed",
@@ -189,7 +189,7 @@ func (r *Recipe) write(name string, round *round, calibrate bool) error {
 	return r.found.WriteFile(filepath.Join(r.dir, RatesFile))
 }
 
-// page tells the estimate and the losses that chose the epochs.
+// page shows the estimate and the losses that chose the epochs.
 func (r *Recipe) page() ([]byte, error) {
 	set := r.scored
 	truth, err := train.TrueRates(set)

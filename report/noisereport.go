@@ -45,7 +45,7 @@ type WordRate struct {
 	Spread *rates.Spread `json:"spread,omitempty"`
 	True   eval.Number   `json:"true"`
 	Error  eval.Number   `json:"error"` // distance from the true rate
-	// Estimate is what out-of-fold scores have told before training, where they have.
+	// Estimate is what was estimated from out-of-fold scores before training; nil where nothing was.
 	Estimate *WordEstimate `json:"estimate,omitempty"`
 }
 

@@ -14,6 +14,8 @@ import (
 // Checkpoint chooses one of the checkpoints of a run folder.
 type Checkpoint string
 
+// The checkpoints of a run folder.
+// The checkpoints of a run folder.
 const (
 	Last Checkpoint = "last" // after the last step
 	Best Checkpoint = "best" // after the best validation

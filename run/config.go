@@ -58,10 +58,11 @@ const (
 // Size is how much a preset of scenes makes and trains.
 type Size string
 
+// The sizes of presets of scenes.
 const (
 	Quick Size = "quick" // minutes on a laptop
-	Full  Size = "full"
-	Auto  Size = "auto" // of an experiment: full where it fits the budget
+	Full  Size = "full"  // as the experiments of the documentation have it
+	Auto  Size = "auto"  // of an experiment: full where it fits the budget
 )
 
 // NetName names the net that the others are changes to.

@@ -28,11 +28,11 @@ type ExtractOptions struct {
 	Split string
 	// PerFrame gives each frame of a video a row, named CLIP#FRAME, and not each video.
 	PerFrame bool
-	// Labels, Truth, IDs and Clips are files for what tells the rows apart, empty for none: labels as training saw them
+	// Labels, Truth, IDs and Clips are files that say what the rows are, empty for none: labels as training saw them
 	// and true labels, .csv; an identifier a line; with PerFrame, the rows of each clip, .csv.
 	Labels, Truth, IDs, Clips string
 
-	// Progress is told how many of all bags are done; nil for nobody.
+	// Progress is called with how many of all bags are done; nil for nobody.
 	Progress func(done, of int)
 }
 

@@ -19,7 +19,7 @@ import (
 const (
 	ConfigFile     = "config.yaml"
 	VocabularyFile = "vocabulary.txt"
-	ResultFile     = "result.json" // written last: it tells that the run is complete
+	ResultFile     = "result.json" // written last: where it is, the run is complete
 
 	IndexFile = "index.html" // the page of an experiment
 
@@ -79,8 +79,8 @@ func PrepareFolder(dir string, c *Config) error {
 }
 
 // ClaimFolder makes a folder for a run, or takes the one that it has. found is the error of reading the
-// configuration there; where it was read, changed tells what this run has otherwise, which is refused. What a
-// killed process left of our files is removed.
+// configuration there; where it was read, changed names the setting that this run has otherwise, which is refused.
+// What a killed process left of our files is removed.
 func ClaimFolder(dir string, found error, changed func() (key, was, is string), ours func(name string) bool) error {
 	switch {
 	case errors.Is(found, fs.ErrNotExist):

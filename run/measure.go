@@ -24,7 +24,7 @@ func (c *Config) PlannedArms() ([]train.Arm, error) {
 }
 
 // FreshNet makes the net of an arm without a checkpoint: its speed does not depend on its start. That of stage 1
-// takes the weights of --init, so that a file that a run would refuse is refused now.
+// takes the weights of the file in Net.Weights, so that a file that a run would refuse is refused now.
 func (s *Session) FreshNet(arm train.Arm) (*model.Net, error) {
 	c := &s.Config
 	initial := arm.Stage == 1
@@ -47,7 +47,7 @@ const (
 	MeasureTime  = 15 * time.Second
 )
 
-// Measured is what steps tell.
+// Measured is what timed steps have shown.
 type Measured struct {
 	Memory int           // bytes on the device
 	Step   time.Duration // of the fastest

@@ -47,7 +47,8 @@ func (s *Session) LoadWeights(net *model.Net, n *NetConfig, v *text.Vocabulary) 
 	}
 	s.weightsShown = true
 	if file.BGR && n.Arch == NetVGG16 && n.Pixels != PixelsRaw {
-		s.Log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add `net.pixels` raw", "file", n.Weights)
+		s.Log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add `net.pixels` raw",
+			"file", n.Weights)
 	}
 	s.Tell(Message{Text: strings.TrimRight(WeightsTable(n.Weights, file, &report), "\n")})
 	return nil

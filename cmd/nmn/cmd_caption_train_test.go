@@ -79,7 +79,7 @@ func TestCaption_TrainGenerateEval(t *testing.T) {
 	}
 }
 
-// What people wrote may be odd: it is told, and learned as far as it can be.
+// What people wrote may be odd: it is reported, and learned as far as it can be.
 func TestCaptionTrain_OddCaptions(t *testing.T) {
 	scenes := captionScenesIn(t, "train")
 	var of map[string][]string

@@ -99,7 +99,7 @@ func (d *doctorCommand) progress(p *program) func(doctor.Progress) {
 	}
 }
 
-// doctorLine tells how far the look is; the time that is left is that of what was seen so far.
+// doctorLine says how far the look is; the time that is left is reckoned from what was seen so far.
 func doctorLine(now doctor.Progress, since time.Duration) string {
 	return fmt.Sprintf("%s: %d %%, %s left, %d of %d", now.Pass, 100*now.Done/max(now.Total, 1),
 		timeLeft(since, now.Done, now.Total-now.Done), now.Done, now.Total)

@@ -21,7 +21,7 @@ import (
 )
 
 // python runs testdata/exported.py with a plan, in the Python that NMN_PYTHON names. Where that is unset or
-// lacks a module the test is skipped, and tells how many checks are left out by that.
+// lacks a module the test is skipped, and says how many checks are left out by that.
 func python(t *testing.T, checks int, modules []string, plan [][]string) {
 	t.Helper()
 	name := os.Getenv("NMN_PYTHON")

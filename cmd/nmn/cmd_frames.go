@@ -167,7 +167,7 @@ func (c *framesCommand) progress(p *program) func(frames.Progress) {
 	}
 }
 
-// framesLine tells how far it is; the time that is left is that of the clips so far.
+// framesLine says how far it is; the time that is left is reckoned from the clips so far.
 func framesLine(f frames.Progress, since time.Duration) string {
 	line := fmt.Sprintf("frames: %d %%, %s left, %d of %d clips", 100*f.Done/max(f.Clips, 1),
 		timeLeft(since, f.Done-f.Before, f.Clips-f.Done), f.Done, f.Clips)
@@ -191,7 +191,7 @@ func tellFrames(s frames.Summary) string {
 	return line
 }
 
-// tellFolder tells what a look at the folder has found, unless it has failed.
+// tellFolder reports what a look at the folder has found, unless it has failed.
 func (c *framesCommand) tellFolder(p *program, found shard.Contents, err error) error {
 	switch {
 	case err != nil:

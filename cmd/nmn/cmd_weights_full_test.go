@@ -66,7 +66,7 @@ func TestInit_FullSizeVGG16(t *testing.T) {
 	}
 }
 
-// upload puts a batch N×C×H×W into a plan.
+// uploadPictures puts a batch N×C×H×W into a plan.
 func uploadPictures(t *testing.T, net *model.Net, path string) *model.Plan {
 	t.Helper()
 	shape, values := readArray(t, path)

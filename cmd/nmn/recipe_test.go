@@ -65,7 +65,7 @@ func byRecipe(command, file string, args ...string) []string {
 		"--fold-epochs", "8", "--stage2-epochs", "3", "--patience", "0", "--learning-rate", "0.01"}, args...)
 }
 
-// table reads the rows of an experiment's table, by arm, as column to value.
+// armsOf reads the rows of an experiment's table, by arm, as column to value.
 func armsOf(t *testing.T, text string) map[string]map[string]float64 {
 	t.Helper()
 	var tables []struct {

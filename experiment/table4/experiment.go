@@ -36,7 +36,7 @@ type Experiment struct {
 	Log        *slog.Logger // nil for nowhere
 	Observe    run.Observer // of the nets
 	Captioning captioner.Observer
-	// Extracted is told how many of the frames of a split have their concept probabilities; nil for nobody.
+	// Extracted is called with how many of the frames of a split have their concept probabilities; nil for nobody.
 	Extracted func(done, of int)
 }
 

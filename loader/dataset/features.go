@@ -142,7 +142,7 @@ func (d *Splits) bySplits(whole *loader.Set, table *features.Table) error {
 	return nil
 }
 
-// describeColumns tells what was found to be what, for people.
+// describeColumns says for people what each column was found to be.
 func describeColumns(t *features.Table) string {
 	where := "in memory"
 	if t.OnDisk {

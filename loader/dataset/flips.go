@@ -100,7 +100,7 @@ func flipped(set *loader.Set, rates labels.Rates, seed uint64) (*loader.Set, *no
 	return noisy, noise, err
 }
 
-// declareTruth takes the labels of all splits for true ones, where nothing else tells.
+// declareTruth takes the labels of all splits for true ones, where nothing else says what is true.
 func (d *Splits) declareTruth() {
 	for _, set := range []**loader.Set{&d.Train, &d.clean, &d.Validation, &d.Test} {
 		if *set != nil {

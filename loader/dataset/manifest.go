@@ -81,7 +81,7 @@ func (d *Splits) readManifest(ctx context.Context, c *Config) (m *manifest.Manif
 	return m, folder, nil
 }
 
-// assignSplits holds out validation and test rows, where the file does not tell which they are.
+// assignSplits holds out validation and test rows, where the file does not say which they are.
 func assignSplits(c *Config, m *manifest.Manifest) error {
 	lists := c.ValidationIDs != "" || c.TestIDs != ""
 	switch {
@@ -116,7 +116,7 @@ func manifestVocabulary(c *Config, m *manifest.Manifest) (*text.Vocabulary, erro
 }
 
 // foreignLabels refuses labels that a vocabulary of the user does not have. Where the classes come from
-// training rows, labels that are only on other rows, or too rare, count for nothing, and that is told.
+// training rows, labels that are only on other rows, or too rare, count for nothing, and that is reported.
 func (d *Splits) foreignLabels(c *Config, m *manifest.Manifest, v *text.Vocabulary) error {
 	foreign := m.Foreign(v)
 	n := len(foreign.Labels)

@@ -38,7 +38,7 @@ type Splits struct {
 	cleanValidation *loader.Set // validation before labels were flipped
 
 	Census *loader.Census    // of the training labels, noisy
-	noisy  *noise.Statistics // of these against the clean ones or the truth; nil where neither tells more
+	noisy  *noise.Statistics // of these against the clean ones or the truth; nil where neither is known
 }
 
 // Judged is the split that figures are measured on, and its name.
