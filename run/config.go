@@ -61,7 +61,7 @@ type Size string
 // The sizes of presets of scenes.
 const (
 	Quick Size = "quick" // minutes on a laptop
-	Full  Size = "full"  // as the experiments of the documentation have it
+	Full  Size = "full"  // more pictures, or clips of more frames, and longer training
 	Auto  Size = "auto"  // of an experiment: full where it fits the budget
 )
 

@@ -201,7 +201,7 @@ func (x *extraction) create() (files []*features.Writer, err error) {
 	return files, nil
 }
 
-// take gives the rows of a bag to who asked for them.
+// take gives the rows of a bag to whoever asked for them.
 func (x *extraction) take(files []*features.Writer, done, bag int, rows [][]float32) error {
 	if x.o.Progress != nil {
 		x.o.Progress(done, x.set.Len())

@@ -49,7 +49,7 @@ func (o ObserverOf[O]) Tell(m Message) {
 	}
 }
 
-// Begin says that the training of a net begins, and returns who watches its steps.
+// Begin passes on that the training of a net begins, and returns who watches its steps.
 func (o ObserverOf[O]) Begin(t Training) []O {
 	if o.Training == nil {
 		return nil
@@ -57,7 +57,7 @@ func (o ObserverOf[O]) Begin(t Training) []O {
 	return o.Training(t)
 }
 
-// End says that the training has ended.
+// End passes on that the training has ended.
 func (o ObserverOf[O]) End() {
 	if o.Trained != nil {
 		o.Trained()

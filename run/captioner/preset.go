@@ -14,7 +14,7 @@ type Preset string
 // The presets of captioners.
 const (
 	Paper        Preset = "paper"         // the sizes of section 4.4
-	Small        Preset = "small"         // a net that learns on a laptop
+	Small        Preset = "small"         // a smaller net than the paper's
 	MovingScenes Preset = "moving-scenes" // for the embedded clips
 )
 
