@@ -171,7 +171,7 @@ func (a Name) Noise() model.NoiseMode {
 	return model.NoNoise
 }
 
-// TrainArm is the arm as package train knows it.
+// TrainArm is the arm as package train knows it, with or without MIL.
 func (a Name) TrainArm(mil bool) (train.Arm, error) {
 	e, ok := a.Arm()
 	if !ok {

@@ -24,9 +24,9 @@ const (
 
 // Config is the recipe of the noise model.
 type Config struct {
-	// Form is empty until a configuration is resolved; then it is said, for the default may change.
+	// Form is filled in when a configuration is resolved, so that a file keeps its meaning when the default changes.
 	Form Form `yaml:"form,omitempty"`
-	// FoldEpochs is how long the nets of folds are trained, 0 for 15.
+	// FoldEpochs is how many epochs the nets of folds are trained for, 0 for 15.
 	FoldEpochs int `yaml:"fold_epochs,omitempty"`
 	// Epochs of stage 2 of the arms r-n and r-s, 0 for those that the recipe finds.
 	Epochs int `yaml:"epochs,omitempty"`
@@ -70,7 +70,7 @@ func (s *Settings) Estimates() bool {
 	return s.Recipe.Form == Estimate || s.Recipe.Form == CrossFit
 }
 
-// Folds is their number, 0 where the rates do not come from folds.
+// Folds is the number of folds that rates come from, 0 where they come from elsewhere.
 func (s *Settings) Folds() int {
 	number, ok := strings.CutPrefix(s.Rates, FoldsOf)
 	if !ok || !s.Estimates() {

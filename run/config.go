@@ -65,7 +65,7 @@ const (
 	Auto  Size = "auto"  // of an experiment: full where it fits the budget
 )
 
-// NetName names the net that the others are changes to.
+// NetName names the known net to which a NetConfig lists changes.
 type NetName string
 
 // The nets.

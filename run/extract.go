@@ -93,8 +93,8 @@ func (m *Model) extractSplit(ctx context.Context, o *ExtractOptions) ([]Extracte
 		return nil, err
 	}
 	if o.Truth != "" && !set.KnowsTruth() {
-		return nil, setting.Errorf(
-			"", "extract: the true labels of the %s split are not known: leave out `extract.output_truth`, or give data that tell them (scenes)",
+		return nil, setting.Errorf("",
+			"extract: the true labels of the %s split are not known: leave out `extract.output_truth`, or give data that tell them (scenes)",
 			o.Split)
 	}
 	l := c.Loader()
@@ -128,11 +128,11 @@ func (x *extraction) ofVideos(ctx context.Context, c *Config) error {
 		x.set, x.clips = frames, &clipRows{videos: x.set, index: index}
 		return err
 	case slices.Contains(x.o.Layers, model.Probabilities) && c.ByFrame():
-		return setting.Errorf(
-			"", "extract: this run has learned frames one by one, and says nothing of a video as a whole: add `extract.per_frame`")
+		return setting.Errorf("",
+			"extract: this run has learned frames one by one, and says nothing of a video as a whole: add `extract.per_frame`")
 	case chunk > 0 && slices.ContainsFunc(x.o.Layers, func(l model.Layer) bool { return l != model.Probabilities }):
-		return setting.Errorf(
-			"", "extract: this run takes %d frames of a video through the net at a time, and has nothing but probabilities of a whole one: add `extract.per_frame`",
+		return setting.Errorf("",
+			"extract: this run takes %d frames of a video through the net at a time, and has nothing but probabilities of a whole one: add `extract.per_frame`",
 			chunk)
 	}
 	return nil

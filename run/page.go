@@ -12,7 +12,7 @@ import (
 	"nmn/train"
 )
 
-// Bounds of the bags on the page of a run: their pictures take about 10 kB each.
+// Bounds on the number of bags on the page of a run, whose pictures take about 10 kB each.
 const (
 	PageBags   = 8 // of each kind
 	pageRepeat = 2 // bags that are shown for the same word

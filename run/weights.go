@@ -12,7 +12,8 @@ import (
 )
 
 // LoadWeights starts the classifier from a file. The last layer keeps its start unless the file is known to
-// have the same classes: those of ImageNet are as many as the words of the paper, and others.
+// have the same classes: ImageNet has as many classes as the paper has words, but they are
+// others.
 func (s *Session) LoadWeights(net *model.Net, n *NetConfig, v *text.Vocabulary) (err error) {
 	file, err := weights.Open(n.Weights)
 	if err != nil {

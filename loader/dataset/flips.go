@@ -35,7 +35,7 @@ func (f FlipLevel) rates() (missing, incorrect float64, err error) {
 	return missing, incorrect, nil
 }
 
-// Set and the others make it a flag.
+// Set, String and Type make a FlipLevel a flag. Set takes a text such as 0.3:0.1.
 func (f *FlipLevel) Set(s string) error {
 	if _, _, err := FlipLevel(s).rates(); err != nil {
 		return err
