@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	dense "gorgonia.org/tensor"
+
 	"nmn/internal/rng"
 	"nmn/labels"
 	"nmn/text"
-
-	dense "gorgonia.org/tensor"
 )
 
 // drawInput makes a test set with tied scores, all references and all groups.

@@ -29,21 +29,25 @@ func (g *Grid) Explain() string {
 	if g.Config.Data.Embedded() {
 		lines = append(lines, report.Wrap(fmt.Sprintf("Trained on %d %s whose labels come from captions, a share of them "+
 			"replaced by those of others. Measured on %d other ones: AP (truth), F1 and Brier against what they really show, "+
-			"human AP against what people would say. No arm%s has seen a true label.", g.Config.Data.TrainSize, g.Config.Data.Bags(), g.Config.Data.TestSize, g.taught())))
+			"human AP against what people would say. No arm%s has seen a true label.", g.Config.Data.TrainSize,
+			g.Config.Data.Bags(), g.Config.Data.TestSize, g.taught())))
 	}
 	if g.Config.Data.Videos() && (g.Config.Data.VideoLevel == "" || g.Config.Data.VideoLevel == dataset.LevelAuto) {
 		lines = append(lines, report.Wrap("Rows without MIL learn frames, each with the labels of its clip, which is scored by the maximum over its frames. "+
 			"Rows with MIL learn a clip as one bag of the cells of all its frames."))
 	}
-	if slices.ContainsFunc(g.Arms, func(a recipe.Name) bool { return a == recipe.FI || a == recipe.FD }) && settings.RatesFile() == "" && len(t.Noise.Q01) == 1 {
-		start := fmt.Sprintf("The noise models start at rates of %g (missing) and %g (incorrect)", t.Noise.Q01[0], t.Noise.Q10[0])
+	if slices.ContainsFunc(g.Arms, func(a recipe.Name) bool { return a == recipe.FI || a == recipe.FD }) &&
+		settings.RatesFile() == "" && len(t.Noise.Q01) == 1 {
+		start := fmt.Sprintf("The noise models start at rates of %g (missing) and %g (incorrect)", t.Noise.Q01[0],
+			t.Noise.Q10[0])
 		if g.Config.Preset == run.ScenesPreset && slices.Equal(t.Noise.Q01, train.ScenesPreset().Noise.Q01) {
 			start += ": an informed start, close to the true mean rates at 40 % noise. Other data need a start of their own (`train.noise.miss_rate`, `train.noise.false_rate`, `rates`)"
 		}
 		lines = append(lines, report.Wrap(g.renamed(start+".")))
 	}
 	if len(g.Seeds) == 1 {
-		lines = append(lines, g.renamed("One seed: differences of about a point may be chance; `experiment.seeds` 1,2,3 tells more."))
+		lines = append(lines,
+			g.renamed("One seed: differences of about a point may be chance; `experiment.seeds` 1,2,3 tells more."))
 	}
 	return strings.Join(lines, "\n")
 }

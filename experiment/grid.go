@@ -1,3 +1,25 @@
+// Package experiment trains and compares arms over noise levels and seeds: each combination is a run in a folder of its
+// own, and tables and a page hold what came out side by side.
+//
+//	var config run.Config
+//	if err := (run.Sources{Preset: run.ScenesPreset}).Resolve(&config); err != nil {
+//		return err
+//	}
+//	grid := experiment.New(config, "runs/experiment")
+//	grid.NoiseRates, grid.Seeds = []float64{0, .4}, []uint64{1, 2, 3}
+//	if err := grid.Resolve(); err != nil {
+//		return err // a *run.ConfigError names the setting that is at fault
+//	}
+//	session, err := run.Open(ctx, grid.Config, run.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	defer session.Close()
+//	outcome, err := grid.Run(ctx, session) // what is complete in the folder is not run again
+//	if err != nil {
+//		return err
+//	}
+//	return report.Write(os.Stdout, report.Markdown, outcome.Summaries()...)
 package experiment
 
 import (
@@ -14,12 +36,12 @@ import (
 
 // Grid is an experiment: arms × noise levels × seeds, each combination in a run folder of its own.
 type Grid struct {
-	// config is what all runs share. Arm, noise, seed and MIL are those of each run.
+	// Config is what all runs share. Its arm, noise, seed and MIL are replaced by those of each run.
 	Config run.Config
 	Arms   []recipe.Name
-	// chosen says that somebody has named the arms; else choose may take others.
+	// Chosen says that the caller has named Arms; without it ResolveArms may choose others.
 	Chosen     bool
-	Reference  recipe.Name // that the others are compared with, beside star; empty for none
+	Reference  recipe.Name // arm that the others are compared with, beside star; empty for none
 	MIL        MIL
 	NoiseRates []float64           // shares of captions to replace; none for that of the configuration
 	Flips      []dataset.FlipLevel // labels to flip, for data without captions; none for those of the configuration
@@ -30,17 +52,19 @@ type Grid struct {
 	// keys between backquotes; nil for the keys.
 	Rename func(text string) string
 
-	heading string // of the noise level and seed in progress, until it is told
+	heading string // of the noise level and seed in progress, until it has been said
 }
 
-// New is an experiment of the paper's arms, at the noise of the configuration and one seed.
+// New returns an experiment of the paper's arms without MIL, at the noise of the configuration and with seed 1, whose
+// runs lie in folders below dir.
 func New(c run.Config, dir string) Grid {
 	return Grid{Config: c, Arms: recipe.PaperArms(), MIL: WithoutMIL, Seeds: []uint64{1}, Dir: dir}
 }
 
-// MIL says which arms of a pair are run.
+// MIL says whether every arm is run without MIL, with MIL, or once each way.
 type MIL string
 
+// The choices of MIL.
 const (
 	WithoutMIL MIL = "off"  // every picture is one instance
 	WithMIL    MIL = "on"   // the cells of its score map are, joined by noisy-or
@@ -78,7 +102,9 @@ func (g *Grid) chooseArms() {
 func (g *Grid) ResolveArms() error {
 	g.chooseArms()
 	if g.Reference != "" && !slices.Contains(g.Arms, g.Reference) {
-		return setting.Errorf("experiment.reference", "experiment: `experiment.reference` %s is not among the arms: give `experiment.arms` %s too", g.Reference, g.Reference)
+		return setting.Errorf("experiment.reference",
+			"experiment: `experiment.reference` %s is not among the arms: give `experiment.arms` %s too", g.Reference,
+			g.Reference)
 	}
 	for _, a := range g.Arms {
 		c := g.Config
@@ -95,9 +121,12 @@ func (g *Grid) ResolveNoise() error {
 	d := &g.Config.Data
 	switch {
 	case d.Captioned() && len(g.Flips) > 0:
-		return setting.Errorf("experiment.flips", "experiment: `experiment.flips` is for features and manifests; captions are replaced by `experiment.noise_rates`")
+		return setting.Errorf("experiment.flips",
+			"experiment: `experiment.flips` is for features and manifests; captions are replaced by `experiment.noise_rates`")
 	case !d.Captioned() && len(g.NoiseRates) > 0:
-		return setting.Errorf("experiment.noise_rates", "experiment: `experiment.noise_rates` replaces captions, which %s do not have: flip labels with `experiment.flips` 0.3:0.1", d.Noun())
+		return setting.Errorf("experiment.noise_rates",
+			"experiment: `experiment.noise_rates` replaces captions, which %s do not have: flip labels with `experiment.flips` 0.3:0.1",
+			d.Noun())
 	case !d.Captioned() && len(g.Flips) == 0:
 		g.Flips = []dataset.FlipLevel{d.Flips}
 	case d.Captioned() && len(g.NoiseRates) == 0:
@@ -139,13 +168,16 @@ func (l noiseLevel) folder() string {
 	return fmt.Sprintf("noise-%.4g", 100*l.rate)
 }
 
+// Check reports the first mistake in what the caller has set, as a *setting.Error with the key of the setting.
 func (g *Grid) Check() error {
 	if len(g.Arms) == 0 || len(g.Seeds) == 0 {
-		return setting.Errorf("experiment.arms", "experiment: there is nothing to run: give at least one of `experiment.arms` and of `experiment.seeds`")
+		return setting.Errorf("experiment.arms",
+			"experiment: there is nothing to run: give at least one of `experiment.arms` and of `experiment.seeds`")
 	}
 	for _, rate := range g.NoiseRates {
 		if !(rate >= 0 && rate < 1) {
-			return setting.Errorf("experiment.noise_rates", "experiment: a noise rate is %g, want at least 0 and less than 1", rate)
+			return setting.Errorf("experiment.noise_rates",
+				"experiment: a noise rate is %g, want at least 0 and less than 1", rate)
 		}
 	}
 	for i, seed := range g.Seeds {

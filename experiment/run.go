@@ -94,7 +94,8 @@ func (g *Grid) arm(ctx context.Context, s *run.Session, c run.Config, level nois
 		case name == recipe.Stage1:
 			first = dir
 		}
-		o, reused, err := s.TrainArm(ctx, run.ArmOptions{Arm: name, Dir: dir, From: from, Recipe: found, Heading: g.heading})
+		o, reused, err := s.TrainArm(ctx, run.ArmOptions{Arm: name, Dir: dir, From: from, Recipe: found,
+			Heading: g.heading})
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ import (
 	"nmn/run"
 )
 
-// shownTable is one of an experiment; details are for files alone.
+// shownTable is a table of an experiment; one with details goes to files alone, not to a terminal.
 type shownTable struct {
 	*report.Table
 	details bool
@@ -70,12 +70,14 @@ func (g *Grid) write(ctx context.Context, s *run.Session, runs []report.Run) (*O
 func (o *Outcome) Summaries() []*report.Table { return summaries(o.shown) }
 
 // writeIndex writes the page of the experiment, with links to the pages that its runs have.
-func (g *Grid) writeIndex(ctx context.Context, s *run.Session, runs []report.Run, shown []shownTable, all []*report.Table) error {
+func (g *Grid) writeIndex(ctx context.Context, s *run.Session, runs []report.Run, shown []shownTable,
+	all []*report.Table) error {
 	compared, err := g.comparisons(ctx, s, runs)
 	if err != nil {
 		return err
 	}
-	page := report.ExperimentPage{Name: filepath.Base(g.Dir), Shown: summaries(shown), Meaning: g.Explain(), All: all, Compared: compared}
+	page := report.ExperimentPage{Name: filepath.Base(g.Dir), Shown: summaries(shown), Meaning: g.Explain(), All: all,
+		Compared: compared}
 	for i := range runs {
 		folder, err := filepath.Rel(g.Dir, runs[i].Name)
 		if err != nil {

@@ -48,8 +48,8 @@ type Arm struct {
 	Name Name
 	// Title is what tables call it; with MIL " + MIL" stands behind it.
 	Title string
-	// Meaning says what it is in a line; {stage1} stands for the length of stage 1, {stage2} for that of stage 2, both in
-	// words such as "3 epochs".
+	// Meaning says what it is in a line; {stage1} stands for the length of stage 1, {stage2} for that of stage 2, both
+	// in words such as "3 epochs".
 	Meaning string
 	// Stage is 1 for a net that is trained from its start, and 2 for one that goes on from stage 1.
 	Stage int
@@ -77,8 +77,8 @@ func Arms() []Arm {
 			Meaning: "the classifier alone on the noisy labels, {stage1}"},
 		{Name: Star, Title: "star", Stage: 2, Noise: model.NoNoise,
 			Meaning: "the same for {stage2} more: the fair baseline"},
-		{Name: StarEarly, Title: "star, in time", Stage: 1, Noise: model.NoNoise, Rival: true, plan: (*planner).starEarly,
-			Meaning: "star, ended where the loss on held-out noisy labels is least"},
+		{Name: StarEarly, Title: "star, in time", Stage: 1, Noise: model.NoNoise, Rival: true,
+			plan: (*planner).starEarly, Meaning: "star, ended where the loss on held-out noisy labels is least"},
 		{Name: FI, Title: "NMN-FI", Stage: 2, Noise: model.FeatureIndependent,
 			Meaning: "{stage2} more with a noise model that is the same for all pictures"},
 		{Name: FD, Title: "NMN-FD", Stage: 2, Noise: model.FeatureDependent,
@@ -92,8 +92,8 @@ func Arms() []Arm {
 		{Name: Forward, Title: "forward", Stage: 1, Noise: model.FeatureIndependent, Rival: true, Rates: true,
 			plan:    (*planner).forward,
 			Meaning: "from the start through the rates of the recipe or file, held (forward correction)"},
-		{Name: ForwardTrue, Title: "forward, true T", Stage: 1, Noise: model.FeatureIndependent, Rival: true, Taught: true,
-			plan: (*planner).forwardTrue, Meaning: "from the start through the true rates, held"},
+		{Name: ForwardTrue, Title: "forward, true T", Stage: 1, Noise: model.FeatureIndependent, Rival: true,
+			Taught: true, plan: (*planner).forwardTrue, Meaning: "from the start through the true rates, held"},
 		{Name: ASL, Title: "ASL", Stage: 1, Noise: model.NoNoise, Rival: true, Loss: train.Asymmetric,
 			Meaning: "from the start by the asymmetric loss"},
 		{Name: LLR, Title: "LL-R", Stage: 1, Noise: model.NoNoise, Rival: true, Loss: train.RejectLarge,
@@ -171,7 +171,7 @@ func (a Name) Noise() model.NoiseMode {
 	return model.NoNoise
 }
 
-// TrainArm is the arm as package train knows it.
+// TrainArm is the arm as package train knows it, with or without MIL.
 func (a Name) TrainArm(mil bool) (train.Arm, error) {
 	e, ok := a.Arm()
 	if !ok {

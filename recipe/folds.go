@@ -31,7 +31,7 @@ const (
 	epochKey   = "nmn.epoch"
 )
 
-// round is what the nets of all folds have told.
+// round is what the nets of all folds have found.
 type round struct {
 	best   int       // epoch with the least out-of-fold loss on the noisy labels
 	loss   []float64 // of each epoch: mean over bags, summed over classes
@@ -87,7 +87,8 @@ func (r *Recipe) foldPlan() (*crossfit.Plan, error) {
 	case err != nil:
 		return nil, err
 	case plan.Folds != r.settings.Folds():
-		return nil, fmt.Errorf("%s: %d folds, this run has %d: remove the folder, or name another `run_dir`", path, plan.Folds, r.settings.Folds())
+		return nil, fmt.Errorf("%s: %d folds, this run has %d: remove the folder, or name another `run_dir`", path,
+			plan.Folds, r.settings.Folds())
 	}
 	if err := plan.Matches(ids); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -133,8 +134,9 @@ func (f *fold) run(ctx context.Context) error {
 func (f *fold) keep(dir string, e *train.Evaluated) error {
 	if len(e.Scores.Bad) > 0 {
 		bad := e.Scores.Bad[0]
-		return fmt.Errorf("recipe: bag %s cannot be read, and rates need a score of every bag: take it out of the data (%w)",
-			bad.ID, bad.Err)
+		return fmt.Errorf(
+			"recipe: bag %s cannot be read, and rates need a score of every bag: take it out of the data (%w)", bad.ID,
+			bad.Err)
 	}
 	loss := train.Measure("loss", e.Result)
 	if !loss.Defined() {
@@ -143,7 +145,8 @@ func (f *fold) keep(dir string, e *train.Evaluated) error {
 	meta := map[string]string{epochKey: fmt.Sprintf("%.17g", float64(loss))}
 	logits := e.Scores.Logits
 	_, err := safetensors.WriteFile(epochFile(dir, e.Epoch), meta,
-		[]safetensors.Tensor{{Name: logitsName, DType: safetensors.F32, Shape: logits.Shape(), Data: logits.Float32s()}})
+		[]safetensors.Tensor{{Name: logitsName, DType: safetensors.F32, Shape: logits.Shape(),
+			Data: logits.Float32s()}})
 	return err
 }
 

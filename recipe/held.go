@@ -2,11 +2,12 @@ package recipe
 
 import (
 	"math"
+
+	dense "gorgonia.org/tensor"
+
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/train"
-
-	dense "gorgonia.org/tensor"
 )
 
 // hold has a net learn through these rates, without a part that depends on the bag.
@@ -14,7 +15,7 @@ func hold(c *train.NoiseConfig, q01, q10 []float32) {
 	c.Q01, c.Q10, c.Deviation, c.Frozen = q01, q10, 0, true
 }
 
-// LeastRate keeps the noise model away from certainty.
+// LeastRate is the least rate that is held, and 1-LeastRate the greatest: no noise model is certain of a label.
 const LeastRate = 1e-4
 
 // held sets the noise model to the rates that were found, with U = 0, and holds it. A class whose rates

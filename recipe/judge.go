@@ -35,7 +35,7 @@ const (
 	FromOwn       = "own scores"
 )
 
-// auditPrecisionAt is the number of suspects whose precision is told.
+// auditPrecisionAt is the number of suspects whose precision is reported.
 const auditPrecisionAt = 1000
 
 // Judge evaluates nets of an arm.
@@ -100,7 +100,7 @@ func (j *Judge) threshold(ctx context.Context, net *model.Net, plan *Plan, own *
 }
 
 // EvaluateNet scores a set, in batches of l.BatchBags, and holds the scores against what the set knows. noisy, where
-// not nil, is the training set, whose labels and truth tell the true noise rates.
+// not nil, is the training set, whose labels and truth give the true noise rates.
 func EvaluateNet(ctx context.Context, log *slog.Logger, net *model.Net, set, noisy *loader.Set, l loader.Config,
 	o eval.Options) (*eval.Result, *train.Scores, error) {
 	scores, err := train.Score(ctx, net, set, l)

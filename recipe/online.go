@@ -40,7 +40,8 @@ func (r *Recipe) estimateOnline(ctx context.Context) error {
 	}
 	logits, index, err := readOnline(filepath.Join(r.dir, OnlineFile))
 	if err != nil {
-		return fmt.Errorf("online scores, which stage 1 writes: %w; remove the folder of stage 1 to train it again", err)
+		return fmt.Errorf("online scores, which stage 1 writes: %w; remove the folder of stage 1 to train it again",
+			err)
 	}
 	scored, err := loader.Subset(r.data.Train, r.data.Train.Name+", scored online", index)
 	if err != nil {

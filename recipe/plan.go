@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	dense "gorgonia.org/tensor"
+
 	"nmn/loader/dataset"
 	"nmn/report"
 	"nmn/train"
-
-	dense "gorgonia.org/tensor"
 )
 
 // Plan is what the net of an arm is trained with, and what is known before it is trained.
@@ -18,13 +18,13 @@ type Plan struct {
 	Targets      *dense.Dense    // soft, or unknown; nil for the labels
 	From         string          // checkpoint that stage 2 starts from instead of that of stage 1; empty for that
 	Stage1Epochs int             // epochs of stage 1 that this training includes, where their number is fixed
-	// Threshold is the probability from which a label is predicted for the best expected F1, told from
+	// Threshold is the probability from which a label is predicted for the best expected F1, found from
 	// the out-of-fold probabilities; nil where there are none.
 	Threshold     *float64
 	thresholdFrom string // what they are called
 	// Online takes the scores of the first epoch; nil where nobody needs them.
 	Online func(context.Context, *train.Scores) error
-	// audit tells how well the out-of-fold probabilities find the wrong labels; nil where there are none,
+	// audit says how well the out-of-fold probabilities find the wrong labels; nil where there are none,
 	// or no truth.
 	audit *report.AuditFigures
 }
@@ -156,7 +156,7 @@ func (p *planner) rs(ctx context.Context) error {
 }
 
 // starEarly goes back to the epoch with the least loss on the noisy labels of the validation set. Without
-// one, nets of folds have told how many epochs that takes.
+// one, nets of folds have shown how many epochs that takes.
 func (p *planner) starEarly(context.Context) error {
 	c := &p.Config
 	switch {
@@ -218,7 +218,7 @@ func (p *planner) clean(context.Context) error {
 // limit sets the epochs of stage 2, which then end it.
 func (p *Plan) limit(epochs int) { p.Config.Stage2Epochs, p.Config.Patience = epochs, 0 }
 
-// outOfFold sets what out-of-fold logits tell: the threshold, and how well the wrong labels are found,
+// outOfFold sets what is known from out-of-fold logits: the threshold, and how well the wrong labels are found,
 // through the rates that are held where the logits are of p(y=1).
 func (p *planner) outOfFold(logits []float32, held bool) (err error) {
 	set := p.recipe.data.Train

@@ -2,13 +2,14 @@ package recipe
 
 import (
 	"math"
+	"testing"
+
+	dense "gorgonia.org/tensor"
+
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/text"
-	"testing"
-
-	dense "gorgonia.org/tensor"
 )
 
 func TestJudge_RanksLabelsByTheirPosterior(t *testing.T) {

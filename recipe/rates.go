@@ -69,7 +69,8 @@ func (r *Recipe) throughRates(ctx context.Context) (err error) {
 	if r.noisy, err = r.folds(ctx, NoisyRound, model.FeatureIndependent, r.held(r.settings.Train)); err != nil {
 		return err
 	}
-	r.log.Info("folds trained through the noise model", "best_epoch", r.noisy.best, "loss", r.noisy.loss[r.noisy.best-1])
+	r.log.Info("folds trained through the noise model", "best_epoch", r.noisy.best,
+		"loss", r.noisy.loss[r.noisy.best-1])
 	return r.write(NoisyScoresFile, r.noisy, false)
 }
 
@@ -80,7 +81,7 @@ func (p *Plan) setThreshold(logits []float32, from string) error {
 	return err
 }
 
-// tell says what was found: to people in a line, to the log word by word.
+// tell reports what was found: to people in a line, to the log word by word.
 func (r *Recipe) tell() {
 	for _, c := range r.found.Classes {
 		r.log.Info("noise rates", "word", c.Word, "q01", c.Q01, "q10", c.Q10, "trained_with", c.Trainable(), "believed",
@@ -99,13 +100,14 @@ func (r *Recipe) remarks() []string {
 	}
 	enough := func(c rates.Class) bool { return !slices.Contains(c.Diagnoses, rates.TooFew) }
 	if !slices.ContainsFunc(r.found.Classes, enough) {
-		return []string{fmt.Sprintf("none of %d words has enough labels of both kinds to tell its noise by; their labels are taken as they are", len(r.found.Classes))}
+		return []string{fmt.Sprintf("none of %d words has enough labels of both kinds to tell its noise by; their labels are taken as they are",
+			len(r.found.Classes))}
 	}
 	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all words, from %s", r.found.PooledQ01, r.found.PooledQ10,
 		source)}
 	if r.settings.Recipe.Floor {
-		lines = append(lines, fmt.Sprintf("raised to at least q01 %.3f, q10 %.4f, as far as the labels let them", r.floor.Q01,
-			r.floor.Q10))
+		lines = append(lines, fmt.Sprintf("raised to at least q01 %.3f, q10 %.4f, as far as the labels let them",
+			r.floor.Q01, r.floor.Q10))
 	}
 	unknown, weak, clean := 0, 0, 0
 	for _, c := range r.found.Classes {
@@ -120,16 +122,24 @@ func (r *Recipe) remarks() []string {
 	}
 	k := len(r.found.Classes)
 	if unknown > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d words: the scores do not tell their noise; their labels are taken as they are", unknown, k))
+		lines = append(lines,
+			fmt.Sprintf("%d of %d words: the scores do not tell their noise; their labels are taken as they are",
+				unknown, k))
 	}
 	if weak > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d words: the scores tell little of their noise; they are given nearly the rates of all words, to train with and not for an audit", weak, k))
+		lines = append(lines,
+			fmt.Sprintf("%d of %d words: the scores tell little of their noise; they are given nearly the rates of all words, to train with and not for an audit",
+				weak, k))
 	}
 	if clean > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d words: rates not told from 0. Their labels are clean, or their noise depends on how hard a bag is, which scores cannot show", clean, k))
+		lines = append(lines,
+			fmt.Sprintf("%d of %d words: rates not told from 0. Their labels are clean, or their noise depends on how hard a bag is, which scores cannot show",
+				clean, k))
 	}
 	if n := len(r.plain.loss); n > 0 && r.plain.best == n {
-		lines = append(lines, fmt.Sprintf("the out-of-fold loss still falls at epoch %d: more `recipe.fold_epochs` may do better", r.plain.best))
+		lines = append(lines,
+			fmt.Sprintf("the out-of-fold loss still falls at epoch %d: more `recipe.fold_epochs` may do better",
+				r.plain.best))
 	}
 	return lines
 }
@@ -179,7 +189,7 @@ func (r *Recipe) write(name string, round *round, calibrate bool) error {
 	return r.found.WriteFile(filepath.Join(r.dir, RatesFile))
 }
 
-// page tells the estimate and the losses that chose the epochs.
+// page shows the estimate and the losses that chose the epochs.
 func (r *Recipe) page() ([]byte, error) {
 	set := r.scored
 	truth, err := train.TrueRates(set)
@@ -190,11 +200,12 @@ func (r *Recipe) page() ([]byte, error) {
 	table.Notes = append(table.Notes, r.remarks()...)
 	tables := []*report.Table{table}
 	if r.plain.loss != nil {
-		tables = append(tables, report.FoldLossTable("Out-of-fold loss on the noisy labels, classifier alone", r.plain.loss,
-			r.plain.best))
+		tables = append(tables, report.FoldLossTable("Out-of-fold loss on the noisy labels, classifier alone",
+			r.plain.loss, r.plain.best))
 	}
 	if r.noisy != nil {
-		tables = append(tables, report.FoldLossTable("The same, trained through the noise model", r.noisy.loss, r.noisy.best))
+		tables = append(tables, report.FoldLossTable("The same, trained through the noise model", r.noisy.loss,
+			r.noisy.best))
 	}
 	var b bytes.Buffer
 	err = report.Write(&b, report.Markdown, tables...)

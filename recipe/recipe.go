@@ -4,17 +4,17 @@ import (
 	"context"
 	"log/slog"
 
+	dense "gorgonia.org/tensor"
+
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/train"
-
-	dense "gorgonia.org/tensor"
 )
 
-// Recipe estimates noise rates from scores of nets that have not seen the bag, and tells how the arms of
-// one group are then trained: one noise level, seed and setting of MIL. What it finds is the same for all
-// of them, and is found when the first of them needs it.
+// Recipe estimates noise rates from scores of nets that have not seen the bag, and says how the arms of one group are
+// then trained: those of one noise level, seed and setting of MIL. What it finds is the same for all of them, and is
+// found when the first of them needs it.
 type Recipe struct {
 	settings Settings        // of stage 1
 	data     *dataset.Splits // of the group

@@ -24,9 +24,9 @@ const (
 
 // Config is the recipe of the noise model.
 type Config struct {
-	// Form is empty until a configuration is resolved; then it is said, for the default may change.
+	// Form is filled in when a configuration is resolved, so that a file keeps its meaning when the default changes.
 	Form Form `yaml:"form,omitempty"`
-	// FoldEpochs is how long the nets of folds are trained, 0 for 15.
+	// FoldEpochs is how many epochs the nets of folds are trained for, 0 for 15.
 	FoldEpochs int `yaml:"fold_epochs,omitempty"`
 	// Epochs of stage 2 of the arms r-n and r-s, 0 for those that the recipe finds.
 	Epochs int `yaml:"epochs,omitempty"`
@@ -70,7 +70,7 @@ func (s *Settings) Estimates() bool {
 	return s.Recipe.Form == Estimate || s.Recipe.Form == CrossFit
 }
 
-// Folds is their number, 0 where the rates do not come from folds.
+// Folds is the number of folds that rates come from, 0 where they come from elsewhere.
 func (s *Settings) Folds() int {
 	number, ok := strings.CutPrefix(s.Rates, FoldsOf)
 	if !ok || !s.Estimates() {
@@ -109,13 +109,16 @@ func (s *Settings) Validate() error {
 		return fmt.Errorf("recipe.fold_epochs is %d and recipe.epochs %d, want 0 to 1000 and at least 0", r.FoldEpochs,
 			r.Epochs)
 	case r.Floor && (!s.Estimates() || !s.FromTraining()):
-		return errors.New("recipe.floor raises rates that are estimated, with `recipe.form` estimate and no file of rates")
+		return errors.New(
+			"recipe.floor raises rates that are estimated, with `recipe.form` estimate and no file of rates")
 	case !s.Estimates() && (s.Arm == RN || s.Arm == RS):
 		return fmt.Errorf("arm is %s, which belongs to `recipe.form` estimate", s.Arm)
 	case s.Arm == Forward && !s.Estimates() && s.RatesFile() == "":
-		return errors.New("arm forward learns through rates that are known before: give `recipe.form` estimate, or `rates` FILE")
+		return errors.New(
+			"arm forward learns through rates that are known before: give `recipe.form` estimate, or `rates` FILE")
 	case s.Arm == Pruned && s.Folds() == 0:
-		return errors.New("arm pruned leaves out what nets of folds believe wrong: give `recipe.form` estimate `rates` folds:5")
+		return errors.New(
+			"arm pruned leaves out what nets of folds believe wrong: give `recipe.form` estimate `rates` folds:5")
 	case s.Arm == EM && (s.Train.MaxSteps > 0 || s.Train.Overfit || s.Train.Stage2Epochs < 1):
 		return errors.New("arm em renews what it believes of the labels after every epoch of stage 2: give `train.stage2_epochs` of at least 1, and leave out `train.max_steps` and `train.overfit`")
 	case !s.Estimates() && s.Rates != "" && s.FromTraining():
@@ -133,7 +136,8 @@ func (s *Settings) validateEstimate() error {
 	}
 	switch {
 	case !folds && s.Arm == RS:
-		return fmt.Errorf("arm r-s learns from the nets of folds, and rates are %s: give `rates` folds:5, or `arm` r-n", s.Rates)
+		return fmt.Errorf("arm r-s learns from the nets of folds, and rates are %s: give `rates` folds:5, or `arm` r-n",
+			s.Rates)
 	case !s.FromTraining():
 		return nil
 	case s.Train.MaxSteps > 0:
@@ -151,7 +155,8 @@ func (s *Settings) Inestimable(d *dataset.Splits) string {
 	n, batch := d.Train.Len(), s.Train.Batch(s.MIL)
 	switch {
 	case s.Rates == Online && !d.Train.Videos() && n <= batch:
-		return fmt.Sprintf("%d bags are one batch of %d, and rates are told from the second half of the batches of an epoch: lower the batch size", n, batch)
+		return fmt.Sprintf("%d bags are one batch of %d, and rates are told from the second half of the batches of an epoch: lower the batch size",
+			n, batch)
 	case s.Folds() > 0 && d.Train.Rows != nil:
 		return "folds need all labels in memory: raise `run.label_memory`, or give `rates` online"
 	case s.Folds() > n:
@@ -168,11 +173,15 @@ func (s *Settings) Fits(d *dataset.Splits) error {
 	case s.NeedsEstimate(s.Arm) && why != "":
 		return setting.Errorf("arm", "arm %s needs rates that are estimated: %s", s.Arm, why)
 	case e.Taught && !d.Train.KnowsTruth():
-		return setting.Errorf("arm", "arm %s needs the true labels of the training set, which %s does not tell: inject noise (`data.noise`, `data.flips`), give `data.features.train.truth`, or leave the arm out", s.Arm, d.Train.Name)
+		return setting.Errorf("arm",
+			"arm %s needs the true labels of the training set, which %s does not tell: inject noise (`data.noise`, `data.flips`), give `data.features.train.truth`, or leave the arm out",
+			s.Arm, d.Train.Name)
 	case s.Arm == EM && d.Train.Rows != nil:
-		return setting.Errorf("arm", "arm em needs all labels in memory: raise `run.label_memory`, or leave the arm out")
+		return setting.Errorf("arm",
+			"arm em needs all labels in memory: raise `run.label_memory`, or leave the arm out")
 	case s.Arm == StarEarly && d.Validation == nil && s.Folds() == 0:
-		return setting.Errorf("arm", "arm star-early ends by labels that are held out: give a validation set, or `recipe.form` estimate `rates` folds:5")
+		return setting.Errorf("arm",
+			"arm star-early ends by labels that are held out: give a validation set, or `recipe.form` estimate `rates` folds:5")
 	}
 	return nil
 }

@@ -5,11 +5,11 @@ import (
 	"io"
 	"slices"
 
-	"nmn/eval"
-	"nmn/text"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+
+	"nmn/eval"
+	"nmn/text"
 )
 
 // ComparedArm is an arm with its curves.
@@ -32,7 +32,8 @@ func ArmCurves(w io.Writer, format string, arms []ComparedArm) (bool, error) {
 	}
 	var groups []*plot.Plot
 	for p := range text.POSCount {
-		if groups, err = armPanel(groups, text.POS(p).String(), arms, func(a *ComparedArm) []eval.CurvePoint { return a.Curves.Group[p] }); err != nil {
+		if groups, err = armPanel(groups, text.POS(p).String(), arms,
+			func(a *ComparedArm) []eval.CurvePoint { return a.Curves.Group[p] }); err != nil {
 			return false, err
 		}
 	}
@@ -53,7 +54,8 @@ func ArmCurves(w io.Writer, format string, arms []ComparedArm) (bool, error) {
 }
 
 // armPanel appends the panel of a group of words, if any arm has a curve there.
-func armPanel(panels []*plot.Plot, title string, arms []ComparedArm, of func(*ComparedArm) []eval.CurvePoint) ([]*plot.Plot, error) {
+func armPanel(panels []*plot.Plot, title string, arms []ComparedArm,
+	of func(*ComparedArm) []eval.CurvePoint) ([]*plot.Plot, error) {
 	p, drawn := curvePlot(title), false
 	for i := range arms {
 		points := of(&arms[i])

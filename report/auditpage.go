@@ -76,15 +76,16 @@ func NewAuditPage(name string, r *audit.Report, items int, picture func(bag int)
 }
 
 // newAuditPage is NewAuditPage; the estimate adds intervals and remarks, and may be nil.
-func newAuditPage(name string, in audit.Input, r *audit.Result, estimate *rates.Result, items int, picture func(bag int) []byte) *AuditPage {
+func newAuditPage(name string, in audit.Input, r *audit.Result, estimate *rates.Result, items int,
+	picture func(bag int) []byte) *AuditPage {
 	p := &AuditPage{Name: name, Bags: in.Bags, Total: len(r.Suspects), Items: []AuditItem{}, Images: []string{}}
 	for c, class := range r.Classes {
 		p.Labels += class.Positives
 		p.Incorrect += class.ExpectedIncorrect
 		p.Missing += class.ExpectedMissing
 		shown := AuditClass{
-			Word: in.Word(c), Labels: class.Positives, Audited: class.Audited, Q01: eval.Number(in.Rates.Q01[c]), Q10: eval.Number(in.Rates.Q10[c]),
-			Incorrect: class.ExpectedIncorrect, Missing: class.ExpectedMissing,
+			Word: in.Word(c), Labels: class.Positives, Audited: class.Audited, Q01: eval.Number(in.Rates.Q01[c]),
+			Q10: eval.Number(in.Rates.Q10[c]), Incorrect: class.ExpectedIncorrect, Missing: class.ExpectedMissing,
 		}
 		if estimate != nil {
 			shown.estimated(&estimate.Classes[c])
@@ -94,7 +95,8 @@ func newAuditPage(name string, in audit.Input, r *audit.Result, estimate *rates.
 	hash := fnv.New64a()
 	images := map[int32]*int{}
 	for _, s := range r.Suspects[:min(items, len(r.Suspects))] {
-		item := AuditItem{ID: in.ID(int(s.Bag)), Class: int(s.Class), Kind: s.Kind(), Given: s.Given, Wrong: s.Error(), P: s.P}
+		item := AuditItem{ID: in.ID(int(s.Bag)), Class: int(s.Class), Kind: s.Kind(), Given: s.Given, Wrong: s.Error(),
+			P: s.P}
 		if picture != nil {
 			image, asked := images[s.Bag]
 			if !asked {

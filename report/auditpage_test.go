@@ -57,7 +57,8 @@ func TestAuditPage_HoldsTheSuspectsAndNothingFromElsewhere(t *testing.T) {
 		return fmt.Appendf(nil, "jpeg %d", bag)
 	}
 	estimate := &rates.Result{Classes: []rates.Class{
-		{Q01Interval: rates.Interval{Low: .1, High: .3}}, {}, {Diagnoses: []rates.Diagnosis{rates.TooFew, rates.MaybeNoMissing}},
+		{Q01Interval: rates.Interval{Low: .1, High: .3}}, {},
+		{Diagnoses: []rates.Diagnosis{rates.TooFew, rates.MaybeNoMissing}},
 	}}
 	page := newAuditPage("name", in, r, estimate, 3, picture)
 	var b bytes.Buffer
@@ -70,10 +71,12 @@ func TestAuditPage_HoldsTheSuspectsAndNothingFromElsewhere(t *testing.T) {
 	}
 	for i, item := range got.Items {
 		s := r.Suspects[i]
-		if item.ID != in.ID(int(s.Bag)) || item.Class != int(s.Class) || item.Kind != s.Kind() || item.Given != s.Given || item.Wrong != s.Error() || item.P != s.P {
+		if item.ID != in.ID(int(s.Bag)) || item.Class != int(s.Class) || item.Kind != s.Kind() ||
+			item.Given != s.Given || item.Wrong != s.Error() || item.P != s.P {
 			t.Errorf("item %d is %+v, want %+v", i, item, s)
 		}
-		if (item.Image == nil) != (s.Bag == 1) || item.Image != nil && got.Images[*item.Image] != jpegURL(fmt.Appendf(nil, "jpeg %d", s.Bag)) {
+		if (item.Image == nil) != (s.Bag == 1) || item.Image != nil &&
+			got.Images[*item.Image] != jpegURL(fmt.Appendf(nil, "jpeg %d", s.Bag)) {
 			t.Errorf("item %d has picture %v of %q", i, item.Image, got.Images)
 		}
 	}
@@ -85,13 +88,15 @@ func TestAuditPage_HoldsTheSuspectsAndNothingFromElsewhere(t *testing.T) {
 	if c := got.Classes[1]; c.Word != hostile || !c.Audited || c.Q01 != .3 {
 		t.Errorf("class %+v", c)
 	}
-	if c := got.Classes[2]; c.Audited || c.Q01.Defined() || c.Q01Interval != nil || c.Remarks != "too few labels; q01 not told from 0" {
+	if c := got.Classes[2]; c.Audited || c.Q01.Defined() || c.Q01Interval != nil ||
+		c.Remarks != "too few labels; q01 not told from 0" {
 		t.Errorf("class of unknown rates %+v", c)
 	}
 	if c := got.Classes[0]; c.Q01Interval == nil || c.Q01Interval.High != .3 {
 		t.Errorf("interval %+v", c.Q01Interval)
 	}
-	for _, foreign := range []string{"http:", "https:", "//cdn", "@import", "url(", "fetch(", "<link", "alert(\"x\")</script>"} {
+	for _, foreign := range []string{"http:", "https:", "//cdn", "@import", "url(", "fetch(", "<link",
+		"alert(\"x\")</script>"} {
 		if strings.Contains(b.String(), foreign) {
 			t.Errorf("the page holds %q", foreign)
 		}
@@ -108,7 +113,8 @@ func TestAuditPage_OfNothingIsAPage(t *testing.T) {
 	if err := newAuditPage("name", in, r, nil, 10, nil).Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	if got := pageData(t, b.String()); len(got.Items) != 0 || got.Items == nil || got.Images == nil || len(got.Classes) != 3 {
+	if got := pageData(t, b.String()); len(got.Items) != 0 || got.Items == nil || got.Images == nil ||
+		len(got.Classes) != 3 {
 		t.Errorf("page %+v", got)
 	}
 }
@@ -131,12 +137,14 @@ func TestAuditTables_ShowWhatIsUnknownAsDashes(t *testing.T) {
 	if err := Write(&b, CSV, SuspectTable(in, r.Suspects), AuditClassTable(in, r, nil, 0)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"\na.jpg,cat,missing,0.988968663,0.9975273768,0.2,0.1\n", "\nunknown,2,,,,,,,no rates given\n", "\ncat,1,"} {
+	for _, want := range []string{"\na.jpg,cat,missing,0.988968663,0.9975273768,0.2,0.1\n",
+		"\nunknown,2,,,,,,,no rates given\n", "\ncat,1,"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the tables lack %q:\n%s", want, &b)
 		}
 	}
-	if t1 := AuditClassTable(in, r, nil, 1); len(t1.Rows) != 1 || t1.Rows[0].Cells[0].Text != hostile || len(t1.Notes) != 2 {
+	if t1 := AuditClassTable(in, r, nil, 1); len(t1.Rows) != 1 || t1.Rows[0].Cells[0].Text != hostile ||
+		len(t1.Notes) != 2 {
 		t.Errorf("the noisiest class is %+v", t1)
 	}
 	table := AuditClassTable(in, r, nil, 0)
@@ -170,10 +178,12 @@ func TestRateEstimateTable_LeavesOutWhatIsNotKnown(t *testing.T) {
 	for _, c := range table.Columns {
 		names = append(names, c.Name)
 	}
-	if want := []string{"word", "labels", "true, est.", "q01", "q01 low", "q01 high", "q10", "q10 low", "q10 high", "a", "b", "remarks"}; !reflect.DeepEqual(names, want) {
+	if want := []string{"word", "labels", "true, est.", "q01", "q01 low", "q01 high", "q10", "q10 low", "q10 high", "a",
+		"b", "remarks"}; !reflect.DeepEqual(names, want) {
 		t.Errorf("columns %q", names)
 	}
-	if len(table.Notes) != 2 || !strings.Contains(table.Notes[0], "90 %") || strings.Contains(table.Notes[0], "All classes") || !strings.Contains(table.Notes[1], "None of 1") {
+	if len(table.Notes) != 2 || !strings.Contains(table.Notes[0], "90 %") ||
+		strings.Contains(table.Notes[0], "All classes") || !strings.Contains(table.Notes[1], "None of 1") {
 		t.Errorf("notes %q", table.Notes)
 	}
 	table = RateEstimateTable(r, &labels.Rates{Q01: []float64{.2}, Q10: []float64{.1}}, []float64{.3})

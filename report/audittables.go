@@ -18,14 +18,16 @@ func SuspectTable(in audit.Input, suspects []audit.Suspect) *Table {
 		Title: "Labels that are probably wrong",
 		Columns: []Column{
 			{Name: "bag", Text: true}, {Name: "word", Text: true}, {Name: "label is", Text: true},
-			{Name: "p(wrong)", Decimals: 4}, {Name: "p(y=1)", Decimals: 4}, {Name: "q01", Decimals: 3}, {Name: "q10", Decimals: 4},
+			{Name: "p(wrong)", Decimals: 4}, {Name: "p(y=1)", Decimals: 4}, {Name: "q01", Decimals: 3},
+			{Name: "q10", Decimals: 4},
 		},
 	}
 	for _, s := range suspects {
 		c := int(s.Class)
 		t.Rows = append(t.Rows, Row{Cells: []Cell{
 			words(in.ID(int(s.Bag))), words(in.Word(c)), words(string(s.Kind())),
-			number(eval.Number(s.Error())), number(eval.Number(s.P)), number(eval.Number(in.Rates.Q01[c])), number(eval.Number(in.Rates.Q10[c])),
+			number(eval.Number(s.Error())), number(eval.Number(s.P)), number(eval.Number(in.Rates.Q01[c])),
+			number(eval.Number(in.Rates.Q10[c])),
 		}})
 	}
 	return t
@@ -38,8 +40,9 @@ func AuditClassTable(in audit.Input, r *audit.Result, estimate *rates.Result, mo
 	t := &Table{
 		Title: "By class",
 		Columns: []Column{
-			{Name: "word", Text: true}, {Name: "labels"}, {Name: "incorrect, expected", Decimals: 1}, {Name: "suspected incorrect"},
-			{Name: "missing, expected", Decimals: 1}, {Name: "suspected missing"}, {Name: "q01", Decimals: 3}, {Name: "q10", Decimals: 4},
+			{Name: "word", Text: true}, {Name: "labels"}, {Name: "incorrect, expected", Decimals: 1},
+			{Name: "suspected incorrect"}, {Name: "missing, expected", Decimals: 1}, {Name: "suspected missing"},
+			{Name: "q01", Decimals: 3}, {Name: "q10", Decimals: 4},
 		},
 	}
 	skipped := 0
@@ -55,8 +58,9 @@ func AuditClassTable(in audit.Input, r *audit.Result, estimate *rates.Result, mo
 		class := r.Classes[c]
 		cells := []Cell{words(in.Word(c)), count(class.Positives)}
 		if class.Audited {
-			cells = append(cells, number(eval.Number(class.ExpectedIncorrect)), count(class.Incorrect), number(eval.Number(class.ExpectedMissing)), count(class.Missing),
-				number(eval.Number(in.Rates.Q01[c])), number(eval.Number(in.Rates.Q10[c])))
+			cells = append(cells, number(eval.Number(class.ExpectedIncorrect)), count(class.Incorrect),
+				number(eval.Number(class.ExpectedMissing)), count(class.Missing), number(eval.Number(in.Rates.Q01[c])),
+				number(eval.Number(in.Rates.Q10[c])))
 		} else {
 			for range 6 {
 				cells = append(cells, number(eval.Undefined()))
@@ -68,10 +72,13 @@ func AuditClassTable(in audit.Input, r *audit.Result, estimate *rates.Result, mo
 		t.Rows = append(t.Rows, Row{Cells: cells})
 	}
 	if len(t.Rows) < len(r.Classes) {
-		t.Notes = append(t.Notes, fmt.Sprintf("The %d of %d classes with the most labels expected to be wrong.", len(t.Rows), len(r.Classes)))
+		t.Notes = append(t.Notes, fmt.Sprintf("The %d of %d classes with the most labels expected to be wrong.",
+			len(t.Rows), len(r.Classes)))
 	}
 	if skipped > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d classes are not audited: nothing tells how noisy their labels are, and no noise is made up for them.", skipped, len(r.Classes)))
+		t.Notes = append(t.Notes,
+			fmt.Sprintf("%d of %d classes are not audited: nothing tells how noisy their labels are, and no noise is made up for them.",
+				skipped, len(r.Classes)))
 	}
 	return t
 }
@@ -118,7 +125,8 @@ func JudgementTable(j *audit.Judgement) *Table {
 	t := &Table{
 		Title: fmt.Sprintf("Finding the %d wrong labels (%%)", j.Wrong),
 		Columns: []Column{
-			{Name: "ranked by", Text: true}, {Name: "AP", Decimals: 2}, {Name: "AP, incorrect", Decimals: 2}, {Name: "AP, missing", Decimals: 2},
+			{Name: "ranked by", Text: true}, {Name: "AP", Decimals: 2}, {Name: "AP, incorrect", Decimals: 2},
+			{Name: "AP, missing", Decimals: 2},
 		},
 	}
 	at := slices.Sorted(maps.Keys(j.Posterior.PrecisionAt))
@@ -142,7 +150,8 @@ func JudgementTable(j *audit.Judgement) *Table {
 	c := j.Confident
 	note := fmt.Sprintf("Confident learning, class by class, flags %d labels", c.Labels)
 	if c.Precision.Defined() {
-		note += fmt.Sprintf(": precision %.2f %%, recall %.2f %%; the posterior's first %d have precision %.2f %%", 100*c.Precision, 100*c.Recall, c.Labels, 100*c.PosteriorPrecision)
+		note += fmt.Sprintf(": precision %.2f %%, recall %.2f %%; the posterior's first %d have precision %.2f %%",
+			100*c.Precision, 100*c.Recall, c.Labels, 100*c.PosteriorPrecision)
 	}
 	t.Notes = append(t.Notes, note+". Self-confidence and normalised margin order labels as |z - p| does.")
 	return t

@@ -14,8 +14,9 @@ func CaptionTable(r *caption.Result, meteorModules string) *Table {
 func CaptionScores(title string, s caption.Scores, captions int, meteorModules string) *Table {
 	t := &Table{
 		Title: title,
-		Columns: []Column{{Name: "captions"}, {Name: "BLEU-1", Decimals: 3}, {Name: "BLEU-2", Decimals: 3}, {Name: "BLEU-3", Decimals: 3}, {Name: "BLEU-4", Decimals: 3},
-			{Name: "METEOR", Decimals: 3}, {Name: "ROUGE-L", Decimals: 3}, {Name: "CIDEr-D", Decimals: 3}},
+		Columns: []Column{{Name: "captions"}, {Name: "BLEU-1", Decimals: 3}, {Name: "BLEU-2", Decimals: 3},
+			{Name: "BLEU-3", Decimals: 3}, {Name: "BLEU-4", Decimals: 3}, {Name: "METEOR", Decimals: 3},
+			{Name: "ROUGE-L", Decimals: 3}, {Name: "CIDEr-D", Decimals: 3}},
 		Notes: []string{"METEOR 1.5 with the modules " + meteorModules + "."},
 	}
 	cells := []Cell{count(captions)}

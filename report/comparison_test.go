@@ -20,18 +20,22 @@ func comparedArm(name string, mil bool) ComparedArm {
 // What arms say stands beside the picture, told apart as in the paper's Figure 4.
 func TestExperimentPage_ArmsSideBySide(t *testing.T) {
 	says := func(kind LabelKind, p float64) []ShownLabel { return []ShownLabel{{markup, p, kind, false}} }
-	c := Comparison{Title: markup, Against: "true labels", Split: "test", Chosen: "1 bags", Arms: []ComparedArm{comparedArm("star", false), comparedArm("NMN-FI", false)},
-		Bags: []ComparedBag{{ShownBag{ID: markup, JPEG: []byte("jpeg")}, []ArmWords{{"star", says(IncorrectLabel, .7)}, {"NMN-FI", says(MissingLabel, .2)}, {"none", nil}}}}}
+	c := Comparison{Title: markup, Against: "true labels", Split: "test", Chosen: "1 bags",
+		Arms: []ComparedArm{comparedArm("star", false), comparedArm("NMN-FI", false)},
+		Bags: []ComparedBag{{ShownBag{ID: markup, JPEG: []byte("jpeg")}, []ArmWords{{"star", says(IncorrectLabel, .7)},
+			{"NMN-FI", says(MissingLabel, .2)}, {"none", nil}}}}}
 	var b bytes.Buffer
 	if err := (&ExperimentPage{Name: "x", Compared: []Comparison{c, c}}).Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	content, elements := parsed(t, b.Bytes())
-	if elements["svg"] != 2 || elements["img"] != 2 || elements["article"] != 2 || elements["details"] != 1 || elements["script"] != 0 {
+	if elements["svg"] != 2 || elements["img"] != 2 || elements["article"] != 2 || elements["details"] != 1 ||
+		elements["script"] != 0 {
 		t.Errorf("elements %v", elements)
 	}
 	page := b.String()
-	for _, part := range []string{`<li class="incorrect"><i>✗</i>`, `<li class="missing"><i>&#43;</i>`, "data:image/jpeg;base64,anBlZw==", "no word, and none holds"} {
+	for _, part := range []string{`<li class="incorrect"><i>✗</i>`, `<li class="missing"><i>&#43;</i>`,
+		"data:image/jpeg;base64,anBlZw==", "no word, and none holds"} {
 		if strings.Count(page, part) < 2 {
 			t.Errorf("the page does not tell %q twice", part)
 		}
@@ -42,13 +46,15 @@ func TestExperimentPage_ArmsSideBySide(t *testing.T) {
 }
 
 func TestArmCurves_APanelForEachPartOfSpeechAndALegend(t *testing.T) {
-	arms := []ComparedArm{comparedArm("star", false), comparedArm("NMN-FI", false), comparedArm("star + MIL", true), {Name: "no curves"}}
+	arms := []ComparedArm{comparedArm("star", false), comparedArm("NMN-FI", false), comparedArm("star + MIL", true),
+		{Name: "no curves"}}
 	var b bytes.Buffer
 	if drawn, err := ArmCurves(&b, "svg", arms); err != nil || !drawn {
 		t.Fatal(drawn, err)
 	}
 	svg := b.String()
-	for _, part := range []string{">All words<", ">NN<", ">VB<", ">star   <", ">NMN-FI   <", ">star + MIL   <", ">no curves   <"} {
+	for _, part := range []string{">All words<", ">NN<", ">VB<", ">star   <", ">NMN-FI   <", ">star + MIL   <",
+		">no curves   <"} {
 		if strings.Count(svg, part) != 1 {
 			t.Errorf("%q is drawn %d times", part, strings.Count(svg, part))
 		}
@@ -64,7 +70,8 @@ func TestArmCurves_APanelForEachPartOfSpeechAndALegend(t *testing.T) {
 	one := comparedArm("star", false)
 	one.Curves.Group[text.VB] = nil // a vocabulary of one part of speech has no panels of it
 	b.Reset()
-	if drawn, err := ArmCurves(&b, "svg", []ComparedArm{one}); err != nil || !drawn || strings.Contains(b.String(), ">NN<") {
+	if drawn, err := ArmCurves(&b, "svg", []ComparedArm{one}); err != nil || !drawn ||
+		strings.Contains(b.String(), ">NN<") {
 		t.Error(drawn, err)
 	}
 	if drawn, err := ArmCurves(&b, "svg", []ComparedArm{{Name: "no curves"}}); err != nil || drawn {

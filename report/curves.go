@@ -3,10 +3,10 @@ package report
 import (
 	"io"
 
-	"nmn/eval"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+
+	"nmn/eval"
 )
 
 // Curves draws the loss and, where it was measured, the validation AP over the steps of a run, as

@@ -14,7 +14,8 @@ import (
 func drawnCurve() []Point {
 	var curve []Point
 	for step := 10; step <= 600; step += 10 {
-		p := Point{Step: step, Stage: "stage1", AP: eval.Undefined(), Loss: eval.Number(4 + 8*math.Exp(-float64(step)/120) + .3*math.Sin(float64(step)))}
+		p := Point{Step: step, Stage: "stage1", AP: eval.Undefined(),
+			Loss: eval.Number(4 + 8*math.Exp(-float64(step)/120) + .3*math.Sin(float64(step)))}
 		if step > 400 {
 			p.Stage, p.Loss = "nmn-fd", p.Loss-.4
 		}
@@ -47,7 +48,8 @@ func TestCurves_OnePanelForEachMeasure(t *testing.T) {
 	for i := range curve {
 		curve[i].AP = eval.Undefined()
 	}
-	if drawn, err := Curves(&loss, "svg", curve); err != nil || !drawn || strings.Contains(loss.String(), "Validation AP") {
+	if drawn, err := Curves(&loss, "svg", curve); err != nil || !drawn ||
+		strings.Contains(loss.String(), "Validation AP") {
 		t.Errorf("loss alone: %v %v", drawn, err)
 	}
 }

@@ -17,14 +17,16 @@ type Epoch struct {
 // EpochTable has one row for each noise level, arm and epoch that all seeds of the arm have: means over
 // the seeds and their sample standard deviation. Runs without epochs are left out.
 func EpochTable(runs []Run) (*Table, error) {
-	return epochTable(runs, "Experiment: every epoch, mean ± standard deviation over seeds", func(c cellOf) []int { return c.commonEpochs() })
+	return epochTable(runs, "Experiment: every epoch, mean ± standard deviation over seeds",
+		func(c cellOf) []int { return c.commonEpochs() })
 }
 
 // BestEpochTable has one row for each noise level and arm, at the epoch with the highest AP in the mean
 // over its seeds: against the truth where known, else with human agreement, else against labels. The
 // choice looks at the figures that it shows, for every arm alike, which no one can do who has no truth.
 func BestEpochTable(runs []Run) (*Table, error) {
-	t, err := epochTable(runs, "Every arm at its best epoch, which is chosen on the truth of the test set for every arm alike",
+	t, err := epochTable(runs,
+		"Every arm at its best epoch, which is chosen on the truth of the test set for every arm alike",
 		func(c cellOf) []int { return c.bestEpoch() })
 	if err != nil {
 		return nil, err

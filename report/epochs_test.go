@@ -26,7 +26,8 @@ func TestBestEpochTable_ChoosesOneEpochForAllSeeds(t *testing.T) {
 		}
 		var out []string
 		for _, r := range table.Rows {
-			out = append(out, fmt.Sprintf("%s %s %s %.0f", r.Cells[1].Text, r.Cells[2].Text, r.Cells[3].Text, float64(r.Cells[4].Value)))
+			out = append(out, fmt.Sprintf("%s %s %s %.0f", r.Cells[1].Text, r.Cells[2].Text, r.Cells[3].Text,
+				float64(r.Cells[4].Value)))
 		}
 		return strings.Join(out, "; ")
 	}

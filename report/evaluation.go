@@ -17,13 +17,15 @@ func EvaluationTables(r *eval.Result) []*Table {
 	}
 	if r.OutsideRange > 0 {
 		tables[0].Notes = append(tables[0].Notes, fmt.Sprintf(
-			"%d scores lie outside 0 to 1: they are no probabilities, so F1 at a threshold, Brier score and calibration error mean little.", r.OutsideRange))
+			"%d scores lie outside 0 to 1: they are no probabilities, so F1 at a threshold, Brier score and calibration error mean little.",
+			r.OutsideRange))
 	}
 	return tables
 }
 
 func measuresTable(title string, r *eval.Result, m *eval.Measures) *Table {
-	t := &Table{Title: title + " (%, Brier score and rates as fractions)", Columns: []Column{{Name: "measure", Text: true}}}
+	t := &Table{Title: title + " (%, Brier score and rates as fractions)",
+		Columns: []Column{{Name: "measure", Text: true}}}
 	for _, name := range groupNames() {
 		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
 	}

@@ -47,7 +47,8 @@ func (p *ExperimentPage) Write(w io.Writer) error {
 	}
 	var rows []runRow
 	for i, r := range p.Runs {
-		row := runRow{Noise: r.key().noiseCell().Text, Arm: r.Title(), Value: dash, Seed: r.Seed, Folder: r.Folder, Page: r.Page}
+		row := runRow{Noise: r.key().noiseCell().Text, Arm: r.Title(), Value: dash, Seed: r.Seed, Folder: r.Folder,
+			Page: r.Page}
 		if r.Result != nil {
 			if v := figure.of(r.Run); v.Defined() {
 				row.Value = fmt.Sprintf("%.*f", figure.decimals, float64(figure.scale*v))
@@ -67,5 +68,6 @@ func (p *ExperimentPage) Write(w io.Writer) error {
 		Runs          []runRow
 		Noise, Figure string
 		Compared      []comparisonSection
-	}{template.CSS(pageStyle + htmlFile("bags.css")), p, pageTables(p.Shown), pageTables(p.All), rows, noiseColumn, figure.name + " %", compared})
+	}{template.CSS(pageStyle + htmlFile("bags.css")), p, pageTables(p.Shown), pageTables(p.All), rows, noiseColumn,
+		figure.name + " %", compared})
 }

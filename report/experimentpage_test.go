@@ -14,13 +14,15 @@ func TestExperimentPage_HoldsTablesAndLinksAndEscapes(t *testing.T) {
 	}
 	odd := &Run{Arm: markup, Noise: .4, Seed: 9}
 	page := ExperimentPage{Name: markup, Shown: []*Table{table.Summary()}, Meaning: markup, All: []*Table{table},
-		Runs: []LinkedRun{{&runs[0], "noise-80/seed-0/a b", "noise-80/seed-0/a b/report.html"}, {odd, markup, ""}, {odd, "x", `javascript:alert("x")`}}}
+		Runs: []LinkedRun{{&runs[0], "noise-80/seed-0/a b", "noise-80/seed-0/a b/report.html"}, {odd, markup, ""},
+			{odd, "x", `javascript:alert("x")`}}}
 	var b bytes.Buffer
 	if err := page.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	content, elements := parsed(t, b.Bytes())
-	if elements["table"] != 3 || elements["a"] != 2 || elements["b"] != 0 || elements["script"] != 0 || strings.Count(content, markup) != 6 {
+	if elements["table"] != 3 || elements["a"] != 2 || elements["b"] != 0 || elements["script"] != 0 ||
+		strings.Count(content, markup) != 6 {
 		t.Errorf("elements %v, %d names", elements, strings.Count(content, markup))
 	}
 	for _, part := range []string{`href="noise-80/seed-0/a%20b/report.html"`, "<strong>", ` class="rule"`} {

@@ -47,7 +47,8 @@ func TestLossDerivative_IsThePapersFigure3(t *testing.T) {
 		z    int
 		q    float64
 		want []float64
-	}{{"free_z0", 0, 0, f.Expected.FreeZ0.Data}, {"free_z1", 1, 0, f.Expected.FreeZ1.Data}, {"nmn_z0", 0, q, f.Expected.NMNZ0.Data}, {"nmn_z1", 1, q, f.Expected.NMNZ1.Data}} {
+	}{{"free_z0", 0, 0, f.Expected.FreeZ0.Data}, {"free_z1", 1, 0, f.Expected.FreeZ1.Data},
+		{"nmn_z0", 0, q, f.Expected.NMNZ0.Data}, {"nmn_z1", 1, q, f.Expected.NMNZ1.Data}} {
 		if len(c.want) == 0 || len(c.want) != len(f.Inputs.P1.Data) {
 			t.Fatalf("%s: %d points for %d probabilities", c.name, len(c.want), len(f.Inputs.P1.Data))
 		}
@@ -84,7 +85,8 @@ func TestFigure3_WritesWellFormedPictures(t *testing.T) {
 		t.Errorf("drawn twice, the figure differs (%v)", err)
 	}
 	checkXML(t, svg.Bytes())
-	for _, label := range []string{"Missing label", "Incorrect label", "noise-free", "NMN, q01 = q10 = 0.05", "Prediction"} {
+	for _, label := range []string{"Missing label", "Incorrect label", "noise-free", "NMN, q01 = q10 = 0.05",
+		"Prediction"} {
 		if !strings.Contains(svg.String(), label) {
 			t.Errorf("the figure does not say %q", label)
 		}

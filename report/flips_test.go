@@ -11,14 +11,16 @@ import (
 // Runs with other flips of labels are other rows, in the order of their rates.
 func TestExperimentTable_FlipsAreNoiseLevels(t *testing.T) {
 	run := func(arm string, f Flips, seed uint64) Run {
-		result, err := eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.2, .7}, Labels: []uint8{0, 1}}, eval.Options{})
+		result, err := eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.2, .7}, Labels: []uint8{0, 1}},
+			eval.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return Run{Arm: arm, Flips: f, Seed: seed, Result: result}
 	}
 	table, err := ExperimentTable(allTitled(
-		run(Star, Flips{Q01: .4}, 1), run(NMNFI, Flips{Q01: .4}, 1), run(Star, Flips{Q01: .3, Q10: .1}, 1), run(Star, Flips{Q01: .3, Q10: .1}, 2), run(Star, Flips{}, 1),
+		run(Star, Flips{Q01: .4}, 1), run(NMNFI, Flips{Q01: .4}, 1), run(Star, Flips{Q01: .3, Q10: .1}, 1),
+		run(Star, Flips{Q01: .3, Q10: .1}, 2), run(Star, Flips{}, 1),
 	))
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +42,8 @@ func TestEvaluationTables_LabelsWithoutPartsOfSpeech(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := eval.Evaluate(eval.Input{Bags: 1, Classes: 2, Scores: []float32{.2, .7}, Labels: []uint8{0, 1}, Vocabulary: v}, eval.Options{})
+		r, err := eval.Evaluate(eval.Input{Bags: 1, Classes: 2, Scores: []float32{.2, .7}, Labels: []uint8{0, 1},
+			Vocabulary: v}, eval.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

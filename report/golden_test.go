@@ -57,7 +57,8 @@ func sameF1(v float64) eval.ByGroup[eval.F1] {
 func labelled(ap float64) *eval.MultiLabel {
 	return &eval.MultiLabel{
 		AP: spreadOver(ap), StableAP: spreadOver(ap), AtThreshold: sameF1(ap - .1), AtPlugIn: sameF1(ap - .05),
-		AtTopK: sameF1(ap - .15), AtTopKThreshold: sameF1(ap - .2), Brier: spreadOver(.3 - ap/4), ECE: spreadOver(.06), ConfidenceECE: spreadOver(.05),
+		AtTopK: sameF1(ap - .15), AtTopKThreshold: sameF1(ap - .2), Brier: spreadOver(.3 - ap/4), ECE: spreadOver(.06),
+		ConfidenceECE: spreadOver(.05),
 	}
 }
 
@@ -65,15 +66,18 @@ func labelled(ap float64) *eval.MultiLabel {
 func drawnResult(ap float64) *eval.Result {
 	r := &eval.Result{Bags: 200, Classes: 3, CaptionsPerBag: 5, TopK: 3, GroupSize: PublishedSizes(1)}
 	r.Threshold, r.PlugIn = .5, .312
-	r.Human = &eval.Human{AP: spreadOver(ap - .01), Precision: spreadOver(.7), Recall: spreadOver(.4), PrecisionAtHumanRecall: spreadOver(ap + .05)}
+	r.Human = &eval.Human{AP: spreadOver(ap - .01), Precision: spreadOver(.7), Recall: spreadOver(.4),
+		PrecisionAtHumanRecall: spreadOver(ap + .05)}
 	r.Labels, r.Truth = labelled(ap-.02), labelled(ap)
-	r.Transition = &eval.Transition{Q01: spreadOver(.3), Q10: spreadOver(.1), T01: spreadOver(.34), T10: spreadOver(.16), Q01Error: spreadOver(.07), Q10Error: spreadOver(.06)}
+	r.Transition = &eval.Transition{Q01: spreadOver(.3), Q10: spreadOver(.1), T01: spreadOver(.34),
+		T10: spreadOver(.16), Q01Error: spreadOver(.07), Q10Error: spreadOver(.06)}
 	for i, w := range []string{"cat", "run*ning", "a|the"} {
 		n := eval.Number(ap - float64(i)/10)
 		human := &eval.Agreement{AP: n, Precision: .7, Recall: .4, PrecisionAtHumanRecall: n + .1, Mentions: 40}
 		word := &eval.WordLabels{Positives: 20 + i, AP: n, StableAP: n, F1: n - .1}
 		r.Words = append(r.Words, eval.Word{
-			Word: w, POS: text.POS(i).String(), WordMeasures: eval.WordMeasures{Human: human, Labels: word, Truth: word},
+			Word: w, POS: text.POS(i).String(), WordMeasures: eval.WordMeasures{Human: human, Labels: word,
+				Truth: word},
 			Q01: .3 + eval.Number(i)/10, Q10: .1, T01: .34, T10: eval.Undefined(),
 		})
 	}
@@ -94,8 +98,9 @@ func drawnRuns(paper bool) []Run {
 					if mil {
 						ap += .05
 					}
-					runs = append(runs, Run{Name: "run", Arm: arm, MIL: mil, Noise: noise, Seed: seed, PaperData: paper, Result: drawnResult(ap),
-						ThresholdFrom: "validation", Audit: &AuditFigures{eval.Number(ap), eval.Number(ap + .1), eval.Number(ap - .1), .9, "own scores"}})
+					runs = append(runs, Run{Name: "run", Arm: arm, MIL: mil, Noise: noise, Seed: seed, PaperData: paper,
+						Result: drawnResult(ap), ThresholdFrom: "validation", Audit: &AuditFigures{eval.Number(ap),
+							eval.Number(ap + .1), eval.Number(ap - .1), .9, "own scores"}})
 				}
 			}
 		}
@@ -112,7 +117,8 @@ func videoRuns() []Run {
 		for _, level := range []string{VideoLevel, FrameLevel} {
 			result := drawnResult(.3 + float64(i)/50)
 			result.CaptionsPerBag, result.GroupSize = 20, PublishedSizes(3)
-			runs = append(runs, Run{Name: "run", Arm: arm, MIL: level == VideoLevel, Level: level, PaperData: true, Result: result})
+			runs = append(runs, Run{Name: "run", Arm: arm, MIL: level == VideoLevel, Level: level, PaperData: true,
+				Result: result})
 		}
 	}
 	return allTitled(runs...)
@@ -169,8 +175,10 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 func TestWriteRun_WritesPageCurvesAndRates(t *testing.T) {
 	folder := t.TempDir()
 	result := drawnResult(.6)
-	r := &Run{ArmTitle: "NMN-FD", Name: "nmn-fd_40", Dataset: "scenes", Arm: NMNFD, MIL: true, Noise: .4, Seed: 7, Result: result,
-		Config: "learning_rate: 0.001\nnote: \"```\"\n", Curve: drawnCurve(), Rates: result.NoiseRates(), Duration: 83 * time.Second}
+	r := &Run{ArmTitle: "NMN-FD", Name: "nmn-fd_40", Dataset: "scenes", Arm: NMNFD, MIL: true, Noise: .4, Seed: 7,
+		Result: result,
+		Config: "learning_rate: 0.001\nnote: \"```\"\n", Curve: drawnCurve(), Rates: result.NoiseRates(),
+		Duration: 83 * time.Second}
 	if err := WriteRun(folder, r); err != nil {
 		t.Fatal(err)
 	}
@@ -251,14 +259,16 @@ func TestPairedTable_UsesCommonSeedsOnly(t *testing.T) {
 		t.Fatalf("%d rows, want NMN-FI alone: NMN-FD with MIL has no star", len(table.Rows))
 	}
 	cells := table.Rows[0].Cells
-	if cells[2].Text != "1" || cells[3].Text != "1/1" || math.Abs(float64(cells[4].Value)-3) > 1e-9 || cells[4].Spread.Defined() {
+	if cells[2].Text != "1" || cells[3].Text != "1/1" || math.Abs(float64(cells[4].Value)-3) > 1e-9 ||
+		cells[4].Spread.Defined() {
 		t.Errorf("row %+v, want 1 seed and +3.00 without a deviation", cells)
 	}
 }
 
 func TestTables_RefuseASeedGivenTwice(t *testing.T) {
 	runs := []Run{{Name: "a", Arm: Star, Result: drawnResult(.5)}, {Name: "b", Arm: Star, Result: drawnResult(.6)}}
-	for name, f := range map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable, "paired": againstStar, "seeds": SeedTable} {
+	for name, f := range map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable,
+		"paired": againstStar, "seeds": SeedTable} {
 		if _, err := f(runs); err == nil || !strings.Contains(err.Error(), `"a" and "b"`) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -266,7 +276,8 @@ func TestTables_RefuseASeedGivenTwice(t *testing.T) {
 }
 
 func TestTables_WithoutRunsOrTruth(t *testing.T) {
-	for name, f := range map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable, "paired": againstStar, "seeds": SeedTable} {
+	for name, f := range map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable,
+		"paired": againstStar, "seeds": SeedTable} {
 		table, err := f([]Run{{Arm: Star}})
 		if err != nil || len(table.Rows) != 0 {
 			t.Errorf("%s of a run that was not evaluated: %d rows, %v", name, len(table.Rows), err)

@@ -76,7 +76,8 @@ func pageTables(tables []*Table) []pageTable {
 }
 
 // namespaces of a drawing that stands by itself; inside a page it needs none.
-var namespaces = [][]byte{[]byte(`xmlns="http://www.w3.org/2000/svg"`), []byte(`xmlns:xlink="http://www.w3.org/1999/xlink"`)}
+var namespaces = [][]byte{[]byte(`xmlns="http://www.w3.org/2000/svg"`),
+	[]byte(`xmlns:xlink="http://www.w3.org/1999/xlink"`)}
 
 // inlineSVG is a drawing as a part of a page; empty where there is nothing to draw.
 func inlineSVG(draw func(w io.Writer) (bool, error)) (template.HTML, error) {

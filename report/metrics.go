@@ -87,7 +87,8 @@ const (
 // mAP (labels) is among the main ones.
 var (
 	mainMeasures    = []string{"AP (truth)", "human AP", "OF1", "CF1", "OF1 at θ*", "CF1 at θ*", "Brier"}
-	furtherMeasures = []string{"ECE", "q01 error", "q10 error", "audit AP", "audit AP, z=1", "audit AP, z=0", "audit P@1000", thresholdColumn, auditColumn}
+	furtherMeasures = []string{"ECE", "q01 error", "q10 error", "audit AP", "audit AP, z=1", "audit AP, z=0",
+		"audit P@1000", thresholdColumn, auditColumn}
 )
 
 func truthKnown(cells []cellOf) bool {

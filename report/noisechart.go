@@ -4,11 +4,11 @@ import (
 	"image/color"
 	"io"
 
-	"nmn/eval"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"nmn/eval"
 )
 
 // chartedWords is the number of words up to which a chart can be read.
@@ -83,8 +83,10 @@ func (s noiseStrips) Plot(c draw.Canvas, p *plot.Plot) {
 			c.StrokeLine2(style, from, y+height, to, y+height)
 		}
 		if q := w.Spread; q != nil {
-			line(x(eval.Number(q.Quantiles[0])), x(eval.Number(q.Quantiles[4])), 0, draw.LineStyle{Color: stripColor, Width: vg.Points(1.5)})
-			line(x(eval.Number(q.Quantiles[1])), x(eval.Number(q.Quantiles[3])), 0, draw.LineStyle{Color: stripColor, Width: vg.Points(6)})
+			line(x(eval.Number(q.Quantiles[0])), x(eval.Number(q.Quantiles[4])), 0, draw.LineStyle{Color: stripColor,
+				Width: vg.Points(1.5)})
+			line(x(eval.Number(q.Quantiles[1])), x(eval.Number(q.Quantiles[3])), 0, draw.LineStyle{Color: stripColor,
+				Width: vg.Points(6)})
 		} else {
 			line(toX(0), x(w.Rate), 0, draw.LineStyle{Color: stripColor, Width: vg.Points(6)})
 		}
@@ -92,8 +94,10 @@ func (s noiseStrips) Plot(c draw.Canvas, p *plot.Plot) {
 			line(x(e.Low), x(e.High), -vg.Points(5), draw.LineStyle{Color: estimateColor, Width: vg.Points(1.5)})
 		}
 		if w.True.Defined() {
-			c.StrokeLine2(draw.LineStyle{Color: red, Width: vg.Points(1.8)}, x(w.True), y-vg.Points(5), x(w.True), y+vg.Points(5))
+			c.StrokeLine2(draw.LineStyle{Color: red, Width: vg.Points(1.8)}, x(w.True), y-vg.Points(5), x(w.True),
+				y+vg.Points(5))
 		}
-		c.DrawGlyph(draw.GlyphStyle{Color: blue, Radius: vg.Points(2.4), Shape: draw.CircleGlyph{}}, vg.Point{X: x(w.Rate), Y: y})
+		c.DrawGlyph(draw.GlyphStyle{Color: blue, Radius: vg.Points(2.4), Shape: draw.CircleGlyph{}},
+			vg.Point{X: x(w.Rate), Y: y})
 	}
 }

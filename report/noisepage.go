@@ -31,8 +31,8 @@ func (r *NoiseReport) WritePage(w io.Writer) error {
 		Truth, Estimate, Cut bool
 		Charted              int
 	}{
-		Style: template.CSS(pageStyle + noisePageStyle), Report: r, Chart: chart, Charted: chartedWords, Cut: len(r.Q01.Words) > chartedWords,
-		Truth:    r.any(func(w WordRate) bool { return w.True.Defined() }),
+		Style: template.CSS(pageStyle + noisePageStyle), Report: r, Chart: chart, Charted: chartedWords,
+		Cut: len(r.Q01.Words) > chartedWords, Truth: r.any(func(w WordRate) bool { return w.True.Defined() }),
 		Estimate: r.any(func(w WordRate) bool { return w.Estimate != nil }),
 	}
 	page.Tables = pageTables(r.Tables(0))

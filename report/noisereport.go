@@ -45,7 +45,7 @@ type WordRate struct {
 	Spread *rates.Spread `json:"spread,omitempty"`
 	True   eval.Number   `json:"true"`
 	Error  eval.Number   `json:"error"` // distance from the true rate
-	// Estimate is what out-of-fold scores have told before training, where they have.
+	// Estimate is what was estimated from out-of-fold scores before training; nil where nothing was.
 	Estimate *WordEstimate `json:"estimate,omitempty"`
 }
 
@@ -83,7 +83,8 @@ func NewRateReport(list []WordRate) RateReport {
 	}
 	slices.SortStableFunc(list, func(a, b WordRate) int { return cmp.Compare(b.Rate, a.Rate) })
 	return RateReport{
-		Mean: mean(func(w WordRate) eval.Number { return w.Rate }), True: mean(func(w WordRate) eval.Number { return w.True }),
+		Mean:  mean(func(w WordRate) eval.Number { return w.Rate }),
+		True:  mean(func(w WordRate) eval.Number { return w.True }),
 		Error: mean(func(w WordRate) eval.Number { return w.Error }), Words: list,
 	}
 }
@@ -120,15 +121,20 @@ func (r *NoiseReport) Tables(most int) []*Table {
 
 func (r *NoiseReport) summary() *Table {
 	t := &Table{
-		Title:   fmt.Sprintf("Noise model of %s, %s, epoch %d, step %d: means over %d words", r.Run, r.kind(), r.Epoch, r.Step, len(r.Q01.Words)),
-		Columns: []Column{{Name: "rate", Text: true}, {Name: "mean", Decimals: 4}, {Name: "true", Decimals: 4}, {Name: "mean error", Decimals: 4}},
+		Title: fmt.Sprintf("Noise model of %s, %s, epoch %d, step %d: means over %d words", r.Run, r.kind(), r.Epoch,
+			r.Step, len(r.Q01.Words)),
+		Columns: []Column{{Name: "rate", Text: true}, {Name: "mean", Decimals: 4}, {Name: "true", Decimals: 4},
+			{Name: "mean error", Decimals: 4}},
 	}
 	for _, side := range r.sides() {
-		t.Rows = append(t.Rows, Row{Cells: []Cell{words(side.title), number(side.Mean), number(side.True), number(side.Error)}})
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(side.title), number(side.Mean), number(side.True),
+			number(side.Error)}})
 	}
 	t.dropEmptyColumns()
 	if r.FeatureDependent {
-		note := fmt.Sprintf("Rates of each bag of the %s split (%d bags); what stands for a word is the mean over them.", r.Split, r.Bags)
+		note := fmt.Sprintf(
+			"Rates of each bag of the %s split (%d bags); what stands for a word is the mean over them.", r.Split,
+			r.Bags)
 		if r.LeftOut > 0 {
 			note += fmt.Sprintf(" %d more could not be read.", r.LeftOut)
 		}
@@ -150,7 +156,8 @@ func (s noiseSide) table(most int) *Table {
 	for _, level := range rates.SpreadLevels {
 		t.Columns = append(t.Columns, figure(fmt.Sprintf("%g %%", 100*level)))
 	}
-	t.Columns = append(t.Columns, figure(s.truth), figure("error"), figure("from scores"), figure("low"), figure("high"), Column{Name: "remarks", Text: true})
+	t.Columns = append(t.Columns, figure(s.truth), figure("error"), figure("from scores"), figure("low"),
+		figure("high"), Column{Name: "remarks", Text: true})
 	shown := s.Words
 	if most > 0 && most < len(shown) {
 		shown = shown[:most]
@@ -195,11 +202,13 @@ func (w WordRate) cells() []Cell {
 
 func (s noiseSide) departures() *Table {
 	t := &Table{
-		Title:   "Where " + s.symbol + " departs most from the mean of its word",
-		Columns: []Column{{Name: "bag", Text: true}, {Name: "word", Text: true}, {Name: s.symbol, Decimals: s.decimals}, {Name: "mean", Decimals: s.decimals}},
+		Title: "Where " + s.symbol + " departs most from the mean of its word",
+		Columns: []Column{{Name: "bag", Text: true}, {Name: "word", Text: true}, {Name: s.symbol, Decimals: s.decimals},
+			{Name: "mean", Decimals: s.decimals}},
 	}
 	for _, d := range s.Departures {
-		t.Rows = append(t.Rows, Row{Cells: []Cell{words(d.ID), words(d.Word), number(eval.Number(d.Rate)), number(eval.Number(d.Mean))}})
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(d.ID), words(d.Word), number(eval.Number(d.Rate)),
+			number(eval.Number(d.Mean))}})
 	}
 	return t
 }

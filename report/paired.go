@@ -24,9 +24,10 @@ func PairedTable(runs []Run, reference string) (*Table, error) {
 	}
 	columns := metrics(truthKnown(cells))
 	t := &Table{
-		Title:   "Paired differences against " + titleOf(runs, reference) + ": mean ± standard deviation over seeds",
-		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "seeds"}, {Name: "ahead in AP"}},
-		Notes:   []string{"AP, F1, ECE and audit in points of percent."},
+		Title: "Paired differences against " + titleOf(runs, reference) + ": mean ± standard deviation over seeds",
+		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "seeds"},
+			{Name: "ahead in AP"}},
+		Notes: []string{"AP, F1, ECE and audit in points of percent."},
 	}
 	t.addMetrics(columns, "Δ ", true)
 	var last cellKey

@@ -21,8 +21,9 @@ func PaperTable(runs []Run) (*Table, error) {
 		return nil, err
 	}
 	t := &Table{
-		Title:   "Concept detection, average precision with human agreement (%)",
-		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: levelColumn, Text: true}, {Name: "arm", Text: true}, {Name: "source", Text: true}},
+		Title: "Concept detection, average precision with human agreement (%)",
+		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: levelColumn, Text: true}, {Name: "arm", Text: true},
+			{Name: "source", Text: true}},
 	}
 	for _, name := range groupNames() {
 		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
@@ -172,8 +173,9 @@ func PublishedTable(table int) (*Table, error) {
 		return nil, fmt.Errorf("report: published table %d, want 1, 2 or 3", table)
 	}
 	t := &Table{
-		Title:   fmt.Sprintf("Published: Table %d, average precision (%%)", table),
-		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: levelColumn, Text: true}, {Name: "arm", Text: true}, {Name: "source", Text: true}},
+		Title: fmt.Sprintf("Published: Table %d, average precision (%%)", table),
+		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: levelColumn, Text: true}, {Name: "arm", Text: true},
+			{Name: "source", Text: true}},
 	}
 	for _, name := range groupNames() {
 		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})

@@ -7,14 +7,14 @@ import (
 	"io"
 	"strconv"
 
-	"nmn/text"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"nmn/text"
 )
 
 // pngResolution is in dots per inch.
@@ -46,7 +46,8 @@ func newPlot(title, x, y string) *plot.Plot {
 // palette is for the stages of a run and for parts of speech, told apart by the colour-blind too (Okabe and
 // Ito).
 var palette = [text.POSCount]color.RGBA{
-	blue, red, {R: 0, G: 158, B: 115, A: 255}, {R: 204, G: 121, B: 167, A: 255}, {R: 230, G: 159, B: 0, A: 255}, {R: 86, G: 180, B: 233, A: 255}, {R: 130, G: 130, B: 130, A: 255},
+	blue, red, {R: 0, G: 158, B: 115, A: 255}, {R: 204, G: 121, B: 167, A: 255}, {R: 230, G: 159, B: 0, A: 255},
+	{R: 86, G: 180, B: 233, A: 255}, {R: 130, G: 130, B: 130, A: 255},
 }
 
 func addDots(p *plot.Plot, xys plotter.XYs, c color.Color) error {
@@ -142,7 +143,8 @@ func drawPanels(w io.Writer, format string, panels ...*plot.Plot) error {
 
 // drawGrid draws rows of plots, all of one length; nil leaves a place empty.
 func drawGrid(w io.Writer, format string, rows [][]*plot.Plot) error {
-	return drawSized(w, format, vg.Point{X: panelWidth * vg.Length(len(rows[0])), Y: panelHeight * vg.Length(len(rows))}, rows)
+	return drawSized(w, format, vg.Point{X: panelWidth * vg.Length(len(rows[0])),
+		Y: panelHeight * vg.Length(len(rows))}, rows)
 }
 
 // drawSized is the same at a size of the whole.
@@ -157,7 +159,8 @@ func drawSized(w io.Writer, format string, size vg.Point, rows [][]*plot.Plot) e
 			return err
 		}
 		// A reader without the font falls back to another serif instead of the browser's default.
-		_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("Liberation Serif;"), []byte("Liberation Serif,Times New Roman,serif;")))
+		_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("Liberation Serif;"),
+			[]byte("Liberation Serif,Times New Roman,serif;")))
 		return err
 	case "png":
 		canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngResolution))}
@@ -170,10 +173,12 @@ func drawSized(w io.Writer, format string, size vg.Point, rows [][]*plot.Plot) e
 
 func drawOn(canvas vg.CanvasSizer, rows [][]*plot.Plot) {
 	whole := draw.New(canvas)
-	whole.FillPolygon(color.White, []vg.Point{whole.Min, {X: whole.Max.X, Y: whole.Min.Y}, whole.Max, {X: whole.Min.X, Y: whole.Max.Y}})
+	whole.FillPolygon(color.White, []vg.Point{whole.Min, {X: whole.Max.X, Y: whole.Min.Y}, whole.Max,
+		{X: whole.Min.X, Y: whole.Max.Y}})
 	tiles := draw.Tiles{
 		Rows: len(rows), Cols: len(rows[0]), PadX: 6 * vg.Millimeter, PadY: 4 * vg.Millimeter,
-		PadTop: 2 * vg.Millimeter, PadBottom: 2 * vg.Millimeter, PadLeft: 2 * vg.Millimeter, PadRight: 4 * vg.Millimeter,
+		PadTop: 2 * vg.Millimeter, PadBottom: 2 * vg.Millimeter, PadLeft: 2 * vg.Millimeter,
+		PadRight: 4 * vg.Millimeter,
 	}
 	for i, row := range plot.Align(rows, tiles, whole) {
 		for j, c := range row {

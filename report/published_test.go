@@ -26,7 +26,8 @@ func TestPublished_GroupsAverageToAll(t *testing.T) {
 			allowed = .06 // printed with one digit after the point
 		}
 		if mean := sum / float64(sizes.All); math.Abs(mean-float64(p.AP.All)) > allowed {
-			t.Errorf("Table %d, noise %v, %s: the groups average to %.3f, printed is %v", p.Table, p.Noise, paperName(p.Arm, p.MIL), mean, p.AP.All)
+			t.Errorf("Table %d, noise %v, %s: the groups average to %.3f, printed is %v", p.Table, p.Noise,
+				paperName(p.Arm, p.MIL), mean, p.AP.All)
 		}
 	}
 	for table := 1; table <= 3; table += 2 {

@@ -19,9 +19,11 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 			"true)", len(r.Classes), r.Bags),
 		Columns: []Column{
 			{Name: "word", Text: true}, {Name: "labels"}, {Name: "true, est.", Decimals: 1},
-			{Name: "q01", Decimals: 3}, {Name: "q01 low", Decimals: 3}, {Name: "q01 high", Decimals: 3}, {Name: "T01", Decimals: 3},
-			{Name: "q10", Decimals: 4}, {Name: "q10 low", Decimals: 4}, {Name: "q10 high", Decimals: 4}, {Name: "T10", Decimals: 4},
-			{Name: "a", Decimals: 2}, {Name: "b", Decimals: 2}, {Name: "AUC", Decimals: 3}, {Name: "theta", Decimals: 3}, {Name: "remarks", Text: true},
+			{Name: "q01", Decimals: 3}, {Name: "q01 low", Decimals: 3}, {Name: "q01 high", Decimals: 3},
+			{Name: "T01", Decimals: 3}, {Name: "q10", Decimals: 4}, {Name: "q10 low", Decimals: 4},
+			{Name: "q10 high", Decimals: 4}, {Name: "T10", Decimals: 4}, {Name: "a", Decimals: 2},
+			{Name: "b", Decimals: 2}, {Name: "AUC", Decimals: 3}, {Name: "theta", Decimals: 3},
+			{Name: "remarks", Text: true},
 		},
 	}
 	if truth == nil {

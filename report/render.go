@@ -12,7 +12,8 @@ import (
 )
 
 // markdownEscapes are the characters that Markdown would take for markup inside a cell.
-var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "\n", " ")
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "\n",
+	" ")
 
 func (t *Table) markdown(b *strings.Builder) {
 	if t.Title != "" {

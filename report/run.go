@@ -129,8 +129,9 @@ func (k cellKey) compare(o cellKey) int {
 		}
 		return 0
 	}
-	return cmp.Or(cmp.Compare(k.noise, o.noise), cmp.Compare(k.flips.Q01, o.flips.Q01), cmp.Compare(k.flips.Q10, o.flips.Q10),
-		cmp.Compare(mil(k), mil(o)), cmp.Compare(k.place, o.place), cmp.Compare(k.arm, o.arm))
+	return cmp.Or(cmp.Compare(k.noise, o.noise), cmp.Compare(k.flips.Q01, o.flips.Q01),
+		cmp.Compare(k.flips.Q10, o.flips.Q10), cmp.Compare(mil(k), mil(o)), cmp.Compare(k.place, o.place),
+		cmp.Compare(k.arm, o.arm))
 }
 
 // cellOf is a row of a table: one arm at one noise level, over its seeds.
@@ -156,7 +157,8 @@ func group(runs []Run) ([]cellOf, error) {
 		}
 		for _, other := range cells[i].runs {
 			if other.Seed == r.Seed {
-				return nil, fmt.Errorf("report: %s at noise %s: seed %d is given twice (%q and %q)", r.armName(), r.key().noiseCell().Text, r.Seed, other.Name, r.Name)
+				return nil, fmt.Errorf("report: %s at noise %s: seed %d is given twice (%q and %q)", r.armName(),
+					r.key().noiseCell().Text, r.Seed, other.Name, r.Name)
 			}
 		}
 		cells[i].runs = append(cells[i].runs, r)

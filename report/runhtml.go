@@ -43,7 +43,8 @@ const strippedWords = 20
 // noise rates, words, bags and configuration, as far as the run has them.
 func (r *Run) WriteHTML(w io.Writer) error {
 	name := r.armName()
-	p := runHTML{Style: template.CSS(pageStyle + htmlFile("run.css") + htmlFile("bags.css")), Title: name, Scored: r.Scored, Config: strings.TrimRight(r.Config, "\n")}
+	p := runHTML{Style: template.CSS(pageStyle + htmlFile("run.css") + htmlFile("bags.css")), Title: name,
+		Scored: r.Scored, Config: strings.TrimRight(r.Config, "\n")}
 	if r.Name != "" {
 		p.Title = r.Name + ": " + name
 	}
@@ -122,7 +123,8 @@ func noiseOfRates(list labels.Table) *NoiseReport {
 var meanings = []struct{ name, meaning string }{
 	{"AP (truth)", "Average precision against what truly holds: how well a word ranks the bags, mean over words."},
 	{"human AP", "Average precision that asks for no more agreement than people reach among themselves."},
-	{"mAP (labels)", "Average precision against the labels of this set: how well a word ranks the bags, mean over words."},
+	{"mAP (labels)",
+		"Average precision against the labels of this set: how well a word ranks the bags, mean over words."},
 	{"OF1", "F1 of all predictions at p ≥ 0.5 as one list: frequent words count most."},
 	{"CF1", "F1 of the mean precision and recall of words at p ≥ 0.5: every word counts the same."},
 	{"OF1 at θ*", "The same as OF1 where p reaches the threshold θ*, found without labels."},
@@ -141,7 +143,8 @@ func headlines(r *Run) []headline {
 		if !v.Defined() || m.name == "mAP (labels)" && r.Result.Truth != nil {
 			continue
 		}
-		h := headline{Name: m.name, Value: fmt.Sprintf("%.*f", metric.decimals, float64(metric.scale*v)), Meaning: m.meaning}
+		h := headline{Name: m.name, Value: fmt.Sprintf("%.*f", metric.decimals, float64(metric.scale*v)),
+			Meaning: m.meaning}
 		if metric.scale == 100 {
 			h.Value += " %"
 		}

@@ -17,15 +17,17 @@ import (
 func shownRun() *Run {
 	result := drawnResult(.6)
 	result.Words[1].Word = markup
-	curves := eval.ByGroup[[]eval.CurvePoint]{All: []eval.CurvePoint{{Recall: .2, Precision: 1}, {Recall: 1, Precision: .3}}}
+	curves := eval.ByGroup[[]eval.CurvePoint]{All: []eval.CurvePoint{{Recall: .2, Precision: 1},
+		{Recall: 1, Precision: .3}}}
 	curves.Group[text.NN], curves.Group[text.VB] = curves.All, curves.All
 	curve := drawnCurve()
 	curve[0].Stage = markup
 	return &Run{
-		Name: markup, Dataset: markup, Arm: markup, Noise: .4, Seed: 7, Result: result, ThresholdFrom: markup, Config: "images: " + markup + hostile,
-		Curve: curve, Rates: result.NoiseRates(), Duration: 83 * time.Second,
+		Name: markup, Dataset: markup, Arm: markup, Noise: .4, Seed: 7, Result: result, ThresholdFrom: markup,
+		Config: "images: " + markup + hostile, Curve: curve, Rates: result.NoiseRates(), Duration: 83 * time.Second,
 		Scored: &Scored{Against: "true labels", Split: markup, Curves: curves,
-			Right: []ShownBag{{ID: markup, JPEG: []byte("jpeg"), Labels: []ShownLabel{{markup, .9996, HitLabel, true}, {"dog", .61, IncorrectLabel, false}, {"cat", .0004, MissingLabel, false}}}},
+			Right: []ShownBag{{ID: markup, JPEG: []byte("jpeg"), Labels: []ShownLabel{{markup, .9996, HitLabel, true},
+				{"dog", .61, IncorrectLabel, false}, {"cat", .0004, MissingLabel, false}}}},
 			Wrong: []ShownBag{{ID: "no picture", Labels: []ShownLabel{{"dog", .98, IncorrectLabel, true}}}},
 		},
 	}
@@ -52,7 +54,8 @@ func TestWriteHTML_IsAsTheGoldenFile(t *testing.T) {
 func TestWriteHTML_ShowsEverySectionInOrder(t *testing.T) {
 	content, elements := parsed(t, []byte(htmlOf(t, shownRun())))
 	at := 0
-	for _, heading := range []string{"What it is worth", "Training", "Precision and recall", "Noise of the labels", "Words", "What it says of single bags", "Configuration"} {
+	for _, heading := range []string{"What it is worth", "Training", "Precision and recall", "Noise of the labels",
+		"Words", "What it says of single bags", "Configuration"} {
 		next := strings.Index(content[at:], "\n"+heading+"\n")
 		if next < 0 {
 			t.Fatalf("%q is missing, or not behind the section before", heading)
@@ -62,7 +65,8 @@ func TestWriteHTML_ShowsEverySectionInOrder(t *testing.T) {
 	if elements["svg"] != 4 || elements["img"] != 1 || elements["article"] != 2 || elements["section"] != 7 {
 		t.Errorf("elements %v", elements)
 	}
-	for _, part := range []string{"AP (truth)", "60.0 %", "human AP", "OF1 at θ*", "Here it is 0.312.", "ECE", "> 99.9", "< 0.1", "61.0", "✗", "seed: 7"} {
+	for _, part := range []string{"AP (truth)", "60.0 %", "human AP", "OF1 at θ*", "Here it is 0.312.", "ECE", "> 99.9",
+		"< 0.1", "61.0", "✗", "seed: 7"} {
 		if !strings.Contains(content, part) {
 			t.Errorf("the page does not tell %q", part)
 		}
@@ -79,7 +83,8 @@ func TestWriteHTML_EscapesAndLoadsNothing(t *testing.T) {
 	if n := strings.Count(content, markup); n < 12 {
 		t.Errorf("the name full of markup is %d times on the page", n)
 	}
-	for _, source := range regexp.MustCompile(`(?i)\b(?:src|href|srcset|action|data)\s*=\s*"([^"]*)"`).FindAllStringSubmatch(page, -1) {
+	for _, source := range regexp.MustCompile(
+		`(?i)\b(?:src|href|srcset|action|data)\s*=\s*"([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if source[1] != "data:image/jpeg;base64,anBlZw==" {
 			t.Errorf("the page loads %q", source[1])
 		}
@@ -101,7 +106,8 @@ func TestWriteHTML_OfWhatTheRunHas(t *testing.T) {
 	r := shownRun()
 	r.Result.Truth, r.Rates, r.Scored = nil, nil, nil
 	page := htmlOf(t, r)
-	if _, elements := parsed(t, []byte(page)); elements["section"] != 4 || !strings.Contains(page, "mAP (labels)") || !strings.Contains(page, "Against the labels, on 200 bags") {
+	if _, elements := parsed(t, []byte(page)); elements["section"] != 4 || !strings.Contains(page, "mAP (labels)") ||
+		!strings.Contains(page, "Against the labels, on 200 bags") {
 		t.Errorf("without truth, rates and scores: %v", elements)
 	}
 }
@@ -113,7 +119,8 @@ func TestRateScatter_NeedsTheTruth(t *testing.T) {
 	}
 	rates[0].T01 = .3
 	var b bytes.Buffer
-	if drawn, err := RateScatter(&b, "svg", rates); !drawn || err != nil || !strings.Contains(b.String(), "q01") || strings.Contains(b.String(), "q10") {
+	if drawn, err := RateScatter(&b, "svg", rates); !drawn || err != nil || !strings.Contains(b.String(), "q01") ||
+		strings.Contains(b.String(), "q10") {
 		t.Errorf("of one rate: %v, %v", drawn, err)
 	}
 }

@@ -5,14 +5,14 @@ import (
 	"image/color"
 	"io"
 
-	"nmn/eval"
-	"nmn/labels"
-	"nmn/text"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"nmn/eval"
+	"nmn/labels"
+	"nmn/text"
 )
 
 // ScoreCurves draws precision against recall as "svg" or "png": of all words, with dots where the two
@@ -78,7 +78,8 @@ func addCuts(p *plot.Plot, m *eval.Measures) error {
 		f1    eval.F1
 		color color.Color
 		shape draw.GlyphDrawer
-	}{{"p ≥ 0.5", labels.AtThreshold.All, red, draw.BoxGlyph{}}, {"p ≥ θ*", labels.AtPlugIn.All, color.Black, draw.PyramidGlyph{}}} {
+	}{{"p ≥ 0.5", labels.AtThreshold.All, red, draw.BoxGlyph{}}, {"p ≥ θ*", labels.AtPlugIn.All, color.Black,
+		draw.PyramidGlyph{}}} {
 		if !cut.f1.OR.Defined() || !cut.f1.OP.Defined() {
 			continue
 		}
@@ -102,8 +103,14 @@ func RateScatter(w io.Writer, format string, rates labels.Table) (bool, error) {
 		color color.Color
 		of    func(labels.Row) (truth, estimate eval.Number)
 	}{
-		{"Missing: q01", blue, func(r labels.Row) (eval.Number, eval.Number) { return eval.Number(r.T01), eval.Number(r.Q01) }},
-		{"Made up: q10", red, func(r labels.Row) (eval.Number, eval.Number) { return eval.Number(r.T10), eval.Number(r.Q10) }},
+		{"Missing: q01", blue, func(r labels.Row) (eval.Number,
+			eval.Number) {
+			return eval.Number(r.T01), eval.Number(r.Q01)
+		}},
+		{"Made up: q10", red, func(r labels.Row) (eval.Number,
+			eval.Number) {
+			return eval.Number(r.T10), eval.Number(r.Q10)
+		}},
 	} {
 		var xys plotter.XYs
 		top := 0.0

@@ -186,7 +186,8 @@ func (t *Table) only(title string, wanted func(measure string) bool) *Table {
 	keep := make([]bool, len(t.Columns))
 	for i, c := range t.Columns {
 		measure := measureOf(c)
-		isMeasure := measure == thresholdColumn || measure == auditColumn || slices.ContainsFunc(metrics(true), func(m metric) bool { return m.name == measure })
+		isMeasure := measure == thresholdColumn || measure == auditColumn ||
+			slices.ContainsFunc(metrics(true), func(m metric) bool { return m.name == measure })
 		keep[i] = !isMeasure || wanted(measure)
 	}
 	out := &Table{Title: title, Columns: kept(t.Columns, keep), Notes: t.Notes}

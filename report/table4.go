@@ -30,7 +30,8 @@ func Table4(title string, rows []CaptionRow) *Table {
 	t := blankTable4(title)
 	t.Columns = append(t.Columns, Column{Name: "seeds"})
 	for _, r := range rows {
-		row := Row{Cells: []Cell{words(r.Name)}, aside: r.Aside, Rule: len(t.Rows) > 0 && r.Aside != t.Rows[len(t.Rows)-1].aside}
+		row := Row{Cells: []Cell{words(r.Name)}, aside: r.Aside, Rule: len(t.Rows) > 0 &&
+			r.Aside != t.Rows[len(t.Rows)-1].aside}
 		for _, c := range table4Columns {
 			var values []eval.Number
 			for _, s := range r.Scores {

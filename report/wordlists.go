@@ -49,8 +49,8 @@ func rankedWords(r *eval.Result) ([]ranked, string) {
 
 func wordTable(title string, list []ranked) *Table {
 	t := &Table{Title: title, Columns: []Column{
-		{Name: "word", Text: true}, {Name: "POS", Text: true}, {Name: "AP", Decimals: 2}, {Name: "P at human recall", Decimals: 2},
-		{Name: "bags with it"}, {Name: "F1", Decimals: 2},
+		{Name: "word", Text: true}, {Name: "POS", Text: true}, {Name: "AP", Decimals: 2},
+		{Name: "P at human recall", Decimals: 2}, {Name: "bags with it"}, {Name: "F1", Decimals: 2},
 	}}
 	for _, w := range list {
 		phr, bags, f1 := eval.Undefined(), dash, eval.Undefined()
@@ -75,7 +75,8 @@ func RateTables(rates labels.Table, n int) []*Table {
 		slices.SortStableFunc(list, func(a, b labels.Row) int { return cmp.Compare(of(b), of(a)) })
 		t := &Table{Title: title, Columns: []Column{
 			{Name: "word", Text: true}, {Name: "POS", Text: true},
-			{Name: "q01", Decimals: 3}, {Name: "T01", Decimals: 3}, {Name: "q10", Decimals: 3}, {Name: "T10", Decimals: 3},
+			{Name: "q01", Decimals: 3}, {Name: "T01", Decimals: 3}, {Name: "q10", Decimals: 3},
+			{Name: "T10", Decimals: 3},
 		}}
 		for _, w := range list[:min(n, len(list))] {
 			t.Rows = append(t.Rows, Row{Cells: []Cell{

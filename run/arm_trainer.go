@@ -46,7 +46,10 @@ func (r *armRun) TrainNet(ctx context.Context, t recipe.Training) (err error) {
 	var keeping error
 	run.observers = nil
 	if t.Evaluated != nil {
-		run.observers = []train.Observer{{Evaluated: func(e train.Evaluated) { keeping = cmp.Or(keeping, t.Evaluated(&e)) }}}
+		run.observers = []train.Observer{{Evaluated: func(e train.Evaluated) {
+			keeping = cmp.Or(keeping,
+				t.Evaluated(&e))
+		}}}
 	}
 	_, _, err = run.learn(ctx, t.Arm, net, plan, nil)
 	return cmp.Or(keeping, err)
@@ -67,8 +70,8 @@ func (r *armRun) Score(ctx context.Context, dir string, set *loader.Set) (logits
 	}
 	if len(scores.Bad) > 0 {
 		bad := scores.Bad[0]
-		return nil, fmt.Errorf("bag %s cannot be read, and every bag needs a score: take it out of the data (%w)", bad.ID,
-			bad.Err)
+		return nil, fmt.Errorf("bag %s cannot be read, and every bag needs a score: take it out of the data (%w)",
+			bad.ID, bad.Err)
 	}
 	return scores.Logits.Float32s(), nil
 }

@@ -6,20 +6,19 @@ import (
 	"slices"
 	"strings"
 
-	"nmn/recipe"
-
 	"go.yaml.in/yaml/v3"
+
+	"nmn/recipe"
 )
 
 // mayChange are the settings that a run may be continued with, for they change no step.
 var mayChange = []string{
 	"run.", "build.", "size", "data.max_bad_samples", "train.stage1_epochs", "train.stage2_epochs", "train.max_steps",
-	"train.log_steps",
-	"train.evaluate_", "train.checkpoint_", "train.keep_best",
+	"train.log_steps", "train.evaluate_", "train.checkpoint_", "train.keep_best",
 }
 
-// convExact is the one setting of a room that may change which may not: it changes the last bits of every
-// step, on the same machine.
+// convExact is the one setting below run. that may not change: it changes the last bits of every step, on the same
+// machine.
 const convExact = "run.conv_exact"
 
 // FirstChange finds the first setting that makes two configurations different runs.
@@ -48,6 +47,7 @@ func orEmpty(s string) string {
 	return s
 }
 
+// formKey is the key of the form of the recipe.
 const formKey = "recipe.form"
 
 // Flatten maps the path of each value of a configuration, such as data.noise, to the value.

@@ -58,7 +58,7 @@ func chosenHow(bags, drawn int) string {
 		drawn-ComparedByChance, bags-ComparedByChance)
 }
 
-// besideStage1 puts an arm of stage 2 beside the net that it started from; nil where nothing tells what that
+// besideStage1 puts an arm of stage 2 beside the net that it started from; nil where it is not known what that net
 // said of the same bags.
 func (r *armRun) besideStage1(ctx context.Context, page *report.Run, set *loader.Set) (*report.Comparison, error) {
 	if r.from == "" || page.Scored == nil {

@@ -3,6 +3,8 @@ package run
 import (
 	"slices"
 
+	"go.yaml.in/yaml/v3"
+
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/loader/dataset"
@@ -10,8 +12,6 @@ import (
 	"nmn/model"
 	"nmn/recipe"
 	"nmn/train"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Config is everything that makes a run: where the data comes from, which net learns, how, and on which device. It
@@ -58,13 +58,14 @@ const (
 // Size is how much a preset of scenes makes and trains.
 type Size string
 
+// The sizes of presets of scenes.
 const (
 	Quick Size = "quick" // minutes on a laptop
-	Full  Size = "full"
-	Auto  Size = "auto" // of an experiment: full where it fits the budget
+	Full  Size = "full"  // more pictures, or clips of more frames, and longer training
+	Auto  Size = "auto"  // of an experiment: full where it fits the budget
 )
 
-// NetName names the net that the others are changes to.
+// NetName names the known net to which a NetConfig lists changes.
 type NetName string
 
 // The nets.

@@ -10,7 +10,8 @@ import (
 
 // Settings are what the recipe and its arms take from the configuration.
 func (c *Config) Settings() recipe.Settings {
-	return recipe.Settings{Arm: c.Arm, MIL: c.Net.MIL, Stage1: c.Stage1, Rates: c.Rates, Recipe: c.Recipe, Train: c.Train}
+	return recipe.Settings{Arm: c.Arm, MIL: c.Net.MIL, Stage1: c.Stage1, Rates: c.Rates, Recipe: c.Recipe,
+		Train: c.Train}
 }
 
 // choices are what somebody has chosen, by flag or file, that the default of the recipe depends on.
@@ -63,8 +64,8 @@ func (c *Config) resolveRecipe(chosen choices) {
 	}
 }
 
-// Settle goes back to the plain form where nobody has asked for estimated rates and the data cannot tell
-// them, and says why it did; empty where it did not.
+// Settle goes back to the plain form where nobody has asked for estimated rates and they cannot be estimated from the
+// data. It returns the reason, which is empty where it did not go back.
 func (c *Config) Settle(d *dataset.Splits) (why string) {
 	settings := c.Settings()
 	if why = settings.Inestimable(d); !c.byDefault || why == "" {

@@ -9,8 +9,8 @@ import (
 	"nmn/loader/dataset"
 )
 
-// OpenData opens the data of a configuration. What only the data tell, that a manifest lists clips, is noted in
-// the configuration and held against the rest of it.
+// OpenData opens the data of a configuration. Whether a manifest lists clips is known only then: it is noted in the
+// configuration and checked against the rest of it.
 func (c *Config) OpenData(ctx context.Context, log *slog.Logger) (*dataset.Splits, error) {
 	data, err := dataset.Open(ctx, &c.Data, dataset.Options{Log: log, LabelMemory: c.Run.LabelMemory})
 	if err != nil {

@@ -92,8 +92,8 @@ func parseEpochs(data []byte) ([]EpochFigures, error) {
 	}
 	for i, f := range rows {
 		if f.Evaluation == nil || f.Step < 0 || f.Epoch < 1 || i > 0 && f.Epoch <= rows[i-1].Epoch {
-			return nil, fmt.Errorf("row %d: epoch %d at step %d: want rising epochs from 1, each with an evaluation", i+1,
-				f.Epoch, f.Step)
+			return nil, fmt.Errorf("row %d: epoch %d at step %d: want rising epochs from 1, each with an evaluation",
+				i+1, f.Epoch, f.Step)
 		}
 	}
 	return rows, nil

@@ -24,8 +24,8 @@ type ExamineOptions struct {
 	Sample   int  // pictures of each split that are decoded, drawn by the seed of the data; 0 for all
 	NoSteps  bool // no steps of training: there is no plan
 	Log      *slog.Logger
-	Message  func(Message)         // is told of the device and what the data decides; may be nil
-	Progress func(doctor.Progress) // is told how far the look at the data is; may be nil
+	Message  func(Message)         // is called with the device and what the data decides; may be nil
+	Progress func(doctor.Progress) // is called with how far the look at the data is; may be nil
 }
 
 // Examine looks at the data of a configuration, and makes a few steps of each arm where a run would not fail. Data

@@ -19,11 +19,15 @@ func TestExamine_SoundDataHasAPlan(t *testing.T) {
 	}
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Net.Width, c.Run.Device, c.Arm = 48, 16, 16, .5, "cpu", recipe.FD
 	var topics []string
-	found, err := Examine(t.Context(), &c, ExamineOptions{Message: func(m Message) { topics = append(topics, m.Topic) }})
+	found, err := Examine(t.Context(), &c, ExamineOptions{Message: func(m Message) {
+		topics = append(topics,
+			m.Topic)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := doctor.Count(found.Findings, doctor.Error); n != 0 || len(found.Splits) != 3 || found.Data != dataset.Scenes {
+	if n := doctor.Count(found.Findings, doctor.Error); n != 0 || len(found.Splits) != 3 ||
+		found.Data != dataset.Scenes {
 		t.Errorf("%d errors in %d splits of %s: %+v", n, len(found.Splits), found.Data, found.Findings)
 	}
 	if found.Plan == nil || len(found.Plan.Arms) != 2 || found.Plan.Arms[1].Steps < 1 || found.Plan.Seconds <= 0 {
@@ -42,7 +46,8 @@ func TestExamine_DataThatCannotBeOpenedIsAFinding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found.Findings) != 1 || found.Findings[0].Kind != "unreadable-data" || found.Findings[0].Weight != doctor.Error || found.Plan != nil {
+	if len(found.Findings) != 1 || found.Findings[0].Kind != "unreadable-data" ||
+		found.Findings[0].Weight != doctor.Error || found.Plan != nil {
 		t.Errorf("found %+v", found.Findings)
 	}
 }
@@ -57,7 +62,8 @@ func TestExamine_EndsWithItsContext(t *testing.T) {
 }
 
 func TestPlan_IsALineForEachArm(t *testing.T) {
-	p := &Plan{Device: "cpu", Recipe: "4 folds", Arms: []ArmPlan{{Arm: "stage1", Steps: 100, StepSeconds: .0125, DeviceBytes: 3 << 20}}, Seconds: 61.4}
+	p := &Plan{Device: "cpu", Recipe: "4 folds", Arms: []ArmPlan{{Arm: "stage1", Steps: 100, StepSeconds: .0125,
+		DeviceBytes: 3 << 20}}, Seconds: 61.4}
 	var b strings.Builder
 	if err := p.Write(&b); err != nil {
 		t.Fatal(err)

@@ -28,11 +28,11 @@ type ExtractOptions struct {
 	Split string
 	// PerFrame gives each frame of a video a row, named CLIP#FRAME, and not each video.
 	PerFrame bool
-	// Labels, Truth, IDs and Clips are files for what tells the rows apart, empty for none: labels as training saw them
+	// Labels, Truth, IDs and Clips are files that say what the rows are, empty for none: labels as training saw them
 	// and true labels, .csv; an identifier a line; with PerFrame, the rows of each clip, .csv.
 	Labels, Truth, IDs, Clips string
 
-	// Progress is told how many of all bags are done; nil for nobody.
+	// Progress is called with how many of all bags are done; nil for nobody.
 	Progress func(done, of int)
 }
 
@@ -93,7 +93,9 @@ func (m *Model) extractSplit(ctx context.Context, o *ExtractOptions) ([]Extracte
 		return nil, err
 	}
 	if o.Truth != "" && !set.KnowsTruth() {
-		return nil, setting.Errorf("", "extract: the true labels of the %s split are not known: leave out `extract.output_truth`, or give data that tell them (scenes)", o.Split)
+		return nil, setting.Errorf("",
+			"extract: the true labels of the %s split are not known: leave out `extract.output_truth`, or give data that tell them (scenes)",
+			o.Split)
 	}
 	l := c.Loader()
 	l.BatchBags = o.Batch
@@ -126,9 +128,12 @@ func (x *extraction) ofVideos(ctx context.Context, c *Config) error {
 		x.set, x.clips = frames, &clipRows{videos: x.set, index: index}
 		return err
 	case slices.Contains(x.o.Layers, model.Probabilities) && c.ByFrame():
-		return setting.Errorf("", "extract: this run has learned frames one by one, and says nothing of a video as a whole: add `extract.per_frame`")
+		return setting.Errorf("",
+			"extract: this run has learned frames one by one, and says nothing of a video as a whole: add `extract.per_frame`")
 	case chunk > 0 && slices.ContainsFunc(x.o.Layers, func(l model.Layer) bool { return l != model.Probabilities }):
-		return setting.Errorf("", "extract: this run takes %d frames of a video through the net at a time, and has nothing but probabilities of a whole one: add `extract.per_frame`", chunk)
+		return setting.Errorf("",
+			"extract: this run takes %d frames of a video through the net at a time, and has nothing but probabilities of a whole one: add `extract.per_frame`",
+			chunk)
 	}
 	return nil
 }
@@ -196,7 +201,7 @@ func (x *extraction) create() (files []*features.Writer, err error) {
 	return files, nil
 }
 
-// take gives the rows of a bag to who asked for them.
+// take gives the rows of a bag to whoever asked for them.
 func (x *extraction) take(files []*features.Writer, done, bag int, rows [][]float32) error {
 	if x.o.Progress != nil {
 		x.o.Progress(done, x.set.Len())

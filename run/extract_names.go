@@ -8,7 +8,7 @@ import (
 	"nmn/loader/dataset"
 )
 
-// writeNames writes what tells rows apart: identifiers, labels where there are any, and the clips of frames. index are
+// writeNames writes what the rows are: identifiers, labels where there are any, and the clips of frames. index are
 // the bags that have a row, ascending.
 func (x *extraction) writeNames(ctx context.Context, index []int) error {
 	o := x.o

@@ -19,7 +19,7 @@ import (
 const (
 	ConfigFile     = "config.yaml"
 	VocabularyFile = "vocabulary.txt"
-	ResultFile     = "result.json" // written last: it tells that the run is complete
+	ResultFile     = "result.json" // written last: where it is, the run is complete
 
 	IndexFile = "index.html" // the page of an experiment
 
@@ -71,15 +71,16 @@ func isRunFile(name string) bool {
 // PrepareFolder makes a folder for a run. A folder with another run is refused.
 func PrepareFolder(dir string, c *Config) error {
 	there, err := ReadConfig(dir)
-	if err := ClaimFolder(dir, err, func() (key, was, is string) { return FirstChange(there, c) }, isRunFile); err != nil {
+	if err := ClaimFolder(dir, err, func() (key, was, is string) { return FirstChange(there, c) },
+		isRunFile); err != nil {
 		return err
 	}
 	return c.writeConfig(dir)
 }
 
 // ClaimFolder makes a folder for a run, or takes the one that it has. found is the error of reading the
-// configuration there; where it was read, changed tells what this run has otherwise, which is refused. What a
-// killed process left of our files is removed.
+// configuration there; where it was read, changed names the setting that this run has otherwise, which is refused.
+// What a killed process left of our files is removed.
 func ClaimFolder(dir string, found error, changed func() (key, was, is string), ours func(name string) bool) error {
 	switch {
 	case errors.Is(found, fs.ErrNotExist):
@@ -87,7 +88,9 @@ func ClaimFolder(dir string, found error, changed func() (key, was, is string), 
 		return found
 	default:
 		if key, was, is := changed(); key != "" {
-			return setting.Errorf("run_dir", "%s holds another run: its %s is %s, this one's %s; name another `run_dir`, or remove that folder", dir, key, was, is)
+			return setting.Errorf("run_dir",
+				"%s holds another run: its %s is %s, this one's %s; name another `run_dir`, or remove that folder", dir,
+				key, was, is)
 		}
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -99,7 +102,8 @@ func ClaimFolder(dir string, found error, changed func() (key, was, is string), 
 // RefuseInterrupted refuses a folder with a run that was interrupted and has no result yet.
 func RefuseInterrupted(dir string) error {
 	if durable.Exists(filepath.Join(dir, train.LastName)) && !durable.Exists(filepath.Join(dir, ResultFile)) {
-		return setting.Errorf("run_dir", "%s holds a run that was interrupted: go on with `resume` %s, or name another `run_dir`", dir, dir)
+		return setting.Errorf("run_dir",
+			"%s holds a run that was interrupted: go on with `resume` %s, or name another `run_dir`", dir, dir)
 	}
 	return nil
 }

@@ -34,7 +34,8 @@ func (r *armRun) newNet(arm train.Arm, p *recipe.Plan) (*model.Net, error) {
 
 // learn runs the stage, from the last checkpoint of the folder where there is one.
 func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan *recipe.Plan,
-	eachEpoch func(context.Context) (*recipe.Judgement, error)) (reached train.Result, curve []report.Point, err error) {
+	eachEpoch func(context.Context) (*recipe.Judgement, error)) (reached train.Result, curve []report.Point,
+	err error) {
 	l := r.config.Loader()
 	l.Targets = plan.Targets
 	var epochs *epochRecord

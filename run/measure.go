@@ -24,7 +24,7 @@ func (c *Config) PlannedArms() ([]train.Arm, error) {
 }
 
 // FreshNet makes the net of an arm without a checkpoint: its speed does not depend on its start. That of stage 1
-// takes the weights of --init, so that a file that a run would refuse is refused now.
+// takes the weights of the file in Net.Weights, so that a file that a run would refuse is refused now.
 func (s *Session) FreshNet(arm train.Arm) (*model.Net, error) {
 	c := &s.Config
 	initial := arm.Stage == 1
@@ -40,14 +40,14 @@ func (s *Session) FreshNet(arm train.Arm) (*model.Net, error) {
 	return net, nil
 }
 
-// The first of the steps that are timed also makes buffers, and other programs may disturb some; the
-// fastest counts. Where one takes long, there is no second.
+// MeasureSteps is how many steps are timed at most, and MeasureTime how long. The first of the steps also makes
+// buffers, and other programs may disturb some, so the fastest counts. Where one takes long, there is no second.
 const (
 	MeasureSteps = 12
 	MeasureTime  = 15 * time.Second
 )
 
-// Measured is what steps tell.
+// Measured is what timed steps have shown.
 type Measured struct {
 	Memory int           // bytes on the device
 	Step   time.Duration // of the fastest
@@ -64,7 +64,7 @@ func (s *Session) Measure(ctx context.Context, arm train.Arm) (m Measured, err e
 	return s.MeasureNet(ctx, arm, net)
 }
 
-// MeasureNet does so with a net that is there already. Its weights change.
+// MeasureNet times steps of an arm as Measure does, with a net that is there already and whose weights change.
 func (s *Session) MeasureNet(ctx context.Context, arm train.Arm, net *model.Net) (m Measured, err error) {
 	c := &s.Config
 	settings := c.Train

@@ -36,7 +36,7 @@ type ModelOptions struct {
 	Run Resources
 	// Log is nil for nowhere.
 	Log *slog.Logger
-	// Message is told what device it is; nil for nobody.
+	// Message is called with what device it is; nil for nobody.
 	Message func(Message)
 }
 
@@ -119,7 +119,8 @@ func (m *Model) openData(ctx context.Context, labelMemory int) (*Session, error)
 		return s, nil
 	}
 	if !durable.Exists(filepath.Join(m.folder, ConfigFile)) {
-		return nil, setting.Errorf("", "%s lies in no run folder, which would tell its data: open a session on them, and the model there", m.file)
+		return nil, setting.Errorf("",
+			"%s lies in no run folder, which would tell its data: open a session on them, and the model there", m.file)
 	}
 	var c Config
 	if err := (Sources{}).ResolveFolder(m.folder, &c); err != nil {

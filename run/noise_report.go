@@ -20,7 +20,7 @@ import (
 
 // NoiseQuery asks what the noise model of a run has learnt.
 type NoiseQuery struct {
-	// Config is that of the run, as OpenFolderConfig resolves it.
+	// Config is that of the run, as Sources.ResolveFolder resolves it.
 	Config *Config
 	// Path is what was asked for, a run folder or a checkpoint, as the report and messages name it; File is the
 	// checkpoint, and Folder the one that it lies in (FindCheckpoint).
@@ -28,9 +28,9 @@ type NoiseQuery struct {
 	File, Folder string
 	// Split of the data is what a feature-dependent model is asked about.
 	Split string
-	// Departures are the bags told of each of its rates, those farthest from the mean of the word.
+	// Departures is how many bags are listed for each of its rates: those farthest from the mean of the word.
 	Departures int
-	// LeftOut is told which bags of the split could not be read. It may be nil.
+	// LeftOut is called with the bags of the split that could not be read. It may be nil.
 	LeftOut func(bad []loader.BadSample, of *loader.Set)
 }
 

@@ -19,15 +19,15 @@ func (o *Outcome) Report(c *Config, name string) (*report.Run, error) {
 		return nil, err
 	}
 	return &report.Run{
-		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), ArmTitle: o.Arm.Title(false), ArmPlace: o.Arm.Place(),
-		MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Seed: o.Seed, Start: c.startOf(o.Arm),
+		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), ArmTitle: o.Arm.Title(false),
+		ArmPlace: o.Arm.Place(), MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Seed: o.Seed, Start: c.startOf(o.Arm),
 		Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit,
 		Epochs: epochsOf(o.epochs, o.Before), Config: string(text), Rates: o.Evaluation.NoiseRates(),
 	}, nil
 }
 
 // startOf says how the noise model of an arm came by its rates, on scenes, where tables have arms that
-// know nothing of the noise beside ones that are told.
+// know nothing of the noise beside ones that start from its true rates.
 func (c *Config) startOf(a recipe.Name) string {
 	informed, settings := train.InformedNoise(), c.Settings()
 	switch {
@@ -68,7 +68,7 @@ type Outcome struct {
 	Seconds     float64          `json:"seconds"`
 	Split       string           `json:"split"` // that the evaluation is of
 	recipe.Judgement
-	// Threshold is the probability from which to predict a label, told from out-of-fold scores; nil where
+	// Threshold is the probability from which to predict a label, found from out-of-fold scores; nil where
 	// there are none.
 	Threshold *float64 `json:"threshold,omitempty"`
 	// Before is the length of stage 1, where the epochs of this run include it and it is fixed.

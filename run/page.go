@@ -12,7 +12,7 @@ import (
 	"nmn/train"
 )
 
-// Bounds of the bags on the page of a run: their pictures take about 10 kB each.
+// Bounds on the number of bags on the page of a run, whose pictures take about 10 kB each.
 const (
 	PageBags   = 8 // of each kind
 	pageRepeat = 2 // bags that are shown for the same word
@@ -43,7 +43,8 @@ func pageScores(ctx context.Context, s *train.Scores, set *loader.Set, split str
 		for _, d := range train.Surest(logits, answers, k, side.kind, PageBags, pageRepeat) {
 			bag := s.Index[d.Row]
 			row := d.Row * k
-			shown := report.ShownBag{ID: set.IDs[bag], Labels: shownLabels(set, logits[row:row+k], answers[row:row+k], d.Class)}
+			shown := report.ShownBag{ID: set.IDs[bag], Labels: shownLabels(set, logits[row:row+k], answers[row:row+k],
+				d.Class)}
 			if set.Source != nil {
 				small, _ := t.Middle(ctx, set.Source, bag) // a page is worth having without
 				shown.JPEG = small.JPEG
@@ -93,7 +94,10 @@ func shownLabels(set *loader.Set, logits []float32, answers []uint8, surest int)
 	if surest != noClass {
 		rest = classes[1:]
 	}
-	slices.SortStableFunc(rest, func(a, b int) int { return slices.Index(order, kind(a)) - slices.Index(order, kind(b)) })
+	slices.SortStableFunc(rest, func(a, b int) int {
+		return slices.Index(order, kind(a)) - slices.Index(order,
+			kind(b))
+	})
 	labels := make([]report.ShownLabel, 0, len(classes))
 	for _, c := range classes {
 		labels = append(labels, report.ShownLabel{Word: set.Vocabulary.Word(c).Text,

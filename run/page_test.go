@@ -1,18 +1,17 @@
 package run
 
 import (
-	"nmn/text"
-	"nmn/train"
-
 	"context"
 	"errors"
 	"reflect"
 	"testing"
 
+	dense "gorgonia.org/tensor"
+
 	"nmn/loader"
 	"nmn/loader/picture"
-
-	dense "gorgonia.org/tensor"
+	"nmn/text"
+	"nmn/train"
 )
 
 // unreadable are pictures that cannot be read.

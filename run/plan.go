@@ -33,7 +33,7 @@ func (p *Plan) add(arm string, m Measured) {
 	p.Seconds += m.Step.Seconds() * float64(m.Steps)
 }
 
-// Write tells people the plan, a line for each arm; nothing where there is none.
+// Write writes the plan for people, a line for each arm; nothing where it has no arms.
 func (p *Plan) Write(w io.Writer) error {
 	if p == nil {
 		return nil

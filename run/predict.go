@@ -23,7 +23,7 @@ type Reading struct {
 	MaxBadSamples int         // that cannot be read and are left out before it is an error
 	Fit           picture.Fit // how pictures get onto the canvas; empty for as in training
 	MaxPixels     int         // pictures of more are not decoded; 0 for no limit
-	// LeftOut is told, before anything else is made of the others, what of a set could not be read; nil for nobody.
+	// LeftOut is called with the bags of a set that could not be read, before the others are used; nil for nobody.
 	LeftOut func(bad []loader.BadSample, set *loader.Set)
 }
 
@@ -34,8 +34,8 @@ func DefaultReading() Reading {
 
 func (r *Reading) validate() error {
 	if r.Batch < 1 || r.MaxBadSamples < 0 || r.MaxPixels < 0 {
-		return setting.Errorf("", "%d bags at once, %d that cannot be read and %d pixels: want at least 1, 0 and 0", r.Batch,
-			r.MaxBadSamples, r.MaxPixels)
+		return setting.Errorf("", "%d bags at once, %d that cannot be read and %d pixels: want at least 1, 0 and 0",
+			r.Batch, r.MaxBadSamples, r.MaxPixels)
 	}
 	return nil
 }
@@ -49,8 +49,8 @@ func (r *Reading) leftOut(bad []loader.BadSample, set *loader.Set) {
 // PredictOptions say which words are predicted.
 type PredictOptions struct {
 	Reading
-	// Threshold is the least probability of a word, or Automatic: then it is the one that the run has kept with its model,
-	// else the one of the best expected F1 on what is predicted, which needs a hundred bags or so to mean much.
+	// Threshold is the least probability of a word, or Automatic: then it is the one that the run has kept with its
+	// model, else the one of the best expected F1 on what is predicted, which needs a hundred bags or so to mean much.
 	Threshold float64
 	// Top bounds the words of each bag, 0 for no limit. With it an automatic threshold is 0.
 	Top int
@@ -116,7 +116,8 @@ func (m *Model) scorePictures(ctx context.Context, paths []string,
 func (m *Model) scoreFeatures(ctx context.Context, paths []string,
 	o *PredictOptions) (*Predictions, *train.Scores, error) {
 	if len(paths) != 1 {
-		return nil, nil, setting.Errorf("", "predict: the model takes features: name one file of them, not %d", len(paths))
+		return nil, nil, setting.Errorf("", "predict: the model takes features: name one file of them, not %d",
+			len(paths))
 	}
 	f := BaseConfig().Data.Features
 	if run, err := ReadConfig(m.folder); err == nil {

@@ -28,17 +28,17 @@ func Interrupted(err error) error {
 	return err
 }
 
-// Observer is told what people may want to know while a session of classifiers works.
+// Observer receives what people may want to know while a session of classifiers works.
 type Observer = ObserverOf[train.Observer]
 
-// ObserverOf is told what people may want to know while a session works; steps are watched by an O. Every function
+// ObserverOf receives what people may want to know while a session works; an O watches the steps. Every function
 // may be nil.
 type ObserverOf[O any] struct {
-	// Message is told what happens.
+	// Message is called with what happens.
 	Message func(Message)
-	// Training is told that the training of a net begins, and returns who watches its steps.
+	// Training is called when the training of a net begins, and returns who watches its steps.
 	Training func(Training) []O
-	// Trained is told that it has ended.
+	// Trained is called when it has ended.
 	Trained func()
 }
 
@@ -49,7 +49,7 @@ func (o ObserverOf[O]) Tell(m Message) {
 	}
 }
 
-// Begin says that the training of a net begins, and returns who watches its steps.
+// Begin passes on that the training of a net begins, and returns who watches its steps.
 func (o ObserverOf[O]) Begin(t Training) []O {
 	if o.Training == nil {
 		return nil
@@ -57,7 +57,7 @@ func (o ObserverOf[O]) Begin(t Training) []O {
 	return o.Training(t)
 }
 
-// End says that the training has ended.
+// End passes on that the training has ended.
 func (o ObserverOf[O]) End() {
 	if o.Trained != nil {
 		o.Trained()
@@ -144,7 +144,7 @@ func newSession(o Options) *Session {
 	return &Session{Log: o.Log, Observe: o.Observer}
 }
 
-// openDevice opens the device of the configuration, notes its precision there, and tells which it is.
+// openDevice opens the device of the configuration, notes its precision there, and reports which device it is.
 func (s *Session) openDevice() error {
 	backend, note, err := OpenDevice(&s.Config.Run, s.Log)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *Session) openDevice() error {
 	return nil
 }
 
-// Tell tells the observer of the session something.
+// Tell passes a message to the observer of the session.
 func (s *Session) Tell(m Message) {
 	if s.Observe.Message != nil {
 		s.Observe.Message(m)
@@ -178,7 +178,8 @@ func OpenDevice(r *Resources, log *slog.Logger) (backend kernels.Backend, note s
 	return backend, note, nil
 }
 
-// DeviceMessage tells of a device. Who has a program for graphics cards has a card, and wants to know that it idles.
+// DeviceMessage says which device is used and, where there is a note, why it is not another one. In a program that was
+// built for graphics cards the note is no mere detail: whoever installed it has a card, and wants to know that it idles.
 func DeviceMessage(backend kernels.Backend, note string) Message {
 	if note == "" {
 		return Message{Topic: "device", Text: backend.Name(), Detail: true}
@@ -215,8 +216,8 @@ func (s *Session) Recipe(dir string) *recipe.Recipe {
 		Message: func(topic, text string) { s.Tell(Message{Topic: topic, Text: text}) }})
 }
 
-// Standardise brings features to one scale, where the configuration asks for it, and tells how many count for
-// nothing then.
+// Standardise brings features to one scale, where the configuration asks for it, and reports how many are constant and
+// so count for nothing.
 func (s *Session) Standardise(ctx context.Context) error {
 	constant, err := s.Data.Standardise(ctx, &s.Config.Data)
 	if constant > 0 {
@@ -227,8 +228,8 @@ func (s *Session) Standardise(ctx context.Context) error {
 }
 
 // Prepare brings data and configuration to what training needs: features on one scale, and the plain form of the
-// noise model where the data cannot tell rates and nobody has asked for them. It reports whether it did the latter.
-// Train prepares a session that is not.
+// noise model where rates cannot be estimated from the data and nobody has asked for them; plain reports that it did
+// the latter. Train prepares the session itself where nobody has.
 func (s *Session) Prepare(ctx context.Context) (plain bool, err error) {
 	s.prepared = true
 	s.tellOneSided()
@@ -242,7 +243,8 @@ func (s *Session) Prepare(ctx context.Context) (plain bool, err error) {
 	return why != "", nil
 }
 
-// tellOneSided tells which words the training labels tell nothing of, before they are trained on.
+// tellOneSided lists the words that hold on no training bag or on every one, from which nothing can be learned, before
+// training begins.
 func (s *Session) tellOneSided() {
 	d := s.Data
 	never, always := features.OneSided(d.Train.Vocabulary.Texts(), d.Census.Positive, d.Census.Bags)
@@ -254,7 +256,7 @@ func (s *Session) tellOneSided() {
 		dataset.DescribeOneSided(never, always))})
 }
 
-// TellCost tells what a recipe costs before anything starts.
+// TellCost says what a recipe costs before anything starts.
 func (s *Session) TellCost(arms ...recipe.Name) {
 	settings := s.Config.Settings()
 	if line := settings.Cost(arms); line != "" {

@@ -38,7 +38,7 @@ func writeShown(dir string, s *report.Scored) error {
 	return durable.SaveJSON(filepath.Join(dir, ShownFile), s)
 }
 
-// ReadShown returns nil where a run, of an older version, has none.
+// ReadShown reads the ShownFile of a run folder; nil where a run, of an older version, has none.
 func ReadShown(dir string) (*report.Scored, error) {
 	return durable.LoadJSON[report.Scored](filepath.Join(dir, ShownFile),
 		"remove the file to leave the run out of the page of the experiment")

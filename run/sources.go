@@ -129,8 +129,8 @@ func (c *Config) complete() error {
 	return c.Validate()
 }
 
-// normalize makes empty lists none: the two mean the same, and files that tell of them should be the
-// same too. Clips get their frames where nobody said how many.
+// normalize makes empty lists nil: the two mean the same, and should be the same in files too. Clips get their
+// frames where nobody said how many.
 func (c *Config) normalize() {
 	c.Net.Depths, c.Net.Widths, c.Net.Hidden = noneIfEmpty(c.Net.Depths), noneIfEmpty(c.Net.Widths),
 		noneIfEmpty(c.Net.Hidden)

@@ -13,8 +13,8 @@ import (
 
 // Validate names the first field that is out of range.
 func (c *Config) Validate() error {
-	for _, check := range []func() error{c.validateNames, c.Data.Validate, c.validateNet, c.Train.Validate, c.Run.Validate,
-		c.ValidateRecipe, c.validateVideo} {
+	for _, check := range []func() error{c.validateNames, c.Data.Validate, c.validateNet, c.Train.Validate,
+		c.Run.Validate, c.ValidateRecipe, c.validateVideo} {
 		if err := check(); err != nil {
 			var config *setting.Error
 			if errors.As(err, &config) {
@@ -35,7 +35,8 @@ func (c *Config) validateNames() error {
 	case c.Net.Arch != NetVGG16 && c.Net.Arch != NetScenes && c.Net.Arch != NetMLP:
 		return fmt.Errorf("net.arch is %q, want vgg16, scenes or mlp", c.Net.Arch)
 	case (c.Net.Arch == NetMLP) != (c.Data.Set == dataset.Features):
-		return fmt.Errorf("net.arch is %q and data.set is %q: the net mlp is for features (`data.features.train.features` FILE), the others are for pictures", c.Net.Arch, c.Data.Set)
+		return fmt.Errorf("net.arch is %q and data.set is %q: the net mlp is for features (`data.features.train.features` FILE), the others are for pictures",
+			c.Net.Arch, c.Data.Set)
 	case c.Net.Arch != NetMLP && len(c.Net.Hidden) > 0:
 		return fmt.Errorf("net.hidden is %v: it is for the net mlp, on features", c.Net.Hidden)
 	case c.Net.Arch == NetMLP && c.Net.forPictures():

@@ -40,7 +40,7 @@ func (c *Config) validateVideo() error {
 	return nil
 }
 
-// Scored is a set as nets of a configuration are judged on it: by their frames, where they learn those.
+// Scored is a set as the nets of a configuration are judged on it: videos by their frames, where the nets learn frames.
 func (c *Config) Scored(set *loader.Set) *loader.Set {
 	if !c.ByFrame() {
 		return set

@@ -12,7 +12,8 @@ import (
 )
 
 // LoadWeights starts the classifier from a file. The last layer keeps its start unless the file is known to
-// have the same classes: those of ImageNet are as many as the words of the paper, and others.
+// have the same classes: ImageNet has as many classes as the paper has words, but they are
+// others.
 func (s *Session) LoadWeights(net *model.Net, n *NetConfig, v *text.Vocabulary) (err error) {
 	file, err := weights.Open(n.Weights)
 	if err != nil {
@@ -47,7 +48,8 @@ func (s *Session) LoadWeights(net *model.Net, n *NetConfig, v *text.Vocabulary) 
 	}
 	s.weightsShown = true
 	if file.BGR && n.Arch == NetVGG16 && n.Pixels != PixelsRaw {
-		s.Log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add `net.pixels` raw", "file", n.Weights)
+		s.Log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add `net.pixels` raw",
+			"file", n.Weights)
 	}
 	s.Tell(Message{Text: strings.TrimRight(WeightsTable(n.Weights, file, &report), "\n")})
 	return nil

@@ -9,7 +9,7 @@ import (
 	"nmn/model"
 )
 
-// WeightsTable tells what was taken, a line for each layer.
+// WeightsTable lists for people what was taken from a file of weights, a line for each layer.
 func WeightsTable(name string, file *weights.File, report *model.LoadReport) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "weights %s: %s, %d tensors", name, file.Format, len(file.Names()))
@@ -27,7 +27,8 @@ func WeightsTable(name string, file *weights.File, report *model.LoadReport) str
 		if m.Tensor != "" {
 			shape = tensor.Format(m.Shape)
 		}
-		line := fmt.Sprintf("  %-8s %-24s %-14s %-5s%s", layer, strings.TrimSuffix(m.Tensor, ".weight"), shape, m.DType, note)
+		line := fmt.Sprintf("  %-8s %-24s %-14s %-5s%s", layer, strings.TrimSuffix(m.Tensor, ".weight"), shape, m.DType,
+			note)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	for _, m := range report.Taken {

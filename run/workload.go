@@ -24,7 +24,7 @@ type Chunk struct {
 	Bytes  int // of maps and gradients
 }
 
-// Workload is that of a net that learns as an arm does.
+// Workload counts what a training step of a net computes when it learns as an arm does.
 func (s *Session) Workload(ctx context.Context, c *Config, arm train.Arm, net *model.Net) (w Workload, err error) {
 	census, err := s.Data.Train.Census(ctx)
 	if err != nil {

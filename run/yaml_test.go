@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
 	"nmn/internal/setting"
 	"nmn/train"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // A folder tells a setting that only one of two runs has.

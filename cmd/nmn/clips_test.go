@@ -20,12 +20,15 @@ func clipFolders(t *testing.T) (dir string, data []string) {
 	dir = t.TempDir()
 	for _, split := range [][2]string{{"train", "24"}, {"val", "8"}, {"test", "12"}} {
 		folder := filepath.Join(dir, split[0])
-		if out := must(t, "scenes", "--moving", "--frames", "4", "--split", split[0], "--number", split[1], folder); strings.TrimSpace(out) != folder {
+		if out := must(t, "scenes", "--moving", "--frames", "4", "--split", split[0], "--number", split[1],
+			folder); strings.TrimSpace(out) != folder {
 			t.Errorf("said %q", out)
 		}
 	}
-	return dir, []string{"--preset", "moving-scenes", "--clips", filepath.Join(dir, "train"), "--val-clips", filepath.Join(dir, "val"),
-		"--test-clips", filepath.Join(dir, "test"), "--vocab", filepath.Join(dir, "train", run.VocabularyFile), "--width", "0.5", "--device", "cpu", "--threads", "1"}
+	return dir, []string{"--preset", "moving-scenes", "--clips", filepath.Join(dir, "train"),
+		"--val-clips", filepath.Join(dir, "val"), "--test-clips", filepath.Join(dir, "test"),
+		"--vocab", filepath.Join(dir, "train", run.VocabularyFile), "--width", "0.5", "--device", "cpu",
+		"--threads", "1"}
 }
 
 // What is learned, and what is said of it, does not depend on whether labels are in memory.
@@ -33,7 +36,8 @@ func TestTrain_OnClipsWhoseLabelsAreReadAsTheyComeUp(t *testing.T) {
 	_, data := clipFolders(t)
 	for name, level := range map[string][]string{"frame": nil, "video": {"--mil", "--batch-size-mil", "4"}} {
 		t.Run(name, func(t *testing.T) {
-			args := slices.Concat([]string{"train", "--arm", "r-n", "--noise", "0.4", "--epochs", "1", "--shuffle-block", "4", "--shuffle-window", "2"}, data, level)
+			args := slices.Concat([]string{"train", "--arm", "r-n", "--noise", "0.4", "--epochs", "1",
+				"--shuffle-block", "4", "--shuffle-window", "2"}, data, level)
 			var said [2]string
 			dirs := [2]string{filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")}
 			for i, memory := range []string{"0", "1"} {
@@ -42,7 +46,8 @@ func TestTrain_OnClipsWhoseLabelsAreReadAsTheyComeUp(t *testing.T) {
 			if said[0] != said[1] || !strings.Contains(said[0], "q01, error") {
 				t.Errorf("said\n%s\nwith labels in memory\n%s", said[0], said[1])
 			}
-			for _, file := range []string{train.LastName, "q.csv", filepath.Join(run.Stage1Folder, train.LastName), filepath.Join(run.RecipeFolder, recipe.RatesFile)} {
+			for _, file := range []string{train.LastName, "q.csv", filepath.Join(run.Stage1Folder, train.LastName),
+				filepath.Join(run.RecipeFolder, recipe.RatesFile)} {
 				if !bytes.Equal(readFile(t, dirs[0], file), readFile(t, dirs[1], file)) {
 					t.Errorf("%s differs", file)
 				}
@@ -57,8 +62,9 @@ func TestTrain_StreamedClipsKilledAndResumed(t *testing.T) {
 		kills = 1
 	}
 	_, data := clipFolders(t)
-	killedRunEqualsWhole(t, kills, slices.Concat([]string{"train", "--arm", "nmn-fd", "--mil", "--noise", "0.4", "--batch-size-mil", "4", "--dropout", "0.3",
-		"--stage1-epochs", "3", "--stage2-epochs", "3", "--label-memory", "0"}, data)...)
+	killedRunEqualsWhole(t, kills, slices.Concat([]string{"train", "--arm", "nmn-fd", "--mil", "--noise", "0.4",
+		"--batch-size-mil", "4", "--dropout", "0.3", "--stage1-epochs", "3", "--stage2-epochs", "3",
+		"--label-memory", "0"}, data)...)
 }
 
 // Commands that look at all labels at once hold them.
@@ -66,19 +72,24 @@ func TestClips_OtherCommandsReadThem(t *testing.T) {
 	_, data := clipFolders(t)
 	run, work := filepath.Join(t.TempDir(), "run"), t.TempDir()
 	in := func(name string) string { return filepath.Join(work, name) }
-	must(t, slices.Concat([]string{"train", "--arm", "stage1", "--mil", "--stage1-epochs", "1", "--noise", "0.4", "--label-memory", "0", "--run-dir", run}, data)...)
+	must(t, slices.Concat([]string{"train", "--arm", "stage1", "--mil", "--stage1-epochs", "1", "--noise", "0.4",
+		"--label-memory", "0", "--run-dir", run}, data)...)
 	if out := must(t, "eval", run, "--split", "train"); !strings.Contains(out, "AP, truth") {
 		t.Errorf("eval said %q", out)
 	}
-	if out := must(t, slices.Concat([]string{"noise", "--rate", "0.4"}, data[:10])...); !strings.Contains(out, "24 clips, 36 words, against the truth") {
+	if out := must(t, slices.Concat([]string{"noise", "--rate", "0.4"}, data[:10])...); !strings.Contains(out,
+		"24 clips, 36 words, against the truth") {
 		t.Errorf("noise said %q", out)
 	}
-	if out := must(t, slices.Concat([]string{"doctor", "--label-memory", "0"}, data)...); !strings.Contains(out, "errors 0") {
+	if out := must(t, slices.Concat([]string{"doctor", "--label-memory", "0"}, data)...); !strings.Contains(out,
+		"errors 0") {
 		t.Errorf("doctor said %q", out)
 	}
-	out := must(t, "extract", run, "--split", "train", "--per-frame", "--layer", "probabilities,pool5", "--output", in("p.npy")+","+in("x.safetensors"),
-		"--output-labels", in("y.csv"), "--output-truth", in("truth.csv"), "--output-clips", in("clips.csv"), "--label-memory", "0")
-	if !strings.Contains(out, "96 rows of 36 features, probabilities") || !strings.Contains(out, "96 rows of 64 features, pool5") {
+	out := must(t, "extract", run, "--split", "train", "--per-frame", "--layer", "probabilities,pool5",
+		"--output", in("p.npy")+","+in("x.safetensors"), "--output-labels", in("y.csv"),
+		"--output-truth", in("truth.csv"), "--output-clips", in("clips.csv"), "--label-memory", "0")
+	if !strings.Contains(out, "96 rows of 36 features, probabilities") ||
+		!strings.Contains(out, "96 rows of 64 features, pool5") {
 		t.Errorf("extract said %q", out)
 	}
 	if lines := strings.Split(string(readFile(t, work, "clips.csv")), "\n"); lines[2] != "moving-train-000001,4,4" {
@@ -90,7 +101,8 @@ func TestClips_OtherCommandsReadThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 96 || table.IDs[7] != "moving-train-000001#3" || !bytes.Equal(table.Labels.Values[7*36:8*36], held.Labels.Uint8s()[36:72]) {
+	if len(rows) != 96 || table.IDs[7] != "moving-train-000001#3" ||
+		!bytes.Equal(table.Labels.Values[7*36:8*36], held.Labels.Uint8s()[36:72]) {
 		t.Errorf("%d rows, the eighth is %s with labels %v", len(rows), table.IDs[7], table.Labels.Values[7*36:8*36])
 	}
 	// Each file is what its layer alone gives.
@@ -136,7 +148,8 @@ func TestClips_Refused(t *testing.T) {
 	if c := call(t, folds...); c.code != exitUsage || !strings.Contains(c.err, "folds need all labels in memory") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
-	if c := call(t, with("--val-clips", bare)...); c.code != exitFailure || !strings.Contains(c.err, loader.LabelsName) || !strings.Contains(c.err, "in the order of their index") {
+	if c := call(t, with("--val-clips", bare)...); c.code != exitFailure ||
+		!strings.Contains(c.err, loader.LabelsName) || !strings.Contains(c.err, "in the order of their index") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 }

@@ -61,7 +61,8 @@ func scoreFolder(t *testing.T) string {
 			b.WriteString("\n")
 		}
 	}
-	for name, b := range map[string]*strings.Builder{"scores.csv": &scores, "labels.csv": &labels, "truth.csv": &truth} {
+	for name, b := range map[string]*strings.Builder{"scores.csv": &scores, "labels.csv": &labels,
+		"truth.csv": &truth} {
 		write(t, filepath.Join(dir, name), b.String())
 	}
 	return dir
@@ -85,19 +86,22 @@ func read(t *testing.T, path string) string {
 
 // onScores is a command line on the files of a folder.
 func onScores(command, dir string, args ...string) []string {
-	return append([]string{command, "--scores", filepath.Join(dir, "scores.csv"), "--labels", filepath.Join(dir, "labels.csv")}, args...)
+	return append([]string{command, "--scores", filepath.Join(dir, "scores.csv"), "--labels", filepath.Join(dir,
+		"labels.csv")}, args...)
 }
 
 func TestRates_FindsRatesAndWritesThem(t *testing.T) {
 	dir := scoreFolder(t)
 	file := filepath.Join(dir, "rates.csv")
-	v := readJSON(t, must(t, onScores("rates", dir, "--truth", filepath.Join(dir, "truth.csv"), "--output", file, "--json")...))
+	v := readJSON(t, must(t, onScores("rates", dir, "--truth", filepath.Join(dir, "truth.csv"), "--output", file,
+		"--json")...))
 	classes := v["classes"].([]any)
 	for c, want := range []string{"cat", "dog"} {
 		class := classes[c].(map[string]any)
 		interval := class["q01_interval"].(map[string]any)
 		q := class["q01"].(float64)
-		if class["word"] != want || math.Abs(q-.3) > .12 || !(interval["low"].(float64) < q && q < interval["high"].(float64)) {
+		if class["word"] != want || math.Abs(q-.3) > .12 ||
+			!(interval["low"].(float64) < q && q < interval["high"].(float64)) {
 			t.Errorf("class %d: %v", c, class)
 		}
 	}
@@ -125,7 +129,8 @@ func TestRates_FindsRatesAndWritesThem(t *testing.T) {
 func TestAudit_RanksAndJudges(t *testing.T) {
 	dir := scoreFolder(t)
 	suspects := filepath.Join(dir, "suspects.csv")
-	v := readJSON(t, must(t, onScores("audit", dir, "--truth", filepath.Join(dir, "truth.csv"), "--suspects", suspects, "--top", "7", "--json")...))
+	v := readJSON(t, must(t, onScores("audit", dir, "--truth", filepath.Join(dir, "truth.csv"), "--suspects", suspects,
+		"--top", "7", "--json")...))
 	if n := len(v["suspects"].([]any)); n != 7 {
 		t.Errorf("%d suspects", n)
 	}
@@ -147,7 +152,8 @@ func TestAudit_RanksAndJudges(t *testing.T) {
 		}
 	}
 	table := must(t, onScores("audit", dir, "--format", "markdown")...)
-	if !strings.Contains(table, "**Labels that are probably wrong**") || !strings.Contains(table, "1 of 3 classes are not audited") {
+	if !strings.Contains(table, "**Labels that are probably wrong**") ||
+		!strings.Contains(table, "1 of 3 classes are not audited") {
 		t.Errorf("tables:\n%s", table)
 	}
 }
@@ -158,7 +164,8 @@ func TestAudit_SuspectsAsParquet(t *testing.T) {
 	path := filepath.Join(dir, "suspects.parquet")
 	v := readJSON(t, must(t, onScores("audit", dir, "--suspects", path, "--top", "100000", "--json")...))
 	want := v["suspects"].([]any)
-	table, err := features.Open(features.Options{Features: path, Ignore: []string{"id", "word", "kind"}, Unlabelled: true})
+	table, err := features.Open(features.Options{Features: path, Ignore: []string{"id", "word", "kind"},
+		Unlabelled: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +190,8 @@ func TestAudit_SuspectsAsParquet(t *testing.T) {
 			t.Skipf("%s cannot import pyarrow (NMN_PYTHON names another): %v", program, err)
 		}
 		out, err := exec.Command(program, "-c", "import json, pyarrow.parquet as p, sys\n"+
-			"t = p.read_table(sys.argv[1]); print(json.dumps([str(t.schema.field('given').type), t.to_pylist()]))", path).Output()
+			"t = p.read_table(sys.argv[1]); print(json.dumps([str(t.schema.field('given').type), t.to_pylist()]))",
+			path).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,12 +228,14 @@ func TestAudit_TakesRatesFromAFile(t *testing.T) {
 		"word,q01,q10\ncat,.1,.1\ncat,.1,.1\ndog,.1,.1\n": ":3: ",
 	} {
 		write(t, file, text)
-		if c := call(t, onScores("audit", dir, "--rates", file)...); c.code != exitFailure || !strings.Contains(c.err, says) {
+		if c := call(t, onScores("audit", dir, "--rates", file)...); c.code != exitFailure ||
+			!strings.Contains(c.err, says) {
 			t.Errorf("%q: exit code %d, %s", text, c.code, c.err)
 		}
 	}
 	write(t, file, "word,q01,q10\ncat,.1,.1\ndog,.1,.1\nfog,,\n")
-	if c := call(t, onScores("audit", dir, "--rates", file, "--calibrate")...); c.code != exitFailure || !strings.Contains(c.err, "columns a and b") {
+	if c := call(t, onScores("audit", dir, "--rates", file, "--calibrate")...); c.code != exitFailure ||
+		!strings.Contains(c.err, "columns a and b") {
 		t.Errorf("exit code %d, %s", c.code, c.err)
 	}
 	must(t, onScores("audit", dir, "--rates", file)...)
@@ -243,9 +253,11 @@ func TestAudit_CorrectsLabelsAndKeepsTheRecord(t *testing.T) {
 		verdicts += fmt.Sprintf("%v,%v,%v,%s\n", v["id"], v["word"], v["given"], []string{"reject", "accept"}[i])
 	}
 	write(t, decisions, verdicts)
-	out := readJSON(t, must(t, onScores("audit", dir, "--apply", "--precision", "0.9", "--decisions", decisions, "--output", fixed, "--json")...))
+	out := readJSON(t, must(t, onScores("audit", dir, "--apply", "--precision", "0.9", "--decisions", decisions,
+		"--output", fixed, "--json")...))
 	o := out["correction"].(map[string]any)
-	if o["accepted"] != 1. || o["rejected"] != 1. || !(o["automatic"].(float64) > 20) || !(o["expected_precision"].(float64) >= .9) {
+	if o["accepted"] != 1. || o["rejected"] != 1. || !(o["automatic"].(float64) > 20) ||
+		!(o["expected_precision"].(float64) >= .9) {
 		t.Errorf("correction %v", o)
 	}
 	labels := func(name string) *table.Matrix {
@@ -255,7 +267,8 @@ func TestAudit_CorrectsLabelsAndKeepsTheRecord(t *testing.T) {
 		}
 		return m
 	}
-	before, after, truth := labels(filepath.Join(dir, "labels.csv")), labels(fixed), labels(filepath.Join(dir, "truth.csv"))
+	before, after, truth := labels(filepath.Join(dir, "labels.csv")), labels(fixed), labels(filepath.Join(dir,
+		"truth.csv"))
 	record, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, "fixed.changes.csv")))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
@@ -288,7 +301,8 @@ func TestAudit_CorrectsLabelsAndKeepsTheRecord(t *testing.T) {
 		t.Error("a rejected suspect was changed")
 	}
 	write(t, decisions, strings.Replace(verdicts, "reject", "perhaps", 1))
-	if c := call(t, onScores("audit", dir, "--decisions", decisions, "--output", fixed)...); c.code != exitFailure || !strings.Contains(c.err, "decisions.csv:2") {
+	if c := call(t, onScores("audit", dir, "--decisions", decisions, "--output", fixed)...); c.code != exitFailure ||
+		!strings.Contains(c.err, "decisions.csv:2") {
 		t.Errorf("exit code %d, %s", c.code, c.err)
 	}
 }
@@ -322,7 +336,8 @@ func TestAudit_WritesAPageWithPictures(t *testing.T) {
 	if strings.Contains(read(t, page), "data:image/jpeg") {
 		t.Error("a picture more than allowed")
 	}
-	if c := call(t, onScores("audit", dir, "--page", page, "--images", filepath.Join(dir, "none"))...); c.code != exitFailure || !strings.Contains(c.err, "none") {
+	if c := call(t, onScores("audit", dir, "--page", page, "--images", filepath.Join(dir,
+		"none"))...); c.code != exitFailure || !strings.Contains(c.err, "none") {
 		t.Errorf("exit code %d, %s", c.code, c.err)
 	}
 }
@@ -400,20 +415,23 @@ func TestAudit_OneSidedLabels(t *testing.T) {
 		b.WriteString(line + "\n")
 	}
 	write(t, labels, b.String())
-	for _, table := range []string{must(t, onScores("audit", dir)...), must(t, onScores("audit", dir, "--top", "0")...)} {
+	for _, table := range []string{must(t, onScores("audit", dir)...),
+		must(t, onScores("audit", dir, "--top", "0")...)} {
 		for _, want := range []string{"on no bag", "on every bag", "2 of 3 classes are not audited"} {
 			if !strings.Contains(table, want) {
 				t.Errorf("the table lacks %q:\n%s", want, table)
 			}
 		}
 	}
-	for _, s := range readJSON(t, must(t, onScores("audit", dir, "--min-error", "1e-9", "--top", "9999", "--json")...))["suspects"].([]any) {
+	for _, s := range readJSON(t, must(t, onScores("audit", dir, "--min-error", "1e-9", "--top", "9999",
+		"--json")...))["suspects"].([]any) {
 		if word := s.(map[string]any)["word"]; word != "cat" {
 			t.Fatalf("a label of %v is suspected", word)
 		}
 	}
 	write(t, labels, strings.ReplaceAll(b.String(), ",1", ",0"))
-	if table := must(t, onScores("rates", dir)...); !strings.Contains(table, "None of 3 classes has enough labels") || strings.Contains(table, "All classes together") {
+	if table := must(t, onScores("rates", dir)...); !strings.Contains(table, "None of 3 classes has enough labels") ||
+		strings.Contains(table, "All classes together") {
 		t.Errorf("all labels equal:\n%s", table)
 	}
 	write(t, labels, "id,cat,dog,fog\nbag0,1,1,0\n")

@@ -55,8 +55,9 @@ var benchmarks = []benchmark{
 backward and update. The median of the repeats counts. Forward (without dropout) and update are measured
 again on their own; backward is what they leave of the step. Of the captioner, --model s2vt, whole steps are
 measured, on random clips with captions as long as those of MSR-VTT.`,
-		examples: []string{"--model scenes --batch 32", "--model s2vt --json", "--model vgg16 --batch 4 --size 224 --json", "--model vgg16 --batch 1 --frames 26 --device cuda"},
-		flags:    (*benchCommand).stepFlags, validate: (*benchCommand).validateStep, measure: (*benchCommand).step,
+		examples: []string{"--model scenes --batch 32", "--model s2vt --json",
+			"--model vgg16 --batch 4 --size 224 --json", "--model vgg16 --batch 1 --frames 26 --device cuda"},
+		flags: (*benchCommand).stepFlags, validate: (*benchCommand).validateStep, measure: (*benchCommand).step,
 	},
 	{
 		name: "ops", short: "Measure each operation of a training step",
@@ -79,7 +80,8 @@ layers can reach.`,
 		long: `Measure copies within the memory of the device, bytes read and bytes written counted: the floor
 of every operation that does little arithmetic.`,
 		examples: []string{"--mib 256", "--device cuda --mib 1024 --json"},
-		flags:    (*benchCommand).memoryFlags, validate: (*benchCommand).validateMemory, measure: (*benchCommand).memory,
+		flags:    (*benchCommand).memoryFlags, validate: (*benchCommand).validateMemory,
+		measure: (*benchCommand).memory,
 	},
 }
 
@@ -165,7 +167,8 @@ func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...run.NetName) group {
 	r.int(&b.net.Frames, "frames", "`pictures` of each bag, 26 for a video (default 1; 26 for s2vt)")
 	r.int(&b.net.Size, "size", "height and width of the input in `pixels` (default that of the network)")
 	r.float(&b.net.Width, "width", "`factor` on the channels of all hidden layers")
-	r.int(&b.net.Classes, "classes", "`classes` (default 36 for scenes, 1000 for vgg16; for s2vt features of a frame, 1087)")
+	r.int(&b.net.Classes, "classes",
+		"`classes` (default 36 for scenes, 1000 for vgg16; for s2vt features of a frame, 1087)")
 	r.bool(&b.noMIL, "no-mil", "without instances")
 	r.bool(&b.noNMN, "no-nmn", "without noise model")
 	return r
@@ -222,7 +225,8 @@ func (b *benchCommand) validateCaptioner() error {
 	n := &b.net
 	switch {
 	case b.noMIL || b.noNMN || n.Size != 0:
-		return errors.New("bench: --no-mil, --no-nmn and --size are not for --model s2vt, which sees features: leave them out")
+		return errors.New(
+			"bench: --no-mil, --no-nmn and --size are not for --model s2vt, which sees features: leave them out")
 	case n.Batch < 1 || n.Frames < 0 || n.Classes < 0 || b.vocabulary < 0:
 		return errors.New("bench: --batch is at least 1, --frames, --classes and --vocab-size at least 0")
 	case !(n.Width > 0 && n.Width <= 16):
@@ -233,7 +237,8 @@ func (b *benchCommand) validateCaptioner() error {
 
 func (b *benchCommand) captioner() bench.Captioner {
 	n := &b.net
-	return bench.Captioner{Batch: n.Batch, Frames: n.Frames, Features: n.Classes, Vocabulary: b.vocabulary, Width: n.Width}
+	return bench.Captioner{Batch: n.Batch, Frames: n.Frames, Features: n.Classes, Vocabulary: b.vocabulary,
+		Width: n.Width}
 }
 
 func (b *benchCommand) validateGEMM() error {

@@ -20,7 +20,8 @@ type loadCommand struct {
 }
 
 func newBenchLoad(p *program) *cobra.Command {
-	c := &loadCommand{loading: bench.Loading{Options: bench.Options{Repeats: 5, Warmup: 1}, Loader: loader.DefaultConfig()}}
+	c := &loadCommand{loading: bench.Loading{Options: bench.Options{Repeats: 5, Warmup: 1},
+		Loader: loader.DefaultConfig()}}
 	l := &c.loading.Loader
 	l.Size, l.BatchBags, l.Fit, l.Flip, l.Shuffle, l.Decoder = 565, 8, picture.FitLongest, false, false, picture.DecoderGo
 	cmd := &cobra.Command{
@@ -44,7 +45,8 @@ stood still.`,
 	r := under(cmd, "Loading")
 	r.int(&l.Size, "size", "height and width of the canvas in `pixels`")
 	enum(r, &l.Fit, "fit", "how a picture gets onto the canvas", picture.FitLongest, picture.FitSquare)
-	enum(r, &l.Decoder, "decoder", "what decodes JPEG files: nmn's own, libjpeg-turbo or Go's image/jpeg", picture.DecoderGo, picture.DecoderTurbo, picture.DecoderStd)
+	enum(r, &l.Decoder, "decoder", "what decodes JPEG files: nmn's own, libjpeg-turbo or Go's image/jpeg",
+		picture.DecoderGo, picture.DecoderTurbo, picture.DecoderStd)
 	r.int(&l.BatchBags, "batch", "`pictures` of a batch")
 	r.int(&l.Workers, "workers", "`goroutines` that load")
 	r.int(&l.Prefetch, "prefetch", "`batches` made ahead")

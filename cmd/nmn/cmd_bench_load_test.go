@@ -40,8 +40,10 @@ func writeBench(t *testing.T, path string, data []byte) {
 
 func TestBenchLoad_FieldsForMachines(t *testing.T) {
 	dir := jpegFolder(t, 3)
-	f := readJSON(t, must(t, "bench", "load", dir, "--images", "7", "--batch", "2", "--size", "32", "--workers", "2", "--repeats", "3", "--step-ms", "1", "--json"))
-	positive(t, f, []string{"images_per_s", "images_per_s_min", "images_per_s_max", "image_ms", "bytes_per_s"}, "wait_ms", "wait_share", "allocs_per_image")
+	f := readJSON(t, must(t, "bench", "load", dir, "--images", "7", "--batch", "2", "--size", "32", "--workers", "2",
+		"--repeats", "3", "--step-ms", "1", "--json"))
+	positive(t, f, []string{"images_per_s", "images_per_s_min", "images_per_s_max", "image_ms", "bytes_per_s"},
+		"wait_ms", "wait_share", "allocs_per_image")
 	if f["images"] != 7. || f["batch"] != 2. || f["size"] != 32. || f["bad_samples"] != 0. || f["decoder"] == "" {
 		t.Errorf("the setting is told as %v", f)
 	}
@@ -60,7 +62,8 @@ func TestBenchLoad_FieldsForMachines(t *testing.T) {
 func TestBenchLoad_TellsBrokenPictures(t *testing.T) {
 	dir := jpegFolder(t, 2)
 	writeBench(t, filepath.Join(dir, "broken.jpg"), []byte("\xff\xd8\xff"))
-	if out := must(t, "bench", "load", dir, "--repeats", "1"); !strings.Contains(out, "3 pictures of "+dir) || !strings.Contains(out, "1 pictures could not be used") {
+	if out := must(t, "bench", "load", dir, "--repeats", "1"); !strings.Contains(out, "3 pictures of "+dir) ||
+		!strings.Contains(out, "1 pictures could not be used") {
 		t.Errorf("got %s", out)
 	}
 	alone := t.TempDir()
@@ -72,8 +75,9 @@ func TestBenchLoad_TellsBrokenPictures(t *testing.T) {
 
 func TestBenchLoad_RefusesWhatItCannotMeasure(t *testing.T) {
 	dir := jpegFolder(t, 1)
-	for _, args := range [][]string{{}, {dir, dir}, {filepath.Join(dir, "a.jpg")}, {t.TempDir()}, {dir, "--repeats", "0"}, {dir, "--step-ms", "-1"},
-		{dir, "--workers", "0"}, {dir, "--size", "0"}, {dir, "--images", "-1"}} {
+	for _, args := range [][]string{{}, {dir, dir}, {filepath.Join(dir, "a.jpg")}, {t.TempDir()},
+		{dir, "--repeats", "0"}, {dir, "--step-ms", "-1"}, {dir, "--workers", "0"}, {dir, "--size", "0"},
+		{dir, "--images", "-1"}} {
 		if c := call(t, append([]string{"bench", "load"}, args...)...); c.code != 2 {
 			t.Errorf("%q: exit code %d: %s", args, c.code, c.err)
 		}

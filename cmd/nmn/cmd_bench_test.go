@@ -34,8 +34,8 @@ func positive(t *testing.T, figures map[string]any, above0 []string, others ...s
 
 func TestBenchStep_FieldsForMachines(t *testing.T) {
 	f := readJSON(t, must(t, quickBench("step", "--batch", "2", "--frames", "3", "--width", "0.5")...))
-	positive(t, f, []string{"step_ms", "step_min_ms", "step_max_ms", "forward_ms", "update_ms", "images_per_s", "gflops", "peak_memory_mib",
-		"device_memory_mib"}, "backward_ms", "allocs_per_step")
+	positive(t, f, []string{"step_ms", "step_min_ms", "step_max_ms", "forward_ms", "update_ms", "images_per_s",
+		"gflops", "peak_memory_mib", "device_memory_mib"}, "backward_ms", "allocs_per_step")
 	if f["batch"] != 2. || f["frames"] != 3. || f["mil"] != true || f["nmn"] != true {
 		t.Errorf("the setting is told as %v", f)
 	}
@@ -86,9 +86,10 @@ func TestBenchOps_TellsTheWholeStep(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"input normalize", "conv1_1 forward", "conv1_1 filter gradient", "conv4_1 bias gradient", "conv2_1 data gradient",
-		"pool1 max pool", "pool1 max pool and bias gradient", "fc8 forward", "fc8 bias gradient", "conv4_1 bag pool", "conv4_1 bag pool gradient",
-		"nmn forward", "nmn filter gradient", "noise noise step", "noise copy", "all gradient norm", "all sgd",
+		"input normalize", "conv1_1 forward", "conv1_1 filter gradient", "conv4_1 bias gradient",
+		"conv2_1 data gradient", "pool1 max pool", "pool1 max pool and bias gradient", "fc8 forward",
+		"fc8 bias gradient", "conv4_1 bag pool", "conv4_1 bag pool gradient", "nmn forward", "nmn filter gradient",
+		"noise noise step", "noise copy", "all gradient norm", "all sgd",
 	} {
 		if found[want] != 1 {
 			t.Errorf("%s is told %d times", want, found[want])
@@ -110,8 +111,10 @@ func TestBenchOps_TellsTheWholeStep(t *testing.T) {
 }
 
 func TestBenchOps_TellsDropoutAndTheTableForPeople(t *testing.T) {
-	out := must(t, "bench", "ops", "--model", "vgg16", "--width", "0.02", "--size", "200", "--classes", "3", "--batch", "1", "--repeats", "1", "--warmup", "0")
-	for _, want := range []string{"vgg16, 200 pixels, width 0.02, 1 pictures, with MIL", "fc6       dropout", "fc7       dropout gradient", "pool5     max pool", "\nall: "} {
+	out := must(t, "bench", "ops", "--model", "vgg16", "--width", "0.02", "--size", "200", "--classes", "3",
+		"--batch", "1", "--repeats", "1", "--warmup", "0")
+	for _, want := range []string{"vgg16, 200 pixels, width 0.02, 1 pictures, with MIL", "fc6       dropout",
+		"fc7       dropout gradient", "pool5     max pool", "\nall: "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}
@@ -138,7 +141,8 @@ func TestBenchMachine_FieldsForMachines(t *testing.T) {
 func TestTinyNet_BenchmarksOnADevice(t *testing.T) {
 	device := cmp.Or(os.Getenv(conform.DeviceEnv), "cpu")
 	benchmark := func(name string, args ...string) map[string]any {
-		return readJSON(t, must(t, append([]string{"bench", name, "--json", "--repeats", "2", "--warmup", "1", "--device", device}, args...)...))
+		return readJSON(t, must(t, append([]string{"bench", name, "--json", "--repeats", "2", "--warmup", "1",
+			"--device", device}, args...)...))
 	}
 	net := []string{"--batch", "1", "--frames", "2", "--width", "0.1", "--size", "32"}
 	step := benchmark("step", net...)
@@ -159,9 +163,12 @@ func TestTinyNet_BenchmarksOnADevice(t *testing.T) {
 }
 
 func TestBenchStep_OfTheCaptioner(t *testing.T) {
-	f := readJSON(t, must(t, quickBench("step", "--model", "s2vt", "--batch", "3", "--frames", "4", "--width", "0.01", "--classes", "20", "--vocab-size", "50")...))
-	positive(t, f, []string{"step_ms", "step_min_ms", "step_max_ms", "captions_per_s", "gflops", "peak_memory_mib", "device_memory_mib"})
-	for name, want := range map[string]float64{"batch": 3, "frames": 4, "features": 20, "vocabulary": 50, "hidden": 7, "words_said": 4 + 4 + 5 + 3} {
+	f := readJSON(t, must(t, quickBench("step", "--model", "s2vt", "--batch", "3", "--frames", "4", "--width", "0.01",
+		"--classes", "20", "--vocab-size", "50")...))
+	positive(t, f, []string{"step_ms", "step_min_ms", "step_max_ms", "captions_per_s", "gflops", "peak_memory_mib",
+		"device_memory_mib"})
+	for name, want := range map[string]float64{"batch": 3, "frames": 4, "features": 20, "vocabulary": 50, "hidden": 7,
+		"words_said": 4 + 4 + 5 + 3} {
 		if f[name] != want {
 			t.Errorf("%s is %v, want %v", name, f[name], want)
 		}
@@ -171,16 +178,19 @@ func TestBenchStep_OfTheCaptioner(t *testing.T) {
 	if got := f["gflop"].(float64); math.Abs(got-want) > 1e-9*want {
 		t.Errorf("%v GFLOP, want %v", got, want)
 	}
-	out := must(t, "bench", "step", "--model", "s2vt", "--batch", "1", "--frames", "2", "--width", "0.01", "--classes", "3", "--vocab-size", "9", "--repeats", "1")
-	if !strings.Contains(out, "s2vt, 1 captions of 5 words in all, 2 frames of 3 features, 7 cells, vocabulary of 9, on cpu") {
+	out := must(t, "bench", "step", "--model", "s2vt", "--batch", "1", "--frames", "2", "--width", "0.01",
+		"--classes", "3", "--vocab-size", "9", "--repeats", "1")
+	if !strings.Contains(out,
+		"s2vt, 1 captions of 5 words in all, 2 frames of 3 features, 7 cells, vocabulary of 9, on cpu") {
 		t.Errorf("told as:\n%s", out)
 	}
 }
 
 func TestBenchStep_RefusesFlagsOfOtherNets(t *testing.T) {
 	for _, args := range [][]string{
-		{"--model", "s2vt", "--no-mil"}, {"--model", "s2vt", "--size", "32"}, {"--model", "s2vt", "--width", "0"}, {"--model", "s2vt", "--vocab-size", "2"},
-		{"--model", "s2vt", "--batch", "0"}, {"--model", "scenes", "--vocab-size", "50"},
+		{"--model", "s2vt", "--no-mil"}, {"--model", "s2vt", "--size", "32"}, {"--model", "s2vt", "--width", "0"},
+		{"--model", "s2vt", "--vocab-size", "2"}, {"--model", "s2vt", "--batch", "0"},
+		{"--model", "scenes", "--vocab-size", "50"},
 	} {
 		if c := call(t, append([]string{"bench", "step"}, args...)...); c.code != exitUsage || c.err == "" {
 			t.Errorf("%v: exit code %d, %q", args, c.code, c.err)

@@ -30,10 +30,11 @@ func (b *benchCommand) captionStep(ctx context.Context, backend kernels.Backend)
 	if err != nil {
 		return told, err
 	}
-	return benchFigures{f, fmt.Sprintf("%s, %d captions of %d words in all, %d frames of %d features, %d cells, vocabulary of %d, on %s\n"+
-		"step      %9.2f ms (%.2f to %.2f)\n%.1f captions/s, %.1f GFLOP/s, peak memory %.0f MiB, %.0f MiB of the device\n",
-		f.Model, f.Batch, f.WordsSaid, f.Frames, f.Features, f.Hidden, f.Vocabulary, f.Device,
-		f.StepMS, f.StepMinMS, f.StepMaxMS, f.CaptionsPerS, f.GFLOPS, f.PeakMemoryMiB, f.DeviceMiB)}, nil
+	return benchFigures{f,
+		fmt.Sprintf("%s, %d captions of %d words in all, %d frames of %d features, %d cells, vocabulary of %d, on %s\n"+
+			"step      %9.2f ms (%.2f to %.2f)\n%.1f captions/s, %.1f GFLOP/s, peak memory %.0f MiB, %.0f MiB of the device\n",
+			f.Model, f.Batch, f.WordsSaid, f.Frames, f.Features, f.Hidden, f.Vocabulary, f.Device,
+			f.StepMS, f.StepMinMS, f.StepMaxMS, f.CaptionsPerS, f.GFLOPS, f.PeakMemoryMiB, f.DeviceMiB)}, nil
 }
 
 func (b *benchCommand) ops(ctx context.Context, backend kernels.Backend) (told benchFigures, err error) {
@@ -62,7 +63,8 @@ func (b *benchCommand) memory(_ context.Context, backend kernels.Backend) (told 
 	if err != nil {
 		return told, err
 	}
-	return benchFigures{f, fmt.Sprintf("%s\ncopied %d MiB in %.3f ms: %.1f GB/s read and written\n", f.Device, b.mib, f.MS, f.GBPerS)}, nil
+	return benchFigures{f, fmt.Sprintf("%s\ncopied %d MiB in %.3f ms: %.1f GB/s read and written\n", f.Device, b.mib,
+		f.MS, f.GBPerS)}, nil
 }
 
 // benchedNet is the first line on a net.
@@ -84,7 +86,8 @@ func operationsText(f *bench.OperationFigures) string {
 	}
 	var b strings.Builder
 	line := func(layer, pass, ms, share, gflops, gb, shape, algorithm string) {
-		text := fmt.Sprintf("%-8s  %-*s  %9s  %7s  %8s  %7s  %-*s  %s", layer, passes, pass, ms, share, gflops, gb, shapes, shape, algorithm)
+		text := fmt.Sprintf("%-8s  %-*s  %9s  %7s  %8s  %7s  %-*s  %s", layer, passes, pass, ms, share, gflops, gb,
+			shapes, shape, algorithm)
 		b.WriteString(strings.TrimRight(text, " ") + "\n")
 	}
 	fmt.Fprintf(&b, "%s\n\n", benchedNet(&f.NetFigures))
@@ -94,7 +97,8 @@ func operationsText(f *bench.OperationFigures) string {
 		if o.GFLOP > 0 {
 			gflops = fmt.Sprintf("%.1f", o.GFLOPS)
 		}
-		line(o.Layer, o.Pass, fmt.Sprintf("%.3f", o.MS), fmt.Sprintf("%.1f", 100*o.Share), gflops, fmt.Sprintf("%.1f", o.GBPerS), o.Shape, o.Algorithm)
+		line(o.Layer, o.Pass, fmt.Sprintf("%.3f", o.MS), fmt.Sprintf("%.1f", 100*o.Share), gflops,
+			fmt.Sprintf("%.1f", o.GBPerS), o.Shape, o.Algorithm)
 	}
 	fmt.Fprintf(&b, "\nall: %.2f ms, %.1f GFLOP/s\n", f.TotalMS, f.GFLOPS)
 	return b.String()

@@ -80,7 +80,8 @@ func (c *captionEval) run(ctx context.Context, p *program) error {
 	case c.results == "" || c.references == "":
 		return usagef("caption eval: give --results and --references")
 	case c.show < 0 || c.show > 0 && (c.asJSON || c.format != report.Text):
-		return usagef("caption eval: --show takes at least 0 captions, and is for people: leave out --json and --format")
+		return usagef(
+			"caption eval: --show takes at least 0 captions, and is for people: leave out --json and --format")
 	}
 	items, err := c.items()
 	if err != nil {

@@ -12,12 +12,11 @@ import (
 
 // captionCounts are the flags of nmn caption counts.
 type captionCounts struct {
-	captions string
-	split    string
-	given    int
-	words    captioning.WordOptions
-	vocab    string
-	asJSON   bool
+	split  string
+	given  int
+	words  captioning.WordOptions
+	vocab  string
+	asJSON bool
 }
 
 func newCaptionCounts(p *program) *cobra.Command {

@@ -38,18 +38,23 @@ func TestCaption_SplitsOfMSRVTT(t *testing.T) {
 	}
 	learn, validation := write("", 0, 1, 3, 4, 6, 7, 9, 10), write("val-", 2, 5, 8, 11)
 	dir := filepath.Join(t.TempDir(), "run")
-	args := append([]string{"caption", "train", "--captions", annotations, "--run-dir", dir, "--preset", "moving-scenes", "--hidden", "8", "--epochs", "1",
-		"--device", "cpu", "--json"}, append(learn, validation...)...)
-	if o := readJSON(t, must(t, args...)); o["clips"] != 8. || o["captions"] != 32. || o["words"] != 9. || o["validation"] == nil {
+	args := append([]string{"caption", "train", "--captions", annotations, "--run-dir", dir,
+		"--preset", "moving-scenes", "--hidden", "8", "--epochs", "1", "--device", "cpu", "--json"},
+		append(learn, validation...)...)
+	if o := readJSON(t, must(t, args...)); o["clips"] != 8. || o["captions"] != 32. || o["words"] != 9. ||
+		o["validation"] == nil {
 		t.Errorf("%v", o)
 	}
 	generated := filepath.Join(t.TempDir(), "generated.json")
-	must(t, "caption", "generate", dir, "--features", validation[1], "--clips", validation[3], "--output", generated, "--device", "cpu")
+	must(t, "caption", "generate", dir, "--features", validation[1], "--clips", validation[3], "--output", generated,
+		"--device", "cpu")
 	must(t, "caption", "eval", "--results", generated, "--references", annotations, "--split", "validate")
-	if c := call(t, "caption", "eval", "--results", generated, "--references", annotations); c.code != exitFailure || !strings.Contains(c.err, "8 of 12 pictures with references have no generated caption") {
+	if c := call(t, "caption", "eval", "--results", generated, "--references", annotations); c.code != exitFailure ||
+		!strings.Contains(c.err, "8 of 12 pictures with references have no generated caption") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
-	if c := call(t, "caption", "eval", "--results", generated, "--references", annotations, "--split", "test"); c.code != exitFailure || !strings.Contains(c.err, "no clip is of the split test") {
+	if c := call(t, "caption", "eval", "--results", generated, "--references", annotations,
+		"--split", "test"); c.code != exitFailure || !strings.Contains(c.err, "no clip is of the split test") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 }

@@ -25,8 +25,10 @@ func captionFiles(t *testing.T) (results, references string) {
 func TestCaptionEval_ScoresEveryCaption(t *testing.T) {
 	results, references := captionFiles(t)
 	table := filepath.Join(t.TempDir(), "scores.csv")
-	all := readJSON(t, must(t, "caption", "eval", "--results", results, "--references", references, "--partial", "--output", table, "--json"))
-	if all["captions"] != 2. || all["meteor_modules"] != "exact stem" || all["bleu_counts"].(map[string]any)["length"] != 10. {
+	all := readJSON(t, must(t, "caption", "eval", "--results", results, "--references", references,
+		"--partial", "--output", table, "--json"))
+	if all["captions"] != 2. || all["meteor_modules"] != "exact stem" ||
+		all["bleu_counts"].(map[string]any)["length"] != 10. {
 		t.Errorf("%v", all)
 	}
 	content, err := os.ReadFile(table)
@@ -37,7 +39,8 @@ func TestCaptionEval_ScoresEveryCaption(t *testing.T) {
 	if len(lines) != 3 || !strings.HasPrefix(lines[1], "3,This is a good test.,0.79999") {
 		t.Errorf("scores of captions:\n%s", content)
 	}
-	if out := must(t, "caption", "eval", "--results", results, "--references", references, "--partial"); !strings.Contains(out, "CIDEr-D") || !strings.Contains(out, "exact stem") {
+	if out := must(t, "caption", "eval", "--results", results, "--references", references,
+		"--partial"); !strings.Contains(out, "CIDEr-D") || !strings.Contains(out, "exact stem") {
 		t.Errorf("%s", out)
 	}
 }
@@ -52,9 +55,10 @@ func TestCaptionEval_RefusesWhatDoesNotFit(t *testing.T) {
 	for want, args := range map[string][]string{
 		"is not among the 3 references": {"--results", other, "--references", references},
 		"3 has 2 generated captions":    {"--results", references, "--references", references},
-		"there is no english.words":     {"--results", results, "--references", references, "--partial", "--meteor-data", t.TempDir()},
-		"1 of 3 pictures with refere":   {"--results", results, "--references", references},
-		"no such file":                  {"--results", results + "x", "--references", references},
+		"there is no english.words": {"--results", results, "--references", references,
+			"--partial", "--meteor-data", t.TempDir()},
+		"1 of 3 pictures with refere": {"--results", results, "--references", references},
+		"no such file":                {"--results", results + "x", "--references", references},
 	} {
 		c := call(t, append([]string{"caption", "eval"}, args...)...)
 		if c.code != exitFailure || !strings.Contains(c.err, want) {

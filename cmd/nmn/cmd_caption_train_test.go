@@ -30,15 +30,17 @@ func captionScenesIn(t *testing.T, split string) string {
 
 // captionArgs make a command line that trains a captioner of the smallest kind on a folder of scenes.
 func captionArgs(scenes, dir string, more ...string) []string {
-	return append([]string{"caption", "train", "--features", filepath.Join(scenes, "truth.npy"), "--clips", filepath.Join(scenes, "truth.csv"),
-		"--captions", filepath.Join(scenes, "captions.json"), "--run-dir", dir, "--preset", "moving-scenes", "--embedding", "8", "--word-embedding", "6",
-		"--hidden", "12", "--batch-size", "8", "--validation-share", "0.25", "--device", "cpu", "--threads", "1"}, more...)
+	return append([]string{"caption", "train", "--features", filepath.Join(scenes, "truth.npy"),
+		"--clips", filepath.Join(scenes, "truth.csv"), "--captions", filepath.Join(scenes, "captions.json"),
+		"--run-dir", dir, "--preset", "moving-scenes", "--embedding", "8", "--word-embedding", "6", "--hidden", "12",
+		"--batch-size", "8", "--validation-share", "0.25", "--device", "cpu", "--threads", "1"}, more...)
 }
 
 func TestCaption_TrainGenerateEval(t *testing.T) {
 	scenes, test := captionScenesIn(t, "train"), captionScenesIn(t, "test")
 	dir := filepath.Join(t.TempDir(), "run")
-	o := readJSON(t, must(t, captionArgs(scenes, dir, "--epochs", "15", "--learning-rate", "0.02", "--patience", "0", "--json")...))
+	o := readJSON(t, must(t, captionArgs(scenes, dir, "--epochs", "15", "--learning-rate", "0.02", "--patience", "0",
+		"--json")...))
 	if o["clips"] != 18. || o["epochs"] != 15. || o["validation"] == nil || o["checkpoint"] != train.BestName {
 		t.Errorf("result %v", o)
 	}
@@ -46,32 +48,38 @@ func TestCaption_TrainGenerateEval(t *testing.T) {
 	if err != nil || len(rows) != 31 {
 		t.Errorf("%d lines in the summary, want a header, 15 epochs and 15 validations: %v", len(rows), err)
 	}
-	if again := call(t, captionArgs(scenes, dir, "--epochs", "15", "--learning-rate", "0.02", "--patience", "0", "--verbose")...); again.code != exitOK || !strings.Contains(again.err, "complete") {
+	if again := call(t, captionArgs(scenes, dir, "--epochs", "15", "--learning-rate", "0.02", "--patience", "0",
+		"--verbose")...); again.code != exitOK || !strings.Contains(again.err, "complete") {
 		t.Errorf("a complete run is run again: %d, %s", again.code, again.err)
 	}
 
-	features := []string{"--features", filepath.Join(test, "truth.npy"), "--clips", filepath.Join(test, "truth.csv"), "--device", "cpu"}
+	features := []string{"--features", filepath.Join(test, "truth.npy"), "--clips", filepath.Join(test, "truth.csv"),
+		"--device", "cpu"}
 	out := filepath.Join(t.TempDir(), "generated.json")
 	must(t, append([]string{"caption", "generate", dir, "--output", out, "--generate-batch", "7"}, features...)...)
-	if one := must(t, append([]string{"caption", "generate", dir, "--generate-batch", "1", "--threads", "1"}, features...)...); one != string(readBytes(t, out)) {
+	if one := must(t, append([]string{"caption", "generate", dir, "--generate-batch", "1", "--threads", "1"},
+		features...)...); one != string(readBytes(t, out)) {
 		t.Error("captions depend on the size of the batch or the number of threads")
 	}
-	beam := must(t, append([]string{"caption", "generate", dir, "--beam", "3", "--length-penalty", "1", "--max-length", "4", "--vocab", filepath.Join(dir, captioning.WordsFile)}, features...)...)
+	beam := must(t, append([]string{"caption", "generate", dir, "--beam", "3", "--length-penalty", "1",
+		"--max-length", "4", "--vocab", filepath.Join(dir, captioning.WordsFile)}, features...)...)
 	if strings.Count(beam, "image_id") != 24 {
 		t.Errorf("%s", beam)
 	}
-	all := readJSON(t, must(t, "caption", "eval", "--results", out, "--references", filepath.Join(test, "captions.json"), "--json"))
+	all := readJSON(t, must(t, "caption", "eval", "--results", out, "--references", filepath.Join(test,
+		"captions.json"), "--json"))
 	if bleu := all["all"].(map[string]any)["bleu"].([]any); all["captions"] != 24. || bleu[0].(float64) < .3 {
 		t.Errorf("scores %v", all)
 	}
-	shown := must(t, "caption", "eval", "--results", out, "--references", filepath.Join(test, "captions.json"), "--show", "2")
+	shown := must(t, "caption", "eval", "--results", out, "--references", filepath.Join(test, "captions.json"),
+		"--show", "2")
 	_, shown, _ = strings.Cut(shown, "stem.\n")
 	if strings.Count(shown, "\nmoving-test-") != 2 || strings.Count(shown, "\n    ") != 10 {
 		t.Errorf("two captions beside their references:\n%s", shown)
 	}
 }
 
-// What people wrote may be odd: it is told, and learned as far as it can be.
+// What people wrote may be odd: it is reported, and learned as far as it can be.
 func TestCaptionTrain_OddCaptions(t *testing.T) {
 	scenes := captionScenesIn(t, "train")
 	var of map[string][]string
@@ -89,8 +97,10 @@ func TestCaptionTrain_OddCaptions(t *testing.T) {
 	if err := os.WriteFile(odd, content, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args := captionArgs(scenes, filepath.Join(t.TempDir(), "run"), "--captions", odd, "--max-steps", "2", "--validation-share", "0")
-	if c := call(t, args...); c.code != exitFailure || !strings.Contains(c.err, `1 of 24 clips have no captions, the first is "moving-train-000004"`) {
+	args := captionArgs(scenes, filepath.Join(t.TempDir(), "run"), "--captions", odd, "--max-steps", "2",
+		"--validation-share", "0")
+	if c := call(t, args...); c.code != exitFailure ||
+		!strings.Contains(c.err, `1 of 24 clips have no captions, the first is "moving-train-000004"`) {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 	c := call(t, append(args, "--partial")...)
@@ -135,7 +145,8 @@ func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
 			t.Errorf("%s differs from that of a run in one piece", name)
 		}
 	}
-	a, b := readJSON(t, string(readFile(t, broken, run.ResultFile))), readJSON(t, string(readFile(t, whole, run.ResultFile)))
+	a, b := readJSON(t, string(readFile(t, broken, run.ResultFile))), readJSON(t,
+		string(readFile(t, whole, run.ResultFile)))
 	for _, key := range []string{"seconds", "fingerprint"} { // the folders and times are others
 		delete(a, key)
 		delete(b, key)
@@ -179,8 +190,10 @@ func TestCaptionTrain_InterruptSavesAndResumes(t *testing.T) {
 	if c.code != exitInterrupted || !strings.Contains(c.err, "--resume "+dir) {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
-	wantUsage(t, call(t, captionArgs(scenes, dir, "--epochs", "100000", "--patience", "0", "--validation-share", "0")...), "holds a run that was interrupted")
-	wantUsage(t, call(t, captionArgs(scenes, dir, "--hidden", "13", "--validation-share", "0", "--epochs", "1", "--resume", dir)...), "--run-dir")
+	wantUsage(t, call(t, captionArgs(scenes, dir, "--epochs", "100000", "--patience", "0",
+		"--validation-share", "0")...), "holds a run that was interrupted")
+	wantUsage(t, call(t, captionArgs(scenes, dir, "--hidden", "13", "--validation-share", "0", "--epochs", "1",
+		"--resume", dir)...), "--run-dir")
 	c = call(t, "caption", "train", "--resume", dir, "--hidden", "13", "--quiet")
 	wantUsage(t, c, "net.hidden is 12, this one's 13")
 	must(t, "caption", "train", "--resume", dir, "--epochs", "1", "--quiet")
@@ -196,13 +209,16 @@ func TestCaptionTrain_RefusesTheVocabularyOfAnotherRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := call(t, "caption", "train", "--resume", dir, "--max-steps", "4", "--quiet")
-	if c.code != exitFailure || !strings.Contains(c.err, "its vocabulary is another one") || !strings.Contains(c.err, "the vocabulary is of another run") {
+	if c.code != exitFailure || !strings.Contains(c.err, "its vocabulary is another one") ||
+		!strings.Contains(c.err, "the vocabulary is of another run") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, captioning.WordsFile), []byte("nmn-caption-words 1 cut short"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, captioning.WordsFile), []byte("nmn-caption-words 1 cut short"),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
-	if c := call(t, "caption", "train", "--resume", dir, "--max-steps", "4", "--quiet"); c.code != exitFailure || !strings.Contains(c.err, "line 1") {
+	if c := call(t, "caption", "train", "--resume", dir, "--max-steps", "4", "--quiet"); c.code != exitFailure ||
+		!strings.Contains(c.err, "line 1") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 }
@@ -210,7 +226,8 @@ func TestCaptionTrain_RefusesTheVocabularyOfAnotherRun(t *testing.T) {
 func TestCaptionTrain_DryRunWritesNothing(t *testing.T) {
 	scenes, dir := captionScenesIn(t, "train"), filepath.Join(t.TempDir(), "run")
 	out := must(t, captionArgs(scenes, dir, "--dry-run")...)
-	for _, part := range []string{"18 with 90 captions, up to 4 frames of 36 features", "parameters", "steps of", "nothing was written"} {
+	for _, part := range []string{"18 with 90 captions, up to 4 frames of 36 features", "parameters", "steps of",
+		"nothing was written"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("plan without %q:\n%s", part, out)
 		}
@@ -244,12 +261,15 @@ func TestCaptionTrain_RefusesWhatDoesNotFit(t *testing.T) {
 	}
 	words := write("words.txt", "dog, NN, 3\n")
 	for says, args := range map[string][]string{
-		"no clip with features has captions to": captionArgs(scenes, dir, "--captions", filepath.Join(test, "captions.json")),
-		"line 2 is not UTF-8":                   captionArgs(scenes, dir, "--captions", write("c.csv", "id,caption\nmoving-train-000000,\xff\n")),
+		"no clip with features has captions to": captionArgs(scenes, dir, "--captions", filepath.Join(test,
+			"captions.json")),
+		"line 2 is not UTF-8": captionArgs(scenes, dir,
+			"--captions", write("c.csv", "id,caption\nmoving-train-000000,\xff\n")),
 		"not the header of a caption vocabular": captionArgs(scenes, dir, "--vocab", words),
 		"nothing names its 96 rows":             captionArgs(scenes, dir, "--clips", ""),
 		"no such file":                          captionArgs(scenes, dir, "--features", filepath.Join(dir, "none.npy")),
-		"clip \"a\" repeats line 2":             captionArgs(scenes, dir, "--clips", write("clips.csv", "clip,first,rows\na,0,1\na,1,1\n")),
+		"clip \"a\" repeats line 2": captionArgs(scenes, dir, "--clips", write("clips.csv",
+			"clip,first,rows\na,0,1\na,1,1\n")),
 	} {
 		if c := call(t, args...); c.code != exitFailure || !strings.Contains(c.err, says) {
 			t.Errorf("exit code %d, %q, want %q", c.code, c.err, says)
@@ -268,14 +288,17 @@ func TestCaptionGenerate_RefusesWhatDoesNotFit(t *testing.T) {
 	counts := filepath.Join(t.TempDir(), "counts")
 	must(t, "caption", "counts", filepath.Join(scenes, "captions.json"), counts, "--given", "2")
 	clips := func(folder, name string) []string {
-		return []string{"caption", "generate", dir, "--features", filepath.Join(folder, name+".npy"), "--clips", filepath.Join(folder, name+".csv"), "--device", "cpu"}
+		return []string{"caption", "generate", dir, "--features", filepath.Join(folder, name+".npy"),
+			"--clips", filepath.Join(folder, name+".csv"), "--device", "cpu"}
 	}
 	must(t, append(clips(other, "truth"), "--fewer-frames")...)
 	for says, args := range map[string][]string{
 		"at most 3 frames, the captioner was trained on up to 4": clips(other, "truth"),
 		"the captioner takes 36":                                 clips(counts, "counts"),
-		"the vocabulary is of another run":                       append(clips(scenes, "truth"), "--vocab", filepath.Join(counts, captioning.WordsFile)),
-		"cannot find the model":                                  {"caption", "generate", filepath.Join(dir, "none"), "--features", filepath.Join(scenes, "truth.npy")},
+		"the vocabulary is of another run": append(clips(scenes, "truth"),
+			"--vocab", filepath.Join(counts, captioning.WordsFile)),
+		"cannot find the model": {"caption", "generate", filepath.Join(dir, "none"), "--features", filepath.Join(scenes,
+			"truth.npy")},
 	} {
 		if c := call(t, args...); c.code != exitFailure || !strings.Contains(c.err, says) {
 			t.Errorf("exit code %d, %q, want %q", c.code, c.err, says)
@@ -295,7 +318,9 @@ func TestCaptionGenerate_RefusesWhatDoesNotFit(t *testing.T) {
 
 func TestCaptionCounts_AreOfTheFirstCaptions(t *testing.T) {
 	captions := filepath.Join(t.TempDir(), "c.json")
-	if err := os.WriteFile(captions, []byte(`{"b": ["a dog", "A dog runs", "two cats"], "a": ["a cat", "a dog", "x", "y"], "c": ["one"]}`), 0o666); err != nil {
+	if err := os.WriteFile(captions,
+		[]byte(`{"b": ["a dog", "A dog runs", "two cats"], "a": ["a cat", "a dog", "x", "y"], "c": ["one"]}`),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "counts")
@@ -304,14 +329,16 @@ func TestCaptionCounts_AreOfTheFirstCaptions(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	rows, _ := readRows(t, filepath.Join(dir, "counts.npy"), "")
-	if want := [][]float32{{1, .5, .5, 0}, {1, 1, 0, .5}}; len(rows) != 2 || !slices.Equal(rows[0], want[0]) || !slices.Equal(rows[1], want[1]) {
+	if want := [][]float32{{1, .5, .5, 0}, {1, 1, 0, .5}}; len(rows) != 2 || !slices.Equal(rows[0], want[0]) ||
+		!slices.Equal(rows[1], want[1]) {
 		t.Errorf("counts %v, want %v (a dog cat runs)", rows, want)
 	}
 	left := readJSON(t, string(readFile(t, dir, "captions.json")))
 	if got := left["b"].([]any); len(left) != 2 || len(got) != 1 || got[0] != "two cats" {
 		t.Errorf("captions to say: %v", left)
 	}
-	if c := call(t, "caption", "counts", captions, filepath.Join(t.TempDir(), "x"), "--given", "4"); c.code != exitFailure || !strings.Contains(c.err, "more than 4 captions") {
+	if c := call(t, "caption", "counts", captions, filepath.Join(t.TempDir(), "x"),
+		"--given", "4"); c.code != exitFailure || !strings.Contains(c.err, "more than 4 captions") {
 		t.Errorf("%d: %s", c.code, c.err)
 	}
 	wantUsage(t, call(t, "caption", "counts", captions, dir, "--given", "2"), "not empty")
@@ -319,19 +346,22 @@ func TestCaptionCounts_AreOfTheFirstCaptions(t *testing.T) {
 
 func TestCaptionVocab_TellsTheCuts(t *testing.T) {
 	captions := filepath.Join(t.TempDir(), "c.csv")
-	if err := os.WriteFile(captions, []byte("id,caption\n1,a dog and a cat\n2,\n1,"+strings.Repeat("x", 10000)+"\n"), 0o666); err != nil {
+	if err := os.WriteFile(captions, []byte("id,caption\n1,a dog and a cat\n2,\n1,"+strings.Repeat("x", 10000)+"\n"),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	words := filepath.Join(t.TempDir(), "words.txt")
 	v := readJSON(t, must(t, "caption", "vocab", captions, "--json", "--output", words))
 	cuts := v["words_at_min_count"].(map[string]any)
-	if v["words"] != 4. || v["empty_captions"] != 1. || v["tokens_too_long"] != 1. || cuts["1"] != 4. || cuts["2"] != 1. {
+	if v["words"] != 4. || v["empty_captions"] != 1. || v["tokens_too_long"] != 1. || cuts["1"] != 4. ||
+		cuts["2"] != 1. {
 		t.Errorf("%v", v)
 	}
 	if lines := strings.Count(string(readBytes(t, words)), "\n"); lines != 5 {
 		t.Errorf("%d lines in the vocabulary", lines)
 	}
-	if out := must(t, "caption", "vocab", captions); !strings.Contains(out, "at least   2 times:      1") || !strings.Contains(out, "1 words of more than 100 bytes") {
+	if out := must(t, "caption", "vocab", captions); !strings.Contains(out, "at least   2 times:      1") ||
+		!strings.Contains(out, "1 words of more than 100 bytes") {
 		t.Errorf("%s", out)
 	}
 	wantUsage(t, call(t, "caption", "vocab", captions, "--min-count", strconv.Itoa(-1)), "--min-count")

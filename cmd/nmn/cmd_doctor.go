@@ -46,7 +46,8 @@ written but --output. See docs/doctor.md.`,
 	}
 	sourceFlags(cmd, &d.sources, run.Quick, run.Full)
 	look := under(cmd, "Look")
-	look.int(&d.sample, "sample", "`pictures` of each split that are decoded, drawn by --data-seed; 0 for all. All are read and compared")
+	look.int(&d.sample, "sample",
+		"`pictures` of each split that are decoded, drawn by --data-seed; 0 for all. All are read and compared")
 	look.bool(&d.noSteps, "no-steps", "make no steps of training: tell nothing of time and memory")
 	look.file(&d.output, "output", "`file` to write the report to, as JSON", "json")
 	look.bool(&d.asJSON, "json", "write the report as JSON")
@@ -98,9 +99,10 @@ func (d *doctorCommand) progress(p *program) func(doctor.Progress) {
 	}
 }
 
-// doctorLine tells how far the look is; the time that is left is that of what was seen so far.
+// doctorLine says how far the look is; the time that is left is reckoned from what was seen so far.
 func doctorLine(now doctor.Progress, since time.Duration) string {
-	return fmt.Sprintf("%s: %d %%, %s left, %d of %d", now.Pass, 100*now.Done/max(now.Total, 1), timeLeft(since, now.Done, now.Total-now.Done), now.Done, now.Total)
+	return fmt.Sprintf("%s: %d %%, %s left, %d of %d", now.Pass, 100*now.Done/max(now.Total, 1),
+		timeLeft(since, now.Done, now.Total-now.Done), now.Done, now.Total)
 }
 
 // tell writes the report to where it was asked for.
@@ -121,7 +123,8 @@ func (d *doctorCommand) tell(p *program, found *run.Examination) error {
 	var b bytes.Buffer // it appears whole
 	err := cmp.Or(found.WriteData(&b), found.Plan.Write(&b))
 	fmt.Fprintln(&b)
-	err = cmp.Or(err, doctor.WriteFindings(&b, found.Findings, func(weight string) string { return p.paint(p.out, red, weight) }))
+	err = cmp.Or(err, doctor.WriteFindings(&b, found.Findings,
+		func(weight string) string { return p.paint(p.out, red, weight) }))
 	if err == nil {
 		_, err = io.WriteString(p.out, withFlags(b.String()))
 	}

@@ -34,11 +34,13 @@ func TestDoctor_ScenesAreSound(t *testing.T) {
 		}
 	}
 	splits := r["splits"].([]any)
-	if first := splits[0].(map[string]any); len(splits) != 3 || first["bags"] != 96.0 || first["pictures"].(map[string]any)["decoded"] != 96.0 {
+	if first := splits[0].(map[string]any); len(splits) != 3 || first["bags"] != 96.0 ||
+		first["pictures"].(map[string]any)["decoded"] != 96.0 {
 		t.Errorf("splits %v", splits)
 	}
 	arms := r["plan"].(map[string]any)["arms"].([]any)
-	if len(arms) != 2 || arms[1].(map[string]any)["steps"].(float64) < 1 || arms[1].(map[string]any)["device_bytes"].(float64) < 1 {
+	if len(arms) != 2 || arms[1].(map[string]any)["steps"].(float64) < 1 ||
+		arms[1].(map[string]any)["device_bytes"].(float64) < 1 {
 		t.Errorf("arms %v, want stage 1 and the arm", arms)
 	}
 }
@@ -57,7 +59,8 @@ func TestDoctor_FindsWhatStopsARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "report.json")
-	data := []string{"--preset", "scenes", "--captions", captions, "--images", images, "--vocab", vocabulary, "--width", "0.5", "--epochs", "1", "--device", "cpu"}
+	data := []string{"--preset", "scenes", "--captions", captions, "--images", images, "--vocab", vocabulary,
+		"--width", "0.5", "--epochs", "1", "--device", "cpu"}
 	c := call(t, append([]string{"doctor", "--output", file}, data...)...)
 	if c.code != exitFailure || !strings.Contains(c.out, "error: ") || !strings.Contains(c.err, "2 of the findings") {
 		t.Errorf("exit code %d, %s\n%s", c.code, c.out, c.err)
@@ -67,13 +70,15 @@ func TestDoctor_FindsWhatStopsARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := readJSON(t, string(written))
-	if kinds := findingKinds(t, r); kinds["broken-pictures"] != "error" || kinds["missing-files"] != "error" || r["plan"] != nil {
+	if kinds := findingKinds(t, r); kinds["broken-pictures"] != "error" || kinds["missing-files"] != "error" ||
+		r["plan"] != nil {
 		t.Errorf("findings %v, plan %v", kinds, r["plan"])
 	}
 	// What the cures say lets the run go through.
 	allowed := append([]string{"--max-bad-samples", "1"}, data...)
 	r = readJSON(t, must(t, append([]string{"doctor", "--json"}, allowed...)...))
-	if kinds := findingKinds(t, r); kinds["broken-pictures"] != "warning" || kinds["missing-files"] != "warning" || r["plan"] == nil {
+	if kinds := findingKinds(t, r); kinds["broken-pictures"] != "warning" || kinds["missing-files"] != "warning" ||
+		r["plan"] == nil {
 		t.Errorf("findings %v, plan %v", kinds, r["plan"])
 	}
 }
@@ -93,16 +98,19 @@ func TestDoctor_FeaturesWithGapsAndScales(t *testing.T) {
 		if i == 7 {
 			a = ""
 		}
-		rows.WriteString(a + "," + []string{"100000", "-200000", "300000"}[i%3] + ",5," + []string{"1,0", "0,1"}[i%2] + "\n")
+		rows.WriteString(a + "," + []string{"100000", "-200000", "300000"}[i%3] + ",5," + []string{"1,0", "0,1"}[i%2] +
+			"\n")
 	}
 	file := filepath.Join(t.TempDir(), "x.csv")
 	if err := os.WriteFile(file, []byte(rows.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	data := []string{"doctor", "--json", "--features", file, "--label-columns", "label_*", "--device", "cpu", "--epochs", "1", "--data-seed", "3"}
+	data := []string{"doctor", "--json", "--features", file, "--label-columns", "label_*", "--device", "cpu",
+		"--epochs", "1", "--data-seed", "3"}
 	c := call(t, data...)
 	kinds := findingKinds(t, readJSON(t, c.out))
-	if c.code != exitFailure || kinds["missing-values"] != "error" || kinds["constant-features"] != "note" || kinds["duplicates-across"] != "warning" {
+	if c.code != exitFailure || kinds["missing-values"] != "error" || kinds["constant-features"] != "note" ||
+		kinds["duplicates-across"] != "warning" {
 		t.Errorf("exit code %d, findings %v", c.code, kinds)
 	}
 	r := readJSON(t, must(t, append(data, "--missing-values", "mean", "--standardise")...))
@@ -112,7 +120,8 @@ func TestDoctor_FeaturesWithGapsAndScales(t *testing.T) {
 }
 
 func TestDoctor_ClipsOfMSRVTT(t *testing.T) {
-	data := []string{"doctor", "--preset", "scenes", "--msrvtt", writeMSRVTT(t, 12, 20), "--frames-dir", writeFrames(t, 12, 3, 8), "--no-steps", "--json"}
+	data := []string{"doctor", "--preset", "scenes", "--msrvtt", writeMSRVTT(t, 12, 20), "--frames-dir", writeFrames(t,
+		12, 3, 8), "--no-steps", "--json"}
 	c := call(t, data...)
 	if kinds := findingKinds(t, readJSON(t, c.out)); c.code != exitFailure || kinds["missing-files"] != "error" {
 		t.Errorf("exit code %d, findings %v", c.code, kinds)
@@ -121,14 +130,16 @@ func TestDoctor_ClipsOfMSRVTT(t *testing.T) {
 	train := r["splits"].([]any)[0].(map[string]any)
 	pictures := train["pictures"].(map[string]any)
 	// The frames of a clip are the same picture, which is no copy of another bag's.
-	if train["bags"] != 7.0 || train["longest_bag"] != 2.0 || pictures["decoded"] != train["frames"] || pictures["duplicates"] != 0.0 || pictures["grey"] != train["frames"] {
+	if train["bags"] != 7.0 || train["longest_bag"] != 2.0 || pictures["decoded"] != train["frames"] ||
+		pictures["duplicates"] != 0.0 || pictures["grey"] != train["frames"] {
 		t.Errorf("training split %v", train)
 	}
 }
 
 func TestDoctor_Manifest(t *testing.T) {
 	splits := []string{"train", "train", "train", "val", "test"}
-	file := manifestOf(t, 60, "path,labels,split", func(i int) string { return fmt.Sprintf("%d.png,%s,%s", i, colours[i%3], splits[i%5]) })
+	file := manifestOf(t, 60, "path,labels,split",
+		func(i int) string { return fmt.Sprintf("%d.png,%s,%s", i, colours[i%3], splits[i%5]) })
 	picture := func(i int) string { return filepath.Join(filepath.Dir(file), fmt.Sprintf("%d.png", i)) }
 	copied, err := os.ReadFile(picture(0))
 	if err != nil {
@@ -165,7 +176,8 @@ func TestDoctor_InterruptWritesNothing(t *testing.T) {
 }
 
 func TestDoctorLine_TellsWhatIsLeft(t *testing.T) {
-	if line := doctorLine(doctor.Progress{Pass: "pictures", Done: 25, Total: 100}, 10*time.Second); line != "pictures: 25 %, 30s left, 25 of 100" {
+	if line := doctorLine(doctor.Progress{Pass: "pictures", Done: 25, Total: 100},
+		10*time.Second); line != "pictures: 25 %, 30s left, 25 of 100" {
 		t.Errorf("line %q", line)
 	}
 }

@@ -66,7 +66,8 @@ func (e *evalCommand) flags(cmd *cobra.Command) {
 	files.bool(&e.scores.Logits, "logits", "scores are log-odds instead of probabilities")
 	m := under(cmd, "Measures")
 	m.float(&e.options.Threshold, "threshold", "`probability` from which a label is predicted")
-	m.float(&e.options.PlugIn, "plug-in", "second threshold, a `probability` (default the one of the best expected F1: that of the run, else of these scores)")
+	m.float(&e.options.PlugIn, "plug-in",
+		"second threshold, a `probability` (default the one of the best expected F1: that of the run, else of these scores)")
 	m.int(&e.options.TopK, "top-k", "`labels` predicted for each picture by the top-k measures")
 	out := under(cmd, "Output")
 	out.int(&e.words, "words", "also list so many of the best and of the worst `words`")

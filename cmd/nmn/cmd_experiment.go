@@ -26,7 +26,8 @@ type experimentCommand struct {
 }
 
 func newExperiment(p *program) *cobra.Command {
-	e := experimentCommand{Grid: experiment.New(run.DefaultConfig(), filepath.Join("runs", "experiment")), budget: 5 * time.Minute, metrics: p.getenv(metricsVariable), format: report.Text}
+	e := experimentCommand{Grid: experiment.New(run.DefaultConfig(), filepath.Join("runs", "experiment")),
+		budget: 5 * time.Minute, metrics: p.getenv(metricsVariable), format: report.Text}
 	e.Rename = withFlags
 	cmd := &cobra.Command{
 		Use:   "experiment",
@@ -46,9 +47,12 @@ Defaults are those of --preset scenes in quick size.`,
 	sourceFlags(cmd, &e.sources, run.Auto, run.Quick, run.Full)
 	r := under(cmd, "Experiment")
 	chosen(r, &e.Arms, "arms", "`arms` to train, as arm,... (docs/evaluation.md tells what each is)", recipe.Names()...)
-	enum(r, &e.MIL, "mil", "without or with instances joined by noisy-or, or `both`", experiment.WithoutMIL, experiment.WithMIL, experiment.BothMIL)
-	r.floats(&e.NoiseRates, "noise-rates", "shares of the training captions to replace, as `rate,...` (default that of the preset)")
-	flipLevels(r, &e.Flips, "flips", "features: labels to flip in training and validation, as `missing:incorrect,...`, two probabilities each (default none)")
+	enum(r, &e.MIL, "mil", "without or with instances joined by noisy-or, or `both`", experiment.WithoutMIL,
+		experiment.WithMIL, experiment.BothMIL)
+	r.floats(&e.NoiseRates, "noise-rates",
+		"shares of the training captions to replace, as `rate,...` (default that of the preset)")
+	flipLevels(r, &e.Flips,
+		"flips", "features: labels to flip in training and validation, as `missing:incorrect,...`, two probabilities each (default none)")
 	r.seeds(&e.Seeds, "seeds", "`seeds` of noise, start and order, as n,...")
 	r.duration(&e.budget, "budget", "size auto: take the full size where it fits into this `time`")
 	setFlags(cmd, &e.Config)
@@ -61,8 +65,10 @@ Defaults are those of --preset scenes in quick size.`,
 	run.directory(&e.Dir, "run-dir", "`folder` of all runs")
 	metricsFlag(run, &e.metrics)
 	out := under(cmd, "Output")
-	enum(out, &e.Reference, "reference", "`arm` that all others are compared with, seed by seed, beside star", recipe.Names()...)
-	enum(out, &e.format, "format", "`format` of the table on standard output", report.Text, report.Markdown, report.CSV, report.JSON)
+	enum(out, &e.Reference, "reference", "`arm` that all others are compared with, seed by seed, beside star",
+		recipe.Names()...)
+	enum(out, &e.format, "format", "`format` of the table on standard output", report.Text, report.Markdown, report.CSV,
+		report.JSON)
 	out.bool(&e.asJSON, "json", "same as --format json")
 	cmd.AddCommand(newTable4(p))
 	return cmd

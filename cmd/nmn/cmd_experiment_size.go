@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"nmn/run"
-
 	"github.com/spf13/cobra"
+
+	"nmn/run"
 )
 
 // chooseSize is the size that flag or file name. Where they do not, or name auto, it is that of an
@@ -52,7 +52,8 @@ func (e *experimentCommand) fitting(ctx context.Context, p *program) (run.Size, 
 		size = run.Full
 	}
 	if !p.quiet { // it decides what the table means, so that logs have it too
-		fmt.Fprintf(p.status, "size    %s: full would take about %v; --budget allows %v\n", size, needed.Round(time.Second), e.budget)
+		fmt.Fprintf(p.status, "size    %s: full would take about %v; --budget allows %v\n", size,
+			needed.Round(time.Second), e.budget)
 	}
 	p.log.Info("size chosen", "size", string(size), "full_estimate_s", needed.Seconds(), "budget_s", e.budget.Seconds())
 	return size, nil

@@ -11,8 +11,9 @@ import (
 
 // tinyTable4 makes a command line of the whole experiment that takes a second or two.
 func tinyTable4(dir string, more ...string) []string {
-	return append([]string{"experiment", "table4", "--train-size", "32", "--validation-size", "6", "--test-size", "8", "--frames", "3", "--stage1-epochs", "1", "--stage2-epochs", "1",
-		"--captions-per-clip", "5", "--epochs", "2", "--hidden", "12", "--seeds", "1", "--device", "cpu", "--threads", "1", "--run-dir", dir}, more...)
+	return append([]string{"experiment", "table4", "--train-size", "32", "--validation-size", "6", "--test-size", "8",
+		"--frames", "3", "--stage1-epochs", "1", "--stage2-epochs", "1", "--captions-per-clip", "5", "--epochs", "2",
+		"--hidden", "12", "--seeds", "1", "--device", "cpu", "--threads", "1", "--run-dir", dir}, more...)
 }
 
 func TestTable4_FromPicturesToCaptions(t *testing.T) {
@@ -30,14 +31,17 @@ func TestTable4_FromPicturesToCaptions(t *testing.T) {
 			t.Errorf("%s is not in the table of ours alone:\n%s", row, first.out)
 		}
 	}
-	if strings.Contains(ours, "VGG16") || !strings.Contains(published, "VGG16-MIL-NMN-FI | 36.5 | 36.2 | 58.3 | 26.4") || !strings.Contains(published, "not to be compared") {
+	if strings.Contains(ours, "VGG16") || !strings.Contains(published,
+		"VGG16-MIL-NMN-FI | 36.5 | 36.2 | 58.3 | 26.4") || !strings.Contains(published, "not to be compared") {
 		t.Errorf("published figures:\n%s", published)
 	}
 	again := call(t, tinyTable4(dir, "--format", "markdown", "--verbose")...)
-	if again.out != first.out || strings.Contains(again.err, "epoch 1, step") || !strings.Contains(again.err, "is complete") {
+	if again.out != first.out || strings.Contains(again.err, "epoch 1, step") ||
+		!strings.Contains(again.err, "is complete") {
 		t.Errorf("what is complete is run again: %s", again.err)
 	}
-	if generated := readBytes(t, filepath.Join(dir, "captioners", "seed-1", "star", "generated.json")); strings.Count(string(generated), "moving-test-") != 8 {
+	if generated := readBytes(t, filepath.Join(dir, "captioners", "seed-1", "star",
+		"generated.json")); strings.Count(string(generated), "moving-test-") != 8 {
 		t.Errorf("generated captions: %s", generated)
 	}
 	table4OwnFeatures(t, filepath.Join(dir, "features", "seed-1", "star"))
@@ -63,9 +67,11 @@ func table4OwnFeatures(t *testing.T, folder string) {
 	if err := os.WriteFile(file, content, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	out := must(t, "experiment", "table4", "--features", "mine="+folder, "--captions", file, "--epochs", "1", "--hidden", "8", "--preset", "moving-scenes",
-		"--seeds", "1,2", "--device", "cpu", "--run-dir", filepath.Join(t.TempDir(), "own"), "--quiet")
-	if !strings.Contains(out, "Captions of test clips of all.json") || !strings.Contains(out, "mine") || strings.Contains(out, "star") || strings.Contains(out, "true concepts") {
+	out := must(t, "experiment", "table4", "--features", "mine="+folder, "--captions", file, "--epochs", "1",
+		"--hidden", "8", "--preset", "moving-scenes", "--seeds", "1,2", "--device", "cpu",
+		"--run-dir", filepath.Join(t.TempDir(), "own"), "--quiet")
+	if !strings.Contains(out, "Captions of test clips of all.json") || !strings.Contains(out, "mine") ||
+		strings.Contains(out, "star") || strings.Contains(out, "true concepts") {
 		t.Errorf("%s", out)
 	}
 }

@@ -51,10 +51,13 @@ names; nmn reads them again, with --init, and the .safetensors as a MODEL too.`,
 	}
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)
-	m.bool(&c.observed, "observed", "the noise model too: in .onnx p(z=1), that people would say the word, as a second output; elsewhere its weights")
+	m.bool(&c.observed,
+		"observed", "the noise model too: in .onnx p(z=1), that people would say the word, as a second output; elsewhere its weights")
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "`file` to write, .onnx, .safetensors or .npz", "onnx", "safetensors", "npz")
-	enum(out, &c.input, "input", "what an .onnx of a net on pictures `takes`: pixels normalised by whoever runs it, or pixels from 0 to 255", inputNormalised, inputPixels)
+	enum(out, &c.input, "input",
+		"what an .onnx of a net on pictures `takes`: pixels normalised by whoever runs it, or pixels from 0 to 255",
+		inputNormalised, inputPixels)
 	out.bool(&c.asJSON, "json", "tell what was written as JSON")
 	return cmd
 }
@@ -63,7 +66,8 @@ func (c *exportCommand) export(ctx context.Context, p *program, path string) (er
 	ending := export.Ending(c.output)
 	switch {
 	case !slices.Contains(export.Endings, ending):
-		return usagef("export: --output is %q, want the name of a file that ends in .onnx, .safetensors or .npz", c.output)
+		return usagef("export: --output is %q, want the name of a file that ends in .onnx, .safetensors or .npz",
+			c.output)
 	case ending != ".onnx" && c.input != inputNormalised:
 		return usagef("export: --input says what an .onnx takes; %s are weights", ending)
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 // python runs testdata/exported.py with a plan, in the Python that NMN_PYTHON names. Where that is unset or
-// lacks a module the test is skipped, and tells how many checks are left out by that.
+// lacks a module the test is skipped, and says how many checks are left out by that.
 func python(t *testing.T, checks int, modules []string, plan [][]string) {
 	t.Helper()
 	name := os.Getenv("NMN_PYTHON")
@@ -33,7 +33,8 @@ func python(t *testing.T, checks int, modules []string, plan [][]string) {
 		for _, line := range plan {
 			lines.WriteString(strings.Join(line, "\t") + "\n")
 		}
-		return exec.CommandContext(t.Context(), name, "testdata/exported.py", written(t, "plan", []byte(lines.String()))).CombinedOutput()
+		return exec.CommandContext(t.Context(), name, "testdata/exported.py",
+			written(t, "plan", []byte(lines.String()))).CombinedOutput()
 	}
 	if output, err := run([][]string{append([]string{"has"}, modules...)}); err != nil {
 		lines := strings.Split(strings.TrimSpace(string(output)), "\n")
@@ -228,7 +229,8 @@ func TestExport_ONNXRuntimeGivesWhatNMNPredicts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := export.ONNX(file, c.net, export.GraphOptions{Observed: true, Pixels: c.pixels, Words: []string{"a"}, Version: "test"}); err != nil {
+		if _, err := export.ONNX(file, c.net, export.GraphOptions{Observed: true, Pixels: c.pixels,
+			Words: []string{"a"}, Version: "test"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := file.Close(); err != nil {
@@ -254,7 +256,8 @@ func TestExport_ONNXRuntimeGivesWhatNMNPredicts(t *testing.T) {
 				d := math.Abs(float64(got[k]) - float64(want[k]))
 				worst, relative = max(worst, d), max(relative, d/float64(want[k]))
 			}
-			t.Logf("%s, %s: %.2g to %.2g, largest difference %.2g, %.2g of the value", c.name, output, slices.Min(want), slices.Max(want), worst, relative)
+			t.Logf("%s, %s: %.2g to %.2g, largest difference %.2g, %.2g of the value", c.name, output, slices.Min(want),
+				slices.Max(want), worst, relative)
 			if !(worst < 1e-5 && relative < 1e-3) { // ONNX Runtime's sigmoid is good to some 1e-8
 				t.Errorf("%s, %s: differs by %g, %g of the value", c.name, output, worst, relative)
 			}

@@ -17,7 +17,8 @@ func TestExport_WritesWhatOthersAndNMNRead(t *testing.T) {
 	for _, name := range []string{"m.onnx", "m.npz", "m.safetensors"} {
 		v := readJSON(t, must(t, "export", dir, "--output", out(name), "--json"))
 		info, err := os.Stat(out(name))
-		if err != nil || v["bytes"].(float64) != float64(info.Size()) || v["tensors"].(float64) != 14 || v["classes"].(float64) != 36 {
+		if err != nil || v["bytes"].(float64) != float64(info.Size()) || v["tensors"].(float64) != 14 ||
+			v["classes"].(float64) != 36 {
 			t.Errorf("%s: %v, %v", name, v, err)
 		}
 	}
@@ -46,10 +47,13 @@ func TestExport_WritesWhatOthersAndNMNRead(t *testing.T) {
 	if !strings.HasPrefix(f.Metadata["classes"], `["ball","box"`) {
 		t.Errorf("classes %.40q", f.Metadata["classes"])
 	}
-	if text := must(t, "export", dir, "--output", out("o.onnx"), "--observed", "--input", "pixels"); !strings.Contains(text, "16 tensors, 36 classes") || !strings.Contains(text, "probabilities and observed") {
+	if text := must(t, "export", dir, "--output", out("o.onnx"),
+		"--observed", "--input", "pixels"); !strings.Contains(text, "16 tensors, 36 classes") ||
+		!strings.Contains(text, "probabilities and observed") {
 		t.Errorf("%q", text)
 	}
-	c := call(t, tiny("train", "--arm", "stage1", "--init", out("m.safetensors"), "--run-dir", filepath.Join(to, "again"))...)
+	c := call(t, tiny("train", "--arm", "stage1", "--init", out("m.safetensors"), "--run-dir", filepath.Join(to,
+		"again"))...)
 	if c.code != exitOK || strings.Contains(c.err, "starts at random") {
 		t.Errorf("--init of an export: exit code %d, %s", c.code, c.err)
 	}

@@ -51,7 +51,10 @@ nmn features extract is another name of this command.`,
   nmn train --features x.npy --labels y.csv --run-dir runs/head`,
 		Args:              arguments(p, cobra.MinimumNArgs(1)),
 		ValidArgsFunction: completeModels,
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.extract(cmd, p, args[0], args[1:]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.extract(cmd, p, args[0],
+				args[1:])
+		},
 	}
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)
@@ -60,12 +63,16 @@ nmn features extract is another name of this command.`,
 	m.bool(&c.options.PerFrame, "per-frame", "videos: a row for each frame, not for each video")
 	enum(m, &c.options.Split, "split", "`split` of the data", "train", "validation", "test")
 	out := under(cmd, "Output")
-	out.strings(&c.options.Outputs, "output", "files to write the features to, one for each layer, as `file,...`, .npy or .safetensors")
+	out.strings(&c.options.Outputs, "output",
+		"files to write the features to, one for each layer, as `file,...`, .npy or .safetensors")
 	_ = cmd.MarkFlagFilename("output", "npy", "safetensors")
 	out.file(&c.options.Labels, "output-labels", "`file` to write identifiers and labels of a split to, .csv", "csv")
-	out.file(&c.options.Truth, "output-truth", "`file` to write identifiers and true labels of a split to, .csv, where they are known", "csv")
-	out.file(&c.options.IDs, "output-ids", "`file` to write the identifier of each row to, a line each, as --ids takes them", "txt")
-	out.file(&c.options.Clips, "output-clips", "`file` to write the rows of each clip to, .csv: clip, first row from 0, rows; with --per-frame", "csv")
+	out.file(&c.options.Truth, "output-truth",
+		"`file` to write identifiers and true labels of a split to, .csv, where they are known", "csv")
+	out.file(&c.options.IDs, "output-ids",
+		"`file` to write the identifier of each row to, a line each, as --ids takes them", "txt")
+	out.file(&c.options.Clips, "output-clips",
+		"`file` to write the rows of each clip to, .csv: clip, first row from 0, rows; with --per-frame", "csv")
 	out.bool(&c.asJSON, "json", "tell what was written as JSON")
 	sourceFlags(cmd, &c.sources, run.Quick, run.Full)
 	dataFlags(cmd, &c.config)
@@ -106,7 +113,8 @@ func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, pa
 var forPictures = map[string]bool{"fit": true, "max-pixels": true, "max-bad-samples": true}
 
 // ofSplit are the flags of other groups that named pictures have no use for.
-var ofSplit = map[string]bool{"split": true, "output-labels": true, "output-truth": true, "per-frame": true, "output-clips": true}
+var ofSplit = map[string]bool{"split": true, "output-labels": true, "output-truth": true, "per-frame": true,
+	"output-clips": true}
 
 func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 	if !c.sources.print || len(paths) > 0 {
@@ -143,8 +151,8 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 // checkOutputs checks the names of all that is written.
 func (c *extractCommand) checkOutputs() error {
 	if len(c.options.Outputs) != len(c.options.Layers) {
-		return usagef("extract: --output names %d files and --layer %d layers: want a file for each", len(c.options.Outputs),
-			len(c.options.Layers))
+		return usagef("extract: --output names %d files and --layer %d layers: want a file for each",
+			len(c.options.Outputs), len(c.options.Layers))
 	}
 	files := map[string]string{}
 	for i, output := range c.options.Outputs {

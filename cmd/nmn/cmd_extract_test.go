@@ -20,7 +20,8 @@ import (
 // readRows reads all rows of a file of features with the labels and identifiers beside it.
 func readRows(t *testing.T, file, labels string) (rows [][]float32, table *features.Table) {
 	t.Helper()
-	table, err := features.Open(features.Options{Features: file, Labels: labels, Limit: 1 << 30, Unlabelled: labels == ""})
+	table, err := features.Open(features.Options{Features: file, Labels: labels, Limit: 1 << 30,
+		Unlabelled: labels == ""})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,17 +62,21 @@ func noisyScenes(t *testing.T, dir string) *dataset.Splits {
 
 func TestExtract_TrainsAHeadOnWhatARunHasLearned(t *testing.T) {
 	dir, work := trained(t, "--arm", "nmn-fi", "--noise", "0.4"), t.TempDir()
-	x, y, ids, truth := filepath.Join(work, "x.npy"), filepath.Join(work, "y.csv"), filepath.Join(work, "ids.txt"), filepath.Join(work, "truth.csv")
-	out := must(t, "extract", dir, "--output", x, "--output-labels", y, "--output-truth", truth, "--output-ids", ids, "--threads", "1", "--batch-size", "7")
+	x, y, ids, truth := filepath.Join(work, "x.npy"), filepath.Join(work, "y.csv"), filepath.Join(work,
+		"ids.txt"), filepath.Join(work, "truth.csv")
+	out := must(t, "extract", dir, "--output", x, "--output-labels", y, "--output-truth", truth, "--output-ids", ids,
+		"--threads", "1", "--batch-size", "7")
 	if !strings.Contains(out, "96 rows of 64 features, pool5") {
 		t.Errorf("said %q", out)
 	}
 	rows, table := readRows(t, x, y)
 	set := noisyScenes(t, dir).Train
-	if len(rows) != set.Len() || !slices.Equal(table.IDs, set.IDs) || !bytes.Equal(table.Labels.Values, set.Labels.Uint8s()) {
+	if len(rows) != set.Len() || !slices.Equal(table.IDs, set.IDs) ||
+		!bytes.Equal(table.Labels.Values, set.Labels.Uint8s()) {
 		t.Errorf("%d rows, or identifiers and labels other than those trained on", len(rows))
 	}
-	if _, known := readRows(t, x, truth); bytes.Equal(known.Labels.Values, table.Labels.Values) || !bytes.Equal(known.Labels.Values, set.Truth.Uint8s()) {
+	if _, known := readRows(t, x, truth); bytes.Equal(known.Labels.Values, table.Labels.Values) ||
+		!bytes.Equal(known.Labels.Values, set.Truth.Uint8s()) {
 		t.Error("true labels are the noisy ones, or others than what is in the pictures")
 	}
 	if listed, err := loader.ReadIDs(ids); err != nil || !slices.Equal(listed, set.IDs) {
@@ -83,8 +88,8 @@ func TestExtract_TrainsAHeadOnWhatARunHasLearned(t *testing.T) {
 	if !bytes.Equal(readBytes(t, x), readBytes(t, other)) {
 		t.Error("features depend on threads or on the size of batches")
 	}
-	must(t, "train", "--features", x, "--labels", y, "--ids", ids, "--hidden", "", "--stage1-epochs", "1", "--stage2-epochs", "1",
-		"--run-dir", filepath.Join(work, "head"), "-q")
+	must(t, "train", "--features", x, "--labels", y, "--ids", ids, "--hidden", "", "--stage1-epochs", "1",
+		"--stage2-epochs", "1", "--run-dir", filepath.Join(work, "head"), "-q")
 	head := filepath.Join(work, "head")
 	wantUsage(t, call(t, "extract", head, "--output", filepath.Join(work, "again.npy")), "64 features")
 	for _, split := range []string{"validation", "test"} {
@@ -127,8 +132,9 @@ func TestExtract_PicturesThatCannotBeReadHaveNoRow(t *testing.T) {
 	images := filepath.Join(folder, "images")
 	captions := func(file string) (labels []string) {
 		table := filepath.Join(work, file+".csv")
-		must(t, "extract", dir, "--data", "captions", "--captions", filepath.Join(folder, "captions_test2014.json"), "--images", images,
-			"--validation-share", "0", "--test-share", "0", "--noise", "0", "--max-bad-samples", "1", "--output", filepath.Join(work, file+".npy"), "--output-labels", table)
+		must(t, "extract", dir, "--data", "captions", "--captions", filepath.Join(folder, "captions_test2014.json"),
+			"--images", images, "--validation-share", "0", "--test-share", "0", "--noise", "0",
+			"--max-bad-samples", "1", "--output", filepath.Join(work, file+".npy"), "--output-labels", table)
 		return strings.Split(strings.TrimSpace(string(readBytes(t, table))), "\n")
 	}
 	whole := captions("whole")
@@ -137,7 +143,8 @@ func TestExtract_PicturesThatCannotBeReadHaveNoRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	x, ids := filepath.Join(work, "x.npy"), filepath.Join(work, "ids.txt")
-	c := call(t, "extract", dir, images, "--layer", "fc7", "--output", x, "--output-ids", ids, "--batch-size", "2", "--json")
+	c := call(t, "extract", dir, images, "--layer", "fc7", "--output", x, "--output-ids", ids, "--batch-size", "2",
+		"--json")
 	if c.code != exitOK || !strings.Contains(c.err, "1 of 5 pictures") || !strings.Contains(c.err, second) {
 		t.Fatalf("exit code %d, %q, want the picture that is broken", c.code, c.err)
 	}
@@ -161,8 +168,10 @@ func TestExtract_PicturesThatCannotBeReadHaveNoRow(t *testing.T) {
 		t.Errorf("labels of the pictures that are left: %q", labels)
 	}
 
-	wantUsage(t, call(t, "extract", dir, "--data", "captions", "--captions", filepath.Join(folder, "captions_test2014.json"), "--images", images, "--noise", "0",
-		"--validation-share", "0", "--test-share", "0", "--output", x, "--output-truth", filepath.Join(work, "none.csv")), "true labels of the train split are not known")
+	wantUsage(t, call(t, "extract", dir, "--data", "captions", "--captions", filepath.Join(folder,
+		"captions_test2014.json"), "--images", images, "--noise", "0",
+		"--validation-share", "0", "--test-share", "0", "--output", x, "--output-truth", filepath.Join(work,
+			"none.csv")), "true labels of the train split are not known")
 	refused := filepath.Join(work, "refused.npy")
 	c = call(t, "extract", dir, images, "--output", refused, "--max-bad-samples", "0")
 	if c.code != exitFailure || !strings.Contains(c.err, second) {
@@ -183,7 +192,8 @@ func TestExtract_RefusesWhatDoesNotGoTogether(t *testing.T) {
 		{[]string{dir, "--output", "x.csv"}, ".npy or .safetensors"},
 		{[]string{dir, "--output", "x.npy", "--output-labels", "y.npy"}, ".csv"},
 		{[]string{dir, "--output", "x.npy", "--output-ids", "x.npy"}, "file of --output"},
-		{[]string{dir, "--output", "x.npy", "--output-labels", "y.csv", "--output-truth", "y.csv"}, "file of --output-labels"},
+		{[]string{dir, "--output", "x.npy", "--output-labels", "y.csv", "--output-truth", "y.csv"},
+			"file of --output-labels"},
 		{[]string{dir, "--output", "x.npy", "--output-truth", "y.txt"}, "--output-truth y.txt"},
 		{[]string{dir, "a.jpg", "--output", "x.npy", "--output-truth", "y.csv"}, "--output-truth belongs"},
 		{[]string{dir, "--output", "x.npy", "--layer", "conv1"}, "pool5"},

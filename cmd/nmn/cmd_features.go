@@ -41,7 +41,9 @@ features extract.`,
 		ValidArgsFunction: completeFiles("npy", "npz", "safetensors", "csv", "tsv", "parquet", "arff", "gz"),
 		RunE:              func(_ *cobra.Command, args []string) error { return c.run(p, args[0]) },
 	}
-	under(cmd, "Features").file(&c.labels, "labels", "`file` of the labels: .xml that names columns, a matrix of 0 and 1, or lists", "xml", "npy", "npz", "safetensors", "csv", "tsv", "parquet", "arff", "jsonl", "gz")
+	under(cmd, "Features").file(&c.labels, "labels",
+		"`file` of the labels: .xml that names columns, a matrix of 0 and 1, or lists", "xml", "npy", "npz",
+		"safetensors", "csv", "tsv", "parquet", "arff", "jsonl", "gz")
 	featureColumnFlags(cmd, &c.config)
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "`file` to write the features to, .npy or .safetensors", "npy", "safetensors")
@@ -88,10 +90,13 @@ func writeLabelTable(path string, t *features.Table) error {
 		return err
 	}
 	if t.Labels == nil {
-		return usagef("features: %s has no labels to write: name their columns (--label-columns) or their file (--labels)", t.Name)
+		return usagef(
+			"features: %s has no labels to write: name their columns (--label-columns) or their file (--labels)",
+			t.Name)
 	}
 	k := len(t.Labels.Words)
-	return table.WriteFile(path, t.Labels.Words, t.IDs, t.Rows.Len(), func(i int) ([]uint8, error) { return t.Labels.Values[i*k : (i+1)*k], nil })
+	return table.WriteFile(path, t.Labels.Words, t.IDs, t.Rows.Len(),
+		func(i int) ([]uint8, error) { return t.Labels.Values[i*k : (i+1)*k], nil })
 }
 
 func checkLabelTable(command, flag, path string) error {
@@ -124,7 +129,8 @@ func describedFeatures(d *features.Description) string {
 		lines = append(lines, fmt.Sprintf("features     %d columns: %s", len(d.Columns), dataset.Abridged(d.Columns)))
 	}
 	if d.Labels != nil {
-		lines = append(lines, fmt.Sprintf("labels       %d: %s; %.2f on each row", len(d.Labels), dataset.Abridged(d.Labels), d.PerRow))
+		lines = append(lines, fmt.Sprintf("labels       %d: %s; %.2f on each row", len(d.Labels),
+			dataset.Abridged(d.Labels), d.PerRow))
 	} else {
 		lines = append(lines, "labels       none found: --label-columns names their columns, --labels their file")
 	}

@@ -3,10 +3,11 @@ package main
 import (
 	"encoding/json"
 	"math"
-	"nmn/run"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"nmn/run"
 )
 
 // On Mulan's scene, 1211 and 1196 pictures as 294 features, the first stage reaches what the same net
@@ -24,11 +25,13 @@ func TestFeatures_SceneOfMulan(t *testing.T) {
 	for _, c := range []struct {
 		flips                          string
 		ap, apWithin, brier, brierWith float64
-	}{{"0:0", .830, .012, .062, .003}, {"0.3:0.1", .781, .025, .089, .007}, {"0.4:0", .807, .020, .086, .010}, {"0:0.2", .797, .020, .105, .010}} {
+	}{{"0:0", .830, .012, .062, .003}, {"0.3:0.1", .781, .025, .089, .007}, {"0.4:0", .807, .020, .086, .010},
+		{"0:0.2", .797, .020, .105, .010}} {
 		dir := t.TempDir()
-		must(t, "experiment", "--features", file("scene-train.arff.gz"), "--labels", file("scene.xml"), "--test-features", file("scene-test.arff.gz"),
-			"--arms", "stage1", "--flips", c.flips, "--seeds", "1,2,3,4", "--validation-share", "0", "--patience", "0", "--evaluate-epochs", "0",
-			"--stage1-epochs", "6", "--run-dir", dir, "-q")
+		must(t, "experiment", "--features", file("scene-train.arff.gz"), "--labels", file("scene.xml"),
+			"--test-features", file("scene-test.arff.gz"), "--arms", "stage1", "--flips", c.flips, "--seeds", "1,2,3,4",
+			"--validation-share", "0", "--patience", "0", "--evaluate-epochs", "0", "--stage1-epochs", "6",
+			"--run-dir", dir, "-q")
 		var ap, brier float64
 		results, err := filepath.Glob(filepath.Join(dir, "*", "*", "stage1", run.ResultFile))
 		if err != nil || len(results) != 4 {
@@ -48,7 +51,8 @@ func TestFeatures_SceneOfMulan(t *testing.T) {
 		}
 		t.Logf("flips %s: AP %.4f, Brier %.4f", c.flips, ap, brier)
 		if math.Abs(ap-c.ap) > c.apWithin || math.Abs(brier-c.brier) > c.brierWith {
-			t.Errorf("flips %s: AP %.4f, Brier %.4f, want %.3f ± %.3f and %.3f ± %.3f", c.flips, ap, brier, c.ap, c.apWithin, c.brier, c.brierWith)
+			t.Errorf("flips %s: AP %.4f, Brier %.4f, want %.3f ± %.3f and %.3f ± %.3f", c.flips, ap, brier, c.ap,
+				c.apWithin, c.brier, c.brierWith)
 		}
 	}
 }

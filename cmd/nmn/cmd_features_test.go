@@ -53,8 +53,8 @@ func featureData(t *testing.T) (trainFile, testFile, labels string) {
 func onFeatures(t *testing.T, command string, args ...string) []string {
 	t.Helper()
 	a, b, labels := featureData(t)
-	return append([]string{command, "--features", a, "--labels", labels, "--test-features", b, "--hidden", "8", "--batch-size", "16",
-		"--stage1-epochs", "6", "--stage2-epochs", "2", "-q"}, args...)
+	return append([]string{command, "--features", a, "--labels", labels, "--test-features", b, "--hidden", "8",
+		"--batch-size", "16", "--stage1-epochs", "6", "--stage2-epochs", "2", "-q"}, args...)
 }
 
 func labelAP(t *testing.T, evaluation string) float64 {
@@ -134,15 +134,17 @@ func TestFeatures_FormatsTrainAlike(t *testing.T) {
 	work := t.TempDir()
 	path := func(name string) string { return filepath.Join(work, name) }
 	for _, split := range []struct{ from, x string }{{args[2], "train"}, {args[6], "test"}} {
-		must(t, "features", split.from, "--labels", args[4], "--output", path(split.x+".npy"), "--output-labels", path(split.x+".csv"))
+		must(t, "features", split.from, "--labels", args[4], "--output", path(split.x+".npy"),
+			"--output-labels", path(split.x+".csv"))
 		must(t, "features", split.from, "--labels", args[4], "--output", path(split.x+".safetensors"))
 	}
 	must(t, append(args, "--run-dir", path("arff"))...)
 	want := must(t, "eval", path("arff"), "--json")
 	for _, ending := range []string{".npy", ".safetensors"} {
 		run := path("run" + ending)
-		must(t, "train", "--arm", "stage1", "--features", path("train"+ending), "--labels", path("train.csv"), "--test-features", path("test"+ending),
-			"--test-labels", path("test.csv"), "--hidden", "8", "--batch-size", "16", "--stage1-epochs", "6", "--stage2-epochs", "2", "-q", "--run-dir", run)
+		must(t, "train", "--arm", "stage1", "--features", path("train"+ending), "--labels", path("train.csv"),
+			"--test-features", path("test"+ending), "--test-labels", path("test.csv"), "--hidden", "8",
+			"--batch-size", "16", "--stage1-epochs", "6", "--stage2-epochs", "2", "-q", "--run-dir", run)
 		if got := must(t, "eval", run, "--json"); got != want {
 			t.Errorf("%s: another evaluation than from .arff", ending)
 		}
@@ -153,29 +155,37 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	write(t, path("good.csv"), "x,y,l_cat,l_no,l_all\n1,2,1,0,1\n3,4,0,0,1\n5,6,1,0,1\n7,9,0,0,1\n")
-	must(t, "features", path("good.csv"), "--label-columns", "l_*", "--output", path("x.npy"), "--output-labels", path("y.csv"))
+	must(t, "features", path("good.csv"), "--label-columns", "l_*", "--output", path("x.npy"),
+		"--output-labels", path("y.csv"))
 	matrix := readBytes(t, path("x.npy"))
 	copy(matrix[len(matrix)-12:], "\x00\x00\xc0\x7f\x00\x00\x80\x7f") // row 3, column 2: NaN; row 4, column 1: infinite
 	write(t, path("bad.npy"), string(matrix))
 	out := must(t, "features", path("bad.npy"), "--labels", path("y.csv"))
-	for _, want := range []string{"1 on no row: l_no", "1 on every row: l_all", "unusable     2 rows", "bad.npy\", row 3, column 2 is NaN", "--missing-values mean"} {
+	for _, want := range []string{"1 on no row: l_no", "1 on every row: l_all", "unusable     2 rows",
+		"bad.npy\", row 3, column 2 is NaN", "--missing-values mean"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the description lacks %q:\n%s", want, out)
 		}
 	}
-	v := readJSON(t, must(t, "features", path("bad.npy"), "--labels", path("y.csv"), "--missing-values", "mean", "--json"))
-	if v["unusable_rows"] != 1. || !strings.Contains(fmt.Sprint(v["first_unusable"]), "row 4, column 1 is +Inf") || fmt.Sprint(v["labels_on_no_row"]) != "[l_no]" {
+	v := readJSON(t, must(t, "features", path("bad.npy"), "--labels", path("y.csv"), "--missing-values", "mean",
+		"--json"))
+	if v["unusable_rows"] != 1. || !strings.Contains(fmt.Sprint(v["first_unusable"]), "row 4, column 1 is +Inf") ||
+		fmt.Sprint(v["labels_on_no_row"]) != "[l_no]" {
 		t.Errorf("described as %v", v)
 	}
-	learn := []string{"train", "--hidden", "2", "--stage1-epochs", "1", "--stage2-epochs", "1", "--validation-share", "0", "--test-share", "0", "--patience", "0"}
+	learn := []string{"train", "--hidden", "2", "--stage1-epochs", "1", "--stage2-epochs", "1",
+		"--validation-share", "0", "--test-share", "0", "--patience", "0"}
 	c := call(t, append(learn, "--features", path("good.csv"), "--label-columns", "l_*", "--run-dir", path("run"))...)
-	if c.code != exitOK || !strings.Contains(c.err, "of 3 words 1 on no row: l_no; 1 on every row: l_all. Nothing can be learned") {
+	if c.code != exitOK || !strings.Contains(c.err,
+		"of 3 words 1 on no row: l_no; 1 on every row: l_all. Nothing can be learned") {
 		t.Errorf("training: exit code %d, %s", c.code, c.err)
 	}
-	if c := call(t, append(learn, "--features", path("x.npy"), "--labels", path("y.csv"), "--run-dir", path("quiet"), "-q")...); c.code != exitOK || c.err != "" {
+	if c := call(t, append(learn, "--features", path("x.npy"), "--labels", path("y.csv"), "--run-dir", path("quiet"),
+		"-q")...); c.code != exitOK || c.err != "" {
 		t.Errorf("quiet training: exit code %d, %s", c.code, c.err)
 	}
-	c = call(t, append(learn, "--features", path("good.csv"), "--label-columns", "l_*", "--nmn-recipe", "estimate", "--rates", "folds:5", "--run-dir", path("folds"))...)
+	c = call(t, append(learn, "--features", path("good.csv"), "--label-columns", "l_*", "--nmn-recipe", "estimate",
+		"--rates", "folds:5", "--run-dir", path("folds"))...)
 	if c.code != exitUsage || !strings.Contains(c.err, "4 bags cannot be dealt to 5 folds") {
 		t.Errorf("fewer rows than folds: exit code %d, %s", c.code, c.err)
 	}
@@ -191,8 +201,9 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 	}
 	file := filepath.Join(dir, "x.csv")
 	write(t, file, b.String())
-	c := call(t, "train", "--hidden", "2", "--features", file, "--label-columns", "l_*", "--validation-share", "0", "--patience", "0",
-		"--nmn-recipe", "estimate", "--rates", "folds:2", "--fold-epochs", "2", "--recipe-epochs", "1", "--run-dir", filepath.Join(dir, "run"))
+	c := call(t, "train", "--hidden", "2", "--features", file, "--label-columns", "l_*", "--validation-share", "0",
+		"--patience", "0", "--nmn-recipe", "estimate", "--rates", "folds:2", "--fold-epochs", "2",
+		"--recipe-epochs", "1", "--run-dir", filepath.Join(dir, "run"))
 	if c.code != exitOK || !strings.Contains(c.err, "rates   none of 2 words has enough labels of both kinds") {
 		t.Fatalf("exit code %d, %s", c.code, c.err)
 	}
@@ -211,7 +222,8 @@ func TestFeatures_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 	args := onFeatures(t, "train", "--arm", "nmn-fd", "--log-interval", "1", "--stage1-epochs", "12", "--patience", "4")
 	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
 	must(t, append(args, "--run-dir", whole)...)
-	if c := interruptAfter(t, filepath.Join(dir, run.Stage1Folder), append(args, "--run-dir", dir)...); c.code != exitInterrupted && c.code != exitOK {
+	if c := interruptAfter(t, filepath.Join(dir, run.Stage1Folder),
+		append(args, "--run-dir", dir)...); c.code != exitInterrupted && c.code != exitOK {
 		t.Fatalf("exit code %d, %q", c.code, c.err)
 	}
 	must(t, "train", "--resume", dir)
@@ -224,14 +236,16 @@ func TestFeatures_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 
 func TestFeatures_ExperimentOverFlips(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "experiment")
-	args := onFeatures(t, "experiment", "--arms", "stage1,nmn-fi", "--flips", "0:0,0.3:0.1", "--seeds", "1,2", "--run-dir", dir, "--json")
+	args := onFeatures(t, "experiment", "--arms", "stage1,nmn-fi", "--flips", "0:0,0.3:0.1", "--seeds", "1,2",
+		"--run-dir", dir, "--json")
 	table := must(t, args...)
 	for _, text := range []string{"30 missing, 10 incorrect", "NMN-FI"} {
 		if !strings.Contains(table, text) {
 			t.Errorf("the table does not tell %q: %.300s", text, table)
 		}
 	}
-	a, b := readFile(t, filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1"), dataset.FlipsFile), readFile(t, filepath.Join(dir, "flips-0.3-0.1", "seed-2", "stage1"), dataset.FlipsFile)
+	a, b := readFile(t, filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1"), dataset.FlipsFile), readFile(t,
+		filepath.Join(dir, "flips-0.3-0.1", "seed-2", "stage1"), dataset.FlipsFile)
 	if string(a) == string(b) {
 		t.Error("two seeds flip the same labels")
 	}
@@ -240,7 +254,8 @@ func TestFeatures_ExperimentOverFlips(t *testing.T) {
 	}
 	// A noise file makes the labels that the flips made.
 	run := filepath.Join(t.TempDir(), "run")
-	c := call(t, onFeatures(t, "train", "--arm", "stage1", "--noise", filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1", dataset.FlipsFile), "--run-dir", run, "--json")...)
+	c := call(t, onFeatures(t, "train", "--arm", "stage1", "--noise", filepath.Join(dir, "flips-0.3-0.1", "seed-1",
+		"stage1", dataset.FlipsFile), "--run-dir", run, "--json")...)
 	if c.code != exitOK || readJSON(t, c.out)["evaluation"].(map[string]any)["truth"] == nil {
 		t.Errorf("exit code %d, %s", c.code, c.err)
 	}
@@ -257,13 +272,16 @@ func TestFeatures_SplitsByColumnAndByShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"train", "--features", path, "--label-columns", "cat", "--dry-run"}
-	if out := must(t, args...); !strings.Contains(out, "20 training, 10 validation, 10 test rows") || strings.Contains(out, "missing") || !strings.Contains(out, "2 features, in memory: u, v") {
+	if out := must(t, args...); !strings.Contains(out, "20 training, 10 validation, 10 test rows") ||
+		strings.Contains(out, "missing") || !strings.Contains(out, "2 features, in memory: u, v") {
 		t.Errorf("by the column: %s", out)
 	}
-	if c := call(t, append(args, "--test-features", path)...); c.code != exitFailure || !strings.Contains(c.err, "column of splits") {
+	if c := call(t, append(args, "--test-features", path)...); c.code != exitFailure ||
+		!strings.Contains(c.err, "column of splits") {
 		t.Errorf("by the column and by a file: %d, %s", c.code, c.err)
 	}
-	if out := must(t, append(args, "--ignore-columns", "split")...); !strings.Contains(out, "24 training, 8 validation, 8 test rows") {
+	if out := must(t, append(args, "--ignore-columns", "split")...); !strings.Contains(out,
+		"24 training, 8 validation, 8 test rows") {
 		t.Errorf("by shares: %s", out)
 	}
 	if err := os.WriteFile(path, []byte(strings.Replace(b.String(), ",val", ",perhaps", 1)), 0o666); err != nil {

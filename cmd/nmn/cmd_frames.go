@@ -94,7 +94,8 @@ func (c *framesCommand) run(ctx context.Context, p *program, paths []string) err
 	if err != nil {
 		return err
 	}
-	p.log.Info("frames", "ffmpeg", tool.Path, "version", tool.Version, "clips", len(sources), "workers", c.options.Workers)
+	p.log.Info("frames", "ffmpeg", tool.Path, "version", tool.Version, "clips", len(sources),
+		"workers", c.options.Workers)
 	c.options.Tell = c.progress(p)
 	sum, err := frames.Make(ctx, tool, c.config, sources, c.options)
 	p.status.clear()
@@ -166,9 +167,10 @@ func (c *framesCommand) progress(p *program) func(frames.Progress) {
 	}
 }
 
-// framesLine tells how far it is; the time that is left is that of the clips so far.
+// framesLine says how far it is; the time that is left is reckoned from the clips so far.
 func framesLine(f frames.Progress, since time.Duration) string {
-	line := fmt.Sprintf("frames: %d %%, %s left, %d of %d clips", 100*f.Done/max(f.Clips, 1), timeLeft(since, f.Done-f.Before, f.Clips-f.Done), f.Done, f.Clips)
+	line := fmt.Sprintf("frames: %d %%, %s left, %d of %d clips", 100*f.Done/max(f.Clips, 1),
+		timeLeft(since, f.Done-f.Before, f.Clips-f.Done), f.Done, f.Clips)
 	if f.Bad > 0 {
 		line += fmt.Sprintf(", %d left out", f.Bad)
 	}
@@ -180,14 +182,16 @@ func tellFrames(s frames.Summary) string {
 	if s.Before > 0 {
 		line += fmt.Sprintf(", %d of them there before", s.Before)
 	}
-	line += fmt.Sprintf("; %d frames in %.1f MB taken in %s", s.Frames, float64(s.Bytes)/1e6, brief(time.Duration(s.Seconds*float64(time.Second))))
+	line += fmt.Sprintf("; %d frames in %.1f MB taken in %s", s.Frames, float64(s.Bytes)/1e6,
+		brief(time.Duration(s.Seconds*float64(time.Second))))
 	if s.LeftOut+s.Damaged > 0 {
-		line += fmt.Sprintf("; %d clips left out and %d damaged ones kept: see %s there", s.LeftOut, s.Damaged, frames.ProblemsName)
+		line += fmt.Sprintf("; %d clips left out and %d damaged ones kept: see %s there", s.LeftOut, s.Damaged,
+			frames.ProblemsName)
 	}
 	return line
 }
 
-// tellFolder tells what a look at the folder has found, unless it has failed.
+// tellFolder reports what a look at the folder has found, unless it has failed.
 func (c *framesCommand) tellFolder(p *program, found shard.Contents, err error) error {
 	switch {
 	case err != nil:
@@ -195,6 +199,7 @@ func (c *framesCommand) tellFolder(p *program, found shard.Contents, err error) 
 	case c.asJSON:
 		return writeJSON(p.out, found)
 	}
-	_, err = fmt.Fprintf(p.out, "%s: %d clips with %d frames, kept as %s, all as the index says\n", found.Folder, found.Clips, found.Frames, found.Form)
+	_, err = fmt.Fprintf(p.out, "%s: %d clips with %d frames, kept as %s, all as the index says\n", found.Folder,
+		found.Clips, found.Frames, found.Form)
 	return err
 }

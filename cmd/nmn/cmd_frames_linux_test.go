@@ -46,7 +46,8 @@ func TestFrames_DiskFull(t *testing.T) {
 }
 
 func fullDiskArgs(source, out string) []string {
-	return []string{"frames", source, "--output", out, "--frames", "4", "--shard-size", "0.03", "--workers", "2", "--resume"}
+	return []string{"frames", source, "--output", out, "--frames", "4", "--shard-size", "0.03", "--workers", "2",
+		"--resume"}
 }
 
 func framesOnFullDisk(t *testing.T, folders string) {

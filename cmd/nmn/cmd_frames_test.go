@@ -63,11 +63,13 @@ func TestFrames_Usage(t *testing.T) {
 	} {
 		wantUsage(t, call(t, append([]string{"frames"}, args...)...), want)
 	}
-	if c := call(t, "frames", dir, "--output", dir); c.code != exitFailure || !strings.Contains(c.err, "there is no clip") {
+	if c := call(t, "frames", dir, "--output", dir); c.code != exitFailure ||
+		!strings.Contains(c.err, "there is no clip") {
 		t.Errorf("no clips: %+v", c)
 	}
 	writeNoise(t, filepath.Join(dir, "a.y4m"), 16, 16, 1, 1)
-	if c := call(t, "frames", dir, "--output", dir, "--ffmpeg", filepath.Join(dir, "none")); c.code != exitFailure || !strings.Contains(c.err, "apt install ffmpeg") {
+	if c := call(t, "frames", dir, "--output", dir, "--ffmpeg", filepath.Join(dir, "none")); c.code != exitFailure ||
+		!strings.Contains(c.err, "apt install ffmpeg") {
 		t.Errorf("no ffmpeg: %+v", c)
 	}
 }
@@ -82,23 +84,28 @@ func TestFrames_MakesChecksAndGoesOn(t *testing.T) {
 	if got["clips"] != 3. || got["frames"] != 9. || got["left_out"] != 1. {
 		t.Errorf("%v", got)
 	}
-	if text := string(readFile(t, out, frames.ProblemsName)); !strings.Contains(text, `"clip":"empty.mp4","kept":false,"cause":"the file is empty"`) {
+	if text := string(readFile(t, out, frames.ProblemsName)); !strings.Contains(text,
+		`"clip":"empty.mp4","kept":false,"cause":"the file is empty"`) {
 		t.Errorf("problems: %s", text)
 	}
 	wantUsage(t, call(t, args...), "--resume")
 	wantUsage(t, call(t, append(args, "--resume", "--quality", "50")...), `"quality":50`)
-	if got := must(t, append(args, "--resume")...); !strings.Contains(got, "3 clips, 3 of them there before; 0 frames") {
+	if got := must(t, append(args, "--resume")...); !strings.Contains(got,
+		"3 clips, 3 of them there before; 0 frames") {
 		t.Errorf("again: %s", got)
 	}
 	index := readFile(t, out, shard.IndexName)
-	if err := os.WriteFile(filepath.Join(out, shard.IndexName), bytes.Replace(index, []byte(`"offset":512`), []byte(`"offset":1024`), 1), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(out, shard.IndexName), bytes.Replace(index, []byte(`"offset":512`),
+		[]byte(`"offset":1024`), 1), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if c := call(t, "frames", "--check", "--output", out); c.code != exitFailure || !strings.Contains(c.err, "--rebuild-index") {
+	if c := call(t, "frames", "--check", "--output", out); c.code != exitFailure ||
+		!strings.Contains(c.err, "--rebuild-index") {
 		t.Errorf("a wrong offset: %+v", c)
 	}
 	must(t, "frames", "--rebuild-index", "--output", out)
-	if got := must(t, "frames", "--check", "--output", out); !strings.Contains(got, "3 clips with 9 frames") || !bytes.Equal(readFile(t, out, shard.IndexName), index) {
+	if got := must(t, "frames", "--check", "--output", out); !strings.Contains(got, "3 clips with 9 frames") ||
+		!bytes.Equal(readFile(t, out, shard.IndexName), index) {
 		t.Errorf("rebuilt: %s", got)
 	}
 }

@@ -16,7 +16,8 @@ const metricsVariable = "NMN_METRICS_ADDR"
 
 // metricsFlag declares the flag of commands that train.
 func metricsFlag(r group, address *string) {
-	r.string(address, "metrics-addr", "serve Prometheus metrics on this `port` of localhost, or on host:port; else where "+metricsVariable+" says")
+	r.string(address, "metrics-addr",
+		"serve Prometheus metrics on this `port` of localhost, or on host:port; else where "+metricsVariable+" says")
 }
 
 func newHealthcheck(p *program) *cobra.Command {

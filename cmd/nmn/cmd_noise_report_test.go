@@ -22,7 +22,8 @@ import (
 func noiseReportOf(t *testing.T, args ...string) *report.NoiseReport {
 	t.Helper()
 	var r report.NoiseReport
-	if err := json.Unmarshal([]byte(must(t, append([]string{"noise", "report", "--json", "--device", "cpu"}, args...)...)), &r); err != nil {
+	if err := json.Unmarshal([]byte(must(t, append([]string{"noise", "report", "--json", "--device", "cpu"},
+		args...)...)), &r); err != nil {
 		t.Fatal(err)
 	}
 	return &r
@@ -79,7 +80,8 @@ func TestNoiseReport_OfFeatureIndependentRates(t *testing.T) {
 		t.Error("the words are not in order of their rates")
 	}
 	page := filepath.Join(t.TempDir(), "noise.html")
-	if text := must(t, "noise", "report", dir, "--words", "3", "--output", page); !strings.Contains(text, "The first 3 of 36 words.") {
+	if text := must(t, "noise", "report", dir, "--words", "3", "--output", page); !strings.Contains(text,
+		"The first 3 of 36 words.") {
 		t.Errorf("--words is not heeded:\n%s", text)
 	}
 	content, err := os.ReadFile(page)
@@ -121,8 +123,10 @@ func TestNoiseReport_OfRatesThatDependOnTheBag(t *testing.T) {
 		}
 		slices.Sort(column)
 		s := w.Spread
-		if math.Abs(s.Mean-mean) > 1e-9 || math.Abs(s.SD-math.Sqrt(squares)) > 1e-9 || s.Min != column[0] || s.Max != column[31] {
-			t.Errorf("%s: %+v, want mean %g, sd %g, %g to %g", w.Word, s, mean, math.Sqrt(squares), column[0], column[31])
+		if math.Abs(s.Mean-mean) > 1e-9 || math.Abs(s.SD-math.Sqrt(squares)) > 1e-9 || s.Min != column[0] ||
+			s.Max != column[31] {
+			t.Errorf("%s: %+v, want mean %g, sd %g, %g to %g", w.Word, s, mean, math.Sqrt(squares), column[0],
+				column[31])
 		}
 		for i, level := range rates.SpreadLevels {
 			if want := column[int(math.Ceil(level*32))-1]; math.Abs(s.Quantiles[i]-want) > want/32 {
@@ -202,7 +206,8 @@ func TestNoiseReport_ShowsTheEstimateOfTheRecipe(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if c := call(t, "noise", "report", dir); c.code != exitFailure || !strings.Contains(c.err, recipe.RatesFile+":3:") || !strings.Contains(c.err, "q01_high") {
+	if c := call(t, "noise", "report", dir); c.code != exitFailure ||
+		!strings.Contains(c.err, recipe.RatesFile+":3:") || !strings.Contains(c.err, "q01_high") {
 		t.Errorf("exit code %d, %q, want file, line and column", c.code, c.err)
 	}
 }
@@ -210,7 +215,8 @@ func TestNoiseReport_ShowsTheEstimateOfTheRecipe(t *testing.T) {
 // nmn experiment keeps the estimate beside the folders of the arms, one for each setting of MIL.
 func TestNoiseReport_FindsTheEstimateOfAnExperiment(t *testing.T) {
 	dir := t.TempDir()
-	must(t, byRecipe("experiment", weather(t, true), "-q", "--arms", "r-n", "--recipe-epochs", "1", "--fold-epochs", "2", "--run-dir", dir)...)
+	must(t, byRecipe("experiment", weather(t, true), "-q", "--arms", "r-n", "--recipe-epochs", "1",
+		"--fold-epochs", "2", "--run-dir", dir)...)
 	group := filepath.Join(dir, "flips-0.3-0.1", "seed-1")
 	told := func() (n int) {
 		for _, w := range noiseReportOf(t, filepath.Join(group, "r-n")).Q01.Words {
@@ -223,7 +229,8 @@ func TestNoiseReport_FindsTheEstimateOfAnExperiment(t *testing.T) {
 	if n := told(); n != 6 {
 		t.Errorf("%d of 6 words have an estimate", n)
 	}
-	if err := os.Rename(filepath.Join(group, run.RecipeFolder), filepath.Join(group, run.RecipeFolder+"-mil")); err != nil {
+	if err := os.Rename(filepath.Join(group, run.RecipeFolder),
+		filepath.Join(group, run.RecipeFolder+"-mil")); err != nil {
 		t.Fatal(err)
 	}
 	if n := told(); n != 0 {
@@ -238,7 +245,8 @@ func TestNoiseReport_RefusesWhatHasNoNoiseModel(t *testing.T) {
 	wantUsage(t, call(t, "noise", "report", dir, "--output", "noise.pdf"), ".html or .md")
 	wantUsage(t, call(t, "noise", "report", dir, "--departures", "1001"), "0 to 1000")
 	wantUsage(t, call(t, "noise", "report"), "report")
-	if c := call(t, "noise", "report", filepath.Join(dir, "none")); c.code != exitFailure || !strings.Contains(c.err, "none") {
+	if c := call(t, "noise", "report", filepath.Join(dir, "none")); c.code != exitFailure ||
+		!strings.Contains(c.err, "none") {
 		t.Errorf("no such run: exit code %d, %q", c.code, c.err)
 	}
 }

@@ -54,9 +54,11 @@ pictures of one folder are named there by their path in it.`,
 	}
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)
-	m.bool(&c.options.Observed, "observed", "tell p(z=1), that people would say the word, instead of p(y=1), that it holds")
+	m.bool(&c.options.Observed, "observed",
+		"tell p(z=1), that people would say the word, instead of p(y=1), that it holds")
 	w := under(cmd, "Words")
-	w.int(&c.options.Top, "top", "at most so many `words` of each picture, 0 for no limit; given alone, no threshold holds")
+	w.int(&c.options.Top, "top",
+		"at most so many `words` of each picture, 0 for no limit; given alone, no threshold holds")
 	w.float(&c.options.Threshold, "threshold", "least `probability`; -1 for that of the best expected F1")
 	d := under(cmd, "Pictures")
 	enum(d, &c.options.Fit, "fit", "how pictures get onto the canvas (default that of the run)", picture.FitLongest,
@@ -117,8 +119,8 @@ func tellThreshold(p *program, predictions *run.Predictions) {
 		run.FromPredictions: "these pictures",
 	}[predictions.ThresholdFrom]
 	if source != "" && !p.quiet {
-		fmt.Fprintf(p.err, "threshold %.3f, of the best expected F1 on %s; --threshold sets another\n", predictions.Threshold,
-			source)
+		fmt.Fprintf(p.err, "threshold %.3f, of the best expected F1 on %s; --threshold sets another\n",
+			predictions.Threshold, source)
 	}
 }
 

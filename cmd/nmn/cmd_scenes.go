@@ -26,7 +26,8 @@ type scenesCommand struct {
 }
 
 func newScenes(p *program) *cobra.Command {
-	c := scenesCommand{scenes: scenes.Config{Split: "train", N: 200, Seed: 1}, frames: run.MovingFrames, form: shard.Shards}
+	c := scenesCommand{scenes: scenes.Config{Split: "train", N: 200, Seed: 1}, frames: run.MovingFrames,
+		form: shard.Shards}
 	cmd := &cobra.Command{
 		Use:   "scenes DIR",
 		Short: "Write pictures and captions of the built-in data set to a folder",
@@ -79,7 +80,8 @@ func (c *scenesCommand) run(cmd *cobra.Command, p *program, dir string) error {
 	case c.asJSON && c.moving:
 		return writeJSON(p.out, map[string]any{"clips": written, "number": c.scenes.N, "frames": c.frames})
 	case c.asJSON:
-		return writeJSON(p.out, map[string]any{"captions": written, "images": filepath.Join(dir, "images"), "pictures": c.scenes.N})
+		return writeJSON(p.out, map[string]any{"captions": written, "images": filepath.Join(dir, "images"),
+			"pictures": c.scenes.N})
 	}
 	_, err = fmt.Fprintln(p.out, written)
 	return err

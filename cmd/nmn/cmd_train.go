@@ -116,7 +116,8 @@ func (t *trainCommand) resolve(cmd *cobra.Command) error {
 	file := t.sources.file
 	if t.resume != "" {
 		if cmd.Flags().Changed("run-dir") || file != "" {
-			return usagef("train: --resume takes folder and configuration from the run: leave out --run-dir and --config")
+			return usagef(
+				"train: --resume takes folder and configuration from the run: leave out --run-dir and --config")
 		}
 		t.runDir, file = t.resume, filepath.Join(t.resume, run.ConfigFile)
 	}

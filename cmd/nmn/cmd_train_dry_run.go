@@ -42,7 +42,8 @@ func dryRun(ctx context.Context, p *program, s *run.Session) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(p.out, "in all      about %v, without validation; nothing was written\n", total.Round(time.Second))
+	_, err = fmt.Fprintf(p.out, "in all      about %v, without validation; nothing was written\n",
+		total.Round(time.Second))
 	return err
 }
 
@@ -58,8 +59,9 @@ func planArm(ctx context.Context, p *program, s *run.Session, arm train.Arm) (du
 	if err != nil {
 		return 0, err
 	}
-	if _, err := fmt.Fprintf(p.out, "%-11s %.2f M parameters and %d of the noise model, %.2f GFLOP a step of %d pictures\n%s",
-		arm.Name, float64(w.Parameters)/1e6, w.Noise, w.FLOP/1e9, w.Pictures, chunksText(w.Chunks)); err != nil {
+	if _, err := fmt.Fprintf(p.out,
+		"%-11s %.2f M parameters and %d of the noise model, %.2f GFLOP a step of %d pictures\n%s", arm.Name,
+		float64(w.Parameters)/1e6, w.Noise, w.FLOP/1e9, w.Pictures, chunksText(w.Chunks)); err != nil {
 		return 0, err
 	}
 	m, err := s.MeasureNet(ctx, arm, net)
@@ -68,7 +70,8 @@ func planArm(ctx context.Context, p *program, s *run.Session, arm train.Arm) (du
 	}
 	duration = m.Step * time.Duration(m.Steps)
 	_, err = fmt.Fprintf(p.out, "            %.0f MiB, %d steps of %.1f ms (%.3g images/s, %.1f GFLOP/s): about %v\n",
-		float64(m.Memory)/(1<<20), m.Steps, m.Step.Seconds()*1e3, float64(w.Pictures)/m.Step.Seconds(), w.FLOP/m.Step.Seconds()/1e9, duration.Round(time.Second))
+		float64(m.Memory)/(1<<20), m.Steps, m.Step.Seconds()*1e3, float64(w.Pictures)/m.Step.Seconds(),
+		w.FLOP/m.Step.Seconds()/1e9, duration.Round(time.Second))
 	return duration, err
 }
 

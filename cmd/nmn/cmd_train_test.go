@@ -30,7 +30,8 @@ func trained(t *testing.T, args ...string) (dir string) {
 func TestTrain_RunFolderHoldsEverything(t *testing.T) {
 	dir := trained(t, "--arm", "nmn-fd")
 	for _, folder := range []string{dir, filepath.Join(dir, run.Stage1Folder)} {
-		for _, name := range []string{run.ConfigFile, run.LogFile, run.SummaryFile, train.LastName, train.BestName, "report.md", "report.html", run.VocabularyFile, run.ResultFile} {
+		for _, name := range []string{run.ConfigFile, run.LogFile, run.SummaryFile, train.LastName, train.BestName,
+			"report.md", "report.html", run.VocabularyFile, run.ResultFile} {
 			if info, err := os.Stat(filepath.Join(folder, name)); err != nil || info.Size() == 0 {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -70,7 +71,8 @@ func TestTrain_JSONAndTextGoToStandardOutputAlone(t *testing.T) {
 
 func TestTrain_RefusesAFolderOfAnotherRun(t *testing.T) {
 	dir := trained(t, "--arm", "stage1")
-	wantUsage(t, call(t, tiny("train", "--arm", "stage1", "--run-dir", dir, "--learning-rate", "0.5")...), "train.learning_rate is 0.001", "0.5", "--run-dir")
+	wantUsage(t, call(t, tiny("train", "--arm", "stage1", "--run-dir", dir, "--learning-rate", "0.5")...),
+		"train.learning_rate is 0.001", "0.5", "--run-dir")
 	if c := call(t, tiny("train", "--arm", "stage1", "--run-dir", dir)...); c.code != exitOK {
 		t.Errorf("the same run: %d, %s", c.code, c.err)
 	}
@@ -94,7 +96,8 @@ func interruptAfter(t *testing.T, dir string, args ...string) called {
 	defer cancel()
 	go func() {
 		for ctx.Err() == nil {
-			if log, err := os.ReadFile(filepath.Join(dir, run.LogFile)); err == nil && bytes.Contains(log, []byte(`"msg":"step"`)) {
+			if log, err := os.ReadFile(filepath.Join(dir, run.LogFile)); err == nil &&
+				bytes.Contains(log, []byte(`"msg":"step"`)) {
 				cancel()
 			}
 			time.Sleep(time.Millisecond)
@@ -220,9 +223,10 @@ func TestTrain_RatesFromFile(t *testing.T) {
 func TestTrain_VGG16AtRandomStaysFiniteAtThePapersRate(t *testing.T) {
 	worst := func(pixels string) float64 {
 		dir := filepath.Join(t.TempDir(), "run")
-		c := call(t, "train", "--train-size", "160", "--validation-size", "0", "--test-size", "16", "--arm", "stage1", "--net", "vgg16",
-			"--width", "0.125", "--input-size", "64", "--fc6-kernel", "2", "--optimizer", "sgd", "--learning-rate", "1.5e-4",
-			"--multipliers", "head.fc8.weight=10,head.fc8.bias=20", "--epochs", "1", "--log-interval", "1", "--pixels", pixels, "--run-dir", dir)
+		c := call(t, "train", "--train-size", "160", "--validation-size", "0", "--test-size", "16", "--arm", "stage1",
+			"--net", "vgg16", "--width", "0.125", "--input-size", "64", "--fc6-kernel", "2", "--optimizer", "sgd",
+			"--learning-rate", "1.5e-4", "--multipliers", "head.fc8.weight=10,head.fc8.bias=20", "--epochs", "1",
+			"--log-interval", "1", "--pixels", pixels, "--run-dir", dir)
 		if !strings.Contains(c.err, "random weights") {
 			t.Errorf("%q gives no notice of the start at random", c.err)
 		}
@@ -262,7 +266,8 @@ func TestTrain_SignalSavesAndExits130(t *testing.T) {
 		t.Skip("starts a process")
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	cmd := exec.Command(os.Args[0], tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "10000", "--log-interval", "1", "--quiet")...)
+	cmd := exec.Command(os.Args[0], tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "10000",
+		"--log-interval", "1", "--quiet")...)
 	cmd.Env = append(os.Environ(), "NMN_TEST_AS_COMMAND=1")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -271,7 +276,8 @@ func TestTrain_SignalSavesAndExits130(t *testing.T) {
 	}
 	deadline := time.Now().Add(time.Minute)
 	for {
-		if log, err := os.ReadFile(filepath.Join(dir, run.LogFile)); err == nil && bytes.Contains(log, []byte(`"msg":"step"`)) {
+		if log, err := os.ReadFile(filepath.Join(dir, run.LogFile)); err == nil &&
+			bytes.Contains(log, []byte(`"msg":"step"`)) {
 			break
 		}
 		if time.Now().After(deadline) {

@@ -17,7 +17,8 @@ type vocabCommand struct {
 }
 
 func newVocab(p *program) *cobra.Command {
-	c := vocabCommand{words: dataset.CaptionWords{VocabularyOptions: text.VocabularyOptions{Size: 1000, MinCount: 1}, CaptionsPerBag: 5, Split: loader.TrainSplit}}
+	c := vocabCommand{words: dataset.CaptionWords{VocabularyOptions: text.VocabularyOptions{Size: 1000, MinCount: 1},
+		CaptionsPerBag: 5, Split: loader.TrainSplit}}
 	cmd := &cobra.Command{
 		Use:   "vocab CAPTIONS...",
 		Short: "Build a vocabulary from captions",
@@ -39,7 +40,8 @@ of each clip, as in the paper.`,
 			if c.words.Size < 0 || c.words.MinCount < 0 || c.words.CaptionsPerBag < 0 {
 				return usagef("vocab: --vocab-size, --min-count and --captions-per-bag are at least 0")
 			}
-			c.words.PaperSize, c.words.PaperCaptions = !cmd.Flags().Changed("vocab-size"), !cmd.Flags().Changed("captions-per-bag")
+			c.words.PaperSize, c.words.PaperCaptions = !cmd.Flags().Changed("vocab-size"),
+				!cmd.Flags().Changed("captions-per-bag")
 			v, err := dataset.VocabularyOf(cmd.Context(), p.log, args, c.words)
 			if err != nil {
 				return err
@@ -51,8 +53,10 @@ of each clip, as in the paper.`,
 	r.int(&c.words.Size, "vocab-size", "most frequent `words`, 0 for all")
 	r.int(&c.words.MinCount, "min-count", "least `occurrences` of a word")
 	r.strings(&c.words.Exclude, "exclude", "words that never become classes, as `word,...`")
-	r.int(&c.words.CaptionsPerBag, "captions-per-bag", "`captions` of each picture or clip that count, the first by their id; 0 for all")
-	enum(r, &c.words.Split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
+	r.int(&c.words.CaptionsPerBag, "captions-per-bag",
+		"`captions` of each picture or clip that count, the first by their id; 0 for all")
+	enum(r, &c.words.Split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit,
+		loader.TestSplit)
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "`file` to write (default standard output)", "txt")
 	out.bool(&c.asJSON, "json", "write JSON")

@@ -30,7 +30,7 @@ there is. Names, types and shapes alone are read, and nothing in a .pth is run.`
 	return cmd
 }
 
-// weightsFile is what a file holds. VGG16 is nil where Misfit tells why it takes none of it.
+// weightsFile is what a file holds. VGG16 is nil where Misfit says why it takes none of it.
 type weightsFile struct {
 	File    string            `json:"file"`
 	Format  string            `json:"format"`
@@ -66,7 +66,7 @@ func tellWeights(p *program, path string, asJSON bool) (err error) {
 	return err
 }
 
-// text tells it to people: the layers, or the first of the tensors where they are none of VGG16.
+// text shows it to people: the layers, or the first of the tensors where they are none of VGG16.
 func (w *weightsFile) text(file *weights.File) string {
 	if w.VGG16 != nil {
 		return withFlags(run.WeightsTable(w.File, file, w.VGG16))

@@ -36,7 +36,8 @@ func TestInit_FullSizeVGG16(t *testing.T) {
 	}
 	defer backend.Close()
 	s := &run.Session{Log: slog.New(slog.DiscardHandler)}
-	for _, file := range []string{"zip.pth", "legacy.pth", "torchvision.safetensors", "timm.safetensors", "arrays.npz", "released.caffemodel"} {
+	for _, file := range []string{"zip.pth", "legacy.pth", "torchvision.safetensors", "timm.safetensors", "arrays.npz",
+		"released.caffemodel"} {
 		for _, size := range []int{224, 565} {
 			net, err := model.New(model.VGG16(1000, size == 565), backend)
 			if err == nil {
@@ -47,11 +48,13 @@ func TestInit_FullSizeVGG16(t *testing.T) {
 			}
 			resetPeak(t)
 			began := time.Now()
-			n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: filepath.Join(dir, file), WeightsClassifier: true}
+			n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: filepath.Join(dir, file),
+				WeightsClassifier: true}
 			if err := s.LoadWeights(net, n, testVocabulary(t, 1000)); err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%s: loaded in %.1f s, peak of resident memory %s, with the net's 528 MiB", file, time.Since(began).Seconds(), peak(t))
+			t.Logf("%s: loaded in %.1f s, peak of resident memory %s, with the net's 528 MiB", file,
+				time.Since(began).Seconds(), peak(t))
 			compareLogits(t, net, dir, size)
 			if file == "zip.pth" {
 				fullGraph(t, net, dir, size)
@@ -63,7 +66,7 @@ func TestInit_FullSizeVGG16(t *testing.T) {
 	}
 }
 
-// upload puts a batch N×C×H×W into a plan.
+// uploadPictures puts a batch N×C×H×W into a plan.
 func uploadPictures(t *testing.T, net *model.Net, path string) *model.Plan {
 	t.Helper()
 	shape, values := readArray(t, path)
@@ -99,7 +102,8 @@ func compareLogits(t *testing.T, net *model.Net, dir string, size int) {
 		worst = max(worst, math.Abs(float64(v)-float64(got[i])))
 		scale += float64(v) * float64(v) / float64(len(want))
 	}
-	t.Logf("%d pixels: logits %v of deviation %.2g, largest difference from PyTorch's %.2g", size, shape, math.Sqrt(scale), worst)
+	t.Logf("%d pixels: logits %v of deviation %.2g, largest difference from PyTorch's %.2g", size, shape,
+		math.Sqrt(scale), worst)
 	if !(worst < 1e-4) {
 		t.Errorf("%d pixels: logits differ from PyTorch's by %g", size, worst)
 	}
@@ -131,7 +135,8 @@ func fullGraph(t *testing.T, net *model.Net, dir string, size int) {
 	if err := cmp.Or(buffered.Flush(), file.Close()); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d pixels: ONNX written in %.1f s, peak of resident memory %s, before it %s", size, time.Since(began).Seconds(), peak(t), before)
+	t.Logf("%d pixels: ONNX written in %.1f s, peak of resident memory %s, before it %s", size,
+		time.Since(began).Seconds(), peak(t), before)
 	picture, output := filepath.Join(dir, fmt.Sprintf("x%d.npy", size)), filepath.Join(dir, "p.npy")
 	plan := uploadPictures(t, net, picture)
 	want := downloaded(t, net, plan.Prob)

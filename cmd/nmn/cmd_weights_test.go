@@ -12,11 +12,13 @@ func TestWeights_WhatIsInAFile(t *testing.T) {
 	v := readJSON(t, must(t, "weights", file, "--json"))
 	tensors := v["tensors"].([]any)
 	first := tensors[0].(map[string]any)
-	if v["format"] != "safetensors" || len(tensors) != 1 || first["name"] != "a" || first["dtype"] != "F32" || v["vgg16"] != nil ||
+	if v["format"] != "safetensors" || len(tensors) != 1 || first["name"] != "a" || first["dtype"] != "F32" ||
+		v["vgg16"] != nil ||
 		!strings.Contains(v["misfit"].(string), "features.0.weight") {
 		t.Errorf("%v", v)
 	}
-	if text := must(t, "weights", file); !strings.Contains(text, "not those of VGG16") || !strings.Contains(text, "2×3") {
+	if text := must(t, "weights", file); !strings.Contains(text, "not those of VGG16") ||
+		!strings.Contains(text, "2×3") {
 		t.Errorf("%s", text)
 	}
 	c := call(t, "weights", written(t, "w.pth", []byte("\x80\x02cposix\nsystem\n.")))

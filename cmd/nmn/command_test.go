@@ -31,7 +31,8 @@ func call(t *testing.T, args ...string) called {
 func callIn(t *testing.T, ctx context.Context, args ...string) called {
 	t.Helper()
 	var out, err bytes.Buffer
-	code := execute(ctx, args, &terminal{in: strings.NewReader(""), out: &out, err: &err, getenv: func(string) string { return "" }})
+	code := execute(ctx, args, &terminal{in: strings.NewReader(""), out: &out, err: &err,
+		getenv: func(string) string { return "" }})
 	return called{code, out.String(), err.String()}
 }
 
@@ -47,8 +48,8 @@ func must(t *testing.T, args ...string) string {
 
 // tiny makes a command line of training that takes a second, on the CPU unless another device is given.
 func tiny(command string, args ...string) []string {
-	return append([]string{command, "--train-size", "96", "--validation-size", "32", "--test-size", "48", "--epochs", "1",
-		"--width", "0.5", "--device", "cpu", "--threads", "1"}, args...)
+	return append([]string{command, "--train-size", "96", "--validation-size", "32", "--test-size", "48",
+		"--epochs", "1", "--width", "0.5", "--device", "cpu", "--threads", "1"}, args...)
 }
 
 // wantUsage checks for exit code 2, one line on standard error and nothing on standard output.
@@ -152,7 +153,8 @@ func TestRoot_EveryCommandHasExamplesAndGroups(t *testing.T) {
 			t.Errorf("%s has no example", c.Name())
 		}
 		for _, r := range groupsOf(c) {
-			if r.name == otherGroup && len(r.flags.FlagUsages()) > 0 && r.flags.Lookup("help") == nil && r.flags.Lookup("verbose") == nil {
+			if r.name == otherGroup && len(r.flags.FlagUsages()) > 0 && r.flags.Lookup("help") == nil &&
+				r.flags.Lookup("verbose") == nil {
 				t.Errorf("%s has flags without a heading:\n%s", c.Name(), r.flags.FlagUsages())
 			}
 		}

@@ -3,12 +3,13 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"nmn/loader/dataset"
-	"nmn/run"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/loader/dataset"
+	"nmn/run"
 )
 
 // exported writes a small COCO-shaped data set.
@@ -50,11 +51,13 @@ func TestNoise_FileGivesTheSameLabelsAsTheRate(t *testing.T) {
 	captions, images, vocabulary := exported(t, "60")
 	data := []string{"--captions", captions, "--images", images, "--vocab", vocabulary}
 	file := filepath.Join(t.TempDir(), "noise.jsonl.gz")
-	statistics := readJSON(t, must(t, append([]string{"noise", "--rate", "0.4", "--seed", "1", "--output", file, "--json"}, data...)...))
+	statistics := readJSON(t, must(t, append([]string{"noise", "--rate", "0.4", "--seed", "1", "--output", file,
+		"--json"}, data...)...))
 	if q := statistics["mean"].(map[string]any)["q01"].(float64); q < .1 || q > .6 {
 		t.Errorf("%v of the labels are missing", q)
 	}
-	args := append([]string{"train", "--preset", "scenes", "--arm", "stage1", "--epochs", "1", "--width", "0.5", "--json"}, data...)
+	args := append([]string{"train", "--preset", "scenes", "--arm", "stage1", "--epochs", "1", "--width", "0.5",
+		"--json"}, data...)
 	rate := readJSON(t, must(t, append(args, "--noise", "0.4", "--run-dir", filepath.Join(t.TempDir(), "a"))...))
 	fromFile := readJSON(t, must(t, append(args, "--noise", file, "--run-dir", filepath.Join(t.TempDir(), "b"))...))
 	if rate["loss"] != fromFile["loss"] || rate["noise"] != fromFile["noise"] {
@@ -66,8 +69,9 @@ func TestTrain_OnCaptionsWithValidationFile(t *testing.T) {
 	captions, images, _ := exported(t, "48")
 	valCaptions, valImages, _ := exported(t, "20")
 	dir := filepath.Join(t.TempDir(), "run")
-	must(t, "train", "--preset", "scenes", "--captions", captions, "--images", images, "--val-captions", valCaptions, "--val-images", valImages,
-		"--vocab-size", "30", "--arm", "nmn-fd", "--epochs", "1", "--width", "0.5", "--run-dir", dir)
+	must(t, "train", "--preset", "scenes", "--captions", captions, "--images", images, "--val-captions", valCaptions,
+		"--val-images", valImages, "--vocab-size", "30", "--arm", "nmn-fd", "--epochs", "1", "--width", "0.5",
+		"--run-dir", dir)
 	o, err := run.ReadOutcome(dir)
 	if err != nil || o.Split != "test" || o.Evaluation.Bags != 10 || o.Evaluation.Classes != 30 {
 		t.Errorf("outcome %+v, %v; want 30 words on half of the 20 validation pictures", o, err)
@@ -82,7 +86,8 @@ func TestTrain_VocabularyOfOtherCaptionsIsRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(lines), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		return []string{"train", "--preset", "scenes", "--captions", captions, "--images", images, "--run-dir", t.TempDir(), "--vocab", path}
+		return []string{"train", "--preset", "scenes", "--captions", captions, "--images", images,
+			"--run-dir", t.TempDir(), "--vocab", path}
 	}
 	if c := call(t, vocabulary("zebra, NN, 9\n")...); c.code != exitFailure || !strings.Contains(c.err, "words.txt") {
 		t.Errorf("words that nobody says: exit code %d, %q", c.code, c.err)
@@ -108,9 +113,11 @@ func TestTrain_BadSamplesUpToALimit(t *testing.T) {
 	if err := os.Remove(pictures[7]); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"train", "--preset", "scenes", "--captions", captions, "--images", images, "--vocab", vocabulary, "--arm", "stage1",
-		"--epochs", "1", "--width", "0.5", "--validation-share", "0", "--test-share", "0", "--run-dir"}
-	if c := call(t, append(args, filepath.Join(t.TempDir(), "a"))...); c.code != exitFailure || !strings.Contains(c.err, filepath.Base(pictures[7])) {
+	args := []string{"train", "--preset", "scenes", "--captions", captions, "--images", images, "--vocab", vocabulary,
+		"--arm", "stage1", "--epochs", "1", "--width", "0.5", "--validation-share", "0", "--test-share", "0",
+		"--run-dir"}
+	if c := call(t, append(args, filepath.Join(t.TempDir(), "a"))...); c.code != exitFailure ||
+		!strings.Contains(c.err, filepath.Base(pictures[7])) {
 		t.Errorf("a missing picture: exit code %d, %q", c.code, c.err)
 	}
 	c := call(t, append(args, filepath.Join(t.TempDir(), "b"), "--max-bad-samples", "2")...)
@@ -125,16 +132,19 @@ func TestTrain_BadSamplesUpToALimit(t *testing.T) {
 func TestEval_NamesThePicturesThatItLeavesOut(t *testing.T) {
 	captions, images, vocabulary := exported(t, "40")
 	for i := range 8 {
-		if err := os.WriteFile(filepath.Join(images, fmt.Sprintf("COCO_train2014_%012d.jpg", i+1)), nil, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(images, fmt.Sprintf("COCO_train2014_%012d.jpg", i+1)), nil,
+			0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	train := call(t, "train", "--preset", "scenes", "--captions", captions, "--images", images, "--vocab", vocabulary, "--arm", "stage1",
-		"--epochs", "1", "--width", "0.5", "--test-share", "0.5", "--max-bad-samples", "8", "--run-dir", dir)
+	train := call(t, "train", "--preset", "scenes", "--captions", captions, "--images", images, "--vocab", vocabulary,
+		"--arm", "stage1", "--epochs", "1", "--width", "0.5", "--test-share", "0.5", "--max-bad-samples", "8",
+		"--run-dir", dir)
 	eval := call(t, "eval", dir)
 	for _, c := range []called{train, eval} {
-		if c.code != exitOK || !strings.Contains(c.err, "left out of the evaluation") || !strings.Contains(c.err, "COCO_train2014_00000000000") {
+		if c.code != exitOK || !strings.Contains(c.err, "left out of the evaluation") ||
+			!strings.Contains(c.err, "COCO_train2014_00000000000") {
 			t.Errorf("exit code %d, %q, want the names of pictures", c.code, c.err)
 		}
 	}
@@ -147,8 +157,8 @@ func TestTrain_ResumesWithMoreBadSamplesAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	c := call(t, "train", "--preset", "scenes", "--captions", captions, "--images", images, "--vocab", vocabulary, "--arm", "stage1",
-		"--epochs", "1", "--width", "0.5", "--run-dir", dir)
+	c := call(t, "train", "--preset", "scenes", "--captions", captions, "--images", images, "--vocab", vocabulary,
+		"--arm", "stage1", "--epochs", "1", "--width", "0.5", "--run-dir", dir)
 	if c.code != exitFailure || !strings.Contains(c.err, "--max-bad-samples") || !strings.Contains(c.err, "is empty") {
 		t.Fatalf("exit code %d, %q, want the cure", c.code, c.err)
 	}

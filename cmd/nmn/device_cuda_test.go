@@ -67,7 +67,8 @@ func fakeCUDNN(t *testing.T) string {
 func on(t *testing.T, libcuda, libcudnn, cache string, args ...string) called {
 	t.Helper()
 	cmd, out, stderr := asCommand(args...)
-	cmd.Env = append(cmd.Env, cuda.DriverVariable+"="+libcuda, cudnn.LibraryVariable+"="+libcudnn, "XDG_CACHE_HOME="+cache)
+	cmd.Env = append(cmd.Env, cuda.DriverVariable+"="+libcuda, cudnn.LibraryVariable+"="+libcudnn,
+		"XDG_CACHE_HOME="+cache)
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
 		t.Fatal(err)
 	}
@@ -87,32 +88,39 @@ func TestDevice_CUDATellsWhatIsMissingAndAutoTrainsOnTheCPU(t *testing.T) {
 		said                    []string
 	}{
 		{"no driver", missing, missing, []string{"cannot open libcuda, which comes with the driver", missing}},
-		{"old driver", fakeDriver(t, oldDriver), missing, []string{"the driver speaks CUDA 12.8, this program needs 13.0", "580 or newer"}},
+		{"old driver", fakeDriver(t, oldDriver), missing,
+			[]string{"the driver speaks CUDA 12.8, this program needs 13.0", "580 or newer"}},
 		{"no card", fakeDriver(t, noCard), missing, []string{"the driver sees no device", "CUDA_VISIBLE_DEVICES"}},
 		{"hidden card", fakeDriver(t, hiddenCard), missing, []string{"no such CUDA device"}},
 		{"half an update", fakeDriver(t, halfUpdated), missing, []string{"its kernel module and its library differ"}},
 		{"old card", fakeDriver(t, oldCard), missing, []string{"compute capability 7.0, this program needs 7.5"}},
-		{"no cuDNN", fakeDriver(t, smallCard), missing, []string{"cannot open libcudnn.so.9", missing, cudnn.LibraryVariable}},
+		{"no cuDNN", fakeDriver(t, smallCard), missing, []string{"cannot open libcudnn.so.9", missing,
+			cudnn.LibraryVariable}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
-			insisted := on(t, c.libcuda, c.libcudnn, t.TempDir(), tiny("train", "--device", "cuda", "--run-dir", dir)...)
+			insisted := on(t, c.libcuda, c.libcudnn, t.TempDir(), tiny("train", "--device", "cuda",
+				"--run-dir", dir)...)
 			if insisted.code != exitFailure || insisted.out != "" || durable.Exists(dir) {
-				t.Errorf("--device cuda: exit code %d, run folder %v, %q", insisted.code, durable.Exists(dir), insisted.out)
+				t.Errorf("--device cuda: exit code %d, run folder %v, %q", insisted.code, durable.Exists(dir),
+					insisted.out)
 			}
-			left := on(t, c.libcuda, c.libcudnn, t.TempDir(), tiny("train", "--device", "auto", "--arm", "stage1", "--max-steps", "1", "--run-dir", dir)...)
+			left := on(t, c.libcuda, c.libcudnn, t.TempDir(), tiny("train", "--device", "auto", "--arm", "stage1",
+				"--max-steps", "1", "--run-dir", dir)...)
 			if left.code != exitOK || !strings.Contains(left.err, "computing on the CPU: ") {
 				t.Errorf("--device auto: exit code %d, it does not say where it computes: %s", left.code, left.err)
 			}
 			for _, said := range c.said {
-				if message := lastLine(insisted.err); !strings.HasPrefix(message, "nmn: device cuda:0: ") || !strings.Contains(message, said) {
+				if message := lastLine(insisted.err); !strings.HasPrefix(message, "nmn: device cuda:0: ") ||
+					!strings.Contains(message, said) {
 					t.Errorf("--device cuda says %q, want %q in it", message, said)
 				}
 				if !strings.Contains(left.err, said) {
 					t.Errorf("--device auto says %q, want %q in it", left.err, said)
 				}
 			}
-			if quiet := on(t, c.libcuda, c.libcudnn, t.TempDir(), tiny("train", "--device", "auto", "--quiet", "--dry-run")...); quiet.code != exitOK || quiet.err != "" {
+			if quiet := on(t, c.libcuda, c.libcudnn, t.TempDir(), tiny("train", "--device", "auto",
+				"--quiet", "--dry-run")...); quiet.code != exitOK || quiet.err != "" {
 				t.Errorf("--quiet: exit code %d, %q", quiet.code, quiet.err)
 			}
 		})
@@ -143,7 +151,8 @@ func TestDevice_StartsWithUnfitPlansAndTellsHowMuchMemoryItLacks(t *testing.T) {
 	for _, c := range []struct{ name, plans, warning string }{
 		{"no plans", "", ""},
 		{"cut short", `{"format":1,"cudnn":913`, "unexpected end of JSON input"},
-		{"of another version", `{"format":1,"cudnn":90100,"device":"Fake 0 sm_90 132 multiprocessors","plans":{}}`, "it is for cuDNN 90100"},
+		{"of another version", `{"format":1,"cudnn":90100,"device":"Fake 0 sm_90 132 multiprocessors","plans":{}}`,
+			"it is for cuDNN 90100"},
 		{"of another format", `{"format":7,"plans":{}}`, "format 7, want 1"},
 		{"a folder", "/", "is a directory"},
 	} {
@@ -154,7 +163,8 @@ func TestDevice_StartsWithUnfitPlansAndTellsHowMuchMemoryItLacks(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
 			got := on(t, libcuda, libcudnn, cache, tiny("train", "--device", "cuda", "--run-dir", dir)...)
 			message := lastLine(got.err)
-			for _, said := range []string{"cannot allocate", "MiB are free", "use a smaller batch", "out of device memory"} {
+			for _, said := range []string{"cannot allocate", "MiB are free", "use a smaller batch",
+				"out of device memory"} {
 				if !strings.Contains(message, said) {
 					t.Errorf("message %q, want %q in it", message, said)
 				}
@@ -162,7 +172,8 @@ func TestDevice_StartsWithUnfitPlansAndTellsHowMuchMemoryItLacks(t *testing.T) {
 			if got.code != exitFailure || got.out != "" {
 				t.Errorf("exit code %d, %q", got.code, got.out)
 			}
-			warned := strings.Contains(got.err, "level=WARN") && strings.Contains(got.err, "cuDNN plans are chosen anew") && strings.Contains(got.err, file)
+			warned := strings.Contains(got.err, "level=WARN") &&
+				strings.Contains(got.err, "cuDNN plans are chosen anew") && strings.Contains(got.err, file)
 			if warned != (c.warning != "") || !strings.Contains(got.err, c.warning) {
 				t.Errorf("warning %v, want %q: %s", warned, c.warning, got.err)
 			}

@@ -71,9 +71,11 @@ func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
 
 func TestEpochs_OfAnExperiment(t *testing.T) {
 	dir := t.TempDir()
-	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star,nmn-fi", "--seeds", "1,2", "--stage2-epochs", "3", "--each-epoch")
+	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star,nmn-fi", "--seeds", "1,2",
+		"--stage2-epochs", "3", "--each-epoch")
 	out := must(t, args...)
-	if !strings.Contains(out, "at its best epoch, which is chosen on the truth") || strings.Contains(out, "every epoch,") {
+	if !strings.Contains(out, "at its best epoch, which is chosen on the truth") ||
+		strings.Contains(out, "every epoch,") {
 		t.Errorf("want the table at the best epochs alone:\n%s", out)
 	}
 	if again := must(t, args...); again != out {

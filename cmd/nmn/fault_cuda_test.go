@@ -20,7 +20,8 @@ func TestCUDA_FailingCardEndsTheRunAndItResumes(t *testing.T) {
 	}
 	dir, cache := t.TempDir(), t.TempDir()
 	t.Setenv(emulator.FailVariable, "kernel 200 719") // CUDA_ERROR_LAUNCH_FAILED
-	failed := on(t, library, library, cache, tiny("train", "--device", "cuda", "--precision", "fp32", "--arm", "stage1", "--epochs", "4", "--checkpoint-steps", "2", "--evaluate-epochs", "0", "--run-dir", dir)...)
+	failed := on(t, library, library, cache, tiny("train", "--device", "cuda", "--precision", "fp32", "--arm", "stage1",
+		"--epochs", "4", "--checkpoint-steps", "2", "--evaluate-epochs", "0", "--run-dir", dir)...)
 	if failed.code != exitFailure {
 		t.Fatalf("exit code %d, want %d: %s", failed.code, exitFailure, failed.err)
 	}

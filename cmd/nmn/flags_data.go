@@ -45,11 +45,13 @@ func dataFlags(cmd *cobra.Command, c *run.Config) {
 	d := &c.Data
 	setFlags(cmd, c)
 	r := under(cmd, "Data")
-	r.value(noiseFlag{&d.Noise, &d.NoiseFile}, &d.Noise, "noise", "`rate|file`: share of each training picture's captions "+
-		"to replace by others', or a noise file (see nmn noise)")
+	r.value(noiseFlag{&d.Noise, &d.NoiseFile}, &d.Noise, "noise",
+		"`rate|file`: share of each training picture's captions "+
+			"to replace by others', or a noise file (see nmn noise)")
 	_ = cmd.MarkFlagFilename("noise")
-	r.value(&d.Flips, &d.Flips, "flips", "flip labels of training and validation: `missing:incorrect`, two probabilities; "+
-		"those of the files are then the truth")
+	r.value(&d.Flips, &d.Flips, "flips",
+		"flip labels of training and validation: `missing:incorrect`, two probabilities; "+
+			"those of the files are then the truth")
 	flipFlags(cmd, d)
 	r.file(&d.FlipRates, "flip-rates", "`file` with the rates of each class instead (word, q01, q10)", "csv")
 	r.uint64(&d.NoiseSeed, "noise-seed", "`seed` of label noise, 0 for that of the data")

@@ -51,7 +51,8 @@ func TestMessages_NameKeysThatHaveFlags(t *testing.T) {
 func librarySources(t *testing.T) (files []string) {
 	t.Helper()
 	root := filepath.Join("..", "..")
-	apart := []string{"cmd", "bench", "build", "runs", "examples", "docker", "cuda/toolkit", "kernels/gen", "kernels/emulator"}
+	apart := []string{"cmd", "bench", "build", "runs", "examples", "docker", "cuda/toolkit", "kernels/gen",
+		"kernels/emulator"}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -67,7 +68,8 @@ func librarySources(t *testing.T) (files []string) {
 					return filepath.SkipDir
 				}
 			}
-			if name := entry.Name(); inside != "." && (name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
+			if name := entry.Name(); inside != "." && (name == "testdata" || strings.HasPrefix(name, ".") ||
+				strings.HasPrefix(name, "_")) {
 				return filepath.SkipDir
 			}
 		} else if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
@@ -83,9 +85,10 @@ func librarySources(t *testing.T) (files []string) {
 
 func TestNamesOfSettings_AreFlagsThatSetThem(t *testing.T) {
 	for key, want := range map[string]string{
-		"data.max_bad_samples": "--max-bad-samples", "data.features.train.features": "--features", "train.learning_rate": "--learning-rate",
-		"train.stage1_epochs": "--stage1-epochs", "train.loss": "--loss", "rates": "--rates", "recipe.form": "--nmn-recipe",
-		"run.label_memory": "--label-memory", "net.weights": "--init", "data.noise": "--noise",
+		"data.max_bad_samples": "--max-bad-samples", "data.features.train.features": "--features",
+		"train.learning_rate": "--learning-rate", "train.stage1_epochs": "--stage1-epochs", "train.loss": "--loss",
+		"rates": "--rates", "recipe.form": "--nmn-recipe", "run.label_memory": "--label-memory",
+		"net.weights": "--init", "data.noise": "--noise",
 	} {
 		if got := namesOfSettings()[key]; got != want {
 			t.Errorf("%s is set by %q, want %q", key, got, want)

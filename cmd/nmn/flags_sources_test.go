@@ -47,7 +47,8 @@ func TestConfig_LayersInOrder(t *testing.T) {
 }
 
 func TestConfig_PrintedReadsBackAsItself(t *testing.T) {
-	first := must(t, "train", "--size", "full", "--mil", "--multipliers", "head.*=2,nmn.bias=0.5", "--miss-rate", "0.1,0.2", "--print-config")
+	first := must(t, "train", "--size", "full", "--mil", "--multipliers", "head.*=2,nmn.bias=0.5",
+		"--miss-rate", "0.1,0.2", "--print-config")
 	again := must(t, "train", "--config", writeConfigFile(t, first), "--print-config")
 	if first != again {
 		t.Errorf("not the same:\n%s\nand\n%s", first, again)
@@ -59,19 +60,23 @@ func TestConfig_PresetsAndSizes(t *testing.T) {
 		t.Errorf("full: %d pictures, %d epochs", c.Data.TrainSize, c.Train.Stage1Epochs)
 	}
 	c := printed(t, "train", "--captions", "c.json", "--images", "d")
-	if c.Preset != run.PaperCOCOPreset || c.Net.Arch != run.NetVGG16 || c.Data.Set != dataset.Captions || c.Train.Optimizer != "sgd" {
+	if c.Preset != run.PaperCOCOPreset || c.Net.Arch != run.NetVGG16 || c.Data.Set != dataset.Captions ||
+		c.Train.Optimizer != "sgd" {
 		t.Errorf("captions without preset: %s, %s, %s, %s", c.Preset, c.Net.Arch, c.Data.Set, c.Train.Optimizer)
 	}
-	if c = printed(t, "train", "--preset", "scenes", "--captions", "c.json", "--images", "d"); c.Data.Noise != 0 || c.Net.Arch != run.NetScenes {
+	if c = printed(t, "train", "--preset", "scenes", "--captions", "c.json", "--images", "d"); c.Data.Noise != 0 ||
+		c.Net.Arch != run.NetScenes {
 		t.Errorf("noise %v was put into data of others, or the net is %s", c.Data.Noise, c.Net.Arch)
 	}
-	if c = printed(t, "train", "--preset", "scenes", "--captions", "c.json", "--images", "d", "--noise", "0.6"); c.Data.Noise != .6 {
+	if c = printed(t, "train", "--preset", "scenes", "--captions", "c.json", "--images", "d",
+		"--noise", "0.6"); c.Data.Noise != .6 {
 		t.Errorf("noise %v, want .6", c.Data.Noise)
 	}
 }
 
 func TestConfig_LaterFlagOfOneFieldCounts(t *testing.T) {
-	if c := printed(t, "train", "--epochs", "9", "--stage2-epochs", "2"); c.Train.Stage1Epochs != 9 || c.Train.Stage2Epochs != 2 {
+	if c := printed(t, "train", "--epochs", "9", "--stage2-epochs", "2"); c.Train.Stage1Epochs != 9 ||
+		c.Train.Stage2Epochs != 2 {
 		t.Errorf("epochs %d and %d, want 9 and 2", c.Train.Stage1Epochs, c.Train.Stage2Epochs)
 	}
 	if c := printed(t, "train", "--stage2-epochs", "2", "--epochs", "9"); c.Train.Stage2Epochs != 9 {
@@ -90,7 +95,8 @@ func TestConfig_NoiseStartSetsAllAndSingleFlagsAfterIt(t *testing.T) {
 	if !reflect.DeepEqual(paper, train.PaperNoise()) {
 		t.Errorf("noise start %+v, want the paper's", paper)
 	}
-	mixed := printed(t, "train", "--captions", "c.json", "--images", "d", "--noise-start", "scenes", "--noise-bias-multiplier", "3").Train.Noise
+	mixed := printed(t, "train", "--captions", "c.json", "--images", "d", "--noise-start", "scenes",
+		"--noise-bias-multiplier", "3").Train.Noise
 	want := train.InformedNoise()
 	if want.BiasMultiplier = 3; !reflect.DeepEqual(mixed, want) {
 		t.Errorf("noise start %+v, want that of scenes with factor 3 for b", mixed)
@@ -111,7 +117,8 @@ func TestConfig_LossSetsThoseOfItsPaperAndSingleFlagsWhereverTheyStand(t *testin
 	}
 	want := train.PaperLoss(train.Asymmetric)
 	want.Margin = .2
-	for _, args := range [][]string{{"--loss", "asl", "--asl-margin", "0.2"}, {"--asl-margin", "0.2", "--loss", "asl"}} {
+	for _, args := range [][]string{{"--loss", "asl", "--asl-margin", "0.2"},
+		{"--asl-margin", "0.2", "--loss", "asl"}} {
 		if loss := star(append(args, "--config", file)...); loss != want {
 			t.Errorf("%q: loss %+v, want %+v", args, loss, want)
 		}
@@ -121,7 +128,8 @@ func TestConfig_LossSetsThoseOfItsPaperAndSingleFlagsWhereverTheyStand(t *testin
 	}
 	wantUsage(t, call(t, "train", "--arm", "nmn-fi", "--loss", "asl"), "arm nmn-fi has a noise model")
 	wantUsage(t, call(t, "train", "--arm", "star", "--loss", "focal"), "want bce, asl, ll-r or ll-ct")
-	wantUsage(t, call(t, "train", "--arm", "star", "--ll-delta", "0.3"), "loss.delta is 0.3, which is for the loss ll-r or ll-ct")
+	wantUsage(t, call(t, "train", "--arm", "star", "--ll-delta", "0.3"),
+		"loss.delta is 0.3, which is for the loss ll-r or ll-ct")
 }
 
 func TestConfig_FaultsNameFileAndLine(t *testing.T) {
@@ -143,7 +151,8 @@ func TestConfig_FaultsNameFileAndLine(t *testing.T) {
 }
 
 func TestConfig_EmptyFileChangesNothing(t *testing.T) {
-	if a, b := must(t, "train", "--print-config"), must(t, "train", "--config", writeConfigFile(t, ""), "--print-config"); a != b {
+	if a, b := must(t, "train", "--print-config"), must(t, "train", "--config", writeConfigFile(t, ""),
+		"--print-config"); a != b {
 		t.Errorf("an empty file changed the configuration:\n%s", b)
 	}
 }
@@ -151,10 +160,12 @@ func TestConfig_EmptyFileChangesNothing(t *testing.T) {
 // Captions of one's own get estimated rates; the paper's protocol, asked for by name, the paper's noise model.
 func TestConfig_CaptionsTakeTheRecipeAndThePaperIsKept(t *testing.T) {
 	captions := []string{"train", "--captions", "captions.json", "--images", "pictures", "--print-config"}
-	if out := must(t, captions...); !strings.Contains(out, "arm: r-n") || !strings.Contains(out, "rates: online") || !strings.Contains(out, "preset: paper-coco") {
+	if out := must(t, captions...); !strings.Contains(out, "arm: r-n") || !strings.Contains(out, "rates: online") ||
+		!strings.Contains(out, "preset: paper-coco") {
 		t.Errorf("%.400s", out)
 	}
-	if out := must(t, append(captions, "--preset", "paper-coco")...); !strings.Contains(out, "arm: nmn-fd") || strings.Contains(out, "form: estimate") {
+	if out := must(t, append(captions, "--preset", "paper-coco")...); !strings.Contains(out, "arm: nmn-fd") ||
+		strings.Contains(out, "form: estimate") {
 		t.Errorf("with the preset by name: %.400s", out)
 	}
 }

@@ -52,8 +52,9 @@ func optimizerFlags(cmd *cobra.Command, t *train.Config) {
 	r.float(&t.WeightDecay, "weight-decay", "`factor` of the L2 penalty")
 	r.bool(&t.DecayBiases, "decay-biases", "apply weight decay to biases too")
 	r.float(&t.ClipNorm, "clip-norm", "limit on the `norm` of the gradient, 0 for none")
-	r.value(rulesFlag{&t.LearningRates}, &t.LearningRates, "multipliers", "learning-rate multipliers of parameters, as "+
-		"`pattern=factor,...`, for example head.fc8.*=10")
+	r.value(rulesFlag{&t.LearningRates}, &t.LearningRates, "multipliers",
+		"learning-rate multipliers of parameters, as "+
+			"`pattern=factor,...`, for example head.fc8.*=10")
 	r.strings(&t.Freeze, "freeze", "parameters that do not learn, as `pattern,...`, for example backbone.conv[12]_*")
 	enum(r, &t.ClassifierStart, "classifier-start", "`bias` of the last layer at the "+
 		"start", train.BaseRate, train.LabelMeans)

@@ -42,7 +42,7 @@ func writeHelp(p *program, cmd *cobra.Command) {
 }
 
 func usageLine(cmd *cobra.Command) string {
-	if cmd.HasAvailableSubCommands() && cmd.HasParent() == false {
+	if cmd.HasAvailableSubCommands() && !cmd.HasParent() {
 		return cmd.CommandPath() + " COMMAND [flags]"
 	}
 	return cmd.UseLine()

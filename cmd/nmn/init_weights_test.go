@@ -13,13 +13,13 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"nmn/format/safetensors"
 	"nmn/kernels"
 	"nmn/model"
 	"nmn/run"
 	"nmn/text"
-
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // narrowVGG is VGG16 with an eighth of its channels, on pictures of 64 pixels.
@@ -129,7 +129,8 @@ func caffeModel(t *testing.T, net *model.Net) string {
 			}
 			var blob, data []byte
 			for d, n := range dims {
-				blob = protowire.AppendVarint(protowire.AppendTag(blob, protowire.Number(d+1), protowire.VarintType), uint64(n))
+				blob = protowire.AppendVarint(protowire.AppendTag(blob, protowire.Number(d+1), protowire.VarintType),
+					uint64(n))
 			}
 			for _, v := range values {
 				data = protowire.AppendFixed32(data, math.Float32bits(v))
@@ -186,12 +187,17 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 			for _, classifier := range []bool{false, true} {
 				net := newTestNet(t, narrowVGG(5), 2)
 				var messages, log bytes.Buffer
-				s := &run.Session{Log: slog.New(slog.NewTextHandler(&log, nil)), Observe: run.Observer{Message: func(m run.Message) { messages.WriteString(m.Text) }}}
-				n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: file, WeightsClassifier: classifier}
+				s := &run.Session{Log: slog.New(slog.NewTextHandler(&log, nil)),
+					Observe: run.Observer{Message: func(m run.Message) { messages.WriteString(m.Text) }}}
+				n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: file,
+					WeightsClassifier: classifier}
 				if err := s.LoadWeights(net, n, testVocabulary(t, 5)); err != nil {
 					t.Fatal(err)
 				}
-				sameParams(t, source, net, func(name string) bool { return classifier || !strings.HasPrefix(name, "head.fc8") })
+				sameParams(t, source, net, func(name string) bool {
+					return classifier ||
+						!strings.HasPrefix(name, "head.fc8")
+				})
 				table := messages.String()
 				for _, part := range []string{"conv1_1", "8×3×3×3", "fc6", "conv5_3"} {
 					if !strings.Contains(table, part) {
@@ -204,7 +210,8 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 				if told := strings.Contains(table, "starts at random"); told == classifier {
 					t.Errorf("with --init-classifier=%t the table says\n%s", classifier, table)
 				}
-				if isCaffe := from == "caffe"; strings.Contains(log.String(), "`net.pixels` raw") != isCaffe || strings.Contains(table, "BGR") != isCaffe {
+				if isCaffe := from == "caffe"; strings.Contains(log.String(), "`net.pixels` raw") != isCaffe ||
+					strings.Contains(table, "BGR") != isCaffe {
 					t.Errorf("BGR and raw pixels are for Caffe's weights; log %s\n%s", log.String(), table)
 				}
 			}
@@ -223,10 +230,13 @@ func TestInit_WhatDoesNotFitIsRefusedWithBothShapes(t *testing.T) {
 		return s.LoadWeights(newTestNet(t, c, 2), &n, testVocabulary(t, c.Classes))
 	}
 	err := load(func(c *model.Config) { c.FC6Kernel = 1 }, run.NetConfig{})
-	if !errors.Is(err, model.ErrOtherModel) || !strings.Contains(err.Error(), "classifier.0.weight is [512 256] in the file and [512 64]") || !strings.Contains(err.Error(), file) {
+	if !errors.Is(err, model.ErrOtherModel) ||
+		!strings.Contains(err.Error(), "classifier.0.weight is [512 256] in the file and [512 64]") ||
+		!strings.Contains(err.Error(), file) {
 		t.Errorf("another fc6: %v", err)
 	}
-	if err := load(func(c *model.Config) { c.Classes = 6 }, run.NetConfig{WeightsClassifier: true}); !errors.Is(err, model.ErrOtherModel) || !strings.Contains(err.Error(), "classifier.6") {
+	if err := load(func(c *model.Config) { c.Classes = 6 }, run.NetConfig{WeightsClassifier: true}); !errors.Is(err,
+		model.ErrOtherModel) || !strings.Contains(err.Error(), "classifier.6") {
 		t.Errorf("--init-classifier with other classes: %v", err)
 	}
 	if err := load(func(c *model.Config) { c.Classes = 6 }, run.NetConfig{}); err != nil {
@@ -239,15 +249,18 @@ func TestInit_ByTheCommandLine(t *testing.T) {
 	last := filepath.Join(dir, "stage1", "last.safetensors")
 	for _, flag := range []string{"--init", "--weights"} {
 		c := call(t, tiny("train", "--arm", "stage1", flag, last, "--run-dir", t.TempDir())...)
-		if c.code != exitOK || !strings.Contains(c.err, "weights "+last+": safetensors") || strings.Contains(c.err, "starts at random") {
+		if c.code != exitOK || !strings.Contains(c.err, "weights "+last+": safetensors") ||
+			strings.Contains(c.err, "starts at random") {
 			t.Errorf("%s: exit code %d, %s", flag, c.code, c.err)
 		}
 	}
-	if c := call(t, tiny("train", "--arm", "stage1", "--init", last, "--quiet", "--run-dir", t.TempDir())...); c.code != exitOK || strings.Contains(c.err, "weights") {
+	if c := call(t, tiny("train", "--arm", "stage1", "--init", last,
+		"--quiet", "--run-dir", t.TempDir())...); c.code != exitOK || strings.Contains(c.err, "weights") {
 		t.Errorf("--quiet: exit code %d, %s", c.code, c.err)
 	}
 	wantUsage(t, call(t, tiny("train", "--init-classifier")...), "--init FILE")
-	c := call(t, tiny("train", "--arm", "stage1", "--init", written(t, "w.pth", []byte("\x80\x02cposix\nsystem\n.")), "--run-dir", t.TempDir())...)
+	c := call(t, tiny("train", "--arm", "stage1", "--init", written(t, "w.pth", []byte("\x80\x02cposix\nsystem\n.")),
+		"--run-dir", t.TempDir())...)
 	if c.code != exitFailure || !strings.Contains(c.err, `"posix.system"`) || !strings.Contains(c.err, "byte 2") {
 		t.Errorf("a program for weights: exit code %d, %s", c.code, c.err)
 	}
@@ -255,7 +268,8 @@ func TestInit_ByTheCommandLine(t *testing.T) {
 
 // A run that goes on has its weights from its checkpoint: the file that it started from may be gone.
 func TestInit_ResumeNeedsNoFile(t *testing.T) {
-	start := written(t, "start.safetensors", readFile(t, filepath.Join(trained(t, "--arm", "star"), "stage1"), "last.safetensors"))
+	start := written(t, "start.safetensors", readFile(t, filepath.Join(trained(t, "--arm", "star"), "stage1"),
+		"last.safetensors"))
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, tiny("train", "--arm", "star", "--init", start, "--max-steps", "1", "--run-dir", dir)...)
 	if err := os.Remove(start); err != nil {
@@ -273,15 +287,18 @@ func TestInit_ResumeNeedsNoFile(t *testing.T) {
 func TestInit_DryRunLooksAtTheFile(t *testing.T) {
 	whole := readFile(t, filepath.Join(trained(t, "--arm", "star"), "stage1"), "last.safetensors")
 	plan := func(content []byte) called {
-		return call(t, tiny("train", "--arm", "star", "--init", written(t, "start.safetensors", content), "--run-dir", t.TempDir(), "--dry-run")...)
+		return call(t, tiny("train", "--arm", "star", "--init", written(t, "start.safetensors", content),
+			"--run-dir", t.TempDir(), "--dry-run")...)
 	}
-	if c := plan(whole); c.code != exitOK || strings.Count(c.err, "weights ") != 1 || !strings.Contains(c.out, "star ") {
+	if c := plan(whole); c.code != exitOK || strings.Count(c.err, "weights ") != 1 ||
+		!strings.Contains(c.out, "star ") {
 		t.Errorf("exit code %d, %s%s", c.code, c.err, c.out)
 	}
 	damaged := bytes.Clone(whole)
 	damaged[len(damaged)/10] ^= 4
 	for name, content := range map[string][]byte{"cut short": whole[:len(whole)/2], "a flipped bit": damaged} {
-		if c := plan(content); c.code != exitFailure || !strings.Contains(c.err, "start.safetensors") || strings.Contains(c.out, "in all") {
+		if c := plan(content); c.code != exitFailure || !strings.Contains(c.err, "start.safetensors") ||
+			strings.Contains(c.out, "in all") {
 			t.Errorf("%s: exit code %d, %s%s", name, c.code, c.err, c.out)
 		}
 	}

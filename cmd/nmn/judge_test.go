@@ -31,16 +31,19 @@ func TestJudge_ThresholdIsThatOfValidation(t *testing.T) {
 		t.Errorf("eval takes threshold %v, the run %v", run["plug_in_threshold"], own["plug_in_threshold"])
 	}
 	without := trained(t, "--arm", "stage1", "--validation-size", "0")
-	if o, err := run.ReadOutcome(without); err != nil || o.PlugInFrom != "training" || o.Audit == nil || o.Audit.From != recipe.FromOwn {
+	if o, err := run.ReadOutcome(without); err != nil || o.PlugInFrom != "training" || o.Audit == nil ||
+		o.Audit.From != recipe.FromOwn {
 		t.Errorf("without validation: threshold from %q, audit %+v (%v)", o.PlugInFrom, o.Audit, err)
 	}
 }
 
 func TestExperiment_ComparesWithAReference(t *testing.T) {
 	dir := t.TempDir()
-	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star,nmn-fi,nmn-fd", "--seeds", "1,2", "--reference", "nmn-fi")
+	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star,nmn-fi,nmn-fd", "--seeds", "1,2",
+		"--reference", "nmn-fi")
 	out := must(t, args...)
-	for _, part := range []string{"differences against star", "differences against NMN-FI", "audit P@1000", "validation", "own scores"} {
+	for _, part := range []string{"differences against star", "differences against NMN-FI", "audit P@1000",
+		"validation", "own scores"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("no %q in\n%s", part, out)
 		}
@@ -66,14 +69,16 @@ func TestExperiment_ComparesWithAReference(t *testing.T) {
 	if d := figure["NMN-FD"] - figure["NMN-FI"]; math.Abs(d-figure["Δ NMN-FD"]) > 1e-6 || len(figure) != 5 {
 		t.Errorf("figures %v: the difference of NMN-FD is %v", figure, d)
 	}
-	wantUsage(t, call(t, tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star", "--reference", "nmn-fd")...), "--reference", "--arms nmn-fd")
+	wantUsage(t, call(t, tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star",
+		"--reference", "nmn-fd")...), "--reference", "--arms nmn-fd")
 }
 
 // A loss of the classifier alone fits no arm with a noise model; that is said before anything trains.
 func TestExperiment_RefusesALossForNoiseArms(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	for _, size := range []string{"quick", "auto"} { // auto times real steps first
-		wantUsage(t, call(t, tiny("experiment", "--size", size, "--loss", "asl", "--arms", "star,nmn-fd", "--run-dir", dir)...), "loss asl", "arm nmn-fd")
+		wantUsage(t, call(t, tiny("experiment", "--size", size, "--loss", "asl", "--arms", "star,nmn-fd",
+			"--run-dir", dir)...), "loss asl", "arm nmn-fd")
 	}
 	if durable.Exists(dir) {
 		t.Error("something was written")

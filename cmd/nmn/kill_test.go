@@ -36,7 +36,8 @@ func TestTrain_KilledTwentyTimes(t *testing.T) {
 	if testing.Short() {
 		kills = 3
 	}
-	killedRunEqualsWhole(t, kills, tiny("train", "--stage1-epochs", "6", "--stage2-epochs", "6", "--keep-best", "2", "--each-epoch")...)
+	killedRunEqualsWhole(t, kills, tiny("train", "--stage1-epochs", "6", "--stage2-epochs", "6", "--keep-best", "2",
+		"--each-epoch")...)
 }
 
 // killedRunEqualsWhole kills a run of killSteps steps so often, and resumes it. args lack the folder and

@@ -5,12 +5,13 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"nmn/recipe"
-	"nmn/run"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/recipe"
+	"nmn/run"
 )
 
 // writePictures writes pictures 0.png, 1.png, ... of one colour each into a folder: red, green or blue by
@@ -57,8 +58,8 @@ func manifestOf(t *testing.T, n int, header string, row func(i int) string) stri
 }
 
 func onManifest(file, dir string, args ...string) []string {
-	return append([]string{"train", "--preset", "scenes", "--manifest", file, "--width", "0.5", "--batch-size", "8", "--epochs", "1",
-		"--device", "cpu", "--run-dir", dir}, args...)
+	return append([]string{"train", "--preset", "scenes", "--manifest", file, "--width", "0.5", "--batch-size", "8",
+		"--epochs", "1", "--device", "cpu", "--run-dir", dir}, args...)
 }
 
 // TestTrain_OnManifest goes the whole way with a split column and the default recipe: train, evaluate,
@@ -82,7 +83,8 @@ func TestTrain_OnManifest(t *testing.T) {
 		t.Fatalf("outcome %+v, %v; want the arm r-n on 12 test rows and 4 classes", o, err)
 	}
 	settings, err := os.ReadFile(filepath.Join(dir, run.ConfigFile))
-	if err != nil || !strings.Contains(string(settings), "set: manifest") || !strings.Contains(string(settings), "manifest: "+file) {
+	if err != nil || !strings.Contains(string(settings), "set: manifest") ||
+		!strings.Contains(string(settings), "manifest: "+file) {
 		t.Errorf("configuration %s, %v", settings, err)
 	}
 	if out := must(t, "eval", dir, "--split", "validation"); !strings.Contains(out, "AP") {
@@ -106,7 +108,8 @@ func TestDryRun_TellsWhatAManifestHolds(t *testing.T) {
 		return fmt.Sprintf("%d.png;%s;%s;1", i, labels, split)
 	})
 	out := must(t, onManifest(file, filepath.Join(t.TempDir(), "run"), "--dry-run")...)
-	for _, part := range []string{"29 training, 0 validation, 1 test pictures", "3 classes", "CSV with path, labels, split", "not used: size", "1 labels on 1 rows are no classes", "never"} {
+	for _, part := range []string{"29 training, 0 validation, 1 test pictures", "3 classes",
+		"CSV with path, labels, split", "not used: size", "1 labels on 1 rows are no classes", "never"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("the plan has no %q:\n%s", part, out)
 		}
@@ -124,16 +127,19 @@ func TestDryRun_TellsWhatAManifestHolds(t *testing.T) {
 // TestTrain_OnManifestOfFrames learns clips, by shares and with flipped labels.
 func TestTrain_OnManifestOfFrames(t *testing.T) {
 	file := manifestOf(t, 40, "", func(i int) string {
-		return fmt.Sprintf(`{"id": "clip%d", "frames": ["%d.png", "%d.png"], "labels": [%q]}`, i, i, (i+3)%40, colours[i%3])
+		return fmt.Sprintf(`{"id": "clip%d", "frames": ["%d.png", "%d.png"], "labels": [%q]}`, i, i, (i+3)%40,
+			colours[i%3])
 	})
 	dir := filepath.Join(t.TempDir(), "run")
-	args := onManifest(file, dir, "--arm", "nmn-fi", "--flips", "0.3:0.1", "--validation-share", "0.25", "--test-share", "0.25")
+	args := onManifest(file, dir, "--arm", "nmn-fi", "--flips", "0.3:0.1", "--validation-share", "0.25",
+		"--test-share", "0.25")
 	must(t, args...)
 	o, err := run.ReadOutcome(dir)
 	if err != nil || o.Split != "test" || o.Evaluation.Bags != 10 || o.Evaluation.Truth == nil {
 		t.Errorf("outcome %+v, %v; want 10 test clips with true labels", o, err)
 	}
-	wantUsage(t, call(t, onManifest(file, t.TempDir(), "--nmn-recipe", "estimate", "--rates", "folds:5")...), "folds of frames")
+	wantUsage(t, call(t, onManifest(file, t.TempDir(), "--nmn-recipe", "estimate", "--rates", "folds:5")...),
+		"folds of frames")
 	wantUsage(t, call(t, append(args, "--noise", "0.4", "--flips", "0:0")...), "manifests have no captions")
 }
 
@@ -145,8 +151,10 @@ func TestExperiment_OnManifest(t *testing.T) {
 		return fmt.Sprintf("%d.png,%s,19%02d", i, strings.Join(row, ","), i)
 	})
 	dir := t.TempDir()
-	args := []string{"experiment", "--preset", "scenes", "--manifest", file, "--width", "0.5", "--batch-size", "8", "--epochs", "1", "--device", "cpu", "--run-dir", dir, "--arms", "stage1"}
-	if c := call(t, append(args, "--flips", "0.3:0.1")...); c.code != exitFailure || !strings.Contains(c.err, `column "year"`) || !strings.Contains(c.err, "--ignore-columns") {
+	args := []string{"experiment", "--preset", "scenes", "--manifest", file, "--width", "0.5", "--batch-size", "8",
+		"--epochs", "1", "--device", "cpu", "--run-dir", dir, "--arms", "stage1"}
+	if c := call(t, append(args, "--flips", "0.3:0.1")...); c.code != exitFailure ||
+		!strings.Contains(c.err, `column "year"`) || !strings.Contains(c.err, "--ignore-columns") {
 		t.Errorf("a column that is no label: exit code %d, %q", c.code, c.err)
 	}
 	must(t, append(args, "--flips", "0:0,0.3:0.1", "--ignore-columns", "year")...)
@@ -175,7 +183,8 @@ func TestTrain_OnManifestWithoutAllPictures(t *testing.T) {
 		{"1", exitFailure, []string{"2 rows have no file", "allows 1"}},
 		{"2", exitOK, []string{"5.png", "7.png"}},
 	} {
-		got := call(t, onManifest(file, filepath.Join(t.TempDir(), "run"), "--arm", "stage1", "--max-bad-samples", c.allowed)...)
+		got := call(t, onManifest(file, filepath.Join(t.TempDir(), "run"), "--arm", "stage1",
+			"--max-bad-samples", c.allowed)...)
 		if got.code != c.code {
 			t.Errorf("%s may be missing: exit code %d, want %d: %s", c.allowed, got.code, c.code, got.err)
 		}
@@ -205,7 +214,8 @@ func TestTrain_ResumesOnManifest(t *testing.T) {
 
 func TestPrintConfig_OfManifest(t *testing.T) {
 	out := must(t, "train", "--manifest", "a.csv", "--print-config")
-	for _, line := range []string{"preset: paper-coco", "set: manifest", "manifest: a.csv", "vocabulary_size: 100000", "arch: vgg16", "form: estimate", "arm: r-n"} {
+	for _, line := range []string{"preset: paper-coco", "set: manifest", "manifest: a.csv", "vocabulary_size: 100000",
+		"arch: vgg16", "form: estimate", "arm: r-n"} {
 		if !strings.Contains(out, line) {
 			t.Errorf("the configuration has no %q:\n%s", line, out)
 		}

@@ -58,8 +58,10 @@ func TestTrain_ServesMetricsWhileItRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	ended := make(chan int, 1)
 	go func() {
-		ended <- execute(t.Context(), tiny("train", "--train-size", "640", "--arm", "stage1", "--run-dir", dir, "--metrics-addr", "0"),
-			&terminal{in: strings.NewReader(""), out: io.Discard, err: stderr, getenv: func(string) string { return "" }})
+		ended <- execute(t.Context(), tiny("train", "--train-size", "640", "--arm", "stage1", "--run-dir", dir,
+			"--metrics-addr", "0"),
+			&terminal{in: strings.NewReader(""), out: io.Discard, err: stderr,
+				getenv: func(string) string { return "" }})
 	}()
 	var address string
 	select {
@@ -96,13 +98,15 @@ func TestTrain_ServesMetricsWhileItRuns(t *testing.T) {
 		if i+1 < len(seen) {
 			most = seen[i+1]["nmn_steps_total"]
 		}
-		for what, counted := range map[string]float64{"batches of 32 images": now["nmn_images_total"] / 32, "durations": now["nmn_step_duration_seconds_count"]} {
+		for what, counted := range map[string]float64{"batches of 32 images": now["nmn_images_total"] / 32,
+			"durations": now["nmn_step_duration_seconds_count"]} {
 			if counted < least-1 || counted > most+1 {
 				t.Errorf("scrape %d: %v %s between steps %v and %v", i, counted, what, least, most)
 			}
 		}
 		// The first may fall within the first step, and have read the loss before there was one.
-		if i > 0 && (now["nmn_loss"] <= 0 || now["nmn_learning_rate"] <= 0 || now["nmn_step_duration_seconds_sum"] <= 0 || now["nmn_epoch"] != 1) {
+		if i > 0 && (now["nmn_loss"] <= 0 || now["nmn_learning_rate"] <= 0 ||
+			now["nmn_step_duration_seconds_sum"] <= 0 || now["nmn_epoch"] != 1) {
 			t.Errorf("scrape %d: %v", i, now)
 		}
 		if i > 0 && now["nmn_steps_total"] < seen[i-1]["nmn_steps_total"] {
@@ -142,9 +146,10 @@ func TestMetricsAddress_ComesFromTheEnvironmentUnlessAFlagTells(t *testing.T) {
 		{[]string{"healthcheck", "--timeout", "50ms"}, exitFailure}, // who has taken it does not answer
 	} {
 		var stderr bytes.Buffer
-		code := execute(t.Context(), c.args, &terminal{in: strings.NewReader(""), out: io.Discard, err: &stderr, getenv: func(name string) string {
-			return map[string]string{metricsVariable: taken.Addr().String()}[name]
-		}})
+		code := execute(t.Context(), c.args, &terminal{in: strings.NewReader(""), out: io.Discard, err: &stderr,
+			getenv: func(name string) string {
+				return map[string]string{metricsVariable: taken.Addr().String()}[name]
+			}})
 		if code != c.want || code != exitOK && !strings.Contains(stderr.String(), taken.Addr().String()) {
 			t.Errorf("nmn %v: exit code %d, want %d: %s", c.args, code, c.want, &stderr)
 		}

@@ -3,12 +3,13 @@ package main
 import (
 	"encoding/json"
 	"math"
-	"nmn/internal/durable"
-	"nmn/run"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/internal/durable"
+	"nmn/run"
 )
 
 func TestEval_OfARunEqualsItsResult(t *testing.T) {
@@ -32,7 +33,8 @@ func TestEval_OfARunEqualsItsResult(t *testing.T) {
 			t.Errorf("%s: %.200s, the run has %.200s", key, a, b)
 		}
 	}
-	if text := must(t, "eval", dir, "--split", "train", "--words", "3"); !strings.Contains(text, "human AP") || !strings.Contains(text, "q01") {
+	if text := must(t, "eval", dir, "--split", "train", "--words", "3"); !strings.Contains(text, "human AP") ||
+		!strings.Contains(text, "q01") {
 		t.Errorf("tables lack human AP or rates:\n%s", text)
 	}
 	wantUsage(t, call(t, "eval", dir, "--counts", "x.csv"), "--scores")
@@ -52,9 +54,11 @@ func TestEval_ScoresWithAKnownAnswer(t *testing.T) {
 	scores := write("scores.csv", "id,dog\na,0.9\nb,0.8\nc,0.7\nd,0.6\ne,0.1\n")
 	counts := write("counts.csv", "id,dog\ne,0\nd,2\nc,1\nb,0\na,5\n")
 	labels := write("labels.csv", "dog\n1\n0\n1\n1\n0\n")
-	v := readJSON(t, must(t, "eval", "--scores", scores, "--counts", counts, "--captions-per-bag", "5", "--labels", labels, "--json"))
+	v := readJSON(t, must(t, "eval", "--scores", scores, "--counts", counts, "--captions-per-bag", "5",
+		"--labels", labels, "--json"))
 	human := v["human"].(map[string]any)
-	for name, want := range map[string]float64{"ap": .9407895, "human_precision": .956522, "human_recall": .6875, "precision_at_human_recall": .8} {
+	for name, want := range map[string]float64{"ap": .9407895, "human_precision": .956522, "human_recall": .6875,
+		"precision_at_human_recall": .8} {
 		if got := human[name].(map[string]any)["All"].(float64); math.Abs(got-want) > 1e-6 {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
@@ -82,10 +86,12 @@ func TestPredict_AllFormatsAgree(t *testing.T) {
 		t.Fatalf("%v, %d, %s", err, c.code, c.err)
 	}
 	broken := filepath.Join(folder, "images", "broken.jpg")
-	if len(pictures) != 6 || !strings.Contains(c.err, "1 of 7 pictures") || !strings.Contains(c.err, broken) || !strings.Contains(c.err, "not a JPEG") {
+	if len(pictures) != 6 || !strings.Contains(c.err, "1 of 7 pictures") || !strings.Contains(c.err, broken) ||
+		!strings.Contains(c.err, "not a JPEG") {
 		t.Fatalf("%d pictures, want 6; %q, want the one that is broken, and why", len(pictures), c.err)
 	}
-	if c := call(t, "predict", dir, broken); c.code != exitFailure || !strings.Contains(c.err, broken) || !strings.Contains(c.err, "not a JPEG") {
+	if c := call(t, "predict", dir, broken); c.code != exitFailure || !strings.Contains(c.err, broken) ||
+		!strings.Contains(c.err, "not a JPEG") {
 		t.Errorf("exit code %d, %q, want the picture and why", c.code, c.err)
 	}
 	for _, p := range pictures {
@@ -98,7 +104,8 @@ func TestPredict_AllFormatsAgree(t *testing.T) {
 		t.Errorf("text %.100q, want it to start with %q", text, want)
 	}
 	table := must(t, "predict", dir, folder, "--format", "csv")
-	if lines := strings.Split(strings.TrimSpace(table), "\n"); len(lines) != 7 || !strings.HasPrefix(lines[0], "id,ball,box,") {
+	if lines := strings.Split(strings.TrimSpace(table), "\n"); len(lines) != 7 ||
+		!strings.HasPrefix(lines[0], "id,ball,box,") {
 		t.Errorf("CSV of %d lines, header %.40q", len(lines), lines[0])
 	}
 	if observed := must(t, "predict", dir, folder, "--format", "csv", "--observed"); observed == table {
@@ -132,21 +139,24 @@ func TestPredict_FollowsLinksInAFolder(t *testing.T) {
 	dir := trained(t, "--arm", "nmn-fi")
 	folder, links := filepath.Join(t.TempDir(), "scenes"), t.TempDir()
 	must(t, "scenes", "--number", "1", folder)
-	if err := os.Symlink(filepath.Join(folder, "images", "COCO_train2014_000000000001.jpg"), filepath.Join(links, "a.jpg")); err != nil {
+	if err := os.Symlink(filepath.Join(folder, "images", "COCO_train2014_000000000001.jpg"),
+		filepath.Join(links, "a.jpg")); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
 	if err := os.Symlink("b.jpg", filepath.Join(links, "b.jpg")); err != nil {
 		t.Fatal(err)
 	}
 	c := call(t, "predict", dir, links, "--top", "1")
-	if c.code != exitOK || !strings.HasPrefix(c.out, filepath.Join(links, "a.jpg")) || !strings.Contains(c.err, "b.jpg") {
+	if c.code != exitOK || !strings.HasPrefix(c.out, filepath.Join(links, "a.jpg")) ||
+		!strings.Contains(c.err, "b.jpg") {
 		t.Errorf("exit code %d, %q, %q; want a.jpg, and b.jpg left out", c.code, c.out, c.err)
 	}
 }
 
 func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "experiment")
-	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star,nmn-fd", "--noise-rates", "0.2,0.4", "--seeds", "1,2")
+	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star,nmn-fd", "--noise-rates", "0.2,0.4",
+		"--seeds", "1,2")
 	first := call(t, args...)
 	if first.code != exitOK {
 		t.Fatalf("exit code %d: %s", first.code, first.err)
@@ -155,7 +165,8 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 	if err != nil || len(runs) != 2*2*3 {
 		t.Errorf("%d runs (%v), want two noise levels, two seeds, and stage 1 with two arms", len(runs), err)
 	}
-	for _, part := range []string{"star", "NMN-FD", "20       star", "40       star", "AP (truth)", "informed start", "Paired"} {
+	for _, part := range []string{"star", "NMN-FD", "20       star", "40       star", "AP (truth)", "informed start",
+		"Paired"} {
 		if !strings.Contains(first.out, part) {
 			t.Errorf("the table does not tell %q:\n%s", part, first.out)
 		}
@@ -170,8 +181,10 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 		t.Errorf("%d links, want one for each run of the table", n)
 	}
 	// At each level both arms stand beside each picture, at the first seed.
-	if n, says := strings.Count(index, `<article class="says">`), strings.Count(index, "<h4>"); n != 2*(run.ComparedByChance+run.ComparedApart) || says != 2*n ||
-		strings.Count(index, "data:image/jpeg") != n || strings.Count(index, "<svg") != 2 || !strings.Contains(index, "noise 40 %, seed 1") || strings.Contains(index, "%, seed 2") {
+	if n, says := strings.Count(index, `<article class="says">`), strings.Count(index,
+		"<h4>"); n != 2*(run.ComparedByChance+run.ComparedApart) || says != 2*n ||
+		strings.Count(index, "data:image/jpeg") != n || strings.Count(index, "<svg") != 2 ||
+		!strings.Contains(index, "noise 40 %, seed 1") || strings.Contains(index, "%, seed 2") {
 		t.Errorf("%d bags with the words of %d arms, %d pictures", n, says, strings.Count(index, "data:image/jpeg"))
 	}
 	before := modified(t, runs)
@@ -210,7 +223,8 @@ func modified(t *testing.T, files []string) (when []int64) {
 }
 
 func TestExperiment_MILBothHasRowsOfBoth(t *testing.T) {
-	out := must(t, tiny("experiment", "--size", "quick", "--run-dir", filepath.Join(t.TempDir(), "e"), "--arms", "star", "--mil", "both")...)
+	out := must(t, tiny("experiment", "--size", "quick", "--run-dir", filepath.Join(t.TempDir(), "e"), "--arms", "star",
+		"--mil", "both")...)
 	if !strings.Contains(out, "star + MIL") {
 		t.Errorf("no row with MIL:\n%s", out)
 	}

@@ -28,7 +28,8 @@ func writeMSRVTT(t *testing.T, clips, sentences int) string {
 		}
 		videos = append(videos, fmt.Sprintf(`{"video_id": "video%d", "split": %q}`, i, split))
 		for s := range sentences {
-			all = append(all, fmt.Sprintf(`{"sen_id": %d, "video_id": "video%d", "caption": "a dog of %s number w%d"}`, i*sentences+s, i, split, s))
+			all = append(all, fmt.Sprintf(`{"sen_id": %d, "video_id": "video%d", "caption": "a dog of %s number w%d"}`,
+				i*sentences+s, i, split, s))
 		}
 	}
 	path := filepath.Join(t.TempDir(), "train_val_videodatainfo.json")
@@ -46,7 +47,8 @@ func TestVocab_OfTheTrainingClipsOfMSRVTT(t *testing.T) {
 			Word  string
 			Count int
 		}
-		if err := json.Unmarshal([]byte(must(t, append([]string{"vocab", file, "--json"}, args...)...)), &words); err != nil {
+		if err := json.Unmarshal([]byte(must(t, append([]string{"vocab", file, "--json"}, args...)...)),
+			&words); err != nil {
 			t.Fatal(err)
 		}
 		counts := map[string]int{}
@@ -56,13 +58,15 @@ func TestVocab_OfTheTrainingClipsOfMSRVTT(t *testing.T) {
 		return counts
 	}
 	// Two training clips, 20 sentences each unless a flag says otherwise.
-	if got := count(); got["dog"] != 40 || got["train"] != 40 || got["validate"] != 0 || got["w19"] != 2 || got["w20"] != 0 {
+	if got := count(); got["dog"] != 40 || got["train"] != 40 || got["validate"] != 0 || got["w19"] != 2 ||
+		got["w20"] != 0 {
 		t.Errorf("counts %v", got)
 	}
 	if got := count("--captions-per-bag", "5"); got["dog"] != 10 {
 		t.Errorf("counts of 5 captions %v", got)
 	}
-	if got := count("--split", "validate", "--vocab-size", "5"); got["dog"] != 20 || got["validate"] != 20 || len(got) != 5 {
+	if got := count("--split", "validate", "--vocab-size", "5"); got["dog"] != 20 || got["validate"] != 20 ||
+		len(got) != 5 {
 		t.Errorf("counts of the validation clip %v", got)
 	}
 }
@@ -80,7 +84,8 @@ func writeFrames(t *testing.T, clips int, without ...int) string {
 		if slices.Contains(without, i) {
 			continue
 		}
-		record := &shard.Record{Clip: fmt.Sprintf("TrainValVideo/video%d.mp4", i), Width: 64, Height: 48, PictureWidth: 64, PictureHeight: 48, Decoded: 3}
+		record := &shard.Record{Clip: fmt.Sprintf("TrainValVideo/video%d.mp4", i), Width: 64, Height: 48,
+			PictureWidth: 64, PictureHeight: 48, Decoded: 3}
 		var pictures [][]byte
 		for f := range 1 + i%3 {
 			picture := image.NewGray(image.Rect(0, 0, 64, 48))
@@ -103,19 +108,23 @@ func writeFrames(t *testing.T, clips int, without ...int) string {
 
 func TestTrain_OnMSRVTT(t *testing.T) {
 	annotations, dir := writeMSRVTT(t, 12, 20), filepath.Join(t.TempDir(), "run")
-	args := []string{"train", "--preset", "scenes", "--msrvtt", annotations, "--arm", "nmn-fi", "--epochs", "1", "--width", "0.5", "--batch-size", "4",
-		"--captions-per-bag", "20", "--noise", "0.35", "--run-dir", dir, "--frames-dir"}
+	args := []string{"train", "--preset", "scenes", "--msrvtt", annotations, "--arm", "nmn-fi", "--epochs", "1",
+		"--width", "0.5", "--batch-size", "4", "--captions-per-bag", "20", "--noise", "0.35", "--run-dir", dir,
+		"--frames-dir"}
 	must(t, append(args, writeFrames(t, 12))...)
 	o, err := run.ReadOutcome(dir)
-	if err != nil || o.Split != "validation" || o.Evaluation.Bags != 4 || o.Evaluation.CaptionsPerBag != 20 || o.Noise != .35 {
-		t.Errorf("outcome %+v, %v; want the four clips of the split validate with 20 captions, and noise of 7 in 20", o, err)
+	if err != nil || o.Split != "validation" || o.Evaluation.Bags != 4 || o.Evaluation.CaptionsPerBag != 20 ||
+		o.Noise != .35 {
+		t.Errorf("outcome %+v, %v; want the four clips of the split validate with 20 captions, and noise of 7 in 20", o,
+			err)
 	}
 	must(t, "eval", dir, "--split", "validation")
 }
 
 func TestTrain_OnMSRVTTWithoutAllFrames(t *testing.T) {
 	annotations, frames := writeMSRVTT(t, 12, 20), writeFrames(t, 12, 3, 8)
-	args := []string{"train", "--preset", "scenes", "--msrvtt", annotations, "--frames-dir", frames, "--arm", "stage1", "--epochs", "1", "--width", "0.5", "--run-dir"}
+	args := []string{"train", "--preset", "scenes", "--msrvtt", annotations, "--frames-dir", frames, "--arm", "stage1",
+		"--epochs", "1", "--width", "0.5", "--run-dir"}
 	for _, c := range []struct {
 		allowed string
 		code    int
@@ -140,7 +149,8 @@ func TestTrain_OnMSRVTTWithoutAllFrames(t *testing.T) {
 
 func TestPrintConfig_OfMSRVTT(t *testing.T) {
 	out := must(t, "train", "--msrvtt", "a.zip", "--frames-dir", "f", "--print-config")
-	for _, line := range []string{"preset: paper-msrvtt", "set: msrvtt", "captions_per_bag: 20", "vocabulary_size: 1087", "arch: vgg16", "frames_dir: f"} {
+	for _, line := range []string{"preset: paper-msrvtt", "set: msrvtt", "captions_per_bag: 20",
+		"vocabulary_size: 1087", "arch: vgg16", "frames_dir: f"} {
 		if !strings.Contains(out, line) {
 			t.Errorf("the configuration has no %q:\n%s", line, out)
 		}

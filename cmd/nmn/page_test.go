@@ -13,10 +13,13 @@ func TestTrain_PageShowsBagsAndLoadsNothing(t *testing.T) {
 	page := string(readFile(t, trained(t, "--arm", "nmn-fi"), report.HTMLFile))
 	pictures := strings.Count(page, `<img src="data:image/jpeg;base64,`)
 	cards, beside := strings.Count(page, `<article class="card">`), strings.Count(page, `<article class="says">`)
-	if cards == 0 || cards > 2*run.PageBags || beside != run.ComparedByChance+run.ComparedApart || pictures != cards+beside {
+	if cards == 0 || cards > 2*run.PageBags || beside != run.ComparedByChance+run.ComparedApart ||
+		pictures != cards+beside {
 		t.Errorf("%d pictures on %d cards and beside the words of two arms on %d", pictures, cards, beside)
 	}
-	for _, part := range []string{"Beside the net that it started from", "<h4>stage 1</h4>", "<h4>NMN-FI, informed start</h4>", "Training", "Precision and recall", "Noise of the labels", "true labels of the test set", "scenes-test-", "Configuration"} {
+	for _, part := range []string{"Beside the net that it started from", "<h4>stage 1</h4>",
+		"<h4>NMN-FI, informed start</h4>", "Training", "Precision and recall", "Noise of the labels",
+		"true labels of the test set", "scenes-test-", "Configuration"} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page does not tell %q", part)
 		}

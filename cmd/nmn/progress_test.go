@@ -19,7 +19,8 @@ func halfway(columns int) (p *progress, e train.Progress, now time.Time) {
 	began := time.Unix(1000, 0)
 	p = newProgress("NMN-FD + MIL", began, func() int { return columns })
 	for step := 51; step <= 100; step++ {
-		e = train.Progress{Epoch: 3, Step: step, Steps: 200, Loss: 19.4791, Duration: time.Second, DataWait: 125 * time.Millisecond}
+		e = train.Progress{Epoch: 3, Step: step, Steps: 200, Loss: 19.4791, Duration: time.Second,
+			DataWait: 125 * time.Millisecond}
 		now = began.Add(time.Duration(step-50) * time.Second)
 		p.step(e, 64, now)
 	}
@@ -91,7 +92,8 @@ func screen(written string) string {
 			case strings.HasPrefix(string(runes), "\x1b[K"):
 				cells, runes = cells[:at], runes[3:]
 			default:
-				cells, runes = append(cells[:at], append([]rune{runes[0]}, cells[min(at+1, len(cells)):]...)...), runes[1:]
+				cells, runes = append(cells[:at],
+					append([]rune{runes[0]}, cells[min(at+1, len(cells)):]...)...), runes[1:]
 				at++
 			}
 		}
@@ -159,7 +161,8 @@ func TestAverage_ForgetsOldSteps(t *testing.T) {
 }
 
 func TestExperiment_TellsWhichRunsTrain(t *testing.T) {
-	c := call(t, tiny("experiment", "--size", "quick", "--run-dir", t.TempDir(), "--arms", "stage1", "--noise-rates", "0.2,0.4", "--seeds", "1,2")...)
+	c := call(t, tiny("experiment", "--size", "quick", "--run-dir", t.TempDir(), "--arms", "stage1",
+		"--noise-rates", "0.2,0.4", "--seeds", "1,2")...)
 	if c.code != exitOK {
 		t.Fatal(c.err)
 	}

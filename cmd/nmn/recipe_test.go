@@ -60,11 +60,12 @@ func weather(t *testing.T, untold bool) string {
 
 // byRecipe is a command line on such a file that takes a moment.
 func byRecipe(command, file string, args ...string) []string {
-	return append([]string{command, "--features", file, "--label-columns", "label_*", "--hidden", "16", "--batch-size", "32", "--flips", "0.3:0.1",
-		"--nmn-recipe", "estimate", "--rates", "folds:3", "--fold-epochs", "8", "--stage2-epochs", "3", "--patience", "0", "--learning-rate", "0.01"}, args...)
+	return append([]string{command, "--features", file, "--label-columns", "label_*", "--hidden", "16",
+		"--batch-size", "32", "--flips", "0.3:0.1", "--nmn-recipe", "estimate", "--rates", "folds:3",
+		"--fold-epochs", "8", "--stage2-epochs", "3", "--patience", "0", "--learning-rate", "0.01"}, args...)
 }
 
-// table reads the rows of an experiment's table, by arm, as column to value.
+// armsOf reads the rows of an experiment's table, by arm, as column to value.
 func armsOf(t *testing.T, text string) map[string]map[string]float64 {
 	t.Helper()
 	var tables []struct {
@@ -92,7 +93,8 @@ func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
 	if c.code != exitOK {
 		t.Fatal(c.err)
 	}
-	if !strings.Contains(c.err, "3 folds, trained 2 × for 8 epochs on the other folds: the time of 32 epochs of stage 1 more") {
+	if !strings.Contains(c.err,
+		"3 folds, trained 2 × for 8 epochs on the other folds: the time of 32 epochs of stage 1 more") {
 		t.Errorf("the cost is not told before: %.300s", c.err)
 	}
 	arms := armsOf(t, c.out)
@@ -102,10 +104,12 @@ func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
 			t.Fatalf("arms %v", arms)
 		}
 		if arm["q01 error"] > .1 || arm["q10 error"] > .05 || plain["q01 error"] < .2 {
-			t.Errorf("%s: rates off by %v and %v, those of the plain form by %v", name, arm["q01 error"], arm["q10 error"], plain["q01 error"])
+			t.Errorf("%s: rates off by %v and %v, those of the plain form by %v", name, arm["q01 error"],
+				arm["q10 error"], plain["q01 error"])
 		}
 		if arm["OF1"] < plain["OF1"]+3 || arm["Brier"] > plain["Brier"]-.01 {
-			t.Errorf("%s: OF1 %.1f, Brier %.3f; plain form %.1f, %.3f", name, arm["OF1"], arm["Brier"], plain["OF1"], plain["Brier"])
+			t.Errorf("%s: OF1 %.1f, Brier %.3f; plain form %.1f, %.3f", name, arm["OF1"], arm["Brier"], plain["OF1"],
+				plain["Brier"])
 		}
 	}
 
@@ -113,11 +117,14 @@ func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
 	found := filepath.Join(dir, "flips-0.3-0.1", "seed-1", run.RecipeFolder)
 	at := func(name string) string { return filepath.Join(found, name) }
 	again := filepath.Join(t.TempDir(), "rates.csv")
-	must(t, "rates", "--scores", at(recipe.ScoresFile), "--logits", "--labels", at(recipe.LabelsFile), "--output", again)
+	must(t, "rates", "--scores", at(recipe.ScoresFile), "--logits", "--labels", at(recipe.LabelsFile),
+		"--output", again)
 	if !bytes.Equal(readFile(t, filepath.Dir(again), "rates.csv"), readFile(t, found, recipe.RatesFile)) {
 		t.Error("nmn rates finds other rates in the files of the recipe")
 	}
-	judged := readJSON(t, must(t, "audit", "--scores", at(recipe.NoisyScoresFile), "--logits", "--labels", at(recipe.LabelsFile), "--truth", at(recipe.TruthFile), "--rates", at(recipe.RatesFile), "--json"))
+	judged := readJSON(t, must(t, "audit", "--scores", at(recipe.NoisyScoresFile),
+		"--logits", "--labels", at(recipe.LabelsFile), "--truth", at(recipe.TruthFile), "--rates", at(recipe.RatesFile),
+		"--json"))
 	if judged["truth"] == nil {
 		t.Errorf("no judgement in the audit: %v", judged)
 	}
@@ -130,10 +137,12 @@ func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
 	file := weather(t, false)
 	whole := filepath.Join(t.TempDir(), "whole")
 	must(t, byRecipe("train", file, "-q", "--threads", "2", "--workers", "3", "--run-dir", whole)...)
-	for _, place := range []string{filepath.Join(run.RecipeFolder, recipe.PlainRound, "fold-2"), filepath.Join(run.RecipeFolder, recipe.NoisyRound, "fold-1")} {
+	for _, place := range []string{filepath.Join(run.RecipeFolder, recipe.PlainRound, "fold-2"),
+		filepath.Join(run.RecipeFolder, recipe.NoisyRound, "fold-1")} {
 		broken := filepath.Join(t.TempDir(), "broken")
 		args := byRecipe("train", file, "-q", "--threads", "1", "--log-interval", "1", "--run-dir", broken)
-		if c := interruptAfter(t, filepath.Join(broken, place), args...); c.code != exitInterrupted && c.code != exitOK {
+		if c := interruptAfter(t, filepath.Join(broken, place), args...); c.code != exitInterrupted &&
+			c.code != exitOK {
 			t.Fatalf("%s: exit code %d: %s", place, c.code, c.err)
 		}
 		done := filepath.Join(broken, run.RecipeFolder, recipe.PlainRound, "fold-1", "epoch-08.safetensors")
@@ -152,8 +161,10 @@ func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
 		if after, err := os.Stat(done); err != nil || !after.ModTime().Equal(before.ModTime()) {
 			t.Errorf("%s: a fold that was finished was run again (%v)", place, err)
 		}
-		for _, name := range []string{recipe.FoldsFile, recipe.ScoresFile, recipe.NoisyScoresFile, recipe.RatesFile, recipe.SuspectsFile, recipe.PageFile} {
-			if !bytes.Equal(readFile(t, filepath.Join(broken, run.RecipeFolder), name), readFile(t, filepath.Join(whole, run.RecipeFolder), name)) {
+		for _, name := range []string{recipe.FoldsFile, recipe.ScoresFile, recipe.NoisyScoresFile, recipe.RatesFile,
+			recipe.SuspectsFile, recipe.PageFile} {
+			if !bytes.Equal(readFile(t, filepath.Join(broken, run.RecipeFolder), name),
+				readFile(t, filepath.Join(whole, run.RecipeFolder), name)) {
 				t.Errorf("%s: %s differs", place, name)
 			}
 		}
@@ -183,7 +194,8 @@ func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 	if c.code != exitOK {
 		t.Fatal(c.err)
 	}
-	if !strings.Contains(c.err, "1 of 6 words: the scores do not tell their noise") || strings.Contains(c.err, "noise held") {
+	if !strings.Contains(c.err, "1 of 6 words: the scores do not tell their noise") ||
+		strings.Contains(c.err, "noise held") {
 		t.Errorf("said: %s", c.err)
 	}
 	checkpoint, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
@@ -269,7 +281,8 @@ func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 	} {
 		c := printed(t, test.args...)
 		settings := c.Settings()
-		if c.Arm != test.arm || c.Rates != test.rates || settings.Estimates() != (test.rates != "" && test.rates != "q.csv") {
+		if c.Arm != test.arm || c.Rates != test.rates || settings.Estimates() != (test.rates != "" &&
+			test.rates != "q.csv") {
 			t.Errorf("%q: arm %s, rates %q, recipe %s", test.args, c.Arm, c.Rates, c.Recipe.Form)
 		}
 	}
@@ -277,7 +290,8 @@ func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 
 // Experiments with other arms of the same recipe share a folder.
 func TestRecipe_ArmsOfAnExperimentAreNoSetting(t *testing.T) {
-	usual, named := printed(t, "experiment", "--size", "quick"), printed(t, "experiment", "--size", "quick", "--arms", "stage1,r-n,forward")
+	usual, named := printed(t, "experiment", "--size", "quick"), printed(t, "experiment", "--size", "quick",
+		"--arms", "stage1,r-n,forward")
 	if key, was, is := run.FirstChange(&usual, &named); key != "" {
 		t.Errorf("%s is %s and %s", key, was, is)
 	}
@@ -287,21 +301,25 @@ func TestRecipe_ArmsOfAnExperimentAreNoSetting(t *testing.T) {
 func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
 	dir := t.TempDir()
 	tell := func(args ...string) string {
-		c := call(t, tiny("train", append([]string{"--train-size", "24", "--run-dir", filepath.Join(dir, "run"), "--dry-run"}, args...)...)...)
+		c := call(t, tiny("train", append([]string{"--train-size", "24", "--run-dir", filepath.Join(dir, "run"),
+			"--dry-run"}, args...)...)...)
 		if c.code != exitOK {
 			t.Fatal(c.err)
 		}
 		return c.err + c.out
 	}
-	if said := tell(); !strings.Contains(said, "recipe  paper: 24 bags are one batch of 32") || !strings.Contains(said, "nmn-fd") {
+	if said := tell(); !strings.Contains(said, "recipe  paper: 24 bags are one batch of 32") ||
+		!strings.Contains(said, "nmn-fd") {
 		t.Errorf("said: %s", said)
 	}
 	if said := tell("--batch-size", "8"); strings.Contains(said, "recipe  paper") || !strings.Contains(said, "r-n") {
 		t.Errorf("with three batches: %s", said)
 	}
-	wantUsage(t, call(t, tiny("train", "--train-size", "24", "-q", "--arm", "r-n", "--run-dir", dir)...), "24 bags are one batch of 32", "lower the batch size")
+	wantUsage(t, call(t, tiny("train", "--train-size", "24", "-q", "--arm", "r-n", "--run-dir", dir)...),
+		"24 bags are one batch of 32", "lower the batch size")
 	file, _, labels := featureData(t)
-	wantUsage(t, call(t, "train", "--features", file, "--labels", labels, "--rates", "folds:500", "-q", "--arm", "r-s", "--run-dir", dir), "cannot be dealt to 500 folds")
+	wantUsage(t, call(t, "train", "--features", file, "--labels", labels, "--rates", "folds:500", "-q", "--arm", "r-s",
+		"--run-dir", dir), "cannot be dealt to 500 folds")
 }
 
 // A class that nobody has, or that all have, has no rates to be found; the others are found, and the run
@@ -312,7 +330,8 @@ func TestRecipe_ClassesWithoutPositivesOrNegatives(t *testing.T) {
 		constant map[int]string // by column of the label
 		says     string
 	}{
-		{map[int]string{0: "0", 1: "1"}, "of 5 words: the scores do not tell their noise; their labels are taken as they are"},
+		{map[int]string{0: "0", 1: "1"},
+			"of 5 words: the scores do not tell their noise; their labels are taken as they are"},
 		{map[int]string{0: "0", 1: "1", 2: "0", 3: "1", 4: "0"}, "none of 5 words"},
 	} {
 		var b strings.Builder
@@ -328,7 +347,8 @@ func TestRecipe_ClassesWithoutPositivesOrNegatives(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "constant.csv")
 		write(t, file, b.String())
 		dir := filepath.Join(t.TempDir(), "run")
-		args := []string{"train", "--features", file, "--label-columns", "label_*", "--hidden", "8", "--rates", "folds:2", "--fold-epochs", "2", "--stage2-epochs", "1", "--run-dir", dir}
+		args := []string{"train", "--features", file, "--label-columns", "label_*", "--hidden", "8",
+			"--rates", "folds:2", "--fold-epochs", "2", "--stage2-epochs", "1", "--run-dir", dir}
 		c := call(t, args...)
 		if c.code != exitOK || !strings.Contains(c.err, test.says) || !strings.Contains(c.err, "on no row: label_hot") {
 			t.Errorf("constant %v: exit code %d, %s", test.constant, c.code, c.err)
@@ -339,7 +359,8 @@ func TestRecipe_ClassesWithoutPositivesOrNegatives(t *testing.T) {
 func TestRecipe_RaisesRates(t *testing.T) {
 	file, dir := weather(t, false), t.TempDir()
 	args := func(name string, more ...string) []string {
-		return append(byRecipe("train", file, "--flips", "0.1:0.02", "--fold-epochs", "4", "--run-dir", filepath.Join(dir, name)), more...)
+		return append(byRecipe("train", file, "--flips", "0.1:0.02", "--fold-epochs", "4",
+			"--run-dir", filepath.Join(dir, name)), more...)
 	}
 	must(t, args("plain", "-q")...)
 	c := call(t, args("raised", "--rates-floor")...)
@@ -348,7 +369,8 @@ func TestRecipe_RaisesRates(t *testing.T) {
 	}
 	words := []string{"label_hot", "label_dry", "label_windy", "label_cold", "label_wet"}
 	of := func(name string) *labels.Rates {
-		found, err := labels.ReadWordsFile(filepath.Join(dir, name, run.RecipeFolder, recipe.RatesFile), words, labels.Given)
+		found, err := labels.ReadWordsFile(filepath.Join(dir, name, run.RecipeFolder, recipe.RatesFile), words,
+			labels.Given)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -371,9 +393,11 @@ func sum(values []float64) float64 {
 func TestRecipe_DryRunTellsTheCost(t *testing.T) {
 	file := weather(t, false)
 	for want, args := range map[string][]string{
-		"trained 2 × for 8 epochs on the other folds: the time of 32 epochs of stage 1 more": byRecipe("train", file, "--dry-run"),
-		"the time of 16 epochs of stage 1 more":                                              byRecipe("train", file, "--dry-run", "--arm", "r-n", "--recipe-epochs", "2"),
-		"no epoch more":                                                                      byRecipe("train", file, "--dry-run", "--rates", "online"),
+		"trained 2 × for 8 epochs on the other folds: the time of 32 epochs of stage 1 more": byRecipe("train", file,
+			"--dry-run"),
+		"the time of 16 epochs of stage 1 more": byRecipe("train", file, "--dry-run", "--arm", "r-n",
+			"--recipe-epochs", "2"),
+		"no epoch more": byRecipe("train", file, "--dry-run", "--rates", "online"),
 	} {
 		if out := must(t, args...); !strings.Contains(out, want) {
 			t.Errorf("%q is not in %s", want, out)
@@ -400,15 +424,18 @@ func TestRecipe_RefusesWhatDoesNotFit(t *testing.T) {
 func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 	file := weather(t, false)
 	args := func(dir string, more ...string) []string {
-		return append([]string{"train", "--features", file, "--label-columns", "label_*", "--hidden", "16", "--batch-size", "4", "--flips", "0.3:0.1",
-			"--nmn-recipe", "estimate", "--rates", "online", "--epochs", "3", "--patience", "0", "--learning-rate", "0.01", "--run-dir", dir}, more...)
+		return append([]string{"train", "--features", file, "--label-columns", "label_*", "--hidden", "16",
+			"--batch-size", "4", "--flips", "0.3:0.1", "--nmn-recipe", "estimate", "--rates", "online", "--epochs", "3",
+			"--patience", "0", "--learning-rate", "0.01", "--run-dir", dir}, more...)
 	}
 	dir := filepath.Join(t.TempDir(), "run")
 	c := call(t, args(dir)...)
 	if c.code != exitOK {
 		t.Fatal(c.err)
 	}
-	if !strings.Contains(c.err, "no epoch more") || !strings.Contains(c.err, "from the scores of 248 bags before they were learned") || strings.Contains(c.err, "fold") {
+	if !strings.Contains(c.err, "no epoch more") ||
+		!strings.Contains(c.err, "from the scores of 248 bags before they were learned") ||
+		strings.Contains(c.err, "fold") {
 		t.Errorf("said: %s", c.err)
 	}
 	o, err := run.ReadOutcome(dir)
@@ -419,12 +446,14 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 		t.Errorf("rates off by %v and %v", e.Q01Error.All, e.Q10Error.All)
 	}
 	broken := filepath.Join(t.TempDir(), "broken")
-	if c := interruptAfter(t, filepath.Join(broken, run.Stage1Folder), args(broken, "-q", "--log-interval", "1", "--checkpoint-steps", "7")...); c.code != exitInterrupted && c.code != exitOK {
+	if c := interruptAfter(t, filepath.Join(broken, run.Stage1Folder), args(broken, "-q", "--log-interval", "1",
+		"--checkpoint-steps", "7")...); c.code != exitInterrupted && c.code != exitOK {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
 	must(t, "train", "--resume", broken, "-q")
 	for _, name := range []string{recipe.OnlineFile, recipe.ScoresFile, recipe.LabelsFile, recipe.RatesFile} {
-		if !bytes.Equal(readFile(t, filepath.Join(broken, run.RecipeFolder), name), readFile(t, filepath.Join(dir, run.RecipeFolder), name)) {
+		if !bytes.Equal(readFile(t, filepath.Join(broken, run.RecipeFolder), name),
+			readFile(t, filepath.Join(dir, run.RecipeFolder), name)) {
 			t.Errorf("%s differs after an interruption", name)
 		}
 	}
@@ -435,7 +464,8 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 
 func TestRecipe_PicturesEstimateOnline(t *testing.T) {
 	dir := t.TempDir()
-	c := call(t, tiny("experiment", "--size", "quick", "--batch-size", "8", "--arms", "stage1,r-n", "--run-dir", dir, "--json")...)
+	c := call(t, tiny("experiment", "--size", "quick", "--batch-size", "8", "--arms", "stage1,r-n", "--run-dir", dir,
+		"--json")...)
 	if c.code != exitOK {
 		t.Fatal(c.err)
 	}
@@ -443,7 +473,8 @@ func TestRecipe_PicturesEstimateOnline(t *testing.T) {
 	if arms["R-N, rates estimated"] == nil || arms["stage 1"] == nil {
 		t.Errorf("arms %v", arms)
 	}
-	if !strings.Contains(c.err, "from the scores of 48 bags") || !strings.Contains(c.err, "words: the scores do not tell their noise") {
+	if !strings.Contains(c.err, "from the scores of 48 bags") ||
+		!strings.Contains(c.err, "words: the scores do not tell their noise") {
 		t.Errorf("said: %s", c.err)
 	}
 }

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"nmn/run"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/run"
 )
 
 func TestTrain_WritesForTensorBoardOnRequest(t *testing.T) {

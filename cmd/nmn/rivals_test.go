@@ -44,15 +44,19 @@ func TestRivals_InOneExperiment(t *testing.T) {
 		if arm == recipe.StarEarly {
 			epochs = first
 		}
-		if o.Steps != steps*epochs || len(epochRows(t, filepath.Join(group, string(arm)))) != epochs || o.Before != first {
-			t.Errorf("%s: %d steps, stage 1 of %d epochs; want %d epochs of %d steps", arm, o.Steps, o.Before, epochs, steps)
+		if o.Steps != steps*epochs || len(epochRows(t, filepath.Join(group, string(arm)))) != epochs ||
+			o.Before != first {
+			t.Errorf("%s: %d steps, stage 1 of %d epochs; want %d epochs of %d steps", arm, o.Steps, o.Before, epochs,
+				steps)
 		}
 	}
 	// Ended by folds, star is stage 1 as the recipe trains it.
-	if asJSON(t, of(recipe.StarEarly).Evaluation.Truth) == asJSON(t, of(recipe.Star).Evaluation.Truth) || asJSON(t, of(recipe.StarEarly).Evaluation.Truth.AP) != asJSON(t, of(recipe.Stage1).Evaluation.Truth.AP) {
+	if asJSON(t, of(recipe.StarEarly).Evaluation.Truth) == asJSON(t, of(recipe.Star).Evaluation.Truth) ||
+		asJSON(t, of(recipe.StarEarly).Evaluation.Truth.AP) != asJSON(t, of(recipe.Stage1).Evaluation.Truth.AP) {
 		t.Error("star-early is not the net that the folds would end at")
 	}
-	if f, n := of(recipe.Forward).Evaluation.Transition, of(recipe.RN).Evaluation.Transition; asJSON(t, f.Q01Error) != asJSON(t, n.Q01Error) {
+	if f, n := of(recipe.Forward).Evaluation.Transition, of(recipe.RN).Evaluation.Transition; asJSON(t,
+		f.Q01Error) != asJSON(t, n.Q01Error) {
 		t.Error("forward holds other rates than r-n")
 	}
 	if e := of(recipe.ForwardTrue).Evaluation.Transition; e.Q01Error.All > 1e-6 || e.Q10Error.All > 1e-6 {
@@ -67,7 +71,8 @@ func TestRivals_InOneExperiment(t *testing.T) {
 	if clean.Audit != nil {
 		t.Error("an arm that was told the true labels is said to find the wrong ones")
 	}
-	if ap := clean.Evaluation.Truth.AP.All; ap <= of(recipe.Star).Evaluation.Truth.AP.All || clean.Evaluation.Truth.Brier.All >= of(recipe.Star).Evaluation.Truth.Brier.All {
+	if ap := clean.Evaluation.Truth.AP.All; ap <= of(recipe.Star).Evaluation.Truth.AP.All ||
+		clean.Evaluation.Truth.Brier.All >= of(recipe.Star).Evaluation.Truth.Brier.All {
 		t.Errorf("clean labels: AP %v is not above that of star", ap)
 	}
 	if settings(recipe.Pruned).Data == settings(recipe.LLR).Data {
@@ -78,7 +83,8 @@ func TestRivals_InOneExperiment(t *testing.T) {
 // With a validation set star-early is what the epoch with the least loss there leaves, also after an
 // interruption.
 func TestStarEarly_GoesBackToTheLeastLoss(t *testing.T) {
-	settings := []string{"--arm", "star-early", "--epochs", "5", "--learning-rate", "0.02", "--batch-size", "8", "--log-interval", "1"}
+	settings := []string{"--arm", "star-early", "--epochs", "5", "--learning-rate", "0.02", "--batch-size", "8",
+		"--log-interval", "1"}
 	dir := trained(t, settings...)
 	rows, err := csv.NewReader(bytes.NewReader(readFile(t, dir, run.SummaryFile))).ReadAll()
 	if err != nil {
@@ -104,13 +110,17 @@ func TestStarEarly_GoesBackToTheLeastLoss(t *testing.T) {
 	}
 	best, err := train.ReadCheckpoint(filepath.Join(dir, train.BestName))
 	if err != nil || evaluations != 10 || strconv.Itoa(best.Position.Step) != at || best.Position.Step == 10*12 {
-		t.Fatalf("best at step %d of 120, of %d evaluations (%v); the least loss is at %s", best.Position.Step, evaluations, err, at)
+		t.Fatalf("best at step %d of 120, of %d evaluations (%v); the least loss is at %s", best.Position.Step,
+			evaluations, err, at)
 	}
-	if o := readJSON(t, must(t, "eval", filepath.Join(dir, train.BestName), "--json", "--plug-in", asJSON(t, outcomeOf(t, dir).Evaluation.PlugIn))); asJSON(t, o["truth"]) != asJSON(t, readJSON(t, asJSON(t, outcomeOf(t, dir).Evaluation))["truth"]) {
+	if o := readJSON(t, must(t, "eval", filepath.Join(dir, train.BestName), "--json", "--plug-in", asJSON(t,
+		outcomeOf(t, dir).Evaluation.PlugIn))); asJSON(t, o["truth"]) != asJSON(t,
+		readJSON(t, asJSON(t, outcomeOf(t, dir).Evaluation))["truth"]) {
 		t.Error("the run is not judged at its best epoch")
 	}
 	broken := filepath.Join(t.TempDir(), "broken")
-	if c := interruptAfter(t, broken, append(tiny("train", "--run-dir", broken), settings...)...); c.code != exitInterrupted {
+	if c := interruptAfter(t, broken, append(tiny("train", "--run-dir", broken),
+		settings...)...); c.code != exitInterrupted {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
 	must(t, "train", "--resume", broken)
@@ -131,7 +141,8 @@ func TestRivals_RefuseWhatTheyCannotDo(t *testing.T) {
 	}
 	file, _, labels := featureData(t)
 	for _, arm := range []string{"clean", "forward-true"} {
-		c := call(t, "train", "--features", file, "--labels", labels, "--arm", arm, "-q", "--run-dir", filepath.Join(t.TempDir(), "run"))
+		c := call(t, "train", "--features", file, "--labels", labels, "--arm", arm, "-q",
+			"--run-dir", filepath.Join(t.TempDir(), "run"))
 		wantUsage(t, c, "arm "+arm+" needs the true labels")
 	}
 }
@@ -140,7 +151,8 @@ func TestRivals_RefuseWhatTheyCannotDo(t *testing.T) {
 func TestForward_TakesOnlineRates(t *testing.T) {
 	dir := trained(t, "--nmn-recipe", "estimate", "--arm", "forward", "--batch-size", "8")
 	o := outcomeOf(t, dir)
-	if first := outcomeOf(t, filepath.Join(dir, run.Stage1Folder)); o.Steps != 2*first.Steps || o.Evaluation.Transition == nil {
+	if first := outcomeOf(t, filepath.Join(dir, run.Stage1Folder)); o.Steps != 2*first.Steps ||
+		o.Evaluation.Transition == nil {
 		t.Errorf("%d steps, stage 1 has %d; rates %+v", o.Steps, first.Steps, o.Evaluation.Transition)
 	}
 	if !durable.Exists(filepath.Join(dir, run.RecipeFolder, recipe.RatesFile)) {
@@ -158,7 +170,8 @@ func rivalArms() []recipe.Name {
 func TestEM_RenewsBeliefsAndRates(t *testing.T) {
 	file := weather(t, false)
 	args := func(dir string, more ...string) []string {
-		return append(byRecipe("train", file, "-q", "--nmn-recipe", "paper", "--rates", "", "--arm", "em", "--flips", "0.3:0.1", "--miss-rate", "0.4", "--false-rate", "0.2", "--run-dir", dir), more...)
+		return append(byRecipe("train", file, "-q", "--nmn-recipe", "paper", "--rates", "", "--arm", "em",
+			"--flips", "0.3:0.1", "--miss-rate", "0.4", "--false-rate", "0.2", "--run-dir", dir), more...)
 	}
 	whole := filepath.Join(t.TempDir(), "whole")
 	must(t, args(whole)...)
@@ -169,13 +182,15 @@ func TestEM_RenewsBeliefsAndRates(t *testing.T) {
 		t.Errorf("the last round has %d steps, star %d in three epochs", em.Steps, outcomeOf(t, star).Steps)
 	}
 	for _, w := range em.Evaluation.Words { // which start at .4 and .2, whatever the word
-		if q01, q10 := math.Abs(float64(w.Q01-w.T01)), math.Abs(float64(w.Q10-w.T10)); !(q01 < .25 && q10 < .1) || w.Q01 > .39 || w.Q10 > .19 {
+		if q01, q10 := math.Abs(float64(w.Q01-w.T01)), math.Abs(float64(w.Q10-w.T10)); !(q01 < .25 && q10 < .1) ||
+			w.Q01 > .39 || w.Q10 > .19 {
 			t.Errorf("%s: q01 %.3f, in truth %.3f, q10 %.3f, in truth %.3f", w.Word, w.Q01, w.T01, w.Q10, w.T10)
 		}
 	}
 	for _, place := range []string{filepath.Join(recipe.EMFolder, "round-2"), "."} {
 		broken := filepath.Join(t.TempDir(), "broken")
-		if c := interruptAfter(t, filepath.Join(broken, place), args(broken, "--log-interval", "1")...); c.code != exitInterrupted && c.code != exitOK {
+		if c := interruptAfter(t, filepath.Join(broken, place),
+			args(broken, "--log-interval", "1")...); c.code != exitInterrupted && c.code != exitOK {
 			t.Fatalf("%s: exit code %d: %s", place, c.code, c.err)
 		}
 		must(t, "train", "--resume", broken, "-q")

@@ -110,7 +110,7 @@ func (p *program) globalFlags(root *cobra.Command) {
 	root.InitDefaultHelpFlag()
 }
 
-// note tells a person at a terminal, or one who asked for it, what is going on.
+// note lets a person at a terminal, or one who asked for it, know what is going on.
 func (p *program) note(format string, args ...any) {
 	if !p.quiet && (p.verbose || p.interactive(p.err)) {
 		fmt.Fprintf(p.status, format+"\n", args...)

@@ -14,8 +14,9 @@ import (
 
 // tinyVideo are the arguments of a training on a few short clips.
 func tinyVideo(command string, args ...string) []string {
-	return append([]string{command, "--preset", "moving-scenes", "--train-size", "24", "--validation-size", "8", "--test-size", "12", "--frames", "4",
-		"--epochs", "1", "--width", "0.5", "--device", "cpu", "--threads", "1"}, args...)
+	return append([]string{command, "--preset", "moving-scenes", "--train-size", "24", "--validation-size", "8",
+		"--test-size", "12", "--frames", "4", "--epochs", "1", "--width", "0.5", "--device", "cpu", "--threads", "1"},
+		args...)
 }
 
 // What a run says of its test videos, nmn eval says too, at both levels and in chunks.
@@ -58,9 +59,11 @@ func figures(t *testing.T, evaluation any) string {
 
 func TestExperiment_VideosInTheFormOfTable3(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "experiment")
-	args := tinyVideo("experiment", "--size", "quick", "--mil", "both", "--run-dir", dir, "--nmn-recipe", "estimate", "--rates", "online", "--arms", "star,nmn-fi,r-n")
+	args := tinyVideo("experiment", "--size", "quick", "--mil", "both", "--run-dir", dir, "--nmn-recipe", "estimate",
+		"--rates", "online", "--arms", "star,nmn-fi,r-n")
 	out := must(t, args...)
-	for _, want := range []string{"level", "frame", "video", "R-N + MIL", "clips of 4 frames", "Rows with MIL learn a clip as one bag"} {
+	for _, want := range []string{"level", "frame", "video", "R-N + MIL", "clips of 4 frames",
+		"Rows with MIL learn a clip as one bag"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}
@@ -79,7 +82,8 @@ func TestVideo_RefusesWhatCannotBe(t *testing.T) {
 		{tinyVideo("train", "--frames", "2"), []string{"data.frames is 2", "3 to 1000"}},
 		{tinyVideo("train", "--video-level", "clip"), []string{"--video-level", "auto, frame or video"}},
 		{tinyVideo("train", "--chunk-frames", "-1"), []string{"chunk_frames", "at least 0"}},
-		{tinyVideo("train", "--nmn-recipe", "estimate", "--rates", "folds:2", "--run-dir", t.TempDir()), []string{"several folds", "--video-level video"}},
+		{tinyVideo("train", "--nmn-recipe", "estimate", "--rates", "folds:2", "--run-dir", t.TempDir()),
+			[]string{"several folds", "--video-level video"}},
 	} {
 		wantUsage(t, call(t, c.args...), c.want...)
 	}
@@ -91,17 +95,20 @@ func TestTrain_VideosKilledAndResumed(t *testing.T) {
 	if testing.Short() {
 		kills = 1
 	}
-	killedRunEqualsWhole(t, kills, tinyVideo("train", "--mil", "--arm", "nmn-fd", "--batch-size-mil", "4", "--chunk-frames", "6", "--dropout", "0.3",
-		"--stage1-epochs", "3", "--stage2-epochs", "3")...)
+	killedRunEqualsWhole(t, kills, tinyVideo("train", "--mil", "--arm", "nmn-fd", "--batch-size-mil", "4",
+		"--chunk-frames", "6", "--dropout", "0.3", "--stage1-epochs", "3", "--stage2-epochs", "3")...)
 }
 
 // Features of frames are what the net says of each frame alone, in the order of clips and frames.
 func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 	dir, work := filepath.Join(t.TempDir(), "run"), t.TempDir()
 	must(t, tinyVideo("train", "--mil", "--arm", "nmn-fd", "--chunk-frames", "3", "--run-dir", dir)...)
-	p, clips, ids, truth := filepath.Join(work, "p.npy"), filepath.Join(work, "clips.csv"), filepath.Join(work, "ids.txt"), filepath.Join(work, "truth.csv")
-	frames := []string{"features", "extract", dir, "--split", "test", "--per-frame", "--device", "cpu", "--threads", "1"}
-	must(t, append(frames, "--layer", "probabilities", "--output", p, "--output-clips", clips, "--output-ids", ids, "--output-truth", truth, "--batch-size", "5")...)
+	p, clips, ids, truth := filepath.Join(work, "p.npy"), filepath.Join(work, "clips.csv"), filepath.Join(work,
+		"ids.txt"), filepath.Join(work, "truth.csv")
+	frames := []string{"features", "extract", dir, "--split", "test", "--per-frame", "--device", "cpu",
+		"--threads", "1"}
+	must(t, append(frames, "--layer", "probabilities", "--output", p, "--output-clips", clips, "--output-ids", ids,
+		"--output-truth", truth, "--batch-size", "5")...)
 	rows, table := readRows(t, p, truth)
 	if len(rows) != 48 || len(rows[0]) != 36 || table.IDs[5] != "moving-test-000001#1" {
 		t.Fatalf("%d rows of %d, the sixth is %q", len(rows), len(rows[0]), table.IDs[5])
@@ -133,7 +140,8 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 	}
 	x := filepath.Join(work, "x.safetensors")
 	out := must(t, append(frames, "--output", x)...)
-	if features, _ := readRows(t, x, ""); len(features) != 48 || len(features[0]) != 64 || !strings.Contains(out, "48 rows of 64 features, pool5") {
+	if features, _ := readRows(t, x, ""); len(features) != 48 || len(features[0]) != 64 ||
+		!strings.Contains(out, "48 rows of 64 features, pool5") {
 		t.Errorf("%d rows, %s", len(features), out)
 	}
 	wantUsage(t, call(t, "extract", dir, "--output", x), "3 frames", "--per-frame")
@@ -142,7 +150,8 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 
 func TestDryRun_TellsTheChunksOfVideos(t *testing.T) {
 	out := must(t, tinyVideo("train", "--mil", "--batch-size-mil", "4", "--arm", "stage1", "--dry-run")...)
-	for _, want := range []string{"a step of 16 pictures", "maps of 16 frames: ", "--chunk-frames 8 ", "--chunk-frames 2 "} {
+	for _, want := range []string{"a step of 16 pictures", "maps of 16 frames: ",
+		"--chunk-frames 8 ", "--chunk-frames 2 "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}

@@ -73,7 +73,8 @@ func (w *watch) showProgress(title string) train.Observer {
 	return train.Observer{
 		Step: func(e train.StepDone) { show(e.Progress, e.Images) },
 		Evaluated: func(e train.Evaluated) {
-			fmt.Fprintf(w.program.status, "%s: epoch %d, validation AP %s\n", title, e.Epoch, percent(run.ValidationAP(e.Result)))
+			fmt.Fprintf(w.program.status, "%s: epoch %d, validation AP %s\n", title, e.Epoch,
+				percent(run.ValidationAP(e.Result)))
 		},
 	}
 }
@@ -87,8 +88,8 @@ func (w *watch) tellEpochs(title string) train.Observer {
 		},
 		Epoch: func(e train.EpochDone) {
 			seconds := max(e.Duration.Seconds(), 1e-9)
-			fmt.Fprintf(w.program.err, "%s: epoch %d, step %d, loss %.4f%s, %.0f images/s, data wait %.0f %%\n", title, e.Epoch, e.Step, e.Loss,
-				validation, float64(e.Images)/seconds, 100*e.DataWait.Seconds()/seconds)
+			fmt.Fprintf(w.program.err, "%s: epoch %d, step %d, loss %.4f%s, %.0f images/s, data wait %.0f %%\n", title,
+				e.Epoch, e.Step, e.Loss, validation, float64(e.Images)/seconds, 100*e.DataWait.Seconds()/seconds)
 			validation = ""
 		},
 	}

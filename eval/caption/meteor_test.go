@@ -40,7 +40,7 @@ func resources(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// words, in METEOR's layout: geese and hens are birds, quickly is said by at once.
+// wordFiles are words in METEOR's layout: geese and hens are birds, quickly is said by at once.
 func wordFiles() map[string]string {
 	return map[string]string{
 		"function/english.words":     "the\na\n",

@@ -26,7 +26,7 @@ func plain(word string) bool {
 	return true
 }
 
-// Letters of western European and Cyrillic scripts.
+// letters of western European and Cyrillic scripts.
 const letters = `A-Za-zŠŽšžŸÀ-ÖØ-öø-žЀ-ӿԀ-ԧꙀ-ꙮ꙾-ꚗᴀ-ᵿ`
 
 // rewrite is one replacement of a normalisation; they follow each other.

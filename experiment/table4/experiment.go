@@ -36,7 +36,7 @@ type Experiment struct {
 	Log        *slog.Logger // nil for nowhere
 	Observe    run.Observer // of the nets
 	Captioning captioner.Observer
-	// Extracted is told how many of the frames of a split have their concept probabilities; nil for nobody.
+	// Extracted is called with how many of the frames of a split have their concept probabilities; nil for nobody.
 	Extracted func(done, of int)
 }
 
@@ -76,10 +76,11 @@ func (e *Experiment) Validate() error {
 		return setting.Errorf("features",
 			"experiment table4: `table4.features` and `table4.captions` belong together: give both, or none for moving scenes")
 	case d.TestSize < 1 || d.ValidationSize < 1:
-		return setting.Errorf("data.test_size", "experiment table4: `table4.validation_size` and `table4.test_size` are at least 1")
+		return setting.Errorf("data.test_size",
+			"experiment table4: `table4.validation_size` and `table4.test_size` are at least 1")
 	case e.PerClip < scenes.CaptionsPerPicture || e.PerClip > 100:
-		return setting.Errorf("captions_per_clip", "experiment table4: `table4.captions_per_clip` is %d, want %d to 100",
-			e.PerClip, scenes.CaptionsPerPicture)
+		return setting.Errorf("captions_per_clip",
+			"experiment table4: `table4.captions_per_clip` is %d, want %d to 100", e.PerClip, scenes.CaptionsPerPicture)
 	}
 	for i, f := range e.Features {
 		if slices.ContainsFunc(e.Features[:i], func(g Features) bool { return g.Name == f.Name }) {

@@ -156,17 +156,19 @@ func TestRename_AllOrNothing(t *testing.T) {
 
 func TestCheckPath(t *testing.T) {
 	for _, path := range []string{
-		"nmn", "example.org/team/nmn", "nmn.example.org", "github.com/Some-One/nmn_2/v2", "example.org/~me/nmn", "a.b/v10",
+		"nmn", "example.org/team/nmn", "nmn.example.org", "github.com/Some-One/nmn_2/v2", "example.org/~me/nmn",
+		"a.b/v10",
 	} {
 		if err := checkPath(path); err != nil {
 			t.Error(err)
 		}
 	}
 	for _, path := range []string{
-		"", "nmn2", "team/nmn", "example/nmn", "Example.org/nmn", "example.org/", "example.org//nmn", "/example.org/nmn",
-		"example.org/nmn/v1", "example.org/nmn/v0", "example.org/nmn/v02", "example.org/a b", "example.org/ä",
-		"example.org/.nmn", "example.org/nmn.", "example.org/internal/nmn", "https://example.org/nmn", ".org/nmn", "../nmn",
-		"example..org/nmn", "example.org/$(nmn)",
+		"", "nmn2", "team/nmn", "example/nmn", "Example.org/nmn", "example.org/", "example.org//nmn",
+		"/example.org/nmn", "example.org/nmn/v1", "example.org/nmn/v0", "example.org/nmn/v02", "example.org/a b",
+		"example.org/ä",
+		"example.org/.nmn", "example.org/nmn.", "example.org/internal/nmn", "https://example.org/nmn", ".org/nmn",
+		"../nmn", "example..org/nmn", "example.org/$(nmn)",
 	} {
 		if checkPath(path) == nil {
 			t.Errorf("%q is taken for a module path", path)

@@ -25,16 +25,18 @@ func checkPath(path string) error {
 	}
 	elements := strings.Split(path, "/")
 	if !legalHost.MatchString(elements[0]) {
-		return fmt.Errorf("module path %q: %q is no host: want lower-case letters, digits and dashes, and at least one dot",
-			path, elements[0])
+		return fmt.Errorf(
+			"module path %q: %q is no host: want lower-case letters, digits and dashes, and at least one dot", path,
+			elements[0])
 	}
 	for i, element := range elements[1:] {
 		switch {
 		case element == "":
 			return fmt.Errorf("module path %q has an empty element", path)
 		case !legalElement.MatchString(element) || strings.HasSuffix(element, "."):
-			return fmt.Errorf("module path %q: %q is not legal: want ASCII letters, digits and - . _ ~, no dot at either end",
-				path, element)
+			return fmt.Errorf(
+				"module path %q: %q is not legal: want ASCII letters, digits and - . _ ~, no dot at either end", path,
+				element)
 		case slices.Contains([]string{"internal", "vendor", "testdata"}, element):
 			return fmt.Errorf("module path %q: no other module can import packages below a folder %s", path, element)
 		case i == len(elements)-2 && majorVersion.MatchString(element) && !legalVersion.MatchString(element):

@@ -19,7 +19,8 @@ func TestKeys_AreThoseOfWhatAPointerPointsTo(t *testing.T) {
 	for _, test := range []struct {
 		pointer any
 		want    string
-	}{{&c.Data, "data"}, {&c.Data.First, "data.first"}, {&c.Data.Share, "data.share"}, {&c.Name, "name"}, {&c.Hidden, ""}, {&other, ""}} {
+	}{{&c.Data, "data"}, {&c.Data.First, "data.first"}, {&c.Data.Share, "data.share"}, {&c.Name, "name"},
+		{&c.Hidden, ""}, {&other, ""}} {
 		if got := keys.At(test.pointer); got != test.want {
 			t.Errorf("%T has the key %q, want %q", test.pointer, got, test.want)
 		}

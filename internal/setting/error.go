@@ -21,6 +21,7 @@ func Errorf(field, format string, args ...any) error {
 	return &Error{field, fmt.Errorf(format, args...)}
 }
 
+// Error is the text of the cause, which names the setting itself.
 func (e *Error) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.

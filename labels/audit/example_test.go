@@ -32,7 +32,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	for _, s := range found.Suspects {
-		fmt.Printf("%s: %s is %s with probability %.2f\n", in.ID(int(s.Bag)), in.Word(int(s.Class)), s.Kind(), s.Error())
+		fmt.Printf("%s: %s is %s with probability %.2f\n", in.ID(int(s.Bag)), in.Word(int(s.Class)), s.Kind(),
+			s.Error())
 	}
 	// Output:
 	// c.jpg: dog is incorrect with probability 0.82

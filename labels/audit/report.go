@@ -32,7 +32,7 @@ type Report struct {
 	Outcome   *Outcome      // of Correct; nil where nothing was corrected
 }
 
-// judgedAt are the numbers of suspects that the precision is told of where the truth is known.
+// judgedAt are the numbers of suspects whose precision is reported where the truth is known.
 var judgedAt = []int{10, 100, 1000}
 
 // Files audits score files. Errors about their content name file and place.

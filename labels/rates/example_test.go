@@ -9,8 +9,8 @@ import (
 	"nmn/labels/rates"
 )
 
-// Estimate the noise of one class from scores and noisy labels alone. Here 30 % of the labels that hold were taken away,
-// and 5 % of the others were made up.
+// Estimate the noise of one class from scores and noisy labels alone. Here 30 % of the labels that hold were taken
+// away, and 5 % of the others were made up.
 func ExampleEstimate() {
 	const bags = 5000
 	chance := rand.New(rand.NewPCG(1, 1))
@@ -33,7 +33,8 @@ func ExampleEstimate() {
 	}
 	dog := estimate.Classes[0]
 	fmt.Printf("%s: missing %.2f, made up %.2f\n", dog.Word, dog.Q01, dog.Q10)
-	fmt.Println("the truth lies within the intervals:", dog.Q01Interval.Low < .3 && .3 < dog.Q01Interval.High, dog.Q10Interval.Low < .05 && .05 < dog.Q10Interval.High)
+	fmt.Println("the truth lies within the intervals:", dog.Q01Interval.Low < .3 && .3 < dog.Q01Interval.High,
+		dog.Q10Interval.Low < .05 && .05 < dog.Q10Interval.High)
 	// Output:
 	// dog: missing 0.28, made up 0.04
 	// the truth lies within the intervals: true true

@@ -2,11 +2,12 @@ package dataset
 
 import (
 	"context"
+
 	"nmn/loader"
 )
 
-// ByFrame is the same data where frames of videos are learned one by one, where byFrame is set: the training split has
-// a bag for each frame, and the others are scored by theirs. Pictures stay what they are.
+// ByFrame returns the same data. With byFrame, frames of videos are learned one by one: the training split has a bag
+// for each frame, and videos of the others are scored by their frames. Pictures stay what they are.
 func (d *Splits) ByFrame(ctx context.Context, byFrame bool) (*Splits, error) {
 	if !byFrame || !d.Train.Videos() {
 		return d, nil

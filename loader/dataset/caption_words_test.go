@@ -26,14 +26,16 @@ func TestVocabularyOf_CountsTheFirstCaptionsOfEachPicture(t *testing.T) {
 		}
 		return n
 	}
-	once, all := total(CaptionWords{CaptionsPerBag: 1, PaperSize: true}, file), total(CaptionWords{PaperCaptions: true}, file)
+	once, all := total(CaptionWords{CaptionsPerBag: 1, PaperSize: true}, file), total(CaptionWords{PaperCaptions: true},
+		file)
 	if once >= all || all != total(CaptionWords{CaptionsPerBag: 5}, file) {
 		t.Errorf("%d words in one caption of each, %d in all", once, all)
 	}
 	if twice := total(CaptionWords{}, file, file); twice != 2*all {
 		t.Errorf("%d words in a file that is named twice, want %d", twice, 2*all)
 	}
-	if v, err := VocabularyOf(t.Context(), log, []string{file}, CaptionWords{VocabularyOptions: text.VocabularyOptions{Size: 3}}); err != nil || v.Len() != 3 {
+	if v, err := VocabularyOf(t.Context(), log, []string{file},
+		CaptionWords{VocabularyOptions: text.VocabularyOptions{Size: 3}}); err != nil || v.Len() != 3 {
 		t.Errorf("%v, want 3 words (%v)", v, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+
 	"nmn/loader/annotation"
 	"nmn/text"
 )
@@ -20,8 +21,8 @@ func openVocabulary(c *Config, captions iter.Seq[string]) (*text.Vocabulary, err
 }
 
 func tooManyClasses(c *Config, v *text.Vocabulary) error {
-	return fmt.Errorf("vocabulary %s: %d words, at most %d can be classes: keep the most frequent", c.Vocabulary, v.Len(),
-		MaxClasses)
+	return fmt.Errorf("vocabulary %s: %d words, at most %d can be classes: keep the most frequent", c.Vocabulary,
+		v.Len(), MaxClasses)
 }
 
 func readOrBuildVocabulary(c *Config, captions iter.Seq[string]) (*text.Vocabulary, error) {

@@ -8,7 +8,7 @@ import (
 	"nmn/internal/durable"
 )
 
-// ClipTable tells which rows of a file of features are the frames of which clip, as CSV.
+// ClipTable says which rows of a file of features are the frames of which clip, as CSV.
 type ClipTable struct {
 	text  bytes.Buffer
 	lines *csv.Writer

@@ -57,7 +57,9 @@ func (d *Splits) openClips(ctx context.Context, c *Config) error {
 	}
 	switch {
 	case whole.Rows != nil && d.Validation == nil:
-		return setting.Errorf("run.label_memory", "%s: labels of %d clips take %d MiB and are not held in memory: give validation clips (`data.val_clips` DIR), or raise `run.label_memory`", c.Clips, whole.Len(), mebibytes)
+		return setting.Errorf("run.label_memory",
+			"%s: labels of %d clips take %d MiB and are not held in memory: give validation clips (`data.val_clips` DIR), or raise `run.label_memory`",
+			c.Clips, whole.Len(), mebibytes)
 	case d.Validation == nil && d.Test == nil:
 		d.Train = nil
 		return d.holdOut(c, whole)
@@ -109,7 +111,8 @@ func (f *clipData) set(v *text.Vocabulary) (*loader.Set, error) {
 // vocabulary is the file of a configuration, else the most frequent words of the captions.
 func (f *clipData) vocabulary(ctx context.Context, c *Config) (*text.Vocabulary, error) {
 	if c.Vocabulary == "" && !f.labels.Captioned() {
-		return nil, setting.Errorf("data.vocabulary", "%s: its clips have labels and no captions: name their words (`data.vocabulary` FILE)", f.dir)
+		return nil, setting.Errorf("data.vocabulary",
+			"%s: its clips have labels and no captions: name their words (`data.vocabulary` FILE)", f.dir)
 	}
 	var failed error
 	v, err := openVocabulary(c, f.labels.Texts(ctx, &failed))

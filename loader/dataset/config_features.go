@@ -1,9 +1,10 @@
 package dataset
 
 import (
-	"nmn/loader/features"
 	"path/filepath"
 	"strings"
+
+	"nmn/loader/features"
 )
 
 // FeatureConfig says where features and their labels are.
@@ -27,7 +28,7 @@ type FeatureConfig struct {
 	MemoryLimit float64       `yaml:"memory_limit"` // GiB of features that cannot stay on disk
 }
 
-// FeatureFiles are those of one split.
+// FeatureFiles are the files of one split.
 type FeatureFiles struct {
 	Features string `yaml:"features"`
 	Labels   string `yaml:"labels"`
@@ -38,13 +39,13 @@ type FeatureFiles struct {
 // MissingValues says what becomes of features that are missing.
 type MissingValues string
 
-// What becomes of them.
+// The choices for missing values.
 const (
 	MissingError MissingValues = "error" // it is an error
 	MissingMean  MissingValues = "mean"  // that of the training split
 )
 
-// Options are those of one split. words are the classes, nil for those of the file.
+// Options say how the files of one split are read. words are the classes, nil for those of the file.
 func (f *FeatureConfig) Options(of FeatureFiles, words []string) features.Options {
 	return features.Options{
 		Features: of.Features, Labels: of.Labels, Truth: of.Truth, Counts: of.Counts, Words: words,

@@ -28,7 +28,7 @@ func ExampleOpen() {
 	// there is a validation split: false
 }
 
-// Open a table of features, whose column split tells which rows are which.
+// Open a table of features, whose column split says which split each row belongs to.
 func ExampleOpen_features() {
 	dir, err := os.MkdirTemp("", "nmn-dataset-")
 	if err != nil {
@@ -51,6 +51,7 @@ func ExampleOpen_features() {
 	if err := data.Test.Row(context.Background(), 0, &row); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(data.Train.Len(), "rows of", data.Width(), "features; the test row is", row.ID, "with classes", row.Labels)
+	fmt.Println(data.Train.Len(), "rows of", data.Width(), "features; the test row is", row.ID, "with classes",
+		row.Labels)
 	// Output: 2 rows of 2 features; the test row is c with classes [0]
 }

@@ -48,11 +48,12 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 		}
 		*other.to, *other.share = set, 0
 	}
-	d.options.Log.Info("features read", "file", table.Name, "rows", whole.Len(), "features", table.Rows.Width(), "on_disk",
-		table.OnDisk)
+	d.options.Log.Info("features read", "file", table.Name, "rows", whole.Len(), "features", table.Rows.Width(),
+		"on_disk", table.OnDisk)
 	switch given := f.Validation.Features != "" || f.Test.Features != ""; {
 	case table.Splits != nil && given:
-		return fmt.Errorf("%s has a column of splits, and `data.features.validation.features` or `data.features.test.features` is given: leave out one (`data.features.ignore_columns` leaves out a column)", table.Name)
+		return fmt.Errorf("%s has a column of splits, and `data.features.validation.features` or `data.features.test.features` is given: leave out one (`data.features.ignore_columns` leaves out a column)",
+			table.Name)
 	case table.Splits != nil:
 		return d.bySplits(whole, table)
 	}
@@ -104,8 +105,9 @@ func sameColumns(a, b *features.Table) error {
 	}
 	for i := range a.Columns {
 		if i >= len(b.Columns) || a.Columns[i] != b.Columns[i] {
-			return fmt.Errorf("feature column %d is %q in %s and another in %s: columns must be the same, in the same order",
-				i+1, a.Columns[i], a.Name, b.Name)
+			return fmt.Errorf(
+				"feature column %d is %q in %s and another in %s: columns must be the same, in the same order", i+1,
+				a.Columns[i], a.Name, b.Name)
 		}
 	}
 	return nil
@@ -119,7 +121,8 @@ func (d *Splits) bySplits(whole *loader.Set, table *features.Table) error {
 	for i, name := range table.Splits {
 		split, ok := loader.SplitNamed(name)
 		if !ok {
-			return fmt.Errorf("%s: the split of %s is %q, want train, validation or test", table.Name, whole.IDs[i], name)
+			return fmt.Errorf("%s: the split of %s is %q, want train, validation or test", table.Name, whole.IDs[i],
+				name)
 		}
 		at := slices.Index(splits[:], split)
 		rows[at] = append(rows[at], i)
@@ -139,7 +142,7 @@ func (d *Splits) bySplits(whole *loader.Set, table *features.Table) error {
 	return nil
 }
 
-// describeColumns tells what was found to be what, for people.
+// describeColumns says for people what each column was found to be.
 func describeColumns(t *features.Table) string {
 	where := "in memory"
 	if t.OnDisk {

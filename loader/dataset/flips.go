@@ -2,13 +2,14 @@ package dataset
 
 import (
 	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
 	"nmn/internal/rng"
 	"nmn/labels"
 	"nmn/loader"
 	"nmn/loader/noise"
-	"path/filepath"
-	"strconv"
-	"strings"
 )
 
 // FlipLevel is label noise by flips: two shares such as 0.3:0.1, the probability that a label that holds
@@ -34,7 +35,7 @@ func (f FlipLevel) rates() (missing, incorrect float64, err error) {
 	return missing, incorrect, nil
 }
 
-// Set and the others make it a flag.
+// Set, String and Type make a FlipLevel a flag. Set takes a text such as 0.3:0.1.
 func (f *FlipLevel) Set(s string) error {
 	if _, _, err := FlipLevel(s).rates(); err != nil {
 		return err
@@ -99,7 +100,7 @@ func flipped(set *loader.Set, rates labels.Rates, seed uint64) (*loader.Set, *no
 	return noisy, noise, err
 }
 
-// declareTruth takes the labels of all splits for true ones, where nothing else tells.
+// declareTruth takes the labels of all splits for true ones, where nothing else says what is true.
 func (d *Splits) declareTruth() {
 	for _, set := range []**loader.Set{&d.Train, &d.clean, &d.Validation, &d.Test} {
 		if *set != nil {

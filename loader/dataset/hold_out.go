@@ -3,14 +3,15 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
+
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/loader/annotation"
-	"slices"
-	"strings"
 )
 
-// listed takes validation and test out of a set by lists of identifiers, and tells which bags they
+// listed takes validation and test out of a set by lists of identifiers, and returns which bags they
 // took.
 func (d *Splits) listed(c *Config, whole *loader.Set) (taken map[string]bool, err error) {
 	var lists [][]string
@@ -96,7 +97,8 @@ func (d *Splits) holdOut(c *Config, whole *loader.Set) error {
 		*part.to = set
 	}
 	if d.Train == nil {
-		return fmt.Errorf("%s: %d bags leave none to train on: lower `data.validation_share` and `data.test_share`", whole.Name, whole.Len())
+		return fmt.Errorf("%s: %d bags leave none to train on: lower `data.validation_share` and `data.test_share`",
+			whole.Name, whole.Len())
 	}
 	return nil
 }

@@ -55,7 +55,8 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 // readManifest reads the file and looks for its pictures. Rows whose files are missing are left out up to
 // the limit on bad samples.
 func (d *Splits) readManifest(ctx context.Context, c *Config) (m *manifest.Manifest, folder string, err error) {
-	m, err = manifest.Read(c.Manifest, manifest.Options{LabelColumns: c.Features.LabelColumns, Ignore: c.Features.Ignore})
+	m, err = manifest.Read(c.Manifest, manifest.Options{LabelColumns: c.Features.LabelColumns,
+		Ignore: c.Features.Ignore})
 	if err != nil {
 		return nil, "", whereItStarted(err, c.Manifest)
 	}
@@ -74,17 +75,19 @@ func (d *Splits) readManifest(ctx context.Context, c *Config) (m *manifest.Manif
 		return nil, "", err
 	}
 	if missing > c.MaxBadSamples {
-		return nil, "", fmt.Errorf("%s: %d rows have no file in %s; `data.max_bad_samples` allows %d", c.Manifest, missing, folder, c.MaxBadSamples)
+		return nil, "", fmt.Errorf("%s: %d rows have no file in %s; `data.max_bad_samples` allows %d", c.Manifest,
+			missing, folder, c.MaxBadSamples)
 	}
 	return m, folder, nil
 }
 
-// assignSplits holds out validation and test rows, where the file does not tell which they are.
+// assignSplits holds out validation and test rows, where the file does not say which they are.
 func assignSplits(c *Config, m *manifest.Manifest) error {
 	lists := c.ValidationIDs != "" || c.TestIDs != ""
 	switch {
 	case m.HasSplits() && lists:
-		return fmt.Errorf("%s has splits, and `data.validation_ids` or `data.test_ids` is given: leave out one (`data.features.ignore_columns` split leaves out the column)", c.Manifest)
+		return fmt.Errorf("%s has splits, and `data.validation_ids` or `data.test_ids` is given: leave out one (`data.features.ignore_columns` split leaves out the column)",
+			c.Manifest)
 	case m.HasSplits():
 		return nil
 	}
@@ -113,7 +116,7 @@ func manifestVocabulary(c *Config, m *manifest.Manifest) (*text.Vocabulary, erro
 }
 
 // foreignLabels refuses labels that a vocabulary of the user does not have. Where the classes come from
-// training rows, labels that are only on other rows, or too rare, count for nothing, and that is told.
+// training rows, labels that are only on other rows, or too rare, count for nothing, and that is reported.
 func (d *Splits) foreignLabels(c *Config, m *manifest.Manifest, v *text.Vocabulary) error {
 	foreign := m.Foreign(v)
 	n := len(foreign.Labels)
@@ -127,7 +130,7 @@ func (d *Splits) foreignLabels(c *Config, m *manifest.Manifest, v *text.Vocabula
 	told := fmt.Sprintf("%d labels on %d rows are no classes and count for nothing: %s", n, foreign.Rows,
 		Abridged(foreign.Labels))
 	d.columns += "\n        " + told
-	d.options.Log.Warn("labels that are no classes", "file", c.Manifest, "labels", n, "rows", foreign.Rows, "first_line",
-		foreign.Line)
+	d.options.Log.Warn("labels that are no classes", "file", c.Manifest, "labels", n, "rows", foreign.Rows,
+		"first_line", foreign.Line)
 	return nil
 }

@@ -90,7 +90,8 @@ func (j *clipJoin) set(split string) (*loader.Set, error) {
 		return nil, err
 	}
 	if j.missing > c.MaxBadSamples {
-		return nil, fmt.Errorf("%s: %d clips have no captions or no frames in %s; `data.max_bad_samples` allows %d", c.MSRVTT, j.missing, c.FramesDir, c.MaxBadSamples)
+		return nil, fmt.Errorf("%s: %d clips have no captions or no frames in %s; `data.max_bad_samples` allows %d",
+			c.MSRVTT, j.missing, c.FramesDir, c.MaxBadSamples)
 	}
 	source, err := j.frames.Source(set.IDs)
 	if err != nil {

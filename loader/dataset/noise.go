@@ -19,7 +19,9 @@ func (d *Splits) injectNoise(ctx context.Context, c *Config) error {
 	case c.Flips != "" || c.FlipRates != "":
 		return d.injectFlips(c)
 	case c.NoiseFile != "" && d.Train.Rows != nil:
-		return setting.Errorf("data.noise_file", "data.noise_file is %s: it lists what is drawn for every clip, and so many labels are not held in memory: raise `run.label_memory`, or give a rate", c.NoiseFile)
+		return setting.Errorf("data.noise_file",
+			"data.noise_file is %s: it lists what is drawn for every clip, and so many labels are not held in memory: raise `run.label_memory`, or give a rate",
+			c.NoiseFile)
 	case c.NoiseFile != "":
 		if !c.Captioned() {
 			d.declareTruth()

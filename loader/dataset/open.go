@@ -38,7 +38,7 @@ type Splits struct {
 	cleanValidation *loader.Set // validation before labels were flipped
 
 	Census *loader.Census    // of the training labels, noisy
-	noisy  *noise.Statistics // of these against the clean ones or the truth; nil where neither tells more
+	noisy  *noise.Statistics // of these against the clean ones or the truth; nil where neither is known
 }
 
 // Judged is the split that figures are measured on, and its name.
@@ -107,8 +107,8 @@ func (d *Splits) openScenes(c *Config) error {
 		}
 		var err error
 		if c.Set == MovingScenes {
-			*split.to, err = scenes.MakeMoving(scenes.MovingConfig{Seed: c.Seed, Split: split.name, N: split.n, Frames: c.Frames,
-				Cache: true})
+			*split.to, err = scenes.MakeMoving(scenes.MovingConfig{Seed: c.Seed, Split: split.name, N: split.n,
+				Frames: c.Frames, Cache: true})
 		} else {
 			*split.to, err = scenes.Make(scenes.Config{Seed: c.Seed, Split: split.name, N: split.n, Cache: true})
 		}
@@ -177,7 +177,8 @@ func (d *Splits) captionSet(c *Config, captions *annotation.COCO, folder string,
 		return nil, err
 	}
 	if missing > c.MaxBadSamples {
-		return nil, fmt.Errorf("%s: %d pictures have no file in %s; `data.max_bad_samples` allows %d", captions.Name, missing, folder, c.MaxBadSamples)
+		return nil, fmt.Errorf("%s: %d pictures have no file in %s; `data.max_bad_samples` allows %d", captions.Name,
+			missing, folder, c.MaxBadSamples)
 	}
 	source, err := loader.NewFileSource(folder, files)
 	if err != nil {
@@ -198,7 +199,8 @@ func (d *Splits) alsoClose(c io.Closer) {
 // run keeps the paths as they were given.
 func whereItStarted(err error, path string) error {
 	if here, wd := os.Getwd(); wd == nil && errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(path) {
-		return fmt.Errorf("%w (a path in %s; a run goes on and is evaluated from the folder where it was started)", err, here)
+		return fmt.Errorf("%w (a path in %s; a run goes on and is evaluated from the folder where it was started)", err,
+			here)
 	}
 	return err
 }

@@ -90,6 +90,7 @@ type pathSource struct {
 	maxBytes  int64
 }
 
+// Frames and Read implement loader.Source.
 func (s *pathSource) Frames(int) int { return 1 }
 
 func (s *pathSource) Read(ctx context.Context, bag, _ int, pic *picture.Picture) error {

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+
 	"nmn/loader"
 )
 
@@ -26,7 +27,7 @@ func (d *Splits) Standardise(ctx context.Context, c *Config) (constant int, err 
 	return moments.Constant, nil
 }
 
-// Width is that of the features, 0 for pictures.
+// Width is the number of features of a row, 0 for pictures.
 func (d *Splits) Width() int {
 	if d.Train.Vectors == nil {
 		return 0

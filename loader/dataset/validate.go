@@ -3,8 +3,9 @@ package dataset
 import (
 	"cmp"
 	"fmt"
-	"nmn/internal/setting"
 	"slices"
+
+	"nmn/internal/setting"
 )
 
 // Validate names the first field that is out of range.
@@ -57,7 +58,8 @@ func (d *Config) Validate() error {
 	case d.Set == Manifest && d.Manifest == "":
 		return fmt.Errorf("data.set is manifest: name the list of pictures (`data.manifest` FILE)")
 	case !d.Captioned() && d.Noise > 0:
-		return fmt.Errorf("data.noise is %g: %s have no captions to replace; flip labels (`data.flips` 0.3:0.1) or give a noise file", d.Noise, d.Noun())
+		return fmt.Errorf("data.noise is %g: %s have no captions to replace; flip labels (`data.flips` 0.3:0.1) or give a noise file",
+			d.Noise, d.Noun())
 	case (d.Noise > 0 || d.NoiseFile != "") && (d.Flips != "" || d.FlipRates != ""):
 		return fmt.Errorf("data.noise and data.flips both inject noise: choose one")
 	case d.Set == Captions && (d.Captions == "" || d.Images == ""):
@@ -66,14 +68,17 @@ func (d *Config) Validate() error {
 		return fmt.Errorf("data.set is msrvtt: name the file of annotations (`data.msrvtt` FILE) and the folder of frames (`data.frames_dir` DIR)")
 	case d.Set == Clips && d.Clips == "":
 		return fmt.Errorf("data.set is clips: name the folder of the training clips (`data.clips` DIR)")
-	case d.Clips+d.ValClips+d.TestClips != "" && (d.Set != Clips || d.Captions != "" || d.MSRVTT != "" || d.Features.Train.Features != ""):
-		return fmt.Errorf("data.clips is %q, beside other data (data.set is %s): folders of clips have their labels beside them: leave out one", d.Clips, d.Set)
+	case d.Clips+d.ValClips+d.TestClips != "" && (d.Set != Clips || d.Captions != "" || d.MSRVTT != "" ||
+		d.Features.Train.Features != ""):
+		return fmt.Errorf("data.clips is %q, beside other data (data.set is %s): folders of clips have their labels beside them: leave out one",
+			d.Clips, d.Set)
 	case d.Manifest != "" && (d.Set != Manifest || d.Captions != "" || d.ValCaptions != "" || d.MSRVTT != "" ||
 		d.Features.Train.Features != ""):
-		return fmt.Errorf("data.manifest is %q, beside other data (data.set is %s): a manifest has pictures and labels, and may have a column split: leave out one", d.Manifest, d.Set)
+		return fmt.Errorf("data.manifest is %q, beside other data (data.set is %s): a manifest has pictures and labels, and may have a column split: leave out one",
+			d.Manifest, d.Set)
 	case d.ValidationShare+d.TestShare >= 1:
-		return fmt.Errorf("data.validation_share %g and data.test_share %g leave nothing to train on", d.ValidationShare,
-			d.TestShare)
+		return fmt.Errorf("data.validation_share %g and data.test_share %g leave nothing to train on",
+			d.ValidationShare, d.TestShare)
 	}
 	if _, _, err := d.Flips.rates(); err != nil {
 		return fmt.Errorf("data.%w", err)

@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+
 	"nmn/internal/setting"
 	"nmn/loader"
 )

@@ -43,7 +43,8 @@ func TestStep_CountsTheWorkOfAllFrames(t *testing.T) {
 	for _, l := range tiny.Model().Layers() {
 		want += 2 * l.TrainFLOP / 1e9
 	}
-	if math.Abs(f.GFLOP-want) > 1e-9*want || f.StepMinMS > f.StepMS || f.StepMS > f.StepMaxMS || f.ForwardMS <= 0 || f.UpdateMS <= 0 {
+	if math.Abs(f.GFLOP-want) > 1e-9*want || f.StepMinMS > f.StepMS || f.StepMS > f.StepMaxMS || f.ForwardMS <= 0 ||
+		f.UpdateMS <= 0 {
 		t.Errorf("figures %+v, want %v GFLOP", f, want)
 	}
 	if f.Frames != 2 || f.Threads != 1 || f.Repeats != 2 || !f.MIL || !f.NMN {
@@ -82,7 +83,8 @@ func TestMeasurements_EndWithTheirContext(t *testing.T) {
 	if _, err := Step(ctx, cpu(t), tiny, twice); !errors.Is(err, run.ErrInterrupted) {
 		t.Errorf("a step: %v", err)
 	}
-	if _, err := CaptionStep(ctx, cpu(t), Captioner{Batch: 1, Frames: 2, Features: 3, Vocabulary: 9, Width: .01}, twice); !errors.Is(err, run.ErrInterrupted) {
+	if _, err := CaptionStep(ctx, cpu(t), Captioner{Batch: 1, Frames: 2, Features: 3, Vocabulary: 9, Width: .01},
+		twice); !errors.Is(err, run.ErrInterrupted) {
 		t.Errorf("a step of the captioner: %v", err)
 	}
 }
@@ -106,7 +108,8 @@ func TestMeasurements_RefuseToMeasureNothing(t *testing.T) {
 
 func TestMachine_ProductsAndCopies(t *testing.T) {
 	products, err := Products(cpu(t), []int{16, 32}, twice)
-	if err != nil || len(products.Products) != 2 || products.Products[1].Size != 32 || products.Products[1].GFLOPS <= 0 {
+	if err != nil || len(products.Products) != 2 || products.Products[1].Size != 32 ||
+		products.Products[1].GFLOPS <= 0 {
 		t.Errorf("products %+v, %v", products, err)
 	}
 	memory, err := Memory(cpu(t), 1, twice)
@@ -137,7 +140,8 @@ func TestLoad_GoesThroughTheFilesAgain(t *testing.T) {
 	if _, err := Load(t.Context(), images, nil, Loading{Options: twice, Loader: c}); err == nil {
 		t.Error("no file was loaded fast")
 	}
-	if _, err := Load(t.Context(), images, files[2:], Loading{Options: twice, Loader: c}); !errors.Is(err, loader.ErrCorrupt) {
+	if _, err := Load(t.Context(), images, files[2:], Loading{Options: twice, Loader: c}); !errors.Is(err,
+		loader.ErrCorrupt) {
 		t.Errorf("a broken file alone: %v", err)
 	}
 }

@@ -113,7 +113,7 @@ func (s *Search) Generation() captioning.Generation {
 	return g
 }
 
-// Model is the net for data: so many frames of so many features, and so many ids of words.
+// Model is the net for clips of at most so many frames with width features each, and for so many ids of words.
 func (c *Config) Model(frames, width, words int) s2vt.Config {
 	return s2vt.Config{Frames: frames, Features: width, Vocabulary: words,
 		Embedding: c.Net.Embedding, Words: c.Net.Words, Hidden: c.Net.Hidden, Dropout: c.Net.Dropout}

@@ -11,13 +11,14 @@ import (
 // Preset names a configuration to start from.
 type Preset string
 
+// The presets of captioners.
 const (
-	Paper        Preset = "paper" // the sizes of section 4.4
-	Small        Preset = "small"
+	Paper        Preset = "paper"         // the sizes of section 4.4
+	Small        Preset = "small"         // a smaller net than the paper's
 	MovingScenes Preset = "moving-scenes" // for the embedded clips
 )
 
-// Presets are all of them.
+// Presets lists all presets.
 func Presets() []Preset { return []Preset{Paper, Small, MovingScenes} }
 
 // FromPreset is where a configuration starts from. What the paper does not say of its captioner (section 4.4), such

@@ -14,7 +14,7 @@ import (
 	"nmn/run"
 )
 
-// Observer is told what people may want to know while a captioner is trained.
+// Observer receives what people may want to know while a captioner is trained.
 type Observer = run.ObserverOf[captioning.Observer]
 
 // Options are what a session needs beside a configuration.
