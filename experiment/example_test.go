@@ -24,7 +24,6 @@ func ExampleGrid() {
 	}
 	config.Data.TrainSize, config.Data.ValidationSize, config.Data.TestSize = 96, 0, 48
 	config.Net.Width, config.Train.Stage1Epochs, config.Train.Stage2Epochs = .5, 1, 1
-	config.Recipe.Form = recipe.Paper
 	grid := experiment.New(config, dir)
 	grid.Arms, grid.Chosen = []recipe.Name{recipe.Stage1, recipe.Star}, true
 	grid.NoiseRates = []float64{.2, .4}

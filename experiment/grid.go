@@ -1,25 +1,3 @@
-// Package experiment trains and compares arms over noise levels and seeds: each combination is a run in a folder of its
-// own, and tables and a page hold what came out side by side.
-//
-//	var config run.Config
-//	if err := (run.Sources{Preset: run.ScenesPreset}).Resolve(&config); err != nil {
-//		return err
-//	}
-//	grid := experiment.New(config, "runs/experiment")
-//	grid.NoiseRates, grid.Seeds = []float64{0, .4}, []uint64{1, 2, 3}
-//	if err := grid.Resolve(); err != nil {
-//		return err // a *run.ConfigError names the setting that is at fault
-//	}
-//	session, err := run.Open(ctx, grid.Config, run.Options{})
-//	if err != nil {
-//		return err
-//	}
-//	defer session.Close()
-//	outcome, err := grid.Run(ctx, session) // what is complete in the folder is not run again
-//	if err != nil {
-//		return err
-//	}
-//	return report.Write(os.Stdout, report.Markdown, outcome.Summaries()...)
 package experiment
 
 import (
@@ -75,6 +53,13 @@ const (
 // is then without noise.
 func (g *Grid) Resolve() error {
 	if err := g.Check(); err != nil {
+		return err
+	}
+	var named []recipe.Name
+	if g.Chosen {
+		named = g.Arms
+	}
+	if err := g.Config.Complete(named...); err != nil {
 		return err
 	}
 	if err := g.ResolveArms(); err != nil {

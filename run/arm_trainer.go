@@ -9,6 +9,7 @@ import (
 
 	"nmn/loader"
 	"nmn/recipe"
+	"nmn/run/internal/folder"
 	"nmn/train"
 )
 
@@ -40,7 +41,7 @@ func (r *armRun) TrainNet(ctx context.Context, t recipe.Training) (err error) {
 	if err := os.MkdirAll(run.dir, 0o777); err != nil {
 		return err
 	}
-	if err := removeLeftovers(run.dir, isRunFile); err != nil {
+	if err := folder.RemoveLeftovers(run.dir, isRunFile); err != nil {
 		return err
 	}
 	var keeping error

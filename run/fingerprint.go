@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"hash"
@@ -13,6 +12,7 @@ import (
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/recipe"
+	"nmn/run/internal/folder"
 	"nmn/train"
 )
 
@@ -23,22 +23,22 @@ import (
 // user's choice.
 func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string) (string, error) {
 	h := sha256.New()
-	HashText(h, recipe.JudgementForm)
-	values := Flatten(c)
-	for _, k := range SortedKeys(values) {
+	folder.HashText(h, recipe.JudgementForm)
+	values := flatten(c)
+	for _, k := range folder.SortedKeys(values) {
 		if !strings.HasPrefix(k, "run.") && !strings.HasPrefix(k, "build.") && k != "train.log_steps" {
-			HashText(h, k)
-			HashText(h, values[k])
+			folder.HashText(h, k)
+			folder.HashText(h, values[k])
 		}
 	}
 	if c.Run.ConvExact {
-		HashText(h, convExact)
+		folder.HashText(h, convExact)
 	}
 	if p := c.Run.Precision; p != tensor.Auto && p != tensor.FP32 {
-		HashText(h, string(p))
+		folder.HashText(h, string(p))
 	}
 	judged, name := d.Judged()
-	HashText(h, name)
+	folder.HashText(h, name)
 	for _, set := range []*loader.Set{d.Train, judged} {
 		if err := hashSet(ctx, h, set); err != nil {
 			return "", err
@@ -53,17 +53,9 @@ func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string)
 		if err != nil {
 			return "", err
 		}
-		HashText(h, string(data))
+		folder.HashText(h, string(data))
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// HashText takes a text into a hash, with its length, so that texts in a row cannot be taken for others.
-func HashText(h hash.Hash, s string) {
-	var n [8]byte
-	binary.LittleEndian.PutUint64(n[:], uint64(len(s)))
-	h.Write(n[:])
-	h.Write([]byte(s))
 }
 
 // hashSet takes in what a set is to a run: its census, and its truth where that is in memory.

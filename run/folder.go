@@ -1,10 +1,6 @@
 package run
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"nmn/internal/durable"
@@ -12,6 +8,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
+	"nmn/run/internal/folder"
 	"nmn/train"
 )
 
@@ -71,32 +68,11 @@ func isRunFile(name string) bool {
 // PrepareFolder makes a folder for a run. A folder with another run is refused.
 func PrepareFolder(dir string, c *Config) error {
 	there, err := ReadConfig(dir)
-	if err := ClaimFolder(dir, err, func() (key, was, is string) { return FirstChange(there, c) },
+	if err := folder.Claim(dir, err, func() (key, was, is string) { return FirstChange(there, c) },
 		isRunFile); err != nil {
 		return err
 	}
 	return c.writeConfig(dir)
-}
-
-// ClaimFolder makes a folder for a run, or takes the one that it has. found is the error of reading the
-// configuration there; where it was read, changed names the setting that this run has otherwise, which is refused.
-// What a killed process left of our files is removed.
-func ClaimFolder(dir string, found error, changed func() (key, was, is string), ours func(name string) bool) error {
-	switch {
-	case errors.Is(found, fs.ErrNotExist):
-	case found != nil:
-		return found
-	default:
-		if key, was, is := changed(); key != "" {
-			return setting.Errorf("run_dir",
-				"%s holds another run: its %s is %s, this one's %s; name another `run_dir`, or remove that folder", dir,
-				key, was, is)
-		}
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	return removeLeftovers(dir, ours)
 }
 
 // RefuseInterrupted refuses a folder with a run that was interrupted and has no result yet.
@@ -104,25 +80,6 @@ func RefuseInterrupted(dir string) error {
 	if durable.Exists(filepath.Join(dir, train.LastName)) && !durable.Exists(filepath.Join(dir, ResultFile)) {
 		return setting.Errorf("run_dir",
 			"%s holds a run that was interrupted: go on with `resume` %s, or name another `run_dir`", dir, dir)
-	}
-	return nil
-}
-
-// removeLeftovers deletes what a killed process left of our files that it was writing aside; the trainers do
-// so for their checkpoints.
-func removeLeftovers(dir string, ours func(name string) bool) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		target, aside := durable.Target(e.Name())
-		if !aside || !ours(target) {
-			continue
-		}
-		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
-			return fmt.Errorf("cannot remove an unfinished file: %w", err)
-		}
 	}
 	return nil
 }

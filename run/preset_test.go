@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nmn/recipe"
+	"nmn/run/internal/folder"
 )
 
 // A configuration that another program makes from a preset is completed as the sources of a command line are.
@@ -35,10 +36,10 @@ func TestOpen_CompletesAPresetAsSourcesDo(t *testing.T) {
 				t.Fatal(err)
 			}
 			change(&got)
-			if err := got.complete(); (err == nil) != (failure == nil) {
+			if err := got.Complete(); (err == nil) != (failure == nil) {
 				t.Errorf("%s, arm %q: %v, want %v", name, arm, err, failure)
 			}
-			if !maps.Equal(Flatten(&got), Flatten(&want)) || got.byDefault != want.byDefault {
+			if !maps.Equal(folder.Flatten(&got), folder.Flatten(&want)) || got.byDefault != want.byDefault {
 				key, was, is := FirstChange(&want, &got)
 				t.Errorf("%s, arm %q: %s is %s, want %s", name, arm, key, is, was)
 			}
@@ -46,8 +47,8 @@ func TestOpen_CompletesAPresetAsSourcesDo(t *testing.T) {
 				continue
 			}
 			again := got
-			err = again.complete()
-			if err != nil || !maps.Equal(Flatten(&again), Flatten(&got)) || again.byDefault != got.byDefault {
+			err = again.Complete()
+			if err != nil || !maps.Equal(folder.Flatten(&again), folder.Flatten(&got)) || again.byDefault != got.byDefault {
 				t.Errorf("%s, arm %q: what is complete is changed: %v", name, arm, err)
 			}
 		}

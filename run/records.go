@@ -13,6 +13,7 @@ import (
 	"nmn/eval"
 	"nmn/loader"
 	"nmn/report"
+	"nmn/run/internal/folder"
 	"nmn/telemetry"
 	"nmn/train"
 )
@@ -38,8 +39,8 @@ func OpenLog(dir string, step int, config any) (*telemetry.Log, error) {
 		return nil, err
 	}
 	attributes := []any{"resumed_at", max(step, 0)}
-	values := Flatten(config)
-	for _, k := range SortedKeys(values) {
+	values := folder.Flatten(config)
+	for _, k := range folder.SortedKeys(values) {
 		attributes = append(attributes, k, values[k])
 	}
 	log.Logger().Info("configuration", attributes...)

@@ -108,7 +108,7 @@ type OptionsOf[O any] struct {
 // Open opens the device and the data of a configuration. What this leaves open, such as the recipe, is filled in; what
 // is wrong in it is a *ConfigError. The session keeps the result in Config, and must be closed.
 func Open(ctx context.Context, c Config, o Options) (*Session, error) {
-	if err := c.complete(); err != nil {
+	if err := c.Complete(); err != nil {
 		return nil, err
 	}
 	s := newSession(o)

@@ -113,11 +113,12 @@ func (s Sources) choices(file *Document, arm recipe.Name) choices {
 	return c
 }
 
-// complete fills in what is left open, as Resolve does for sources, and checks the rest. A configuration that was
-// resolved stays what it is.
-func (c *Config) complete() error {
+// Complete fills in what is left open, as Sources.Resolve does, and checks the rest. A configuration that was resolved
+// stays what it is. arms are those of an experiment, where they are named. Open does so by itself.
+func (c *Config) Complete(arms ...recipe.Name) error {
 	chosen := choices{preset: true, arm: c.Arm != "", ofRun: c.Build != nil}
-	if chosen.arm {
+	chosen.arms = arms
+	if chosen.arm && arms == nil {
 		chosen.arms = []recipe.Name{c.Arm}
 	}
 	if base, err := Preset(c.Preset, c.Size); err == nil {

@@ -12,6 +12,7 @@ import (
 	"nmn/eval/caption"
 	"nmn/internal/durable"
 	"nmn/run"
+	"nmn/run/internal/folder"
 )
 
 // Outcome is what a complete run has found: result.json.
@@ -52,9 +53,9 @@ var mayChange = []string{"device", "threads", "build.", "train.epochs", "train.m
 func (s *Session) prepare(dir string) error {
 	there, err := ReadConfig(dir)
 	changed := func() (key, was, is string) {
-		return run.ChangedKey(run.Flatten(there), run.Flatten(&s.Config), mayChange)
+		return folder.ChangedKey(folder.Flatten(there), folder.Flatten(&s.Config), mayChange)
 	}
-	if err := run.ClaimFolder(dir, err, changed, isRunFile); err != nil {
+	if err := folder.Claim(dir, err, changed, isRunFile); err != nil {
 		return err
 	}
 	words := filepath.Join(dir, captioning.WordsFile)
@@ -94,17 +95,17 @@ func (s *Session) fingerprint() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	run.HashText(h, string(settings))
-	run.HashText(h, s.Data.Words.Fingerprint())
+	folder.HashText(h, string(settings))
+	folder.HashText(h, s.Data.Words.Fingerprint())
 	for _, set := range []*captioning.Set{s.Data.Train, s.Data.Validation} {
 		if set == nil {
 			continue
 		}
 		features := make([]float32, set.Frames()*set.Width())
 		for clip := range set.Clips() {
-			run.HashText(h, set.ID(clip))
+			folder.HashText(h, set.ID(clip))
 			for _, text := range set.References(clip) {
-				run.HashText(h, text)
+				folder.HashText(h, text)
 			}
 			if clip != 0 && clip != set.Clips()/2 && clip != set.Clips()-1 {
 				continue
@@ -113,7 +114,7 @@ func (s *Session) fingerprint() (string, error) {
 				return "", err
 			}
 			for _, v := range features {
-				run.HashText(h, strconv.FormatFloat(float64(v), 'x', -1, 32))
+				folder.HashText(h, strconv.FormatFloat(float64(v), 'x', -1, 32))
 			}
 		}
 	}

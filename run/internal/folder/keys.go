@@ -1,0 +1,77 @@
+package folder
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// ChangedKey finds the first key in which two flat configurations differ, apart from those with one of the free
+// prefixes. The keys in never may not differ even so.
+func ChangedKey(x, y map[string]string, free []string, never ...string) (key, was, is string) {
+	all := maps.Clone(x)
+	maps.Copy(all, y) // what is not set is left out of either
+	for _, k := range SortedKeys(all) {
+		isFree := func(prefix string) bool { return strings.HasPrefix(k, prefix) && !slices.Contains(never, k) }
+		if x[k] != y[k] && !slices.ContainsFunc(free, isFree) {
+			return k, orEmpty(x[k]), orEmpty(y[k])
+		}
+	}
+	return "", "", ""
+}
+
+func orEmpty(s string) string {
+	if s == "" {
+		return "empty"
+	}
+	return s
+}
+
+// Flatten maps the path of each value of a configuration, such as data.noise, to the value.
+func Flatten(c any) map[string]string {
+	out := map[string]string{}
+	var root yaml.Node
+	if err := root.Encode(c); err != nil {
+		return out // a configuration is plain values
+	}
+	var walk func(path string, n *yaml.Node)
+	walk = func(path string, n *yaml.Node) {
+		switch {
+		case n.Kind == yaml.MappingNode:
+			for i := 0; i+1 < len(n.Content); i += 2 {
+				walk(path+"."+n.Content[i].Value, n.Content[i+1])
+			}
+		case n.Kind == yaml.SequenceNode:
+			for i, item := range n.Content {
+				walk(fmt.Sprintf("%s[%d]", path, i), item)
+			}
+		default:
+			out[strings.TrimPrefix(path, ".")] = n.Value
+		}
+	}
+	walk("", &root)
+	return out
+}
+
+// SortedKeys are the keys of a flat configuration in their order.
+func SortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// HashText takes a text into a hash, with its length, so that texts in a row cannot be taken for others.
+func HashText(h hash.Hash, s string) {
+	var n [8]byte
+	binary.LittleEndian.PutUint64(n[:], uint64(len(s)))
+	h.Write(n[:])
+	h.Write([]byte(s))
+}
