@@ -10,7 +10,7 @@ import (
 
 func recipeFlags(cmd *cobra.Command, c *run.Config) {
 	r := under(cmd, "Noise model")
-	recipeFormFlag(r, &c.Recipe.Form, "nmn-recipe", "`how` stage 2 comes by its noise model: estimate, estimated "+
+	recipeFormFlag(r, &c.Recipe.Form, "nmn-recipe", "`how` stage 2 comes by its noise model: estimate, "+
 		"from scores of bags that were not learned and held "+
 		"(docs/audit.md), or paper, learned from a start (default estimate; paper for presets of papers, and where "+
 		"an arm or a start is named that does not need it)")
