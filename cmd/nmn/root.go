@@ -26,7 +26,7 @@ type program struct {
 	called *cobra.Command
 }
 
-// execute executes one command line and returns the exit code of the process.
+// execute runs one command line and returns the exit code of the process.
 func execute(ctx context.Context, args []string, t *terminal) int {
 	p := &program{terminal: t, status: &statusLine{out: t.err}, log: slog.New(slog.DiscardHandler)}
 	root := newRoot(p)
