@@ -81,6 +81,4 @@ func (r *results) wait() (loss, norm float64, err error) {
 	return loss, float64(values[0]), nil
 }
 
-func (r *results) bytes() int { return r.memory.Bytes() }
-
 func (r *results) close() error { return r.memory.Close() }
