@@ -1,0 +1,66 @@
+//go:build unix
+
+package input_test
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nmn/internal/input"
+)
+
+// The message says what was named in the place of a file, for each has a cure of its own.
+func TestOpenFile_SaysWhatIsNoFile(t *testing.T) {
+	dir, err := os.MkdirTemp("", "s") // the path of a socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	socket, err := net.Listen("unix", filepath.Join(dir, "socket"))
+	if err != nil {
+		t.Skip("no sockets here: ", err)
+	}
+	defer socket.Close()
+	for path, want := range map[string]string{
+		makePipe(t): "is a pipe: write", filepath.Join(dir, "socket"): "is a socket: write",
+		os.DevNull: "is a device: write", dir: "is a folder: name a file in it",
+	} {
+		f, err := input.OpenFile(path)
+		if f != nil || !errors.Is(err, input.ErrNoFile) || !strings.Contains(err.Error(), `"`+path+`" `+want) {
+			t.Errorf("error %v, want that %q %s", err, path, want)
+		}
+	}
+}
+
+// Where a file is there and cannot be opened, the caller is told, and gets no file.
+func TestOpenFile_CannotBeOpened(t *testing.T) {
+	path, pipe := filepath.Join(t.TempDir(), "a"), makePipe(t)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	none := limit
+	none.Cur = 0
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none); err != nil {
+		t.Skip("the number of open files cannot be limited here: ", err)
+	}
+	f, err := input.OpenFile(path)
+	stream, streaming := input.OpenStream(t.Context(), pipe)
+	if restored := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); restored != nil {
+		t.Fatal(restored)
+	}
+	if f != nil || !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("a file: %v, %v", f, err)
+	}
+	if stream != nil || !errors.Is(streaming, syscall.EMFILE) {
+		t.Errorf("a pipe: %v, %v", stream, streaming)
+	}
+}

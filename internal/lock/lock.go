@@ -1,0 +1,159 @@
+package lock
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Holder is the process that holds a lock.
+type Holder struct {
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
+	Command string    `json:"command"` // as it was called
+	Since   time.Time `json:"since"`
+}
+
+// String names the process for people, as "process 7 on host (nmn train, since 2026-03-01 10:31)". What stands in a
+// file of locks is nobody's word of honour: control characters are quoted.
+func (h Holder) String() string {
+	if h.PID == 0 {
+		return "another process"
+	}
+	return fmt.Sprintf("process %d on %s (%s, since %s)", h.PID, printable(h.Host), printable(h.Command),
+		h.Since.Local().Format("2006-01-02 15:04"))
+}
+
+// printable is a text of a sensible length without control characters.
+func printable(s string) string {
+	const most = 160
+	runes := []rune(strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return '?'
+		}
+		return r
+	}, s))
+	if len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return string(runes)
+}
+
+// HeldError says who holds a lock; it wraps ErrHeld.
+type HeldError struct{ Holder Holder }
+
+func (e *HeldError) Error() string { return "locked by " + e.Holder.String() }
+
+// Unwrap makes the error one of a lock that is held.
+func (e *HeldError) Unwrap() error { return ErrHeld }
+
+// Lock is a lock that this process holds by a file of its own, which says so to others.
+type Lock struct{ file *os.File }
+
+// attempts bounds how often a file is opened anew whose name another process has just removed.
+const attempts = 100
+
+// Take locks a file, which is made where it is not there. A lock that is held is a *HeldError, and one that the file
+// system does not have an error that wraps ErrUnsupported. A file that no lock has written is refused, and so is what is
+// no regular file. The folder must be there.
+func Take(path string) (*Lock, error) {
+	for range attempts {
+		l, err := take(path)
+		if l != nil || err != nil {
+			return l, err
+		}
+	}
+	return nil, &HeldError{}
+}
+
+// take is one attempt; nil where the name of the file has been removed before it was locked.
+func take(path string) (*Lock, error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file: move it away", path) // a link could lead to a file of somebody's
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if err := File(file); err != nil {
+		if errors.Is(err, ErrHeld) {
+			err = &HeldError{readHolder(file)}
+		} else {
+			_ = os.Remove(path) // it is of no use
+		}
+		return nil, errors.Join(err, file.Close())
+	}
+	mine, err := file.Stat()
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	there, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !os.SameFile(mine, there):
+		return nil, file.Close()
+	case err != nil:
+		return nil, errors.Join(err, file.Close())
+	}
+	l := &Lock{file}
+	if foreign(file) {
+		return nil, errors.Join(fmt.Errorf("%s holds something else than a lock: move it away", path), file.Close())
+	}
+	_ = l.sign() // on a full disk the lock holds even so, and others are told that it is another process
+	return l, nil
+}
+
+// foreign reports whether a file holds what no lock has written. After a power failure, the file of a lock can be cut
+// short or hold zeros.
+func foreign(file io.ReaderAt) bool {
+	start := []byte(`{"pid":`)
+	have := make([]byte, len(start))
+	n, _ := file.ReadAt(have, 0)
+	have = bytes.TrimRight(have[:n], "\x00")
+	return !bytes.HasPrefix(start, have)
+}
+
+// sign writes who holds the lock into its file.
+func (l *Lock) sign() error {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "this machine"
+	}
+	command := strings.Join(append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...), " ")
+	line, err := json.Marshal(Holder{PID: os.Getpid(), Host: host, Command: command,
+		Since: time.Now().Truncate(time.Second)})
+	if err == nil {
+		err = l.file.Truncate(0)
+	}
+	if err == nil {
+		_, err = l.file.WriteAt(append(line, '\n'), 0)
+	}
+	return err
+}
+
+// readHolder reads who holds a lock; it is empty while the holder is writing that down.
+func readHolder(file *os.File) (h Holder) {
+	line, err := io.ReadAll(io.NewSectionReader(file, 0, 1<<16))
+	if err != nil || json.Unmarshal(line, &h) != nil {
+		return Holder{}
+	}
+	return h
+}
+
+// Release gives the lock back and removes its file. Nobody can have locked it by then who would not notice: Take looks
+// whether the file that it has locked still has its name.
+func (l *Lock) Release() error {
+	path := l.file.Name()
+	if removable {
+		return errors.Join(os.Remove(path), l.file.Close())
+	}
+	err := l.file.Close()
+	_ = os.Remove(path) // it fails where somebody has opened it in between, and needs it
+	return err
+}

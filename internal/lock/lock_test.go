@@ -1,0 +1,173 @@
+package lock
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// With this variable set to a path, the test binary locks it, says so, and waits to be killed.
+const holderVariable = "NMN_TEST_LOCK"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(holderVariable); path != "" {
+		if _, err := Take(path); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Println("locked")
+		select {}
+	}
+	os.Exit(m.Run())
+}
+
+func TestTake_IsRefusedWithTheProcessThatHoldsIt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	mine, err := Take(path)
+	if errors.Is(err, ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Take(path)
+	var held *HeldError
+	if !errors.As(err, &held) || !errors.Is(err, ErrHeld) || held.Holder.PID != os.Getpid() ||
+		held.Holder.Host == "" || !strings.Contains(held.Holder.Command, filepath.Base(os.Args[0])) ||
+		time.Since(held.Holder.Since) > time.Hour {
+		t.Fatalf("a lock that is held: %v", err)
+	}
+	if err := mine.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file of a lock that was given back: %v, want none", err)
+	}
+	again, err := Take(path)
+	if err != nil {
+		t.Fatalf("a lock that was given back: %v", err)
+	}
+	if err := again.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The kernel gives back the lock of a process that was killed, whose file stays.
+func TestTake_AfterTheHolderWasKilled(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), holderVariable+"="+path)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	if line != "locked\n" {
+		t.Skipf("no lock in another process: %q", line)
+	}
+	var held *HeldError
+	if _, err := Take(path); !errors.As(err, &held) || held.Holder.PID != cmd.Process.Pid {
+		t.Errorf("while process %d holds the lock: %v", cmd.Process.Pid, err)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait() // it was killed
+	l, err := Take(path)
+	if err != nil {
+		t.Fatalf("after its holder was killed: %v", err)
+	}
+	if err := l.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A link could lead to a file of somebody's, and a file of this name could be somebody's own.
+func TestTake_LeavesFilesOfOthersAlone(t *testing.T) {
+	dir := t.TempDir()
+	theirs, link := filepath.Join(dir, "theirs"), filepath.Join(dir, "link")
+	if err := os.WriteFile(theirs, []byte("precious"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(theirs, link); err != nil {
+		t.Skip(err)
+	}
+	for _, path := range []string{theirs, link, dir} {
+		if _, err := Take(path); err == nil {
+			t.Errorf("%s was locked", path)
+		}
+	}
+	if got, err := os.ReadFile(theirs); err != nil || string(got) != "precious" {
+		t.Errorf("a file of others: %q, %v", got, err)
+	}
+}
+
+// What a lock wrote before the power failed keeps nobody out: it may be cut short, or hold zeros.
+func TestTake_AfterThePowerFailed(t *testing.T) {
+	for _, left := range []string{"", `{"p`, `{"pid":12,"ho`, "\x00\x00\x00\x00\x00\x00\x00\x00\x00"} {
+		path := filepath.Join(t.TempDir(), "lock")
+		if err := os.WriteFile(path, []byte(left), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		l, err := Take(path)
+		if errors.Is(err, ErrUnsupported) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Errorf("%q left: %v", left, err)
+			continue
+		}
+		if err := l.Release(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Locks are removed as they are given back; even so no two of them are held at a time.
+func TestTake_NeverTwiceWhileFilesAreRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	var holders, most atomic.Int32
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 200 {
+				l, err := Take(path)
+				if err != nil {
+					continue
+				}
+				if holders.Add(1) > 1 {
+					most.Store(2)
+				}
+				holders.Add(-1)
+				if err := l.Release(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if most.Load() != 0 {
+		t.Error("two have held the lock at a time")
+	}
+}
+
+// What a file says of its holder comes from who knows where.
+func TestHolder_IsQuotedForTerminals(t *testing.T) {
+	h := Holder{PID: 1, Host: "a\x1b[2Jb", Command: strings.Repeat("x", 1000)}
+	if s := h.String(); strings.ContainsRune(s, '\x1b') || len(s) > 300 {
+		t.Errorf("%q", s)
+	}
+	if s := (Holder{}).String(); s != "another process" {
+		t.Errorf("an unknown holder is %q", s)
+	}
+}

@@ -1,0 +1,35 @@
+//go:build unix
+
+package lock
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Whoever removes the file of a lock lets another process take it. The holder is told at the latest when it is done.
+func TestRelease_ReportsAFileThatIsGone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	mine, err := Take(path)
+	if errors.Is(err, ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := mine.Release(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestTake_WithoutItsFolder(t *testing.T) {
+	if l, err := Take(filepath.Join(t.TempDir(), "none", "lock")); l != nil || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v, %v", l, err)
+	}
+}

@@ -1,0 +1,88 @@
+package memory
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// freeOf is Free by the files that the kernel of Linux shows.
+func freeOf(root fs.FS) (bytes int64, known bool) {
+	if bytes, known = field(root, "proc/meminfo", "MemAvailable:"); !known {
+		return 0, false
+	}
+	bytes *= 1024
+	groups, _ := fs.ReadFile(root, "proc/self/cgroup") // without it there is no limit
+	for line := range strings.Lines(string(groups)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) < 3 {
+			continue
+		}
+		switch {
+		case parts[0] == "0" && parts[1] == "":
+			bytes = min(bytes, version2.left(root, parts[2], bytes))
+		case slices.Contains(strings.Split(parts[1], ","), "memory"):
+			bytes = min(bytes, version1.left(root, parts[2], bytes))
+		}
+	}
+	return max(bytes, 0), true
+}
+
+// hierarchy is where a version of control groups has its files.
+type hierarchy struct {
+	folder, limit, used string
+	cached              []string // lines of memory.stat: what the kernel takes back when it is needed
+}
+
+var (
+	version1 = hierarchy{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+		[]string{"total_inactive_file", "total_active_file"}}
+	version2 = hierarchy{"sys/fs/cgroup", "memory.max", "memory.current", []string{"inactive_file", "active_file"}}
+)
+
+// left is the least that a group and those around it leave below their limits, and most where none has a limit. In a
+// container the group may be named as it is outside, and then only the outermost one is there.
+func (h *hierarchy) left(root fs.FS, group string, most int64) int64 {
+	for {
+		folder := path.Join(h.folder, path.Clean("/"+group))
+		limit, limited := field(root, path.Join(folder, h.limit), "")
+		used, counted := field(root, path.Join(folder, h.used), "")
+		if limited && counted {
+			left := limit - used
+			for _, name := range h.cached {
+				bytes, _ := field(root, path.Join(folder, "memory.stat"), name)
+				left += bytes
+			}
+			most = min(most, left)
+		}
+		if path.Clean("/"+group) == "/" {
+			return most
+		}
+		group = path.Dir(path.Clean("/" + group))
+	}
+}
+
+// field reads the number behind a name at the start of a line; without a name, the only one of the file.
+func field(root fs.FS, file, name string) (int64, bool) {
+	data, err := fs.ReadFile(root, file)
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(data)) {
+		words := strings.Fields(line)
+		if name != "" {
+			if len(words) < 2 || words[0] != name {
+				continue
+			}
+			words = words[1:]
+		}
+		if len(words) == 0 {
+			return 0, false
+		}
+		n, err := strconv.ParseInt(words[0], 10, 64) // max is no number: there is no limit
+		return n, err == nil && n >= 0
+	}
+	return 0, false
+}

@@ -1,0 +1,92 @@
+package origin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Difference is the first file in which two lists differ.
+type Difference struct {
+	Text string // says what is otherwise, beginning with the path of the file
+	More int    // files that differ too
+	// Unknown says that time of modification alone differs, of a file whose content was not kept in mind.
+	Unknown bool
+}
+
+// Since holds the files that there are now against those of then. It returns nil where they are the same, and then the
+// list to keep, which has the digests of both. A file of a setting that one of the two does not have is no difference,
+// for settings are compared elsewhere; a file of a folder is one. Where times differ and the content of then is known,
+// the file is read now.
+func (now List) Since(ctx context.Context, then List) (kept List, d *Difference, err error) {
+	was := map[string]File{}
+	for _, f := range then {
+		was[f.Name] = f
+	}
+	differ := func(unknown bool, format string, args ...any) {
+		switch {
+		case d == nil || d.Unknown && !unknown:
+			more := 0
+			if d != nil {
+				more = d.More + 1
+			}
+			d = &Difference{Text: fmt.Sprintf(format, args...), Unknown: unknown, More: more}
+		default:
+			d.More++
+		}
+	}
+	kept = make(List, 0, len(now))
+	folders := map[string]string{} // by the name of a folder, where it lies now
+	for _, f := range now {
+		folder, inside := f.inFolder()
+		if inside {
+			folders[folder] = strings.TrimSuffix(f.Path, f.Name[len(folder):])
+		}
+		old, there := was[f.Name]
+		delete(was, f.Name)
+		if there && f.Digest == "" && old.Digest != "" && f.Size == old.Size {
+			if f.Digest = old.Digest; !f.Modified.Equal(old.Modified) {
+				if f.Digest, err = Digest(ctx, f.Path); err != nil {
+					return nil, nil, err
+				}
+			}
+		}
+		kept = append(kept, f)
+		switch {
+		case !there && inside:
+			differ(false, "%s was not there when this run began", f.Path)
+		case !there:
+		case old.Digest != "" && f.Digest != "" && f.Digest != old.Digest:
+			differ(false, "%s has changed since this run began (sha256 %.12s…, was %.12s…)", f.Path, f.Digest, old.Digest)
+		case f.Size != old.Size:
+			differ(false, "%s has changed since this run began (%d bytes, was %d)", f.Path, f.Size, old.Size)
+		case old.Digest == "" && !f.Modified.Equal(old.Modified):
+			differ(true, "%s was modified %s, and %s when this run began", f.Path, when(f.Modified), when(old.Modified))
+		}
+	}
+	for _, f := range then {
+		if _, gone := was[f.Name]; !gone {
+			continue
+		}
+		folder, inside := f.inFolder()
+		if !inside {
+			kept = append(kept, f)
+			continue
+		}
+		path := f.Name
+		if at, known := folders[folder]; known {
+			path = at + f.Name[len(folder):]
+		}
+		differ(false, "%s was there when this run began, and is not any more", path)
+	}
+	return kept, d, nil
+}
+
+// inFolder is the name of the folder that a file is of, and whether it is of any.
+func (f *File) inFolder() (name string, inside bool) {
+	name, _, inside = strings.Cut(f.Name, "/")
+	return name, inside
+}
+
+func when(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05.999999999") }

@@ -1,0 +1,89 @@
+package origin
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func names(l List) (names []string) {
+	for _, f := range l {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// What is not there is passed over, and what comes after it is found all the same.
+func TestFind_LeavesOutWhatIsNoFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "b"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	a, d := put(t, dir, "a.png", "a", 1), put(t, dir, "d.png", "dd", 1)
+	d.ByContent = true
+	l := find(t, false, a, a, Place{Name: "images/b", Path: filepath.Join(dir, "b")},
+		Place{Name: "images/c", Path: filepath.Join(dir, "c")}, d)
+	if got, want := names(l), []string{"images/a.png", "images/d.png"}; !slices.Equal(got, want) {
+		t.Fatalf("found %q, want %q", got, want)
+	}
+	if l[0].Digest != "" || len(l[1].Digest) != 64 || l[1].Size != 2 {
+		t.Errorf("found %+v", l)
+	}
+}
+
+func TestFind_EndsWithTheContext(t *testing.T) {
+	dir := t.TempDir()
+	p := put(t, dir, "a.png", "a", 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if l, err := Find(ctx, []Place{p}, false); l != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("found %v, %v", l, err)
+	}
+	if d, err := Digest(ctx, p.Path); d != "" || !errors.Is(err, context.Canceled) {
+		t.Errorf("digest %q, %v", d, err)
+	}
+}
+
+func TestDigest_OfKnownContent(t *testing.T) {
+	dir := t.TempDir()
+	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" // FIPS 180-2, example of 3 letters
+	if d, err := Digest(t.Context(), put(t, dir, "a", "abc", 1).Path); err != nil || d != abc {
+		t.Errorf("digest %q, %v; want %s", d, err, abc)
+	}
+	if d, err := Digest(t.Context(), filepath.Join(dir, "none")); d != "" || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of no file: %q, %v", d, err)
+	}
+	if d, err := Digest(t.Context(), dir); d != "" || err == nil {
+		t.Errorf("of a folder: %q, %v", d, err)
+	}
+}
+
+// Files of a folder that are gone count from the first on; those of settings are kept in mind, for settings are
+// compared elsewhere.
+func TestSince_WhatIsGone(t *testing.T) {
+	dir := t.TempDir()
+	places := []Place{put(t, dir, "a.png", "a", 1), put(t, dir, "b.png", "b", 1), put(t, dir, "c.png", "c", 1),
+		{Name: "net.weights", Path: put(t, dir, "w.pth", "w", 1).Path}}
+	then := find(t, true, places...)
+	kept, d, err := find(t, false, places[2]).Since(t.Context(), then)
+	if err != nil || d == nil || d.More != 1 || d.Unknown ||
+		!strings.HasPrefix(d.Text, filepath.Join(dir, "a.png")+" was there") {
+		t.Errorf("difference %+v (%v), want a.png and one more", d, err)
+	}
+	if got, want := names(kept), []string{"images/c.png", "net.weights"}; !slices.Equal(got, want) {
+		t.Errorf("kept %q, want %q", got, want)
+	}
+	kept, d, err = find(t, false, places[:3]...).Since(t.Context(), then)
+	if err != nil || d != nil || len(kept) != 4 || kept[3].Digest != then[3].Digest {
+		t.Errorf("without a setting: difference %+v (%v), kept %+v", d, err, kept)
+	}
+	if kept, d, err := (List{}).Since(t.Context(), then[:1]); err != nil || len(kept) != 0 || d == nil ||
+		!strings.HasPrefix(d.Text, "images/a.png was there") {
+		t.Errorf("of an empty folder: %+v (%v), kept %v", d, err, kept)
+	}
+}

@@ -1,0 +1,133 @@
+package origin
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// put writes a file of a folder with a time of modification in seconds.
+func put(t *testing.T, dir, name, content string, modified int64) Place {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, time.Time{}, time.Unix(modified, 0)); err != nil {
+		t.Fatal(err)
+	}
+	return Place{Name: "images/" + name, Path: path}
+}
+
+func find(t *testing.T, content bool, places ...Place) List {
+	t.Helper()
+	l, err := Find(t.Context(), places, content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestSince_NamesTheFileThatDiffers(t *testing.T) {
+	for name, test := range map[string]struct {
+		content bool                                                 // of all files is noted at the start
+		change  func(t *testing.T, dir string, then []Place) []Place // to what there is now
+		says    string                                               // of the difference; empty for none
+		unknown bool
+	}{
+		"nothing": {change: func(_ *testing.T, _ string, then []Place) []Place { return then }},
+		"another folder": {change: func(t *testing.T, _ string, _ []Place) []Place {
+			moved := t.TempDir()
+			return []Place{put(t, moved, "a.png", "aaaa", 100), put(t, moved, "b.png", "bbbb", 200)}
+		}},
+		"another size": {says: "b.png has changed since this run began (5 bytes, was 4)",
+			change: func(t *testing.T, dir string, then []Place) []Place {
+				put(t, dir, "b.png", "bbbbb", 200)
+				return then
+			}},
+		"touched": {says: "b.png was modified", unknown: true,
+			change: func(t *testing.T, dir string, then []Place) []Place {
+				put(t, dir, "b.png", "bbbb", 300)
+				return then
+			}},
+		"touched, content known": {content: true,
+			change: func(t *testing.T, dir string, then []Place) []Place {
+				put(t, dir, "b.png", "bbbb", 300)
+				return then
+			}},
+		"painted over, content known": {content: true, says: "b.png has changed since this run began (sha256 ",
+			change: func(t *testing.T, dir string, then []Place) []Place {
+				put(t, dir, "b.png", "cccc", 300)
+				return then
+			}},
+		"gone": {says: "b.png was there when this run began, and is not any more",
+			change: func(_ *testing.T, _ string, then []Place) []Place { return then[:1] }},
+		"new": {says: "c.png was not there when this run began",
+			change: func(t *testing.T, dir string, then []Place) []Place {
+				return append(then, put(t, dir, "c.png", "cccc", 100))
+			}},
+		"a setting that was not there": {change: func(t *testing.T, dir string, then []Place) []Place {
+			p := put(t, dir, "w.pth", "weights", 100)
+			p.Name, p.ByContent = "net.weights", true
+			return append(then, p)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			places := []Place{put(t, dir, "a.png", "aaaa", 100), put(t, dir, "b.png", "bbbb", 200)}
+			file := filepath.Join(dir, "data.tsv")
+			if err := find(t, test.content, places...).Save(file); err != nil {
+				t.Fatal(err)
+			}
+			then, err := Load(file)
+			if err != nil || len(then) != 2 {
+				t.Fatalf("read back: %v (%v)", then, err)
+			}
+			now := find(t, false, test.change(t, dir, places)...)
+			kept, d, err := now.Since(t.Context(), then)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.says == "" {
+				if d != nil || test.content && kept[1].Digest == "" {
+					t.Errorf("difference %+v, keeping %+v; want none, and digests that were known", d, kept)
+				}
+				return
+			}
+			if d == nil || !strings.Contains(d.Text, test.says) || d.Unknown != test.unknown {
+				t.Errorf("difference %+v, want %q", d, test.says)
+			}
+		})
+	}
+}
+
+// The file that is named is one of which it is certain, and the others are counted.
+func TestSince_CountsFurtherFiles(t *testing.T) {
+	dir := t.TempDir()
+	places := []Place{put(t, dir, "a.png", "a", 1), put(t, dir, "b.png", "b", 1), put(t, dir, "c.png", "c", 1)}
+	then := find(t, false, places...)
+	put(t, dir, "a.png", "a", 2)
+	put(t, dir, "b.png", "bb", 1)
+	put(t, dir, "c.png", "cc", 1)
+	_, d, err := find(t, false, places...).Since(t.Context(), then)
+	if err != nil || d == nil || d.Unknown || d.More != 2 || !strings.Contains(d.Text, "b.png has changed") {
+		t.Errorf("difference %+v (%v), want b.png and two more", d, err)
+	}
+}
+
+func TestLoad_RefusesWhatIsNoList(t *testing.T) {
+	for _, text := range []string{"", "a\tb\n", "file\tbytes\tmodified\tsha256\nx\t-\t\t\n"} {
+		file := filepath.Join(t.TempDir(), "data.tsv")
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if l, err := Load(file); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("%q is read as %v (%v)", text, l, err)
+		}
+	}
+	if l, err := Load(filepath.Join(t.TempDir(), "none")); l != nil || err != nil {
+		t.Errorf("no file is %v (%v)", l, err)
+	}
+}

@@ -1,0 +1,58 @@
+package parallel
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+)
+
+// Every index comes once and no other one does, however they fall into runs.
+func TestEach_EveryIndexOnce(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 63, 64, 65, 127, 128, 129, 1000, 6400} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			calls := make([]atomic.Int32, n+128)
+			Each(n, func(i int) {
+				if i < 0 || i >= len(calls) {
+					t.Errorf("index %d of %d", i, n)
+					return
+				}
+				calls[i].Add(1)
+			})
+			var wrong []int
+			for i := range calls {
+				if got := calls[i].Load(); got != 1 && i < n || got != 0 && i >= n {
+					wrong = append(wrong, i)
+				}
+			}
+			if len(wrong) > 0 {
+				t.Errorf("%d indices do not come just once, the first are %d", len(wrong), wrong[:min(8, len(wrong))])
+			}
+		})
+	}
+}
+
+// What f has written is there for whoever called Each.
+func TestEach_IsOverWhenItReturns(t *testing.T) {
+	squares := make([]int, 500)
+	Each(len(squares), func(i int) { squares[i] = i * i })
+	if i := slices.IndexFunc(squares[1:], func(v int) bool { return v == 0 }); i >= 0 {
+		t.Errorf("the square of %d is not there", i+1)
+	}
+}
+
+// Working memory is taken for each goroutine: there are no more of them than processors.
+func TestEach_NoMoreGoroutinesThanProcessors(t *testing.T) {
+	var now, most atomic.Int32
+	Each(6400, func(int) {
+		n := now.Add(1)
+		for seen := most.Load(); n > seen && !most.CompareAndSwap(seen, n); seen = most.Load() {
+		}
+		runtime.Gosched() // lets others begin meanwhile
+		now.Add(-1)
+	})
+	if got, limit := int(most.Load()), runtime.GOMAXPROCS(0); got > limit {
+		t.Errorf("%d at a time on %d processors", got, limit)
+	}
+}
