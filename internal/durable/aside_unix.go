@@ -11,19 +11,43 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-type pending struct{ *renameio.PendingFile }
-
-func createAside(path string, perm fs.FileMode) (aside, error) {
-	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
-		renameio.WithPermissions(perm), renameio.WithExistingPermissions())
-	if err != nil {
-		return nil, err
-	}
-	return pending{file}, nil
+type pending struct {
+	*renameio.PendingFile
+	hold *os.File // keeps the lock on the file, until it has its name or is gone
 }
 
-func (p pending) replace() error { return p.CloseAtomicallyReplace() }
-func (p pending) discard() error { return p.Cleanup() }
+func createAside(path string, perm fs.FileMode) (aside, error) {
+	const most = 100 // tries, each lost to a process that took the new file for an abandoned one
+	for try := 1; ; try++ {
+		file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
+			renameio.WithPermissions(perm), renameio.WithExistingPermissions())
+		if err != nil {
+			return nil, err
+		}
+		hold, held := holdAside(file.File)
+		if held || try == most {
+			return pending{file, hold}, nil
+		}
+		_ = file.Cleanup() // the other process may have removed it
+	}
+}
+
+// replace keeps the lock until the file has its name; after an error, discard lets go of it.
+func (p pending) replace() error {
+	if err := p.CloseAtomicallyReplace(); err != nil {
+		return err
+	}
+	return p.release()
+}
+
+func (p pending) discard() error { return errors.Join(p.Cleanup(), p.release()) }
+
+func (p pending) release() error {
+	if p.hold == nil {
+		return nil
+	}
+	return p.hold.Close()
+}
 
 // SyncFolder makes the names in a folder survive a crash of the machine.
 func SyncFolder(path string) error {

@@ -44,3 +44,6 @@ func (p *pending) discard() error {
 // SyncFolder does nothing: folders cannot be synced here, and the file system keeps a journal of
 // their names.
 func SyncFolder(string) error { return nil }
+
+// removeAbandoned removes nothing: files aside hold no lock here that would tell whose process was killed.
+func removeAbandoned(string) {}

@@ -21,13 +21,15 @@ var ErrNotRegular = errors.New("it is there and not a regular file")
 type File struct {
 	aside aside
 	path  string
-	over  bool // committed or closed
+	old   string // that what is at path gets as its name; empty for none
+	over  bool   // committed or closed
 }
 
 // aside is the file while it has a name of its own: ".<base of target><digits>".
 type aside interface {
 	Write([]byte) (int, error)
 	Seek(offset int64, whence int) (int64, error)
+	Sync() error
 	// replace syncs, closes and renames.
 	replace() error
 	// discard closes and removes what was not renamed.
@@ -41,6 +43,12 @@ func Create(path string, perm fs.FileMode) (*File, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "replace", Path: path, Err: ErrNotRegular}
 	}
+	removeAbandoned(path)
+	return create(path, perm)
+}
+
+// create is Create of what is not there, or is a regular file.
+func create(path string, perm fs.FileMode) (*File, error) {
 	a, err := createAside(path, perm)
 	if err != nil {
 		return nil, err
@@ -54,6 +62,10 @@ func (f *File) Write(p []byte) (int, error) { return f.aside.Write(p) }
 // Seek sets the offset of the next Write, as io.Seeker defines it.
 func (f *File) Seek(offset int64, whence int) (int64, error) { return f.aside.Seek(offset, whence) }
 
+// KeepOld makes Commit give the file that is at the target until then another name in the same folder, in place of
+// what has that name. At every moment there is a whole file at the target. Where there is none, nothing is kept.
+func (f *File) KeepOld(path string) { f.old = path }
+
 // Commit syncs the file, gives it the name of its target, and syncs the folder. After an error the
 // target is as it was, except where the folder alone could not be synced: then the new file is there,
 // and might be gone after a crash of the machine.
@@ -61,11 +73,29 @@ func (f *File) Commit() error {
 	if f.over {
 		return &fs.PathError{Op: "commit", Path: f.path, Err: fs.ErrClosed}
 	}
-	if err := f.aside.replace(); err != nil {
+	err := f.keepOld()
+	if err == nil {
+		err = f.aside.replace()
+	}
+	if err != nil {
 		return errors.Join(err, f.Close())
 	}
 	f.over = true
 	return SyncFolder(filepath.Dir(f.path))
+}
+
+// keepOld renames what is at the target when the new file is on disk, and nothing but its own name is left to do.
+func (f *File) keepOld() error {
+	if f.old == "" {
+		return nil
+	}
+	if err := f.aside.Sync(); err != nil {
+		return err
+	}
+	if err := Link(f.path, f.old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Close removes what was not committed; after Commit, or called again, it does nothing.
@@ -78,11 +108,25 @@ func (f *File) Close() error {
 }
 
 // WriteFile writes a whole file; permissions are those of Create.
-func WriteFile(path string, content []byte, perm fs.FileMode) (err error) {
+func WriteFile(path string, content []byte, perm fs.FileMode) error {
 	f, err := Create(path, perm)
 	if err != nil {
 		return err
 	}
+	return f.writeAll(content)
+}
+
+// WriteNew is WriteFile for one of many files in a folder that its caller has just made: what a killed process has left
+// is not looked for, which takes longer than the writing.
+func WriteNew(path string, content []byte, perm fs.FileMode) error {
+	f, err := create(path, perm)
+	if err != nil {
+		return err
+	}
+	return f.writeAll(content)
+}
+
+func (f *File) writeAll(content []byte) (err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if _, err := f.Write(content); err != nil {
 		return err

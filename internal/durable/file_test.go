@@ -98,13 +98,46 @@ func TestFile_TargetBecomesAFolder(t *testing.T) {
 	wantNames(t, filepath.Dir(path), "last")
 }
 
+func TestFile_KeepsTheGenerationBefore(t *testing.T) {
+	folder := t.TempDir()
+	last, previous := filepath.Join(folder, "last"), filepath.Join(folder, "previous")
+	write := func(content string) error {
+		f, err := Create(last, 0o644)
+		check(t, err)
+		f.KeepOld(previous)
+		_, err = io.WriteString(f, content)
+		check(t, err)
+		wantContent(t, last, content[:len(content)-1])
+		return f.Commit()
+	}
+	check(t, WriteFile(last, []byte("a"), 0o644))
+	check(t, write("ab"))
+	check(t, write("abc"))
+	wantContent(t, last, "abc")
+	wantContent(t, previous, "ab")
+	wantNames(t, folder, "last", "previous")
+	check(t, os.Remove(previous))
+	check(t, os.MkdirAll(filepath.Join(previous, "in the way"), 0o777))
+	if err := write("abcd"); err == nil {
+		t.Error("a folder was replaced")
+	}
+	wantContent(t, last, "abc")
+	wantNames(t, folder, "last", "previous")
+}
+
+func TestFile_KeepsNothingWhereNothingWas(t *testing.T) {
+	folder := t.TempDir()
+	f, err := Create(filepath.Join(folder, "last"), 0o644)
+	check(t, err)
+	f.KeepOld(filepath.Join(folder, "previous"))
+	check(t, f.Commit())
+	wantNames(t, folder, "last")
+}
+
 func TestCreate_RefusesTargets(t *testing.T) {
 	folder := t.TempDir()
 	if err := WriteFile(folder, nil, 0o644); !errors.Is(err, ErrNotRegular) {
 		t.Errorf("a folder: %v", err)
-	}
-	if err := WriteFile(os.DevNull, nil, 0o644); !errors.Is(err, ErrNotRegular) {
-		t.Errorf("a device: %v", err)
 	}
 	if err := WriteFile(filepath.Join(folder, "none", "a"), nil, 0o644); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("in a folder that is not there: %v", err)

@@ -3,8 +3,10 @@
 package durable
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -32,6 +34,19 @@ func TestCreate_ReplacesALinkNotItsTarget(t *testing.T) {
 	check(t, WriteFile(link, []byte("new"), 0o644))
 	wantContent(t, link, "new")
 	wantContent(t, real, "real")
+}
+
+// A pipe stands for everything that is no file and no folder: where the check is broken, no device of the machine is
+// lost.
+func TestCreate_RefusesAPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	check(t, syscall.Mkfifo(path, 0o600))
+	if err := WriteFile(path, nil, 0o644); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("error %v", err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Type() != os.ModeNamedPipe {
+		t.Errorf("there is %v now, %v", info, err)
+	}
 }
 
 func TestWriteFile_FolderWithoutPermission(t *testing.T) {

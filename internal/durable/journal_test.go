@@ -1,0 +1,118 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// crowdedFile is a file on a disk with room for so many bytes more. Where it is stuck, nothing can be cut off.
+type crowdedFile struct {
+	content []byte
+	room    int
+	stuck   bool
+}
+
+func (c *crowdedFile) Write(b []byte) (int, error) {
+	n := min(len(b), c.room)
+	c.content, c.room = append(c.content, b[:n]...), c.room-n
+	if n < len(b) {
+		return n, syscall.ENOSPC
+	}
+	return n, nil
+}
+
+func (c *crowdedFile) Truncate(size int64) error {
+	if c.stuck {
+		return syscall.EIO
+	}
+	c.room += len(c.content) - int(size)
+	c.content = c.content[:size]
+	return nil
+}
+
+func (*crowdedFile) Close() error { return nil }
+
+func put(t *testing.T, j *Journal, entries ...string) {
+	t.Helper()
+	for _, e := range entries {
+		if n, err := j.Write([]byte(e)); n != len(e) || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+	}
+}
+
+func TestJournal_EntriesWaitForRoomAndNoneIsTorn(t *testing.T) {
+	file := &crowdedFile{room: 8}
+	j := &Journal{file: file}
+	put(t, j, "one\n", "two\n", "three\n", "4\n")
+	if got := string(file.content); got != "one\ntwo\n" {
+		t.Errorf("on the full disk there is %q", got)
+	}
+	file.room = 3 // for a part of the next entry
+	if err := j.Flush(); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "2 entries") {
+		t.Errorf("error %v", err)
+	}
+	if got := string(file.content); got != "one\ntwo\n" {
+		t.Errorf("with a little room there is %q", got)
+	}
+	file.room = 100
+	put(t, j, "five\n")
+	check(t, j.Close())
+	if got := string(file.content); got != "one\ntwo\nthree\n4\nfive\n" {
+		t.Errorf("in the end there is %q", got)
+	}
+}
+
+func TestJournal_PartOfAnEntryIsCutOffLater(t *testing.T) {
+	file := &crowdedFile{room: 6, stuck: true}
+	j := &Journal{file: file}
+	put(t, j, "one\n", "two\n", "three\n")
+	file.room, file.stuck = 100, false
+	put(t, j, "four\n")
+	check(t, j.Close())
+	if got := string(file.content); got != "one\ntwo\nthree\nfour\n" {
+		t.Errorf("there is %q", got)
+	}
+}
+
+func TestJournal_DropsTheOldestBeyondItsMemoryAndSaysSo(t *testing.T) {
+	file := &crowdedFile{}
+	j := &Journal{file: file, lost: func(n int) []byte { return fmt.Appendf(nil, "%d lost\n", n) }}
+	entry := strings.Repeat("x", mostWaiting/4-1) + "\n"
+	put(t, j, entry, entry, entry, entry, "5\n", "6\n")
+	if err := j.Flush(); err == nil || j.bytes > mostWaiting {
+		t.Errorf("%d bytes wait, %v", j.bytes, err)
+	}
+	file.room = 2 * mostWaiting
+	check(t, j.Close())
+	if got := string(file.content); got != "1 lost\n"+entry+entry+entry+"5\n6\n" {
+		t.Errorf("%d bytes: %.20q ... %q", len(got), got, got[max(len(got)-20, 0):])
+	}
+}
+
+func TestJournal_CloseTellsWhatIsMissing(t *testing.T) {
+	j := &Journal{file: &crowdedFile{room: 2}}
+	put(t, j, "one\n", "two\n")
+	if err := j.Close(); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "2 entries") || !Full(err) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestOpenJournal_Appends(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	for _, entry := range []string{"one\n", "two\n"} {
+		j, err := OpenJournal(path, 0, nil)
+		check(t, err)
+		put(t, j, entry)
+		check(t, j.Close())
+	}
+	wantContent(t, path, "one\ntwo\n")
+	if _, err := OpenJournal(path, os.O_EXCL, nil); !errors.Is(err, os.ErrExist) {
+		t.Errorf("a file that must not be there: %v", err)
+	}
+}

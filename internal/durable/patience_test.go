@@ -1,0 +1,67 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var errFull = &os.PathError{Op: "write", Path: "report.md", Err: syscall.ENOSPC}
+
+// fullFor is a disk without room for some time from now on, and counts the tries to write to it.
+func fullFor(d time.Duration) (write func() error, tries *int) {
+	free, tries := time.Now().Add(d), new(int)
+	return func() error {
+		if *tries++; time.Now().Before(free) {
+			return errFull
+		}
+		return nil
+	}, tries
+}
+
+func TestPatiently_WaitsForRoomAndSaysSoOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		full, took time.Duration
+		told       int
+		want       error
+	}{
+		"there is room":       {0, 0, 0, nil},
+		"there is room soon":  {time.Second, 1500 * time.Millisecond, 1, nil},
+		"the disk stays full": {time.Hour, 5 * time.Second, 1, syscall.ENOSPC},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				write, _ := fullFor(c.full)
+				began, told := time.Now(), 0
+				err := Patiently(t.Context(), func(err error) { told++ }, write)
+				if took := time.Since(began); !errors.Is(err, c.want) || took != c.took || told != c.told {
+					t.Errorf("%v after %v, told %d times, want %v after %v, told %d times", err, took, told, c.want, c.took, c.told)
+				}
+			})
+		})
+	}
+}
+
+func TestPatiently_ReturnsOtherErrorsAtOnceAndStopsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		never := func(err error) { t.Errorf("told of %v", err) }
+		if err := Patiently(t.Context(), never, func() error { return syscall.EIO }); !errors.Is(err, syscall.EIO) {
+			t.Errorf("error %v", err)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("an error of the disk took %v", took)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		write, tries := fullFor(time.Hour)
+		err := Patiently(ctx, func(error) {}, write)
+		if took := time.Since(began); !errors.Is(err, syscall.ENOSPC) || took != time.Second || *tries != 4 {
+			t.Errorf("%v after %v and %d tries", err, took, *tries)
+		}
+	})
+}
