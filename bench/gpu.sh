@@ -23,7 +23,9 @@ leave_out() { echo "left out: $*"; exit "$left_out"; }
 need_card() {
   [ -z "${REHEARSAL:-}" ] || return 0
   command -v nvidia-smi >/dev/null || leave_out "no nvidia-smi: no driver on this host"
-  nvidia-smi -L 2>&1 | grep -q '^GPU' || leave_out "nvidia-smi sees no card: $(nvidia-smi -L 2>&1 | head -1)"
+  local cards
+  cards=$(nvidia-smi -L 2>&1) || true
+  grep -q '^GPU' <<<"$cards" || leave_out "nvidia-smi sees no card: $(head -1 <<<"$cards")"
 }
 need_torch() {
   local sees='torch.cuda.is_available()'
@@ -107,7 +109,7 @@ part_machine() {
 precisions() {
   local all="tf32 fp32"
   [ -z "${REHEARSAL:-}" ] || all=fp32 # the emulator has no TF32
-  if nmn bench step --help | grep -q bf16; then all="bf16 $all"; fi
+  if grep -q bf16 <<<"$(nmn bench step --help)"; then all="bf16 $all"; fi
   echo "$all"
 }
 fastest() { precisions | cut -d' ' -f1; }
