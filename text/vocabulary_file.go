@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"nmn/internal/durable"
+	"nmn/internal/input"
 )
 
 // ErrFormat is wrapped by the errors about a vocabulary file that does not follow its format.
@@ -23,7 +23,7 @@ const maxLine = 4096
 
 // ReadVocabulary reads a vocabulary file, see ParseVocabulary.
 func ReadVocabulary(path string) (*Vocabulary, error) {
-	f, err := os.Open(path)
+	f, err := input.OpenFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("vocabulary: %w", err)
 	}

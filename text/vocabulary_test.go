@@ -174,3 +174,24 @@ func FuzzParseVocabulary(f *testing.F) {
 		}
 	})
 }
+
+// A word that has several parts of speech is what it is most often, whatever comes first.
+func TestBuildVocabulary_GroupOfTheMostFrequentTag(t *testing.T) {
+	captions := []string{"a run in the park", "they run fast", "people who run", "we run to the beach"}
+	v, err := BuildVocabulary(slices.Values(captions), VocabularyOptions{Tagger: newTagger(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, _ := v.Index("run")
+	if got := v.Word(run); got != (Word{"run", VB, 4}) {
+		t.Errorf("%+v, want a verb: it is a noun in the first caption alone", got)
+	}
+	for want, c := range map[POS]wordCount{
+		VB: {count: 5, tags: map[string]int{"NN": 2, "VBG": 3}},
+		NN: {count: 4, tags: map[string]int{"VBG": 2, "NN": 2}}, // equal: the first tag in alphabetical order
+	} {
+		if got := c.group(); got != want {
+			t.Errorf("%v is %v, want %v", c.tags, got, want)
+		}
+	}
+}

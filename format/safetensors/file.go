@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
+
+	"nmn/internal/input"
 )
 
 // File is an open file of tensors. Its methods may be called by several goroutines at once.
@@ -25,18 +26,11 @@ type File struct {
 
 // Open reads and checks the header of a file. The caller must Close it.
 func Open(path string) (*File, error) {
-	osFile, err := os.Open(path)
+	osFile, err := input.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := osFile.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%q is not a regular file", path)
-	}
-	var f *File
-	if err == nil {
-		f, err = newReader(osFile, info.Size(), fmt.Sprintf("%q", path))
-	}
+	f, err := newReader(osFile, osFile.Size(), fmt.Sprintf("%q", path))
 	if err != nil {
 		_ = osFile.Close() // the file was only read: the first error is the one to report
 		return nil, err

@@ -63,10 +63,17 @@ func writeAll(w io.Writer, header []byte, tensors []Tensor, sums []uint32) error
 // WriteFile writes a file with checksums, which appears whole or not at all, and returns its size. What was
 // there under that path stays until then.
 func WriteFile(path string, meta map[string]string, tensors []Tensor) (size int64, err error) {
+	return ReplaceFile(path, "", meta, tensors)
+}
+
+// ReplaceFile is WriteFile that gives what was at path until then the name previous in the same folder, in place of
+// what has that name. An empty previous keeps nothing.
+func ReplaceFile(path, previous string, meta map[string]string, tensors []Tensor) (size int64, err error) {
 	file, err := durable.Create(path, 0o644)
 	if err != nil {
 		return 0, err
 	}
+	file.KeepOld(previous)
 	err = WriteSummed(file, meta, tensors)
 	if err == nil {
 		size, err = file.Seek(0, io.SeekCurrent)

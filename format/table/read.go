@@ -3,9 +3,10 @@ package table
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"nmn/internal/input"
 )
 
 // Matrix is a file of scores or caption counts: one row for each bag, one column for each word.
@@ -68,7 +69,7 @@ func wholeUpTo(v float64, limit int) bool { return v >= 0 && v <= float64(limit)
 type cellRule func(v float64) error
 
 func readMatrix(path string, rule cellRule) (*Matrix, error) {
-	f, err := os.Open(path)
+	f, err := input.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -77,11 +78,7 @@ func readMatrix(path string, rule cellRule) (*Matrix, error) {
 	case ".csv":
 		return readCSV(f, path, rule)
 	case ".npy":
-		size := int64(-1)
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			size = info.Size()
-		}
-		return readNPY(f, path, size, rule)
+		return readNPY(f, path, f.Size(), rule)
 	default:
 		return nil, fmt.Errorf("%s: file type %q, want .csv or .npy: %w", path, ext, ErrFormat)
 	}

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"nmn/format/safetensors"
+	"nmn/internal/input"
 )
 
 // File is an open file of named tensors.
@@ -39,18 +39,11 @@ type elements = func(dst []float32) error
 // Open opens a file of weights. What it is shows in its content, a .caffemodel alone by its ending. The
 // caller must Close it.
 func Open(path string) (*File, error) {
-	osFile, err := os.Open(path)
+	osFile, err := input.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := osFile.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%q is not a regular file", path)
-	}
-	var f *File
-	if err == nil {
-		f, err = Read(osFile, info.Size(), path)
-	}
+	f, err := Read(osFile, osFile.Size(), path)
 	if err != nil {
 		_ = osFile.Close() // it was only read: the first error is the one to report
 		return nil, err
@@ -83,15 +76,21 @@ func readFormat(r io.ReaderAt, size int64, ending string) (*File, error) {
 		return readCaffe(r, size)
 	case bytes.HasPrefix(start, []byte("PK")):
 		return readZip(r, size)
+	case isSafetensors(start): // before pickles, whose first bytes may be those of a length
+		return readSafetensors(r, size)
 	case len(start) > 1 && start[0] == pickleProto && start[1] < 6:
 		return readLegacyTorch(r, size)
-	case len(start) > 8 && start[8] == '{':
-		return readSafetensors(r, size)
 	case ending == ".h5" || ending == ".hdf5" || ending == ".onnx" || ending == ".bin":
 		return nil, faultf("%s is not read: save the weights as .safetensors, .pth or .npz", ending)
 	}
 	return nil, faultf("it is none of PyTorch's .pth, .safetensors, NumPy's .npz and Caffe's .caffemodel (which is " +
 		"known by its ending)")
+}
+
+// isSafetensors reports whether a file begins as a .safetensors file does: with the length of a JSON object, of
+// which 4 bytes hold any and 4 are 0, and its brace.
+func isSafetensors(start []byte) bool {
+	return len(start) > 8 && bytes.Equal(start[4:8], make([]byte, 4)) && start[8] == '{'
 }
 
 func readSafetensors(r io.ReaderAt, size int64) (*File, error) {
