@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"nmn/text"
@@ -84,5 +85,22 @@ func TestPrecisionRecall_RefusesOtherSizesAndNaN(t *testing.T) {
 		if _, err := PrecisionRecall(c.scores, c.answers, c.classes, nil); !errors.Is(err, c.want) {
 			t.Errorf("%v: %v, want %v", c, err, c.want)
 		}
+	}
+}
+
+// A curve ends where all cells are predicted, though its last point is nearer to the one before than other points.
+// 300 cells that hold have different scores; in steps of 1/300 every second one is far enough from the last.
+func TestPrecisionRecall_EndsWithAllCells(t *testing.T) {
+	scores := make([]float32, 300)
+	for i := range scores {
+		scores[i] = math.Float32frombits(uint32(0x3f80+i) << 16) // 1, 1 1/128, ...: each a threshold of its own
+	}
+	curves, err := PrecisionRecall(scores, bytesOf(slices.Repeat([]uint16{1}, len(scores))), 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := len(curves.All) - 1
+	if last != 150 || curves.All[last] != (CurvePoint{1, 1}) || curves.All[last-1] != (CurvePoint{299. / 300, 1}) {
+		t.Errorf("%d points, the last two %v", last+1, curves.All[last-1:])
 	}
 }

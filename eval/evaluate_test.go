@@ -249,6 +249,7 @@ func TestEvaluate_RefusesWhatHasNoMeaning(t *testing.T) {
 func TestEvaluate_CountsScoresThatAreNoProbability(t *testing.T) {
 	in := drawInput(t, 30, 9)
 	in.Scores[5], in.Scores[17] = -2, 1.5
+	in.Scores[6], in.Scores[18] = 0, 1 // these are
 	r, err := Evaluate(in, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -385,5 +386,36 @@ func TestNoiseRates_NothingWithoutEstimates(t *testing.T) {
 	}
 	if r := new(Result).NoiseRates(); r != nil {
 		t.Errorf("of an evaluation without rates: %v", r)
+	}
+}
+
+// A label is predicted from the threshold on, not above it: two of three cells, of which one holds.
+func TestEvaluate_TheThresholdItselfPredicts(t *testing.T) {
+	r, err := Evaluate(Input{Bags: 3, Classes: 1, Scores: []float32{.5, .75, .25}, Labels: []uint8{1, 0, 0}},
+		Options{Threshold: .5, PlugIn: .25})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := r.Labels.AtThreshold.All; f.OP != .5 || f.OR != 1 {
+		t.Errorf("precision %v and recall %v at .5, want 1/2 and 1", f.OP, f.OR)
+	}
+	if f := r.Labels.AtPlugIn.All; math.Abs(float64(f.OP)-1./3) > 1e-12 || f.OR != 1 {
+		t.Errorf("precision %v and recall %v at .25, want 1/3 and 1", f.OP, f.OR)
+	}
+}
+
+// A plug-in threshold that is given was found for p(y=1|I): that of p(z=1|I) is found from its own probabilities.
+func TestEvaluate_ObservedScoresHaveTheirOwnPlugIn(t *testing.T) {
+	in := drawInput(t, 60, 9)
+	r, err := Evaluate(in, Options{PlugIn: .9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := PlugInThreshold(in.Observed, false)
+	if err != nil || own == .9 {
+		t.Fatal(own, err)
+	}
+	if r.PlugIn != .9 || r.Observed.PlugIn != own {
+		t.Errorf("thresholds %v and %v, want .9, which was given, and %v", r.PlugIn, r.Observed.PlugIn, own)
 	}
 }

@@ -68,6 +68,8 @@ type Word struct {
 	Q10          Number        `json:"q10"`
 	T01          Number        `json:"t01"` // true rates, null where unknown
 	T10          Number        `json:"t10"`
+	// RateRemark says why there are no estimated rates where the others have some; empty for nothing to say.
+	RateRemark string `json:"rate_remark,omitempty"`
 }
 
 // WordMeasures are the figures of one class and one matrix of scores.

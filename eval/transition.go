@@ -107,6 +107,7 @@ func (r *Result) NoiseRates() labels.Table {
 		}
 		row := labels.NewRow(text.Word{Text: w.Word, POS: pos})
 		row.Q01, row.Q10, row.T01, row.T10 = float64(w.Q01), float64(w.Q10), float64(w.T01), float64(w.T10)
+		row.Remarks = w.RateRemark
 		table[c] = row
 	}
 	return table

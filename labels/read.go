@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"nmn/internal/input"
 	"nmn/text"
 )
 
@@ -40,10 +40,13 @@ type Options struct {
 
 // The readings of this program.
 var (
-	// Learnt reads what is given to a training, and what a run has left: every rate must be there.
+	// Learnt reads what is given to a training: every rate must be there.
 	Learnt = Options{
-		Columns: []string{"word", "pos", "q01", "q10", "t01", "t10"}, Needed: []string{"q01", "q10"}, Only: true,
+		Columns: []string{"word", "pos", "q01", "q10", "t01", "t10", "remarks"}, Needed: []string{"q01", "q10"},
+		Only: true,
 	}
+	// Left reads what a run has left: a word whose rates were not estimated has none.
+	Left = Options{Columns: Learnt.Columns, Needed: Learnt.Needed, Only: true, Empty: EmptyUnknown}
 	// Given reads what is given to an audit: rates, and the calibration where the table has it.
 	Given = Options{
 		Columns: []string{"word", "q01", "q10", "a", "b"}, Needed: []string{"q01", "q10"}, Empty: EmptyUnknown,
@@ -71,7 +74,7 @@ func ReadWordsFile(path string, words []string, o Options) (Table, error) {
 
 // ReadFile reads a table from a file. Errors about its content name the file and the line, and wrap ErrRates.
 func ReadFile(path string, v *text.Vocabulary, o Options) (Table, error) {
-	f, err := os.Open(path)
+	f, err := input.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func TestRead_EachReadingTakesAndRefuses(t *testing.T) {
 			"given":     `1 of 3 words have no line, the first is "cat"`,
 			"estimated": `no column "q01_low"`}},
 		{"estimate", estimate,
-			map[string]string{"learnt": `column 3 is "q01_low", want word, pos, q01, q10, t01 or t10`}},
+			map[string]string{"learnt": `column 3 is "q01_low", want word, pos, q01, q10, t01, t10 or remarks`}},
 		{"interval", strings.Replace(estimate, ".4,,\n", "1.4,,\n", 1), map[string]string{
 			"learnt":    `column 3 is "q01_low"`,
 			"estimated": `line 3: word "red": q10_high is "1.4", want a rate from 0 to 1`}},

@@ -17,11 +17,15 @@ var EstimateColumns = []string{
 	"word", "q01", "q10", "q01_low", "q01_high", "q10_low", "q10_high", "a", "b", "labels", "remarks",
 }
 
-// LearntColumns are those of q.csv, which a run leaves: with the true rates where one of them is known.
+// LearntColumns are those of q.csv, which a run leaves: with the true rates where one of them is
+// known, and remarks where there are any.
 func (t Table) LearntColumns() []string {
 	columns := []string{"word", "pos", "q01", "q10"}
 	if slices.ContainsFunc(t, func(r Row) bool { return known(r.T01) || known(r.T10) }) {
 		columns = append(columns, "t01", "t10")
+	}
+	if slices.ContainsFunc(t, func(r Row) bool { return r.Remarks != "" }) {
+		columns = append(columns, "remarks")
 	}
 	return columns
 }

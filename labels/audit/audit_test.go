@@ -245,8 +245,14 @@ func TestRun_LeavesOutClassesOfUnknownRates(t *testing.T) {
 	if c := r.Classes[1]; c.Audited || c.Positives == 0 || c.ExpectedMissing != 0 {
 		t.Errorf("the class is %+v", c)
 	}
-	if !r.Classes[0].Audited || r.Classes[0].Incorrect+r.Classes[0].Missing == 0 {
-		t.Errorf("another class is %+v", r.Classes[0])
+	audited := r.Classes[0]
+	if !audited.Audited || audited.Incorrect+audited.Missing == 0 || audited.Incorrect == audited.Missing {
+		t.Errorf("another class is %+v", audited)
+	}
+	report := Report{Input: in, Result: r}
+	if s := report.Summary(0).Classes[0]; s.Incorrect != audited.Incorrect || s.Missing != audited.Missing ||
+		s.ExpectedIncorrect != audited.ExpectedIncorrect || s.ExpectedMissing != audited.ExpectedMissing {
+		t.Errorf("the class is %+v in the summary, %+v in the result", s, audited)
 	}
 }
 
@@ -285,6 +291,8 @@ func TestJudge_PrefersThePosteriorWhereRatesDiffer(t *testing.T) {
 	near(t, "AP of incorrect labels", float64(j.Posterior.IncorrectAP), float64(j.Difference.IncorrectAP))
 	near(t, "AP of missing labels", float64(j.Posterior.MissingAP), float64(j.Difference.MissingAP))
 	n := j.Confident.Labels
+	near(t, "flagged labels that are wrong, by precision and by recall", float64(j.Confident.Precision)*float64(n),
+		float64(j.Confident.Recall)*float64(j.Wrong))
 	if n == 0 || !(j.Confident.Precision > .3) || !(j.Confident.Recall > .3) {
 		t.Errorf("confident learning: %+v", j.Confident)
 	}
@@ -307,4 +315,34 @@ func TestJudge_EqualRatesGiveTheOrderOfTheDifference(t *testing.T) {
 	}
 	near(t, "AP", float64(j.Posterior.AP), float64(j.Difference.AP))
 	near(t, "precision at 50", float64(j.Posterior.PrecisionAt[50]), float64(j.Difference.PrecisionAt[50]))
+}
+
+// By hand. Of the labels that are there the wrong one comes first: AP 1. Of those that are not it comes second: AP 1/2.
+// Of all the wrong ones come first and fourth: AP (1/1 + 2/4)/2.
+func TestRank_ByHand(t *testing.T) {
+	scores := []float32{.9, .5, .8, .3}
+	z, truth := []uint8{1, 1, 0, 0}, []uint8{0, 1, 0, 1}
+	r, err := Rank(scores, z, truth, []int{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "AP of incorrect labels", float64(r.IncorrectAP), 1)
+	near(t, "AP of missing labels", float64(r.MissingAP), .5)
+	near(t, "AP", float64(r.AP), .75)
+	near(t, "precision of the first", float64(r.PrecisionAt[1]), 1)
+	near(t, "precision of the first two", float64(r.PrecisionAt[2]), .5)
+}
+
+// Labels of a class of unknown rates come behind all others in the order that is judged.
+func TestJudge_ClassesOfUnknownRatesComeLast(t *testing.T) {
+	in := small()
+	in.Truth = []uint8{1, 0, 0, 1, 0, 1} // "dog" is wrong of the first and the last bag
+	in.Rates.Q01[0], in.Rates.Q10[0] = math.NaN(), math.NaN()
+	j, err := Judge(in, []int{2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "AP", float64(j.Posterior.AP), 1)
+	near(t, "precision of the first two", float64(j.Posterior.PrecisionAt[2]), 1)
+	near(t, "precision of the first three", float64(j.Posterior.PrecisionAt[3]), 2./3)
 }

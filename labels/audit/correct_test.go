@@ -12,6 +12,8 @@ import (
 
 	"nmn/eval"
 	"nmn/format/table"
+	"nmn/internal/durable"
+	"nmn/internal/setting"
 	"nmn/labels"
 )
 
@@ -96,7 +98,7 @@ func TestWriteChanges_TellsWhereALabelCameFrom(t *testing.T) {
 	}
 	var list bytes.Buffer
 	if err := WriteSuspects(&list, small(), []Suspect{{Bag: 0, Class: 1, Given: 1, Margin: 3, P: .25}}); err != nil ||
-		list.String() != "id,word,kind,given,p_wrong,p,q01,q10,rank\na,dog,incorrect,1,0.952574,0.25,0.2,0.1,1\n" {
+		list.String() != "id,word,kind,given,p_wrong,p,q01,q10,rank,rates\na,dog,incorrect,1,0.952574,0.25,0.2,0.1,1,own\n" {
 		t.Errorf("suspects %q, %v", list.String(), err)
 	}
 }
@@ -167,5 +169,36 @@ func TestRun_RefusesBadInput(t *testing.T) {
 	}
 	if _, err := Judge(small(), nil); !errors.Is(err, eval.ErrShape) {
 		t.Errorf("no truth: %v", err)
+	}
+}
+
+// The record lies beside the labels by a name that nobody has given.
+func TestCorrect_RefusesToOverwriteWhatIsNoRecordOfChanges(t *testing.T) {
+	in := small()
+	found, err := Run(in, .5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Report{Input: in, Result: found}
+	dir := t.TempDir()
+	c := Correction{Apply: true, Precision: .01, Labels: filepath.Join(dir, "y.csv")}
+	notes := filepath.Join(dir, "y.changes.csv")
+	if err := os.WriteFile(notes, []byte(strings.Repeat("what I have changed, and why\n", 3)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var mistake *setting.Error
+	if err := r.Correct(c); !errors.As(err, &mistake) || !strings.HasPrefix(err.Error(), notes+" would be overwritten") {
+		t.Errorf("notes of somebody: %v", err)
+	}
+	if durable.Exists(c.Labels) {
+		t.Error("the labels were written even so")
+	}
+	if err := os.Remove(notes); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time over the record of the first
+		if err := r.Correct(c); err != nil {
+			t.Error(err)
+		}
 	}
 }

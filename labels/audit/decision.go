@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
+
+	"nmn/internal/input"
 )
 
 // ErrDecisions is wrapped by every error about the content of a file of decisions.
@@ -37,7 +38,7 @@ const maxDecisions = 256 << 20
 
 // ReadDecisionsFile reads a file of decisions for in, see ReadDecisions.
 func ReadDecisionsFile(path string, in *Input) (Decisions, error) {
-	f, err := os.Open(path)
+	f, err := input.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -28,15 +28,31 @@ type Finding struct {
 	P     float64 `json:"p" parquet:"p"`             // p(y=1|I), without the label
 	Q01   float64 `json:"q01" parquet:"q01"`         // noise rates of the word
 	Q10   float64 `json:"q10" parquet:"q10"`
-	Rank  int64   `json:"rank" parquet:"rank"` // from 1; probabilities near 1 may be equal where ranks are not
+	Rank  int64   `json:"rank" parquet:"rank"`        // from 1; probabilities near 1 may be equal where ranks are not
+	Rates string  `json:"rates" parquet:"rates,dict"` // OwnRates or PooledRates
 }
+
+// Whose rates a suspect is ranked by.
+const (
+	OwnRates    = "own"    // those of its word
+	PooledRates = "pooled" // those of all words together, for its word has too few labels: nothing is claimed of it
+)
 
 // Finding names the suspect at a place of the ranked list, counted from 0.
 func (in *Input) Finding(at int, s Suspect) Finding {
 	return Finding{
 		ID: in.ID(int(s.Bag)), Word: in.Word(int(s.Class)), Kind: s.Kind(), Given: s.Given, Wrong: s.Error(), P: s.P,
 		Q01: in.Rates.Q01[s.Class], Q10: in.Rates.Q10[s.Class], Rank: int64(at) + 1,
+		Rates: in.ratesOf(int(s.Class)),
 	}
+}
+
+// ratesOf says whose rates a class is audited with.
+func (in *Input) ratesOf(class int) string {
+	if in.IsPooled(class) {
+		return PooledRates
+	}
+	return OwnRates
 }
 
 // SuspectFormats are the endings of files of suspects.
@@ -63,13 +79,14 @@ func WriteSuspectsFile(path string, in Input, suspects []Suspect) error {
 // WriteSuspects writes suspects as CSV, the surest first.
 func WriteSuspects(out io.Writer, in Input, suspects []Suspect) error {
 	w := csv.NewWriter(out)
-	if err := w.Write([]string{"id", "word", "kind", "given", "p_wrong", "p", "q01", "q10", "rank"}); err != nil {
+	if err := w.Write([]string{"id", "word", "kind", "given", "p_wrong", "p", "q01", "q10", "rank",
+		"rates"}); err != nil {
 		return err
 	}
 	for at, s := range suspects {
 		f := in.Finding(at, s)
 		record := []string{f.ID, f.Word, string(f.Kind), strconv.Itoa(int(f.Given)), digits(f.Wrong), digits(f.P),
-			digits(f.Q01), digits(f.Q10), strconv.FormatInt(f.Rank, 10)}
+			digits(f.Q01), digits(f.Q10), strconv.FormatInt(f.Rank, 10), f.Rates}
 		if err := w.Write(record); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"nmn/eval"
@@ -11,7 +12,8 @@ import (
 // Correction says which labels to correct, and where to write them.
 type Correction struct {
 	// Apply corrects the first suspects that nobody has decided on, as many as an expected precision of at least
-	// Precision allows.
+	// Precision allows. Those of classes that are audited with pooled rates are left to people: no precision is to be
+	// expected of them.
 	Apply     bool
 	Precision float64
 	// Labels is the file of the corrected labels, .csv. The record of changes lies beside it.
@@ -36,7 +38,7 @@ type Outcome struct {
 func (r *Report) Correct(c Correction) error {
 	var automatic []Suspect
 	if c.Apply {
-		open := r.Open()
+		open := slices.DeleteFunc(slices.Clone(r.Open()), func(s Suspect) bool { return r.IsPooled(int(s.Class)) })
 		automatic = open[:AtPrecision(open, c.Precision)]
 	}
 	corrected, changes, err := Corrected(r.Input, r.Decisions, automatic, fmt.Sprintf("expected precision at least "+
@@ -50,6 +52,9 @@ func (r *Report) Correct(c Correction) error {
 		Changes: strings.TrimSuffix(c.Labels, filepath.Ext(c.Labels)) + ".changes.csv",
 	}
 	r.Outcome.Rejected = len(r.Decisions) - r.Outcome.Accepted
+	if err := refuseForeign(r.Outcome.Changes); err != nil {
+		return err
+	}
 	// The record first: labels without one would hide where they came from.
 	if err := WriteChanges(r.Outcome.Changes, r.Input, changes, c.Version); err != nil {
 		return err

@@ -20,6 +20,7 @@ type ClassSummary struct {
 	Word              string            `json:"word"`
 	Labels            int               `json:"labels"`
 	Audited           bool              `json:"audited"`
+	Pooled            bool              `json:"pooled,omitempty"` // with the rates of all classes together
 	Q01               eval.Number       `json:"q01"`
 	Q10               eval.Number       `json:"q10"`
 	Q01Interval       *rates.Interval   `json:"q01_interval,omitempty"`
@@ -36,7 +37,7 @@ func (r *Report) Summary(top int) Summary {
 	out := Summary{Bags: r.Bags, Total: len(r.Suspects), Suspects: []Finding{}, Truth: r.Judgement, Applied: r.Outcome}
 	for c, class := range r.Result.Classes {
 		s := ClassSummary{
-			Word: r.Word(c), Labels: class.Positives, Audited: class.Audited,
+			Word: r.Word(c), Labels: class.Positives, Audited: class.Audited, Pooled: class.Pooled,
 			Q01: eval.Number(r.Rates.Q01[c]), Q10: eval.Number(r.Rates.Q10[c]),
 			ExpectedIncorrect: class.ExpectedIncorrect, ExpectedMissing: class.ExpectedMissing,
 			Incorrect: class.Incorrect, Missing: class.Missing,

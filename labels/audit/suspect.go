@@ -60,6 +60,7 @@ type Result struct {
 type Class struct {
 	Positives         int     // observed labels
 	Audited           bool    // its noise rates are known
+	Pooled            bool    // they are those of all classes together: what is expected is no claim
 	ExpectedIncorrect float64 // labels that are there and should not be
 	ExpectedMissing   float64 // labels that should be there
 	Incorrect         int     // suspects
@@ -82,6 +83,7 @@ func Run(in Input, minError float64) (*Result, error) {
 		c := i % in.Classes
 		class := &r.Classes[c]
 		class.Positives += int(z)
+		class.Pooled = in.IsPooled(c)
 		if class.Audited = in.audited(c); !class.Audited {
 			continue
 		}

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"nmn/internal/durable"
+	"nmn/internal/input"
 )
 
 // planFormat marks the file, and its version.
@@ -50,7 +50,7 @@ func (p *Plan) WriteFile(path string) error {
 
 // ReadFile reads a plan; see Read.
 func ReadFile(path string) (*Plan, error) {
-	f, err := os.Open(path)
+	f, err := input.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}

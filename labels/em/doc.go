@@ -21,8 +21,11 @@
 // Logits scores the training set in order, one row for each bag; all must be finite, so bags that cannot be read
 // are to be taken out of the set before. Fit makes a float32 matrix of the posteriors and gives it to a trainer as soft
 // targets, which teach the classifier past the noise model; the net, without a noise model or with a frozen one, is
-// trained on from where it stands, by a trainer of its own for each round. AfterRound keeps the rates beside the
-// weights. The two are the whole state: a run that was interrupted opens the weights of its last whole round, gives the
-// rates of that round to Run as its start, with the rounds that are left, and gets the same posteriors, and so the same
-// targets, again. At the end Result.Rates are those of the noise model, and the net is p(y=1|I).
+// trained on from where it stands, by a trainer of its own for each round.
+//
+// Scores of each round's net and the rates at the start are the whole state, for the rates of a round follow from
+// them. A Classifier that keeps the net of each round, as that of package recipe does in a folder a round, needs
+// nothing more after an interruption: it is run from the start again, scores the nets that it finds instead of
+// training them, and gets the same posteriors, and so the same targets, again. At the end Result.Rates are those of
+// the noise model, and the net is p(y=1|I).
 package em

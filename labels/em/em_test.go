@@ -421,3 +421,80 @@ func TestRun_TellsWhatWentWrong(t *testing.T) {
 		}
 	}
 }
+
+// Labels that the scores explain without noise lead to rates of a millionth, from which EM can come back, not to 0.
+func TestRun_RatesStayAwayFromZeroAndOne(t *testing.T) {
+	scores, z := make(Fixed, bags*classes), make([]uint8, bags*classes)
+	for i := range z {
+		if scores[i] = -40; i%3 == 0 {
+			scores[i], z[i] = 40, 1
+		}
+	}
+	for _, step := range []NoiseStep{ByCounts, ByLikelihood} {
+		r := run(t, scores, z, func(o *Options) { o.NoiseStep = step })
+		for c := range classes {
+			if r.Rates.Q01[c] != leastRate || r.Rates.Q10[c] != leastRate {
+				t.Errorf("%s: class %d: rates %g and %g, want %g", step, c, r.Rates.Q01[c], r.Rates.Q10[c], leastRate)
+			}
+		}
+	}
+	q01, q10 := expected{true1: 2, missing: 2, true0: 3, incorrect: 3}.rates()
+	if q01 != 1-leastRate || q10 != 1-leastRate {
+		t.Errorf("nothing but noise has the rates %g and %g", q01, q10)
+	}
+}
+
+// The tolerance is a gain for each bag: ten times the same bags gain ten times as much and end after as many rounds.
+func TestRun_ConvergesByTheGainOfABag(t *testing.T) {
+	l, z := problem()
+	copy(l.weights[0], []float64{-.5, 3, -2})
+	copy(l.weights[1], []float64{.3, -2, -3})
+	scores := make(Fixed, bags*classes)
+	if err := l.Logits(scores); err != nil {
+		t.Fatal(err)
+	}
+	o := DefaultOptions()
+	o.Tolerance = 1e-6
+	rounds := func(times int) int {
+		r, err := Run(t.Context(), Fixed(slices.Repeat(scores, times)), slices.Repeat(z, times), bags*times, classes,
+			startRates(), o)
+		if err != nil || !r.Converged {
+			t.Fatalf("%d times the bags: %v, converged %t", times, err, r != nil && r.Converged)
+		}
+		return len(r.LogLikelihood) - 1
+	}
+	if once, tenfold := rounds(1), rounds(10); once != tenfold || once < 3 {
+		t.Errorf("%d rounds, and %d with ten times the same bags", once, tenfold)
+	}
+}
+
+// faltering is a classifier that an M-step makes worse before the next one makes it better, as training nets may.
+type faltering struct {
+	good  Fixed
+	steps int
+}
+
+func (f *faltering) Logits(out []float64) error {
+	if f.steps == 1 {
+		clear(out)
+		return nil
+	}
+	return f.good.Logits(out)
+}
+
+func (f *faltering) Fit(context.Context, []float64) error {
+	f.steps++
+	return nil
+}
+
+func TestRun_ALikelihoodThatFallsHasNotConverged(t *testing.T) {
+	_, z := problem()
+	scores := make(Fixed, len(z))
+	for i := range scores {
+		scores[i] = 4*float64(z[i]) - 2
+	}
+	r := run(t, &faltering{good: scores}, z, func(o *Options) { o.Rounds, o.Tolerance = 2, 1e-6 })
+	if l := r.LogLikelihood; len(l) != 3 || !(l[1] < l[0]) || !(l[2] > l[1]) || r.Converged {
+		t.Errorf("log likelihoods %v, converged %t: want a second round after the one that lost", l, r.Converged)
+	}
+}

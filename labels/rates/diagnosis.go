@@ -1,6 +1,9 @@
 package rates
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Diagnosis is something that a reader of a rate must know.
 type Diagnosis string
@@ -43,9 +46,52 @@ func (c Class) Usable() bool {
 // Trainable reports whether the rates are better to train with than none: they are the class's own, or a
 // class whose label is predicted at all is given nearly those of the others.
 func (c Class) Trainable() bool {
-	return !slices.ContainsFunc(c.Diagnoses, func(d Diagnosis) bool {
-		return d == TooFew || d == NotPredicted || d == AtLimit
-	})
+	return c.NotEstimated() == ""
+}
+
+// NotEstimated is why the class has no rates of its own and is given none; empty where it has.
+func (c Class) NotEstimated() Diagnosis {
+	for _, d := range c.Diagnoses {
+		if d == TooFew || d == NotPredicted || d == AtLimit {
+			return d
+		}
+	}
+	return ""
+}
+
+// WithoutRates is the class with unknown rates and intervals.
+func (c Class) WithoutRates() Class {
+	unknown := math.NaN()
+	c.Q01, c.Q01Interval, c.Q10, c.Q10Interval = unknown, Interval{unknown, unknown}, unknown, Interval{unknown, unknown}
+	return c
+}
+
+const (
+	// smallBelow is the number of labels of the rarer kind below which a class may be too small for rates of its own
+	// although the scores predict it.
+	smallBelow = 50
+	// goodAUC is the median over classes with rates of their own from which scores are taken to predict small classes
+	// too: in these a few wrong labels bring the AUC down to that of chance.
+	goodAUC = .8
+)
+
+// Small reports for each class whether it has no rates of its own for want of labels, while the scores predict it, or
+// predict the other classes well: the rates of all classes together may stand in.
+func (r *Result) Small() []bool {
+	var own []float64
+	for _, c := range r.Classes {
+		if c.Usable() {
+			own = append(own, float64(c.AUC))
+		}
+	}
+	slices.Sort(own)
+	good := len(own) > 0 && own[len(own)/2] >= goodAUC
+	small := make([]bool, len(r.Classes))
+	for i, c := range r.Classes {
+		rarer := min(c.Positives, r.Bags-c.Positives)
+		small[i] = !c.Usable() && rarer > 0 && rarer < smallBelow && (good || float64(c.AUC) >= leastAUC)
+	}
+	return small
 }
 
 func (c Class) diagnose(o Options, column column) []Diagnosis {

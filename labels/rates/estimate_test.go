@@ -251,3 +251,48 @@ func TestExp_AgreesWithTheLibrary(t *testing.T) {
 		t.Errorf("e^0 is %v", exp(0))
 	}
 }
+
+// Half of the quantile of chi-squared with one degree of freedom is what the target falls by at either end of an
+// interval: 3.841/2 for 95 %, 6.635/2 for 99 %.
+func TestInterval_EndsWhereTheProfileFallsByTheQuantile(t *testing.T) {
+	in := draw(61, 2000, 1, -1, 3, always(.3), always(.1))
+	columns, err := columnsOf(t.Context(), &in, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	class := estimate(t, in, nil).Classes[0]
+	m := model{class.Q01, class.Q10, class.A, class.B}
+	for confidence, quantile := range map[float64]float64{.95: 3.841459, .99: 6.634897} {
+		e := evidence{summarise(m, columns[0]).cells, DefaultOptions().MinSlope, confidence}
+		top, best := e.climb(m.parameters(), held{})
+		for _, which := range []int{rate01, rate10} {
+			ends := e.interval(m, which)
+			for _, end := range []float64{ends.Low, ends.High} {
+				at, fixed := top, held{}
+				at[which], fixed[which] = logit(end), true
+				_, there := e.climb(at, fixed)
+				near(t, "fall of the target at an end", best-there, quantile/2, .1)
+			}
+		}
+	}
+}
+
+// Classes with too few labels have no say in the pooled rates.
+func TestEstimate_RareClassesStayOutOfThePool(t *testing.T) {
+	const bags = 1500
+	clear := draw(71, bags, 2, -1, 3, always(.3), always(.1))
+	with := Input{Bags: bags, Classes: 4}
+	for i := range bags {
+		with.Scores = append(append(with.Scores, clear.Scores[2*i:2*i+2]...), clear.Scores[2*i], clear.Scores[2*i+1])
+		rare, common := uint8(0), uint8(1) // labels that nearly no bag has, and that nearly all have
+		if i < 5 {
+			rare, common = 1, 0
+		}
+		with.Labels = append(append(with.Labels, clear.Labels[2*i:2*i+2]...), rare, common)
+	}
+	alone, together := estimate(t, clear, nil), estimate(t, with, nil)
+	if alone.PooledQ01 != together.PooledQ01 || alone.PooledQ10 != together.PooledQ10 {
+		t.Errorf("pooled rates %g and %g, with two classes of 5 labels more %g and %g", alone.PooledQ01, alone.PooledQ10,
+			together.PooledQ01, together.PooledQ10)
+	}
+}

@@ -145,3 +145,18 @@ func lossOf(in Input, r *Result) (loss float64) {
 	}
 	return loss
 }
+
+// Where the labels would bear more, the floor of q10 ends at three times the mean of what was estimated.
+func TestFloors_OfIncorrectLabelsEndAtThreeTimesTheMean(t *testing.T) {
+	in := draw(51, 1000, 3, -1, .7, always(0), always(.005))
+	r := estimate(t, in, nil)
+	_, f, err := Raise(t.Context(), in, r, DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := 3 * meanOf(r, func(c Class) float64 { return c.Q10 })
+	if most >= maxFloor10 {
+		t.Fatalf("three times the mean is %g: this case is to show a mean that is low", most)
+	}
+	near(t, "floor of q10", f.Q10, most, 1e-9)
+}

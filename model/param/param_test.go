@@ -120,3 +120,16 @@ func TestViews_KeepTheFirstError(t *testing.T) {
 		t.Errorf("after rows that are not there: %v", v.Err)
 	}
 }
+
+// Convolutions read the copy in the device's own numbers where there is one.
+func TestParam_FilterIsTheCopyWhereThereIsOne(t *testing.T) {
+	p, _, _ := filter(t)
+	w := p.W
+	if got := p.Filter(); got != w {
+		t.Error("without a copy the filter is not the parameter itself")
+	}
+	p.Copy = new(tensor.Tensor)
+	if got := p.Filter(); got != p.Copy || p.W != w {
+		t.Error("the filter is not the copy")
+	}
+}

@@ -318,6 +318,41 @@ func TestStep_EveryPlaceOfDropoutIsInUse(t *testing.T) {
 	}
 }
 
+// Under one seed the masks stay, so that the gradient is that of a function that can be looked at: a small move of
+// a parameter along its gradient changes the loss by the gradient's length. A gradient that forgets a mask has
+// another length and another direction.
+func TestStep_GradientsGoThroughTheMasksOfDropout(t *testing.T) {
+	c := small()
+	c.Dropout = .5
+	n := newNet(t, openCPU(t, "", 1), c)
+	b, o := uneven(c), StepOptions{DropoutSeed: 3}
+	run(t, n, b, o)
+	all := gradients(t, n)
+	for _, p := range n.Params() {
+		length := 0.0
+		for _, g := range all[p.Name] {
+			length += float64(g) * float64(g)
+		}
+		length = math.Sqrt(length)
+		values, err := n.Values(p.W)
+		check(t, err)
+		lossAt := func(way float64) float64 {
+			moved := make([]float32, len(values))
+			for i, v := range values {
+				moved[i] = v + float32(way*float64(all[p.Name][i])/length)
+			}
+			check(t, n.SetValues(p, moved))
+			return run(t, n, b, o)
+		}
+		const h = 1e-2
+		slope := (lossAt(h) - lossAt(-h)) / (2 * h)
+		check(t, n.SetValues(p, values))
+		if !(length > 0) || !(math.Abs(slope-length) < 1e-3+1e-2*length) {
+			t.Errorf("along the gradient of %s the loss rises by %v, want the gradient's length, %v", p.Name, slope, length)
+		}
+	}
+}
+
 func TestStep_RefusesWhatDoesNotFit(t *testing.T) {
 	c := small()
 	c.Dropout = .5

@@ -1,0 +1,140 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/eval"
+	"nmn/labels"
+	"nmn/labels/rates"
+)
+
+// grid has two bags and three classes, a logit of its own in each cell.
+func grid() Input {
+	return Input{Bags: 2, Classes: 3, Logits: []float32{1, -2, 3, -4, 5, -6}, Labels: []uint8{0, 1, 0, 1, 0, 1},
+		Rates: &labels.Rates{Q01: []float64{.1, .2, .3}, Q10: []float64{.05, .1, .15}}}
+}
+
+// The record of changes names each cell with the label and the margin that it has, bag by bag.
+func TestCorrected_RecordsEachCellAsItIs(t *testing.T) {
+	in := grid()
+	found, err := Run(in, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := Decisions{}
+	for bag := range int32(2) {
+		for class := range int32(3) {
+			all[Cell{bag, class}] = Accept
+		}
+	}
+	fixed, changes, err := Corrected(in, all, nil, "")
+	if err != nil || !slices.Equal(fixed, []uint8{1, 0, 1, 0, 1, 0}) || len(changes) != 6 {
+		t.Fatalf("labels %d, %d changes, %v", fixed, len(changes), err)
+	}
+	for at, c := range changes {
+		i := slices.IndexFunc(found.Suspects, func(s Suspect) bool { return s.Bag == c.Bag && s.Class == c.Class })
+		if int(c.Bag) != at/3 || int(c.Class) != at%3 || c.Given != in.Labels[at] ||
+			c.Margin != found.Suspects[i].Margin {
+			t.Errorf("change %d is %+v, want that of bag %d and class %d, as %+v", at, c, at/3, at%3, found.Suspects[i])
+		}
+	}
+}
+
+func TestReadDecisionsFile_NamesTheFile(t *testing.T) {
+	in := small()
+	path := filepath.Join(t.TempDir(), "d.csv")
+	if _, err := ReadDecisionsFile(path, &in); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	for content, want := range map[string]string{"id,word,given,decision\nc,dog,0,accept\n": "",
+		"id,word,given,decision\nc,dog,1,accept\n": path + ":2: "} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := ReadDecisionsFile(path, &in)
+		if want == "" && (err != nil || len(d) != 1 || d[Cell{2, 1}] != Accept) ||
+			want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("%q: %v, %v", content, d, err)
+		}
+	}
+}
+
+// Classes with too few labels get the rates of all together, but never 0: that others have no noise makes them no
+// more certain.
+func TestFromEstimate_PooledRatesAreNeverZero(t *testing.T) {
+	own := rates.Class{Q01: .3, Q10: .2, A: 2, B: -1, AUC: .99, Positives: 400}
+	few := rates.Class{Q01: .7, Q10: .6, A: 3, B: 5, AUC: .99, Positives: 6, Diagnoses: []rates.Diagnosis{rates.TooFew}}
+	for _, c := range []struct{ pooled, want float64 }{{0, leastPooled}, {.2, .2}} {
+		var in Input
+		in.FromEstimate(&rates.Result{Bags: 1000, Classes: []rates.Class{own, few}, PooledQ01: c.pooled,
+			PooledQ10: c.pooled})
+		if in.IsPooled(0) || in.Rates.Q01[0] != .3 || in.Rates.Q10[0] != .2 || in.A[0] != 2 || in.B[0] != -1 {
+			t.Errorf("a class of its own rates: %+v", in)
+		}
+		if !in.IsPooled(1) || in.Rates.Q01[1] != c.want || in.Rates.Q10[1] != c.want || in.A[1] != 1 || in.B[1] != 0 {
+			t.Errorf("pooled rates of %g: %+v, want rates of %g and scores as they are", c.pooled, in, c.want)
+		}
+	}
+}
+
+func TestRun_OfASingleBagAndOfNone(t *testing.T) {
+	in := grid()
+	in.Bags, in.Logits, in.Labels = 1, in.Logits[:3], in.Labels[:3]
+	if r, err := Run(in, 0); err != nil || len(r.Suspects) != 3 {
+		t.Errorf("one bag: %v", err)
+	}
+	in.Bags, in.Logits, in.Labels = 0, nil, nil
+	if _, err := Run(in, 0); !errors.Is(err, eval.ErrShape) {
+		t.Errorf("no bag: %v", err)
+	}
+}
+
+func TestRank_RefusesListsOfDifferentLengths(t *testing.T) {
+	for _, n := range [][3]int{{2, 3, 3}, {3, 2, 3}, {3, 3, 2}, {3, 3, 4}} {
+		if _, err := Rank(make([]float32, n[0]), make([]uint8, n[1]), make([]uint8, n[2]), nil); !errors.Is(err,
+			eval.ErrShape) {
+			t.Errorf("lengths %d: %v", n, err)
+		}
+	}
+}
+
+// Calibration turns a score into the logit that the margin is made of, class by class.
+func TestRun_CalibratesByClass(t *testing.T) {
+	plain, calibrated := grid(), grid()
+	calibrated.A, calibrated.B = []float64{2, .5, 1}, []float64{-1, 0, 3}
+	for i, o := range plain.Logits {
+		plain.Logits[i] = float32(calibrated.A[i%3]*float64(o) + calibrated.B[i%3])
+	}
+	a, err := Run(plain, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Run(calibrated, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range a.Suspects {
+		if x, y := a.Suspects[i], b.Suspects[i]; x.Bag != y.Bag || x.Class != y.Class ||
+			math.Abs(x.Margin-y.Margin) > 1e-6 {
+			t.Errorf("suspect %d is %+v, and calibrated %+v", i, x, y)
+		}
+	}
+}
+
+// Names are written for people and for grep, not for a page.
+func TestWriteSuspectLines_KeepsNamesAsTheyAre(t *testing.T) {
+	in := small()
+	in.IDs[0] = "cats & <dogs>.jpg"
+	var b bytes.Buffer
+	if err := writeSuspectLines(&b, in, []Suspect{{Bag: 0, Class: 1, Given: 1}}); err != nil ||
+		!strings.HasPrefix(b.String(), `{"id":"cats & <dogs>.jpg",`) {
+		t.Errorf("%s, %v", &b, err)
+	}
+}

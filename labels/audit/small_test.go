@@ -1,0 +1,135 @@
+package audit
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"nmn/internal/rng"
+	"nmn/labels/rates"
+)
+
+// photographs draws a small set with scores that are nearly perfect: 108 bags of 20 classes, of which few bags have
+// one, and 5 % of the labels wrong.
+func photographs(seed uint64, bags, classes int) (Input, rates.Input) {
+	s := rng.New(seed)
+	in := Input{Bags: bags, Classes: classes}
+	for range bags {
+		for c := range classes {
+			y, o := uint8(0), s.Normal(-5, 1)
+			if s.Float64() < .02+.009*float64(c) {
+				y, o = 1, s.Normal(5, 1)
+			}
+			z := y
+			if s.Float64() < .05 {
+				z = 1 - y
+			}
+			in.Logits, in.Truth, in.Labels = append(in.Logits, float32(o)), append(in.Truth, y), append(in.Labels, z)
+		}
+	}
+	return in, rates.Input{Bags: bags, Classes: classes, Scores: in.Logits, Labels: in.Labels}
+}
+
+// audited estimates the rates of a set and audits it.
+func audited(t *testing.T, in *Input, scores rates.Input) *rates.Result {
+	t.Helper()
+	found, err := rates.Estimate(t.Context(), scores, rates.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.FromEstimate(found)
+	return found
+}
+
+// Classes of 5 to 12 labels have no rates of their own; without them half of what |z - p| finds would be lost.
+func TestFromEstimate_KeepsSmallClassesByPooledRates(t *testing.T) {
+	for seed := range uint64(3) {
+		in, scores := photographs(seed+1, 108, 20)
+		audited(t, &in, scores)
+		small := 0
+		for c := range in.Classes {
+			if in.IsPooled(c) {
+				small++
+			}
+		}
+		with, err := Judge(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for c := range in.Classes {
+			if in.IsPooled(c) {
+				in.Rates.Q01[c], in.Rates.Q10[c] = math.NaN(), math.NaN()
+			}
+		}
+		without, err := Judge(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if small < 3 || with.Difference.AP < .99 || with.Posterior.AP < .97 || without.Posterior.AP > .85 {
+			t.Errorf("%d small classes: AP %.3f with them, %.3f without, %.3f by |z - p|", small, with.Posterior.AP,
+				without.Posterior.AP, with.Difference.AP)
+		}
+	}
+}
+
+// The classes with rates of their own keep their suspects, in their order, with their probabilities.
+func TestFromEstimate_LargeClassesRankAsWithoutSmallOnes(t *testing.T) {
+	in, scores := photographs(2, 108, 20)
+	found := audited(t, &in, scores)
+	ofLarge := func(in Input) (all []Suspect) {
+		r, err := Run(in, .01)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range r.Suspects {
+			if found.Classes[s.Class].Usable() {
+				all = append(all, s)
+			}
+		}
+		return all
+	}
+	with := ofLarge(in)
+	in.Rates, in.Pooled = found.Rates(), nil
+	if without := ofLarge(in); len(with) < 50 || !slices.Equal(with, without) {
+		t.Errorf("%d suspects of large classes beside small ones, %d alone, in another order or of other probability",
+			len(with), len(without))
+	}
+}
+
+// Every form of the result marks what pooled rates have ranked, and no precision is claimed of it.
+func TestFromEstimate_MarksPooledRates(t *testing.T) {
+	in, scores := photographs(1, 108, 20)
+	audited(t, &in, scores)
+	result, err := Run(in, .5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Report{Input: in, Result: result}
+	own, pooled := 0, 0
+	for at, s := range r.Suspects {
+		switch f := in.Finding(at, s); {
+		case in.IsPooled(int(s.Class)) && f.Rates == PooledRates:
+			pooled++
+		case !in.IsPooled(int(s.Class)) && f.Rates == OwnRates:
+			own++
+		default:
+			t.Errorf("%+v is of a class with pooled rates: %v", f, in.IsPooled(int(s.Class)))
+		}
+	}
+	for c, s := range r.Summary(0).Classes {
+		if s.Pooled != in.IsPooled(c) {
+			t.Errorf("class %d: pooled %v", c, s.Pooled)
+		}
+	}
+	if own == 0 || pooled == 0 {
+		t.Fatalf("%d suspects by rates of their own, %d by pooled ones", own, pooled)
+	}
+	if err := r.Correct(Correction{Apply: true, Precision: .01, Labels: filepath.Join(t.TempDir(), "y.csv")}); err != nil {
+		t.Fatal(err)
+	}
+	if r.Outcome.Automatic != own {
+		t.Errorf("%d labels are corrected by rule, %d suspects are of classes with rates of their own",
+			r.Outcome.Automatic, own)
+	}
+}

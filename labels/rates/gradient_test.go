@@ -1,0 +1,155 @@
+package rates
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"nmn/eval"
+)
+
+// The gradient of the target is that of central differences, in each parameter and on both sides of the limits.
+func TestEvidence_GradientIsThatOfItsValue(t *testing.T) {
+	e := evidence{cells: []cell{{score: -3, present: 2, absent: 40}, {score: -.5, present: 5, absent: 9},
+		{score: 1, present: 12, absent: 6}, {score: 4, present: 30, absent: 3}}}
+	for _, m := range []model{{.2, .05, 1.2, -.4}, {.6, .3, .5, 2}, {.01, .001, 3, -3}} {
+		v := m.parameters()
+		g, information := e.gradient(v)
+		for i := range v {
+			const h = 1e-5
+			up, down := v, v
+			up[i], down[i] = v[i]+h, v[i]-h
+			if want := (e.value(up) - e.value(down)) / (2 * h); math.Abs(g[i]-want) > 1e-5*(1+math.Abs(want)) {
+				t.Errorf("%+v, parameter %d: %g, by differences %g", m, i, g[i], want)
+			}
+			if information[i][i] <= 0 {
+				t.Errorf("%+v, parameter %d: information %g", m, i, information[i][i])
+			}
+		}
+	}
+}
+
+// At its top the target is higher than a little way off in any direction.
+func TestEvidence_ClimbsToTheTop(t *testing.T) {
+	in := draw(5, 4000, 1, -1, 3, always(.3), always(.1))
+	columns, err := columnsOf(t.Context(), &in, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := model{.1, .02, 1, 0}
+	e := evidence{summarise(start, columns[0]).cells, DefaultOptions().MinSlope, .95}
+	top, best := e.climb(start.parameters(), held{})
+	if best <= e.value(start.parameters()) {
+		t.Errorf("the target is %g at the top, %g at the start", best, e.value(start.parameters()))
+	}
+	for i := range top {
+		for _, way := range []float64{-.05, .05} {
+			off := top
+			off[i] += way
+			if there := e.value(off); there > best {
+				t.Errorf("parameter %d by %g: %g, above the top of %g", i, way, there, best)
+			}
+		}
+	}
+}
+
+func TestEach_RunsEveryTaskOnceOnAsManyAsAllowed(t *testing.T) {
+	for _, c := range []struct{ tasks, workers, goroutines int }{{0, 3, 0}, {1, 3, 1}, {2, 3, 2}, {50, 3, 3}} {
+		var started atomic.Int32
+		var mutex sync.Mutex
+		var done []int
+		err := each(t.Context(), c.tasks, c.workers, func() func(int) {
+			started.Add(1)
+			return func(task int) {
+				mutex.Lock()
+				defer mutex.Unlock()
+				done = append(done, task)
+			}
+		})
+		slices.Sort(done)
+		if err != nil || len(done) != c.tasks || len(slices.Compact(done)) != c.tasks ||
+			int(started.Load()) != c.goroutines {
+			t.Errorf("%+v: %d goroutines did %d, %v", c, started.Load(), done, err)
+		}
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	err := each(cancelled, 100, 2, func() func(int) { return func(int) { cancel() } })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled by a task: %v", err)
+	}
+}
+
+func TestRaise_RefusesBadInput(t *testing.T) {
+	in := draw(1, 40, 2, 0, 2, always(.1), always(.1))
+	r := estimate(t, in, nil)
+	for name, c := range map[string]struct {
+		spoil func(in *Input, r *Result, o *Options)
+		cause error
+	}{
+		"NaN": {func(in *Input, _ *Result, _ *Options) {
+			in.Scores = slices.Clone(in.Scores)
+			in.Scores[3] = float32(math.NaN())
+		}, eval.ErrValue},
+		"labels":     {func(in *Input, _ *Result, _ *Options) { in.Labels = in.Labels[1:] }, eval.ErrShape},
+		"confidence": {func(_ *Input, _ *Result, o *Options) { o.Confidence = 1 }, eval.ErrValue},
+		"classes":    {func(_ *Input, r *Result, _ *Options) { r.Classes = r.Classes[1:] }, eval.ErrShape},
+	} {
+		bad, rates, o := in, *r, DefaultOptions()
+		c.spoil(&bad, &rates, &o)
+		if raised, _, err := Raise(t.Context(), bad, &rates, o); raised != nil || !errors.Is(err, c.cause) {
+			t.Errorf("%s: %v, want %v", name, err, c.cause)
+		}
+	}
+}
+
+// A report has the thresholds that go with the calibrated scores, floors on request, and how far the rates are from
+// the true ones where somebody knows these.
+func TestNewReport_OfDrawnLabels(t *testing.T) {
+	const q01, q10 = .3, .05
+	drawn, clean := draw(3, 6000, 2, -1, 3, always(q01), always(q10)), draw(3, 6000, 2, -1, 3, always(0), always(0))
+	in := &eval.Input{Bags: drawn.Bags, Classes: drawn.Classes, Scores: drawn.Scores, Logits: true,
+		Labels: drawn.Labels}
+	r, err := NewReport(t.Context(), in, false, DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Floor != nil || r.Truth != nil || r.MeanError != nil || len(r.Thresholds) != 2 {
+		t.Errorf("without floors and truth: %+v", r)
+	}
+	for _, threshold := range append(slices.Clone(r.Thresholds), r.Threshold) { // F1 is best below one half
+		if !(threshold > .2 && threshold < .5) {
+			t.Errorf("thresholds %g and %g, want probabilities of .2 to .5", r.Threshold, r.Thresholds)
+		}
+	}
+	in.Truth = clean.Labels
+	r, err = NewReport(t.Context(), in, true, DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Floor == nil || r.Classes[0].Q01 < r.Floor.Q01 || r.Classes[1].Q10 < r.Floor.Q10 {
+		t.Errorf("raised to %+v, rates %+v", r.Floor, r.Classes)
+	}
+	if r.Truth == nil || r.MeanError == nil || !(r.MeanError.Q01 < .1 && r.MeanError.Q10 < .05) {
+		t.Errorf("mean error %+v against %+v", r.MeanError, r.Truth)
+	}
+	in.Scores = in.Scores[1:]
+	if _, err := NewReport(t.Context(), in, false, DefaultOptions()); !errors.Is(err, eval.ErrShape) ||
+		!strings.Contains(err.Error(), "scores") {
+		t.Errorf("a score is missing: %v", err)
+	}
+}
+
+func TestMeanGap_LeavesOutWhatIsUnknown(t *testing.T) {
+	nan := math.NaN()
+	if got := meanGap([]float64{.1, nan, .5, .4}, []float64{.3, .2, nan, .3}); math.Abs(float64(got)-.15) > 1e-12 {
+		t.Errorf("mean distance %g, want .15", got)
+	}
+	if got := meanGap([]float64{nan}, []float64{.5}); !math.IsNaN(float64(got)) {
+		t.Errorf("of nothing: %g", got)
+	}
+}

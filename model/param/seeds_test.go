@@ -1,0 +1,30 @@
+package param
+
+import (
+	"fmt"
+	"testing"
+
+	"nmn/kernels/tensor"
+)
+
+// Each place with dropout has masks of its own, and all have others when the seed changes, as it does every epoch.
+func TestSeeds_DifferByPlaceAndSeed(t *testing.T) {
+	device := tensor.NewCPU(1, "")
+	defer func() { check(t, device.Close()) }()
+	arena := tensor.NewArena(device)
+	defer func() { check(t, arena.Close()) }()
+	s, err := NewSeeds(arena, []string{"fc6", "fc7"})
+	check(t, err)
+	seen := map[string]string{}
+	for _, seed := range []uint64{1, 2, 3} {
+		check(t, s.Upload(device, seed))
+		check(t, s.Upload(device, seed)) // which changes nothing
+		for place, words := range s.Of {
+			name, value := fmt.Sprintf("place %d with seed %d", place, seed), fmt.Sprint(words.Int32s())
+			if other, ok := seen[value]; ok {
+				t.Errorf("%s has the seed of %s", name, other)
+			}
+			seen[value] = name
+		}
+	}
+}
