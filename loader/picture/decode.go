@@ -19,8 +19,8 @@ import (
 // take them.
 //
 // A picture of more than maxPixels pixels is refused on its header, before memory is taken for it,
-// and so is one whose file is too short to hold as many pixels as its header says. All errors wrap
-// ErrCorrupt; pic is then undefined.
+// and so is one whose file is too short to hold as many pixels as its header says, or a JPEG of more than
+// 256 scans. All errors wrap ErrCorrupt; pic is then undefined.
 func Decode(data []byte, pic *Picture, maxPixels int) (err error) {
 	defer func() { // a fault of a decoder must cost one picture, not the training run
 		if fault := recover(); fault != nil {
@@ -35,7 +35,7 @@ func Decode(data []byte, pic *Picture, maxPixels int) (err error) {
 		return fmt.Errorf("%w: not a JPEG, PNG or GIF file: %d bytes that start with %x",
 			ErrCorrupt, len(data), data[:min(8, len(data))])
 	}
-	if format.name == jpegFormat && pic.Decoder != DecoderStd {
+	if format.name == jpegFormat {
 		if done, err := pic.decodeJPEG(data, format, maxPixels); done {
 			return err
 		}
@@ -47,6 +47,7 @@ func Decode(data []byte, pic *Picture, maxPixels int) (err error) {
 	if err := format.check(data, header.Width, header.Height, maxPixels); err != nil {
 		return err
 	}
+	pic.take(header.Width, header.Height, format.bytesPerPixel)
 	decoded, err := format.decode(bytes.NewReader(data))
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrCorrupt, format.name, err)
@@ -87,6 +88,8 @@ type fileFormat struct {
 	header     func(*bytes.Reader) (image.Config, error)
 	decode     func(*bytes.Reader) (image.Image, error)
 	leastBytes func(data []byte, pixels int64) int64
+	// bytesPerPixel is what the decoder of the standard library takes at most, with the pixels of the picture.
+	bytesPerPixel int
 }
 
 const jpegFormat = "JPEG"
@@ -98,12 +101,14 @@ var fileFormats = [...]fileFormat{
 		func(r *bytes.Reader) (image.Image, error) { return jpeg.Decode(r) },
 		// One bit at least codes the mean of each block of 8×8 pixels.
 		func(_ []byte, pixels int64) int64 { return pixels / 64 / 8 },
+		stdJPEGBytes,
 	},
 	{
 		"PNG", "\x89PNG\r\n\x1a\n",
 		func(r *bytes.Reader) (image.Config, error) { return png.DecodeConfig(r) },
 		func(r *bytes.Reader) (image.Image, error) { return png.Decode(r) },
 		pngLeastBytes,
+		pngBytes,
 	},
 	{
 		"GIF", "GIF8",
@@ -111,6 +116,7 @@ var fileFormats = [...]fileFormat{
 		func(r *bytes.Reader) (image.Image, error) { return gif.Decode(r) },
 		// The frame may be smaller than the screen, whose size the header gives.
 		func([]byte, int64) int64 { return 0 },
+		gifBytes,
 	},
 }
 

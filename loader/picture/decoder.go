@@ -52,6 +52,12 @@ type jpegDecoders struct {
 // decodeJPEG decodes a JPEG file by the decoder of the picture. done is false where the file is of a kind
 // that is left to image/jpeg.
 func (p *Picture) decodeJPEG(data []byte, format fileFormat, maxPixels int) (done bool, err error) {
+	if err := jpeg.CheckScans(data); err != nil {
+		return true, fmt.Errorf("%w: %s: %w", ErrCorrupt, format.name, err)
+	}
+	if p.Decoder == DecoderStd {
+		return false, nil
+	}
 	if p.Decoder == DecoderTurbo {
 		if p.jpeg.turbo == nil {
 			if p.jpeg.turbo, err = turbo.New(); err != nil {
@@ -75,6 +81,7 @@ func (p *Picture) decodeJPEGBy(d jpegDecoder, data []byte, format fileFormat, ma
 		if err := format.check(data, width, height, maxPixels); err != nil {
 			return err
 		}
+		p.take(width, height, ownJPEGBytes)
 		p.Resize(width, height)
 		err = d.Decode(p.Pix)
 	}

@@ -20,8 +20,10 @@ type Picture struct {
 	Pix           []uint8
 	Level         simd.Level // of the instructions that convert it; no pixel depends on it
 	Decoder       Decoder    // of JPEG files; the zero value is DecoderGo
+	Room          *Room      // that decoders share; nil for no bound. Release gives back what a picture takes of it
 
-	jpeg jpegDecoders
+	jpeg  jpegDecoders
+	taken int64 // bytes of Room
 }
 
 // Resize sets the size, keeping the buffer where it is large enough. Pixels are not cleared.

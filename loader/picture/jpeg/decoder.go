@@ -13,12 +13,7 @@ var ErrUnsupported = errors.New("this kind of JPEG is not decoded here")
 
 var errNoQuantisation = errors.New("a quantisation table is missing")
 
-const (
-	maxComponents = 3
-	// maxScans bounds the work that a small file can ask for: each scan of a progressive file goes over all
-	// blocks. Encoders write about ten.
-	maxScans = 256
-)
+const maxComponents = 3
 
 // Decoder decodes files one after the other. The zero Decoder is ready and computes in Go. It is not safe
 // for concurrent use.

@@ -32,7 +32,7 @@ func (d *Decoder) scanHeader(body []byte) error {
 		return errors.New("a scan before the frame header")
 	}
 	if d.scans++; d.scans > maxScans {
-		return fmt.Errorf("more than %d scans", maxScans)
+		return errScans
 	}
 	if len(body) < 6 || len(body) != 4+2*int(body[0]) || int(body[0]) > d.components {
 		return fmt.Errorf("a scan header of %d bytes", len(body))
