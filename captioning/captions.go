@@ -1,30 +1,31 @@
 package captioning
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"nmn/eval/caption"
+	"nmn/internal/input"
 	"nmn/loader/annotation"
 )
 
 // ReadCaptions reads the captions of clips in any form: the annotations of MSR-VTT, which may be compressed, or one
 // of those that caption.Read takes. split chooses among the clips of MSR-VTT; empty takes all.
-func ReadCaptions(path, split string) (_ *caption.Captions, err error) {
-	msrvtt, err := annotation.IsMSRVTT(path)
+func ReadCaptions(ctx context.Context, path, split string) (_ *caption.Captions, err error) {
+	msrvtt, err := annotation.IsMSRVTT(ctx, path)
 	switch {
 	case err != nil:
 		return nil, err
 	case msrvtt:
-		return readMSRVTT(path, split)
+		return readMSRVTT(ctx, path, split)
 	case strings.EqualFold(filepath.Ext(path), ".gz"):
 		return nil, fmt.Errorf("captions %q: only those of MSR-VTT may be compressed: unpack the file", path)
 	}
-	f, err := os.Open(path)
+	f, err := input.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -32,8 +33,8 @@ func ReadCaptions(path, split string) (_ *caption.Captions, err error) {
 	return caption.Read(filepath.Base(path), f)
 }
 
-func readMSRVTT(path, split string) (*caption.Captions, error) {
-	m, err := annotation.ReadMSRVTT(path)
+func readMSRVTT(ctx context.Context, path, split string) (*caption.Captions, error) {
+	m, err := annotation.ReadMSRVTT(ctx, path)
 	if err != nil {
 		return nil, err
 	}

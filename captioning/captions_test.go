@@ -24,7 +24,7 @@ func TestReadCaptions_RefusesWhatItCannotUnpack(t *testing.T) {
 	if err := errors.Join(z.Close(), os.WriteFile(path, packed.Bytes(), 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadCaptions(path, ""); err == nil || !strings.Contains(err.Error(), "unpack the file") {
+	if _, err := ReadCaptions(t.Context(), path, ""); err == nil || !strings.Contains(err.Error(), "unpack the file") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -51,7 +51,7 @@ func TestWriteCounts_ReadsBackAsFrames(t *testing.T) {
 	if err := WriteCounts(dir, given, rest, words); err != nil {
 		t.Fatal(err)
 	}
-	f, err := OpenFrames(FrameFiles{Features: filepath.Join(dir, "counts.npy"),
+	f, err := OpenFrames(t.Context(), FrameFiles{Features: filepath.Join(dir, "counts.npy"),
 		Clips: filepath.Join(dir, "counts.csv")})
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestWriteCounts_ReadsBackAsFrames(t *testing.T) {
 			t.Errorf("clip %s: %v (%v), want %v", f.ID(clip), row, err, want)
 		}
 	}
-	left, err := ReadCaptions(filepath.Join(dir, CaptionsFile), "")
+	left, err := ReadCaptions(t.Context(), filepath.Join(dir, CaptionsFile), "")
 	if err != nil || len(left.IDs) != 2 || !slices.Equal(left.Of["b"], []string{"two cats"}) {
 		t.Errorf("captions to say %v (%v)", left, err)
 	}
@@ -82,12 +82,13 @@ func TestWriteScenes_ReadsBackAsClips(t *testing.T) {
 	if err := WriteScenes(dir, config, captions); err != nil {
 		t.Fatal(err)
 	}
-	f, err := OpenFrames(FrameFiles{Features: filepath.Join(dir, "truth.npy"), Clips: filepath.Join(dir, "truth.csv")})
+	f, err := OpenFrames(t.Context(), FrameFiles{Features: filepath.Join(dir, "truth.npy"),
+		Clips: filepath.Join(dir, "truth.csv")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	read, err := ReadCaptions(filepath.Join(dir, CaptionsFile), "")
+	read, err := ReadCaptions(t.Context(), filepath.Join(dir, CaptionsFile), "")
 	if err != nil {
 		t.Fatal(err)
 	}

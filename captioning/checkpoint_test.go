@@ -59,6 +59,8 @@ func TestResume_RefusesWhatIsOfAnotherRunAndSaysWhat(t *testing.T) {
 		"model has dropout = 0, this one 0.5": {func(r *rig) { r.dropout = .5 }, train.ErrOtherModel},
 		"10 clips with 15 captions": {func(r *rig) { r.source = func(s *reel) Source { s.clips = 9; return s } },
 			train.ErrOtherRun},
+		"15 captions (":        {func(r *rig) { r.source = func(s *reel) Source { return oneFrame{s} } }, train.ErrOtherRun},
+		"these are 10 with 15": {func(r *rig) { r.source = func(s *reel) Source { return reworded{s} } }, train.ErrOtherRun},
 		`word 2 is "one" in one of 8 words and`: {func(r *rig) { r.words = strings.Fields("a 1 2 3 4 is shown now") },
 			ErrOtherWords},
 	} {
@@ -71,6 +73,32 @@ func TestResume_RefusesWhatIsOfAnotherRunAndSaysWhat(t *testing.T) {
 	}
 }
 
+// oneFrame is a reel whose clips are cut to their first frame, reworded one with other captions of the same length.
+type oneFrame struct{ *reel }
+type reworded struct{ *reel }
+
+func (oneFrame) FrameCount(int) int { return 1 }
+
+func (r reworded) Captions(clip int) (captions [][]int32) {
+	for _, words := range r.reel.Captions(clip) {
+		words = slices.Clone(words)
+		slices.Reverse(words)
+		captions = append(captions, words)
+	}
+	return captions
+}
+
+func TestResume_DamagedCheckpointWithoutOneBeforeNamesHowToBeginAnew(t *testing.T) {
+	path := trained(t, newRig())
+	check(t, os.RemoveAll(filepath.Join(filepath.Dir(path), train.PreviousName)))
+	check(t, os.Truncate(path, 1000))
+	r := newRig()
+	if err := r.trainer(t).Resume(path); !errors.Is(err, train.ErrCorrupt) ||
+		!strings.Contains(err.Error(), "To begin anew, remove it and resume: ") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestResume_LimitsAndIntervalsMayChange(t *testing.T) {
 	path := trained(t, newRig())
 	r := newRig()
@@ -80,11 +108,13 @@ func TestResume_LimitsAndIntervalsMayChange(t *testing.T) {
 	if result := run(t, trainer); result.Position.Step != 20 {
 		t.Errorf("ended at step %d, want 20", result.Position.Step)
 	}
-	r.config.Schedule = train.Cosine
-	longer := newRig()
-	longer.config.Schedule = train.Cosine
-	longer.config.Epochs = 4
-	if err := longer.trainer(t).Resume(path); !errors.Is(err, train.ErrOtherRun) {
+	cosine := newRig()
+	cosine.config.Schedule = train.Cosine
+	path = trained(t, cosine)
+	check(t, cosine.trainer(t).Resume(path))
+	cosine.config.Epochs = 4
+	if err := cosine.trainer(t).Resume(path); !errors.Is(err, train.ErrOtherRun) || !strings.Contains(err.Error(),
+		"epochs is 3, this one 4") {
 		t.Errorf("a cosine over another number of epochs: %v", err)
 	}
 }
@@ -214,15 +244,15 @@ func TestKilledAtRandomAndResumed_FilesEqualTheUnbrokenOnes(t *testing.T) {
 	if killed == 0 {
 		t.Log("no process was killed before it ended")
 	}
-	for _, name := range []string{train.LastName, train.BestName} {
+	for _, name := range []string{train.LastName, train.PreviousName, train.BestName} {
 		want, err := os.ReadFile(filepath.Join(unbroken, name))
 		check(t, err)
 		if got, err := os.ReadFile(filepath.Join(directory, name)); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s differs after %d kills: %d bytes, unbroken %d, %v", name, killed, len(got), len(want), err)
 		}
 	}
-	if entries, err := os.ReadDir(directory); err != nil || len(entries) != 2 {
-		t.Errorf("files %v, %v: want two", entries, err)
+	if entries, err := os.ReadDir(directory); err != nil || len(entries) != 3 {
+		t.Errorf("files %v, %v: want three", entries, err)
 	}
 }
 

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"nmn/internal/input"
 )
 
 // maxClipFrames bounds the frames of a clip.
@@ -16,7 +17,7 @@ const maxClipFrames = 10_000
 
 // readClipRows reads which rows of a file of features are the frames of which clip, see parseClipRows.
 func readClipRows(path string, rows int) (clips []clipRows, err error) {
-	file, err := os.Open(path)
+	file, err := input.OpenFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("clips: %w", err)
 	}

@@ -31,6 +31,9 @@ type Config struct {
 	// CheckpointSteps is the interval of saving within an epoch, 0 for none. The end of an epoch, an
 	// interruption and a new best are saved in any case.
 	CheckpointSteps int `yaml:"checkpoint_steps" json:"checkpoint_steps"`
+	// CheckpointMinutes is the most time between two checkpoints, 0 for no limit: the first step that ends later is
+	// followed by one. Checkpoints do not name it: it changes nothing in them.
+	CheckpointMinutes float64 `yaml:"checkpoint_minutes" json:"-"`
 	// Patience ends training after so many validations without a new best; 0 trains to the limit.
 	Patience int `yaml:"patience" json:"patience"`
 }
@@ -40,7 +43,8 @@ func DefaultConfig() Config {
 	return Config{Seed: 1, Epochs: 30, Batch: 32,
 		UpdateConfig: train.UpdateConfig{Optimizer: train.Adam, Momentum: .9, Beta1: .9, Beta2: .999, Epsilon: 1e-8},
 		RateConfig:   train.RateConfig{LearningRate: 1e-3, Schedule: train.Constant, StepEvery: 2000, StepFactor: .5},
-		ClipNorm:     5, LogSteps: 50, ValidateEpochs: 1, CheckpointSteps: 1000, Patience: 5}
+		ClipNorm:     5, LogSteps: 50, ValidateEpochs: 1, CheckpointSteps: 1000,
+		CheckpointMinutes: train.DefaultCheckpointMinutes, Patience: 5}
 }
 
 // Steps is the number of updates of a training whose epochs have so many batches, if patience does not end it.
@@ -66,6 +70,8 @@ func (c Config) Validate() error {
 		}
 	}
 	switch {
+	case !(c.CheckpointMinutes >= 0 && c.CheckpointMinutes <= most):
+		return fmt.Errorf("captioning: checkpoint_minutes is %g, want 0 to %d", c.CheckpointMinutes, most)
 	case c.Epochs == 0 && c.MaxSteps == 0:
 		return fmt.Errorf("captioning: epochs and max_steps are both 0: training needs a limit")
 	case c.Patience > 0 && c.ValidateEpochs == 0:

@@ -1,6 +1,7 @@
 package captioning
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -50,8 +51,8 @@ type clipRows struct {
 }
 
 // OpenFrames opens the files and checks that they fit each other.
-func OpenFrames(o FrameFiles) (*FrameFile, error) {
-	table, err := features.Open(features.Options{Features: o.Features, Array: o.Array, IDs: o.IDs, Unlabelled: true})
+func OpenFrames(ctx context.Context, o FrameFiles) (*FrameFile, error) {
+	table, err := features.Open(ctx, features.Options{Features: o.Features, Array: o.Array, IDs: o.IDs, Unlabelled: true})
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func writeText(t testing.TB, name, content string) string {
 
 func openFrames(t testing.TB, o FrameFiles) *FrameFile {
 	t.Helper()
-	f, err := OpenFrames(o)
+	f, err := OpenFrames(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,8 +81,8 @@ func TestOpenFrames_RowsOfClips(t *testing.T) {
 
 func TestOpenFrames_RowsThatAreClips(t *testing.T) {
 	f := openFrames(t, FrameFiles{Features: writeRows(t, 2, 6), IDs: []string{"a", "b"}, PerRow: 3})
-	if f.Clips() != 2 || f.Frames() != 3 || f.Width() != 2 {
-		t.Fatalf("%d clips of %d frames of %d", f.Clips(), f.Frames(), f.Width())
+	if f.Clips() != 2 || f.Frames() != 3 || f.FrameCount(1) != 3 || f.Width() != 2 {
+		t.Fatalf("%d clips of %d frames of %d, the second has %d", f.Clips(), f.Frames(), f.Width(), f.FrameCount(1))
 	}
 	if got := readClip(t, f, 1); got[0] != 1 || got[5] != 1.5 {
 		t.Errorf("clip b: %v", got)
@@ -109,7 +109,7 @@ func TestOpenFrames_NamesWhatIsWrong(t *testing.T) {
 		"wrong number of fields":              {Features: x, Clips: clips("clip,first,rows\na,1\n")},
 		"at most 10000":                       {Features: x, Clips: clips("clip,first,rows\na,0,10001\n")},
 	} {
-		f, err := OpenFrames(o)
+		f, err := OpenFrames(t.Context(), o)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

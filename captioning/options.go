@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"nmn/model/s2vt"
 )
@@ -19,8 +20,10 @@ type Options struct {
 	// Validate gives the CIDEr of the net's captions for a validation set; the largest one wins. It may run
 	// the net and must not change it. Nil for no validation.
 	Validate func(context.Context, *s2vt.Net) (float64, error)
-	// Directory holds the checkpoints last.safetensors and best.safetensors; empty for none.
+	// Directory holds the checkpoints last.safetensors, previous.safetensors and best.safetensors; empty for none.
 	Directory string
+	// Clock tells the time for Config.CheckpointMinutes; nil for time.Now.
+	Clock     func() time.Time
 	Observers []Observer
 }
 

@@ -58,3 +58,23 @@ func TestOrder_DependsOnSeedAndEpoch(t *testing.T) {
 		t.Error("another epoch or seed gives the same order")
 	}
 }
+
+// Both draws of an order are new in every epoch: which pairs stand together, and the order of the batches.
+func TestOrder_EveryEpochDrawsPairsAndBatches(t *testing.T) {
+	all := mixed(100)
+	batches := func(o order) (places []int) {
+		for batch := range o.count() {
+			places = append(places, o.batches.At(batch))
+		}
+		return places
+	}
+	for seed := range uint64(3) {
+		one, two := newOrder(all, 8, seed, 1), newOrder(all, 8, seed, 2)
+		if slices.Equal(one.pairs, two.pairs) {
+			t.Errorf("seed %d: the same pairs stand together in both epochs", seed)
+		}
+		if slices.Equal(batches(one), batches(two)) {
+			t.Errorf("seed %d: the batches of both epochs come in the same order", seed)
+		}
+	}
+}

@@ -14,7 +14,7 @@ import (
 // train.ErrOtherRun, ErrOtherWords or train.ErrCorrupt; after one that does not, the net may have been
 // changed in part.
 func (t *Trainer) Resume(path string) error {
-	return frame.With(path, func(c *Checkpoint, file *safetensors.File) error {
+	return frame.Resume(path, func(c *Checkpoint, file *safetensors.File) error {
 		if err := t.sameRun(c); err != nil {
 			return err
 		}

@@ -37,21 +37,21 @@ func captionsOf(lines ...string) *caption.Captions {
 
 func TestJoin_ByIdentifiers(t *testing.T) {
 	w, _ := buildWords(t, WordOptions{}, "a dog", "cat")
-	s, err := Join(memoryClips("xyz"), captionsOf("z:a dog", "x:cat", "z:", "z:A wolf!", "y:a a a a"), w,
-		JoinOptions{MaxWords: 3, Partial: true})
+	captions := captionsOf("z:a dog", "x:cat", "z:", "z:A wolf!", "z:a dog and a cat", "y:a a a a")
+	s, err := Join(memoryClips("xyz"), captions, w, JoinOptions{MaxWords: 3, Partial: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.Clips() != 2 || s.ID(1) != "z" || s.Pairs() != 3 ||
-		s.Left.String() != "1 clips without captions, 1 captions without a word, 1 captions that are too long" {
+		s.Left.String() != "1 clips without captions, 1 captions without a word, 2 captions that are too long" {
 		t.Errorf("%d clips, %d pairs, left out: %v", s.Clips(), s.Pairs(), s.Left)
 	}
 	if got := fmt.Sprint(s.Captions(1)); got != fmt.Sprint([][]int32{w.Append(nil, []string{"a", "dog"}),
 		w.Append(nil, []string{"a", "wolf"})}) {
 		t.Errorf("captions of z: %v", got)
 	}
-	if got := s.References(1); !slices.Equal(got, []string{"a dog", "A wolf!"}) {
-		t.Errorf("references of z: %q", got)
+	if got := s.References(1); !slices.Equal(got, []string{"a dog", "A wolf!", "a dog and a cat"}) {
+		t.Errorf("references of z: %q, want those too that are too long to learn", got)
 	}
 	if got := readClip(t, s.Subset([]int{1}), 0); got[0] != 2 {
 		t.Errorf("features of z: %v", got)

@@ -62,7 +62,7 @@ func (t *Trainer) learn(e *StepDone) (err error) {
 	if e.GradNorm, err = t.optimizer.Measure(e.LearningRate); err != nil {
 		return t.failed(e, err)
 	}
-	if broken := e.NonFinite(); broken != nil {
+	if broken := t.optimizer.NonFinite(&e.Progress); broken != nil {
 		broken.IDs = t.clips()
 		return broken
 	}

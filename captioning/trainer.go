@@ -23,8 +23,9 @@ type Trainer struct {
 	at      Position
 	saved   Position // of last.safetensors as this process knows it
 	keeper  train.Keeper
-	order   order // of the epoch
-	ordered int   // which epoch that is, 0 for none
+	replace train.ReplaceFunc[Checkpoint] // writes checkpoints
+	order   order                         // of the epoch
+	ordered int                           // which epoch that is, 0 for none
 
 	batch   s2vt.Batch
 	buffers [][]float32 // features of each place of a batch
@@ -40,7 +41,8 @@ func New(o Options) (*Trainer, error) {
 		return nil, err
 	}
 	t := &Trainer{Options: o, data: identify(o.Data), pairs: pairsOf(o.Data), at: Position{Epoch: 1},
-		keeper: train.NewKeeper(o.Directory, 1, false, frame.StepOf)}
+		replace: frame.Replace, keeper: train.NewKeeper(train.KeeperOptions{Directory: o.Directory, Count: 1,
+			Minutes: o.Config.CheckpointMinutes, Clock: o.Clock, Step: frame.StepOf})}
 	t.steps = t.Config.Steps(t.Batches())
 	t.schedule = train.NewSchedule(t.Config.RateConfig, t.steps)
 	if o.Directory != "" {
@@ -119,8 +121,8 @@ func (t *Trainer) run(ctx context.Context) error {
 		if err := t.step(); err != nil {
 			return err
 		}
-		if every := t.Config.CheckpointSteps; every > 0 && t.at.Step%every == 0 {
-			if err := t.save(); err != nil {
+		if every := t.Config.CheckpointSteps; every > 0 && t.at.Step%every == 0 || t.keeper.Due() {
+			if err := t.trySave(); err != nil {
 				return err
 			}
 		}
@@ -139,7 +141,7 @@ func (t *Trainer) endEpoch(ctx context.Context) error {
 	t.reportEpoch()
 	t.at = Position{Epoch: t.at.Epoch + 1, Step: t.at.Step, Validated: t.at.Validated, Stale: t.at.Stale}
 	t.started = time.Now()
-	return t.save()
+	return t.trySave()
 }
 
 // end validates what has changed since the last validation, and saves.

@@ -73,6 +73,7 @@ type rig struct {
 func newRig() rig {
 	c := DefaultConfig()
 	c.Batch, c.Epochs, c.LearningRate, c.ValidateEpochs, c.CheckpointSteps, c.Patience = 4, 3, .01, 0, 0, 0
+	c.CheckpointMinutes = 0
 	return rig{threads: 2, config: c}
 }
 

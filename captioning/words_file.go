@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
 	"nmn/internal/durable"
+	"nmn/internal/input"
 )
 
 // ErrFormat is wrapped by all errors about the form of a file.
@@ -43,7 +43,7 @@ func (w *Words) WriteFile(path string) error {
 
 // ReadWords reads a file that WriteFile has written, see ParseWords.
 func ReadWords(path string) (*Words, error) {
-	f, err := os.Open(path)
+	f, err := input.OpenFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("caption vocabulary: %w", err)
 	}

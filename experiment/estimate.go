@@ -33,7 +33,7 @@ func (g *Grid) Estimate(ctx context.Context, s *run.Session) (time.Duration, err
 				one.Steps += one.Steps / c.Train.Stage1Epochs * settings.ExtraEpochs(g.needed())
 			}
 			// Evaluations go forward only, a third of a step.
-			perPicture := one.Step.Seconds() / float64(c.Train.Batch(mil)*c.Train.Accumulate)
+			perPicture := one.Step.Seconds() / float64(one.Bags)
 			judged := c.Data.TrainSize + c.Data.ValidationSize + c.Data.TestSize
 			if c.EachEpoch {
 				judged *= max(c.Train.Epochs(arm.Stage), 1)
@@ -42,7 +42,7 @@ func (g *Grid) Estimate(ctx context.Context, s *run.Session) (time.Duration, err
 			if c.ByFrame() {
 				evaluated *= max(1, c.Data.Frames)
 			}
-			total += one.Step.Seconds()*float64(one.Steps) + perPicture/3*float64(evaluated)
+			total += one.Total().Seconds() + perPicture/3*float64(evaluated)
 		}
 	}
 	const reserve = 1.15 // steps in a row are slower than a few fast ones

@@ -31,6 +31,7 @@ type Grid struct {
 	Rename func(text string) string
 
 	heading string // of the noise level and seed in progress, until it has been said
+	reused  int    // runs that were complete
 }
 
 // New returns an experiment of the paper's arms without MIL, at the noise of the configuration and with seed 1, whose

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -14,7 +15,7 @@ import (
 
 // Run trains everything that is not complete yet, and writes the tables and the page of the experiment. The session
 // is of the experiment's configuration.
-func (g *Grid) Run(ctx context.Context, s *run.Session) (*Outcome, error) {
+func (g *Grid) Run(ctx context.Context, s *run.Session) (o *Outcome, err error) {
 	plain, err := s.Prepare(ctx)
 	if err != nil {
 		return nil, err
@@ -23,7 +24,12 @@ func (g *Grid) Run(ctx context.Context, s *run.Session) (*Outcome, error) {
 		g.Arms = recipe.PaperArms()
 	}
 	s.TellCost(g.Arms...)
-	runs, err := g.Train(ctx, s)
+	release, err := s.Lock(g.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	runs, err := g.train(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -32,13 +38,23 @@ func (g *Grid) Run(ctx context.Context, s *run.Session) (*Outcome, error) {
 
 // Train trains everything that is not complete yet, and returns the runs that were asked for, in the order in which
 // they are trained.
-func (g *Grid) Train(ctx context.Context, s *run.Session) ([]report.Run, error) {
+func (g *Grid) Train(ctx context.Context, s *run.Session) (runs []report.Run, err error) {
+	release, err := s.Lock(g.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	return g.train(ctx, s)
+}
+
+func (g *Grid) train(ctx context.Context, s *run.Session) ([]report.Run, error) {
 	g.Config = s.Config
-	if err := run.PrepareFolder(g.Dir, &g.Config); err != nil {
+	if err := s.PrepareFolder(ctx, g.Dir, append(TableFiles(), run.IndexFile)...); err != nil {
 		return nil, err
 	}
 	clean := s.Data
 	defer func() { s.Data = clean }()
+	g.reused = 0
 	var runs []report.Run
 	levels := g.levels()
 	groups := len(levels) * len(g.Seeds)
@@ -60,6 +76,11 @@ func (g *Grid) Train(ctx context.Context, s *run.Session) ([]report.Run, error) 
 				runs = append(runs, some...)
 			}
 		}
+	}
+	if g.reused > 0 {
+		of := groups * len(g.mils()) * len(g.needed())
+		s.Tell(run.Message{Text: fmt.Sprintf("%s: %d of %d runs are complete; their results are shown, and they were not trained again",
+			g.Dir, g.reused, of), Always: true})
 	}
 	return runs, nil
 }
@@ -104,6 +125,7 @@ func (g *Grid) arm(ctx context.Context, s *run.Session, c run.Config, level nois
 		}
 		s.Log.Info("arm done", "dir", dir, "reused", reused, "seconds", o.Seconds)
 		if reused {
+			g.reused++
 			s.Tell(run.Message{Text: dir + " is complete: not run again", Detail: true})
 		}
 		if slices.Contains(g.Arms, name) {

@@ -20,12 +20,23 @@ type shownTable struct {
 	details bool
 }
 
+// formats are those of the tables in the folder of an experiment.
+var formats = [...]struct {
+	format report.Format
+	name   string
+}{{report.Markdown, "table.md"}, {report.CSV, "table.csv"}, {report.JSON, "table.json"}}
+
+// TableFiles are the names of the files of tables.
+func TableFiles() (names []string) {
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return names
+}
+
 // WriteTables writes the tables of an experiment to its folder in all formats; CSV has a header and thus one table.
 func WriteTables(dir string, tables []*report.Table) error {
-	for _, file := range []struct {
-		format report.Format
-		name   string
-	}{{report.Markdown, "table.md"}, {report.CSV, "table.csv"}, {report.JSON, "table.json"}} {
+	for _, file := range formats {
 		of := tables
 		if file.format == report.CSV {
 			of = tables[:1]
@@ -60,7 +71,7 @@ func (g *Grid) write(ctx context.Context, s *run.Session, runs []report.Run) (*O
 	for _, t := range o.shown {
 		o.Tables = append(o.Tables, t.Table)
 	}
-	if err := WriteTables(g.Dir, o.Tables); err != nil {
+	if err := s.Save(ctx, func() error { return WriteTables(g.Dir, o.Tables) }); err != nil {
 		return nil, err
 	}
 	return o, g.writeIndex(ctx, s, runs, o.shown, o.Tables)
@@ -93,7 +104,7 @@ func (g *Grid) writeIndex(ctx context.Context, s *run.Session, runs []report.Run
 	if err := page.Write(&b); err != nil {
 		return fmt.Errorf("page of the experiment: %w", err)
 	}
-	return durable.Save(filepath.Join(g.Dir, run.IndexFile), b.Bytes())
+	return s.Save(ctx, func() error { return durable.Save(filepath.Join(g.Dir, run.IndexFile), b.Bytes()) })
 }
 
 // summaries are the main measures of the tables, and of the first what else is worth knowing.

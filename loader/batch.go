@@ -144,10 +144,15 @@ func (b *Batch) read(w *worker, i int) {
 func (b *Batch) readPicture(w *worker, i int) error {
 	l, job := b.home, &b.job
 	f, size := job.frames[i], l.canvasBytes()
-	if err := l.source.Read(w.ctx, f.bag, f.frame, &w.picture); err != nil {
+	pic, err := w.reader.read(w.ctx, frameOf{f.bag, f.frame})
+	if err != nil {
+		if pic != nil {
+			pic.Release()
+		}
 		return err
 	}
-	width, height, err := w.resizer.Place(job.pixels.data[i*size:(i+1)*size], l.config.Size, &w.picture, l.config.Fit)
+	defer pic.Release()
+	width, height, err := w.resizer.Place(job.pixels.data[i*size:(i+1)*size], l.config.Size, pic, l.config.Fit)
 	if err != nil {
 		return l.named(f.bag, f.frame, err)
 	}

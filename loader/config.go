@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"nmn/internal/memory"
 	"nmn/loader/picture"
 
 	dense "gorgonia.org/tensor"
@@ -51,6 +52,11 @@ func DefaultConfig() Config {
 
 // maxBatchBytes bounds the pixels of one batch: beyond it a setting is taken for a mistake.
 const maxBatchBytes = 8 << 30
+
+// decodeBytes is the memory that the decoders of all workers share. Half of it is divided among the workers, for
+// pictures of usual sizes; into the other half three of 12 megapixels fit at once, and one of 100 megapixels is decoded
+// alone.
+const decodeBytes = 1 << 30
 
 // Validate says which field is out of range.
 func (c Config) Validate() error {
@@ -162,6 +168,20 @@ func checkFrames(set *Set, config Config) error {
 		return fmt.Errorf("loader: a batch of %d bags of up to %d frames of %.0f bytes each takes up to %.3g bytes, "+
 			"the limit is %d; lower BatchBags or Size",
 			config.BatchBags, longest, bytes, all, int64(maxBatchBytes))
+	} else if err := checkMemory(config, all); err != nil {
+		return err
+	}
+	return nil
+}
+
+// checkMemory holds the batches that may be on their way at once, of so many bytes each, against the memory that is
+// free.
+func checkMemory(config Config, bytes float64) error {
+	const beside = 2 // the one that is being learned from, and the one that is being laid out
+	batches := config.Prefetch + beside
+	err := memory.Check(fmt.Sprintf("%d batches", batches), int64(bytes)*int64(batches))
+	if err != nil {
+		return fmt.Errorf("loader: %w: lower the batch size, the size of pictures or `run.prefetch`", err)
 	}
 	return nil
 }

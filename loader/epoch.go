@@ -33,12 +33,13 @@ type frameRange struct {
 // worker is the memory of one goroutine that reads pictures.
 type worker struct {
 	ctx     context.Context
-	picture picture.Picture
+	reader  *apartReader // nil where the set has features
 	resizer *picture.Resizer
 }
 
 // Epoch starts an epoch at a batch, 0 for its beginning; a start at Batches() is at its end. When
-// ctx ends, so do all goroutines of the epoch. Close it, or read it to its end.
+// ctx ends, so do all goroutines of the epoch, those that are inside a picture once it is decoded: nobody waits for
+// them. Close it, or read it to its end.
 func (l *Loader) Epoch(ctx context.Context, epoch, startBatch int) (*Epoch, error) {
 	if epoch < 0 || startBatch < 0 || startBatch > l.Batches() {
 		return nil, fmt.Errorf("loader: epoch %d from batch %d: an epoch of %q has batches 0 to %d",
@@ -51,7 +52,7 @@ func (l *Loader) Epoch(ctx context.Context, epoch, startBatch int) (*Epoch, erro
 	work := make(chan frameRange)
 	e.group.Go(func() { e.plan(inner, epoch, startBatch, work) })
 	for range l.config.Workers {
-		e.group.Go(func() { readFrames(inner, picture.Picture{Level: l.level, Decoder: l.config.Decoder}, work) })
+		e.group.Go(func() { l.readFrames(inner, work) })
 	}
 	return e, nil
 }
@@ -89,8 +90,12 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 	}
 }
 
-func readFrames(ctx context.Context, first picture.Picture, work <-chan frameRange) {
-	w := worker{ctx: ctx, picture: first, resizer: picture.NewResizer(first.Level)}
+func (l *Loader) readFrames(ctx context.Context, work <-chan frameRange) {
+	w := worker{ctx: ctx, resizer: picture.NewResizer(l.level)}
+	if l.set.Vectors == nil {
+		w.reader = startReader(ctx, l.source, picture.Picture{Level: l.level, Decoder: l.config.Decoder, Room: l.room})
+		defer w.reader.close()
+	}
 	for {
 		select {
 		case job, ok := <-work:
@@ -110,7 +115,7 @@ func readFrames(ctx context.Context, first picture.Picture, work <-chan frameRan
 }
 
 // Next waits for the next batch and returns it; io.EOF after the last. After any error the epoch is
-// over and its goroutines have ended: the error of ctx or of the epoch's own context, too many bad
+// over and its goroutines have ended, less those that are inside a picture: the error of ctx or of the epoch's own context, too many bad
 // samples, or a failure that is not about one picture.
 func (e *Epoch) Next(ctx context.Context) (*Batch, error) {
 	for e.err == nil {
@@ -161,7 +166,7 @@ func (e *Epoch) take(ctx context.Context) (*Batch, error) {
 	}
 }
 
-// Close ends the epoch early and waits for its goroutines. It may be called more than once.
+// Close ends the epoch early and waits for its goroutines, less those that are inside a picture. It may be called more than once.
 func (e *Epoch) Close() { e.stop(errors.New("loader: the epoch is closed")) }
 
 // stop waits for the goroutines, and keeps the memory of batches that were not handed out.

@@ -20,7 +20,7 @@ func featureTable(t *testing.T, csv string, o features.Options) *features.Table 
 	if err := os.WriteFile(o.Features, []byte(csv), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	table, err := features.Open(o)
+	table, err := features.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

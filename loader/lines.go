@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+
+	"nmn/internal/input"
 )
 
 // Lines of a file that are found by their number.
@@ -18,7 +19,7 @@ const (
 // lineTable finds lines of a file by their number, in memory that hardly grows with it: of some lines it
 // knows where they begin, and it reads on from there.
 type lineTable struct {
-	file  *os.File
+	file  *input.File
 	size  int64
 	n     int     // lines
 	known []int64 // where lines 0, lineStride, 2·lineStride, ... begin
@@ -26,7 +27,7 @@ type lineTable struct {
 
 // openLines looks for the ends of all lines.
 func openLines(path string) (*lineTable, error) {
-	file, err := os.Open(path)
+	file, err := input.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -38,11 +39,6 @@ func openLines(path string) (*lineTable, error) {
 }
 
 func (t *lineTable) scan() error {
-	if info, err := t.file.Stat(); err != nil {
-		return err
-	} else if !info.Mode().IsRegular() {
-		return fmt.Errorf("not a regular file but %v", info.Mode().Type())
-	}
 	r := bufio.NewReaderSize(t.file, 1<<18)
 	line := int64(0) // bytes of it so far
 	for {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nmn/kernels/simd"
+	"nmn/loader/picture"
 )
 
 // Loader makes batches of a Set: it reads, decodes and resizes pictures on several goroutines, a
@@ -30,6 +31,7 @@ type Loader struct {
 	draws   sampleDraws
 	classes int
 	level   simd.Level
+	room    *picture.Room // of all workers
 
 	mutex sync.Mutex
 	free  []*Batch // released ones
@@ -76,7 +78,7 @@ func New(set *Set, config Config) (*Loader, error) {
 	}
 	return &Loader{
 		set: set, config: config, source: source, classes: classes, level: level,
-		draws: newSampleDraws(config), seen: map[int]bool{},
+		draws: newSampleDraws(config), seen: map[int]bool{}, room: picture.NewRoom(decodeBytes, config.Workers),
 	}, nil
 }
 

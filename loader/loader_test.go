@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/memory"
 	"nmn/internal/rng"
 	"nmn/loader/picture"
 	"nmn/text"
@@ -612,5 +613,18 @@ func TestLoader_SteadyStateAllocatesNothing(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(60, next); n > 0 {
 		t.Errorf("%v allocations per batch", n)
+	}
+}
+
+// Batches that fill the memory end the program without a word, where nobody looks ahead.
+func TestLoader_BatchesAreHeldAgainstTheFreeMemory(t *testing.T) {
+	if _, known := memory.Free(); !known {
+		t.Skip("this system does not say how much memory is free")
+	}
+	config := clipConfig()
+	config.Size, config.BatchBags, config.Prefetch = 8192, 3, 1<<10 // of 3 GB each
+	_, err := New(clipSet(t, raggedClips()), config)
+	if !errors.Is(err, memory.ErrFull) || !strings.Contains(err.Error(), "1026 batches need") {
+		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package loader
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -49,8 +50,8 @@ const (
 )
 
 // ReadIDs reads a list of ids, plain or .gz, see ParseIDs.
-func ReadIDs(path string) ([]string, error) {
-	r, err := OpenText(path)
+func ReadIDs(ctx context.Context, path string) ([]string, error) {
+	r, err := OpenText(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("id list: %w", err)
 	}

@@ -191,10 +191,10 @@ func TestParseIDs(t *testing.T) {
 func TestReadIDs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ids.txt")
 	write(t, path, []byte("1\n2\n"))
-	if ids, err := ReadIDs(path); err != nil || !slices.Equal(ids, []string{"1", "2"}) {
+	if ids, err := ReadIDs(t.Context(), path); err != nil || !slices.Equal(ids, []string{"1", "2"}) {
 		t.Errorf("%v, %v", ids, err)
 	}
-	if _, err := ReadIDs(path + "x"); err == nil || !strings.Contains(err.Error(), "ids.txtx") {
+	if _, err := ReadIDs(t.Context(), path+"x"); err == nil || !strings.Contains(err.Error(), "ids.txtx") {
 		t.Errorf("missing file: %v", err)
 	}
 }
@@ -221,7 +221,7 @@ func TestWriteIDs_ReadsBackOrIsRefused(t *testing.T) {
 	if err := WriteIDs(path, want); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := ReadIDs(path); err != nil || !slices.Equal(got, want) {
+	if got, err := ReadIDs(t.Context(), path); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
 	}
 	for _, bad := range []string{"", "#1", " x", "two\nlines", "a"} {
@@ -229,7 +229,7 @@ func TestWriteIDs_ReadsBackOrIsRefused(t *testing.T) {
 			t.Errorf("%q is written, and read as another", bad)
 		}
 	}
-	if got, err := ReadIDs(path); err != nil || !slices.Equal(got, want) {
+	if got, err := ReadIDs(t.Context(), path); err != nil || !slices.Equal(got, want) {
 		t.Errorf("a list that is refused has harmed the one that was there: %q, %v", got, err)
 	}
 }

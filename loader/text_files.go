@@ -3,23 +3,25 @@ package loader
 import (
 	"bufio"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
+
+	"nmn/internal/input"
 )
 
 // ErrAnnotations is wrapped by the errors about a file of annotations, ids, rates or noise that does
 // not follow its format or does not fit the set. Such a file stops the run.
 var ErrAnnotations = errors.New("unusable annotation file")
 
-// OpenText opens a file, decompressed where it begins like a gzip file, and without the byte order mark
-// that some editors put before UTF-8. Close closes all.
-func OpenText(path string) (io.ReadCloser, error) {
-	f, err := os.Open(path)
+// OpenText opens a regular file, decompressed where it begins like a gzip file, and without the byte order mark
+// that some editors put before UTF-8. Reads end with ctx. Close closes all.
+func OpenText(ctx context.Context, path string) (io.ReadCloser, error) {
+	f, err := input.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}

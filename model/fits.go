@@ -3,8 +3,10 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sort"
 
+	host "nmn/internal/memory"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 )
@@ -12,12 +14,11 @@ import (
 // tooLarge is the error that says what would fit when a batch did not. It is called with the buffers given back.
 func (n *Net) tooLarge(frames, bags int, training bool, err error) error {
 	err = fmt.Errorf("model: cannot hold a batch of %d frames in %d bags: %w", frames, bags, err)
-	accountant, ok := n.backend.(kernels.Accountant)
-	if !ok || !errors.Is(err, kernels.ErrOutOfMemory) {
+	if !errors.Is(err, kernels.ErrOutOfMemory) && !errors.Is(err, host.ErrFull) {
 		return err
 	}
-	free, freeErr := accountant.FreeBytes()
-	if freeErr != nil {
+	free, known := n.freeBytes()
+	if !known {
 		return err
 	}
 	if fits := n.largest(frames, bags, training, free); fits > 0 {
@@ -27,6 +28,25 @@ func (n *Net) tooLarge(frames, bags int, training bool, err error) error {
 		return fmt.Errorf("%w; the batch would fit in chunks of %d frames (`train.chunk_frames` %[2]d)", err, chunk)
 	}
 	return fmt.Errorf("%w; not one bag would fit: take smaller pictures or fewer frames", err)
+}
+
+// freeBytes is the memory that the device has left.
+func (n *Net) freeBytes() (bytes int, known bool) {
+	if card, ok := n.backend.(kernels.Accountant); ok {
+		free, err := card.FreeBytes()
+		return free, err == nil
+	}
+	free, known := host.Free()
+	return int(min(free, math.MaxInt)), known
+}
+
+// checkHost holds the buffers of a capacity against the memory of the host, where they lie there: a program that takes
+// more than there is, is ended without a word. A card refuses by itself.
+func (n *Net) checkHost(c capacity) error {
+	if _, card := n.backend.(kernels.Accountant); card {
+		return nil
+	}
+	return host.Check("its buffers", int64(n.planBytes(c)-n.buffers.Bytes()))
 }
 
 // largestChunk is the largest number of frames, less than all, that may go through the layers together so

@@ -107,7 +107,8 @@ func (n *Net) pools(i int) bool { return i < len(n.blocks)-1 || n.config.LastPoo
 
 // Plan returns the buffers for a batch of T frames in N bags (N = T for images). A batch larger than
 // any before moves the buffers: plans made earlier are then invalid. Asking again for a known shape
-// allocates nothing. training reserves memory for gradients too.
+// allocates nothing. training reserves memory for gradients too. What the host has no memory for is refused before any
+// is taken, with what would fit.
 func (n *Net) Plan(frames, bags int, training bool) (*Plan, error) {
 	if frames < 1 || bags < 1 || bags > frames {
 		return nil, fmt.Errorf("model: a batch of %d frames in %d bags: every bag needs a frame", frames, bags)
@@ -115,7 +116,11 @@ func (n *Net) Plan(frames, bags int, training bool) (*Plan, error) {
 	chunk, has := n.chunkOf(frames), n.capacity
 	if frames > has.frames || bags > has.bags || chunk > has.chunk || training && !has.training {
 		grown := capacity{max(frames, has.frames), max(bags, has.bags), max(chunk, has.chunk), training || has.training}
-		if err := n.grow(grown); err != nil {
+		err := n.checkHost(grown)
+		if err == nil {
+			err = n.grow(grown)
+		}
+		if err != nil {
 			return nil, n.tooLarge(frames, bags, grown.training, err)
 		}
 	}

@@ -50,7 +50,7 @@ type fold struct {
 
 // folds trains the nets of a round, or goes on where it was interrupted, and gathers their scores.
 func (r *Recipe) folds(ctx context.Context, name string, noise model.NoiseMode, c train.Config) (*round, error) {
-	plan, err := r.foldPlan()
+	plan, err := r.foldPlan(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func (r *Recipe) folds(ctx context.Context, name string, noise model.NoiseMode, 
 }
 
 // foldPlan reads the plan of folds, or deals and keeps it.
-func (r *Recipe) foldPlan() (*crossfit.Plan, error) {
-	if err := r.trainer.Prepare(r.dir); err != nil {
+func (r *Recipe) foldPlan(ctx context.Context) (*crossfit.Plan, error) {
+	if err := r.trainer.Prepare(ctx, r.dir); err != nil {
 		return nil, err
 	}
 	path, ids := filepath.Join(r.dir, FoldsFile), r.data.Train.IDs
@@ -83,7 +83,7 @@ func (r *Recipe) foldPlan() (*crossfit.Plan, error) {
 		if plan, err = crossfit.New(ids, r.settings.Folds(), rng.Derive(r.settings.Train.Seed, "recipe")); err != nil {
 			return nil, err
 		}
-		return plan, plan.WriteFile(path)
+		return plan, r.save(ctx, func() error { return plan.WriteFile(path) })
 	case err != nil:
 		return nil, err
 	case plan.Folds != r.settings.Folds():
@@ -127,7 +127,9 @@ func (f *fold) run(ctx context.Context) error {
 	}
 	dir := r.foldDir(f.name, f.number)
 	return r.trainer.TrainNet(ctx, Training{Title: title, Dir: dir, Arm: f.arm, Config: f.config, Data: &data,
-		Evaluated: func(e *train.Evaluated) error { return f.keep(dir, e) }})
+		Evaluated: func(e *train.Evaluated) error {
+			return r.save(ctx, func() error { return f.keep(dir, e) })
+		}})
 }
 
 // keep writes the scores of the held-out bags after an epoch, before the checkpoint that is behind it.

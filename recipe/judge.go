@@ -3,6 +3,7 @@ package recipe
 import (
 	"context"
 	"log/slog"
+	"math"
 
 	"nmn/eval"
 	"nmn/labels/audit"
@@ -20,6 +21,9 @@ type Judgement struct {
 	Evaluation *eval.Result `json:"evaluation"`
 	// PlugInFrom names the probabilities that the threshold of the best expected F1 was found from.
 	PlugInFrom string `json:"plug_in_from,omitempty"`
+	// RateRemarks sum up the estimate of the noise rates that the net holds, as people were told; nil where it holds
+	// none.
+	RateRemarks []string `json:"rate_remarks,omitempty"`
 	// Audit is nil where the true labels of the training set are not known.
 	Audit *report.AuditFigures `json:"audit,omitempty"`
 }
@@ -51,7 +55,7 @@ type Judge struct {
 // probabilities where the plan has them, else of the net's own on the validation set, else on that of
 // training. The scores are those of the judged set.
 func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgement, *train.Scores, error) {
-	out := &Judgement{Audit: plan.audit}
+	out := &Judgement{Audit: plan.audit, RateRemarks: plan.RateRemarks}
 	l := j.Loader
 	l.BatchBags = j.Batch
 	var own *labelScores
@@ -74,7 +78,8 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 	}
 	out.PlugInFrom = from
 	set, _ := j.Data.Judged()
-	result, scores, err := EvaluateNet(ctx, j.Log, net, set, j.Data.Train, l, eval.Options{PlugIn: theta})
+	result, scores, err := EvaluateNet(ctx, j.Log, net, set, j.Data.Train, l, plan.Unestimated,
+		eval.Options{PlugIn: theta})
 	out.Evaluation = result
 	return out, scores, err
 }
@@ -100,9 +105,10 @@ func (j *Judge) threshold(ctx context.Context, net *model.Net, plan *Plan, own *
 }
 
 // EvaluateNet scores a set, in batches of l.BatchBags, and holds the scores against what the set knows. noisy, where
-// not nil, is the training set, whose labels and truth give the true noise rates.
+// not nil, is the training set, whose labels and truth give the true noise rates. The rates of unestimated words are what
+// the noise model began with: they count for nothing, and the words get the remark instead.
 func EvaluateNet(ctx context.Context, log *slog.Logger, net *model.Net, set, noisy *loader.Set, l loader.Config,
-	o eval.Options) (*eval.Result, *train.Scores, error) {
+	unestimated map[string]string, o eval.Options) (*eval.Result, *train.Scores, error) {
 	scores, err := train.Score(ctx, net, set, l)
 	if err != nil {
 		return nil, nil, err
@@ -110,8 +116,21 @@ func EvaluateNet(ctx context.Context, log *slog.Logger, net *model.Net, set, noi
 	for _, bad := range scores.Bad {
 		log.Warn("picture left out of the evaluation", "split", set.Name, "id", bad.ID, "cause", bad.Err)
 	}
+	if scores.Rates != nil {
+		for c, w := range set.Vocabulary.Words() {
+			if unestimated[w.Text] != "" {
+				scores.Rates.Q01[c], scores.Rates.Q10[c] = math.NaN(), math.NaN()
+			}
+		}
+	}
 	result, err := train.Evaluate(scores, set, noisy, o)
-	return result, scores, err
+	if err != nil || scores.Rates == nil {
+		return result, scores, err
+	}
+	for c := range result.Words {
+		result.Words[c].RateRemark = unestimated[result.Words[c].Word]
+	}
+	return result, scores, nil
 }
 
 // labelScores are what a net says about the labels of the set that it was trained on.

@@ -18,19 +18,21 @@ const (
 )
 
 // keepOnline keeps the scores that stage 1 gives.
-func (r *Recipe) keepOnline(_ context.Context, s *train.Scores) error {
-	if err := r.trainer.Prepare(r.dir); err != nil {
+func (r *Recipe) keepOnline(ctx context.Context, s *train.Scores) error {
+	if err := r.trainer.Prepare(ctx, r.dir); err != nil {
 		return err
 	}
 	index := make([]int64, len(s.Index))
 	for i, bag := range s.Index {
 		index[i] = int64(bag)
 	}
-	_, err := safetensors.WriteFile(filepath.Join(r.dir, OnlineFile), nil, []safetensors.Tensor{
-		{Name: logitsName, DType: safetensors.F32, Shape: s.Logits.Shape(), Data: s.Logits.Float32s()},
-		{Name: onlineIndex, DType: safetensors.I64, Shape: []int{len(index)}, Data: index},
+	return r.save(ctx, func() error {
+		_, err := safetensors.WriteFile(filepath.Join(r.dir, OnlineFile), nil, []safetensors.Tensor{
+			{Name: logitsName, DType: safetensors.F32, Shape: s.Logits.Shape(), Data: s.Logits.Float32s()},
+			{Name: onlineIndex, DType: safetensors.I64, Shape: []int{len(index)}, Data: index},
+		})
+		return err
 	})
-	return err
 }
 
 // estimateOnline estimates the rates from the scores that stage 1 has left.

@@ -24,6 +24,10 @@ type Plan struct {
 	thresholdFrom string // what they are called
 	// Online takes the scores of the first epoch; nil where nobody needs them.
 	Online func(context.Context, *train.Scores) error
+	// Unestimated are the words whose noise model holds no rates that were estimated, each with what to say of them, and
+	// RateRemarks sum the estimate up; both are nil where the net does not hold rates of the recipe.
+	Unestimated map[string]string
+	RateRemarks []string
 	// audit says how well the out-of-fold probabilities find the wrong labels; nil where there are none,
 	// or no truth.
 	audit *report.AuditFigures
@@ -109,7 +113,7 @@ func (p *planner) rn(ctx context.Context) error {
 		if err := p.recipe.estimateOnline(ctx); err != nil {
 			return err
 		}
-		p.Config = p.recipe.held(p.Config)
+		p.holdEstimate()
 		if err := p.setThreshold(p.recipe.found.Calibrated(p.recipe.plain.logits), fromOnline); err != nil {
 			return err
 		}
@@ -125,7 +129,7 @@ func (p *planner) rn(ctx context.Context) error {
 // throughNoise plans R-N with folds, for as many epochs as nets of folds say that are trained so.
 func (p *planner) throughNoise(ctx context.Context) error {
 	r := p.recipe
-	p.Config = r.held(p.Config)
+	p.holdEstimate()
 	scores := r.found.Calibrated(r.plain.logits)
 	if p.settings.Recipe.Epochs > 0 {
 		p.limit(p.settings.Recipe.Epochs)
@@ -146,7 +150,7 @@ func (p *planner) rs(ctx context.Context) error {
 	if err := r.throughRates(ctx); err != nil {
 		return err
 	}
-	p.Config = r.held(p.Config)
+	p.holdEstimate()
 	p.limit(softEpochs)
 	if p.settings.Recipe.Epochs > 0 {
 		p.limit(p.settings.Recipe.Epochs)
@@ -181,7 +185,7 @@ func (p *planner) forward(ctx context.Context) error {
 		}
 	}
 	if p.onlineRates() || p.settings.Folds() > 0 {
-		p.Config = p.recipe.held(p.Config)
+		p.holdEstimate()
 	}
 	hold(&p.Config.Noise, p.Config.Noise.Q01, p.Config.Noise.Q10)
 	return nil
@@ -213,6 +217,12 @@ func (p *planner) pruned(ctx context.Context) error {
 func (p *planner) clean(context.Context) error {
 	p.Data = p.Data.WithTrueLabels()
 	return nil
+}
+
+// holdEstimate holds the rates of the recipe, and keeps what is to be said of them.
+func (p *planner) holdEstimate() {
+	p.Config = p.recipe.held(p.Config)
+	p.Unestimated, p.RateRemarks = p.recipe.unestimated(), p.recipe.remarks()
 }
 
 // limit sets the epochs of stage 2, which then end it.

@@ -58,7 +58,7 @@ func (r *Recipe) find(ctx context.Context, round *round) (err error) {
 	}
 	r.plain = round
 	r.tell()
-	return r.write(ScoresFile, round, true)
+	return r.save(ctx, func() error { return r.write(ScoresFile, round, true) })
 }
 
 // throughRates trains the nets of folds once more, through the noise model of the rates that were found.
@@ -71,7 +71,7 @@ func (r *Recipe) throughRates(ctx context.Context) (err error) {
 	}
 	r.log.Info("folds trained through the noise model", "best_epoch", r.noisy.best,
 		"loss", r.noisy.loss[r.noisy.best-1])
-	return r.write(NoisyScoresFile, r.noisy, false)
+	return r.save(ctx, func() error { return r.write(NoisyScoresFile, r.noisy, false) })
 }
 
 // setThreshold finds the threshold from logits of p(y=1) of nets that have not learned the bags.
@@ -92,7 +92,18 @@ func (r *Recipe) tell() {
 	r.message("rates", strings.Join(r.remarks(), "\n        "))
 }
 
-// remarks sum the estimate up. Where no noise was found, or none can be, they say so.
+// unestimated are the words that are given no rates, each with the reason.
+func (r *Recipe) unestimated() map[string]string {
+	words := map[string]string{}
+	for c, class := range r.found.Classes {
+		if why := class.NotEstimated(); why != "" {
+			words[r.scored.Vocabulary.Word(c).Text] = "not estimated: " + string(why)
+		}
+	}
+	return words
+}
+
+// remarks sum the estimate up, for people at a terminal and for pages alike. Where no noise was found, or none can be, they say so.
 func (r *Recipe) remarks() []string {
 	source := fmt.Sprintf("out-of-fold scores after epoch %d of %d", r.plain.best, len(r.plain.loss))
 	if r.plain.loss == nil {
@@ -100,8 +111,7 @@ func (r *Recipe) remarks() []string {
 	}
 	enough := func(c rates.Class) bool { return !slices.Contains(c.Diagnoses, rates.TooFew) }
 	if !slices.ContainsFunc(r.found.Classes, enough) {
-		return []string{fmt.Sprintf("none of %d words has enough labels of both kinds to tell its noise by; their labels are taken as they are",
-			len(r.found.Classes))}
+		return []string{report.TooFewText(len(r.found.Classes)) + "; their labels are taken as they are"}
 	}
 	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all words, from %s", r.found.PooledQ01, r.found.PooledQ10,
 		source)}

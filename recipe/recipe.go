@@ -6,6 +6,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/durable"
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/loader/dataset"
@@ -55,11 +56,19 @@ func New(o Options) *Recipe {
 		message: o.Message}
 }
 
+// save calls write, which writes whole files and may be called again. A disk that is full gets a moment, of which the
+// log has a warning.
+func (r *Recipe) save(ctx context.Context, write func() error) error {
+	return durable.Patiently(ctx, func(err error) {
+		r.log.Warn("the disk is full: waiting a moment for room", "cause", err.Error())
+	}, write)
+}
+
 // Trainer trains the nets that a recipe asks for. Package run implements it: a recipe knows nothing of devices,
 // records and checkpoints of a run folder.
 type Trainer interface {
 	// Prepare makes the folder of a recipe, or takes the one that the same run has left.
-	Prepare(dir string) error
+	Prepare(ctx context.Context, dir string) error
 	// TrainNet trains a net to its end, or goes on where it was interrupted.
 	TrainNet(context.Context, Training) error
 	// Score computes the logits of p(y=1) by the last checkpoint in a folder, N×K in the order of the set. It fails

@@ -47,6 +47,7 @@ type AuditClass struct {
 	Word        string          `json:"word"`
 	Labels      int             `json:"labels"`
 	Audited     bool            `json:"audited"`
+	Pooled      bool            `json:"pooled"` // with the rates of all words together
 	Q01         eval.Number     `json:"q01"`
 	Q10         eval.Number     `json:"q10"`
 	Q01Interval *rates.Interval `json:"q01_interval"`
@@ -81,14 +82,19 @@ func newAuditPage(name string, in audit.Input, r *audit.Result, estimate *rates.
 	p := &AuditPage{Name: name, Bags: in.Bags, Total: len(r.Suspects), Items: []AuditItem{}, Images: []string{}}
 	for c, class := range r.Classes {
 		p.Labels += class.Positives
-		p.Incorrect += class.ExpectedIncorrect
-		p.Missing += class.ExpectedMissing
+		if !class.Pooled { // of which nothing is claimed
+			p.Incorrect += class.ExpectedIncorrect
+			p.Missing += class.ExpectedMissing
+		}
 		shown := AuditClass{
 			Word: in.Word(c), Labels: class.Positives, Audited: class.Audited, Q01: eval.Number(in.Rates.Q01[c]),
 			Q10: eval.Number(in.Rates.Q10[c]), Incorrect: class.ExpectedIncorrect, Missing: class.ExpectedMissing,
 		}
 		if estimate != nil {
 			shown.estimated(&estimate.Classes[c])
+		}
+		if class.Pooled {
+			shown.Pooled, shown.Q01Interval, shown.Q10Interval = true, nil, nil
 		}
 		p.Classes = append(p.Classes, shown)
 	}

@@ -173,21 +173,25 @@ func TestRateEstimateTable_LeavesOutWhatIsNotKnown(t *testing.T) {
 	r := &rates.Result{Bags: 10, Confidence: .9, Classes: []rates.Class{
 		{Word: "cat", Positives: 4, Q01: .25, AUC: eval.Undefined(), Diagnoses: []rates.Diagnosis{rates.TooFew}},
 	}}
+	known := &rates.Result{Bags: 10, Confidence: .9, Classes: append(r.Classes, rates.Class{Word: "dog", Q01: .25})}
+	if of := RateEstimateTable(known, nil, nil); !math.IsNaN(float64(of.Rows[0].Cells[3].Value)) || of.Rows[1].Cells[3].Value != .25 ||
+		of.Rows[0].Cells[len(of.Columns)-1].Text != "not estimated: too few labels" {
+		t.Errorf("a class without an estimate beside one with: %+v", of.Rows)
+	}
 	table := RateEstimateTable(r, nil, nil)
 	var names []string
 	for _, c := range table.Columns {
 		names = append(names, c.Name)
 	}
-	if want := []string{"word", "labels", "true, est.", "q01", "q01 low", "q01 high", "q10", "q10 low", "q10 high", "a",
-		"b", "remarks"}; !reflect.DeepEqual(names, want) {
+	if want := []string{"word", "labels", "true, est.", "a", "b", "remarks"}; !reflect.DeepEqual(names, want) {
 		t.Errorf("columns %q", names)
 	}
 	if len(table.Notes) != 2 || !strings.Contains(table.Notes[0], "90 %") ||
-		strings.Contains(table.Notes[0], "All classes") || !strings.Contains(table.Notes[1], "None of 1") {
+		strings.Contains(table.Notes[0], "All classes") || !strings.Contains(table.Notes[1], "none of 1") {
 		t.Errorf("notes %q", table.Notes)
 	}
 	table = RateEstimateTable(r, &labels.Rates{Q01: []float64{.2}, Q10: []float64{.1}}, []float64{.3})
-	if len(table.Columns) != 15 {
+	if len(table.Columns) != 9 {
 		t.Errorf("%d columns with truth and thresholds", len(table.Columns))
 	}
 }

@@ -29,9 +29,20 @@ func SuspectTable(in audit.Input, suspects []audit.Suspect) *Table {
 			number(eval.Number(s.Error())), number(eval.Number(s.P)), number(eval.Number(in.Rates.Q01[c])),
 			number(eval.Number(in.Rates.Q10[c])),
 		}})
+		if in.IsPooled(c) {
+			cells := t.Rows[len(t.Rows)-1].Cells
+			cells[1] = words(in.Word(c) + pooledMark)
+			t.Notes = []string{pooledNote}
+		}
 	}
 	return t
 }
+
+// pooledMark stands behind words that are audited with pooled rates, and pooledNote says what it means.
+const (
+	pooledMark = " *"
+	pooledNote = "* too few labels for rates of its own: ranked with those of all words together, which claim no precision."
+)
 
 // AuditClassTable sums up classes: how many of their labels are expected to be wrong, and suspects. It
 // lists the most classes, those with the most labels expected to be wrong, in class order; 0 for all.
@@ -45,10 +56,12 @@ func AuditClassTable(in audit.Input, r *audit.Result, estimate *rates.Result, mo
 			{Name: "q01", Decimals: 3}, {Name: "q10", Decimals: 4},
 		},
 	}
-	skipped := 0
+	skipped, pooled := 0, 0
 	for _, class := range r.Classes {
 		if !class.Audited {
 			skipped++
+		} else if class.Pooled {
+			pooled++
 		}
 	}
 	if skipped > 0 {
@@ -57,6 +70,9 @@ func AuditClassTable(in audit.Input, r *audit.Result, estimate *rates.Result, mo
 	for _, c := range noisiest(r.Classes, most) {
 		class := r.Classes[c]
 		cells := []Cell{words(in.Word(c)), count(class.Positives)}
+		if class.Pooled {
+			cells[0] = words(in.Word(c) + pooledMark)
+		}
 		if class.Audited {
 			cells = append(cells, number(eval.Number(class.ExpectedIncorrect)), count(class.Incorrect),
 				number(eval.Number(class.ExpectedMissing)), count(class.Missing), number(eval.Number(in.Rates.Q01[c])),
@@ -74,6 +90,9 @@ func AuditClassTable(in audit.Input, r *audit.Result, estimate *rates.Result, mo
 	if len(t.Rows) < len(r.Classes) {
 		t.Notes = append(t.Notes, fmt.Sprintf("The %d of %d classes with the most labels expected to be wrong.",
 			len(t.Rows), len(r.Classes)))
+	}
+	if pooled > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d classes: %s", pooled, len(r.Classes), pooledNote))
 	}
 	if skipped > 0 {
 		t.Notes = append(t.Notes,

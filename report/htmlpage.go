@@ -82,8 +82,12 @@ var namespaces = [][]byte{[]byte(`xmlns="http://www.w3.org/2000/svg"`),
 // inlineSVG is a drawing as a part of a page; empty where there is nothing to draw.
 func inlineSVG(draw func(w io.Writer) (bool, error)) (template.HTML, error) {
 	var b bytes.Buffer
-	if drawn, err := draw(&b); err != nil || !drawn {
-		return "", err
+	drawn, err := draw(&b)
+	if err != nil {
+		return template.HTML("<p>" + template.HTMLEscapeString(err.Error()) + "</p>"), nil
+	}
+	if !drawn {
+		return "", nil
 	}
 	svg := b.Bytes()
 	if at := bytes.Index(svg, []byte("<svg")); at > 0 { // a page has no XML declaration inside

@@ -78,6 +78,9 @@ func (s noiseStrips) Plot(c draw.Canvas, p *plot.Plot) {
 	toX, toY := p.Transforms(&c)
 	x := func(v eval.Number) vg.Length { return toX(float64(v)) }
 	for i, w := range s {
+		if !w.Rate.Defined() { // it was not estimated
+			continue
+		}
 		y := toY(float64(len(s) - 1 - i))
 		line := func(from, to, height vg.Length, style draw.LineStyle) {
 			c.StrokeLine2(style, from, y+height, to, y+height)

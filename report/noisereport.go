@@ -44,7 +44,8 @@ type WordRate struct {
 	Rate   eval.Number   `json:"rate"` // of a feature-dependent model the mean over bags
 	Spread *rates.Spread `json:"spread,omitempty"`
 	True   eval.Number   `json:"true"`
-	Error  eval.Number   `json:"error"` // distance from the true rate
+	Error  eval.Number   `json:"error"`            // distance from the true rate
+	Remark string        `json:"remark,omitempty"` // why there is no rate, where the other words have some
 	// Estimate is what was estimated from out-of-fold scores before training; nil where nothing was.
 	Estimate *WordEstimate `json:"estimate,omitempty"`
 }
@@ -166,7 +167,7 @@ func (s noiseSide) table(most int) *Table {
 	remarks := false
 	for _, w := range shown {
 		t.Rows = append(t.Rows, Row{Cells: w.cells()})
-		remarks = remarks || w.Estimate != nil && w.Estimate.Remarks != ""
+		remarks = remarks || w.Remark != "" || w.Estimate != nil && w.Estimate.Remarks != ""
 	}
 	if !remarks {
 		last := len(t.Columns) - 1
@@ -197,7 +198,7 @@ func (w WordRate) cells() []Cell {
 	if e == nil {
 		e = &WordEstimate{Rate: eval.Undefined(), Low: eval.Undefined(), High: eval.Undefined()}
 	}
-	return append(row, number(e.Rate), number(e.Low), number(e.High), words(e.Remarks))
+	return append(row, number(e.Rate), number(e.Low), number(e.High), words(cmp.Or(e.Remarks, w.Remark)))
 }
 
 func (s noiseSide) departures() *Table {

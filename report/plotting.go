@@ -51,6 +51,9 @@ var palette = [text.POSCount]color.RGBA{
 }
 
 func addDots(p *plot.Plot, xys plotter.XYs, c color.Color) error {
+	if xys = drawable(xys); len(xys) == 0 {
+		return nil
+	}
 	dots, err := plotter.NewScatter(xys)
 	if err != nil {
 		return fmt.Errorf("report: points: %w", err)
@@ -116,6 +119,9 @@ func repeats(all []plot.Tick) bool {
 }
 
 func addLine(p *plot.Plot, name string, xys plotter.XYs, c color.Color, dashed bool) error {
+	if xys = drawable(xys); len(xys) == 0 {
+		return nil
+	}
 	line, err := plotter.NewLine(xys)
 	if err != nil {
 		return fmt.Errorf("report: curve %q: %w", name, err)
@@ -147,8 +153,20 @@ func drawGrid(w io.Writer, format string, rows [][]*plot.Plot) error {
 		Y: panelHeight * vg.Length(len(rows))}, rows)
 }
 
-// drawSized is the same at a size of the whole.
-func drawSized(w io.Writer, format string, size vg.Point, rows [][]*plot.Plot) error {
+// drawSized is the same at a size of the whole. The library panics at what it cannot draw: that is an error here.
+func drawSized(w io.Writer, format string, size vg.Point, rows [][]*plot.Plot) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("report: a figure cannot be drawn: %v", cause)
+		}
+	}()
+	for _, row := range rows {
+		for _, p := range row {
+			if p != nil {
+				settleAxes(p)
+			}
+		}
+	}
 	width, height := size.X, size.Y
 	switch format {
 	case "svg":

@@ -35,6 +35,10 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 		for _, d := range class.Diagnoses {
 			remarks = append(remarks, string(d))
 		}
+		if class.NotEstimated() != "" {
+			class = class.WithoutRates()
+			remarks[0] = "not estimated: " + remarks[0]
+		}
 		if !class.Usable() {
 			unusable++
 		}
@@ -58,15 +62,18 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 	t.Notes = append(t.Notes, intervals)
 	switch {
 	case !enough:
-		t.Notes = append(t.Notes, fmt.Sprintf("None of %d classes has enough labels of both kinds: the rates above "+
-			"mean nothing, and are used for nothing.",
-			len(r.Classes)))
+		t.Notes = append(t.Notes, "Not estimated: "+TooFewText(len(r.Classes))+".")
 	case unusable > 0:
 		t.Notes = append(t.Notes, fmt.Sprintf("The rates of %d of %d classes are not to be believed, for the reason "+
 			"in their remarks: they are not used for an audit.",
 			unusable, len(r.Classes)))
 	}
 	return t
+}
+
+// TooFewText says that no rates could be estimated, to people at a terminal and on pages.
+func TooFewText(words int) string {
+	return fmt.Sprintf("none of %d words has enough labels of both kinds to tell its noise by", words)
 }
 
 // RateReportTable is RateEstimateTable of a report, with notes on its thresholds and its error.

@@ -4,16 +4,39 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"nmn/eval"
+	"nmn/internal/visible"
 )
 
 // markdownEscapes are the characters that Markdown would take for markup inside a cell.
 var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "\n",
 	" ")
+
+// visible is the table for people: names and words of files cannot move a cursor or begin a line.
+func (t *Table) visible() *Table {
+	line := func(s string) string { return visible.Line(strings.ReplaceAll(s, "\n", " ")) }
+	shown := &Table{Title: line(t.Title)}
+	for _, c := range t.Columns {
+		c.Name = line(c.Name)
+		shown.Columns = append(shown.Columns, c)
+	}
+	for _, row := range t.Rows {
+		row.Cells = slices.Clone(row.Cells)
+		for i := range row.Cells {
+			row.Cells[i].Text = line(row.Cells[i].Text)
+		}
+		shown.Rows = append(shown.Rows, row)
+	}
+	for _, n := range t.Notes {
+		shown.Notes = append(shown.Notes, line(n))
+	}
+	return shown
+}
 
 func (t *Table) markdown(b *strings.Builder) {
 	if t.Title != "" {

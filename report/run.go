@@ -53,12 +53,14 @@ type Run struct {
 	Epochs        []Epoch // evaluations after each epoch, in their order; nil where none were asked for
 
 	// What follows is for the page of one run alone.
-	Config   string       // resolved configuration, as YAML
-	Curve    []Point      // in the order of the steps
-	Rates    labels.Table // per word; nil without a noise model
-	Scored   *Scored      // nil where single scores are not at hand
-	Compared *Comparison  // with other arms; nil for none
-	Duration time.Duration
+	Config string       // resolved configuration, as YAML
+	Curve  []Point      // in the order of the steps
+	Rates  labels.Table // per word; nil without a noise model
+	// RateRemarks sum up the estimate that the noise model holds; nil where it has learnt its rates.
+	RateRemarks []string
+	Scored      *Scored     // nil where single scores are not at hand
+	Compared    *Comparison // with other arms; nil for none
+	Duration    time.Duration
 }
 
 // Point is one measurement during training.

@@ -27,6 +27,9 @@ type runHTML struct {
 	Curves          template.HTML
 	Scatter, Strips template.HTML
 	Stripped        int
+	Noise           bool     // there is a noise model
+	RateRemarks     []string // of the estimate that it holds; nil where it has learnt its rates
+	Unestimated     []string // of words without an estimate
 	Words           []pageTable
 	Scored          *Scored
 	Compared        *comparisonSection
@@ -74,8 +77,10 @@ func (r *Run) WriteHTML(w io.Writer) error {
 
 // draw makes the drawings.
 func (p *runHTML) draw(r *Run) error {
-	noise := noiseOfRates(r.Rates)
-	p.Stripped = min(strippedWords, len(r.Rates))
+	known := estimatedRates(r.Rates)
+	p.Noise, p.RateRemarks, p.Unestimated = len(r.Rates) > 0, r.RateRemarks, unestimatedNotes(r.Rates)
+	noise := noiseOfRates(known)
+	p.Stripped = min(strippedWords, len(known))
 	for _, drawing := range []struct {
 		to   *template.HTML
 		draw func(w io.Writer) (bool, error)
@@ -89,7 +94,7 @@ func (p *runHTML) draw(r *Run) error {
 		}},
 		{&p.Scatter, func(w io.Writer) (bool, error) { return RateScatter(w, "svg", r.Rates) }},
 		{&p.Strips, func(w io.Writer) (bool, error) {
-			if len(r.Rates) == 0 {
+			if len(known) == 0 {
 				return false, nil
 			}
 			return true, noiseChart(w, "svg", noise, strippedWords)

@@ -26,11 +26,8 @@ const (
 // or not at all.
 func WriteRun(folder string, r *Run) error {
 	var picture bytes.Buffer
-	drawn, err := Curves(&picture, "svg", r.Curve)
-	if err != nil {
-		return err
-	}
-	if drawn {
+	drawn, drawing := Curves(&picture, "svg", r.Curve)
+	if drawn = drawn && drawing == nil; drawn {
 		if err := writeWhole(filepath.Join(folder, CurvesFile), picture.Bytes()); err != nil {
 			return err
 		}
@@ -40,7 +37,7 @@ func WriteRun(folder string, r *Run) error {
 			return err
 		}
 	}
-	page, err := runPage(r, drawn)
+	page, err := runPage(r, drawn, drawing)
 	if err != nil {
 		return err
 	}
@@ -60,7 +57,8 @@ func writeWhole(path string, content []byte) error {
 	return nil
 }
 
-func runPage(r *Run, curves bool) ([]byte, error) {
+// runPage makes the page; curves says whether there is a file of them, and drawing why not, if that is an error.
+func runPage(r *Run, curves bool, drawing error) ([]byte, error) {
 	var b bytes.Buffer
 	title := cmp.Or(r.Name, r.armName())
 	fmt.Fprintf(&b, "# %s\n\n", markdownEscapes.Replace(title))
@@ -92,12 +90,18 @@ func runPage(r *Run, curves bool) ([]byte, error) {
 	}
 	if len(r.Rates) > 0 {
 		fmt.Fprintf(&b, "\n## Noise rates\n\nAll words: [%s](%s).\n\n", RatesFile, RatesFile)
+		for _, line := range r.RateRemarks {
+			fmt.Fprintf(&b, "%s.\n\n", markdownEscapes.Replace(line))
+		}
 		if err := Write(&b, Markdown, RateTables(r.Rates, wordsShown)...); err != nil {
 			return nil, err
 		}
 	}
 	if curves {
 		fmt.Fprintf(&b, "\n## Curves\n\n![Training loss and validation AP](%s)\n", CurvesFile)
+	}
+	if drawing != nil {
+		fmt.Fprintf(&b, "\n## Curves\n\n%s\n", markdownEscapes.Replace(drawing.Error()))
 	}
 	if r.Config != "" {
 		fence := fenceFor(r.Config)

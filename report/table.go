@@ -132,11 +132,11 @@ func Write(w io.Writer, format Format, tables ...*Table) error {
 func (t *Table) write(b *strings.Builder, format Format) error {
 	switch format {
 	case Markdown:
-		t.markdown(b)
+		t.visible().markdown(b)
 	case CSV:
 		return t.csv(b)
 	case Text:
-		t.text(b)
+		t.visible().text(b)
 	default:
 		return fmt.Errorf("report: unknown format %q, want markdown, csv, json or text", format)
 	}

@@ -3,7 +3,9 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"nmn/eval"
 	"nmn/labels"
@@ -68,10 +70,40 @@ func wordTable(title string, list []ranked) *Table {
 	return t
 }
 
-// RateTables lists the n words that most often go missing (q01) and are most often made up (q10).
+// estimatedRates are the rows of words whose rates are known.
+func estimatedRates(all labels.Table) labels.Table {
+	return slices.DeleteFunc(slices.Clone(all), func(r labels.Row) bool { return math.IsNaN(r.Q01) && math.IsNaN(r.Q10) })
+}
+
+// unestimatedNotes say of which words the rates were not estimated, a line for each reason; nil where there are none.
+func unestimatedNotes(all labels.Table) (notes []string) {
+	byReason := map[string][]string{}
+	var reasons []string
+	for _, r := range all {
+		if r.Remarks == "" || !math.IsNaN(r.Q01) {
+			continue
+		}
+		if byReason[r.Remarks] == nil {
+			reasons = append(reasons, r.Remarks)
+		}
+		byReason[r.Remarks] = append(byReason[r.Remarks], r.Word)
+	}
+	for _, reason := range reasons {
+		words := byReason[reason]
+		list := strings.Join(words[:min(len(words), wordsShown)], ", ")
+		if len(words) > wordsShown {
+			list += ", ..."
+		}
+		notes = append(notes, fmt.Sprintf("%d of %d words %s (%s).", len(words), len(all), reason, list))
+	}
+	return notes
+}
+
+// RateTables lists the n words that most often go missing (q01) and are most often made up (q10), of those whose rates
+// are known, and says of which they are not.
 func RateTables(rates labels.Table, n int) []*Table {
 	table := func(title string, of func(labels.Row) float64) *Table {
-		list := slices.Clone(rates)
+		list := estimatedRates(rates)
 		slices.SortStableFunc(list, func(a, b labels.Row) int { return cmp.Compare(of(b), of(a)) })
 		t := &Table{Title: title, Columns: []Column{
 			{Name: "word", Text: true}, {Name: "POS", Text: true},
@@ -84,6 +116,7 @@ func RateTables(rates labels.Table, n int) []*Table {
 			}})
 		}
 		t.dropEmptyColumns()
+		t.Notes = unestimatedNotes(rates)
 		return t
 	}
 	return []*Table{

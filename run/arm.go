@@ -3,12 +3,14 @@ package run
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"time"
 
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
+	"nmn/run/internal/folder"
 	"nmn/train"
 )
 
@@ -22,8 +24,14 @@ type ArmOptions struct {
 }
 
 // TrainArm trains one arm alone, or goes on where it was interrupted, evaluates it and writes the page of the run. A
-// run that is complete already is not run again; reused says so.
+// run that is complete already is not run again; reused says so. A folder that another process is writing is refused
+// with an error that wraps ErrLocked.
 func (s *Session) TrainArm(ctx context.Context, o ArmOptions) (outcome *Outcome, reused bool, err error) {
+	release, err := s.Lock(o.Dir)
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
 	return s.arm(o).run(ctx)
 }
 
@@ -58,26 +66,48 @@ func (r *armRun) run(ctx context.Context) (o *Outcome, reused bool, err error) {
 	if o, err = ReadOutcome(r.dir); err != nil {
 		return nil, false, err
 	}
-	if o != nil && o.Fingerprint == identity {
-		if r.config.EachEpoch {
-			o.epochs, err = ReadEpochs(r.dir)
+	if o != nil && o.Fingerprint == identity && reaches(r.dir, o.Steps) {
+		return o, true, r.reuse(ctx, o)
+	}
+	if err := r.session.prepareFolder(ctx, r.dir, ofRun, &r.config, r.data); err != nil {
+		return nil, false, err
+	}
+	err = r.session.Save(ctx, func() error {
+		if err := r.data.Train.Vocabulary.WriteFile(filepath.Join(r.dir, VocabularyFile)); err != nil {
+			return err
 		}
-		return o, true, err
-	}
-	if err := PrepareFolder(r.dir, &r.config); err != nil {
-		return nil, false, err
-	}
-	if err := r.data.Train.Vocabulary.WriteFile(filepath.Join(r.dir, VocabularyFile)); err != nil {
-		return nil, false, err
-	}
-	if err := r.data.WriteFlips(r.dir); err != nil {
+		return r.data.WriteFlips(r.dir)
+	})
+	if err != nil {
 		return nil, false, err
 	}
 	if o, err = r.train(ctx); err != nil {
 		return nil, false, err
 	}
 	o.Fingerprint = identity
-	return o, false, o.write(r.dir)
+	return o, false, r.session.Save(ctx, func() error { return o.write(r.dir) })
+}
+
+// reuse takes the outcome of a run that is complete, unless that began with other files than there are now.
+func (r *armRun) reuse(ctx context.Context, o *Outcome) (err error) {
+	files, err := r.session.sameData(ctx, r.dir, &r.config, r.data)
+	if err != nil {
+		return err
+	}
+	if r.config.EachEpoch {
+		if o.epochs, err = ReadEpochs(r.dir); err != nil {
+			return err
+		}
+	}
+	return r.session.Save(ctx, func() error { return folder.KeepData(r.dir, files) })
+}
+
+// reaches reports whether the last checkpoint of a folder is not of an earlier step than its result, as it is where
+// somebody has put the checkpoint before in the place of a damaged one. A result whose checkpoint is not there any more
+// stays one.
+func reaches(dir string, steps int) bool {
+	last, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
+	return err != nil || last.Position.Step >= steps
 }
 
 // train runs the stage of the arm to its end and evaluates it.
@@ -137,8 +167,10 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 	if page.Compared, err = r.besideStage1(ctx, page, set); err != nil {
 		return nil, err
 	}
-	if err := writeShown(r.dir, page.Scored); err != nil {
-		return nil, err
-	}
-	return o, report.WriteRun(r.dir, page)
+	return o, r.session.Save(ctx, func() error {
+		if err := writeShown(r.dir, page.Scored); err != nil {
+			return err
+		}
+		return report.WriteRun(r.dir, page)
+	})
 }

@@ -21,10 +21,10 @@ func (r *armRun) judge() *recipe.Judge {
 
 // Prepare makes the folder of a recipe, or takes the one of the same run. The recipe is that of all arms of a group,
 // and its folder has the configuration of stage 1.
-func (r *armRun) Prepare(dir string) error {
+func (r *armRun) Prepare(ctx context.Context, dir string) error {
 	first := r.config
 	first.Arm = recipe.Stage1
-	return PrepareFolder(dir, &first)
+	return r.session.prepareFolder(ctx, dir, ofRecipe, &first, r.data)
 }
 
 // TrainNet trains a net that the recipe asks for.

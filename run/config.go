@@ -137,6 +137,8 @@ type Resources struct {
 	Prefetch     int              `yaml:"prefetch"` // batches that are read ahead
 	TensorBoard  bool             `yaml:"tensorboard,omitempty"`
 	LabelMemory  int              `yaml:"label_memory"` // MiB of labels of clips that are held in memory
+	// VerifyData compares pictures and frames by their content when a run goes on, not by size and time alone.
+	VerifyData bool `yaml:"verify_data,omitempty"`
 }
 
 // Model is the net's configuration for a number of classes and a noise model; width is that of the

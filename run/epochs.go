@@ -28,8 +28,9 @@ type EpochFigures struct {
 // epochRecord is the file of them. It is written anew with each row, before the checkpoint that is behind
 // the epoch, so that a run that goes on from a checkpoint has the rows of all epochs before.
 type epochRecord struct {
-	path string
-	rows []EpochFigures
+	path    string
+	rows    []EpochFigures
+	missing error // why the file lacks rows: the disk was full
 }
 
 // openEpochs goes on with the record of a folder behind a step; -1 begins anew.
@@ -57,7 +58,24 @@ func (r *epochRecord) put(at train.Position, j *recipe.Judgement) error {
 	} else {
 		r.rows = append(r.rows, row)
 	}
-	return r.write()
+	if r.missing = r.write(); durable.Full(r.missing) {
+		return nil // training goes on, and the next row or checkpoint brings it
+	}
+	return r.missing
+}
+
+// flush writes rows that found no room before, if any.
+func (r *epochRecord) flush() error {
+	if r != nil && r.missing != nil {
+		r.missing = r.write()
+		return r.missing
+	}
+	return nil
+}
+
+// observer flushes before a run may be resumed behind the rows.
+func (r *epochRecord) observer() train.Observer {
+	return train.Observer{Saved: func(train.Saved) { _ = r.flush() }} // the error stays for the next time
 }
 
 func (r *epochRecord) write() error {

@@ -27,20 +27,19 @@ func (m *Model) Evaluate(ctx context.Context, o EvaluateOptions) (*eval.Result, 
 	if err := o.Validate(); err != nil {
 		return nil, &ConfigError{Err: err}
 	}
-	s, c, err := m.split(ctx, o.Split)
+	set, s, c, err := m.split(ctx, o.Split)
 	if err != nil {
 		return nil, err
 	}
-	set, err := s.Data.Split(o.Split)
+	run, err := ReadOutcome(m.folder)
 	if err != nil {
-		return nil, err
+		run = nil
 	}
-	if run, err := ReadOutcome(m.folder); err == nil && run != nil && filepath.Base(m.file) == train.LastName &&
-		!o.Afresh {
+	if run != nil && filepath.Base(m.file) == train.LastName && !o.Afresh {
 		o.PlugIn = run.Evaluation.PlugIn // of the whole run, from probabilities that are not judged
 	}
 	l := c.Loader()
 	l.BatchBags = m.checkpoint.Config.Batch(m.checkpoint.Model.MIL)
-	result, _, err := recipe.EvaluateNet(ctx, s.Log, m.net, c.Scored(set), s.Data.Train, l, o.Options)
+	result, _, err := recipe.EvaluateNet(ctx, s.Log, m.net, c.Scored(set), s.Data.Train, l, run.unestimated(), o.Options)
 	return result, err
 }

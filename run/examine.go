@@ -75,7 +75,7 @@ func failure(kind, what string, err error) doctor.Finding {
 func (c *Config) openLeniently(ctx context.Context, log *slog.Logger) (*dataset.Splits, error) {
 	lenient := *c
 	lenient.Data.MaxBadSamples, lenient.Run.LabelMemory = math.MaxInt32, dataset.HoldAll
-	lenient.Data.Features.Missing = dataset.MissingMean
+	lenient.Data.Features.Missing, lenient.Data.PackedLabels = dataset.MissingMean, true
 	data, err := lenient.OpenData(ctx, log)
 	c.Data.ManifestOfClips = lenient.Data.ManifestOfClips
 	return data, err
@@ -103,7 +103,7 @@ func (c *Config) lookAt(data *dataset.Splits, o *ExamineOptions) doctor.Options 
 		Sample: o.Sample, Seed: c.Data.Seed, Workers: workers,
 		MaxPixels: c.Data.MaxPixels, MaxBadSamples: c.Data.MaxBadSamples,
 		Missing: c.Data.Features.Missing == dataset.MissingMean, Standardise: c.Data.Features.Standardise,
-		Progress: o.Progress,
+		Named: c.Data.Vocabulary != "", Progress: o.Progress,
 	}
 	if data.Train.Vectors == nil {
 		look.InputSize = c.Net.Model(1, 0, "").Size

@@ -73,6 +73,16 @@ func TestPlan_IsALineForEachArm(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
 	b.Reset()
+	p.Arms[0].FreeBytes = 4 << 30
+	if err := p.Write(&b); err != nil || !strings.Contains(b.String(), ", 3 MiB of 4096 MiB that are free, on cpu\n") {
+		t.Errorf("a plan where memory is known is %q, %v", b.String(), err)
+	}
+	b.Reset()
+	p.Arms[0].Bags, p.Arms[0].Batch = 20, 32
+	if err := p.Write(&b); err != nil || !strings.Contains(b.String(), "no full batch of 32: steps of at most 20") {
+		t.Errorf("a plan without a full batch is %q, %v", b.String(), err)
+	}
+	b.Reset()
 	if err := (*Plan)(nil).Write(&b); err != nil || b.Len() != 0 {
 		t.Errorf("no plan is %q, %v", b.String(), err)
 	}

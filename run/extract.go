@@ -73,22 +73,19 @@ func (o *ExtractOptions) validate() error {
 }
 
 func (m *Model) extractPictures(ctx context.Context, paths []string, o *ExtractOptions) ([]Extracted, error) {
-	files, err := dataset.FindPictures(paths)
+	files, skipped, err := dataset.FindPictures(paths)
 	if err != nil {
 		return nil, err
 	}
 	set := dataset.Pictures(files, m.vocabulary, o.MaxPixels)
-	set.IDs = dataset.PictureIDs(paths, files)
+	o.skipped(skipped)
+	set.IDs = pictureNames(paths, files)
 	x := extraction{m, o, set, m.loader(&o.Reading), nil}
 	return x.run(ctx)
 }
 
 func (m *Model) extractSplit(ctx context.Context, o *ExtractOptions) ([]Extracted, error) {
-	s, c, err := m.split(ctx, o.Split)
-	if err != nil {
-		return nil, err
-	}
-	set, err := s.Data.Split(o.Split)
+	set, _, c, err := m.split(ctx, o.Split)
 	if err != nil {
 		return nil, err
 	}

@@ -41,3 +41,26 @@ func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 		t.Error("a result in tf32 passes as one in fp32")
 	}
 }
+
+// How often a run is saved by the clock is no part of what it is.
+func TestFingerprint_DoesNotDependOnTheMinutesBetweenCheckpoints(t *testing.T) {
+	ran := DefaultConfig()
+	ran.Data.TrainSize, ran.Data.ValidationSize, ran.Data.TestSize = 8, 0, 8
+	data, err := ran.OpenData(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	often := ran
+	often.Train.CheckpointMinutes = .5
+	if key, was, is := FirstChange(&ran, &often); key != "" {
+		t.Errorf("a run cannot go on for its %s: %s, then %s", key, was, is)
+	}
+	a, err := fingerprint(t.Context(), &ran, data, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := fingerprint(t.Context(), &often, data, ""); err != nil || a != b {
+		t.Errorf("a result of the same run is not found again (%v)", err)
+	}
+}

@@ -1,9 +1,16 @@
 package run
 
 import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
 	"path/filepath"
+	"regexp"
+	"slices"
 
 	"nmn/internal/durable"
+	"nmn/internal/lock"
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
 	"nmn/recipe"
@@ -53,26 +60,74 @@ func (c Config) writeConfig(dir string) error {
 	return durable.Save(filepath.Join(dir, ConfigFile), data)
 }
 
+// runFiles are the files of a run folder, beside checkpoints; recipeFiles those of the folder of a recipe, with the
+// folders of its rounds; nets of folds have those of a run and the scores of epochs.
+var (
+	runFiles = []string{ConfigFile, DataFile, VocabularyFile, ResultFile, EpochsFile, dataset.FlipsFile,
+		dataset.ValidationFlipsFile, LogFile, SummaryFile, report.PageFile, report.HTMLFile, report.CurvesFile,
+		report.RatesFile, ShownFile}
+	recipeFiles = []string{ConfigFile, DataFile, recipe.FoldsFile, recipe.OnlineFile, recipe.ScoresFile,
+		recipe.NoisyScoresFile, recipe.LabelsFile, recipe.TruthFile, recipe.RatesFile, recipe.SuspectsFile,
+		recipe.PageFile, recipe.PlainRound, recipe.NoisyRound}
+	checkpointName = regexp.MustCompile(`^(last|previous|best(-\d+)?)\.safetensors$`)
+)
+
 // isRunFile reports whether a name is one of the files of a run folder that are written aside, but for checkpoints.
 func isRunFile(name string) bool {
-	switch name {
-	case ConfigFile, VocabularyFile, ResultFile, EpochsFile, dataset.FlipsFile, dataset.ValidationFlipsFile, LogFile,
-		SummaryFile, report.PageFile, report.HTMLFile, report.CurvesFile, report.RatesFile, ShownFile, IndexFile,
-		recipe.FoldsFile, recipe.OnlineFile, recipe.ScoresFile, recipe.NoisyScoresFile, recipe.LabelsFile, recipe.TruthFile,
-		recipe.RatesFile, recipe.SuspectsFile, recipe.PageFile:
-		return true
-	}
-	return recipe.EpochName.MatchString(name)
+	return slices.Contains(runFiles, name) || slices.Contains(recipeFiles, name) || name == IndexFile ||
+		recipe.EpochName.MatchString(name)
 }
 
-// PrepareFolder makes a folder for a run. A folder with another run is refused.
-func PrepareFolder(dir string, c *Config) error {
+// ofRun is the folder of a run of one arm, ofRecipe that of a recipe.
+var (
+	ofRun = folder.Kind{Config: ConfigFile, Writes: func(name string) bool {
+		return slices.Contains(runFiles, name) || checkpointName.MatchString(name)
+	}}
+	ofRecipe = folder.Kind{Config: ConfigFile, Writes: func(name string) bool { return slices.Contains(recipeFiles, name) }}
+)
+
+// checkFolder refuses a folder with another run, or one without any in which files would be overwritten.
+func checkFolder(dir string, kind folder.Kind, c *Config) error {
 	there, err := ReadConfig(dir)
-	if err := folder.Claim(dir, err, func() (key, was, is string) { return FirstChange(there, c) },
-		isRunFile); err != nil {
-		return err
+	if err == nil && there.Build == nil { // which runs write, and nobody else
+		err = fmt.Errorf("%s is not of a run: %w", filepath.Join(dir, ConfigFile), fs.ErrNotExist)
 	}
-	return c.writeConfig(dir)
+	return folder.Check(dir, err, kind, func() (key, was, is string) { return FirstChange(there, c) })
+}
+
+// ErrLocked is wrapped by errors about a run folder that another process is writing.
+var ErrLocked = lock.ErrHeld
+
+// Lock keeps other processes out of a folder until release is called, as Train and TrainArm do with theirs; it is not
+// for the folders below. A folder that another process is writing is an error that names it and wraps ErrLocked.
+func (s *Session) Lock(dir string) (release func() error, err error) { return LockFolder(dir, s.Log) }
+
+// LockFolder is Session.Lock without a session.
+func LockFolder(dir string, log *slog.Logger) (release func() error, err error) {
+	return folder.Lock(dir, log)
+}
+
+// Save calls write, which writes whole files of a run or of an experiment and may be called again. A disk that is full
+// gets a moment, of which the log has a warning: see durable.Patiently.
+func (s *Session) Save(ctx context.Context, write func() error) error {
+	return SaveFiles(ctx, s.Log, write)
+}
+
+// SaveFiles is Session.Save without a session.
+func SaveFiles(ctx context.Context, log *slog.Logger, write func() error) error {
+	return durable.Patiently(ctx, func(err error) {
+		log.Warn("the disk is full: waiting a moment for room", "cause", err.Error())
+	}, write)
+}
+
+// RefuseForeign refuses a folder in which one of the files or folders that are written there is somebody's: one that
+// lacks what is always made first, which mark names.
+func RefuseForeign(dir, mark string, written ...string) error {
+	if durable.Exists(filepath.Join(dir, mark)) {
+		return nil
+	}
+	writes := func(name string) bool { return slices.Contains(written, name) }
+	return folder.Check(dir, fs.ErrNotExist, folder.Kind{Config: mark, Writes: writes}, nil)
 }
 
 // RefuseInterrupted refuses a folder with a run that was interrupted and has no result yet.

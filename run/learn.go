@@ -65,23 +65,37 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 		step = trainer.Position().Step
 		r.session.Log.Info("resumed", "dir", r.dir, "step", step)
 	}
-	if eachEpoch != nil {
-		if epochs, err = openEpochs(r.dir, step); err != nil {
-			return reached, nil, err
+	var records *records
+	err = r.session.Save(ctx, func() (err error) {
+		if eachEpoch != nil {
+			if epochs, err = openEpochs(r.dir, step); err != nil {
+				return err
+			}
 		}
-	}
-	records, err := openRecords(r.dir, step, &r.config, r.data.Validation)
+		records, err = openRecords(r.dir, step, &r.config, r.data.Validation)
+		return err
+	})
 	if err != nil {
 		return reached, nil, err
 	}
-	trainer.Observers = slices.Concat(records.observers(), r.watchers(), r.observers)
+	r.warnBroken(records.log.Broken())
+	trainer.Observers = slices.Concat(records.observers(), []train.Observer{epochs.observer()}, r.watchers(), r.observers)
 	reached, err = trainer.Run(ctx)
 	r.session.Observe.End()
-	if err = cmp.Or(err, records.close()); err != nil {
+	missing := r.session.Save(context.WithoutCancel(ctx), func() error { return cmp.Or(records.flush(), epochs.flush()) })
+	if err = cmp.Or(err, records.close(), missing); err != nil {
 		return reached, nil, Interrupted(err)
 	}
-	curve, err = ReadCurve(filepath.Join(r.dir, LogFile), arm.Name)
+	curve, broken, err := ReadCurve(filepath.Join(r.dir, LogFile), arm.Name)
+	r.warnBroken(broken)
 	return reached, curve, err
+}
+
+// warnBroken tells of lines of the log that could not be read.
+func (r *armRun) warnBroken(lines int) {
+	if lines > 0 {
+		r.session.Log.Warn("broken lines of the log were left out", "dir", r.dir, "count", lines)
+	}
 }
 
 // title names the arm in progress.
@@ -94,9 +108,6 @@ func (r *armRun) title() string {
 
 // watchers are the observers of the session.
 func (r *armRun) watchers() []train.Observer {
-	if r.session.Observe.Training == nil {
-		return nil
-	}
-	return r.session.Observe.Training(Training{Title: r.title(), Arm: r.config.Arm, MIL: r.config.Net.MIL,
+	return r.session.Observe.Begin(Training{Title: r.title(), Arm: r.config.Arm, MIL: r.config.Net.MIL,
 		Noise: r.data.Noise, Seed: r.config.Train.Seed, Device: r.session.Backend.Name()})
 }

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
+	"nmn/internal/memory"
 	"nmn/model"
 	"nmn/recipe"
 	"nmn/train"
@@ -41,7 +44,8 @@ func (s *Session) FreshNet(arm train.Arm) (*model.Net, error) {
 }
 
 // MeasureSteps is how many steps are timed at most, and MeasureTime how long. The first of the steps also makes
-// buffers, and other programs may disturb some, so the fastest counts. Where one takes long, there is no second.
+// buffers, and other programs may disturb some, so the fastest of those with a full batch counts. Where one takes
+// long, there is no second.
 const (
 	MeasureSteps = 12
 	MeasureTime  = 15 * time.Second
@@ -50,8 +54,52 @@ const (
 // Measured is what timed steps have shown.
 type Measured struct {
 	Memory int           // bytes on the device
-	Step   time.Duration // of the fastest
+	Free   int64         // bytes of memory for them, where that is the CPU's and known; else 0
+	Step   time.Duration // of the fastest of those with the most bags
+	Bags   int           // of that step: fewer than Batch where the data have no full batch
+	Images int           // of that step; an image is a frame
+	Batch  int           // bags of a full step
+	Mean   float64       // bags of a step of an epoch: the last one of an epoch may have fewer
 	Steps  int           // of the stage
+}
+
+// Needs says how much memory the steps take on the device, and of how much, where that is known.
+func (m *Measured) Needs() string { return needs(m.Memory, m.Free) }
+
+func needs(used int, free int64) string {
+	needed := fmt.Sprintf("%.0f MiB", float64(used)/(1<<20))
+	if free == 0 {
+		return needed
+	}
+	return fmt.Sprintf("%s of %.0f MiB that are free", needed, float64(free)/(1<<20))
+}
+
+// Full reports whether a full batch was timed.
+func (m *Measured) Full() bool { return m.Bags >= m.Batch }
+
+// Total is the time of all steps of the stage: each bag takes the same share of a step.
+func (m *Measured) Total() time.Duration {
+	return time.Duration(float64(m.Step) * float64(m.Steps) * m.Mean / float64(max(m.Bags, 1)))
+}
+
+// stopwatch finds the fastest of the steps with the most bags: the last one of an epoch may have a single one, and is
+// done in no time.
+type stopwatch struct {
+	now   func() time.Time
+	until time.Time // when it has seen enough
+	best  train.StepDone
+}
+
+func newStopwatch(now func() time.Time, limit time.Duration) *stopwatch {
+	return &stopwatch{now: now, until: now().Add(limit)}
+}
+
+// see takes a step, and reports whether it has seen enough.
+func (w *stopwatch) see(e train.StepDone) (enough bool) {
+	if e.Bags > w.best.Bags || e.Bags == w.best.Bags && e.Duration < w.best.Duration {
+		w.best = e
+	}
+	return w.now().After(w.until)
 }
 
 // Measure times steps of an arm.
@@ -71,14 +119,11 @@ func (s *Session) MeasureNet(ctx context.Context, arm train.Arm, net *model.Net)
 	settings.MaxSteps, settings.EvaluateEpochs, settings.EvaluateSteps, settings.Patience = MeasureSteps, 0, 0, 0
 	inner, enough := context.WithCancel(ctx)
 	defer enough()
-	began := time.Now()
+	watch := newStopwatch(time.Now, MeasureTime)
 	trainer, err := train.New(train.Options{
 		Config: settings, Stage: arm.Stage, Net: net, Data: s.Data.Train, Loader: c.Loader(),
 		Observers: []train.Observer{{Step: func(e train.StepDone) {
-			if m.Step == 0 || e.Duration < m.Step {
-				m.Step = e.Duration
-			}
-			if time.Since(began) > MeasureTime {
+			if watch.see(e) {
 				enough()
 			}
 		}}},
@@ -94,6 +139,12 @@ func (s *Session) MeasureNet(ctx context.Context, arm train.Arm, net *model.Net)
 	if c.Arm.Rival() {
 		limits = recipe.BothStages(limits)
 	}
+	m.Step, m.Bags, m.Images = watch.best.Duration, watch.best.Bags, watch.best.Images
+	m.Batch = c.Train.Batch(arm.MIL) * c.Train.Accumulate
+	if free, known := memory.Free(); known && strings.HasPrefix(s.Backend.Name(), "cpu") {
+		m.Free = free + int64(trainer.DeviceBytes()) // which are taken at this moment
+	}
+	m.Mean = float64(s.Data.Train.Len()) / float64(max(trainer.StepsPerEpoch(), 1))
 	m.Memory, m.Steps = trainer.DeviceBytes(), limits.Epochs(arm.Stage)*trainer.StepsPerEpoch()
 	if limit := limits.MaxSteps; limit > 0 && (m.Steps == 0 || limit < m.Steps) {
 		m.Steps = limit

@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 
 	"nmn/internal/durable"
+	"nmn/internal/origin"
 	"nmn/internal/setting"
+	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/model"
 	"nmn/text"
@@ -50,8 +52,8 @@ func OpenModel(ctx context.Context, path string, o ModelOptions) (*Model, error)
 	if err != nil {
 		return nil, err
 	}
-	usual := BaseConfig().Run
-	o.Run.Workers, o.Run.Prefetch = cmp.Or(o.Run.Workers, usual.Workers), cmp.Or(o.Run.Prefetch, usual.Prefetch)
+	base := BaseConfig().Run
+	o.Run.Workers, o.Run.Prefetch = cmp.Or(o.Run.Workers, base.Workers), cmp.Or(o.Run.Prefetch, base.Prefetch)
 	s := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}})
 	s.Config.Run = o.Run
 	if err := s.openDevice(); err != nil {
@@ -133,29 +135,51 @@ func (m *Model) openData(ctx context.Context, labelMemory int) (*Session, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := m.compareData(ctx, &c, data, s.Log); err != nil {
+		return nil, err
+	}
 	s.Config, s.Data = c, data
 	return s, nil
 }
 
-// split is a split of the data of the model's session or run, whose words are those of the model, with the
-// configuration that it is read with.
-func (m *Model) split(ctx context.Context, name string) (*Session, *Config, error) {
+// compareData warns where the files of the data are others than those that the run has learned from: what is measured
+// on them then says nothing of the figures of the run.
+func (m *Model) compareData(ctx context.Context, c *Config, d *dataset.Splits, log *slog.Logger) error {
+	then, err := origin.Load(filepath.Join(m.folder, DataFile))
+	if err != nil || then == nil {
+		return err
+	}
+	now, err := c.files(ctx, d)
+	if err != nil {
+		return err
+	}
+	_, difference, err := now.Since(ctx, then)
+	if err == nil && difference != nil {
+		log.Warn("the data are not those that this run has learned from", "file", difference.Text,
+			"others", difference.More)
+	}
+	return err
+}
+
+// split is a split of the data of the model's session or run, whose words are those of the model, with the session that
+// has the data and the configuration that the split is read with.
+func (m *Model) split(ctx context.Context, name string) (*loader.Set, *Session, *Config, error) {
 	memory := 0
 	if name == "train" {
 		memory = dataset.HoldAll
 	}
 	s, err := m.openData(ctx, memory)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	set, err := s.Data.Split(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if err := SameClasses(m.checkpoint, set.Vocabulary); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	c := s.Config
 	c.Net.MIL = m.checkpoint.Model.MIL // which says how pictures fit, and what a bag is
-	return s, &c, nil
+	return set, s, &c, nil
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"math"
 	"path/filepath"
 
 	"nmn/internal/durable"
@@ -43,7 +44,18 @@ type learntRates struct {
 	// Of a feature-dependent model, with the names of the bags of the split.
 	q01, q10 *rates.Spreads
 	ids      []string
+	remarks  map[string]string // of words whose rates were not estimated
 	leftOut  int
+}
+
+// leaveOut forgets the rates of words that were not estimated: the model holds what it began with.
+func (l *learntRates) leaveOut(unestimated map[string]string) {
+	l.remarks = unestimated
+	for c, w := range l.vocabulary.Words() {
+		if unestimated[w.Text] != "" {
+			l.all.Q01[c], l.all.Q10[c] = math.NaN(), math.NaN()
+		}
+	}
 }
 
 // Answer reads the rates out of the model, or runs a feature-dependent one over the split, and joins them with what
@@ -93,11 +105,14 @@ func (q NoiseQuery) read(o Options, l *learntRates) (err error) {
 		return err
 	}
 	l.all = &labels.Rates{Q01: float64s(q01), Q10: float64s(q10)}
+	if run, err := ReadOutcome(q.Folder); err == nil {
+		l.leaveOut(run.unestimated())
+	}
 	known := filepath.Join(q.Folder, report.RatesFile)
 	if !durable.Exists(known) {
 		return nil
 	}
-	written, err := labels.ReadFile(known, l.vocabulary, labels.Learnt)
+	written, err := labels.ReadFile(known, l.vocabulary, labels.Left)
 	if err != nil {
 		return err
 	}

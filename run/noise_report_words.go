@@ -57,6 +57,7 @@ func (l *learntRates) words(learnt, truth []float64, estimates []*report.WordEst
 	for c := range list {
 		word := l.vocabulary.Word(c).Text
 		list[c] = report.WordRate{Word: word, Rate: eval.Number(learnt[c]), True: eval.Number(truth[c])}
+		list[c].Remark = l.remarks[word]
 		if estimates != nil {
 			list[c].Estimate = estimates[c]
 		}

@@ -23,6 +23,7 @@ func (o *Outcome) Report(c *Config, name string) (*report.Run, error) {
 		ArmPlace: o.Arm.Place(), MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Seed: o.Seed, Start: c.startOf(o.Arm),
 		Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit,
 		Epochs: epochsOf(o.epochs, o.Before), Config: string(text), Rates: o.Evaluation.NoiseRates(),
+		RateRemarks: o.RateRemarks,
 	}, nil
 }
 
@@ -81,6 +82,21 @@ type Outcome struct {
 // ReadOutcome reads the result of a folder; nil where there is none.
 func ReadOutcome(dir string) (*Outcome, error) {
 	return durable.LoadJSON[Outcome](filepath.Join(dir, ResultFile), "remove the file to evaluate again")
+}
+
+// unestimated are the words whose noise rates were not estimated, each with the remark that says why; nil where the run
+// says nothing of them.
+func (o *Outcome) unestimated() map[string]string {
+	if o == nil || o.Evaluation == nil {
+		return nil
+	}
+	words := map[string]string{}
+	for _, w := range o.Evaluation.Words {
+		if w.RateRemark != "" {
+			words[w.Word] = w.RateRemark
+		}
+	}
+	return words
 }
 
 func (o *Outcome) write(dir string) error {

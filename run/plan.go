@@ -24,13 +24,17 @@ type Plan struct {
 type ArmPlan struct {
 	Arm         string  `json:"arm"`
 	Steps       int     `json:"steps"`
-	StepSeconds float64 `json:"step_s"`
+	StepSeconds float64 `json:"step_s"` // of a step with a full batch, else of the largest there is
+	Bags        int     `json:"step_bags"`
+	Batch       int     `json:"full_batch"` // bags of a full batch
 	DeviceBytes int     `json:"device_bytes"`
+	FreeBytes   int64   `json:"free_bytes,omitempty"` // of memory for them, where that is the CPU's and known
 }
 
 func (p *Plan) add(arm string, m Measured) {
-	p.Arms = append(p.Arms, ArmPlan{Arm: arm, Steps: m.Steps, StepSeconds: m.Step.Seconds(), DeviceBytes: m.Memory})
-	p.Seconds += m.Step.Seconds() * float64(m.Steps)
+	p.Arms = append(p.Arms, ArmPlan{Arm: arm, Steps: m.Steps, StepSeconds: m.Step.Seconds(), Bags: m.Bags,
+		Batch: m.Batch, DeviceBytes: m.Memory, FreeBytes: m.Free})
+	p.Seconds += m.Total().Seconds()
 }
 
 // Write writes the plan for people, a line for each arm; nothing where it has no arms.
@@ -45,8 +49,11 @@ func (p *Plan) Write(w io.Writer) error {
 		}
 	}
 	for _, a := range p.Arms {
-		line("%-17s %d steps of %.1f ms, %.0f MiB, on %s\n",
-			a.Arm, a.Steps, 1e3*a.StepSeconds, float64(a.DeviceBytes)/(1<<20), p.Device)
+		line("%-17s %d steps of %.1f ms, %s, on %s\n", a.Arm, a.Steps, 1e3*a.StepSeconds,
+			needs(a.DeviceBytes, a.FreeBytes), p.Device)
+		if a.Bags < a.Batch {
+			line("                  no full batch of %d: steps of at most %d were timed\n", a.Batch, a.Bags)
+		}
 	}
 	if p.Recipe != "" {
 		line("recipe            %s, not counted below\n", p.Recipe)
@@ -61,22 +68,18 @@ func (c Config) plan(ctx context.Context, data *dataset.Splits, o *ExamineOption
 	if err := c.ValidateLoss(); err != nil {
 		return nil, err
 	}
-	s := &Session{Config: c, Data: data, Log: o.Log, Observe: Observer{Message: o.Message}}
-	backend, note, err := OpenDevice(&s.Config.Run, o.Log)
-	if err != nil {
+	s := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}})
+	s.Config, s.Data = c, data
+	if err := s.openDevice(); err != nil {
 		return nil, err
 	}
+	backend := s.Backend
 	defer func() { err = cmp.Or(err, backend.Close()) }()
-	s.Backend = backend
-	s.Tell(DeviceMessage(backend, note))
 	if err := s.Config.StartRates(data); err != nil {
 		return nil, err
 	}
-	if err := s.Standardise(ctx); err != nil {
+	if _, err := s.settle(ctx); err != nil {
 		return nil, err
-	}
-	if why := s.Config.Settle(data); why != "" {
-		s.Tell(Message{Topic: "recipe", Text: "paper: " + why})
 	}
 	if err := s.Fits(); err != nil {
 		return nil, err

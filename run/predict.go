@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"nmn/eval"
 	"nmn/internal/setting"
+	"nmn/internal/visible"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/loader/features"
@@ -22,9 +24,12 @@ type Reading struct {
 	Batch         int         // bags that are computed at once; results do not depend on it
 	MaxBadSamples int         // that cannot be read and are left out before it is an error
 	Fit           picture.Fit // how pictures get onto the canvas; empty for as in training
-	MaxPixels     int         // pictures of more are not decoded; 0 for no limit
+	MaxPixels     int         // pictures of more are not decoded; 0 for no limit but picture.PixelCeiling
 	// LeftOut is called with the bags of a set that could not be read, before the others are used; nil for nobody.
 	LeftOut func(bad []loader.BadSample, set *loader.Set)
+	// Skipped is called with the files of folders, where there are some, that were not read because their names are not
+	// those of pictures; nil for nobody.
+	Skipped func(files []string)
 }
 
 // DefaultReading leaves out whatever cannot be read.
@@ -43,6 +48,12 @@ func (r *Reading) validate() error {
 func (r *Reading) leftOut(bad []loader.BadSample, set *loader.Set) {
 	if r.LeftOut != nil {
 		r.LeftOut(bad, set)
+	}
+}
+
+func (r *Reading) skipped(files []string) {
+	if r.Skipped != nil && len(files) > 0 {
+		r.Skipped(files)
 	}
 }
 
@@ -100,15 +111,25 @@ func (o *PredictOptions) validate() error {
 
 func (m *Model) scorePictures(ctx context.Context, paths []string,
 	o *PredictOptions) (*Predictions, *train.Scores, error) {
-	files, err := dataset.FindPictures(paths)
+	files, skipped, err := dataset.FindPictures(paths)
 	if err != nil {
 		return nil, nil, err
 	}
+	o.skipped(skipped)
 	p, scores, err := m.score(ctx, dataset.Pictures(files, m.vocabulary, o.MaxPixels), o)
 	if err == nil {
-		p.names = dataset.PictureIDs(paths, files)
+		p.names, p.Skipped = pictureNames(paths, files), skipped
 	}
 	return p, scores, err
+}
+
+// pictureNames are the names of pictures in tables, as UTF-8.
+func pictureNames(paths, files []string) []string {
+	names := slices.Clone(dataset.PictureIDs(paths, files))
+	for i, name := range names {
+		names[i] = visible.Name(name)
+	}
+	return names
 }
 
 // scoreFeatures reads the rows of a feature file. Which of its columns are features is as in the run that the model is
@@ -129,7 +150,7 @@ func (m *Model) scoreFeatures(ctx context.Context, paths []string,
 	// a list of labels tells which columns are no features
 	of := f.Options(f.HeldOut(dataset.FeatureFiles{Features: paths[0]}), nil)
 	of.Unlabelled = true
-	table, err := features.Open(of)
+	table, err := features.Open(ctx, of)
 	if err != nil {
 		return nil, nil, err
 	}

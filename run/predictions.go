@@ -30,6 +30,8 @@ type Predictions struct {
 	ThresholdFrom ThresholdSource
 	// Bad are the bags that could not be read, and why.
 	Bad []loader.BadSample
+	// Skipped are files of the folders that were not read, because their names are not those of pictures.
+	Skipped []string
 
 	set   *loader.Set
 	names []string // of all bags, for tables

@@ -44,6 +44,9 @@ func OpenLog(dir string, step int, config any) (*telemetry.Log, error) {
 		attributes = append(attributes, k, values[k])
 	}
 	log.Logger().Info("configuration", attributes...)
+	if n := log.Broken(); n > 0 {
+		log.Logger().Warn("broken lines were left out", "count", n)
+	}
 	return log, nil
 }
 
@@ -74,8 +77,17 @@ func (r *records) observers() []train.Observer {
 	return all
 }
 
+// flush writes what found no room before.
+func (r *records) flush() error {
+	err := cmp.Or(r.summary.Flush(), r.log.Flush())
+	if r.board != nil {
+		err = cmp.Or(err, r.board.Flush())
+	}
+	return err
+}
+
 func (r *records) close() error {
-	err := cmp.Or(r.summary.Err(), r.log.Close())
+	err := cmp.Or(r.summary.Flush(), r.log.Close())
 	if r.board != nil {
 		err = cmp.Or(err, r.board.Close())
 	}
@@ -92,30 +104,33 @@ type logLine struct {
 	Labels  *float64 `json:"map"`
 }
 
-// ReadCurve reads loss and validation AP of a whole run from its log.
-func ReadCurve(path, stage string) ([]report.Point, error) {
+// ReadCurve reads loss and validation AP of a whole run from its log. A line that is broken, as one that a full disk or a
+// kill has cut, is left out and counted; a file whose first line is broken is no log.
+func ReadCurve(path, stage string) (points []report.Point, broken int, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer f.Close()
-	points, err := parseCurve(f, stage)
+	points, broken, err = parseCurve(f, stage)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, 0, fmt.Errorf("%s: %w", path, err)
 	}
-	return points, nil
+	return points, broken, nil
 }
 
-func parseCurve(r io.Reader, stage string) ([]report.Point, error) {
-	var points []report.Point
+func parseCurve(r io.Reader, stage string) (points []report.Point, broken int, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
 	number := 0
 	for lines.Scan() {
 		number++
 		var line logLine
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			return nil, fmt.Errorf("line %d: %w", number, err)
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil && number == 1 {
+			return nil, 0, fmt.Errorf("line %d is not one of a log: move the file away: %w", number, err)
+		} else if err != nil {
+			broken++
+			continue
 		}
 		point := report.Point{Step: line.Step, Stage: stage, Loss: eval.Undefined(), AP: eval.Undefined()}
 		switch {
@@ -129,11 +144,11 @@ func parseCurve(r io.Reader, stage string) ([]report.Point, error) {
 		points = append(points, point)
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, fmt.Errorf("line %d is too long: it is no log", number+1)
+		return nil, 0, fmt.Errorf("line %d is too long: it is no log", number+1)
 	} else if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return points, nil
+	return points, broken, nil
 }
 
 // firstDefined is the AP that people are shown: against the truth, else with human agreement, else

@@ -36,21 +36,31 @@ func TestEpochs_RecordGoesOnBehindAStep(t *testing.T) {
 }
 
 func TestParseCurve_TakesStepsAndEvaluations(t *testing.T) {
-	points, err := parseCurve(strings.NewReader(`{"msg":"configuration","step":0}
+	points, broken, err := parseCurve(strings.NewReader(`{"msg":"configuration","step":0}
 {"msg":"step","step":20,"loss":3.5}
 {"msg":"evaluation","step":20,"map":0.25,"true_map":0.5}
 {"msg":"evaluation","step":30,"map":0.25}
 `), "stage1")
-	if err != nil || len(points) != 3 {
+	if err != nil || broken != 0 || len(points) != 3 {
 		t.Fatalf("%v, %v", points, err)
 	}
 	if points[0].Loss != 3.5 || points[0].AP.Defined() || points[1].AP != .5 || points[2].AP != .25 ||
 		points[2].Stage != "stage1" {
 		t.Errorf("points %+v", points)
 	}
-	if _, err := parseCurve(strings.NewReader("{}\n{\"msg\":"), ""); err == nil ||
-		!strings.Contains(err.Error(), "line 2") {
-		t.Errorf("a cut line: %v", err)
+}
+
+// The log of a run that is complete may have been cut by something else since: the run has its result nevertheless.
+func TestParseCurve_LeavesOutBrokenLines(t *testing.T) {
+	step := `{"msg":"step","step":20,"loss":3.5}`
+	for text, want := range map[string]int{step + "\n" + step[:20]: 1, step + "\n" + step[:20] + "\n" + step + "\n": 2} {
+		points, broken, err := parseCurve(strings.NewReader(text), "")
+		if err != nil || broken != 1 || len(points) != want {
+			t.Errorf("%q: %d points, %d broken lines (%v), want %d and 1", text, len(points), broken, err, want)
+		}
+	}
+	if _, _, err := parseCurve(strings.NewReader("an essay\n"), ""); err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("no log: %v", err)
 	}
 }
 
@@ -58,7 +68,7 @@ func FuzzParseCurve(f *testing.F) {
 	f.Add("{\"msg\":\"step\",\"step\":1,\"loss\":2}\n")
 	f.Add("{\"msg\":\"evaluation\",\"map\":null}\n{")
 	f.Fuzz(func(t *testing.T, text string) {
-		points, err := parseCurve(strings.NewReader(text), "s")
+		points, _, err := parseCurve(strings.NewReader(text), "s")
 		if err == nil && len(points) > strings.Count(text, "\n")+1 {
 			t.Errorf("%d points of %q", len(points), text)
 		}

@@ -71,6 +71,13 @@ type Message struct {
 	Text  string // a line or several
 	// Detail is of interest for those who watch or have asked for details, and for nobody else.
 	Detail bool
+	// Always is for those too who have asked for silence: without it they would take a result for another one.
+	Always bool
+}
+
+// Reused says that a run in a folder was complete, and is not run again.
+func Reused(dir string) Message {
+	return Message{Text: dir + " is complete; its results are shown, nothing was trained", Always: true}
 }
 
 // Training is a training that begins.
@@ -92,8 +99,10 @@ type Session struct {
 	Log     *slog.Logger
 	Observe Observer
 
-	prepared     bool
-	weightsShown bool // what was taken from a file of weights: every net of an experiment takes the same
+	prepared bool
+	// weightsShown says that people know what was taken from a file of weights, of which every net of an experiment
+	// takes the same: it is shared with the sessions that With returns. Nil shows it each time.
+	weightsShown *bool
 }
 
 // Options are what a session of classifiers needs beside a configuration.
@@ -141,7 +150,7 @@ func newSession(o Options) *Session {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Session{Log: o.Log, Observe: o.Observer}
+	return &Session{Log: o.Log, Observe: o.Observer, weightsShown: new(bool)}
 }
 
 // openDevice opens the device of the configuration, notes its precision there, and reports which device it is.
@@ -156,11 +165,7 @@ func (s *Session) openDevice() error {
 }
 
 // Tell passes a message to the observer of the session.
-func (s *Session) Tell(m Message) {
-	if s.Observe.Message != nil {
-		s.Observe.Message(m)
-	}
-}
+func (s *Session) Tell(m Message) { s.Observe.Tell(m) }
 
 // OpenDevice opens the device of a configuration and sets the precision there to that of the device. note says why
 // it is not another one, or is empty.
@@ -233,6 +238,11 @@ func (s *Session) Standardise(ctx context.Context) error {
 func (s *Session) Prepare(ctx context.Context) (plain bool, err error) {
 	s.prepared = true
 	s.tellOneSided()
+	return s.settle(ctx)
+}
+
+// settle is Prepare without a look at the labels.
+func (s *Session) settle(ctx context.Context) (plain bool, err error) {
 	if err := s.Standardise(ctx); err != nil {
 		return false, err
 	}

@@ -29,7 +29,8 @@ type Sources struct {
 	Apply func() error
 }
 
-// Resolve fills c: preset, then file, then what was given, and what these leave open.
+// Resolve fills c: preset, then file, then what was given, and what these leave open. A setting of the data that the
+// kind of data does not read is refused where it was given, or where a file that is not that of a run changes it.
 func (s Sources) Resolve(c *Config) error {
 	file, err := s.Read()
 	if err != nil {
@@ -51,6 +52,11 @@ func (s Sources) Resolve(c *Config) error {
 	if err := file.Decode(c); err != nil {
 		return err
 	}
+	chosenFrom := &resolved.Data
+	if file.find("build") != nil { // of a run, which knows what it reads
+		of := c.Data
+		chosenFrom = &of
+	}
 	c.Preset, c.Size, c.Build = name, cmp.Or(size, Quick), nil
 	if s.Apply != nil {
 		if err := s.Apply(); err != nil {
@@ -59,7 +65,10 @@ func (s Sources) Resolve(c *Config) error {
 	}
 	c.normalize()
 	c.resolveRecipe(s.choices(file, c.Arm))
-	return c.Validate()
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	return c.Data.Unread(chosenFrom, s.gives)
 }
 
 // Read parses the file.

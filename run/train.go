@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"nmn/internal/durable"
@@ -11,9 +12,9 @@ import (
 )
 
 // Train trains the arm of the configuration in a folder, after stage 1 where it starts from that, evaluates it and
-// writes the page of the run. A folder of another run, or of one that was interrupted, is refused with a *ConfigError;
-// a run that is complete is read and not run again. When ctx ends, what was done is saved, and the error wraps
-// ErrInterrupted.
+// writes the page of the run. A folder of another run, or of one that was interrupted, is refused with a *ConfigError,
+// and one that another process is writing with an error that wraps ErrLocked; a run that is complete is read and not
+// run again. When ctx ends, what was done is saved, and the error wraps ErrInterrupted.
 func (s *Session) Train(ctx context.Context, dir string) (*Outcome, error) {
 	return s.train(ctx, dir, false)
 }
@@ -24,7 +25,7 @@ func (s *Session) Resume(ctx context.Context, dir string) (*Outcome, error) {
 	return s.train(ctx, dir, true)
 }
 
-func (s *Session) train(ctx context.Context, dir string, resume bool) (*Outcome, error) {
+func (s *Session) train(ctx context.Context, dir string, resume bool) (o *Outcome, err error) {
 	if !s.prepared {
 		if _, err := s.Prepare(ctx); err != nil {
 			return nil, err
@@ -42,6 +43,11 @@ func (s *Session) train(ctx context.Context, dir string, resume bool) (*Outcome,
 	if s, err = s.With(ctx, *c); err != nil {
 		return nil, err
 	}
+	release, err := s.Lock(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
 	from := c.Stage1
 	found := s.Recipe(filepath.Join(dir, RecipeFolder))
 	switch {
@@ -61,9 +67,9 @@ func (s *Session) train(ctx context.Context, dir string, resume bool) (*Outcome,
 			return nil, err
 		}
 	}
-	o, reused, err := s.TrainArm(ctx, ArmOptions{Arm: c.Arm, Dir: dir, From: from, Recipe: found})
-	if reused {
-		s.Tell(Message{Text: dir + " is complete: nothing was run again", Detail: true})
+	o, reused, err := s.arm(ArmOptions{Arm: c.Arm, Dir: dir, From: from, Recipe: found}).run(ctx)
+	if err == nil && reused {
+		s.Tell(Reused(dir))
 	}
 	return o, err
 }
@@ -76,7 +82,7 @@ func (s *Session) Fits() error {
 
 // firstStage trains stage 1. Where stage 2 has begun, stage 1 is over whatever its limits are.
 func (s *Session) firstStage(ctx context.Context, dir, first string, r *recipe.Recipe) error {
-	if err := PrepareFolder(dir, &s.Config); err != nil {
+	if err := s.prepareFolder(ctx, dir, ofRun, &s.Config, s.Data); err != nil {
 		return err
 	}
 	if durable.Exists(filepath.Join(dir, train.LastName)) {

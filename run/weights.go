@@ -43,10 +43,12 @@ func (s *Session) LoadWeights(net *model.Net, n *NetConfig, v *text.Vocabulary) 
 	}
 	s.Log.Info("weights taken", "file", n.Weights, "format", file.Format, "tensors", len(report.Taken), "kept_random",
 		len(report.Missing), "unused", len(report.Unused))
-	if s.weightsShown {
-		return nil
+	if s.weightsShown != nil {
+		if *s.weightsShown {
+			return nil
+		}
+		*s.weightsShown = true
 	}
-	s.weightsShown = true
 	if file.BGR && n.Arch == NetVGG16 && n.Pixels != PixelsRaw {
 		s.Log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add `net.pixels` raw",
 			"file", n.Weights)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nmn/format/weights"
+	"nmn/internal/visible"
 	"nmn/kernels/tensor"
 	"nmn/model"
 )
@@ -12,7 +13,7 @@ import (
 // WeightsTable lists for people what was taken from a file of weights, a line for each layer.
 func WeightsTable(name string, file *weights.File, report *model.LoadReport) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "weights %s: %s, %d tensors", name, file.Format, len(file.Names()))
+	fmt.Fprintf(&b, "weights %s: %s, %d tensors", visible.Line(name), file.Format, len(file.Names()))
 	if file.BGR {
 		b.WriteString(", BGR turned into RGB")
 	}
@@ -27,7 +28,7 @@ func WeightsTable(name string, file *weights.File, report *model.LoadReport) str
 		if m.Tensor != "" {
 			shape = tensor.Format(m.Shape)
 		}
-		line := fmt.Sprintf("  %-8s %-24s %-14s %-5s%s", layer, strings.TrimSuffix(m.Tensor, ".weight"), shape, m.DType,
+		line := fmt.Sprintf("  %-8s %-24s %-14s %-5s%s", layer, visible.Line(strings.TrimSuffix(m.Tensor, ".weight")), shape, m.DType,
 			note)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
@@ -51,7 +52,7 @@ func WeightsTable(name string, file *weights.File, report *model.LoadReport) str
 		if len(report.Unused) > most {
 			shown += ", ..."
 		}
-		fmt.Fprintf(&b, "  %d tensors of no use here: %s\n", len(report.Unused), shown)
+		fmt.Fprintf(&b, "  %d tensors of no use here: %s\n", len(report.Unused), visible.Line(shown))
 	}
 	return b.String()
 }

@@ -11,7 +11,7 @@ import (
 type Workload struct {
 	Parameters int     // of the classifier
 	Noise      int     // parameters of the noise model
-	Pictures   int     // of a step, in the mean
+	Pictures   int     // of a step with a full batch, or with all bags where there are fewer, in the mean
 	FLOP       float64 // of a step
 	// Chunks are what maps and gradients of a batch of the longest videos take, whole and then in chunks of half as
 	// many frames each time; none of pictures.
@@ -31,7 +31,7 @@ func (s *Session) Workload(ctx context.Context, c *Config, arm train.Arm, net *m
 		return w, err
 	}
 	w.Parameters, w.Noise = net.Config().Parameters()
-	w.Pictures = c.Train.Batch(arm.MIL) * c.Train.Accumulate * census.Frames / census.Bags
+	w.Pictures = min(c.Train.Batch(arm.MIL)*c.Train.Accumulate, census.Bags) * census.Frames / census.Bags
 	for _, l := range net.Layers() {
 		w.FLOP += l.TrainFLOP * float64(w.Pictures)
 	}

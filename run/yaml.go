@@ -2,23 +2,28 @@ package run
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"nmn/internal/input"
 	"nmn/internal/setting"
 )
 
-// configLimit is the largest configuration file that is read, in bytes.
-const configLimit = 1 << 20
+// Bounds on a configuration file, which may be a pipe.
+const (
+	configLimit = 1 << 20 // bytes
+	configWait  = time.Minute
+)
 
 // Document is a YAML file of settings that has been parsed once.
 type Document struct {
@@ -26,9 +31,12 @@ type Document struct {
 	root *yaml.Node // nil for an empty file
 }
 
-// ReadDocument reads and parses a configuration file. Whatever is wrong with it is a mistake of the caller.
+// ReadDocument reads and parses a configuration, from a file or from a pipe that gives it within a minute. Whatever is
+// wrong with it is a mistake of the caller.
 func ReadDocument(path string) (*Document, error) {
-	f, err := os.Open(path)
+	ctx, cancel := context.WithTimeout(context.Background(), configWait)
+	defer cancel()
+	f, err := input.OpenStream(ctx, path)
 	if err != nil {
 		return nil, setting.Errorf("", "cannot read the configuration: %w", err)
 	}

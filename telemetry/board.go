@@ -30,6 +30,9 @@ func OpenBoard(dir string, step int, validation *loader.Set) (*Board, error) {
 	return &Board{writer: w, validation: validation}, nil
 }
 
+// Flush writes the events that could not be written before, if any, and returns why it cannot.
+func (b *Board) Flush() error { return b.writer.Flush() }
+
 // Close closes the file. Training does not stop at an event that cannot be written; Close returns that
 // error.
 func (b *Board) Close() error { return cmp.Or(b.writer.Close(), b.err) }

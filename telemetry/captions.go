@@ -34,6 +34,7 @@ func (s *Summary) CaptionObserver(scores func() caption.Scores) captioning.Obser
 				decimal(e.Duration.Seconds()), strconv.FormatBool(e.Best),
 				decimal(e.CIDEr), decimal(of.BLEU[3]), decimal(of.ROUGEL), decimal(of.METEOR)})
 		},
+		Saved: s.saved,
 	}
 }
 
@@ -61,6 +62,7 @@ func LogCaptionsTo(logger *slog.Logger) captioning.Observer {
 				slog.Float64("cider_d", e.CIDEr), slog.Bool("best", e.Best),
 				slog.Float64("validation_ms", milliseconds(e.Duration)))
 		},
-		Saved: logSaved(logger),
+		Saved:   logSaved(logger),
+		Unsaved: logUnsaved(logger),
 	}
 }

@@ -33,9 +33,9 @@ func TestCaptionSummary_RowsAndResume(t *testing.T) {
 	captionEvents(s.CaptionObserver(func() caption.Scores {
 		return caption.Scores{BLEU: [4]float64{1, 1, 1, .25}, ROUGEL: .75, METEOR: .125}
 	}))
-	if s.Err() != nil || s.Last("epoch", "loss") != 4 || s.Last("validation", "cider_d") != 1 ||
+	if s.Flush() != nil || s.Last("epoch", "loss") != 4 || s.Last("validation", "cider_d") != 1 ||
 		s.Last("none", "loss") != 0 {
-		t.Errorf("%v: loss %v, CIDEr-D %v", s.Err(), s.Last("epoch", "loss"), s.Last("validation", "cider_d"))
+		t.Errorf("%v: loss %v, CIDEr-D %v", s.Flush(), s.Last("epoch", "loss"), s.Last("validation", "cider_d"))
 	}
 	if s, err = OpenCaptionSummary(path, 10); err != nil {
 		t.Fatal(err)

@@ -6,9 +6,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 )
 
-// Healthy asks the server at an address, as Serve takes it, whether it is up. An address of all
+// longestAnswer is the most that is read of what /healthz says.
+const longestAnswer = 1 << 10
+
+// Healthy asks the server at an address, as Serve takes it, whether training is up and gets ahead. An address of all
 // interfaces is asked on localhost.
 func Healthy(ctx context.Context, address string) error {
 	address, err := localhost(address)
@@ -32,9 +36,12 @@ func Healthy(ctx context.Context, address string) error {
 		return fmt.Errorf("metrics: no training answers there: %w", err)
 	}
 	defer response.Body.Close()
-	if body, err := io.ReadAll(io.LimitReader(response.Body, int64(len(healthy))+1)); err != nil ||
-		response.StatusCode != http.StatusOK || string(body) != healthy {
-		return fmt.Errorf("metrics: %s is served by another program: %s, %q", url, response.Status, body)
+	body, err := io.ReadAll(io.LimitReader(response.Body, longestAnswer))
+	switch {
+	case err == nil && response.StatusCode == http.StatusOK && string(body) == healthy:
+		return nil
+	case err == nil && response.StatusCode == http.StatusServiceUnavailable:
+		return fmt.Errorf("metrics: the training at %s hangs: %q", address, strings.TrimSpace(string(body)))
 	}
-	return nil
+	return fmt.Errorf("metrics: %s is served by another program: %s, %q", url, response.Status, body)
 }

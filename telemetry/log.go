@@ -19,34 +19,59 @@ import (
 
 // Log is log.jsonl of a run folder: one JSON object a line, with time, level, a constant msg and typed
 // keys. Steps have step, epoch, loss, lr, grad_norm, images_per_s, data_wait_ms, step_ms and
-// device_bytes.
+// device_bytes. Lines that cannot be written wait until they can.
 type Log struct {
-	file   *os.File
+	file   *durable.Journal
 	logger *slog.Logger
+	broken int
 }
 
 // maxLine bounds a line of a log that is read back.
 const maxLine = 1 << 20
 
 // OpenLog opens a log to append to. A run that is resumed from a checkpoint of a step makes the steps
-// behind it again: lines of a later step are taken out first, and so is a last line that was
+// behind it again: lines of a later step are taken out first, and so are broken lines, such as a last one that was
 // cut short. A new run passes -1 and starts an empty file.
 func OpenLog(path string, step int) (*Log, error) {
-	if err := truncateLog(path, step); err != nil {
+	broken, err := truncateLog(path, step)
+	if err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	file, err := durable.OpenJournal(path, 0, lostLines)
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	return &Log{file: file, logger: slog.New(slog.NewJSONHandler(file, nil))}, nil
+	return &Log{file: file, logger: slog.New(slog.NewJSONHandler(file, nil)), broken: broken}, nil
 }
+
+// lostLines is the line that stands for those that could not be written.
+func lostLines(count int) []byte {
+	var b bytes.Buffer
+	slog.New(slog.NewJSONHandler(&b, nil)).Warn("lines lost", slog.Int("count", count))
+	return b.Bytes()
+}
+
+// Broken is the number of whole lines that OpenLog has taken out because they were no lines of a log.
+func (l *Log) Broken() int { return l.broken }
 
 // Logger writes lines of other kinds to the same file, for example the resolved configuration.
 func (l *Log) Logger() *slog.Logger { return l.logger }
 
-// Close closes the file.
-func (l *Log) Close() error { return l.file.Close() }
+// Flush writes the lines that could not be written before, if any, and returns why it cannot.
+func (l *Log) Flush() error {
+	if err := l.file.Flush(); err != nil {
+		return fmt.Errorf("log: %w", err)
+	}
+	return nil
+}
+
+// Close closes the file. The error says what could not be written.
+func (l *Log) Close() error {
+	if err := l.file.Close(); err != nil {
+		return fmt.Errorf("log: %w", err)
+	}
+	return nil
+}
 
 // Observer writes every step that falls on the log interval, and all other events.
 func (l *Log) Observer() train.Observer { return LogTo(l.logger) }
@@ -79,7 +104,8 @@ func LogTo(logger *slog.Logger) train.Observer {
 			}
 			logger.Info("evaluation", attributes...)
 		},
-		Saved: logSaved(logger),
+		Saved:   logSaved(logger),
+		Unsaved: logUnsaved(logger),
 		Bad: func(e train.BadSamples) {
 			for _, bad := range e.New {
 				logger.Warn("bad sample left out", slog.String("id", bad.ID), slog.String("cause", bad.Err.Error()),
@@ -98,52 +124,64 @@ func logSaved(logger *slog.Logger) func(train.Saved) {
 	}
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// truncateLog rewrites a log without the lines after a step.
-func truncateLog(path string, step int) error {
-	old, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// logUnsaved writes a warning for each checkpoint that found no room.
+func logUnsaved(logger *slog.Logger) func(train.Unsaved) {
+	return func(e train.Unsaved) {
+		logger.Warn("checkpoint not saved, training goes on and tries again", slog.Int("step", e.Step),
+			slog.Int("epoch", e.Epoch), slog.String("cause", e.Err.Error()))
 	}
-	if err != nil {
-		return fmt.Errorf("log: %w", err)
-	}
-	kept, err := linesUntil(bytes.NewReader(old), step)
-	if err != nil {
-		return fmt.Errorf("log %q: %w", path, err)
-	}
-	if len(kept) == len(old) {
-		return nil
-	}
-	return replace(path, kept)
 }
 
-// linesUntil returns the lines up to a step: none of a later step.
-func linesUntil(r io.Reader, step int) ([]byte, error) {
-	var kept []byte
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// truncateLog rewrites a log without the lines after a step and without broken ones, which it counts.
+func truncateLog(path string, step int) (broken int, err error) {
+	old, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("log: %w", err)
+	}
+	kept, broken, err := linesUntil(bytes.NewReader(old), step)
+	if err != nil {
+		return 0, fmt.Errorf("log %q: %w", path, err)
+	}
+	if len(kept) == len(old) {
+		return 0, nil
+	}
+	return broken, replace(path, kept)
+}
+
+// linesUntil returns the lines up to a step, none of a later step, and how many it has left out as broken. A file
+// whose first line is broken is no log.
+func linesUntil(r io.Reader, step int) (kept []byte, broken int, err error) {
 	if step < 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
 	lines := bufio.NewReaderSize(r, 1<<16)
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		if err == io.EOF { // what is left has no end: the process was killed while it wrote
-			return kept, nil
+			return kept, broken, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if len(line) > maxLine {
-			return nil, fmt.Errorf("line %d has %d bytes, more than %d: it is no log", number, len(line), maxLine)
+			return nil, 0, fmt.Errorf("line %d has %d bytes, more than %d: it is no log", number, len(line), maxLine)
 		}
 		var at struct {
 			Step int `json:"step"`
 		}
-		if err := json.Unmarshal(line, &at); err != nil {
-			return nil, fmt.Errorf("line %d is not one of a log: move the file away: %w", number, err)
+		err = json.Unmarshal(line, &at)
+		if err != nil && number == 1 {
+			return nil, 0, fmt.Errorf("line %d is not one of a log: move the file away: %w", number, err)
 		}
-		if at.Step <= step {
+		switch {
+		case err != nil:
+			broken++
+		case at.Step <= step:
 			kept = append(kept, line...)
 		}
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"nmn/loader"
@@ -118,6 +120,38 @@ func TestLog_ResumeTakesOutStepsThatWillBeRedoneAndACutLine(t *testing.T) {
 	}
 }
 
+func TestLog_ResumeTakesOutBrokenLinesAndCountsThem(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	whole := []string{`{"msg":"step","step":1}`, `{"msg":"step","st`, `{"msg":"step","step":2}`, "",
+		`{"msg":"step","step":3}`}
+	if err := os.WriteFile(path, []byte(strings.Join(whole, "\n")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l := openLog(t, path, 2)
+	l.Observer().Step(stepDone(3))
+	if err := l.Close(); err != nil || l.Broken() != 2 {
+		t.Errorf("%d broken lines, %v; want 2", l.Broken(), err)
+	}
+	var steps []any
+	for _, line := range lines(t, path) {
+		steps = append(steps, line["step"])
+	}
+	if !slices.Equal(steps, []any{1., 2., 3.}) {
+		t.Errorf("steps %v", steps)
+	}
+}
+
+func TestLog_LostLinesAreCountedInALine(t *testing.T) {
+	var line struct {
+		Level, Msg string
+		Count      int
+	}
+	if err := json.Unmarshal(lostLines(7), &line); err != nil || line.Level != "WARN" || line.Msg != "lines lost" ||
+		line.Count != 7 {
+		t.Errorf("%+v, %v", line, err)
+	}
+}
+
 func TestLog_FileThatIsNoLogIsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	if err := os.WriteFile(path, []byte("my notes\n"), 0o644); err != nil {
@@ -146,7 +180,7 @@ func TestSummary_RowsForEpochsAndEvaluationsAndResume(t *testing.T) {
 	}
 	s.Observer().Epoch(train.EpochDone{Epoch: 2, Step: 20, Loss: 9, Bags: 80, Images: 80}) // reported again
 	s.Observer().Epoch(train.EpochDone{Epoch: 3, Step: 30, Loss: 1, Bags: 80, Images: 80})
-	if err := s.Err(); err != nil {
+	if err := s.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(path)
@@ -167,17 +201,57 @@ func TestSummary_RowsForEpochsAndEvaluationsAndResume(t *testing.T) {
 	}
 }
 
+// Rows that found no room are there once there is some, and nothing is left of the error.
+func TestSummary_RowsThatCouldNotBeWrittenComeLater(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "summary.csv")
+	s, err := OpenSummary(path, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := true
+	s.replace = func(path string, content []byte) error {
+		if full {
+			return syscall.ENOSPC
+		}
+		return replace(path, content)
+	}
+	epoch := func(n int) { s.Observer().Epoch(train.EpochDone{Epoch: n, Step: 10 * n}) }
+	wantRows := func(want int) {
+		t.Helper()
+		if content, err := os.ReadFile(path); err != nil || strings.Count(string(content), "\nepoch,") != want {
+			t.Errorf("want %d rows in\n%s%v", want, content, err)
+		}
+	}
+	epoch(1)
+	epoch(2)
+	wantRows(0)
+	if err := s.Flush(); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("error %v", err)
+	}
+	full = false
+	s.Observer().Saved(train.Saved{Step: 20})
+	wantRows(2)
+	full = true
+	epoch(3)
+	full = false
+	epoch(4)
+	wantRows(4)
+	if err := s.Flush(); err != nil {
+		t.Error(err)
+	}
+}
+
 func FuzzLinesUntil(f *testing.F) {
 	f.Add([]byte("{\"step\":1}\n{\"step\":2}\n{\"st"), 1)
 	f.Add([]byte("{}\nnull\n"), 0)
 	f.Add([]byte("[1]\n"), 5)
 	f.Fuzz(func(t *testing.T, content []byte, step int) {
-		kept, err := linesUntil(strings.NewReader(string(content)), step)
+		kept, _, err := linesUntil(strings.NewReader(string(content)), step)
 		if err != nil {
 			return
 		}
-		second, err := linesUntil(strings.NewReader(string(kept)), step)
-		if err != nil || string(second) != string(kept) {
+		second, broken, err := linesUntil(strings.NewReader(string(kept)), step)
+		if err != nil || broken > 0 || string(second) != string(kept) {
 			t.Errorf("kept %q, then %q, %v", kept, second, err)
 		}
 	})

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"strconv"
+	"time"
 
 	"nmn/train"
 
@@ -27,6 +28,9 @@ type Metrics struct {
 	Validation   *prometheus.GaugeVec // figures of the last validation, by measure (train.Measures)
 	Checkpoints  prometheus.Counter   // files written by this process
 	Info         *prometheus.GaugeVec // 1 for the run in progress, which the labels name
+
+	pulse pulse
+	now   func() time.Time
 }
 
 // Run describes the run that the metrics measure.
@@ -50,6 +54,7 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "nmn", Name: name, Help: help})
 	}
 	m := &Metrics{
+		now:          time.Now,
 		Loss:         gauge("loss", "Loss of the last step in nats, summed over classes and averaged over bags."),
 		LearningRate: gauge("learning_rate", "Learning rate of the last step."),
 		GradientNorm: gauge("gradient_norm", "Euclidean norm of the gradient of the last step, before clipping."),
@@ -85,6 +90,7 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 // Begin says which run is next. Figures of the validations of the run before are taken away; those of its steps
 // stay until the first step.
 func (m *Metrics) Begin(r Run) {
+	m.pulse.rest()
 	m.Validation.Reset()
 	m.Info.Reset()
 	m.Info.WithLabelValues(r.Arm, strconv.FormatBool(r.MIL), strconv.FormatFloat(r.Noise, 'g', 4, 64),
@@ -92,11 +98,19 @@ func (m *Metrics) Begin(r Run) {
 		r.Device, r.Version, r.Revision).Set(1)
 }
 
+// Rest says that the training has ended, so that Stalled expects no step before the next one's first.
+func (m *Metrics) Rest() { m.pulse.rest() }
+
+// Stalled is an error while a training is at work that has made no step and validated nothing for ten minutes, or for
+// twenty times its longest step, whichever is longer.
+func (m *Metrics) Stalled() error { return m.pulse.stalled(m.now()) }
+
 // Observer keeps the metrics up to date.
 func (m *Metrics) Observer() train.Observer {
 	return train.Observer{
-		Step: m.step,
-		Bad:  func(e train.BadSamples) { m.BadSamples.Add(float64(len(e.New))) },
+		Step:   m.step,
+		Scored: func(int) { m.pulse.beat(m.now()) },
+		Bad:    func(e train.BadSamples) { m.BadSamples.Add(float64(len(e.New))) },
 		Saved: func(train.Saved) {
 			m.Checkpoints.Inc()
 		},
@@ -111,6 +125,7 @@ func (m *Metrics) Observer() train.Observer {
 }
 
 func (m *Metrics) step(e train.StepDone) {
+	m.pulse.beat(m.now())
 	m.Loss.Set(e.Loss)
 	m.LearningRate.Set(e.LearningRate)
 	m.GradientNorm.Set(e.GradNorm)

@@ -85,7 +85,7 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 	observer.Bad(train.BadSamples{New: make([]loader.BadSample, 3), Count: 3})
 	observer.Evaluated(evaluated(t, 2))
 	observer.Saved(train.Saved{})
-	server, err := Serve(t.Context(), "0", registry)
+	server, err := Serve(t.Context(), "0", registry, well)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestMetrics_SecondRegistrationIsAnError(t *testing.T) {
 func TestServe_PortAloneListensOnLocalhostAndEndsWithTheContext(t *testing.T) {
 	for _, address := range []string{"0", ":0"} {
 		ctx, cancel := context.WithCancel(t.Context())
-		server, err := Serve(ctx, address, prometheus.NewRegistry())
+		server, err := Serve(ctx, address, prometheus.NewRegistry(), well)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,12 +156,12 @@ func TestServe_PortAloneListensOnLocalhostAndEndsWithTheContext(t *testing.T) {
 }
 
 func TestServe_BadOrTakenAddressIsAnError(t *testing.T) {
-	server, err := Serve(t.Context(), "0", prometheus.NewRegistry())
+	server, err := Serve(t.Context(), "0", prometheus.NewRegistry(), well)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, address := range []string{server.Address(), "a:b:c", "localhost:notaport"} {
-		if _, err := Serve(t.Context(), address, prometheus.NewRegistry()); err == nil ||
+		if _, err := Serve(t.Context(), address, prometheus.NewRegistry(), well); err == nil ||
 			!strings.Contains(err.Error(), "metrics: ") {
 			t.Errorf("%q: %v", address, err)
 		}

@@ -20,12 +20,13 @@ type Server struct {
 	served   chan error
 }
 
-// healthy is what /healthz says.
+// healthy is what /healthz says while all is well.
 const healthy = "ok\n"
 
 // Serve listens on an address until ctx ends or Close is called. A port alone (9090 or :9090) listens
-// on localhost only; 0.0.0.0:9090 on all interfaces; port 0 takes a free one, see Address.
-func Serve(ctx context.Context, address string, gatherer prometheus.Gatherer) (*Server, error) {
+// on localhost only; 0.0.0.0:9090 on all interfaces; port 0 takes a free one, see Address. stalled is an error where
+// the training does not get ahead, which /healthz then gives with the status 503.
+func Serve(ctx context.Context, address string, gatherer prometheus.Gatherer, stalled func() error) (*Server, error) {
 	address, err := localhost(address)
 	if err != nil {
 		return nil, err
@@ -38,6 +39,10 @@ func Serve(ctx context.Context, address string, gatherer prometheus.Gatherer) (*
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		if err := stalled(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
 		_, _ = w.Write([]byte(healthy)) // a client that went away needs no answer
 	})
 	s := &Server{listener: listener, served: make(chan error, 1), server: &http.Server{

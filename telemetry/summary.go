@@ -17,13 +17,14 @@ import (
 
 // Summary is summary.csv of a run folder: one row for each epoch and each validation, under the header
 // of SummaryColumns. It is written anew after every row, aside and renamed, so that it is whole at any
-// time.
+// time. Rows that could not be written are in the file once the next one, or a checkpoint, can be.
 type Summary struct {
 	path    string
+	replace func(path string, content []byte) error
 	columns []string
 	mutex   sync.Mutex
 	rows    [][]string
-	err     error
+	err     error // why the file lacks rows
 }
 
 // SummaryColumns are the columns: event is epoch or evaluation; the loss of an epoch is the mean over
@@ -43,7 +44,7 @@ func OpenSummary(path string, step int) (*Summary, error) {
 }
 
 func openSummary(path string, columns []string, step int) (*Summary, error) {
-	s := &Summary{path: path, columns: columns}
+	s := &Summary{path: path, replace: replace, columns: columns}
 	if step < 0 {
 		return s, s.write()
 	}
@@ -106,12 +107,19 @@ func (s *Summary) Last(event, column string) float64 {
 	return 0
 }
 
-// Err is the first error of writing; training goes on without it.
-func (s *Summary) Err() error {
+// Flush writes the rows that could not be written before, if any, and returns why it cannot. Training goes on without
+// them.
+func (s *Summary) Flush() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	if s.err != nil {
+		s.err = s.write()
+	}
 	return s.err
 }
+
+// saved flushes: a run that is resumed from a checkpoint has the rows before it.
+func (s *Summary) saved(train.Saved) { _ = s.Flush() } // the error stays for the next time
 
 // Observer adds a row for each epoch and validation.
 func (s *Summary) Observer() train.Observer {
@@ -133,6 +141,7 @@ func (s *Summary) Observer() train.Observer {
 			}
 			s.add(row)
 		},
+		Saved: s.saved,
 	}
 }
 
@@ -147,18 +156,12 @@ func (s *Summary) add(row []string) {
 	for i, old := range s.rows {
 		if old[0] == row[0] && old[1] == row[1] && old[2] == row[2] {
 			s.rows[i] = row
-			s.note(s.write())
+			s.err = s.write()
 			return
 		}
 	}
 	s.rows = append(s.rows, row)
-	s.note(s.write())
-}
-
-func (s *Summary) note(err error) {
-	if s.err == nil {
-		s.err = err
-	}
+	s.err = s.write()
 }
 
 func (s *Summary) write() error {
@@ -167,5 +170,5 @@ func (s *Summary) write() error {
 	if err := out.WriteAll(append([][]string{s.columns}, s.rows...)); err != nil {
 		return fmt.Errorf("summary: %w", err)
 	}
-	return replace(s.path, b.Bytes())
+	return s.replace(s.path, b.Bytes())
 }

@@ -98,6 +98,9 @@ type Config struct {
 	// end of a stage, an interruption and a new best are saved in any case.
 	CheckpointEpochs int `yaml:"checkpoint_epochs" json:"checkpoint_epochs"`
 	CheckpointSteps  int `yaml:"checkpoint_steps" json:"checkpoint_steps"`
+	// CheckpointMinutes is the most time between two checkpoints, within epochs too, 0 for no limit: the first step
+	// that ends later is followed by one. Checkpoints do not name it: it changes nothing in them.
+	CheckpointMinutes float64 `yaml:"checkpoint_minutes" json:"-"`
 	// KeepBest is the number of best checkpoints kept beside the last one, judged by the validation
 	// measure BestBy, one of Measures.
 	KeepBest int    `yaml:"keep_best" json:"keep_best"`
@@ -164,6 +167,7 @@ func (c Config) bounds() []bound {
 		{"evaluate_steps", float64(c.EvaluateSteps), 0, mostSteps, false},
 		{"checkpoint_epochs", float64(c.CheckpointEpochs), 0, mostSteps, false},
 		{"checkpoint_steps", float64(c.CheckpointSteps), 0, mostSteps, false},
+		{"checkpoint_minutes", c.CheckpointMinutes, 0, mostSteps, false},
 		{"keep_best", float64(c.KeepBest), 0, 1000, false},
 		{"patience", float64(c.Patience), 0, mostSteps, false},
 	}

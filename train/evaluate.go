@@ -112,7 +112,7 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 	began := time.Now()
 	t.leaveEpoch() // its workers would compete with those of the validation
 	config := t.Options.loaderConfig()
-	scores, err := Score(ctx, t.Net, t.Validation, config)
+	scores, err := score(ctx, t.Net, t.Validation, config, observers(t.Observers).Scored)
 	if err != nil {
 		return fmt.Errorf("training: cannot validate after step %d: %w", t.at.Step, err)
 	}

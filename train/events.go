@@ -14,7 +14,10 @@ type ObserverOf[Step, Epoch, Evaluation any] struct {
 	Epoch     func(Epoch)
 	Evaluated func(Evaluation)
 	Saved     func(Saved)
+	Unsaved   func(Unsaved)
 	Bad       func(BadSamples)
+	// Scored is called after each batch of a validation of a classifier, with its bags: a validation may take hours.
+	Scored func(bags int)
 }
 
 // Observer receives the events of a stage of a classifier.
@@ -42,6 +45,10 @@ func (p *Progress) NonFinite() *NonFiniteError {
 	if finite(p.Loss) && finite(p.GradNorm) {
 		return nil
 	}
+	return p.broken()
+}
+
+func (p *Progress) broken() *NonFiniteError {
 	return &NonFiniteError{
 		Epoch:        p.Epoch,
 		Step:         p.Step,
@@ -94,6 +101,12 @@ type Saved struct {
 	Duration    time.Duration
 }
 
+// Unsaved says that a checkpoint found no room on the disk, and that training goes on without it for now.
+type Unsaved struct {
+	Epoch, Step int
+	Err         error
+}
+
 // BadSamples says that bags could not be read and were left out.
 type BadSamples struct {
 	New   []loader.BadSample // since the last of these events
@@ -133,10 +146,24 @@ func (all Observers[S, E, V]) Saved(e Saved) {
 	}
 }
 
+// Unsaved reports a checkpoint that found no room to all of them.
+func (all Observers[S, E, V]) Unsaved(e Unsaved) {
+	for i := range all {
+		notify(all[i].Unsaved, e)
+	}
+}
+
 // Bad reports bags that were left out to all of them.
 func (all Observers[S, E, V]) Bad(e BadSamples) {
 	for i := range all {
 		notify(all[i].Bad, e)
+	}
+}
+
+// Scored reports a batch of a validation to all of them.
+func (all Observers[S, E, V]) Scored(bags int) {
+	for i := range all {
+		notify(all[i].Scored, bags)
 	}
 }
 

@@ -37,10 +37,18 @@ type NonFiniteError struct {
 	LearningRate       float64
 	Loss, GradientNorm float64
 	IDs                []string // bags of the step
+	// Tensor names what was not finite where that was seen when a checkpoint was to be written. Then the step was
+	// made, and of the other fields only Epoch and Step are set.
+	Tensor string
 }
 
 // Error names the step, the learning rate and the first bags.
 func (e *NonFiniteError) Error() string {
+	if e.Tensor != "" {
+		return fmt.Sprintf("training: after step %d (epoch %d) %s holds numbers that are not finite: %v; nothing was "+
+			"saved, and the checkpoint before is untouched. Lower the learning rate, add warm-up or clip the norm",
+			e.Step, e.Epoch, e.Tensor, ErrNonFinite)
+	}
 	return fmt.Sprintf("training: step %d (epoch %d), learning rate %.3g: loss %g, gradient norm %g: %v; nothing was "+
 		"changed by this step. Lower the learning rate, add warm-up or clip the norm, or look at bags %s",
 		e.Step, e.Epoch, e.LearningRate, e.Loss, e.GradientNorm, ErrNonFinite, listed(e.IDs))

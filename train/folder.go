@@ -16,6 +16,11 @@ func PrepareDirectory(path string) error {
 	return removeLeftovers(path)
 }
 
+// isCheckpoint reports whether a name is one of those of checkpoints in a folder.
+func isCheckpoint(name string) bool {
+	return name == LastName || name == PreviousName || name == BestName || bestFile.MatchString(name)
+}
+
 // removeLeftovers deletes what a killed process left of files it was writing.
 func removeLeftovers(directory string) error {
 	entries, err := os.ReadDir(directory)
@@ -24,7 +29,7 @@ func removeLeftovers(directory string) error {
 	}
 	for _, e := range entries {
 		target, aside := durable.Target(e.Name())
-		if !aside || target != LastName && target != BestName && !bestFile.MatchString(target) {
+		if !aside || !isCheckpoint(target) {
 			continue
 		}
 		if err := os.Remove(filepath.Join(directory, e.Name())); err != nil {

@@ -2,6 +2,7 @@ package train
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"nmn/format/safetensors"
@@ -22,8 +23,30 @@ type Frame[About any] struct {
 }
 
 // With opens a checkpoint, calls f and closes it. Errors name the file; where it is cut short or damaged, they
-// wrap ErrCorrupt.
+// wrap ErrCorrupt, and name the way on where there is the checkpoint before it.
 func (k Frame[About]) With(path string, f func(*About, *safetensors.File) error) error {
+	err := k.with(path, f)
+	if err != nil {
+		err, _ = k.wayOn(path, err)
+	}
+	return err
+}
+
+// Resume is With for a training that goes on from a checkpoint of its own folder. Where the last one is damaged and
+// there is none before it, the error names how to begin anew.
+func (k Frame[About]) Resume(path string, f func(*About, *safetensors.File) error) error {
+	err := k.with(path, f)
+	if err == nil {
+		return nil
+	}
+	err, named := k.wayOn(path, err)
+	if named {
+		return err
+	}
+	return beginAnew(path, err)
+}
+
+func (k Frame[About]) with(path string, f func(*About, *safetensors.File) error) error {
 	file, err := safetensors.Open(path)
 	if err != nil {
 		return fmt.Errorf("%s: cannot open the checkpoint: %w", k.Room, err)
@@ -97,11 +120,25 @@ func (k Frame[About]) Parse(file *safetensors.File) (*About, error) {
 // Write writes a checkpoint aside, syncs the file and renames it. The file that was there stays whole whatever
 // happens.
 func (k Frame[About]) Write(path string, about *About, tensors []safetensors.Tensor) (size int64, err error) {
+	return k.Replace(path, "", about, tensors)
+}
+
+// ReplaceFunc is the type of Frame.Replace.
+type ReplaceFunc[About any] func(path, previous string, about *About, tensors []safetensors.Tensor) (int64, error)
+
+// Replace is Write that gives what was at path until then the name previous, unless that is empty. Numbers that are
+// not finite, with which the checkpoint could not be read, are a *NonFiniteError.
+func (k Frame[About]) Replace(path, previous string, about *About, tensors []safetensors.Tensor) (size int64,
+	err error) {
 	meta, err := json.Marshal(about)
 	if err != nil {
 		return 0, fmt.Errorf("%s: cannot describe the checkpoint: %w", k.Room, err)
 	}
-	size, err = safetensors.WriteFile(path, map[string]string{k.Key: string(meta), "format": "pt"}, tensors)
+	size, err = safetensors.ReplaceFile(path, previous, map[string]string{k.Key: string(meta), "format": "pt"},
+		finiteTensors(tensors))
+	if broken := (*NonFiniteError)(nil); errors.As(err, &broken) {
+		return 0, broken
+	}
 	if err != nil {
 		need := int64(len(meta)) + safetensors.Bytes(tensors)
 		return 0, fmt.Errorf("%s: cannot save %q: it needs %d bytes of disk beside what is there; the checkpoint "+

@@ -16,8 +16,9 @@ import (
 
 // Names of the checkpoints in a folder. Where more than one best is kept, each is also best-<step>.safetensors.
 const (
-	LastName = "last.safetensors"
-	BestName = "best.safetensors"
+	LastName     = "last.safetensors"
+	PreviousName = "previous.safetensors" // the last one before LastName
+	BestName     = "best.safetensors"
 )
 
 // Best is one of the best checkpoints.
@@ -34,25 +35,38 @@ var bestFile = regexp.MustCompile(`^best-(\d+)\.safetensors$`)
 
 // Keeper writes the checkpoints of a folder and keeps the best of them, of a classifier or a captioner.
 type Keeper struct {
-	directory string
-	count     int
-	lower     bool
-	step      func(path string) (int, error) // that a checkpoint is of
-	best      []Best                         // the best first; of equal values the earlier one
-	waits     bool                           // a new best has no file yet
+	KeeperOptions
+	best  []Best // the best first; of equal values the earlier one
+	waits bool   // a new best has no file yet
+
+	held    []heldBest // best checkpoints that found no room on the disk, by their steps
+	tried   time.Time  // when a checkpoint was written, or could not be
+	missing error      // why the last one could not be written; nil where it was
 }
 
-// NewKeeper keeps the best count checkpoints of a folder, empty for none, beside the last: those with the
-// highest values, or with the lowest. step reads the step of a checkpoint.
-func NewKeeper(directory string, count int, lower bool, step func(path string) (int, error)) Keeper {
-	return Keeper{directory: directory, count: count, lower: lower, step: step}
+// KeeperOptions are what a Keeper goes by.
+type KeeperOptions struct {
+	Directory string // empty for no checkpoints
+	Count     int    // of best checkpoints that are kept beside the last one
+	Lower     bool   // the best have the lowest values, not the highest
+	Minutes   float64
+	Clock     func() time.Time               // nil for time.Now
+	Step      func(path string) (int, error) // that a checkpoint is of
+}
+
+// NewKeeper keeps the checkpoints of a folder.
+func NewKeeper(o KeeperOptions) Keeper {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	return Keeper{KeeperOptions: o, tried: o.Clock()}
 }
 
 // Best lists the best checkpoints, the best first.
 func (k *Keeper) Best() []Best { return k.best }
 
-// Waits reports whether a new best has no file yet: the next Save gives it one.
-func (k *Keeper) Waits() bool { return k.waits }
+// Waits reports whether one of the best has no file yet: the next Save gives it one.
+func (k *Keeper) Waits() bool { return k.waits || len(k.held) > 0 }
 
 // Offer takes a validated step into the table where it is better than what is there, and reports
 // whether it was.
@@ -61,38 +75,17 @@ func (k *Keeper) Offer(b Best) bool {
 	for at > 0 && k.better(b, k.best[at-1]) {
 		at--
 	}
-	if at >= k.count {
+	if at >= k.Count {
 		return false
 	}
 	k.best = slices.Insert(slices.Clone(k.best), at, b)
-	k.best = k.best[:min(len(k.best), k.count)]
+	k.best = k.best[:min(len(k.best), k.Count)]
 	k.waits = true
 	return true
 }
 
-// Save writes last.safetensors by write where anything has changed since it was written, and keeps it as one
-// of the best where the last Offer says so. saved is called with it.
-func (k *Keeper) Save(epoch, step int, changed bool, write func(path string) (int64, error), saved func(Saved)) error {
-	if k.directory == "" || !changed && !k.waits {
-		k.waits = false
-		return nil
-	}
-	began, path := time.Now(), filepath.Join(k.directory, LastName)
-	size, err := write(path)
-	if err != nil {
-		return err
-	}
-	e := Saved{Epoch: epoch, Step: step, Path: path, Best: k.waits, Bytes: size}
-	if err := k.commit(path); err != nil {
-		return err
-	}
-	e.Duration = time.Since(began)
-	saved(e)
-	return nil
-}
-
 func (k *Keeper) better(a, b Best) bool {
-	if k.lower {
+	if k.Lower {
 		return a.Value < b.Value
 	}
 	return a.Value > b.Value
@@ -111,22 +104,27 @@ func (k *Keeper) commit(path string) error {
 	return k.prune()
 }
 
+// newest is the one of the best that was offered last.
+func (k *Keeper) newest() Best {
+	return slices.MaxFunc(k.best, func(a, b Best) int { return a.Step - b.Step })
+}
+
 func (k *Keeper) link(path string) error {
-	newest := slices.MaxFunc(k.best, func(a, b Best) int { return a.Step - b.Step })
-	if k.count > 1 {
-		if err := durable.Link(path, filepath.Join(k.directory, newest.Name())); err != nil {
+	newest := k.newest()
+	if k.Count > 1 {
+		if err := durable.Link(path, filepath.Join(k.Directory, newest.Name())); err != nil {
 			return err
 		}
 	}
 	if k.best[0] == newest {
-		return durable.Link(path, filepath.Join(k.directory, BestName))
+		return durable.Link(path, filepath.Join(k.Directory, BestName))
 	}
 	return nil
 }
 
 // prune removes best-<step> files that are not in the table.
 func (k *Keeper) prune() error {
-	entries, err := os.ReadDir(k.directory)
+	entries, err := os.ReadDir(k.Directory)
 	if err != nil {
 		return fmt.Errorf("training: cannot list the folder of checkpoints: %w", err)
 	}
@@ -139,7 +137,7 @@ func (k *Keeper) prune() error {
 		if err == nil && slices.ContainsFunc(k.best, func(b Best) bool { return b.Step == step }) {
 			continue
 		}
-		if err := os.Remove(filepath.Join(k.directory, e.Name())); err != nil {
+		if err := os.Remove(filepath.Join(k.Directory, e.Name())); err != nil {
 			return fmt.Errorf("training: cannot remove a checkpoint that is no longer among the best: %w", err)
 		}
 	}
@@ -150,8 +148,8 @@ func (k *Keeper) prune() error {
 // wrote the checkpoint and before it gave it its names, which then wait for the next save, or before
 // it removed what is no longer among the best.
 func (k *Keeper) Restore(best []Best, step int) error {
-	k.best = slices.Clone(best[:min(len(best), k.count)])
-	if k.directory == "" {
+	k.best = slices.Clone(best[:min(len(best), k.Count)])
+	if k.Directory == "" {
 		return nil
 	}
 	if slices.ContainsFunc(k.best, func(b Best) bool { return b.Step == step }) {
@@ -164,14 +162,14 @@ func (k *Keeper) Restore(best []Best, step int) error {
 
 // findNames finds out whether the best checkpoint of a step has its names.
 func (k *Keeper) findNames(step int) error {
-	if k.count > 1 && !exists(filepath.Join(k.directory, Best{Step: step}.Name())) {
+	if k.Count > 1 && !exists(filepath.Join(k.Directory, Best{Step: step}.Name())) {
 		k.waits = true
 	}
 	if k.best[0].Step != step {
 		return nil
 	}
-	kept, err := k.step(filepath.Join(k.directory, BestName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	kept, err := k.Step(filepath.Join(k.Directory, BestName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrCorrupt) {
 		return err
 	}
 	k.waits = k.waits || err != nil || kept != step

@@ -19,7 +19,7 @@ func offered(k *Keeper, values ...float64) (taken []bool) {
 }
 
 func TestKeeper_KeepsTheBestByDirectionAndTheEarlierOfEquals(t *testing.T) {
-	higher := Keeper{count: 2}
+	higher := NewKeeper(KeeperOptions{Count: 2})
 	if got := offered(&higher, .3, .5, .5, .2, .4, .6); !slices.Equal(got,
 		[]bool{true, true, true, false, false, true}) {
 		t.Errorf("taken %v", got)
@@ -27,7 +27,7 @@ func TestKeeper_KeepsTheBestByDirectionAndTheEarlierOfEquals(t *testing.T) {
 	if higher.best[0].Step != 6 || higher.best[1].Step != 2 {
 		t.Errorf("best %+v", higher.best)
 	}
-	lower := Keeper{count: 1, lower: true}
+	lower := NewKeeper(KeeperOptions{Count: 1, Lower: true})
 	if got := offered(&lower, .3, .5, .2, .2); !slices.Equal(got, []bool{true, false, true, false}) ||
 		lower.best[0].Step != 3 {
 		t.Errorf("taken %v, best %+v", got, lower.best)
@@ -64,7 +64,7 @@ func TestRun_KeepsBestAndLastOnDisk(t *testing.T) {
 	if result.Best[0].Step != ranked[0] || result.Best[1].Step != ranked[1] {
 		t.Errorf("best %+v of %v", result.Best, values)
 	}
-	want := []string{"best.safetensors", result.Best[0].Name(), result.Best[1].Name(), "last.safetensors"}
+	want := []string{"best.safetensors", result.Best[0].Name(), result.Best[1].Name(), "last.safetensors", "previous.safetensors"}
 	slices.Sort(want)
 	if got := names(t, r.directory); !slices.Equal(got, want) {
 		t.Errorf("files %q, want %q", got, want)
@@ -130,4 +130,26 @@ func TestRun_NewBestIsSavedBeforeTheNextStep(t *testing.T) {
 		}
 	}}}
 	run(t, r.trainer(t))
+}
+
+// Who asks whether a training hangs hears from a validation, however long it is.
+func TestRun_ReportsEachBatchOfAValidation(t *testing.T) {
+	r := validating(t)
+	o := r.options(t)
+	bags, batches, validations := 0, 0, 0
+	o.Observers = []Observer{{
+		Scored: func(n int) { bags, batches = bags+n, batches+1 },
+		Evaluated: func(Evaluated) {
+			validations++
+			if bags != o.Validation.Len() || batches < 2 {
+				t.Errorf("validation %d: %d bags in %d batches were reported, of %d", validations, bags, batches,
+					o.Validation.Len())
+			}
+			bags, batches = 0, 0
+		},
+	}}
+	run(t, newTrainer(t, o))
+	if validations == 0 {
+		t.Error("nothing was validated")
+	}
 }

@@ -21,7 +21,8 @@ func Paper() Config {
 		},
 		ClassifierStart: BaseRate, BaseRateLogit: -6.58, ClassifierDeviation: .001,
 		Noise:    PaperNoise(),
-		LogSteps: 20, EvaluateEpochs: 1, CheckpointEpochs: 1, KeepBest: 1, BestBy: "map",
+		LogSteps: 20, EvaluateEpochs: 1, CheckpointEpochs: 1,
+		CheckpointMinutes: DefaultCheckpointMinutes, KeepBest: 1, BestBy: "map",
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // longer. The error wraps ErrOtherModel, ErrOtherRun or ErrCorrupt; after one that does not, the net
 // may have been changed in part.
 func (t *Trainer) Resume(path string) error {
-	return frame.With(path, func(c *Checkpoint, file *safetensors.File) error {
+	return frame.Resume(path, func(c *Checkpoint, file *safetensors.File) error {
 		if err := c.sameRun(t.Options, t.identity); err != nil {
 			return err
 		}

@@ -1,15 +1,40 @@
 package train
 
-import "slices"
+import (
+	"slices"
+
+	"nmn/format/safetensors"
+)
 
 // save writes last.safetensors where anything has changed since it was written, and keeps it as one
-// of the best where the last validation says so.
-func (t *Trainer) save() error {
-	return t.keeper.Save(t.at.Epoch, t.at.Step, t.at != t.saved, t.write, observers(t.Observers).Saved)
+// of the best where the last validation says so. A disk that is full gets a moment.
+func (t *Trainer) save() error { return t.keeper.Finish(t.state, observers(t.Observers)) }
+
+// trySave is save where training goes on: a full disk does not end it.
+func (t *Trainer) trySave() error { return t.keeper.Try(t.state(), observers(t.Observers)) }
+
+// state is the stage as it is now.
+func (t *Trainer) state() State {
+	return State{Epoch: t.at.Epoch, Step: t.at.Step, Changed: t.at != t.saved, Write: t.write, Hold: t.hold}
 }
 
 // write writes a checkpoint of the stage.
-func (t *Trainer) write(path string) (size int64, err error) {
+func (t *Trainer) write(path, previous string) (size int64, err error) {
+	about, tensors := t.checkpoint()
+	if size, err = t.replace(path, previous, about, tensors); err == nil {
+		t.saved = t.at
+	}
+	return size, err
+}
+
+// hold copies a checkpoint of the stage.
+func (t *Trainer) hold(most int64) (*Held, error) {
+	about, tensors := t.checkpoint()
+	return Hold(about, tensors, most, t.replace)
+}
+
+// checkpoint is that of the stage as it is now. Tensors are read from the net when they are written.
+func (t *Trainer) checkpoint() (*Checkpoint, []safetensors.Tensor) {
 	about := &Checkpoint{
 		Format:   CheckpointFormat,
 		Model:    t.Net.Config(),
@@ -21,9 +46,5 @@ func (t *Trainer) write(path string) (size int64, err error) {
 		Updates:  t.optimizer.updates,
 		Best:     t.keeper.best,
 	}
-	size, err = frame.Write(path, about, slices.Concat(t.Net.Weights(), t.optimizer.Moments(), t.onlineTensors()))
-	if err == nil {
-		t.saved = t.at
-	}
-	return size, err
+	return about, slices.Concat(t.Net.Weights(), t.optimizer.Moments(), t.onlineTensors())
 }

@@ -34,6 +34,12 @@ type Scores struct {
 // Workers, Prefetch, MaxBadSamples and MaxPixels count. No labels are read. Where the set is ByFrame, bags
 // of a batch are frames, and so are those that could not be read.
 func Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config) (*Scores, error) {
+	return score(ctx, net, set, config, func(int) {})
+}
+
+// score is Score, which says how many bags each batch had.
+func score(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
+	scored func(bags int)) (*Scores, error) {
 	s := newScorer(net, set.Len())
 	if set.ByFrame {
 		var err error
@@ -41,7 +47,11 @@ func Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.C
 			return nil, err
 		}
 	}
-	bad, err := inOrder(ctx, net, set, config, s.add)
+	bad, err := inOrder(ctx, net, set, config, func(batch *loader.Batch, plan *model.Plan) error {
+		err := s.add(batch, plan)
+		scored(batch.N)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

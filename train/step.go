@@ -152,7 +152,7 @@ func (t *Trainer) finish(e *StepDone) error {
 		return err
 	}
 	e.Loss, e.GradNorm = sum/float64(e.Bags), norm
-	if broken := e.NonFinite(); broken != nil {
+	if broken := t.optimizer.NonFinite(&e.Progress); broken != nil {
 		return broken
 	}
 	t.section("update")

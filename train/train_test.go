@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"testing"
+	"time"
 
 	"nmn/kernels"
 	"nmn/loader"
@@ -27,12 +28,13 @@ type rig struct {
 	stage            int                                // 0 for 1
 	soft             float32                            // how far targets are from the labels; 0 for none
 	unknown          bool                               // of the targets some are
+	clock            func() time.Time                   // nil for that of the machine
 }
 
 func newRig() rig {
 	c := ScenesPreset()
 	c.BatchBags, c.BatchBagsMIL, c.Stage1Epochs, c.Stage2Epochs = 8, 8, 2, 2
-	c.EvaluateEpochs, c.CheckpointEpochs = 0, 0
+	c.EvaluateEpochs, c.CheckpointEpochs, c.CheckpointMinutes = 0, 0, 0
 	return rig{threads: 1, workers: 1, noise: model.NoNoise, bags: 40, config: c}
 }
 
@@ -90,7 +92,7 @@ func (r rig) options(t testing.TB) Options {
 	t.Cleanup(func() { check(t, net.Close()) })
 	check(t, start(net, r.config, data))
 	o := Options{Config: r.config, Stage: max(r.stage, 1), Net: net, Data: data, Loader: loader.DefaultConfig(),
-		Directory: r.directory, Observers: r.observers}
+		Directory: r.directory, Observers: r.observers, Clock: r.clock}
 	o.Loader.Workers, o.Loader.Prefetch = r.workers, 2*r.workers
 	if r.soft > 0 {
 		o.Loader.Targets = softLabels(data.Labels, r.soft)

@@ -27,9 +27,11 @@ type Options struct {
 	// the classifier learns instead of the labels, by Config.Loss and past the noise model, which must
 	// then be frozen. Those that are loader.Unknown are left out.
 	Loader loader.Config
-	// Directory holds the checkpoints last.safetensors, best.safetensors and best-<step>.safetensors;
-	// empty for none.
+	// Directory holds the checkpoints last.safetensors, previous.safetensors, best.safetensors and
+	// best-<step>.safetensors; empty for none.
 	Directory string
+	// Clock tells the time for Config.CheckpointMinutes; nil for time.Now.
+	Clock     func() time.Time
 	Observers []Observer
 	// Online, where set, is given at the end of the first epoch the logits of the bags of its second
 	// half, each from before the net learned from it, in the order of the epoch: logits alone, and of large
@@ -76,6 +78,7 @@ type Trainer struct {
 	schedule Schedule
 	identity identity
 	keeper   Keeper
+	replace  ReplaceFunc[Checkpoint] // writes checkpoints
 
 	at       Position
 	steps    int
@@ -107,7 +110,9 @@ func New(o Options) (*Trainer, error) {
 		return nil, err
 	}
 	t := &Trainer{Options: o, at: Position{Epoch: 1}, identity: id,
-		keeper: NewKeeper(o.Directory, o.Config.KeepBest, lowerIsBetter(o.Config.BestBy), frame.StepOf)}
+		replace: frame.Replace, keeper: NewKeeper(KeeperOptions{Directory: o.Directory, Count: o.Config.KeepBest,
+			Lower: lowerIsBetter(o.Config.BestBy), Minutes: o.Config.CheckpointMinutes, Clock: o.Clock,
+			Step: frame.StepOf})}
 	if err := t.open(o.Config.Batch(o.Net.Config().MIL)); err != nil {
 		return nil, err
 	}
@@ -271,8 +276,8 @@ func (t *Trainer) betweenSteps(ctx context.Context) error {
 			return err
 		}
 	}
-	if due(t.at.Step, t.Config.CheckpointSteps) || t.keeper.waits {
-		return t.save()
+	if due(t.at.Step, t.Config.CheckpointSteps) || t.at.Step > 0 && t.keeper.Due() {
+		return t.trySave()
 	}
 	return nil
 }
@@ -300,8 +305,8 @@ func (t *Trainer) endEpoch(ctx context.Context) error {
 	t.reportEpoch()
 	t.at = Position{Epoch: done + 1, Step: t.at.Step, Loss: t.at.Loss, Evaluated: t.at.Evaluated, Stale: t.at.Stale}
 	t.started, t.dataWait = time.Now(), 0
-	if due(done, t.Config.CheckpointEpochs) || t.keeper.waits {
-		return t.save()
+	if due(done, t.Config.CheckpointEpochs) || t.keeper.Due() {
+		return t.trySave()
 	}
 	return nil
 }
@@ -341,7 +346,7 @@ func (t *Trainer) backToBest() error {
 	if t.Config.Patience == 0 || len(t.keeper.best) == 0 || t.keeper.best[0].Step == t.at.Step {
 		return nil
 	}
-	if t.keeper.waits { // the last ones are among the best, though not the best
+	if t.keeper.Waits() { // the last ones are among the best, though not the best, or there was no room for the best
 		if err := t.save(); err != nil {
 			return err
 		}

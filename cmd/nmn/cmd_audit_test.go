@@ -164,7 +164,7 @@ func TestAudit_SuspectsAsParquet(t *testing.T) {
 	path := filepath.Join(dir, "suspects.parquet")
 	v := readJSON(t, must(t, onScores("audit", dir, "--suspects", path, "--top", "100000", "--json")...))
 	want := v["suspects"].([]any)
-	table, err := features.Open(features.Options{Features: path, Ignore: []string{"id", "word", "kind"},
+	table, err := features.Open(t.Context(), features.Options{Features: path, Ignore: []string{"id", "word", "kind", "rates"},
 		Unlabelled: true})
 	if err != nil {
 		t.Fatal(err)
@@ -430,7 +430,7 @@ func TestAudit_OneSidedLabels(t *testing.T) {
 		}
 	}
 	write(t, labels, strings.ReplaceAll(b.String(), ",1", ",0"))
-	if table := must(t, onScores("rates", dir)...); !strings.Contains(table, "None of 3 classes has enough labels") ||
+	if table := must(t, onScores("rates", dir)...); !strings.Contains(table, "none of 3 words has enough labels") ||
 		strings.Contains(table, "All classes together") {
 		t.Errorf("all labels equal:\n%s", table)
 	}

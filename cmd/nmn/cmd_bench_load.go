@@ -77,10 +77,11 @@ func (c *loadCommand) run(ctx context.Context, p *program, folder string) error 
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return usagef("bench: %s is not a folder of pictures", folder)
 	}
-	paths, err := dataset.FindPictures([]string{folder})
+	paths, skipped, err := dataset.FindPictures([]string{folder})
 	if err != nil {
 		return err
 	}
+	p.tellSkipped(skipped)
 	f, err := bench.Load(ctx, folder, dataset.PictureIDs([]string{folder}, paths), c.loading)
 	if err != nil {
 		return err

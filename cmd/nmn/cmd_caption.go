@@ -83,7 +83,7 @@ func (c *captionEval) run(ctx context.Context, p *program) error {
 		return usagef(
 			"caption eval: --show takes at least 0 captions, and is for people: leave out --json and --format")
 	}
-	items, err := c.items()
+	items, err := c.items(ctx)
 	if err != nil {
 		return err
 	}
@@ -132,12 +132,12 @@ func showCaptions(w io.Writer, items []caption.Item, n int) error {
 	return nil
 }
 
-func (c *captionEval) items() ([]caption.Item, error) {
-	results, err := captioning.ReadCaptions(c.results, "")
+func (c *captionEval) items(ctx context.Context) ([]caption.Item, error) {
+	results, err := captioning.ReadCaptions(ctx, c.results, "")
 	if err != nil {
 		return nil, err
 	}
-	references, err := captioning.ReadCaptions(c.references, c.split)
+	references, err := captioning.ReadCaptions(ctx, c.references, c.split)
 	if err != nil {
 		return nil, err
 	}

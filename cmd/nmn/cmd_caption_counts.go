@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -34,7 +35,7 @@ are the words that were counted; --vocab takes those of another split.`,
   nmn caption train --features text/train/counts.npy --clips text/train/counts.csv --captions text/train/captions.json`,
 		Args:              arguments(p, cobra.ExactArgs(2)),
 		ValidArgsFunction: completeFiles("json", "jsonl", "csv", "zip", "gz"),
-		RunE:              func(_ *cobra.Command, args []string) error { return c.run(p, args[0], args[1]) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), p, args[0], args[1]) },
 	}
 	r := under(cmd, "Captions")
 	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit,
@@ -48,11 +49,11 @@ are the words that were counted; --vocab takes those of another split.`,
 	return cmd
 }
 
-func (c *captionCounts) run(p *program, path, dir string) error {
+func (c *captionCounts) run(ctx context.Context, p *program, path, dir string) error {
 	if c.given < 1 || c.words.MinCount < 0 || c.words.Size < 0 {
 		return usagef("caption counts: --given is at least 1, --min-count and --vocab-size at least 0")
 	}
-	all, err := captioning.ReadCaptions(path, c.split)
+	all, err := captioning.ReadCaptions(ctx, path, c.split)
 	if err != nil {
 		return err
 	}

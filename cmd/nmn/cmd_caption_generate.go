@@ -76,7 +76,7 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	clips, err := g.clips.Open()
+	clips, err := g.clips.Open(cmd.Context())
 	if err != nil {
 		return err
 	}

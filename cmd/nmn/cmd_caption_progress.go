@@ -6,6 +6,7 @@ import (
 	"nmn/captioning"
 	"nmn/run"
 	"nmn/run/captioner"
+	"nmn/telemetry"
 )
 
 // captionObserver shows people how the training of a captioner goes.
@@ -15,14 +16,15 @@ func (p *program) captionObserver() captioner.Observer {
 
 // watchCaptioner keeps a line up to date on a terminal, or else writes one for each epoch.
 func (p *program) watchCaptioner(t run.Training) []captioning.Observer {
+	logged := telemetry.LogCaptionsTo(p.log)
 	switch {
 	case p.quiet:
-		return nil
+		return []captioning.Observer{logged}
 	case !p.interactive(p.err):
-		return []captioning.Observer{p.tellCaptionEpochs(t.Title)}
+		return []captioning.Observer{logged, p.tellCaptionEpochs(t.Title)}
 	}
 	show := p.showProgress(t.Title, "captions")
-	return []captioning.Observer{{
+	return []captioning.Observer{logged, {
 		Step: func(e captioning.StepDone) { show(e.Progress, e.Captions) },
 		Evaluated: func(e captioning.Evaluated) {
 			fmt.Fprintf(p.status, "%s: epoch %d, validation CIDEr-D %.3f\n", t.Title, e.Epoch, e.CIDEr)

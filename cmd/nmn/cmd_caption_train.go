@@ -35,7 +35,8 @@ func newCaptionTrain(p *program) *cobra.Command {
 caption word by word, on captions of people. Features are those that nmn extract writes,
 such as the concept probabilities of every frame, and stay on disk. Training ends early where
 CIDEr-D on clips that were held out rises no more. The run folder holds config.yaml, words.txt
-(the vocabulary), log.jsonl, summary.csv, last.safetensors, best.safetensors and result.json.
+(the vocabulary), log.jsonl, summary.csv, last.safetensors, previous.safetensors,
+best.safetensors and result.json.
 An interrupt saves first; --resume goes on as if nothing had happened. Defaults are those of
 --preset small. See docs/captions.md.`,
 		Example: `  nmn caption train --features p.npy --clips clips.csv --captions train_val_annotation.zip \
@@ -125,7 +126,10 @@ func planCaptioner(ctx context.Context, p *program, s *captioner.Session) error 
 	}
 	_, err = fmt.Fprintf(p.out,
 		"training    %.0f MiB, %d steps of %.1f ms: about %v, without validation; nothing was written\n",
-		float64(m.Memory)/(1<<20), m.Steps, m.Step.Seconds()*1e3, (m.Step * time.Duration(m.Steps)).Round(time.Second))
+		float64(m.Memory)/(1<<20), m.Steps, m.Step.Seconds()*1e3, m.Total().Round(time.Second))
+	if err == nil && !m.Full() {
+		_, err = fmt.Fprintf(p.out, "            no full batch of %d captions: steps of at most %d were timed\n", m.Batch, m.Bags)
+	}
 	return err
 }
 
@@ -145,5 +149,8 @@ func (t *captionTrain) resolve(cmd *cobra.Command) (err error) {
 	} else if t.config, err = captioner.FromPreset(t.config.Preset); err != nil {
 		return err
 	}
-	return setAgain(cmd.Flags(), given)
+	if err := setAgain(cmd.Flags(), given); err != nil {
+		return err
+	}
+	return unreadCaptionFlags(cmd, &t.config.Data)
 }

@@ -208,6 +208,11 @@ func TestCaptionTrain_RefusesTheVocabularyOfAnotherRun(t *testing.T) {
 	if err := os.WriteFile(captions, []byte(changed), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	wantUsage(t, call(t, "caption", "train", "--resume", dir, "--max-steps", "4", "--quiet"),
+		captions+" has changed since this run began")
+	if err := os.Remove(filepath.Join(dir, run.DataFile)); err != nil { // as of an older version
+		t.Fatal(err)
+	}
 	c := call(t, "caption", "train", "--resume", dir, "--max-steps", "4", "--quiet")
 	if c.code != exitFailure || !strings.Contains(c.err, "its vocabulary is another one") ||
 		!strings.Contains(c.err, "the vocabulary is of another run") {
@@ -249,6 +254,8 @@ func TestCaptionTrain_RefusesWhatDoesNotFit(t *testing.T) {
 		"--max-words is -1":       captionArgs(scenes, dir, "--max-words", "-1"),
 		"belong to --val-feature": captionArgs(scenes, dir, "--val-clips", "x.csv"),
 		"want paper, small or":    captionArgs(scenes, dir, "--preset", "large"),
+		"--val-split has no eff":  captionArgs(scenes, dir, "--val-split", "validate"),
+		"--validation-share has":  captionArgs(scenes, dir, "--val-features", "v.npy", "--validation-share", "0.1"),
 	} {
 		wantUsage(t, call(t, args...), says)
 	}

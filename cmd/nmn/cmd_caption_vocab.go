@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,7 @@ with --vocab, as to compare captioners that share it.`,
   nmn caption vocab captions_train2014.json --min-count 5 --output words.txt`,
 		Args:              arguments(p, cobra.ExactArgs(1)),
 		ValidArgsFunction: completeFiles("json", "jsonl", "csv", "zip", "gz"),
-		RunE:              func(_ *cobra.Command, args []string) error { return c.run(p, args[0]) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), p, args[0]) },
 	}
 	r := under(cmd, "Words")
 	wordFlags(r, &c.options)
@@ -56,11 +57,11 @@ type countedWords struct {
 	AtMinCount  map[int]int `json:"words_at_min_count"`
 }
 
-func (c *captionVocab) run(p *program, path string) error {
+func (c *captionVocab) run(ctx context.Context, p *program, path string) error {
 	if c.options.MinCount < 0 || c.options.Size < 0 {
 		return usagef("caption vocab: --min-count and --vocab-size are at least 0")
 	}
-	captions, err := captioning.ReadCaptions(path, c.split)
+	captions, err := captioning.ReadCaptions(ctx, path, c.split)
 	if err != nil {
 		return err
 	}

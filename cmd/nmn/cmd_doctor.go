@@ -59,6 +59,7 @@ written but --output. See docs/doctor.md.`,
 	netFlags(cmd, &d.config)
 	trainFlags(cmd, &d.config)
 	runFlags(cmd, &d.config.Run)
+	tellDefaults(cmd, &d.config)
 	return cmd
 }
 

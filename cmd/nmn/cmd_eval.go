@@ -77,6 +77,7 @@ func (e *evalCommand) flags(cmd *cobra.Command) {
 	dataFlags(cmd, &e.config)
 	featureDataFlags(cmd, &e.config, false)
 	runFlags(cmd, &e.config.Run)
+	tellDefaultsOfRun(cmd, &e.config)
 }
 
 func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*eval.Result, error) {

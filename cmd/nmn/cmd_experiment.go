@@ -37,7 +37,8 @@ own, and print one table. Stage 1 is trained once for each noise level and seed,
 arms of stage 2 start from it. What is complete is not run again; what was interrupted
 goes on. The table also lies in the folder as table.md, table.csv and table.json, and
 index.html has it beside links to a page for each run.
-Defaults are those of --preset scenes in quick size.`,
+Defaults are those of the data without --preset, in quick size where nothing else is said;
+--print-config shows all that would hold.`,
 		Example: `  nmn experiment --preset scenes
   nmn experiment --size full --mil both --seeds 1,2,3 --run-dir runs/scenes-full
   nmn experiment --noise-rates 0.2,0.4,0.6,0.8 --arms stage1,star,nmn-fd --format markdown`,
@@ -70,6 +71,7 @@ Defaults are those of --preset scenes in quick size.`,
 	enum(out, &e.format, "format", "`format` of the table on standard output", report.Text, report.Markdown, report.CSV,
 		report.JSON)
 	out.bool(&e.asJSON, "json", "same as --format json")
+	tellDefaults(cmd, &e.Config)
 	cmd.AddCommand(newTable4(p))
 	return cmd
 }

@@ -135,6 +135,15 @@ func (t *table4Command) resolve(cmd *cobra.Command) (err error) {
 	if t.asJSON {
 		t.format = report.JSON
 	}
+	if len(t.Features) == 0 {
+		err = unreadFlags(cmd, "on moving scenes: it goes with --features", "partial")
+	} else {
+		err = unreadFlags(cmd, "beside --features: it is for moving scenes", "train-size", "validation-size",
+			"test-size", "frames", "captions-per-clip", "noise", "stage1-epochs", "stage2-epochs")
+	}
+	if err != nil {
+		return err
+	}
 	return t.Validate()
 }
 

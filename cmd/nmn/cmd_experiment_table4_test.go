@@ -86,6 +86,8 @@ func TestTable4_RefusesWhatDoesNotFit(t *testing.T) {
 		"--captions-per-clip is 3":         {"--captions-per-clip", "3"},
 		"--validation-size and --test-siz": {"--test-size", "0"},
 		"data.frames is 2":                 {"--frames", "2"},
+		"--train-size has no effect":       {"--features", "a=b", "--captions", "c.json", "--train-size", "5"},
+		"--partial has no effect":          {"--partial"},
 		"hidden is 0":                      {"--hidden", "0"},
 	} {
 		wantUsage(t, call(t, append([]string{"experiment", "table4"}, args...)...), says)

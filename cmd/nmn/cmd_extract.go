@@ -77,6 +77,7 @@ nmn features extract is another name of this command.`,
 	sourceFlags(cmd, &c.sources, run.Quick, run.Full)
 	dataFlags(cmd, &c.config)
 	runFlags(cmd, &c.config.Run)
+	tellDefaultsOfRun(cmd, &c.config)
 	return cmd
 }
 
@@ -216,6 +217,7 @@ func (c *extractCommand) data(ctx context.Context, p *program, file string) (err
 func (c *extractCommand) write(ctx context.Context, p *program, m *run.Model, paths []string) error {
 	o := c.options
 	o.Progress = p.extracted()
+	o.Skipped = p.tellSkipped
 	o.LeftOut = func(bad []loader.BadSample, set *loader.Set) {
 		p.status.clear()
 		p.tellLeftOut(bad, set)

@@ -20,7 +20,7 @@ import (
 // readRows reads all rows of a file of features with the labels and identifiers beside it.
 func readRows(t *testing.T, file, labels string) (rows [][]float32, table *features.Table) {
 	t.Helper()
-	table, err := features.Open(features.Options{Features: file, Labels: labels, Limit: 1 << 30,
+	table, err := features.Open(t.Context(), features.Options{Features: file, Labels: labels, Limit: 1 << 30,
 		Unlabelled: labels == ""})
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestExtract_TrainsAHeadOnWhatARunHasLearned(t *testing.T) {
 		!bytes.Equal(known.Labels.Values, set.Truth.Uint8s()) {
 		t.Error("true labels are the noisy ones, or others than what is in the pictures")
 	}
-	if listed, err := loader.ReadIDs(ids); err != nil || !slices.Equal(listed, set.IDs) {
+	if listed, err := loader.ReadIDs(t.Context(), ids); err != nil || !slices.Equal(listed, set.IDs) {
 		t.Errorf("the list of identifiers: %v", err)
 	}
 
@@ -152,7 +152,7 @@ func TestExtract_PicturesThatCannotBeReadHaveNoRow(t *testing.T) {
 		t.Errorf("told %s", c.out)
 	}
 	rows, _ := readRows(t, x, "")
-	listed, err := loader.ReadIDs(ids)
+	listed, err := loader.ReadIDs(t.Context(), ids)
 	if err != nil || len(listed) != 4 || len(rows) != 4 {
 		t.Fatalf("%d rows of %v: %v", len(rows), listed, err)
 	}

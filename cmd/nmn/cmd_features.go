@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/format/table"
+	"nmn/internal/visible"
 	"nmn/loader/dataset"
 	"nmn/loader/features"
 	"nmn/run"
@@ -39,7 +41,7 @@ features extract.`,
   nmn features embeddings.parquet --output x.npy --output-labels y.csv`,
 		Args:              arguments(p, cobra.ExactArgs(1)),
 		ValidArgsFunction: completeFiles("npy", "npz", "safetensors", "csv", "tsv", "parquet", "arff", "gz"),
-		RunE:              func(_ *cobra.Command, args []string) error { return c.run(p, args[0]) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), p, args[0]) },
 	}
 	under(cmd, "Features").file(&c.labels, "labels",
 		"`file` of the labels: .xml that names columns, a matrix of 0 and 1, or lists", "xml", "npy", "npz",
@@ -55,7 +57,7 @@ features extract.`,
 	return cmd
 }
 
-func (c *featuresCommand) run(p *program, path string) (err error) {
+func (c *featuresCommand) run(ctx context.Context, p *program, path string) (err error) {
 	f := &c.config.Data.Features
 	f.Train.Features = path
 	if c.config.Data.Features.Missing == dataset.MissingMean && c.output != "" {
@@ -66,7 +68,7 @@ func (c *featuresCommand) run(p *program, path string) (err error) {
 	}
 	o := f.Options(dataset.FeatureFiles{Features: path, Labels: c.labels}, nil)
 	o.Spill = c.output
-	t, err := features.Open(o)
+	t, err := features.Open(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -145,6 +147,9 @@ func describedFeatures(d *features.Description) string {
 	}
 	if d.HasSplits {
 		lines = append(lines, "splits       told by a column")
+	}
+	for i := range lines {
+		lines[i] = visible.Line(lines[i])
 	}
 	return strings.Join(lines, "\n") + "\n"
 }

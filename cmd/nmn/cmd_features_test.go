@@ -10,6 +10,7 @@ import (
 	"nmn/internal/rng"
 	"nmn/loader/dataset"
 	"nmn/recipe"
+	"nmn/report"
 	"nmn/run"
 	"nmn/train"
 )
@@ -207,9 +208,10 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 	if c.code != exitOK || !strings.Contains(c.err, "rates   none of 2 words has enough labels of both kinds") {
 		t.Fatalf("exit code %d, %s", c.code, c.err)
 	}
-	for word, held := range writtenRates(t, filepath.Join(dir, "run")) {
-		if held.Q01 > 2e-4 || held.Q10 > 2e-4 {
-			t.Errorf("%s is given the rates %g and %g", word, held.Q01, held.Q10)
+	rates := read(t, filepath.Join(dir, "run", report.RatesFile))
+	for _, word := range []string{"l_no", "l_all"} {
+		if !strings.Contains(rates, "\n"+word+",Others,,,not estimated: too few labels\n") {
+			t.Errorf("%s is given rates, or none without a reason:\n%s", word, rates)
 		}
 	}
 	suspects := read(t, filepath.Join(dir, "run", run.RecipeFolder, recipe.SuspectsFile))
@@ -347,5 +349,12 @@ func TestFeatures_DescribesAFile(t *testing.T) {
 	v := readJSON(t, must(t, "features", a, "--json"))
 	if v["features"] != 11. || v["labels"] != nil {
 		t.Errorf("without the list of labels: %v", v)
+	}
+}
+
+func TestFeatures_NamesCannotActOnATerminal(t *testing.T) {
+	file := written(t, "x.csv", []byte("id,a\x1b[2J,b\n1,0.5,2\n2,1,3\n"))
+	if text := must(t, "features", file); !strings.Contains(text, `a\x1b[2J`) || strings.Contains(text, "\x1b") {
+		t.Errorf("%q", text)
 	}
 }

@@ -28,9 +28,11 @@ func newHealthcheck(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "healthcheck",
 		Short: "Ask whether training is up, for containers",
-		Long: `Ask the training on this host, by the address of its --metrics-addr, whether it is up.
-The exit code is 0 if it is and 1 if not: what a container's health check wants, without
-another program in the image.`,
+		Long: `Ask the training on this host, by the address of its --metrics-addr, whether it is up
+and gets ahead. The exit code is 0 if so. It is 1 where nothing answers, and where a training
+has made no step and validated nothing for ten minutes, or for twenty times its longest step
+if that is longer: what a container's health check wants, without another program in the
+image.`,
 		Example: `  nmn healthcheck
   nmn healthcheck --metrics-addr 9091 && echo up`,
 		Args: refuseArguments,

@@ -67,6 +67,7 @@ and incorrect, for each word.`,
 	sourceFlags(cmd, &s, run.Quick, run.Full)
 	setFlags(cmd, &c)
 	featureDataFlags(cmd, &c, true)
+	tellDefaults(cmd, &c)
 	cmd.AddCommand(newNoiseReport(p))
 	return cmd
 }

@@ -59,6 +59,7 @@ beside one as the arms of nmn experiment do.`,
 	dataFlags(cmd, &n.config)
 	featureDataFlags(cmd, &n.config, false)
 	runFlags(cmd, &n.config.Run)
+	tellDefaultsOfRun(cmd, &n.config)
 	return cmd
 }
 

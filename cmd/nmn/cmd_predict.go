@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/internal/visible"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/loader/picture"
@@ -38,14 +39,17 @@ func newPredict(p *program) *cobra.Command {
 		Use:   "predict MODEL PATH...",
 		Short: "Tell the words of pictures or features",
 		Long: `Tell which words hold for pictures, with their probabilities. MODEL is a run folder or a
-checkpoint; each PATH a picture (JPEG or PNG) or a folder, which is searched for pictures.
+checkpoint; each PATH a picture (JPEG, PNG, GIF) or a folder, which is searched for pictures;
+files in it with other names are counted on standard error, and in JSON marked "skipped".
 For a model on features, PATH is one file of them, as nmn train --features takes it; labels
 in it are not read.
 Words are those whose probability p(y=1) reaches the threshold: by default the one that
 the run has kept with its model (nmn train --nmn-recipe estimate does), else the one that
 gives the best expected F1 on these pictures (it needs a hundred or so to mean much), said
 on standard error. CSV has every word of every picture, and nmn eval --scores reads it;
-pictures of one folder are named there by their path in it.`,
+pictures of one folder are named there by their path in it. In CSV and JSON a byte of a name
+that is not UTF-8 is written as \x and two hexadecimal digits, and so is a backslash before
+such an escape; in text also what would not show, such as \x1b.`,
 		Example: `  nmn predict runs/fd holiday/ --top 5
   nmn predict runs/fd photo.jpg --threshold 0.3 --json
   nmn predict runs/fd pictures/ --format csv > scores.csv`,
@@ -66,7 +70,7 @@ pictures of one folder are named there by their path in it.`,
 	d.int(&c.options.Batch, "batch-size", "`pictures` computed at once")
 	d.int(&c.options.MaxBadSamples, "max-bad-samples",
 		"`pictures` that cannot be read and are left out before prediction stops")
-	d.int(&c.options.MaxPixels, "max-pixels", "largest picture that is decoded, in `pixels`")
+	d.int(&c.options.MaxPixels, "max-pixels", "largest picture that is decoded, in `pixels`; 0 for the most that can be, 700 million")
 	under(cmd, "Features").string(&c.options.FeatureArray, "feature-array",
 		"`name` of the array of features in .npz and .safetensors (default that of the run)")
 	out := under(cmd, "Output")
@@ -86,7 +90,7 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 	}
 	defer func() { err = cmp.Or(err, m.Close()) }()
 	o := c.options
-	o.LeftOut = p.tellLeftOut
+	o.LeftOut, o.Skipped = p.tellLeftOut, p.tellSkipped
 	if o.Threshold == run.Automatic && c.format == predictCSV { // which has every word
 		o.Threshold = 0
 	}
@@ -127,26 +131,34 @@ func tellThreshold(p *program, predictions *run.Predictions) {
 // tellLeftOut says what of a set could not be read, and why.
 func (p *program) tellLeftOut(bad []loader.BadSample, set *loader.Set) {
 	for _, b := range bad {
-		fmt.Fprintf(p.err, "left out: %s\n", withFlags(b.Err.Error()))
+		fmt.Fprintf(p.err, "left out: %s\n", visible.Line(withFlags(b.Err.Error())))
 	}
 	if len(bad) > 0 {
 		fmt.Fprintf(p.err, "%d of %d %s could not be read and are left out\n", len(bad), set.Len(), dataset.Noun(set))
 	}
 }
 
-// predicted is a picture with its words.
+// tellSkipped says which files of folders were not looked at.
+func (p *program) tellSkipped(files []string) {
+	if len(files) > 0 {
+		fmt.Fprintln(p.err, dataset.Skipped(files))
+	}
+}
+
+// predicted is a picture with its words, or a file that was skipped.
 type predicted struct {
 	Picture string           `json:"picture"`
 	Words   []run.Prediction `json:"words"`
+	Skipped bool             `json:"skipped,omitempty"`
 }
 
 // String writes it as a line of text.
 func (p predicted) String() string {
 	parts := make([]string, len(p.Words))
 	for i, w := range p.Words {
-		parts[i] = fmt.Sprintf("%s %.2f", w.Word, w.Probability)
+		parts[i] = fmt.Sprintf("%s %.2f", visible.Line(w.Word), w.Probability)
 	}
-	return p.Picture + ": " + strings.Join(parts, ", ")
+	return visible.Line(p.Picture) + ": " + strings.Join(parts, ", ")
 }
 
 func (c *predictCommand) write(p *program, predictions *run.Predictions) error {
@@ -155,9 +167,15 @@ func (c *predictCommand) write(p *program, predictions *run.Predictions) error {
 	}
 	pictures := make([]predicted, 0, predictions.Len())
 	for id, words := range predictions.All() {
-		pictures = append(pictures, predicted{id, words})
+		pictures = append(pictures, predicted{Picture: id, Words: words})
 	}
 	if c.format == predictJSON {
+		for _, file := range predictions.Skipped {
+			pictures = append(pictures, predicted{Picture: file, Words: []run.Prediction{}, Skipped: true})
+		}
+		for i := range pictures {
+			pictures[i].Picture = visible.Name(pictures[i].Picture)
+		}
 		return writeJSON(p.out, pictures)
 	}
 	for _, picture := range pictures {

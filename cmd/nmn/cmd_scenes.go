@@ -116,7 +116,8 @@ func (c *scenesCommand) clips(ctx context.Context, dir string) (string, error) {
 	return dir, scenes.WriteMovingFolder(ctx, config, frames, dir)
 }
 
-// refuseFilled refuses a folder that has anything in it.
+// refuseFilled refuses a folder that has anything in it: what is written there has names of its own, and might take the
+// place of somebody's file.
 func refuseFilled(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -125,5 +126,6 @@ func refuseFilled(dir string) error {
 	case err != nil:
 		return err
 	}
-	return usagef("%s is not empty: name a new folder, or empty this one", dir)
+	return usagef("%s is not empty, it has %s: name a new folder, or remove this one, also where an earlier try that was "+
+		"broken off has made it, which cannot be gone on with", dir, entries[0].Name())
 }

@@ -38,7 +38,8 @@ captions or with labels in a manifest, clips in shards, or features. The run fol
 the configuration, log.jsonl, summary.csv, checkpoints, q.csv, report.md and report.html;
 the table of the evaluation goes to standard output. An interrupt saves first; --resume goes
 on as if nothing had happened.
-Defaults are those of --preset scenes.`,
+Defaults are those of the data without --preset, in quick size where nothing else is said;
+--print-config shows all that would hold.`,
 		Example: `  nmn train --arm nmn-fd --noise 0.4 --run-dir runs/fd
   nmn train --arm star --mil --size full --run-dir runs/star-mil
   nmn train --captions captions_train2014.json --images train2014 --vocab vocab.txt \
@@ -70,6 +71,7 @@ Defaults are those of --preset scenes.`,
 	metricsFlag(r, &t.metrics)
 	r.bool(&t.dryRun, "dry-run", "build everything, make a few steps, print the plan and stop")
 	r.bool(&t.asJSON, "json", "write the result as JSON")
+	tellDefaults(cmd, &t.config)
 	return cmd
 }
 

@@ -68,11 +68,21 @@ func planArm(ctx context.Context, p *program, s *run.Session, arm train.Arm) (du
 	if err != nil {
 		return 0, err
 	}
-	duration = m.Step * time.Duration(m.Steps)
-	_, err = fmt.Fprintf(p.out, "            %.0f MiB, %d steps of %.1f ms (%.3g images/s, %.1f GFLOP/s): about %v\n",
-		float64(m.Memory)/(1<<20), m.Steps, m.Step.Seconds()*1e3, float64(w.Pictures)/m.Step.Seconds(),
-		w.FLOP/m.Step.Seconds()/1e9, duration.Round(time.Second))
-	return duration, err
+	_, err = fmt.Fprint(p.out, measuredText(m, w))
+	return m.Total(), err
+}
+
+// measuredText says what timed steps have shown of a workload: its speed is that of the images that were in the step.
+func measuredText(m run.Measured, w run.Workload) string {
+	speed := float64(m.Images) / m.Step.Seconds()
+	line := fmt.Sprintf("            %s, %d steps of %.1f ms (%.3g images/s, %.1f GFLOP/s): about %v\n",
+		m.Needs(), m.Steps, m.Step.Seconds()*1e3, speed,
+		w.FLOP/float64(w.Pictures)*speed/1e9, m.Total().Round(time.Second))
+	if !m.Full() {
+		line += fmt.Sprintf("            the data have no full batch of %d: steps of at most %d were timed\n", m.Batch,
+			m.Bags)
+	}
+	return line
 }
 
 // chunksText is a line on what maps and gradients take, whole and in chunks of fewer frames; nothing of pictures.

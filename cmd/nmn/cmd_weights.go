@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/format/weights"
+	"nmn/internal/visible"
 	"nmn/kernels/tensor"
 	"nmn/model"
 	"nmn/run"
@@ -73,9 +74,10 @@ func (w *weightsFile) text(file *weights.File) string {
 	}
 	const most = 100
 	var b strings.Builder
-	fmt.Fprintf(&b, "weights %s: %s, %d tensors; not those of VGG16: %s\n", w.File, w.Format, len(w.Tensors), w.Misfit)
+	fmt.Fprintf(&b, "weights %s: %s, %d tensors; not those of VGG16: %s\n", visible.Line(w.File), w.Format,
+		len(w.Tensors), visible.Line(w.Misfit))
 	for _, t := range w.Tensors[:min(most, len(w.Tensors))] {
-		fmt.Fprintf(&b, "  %-40s %-5s %s\n", t.Name, t.DType, tensor.Format(t.Shape))
+		fmt.Fprintf(&b, "  %-40s %-5s %s\n", visible.Line(t.Name), t.DType, tensor.Format(t.Shape))
 	}
 	if more := len(w.Tensors) - most; more > 0 {
 		fmt.Fprintf(&b, "  and %d more (--json has all)\n", more)

@@ -21,6 +21,10 @@ func TestWeights_WhatIsInAFile(t *testing.T) {
 		!strings.Contains(text, "2×3") {
 		t.Errorf("%s", text)
 	}
+	odd := tensorFile(t, safetensors.Tensor{Name: "a\x1b[2J", Shape: []int{2}, Data: make([]float32, 2)})
+	if text := must(t, "weights", odd); !strings.Contains(text, `a\x1b[2J`) {
+		t.Errorf("a name that acts on a terminal: %q", text)
+	}
 	c := call(t, "weights", written(t, "w.pth", []byte("\x80\x02cposix\nsystem\n.")))
 	if c.code != exitFailure || !strings.Contains(c.err, `"posix.system"`) {
 		t.Errorf("exit code %d, %s", c.code, c.err)

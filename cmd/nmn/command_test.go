@@ -142,12 +142,12 @@ func reference(t *testing.T) string {
 			add(sub)
 		}
 	}
-	add(newRoot(&program{terminal: systemTerminal()}))
+	add(newRoot(&program{terminal: systemTerminal(nil)}))
 	return b.String()
 }
 
 func TestRoot_EveryCommandHasExamplesAndGroups(t *testing.T) {
-	root := newRoot(&program{terminal: systemTerminal()})
+	root := newRoot(&program{terminal: systemTerminal(nil)})
 	for _, c := range root.Commands() {
 		if c.Example == "" {
 			t.Errorf("%s has no example", c.Name())

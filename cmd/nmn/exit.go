@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nmn/internal/setting"
+	"nmn/internal/visible"
 	"nmn/run"
 )
 
@@ -16,6 +17,7 @@ const (
 	exitFailure     = 1
 	exitUsage       = 2
 	exitInterrupted = 130 // as shells report a program that SIGINT ended
+	exitUnread      = 141 // as shells report a program that SIGPIPE ended: nobody reads what it prints
 )
 
 // usageError is a mistake in how the program was called: flags, arguments, configuration.
@@ -34,14 +36,19 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.As(err, &usage), errors.As(err, &config):
 		return exitUsage
-	case errors.Is(err, run.ErrInterrupted), errors.Is(err, context.Canceled):
+	case errors.Is(err, run.ErrInterrupted):
+		return exitInterrupted
+	case errors.Is(err, errNoReader):
+		return exitUnread
+	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	}
 	return exitFailure
 }
 
-// oneLine writes an error for people: joined errors share the line, and settings have the names of their flags.
+// oneLine writes an error for people: joined errors share the line, settings have the names of their flags, and what
+// would not show is escaped.
 func oneLine(err error) string {
 	lines := strings.FieldsFunc(withFlags(err.Error()), func(r rune) bool { return r == '\n' || r == '\r' })
-	return strings.Join(lines, "; ")
+	return visible.Line(strings.Join(lines, "; "))
 }

@@ -81,6 +81,8 @@ func captionTrainingFlags(cmd *cobra.Command, c *captioner.Config) {
 	r.int(&t.ValidateEpochs, "validate-epochs", "`epochs` between validations; 0 for none")
 	r.int(&t.Patience, "patience", "end after so many `validations` without a better CIDEr-D; 0 for never")
 	r.int(&t.CheckpointSteps, "checkpoint-steps", "`steps` between checkpoints within an epoch; 0 for none")
+	r.float(&t.CheckpointMinutes, "checkpoint-minutes",
+		"most `minutes` between checkpoints, within an epoch too; 0 for no limit")
 	r.int(&t.LogSteps, "log-interval", "`steps` between lines of progress in the log")
 }
 
@@ -115,7 +117,7 @@ func needFiles(cmd *cobra.Command, flags ...string) error {
 		}
 	}
 	if len(missing) > 0 {
-		return usagef("%s: give %s", strings.TrimPrefix(cmd.CommandPath(), "nmn "), strings.Join(missing, " and "))
+		return usagef("%s: give %s", commandName(cmd), strings.Join(missing, " and "))
 	}
 	return nil
 }

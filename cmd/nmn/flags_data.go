@@ -18,7 +18,7 @@ func setFlags(cmd *cobra.Command, c *run.Config) {
 	r.int(&d.TrainSize, "train-size", "scenes: training `pictures`, or clips of moving scenes")
 	r.int(&d.ValidationSize, "validation-size", "scenes: validation `pictures` or clips, 0 for none")
 	r.int(&d.TestSize, "test-size", "scenes: test `pictures` or clips")
-	r.int(&d.Frames, "frames", "moving scenes: `frames` of each clip (default 8, in full size 26)")
+	r.int(&d.Frames, "frames", "moving scenes: `frames` of each clip")
 	enum(r, &d.VideoLevel, "video-level", "what is learned of videos: each frame with the labels of its video, "+
 		"which at test has the maximum over its frames, or the video as one bag (default auto: video with MIL, "+
 		"frame without)", dataset.VideoLevels()...)
@@ -55,8 +55,8 @@ func dataFlags(cmd *cobra.Command, c *run.Config) {
 	flipFlags(cmd, d)
 	r.file(&d.FlipRates, "flip-rates", "`file` with the rates of each class instead (word, q01, q10)", "csv")
 	r.uint64(&d.NoiseSeed, "noise-seed", "`seed` of label noise, 0 for that of the data")
-	enum(r, &d.Fit, "fit", "how pictures get onto the canvas (default longest with MIL, square "+
-		"without)", picture.FitLongest, picture.FitSquare, picture.FitNone)
+	enum(r, &d.Fit, "fit", "how pictures get onto the canvas (default longest with MIL on vgg16, else "+
+		"square)", picture.FitLongest, picture.FitSquare, picture.FitNone)
 	r.int(&d.MaxPixels, "max-pixels", "largest picture that is decoded, in `pixels`")
 }
 

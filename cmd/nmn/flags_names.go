@@ -3,6 +3,7 @@ package main
 import (
 	"log/slog"
 	"maps"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -42,6 +43,7 @@ var otherNames = map[string]string{
 	"table4.test_size":          "--test-size",
 	"table4.validation_size":    "--validation-size",
 	"audit.calibrate":           "--calibrate",
+	"audit.output":              "--output",
 	"captions.clips":            "--clips",
 	"captions.fewer_frames":     "--fewer-frames",
 	"captions.ids":              "--ids",
@@ -90,8 +92,14 @@ func flagNames(flags *pflag.FlagSet, config any) map[string]string {
 	return names
 }
 
-// withFlags is a message of a package with the names of flags for those of settings.
-func withFlags(message string) string { return setting.Rename(message, namesOfSettings()) }
+// withFlags is a message of a package with the names of flags for those of settings. Most messages name none, and
+// the names take some time to gather.
+func withFlags(message string) string {
+	if !strings.Contains(message, "`") {
+		return message
+	}
+	return setting.Rename(message, namesOfSettings())
+}
 
 // attributesWithFlags is withFlags for what is logged.
 func attributesWithFlags(_ []string, a slog.Attr) slog.Attr {

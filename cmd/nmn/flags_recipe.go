@@ -12,11 +12,11 @@ func recipeFlags(cmd *cobra.Command, c *run.Config) {
 	r := under(cmd, "Noise model")
 	recipeFormFlag(r, &c.Recipe.Form, "nmn-recipe", "`how` stage 2 comes by its noise model: estimate, "+
 		"from scores of bags that were not learned and held "+
-		"(docs/audit.md), or paper, learned from a start (default estimate; paper for presets of papers, and where "+
-		"an arm or a start is named that does not need it)")
+		"(docs/audit.md), or paper, learned from a start, which presets of papers take, and so does what names "+
+		"an arm or a start that does not need an estimate")
 	r.string(&c.Rates, "rates", "`source` of the rates: a file with those of each word (word, q01, q10, as in "+
 		"q.csv); with --nmn-recipe estimate also "+
-		"folds:N (for features; default folds:5) or online, from scores of the first epoch (default for pictures)")
+		"folds:N (for features) or online, from scores of the first epoch (for pictures)")
 	_ = cmd.MarkFlagFilename("rates", "csv")
 	r.int(&c.Recipe.FoldEpochs, "fold-epochs", "estimate: `epochs` of the nets of folds, of which the one with the "+
 		"least out-of-fold loss counts; 0 for 15")

@@ -28,6 +28,8 @@ func runFlags(cmd *cobra.Command, c *run.Resources) {
 	r.int(&c.Threads, "threads", "`goroutines` that compute; 0 for one on each processor. Results do not depend on it")
 	r.int(&c.Workers, "workers", "`goroutines` that load pictures. Results do not depend on it")
 	r.int(&c.Prefetch, "prefetch", "`batches` loaded ahead")
+	r.bool(&c.VerifyData, "verify-data", "know pictures and frames again by their content, which is read once more, "+
+		"and not by size and time of modification alone, when a run goes on or its results are shown")
 	r.int(&c.LabelMemory, "label-memory", "labels of --clips that are held in memory, `MiB`; beyond it they are "+
 		"read from their file as clips come up. What is learned does not depend on it")
 }

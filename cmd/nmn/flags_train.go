@@ -70,6 +70,8 @@ func savingFlags(cmd *cobra.Command, t *train.Config) {
 	r.int(&t.EvaluateSteps, "evaluate-steps", "`steps` between validations, 0 for never")
 	r.int(&t.CheckpointEpochs, "checkpoint-epochs", "`epochs` between checkpoints, 0 for never")
 	r.int(&t.CheckpointSteps, "checkpoint-steps", "`steps` between checkpoints, 0 for never")
+	r.float(&t.CheckpointMinutes, "checkpoint-minutes",
+		"most `minutes` between checkpoints, within an epoch too, 0 for no limit")
 	r.int(&t.KeepBest, "keep-best", "best `checkpoints` kept beside the last")
 	enum(r, &t.BestBy, "best-by", "validation `measure` that tells the best", train.Measures()...)
 	r.int(&t.Patience, "patience", "end a stage after so many `validations` without a new best, and go back to the "+

@@ -65,6 +65,7 @@ func groupsOf(cmd *cobra.Command) []flagGroup {
 		if f.Hidden {
 			return
 		}
+		f = shown(f)
 		name := otherGroup
 		if a := f.Annotations[groupAnnotation]; len(a) == 1 {
 			name = a[0]

@@ -5,17 +5,13 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
-	"syscall"
 )
 
 func main() { os.Exit(mainCode()) }
 
 func mainCode() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	// Once the first signal is noted, signals get their usual effect back: a second one ends the
-	// program at once.
-	context.AfterFunc(ctx, stop)
-	return execute(ctx, os.Args[1:], systemTerminal())
+	ctx, end := context.WithCancelCause(context.Background())
+	defer end(nil)
+	defer endOnSignals(end)()
+	return execute(ctx, os.Args[1:], systemTerminal(end))
 }

@@ -206,7 +206,7 @@ func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, err := labels.ReadFile(filepath.Join(dir, report.RatesFile), v, labels.Learnt)
+	held, err := labels.ReadFile(filepath.Join(dir, report.RatesFile), v, labels.Left)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,11 +220,50 @@ func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 			t.Errorf("%s: rate %v", word.Word, want)
 		}
 		if math.IsNaN(want) {
-			want = recipe.LeastRate
+			if !math.IsNaN(word.Q01) || !math.IsNaN(word.Q10) || !strings.HasPrefix(word.Remarks, "not estimated: ") {
+				t.Errorf("%s: %+v, which nobody has estimated", word.Word, word)
+			}
+			continue
 		}
 		if math.Abs(float64(word.Q01)-want) > 1e-5 {
 			t.Errorf("%s: q01 %v held, %v found", word.Word, word.Q01, want)
 		}
+	}
+}
+
+// What a page, a table or a file says of the rates is what the terminal has said: no word without an estimate has one.
+func TestRecipe_PagesSayWhatTheTerminalSays(t *testing.T) {
+	for _, arm := range []string{"r-n", "r-s"} {
+		t.Run(arm, func(t *testing.T) { pagesSayWhatTheTerminalSays(t, arm) })
+	}
+}
+
+func pagesSayWhatTheTerminalSays(t *testing.T, arm string) {
+	dir := filepath.Join(t.TempDir(), "run")
+	c := call(t, byRecipe("train", weather(t, true), "--arm", arm, "--recipe-epochs", "1", "--run-dir", dir)...)
+	if c.code != exitOK {
+		t.Fatal(c.err)
+	}
+	const said = "1 of 6 words: the scores do not tell their noise; their labels are taken as they are"
+	const unknown = "1 of 6 words not estimated: "
+	for name, text := range map[string]string{"the terminal": c.err,
+		"report.md":   string(readBytes(t, filepath.Join(dir, report.PageFile))),
+		"report.html": string(readBytes(t, filepath.Join(dir, report.HTMLFile))),
+		"result.json": string(readBytes(t, filepath.Join(dir, run.ResultFile)))} {
+		if !strings.Contains(text, said) {
+			t.Errorf("%s does not say that %s", name, said)
+		}
+		if strings.HasPrefix(name, "report.") && !strings.Contains(text, unknown) {
+			t.Errorf("%s does not name the word without an estimate", name)
+		}
+	}
+	if out := must(t, "eval", dir, "--words", "6"); !strings.Contains(out, unknown) {
+		t.Errorf("nmn eval tells a rate of every word:\n%s", out)
+	}
+	out := must(t, "noise", "report", dir, "--words", "0")
+	at := strings.Index(out, "odd")
+	if at < 0 || !strings.HasPrefix(strings.Fields(out[at:])[1], "–") {
+		t.Errorf("nmn noise report tells a rate of the word without an estimate:\n%s", out)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"nmn/internal/visible"
 	"nmn/run"
 )
 
@@ -38,6 +39,8 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 	code := exitCode(err)
 	line := oneLine(err)
 	switch {
+	case code == exitUnread:
+		return code // as every program that prints into a pipe: without a word
 	case code == exitInterrupted && !errors.Is(err, run.ErrInterrupted):
 		line = run.ErrInterrupted.Error()
 	case code == exitUsage:
@@ -113,7 +116,7 @@ func (p *program) globalFlags(root *cobra.Command) {
 // note lets a person at a terminal, or one who asked for it, know what is going on.
 func (p *program) note(format string, args ...any) {
 	if !p.quiet && (p.verbose || p.interactive(p.err)) {
-		fmt.Fprintf(p.status, format+"\n", args...)
+		fmt.Fprintln(p.status, visible.Line(fmt.Sprintf(format, args...)))
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
 
@@ -15,19 +16,24 @@ type terminal struct {
 	getenv   func(string) string
 }
 
-func systemTerminal() *terminal {
-	return &terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv}
+// systemTerminal is that of the process. end is called when the reader of standard output or standard error has gone.
+func systemTerminal(end context.CancelCauseFunc) *terminal {
+	return &terminal{in: os.Stdin, out: &pipe{File: os.Stdout, name: "standard output", end: end},
+		err: &pipe{File: os.Stderr, name: "standard error", end: end}, getenv: os.Getenv}
 }
+
+// descriptor is what can be asked whether it is a terminal: a file, or a pipe around one.
+type descriptor interface{ Fd() uintptr }
 
 // interactive reports whether a person watches w.
 func (t *terminal) interactive(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := w.(descriptor)
 	return ok && term.IsTerminal(int(f.Fd())) && t.getenv("TERM") != "dumb"
 }
 
 // width is the number of columns of w, 80 where it has none.
 func (t *terminal) width(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
+	if f, ok := w.(descriptor); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
 			return columns
 		}

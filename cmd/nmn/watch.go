@@ -31,7 +31,7 @@ func openWatch(ctx context.Context, p *program, address string) (*watch, error) 
 	if err != nil {
 		return nil, err
 	}
-	server, err := telemetry.Serve(ctx, address, registry)
+	server, err := telemetry.Serve(ctx, address, registry, metrics.Stalled)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -102,8 +102,13 @@ func percent(n eval.Number) string {
 	return fmt.Sprintf("%.2f %%", 100*float64(n))
 }
 
-// done takes the line of progress away.
-func (w *watch) done() { w.program.status.clear() }
+// done takes the line of progress away, and expects no more steps.
+func (w *watch) done() {
+	w.program.status.clear()
+	if w.metrics != nil {
+		w.metrics.Rest()
+	}
+}
 
 // watchedSession is a session with who watches it.
 type watchedSession struct {
@@ -140,6 +145,8 @@ func (p *program) tell(m run.Message) {
 		text = fmt.Sprintf("%-8s%s", m.Topic, text)
 	}
 	switch {
+	case m.Always:
+		fmt.Fprintln(p.status, text)
 	case m.Detail:
 		p.note("%s", text)
 	case !p.quiet:

@@ -9,6 +9,7 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
+	"nmn/internal/origin"
 	"nmn/kernels"
 	"nmn/report"
 	"nmn/run"
@@ -17,7 +18,7 @@ import (
 
 // captionAll trains a captioner for each row and seed, and returns the rows of the table.
 func (e *Experiment) captionAll(ctx context.Context, c *clips) (rows []report.CaptionRow, err error) {
-	words, err := e.words(c)
+	words, err := e.words(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -44,9 +45,9 @@ func (e *Experiment) captionAll(ctx context.Context, c *clips) (rows []report.Ca
 }
 
 // words makes the vocabulary that all captioners share, of the training clips that have features.
-func (e *Experiment) words(c *clips) (_ *captioning.Words, err error) {
+func (e *Experiment) words(ctx context.Context, c *clips) (_ *captioning.Words, err error) {
 	folder := c.rows[0].folder(e.Seeds[0])
-	features, err := openFeatures(folder, splitTrain)
+	features, err := openFeatures(ctx, folder, splitTrain)
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +60,8 @@ func (e *Experiment) words(c *clips) (_ *captioning.Words, err error) {
 }
 
 // openFeatures opens the features of a split in a folder.
-func openFeatures(folder, split string) (*captioning.FrameFile, error) {
-	return captioning.OpenFrames(captioning.FrameFiles{Features: filepath.Join(folder, split+".npy"),
+func openFeatures(ctx context.Context, folder, split string) (*captioning.FrameFile, error) {
+	return captioning.OpenFrames(ctx, captioning.FrameFiles{Features: filepath.Join(folder, split+".npy"),
 		Clips: filepath.Join(folder, split+".csv")})
 }
 
@@ -68,7 +69,7 @@ func openFeatures(folder, split string) (*captioning.FrameFile, error) {
 // training clips of all clips.
 func (e *Experiment) captioned(ctx context.Context, c *clips, r row, seed uint64, words *captioning.Words,
 	backend kernels.Backend) (scores *caption.Scores, always report.CaptionRow, err error) {
-	sets, files, err := e.join(c, r.folder(seed), words)
+	sets, files, err := e.join(ctx, c, r.folder(seed), words)
 	defer func() {
 		for _, f := range files {
 			err = errors.Join(err, f.Close())
@@ -79,15 +80,16 @@ func (e *Experiment) captioned(ctx context.Context, c *clips, r row, seed uint64
 	}
 	s := captioner.Session{Config: e.Captioner, Backend: backend, Log: e.Log, Observe: e.Captioning,
 		Title: fmt.Sprintf("captioner on %s, seed %d", r.title, seed),
-		Data:  &captioner.Data{Words: words, Train: sets[splitTrain], Validation: sets[splitValidation]}}
+		Data: &captioner.Data{Words: words, Train: sets[splitTrain], Validation: sets[splitValidation],
+			Places: e.places(r.folder(seed))}}
 	s.Config.Train.Seed = seed
-	dir := filepath.Join(e.Dir, "captioners", fmt.Sprintf("seed-%d", seed), r.name)
+	dir := filepath.Join(e.Dir, captionersFolder, fmt.Sprintf("seed-%d", seed), r.name)
 	o, reused, err := s.Run(ctx, dir)
 	if err != nil {
 		return nil, always, err
 	}
 	if reused {
-		s.Observe.Tell(run.Message{Text: dir + " is complete: not run again", Detail: true})
+		s.Observe.Tell(run.Message{Text: dir + " is complete: not run again", Always: true})
 	}
 	judged := sets[c.judged()]
 	constant := judged.Constant(s.Data.Train.MostFrequent())
@@ -101,12 +103,26 @@ func (e *Experiment) captioned(ctx context.Context, c *clips, r row, seed uint64
 	return scores, always, err
 }
 
+// places are the files of the caller that captioners learn from, with features in a folder; those of moving scenes are
+// made anew.
+func (e *Experiment) places(folder string) (all []origin.Place) {
+	if len(e.Features) == 0 {
+		return nil
+	}
+	for _, split := range []string{splitTrain, splitValidation} {
+		for _, ending := range []string{".npy", ".csv"} {
+			all = append(all, origin.Place{Name: split + ending, Path: filepath.Join(folder, split+ending), ByContent: true})
+		}
+	}
+	return append(all, origin.Place{Name: "captions", Path: e.Captions, ByContent: true})
+}
+
 // join joins features and captions of each split that there is. The files are to be closed, after an error too.
-func (e *Experiment) join(c *clips, folder string, words *captioning.Words) (sets map[string]*captioning.Set,
-	files []*captioning.FrameFile, err error) {
+func (e *Experiment) join(ctx context.Context, c *clips, folder string,
+	words *captioning.Words) (sets map[string]*captioning.Set, files []*captioning.FrameFile, err error) {
 	sets = map[string]*captioning.Set{}
 	for split, captions := range c.captions {
-		features, err := openFeatures(folder, split)
+		features, err := openFeatures(ctx, folder, split)
 		if err != nil {
 			return nil, files, err
 		}
@@ -136,5 +152,7 @@ func (e *Experiment) judge(ctx context.Context, judged *captioning.Set, dir, che
 	if err != nil {
 		return nil, err
 	}
-	return &result.All, captioning.WriteResults(filepath.Join(dir, "generated.json"), generated)
+	return &result.All, run.SaveFiles(ctx, e.Log, func() error {
+		return captioning.WriteResults(filepath.Join(dir, "generated.json"), generated)
+	})
 }

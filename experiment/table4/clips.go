@@ -1,6 +1,7 @@
 package table4
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 
@@ -42,9 +43,9 @@ func (c *clips) judged() string {
 }
 
 // ownClips are those in the folders of the caller, with the captions of one file.
-func (e *Experiment) ownClips() (*clips, error) {
+func (e *Experiment) ownClips(ctx context.Context) (*clips, error) {
 	c := &clips{captions: map[string]*caption.Captions{}}
-	msrvtt, err := annotation.IsMSRVTT(e.Captions)
+	msrvtt, err := annotation.IsMSRVTT(ctx, e.Captions)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (e *Experiment) ownClips() (*clips, error) {
 		if split == splitTest && !durable.Exists(filepath.Join(e.Features[0].Folder, splitTest+".npy")) {
 			continue
 		}
-		if c.captions[split], err = captioning.ReadCaptions(e.Captions, of); err != nil {
+		if c.captions[split], err = captioning.ReadCaptions(ctx, e.Captions, of); err != nil {
 			return nil, err
 		}
 	}

@@ -5,8 +5,10 @@ package table4
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -101,7 +103,7 @@ func (e *Experiment) nets() run.Config {
 // Run trains everything that is not complete yet, and writes the tables to the folder and returns them: that of the
 // experiment, and the one of the paper, which is of other clips. What is wrong in the experiment is a *setting.Error.
 // Where the context ends, what was done has been saved, the error wraps run.ErrInterrupted, and Run goes on.
-func (e *Experiment) Run(ctx context.Context) ([]*report.Table, error) {
+func (e *Experiment) Run(ctx context.Context) (tables []*report.Table, err error) {
 	if err := e.Validate(); err != nil {
 		return nil, err
 	}
@@ -111,10 +113,21 @@ func (e *Experiment) Run(ctx context.Context) ([]*report.Table, error) {
 	if e.Log == nil {
 		e.Log = slog.New(slog.DiscardHandler)
 	}
+	release, err := run.LockFolder(e.Dir, e.Log)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if err := run.RefuseForeign(e.Dir, captionersFolder,
+		append(experiment.TableFiles(), featuresFolder, conceptsFolder)...); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(e.Dir, captionersFolder), 0o777); err != nil {
+		return nil, err
+	}
 	var c *clips
-	var err error
 	if len(e.Features) > 0 {
-		c, err = e.ownClips()
+		c, err = e.ownClips(ctx)
 	} else {
 		c, err = e.scenes(ctx)
 	}
@@ -125,8 +138,8 @@ func (e *Experiment) Run(ctx context.Context) ([]*report.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	tables := e.tables(c, rows)
-	return tables, experiment.WriteTables(e.Dir, tables)
+	tables = e.tables(c, rows)
+	return tables, run.SaveFiles(ctx, e.Log, func() error { return experiment.WriteTables(e.Dir, tables) })
 }
 
 // tables are those of the experiment and of the paper. Figures of moving scenes, or of features of the caller, and
@@ -145,7 +158,14 @@ func (e *Experiment) tables(c *clips, rows []report.CaptionRow) []*report.Table 
 	return []*report.Table{table, published}
 }
 
+// Folders of an experiment.
+const (
+	captionersFolder = "captioners" // made first
+	conceptsFolder   = "concepts"   // the nets
+	featuresFolder   = "features"   // what they say of each frame
+)
+
 // features is the folder of the concept probabilities of a net.
 func (e *Experiment) features(seed uint64, arm string) string {
-	return filepath.Join(e.Dir, "features", fmt.Sprintf("seed-%d", seed), arm)
+	return filepath.Join(e.Dir, featuresFolder, fmt.Sprintf("seed-%d", seed), arm)
 }

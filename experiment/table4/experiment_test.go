@@ -60,7 +60,7 @@ func TestExperiment_OnFeaturesOfTheCaller(t *testing.T) {
 		t.Errorf("the same features have other scores under another name:\n%v\n%v", table.Rows[0], table.Rows[1])
 	}
 	generated := filepath.Join(e.Dir, "captioners", "seed-2", "twin", "generated.json")
-	if c, err := captioning.ReadCaptions(generated, ""); err != nil || len(c.IDs) != 5 {
+	if c, err := captioning.ReadCaptions(t.Context(), generated, ""); err != nil || len(c.IDs) != 5 {
 		t.Errorf("generated captions %v (%v)", c, err)
 	}
 	if !durable.Exists(filepath.Join(e.Dir, "table.md")) {

@@ -23,14 +23,17 @@ import (
 // scenes trains the nets on moving scenes and writes their concept probabilities and the true concepts.
 func (e *Experiment) scenes(ctx context.Context) (*clips, error) {
 	c := &clips{title: fmt.Sprintf("%d moving scenes", e.Nets.Data.TestSize), captions: map[string]*caption.Captions{}}
-	truth := filepath.Join(e.Dir, "features", "truth")
+	truth := filepath.Join(e.Dir, featuresFolder, "truth")
 	for split, config := range e.sceneSplits() {
 		captions, err := captioning.SceneCaptions(config, e.PerClip)
 		if err != nil {
 			return nil, &setting.Error{Field: "data", Err: err}
 		}
 		c.captions[split] = captions
-		if err := captioning.WriteSceneTruth(filepath.Join(truth, split), config, captions.IDs); err != nil {
+		err = run.SaveFiles(ctx, e.Log, func() error {
+			return captioning.WriteSceneTruth(filepath.Join(truth, split), config, captions.IDs)
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -58,7 +61,7 @@ func (e *Experiment) sceneSplits() map[string]scenes.MovingConfig {
 
 // trainNets trains the nets for each seed, and writes their features.
 func (e *Experiment) trainNets(ctx context.Context, c *clips) (err error) {
-	grid := experiment.New(e.nets(), filepath.Join(e.Dir, "concepts"))
+	grid := experiment.New(e.nets(), filepath.Join(e.Dir, conceptsFolder))
 	grid.Arms, grid.MIL, grid.Seeds = Arms(), experiment.WithMIL, e.Seeds
 	if err := grid.ResolveNoise(); err != nil {
 		return err

@@ -1,6 +1,8 @@
 package annotation
 
 import (
+	"context"
+
 	"cmp"
 	"fmt"
 	"io"
@@ -50,8 +52,8 @@ func (w COCOWarnings) String() string {
 // repeated ids, wrong types, captions of unknown images, file names that lead out of the folder
 // and a file without images are errors that wrap ErrAnnotations and name file, array, index and
 // the byte (after decompression) before the element.
-func ReadCOCO(path string) (*COCO, error) {
-	r, err := loader.OpenText(path)
+func ReadCOCO(ctx context.Context, path string) (*COCO, error) {
+	r, err := loader.OpenText(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("captions: %w", err)
 	}

@@ -66,7 +66,7 @@ func TestReadCOCO_KnowsHowTheFileIsWritten(t *testing.T) {
 			if err := os.WriteFile(path, test.data, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			c, err := ReadCOCO(path)
+			c, err := ReadCOCO(t.Context(), path)
 			if test.says == "" {
 				if err != nil || len(c.Images) != 3 {
 					t.Errorf("%v, %v, want three images", c, err)
@@ -173,20 +173,21 @@ func TestReadCOCO_PlainAndCompressed(t *testing.T) {
 	writeBytes(t, packed, b.Bytes())
 	want := parseCOCO(t, smallCOCO).Images
 	for _, path := range []string{plain, packed} {
-		if c, err := ReadCOCO(path); err != nil || !reflect.DeepEqual(c.Images, want) {
+		if c, err := ReadCOCO(t.Context(), path); err != nil || !reflect.DeepEqual(c.Images, want) {
 			t.Errorf("%s: %v, %v", path, c, err)
 		}
 	}
 	writeBytes(t, packed, b.Bytes()[:b.Len()/2])
-	if _, err := ReadCOCO(packed); !errors.Is(err, io.ErrUnexpectedEOF) || !errors.Is(err, loader.ErrAnnotations) {
+	if _, err := ReadCOCO(t.Context(), packed); !errors.Is(err, io.ErrUnexpectedEOF) ||
+		!errors.Is(err, loader.ErrAnnotations) {
 		t.Errorf("truncated .gz: %v", err)
 	}
 	writeBytes(t, packed, []byte("not gzip"))
-	if _, err := ReadCOCO(packed); !errors.Is(err, loader.ErrAnnotations) ||
+	if _, err := ReadCOCO(t.Context(), packed); !errors.Is(err, loader.ErrAnnotations) ||
 		!strings.Contains(err.Error(), "c.json.gz") {
 		t.Errorf("not a .gz: %v", err)
 	}
-	if _, err := ReadCOCO(filepath.Join(dir, "none.json")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadCOCO(t.Context(), filepath.Join(dir, "none.json")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
 }
@@ -281,7 +282,7 @@ func dataFile(t testing.TB, parts ...string) string {
 }
 
 func TestCOCO_RestvalCaptions(t *testing.T) {
-	c, err := ReadCOCO(dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
+	c, err := ReadCOCO(t.Context(), dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +325,7 @@ func TestCOCO_RestvalCaptions(t *testing.T) {
 
 // Fang et al. took their words from the training captions; those of validation give nearly the same.
 func TestCOCO_BuiltVocabularyIsCloseToFang(t *testing.T) {
-	c, err := ReadCOCO(dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
+	c, err := ReadCOCO(t.Context(), dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +358,7 @@ func TestCOCO_BuiltVocabularyIsCloseToFang(t *testing.T) {
 }
 
 func TestCOCO_Photographs(t *testing.T) {
-	c, err := ReadCOCO(dataFile(t, "coco-images", "captions.json"))
+	c, err := ReadCOCO(t.Context(), dataFile(t, "coco-images", "captions.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,7 +383,7 @@ func BenchmarkReadCOCO(b *testing.B) {
 	path := dataFile(b, "coco-captions", "captions_restval2014_rebuilt.json.gz")
 	captions := 0
 	for b.Loop() {
-		c, err := ReadCOCO(path)
+		c, err := ReadCOCO(b.Context(), path)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -394,7 +395,7 @@ func BenchmarkReadCOCO(b *testing.B) {
 }
 
 func BenchmarkCOCOSet(b *testing.B) {
-	c, err := ReadCOCO(dataFile(b, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
+	c, err := ReadCOCO(b.Context(), dataFile(b, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
 	if err != nil {
 		b.Fatal(err)
 	}

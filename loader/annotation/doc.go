@@ -1,7 +1,7 @@
 // Package annotation reads files of captions in the formats of COCO and MSR-VTT, and makes sets of them: a bag for
 // each image or clip, whose labels are the words of a vocabulary that its captions mention.
 //
-//	captions, err := annotation.ReadCOCO("captions_train2014.json")
+//	captions, err := annotation.ReadCOCO(ctx, "captions_train2014.json")
 //	vocabulary, err := text.BuildVocabulary(captions.Texts(5), ...)
 //	set, files, err := annotation.COCOSet(captions, vocabulary, annotation.COCOOptions{Images: folder})
 //	set.Source, err = loader.NewFileSource(folder, files)

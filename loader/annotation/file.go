@@ -1,6 +1,7 @@
 package annotation
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 )
@@ -13,8 +14,8 @@ type File struct {
 
 // Read reads the captions of COCO or of MSR-VTT, whichever the file holds: see
 // ReadCOCO and ReadMSRVTT.
-func Read(path string) (*File, error) {
-	r, err := openFile(path)
+func Read(ctx context.Context, path string) (*File, error) {
+	r, err := openFile(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("captions: %w", err)
 	}
@@ -35,8 +36,8 @@ func Read(path string) (*File, error) {
 
 // IsMSRVTT reports whether a file of captions, as Read takes them, has the form of MSR-VTT's: an
 // object with the key "videos" or "sentences". What cannot be read as JSON has not.
-func IsMSRVTT(path string) (bool, error) {
-	r, err := openFile(path)
+func IsMSRVTT(ctx context.Context, path string) (bool, error) {
+	r, err := openFile(ctx, path)
 	if err != nil {
 		return false, fmt.Errorf("captions: %w", err)
 	}

@@ -21,11 +21,11 @@ func TestIsMSRVTT(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := IsMSRVTT(path); err != nil || got != want {
+		if got, err := IsMSRVTT(t.Context(), path); err != nil || got != want {
 			t.Errorf("%.40q: %v, %v", content, got, err)
 		}
 	}
-	if _, err := IsMSRVTT(filepath.Join(t.TempDir(), "none")); err == nil {
+	if _, err := IsMSRVTT(t.Context(), filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("a file that is not there has a form")
 	}
 }

@@ -1,6 +1,8 @@
 package annotation
 
 import (
+	"context"
+
 	"fmt"
 	"io"
 	"iter"
@@ -42,8 +44,8 @@ func (w MSRVTTWarnings) String() string {
 // repeated ids, wrong types, sentences of unknown clips, unknown splits and a file without clips are
 // errors that wrap ErrAnnotations and name file, array, index and the byte (after decompression)
 // before the element.
-func ReadMSRVTT(path string) (*MSRVTT, error) {
-	r, err := openFile(path)
+func ReadMSRVTT(ctx context.Context, path string) (*MSRVTT, error) {
+	r, err := openFile(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("captions: %w", err)
 	}

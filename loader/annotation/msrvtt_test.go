@@ -150,7 +150,7 @@ func TestReadMSRVTT_PlainOrPacked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "m")
 			writeBytes(t, path, c.data)
-			m, err := ReadMSRVTT(path)
+			m, err := ReadMSRVTT(t.Context(), path)
 			if c.says == "" {
 				if err != nil || len(m.Clips) != 4 {
 					t.Errorf("%v, %v; want four clips", m, err)
@@ -167,13 +167,13 @@ func TestRead_KnowsTheFormat(t *testing.T) {
 	for name, content := range map[string]string{"coco": smallCOCO, "msrvtt": smallMSRVTT, "neither": `{"info": 1}`} {
 		writeBytes(t, filepath.Join(dir, name), []byte(content))
 	}
-	if f, err := Read(filepath.Join(dir, "coco")); err != nil || f.COCO == nil || f.MSRVTT != nil {
+	if f, err := Read(t.Context(), filepath.Join(dir, "coco")); err != nil || f.COCO == nil || f.MSRVTT != nil {
 		t.Errorf("COCO: %+v, %v", f, err)
 	}
-	if f, err := Read(filepath.Join(dir, "msrvtt")); err != nil || f.MSRVTT == nil || f.COCO != nil {
+	if f, err := Read(t.Context(), filepath.Join(dir, "msrvtt")); err != nil || f.MSRVTT == nil || f.COCO != nil {
 		t.Errorf("MSR-VTT: %+v, %v", f, err)
 	}
-	if _, err := Read(filepath.Join(dir, "neither")); err == nil ||
+	if _, err := Read(t.Context(), filepath.Join(dir, "neither")); err == nil ||
 		!strings.Contains(err.Error(), "COCO or an annotation file of MSR-VTT") {
 		t.Errorf("neither: %v", err)
 	}
@@ -227,7 +227,7 @@ func TestMSRVTTSet_TheDataSetItself(t *testing.T) {
 	if data == "" {
 		t.Skip("NMN_DATA names no folder: skipping the annotations of msrvtt")
 	}
-	m, err := ReadMSRVTT(filepath.Join(data, "msrvtt", "train_val_annotation.zip"))
+	m, err := ReadMSRVTT(t.Context(), filepath.Join(data, "msrvtt", "train_val_annotation.zip"))
 	if err != nil {
 		t.Fatal(err)
 	}

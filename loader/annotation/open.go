@@ -1,14 +1,17 @@
 package annotation
 
 import (
+	"context"
+
 	"archive/zip"
 	"bufio"
 	"errors"
 	"fmt"
 	"io"
-	"nmn/loader"
-	"os"
 	"strings"
+
+	"nmn/internal/input"
+	"nmn/loader"
 )
 
 // Limits of a file of annotations, far beyond COCO: 600,000 captions in 70 MB, the longest element
@@ -22,11 +25,11 @@ const (
 
 // openFile is loader.OpenText that also opens a zip archive with one file of annotations in it: the
 // one that ends in videodatainfo.json, as those of MSR-VTT do, else the only one that ends in .json.
-func openFile(path string) (io.ReadCloser, error) {
-	if zipped, err := isZip(path); err != nil {
+func openFile(ctx context.Context, path string) (io.ReadCloser, error) {
+	if zipped, err := isZip(ctx, path); err != nil {
 		return nil, err
 	} else if !zipped {
-		return loader.OpenText(path)
+		return loader.OpenText(ctx, path)
 	}
 	archive, err := zip.OpenReader(path)
 	if err != nil {
@@ -47,8 +50,8 @@ func openFile(path string) (io.ReadCloser, error) {
 }
 
 // isZip reports whether a file begins like a zip archive.
-func isZip(path string) (bool, error) {
-	f, err := os.Open(path)
+func isZip(ctx context.Context, path string) (bool, error) {
+	f, err := input.Open(ctx, path)
 	if err != nil {
 		return false, err
 	}

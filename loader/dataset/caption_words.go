@@ -23,7 +23,7 @@ type CaptionWords struct {
 func VocabularyOf(ctx context.Context, log *slog.Logger, files []string, o CaptionWords) (*text.Vocabulary, error) {
 	var all []iter.Seq[string]
 	for _, file := range files {
-		captions, err := ReadCaptionFile(log, file)
+		captions, err := ReadCaptionFile(ctx, log, file)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -45,8 +46,8 @@ func TaggedVocabulary(o text.VocabularyOptions, captions iter.Seq[string]) (*tex
 	return text.BuildVocabulary(captions, o)
 }
 
-func readCaptions(log *slog.Logger, file string) (*annotation.COCO, error) {
-	captions, err := annotation.ReadCOCO(file)
+func readCaptions(ctx context.Context, log *slog.Logger, file string) (*annotation.COCO, error) {
+	captions, err := annotation.ReadCOCO(ctx, file)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +56,8 @@ func readCaptions(log *slog.Logger, file string) (*annotation.COCO, error) {
 }
 
 // ReadCaptionFile reads captions of any format.
-func ReadCaptionFile(log *slog.Logger, file string) (*annotation.File, error) {
-	captions, err := annotation.Read(file)
+func ReadCaptionFile(ctx context.Context, log *slog.Logger, file string) (*annotation.File, error) {
+	captions, err := annotation.Read(ctx, file)
 	if err != nil {
 		return nil, err
 	}

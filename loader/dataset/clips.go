@@ -62,7 +62,7 @@ func (d *Splits) openClips(ctx context.Context, c *Config) error {
 			c.Clips, whole.Len(), mebibytes)
 	case d.Validation == nil && d.Test == nil:
 		d.Train = nil
-		return d.holdOut(c, whole)
+		return d.holdOut(ctx, c, whole)
 	}
 	return nil
 }

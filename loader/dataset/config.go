@@ -101,6 +101,10 @@ type Config struct {
 	// ManifestOfClips says that the rows of the manifest have several frames, which is known once it was read.
 	ManifestOfClips bool `yaml:"-"`
 
+	// PackedLabels takes labels that look like lists in one string as they are, for who looks at the data before a
+	// run: else they are refused.
+	PackedLabels bool `yaml:"-"`
+
 	// VocabularyOfModel says that Vocabulary is that of a model, and not one that somebody has named.
 	VocabularyOfModel bool `yaml:"-"`
 }

@@ -22,9 +22,12 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 			return err
 		}
 	}
-	whole, table, err := d.featureSet(c, f.Train, vocabulary, f.IDs)
+	whole, table, err := d.featureSet(ctx, c, f.Train, vocabulary, f.IDs)
 	if err != nil {
 		return whereItStarted(err, f.Train.Features)
+	}
+	if err := refusePackedFeatures(c, whole); err != nil {
+		return err
 	}
 	d.columns = describeColumns(table)
 	if err := ctx.Err(); err != nil {
@@ -39,7 +42,7 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 		if other.files.Features == "" {
 			continue
 		}
-		set, its, err := d.featureSet(c, f.HeldOut(other.files), whole.Vocabulary, "")
+		set, its, err := d.featureSet(ctx, c, f.HeldOut(other.files), whole.Vocabulary, "")
 		if err != nil {
 			return err
 		}
@@ -57,11 +60,11 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 	case table.Splits != nil:
 		return d.bySplits(whole, table)
 	}
-	return d.holdOut(&shares, whole)
+	return d.holdOut(ctx, &shares, whole)
 }
 
 // featureSet opens the files of one split.
-func (d *Splits) featureSet(c *Config, files FeatureFiles, v *text.Vocabulary,
+func (d *Splits) featureSet(ctx context.Context, c *Config, files FeatureFiles, v *text.Vocabulary,
 	idFile string) (*loader.Set, *features.Table, error) {
 	var words []string
 	if v != nil {
@@ -72,11 +75,11 @@ func (d *Splits) featureSet(c *Config, files FeatureFiles, v *text.Vocabulary,
 	o := c.Features.Options(files, words)
 	if idFile != "" {
 		var err error
-		if o.IDs, err = loader.ReadIDs(idFile); err != nil {
+		if o.IDs, err = loader.ReadIDs(ctx, idFile); err != nil {
 			return nil, nil, err
 		}
 	}
-	table, err := features.Open(o)
+	table, err := features.Open(ctx, o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -13,7 +14,7 @@ import (
 
 // listed takes validation and test out of a set by lists of identifiers, and returns which bags they
 // took.
-func (d *Splits) listed(c *Config, whole *loader.Set) (taken map[string]bool, err error) {
+func (d *Splits) listed(ctx context.Context, c *Config, whole *loader.Set) (taken map[string]bool, err error) {
 	var lists [][]string
 	var to []**loader.Set
 	for _, list := range []struct {
@@ -23,7 +24,7 @@ func (d *Splits) listed(c *Config, whole *loader.Set) (taken map[string]bool, er
 		if list.file == "" {
 			continue
 		}
-		ids, err := loader.ReadIDs(list.file)
+		ids, err := loader.ReadIDs(ctx, list.file)
 		if err != nil {
 			return nil, err
 		}
@@ -60,9 +61,9 @@ func ShuffledByID(ids []string, seed uint64) []int {
 
 // holdOut takes validation and test bags out of the training set: those of the lists, else
 // shares of a seeded order that depends on the identifiers alone.
-func (d *Splits) holdOut(c *Config, whole *loader.Set) error {
+func (d *Splits) holdOut(ctx context.Context, c *Config, whole *loader.Set) error {
 	if c.ValidationIDs != "" || c.TestIDs != "" {
-		taken, err := d.listed(c, whole)
+		taken, err := d.listed(ctx, c, whole)
 		if err != nil {
 			return err
 		}

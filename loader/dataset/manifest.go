@@ -17,7 +17,10 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 	if err != nil {
 		return err
 	}
-	if err := assignSplits(c, m); err != nil {
+	if err := refusePackedManifest(c, m); err != nil {
+		return err
+	}
+	if err := assignSplits(ctx, c, m); err != nil {
 		return err
 	}
 	vocabulary, err := manifestVocabulary(c, m)
@@ -25,6 +28,9 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 		return err
 	}
 	d.columns = m.Columns.String()
+	for i := range m.Rows {
+		d.readFolder("data.images", folder, m.Rows[i].Files)
+	}
 	if err := d.foreignLabels(c, m, vocabulary); err != nil {
 		return err
 	}
@@ -55,7 +61,7 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 // readManifest reads the file and looks for its pictures. Rows whose files are missing are left out up to
 // the limit on bad samples.
 func (d *Splits) readManifest(ctx context.Context, c *Config) (m *manifest.Manifest, folder string, err error) {
-	m, err = manifest.Read(c.Manifest, manifest.Options{LabelColumns: c.Features.LabelColumns,
+	m, err = manifest.Read(ctx, c.Manifest, manifest.Options{LabelColumns: c.Features.LabelColumns,
 		Ignore: c.Features.Ignore})
 	if err != nil {
 		return nil, "", whereItStarted(err, c.Manifest)
@@ -82,7 +88,7 @@ func (d *Splits) readManifest(ctx context.Context, c *Config) (m *manifest.Manif
 }
 
 // assignSplits holds out validation and test rows, where the file does not say which they are.
-func assignSplits(c *Config, m *manifest.Manifest) error {
+func assignSplits(ctx context.Context, c *Config, m *manifest.Manifest) error {
 	lists := c.ValidationIDs != "" || c.TestIDs != ""
 	switch {
 	case m.HasSplits() && lists:
@@ -92,7 +98,7 @@ func assignSplits(c *Config, m *manifest.Manifest) error {
 		return nil
 	}
 	var parts Splits
-	if err := parts.holdOut(c, &loader.Set{Name: m.Stem(), IDs: m.IDs()}); err != nil {
+	if err := parts.holdOut(ctx, c, &loader.Set{Name: m.Stem(), IDs: m.IDs()}); err != nil {
 		return err
 	}
 	for split, set := range map[string]*loader.Set{loader.TrainSplit: parts.Train,

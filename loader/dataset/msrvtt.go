@@ -15,7 +15,7 @@ import (
 // train, validation clips those of validate, or what lists of identifiers take of these, and test clips
 // those of test, where the file has any.
 func (d *Splits) openMSRVTT(ctx context.Context, c *Config) error {
-	annotations, err := annotation.ReadMSRVTT(c.MSRVTT)
+	annotations, err := annotation.ReadMSRVTT(ctx, c.MSRVTT)
 	if err != nil {
 		return whereItStarted(err, c.MSRVTT)
 	}
@@ -50,7 +50,7 @@ func (d *Splits) openMSRVTT(ctx context.Context, c *Config) error {
 	if err == nil && d.Validation != nil && (c.ValidationIDs != "" || c.TestIDs != "") {
 		whole := d.Validation
 		d.Validation = nil
-		_, err = d.listed(c, whole)
+		_, err = d.listed(ctx, c, whole)
 	}
 	return err
 }

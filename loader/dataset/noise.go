@@ -26,7 +26,7 @@ func (d *Splits) injectNoise(ctx context.Context, c *Config) error {
 		if !c.Captioned() {
 			d.declareTruth()
 		}
-		drawn, err = noise.Read(c.NoiseFile, d.Train)
+		drawn, err = noise.Read(ctx, c.NoiseFile, d.Train)
 	case c.Noise > 0:
 		var n int
 		if n, err = noise.CaptionsForRate(d.Train, c.Noise); err != nil {

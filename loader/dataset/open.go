@@ -33,6 +33,7 @@ type Splits struct {
 	drawn      struct{ train, validation *noise.Injection } // flips, nil for none
 	columns    string                                       // of features or a manifest, for people
 	options    Options
+	sources    *sources // files that the data were read from
 	release    func() error
 
 	cleanValidation *loader.Set // validation before labels were flipped
@@ -63,7 +64,7 @@ func (d *Splits) Split(name string) (*loader.Set, error) {
 
 // Open reads or makes the data of a configuration. The caller must close it.
 func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
-	d := &Splits{options: o, release: func() error { return nil }}
+	d := &Splits{options: o, sources: &sources{}, release: func() error { return nil }}
 	if o.Log == nil {
 		d.options.Log = slog.New(slog.DiscardHandler)
 	}
@@ -87,6 +88,7 @@ func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 		err = d.injectNoise(ctx, c)
 	}
 	if err == nil {
+		d.readFrom(c)
 		err = d.survey(ctx, c)
 	}
 	if err != nil {
@@ -122,7 +124,7 @@ func (d *Splits) openScenes(c *Config) error {
 // openCaptions reads COCO files. Words that are not in the vocabulary of the training captions are
 // no labels anywhere.
 func (d *Splits) openCaptions(ctx context.Context, c *Config) error {
-	captions, err := readCaptions(d.options.Log, c.Captions)
+	captions, err := readCaptions(ctx, d.options.Log, c.Captions)
 	if err != nil {
 		return whereItStarted(err, c.Captions)
 	}
@@ -133,7 +135,7 @@ func (d *Splits) openCaptions(ctx context.Context, c *Config) error {
 	if err != nil {
 		return err
 	}
-	whole, err := d.captionSet(c, captions, c.Images, vocabulary)
+	whole, err := d.captionSet(c, captions, "data.images", c.Images, vocabulary)
 	if err != nil {
 		return err
 	}
@@ -141,10 +143,10 @@ func (d *Splits) openCaptions(ctx context.Context, c *Config) error {
 		return err
 	}
 	if c.ValCaptions == "" {
-		return d.holdOut(c, whole)
+		return d.holdOut(ctx, c, whole)
 	}
 	d.Train = whole
-	return d.openValidation(c, vocabulary)
+	return d.openValidation(ctx, c, vocabulary)
 }
 
 // labelled refuses training captions that have no label at all.
@@ -160,9 +162,9 @@ func unlabelled(train *loader.Set, c *Config) error {
 		train.Name, train.Vocabulary.Len(), c.Vocabulary)
 }
 
-// captionSet joins captions with the pictures of a folder. Pictures whose file is missing are left
+// captionSet joins captions with the pictures of the folder of a setting. Pictures whose file is missing are left
 // out up to the limit on bad samples.
-func (d *Splits) captionSet(c *Config, captions *annotation.COCO, folder string,
+func (d *Splits) captionSet(c *Config, captions *annotation.COCO, key, folder string,
 	v *text.Vocabulary) (*loader.Set, error) {
 	missing := 0
 	o := annotation.COCOOptions{CaptionsPerImage: c.CaptionsPerBag, Images: folder, SkipUncaptioned: true}
@@ -186,6 +188,7 @@ func (d *Splits) captionSet(c *Config, captions *annotation.COCO, folder string,
 	}
 	set.Source = source
 	d.alsoClose(source)
+	d.readFolder(key, folder, files)
 	return set, nil
 }
 
@@ -206,16 +209,12 @@ func whereItStarted(err error, path string) error {
 }
 
 // openValidation splits the validation captions: by lists of identifiers, else in two halves.
-func (d *Splits) openValidation(c *Config, v *text.Vocabulary) error {
-	captions, err := readCaptions(d.options.Log, c.ValCaptions)
+func (d *Splits) openValidation(ctx context.Context, c *Config, v *text.Vocabulary) error {
+	captions, err := readCaptions(ctx, d.options.Log, c.ValCaptions)
 	if err != nil {
 		return err
 	}
-	folder := c.ValImages
-	if folder == "" {
-		folder = c.Images
-	}
-	whole, err := d.captionSet(c, captions, folder, v)
+	whole, err := d.captionSet(c, captions, "data.val_images", cmp.Or(c.ValImages, c.Images), v)
 	if err != nil {
 		return err
 	}
@@ -223,7 +222,7 @@ func (d *Splits) openValidation(c *Config, v *text.Vocabulary) error {
 		d.Validation, d.Test, err = loader.SplitHalves(whole, c.Seed)
 		return err
 	}
-	_, err = d.listed(c, whole)
+	_, err = d.listed(ctx, c, whole)
 	return err
 }
 

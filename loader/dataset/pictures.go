@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,45 +14,73 @@ import (
 	dense "gorgonia.org/tensor"
 
 	"nmn/internal/setting"
+	"nmn/internal/visible"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/text"
 )
 
 // pictureEndings are the endings of the files that FindPictures takes from a folder.
-var pictureEndings = []string{".jpg", ".jpeg", ".png"}
+var pictureEndings = []string{".jpg", ".jpeg", ".png", ".gif"}
 
 // FindPictures lists the pictures that paths name: a file is taken whatever its name, and a folder is searched, with
-// all folders in it, for names that end in .jpg, .jpeg or .png. A link in a folder counts as what it leads to. The list
-// is sorted and names no file twice; an empty one is an error.
-func FindPictures(paths []string) ([]string, error) {
-	var files []string
+// all folders in it, for names that end in .jpg, .jpeg, .png or .gif. A link in a folder counts as what it leads to.
+// skipped are the files of folders with other names, less hidden ones, whose names begin with a dot. Both lists are
+// sorted and name no file twice; that there are no pictures is an error.
+func FindPictures(paths []string) (files, skipped []string, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, fmt.Errorf("cannot find the pictures: %w", err)
+			return nil, nil, fmt.Errorf("cannot find the pictures: %w", err)
 		}
 		if !info.IsDir() {
 			files = append(files, path)
 			continue
 		}
 		err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-			if err == nil && entry.Type()&^fs.ModeSymlink == 0 &&
-				slices.Contains(pictureEndings, strings.ToLower(filepath.Ext(file))) {
+			switch {
+			case err != nil || entry.IsDir():
+			case entry.Type()&^fs.ModeSymlink == 0 &&
+				slices.Contains(pictureEndings, strings.ToLower(filepath.Ext(file))):
 				files = append(files, file)
+			case !strings.HasPrefix(entry.Name(), "."):
+				skipped = append(skipped, file)
 			}
 			return err
 		})
 		if err != nil {
-			return nil, fmt.Errorf("cannot search %s: %w", path, err)
+			return nil, nil, fmt.Errorf("cannot search %s: %w", path, err)
 		}
 	}
 	slices.Sort(files)
-	files = slices.Compact(files)
-	if len(files) == 0 {
-		return nil, setting.Errorf("", "there is no picture (.jpg, .jpeg, .png) in %s", strings.Join(paths, ", "))
+	slices.Sort(skipped)
+	files, skipped = slices.Compact(files), slices.Compact(skipped)
+	if len(files) > 0 {
+		return files, skipped, nil
 	}
-	return files, nil
+	also := ""
+	if len(skipped) > 0 {
+		also = "; " + Skipped(skipped)
+	}
+	return nil, nil, setting.Errorf("", "there is no picture (.jpg, .jpeg, .png, .gif) in %s%s", strings.Join(paths, ", "),
+		also)
+}
+
+// Skipped says of files, at least one, that FindPictures has skipped them, and names the first.
+func Skipped(files []string) string {
+	const named = 3
+	var first []string
+	for _, file := range files[:min(named, len(files))] {
+		first = append(first, visible.Line(file))
+	}
+	are := "1 file was skipped, whose name is not that of a JPEG, PNG or GIF: "
+	if n := len(files); n > 1 {
+		are = fmt.Sprintf("%d files were skipped, whose names are not those of a JPEG, PNG or GIF: ", n)
+	}
+	if more := len(files) - named; more > 0 {
+		first = append(first, fmt.Sprintf("and %d more", more))
+	}
+	return are + strings.Join(first, ", ")
 }
 
 // PictureIDs names the files that FindPictures has found in paths, for tables: those of one folder by their path in
@@ -72,10 +101,10 @@ func PictureIDs(paths, files []string) []string {
 }
 
 // Pictures is a set of picture files that nobody has labels of, each named by its path. Pictures of more than maxPixels
-// pixels are not decoded; 0 sets no limit.
+// pixels are not decoded; 0 sets no limit but picture.PixelCeiling.
 func Pictures(files []string, v *text.Vocabulary, maxPixels int) *loader.Set {
 	return &loader.Set{Name: "pictures", Vocabulary: v, IDs: files, Labels: UnknownLabels(len(files), v.Len()),
-		Source: &pathSource{files, maxPixels, int64(picture.DefaultLimits().MaxBytes)}}
+		Source: &pathSource{files, cmp.Or(maxPixels, picture.PixelCeiling), int64(picture.DefaultLimits().MaxBytes)}}
 }
 
 // UnknownLabels are the bags×classes labels of a set that nobody has labels of. They are never read.

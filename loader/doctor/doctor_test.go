@@ -3,6 +3,7 @@ package doctor_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -18,6 +19,7 @@ import (
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/loader/doctor"
+	"nmn/loader/picture"
 	"nmn/text"
 )
 
@@ -248,6 +250,18 @@ func TestExamine_LabelsThatTeachNothing(t *testing.T) {
 	}
 }
 
+func TestExamine_LabelsThatLookLikeLists(t *testing.T) {
+	packed := split(t, "train", soundBags(t, "train", 4), "cat,dog", "cat", "dog", "dog,owl", "owl", "owl,cat")
+	f := wantFinding(t, examine(t, options(), packed), doctor.Error, "packed-labels")
+	if !strings.Contains(f.Text, "3 of 6 labels hold a comma, and 3 of the 3 parts") ||
+		!strings.Contains(f.Cure, "(cat;dog)") {
+		t.Errorf("%s; %s", f.Text, f.Cure)
+	}
+	named := options()
+	named.Named = true
+	wantFinding(t, examine(t, named, packed), doctor.Warning, "packed-labels")
+}
+
 func TestExamine_BagsWithoutLabel(t *testing.T) {
 	train := soundBags(t, "train", 20)
 	train[0].captions = []string{"nothing"}
@@ -320,4 +334,34 @@ func TestExamine_EndsWhenItIsAsked(t *testing.T) {
 		o); err == nil || ctx.Err() == nil {
 		t.Errorf("no error although it was asked to end")
 	}
+}
+
+// stuckSource is a source whose pictures take for ever.
+type stuckSource struct {
+	loader.Source
+	inside, letGo chan struct{}
+}
+
+func (s stuckSource) Frames(int) int { return 1 }
+
+func (s stuckSource) Read(context.Context, int, int, *picture.Picture) error {
+	s.inside <- struct{}{}
+	<-s.letGo
+	return nil
+}
+
+// A signal must not wait for the pictures that decoders are in: one file can take minutes.
+func TestExamine_CancellationDoesNotWaitForDecoders(t *testing.T) {
+	train := split(t, "train", soundBags(t, "train", 20), "cat", "dog")
+	source := stuckSource{inside: make(chan struct{}, 20), letGo: make(chan struct{})}
+	train.Set.Source = source
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-source.inside
+		cancel()
+	}()
+	if _, err := doctor.Examine(ctx, []doctor.Split{train}, options()); !errors.Is(err, context.Canceled) {
+		t.Errorf("asked to end while a picture is decoded: %v", err)
+	}
+	close(source.letGo)
 }

@@ -27,6 +27,8 @@ type Options struct {
 	InputSize int
 	// Missing says that the run takes features that are missing, Standardise that it brings all to one scale.
 	Missing, Standardise bool
+	// Named says that somebody has named the classes, so that a run takes labels that look like lists as they are.
+	Named bool
 	// Progress, where not nil, is called with how far a pass is. Calls do not overlap.
 	Progress func(Progress)
 }
@@ -94,6 +96,7 @@ func Examine(ctx context.Context, splits []Split, o Options) (*Report, error) {
 		}
 	}
 	r.labelFindings()
+	r.packedLabels(splits, &o)
 	r.compareBags(splits)
 	look := r.lookAtPictures
 	if len(splits) > 0 && splits[0].Set.Vectors != nil {

@@ -117,3 +117,26 @@ func (r *Report) trainingLabels(s *SplitReport) {
 			"figures with care", nil})
 	}
 }
+
+// packedLabels finds labels that look like lists in one string each, by the words of the training split and by whether
+// any bag has two of them.
+func (r *Report) packedLabels(splits []Split, o *Options) {
+	if len(splits) == 0 {
+		return
+	}
+	train := splits[0].Set
+	var words []string
+	for _, w := range train.Vocabulary.Words() {
+		words = append(words, w.Text)
+	}
+	p, found := loader.FindPacked(words, loader.OneEach(train.Labels))
+	if !found {
+		return
+	}
+	f := Finding{Error, "packed-labels", "labels look like lists in one string: " + p.String(),
+		p.Cure() + "; " + p.Names(), []string{p.Example}}
+	if o.Named {
+		f.Weight = Warning
+	}
+	r.add(f)
+}

@@ -117,8 +117,16 @@ func TestEachNear_FindsAllPairsOnce(t *testing.T) {
 				s.down ^= 1 << (stream.Uint32() % 64)
 			}
 		}
-		looks = append(looks,
-			look{sign: s, bag: bag, split: uint8(bag % 2), content: [16]byte{byte(bag / 2), byte(bag % 50)}})
+		one := look{sign: s, bag: bag, split: uint8(bag % 2), content: [16]byte{byte(bag / 2), byte(bag % 50)}}
+		looks = append(looks, one)
+		if bag%5 == 0 { // another frame of the same clip, which looks like it: no finding
+			one.sign.down ^= 1
+			one.content[2]++
+			looks = append(looks, one)
+			one.content[2]++
+			one.split = 1 - one.split // the bag of the same number of the other split: another clip
+			looks = append(looks, one)
+		}
 	}
 	var want, got []string
 	name := func(a, b look) string { return fmt.Sprint(a.split, a.bag, b.split, b.bag) }

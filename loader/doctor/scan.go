@@ -95,8 +95,10 @@ func drawn(n, sample int, seed uint64) []bool {
 	return in
 }
 
+// run looks at all pictures. A decoder cannot be interrupted: when ctx ends, the workers are left alone with the pictures
+// that they are in, and the scan must not be used any more.
 func (s *scan) run(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, within := errgroup.WithContext(ctx)
 	for worker := range s.o.Workers {
 		group.Go(func() error {
 			w := scanWorker{scan: s, number: worker}
@@ -105,16 +107,25 @@ func (s *scan) run(ctx context.Context) error {
 				if at >= len(s.looks) {
 					return nil
 				}
-				if err := w.look(ctx, at); err != nil {
+				if err := w.look(within, at); err != nil {
 					return err
 				}
 				s.report()
 			}
 		})
 	}
-	err := group.Wait()
-	s.sortErrors()
-	return err
+	ended := make(chan error, 1)
+	go func() { ended <- group.Wait() }()
+	select {
+	case err := <-ended:
+		s.sortErrors()
+		return err
+	case <-ctx.Done():
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		s.o.Progress = nil // which is not called any more
+		return ctx.Err()
+	}
 }
 
 func (s *scan) report() {

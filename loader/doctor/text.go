@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"nmn/internal/visible"
 )
 
 // WriteData tells people what there is: a table of the splits and what is in them. Findings are not part of it.
@@ -45,7 +47,7 @@ func (r *Report) WriteData(out io.Writer) error {
 func classSizes(all []ClassSize) string {
 	parts := make([]string, len(all))
 	for i, c := range all {
-		parts[i] = fmt.Sprintf("%s %d", c.Word, c.Bags)
+		parts[i] = fmt.Sprintf("%s %d", visible.Line(c.Word), c.Bags)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -91,14 +93,14 @@ func WriteFindings(out io.Writer, findings []Finding, paint func(string) string)
 		if f.Weight == Error && paint != nil {
 			weight = paint(weight)
 		}
-		fmt.Fprintf(&b, "%s: %s\n", weight, f.Text)
+		fmt.Fprintf(&b, "%s: %s\n", weight, visible.Line(f.Text))
 		for _, e := range f.Examples[:min(len(f.Examples), shownExamples)] {
-			fmt.Fprintf(&b, "    %s\n", e)
+			fmt.Fprintf(&b, "    %s\n", visible.Line(e))
 		}
 		if n := len(f.Examples); n > shownExamples {
 			fmt.Fprintf(&b, "    ... (`doctor.json` tells more)\n")
 		}
-		fmt.Fprintf(&b, "    cure: %s\n", f.Cure)
+		fmt.Fprintf(&b, "    cure: %s\n", visible.Line(f.Cure))
 	}
 	fmt.Fprintf(&b, "errors %d, warnings %d, notes %d\n",
 		Count(findings, Error), Count(findings, Warning), Count(findings, Note))

@@ -50,3 +50,24 @@ func TestOpening_HoldsBagsThatAreLeftOutAgainstTheLimit(t *testing.T) {
 		t.Errorf("the log has %q", got)
 	}
 }
+
+func TestWrite_NamesOfFilesCannotActOnATerminal(t *testing.T) {
+	var b strings.Builder
+	r := Report{Splits: []SplitReport{{Name: "training"}}}
+	r.Splits[0].Labels.Most = []ClassSize{{Word: "dog\x1b[2J", Bags: 3}}
+	if err := r.WriteData(&b); err != nil {
+		t.Fatal(err)
+	}
+	findings := []Finding{{Weight: Note, Text: "a\x1b[2Jb", Cure: "rename c\x1b[2Jd", Examples: []string{"e\nerror: f"}}}
+	if err := WriteFindings(&b, findings, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`dog\x1b[2J 3`, `a\x1b[2Jb`, `c\x1b[2Jd`, `e\nerror: f`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s in %q", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "\x1b") {
+		t.Errorf("there is an escape in %q", b.String())
+	}
+}

@@ -2,6 +2,7 @@ package features
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,8 +32,8 @@ type attribute struct {
 	numbers []float32
 }
 
-func openARFF(name string) (*arffRecords, error) {
-	text, closer, err := openText(name)
+func openARFF(ctx context.Context, name string) (*arffRecords, error) {
+	text, closer, err := openText(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package features
 
 import (
 	"bufio"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -24,8 +25,8 @@ type csvRecords struct {
 	closer io.Closer
 }
 
-func openCSV(name string) (*csvRecords, error) {
-	text, closer, err := openText(name)
+func openCSV(ctx context.Context, name string) (*csvRecords, error) {
+	text, closer, err := openText(ctx, name)
 	if err != nil {
 		return nil, err
 	}

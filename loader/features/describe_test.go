@@ -8,7 +8,8 @@ import (
 )
 
 func TestDescribe_LabelsOnNoRowAndOnAll(t *testing.T) {
-	table, err := Open(Options{Features: file(t, "x.csv", []byte("id,a,b,l1,l2,l3\nu,1,2,0,1,1\nv,3,4,0,1,0\n")), LabelColumns: []string{"l*"}})
+	text := []byte("id,a,b,l1,l2,l3\nu,1,2,0,1,1\nv,3,4,0,1,0\n")
+	table, err := Open(t.Context(), Options{Features: file(t, "x.csv", text), LabelColumns: []string{"l*"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +25,7 @@ func TestDescribe_LabelsOnNoRowAndOnAll(t *testing.T) {
 
 func TestDescribe_CountsRowsOnDiskThatAreNoFeatures(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.npy")
-	table, err := Open(Options{Features: file(t, "x.csv", []byte("a,b\n1,2\n3,4\n5,6\n"))})
+	table, err := Open(t.Context(), Options{Features: file(t, "x.csv", []byte("a,b\n1,2\n3,4\n5,6\n"))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func TestDescribe_CountsRowsOnDiskThatAreNoFeatures(t *testing.T) {
 	if err := WriteFile(name, table.Rows); err != nil {
 		t.Fatal(err)
 	}
-	onDisk, err := Open(Options{Features: name})
+	onDisk, err := Open(t.Context(), Options{Features: name})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 // Package features reads feature vectors ("embeddings") and their labels from files: .npy, .npz and
 // .safetensors matrices, CSV, Parquet and ARFF tables. A file becomes a [Table] of N rows:
 //
-//	table, err := features.Open(features.Options{Features: "train.arff", Labels: "scene.xml"})
+//	table, err := features.Open(ctx, features.Options{Features: "train.arff", Labels: "scene.xml"})
 //	defer table.Close()
 //	err = table.Rows.Read(7, vector)
 //

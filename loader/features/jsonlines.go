@@ -3,6 +3,7 @@ package features
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,8 +23,8 @@ type jsonRecords struct {
 	closer io.Closer
 }
 
-func openJSONLines(name string) (*jsonRecords, error) {
-	text, closer, err := openText(name)
+func openJSONLines(ctx context.Context, name string) (*jsonRecords, error) {
+	text, closer, err := openText(ctx, name)
 	if err != nil {
 		return nil, err
 	}

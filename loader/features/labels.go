@@ -1,6 +1,7 @@
 package features
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,20 +18,20 @@ const mostClasses = 100_000
 
 // labelFile reads a file of labels, with the identifiers of its rows where it has them. most is the
 // largest value.
-func (o *Options) labelFile(name, array string, most int) (*Labels, []string, error) {
+func (o *Options) labelFile(ctx context.Context, name, array string, most int) (*Labels, []string, error) {
 	switch kind := kindOf(name); kind {
 	case ".npy", ".npz", ".safetensors":
-		rows, err := o.openArray(name, array)
+		rows, err := o.openArray(ctx, name, array)
 		if err != nil {
 			return nil, nil, err
 		}
-		labels, err := o.matrixLabels(name, rows, most)
+		labels, err := o.matrixLabels(ctx, name, rows, most)
 		if closing := rows.Close(); err == nil {
 			err = closing
 		}
 		return labels, nil, err
 	case ".csv", ".tsv", ".parquet", ".arff", ".jsonl":
-		return o.labelTable(name, most)
+		return o.labelTable(ctx, name, most)
 	default:
 		return nil, nil, formatf("features: labels %q: its name ends in %q, want .xml, .npy, .npz, .safetensors, "+
 			".csv, .tsv, .parquet, .arff or .jsonl", name, kind)
@@ -38,12 +39,12 @@ func (o *Options) labelFile(name, array string, most int) (*Labels, []string, er
 }
 
 // matrixLabels reads labels from a matrix without names.
-func (o *Options) matrixLabels(name string, rows Rows, most int) (*Labels, error) {
+func (o *Options) matrixLabels(ctx context.Context, name string, rows Rows, most int) (*Labels, error) {
 	n, k := rows.Len(), rows.Width()
 	if k > mostClasses {
 		return nil, formatf("features: labels %q: %d columns, at most %d can be classes", name, k, mostClasses)
 	}
-	labels := &Labels{Words: o.Words}
+	labels := &Labels{Words: o.Words, Values: make([]uint8, 0, n*k)}
 	if labels.Words == nil {
 		for c := range k {
 			labels.Words = append(labels.Words, "class "+strconv.Itoa(c+1))
@@ -54,6 +55,9 @@ func (o *Options) matrixLabels(name string, rows Rows, most int) (*Labels, error
 	}
 	row := make([]float32, k)
 	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if err := rows.Read(i, row); err != nil {
 			return nil, err
 		}
@@ -68,12 +72,12 @@ func (o *Options) matrixLabels(name string, rows Rows, most int) (*Labels, error
 }
 
 // labelTable reads a table in which all columns but identifiers are labels, or one with lists.
-func (o *Options) labelTable(name string, most int) (*Labels, []string, error) {
-	r, err := openRecords(name)
+func (o *Options) labelTable(ctx context.Context, name string, most int) (*Labels, []string, error) {
+	r, err := openRecords(ctx, name)
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := o.labelRecords(name, r, most)
+	d, err := o.labelRecords(ctx, name, r, most)
 	if closing := r.close(); err == nil {
 		err = closing
 	}
@@ -84,8 +88,9 @@ func (o *Options) labelTable(name string, most int) (*Labels, []string, error) {
 	return labels, d.ids, err
 }
 
-func (o *Options) labelRecords(name string, r records, most int) (*decoded, error) {
-	l, err := o.layout(r.columns(), nil)
+func (o *Options) labelRecords(ctx context.Context, name string, r records, most int) (*decoded, error) {
+	columns := r.columns()
+	l, err := o.layout(columns, nil)
 	if err != nil {
 		return nil, fmt.Errorf("features: labels %q: %w", name, err)
 	}
@@ -94,14 +99,14 @@ func (o *Options) labelRecords(name string, r records, most int) (*decoded, erro
 	case len(l.labels) == 0:
 		l.labels = l.features
 		for _, c := range l.labels {
-			l.words = append(l.words, r.columns()[c])
+			l.words = append(l.words, columns[c])
 		}
 		if len(l.labels) == 0 {
-			return nil, formatf("features: labels %q: its columns are %s: none can be a label", name, some(r.columns()))
+			return nil, formatf("features: labels %q: its columns are %s: none can be a label", name, some(columns))
 		}
 	}
 	l.features = nil
-	return o.decode(name, r, l, most)
+	return o.decode(ctx, name, r, l, most)
 }
 
 // labelsOf makes a matrix of what a table holds: its columns in the order of the vocabulary, or its

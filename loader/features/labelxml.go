@@ -1,11 +1,13 @@
 package features
 
 import (
+	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
-	"os"
+
+	"nmn/internal/input"
 )
 
 // maxXML bounds a file of label names: a million of them.
@@ -16,8 +18,8 @@ const maxXML = 64 << 20
 //	<labels xmlns="http://mulan.sourceforge.net/labels"><label name="Beach"></label>...</labels>
 //
 // Labels inside of labels, which describe a hierarchy, count like others.
-func readLabelXML(name string) ([]string, error) {
-	f, err := os.Open(name)
+func readLabelXML(ctx context.Context, name string) ([]string, error) {
+	f, err := input.Open(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("features: %w", err)
 	}
@@ -34,6 +36,7 @@ func parseLabelXML(r io.Reader) ([]string, error) {
 	decoder := xml.NewDecoder(limited)
 	var names []string
 	first := map[string]int{}
+	var syntax *xml.SyntaxError
 	for {
 		element, err := decoder.Token()
 		line, _ := decoder.InputPos()
@@ -44,8 +47,10 @@ func parseLabelXML(r io.Reader) ([]string, error) {
 			return nil, formatf("it names no label; want <labels><label name=\"...\"/></labels>")
 		case errors.Is(err, io.EOF):
 			return names, nil
-		case err != nil:
+		case errors.As(err, &syntax):
 			return nil, formatf("%v", err)
+		case err != nil:
+			return nil, err
 		}
 		start, ok := element.(xml.StartElement)
 		if !ok || start.Name.Local != "label" {

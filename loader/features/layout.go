@@ -63,9 +63,8 @@ func (o *Options) layout(columns, named []string) (layout, error) {
 		}
 	}
 	if named != nil { // classes in the order of the list
-		slices.SortFunc(l.labels, func(a, b int) int {
-			return slices.Index(named, columns[a]) - slices.Index(named, columns[b])
-		})
+		at := positions(named)
+		slices.SortFunc(l.labels, func(a, b int) int { return at[columns[a]] - at[columns[b]] })
 	}
 	for _, c := range l.labels {
 		l.words = append(l.words, columns[c])
@@ -85,18 +84,27 @@ func (o *Options) labelColumns(columns, named []string) ([]bool, error) {
 	if named == nil {
 		return o.matching(columns, o.LabelColumns, "labels")
 	}
-	marked := make([]bool, len(columns))
+	marked, places := make([]bool, len(columns)), positions(columns)
 	for _, name := range named {
-		at := slices.Index(columns, name)
-		if at < 0 && o.lenient {
+		at, is := places[name]
+		if !is && o.lenient {
 			continue
 		}
-		if at < 0 {
+		if !is {
 			return nil, formatf("there is no column for the label %q; columns are %s", clip(name), some(columns))
 		}
 		marked[at] = true
 	}
 	return marked, nil
+}
+
+// positions says where each name stands in a list of different ones.
+func positions(names []string) map[string]int {
+	at := make(map[string]int, len(names))
+	for i, name := range names {
+		at[name] = i
+	}
+	return at
 }
 
 // matching marks columns by patterns, each of which must find one.

@@ -1,21 +1,22 @@
 package features
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"nmn/format/npy"
+	"nmn/internal/input"
 )
 
 // headerRoom is where the data of an .npy file have begun at the latest.
 const headerRoom = 1 << 17
 
 // openNPY opens a matrix that stays on disk.
-func openNPY(name string, missing bool) (Rows, error) {
-	f, size, err := openRegular(name)
+func openNPY(ctx context.Context, name string, missing bool) (Rows, error) {
+	f, size, err := openRegular(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -28,20 +29,12 @@ func openNPY(name string, missing bool) (Rows, error) {
 }
 
 // openRegular opens a regular file and returns its size.
-func openRegular(name string) (*os.File, int64, error) {
-	f, err := os.Open(name)
+func openRegular(ctx context.Context, name string) (*input.File, int64, error) {
+	f, err := input.Open(ctx, name)
 	if err != nil {
 		return nil, 0, fmt.Errorf("features: %w", err)
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = formatf("features: %q is not a regular file", name)
-	}
-	if err != nil {
-		_ = f.Close() // it was only read
-		return nil, 0, err
-	}
-	return f, info.Size(), nil
+	return f, f.Size(), nil
 }
 
 // npyArray finds the matrix of an .npy file of size bytes.

@@ -3,6 +3,7 @@ package features
 import (
 	"archive/zip"
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -14,12 +15,12 @@ import (
 // openNPZ opens one array of an .npz file. An array that is stored as it is stays on disk; a
 // compressed one is read into memory within the limit, and never more of it than its header and the
 // archive agree on.
-func openNPZ(name, array string, o *Options) (Rows, error) {
-	f, size, err := openRegular(name)
+func openNPZ(ctx context.Context, name, array string, o *Options) (Rows, error) {
+	f, size, err := openRegular(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := npzRows(f, size, name, array, o)
+	rows, err := npzRows(ctx, f, size, name, array, o)
 	if err != nil {
 		_ = f.Close() // it was only read
 		return nil, fmt.Errorf("features: %q: %w", name, err)
@@ -36,7 +37,7 @@ type source interface {
 	io.Closer
 }
 
-func npzRows(f source, size int64, name, array string, o *Options) (Rows, error) {
+func npzRows(ctx context.Context, f source, size int64, name, array string, o *Options) (Rows, error) {
 	z, err := zip.NewReader(f, size)
 	if err != nil {
 		return nil, formatf("%v", err)
@@ -47,7 +48,7 @@ func npzRows(f source, size int64, name, array string, o *Options) (Rows, error)
 	}
 	inside := func(err error) error { return fmt.Errorf("array %q: %w", strings.TrimSuffix(entry.Name, ".npy"), err) }
 	if entry.Method != zip.Store {
-		rows, err := inflate(entry, o)
+		rows, err := inflate(ctx, entry, o)
 		if err != nil {
 			return nil, inside(err)
 		}
@@ -71,16 +72,17 @@ func npzRows(f source, size int64, name, array string, o *Options) (Rows, error)
 // npzEntry finds an array by its name; without a name, the only one.
 func npzEntry(z *zip.Reader, array string) (*zip.File, error) {
 	var names []string
+	seen := map[string]bool{}
 	var member *zip.File
 	for _, entry := range z.File {
 		name, ok := strings.CutSuffix(entry.Name, ".npy")
 		if !ok {
 			continue
 		}
-		if slices.Contains(names, name) {
+		if seen[name] {
 			return nil, formatf("the array %q is there twice", clip(name))
 		}
-		names = append(names, name)
+		names, seen[name] = append(names, name), true
 		if name == array || array == "" {
 			member = entry
 		}
@@ -102,7 +104,7 @@ func chosenArray(array string, names []string) error {
 }
 
 // inflate reads a compressed array.
-func inflate(entry *zip.File, o *Options) (rows Rows, err error) {
+func inflate(ctx context.Context, entry *zip.File, o *Options) (rows Rows, err error) {
 	stream, err := entry.Open()
 	if err != nil {
 		return nil, formatf("%v", err)
@@ -125,9 +127,12 @@ func inflate(entry *zip.File, o *Options) (rows Rows, err error) {
 		return nil, formatf("it is compressed and takes %d bytes of memory, the limit is %d; write it with "+
 			"numpy.savez or numpy.save, which stay on disk, or raise `data.features.memory_limit`", bytes, o.limit())
 	}
-	m := &memoryRows{width: width}
+	m := newMemoryRows(width)
 	buffer, row := make([]byte, width*h.Width), make([]float32, width)
 	for i := range n { // memory grows with what is there, whatever the archive claims
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if _, err := io.ReadFull(r, buffer); err != nil {
 			return nil, formatf("row %d: the archive is cut short or damaged: %v", i+1, err)
 		}
@@ -137,7 +142,9 @@ func inflate(entry *zip.File, o *Options) (rows Rows, err error) {
 				return nil, valuef("row %d, column %d is %v: %s", i+1, c+1, v, cureOf(v))
 			}
 		}
-		m.values = append(m.values, row...)
+		if err := m.add(row); err != nil {
+			return nil, err
+		}
 	}
 	// Reading to the end compares the checksum.
 	if _, err := r.ReadByte(); err != io.EOF {

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -28,8 +29,8 @@ type parquetRecords struct {
 // parquetBatch is how many rows are decoded at a time.
 const parquetBatch = 64
 
-func openParquet(name string) (*parquetRecords, error) {
-	f, size, err := openRegular(name)
+func openParquet(ctx context.Context, name string) (*parquetRecords, error) {
+	f, size, err := openRegular(ctx, name)
 	if err != nil {
 		return nil, err
 	}

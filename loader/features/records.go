@@ -1,6 +1,7 @@
 package features
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,8 +28,9 @@ type records interface {
 
 // decoded is a table in memory.
 type decoded struct {
-	columns  []string // of the file
-	features []float32
+	columns  []string    // of the file
+	features []float32   // of the current row
+	kept     *memoryRows // features of all rows, unless they are spilled; nil where there are none
 	width    int
 	widths   []int    // of the feature columns: vectors and choices have several numbers
 	names    []string // of the feature columns
@@ -45,9 +47,9 @@ type decoded struct {
 }
 
 // decode reads a table to its end. most is the largest value of a label column: 1, or that of counts.
-func (o *Options) decode(file string, r records, l layout, most int) (*decoded, error) {
+func (o *Options) decode(ctx context.Context, file string, r records, l layout, most int) (*decoded, error) {
 	d := &decoded{words: l.words, columns: r.columns(), seen: map[string]string{}}
-	err := d.readAll(o, r, l, most)
+	err := d.readAll(ctx, o, r, l, most)
 	if err != nil {
 		err = fmt.Errorf("features: %q, %w", file, err)
 	} else if d.spill != nil {
@@ -63,9 +65,12 @@ func (o *Options) decode(file string, r records, l layout, most int) (*decoded, 
 }
 
 // readAll reads all rows; its errors begin with the place in the file.
-func (d *decoded) readAll(o *Options, r records, l layout, most int) error {
+func (d *decoded) readAll(ctx context.Context, o *Options, r records, l layout, most int) error {
 	for {
-		err := r.next()
+		err := ctx.Err()
+		if err == nil {
+			err = r.next()
+		}
 		switch {
 		case errors.Is(err, io.EOF) && d.rows == 0:
 			return formatf("it has no rows")
@@ -86,15 +91,14 @@ func (d *decoded) add(o *Options, r records, l layout, most int) error {
 	if err := d.addFeatures(r, l, o.Missing); err != nil {
 		return err
 	}
-	if o.Spill != "" && len(l.features) > 0 {
-		if err := d.spillRow(o.Spill); err != nil {
+	if len(l.features) > 0 {
+		keep := d.keepRow
+		if o.Spill != "" {
+			keep = d.spillRow
+		}
+		if err := keep(o); err != nil {
 			return err
 		}
-	}
-	if bytes := 4 * int64(len(d.features)); bytes > o.limit() {
-		return formatf("the features up to here take %d bytes of memory, the limit is %d; "+
-			"write them as .npy, which stays on disk (`features.output` features.npy), or raise "+
-			"`data.features.memory_limit`", bytes, o.limit())
 	}
 	for _, c := range l.labels {
 		var err error
@@ -114,21 +118,33 @@ func (d *decoded) at(c int, err error) error {
 	return fmt.Errorf("column %d (%s): %w", c+1, clip(d.columns[c]), err)
 }
 
+// keepRow keeps the features of the current row in memory.
+func (d *decoded) keepRow(o *Options) error {
+	if d.kept == nil {
+		d.kept = newMemoryRows(d.width)
+	}
+	if bytes := d.kept.bytes() + 4*int64(d.width); bytes > o.limit() {
+		return formatf("the features up to here take %d bytes of memory, the limit is %d; "+
+			"write them as .npy, which stays on disk (`features.output` features.npy), or raise "+
+			"`data.features.memory_limit`", bytes, o.limit())
+	}
+	return d.kept.add(d.features)
+}
+
 // spillRow moves the features of the current row to a file.
-func (d *decoded) spillRow(path string) (err error) {
+func (d *decoded) spillRow(o *Options) (err error) {
 	if d.spill == nil {
-		if d.spill, err = Create(path, d.width); err != nil {
+		if d.spill, err = Create(o.Spill, d.width); err != nil {
 			return err
 		}
 	}
-	err = d.spill.Write(d.features)
-	d.features = d.features[:0]
-	return err
+	return d.spill.Write(d.features)
 }
 
-// addFeatures appends the features of the current row. The first row decides how wide columns of vectors
+// addFeatures reads the features of the current row. The first row decides how wide columns of vectors
 // are.
 func (d *decoded) addFeatures(r records, l layout, missing bool) error {
+	d.features = d.features[:0]
 	for i, c := range l.features {
 		before := len(d.features)
 		var err error

@@ -18,25 +18,6 @@ type Rows interface {
 	Close() error
 }
 
-// memoryRows were decoded into memory, where their values were checked too.
-type memoryRows struct {
-	values []float32
-	width  int
-}
-
-func (m *memoryRows) Len() int   { return len(m.values) / m.width }
-func (m *memoryRows) Width() int { return m.width }
-
-func (m *memoryRows) Read(i int, dst []float32) error {
-	if i < 0 || i >= m.Len() {
-		return fmt.Errorf("features: there is no row %d among %d", i+1, m.Len())
-	}
-	copy(dst, m.values[i*m.width:(i+1)*m.width])
-	return nil
-}
-
-func (m *memoryRows) Close() error { return nil }
-
 // array is a matrix inside a file: rows of fixed size, one after another.
 type array struct {
 	data        io.ReaderAt // from the first element on

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,30 +26,31 @@ type Table struct {
 // Close closes the files.
 func (t *Table) Close() error { return t.Rows.Close() }
 
-// Open opens features, labels, and whatever else the options name.
-func Open(o Options) (*Table, error) {
-	t, err := o.openFeatures()
+// Open opens features, labels, and whatever else the options name. All must be regular files. When ctx ends, so does
+// reading; rows that stay on disk can be read after that.
+func Open(ctx context.Context, o Options) (*Table, error) {
+	t, err := o.openFeatures(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.addLabels(t); err != nil {
+	if err := o.addLabels(ctx, t); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
 	return t, nil
 }
 
 // openFeatures opens the file of features, with the labels inside of it.
-func (o *Options) openFeatures() (*Table, error) {
+func (o *Options) openFeatures(ctx context.Context) (*Table, error) {
 	switch kind := kindOf(o.Features); kind {
 	case ".npy", ".npz", ".safetensors":
-		rows, err := o.openArray(o.Features, o.Array)
+		rows, err := o.openArray(ctx, o.Features, o.Array)
 		if err != nil {
 			return nil, err
 		}
 		_, onDisk := rows.(*fileRows)
 		return &Table{Name: o.Features, Rows: rows, OnDisk: onDisk}, nil
 	case ".csv", ".tsv", ".parquet", ".arff":
-		return o.openTable()
+		return o.openTable(ctx)
 	default:
 		return nil, formatf(
 			"features: %q: its name ends in %q, want .npy, .npz, .safetensors, .csv, .tsv, .parquet or .arff",
@@ -56,39 +58,39 @@ func (o *Options) openFeatures() (*Table, error) {
 	}
 }
 
-func (o *Options) openArray(name, array string) (Rows, error) {
+func (o *Options) openArray(ctx context.Context, name, array string) (Rows, error) {
 	switch kindOf(name) {
 	case ".npz":
-		return openNPZ(name, array, o)
+		return openNPZ(ctx, name, array, o)
 	case ".safetensors":
-		return openTensor(name, array, o.Missing)
+		return openTensor(ctx, name, array, o.Missing)
 	}
 	if array != "" {
 		return nil, formatf("features: %q is one array without a name: leave out `data.features.array` and `data.features.label_array`",
 			name)
 	}
-	return openNPY(name, o.Missing)
+	return openNPY(ctx, name, o.Missing)
 }
 
 // openRecords opens a table.
-func openRecords(name string) (records, error) {
+func openRecords(ctx context.Context, name string) (records, error) {
 	switch kindOf(name) {
 	case ".parquet":
-		return openParquet(name)
+		return openParquet(ctx, name)
 	case ".arff":
-		return openARFF(name)
+		return openARFF(ctx, name)
 	case ".jsonl":
-		return openJSONLines(name)
+		return openJSONLines(ctx, name)
 	}
-	return openCSV(name)
+	return openCSV(ctx, name)
 }
 
-func (o *Options) openTable() (*Table, error) {
-	r, err := openRecords(o.Features)
+func (o *Options) openTable(ctx context.Context) (*Table, error) {
+	r, err := openRecords(ctx, o.Features)
 	if err != nil {
 		return nil, err
 	}
-	d, err := o.featureRecords(r)
+	d, err := o.featureRecords(ctx, r)
 	if closing := r.close(); err == nil {
 		err = closing
 	}
@@ -97,7 +99,7 @@ func (o *Options) openTable() (*Table, error) {
 	}
 	t := &Table{
 		Name:    o.Features,
-		Rows:    &memoryRows{d.features, d.width},
+		Rows:    d.kept,
 		Columns: d.names,
 		IDs:     d.ids,
 		Splits:  d.splits,
@@ -106,12 +108,12 @@ func (o *Options) openTable() (*Table, error) {
 		return t, err
 	}
 	t.OnDisk, t.Spilled = true, true
-	t.Rows, err = o.openArray(o.Spill, "")
+	t.Rows, err = o.openArray(ctx, o.Spill, "")
 	return t, err
 }
 
-func (o *Options) featureRecords(r records) (*decoded, error) {
-	named, err := o.namedLabels(r)
+func (o *Options) featureRecords(ctx context.Context, r records) (*decoded, error) {
+	named, err := o.namedLabels(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -126,20 +128,20 @@ func (o *Options) featureRecords(r records) (*decoded, error) {
 		return nil, formatf("features: %q: no column is left for features; columns are %s",
 			o.Features, some(r.columns()))
 	}
-	d, err := o.decode(o.Features, r, l, 1)
+	d, err := o.decode(ctx, o.Features, r, l, 1)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range l.features {
-		d.names = append(d.names, r.columns()[c])
+		d.names = append(d.names, d.columns[c])
 	}
 	return d, nil
 }
 
 // namedLabels are the names of label columns that an .xml or the name of a relation gives; nil for none.
-func (o *Options) namedLabels(r records) ([]string, error) {
+func (o *Options) namedLabels(ctx context.Context, r records) ([]string, error) {
 	if kindOf(o.Labels) == ".xml" {
-		return readLabelXML(o.Labels)
+		return readLabelXML(ctx, o.Labels)
 	}
 	if a, ok := r.(*arffRecords); ok && len(o.LabelColumns) == 0 && o.Labels == "" {
 		return a.meka(), nil
@@ -148,7 +150,7 @@ func (o *Options) namedLabels(r records) ([]string, error) {
 }
 
 // addLabels reads the files beside the features.
-func (o *Options) addLabels(t *Table) error {
+func (o *Options) addLabels(ctx context.Context, t *Table) error {
 	if o.IDs != nil {
 		if t.IDs != nil {
 			return formatf("features: identifiers are given and %q has some too: leave out one", t.Name)
@@ -176,7 +178,7 @@ func (o *Options) addLabels(t *Table) error {
 		if *file.to != nil {
 			return formatf("features: %q has labels and so has %q: leave out one", t.Name, file.name)
 		}
-		read, ids, err := o.ofLabels(file.name, t.Labels).labelFile(file.name, file.array, file.most)
+		read, ids, err := o.ofLabels(file.name, t.Labels).labelFile(ctx, file.name, file.array, file.most)
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func zipped(t testing.TB, content string) []byte {
 // mustOpen opens a table that is closed at the end of the test.
 func mustOpen(t testing.TB, o Options) *Table {
 	t.Helper()
-	table, err := Open(o)
+	table, err := Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func all(t testing.TB, rows Rows) []float32 {
 // refused checks that opening, or reading the rows, gives an error of a kind that says something.
 func refused(t *testing.T, o Options, kind error, says ...string) {
 	t.Helper()
-	table, err := Open(o)
+	table, err := Open(t.Context(), o)
 	if err == nil {
 		defer table.Close()
 		row := make([]float32, table.Rows.Width())
@@ -222,12 +222,17 @@ func chosen(rows Rows, indices ...int) iter.Seq2[[]float32, error] {
 
 func TestMeasure_ColumnsOnTheirOwn(t *testing.T) {
 	nan := float32(math.NaN())
-	rows := &memoryRows{[]float32{
-		1e7, 4, .1, nan,
-		1e7 + 2, 4, .1, 3,
-		99, 99, 99, 99, // not among those asked for
-		1e7 + 4, 4, .1, 5,
-	}, 4}
+	rows := newMemoryRows(4)
+	for _, row := range [][]float32{
+		{1e7, 4, .1, nan},
+		{1e7 + 2, 4, .1, 3},
+		{99, 99, 99, 99}, // not among those asked for
+		{1e7 + 4, 4, .1, 5},
+	} {
+		if err := rows.add(row); err != nil {
+			t.Fatal(err)
+		}
+	}
 	m, err := Measure(4, chosen(rows, 0, 1, 3))
 	if err != nil {
 		t.Fatal(err)

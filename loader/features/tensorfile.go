@@ -1,6 +1,7 @@
 package features
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -8,7 +9,7 @@ import (
 )
 
 // openTensor opens one matrix of a .safetensors file, which stays on disk.
-func openTensor(name, tensor string, missing bool) (Rows, error) {
+func openTensor(ctx context.Context, name, tensor string, missing bool) (Rows, error) {
 	f, err := safetensors.Open(name)
 	if err != nil {
 		if errors.Is(err, safetensors.ErrCorrupt) {

@@ -262,8 +262,8 @@ func checkRecords(t *testing.T, r records) {
 	l, err := o.layout(r.columns(), nil)
 	if err == nil && len(l.features) > 0 {
 		var d *decoded
-		if d, err = o.decode("fuzz", r, l, 1); err == nil && (d.rows == 0 || len(d.features) != d.rows*d.width) {
-			t.Errorf("%d numbers for %d rows of %d", len(d.features), d.rows, d.width)
+		if d, err = o.decode(t.Context(), "fuzz", r, l, 1); err == nil && (d.rows == 0 || d.kept.Len() != d.rows) {
+			t.Errorf("features of %d rows for %d rows of %d", d.kept.Len(), d.rows, d.width)
 		}
 	}
 	if err != nil && !errors.Is(err, ErrFormat) && !errors.Is(err, ErrValue) {

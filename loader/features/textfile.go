@@ -3,16 +3,19 @@ package features
 import (
 	"bufio"
 	"compress/gzip"
+	"context"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"nmn/internal/input"
 )
 
 // openText opens a text file, plain or compressed with gzip, and skips a byte order mark.
-func openText(name string) (*bufio.Reader, io.Closer, error) {
-	f, err := os.Open(name)
+func openText(ctx context.Context, name string) (*bufio.Reader, io.Closer, error) {
+	f, err := input.Open(ctx, name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("features: %w", err)
 	}
@@ -34,7 +37,7 @@ type inflated struct{ z *gzip.Reader }
 
 func (i inflated) Read(p []byte) (int, error) {
 	n, err := i.z.Read(p)
-	if err != nil && err != io.EOF {
+	if err != nil && err != io.EOF && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		err = formatf("the compressed file is cut short or damaged (%v): copy or write it again", err)
 	}
 	return n, err

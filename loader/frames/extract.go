@@ -129,11 +129,15 @@ func (e *extraction) addressSpace(pixels int) uint64 {
 	return 4<<30 + threads*(256<<20) + (64+threads)*6*uint64(pixels)
 }
 
-// arguments of every call; -protocol_whitelist keeps what a file refers to from leading elsewhere.
+// containers are ffmpeg's names of the formats that are read: those that hold the frames themselves. Playlists and
+// manifests (DASH, HLS, concat) name other files, any on this machine, whatever their own name ends in.
+const containers = "asf,avi,dv,flv,gif,h264,hevc,ivf,m4v,matroska,mjpeg,mov,mpeg,mpegts,mpegvideo,mxf,ogg,yuv4mpegpipe"
+
+// arguments of every call; the whitelists keep what a file refers to from leading elsewhere.
 func (e *extraction) arguments(decoding ...string) []string {
 	args := []string{"-nostdin", "-hide_banner", "-v", "error"}
 	args = append(args, decoding...)
-	return append(args, "-protocol_whitelist", "file", "-i", e.input)
+	return append(args, "-protocol_whitelist", "file", "-format_whitelist", containers, "-i", e.input)
 }
 
 // The first stream of moving pictures, which a cover is not.
@@ -146,8 +150,14 @@ func (e *extraction) packets(ctx context.Context) (*listing, error) {
 	args := append(e.arguments(), "-map", video, "-c", "copy", "-f", "framecrc", "pipe:1")
 	var l listing
 	err := e.tool.run(ctx, e.addressSpace(0), args, l.read)
-	if end, is := errors.AsType[failure](err); is && strings.Contains(end.complaints, "matches no streams") {
-		return nil, errors.New("there is no video in it")
+	if end, is := errors.AsType[failure](err); is {
+		switch {
+		case strings.Contains(end.complaints, "matches no streams"):
+			return nil, errors.New("there is no video in it")
+		case strings.Contains(end.complaints, "not on whitelist"):
+			return nil, errors.New("it is no video file, but a list of other files or of a rare format: " +
+				"convert it to MP4 or Matroska")
+		}
 	}
 	return &l, err
 }

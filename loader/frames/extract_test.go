@@ -203,6 +203,24 @@ func TestExtract_OddFiles(t *testing.T) {
 	}
 }
 
+// What keeps a clip from leading to other files, which only a real ffmpeg would follow.
+func TestExtraction_OnlyContainersInFiles(t *testing.T) {
+	args := (&extraction{input: "file:/a.mp4"}).arguments()
+	value := func(option string) string { return args[slices.Index(args, option)+1] }
+	if value("-protocol_whitelist") != "file" || value("-i") != "file:/a.mp4" || slices.Index(args, "-i") != len(args)-2 {
+		t.Errorf("%q", args)
+	}
+	formats := strings.Split(value("-format_whitelist"), ",")
+	for _, list := range []string{"dash", "hls", "concat", "image2", "sdp", "lavfi", "avisynth", "imf"} {
+		if slices.Contains(formats, list) {
+			t.Errorf("%s is read, which names other files", list)
+		}
+	}
+	if !slices.Contains(formats, "mov") || !slices.Contains(formats, "matroska") {
+		t.Errorf("%q", formats)
+	}
+}
+
 func TestConfig_Bounds(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"Frames": func(c *Config) { c.Frames = 0 }, "Size": func(c *Config) { c.Size = -1 },

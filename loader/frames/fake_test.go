@@ -56,6 +56,8 @@ func fakeFFmpeg(mode string, args []string) int {
 	}
 	decoded := fakePackets
 	switch mode {
+	case "awaits its limit":
+		awaitLimit()
 	case "sleeps":
 		time.Sleep(time.Hour)
 	case "has a child":
@@ -124,6 +126,9 @@ func fakeFFmpeg(mode string, args []string) int {
 	}
 	return 0
 }
+
+// awaitLimit waits until the process may take so much memory and no more, where there are such limits.
+var awaitLimit = func() {}
 
 func fakeAnswer(mode string) int {
 	switch mode {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"nmn/internal/input"
 )
 
 // Endings of the names of files that are taken for clips when a folder is searched.
@@ -75,7 +77,7 @@ func slashed(path string) string { return filepath.ToSlash(filepath.Clean(path))
 // absolute, in the order in which they are to be kept. A clip is named as it is in the list. Empty lines
 // and those that begin with # are passed over.
 func ReadList(name string) ([]Source, error) {
-	file, err := os.Open(name)
+	file, err := input.OpenFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("frames: cannot read the list of clips: %w", err)
 	}

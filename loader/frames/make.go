@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"time"
 
+	"nmn/internal/durable"
+	"nmn/internal/setting"
 	"nmn/loader/shard"
 )
 
@@ -91,6 +94,11 @@ func openOutput(c Config, o Options) (*shard.Writer, error) {
 	form := shard.Config{Form: o.Form, ShardBytes: o.ShardBytes, Settings: settings}
 	if o.Resume {
 		return shard.Append(o.Output, form)
+	}
+	if problems := filepath.Join(o.Output, ProblemsName); durable.Exists(problems) &&
+		!durable.Exists(filepath.Join(o.Output, shard.IndexName)) {
+		return nil, setting.Errorf("frames.output", "frames: %s would be overwritten, and there are no frames beside it: "+
+			"name another folder, or move it away", problems)
 	}
 	return shard.Create(o.Output, form)
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/setting"
 	"nmn/loader/shard"
 )
 
@@ -285,4 +286,16 @@ func TestComplaints_Bounded(t *testing.T) {
 	if len(c.begin) != complaintBytes {
 		t.Errorf("%d bytes are kept, want %d", len(c.begin), complaintBytes)
 	}
+}
+
+func TestMake_RefusesToOverwriteAListOfOthers(t *testing.T) {
+	o := options(t.TempDir())
+	notes := filepath.Join(o.Output, ProblemsName)
+	check(t, os.WriteFile(notes, []byte("of somebody\n"), 0o644))
+	var mistake *setting.Error
+	_, err := Make(t.Context(), fake(t, "honest"), config(3), folder(t, 2), o)
+	if !errors.As(err, &mistake) || !strings.Contains(err.Error(), notes+" would be overwritten") {
+		t.Errorf("error %v", err)
+	}
+	sameTree(t, "the folder", tree(t, o.Output), map[string]string{ProblemsName: "of somebody\n"})
 }

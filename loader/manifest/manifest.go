@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"context"
+
 	"bufio"
 	"bytes"
 	"errors"
@@ -8,6 +10,7 @@ import (
 	"io"
 	"nmn/loader"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -62,8 +65,8 @@ const (
 
 // Read reads a manifest, plain or .gz: JSON lines where it begins with {, else CSV. Everything
 // wrong with a row is an error that wraps ErrAnnotations and names file, line, column and the cure.
-func Read(path string, o Options) (*Manifest, error) {
-	r, err := loader.OpenText(path)
+func Read(ctx context.Context, path string, o Options) (*Manifest, error) {
+	r, err := loader.OpenText(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
@@ -143,6 +146,17 @@ func newRowReader(text *bufio.Reader, o Options) (rowReader, error) {
 func (m *Manifest) Stem() string {
 	stem := strings.TrimSuffix(filepath.Base(m.File), ".gz")
 	return strings.TrimSuffix(stem, filepath.Ext(stem))
+}
+
+// Where names the file and the line of the first row that has a label, for messages.
+func (m *Manifest) Where(label string) string {
+	class := int32(slices.Index(m.Labels, label))
+	for _, row := range m.Rows {
+		if slices.Contains(row.Labels, class) {
+			return fmt.Sprintf("%s, line %d", m.File, row.Line)
+		}
+	}
+	return m.File
 }
 
 // String describes what was found in the file.

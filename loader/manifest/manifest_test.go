@@ -74,7 +74,7 @@ func TestRead_MarkAndCompression(t *testing.T) {
 		if err := os.WriteFile(file, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		m, err := Read(file, Options{})
+		m, err := Read(t.Context(), file, Options{})
 		if err != nil || len(m.Rows) != 1 || m.Rows[0].ID != "a.jpg" || m.Stem() != "my.list" {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}

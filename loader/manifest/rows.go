@@ -193,7 +193,7 @@ func (b *builder) label(name string) (int32, error) {
 }
 
 func (b *builder) counts(named []namedCount) ([]LabelCount, error) {
-	list := make([]LabelCount, 0, len(named))
+	list, seen := make([]LabelCount, 0, len(named)), make(map[int32]bool, len(named))
 	for _, n := range named {
 		k, err := b.label(n.name)
 		if err != nil {
@@ -203,10 +203,10 @@ func (b *builder) counts(named []namedCount) ([]LabelCount, error) {
 			return nil, fmt.Errorf("%q has the count %d, want 0 to %d", loader.Excerpt(n.name), n.count,
 				loader.MaxCaptions)
 		}
-		if slices.ContainsFunc(list, func(c LabelCount) bool { return c.Label == k }) {
+		if seen[k] {
 			return nil, fmt.Errorf("%q is counted twice; add the counts", loader.Excerpt(n.name))
 		}
-		list = append(list, LabelCount{k, uint8(n.count)})
+		list, seen[k] = append(list, LabelCount{k, uint8(n.count)}), true
 	}
 	return list, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -132,8 +133,8 @@ func (noise *Injection) writeFile(path string) (err error) {
 // Read reads a noise file, plain or .gz, and checks it against the set it is meant for: a file
 // made for another set gives ErrOtherSet; a truncated or malformed one gives an error that names
 // file and line. All wrap ErrAnnotations.
-func Read(path string, s *loader.Set) (*Injection, error) {
-	r, err := loader.OpenText(path)
+func Read(ctx context.Context, path string, s *loader.Set) (*Injection, error) {
+	r, err := loader.OpenText(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("noise: %w", err)
 	}

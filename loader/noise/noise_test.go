@@ -397,7 +397,7 @@ func TestNoise_FileReadsBack(t *testing.T) {
 			if err := noise.WriteFile(path); err != nil {
 				t.Fatal(err)
 			}
-			got, err := Read(path, s)
+			got, err := Read(t.Context(), path, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -531,7 +531,8 @@ func TestRead_TruncatedGzip(t *testing.T) {
 	if err := os.WriteFile(path, b.Bytes()[:b.Len()/2], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(path, s); !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), path) {
+	_, err := Read(t.Context(), path, s)
+	if !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v", err)
 	}
 }

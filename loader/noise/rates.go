@@ -3,8 +3,8 @@ package noise
 import (
 	"fmt"
 	"io"
-	"os"
 
+	"nmn/internal/input"
 	"nmn/labels"
 	"nmn/loader"
 	"nmn/text"
@@ -12,7 +12,7 @@ import (
 
 // ReadFlipRates reads rates per class from a CSV file, see ParseFlipRates.
 func ReadFlipRates(path string, vocabulary *text.Vocabulary) (labels.Rates, error) {
-	f, err := os.Open(path)
+	f, err := input.OpenFile(path)
 	if err != nil {
 		return labels.Rates{}, fmt.Errorf("flip rates: %w", err)
 	}

@@ -116,7 +116,7 @@ func writeJPEG(path string, pic *picture.Picture) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(path, data, 0o666)
+	return durable.WriteNew(path, data, 0o666)
 }
 
 func describeScenes(config Config) exportedSet {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -18,8 +20,20 @@ const asideMark = ".aside-"
 
 // folderSink writes a folder of pictures for each clip: aside, synced, renamed.
 type folderSink struct {
-	dir   string
-	index *indexWriter
+	dir    string
+	index  *indexWriter
+	create func(path string) (synced, error)
+	sync   func(folder string) error
+}
+
+// synced is a file that can be made to last.
+type synced interface {
+	io.WriteCloser
+	Sync() error
+}
+
+func createSynced(path string) (synced, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
 func (s *folderSink) add(r *Record, pictures [][]byte) error {
@@ -47,7 +61,7 @@ func (s *folderSink) write(r *Record, pictures [][]byte) (err error) {
 		}
 	}()
 	for i, picture := range pictures {
-		if err := writeSynced(filepath.Join(aside, pictureName(i, len(pictures))), picture); err != nil {
+		if err := s.writeSynced(filepath.Join(aside, pictureName(i, len(pictures))), picture); err != nil {
 			return err
 		}
 	}
@@ -55,28 +69,44 @@ func (s *folderSink) write(r *Record, pictures [][]byte) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := writeSynced(filepath.Join(aside, clipName), text); err != nil {
+	if err := s.writeSynced(filepath.Join(aside, clipName), text); err != nil {
 		return err
 	}
-	if err := durable.SyncFolder(aside); err != nil {
+	if err := s.sync(aside); err != nil {
 		return err
 	}
-	// A folder that the index does not know is what a kill left.
-	if err := os.RemoveAll(target); err != nil {
+	if err := refuseForeign(target); err != nil {
+		return err
+	}
+	// A folder of a clip that the index does not know is what a kill left. It goes as a whole, by another name.
+	old := aside + ".old"
+	if err := os.Rename(target, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.RemoveAll(old); err != nil {
 		return err
 	}
 	if err := os.Rename(aside, target); err != nil {
 		return err
 	}
-	return durable.SyncFolder(s.dir)
+	return s.sync(s.dir)
+}
+
+// refuseForeign refuses what has the name of a clip's folder and is none: those have clip.json.
+func refuseForeign(target string) error {
+	if _, err := os.Lstat(target); errors.Is(err, fs.ErrNotExist) || durable.Exists(filepath.Join(target, clipName)) {
+		return nil
+	}
+	return fmt.Errorf("%q would be overwritten, and is no folder of a clip, for it has no %s: move it away, or name "+
+		"another folder", target, clipName)
 }
 
 // finish and discard have nothing to do: a clip that was added is finished.
 func (s *folderSink) finish() error  { return nil }
 func (s *folderSink) discard() error { return nil }
 
-func writeSynced(name string, content []byte) error {
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+func (s *folderSink) writeSynced(path string, content []byte) error {
+	file, err := s.create(path)
 	if err != nil {
 		return err
 	}

@@ -191,6 +191,38 @@ func TestCreate_RefusesWhatIsThere(t *testing.T) {
 	if _, err := Create(dir, DefaultConfig()); !errors.Is(err, ErrExists) {
 		t.Errorf("shards without an index: %v", err)
 	}
+	dir = t.TempDir()
+	check(t, os.WriteFile(filepath.Join(dir, offsetsName), nil, 0o644))
+	if _, err := Create(dir, DefaultConfig()); !errors.Is(err, ErrExists) {
+		t.Errorf("offsets alone: %v", err)
+	}
+}
+
+// A clip may have the name of a folder that is somebody's.
+func TestWriter_RefusesToOverwriteFoldersOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	w, err := Create(dir, Config{Form: Folder, ShardBytes: 1 << 20})
+	check(t, err)
+	defer w.Close()
+	for _, name := range []string{"holiday", "holiday2"} { // a folder with a file, and a file
+		check(t, os.MkdirAll(filepath.Join(dir, "holiday"), 0o777))
+		notes := filepath.Join(dir, "holiday", "notes.txt")
+		if name == "holiday2" {
+			notes = filepath.Join(dir, name)
+		}
+		check(t, os.WriteFile(notes, nil, 0o644))
+		r, pictures := clip(name, 10)
+		if err := w.Add(r, pictures); err == nil || !strings.Contains(err.Error(), "would be overwritten") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(notes); err != nil {
+			t.Error(err)
+		}
+	}
+	r, pictures := clip("mine", 10)
+	check(t, os.MkdirAll(filepath.Join(dir, "mine"), 0o777))
+	check(t, os.WriteFile(filepath.Join(dir, "mine", clipName), nil, 0o644)) // as a kill leaves it
+	check(t, w.Add(r, pictures))
 }
 
 func TestWriter_RefusesBadClips(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"nmn/internal/durable"
+	"nmn/internal/lock"
 )
 
 // Config says how frames are kept.
@@ -74,7 +75,9 @@ func Create(dir string, c Config) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Lstat(filepath.Join(dir, IndexName)); err == nil || len(shards) > 0 {
+	_, index := os.Lstat(filepath.Join(dir, IndexName))
+	_, offsets := os.Lstat(filepath.Join(dir, offsetsName))
+	if index == nil || offsets == nil || len(shards) > 0 {
 		return nil, fmt.Errorf("shard: cannot begin a set of frames in %q: %w: `frames.resume` goes on with them, or name "+
 			"another folder", dir, ErrExists)
 	}
@@ -98,14 +101,15 @@ func newWriter(dir string, c Config, next int) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("shard: %w", err)
 	}
-	if err := lock(file); err != nil {
+	// Where there are no locks, nobody is kept away.
+	if err := lock.File(file); err != nil && !errors.Is(err, lock.ErrUnsupported) {
 		return nil, errors.Join(
 			fmt.Errorf("shard: another nmn frames is writing to %q: wait for it, or name another folder: %w", dir, err),
 			file.Close())
 	}
 	w := &Writer{dir: dir, config: c, index: indexWriter{file: file}}
 	if c.Form == Folder {
-		w.sink = &folderSink{dir: dir, index: &w.index}
+		w.sink = &folderSink{dir: dir, index: &w.index, create: createSynced, sync: durable.SyncFolder}
 	} else {
 		w.sink = &shardSink{dir: dir, limit: c.ShardBytes, next: next, index: &w.index, create: createAside}
 	}
@@ -156,7 +160,15 @@ func (w *Writer) failed(err error) error {
 }
 
 // indexWriter appends lines to the index.
-type indexWriter struct{ file *os.File }
+type indexWriter struct{ file indexFile }
+
+// indexFile is what the index needs of its file, an *os.File but in tests.
+type indexFile interface {
+	io.WriteCloser
+	Stat() (os.FileInfo, error)
+	Sync() error
+	Truncate(size int64) error
+}
 
 // append makes lines last. When they cannot be written whole, what was written of them is taken away.
 func (i *indexWriter) append(lines []byte) error {

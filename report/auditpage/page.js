@@ -58,6 +58,8 @@ function card(i) {
   chance.title = "probability that the label is wrong";
   const score = element("p", "facts", "likely there by the scores alone: " + percent(item.p));
   score.title = "the classifier's probability that " + c.word + " is there, without looking at the label";
+  if (c.pooled) chance.title += ", by the rates of all words together: this one has too few labels, and nothing is claimed of it";
+  if (c.pooled) claim.append(" (pooled rates)");
   body.append(claim, chance, score, element("p", "facts", item.id));
   const actions = element("div", "actions");
   for (const [verdict, text, style, hint] of [["accept", "Change it", "yes", "the label is wrong (A)"], ["reject", "Keep it", "no", "the label is right (R)"]]) {
@@ -113,7 +115,7 @@ function drawClasses() {
     .sort((a, b) => counts[b] - counts[a] || a - b);
   const rows = order.map(c => {
     const k = data.classes[c];
-    return row(c, k.word, counts[c], k.audited ? "missing " + percent(k.q01, 0) + " · incorrect " + percent(k.q10) : "not audited");
+    return row(c, k.word, counts[c], k.audited ? "missing " + percent(k.q01, 0) + " · incorrect " + percent(k.q10) + (k.pooled ? " (pooled)" : "") : "not audited");
   });
   if (!wanted) rows.unshift(row(-1, "All classes", all, ""));
   if (!rows.length) rows.push(element("li", "none", "No class of that name"));
@@ -130,7 +132,8 @@ function drawSummary() {
   }
   const c = data.classes[chosen], range = i => i ? " (" + percent(i.low) + " to " + percent(i.high) + ")" : "";
   const lines = [element("h2", "", c.word)];
-  if (c.audited) {
+  if (c.pooled) lines.push(element("p", "", whole(c.labels) + " labels, too few for rates of its own: ranked with those of all words together, which claim nothing of it."));
+  else if (c.audited) {
     lines.push(element("p", "", whole(c.labels) + " labels; about " + whole(c.incorrect) + " of them incorrect, and " + whole(c.missing) + " more missing."),
       element("p", "", "Missing where it should be: " + percent(c.q01) + range(c.q01_interval) + ". There where it should not be: " + percent(c.q10) + range(c.q10_interval) + "."));
   } else lines.push(element("p", "", whole(c.labels) + " labels. This class is not audited: its noise rates cannot be told."));

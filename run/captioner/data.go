@@ -2,6 +2,7 @@ package captioner
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -9,6 +10,7 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
+	"nmn/internal/origin"
 	"nmn/internal/rng"
 	"nmn/loader/dataset"
 	"nmn/run"
@@ -19,18 +21,20 @@ type Data struct {
 	Words      *captioning.Words
 	Train      *captioning.Set
 	Validation *captioning.Set // nil where no clips were held out
+	Places     []origin.Place  // the files that they were read from, by which a run knows its data again
 
 	files []*captioning.FrameFile // that Close closes
 }
 
 // OpenData reads words and captions and opens features, which stay on disk. What was left out goes to tell, which may
 // be nil. Close the data.
-func (c *DataConfig) OpenData(words captioning.WordOptions, tell func(run.Message)) (*Data, error) {
+func (c *DataConfig) OpenData(ctx context.Context, words captioning.WordOptions,
+	tell func(run.Message)) (*Data, error) {
 	if tell == nil {
 		tell = func(run.Message) {}
 	}
 	o := opening{config: c, words: words, tell: tell, Data: new(Data)}
-	if err := o.open(); err != nil {
+	if err := o.open(ctx); err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
 	return o.Data, nil
@@ -53,13 +57,13 @@ type opening struct {
 	tell   func(run.Message)
 }
 
-func (o *opening) open() error {
+func (o *opening) open(ctx context.Context) error {
 	c := o.config
-	captions, err := captioning.ReadCaptions(c.Train.Captions, c.Train.Split)
+	captions, err := captioning.ReadCaptions(ctx, c.Train.Captions, c.Train.Split)
 	if err != nil {
 		return err
 	}
-	features, err := o.features(c.Train)
+	features, err := o.features(ctx, c.Train)
 	if err != nil {
 		return err
 	}
@@ -79,19 +83,40 @@ func (o *opening) open() error {
 		return errors.New("no clip is left to train on: lower `captions.validation_share`")
 	}
 	if c.Validation.Features != "" {
-		if err := o.validation(); err != nil {
+		if err := o.validation(ctx); err != nil {
 			return err
 		}
 	}
+	o.Places = c.places()
 	o.tell(run.Message{Topic: "clips", Detail: true,
 		Text: fmt.Sprintf("%d with %d captions, %d frames of %d features; %d words",
 			o.Train.Clips(), o.Train.Pairs(), o.Train.Frames(), o.Train.Width(), o.Words.AtLeast(0))})
 	return nil
 }
 
+// places are the files that are read.
+func (c *DataConfig) places() (all []origin.Place) {
+	add := func(key, file string) {
+		if file != "" {
+			all = append(all, origin.Place{Name: key, Path: file, ByContent: true})
+		}
+	}
+	for _, split := range []struct {
+		key   string
+		files *ClipFiles
+	}{{"data.train", &c.Train}, {"data.validation", &c.Validation}} {
+		add(split.key+".features", split.files.Features)
+		add(split.key+".clips", split.files.Clips)
+		add(split.key+".ids", split.files.IDs)
+		add(split.key+".captions", split.files.Captions)
+	}
+	add("data.vocabulary", c.Vocabulary)
+	return all
+}
+
 // features opens a file that Close closes.
-func (o *opening) features(c ClipFiles) (*captioning.FrameFile, error) {
-	f, err := c.Open()
+func (o *opening) features(ctx context.Context, c ClipFiles) (*captioning.FrameFile, error) {
+	f, err := c.Open(ctx)
 	if err == nil {
 		o.files = append(o.files, f)
 	}
@@ -99,15 +124,15 @@ func (o *opening) features(c ClipFiles) (*captioning.FrameFile, error) {
 }
 
 // validation opens the clips to judge by, whose frames must be like those of training.
-func (o *opening) validation() error {
+func (o *opening) validation(ctx context.Context) error {
 	v := o.config.Validation
 	v.Array = o.config.Train.Array
 	v.Captions = cmp.Or(v.Captions, o.config.Train.Captions)
-	features, err := o.features(v)
+	features, err := o.features(ctx, v)
 	if err != nil {
 		return err
 	}
-	captions, err := captioning.ReadCaptions(v.Captions, v.Split)
+	captions, err := captioning.ReadCaptions(ctx, v.Captions, v.Split)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package captioner
 
 import (
+	"context"
+
 	"nmn/captioning"
 	"nmn/loader"
 )
@@ -17,13 +19,13 @@ type ClipFiles struct {
 }
 
 // Open opens the features. Close the file.
-func (f *ClipFiles) Open() (*captioning.FrameFile, error) {
+func (f *ClipFiles) Open(ctx context.Context) (*captioning.FrameFile, error) {
 	o := captioning.FrameFiles{Features: f.Features, Array: f.Array, Clips: f.Clips, PerRow: f.PerRow}
 	if f.IDs != "" {
 		var err error
-		if o.IDs, err = loader.ReadIDs(f.IDs); err != nil {
+		if o.IDs, err = loader.ReadIDs(ctx, f.IDs); err != nil {
 			return nil, err
 		}
 	}
-	return captioning.OpenFrames(o)
+	return captioning.OpenFrames(ctx, o)
 }

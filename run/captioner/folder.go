@@ -1,18 +1,23 @@
 package captioner
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"nmn/captioning"
 	"nmn/eval/caption"
 	"nmn/internal/durable"
+	"nmn/internal/origin"
 	"nmn/run"
 	"nmn/run/internal/folder"
+	"nmn/train"
 )
 
 // Outcome is what a complete run has found: result.json.
@@ -47,19 +52,36 @@ func ReadConfig(dir string) (*Config, error) {
 
 // mayChange are the settings that a run may be continued with, for they change no step.
 var mayChange = []string{"device", "threads", "build.", "train.epochs", "train.max_steps", "train.log_steps",
-	"train.checkpoint_steps"}
+	"train.checkpoint_"}
 
-// prepare makes the folder. One with another run, or with another vocabulary, is refused.
-func (s *Session) prepare(dir string) error {
+// ofCaptioner is the folder of a captioner.
+var ofCaptioner = folder.Kind{Config: run.ConfigFile, Writes: func(name string) bool {
+	return isRunFile(name) || name == train.LastName || name == train.BestName
+}}
+
+// prepare makes the folder. One with another run, with another vocabulary, or of a run that began with other files, is
+// refused, and so is one of somebody else's files.
+func (s *Session) prepare(ctx context.Context, dir string) error {
 	there, err := ReadConfig(dir)
+	if err == nil && there.Build == nil { // which runs write, and nobody else
+		err = fmt.Errorf("%s is not of a run: %w", filepath.Join(dir, run.ConfigFile), fs.ErrNotExist)
+	}
 	changed := func() (key, was, is string) {
 		return folder.ChangedKey(folder.Flatten(there), folder.Flatten(&s.Config), mayChange)
 	}
-	if err := folder.Claim(dir, err, changed, isRunFile); err != nil {
+	if err := folder.Check(dir, err, ofCaptioner, changed); err != nil {
+		return err
+	}
+	files, err := s.sameData(ctx, dir)
+	if err != nil {
+		return err
+	}
+	if err := folder.Claim(dir, isRunFile); err != nil {
 		return err
 	}
 	words := filepath.Join(dir, captioning.WordsFile)
-	if durable.Exists(words) {
+	hasWords := durable.Exists(words)
+	if hasWords {
 		there, err := captioning.ReadWords(words)
 		if err == nil {
 			err = there.Same(s.Data.Words)
@@ -67,8 +89,6 @@ func (s *Session) prepare(dir string) error {
 		if err != nil {
 			return fmt.Errorf("%s holds another run: its vocabulary is another one: %w", dir, err)
 		}
-	} else if err := s.Data.Words.WriteFile(words); err != nil {
-		return err
 	}
 	c := s.Config
 	b := run.ThisBuild()
@@ -77,25 +97,50 @@ func (s *Session) prepare(dir string) error {
 	if err != nil {
 		return err
 	}
-	return durable.Save(filepath.Join(dir, run.ConfigFile), data)
+	return run.SaveFiles(ctx, s.Log, func() error {
+		// The configuration comes first: without it the other files would be somebody's.
+		if err := durable.Save(filepath.Join(dir, run.ConfigFile), data); err != nil {
+			return err
+		}
+		if !hasWords {
+			if err := s.Data.Words.WriteFile(words); err != nil {
+				return err
+			}
+		}
+		return folder.KeepData(dir, files)
+	})
+}
+
+// sameData refuses a folder whose run began with other files than there are now, and returns the list to keep there.
+func (s *Session) sameData(ctx context.Context, dir string) (origin.List, error) {
+	now, err := origin.Find(ctx, s.Data.Places, false)
+	if err != nil {
+		return nil, err
+	}
+	begun := durable.Exists(filepath.Join(dir, train.LastName)) || durable.Exists(filepath.Join(dir, run.ResultFile))
+	return folder.SameData(ctx, dir, now, begun, s.Log)
 }
 
 // isRunFile reports whether a file of a run folder is written aside by this package; those of checkpoints are not.
 func isRunFile(name string) bool {
-	ours := []string{run.ConfigFile, captioning.WordsFile, run.ResultFile, run.SummaryFile, run.LogFile}
+	ours := []string{run.ConfigFile, run.DataFile, captioning.WordsFile, run.ResultFile, run.SummaryFile, run.LogFile}
 	return slices.Contains(ours, name)
 }
+
+// minutesLine is left out of what a fingerprint is of: results of before there was such a setting are found again.
+const minutesLine = "    checkpoint_minutes: 0\n"
 
 // fingerprint identifies what a run computes: settings, words, captions, and features of three clips.
 func (s *Session) fingerprint() (string, error) {
 	h := sha256.New()
 	c := s.Config
 	c.Device, c.Threads, c.Build, c.Train.LogSteps = "", 0, nil, 0
+	c.Train.CheckpointMinutes = 0
 	settings, err := c.YAML()
 	if err != nil {
 		return "", err
 	}
-	folder.HashText(h, string(settings))
+	folder.HashText(h, strings.Replace(string(settings), minutesLine, "", 1))
 	folder.HashText(h, s.Data.Words.Fingerprint())
 	for _, set := range []*captioning.Set{s.Data.Train, s.Data.Validation} {
 		if set == nil {

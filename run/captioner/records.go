@@ -34,4 +34,7 @@ func (r *records) observers() []captioning.Observer {
 	return []captioning.Observer{telemetry.LogCaptionsTo(r.log.Logger()), r.summary.CaptionObserver(r.scores)}
 }
 
-func (r *records) close() error { return cmp.Or(r.summary.Err(), r.log.Close()) }
+// flush writes what found no room before.
+func (r *records) flush() error { return cmp.Or(r.summary.Flush(), r.log.Flush()) }
+
+func (r *records) close() error { return cmp.Or(r.summary.Flush(), r.log.Close()) }

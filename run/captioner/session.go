@@ -52,7 +52,7 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	data, err := c.Data.OpenData(c.Words, o.Observer.Message)
+	data, err := c.Data.OpenData(ctx, c.Words, o.Observer.Message)
 	if err != nil {
 		return nil, err
 	}

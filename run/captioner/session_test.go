@@ -69,7 +69,7 @@ func TestSession_TrainsResumesAndCaptions(t *testing.T) {
 		t.Fatalf("%+v (%v)", o, err)
 	}
 	if again, err := s.Train(t.Context(), whole); err != nil || *again.Validation != *o.Validation ||
-		!strings.HasSuffix((*messages)[len(*messages)-1], "nothing was run again") {
+		!strings.HasSuffix((*messages)[len(*messages)-1], "its results are shown, nothing was trained") {
 		t.Errorf("a complete run is run again: %+v (%v), %q", again, err, *messages)
 	}
 
@@ -159,11 +159,37 @@ func TestSession_RefusesAnotherRun(t *testing.T) {
 	}
 }
 
+// How often a run is saved by the clock is no part of what it is, and the settings of before there was a choice have
+// the fingerprint that they had.
+func TestFingerprint_DoesNotDependOnTheMinutesBetweenCheckpoints(t *testing.T) {
+	s, _ := openSession(t, sceneConfig(t))
+	ids := map[string]bool{}
+	for _, minutes := range []float64{0, .5, 15} {
+		s.Config.Train.CheckpointMinutes = minutes
+		id, err := s.fingerprint()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[id] = true
+	}
+	if len(ids) != 1 {
+		t.Errorf("%d fingerprints", len(ids))
+	}
+	c := s.Config
+	c.Train.CheckpointMinutes = 0
+	if text, err := c.YAML(); err != nil || !strings.Contains(string(text), minutesLine) {
+		t.Errorf("no line %q in\n%s%v", minutesLine, text, err)
+	}
+}
+
 func TestSession_MeasuresWithoutWriting(t *testing.T) {
 	s, _ := openSession(t, sceneConfig(t))
 	m, err := s.Measure(t.Context())
 	if err != nil || m.Memory <= 0 || m.Step <= 0 || m.Steps != 3*12 {
 		t.Errorf("%+v (%v), want 3 epochs of 12 steps", m, err)
+	}
+	if !m.Full() || m.Bags != s.Config.Train.Batch || m.Mean != float64(s.Data.Train.Pairs())/12 {
+		t.Errorf("%+v, want full batches of %d of %d captions", m, s.Config.Train.Batch, s.Data.Train.Pairs())
 	}
 }
 

@@ -3,6 +3,7 @@ package captioner
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"time"
 
@@ -11,24 +12,28 @@ import (
 	"nmn/internal/durable"
 	"nmn/model/s2vt"
 	"nmn/run"
+	"nmn/run/internal/folder"
 	"nmn/train"
 )
 
 // Train trains the captioner in a folder. A folder of another run, or of one that was interrupted, is refused with a
-// *setting.Error; a run that is complete is read and not run again. Where the context ends, what was done has been
+// *setting.Error, and one that another process is writing with an error that wraps run.ErrLocked; a run that is
+// complete is read and not run again. Where the context ends, what was done has been
 // saved, and the error wraps run.ErrInterrupted.
 func (s *Session) Train(ctx context.Context, dir string) (*Outcome, error) {
-	if err := run.RefuseInterrupted(dir); err != nil {
-		return nil, err
-	}
-	return s.Resume(ctx, dir)
+	return s.told(ctx, dir, run.RefuseInterrupted)
 }
 
 // Resume trains as Train does, and goes on where a run in the folder was interrupted.
 func (s *Session) Resume(ctx context.Context, dir string) (*Outcome, error) {
-	o, reused, err := s.Run(ctx, dir)
+	return s.told(ctx, dir, nil)
+}
+
+// told runs as locked does, and says where nothing was run again.
+func (s *Session) told(ctx context.Context, dir string, refuse func(dir string) error) (*Outcome, error) {
+	o, reused, err := s.locked(ctx, dir, refuse)
 	if reused {
-		s.Observe.Tell(run.Message{Text: dir + " is complete: nothing was run again", Detail: true})
+		s.Observe.Tell(run.Reused(dir))
 	}
 	return o, err
 }
@@ -36,6 +41,26 @@ func (s *Session) Resume(ctx context.Context, dir string) (*Outcome, error) {
 // Run trains the captioner in a folder, or goes on where it was interrupted. What is complete is not run again, and
 // reused reports that.
 func (s *Session) Run(ctx context.Context, dir string) (o *Outcome, reused bool, err error) {
+	return s.locked(ctx, dir, nil)
+}
+
+// locked runs in a folder that other processes are kept out of, unless refuse, which may be nil, refuses it.
+func (s *Session) locked(ctx context.Context, dir string, refuse func(dir string) error) (o *Outcome, reused bool,
+	err error) {
+	release, err := run.LockFolder(dir, s.Log)
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if refuse != nil {
+		if err := refuse(dir); err != nil {
+			return nil, false, err
+		}
+	}
+	return s.run(ctx, dir)
+}
+
+func (s *Session) run(ctx context.Context, dir string) (o *Outcome, reused bool, err error) {
 	identity, err := s.fingerprint()
 	if err != nil {
 		return nil, false, err
@@ -43,10 +68,14 @@ func (s *Session) Run(ctx context.Context, dir string) (o *Outcome, reused bool,
 	if o, err = ReadOutcome(dir); err != nil {
 		return nil, false, err
 	}
-	if o != nil && o.Fingerprint == identity {
-		return o, true, nil
+	if o != nil && o.Fingerprint == identity && reaches(dir, o.Steps) {
+		files, err := s.sameData(ctx, dir)
+		if err != nil {
+			return nil, false, err
+		}
+		return o, true, run.SaveFiles(ctx, s.Log, func() error { return folder.KeepData(dir, files) })
 	}
-	if err := s.prepare(dir); err != nil {
+	if err := s.prepare(ctx, dir); err != nil {
 		return nil, false, err
 	}
 	net, err := s.newNet()
@@ -59,6 +88,14 @@ func (s *Session) Run(ctx context.Context, dir string) (o *Outcome, reused bool,
 	}
 	o.Fingerprint, o.Build = identity, run.ThisBuild()
 	return o, false, s.finish(ctx, o, dir)
+}
+
+// reaches reports whether the last checkpoint of a folder is not of an earlier step than its result, as it is where
+// somebody has put the checkpoint before in the place of a damaged one. A result whose checkpoint is not there any more
+// stays one.
+func reaches(dir string, steps int) bool {
+	last, err := captioning.ReadCheckpoint(filepath.Join(dir, train.LastName))
+	return err != nil || last.Position.Step >= steps
 }
 
 // learn trains to the end, from the last checkpoint of the folder where there is one.
@@ -76,16 +113,24 @@ func (s *Session) learn(ctx context.Context, net *s2vt.Net, dir string) (o *Outc
 		step = trainer.Position().Step
 		s.Log.Info("resumed", "dir", dir, "step", step)
 	}
-	records, err := s.openRecords(dir, step)
+	var records *records
+	err = run.SaveFiles(ctx, s.Log, func() (err error) {
+		records, err = s.openRecords(dir, step)
+		return err
+	})
 	if err != nil {
 		return nil, err
+	}
+	if n := records.log.Broken(); n > 0 {
+		s.Log.Warn("broken lines of the log were left out", "dir", dir, "count", n)
 	}
 	watching := s.Observe.Begin(run.Training{Title: s.Title, Seed: s.Config.Train.Seed, Device: s.Backend.Name()})
 	trainer.Observers = append(records.observers(), watching...)
 	began := time.Now()
 	reached, err := trainer.Run(ctx)
 	s.Observe.End()
-	if err = cmp.Or(err, records.close()); err != nil {
+	missing := run.SaveFiles(context.WithoutCancel(ctx), s.Log, records.flush)
+	if err = cmp.Or(err, records.close(), missing); err != nil {
 		return nil, run.Interrupted(err)
 	}
 	return &Outcome{Epochs: reached.Position.Epoch - 1, Steps: reached.Position.Step,
@@ -106,7 +151,7 @@ func (s *Session) finish(ctx context.Context, o *Outcome, dir string) error {
 		}
 		o.Validation = scores
 	}
-	return durable.SaveJSON(filepath.Join(dir, run.ResultFile), o)
+	return run.SaveFiles(ctx, s.Log, func() error { return durable.SaveJSON(filepath.Join(dir, run.ResultFile), o) })
 }
 
 // score judges a checkpoint by the validation clips.

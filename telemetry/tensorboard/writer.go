@@ -13,14 +13,15 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"nmn/internal/durable"
 )
 
-// Writer appends events to one file. Its methods are for one goroutine; the first error stays and is
-// returned by Close, so that training need not look at every event.
+// Writer appends events to one file. Its methods are for one goroutine. Events that cannot be written wait until they
+// can; Close returns the error of those that still cannot, so that training need not look at every event.
 type Writer struct {
-	file *os.File
+	file *durable.Journal // takes whole events
 	now  func() time.Time
-	err  error
 }
 
 // Create starts a file in a folder, which is made. A run that goes on from a step passes it: TensorBoard
@@ -45,11 +46,10 @@ func Create(dir string, step int) (*Writer, error) {
 }
 
 // create makes a file that is not there yet: a run may be resumed within a second.
-func create(dir, name string) (*os.File, error) {
+func create(dir, name string) (*durable.Journal, error) {
 	const most = 1000
 	for n := range most {
-		file, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%s.%d", name, n)),
-			os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		file, err := durable.OpenJournal(filepath.Join(dir, fmt.Sprintf("%s.%d", name, n)), os.O_EXCL, nil)
 		if !errors.Is(err, os.ErrExist) {
 			return file, err
 		}
@@ -57,10 +57,17 @@ func create(dir, name string) (*os.File, error) {
 	return nil, fmt.Errorf("%s has %d files of this second already", dir, most)
 }
 
-// Close closes the file and returns the first error of all writing.
+// Flush writes the events that could not be written before, if any, and returns why it cannot.
+func (w *Writer) Flush() error {
+	if err := w.file.Flush(); err != nil {
+		return fmt.Errorf("TensorBoard events: %w", err)
+	}
+	return nil
+}
+
+// Close closes the file and returns the error of writing what is missing in it.
 func (w *Writer) Close() error {
-	err := errors.Join(w.err, w.file.Close())
-	if err != nil {
+	if err := w.file.Close(); err != nil {
 		return fmt.Errorf("TensorBoard events: %w", err)
 	}
 	return nil
@@ -78,13 +85,10 @@ const (
 
 // event writes one event whose content is a message or text.
 func (w *Writer) event(step int, field protowire.Number, content []byte) {
-	if w.err != nil {
-		return
-	}
 	b := appendDouble(nil, wallTime, float64(w.now().UnixMicro())/1e6)
 	b = protowire.AppendTag(b, eventStep, protowire.VarintType)
 	b = protowire.AppendVarint(b, uint64(step))
-	_, w.err = w.file.Write(record(appendMessage(b, field, content)))
+	_, _ = w.file.Write(record(appendMessage(b, field, content))) // Close tells of errors
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

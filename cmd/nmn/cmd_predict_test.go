@@ -1,0 +1,87 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/internal/visible"
+)
+
+// onePicture makes the model of a short run and a picture.
+func onePicture(t *testing.T) (model string, jpeg []byte) {
+	t.Helper()
+	model = trained(t, "--arm", "nmn-fi")
+	folder := filepath.Join(t.TempDir(), "scenes")
+	must(t, "scenes", "--number", "1", folder)
+	return model, readFile(t, filepath.Join(folder, "images"), "COCO_train2014_000000000001.jpg")
+}
+
+func writeFiles(t *testing.T, folder string, data []byte, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o666); err != nil {
+			t.Skipf("no such names here: %v", err)
+		}
+	}
+}
+
+func TestPredict_CountsWhatItSkips(t *testing.T) {
+	model, jpeg := onePicture(t)
+	folder := t.TempDir()
+	writeFiles(t, folder, jpeg, "a.jpg", "b.webp", "c.heic", "notes.txt", "z.tiff", ".hidden")
+	want := "4 files were skipped, whose names are not those of a JPEG, PNG or GIF: " +
+		filepath.Join(folder, "b.webp") + ", " + filepath.Join(folder, "c.heic") + ", " +
+		filepath.Join(folder, "notes.txt") + ", and 1 more\n"
+	c := call(t, "predict", model, folder, "--json", "--top", "1")
+	if c.code != exitOK || !strings.Contains(c.err, want) {
+		t.Errorf("exit code %d, %q, want %q", c.code, c.err, want)
+	}
+	var pictures []predicted
+	if err := json.Unmarshal([]byte(c.out), &pictures); err != nil || len(pictures) != 5 {
+		t.Fatalf("%v: %s", err, c.out)
+	}
+	for i, p := range pictures {
+		if p.Skipped != (i > 0) || p.Words == nil || p.Skipped == (len(p.Words) > 0) {
+			t.Errorf("%+v", p)
+		}
+	}
+	if err := os.Remove(filepath.Join(folder, "a.jpg")); err != nil {
+		t.Fatal(err)
+	}
+	wantUsage(t, call(t, "predict", model, folder), "there is no picture", "4 files were skipped")
+}
+
+// Names of files may hold anything but a slash: in text nothing of it may act on the terminal, and in JSON and CSV
+// different names must stay different.
+func TestPredict_NamesAreHarmlessAndDifferent(t *testing.T) {
+	model, jpeg := onePicture(t)
+	folder := t.TempDir()
+	names := []string{"a\x1b[2Jb.jpg", "c\nd: cat 1.00.jpg", "e\xfe.jpg", "e\xff.jpg", `e\xff.jpg`}
+	writeFiles(t, folder, jpeg, names...)
+	writeFiles(t, folder, []byte("no picture"), "f\x1b.jpg")
+	c := call(t, "predict", model, folder, "--top", "1")
+	if lines := strings.Split(strings.TrimSpace(c.out), "\n"); len(lines) != len(names) ||
+		strings.ContainsAny(c.out+c.err, "\x1b\xff") || !strings.Contains(c.out, `a\x1b[2Jb.jpg: `) {
+		t.Errorf("%q, %q", c.out, c.err)
+	}
+	var pictures []predicted
+	if err := json.Unmarshal([]byte(must(t, "predict", model, folder, "--json")), &pictures); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, p := range pictures {
+		found[filepath.Base(visible.FileName(p.Picture))] = true
+	}
+	table := must(t, "predict", model, folder, "--format", "csv")
+	for _, name := range names {
+		if !found[name] {
+			t.Errorf("JSON lacks %q", name)
+		}
+		if !strings.Contains(table, "\n"+visible.Name(name)+",") && !strings.Contains(table, "\""+visible.Name(name)+"\",") {
+			t.Errorf("CSV lacks %q: %q", name, table)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync/atomic"
+)
+
+// errNoReader is wrapped by errors of writing to an output whose reader has gone, as head goes once it has its lines.
+var errNoReader = errors.New("nobody reads it any more")
+
+// pipe is standard output or standard error. When its reader has gone, the work of the program is ended as by a
+// signal, and nothing more is written to it. Other errors of writing, such as a full disk behind it, end nothing.
+type pipe struct {
+	*os.File
+	name   string
+	end    context.CancelCauseFunc
+	closed atomic.Bool
+}
+
+// Write writes to the file while it has a reader. It may be called from several goroutines.
+func (p *pipe) Write(b []byte) (int, error) {
+	if p.closed.Load() {
+		return 0, errNoReader
+	}
+	n, err := p.File.Write(b)
+	if err != nil && readerGone(err) {
+		p.closed.Store(true)
+		p.end(ended{p.name + " was closed"})
+		return n, errors.Join(errNoReader, err)
+	}
+	return n, err
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"nmn/run"
+	"nmn/train"
+)
+
+// TestResume_FromTheCheckpointBefore damages the last checkpoint of runs, does what the message says, and holds what
+// comes out to the run as it was: its log and summary too, which go back to the step of the checkpoint before.
+func TestResume_FromTheCheckpointBefore(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("runs a POSIX shell")
+	}
+	whole := filepath.Join(t.TempDir(), "run")
+	must(t, tiny("train", "--arm", "star", "--epochs", "3", "--log-interval", "1", "--run-dir", whole)...)
+	for name, complete := range map[string]bool{"a complete run": true, "an interrupted run": false} {
+		dir := filepath.Join(t.TempDir(), name)
+		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+			t.Fatal(err)
+		}
+		if !complete {
+			removeFile(t, filepath.Join(dir, run.ResultFile))
+		}
+		last := filepath.Join(dir, train.LastName)
+		if err := os.Truncate(last, 1000); err != nil {
+			t.Fatal(err)
+		}
+		c := call(t, "predict", dir, whole)
+		if !complete {
+			c = call(t, "train", "--resume", dir)
+		}
+		_, command, found := strings.Cut(strings.TrimSpace(c.err), "resume: ")
+		if c.code != exitFailure || !found || strings.Count(c.err, "\n") != 1 {
+			t.Fatalf("%s: exit code %d, %q", name, c.code, c.err)
+		}
+		if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", command, err, out)
+		}
+		must(t, "train", "--resume", dir)
+		sameRuns(t, dir, whole)
+		log, want := readFile(t, dir, run.LogFile), readFile(t, whole, run.LogFile)
+		if got, want := bytes.Count(log, []byte(`"msg":"step"`)), bytes.Count(want, []byte(`"msg":"step"`)); got != want {
+			t.Errorf("%s: %d steps in the log, want %d", name, got, want)
+		}
+	}
+}
+
+// TestResume_BeginsAnewWithoutACheckpointBefore damages the only checkpoint of a run, or of its first stage, and
+// follows the messages: of the plain command to --resume, and of that to the end.
+func TestResume_BeginsAnewWithoutACheckpointBefore(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("runs a POSIX shell")
+	}
+	arm := func(dir string) []string { return tiny("train", "--arm", "nmn-fd", "--epochs", "1", "--run-dir", dir) }
+	whole := filepath.Join(t.TempDir(), "run")
+	must(t, arm(whole)...)
+	for _, stage := range []string{".", run.Stage1Folder} {
+		dir := filepath.Join(t.TempDir(), "broken")
+		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+			t.Fatal(err)
+		}
+		removeFile(t, filepath.Join(dir, run.ResultFile))
+		if stage != "." { // the second stage has not begun
+			removeFile(t, filepath.Join(dir, train.LastName))
+			removeFile(t, filepath.Join(dir, stage, run.ResultFile))
+		}
+		last := filepath.Join(dir, stage, train.LastName)
+		if err := os.Truncate(last, 1000); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(filepath.Join(dir, stage, train.PreviousName)); err != nil {
+			t.Fatal(err)
+		}
+		if c := call(t, arm(dir)...); stage == "." && !strings.Contains(c.err, "go on with --resume "+dir) {
+			t.Fatalf("stage %s: exit code %d, %q", stage, c.code, c.err)
+		}
+		c := call(t, "train", "--resume", dir)
+		_, command, found := strings.Cut(strings.TrimSpace(c.err), "To begin anew, remove it and resume: ")
+		if c.code != exitFailure || !found || !strings.Contains(command, last) {
+			t.Fatalf("stage %s: exit code %d, %q", stage, c.code, c.err)
+		}
+		if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+			t.Fatalf("stage %s: %s: %v: %s", stage, command, err, out)
+		}
+		must(t, "train", "--resume", dir)
+		sameRuns(t, dir, whole)
+	}
+}
+
+func removeFile(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+}

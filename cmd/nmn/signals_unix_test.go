@@ -1,0 +1,125 @@
+//go:build !windows
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nmn/run"
+	"nmn/train"
+)
+
+// endless is the command line of a training that ends by what happens to its process alone.
+func endless(dir string, more ...string) []string {
+	return append(tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "100000", "--evaluate-epochs", "0",
+		"--checkpoint-epochs", "0", "--log-interval", "1"), more...)
+}
+
+// waitForSteps waits until the log of a run tells of so many steps, and kills a process that makes none.
+func waitForSteps(t *testing.T, dir string, steps int, process *os.Process) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		log, err := os.ReadFile(filepath.Join(dir, run.LogFile))
+		if err == nil && bytes.Count(log, []byte(`"msg":"step"`)) >= steps {
+			return
+		}
+		if time.Now().After(deadline) {
+			_ = process.Kill()
+			t.Fatalf("no %d steps within a minute", steps)
+		}
+	}
+}
+
+// wantSaved checks that a process has ended with a code, and that it has left a checkpoint.
+func wantSaved(t *testing.T, cmd *exec.Cmd, dir string, code int) {
+	t.Helper()
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		t.Errorf("ended with %v, want exit code %d", cmd.ProcessState, code)
+	}
+	if _, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName)); err != nil {
+		t.Errorf("nothing was saved: %v", err)
+	}
+}
+
+// A terminal that closes sends several hangups.
+func TestTrain_HangupsSaveAndExit130(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("hangups are ignored here, and so in every process that this one starts")
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	cmd, _, stderr := asCommand(endless(dir, "--quiet")...)
+	check(t, cmd.Start())
+	waitForSteps(t, dir, 1, cmd.Process)
+	for range 3 {
+		_ = cmd.Process.Signal(syscall.SIGHUP) // fails where the process has ended by now
+	}
+	_ = cmd.Wait()
+	wantSaved(t, cmd, dir, exitInterrupted)
+	if !strings.Contains(stderr.String(), "hangup") || !strings.Contains(stderr.String(), "--resume") {
+		t.Errorf("message %q names no hangup or no way to go on", stderr)
+	}
+}
+
+func TestTrain_GoesOnWhereHangupsAreIgnoredAsNohupDoes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	nmn, _, _ := asCommand(endless(dir, "--quiet")...)
+	cmd := exec.Command("sh", append([]string{"-c", `trap "" HUP; exec "$@"`, "sh"}, nmn.Args...)...)
+	cmd.Env = nmn.Env
+	check(t, cmd.Start())
+	waitForSteps(t, dir, 1, cmd.Process)
+	check(t, cmd.Process.Signal(syscall.SIGHUP))
+	log, err := os.ReadFile(filepath.Join(dir, run.LogFile))
+	check(t, err)
+	waitForSteps(t, dir, bytes.Count(log, []byte(`"msg":"step"`))+20, cmd.Process)
+	check(t, cmd.Process.Signal(syscall.SIGTERM))
+	_ = cmd.Wait()
+	wantSaved(t, cmd, dir, exitInterrupted)
+}
+
+// nmn train 2>&1 | head -1
+func TestTrain_SavesAndExits130WhenNobodyReadsItsOutput(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	cmd, _, _ := asCommand(endless(dir)...)
+	cmd.Stderr = nil
+	stderr, err := cmd.StderrPipe()
+	check(t, err)
+	check(t, cmd.Start())
+	line, err := bufio.NewReader(stderr).ReadString('\n')
+	check(t, err)
+	check(t, stderr.Close())
+	_ = cmd.Wait()
+	wantSaved(t, cmd, dir, exitInterrupted)
+	if line == "" {
+		t.Error("there was no line to read")
+	}
+}
+
+// nmn train --print-config | head -0
+func TestPrinting_EndsWithoutAWordWhenNobodyReads(t *testing.T) {
+	reader, writer, err := os.Pipe()
+	check(t, err)
+	check(t, reader.Close())
+	cmd, _, stderr := asCommand("train", "--print-config")
+	cmd.Stdout = writer
+	_ = cmd.Run()
+	check(t, writer.Close())
+	if code := cmd.ProcessState.ExitCode(); code != exitUnread || stderr.Len() > 0 {
+		t.Errorf("ended with %v and says %q, want exit code %d and nothing", cmd.ProcessState, stderr, exitUnread)
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,112 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"nmn/internal/origin"
+	"nmn/loader"
+	"nmn/loader/shard"
+)
+
+// sources are the files that data were read from. Views of the same data share them.
+type sources struct {
+	mutex  sync.Mutex
+	places []origin.Place
+	found  map[bool]origin.List // with and without the content of all; what was not asked for is not there
+}
+
+// Files are the files that the data were read from: those that settings name, with the SHA-256 of their content, and
+// pictures and shards of frames with size and time, with content also with that of their content. They are looked at
+// once.
+func (d *Splits) Files(ctx context.Context, content bool) (origin.List, error) {
+	s := d.sources
+	if s == nil { // data that were put together elsewhere
+		return nil, nil
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if l, done := s.found[content]; done {
+		return l, nil
+	}
+	l, err := origin.Find(ctx, s.places, content)
+	if err != nil {
+		return nil, fmt.Errorf("cannot tell what the data are: %w", err)
+	}
+	if s.found == nil {
+		s.found = map[bool]origin.List{}
+	}
+	s.found[content] = l
+	return l, nil
+}
+
+// readFrom takes in the files that settings name, after the data were opened.
+func (d *Splits) readFrom(c *Config) {
+	f := &c.Features
+	for _, p := range []struct{ key, file string }{
+		{"data.captions", c.Captions}, {"data.val_captions", c.ValCaptions}, {"data.msrvtt", c.MSRVTT},
+		{"data.manifest", c.Manifest}, {"data.vocabulary", c.Vocabulary}, {"data.validation_ids", c.ValidationIDs},
+		{"data.test_ids", c.TestIDs}, {"data.noise_file", c.NoiseFile}, {"data.flip_rates", c.FlipRates},
+		{"data.features.ids", f.IDs},
+	} {
+		d.readFile(p.key, p.file)
+	}
+	for _, split := range []struct {
+		key   string
+		files FeatureFiles
+	}{{"train", f.Train}, {"validation", f.HeldOut(f.Validation)}, {"test", f.HeldOut(f.Test)}} {
+		key := "data.features." + split.key
+		d.readFile(key+".features", split.files.Features)
+		d.readFile(key+".labels", split.files.Labels)
+		d.readFile(key+".truth", split.files.Truth)
+		d.readFile(key+".counts", split.files.Counts)
+	}
+	switch c.Set {
+	case MSRVTT:
+		d.readClips("data.frames_dir", c.FramesDir)
+	case Clips:
+		d.readClips("data.clips", c.Clips)
+		d.readClips("data.val_clips", c.ValClips)
+		d.readClips("data.test_clips", c.TestClips)
+	}
+}
+
+// readFile takes in the file of a setting; an empty path is none.
+func (d *Splits) readFile(key, file string) {
+	if file != "" {
+		d.sources.places = append(d.sources.places, origin.Place{Name: key, Path: file, ByContent: true})
+	}
+}
+
+// readFolder takes in files of the folder of a setting, by their paths in it, with slashes.
+func (d *Splits) readFolder(key, folder string, files []string) {
+	for _, file := range files {
+		d.sources.places = append(d.sources.places, origin.Place{Name: key + "/" + path.Clean(file),
+			Path: filepath.Join(folder, filepath.FromSlash(file))})
+	}
+}
+
+// readClips takes in the index of a folder of frames and the labels beside it by content, and its shards or pictures.
+func (d *Splits) readClips(key, folder string) {
+	if folder == "" {
+		return
+	}
+	d.readFile(key+"."+shard.IndexName, filepath.Join(folder, shard.IndexName))
+	d.readFile(key+"."+loader.LabelsName, filepath.Join(folder, loader.LabelsName))
+	for _, pattern := range []string{"*.tar", "*/*.jpg"} {
+		files, _ := fs.Glob(os.DirFS(folder), pattern) // fails for a bad pattern alone
+		frames := files[:0]
+		for _, file := range files {
+			if !strings.HasPrefix(file, ".") { // being written aside
+				frames = append(frames, file)
+			}
+		}
+		d.readFolder(key, folder, frames)
+	}
+}

@@ -1,0 +1,144 @@
+package dataset
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var words = strings.Fields("ant bear cat dog eel fox goat hen ibis jay")
+
+// packedTable is a table of rows whose lists of labels stand in one cell each, with a separator that parts nothing.
+func packedTable(separator string) string {
+	var table strings.Builder
+	table.WriteString("path,x,labels\n")
+	for i := range 40 {
+		fmt.Fprintf(&table, "%02d.png,%d,\"%s\"\n", i, i, packedLabel(i, separator))
+	}
+	return table.String()
+}
+
+func packedLabel(row int, separator string) string {
+	label := words[row%10]
+	if row%4 > 0 {
+		label += separator + words[(row+row%4)%10]
+	}
+	return label
+}
+
+// labelsOf are the different labels of packedTable, by name.
+func labelsOf(separator string) []string {
+	labels := []string{}
+	for row := range 40 {
+		labels = append(labels, packedLabel(row, separator))
+	}
+	slices.Sort(labels)
+	return slices.Compact(labels)
+}
+
+func written(t *testing.T, content string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i := range 40 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.png", i)), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(dir, "rows.csv")
+	if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// sourcesOf are a manifest and a table of features with the same lists of labels.
+func sourcesOf(file string) map[Kind]*Config {
+	manifest, features := DefaultConfig(), DefaultConfig()
+	manifest.Set, manifest.Manifest, manifest.VocabularySize = Manifest, file, MaxClasses
+	features.Set, features.Features.Train.Features, features.Features.Ignore = Features, file, []string{"path"}
+	return map[Kind]*Config{Manifest: &manifest, Features: &features}
+}
+
+func TestOpen_RefusesListsOfLabelsInOneString(t *testing.T) {
+	file := written(t, packedTable(","))
+	says := map[Kind][]string{ // classes of a manifest are in the order of its rows, those of features in that of names
+		Manifest: {file + ", line 3: ", `"bear,cat" looks like a list`, "(bear;cat)", `["bear", "cat"]`},
+		Features: {file + ", row 11 ", `"ant,cat" looks like a list`, "(ant;cat)", `["ant", "cat"]`},
+	}
+	for kind, c := range sourcesOf(file) {
+		_, err := Open(t.Context(), c, Options{})
+		if err == nil {
+			t.Errorf("%s: opened", kind)
+			continue
+		}
+		for _, part := range append(says[kind], "15 of 20 labels hold a comma", "`data.vocabulary`") {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: the message %v does not say %q", kind, err, part)
+			}
+		}
+		c.PackedLabels = true
+		data, err := Open(t.Context(), c, Options{})
+		if err != nil {
+			t.Errorf("%s, as they are: %v", kind, err)
+			continue
+		}
+		if err := data.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Who has names that look like lists does what the message says: a file of lines such as the one that it shows.
+func TestOpen_TakesNamesThatAVocabularyLists(t *testing.T) {
+	names := labelsOf(",")
+	for kind, c := range sourcesOf(written(t, packedTable(","))) {
+		_, err := Open(t.Context(), c, Options{})
+		if err == nil {
+			t.Fatalf("%s: opened", kind)
+		}
+		_, line, _ := strings.Cut(err.Error(), "in a line of its own with part of speech and count: ")
+		name, rest, found := strings.Cut(line, ", ")
+		if !found || !slices.Contains(names, name) {
+			t.Fatalf("%s: the message shows no line: %v", kind, err)
+		}
+		var lines strings.Builder
+		for _, name := range names {
+			fmt.Fprintf(&lines, "%s, %s\n", name, rest)
+		}
+		c.Vocabulary = filepath.Join(t.TempDir(), "names.txt")
+		if err := os.WriteFile(c.Vocabulary, []byte(lines.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		data, err := Open(t.Context(), c, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", kind, err)
+			continue
+		}
+		if got := data.Train.Vocabulary.Texts(); !slices.Equal(got, names) {
+			t.Errorf("%s: classes %q, want %q", kind, got, names)
+		}
+		if err := data.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestOpen_TakesListsThatComeApart(t *testing.T) {
+	file := written(t, strings.ReplaceAll(packedTable(";"), "ant", "ant bear, large"))
+	for kind, c := range sourcesOf(file) {
+		data, err := Open(t.Context(), c, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", kind, err)
+			continue
+		}
+		if n := data.Train.Vocabulary.Len(); n != 10 {
+			t.Errorf("%s: %d classes, want 10", kind, n)
+		}
+		if err := data.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

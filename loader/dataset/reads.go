@@ -1,0 +1,172 @@
+package dataset
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"nmn/internal/setting"
+)
+
+// reading says which kinds of data read a setting, below data.
+type reading struct {
+	key string
+	by  []Kind
+	// beside is another setting of data without which this one says nothing; empty where there is none.
+	beside string
+	// because says why those kinds alone read it, after what would read it; empty where that needs no word.
+	because string
+}
+
+var (
+	allKinds  = Kinds()
+	embedded  = []Kind{Scenes, MovingScenes}
+	onFiles   = []Kind{Captions, MSRVTT, Clips, Manifest} // pictures and frames that are decoded
+	withWords = []Kind{Captions, MSRVTT, Clips, Manifest} // labels by name, of which some become classes
+	heldOut   = []Kind{Captions, Clips, Features, Manifest}
+)
+
+// readings has a line for each setting of data. A setting that a kind of data does not read is refused where somebody
+// has chosen it: what was meant would otherwise be left out without a word.
+var readings = []reading{
+	{key: "set", by: allKinds},
+	{key: "seed", by: allKinds},
+	{key: "train_size", by: embedded},
+	{key: "validation_size", by: embedded},
+	{key: "test_size", by: embedded},
+	{key: "frames", by: []Kind{MovingScenes}},
+	{key: "video_level", by: []Kind{MovingScenes, MSRVTT, Clips, Manifest}},
+
+	{key: "captions", by: []Kind{Captions}},
+	{key: "images", by: []Kind{Captions, Manifest}, because: "which say what the pictures show"},
+	{key: "val_captions", by: []Kind{Captions}},
+	{key: "val_images", by: []Kind{Captions}, beside: "val_captions", because: "which say what the pictures show"},
+	{key: "validation_share", by: heldOut},
+	{key: "test_share", by: heldOut},
+	{key: "validation_ids", by: append([]Kind{MSRVTT}, heldOut...)},
+	{key: "test_ids", by: append([]Kind{MSRVTT}, heldOut...)},
+	{key: "captions_per_bag", by: []Kind{Captions, MSRVTT, Features, Manifest}},
+	{key: "vocabulary", by: append([]Kind{Features}, withWords...), because: "whose labels are words"},
+	{key: "vocabulary_size", by: withWords},
+	{key: "min_count", by: withWords},
+
+	{key: "msrvtt", by: []Kind{MSRVTT}},
+	{key: "frames_dir", by: []Kind{MSRVTT}, because: "which says what the clips show"},
+	{key: "clips", by: []Kind{Clips}},
+	{key: "val_clips", by: []Kind{Clips}},
+	{key: "test_clips", by: []Kind{Clips}},
+	{key: "shuffle_block", by: []Kind{Clips}},
+	{key: "shuffle_window", by: []Kind{Clips}},
+	{key: "manifest", by: []Kind{Manifest}},
+
+	{key: "features.train.features", by: []Kind{Features}},
+	{key: "features.train.labels", by: []Kind{Features}, because: "whose rows they are of"},
+	{key: "features.train.truth", by: []Kind{Features}, because: "whose rows it is of"},
+	{key: "features.train.counts", by: []Kind{Features}},
+	{key: "features.validation.features", by: []Kind{Features}},
+	{key: "features.validation.labels", by: []Kind{Features}, beside: "features.validation.features"},
+	{key: "features.validation.truth", by: []Kind{Features}, beside: "features.validation.features"},
+	{key: "features.validation.counts", by: []Kind{Features}, beside: "features.validation.features"},
+	{key: "features.test.features", by: []Kind{Features}},
+	{key: "features.test.labels", by: []Kind{Features}, beside: "features.test.features"},
+	{key: "features.test.truth", by: []Kind{Features}, beside: "features.test.features"},
+	{key: "features.test.counts", by: []Kind{Features}, beside: "features.test.features"},
+	{key: "features.ids", by: []Kind{Features}},
+	{key: "features.array", by: []Kind{Features}},
+	{key: "features.label_array", by: []Kind{Features}},
+	{key: "features.label_columns", by: []Kind{Features, Manifest}},
+	{key: "features.list_column", by: []Kind{Features}},
+	{key: "features.id_column", by: []Kind{Features}},
+	{key: "features.split_column", by: []Kind{Features}},
+	{key: "features.ignore_columns", by: []Kind{Features, Manifest}},
+	{key: "features.standardise", by: []Kind{Features}},
+	{key: "features.missing_values", by: []Kind{Features}},
+	{key: "features.memory_limit", by: []Kind{Features}},
+
+	// A rate of replaced captions above 0 is refused by Validate where there are none; 0 means the same everywhere.
+	{key: "noise", by: allKinds},
+	{key: "noise_file", by: allKinds},
+	{key: "flips", by: allKinds},
+	{key: "flip_spread", by: allKinds},
+	{key: "flip_rates", by: allKinds},
+	{key: "noise_seed", by: allKinds},
+	{key: "fit", by: append([]Kind{Scenes, MovingScenes}, onFiles...)},
+	{key: "max_bad_samples", by: append([]Kind{Features}, onFiles...)},
+	{key: "max_pixels", by: onFiles},
+}
+
+// chosenBy is the setting that chooses a kind of data by its value, for messages.
+var chosenBy = map[Kind]string{
+	Scenes: "`data.set` scenes", MovingScenes: "`data.set` moving-scenes", Captions: "`data.captions`",
+	MSRVTT: "`data.msrvtt`", Clips: "`data.clips`", Features: "`data.features.train.features`",
+	Manifest: "`data.manifest`",
+}
+
+// nouns name kinds of data in messages.
+var nouns = map[Kind]string{
+	Scenes: "the built-in scenes", MovingScenes: "the built-in moving scenes",
+	Captions: "pictures with captions (`data.captions`)", MSRVTT: "the clips of MSR-VTT (`data.msrvtt`)",
+	Clips: "clips with their labels (`data.clips`)", Features: "features (`data.features.train.features`)",
+	Manifest: "a manifest (`data.manifest`)",
+}
+
+// Unread refuses, as a *setting.Error, the first setting that somebody has chosen and that data of this kind do not
+// read. Chosen is what is given by its key, such as data.images, whatever its value, and what has another value than in
+// base, the configuration before anybody has chosen.
+func (d *Config) Unread(base *Config, given func(key string) bool) error {
+	now, before := setting.Values(d), setting.Values(base)
+	empty := func(key string) bool { return reflect.ValueOf(now[key]).IsZero() }
+	for _, r := range readings {
+		if !given("data."+r.key) && same(now[r.key], before[r.key]) {
+			continue
+		}
+		switch {
+		case !slices.Contains(r.by, d.Set):
+			return &setting.Error{Field: "data." + r.key, Err: r.refusal(d.Set)}
+		case r.beside != "" && empty(r.beside) && !empty(r.key):
+			return setting.Errorf("data."+r.key, "`data.%s` has no effect without `data.%s`: give it too", r.key,
+				r.beside)
+		}
+	}
+	return nil
+}
+
+// Reads reports whether data of a kind read a setting, by its key in a configuration, such as data.images. What is not of
+// the data is read with all kinds.
+func Reads(kind Kind, key string) bool {
+	for _, r := range readings {
+		if "data."+r.key == key {
+			return slices.Contains(r.by, kind)
+		}
+	}
+	return true
+}
+
+// same reports whether two values of a setting mean the same: an empty list is none.
+func same(a, b any) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	return x.Kind() == reflect.Slice && x.Len()+y.Len() == 0 || reflect.DeepEqual(a, b)
+}
+
+// refusal says that data of a kind do not read the setting, and what would.
+func (r reading) refusal(set Kind) error {
+	var would []string
+	chooses := false
+	for _, kind := range r.by {
+		would = append(would, chosenBy[kind])
+		chooses = chooses || chosenBy[kind] == "`data."+r.key+"`"
+	}
+	if chooses { // another setting has chosen the kind over it
+		return fmt.Errorf("`data.%s` has no effect on %s: data come from one source, leave out one of the two", r.key,
+			nouns[set])
+	}
+	cure := strings.Join(would, ", ")
+	if n := len(would); n > 1 {
+		cure = strings.Join(would[:n-1], ", ") + " or " + would[n-1]
+	}
+	if r.because != "" {
+		cure += ", " + r.because
+	}
+	return fmt.Errorf("`data.%s` has no effect on %s: give %s; or leave it out", r.key, nouns[set], cure)
+}

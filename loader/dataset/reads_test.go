@@ -1,0 +1,122 @@
+package dataset
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/internal/setting"
+)
+
+// changed is a configuration in which one single setting, by its key, has another value than before.
+func changed(t *testing.T, c Config, key string) *Config {
+	t.Helper()
+	v := reflect.ValueOf(&c).Elem()
+	for part := range strings.SplitSeq(key, ".") {
+		at := slices.IndexFunc(reflect.VisibleFields(v.Type()), func(f reflect.StructField) bool {
+			name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			return name == part
+		})
+		if at < 0 {
+			t.Fatalf("there is no setting %s", key)
+		}
+		v = v.Field(at)
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("given")
+	case reflect.Int:
+		v.SetInt(v.Int() + 1)
+	case reflect.Uint64:
+		v.SetUint(v.Uint() + 1)
+	case reflect.Float64:
+		v.SetFloat(v.Float() + .25)
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Slice:
+		v.Set(reflect.ValueOf([]string{"given"}))
+	default:
+		t.Fatalf("%s is a %s: say here how it is changed", key, v.Kind())
+	}
+	return &c
+}
+
+// ofKind is a configuration of a kind of data on which every setting that it reads may say something.
+func ofKind(set Kind) Config {
+	c := DefaultConfig()
+	c.Set, c.ValCaptions = set, "validation.json"
+	c.Features.Validation.Features, c.Features.Test.Features = "validation.npy", "test.npy"
+	return c
+}
+
+func TestReadings_HaveEverySettingOfData(t *testing.T) {
+	all := setting.Values(Config{})
+	for _, r := range readings {
+		if _, ok := all[r.key]; !ok {
+			t.Errorf("data.%s is no setting, or has two lines", r.key)
+		}
+		delete(all, r.key)
+		for _, kind := range r.by {
+			if !slices.Contains(Kinds(), kind) {
+				t.Errorf("data.%s is read by data of the kind %q", r.key, kind)
+			}
+		}
+	}
+	for key := range all {
+		t.Errorf("nothing says which kinds of data read data.%s", key)
+	}
+}
+
+// Whether it was given by name or has another value: a setting is read, or it is refused.
+func TestUnread_RefusesWhatAKindOfDataDoesNotRead(t *testing.T) {
+	for _, kind := range Kinds() {
+		base := ofKind(kind)
+		for _, r := range readings {
+			if r.key == "set" {
+				continue
+			}
+			byName := base.Unread(&base, func(key string) bool { return key == "data."+r.key })
+			byValue := changed(t, base, r.key).Unread(&base, func(string) bool { return false })
+			for how, err := range map[string]error{"name": byName, "value": byValue} {
+				var refused *setting.Error
+				switch read := slices.Contains(r.by, kind); {
+				case read && err != nil:
+					t.Errorf("%s, data.%s by its %s: %v", kind, r.key, how, err)
+				case !read && !errors.As(err, &refused):
+					t.Errorf("%s, data.%s by its %s: not refused (%v)", kind, r.key, how, err)
+				case !read && (refused.Field != "data."+r.key || !strings.Contains(err.Error(), "`data."+r.key+"`")):
+					t.Errorf("%s, data.%s by its %s: the message is about %s: %v", kind, r.key, how, refused.Field, err)
+				}
+			}
+		}
+	}
+}
+
+func TestUnread_SaysWhatWouldReadASetting(t *testing.T) {
+	none := func(string) bool { return false }
+	for _, test := range []struct {
+		set  Kind
+		key  string
+		want string
+	}{
+		{Scenes, "images", "`data.images` has no effect on the built-in scenes: give `data.captions` or " +
+			"`data.manifest`, which say what the pictures show; or leave it out"},
+		{Scenes, "features.train.labels", "give `data.features.train.features`, whose rows they are of"},
+		{Scenes, "vocabulary", "give `data.features.train.features`, `data.captions`, "},
+		{Scenes, "val_captions", "give `data.captions`"},
+		{Scenes, "frames_dir", "give `data.msrvtt`"},
+		{Captions, "frames", "has no effect on pictures with captions (`data.captions`): give `data.set` moving-scenes"},
+		{Features, "captions", "data come from one source"},
+		{Captions, "val_images", "has no effect without `data.val_captions`"},
+		{Features, "features.test.labels", "has no effect without `data.features.test.features`"},
+	} {
+		base := DefaultConfig()
+		base.Set = test.set
+		err := changed(t, base, test.key).Unread(&base, none)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s, data.%s: %v\nwant %s", test.set, test.key, err, test.want)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package loader
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"nmn/loader/picture"
+
+	dense "gorgonia.org/tensor"
+)
+
+// What is random about a bag is drawn anew in every epoch: pictures that are mirrored in one and not in the next
+// are two, and dropout that repeats its masks is none.
+func TestSampleDraws_DifferFromEpochToEpoch(t *testing.T) {
+	const epochs, bags, frames = 4, 200, 3
+	d := newSampleDraws(Config{Seed: 1, Flip: true})
+	var flips [epochs][]uint8
+	keys := map[int32][3]int{}
+	for epoch := range epochs {
+		for bag := range bags {
+			flips[epoch] = append(flips[epoch], d.mirrored(epoch, bag))
+			for frame := range frames {
+				of, key := [3]int{epoch, bag, frame}, d.key(epoch, bag, frame)
+				if other, ok := keys[key]; ok { // of 2400 among 4 billion
+					t.Errorf("epoch, bag and frame %v have the key of %v", of, other)
+				}
+				keys[key] = of
+			}
+		}
+		if ones := count(flips[epoch], 1); ones < bags/3 || ones > 2*bags/3 {
+			t.Errorf("epoch %d: %d of %d bags are mirrored", epoch, ones, bags)
+		}
+	}
+	for a := range epochs {
+		for b := range a {
+			differ := 0
+			for bag := range bags {
+				differ += int(flips[a][bag] ^ flips[b][bag])
+			}
+			if differ < bags/3 || differ > 2*bags/3 {
+				t.Errorf("%d of %d bags are mirrored in one of the epochs %d and %d alone", differ, bags, b, a)
+			}
+		}
+	}
+	other, same := newSampleDraws(Config{Seed: 2, Flip: true}), 0
+	for bag := range bags {
+		if other.mirrored(0, bag) == flips[0][bag] {
+			same++
+		}
+		if of, ok := keys[other.key(0, bag, 0)]; ok {
+			t.Errorf("another seed draws the key of %v", of)
+		}
+	}
+	if same < bags/3 || same > 2*bags/3 {
+		t.Errorf("another seed mirrors %d of %d bags alike", same, bags)
+	}
+}
+
+func count(values []uint8, of uint8) (n int) {
+	for _, v := range values {
+		if v == of {
+			n++
+		}
+	}
+	return n
+}
+
+// shapes are clips whose pictures have a size that shows the bag.
+type shapes struct{ *clips }
+
+func (s shapes) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
+	if err := s.broken[[2]int{bag, frame}]; err != nil {
+		return err
+	}
+	pic.Resize(1+bag%4, 1+bag/4)
+	for i := range pic.Pix {
+		pic.Pix[i] = level(bag, frame)
+	}
+	return nil
+}
+
+// vectors are clips of features that show bag and frame.
+type vectors struct{ *clips }
+
+func (vectors) Width() int { return 2 }
+
+func (v vectors) Read(_ context.Context, bag, frame int, dst []float32) error {
+	dst[0], dst[1] = float32(bag), float32(frame)
+	return v.broken[[2]int{bag, frame}]
+}
+
+// frameCopy is all that a batch says of a frame.
+type frameCopy struct {
+	pixels  []uint8
+	vector  []float32
+	size    [2]int32
+	flip    uint8
+	key     int32
+	labels  []float32
+	targets []float32
+}
+
+// framesByBag sorts the frames of an epoch by their bag.
+func framesByBag(t *testing.T, set *Set, config Config, epoch int) map[int][]frameCopy {
+	t.Helper()
+	l := mustLoader(t, set, config)
+	e, err := l.Epoch(t.Context(), epoch, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	all := map[int][]frameCopy{}
+	for range l.Batches() {
+		b, err := e.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		offsets := b.Offsets.Int32s()
+		for n, bag := range b.Index {
+			for i := int(offsets[n]); i < int(offsets[n+1]); i++ {
+				f := frameCopy{size: [2]int32(b.Sizes.Int32s()[2*i:]), flip: b.Flips.Uint8s()[i], key: b.Keys.Int32s()[i],
+					labels: slices.Clone(b.Labels.Float32s()[3*n : 3*n+3]), targets: slices.Clone(b.Targets.Float32s()[3*n : 3*n+3])}
+				if b.Vectors != nil {
+					f.vector = slices.Clone(b.Vectors.Float32s()[2*i : 2*i+2])
+				} else {
+					f.pixels = slices.Clone(b.Pixels.Uint8s()[4*4*3*i : 4*4*3*(i+1)])
+				}
+				all[bag] = append(all[bag], f)
+			}
+		}
+		b.Release()
+	}
+	return all
+}
+
+// Bags that cannot be read leave gaps in a batch. What is behind a gap moves up whole: the frames of the other bags
+// have their own pixels, sizes, flips, keys, labels and targets.
+func TestBatch_BrokenBagsTakeNothingFromOthers(t *testing.T) {
+	for name, source := range map[string]func(*Set, *clips){
+		"pictures": func(s *Set, c *clips) { s.Source = shapes{c} },
+		"features": func(s *Set, c *clips) { s.Source, s.Vectors = nil, vectors{c} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := clipConfig()
+			config.BatchBags, config.Flip, config.MaxBadSamples = 5, true, 3
+			whole, damaged := raggedClips(), raggedClips()
+			damaged.broken = map[[2]int]error{{0, 0}: ErrCorrupt, {4, 2}: ErrCorrupt, {7, 4}: ErrCorrupt}
+			var sets [2]*Set
+			for i, c := range []*clips{whole, damaged} {
+				sets[i] = clipSet(t, c)
+				source(sets[i], c)
+				targets := make([]float32, 3*sets[i].Len())
+				for j := range targets {
+					targets[j] = float32(j) / 64
+				}
+				config.Targets = dense.New(dense.WithShape(sets[i].Len(), 3), dense.WithBacking(targets))
+			}
+			const epoch = 2
+			want, got := framesByBag(t, sets[0], config, epoch), framesByBag(t, sets[1], config, epoch)
+			for _, bag := range []int{0, 4, 7} {
+				delete(want, bag)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("frames %+v\nwant   %+v", got, want)
+			}
+		})
+	}
+}
+
+// Each window of a stream is mixed by draws of its own.
+func TestStreamOrder_WindowsAreMixedEachInItsOwnWay(t *testing.T) {
+	const n, block = 1000, 10
+	o := newStreamOrder(Config{Seed: 1, Shuffle: true, Block: block, Window: 1}, 0, n)
+	ways := map[[block]int]bool{}
+	for from := 0; from < n; from += block {
+		var way [block]int // places within the block
+		for i, bag := range o.bags(nil, from, from+block) {
+			way[i] = bag % block
+		}
+		ways[way] = true
+	}
+	if len(ways) < 95 { // of 100 among 3.6 million
+		t.Errorf("%d windows are mixed in %d ways", n/block, len(ways))
+	}
+}
+
+// The blocks of a stream come in another order in each epoch and with each seed: else the same bags would always stand
+// near each other.
+func TestStreamOrder_BlocksComeInANewOrder(t *testing.T) {
+	const n, block = 1000, 10
+	seen := map[string]string{}
+	for _, seed := range []uint64{1, 2} {
+		for epoch := range 3 {
+			o := newStreamOrder(Config{Seed: seed, Shuffle: true, Block: block, Window: 1}, epoch, n)
+			var blocks []int
+			for from := 0; from < n; from += block {
+				blocks = append(blocks, o.bags(nil, from, from+1)[0]/block)
+			}
+			name, order := fmt.Sprintf("seed %d, epoch %d", seed, epoch), fmt.Sprint(blocks)
+			if other, ok := seen[order]; ok {
+				t.Errorf("the blocks of %s stand as those of %s", name, other)
+			}
+			seen[order] = name
+		}
+	}
+}

@@ -1,0 +1,25 @@
+//go:build unix
+
+package features
+
+import (
+	"errors"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"nmn/internal/input"
+)
+
+// Opening a pipe would wait for somebody to write to it.
+func TestOpen_RefusesPipes(t *testing.T) {
+	for _, ending := range []string{"csv", "arff", "npy", "npz", "safetensors", "parquet"} {
+		pipe := filepath.Join(t.TempDir(), "pipe."+ending)
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), Options{Features: pipe}); !errors.Is(err, input.ErrNoFile) {
+			t.Errorf(".%s: %v", ending, err)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package loader
+
+import (
+	"fmt"
+	"strings"
+
+	dense "gorgonia.org/tensor"
+)
+
+// Packed says that labels look like lists in one string each, such as "dog,cat" for a dog and a cat: each such string
+// would be a class of its own.
+type Packed struct {
+	Separator string // what stands between the parts, for people
+	Lists     int    // labels that hold it
+	Labels    int    // all labels
+	Parts     int    // different parts of the lists
+	Recurring int    // of these, those that are labels themselves, or stand first in one list and later in another
+	Example   string // one of the lists, the first
+	Cured     string // the parts of Example as a manifest separates them
+}
+
+// separators are what people put between labels, the surest signs first. A blank is in many names too.
+var separators = []struct {
+	of, name string
+	// least is the smallest share of the labels that must hold it, sure the share of parts that must recur.
+	least, sure float64
+	// alone says that no bag may have two labels: where labels come apart already, it is part of names.
+	alone bool
+}{
+	{",", "a comma", .1, .5, false},
+	{";", "a semicolon", .1, .5, false},
+	{"|", "a vertical bar", .1, .5, false},
+	{" ", "a blank", .5, .6, true},
+}
+
+// FindPacked looks for lists among labels, the names of classes. alone reports that no bag has two of them. Names of
+// which only some hold a separator, or whose parts mean nothing by themselves, such as "traffic light" and "Smith,
+// John", are no lists.
+func FindPacked(labels []string, alone bool) (*Packed, bool) {
+	if p := findBracketed(labels); p != nil {
+		return p, true
+	}
+	for _, s := range separators {
+		if s.alone && !alone {
+			continue
+		}
+		p := &Packed{Separator: s.name, Labels: len(labels)}
+		p.count(labels, s.of)
+		if p.Lists > 1 && float64(p.Lists) >= s.least*float64(p.Labels) &&
+			float64(p.Recurring) >= s.sure*float64(p.Parts) {
+			return p, true
+		}
+	}
+	return nil, false
+}
+
+// findBracketed looks for lists of JSON, Python and the like: most labels stand in brackets.
+func findBracketed(labels []string) *Packed {
+	p := &Packed{Separator: "brackets", Labels: len(labels)}
+	inner := make([]string, 0, len(labels))
+	for _, label := range labels {
+		if len(label) < 2 || label[0] != '[' || label[len(label)-1] != ']' {
+			continue
+		}
+		list := strings.Map(func(r rune) rune {
+			if r == '"' || r == '\'' {
+				return -1
+			}
+			return r
+		}, label[1:len(label)-1])
+		inner = append(inner, list)
+		if p.Example == "" || !strings.Contains(p.Example, ",") && strings.Contains(list, ",") {
+			p.Example, p.Cured = label, strings.Join(parts(list, ","), ";")
+		}
+	}
+	if 2*len(inner) < len(labels) || len(inner) == 0 {
+		return nil
+	}
+	of := Packed{}
+	of.count(inner, ",")
+	p.Lists, p.Parts, p.Recurring = len(inner), of.Parts, of.Recurring
+	return p
+}
+
+// count counts the labels that hold a separator, their parts, and how many of these recur.
+func (p *Packed) count(labels []string, separator string) {
+	whole, first, later := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, label := range labels {
+		whole[strings.TrimSpace(label)] = true
+	}
+	for _, label := range labels {
+		of := parts(label, separator)
+		if len(of) < 2 {
+			continue
+		}
+		if p.Lists++; p.Example == "" {
+			p.Example, p.Cured = label, strings.Join(of, ";")
+		}
+		first[of[0]] = true
+		for _, part := range of[1:] {
+			later[part] = true
+		}
+	}
+	for part := range first {
+		p.Parts++
+		if whole[part] || later[part] {
+			p.Recurring++
+		}
+	}
+	for part := range later {
+		if first[part] {
+			continue
+		}
+		p.Parts++
+		if whole[part] {
+			p.Recurring++
+		}
+	}
+}
+
+// parts are what a separator leaves of a label, without empty ones.
+func parts(label, separator string) []string {
+	of := strings.Split(label, separator)
+	kept := of[:0]
+	for _, part := range of {
+		if part = strings.TrimSpace(part); part != "" {
+			kept = append(kept, part)
+		}
+	}
+	return kept
+}
+
+// String says what was found, for messages.
+func (p *Packed) String() string {
+	return fmt.Sprintf("%q looks like a list of labels in one string: %d of %d labels hold %s, and %d of the %d parts "+
+		"between recur", Excerpt(p.Example), p.Lists, p.Labels, p.Separator, p.Recurring, p.Parts)
+}
+
+// Cure says what form the example should have.
+func (p *Packed) Cure() string {
+	return fmt.Sprintf("separate labels by ; or | (%s), or in JSON lines write them as an array ([\"%s\"])",
+		Excerpt(p.Cured), strings.ReplaceAll(Excerpt(p.Cured), ";", `", "`))
+}
+
+// Names says what to do where such strings are names all the same; the line is one as package text reads it.
+func (p *Packed) Names() string {
+	return fmt.Sprintf("where such strings are names, list all labels in a vocabulary file (`data.vocabulary`), each in "+
+		"a line of its own with part of speech and count: %s, other, 1", Excerpt(p.Example))
+}
+
+// OneEach reports whether no bag has two labels; labels are bags×classes, 0 or 1.
+func OneEach(labels *dense.Dense) bool {
+	values, k := labels.Uint8s(), labels.Shape()[1]
+	for bag := 0; bag*k < len(values); bag++ {
+		n := 0
+		for _, z := range values[bag*k : (bag+1)*k] {
+			n += int(z)
+		}
+		if n > 1 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,26 @@
+package model
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+
+	host "nmn/internal/memory"
+)
+
+// A batch that no machine can hold is refused before memory is taken, with what would fit.
+func TestPlan_IsHeldAgainstTheMemoryOfTheHost(t *testing.T) {
+	if _, known := host.Free(); !known || strconv.IntSize < 64 {
+		t.Skip("this system does not say how much memory is free")
+	}
+	n := newNet(t, openCPU(t, 1), small(FeatureDependent))
+	const bags = 1 << 28 // of several terabytes
+	_, err := n.Plan(bags, bags, true)
+	if !errors.Is(err, host.ErrFull) || !strings.Contains(err.Error(), "bags of as many frames would fit") {
+		t.Fatal(err)
+	}
+	if _, err := n.Plan(2, 2, true); err != nil {
+		t.Errorf("afterwards, a small batch: %v", err)
+	}
+}

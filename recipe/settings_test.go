@@ -1,0 +1,185 @@
+package recipe
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"nmn/internal/setting"
+	"nmn/loader"
+	"nmn/loader/dataset"
+)
+
+// settings are good ones of a form, changed.
+func settings(form Form, change func(*Settings)) *Settings {
+	s := &Settings{Arm: Star, Recipe: Config{Form: form}}
+	s.Train.Stage1Epochs, s.Train.Stage2Epochs = 8, 3
+	if change != nil {
+		change(s)
+	}
+	return s
+}
+
+// What does not go together is refused before anything is trained, and what does is not.
+func TestSettings_Validate(t *testing.T) {
+	for name, c := range map[string]struct {
+		form   Form
+		change func(*Settings)
+		says   string // of the error; empty for none
+	}{
+		"paper":                   {Paper, nil, ""},
+		"estimate":                {Estimate, func(s *Settings) { s.Rates = Online }, ""},
+		"as it was called before": {CrossFit, func(s *Settings) { s.Rates = "folds:5" }, ""},
+		"another form":            {"guess", nil, `recipe.form is "guess"`},
+		"fold epochs": {Estimate, func(s *Settings) { s.Recipe.FoldEpochs = 1001 },
+			"recipe.fold_epochs is 1001"},
+		"negative epochs":    {Estimate, func(s *Settings) { s.Recipe.Epochs = -1 }, "recipe.epochs -1"},
+		"many fold epochs":   {Estimate, func(s *Settings) { s.Recipe.FoldEpochs, s.Rates = 1000, Online }, ""},
+		"floor":              {Estimate, func(s *Settings) { s.Recipe.Floor, s.Rates = true, Online }, ""},
+		"floor of the paper": {Paper, func(s *Settings) { s.Recipe.Floor = true }, "recipe.floor"},
+		"floor of a file": {Estimate, func(s *Settings) { s.Recipe.Floor, s.Rates = true, "q.csv" },
+			"recipe.floor"},
+		"r-n of the paper": {Paper, func(s *Settings) { s.Arm = RN }, "arm is r-n"},
+		"r-s of the paper": {Paper, func(s *Settings) { s.Arm = RS }, "arm is r-s"},
+		"r-s online": {Estimate, func(s *Settings) { s.Arm, s.Rates = RS, Online },
+			"arm r-s learns from the nets of folds"},
+		"r-s of folds":             {Estimate, func(s *Settings) { s.Arm, s.Rates = RS, "folds:2" }, ""},
+		"r-n of a file":            {Estimate, func(s *Settings) { s.Arm, s.Rates = RN, "q.csv" }, ""},
+		"forward without rates":    {Paper, func(s *Settings) { s.Arm = Forward }, "arm forward"},
+		"forward with a file":      {Paper, func(s *Settings) { s.Arm, s.Rates = Forward, "q.csv" }, ""},
+		"forward with an estimate": {Estimate, func(s *Settings) { s.Arm, s.Rates = Forward, Online }, ""},
+		"pruned without folds":     {Estimate, func(s *Settings) { s.Arm, s.Rates = Pruned, Online }, "arm pruned"},
+		"pruned":                   {Estimate, func(s *Settings) { s.Arm, s.Rates = Pruned, "folds:5" }, ""},
+		"em":                       {Paper, func(s *Settings) { s.Arm = EM }, ""},
+		"em by steps":              {Paper, func(s *Settings) { s.Arm, s.Train.MaxSteps = EM, 9 }, "arm em"},
+		"em of one batch":          {Paper, func(s *Settings) { s.Arm, s.Train.Overfit = EM, true }, "arm em"},
+		"em without stage 2":       {Paper, func(s *Settings) { s.Arm, s.Train.Stage2Epochs = EM, 0 }, "arm em"},
+		"star by steps":            {Paper, func(s *Settings) { s.Train.MaxSteps = 9 }, ""},
+		"online of the paper":      {Paper, func(s *Settings) { s.Rates = Online }, "rates are online"},
+		"folds of the paper":       {Paper, func(s *Settings) { s.Rates = "folds:5" }, "rates are folds:5"},
+		"a file of the paper":      {Paper, func(s *Settings) { s.Rates = "q.csv" }, ""},
+		"one fold":                 {Estimate, func(s *Settings) { s.Rates = "folds:1" }, "2 to 1000 folds"},
+		"a thousand folds":         {Estimate, func(s *Settings) { s.Rates = "folds:1000" }, ""},
+		"too many folds":           {Estimate, func(s *Settings) { s.Rates = "folds:1001" }, "2 to 1000 folds"},
+		"folds without a number":   {Estimate, func(s *Settings) { s.Rates = "folds:x" }, "2 to 1000 folds"},
+		"estimate by steps": {Estimate, func(s *Settings) { s.Rates, s.Train.MaxSteps = Online, 9 },
+			"train.max_steps"},
+		"estimate from stage 1": {Estimate, func(s *Settings) { s.Rates, s.Stage1 = Online, "best" },
+			"stage1 names a checkpoint"},
+		"a file from stage 1": {Estimate, func(s *Settings) { s.Rates, s.Stage1 = "q.csv", "best" }, ""},
+		"estimate of one batch": {Estimate, func(s *Settings) { s.Rates, s.Train.Overfit = Online, true },
+			"overfit-one-batch"},
+	} {
+		err := settings(c.form, c.change).Validate()
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", name, err, c.says)
+		}
+	}
+}
+
+// data are bags with labels alone.
+func data(t *testing.T, bags int) *dataset.Splits {
+	t.Helper()
+	return &dataset.Splits{Train: namedSet(t, bags)}
+}
+
+// As many bags as folds can be dealt, and one more than a batch has a second batch.
+func TestSettings_Inestimable(t *testing.T) {
+	for name, c := range map[string]struct {
+		bags   int
+		change func(*Settings)
+		says   string
+	}{
+		"as many folds as bags": {5, func(s *Settings) { s.Rates = "folds:5" }, ""},
+		"more folds than bags":  {4, func(s *Settings) { s.Rates = "folds:5" }, "4 bags cannot be dealt to 5 folds"},
+		"two batches":           {9, func(s *Settings) { s.Rates, s.Train.BatchBags = Online, 8 }, ""},
+		"one batch": {8, func(s *Settings) { s.Rates, s.Train.BatchBags = Online, 8 },
+			"8 bags are one batch of 8"},
+		"a file": {1, func(s *Settings) { s.Rates, s.Train.BatchBags = "q.csv", 8 }, ""},
+	} {
+		if got := settings(Estimate, c.change).Inestimable(data(t, c.bags)); (got == "") != (c.says == "") ||
+			!strings.Contains(got, c.says) {
+			t.Errorf("%s: %q, want %q", name, got, c.says)
+		}
+	}
+}
+
+// An arm that the data lack something for is refused, with the setting that chose it.
+func TestSettings_Fits(t *testing.T) {
+	for name, c := range map[string]struct {
+		form   Form
+		change func(*Settings)
+		has    func(*dataset.Splits)
+		says   string
+	}{
+		"star": {form: Paper},
+		"rates of too few bags": {form: Estimate, change: func(s *Settings) { s.Arm, s.Rates = RN, "folds:9" },
+			says: "arm r-n needs rates that are estimated"},
+		"star with too few bags for folds": {form: Estimate, change: func(s *Settings) { s.Rates = "folds:9" }},
+		"clean labels": {form: Paper, change: func(s *Settings) { s.Arm = Clean },
+			says: "arm clean needs the true labels"},
+		"clean labels that are known": {form: Paper, change: func(s *Settings) { s.Arm = Clean },
+			has: func(d *dataset.Splits) { d.Train.Truth = d.Train.Labels }},
+		"star-early": {form: Paper, change: func(s *Settings) { s.Arm = StarEarly },
+			says: "arm star-early ends by labels"},
+		"star-early with a validation set": {form: Paper, change: func(s *Settings) { s.Arm = StarEarly },
+			has: func(d *dataset.Splits) { d.Validation = &loader.Set{} }},
+		"star-early with folds": {form: Estimate, change: func(s *Settings) { s.Arm, s.Rates = StarEarly, "folds:2" }},
+	} {
+		d := data(t, 7)
+		d.Train.Truth = nil
+		if c.has != nil {
+			c.has(d)
+		}
+		err := settings(c.form, c.change).Fits(d)
+		var mistake *setting.Error
+		if (err == nil) != (c.says == "") || err != nil && (!errors.As(err, &mistake) || mistake.Field != "arm" ||
+			!strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v, want %q", name, err, c.says)
+		}
+	}
+}
+
+// The price of folds is told before it is paid.
+func TestSettings_Cost(t *testing.T) {
+	folds := settings(Estimate, func(s *Settings) { s.Rates = "folds:4" })
+	if got, want := folds.ExtraEpochs([]Name{Star}), 1*3*15; got != want {
+		t.Errorf("star costs %d epochs, want %d", got, want)
+	}
+	folds.Recipe.FoldEpochs = 6
+	if got, want := folds.ExtraEpochs([]Name{Star, RS}), 2*3*6; got != want {
+		t.Errorf("r-s costs %d epochs, want %d", got, want)
+	}
+	if got := folds.Cost([]Name{RS}); !strings.Contains(got, "4 folds, trained 2 × for 6 epochs") ||
+		!strings.Contains(got, "36 epochs of stage 1 more") {
+		t.Errorf("cost %q", got)
+	}
+	for form, rates := range map[Form]string{Paper: "", Estimate: "q.csv"} {
+		s := settings(form, func(s *Settings) { s.Rates = rates })
+		if got := s.Cost([]Name{Star}); got != "" || s.ExtraEpochs([]Name{Star}) != 0 {
+			t.Errorf("%s: cost %q", form, got)
+		}
+	}
+	if got := settings(Estimate, func(s *Settings) { s.Rates = Online }).Cost(nil); !strings.Contains(got,
+		"no epoch more") {
+		t.Errorf("online: %q", got)
+	}
+}
+
+// Which arms know the truth decides what may be compared: nothing else may be taught.
+func TestArms_WhoKnowsTheTruth(t *testing.T) {
+	for _, a := range Arms() {
+		if want := a.Name == ForwardTrue || a.Name == Clean; a.Taught != want {
+			t.Errorf("%s is taught: %t, want %t", a.Name, a.Taught, want)
+		}
+		if want := a.Name == RS || a.Name == Pruned; a.Folds != want {
+			t.Errorf("%s needs folds: %t, want %t", a.Name, a.Folds, want)
+		}
+		if want := a.Name == RN || a.Name == Forward; a.Rates != want {
+			t.Errorf("%s needs rates: %t, want %t", a.Name, a.Rates, want)
+		}
+		if a.Rival && a.Stage != 1 {
+			t.Errorf("%s is a rival and begins at stage %d", a.Name, a.Stage)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg/draw"
+
+	"nmn/eval"
+	"nmn/labels"
+)
+
+// extremes are numbers that a training may well come to.
+var extremes = []float64{0, 1, -1, 25, 1e-320, 1e10, 3.2e38, 1e300, 1e308, -1e308, math.MaxFloat64, math.NaN(),
+	math.Inf(1), math.Inf(-1), 1 + 1e-15}
+
+func TestCurves_DrawWhateverTheLossIs(t *testing.T) {
+	for _, a := range extremes {
+		for _, b := range extremes {
+			for _, curve := range [][]Point{
+				{{Step: 1, Stage: "stage1", Loss: eval.Number(a), AP: eval.Number(b)}},
+				{{Step: 3, Loss: eval.Number(a)}, {Step: 3, Loss: eval.Number(b)}},
+				{{Step: 1, Loss: eval.Number(a)}, {Step: math.MaxInt, Loss: eval.Number(b)}},
+			} {
+				if _, err := Curves(io.Discard, "svg", curve); err != nil {
+					t.Errorf("%g and %g: %v", a, b, err)
+				}
+			}
+		}
+	}
+}
+
+func TestCurves_DrawHugeLossesAsPixels(t *testing.T) {
+	for _, v := range extremes {
+		curve := []Point{{Step: 1, Loss: eval.Number(v)}, {Step: 2, Loss: 1}}
+		if _, err := Curves(io.Discard, "png", curve); err != nil {
+			t.Errorf("%g: %v", v, err)
+		}
+	}
+}
+
+func TestSpan_WidensWhatHasCollapsedAndNothingElse(t *testing.T) {
+	for _, c := range [][4]float64{{0, 1, 0, 1}, {3, 3, 2, 4}, {1e10, 1e10, .95e10, 1.05e10}, {-5, 2, -5, 2},
+		{math.Inf(1), math.Inf(-1), 0, 1}, {math.NaN(), 1, 0, 1}, {0, 5e-324, -1, 1}} {
+		if low, high := span(c[0], c[1]); low != c[2] || math.Abs(high/c[3]-1) > 1e-9 {
+			t.Errorf("%g to %g becomes %g to %g, want %g to %g", c[0], c[1], low, high, c[2], c[3])
+		}
+	}
+}
+
+// bomb is a part of a figure that the library panics at.
+type bomb struct{}
+
+func (bomb) Plot(draw.Canvas, *plot.Plot) { panic("illegal range") }
+
+func TestDraw_PanicOfTheLibraryIsAnError(t *testing.T) {
+	p := newPlot("", "", "")
+	p.Add(bomb{})
+	if err := drawPanels(io.Discard, "svg", p); err == nil || !strings.Contains(err.Error(), "illegal range") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestInlineSVG_FigureThatCannotBeDrawnCostsNoPage(t *testing.T) {
+	html, err := inlineSVG(func(w io.Writer) (bool, error) {
+		p := newPlot("", "", "")
+		p.Add(bomb{})
+		return true, drawPanels(w, "svg", p)
+	})
+	if err != nil || !strings.Contains(string(html), "illegal range") {
+		t.Errorf("%q, %v", html, err)
+	}
+}
+
+func TestWriteRun_OneHugeLossHasAPage(t *testing.T) {
+	dir := t.TempDir()
+	r := &Run{Name: "diverged", Arm: Stage1, Curve: []Point{{Step: 1, Stage: Stage1, Loss: 1e30, AP: eval.Undefined()}}}
+	if err := WriteRun(dir, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{PageFile, HTMLFile, CurvesFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Figures end with a drawing or with an error, whatever they show.
+func FuzzFigures(f *testing.F) {
+	for i, a := range extremes {
+		f.Add(a, extremes[(i+1)%len(extremes)], extremes[(i+5)%len(extremes)], i)
+	}
+	f.Fuzz(func(t *testing.T, a, b, c float64, step int) {
+		curve := []Point{{Step: step, Stage: "s", Loss: eval.Number(a), AP: eval.Number(b)},
+			{Step: step + 1, Stage: "s", Loss: eval.Number(b), AP: eval.Number(c)}}
+		var out bytes.Buffer
+		if _, err := Curves(&out, "svg", curve); err != nil {
+			t.Error(err)
+		}
+		_, _ = RateScatter(&out, "svg", labels.Table{{Word: "w", Q01: a, T01: b, Q10: c, T10: a}})
+		points := []eval.CurvePoint{{Recall: a, Precision: b}, {Recall: c, Precision: a}}
+		_, _ = ScoreCurves(&out, "svg", eval.ByGroup[[]eval.CurvePoint]{All: points}, nil)
+		_ = noiseChart(&out, "svg", noiseOfRates(labels.Table{{Word: "w", Q01: a, T01: b, Q10: c, T10: a}}), 10)
+	})
+}

@@ -1,0 +1,52 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"nmn/eval/caption"
+)
+
+// Every figure of the small tables stands below its own name.
+func TestTables_OfCaptionsAndFolds(t *testing.T) {
+	scores := caption.Scores{BLEU: [4]float64{.1, .2, .3, .4}, METEOR: .5, ROUGEL: .6, CIDErD: .7}
+	for _, c := range []struct {
+		table *Table
+		want  []string
+	}{
+		{CaptionScores("Captions", scores, 9, "exact stem"), []string{
+			"| captions | BLEU-1 | BLEU-2 | BLEU-3 | BLEU-4 | METEOR | ROUGE-L | CIDEr-D |",
+			"| 9 | 0.100 | 0.200 | 0.300 | 0.400 | 0.500 | 0.600 | 0.700 |"}},
+		{FoldLossTable("Folds", []float64{.3, .2, .25}, 2), []string{
+			"| 1 | 0.3000 |  |", "| 2 | 0.2000 | least: the scores are of this epoch |", "| 3 | 0.2500 |  |"}},
+	} {
+		var b strings.Builder
+		if err := Write(&b, Markdown, c.table); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("no line %q in\n%s", want, b.String())
+			}
+		}
+	}
+}
+
+// People are shown what does not show; programs get words as they are.
+func TestWrite_WordsCannotActOnATerminal(t *testing.T) {
+	word := "dog\x1b[2J"
+	table := &Table{Title: word, Columns: []Column{{Name: word, Text: true}}, Rows: []Row{{Cells: []Cell{words(word)}}},
+		Notes: []string{word}}
+	for format, want := range map[Format]int{Text: 4, Markdown: 4, JSON: 0, CSV: 0} {
+		var b strings.Builder
+		if err := Write(&b, format, table); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(b.String(), `x1b[2J`); got != want || want > 0 && strings.Contains(b.String(), "\x1b") {
+			t.Errorf("%s: %d escapes are shown in %q, want %d", format, got, b.String(), want)
+		}
+	}
+	if got := table.Rows[0].Cells[0].Text; got != word {
+		t.Errorf("the table has %q now", got)
+	}
+}

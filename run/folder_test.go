@@ -1,0 +1,39 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/train"
+)
+
+// What lies in a folder that no run has written is somebody's, a configuration too.
+func TestTrain_OverwritesNoFileOfOthers(t *testing.T) {
+	c := tiny(t)
+	s := opened(t, c, Options{})
+	text, err := c.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{ConfigFile, VocabularyFile, SummaryFile, "report.md", train.LastName, "best-3.safetensors"} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, name)
+		content := []byte("mine")
+		if name == ConfigFile {
+			content = text
+		}
+		if err := os.WriteFile(file, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Resume(t.Context(), dir); err == nil || !strings.HasPrefix(err.Error(), file+" would be overwritten") {
+			t.Errorf("a folder with a %s of somebody: %v", name, err)
+		}
+		entries, err := os.ReadDir(dir)
+		if there, reading := os.ReadFile(file); err != nil || reading != nil || string(there) != string(content) ||
+			len(entries) != 1 {
+			t.Errorf("%s holds %q beside %v (%v, %v)", file, there, entries, err, reading)
+		}
+	}
+}

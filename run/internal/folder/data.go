@@ -1,0 +1,61 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+
+	"nmn/internal/origin"
+	"nmn/internal/setting"
+)
+
+// DataFile is the file of a run folder that says which files the run learns from.
+const DataFile = "data.tsv"
+
+// SameData refuses a folder whose run began with other files than those that there are now, and names the first one
+// that differs. It returns the list to keep in the folder. begun says that the run has learned already: where the folder
+// does not say from what, as one of an older version, that is logged as a warning.
+func SameData(ctx context.Context, dir string, now origin.List, begun bool, log *slog.Logger) (origin.List, error) {
+	path := filepath.Join(dir, DataFile)
+	then, err := origin.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	if then == nil {
+		if begun && len(now) > 0 {
+			log.Warn("this run of an older version does not say which files it began with: they are taken to be the same",
+				"dir", dir)
+		}
+		return now, nil
+	}
+	kept, d, err := now.Since(ctx, then)
+	if err != nil || d == nil {
+		return kept, err
+	}
+	others := ""
+	if d.More > 0 {
+		others = fmt.Sprintf(", and %d other files differ too", d.More)
+	}
+	if d.Unknown {
+		return nil, setting.Errorf("run_dir",
+			"%s%s: its content was not noted then (`run.verify_data` does that in a new run), so nobody can tell whether it is the same: "+
+				"give another `run_dir`, put the time back, or, if you are sure, remove %s to go on with the data as they are now",
+			d.Text, others, path)
+	}
+	return nil, setting.Errorf("run_dir", "%s%s: give another `run_dir`, or put the file back", d.Text, others)
+}
+
+// KeepData writes the list of files of a run to its folder, if there are any and the folder can be written.
+func KeepData(dir string, files origin.List) error {
+	if len(files) == 0 {
+		return nil
+	}
+	err := files.Save(filepath.Join(dir, DataFile))
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // of a complete run, which is read even so; others say it at their next file
+	}
+	return err
+}

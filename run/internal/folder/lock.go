@@ -1,0 +1,54 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"nmn/internal/lock"
+)
+
+// LockFile is the file by which the process that writes a run folder keeps others out of it.
+const LockFile = "run.lock"
+
+// writtenError says who is writing a folder.
+type writtenError struct {
+	dir string
+	by  *lock.HeldError
+}
+
+func (e *writtenError) Error() string {
+	return fmt.Sprintf("%s is being written by %v; wait for it or give another `run_dir`", e.dir, e.by.Holder)
+}
+
+func (e *writtenError) Unwrap() error { return e.by }
+
+// Lock keeps other processes out of a folder, which is made where it is not there, until release is called. It comes
+// before anything in the folder is touched. A folder that another process is writing is an error that wraps
+// lock.ErrHeld and names the process. Where the file system has no locks, that is logged as a warning. A folder that
+// cannot be written needs no lock. The lock is not for the folders below, which have their own.
+func Lock(dir string, log *slog.Logger) (release func() error, err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	held, err := lock.Take(filepath.Join(dir, LockFile))
+	nothing := func() error { return nil }
+	var other *lock.HeldError
+	switch {
+	case errors.As(err, &other):
+		return nil, &writtenError{dir, other}
+	case errors.Is(err, lock.ErrUnsupported):
+		log.Warn("this file system has no locks: take care that no other process writes to the same folder", "dir", dir,
+			"error", err)
+		return nothing, nil
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return nothing, nil // what is complete can be read even so, and the first write says what is wrong
+	case err != nil:
+		return nil, fmt.Errorf("cannot lock %s: %w", dir, err)
+	}
+	return held.Release, nil
+}

@@ -1,0 +1,89 @@
+package run_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/recipe"
+	"nmn/run"
+	"nmn/train"
+)
+
+// A process that is killed has written about steps that its last checkpoint does not have. They are made again, and
+// the log tells of each step once.
+func TestResume_LogTellsOfEachStepOnce(t *testing.T) {
+	dir := t.TempDir()
+	ctx, interrupt := context.WithCancel(t.Context())
+	config := small()
+	config.Arm, config.Train.LogSteps = recipe.Stage1, 1
+	session, err := run.Open(ctx, config, run.Options{Observer: run.Observer{
+		Training: func(run.Training) []train.Observer {
+			return []train.Observer{{Step: func(train.StepDone) { interrupt() }}}
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.Train(ctx, dir); !errors.Is(err, run.ErrInterrupted) {
+		t.Fatalf("error %v, want that of an interruption after step 1", err)
+	}
+	if err := session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const mark = 777777 // of the loss of steps that the checkpoint does not have
+	log, err := os.OpenFile(filepath.Join(dir, run.LogFile), os.O_WRONLY|os.O_APPEND, 0)
+	if err == nil {
+		_, err = log.WriteString(`{"msg":"step","step":2,"loss":777777}
+{"msg":"step","step":3,"loss":777777}
+`)
+		err = errors.Join(err, log.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if session, err = run.Reopen(t.Context(), dir, run.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	if _, err := session.Resume(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	steps := loggedSteps(t, filepath.Join(dir, run.LogFile), mark)
+	if want := []int{1, 2, 3}; !slices.Equal(steps, want) {
+		t.Errorf("the log has the steps %v, want %v", steps, want)
+	}
+}
+
+// loggedSteps are the steps that a log tells of; none may have this loss.
+func loggedSteps(t *testing.T, path string, mark float64) (steps []int) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(strings.NewReader(string(content))); lines.Scan(); {
+		var line struct {
+			Msg  string
+			Step int
+			Loss float64
+		}
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			t.Fatalf("%s: %v", lines.Bytes(), err)
+		}
+		if line.Msg != "step" {
+			continue
+		}
+		if line.Loss == mark {
+			t.Errorf("the line of step %d of the killed process is still there", line.Step)
+		}
+		steps = append(steps, line.Step)
+	}
+	return steps
+}

@@ -1,0 +1,65 @@
+package run
+
+import (
+	"testing"
+	"time"
+
+	"nmn/recipe"
+	"nmn/train"
+)
+
+// done is a step of so many pictures that took so long.
+func done(bags int, took time.Duration) train.StepDone {
+	return train.StepDone{Progress: train.Progress{Duration: took}, Bags: bags, Images: bags}
+}
+
+// 33 pictures are a batch of 32 and one of 1, which is done in no time and says nothing of the others.
+func TestStopwatch_TakesTheFastestFullBatch(t *testing.T) {
+	clock := time.Unix(0, 0)
+	w := newStopwatch(func() time.Time { return clock }, 15*time.Second)
+	for _, e := range []train.StepDone{done(32, 9*time.Second), done(1, time.Millisecond), done(32, 4*time.Second),
+		done(1, time.Millisecond), done(32, 5*time.Second)} {
+		if clock = clock.Add(e.Duration); w.see(e) != (clock.Sub(time.Unix(0, 0)) > 15*time.Second) {
+			t.Errorf("after %v: enough is wrong", clock.Sub(time.Unix(0, 0)))
+		}
+	}
+	if w.best != done(32, 4*time.Second) {
+		t.Errorf("the step that counts has %d pictures and took %v", w.best.Bags, w.best.Duration)
+	}
+}
+
+func TestMeasured_CountsWhatIsInTheSteps(t *testing.T) {
+	m := Measured{Step: 3200 * time.Millisecond, Bags: 32, Images: 32, Batch: 32, Mean: 33. / 2, Steps: 10}
+	if got := m.Total(); got != 16500*time.Millisecond || !m.Full() {
+		t.Errorf("5 epochs of 33 pictures at 100 ms each take %v, full %v", got, m.Full())
+	}
+	if m = (Measured{Step: time.Second, Bags: 20, Images: 20, Batch: 32, Mean: 20, Steps: 3}); m.Full() ||
+		m.Total() != 3*time.Second {
+		t.Errorf("3 steps of the only 20 pictures take %v, full %v", m.Total(), m.Full())
+	}
+}
+
+func TestMeasure_OfDataWithoutAFullBatch(t *testing.T) {
+	c, err := Preset(ScenesPreset, Quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = c.Train.Batch(false)-3, 0, 1
+	c.Net.Width, c.Run.Device, c.Recipe.Form = .5, "cpu", recipe.Paper
+	s, err := Open(t.Context(), c, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	arm, err := recipe.Stage1.TrainArm(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.Measure(t.Context(), arm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Full() || m.Bags != c.Data.TrainSize || m.Images != m.Bags || m.Mean != float64(m.Bags) {
+		t.Errorf("%+v, want steps of %d pictures", m, c.Data.TrainSize)
+	}
+}

@@ -1,0 +1,77 @@
+package run
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"nmn/internal/durable"
+	"nmn/internal/origin"
+	"nmn/loader/dataset"
+	"nmn/run/internal/folder"
+	"nmn/train"
+)
+
+// DataFile is the file of a run folder that lists the files that the run learns from: those that settings name with the
+// SHA-256 of their content, and pictures and shards of frames with size and time.
+const DataFile = folder.DataFile
+
+// files are those that a run of the configuration learns from: its data, and the rates and weights that it starts from.
+func (c *Config) files(ctx context.Context, d *dataset.Splits) (origin.List, error) {
+	data, err := d.Files(ctx, c.Run.VerifyData)
+	if err != nil {
+		return nil, err
+	}
+	settings := c.Settings()
+	var more []origin.Place
+	for _, p := range []struct{ key, file string }{
+		{"net.weights", c.Net.Weights}, {"stage1", c.Stage1}, {"rates", settings.RatesFile()},
+	} {
+		if p.file != "" {
+			more = append(more, origin.Place{Name: p.key, Path: p.file, ByContent: true})
+		}
+	}
+	start, err := origin.Find(ctx, more, false)
+	return append(data[:len(data):len(data)], start...), err
+}
+
+// sameData refuses a folder whose run began with other files than there are now, and returns the list to keep there.
+func (s *Session) sameData(ctx context.Context, dir string, c *Config, d *dataset.Splits) (origin.List, error) {
+	now, err := c.files(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	begun := durable.Exists(filepath.Join(dir, train.LastName)) || durable.Exists(filepath.Join(dir, ResultFile))
+	return folder.SameData(ctx, dir, now, begun, s.Log)
+}
+
+// PrepareFolder makes a folder for runs of the session's data, or takes the one that it has. One with another run, of a
+// run that began with other files, or in which one of the files that are written there is somebody's, is refused with a
+// *ConfigError.
+func (s *Session) PrepareFolder(ctx context.Context, dir string, written ...string) error {
+	writes := func(name string) bool {
+		return name == ConfigFile || name == DataFile || slices.Contains(written, name)
+	}
+	return s.prepareFolder(ctx, dir, folder.Kind{Config: ConfigFile, Writes: writes}, &s.Config, s.Data)
+}
+
+func (s *Session) prepareFolder(ctx context.Context, dir string, kind folder.Kind, c *Config,
+	d *dataset.Splits) error {
+	if err := checkFolder(dir, kind, c); err != nil {
+		return err
+	}
+	files, err := s.sameData(ctx, dir, c, d)
+	if err != nil {
+		return err
+	}
+	if err := folder.Claim(dir, isRunFile); err != nil {
+		return err
+	}
+	return s.Save(ctx, func() error {
+		// The configuration comes first: without it the other files would be somebody's.
+		if err := c.writeConfig(dir); err != nil {
+			return err
+		}
+		return folder.KeepData(dir, files)
+	})
+}

@@ -1,0 +1,175 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/recipe"
+	"nmn/train"
+)
+
+// vectors writes a table of features with two labels, as a seed draws them, and configures a run on it.
+func vectors(t *testing.T, file string, seed uint64) Config {
+	t.Helper()
+	var b bytes.Buffer
+	b.WriteString("id,x,y,cat,dog\n")
+	labels, values := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(seed, 2))
+	for i := range 40 {
+		fmt.Fprintf(&b, "r%d,%+.3f,%+.3f,%d,%d\n", i, values.NormFloat64(), values.NormFloat64(), labels.IntN(2),
+			labels.IntN(2))
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Preset(FeaturesPreset, Quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &c.Data.Features
+	f.Train.Features, f.LabelColumns, f.IDColumn = file, []string{"cat", "dog"}, "id"
+	c.Data.Set, c.Recipe.Form, c.Arm, c.Run.Device = "features", recipe.Paper, recipe.Star, "cpu"
+	c.Train.Stage1Epochs, c.Train.Stage2Epochs = 1, 1
+	return c
+}
+
+// A result is of the features that it was found from: other ones in the same file are refused by its name, and the
+// first ones are welcome again.
+func TestTrain_RefusesFeaturesThatHaveChanged(t *testing.T) {
+	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
+	c := vectors(t, file, 1)
+	if _, err := opened(t, c, Options{}).Train(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	vectors(t, file, 2)
+	want := file + " has changed since this run began (sha256 "
+	for name, work := range map[string]func(*Session) error{
+		"the same command": func(s *Session) error { _, err := s.Train(t.Context(), dir); return err },
+		"resume":           func(s *Session) error { _, err := s.Resume(t.Context(), dir); return err },
+		"an arm alone": func(s *Session) error {
+			_, _, err := s.TrainArm(t.Context(), ArmOptions{Arm: recipe.Stage1, Dir: filepath.Join(dir, Stage1Folder)})
+			return err
+		},
+	} {
+		if err := work(opened(t, c, Options{})); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s, on other features: %v, want %s...", name, err, want)
+		}
+	}
+	vectors(t, file, 1)
+	var said []Message
+	s := opened(t, c, Options{Observer: Observer{Message: func(m Message) { said = append(said, m) }}})
+	if _, err := s.Train(t.Context(), dir); err != nil {
+		t.Fatalf("the first features again: %v", err)
+	}
+	if last := said[len(said)-1]; !last.Always || last.Text != dir+" is complete; its results are shown, nothing was trained" {
+		t.Errorf("a result that is shown again is told by %+v", last)
+	}
+}
+
+// Whoever reads that results are shown must not read an error after it, and no results.
+func TestTrain_SaysThatResultsAreShownWhereTheyAre(t *testing.T) {
+	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
+	c := vectors(t, file, 1)
+	c.Arm = recipe.Stage1
+	var said []Message
+	o := Options{Observer: Observer{Message: func(m Message) { said = append(said, m) }}}
+	if _, err := opened(t, c, o).Train(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	vectors(t, file, 2)
+	if _, err := opened(t, c, o).Train(t.Context(), dir); err == nil || slices.Contains(said, Reused(dir)) {
+		t.Errorf("on other features, with the error %v, it was said: %v", err, said)
+	}
+	vectors(t, file, 1)
+	if _, err := opened(t, c, o).Train(t.Context(), dir); err != nil || !slices.Contains(said, Reused(dir)) {
+		t.Errorf("on the same features, with the error %v, it was said: %v", err, said)
+	}
+}
+
+// An interrupted run does not go on with other features either, nor do the folds that estimate its rates.
+func TestResume_RefusesFeaturesThatHaveChanged(t *testing.T) {
+	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
+	c := vectors(t, file, 1)
+	c.Arm, c.Recipe.Form, c.Rates = recipe.RN, recipe.Estimate, "folds:2"
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	s := opened(t, c, Options{Observer: Observer{Training: func(b Training) []train.Observer {
+		return []train.Observer{{Epoch: func(train.EpochDone) {
+			if strings.HasPrefix(b.Title, "fold 2") {
+				interrupt()
+			}
+		}}}
+	}}})
+	if _, err := s.Train(ctx, dir); err == nil {
+		t.Fatal("the run was not interrupted in its second fold")
+	}
+	vectors(t, file, 2)
+	for _, part := range []string{"", Stage1Folder} { // those that refuse before the recipe does
+		if err := os.Remove(filepath.Join(dir, part, DataFile)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := opened(t, c, Options{}).Resume(t.Context(), dir); err == nil ||
+		!strings.Contains(err.Error(), file+" has changed since this run began") {
+		t.Errorf("folds of other features: %v", err)
+	}
+}
+
+// Folders of older versions do not say what their runs learned from. They are used as before, with a warning, and say it
+// from then on.
+func TestTrain_NotesTheDataOfOlderRunsOnce(t *testing.T) {
+	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
+	c := vectors(t, file, 1)
+	c.Arm = recipe.Stage1
+	if _, err := opened(t, c, Options{}).Train(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, DataFile)); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	s := opened(t, c, Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	for range 2 {
+		if _, err := s.Train(t.Context(), dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := strings.Count(log.String(), "does not say which files it began with"); n != 1 {
+		t.Errorf("%d warnings, want 1: %s", n, log.String())
+	}
+}
+
+// What a model is measured on afterwards may be other data than those of its run: that is said.
+func TestModel_WarnsOfDataThatHaveChanged(t *testing.T) {
+	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
+	if _, err := opened(t, vectors(t, file, 1), Options{}).Train(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	for seed, warns := range map[uint64]bool{1: false, 2: true} {
+		vectors(t, file, seed)
+		var log bytes.Buffer
+		m, err := OpenModel(t.Context(), dir, ModelOptions{Run: Resources{Device: "cpu"},
+			Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := DefaultEvaluateOptions()
+		o.Split = "train"
+		if _, err := m.Evaluate(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(log.String(), file+" has changed since"); got != warns {
+			t.Errorf("data of seed %d: the log says %q", seed, log.String())
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

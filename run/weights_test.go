@@ -1,0 +1,74 @@
+package run
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/recipe"
+	"nmn/train"
+)
+
+// tiny is a configuration of stage 1 on a few scenes, whose training takes a moment.
+func tiny(t *testing.T) Config {
+	t.Helper()
+	c, err := Preset(ScenesPreset, Quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 24, 0, 8
+	c.Net.Width, c.Train.Stage1Epochs, c.Train.Stage2Epochs, c.Run.Device = .5, 1, 1, "cpu"
+	c.Arm = recipe.Stage1
+	return c
+}
+
+// opened opens a session that ends with the test.
+func opened(t *testing.T, c Config, o Options) *Session {
+	t.Helper()
+	s, err := Open(t.Context(), c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// Every net of an experiment starts from the same file: what was taken from it is shown for the first seed alone.
+func TestLoadWeights_AreShownOnceOverSeeds(t *testing.T) {
+	c, dir := tiny(t), t.TempDir()
+	if _, err := opened(t, c, Options{}).Train(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	c.Net.Weights = filepath.Join(dir, train.LastName)
+	shown := 0
+	all := opened(t, c, Options{Observer: Observer{Message: func(m Message) {
+		if strings.HasPrefix(m.Text, "weights ") {
+			shown++
+		}
+	}}})
+	arms, err := c.PlannedArms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, seed := range []uint64{1, 2} {
+		c.Train.Seed = seed
+		s, err := all.With(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		net, err := s.FreshNet(arms[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := net.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if shown != 1 {
+		t.Errorf("the table of weights is shown %d times for 2 seeds, want once", shown)
+	}
+}

@@ -1,0 +1,166 @@
+package train
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"nmn/eval"
+	"nmn/internal/durable"
+	"nmn/loader"
+	"nmn/text"
+
+	dense "gorgonia.org/tensor"
+)
+
+// Each save gives the new checkpoint its own name among the best; best.safetensors changes hands only where it is
+// better than all before it.
+func TestKeeper_BestStaysUntilThereIsABetterOne(t *testing.T) {
+	dir := t.TempDir()
+	k := NewKeeper(KeeperOptions{Directory: dir, Count: 2})
+	for i, c := range []struct {
+		value float64
+		best  string // what is in best.safetensors then: the step it is of
+		kept  []string
+	}{
+		{.5, "1", []string{"best-1.safetensors"}},
+		{.4, "1", []string{"best-1.safetensors", "best-2.safetensors"}},
+		{.45, "1", []string{"best-1.safetensors", "best-3.safetensors"}},
+		{.6, "4", []string{"best-1.safetensors", "best-4.safetensors"}},
+		{.1, "4", []string{"best-1.safetensors", "best-4.safetensors"}},
+	} {
+		step := i + 1
+		k.Offer(Best{Step: step, Value: c.value})
+		check(t, k.Save(State{Epoch: 1, Step: step, Changed: true, Write: func(path, _ string) (int64, error) {
+			return 1, durable.Save(path, []byte(strconv.Itoa(step)))
+		}}, observers{}))
+		best, err := os.ReadFile(filepath.Join(dir, BestName))
+		check(t, err)
+		want := slices.Sorted(slices.Values(append(c.kept, BestName, LastName)))
+		if got := names(t, dir); string(best) != c.best || !slices.Equal(got, want) {
+			t.Errorf("step %d: %s is of step %s among %q, want step %s among %q", step, BestName, best, got, c.best, want)
+		}
+	}
+}
+
+// A run that goes on with fewer best checkpoints to keep removes the others.
+func TestKeeper_RestoresAsManyAsItKeeps(t *testing.T) {
+	dir := t.TempDir()
+	table := []Best{{Step: 3, Value: .9}, {Step: 1, Value: .8}, {Step: 2, Value: .7}}
+	for _, b := range table {
+		check(t, durable.Save(filepath.Join(dir, b.Name()), nil))
+	}
+	k := NewKeeper(KeeperOptions{Directory: dir, Count: 2})
+	check(t, k.Restore(table, 4))
+	if !slices.Equal(k.Best(), table[:2]) {
+		t.Errorf("best %+v, want %+v", k.Best(), table[:2])
+	}
+	if got, want := names(t, dir), []string{table[1].Name(), table[0].Name()}; !slices.Equal(got, want) {
+		t.Errorf("files %q, want %q", got, want)
+	}
+}
+
+// Only a new best counts against patience, not one that is kept among others.
+func TestPatience_CountsFromTheBestNotFromTheLastKept(t *testing.T) {
+	r := overfitting(t)
+	r.config.KeepBest = 40 // all
+	var values []float64   // of the epochs
+	r.observers = []Observer{{Evaluated: func(e Evaluated) { values = append(values, e.Value) }}}
+	run(t, r.trainer(t))
+	if best := slices.Index(values, slices.Min(values)); len(values) != best+1+r.config.Patience {
+		t.Errorf("losses %v: %d epochs after the best, want %d", values, len(values)-best-1, r.config.Patience)
+	}
+}
+
+func TestMeasure_TakesEachFigureFromItsPlace(t *testing.T) {
+	figures := func(base float64) *eval.MultiLabel {
+		number := func(i float64) eval.ByGroup[eval.Number] {
+			return eval.ByGroup[eval.Number]{All: eval.Number(base + i)}
+		}
+		return &eval.MultiLabel{AP: number(1), Brier: number(4), ECE: number(5), LogLoss: eval.Number(base + 6),
+			AtThreshold: eval.ByGroup[eval.F1]{All: eval.F1{OF1: eval.Number(base + 2), CF1: eval.Number(base + 3)}}}
+	}
+	r := &eval.Result{Measures: eval.Measures{Labels: figures(10), Truth: figures(20),
+		Human: &eval.Human{AP: eval.ByGroup[eval.Number]{All: 30}}}}
+	want := map[string]float64{"human_ap": 30, "loss": 16, "map": 11, "of1": 12, "cf1": 13, "brier": 14, "ece": 15,
+		"true_map": 21, "true_of1": 22, "true_cf1": 23, "true_brier": 24, "true_ece": 25}
+	for _, name := range Measures() {
+		if got := Measure(name, r); float64(got) != want[name] {
+			t.Errorf("%s is %v, want %v", name, got, want[name])
+		}
+		lower := slices.Contains([]string{"loss", "brier", "true_brier", "ece", "true_ece"}, name)
+		if lowerIsBetter(name) != lower {
+			t.Errorf("%s is better when lower: %t", name, !lower)
+		}
+	}
+	if len(Measures()) != len(want) {
+		t.Errorf("measures %q", Measures())
+	}
+	// With a noise model, what training lowers is the loss of the observed label, past it: only that may be watched
+	// for the end of training.
+	r.Observed = &eval.Measures{Labels: figures(40)}
+	if got := Measure("loss", r); got != 46 {
+		t.Errorf("the loss of a net with a noise model is %v, want that of the observed labels, 46", got)
+	}
+	if got := Measure("map", r); got != 11 {
+		t.Errorf("map of a net with a noise model is %v, want that of the classifier, 11", got)
+	}
+}
+
+// wordsOf is a vocabulary of nouns.
+func wordsOf(t *testing.T, words ...string) *text.Vocabulary {
+	t.Helper()
+	var all []text.Word
+	for _, w := range words {
+		all = append(all, text.Word{Text: w, POS: text.NN})
+	}
+	v, err := text.NewVocabulary(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestTrueRates_CountLabelsAgainstTheTruth(t *testing.T) {
+	matrix := func(values ...uint8) *dense.Dense {
+		return dense.New(dense.WithShape(5, 2), dense.WithBacking(values))
+	}
+	set := &loader.Set{Name: "five", Vocabulary: wordsOf(t, "cat", "dog"), IDs: []string{"a", "b", "c", "d", "e"},
+		Vectors: rowsOf{{0}, {0}, {0}, {0}, {0}},
+		Truth:   matrix(1, 0, 1, 0, 1, 0, 1, 0, 0, 0),
+		Labels:  matrix(0, 0, 1, 1, 1, 0, 1, 0, 0, 0)}
+	r, err := TrueRates(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Of 4 cats 1 is missed, of 1 other none is called a cat; there is no dog, and 1 of 5 others is called one.
+	if r.Q01[0] != .25 || r.Q10[0] != 0 || !math.IsNaN(r.Q01[1]) || r.Q10[1] != .2 {
+		t.Errorf("q01 %v and q10 %v, want [0.25 NaN] and [0 0.2]", r.Q01, r.Q10)
+	}
+	set.Truth = nil
+	if r, err := TrueRates(set); r != nil || err != nil {
+		t.Errorf("without a truth: %v, %v", r, err)
+	}
+}
+
+// A validation set whose classes stand in another order would judge each class by the labels of another.
+func TestNew_RefusesAValidationSetOfOtherWords(t *testing.T) {
+	r := newRig()
+	r.validation = true
+	o := r.options(t)
+	other := *o.Validation
+	words := slices.Clone(other.Vocabulary.Words())
+	words[1], words[2] = words[2], words[1]
+	var err error
+	other.Vocabulary, err = text.NewVocabulary(words)
+	check(t, err)
+	o.Validation = &other
+	want := `class 2 is "` + words[2].Text + `" in the training set and "` + words[1].Text + `" in the validation set`
+	if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}

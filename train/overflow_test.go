@@ -1,0 +1,54 @@
+package train
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"nmn/loader"
+	"nmn/model"
+)
+
+// A gradient may overflow where the loss does not. The step is not made then: one NaN in a weight is soon in all.
+func TestRun_GradientThatOverflowsChangesNothing(t *testing.T) {
+	net := noisy(t, model.NoNoise, 2, 3)
+	for name, v := range map[string]float32{
+		"head.fc1.weight": 0, "head.fc1.bias": 1, "head.fc2.weight": 1e10, "head.fc2.bias": 0, // logits of 6e10
+	} {
+		p := named(net, name)
+		values := make([]float32, p.W.Len())
+		for i := range values {
+			values[i] = v
+		}
+		check(t, net.SetValues(p, values))
+	}
+	huge := rowsOf{{1e30, 0}, {0, 1e30}} // times 1e10 is beyond float32
+	config := newRig().config
+	config.MaxSteps = 1
+	trainer := newTrainer(t, Options{Config: config, Stage: 1, Net: net, Data: rowsSet(t, huge, "a", "b", "c"),
+		Loader: loader.DefaultConfig()})
+	before := weights(t, net)
+	_, err := trainer.Run(t.Context())
+	var broken *NonFiniteError
+	if !errors.As(err, &broken) || math.IsNaN(broken.Loss) || math.IsInf(broken.Loss, 0) || finite(broken.GradientNorm) {
+		t.Errorf("error %v, want one about the gradient alone", err)
+	}
+	if !maps.EqualFunc(weights(t, net), before, slices.Equal) {
+		t.Error("the step changed parameters")
+	}
+}
+
+func TestProgress_NonFiniteIsLossOrGradient(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		loss, norm float64
+		broken     bool
+	}{{1, 2, false}, {0, 0, false}, {nan, 1, true}, {inf, 1, true}, {-inf, 1, true}, {1, nan, true}, {1, inf, true}} {
+		p := Progress{Epoch: 2, Step: 3, LearningRate: .5, Loss: c.loss, GradNorm: c.norm}
+		if broken := p.NonFinite(); (broken != nil) != c.broken {
+			t.Errorf("loss %v, norm %v: %v", c.loss, c.norm, broken)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"nmn/internal/durable"
+)
+
+// DefaultCheckpointMinutes is the time between checkpoints by the clock where nobody has chosen another.
+const DefaultCheckpointMinutes = 15
+
+// retryAfter is how long a checkpoint that found no room on the disk waits for the next attempt.
+const retryAfter = 10 * time.Second
+
+// mostHeld is how much memory best checkpoints take that found no room on the disk, in bytes.
+const mostHeld = 1<<31 - 1
+
+// State is a moment of a training, which can be written as a checkpoint.
+type State struct {
+	Epoch, Step int
+	Changed     bool // since the last checkpoint was written
+	// Write writes it to a path, and gives what was there until then the name previous, where that is not empty.
+	Write func(path, previous string) (size int64, err error)
+	// Hold copies it into memory, of at most so many bytes, and returns what writes the copy.
+	Hold func(most int64) (*Held, error)
+}
+
+// Held is a checkpoint in memory.
+type Held struct {
+	Bytes int64
+	Write func(path string) error
+}
+
+// heldBest is one of the best checkpoints that is to be written when there is room.
+type heldBest struct {
+	Best
+	*Held
+}
+
+// Teller is told of checkpoints: Observers are one.
+type Teller interface {
+	Saved(Saved)
+	Unsaved(Unsaved)
+}
+
+// Due reports whether a checkpoint should be written at the next step: by the clock, for a new best, or because the
+// last one could not be.
+func (k *Keeper) Due() bool {
+	if k.Directory == "" {
+		return false
+	}
+	if k.waits {
+		return true
+	}
+	now := k.Clock()
+	if k.missing != nil {
+		return now.Sub(k.tried) >= retryAfter
+	}
+	return k.Minutes > 0 && now.Sub(k.tried).Minutes() >= k.Minutes
+}
+
+// Try is Save for a training that goes on: where the disk is full, it tells so and returns nil. A new best is then held
+// in memory; any other checkpoint is left out, and Due asks for another one soon.
+func (k *Keeper) Try(s State, tell Teller) error {
+	resting := k.missing != nil && k.Clock().Sub(k.tried) < retryAfter
+	if resting && k.waits {
+		return k.hold(s)
+	}
+	if resting {
+		return nil
+	}
+	err := k.Save(s, tell)
+	if err == nil || !durable.Full(err) {
+		return err
+	}
+	if k.waits {
+		if holding := k.hold(s); holding != nil {
+			return errors.Join(err, holding)
+		}
+	}
+	tell.Unsaved(Unsaved{Epoch: s.Epoch, Step: s.Step, Err: err})
+	return nil
+}
+
+// Finish is Save for a training that ends or is interrupted: a disk that is full gets a moment (durable.Patiently), and
+// that is told. state is asked before each try.
+func (k *Keeper) Finish(state func() State, tell Teller) error {
+	return durable.Patiently(context.Background(), func(err error) {
+		s := state()
+		tell.Unsaved(Unsaved{Epoch: s.Epoch, Step: s.Step, Err: err})
+	}, func() error { return k.Save(state(), tell) })
+}
+
+// Save writes last.safetensors where anything has changed since it was written, and keeps it as one of the best where
+// the last Offer says so. What was last.safetensors until then becomes previous.safetensors.
+func (k *Keeper) Save(s State, tell Teller) error {
+	if k.Directory == "" || !s.Changed && !k.waits && len(k.held) == 0 {
+		k.waits = false
+		return nil
+	}
+	began := time.Now()
+	e, err := k.write(s)
+	k.tried, k.missing = k.Clock(), err
+	if broken := (*NonFiniteError)(nil); errors.As(err, &broken) {
+		broken.Epoch, broken.Step = s.Epoch, s.Step
+	}
+	if err != nil {
+		return err
+	}
+	e.Duration = time.Since(began)
+	tell.Saved(e)
+	return nil
+}
+
+// write writes what has no file yet. The best come first: a checkpoint is never without the best ones that it names.
+func (k *Keeper) write(s State) (e Saved, err error) {
+	if err := k.writeHeld(); err != nil {
+		return e, err
+	}
+	path, previous := filepath.Join(k.Directory, LastName), ""
+	if s.Changed {
+		previous = filepath.Join(k.Directory, PreviousName)
+	}
+	e = Saved{Epoch: s.Epoch, Step: s.Step, Path: path, Best: k.waits}
+	if e.Bytes, err = s.Write(path, previous); err != nil {
+		return e, err
+	}
+	return e, k.commit(path)
+}
+
+// hold keeps a new best in memory: the next step changes the net.
+func (k *Keeper) hold(s State) error {
+	most := int64(mostHeld)
+	for _, h := range k.held {
+		most -= h.Bytes
+	}
+	held, err := s.Hold(most)
+	if err != nil {
+		return err
+	}
+	k.held, k.waits = append(k.held, heldBest{k.newest(), held}), false
+	return nil
+}
+
+// writeHeld writes the best checkpoints that are held, unless there are better ones by now.
+func (k *Keeper) writeHeld() error {
+	for len(k.held) > 0 {
+		h := k.held[0]
+		if slices.Contains(k.best, h.Best) {
+			if err := k.writeBest(h); err != nil {
+				return fmt.Errorf("training: cannot keep the checkpoint of step %d as one of the best: %w", h.Step, err)
+			}
+		}
+		k.held = k.held[1:]
+		if err := k.prune(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *Keeper) writeBest(h heldBest) error {
+	best := filepath.Join(k.Directory, BestName)
+	if k.Count == 1 {
+		return h.Write(best)
+	}
+	path := filepath.Join(k.Directory, h.Name())
+	if err := h.Write(path); err != nil || k.best[0] != h.Best {
+		return err
+	}
+	return durable.Link(path, best)
+}
