@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// laboratory is a temporary folder with a copy of the module. Test binaries are built from the checkout itself, with a
+// changed file laid over it (go build -overlay), and run in the copy: a mutant may write or delete where its package
+// should not. So neither several mutants at once nor a kill leave a trace in the checkout.
+type laboratory struct {
+	dir, module, copied string
+	slack               time.Duration // that tests of a mutant get beyond five times the usual
+	binaries            atomic.Int64  // how many were named
+}
+
+func newLaboratory(ctx context.Context, m *module, slack time.Duration) (*laboratory, error) {
+	dir, err := os.MkdirTemp("", "mutate")
+	if err != nil {
+		return nil, err
+	}
+	l := &laboratory{dir: dir, module: m.dir, copied: filepath.Join(dir, "copy"), slack: slack}
+	if err := l.copyModule(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("copying %s: %w", m.dir, err), l.Close())
+	}
+	return l, nil
+}
+
+// Close removes the folder. Tests may have left folders in it that nobody may write to.
+func (l *laboratory) Close() error {
+	filepath.WalkDir(l.dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(l.dir)
+}
+
+// copyModule copies the files that git knows or would add; where there is no git, all.
+func (l *laboratory) copyModule(ctx context.Context) error {
+	list, err := git(ctx, l.module, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	if err != nil {
+		return os.CopyFS(l.copied, os.DirFS(l.module))
+	}
+	names := strings.Split(strings.TrimRight(list, "\x00"), "\x00")
+	for _, name := range names {
+		if err := copyFile(filepath.Join(l.copied, name), filepath.Join(l.module, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyFile copies a regular file with its mode; of others, and of files that were deleted, there is no copy.
+func copyFile(to, from string) error {
+	info, err := os.Lstat(from)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, info.Mode().Perm())
+}
+
+// errBuild is wrapped by errors of the compiler.
+var errBuild = errors.New("does not build")
+
+// build makes the test binary of a package, with one file in another form if changed is not nil.
+func (l *laboratory) build(ctx context.Context, p *pkg, binary string, changed *source, text []byte,
+	flags ...string) error {
+	args := append([]string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", binary}, flags...)
+	if changed != nil {
+		file, overlay := binary+".go", binary+".json"
+		replaced, err := json.Marshal(map[string]any{"Replace": map[string]string{changed.path: file}})
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(os.WriteFile(file, text, 0o666), os.WriteFile(overlay, replaced, 0o666)); err != nil {
+			return err
+		}
+		args = append(args, "-overlay", overlay)
+	}
+	c := exec.CommandContext(ctx, "go", append(args, "./"+p.folder)...)
+	c.Dir = l.module
+	c.Env = append(os.Environ(), "GOTMPDIR="+l.dir) // what a build that is ended leaves goes with the rest
+	inGroup(c)
+	out, err := c.CombinedOutput()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("%s %w: %w\n%s", p.folder, errBuild, err, out)
+	}
+	return nil
+}
+
+// run runs tests of a test binary in the copy of its package, and returns their output, also with an error. Its
+// temporary files lie in a folder that is removed, and what it has started ends with it.
+func (l *laboratory) run(ctx context.Context, p *pkg, binary string, flags ...string) ([]byte, error) {
+	temporary := binary + ".tmp"
+	if err := os.MkdirAll(temporary, 0o777); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temporary)
+	program, args := limited(binary, append([]string{"-test.short"}, flags...))
+	c := exec.CommandContext(ctx, program, args...)
+	c.Dir = filepath.Join(l.copied, filepath.FromSlash(p.folder))
+	// A binary that counts coverage, run as a child by its own tests, complains where it has no folder for its counts.
+	c.Env = append(ownEnvironment(os.Environ()), "TMPDIR="+temporary, "GOCOVERDIR="+temporary)
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	c.WaitDelay = 5 * time.Second
+	inGroup(c)
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	err := c.Wait()
+	endGroup(c)
+	return out.Bytes(), err
+}
+
+// ownEnvironment leaves out what makes tests look at files and programs outside of the repository: a package's own
+// tests must find its mistakes.
+func ownEnvironment(environment []string) []string {
+	var own []string
+	for _, variable := range environment {
+		if !strings.HasPrefix(variable, "NMN_") {
+			own = append(own, variable)
+		}
+	}
+	return own
+}
