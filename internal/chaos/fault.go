@@ -1,0 +1,153 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The kinds of faults.
+const (
+	killed     = "kill"      // SIGKILL at a call, a write half made or not at all
+	killedLate = "kill-time" // SIGKILL at a random time
+	signalled  = "signal"    // SIGINT, SIGTERM or SIGHUP
+	twice      = "signals"   // two of them
+	unheard    = "pipe"      // nobody reads standard output or standard error
+	failsOnce  = "once"      // one call fails
+	failsShort = "passing"   // calls fail for some milliseconds
+	failsOn    = "lasting"   // calls fail until the program ends
+	halved     = "short"     // writes take half of what they are given
+	delayed    = "delay"     // calls are slow
+	clocked    = "clock"     // the time of day jumps
+	raced      = "two"       // a second process does the same
+	changed    = "changed"   // killed, then an input is another one
+	touched    = "touched"   // killed, then files claim another age
+	damaged    = "damaged"   // killed, then a checkpoint is cut, or a bit of it flips
+)
+
+// fault is what happens to a command, and when.
+type fault struct {
+	Kind string
+	At   int           // call
+	Over int           // calls after it, for what lasts
+	For  time.Duration // for what lasts by time
+	// Signals are those sent.
+	Signals []unix.Signal
+	// Errno is how calls fail, where such a call can fail so.
+	Errno unix.Errno
+	// Half cuts the write that a fault hits.
+	Half bool
+	// Share of the time of the undisturbed run, or of a file, from 0 to 1.
+	Share float64
+	// Jump of the clock.
+	Jump time.Duration
+	// Other means the other one of two ways: standard error for unheard, a bit for damaged, a file that is older for
+	// touched, the same command instead of the one that resumes.
+	Other bool
+}
+
+func (f fault) String() string {
+	s := fmt.Sprintf("%s at call %d", f.Kind, f.At)
+	switch f.Kind {
+	case killedLate, raced:
+		s = fmt.Sprintf("%s after %.0f %% of the time", f.Kind, 100*f.Share)
+	case signalled, twice:
+		s += fmt.Sprintf(", %v", f.Signals)
+	case unheard:
+		s = fmt.Sprintf("%s: nobody reads %s", f.Kind, map[bool]string{false: "stdout", true: "stderr"}[f.Other])
+	case failsOnce, failsOn:
+		s += ", " + unix.ErrnoName(f.Errno)
+	case failsShort:
+		s += fmt.Sprintf(", %s for %v", unix.ErrnoName(f.Errno), f.For)
+	case halved, delayed:
+		s += fmt.Sprintf(" and the %d after it", f.Over)
+	case clocked:
+		s += fmt.Sprintf(", by %v", f.Jump)
+	case damaged:
+		s += fmt.Sprintf(", then %s", map[bool]string{false: "cut", true: "a bit flips"}[f.Other])
+	}
+	if f.Half {
+		s += ", half of a write is made"
+	}
+	return s
+}
+
+// source makes the random numbers of fault number n of a scenario.
+func source(seed uint64, scenario string, n int) *rand.Rand {
+	h := fnv.New64a()
+	fmt.Fprint(h, scenario)
+	return rand.New(rand.NewPCG(seed^h.Sum64(), uint64(n)))
+}
+
+// draw chooses a fault for a command that makes so many calls.
+func (s scenario) draw(r *rand.Rand, calls int) fault {
+	kinds := []string{killed, killed, killed, killedLate, signalled, signalled, twice, unheard, failsOnce, failsOnce,
+		failsShort, failsShort, failsOn, failsOn, halved, delayed, clocked, raced}
+	if len(s.data) > 0 {
+		kinds = append(kinds, changed, changed, touched)
+	}
+	if len(s.runs) > 0 {
+		kinds = append(kinds, damaged, damaged)
+	}
+	return drawKind(r, kinds[r.IntN(len(kinds))], calls)
+}
+
+func drawKind(r *rand.Rand, kind string, calls int) fault {
+	f := fault{Kind: kind, At: 1 + r.IntN(max(1, calls)), Over: 1 + r.IntN(20), Share: r.Float64(), Other: r.IntN(2) == 0,
+		For: time.Duration(10+r.IntN(400)) * time.Millisecond}
+	f.Errno = []unix.Errno{unix.ENOSPC, unix.ENOSPC, unix.EIO, unix.EDQUOT, unix.EROFS, unix.EMFILE}[r.IntN(6)]
+	signals := []unix.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP}
+	f.Signals = []unix.Signal{signals[r.IntN(3)]}
+	half := r.IntN(2) == 0
+	jumps := []time.Duration{-time.Hour, time.Hour, -30 * 365 * 24 * time.Hour, 75 * 365 * 24 * time.Hour, -time.Second}
+	f.Jump = jumps[r.IntN(len(jumps))]
+	switch kind {
+	case killed, failsOnce, failsOn:
+		f.Half = half
+	case twice:
+		f.Signals = append(f.Signals, f.Signals[0])
+	case changed, touched, damaged:
+		f.At = calls/2 + r.IntN(max(1, calls/2+calls/10)) // late, so that there is something to be wrong; or after the end
+	}
+	return f
+}
+
+// canFail reports whether a call can fail so.
+func canFail(errno unix.Errno, name string, takesSpace, syncs bool) bool {
+	switch errno {
+	case unix.ENOSPC, unix.EDQUOT:
+		return takesSpace
+	case unix.EIO:
+		return takesSpace || syncs
+	case unix.EROFS:
+		return !syncs && !slices.Contains([]string{"write", "pwrite64", "writev", "ftruncate"}, name)
+	case unix.EMFILE:
+		return name == "openat"
+	}
+	return false
+}
+
+// meaning says for readers what a kind of fault is.
+var meaning = map[string]string{
+	killed:     "killed at one system call, with half of a write made or none",
+	killedLate: "killed at a random time",
+	signalled:  "interrupt, hangup or termination",
+	twice:      "two signals, one soon after the other",
+	unheard:    "nobody reads standard output or standard error",
+	failsOnce:  "one call fails (disk full, input/output error, quota, read-only, too many files)",
+	failsShort: "calls fail for a moment",
+	failsOn:    "calls fail until the end",
+	halved:     "writes take half of what they are given",
+	delayed:    "a slow disk",
+	clocked:    "the clock jumps",
+	raced:      "two processes do the same at once",
+	changed:    "killed, and data changed before it goes on",
+	touched:    "killed, and the times of data files changed",
+	damaged:    "killed, and the last checkpoint cut or a bit of it flipped",
+}

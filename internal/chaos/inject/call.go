@@ -1,0 +1,44 @@
+//go:build linux && (amd64 || arm64)
+
+package inject
+
+import (
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Call is a system call that would change something below the watched folder.
+type Call struct {
+	N    int    // of the calls below the watched folder, from 1
+	Name string // as in the manual: write, renameat, fsync
+	Path string // below the watched folder; of a renaming or a link, the new name
+	Size int    // bytes of a write
+}
+
+// Writes reports whether the call hands bytes to a file.
+func (c Call) Writes() bool { return c.Name == "write" || c.Name == "pwrite64" }
+
+// TakesSpace reports whether a full disk could refuse the call.
+func (c Call) TakesSpace() bool {
+	return c.Writes() || slices.Contains([]string{"writev", "fallocate", "openat", "linkat", "mkdirat", "symlinkat",
+		"copy_file_range", "sendfile"}, c.Name)
+}
+
+// Syncs reports whether the call waits for the disk.
+func (c Call) Syncs() bool { return c.Name == "fsync" || c.Name == "fdatasync" }
+
+// Verdict says what becomes of a call; the zero value lets it pass. What is set happens in the order of the fields.
+type Verdict struct {
+	Delay time.Duration
+	// Signals are sent to the program before the call is made.
+	Signals []unix.Signal
+	// Half makes the first half of a write, as a disk does that fills up on the way. The program is told so, unless
+	// the verdict goes on.
+	Half bool
+	// Kill ends the program: the call does not return.
+	Kill bool
+	// Errno is returned in place of the call's result.
+	Errno unix.Errno
+}

@@ -1,0 +1,7 @@
+// Package inject runs a program and makes chosen system calls of it fail, come late or never return. It needs no
+// help from the program, which may be static: the kernel asks this process what becomes of each call that changes
+// files (seccomp user notification, Linux 5.5 or newer). No privilege is needed.
+//
+// A program that imports the package starts itself again as a stub, which installs the filter and then becomes the
+// program under test. On other systems than Linux, and other processors than amd64 and arm64, the package is empty.
+package inject

@@ -1,0 +1,40 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+import (
+	"slices"
+	"strings"
+)
+
+// scenario is a command that writes, with what it needs and what may be done to it.
+type scenario struct {
+	name string
+	args string // arguments of nmn, separated by spaces; files are relative to the folder of a trial
+	// needs are the inputs, of those that a workshop makes; files or folders.
+	needs []string
+	// resume are the arguments that go on with an interrupted command once the file resumeAt is there; without, or
+	// before, the same command is given again.
+	resume, resumeAt string
+	// fresh is a folder that must be empty at the beginning: a message says to empty it, which is done.
+	fresh string
+	// outputs are single files that take the place of those of before.
+	outputs []string
+	// runs are folders with checkpoints.
+	runs []string
+	// data are inputs that a run has learned from: when they change, it is not to go on.
+	data []string
+	// appended are files that grow by lines: the last line of one that was interrupted may be cut.
+	appended []string
+}
+
+func (s scenario) command() []string { return strings.Fields(s.args) }
+
+// subcommand are the words of the command line before its arguments, as "caption train".
+func (s scenario) subcommand(known []string) string {
+	words := s.command()
+	if len(words) > 1 && slices.Contains(known, words[0]+" "+words[1]) {
+		return words[0] + " " + words[1]
+	}
+	return words[0]
+}

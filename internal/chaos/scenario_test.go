@@ -1,0 +1,104 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// commandsOfThePage reads the reference of the command line: the help of each command, by its words.
+func commandsOfThePage(t *testing.T) map[string]string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	heads := regexp.MustCompile("(?m)^#+ `?nmn ([a-z0-9 ]+)`?$").FindAllStringSubmatchIndex(string(page), -1)
+	for i, head := range heads {
+		end := len(page)
+		if i+1 < len(heads) {
+			end = heads[i+1][0]
+		}
+		all[string(page[head[2]:head[3]])] = string(page[head[1]:end])
+	}
+	if len(all) < 20 {
+		t.Fatalf("%d commands in docs/cli.md", len(all))
+	}
+	return all
+}
+
+// A new command must be tried, or be known to write nothing.
+func TestScenarios_HaveAllCommands(t *testing.T) {
+	help := commandsOfThePage(t)
+	var names []string
+	for name := range help {
+		names = append(names, name)
+	}
+	tried := map[string]string{}
+	for _, s := range scenarios {
+		tried[s.subcommand(names)] += " " + s.args
+	}
+	for name, text := range help {
+		if strings.Contains(text, "\nCommands:\n") && !strings.Contains(text, "nmn "+name+" [") {
+			continue // it only holds others
+		}
+		if (tried[name] == "") == (writesNothing[name] == "") {
+			t.Errorf("nmn %s: in a scenario %v, said to write nothing %v; want one of both",
+				name, tried[name] != "", writesNothing[name] != "")
+		}
+		for _, flag := range writingFlags(text) {
+			if tried[name] != "" && !strings.Contains(tried[name]+" ", flag+" ") {
+				t.Errorf("nmn %s: no scenario has its %s", name, flag)
+			}
+		}
+	}
+	for name := range tried {
+		if help[name] == "" {
+			t.Errorf("a scenario is of nmn %s, which docs/cli.md does not have", name)
+		}
+	}
+}
+
+// writingFlags are the flags of a command that name a file or folder to write.
+func writingFlags(help string) (flags []string) {
+	for _, match := range regexp.MustCompile(`(?m)^ +(?:-., )?(--[a-z-]+) (?:file|folder)`).FindAllStringSubmatch(help, -1) {
+		if slices.ContainsFunc([]string{"--output", "--page", "--suspects", "--statistics", "--run-dir"},
+			func(begin string) bool { return strings.HasPrefix(match[1], begin) }) {
+			flags = append(flags, match[1])
+		}
+	}
+	return flags
+}
+
+func TestScenarios_NamesDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range scenarios {
+		if seen[s.name] {
+			t.Errorf("two scenarios are called %s", s.name)
+		}
+		seen[s.name] = true
+	}
+}
+
+// A failure is repeated by seed and number alone.
+func TestDraw_FollowsFromTheSeed(t *testing.T) {
+	kinds := map[string]bool{}
+	for n := range 500 {
+		s := scenarios[n%len(scenarios)]
+		a, b := s.draw(source(7, s.name, n), 100), s.draw(source(7, s.name, n), 100)
+		if a.String() != b.String() {
+			t.Fatalf("fault %d is once %v and once %v", n, a, b)
+		}
+		kinds[a.Kind] = true
+	}
+	for kind := range meaning {
+		if !kinds[kind] {
+			t.Errorf("of 500 faults none is %s", kind)
+		}
+	}
+}

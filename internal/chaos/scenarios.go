@@ -1,0 +1,135 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+// Sizes that make runs of about a second.
+const (
+	tinyPictures = " --train-size 96 --validation-size 32 --test-size 48 --width 0.5 --device cpu --threads 1"
+	tinyClips    = " --preset moving-scenes --train-size 24 --validation-size 8 --test-size 12 --frames 4 --width 0.5" +
+		" --device cpu --threads 1"
+	tinyNet       = " --hidden 16 --batch-size 8 --device cpu --threads 1"
+	tinyCaptioner = " --preset moving-scenes --embedding 8 --word-embedding 6 --hidden 12 --batch-size 8" +
+		" --validation-share 0.25 --device cpu --threads 1"
+	often = " --checkpoint-steps 2 --log-interval 1"
+)
+
+// workshop are the commands that make the inputs of all scenarios, in this order.
+var workshop = []string{
+	"train --arm nmn-fd --nmn-recipe paper --epochs 1 --run-dir model" + tinyPictures,
+	"extract model --split train --layer fc7 --output x.npy --output-labels y.csv --output-truth t.csv",
+	"train --features x.npy --labels y.csv --arm r-n --rates online --epochs 2 --run-dir head" + tinyNet,
+	"train --arm star --mil --epochs 1 --run-dir video" + tinyClips,
+	"scenes pictures --number 40",
+	"scenes moving --moving --number 24 --frames 4",
+	"caption scenes spoken --number 24 --frames 4 --captions-per-clip 5",
+	"caption train --features spoken/truth.npy --clips spoken/truth.csv --captions spoken/captions.json" +
+		" --run-dir speaker --epochs 2" + tinyCaptioner,
+	"caption generate speaker --features spoken/truth.npy --clips spoken/truth.csv --output said.json --device cpu",
+}
+
+// training is a scenario of nmn train with its run folder.
+func training(name, args string, needs, data []string) scenario {
+	return scenario{name: name, args: "train " + args + " --run-dir run" + often, needs: needs, data: data,
+		resume: "train --resume run", resumeAt: "run/config.yaml", runs: []string{"run", "run/stage1"}}
+}
+
+// writing is a scenario of a command that writes single files.
+func writing(name, args string, needs []string, outputs ...string) scenario {
+	return scenario{name: name, args: args, needs: needs, outputs: outputs}
+}
+
+var features = []string{"x.npy", "y.csv"}
+
+var scenarios = []scenario{
+	training("features-nmn-fd", "--features x.npy --labels y.csv --arm nmn-fd --nmn-recipe paper --epochs 3 --each-epoch"+
+		" --keep-best 2"+tinyNet, features, features),
+	training("features-online", "--features x.npy --labels y.csv --arm r-n --rates online --epochs 3"+tinyNet, features,
+		features),
+	training("features-folds", "--features x.npy --labels y.csv --rates folds:2 --fold-epochs 2 --recipe-epochs 2"+
+		" --epochs 2"+tinyNet, features, features),
+	training("features-tensorboard", "--features x.npy --labels y.csv --arm star --epochs 2 --tensorboard"+tinyNet,
+		features, features),
+	training("scenes", "--arm nmn-fi --nmn-recipe paper --epochs 2 --each-epoch --keep-best 2"+tinyPictures, nil, nil),
+	training("pictures", "--preset scenes --captions pictures/captions_train2014.json --images pictures/images --vocab"+
+		" pictures/vocabulary.txt --arm nmn-fd --nmn-recipe paper --epochs 2 --batch-size 8 --width 0.5 --device cpu"+
+		" --threads 1", []string{"pictures"}, []string{"pictures/images/*.*g", "pictures/captions_train2014.json"}),
+	training("video-mil", "--arm nmn-fd --nmn-recipe paper --mil --epochs 2 --batch-size-mil 8"+tinyClips, nil, nil),
+	training("video-clips", "--preset moving-scenes --clips moving --vocab moving/vocabulary.txt --mil --arm star"+
+		" --epochs 2 --batch-size-mil 4 --width 0.5 --device cpu --threads 1", []string{"moving"},
+		[]string{"moving/labels.jsonl"}),
+	{
+		name: "caption-train", args: "caption train --features spoken/truth.npy --clips spoken/truth.csv --captions" +
+			" spoken/captions.json --run-dir run --epochs 4" + tinyCaptioner + often,
+		needs: []string{"spoken"}, data: []string{"spoken/truth.npy", "spoken/captions.json"},
+		resume: "caption train --resume run", resumeAt: "run/config.yaml", runs: []string{"run"},
+	},
+	{
+		name: "experiment", args: "experiment --features x.npy --labels y.csv --arms star,nmn-fi --nmn-recipe paper" +
+			" --flips 0.2:0.1 --seeds 1,2 --epochs 1 --run-dir grid" + tinyNet,
+		needs: features,
+	},
+	{
+		name: "experiment-table4", args: "experiment table4 --train-size 24 --validation-size 6 --test-size 8 --frames 3" +
+			" --stage1-epochs 1 --stage2-epochs 1 --captions-per-clip 5 --epochs 1 --hidden 12 --seeds 1 --device cpu" +
+			" --threads 1 --run-dir grid",
+	},
+
+	{name: "scenes-pictures", args: "scenes out --number 30", fresh: "out"},
+	{name: "scenes-shards", args: "scenes out --moving --number 12 --frames 4", fresh: "out",
+		appended: []string{"out/index.jsonl"}},
+	{name: "scenes-folder", args: "scenes out --moving --number 6 --frames 4 --format folder", fresh: "out",
+		appended: []string{"out/index.jsonl"}},
+	{name: "caption-scenes", args: "caption scenes out --number 12 --frames 4", fresh: "out"},
+	{name: "caption-counts", args: "caption counts spoken/captions.json out --given 2", fresh: "out",
+		needs: []string{"spoken"}},
+	{
+		name: "frames", args: "frames clips --output out --frames 4 --shard-size 0.03 --workers 2 --ffmpeg ./ffmpeg",
+		needs:    []string{"clips", "ffmpeg"},
+		resume:   "frames clips --output out --frames 4 --shard-size 0.03 --workers 2 --ffmpeg ./ffmpeg --resume",
+		resumeAt: "out/index.jsonl", appended: []string{"out/index.jsonl"},
+	},
+
+	writing("extract", "extract model --split train --layer fc7,probabilities --output a.npy,b.safetensors"+
+		" --output-labels l.csv --output-truth t.csv --output-ids i.txt", []string{"model"},
+		"a.npy", "b.safetensors", "l.csv", "t.csv", "i.txt"),
+	writing("extract-frames", "extract video --split test --per-frame --layer probabilities --output p.npy --output-clips"+
+		" c.csv --device cpu", []string{"video"}, "p.npy", "c.csv"),
+	writing("features", "features x.npy --labels y.csv --output f.safetensors --output-labels l.csv", features,
+		"f.safetensors", "l.csv"),
+	writing("vocab", "vocab pictures/captions_train2014.json --vocab-size 50 --output v.txt", []string{"pictures"}, "v.txt"),
+	writing("caption-vocab", "caption vocab spoken/captions.json --output v.txt", []string{"spoken"}, "v.txt"),
+	writing("caption-generate", "caption generate speaker --features spoken/truth.npy --clips spoken/truth.csv --output"+
+		" c.json --device cpu", []string{"speaker", "spoken"}, "c.json"),
+	writing("caption-eval", "caption eval --results said.json --references spoken/captions.json --output s.csv",
+		[]string{"said.json", "spoken"}, "s.csv"),
+	writing("noise", "noise --preset scenes --kind flips --missing 0.3 --incorrect 0.1 --train-size 96 --output n.jsonl.gz"+
+		" --statistics s.json", nil, "n.jsonl.gz", "s.json"),
+	writing("noise-report", "noise report model --output n.html --device cpu", []string{"model"}, "n.html"),
+	writing("rates", "rates --logits --scores head/recipe/oof.csv --labels head/recipe/labels.csv --output r.csv",
+		[]string{"head"}, "r.csv"),
+	writing("audit", "audit --logits --scores head/recipe/oof.csv --labels head/recipe/labels.csv --page p.html --suspects"+
+		" s.parquet --apply --precision 0.5 --output o.csv", []string{"head"}, "p.html", "s.parquet", "o.csv"),
+	writing("export-onnx", "export model --output m.onnx", []string{"model"}, "m.onnx"),
+	writing("export-safetensors", "export model --output m.safetensors", []string{"model"}, "m.safetensors"),
+	writing("export-npz", "export model --output m.npz", []string{"model"}, "m.npz"),
+	writing("doctor", "doctor --features x.npy --labels y.csv --output d.json", features, "d.json"),
+	writing("figure3", "figure3 f.svg f.png", nil, "f.svg", "f.png"),
+}
+
+// writesNothing are the commands of nmn that write no file, or none but what the system is asked for, and so are in no
+// scenario.
+var writesNothing = map[string]string{
+	"bench":        "holds commands",
+	"caption":      "holds commands",
+	"bench gemm":   "prints what it measures",
+	"bench load":   "prints what it measures",
+	"bench memory": "prints what it measures",
+	"bench ops":    "prints what it measures",
+	"bench step":   "prints what it measures",
+	"completion":   "prints scripts for shells",
+	"eval":         "prints scores",
+	"healthcheck":  "asks a running process",
+	"predict":      "prints words",
+	"version":      "prints a version",
+	"weights":      "prints what a file holds",
+}

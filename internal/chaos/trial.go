@@ -1,0 +1,286 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// trial is one fault that happens to one scenario.
+type trial struct {
+	Scenario string   `json:"scenario"`
+	Number   int      `json:"fault"`
+	Kind     string   `json:"kind"`
+	What     string   `json:"what"`
+	Commands []string `json:"commands"`
+	Missed   bool     `json:"missed,omitempty"` // the command ended before
+	Lost     []string `json:"lost,omitempty"`   // what was promised and did not hold
+
+	lab    *lab
+	s      scenario
+	f      fault
+	ref    *reference
+	folder string
+	random *rand.Rand
+	judge  *judge
+	end    ending // of the command that ran last
+}
+
+// try lets a fault happen. Its error is one of the lab, not of nmn.
+func (l *lab) try(s scenario, number int, f fault, random *rand.Rand) (*trial, error) {
+	ref, err := l.reference(s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	t := &trial{Scenario: s.name, Number: number, Kind: f.Kind, What: f.String(), lab: l, s: s, f: f, ref: ref, random: random,
+		folder: filepath.Join(l.dir, fmt.Sprintf("%s-%d", s.name, number))}
+	defer func() {
+		if !l.keep || len(t.Lost) == 0 {
+			os.RemoveAll(t.folder)
+		}
+	}()
+	if err := s.lay(filepath.Join(l.dir, "inputs"), t.work()); err != nil {
+		return nil, err
+	}
+	if err := t.happen(); err != nil {
+		return nil, fmt.Errorf("%s, fault %d: %w", s.name, number, err)
+	}
+	return t, nil
+}
+
+func (t *trial) work() string { return filepath.Join(t.folder, "work") }
+
+func (t *trial) lose(format string, args ...any) {
+	t.Lost = append(t.Lost, fmt.Sprintf(format, args...))
+}
+
+// next are the arguments that begin the command, or go on with it.
+func (t *trial) next() []string {
+	if t.s.resume != "" && exists(filepath.Join(t.work(), t.s.resumeAt)) {
+		return strings.Fields(t.s.resume)
+	}
+	return t.s.command()
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// happen is the whole story: a kill before, sometimes; the fault; what follows of it; and the end.
+func (t *trial) happen() error {
+	old, err := t.placeOld()
+	if err != nil {
+		return err
+	}
+	if t.random.IntN(4) == 0 {
+		before := fault{Kind: killed, At: 1 + t.random.IntN(max(1, t.ref.calls))}
+		t.judge = &judge{fault: before}
+		if err := t.run(t.next(), disturbance{judge: t.judge}); err != nil {
+			return err
+		}
+	}
+	if t.f.Kind == raced {
+		err = t.race()
+	} else {
+		err = t.disturb()
+	}
+	if err != nil {
+		return err
+	}
+	t.checkEnd()
+	t.checkOld(old)
+	switch t.f.Kind {
+	case changed, touched:
+		err = t.tamperWithData()
+	case damaged:
+		err = t.damage()
+	}
+	if err != nil {
+		return err
+	}
+	return t.finish()
+}
+
+// run runs a command and notes it.
+func (t *trial) run(args []string, d disturbance) (err error) {
+	if err := t.empty(); err != nil {
+		return err
+	}
+	t.Commands = append(t.Commands, "nmn "+strings.Join(args, " "))
+	t.end, err = t.lab.run(t.folder, args, d, t.ref.limit())
+	switch {
+	case err != nil:
+		return err
+	case t.end.hung:
+		t.lose("it hangs: %s", t.end.stderr)
+	case t.end.orphans:
+		t.lose("processes are left that it has started")
+	case strings.Contains(t.end.stderr, "panic: ") || strings.Contains(t.end.stderr, "\ngoroutine "):
+		t.lose("it panics: %s", t.end.stderr)
+	}
+	return nil
+}
+
+// empty removes what a command has left in a folder that must be a new one.
+func (t *trial) empty() error {
+	if t.s.fresh == "" || len(t.Commands) == 0 {
+		return nil
+	}
+	t.Commands = append(t.Commands, "rm -r "+t.s.fresh)
+	return os.RemoveAll(filepath.Join(t.work(), t.s.fresh))
+}
+
+// disturb runs the command while the fault happens.
+func (t *trial) disturb() error {
+	t.judge = &judge{fault: t.f}
+	d := disturbance{judge: t.judge}
+	switch t.f.Kind {
+	case killedLate:
+		d = disturbance{kill: time.Duration(t.f.Share*float64(t.ref.took)) + time.Millisecond}
+	case unheard:
+		d = disturbance{deaf: 1, lines: t.f.Share < .5}
+		if t.f.Other {
+			d.deaf = 2
+		}
+	}
+	if err := t.run(t.next(), d); err != nil {
+		return err
+	}
+	switch t.f.Kind {
+	case killedLate:
+		t.Missed = t.end.code >= 0
+	case unheard, clocked:
+	case changed, touched, damaged:
+	default:
+		t.Missed = t.judge.idle()
+	}
+	return nil
+}
+
+// race runs the command twice at once. One may be refused, and the other must not notice.
+func (t *trial) race() error {
+	if err := t.empty(); err != nil {
+		return err
+	}
+	args := t.next()
+	first, err := t.lab.start(t.folder, args, disturbance{})
+	if err != nil {
+		return err
+	}
+	time.Sleep(time.Duration(t.f.Share * float64(t.ref.took)))
+	args2 := t.next()
+	t.Commands = append(t.Commands, "nmn "+strings.Join(args, " ")+" & nmn "+strings.Join(args2, " "))
+	second, err := t.lab.start(t.folder, args2, disturbance{})
+	if err != nil {
+		return err
+	}
+	a, err := first.wait(disturbance{}, t.ref.limit())
+	if err != nil {
+		return err
+	}
+	b, err := second.wait(disturbance{}, t.ref.limit())
+	if err != nil {
+		return err
+	}
+	if a.code != 0 && b.code != 0 {
+		t.lose("of two at once, both fail: %v: %s; %v: %s", a, a.stderr, b, b.stderr)
+	} else if a.code != 0 && t.f.Share > .3 {
+		t.lose("a second process ends the first: %v: %s", a, a.stderr)
+	}
+	t.end = a
+	if b.code == 0 {
+		t.end = b
+	}
+	return nil
+}
+
+// finish goes on undisturbed, and compares what is there with the reference. Sometimes the same command is given first,
+// as people do: it goes on, or says how to.
+func (t *trial) finish() error {
+	if t.s.resume != "" && t.f.Other {
+		if err := t.run(t.s.command(), disturbance{}); err != nil {
+			return err
+		}
+		if t.end.code != 0 && !strings.Contains(t.end.stderr, "--resume") {
+			t.lose("the same command again: %v, and does not say how to go on: %s", t.end, t.end.stderr)
+		}
+	}
+	if err := t.run(t.next(), disturbance{}); err != nil {
+		return err
+	}
+	if t.end.code != 0 {
+		t.lose("it cannot go on: %v: %s", t.end, t.end.stderr)
+		return nil
+	}
+	if len(t.s.runs) > 0 && string(timeless(".md", []byte(t.end.stdout))) != string(timeless(".md", []byte(t.ref.stdout))) {
+		t.lose("standard output differs from that of an undisturbed run:\n%s", t.end.stdout)
+	}
+	return t.compare("in the end")
+}
+
+// compare holds the files to those of the reference.
+func (t *trial) compare(when string) error {
+	got, err := readTree(t.work())
+	if err != nil {
+		return err
+	}
+	if t.judge != nil && t.judge.takeKept() {
+		// What a process killed before has left could not be removed: the next command does.
+		maps.DeleteFunc(got, func(path, _ string) bool { return aside.MatchString(filepath.Base(path)) })
+	}
+	for _, line := range differences(got, t.ref.tree) {
+		t.lose("%s: %s", when, line)
+	}
+	return nil
+}
+
+// placeOld puts files in the place of the outputs, sometimes, which must be whole after a fault, be they these or
+// the new ones.
+func (t *trial) placeOld() (map[string]bool, error) {
+	old := map[string]bool{}
+	if t.random.IntN(2) == 0 {
+		return old, nil
+	}
+	for _, name := range t.s.outputs {
+		if err := os.WriteFile(filepath.Join(t.work(), name), []byte(oldContent), 0o666); err != nil {
+			return nil, err
+		}
+		old[name] = true
+	}
+	return old, nil
+}
+
+const oldContent = "what was here before\n"
+
+// checkOld looks at the files that were there before.
+func (t *trial) checkOld(old map[string]bool) {
+	for name := range old {
+		content, err := os.ReadFile(filepath.Join(t.work(), name))
+		if err != nil {
+			t.lose("%s was there and cannot be read: %v", name, err)
+		} else if string(content) != oldContent {
+			delete(old, name) // a new one, which must be whole
+		}
+	}
+	// Where a write to a log has failed, part of its line may be there; the next line must be whole.
+	torn := t.f.Errno != 0 && t.judge != nil && t.judge.failed()
+	for _, line := range broken(t.work(), t.s.appends) {
+		name, _, _ := strings.Cut(line, " ")
+		if !old[name] && !(torn && t.s.appends(name)) {
+			t.lose("after the fault: %s", line)
+		}
+	}
+}
+
+// appends reports whether a file grows by lines.
+func (s scenario) appends(path string) bool {
+	return slices.Contains(s.appended, path) || slices.Contains([]string{"log.jsonl", "summary.csv"}, filepath.Base(path))
+}

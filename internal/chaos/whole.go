@@ -1,0 +1,149 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// aside is the name of a file that is being written and has not got its own yet.
+var aside = regexp.MustCompile(`^\..+(\d+|\.link)$`)
+
+// lockName is the file that says which process holds a run folder; it goes with it, and nobody believes its content.
+const lockName = "run.lock"
+
+// broken lists the files below a folder that are not whole. appends reports which may end in the midst of a line.
+func broken(folder string, appends func(path string) bool) (lines []string) {
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && path != folder {
+			return fs.SkipDir // a folder aside
+		}
+		if err != nil || !entry.Type().IsRegular() || aside.MatchString(entry.Name()) || entry.Name() == lockName {
+			return err
+		}
+		below, err := filepath.Rel(folder, path)
+		if err != nil {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if appends(below) {
+			content = content[:bytes.LastIndexByte(content, '\n')+1]
+		}
+		if err := whole(entry.Name(), content, appends(below)); err != nil {
+			lines = append(lines, fmt.Sprintf("%s is not whole: %v", below, err))
+		}
+		return nil
+	})
+	if err != nil {
+		lines = append(lines, err.Error())
+	}
+	return lines
+}
+
+// whole reports what is wrong with the content of a file, which its name tells the form of.
+func whole(name string, content []byte, mayBeEmpty bool) error {
+	if len(content) == 0 && mayBeEmpty {
+		return nil
+	}
+	switch filepath.Ext(name) {
+	case ".json":
+		return json.Unmarshal(content, new(any))
+	case ".jsonl":
+		for line := range bytes.Lines(content) {
+			if err := json.Unmarshal(line, new(any)); err != nil {
+				return fmt.Errorf("%w in %.60q", err, line)
+			}
+		}
+		return nil
+	case ".csv":
+		_, err := csv.NewReader(bytes.NewReader(content)).ReadAll()
+		return errors.Join(err, endsIn(content, "\n"))
+	case ".safetensors":
+		return wholeTensors(content)
+	case ".npy":
+		return wholeArray(content)
+	case ".svg":
+		return endsIn(bytes.TrimSpace(content), "</svg>")
+	case ".html":
+		return endsIn(bytes.TrimSpace(content), "</html>")
+	case ".png":
+		return endsIn(content, "IEND\xaeB`\x82")
+	case ".jpg":
+		return endsIn(content, "\xff\xd9")
+	case ".parquet":
+		return endsIn(content, "PAR1")
+	}
+	if strings.HasPrefix(name, "events.out.tfevents.") {
+		return nil
+	}
+	if len(content) == 0 {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+
+func endsIn(content []byte, end string) error {
+	if !bytes.HasSuffix(content, []byte(end)) {
+		return fmt.Errorf("it does not end in %q", end)
+	}
+	return nil
+}
+
+// wholeTensors holds the size of a safetensors file to its header.
+func wholeTensors(content []byte) error {
+	if len(content) < 8 {
+		return io.ErrUnexpectedEOF
+	}
+	header := binary.LittleEndian.Uint64(content)
+	if header > uint64(len(content)-8) {
+		return io.ErrUnexpectedEOF
+	}
+	var tensors map[string]struct {
+		Offsets [2]int `json:"data_offsets"`
+	}
+	if err := json.Unmarshal(content[8:8+header], &tensors); err != nil {
+		return err
+	}
+	end := 0
+	for _, t := range tensors {
+		end = max(end, t.Offsets[1])
+	}
+	if size := 8 + int(header) + end; size != len(content) {
+		return fmt.Errorf("%d bytes, want %d", len(content), size)
+	}
+	return nil
+}
+
+var arrayShape = regexp.MustCompile(`'descr': '<f(\d)'.*'shape': \((\d+), (\d+),?\)`)
+
+// wholeArray holds the size of a matrix of floats in a file of NumPy's to its header.
+func wholeArray(content []byte) error {
+	if len(content) < 10 {
+		return io.ErrUnexpectedEOF
+	}
+	header := 10 + int(binary.LittleEndian.Uint16(content[8:]))
+	var width, rows, columns int
+	if m := arrayShape.FindSubmatch(content[:min(header, len(content))]); m == nil {
+		return fmt.Errorf("header %.100q", content)
+	} else if _, err := fmt.Sscan(string(bytes.Join(m[1:], []byte{' '})), &width, &rows, &columns); err != nil {
+		return err
+	}
+	if size := header + width*rows*columns; size != len(content) {
+		return fmt.Errorf("%d bytes, want %d", len(content), size)
+	}
+	return nil
+}

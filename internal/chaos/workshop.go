@@ -1,0 +1,104 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// prepare builds nmn, unless a program is named, and makes the inputs of all scenarios in dir/inputs.
+func prepare(dir, program string) (string, error) {
+	if program == "" {
+		program = filepath.Join(dir, "nmn")
+		build := exec.Command("go", "build", "-o", program, "./cmd/nmn")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("go build ./cmd/nmn: %w: %s; give it by --program", err, out)
+		}
+	}
+	program, err := filepath.Abs(program)
+	if err != nil {
+		return "", err
+	}
+	inputs := filepath.Join(dir, "inputs")
+	if err := errors.Join(os.Mkdir(inputs, 0o777), makeClips(filepath.Join(inputs, "clips"), 6),
+		placeFFmpeg(filepath.Join(inputs, "ffmpeg"))); err != nil {
+		return "", err
+	}
+	for _, line := range workshop {
+		cmd := exec.Command(program, strings.Fields(line)...)
+		cmd.Dir = inputs
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("nmn %s: %w: %s", line, err, out)
+		}
+	}
+	return program, nil
+}
+
+// lay copies the inputs of a scenario into a folder that it makes.
+func (s scenario) lay(inputs, folder string) error {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	for _, name := range s.needs {
+		if err := copyAll(filepath.Join(inputs, name), filepath.Join(folder, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyAll copies a file or a folder with its times.
+func copyAll(from, to string) error {
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		below, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, below)
+		switch entry.Type() {
+		case fs.ModeDir:
+			return os.MkdirAll(target, 0o777)
+		case fs.ModeSymlink:
+			link, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(link, target)
+		}
+		return copyFile(path, target)
+	})
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(out, in); err != nil {
+		return errors.Join(err, out.Close())
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}
