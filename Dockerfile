@@ -3,15 +3,14 @@
 #   docker build --target cpu  -t nmn:cpu  .    one static binary and nothing else
 #   docker build --target cuda -t nmn:cuda .    with the CUDA engine, for hosts with a graphics card
 #
-# container_test.go holds the versions to go.mod and cuda/toolkit/requirements.txt.
-ARG GO_VERSION=1.26.8
-ARG DEBIAN_RELEASE=bookworm
-ARG CUDA_VERSION=13.0.1
-ARG CUDNN_VERSION=9.13.0.50
-ARG UBUNTU_VERSION=24.04
+# Base images are pinned by the digest of their index, so that a build of today is one of next year; the tag
+# beside it says what the digest is. container_test.go holds the versions to go.mod and
+# cuda/toolkit/requirements.txt.
+ARG GO_IMAGE=golang:1.26.8-bookworm@sha256:9fdc884aacc3bec89b20ffc69f4bb369c78210e3e4f600387b5128b12c199f81
+ARG CUDA_IMAGE=nvidia/cuda:13.0.1-runtime-ubuntu24.04@sha256:c3fde347d52d578c84fd644bc177bc7ec333feaf11550d990da4084d7612e4c7
 
 # The host's own Go compiles for the platform that is asked for: no emulation.
-FROM --platform=$BUILDPLATFORM golang:${GO_VERSION}-${DEBIAN_RELEASE} AS modules
+FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS modules
 WORKDIR /src
 ENV GOTOOLCHAIN=local GOFLAGS=-mod=readonly
 COPY go.mod go.sum ./
@@ -27,6 +26,8 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
     go build -trimpath -ldflags="-s -w -buildid= -X nmn/run.revision=${REVISION}" -o /out/nmn ./cmd/nmn
 RUN mkdir /out/runs
+RUN --mount=type=cache,target=/go/pkg/mod \
+    go run ./internal/licences /out/licenses
 
 # The compiler of CUDA and the headers of cuDNN, pinned by digest. They depend on nothing else of the
 # sources, so that a change of those does not install them anew.
@@ -48,17 +49,21 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     go run ./cuda/toolkit exec \
     go build -tags cuda -trimpath -ldflags="-s -w -buildid= -X nmn/run.revision=${REVISION}" -o /out/nmn ./cmd/nmn
 RUN mkdir /out/runs /out/cache
+# cuDNN comes from the wheel that the headers are of, with its licence.
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache \
+    go run ./internal/licences /out/licenses -tags=cuda && \
+    mkdir /out/licenses/cudnn && cp build/cuda-toolkit/nvidia_cudnn_cu13-*.dist-info/licenses/* /out/licenses/cudnn && \
+    cp -rL build/cuda-toolkit/nvidia/cudnn/lib /out/cudnn && rm -f /out/cudnn/*.a /out/cudnn/*.py
 
-# The driver comes from the host (--gpus); CUDA and cuDNN from the base image.
-FROM nvidia/cuda:${CUDA_VERSION}-cudnn-runtime-ubuntu${UBUNTU_VERSION} AS cuda
-ARG CUDNN_VERSION
+# The driver comes from the host (--gpus), CUDA from the base image.
+FROM ${CUDA_IMAGE} AS cuda
 ARG REVISION=
 LABEL org.opencontainers.image.title="nmn with CUDA" \
       org.opencontainers.image.description="Trains image classifiers from wrong and missing labels, on a graphics card" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.revision="${REVISION}"
-RUN test "${NV_CUDNN_VERSION%-*}" = "${CUDNN_VERSION}" || \
-    { echo "the base image has cuDNN ${NV_CUDNN_VERSION}, want ${CUDNN_VERSION}: name another CUDA_VERSION" >&2; exit 1; }
+COPY --from=build-cuda /out/cudnn/ /usr/lib/x86_64-linux-gnu/
+COPY --from=build-cuda /out/licenses /licenses
 COPY --from=build-cuda /out/nmn /usr/local/bin/nmn
 COPY --from=build-cuda --chown=65532:65532 /out/runs /runs
 COPY --from=build-cuda --chown=65532:65532 /out/cache /cache
@@ -80,6 +85,7 @@ LABEL org.opencontainers.image.title="nmn" \
       org.opencontainers.image.description="Trains image classifiers from wrong and missing labels" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.revision="${REVISION}"
+COPY --from=build-cpu /out/licenses /licenses
 COPY --from=build-cpu /out/nmn /nmn
 COPY --from=build-cpu --chown=65532:65532 /out/runs /runs
 ENV NMN_METRICS_ADDR=0.0.0.0:9090

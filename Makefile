@@ -3,7 +3,7 @@ GO ?= go
 RUNS ?= runs
 export CGO_ENABLED ?= 0
 
-.PHONY: help build train cuda cuda-toolkit train-gpu offline-bundle kernels emulate test race lint fuzz module clean
+.PHONY: help build train cuda cuda-toolkit train-gpu offline-bundle kernels emulate test race chaos lint fuzz mutate sbom vulnerabilities module clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,7 +40,11 @@ test: ## run all tests
 	$(GO) test ./...
 
 race: ## run the tests of everything with goroutines under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -short ./kernels/... ./loader ./loader/dataset ./loader/doctor ./loader/frames ./loader/noise ./loader/picture/... ./loader/scenes ./loader/shard ./model/... ./train/... ./telemetry/... ./labels/rates/... ./captioning/... ./recipe/... ./run/... ./experiment/...
+	CGO_ENABLED=1 $(GO) test -race -short ./eval/... ./examples/serve ./internal/chaos/... ./internal/mutate ./internal/parallel ./kernels/... ./loader ./loader/dataset ./loader/doctor ./loader/frames ./loader/noise ./loader/picture/... ./loader/scenes ./loader/shard ./model/... ./train/... ./telemetry/... ./labels/rates/... ./captioning/... ./recipe/... ./run/... ./experiment/...
+	CGO_ENABLED=1 $(GO) test -race -short -run 'Hangups|NobodyReads|Interrupt|Progress' ./cmd/nmn
+
+chaos: ## kills, faults, signals and full disks over all commands that write, for CHAOS_MINUTES (default 10; Linux; docs/reliability.md)
+	$(GO) run ./internal/chaos --minutes $${CHAOS_MINUTES:-10} $(CHAOS)
 
 lint: ## gofmt and vet, for every build tag, 32 bits and other systems
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || (echo 'run gofmt -w on the files above' >&2; false)
@@ -54,6 +58,16 @@ lint: ## gofmt and vet, for every build tag, 32 bits and other systems
 
 fuzz: ## run every fuzz target for FUZZTIME (default 20s)
 	./.ci/fuzz $${FUZZTIME:-20s}
+
+sbom: ## write a bill of materials of the program, build/nmn.cdx.json (CycloneDX)
+	mkdir -p build
+	$$($(GO) -C internal/tools tool -n cyclonedx-gomod) app -json -std -licenses -noserial -main cmd/nmn -output build/nmn.cdx.json .
+
+vulnerabilities: ## look up what the program calls in Go's database of vulnerabilities (needs vuln.go.dev)
+	$$($(GO) -C internal/tools tool -n govulncheck) ./...
+
+mutate: ## make small mistakes in every package, see which its tests find, and write the scores into docs/design.md (MUTANTS of each package, default 12)
+	$(GO) run ./internal/mutate --per-package $${MUTANTS:-12} --table docs/design.md ./...
 
 module: ## rename the module, so that others can require it: make module MODULE=host/owner/nmn
 	$(GO) run ./internal/module '$(MODULE)'

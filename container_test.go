@@ -99,16 +99,23 @@ func minor(version string) string {
 func TestDockerfile_BuildsWithTheVersionsOfTheSources(t *testing.T) {
 	versions, _ := readDockerfile(t)
 	language := pinned(t, "go.mod", `^go (\S+)$`)
-	if got := versions["GO_VERSION"]; minor(got) != minor(language) || patch(t, got) < patch(t, language) {
-		t.Errorf("GO_VERSION is %q, go.mod wants %s", got, language)
+	if got := tagged(t, versions["GO_IMAGE"], "golang"); minor(got) != minor(language) || patch(t, got) < patch(t, language) {
+		t.Errorf("GO_IMAGE is of %q, go.mod wants %s", got, language)
 	}
-	const requirements = "cuda/toolkit/requirements.txt"
-	if got, want := versions["CUDA_VERSION"], pinned(t, requirements, `^nvidia-cuda-nvcc==(\S+)`); minor(got) != minor(want) {
-		t.Errorf("CUDA_VERSION is %q, the compiler that is pinned is of %s", got, want)
+	want := pinned(t, "cuda/toolkit/requirements.txt", `^nvidia-cuda-nvcc==(\S+)`)
+	if got := tagged(t, versions["CUDA_IMAGE"], "nvidia/cuda"); minor(got) != minor(want) {
+		t.Errorf("CUDA_IMAGE is of %q, the compiler that is pinned is of %s", got, want)
 	}
-	if got, want := versions["CUDNN_VERSION"], pinned(t, requirements, `^nvidia-cudnn-cu13==(\S+)`); got != want {
-		t.Errorf("CUDNN_VERSION is %q, the headers that are pinned are of %s", got, want)
+}
+
+// tagged is the version in the tag of an image, NAME:VERSION-REST@DIGEST.
+func tagged(t *testing.T, image, name string) string {
+	t.Helper()
+	found := regexp.MustCompile(`^` + name + `:([0-9.]+)-[a-z0-9.-]+@sha256:[0-9a-f]{64}$`).FindStringSubmatch(image)
+	if found == nil {
+		t.Fatalf("image %q: want %s with a tag and the digest of an index", image, name)
 	}
+	return found[1]
 }
 
 func patch(t *testing.T, version string) int {
@@ -122,7 +129,7 @@ func patch(t *testing.T, version string) int {
 
 func TestDockerfile_ImagesRunWithoutRoot(t *testing.T) {
 	_, stages := readDockerfile(t)
-	for name, base := range map[string]string{"cpu": "scratch", "cuda": "nvidia/cuda:${CUDA_VERSION}-cudnn-runtime-ubuntu${UBUNTU_VERSION}"} {
+	for name, base := range map[string]string{"cpu": "scratch", "cuda": "${CUDA_IMAGE}"} {
 		s := find(t, stages, name)
 		if s.base != base {
 			t.Errorf("%s is built on %s, want %s", name, s.base, base)
@@ -138,6 +145,9 @@ func TestDockerfile_ImagesRunWithoutRoot(t *testing.T) {
 		if health := strings.Join(s.all("HEALTHCHECK"), ""); filepath.Base(program) != "nmn" || !strings.HasSuffix(health, `CMD ["`+program+`", "healthcheck"]`) {
 			t.Errorf("%s starts %q and is checked by %q", name, program, health)
 		}
+		if !strings.Contains(strings.Join(s.all("COPY"), "\n"), "/out/licenses /licenses") {
+			t.Errorf("%s carries no licence texts", name)
+		}
 		for _, volume := range s.all("VOLUME") {
 			for _, folder := range strings.Split(strings.Trim(volume, "[]"), ", ") {
 				if !strings.Contains(strings.Join(s.all("COPY"), "\n"), "--chown="+s.all("USER")[0]+" /out"+strings.Trim(folder, `"`)) {
@@ -145,6 +155,30 @@ func TestDockerfile_ImagesRunWithoutRoot(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What a tag names can be exchanged behind it; what a digest names cannot.
+func TestCompose_PinsImagesAndHasNoPasswordOfItsOwn(t *testing.T) {
+	var compose struct {
+		Services map[string]struct {
+			Image       string
+			Build       map[string]string
+			Environment map[string]string
+		}
+	}
+	if err := yaml.Unmarshal([]byte(readFile(t, "docker/compose.yaml")), &compose); err != nil {
+		t.Fatal(err)
+	}
+	digest := regexp.MustCompile(`:v?[0-9.]+@sha256:[0-9a-f]{64}$`)
+	for name, s := range compose.Services {
+		if len(s.Build) == 0 && !digest.MatchString(s.Image) {
+			t.Errorf("%s runs %q, which has no version with a digest", name, s.Image)
+		}
+	}
+	password := compose.Services["grafana"].Environment["GF_SECURITY_ADMIN_PASSWORD"]
+	if !strings.HasPrefix(password, "${GRAFANA_PASSWORD:?") {
+		t.Errorf("Grafana's password is %q: without GRAFANA_PASSWORD nothing may start", password)
 	}
 }
 
@@ -161,7 +195,7 @@ func TestDockerfile_CopiesFromStagesBefore(t *testing.T) {
 	from := regexp.MustCompile(`--from=(\S+)`)
 	known := map[string]bool{"scratch": true}
 	for _, s := range stages {
-		if !strings.Contains(s.base, ":") && !known[s.base] {
+		if !strings.HasPrefix(s.base, "$") && !known[s.base] {
 			t.Errorf("%s is built on %s, which no stage before makes", s.name, s.base)
 		}
 		for _, rest := range s.all("COPY") {

@@ -45,8 +45,10 @@ var outside = map[string][]string{
 	"golang.org/x/sync/errgroup": {
 		"labels/rates", "loader/dataset", "loader/doctor", "loader/scenes", "eval/caption",
 	},
+	"golang.org/x/sync/semaphore":                   {"loader/picture"},
 	"golang.org/x/sys/cpu":                          {"kernels/simd"},
-	"golang.org/x/sys/unix":                         {"loader/shard", "loader/frames"},
+	"golang.org/x/sys/unix":                         {"internal/lock", "loader/frames", "internal/chaos", "internal/chaos/inject"},
+	"golang.org/x/sys/windows":                      {"internal/lock"},
 	"gonum.org/v1/plot/...":                         {"report"},
 	"google.golang.org/protobuf/encoding/protowire": {"format/onnx", "format/weights", "telemetry/tensorboard"},
 	"gorgonia.org/cu":                               {"cuda", "cuda/cudnn"},
@@ -59,8 +61,9 @@ var outside = map[string][]string{
 
 // outsideInTests names further packages whose tests, and nothing else of them, may import such modules.
 var outsideInTests = map[string][]string{
-	"go.yaml.in/yaml/v3":  {"telemetry"},
-	"gorgonia.org/tensor": {"telemetry"},
+	"go.yaml.in/yaml/v3":                            {"telemetry"},
+	"google.golang.org/protobuf/encoding/protowire": {"model/export", "telemetry"},
+	"gorgonia.org/tensor":                           {"telemetry"},
 }
 
 // alone are packages that import this and nothing else. The oracle of the kernels must share no code with the product,

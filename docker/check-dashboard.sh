@@ -48,5 +48,5 @@ while IFS=$'\t' read -r title expression; do
     failed=1
   fi
 done <"$folder/queries"
-promtool query instant "http://$prometheus" 'up{job="nmn"} == 1' | grep -q . || failed=1
+[ -n "$(promtool query instant "http://$prometheus" 'up{job="nmn"} == 1')" ] || failed=1
 exit $failed

@@ -46,9 +46,10 @@ quick=(--size quick --train-size 640 --validation-size 64 --test-size 128 --epoc
 cpu() {
   image cpu
   root=$folder/cpu
-  echo "== cpu: one static file and a folder for runs"
-  files=$(cd "$root" && find . -type f)
+  echo "== cpu: one static file, the licences and a folder for runs"
+  files=$(cd "$root" && find . -type f -not -path './licenses/*')
   [ "$files" = ./nmn ] || fail "the image holds $files"
+  [ -s "$root/licenses/nmn/LICENSE" ] || fail "the image lacks its licence"
   ! ldd "$root/nmn" >/dev/null 2>&1 || fail "nmn is linked with $(ldd "$root/nmn")"
   said 0 "revision $revision" inside "$root" /nmn version
   echo "== cpu: an experiment, in an empty root and without network"
