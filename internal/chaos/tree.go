@@ -126,10 +126,10 @@ func tensors(content []byte) []byte {
 	return append(names, content[header:]...)
 }
 
-// timed reports whether a value of that name depends on time or speed.
+// timed reports whether a value of that name depends on time, speed or free memory.
 func timed(name string) bool {
 	return name == "time" || name == "seconds" || strings.HasSuffix(name, "_s") || strings.HasSuffix(name, "_ms") ||
-		name == "device_bytes" || name == "modified"
+		name == "device_bytes" || name == "free_bytes" || name == "modified"
 }
 
 func withoutTimes(v any) any {

@@ -45,7 +45,7 @@ func TestDifferences_NamesEachFile(t *testing.T) {
 
 func TestTree_TimesDoNotCount(t *testing.T) {
 	first := map[string]string{
-		"result.json": `{"steps": 4, "seconds": 1.5, "stage": {"step_ms": 3}}`,
+		"result.json": `{"steps": 4, "seconds": 1.5, "stage": {"step_ms": 3, "free_bytes": 7}}`,
 		"log.jsonl": `{"time":"2026-01-01T00:00:00Z","msg":"step","step":1,"loss":2.5,"step_ms":10}` + "\n" +
 			`{"time":"2026-01-01T00:00:01Z","msg":"checkpoint","step":1}` + "\n",
 		"summary.csv":                       "kind,step,loss,wait_s\nepoch,1,2.5,.01\n",
@@ -54,7 +54,7 @@ func TestTree_TimesDoNotCount(t *testing.T) {
 		"events/events.out.tfevents.12.a.0": "x",
 	}
 	second := map[string]string{
-		"result.json":                       `{"steps": 4, "seconds": 2.5, "stage": {"step_ms": 4}}`,
+		"result.json":                       `{"steps": 4, "seconds": 2.5, "stage": {"step_ms": 4, "free_bytes": 8}}`,
 		"log.jsonl":                         `{"time":"2027-01-01T00:00:00Z","msg":"step","step":1,"loss":2.5,"step_ms":11}` + "\n",
 		"summary.csv":                       "kind,step,loss,wait_s\nepoch,1,2.5,.02\n",
 		"report.md":                         "| duration | 59s |\n",

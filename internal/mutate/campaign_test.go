@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
 	"maps"
 	"os"
 	"path/filepath"
@@ -166,6 +167,18 @@ func TestCampaign_TooFewKilledIsAFailure(t *testing.T) {
 	}
 	if out, err := mutated(t, files(t, content), "--at-least", "60", "--per-package", "9"); err != nil {
 		t.Errorf("nine mutants are too few to judge by: %v\n%s", err, out)
+	}
+}
+
+// The bounds are those of tables: 50 of 100 may be 58, and 5 of 10 may be 74.
+func TestPossible_IsWilsonsBound(t *testing.T) {
+	for _, test := range []struct {
+		killed, tried int
+		want          float64
+	}{{50, 100, .5811}, {5, 10, .7304}, {0, 10, .2130}, {10, 10, 1}} {
+		if got := possible(test.killed, test.tried); math.Abs(got-test.want) > .002 {
+			t.Errorf("%d of %d: %.4f, want %.4f", test.killed, test.tried, got, test.want)
+		}
 	}
 }
 

@@ -81,8 +81,8 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 		"`file` with the mutants that may survive")
 	flags.StringVar(&o.json, "json", "", "`file` for all trials")
 	flags.StringVar(&o.table, "table", "", "`page` whose table of scores is rewritten")
-	flags.Float64Var(&o.atLeast, "at-least", 0, "`percent` of the mutants, of ten or more, that must be killed for exit"+
-		" code 0")
+	flags.Float64Var(&o.atLeast, "at-least", 0, "`percent` of the mutants that must be killed for exit code 0: it"+
+		" fails where fewer are,\nof ten or more, and by more than the luck of the sample")
 	flags.BoolVar(&o.programs, "programs", false, "mutate programs too, whose tests take minutes")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil, err
@@ -171,7 +171,7 @@ func (o *options) report(r *record, out io.Writer) error {
 	for _, s := range r.Packages {
 		errs = append(errs, s.err)
 	}
-	if tried := sum.tried(); tried >= 10 && 100*float64(sum.Killed) < o.atLeast*float64(tried) {
+	if tried := sum.tried(); tried >= 10 && 100*possible(sum.Killed, tried) < o.atLeast {
 		errs = append(errs, fmt.Errorf("%d of %d mutants were killed, and %g %% must be: the survivors above show what "+
 			"no test would notice", sum.Killed, tried, o.atLeast))
 	}

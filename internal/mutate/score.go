@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -30,6 +31,14 @@ func percent(part, whole int) string {
 		return "-"
 	}
 	return fmt.Sprintf("%d %%", part*100/whole)
+}
+
+// possible is the share of all mutants that tests may kill, when so many of a random sample were: the upper bound of
+// Wilson's interval, which holds in 95 of 100 samples.
+func possible(killed, tried int) float64 {
+	const z = 1.645
+	n, share := float64(tried), float64(killed)/float64(tried)
+	return (share + z*z/(2*n) + z*math.Sqrt(share*(1-share)/n+z*z/(4*n*n))) / (1 + z*z/n)
 }
 
 // total is the sum of all packages.
