@@ -1,0 +1,226 @@
+package witness
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+const (
+	consensusRounds = 10
+	startVote       = .7 // of every caption
+	mostForeign     = .5 // share from which scores are asked for what the other captions cannot tell
+	// leastCaptions are what densities can be compared of.
+	leastCaptions = 200
+	// leastLikelihood is how much better the captions must be foretold than captions of random other bags, in nats a
+	// caption: below it, nothing tells own captions from foreign ones.
+	leastLikelihood = .005
+	// leastOwn captions a bag must be expected, so that they can agree.
+	leastOwn = 1.25
+)
+
+// Find judges every caption by the others of its bag, and by the scores where there are some. The result depends on the
+// input and the seed alone. Errors are those of Check, or of the context.
+func Find(ctx context.Context, in Input, o Options) (*Result, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	f := newFinder(in, o.Seed)
+	r := &Result{finder: f, Frequency: f.words.pi, Interval: Interval{math.NaN(), math.NaN()}}
+	if r.Refusal = f.unjudged(); r.Refusal == "" {
+		if err := f.find(ctx, r, o); err != nil {
+			return nil, err
+		}
+	}
+	r.A, r.E = f.words.a, f.words.e
+	r.fill()
+	if r.Refusal == "" {
+		var err error
+		if r.Interval, err = f.interval(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// unjudged says why nothing can be judged at all; empty where something can.
+func (f *finder) unjudged() Refusal {
+	bags, several := 0, 0
+	for _, captions := range f.in.Captions {
+		if len(captions) > 0 {
+			bags++
+		}
+		if len(captions) > 1 {
+			several++
+		}
+	}
+	switch {
+	case len(f.own) < leastCaptions:
+		return Refusal(fmt.Sprintf("%d captions are too few: %d are needed to compare those of a bag with those of others",
+			len(f.own), leastCaptions))
+	case bags < 2:
+		return "all captions are of one bag: there is no other whose captions they could be compared with"
+	case several == 0 && f.rows == nil:
+		return "every bag has one caption, which no other caption speaks for or against: scores of a classifier are needed"
+	}
+	return ""
+}
+
+// find chooses how captions are judged: by each other from the start; where most then seem foreign, by the scores alone;
+// and from there by each other again. What foretells the captions best is taken.
+func (f *finder) find(ctx context.Context, r *Result, o Options) error {
+	progress := func(part int) {
+		if o.Progress != nil {
+			o.Progress(part, 4)
+		}
+	}
+	progress(1)
+	for i := range f.votes {
+		f.votes[i] = startVote
+	}
+	if err := f.rounds(ctx, consensusRounds); err != nil {
+		return err
+	}
+	best := f.state()
+	if f.eps >= mostForeign && f.rows != nil {
+		progress(2)
+		if err := f.byClassifier(ctx); err != nil {
+			return err
+		}
+		scores := f.state()
+		f.byScore, f.scoresAlone = nil, false
+		f.words.restart()
+		if err := f.rounds(ctx, consensusRounds); err != nil {
+			return err
+		}
+		for _, s := range []*state{scores, f.state()} {
+			if s.likelihood > best.likelihood {
+				best = s
+			}
+		}
+	}
+	f.restore(best)
+	r.ByScores = f.scoresAlone
+	progress(3)
+	none, err := f.noneForeign(ctx)
+	if err != nil {
+		return err
+	}
+	r.Gain = best.likelihood - none
+	r.Refusal = f.unidentified(best, r.Gain)
+	progress(4)
+	return nil
+}
+
+// unidentified says why captions do not identify themselves; empty where they do.
+func (f *finder) unidentified(s *state, gain float64) Refusal {
+	captions, bags := 0, 0
+	for n, of := range f.in.Captions {
+		if len(of) > 0 && (len(of) > 1 || f.scoresOf(n) != nil) {
+			captions, bags = captions+len(of), bags+1
+		}
+	}
+	switch own := (1 - s.eps) * float64(captions) / float64(max(bags, 1)); {
+	case s.likelihood < leastLikelihood && f.rows != nil:
+		return "neither the scores nor the other captions of a bag foretell a caption better than those of random other bags do"
+	case s.likelihood < leastLikelihood:
+		return "the captions of a bag foretell each other no better than those of random other bags do: most are foreign, or " +
+			"captions say too little; scores of a classifier may tell them apart"
+	case own < leastOwn && f.rows == nil:
+		return Refusal(fmt.Sprintf("%.0f %% of the captions seem foreign, and of those of a bag too few are its own to agree: "+
+			"scores of a classifier are needed", 100*s.eps))
+	case gain <= 0:
+		return "the captions are foretold as well when none is foreign"
+	}
+	return ""
+}
+
+// state is what a way to judge has come to.
+type state struct {
+	votes, own, null []float64
+	words            *words
+	compared         []*densities
+	byScore          *classifier
+	scoresAlone      bool
+	eps, likelihood  float64
+}
+
+func (f *finder) state() *state {
+	return &state{votes: slices.Clone(f.votes), own: slices.Clone(f.own), null: slices.Clone(f.null), words: f.words.clone(),
+		compared: f.compared, byScore: f.byScore, scoresAlone: f.scoresAlone, eps: f.eps, likelihood: f.likelihood()}
+}
+
+func (f *finder) restore(s *state) {
+	f.votes, f.own, f.null, f.words, f.compared = s.votes, s.own, s.null, s.words, s.compared
+	f.byScore, f.scoresAlone, f.eps = s.byScore, s.scoresAlone, s.eps
+}
+
+// likelihood is how much better the captions are foretold than captions of random other bags, in nats a caption, when a
+// share of them is foreign: the best share.
+func (f *finder) likelihood() float64 {
+	share, mean := .5, 0.0
+	for range 50 {
+		foreign := 0.0
+		mean = 0
+		for _, t := range f.own {
+			p := share + (1-share)*math.Exp(min(t, mostT))
+			foreign += share / p
+			mean += math.Log(p)
+		}
+		share = foreign / float64(len(f.own))
+		mean /= float64(len(f.own))
+	}
+	return mean
+}
+
+// mostT bounds what is taken to the power of e.
+const mostT = 500
+
+// noneForeign is the likelihood of the captions when every one is of its bag. The votes and rates of f stay.
+func (f *finder) noneForeign(ctx context.Context) (float64, error) {
+	const passes = 5
+	before := f.state()
+	defer f.restore(before)
+	f.byScore, f.scoresAlone, f.words = nil, false, before.words.clone()
+	f.words.restart()
+	f.votes = slices.Repeat([]float64{1}, len(before.votes))
+	f.own, f.null = slices.Clone(before.own), slices.Clone(before.null)
+	for range passes {
+		if err := f.pass(ctx); err != nil {
+			return 0, err
+		}
+	}
+	mean := 0.0
+	for _, t := range f.own {
+		mean += t
+	}
+	return mean / float64(len(f.own)), nil
+}
+
+// fill lays the votes out by bags.
+func (r *Result) fill() {
+	f := r.finder
+	r.alone = make([]bool, len(f.votes))
+	r.Foreign = f.eps
+	r.Own = make([][]float64, len(f.in.Captions))
+	lone := 0
+	for n, captions := range f.in.Captions {
+		from, to := f.first[n], f.first[n+1]
+		unjudged := f.scoresOf(n) == nil && (len(captions) == 1 || r.ByScores)
+		for at := from; at < to; at++ {
+			if unjudged {
+				r.alone[at], f.votes[at] = true, 1-f.eps
+				lone++
+			}
+		}
+		r.Own[n] = f.votes[from:to:to]
+	}
+	if lone > 0 && r.Refusal == "" {
+		r.Remarks = append(r.Remarks, fmt.Sprintf("%d captions have no witness, and are kept", lone))
+	}
+	if r.ByScores {
+		r.Remarks = append(r.Remarks,
+			"most captions are foreign: they are judged by the scores alone, since those that are left have nobody to agree with")
+	}
+}
