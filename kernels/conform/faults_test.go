@@ -232,6 +232,42 @@ var faults = []fault{
 		}
 		return b.NoiseStep(out, logits, confidence, labels, bags, p)
 	}}},
+	{"takes evidence for labels", "NoiseStep", "element", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
+		if p.Evidence && confidence == nil && p.Focus == (noise.Focus{}) && labels != nil {
+			p.Evidence, labels = false, mustOf(append([]float32(nil), labels.Float32s()...), labels.Shape())
+			for i, e := range labels.Float32s() {
+				labels.Float32s()[i] = 0
+				if e > 0 {
+					labels.Float32s()[i] = 1
+				}
+			}
+		}
+		return b.NoiseStep(out, logits, confidence, labels, bags, p)
+	}}},
+	{"turns the sign of evidence", "NoiseStep", "element", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
+		if p.Evidence && labels != nil {
+			labels = mustOf(append([]float32(nil), labels.Float32s()...), labels.Shape())
+			for i, e := range labels.Float32s() {
+				labels.Float32s()[i] = -e
+			}
+		}
+		return b.NoiseStep(out, logits, confidence, labels, bags, p)
+	}}},
+	{"leaves the constant of the loss by evidence", "NoiseStep", "loss", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
+		err := b.NoiseStep(out, logits, confidence, labels, bags, p)
+		if err == nil && p.Evidence && out.Loss != nil {
+			for i, e := range labels.Float32s() {
+				out.Loss.Float32s()[i/labels.Dim(1)] -= max(e, 0)
+			}
+		}
+		return err
+	}}},
+	{"learns evidence behind a noise model", "NoiseStep", "accepted", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
+		if confidence != nil {
+			p.Evidence = false
+		}
+		return b.NoiseStep(out, logits, confidence, labels, bags, p)
+	}}},
 	{"takes the last of equal losses", "LargeLosses", "element", broken{large: func(b *referenceBackend, targets, o, z, count *tensor.Tensor, instead float32) error {
 		turned := func(t *tensor.Tensor) *tensor.Tensor {
 			list := append([]float32(nil), t.Float32s()...)

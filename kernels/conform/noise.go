@@ -2,6 +2,7 @@ package conform
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"nmn/kernels"
@@ -14,8 +15,8 @@ type noiseSetup struct {
 	bagging
 	mil        bool
 	confidence string // none, shared (1×2×2×K) or each (N×2×2×K)
-	labels     string // hard, soft (targets between 0 and 1), partial (soft or unknown), or none for prediction
-	extreme    bool   // logits to 1e4, confidences to 1e3
+	labels     string // hard, soft (targets between 0 and 1), partial (soft or unknown), evidence, or none for prediction
+	extreme    bool   // logits and evidence to 1e4, confidences to 1e3
 	outputs    string // all, loss, gradients or predictions
 	focus      noise.Focus
 }
@@ -59,7 +60,7 @@ func noiseCases() []Case {
 	large.C = 250
 	list = append(list, noiseSetup{bagging: large, mil: true, confidence: "each", labels: "hard", outputs: "all"}.caseOf(true),
 		noiseSetup{bagging: bagging{ref.Map{T: 32, H: 1, W: 1, C: 1000}, "none", nil}, confidence: "shared", labels: "hard", outputs: "all"}.caseOf(true))
-	return append(append(list, focusCases()...), noiseRefusals()...)
+	return slices.Concat(list, focusCases(), evidenceCases(), noiseRefusals())
 }
 
 // focusCases are those of labels that are not known and of the asymmetric loss.
@@ -85,6 +86,32 @@ func focusCases() []Case {
 	return append(list, noiseSetup{bagging: pictures, confidence: "none", labels: "hard", outputs: "all", focus: paper}.caseOf(true))
 }
 
+// evidenceCases are those of log-likelihood ratios in place of labels: of several sizes and some 0, up to those that
+// leave no doubt.
+func evidenceCases() []Case {
+	var list []Case
+	for i, b := range baggings() {
+		for _, mil := range []bool{false, true} {
+			s := noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "evidence", outputs: "all"}
+			list = append(list, s.caseOf(false))
+			s.outputs = []string{"loss", "gradients"}[i%2]
+			list = append(list, s.caseOf(false))
+		}
+	}
+	for _, offsets := range [][]int32{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {0, 1, 2, 5, 8}} {
+		name := "ragged"
+		if len(offsets) == 9 {
+			name = "even"
+		}
+		for _, mil := range []bool{false, true} {
+			b := bagging{ref.Map{T: 8, H: 1, W: 1, C: 100}, name, offsets}
+			list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "evidence", extreme: true, outputs: "all"}.caseOf(false))
+		}
+	}
+	pictures := bagging{ref.Map{T: 32, H: 1, W: 1, C: 1000}, "none", nil}
+	return append(list, noiseSetup{bagging: pictures, confidence: "none", labels: "evidence", outputs: "all"}.caseOf(true))
+}
+
 // draw makes the inputs of a setup. Confidences are nil for none.
 func (s noiseSetup) draw(r *values) (logits, confidence, labels []float32) {
 	n := s.count()
@@ -100,6 +127,9 @@ func (s noiseSetup) draw(r *values) (logits, confidence, labels []float32) {
 			labels[i] = float32(r.stream.Intn(5)) / 4
 		}
 	}
+	if s.labels == "evidence" {
+		labels = s.drawEvidence(r, len(labels))
+	}
 	switch s.confidence {
 	case "shared":
 		confidence = r.normal(4 * s.C)
@@ -111,6 +141,23 @@ func (s noiseSetup) draw(r *values) (logits, confidence, labels []float32) {
 		r.stretch(confidence, 1e3)
 	}
 	return logits, confidence, labels
+}
+
+// drawEvidence makes log-likelihood ratios of sizes from a hundredth on, a quarter of them 0.
+func (s noiseSetup) drawEvidence(r *values, count int) []float32 {
+	list := r.normal(count)
+	if s.extreme {
+		r.stretch(list, 1e4)
+	}
+	for i := range list {
+		switch r.stream.Intn(4) {
+		case 0:
+			list[i] = 0
+		case 1:
+			list[i] *= .01
+		}
+	}
+	return list
 }
 
 // stretch spreads values over all magnitudes up to a limit.
@@ -177,6 +224,9 @@ func (s noiseSetup) reference(logits, confidence, labels []float64) stepArrays {
 
 // step evaluates one class of one bag.
 func (s noiseSetup) step(o []float64, confidence *[2][2]float64, z float64) ref.Step {
+	if s.labels == "evidence" {
+		return ref.Evidence(o, z, s.mil)
+	}
 	if f := s.focus; f != (noise.Focus{}) {
 		return ref.Asymmetric(o, z, float64(f.Positive), float64(f.Negative), float64(f.Margin), s.mil)
 	}
@@ -270,7 +320,7 @@ func (s noiseSetup) call(r *values) *call {
 		bagLogit = output("bagLogit", want.bagLogit, pointwise(2e-5, 1e-5), n, k)
 		operands = append(operands, prob, observed, bagLogit)
 	}
-	p := noise.StepParams{MIL: s.mil, Scale: scale, Focus: s.focus}
+	p := noise.StepParams{MIL: s.mil, Scale: scale, Focus: s.focus, Evidence: s.labels == "evidence"}
 	return &call{operands: operands, run: func(b kernels.Backend) error {
 		out := noise.StepOutput{Loss: loss.t, DLogits: dLogits.t, DO: dO.t, Prob: prob.t, Observed: observed.t, Posterior: posterior.t, BagLogit: bagLogit.t}
 		return b.NoiseStep(out, logits.t, confidence.t, labels.t, bags.t, p)
@@ -286,7 +336,8 @@ func ones(n int) []float64 {
 }
 
 func noiseRefusals() []Case {
-	step := func(name string, labels, confidence *operand, out func(bad *operand) noise.StepOutput, bad *operand) Case {
+	with := func(p noise.StepParams, name string, labels, confidence *operand, out func(bad *operand) noise.StepOutput, bad *operand) Case {
+		p.MIL, p.Scale = true, 1
 		return refuse("NoiseStep", name, func(*values) *call {
 			logits := blank(2, 2, 2, 3)
 			operands := []*operand{logits}
@@ -296,9 +347,12 @@ func noiseRefusals() []Case {
 				}
 			}
 			return &call{operands: operands, run: func(b kernels.Backend) error {
-				return b.NoiseStep(out(bad), logits.t, confidence.t, labels.t, nil, noise.StepParams{MIL: true, Scale: 1})
+				return b.NoiseStep(out(bad), logits.t, confidence.t, labels.t, nil, p)
 			}}
 		})
+	}
+	step := func(name string, labels, confidence *operand, out func(bad *operand) noise.StepOutput, bad *operand) Case {
+		return with(noise.StepParams{}, name, labels, confidence, out, bad)
 	}
 	nothing := func(*operand) noise.StepOutput { return noise.StepOutput{} }
 	loss := func(o *operand) noise.StepOutput { return noise.StepOutput{Loss: o.t} }
@@ -313,6 +367,9 @@ func noiseRefusals() []Case {
 		step("prob", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{Prob: o.t} }, blank(3, 2)),
 		step("observed", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{Observed: o.t} }, blank(1, 3)),
 		step("posterior", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{Posterior: o.t} }, blank(2, 4)),
+		with(noise.StepParams{Evidence: true}, "evidence_confidence", blank(2, 3), blank(2, 2, 2, 3), nothing, &operand{}),
+		with(noise.StepParams{Evidence: true, Focus: noise.Focus{Negative: 2}}, "evidence_focus", blank(2, 3), &operand{}, nothing, &operand{}),
+		with(noise.StepParams{Evidence: true}, "evidence_missing", &operand{}, &operand{}, loss, blank(2)),
 		step("baglogit", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{BagLogit: o.t} }, blank(2, 2)),
 	}
 	return append(list, refuseBags("NoiseStep", func(k kernels.Backend, x, flat, bags *operand) error {

@@ -272,10 +272,13 @@ func (b *referenceBackend) NoiseStep(out noise.StepOutput, logits, confidence, l
 	if confidence != nil && confidence.Dim(0) == 1 {
 		setup.confidence = "shared"
 	}
+	if p.Evidence {
+		setup.labels = "evidence"
+	}
 	wanted := out.Loss != nil || out.DLogits != nil || out.DO != nil || out.Posterior != nil
 	err = need("noise step", may(labels, n, k), labels != nil || !wanted, may(confidence, n, 2, 2, k) || may(confidence, 1, 2, 2, k),
 		may(out.Loss, n), out.DLogits == nil || isMap(out.DLogits, s.Map), may(out.DO, n, 2, 2, k), may(out.Prob, n, k),
-		may(out.Observed, n, k), may(out.Posterior, n, k), may(out.BagLogit, n, k))
+		may(out.Observed, n, k), may(out.Posterior, n, k), may(out.BagLogit, n, k), !p.Evidence || confidence == nil && p.Focus == (noise.Focus{}))
 	if err != nil {
 		return err
 	}

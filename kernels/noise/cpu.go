@@ -8,7 +8,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// ErrLabel is wrapped by errors about labels outside of their range, NaN among them.
+// ErrLabel is wrapped by errors about labels and evidence outside of their range, NaN among them.
 var ErrLabel = errors.New("label out of range")
 
 // CPU implements Ops on the host. Loops over instances are float32 at their borders with float64

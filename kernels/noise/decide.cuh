@@ -24,6 +24,9 @@ static __device__ __forceinline__ double logAddExp(double a, double b) {
   return fmax(a, b) + log1p(exp(-fabs(a - b)));
 }
 
+// Within this range of log-odds the direct formulae hold; beyond it decisions are made in logarithms.
+const double plainRange = 200;
+
 static __device__ __forceinline__ Decision decideClean(double b, double z) {
   const Logistic l = logistic(b);
   Decision d = {};
@@ -73,6 +76,27 @@ static __device__ __forceinline__ Decision decideUnknown(double b) {
   return d;
 }
 
+// The evidence e is the log-likelihood ratio of what was observed: the algebra of evidence.go.
+inline __device__ __noinline__ Decision decideEvidence(double b, double e) {
+  const Logistic l = logistic(b), rho = logistic(b + e);
+  const double x = fabs(e);
+  Decision d = {};
+  d.p = d.observed = l.p;
+  d.posterior = rho.p;
+  if (fabs(b) < plainRange) {
+    const double favoured = e > 0 ? l.p : l.rest, against = e > 0 ? l.rest : l.p;
+    const double excess = -against * expm1(-x) / (favoured + against * exp(-x));
+    d.loss = log1p(excess);
+    d.dLogit = e > 0 ? -favoured * excess : favoured * excess;
+    return d;
+  }
+  const double toward = e > 0 ? b : -b;  // log-odds of what the evidence is for
+  const double loss = -logAddExp(-softplus(-toward), -x - softplus(toward));
+  d.loss = loss < 0 ? 0 : loss;
+  d.dLogit = e > 0 ? rho.p * l.rest * expm1(-e) : -l.p * rho.rest * expm1(e);
+  return d;
+}
+
 static __device__ __forceinline__ void setConfidence(Decision &d, double rho0, double rho1, double miss0, double miss1,
                                                      bool seen) {
   double g0 = rho0 * miss0, g1 = rho1 * miss1;
@@ -98,8 +122,6 @@ inline __device__ __noinline__ Decision decideExtreme(double b, double a0, doubl
   setConfidence(d, rho.rest, rho.p, seen ? q0.rest : q0.p, seen ? q1.rest : q1.p, seen);
   return d;
 }
-
-const double plainRange = 200;
 
 // a0 and a1 are the log-odds O_1j - O_0j of the transition; seen is the observed label.
 static __device__ __forceinline__ Decision decideNoisy(double b, double a0, double a1, bool seen) {

@@ -2,17 +2,17 @@ package noise
 
 import "math"
 
-// evidence is what the instances of a bag say about one class.
-type evidence struct {
+// pooled is what the instances of a bag say about one class.
+type pooled struct {
 	p1, p0 float64 // p(y=1|I) and p(y=0|I), each with its own digits
 	logit  float64 // log p1/p0, where known
 	known  bool    // always where one of the probabilities is not plain
 }
 
-// logitEvidence is that of a bag's logit.
-func logitEvidence(b float64) evidence {
+// pooledLogit is that of a bag's logit.
+func pooledLogit(b float64) pooled {
 	p1, p0 := logistic(b)
-	return evidence{p1, p0, b, true}
+	return pooled{p1, p0, b, true}
 }
 
 // Probabilities above plainLow and confidences within plainRange go through the direct formulae: with them
@@ -23,18 +23,18 @@ const (
 )
 
 // plain is false for NaN too.
-func (e evidence) plain() bool { return e.p1 > plainLow && e.p0 > plainLow }
+func (e pooled) plain() bool { return e.p1 > plainLow && e.p0 > plainLow }
 
 // b is the bag's logit.
-func (e evidence) b() float64 {
+func (e pooled) b() float64 {
 	if e.known {
 		return e.logit
 	}
 	return math.Log(e.p1 / e.p0)
 }
 
-// decision holds what one class of one bag contributes: everything that follows from its evidence, its
-// label z and its four confidences. Per (bag, class) and in float64; the loops over instances are
+// decision holds what one class of one bag contributes: everything that follows from its
+// instances, its label z and its four confidences. Per (bag, class) and in float64; the loops over instances are
 // elsewhere.
 type decision struct {
 	p         float64    // p(y=1|I)
@@ -69,31 +69,33 @@ func (l lossSum) total() float64 { return l.nats + math.Log1p(l.excess) }
 type transition struct{ a0, a1 float64 }
 
 // without decides by the loss without a noise model.
-func (d *decision) without(e evidence, z float64, f Focus) {
+func (d *decision) without(e pooled, z float64, p *StepParams) {
 	switch {
+	case p.Evidence:
+		d.witnessed(e, z)
 	case z == Unknown:
 		d.unknown(e)
-	case f == Focus{}:
+	case p.Focus == Focus{}:
 		d.clean(e, z)
 	default:
-		d.focused(e, z, f)
+		d.focused(e, z, p.Focus)
 	}
 }
 
 // unknown decides without a label: loss and gradient are 0, or NaN where the probability is.
-func (d *decision) unknown(e evidence) {
+func (d *decision) unknown(e pooled) {
 	*d = decision{p: e.p1, observed: e.p1, posterior: e.p1, loss: lossSum{nats: 0 * e.p1}, dLogit: 0 * e.p1}
 }
 
 // clean decides by cross-entropy against the target z in [0, 1].
-func (d *decision) clean(e evidence, z float64) {
+func (d *decision) clean(e pooled, z float64) {
 	*d = decision{
 		p: e.p1, observed: e.p1, posterior: z, loss: cleanLoss(e, z),
 		dLogit: (1-z)*e.p1 - z*e.p0, // p - z without its cancellation
 	}
 }
 
-func cleanLoss(e evidence, z float64) lossSum {
+func cleanLoss(e pooled, z float64) lossSum {
 	switch {
 	case !e.plain():
 		b := e.b()
@@ -107,7 +109,7 @@ func cleanLoss(e evidence, z float64) lossSum {
 }
 
 // noisy decides by the loss with a noise model; z is 0 or 1.
-func (d *decision) noisy(e evidence, m transition, z float64) {
+func (d *decision) noisy(e pooled, m transition, z float64) {
 	if !(e.plain() && math.Abs(m.a0) < plainRange && math.Abs(m.a1) < plainRange) {
 		d.extreme(e.b(), m, z) // NaN too
 		return
@@ -175,7 +177,7 @@ func (d *decision) setConfidence(rho0, rho1, miss0, miss1, z float64) {
 }
 
 // observe is noisy without a label: the probabilities alone.
-func (d *decision) observe(e evidence, m transition) {
+func (d *decision) observe(e pooled, m transition) {
 	q10, _ := logistic(m.a0)
 	q11, _ := logistic(m.a1)
 	*d = decision{p: e.p1, observed: q10*e.p0 + q11*e.p1}

@@ -31,7 +31,7 @@ func TestDecide_PlainAndExtremeAgree(t *testing.T) {
 				for z := range 2 {
 					m := transition{a0, a1}
 					var plain, extreme decision
-					plain.noisy(logitEvidence(b), m, float64(z))
+					plain.noisy(pooledLogit(b), m, float64(z))
 					extreme.extreme(b, m, float64(z))
 					compareDecisions(t, b, m, plain, extreme)
 				}
@@ -56,7 +56,7 @@ func compareDecisions(t *testing.T, b float64, m transition, x, y decision) {
 // Where both q_zj round to 1, their difference is that of the misses.
 func TestDecide_GradientOfNearlyEqualTransitionsKeepsItsDigits(t *testing.T) {
 	var d decision
-	d.noisy(logitEvidence(0), transition{40, 41}, 1)
+	d.noisy(pooledLogit(0), transition{40, 41}, 1)
 	want := 0.25 * (math.Exp(-41) - math.Exp(-40))
 	if !(math.Abs(d.dLogit/want-1) < 1e-7) {
 		t.Errorf("dLogit %g, want %g", d.dLogit, want)
@@ -80,7 +80,7 @@ func TestDecide_ExtremesStayFinite(t *testing.T) {
 		{1e4, transition{-2000, 2000}, 1, 0, 0},
 	} {
 		var d decision
-		d.noisy(logitEvidence(test.b), test.m, test.z)
+		d.noisy(pooledLogit(test.b), test.m, test.z)
 		if !(math.Abs(d.loss.total()-test.loss) <= 1e-9*test.loss) || !(math.Abs(d.dLogit-test.dLogit) <= 1e-7*math.Abs(test.dLogit)+1e-300) {
 			t.Errorf("%+v: loss %g, dLogit %g", test, d.loss.total(), d.dLogit)
 		}

@@ -21,6 +21,9 @@ func (g Geometry) Cells() int { return g.H * g.W }
 // ErrFocus is wrapped by errors about the parameters of the asymmetric loss.
 var ErrFocus = errors.New("focus out of range")
 
+// ErrEvidence is wrapped by errors about evidence that is to be learned together with what it excludes.
+var ErrEvidence = errors.New("evidence stands alone")
+
 // FitStep checks the tensors of NoiseStep against each other, and its parameters. It is the rule of every
 // device; it does not read the offsets in bags nor the labels.
 func FitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) (Geometry, error) {
@@ -29,7 +32,7 @@ func FitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p 
 	if err != nil {
 		return g, err
 	}
-	if err := p.Focus.check(operation, confidence != nil); err != nil {
+	if err := firstError(p.Focus.check(operation, confidence != nil), p.checkEvidence(operation, confidence != nil)); err != nil {
 		return g, err
 	}
 	if confidence != nil {
@@ -120,6 +123,17 @@ func (f Focus) check(operation string, noisy bool) error {
 	}
 	if noisy {
 		return fmt.Errorf("%s: the asymmetric loss is one without a noise model: %w", operation, ErrFocus)
+	}
+	return nil
+}
+
+// checkEvidence refuses evidence together with another loss or with a noise model.
+func (p StepParams) checkEvidence(operation string, noisy bool) error {
+	switch {
+	case p.Evidence && noisy:
+		return fmt.Errorf("%s: evidence says itself how far labels are to be trusted: learn it without a noise model: %w", operation, ErrEvidence)
+	case p.Evidence && p.Focus != (Focus{}):
+		return fmt.Errorf("%s: evidence has its own loss, which is not the asymmetric one: %w", operation, ErrEvidence)
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package noise
 import "math"
 
 // focused decides by the asymmetric loss against the target z in [0, 1].
-func (d *decision) focused(e evidence, z float64, f Focus) {
+func (d *decision) focused(e pooled, z float64, f Focus) {
 	*d = decision{p: e.p1, observed: e.p1, posterior: z}
 	if z > 0 {
 		loss, slope := e.focusedPositive(float64(f.Positive))
@@ -20,7 +20,7 @@ func (d *decision) focused(e evidence, z float64, f Focus) {
 //	dL/db = (1-p)^gamma (gamma p log p - (1-p)),
 //
 // both terms of which have one sign.
-func (e evidence) focusedPositive(gamma float64) (loss, slope float64) {
+func (e pooled) focusedPositive(gamma float64) (loss, slope float64) {
 	weight, nats := math.Pow(e.p0, gamma), e.nats(1)
 	return weight * nats, -weight * (gamma*e.p1*nats + e.p0)
 }
@@ -31,7 +31,7 @@ func (e evidence) focusedPositive(gamma float64) (loss, slope float64) {
 //	dL/db = p (1-p) m^gamma (1/(1-m) - gamma log(1-m)/m).
 //
 // 1-m is 1-p + margin, so that (1-p)/(1-m) keeps the digits of a small 1-p.
-func (e evidence) focusedNegative(gamma, margin float64) (loss, slope float64) {
+func (e pooled) focusedNegative(gamma, margin float64) (loss, slope float64) {
 	m := e.p1 - margin
 	if m <= 0 { // not for NaN
 		return 0, 0
@@ -45,7 +45,7 @@ func (e evidence) focusedNegative(gamma, margin float64) (loss, slope float64) {
 }
 
 // nats is -log p(y=label|I).
-func (e evidence) nats(label int) float64 {
+func (e pooled) nats(label int) float64 {
 	switch {
 	case !e.plain() && label == 1:
 		return softplus(-e.b())

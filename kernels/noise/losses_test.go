@@ -17,8 +17,8 @@ func TestFocused_WithoutFocusIsTheCrossEntropy(t *testing.T) {
 	for _, b := range []float64{-1e4, -700, -200, -30, -1, 0, .5, 20, 40, 300, 1e4} {
 		for _, z := range []float64{0, .25, 1} {
 			var clean, focused decision
-			clean.clean(logitEvidence(b), z)
-			focused.focused(logitEvidence(b), z, Focus{})
+			clean.clean(pooledLogit(b), z)
+			focused.focused(pooledLogit(b), z, Focus{})
 			near(t, fmt.Sprintf("loss at %g, target %g", b, z), float32(focused.loss.total()), clean.loss.total(), 1e-6, 1e-37)
 			near(t, fmt.Sprintf("gradient at %g, target %g", b, z), float32(focused.dLogit), clean.dLogit, 1e-6, 1e-37)
 		}
@@ -33,7 +33,7 @@ func TestFocused_NegativesBelowTheMarginTeachNothing(t *testing.T) {
 	for _, gamma := range []float32{0, .01, 1, 4} {
 		for _, distance := range []float64{-1e4, -10, -1e-3, -1e-15, 0, 1e-15, 1e-3, 10, 1e4} {
 			var d decision
-			d.focused(logitEvidence(edge+distance), 0, Focus{Negative: gamma, Margin: margin})
+			d.focused(pooledLogit(edge+distance), 0, Focus{Negative: gamma, Margin: margin})
 			loss := d.loss.total()
 			if distance < -1e-9 && (loss != 0 || d.dLogit != 0) || distance > 1e-9 && !(loss > 0 && d.dLogit > 0) || !(loss >= 0 && d.dLogit >= 0) {
 				t.Errorf("exponent %g, %g from the margin: loss %g, gradient %g", gamma, distance, loss, d.dLogit)

@@ -18,6 +18,8 @@ type StepParams struct {
 	Scale float32
 	// Focus weighs the loss without a noise model; with one it must be zero.
 	Focus Focus
+	// Evidence says that labels holds evidence instead of labels. There must be no confidence, and no Focus.
+	Evidence bool
 }
 
 // Focus makes of the cross-entropy the asymmetric loss of Ridnik et al., "Asymmetric Loss For Multi-Label
@@ -52,7 +54,7 @@ type Ops interface {
 	//
 	// logits is T×h×w×K; its instances are all cells of all frames of a bag. confidence is O:
 	// N×2×2×K (feature dependent), 1×2×2×K (the same for all bags), or nil for no noise model.
-	// labels is N×K; with a noise model each is 0 or 1, without one any target in [0, 1], or Unknown.
+	// labels is N×K; with a noise model each is 0 or 1, without one any target in [0, 1], or Unknown, or evidence.
 	// labels may be nil when Loss, DLogits, DO and Posterior are.
 	//
 	//	p(z=i|I) = sum over j of q_ij p(y=j|I),  Loss = - sum over classes of log p(z|I)
@@ -62,6 +64,16 @@ type Ops interface {
 	//
 	// Without a noise model rho_1 is the label, and the loss may be weighed by p.Focus. Nothing overflows or
 	// becomes NaN for |o| to 1e4 and |O| to 1e3.
+	//
+	// With p.Evidence an element E of labels is log p(what was observed | y=1) - log p(what was observed | y=0), any
+	// finite number, and 0 where nothing is known: the noise model is then in the data, L = log q_z1 - log q_z0.
+	//
+	//	Loss = - sum over classes of log((p1 e^E + 1 - p1) / max(1, e^E))
+	//	rho_1 = sigmoid(b + E), b the bag's logit,  dL/db = p1 - rho_1
+	//
+	// The divisor is constant: it changes no gradient, and keeps the loss finite and at least 0. Where E is 0, loss
+	// and gradient are 0; where |E| is large, they are those of the label 1 or 0. Nothing overflows or becomes
+	// NaN for |E| to 1e4. Observed is Prob.
 	NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) error
 	// NoisyOR computes p[n,k] = 1 - prod over s of (1 - sigmoid(o_s)): o is T×h×w×K, p is N×K.
 	NoisyOR(p, o, bags *tensor.Tensor) error

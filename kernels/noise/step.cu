@@ -24,7 +24,7 @@ struct Step {
   float *loss, *dLogits, *dO, *prob, *observed, *posterior, *bagLogit;
   double *partial;
   unsigned *tickets;
-  int bags, frames, cells, classes, perBag, mil;
+  int bags, frames, cells, classes, perBag, mil, evidence;
   float scale;
   Focus focus;
 };
@@ -43,6 +43,8 @@ static __device__ __forceinline__ Decision decide(const Step &s, int bag, int k,
   const bool labelled = s.labels != 0;
   const float z = labelled ? s.labels[(long long)bag * s.classes + k] : 0;
   if (!s.confidence) {
+    // Evidence of 0 says nothing, nor does a label that nobody knows.
+    if (s.evidence) return z == 0 ? decideUnknown(b) : decideEvidence(b, z);
     const bool plain = s.focus.positive == 0 && s.focus.negative == 0 && s.focus.margin == 0;
     return z == unknown ? decideUnknown(b) : plain ? decideClean(b, z) : decideFocused(b, z, s.focus);
   }
@@ -198,19 +200,21 @@ extern "C" __global__ void __launch_bounds__(bag::maxThreads)
 noise_step_wide(const float *logits, const float *confidence, const float *labels, const int *offsets, float *loss,
                 float *dLogits, float *dO, float *prob, float *observed, float *posterior, float *bagLogit,
                 double *partial, unsigned *tickets, int bags, int frames, int cells, int classes, int perBag, int mil,
-                float scale, float positive, float negative, float margin) {
+                int evidence, float scale, float positive, float negative, float margin) {
   __shared__ noise::Scratch shared;
   noise::step<4>({logits, confidence, labels, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit, partial,
-                  tickets, bags, frames, cells, classes, perBag, mil, scale, {positive, negative, margin}}, shared);
+                  tickets, bags, frames, cells, classes, perBag, mil, evidence, scale, {positive, negative, margin}},
+                 shared);
 }
 
 // One class a thread, for any number and place.
 extern "C" __global__ void __launch_bounds__(bag::maxThreads)
 noise_step(const float *logits, const float *confidence, const float *labels, const int *offsets, float *loss,
            float *dLogits, float *dO, float *prob, float *observed, float *posterior, float *bagLogit, double *partial,
-           unsigned *tickets, int bags, int frames, int cells, int classes, int perBag, int mil, float scale, float positive,
-           float negative, float margin) {
+           unsigned *tickets, int bags, int frames, int cells, int classes, int perBag, int mil, int evidence,
+           float scale, float positive, float negative, float margin) {
   __shared__ noise::Scratch shared;
   noise::step<1>({logits, confidence, labels, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit, partial,
-                  tickets, bags, frames, cells, classes, perBag, mil, scale, {positive, negative, margin}}, shared);
+                  tickets, bags, frames, cells, classes, perBag, mil, evidence, scale, {positive, negative, margin}},
+                 shared);
 }

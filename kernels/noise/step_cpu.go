@@ -45,7 +45,12 @@ func (c *CPU) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor
 	if overlap(out.DLogits, logits) {
 		return fmt.Errorf("%s: the gradient must not overwrite the logits: %w", operation, tensor.ErrShape)
 	}
-	if err := checkLabels(operation, memory(labels), g.K, confidence != nil); err != nil {
+	if p.Evidence {
+		err = checkEvidence(operation, memory(labels), g.K)
+	} else {
+		err = checkLabels(operation, memory(labels), g.K, confidence != nil)
+	}
+	if err != nil {
 		return err
 	}
 	c.step = newStepJob(g, p, out, logits, confidence, labels)
@@ -202,7 +207,7 @@ func (j *stepJob) decideAll(w *classes, s instances, block int) (loss lossSum) {
 	bag, first := block/blocksFor(j.K), block%blocksFor(j.K)*blockClasses
 	var decided decision
 	for k := range s.width {
-		e := w.evidenceOf(s, k, j.MIL)
+		e := w.pooledOf(s, k, j.MIL)
 		j.decide(&decided, bag, first+k, e)
 		j.store(bag, first+k, e, &decided)
 		loss.add(decided.loss)
@@ -216,12 +221,12 @@ func (j *stepJob) decideAll(w *classes, s instances, block int) (loss lossSum) {
 }
 
 // decide solves one class of one bag; without labels only the probabilities.
-func (j *stepJob) decide(d *decision, bag, class int, e evidence) {
+func (j *stepJob) decide(d *decision, bag, class int, e pooled) {
 	if j.confidence == nil {
 		if j.labels == nil {
 			*d = decision{p: e.p1, observed: e.p1}
 		} else {
-			d.without(e, float64(j.labels[bag*j.K+class]), j.Focus)
+			d.without(e, float64(j.labels[bag*j.K+class]), &j.StepParams)
 		}
 		return
 	}
@@ -242,7 +247,7 @@ func (j *stepJob) decide(d *decision, bag, class int, e evidence) {
 }
 
 // store writes what is wanted of a decision, except the gradient of the logits.
-func (j *stepJob) store(bag, class int, e evidence, d *decision) {
+func (j *stepJob) store(bag, class int, e pooled, d *decision) {
 	at := bag*j.K + class
 	if j.prob != nil {
 		j.prob[at] = float32(d.p)

@@ -116,7 +116,7 @@ func (c *CUDA) NoiseStep(out StepOutput, logits, confidence, labels, bags *tenso
 		observed: tensor.At(out.Observed), posterior: tensor.At(out.Posterior), bagLogit: tensor.At(out.BagLogit),
 		partial: partial, tickets: tickets,
 		bags: int32(g.N), frames: int32(g.T), cells: int32(g.Cells()), classes: int32(g.K),
-		perBag: number(g.PerBag), mil: number(p.MIL), scale: p.Scale,
+		perBag: number(g.PerBag), mil: number(p.MIL), evidence: number(p.Evidence), scale: p.Scale,
 		positive: p.Focus.Positive, negative: p.Focus.Negative, margin: p.Focus.Margin,
 	}
 	if b.wide {

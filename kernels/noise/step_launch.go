@@ -26,7 +26,7 @@ func (k *stepKernels) load(m *cuda.Module) (err error) {
 // noiseStepWideArguments are the arguments of noise_step_wide; pointers are 0 for none.
 type noiseStepWideArguments struct {
 	logits, confidence, labels, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit, partial, tickets cuda.Address
-	bags, frames, cells, classes, perBag, mil                                                                     int32
+	bags, frames, cells, classes, perBag, mil, evidence                                                           int32
 	scale, positive, negative, margin                                                                             float32
 }
 
@@ -37,14 +37,14 @@ func (k *stepKernels) launchNoiseStepWide(s *cuda.Stream, grid, block cuda.Dim3,
 		cuda.Pointer(a.loss), cuda.Pointer(a.dLogits), cuda.Pointer(a.dO), cuda.Pointer(a.prob),
 		cuda.Pointer(a.observed), cuda.Pointer(a.posterior), cuda.Pointer(a.bagLogit), cuda.Pointer(a.partial),
 		cuda.Pointer(a.tickets), cuda.Int32(a.bags), cuda.Int32(a.frames), cuda.Int32(a.cells),
-		cuda.Int32(a.classes), cuda.Int32(a.perBag), cuda.Int32(a.mil), cuda.Float32(a.scale),
-		cuda.Float32(a.positive), cuda.Float32(a.negative), cuda.Float32(a.margin))
+		cuda.Int32(a.classes), cuda.Int32(a.perBag), cuda.Int32(a.mil), cuda.Int32(a.evidence),
+		cuda.Float32(a.scale), cuda.Float32(a.positive), cuda.Float32(a.negative), cuda.Float32(a.margin))
 }
 
 // noiseStepArguments are the arguments of noise_step; pointers are 0 for none.
 type noiseStepArguments struct {
 	logits, confidence, labels, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit, partial, tickets cuda.Address
-	bags, frames, cells, classes, perBag, mil                                                                     int32
+	bags, frames, cells, classes, perBag, mil, evidence                                                           int32
 	scale, positive, negative, margin                                                                             float32
 }
 
@@ -55,6 +55,6 @@ func (k *stepKernels) launchNoiseStep(s *cuda.Stream, grid, block cuda.Dim3, a n
 		cuda.Pointer(a.loss), cuda.Pointer(a.dLogits), cuda.Pointer(a.dO), cuda.Pointer(a.prob),
 		cuda.Pointer(a.observed), cuda.Pointer(a.posterior), cuda.Pointer(a.bagLogit), cuda.Pointer(a.partial),
 		cuda.Pointer(a.tickets), cuda.Int32(a.bags), cuda.Int32(a.frames), cuda.Int32(a.cells),
-		cuda.Int32(a.classes), cuda.Int32(a.perBag), cuda.Int32(a.mil), cuda.Float32(a.scale),
-		cuda.Float32(a.positive), cuda.Float32(a.negative), cuda.Float32(a.margin))
+		cuda.Int32(a.classes), cuda.Int32(a.perBag), cuda.Int32(a.mil), cuda.Int32(a.evidence),
+		cuda.Float32(a.scale), cuda.Float32(a.positive), cuda.Float32(a.negative), cuda.Float32(a.margin))
 }

@@ -90,15 +90,15 @@ func (t *sums) merge(other *sums, width int) {
 //
 // The difference cancels nothing: where positive is small but not 0, an instance is near 0 and its share
 // of the excess near 1.
-func (t *sums) noisyOR(k int) evidence {
+func (t *sums) noisyOR(k int) pooled {
 	none, inverse := simd.ExpNegative(-t.positive[k]), 1/(1+t.excess[k])
-	return evidence{p1: (t.excess[k] + (1 - none)) * inverse, p0: none * inverse}
+	return pooled{p1: (t.excess[k] + (1 - none)) * inverse, p0: none * inverse}
 }
 
-// evidenceOf joins the instances s, whose sums are t, of class k to a bag's evidence.
-func (t *sums) evidenceOf(s instances, k int, mil bool) evidence {
+// pooledOf joins the instances s, whose sums are t, of class k.
+func (t *sums) pooledOf(s instances, k int, mil bool) pooled {
 	if !mil {
-		return logitEvidence(t.positive[k] / float64(s.count))
+		return pooledLogit(t.positive[k] / float64(s.count))
 	}
 	e := t.noisyOR(k)
 	if !e.plain() {

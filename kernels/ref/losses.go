@@ -28,6 +28,22 @@ func Asymmetric(o []float64, z, positive, negative, margin float64, mil bool) St
 	return step
 }
 
+// Evidence is NoiseStep without a noise model for evidence e in place of a label, e = log p(what was observed | y=1) -
+// log p(what was observed | y=0), with the loss
+//
+//	L = - log((p e^e + 1-p) / max(1, e^e)),  dL/db = p - rho_1,  rho_1 = sigmoid(b + e).
+func Evidence(o []float64, e float64, mil bool) Step {
+	step := NoiseStep(o, nil, -1, mil)
+	if e == 0 {
+		return step
+	}
+	b := joinBag(o, mil)
+	step.Loss = -logAddExp(b.logP+math.Min(e, 0), b.log1mP-math.Max(e, 0))
+	step.Posterior = Sigmoid(step.BagLogit + e)
+	step.DLogits = b.learn(o, e)
+	return step
+}
+
 // LargeLosses replaces, of the labels 0 of a batch, the count whose losses softplus(o) are largest; of
 // equal ones the first. As softplus is increasing, o gives the order.
 func LargeLosses(o, z []float64, count int, instead float64) []float64 {

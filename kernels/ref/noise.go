@@ -50,12 +50,7 @@ func NoiseStep(o []float64, confidence *[2][2]float64, z float64, mil bool) Step
 		other := rho[j] * math.Exp(logQ[1-seen][j])
 		step.DO[seen][j], step.DO[1-seen][j] = -other, other
 	}
-	step.DLogits = b.spread(o, func(logShare float64) float64 { // (p1 - rho_1) · do_b/do_s
-		if lz <= 0 {
-			return -math.Expm1(lz) * math.Exp(b.logP+LogSigmoid(-(step.BagLogit+lz))+logShare)
-		}
-		return math.Expm1(-lz) * math.Exp(LogSigmoid(step.BagLogit+lz)+b.log1mP+logShare)
-	})
+	step.DLogits = b.learn(o, lz)
 	return step
 }
 
@@ -100,6 +95,17 @@ func (b bag) spread(o []float64, f func(logShare float64) float64) []float64 {
 		}
 	}
 	return d
+}
+
+// learn is (p1 - rho_1) · do_b/do_s for each instance, where ratio is the log-likelihood ratio of what was observed.
+func (b bag) learn(o []float64, ratio float64) []float64 {
+	posterior := b.logP - b.log1mP + ratio // its log-odds
+	return b.spread(o, func(logShare float64) float64 {
+		if ratio <= 0 {
+			return -math.Expm1(ratio) * math.Exp(b.logP+LogSigmoid(-posterior)+logShare)
+		}
+		return math.Expm1(-ratio) * math.Exp(LogSigmoid(posterior)+b.log1mP+logShare)
+	})
 }
 
 // logSoftplus is log(log(1 + exp(x))); for very negative x, softplus is exp(x) - exp(2x)/2 + ...

@@ -1,0 +1,180 @@
+package noise
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"nmn/kernels/optest"
+	"nmn/kernels/simd"
+)
+
+// witness puts evidence in the place of the labels of an input: of both signs and several sizes, and some 0.
+func (in stepInput) witness(factor float32) stepInput {
+	for i := range in.labels.Float32s() {
+		in.labels.Float32s()[i] = factor * float32(i%7-3)
+	}
+	return in
+}
+
+// printedEvidence is the loss of one bag and class as the contract prints it, in float64.
+func printedEvidence(o []float64, e float64, mil bool) float64 {
+	p := math.Exp(-printedLoss(o, nil, 1, mil))
+	return -math.Log((p*math.Exp(e) + 1 - p) / max(1, math.Exp(e)))
+}
+
+func TestEvidence_GradientsAreThoseOfThePrintedLoss(t *testing.T) {
+	p := StepParams{Scale: .25, Evidence: true}
+	optest.EachHost(func(level simd.Level, threads int) {
+		for _, size := range []struct{ bags, cells, classes int }{{3, 5, 7}, {2, 1, blockClasses + 1}} {
+			for _, factor := range []float32{.01, .2, 1, 4} {
+				for _, p.MIL = range []bool{true, false} {
+					in := drawStep(t, 61, size.bags, size.cells, size.classes).witness(factor)
+					out := in.newOutput(t)
+					out.DO = nil
+					optest.Must(t, NewCPU(optest.Device(t, threads), level).NoiseStep(out, in.logits, nil, in.labels, nil, p))
+					for bag := range in.bags {
+						total := 0.0
+						for class := range in.classes {
+							o, _, e := in.column(bag, class)
+							printed := func() float64 { return printedEvidence(o, e, p.MIL) }
+							total += printed()
+							for s := range o {
+								d := difference(&o[s], 1e-5, printed)
+								near(t, "dLogits", out.DLogits.Float32s()[(bag*in.cells+s)*in.classes+class], .25*d, 1e-5, 1e-8)
+							}
+							odds := -math.Expm1(-printedLoss(o, nil, 0, p.MIL))
+							odds *= math.Exp(e) / (1 - odds)
+							near(t, "posterior", out.Posterior.Float32s()[bag*in.classes+class], odds/(1+odds), 1e-6, 0)
+						}
+						near(t, "loss", out.Loss.Float32s()[bag], total, 1e-6, 0)
+					}
+					equal(t, StepOutput{Observed: out.Observed}, StepOutput{Observed: out.Prob})
+				}
+			}
+		}
+	})
+}
+
+// The direct form and that in logarithms meet where one hands over to the other, and wherever both hold.
+func TestEvidence_FormsAgree(t *testing.T) {
+	for _, b := range []float64{-199, -60, -30, -1, 0, .5, 20, 40, 199} {
+		for _, e := range []float64{-1e4, -300, -40, -3, -.51, -.49, -1e-3, -1e-30, 1e-30, 1e-3, .49, .51, 3, 40, 300, 1e4} {
+			var direct, logarithms decision
+			direct.witnessed(pooledLogit(b), e)
+			logarithms.witnessedExtreme(b, e)
+			what := fmt.Sprintf(" at %g, evidence %g", b, e)
+			near(t, "loss"+what, float32(direct.loss.total()), logarithms.loss.total(), 1e-6, 1e-15)
+			near(t, "gradient"+what, float32(direct.dLogit), logarithms.dLogit, 1e-6, 1e-37)
+			near(t, "posterior"+what, float32(direct.posterior), logarithms.posterior, 1e-6, 1e-37)
+		}
+	}
+}
+
+// Evidence that leaves no doubt is a label, and evidence of 0 is none: both exactly.
+func TestEvidence_WithoutDoubtIsALabel(t *testing.T) {
+	for _, mil := range []bool{true, false} {
+		in := drawStep(t, 67, 3, 4, 70)
+		sure := optest.Floats(t, nil, 3, 70)
+		for i, z := range in.labels.Float32s() {
+			sure.Float32s()[i] = 1e4 * (2*z - 1)
+			if i%5 == 0 {
+				sure.Float32s()[i], in.labels.Float32s()[i] = 0, Unknown
+			}
+		}
+		c, label, evidence := newTestCPU(t, 1), in.newOutput(t), in.newOutput(t)
+		label.DO, evidence.DO = nil, nil
+		optest.Must(t, c.NoiseStep(label, in.logits, nil, in.labels, nil, StepParams{MIL: mil, Scale: 1}))
+		optest.Must(t, c.NoiseStep(evidence, in.logits, nil, sure, nil, StepParams{MIL: mil, Scale: 1, Evidence: true}))
+		for i, want := range label.Loss.Float32s() {
+			near(t, "loss", evidence.Loss.Float32s()[i], float64(want), 1e-6, 0)
+		}
+		for i, want := range label.DLogits.Float32s() {
+			near(t, "gradient", evidence.DLogits.Float32s()[i], float64(want), 1e-6, 1e-37)
+		}
+		for i, e := range sure.Float32s() {
+			want := label.Prob.Float32s()[i]
+			if e != 0 {
+				want = in.labels.Float32s()[i]
+			}
+			near(t, "posterior", evidence.Posterior.Float32s()[i], float64(want), 1e-6, 1e-37)
+		}
+		clear(sure.Float32s())
+		optest.Must(t, c.NoiseStep(evidence, in.logits, nil, sure, nil, StepParams{MIL: mil, Scale: 1, Evidence: true}))
+		for _, x := range [][]float32{evidence.Loss.Float32s(), evidence.DLogits.Float32s()} {
+			for i, v := range x {
+				if v != 0 {
+					t.Fatalf("mil %t: without evidence element %d is %g", mil, i, v)
+				}
+			}
+		}
+		equal(t, StepOutput{Posterior: evidence.Posterior}, StepOutput{Posterior: evidence.Prob})
+	}
+}
+
+func TestEvidence_RefusesWhatIsNoNumberAndWhatItExcludes(t *testing.T) {
+	in := drawStep(t, 71, 2, 3, 4).witness(1)
+	c, p := newTestCPU(t, 1), StepParams{Scale: 1, Evidence: true}
+	loss := StepOutput{Loss: optest.Floats(t, nil, 2)}
+	if err := c.NoiseStep(loss, in.logits, in.confidence, in.labels, nil, p); !errors.Is(err, ErrEvidence) {
+		t.Errorf("with a noise model: %v", err)
+	}
+	p.Focus.Negative = 2
+	if err := c.NoiseStep(loss, in.logits, nil, in.labels, nil, p); !errors.Is(err, ErrEvidence) {
+		t.Errorf("with the asymmetric loss: %v", err)
+	}
+	p.Focus = Focus{}
+	for _, e := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		in.labels.Float32s()[5] = float32(e)
+		loss.Loss.Float32s()[0] = 7
+		if err := c.NoiseStep(loss, in.logits, nil, in.labels, nil, p); !errors.Is(err, ErrLabel) || loss.Loss.Float32s()[0] != 7 {
+			t.Errorf("evidence %g: %v", e, err)
+		}
+	}
+}
+
+func TestEvidence_NaNLogitSurfaces(t *testing.T) {
+	nan := float32(math.NaN())
+	for _, mil := range []bool{true, false} {
+		for _, e := range []float32{-1e4, -1, 0, 1, 1e4} {
+			out := StepOutput{Loss: optest.Floats(t, make([]float32, 1), 1), DLogits: optest.Floats(t, make([]float32, 2), 1, 2, 1, 1)}
+			logits := optest.Floats(t, []float32{1, nan}, 1, 2, 1, 1)
+			optest.Must(t, newTestCPU(t, 1).NoiseStep(out, logits, nil, optest.Floats(t, []float32{e}, 1, 1), nil, StepParams{MIL: mil, Scale: 1, Evidence: true}))
+			if loss, d := out.Loss.Float32s()[0], out.DLogits.Float32s()[0]; loss == loss || d == d {
+				t.Errorf("mil %t, evidence %g: loss %g, gradient %g", mil, e, loss, d)
+			}
+		}
+	}
+}
+
+func TestEvidence_AllocatesNothing(t *testing.T) {
+	in := drawStep(t, 73, 4, 5, 100).witness(1)
+	out, c := in.newOutput(t), newTestCPU(t, 2)
+	out.DO = nil
+	if n := testing.AllocsPerRun(20, func() {
+		optest.Must(t, c.NoiseStep(out, in.logits, nil, in.labels, nil, StepParams{MIL: true, Scale: 1, Evidence: true}))
+	}); n != 0 {
+		t.Errorf("%g allocations a step", n)
+	}
+}
+
+// BenchmarkEvidence times the step that learns evidence beside that which learns labels.
+func BenchmarkEvidence(b *testing.B) {
+	for _, evidence := range []bool{true, false} {
+		b.Run(fmt.Sprintf("evidence=%t", evidence), func(b *testing.B) {
+			in, c := drawStep(b, 1, 32, 1, 1000), newTestCPU(b, 1)
+			if evidence {
+				in = in.witness(1)
+			}
+			out := in.newOutput(b)
+			out.DO = nil
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := c.NoiseStep(out, in.logits, nil, in.labels, nil, StepParams{MIL: true, Scale: 1, Evidence: evidence}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
