@@ -23,7 +23,7 @@ type Batch struct {
 	Keys    *dense.Dense // T of int32: random, from (seed, epoch, bag, frame), for dropout masks
 	Offsets *dense.Dense // N+1 of int32: bag n owns the frames Offsets[n] to Offsets[n+1]-1
 	Labels  *dense.Dense // N×K of float32: the observed labels
-	Targets *dense.Dense // N×K of float32: soft targets, or Unknown; nil where the Loader has none
+	Targets *dense.Dense // N×K of float32: soft targets, or Unknown, or evidence; nil where the Loader has none
 
 	Index []int    // N: which bags of the set they are
 	IDs   []string // N
@@ -251,11 +251,12 @@ func (b *Batch) fillLabels() {
 			job.labels.data[n*k+c] = float32(z)
 		}
 	}
-	if l.config.Targets == nil {
+	learned := l.config.learned()
+	if learned == nil {
 		return
 	}
 	job.targets.grow(b.N * k)
-	targets := l.config.Targets.Float32s()
+	targets := learned.Float32s()
 	for n, bag := range b.Index {
 		copy(job.targets.data[n*k:(n+1)*k], targets[bag*k:(bag+1)*k])
 	}
@@ -285,7 +286,7 @@ func (b *Batch) wrap() {
 	b.Keys = job.keys.wrap(b.T)
 	b.Offsets = job.offsets.wrap(b.N + 1)
 	b.Labels = job.labels.wrap(b.N, k)
-	if b.home.config.Targets != nil {
+	if b.home.config.learned() != nil {
 		b.Targets = job.targets.wrap(b.N, k)
 	}
 }

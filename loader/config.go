@@ -37,6 +37,17 @@ type Config struct {
 	// Targets, N×K of float32 in [0,1], are soft targets to train on instead of the labels, for
 	// example posteriors, with Unknown where nothing is known of a label; nil for none.
 	Targets *dense.Dense
+	// Evidence, N×K of finite float32, is what to train on instead of labels and targets: of each label
+	// log p(what was observed | y=1) - log p(what was observed | y=0), 0 where nothing is known; nil for none.
+	Evidence *dense.Dense
+}
+
+// learned is what batches hold beside the labels; nil for nothing.
+func (c *Config) learned() *dense.Dense {
+	if c.Evidence != nil {
+		return c.Evidence
+	}
+	return c.Targets
 }
 
 // Unknown marks an unknown target: it has no loss and teaches nothing.
@@ -110,7 +121,7 @@ func checkSet(set *Set, config Config) (classes int, err error) {
 		return 0, fmt.Errorf("loader: the labels of %q are %v of %v, want %d×K of uint8",
 			set.Name, shape, set.Labels.Dtype(), n)
 	}
-	if err := checkTargets(set, config.Targets, shape[1]); err != nil {
+	if err := checkTargets(set, &config, shape[1]); err != nil {
 		return 0, err
 	}
 	return shape[1], checkFrames(set, config)
@@ -125,31 +136,43 @@ func checkRows(set *Set, config Config) (classes int, err error) {
 	case set.IDs != nil || set.Truth != nil || set.Counts != nil || set.Captions != nil:
 		return 0, fmt.Errorf("loader: the set %q has rows and also identifiers, truth, counts or captions in memory",
 			set.Name)
-	case config.Targets != nil:
-		return 0, fmt.Errorf("loader: soft targets are a matrix, and the labels of %q are not in memory", set.Name)
+	case config.learned() != nil:
+		return 0, fmt.Errorf("loader: soft targets and evidence are a matrix, and the labels of %q are not in memory", set.Name)
 	}
 	return set.Vocabulary.Len(), nil
 }
 
-// checkTargets checks shape and values of the soft targets, where there are any.
-func checkTargets(set *Set, targets *dense.Dense, classes int) error {
-	if targets == nil {
+// checkTargets checks shape and values of the soft targets or the evidence, where there are any.
+func checkTargets(set *Set, config *Config, classes int) error {
+	what, fits, allowed := "target", isTarget, fmt.Sprintf("0 to 1, and %d where it is unknown", Unknown)
+	switch {
+	case config.Targets != nil && config.Evidence != nil:
+		return errors.New("loader: there are soft targets and evidence: leave out one")
+	case config.Evidence != nil:
+		what, fits, allowed = "evidence", isFinite, "finite numbers, and 0 where nothing is known"
+	case config.Targets == nil:
 		return nil
 	}
-	shape := targets.Shape()
-	if len(shape) != 2 || shape[0] != set.Len() || shape[1] != classes || targets.Dtype() != dense.Float32 {
-		return fmt.Errorf("loader: the targets for %q are %v of %v, want %d×%d of float32",
-			set.Name, shape, targets.Dtype(), set.Len(), classes)
+	values := config.learned()
+	shape := values.Shape()
+	if len(shape) != 2 || shape[0] != set.Len() || shape[1] != classes || values.Dtype() != dense.Float32 {
+		return fmt.Errorf("loader: the %s for %q is %v of %v, want %d×%d of float32", what, set.Name, shape,
+			values.Dtype(), set.Len(), classes)
 	}
-	for i, v := range targets.Float32s() {
-		if !(v >= 0 && v <= 1) && v != Unknown { // NaN too
-			return fmt.Errorf("loader: the target of bag %d (%s), class %d is %v, allowed are 0 to 1, and %d where "+
-				"it is unknown",
-				i/classes, set.IDs[i/classes], i%classes, v, Unknown)
+	for i, v := range values.Float32s() {
+		if !fits(v) {
+			return fmt.Errorf("loader: the %s of bag %d (%s), class %d is %v, allowed are %s", what, i/classes,
+				set.IDs[i/classes], i%classes, v, allowed)
 		}
 	}
 	return nil
 }
+
+// isTarget is false for NaN.
+func isTarget(v float32) bool { return v >= 0 && v <= 1 || v == Unknown }
+
+// isFinite is false for NaN.
+func isFinite(v float32) bool { return v >= -math.MaxFloat32 && v <= math.MaxFloat32 }
 
 // checkFrames checks that every bag has frames and that a batch of the longest bags fits the memory.
 func checkFrames(set *Set, config Config) error {

@@ -26,6 +26,9 @@ type StepOptions struct {
 	Focus noise.Focus
 	// LargeLosses treats labels 0 of the batch with large losses; likewise.
 	LargeLosses LargeLosses
+	// Evidence says that Labels are log-likelihood ratios of what was observed (noise.StepParams); likewise. It goes
+	// with neither of the two.
+	Evidence bool
 	// InputGradient computes the gradient with respect to X too, into DX.
 	InputGradient bool
 }
@@ -56,7 +59,7 @@ func (n *Net) Step(p *Plan, o StepOptions) error {
 	if err != nil {
 		return err
 	}
-	params := noise.StepParams{MIL: n.config.MIL, Scale: o.Scale, Focus: o.Focus}
+	params := noise.StepParams{MIL: n.config.MIL, Scale: o.Scale, Focus: o.Focus, Evidence: o.Evidence}
 	if err := n.backend.NoiseStep(out, p.Logits, confidence, labels, p.bags, params); err != nil {
 		return err
 	}

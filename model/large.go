@@ -77,8 +77,11 @@ func (n *Net) targets(p *Plan, o StepOptions, noisy bool) (*tensor.Tensor, error
 	default:
 		return p.Labels, nil
 	}
-	if noisy {
+	switch {
+	case noisy:
 		return nil, errors.New("model: large losses are treated without a noise model")
+	case o.Evidence:
+		return nil, errors.New("model: large losses are those of labels, not of evidence")
 	}
 	if err := n.backend.NoiseStep(noise.StepOutput{BagLogit: p.BagLogit}, p.Logits, nil, nil, p.bags,
 		noise.StepParams{MIL: n.config.MIL}); err != nil {

@@ -49,7 +49,7 @@ func (f *feed) stage(b *loader.Batch) error {
 	return nil
 }
 
-// learned is what the classifier learns from a batch: soft targets where there are any, else the labels.
+// learned is what the classifier learns from a batch: soft targets or evidence where there are any, else the labels.
 func learned(b *loader.Batch) *dense.Dense {
 	if b.Targets != nil {
 		return b.Targets

@@ -13,8 +13,6 @@ import (
 
 	"nmn/loader"
 	"nmn/text"
-
-	dense "gorgonia.org/tensor"
 )
 
 // identity is what must agree for a checkpoint to be resumed.
@@ -24,7 +22,7 @@ type identity struct {
 }
 
 func identify(o Options) (identity, error) {
-	print, err := fingerprint(o.Data, o.Loader.Targets)
+	print, err := fingerprint(o.Data, &o.Loader)
 	return identity{words: classWords(o.Data.Vocabulary), data: DataID{Name: o.Data.Name, Bags: o.Data.Len(),
 		Fingerprint: print}}, err
 }
@@ -38,16 +36,20 @@ func classWords(v *text.Vocabulary) []ClassWord {
 }
 
 // fingerprint is a SHA-256 over the census of a set, which covers identifiers, words and observed labels, and
-// over soft targets, if any.
-func fingerprint(set *loader.Set, targets *dense.Dense) (string, error) {
+// over soft targets or evidence, if any.
+func fingerprint(set *loader.Set, l *loader.Config) (string, error) {
 	census, err := set.Census(context.Background())
 	if err != nil {
 		return "", fmt.Errorf("training: %w", err)
 	}
 	h := sha256.New()
 	h.Write(census.Digest[:])
-	if targets != nil {
-		_ = binary.Write(h, binary.LittleEndian, targets.Float32s()) // a hash cannot fail
+	if l.Targets != nil {
+		_ = binary.Write(h, binary.LittleEndian, l.Targets.Float32s()) // a hash cannot fail
+	}
+	if l.Evidence != nil {
+		_, _ = h.Write([]byte("evidence")) // equal numbers are no targets
+		_ = binary.Write(h, binary.LittleEndian, l.Evidence.Float32s())
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -17,7 +17,7 @@ func inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader
 		return nil, err
 	}
 	config.Standard = standardOf(net)
-	config.Size, config.Targets = net.Config().Size, nil
+	config.Size, config.Targets, config.Evidence = net.Config().Size, nil, nil
 	config.Flip, config.Shuffle, config.DropLast = false, false, false
 	l, err := loader.New(set, config)
 	if err != nil {

@@ -101,7 +101,8 @@ func (t *Trainer) pass(w work, enqueue func() error) error {
 		Scale:        t.optimizer.scale(w.plan.Bags),
 		DropoutSeed:  t.dropoutSeed(),
 		Accumulate:   w.accumulate,
-		WithoutNoise: t.Loader.Targets != nil,
+		WithoutNoise: t.Loader.Targets != nil || t.Loader.Evidence != nil,
+		Evidence:     t.Loader.Evidence != nil,
 		Focus:        t.Config.Loss.focus(),
 		LargeLosses:  t.Config.Loss.largeLosses(t.at.Epoch, w.plan.Labels.Len()),
 	}

@@ -25,7 +25,8 @@ type Options struct {
 	// Loader says how pictures are read: Fit, Workers, Prefetch, MaxBadSamples, MaxPixels. Batch
 	// size, canvas, order, flips and seed are set by the Trainer. Targets, where there are any, are what
 	// the classifier learns instead of the labels, by Config.Loss and past the noise model, which must
-	// then be frozen. Those that are loader.Unknown are left out.
+	// then be frozen. Those that are loader.Unknown are left out. Evidence takes their place likewise, with a loss
+	// of its own: -log(p e^E + 1 - p) for each label, see noise.Ops.
 	Loader loader.Config
 	// Directory holds the checkpoints last.safetensors, previous.safetensors, best.safetensors and
 	// best-<step>.safetensors; empty for none.
@@ -145,6 +146,11 @@ func (o *Options) check() error {
 		return fmt.Errorf("training: stage is %d, want 1 or 2", o.Stage)
 	case o.Loader.Targets != nil && o.Net.Config().Noise != model.NoNoise && o.Config.noiseLearns():
 		return errors.New("training: soft targets teach the classifier alone: freeze the noise model (noise.frozen)")
+	case o.Loader.Evidence != nil && o.Net.Config().Noise != model.NoNoise && o.Config.noiseLearns():
+		return errors.New("training: evidence teaches the classifier alone: freeze the noise model (noise.frozen)")
+	case o.Loader.Evidence != nil && !o.Config.Loss.IsZero():
+		return fmt.Errorf("training: loss %s is of labels, and evidence has a loss of its own: leave out the loss",
+			o.Config.Loss.Name())
 	}
 	if err := o.Config.Loss.check(o.Net.Config().Noise); err != nil {
 		return err

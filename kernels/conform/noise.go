@@ -368,7 +368,6 @@ func noiseRefusals() []Case {
 		step("observed", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{Observed: o.t} }, blank(1, 3)),
 		step("posterior", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{Posterior: o.t} }, blank(2, 4)),
 		with(noise.StepParams{Evidence: true}, "evidence_confidence", blank(2, 3), blank(2, 2, 2, 3), nothing, &operand{}),
-		with(noise.StepParams{Evidence: true, Focus: noise.Focus{Negative: 2}}, "evidence_focus", blank(2, 3), &operand{}, nothing, &operand{}),
 		with(noise.StepParams{Evidence: true}, "evidence_missing", &operand{}, &operand{}, loss, blank(2)),
 		step("baglogit", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{BagLogit: o.t} }, blank(2, 2)),
 	}

@@ -8,6 +8,7 @@ import (
 
 	"nmn/kernels/optest"
 	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
 )
 
 // witness puts evidence in the place of the labels of an input: of both signs and several sizes, and some 0.
@@ -117,11 +118,11 @@ func TestEvidence_RefusesWhatIsNoNumberAndWhatItExcludes(t *testing.T) {
 	in := drawStep(t, 71, 2, 3, 4).witness(1)
 	c, p := newTestCPU(t, 1), StepParams{Scale: 1, Evidence: true}
 	loss := StepOutput{Loss: optest.Floats(t, nil, 2)}
-	if err := c.NoiseStep(loss, in.logits, in.confidence, in.labels, nil, p); !errors.Is(err, ErrEvidence) {
+	if err := c.NoiseStep(loss, in.logits, in.confidence, in.labels, nil, p); !errors.Is(err, tensor.ErrShape) {
 		t.Errorf("with a noise model: %v", err)
 	}
 	p.Focus.Negative = 2
-	if err := c.NoiseStep(loss, in.logits, nil, in.labels, nil, p); !errors.Is(err, ErrEvidence) {
+	if err := c.NoiseStep(loss, in.logits, nil, in.labels, nil, p); !errors.Is(err, ErrFocus) {
 		t.Errorf("with the asymmetric loss: %v", err)
 	}
 	p.Focus = Focus{}

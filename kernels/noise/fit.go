@@ -21,9 +21,6 @@ func (g Geometry) Cells() int { return g.H * g.W }
 // ErrFocus is wrapped by errors about the parameters of the asymmetric loss.
 var ErrFocus = errors.New("focus out of range")
 
-// ErrEvidence is wrapped by errors about evidence that is to be learned together with what it excludes.
-var ErrEvidence = errors.New("evidence stands alone")
-
 // FitStep checks the tensors of NoiseStep against each other, and its parameters. It is the rule of every
 // device; it does not read the offsets in bags nor the labels.
 func FitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) (Geometry, error) {
@@ -131,9 +128,9 @@ func (f Focus) check(operation string, noisy bool) error {
 func (p StepParams) checkEvidence(operation string, noisy bool) error {
 	switch {
 	case p.Evidence && noisy:
-		return fmt.Errorf("%s: evidence says itself how far labels are to be trusted: learn it without a noise model: %w", operation, ErrEvidence)
+		return fmt.Errorf("%s: evidence says itself how far labels are to be trusted: leave out the confidence: %w", operation, tensor.ErrShape)
 	case p.Evidence && p.Focus != (Focus{}):
-		return fmt.Errorf("%s: evidence has its own loss, which is not the asymmetric one: %w", operation, ErrEvidence)
+		return fmt.Errorf("%s: evidence has its own loss, which is not the asymmetric one: %w", operation, ErrFocus)
 	}
 	return nil
 }
