@@ -16,6 +16,7 @@ type Plan struct {
 	Config       train.Config
 	Data         *dataset.Splits // that are learned
 	Targets      *dense.Dense    // soft, or unknown; nil for the labels
+	Evidence     *dense.Dense    // in place of both, log-likelihood ratios of what was observed; nil for none
 	From         string          // checkpoint that stage 2 starts from instead of that of stage 1; empty for that
 	Stage1Epochs int             // epochs of stage 1 that this training includes, where their number is fixed
 	// Threshold is the probability from which a label is predicted for the best expected F1, found from
@@ -47,7 +48,7 @@ type planner struct {
 // there is one. dir is the folder of the run, and from the checkpoint of stage 1 that it goes on from, if any.
 func MakePlan(ctx context.Context, s *Settings, r *Recipe, t Trainer, data *dataset.Splits,
 	dir, from string) (*Plan, error) {
-	p := &planner{Plan: Plan{Config: s.Train, Data: data}, settings: s, recipe: r, trainer: t, dir: dir, start: from}
+	p := &planner{Plan: Plan{Config: s.Train, Data: data, Evidence: data.Evidence}, settings: s, recipe: r, trainer: t, dir: dir, start: from}
 	e, ok := s.Arm.Arm()
 	if !ok {
 		return nil, fmt.Errorf("there is no arm %q", s.Arm)

@@ -85,6 +85,8 @@ type Training struct {
 	Config  train.Config
 	Data    *dataset.Splits // with what is evaluated after each epoch as the validation split
 	Targets *dense.Dense    // in place of the labels; nil for these
+	// Evidence is learned in place of labels and targets: log-likelihood ratios of what was observed; nil for none.
+	Evidence *dense.Dense
 	// Evaluated takes each evaluation, before the checkpoint that is behind it; nil for nobody.
 	Evaluated func(*train.Evaluated) error
 }

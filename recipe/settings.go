@@ -8,6 +8,7 @@ import (
 
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
+	"nmn/model"
 	"nmn/train"
 )
 
@@ -150,6 +151,26 @@ func (s *Settings) validateEstimate() error {
 	return nil
 }
 
+// ValidateEvidence refuses settings that do not go with evidence in place of labels.
+func (s *Settings) ValidateEvidence() error {
+	e, _ := s.Arm.Arm()
+	switch {
+	case s.Estimates():
+		return setting.Errorf("recipe.form", "recipe.form %s estimates how far labels are to be trusted, which `data.evidence` says itself: leave out one of the two",
+			s.Recipe.Form)
+	case e.Noise != model.NoNoise:
+		return setting.Errorf("arm", "arm %s has a noise model, and `data.evidence` says itself how far labels are to be trusted: give `arm` star or `arm` stage1, or leave out `data.evidence`",
+			s.Arm)
+	case e.Loss != "" || e.Taught || e.Folds:
+		return setting.Errorf("arm", "arm %s does not learn what `data.evidence` would take the place of: give `arm` star or `arm` stage1, or leave out `data.evidence`",
+			s.Arm)
+	case !s.Train.Loss.IsZero():
+		return setting.Errorf("train.loss.kind", "loss %s is of labels, and `data.evidence` has a loss of its own: leave out one of the two",
+			s.Train.Loss.Name())
+	}
+	return nil
+}
+
 // Inestimable says why rates cannot be estimated on these data; empty where they can.
 func (s *Settings) Inestimable(d *dataset.Splits) string {
 	n, batch := d.Train.Len(), s.Train.Batch(s.MIL)
@@ -167,6 +188,11 @@ func (s *Settings) Inestimable(d *dataset.Splits) string {
 
 // Fits refuses data that lack what an arm needs, before anything is trained.
 func (s *Settings) Fits(d *dataset.Splits) error {
+	if d.Evidence != nil {
+		if err := s.ValidateEvidence(); err != nil {
+			return err
+		}
+	}
 	why := s.Inestimable(d)
 	e, _ := s.Arm.Arm()
 	switch {

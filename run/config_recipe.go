@@ -31,7 +31,7 @@ func (c *Config) defaultForm(chosen choices) recipe.Form {
 	switch {
 	case slices.ContainsFunc(chosen.arms, settings.NeedsEstimate):
 		return recipe.Estimate
-	case paper, chosen.ofRun, len(chosen.arms) > 0, chosen.start, settings.RatesFile() != "", c.Stage1 != "",
+	case paper, chosen.ofRun, len(chosen.arms) > 0, c.Data.Evidence != "", chosen.start, settings.RatesFile() != "", c.Stage1 != "",
 		c.Train.MaxSteps > 0, c.Train.Overfit:
 		return recipe.Paper
 	}
@@ -48,6 +48,9 @@ func (c *Config) resolveRecipe(chosen choices) {
 		c.Recipe.Form = recipe.Estimate
 	}
 	if c.Recipe.Form != recipe.Estimate {
+		if c.Data.Evidence != "" && !chosen.arm {
+			c.Arm = recipe.Star // with what says itself how far it is to be trusted there is no noise to model
+		}
 		return
 	}
 	if c.Rates == "" {

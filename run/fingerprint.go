@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"hash"
@@ -44,6 +45,10 @@ func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string)
 		if err := hashSet(ctx, h, set); err != nil {
 			return "", err
 		}
+	}
+	if d.Evidence != nil {
+		folder.HashText(h, "evidence")
+		_ = binary.Write(h, binary.LittleEndian, d.Evidence.Float32s()) // a hash cannot fail
 	}
 	if from != "" {
 		start, err := train.ReadCheckpoint(from)

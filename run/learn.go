@@ -37,7 +37,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	eachEpoch func(context.Context) (*recipe.Judgement, error)) (reached train.Result, curve []report.Point,
 	err error) {
 	l := r.config.Loader()
-	l.Targets = plan.Targets
+	l.Targets, l.Evidence = plan.Targets, plan.Evidence
 	var epochs *epochRecord
 	options := train.Options{
 		Config: plan.Config, Stage: arm.Stage, Net: net, Data: plan.Data.Train, Validation: plan.Data.Validation,

@@ -88,7 +88,10 @@ func (r *Resources) Validate() error {
 // ValidateRecipe refuses settings of the recipe that do not go with each other or with the arm.
 func (c *Config) ValidateRecipe() error {
 	settings := c.Settings()
-	return settings.Validate()
+	if err := settings.Validate(); err != nil || c.Data.Evidence == "" {
+		return err
+	}
+	return settings.ValidateEvidence()
 }
 
 // ValidateLoss refuses a loss of the classifier alone for an arm with a noise model.

@@ -13,10 +13,11 @@ func (d *Splits) ByFrame(ctx context.Context, byFrame bool) (*Splits, error) {
 		return d, nil
 	}
 	level := *d
-	var err error
-	if level.Train, _, err = loader.Frames(ctx, d.Train); err != nil {
+	train, index, err := loader.Frames(ctx, d.Train)
+	if err != nil {
 		return nil, err
 	}
+	level.Train, level.Evidence = train, ofFrames(d.Evidence, index)
 	level.Validation, level.Test = ScoredByFrame(d.Validation), ScoredByFrame(d.Test)
 	return &level, nil
 }

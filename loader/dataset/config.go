@@ -84,6 +84,10 @@ type Config struct {
 	// Features: files of vectors.
 	Features FeatureConfig `yaml:"features"`
 
+	// Evidence is a file of log-likelihood ratios, .npy or .csv, that the classifier learns in place of the training
+	// labels: a row for each bag before validation and test are held out, or rows that name their bags.
+	Evidence string `yaml:"evidence,omitempty"`
+
 	// Noise is injected into the training labels: a rate of caption replacement, or a file.
 	Noise     float64 `yaml:"noise"`
 	NoiseFile string  `yaml:"noise_file"`

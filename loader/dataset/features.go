@@ -118,6 +118,7 @@ func sameColumns(a, b *features.Table) error {
 
 // bySplits parts a set by what a column says of each row.
 func (d *Splits) bySplits(whole *loader.Set, table *features.Table) error {
+	d.whole = whole.IDs
 	var rows [3][]int
 	splits, names := [...]string{loader.TrainSplit, loader.ValidationSplit, loader.TestSplit},
 		[...]string{"train", "validation", "test"}

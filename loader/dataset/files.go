@@ -53,7 +53,7 @@ func (d *Splits) readFrom(c *Config) {
 		{"data.captions", c.Captions}, {"data.val_captions", c.ValCaptions}, {"data.msrvtt", c.MSRVTT},
 		{"data.manifest", c.Manifest}, {"data.vocabulary", c.Vocabulary}, {"data.validation_ids", c.ValidationIDs},
 		{"data.test_ids", c.TestIDs}, {"data.noise_file", c.NoiseFile}, {"data.flip_rates", c.FlipRates},
-		{"data.features.ids", f.IDs},
+		{"data.features.ids", f.IDs}, {"data.evidence", c.Evidence},
 	} {
 		d.readFile(p.key, p.file)
 	}

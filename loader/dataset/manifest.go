@@ -23,6 +23,7 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 	if err := assignSplits(ctx, c, m); err != nil {
 		return err
 	}
+	d.whole = m.IDs()
 	vocabulary, err := manifestVocabulary(c, m)
 	if err != nil {
 		return err

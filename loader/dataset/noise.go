@@ -129,5 +129,8 @@ func (d *Splits) Describe() string {
 	if d.columns != "" {
 		line += "\n        " + d.columns
 	}
+	if d.learned != "" {
+		line += "\n        " + d.learned
+	}
 	return line
 }

@@ -19,6 +19,8 @@ import (
 	"nmn/loader/noise"
 	"nmn/loader/scenes"
 	"nmn/text"
+
+	dense "gorgonia.org/tensor"
 )
 
 // Splits are the splits of the data of a configuration. Validation and test are nil where there are none. Splits must
@@ -28,13 +30,18 @@ type Splits struct {
 	clean      *loader.Set // the same pictures before noise was injected; train itself without noise
 	Validation *loader.Set
 	Test       *loader.Set
-	Noise      float64 // share of replaced captions, for tables
-	Flips      labels.FlipRates
-	drawn      struct{ train, validation *noise.Injection } // flips, nil for none
-	columns    string                                       // of features or a manifest, for people
-	options    Options
-	sources    *sources // files that the data were read from
-	release    func() error
+	// Evidence, N×K of float32, is learned in place of the training labels: log-likelihood ratios of what was
+	// observed; nil where labels are.
+	Evidence *dense.Dense
+	Noise    float64 // share of replaced captions, for tables
+	Flips    labels.FlipRates
+	drawn    struct{ train, validation *noise.Injection } // flips, nil for none
+	columns  string                                       // of features or a manifest, for people
+	learned  string                                       // what evidence there is, for people
+	whole    []string                                     // bags that validation and test were held out of; nil for those of Train
+	options  Options
+	sources  *sources // files that the data were read from
+	release  func() error
 
 	cleanValidation *loader.Set // validation before labels were flipped
 
@@ -86,6 +93,9 @@ func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 	if err == nil {
 		d.clean, d.cleanValidation = d.Train, d.Validation
 		err = d.injectNoise(ctx, c)
+	}
+	if err == nil {
+		err = d.readEvidence(c)
 	}
 	if err == nil {
 		d.readFrom(c)

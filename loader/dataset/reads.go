@@ -84,6 +84,8 @@ var readings = []reading{
 	{key: "features.missing_values", by: []Kind{Features}},
 	{key: "features.memory_limit", by: []Kind{Features}},
 
+	{key: "evidence", by: allKinds},
+
 	// A rate of replaced captions above 0 is refused by Validate where there are none; 0 means the same everywhere.
 	{key: "noise", by: allKinds},
 	{key: "noise_file", by: allKinds},

@@ -1,0 +1,94 @@
+package table
+
+import (
+	"fmt"
+	"math"
+)
+
+// ReadEvidence reads log-likelihood ratios from a .csv or .npy file: any number that float32 holds, and neither NaN
+// nor infinite.
+func ReadEvidence(path string) (*Matrix, error) {
+	return readMatrix(path, func(v float64) error {
+		if s := float64(float32(v)); math.IsNaN(s) || math.IsInf(s, 0) {
+			return fmt.Errorf("evidence %v, want a finite log-likelihood ratio, 0 where nothing is known: %w", v, ErrValue)
+		}
+		return nil
+	})
+}
+
+// Select returns the rows of some bags with the columns of the words, row-major, both in the order given.
+//
+// all are the bags that a file without the column "id" has its rows of, in their order; with that column the rows are
+// found by name, and the file may have rows of other bags too. The columns are those of the words, in any order where a
+// header names them.
+func (m *Matrix) Select(bags, all, words []string) ([]float32, error) {
+	columns, err := m.columnsFor(words, "the data")
+	if err != nil {
+		return nil, err
+	}
+	if m.IDs == nil && m.Rows != len(all) {
+		return nil, fmt.Errorf("%s has %d rows, and the data have %d bags, from %q to %q: want one row for each, or a "+
+			"column %q: %w", m.Name, m.Rows, len(all), first(all), last(all), idColumn, ErrShape)
+	}
+	rows, err := m.rowsOf(bags, all)
+	if err != nil {
+		return nil, err
+	}
+	if rows == nil && columns == nil {
+		return m.Values, nil
+	}
+	out := make([]float32, 0, len(bags)*m.Cols)
+	for i := range bags {
+		at := i
+		if rows != nil {
+			at = rows[i]
+		}
+		row := m.Values[at*m.Cols:][:m.Cols]
+		if columns == nil {
+			out = append(out, row...)
+			continue
+		}
+		for _, c := range columns {
+			out = append(out, row[c])
+		}
+	}
+	return out, nil
+}
+
+// rowsOf returns the row of each bag, nil where all rows are those of the bags in their order.
+func (m *Matrix) rowsOf(bags, all []string) ([]int, error) {
+	have, of := m.IDs, m.Name
+	if have == nil {
+		if len(bags) == len(all) {
+			return nil, nil
+		}
+		have, of = all, "the data"
+	}
+	at, err := names(of, "id", have)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]int, len(bags))
+	for i, id := range bags {
+		row, ok := at[id]
+		if !ok {
+			return nil, fmt.Errorf("%s: no row of bag %q, number %d of the training set: %w", m.Name, id, i+1, ErrNames)
+		}
+		rows[i] = row
+	}
+	return rows, nil
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+func last(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[len(list)-1]
+}

@@ -1,0 +1,69 @@
+package dataset
+
+import (
+	"fmt"
+
+	"nmn/format/table"
+	"nmn/internal/setting"
+	"nmn/loader"
+
+	dense "gorgonia.org/tensor"
+)
+
+// readEvidence reads what is learned in place of the training labels, where a file of it is named. Without names of
+// bags its rows are those of the bags that validation and test were held out of.
+func (d *Splits) readEvidence(c *Config) error {
+	if c.Evidence == "" {
+		return nil
+	}
+	set := d.Train
+	if set.Rows != nil {
+		return setting.Errorf("data.evidence", "evidence is a matrix, and the labels of %s are not in memory: raise `run.label_memory`",
+			set.Name)
+	}
+	file, err := table.ReadEvidence(c.Evidence)
+	if err != nil {
+		return whereItStarted(err, c.Evidence)
+	}
+	all := d.whole
+	if all == nil {
+		all = set.IDs
+	}
+	values, err := file.Select(set.IDs, all, set.Vocabulary.Texts())
+	if err != nil {
+		return fmt.Errorf("evidence: %w", err)
+	}
+	d.Evidence = dense.New(dense.WithShape(set.Len(), set.Vocabulary.Len()), dense.WithBacking(values))
+	d.learned = describeEvidence(c.Evidence, values)
+	return nil
+}
+
+// describeEvidence says for people what of the labels the evidence is for and against.
+func describeEvidence(file string, values []float32) string {
+	toward, against := 0, 0
+	for _, v := range values {
+		switch {
+		case v > 0:
+			toward++
+		case v < 0:
+			against++
+		}
+	}
+	share := func(n int) float64 { return 100 * float64(n) / float64(len(values)) }
+	return fmt.Sprintf("evidence of %s in place of labels: %.1f %% for, %.1f %% against, of %.1f %% nothing is known",
+		file, share(toward), share(against), share(len(values)-toward-against))
+}
+
+// ofFrames repeats the evidence of each video for its frames; nil for nil.
+func ofFrames(evidence *dense.Dense, index *loader.FrameIndex) *dense.Dense {
+	if evidence == nil {
+		return nil
+	}
+	k := evidence.Shape()[1]
+	values := make([]float32, 0, index.Frames()*k)
+	for frame := range index.Frames() {
+		video, _ := index.Of(frame)
+		values = append(values, evidence.Float32s()[video*k:][:k]...)
+	}
+	return dense.New(dense.WithShape(index.Frames(), k), dense.WithBacking(values))
+}
