@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -519,6 +520,37 @@ func TestLoader_Targets(t *testing.T) {
 	config.Targets = dense.New(dense.WithShape(3, set.Len()), dense.WithBacking(make([]float32, set.Len()*3)))
 	if _, err := New(set, config); err == nil {
 		t.Error("targets of another shape: no error")
+	}
+}
+
+func TestLoader_Evidence(t *testing.T) {
+	set, config := clipSet(t, raggedClips()), clipConfig()
+	values := make([]float32, set.Len()*3)
+	for i := range values {
+		values[i] = float32(i-9) * 1e3
+	}
+	config.Evidence = dense.New(dense.WithShape(set.Len(), 3), dense.WithBacking(values))
+	for _, b := range mustReadEpoch(t, mustLoader(t, set, config), 0, 0) {
+		for n, bag := range b.Index {
+			if !reflect.DeepEqual(b.Targets[3*n:3*n+3], values[3*bag:3*bag+3]) {
+				t.Errorf("bag %d has evidence %v", bag, b.Targets[3*n:3*n+3])
+			}
+		}
+	}
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		values[4] = float32(v)
+		if _, err := New(set, config); err == nil || !strings.Contains(err.Error(), "evidence of bag 1 (clip-1), class 1") {
+			t.Errorf("%g: %v", v, err)
+		}
+	}
+	values[4] = 0
+	config.Targets = config.Evidence
+	if _, err := New(set, config); err == nil || !strings.Contains(err.Error(), "leave out one") {
+		t.Errorf("with targets: %v", err)
+	}
+	config.Targets, config.Evidence = nil, dense.New(dense.WithShape(3, set.Len()), dense.WithBacking(values))
+	if _, err := New(set, config); err == nil || !strings.Contains(err.Error(), "evidence for") {
+		t.Errorf("evidence of another shape: %v", err)
 	}
 }
 

@@ -116,15 +116,16 @@ func TestCUDA_RecordedTrainingEqualsUnrecordedBitForBit(t *testing.T) {
 
 // A recorded step must not leave the host's results by more than rounding.
 func TestCUDA_TrainsAsTheHostDoes(t *testing.T) {
-	for _, soft := range []float32{0, .2} {
+	for _, change := range []func(*rig){func(*rig) {}, func(r *rig) { r.soft = .2 }, func(r *rig) { r.certainty, r.mil = 2, true }} {
 		r := newRig()
-		r.dropout, r.config.Flip, r.config.Accumulate, r.soft = .3, true, 2, soft
+		r.dropout, r.config.Flip, r.config.Accumulate = .3, true, 2
+		change(&r)
 		_, want, _ := ranOn(t, r)
 		r.device = card(false)
 		_, got, _ := ranOn(t, r)
 		for i, w := range want {
 			if !(math.Abs(got[i]-w) <= 1e-3*(1+math.Abs(w))) {
-				t.Fatalf("targets %g away from labels: number %d is %v, on the host %v", soft, i, got[i], w)
+				t.Fatalf("targets %g away from labels, evidence %g: number %d is %v, on the host %v", r.soft, r.certainty, i, got[i], w)
 			}
 		}
 	}

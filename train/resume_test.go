@@ -35,6 +35,9 @@ func resumable() map[string]func(*rig) {
 		"large losses, mil, ragged batches": func(r *rig) {
 			r.mil, r.bags, r.config.Loss = true, 38, LossConfig{Kind: CorrectLarge, Delta: 3}
 		},
+		"evidence, mil, dropout, accumulation": func(r *rig) {
+			r.certainty, r.mil, r.dropout, r.config.Accumulate = 1.5, true, .3, 2
+		},
 		"large losses of soft targets, accumulation": func(r *rig) {
 			r.soft, r.unknown, r.config.Accumulate = .2, true, 2
 			r.config.Loss = LossConfig{Kind: RejectLarge, Delta: 3}

@@ -28,6 +28,7 @@ type rig struct {
 	stage            int                                // 0 for 1
 	soft             float32                            // how far targets are from the labels; 0 for none
 	unknown          bool                               // of the targets some are
+	certainty        float32                            // how large evidence in place of labels is; 0 for none
 	clock            func() time.Time                   // nil for that of the machine
 }
 
@@ -99,6 +100,9 @@ func (r rig) options(t testing.TB) Options {
 		if r.unknown {
 			forget(o.Loader.Targets)
 		}
+	}
+	if r.certainty > 0 {
+		o.Loader.Evidence = evidenceOf(data.Labels, r.certainty)
 	}
 	if r.validation {
 		o.Validation = sceneSet(t, "val", 24)

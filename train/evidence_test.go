@@ -1,0 +1,141 @@
+package train
+
+import (
+	"errors"
+	"math"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/kernels"
+	"nmn/model"
+
+	dense "gorgonia.org/tensor"
+)
+
+// evidenceOf is evidence for the labels of a set: of one size, of half of it for every fifth label, and none for
+// every seventh.
+func evidenceOf(labels *dense.Dense, size float32) *dense.Dense {
+	z := labels.Uint8s()
+	values := make([]float32, len(z))
+	for i := range z {
+		values[i] = size * (2*float32(z[i]) - 1)
+		switch {
+		case i%7 == 0:
+			values[i] = 0
+		case i%5 == 0:
+			values[i] /= 2
+		}
+	}
+	return dense.New(dense.WithShape(labels.Shape()...), dense.WithBacking(values))
+}
+
+// Evidence that leaves no doubt teaches what the labels teach, some of them unknown.
+func TestEvidence_WithoutDoubtTeachesWhatLabelsTeach(t *testing.T) {
+	for _, mil := range []bool{false, true} {
+		var losses [2][]float64
+		for i := range losses {
+			r := newRig()
+			r.mil, r.dropout, r.config.Accumulate = mil, .3, 2
+			r.observers = []Observer{record(&losses[i])}
+			o := r.options(t)
+			evidence := evidenceOf(o.Data.Labels, 1e4)
+			if i == 1 {
+				o.Loader.Evidence = evidence
+			} else {
+				o.Loader.Targets = softLabels(o.Data.Labels, 0)
+				for at, e := range evidence.Float32s() {
+					if e == 0 {
+						o.Loader.Targets.Float32s()[at] = -1
+					}
+				}
+			}
+			run(t, newTrainer(t, o))
+		}
+		for step, want := range losses[0] {
+			if got := losses[1][step]; !(math.Abs(got-want) <= 1e-4*want) {
+				t.Fatalf("mil %t: loss of step %d is %g, by labels %g", mil, step+1, got, want)
+			}
+		}
+	}
+}
+
+// No evidence teaches nothing: without decay of weights every parameter stays what it was.
+func TestEvidence_OfNothingTeachesNothing(t *testing.T) {
+	r := newRig()
+	r.config.WeightDecay = 0
+	o := r.options(t)
+	o.Loader.Evidence = dense.New(dense.WithShape(o.Data.Labels.Shape()...), dense.Of(dense.Float32))
+	before := weights(t, o.Net)
+	var losses []float64
+	o.Observers = []Observer{record(&losses)}
+	trainer := newTrainer(t, o)
+	run(t, trainer)
+	if !reflect.DeepEqual(weights(t, trainer.Net), before) || slices.Max(losses) != 0 {
+		t.Errorf("losses %v, and weights are equal: %t", losses, reflect.DeepEqual(weights(t, trainer.Net), before))
+	}
+}
+
+func TestEvidence_RefusesWhatDoesNotGoWithIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*rig, *Options)
+		says   string
+	}{
+		"a noise model": {func(r *rig, _ *Options) { r.noise = model.FeatureIndependent }, "noise.frozen"},
+		"a loss":        {func(r *rig, _ *Options) { r.config.Loss = PaperLoss(Asymmetric) }, "loss asl"},
+		"targets": {func(_ *rig, o *Options) { o.Loader.Targets = softLabels(o.Data.Labels, 0) },
+			"leave out one"},
+		"NaN": {func(_ *rig, o *Options) { o.Loader.Evidence.Float32s()[40] = float32(math.NaN()) }, "bag 1"},
+	} {
+		r := newRig()
+		r.certainty = 1
+		o := r.options(t)
+		c.change(&r, &o)
+		o.Config, o.Net = r.config, r.options(t).Net
+		if _, err := New(o); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", name, err, c.says)
+		}
+	}
+}
+
+func TestEvidence_IsOfTheRun(t *testing.T) {
+	r := newRig()
+	r.directory, r.certainty = t.TempDir(), .5
+	run(t, r.trainer(t))
+	last := filepath.Join(r.directory, LastName)
+	check(t, r.trainer(t).Resume(last))
+	for _, certainty := range []float32{0, .6} {
+		r.certainty = certainty
+		if err := r.trainer(t).Resume(last); !errors.Is(err, ErrOtherRun) {
+			t.Errorf("evidence of %g: %v", certainty, err)
+		}
+	}
+	o := r.options(t)
+	o.Loader.Evidence, o.Loader.Targets = nil, evidenceOf(o.Data.Labels, .5)
+	for i, v := range o.Loader.Targets.Float32s() {
+		o.Loader.Targets.Float32s()[i] = max(v, 0)
+	}
+	if err := newTrainer(t, o).Resume(last); !errors.Is(err, ErrOtherRun) {
+		t.Errorf("targets: %v", err)
+	}
+}
+
+// Threads change nothing, with instances and without.
+func TestEvidence_ThreadsChangeNothing(t *testing.T) {
+	for _, mil := range []bool{false, true} {
+		var first map[string][]float32
+		for _, threads := range []int{1, 3} {
+			r := newRig()
+			r.certainty, r.mil, r.device = 2, mil, func(t testing.TB) kernels.Backend { return openCPU(t, threads) }
+			trainer := r.trainer(t)
+			run(t, trainer)
+			if got := weights(t, trainer.Net); first == nil {
+				first = got
+			} else if !reflect.DeepEqual(got, first) {
+				t.Errorf("mil %t: %d threads give other weights", mil, threads)
+			}
+		}
+	}
+}
