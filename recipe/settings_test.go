@@ -2,12 +2,16 @@ package recipe
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+
+	dense "gorgonia.org/tensor"
 
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/dataset"
+	"nmn/train"
 )
 
 // settings are good ones of a form, changed.
@@ -136,6 +140,43 @@ func TestSettings_Fits(t *testing.T) {
 		if (err == nil) != (c.says == "") || err != nil && (!errors.As(err, &mistake) || mistake.Field != "arm" ||
 			!strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
+		}
+	}
+}
+
+// Evidence goes with what learns labels plainly, and with nothing else.
+func TestSettings_ValidateEvidence(t *testing.T) {
+	learns := []Name{Stage1, Star, StarEarly}
+	for _, a := range Names() {
+		s := settings(Paper, func(s *Settings) { s.Arm = a })
+		err := s.ValidateEvidence()
+		var mistake *setting.Error
+		if slices.Contains(learns, a) != (err == nil) || err != nil && (!errors.As(err, &mistake) || mistake.Field != "arm" ||
+			!strings.Contains(err.Error(), "`data.evidence`")) {
+			t.Errorf("%s: %v", a, err)
+		}
+	}
+	for key, s := range map[string]*Settings{
+		"recipe.form":     settings(Estimate, func(s *Settings) { s.Rates = Online }),
+		"train.loss.kind": settings(Paper, func(s *Settings) { s.Train.Loss = train.PaperLoss(train.Asymmetric) }),
+	} {
+		var mistake *setting.Error
+		if err := s.ValidateEvidence(); !errors.As(err, &mistake) || mistake.Field != key {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	d := data(t, 7)
+	d.Evidence = dense.New(dense.WithShape(7, 2), dense.Of(dense.Float32))
+	if err := settings(Paper, nil).Fits(d); err != nil {
+		t.Error(err)
+	}
+	if err := settings(Paper, func(s *Settings) { s.Arm = FD }).Fits(d); err == nil || !strings.Contains(err.Error(), "noise model") {
+		t.Errorf("nmn-fd fits data with evidence: %v", err)
+	}
+	for _, a := range learns[:2] {
+		p, err := MakePlan(t.Context(), settings(Paper, func(s *Settings) { s.Arm = a }), nil, nil, d, "", "")
+		if err != nil || p.Evidence != d.Evidence || p.Targets != nil {
+			t.Errorf("%s: plan %+v, %v", a, p, err)
 		}
 	}
 }

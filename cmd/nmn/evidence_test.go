@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/internal/rng"
+	"nmn/recipe"
+	"nmn/run"
+)
+
+// annotator sees a share of the bags. Of the words that it knows, from first to last, it finds labels that hold with one
+// probability and those that do not with another; of the others it guesses.
+type annotator struct {
+	sensitivity, specificity, share float64
+	first, last                     int
+}
+
+// of are its sensitivity and specificity for a word.
+func (a annotator) of(word int) (sensitivity, specificity float64) {
+	if word < a.first || word > a.last {
+		return .4, .6
+	}
+	return a.sensitivity, a.specificity
+}
+
+// says draws the labels of a bag.
+func (a annotator) says(s *rng.Stream, truth []string) []bool {
+	list := make([]bool, len(truth))
+	for k, z := range truth {
+		sensitivity, specificity := a.of(k)
+		chance := 1 - specificity
+		if z == "1" {
+			chance = sensitivity
+		}
+		list[k] = s.Float64() < chance
+	}
+	return list
+}
+
+// witnessed has two annotators label the training rows of weather. It returns the rows with the labels of the first
+// annotator, and the evidence of both as a file, which names its rows or has them in order.
+func witnessed(t *testing.T, named bool) (features, evidence string) {
+	t.Helper()
+	people := []annotator{{.7, .9, 1, 0, 2}, {.8, .8, .9, 2, 4}}
+	data, err := os.ReadFile(weather(t, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	var ev strings.Builder
+	if named {
+		ev.WriteString("id,")
+	}
+	ev.WriteString("label_hot,label_dry,label_windy,label_cold,label_wet\n")
+	for i, line := range lines[1:] {
+		cells := strings.Split(line, ",")
+		truth := slices.Clone(cells[10:15])
+		sums := make([]float64, len(truth))
+		s := rng.New(rng.Derive(1, "annotators"), i)
+		for who, a := range people {
+			said := a.says(&s, truth)
+			if s.Float64() >= a.share {
+				continue
+			}
+			for k, yes := range said {
+				sensitivity, specificity := a.of(k)
+				if yes {
+					sums[k] += math.Log(sensitivity / (1 - specificity))
+				} else {
+					sums[k] += math.Log((1 - sensitivity) / specificity)
+				}
+				if who == 0 && cells[15] == "train" {
+					cells[10+k] = map[bool]string{true: "1", false: "0"}[yes]
+				}
+			}
+		}
+		lines[i+1] = strings.Join(cells, ",")
+		if named && cells[15] == "test" {
+			continue
+		}
+		if named {
+			fmt.Fprintf(&ev, "%d,", i+1)
+		}
+		for k, v := range sums {
+			fmt.Fprintf(&ev, "%.6g%s", v, map[bool]string{true: "\n", false: ","}[k == len(sums)-1])
+		}
+	}
+	dir := t.TempDir()
+	features, evidence = filepath.Join(dir, "annotated.csv"), filepath.Join(dir, "evidence.csv")
+	for path, text := range map[string]string{features: strings.Join(lines, "\n") + "\n", evidence: ev.String()} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return features, evidence
+}
+
+// byEvidence is a command line on such files that takes a moment.
+func byEvidence(features, evidence, dir string, args ...string) []string {
+	return append([]string{"train", "--features", features, "--label-columns", "label_*", "--hidden", "16", "--batch-size", "32",
+		"--validation-share", "0", "--stage1-epochs", "6", "--stage2-epochs", "4", "--patience", "0", "--learning-rate", "0.01", "--evidence",
+		evidence, "--run-dir", dir, "-q"}, args...)
+}
+
+// What two annotators say, each as far as it is to be trusted, teaches more than the labels of one; without a choice
+// the arm is star. The loss falls, and test rows are judged by their labels.
+func TestTrain_EvidenceOfTwoAnnotatorsTeachesTheTruth(t *testing.T) {
+	ap := func(dir string) float64 {
+		o, err := run.ReadOutcome(dir)
+		if err != nil || o == nil || o.Arm != recipe.Star {
+			t.Fatalf("outcome %+v, %v", o, err)
+		}
+		return float64(o.Evaluation.Labels.AP.All)
+	}
+	features, evidence := witnessed(t, false)
+	both, one := filepath.Join(t.TempDir(), "both"), filepath.Join(t.TempDir(), "one")
+	must(t, byEvidence(features, evidence, both)...)
+	must(t, byEvidence(features, "", one, "--arm", "star")...)
+	by, without := ap(both), ap(one)
+	t.Logf("AP %.3f by evidence, %.3f by the labels of one annotator", by, without)
+	if !(by > without+.1 && by > .85) {
+		t.Errorf("AP is %.3f by evidence, %.3f by the labels of one annotator", by, without)
+	}
+	curve, _, err := run.ReadCurve(filepath.Join(both, run.Stage1Folder, run.LogFile), "stage1")
+	if err != nil || len(curve) < 2 || !(curve[len(curve)-1].Loss < .85*curve[0].Loss) {
+		t.Errorf("loss %+v, %v", curve, err)
+	}
+	features, named := witnessed(t, true)
+	byName := filepath.Join(t.TempDir(), "named")
+	must(t, byEvidence(features, named, byName)...)
+	if !bytes.Equal(lastWeights(t, both), lastWeights(t, byName)) {
+		// Checkpoints name the data by their content, which is the same.
+		t.Error("rows by name teach something else than rows in order")
+	}
+}
+
+func TestTrain_EvidenceIsResumedBitForBit(t *testing.T) {
+	features, evidence := witnessed(t, true)
+	whole := filepath.Join(t.TempDir(), "whole")
+	must(t, byEvidence(features, evidence, whole)...)
+	for _, stage := range []string{run.Stage1Folder, ""} {
+		dir := filepath.Join(t.TempDir(), "broken")
+		args := byEvidence(features, evidence, dir, "--log-interval", "1")
+		if c := interruptAfter(t, filepath.Join(dir, stage), args...); c.code != exitInterrupted {
+			t.Fatalf("stage %q: exit code %d, %q", stage, c.code, c.err)
+		}
+		must(t, "train", "--resume", dir, "-q")
+		if a, b := readResult(t, whole), readResult(t, dir); a != b {
+			t.Errorf("stage %q: evaluations differ: %.200s and %.200s", stage, a, b)
+		}
+	}
+}
+
+// A run does not go on with other evidence, whether it is complete or was interrupted.
+func TestTrain_EvidenceIsOfTheRun(t *testing.T) {
+	features, evidence := witnessed(t, true)
+	dir := filepath.Join(t.TempDir(), "run")
+	must(t, byEvidence(features, evidence, dir, "--arm", "stage1")...)
+	text, err := os.ReadFile(evidence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(evidence, bytes.Replace(text, []byte("-"), []byte(""), 1), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	wantUsage(t, call(t, "train", "--resume", dir), "evidence.csv has changed since this run began")
+	wantUsage(t, call(t, byEvidence(features, "", dir, "--arm", "stage1")...), "--run-dir")
+}
+
+func TestTrain_EvidenceRefusesWhatDoesNotGoWithIt(t *testing.T) {
+	features, evidence := witnessed(t, true)
+	dir := filepath.Join(t.TempDir(), "run")
+	for _, c := range []struct{ args, says []string }{
+		{[]string{"--arm", "nmn-fd"}, []string{"arm nmn-fd has a noise model", "--evidence", "--arm star"}},
+		{[]string{"--arm", "em"}, []string{"arm em has a noise model", "--evidence"}},
+		{[]string{"--arm", "asl"}, []string{"arm asl", "--evidence", "--arm star"}},
+		{[]string{"--arm", "star", "--loss", "asl"}, []string{"loss asl", "--evidence"}},
+		{[]string{"--nmn-recipe", "estimate"}, []string{"estimate", "--evidence", "leave out one"}},
+	} {
+		wantUsage(t, call(t, byEvidence(features, evidence, dir, c.args...)...), c.says...)
+	}
+	for content, says := range map[string]string{
+		"label_hot,label_dry,label_windy,label_cold,label_wet\n1,2,3,4,nan\n":          "column 5 (label_wet): evidence NaN",
+		"id,label_hot,label_dry,label_windy,label_cold,label_wet\n1,1,2,3,4,inf\n":     "column 6 (label_wet): evidence +Inf",
+		"label_hot,label_dry,label_windy,label_cold,label_wet\n1,2,3,4,5\n1,2,3,4,5\n": "has 2 rows, and the data have 800 bags",
+		"id,label_hot,label_dry,label_windy,label_cold,label_wet\n1,1,2,3,4,5\n":       `no row of bag "2"`,
+		"id,label_hot,label_dry,label_windy,label_cold\n1,1,2,3,4\n":                   "has 4 columns for the 5 words",
+		"id,label_hot,label_dry,label_windy,label_cold,odd\n1,1,2,3,4,5\n":             `no word "label_wet"`,
+		"": "empty file",
+	} {
+		if err := os.WriteFile(evidence, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if c := call(t, byEvidence(features, evidence, dir)...); c.code != exitFailure || !strings.Contains(c.err, says) ||
+			!strings.Contains(c.err, "evidence.csv") {
+			t.Errorf("%q: exit code %d, %s, want %q", content, c.code, c.err, says)
+		}
+	}
+}
