@@ -137,7 +137,8 @@ func checkRows(set *Set, config Config) (classes int, err error) {
 		return 0, fmt.Errorf("loader: the set %q has rows and also identifiers, truth, counts or captions in memory",
 			set.Name)
 	case config.learned() != nil:
-		return 0, fmt.Errorf("loader: soft targets and evidence are a matrix, and the labels of %q are not in memory", set.Name)
+		return 0, fmt.Errorf("loader: soft targets and evidence are a matrix, and the labels of %q are not in memory",
+			set.Name)
 	}
 	return set.Vocabulary.Len(), nil
 }

@@ -539,7 +539,8 @@ func TestLoader_Evidence(t *testing.T) {
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		values[4] = float32(v)
-		if _, err := New(set, config); err == nil || !strings.Contains(err.Error(), "evidence of bag 1 (clip-1), class 1") {
+		_, err := New(set, config)
+		if err == nil || !strings.Contains(err.Error(), "evidence of bag 1 (clip-1), class 1") {
 			t.Errorf("%g: %v", v, err)
 		}
 	}

@@ -48,7 +48,8 @@ type planner struct {
 // there is one. dir is the folder of the run, and from the checkpoint of stage 1 that it goes on from, if any.
 func MakePlan(ctx context.Context, s *Settings, r *Recipe, t Trainer, data *dataset.Splits,
 	dir, from string) (*Plan, error) {
-	p := &planner{Plan: Plan{Config: s.Train, Data: data, Evidence: data.Evidence}, settings: s, recipe: r, trainer: t, dir: dir, start: from}
+	p := &planner{Plan: Plan{Config: s.Train, Data: data, Evidence: data.Evidence}, settings: s, recipe: r, trainer: t,
+		dir: dir, start: from}
 	e, ok := s.Arm.Arm()
 	if !ok {
 		return nil, fmt.Errorf("there is no arm %q", s.Arm)

@@ -156,16 +156,20 @@ func (s *Settings) ValidateEvidence() error {
 	e, _ := s.Arm.Arm()
 	switch {
 	case s.Estimates():
-		return setting.Errorf("recipe.form", "recipe.form %s estimates how far labels are to be trusted, which `data.evidence` says itself: leave out one of the two",
+		return setting.Errorf("recipe.form",
+			"recipe.form %s estimates how far labels are to be trusted, which `data.evidence` says itself: leave out one of the two",
 			s.Recipe.Form)
 	case e.Noise != model.NoNoise:
-		return setting.Errorf("arm", "arm %s has a noise model, and `data.evidence` says itself how far labels are to be trusted: give `arm` star or `arm` stage1, or leave out `data.evidence`",
+		return setting.Errorf("arm",
+			"arm %s has a noise model, and `data.evidence` says itself how far labels are to be trusted: give `arm` star or `arm` stage1, or leave out `data.evidence`",
 			s.Arm)
 	case e.Loss != "" || e.Taught || e.Folds:
-		return setting.Errorf("arm", "arm %s does not learn what `data.evidence` would take the place of: give `arm` star or `arm` stage1, or leave out `data.evidence`",
+		return setting.Errorf("arm",
+			"arm %s does not learn what `data.evidence` would take the place of: give `arm` star or `arm` stage1, or leave out `data.evidence`",
 			s.Arm)
 	case !s.Train.Loss.IsZero():
-		return setting.Errorf("train.loss.kind", "loss %s is of labels, and `data.evidence` has a loss of its own: leave out one of the two",
+		return setting.Errorf("train.loss.kind",
+			"loss %s is of labels, and `data.evidence` has a loss of its own: leave out one of the two",
 			s.Train.Loss.Name())
 	}
 	return nil

@@ -151,8 +151,8 @@ func TestSettings_ValidateEvidence(t *testing.T) {
 		s := settings(Paper, func(s *Settings) { s.Arm = a })
 		err := s.ValidateEvidence()
 		var mistake *setting.Error
-		if slices.Contains(learns, a) != (err == nil) || err != nil && (!errors.As(err, &mistake) || mistake.Field != "arm" ||
-			!strings.Contains(err.Error(), "`data.evidence`")) {
+		if slices.Contains(learns, a) != (err == nil) || err != nil && (!errors.As(err, &mistake) ||
+			mistake.Field != "arm" || !strings.Contains(err.Error(), "`data.evidence`")) {
 			t.Errorf("%s: %v", a, err)
 		}
 	}
@@ -170,7 +170,8 @@ func TestSettings_ValidateEvidence(t *testing.T) {
 	if err := settings(Paper, nil).Fits(d); err != nil {
 		t.Error(err)
 	}
-	if err := settings(Paper, func(s *Settings) { s.Arm = FD }).Fits(d); err == nil || !strings.Contains(err.Error(), "noise model") {
+	noisy := settings(Paper, func(s *Settings) { s.Arm = FD })
+	if err := noisy.Fits(d); err == nil || !strings.Contains(err.Error(), "noise model") {
 		t.Errorf("nmn-fd fits data with evidence: %v", err)
 	}
 	for _, a := range learns[:2] {

@@ -31,8 +31,8 @@ func (c *Config) defaultForm(chosen choices) recipe.Form {
 	switch {
 	case slices.ContainsFunc(chosen.arms, settings.NeedsEstimate):
 		return recipe.Estimate
-	case paper, chosen.ofRun, len(chosen.arms) > 0, c.Data.Evidence != "", chosen.start, settings.RatesFile() != "", c.Stage1 != "",
-		c.Train.MaxSteps > 0, c.Train.Overfit:
+	case paper, chosen.ofRun, len(chosen.arms) > 0, c.Data.Evidence != "", chosen.start,
+		settings.RatesFile() != "", c.Stage1 != "", c.Train.MaxSteps > 0, c.Train.Overfit:
 		return recipe.Paper
 	}
 	return recipe.Estimate

@@ -116,7 +116,9 @@ func TestCUDA_RecordedTrainingEqualsUnrecordedBitForBit(t *testing.T) {
 
 // A recorded step must not leave the host's results by more than rounding.
 func TestCUDA_TrainsAsTheHostDoes(t *testing.T) {
-	for _, change := range []func(*rig){func(*rig) {}, func(r *rig) { r.soft = .2 }, func(r *rig) { r.certainty, r.mil = 2, true }} {
+	for _, change := range []func(*rig){
+		func(*rig) {}, func(r *rig) { r.soft = .2 }, func(r *rig) { r.certainty, r.mil = 2, true },
+	} {
 		r := newRig()
 		r.dropout, r.config.Flip, r.config.Accumulate = .3, true, 2
 		change(&r)
@@ -125,7 +127,8 @@ func TestCUDA_TrainsAsTheHostDoes(t *testing.T) {
 		_, got, _ := ranOn(t, r)
 		for i, w := range want {
 			if !(math.Abs(got[i]-w) <= 1e-3*(1+math.Abs(w))) {
-				t.Fatalf("targets %g away from labels, evidence %g: number %d is %v, on the host %v", r.soft, r.certainty, i, got[i], w)
+				t.Fatalf("targets %g away from labels, evidence %g: number %d is %v, on the host %v", r.soft, r.certainty, i,
+					got[i], w)
 			}
 		}
 	}

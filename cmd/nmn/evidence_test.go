@@ -104,9 +104,9 @@ func witnessed(t *testing.T, named bool) (features, evidence string) {
 
 // byEvidence is a command line on such files that takes a moment.
 func byEvidence(features, evidence, dir string, args ...string) []string {
-	return append([]string{"train", "--features", features, "--label-columns", "label_*", "--hidden", "16", "--batch-size", "32",
-		"--validation-share", "0", "--stage1-epochs", "6", "--stage2-epochs", "4", "--patience", "0", "--learning-rate", "0.01", "--evidence",
-		evidence, "--run-dir", dir, "-q"}, args...)
+	return append([]string{"train", "--features", features, "--label-columns", "label_*", "--hidden", "16",
+		"--batch-size", "32", "--validation-share", "0", "--stage1-epochs", "6", "--stage2-epochs", "4",
+		"--patience", "0", "--learning-rate", "0.01", "--evidence", evidence, "--run-dir", dir, "-q"}, args...)
 }
 
 // What two annotators say, each as far as it is to be trusted, teaches more than the labels of one; without a choice
@@ -186,20 +186,21 @@ func TestTrain_EvidenceRefusesWhatDoesNotGoWithIt(t *testing.T) {
 	} {
 		wantUsage(t, call(t, byEvidence(features, evidence, dir, c.args...)...), c.says...)
 	}
+	words := "label_hot,label_dry,label_windy,label_cold,label_wet\n"
 	for content, says := range map[string]string{
-		"label_hot,label_dry,label_windy,label_cold,label_wet\n1,2,3,4,nan\n":          "column 5 (label_wet): evidence NaN",
-		"id,label_hot,label_dry,label_windy,label_cold,label_wet\n1,1,2,3,4,inf\n":     "column 6 (label_wet): evidence +Inf",
-		"label_hot,label_dry,label_windy,label_cold,label_wet\n1,2,3,4,5\n1,2,3,4,5\n": "has 2 rows, and the data have 800 bags",
-		"id,label_hot,label_dry,label_windy,label_cold,label_wet\n1,1,2,3,4,5\n":       `no row of bag "2"`,
-		"id,label_hot,label_dry,label_windy,label_cold\n1,1,2,3,4\n":                   "has 4 columns for the 5 words",
-		"id,label_hot,label_dry,label_windy,label_cold,odd\n1,1,2,3,4,5\n":             `no word "label_wet"`,
-		"": "empty file",
+		words + "1,2,3,4,nan\n":           "column 5 (label_wet): evidence NaN",
+		"id," + words + "1,1,2,3,4,inf\n": "column 6 (label_wet): evidence +Inf",
+		words + "1,2,3,4,5\n1,2,3,4,5\n":  "has 2 rows, and the data have 800 bags",
+		"id," + words + "1,1,2,3,4,5\n":   `no row of bag "2"`,
+		"id,label_hot,label_dry\n1,1,2\n": "has 2 columns for the 5 words",
+		"id,a,b,c,d,e\n1,1,2,3,4,5\n":     `no word "label_hot"`,
+		"":                                "empty file",
 	} {
 		if err := os.WriteFile(evidence, []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if c := call(t, byEvidence(features, evidence, dir)...); c.code != exitFailure || !strings.Contains(c.err, says) ||
-			!strings.Contains(c.err, "evidence.csv") {
+		c := call(t, byEvidence(features, evidence, dir)...)
+		if c.code != exitFailure || !strings.Contains(c.err, says) || !strings.Contains(c.err, "evidence.csv") {
 			t.Errorf("%q: exit code %d, %s, want %q", content, c.code, c.err, says)
 		}
 	}

@@ -53,8 +53,8 @@ func dataFlags(cmd *cobra.Command, c *run.Config) {
 		"flip labels of training and validation: `missing:incorrect`, two probabilities; "+
 			"those of the files are then the truth")
 	flipFlags(cmd, d)
-	r.file(&d.Evidence, "evidence", "`file` of log-likelihood ratios, a row for each training bag before shares are held "+
-		"out, or with a column id, that are learned in place of labels (docs/evidence.md)", "npy", "csv")
+	r.file(&d.Evidence, "evidence", "`file` of log-likelihood ratios, a row for each training bag before "+
+		"shares are held out, or with a column id, that are learned in place of labels (docs/evidence.md)", "npy", "csv")
 	r.file(&d.FlipRates, "flip-rates", "`file` with the rates of each class instead (word, q01, q10)", "csv")
 	r.uint64(&d.NoiseSeed, "noise-seed", "`seed` of label noise, 0 for that of the data")
 	enum(r, &d.Fit, "fit", "how pictures get onto the canvas (default longest with MIL on vgg16, else "+

@@ -29,7 +29,10 @@ func FitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p 
 	if err != nil {
 		return g, err
 	}
-	if err := firstError(p.Focus.check(operation, confidence != nil), p.checkEvidence(operation, confidence != nil)); err != nil {
+	if err := p.Focus.check(operation, confidence != nil); err != nil {
+		return g, err
+	}
+	if err := p.checkEvidence(operation, confidence != nil); err != nil {
 		return g, err
 	}
 	if confidence != nil {
@@ -128,7 +131,8 @@ func (f Focus) check(operation string, noisy bool) error {
 func (p StepParams) checkEvidence(operation string, noisy bool) error {
 	switch {
 	case p.Evidence && noisy:
-		return fmt.Errorf("%s: evidence says itself how far labels are to be trusted: leave out the confidence: %w", operation, tensor.ErrShape)
+		return fmt.Errorf("%s: evidence says itself how far labels are to be trusted: leave out the confidence: %w",
+			operation, tensor.ErrShape)
 	case p.Evidence && p.Focus != (Focus{}):
 		return fmt.Errorf("%s: evidence has its own loss, which is not the asymmetric one: %w", operation, ErrFocus)
 	}

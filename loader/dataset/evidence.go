@@ -18,8 +18,8 @@ func (d *Splits) readEvidence(c *Config) error {
 	}
 	set := d.Train
 	if set.Rows != nil {
-		return setting.Errorf("data.evidence", "evidence is a matrix, and the labels of %s are not in memory: raise `run.label_memory`",
-			set.Name)
+		return setting.Errorf("data.evidence",
+			"evidence is a matrix, and the labels of %s are not in memory: raise `run.label_memory`", set.Name)
 	}
 	file, err := table.ReadEvidence(c.Evidence)
 	if err != nil {

@@ -148,7 +148,8 @@ func TestEvidence_OfFramesIsThatOfTheirClip(t *testing.T) {
 	}
 	k := len(words)
 	for frame := range frames.Train.Len() {
-		if got, want := frames.Evidence.Float32s()[frame*k:][:k], d.Evidence.Float32s()[frame/3*k:][:k]; !slices.Equal(got, want) {
+		got, want := frames.Evidence.Float32s()[frame*k:][:k], d.Evidence.Float32s()[frame/3*k:][:k]
+		if !slices.Equal(got, want) {
 			t.Errorf("frame %d has %v, want %v", frame, got, want)
 		}
 	}
@@ -175,7 +176,8 @@ func TestEvidence_RefusesOtherData(t *testing.T) {
 			}
 		}
 		c := DefaultConfig()
-		c.Set, c.Features.Train.Features, c.Features.LabelColumns, c.Evidence = Features, features, []string{"cat", "dog"}, file
+		c.Set, c.Evidence = Features, file
+		c.Features.Train.Features, c.Features.LabelColumns = features, []string{"cat", "dog"}
 		_, err := Open(t.Context(), &c, Options{})
 		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), filepath.Base(file)) {
 			t.Errorf("%v, want %q", err, says)

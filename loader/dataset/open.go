@@ -38,7 +38,7 @@ type Splits struct {
 	drawn    struct{ train, validation *noise.Injection } // flips, nil for none
 	columns  string                                       // of features or a manifest, for people
 	learned  string                                       // what evidence there is, for people
-	whole    []string                                     // bags that validation and test were held out of; nil for those of Train
+	whole    []string                                     // the bags before any were held out; nil for those of Train
 	options  Options
 	sources  *sources // files that the data were read from
 	release  func() error
