@@ -61,7 +61,7 @@ func TestEvidence_GradientsAreThoseOfThePrintedLoss(t *testing.T) {
 // The direct form and that in logarithms meet where one hands over to the other, and wherever both hold.
 func TestEvidence_FormsAgree(t *testing.T) {
 	for _, b := range []float64{-199, -60, -30, -1, 0, .5, 20, 40, 199} {
-		for _, e := range []float64{-1e4, -300, -40, -3, -.51, -.49, -1e-3, -1e-30, 1e-30, 1e-3, .49, .51, 3, 40, 300, 1e4} {
+		for _, e := range []float64{-math.MaxFloat32, -1e4, -300, -40, -3, -.51, -.49, -1e-3, -1e-30, 1e-30, 1e-3, .49, .51, 3, 40, 300, 1e4, math.MaxFloat32} {
 			var direct, logarithms decision
 			direct.witnessed(pooledLogit(b), e)
 			logarithms.witnessedExtreme(b, e)
