@@ -44,7 +44,7 @@ type StepOutput struct {
 	DO        *tensor.Tensor // N×2×2×K: Scale · dLoss/dO; summed over bags it is the gradient of the bias
 	Prob      *tensor.Tensor // N×K: p(y=1|I)
 	Observed  *tensor.Tensor // N×K: p(z=1|I); equal to Prob without a noise model
-	Posterior *tensor.Tensor // N×K: rho_1 = p(y=1|z,I), or by evidence; without either a copy of labels, Prob where unknown
+	Posterior *tensor.Tensor // N×K: rho_1, by label or evidence; without a noise model a copy of labels, Prob where unknown
 	BagLogit  *tensor.Tensor // N×K: log p(y=1|I) - log p(y=0|I), finite where Prob rounds to 0 or 1
 }
 
