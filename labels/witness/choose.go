@@ -28,7 +28,12 @@ func Find(ctx context.Context, in Input, o Options) (*Result, error) {
 	}
 	f := newFinder(in, o.Seed)
 	r := &Result{finder: f, Frequency: f.words.pi, Interval: Interval{math.NaN(), math.NaN()}}
-	if r.Refusal = f.unjudged(); r.Refusal == "" {
+	if r.Refusal = f.unjudged(); r.Refusal != "" {
+		for i := range f.votes {
+			f.votes[i] = 1
+		}
+	} else {
+		r.judged = true
 		if err := f.find(ctx, r, o); err != nil {
 			return nil, err
 		}

@@ -7,11 +7,13 @@ import (
 	"slices"
 )
 
-// bins of the densities that are compared, and how many of the lowest tell the share of foreign captions.
+// bins of the densities that are compared.
 const (
 	mostBins   = 60
-	lowestOf   = 7.5 // one bin of so many
 	leastInBin = 20  // captions
+	lowestOf   = 7.5 // the lowest bins, one of so many, tell the share of foreign captions
+	// leastCompared is the share of the foreign captions that the lowest bins must hold at least.
+	leastCompared = .05
 )
 
 // densities compares t of a group of captions with t of foreign captions in their places. Where captions are as likely
@@ -73,11 +75,17 @@ func place(values, edges []float64) []int32 {
 // where foreign captions are nearly alone.
 func (d *densities) estimate(observed, foreign []float64) (eps float64) {
 	isotonic(d.g, observed, foreign)
-	lowest := max(int(float64(len(d.g))/lowestOf), 1)
-	for _, g := range d.g[:lowest] {
-		eps += g
+	all := 0.0
+	for _, n := range foreign {
+		all += n
 	}
-	return min(eps/float64(lowest), 1)
+	bins, compared := 0, 0.0
+	for bins < len(d.g) && (bins < int(float64(len(d.g))/lowestOf) || compared < leastCompared*all) {
+		eps += d.g[bins]
+		compared += foreign[bins]
+		bins++
+	}
+	return min(eps/float64(bins), 1)
 }
 
 // isotonic sets g to observed/foreign, made non-decreasing by pooling neighbours (pool adjacent violators).

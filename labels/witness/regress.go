@@ -13,31 +13,24 @@ type classifier struct{ alpha, beta []float64 }
 const (
 	classifierRounds = 6
 	classifierShare  = .5 // of foreign captions, at its start
+	classifierStart  = .7 // logit by which a score of one standard deviation more raises a rate
 )
 
 // byClassifier judges the captions of bags with scores by these alone, from the share of foreign captions that it
 // starts with: rates of own captions are what is left of the score, which foretells mentions by captions of both kinds,
 // 1-(1-p)^(1/C) for each of C captions, once the foreign ones are taken away. Votes then teach how mentions follow scores.
 func (f *finder) byClassifier(ctx context.Context) error {
-	k := f.in.Classes
 	f.scoresAlone, f.eps = true, classifierShare
 	clear(f.own) // captions of bags without scores are as likely as foreign ones
 	clear(f.null)
-	for range 3 {
-		eps := min(f.eps, .95)
-		if err := f.judgeByScores(ctx, func(c int, o float32, captions float64) float64 {
-			pi := f.words.pi[c]
-			mentioned := -math.Expm1(-softplus(float64(o)) / captions)
-			return min(max((mentioned-eps*pi)/(1-eps), .05*pi), mostRate)
-		}); err != nil {
-			return err
-		}
-		f.vote()
+	m, err := f.startClassifier(ctx)
+	if err != nil {
+		return err
 	}
-	m := &classifier{alpha: make([]float64, k), beta: make([]float64, k)}
-	for c, pi := range f.words.pi {
-		m.alpha[c], m.beta[c] = .5, math.Log(pi/(1-pi))
+	if err := f.judgeByScores(ctx, m.rate); err != nil {
+		return err
 	}
+	f.vote()
 	f.byScore = m
 	for range classifierRounds {
 		for range 2 {
@@ -51,6 +44,38 @@ func (f *finder) byClassifier(ctx context.Context) error {
 		f.vote()
 	}
 	return nil
+}
+
+// startClassifier has own captions mention a word as often as all do, and more often where its score is higher than usual:
+// whatever the scores are of, mentions or truth.
+func (f *finder) startClassifier(ctx context.Context) (*classifier, error) {
+	k := f.in.Classes
+	type moments struct{ n, sum, squares float64 }
+	all := make([][]moments, blocks)
+	if err := f.eachBlock(ctx, func(block int) func(bag int) {
+		sums := make([]moments, k)
+		all[block] = sums
+		return func(n int) {
+			for c, o := range f.scoresOf(n) {
+				m := &sums[c]
+				m.n, m.sum, m.squares = m.n+1, m.sum+float64(o), m.squares+float64(o)*float64(o)
+			}
+		}
+	}); err != nil {
+		return nil, err
+	}
+	m := &classifier{alpha: make([]float64, k), beta: make([]float64, k)}
+	for c, pi := range f.words.pi {
+		var total moments
+		for _, sums := range all {
+			total.n, total.sum, total.squares = total.n+sums[c].n, total.sum+sums[c].sum, total.squares+sums[c].squares
+		}
+		mean := total.sum / total.n
+		deviation := math.Sqrt(max(total.squares/total.n-mean*mean, 1e-6))
+		m.alpha[c] = classifierStart / deviation
+		m.beta[c] = math.Log(pi/(1-pi)) - m.alpha[c]*mean
+	}
+	return m, nil
 }
 
 // rate is the probability that an own caption mentions a word of that score.

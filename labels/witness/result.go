@@ -27,6 +27,7 @@ type Result struct {
 	Remarks []string
 
 	finder *finder
+	judged bool
 	alone  []bool // captions that have no witness, numbered through all bags
 }
 
@@ -94,7 +95,7 @@ type Reason struct {
 // it: at most n, the strongest first.
 func (r *Result) Reasons(bag, caption, n int) []Reason {
 	f := r.finder
-	if f == nil {
+	if !r.judged {
 		return nil
 	}
 	var reasons []Reason

@@ -179,6 +179,9 @@ func TestFind_RefusesWhatCannotBeTold(t *testing.T) {
 			if r.Refusal == "" {
 				t.Errorf("nothing is refused; the share is %g, the gain %g", r.Foreign, r.Gain)
 			}
+			if len(in.Captions) > 0 && len(in.Captions[0]) > 0 { // nothing is known of them, or something
+				r.Reasons(0, 0, 3)
+			}
 			if threshold, dropped := r.Precision(.1); threshold != 0 || dropped != 0 {
 				t.Errorf("%d captions can be dropped below %g", dropped, threshold)
 			}
