@@ -70,8 +70,11 @@ type Set struct {
 	// Captions holds, per bag and caption, the sorted class indices that the caption mentions;
 	// nil where labels do not come from captions. Noise by caption replacement reads it.
 	Captions [][][]int32
+	// Said is Captions with captions of other bags in the places of replaced ones: those that Labels come from. Nil
+	// where Labels come from elsewhere: flipped, true, or of captions that are not in memory.
+	Said [][][]int32
 	// Rows stands for IDs, Labels and Counts where the set is too large to hold them; these are then nil, as
-	// are Truth and Captions.
+	// are Truth, Captions and Said.
 	Rows Rows
 	// ByBlocks says that the order of an epoch is computed, by Config.Block and Window, and not listed: that of
 	// sets whose files are large.

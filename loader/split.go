@@ -54,6 +54,9 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 	if s.Captions != nil {
 		part.Captions = pick(s.Captions, indices)
 	}
+	if s.Said != nil {
+		part.Said = pick(s.Said, indices)
+	}
 	if s.Source != nil {
 		part.Source = chosenSource{s.Source, slices.Clone(indices)}
 	}

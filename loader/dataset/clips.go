@@ -77,7 +77,11 @@ func (d *Splits) heldClips(ctx context.Context, folder string, v *text.Vocabular
 	if err != nil {
 		return nil, err
 	}
-	return loader.Hold(ctx, set)
+	held, err := loader.Hold(ctx, set)
+	if err == nil {
+		held.Said = held.Captions
+	}
+	return held, err
 }
 
 // clipData is a folder of frames with labels.

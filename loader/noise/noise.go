@@ -68,8 +68,8 @@ func newInjection(s *loader.Set, kind Kind, seed uint64) (*Injection, error) {
 	}, nil
 }
 
-// Apply returns a copy of the set with noisy labels; everything else, also Truth, Counts and
-// Captions, is that of s and shared with it. Caption noise starts from Captions, whatever Labels
+// Apply returns a copy of the set with noisy labels, and Said as they have it; everything else, also Truth, Counts
+// and Captions, is that of s and shared with it. Caption noise starts from Captions, whatever Labels
 // hold, so applying it twice is applying it once; flips start from Labels. The set must be the one
 // that the noise was made for.
 func (noise *Injection) Apply(s *loader.Set) (*loader.Set, error) {
@@ -79,7 +79,8 @@ func (noise *Injection) Apply(s *loader.Set) (*loader.Set, error) {
 	noisy := *s
 	classes := s.Vocabulary.Len() // of replaced captions, the vocabulary may be another than then
 	if noise.Kind == Captions {
-		noisy.Labels, _ = loader.CaptionMatrices(noise.captions(s), classes)
+		noisy.Said = noise.captions(s)
+		noisy.Labels, _ = loader.CaptionMatrices(noisy.Said, classes)
 		return &noisy, nil
 	}
 	z := slices.Clone(s.Labels.Uint8s())
@@ -88,7 +89,7 @@ func (noise *Injection) Apply(s *loader.Set) (*loader.Set, error) {
 			z[change.Bag*classes+class] ^= 1
 		}
 	}
-	noisy.Labels = loader.Matrix(z, classes)
+	noisy.Labels, noisy.Said = loader.Matrix(z, classes), nil
 	return &noisy, nil
 }
 

@@ -81,6 +81,7 @@ func blankScenes(name string, n int, source loader.Source) (*loader.Set, error) 
 		return nil, err
 	}
 	blank := func() *dense.Dense { return loader.Matrix(make([]uint8, n*classCount), classCount) }
+	captions := make([][][]int32, n)
 	return &loader.Set{
 		Name:           name,
 		Vocabulary:     vocabulary,
@@ -89,7 +90,8 @@ func blankScenes(name string, n int, source loader.Source) (*loader.Set, error) 
 		Truth:          blank(),
 		Counts:         blank(),
 		CaptionsPerBag: CaptionsPerPicture,
-		Captions:       make([][][]int32, n),
+		Captions:       captions,
+		Said:           captions,
 		Source:         source,
 	}, nil
 }

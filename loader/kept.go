@@ -1,0 +1,38 @@
+package loader
+
+import (
+	"fmt"
+
+	"nmn/internal/parallel"
+)
+
+// OfCaptions is the set with labels of those captions alone that are kept: for each bag and caption of Said whether it
+// is. Bags of which no caption is kept are left out. Truth, Counts and Captions stay.
+func (s *Set) OfCaptions(name string, kept [][]bool) (*Set, error) {
+	if s.Said == nil || len(kept) != len(s.Said) {
+		return nil, fmt.Errorf("%s: captions of %d bags are kept, of %d with captions in memory", s.Name, len(kept),
+			len(s.Said))
+	}
+	said := make([][][]int32, len(kept))
+	parallel.Each(len(kept), func(n int) {
+		for c, k := range kept[n] {
+			if k {
+				said[n] = append(said[n], s.Said[n][c])
+			}
+		}
+	})
+	var bags []int
+	for n, captions := range said {
+		if len(captions) > 0 {
+			bags = append(bags, n)
+		}
+	}
+	whole := *s
+	whole.Said = said
+	whole.Labels, _ = CaptionMatrices(said, s.Vocabulary.Len())
+	if len(bags) == len(said) {
+		whole.Name = name
+		return &whole, nil
+	}
+	return Subset(&whole, name, bags)
+}
