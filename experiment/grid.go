@@ -82,6 +82,9 @@ func (g *Grid) chooseArms() {
 	if settings.Folds() > 0 {
 		g.Arms = append(g.Arms, recipe.RS)
 	}
+	if g.Config.Recipe.Captions == recipe.Witness && g.Config.Data.Set != dataset.Clips { // these may not be in memory
+		g.Arms = append(g.Arms, recipe.C)
+	}
 }
 
 // ResolveArms chooses the arms and refuses those that the recipe cannot train.

@@ -27,6 +27,10 @@ const (
 	RS Name = "r-s"
 )
 
+// C learns from the captions that are of their own bags: captions are judged by the others of their bag and by scores.
+// Rates are estimated from what those that are kept say; where most are foreign, all are learned as evidence.
+const C Name = "nmn-c"
+
 // EM is the baseline of the paper's appendix, expectation-maximisation: from stage 1 on, every epoch learns from
 // what was believed of each label before it, and the rates are found anew.
 const EM Name = "em"
@@ -63,6 +67,8 @@ type Arm struct {
 	Rates bool
 	// Folds says that it learns from what nets of folds say of labels that they have not seen.
 	Folds bool
+	// Captions says that it needs captions, and learns those that are judged to be of their bags.
+	Captions bool
 	// Taught arms know the true labels of the training set, or their noise rates.
 	Taught bool
 	// plan completes what the arm is trained with; nil for the plain settings.
@@ -83,6 +89,9 @@ func Arms() []Arm {
 			Meaning: "{stage2} more with a noise model that is the same for all pictures"},
 		{Name: FD, Title: "NMN-FD", Stage: 2, Noise: model.FeatureDependent,
 			Meaning: "{stage2} more with a noise model that sees each picture's features"},
+		{Name: C, Title: "NMN-C", Stage: 2, Noise: model.FeatureIndependent, Rates: true, Captions: true,
+			plan:    (*planner).captions,
+			Meaning: "more on the captions that are of their pictures, and through the rates of what these leave out"},
 		{Name: RN, Title: "R-N", Stage: 2, Noise: model.FeatureIndependent, Rates: true, plan: (*planner).rn,
 			Meaning: "more with a noise model whose rates were estimated from the noisy labels alone, and are held"},
 		{Name: RS, Title: "R-S", Stage: 2, Noise: model.FeatureIndependent, Folds: true, plan: (*planner).rs,

@@ -17,6 +17,7 @@ func ExampleArms() {
 	// star    star    noise model "none"
 	// nmn-fi  NMN-FI  noise model "fi"
 	// nmn-fd  NMN-FD  noise model "fd"
+	// nmn-c   NMN-C   noise model "fi"
 	// r-n     R-N     noise model "fi"
 	// r-s     R-S     noise model "fi"
 	// em      EM      noise model "fi"

@@ -5,6 +5,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/labels"
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/train"
@@ -21,10 +22,33 @@ const LeastRate = 1e-4
 // held sets the noise model to the rates that were found, with U = 0, and holds it. A class whose rates
 // are not to be believed has none: no noise is invented.
 func (r *Recipe) held(c train.Config) train.Config {
-	q := r.found.TrainingRates()
+	q := r.trainingRates()
 	hold(&c.Noise, heldRates(q.Q01), heldRates(q.Q10))
 	return c
 }
+
+// trainingRates are those that nets learn through. Where the labels come from captions that were kept, what these repeat
+// tells of what they leave out, in another way than scores do: scores think that what is hard to see is not there, and
+// repeats know of nothing that nobody ever says. The errors of the two differ, and the mean of their logits is taken.
+func (r *Recipe) trainingRates() *labels.Rates {
+	q := r.found.TrainingRates()
+	for c, unsaid := range r.unsaid {
+		if math.IsNaN(unsaid) {
+			continue
+		}
+		unsaid = min(max(unsaid, leastUnsaid), 1-leastUnsaid)
+		if math.IsNaN(q.Q01[c]) {
+			q.Q01[c], q.Q10[c] = unsaid, r.found.PooledQ10
+			continue
+		}
+		missing := min(max(q.Q01[c], leastUnsaid), 1-leastUnsaid)
+		q.Q01[c] = rates.Sigmoid((math.Log(missing/(1-missing)) + math.Log(unsaid/(1-unsaid))) / 2)
+	}
+	return q
+}
+
+// leastUnsaid bounds the rates whose logits are averaged.
+const leastUnsaid = .02
 
 func heldRates(q []float64) []float32 {
 	out := make([]float32, len(q))

@@ -24,6 +24,8 @@ type Judgement struct {
 	// RateRemarks sum up the estimate of the noise rates that the net holds, as people were told; nil where it holds
 	// none.
 	RateRemarks []string `json:"rate_remarks,omitempty"`
+	// Captions are what was found of them before training; nil where nobody looked.
+	Captions *report.FoundCaptions `json:"captions,omitempty"`
 	// Audit is nil where the true labels of the training set are not known.
 	Audit *report.AuditFigures `json:"audit,omitempty"`
 }
@@ -55,7 +57,7 @@ type Judge struct {
 // probabilities where the plan has them, else of the net's own on the validation set, else on that of
 // training. The scores are those of the judged set.
 func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgement, *train.Scores, error) {
-	out := &Judgement{Audit: plan.audit, RateRemarks: plan.RateRemarks}
+	out := &Judgement{Audit: plan.audit, RateRemarks: plan.RateRemarks, Captions: plan.Captions}
 	l := j.Loader
 	l.BatchBags = j.Batch
 	var own *labelScores
@@ -78,7 +80,11 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 	}
 	out.PlugInFrom = from
 	set, _ := j.Data.Judged()
-	result, scores, err := EvaluateNet(ctx, j.Log, net, set, j.Data.Train, l, plan.Unestimated,
+	learned := j.Data.Train
+	if plan.Captions != nil { // its rates are those of the captions that were kept
+		learned = plan.Data.Train
+	}
+	result, scores, err := EvaluateNet(ctx, j.Log, net, set, learned, l, plan.Unestimated,
 		eval.Options{PlugIn: theta})
 	out.Evaluation = result
 	return out, scores, err

@@ -40,10 +40,9 @@ func (r *Recipe) estimateOnline(ctx context.Context) error {
 	if r.plain != nil {
 		return nil
 	}
-	logits, index, err := readOnline(filepath.Join(r.dir, OnlineFile))
+	logits, index, err := r.onlineScores()
 	if err != nil {
-		return fmt.Errorf("online scores, which stage 1 writes: %w; remove the folder of stage 1 to train it again",
-			err)
+		return err
 	}
 	scored, err := loader.Subset(r.data.Train, r.data.Train.Name+", scored online", index)
 	if err != nil {
@@ -52,10 +51,20 @@ func (r *Recipe) estimateOnline(ctx context.Context) error {
 	if r.scored, err = loader.Hold(ctx, scored); err != nil {
 		return err
 	}
-	if want := len(index) * r.data.Train.Vocabulary.Len(); len(logits) != want {
-		return fmt.Errorf("%s: %d logits, want %d", filepath.Join(r.dir, OnlineFile), len(logits), want)
-	}
 	return r.find(ctx, &round{best: 1, logits: logits})
+}
+
+// onlineScores reads the scores that stage 1 has left, and the bags that they are of.
+func (r *Recipe) onlineScores() (logits []float32, index []int, err error) {
+	path := filepath.Join(r.dir, OnlineFile)
+	if logits, index, err = readOnline(path); err != nil {
+		return nil, nil, fmt.Errorf("online scores, which stage 1 writes: %w; remove the folder of stage 1 to train it again",
+			err)
+	}
+	if want := len(index) * r.data.Train.Vocabulary.Len(); len(logits) != want {
+		return nil, nil, fmt.Errorf("%s: %d logits, want %d", path, len(logits), want)
+	}
+	return logits, index, nil
 }
 
 func readOnline(path string) (logits []float32, index []int, err error) {

@@ -19,6 +19,8 @@ type Plan struct {
 	Evidence     *dense.Dense    // in place of both, log-likelihood ratios of what was observed; nil for none
 	From         string          // checkpoint that stage 2 starts from instead of that of stage 1; empty for that
 	Stage1Epochs int             // epochs of stage 1 that this training includes, where their number is fixed
+	// Evident says that the net learns Evidence of its own, without the noise model of the arm.
+	Evident bool
 	// Threshold is the probability from which a label is predicted for the best expected F1, found from
 	// the out-of-fold probabilities; nil where there are none.
 	Threshold     *float64
@@ -29,6 +31,8 @@ type Plan struct {
 	// RateRemarks sum the estimate up; both are nil where the net does not hold rates of the recipe.
 	Unestimated map[string]string
 	RateRemarks []string
+	// Captions are what was found of them; nil where nobody looked.
+	Captions *report.FoundCaptions
 	// audit says how well the out-of-fold probabilities find the wrong labels; nil where there are none,
 	// or no truth.
 	audit *report.AuditFigures

@@ -36,11 +36,16 @@ func (r *Recipe) estimate(ctx context.Context) error {
 	if r.plain != nil {
 		return nil
 	}
-	round, err := r.folds(ctx, PlainRound, model.NoNoise, r.settings.Train)
+	round, err := r.plainFolds(ctx)
 	if err != nil {
 		return err
 	}
 	return r.find(ctx, round)
+}
+
+// plainFolds trains the nets of folds on the labels as they are.
+func (r *Recipe) plainFolds(ctx context.Context) (*round, error) {
+	return r.folds(ctx, PlainRound, model.NoNoise, r.settings.Train)
 }
 
 // find estimates the rates from the scores of bags that were not learned before, and says and keeps them.

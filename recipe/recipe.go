@@ -28,6 +28,8 @@ type Recipe struct {
 	scored       *loader.Set // the bags that plain is of: all that are learned, or with online scores some
 	found        *rates.Result
 	floor        rates.Floor // that they were raised to; zero for none
+	unsaid       []float64   // what captions leave out by their repeats, for each class; nil where labels are of no captions kept
+	judged       *witnessed  // of the captions; nil before
 }
 
 // Options are what a recipe needs.
@@ -87,6 +89,8 @@ type Training struct {
 	Targets *dense.Dense    // in place of the labels; nil for these
 	// Evidence is learned in place of labels and targets: log-likelihood ratios of what was observed; nil for none.
 	Evidence *dense.Dense
+	// Online takes the scores of the first epoch; nil for nobody.
+	Online func(context.Context, *train.Scores) error
 	// Evaluated takes each evaluation, before the checkpoint that is behind it; nil for nobody.
 	Evaluated func(*train.Evaluated) error
 }

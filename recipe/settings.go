@@ -23,13 +23,24 @@ const (
 	CrossFit Form = "crossfit"
 )
 
+// CaptionsForm says what captions are to the recipe.
+type CaptionsForm string
+
+// What captions can be.
+const (
+	Witness CaptionsForm = "witness" // captions of other bags are found and left out: the arm nmn-c
+	Labels  CaptionsForm = "labels"  // where labels come from, and nothing more
+)
+
 // Config is the recipe of the noise model.
 type Config struct {
 	// Form is filled in when a configuration is resolved, so that a file keeps its meaning when the default changes.
 	Form Form `yaml:"form,omitempty"`
+	// Captions chooses the arm where nobody names one and labels come from captions; empty is Labels.
+	Captions CaptionsForm `yaml:"captions,omitempty"`
 	// FoldEpochs is how many epochs the nets of folds are trained for, 0 for 15.
 	FoldEpochs int `yaml:"fold_epochs,omitempty"`
-	// Epochs of stage 2 of the arms r-n and r-s, 0 for those that the recipe finds.
+	// Epochs of stage 2 of the arms nmn-c, r-n and r-s, 0 for those that the recipe finds.
 	Epochs int `yaml:"epochs,omitempty"`
 	// Floor raises the rates as far as the labels let them, and has r-s believe the net half as much as
 	// the label: for noise that depends on the sample.
@@ -106,13 +117,18 @@ func (s *Settings) Validate() error {
 	switch {
 	case r.Form != Paper && !s.Estimates():
 		return setting.Errorf("recipe.form", "recipe.form is %q, want paper or estimate", r.Form)
+	case r.Captions != "" && r.Captions != Witness && r.Captions != Labels:
+		return setting.Errorf("recipe.captions", "recipe.captions is %q, want witness or labels", r.Captions)
+	case r.Captions == Labels && s.Arm == C:
+		return setting.Errorf("recipe.captions",
+			"recipe.captions is labels, and arm %s judges captions: leave it out, or give `arm` r-n", s.Arm)
 	case r.FoldEpochs < 0 || r.FoldEpochs > 1000 || r.Epochs < 0 || r.Epochs > 1<<20:
 		return fmt.Errorf("recipe.fold_epochs is %d and recipe.epochs %d, want 0 to 1000 and at least 0", r.FoldEpochs,
 			r.Epochs)
 	case r.Floor && (!s.Estimates() || !s.FromTraining()):
 		return errors.New(
 			"recipe.floor raises rates that are estimated, with `recipe.form` estimate and no file of rates")
-	case !s.Estimates() && (s.Arm == RN || s.Arm == RS):
+	case !s.Estimates() && (s.Arm == C || s.Arm == RN || s.Arm == RS):
 		return fmt.Errorf("arm is %s, which belongs to `recipe.form` estimate", s.Arm)
 	case s.Arm == Forward && !s.Estimates() && s.RatesFile() == "":
 		return errors.New(
@@ -205,6 +221,10 @@ func (s *Settings) Fits(d *dataset.Splits) error {
 	case e.Taught && !d.Train.KnowsTruth():
 		return setting.Errorf("arm",
 			"arm %s needs the true labels of the training set, which %s does not tell: inject noise (`data.noise`, `data.flips`), give `data.features.train.truth`, or leave the arm out",
+			s.Arm, d.Train.Name)
+	case e.Captions && d.Train.Said == nil:
+		return setting.Errorf("arm",
+			"arm %s judges captions, and the labels of %s do not come from captions in memory: give captions without flipped labels (raise `run.label_memory` for a large set), or `arm` r-n",
 			s.Arm, d.Train.Name)
 	case s.Arm == EM && d.Train.Rows != nil:
 		return setting.Errorf("arm",

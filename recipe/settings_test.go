@@ -217,7 +217,7 @@ func TestArms_WhoKnowsTheTruth(t *testing.T) {
 		if want := a.Name == RS || a.Name == Pruned; a.Folds != want {
 			t.Errorf("%s needs folds: %t, want %t", a.Name, a.Folds, want)
 		}
-		if want := a.Name == RN || a.Name == Forward; a.Rates != want {
+		if want := a.Name == RN || a.Name == Forward || a.Name == C; a.Rates != want {
 			t.Errorf("%s needs rates: %t, want %t", a.Name, a.Rates, want)
 		}
 		if a.Rival && a.Stage != 1 {

@@ -58,9 +58,11 @@ type Run struct {
 	Rates  labels.Table // per word; nil without a noise model
 	// RateRemarks sum up the estimate that the noise model holds; nil where it has learnt its rates.
 	RateRemarks []string
-	Scored      *Scored     // nil where single scores are not at hand
-	Compared    *Comparison // with other arms; nil for none
-	Duration    time.Duration
+	// Captions are what was found of them before training; nil where nobody looked.
+	Captions *FoundCaptions
+	Scored   *Scored     // nil where single scores are not at hand
+	Compared *Comparison // with other arms; nil for none
+	Duration time.Duration
 }
 
 // Point is one measurement during training.

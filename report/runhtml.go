@@ -27,6 +27,8 @@ type runHTML struct {
 	Curves          template.HTML
 	Scatter, Strips template.HTML
 	Stripped        int
+	Captions        *FoundCaptions
+	MentionRates    []pageTable
 	Noise           bool     // there is a noise model
 	RateRemarks     []string // of the estimate that it holds; nil where it has learnt its rates
 	Unestimated     []string // of words without an estimate
@@ -61,6 +63,10 @@ func (r *Run) WriteHTML(w io.Writer) error {
 			p.Against = "what truly holds"
 		}
 		p.Measures, p.Words = pageTables(EvaluationTables(e)), pageTables(WordTables(e, wordsShown))
+	}
+	if c := r.Captions; c != nil {
+		p.Captions = c
+		p.MentionRates = pageTables(foundCaptionTables(&FoundCaptions{Rates: c.Rates}))
 	}
 	if err := p.draw(r); err != nil {
 		return err

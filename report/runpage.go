@@ -88,6 +88,15 @@ func runPage(r *Run, curves bool, drawing error) ([]byte, error) {
 			return nil, err
 		}
 	}
+	if c := r.Captions; c != nil {
+		b.WriteString("\n## Captions\n\n")
+		for _, line := range c.Lines() {
+			fmt.Fprintf(&b, "%s.\n\n", markdownEscapes.Replace(line))
+		}
+		if err := Write(&b, Markdown, foundCaptionTables(c)...); err != nil {
+			return nil, err
+		}
+	}
 	if len(r.Rates) > 0 {
 		fmt.Fprintf(&b, "\n## Noise rates\n\nAll words: [%s](%s).\n\n", RatesFile, RatesFile)
 		for _, line := range r.RateRemarks {

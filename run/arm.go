@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nmn/loader/dataset"
+	"nmn/model"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run/internal/folder"
@@ -123,6 +124,9 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 	plan, err := recipe.MakePlan(ctx, &settings, r.recipe, r, r.data, r.dir, r.from)
 	if err != nil {
 		return nil, err
+	}
+	if plan.Evident {
+		arm.Noise = model.NoNoise
 	}
 	net, err := r.newNet(arm, plan)
 	if err != nil {

@@ -32,7 +32,7 @@ func (r *armRun) TrainNet(ctx context.Context, t recipe.Training) (err error) {
 	run := *r
 	run.config.Arm, run.config.Train = recipe.Stage1, t.Config
 	run.data, run.dir, run.from, run.name, run.heading = t.Data, t.Dir, t.From, t.Title, ""
-	plan := &recipe.Plan{Config: t.Config, Data: t.Data, Targets: t.Targets, Evidence: t.Evidence}
+	plan := &recipe.Plan{Config: t.Config, Data: t.Data, Targets: t.Targets, Evidence: t.Evidence, Online: t.Online}
 	net, err := run.newNet(t.Arm, plan)
 	if err != nil {
 		return err

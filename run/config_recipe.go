@@ -6,6 +6,7 @@ import (
 
 	"nmn/loader/dataset"
 	"nmn/recipe"
+	"nmn/report"
 )
 
 // Settings are what the recipe and its arms take from the configuration.
@@ -59,17 +60,39 @@ func (c *Config) resolveRecipe(chosen choices) {
 			c.Rates = recipe.FoldsOf + strconv.Itoa(recipe.DefaultFolds)
 		}
 	}
-	if !chosen.arm {
-		c.Arm = recipe.RS
-		if settings := c.Settings(); settings.Folds() == 0 {
-			c.Arm = recipe.RN
-		}
+	if c.Recipe.Captions == "" && !chosen.ofRun && c.tellsCaptionsApart() {
+		c.Recipe.Captions = recipe.Witness
 	}
+	if !chosen.arm {
+		c.Arm = c.recipeArm()
+	}
+}
+
+// tellsCaptionsApart reports whether captions can be witnesses: labels come from nothing else, and each bag has its own.
+func (c *Config) tellsCaptionsApart() bool {
+	d := &c.Data
+	return d.Captioned() && d.Flips == "" && d.FlipRates == "" && c.level() != report.FrameLevel
+}
+
+// recipeArm is the arm of the recipe.
+func (c *Config) recipeArm() recipe.Name {
+	settings := c.Settings()
+	switch {
+	case c.Recipe.Captions == recipe.Witness:
+		return recipe.C
+	case settings.Folds() > 0:
+		return recipe.RS
+	}
+	return recipe.RN
 }
 
 // Settle goes back to the plain form where nobody has asked for estimated rates and they cannot be estimated from the
 // data. It returns the reason, which is empty where it did not go back.
 func (c *Config) Settle(d *dataset.Splits) (why string) {
+	if c.byDefault && c.Recipe.Captions == recipe.Witness && d.Train.Said == nil { // not in memory
+		c.Recipe.Captions = recipe.Labels
+		c.Arm = c.recipeArm()
+	}
 	settings := c.Settings()
 	if why = settings.Inestimable(d); !c.byDefault || why == "" {
 		return ""

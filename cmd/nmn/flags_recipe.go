@@ -18,13 +18,22 @@ func recipeFlags(cmd *cobra.Command, c *run.Config) {
 		"q.csv); with --nmn-recipe estimate also "+
 		"folds:N (for features) or online, from scores of the first epoch (for pictures)")
 	_ = cmd.MarkFlagFilename("rates", "csv")
+	r.value(choice[recipe.CaptionsForm]{&c.Recipe.Captions, captionsForms()}, &c.Recipe.Captions, "captions-recipe",
+		"estimate: `what` captions are: witness, which finds those that belong to other bags and leaves them out, as "+
+			"the arm nmn-c does (docs/captions-audit.md), or labels, where labels come from and nothing more; "+
+			"chooses the arm where none is named")
+	r.completes("captions-recipe", string(recipe.Witness), string(recipe.Labels))
 	r.int(&c.Recipe.FoldEpochs, "fold-epochs", "estimate: `epochs` of the nets of folds, of which the one with the "+
 		"least out-of-fold loss counts; 0 for 15")
-	r.int(&c.Recipe.Epochs, "recipe-epochs", "estimate: `epochs` of stage 2 of the arms r-n and r-s; 0 for those of "+
+	r.int(&c.Recipe.Epochs, "recipe-epochs", "estimate: `epochs` of stage 2 of the arms nmn-c, r-n and r-s; 0 for those of "+
 		"the least out-of-fold loss, and 3")
 	r.bool(&c.Recipe.Floor, "rates-floor", "estimate: raise the rates as far as the labels let them, and learn "+
 		"means of belief and score, "+
 		"for noise that is suspected to depend on the bag")
+}
+
+func captionsForms() []recipe.CaptionsForm {
+	return []recipe.CaptionsForm{recipe.Witness, recipe.Labels}
 }
 
 // recipeFormFlag declares --nmn-recipe; the form that was called crossfit before is still understood.

@@ -160,7 +160,7 @@ func TestConfig_EmptyFileChangesNothing(t *testing.T) {
 // Captions of one's own get estimated rates; the paper's protocol, asked for by name, the paper's noise model.
 func TestConfig_CaptionsTakeTheRecipeAndThePaperIsKept(t *testing.T) {
 	captions := []string{"train", "--captions", "captions.json", "--images", "pictures", "--print-config"}
-	if out := must(t, captions...); !strings.Contains(out, "arm: r-n") || !strings.Contains(out, "rates: online") ||
+	if out := must(t, captions...); !strings.Contains(out, "arm: nmn-c") || !strings.Contains(out, "rates: online") ||
 		!strings.Contains(out, "preset: paper-coco") {
 		t.Errorf("%.400s", out)
 	}

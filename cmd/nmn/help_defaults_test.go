@@ -56,7 +56,7 @@ func TestHelp_SaysWhatADefaultDependsOn(t *testing.T) {
 	for _, want := range []string{
 		"the classifier alone (default 6 on scenes, 5 on moving scenes, 100 on features, 3 elsewhere)",
 		"(default adam on scenes, moving scenes and features, sgd elsewhere)",
-		"(default 256,256 on features)", "(default r-s on features, r-n elsewhere)",
+		"(default 256,256 on features)", "(default nmn-c on scenes and captions, r-s on features, r-n elsewhere)",
 		"no file names them (default 0.2 on features, 0.1 elsewhere)",
 	} {
 		if !strings.Contains(words, want) {

@@ -295,11 +295,15 @@ func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 		arm   recipe.Name
 		rates string
 	}{
-		{[]string{"train"}, recipe.RN, recipe.Online},
+		{[]string{"train"}, recipe.C, recipe.Online},
+		{[]string{"train", "--captions-recipe", "labels"}, recipe.RN, recipe.Online},
+		{[]string{"train", "--noise", "0", "--flips", "0.3:0.1"}, recipe.RN, recipe.Online},      // labels that captions do not give
+		{[]string{"train", "--data", "moving-scenes"}, recipe.RN, recipe.Online}, // its frames are learned
+		{[]string{"train", "--data", "moving-scenes", "--mil"}, recipe.C, recipe.Online},
 		{[]string{"train", "--arm", "r-n"}, recipe.RN, recipe.Online},
 		{[]string{"train", "--arm", "forward"}, recipe.Forward, recipe.Online},
-		{[]string{"train", "--nmn-recipe", "crossfit"}, recipe.RN, recipe.Online}, // its old name
-		{[]string{"train", "--config", writeConfigFile(t, "recipe: {form: crossfit}\n")}, recipe.RN, recipe.Online},
+		{[]string{"train", "--nmn-recipe", "crossfit"}, recipe.C, recipe.Online}, // its old name
+		{[]string{"train", "--config", writeConfigFile(t, "recipe: {form: crossfit}\n")}, recipe.C, recipe.Online},
 		{features, recipe.RS, "folds:5"},
 		{append(features, "--rates", "folds:2"), recipe.RS, "folds:2"},
 		{append(coco, "--arm", "r-n"), recipe.RN, recipe.Online},
@@ -351,7 +355,7 @@ func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
 		!strings.Contains(said, "nmn-fd") {
 		t.Errorf("said: %s", said)
 	}
-	if said := tell("--batch-size", "8"); strings.Contains(said, "recipe  paper") || !strings.Contains(said, "r-n") {
+	if said := tell("--batch-size", "8"); strings.Contains(said, "recipe  paper") || !strings.Contains(said, "nmn-c") {
 		t.Errorf("with three batches: %s", said)
 	}
 	wantUsage(t, call(t, tiny("train", "--train-size", "24", "-q", "--arm", "r-n", "--run-dir", dir)...),

@@ -1,0 +1,205 @@
+package recipe
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	dense "gorgonia.org/tensor"
+
+	"nmn/internal/rng"
+	"nmn/labels/witness"
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/train"
+)
+
+// CaptionsFolder is the folder, below that of a run, of what the arm nmn-c finds from the captions that it keeps.
+const CaptionsFolder = "captions"
+
+const (
+	netFolder = "net" // of a stage 1 on the captions kept, in the folder of their recipe
+	// keepFrom is the probability from which a caption is kept.
+	keepFrom = .5
+	// evidenceFrom is the share of foreign captions from which all captions are learned as evidence: too few bags would
+	// be left with any, and too many of those kept would be foreign.
+	evidenceFrom = .5
+	// memorised is the share of the foreign captions that scores must find at least, of those that scores find which know
+	// nothing of a bag's labels. Scores that know them by heart take foreign captions for the bag's own.
+	memorised = .8
+)
+
+// witnessed is what was found of the captions of a group.
+type witnessed struct {
+	*witness.Result
+	input witness.Input
+	kept  *loader.Set // nil where nothing is left out: after a refusal, or where all are learned as evidence
+	// unsaid is what the captions kept leave out, for each class, told by their repeats; nil where none are left out.
+	unsaid []float64
+}
+
+// captions plans NMN-C: captions that belong to other bags are left out, a fresh stage 1 learns those that are kept, and
+// stage 2 goes on from it through the rates of what these leave out. Where most captions are foreign, both stages learn
+// all of them as evidence, weighted by how probably they are of their bags. Where captions cannot be told apart, the arm
+// is R-N.
+func (p *planner) captions(ctx context.Context) error {
+	w, err := p.recipe.witness(ctx, filepath.Dir(p.start))
+	if err != nil {
+		return err
+	}
+	p.Captions = p.recipe.foundCaptions(ctx, w)
+	switch {
+	case w.Refusal != "":
+		return p.rn(ctx)
+	case w.kept == nil:
+		return p.captionEvidence(ctx, w)
+	}
+	kept := p.recipe.on(p.Data.WithTrain(w.kept), filepath.Join(p.dir, CaptionsFolder))
+	kept.unsaid = w.unsaid
+	if p.From, err = kept.firstStage(ctx); err != nil {
+		return err
+	}
+	p.Data, p.recipe = kept.data, kept
+	return p.rn(ctx)
+}
+
+// on is a recipe for other data, with a folder of its own.
+func (r *Recipe) on(data *dataset.Splits, dir string) *Recipe {
+	return New(Options{Settings: r.settings, Data: data, Dir: dir, Trainer: r.trainer, Log: r.log, Message: r.message})
+}
+
+// firstStage trains stage 1 anew on the data of a recipe, with what the rates are estimated from.
+func (r *Recipe) firstStage(ctx context.Context) (checkpoint string, err error) {
+	t := Training{Config: r.settings.Train, Data: r.data}
+	if r.settings.Folds() > 0 {
+		if err := r.estimate(ctx); err != nil {
+			return "", err
+		}
+		t.Config.Stage1Epochs, t.Config.Patience = r.plain.best, 0
+	} else {
+		t.Online = r.keepOnline
+	}
+	return r.trainFirst(ctx, t)
+}
+
+// trainFirst trains a stage 1 that the recipe goes on from.
+func (r *Recipe) trainFirst(ctx context.Context, t Training) (checkpoint string, err error) {
+	if err := r.trainer.Prepare(ctx, r.dir); err != nil {
+		return "", err
+	}
+	t.Title, t.Dir = "stage 1 on the captions", filepath.Join(r.dir, netFolder)
+	if t.Arm, err = Stage1.TrainArm(r.settings.MIL); err != nil {
+		return "", err
+	}
+	t.Config.KeepBest = 0
+	return filepath.Join(t.Dir, train.LastName), r.trainer.TrainNet(ctx, t)
+}
+
+// captionEvidence has a fresh stage 1 learn what captions say as evidence, judges the captions once more by its scores,
+// and has stage 2 learn what they say then.
+func (p *planner) captionEvidence(ctx context.Context, w *witnessed) error {
+	first := p.recipe.on(p.Data, filepath.Join(p.dir, CaptionsFolder))
+	evidence, err := w.evidence(ctx)
+	if err != nil {
+		return err
+	}
+	if p.From, err = first.trainFirst(ctx, Training{Config: p.recipe.settings.Train, Data: p.Data, Evidence: evidence}); err != nil {
+		return err
+	}
+	again := witness.Input{Classes: w.input.Classes, Captions: w.input.Captions}
+	if again.Scores, err = p.trainer.Score(ctx, filepath.Dir(p.From), p.Data.Train); err != nil {
+		return err
+	}
+	better, err := p.recipe.judge(ctx, again)
+	if err != nil {
+		return err
+	}
+	if better.Refusal == "" {
+		w = better
+	}
+	p.Evidence, err = w.evidence(ctx)
+	p.Evident = true
+	return err
+}
+
+// evidence is what the captions of each bag say, bags × classes.
+func (w *witnessed) evidence(ctx context.Context) (*dense.Dense, error) {
+	e, err := w.Evidence(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return dense.New(dense.WithShape(len(w.input.Captions), w.input.Classes), dense.WithBacking(e)), nil
+}
+
+// witness judges the captions of the group, by each other and by scores: those of nets of folds, else those of stage 1 at
+// its end, of which the folder is given, unless it knows the labels by heart.
+func (r *Recipe) witness(ctx context.Context, stage1 string) (*witnessed, error) {
+	if r.judged != nil {
+		return r.judged, nil
+	}
+	set := r.data.Train
+	in := witness.Input{Classes: set.Vocabulary.Len(), Captions: set.Said}
+	var w *witnessed
+	if r.settings.Folds() > 0 {
+		round, err := r.plainFolds(ctx)
+		if err != nil {
+			return nil, err
+		}
+		in.Scores = round.logits
+		if w, err = r.judge(ctx, in); err != nil {
+			return nil, err
+		}
+	} else {
+		var err error
+		if w, err = r.witnessOnline(ctx, in, stage1); err != nil {
+			return nil, err
+		}
+	}
+	if w.Refusal == "" && w.Foreign < evidenceFrom {
+		var err error
+		if w.kept, err = set.OfCaptions(set.Name+", captions kept", w.Kept(keepFrom)); err != nil {
+			return nil, err
+		}
+		if w.unsaid, err = witness.Unsaid(ctx, w.kept.Said, w.kept.Vocabulary.Len()); err != nil {
+			return nil, err
+		}
+	}
+	r.judged = w
+	r.message("captions", strings.Join(r.foundCaptions(ctx, w).Lines(), "\n        "))
+	return w, nil
+}
+
+// witnessOnline judges by the scores of stage 1 at its end. What the scores of its first epoch find, which come from
+// before each bag was learned, shows whether it has learned the labels by heart.
+func (r *Recipe) witnessOnline(ctx context.Context, in witness.Input, stage1 string) (*witnessed, error) {
+	var err error
+	if in.Scores, in.Scored, err = r.onlineScores(); err != nil {
+		return nil, err
+	}
+	first, err := r.judge(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	in.Scored = nil
+	if in.Scores, err = r.trainer.Score(ctx, stage1, r.data.Train); err != nil {
+		return nil, err
+	}
+	last, err := r.judge(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	byHeart := first.Refusal == "" && last.Foreign < memorised*first.Foreign
+	r.log.Info("captions judged", "foreign_by_first_epoch", first.Foreign, "foreign_by_last", last.Foreign, "by_heart", byHeart)
+	if last.Refusal != "" || byHeart {
+		return first, nil
+	}
+	return last, nil
+}
+
+// judge judges captions.
+func (r *Recipe) judge(ctx context.Context, in witness.Input) (*witnessed, error) {
+	o := witness.DefaultOptions()
+	o.Seed = rng.Derive(r.settings.Train.Seed, "recipe/captions")
+	found, err := witness.Find(ctx, in, o)
+	return &witnessed{Result: found, input: in}, err
+}

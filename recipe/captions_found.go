@@ -1,0 +1,149 @@
+package recipe
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"nmn/eval"
+	"nmn/loader"
+	"nmn/report"
+)
+
+// Bounds of what a report shows of captions.
+const (
+	worstShown   = 12
+	reasonsShown = 5
+	ratesShown   = 40
+)
+
+// foundCaptions is what reports show of the captions.
+func (r *Recipe) foundCaptions(ctx context.Context, w *witnessed) *report.FoundCaptions {
+	set := r.data.Train
+	kept := w.Kept(keepFrom)
+	out := &report.FoundCaptions{Foreign: eval.Number(w.Foreign), Low: eval.Number(w.Interval.Low),
+		High: eval.Number(w.Interval.High), Refused: string(w.Refusal), Remarks: w.Remarks}
+	for n, of := range set.Said {
+		out.Captions += len(of)
+		for c := range of {
+			if w.kept != nil && !kept[n][c] {
+				out.Dropped++
+			}
+		}
+	}
+	switch {
+	case w.Refusal != "":
+	case w.kept == nil:
+		out.Use = "all are learned as evidence, weighted by how probably they are of their bags"
+	default:
+		out.Use = fmt.Sprintf("%d are left out, and with them %d bags that have no other", out.Dropped,
+			set.Len()-w.kept.Len())
+	}
+	if foreign := replacedCaptions(set); foreign != nil {
+		j := w.Judge(foreign, kept)
+		out.Truth = &report.FoundTruth{Foreign: j.Foreign, AUC: eval.Number(j.AUC), Precision: eval.Number(j.Precision),
+			Recall: eval.Number(j.Recall), ForeignKept: eval.Number(j.ForeignKept)}
+	}
+	r.addWorst(ctx, out, w)
+	r.addRates(out, w)
+	return out
+}
+
+// replacedCaptions are those that were replaced, where noise was injected; nil where none was.
+func replacedCaptions(set *loader.Set) [][]bool {
+	foreign, any := make([][]bool, len(set.Said)), false
+	for n, of := range set.Said {
+		foreign[n] = make([]bool, len(of))
+		for c, said := range of {
+			foreign[n][c] = n < len(set.Captions) && c < len(set.Captions[n]) && !slices.Equal(said, set.Captions[n][c])
+			any = any || foreign[n][c]
+		}
+	}
+	if !any {
+		return nil
+	}
+	return foreign
+}
+
+// addWorst adds the captions that are least probably of their bags, one of a bag.
+func (r *Recipe) addWorst(ctx context.Context, out *report.FoundCaptions, w *witnessed) {
+	if w.Refusal != "" {
+		return
+	}
+	set := r.data.Train
+	type place struct{ bag, caption int }
+	var worst []place
+	for n, own := range w.Own {
+		least := -1
+		for c, p := range own {
+			if p < keepFrom && len(set.Said[n][c]) > 0 && (least < 0 || p < own[least]) {
+				least = c
+			}
+		}
+		if least >= 0 {
+			worst = append(worst, place{n, least})
+		}
+	}
+	slices.SortStableFunc(worst, func(a, b place) int {
+		switch x, y := w.Own[a.bag][a.caption], w.Own[b.bag][b.caption]; {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	var t loader.Thumbnailer
+	for _, at := range worst[:min(worstShown, len(worst))] {
+		shown := report.WorstCaption{Bag: set.IDs[at.bag], Number: at.caption + 1, Own: w.Own[at.bag][at.caption]}
+		for _, class := range set.Said[at.bag][at.caption] {
+			shown.Words = append(shown.Words, set.Vocabulary.Word(int(class)).Text)
+		}
+		for _, reason := range w.Reasons(at.bag, at.caption, reasonsShown) {
+			word := set.Vocabulary.Word(reason.Class).Text
+			if reason.Mentioned {
+				shown.Against = append(shown.Against, word)
+			} else {
+				shown.Lacks = append(shown.Lacks, word)
+			}
+		}
+		if set.Source != nil {
+			small, _ := t.Middle(ctx, set.Source, at.bag) // a page is worth having without
+			shown.JPEG = small.JPEG
+		}
+		out.Worst = append(out.Worst, shown)
+	}
+}
+
+// addRates adds how often the most frequent words are mentioned.
+func (r *Recipe) addRates(out *report.FoundCaptions, w *witnessed) {
+	if w.Refusal != "" {
+		return
+	}
+	var unsaid []float64
+	if w.kept != nil {
+		unsaid = w.unsaid
+	}
+	order := make([]int, len(w.Frequency))
+	for c := range order {
+		order[c] = c
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch x, y := w.Frequency[a], w.Frequency[b]; {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	for _, c := range order[:min(ratesShown, len(order))] {
+		rate := report.MentionRate{Word: r.data.Train.Vocabulary.Word(c).Text, Frequency: eval.Number(w.Frequency[c]),
+			Holds: eval.Number(w.A[c]), Else: eval.Number(w.E[c]), Unsaid: eval.Undefined()}
+		if unsaid != nil && !math.IsNaN(unsaid[c]) {
+			rate.Unsaid = eval.Number(unsaid[c])
+		}
+		out.Rates = append(out.Rates, rate)
+	}
+}
