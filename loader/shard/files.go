@@ -14,9 +14,10 @@ type openFiles struct {
 	root  *os.Root
 	slots chan struct{} // one for each reader
 
-	mutex sync.Mutex
-	files map[string]*openFile
-	clock int
+	mutex  sync.Mutex
+	files  map[string]*openFile
+	clock  int
+	closed bool
 }
 
 type openFile struct {
@@ -30,20 +31,23 @@ func newOpenFiles(root *os.Root, limit int) *openFiles {
 	return &openFiles{root: root, slots: make(chan struct{}, limit), files: map[string]*openFile{}}
 }
 
-// acquire returns an open file and its size. Every call without an error is followed by one of release.
-func (o *openFiles) acquire(name string) (*os.File, int64, error) {
+// acquire returns an open file. Every call without an error is followed by one of release.
+func (o *openFiles) acquire(name string) (*openFile, error) {
 	o.slots <- struct{}{}
 	f, err := o.find(name)
 	if err != nil {
 		<-o.slots
-		return nil, 0, err
+		return nil, err
 	}
-	return f.file, f.size, nil
+	return f, nil
 }
 
 func (o *openFiles) find(name string) (*openFile, error) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
+	if o.closed {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrClosed}
+	}
 	f := o.files[name]
 	if f == nil {
 		if err := o.makeRoom(); err != nil {
@@ -78,20 +82,28 @@ func (o *openFiles) makeRoom() error {
 	return f.file.Close()
 }
 
-func (o *openFiles) release(name string) {
+// release gives back a file that acquire has returned. After Close its last reader closes it.
+func (o *openFiles) release(f *openFile) {
 	o.mutex.Lock()
-	o.files[name].readers--
+	f.readers--
+	if o.closed && f.readers == 0 {
+		f.file.Close()
+	}
 	o.mutex.Unlock()
 	<-o.slots
 }
 
-// Close closes all; none may be in use.
+// Close closes the files that nobody reads. It does not wait for readers, which may be those that an epoch has left
+// behind: they read to the end, and the last one of each file closes it. Nothing is opened any more.
 func (o *openFiles) Close() error {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
+	o.closed = true
 	var all []error
 	for name, f := range o.files {
-		all = append(all, f.file.Close())
+		if f.readers == 0 {
+			all = append(all, f.file.Close())
+		}
 		delete(o.files, name)
 	}
 	return errors.Join(all...)

@@ -60,7 +60,8 @@ func Open(dir string) (_ *Reader, err error) {
 	return r, nil
 }
 
-// Close closes all files. Reads that follow fail.
+// Close closes all files. Reads that follow fail; those that other goroutines have begun are not waited for: the file
+// that they read is closed after them.
 func (r *Reader) Close() error {
 	var all []error
 	if r.files != nil {
@@ -136,23 +137,23 @@ func (r *Reader) ReadFrame(record *Record, i int, buf []byte) ([]byte, error) {
 
 // read reads n bytes of a file. A file of a frame folder is read whole, and must have that size.
 func (r *Reader) read(name string, offset int64, n int, buf []byte) ([]byte, error) {
-	file, size, err := r.open(name)
+	file, err := r.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, faultf("%v; %s", err, cure)
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer r.release(name, file)
-	if offset+int64(n) > size || r.header.Form == Folder && size != int64(n) {
+	defer r.release(file)
+	if offset+int64(n) > file.size || r.header.Form == Folder && file.size != int64(n) {
 		return nil, faultf("the file has %d bytes, and the index says %d and more: one of them is cut short or of "+
-			"another run; %s", size, offset+int64(n), cure)
+			"another run; %s", file.size, offset+int64(n), cure)
 	}
 	if cap(buf) < n {
 		buf = make([]byte, n)
 	}
 	buf = buf[:n]
-	_, err = file.ReadAt(buf, offset)
+	_, err = file.file.ReadAt(buf, offset)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = faultf("the file was cut short while it was read")
 	}
@@ -173,17 +174,22 @@ func checkHead(head []byte, record *Record, i int) error {
 	return nil
 }
 
-func (r *Reader) open(name string) (*os.File, int64, error) {
+// open opens a file of its own for each read of a frame folder; shards stay open.
+func (r *Reader) open(name string) (*openFile, error) {
 	if r.header.Form == Shards {
 		return r.files.acquire(name)
 	}
-	return openRegular(r.root, name)
+	file, size, err := openRegular(r.root, name)
+	if err != nil {
+		return nil, err
+	}
+	return &openFile{file: file, size: size}, nil
 }
 
-func (r *Reader) release(name string, file *os.File) {
+func (r *Reader) release(f *openFile) {
 	if r.header.Form == Shards {
-		r.files.release(name)
+		r.files.release(f)
 		return
 	}
-	file.Close()
+	f.file.Close()
 }

@@ -1,0 +1,115 @@
+package shard
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// folderOf opens a folder of small files, each of which holds its name.
+func folderOf(t *testing.T, names ...string) *os.Root {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		check(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644))
+	}
+	root, err := os.OpenRoot(dir)
+	check(t, err)
+	t.Cleanup(func() { check(t, root.Close()) })
+	return root
+}
+
+// isClosed reports whether a file is closed.
+func isClosed(f *openFile) bool {
+	_, err := f.file.Stat()
+	return errors.Is(err, fs.ErrClosed)
+}
+
+// An epoch that was stopped leaves readers behind, and the folder is closed while they read.
+func TestOpenFiles_CloseLeavesReadersTheirFiles(t *testing.T) {
+	o := newOpenFiles(folderOf(t, "a", "b"), 4)
+	idle, err := o.acquire("b")
+	check(t, err)
+	o.release(idle)
+	first, err := o.acquire("a")
+	check(t, err)
+	second, err := o.acquire("a")
+	check(t, err)
+
+	check(t, o.Close())
+	if !isClosed(idle) {
+		t.Error("a file that nobody reads is open")
+	}
+	if _, err := o.acquire("a"); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("a file is opened after Close: %v", err)
+	}
+	o.release(first)
+	content := make([]byte, 1)
+	if _, err := second.file.ReadAt(content, 0); err != nil || string(content) != "a" {
+		t.Errorf("the second reader reads %q, %v", content, err)
+	}
+	o.release(second)
+	if !isClosed(second) {
+		t.Error("the last reader has left its file open")
+	}
+	check(t, o.Close())
+	if n := len(o.slots); n != 0 {
+		t.Errorf("%d slots are taken, want none", n)
+	}
+}
+
+// Who waits for a slot while the folder is closed gets the slot and no file.
+func TestOpenFiles_CloseWhileAReaderWaits(t *testing.T) {
+	o := newOpenFiles(folderOf(t, "a", "b"), 1)
+	a, err := o.acquire("a")
+	check(t, err)
+	waited := make(chan error)
+	go func() {
+		_, err := o.acquire("b")
+		waited <- err
+	}()
+	check(t, o.Close())
+	o.release(a)
+	if err := <-waited; !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("the reader that waited: %v", err)
+	}
+	if !isClosed(a) || len(o.files) != 0 || len(o.slots) != 0 {
+		t.Errorf("after all: closed %v, %d files, %d slots taken", isClosed(a), len(o.files), len(o.slots))
+	}
+}
+
+// Close may come at any moment of other goroutines' reads: each gives the picture or says that the folder is closed.
+func TestReader_CloseDuringReads(t *testing.T) {
+	for _, form := range []Form{Shards, Folder} {
+		dir := write(t, form)
+		for range 5 {
+			r, err := Open(dir)
+			check(t, err)
+			record, err := r.Record(0)
+			check(t, err)
+			var group sync.WaitGroup
+			reading := make(chan struct{}, 4)
+			for range cap(reading) {
+				group.Go(func() {
+					reading <- struct{}{}
+					var buf []byte
+					var err error
+					for err == nil {
+						buf, err = r.ReadFrame(&record, 0, buf)
+					}
+					if !errors.Is(err, fs.ErrClosed) {
+						t.Errorf("%v: %v", form, err)
+					}
+				})
+			}
+			for range cap(reading) {
+				<-reading
+			}
+			check(t, r.Close())
+			group.Wait()
+		}
+	}
+}
