@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
-	"regexp"
 	"slices"
 
 	"nmn/internal/durable"
@@ -69,7 +68,6 @@ var (
 	recipeFiles = []string{ConfigFile, DataFile, recipe.FoldsFile, recipe.OnlineFile, recipe.ScoresFile,
 		recipe.NoisyScoresFile, recipe.LabelsFile, recipe.TruthFile, recipe.RatesFile, recipe.SuspectsFile,
 		recipe.PageFile, recipe.PlainRound, recipe.NoisyRound}
-	checkpointName = regexp.MustCompile(`^(last|previous|best(-\d+)?)\.safetensors$`)
 )
 
 // isRunFile reports whether a name is one of the files of a run folder that are written aside, but for checkpoints.
@@ -81,7 +79,7 @@ func isRunFile(name string) bool {
 // ofRun is the folder of a run of one arm, ofRecipe that of a recipe.
 var (
 	ofRun = folder.Kind{Config: ConfigFile, Writes: func(name string) bool {
-		return slices.Contains(runFiles, name) || checkpointName.MatchString(name)
+		return slices.Contains(runFiles, name) || train.IsCheckpoint(name)
 	}}
 	ofRecipe = folder.Kind{Config: ConfigFile, Writes: func(name string) bool { return slices.Contains(recipeFiles, name) }}
 )

@@ -16,8 +16,8 @@ func PrepareDirectory(path string) error {
 	return removeLeftovers(path)
 }
 
-// isCheckpoint reports whether a name is one of those of checkpoints in a folder.
-func isCheckpoint(name string) bool {
+// IsCheckpoint reports whether a name is one of those of checkpoints in a folder.
+func IsCheckpoint(name string) bool {
 	return name == LastName || name == PreviousName || name == BestName || bestFile.MatchString(name)
 }
 
@@ -29,7 +29,7 @@ func removeLeftovers(directory string) error {
 	}
 	for _, e := range entries {
 		target, aside := durable.Target(e.Name())
-		if !aside || !isCheckpoint(target) {
+		if !aside || !IsCheckpoint(target) {
 			continue
 		}
 		if err := os.Remove(filepath.Join(directory, e.Name())); err != nil {

@@ -56,7 +56,7 @@ var mayChange = []string{"device", "threads", "build.", "train.epochs", "train.m
 
 // ofCaptioner is the folder of a captioner.
 var ofCaptioner = folder.Kind{Config: run.ConfigFile, Writes: func(name string) bool {
-	return isRunFile(name) || name == train.LastName || name == train.BestName
+	return isRunFile(name) || train.IsCheckpoint(name)
 }}
 
 // prepare makes the folder. One with another run, with another vocabulary, or of a run that began with other files, is
