@@ -61,9 +61,7 @@ func New(o Options) *Recipe {
 // save calls write, which writes whole files and may be called again. A disk that is full gets a moment, of which the
 // log has a warning.
 func (r *Recipe) save(ctx context.Context, write func() error) error {
-	return durable.Patiently(ctx, func(err error) {
-		r.log.Warn("the disk is full: waiting a moment for room", "cause", err.Error())
-	}, write)
+	return durable.Patiently(ctx, durable.WarnFull(r.log), write)
 }
 
 // Trainer trains the nets that a recipe asks for. Package run implements it: a recipe knows nothing of devices,

@@ -113,9 +113,7 @@ func (s *Session) Save(ctx context.Context, write func() error) error {
 
 // SaveFiles is Session.Save without a session.
 func SaveFiles(ctx context.Context, log *slog.Logger, write func() error) error {
-	return durable.Patiently(ctx, func(err error) {
-		log.Warn("the disk is full: waiting a moment for room", "cause", err.Error())
-	}, write)
+	return durable.Patiently(ctx, durable.WarnFull(log), write)
 }
 
 // RefuseForeign refuses a folder in which one of the files or folders that are written there is somebody's: one that

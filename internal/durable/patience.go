@@ -2,6 +2,7 @@ package durable
 
 import (
 	"context"
+	"log/slog"
 	"time"
 )
 
@@ -11,7 +12,7 @@ var waits = [...]time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 4
 
 // Patiently calls write, which writes whole files and may be called again, until the disk has room for them: where it
 // is full (Full), it waits and tries again, for about five seconds. Then, or when ctx ends, it returns the error of the
-// last try. full is told of the first one.
+// last try. full is told of the first one, as WarnFull does in a log.
 func Patiently(ctx context.Context, full func(error), write func() error) error {
 	err := write()
 	for i := 0; i < len(waits) && Full(err) && ctx.Err() == nil; i++ {
@@ -25,4 +26,9 @@ func Patiently(ctx context.Context, full func(error), write func() error) error 
 		}
 	}
 	return err
+}
+
+// WarnFull tells a log that a disk is full, for Patiently.
+func WarnFull(log *slog.Logger) func(error) {
+	return func(err error) { log.Warn("the disk is full: waiting a moment for room", "cause", err.Error()) }
 }

@@ -3,7 +3,9 @@ package durable
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -64,4 +66,14 @@ func TestPatiently_ReturnsOtherErrorsAtOnceAndStopsWithItsContext(t *testing.T) 
 			t.Errorf("%v after %v and %d tries", err, took, *tries)
 		}
 	})
+}
+
+func TestWarnFull_NamesTheCause(t *testing.T) {
+	var b strings.Builder
+	WarnFull(slog.New(slog.NewTextHandler(&b, nil)))(errFull)
+	for _, want := range []string{"level=WARN", "the disk is full: waiting a moment for room", "write report.md"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the log has %s, want %q", b.String(), want)
+		}
+	}
 }
