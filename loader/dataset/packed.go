@@ -29,10 +29,7 @@ func refusePackedManifest(c *Config, m *manifest.Manifest) error {
 
 // refusePackedFeatures is refusePacked for the labels of feature files.
 func refusePackedFeatures(c *Config, whole *loader.Set) error {
-	words := make([]string, 0, whole.Vocabulary.Len())
-	for _, w := range whole.Vocabulary.Words() {
-		words = append(words, w.Text)
-	}
+	words := whole.Vocabulary.Texts()
 	return refusePacked(c, words, loader.OneEach(whole.Labels), func(label string) string {
 		values, k, class := whole.Labels.Uint8s(), len(words), slices.Index(words, label)
 		for row, id := range whole.IDs {

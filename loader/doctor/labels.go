@@ -125,11 +125,7 @@ func (r *Report) packedLabels(splits []Split, o *Options) {
 		return
 	}
 	train := splits[0].Set
-	var words []string
-	for _, w := range train.Vocabulary.Words() {
-		words = append(words, w.Text)
-	}
-	p, found := loader.FindPacked(words, loader.OneEach(train.Labels))
+	p, found := loader.FindPacked(train.Vocabulary.Texts(), loader.OneEach(train.Labels))
 	if !found {
 		return
 	}
