@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"nmn/internal/setting"
 )
@@ -163,10 +162,7 @@ func (r reading) refusal(set Kind) error {
 		return fmt.Errorf("`data.%s` has no effect on %s: data come from one source, leave out one of the two", r.key,
 			nouns[set])
 	}
-	cure := strings.Join(would, ", ")
-	if n := len(would); n > 1 {
-		cure = strings.Join(would[:n-1], ", ") + " or " + would[n-1]
-	}
+	cure := setting.Alternatives(would)
 	if r.because != "" {
 		cure += ", " + r.because
 	}
