@@ -18,8 +18,8 @@ import (
 
 // Train trains the captioner in a folder. A folder of another run, or of one that was interrupted, is refused with a
 // *setting.Error, and one that another process is writing with an error that wraps run.ErrLocked; a run that is
-// complete is read and not run again. Where the context ends, what was done has been
-// saved, and the error wraps run.ErrInterrupted.
+// complete is read and not run again. Where the context ends, what was done has been saved, and the error wraps
+// run.ErrInterrupted.
 func (s *Session) Train(ctx context.Context, dir string) (*Outcome, error) {
 	return s.told(ctx, dir, run.RefuseInterrupted)
 }
@@ -32,7 +32,7 @@ func (s *Session) Resume(ctx context.Context, dir string) (*Outcome, error) {
 // told runs as locked does, and says where nothing was run again.
 func (s *Session) told(ctx context.Context, dir string, refuse func(dir string) error) (*Outcome, error) {
 	o, reused, err := s.locked(ctx, dir, refuse)
-	if reused {
+	if err == nil && reused {
 		s.Observe.Tell(run.Reused(dir))
 	}
 	return o, err
