@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"path/filepath"
@@ -22,7 +21,7 @@ import (
 const (
 	ConfigFile     = "config.yaml"
 	VocabularyFile = "vocabulary.txt"
-	ResultFile     = "result.json" // written last: where it is, the run is complete
+	ResultFile     = folder.ResultFile // written last: where it is, the run is complete
 
 	IndexFile = "index.html" // the page of an experiment
 
@@ -87,10 +86,10 @@ var (
 // checkFolder refuses a folder with another run, or one without any in which files would be overwritten.
 func checkFolder(dir string, kind folder.Kind, c *Config) error {
 	there, err := ReadConfig(dir)
-	if err == nil && there.Build == nil { // which runs write, and nobody else
-		err = fmt.Errorf("%s is not of a run: %w", filepath.Join(dir, ConfigFile), fs.ErrNotExist)
-	}
-	return folder.Check(dir, err, kind, func() (key, was, is string) { return FirstChange(there, c) })
+	return folder.Check(dir, kind, err, folder.Found{
+		Written: func() bool { return there.Build != nil },
+		Changed: func() (key, was, is string) { return FirstChange(there, c) },
+	})
 }
 
 // ErrLocked is wrapped by errors about a run folder that another process is writing.
@@ -123,7 +122,7 @@ func RefuseForeign(dir, mark string, written ...string) error {
 		return nil
 	}
 	writes := func(name string) bool { return slices.Contains(written, name) }
-	return folder.Check(dir, fs.ErrNotExist, folder.Kind{Config: mark, Writes: writes}, nil)
+	return folder.Check(dir, folder.Kind{Config: mark, Writes: writes}, fs.ErrNotExist, folder.Found{})
 }
 
 // RefuseInterrupted refuses a folder with a run that was interrupted and has no result yet.

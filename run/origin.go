@@ -2,14 +2,11 @@ package run
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 
-	"nmn/internal/durable"
 	"nmn/internal/origin"
 	"nmn/loader/dataset"
 	"nmn/run/internal/folder"
-	"nmn/train"
 )
 
 // DataFile is the file of a run folder that lists the files that the run learns from: those that settings name with the
@@ -41,8 +38,7 @@ func (s *Session) sameData(ctx context.Context, dir string, c *Config, d *datase
 	if err != nil {
 		return nil, err
 	}
-	begun := durable.Exists(filepath.Join(dir, train.LastName)) || durable.Exists(filepath.Join(dir, ResultFile))
-	return folder.SameData(ctx, dir, now, begun, s.Log)
+	return folder.SameData(ctx, dir, now, s.Log)
 }
 
 // PrepareFolder makes a folder for runs of the session's data, or takes the one that it has. One with another run, of a

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -63,13 +62,13 @@ var ofCaptioner = folder.Kind{Config: run.ConfigFile, Writes: func(name string) 
 // refused, and so is one of somebody else's files.
 func (s *Session) prepare(ctx context.Context, dir string) error {
 	there, err := ReadConfig(dir)
-	if err == nil && there.Build == nil { // which runs write, and nobody else
-		err = fmt.Errorf("%s is not of a run: %w", filepath.Join(dir, run.ConfigFile), fs.ErrNotExist)
-	}
-	changed := func() (key, was, is string) {
-		return folder.ChangedKey(folder.Flatten(there), folder.Flatten(&s.Config), mayChange)
-	}
-	if err := folder.Check(dir, err, ofCaptioner, changed); err != nil {
+	err = folder.Check(dir, ofCaptioner, err, folder.Found{
+		Written: func() bool { return there.Build != nil },
+		Changed: func() (key, was, is string) {
+			return folder.ChangedKey(folder.Flatten(there), folder.Flatten(&s.Config), mayChange)
+		},
+	})
+	if err != nil {
 		return err
 	}
 	files, err := s.sameData(ctx, dir)
@@ -117,8 +116,7 @@ func (s *Session) sameData(ctx context.Context, dir string) (origin.List, error)
 	if err != nil {
 		return nil, err
 	}
-	begun := durable.Exists(filepath.Join(dir, train.LastName)) || durable.Exists(filepath.Join(dir, run.ResultFile))
-	return folder.SameData(ctx, dir, now, begun, s.Log)
+	return folder.SameData(ctx, dir, now, s.Log)
 }
 
 // isRunFile reports whether a file of a run folder is written aside by this package; those of checkpoints are not.

@@ -19,17 +19,25 @@ type Kind struct {
 	Writes func(name string) bool
 }
 
-// Check refuses a folder that is not for this run. found is the error of reading the configuration there, one that
-// wraps fs.ErrNotExist where there is none that a run has written: then a file that the run would overwrite is
-// somebody's. Where it was read, changed names the setting that this run has otherwise.
-func Check(dir string, found error, kind Kind, changed func() (key, was, is string)) error {
+// Found answers questions about the configuration that was found in a folder.
+type Found struct {
+	// Written reports whether a run has written it: all note their build there, and nobody else does.
+	Written func() bool
+	// Changed names the setting that this run has otherwise; an empty key is none.
+	Changed func() (key, was, is string)
+}
+
+// Check refuses a folder that is not for this run. err is that of reading the configuration there, one that wraps
+// fs.ErrNotExist where there is none; found is asked only where it was read. Without a configuration that a run has
+// written, a file that this run would overwrite is somebody's.
+func Check(dir string, kind Kind, err error, found Found) error {
 	switch {
-	case errors.Is(found, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), err == nil && !found.Written():
 		return refuseForeign(dir, kind)
-	case found != nil:
-		return found
+	case err != nil:
+		return err
 	}
-	if key, was, is := changed(); key != "" {
+	if key, was, is := found.Changed(); key != "" {
 		return setting.Errorf("run_dir",
 			"%s holds another run: its %s is %s, this one's %s; name another `run_dir`, or remove that folder", dir,
 			key, was, is)

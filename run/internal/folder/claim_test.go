@@ -16,16 +16,19 @@ func TestCheck_RefusesToOverwriteFilesOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	kind := Kind{Config: "config.yaml", Writes: func(name string) bool { return name == "report.md" }}
 	none := fmt.Errorf("no configuration: %w", fs.ErrNotExist)
-	same := func() (key, was, is string) { return "", "", "" }
+	same := Found{
+		Written: func() bool { return true },
+		Changed: func() (key, was, is string) { return "", "", "" },
+	}
 	for _, name := range []string{LockFile, "notes.txt", ".report.md123"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := Check(dir, none, kind, same); err != nil {
+	if err := Check(dir, kind, none, same); err != nil {
 		t.Errorf("a folder of other files, none of which is written: %v", err)
 	}
-	if err := Check(filepath.Join(dir, "new"), none, kind, same); err != nil {
+	if err := Check(filepath.Join(dir, "new"), kind, none, same); err != nil {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 	report := filepath.Join(dir, "report.md")
@@ -33,11 +36,23 @@ func TestCheck_RefusesToOverwriteFilesOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var mistake *setting.Error
-	if err := Check(dir, none, kind, same); !errors.As(err, &mistake) || mistake.Field != "run_dir" ||
+	if err := Check(dir, kind, none, same); !errors.As(err, &mistake) || mistake.Field != "run_dir" ||
 		!strings.HasPrefix(err.Error(), report+" would be overwritten") {
 		t.Errorf("a report of somebody: %v", err)
 	}
-	if err := Check(dir, nil, kind, same); err != nil {
+	if err := Check(dir, kind, nil, same); err != nil {
 		t.Errorf("the report of a run: %v", err)
+	}
+	foreign := Found{Written: func() bool { return false }}
+	if err := Check(dir, kind, nil, foreign); !errors.As(err, &mistake) {
+		t.Errorf("a report beside a configuration that no run has written: %v", err)
+	}
+	if err := Check(dir, kind, fs.ErrInvalid, same); !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("a configuration that cannot be read: %v", err)
+	}
+	other := Found{same.Written, func() (key, was, is string) { return "train.batch", "1", "2" }}
+	if err := Check(dir, kind, nil, other); !errors.As(err, &mistake) ||
+		!strings.Contains(err.Error(), "its train.batch is 1, this one's 2") {
+		t.Errorf("another run: %v", err)
 	}
 }

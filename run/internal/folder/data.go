@@ -8,23 +8,30 @@ import (
 	"log/slog"
 	"path/filepath"
 
+	"nmn/internal/durable"
 	"nmn/internal/origin"
 	"nmn/internal/setting"
+	"nmn/train"
 )
 
-// DataFile is the file of a run folder that says which files the run learns from.
-const DataFile = "data.tsv"
+const (
+	// DataFile is the file of a run folder that says which files the run learns from.
+	DataFile = "data.tsv"
+	// ResultFile is the file of a run folder that is written last.
+	ResultFile = "result.json"
+)
 
 // SameData refuses a folder whose run began with other files than those that there are now, and names the first one
-// that differs. It returns the list to keep in the folder. begun says that the run has learned already: where the folder
-// does not say from what, as one of an older version, that is logged as a warning.
-func SameData(ctx context.Context, dir string, now origin.List, begun bool, log *slog.Logger) (origin.List, error) {
+// that differs. It returns the list to keep in the folder. Where a run has learned already, by its last checkpoint or its
+// result, and the folder does not say from what, as one of an older version, that is logged as a warning.
+func SameData(ctx context.Context, dir string, now origin.List, log *slog.Logger) (origin.List, error) {
 	path := filepath.Join(dir, DataFile)
 	then, err := origin.Load(path)
 	if err != nil {
 		return nil, err
 	}
 	if then == nil {
+		begun := durable.Exists(filepath.Join(dir, train.LastName)) || durable.Exists(filepath.Join(dir, ResultFile))
 		if begun && len(now) > 0 {
 			log.Warn("this run of an older version does not say which files it began with: they are taken to be the same",
 				"dir", dir)
