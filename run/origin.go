@@ -25,10 +25,10 @@ func (c *Config) files(ctx context.Context, d *dataset.Splits) (origin.List, err
 		{"net.weights", c.Net.Weights}, {"stage1", c.Stage1}, {"rates", settings.RatesFile()},
 	} {
 		if p.file != "" {
-			more = append(more, origin.Place{Name: p.key, Path: p.file, ByContent: true})
+			more = append(more, origin.Place{Name: p.key, Path: p.file})
 		}
 	}
-	start, err := origin.Find(ctx, more, false)
+	start, err := d.Beside(ctx, more)
 	return append(data[:len(data):len(data)], start...), err
 }
 

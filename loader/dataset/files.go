@@ -19,7 +19,8 @@ import (
 type sources struct {
 	mutex  sync.Mutex
 	places []origin.Place
-	found  map[bool]origin.List // with and without the content of all; what was not asked for is not there
+	found  map[bool]origin.List   // with and without the content of all; what was not asked for is not there
+	beside map[string]origin.File // by path
 }
 
 // Files are the files that the data were read from: those that settings name, with the SHA-256 of their content, and
@@ -44,6 +45,38 @@ func (d *Splits) Files(ctx context.Context, content bool) (origin.List, error) {
 	}
 	s.found[content] = l
 	return l, nil
+}
+
+// Beside are files that something learns from beside the data, such as the weights that a net starts from, with the
+// SHA-256 of their content; what is not there is left out. All who share the data share what was found: a file is read
+// again only where its size or its time of modification has changed.
+func (d *Splits) Beside(ctx context.Context, places []origin.Place) (origin.List, error) {
+	list, err := origin.Find(ctx, places, false)
+	if err != nil {
+		return nil, err
+	}
+	s := d.sources
+	if s == nil {
+		s = &sources{}
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.beside == nil {
+		s.beside = map[string]origin.File{}
+	}
+	for i := range list {
+		f := &list[i]
+		before, known := s.beside[f.Path]
+		if known && before.Size == f.Size && before.Modified.Equal(f.Modified) {
+			f.Digest = before.Digest
+			continue
+		}
+		if f.Digest, err = origin.Digest(ctx, f.Path); err != nil {
+			return nil, err
+		}
+		s.beside[f.Path] = *f
+	}
+	return list, nil
 }
 
 // readFrom takes in the files that settings name, after the data were opened.

@@ -1,6 +1,8 @@
 package dataset
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -8,6 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"nmn/internal/origin"
 )
 
 // pictureList writes a manifest of pictures in a folder below it, and configures data on it.
@@ -64,5 +69,67 @@ func TestFiles_OfAManifest(t *testing.T) {
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("files %s, want %s", got, want)
 		}
+	}
+}
+
+// Files beside the data are read once for all views of the data, and again where they have changed.
+func TestBeside_ReadsAFileOnce(t *testing.T) {
+	dir := t.TempDir()
+	weights := filepath.Join(dir, "w.pth")
+	began := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+	put := func(content string, modified time.Time) {
+		t.Helper()
+		if err := os.WriteFile(weights, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(weights, modified, modified); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := &Splits{sources: &sources{}}
+	digest := func(d *Splits) string {
+		t.Helper()
+		list, err := d.Beside(t.Context(), []origin.Place{{Name: "rates", Path: filepath.Join(dir, "none")},
+			{Name: "net.weights", Path: weights}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list) == 0 {
+			return ""
+		}
+		if len(list) != 1 || list[0].Name != "net.weights" || list[0].Size == 0 || list[0].Modified.IsZero() {
+			t.Fatalf("found %+v", list)
+		}
+		return list[0].Digest
+	}
+	if got := digest(d); got != "" {
+		t.Errorf("a file that is not there has the digest %s", got)
+	}
+	put("abc", began)
+	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" // FIPS 180-2, example of 3 letters
+	if got := digest(d); got != abc {
+		t.Fatalf("the digest of abc is %s, want %s", got, abc)
+	}
+	put("xyz", began) // which nobody can see who does not read it
+	view := *d
+	if got := digest(&view); got != abc {
+		t.Errorf("a view of the data has read the file again: %s", got)
+	}
+	if got := digest(&Splits{}); len(got) != 64 || got == abc {
+		t.Errorf("data that were put together elsewhere: %s", got)
+	}
+	put("xyz", began.Add(time.Second))
+	other := digest(d)
+	if len(other) != 64 || other == abc {
+		t.Errorf("after another time: %s", other)
+	}
+	put("longer", began.Add(time.Second))
+	if got := digest(d); len(got) != 64 || got == other {
+		t.Errorf("after another size: %s", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if list, err := d.Beside(ctx, []origin.Place{{Name: "stage1", Path: weights}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v, %v", list, err)
 	}
 }
