@@ -24,15 +24,19 @@ const mostBags = math.MaxInt32
 
 // Check reports what is wrong with an input, naming bag and caption by their numbers from 0.
 func (in *Input) Check() error {
-	total := 0
+	total := int64(0)
+	for _, captions := range in.Captions {
+		total += int64(len(captions))
+	}
 	switch {
 	case in.Classes < 1:
 		return fmt.Errorf("witness: %d classes, want at least 1", in.Classes)
 	case len(in.Captions) > mostBags:
 		return fmt.Errorf("witness: %d bags, at most %d can be judged at once", len(in.Captions), mostBags)
+	case total > mostBags:
+		return fmt.Errorf("witness: %d captions, at most %d can be judged at once", total, mostBags)
 	}
 	for n, captions := range in.Captions {
-		total += len(captions)
 		for c, caption := range captions {
 			last := int32(-1)
 			for _, class := range caption {
@@ -43,9 +47,6 @@ func (in *Input) Check() error {
 				last = class
 			}
 		}
-	}
-	if total > mostBags {
-		return fmt.Errorf("witness: %d captions, at most %d can be judged at once", total, mostBags)
 	}
 	return in.checkScores()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -126,11 +127,14 @@ func TestFind_EndsInEveryPart(t *testing.T) {
 	if err := f.byClassifier(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("judging by scores after a signal: %v", err)
 	}
+	if err := f.rounds(ctx, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("judging by other captions after a signal: %v", err)
+	}
 }
 
 // A block is not gone through to its end after a signal: of many bags, one takes minutes.
 func TestEachBlock_EndsWithinABlock(t *testing.T) {
-	const bags = 16 * 1000
+	const bags = blocks * 2000
 	f := newFinder(Input{Classes: 3, Captions: make([][][]int32, bags)}, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -148,5 +152,15 @@ func TestEachBlock_EndsWithinABlock(t *testing.T) {
 	// Each of the goroutines, of which there are at most as many as blocks, ends at a multiple of 64.
 	if n := handled.Load(); !errors.Is(err, context.Canceled) || n > 64*blocks {
 		t.Errorf("%d of %d bags are handled after a signal at the first, with the error %v", n, bags, err)
+	}
+}
+
+// Captions are numbered in 32 bits; more are refused before they are looked at. Here bags share them.
+func TestCheck_RefusesMoreThanCanBeNumbered(t *testing.T) {
+	one := make([][]int32, 1<<15)
+	in := Input{Classes: 1, Captions: slices.Repeat([][][]int32{one}, 1<<16)}
+	want := "2147483648 captions, at most 2147483647"
+	if err := in.Check(); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one with %q", err, want)
 	}
 }
