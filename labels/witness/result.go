@@ -123,7 +123,10 @@ func (r *Result) Reasons(bag, caption, n int) []Reason {
 // chances are the probabilities that an own caption in a place mentions the words of its bag, from the other captions and
 // the scores.
 func (f *finder) chances(bag, caption int) map[int32]float64 {
-	w, scores := f.words, f.scoresOf(bag)
+	w, scores, byScore := f.words, f.scoresOf(bag), f.byScore
+	if scores == nil { // the other captions alone speak of this bag
+		byScore = nil
+	}
 	votes := f.votes[f.first[bag]:f.first[bag+1]]
 	logits := map[int32]float64{}
 	others := 0.0
@@ -139,16 +142,16 @@ func (f *finder) chances(bag, caption int) map[int32]float64 {
 		switch {
 		case scores == nil:
 			logits[class] = f.table.prior[class]
-		case f.byScore == nil:
+		case byScore == nil:
 			logits[class] = w.alpha[class]*float64(scores[class]) + w.beta[class]
 		default:
-			logits[class] = f.byScore.rate(int(class), scores[class], 0)
+			logits[class] = byScore.rate(int(class), scores[class], 0)
 		}
-		if f.byScore == nil {
+		if byScore == nil {
 			logits[class] += others * w.absent[class]
 		}
 	}
-	if f.byScore != nil && scores != nil {
+	if byScore != nil {
 		return logits // they are probabilities already
 	}
 	for c, words := range f.in.Captions[bag] {
