@@ -297,8 +297,8 @@ func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 	}{
 		{[]string{"train"}, recipe.C, recipe.Online},
 		{[]string{"train", "--captions-recipe", "labels"}, recipe.RN, recipe.Online},
-		{[]string{"train", "--noise", "0", "--flips", "0.3:0.1"}, recipe.RN, recipe.Online},      // labels that captions do not give
-		{[]string{"train", "--data", "moving-scenes"}, recipe.RN, recipe.Online}, // its frames are learned
+		{[]string{"train", "--noise", "0", "--flips", "0.3:0.1"}, recipe.RN, recipe.Online}, // labels that captions do not give
+		{[]string{"train", "--data", "moving-scenes"}, recipe.RN, recipe.Online},            // its frames are learned
 		{[]string{"train", "--data", "moving-scenes", "--mil"}, recipe.C, recipe.Online},
 		{[]string{"train", "--arm", "r-n"}, recipe.RN, recipe.Online},
 		{[]string{"train", "--arm", "forward"}, recipe.Forward, recipe.Online},
