@@ -134,7 +134,7 @@ func (c *csvRows) lists(r *record) error {
 		if !ok || list.column == truthColumn && (cell == "" || cell == unknownCell) {
 			continue
 		}
-		*list.to = splitNames(cell)
+		*list.to = SplitNames(cell)
 	}
 	if cell, ok := c.cell(countsColumn); ok && cell != "" && cell != unknownCell {
 		var err error
@@ -154,8 +154,8 @@ func (c *csvRows) cell(name string) (string, bool) {
 	return strings.Clone(c.sheet.Text(at)), true
 }
 
-// splitNames parts a list at ; or |. Empty and "-" are lists of nothing; empty names stay, to be refused.
-func splitNames(cell string) []string {
+// SplitNames parts a list at ; or |. Empty and "-" are lists of nothing; empty names stay, to be refused.
+func SplitNames(cell string) []string {
 	if cell == "" || cell == noneCell {
 		return []string{}
 	}
@@ -173,7 +173,7 @@ func splitNames(cell string) []string {
 // splitCounts parts a list such as "dog:3;cat:1".
 func splitCounts(cell string) ([]namedCount, error) {
 	list := []namedCount{}
-	for _, part := range splitNames(cell) {
+	for _, part := range SplitNames(cell) {
 		at := strings.LastIndexByte(part, ':')
 		if at < 0 {
 			return nil, fmt.Errorf("%q is no count; want a list such as dog:3;cat:1", loader.Excerpt(part))

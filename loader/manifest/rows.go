@@ -117,7 +117,7 @@ func (row *Row) place(r *record) error {
 	if row.ID = r.id; row.ID == "" {
 		row.ID = row.Files[0]
 	}
-	if err := checkName(row.ID); err != nil {
+	if err := CheckName(row.ID); err != nil {
 		return columnError(idColumn, err)
 	}
 	return nil
@@ -175,15 +175,9 @@ func (b *builder) label(name string) (int32, error) {
 	if k, ok := b.labels[name]; ok {
 		return k, nil
 	}
-	switch err := checkName(name); {
+	switch err := CheckLabel(name); {
 	case err != nil:
 		return 0, err
-	case name == "NaN":
-		return 0, errors.New(
-			"NaN is what programs write for a missing value; leave the cell empty where there is no label")
-	case len(name) > maxLabel:
-		return 0, fmt.Errorf("the label %q has %d bytes, at most %d can be a name; separate labels by ; or |",
-			loader.Excerpt(name), len(name), maxLabel)
 	case len(b.manifest.Labels) == math.MaxInt32:
 		return 0, fmt.Errorf("more than %d labels", math.MaxInt32)
 	}
@@ -211,8 +205,24 @@ func (b *builder) counts(named []namedCount) ([]LabelCount, error) {
 	return list, nil
 }
 
-// checkName refuses what a line of a vocabulary or of a list of identifiers could not hold.
-func checkName(name string) error {
+// CheckLabel refuses what cannot be the name of a label: what CheckName refuses, NaN, and whole lists that were not
+// parted.
+func CheckLabel(name string) error {
+	switch err := CheckName(name); {
+	case err != nil:
+		return err
+	case name == "NaN":
+		return errors.New(
+			"NaN is what programs write for a missing value; leave the cell empty where there is no label")
+	case len(name) > maxLabel:
+		return fmt.Errorf("the label %q has %d bytes, at most %d can be a name; separate labels by ; or |",
+			loader.Excerpt(name), len(name), maxLabel)
+	}
+	return nil
+}
+
+// CheckName refuses what a line of a vocabulary or of a list of identifiers could not hold.
+func CheckName(name string) error {
 	switch {
 	case name == "":
 		return errors.New("a name is empty; remove it, or the separator beside it")

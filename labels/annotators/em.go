@@ -1,0 +1,314 @@
+package annotators
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Bounds of rates, so that no label of one annotator decides alone, whatever the others say.
+const (
+	leastRate = 1e-6
+	mostRate  = 1 - leastRate
+)
+
+// pair is a confusion pair: how often labels are missing where they should be, and there where they should not be.
+type pair struct{ q01, q10 float64 }
+
+// weights are the log likelihood ratios of a label that is given, and of one that is not.
+func (q pair) weights() (w1, w0 float64) {
+	return math.Log1p(-q.q01) - math.Log(q.q10), math.Log(q.q01) - math.Log1p(-q.q10)
+}
+
+// estimator is expectation and maximisation on one input.
+type estimator struct {
+	in           *Input
+	overlap      overlap
+	cells        *cells
+	options      Options
+	pairs        []pair    // of each annotator
+	free         []bool    // of each annotator: its pair is its own; others keep that of all annotators
+	prior        []float64 // of each class without logits: logit pi
+	mostPrior    float64   // the largest, in the end
+	a, b         []float64 // of each class with logits: slope and offset
+	stepA, stepB []float64 // their last change
+	center       pair      // of the prior of pairs
+	weight       pair      // its strengths, in labels
+	pooled       bool      // all annotators have one pair
+
+	markWeight  [][markKinds]float64 // of each annotator, by kind of mark
+	wholeWeight []float64            // of each annotator: w0
+	rho         []float64            // of each cell: p(y=1 | labels)
+	whole       []float64            // of each bag: the log likelihood ratio of classes without marks
+	asked       []counts             // of each annotator: all labels, and those that are given
+	blocks      []sums
+	total       sums
+	objective   float64
+	trace       []step
+}
+
+// counts are numbers of answers of an annotator.
+type counts struct{ asked, given float64 }
+
+// step is an iteration, for tests: the objective never falls within a phase.
+type step struct {
+	phase     int
+	objective float64
+}
+
+// sums are what the expectation leaves to the maximisation, over some bags.
+type sums struct {
+	likelihood float64
+	true1      []float64 // of each annotator: expected true labels among those that it gave
+	true0      []float64 // and among those that it did not give
+	class      []float64 // of each class: expected true labels
+	calibrated []slope   // of each class, with logits
+	points     []float64 // of each point of the grid of log likelihood ratios: bags
+}
+
+// blockBudget is how many numbers the sums of all blocks may hold.
+const blockBudget = 1 << 24
+
+func newEstimator(in *Input, o Options) *estimator {
+	e := &estimator{in: in, cells: compile(in), options: o, pairs: make([]pair, in.Annotators),
+		free: make([]bool, in.Annotators), markWeight: make([][markKinds]float64, in.Annotators),
+		wholeWeight: make([]float64, in.Annotators), asked: make([]counts, in.Annotators), whole: make([]float64, in.Bags)}
+	if in.Logits == nil {
+		e.prior = make([]float64, in.Classes)
+	} else {
+		e.a, e.b = make([]float64, in.Classes), make([]float64, in.Classes)
+		e.stepA, e.stepB = make([]float64, in.Classes), make([]float64, in.Classes)
+		for k := range e.a {
+			e.a[k] = 1
+		}
+	}
+	e.rho = make([]float64, len(e.cells.class))
+	// The number of blocks follows from the input alone: sums do not depend on the number of processors.
+	e.blocks = make([]sums, max(1, min(64, (in.Bags+255)/256, blockBudget/(2*in.Annotators+6*in.Classes))))
+	for i := range e.blocks {
+		e.blocks[i] = newSums(in)
+	}
+	e.total = newSums(in)
+	e.count()
+	return e
+}
+
+func newSums(in *Input) sums {
+	s := sums{true1: make([]float64, in.Annotators), true0: make([]float64, in.Annotators),
+		class: make([]float64, in.Classes)}
+	if in.Logits != nil {
+		s.calibrated = make([]slope, in.Classes)
+	}
+	return s
+}
+
+// count counts the answers of each annotator.
+func (e *estimator) count() {
+	for _, j := range e.cells.whole.all {
+		e.asked[j].asked += float64(e.in.Classes)
+	}
+	for _, m := range e.cells.marks.all {
+		e.asked[m.who].asked += ones[m.kind] + zeros[m.kind]
+		e.asked[m.who].given += ones[m.kind]
+	}
+}
+
+// inBlocks calls f for runs of bags, each block once, from as many goroutines as there are processors.
+func (e *estimator) inBlocks(f func(s *sums, from, to int)) {
+	n := len(e.blocks)
+	inParts(n, func(b int) { f(&e.blocks[b], b*e.in.Bags/n, (b+1)*e.in.Bags/n) })
+}
+
+// inParts calls f for 0 to n-1, each once and one at a time, from as many goroutines as there are processors.
+func inParts(n int, f func(part int)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// clear sets all sums to 0, and add adds those of another.
+func (s *sums) clear() {
+	s.likelihood = 0
+	clear(s.true1)
+	clear(s.true0)
+	clear(s.class)
+	clear(s.calibrated)
+	clear(s.points)
+}
+
+func (s *sums) add(o *sums) {
+	s.likelihood += o.likelihood
+	for j := range s.true1 {
+		s.true1[j] += o.true1[j]
+		s.true0[j] += o.true0[j]
+	}
+	for k := range s.class {
+		s.class[k] += o.class[k]
+	}
+	for k := range s.calibrated {
+		s.calibrated[k].add(&o.calibrated[k])
+	}
+}
+
+// vote makes the first expectation: a label holds with the share of those asked who gave it.
+func (e *estimator) vote() {
+	e.total.clear()
+	for i := range e.in.Bags {
+		sum := 0.0
+		for at := e.cells.first[i]; at < e.cells.first[i+1]; at++ {
+			rho := 0.0
+			if yes, asked := e.cells.votes(int(at)); yes > 0 {
+				rho = float64(yes) / float64(asked)
+			}
+			e.rho[at] = rho
+			sum += rho
+			e.total.class[e.cells.class[at]] += rho
+			e.total.answered(e.cells.marks.of(int(at)), rho)
+		}
+		for _, j := range e.cells.whole.of(i) {
+			e.total.true0[j] += sum
+		}
+	}
+}
+
+// answered adds the expected truth of a cell to the annotators who have marks there.
+func (s *sums) answered(marks []mark, rho float64) {
+	for _, m := range marks {
+		s.true1[m.who] += rho * ones[m.kind]
+		s.true0[m.who] += rho * zeros[m.kind]
+	}
+}
+
+// expect computes the posterior of every cell, the sums, and the objective.
+func (e *estimator) expect() {
+	e.weigh()
+	for i := range e.in.Bags {
+		e.whole[i] = 0
+		for _, j := range e.cells.whole.of(i) {
+			e.whole[i] += e.wholeWeight[j]
+		}
+	}
+	back := e.background()
+	e.inBlocks(func(s *sums, from, to int) {
+		s.clear()
+		for i := from; i < to; i++ {
+			e.expectBag(s, back, i)
+		}
+	})
+	e.total.clear()
+	for b := range e.blocks {
+		e.total.add(&e.blocks[b])
+	}
+	back.finish(&e.total)
+	e.objective = e.total.likelihood + e.untrue() + e.penalty()
+}
+
+// weigh computes what every kind of answer of every annotator weighs.
+func (e *estimator) weigh() {
+	for j, q := range e.pairs {
+		w1, w0 := q.weights()
+		e.wholeWeight[j] = w0
+		for kind := range e.markWeight[j] {
+			e.markWeight[j][kind] = ones[kind]*w1 + zeros[kind]*w0
+		}
+	}
+}
+
+// background is what the classes of a bag give that have no marks, and all others as if they had none.
+type background interface {
+	// bag returns the sums over all classes of p(y=1), and of softplus(base + whole) - softplus(base) as far as finish
+	// does not add it. It adds to s.class what finish does not.
+	bag(s *sums, bag int) (expected, likelihood float64)
+	finish(total *sums)
+}
+
+// expectBag adds a bag to the sums.
+func (e *estimator) expectBag(s *sums, back background, i int) {
+	whole := e.whole[i]
+	expected, likelihood := back.bag(s, i)
+	for at := e.cells.first[i]; at < e.cells.first[i+1]; at++ {
+		k := e.cells.class[at]
+		without := e.base(i, int(k)) + whole
+		with := without
+		marks := e.cells.marks.of(int(at))
+		for _, m := range marks {
+			with += e.markWeight[m.who][m.kind]
+		}
+		rho0, soft0 := sigmoidSoftplus(without)
+		rho, soft := sigmoidSoftplus(with)
+		e.rho[at] = rho
+		likelihood += soft - soft0
+		expected += rho - rho0
+		s.class[k] += rho - rho0
+		if s.calibrated != nil {
+			s.calibrated[k].move(rho-rho0, float64(e.in.Logits[i*e.in.Classes+int(k)]))
+		}
+		s.answered(marks, rho)
+	}
+	s.likelihood += likelihood
+	expected = max(expected, 0) // where all is certain, rounding may go below
+	for _, j := range e.cells.whole.of(i) {
+		s.true0[j] += expected
+	}
+}
+
+// base is the logit of p(y=1) before any label.
+func (e *estimator) base(bag, class int) float64 {
+	if e.in.Logits == nil {
+		return e.prior[class]
+	}
+	return e.a[class]*float64(e.in.Logits[bag*e.in.Classes+class]) + e.b[class]
+}
+
+// sigmoidSoftplus returns 1/(1+e^-x) and log(1+e^x).
+func sigmoidSoftplus(x float64) (p, soft float64) {
+	t := math.Exp(-math.Abs(x))
+	p = 1 / (1 + t)
+	if soft = math.Log1p(t); x >= 0 {
+		return p, soft + x
+	}
+	return t * p, soft
+}
+
+// untrue is the log likelihood of all answers if no label held, to which the likelihood of the sums is relative.
+func (e *estimator) untrue() float64 {
+	sum := 0.0
+	for j, q := range e.pairs {
+		c := e.asked[j]
+		sum += c.given*math.Log(q.q10) + (c.asked-c.given)*math.Log1p(-q.q10)
+	}
+	return sum
+}
+
+// climb alternates expectation and maximisation until the objective gains less than the tolerance. It ends after an
+// expectation.
+func (e *estimator) climb(ctx context.Context, phase int, tolerance float64) error {
+	last := math.Inf(-1)
+	for range e.options.Iterations {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		e.expect()
+		if e.a != nil && e.objective < last {
+			e.retreat(last)
+		}
+		e.trace = append(e.trace, step{phase, e.objective})
+		if e.objective-last <= tolerance*(1+math.Abs(e.objective)) {
+			return nil
+		}
+		last = e.objective
+		e.maximise()
+	}
+	e.expect()
+	e.trace = append(e.trace, step{phase, e.objective})
+	return nil
+}

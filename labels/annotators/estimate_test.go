@@ -1,0 +1,479 @@
+package annotators
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/eval"
+	"nmn/internal/rng"
+)
+
+// errorsOf are the mean distances of the rates from the true ones, and how many intervals hold the true rate.
+func errorsOf(r *Result, pairs []pair) (d01, d10, held float64) {
+	n := float64(len(pairs))
+	for j, a := range r.Annotators {
+		d01 += math.Abs(a.Q01-pairs[j].q01) / n
+		d10 += math.Abs(a.Q10-pairs[j].q10) / n
+		for _, in := range []struct {
+			i Interval
+			q float64
+		}{{a.Q01Interval, pairs[j].q01}, {a.Q10Interval, pairs[j].q10}} {
+			if in.i.Low <= in.q && in.q <= in.i.High {
+				held += 1 / (2 * n)
+			}
+		}
+	}
+	return d01, d10, held
+}
+
+func TestEstimate_FindsRates(t *testing.T) {
+	for _, c := range []struct {
+		annotators, each int
+		d01, d10, held   float64
+	}{{5, 5, .02, .01, .85}, {5, 3, .03, .01, .85}, {30, 3, .07, .02, .8}, {30, 2, .12, .03, .7}} {
+		held := 0.0
+		for seed := range uint64(4) {
+			crowd := crowd{bags: 600, pairs: some(c.annotators, pair{.1, .01}, pair{.6, .1}),
+				prior: frequencies(8, .05, .4), each: c.each, seed: seed}
+			in, _ := crowd.simulated()
+			d01, d10, h := errorsOf(estimated(t, in), crowd.pairs)
+			if d01 > c.d01 || d10 > c.d10 {
+				t.Errorf("%d annotators, %d a bag, seed %d: rates are off by %.3f and %.3f on the average", c.annotators,
+					c.each, seed, d01, d10)
+			}
+			held += h / 4
+		}
+		if held < c.held {
+			t.Errorf("%d annotators, %d a bag: %.0f %% of the intervals of 95 %% hold the true rate", c.annotators, c.each,
+				100*held)
+		}
+	}
+}
+
+// area is the area under the ROC curve of scores.
+func area(scores []float64, truth []bool) float64 {
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		switch {
+		case scores[a] < scores[b]:
+			return -1
+		case scores[a] > scores[b]:
+			return 1
+		}
+		return 0
+	})
+	sum, positives := 0.0, 0.0
+	for i := 0; i < len(order); {
+		end := i
+		for end < len(order) && scores[order[end]] == scores[order[i]] {
+			end++
+		}
+		for _, at := range order[i:end] {
+			if truth[at] {
+				sum += float64(i+end+1) / 2
+				positives++
+			}
+		}
+		i = end
+	}
+	return (sum - positives*(positives+1)/2) / (positives * (float64(len(order)) - positives))
+}
+
+// dense are the posteriors of all labels, and the shares of votes.
+func dense(in *Input, r *Result) (posterior, votes []float64) {
+	posterior, votes = make([]float64, in.Bags*in.Classes), make([]float64, in.Bags*in.Classes)
+	asked := make([]float64, in.Bags)
+	for _, row := range in.Rows {
+		asked[row.Bag]++
+		for _, k := range row.Given {
+			votes[int(row.Bag)*in.Classes+int(k)]++
+		}
+	}
+	for i := range in.Bags {
+		r.Posterior(i, posterior[i*in.Classes:(i+1)*in.Classes])
+		for k := range in.Classes {
+			votes[i*in.Classes+k] /= max(asked[i], 1)
+		}
+	}
+	return posterior, votes
+}
+
+func TestEstimate_PosteriorIsCalibratedAndAboveVotes(t *testing.T) {
+	pairs := append(some(15, pair{.1, .01}, pair{.5, .05}), some(5, pair{.7, .3}, pair{.7, .3})...) // and 5 who guess
+	c := crowd{bags: 2000, pairs: pairs, prior: frequencies(6, .05, .4), each: 4, seed: 3}
+	in, truth := c.simulated()
+	r := estimated(t, in)
+	posterior, votes := dense(&in, r)
+	if a, v := area(posterior, truth), area(votes, truth); a < v+.02 {
+		t.Errorf("AUC %.4f, that of votes is %.4f", a, v)
+	}
+	z, p32 := make([]uint8, len(truth)), posterior
+	for i, y := range truth {
+		if y {
+			z[i] = 1
+		}
+	}
+	if _, ece, err := eval.Calibration(p32, z); err != nil || ece > .015 {
+		t.Errorf("expected calibration error %.4f, %v", ece, err)
+	}
+	wrong, lacking := 0.0, 0.0
+	for i, y := range truth {
+		if yes := posterior[i] >= .5; yes && !y {
+			wrong++
+		} else if !yes && y {
+			lacking++
+		}
+	}
+	if math.Abs(r.Incorrect-wrong) > .2*wrong+10 || math.Abs(r.Missing-lacking) > .2*lacking+10 {
+		t.Errorf("expected %.0f incorrect and %.0f missing labels of the consensus, there are %.0f and %.0f", r.Incorrect,
+			r.Missing, wrong, lacking)
+	}
+	for j := range r.Annotators {
+		if guesses := slices.Contains(r.Annotators[j].Remarks, NoBetter); guesses != (j >= 15) {
+			t.Errorf("annotator %d with %v: %+v", j, pairs[j], r.Annotators[j])
+		}
+	}
+}
+
+// The objective may fall by no more than rounding, and by what the grid leaves out.
+func TestEstimate_ObjectiveNeverFalls(t *testing.T) {
+	for name, c := range map[string]crowd{
+		"direct":     {bags: 60, pairs: some(6, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 3},
+		"grid":       {bags: 3000, pairs: some(6, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 3},
+		"two":        {bags: 900, pairs: some(9, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 2},
+		"reversed":   {bags: 500, pairs: some(6, pair{.1, .05}, pair{.9, .8}), prior: frequencies(5, .1, .6), each: 4},
+		"classifier": {bags: 700, pairs: some(6, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 1, informed: 1},
+	} {
+		for seed := range uint64(3) {
+			c.seed = seed
+			in, _ := c.simulated()
+			e, err := estimate(t.Context(), &in, DefaultOptions())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := 1; i < len(e.trace); i++ {
+				a, b := e.trace[i-1], e.trace[i]
+				if a.phase == b.phase && !(b.objective >= a.objective-1e-9*math.Abs(a.objective)) {
+					t.Errorf("%s, seed %d: phase %d falls from %.9g to %.9g", name, seed, a.phase, a.objective, b.objective)
+				}
+			}
+			if e.trace[len(e.trace)-1].phase != phases {
+				t.Errorf("%s: %d phases", name, e.trace[len(e.trace)-1].phase)
+			}
+		}
+	}
+}
+
+// Sums over classes that nobody names, on the grid and one by one.
+func TestExpect_GridIsTheDirectSum(t *testing.T) {
+	c := crowd{bags: 3000, pairs: some(40, pair{.02, .001}, pair{.9, .3}), prior: frequencies(30, .0005, .9), each: 5, seed: 1}
+	in, _ := c.simulated()
+	e, err := estimate(t.Context(), &in, DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, ok := e.background().(*grid)
+	if !ok {
+		t.Fatal("no grid")
+	}
+	for b := range e.blocks {
+		e.blocks[b].clear()
+	}
+	on, want := newSums(&in), newSums(&in)
+	for i := range in.Bags {
+		expected, likelihood := g.bag(&e.blocks[0], i)
+		other, otherLikelihood := direct{e}.bag(&want, i)
+		if math.Abs(expected-other) > 1e-8 || math.Abs(likelihood-otherLikelihood) > 1e-8 {
+			t.Fatalf("bag %d: %.12g and %.12g, want %.12g and %.12g", i, expected, likelihood, other, otherLikelihood)
+		}
+	}
+	g.finish(&on)
+	for k := range in.Classes {
+		if a, b := on.class[k], want.class[k]; math.Abs(a-b) > 1e-7*b {
+			t.Errorf("class %d: %.12g, want %.12g", k, a, b)
+		}
+	}
+}
+
+// likelihoodOf is the log likelihood of a result, label by label as the equation is printed.
+func likelihoodOf(e *estimator) float64 {
+	sum := 0.0
+	for i := range e.in.Bags {
+		for k := range e.in.Classes {
+			p, _ := sigmoidSoftplus(e.base(i, k))
+			l1, l0 := p, 1-p
+			for _, row := range e.in.Rows {
+				if int(row.Bag) != i {
+					continue
+				}
+				_, yes := slices.BinarySearch(row.Given, int32(k))
+				_, open := slices.BinarySearch(row.Unknown, int32(k))
+				_, asked := slices.BinarySearch(row.Asked, int32(k))
+				q := e.pairs[row.Annotator]
+				switch {
+				case open || row.Asked != nil && !asked:
+				case yes:
+					l1, l0 = l1*(1-q.q01), l0*q.q10
+				default:
+					l1, l0 = l1*q.q01, l0*(1-q.q10)
+				}
+			}
+			sum += math.Log(l1 + l0)
+			v := make([]float64, e.in.Classes)
+			(&Result{estimator: e}).Posterior(i, v)
+			if math.Abs(v[k]-l1/(l1+l0)) > 1e-9 {
+				return math.NaN()
+			}
+			(&Result{estimator: e}).Evidence(i, v)
+			if math.Abs(v[k]-(math.Log(l1/l0)-e.base(i, k))) > 1e-9 {
+				return math.NaN()
+			}
+		}
+	}
+	return sum
+}
+
+func TestEstimate_LikelihoodAndPosteriorAreThoseOfTheModel(t *testing.T) {
+	c := crowd{bags: 40, pairs: some(6, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .6), each: 3, seed: 2}
+	for _, informed := range []float64{0, 1} {
+		c.informed = informed
+		in, _ := c.simulated()
+		in.Rows[3].Unknown = without([]int32{0, 1, 2, 3, 4}, in.Rows[3].Given)[:1]
+		in.Rows[5].Asked = []int32{1, 3}
+		in.Rows[5].Given = []int32{3}
+		in.Rows[9].Asked, in.Rows[9].Unknown, in.Rows[9].Given = []int32{0, 2, 4}, []int32{2}, []int32{}
+		e, err := estimate(t.Context(), &in, DefaultOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := likelihoodOf(e)
+		if got := e.objective - e.penalty(); math.Abs(got-want) > 1e-8*math.Abs(want) || math.IsNaN(want) {
+			t.Errorf("log likelihood %.12g, want %.12g", got, want)
+		}
+	}
+}
+
+func without(all, list []int32) []int32 {
+	return slices.DeleteFunc(all, func(k int32) bool { return slices.Contains(list, k) })
+}
+
+func TestEstimate_OrderAndNumbersDoNotMatter(t *testing.T) {
+	c := crowd{bags: 400, pairs: some(7, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .5), each: 3, seed: 4}
+	in, _ := c.simulated()
+	want := estimated(t, in)
+	again := estimated(t, in)
+	s := rng.New(5)
+	bag, who, class := permuted(&s, in.Bags), permuted(&s, in.Annotators), permuted(&s, in.Classes)
+	other := in
+	other.Rows = nil
+	for _, i := range permuted(&s, len(in.Rows)) {
+		row := in.Rows[i]
+		row.Bag, row.Annotator = int32(bag[row.Bag]), int32(who[row.Annotator])
+		row.Given = slices.Clone(row.Given)
+		for n, k := range row.Given {
+			row.Given[n] = int32(class[k])
+		}
+		slices.Sort(row.Given)
+		other.Rows = append(other.Rows, row)
+	}
+	got := estimated(t, other)
+	for j, a := range want.Annotators {
+		b := got.Annotators[who[j]]
+		if math.Abs(a.Q01-b.Q01) > 1e-6 || math.Abs(a.Q10-b.Q10) > 1e-6 || a.Bags != b.Bags || a.Given != b.Given {
+			t.Errorf("annotator %d: %+v, in another order %+v", j, a, b)
+		}
+		if a.Q01 != again.Annotators[j].Q01 {
+			t.Errorf("annotator %d: %v, again %v", j, a.Q01, again.Annotators[j].Q01)
+		}
+	}
+	p, q := make([]float64, in.Classes), make([]float64, in.Classes)
+	for i := range in.Bags {
+		want.Posterior(i, p)
+		got.Posterior(bag[i], q)
+		for k := range p {
+			if math.Abs(p[k]-q[class[k]]) > 1e-5 {
+				t.Fatalf("bag %d, class %d: %v, in another order %v", i, k, p[k], q[class[k]])
+			}
+		}
+	}
+}
+
+func TestEstimate_WithClassifier(t *testing.T) {
+	c := crowd{bags: 3000, pairs: some(4, pair{.1, .02}, pair{.5, .1}), prior: frequencies(6, .1, .4), each: 1, seed: 6,
+		informed: 1}
+	in, truth := c.simulated()
+	r := estimated(t, in)
+	if d01, d10, _ := errorsOf(r, c.pairs); d01 > .05 || d10 > .02 {
+		t.Errorf("rates are off by %.3f and %.3f on the average", d01, d10)
+	}
+	posterior, votes := dense(&in, r)
+	logits := make([]float64, len(truth))
+	for i, o := range in.Logits {
+		logits[i] = float64(o)
+	}
+	if a, v, o := area(posterior, truth), area(votes, truth), area(logits, truth); a < max(v, o)+.01 {
+		t.Errorf("AUC %.4f, that of labels is %.4f and of the classifier %.4f", a, v, o)
+	}
+	if len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "rests on the classifier alone") {
+		t.Errorf("notes %q", r.Notes)
+	}
+	in.Logits = nil
+	if _, err := Estimate(t.Context(), in, DefaultOptions()); !errors.Is(err, ErrUnidentified) ||
+		!strings.Contains(err.Error(), "each bag has one annotator") {
+		t.Errorf("without a classifier: %v", err)
+	}
+}
+
+func TestEstimate_RefusesWhatCannotBeTold(t *testing.T) {
+	rows := func(list ...Row) Input { return Input{Bags: 2, Annotators: 2, Classes: 1, Rows: list} }
+	yes, no := []int32{0}, []int32{}
+	for says, in := range map[string]Input{
+		"nobody gave a label":       rows(Row{Given: no}, Row{Annotator: 1, Given: no}),
+		"two annotators and one":    rows(Row{Given: yes}, Row{Annotator: 1, Given: no}),
+		"each bag has one":          rows(Row{Given: yes}, Row{Bag: 1, Annotator: 1, Given: no}),
+		"rows 1 and 2 are of one":   rows(Row{Given: yes}, Row{Given: no}),
+		"bag 2 of 2":                rows(Row{Bag: 2, Given: no}),
+		"are not ascending numbers": rows(Row{Given: []int32{1}}),
+		"and unknown or not asked":  rows(Row{Given: yes, Unknown: yes}),
+		"0 classes":                 {Bags: 1, Annotators: 1},
+		"0 bags":                    {},
+		"logits for 1":              {Bags: 1, Annotators: 1, Classes: 1, Logits: make([]float32, 2)},
+		"want a finite number":      {Bags: 1, Annotators: 1, Classes: 1, Logits: []float32{float32(math.NaN())}},
+	} {
+		_, err := Estimate(t.Context(), in, DefaultOptions())
+		if err == nil || !strings.Contains(err.Error(), says) || !errors.Is(err, ErrInput) && !errors.Is(err,
+			ErrUnidentified) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+	for says, o := range map[string]Options{
+		"0 iterations": {Tolerance: .1, Confidence: .9}, "tolerance 0": {Iterations: 1, Confidence: .9},
+		"confidence 1": {Iterations: 1, Tolerance: .1, Confidence: 1}, "strengths of the prior are -1": {Iterations: 1,
+			Tolerance: .1, Confidence: .9, Strength01: -1},
+	} {
+		if _, err := Estimate(t.Context(), rows(Row{Given: yes}), o); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+}
+
+// finite fails where a figure that must exist does not.
+func finite(t *testing.T, r *Result) {
+	t.Helper()
+	p := make([]float64, r.Classes)
+	for i := range r.Bags {
+		for _, f := range []func(int, []float64){r.Posterior, r.Evidence} {
+			f(i, p)
+			for k, v := range p {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Fatalf("bag %d, class %d: %v", i, k, v)
+				}
+			}
+		}
+	}
+	for j, a := range r.Annotators {
+		for _, v := range []float64{a.Q01, a.Q10, a.Informedness, a.Incorrect, a.Missing} {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				t.Fatalf("annotator %d: %+v", j, a)
+			}
+		}
+	}
+}
+
+func TestEstimate_Remarks(t *testing.T) {
+	pairs := some(9, pair{.1, .02}, pair{.3, .05})
+	c := crowd{bags: 300, pairs: pairs, prior: frequencies(5, .1, .4), each: 4, seed: 8}
+	in, _ := c.simulated()
+	reversed := pair{.95, .6}
+	c.pairs = append(some(8, pair{.1, .02}, pair{.3, .05}), reversed)
+	flipped, _ := c.simulated()
+	if r := estimated(t, flipped); !slices.Contains(r.Annotators[8].Remarks, Reversed) {
+		t.Errorf("of one who says the opposite: %+v", r.Annotators[8])
+	}
+	// One more who always says the same, one who looks at two bags, one who is alone, one who looks at none.
+	in.Annotators += 4
+	for i := range int32(300) {
+		in.Rows = append(in.Rows, Row{Bag: i, Annotator: 9, Given: []int32{2}})
+	}
+	in.Rows = append(in.Rows, Row{Bag: 0, Annotator: 10, Given: []int32{1}}, Row{Bag: 1, Annotator: 10, Given: []int32{}},
+		Row{Bag: 300, Annotator: 11, Given: []int32{0}}, Row{Bag: 301, Annotator: 11, Given: []int32{}})
+	in.Bags = 302
+	r := estimated(t, in)
+	finite(t, r)
+	for j, want := range map[int]Remark{9: AlwaysSame, 10: MostlyPrior, 11: Alone, 12: Idle} {
+		if !slices.Contains(r.Annotators[j].Remarks, want) {
+			t.Errorf("annotator %d: %q, want %q", j, r.Annotators[j].Remarks, want)
+		}
+	}
+	if a := r.Annotators[11]; a.Told || a.Q01 != r.PooledQ01 || !math.IsNaN(a.Q01Interval.Low) {
+		t.Errorf("of one alone: %+v", a)
+	}
+	for j := range 9 {
+		if a := r.Annotators[j]; len(a.Remarks) > 0 || a.Agreement < .5 || a.Accuracy < .7 || a.Accuracy > 1 {
+			t.Errorf("annotator %d: %+v", j, a)
+		}
+	}
+	if !slices.ContainsFunc(r.Notes, func(s string) bool { return strings.Contains(s, "1 of 12 annotators share no bag") }) {
+		t.Errorf("notes %q", r.Notes)
+	}
+}
+
+func TestEstimate_Extremes(t *testing.T) {
+	t.Run("all agree", func(t *testing.T) {
+		in := Input{Bags: 20, Annotators: 3, Classes: 2}
+		for i := range int32(20) {
+			for j := range int32(3) {
+				in.Rows = append(in.Rows, Row{Bag: i, Annotator: j, Given: []int32{i % 2}})
+			}
+		}
+		r := estimated(t, in)
+		finite(t, r)
+		if r.Agreement != 1 || r.Consensus != 20 || r.Incorrect > 1 || !slices.ContainsFunc(r.Notes,
+			func(s string) bool { return strings.Contains(s, "agree on every label") }) {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("10,000 annotators of one bag", func(t *testing.T) {
+		in := Input{Bags: 3, Annotators: 10_000, Classes: 3}
+		s := rng.New(1)
+		for j := range int32(10_000) {
+			row := Row{Annotator: j, Bag: 0, Given: []int32{}}
+			if s.Float64() < .8 {
+				row.Given = []int32{1}
+			}
+			in.Rows = append(in.Rows, row, Row{Annotator: j, Bag: 1 + j%2, Given: []int32{1 + j%2}})
+		}
+		r := estimated(t, in)
+		finite(t, r)
+		p := make([]float64, 3)
+		if r.Posterior(0, p); !(p[0] < .01 && p[1] > .99 && p[2] < .01) {
+			t.Errorf("posterior %v", p)
+		}
+	})
+	t.Run("groups that share nothing", func(t *testing.T) {
+		a := crowd{bags: 100, pairs: some(4, pair{.1, .02}, pair{.3, .05}), prior: frequencies(4, .1, .4), each: 3, seed: 1}
+		in, _ := a.simulated()
+		b, _ := a.simulated()
+		for _, row := range b.Rows {
+			row.Bag, row.Annotator = row.Bag+100, row.Annotator+4
+			in.Rows = append(in.Rows, row)
+		}
+		in.Bags, in.Annotators = 200, 8
+		r := estimated(t, in)
+		finite(t, r)
+		if !slices.ContainsFunc(r.Notes, func(s string) bool { return strings.Contains(s, "2 groups") }) {
+			t.Errorf("notes %q", r.Notes)
+		}
+	})
+	t.Run("nonsense", func(t *testing.T) {
+		c := crowd{bags: 200, pairs: some(5, pair{.5, .5}, pair{.5, .5}), prior: frequencies(3, .2, .5), each: 3, seed: 1}
+		in, _ := c.simulated()
+		finite(t, estimated(t, in))
+	})
+}

@@ -1,0 +1,103 @@
+package annotators
+
+import (
+	"context"
+	"fmt"
+
+	"nmn/format/table"
+	"nmn/labels/rates"
+	"nmn/loader"
+	"nmn/text"
+)
+
+// Files name what an audit of annotators reads.
+type Files struct {
+	Labels     string // labels by several annotators; see Read
+	Vocabulary string // file with the classes; empty for all labels that are met, or the columns of the scores
+	Scores     string // out-of-fold scores with a column id, a row for each bag; empty for none
+	Logits     bool   // scores are log-odds instead of probabilities
+}
+
+// Read reads the files. With scores, bags and their order are those of the scores.
+func (f Files) Read(ctx context.Context) (*Table, error) {
+	var o ReadOptions
+	if f.Vocabulary != "" {
+		v, err := text.ReadVocabulary(f.Vocabulary)
+		if err != nil {
+			return nil, err
+		}
+		o.Words = v.Texts()
+	}
+	if f.Scores == "" {
+		return Read(ctx, f.Labels, o)
+	}
+	scores, err := table.ReadScores(f.Scores, f.Logits)
+	if err != nil {
+		return nil, err
+	}
+	if scores.IDs == nil {
+		return nil, fmt.Errorf("%s: no column id names its rows, want the bags of %s there: %w", f.Scores, f.Labels,
+			table.ErrNames)
+	}
+	if o.Bags, err = distinct(scores); err != nil {
+		return nil, err
+	}
+	logits, err := f.columns(scores, &o)
+	if err != nil {
+		return nil, err
+	}
+	t, err := Read(ctx, f.Labels, o)
+	if err != nil {
+		return nil, err
+	}
+	t.Logits = logits
+	return t, nil
+}
+
+// distinct are the names of the rows, each once.
+func distinct(m *table.Matrix) ([]string, error) {
+	at := make(map[string]int, len(m.IDs))
+	for i, id := range m.IDs {
+		if first, ok := at[id]; ok {
+			return nil, fmt.Errorf("%s: id %q is given twice, in rows %d and %d: %w", m.Name, loader.Excerpt(id), first+1,
+				i+1, table.ErrNames)
+		}
+		at[id] = i
+	}
+	return m.IDs, nil
+}
+
+// columns are the scores as logits, of the vocabulary's words where there is one and else of all columns.
+func (f Files) columns(m *table.Matrix, o *ReadOptions) ([]float32, error) {
+	values := m.Values
+	if !f.Logits {
+		var err error
+		if values, err = rates.Logits(values); err != nil {
+			return nil, fmt.Errorf("%s: %w (give `scores.logits` where scores are log-odds)", f.Scores, err)
+		}
+	}
+	if o.Words == nil {
+		o.Words = m.Words
+		return values, nil
+	}
+	at := make(map[string]int, m.Cols)
+	for c, word := range m.Words {
+		at[word] = c
+	}
+	out := make([]float32, 0, m.Rows*len(o.Words))
+	columns := make([]int, len(o.Words))
+	for k, word := range o.Words {
+		c, ok := at[word]
+		if !ok {
+			return nil, fmt.Errorf("%s: there is no column %q, which %s has: %w", f.Scores, loader.Excerpt(word), f.Vocabulary,
+				table.ErrNames)
+		}
+		columns[k] = c
+	}
+	for i := range m.Rows {
+		for _, c := range columns {
+			out = append(out, values[i*m.Cols+c])
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,78 @@
+package annotators
+
+import "fmt"
+
+// overlap is who looked at the same bags.
+type overlap struct {
+	shared []int // of each annotator: bags that another one looked at too
+	bags   []int // of each annotator
+	most   int   // annotators of a bag
+	groups int   // of annotators whose bags are connected
+	named  int   // classes that somebody gave
+}
+
+func (in *Input) overlap() overlap {
+	o := overlap{shared: make([]int, in.Annotators), bags: make([]int, in.Annotators)}
+	rows := gathered(in.Bags, len(in.Rows), func(i int) int { return int(in.Rows[i].Bag) },
+		func(i int) int32 { return in.Rows[i].Annotator })
+	parent := make([]int32, in.Annotators)
+	for j := range parent {
+		parent[j] = int32(j)
+	}
+	root := func(j int32) int32 {
+		for parent[j] != j {
+			parent[j] = parent[parent[j]]
+			j = parent[j]
+		}
+		return j
+	}
+	for i := range in.Bags {
+		list := rows.of(i)
+		o.most = max(o.most, len(list))
+		for _, j := range list {
+			if o.bags[j]++; len(list) > 1 {
+				o.shared[j]++
+			}
+			parent[root(j)] = root(list[0])
+		}
+	}
+	for j := range parent {
+		if o.bags[j] > 0 && root(int32(j)) == int32(j) {
+			o.groups++
+		}
+	}
+	named := make([]bool, in.Classes)
+	for _, r := range in.Rows {
+		for _, k := range r.Given {
+			if !named[k] {
+				named[k] = true
+				o.named++
+			}
+		}
+	}
+	return o
+}
+
+// identifiable says why the reliabilities of annotators cannot be told, nil where they can. Errors wrap
+// ErrUnidentified.
+func (in *Input) identifiable(o overlap) error {
+	active := 0
+	for _, n := range o.bags {
+		if n > 0 {
+			active++
+		}
+	}
+	switch {
+	case o.named == 0:
+		return fmt.Errorf("annotators: nobody gave a label to any of %d bags: %w", in.Bags, ErrUnidentified)
+	case in.Logits != nil:
+		return nil
+	case o.most < 2:
+		return fmt.Errorf("annotators: each bag has one annotator, and nothing to compare labels with: give out-of-fold "+
+			"scores of a classifier (`annotators.scores`), or have some bags labelled by others too: %w", ErrUnidentified)
+	case active == 2 && o.named < 2:
+		return fmt.Errorf("annotators: two annotators and one label leave open who of them is right where they differ: "+
+			"give out-of-fold scores of a classifier (`annotators.scores`), or labels of a third: %w", ErrUnidentified)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package annotators
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Errors that a caller may act on.
+var (
+	// ErrInput reports rows that no table of labels can have: an index out of range, a bag twice by one annotator.
+	ErrInput = errors.New("labels cannot be used")
+	// ErrUnidentified reports labels that do not tell who is reliable, whatever is computed from them.
+	ErrUnidentified = errors.New("reliabilities cannot be told")
+)
+
+// Row is what one annotator said of one bag.
+type Row struct {
+	Bag, Annotator int32
+	Line           int32   // where it stands in its file, for messages; 0 where there is none
+	Given          []int32 // classes whose label was given, ascending
+	Unknown        []int32 // classes that the annotator left open, ascending; none of Given
+	// Asked are the classes that the annotator was asked about, ascending; nil for all. What was asked, and is neither
+	// given nor unknown, counts as a label 0.
+	Asked []int32
+}
+
+// Input are the labels of J annotators for N bags and K classes. It is not changed.
+type Input struct {
+	Bags, Annotators, Classes int
+	Rows                      []Row
+	// Logits are N×K out-of-fold logits of a classifier, finite; nil for none.
+	Logits []float32
+}
+
+// maxMarks bounds how often a class is named in all rows, so that places fit into 32 bits.
+const maxMarks = math.MaxInt32 / 2
+
+// check names what is wrong with the input; errors wrap ErrInput.
+func (in *Input) check() error {
+	switch {
+	case in.Bags < 1 || in.Annotators < 1 || in.Bags > math.MaxInt32 || in.Annotators > math.MaxInt32/2:
+		return fmt.Errorf("annotators: %d bags and %d annotators: %w", in.Bags, in.Annotators, ErrInput)
+	case in.Classes < 1 || in.Classes > math.MaxInt32:
+		return fmt.Errorf("annotators: %d classes; nobody gave a label, and no vocabulary names one: %w", in.Classes,
+			ErrInput)
+	case in.Logits != nil && (len(in.Logits)/in.Classes != in.Bags || len(in.Logits)%in.Classes != 0):
+		return fmt.Errorf("annotators: %d logits for %d bags × %d classes: %w", len(in.Logits), in.Bags, in.Classes,
+			ErrInput)
+	}
+	marks := 0
+	for i := range in.Rows {
+		r := &in.Rows[i]
+		if err := in.checkRow(r); err != nil {
+			return fmt.Errorf("annotators: row %d: %w: %w", i+1, err, ErrInput)
+		}
+		if marks += len(r.Given) + len(r.Unknown) + len(r.Asked); marks > maxMarks {
+			return fmt.Errorf("annotators: more than %d labels: %w", maxMarks, ErrInput)
+		}
+	}
+	for i, o := range in.Logits {
+		if f := float64(o); math.IsNaN(f) || math.IsInf(f, 0) {
+			return fmt.Errorf("annotators: bag %d, class %d: logit %v, want a finite number: %w", i/in.Classes+1,
+				i%in.Classes+1, o, ErrInput)
+		}
+	}
+	return in.checkRepeats()
+}
+
+func (in *Input) checkRow(r *Row) error {
+	if r.Bag < 0 || int(r.Bag) >= in.Bags || r.Annotator < 0 || int(r.Annotator) >= in.Annotators {
+		return fmt.Errorf("bag %d of %d, annotator %d of %d", r.Bag, in.Bags, r.Annotator, in.Annotators)
+	}
+	for _, list := range [][]int32{r.Given, r.Unknown, r.Asked} {
+		for i, k := range list {
+			if k < 0 || int(k) >= in.Classes || i > 0 && k <= list[i-1] {
+				return fmt.Errorf("classes %v are not ascending numbers below %d", list, in.Classes)
+			}
+		}
+	}
+	for _, k := range r.Given {
+		_, unknown := slices.BinarySearch(r.Unknown, k)
+		if _, asked := slices.BinarySearch(r.Asked, k); unknown || r.Asked != nil && !asked {
+			return fmt.Errorf("class %d is given, and unknown or not asked", k)
+		}
+	}
+	return nil
+}
+
+// checkRepeats refuses an annotator who has two rows for one bag.
+func (in *Input) checkRepeats() error {
+	first := make(map[int64]int, len(in.Rows))
+	for i, r := range in.Rows {
+		key := int64(r.Bag)<<32 | int64(r.Annotator)
+		if at, ok := first[key]; ok {
+			return fmt.Errorf("annotators: rows %d and %d are of one annotator and one bag: %w", at+1, i+1, ErrInput)
+		}
+		first[key] = i
+	}
+	return nil
+}

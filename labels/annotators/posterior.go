@@ -1,0 +1,73 @@
+package annotators
+
+// Cell is a label of a bag.
+type Cell struct {
+	Class    int
+	P        float64 // p(y=1 | labels)
+	Evidence float64 // log p(labels | y=1) - log p(labels | y=0)
+	Given    int     // annotators who gave it
+	Asked    int     // annotators who were asked for it
+
+	at int // its place among the cells of the estimator; -1 where no row names it
+}
+
+// Each calls f for the labels of a bag that a row names or that hold with a probability of at least .5, ascending by
+// class. All others have nobody who gave them.
+func (r *Result) Each(bag int, f func(Cell)) { r.estimator.each(bag, f) }
+
+func (e *estimator) each(bag int, f func(Cell)) {
+	at, end := e.cells.first[bag], e.cells.first[bag+1]
+	whole := len(e.cells.whole.of(bag))
+	next := 0
+	// In most bags no class is likely that nobody names: then they are not gone through.
+	if e.prior != nil && e.mostPrior+e.whole[bag] < 0 {
+		next = e.in.Classes
+	}
+	unnamed := func(to int) {
+		for ; next < to; next++ {
+			if o := e.base(bag, next) + e.whole[bag]; o >= 0 {
+				p, _ := sigmoidSoftplus(o)
+				f(Cell{next, p, e.whole[bag], 0, whole, -1})
+			}
+		}
+	}
+	for ; at < end; at++ {
+		k := int(e.cells.class[at])
+		unnamed(k)
+		next = max(next, k+1)
+		yes, asked := e.cells.votes(int(at))
+		f(Cell{k, e.rho[at], e.evidence(int(at)), yes, asked, int(at)})
+	}
+	unnamed(e.in.Classes)
+}
+
+// evidence is the log likelihood ratio of a cell.
+func (e *estimator) evidence(cell int) float64 {
+	sum := e.whole[e.cells.bag[cell]]
+	for _, m := range e.cells.marks.of(cell) {
+		sum += e.markWeight[m.who][m.kind]
+	}
+	return sum
+}
+
+// Posterior writes p(y=1 | labels) of all classes of a bag.
+func (r *Result) Posterior(bag int, p []float64) {
+	e := r.estimator
+	for k := range p {
+		p[k], _ = sigmoidSoftplus(e.base(bag, k) + e.whole[bag])
+	}
+	for at := e.cells.first[bag]; at < e.cells.first[bag+1]; at++ {
+		p[e.cells.class[at]] = e.rho[at]
+	}
+}
+
+// Evidence writes log p(labels | y=1) - log p(labels | y=0) of all classes of a bag; 0 where nobody was asked.
+func (r *Result) Evidence(bag int, evidence []float64) {
+	e := r.estimator
+	for k := range evidence {
+		evidence[k] = e.whole[bag]
+	}
+	for at := e.cells.first[bag]; at < e.cells.first[bag+1]; at++ {
+		evidence[e.cells.class[at]] = e.evidence(int(at))
+	}
+}

@@ -1,0 +1,260 @@
+package annotators
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/format/table"
+)
+
+const pets = "bag,annotator,labels,unknown,asked\n" +
+	"a.jpg,ann,dog;cat,,\n" +
+	"a.jpg,bob,dog,bird,\n" +
+	"b.jpg,ann,-,,cat|dog\n" +
+	"b.jpg,bob,,,\n"
+
+func parsed(t *testing.T, text string, o ReadOptions) *Table {
+	t.Helper()
+	table, err := Parse("pets.csv", strings.NewReader(text), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestParse_CSVAndJSONLinesAreTheSame(t *testing.T) {
+	lines := `{"bag": "a.jpg", "annotator": "ann", "labels": ["dog", "cat", "dog"]}
+{"bag": "a.jpg", "annotator": "bob", "labels": ["dog"], "unknown": ["bird"], "asked": null}
+
+{"bag": "b.jpg", "annotator": "ann", "labels": [], "asked": ["cat", "dog"]}
+{"bag": "b.jpg", "annotator": "bob", "labels": [], "more": 1}`
+	for name, text := range map[string]string{"CSV": pets, "JSON lines": lines} {
+		got := parsed(t, text, ReadOptions{})
+		if !slices.Equal(got.BagIDs, []string{"a.jpg", "b.jpg"}) || !slices.Equal(got.AnnotatorNames, []string{"ann",
+			"bob"}) || !slices.Equal(got.Words, []string{"dog", "cat", "bird"}) {
+			t.Errorf("%s: %q, %q, %q", name, got.BagIDs, got.AnnotatorNames, got.Words)
+		}
+		if got.Bags != 2 || got.Annotators != 2 || got.Classes != 3 || len(got.Rows) != 4 {
+			t.Fatalf("%s: %+v", name, got)
+		}
+		for i, want := range []Row{{Given: []int32{0, 1}}, {Annotator: 1, Given: []int32{0}, Unknown: []int32{2}},
+			{Bag: 1, Given: []int32{}, Asked: []int32{0, 1}}, {Bag: 1, Annotator: 1, Given: []int32{}}} {
+			row := got.Rows[i]
+			if row.Bag != want.Bag || row.Annotator != want.Annotator || !slices.Equal(row.Given, want.Given) ||
+				!slices.Equal(row.Unknown, want.Unknown) || !slices.Equal(row.Asked, want.Asked) ||
+				(row.Asked == nil) != (want.Asked == nil) {
+				t.Errorf("%s: row %d is %+v, want %+v", name, i+1, row, want)
+			}
+		}
+	}
+}
+
+func TestParse_VocabularyAndBagsOfOthers(t *testing.T) {
+	got := parsed(t, pets, ReadOptions{Words: []string{"cat", "fox", "dog"}, Bags: []string{"z", "b.jpg", "a.jpg"}})
+	if got.Bags != 3 || got.Classes != 3 || got.Outside != 1 || !slices.Equal(got.Rows[0].Given, []int32{0, 2}) ||
+		got.Rows[0].Bag != 2 {
+		t.Errorf("%+v", got)
+	}
+	if _, err := Parse("pets.csv", strings.NewReader(pets), ReadOptions{Bags: []string{"a.jpg"}}); err == nil ||
+		!strings.Contains(err.Error(), `line 4, column "bag": there are no scores of bag "b.jpg"`) {
+		t.Errorf("%v", err)
+	}
+	if other := parsed(t, "note,labels,bag,annotator\nx,dog,1,2\n", ReadOptions{}); !slices.Equal(other.Ignored,
+		[]string{"note"}) || other.BagIDs[0] != "1" {
+		t.Errorf("%+v", other)
+	}
+}
+
+func TestParse_ErrorsNameLineAndCure(t *testing.T) {
+	for text, says := range map[string]string{
+		"":                                                               "the file is empty",
+		" \n":                                                            "the file is empty",
+		"[{}]":                                                           "one array of JSON",
+		"bag,annotator,labels\n":                                         "there are no rows",
+		"bag,labels\na,b\n":                                              "line 1: there is no column annotator, columns are bag, labels",
+		"a,ann,dog\nb,ann,dog\n":                                         "line 1: there is no column bag",
+		"bag,bag,annotator,labels\n":                                     "bag",
+		"bag,annotator,labels\na,ann\n":                                  "line 2",
+		"bag,annotator,labels\n,ann,dog\n":                               `line 2, column "bag": a name is empty`,
+		"bag,annotator,labels\na,,dog\n":                                 `line 2, column "annotator": a name is empty`,
+		"bag,annotator,labels\na,x,dog;;b\n":                             `line 2, column "labels": a name is empty`,
+		"bag,annotator,labels\na,x,NaN\n":                                "missing value",
+		"bag,annotator,labels\na,x,\xff\n":                               "is not UTF-8",
+		"bag,annotator,labels\na,x\x01y,b\n":                             "control character",
+		"bag,annotator,labels\na,x,d\na,x,\n":                            `line 3, annotator "x" has labelled bag "a" in line 2 already`,
+		"bag,annotator,labels,unknown\na,x,d,d\n":                        `column "unknown": label "d" is given too`,
+		"bag,annotator,labels,asked\na,x,d,e\n":                          `column "asked": label "d" is given and not asked for`,
+		"bag,annotator,labels\na,x,\"open\n":                             "line 2",
+		"{\"bag\": \"a\"}":                                               `line 1, column "annotator": "" is not text`,
+		"{\"bag\": \"a\", \"annotator\": [1]}":                           `column "annotator": "[1]" is not text`,
+		"{\"bag\": null, \"annotator\": \"x\", \"labels\": []}":          `column "bag": "null" is not text`,
+		"{\"bag\": \"a\", \"annotator\": \"x\"}":                         `column "labels": "" is not a list`,
+		"{\"bag\": \"a\", \"annotator\": \"x\", \"labels\": null}":       "is not a list",
+		"{\"bag\": \"a\", \"annotator\": \"x\", \"labels\": \"dog\"}":    "is not a list",
+		"{\"bag\": \"a\", \"annotator\": \"x\", \"labels\": []}\n{\"bag": "line 2, it is no object of JSON",
+		"{\"bag\": \"" + strings.Repeat("x", maxLine) + "\"}":            "line 1, longer than",
+	} {
+		_, err := Parse("pets.csv", strings.NewReader(text), ReadOptions{})
+		if !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "pets.csv") {
+			t.Errorf("%.60q: %v, want %q", text, err, says)
+		}
+	}
+	numbers := parsed(t, `{"bag": 12, "annotator": 3, "labels": ["dog"]}`, ReadOptions{})
+	if numbers.BagIDs[0] != "12" || numbers.AnnotatorNames[0] != "3" {
+		t.Errorf("%+v", numbers)
+	}
+}
+
+func TestFiles_ReadPacked(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write([]byte(pets))
+	z.Close()
+	path := written(t, "pets.csv.gz", packed.String())
+	got, err := Files{Labels: path}.Read(t.Context())
+	if err != nil || len(got.Rows) != 4 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func written(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestFiles_ScoresGiveBagsAndClasses(t *testing.T) {
+	labels := written(t, "pets.csv", pets)
+	scores := written(t, "scores.csv", "id,cat,dog,fox\nc.jpg,.5,.5,.5\nb.jpg,.9,.2,.1\na.jpg,.25,.75,0\n")
+	got, err := Files{Labels: labels, Scores: scores}.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.BagIDs, []string{"c.jpg", "b.jpg", "a.jpg"}) || !slices.Equal(got.Words, []string{"cat", "dog",
+		"fox"}) || got.Outside != 1 || got.Logits[0] != 0 || !(got.Logits[7] > 1.09 && got.Logits[7] < 1.1) {
+		t.Errorf("%+v", got)
+	}
+	words := written(t, "words.txt", "dog, NN, 3\ncat, NN, 2\n")
+	got, err = Files{Labels: labels, Scores: scores, Vocabulary: words, Logits: true}.Read(t.Context())
+	if err != nil || !slices.Equal(got.Logits, []float32{.5, .5, .2, .9, .75, .25}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for says, f := range map[string]Files{
+		"no column id names its rows": {Scores: written(t, "s.csv", "cat\n.1\n")},
+		`id "a" is given twice`:       {Scores: written(t, "s.csv", "id,cat\na,.1\na,.2\n")},
+		"want a probability":          {Scores: written(t, "s.csv", "id,cat\na,3\n")},
+		`there is no column "cat"`:    {Scores: written(t, "s.csv", "id,dog\na,.3\n"), Vocabulary: words},
+		"there are no scores of bag":  {Scores: written(t, "s.csv", "id,dog\na,.3\n")},
+		"no such file":                {Scores: "none.csv"},
+	} {
+		f.Labels = labels
+		if _, err := f.Read(t.Context()); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+}
+
+// What is written is read back by the readers of tables, and says what the result says.
+func TestReport_FilesReadBack(t *testing.T) {
+	c := crowd{bags: 60, pairs: some(5, pair{.1, .02}, pair{.4, .1}), prior: frequencies(3, .2, .6), each: 3, seed: 2}
+	in, _ := c.simulated()
+	r := &Report{&Table{Input: in, Words: []string{"cat", "dog", "hot,dog"}}, estimated(t, in)}
+	for i := range in.Bags {
+		r.BagIDs = append(r.BagIDs, strings.Repeat("b", i+1))
+	}
+	for j := range in.Annotators {
+		r.AnnotatorNames = append(r.AnnotatorNames, string(rune('a'+j)))
+	}
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, err := range []error{r.WriteConsensusFile(at("c.csv")), r.WriteConsensusFile(at("c.jsonl")),
+		r.WriteEvidenceFile(at("e.npy")), r.WriteEvidenceFile(at("e.csv")), r.WriteLabelsFile(at("l.csv")),
+		r.WriteLabelsFile(at("l.jsonl")), r.WriteAnnotatorsFile(at("a.csv"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	labels, err := table.ReadLabels(at("c.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	evidence, err := table.ReadScores(at("e.npy"), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, err := table.ReadScores(at("e.csv"), true)
+	if err != nil || !slices.Equal(named.Values, evidence.Values) || named.IDs[59] != r.BagIDs[59] {
+		t.Errorf("evidence as CSV: %v", err)
+	}
+	p, e := make([]float64, 3), make([]float64, 3)
+	likely := 0
+	for i := range in.Bags {
+		r.Posterior(i, p)
+		r.Evidence(i, e)
+		for k := range p {
+			if (labels.Values[3*i+k] == 1) != (p[k] >= .5) || evidence.Values[3*i+k] != float32(e[k]) {
+				t.Fatalf("bag %d, class %d: label %v and evidence %v, want those of %v and %v", i, k, labels.Values[3*i+k],
+					evidence.Values[3*i+k], p[k], e[k])
+			}
+			if p[k] >= .5 {
+				likely++
+			}
+		}
+	}
+	if likely != r.Consensus {
+		t.Errorf("%d labels of the consensus, want %d", r.Consensus, likely)
+	}
+	list, _ := os.ReadFile(at("l.csv"))
+	lines, _ := os.ReadFile(at("l.jsonl"))
+	if a, b := bytes.Count(list, []byte("\n"))-1, bytes.Count(lines, []byte("\n")); a != b || a < likely ||
+		!strings.HasPrefix(string(list), "bag,label,posterior,evidence,given,asked\nb,") {
+		t.Errorf("%d and %d lines:\n%.200s", a, b, list)
+	}
+	for _, err := range []error{r.WriteConsensusFile(at("c.txt")), r.WriteEvidenceFile(at("c.jsonl")),
+		r.WriteLabelsFile(at("c"))} {
+		if err == nil || !strings.Contains(err.Error(), "ends in none of") {
+			t.Error(err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{pets, "bag,annotator,labels\na,x,d\n", "bag;annotator;labels\na;x;d|e\n",
+		`{"bag": "a", "annotator": 3, "labels": ["dog"], "asked": ["dog"], "unknown": []}`, "\xef\xbb\xbfbag\n", "[", "{}"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, o := range []ReadOptions{{}, {Words: []string{"d", "dog"}}} {
+			got, err := Parse("f", strings.NewReader(text), o)
+			if err != nil {
+				if !errors.Is(err, ErrInput) {
+					t.Errorf("%v is not ErrInput", err)
+				}
+				continue
+			}
+			if got.Classes == 0 {
+				continue
+			}
+			if err := got.check(); err != nil {
+				t.Errorf("what was read is refused: %v", err)
+			}
+			if len(got.Rows) > 50 || got.Classes > 50 {
+				continue
+			}
+			if r, err := Estimate(t.Context(), got.Input, DefaultOptions()); err == nil {
+				finite(t, r)
+			} else if !errors.Is(err, ErrUnidentified) {
+				t.Errorf("estimate: %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,213 @@
+package annotators
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Remark is what a reader must know of an annotator.
+type Remark string
+
+// The remarks.
+const (
+	Reversed    Remark = "worse than chance: labels speak for the opposite"
+	NoBetter    Remark = "no better than chance"
+	AlwaysSame  Remark = "the same labels for every bag"
+	MostlyPrior Remark = "too few bags: mostly the rates of all annotators"
+	Alone       Remark = "shares no bag with another annotator: the rates of all annotators"
+	Idle        Remark = "looked at no bag"
+)
+
+// Annotator is what was found of one annotator. Expected numbers are sums of probabilities over its labels.
+type Annotator struct {
+	Bags   int
+	Shared int     // bags that another annotator looked at too
+	Asked  float64 // labels 0 and 1
+	Given  float64 // labels 1
+
+	Q01, Q10                 float64 // missing where it holds, given where it does not
+	Q01Interval, Q10Interval Interval
+	Told                     bool    // the rates are the annotator's own, and have intervals
+	Informedness             float64 // 1 - q01 - q10: 1 for one who is always right, 0 for chance
+	Accuracy                 float64 // expected share of right labels among those asked
+	Incorrect, Missing       float64 // labels expected to be wrong among those given, and among those not given
+	Agreement                float64 // with the consensus: 2 |both| / (|given| + |consensus|); NaN where neither has a label
+	Remarks                  []Remark
+}
+
+// Result is what was found of all annotators, and the labels.
+type Result struct {
+	Bags, Classes int
+	Annotators    []Annotator
+	Prior         []float64 // of each class, the frequency pi of true labels; nil with logits
+	// Pooled is the center of the prior of all pairs, and Strengths its weights in labels.
+	PooledQ01, PooledQ10   float64
+	Strength01, Strength10 float64
+	Confidence             float64
+	Iterations             int
+	Objective              float64 // log likelihood and log density of the priors
+	Agreement              float64 // of two annotators of a bag: 2 |both| / (|given| + |given|); NaN where none share one
+	Consensus              int     // labels with a probability of at least .5
+	Incorrect, Missing     float64 // of the consensus, expected
+	Notes                  []string
+	estimator              *estimator
+}
+
+// result reads off what the estimator has found.
+func (e *estimator) result() *Result {
+	r := &Result{Bags: e.in.Bags, Classes: e.in.Classes, PooledQ01: e.center.q01, PooledQ10: e.center.q10,
+		Strength01: e.weight.q01, Strength10: e.weight.q10, Confidence: e.options.Confidence,
+		Iterations: len(e.trace), Objective: e.objective, estimator: e}
+	for _, o := range e.prior {
+		p, _ := sigmoidSoftplus(o)
+		r.Prior = append(r.Prior, p)
+	}
+	both, named := e.agreement(r)
+	h := newShared(e)
+	common, told := h.covariance()
+	same := e.same()
+	for j := range e.pairs {
+		a := e.annotator(j, h.uncertain[j], common, told)
+		a.Agreement = both[j] / named[j] // NaN for 0/0
+		if same[j] && a.Incorrect+a.Missing >= leastWrong && a.Bags >= leastSame {
+			a.Remarks = append(a.Remarks, AlwaysSame)
+		}
+		r.Annotators = append(r.Annotators, a)
+	}
+	r.note(e, told)
+	return r
+}
+
+// An annotator who says the same everywhere is remarked on from so many bags and expected wrong labels on: where true
+// labels are rare, to say nothing of a few bags is right.
+const (
+	leastSame  = 5
+	leastWrong = 3
+)
+
+func (e *estimator) annotator(j int, u uncertain, common information, told bool) Annotator {
+	q, t := e.pairs[j], e.total.expected(j, e.asked[j])
+	a := Annotator{Bags: e.overlap.bags[j], Shared: e.overlap.shared[j], Asked: e.asked[j].asked, Given: e.asked[j].given,
+		Q01: q.q01, Q10: q.q10, Incorrect: t.invented, Missing: t.missed, Accuracy: math.NaN(),
+		Informedness: 1 - q.q01 - q.q10}
+	if a.Asked > 0 {
+		a.Accuracy = 1 - (t.invented+t.missed)/a.Asked
+	}
+	a.Q01Interval, a.Q10Interval = Interval{math.NaN(), math.NaN()}, Interval{math.NaN(), math.NaN()}
+	switch {
+	case a.Bags == 0:
+		a.Remarks = append(a.Remarks, Idle)
+		return a
+	case !e.free[j]:
+		a.Remarks = append(a.Remarks, Alone)
+		return a
+	}
+	if v, ok := q.information(t, u, e.weight).covariance(); ok && told {
+		v = information{v.i01 + common.i01, v.both + common.both, v.i10 + common.i10}
+		z := quantile(e.options.Confidence)
+		a.Told = true
+		a.Q01Interval, a.Q10Interval = around(q.q01, v.i01, z), around(q.q10, v.i10, z)
+		switch value, deviation := q.informedness(v); {
+		case value+z*deviation < 0:
+			a.Remarks = append(a.Remarks, Reversed)
+		case value-z*deviation <= 0:
+			a.Remarks = append(a.Remarks, NoBetter)
+		}
+	}
+	if t.missed+t.found < e.weight.q01 || t.absent+t.invented < e.weight.q10 {
+		a.Remarks = append(a.Remarks, MostlyPrior)
+	}
+	return a
+}
+
+// agreement sums up the consensus, how annotators agree with it, and among themselves. It returns for each annotator
+// twice its labels that are of the consensus, and its labels with those of the consensus that it was asked about.
+func (e *estimator) agreement(r *Result) (both, named []float64) {
+	both, named = make([]float64, e.in.Annotators), make([]float64, e.in.Annotators)
+	pairs, all := 0.0, 0.0
+	for i := range e.in.Bags {
+		likely := 0.0
+		e.each(i, func(c Cell) {
+			yes := 0.0
+			if c.P >= .5 {
+				yes = 1
+				r.Consensus++
+				r.Incorrect += 1 - c.P
+				r.Missing -= c.P // of all that is expected, see below
+				likely++
+			}
+			pairs += float64(c.Given) * float64(c.Given-1)
+			all += float64(c.Given) * float64(c.Asked-1)
+			if c.at < 0 {
+				return
+			}
+			for _, m := range e.cells.marks.of(c.at) {
+				both[m.who] += 2 * yes * ones[m.kind]
+				named[m.who] += ones[m.kind] + yes*(ones[m.kind]+zeros[m.kind])
+			}
+		})
+		for _, j := range e.cells.whole.of(i) {
+			named[j] += likely
+		}
+	}
+	for _, expected := range e.total.class {
+		r.Missing += expected
+	}
+	r.Missing = max(r.Missing, 0)
+	r.Agreement = pairs / all // NaN for 0/0
+	return both, named
+}
+
+// same reports who gave the same labels to all bags.
+func (e *estimator) same() []bool {
+	first := make([]int, e.in.Annotators) // row, counted from 1
+	same := make([]bool, e.in.Annotators)
+	for i := range e.in.Rows {
+		row := &e.in.Rows[i]
+		if at := first[row.Annotator]; at == 0 {
+			first[row.Annotator], same[row.Annotator] = i+1, true
+		} else if !slices.Equal(row.Given, e.in.Rows[at-1].Given) || !slices.Equal(row.Asked, e.in.Rows[at-1].Asked) {
+			same[row.Annotator] = false
+		}
+	}
+	return same
+}
+
+// note says what holds of all annotators together.
+func (r *Result) note(e *estimator, told bool) {
+	o := e.overlap
+	active, alone := 0, 0
+	for j, n := range o.bags {
+		if n > 0 {
+			active++
+			if o.shared[j] == 0 {
+				alone++
+			}
+		}
+	}
+	logits := e.in.Logits != nil
+	add := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
+	switch {
+	case logits && o.most < 2:
+		add("Each bag has one annotator: who is reliable rests on the classifier alone.")
+	case alone > 0 && !logits:
+		add("%d of %d annotators share no bag with another one: they have the rates of all annotators.", alone, active)
+	}
+	if o.groups > 1 && o.groups > alone+1 && !logits {
+		add("Annotators fall into %d groups that share no bag: rates are best compared within a group.", o.groups)
+	}
+	if active == 2 && !logits {
+		add("Two annotators: who of them is right where they differ is told by how frequent labels are, and by " +
+			"nothing else.")
+	}
+	if !told {
+		add("Labels leave open how often all annotators together are wrong: rates have no intervals.")
+	}
+	if r.Agreement == 1 {
+		add("Annotators agree on every label: nothing tells them apart.")
+	}
+	if r.PooledQ01+r.PooledQ10 >= 1 {
+		add("On the whole annotators are no better than chance: labels mean nothing.")
+	}
+}

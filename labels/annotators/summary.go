@@ -1,0 +1,112 @@
+package annotators
+
+import (
+	"context"
+
+	"nmn/eval"
+)
+
+// AuditFiles reads files and estimates.
+func AuditFiles(ctx context.Context, f Files, o Options) (*Report, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	t, err := f.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Estimate(ctx, t.Input, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Report{t, r}, nil
+}
+
+// Summary is a report as JSON has it.
+type Summary struct {
+	Bags       int                `json:"bags"`
+	Labels     int                `json:"labels"` // different ones: classes
+	Rows       int                `json:"rows"`
+	Outside    int                `json:"labels_outside"` // left out, for the vocabulary lacks them
+	Agreement  eval.Number        `json:"agreement"`
+	Pooled     PooledSummary      `json:"all_annotators"`
+	Consensus  ConsensusSummary   `json:"consensus"`
+	Notes      []string           `json:"notes"`
+	Iterations int                `json:"iterations"`
+	Annotators []AnnotatorSummary `json:"annotators"`
+}
+
+// PooledSummary is the prior of the rates of single annotators.
+type PooledSummary struct {
+	Q01        float64 `json:"q01"`
+	Q10        float64 `json:"q10"`
+	Strength01 float64 `json:"strength01"`
+	Strength10 float64 `json:"strength10"`
+}
+
+// ConsensusSummary is what to expect of the labels with a probability of at least .5.
+type ConsensusSummary struct {
+	Labels    int         `json:"labels"`
+	Incorrect float64     `json:"expected_incorrect"`
+	Missing   float64     `json:"expected_missing"`
+	Wrong     eval.Number `json:"expected_wrong"`   // share of the labels that are there
+	Lacking   eval.Number `json:"expected_lacking"` // share of the true labels
+}
+
+// AnnotatorSummary is an annotator. Intervals are null where the rates are not the annotator's own.
+type AnnotatorSummary struct {
+	Annotator    string      `json:"annotator"`
+	Bags         int         `json:"bags"`
+	Shared       int         `json:"shared"`
+	Asked        float64     `json:"asked"`
+	Given        float64     `json:"given"`
+	Q01          float64     `json:"q01"`
+	Q01Interval  *Interval   `json:"q01_interval"`
+	Q10          float64     `json:"q10"`
+	Q10Interval  *Interval   `json:"q10_interval"`
+	Informedness float64     `json:"informedness"`
+	Accuracy     eval.Number `json:"accuracy"`
+	Incorrect    float64     `json:"expected_incorrect"`
+	Missing      float64     `json:"expected_missing"`
+	Agreement    eval.Number `json:"agreement"`
+	Remarks      []Remark    `json:"remarks"`
+}
+
+// ConsensusShares are the expected shares of the consensus' labels that are wrong, and of the true labels that it
+// lacks.
+func (r *Result) ConsensusShares() (wrong, lacking eval.Number) {
+	wrong, lacking = eval.Undefined(), eval.Undefined()
+	if r.Consensus > 0 {
+		wrong = eval.Number(r.Incorrect / float64(r.Consensus))
+	}
+	if right := float64(r.Consensus) - r.Incorrect; right+r.Missing > 0 {
+		lacking = eval.Number(r.Missing / (right + r.Missing))
+	}
+	return wrong, lacking
+}
+
+// Summary has all annotators, in the order in which they are met.
+func (r *Report) Summary() Summary {
+	wrong, lacking := r.ConsensusShares()
+	s := Summary{Bags: r.Result.Bags, Labels: r.Result.Classes, Rows: len(r.Rows), Outside: r.Outside,
+		Agreement: eval.Number(r.Agreement), Iterations: r.Iterations, Notes: r.Notes,
+		Pooled:    PooledSummary{r.PooledQ01, r.PooledQ10, r.Strength01, r.Strength10},
+		Consensus: ConsensusSummary{r.Consensus, r.Incorrect, r.Missing, wrong, lacking}}
+	if s.Notes == nil {
+		s.Notes = []string{}
+	}
+	for j := range r.Result.Annotators {
+		a := &r.Result.Annotators[j]
+		line := AnnotatorSummary{Annotator: r.AnnotatorNames[j], Bags: a.Bags, Shared: a.Shared, Asked: a.Asked,
+			Given: a.Given, Q01: a.Q01, Q10: a.Q10, Informedness: a.Informedness, Accuracy: eval.Number(a.Accuracy),
+			Incorrect: a.Incorrect, Missing: a.Missing, Agreement: eval.Number(a.Agreement), Remarks: a.Remarks}
+		if a.Told {
+			line.Q01Interval, line.Q10Interval = &a.Q01Interval, &a.Q10Interval
+		}
+		if line.Remarks == nil {
+			line.Remarks = []Remark{}
+		}
+		s.Annotators = append(s.Annotators, line)
+	}
+	return s
+}

@@ -1,0 +1,235 @@
+package annotators
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"nmn/format/npy"
+	"nmn/format/table"
+	"nmn/internal/durable"
+)
+
+// Extensions of the names of files that are written.
+var (
+	LabelFormats    = []string{".csv", ".jsonl"} // of WriteLabelsFile and WriteConsensusFile
+	EvidenceFormats = []string{".npy", ".csv"}   // of WriteEvidenceFile
+)
+
+// Report is what was found in a file of labels.
+type Report struct {
+	*Table
+	*Result
+}
+
+// WriteAnnotatorsFile writes the table of annotators as CSV, a row for each in the order in which they are met. Rates
+// without an interval are those of all annotators together. Cells are empty where a figure does not exist.
+func (r *Report) WriteAnnotatorsFile(path string) error {
+	return writeCSV(path, func(w *csv.Writer) error {
+		if err := w.Write([]string{"annotator", "bags", "shared", "asked", "given", "q01", "q01_low", "q01_high", "q10",
+			"q10_low", "q10_high", "informedness", "accuracy", "incorrect", "missing", "agreement", "remarks"}); err != nil {
+			return err
+		}
+		for j, a := range r.Result.Annotators {
+			record := []string{r.AnnotatorNames[j], strconv.Itoa(a.Bags), strconv.Itoa(a.Shared)}
+			for _, v := range []float64{a.Asked, a.Given, a.Q01, a.Q01Interval.Low, a.Q01Interval.High, a.Q10,
+				a.Q10Interval.Low, a.Q10Interval.High, a.Informedness, a.Accuracy, a.Incorrect, a.Missing, a.Agreement} {
+				record = append(record, digits(v))
+			}
+			if err := w.Write(append(record, a.Remark())); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Remark joins the remarks.
+func (a *Annotator) Remark() string {
+	var list []string
+	for _, remark := range a.Remarks {
+		list = append(list, string(remark))
+	}
+	return strings.Join(list, "; ")
+}
+
+// Label is a row of the list of labels.
+type Label struct {
+	Bag       string  `json:"bag"`
+	Label     string  `json:"label"`
+	Posterior float64 `json:"posterior"` // p(y=1 | labels)
+	Evidence  float64 `json:"evidence"`  // log p(labels | y=1) - log p(labels | y=0)
+	Given     int     `json:"given"`     // annotators who gave it
+	Asked     int     `json:"asked"`     // annotators who were asked for it
+}
+
+// WriteLabelsFile writes the labels of all bags that a row names or that probably hold, by bag and class, as .csv or
+// .jsonl.
+func (r *Report) WriteLabelsFile(path string) error {
+	each := func(f func(Label) error) error {
+		var err error
+		for i := range r.Result.Bags {
+			r.Each(i, func(c Cell) {
+				if err == nil {
+					err = f(Label{r.BagIDs[i], r.Words[c.Class], significant(c.P), significant(c.Evidence), c.Given, c.Asked})
+				}
+			})
+		}
+		return err
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv":
+		return writeCSV(path, func(w *csv.Writer) error {
+			if err := w.Write([]string{"bag", "label", "posterior", "evidence", "given", "asked"}); err != nil {
+				return err
+			}
+			return each(func(l Label) error {
+				return w.Write([]string{l.Bag, l.Label, digits(l.Posterior), digits(l.Evidence), strconv.Itoa(l.Given),
+					strconv.Itoa(l.Asked)})
+			})
+		})
+	case ".jsonl":
+		return writeLines(path, func(e *json.Encoder) error { return each(func(l Label) error { return e.Encode(l) }) })
+	}
+	return extensionError(path, LabelFormats)
+}
+
+// WriteConsensusFile writes the labels that hold with a probability of at least .5: as .csv, a table of 0 and 1 with a
+// row for each bag, named in a column id, and a column for each class; or as .jsonl, a manifest of pictures that are
+// named by their bags.
+func (r *Report) WriteConsensusFile(path string) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv":
+		row := make([]uint8, r.Result.Classes)
+		return table.WriteFile(path, r.Words, r.BagIDs, r.Result.Bags, func(i int) ([]uint8, error) {
+			clear(row)
+			r.Each(i, func(c Cell) {
+				if c.P >= .5 {
+					row[c.Class] = 1
+				}
+			})
+			return row, nil
+		})
+	case ".jsonl":
+		return writeLines(path, func(e *json.Encoder) error {
+			for i, id := range r.BagIDs {
+				labels := []string{}
+				r.Each(i, func(c Cell) {
+					if c.P >= .5 {
+						labels = append(labels, r.Words[c.Class])
+					}
+				})
+				if err := e.Encode(struct {
+					Path   string   `json:"path"`
+					Labels []string `json:"labels"`
+				}{id, labels}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return extensionError(path, LabelFormats)
+}
+
+// WriteEvidenceFile writes the evidence of all labels, bags × classes in float32: as .npy, in the order of the bags and
+// classes of the table, or as .csv with their names.
+func (r *Report) WriteEvidenceFile(path string) error {
+	evidence, row := make([]float64, r.Result.Classes), make([]float32, r.Result.Classes)
+	values := func(i int) ([]float32, error) {
+		r.Evidence(i, evidence)
+		for k, v := range evidence {
+			row[k] = float32(v)
+		}
+		return row, nil
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv":
+		return table.WriteFile(path, r.Words, r.BagIDs, r.Result.Bags, values)
+	case ".npy":
+		return writeWhole(path, func(file *durable.File) error {
+			w, err := npy.NewWriter(file, r.Result.Classes)
+			for i := 0; err == nil && i < r.Result.Bags; i++ {
+				row, _ := values(i) // never an error
+				err = w.Write(row)
+			}
+			if err != nil {
+				return err
+			}
+			return w.Close()
+		})
+	}
+	return extensionError(path, EvidenceFormats)
+}
+
+func extensionError(path string, want []string) error {
+	return fmt.Errorf("cannot write %q: its name ends in none of %s", path, strings.Join(want, ", "))
+}
+
+// digits are more than a probability means, and keep apart what is close to 0; empty for NaN.
+func digits(v float64) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
+// significant rounds to as many digits.
+func significant(v float64) float64 {
+	v, _ = strconv.ParseFloat(digits(v), 64) // digits of a number always parse
+	return v
+}
+
+func writeCSV(path string, write func(*csv.Writer) error) error {
+	return writeBuffered(path, func(out io.Writer) error {
+		w := csv.NewWriter(out)
+		if err := write(w); err != nil {
+			return err
+		}
+		w.Flush()
+		return w.Error()
+	})
+}
+
+func writeLines(path string, write func(*json.Encoder) error) error {
+	return writeBuffered(path, func(out io.Writer) error {
+		e := json.NewEncoder(out)
+		e.SetEscapeHTML(false)
+		return write(e)
+	})
+}
+
+func writeBuffered(path string, write func(io.Writer) error) error {
+	return writeWhole(path, func(file *durable.File) error {
+		buffered := bufio.NewWriterSize(file, 1<<16)
+		if err := write(buffered); err != nil {
+			return err
+		}
+		return buffered.Flush()
+	})
+}
+
+// writeWhole writes a file that appears when it is whole, and names it in errors.
+func writeWhole(path string, write func(*durable.File) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("cannot write %q: %w", path, err)
+		}
+	}()
+	file, err := durable.Create(path, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := write(file); err != nil {
+		return err
+	}
+	return file.Commit()
+}
