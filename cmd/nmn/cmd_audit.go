@@ -71,6 +71,7 @@ suspects be corrected up to a wanted precision. See docs/audit.md.`,
 	out := under(cmd, "Output")
 	enum(out, &a.format, "format", "`format` of the tables", report.Text, report.Markdown, report.CSV, report.JSON)
 	out.bool(&a.asJSON, "json", "write everything as one JSON object")
+	cmd.AddCommand(newAuditAnnotators(p))
 	return cmd
 }
 

@@ -109,6 +109,8 @@ var scenarios = []scenario{
 		[]string{"head"}, "r.csv"),
 	writing("audit", "audit --logits --scores head/recipe/oof.csv --labels head/recipe/labels.csv --page p.html --suspects"+
 		" s.parquet --apply --precision 0.5 --output o.csv", []string{"head"}, "p.html", "s.parquet", "o.csv"),
+	writing("audit-annotators", "audit annotators --labels crowd.csv --annotators a.csv --output l.jsonl --consensus c.csv"+
+		" --evidence e.npy", []string{"crowd.csv"}, "a.csv", "l.jsonl", "c.csv", "e.npy"),
 	writing("export-onnx", "export model --output m.onnx", []string{"model"}, "m.onnx"),
 	writing("export-safetensors", "export model --output m.safetensors", []string{"model"}, "m.safetensors"),
 	writing("export-npz", "export model --output m.npz", []string{"model"}, "m.npz"),

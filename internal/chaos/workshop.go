@@ -29,7 +29,7 @@ func prepare(dir, program string) (string, error) {
 	}
 	inputs := filepath.Join(dir, "inputs")
 	if err := errors.Join(os.Mkdir(inputs, 0o777), makeClips(filepath.Join(inputs, "clips"), 6),
-		placeFFmpeg(filepath.Join(inputs, "ffmpeg"))); err != nil {
+		placeFFmpeg(filepath.Join(inputs, "ffmpeg")), makeCrowd(filepath.Join(inputs, "crowd.csv"))); err != nil {
 		return "", err
 	}
 	for _, line := range workshop {
@@ -40,6 +40,18 @@ func prepare(dir, program string) (string, error) {
 		}
 	}
 	return program, nil
+}
+
+// makeCrowd writes labels of five annotators for 300 bags, who differ now and then.
+func makeCrowd(path string) error {
+	var b strings.Builder
+	b.WriteString("bag,annotator,labels\n")
+	for bag := range 300 {
+		for who := range 5 {
+			fmt.Fprintf(&b, "bag%d,ann%d,word%d;word%d\n", bag, who, bag%7, (bag*(who+1))%5)
+		}
+	}
+	return os.WriteFile(path, []byte(b.String()), 0o666)
 }
 
 // lay copies the inputs of a scenario into a folder that it makes.

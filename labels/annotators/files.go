@@ -14,6 +14,7 @@ import (
 type Files struct {
 	Labels     string // labels by several annotators; see Read
 	Vocabulary string // file with the classes; empty for all labels that are met, or the columns of the scores
+	Bags       string // file with the id of each bag on a line; empty for all that are met, or the rows of the scores
 	Scores     string // out-of-fold scores with a column id, a row for each bag; empty for none
 	Logits     bool   // scores are log-odds instead of probabilities
 }
@@ -29,6 +30,12 @@ func (f Files) Read(ctx context.Context) (*Table, error) {
 		o.Words = v.Texts()
 	}
 	if f.Scores == "" {
+		if f.Bags != "" {
+			var err error
+			if o.Bags, err = loader.ReadIDs(ctx, f.Bags); err != nil {
+				return nil, err
+			}
+		}
 		return Read(ctx, f.Labels, o)
 	}
 	scores, err := table.ReadScores(f.Scores, f.Logits)

@@ -303,7 +303,8 @@ func (b *builder) bag(id string) (int32, error) {
 		}
 		return index(b.bags, &b.table.BagIDs, id, manifest.CheckName)
 	}
-	return 0, fmt.Errorf("there are no scores of bag %q; score it, or take its rows out", loader.Excerpt(id))
+	return 0, fmt.Errorf("%q is none of the bags of the scores, or of the list of bags; add it there, or take "+
+		"its rows out", loader.Excerpt(id))
 }
 
 // index is the number of a name, a new one where it is met for the first time.

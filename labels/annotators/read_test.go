@@ -62,7 +62,7 @@ func TestParse_VocabularyAndBagsOfOthers(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if _, err := Parse("pets.csv", strings.NewReader(pets), ReadOptions{Bags: []string{"a.jpg"}}); err == nil ||
-		!strings.Contains(err.Error(), `line 4, column "bag": there are no scores of bag "b.jpg"`) {
+		!strings.Contains(err.Error(), `line 4, column "bag": "b.jpg" is none of the bags`) {
 		t.Errorf("%v", err)
 	}
 	if other := parsed(t, "note,labels,bag,annotator\nx,dog,1,2\n", ReadOptions{}); !slices.Equal(other.Ignored,
@@ -149,12 +149,12 @@ func TestFiles_ScoresGiveBagsAndClasses(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for says, f := range map[string]Files{
-		"no column id names its rows": {Scores: written(t, "s.csv", "cat\n.1\n")},
-		`id "a" is given twice`:       {Scores: written(t, "s.csv", "id,cat\na,.1\na,.2\n")},
-		"want a probability":          {Scores: written(t, "s.csv", "id,cat\na,3\n")},
-		`there is no column "cat"`:    {Scores: written(t, "s.csv", "id,dog\na,.3\n"), Vocabulary: words},
-		"there are no scores of bag":  {Scores: written(t, "s.csv", "id,dog\na,.3\n")},
-		"no such file":                {Scores: "none.csv"},
+		"no column id names its rows":       {Scores: written(t, "s.csv", "cat\n.1\n")},
+		`id "a" is given twice`:             {Scores: written(t, "s.csv", "id,cat\na,.1\na,.2\n")},
+		"want a probability":                {Scores: written(t, "s.csv", "id,cat\na,3\n")},
+		`there is no column "cat"`:          {Scores: written(t, "s.csv", "id,dog\na,.3\n"), Vocabulary: words},
+		"is none of the bags of the scores": {Scores: written(t, "s.csv", "id,dog\na,.3\n")},
+		"no such file":                      {Scores: "none.csv"},
 	} {
 		f.Labels = labels
 		if _, err := f.Read(t.Context()); err == nil || !strings.Contains(err.Error(), says) {

@@ -1,0 +1,71 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nmn/labels/annotators"
+)
+
+// AnnotatorTable shows the annotators of an audit, the least reliable first: at most so many, all of them for 0. Its
+// notes tell what to expect of the labels that hold.
+func AnnotatorTable(r *annotators.Report, top int) *Table {
+	t := &Table{
+		Title: fmt.Sprintf("Reliability of %d annotators from %d rows on %d bags × %d labels: q01 = p(not given | true), "+
+			"q10 = p(given | not true)", len(r.AnnotatorNames), len(r.Rows), r.Result.Bags, r.Result.Classes),
+		Columns: []Column{
+			{Name: "annotator", Text: true}, {Name: "bags"}, {Name: "given"}, {Name: "q01", Decimals: 3},
+			{Name: "q01 low", Decimals: 3}, {Name: "q01 high", Decimals: 3}, {Name: "q10", Decimals: 4},
+			{Name: "q10 low", Decimals: 4}, {Name: "q10 high", Decimals: 4}, {Name: "1-q01-q10", Decimals: 3},
+			{Name: "accuracy", Decimals: 3}, {Name: "incorrect", Decimals: 1}, {Name: "missing", Decimals: 1},
+			{Name: "agreement", Decimals: 3}, {Name: "remarks", Text: true},
+		},
+	}
+	order := make([]int, len(r.Result.Annotators))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(r.Result.Annotators[a].Informedness, r.Result.Annotators[b].Informedness)
+	})
+	if top > 0 && top < len(order) {
+		order = order[:top]
+	}
+	for _, j := range order {
+		a := &r.Result.Annotators[j]
+		t.Rows = append(t.Rows, Row{Cells: []Cell{
+			words(r.AnnotatorNames[j]), count(a.Bags), whole(a.Given), figure(a.Q01), figure(a.Q01Interval.Low),
+			figure(a.Q01Interval.High), figure(a.Q10), figure(a.Q10Interval.Low), figure(a.Q10Interval.High),
+			figure(a.Informedness), figure(a.Accuracy), figure(a.Incorrect), figure(a.Missing), figure(a.Agreement),
+			words(a.Remark()),
+		}})
+	}
+	t.dropEmptyColumns()
+	t.Notes = annotatorNotes(r, len(order))
+	return t
+}
+
+func annotatorNotes(r *annotators.Report, shown int) []string {
+	var notes []string
+	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	if all := len(r.AnnotatorNames); shown < all {
+		add("The %d least reliable of %d annotators are listed.", shown, all)
+	}
+	add("All annotators together: q01 %.3f, q10 %.4f, which weigh as much as %.0f true and %.0f untrue labels of an "+
+		"annotator. Intervals are of %g %%.", r.PooledQ01, r.PooledQ10, r.Strength01, r.Strength10, 100*r.Confidence)
+	consensus := fmt.Sprintf("%d labels hold with a probability of at least .5", r.Consensus)
+	if wrong, lacking := r.ConsensusShares(); wrong.Defined() && lacking.Defined() {
+		consensus += fmt.Sprintf("; expected of them: %.1f %% are wrong, and %.1f %% of the true labels are not among them",
+			100*wrong, 100*lacking)
+	}
+	notes = append(notes, consensus+".")
+	if n := r.Outside; n > 0 {
+		add("%d labels are left out: the vocabulary, or the scores, lack them.", n)
+	}
+	if len(r.Ignored) > 0 {
+		add("Columns that are not used: %s.", strings.Join(r.Ignored, ", "))
+	}
+	return append(notes, r.Result.Notes...)
+}
