@@ -85,7 +85,8 @@ func TestAuditAnnotators_FindsTheGuesserAndWritesLabels(t *testing.T) {
 			}
 		}
 	}
-	if consensus := v["consensus"].(map[string]any); float64(all) != consensus["labels"] || float64(right) < .9*float64(all) {
+	if consensus := v["consensus"].(map[string]any); float64(all) != consensus["labels"] ||
+		float64(right) < .9*float64(all) {
 		t.Errorf("%d of %d labels of the manifest are right, %v", right, all, consensus)
 	}
 	evidence, err := table.ReadScores(at("e.npy"), true)
@@ -148,8 +149,7 @@ func TestAuditAnnotators_Mistakes(t *testing.T) {
 	one := filepath.Join(t.TempDir(), "one.csv")
 	write(t, one, "bag,annotator,labels\na,x,cat\nb,y,\n")
 	for says, args := range map[string][]string{
-		"each bag has one annotator, and nothing to compare labels with: give out-of-fold scores of a classifier (--scores)": {
-			one},
+		"nothing to compare labels with: give out-of-fold scores of a classifier (--scores)": {one},
 		"no such file":                      {one + "x"},
 		"is none of the bags of the scores": {one, "--scores", writeIn(t, "s.csv", "id,cat\na,.5\n")},
 	} {

@@ -30,12 +30,13 @@ func errorsOf(r *Result, pairs []pair) (d01, d10, held float64) {
 }
 
 func TestEstimate_FindsRates(t *testing.T) {
+	const seeds = 10
 	for _, c := range []struct {
 		annotators, each int
 		d01, d10, held   float64
 	}{{5, 5, .02, .01, .85}, {5, 3, .03, .01, .85}, {30, 3, .07, .02, .8}, {30, 2, .12, .03, .7}} {
 		held := 0.0
-		for seed := range uint64(4) {
+		for seed := range uint64(seeds) {
 			crowd := crowd{bags: 600, pairs: some(c.annotators, pair{.1, .01}, pair{.6, .1}),
 				prior: frequencies(8, .05, .4), each: c.each, seed: seed}
 			in, _ := crowd.simulated()
@@ -44,8 +45,9 @@ func TestEstimate_FindsRates(t *testing.T) {
 				t.Errorf("%d annotators, %d a bag, seed %d: rates are off by %.3f and %.3f on the average", c.annotators,
 					c.each, seed, d01, d10)
 			}
-			held += h / 4
+			held += h / seeds
 		}
+		t.Logf("%d annotators, %d a bag: %.1f %% of the intervals hold the true rate", c.annotators, c.each, 100*held)
 		if held < c.held {
 			t.Errorf("%d annotators, %d a bag: %.0f %% of the intervals of 95 %% hold the true rate", c.annotators, c.each,
 				100*held)
@@ -141,14 +143,42 @@ func TestEstimate_PosteriorIsCalibratedAndAboveVotes(t *testing.T) {
 	}
 }
 
+// Rates that differ among labels are told of, and those that do not are not.
+func TestEstimate_MisfitOfRatesThatDifferAmongLabels(t *testing.T) {
+	for seed := range uint64(5) {
+		c := crowd{bags: 1000, pairs: some(30, pair{.1, .02}, pair{.5, .1}), prior: frequencies(6, .1, .4), each: 3,
+			seed: seed}
+		in, _ := c.simulated()
+		if r := estimated(t, in); len(r.Misfit) > 0 {
+			t.Errorf("seed %d: the same rates for all labels, and misfit of %v", seed, r.Misfit)
+		}
+		// Class 2 from annotators who add it often.
+		for j := range c.pairs {
+			c.pairs[j].q10 = .35
+		}
+		often, _ := c.simulated()
+		for i := range in.Rows {
+			in.Rows[i].Given = without(in.Rows[i].Given, []int32{2})
+			if _, ok := slices.BinarySearch(often.Rows[i].Given, 2); ok {
+				in.Rows[i].Given = append(in.Rows[i].Given, 2)
+				slices.Sort(in.Rows[i].Given)
+			}
+		}
+		if r := estimated(t, in); !slices.Contains(r.Misfit, 2) {
+			t.Errorf("seed %d: other rates of class 2, and misfit of %v", seed, r.Misfit)
+		}
+	}
+}
+
 // The objective may fall by no more than rounding, and by what the grid leaves out.
 func TestEstimate_ObjectiveNeverFalls(t *testing.T) {
 	for name, c := range map[string]crowd{
-		"direct":     {bags: 60, pairs: some(6, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 3},
-		"grid":       {bags: 3000, pairs: some(6, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 3},
-		"two":        {bags: 900, pairs: some(9, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 2},
-		"reversed":   {bags: 500, pairs: some(6, pair{.1, .05}, pair{.9, .8}), prior: frequencies(5, .1, .6), each: 4},
-		"classifier": {bags: 700, pairs: some(6, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 1, informed: 1},
+		"direct":   {bags: 60, pairs: some(6, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 3},
+		"grid":     {bags: 3000, pairs: some(6, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 3},
+		"two":      {bags: 900, pairs: some(9, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 2},
+		"reversed": {bags: 500, pairs: some(6, pair{.1, .05}, pair{.9, .8}), prior: frequencies(5, .1, .6), each: 4},
+		"classifier": {bags: 700, pairs: some(6, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 1,
+			informed: 1},
 	} {
 		for seed := range uint64(3) {
 			c.seed = seed
@@ -172,7 +202,8 @@ func TestEstimate_ObjectiveNeverFalls(t *testing.T) {
 
 // Sums over classes that nobody names, on the grid and one by one.
 func TestExpect_GridIsTheDirectSum(t *testing.T) {
-	c := crowd{bags: 3000, pairs: some(40, pair{.02, .001}, pair{.9, .3}), prior: frequencies(30, .0005, .9), each: 5, seed: 1}
+	c := crowd{bags: 3000, pairs: some(40, pair{.02, .001}, pair{.9, .3}), prior: frequencies(30, .0005, .9), each: 5,
+		seed: 1}
 	in, _ := c.simulated()
 	e, err := estimate(t.Context(), &in, DefaultOptions())
 	if err != nil {
@@ -419,7 +450,9 @@ func TestEstimate_Remarks(t *testing.T) {
 			t.Errorf("annotator %d: %+v", j, a)
 		}
 	}
-	if !slices.ContainsFunc(r.Notes, func(s string) bool { return strings.Contains(s, "1 of 12 annotators share no bag") }) {
+	if !slices.ContainsFunc(r.Notes, func(s string) bool {
+		return strings.Contains(s, "1 of 12 annotators share no bag")
+	}) {
 		t.Errorf("notes %q", r.Notes)
 	}
 }

@@ -14,7 +14,7 @@ const (
 	Reversed    Remark = "worse than chance: labels speak for the opposite"
 	NoBetter    Remark = "no better than chance"
 	AlwaysSame  Remark = "the same labels for every bag"
-	MostlyPrior Remark = "too few bags: mostly the rates of all annotators"
+	MostlyPrior Remark = "too few bags to tell from the others: mostly the rates of all annotators"
 	Alone       Remark = "shares no bag with another annotator: the rates of all annotators"
 	Idle        Remark = "looked at no bag"
 )
@@ -32,8 +32,9 @@ type Annotator struct {
 	Informedness             float64 // 1 - q01 - q10: 1 for one who is always right, 0 for chance
 	Accuracy                 float64 // expected share of right labels among those asked
 	Incorrect, Missing       float64 // labels expected to be wrong among those given, and among those not given
-	Agreement                float64 // with the consensus: 2 |both| / (|given| + |consensus|); NaN where neither has a label
-	Remarks                  []Remark
+	// Agreement with the consensus is 2 |both| / (|given| + |consensus|); NaN where neither has a label.
+	Agreement float64
+	Remarks   []Remark
 }
 
 // Result is what was found of all annotators, and the labels.
@@ -41,6 +42,8 @@ type Result struct {
 	Bags, Classes int
 	Annotators    []Annotator
 	Prior         []float64 // of each class, the frequency pi of true labels; nil with logits
+	A, B          []float64 // of each class with logits o: A o + B is the logit of p(y=1) before any label; else nil
+	Expected      []float64 // of each class: true labels
 	// Pooled is the center of the prior of all pairs, and Strengths its weights in labels.
 	PooledQ01, PooledQ10   float64
 	Strength01, Strength10 float64
@@ -50,15 +53,18 @@ type Result struct {
 	Agreement              float64 // of two annotators of a bag: 2 |both| / (|given| + |given|); NaN where none share one
 	Consensus              int     // labels with a probability of at least .5
 	Incorrect, Missing     float64 // of the consensus, expected
-	Notes                  []string
-	estimator              *estimator
+	// Misfit are the classes on which annotators agree much more, or much less, than their rates explain: rates differ
+	// among labels. Ascending.
+	Misfit    []int
+	Notes     []string
+	estimator *estimator
 }
 
 // result reads off what the estimator has found.
 func (e *estimator) result() *Result {
 	r := &Result{Bags: e.in.Bags, Classes: e.in.Classes, PooledQ01: e.center.q01, PooledQ10: e.center.q10,
 		Strength01: e.weight.q01, Strength10: e.weight.q10, Confidence: e.options.Confidence,
-		Iterations: len(e.trace), Objective: e.objective, estimator: e}
+		Iterations: len(e.trace), Objective: e.objective, A: e.a, B: e.b, Expected: e.total.class, estimator: e}
 	for _, o := range e.prior {
 		p, _ := sigmoidSoftplus(o)
 		r.Prior = append(r.Prior, p)
@@ -126,6 +132,7 @@ func (e *estimator) annotator(j int, u uncertain, common information, told bool)
 func (e *estimator) agreement(r *Result) (both, named []float64) {
 	both, named = make([]float64, e.in.Annotators), make([]float64, e.in.Annotators)
 	pairs, all := 0.0, 0.0
+	fit := newFit(e)
 	for i := range e.in.Bags {
 		likely := 0.0
 		e.each(i, func(c Cell) {
@@ -138,6 +145,7 @@ func (e *estimator) agreement(r *Result) (both, named []float64) {
 				likely++
 			}
 			pairs += float64(c.Given) * float64(c.Given-1)
+			fit.observe(c)
 			all += float64(c.Given) * float64(c.Asked-1)
 			if c.at < 0 {
 				return
@@ -156,6 +164,7 @@ func (e *estimator) agreement(r *Result) (both, named []float64) {
 	}
 	r.Missing = max(r.Missing, 0)
 	r.Agreement = pairs / all // NaN for 0/0
+	r.Misfit = fit.misfit()
 	return both, named
 }
 

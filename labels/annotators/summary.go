@@ -2,6 +2,8 @@ package annotators
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"nmn/eval"
 )
@@ -19,7 +21,23 @@ func AuditFiles(ctx context.Context, f Files, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Report{t, r}, nil
+	report := &Report{t, r}
+	report.noteMisfit()
+	return report, nil
+}
+
+// noteMisfit names the classes that the rates do not explain.
+func (r *Report) noteMisfit() {
+	if len(r.Misfit) == 0 {
+		return
+	}
+	var names []string
+	for _, k := range r.Misfit[:min(5, len(r.Misfit))] {
+		names = append(names, r.Words[k])
+	}
+	r.Result.Notes = append(r.Result.Notes, fmt.Sprintf("Annotators agree on %d of %d labels much more or much less than "+
+		"their rates explain (%s): rates differ among labels. Give scores of a classifier, or audit these labels one by "+
+		"one, each with a vocabulary of its own.", len(r.Misfit), r.Result.Classes, strings.Join(names, ", ")))
 }
 
 // Summary is a report as JSON has it.
@@ -33,7 +51,18 @@ type Summary struct {
 	Consensus  ConsensusSummary   `json:"consensus"`
 	Notes      []string           `json:"notes"`
 	Iterations int                `json:"iterations"`
+	Classes    []ClassSummary     `json:"classes"`
 	Annotators []AnnotatorSummary `json:"annotators"`
+}
+
+// ClassSummary is a label. With evidence E, its posterior is sigmoid(logit Frequency + E), or with scores of log-odds o
+// sigmoid(Slope o + Offset + E).
+type ClassSummary struct {
+	Label     string      `json:"label"`
+	Expected  float64     `json:"expected"` // true labels
+	Frequency eval.Number `json:"frequency"`
+	Slope     eval.Number `json:"slope"`
+	Offset    eval.Number `json:"offset"`
 }
 
 // PooledSummary is the prior of the rates of single annotators.
@@ -92,6 +121,15 @@ func (r *Report) Summary() Summary {
 		Agreement: eval.Number(r.Agreement), Iterations: r.Iterations, Notes: r.Notes,
 		Pooled:    PooledSummary{r.PooledQ01, r.PooledQ10, r.Strength01, r.Strength10},
 		Consensus: ConsensusSummary{r.Consensus, r.Incorrect, r.Missing, wrong, lacking}}
+	for k, word := range r.Words {
+		c := ClassSummary{word, r.Expected[k], eval.Undefined(), eval.Undefined(), eval.Undefined()}
+		if r.Prior != nil {
+			c.Frequency = eval.Number(r.Prior[k])
+		} else {
+			c.Slope, c.Offset = eval.Number(r.A[k]), eval.Number(r.B[k])
+		}
+		s.Classes = append(s.Classes, c)
+	}
 	if s.Notes == nil {
 		s.Notes = []string{}
 	}

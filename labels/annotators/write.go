@@ -139,8 +139,8 @@ func (r *Report) WriteConsensusFile(path string) error {
 	return extensionError(path, LabelFormats)
 }
 
-// WriteEvidenceFile writes the evidence of all labels, bags × classes in float32: as .npy, in the order of the bags and
-// classes of the table, or as .csv with their names.
+// WriteEvidenceFile writes the evidence of all labels, bags × classes in float32: as .npy, in the order of the bags
+// and classes of the table, or as .csv with their names.
 func (r *Report) WriteEvidenceFile(path string) error {
 	evidence, row := make([]float64, r.Result.Classes), make([]float32, r.Result.Classes)
 	values := func(i int) ([]float32, error) {

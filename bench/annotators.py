@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Holds nmn audit annotators against cleanlab.multiannotator (CROWDLAB) on simulated annotators.
+
+  pip install cleanlab scipy
+  python bench/annotators.py ./nmn
+
+Each setting is 1,000 bags with one or five labels of two values, labelled by some of 5 or 50 annotators whose rates are
+drawn, of whom every fifth may guess. cleanlab knows problems of one label: it is given each label by itself, with
+the probabilities of a classifier, which it needs. nmn is given all labels at once, or one by one, without the
+classifier and with it.
+Prints, as means over seeds: the share of right labels of the consensus, the AUC of finding its wrong ones by the
+method's own confidence, the rank correlation of the annotators' estimated with their true accuracy, and seconds.
+"""
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import rankdata, spearmanr
+
+BAGS, SEEDS = 1000, (1, 2, 3)
+
+# annotators, annotators of a bag, labels, share of annotators who guess, spread of rates among labels (in logits)
+SETTINGS = [
+    (5, 2, 1, .2, 0), (5, 3, 1, .2, 0), (5, 5, 1, .2, 0), (50, 2, 1, .2, 0), (50, 3, 1, .2, 0), (50, 5, 1, .2, 0),
+    (50, 3, 1, 0, 0),
+    (5, 2, 5, .2, 0), (5, 3, 5, .2, 0), (50, 2, 5, .2, 0), (50, 3, 5, .2, 0), (50, 5, 5, .2, 0), (50, 3, 5, 0, 0),
+    (50, 3, 5, .2, 1), (50, 5, 5, .2, 1),
+]
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def logit(p):
+    return np.log(p) - np.log1p(-p)
+
+
+def simulate(annotators, each, labels, guess, spread, seed):
+    """Returns truth N×K, labels N×J×K with NaN where an annotator did not look, and a classifier's probabilities N×K."""
+    r = np.random.default_rng([seed, annotators, each, labels, int(10 * guess), int(spread)])
+    prior = np.linspace(.15, .4, labels) if labels > 1 else np.array([.3])
+    y = r.random((BAGS, labels)) < prior
+    q01, q10 = r.uniform(.1, .5, annotators), r.uniform(.02, .2, annotators)
+    guessing = round(guess * annotators)
+    q01[:guessing], q10[:guessing] = .5, .5
+    q01 = sigmoid(logit(q01)[:, None] + spread * r.normal(size=(1, labels)))
+    q10 = sigmoid(logit(q10)[:, None] + spread * r.normal(size=(1, labels)))
+    z = np.full((BAGS, annotators, labels), np.nan)
+    for i in range(BAGS):
+        who = r.permutation(annotators)[:each]
+        u = r.random((each, labels))
+        z[i, who] = np.where(y[i], u >= q01[who], u < q10[who])
+    score = 1.5 * r.normal(np.where(y, .75, -.75))  # an AUC of .86, calibrated
+    return y, z, sigmoid(score + logit(prior))
+
+
+def auc(score, positive):
+    n, m = positive.sum(), (~positive).sum()
+    if n == 0 or m == 0:
+        return np.nan
+    return (rankdata(score)[positive].sum() - n * (n + 1) / 2) / (n * m)
+
+
+def judge(y, z, consensus, confidence, accuracy, seconds):
+    looked = ~np.isnan(z)
+    true = ((z == y[:, None, :]) & looked).sum((0, 2)) / looked.sum((0, 2))
+    finding = [auc(-confidence[:, k], consensus[:, k] != y[:, k]) for k in range(y.shape[1])]
+    return (consensus == y).mean(), np.nanmean(finding), spearmanr(accuracy, true).statistic, seconds
+
+
+def votes(y, z, _):
+    begun = time.perf_counter()
+    share = np.nanmean(z, axis=1)
+    consensus = share > .5
+    agree = np.nanmean(np.where(np.isnan(z), np.nan, z == consensus[:, None, :]), axis=(0, 2))
+    return consensus, np.abs(share - .5), agree, time.perf_counter() - begun
+
+
+def crowdlab(y, z, p):
+    from cleanlab.multiannotator import get_label_quality_multiannotator
+    consensus, confidence, quality = np.zeros(y.shape, bool), np.zeros(y.shape), []
+    begun = time.perf_counter()
+    for k in range(y.shape[1]):
+        out = get_label_quality_multiannotator(z[:, :, k], np.stack([1 - p[:, k], p[:, k]], 1), verbose=False)
+        consensus[:, k] = out["label_quality"]["consensus_label"] == 1
+        confidence[:, k] = out["label_quality"]["consensus_quality_score"]
+        quality.append(out["annotator_stats"].sort_index()["annotator_quality"].to_numpy())
+    return consensus, confidence, np.mean(quality, 0), time.perf_counter() - begun
+
+
+def nmn(program, scores):
+    def run(y, z, p):
+        with tempfile.TemporaryDirectory() as folder:
+            at = Path(folder)
+            with open(at / "z.csv", "w", newline="") as f:
+                w = csv.writer(f)
+                w.writerow(["bag", "annotator", "labels"])
+                for i, j in zip(*np.nonzero(~np.isnan(z[:, :, 0]))):
+                    w.writerow([i, j, ";".join(f"c{k}" for k in np.flatnonzero(z[i, j] == 1))])
+            with open(at / "p.csv", "w", newline="") as f:
+                w = csv.writer(f)
+                w.writerow(["id"] + [f"c{k}" for k in range(y.shape[1])])
+                w.writerows([i] + list(row) for i, row in enumerate(p))
+            begun = time.perf_counter()
+            out = json.loads(subprocess.run(
+                [program, "audit", "annotators", "--labels", at / "z.csv", "--evidence", at / "e.npy", "--json"]
+                + (["--scores", at / "p.csv"] if scores else []), check=True, capture_output=True, text=True).stdout)
+            seconds = time.perf_counter() - begun
+            evidence = np.load(at / "e.npy").astype(float)
+        o = np.zeros(y.shape)
+        for c, found in enumerate(out["classes"]):
+            k = int(found["label"][1:])
+            base = found["slope"] * logit(p[:, k]) + found["offset"] if scores else logit(np.float64(found["frequency"]))
+            o[:, k] = base + evidence[:, c]
+        accuracy = {a["annotator"]: a["accuracy"] for a in out["annotators"]}
+        return o >= 0, np.abs(o), np.array([accuracy[str(j)] for j in range(z.shape[1])]), seconds
+    return run
+
+
+def one_by_one(method):
+    """Runs a method label by label, as the notes of nmn advise where rates differ among labels."""
+    def run(y, z, p):
+        parts = [method(y[:, [k]], z[:, :, [k]], p[:, [k]]) for k in range(y.shape[1])]
+        consensus, confidence, accuracy, seconds = zip(*parts)
+        return np.hstack(consensus), np.hstack(confidence), np.mean(accuracy, 0), sum(seconds)
+    return run
+
+
+def main(program):
+    warnings.filterwarnings("ignore")
+    methods = {"votes": votes, "cleanlab": crowdlab, "nmn": nmn(program, False), "nmn, scores": nmn(program, True)}
+    methods["nmn, by label"] = one_by_one(methods["nmn"])
+    methods["nmn, scores, by label"] = one_by_one(methods["nmn, scores"])
+    print("| annotators | of a bag | labels | guess | spread | method | right | AUC of wrong | rank of accuracy | seconds |")
+    print("|--:|--:|--:|--:|--:|:--|--:|--:|--:|--:|")
+    for setting in SETTINGS:
+        drawn = [simulate(*setting, seed) for seed in SEEDS]
+        for name, method in methods.items():
+            if "by label" in name and setting[2] == 1:
+                continue
+            figures = np.array([judge(y, z, *method(y, z, p)) for y, z, p in drawn]).mean(0)
+            print("| %d | %d | %d | %g | %g |" % setting, name, "| %.3f | %.3f | %.3f | %.2f |" % tuple(figures), flush=True)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1])
