@@ -95,7 +95,7 @@ def crowdlab(y, z, p):
     return consensus, confidence, np.mean(quality, 0), time.perf_counter() - begun
 
 
-def nmn(program, scores):
+def nmn(program, scores, *flags):
     def run(y, z, p):
         with tempfile.TemporaryDirectory() as folder:
             at = Path(folder)
@@ -111,7 +111,7 @@ def nmn(program, scores):
             begun = time.perf_counter()
             out = json.loads(subprocess.run(
                 [program, "audit", "annotators", "--labels", at / "z.csv", "--evidence", at / "e.npy", "--json"]
-                + (["--scores", at / "p.csv"] if scores else []), check=True, capture_output=True, text=True).stdout)
+                + list(flags) + (["--scores", at / "p.csv"] if scores else []), check=True, capture_output=True, text=True).stdout)
             seconds = time.perf_counter() - begun
             evidence = np.load(at / "e.npy").astype(float)
         o = np.zeros(y.shape)
@@ -124,20 +124,11 @@ def nmn(program, scores):
     return run
 
 
-def one_by_one(method):
-    """Runs a method label by label, as the notes of nmn advise where rates differ among labels."""
-    def run(y, z, p):
-        parts = [method(y[:, [k]], z[:, :, [k]], p[:, [k]]) for k in range(y.shape[1])]
-        consensus, confidence, accuracy, seconds = zip(*parts)
-        return np.hstack(consensus), np.hstack(confidence), np.mean(accuracy, 0), sum(seconds)
-    return run
-
-
 def main(program):
     warnings.filterwarnings("ignore")
     methods = {"votes": votes, "cleanlab": crowdlab, "nmn": nmn(program, False), "nmn, scores": nmn(program, True)}
-    methods["nmn, by label"] = one_by_one(methods["nmn"])
-    methods["nmn, scores, by label"] = one_by_one(methods["nmn, scores"])
+    methods["nmn, by label"] = nmn(program, False, "--by-label")
+    methods["nmn, scores, by label"] = nmn(program, True, "--by-label")
     print("| annotators | of a bag | labels | guess | spread | method | right | AUC of wrong | rank of accuracy | seconds |")
     print("|--:|--:|--:|--:|--:|:--|--:|--:|--:|--:|")
     for setting in SETTINGS:

@@ -59,6 +59,8 @@ docs/annotators.md.`,
 		"column id, a column for each word", "csv")
 	in.bool(&a.files.Logits, "logits", "scores are log-odds instead of probabilities")
 	e := under(cmd, "Estimate")
+	e.bool(&a.options.ByLabel, "by-label", "each annotator has rates for each label, as if each were a file of its own: "+
+		"for rates that differ among labels")
 	e.int(&a.options.Iterations, "iterations", "most `iterations` of each phase")
 	e.float(&a.options.Strength01, "prior-missing", "weight of all annotators on q01, in true `labels`; 0 estimates it")
 	e.float(&a.options.Strength10, "prior-incorrect", "weight of all annotators on q10, in untrue `labels`; 0 "+

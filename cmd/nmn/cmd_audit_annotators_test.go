@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,6 +96,19 @@ func TestAuditAnnotators_FindsTheGuesserAndWritesLabels(t *testing.T) {
 	}
 	if text := read(t, at("l.jsonl")); !strings.HasPrefix(text, `{"bag":"bag`) {
 		t.Errorf("labels: %.200s", text)
+	}
+}
+
+func TestAuditAnnotators_ByLabel(t *testing.T) {
+	path, _ := crowdFile(t)
+	whole := readJSON(t, must(t, "audit", "annotators", "--labels", path, "--json"))
+	parts := readJSON(t, must(t, "audit", "annotators", "--labels", path, "--by-label", "--json"))
+	for j, item := range parts["annotators"].([]any) {
+		a, b := item.(map[string]any), whole["annotators"].([]any)[j].(map[string]any)
+		if a["q01"] == b["q01"] || math.Abs(a["q01"].(float64)-b["q01"].(float64)) > .1 || a["bags"] != b["bags"] ||
+			a["given"] != b["given"] {
+			t.Errorf("by label %v, all labels together %v", a, b)
+		}
 	}
 }
 

@@ -42,6 +42,7 @@ var otherNames = map[string]string{
 	"table4.seeds":              "--seeds",
 	"table4.test_size":          "--test-size",
 	"table4.validation_size":    "--validation-size",
+	"annotators.by_label":       "--by-label",
 	"annotators.scores":         "--scores",
 	"audit.calibrate":           "--calibrate",
 	"audit.output":              "--output",

@@ -12,6 +12,9 @@ const phases = 4
 // votes, goes on with one pair of rates for all annotators, and then gives each its own. Errors wrap ErrInput or
 // ErrUnidentified, or are those of the options or of ctx.
 func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
+	if o.ByLabel {
+		return byLabel(ctx, &in, o)
+	}
 	e, err := estimate(ctx, &in, o)
 	if err != nil {
 		return nil, err

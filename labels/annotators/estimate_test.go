@@ -170,6 +170,78 @@ func TestEstimate_MisfitOfRatesThatDifferAmongLabels(t *testing.T) {
 	}
 }
 
+// Label by label is what each label gives by itself; rates are shares of all labels.
+func TestEstimate_ByLabel(t *testing.T) {
+	c := crowd{bags: 700, pairs: some(9, pair{.1, .02}, pair{.4, .1}), prior: frequencies(4, .15, .4), each: 4, seed: 3}
+	for _, informed := range []float64{0, 1} {
+		c.informed = informed
+		in, truth := c.simulated()
+		in.Classes, in.Bags = 5, 701 // one more class and bag, which nobody names
+		if informed > 0 {
+			in.Logits = wider(in.Logits, 700, 4)
+		}
+		o := DefaultOptions()
+		o.ByLabel = true
+		r, err := Estimate(t.Context(), in, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		finite(t, r)
+		p, e := make([]float64, 5), make([]float64, 5)
+		likely, right := 0, 0
+		for k := range 4 {
+			one := estimated(t, *in.only(k))
+			p1, e1 := make([]float64, 1), make([]float64, 1)
+			for i := range 701 {
+				r.Posterior(i, p)
+				r.Evidence(i, e)
+				one.Posterior(i, p1)
+				one.Evidence(i, e1)
+				if p[k] != p1[0] || e[k] != e1[0] || p[4] != 0 || e[4] != 0 {
+					t.Fatalf("bag %d: %v and %v, label %d by itself %v and %v", i, p, e, k, p1, e1)
+				}
+				r.Each(i, func(cell Cell) {
+					if cell.Class == k && cell.P >= .5 {
+						likely++
+						if i < 700 && truth[4*i+k] {
+							right++
+						}
+					}
+				})
+			}
+		}
+		if likely != r.Consensus || math.Abs(float64(likely-right)-r.Incorrect) > 40 {
+			t.Errorf("%d labels of which %d are right; the result has %d with %.1f incorrect", likely, right, r.Consensus,
+				r.Incorrect)
+		}
+		d01, d10, held := errorsOf(r, c.pairs)
+		if d01 > .05 || d10 > .02 || held < .7 || len(r.Expected) != 5 {
+			t.Errorf("rates are off by %.3f and %.3f on the average, %.2f of the intervals hold", d01, d10, held)
+		}
+		for j, a := range r.Annotators {
+			if len(a.Remarks) > 0 || !a.Told || !(a.Accuracy > .8 && a.Accuracy < 1) || !(a.Agreement > .6) {
+				t.Errorf("annotator %d: %+v", j, a)
+			}
+		}
+		if !slices.Contains(r.Notes, "Nobody gave 1 of 5 labels: nothing is said of them.") {
+			t.Errorf("notes %q", r.Notes)
+		}
+	}
+	if _, err := Estimate(t.Context(), Input{Bags: 1, Annotators: 1, Classes: 1, Rows: []Row{{Given: []int32{}}}},
+		Options{Iterations: 1, Tolerance: .1, Confidence: .9, ByLabel: true}); !errors.Is(err, ErrUnidentified) {
+		t.Errorf("without a label: %v", err)
+	}
+}
+
+// wider has one more row and column of zeros.
+func wider(values []float32, rows, columns int) []float32 {
+	var out []float32
+	for i := range rows {
+		out = append(append(out, values[i*columns:(i+1)*columns]...), 0)
+	}
+	return append(out, make([]float32, columns+1)...)
+}
+
 // The objective may fall by no more than rounding, and by what the grid leaves out.
 func TestEstimate_ObjectiveNeverFalls(t *testing.T) {
 	for name, c := range map[string]crowd{
@@ -257,11 +329,11 @@ func likelihoodOf(e *estimator) float64 {
 			}
 			sum += math.Log(l1 + l0)
 			v := make([]float64, e.in.Classes)
-			(&Result{estimator: e}).Posterior(i, v)
+			e.posterior(i, v)
 			if math.Abs(v[k]-l1/(l1+l0)) > 1e-9 {
 				return math.NaN()
 			}
-			(&Result{estimator: e}).Evidence(i, v)
+			e.evidences(i, v)
 			if math.Abs(v[k]-(math.Log(l1/l0)-e.base(i, k))) > 1e-9 {
 				return math.NaN()
 			}

@@ -13,7 +13,14 @@ type Cell struct {
 
 // Each calls f for the labels of a bag that a row names or that hold with a probability of at least .5, ascending by
 // class. All others have nobody who gave them.
-func (r *Result) Each(bag int, f func(Cell)) { r.estimator.each(bag, f) }
+func (r *Result) Each(bag int, f func(Cell)) {
+	for _, p := range r.parts {
+		p.each(bag, func(c Cell) {
+			c.Class += p.class
+			f(c)
+		})
+	}
+}
 
 func (e *estimator) each(bag int, f func(Cell)) {
 	at, end := e.cells.first[bag], e.cells.first[bag+1]
@@ -52,7 +59,13 @@ func (e *estimator) evidence(cell int) float64 {
 
 // Posterior writes p(y=1 | labels) of all classes of a bag.
 func (r *Result) Posterior(bag int, p []float64) {
-	e := r.estimator
+	clear(p)
+	for _, part := range r.parts {
+		part.posterior(bag, p[part.class:part.class+part.in.Classes])
+	}
+}
+
+func (e *estimator) posterior(bag int, p []float64) {
 	for k := range p {
 		p[k], _ = sigmoidSoftplus(e.base(bag, k) + e.whole[bag])
 	}
@@ -63,7 +76,13 @@ func (r *Result) Posterior(bag int, p []float64) {
 
 // Evidence writes log p(labels | y=1) - log p(labels | y=0) of all classes of a bag; 0 where nobody was asked.
 func (r *Result) Evidence(bag int, evidence []float64) {
-	e := r.estimator
+	clear(evidence)
+	for _, part := range r.parts {
+		part.evidences(bag, evidence[part.class:part.class+part.in.Classes])
+	}
+}
+
+func (e *estimator) evidences(bag int, evidence []float64) {
 	for k := range evidence {
 		evidence[k] = e.whole[bag]
 	}

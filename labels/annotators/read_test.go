@@ -250,10 +250,14 @@ func FuzzParse(f *testing.F) {
 			if len(got.Rows) > 50 || got.Classes > 50 {
 				continue
 			}
-			if r, err := Estimate(t.Context(), got.Input, DefaultOptions()); err == nil {
-				finite(t, r)
-			} else if !errors.Is(err, ErrUnidentified) {
-				t.Errorf("estimate: %v", err)
+			for _, byLabel := range []bool{false, true} {
+				options := DefaultOptions()
+				options.ByLabel = byLabel
+				if r, err := Estimate(t.Context(), got.Input, options); err == nil {
+					finite(t, r)
+				} else if !errors.Is(err, ErrUnidentified) {
+					t.Errorf("estimate: %v", err)
+				}
 			}
 		}
 	})

@@ -35,6 +35,14 @@ type Annotator struct {
 	// Agreement with the consensus is 2 |both| / (|given| + |consensus|); NaN where neither has a label.
 	Agreement float64
 	Remarks   []Remark
+
+	both, named float64 // what Agreement is a quotient of
+}
+
+// part is an estimate of some classes, from class on.
+type part struct {
+	*estimator
+	class int
 }
 
 // Result is what was found of all annotators, and the labels.
@@ -55,16 +63,17 @@ type Result struct {
 	Incorrect, Missing     float64 // of the consensus, expected
 	// Misfit are the classes on which annotators agree much more, or much less, than their rates explain: rates differ
 	// among labels. Ascending.
-	Misfit    []int
-	Notes     []string
-	estimator *estimator
+	Misfit       []int
+	Notes        []string
+	pairs, asked float64 // what Agreement is a quotient of
+	parts        []part  // by class; not all classes have one
 }
 
 // result reads off what the estimator has found.
 func (e *estimator) result() *Result {
 	r := &Result{Bags: e.in.Bags, Classes: e.in.Classes, PooledQ01: e.center.q01, PooledQ10: e.center.q10,
 		Strength01: e.weight.q01, Strength10: e.weight.q10, Confidence: e.options.Confidence,
-		Iterations: len(e.trace), Objective: e.objective, A: e.a, B: e.b, Expected: e.total.class, estimator: e}
+		Iterations: len(e.trace), Objective: e.objective, A: e.a, B: e.b, Expected: e.total.class, parts: []part{{e, 0}}}
 	for _, o := range e.prior {
 		p, _ := sigmoidSoftplus(o)
 		r.Prior = append(r.Prior, p)
@@ -75,7 +84,8 @@ func (e *estimator) result() *Result {
 	same := e.same()
 	for j := range e.pairs {
 		a := e.annotator(j, h.uncertain[j], common, told)
-		a.Agreement = both[j] / named[j] // NaN for 0/0
+		a.both, a.named = both[j], named[j]
+		a.Agreement = a.both / a.named // NaN for 0/0
 		if same[j] && a.Incorrect+a.Missing >= leastWrong && a.Bags >= leastSame {
 			a.Remarks = append(a.Remarks, AlwaysSame)
 		}
@@ -163,6 +173,7 @@ func (e *estimator) agreement(r *Result) (both, named []float64) {
 		r.Missing += expected
 	}
 	r.Missing = max(r.Missing, 0)
+	r.pairs, r.asked = pairs, all
 	r.Agreement = pairs / all // NaN for 0/0
 	r.Misfit = fit.misfit()
 	return both, named

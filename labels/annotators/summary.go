@@ -36,8 +36,7 @@ func (r *Report) noteMisfit() {
 		names = append(names, r.Words[k])
 	}
 	r.Result.Notes = append(r.Result.Notes, fmt.Sprintf("Annotators agree on %d of %d labels much more or much less than "+
-		"their rates explain (%s): rates differ among labels. Give scores of a classifier, or audit these labels one by "+
-		"one, each with a vocabulary of its own.", len(r.Misfit), r.Result.Classes, strings.Join(names, ", ")))
+		"their rates explain (%s): rates differ among labels. Give scores of a classifier, or take each label by itself.", len(r.Misfit), r.Result.Classes, strings.Join(names, ", ")))
 }
 
 // Summary is a report as JSON has it.
