@@ -518,7 +518,7 @@ func TestEstimate_Remarks(t *testing.T) {
 		t.Errorf("of one alone: %+v", a)
 	}
 	for j := range 9 {
-		if a := r.Annotators[j]; len(a.Remarks) > 0 || a.Agreement < .5 || a.Accuracy < .7 || a.Accuracy > 1 {
+		if a := r.Annotators[j]; len(a.Remarks) > 0 || !(a.Agreement > .5 && a.Accuracy > .7 && a.Accuracy < 1) {
 			t.Errorf("annotator %d: %+v", j, a)
 		}
 	}

@@ -108,7 +108,7 @@ func (r *Report) WriteConsensusFile(path string) error {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
 		row := make([]uint8, r.Result.Classes)
-		return table.WriteFile(path, r.Words, r.BagIDs, r.Result.Bags, func(i int) ([]uint8, error) {
+		err := table.WriteFile(path, r.Words, r.BagIDs, r.Result.Bags, func(i int) ([]uint8, error) {
 			clear(row)
 			r.Each(i, func(c Cell) {
 				if c.P >= .5 {
@@ -117,6 +117,7 @@ func (r *Report) WriteConsensusFile(path string) error {
 			})
 			return row, nil
 		})
+		return named(path, err)
 	case ".jsonl":
 		return writeLines(path, func(e *json.Encoder) error {
 			for i, id := range r.BagIDs {
@@ -152,7 +153,7 @@ func (r *Report) WriteEvidenceFile(path string) error {
 	}
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
-		return table.WriteFile(path, r.Words, r.BagIDs, r.Result.Bags, values)
+		return named(path, table.WriteFile(path, r.Words, r.BagIDs, r.Result.Bags, values))
 	case ".npy":
 		return writeWhole(path, func(file *durable.File) error {
 			w, err := npy.NewWriter(file, r.Result.Classes)
@@ -216,13 +217,17 @@ func writeBuffered(path string, write func(io.Writer) error) error {
 	})
 }
 
+// named adds to an error the file that cannot be written.
+func named(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("cannot write %q: %w", path, err)
+}
+
 // writeWhole writes a file that appears when it is whole, and names it in errors.
 func writeWhole(path string, write func(*durable.File) error) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("cannot write %q: %w", path, err)
-		}
-	}()
+	defer func() { err = named(path, err) }()
 	file, err := durable.Create(path, 0o644)
 	if err != nil {
 		return err
