@@ -35,7 +35,7 @@ func million() Input {
 	return in
 }
 
-// On two cores of an AMD EPYC (2026) it takes 5 s; more than a minute would be a mistake in the sparse sums.
+// It takes 6 s of processor time on an AMD EPYC (2026). Minutes would mean that the sums are no longer sparse.
 func BenchmarkEstimate_MillionRows(b *testing.B) {
 	in := million()
 	for b.Loop() {

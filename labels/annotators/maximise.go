@@ -2,8 +2,8 @@ package annotators
 
 import "math"
 
-// Pseudo-labels of the priors that keep rates of all annotators, and frequencies of classes, from 0 and 1: half a label
-// of either kind.
+// half a label of either kind is the prior of the rates of all annotators and of the frequencies of classes, and keeps
+// them from 0 and 1.
 const half = .5
 
 // maximise sets the parameters to the maximum of the expected objective.
@@ -91,8 +91,8 @@ func (e *estimator) penalty() float64 {
 	return sum
 }
 
-// Bounds of the estimated strength of the prior, in labels, and what it is drawn to: a factor of e^2 from typical has
-// half the weight of a pair of annotators who differ by as much as rates do then.
+// Bounds of the estimated strength of the prior, in labels. Its logarithm has a wide normal prior itself, so that few
+// annotators, who by chance are alike, do not make it as large as it can be.
 const (
 	leastStrength, mostStrength = 1., 1e4
 	typicalStrength             = 20.
