@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 )
 
 // File is a file of captions of one of the formats that are known; the other is nil.
@@ -20,9 +21,14 @@ func Read(ctx context.Context, path string) (*File, error) {
 		return nil, fmt.Errorf("captions: %w", err)
 	}
 	defer r.Close()
-	coco, msrvtt := cocoFile{name: path}, msrvttFile{name: path}
+	return parseFile(path, r)
+}
+
+// parseFile is Read for a stream of plain JSON; name stands in messages.
+func parseFile(name string, r io.Reader) (*File, error) {
+	coco, msrvtt := cocoFile{name: name}, msrvttFile{name: name}
 	formats := []fileFormat{coco.format(), msrvtt.format()}
-	matched, err := readFile(path, r, formats...)
+	matched, err := readFile(name, r, formats...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,289 @@
+package annotation
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"nmn/loader"
+)
+
+const (
+	smallCSV = "\"caption\",other,bag,id,file\r\n" +
+		"\"a \"\"red\"\" dog\nruns\",x,b1,7,p/a.jpg\r\n a cat ,,b2, 8 ,\r\n,,b1,9,\r\n"
+
+	smallLines = `{"bag": "b1", "caption": "a \"red\" dog\nruns", "id": 7, "file": "p/a.jpg", "more": [1]}` + "\n\n" +
+		`{"image_id": "b2", "caption": " a cat ", "annotation_id": "8"}` + "\n" +
+		`{"video_id": "b1", "sen_id": 9, "caption": ""}`
+)
+
+// tableBags are what smallCSV and smallLines hold.
+func tableBags(form Form) *Bags {
+	return &Bags{Name: "t", Form: form, IDs: []string{"b1", "b2"}, Files: []string{"p/a.jpg", ""},
+		Captions: [][]BagCaption{{{"7", "a \"red\" dog\nruns"}, {"9", ""}}, {{"8", " a cat "}}}}
+}
+
+func parseBags(t testing.TB, form Form, text string) *Bags {
+	t.Helper()
+	b, err := ParseBags("t", form, strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestParseBags_TablesInEitherForm(t *testing.T) {
+	for form, text := range map[Form]string{FormCSV: smallCSV, FormLines: smallLines} {
+		if got := parseBags(t, form, text); !reflect.DeepEqual(got, tableBags(form)) || got.Len() != 3 {
+			t.Errorf("%s: %+v", form, got)
+		}
+	}
+	unnamed := parseBags(t, FormCSV, "bag,caption\nx,one\ny,two\nx,three\n")
+	if want := [][]BagCaption{{{"1", "one"}, {"3", "three"}}, {{"2", "two"}}}; !reflect.DeepEqual(unnamed.Captions, want) {
+		t.Errorf("captions without ids: %v, want their numbers", unnamed.Captions)
+	}
+}
+
+func TestParseBags_OfCOCOAndMSRVTT(t *testing.T) {
+	coco := parseBags(t, "", smallCOCO)
+	if coco.Form != FormCOCO || !coco.NumberedBags() || !coco.NumberedCaptions() ||
+		!slices.Equal(coco.IDs, []string{"7", "8", "42"}) || coco.Files[0] != "sub/a.jpg" ||
+		coco.Captions[2][0] != (BagCaption{"3", "a dog\n"}) || coco.Len() != 7 {
+		t.Errorf("COCO: %+v", coco)
+	}
+	msrvtt := parseBags(t, "", smallMSRVTT)
+	if msrvtt.Form != FormMSRVTT || msrvtt.NumberedBags() || !msrvtt.NumberedCaptions() || len(msrvtt.IDs) != 4 {
+		t.Errorf("MSR-VTT: %+v", msrvtt)
+	}
+}
+
+func TestParseBags_NamesWhatIsWrong(t *testing.T) {
+	for name, c := range map[string]struct {
+		form     Form
+		in, want string
+	}{
+		"nothing":          {FormCSV, "", "the file is empty"},
+		"no lines":         {FormCSV, "bag,caption\n", "there are no captions"},
+		"no lines of JSON": {FormLines, "\n \n", "there are no captions"},
+		"no bag":           {FormCSV, "id,caption\n", `line 1: want a header with the columns bag and caption`},
+		"two bags":         {FormCSV, "bag,image_id,caption\n", "columns 1 and 2 are both the bag"},
+		"bag empty":        {FormCSV, "bag,caption\na,x\n \t,y\n", "line 3: the bag is missing"},
+		"ragged":           {FormCSV, "bag,caption\na,x,y\n", "line 2: wrong number of fields"},
+		"quotes":           {FormCSV, "bag,caption\na,\"x\n", "line 2: extraneous or missing"},
+		"id twice":         {FormCSV, "bag,caption,id\na,\"x\ny\",1\nb,x,1\n", `line 4: id "1" repeats line 2`},
+		"id empty":         {FormCSV, "bag,caption,id\na,x,\n", "line 2: the id is empty"},
+		"id now and then": {FormLines, `{"bag":"a","caption":"x","id":1}` + "\n" + `{"bag":"a","caption":"x"}`,
+			"line 2: some captions have an id"},
+		"file outside": {FormCSV, "bag,caption,file\na,x,../b.jpg\n", `line 2: file "../b.jpg" is not a path inside`},
+		"file zero":    {FormLines, `{"bag":"a","caption":"x","file":"b\u0000"}`, "is not a path inside"},
+		"files differ": {FormCSV, "bag,caption,file\na,x,b.jpg\na,x,\na,y,c.jpg\n",
+			`line 4: file "c.jpg" of bag "a" is "b.jpg"`},
+		"no UTF-8":           {FormCSV, "bag,caption\na,x\nb,caf\xe9 x\n", "line 3 is not UTF-8"},
+		"no UTF-8 at end":    {FormLines, `{"bag":"a","caption":"x"}` + "\n\xe2\x82", "line 2 is not UTF-8"},
+		"no UTF-8 in JSON":   {"", strings.Replace(smallCOCO, "red ball", "red b\xffll", 1), "line 8 is not UTF-8"},
+		"no object":          {FormLines, "\n[1]\n", "line 2: json: cannot unmarshal array"},
+		"null":               {FormLines, "null\n", "line 1: null instead of an object"},
+		"no caption":         {FormLines, `{"bag":"a","caption":null}`, "line 1: the caption is missing"},
+		"caption a number":   {FormLines, `{"bag":"a","caption":3}`, "line 1: caption: want a string"},
+		"bag a fraction":     {FormLines, `{"bag":1.5,"caption":"x"}`, "line 1: bag: want a string or a whole number"},
+		"bag by two names":   {FormLines, `{"bag":1,"video_id":2,"caption":"x"}`, "line 1: bag is given twice"},
+		"cut short":          {FormLines, `{"bag":1,"capt`, "line 1: unexpected end of JSON input"},
+		"an endless line":    {FormLines, `{"bag":"` + strings.Repeat("x", 5<<20), "line 1: longer than"},
+		"an endless field":   {FormCSV, "bag,caption\na,\"" + strings.Repeat("x", 5<<20), "an element of more than"},
+		"neither of JSON's":  {"", "{}", "COCO or an annotation file of MSR-VTT"},
+		"a bag that is none": {"", strings.Replace(smallCOCO, `"image_id": 7`, `"image_id": 9`, 1), "none of the images"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := ParseBags("t.x", c.form, strings.NewReader(c.in))
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `"t.x"`) ||
+				!errors.Is(err, loader.ErrAnnotations) {
+				t.Errorf("error %v, want one of the annotations with t.x and %q", err, c.want)
+			}
+		})
+	}
+}
+
+// Characters are whole wherever the reads below them end.
+func TestUTF8Reader_AnyReads(t *testing.T) {
+	good := "a\nø€𝄞\n\ufffd x"
+	for name, r := range map[string]io.Reader{"one": iotest.OneByteReader(strings.NewReader(good)),
+		"halves": iotest.HalfReader(strings.NewReader(good)), "with its end": iotest.DataErrReader(strings.NewReader(good))} {
+		if got, err := io.ReadAll(&utf8Reader{r: r, line: 1}); err != nil || string(got) != good {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	for text, line := range map[string]int{"\xff": 1, "a\nb\n\xe2\x82": 3, "\xe2\x82a": 1, "ø\n\xf0\x9d\x84\n": 2,
+		"\xc0\x80": 1, "\n\xed\xa0\x80": 2} {
+		for _, r := range []io.Reader{iotest.OneByteReader(strings.NewReader(text)), strings.NewReader(text)} {
+			if _, err := io.ReadAll(&utf8Reader{r: r, line: 1}); err == nil ||
+				!strings.Contains(err.Error(), fmt.Sprintf("line %d ", line)) {
+				t.Errorf("%q: %v, want line %d", text, err, line)
+			}
+		}
+	}
+}
+
+func without(t testing.TB, b *Bags, text string, ids ...string) string {
+	t.Helper()
+	dropped := map[string]bool{}
+	for _, id := range ids {
+		dropped[id] = true
+	}
+	var out bytes.Buffer
+	if err := b.CopyWithout(&out, strings.NewReader(text), dropped); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// What is no caption that is dropped stays as it is: byte for byte in tables, in meaning in JSON.
+func TestCopyWithout_LeavesTheRest(t *testing.T) {
+	if got, want := without(t, parseBags(t, FormCSV, smallCSV), smallCSV, "8"),
+		strings.Replace(smallCSV, " a cat ,,b2, 8 ,\r\n", "", 1); got != want {
+		t.Errorf("CSV: %q", got)
+	}
+	if got, want := without(t, parseBags(t, FormLines, smallLines), smallLines, "7"),
+		smallLines[strings.Index(smallLines, "\n")+1:]; got != want {
+		t.Errorf("JSON lines: %q", got)
+	}
+	unnamed := "bag,caption\nx,one\ny,two\nx,three"
+	if got := without(t, parseBags(t, FormCSV, unnamed), unnamed, "2", "3"); got != "bag,caption\nx,one\n" {
+		t.Errorf("CSV without ids: %q", got)
+	}
+	for text, ids := range map[string][]string{smallCOCO: {"100", "3", "6"}, smallMSRVTT: {"2"},
+		`{"annotations":[{"id":1,"image_id":2,"caption":"\u00e9<&>","n":1e400}],` +
+			`"x":{"annotations":[{"id":1}],"y":12345678901234567890},` + `"images":[{"id":2,"file_name":"a"}],"z":[[],{}]}`: {"1"}} {
+		b := parseBags(t, "", text)
+		got := without(t, b, text, ids...)
+		var before, after map[string]any
+		for text, into := range map[string]*map[string]any{text: &before, got: &after} {
+			d := json.NewDecoder(strings.NewReader(text))
+			d.UseNumber()
+			if err := d.Decode(into); err != nil {
+				t.Fatalf("%v in %s", err, text)
+			}
+		}
+		array, key := "annotations", "id"
+		if b.Form == FormMSRVTT {
+			array, key = "sentences", "sen_id"
+		}
+		before[array] = slices.DeleteFunc(before[array].([]any), func(e any) bool {
+			return slices.Contains(ids, fmt.Sprint(e.(map[string]any)[key]))
+		})
+		if !reflect.DeepEqual(before, after) {
+			t.Errorf("without %v: %s", ids, got)
+		}
+	}
+}
+
+func TestCopyWithout_NoticesAnotherFile(t *testing.T) {
+	for form, text := range map[Form]string{FormCSV: smallCSV, FormLines: smallLines, FormCOCO: smallCOCO} {
+		b := &Bags{Name: "t", Form: form}
+		if err := b.CopyWithout(io.Discard, strings.NewReader(text), map[string]bool{"123": true}); err == nil ||
+			!strings.Contains(err.Error(), "1 of 1 captions to drop are not in") {
+			t.Errorf("%s: %v", form, err)
+		}
+	}
+}
+
+func TestWriteWithout_InTheFormOfTheInput(t *testing.T) {
+	dir := t.TempDir()
+	zipped := filepath.Join(dir, "m.zip")
+	writeBytes(t, zipped, zipOf(t, map[string]string{"a.json": smallMSRVTT}))
+	b, err := ReadBags(t.Context(), zipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := b.Captions[0][0].ID
+	packed := filepath.Join(dir, "kept.json.gz")
+	if err := b.WriteWithout(t.Context(), packed, map[string]bool{first: true}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gzip.NewReader(bytes.NewReader(data)); err != nil {
+		t.Error(err)
+	}
+	again, err := ReadBags(t.Context(), packed)
+	if err != nil || again.Len() != b.Len()-1 || again.Captions[0][0].ID == first || len(again.IDs) != len(b.IDs) {
+		t.Errorf("%+v, %v", again, err)
+	}
+	csv := filepath.Join(dir, "t.csv")
+	writeBytes(t, csv, []byte("\ufeff"+smallCSV))
+	if b, err = ReadBags(t.Context(), csv); err != nil || b.Form != FormCSV {
+		t.Fatal(b, err)
+	}
+	if err := b.WriteWithout(t.Context(), csv, nil); err == nil || !strings.Contains(err.Error(), "are read from it") {
+		t.Errorf("onto itself: %v", err)
+	}
+	if err := os.Remove(csv); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.WriteWithout(t.Context(), filepath.Join(dir, "u.csv"), nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that is gone: %v", err)
+	}
+}
+
+// What is read has no faults, and less some captions it reads as what is left of it.
+func FuzzParseBags(f *testing.F) {
+	for form, texts := range [][]string{{smallCSV, "bag,caption\nx,one\n\"y\nz\",two", "id,bag,caption\n1,,\n"},
+		{smallLines, `{"bag":1,"caption":"x"}` + "\r\n\r\n" + `{"bag":" 1 ","caption":"\ud800"}`},
+		{smallCOCO, smallMSRVTT}} {
+		for _, text := range texts {
+			f.Add(uint8(form), []byte(text))
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind uint8, data []byte) {
+		form := []Form{FormCSV, FormLines, ""}[kind%3]
+		b, err := ParseBags("f", form, bytes.NewReader(data))
+		if err != nil {
+			if !errors.Is(err, loader.ErrAnnotations) {
+				t.Errorf("%v does not wrap ErrAnnotations", err)
+			}
+			return
+		}
+		bags, ids, dropped := map[string]bool{}, map[string]bool{}, map[string]bool{}
+		for i, id := range b.IDs {
+			if id == "" && form != "" || bags[id] {
+				t.Fatalf("bag %q twice or without a name", id)
+			}
+			bags[id] = true
+			for c, caption := range b.Captions[i] {
+				if caption.ID == "" || ids[caption.ID] || !utf8.ValidString(caption.ID+caption.Text) {
+					t.Fatalf("caption %q twice, without a name, or no text", caption.ID)
+				}
+				ids[caption.ID] = true
+				if (i+c)%2 == 0 && len(ids) > 1 {
+					dropped[caption.ID] = true
+				}
+			}
+		}
+		var out bytes.Buffer
+		if err := b.CopyWithout(&out, bytes.NewReader(data), dropped); err != nil {
+			t.Fatal(err)
+		}
+		rest, err := ParseBags("f", form, &out)
+		if err != nil {
+			if len(dropped) == b.Len() || form != "" && b.Len() == 0 {
+				return
+			}
+			t.Fatalf("what is left cannot be read: %v", err)
+		}
+		if rest.Len() != b.Len()-len(dropped) {
+			t.Fatalf("%d captions are left of %d less %d", rest.Len(), b.Len(), len(dropped))
+		}
+	})
+}

@@ -1,0 +1,275 @@
+package annotation
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nmn/loader"
+)
+
+// field is what a column of a table of captions, or a key of a line of JSON, may hold.
+type field int
+
+const (
+	bagField field = iota
+	captionField
+	idField
+	fileField
+	fieldCount
+)
+
+// fieldNames are the names of the fields, the first of them for messages.
+var fieldNames = [fieldCount][]string{
+	bagField:     {"bag", "image_id", "video_id"},
+	captionField: {"caption"},
+	idField:      {"id", "annotation_id", "sen_id"},
+	fileField:    {"file", "file_name"},
+}
+
+// fieldOf is the field of a name, -1 for none.
+func fieldOf(name string) field {
+	for f, names := range fieldNames {
+		if slices.Contains(names, name) {
+			return field(f)
+		}
+	}
+	return -1
+}
+
+// record is a line of a table; what it does not have is empty.
+type record struct {
+	values [fieldCount]string
+	has    [fieldCount]bool
+}
+
+// tableReader collects the captions of a table.
+type tableReader struct {
+	bags     *Bags
+	position map[string]int // of the bags
+	ids      map[string]int // of the captions: their lines
+	records  int
+	named    bool // the captions have identifiers of their own
+}
+
+func newTableReader(name string, form Form) *tableReader {
+	return &tableReader{bags: &Bags{Name: name, Form: form}, position: map[string]int{}, ids: map[string]int{}}
+}
+
+func (t *tableReader) fault(line int, err error) error {
+	return fmt.Errorf("captions %q, line %d: %w", t.bags.Name, line, err)
+}
+
+// broken is an error of reading, which may be one of a parser of CSV that names the line.
+func (t *tableReader) broken(err error) error {
+	if syntax := (*csv.ParseError)(nil); errors.As(err, &syntax) {
+		return t.fault(syntax.Line, syntax.Err)
+	}
+	return fmt.Errorf("captions %q: %w", t.bags.Name, err)
+}
+
+// done checks that there are captions.
+func (t *tableReader) done() error {
+	if t.records == 0 {
+		return fmt.Errorf("captions %q: there are no captions", t.bags.Name)
+	}
+	return nil
+}
+
+func (t *tableReader) add(line int, r *record) error {
+	switch {
+	case !r.has[bagField] || r.values[bagField] == "":
+		return errors.New("the bag is missing")
+	case !r.has[captionField]:
+		return errors.New("the caption is missing")
+	case t.records == maxElements:
+		return fmt.Errorf("more than %d captions", maxElements)
+	case t.records == 0:
+		t.named = r.has[idField]
+	case t.named != r.has[idField]:
+		return errors.New("some captions have an id and others none: give all of them one")
+	}
+	t.records++
+	id := r.values[idField]
+	if !t.named {
+		id = strconv.Itoa(t.records)
+	} else if id == "" {
+		return errors.New("the id is empty")
+	}
+	if first, ok := t.ids[id]; ok {
+		return fmt.Errorf("id %q repeats line %d", loader.Excerpt(id), first)
+	}
+	if t.named {
+		t.ids[id] = line
+	}
+	at, ok := t.position[r.values[bagField]]
+	if !ok {
+		at = len(t.bags.IDs)
+		bag := strings.Clone(r.values[bagField])
+		t.position[bag] = at
+		t.bags.IDs, t.bags.Files = append(t.bags.IDs, bag), append(t.bags.Files, "")
+		t.bags.Captions = append(t.bags.Captions, nil)
+	}
+	if err := t.setFile(at, r.values[fileField]); err != nil {
+		return err
+	}
+	t.bags.Captions[at] = append(t.bags.Captions[at], BagCaption{strings.Clone(id), strings.Clone(r.values[captionField])})
+	return nil
+}
+
+// setFile notes the picture of a bag; lines may leave it out.
+func (t *tableReader) setFile(bag int, file string) error {
+	if file == "" {
+		return nil
+	}
+	if strings.ContainsRune(file, 0) || !filepath.IsLocal(filepath.FromSlash(file)) {
+		return fmt.Errorf("file %q is not a path inside the folder of pictures", loader.Excerpt(file))
+	}
+	if before := t.bags.Files[bag]; before != "" && before != file {
+		return fmt.Errorf("file %q of bag %q is %q in a line before", loader.Excerpt(file),
+			loader.Excerpt(t.bags.IDs[bag]), loader.Excerpt(before))
+	}
+	t.bags.Files[bag] = strings.Clone(file)
+	return nil
+}
+
+// columnsOf finds the fields in a header.
+func columnsOf(header []string) (at [fieldCount]int, err error) {
+	for f := range at {
+		at[f] = -1
+	}
+	for i, title := range header {
+		f := fieldOf(strings.ToLower(strings.TrimSpace(title)))
+		if f < 0 {
+			continue
+		}
+		if at[f] >= 0 {
+			return at, fmt.Errorf("columns %d and %d are both the %s", at[f]+1, i+1, fieldNames[f][0])
+		}
+		at[f] = i
+	}
+	if at[bagField] < 0 || at[captionField] < 0 {
+		return at, errors.New(`want a header with the columns bag and caption, and perhaps id and file`)
+	}
+	return at, nil
+}
+
+func (t *tableReader) readCSV(text io.Reader) error {
+	budget := &budgetReader{r: text, granted: maxElementBytes}
+	c := csv.NewReader(budget)
+	c.ReuseRecord = true
+	header, err := c.Read()
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("captions %q: the file is empty", t.bags.Name)
+	}
+	if err != nil {
+		return t.broken(err)
+	}
+	at, err := columnsOf(header)
+	if err != nil {
+		return t.fault(1, err)
+	}
+	for {
+		budget.granted = min(c.InputOffset()+maxElementBytes, maxFileBytes)
+		cells, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			return t.done()
+		}
+		if err != nil {
+			return t.broken(err)
+		}
+		var r record
+		for f, column := range at {
+			if column >= 0 {
+				r.values[f], r.has[f] = cells[column], true
+				if field(f) != captionField {
+					r.values[f] = strings.TrimSpace(cells[column])
+				}
+			}
+		}
+		line, _ := c.FieldPos(0)
+		if err := t.add(line, &r); err != nil {
+			return t.fault(line, err)
+		}
+	}
+}
+
+func (t *tableReader) readLines(text io.Reader) error {
+	lines := bufio.NewScanner(text)
+	lines.Buffer(nil, maxElementBytes)
+	n := 0
+	for lines.Scan() && lines.Err() == nil { // a line that could not be read to its end comes with the error
+		n++
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		r, err := parseLine(lines.Bytes())
+		if err == nil {
+			err = t.add(n, r)
+		}
+		if err != nil {
+			return t.fault(n, err)
+		}
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return t.fault(n+1, fmt.Errorf("longer than %d bytes", maxElementBytes))
+	} else if err != nil {
+		return t.broken(err)
+	}
+	return t.done()
+}
+
+// parseLine reads an object of JSON. Identifiers may be strings or whole numbers.
+func parseLine(line []byte) (*record, error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(line, &object); err != nil {
+		return nil, err
+	}
+	if object == nil {
+		return nil, errors.New("null instead of an object")
+	}
+	r := &record{}
+	for f, names := range fieldNames {
+		for _, name := range names {
+			raw, ok := object[name]
+			if !ok || string(raw) == "null" {
+				continue
+			}
+			if r.has[f] {
+				return nil, fmt.Errorf("%s is given twice, by %s", names[0], strings.Join(names, ", "))
+			}
+			value, err := textOf(raw, field(f))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			if field(f) != captionField {
+				value = strings.TrimSpace(value)
+			}
+			r.values[f], r.has[f] = value, true
+		}
+	}
+	return r, nil
+}
+
+// textOf is a value as text.
+func textOf(raw json.RawMessage, f field) (string, error) {
+	var s string
+	if raw[0] == '"' {
+		return s, json.Unmarshal(raw, &s)
+	}
+	if _, err := strconv.ParseInt(string(raw), 10, 64); err == nil && (f == bagField || f == idField) {
+		return string(raw), nil
+	}
+	if f == bagField || f == idField {
+		return "", errors.New("want a string or a whole number")
+	}
+	return "", errors.New("want a string")
+}

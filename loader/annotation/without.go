@@ -1,0 +1,290 @@
+package annotation
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"nmn/internal/durable"
+	"nmn/loader"
+)
+
+// WriteWithout writes the file that the captions were read from to another one, in the same form, less the captions
+// with the given identifiers. Everything else stays: other fields of captions as they are written, pictures that have
+// no caption left, whatever else the file holds, the order. MSR-VTT's zip archive becomes the JSON that is in it. The
+// new file is compressed where its name ends in .gz, and appears whole or not at all.
+func (b *Bags) WriteWithout(ctx context.Context, path string, dropped map[string]bool) (err error) {
+	if same(path, b.Name) {
+		return fmt.Errorf("cannot write %q: the captions are read from it; choose another name", path)
+	}
+	in, err := openFile(ctx, b.Name)
+	if err != nil {
+		return fmt.Errorf("captions: %w", err)
+	}
+	defer in.Close()
+	file, err := durable.Create(path, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	out, finish := packed(path, file)
+	if err := b.CopyWithout(out, in, dropped); err != nil {
+		return fmt.Errorf("cannot write %q: %w", path, err)
+	}
+	if err := finish(); err != nil {
+		return fmt.Errorf("cannot write %q: %w", path, err)
+	}
+	return file.Commit()
+}
+
+// same reports whether two paths are one file.
+func same(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// packed is a buffered writer of a file, which compresses where the name says so; finish writes what it holds.
+func packed(path string, file io.Writer) (out io.Writer, finish func() error) {
+	buffered := bufio.NewWriterSize(file, 1<<16)
+	if !strings.EqualFold(filepath.Ext(path), ".gz") {
+		return buffered, buffered.Flush
+	}
+	z := gzip.NewWriter(buffered)
+	return z, func() error { return errors.Join(z.Close(), buffered.Flush()) }
+}
+
+// CopyWithout is WriteWithout for streams of plain text; in is what the captions were read from.
+func (b *Bags) CopyWithout(out io.Writer, in io.Reader, dropped map[string]bool) (err error) {
+	var found int
+	switch b.Form {
+	case FormCSV:
+		found, err = b.copyCSV(out, in, dropped)
+	case FormLines:
+		found, err = b.copyLines(out, in, dropped)
+	default:
+		c := &jsonCopier{out: out, dropped: dropped, array: "annotations", id: "id"}
+		if b.Form == FormMSRVTT {
+			c.array, c.id = "sentences", "sen_id"
+		}
+		found, err = c.copy(b.Name, in)
+	}
+	if err == nil && found != len(dropped) {
+		err = fmt.Errorf("%d of %d captions to drop are not in %q any more: it has changed since it was read: %w",
+			len(dropped)-found, len(dropped), b.Name, loader.ErrAnnotations)
+	}
+	return err
+}
+
+// jsonCopier copies an object with arrays, less the elements of one of them that have one of some identifiers.
+type jsonCopier struct {
+	out       io.Writer
+	in        fileReader
+	array, id string
+	dropped   map[string]bool
+	found     int
+	err       error // of writing
+}
+
+func (c *jsonCopier) copy(name string, in io.Reader) (found int, err error) {
+	c.in = fileReader{name: name, budget: budgetReader{r: in}}
+	c.in.json = json.NewDecoder(&c.in.budget)
+	c.in.json.UseNumber()
+	if _, err := c.in.next(); err != nil {
+		return 0, err
+	}
+	if err := c.members(); err != nil {
+		return 0, err
+	}
+	c.write("\n")
+	return c.found, c.err
+}
+
+func (c *jsonCopier) write(s string) {
+	if c.err == nil {
+		_, c.err = io.WriteString(c.out, s)
+	}
+}
+
+// members copies those of an object whose bracket has been read, and the closing one.
+func (c *jsonCopier) members() error {
+	c.write("{")
+	for first := true; ; first = false {
+		key, err := c.in.next()
+		if err != nil {
+			return err
+		}
+		if key == json.Delim('}') {
+			c.write("}")
+			return c.err
+		}
+		if !first {
+			c.write(",\n")
+		}
+		name, _ := key.(string) // the decoder allows nothing else here
+		c.write(encoded(name) + ": ")
+		if err := c.value(name); err != nil {
+			return err
+		}
+	}
+}
+
+// value copies what stands behind a key: arrays element by element, for they may be longer than what is held.
+func (c *jsonCopier) value(name string) error {
+	token, err := c.in.next()
+	if err != nil {
+		return err
+	}
+	switch token {
+	case json.Delim('['):
+		return c.elements(name)
+	case json.Delim('{'):
+		array := c.array
+		c.array = "" // another object may have an array of the same name
+		defer func() { c.array = array }()
+		return c.members()
+	}
+	c.write(encoded(token))
+	return c.err
+}
+
+func (c *jsonCopier) elements(name string) error {
+	c.write("[")
+	for first := true; ; {
+		c.in.grant()
+		if !c.in.json.More() {
+			break
+		}
+		var raw json.RawMessage
+		c.in.grant()
+		if err := c.in.json.Decode(&raw); err != nil {
+			return fmt.Errorf("captions %q, near byte %d: %w", c.in.name, c.in.json.InputOffset(), err)
+		}
+		if name == c.array && c.drops(raw) {
+			continue
+		}
+		if !first {
+			c.write(",\n")
+		}
+		first = false
+		c.write(string(raw))
+	}
+	c.write("]")
+	_, err := c.in.next()
+	return errors.Join(err, c.err)
+}
+
+// drops reports whether an element is one of those that are dropped.
+func (c *jsonCopier) drops(raw json.RawMessage) bool {
+	var id int64
+	switch c.id {
+	case "id":
+		var e struct {
+			ID int64 `json:"id"`
+		}
+		_ = json.Unmarshal(raw, &e) // what is no such object has the id 0, and is dropped where 0 is
+		id = e.ID
+	default:
+		var e struct {
+			ID int64 `json:"sen_id"`
+		}
+		_ = json.Unmarshal(raw, &e)
+		id = e.ID
+	}
+	if c.dropped[strconv.FormatInt(id, 10)] {
+		c.found++
+		return true
+	}
+	return false
+}
+
+// encoded is a token as JSON, with the characters of the file.
+func encoded(token any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(token) // a string, a number, a truth value or null
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// copyCSV copies records byte by byte: one reader finds where they end, another has the bytes.
+func (b *Bags) copyCSV(out io.Writer, in io.Reader, dropped map[string]bool) (found int, err error) {
+	kept := &bytes.Buffer{}
+	c := csv.NewReader(io.TeeReader(in, kept))
+	c.ReuseRecord = true
+	var at [fieldCount]int
+	from := int64(0)
+	for n := 0; ; n++ {
+		cells, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil && n == 0 {
+			at, err = columnsOf(cells)
+		}
+		if err != nil {
+			return found, fmt.Errorf("captions %q: %w", b.Name, err)
+		}
+		bytesOf := kept.Next(int(c.InputOffset() - from))
+		from = c.InputOffset()
+		if n > 0 {
+			id := strconv.Itoa(n)
+			if at[idField] >= 0 {
+				id = strings.TrimSpace(cells[at[idField]])
+			}
+			if dropped[id] {
+				found++
+				continue
+			}
+		}
+		if _, err := out.Write(bytesOf); err != nil {
+			return found, err
+		}
+	}
+	_, err = out.Write(kept.Bytes())
+	return found, err
+}
+
+// copyLines copies lines of JSON as they are.
+func (b *Bags) copyLines(out io.Writer, in io.Reader, dropped map[string]bool) (found int, err error) {
+	lines := bufio.NewReaderSize(in, 1<<16)
+	for n := 0; ; {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return found, err
+		}
+		drop := false
+		if len(bytes.TrimSpace(line)) > 0 {
+			n++
+			r, err := parseLine(line)
+			if err != nil {
+				return found, fmt.Errorf("captions %q: %w", b.Name, err)
+			}
+			id := strconv.Itoa(n)
+			if r.has[idField] {
+				id = r.values[idField]
+			}
+			if drop = dropped[id]; drop {
+				found++
+			}
+		}
+		if !drop {
+			if _, err := out.Write(line); err != nil {
+				return found, err
+			}
+		}
+		if err != nil {
+			return found, nil
+		}
+	}
+}
