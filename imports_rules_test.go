@@ -40,7 +40,7 @@ var outside = map[string][]string{
 	"github.com/blevesearch/snowballstem/...": {"eval/caption"},
 	"github.com/google/renameio/v2":           {"internal/durable"},
 	"github.com/jdkato/prose/v2":              {"text"},
-	"github.com/parquet-go/parquet-go":        {"loader/features", "labels/audit"},
+	"github.com/parquet-go/parquet-go":        {"loader/features", "labels/audit", "labels/captions"},
 	"github.com/prometheus/client_golang/...": {"telemetry"},
 	"golang.org/x/sync/errgroup": {
 		"labels/rates", "loader/dataset", "loader/doctor", "loader/scenes", "eval/caption",

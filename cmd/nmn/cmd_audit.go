@@ -31,7 +31,7 @@ type auditCommand struct {
 
 func newAudit(p *program) *cobra.Command {
 	a := auditCommand{options: audit.Options{Estimation: rates.DefaultOptions(), MinError: .5}, top: 20, classes: 20,
-		page: auditPage{items: 500, thumbnails: 200}, correction: audit.Correction{Precision: .9}, format: report.Text}
+		page: auditPage{command: "audit", items: 500, thumbnails: 200}, correction: audit.Correction{Precision: .9}, format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Find labels that are probably wrong, and correct them",
@@ -72,6 +72,7 @@ suspects be corrected up to a wanted precision. See docs/audit.md.`,
 	enum(out, &a.format, "format", "`format` of the tables", report.Text, report.Markdown, report.CSV, report.JSON)
 	out.bool(&a.asJSON, "json", "write everything as one JSON object")
 	cmd.AddCommand(newAuditAnnotators(p))
+	cmd.AddCommand(newAuditCaptions(p))
 	return cmd
 }
 

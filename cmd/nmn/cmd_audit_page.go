@@ -12,6 +12,7 @@ import (
 
 // auditPage are the flags of the page of an audit.
 type auditPage struct {
+	command    string // for messages
 	file       string
 	items      int
 	images     string
@@ -29,11 +30,11 @@ func (a *auditPage) flags(r group) {
 func (a *auditPage) check(given func(string) bool) error {
 	for _, name := range []string{"page-items", "images", "thumbnails"} {
 		if a.file == "" && given(name) {
-			return usagef("audit: --%s belongs to --page", name)
+			return usagef("%s: --%s belongs to --page", a.command, name)
 		}
 	}
 	if a.items < 0 || a.thumbnails < 0 {
-		return usagef("audit: --page-items is %d and --thumbnails is %d, want at least 0", a.items, a.thumbnails)
+		return usagef("%s: --page-items is %d and --thumbnails is %d, want at least 0", a.command, a.items, a.thumbnails)
 	}
 	return nil
 }
@@ -43,35 +44,52 @@ func (a *auditPage) write(ctx context.Context, p *program, r *audit.Report) erro
 	if a.file == "" {
 		return nil
 	}
-	var picture func(int) []byte
-	if a.images != "" {
-		made, failed := 0, 0
-		ids := make([]string, r.Bags)
-		for i := range ids {
-			ids[i] = r.ID(i)
-		}
-		folder, err := loader.OpenFolderThumbnails(a.images, ids)
-		if err != nil {
-			return err
-		}
-		defer folder.Close()
-		picture = func(bag int) []byte {
-			if made == a.thumbnails || ctx.Err() != nil {
-				return nil
-			}
-			small, err := folder.Of(ctx, bag)
-			if err != nil {
-				failed++
-				return nil
-			}
-			made++
-			return small.JPEG
-		}
-		defer func() { p.note("%d pictures are in %s, %d were not found or cannot be used", made, a.file, failed) }()
+	ids := make([]string, r.Bags)
+	for i := range ids {
+		ids[i] = r.ID(i)
 	}
+	picture, closeFolder, err := a.pictures(ctx, p, ids)
+	if err != nil {
+		return err
+	}
+	defer closeFolder()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	name := strings.TrimSuffix(filepath.Base(a.file), filepath.Ext(a.file))
-	return report.WriteAuditPage(a.file, report.NewAuditPage(name, r, a.items, picture))
+	return report.WriteAuditPage(a.file, report.NewAuditPage(a.name(), r, a.items, picture))
+}
+
+// name is that of the page's file, without its folder and ending.
+func (a *auditPage) name() string {
+	return strings.TrimSuffix(filepath.Base(a.file), filepath.Ext(a.file))
+}
+
+// pictures gives the thumbnails of bags as JPEG, nil for none; it is nil where no folder is named. closeFolder ends its
+// use and says how many there were.
+func (a *auditPage) pictures(ctx context.Context, p *program, ids []string) (picture func(bag int) []byte,
+	closeFolder func(), err error) {
+	if a.images == "" {
+		return nil, func() {}, nil
+	}
+	folder, err := loader.OpenFolderThumbnails(a.images, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	made, failed := 0, 0
+	picture = func(bag int) []byte {
+		if made == a.thumbnails || ctx.Err() != nil {
+			return nil
+		}
+		small, err := folder.Of(ctx, bag)
+		if err != nil {
+			failed++
+			return nil
+		}
+		made++
+		return small.JPEG
+	}
+	return picture, func() {
+		folder.Close()
+		p.note("%d pictures are in %s, %d were not found or cannot be used", made, a.file, failed)
+	}, nil
 }

@@ -111,6 +111,8 @@ var scenarios = []scenario{
 		" s.parquet --apply --precision 0.5 --output o.csv", []string{"head"}, "p.html", "s.parquet", "o.csv"),
 	writing("audit-annotators", "audit annotators --labels crowd.csv --annotators a.csv --output l.jsonl --consensus c.csv"+
 		" --evidence e.npy", []string{"crowd.csv"}, "a.csv", "l.jsonl", "c.csv", "e.npy"),
+	writing("audit-captions", "audit captions --captions spoken/captions.json --page p.html --output o.parquet --apply k.json"+
+		" --precision 0.6", []string{"spoken"}, "p.html", "o.parquet", "k.json"),
 	writing("export-onnx", "export model --output m.onnx", []string{"model"}, "m.onnx"),
 	writing("export-safetensors", "export model --output m.safetensors", []string{"model"}, "m.safetensors"),
 	writing("export-npz", "export model --output m.npz", []string{"model"}, "m.npz"),

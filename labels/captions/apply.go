@@ -1,0 +1,57 @@
+package captions
+
+import (
+	"context"
+
+	"nmn/eval"
+)
+
+// Outcome is what was dropped, and where the others are written.
+type Outcome struct {
+	File      string `json:"file"`
+	Kept      int    `json:"kept"`
+	Dropped   int    `json:"dropped"`
+	Automatic int    `json:"automatic"` // of the dropped ones, by the threshold
+	Decided   int    `json:"decided"`   // and by people
+	Rescued   int    `json:"rescued"`   // below the threshold, kept by people
+	// EmptyBags have no caption left, and had one.
+	EmptyBags int `json:"empty_bags"`
+	// ExpectedPrecision is the mean probability to be foreign of the automatic ones.
+	ExpectedPrecision eval.Number `json:"expected_precision"`
+}
+
+// Apply writes the file of captions without those that are dropped, in the form in which they were read: see
+// annotation.Bags.WriteWithout. The decisions of people, which may be nil, are carried out whatever the probabilities
+// say. After a refusal nothing else is dropped.
+func (r *Report) Apply(ctx context.Context, path string, decisions Decisions) (*Outcome, error) {
+	o := &Outcome{File: path}
+	dropped := map[string]bool{}
+	sum := 0.0
+	for b, captions := range r.Captions {
+		left := 0
+		for c, caption := range captions {
+			switch verdict := decisions[caption.ID]; {
+			case verdict == Drop:
+				o.Decided++
+			case r.Dropped[b][c] && verdict == Keep:
+				o.Rescued++
+				left++
+				continue
+			case r.Dropped[b][c]:
+				o.Automatic++
+				sum += 1 - r.Own[b][c]
+			default:
+				left++
+				continue
+			}
+			dropped[caption.ID] = true
+		}
+		if left == 0 && len(captions) > 0 {
+			o.EmptyBags++
+		}
+	}
+	o.Dropped = len(dropped)
+	o.Kept = r.Len() - o.Dropped
+	o.ExpectedPrecision = ratio(sum, float64(o.Automatic))
+	return o, r.WriteWithout(ctx, path, dropped)
+}

@@ -1,0 +1,174 @@
+package captions
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"nmn/eval"
+	"nmn/internal/input"
+	"nmn/loader"
+	"nmn/loader/annotation"
+)
+
+// Judgement holds an audit against the captions that are known to be foreign.
+type Judgement struct {
+	Foreign int `json:"foreign"` // how many there are
+	// AUC is the probability that a foreign caption is ranked below an own one; Precision and Recall are those of the
+	// captions that are dropped. What has no meaning is undefined.
+	AUC       eval.Number `json:"auc"`
+	Precision eval.Number `json:"precision"`
+	Recall    eval.Number `json:"recall"`
+	// ForeignKept is the share of foreign captions among those that are kept.
+	ForeignKept eval.Number `json:"foreign_kept"`
+}
+
+// ErrTruth is wrapped by every error about the content of a file of foreign captions.
+var ErrTruth = errors.New("not a valid list of captions")
+
+// maxList bounds a file of identifiers or decisions in bytes.
+const maxList = 1 << 30
+
+// truthColumns are the names of the column of a CSV with the ids of captions.
+var truthColumns = []string{"annotation_id", "id", "sen_id"}
+
+// ReadTruth reads a file with the identifiers of the captions that are foreign: one on each line, or a CSV with a
+// column annotation_id, id or sen_id. It says of each bag and caption whether it is foreign. Identifiers that no caption has,
+// and those given twice, are errors that name the line and wrap ErrTruth.
+func ReadTruth(path string, bags *annotation.Bags) ([][]bool, error) {
+	f, err := input.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return parseTruth(f, path, bags)
+}
+
+func parseTruth(r io.Reader, name string, bags *annotation.Bags) ([][]bool, error) {
+	limited := &io.LimitedReader{R: r, N: maxList}
+	text := bufio.NewReader(limited)
+	c := csv.NewReader(loader.WithoutMark(text, io.NopCloser(nil)))
+	c.FieldsPerRecord = -1
+	c.ReuseRecord = true
+	at := placesOf(bags)
+	foreign := make([][]bool, len(bags.IDs))
+	for b := range foreign {
+		foreign[b] = make([]bool, len(bags.Captions[b]))
+	}
+	column := 0
+	for n := 0; ; n++ {
+		record, err := c.Read()
+		if limited.N == 0 {
+			return nil, fmt.Errorf("%s: the file is larger than %d bytes: %w", name, maxList, ErrTruth)
+		}
+		if errors.Is(err, io.EOF) {
+			return foreign, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", name, err, ErrTruth)
+		}
+		if n == 0 {
+			header, err := truthColumn(record)
+			if err != nil {
+				return nil, fmt.Errorf("%s:1: %w: %w", name, err, ErrTruth)
+			}
+			if header >= 0 {
+				column = header
+				continue
+			}
+		}
+		line, _ := c.FieldPos(0)
+		if column >= len(record) {
+			return nil, fmt.Errorf("%s:%d: there are %d fields, the id is in field %d: %w", name, line, len(record),
+				column+1, ErrTruth)
+		}
+		place, ok := at[strings.TrimSpace(record[column])]
+		if !ok {
+			return nil, fmt.Errorf("%s:%d: there is no caption %.60q: %w", name, line, record[column], ErrTruth)
+		}
+		if foreign[place[0]][place[1]] {
+			return nil, fmt.Errorf("%s:%d: caption %.60q is given twice: %w", name, line, record[column], ErrTruth)
+		}
+		foreign[place[0]][place[1]] = true
+	}
+}
+
+// truthColumn is the column of the ids where the first line is a header, -1 where it is an id by itself.
+func truthColumn(first []string) (int, error) {
+	for i, title := range first {
+		if slices.Contains(truthColumns, strings.ToLower(strings.TrimSpace(title))) {
+			return i, nil
+		}
+	}
+	if len(first) > 1 {
+		return 0, fmt.Errorf("none of the %d columns is %s", len(first), strings.Join(truthColumns, ", "))
+	}
+	return -1, nil
+}
+
+// placesOf finds captions by their identifiers.
+func placesOf(bags *annotation.Bags) map[string][2]int {
+	at := make(map[string][2]int, bags.Len())
+	for b, captions := range bags.Captions {
+		for c := range captions {
+			at[captions[c].ID] = [2]int{b, c}
+		}
+	}
+	return at
+}
+
+// judge holds the ranking and the drops against the truth.
+func (r *Report) judge() *Judgement {
+	type scored struct {
+		own     float64
+		foreign bool
+	}
+	var all []scored
+	j := &Judgement{}
+	dropped, hit := 0, 0
+	for b := range r.truth {
+		for c, foreign := range r.truth[b] {
+			all = append(all, scored{r.Own[b][c], foreign})
+			if foreign {
+				j.Foreign++
+			}
+			if r.Dropped[b][c] {
+				dropped++
+				if foreign {
+					hit++
+				}
+			}
+		}
+	}
+	slices.SortFunc(all, func(x, y scored) int { return cmp.Compare(x.own, y.own) })
+	// The AUC from ranks: of equal probabilities each has the middle rank.
+	sum := 0.0
+	for i := 0; i < len(all); {
+		end, foreign := i, 0
+		for ; end < len(all) && all[end].own == all[i].own; end++ {
+			if all[end].foreign {
+				foreign++
+			}
+		}
+		sum += float64(foreign) * float64(i+end+1) / 2
+		i = end
+	}
+	n, m := float64(j.Foreign), float64(len(all)-j.Foreign)
+	j.AUC = 1 - ratio(sum-n*(n+1)/2, n*m)
+	j.Precision, j.Recall = ratio(float64(hit), float64(dropped)), ratio(float64(hit), n)
+	j.ForeignKept = ratio(n-float64(hit), float64(len(all)-dropped))
+	return j
+}
+
+// ratio is undefined for a denominator of 0.
+func ratio(a, b float64) eval.Number {
+	if b == 0 {
+		return eval.Undefined()
+	}
+	return eval.Number(a / b)
+}

@@ -1,0 +1,199 @@
+package report
+
+import (
+	"bytes"
+	_ "embed" // the page
+	"fmt"
+	"hash/fnv"
+	"html/template"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"nmn/eval"
+	"nmn/internal/durable"
+	"nmn/internal/visible"
+	"nmn/labels/captions"
+)
+
+var (
+	//go:embed captionpage/page.html
+	captionPageHTML string
+	//go:embed captionpage/page.css
+	captionPageStyle string
+	//go:embed captionpage/page.js
+	captionPageScript string
+)
+
+var captionPageTemplate = template.Must(template.New("captions").Parse(captionPageHTML))
+
+// CaptionPage is one HTML file, without anything from elsewhere, in which people look at captions that are probably of
+// other pictures, decide about them, and save their decisions as captions.ReadDecisions reads them. Its fields are what
+// the script of the page works on.
+type CaptionPage struct {
+	Name     string             `json:"name"`
+	Key      string             `json:"key"` // of the decisions that the browser keeps: pages of other audits have others
+	Captions int                `json:"captions"`
+	AllBags  int                `json:"all_bags"`
+	Foreign  eval.Number        `json:"foreign"`
+	Interval *captions.Interval `json:"interval"`
+	Refused  string             `json:"refused"`
+	Total    int                `json:"total"` // suspects, of which Items are the first
+	Items    []CaptionItem      `json:"items"`
+	Bags     []CaptionBag       `json:"bags"` // those of the items
+	Images   []string           `json:"images"`
+}
+
+// CaptionItem is a suspect on the page: caption At of bag Bag of the page.
+type CaptionItem struct {
+	ID          string   `json:"id"`
+	Bag         int      `json:"bag"`
+	At          int      `json:"at"`
+	Own         float64  `json:"own"`
+	Dropped     bool     `json:"dropped"` // by the threshold
+	Against     []string `json:"against"` // its words that speak against it
+	Lacks       []string `json:"lacks"`   // words of its bag that it lacks
+	Fingerprint string   `json:"fingerprint"`
+}
+
+// CaptionBag is a bag on the page with its captions, or some of them; More are not shown.
+type CaptionBag struct {
+	ID       string         `json:"id"`
+	Captions []ShownCaption `json:"captions"`
+	More     int            `json:"more"`
+	Image    *int           `json:"image"`
+
+	at map[int]int // places of captions in Captions
+}
+
+// ShownCaption is a caption as people see it: what does not show is written as in Go.
+type ShownCaption struct {
+	Text string  `json:"text"`
+	Own  float64 `json:"own"`
+	Cut  int     `json:"cut"` // characters that are left out at the end
+}
+
+// Limits of what the page shows: captions of a bag beside its suspects, and characters of a caption.
+const (
+	captionsShown   = 20
+	charactersShown = 500
+)
+
+// CaptionPageOptions say what is on the page.
+type CaptionPageOptions struct {
+	Items    int     // most suspects
+	MinError float64 // least probability of a suspect to be of another bag
+	// Decisions leave out the captions that somebody has decided about.
+	Decisions captions.Decisions
+	// Picture gives a bag's picture as JPEG, nil for none. It is asked once for each bag, in the order of the suspects,
+	// and may be nil.
+	Picture func(bag int) []byte
+}
+
+// NewCaptionPage describes the captions that are least probably of their bags.
+func NewCaptionPage(name string, r *captions.Report, o CaptionPageOptions) *CaptionPage {
+	s := r.Summary(0, nil)
+	p := &CaptionPage{Name: name, Captions: s.Captions, AllBags: s.Bags, Foreign: s.Foreign, Interval: s.Interval,
+		Refused: s.Refused, Items: []CaptionItem{}, Bags: []CaptionBag{}, Images: []string{}}
+	var suspects [][2]int
+	for _, at := range r.Lowest(-1) {
+		if _, decided := o.Decisions[r.Captions[at[0]][at[1]].ID]; !decided && 1-r.Own[at[0]][at[1]] >= o.MinError {
+			suspects = append(suspects, at)
+		}
+	}
+	p.Total = len(suspects)
+	suspects = suspects[:min(o.Items, len(suspects))]
+	p.addBags(r, suspects, o.Picture)
+	hash, bags := fnv.New64a(), map[int]int{}
+	for _, at := range suspects {
+		b, ok := bags[at[0]]
+		if !ok {
+			b = len(bags)
+			bags[at[0]] = b
+		}
+		caption := r.Captions[at[0]][at[1]]
+		item := CaptionItem{ID: caption.ID, Bag: b, At: p.Bags[b].at[at[1]], Own: r.Own[at[0]][at[1]],
+			Dropped: r.Dropped[at[0]][at[1]], Fingerprint: captions.Fingerprint(caption.Text),
+			Against: []string{}, Lacks: []string{}}
+		has, lacks := r.Against(at[0], at[1], captions.ReasonsShown)
+		for _, word := range has {
+			item.Against = append(item.Against, shortened(word, 40))
+		}
+		for _, word := range lacks {
+			item.Lacks = append(item.Lacks, shortened(word, 40))
+		}
+		p.Items = append(p.Items, item)
+		fmt.Fprintf(hash, "%q %s\n", item.ID, item.Fingerprint)
+	}
+	p.Key = fmt.Sprintf("%016x", hash.Sum64())
+	return p
+}
+
+// addBags adds the bags of the suspects, in the order of their first ones.
+func (p *CaptionPage) addBags(r *captions.Report, suspects [][2]int, picture func(int) []byte) {
+	of := map[int]map[int]bool{} // the suspects of each bag
+	var order []int
+	for _, at := range suspects {
+		if of[at[0]] == nil {
+			of[at[0]] = map[int]bool{}
+			order = append(order, at[0])
+		}
+		of[at[0]][at[1]] = true
+	}
+	for _, b := range order {
+		bag := CaptionBag{ID: visible.Line(r.IDs[b]), at: map[int]int{}}
+		others := captionsShown
+		for c, caption := range r.Captions[b] {
+			if !of[b][c] {
+				if others == 0 {
+					bag.More++
+					continue
+				}
+				others--
+			}
+			bag.at[c] = len(bag.Captions)
+			bag.Captions = append(bag.Captions, shownCaption(caption.Text, r.Own[b][c]))
+		}
+		if picture != nil {
+			if jpeg := picture(b); len(jpeg) > 0 {
+				p.Images = append(p.Images, jpegURL(jpeg))
+				place := len(p.Images) - 1
+				bag.Image = &place
+			}
+		}
+		p.Bags = append(p.Bags, bag)
+	}
+}
+
+func shownCaption(text string, own float64) ShownCaption {
+	all := utf8.RuneCountInString(text)
+	shown := text
+	if all > charactersShown {
+		end := 0
+		for range charactersShown {
+			_, size := utf8.DecodeRuneInString(text[end:])
+			end += size
+		}
+		shown = text[:end]
+	}
+	shown = strings.Join(strings.Fields(shown), " ") // line breaks too are blanks here
+	return ShownCaption{Text: visible.Line(shown), Own: own, Cut: max(0, all-charactersShown)}
+}
+
+// WriteCaptionPage writes the page to a file.
+func WriteCaptionPage(path string, p *CaptionPage) error {
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		return fmt.Errorf("page of the captions: %w", err)
+	}
+	return durable.Save(path, b.Bytes())
+}
+
+// Write writes the page.
+func (p *CaptionPage) Write(w io.Writer) error {
+	return captionPageTemplate.Execute(w, struct {
+		Data   *CaptionPage
+		Style  template.CSS
+		Script template.JS
+	}{p, template.CSS(pageColours + auditPageStyle + captionPageStyle), template.JS(captionPageScript)})
+}
