@@ -9,27 +9,55 @@ import (
 	"nmn/labels/captions"
 )
 
-// CaptionAuditTables show what an audit of captions has found: the captions that are least probably of their bags, with
-// the words that speak against them, and where the truth is known how well the foreign ones are found. outcome is what
-// was applied, nil for nothing.
+// CaptionAuditTables show what an audit of captions has found: how many are of other bags, those that are least probably
+// of theirs with the words that speak against them, none of them for 0, and where the truth is known how well the
+// foreign ones are found. outcome is what was applied, nil for nothing.
 func CaptionAuditTables(r *captions.Report, top int, outcome *captions.Outcome) []*Table {
 	s := r.Summary(top, outcome)
+	tables := []*Table{captionSummaryTable(&s)}
+	if top > 0 {
+		tables = append(tables, worstCaptions(s.Worst))
+	}
+	if s.Truth != nil {
+		tables = append(tables, captionJudgementTable(s.Truth))
+	}
+	return tables
+}
+
+// captionSummaryTable says how many captions there are, are of other bags and are dropped.
+func captionSummaryTable(s *captions.Summary) *Table {
+	t := &Table{Title: "Captions of other bags", Columns: []Column{
+		{Name: "captions"}, {Name: "bags"}, {Name: "words"}, {Name: "foreign (%)", Decimals: 1},
+		{Name: "from", Decimals: 1}, {Name: "to", Decimals: 1}, {Name: "dropped"},
+		{Name: "expected precision (%)", Decimals: 1},
+	}}
+	low, high := eval.Undefined(), eval.Undefined()
+	if s.Interval != nil {
+		low, high = s.Interval.Low, s.Interval.High
+	}
+	t.Rows = []Row{{Cells: []Cell{
+		count(s.Captions), count(s.Bags), count(s.Words), number(100 * s.Foreign), number(100 * low), number(100 * high),
+		count(s.Dropped), number(100 * s.ExpectedPrecision),
+	}}}
+	t.dropEmptyColumns()
+	t.Notes = captionNotes(s)
+	return t
+}
+
+// worstCaptions lists captions with what speaks against them.
+func worstCaptions(worst []captions.Finding) *Table {
 	t := &Table{Title: "Captions that are least probably of their bags", Columns: []Column{
 		{Name: "caption", Text: true}, {Name: "bag", Text: true}, {Name: "p(own)", Decimals: 4},
 		{Name: "text", Text: true}, {Name: "words against it", Text: true},
 	}}
-	for _, f := range s.Worst {
+	for _, f := range worst {
 		t.Rows = append(t.Rows, Row{Cells: []Cell{
 			words(shortened(f.Caption, 80)), words(shortened(f.Bag, 80)), number(eval.Number(f.Own)),
 			words(shortened(f.Text, 60)), words(reasons(&f)),
 		}})
 	}
-	t.Notes = captionNotes(&s)
-	tables := []*Table{t}
-	if s.Truth != nil {
-		tables = append(tables, captionJudgementTable(s.Truth))
-	}
-	return tables
+	t.Notes = []string{"Words after a minus are those that the others have and the caption lacks."}
+	return t
 }
 
 // reasons are the words that speak against a caption, those that it lacks after a minus.
@@ -52,26 +80,18 @@ func shortened(s string, most int) string {
 	return strings.TrimSpace(string([]rune(s)[:most-1])) + "…"
 }
 
-// captionNotes say how many captions are foreign, what is dropped and why not.
+// captionNotes say what is dropped and why not, and what is unusual.
 func captionNotes(s *captions.Summary) []string {
-	share := fmt.Sprintf("%d captions of %d bags, judged by %d words", s.Captions, s.Bags, s.Words)
-	if s.Foreign.Defined() {
-		share += fmt.Sprintf(": %.1f %%", 100*s.Foreign)
-		if s.Interval != nil {
-			share += fmt.Sprintf(" (%.1f to %.1f %%)", 100*s.Interval.Low, 100*s.Interval.High)
-		}
-		share += " of them are estimated to be of other bags"
-	}
-	notes := []string{share + ". Words after a minus are those that the caption lacks."}
+	var notes []string
 	switch {
 	case s.Refused != "":
 		notes = append(notes, "Nothing is dropped: "+s.Refused+".")
 	case s.Dropped == 0:
-		notes = append(notes, fmt.Sprintf("No caption is below a threshold that keeps an expected precision of %g %%.",
-			100*s.Precision))
+		notes = append(notes, fmt.Sprintf("Nothing is dropped: no caption is more likely of another bag than of its own, at "+
+			"an expected precision of %g %%.", 100*s.Precision))
 	default:
-		notes = append(notes, fmt.Sprintf("%d are below %.3g, which keeps the expected precision at %g %% or "+
-			"above: %.1f %%.", s.Dropped, s.Threshold, 100*s.Precision, 100*s.ExpectedPrecision))
+		notes = append(notes, fmt.Sprintf("Dropped are captions of their bags with a probability below %.3g, which keeps "+
+			"the expected precision at %g %% or above.", s.Threshold, 100*s.Precision))
 	}
 	for _, remark := range s.Remarks {
 		notes = append(notes, strings.ToUpper(remark[:1])+remark[1:]+".")

@@ -1,6 +1,7 @@
 package captions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -53,8 +54,9 @@ type Report struct {
 	// Judgement holds what was found against the truth; nil where that is not known.
 	Judgement *Judgement
 
-	input witness.Input
-	truth [][]bool
+	input  witness.Input
+	truth  [][]bool
+	ranked [][2]int // places of all captions, the least probable first
 }
 
 // Audit judges all captions of the bags. Errors about files name file and place.
@@ -78,6 +80,7 @@ func Audit(ctx context.Context, bags *annotation.Bags, o Options) (*Report, erro
 	}
 	r.Remarks = slices.Concat(r.Result.Remarks, r.remarks())
 	r.choose()
+	r.rank()
 	if r.truth != nil {
 		r.Judgement = r.judge()
 	}
@@ -186,9 +189,10 @@ func (r *Report) check() error {
 	return nil
 }
 
-// choose sets the threshold, and what is dropped by it.
+// choose sets the threshold, and what is dropped by it: no caption that is more likely of its bag than not.
 func (r *Report) choose() {
 	r.Threshold, _ = r.Result.Precision(r.Options.Precision)
+	r.Threshold = min(r.Threshold, .5)
 	kept := r.Kept(r.Threshold)
 	r.Dropped = make([][]bool, len(kept))
 	for b := range kept {
@@ -249,40 +253,58 @@ func (r *Report) remarks() []string {
 	return out
 }
 
-// Lowest are the captions that are least probably of their bags, as places in Captions, the least probable first and
-// equal ones in the order of the file; at most n, all for a negative n.
+// Lowest are the captions that are least probably of their bags, as places in Captions, the least probable first; at
+// most n, all for a negative n. They are not to be changed.
 func (r *Report) Lowest(n int) [][2]int {
-	places := make([][2]int, 0, r.Len())
+	if n < 0 || n > len(r.ranked) {
+		n = len(r.ranked)
+	}
+	return r.ranked[:n]
+}
+
+// Most captions, and captions of a bag, for which a tie is worth telling what their words say.
+const (
+	mostTied  = 10_000
+	mostOfBag = 200
+)
+
+// rank orders the captions by their probabilities. Probabilities are of groups, so that many may be equal: the first
+// ones of those that are probably foreign stand in the order of what their words say against them.
+func (r *Report) rank() {
+	r.ranked = make([][2]int, 0, r.Len())
 	for b := range r.Own {
 		for c := range r.Own[b] {
-			places = append(places, [2]int{b, c})
+			r.ranked = append(r.ranked, [2]int{b, c})
 		}
 	}
-	slices.SortStableFunc(places, func(x, y [2]int) int {
-		d := r.Own[x[0]][x[1]] - r.Own[y[0]][y[1]]
-		switch {
-		case d < 0:
-			return -1
-		case d > 0:
-			return 1
+	own := func(p [2]int) float64 { return r.Own[p[0]][p[1]] }
+	slices.SortStableFunc(r.ranked, func(x, y [2]int) int { return cmp.Compare(own(x), own(y)) })
+	suspects := r.ranked
+	if len(suspects) > mostTied {
+		suspects = suspects[:mostTied]
+	}
+	against := map[[2]int]float64{}
+	for i, p := range suspects {
+		if own(p) >= .5 {
+			suspects = suspects[:i]
+			break
 		}
-		return 0
+		if len(r.Captions[p[0]]) <= mostOfBag {
+			for _, reason := range r.Reasons(p[0], p[1], math.MaxInt) {
+				against[p] += reason.Weight
+			}
+		}
+	}
+	slices.SortStableFunc(suspects, func(x, y [2]int) int {
+		return cmp.Or(cmp.Compare(own(x), own(y)), cmp.Compare(against[x], against[y]))
 	})
-	if n >= 0 && n < len(places) {
-		places = places[:n]
-	}
-	return places
 }
 
 // Against are the words that speak against a caption: those that it has, and those that it lacks although its bag
 // speaks of them, each beginning with the worst; at most n of both together.
 func (r *Report) Against(bag, caption, n int) (has, lacks []string) {
-	for _, reason := range r.Reasons(r.input, bag, caption, n) {
-		if !(reason.Weight < 0) || math.IsInf(reason.Weight, 0) {
-			continue
-		}
-		word := r.Vocabulary.Word(reason.Class).Text
-		if _, said := slices.BinarySearch(r.input.Captions[bag][caption], int32(reason.Class)); said {
+	for _, reason := range r.Reasons(bag, caption, n) {
+		if word := r.Vocabulary.Word(reason.Class).Text; reason.Mentioned {
 			has = append(has, word)
 		} else {
 			lacks = append(lacks, word)

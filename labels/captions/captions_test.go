@@ -38,7 +38,9 @@ func cocoBags(t testing.TB) *annotation.Bags {
 
 // judged is a report as the inference would have it, with what is dropped.
 func judged(b *annotation.Bags, own [][]float64, dropped [][]bool) *Report {
-	return &Report{Bags: b, Result: &witness.Result{Own: own}, Dropped: dropped}
+	r := &Report{Bags: b, Result: &witness.Result{Own: own}, Dropped: dropped}
+	r.rank()
+	return r
 }
 
 func smallReport(t testing.TB) *Report {
