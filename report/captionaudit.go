@@ -15,7 +15,7 @@ import (
 func CaptionAuditTables(r *captions.Report, top int, outcome *captions.Outcome) []*Table {
 	s := r.Summary(top, outcome)
 	tables := []*Table{captionSummaryTable(&s)}
-	if top > 0 {
+	if len(s.Worst) > 0 {
 		tables = append(tables, worstCaptions(s.Worst))
 	}
 	if s.Truth != nil {

@@ -75,6 +75,13 @@ func Audit(ctx context.Context, bags *annotation.Bags, o Options) (*Report, erro
 	if r.Result, err = witness.Find(ctx, r.input, o.Witness); err != nil {
 		return nil, fmt.Errorf("captions %q: %w", bags.Name, err)
 	}
+	if !r.judged() {
+		for _, own := range r.Own {
+			for c := range own {
+				own[c] = 1 // nothing is held against any of them
+			}
+		}
+	}
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -171,6 +178,9 @@ func Mentions(bags *annotation.Bags, v *text.Vocabulary) [][][]int32 {
 	})
 	return out
 }
+
+// judged reports whether captions were compared at all, which a refusal may rule out from the start.
+func (r *Report) judged() bool { return r.Refusal == "" || r.Gain != 0 || r.Foreign != 0 }
 
 // check holds what the inference returns to what is promised of it: a probability for each caption.
 func (r *Report) check() error {
@@ -303,6 +313,9 @@ func (r *Report) rank() {
 // Against are the words that speak against a caption: those that it has, and those that it lacks although its bag
 // speaks of them, each beginning with the worst; at most n of both together.
 func (r *Report) Against(bag, caption, n int) (has, lacks []string) {
+	if !r.judged() {
+		return nil, nil
+	}
 	for _, reason := range r.Reasons(bag, caption, n) {
 		if word := r.Vocabulary.Word(reason.Class).Text; reason.Mentioned {
 			has = append(has, word)

@@ -45,10 +45,14 @@ type Finding struct {
 // ReasonsShown is how many words against a caption are listed.
 const ReasonsShown = 6
 
-// Worst are the findings of the least probable captions, at most n.
+// Worst are the findings of the least probable captions, at most n. Those that nothing speaks against, of their bags with
+// probability 1, are not among them.
 func (r *Report) Worst(n int) []Finding {
 	out := []Finding{}
 	for _, p := range r.Lowest(max(n, 0)) {
+		if r.Own[p[0]][p[1]] == 1 {
+			break
+		}
 		caption := r.Captions[p[0]][p[1]]
 		f := Finding{Caption: caption.ID, Bag: r.IDs[p[0]], Own: r.Own[p[0]][p[1]], Text: caption.Text,
 			Against: []string{}, Lacks: []string{}}

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"html"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"nmn/internal/rng"
+	"nmn/labels/captions"
+	"nmn/loader/annotation"
+)
+
+// topics are what made captions speak of; each has words of its own.
+var topics = [][]string{
+	{"dog", "grass", "ball", "park", "runs"}, {"train", "tracks", "station", "smoke", "rails"},
+	{"cake", "candles", "table", "knife", "frosting"}, {"surfer", "wave", "board", "ocean", "wetsuit"},
+	{"kitchen", "oven", "sink", "cabinets", "counter"}, {"giraffe", "zoo", "fence", "trees", "neck"},
+}
+
+// captionFolder is a folder with captions.json in the form of COCO, 300 pictures of 5 captions each, of which 3 in 20
+// are of other pictures; the lines of foreign.txt are their ids.
+func captionFolder(t *testing.T) string {
+	t.Helper()
+	type image struct {
+		ID   int    `json:"id"`
+		File string `json:"file_name"`
+	}
+	type caption struct {
+		ID      int    `json:"id"`
+		Image   int    `json:"image_id"`
+		Caption string `json:"caption"`
+		Extra   string `json:"extra"`
+	}
+	var file struct {
+		Info        map[string]string `json:"info"`
+		Images      []image           `json:"images"`
+		Annotations []caption         `json:"annotations"`
+	}
+	file.Info = map[string]string{"note": "<kept>"}
+	s := rng.New(3)
+	var foreign strings.Builder
+	for i := range 300 {
+		file.Images = append(file.Images, image{i + 1, fmt.Sprintf("%d.jpg", i+1)})
+		for c := range 5 {
+			topic := i % len(topics)
+			id := 10*(i+1) + c
+			if s.Float64() < .15 {
+				topic = (topic + 1 + s.Intn(len(topics)-1)) % len(topics)
+				fmt.Fprintln(&foreign, id)
+			}
+			order := []int{0, 1, 2, 3, 4}
+			s.Shuffle(order)
+			var words []string
+			for _, at := range order[:3] {
+				words = append(words, topics[topic][at])
+			}
+			file.Annotations = append(file.Annotations,
+				caption{id, i + 1, "a picture of the " + strings.Join(words, " and "), "x"})
+		}
+	}
+	b, err := json.Marshal(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "captions.json"), string(b))
+	write(t, filepath.Join(dir, "foreign.txt"), foreign.String())
+	return dir
+}
+
+// onCaptions is a command line on the captions of a folder.
+func onCaptions(dir string, args ...string) []string {
+	return append([]string{"audit", "captions", "--captions", filepath.Join(dir, "captions.json")}, args...)
+}
+
+func TestAuditCaptions_FindsThemAndDropsThem(t *testing.T) {
+	dir := captionFolder(t)
+	rows, kept := filepath.Join(dir, "own.csv"), filepath.Join(dir, "kept.json")
+	v := readJSON(t, must(t, onCaptions(dir, "--truth", filepath.Join(dir, "foreign.txt"), "--output", rows, "--apply", kept,
+		"--precision", ".7", "--top", "3", "--json")...))
+	truth := v["truth"].(map[string]any)
+	if auc := truth["auc"].(float64); !(auc > .97) || !(truth["precision"].(float64) > .85) ||
+		!(truth["recall"].(float64) > .85) {
+		t.Errorf("against the truth: %v", truth)
+	}
+	if foreign := v["foreign"].(float64); math.Abs(foreign-.15) > .04 || v["captions"].(float64) != 1500 ||
+		v["refused"] != "" || len(v["worst"].([]any)) != 3 {
+		t.Errorf("%v", v)
+	}
+	records, err := csv.NewReader(strings.NewReader(read(t, rows))).ReadAll()
+	if err != nil || len(records) != 1501 || !slices.Equal(records[0], captions.Columns) {
+		t.Fatalf("%d rows, %v", len(records), err)
+	}
+	if !slices.IsSortedFunc(records[1:], func(a, b []string) int {
+		x, errX := strconv.ParseFloat(a[2], 64)
+		y, errY := strconv.ParseFloat(b[2], 64)
+		if errX != nil || errY != nil {
+			t.Fatal(errX, errY)
+		}
+		return cmp.Compare(x, y)
+	}) {
+		t.Error("the rows do not begin with the least probable captions")
+	}
+	left, err := annotation.ReadBags(t.Context(), kept)
+	if err != nil || float64(left.Len()) != 1500-v["dropped"].(float64) || len(left.IDs) != 300 {
+		t.Errorf("%d captions of %d bags are left, %v", left.Len(), len(left.IDs), err)
+	}
+	text := read(t, kept)
+	if info := readJSON(t, text)["info"].(map[string]any); info["note"] != "<kept>" ||
+		strings.Count(text, `"extra":"x"`) != left.Len() {
+		t.Errorf("fields that nobody needs are gone: %v", info)
+	}
+}
+
+func TestAuditCaptions_Golden(t *testing.T) {
+	dir := captionFolder(t)
+	golden(t, "audit_captions.txt", must(t, onCaptions(dir, "--truth", filepath.Join(dir, "foreign.txt"), "--top", "5")...))
+}
+
+func TestAuditCaptions_RefusesInWords(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "one.csv"), filepath.Join(dir, "kept.csv")
+	var b strings.Builder
+	b.WriteString("bag,caption,id\n")
+	for i := range 300 {
+		fmt.Fprintf(&b, "b%d,a dog and a %s,c%d\n", i, topics[i%len(topics)][i%5], i)
+	}
+	write(t, in, b.String())
+	page := filepath.Join(dir, "p.html")
+	text := must(t, "audit", "captions", "--captions", in, "--apply", out, "--page", page)
+	if !strings.Contains(text, "Nothing is dropped: every bag has one caption") || read(t, out) != b.String() {
+		t.Errorf("%s", text)
+	}
+	if !strings.Contains(html.UnescapeString(read(t, page)), "every bag has one caption") {
+		t.Error("the page does not say why nothing is dropped")
+	}
+	v := readJSON(t, must(t, "audit", "captions", "--captions", in, "--json"))
+	if !strings.Contains(v["refused"].(string), "one caption") || v["dropped"].(float64) != 0 {
+		t.Errorf("%v", v)
+	}
+	decisions := filepath.Join(dir, "d.csv")
+	write(t, decisions, "annotation_id,decision\nc7,drop\n")
+	must(t, "audit", "captions", "--captions", in, "--apply", out, "--decisions", decisions)
+	if got := read(t, out); got != regexp.MustCompile(`b7,.*\n`).ReplaceAllString(b.String(), "") {
+		t.Errorf("people decided about c7 alone: %s", got)
+	}
+}
+
+func TestAuditCaptions_Mistakes(t *testing.T) {
+	dir := t.TempDir()
+	for _, test := range []struct {
+		args string
+		says string
+	}{
+		{"", "needs --captions"},
+		{"--captions x --precision 0", "--precision is 0"},
+		{"--captions x --precision NaN", "--precision is NaN"},
+		{"--captions x --min-error .5", "--min-error belongs to --page"},
+		{"--captions x --page p.html --min-error 2", "--min-error is 2"},
+		{"--captions x --top -1", "at least 0"},
+		{"--captions x --vocab v --vocab-size 7", "--vocab-size is for the words of the captions"},
+		{"--captions x --logits", "--logits belongs to --scores"},
+		{"--captions x --decisions d.csv", "--decisions needs --apply"},
+		{"--captions x --output o.txt", "want a name that ends in .csv, .jsonl, .parquet"},
+		{"--captions x --images .", "audit captions: --images belongs to --page"},
+		{"x", "takes no argument"},
+	} {
+		wantUsage(t, call(t, append([]string{"audit", "captions"}, strings.Fields(test.args)...)...), test.says)
+	}
+	for name, content := range map[string]string{"a.csv": "bag,caption,id\nx,y,1\nx,z,1\n",
+		"b.jsonl": "{\"bag\":\"\xff\"}\n", "c.json": "{}", "d.csv": "bag,caption\nx,...\n"} {
+		path := filepath.Join(dir, name)
+		write(t, path, content)
+		c := call(t, "audit", "captions", "--captions", path, "--apply", filepath.Join(dir, "out"))
+		if c.code != exitFailure || strings.Count(c.err, "\n") != 1 || !strings.Contains(c.err, name) {
+			t.Errorf("%s: exit code %d, %q", name, c.code, c.err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "out")); !os.IsNotExist(err) {
+		t.Errorf("a failed run leaves a file: %v", err)
+	}
+}
+
+// Scores of some of the bags tell captions apart that stand alone.
+func TestAuditCaptions_ScoresOfSomeBags(t *testing.T) {
+	dir := captionFolder(t)
+	var scores strings.Builder
+	scores.WriteString("id")
+	for _, words := range topics {
+		scores.WriteString("," + strings.Join(words, ","))
+	}
+	for i := range 250 {
+		fmt.Fprintf(&scores, "\n%d", i+1)
+		for topic := range topics {
+			for range 5 {
+				p := .02
+				if topic == i%len(topics) {
+					p = .6
+				}
+				fmt.Fprintf(&scores, ",%g", p)
+			}
+		}
+	}
+	write(t, filepath.Join(dir, "scores.csv"), scores.String()+"\n")
+	v := readJSON(t, must(t, onCaptions(dir, "--scores", filepath.Join(dir, "scores.csv"), "--truth",
+		filepath.Join(dir, "foreign.txt"), "--json")...))
+	if auc := v["truth"].(map[string]any)["auc"].(float64); !(auc > .97) || v["words"].(float64) != 30 {
+		t.Errorf("AUC %g, %v words; want those of the scores", auc, v["words"])
+	}
+}
+
+func TestAuditCaptions_PageAndDecisions(t *testing.T) {
+	dir := captionFolder(t)
+	page, kept := filepath.Join(dir, "page.html"), filepath.Join(dir, "kept.json")
+	must(t, onCaptions(dir, "--page", page, "--page-items", "7")...)
+	element := regexp.MustCompile(`(?s)<script id="data" type="application/json">(.*?)</script>`)
+	data := element.FindStringSubmatch(read(t, page))
+	var p struct {
+		Items []struct{ ID, Fingerprint string }
+	}
+	if data == nil || json.Unmarshal([]byte(data[1]), &p) != nil || len(p.Items) != 7 {
+		t.Fatalf("page with %v", p)
+	}
+	decisions := filepath.Join(dir, "caption-decisions.csv")
+	write(t, decisions, fmt.Sprintf("annotation_id,decision,fingerprint\n%s,keep,%s\n%s,drop,%s\n", p.Items[0].ID,
+		p.Items[0].Fingerprint, p.Items[1].ID, p.Items[1].Fingerprint))
+	v := readJSON(t, must(t, onCaptions(dir, "--decisions", decisions, "--apply", kept, "--page", page, "--json")...))
+	applied := v["applied"].(map[string]any)
+	if applied["rescued"].(float64) != 1 || applied["decided"].(float64) != 1 ||
+		applied["automatic"].(float64) != v["dropped"].(float64)-2 {
+		t.Errorf("%v dropped; %v", v["dropped"], applied)
+	}
+	if text := read(t, page); strings.Contains(text, p.Items[0].Fingerprint) {
+		t.Error("what is decided is on the page again")
+	}
+	write(t, decisions, "annotation_id,decision,fingerprint\n"+p.Items[0].ID+",keep,"+p.Items[1].Fingerprint+"x\n")
+	if c := call(t, onCaptions(dir, "--decisions", decisions, "--apply", kept)...); c.code != exitFailure ||
+		!strings.Contains(c.err, "caption-decisions.csv:2") {
+		t.Errorf("decisions on other texts: %d, %s", c.code, c.err)
+	}
+}

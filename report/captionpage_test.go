@@ -1,0 +1,181 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/internal/rng"
+	"nmn/labels/captions"
+	"nmn/loader/annotation"
+)
+
+// hostileCaption is a caption that would end the script, turn the line around, and fill the page.
+const hostileCaption = " " + hostile + " \u202e \x1b[2J a\nbox \"of\" nothing "
+
+// auditedCaptions are 300 bags of five captions about one of six things; 15 in 100 captions are about another. The
+// third caption of bag 3 is hostile too, and that of bag 6 of 10,000 characters.
+func auditedCaptions(t *testing.T) *captions.Report {
+	t.Helper()
+	things := []string{"dog grass ball park runs", "train tracks station smoke rails", "cake candles table knife frosting",
+		"surfer wave board ocean wetsuit", "kitchen oven sink cabinets counter", "giraffe zoo fence trees neck"}
+	random := rng.New(3)
+	b := &annotation.Bags{Name: "c", Form: annotation.FormCSV}
+	for i := range 300 {
+		b.IDs, b.Files = append(b.IDs, fmt.Sprintf("<b>%d</b>", i)), append(b.Files, "")
+		var of []annotation.BagCaption
+		for c := range 5 {
+			about := i % 6
+			if (i == 3 || i == 6) && c == 2 || random.Float64() < .15 {
+				about = (i + 1 + random.Intn(5)) % 6
+			}
+			order := []int{0, 1, 2, 3, 4}
+			random.Shuffle(order)
+			text := "a picture of the"
+			for _, at := range order[:3] {
+				text += " " + strings.Fields(things[about])[at]
+			}
+			of = append(of, annotation.BagCaption{ID: fmt.Sprintf("%d-%d", i, c), Text: text})
+		}
+		b.Captions = append(b.Captions, of)
+	}
+	b.Captions[3][2].Text += hostileCaption
+	b.Captions[6][2].Text = strings.Repeat(b.Captions[6][2].Text+" ", 300)
+	r, err := captions.Audit(t.Context(), b, captions.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// captionData takes the data out of a page as a browser does.
+func captionData(t *testing.T, page string) *CaptionPage {
+	t.Helper()
+	elements := regexp.MustCompile(`(?s)<script([^>]*)>(.*?)</script>`).FindAllStringSubmatch(page, -1)
+	if len(elements) != 2 || elements[0][1] != ` id="data" type="application/json"` || elements[1][1] != "" {
+		t.Fatalf("%d scripts, want the data and the program", len(elements))
+	}
+	var p CaptionPage
+	if err := json.Unmarshal([]byte(elements[0][2]), &p); err != nil {
+		t.Fatal(err)
+	}
+	return &p
+}
+
+func TestCaptionPage_HoldsSuspectsWithTheirBags(t *testing.T) {
+	r := auditedCaptions(t)
+	asked := map[int]int{}
+	page := NewCaptionPage("name", r, CaptionPageOptions{Items: 200, MinError: .5, Decisions: captions.Decisions{"6-2": captions.Keep},
+		Picture: func(bag int) []byte {
+			asked[bag]++
+			if bag == 3 {
+				return []byte("jpeg")
+			}
+			return nil
+		}})
+	var b bytes.Buffer
+	if err := page.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	got := captionData(t, b.String())
+	if len(got.Items) != 200 || got.Total <= 200 || got.Captions != 1500 {
+		t.Fatalf("%d items of %d", len(got.Items), got.Total)
+	}
+	for i, item := range got.Items {
+		bag := got.Bags[item.Bag]
+		if item.ID == "6-2" || bag.Captions[item.At].Own != item.Own || len(bag.Captions) != 5 ||
+			i > 0 && got.Items[i-1].Own > item.Own {
+			t.Errorf("item %d is %+v of %+v", i, item, bag)
+		}
+	}
+	at := slices.IndexFunc(got.Items, func(i CaptionItem) bool { return i.ID == "3-2" })
+	if at < 0 {
+		t.Fatal("the hostile caption is not among the suspects")
+	}
+	item := got.Items[at]
+	shown := got.Bags[item.Bag].Captions[item.At].Text
+	if want := hostile + ` \u202e \x1b[2J a box "of" nothing`; !strings.HasSuffix(shown, want) ||
+		item.Fingerprint != captions.Fingerprint(r.Captions[3][2].Text) {
+		t.Errorf("the hostile caption is %q", shown)
+	}
+	if image := got.Bags[item.Bag].Image; image == nil || got.Images[*image] != jpegURL([]byte("jpeg")) || len(got.Images) != 1 {
+		t.Errorf("picture %v of %q", image, got.Images)
+	}
+	for bag, n := range asked {
+		if n != 1 {
+			t.Errorf("the picture of bag %d is asked for %d times", bag, n)
+		}
+	}
+	for _, foreign := range []string{"http:", "https:", "//cdn", "@import", "url(", "fetch(", "<link", "innerHTML",
+		"alert(\"x\")</script>"} {
+		if strings.Contains(b.String(), foreign) {
+			t.Errorf("the page holds %q", foreign)
+		}
+	}
+	if !strings.Contains(b.String(), `content="default-src 'none'; img-src data:;`) {
+		t.Error("the page lets resources of others in")
+	}
+}
+
+func TestCaptionPage_OfNothingIsAPage(t *testing.T) {
+	var b bytes.Buffer
+	if err := NewCaptionPage("name", auditedCaptions(t), CaptionPageOptions{}).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if got := captionData(t, b.String()); got.Items == nil || len(got.Items) != 0 || got.Bags == nil || got.Images == nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The browser keeps decisions by the key: other suspects, and the same with another text, must have another.
+func TestCaptionPage_KeyTellsAuditsApart(t *testing.T) {
+	r := auditedCaptions(t)
+	o := CaptionPageOptions{Items: 5}
+	key := NewCaptionPage("a", r, o).Key
+	if NewCaptionPage("b", r, o).Key != key {
+		t.Error("the name of the file changes the key")
+	}
+	if NewCaptionPage("a", r, CaptionPageOptions{Items: 4}).Key == key {
+		t.Error("other suspects have the same key")
+	}
+	first := r.Lowest(1)[0]
+	r.Captions[first[0]][first[1]].Text += "!"
+	if NewCaptionPage("a", r, o).Key == key {
+		t.Error("another text has the same key")
+	}
+}
+
+func TestShownCaption_IsShort(t *testing.T) {
+	long := shownCaption(strings.Repeat("ø", 10_000), .5)
+	if long.Cut != 9_500 || long.Text != strings.Repeat("ø", 500) {
+		t.Errorf("%d characters are cut off and %q left", long.Cut, long.Text)
+	}
+	if short := shownCaption(strings.Repeat("ø", 500), .5); short.Cut != 0 || len(short.Text) != 1000 {
+		t.Errorf("%+v", short)
+	}
+}
+
+func TestCaptionAuditTables_SayWhatIsDroppedAndWhyNot(t *testing.T) {
+	r := auditedCaptions(t)
+	outcome := &captions.Outcome{File: "kept.csv", Kept: 1, Dropped: 3, Automatic: 1, Decided: 2, Rescued: 4, EmptyBags: 5}
+	var b bytes.Buffer
+	if err := Write(&b, Text, CaptionAuditTables(r, 3, outcome)...); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"kept.csv has 1 captions; 3 are dropped (1 by the threshold, 2 by people; 4 are kept by people alone)",
+		"bags without any caption left: 5", "p(own) text words against it", "<b>"} {
+		if text := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	r.Refusal = "for a reason"
+	b.Reset()
+	if err := Write(&b, Text, CaptionAuditTables(r, 0, nil)...); err != nil || !strings.Contains(b.String(),
+		"Nothing is dropped: for a reason.") || strings.Contains(b.String(), "least probably") {
+		t.Errorf("%v\n%s", err, &b)
+	}
+}
