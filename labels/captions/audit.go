@@ -279,7 +279,7 @@ const (
 )
 
 // rank orders the captions by their probabilities. Probabilities are of groups, so that many may be equal: the first
-// ones of those that are probably foreign stand in the order of what their words say against them.
+// ones of those that are probably foreign stand in the order of what speaks against them, for each of their words.
 func (r *Report) rank() {
 	r.ranked = make([][2]int, 0, r.Len())
 	for b := range r.Own {
@@ -299,9 +299,9 @@ func (r *Report) rank() {
 			suspects = suspects[:i]
 			break
 		}
-		if len(r.Captions[p[0]]) <= mostOfBag {
+		if words := len(r.input.Captions[p[0]][p[1]]); words > 0 && len(r.Captions[p[0]]) <= mostOfBag {
 			for _, reason := range r.Reasons(p[0], p[1], math.MaxInt) {
-				against[p] += reason.Weight
+				against[p] += reason.Weight / float64(words) // long captions have more of everything
 			}
 		}
 	}

@@ -39,6 +39,8 @@ func cocoBags(t testing.TB) *annotation.Bags {
 // judged is a report as the inference would have it, with what is dropped.
 func judged(b *annotation.Bags, own [][]float64, dropped [][]bool) *Report {
 	r := &Report{Bags: b, Result: &witness.Result{Own: own}, Dropped: dropped}
+	r.Vocabulary, _ = text.NewVocabulary(nil) // no words: nothing to fail for
+	r.input.Captions = Mentions(b, r.Vocabulary)
 	r.rank()
 	return r
 }
@@ -268,7 +270,6 @@ func TestCheck_LetsNoNaNThrough(t *testing.T) {
 
 func TestSummary_IsJSONWhateverIsUnknown(t *testing.T) {
 	r := smallReport(t)
-	r.Vocabulary, _ = text.NewVocabulary(nil)
 	r.Foreign, r.Gain, r.Result.Interval = math.NaN(), math.NaN(), witness.Interval{Low: math.NaN(), High: math.NaN()}
 	r.Refusal = "one caption a bag"
 	b, err := json.Marshal(r.Summary(0, nil))
