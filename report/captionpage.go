@@ -47,6 +47,7 @@ type CaptionPage struct {
 // CaptionItem is a suspect on the page: caption At of bag Bag of the page.
 type CaptionItem struct {
 	ID          string   `json:"id"`
+	Label       string   `json:"label"` // ID as people see it
 	Bag         int      `json:"bag"`
 	At          int      `json:"at"`
 	Own         float64  `json:"own"`
@@ -112,7 +113,7 @@ func NewCaptionPage(name string, r *captions.Report, o CaptionPageOptions) *Capt
 			bags[at[0]] = b
 		}
 		caption := r.Captions[at[0]][at[1]]
-		item := CaptionItem{ID: caption.ID, Bag: b, At: p.Bags[b].at[at[1]], Own: r.Own[at[0]][at[1]],
+		item := CaptionItem{ID: caption.ID, Label: visible.Line(shortened(caption.ID, 80)), Bag: b, At: p.Bags[b].at[at[1]], Own: r.Own[at[0]][at[1]],
 			Dropped: r.Dropped[at[0]][at[1]], Fingerprint: captions.Fingerprint(caption.Text),
 			Against: []string{}, Lacks: []string{}}
 		has, lacks := r.Against(at[0], at[1], captions.ReasonsShown)
@@ -141,7 +142,7 @@ func (p *CaptionPage) addBags(r *captions.Report, suspects [][2]int, picture fun
 		of[at[0]][at[1]] = true
 	}
 	for _, b := range order {
-		bag := CaptionBag{ID: visible.Line(r.IDs[b]), at: map[int]int{}}
+		bag := CaptionBag{ID: visible.Line(shortened(r.IDs[b], 80)), at: map[int]int{}}
 		others := captionsShown
 		for c, caption := range r.Captions[b] {
 			if !of[b][c] {

@@ -113,6 +113,8 @@ var scenarios = []scenario{
 		" --evidence e.npy", []string{"crowd.csv"}, "a.csv", "l.jsonl", "c.csv", "e.npy"),
 	writing("audit-captions", "audit captions --captions spoken/captions.json --page p.html --output o.parquet --apply k.json"+
 		" --precision 0.6", []string{"spoken"}, "p.html", "o.parquet", "k.json"),
+	writing("audit-captions", "audit captions --captions pictures/captions_train2014.json --images pictures/images --page"+
+		" p.html --min-error 0 --output o.parquet --apply k.json --precision 0.6", []string{"pictures"}, "p.html", "o.parquet", "k.json"),
 	writing("export-onnx", "export model --output m.onnx", []string{"model"}, "m.onnx"),
 	writing("export-safetensors", "export model --output m.safetensors", []string{"model"}, "m.safetensors"),
 	writing("export-npz", "export model --output m.npz", []string{"model"}, "m.npz"),

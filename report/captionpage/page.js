@@ -66,7 +66,7 @@ function card(i) {
   const body = element("div", "body"), claim = element("div", "claim-bar");
   const chance = element("b", "", percent(1 - item.own) + " foreign");
   chance.title = "probability that the marked caption is of another picture";
-  claim.append(chance, element("span", "id", "bag " + bag.id), element("span", "id", "caption " + item.id),
+  claim.append(chance, element("span", "id", "bag " + bag.id), element("span", "id", "caption " + item.label),
     element("span", "", item.dropped ? "dropped by the threshold" : "kept by the threshold"));
   const list = element("ul", "captions");
   let more = bag.more;
