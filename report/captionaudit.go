@@ -9,9 +9,9 @@ import (
 	"nmn/labels/captions"
 )
 
-// CaptionAuditTables show what an audit of captions has found: how many are of other bags, those that are least probably
-// of theirs with the words that speak against them, none of them for 0, and where the truth is known how well the
-// foreign ones are found. outcome is what was applied, nil for nothing.
+// CaptionAuditTables show what an audit of captions has found: how many are of other bags, those that are least
+// probably of theirs with the words that speak against them, none of them for 0, and where the truth is known how well
+// the foreign ones are found. outcome is what was applied, nil for nothing.
 func CaptionAuditTables(r *captions.Report, top int, outcome *captions.Outcome) []*Table {
 	s := r.Summary(top, outcome)
 	tables := []*Table{captionSummaryTable(&s)}
@@ -87,8 +87,8 @@ func captionNotes(s *captions.Summary) []string {
 	case s.Refused != "":
 		notes = append(notes, "Nothing is dropped: "+s.Refused+".")
 	case s.Dropped == 0:
-		notes = append(notes, fmt.Sprintf("Nothing is dropped: no caption is more likely of another bag than of its own, at "+
-			"an expected precision of %g %%.", 100*s.Precision))
+		notes = append(notes, fmt.Sprintf("Nothing is dropped: no caption is more likely of another bag than of "+
+			"its own, at an expected precision of %g %%.", 100*s.Precision))
 	default:
 		notes = append(notes, fmt.Sprintf("Dropped are captions of their bags with a probability below %.3g, which keeps "+
 			"the expected precision at %g %% or above.", s.Threshold, 100*s.Precision))

@@ -113,7 +113,8 @@ func NewCaptionPage(name string, r *captions.Report, o CaptionPageOptions) *Capt
 			bags[at[0]] = b
 		}
 		caption := r.Captions[at[0]][at[1]]
-		item := CaptionItem{ID: caption.ID, Label: visible.Line(shortened(caption.ID, 80)), Bag: b, At: p.Bags[b].at[at[1]], Own: r.Own[at[0]][at[1]],
+		item := CaptionItem{ID: caption.ID, Label: visible.Line(shortened(caption.ID, 80)),
+			Bag: b, At: p.Bags[b].at[at[1]], Own: r.Own[at[0]][at[1]],
 			Dropped: r.Dropped[at[0]][at[1]], Fingerprint: captions.Fingerprint(caption.Text),
 			Against: []string{}, Lacks: []string{}}
 		has, lacks := r.Against(at[0], at[1], captions.ReasonsShown)

@@ -21,8 +21,8 @@ const hostileCaption = " " + hostile + " \u202e \x1b[2J a\nbox \"of\" nothing "
 // third caption of bag 3 is hostile too, and that of bag 6 of 10,000 characters.
 func auditedCaptions(t *testing.T) *captions.Report {
 	t.Helper()
-	things := []string{"dog grass ball park runs", "train tracks station smoke rails", "cake candles table knife frosting",
-		"surfer wave board ocean wetsuit", "kitchen oven sink cabinets counter", "giraffe zoo fence trees neck"}
+	things := []string{"dog grass ball park runs", "train tracks station smoke rails",
+		"cake candles table knife frosting", "surfer wave board ocean wetsuit", "kitchen oven sink cabinets counter", "giraffe zoo fence trees neck"}
 	random := rng.New(3)
 	b := &annotation.Bags{Name: "c", Form: annotation.FormCSV}
 	for i := range 300 {
@@ -69,7 +69,8 @@ func captionData(t *testing.T, page string) *CaptionPage {
 func TestCaptionPage_HoldsSuspectsWithTheirBags(t *testing.T) {
 	r := auditedCaptions(t)
 	asked := map[int]int{}
-	page := NewCaptionPage("name", r, CaptionPageOptions{Items: 200, MinError: .5, Decisions: captions.Decisions{"6-2": captions.Keep},
+	page := NewCaptionPage("name", r, CaptionPageOptions{Items: 200, MinError: .5,
+		Decisions: captions.Decisions{"6-2": captions.Keep},
 		Picture: func(bag int) []byte {
 			asked[bag]++
 			if bag == 3 {
@@ -102,7 +103,8 @@ func TestCaptionPage_HoldsSuspectsWithTheirBags(t *testing.T) {
 		item.Fingerprint != captions.Fingerprint(r.Captions[3][2].Text) {
 		t.Errorf("the hostile caption is %q", shown)
 	}
-	if image := got.Bags[item.Bag].Image; image == nil || got.Images[*image] != jpegURL([]byte("jpeg")) || len(got.Images) != 1 {
+	if image := got.Bags[item.Bag].Image; image == nil || len(got.Images) != 1 ||
+		got.Images[*image] != jpegURL([]byte("jpeg")) {
 		t.Errorf("picture %v of %q", image, got.Images)
 	}
 	for bag, n := range asked {
@@ -126,7 +128,8 @@ func TestCaptionPage_OfNothingIsAPage(t *testing.T) {
 	if err := NewCaptionPage("name", auditedCaptions(t), CaptionPageOptions{}).Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	if got := captionData(t, b.String()); got.Items == nil || len(got.Items) != 0 || got.Bags == nil || got.Images == nil {
+	if got := captionData(t, b.String()); got.Items == nil || len(got.Items) != 0 || got.Bags == nil ||
+		got.Images == nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -161,13 +164,14 @@ func TestShownCaption_IsShort(t *testing.T) {
 
 func TestCaptionAuditTables_SayWhatIsDroppedAndWhyNot(t *testing.T) {
 	r := auditedCaptions(t)
-	outcome := &captions.Outcome{File: "kept.csv", Kept: 1, Dropped: 3, Automatic: 1, Decided: 2, Rescued: 4, EmptyBags: 5}
+	outcome := &captions.Outcome{File: "kept.csv", Kept: 1, Dropped: 3, Automatic: 1, Decided: 2, Rescued: 4,
+		EmptyBags: 5}
 	var b bytes.Buffer
 	if err := Write(&b, Text, CaptionAuditTables(r, 3, outcome)...); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"kept.csv has 1 captions; 3 are dropped (1 by the threshold, 2 by people; 4 are kept by people alone)",
-		"bags without any caption left: 5", "p(own) text words against it", "<b>"} {
+	for _, want := range []string{
+		"kept.csv has 1 captions; 3 are dropped (1 by the threshold, 2 by people; 4 are kept by people alone)", "bags without any caption left: 5", "p(own) text words against it", "<b>"} {
 		if text := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

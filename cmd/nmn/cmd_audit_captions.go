@@ -66,17 +66,18 @@ dropped, and it is said why. See docs/captions-audit.md.`,
 	in.file(&a.options.Truth, "truth", "`file` with the ids of the captions that are foreign, where they are known: one "+
 		"a line, or a column annotation_id", "csv", "txt")
 	in.uint64(&a.options.Witness.Seed, "seed", "`seed` of what captions are compared with, and of the interval")
-	in.int(&a.options.Witness.Resamples, "resamples", "times that `bags` are drawn anew for the interval of the share; 0 "+
-		"for none")
+	in.int(&a.options.Witness.Resamples, "resamples", "times that `bags` are drawn anew for the interval of the share; "+
+		"0 for none")
 	pages := under(cmd, "Page")
 	a.page.flags(pages)
 	pages.float(&a.minError, "min-error", "least `probability` to be of another bag of a caption on the page")
 	drop := under(cmd, "Dropping captions")
-	drop.file(&a.decisions, "decisions", "`file` with decisions of people (annotation_id, decision), as the page saves it",
-		"csv")
+	drop.file(&a.decisions, "decisions", "`file` with decisions of people (annotation_id, decision), as the page saves "+
+		"it", "csv")
 	drop.file(&a.apply, "apply", "`file` for the captions without those that are dropped, in the form of --captions",
 		"json", "jsonl", "csv", "gz")
-	drop.float(&a.options.Precision, "precision", "expected `share` of the dropped captions that are of other bags indeed")
+	drop.float(&a.options.Precision, "precision", "expected `share` of the dropped captions that are of other bags "+
+		"indeed")
 	out := under(cmd, "Output")
 	out.file(&a.output, "output", "`file` for the probability of each caption to be of its bag: .csv, .jsonl or .parquet",
 		"csv", "jsonl", "parquet")

@@ -86,8 +86,8 @@ func onCaptions(dir string, args ...string) []string {
 func TestAuditCaptions_FindsThemAndDropsThem(t *testing.T) {
 	dir := captionFolder(t)
 	rows, kept := filepath.Join(dir, "own.csv"), filepath.Join(dir, "kept.json")
-	v := readJSON(t, must(t, onCaptions(dir, "--truth", filepath.Join(dir, "foreign.txt"), "--output", rows, "--apply", kept,
-		"--precision", ".7", "--top", "3", "--json")...))
+	v := readJSON(t, must(t, onCaptions(dir, "--truth", filepath.Join(dir, "foreign.txt"), "--output", rows, "--apply",
+		kept, "--precision", ".7", "--top", "3", "--json")...))
 	truth := v["truth"].(map[string]any)
 	if auc := truth["auc"].(float64); !(auc > .97) || !(truth["precision"].(float64) > .85) ||
 		!(truth["recall"].(float64) > .85) {
@@ -124,7 +124,8 @@ func TestAuditCaptions_FindsThemAndDropsThem(t *testing.T) {
 
 func TestAuditCaptions_Golden(t *testing.T) {
 	dir := captionFolder(t)
-	golden(t, "audit_captions.txt", must(t, onCaptions(dir, "--truth", filepath.Join(dir, "foreign.txt"), "--top", "5")...))
+	truth := filepath.Join(dir, "foreign.txt")
+	golden(t, "audit_captions.txt", must(t, onCaptions(dir, "--truth", truth, "--top", "5")...))
 }
 
 func TestAuditCaptions_RefusesInWords(t *testing.T) {

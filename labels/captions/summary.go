@@ -45,8 +45,8 @@ type Finding struct {
 // ReasonsShown is how many words against a caption are listed.
 const ReasonsShown = 6
 
-// Worst are the findings of the least probable captions, at most n. Those that nothing speaks against, of their bags with
-// probability 1, are not among them.
+// Worst are the findings of the least probable captions, at most n. Those that nothing speaks against, of their bags
+// with probability 1, are not among them.
 func (r *Report) Worst(n int) []Finding {
 	out := []Finding{}
 	for _, p := range r.Lowest(max(n, 0)) {

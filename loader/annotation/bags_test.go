@@ -50,7 +50,8 @@ func TestParseBags_TablesInEitherForm(t *testing.T) {
 		}
 	}
 	unnamed := parseBags(t, FormCSV, "bag,caption\nx,one\ny,two\nx,three\n")
-	if want := [][]BagCaption{{{"1", "one"}, {"3", "three"}}, {{"2", "two"}}}; !reflect.DeepEqual(unnamed.Captions, want) {
+	want := [][]BagCaption{{{"1", "one"}, {"3", "three"}}, {{"2", "two"}}}
+	if !reflect.DeepEqual(unnamed.Captions, want) {
 		t.Errorf("captions without ids: %v, want their numbers", unnamed.Captions)
 	}
 }
@@ -117,8 +118,11 @@ func TestParseBags_NamesWhatIsWrong(t *testing.T) {
 // Characters are whole wherever the reads below them end.
 func TestUTF8Reader_AnyReads(t *testing.T) {
 	good := "a\nø€𝄞\n\ufffd x"
-	for name, r := range map[string]io.Reader{"one": iotest.OneByteReader(strings.NewReader(good)),
-		"halves": iotest.HalfReader(strings.NewReader(good)), "with its end": iotest.DataErrReader(strings.NewReader(good))} {
+	for name, r := range map[string]io.Reader{
+		"one":          iotest.OneByteReader(strings.NewReader(good)),
+		"halves":       iotest.HalfReader(strings.NewReader(good)),
+		"with its end": iotest.DataErrReader(strings.NewReader(good)),
+	} {
 		if got, err := io.ReadAll(&utf8Reader{r: r, line: 1}); err != nil || string(got) != good {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
@@ -163,7 +167,8 @@ func TestCopyWithout_LeavesTheRest(t *testing.T) {
 	}
 	for text, ids := range map[string][]string{smallCOCO: {"100", "3", "6"}, smallMSRVTT: {"2"},
 		`{"annotations":[{"id":1,"image_id":2,"caption":"\u00e9<&>","n":1e400}],` +
-			`"x":{"annotations":[{"id":1}],"y":12345678901234567890},` + `"images":[{"id":2,"file_name":"a"}],"z":[[],{}]}`: {"1"}} {
+			`"x":{"annotations":[{"id":1}],"y":12345678901234567890},` +
+			`"images":[{"id":2,"file_name":"a"}],"z":[[],{}]}`: {"1"}} {
 		b := parseBags(t, "", text)
 		got := without(t, b, text, ids...)
 		var before, after map[string]any

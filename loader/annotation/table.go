@@ -121,7 +121,8 @@ func (t *tableReader) add(line int, r *record) error {
 	if err := t.setFile(at, r.values[fileField]); err != nil {
 		return err
 	}
-	t.bags.Captions[at] = append(t.bags.Captions[at], BagCaption{strings.Clone(id), strings.Clone(r.values[captionField])})
+	caption := BagCaption{ID: strings.Clone(id), Text: strings.Clone(r.values[captionField])}
+	t.bags.Captions[at] = append(t.bags.Captions[at], caption)
 	return nil
 }
 
