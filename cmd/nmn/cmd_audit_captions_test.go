@@ -146,7 +146,7 @@ func TestAuditCaptions_RefusesInWords(t *testing.T) {
 		t.Error("the page does not say why nothing is dropped")
 	}
 	v := readJSON(t, must(t, "audit", "captions", "--captions", in, "--json"))
-	if !strings.Contains(v["refused"].(string), "one caption") || v["dropped"].(float64) != 0 {
+	if !strings.Contains(v["refused"].(string), "one caption") || v["dropped"].(float64) != 0 || v["foreign"] != nil {
 		t.Errorf("%v", v)
 	}
 	decisions := filepath.Join(dir, "d.csv")

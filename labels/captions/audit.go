@@ -55,6 +55,7 @@ type Report struct {
 	Judgement *Judgement
 
 	input  witness.Input
+	others int // rows of scores that are of no bag
 	truth  [][]bool
 	ranked [][2]int // places of all captions, the least probable first
 }
@@ -259,6 +260,10 @@ func (r *Report) remarks() []string {
 	}
 	note("bags without captions, in which there is nothing to judge", without)
 	note("captions without a word of the vocabulary, for or against which only what they leave out speaks", empty)
+	if r.input.Scored != nil {
+		note("bags without scores, whose captions have only each other as witnesses", len(r.IDs)-len(r.input.Scored))
+	}
+	note("rows of scores that are of no bag", r.others)
 	note("captions that stand, word for word, in more bags than one", len(shared))
 	return out
 }

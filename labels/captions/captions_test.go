@@ -218,7 +218,7 @@ func scored(t *testing.T, m *table.Matrix) (*Report, error) {
 func TestScores_AreMatchedByName(t *testing.T) {
 	r, err := scored(t, &table.Matrix{Words: []string{"dog", "x", "cats"},
 		IDs: []string{"x/COCO_val2014_000000000020.jpg", "99", "10"}, Rows: 3, Cols: 3, Values: []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}})
-	if err != nil || !slices.Equal(r.input.Scored, []int{0, 1}) || !slices.Equal(r.input.Scores, []float32{9, 7, 3, 1}) {
+	if err != nil || r.others != 1 || !slices.Equal(r.input.Scored, []int{0, 1}) || !slices.Equal(r.input.Scores, []float32{9, 7, 3, 1}) {
 		t.Errorf("%v, %v, %v", r.input.Scored, r.input.Scores, err)
 	}
 	r, err = scored(t, &table.Matrix{Rows: 3, Cols: 2, Values: []float32{1, 2, 3, 4, 5, 6}})

@@ -100,6 +100,7 @@ func (r *Report) rows(m *table.Matrix) ([]int, error) {
 			rows = append(rows, row)
 		}
 	}
+	r.others = m.Rows - len(rows)
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("%s: none of its %d ids, first %.60q, is a bag of %q, first %.60q: %w", m.Name, m.Rows,
 			m.IDs[0], r.Name, r.IDs[0], table.ErrNames)

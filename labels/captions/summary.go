@@ -7,7 +7,8 @@ type Summary struct {
 	Captions int `json:"captions"`
 	Bags     int `json:"bags"`
 	Words    int `json:"words"`
-	// Foreign estimates the share of captions that are of other bags; the interval holds 95 % of its resamples.
+	// Foreign estimates the share of captions that are of other bags, undefined where none could be compared; the
+	// interval holds 95 % of its resamples.
 	Foreign  eval.Number `json:"foreign"`
 	Interval *Interval   `json:"foreign_interval,omitempty"`
 	Gain     eval.Number `json:"gain"` // nats a caption by which they are foretold better when some may be foreign
@@ -73,6 +74,9 @@ func (r *Report) Summary(worst int, outcome *Outcome) Summary {
 	}
 	if i := (Interval{eval.Number(r.Result.Interval.Low), eval.Number(r.Result.Interval.High)}); i.Low.Defined() {
 		s.Interval = &i
+	}
+	if !r.judged() {
+		s.Foreign, s.Gain = eval.Undefined(), eval.Undefined()
 	}
 	s.Dropped, s.ExpectedPrecision = r.Drops()
 	return s

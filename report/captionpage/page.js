@@ -131,8 +131,9 @@ function mark(scroll) {
 function drawSummary() {
   const most = data.items.length < data.total ? "The surest " + whole(data.items.length) + " of " + some(data.total, "suspect", "suspects") + ". " : "";
   const range = data.interval ? " (" + percent(data.interval.low) + " to " + percent(data.interval.high) + ")" : "";
+  const share = data.foreign == null ? "nobody knows how many are of other bags." : percent(data.foreign) + range + " are of other bags.";
   const lines = [element("h2", "", some(visible.length, "suspect", "suspects")),
-    element("p", "", most + "Of " + some(data.captions, "caption", "captions") + " of " + some(data.all_bags, "bag", "bags") + ", " + percent(data.foreign) + range + " are of other bags.")];
+    element("p", "", most + "Of " + some(data.captions, "caption", "captions") + " of " + some(data.all_bags, "bag", "bags") + ", " + share)];
   if (data.refused) lines.push(element("p", "remark", "Nothing is dropped on these grounds: " + data.refused + "."));
   at("summary").replaceChildren(...lines);
 }
