@@ -20,6 +20,8 @@ var (
 	auditPageHTML string
 	//go:embed auditpage/page.css
 	auditPageStyle string
+	//go:embed auditpage/decide.js
+	decideScript string // of all pages on which people decide
 	//go:embed auditpage/page.js
 	auditPageScript string
 )
@@ -155,5 +157,5 @@ func (p *AuditPage) Write(w io.Writer) error {
 		Data   *AuditPage
 		Style  template.CSS
 		Script template.JS
-	}{p, template.CSS(pageColours + auditPageStyle), template.JS(auditPageScript)})
+	}{p, template.CSS(pageColours + auditPageStyle), template.JS(decideScript + auditPageScript)})
 }

@@ -197,5 +197,5 @@ func (p *CaptionPage) Write(w io.Writer) error {
 		Data   *CaptionPage
 		Style  template.CSS
 		Script template.JS
-	}{p, template.CSS(pageColours + auditPageStyle + captionPageStyle), template.JS(captionPageScript)})
+	}{p, template.CSS(pageColours + auditPageStyle + captionPageStyle), template.JS(decideScript + captionPageScript)})
 }

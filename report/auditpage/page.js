@@ -1,41 +1,14 @@
-"use strict";
 // data.classes and data.items as Go wrote them (AuditPage); an item names its class and picture by number.
-const data = JSON.parse(document.getElementById("data").textContent);
-const at = id => document.getElementById(id);
 const percent = (p, digits = 1) => p == null ? "?" : p > .9995 && p < 1 ? "> 99.9 %" : (100 * p).toFixed(digits) + " %";
-const whole = n => Math.round(n).toLocaleString("en");
 
-// Decisions by number of the item; kept by the browser too, where it lets a page do so.
-const store = "nmn-audit-" + data.key;
-const decisions = new Map(load());
-const history = [];
-let kind = "all", state = "open", chosen = -1, current = -1, shown = 0;
+let chosen = -1;
 const step = 60;
-
-function load() {
-  try { return JSON.parse(localStorage.getItem(store) || "[]").filter(([i]) => i < data.items.length); } catch { return []; }
-}
-function keep() {
-  try { localStorage.setItem(store, JSON.stringify([...decisions])); } catch { /* private windows forget */ }
-}
-function element(tag, className, text) {
-  const e = document.createElement(tag);
-  if (className) e.className = className;
-  if (text != null) e.textContent = text;
-  return e;
-}
 
 // matches tells whether an item passes the filters, leaving out that of classes where asked.
 function matches(i, anyClass) {
   const item = data.items[i], said = decisions.get(i);
   return (anyClass || chosen < 0 || item.class === chosen) && (kind === "all" || item.kind === kind) &&
     (state === "all" || (state === "open" ? !said : said === state));
-}
-let visible = [];
-function filter() {
-  visible = data.items.map((_, i) => i).filter(i => matches(i, false));
-  shown = Math.min(step, visible.length);
-  current = visible.length ? visible[0] : -1;
 }
 
 function card(i) {
@@ -89,15 +62,6 @@ function drawCards() {
   mark(false);
 }
 
-// mark shows which card the keys go to.
-function mark(scroll) {
-  for (const c of at("cards").children) {
-    const is = +c.dataset.item === current;
-    c.classList.toggle("current", is);
-    if (is && scroll) { c.scrollIntoView({ block: "nearest" }); c.focus({ preventScroll: true }); }
-  }
-}
-
 function drawClasses() {
   const wanted = at("search").value.trim().toLowerCase(), counts = new Array(data.classes.length).fill(0);
   let all = 0;
@@ -141,54 +105,10 @@ function drawSummary() {
   box.replaceChildren(...lines);
 }
 
-function drawProgress() {
-  const n = data.items.length, said = [...decisions.values()], yes = said.filter(v => v === "accept").length;
-  at("decided").textContent = whole(said.length) + " of " + whole(n) + " decided";
-  at("track-accepted").style.width = n ? 100 * yes / n + "%" : 0;
-  at("track-rejected").style.width = n ? 100 * (said.length - yes) / n + "%" : 0;
-}
+function draw() { drawClasses(); drawSummary(); drawCards(); drawProgress("accept", "track-accepted", "track-rejected"); }
 
-function redraw() { filter(); drawClasses(); drawSummary(); drawCards(); drawProgress(); }
-
-// decide notes a verdict on the current item (null takes it back) and goes on to the next one.
-function decide(verdict) {
-  if (current < 0) return;
-  const i = current, place = visible.indexOf(i);
-  history.push([i, decisions.get(i)]);
-  if (verdict) decisions.set(i, verdict); else decisions.delete(i);
-  keep();
-  const next = visible[place + 1] ?? visible[place - 1] ?? -1;
-  refresh(verdict ? next : i);
-}
-function undo() {
-  const last = history.pop();
-  if (!last) return toast("Nothing to take back");
-  const [i, before] = last;
-  if (before) decisions.set(i, before); else decisions.delete(i);
-  keep();
-  refresh(i);
-}
-// refresh draws anew without losing the place.
-function refresh(next) {
-  const had = shown;
-  filter();
-  shown = Math.min(Math.max(had, step), visible.length);
-  if (visible.includes(next)) current = next;
-  drawClasses(); drawSummary(); drawCards(); drawProgress();
-  mark(true);
-}
-
-function move(by) {
-  if (!visible.length) return;
-  const place = Math.max(0, visible.indexOf(current));
-  const to = Math.min(visible.length - 1, Math.max(0, place + by));
-  if (to >= shown) { shown = Math.min(visible.length, to + step); drawCards(); }
-  current = visible[to];
-  mark(true);
-}
 const columns = () => getComputedStyle(at("cards")).gridTemplateColumns.split(" ").length;
 
-function field(s) { return /[",\r\n]/.test(s) || s !== s.trim() ? '"' + s.replaceAll('"', '""') + '"' : s; }
 function csv() {
   const rows = [...decisions].sort((a, b) => a[0] - b[0]).map(([i, verdict]) => {
     const item = data.items[i];
@@ -196,32 +116,8 @@ function csv() {
   });
   return ["id,word,given,decision", ...rows].join("\n") + "\n";
 }
-function save() {
-  if (!decisions.size) return toast("Nothing is decided yet");
-  const a = element("a");
-  a.href = URL.createObjectURL(new Blob([csv()], { type: "text/csv" }));
-  a.download = "decisions.csv";
-  a.click();
-  setTimeout(() => URL.revokeObjectURL(a.href), 1000);
-  toast(whole(decisions.size) + (decisions.size === 1 ? " decision" : " decisions") + " saved to decisions.csv");
-}
-let fade;
-function toast(text) {
-  at("toast").textContent = text;
-  at("toast").classList.add("shown");
-  clearTimeout(fade);
-  fade = setTimeout(() => at("toast").classList.remove("shown"), 2200);
-}
 
-function segments(id, set) {
-  const all = [...at(id).children];
-  for (const b of all) b.onclick = () => {
-    for (const o of all) o.setAttribute("aria-pressed", o === b);
-    set(b.dataset.value);
-    redraw();
-  };
-  return all;
-}
+const saveAll = () => save("decisions.csv");
 const kinds = segments("kinds", v => kind = v);
 segments("states", v => state = v);
 at("search").oninput = drawClasses;
@@ -230,19 +126,15 @@ at("search").onkeydown = e => {
   if (e.key === "Enter") at("classes").querySelector("button")?.click();
 };
 at("more").firstElementChild.onclick = () => { shown = Math.min(visible.length, shown + step); drawCards(); };
-at("save").onclick = save;
+at("save").onclick = saveAll;
 at("help-open").onclick = () => at("help").showModal();
 
 const keys = {
-  a: () => decide("accept"), r: () => decide("reject"), u: undo, s: save,
+  a: () => decide("accept"), r: () => decide("reject"), u: undo, s: saveAll,
   j: () => move(1), k: () => move(-1), ArrowRight: () => move(1), ArrowLeft: () => move(-1),
   ArrowDown: () => move(columns()), ArrowUp: () => move(-columns()),
   "/": () => at("search").focus(), "?": () => at("help").showModal(),
   1: () => kinds[0].click(), 2: () => kinds[1].click(), 3: () => kinds[2].click(),
 };
-document.addEventListener("keydown", e => {
-  if (e.ctrlKey || e.metaKey || e.altKey || e.target.tagName === "INPUT" || at("help").open) return;
-  const does = keys[e.key.length === 1 ? e.key.toLowerCase() : e.key];
-  if (does) { e.preventDefault(); does(); }
-});
+listen(keys);
 redraw();
