@@ -106,6 +106,8 @@ func (a *auditCaptions) check(given func(string) bool) error {
 		return usagef("audit captions: --logits belongs to --scores")
 	case a.decisions != "" && a.apply == "":
 		return usagef("audit captions: --decisions needs --apply, the file for the captions without the dropped ones")
+	case a.output != "" && (a.output == a.apply || a.output == a.page.file) || a.apply != "" && a.apply == a.page.file:
+		return usagef("audit captions: --output, --apply and --page are of one name, want three")
 	case a.output != "" && !slices.Contains(captions.Formats, strings.ToLower(filepath.Ext(a.output))):
 		return usagef("audit captions: --output is %q, want a name that ends in %s", a.output,
 			strings.Join(captions.Formats, ", "))
@@ -118,13 +120,18 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if a.apply != "" { // before the work, which a wrong name would waste
+		if err := bags.CheckWithout(a.apply); err != nil {
+			return err
+		}
+	}
 	if a.vocabulary != "" {
 		if a.options.Vocabulary, err = text.ReadVocabulary(a.vocabulary); err != nil {
 			return err
 		}
 	}
 	var decisions captions.Decisions
-	if a.decisions != "" { // before the work, which a mistake in the file would waste
+	if a.decisions != "" {
 		if decisions, err = captions.ReadDecisionsFile(a.decisions, bags); err != nil {
 			return err
 		}

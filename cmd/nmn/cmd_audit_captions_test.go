@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"html"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -174,6 +173,7 @@ func TestAuditCaptions_Mistakes(t *testing.T) {
 		{"--captions x --decisions d.csv", "--decisions needs --apply"},
 		{"--captions x --output o.txt", "want a name that ends in .csv, .jsonl, .parquet"},
 		{"--captions x --images .", "audit captions: --images belongs to --page"},
+		{"--captions x --output o.csv --apply o.csv", "are of one name"},
 		{"x", "takes no argument"},
 	} {
 		wantUsage(t, call(t, append([]string{"audit", "captions"}, strings.Fields(test.args)...)...), test.says)
@@ -182,13 +182,21 @@ func TestAuditCaptions_Mistakes(t *testing.T) {
 		"b.jsonl": "{\"bag\":\"\xff\"}\n", "c.json": "{}", "d.csv": "bag,caption\nx,...\n"} {
 		path := filepath.Join(dir, name)
 		write(t, path, content)
-		c := call(t, "audit", "captions", "--captions", path, "--apply", filepath.Join(dir, "out"))
+		c := call(t, "audit", "captions", "--captions", path, "--apply", filepath.Join(dir, "out"+filepath.Ext(name)))
 		if c.code != exitFailure || strings.Count(c.err, "\n") != 1 || !strings.Contains(c.err, name) {
 			t.Errorf("%s: exit code %d, %q", name, c.code, c.err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "out")); !os.IsNotExist(err) {
-		t.Errorf("a failed run leaves a file: %v", err)
+	if left, err := filepath.Glob(filepath.Join(dir, "out*")); len(left) > 0 || err != nil {
+		t.Errorf("failed runs leave %q, %v", left, err)
+	}
+	one := filepath.Join(dir, "one.csv")
+	write(t, one, "bag,caption\na,x\n")
+	for out, says := range map[string]string{one: "are read from it", filepath.Join(dir, "k.json"): "ends in .csv"} {
+		if c := call(t, "audit", "captions", "--captions", one, "--apply", out); c.code != exitFailure ||
+			!strings.Contains(c.err, says) {
+			t.Errorf("%s: exit code %d, %q", out, c.code, c.err)
+		}
 	}
 }
 

@@ -24,8 +24,8 @@ import (
 // no caption left, whatever else the file holds, the order. MSR-VTT's zip archive becomes the JSON that is in it. The
 // new file is compressed where its name ends in .gz, and appears whole or not at all.
 func (b *Bags) WriteWithout(ctx context.Context, path string, dropped map[string]bool) (err error) {
-	if same(path, b.Name) {
-		return fmt.Errorf("cannot write %q: the captions are read from it; choose another name", path)
+	if err := b.CheckWithout(path); err != nil {
+		return err
 	}
 	in, err := openFile(ctx, b.Name)
 	if err != nil {
@@ -45,6 +45,31 @@ func (b *Bags) WriteWithout(ctx context.Context, path string, dropped map[string
 		return fmt.Errorf("cannot write %q: %w", path, err)
 	}
 	return file.Commit()
+}
+
+// CheckWithout says why WriteWithout could not write to a file of this name, or what it would write could not be read
+// again: the captions are read from it, or its ending is that of another form.
+func (b *Bags) CheckWithout(path string) error {
+	if same(path, b.Name) {
+		return fmt.Errorf("cannot write %q: the captions are read from it; choose another name", path)
+	}
+	want, ending := tableForm(path), ".json"
+	switch b.Form {
+	case FormCSV:
+		ending = ".csv"
+	case FormLines:
+		ending = ".jsonl"
+	default:
+		want = b.Form
+		if tableForm(path) != "" || strings.EqualFold(filepath.Ext(path), ".zip") {
+			want = ""
+		}
+	}
+	if want != b.Form {
+		return fmt.Errorf("cannot write %q: captions stay in their form, and the name of such a file ends in %s or %s.gz",
+			path, ending, ending)
+	}
+	return nil
 }
 
 // same reports whether two paths are one file.
