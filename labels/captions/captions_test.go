@@ -85,7 +85,7 @@ func TestWriteFile_AllFormatsAgree(t *testing.T) {
 
 // Identifiers have the type that they have in the file of captions.
 func TestWriteFile_IdentifiersOfTables(t *testing.T) {
-	b, err := annotation.ParseBags("t", annotation.FormCSV, strings.NewReader("bag,caption,id\n7,x,007\n"))
+	b, err := annotation.ParseBags("t", annotation.FormCSV, strings.NewReader("bag,caption,id\n7,<x>,007\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,11 +96,11 @@ func TestWriteFile_IdentifiersOfTables(t *testing.T) {
 		}
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "a.jsonl"))
-	if err != nil || string(data) != `{"annotation_id":"007","image_id":"7","own":0.5,"caption":"x"}`+"\n" {
+	if err != nil || string(data) != `{"annotation_id":"007","image_id":"7","own":0.5,"caption":"<x>"}`+"\n" {
 		t.Errorf("%s, %v", data, err)
 	}
 	rows, err := parquet.ReadFile[row[string, string]](filepath.Join(dir, "a.parquet"))
-	if err != nil || rows[0] != (row[string, string]{"007", "7", .5, "x"}) {
+	if err != nil || rows[0] != (row[string, string]{"007", "7", .5, "<x>"}) {
 		t.Errorf("%v, %v", rows, err)
 	}
 }
