@@ -159,8 +159,8 @@ func TestAudit_RefusesOptionsAndFiles(t *testing.T) {
 			t.Errorf("a file that is not there: %v", err)
 		}
 	}
-	if _, err := Audit(t.Context(), &annotation.Bags{Name: "n", IDs: []string{"a"}, Captions: make([][]annotation.BagCaption,
-		1)}, DefaultOptions()); !errors.Is(err, loader.ErrAnnotations) {
+	none := &annotation.Bags{Name: "n", IDs: []string{"a"}, Captions: make([][]annotation.BagCaption, 1)}
+	if _, err := Audit(t.Context(), none, DefaultOptions()); !errors.Is(err, loader.ErrAnnotations) {
 		t.Errorf("no captions: %v", err)
 	}
 }
@@ -171,12 +171,14 @@ func TestAudit_WhateverCaptionsAre(t *testing.T) {
 	words := strings.Fields("dog cat car tree ball man woman grass road house")
 	said := func() string { return words[random.Intn(10)] + " " + words[random.Intn(10)] }
 	for name, caption := range map[string]func(i int) (bag, caption string){
-		"one caption a bag":   func(i int) (string, string) { return fmt.Sprint(i), said() },
-		"all equal":           func(i int) (string, string) { return fmt.Sprint(i / 5), "a dog runs" },
-		"one bag":             func(i int) (string, string) { return "a", said() },
-		"one large bag":       func(i int) (string, string) { return fmt.Sprint(max(0, i-1000) / 5), said() },
-		"the same everywhere": func(i int) (string, string) { return fmt.Sprint(i / 5), []string{"the same", said()}[min(1, i%5)] },
-		"nearly all empty":    func(i int) (string, string) { return fmt.Sprint(i / 5), []string{"dog", ""}[min(1, i%5)] },
+		"one caption a bag": func(i int) (string, string) { return fmt.Sprint(i), said() },
+		"all equal":         func(i int) (string, string) { return fmt.Sprint(i / 5), "a dog runs" },
+		"one bag":           func(i int) (string, string) { return "a", said() },
+		"one large bag":     func(i int) (string, string) { return fmt.Sprint(max(0, i-1000) / 5), said() },
+		"the same everywhere": func(i int) (string, string) {
+			return fmt.Sprint(i / 5), []string{"the same", said()}[min(1, i%5)]
+		},
+		"nearly all empty": func(i int) (string, string) { return fmt.Sprint(i / 5), []string{"dog", ""}[min(1, i%5)] },
 	} {
 		b := &annotation.Bags{Name: name, Form: annotation.FormCSV}
 		for i := range 1500 {
@@ -211,5 +213,36 @@ func TestArranged_AnyRowsAndColumns(t *testing.T) {
 		if got := arranged(m, c.rows, c.columns); !slices.Equal(got, c.want) {
 			t.Errorf("rows %v, columns %v: %v", c.rows, c.columns, got)
 		}
+	}
+}
+
+func TestRemarks_CountWhatIsUnusual(t *testing.T) {
+	b := cocoBags(t)
+	b.Captions[0][2].Text = "cats sleep" // in two bags now; in one of them twice
+	r := judged(b, [][]float64{{1, 1, 1}, {1, 1}, {}}, nil)
+	r.input.Captions[0][0] = []int32{0}
+	want := []string{"bags without captions, in which there is nothing to judge: 1",
+		"captions without a word of the vocabulary, for or against which only what they leave out speaks: 4",
+		"captions that stand, word for word, in more bags than one: 1"}
+	if got := r.remarks(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if found := r.Worst(2); len(found) != 0 {
+		t.Errorf("captions that are of their bags for sure are listed: %+v", found)
+	}
+}
+
+func TestFingerprint_TellsTextsApart(t *testing.T) {
+	// The offset of FNV-1a, and what the reference implementation has for "a".
+	if a, empty := Fingerprint("a"), Fingerprint(""); a != "af63dc4c8601ec8c" || empty != "cbf29ce484222325" {
+		t.Errorf("%s, %s", a, empty)
+	}
+}
+
+func TestWriteFile_NamesTheFileThatItCannotWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none", "a.csv")
+	if err := smallReport(t).WriteFile(path); err == nil || !strings.Contains(err.Error(), "cannot write") ||
+		!strings.Contains(err.Error(), path) {
+		t.Errorf("%v", err)
 	}
 }

@@ -75,7 +75,8 @@ func TestWriteFile_AllFormatsAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first, _, _ := strings.Cut(string(data), "\n"); first !=
-		`{"annotation_id":3,"image_id":10,"own":0.125,"caption":"two cats"}` || strings.Count(string(data), "\n") != 5 {
+		`{"annotation_id":3,"image_id":10,"own":0.125,"caption":"two cats"}` || strings.Count(string(data), "\n") != 5 ||
+		!strings.Contains(string(data), `{"annotation_id":2,"image_id":10,"own":0.75,"caption":"the dog, \"Rex\""}`) {
 		t.Errorf("%s", data)
 	}
 	if err := r.WriteFile(filepath.Join(dir, "a.txt")); err == nil {
@@ -217,8 +218,10 @@ func scored(t *testing.T, m *table.Matrix) (*Report, error) {
 
 func TestScores_AreMatchedByName(t *testing.T) {
 	r, err := scored(t, &table.Matrix{Words: []string{"dog", "x", "cats"},
-		IDs: []string{"x/COCO_val2014_000000000020.jpg", "99", "10"}, Rows: 3, Cols: 3, Values: []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}})
-	if err != nil || r.others != 1 || !slices.Equal(r.input.Scored, []int{0, 1}) || !slices.Equal(r.input.Scores, []float32{9, 7, 3, 1}) {
+		IDs: []string{"x/COCO_val2014_000000000020.jpg", "99", "10"}, Rows: 3, Cols: 3,
+		Values: []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}})
+	if err != nil || r.others != 1 || !slices.Equal(r.input.Scored, []int{0, 1}) ||
+		!slices.Equal(r.input.Scores, []float32{9, 7, 3, 1}) {
 		t.Errorf("%v, %v, %v", r.input.Scored, r.input.Scores, err)
 	}
 	r, err = scored(t, &table.Matrix{Rows: 3, Cols: 2, Values: []float32{1, 2, 3, 4, 5, 6}})
