@@ -180,7 +180,7 @@ func TestTrain_StartsFromAGivenStage1(t *testing.T) {
 func TestTrain_DryRunWritesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "none")
 	out := must(t, tiny("train", "--run-dir", dir, "--dry-run")...)
-	for _, part := range []string{"stage1", "r-n", "parameters", "GFLOP", "steps", "device"} {
+	for _, part := range []string{"stage1", "nmn-c", "parameters", "GFLOP", "steps", "device"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("the plan does not tell %q:\n%s", part, out)
 		}

@@ -46,6 +46,8 @@ var otherNames = map[string]string{
 	"annotators.scores":         "--scores",
 	"audit.calibrate":           "--calibrate",
 	"audit.output":              "--output",
+	"audit.precision":           "--precision",
+	"audit.vocabulary":          "--vocab",
 	"captions.clips":            "--clips",
 	"captions.fewer_frames":     "--fewer-frames",
 	"captions.ids":              "--ids",

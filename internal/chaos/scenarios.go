@@ -111,8 +111,6 @@ var scenarios = []scenario{
 		" s.parquet --apply --precision 0.5 --output o.csv", []string{"head"}, "p.html", "s.parquet", "o.csv"),
 	writing("audit-annotators", "audit annotators --labels crowd.csv --annotators a.csv --output l.jsonl --consensus c.csv"+
 		" --evidence e.npy", []string{"crowd.csv"}, "a.csv", "l.jsonl", "c.csv", "e.npy"),
-	writing("audit-captions", "audit captions --captions spoken/captions.json --page p.html --output o.parquet --apply k.json"+
-		" --precision 0.6", []string{"spoken"}, "p.html", "o.parquet", "k.json"),
 	writing("audit-captions", "audit captions --captions pictures/captions_train2014.json --images pictures/images --page"+
 		" p.html --min-error 0 --output o.parquet --apply k.json --precision 0.6", []string{"pictures"}, "p.html", "o.parquet", "k.json"),
 	writing("export-onnx", "export model --output m.onnx", []string{"model"}, "m.onnx"),

@@ -63,7 +63,7 @@ type Report struct {
 // Audit judges all captions of the bags. Errors about files name file and place.
 func Audit(ctx context.Context, bags *annotation.Bags, o Options) (*Report, error) {
 	if !(o.Precision > 0 && o.Precision <= 1) {
-		return nil, fmt.Errorf("captions: `captions.precision` is %g, want above 0 to 1", o.Precision)
+		return nil, fmt.Errorf("captions: `audit.precision` is %g, want above 0 to 1", o.Precision)
 	}
 	if bags.Len() == 0 {
 		return nil, fmt.Errorf("captions %q: there are no captions: %w", bags.Name, loader.ErrAnnotations)

@@ -147,7 +147,7 @@ func TestAudit_RefusesOptionsAndFiles(t *testing.T) {
 	for _, precision := range []float64{0, -1, 1.1, math.NaN()} {
 		o := DefaultOptions()
 		o.Precision = precision
-		if _, err := Audit(t.Context(), b, o); err == nil || !strings.Contains(err.Error(), "`captions.precision`") {
+		if _, err := Audit(t.Context(), b, o); err == nil || !strings.Contains(err.Error(), "`audit.precision`") {
 			t.Errorf("precision %g: %v", precision, err)
 		}
 	}

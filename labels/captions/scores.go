@@ -58,7 +58,7 @@ func (r *Report) columns(m *table.Matrix) ([]int, error) {
 	if m.Words == nil {
 		if m.Cols != classes {
 			return nil, fmt.Errorf("%s has %d columns for the %d words of the vocabulary: name the vocabulary that the "+
-				"classifier has (`captions.vocabulary`): %w", m.Name, m.Cols, classes, table.ErrShape)
+				"classifier has (`audit.vocabulary`): %w", m.Name, m.Cols, classes, table.ErrShape)
 		}
 		return nil, nil
 	}
@@ -72,7 +72,7 @@ func (r *Report) columns(m *table.Matrix) ([]int, error) {
 		column, ok := at[word]
 		if !ok {
 			return nil, fmt.Errorf("%s has no column for the word %q of the vocabulary: name the vocabulary that the "+
-				"classifier has (`captions.vocabulary`), or none: %w", m.Name, word, table.ErrNames)
+				"classifier has (`audit.vocabulary`), or none: %w", m.Name, word, table.ErrNames)
 		}
 		out[k] = column
 	}
