@@ -27,6 +27,7 @@ func Find(ctx context.Context, in Input, o Options) (*Result, error) {
 		return nil, err
 	}
 	f := newFinder(in, o.Seed)
+	f.threads = o.Threads
 	r := &Result{finder: f, Frequency: f.words.pi, Interval: Interval{math.NaN(), math.NaN()}}
 	if r.Refusal = f.unjudged(); r.Refusal != "" {
 		for i := range f.votes {
@@ -164,19 +165,24 @@ func (f *finder) restore(s *state) {
 // likelihood is how much better the captions are foretold than captions of random other bags, in nats a caption, when a
 // share of them is foreign: the best share.
 func (f *finder) likelihood() float64 {
-	share, mean := .5, 0.0
-	for range 50 {
-		foreign := 0.0
-		mean = 0
-		for _, t := range f.own {
-			p := share + (1-share)*math.Exp(min(t, mostT))
-			foreign += share / p
-			mean += math.Log(p)
-		}
-		share = foreign / float64(len(f.own))
-		mean /= float64(len(f.own))
+	const rounds = 50
+	odds := make([]float64, len(f.own))
+	for i, t := range f.own {
+		odds[i] = math.Exp(min(t, mostT))
 	}
-	return mean
+	share, n := .5, float64(len(f.own))
+	for range rounds - 1 {
+		foreign := 0.0
+		for _, o := range odds {
+			foreign += share / (share + (1-share)*o)
+		}
+		share = foreign / n
+	}
+	sum := 0.0
+	for _, o := range odds {
+		sum += math.Log(share + (1-share)*o)
+	}
+	return sum / n
 }
 
 // mostT bounds what is taken to the power of e.

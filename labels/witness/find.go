@@ -2,7 +2,6 @@ package witness
 
 import (
 	"context"
-	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -17,15 +16,18 @@ const blocks = 16
 // finder holds the inference of one input. Captions are numbered through all bags.
 type finder struct {
 	in        Input
+	threads   int // goroutines, 0 for one for each processor
 	words     *words
-	first     []int     // number of each bag's first caption, and that of all captions
-	rows      []int32   // of each bag's scores; -1 for none, nil where no bag has any
-	partner   []int     // bag whose captions each bag's are compared with
+	first     []int   // number of each bag's first caption, and that of all captions
+	rows      []int32 // of each bag's scores; -1 for none, nil where no bag has any
+	partner   []int   // bag whose captions each bag's are compared with
+	index     *index
 	table     *table    // of bags without scores
 	votes     []float64 // r of each caption
 	own, null []float64 // t of each caption, and of a foreign one in its place
 	nodes     int       // of the grid, that bags with scores need
 	decay     []float64 // exp(-x absent) of each class and node
+	silent    []silent  // of each class
 	groups    []group
 	compared  []*densities // of the groups; nil for one without witnesses
 	eps       float64
@@ -43,6 +45,7 @@ func newFinder(in Input, seed uint64) *finder {
 	f.votes, f.own, f.null = make([]float64, total), make([]float64, total), make([]float64, total)
 	f.findRows()
 	f.pair(seed)
+	f.index = newIndex(&f.in, f.partner)
 	f.words = newWords(f.frequencies())
 	f.makeGrids()
 	f.makeGroups()
@@ -120,11 +123,11 @@ func (f *finder) makeGrids() {
 	}
 	f.table = &table{}
 	if most > 0 {
-		f.table.unsaid = make([]float64, gridNodes(float64(most)))
+		f.table = newTable(float64(most), f.in.Classes)
 	}
 	if scored > 0 {
 		f.nodes = gridNodes(float64(scored))
-		f.decay = make([]float64, f.in.Classes*f.nodes)
+		f.decay, f.silent = make([]float64, f.in.Classes*f.nodes), make([]silent, f.in.Classes)
 	}
 }
 
@@ -142,13 +145,9 @@ func (f *finder) rounds(ctx context.Context, n int) error {
 // pass judges all captions, and learns the rates from the votes as they were.
 func (f *finder) pass(ctx context.Context) error {
 	f.words.update()
-	for c, absent := range f.words.absent {
-		for j := range f.nodes {
-			f.decay[c*f.nodes+j] = math.Exp(-nodeVotes(j) * absent)
-		}
-	}
+	f.prepare()
 	f.table.prior = f.words.priors()
-	if err := each(ctx, len(f.table.unsaid), func() func(int) {
+	if err := f.each(ctx, len(f.table.unsaid), func() func(int) {
 		return func(node int) { f.table.node(f.words, node) }
 	}); err != nil {
 		return err
@@ -168,10 +167,25 @@ func (f *finder) pass(ctx context.Context) error {
 	return nil
 }
 
+// silent are the factors of a class that own captions do not mention, against foreign ones: where it holds, (1-a)/(1-pi),
+// and where it does not, (1-e)/(1-pi).
+type silent struct{ notA, notE float64 }
+
+// prepare finds what bags with scores need of the rates.
+func (f *finder) prepare() {
+	w := f.words
+	for c := range f.silent {
+		f.silent[c] = silent{(1 - w.a[c]) * w.unsaid[c], (1 - w.e[c]) * w.unsaid[c]}
+		for j := range f.nodes {
+			f.decay[c*f.nodes+j] = against(nodeVotes(j)*w.absent[c], mostBase)
+		}
+	}
+}
+
 // eachBlock hands out blocks of bags to goroutines; start makes what handles the bags of a block, in order.
 func (f *finder) eachBlock(ctx context.Context, start func(block int) func(bag int)) error {
 	bags := len(f.in.Captions)
-	return each(ctx, blocks, func() func(int) {
+	return f.each(ctx, blocks, func() func(int) {
 		return func(b int) {
 			handle := start(b)
 			for n := b * bags / blocks; n < (b+1)*bags/blocks; n++ {
@@ -184,11 +198,15 @@ func (f *finder) eachBlock(ctx context.Context, start func(block int) func(bag i
 	})
 }
 
-// each runs tasks 0 to n-1 on as many goroutines as there are processors, until ctx is done; its error is then returned.
-func each(ctx context.Context, n int, start func() func(task int)) error {
+// each runs tasks 0 to n-1 on the goroutines, until ctx is done; its error is then returned.
+func (f *finder) each(ctx context.Context, n int, start func() func(task int)) error {
 	var next atomic.Int64
 	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
+	threads := f.threads
+	if threads < 1 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	for range min(threads, n) {
 		wait.Go(func() {
 			run := start()
 			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {

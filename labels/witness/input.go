@@ -87,6 +87,8 @@ type Options struct {
 	Seed uint64
 	// Resamples is how often bags are drawn anew for the interval of the share of foreign captions; 0 for no interval.
 	Resamples int
+	// Threads are the goroutines that compute, 0 for one for each processor. The result does not depend on them.
+	Threads int
 	// Progress, if not nil, hears what is done before each part of the work: a number from 1, and how many there are.
 	Progress func(part, parts int)
 }

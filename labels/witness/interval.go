@@ -21,7 +21,7 @@ func (f *finder) interval(ctx context.Context, o Options) (Interval, error) {
 	}
 	seed := rng.Derive(o.Seed, "witness/bags")
 	shares := make([]float64, o.Resamples)
-	err := each(ctx, o.Resamples, func() func(int) {
+	err := f.each(ctx, o.Resamples, func() func(int) {
 		drawn := make([]uint8, len(f.in.Captions))
 		return func(i int) {
 			stream := rng.New(seed, i)

@@ -1,40 +1,56 @@
 package witness
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// table is what bags without scores have in common: their words that no caption mentions.
+// table is what bags without scores have in common: their words that no caption mentions. Its columns have a row of
+// nodes for each class.
 type table struct {
-	prior []float64 // logits of p(y=1)
+	prior []float64 // logits of p(y=1), of each class
+	nodes int
 	// unsaid is, at each node of the grid, how much more likely it is of an own caption than of a foreign one to mention
-	// none of all words: the sum over classes of log (1-s)/(1-pi).
-	unsaid []float64
+	// none of all words: the sum over classes of each, log (1-s)/(1-pi).
+	unsaid, each []float64
+	holds        []float64 // probabilities that words hold
+}
+
+func newTable(votes float64, classes int) *table {
+	nodes := gridNodes(votes)
+	return &table{nodes: nodes, unsaid: make([]float64, nodes), each: make([]float64, nodes*classes),
+		holds: make([]float64, nodes*classes)}
 }
 
 // node computes one for the rates of a round.
 func (t *table) node(w *words, j int) {
-	x, sum := nodeVotes(j), logSum{product: 1}
+	x, sum := nodeVotes(j), 0.0
 	for c, prior := range t.prior {
-		sum.times((1 - w.said(c, prior+x*w.absent[c])) * w.unsaid[c])
+		at := c*t.nodes + j
+		t.holds[at] = sigmoid(prior + x*w.absent[c])
+		t.each[at] = math.Log((1 - w.e[c] - (w.a[c]-w.e[c])*t.holds[at]) * w.unsaid[c])
+		sum += t.each[at]
 	}
-	t.unsaid[j] = sum.log()
+	t.unsaid[j] = sum
 }
 
-// logSum adds logarithms by multiplying, and takes the logarithm of several factors at once. Factors must lie between
-// 1e-9 and 1e9.
-type logSum struct {
-	product, sum float64
-	factors      int
+// at are the values of a class from a node on.
+func (t *table) at(column []float64, class int32, node int) []float64 {
+	from := int(class) * t.nodes
+	return column[from+node : from+t.nodes]
 }
 
-func (s *logSum) times(factor float64) {
-	s.product *= factor
-	if s.factors++; s.factors == 32 {
-		s.sum += math.Log(s.product)
-		s.product, s.factors = 1, 0
-	}
+// word is one of the union of a bag.
+type word struct {
+	class           int32
+	a, e            float64 // how often own captions mention it, against foreign ones: a/pi and e/pi
+	notA, notE      float64 // how often they do not: (1-a)/(1-pi) and (1-e)/(1-pi)
+	absent, present float64 // what a caption says of it
+	holds           float64 // rho
+	against         float64 // odds against it by all captions: exp(-logit)
+	decay           float64 // what the odds are multiplied by without a caption that does not mention it
+	without         float64 // the odds without the caption at hand
 }
-
-func (s *logSum) log() float64 { return s.sum + math.Log(s.product) }
 
 // judge is one goroutine's working memory.
 type judge struct {
@@ -42,28 +58,25 @@ type judge struct {
 	sums *sums
 
 	// The bag at hand: its number, and its scores if it has any.
-	now    int
-	scores []float32
+	now     int
+	scores  []float32
+	trusted float64 // votes of its captions, in all
 
-	place  []int32   // of a class in the union of a bag's words, where stamp is that of the bag
-	stamp  []int32   // number of the bag that place belongs to
-	union  []int32   // classes that the captions of the bag mention
-	base   []float64 // logits of p(y=1) without captions, of the union
-	total  []float64 // the same with the votes of all captions
-	row    []float64 // rho of words that nobody mentions, of all classes; with scores
-	unsaid []float64 // as in table, of a bag with scores
-	low    int       // node of unsaid[0]
-	said   []float64 // for each of the union: log s/pi - log (1-s)/(1-pi)
+	union  []word
+	total  []float64 // logits of the union with the votes of all captions
+	unsaid []float64 // at nodes from low on: as in table, of all words that no caption of the bag mentions
+	low    int
+	voted  float64 // vote that decay is of; NaN for none
+
+	// With scores, of each class: odds against it by the scores, and rho if nobody mentioned it.
+	against, row []float64
 }
 
 func newJudge(f *finder, s *sums) *judge {
-	k := len(f.words.pi)
-	j := &judge{f: f, sums: s, place: make([]int32, k), stamp: make([]int32, k)}
+	j := &judge{f: f, sums: s}
 	if f.in.Scores != nil {
-		j.row = make([]float64, k)
-	}
-	for c := range j.stamp {
-		j.stamp[c] = -1
+		k := len(f.words.pi)
+		j.against, j.row = make([]float64, k), make([]float64, k)
 	}
 	return j
 }
@@ -75,192 +88,232 @@ func (j *judge) bag(n int) {
 	if len(captions) == 0 {
 		return
 	}
-	trusted := 0.0
+	j.now, j.scores, j.trusted, j.voted = n, f.scoresOf(n), 0, math.NaN()
 	for _, r := range votes {
-		trusted += r
+		j.trusted += r
 	}
-	j.now, j.scores = n, f.scoresOf(n)
-	j.unite(captions)
+	union := f.index.union[f.index.unions[n]:f.index.unions[n+1]]
+	j.makeRoom(len(union), votes)
 	if j.scores != nil {
-		j.scored(trusted, votes)
+		j.scored(union)
 	} else {
-		j.plain(trusted)
+		j.plain(union)
 	}
-	j.weigh(captions, votes, trusted)
-	j.count(captions, votes, trusted)
+	own, other := f.index.own[f.index.owns[n]:], f.index.other[f.index.others[n]:]
+	j.weigh(union, captions, votes, own)
+	j.count(captions, votes, own)
 	partner := f.in.Captions[f.partner[n]]
 	for c, caption := range captions {
-		at := f.first[n] + c
-		others := max(trusted-votes[c], 0)
-		f.own[at], f.null[at] = j.caption(caption, partner[c%len(partner)], votes[c], others)
+		replaced := partner[c%len(partner)]
+		f.own[f.first[n]+c], f.null[f.first[n]+c] = j.caption(own[:len(caption)], replaced, other[:len(replaced)], votes[c])
+		own, other = own[len(caption):], other[len(replaced):]
 	}
 }
 
-// unite lists the words that the captions mention.
-func (j *judge) unite(captions [][]int32) {
-	j.union = j.union[:0]
-	for _, caption := range captions {
-		for _, class := range caption {
-			if j.stamp[class] != int32(j.now) {
-				j.stamp[class], j.place[class] = int32(j.now), int32(len(j.union))
-				j.union = append(j.union, class)
-			}
-		}
-	}
-	if len(j.base) < len(j.union) {
-		j.base, j.total = make([]float64, 2*len(j.union)), make([]float64, 2*len(j.union))
-		j.said = make([]float64, 2*len(j.union))
-	}
-}
+// others are the votes of a bag's other captions.
+func (j *judge) others(vote float64) float64 { return max(j.trusted-vote, 0) }
 
-// plain prepares a bag without scores.
-func (j *judge) plain(votes float64) {
-	t := j.f.table
-	for i, class := range j.union {
-		j.base[i] = t.prior[class]
+// makeRoom finds the nodes around the votes that a bag's captions have beside them.
+func (j *judge) makeRoom(union int, votes []float64) {
+	if cap(j.union) < union {
+		j.union, j.total = make([]word, 2*union), make([]float64, 2*union)
 	}
-	l := interpolation(votes)
-	for i, w := range l.weight {
-		j.sums.nodes[l.at+i] += w * votes
-	}
-}
-
-// scored prepares a bag with scores: the words that nobody mentions are computed one by one, at the nodes around the
-// votes that its captions have.
-func (j *judge) scored(votes float64, each []float64) {
-	f, w, scores := j.f, j.f.words, j.scores
-	most := 0.0
-	for _, r := range each {
-		most = max(most, r)
-	}
-	whole := interpolation(votes)
-	j.low = interpolation(max(votes-most, 0)).at
-	nodes := whole.at + 4 - j.low
+	j.union, j.total = j.union[:union], j.total[:union]
+	j.low = interpolation(j.others(slices.Max(votes))).at
+	nodes := interpolation(j.others(slices.Min(votes))).at + 4 - j.low
 	if cap(j.unsaid) < nodes {
 		j.unsaid = make([]float64, 2*nodes)
 	}
 	j.unsaid = j.unsaid[:nodes]
-	var factors [64]float64 // of the nodes; more are computed in parts
-	clear(j.unsaid)
-	for from := 0; from < nodes; from += len(factors) {
-		part := j.unsaid[from:min(from+len(factors), nodes)]
-		for i := range part {
-			factors[i] = 1
-		}
-		for class, o := range scores {
-			z := math.Exp(-(w.alpha[class]*float64(o) + w.beta[class]))
-			own, spread := (1-w.e[class])*w.unsaid[class], (w.a[class]-w.e[class])*w.unsaid[class]
-			decay := f.decay[class*f.nodes+j.low+from:]
-			for i := range part {
-				factors[i] *= own - spread/(1+z*decay[i])
-			}
-			if class%32 == 31 {
-				for i := range part {
-					part[i] += math.Log(factors[i])
-					factors[i] = 1
-				}
-			}
-		}
-		for i := range part {
-			part[i] += math.Log(factors[i])
-		}
+}
+
+// plain prepares a bag without scores.
+func (j *judge) plain(union []int32) {
+	t := j.f.table
+	copy(j.unsaid, t.unsaid[j.low:])
+	l := interpolation(j.trusted)
+	for i, w := range l.weight {
+		j.sums.nodes[l.at+i] += w * j.trusted
 	}
-	for class, o := range scores {
-		z := math.Exp(-(w.alpha[class]*float64(o) + w.beta[class]))
-		decay := f.decay[class*f.nodes+whole.at:]
-		rho := 0.0
-		for i, weight := range whole.weight {
-			rho += weight / (1 + z*decay[i])
+	for i, class := range union {
+		for q, each := range t.at(t.each, class, j.low)[:len(j.unsaid)] {
+			j.unsaid[q] -= each
 		}
-		j.row[class] = rho
-		j.sums.holds[class] += votes * rho
-		p := 1 / (1 + z)
+		j.total[i] = t.prior[class]
+		j.union[i].holds = l.of(t.at(t.holds, class, 0)) // as if nobody mentioned it
+	}
+}
+
+// scored prepares a bag with scores, for which every class is computed.
+func (j *judge) scored(union []int32) {
+	w := j.f.words
+	for class, o := range j.scores {
+		logit := w.alpha[class]*float64(o) + w.beta[class]
+		z, zd := against(logit, mostBase), against(logit+j.trusted*w.absent[class], mostBase)
+		both := 1 / ((1 + z) * (1 + zd))
+		p, rho := (1+zd)*both, (1+z)*both
+		j.against[class], j.row[class] = z, rho
+		j.sums.holds[class] += j.trusted * rho
 		j.sums.regression[class].add(rho-p, p*(1-p), float64(o))
 	}
-	for i, class := range j.union {
-		j.base[i] = w.alpha[class]*float64(scores[class]) + w.beta[class]
+	clear(j.unsaid)
+	for from := 0; from < len(j.unsaid); from += atOnce {
+		j.nodes(j.unsaid[from:min(from+atOnce, len(j.unsaid))], j.low+from, union)
+	}
+	for i, class := range union {
+		j.total[i] = w.alpha[class]*float64(j.scores[class]) + w.beta[class]
+		j.union[i].holds = j.row[class]
+	}
+}
+
+// atOnce is how many nodes are computed at once.
+const atOnce = 8
+
+// nodes computes unsaid of a bag with scores at nodes from low on: of all classes, and less those of the union.
+func (j *judge) nodes(unsaid []float64, low int, union []int32) {
+	f := j.f
+	var numerator, denominator, product [atOnce]float64
+	for i := range unsaid {
+		numerator[i], denominator[i], product[i] = 1, 1, 1
+	}
+	for class, z := range j.against {
+		silent := f.silent[class]
+		for i, decay := range f.decay[class*f.nodes+low:][:len(unsaid)] {
+			odds := z * decay
+			if odds > mostOdds {
+				odds = mostOdds
+			}
+			numerator[i] *= silent.notA + silent.notE*odds
+			denominator[i] *= 1 + odds
+		}
+		if class%quotientsAtOnce == quotientsAtOnce-1 {
+			for i := range unsaid {
+				product[i] *= numerator[i] / denominator[i]
+				numerator[i], denominator[i] = 1, 1
+			}
+		}
+		if class%logsAtOnce == logsAtOnce-1 {
+			for i := range unsaid {
+				unsaid[i] += math.Log(product[i])
+				product[i] = 1
+			}
+		}
+	}
+	for i := range unsaid {
+		q := newQuotients()
+		for _, class := range union {
+			odds := min(j.against[class]*f.decay[int(class)*f.nodes+low+i], mostOdds)
+			q.times(1+odds, f.silent[class].notA+f.silent[class].notE*odds)
+		}
+		unsaid[i] += math.Log(product[i]*numerator[i]/denominator[i]) + q.log()
 	}
 }
 
 // weigh finds what all captions together say of the union.
-func (j *judge) weigh(captions [][]int32, votes []float64, trusted float64) {
+func (j *judge) weigh(union []int32, captions [][]int32, votes []float64, own []int32) {
 	w := j.f.words
-	for i, class := range j.union {
-		j.total[i] = j.base[i] + trusted*w.absent[class]
+	for i, class := range union {
+		a, e, unsaid := w.a[class], w.e[class], w.unsaid[class]
+		j.union[i] = word{class: class, a: a / w.pi[class], e: e / w.pi[class], notA: (1 - a) * unsaid, notE: (1 - e) * unsaid,
+			absent: w.absent[class], present: w.present[class], holds: j.union[i].holds}
+		j.total[i] += j.trusted * w.absent[class]
 	}
 	for c, caption := range captions {
-		for _, class := range caption {
-			j.total[j.place[class]] += votes[c] * (w.present[class] - w.absent[class])
+		for _, place := range own[:len(caption)] {
+			j.total[place] += votes[c] * (j.union[place].present - j.union[place].absent)
 		}
+		own = own[len(caption):]
+	}
+	for i, logit := range j.total {
+		j.union[i].against = against(logit, mostLogit)
 	}
 }
 
 // count adds the bag to the sums. Words of the union were counted as if nobody mentioned them.
-func (j *judge) count(captions [][]int32, votes []float64, trusted float64) {
-	w, s, scores := j.f.words, j.sums, j.scores
-	s.votes += trusted
-	for i, class := range j.union {
-		rho := sigmoid(j.total[i])
-		if scores != nil {
-			s.holds[class] += trusted * (rho - j.row[class])
-			s.regression[class].add(rho-j.row[class], 0, float64(scores[class]))
-		} else {
-			s.holds[class] += trusted * (rho - sigmoid(j.base[i]+trusted*w.absent[class]))
+func (j *judge) count(captions [][]int32, votes []float64, own []int32) {
+	s := j.sums
+	s.votes += j.trusted
+	for i := range j.union {
+		word := &j.union[i]
+		more := 1/(1+word.against) - word.holds
+		s.holds[word.class] += j.trusted * more
+		if j.scores != nil {
+			s.regression[word.class].add(more, 0, float64(j.scores[word.class]))
 		}
-		j.said[i] = rho
+		word.holds += more
 	}
 	for c, caption := range captions {
-		for _, class := range caption {
-			rho := j.said[j.place[class]]
+		for i, class := range caption {
+			rho := j.union[own[i]].holds
 			s.mentions[class] += votes[c] * rho
 			s.mistakes[class] += votes[c] * (1 - rho)
 		}
+		own = own[len(caption):]
 	}
 }
 
 // caption is how much more likely a caption is of this bag than of another, in nats, from the votes of the other
-// captions and the scores; and the same of a caption of another bag in its place.
-func (j *judge) caption(own, other []int32, vote, others float64) (t, null float64) {
-	w := j.f.words
+// captions and the scores; and the same of a caption of another bag in its place. Words of both have places in the union.
+func (j *judge) caption(own, replaced, other []int32, vote float64) (t, null float64) {
+	j.leaveOut(own, vote)
+	others := j.others(vote)
 	l := interpolation(others)
-	if j.scores != nil {
-		l.at -= j.low
-		t = l.of(j.unsaid)
-	} else {
-		t = l.of(j.f.table.unsaid)
+	l.at -= j.low
+	silent := newQuotients()
+	for i := range j.union {
+		word := &j.union[i]
+		silent.times(word.notA+word.notE*word.without, 1+word.without)
 	}
-	for i, class := range j.union {
-		j.said[i] = j.total[i] - vote*w.absent[class]
-	}
-	for _, class := range own {
-		j.said[j.place[class]] -= vote * (w.present[class] - w.absent[class])
-	}
-	silent := logSum{product: 1} // as if it mentioned no word of the union, in place of nobody mentioning any
-	for i, class := range j.union {
-		s, nobody := w.said(int(class), j.said[i]), w.said(int(class), j.base[i]+others*w.absent[class])
-		silent.times((1 - s) / (1 - nobody))
-		j.said[i] = s
-	}
-	t += silent.log()
+	t = l.of(j.unsaid) + silent.log() // mentioning nothing
 	null = t
-	for _, class := range own {
-		t += w.mention(class, j.said[j.place[class]])
+	said := newQuotients()
+	for _, place := range own {
+		said.times(j.union[place].mention())
 	}
-	for _, class := range other {
-		if j.stamp[class] == int32(j.now) {
-			null += w.mention(class, j.said[j.place[class]])
+	t += said.log()
+	said = newQuotients()
+	for i, place := range other {
+		if place >= 0 {
+			said.times(j.union[place].mention())
 		} else {
-			null += w.mention(class, w.said(int(class), j.baseOf(class)+others*w.absent[class]))
+			said.times(j.mention(replaced[i], others))
 		}
 	}
-	return t, null
+	return t, null + said.log()
 }
 
-// baseOf is the logit of p(y=1) of any class without captions.
-func (j *judge) baseOf(class int32) float64 {
-	if j.scores == nil {
-		return j.f.table.prior[class]
+// leaveOut finds the odds against the words of the union without a caption, by its places in it.
+func (j *judge) leaveOut(own []int32, vote float64) {
+	if vote != j.voted { // captions often have the same
+		for i := range j.union {
+			j.union[i].decay = math.Exp(vote * j.union[i].absent)
+		}
+		j.voted = vote
 	}
+	for i := range j.union {
+		j.union[i].without = j.union[i].against * j.union[i].decay
+	}
+	for _, place := range own {
+		word := &j.union[place]
+		word.without *= math.Exp(vote * (word.present - word.absent))
+	}
+}
+
+// mention is how much more a word says that is mentioned than one that is not: with s = (a + e z)/(1 + z) of odds z,
+// the quotient of s/(1-s) and pi/(1-pi).
+func (w *word) mention() (numerator, denominator float64) {
+	return w.a + w.e*w.without, w.notA + w.notE*w.without
+}
+
+// mention is that of a word which no caption of the bag mentions.
+func (j *judge) mention(class int32, others float64) (numerator, denominator float64) {
 	w := j.f.words
-	return w.alpha[class]*float64(j.scores[class]) + w.beta[class]
+	logit := others * w.absent[class]
+	if j.scores == nil {
+		logit += j.f.table.prior[class]
+	} else {
+		logit += w.alpha[class]*float64(j.scores[class]) + w.beta[class]
+	}
+	a, e, z := w.a[class], w.e[class], against(logit, mostLogit)
+	return (a + e*z) / w.pi[class], (1 - a + (1-e)*z) * w.unsaid[class]
 }

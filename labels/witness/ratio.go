@@ -34,8 +34,7 @@ const leastWeight = .02
 // it is judged seems foreign itself: where a fixed number of a bag's captions is foreign, those of them have more own ones
 // beside them than the others, and speak more clearly.
 func compare(own, null, weight []float64) *densities {
-	both := slices.Concat(own, null)
-	slices.Sort(both)
+	both := sorted(slices.Concat(own, null))
 	bins := min(max(len(own)/leastInBin, 1), mostBins)
 	var edges []float64 // upper ones, but for the last
 	for b := 1; b < bins; b++ {
@@ -62,11 +61,15 @@ func compare(own, null, weight []float64) *densities {
 func place(values, edges []float64) []int32 {
 	bins := make([]int32, len(values))
 	for i, v := range values {
-		at, found := slices.BinarySearchFunc(edges, v, cmp.Compare[float64])
-		if found {
-			at++
+		low, high := 0, len(edges)
+		for low < high {
+			if middle := (low + high) / 2; edges[middle] <= v {
+				low = middle + 1
+			} else {
+				high = middle
+			}
 		}
-		bins[i] = int32(at)
+		bins[i] = int32(low)
 	}
 	return bins
 }

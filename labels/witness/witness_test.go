@@ -319,7 +319,7 @@ func TestJudge_IsTheEquation(t *testing.T) {
 				}
 			}
 		}
-		if !(worst < 2e-3) { // interpolation between votes
+		if !(worst < 1e-5) { // interpolation between votes
 			t.Errorf("scores %t: a caption is off by %g nats", in.Scores != nil, worst)
 		}
 	}
