@@ -90,11 +90,12 @@ func newBench(p *program) *cobra.Command {
 	for _, b := range benchmarks {
 		names = append(names, b.name)
 	}
-	names = append(names, "load")
+	names = append(names, "load", "witness")
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the speed of a training step, of each operation, of loading, or of the machine",
-		Long:  "Measure the speed of training on this machine, on random pictures, and of loading pictures.",
+		Long: "Measure the speed of training on this machine, on random pictures, of loading pictures, and of finding\n" +
+			"captions that belong to other pictures.",
 		Example: `  nmn bench step --model scenes --batch 32
   nmn bench ops --model vgg16 --batch 1 --width 0.25 --json`,
 		Args: refuseArguments,
@@ -105,7 +106,7 @@ func newBench(p *program) *cobra.Command {
 	for _, b := range benchmarks {
 		cmd.AddCommand(newBenchOf(p, b))
 	}
-	cmd.AddCommand(newBenchLoad(p))
+	cmd.AddCommand(newBenchLoad(p), newBenchWitness(p))
 	return cmd
 }
 

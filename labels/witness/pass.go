@@ -105,7 +105,8 @@ func (j *judge) bag(n int) {
 	partner := f.in.Captions[f.partner[n]]
 	for c, caption := range captions {
 		replaced := partner[c%len(partner)]
-		f.own[f.first[n]+c], f.null[f.first[n]+c] = j.caption(own[:len(caption)], replaced, other[:len(replaced)], votes[c])
+		at := f.first[n] + c
+		f.own[at], f.null[at] = j.caption(own[:len(caption)], replaced, other[:len(replaced)], votes[c])
 		own, other = own[len(caption):], other[len(replaced):]
 	}
 }
@@ -214,8 +215,8 @@ func (j *judge) weigh(union []int32, captions [][]int32, votes []float64, own []
 	w := j.f.words
 	for i, class := range union {
 		a, e, unsaid := w.a[class], w.e[class], w.unsaid[class]
-		j.union[i] = word{class: class, a: a / w.pi[class], e: e / w.pi[class], notA: (1 - a) * unsaid, notE: (1 - e) * unsaid,
-			absent: w.absent[class], present: w.present[class], holds: j.union[i].holds}
+		j.union[i] = word{class: class, a: a / w.pi[class], e: e / w.pi[class], notA: (1 - a) * unsaid,
+			notE: (1 - e) * unsaid, absent: w.absent[class], present: w.present[class], holds: j.union[i].holds}
 		j.total[i] += j.trusted * w.absent[class]
 	}
 	for c, caption := range captions {

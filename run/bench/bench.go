@@ -1,5 +1,5 @@
 // Package bench measures the speed of training on this machine: whole steps and each of their operations on random
-// pictures, how fast pictures are loaded, and what the device can do at most.
+// pictures, how fast pictures are loaded and foreign captions found, and what the device can do at most.
 //
 // Every function returns figures, whose JSON form is that of nmn bench --json.
 package bench
