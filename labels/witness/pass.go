@@ -147,15 +147,18 @@ func (j *judge) plain(union []int32) {
 
 // scored prepares a bag with scores, for which every class is computed.
 func (j *judge) scored(union []int32) {
-	w := j.f.words
+	w, trusted := j.f.words, j.trusted
+	k := len(j.scores)
+	alpha, beta, absent := w.alpha[:k], w.beta[:k], w.absent[:k]
+	odds, row, holds, regression := j.against[:k], j.row[:k], j.sums.holds[:k], j.sums.regression[:k]
 	for class, o := range j.scores {
-		logit := w.alpha[class]*float64(o) + w.beta[class]
-		z, zd := against(logit, mostBase), against(logit+j.trusted*w.absent[class], mostBase)
+		logit := alpha[class]*float64(o) + beta[class]
+		z, zd := exp(-within(logit, mostBase)), exp(-within(logit+trusted*absent[class], mostBase))
 		both := 1 / ((1 + z) * (1 + zd))
 		p, rho := (1+zd)*both, (1+z)*both
-		j.against[class], j.row[class] = z, rho
-		j.sums.holds[class] += j.trusted * rho
-		j.sums.regression[class].add(rho-p, p*(1-p), float64(o))
+		odds[class], row[class] = z, rho
+		holds[class] += trusted * rho
+		regression[class].add(rho-p, p*(1-p), float64(o))
 	}
 	clear(j.unsaid)
 	for from := 0; from < len(j.unsaid); from += atOnce {
@@ -287,7 +290,7 @@ func (j *judge) caption(own, replaced, other []int32, vote float64) (t, null flo
 func (j *judge) leaveOut(own []int32, vote float64) {
 	if vote != j.voted { // captions often have the same
 		for i := range j.union {
-			j.union[i].decay = math.Exp(vote * j.union[i].absent)
+			j.union[i].decay = exp(vote * j.union[i].absent)
 		}
 		j.voted = vote
 	}
@@ -296,7 +299,7 @@ func (j *judge) leaveOut(own []int32, vote float64) {
 	}
 	for _, place := range own {
 		word := &j.union[place]
-		word.without *= math.Exp(vote * (word.present - word.absent))
+		word.without *= exp(vote * (word.present - word.absent))
 	}
 }
 

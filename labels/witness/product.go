@@ -61,4 +61,14 @@ const (
 )
 
 // against are the odds against a word of a logit of p(y=1).
-func against(logit, most float64) float64 { return math.Exp(-min(max(logit, -most), most)) }
+func against(logit, most float64) float64 { return exp(-within(logit, most)) }
+
+func within(x, most float64) float64 {
+	if x > most {
+		return most
+	}
+	if x < -most {
+		return -most
+	}
+	return x
+}

@@ -56,3 +56,88 @@ func TestQuotients_AddLogarithms(t *testing.T) {
 		}
 	}
 }
+
+func TestExp_IsThatOfMath(t *testing.T) {
+	s := rng.New(3)
+	worst := 0.0
+	try := func(x float64) {
+		want := math.Exp(x)
+		worst = max(worst, math.Abs(exp(x)-want)/want)
+	}
+	for _, x := range []float64{0, math.Copysign(0, -1), 1, -1, 700, -700, 1e-300, -1e-17, math.Ln2 / 128} {
+		try(x)
+	}
+	for range 300000 {
+		try(s.Uniform(-700, 700))
+		try(s.Uniform(-5, 5))
+		try(s.Uniform(-1e-3, 1e-3))
+	}
+	if !(worst <= 2e-13) {
+		t.Errorf("off by %g", worst)
+	}
+	if exp(0) != 1 {
+		t.Errorf("e^0 is %g", exp(0))
+	}
+}
+
+func BenchmarkExp(b *testing.B) {
+	for name, f := range map[string]func(float64) float64{"own": exp, "math": math.Exp} {
+		b.Run(name, func(b *testing.B) {
+			x, sum := -30.0, 0.0
+			for b.Loop() {
+				sum += f(x)
+				x += .001
+				if x > 30 {
+					x = -30
+				}
+			}
+			_ = sum
+		})
+	}
+}
+
+// Scores beyond all odds, words in every caption and in none, and one bag of very many captions overflow nothing.
+func TestFind_StaysFinite(t *testing.T) {
+	p := replaced(1500, 2)
+	k := p.classes
+	for n, captions := range p.captions {
+		for c, caption := range captions {
+			caption = slices.DeleteFunc(slices.Clone(caption), func(class int32) bool { return class == 0 || class == 1 })
+			captions[c] = append([]int32{0}, caption...) // 0 in every caption, 1 in none
+		}
+		if n > 300 && n < 900 {
+			p.captions[7] = append(p.captions[7], captions...)
+		}
+	}
+	scores := p.scored(2)
+	for i := range scores {
+		switch i % 11 {
+		case 0:
+			scores[i] *= 1e30
+		case 1:
+			scores[i] *= 1e4
+		case 2:
+			scores[i] = math.MaxFloat32
+		case 3:
+			scores[i] = -math.MaxFloat32
+		}
+	}
+	for _, in := range []Input{{Classes: k, Captions: p.captions}, {Classes: k, Captions: p.captions, Scores: scores}} {
+		r := find(t, in)
+		finite := func(what string, values ...float64) {
+			for i, v := range values {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Fatalf("scores %t: %s of %d is %g", in.Scores != nil, what, i, v)
+				}
+			}
+		}
+		finite("share and gain", r.Foreign, r.Gain)
+		finite("a", r.A...)
+		finite("e", r.E...)
+		finite("t", r.finder.own...)
+		finite("t in its place", r.finder.null...)
+		for _, own := range r.Own {
+			finite("own", own...)
+		}
+	}
+}
