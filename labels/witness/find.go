@@ -198,11 +198,16 @@ func (f *finder) eachBlock(ctx context.Context, start func(block int) func(bag i
 	})
 }
 
-// each runs tasks 0 to n-1 on the goroutines, until ctx is done; its error is then returned.
+// each is the function of that name on the goroutines of an input's options.
 func (f *finder) each(ctx context.Context, n int, start func() func(task int)) error {
+	return each(ctx, f.threads, n, start)
+}
+
+// each runs tasks 0 to n-1 on so many goroutines, 0 for as many as there are processors, until ctx is done; its error is
+// then returned.
+func each(ctx context.Context, threads, n int, start func() func(task int)) error {
 	var next atomic.Int64
 	var wait sync.WaitGroup
-	threads := f.threads
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
 	}

@@ -12,22 +12,20 @@ type classifier struct{ alpha, beta []float64 }
 
 const (
 	classifierRounds = 6
-	classifierShare  = .5 // of foreign captions, at its start
 	classifierStart  = .7 // logit by which a score of one standard deviation more raises a rate
 )
 
-// byClassifier judges the captions of bags with scores by these alone, from the share of foreign captions that it
-// starts with: rates of own captions are what is left of the score, which foretells mentions by captions of both kinds,
-// 1-(1-p)^(1/C) for each of C captions, once the foreign ones are taken away. Votes then teach how mentions follow scores.
+// byClassifier judges the captions of bags with scores by these alone. Votes teach how mentions follow scores, and that
+// gives new votes.
 func (f *finder) byClassifier(ctx context.Context) error {
-	f.scoresAlone, f.eps = true, classifierShare
+	f.scoresAlone = true
 	clear(f.own) // captions of bags without scores are as likely as foreign ones
 	clear(f.null)
 	m, err := f.startClassifier(ctx)
 	if err != nil {
 		return err
 	}
-	if err := f.judgeByScores(ctx, m.rate); err != nil {
+	if err := f.judgeByScores(ctx, m); err != nil {
 		return err
 	}
 	f.vote()
@@ -38,7 +36,7 @@ func (f *finder) byClassifier(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := f.judgeByScores(ctx, m.rate); err != nil {
+		if err := f.judgeByScores(ctx, m); err != nil {
 			return err
 		}
 		f.vote()
@@ -70,6 +68,7 @@ func (f *finder) startClassifier(ctx context.Context) (*classifier, error) {
 		for _, sums := range all {
 			total.n, total.sum, total.squares = total.n+sums[c].n, total.sum+sums[c].sum, total.squares+sums[c].squares
 		}
+		total.n = max(total.n, 1)
 		mean := total.sum / total.n
 		deviation := math.Sqrt(max(total.squares/total.n-mean*mean, 1e-6))
 		m.alpha[c] = classifierStart / deviation
@@ -79,14 +78,12 @@ func (f *finder) startClassifier(ctx context.Context) (*classifier, error) {
 }
 
 // rate is the probability that an own caption mentions a word of that score.
-func (m *classifier) rate(c int, o float32, _ float64) float64 {
+func (m *classifier) rate(c int, o float32) float64 {
 	return min(max(sigmoid(m.alpha[c]*float64(o)+m.beta[c]), leastChance), mostRate)
 }
 
-func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
-
 // judgeByScores finds t of the captions of bags with scores, and of others in their places.
-func (f *finder) judgeByScores(ctx context.Context, rate func(c int, o float32, captions float64) float64) error {
+func (f *finder) judgeByScores(ctx context.Context, m *classifier) error {
 	return f.eachBlock(ctx, func(int) func(bag int) {
 		s := make([]float64, f.in.Classes)
 		return func(n int) {
@@ -96,7 +93,7 @@ func (f *finder) judgeByScores(ctx context.Context, rate func(c int, o float32, 
 			}
 			silent := logSum{product: 1}
 			for c, o := range scores {
-				s[c] = rate(c, o, float64(len(captions)))
+				s[c] = m.rate(c, o)
 				silent.times((1 - s[c]) * f.words.unsaid[c])
 			}
 			base, partner := silent.log(), f.in.Captions[f.partner[n]]

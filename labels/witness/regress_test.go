@@ -39,7 +39,7 @@ func someClassifier(k int) *classifier {
 func TestJudgeByScores_IsTheEquation(t *testing.T) {
 	f, p, scores := voted(t)
 	m, k := someClassifier(p.classes), p.classes
-	check(t, f.judgeByScores(t.Context(), m.rate))
+	check(t, f.judgeByScores(t.Context(), m))
 	for n, of := range p.captions {
 		for c, caption := range of {
 			for _, each := range []struct {

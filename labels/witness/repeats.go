@@ -36,7 +36,7 @@ func Unsaid(ctx context.Context, captions [][][]int32, classes int) ([]float64, 
 		}
 	}
 	out := make([]float64, classes)
-	err := each(ctx, classes, func() func(int) {
+	err := each(ctx, 0, classes, func() func(int) {
 		b := newBetaBinomial(most)
 		return func(class int) { out[class] = b.unsaid(counts[class]) }
 	})

@@ -145,7 +145,7 @@ func (f *finder) chances(bag, caption int) map[int32]float64 {
 		case byScore == nil:
 			logits[class] = w.alpha[class]*float64(scores[class]) + w.beta[class]
 		default:
-			logits[class] = byScore.rate(int(class), scores[class], 0)
+			logits[class] = byScore.rate(int(class), scores[class])
 		}
 		if byScore == nil {
 			logits[class] += others * w.absent[class]
