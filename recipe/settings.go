@@ -3,6 +3,7 @@ package recipe
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -249,19 +250,38 @@ func (s *Settings) rounds(arms []Name) int {
 	return 1
 }
 
-// ExtraEpochs is what the folds of a group cost, in epochs of stage 1 on all bags.
+// ExtraEpochs is what a recipe trains beside its arms, in epochs of stage 1 on all bags: the nets of folds, and the stage 1
+// of nmn-c on the captions that it keeps, which may need its own folds.
 func (s *Settings) ExtraEpochs(arms []Name) int {
-	return s.rounds(arms) * (s.Folds() - 1) * s.Recipe.foldEpochs()
+	if !s.Estimates() {
+		return 0
+	}
+	extra := s.rounds(arms) * (s.Folds() - 1) * s.Recipe.foldEpochs()
+	if slices.Contains(arms, C) {
+		extra += s.Train.Stage1Epochs
+		if s.Folds() > 0 {
+			extra += (s.Folds() - 1) * s.Recipe.foldEpochs()
+		}
+	}
+	return max(extra, 0)
 }
 
 // Cost says how much longer the recipe makes training, for these arms; empty where it does nothing.
 func (s *Settings) Cost(arms []Name) string {
+	again := ""
+	if slices.Contains(arms, C) {
+		again = "; arm nmn-c trains stage 1 once more, on the captions that it keeps"
+	}
 	switch {
 	case s.Estimates() && s.Rates == Online:
-		return "rates from scores of the first epoch of stage 1, each from before its bag was learned: no epoch more"
+		text := "rates from scores of the first epoch of stage 1, each from before its bag was learned: no epoch more"
+		if again != "" {
+			text = "rates from scores of the first epoch of stage 1, each from before its bag was learned"
+		}
+		return text + again
 	case s.Folds() == 0:
 		return ""
 	}
-	return fmt.Sprintf("%d folds, trained %d × for %d epochs on the other folds: the time of %d epochs of stage 1 more",
-		s.Folds(), s.rounds(arms), s.Recipe.foldEpochs(), s.ExtraEpochs(arms))
+	return fmt.Sprintf("%d folds, trained %d × for %d epochs on the other folds%s: the time of %d epochs of stage 1 more",
+		s.Folds(), s.rounds(arms), s.Recipe.foldEpochs(), again, s.ExtraEpochs(arms))
 }

@@ -202,6 +202,11 @@ func TestSettings_Cost(t *testing.T) {
 			t.Errorf("%s: cost %q", form, got)
 		}
 	}
+	online := settings(Estimate, func(s *Settings) { s.Rates, s.Train.Stage1Epochs = Online, 3 })
+	if got := online.Cost([]Name{C}); online.ExtraEpochs([]Name{Star, C}) != 3 || !strings.Contains(got, "stage 1 once more") ||
+		strings.Contains(got, "no epoch") {
+		t.Errorf("nmn-c: %d epochs, %q", online.ExtraEpochs([]Name{Star, C}), got)
+	}
 	if got := settings(Estimate, func(s *Settings) { s.Rates = Online }).Cost(nil); !strings.Contains(got,
 		"no epoch more") {
 		t.Errorf("online: %q", got)
