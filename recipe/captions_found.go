@@ -37,8 +37,10 @@ func (r *Recipe) foundCaptions(ctx context.Context, w *witnessed) *report.FoundC
 	case w.kept == nil:
 		out.Use = "all are learned as evidence, weighted by how probably they are of their bags"
 	default:
-		out.Use = fmt.Sprintf("%d are left out, and with them %d bags that have no other", out.Dropped,
-			set.Len()-w.kept.Len())
+		out.Use = fmt.Sprintf("%d are left out", out.Dropped)
+		if bags := set.Len() - w.kept.Len(); bags > 0 {
+			out.Use += fmt.Sprintf(", and bags that have no other: %d", bags)
+		}
 	}
 	if foreign := replacedCaptions(set); foreign != nil {
 		j := w.Judge(foreign, kept)
