@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"nmn/eval/caption"
+	"nmn/model/s2vt"
 )
 
 // Set is clips with features and captions, for training and evaluation: a Ragged Source.
@@ -176,6 +177,47 @@ func (s *Set) Subset(clips []int) *Set {
 		sub.texts = append(sub.texts, s.texts[clip])
 	}
 	return sub
+}
+
+// Mentions lists, for each clip and caption that is learned, which of the most frequent words it says: their numbers from 0,
+// ascending and each once. It is what captions can be judged by, and they are words of at most so many classes.
+func (s *Set) Mentions(classes int) [][][]int32 {
+	out := make([][][]int32, len(s.ids))
+	for clip, captions := range s.ids {
+		out[clip] = make([][]int32, len(captions))
+		for i, ids := range captions {
+			var said []int32
+			for _, id := range ids {
+				if class := int(id) - s2vt.Reserved; class >= 0 && class < classes {
+					said = append(said, int32(class))
+				}
+			}
+			slices.Sort(said)
+			out[clip][i] = slices.Compact(said)
+		}
+	}
+	return out
+}
+
+// Keep is the clips with those captions alone that are kept, for each of those that are learned whether it is. Clips without
+// any are left out; nil where no clip is left. References stay.
+func (s *Set) Keep(kept [][]bool) *Set {
+	out := &Set{features: s.features, Left: s.Left}
+	for clip, captions := range s.ids {
+		var ids [][]int32
+		for i, caption := range captions {
+			if kept[clip][i] {
+				ids = append(ids, caption)
+			}
+		}
+		if len(ids) > 0 {
+			out.clips, out.ids, out.texts = append(out.clips, s.clips[clip]), append(out.ids, ids), append(out.texts, s.texts[clip])
+		}
+	}
+	if len(out.clips) == 0 {
+		return nil
+	}
+	return out
 }
 
 // HoldOut parts the clips whose identifiers are held from the rest; a part without clips is nil.

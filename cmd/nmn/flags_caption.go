@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/loader"
+	"nmn/recipe"
 	"nmn/run/captioner"
 	"nmn/train"
 )
@@ -35,6 +36,10 @@ func captionerFlags(cmd *cobra.Command, c *captioner.Config) {
 	clipCaptionFlags(clips, &d.Train, "", " that people wrote of them")
 	clips.bool(&d.Partial, "partial",
 		"leave out clips without captions and captions without clips, instead of refusing them")
+	clips.value(choice[recipe.CaptionsForm]{&d.CaptionsRecipe, captionsForms()}, &d.CaptionsRecipe, "captions-recipe",
+		"`what` is done with captions: witness leaves out those that are of other clips, as the others of their clip "+
+			"tell (docs/captions-audit.md), labels learns all, as the presets paper and moving-scenes do")
+	clips.completes("captions-recipe", string(recipe.Witness), string(recipe.Labels))
 	clips.int(&d.MaxWords, "max-words",
 		"longest caption to learn, in `words`; longer ones are left out; 0 for no limit")
 	v := under(cmd, "Validation")

@@ -48,6 +48,7 @@ var otherNames = map[string]string{
 	"audit.output":              "--output",
 	"audit.precision":           "--precision",
 	"audit.vocabulary":          "--vocab",
+	"captions.captions_recipe":  "--captions-recipe",
 	"captions.clips":            "--clips",
 	"captions.fewer_frames":     "--fewer-frames",
 	"captions.ids":              "--ids",

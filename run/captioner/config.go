@@ -9,6 +9,7 @@ import (
 	"nmn/internal/setting"
 	"nmn/kernels/tensor"
 	"nmn/model/s2vt"
+	"nmn/recipe"
 	"nmn/run"
 )
 
@@ -42,6 +43,9 @@ type DataConfig struct {
 	// Partial leaves out clips without captions and captions without clips, instead of refusing them.
 	Partial    bool   `yaml:"partial"`
 	Vocabulary string `yaml:"vocabulary"` // a file; empty makes one of the training captions
+	// CaptionsRecipe Witness leaves out training captions that are of other clips, as the other captions of their clips
+	// tell; Labels, and empty, learns all.
+	CaptionsRecipe recipe.CaptionsForm `yaml:"captions_recipe,omitempty"`
 }
 
 // NetConfig are the sizes of the net that do not follow from the data.
@@ -74,6 +78,9 @@ func (c *Config) Validate() error {
 	case !(d.ValidationShare >= 0 && d.ValidationShare < 1):
 		return setting.Errorf("data.validation_share",
 			"caption train: `captions.validation_share` is %g, want at least 0 and less than 1", d.ValidationShare)
+	case d.CaptionsRecipe != "" && d.CaptionsRecipe != recipe.Witness && d.CaptionsRecipe != recipe.Labels:
+		return setting.Errorf("data.captions_recipe",
+			"caption train: `captions.captions_recipe` is %q, want witness or labels", d.CaptionsRecipe)
 	case d.MaxWords < 0 || d.MaxWords > 1000:
 		return setting.Errorf("data.max_words", "caption train: `captions.max_words` is %d, want 0 (no limit) to 1000",
 			d.MaxWords)

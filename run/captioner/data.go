@@ -12,7 +12,9 @@ import (
 	"nmn/eval/caption"
 	"nmn/internal/origin"
 	"nmn/internal/rng"
+	"nmn/labels/witness"
 	"nmn/loader/dataset"
+	"nmn/recipe"
 	"nmn/run"
 )
 
@@ -82,6 +84,9 @@ func (o *opening) open(ctx context.Context) error {
 	if o.Train, o.Validation = whole.HoldOut(held); o.Train == nil {
 		return errors.New("no clip is left to train on: lower `captions.validation_share`")
 	}
+	if err := o.leaveOutForeign(ctx); err != nil {
+		return err
+	}
 	if c.Validation.Features != "" {
 		if err := o.validation(ctx); err != nil {
 			return err
@@ -91,6 +96,39 @@ func (o *opening) open(ctx context.Context) error {
 	o.tell(run.Message{Topic: "clips", Detail: true,
 		Text: fmt.Sprintf("%d with %d captions, %d frames of %d features; %d words",
 			o.Train.Clips(), o.Train.Pairs(), o.Train.Frames(), o.Train.Width(), o.Words.AtLeast(0))})
+	return nil
+}
+
+// Captions are judged by so many of the most frequent words, and kept from this probability to be of their clip.
+const (
+	judgedBy = 1000
+	keepFrom = .5
+)
+
+// leaveOutForeign leaves out the training captions that are of other clips, as far as the captions of a clip tell.
+func (o *opening) leaveOutForeign(ctx context.Context) error {
+	if o.config.CaptionsRecipe != recipe.Witness {
+		return nil
+	}
+	options := witness.DefaultOptions()
+	options.Seed, options.Resamples = rng.Derive(o.config.Seed, "captions"), 0
+	found, err := witness.Find(ctx, witness.Input{Classes: judgedBy, Captions: o.Train.Mentions(judgedBy)}, options)
+	if err != nil {
+		return err
+	}
+	if found.Refusal != "" {
+		o.tell(run.Message{Topic: "captions", Detail: true, Text: "all are learned: " + string(found.Refusal)})
+		return nil
+	}
+	kept := o.Train.Keep(found.Kept(keepFrom))
+	if kept == nil {
+		return nil
+	}
+	if left := o.Train.Pairs() - kept.Pairs(); left > 0 {
+		o.tell(run.Message{Topic: "captions", Text: fmt.Sprintf(
+			"%.1f %% of them seem to be of other clips: %d are not learned", 100*found.Foreign, left)})
+	}
+	o.Train = kept
 	return nil
 }
 

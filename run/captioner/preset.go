@@ -5,6 +5,7 @@ import (
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/model/s2vt"
+	"nmn/recipe"
 	"nmn/train"
 )
 
@@ -40,6 +41,7 @@ func FromPreset(name Preset) (Config, error) {
 		t.Optimizer, t.LearningRate, t.Schedule, t.StepEvery, t.ClipNorm = train.SGD, .01, train.StepDown, 20_000, 10
 	case Small:
 		c.Net, c.Words.MinCount = NetConfig{256, 128, 256, .3}, 3
+		c.Data.CaptionsRecipe = recipe.Witness
 	case MovingScenes:
 		c.Net = NetConfig{64, 32, 96, .2}
 		t.Epochs, t.LearningRate, t.Patience = 20, 3e-3, 8
