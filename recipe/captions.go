@@ -165,7 +165,7 @@ func (r *Recipe) witness(ctx context.Context, stage1 string) (*witnessed, error)
 		}
 	}
 	r.judged = w
-	r.message("captions", strings.Join(r.foundCaptions(ctx, w).Lines(), "\n        "))
+	r.message("witness", strings.Join(r.foundCaptions(ctx, w).Lines(), "\n        "))
 	return w, nil
 }
 

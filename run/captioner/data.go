@@ -117,7 +117,7 @@ func (o *opening) leaveOutForeign(ctx context.Context) error {
 		return err
 	}
 	if found.Refusal != "" {
-		o.tell(run.Message{Topic: "captions", Detail: true, Text: "all are learned: " + string(found.Refusal)})
+		o.tell(run.Message{Topic: "witness", Detail: true, Text: "all are learned: " + string(found.Refusal)})
 		return nil
 	}
 	kept := o.Train.Keep(found.Kept(keepFrom))
@@ -125,8 +125,8 @@ func (o *opening) leaveOutForeign(ctx context.Context) error {
 		return nil
 	}
 	if left := o.Train.Pairs() - kept.Pairs(); left > 0 {
-		o.tell(run.Message{Topic: "captions", Text: fmt.Sprintf(
-			"%.1f %% of them seem to be of other clips: %d are not learned", 100*found.Foreign, left)})
+		o.tell(run.Message{Topic: "witness", Text: fmt.Sprintf(
+			"%.1f %% of the captions seem to be of other clips: %d are not learned", 100*found.Foreign, left)})
 	}
 	o.Train = kept
 	return nil
