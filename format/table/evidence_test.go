@@ -89,7 +89,7 @@ func TestReadEvidence_RefusesWhatIsNoFiniteNumber(t *testing.T) {
 		"too large":     {"e.npy", npyBytes("<f8", "(1, 1)", false, []float64{1e300}), ErrValue, "1e+300"},
 		"cut short":     {"e.npy", whole[:len(whole)-3], ErrShape, "cut short"},
 		"one dimension": {"e.npy", npyBytes("<f4", "(6,)", false, make([]float32, 6)), ErrShape, "bags × words"},
-		"huge":          {"e.npy", npyBytes("<f4", "(4000000000, 4000000000)", false, make([]float32, 2)), ErrShape, "too large"},
+		"huge":          {"e.npy", npyBytes("<f4", "(2000000000, 2000000000)", false, make([]float32, 2)), ErrShape, "too large"},
 		"NaN as text":   {"e.csv", []byte("dog\nnan\n"), ErrValue, "e.csv:2: column 1 (dog)"},
 		"Inf as text":   {"e.csv", []byte("dog\n0\n-inf\n"), ErrValue, "e.csv:3: column 1 (dog)"},
 		"no number":     {"e.csv", []byte("dog\nyes\n"), ErrFormat, "e.csv:2"},
