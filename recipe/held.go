@@ -47,6 +47,17 @@ func (r *Recipe) trainingRates() *labels.Rates {
 	return q
 }
 
+// meanHeld is the mean of q01 over the words of which the repeats of captions tell.
+func (r *Recipe) meanHeld() float64 {
+	q, sum, words := r.trainingRates(), 0.0, 0.0
+	for c, unsaid := range r.unsaid {
+		if !math.IsNaN(unsaid) {
+			sum, words = sum+q.Q01[c], words+1
+		}
+	}
+	return sum / max(words, 1)
+}
+
 // leastUnsaid bounds the rates whose logits are averaged.
 const leastUnsaid = .02
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -101,7 +102,8 @@ func (r *Recipe) tell() {
 func (r *Recipe) unestimated() map[string]string {
 	words := map[string]string{}
 	for c, class := range r.found.Classes {
-		if why := class.NotEstimated(); why != "" {
+		told := r.unsaid != nil && !math.IsNaN(r.unsaid[c])
+		if why := class.NotEstimated(); why != "" && !told {
 			words[r.scored.Vocabulary.Word(c).Text] = "not estimated: " + string(why)
 		}
 	}
@@ -120,6 +122,10 @@ func (r *Recipe) remarks() []string {
 	}
 	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all words, from %s", r.found.PooledQ01, r.found.PooledQ10,
 		source)}
+	if r.unsaid != nil {
+		lines = append(lines, fmt.Sprintf("held are means of these and of what the captions repeat of each other, q01 %.3f over "+
+			"the words of which they tell, also where the scores tell nothing", r.meanHeld()))
+	}
 	if r.settings.Recipe.Floor {
 		lines = append(lines, fmt.Sprintf("raised to at least q01 %.3f, q10 %.4f, as far as the labels let them",
 			r.floor.Q01, r.floor.Q10))
@@ -137,9 +143,12 @@ func (r *Recipe) remarks() []string {
 	}
 	k := len(r.found.Classes)
 	if unknown > 0 {
+		instead := "their labels are taken as they are"
+		if r.unsaid != nil {
+			instead = "what captions repeat does, where it tells"
+		}
 		lines = append(lines,
-			fmt.Sprintf("%d of %d words: the scores do not tell their noise; their labels are taken as they are",
-				unknown, k))
+			fmt.Sprintf("%d of %d words: the scores do not tell their noise; %s", unknown, k, instead))
 	}
 	if weak > 0 {
 		lines = append(lines,
