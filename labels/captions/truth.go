@@ -2,7 +2,6 @@ package captions
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -124,45 +123,16 @@ func placesOf(bags *annotation.Bags) map[string][2]int {
 
 // judge holds the ranking and the drops against the truth.
 func (r *Report) judge() *Judgement {
-	type scored struct {
-		own     float64
-		foreign bool
-	}
-	var all []scored
-	j := &Judgement{}
-	dropped, hit := 0, 0
-	for b := range r.truth {
-		for c, foreign := range r.truth[b] {
-			all = append(all, scored{r.Own[b][c], foreign})
-			if foreign {
-				j.Foreign++
-			}
-			if r.Dropped[b][c] {
-				dropped++
-				if foreign {
-					hit++
-				}
-			}
+	kept := make([][]bool, len(r.Dropped))
+	for b, dropped := range r.Dropped {
+		kept[b] = make([]bool, len(dropped))
+		for c, d := range dropped {
+			kept[b][c] = !d
 		}
 	}
-	slices.SortFunc(all, func(x, y scored) int { return cmp.Compare(x.own, y.own) })
-	// The AUC from ranks: of equal probabilities each has the middle rank.
-	sum := 0.0
-	for i := 0; i < len(all); {
-		end, foreign := i, 0
-		for ; end < len(all) && all[end].own == all[i].own; end++ {
-			if all[end].foreign {
-				foreign++
-			}
-		}
-		sum += float64(foreign) * float64(i+end+1) / 2
-		i = end
-	}
-	n, m := float64(j.Foreign), float64(len(all)-j.Foreign)
-	j.AUC = 1 - ratio(sum-n*(n+1)/2, n*m)
-	j.Precision, j.Recall = ratio(float64(hit), float64(dropped)), ratio(float64(hit), n)
-	j.ForeignKept = ratio(n-float64(hit), float64(len(all)-dropped))
-	return j
+	j := r.Result.Judge(r.truth, kept)
+	return &Judgement{Foreign: j.Foreign, AUC: eval.Number(j.AUC), Precision: eval.Number(j.Precision),
+		Recall: eval.Number(j.Recall), ForeignKept: eval.Number(j.ForeignKept)}
 }
 
 // ratio is undefined for a denominator of 0.
