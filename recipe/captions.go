@@ -79,15 +79,15 @@ func (r *Recipe) firstStage(ctx context.Context) (checkpoint string, err error) 
 	} else {
 		t.Online = r.keepOnline
 	}
-	return r.trainFirst(ctx, t)
+	return r.trainFirst(ctx, netFolder, t)
 }
 
-// trainFirst trains a stage 1 that the recipe goes on from.
-func (r *Recipe) trainFirst(ctx context.Context, t Training) (checkpoint string, err error) {
+// trainFirst trains a stage 1 that the recipe goes on from, in a folder of that name.
+func (r *Recipe) trainFirst(ctx context.Context, name string, t Training) (checkpoint string, err error) {
 	if err := r.trainer.Prepare(ctx, r.dir); err != nil {
 		return "", err
 	}
-	t.Title, t.Dir = "stage 1 on the captions", filepath.Join(r.dir, netFolder)
+	t.Title, t.Dir = "stage 1 on the captions", filepath.Join(r.dir, name)
 	if t.Arm, err = Stage1.TrainArm(r.settings.MIL); err != nil {
 		return "", err
 	}
@@ -96,27 +96,36 @@ func (r *Recipe) trainFirst(ctx context.Context, t Training) (checkpoint string,
 }
 
 // captionEvidence has a fresh stage 1 learn what captions say as evidence, judges the captions once more by its scores,
-// and has stage 2 learn what they say then.
+// and has stage 2 learn what they say then. Where captions cannot be judged but by scores, the better scores of one more
+// stage 1 are worth its time.
 func (p *planner) captionEvidence(ctx context.Context, w *witnessed) error {
 	first := p.recipe.on(p.Data, filepath.Join(p.dir, CaptionsFolder))
-	evidence, err := w.evidence(ctx)
-	if err != nil {
-		return err
+	nets := []string{netFolder}
+	if w.ByScores {
+		nets = append(nets, netFolder+"-2")
 	}
-	if p.From, err = first.trainFirst(ctx, Training{Config: p.recipe.settings.Train, Data: p.Data, Evidence: evidence}); err != nil {
-		return err
+	for _, net := range nets {
+		t := Training{Config: p.recipe.settings.Train, Data: p.Data}
+		var err error
+		if t.Evidence, err = w.evidence(ctx); err != nil {
+			return err
+		}
+		if p.From, err = first.trainFirst(ctx, net, t); err != nil {
+			return err
+		}
+		again := witness.Input{Classes: w.input.Classes, Captions: w.input.Captions}
+		if again.Scores, err = p.trainer.Score(ctx, filepath.Dir(p.From), p.Data.Train); err != nil {
+			return err
+		}
+		better, err := p.recipe.judge(ctx, again)
+		if err != nil {
+			return err
+		}
+		if better.Refusal == "" {
+			w = better
+		}
 	}
-	again := witness.Input{Classes: w.input.Classes, Captions: w.input.Captions}
-	if again.Scores, err = p.trainer.Score(ctx, filepath.Dir(p.From), p.Data.Train); err != nil {
-		return err
-	}
-	better, err := p.recipe.judge(ctx, again)
-	if err != nil {
-		return err
-	}
-	if better.Refusal == "" {
-		w = better
-	}
+	var err error
 	p.Evidence, err = w.evidence(ctx)
 	p.Evident = true
 	return err
