@@ -5,12 +5,13 @@ import "context"
 // Evidence is, for each bag and class, how much more likely the captions are where the word holds than where it does not:
 // E = sum over captions of r log p(mentioned or not | y=1)/p(... | y=0), bags × classes in nats.
 func (r *Result) Evidence(ctx context.Context) ([]float32, error) {
-	f := r.finder
-	if f.scoresAlone { // the rates that the captions of bags have taught each other are not those of these votes
-		f.words.restart()
-		f.words.update()
+	f, k := r.finder, r.finder.in.Classes
+	w := f.words.clone() // the result keeps its own
+	if f.scoresAlone {   // the rates that the captions of bags have taught each other are not those of these votes
+		w.restart()
+	} else {
+		w.update()
 	}
-	w, k := f.words, f.in.Classes
 	out := make([]float32, len(f.in.Captions)*k)
 	err := f.eachBlock(ctx, func(int) func(bag int) {
 		return func(n int) {
