@@ -13,6 +13,12 @@ func (s *Set) OfCaptions(name string, kept [][]bool) (*Set, error) {
 		return nil, fmt.Errorf("%s: captions of %d bags are kept, of %d with captions in memory", s.Name, len(kept),
 			len(s.Said))
 	}
+	for n, of := range s.Said {
+		if len(kept[n]) != len(of) {
+			return nil, fmt.Errorf("%s: bag %d%s has %d captions, and %d are kept or not", s.Name, n, s.called(n), len(of),
+				len(kept[n]))
+		}
+	}
 	said := make([][][]int32, len(kept))
 	parallel.Each(len(kept), func(n int) {
 		for c, k := range kept[n] {

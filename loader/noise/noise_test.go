@@ -672,3 +672,36 @@ func TestReplaceCaptions_OfTwenty(t *testing.T) {
 		t.Errorf("a third of 20: %v", err)
 	}
 }
+
+// Labels of replaced captions are those of what Said has in their places; flipped labels are of no captions.
+func TestApply_SaysWhereLabelsComeFrom(t *testing.T) {
+	s := captionSet(t, 30, 5)
+	noise := mustReplace(t, s, 2, 1)
+	noisy := mustApply(t, noise, s)
+	z, _ := loader.CaptionMatrices(noisy.Said, s.Vocabulary.Len())
+	if !bytes.Equal(z.Uint8s(), noisy.Labels.Uint8s()) || !reflect.DeepEqual(s.Said, s.Captions) {
+		t.Error("labels are not those of the captions said, or these changed in the set itself")
+	}
+	replaced := 0
+	for _, change := range noise.Changes {
+		slots := map[int]bool{}
+		for _, r := range change.Captions {
+			slots[r.Slot] = true
+			if got := noisy.Said[change.Bag][r.Slot]; !slices.Equal(got, s.Captions[r.Donor][r.DonorSlot]) {
+				t.Errorf("bag %d, caption %d: %v is not that of its donor", change.Bag, r.Slot, got)
+			}
+			replaced++
+		}
+		for c, own := range s.Captions[change.Bag] {
+			if !slots[c] && !slices.Equal(noisy.Said[change.Bag][c], own) {
+				t.Errorf("bag %d, caption %d was not replaced and is another", change.Bag, c)
+			}
+		}
+	}
+	if replaced != 60 {
+		t.Errorf("%d captions were replaced, want 60", replaced)
+	}
+	if flipped := mustApply(t, mustFlip(t, s, UniformRates(.5, .5), 1), s); flipped.Said != nil || s.Said == nil {
+		t.Error("flipped labels are said to come from captions")
+	}
+}
