@@ -22,12 +22,15 @@ const (
 func (r *Recipe) foundCaptions(ctx context.Context, w *witnessed) *report.FoundCaptions {
 	set := r.data.Train
 	kept := w.Kept(keepFrom)
+	if w.kept == nil { // nothing is left out
+		kept = w.Kept(0)
+	}
 	out := &report.FoundCaptions{Foreign: eval.Number(w.Foreign), Low: eval.Number(w.Interval.Low),
 		High: eval.Number(w.Interval.High), Refused: string(w.Refusal), Remarks: w.Remarks}
 	for n, of := range set.Said {
 		out.Captions += len(of)
 		for c := range of {
-			if w.kept != nil && !kept[n][c] {
+			if !kept[n][c] {
 				out.Dropped++
 			}
 		}

@@ -142,7 +142,7 @@ func (s *watchedSession) Close() error { return cmp.Or(s.watch.close(), s.Sessio
 func (p *program) tell(m run.Message) {
 	text := withFlags(m.Text)
 	if m.Topic != "" {
-		text = fmt.Sprintf("%-8s%s", m.Topic, text)
+		text = fmt.Sprintf("%-7s %s", m.Topic, text)
 	}
 	switch {
 	case m.Always:

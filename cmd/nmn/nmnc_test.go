@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/recipe"
+	"nmn/report"
+	"nmn/run"
+	"nmn/train"
+)
+
+// byCaptions is a command line that trains nmn-c in a second.
+func byCaptions(dir string, args ...string) []string {
+	return tiny("train", append([]string{"-q", "--arm", "nmn-c", "--noise", "0.4", "--batch-size", "8", "--run-dir", dir},
+		args...)...)
+}
+
+// captionsOf are those of the result of a run, which its reports must show too.
+func captionsOf(t *testing.T, dir string) *report.FoundCaptions {
+	t.Helper()
+	found := outcomeOf(t, dir).Captions
+	if found == nil {
+		t.Fatalf("%s: nothing is told of captions", dir)
+	}
+	markdown, page := string(readFile(t, dir, "report.md")), string(readFile(t, dir, "report.html"))
+	if !strings.Contains(markdown, "\n## Captions\n") || !strings.Contains(page, "<h2>Captions</h2>") {
+		t.Errorf("%s: the reports have no section of captions", dir)
+	}
+	for _, line := range found.Lines() {
+		if !strings.Contains(markdown, line+".") || !strings.Contains(page, "<p>"+line+".</p>") {
+			t.Errorf("%s: the reports do not say %q", dir, line)
+		}
+	}
+	return found
+}
+
+func TestCaptionsArm_LeavesForeignCaptionsOut(t *testing.T) {
+	for name, args := range map[string][]string{
+		"online": nil,
+		"MIL":    {"--mil"},
+		"folds":  {"--rates", "folds:2", "--fold-epochs", "2", "--recipe-epochs", "1"},
+		"clips": {"--preset", "moving-scenes", "--frames", "3", "--train-size", "48", "--mil", "--batch-size-mil",
+			"8"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "run")
+			must(t, byCaptions(dir, args...)...)
+			found := captionsOf(t, dir)
+			bags := 96
+			if name == "clips" {
+				bags = 48
+			}
+			if found.Captions != 5*bags || found.Refused != "" || found.Dropped < bags/4 {
+				t.Errorf("%d captions of %d bags, %d left out: %q", found.Captions, bags, found.Dropped, found.Refused)
+			}
+			if f := float64(found.Foreign); !(f > .1 && f < .5) || found.Low > found.Foreign || found.High < found.Foreign {
+				t.Errorf("share %g (%g to %g), in truth 0.4", found.Foreign, found.Low, found.High)
+			}
+			truth := found.Truth
+			if truth == nil || truth.Foreign < bags || !(truth.AUC > .7) || !(truth.Precision > .7) ||
+				!(truth.ForeignKept < .36) {
+				t.Errorf("against the truth: %+v", truth)
+			}
+			if len(found.Worst) == 0 || len(found.Rates) == 0 || found.Worst[0].Own > .1 || len(found.Worst[0].Words) == 0 {
+				t.Errorf("worst captions %+v", found.Worst)
+			}
+			net, err := train.ReadCheckpoint(filepath.Join(dir, recipe.CaptionsFolder, "net", train.LastName))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first, err := train.ReadCheckpoint(filepath.Join(dir, run.Stage1Folder, train.LastName)); err != nil ||
+				first.Data == net.Data {
+				t.Errorf("stage 1 on the captions learns from the labels of stage 1 (%v)", err)
+			}
+			if _, err := os.Stat(filepath.Join(dir, recipe.CaptionsFolder, recipe.RatesFile)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Where most captions are foreign all are learned, and none is said to be left out.
+func TestCaptionsArm_LearnsEvidenceWhereMostAreForeign(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	must(t, byCaptions(dir, "--noise", "0.8")...)
+	found := captionsOf(t, dir)
+	if found.Dropped != 0 || found.Refused == "" && !(found.Foreign >= .5) {
+		t.Errorf("%d left out of a share of %g foreign ones", found.Dropped, found.Foreign)
+	}
+	truth := found.Truth
+	if truth == nil || truth.Precision.Defined() || truth.Recall != 0 ||
+		math.Abs(float64(truth.ForeignKept)-float64(truth.Foreign)/480) > 1e-12 {
+		t.Errorf("nothing is left out, and that is judged as %+v", truth)
+	}
+	if o := outcomeOf(t, dir); found.Refused == "" && len(o.RateRemarks) > 0 {
+		t.Errorf("evidence is learned, and rates are held: %q", o.RateRemarks)
+	}
+}
+
+// A run that is interrupted while a stage 1 learns the captions goes on to the same net and reports.
+func TestCaptionsArm_InterruptedEqualsTheUnbroken(t *testing.T) {
+	for noise, folder := range map[string]string{"0.4": "net", "0.8": "net", "0": "."} {
+		args := []string{"--noise", noise, "--log-interval", "1", "--batch-size", "4"}
+		whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
+		must(t, byCaptions(whole, args...)...)
+		place := filepath.Join(broken, recipe.CaptionsFolder, folder)
+		if noise == "0" {
+			place = broken // stage 2 itself
+		}
+		if c := interruptAfter(t, place, byCaptions(broken, args...)...); c.code != exitInterrupted {
+			t.Fatalf("noise %s: exit code %d: %s", noise, c.code, c.err)
+		}
+		must(t, "train", "--resume", broken, "-q")
+		if x, y := weightsOf(t, broken), weightsOf(t, whole); !bytes.Equal(x, y) {
+			t.Errorf("noise %s: the result differs", noise)
+		}
+		if asJSON(t, captionsOf(t, broken)) != asJSON(t, captionsOf(t, whole)) {
+			t.Errorf("noise %s: captions are judged otherwise", noise)
+		}
+		for _, name := range []string{train.LastName, filepath.Join(run.Stage1Folder, train.LastName),
+			filepath.Join(recipe.CaptionsFolder, "net", train.LastName)} {
+			if !bytes.Equal(tensorsOf(t, filepath.Join(broken, name)), tensorsOf(t, filepath.Join(whole, name))) {
+				t.Errorf("noise %s: %s differs", noise, name)
+			}
+		}
+		if noise == "0.8" { // evidence has no rates
+			continue
+		}
+		if x, y := readFile(t, broken, "q.csv"), readFile(t, whole, "q.csv"); !bytes.Equal(x, y) {
+			t.Errorf("noise %s: the rates differ", noise)
+		}
+	}
+}
+
+// tensorsOf is a checkpoint without its header, which has times.
+func tensorsOf(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := int(data[0]) | int(data[1])<<8 | int(data[2])<<16 | int(data[3])<<24
+	return data[8+header:]
+}
+
+// The same command again trains nothing.
+func TestCaptionsArm_IsReused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	first := must(t, byCaptions(dir)...)
+	names := []string{train.LastName, filepath.Join(recipe.CaptionsFolder, "net", train.LastName),
+		filepath.Join(run.Stage1Folder, train.LastName), filepath.Join(recipe.CaptionsFolder, recipe.RatesFile)}
+	var before []os.FileInfo
+	for _, name := range names {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before = append(before, info)
+	}
+	c := call(t, tiny("train", "--arm", "nmn-c", "--noise", "0.4", "--batch-size", "8", "--run-dir", dir)...)
+	if c.code != exitOK || c.out != first || !strings.Contains(c.err, "nothing was trained") {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+	for i, name := range names {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.ModTime().Equal(before[i].ModTime()) {
+			t.Errorf("%s was written again (%v)", name, err)
+		}
+	}
+}
+
+func TestCaptionsArm_RefusesWhatItCannotDo(t *testing.T) {
+	file, _, labels := featureData(t)
+	for want, args := range map[string][]string{
+		"recipe.captions is labels, and arm nmn-c judges captions": {"--captions-recipe", "labels"},
+		"arm is nmn-c, which belongs to --nmn-recipe estimate":     {"--nmn-recipe", "paper"},
+		"arm nmn-c judges captions, and the labels of scenes-train": {"--noise", "0", "--flips",
+			"0.3:0.1"},
+		"arm nmn-c judges captions": {"--features", file, "--labels", labels, "--noise", "0"},
+	} {
+		args := append([]string{"train", "-q", "--arm", "nmn-c", "--device", "cpu", "--run-dir",
+			filepath.Join(t.TempDir(), "run")}, args...)
+		wantUsage(t, call(t, args...), want)
+	}
+}
+
+// Captions that are too few to be compared are taken as they are, and the arm is r-n.
+func TestCaptionsArm_SaysWhyCaptionsAreNotJudged(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	few := []string{"--train-size", "32"}
+	c := call(t, tiny("train", append([]string{"--arm", "nmn-c", "--noise", "0.4", "--batch-size", "8", "--run-dir", dir},
+		few...)...)...)
+	if c.code != exitOK || !strings.Contains(c.err, "captions Captions are taken as they are: 160 captions are too few") {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+	found := captionsOf(t, dir)
+	if !strings.Contains(found.Refused, "160 captions are too few") || found.Dropped != 0 || found.Worst != nil ||
+		found.Rates != nil || found.Foreign != 0 {
+		t.Errorf("%+v", found)
+	}
+	if truth := found.Truth; truth == nil || truth.AUC != .5 || truth.Precision.Defined() {
+		t.Errorf("against the truth: %+v", truth)
+	}
+	other := filepath.Join(t.TempDir(), "run")
+	must(t, byCaptions(other, append(few, "--arm", "r-n")...)...)
+	a, b := outcomeOf(t, dir).Evaluation, outcomeOf(t, other).Evaluation
+	if asJSON(t, a.Truth) != asJSON(t, b.Truth) {
+		t.Error("the net is another one than that of r-n")
+	}
+}
+
+// Nobody has to ask for the arm where labels come from captions, and it goes where they do not.
+func TestCaptionsArm_IsTheDefaultOfCaptions(t *testing.T) {
+	for want, args := range map[string][]string{
+		"arm: nmn-c": nil,
+		"arm: r-n":   {"--captions-recipe", "labels"},
+		"arm: r-n\n": {"--noise", "0", "--flips", "0.3:0.1"},
+	} {
+		dir := filepath.Join(t.TempDir(), "run")
+		must(t, tiny("train", append([]string{"-q", "--train-size", "32", "--batch-size", "8", "--run-dir", dir},
+			args...)...)...)
+		if config := string(readFile(t, dir, run.ConfigFile)); !strings.Contains(config, want) {
+			t.Errorf("%q: not %s", args, want)
+		}
+	}
+}
