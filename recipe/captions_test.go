@@ -1,0 +1,109 @@
+package recipe
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	dense "gorgonia.org/tensor"
+
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/train"
+)
+
+// loneCaptions is a set in which every bag has one caption, which what a fakeTrainer says of the bag does not tell.
+func loneCaptions(t *testing.T, bags int) *loader.Set {
+	t.Helper()
+	s := namedSet(t, bags)
+	s.Said = make([][][]int32, bags)
+	for n := range s.Said {
+		caption := []int32{}
+		if n/2%2 == 1 {
+			caption = append(caption, 0)
+		}
+		if n%3 == 1 {
+			caption = append(caption, 1)
+		}
+		s.Said[n] = [][]int32{caption}
+	}
+	s.Captions = s.Said
+	s.Labels, _ = loader.CaptionMatrices(s.Said, 2)
+	return s
+}
+
+// captionsRecipe is a recipe with online rates, whose stage 1 has left the same score for every bag.
+func captionsRecipe(t *testing.T, f *fakeTrainer, set *loader.Set, messages *[]string) *Recipe {
+	t.Helper()
+	s := Settings{Arm: C, Rates: Online, Recipe: Config{Form: Estimate, Captions: Witness}, Train: train.ScenesPreset()}
+	s.Train.Stage1Epochs, s.Train.Stage2Epochs, s.Train.MaxSteps = 2, 2, 0
+	r := New(Options{Settings: s, Data: &dataset.Splits{Train: set}, Dir: t.TempDir(), Trainer: f,
+		Message: func(topic, text string) { *messages = append(*messages, topic+": "+text) }})
+	index, logits := make([]int, set.Len()), make([]float32, 2*set.Len())
+	for i := range index {
+		index[i] = i
+	}
+	scores := &train.Scores{Index: index, Logits: dense.New(dense.WithShape(set.Len(), 2), dense.WithBacking(logits))}
+	if err := r.keepOnline(t.Context(), scores); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Captions that nobody speaks for or against are taken as they are: no other net is trained, the arm is R-N, and people
+// hear why.
+func TestCaptions_AreTakenAsTheyAreWithoutWitnesses(t *testing.T) {
+	f, messages := &fakeTrainer{}, []string(nil)
+	r := captionsRecipe(t, f, loneCaptions(t, 300), &messages)
+	s, run := r.settings, t.TempDir()
+	s.Arm = C
+	p, err := MakePlan(t.Context(), &s, r, f, r.data, filepath.Join(run, "run"), filepath.Join(run, "stage1", train.LastName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Captions == nil || p.Captions.Refused == "" || p.Captions.Dropped != 0 || p.Captions.Captions != 300 {
+		t.Fatalf("of captions without witnesses: %+v", p.Captions)
+	}
+	if len(f.trainings) != 0 || p.Evidence != nil || p.Evident || p.Data.Train != r.data.Train || p.From != "" {
+		t.Errorf("%d nets trained, stage 2 from %q on %s", len(f.trainings), p.From, p.Data.Train.Name)
+	}
+	if !p.Config.Noise.Frozen {
+		t.Errorf("the noise model is %+v, not that of R-N", p.Config.Noise)
+	}
+	said := strings.Join(messages, "\n")
+	if !strings.Contains(said, "captions: Captions are taken as they are: "+p.Captions.Refused) {
+		t.Errorf("people hear %q", said)
+	}
+}
+
+// What is found is found once for all arms of a group.
+func TestCaptions_AreJudgedOnce(t *testing.T) {
+	f, messages := &fakeTrainer{}, []string(nil)
+	r := captionsRecipe(t, f, loneCaptions(t, 300), &messages)
+	first, err := r.witness(t.Context(), "stage1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := r.witness(t.Context(), "elsewhere")
+	if err != nil || again != first || len(f.scored) != 1 || f.scored[0] != "stage1" {
+		t.Errorf("scores of %q were asked for (%v)", f.scored, err)
+	}
+}
+
+// Captions that differ from those of their bag were replaced; nothing is known where none does.
+func TestReplacedCaptions(t *testing.T) {
+	own := [][][]int32{{{0}, {1, 2}}, {{}, {3}}}
+	set := &loader.Set{Captions: own, Said: own}
+	if got := replacedCaptions(set); got != nil {
+		t.Errorf("nothing was replaced: %v", got)
+	}
+	set.Said = [][][]int32{{{0}, {1}}, {{}, {3}}}
+	got := replacedCaptions(set)
+	if len(got) != 2 || got[0][0] || !got[0][1] || got[1][0] || got[1][1] {
+		t.Errorf("caption 2 of bag 1 was replaced: %v", got)
+	}
+	set.Captions = nil
+	if got := replacedCaptions(set); got != nil {
+		t.Errorf("what was before is not known: %v", got)
+	}
+}
