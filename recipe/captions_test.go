@@ -71,7 +71,7 @@ func TestCaptions_AreTakenAsTheyAreWithoutWitnesses(t *testing.T) {
 		t.Errorf("the noise model is %+v, not that of R-N", p.Config.Noise)
 	}
 	said := strings.Join(messages, "\n")
-	if !strings.Contains(said, "captions: Captions are taken as they are: "+p.Captions.Refused) {
+	if !strings.Contains(said, "witness: Captions are taken as they are: "+p.Captions.Refused) {
 		t.Errorf("people hear %q", said)
 	}
 }

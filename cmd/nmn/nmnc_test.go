@@ -176,8 +176,8 @@ func TestCaptionsArm_IsReused(t *testing.T) {
 func TestCaptionsArm_RefusesWhatItCannotDo(t *testing.T) {
 	file, _, labels := featureData(t)
 	for want, args := range map[string][]string{
-		"recipe.captions is labels, and arm nmn-c judges captions": {"--captions-recipe", "labels"},
-		"arm is nmn-c, which belongs to --nmn-recipe estimate":     {"--nmn-recipe", "paper"},
+		"--captions-recipe is labels, and arm nmn-c judges captions": {"--captions-recipe", "labels"},
+		"arm is nmn-c, which belongs to --nmn-recipe estimate":       {"--nmn-recipe", "paper"},
 		"arm nmn-c judges captions, and the labels of scenes-train": {"--noise", "0", "--flips",
 			"0.3:0.1"},
 		"arm nmn-c judges captions": {"--features", file, "--labels", labels, "--noise", "0"},
@@ -194,7 +194,7 @@ func TestCaptionsArm_SaysWhyCaptionsAreNotJudged(t *testing.T) {
 	few := []string{"--train-size", "32"}
 	c := call(t, tiny("train", append([]string{"--arm", "nmn-c", "--noise", "0.4", "--batch-size", "8", "--run-dir", dir},
 		few...)...)...)
-	if c.code != exitOK || !strings.Contains(c.err, "captions Captions are taken as they are: 160 captions are too few") {
+	if c.code != exitOK || !strings.Contains(c.err, "witness Captions are taken as they are: 160 captions are too few") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 	found := captionsOf(t, dir)
