@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nmn/eval"
+	"nmn/internal/visible"
 )
 
 // FoundCaptions are the captions that were judged before training: how many belong to other bags, and which.
@@ -122,17 +123,20 @@ func (w *WorstCaption) Reasons() string {
 func (w *WorstCaption) Marked() []ShownLabel {
 	var out []ShownLabel
 	for _, word := range w.Words {
-		l := ShownLabel{Word: word}
+		l := ShownLabel{Word: visible.Line(word)}
 		if slices.Contains(w.Against, word) {
 			l.Kind = IncorrectLabel
 		}
 		out = append(out, l)
 	}
 	for _, word := range w.Lacks {
-		out = append(out, ShownLabel{Word: word, Kind: MissingLabel})
+		out = append(out, ShownLabel{Word: visible.Line(word), Kind: MissingLabel})
 	}
 	return out
 }
+
+// Name is the name of the bag as people may see it.
+func (w *WorstCaption) Name() string { return visible.Line(w.Bag) }
 
 // Picture is the picture as a data: URL, empty for none.
 func (w *WorstCaption) Picture() template.URL {

@@ -70,7 +70,7 @@ func (t *Table) page() pageTable {
 func pageTables(tables []*Table) []pageTable {
 	var out []pageTable
 	for _, t := range tables {
-		out = append(out, t.page())
+		out = append(out, t.visible().page())
 	}
 	return out
 }

@@ -1,0 +1,107 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"nmn/eval"
+)
+
+// hostileWord would act on a page, a Markdown table or a terminal.
+const hostileWord = markup + "|`*_\x1b[2J\u202e"
+
+// foundCaptions are captions with everything that reports show of them.
+func foundCaptions() *FoundCaptions {
+	return &FoundCaptions{
+		Captions: 500, Dropped: 190, Foreign: .412, Low: .395, High: .43,
+		Use: "190 are left out, and with them 3 bags that have no other", Remarks: []string{"7 captions have no witness, and are kept"},
+		Truth: &FoundTruth{Foreign: 200, AUC: .9437, Precision: .9, Recall: .855, ForeignKept: .0935},
+		Worst: []WorstCaption{
+			{Bag: "bag" + hostileWord, Number: 2, Own: .00012, Words: []string{"dog", hostileWord}, Against: []string{hostileWord},
+				Lacks: []string{"cat"}, JPEG: []byte("jpeg")},
+			{Bag: "b", Number: 1, Own: .31, Words: []string{"dog"}},
+		},
+		Rates: []MentionRate{
+			{Word: hostileWord, Frequency: .25, Holds: .5, Else: .0125, Unsaid: .125},
+			{Word: "dog", Frequency: .125, Holds: .375, Else: .001, Unsaid: eval.Undefined()},
+		},
+	}
+}
+
+func TestFoundCaptions_AreAsTheGoldenFiles(t *testing.T) {
+	r := &Run{Arm: "nmn-c", Captions: foundCaptions()}
+	page, err := runPage(r, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "captions.md", page[bytes.Index(page, []byte("## Captions")):])
+	html := htmlOf(t, r)
+	section := regexp.MustCompile(`(?s)<section>\n<h2>Captions</h2>.*?</section>\n`).FindString(html)
+	golden(t, "captions.html", []byte(section))
+
+	content, elements := parsed(t, []byte(html))
+	if elements["script"] != 0 || elements["b"] != 0 || elements["img"] != 1 || elements["article"] != 2 ||
+		elements["details"] != 1 {
+		t.Errorf("elements %v", elements)
+	}
+	for _, part := range []string{markup, "41.2 % of 500 captions seem to belong to other bags (39.5 to 43.0 %): 190 are",
+		"7 captions have no witness, and are kept.", "AUC 0.944, 90.0 % of those left out, and 9.3 % of those kept.",
+		"caption 2, of its bag with p = 0.000"} {
+		if !strings.Contains(content, part) {
+			t.Errorf("the page does not say %q", part)
+		}
+	}
+	for name, text := range map[string]string{"report.md": string(page), "cards": section[:strings.Index(section, "<details>")]} {
+		if strings.ContainsAny(text, "\x1b\u202e") {
+			t.Errorf("%s: control characters of words act", name)
+		}
+	}
+}
+
+func TestFoundCaptions_SayWhatIsKnown(t *testing.T) {
+	f := foundCaptions()
+	f.Low, f.High, f.Remarks, f.Dropped = eval.Undefined(), eval.Undefined(), nil, 0
+	if got, want := f.Lines(), []string{
+		"41.2 % of 500 captions seem to belong to other bags: 190 are left out, and with them 3 bags that have no other",
+		"200 captions are known to be replaced: AUC 0.944"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("without an interval, nothing left out: %q", got)
+	}
+	f = &FoundCaptions{Captions: 20, Refused: "20 captions are too few", Truth: f.Truth}
+	if got := f.Lines(); !reflect.DeepEqual(got, []string{"Captions are taken as they are: 20 captions are too few"}) {
+		t.Errorf("after a refusal: %q", got)
+	}
+	if tables := foundCaptionTables(f); len(tables) != 0 {
+		t.Errorf("after a refusal %d tables", len(tables))
+	}
+	f = foundCaptions()
+	for i := range f.Rates {
+		f.Rates[i].Unsaid = eval.Undefined()
+	}
+	if tables := foundCaptionTables(f); len(tables) != 2 || len(tables[1].Columns) != 4 {
+		t.Errorf("a column without a figure stays: %+v", tables[1].Columns)
+	}
+}
+
+// What a result file holds of captions reads back, but for pictures.
+func TestFoundCaptions_ReadBack(t *testing.T) {
+	f := foundCaptions()
+	f.Truth.Precision, f.Truth.ForeignKept = 1, 0
+	f.Worst[0].JPEG = nil
+	f.Rates = f.Rates[:1]
+	text, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got FoundCaptions
+	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(&got, f) {
+		t.Errorf("%+v, want %+v (%v)", got, f, err)
+	}
+	undefined, err := json.Marshal(FoundTruth{AUC: eval.Undefined(), Precision: eval.Undefined()})
+	if err != nil || !strings.Contains(string(undefined), `"auc":null`) {
+		t.Errorf("%s (%v)", undefined, err)
+	}
+}
