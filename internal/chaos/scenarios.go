@@ -50,6 +50,7 @@ var scenarios = []scenario{
 	training("features-tensorboard", "--features x.npy --labels y.csv --arm star --epochs 2 --tensorboard"+tinyNet,
 		features, features),
 	training("scenes", "--arm nmn-fi --nmn-recipe paper --epochs 2 --each-epoch --keep-best 2"+tinyPictures, nil, nil),
+	training("scenes-nmn-c", "--arm nmn-c --epochs 2 --batch-size 8"+tinyPictures, nil, nil),
 	training("pictures", "--preset scenes --captions pictures/captions_train2014.json --images pictures/images --vocab"+
 		" pictures/vocabulary.txt --arm nmn-fd --nmn-recipe paper --epochs 2 --batch-size 8 --width 0.5 --device cpu"+
 		" --threads 1", []string{"pictures"}, []string{"pictures/images/*.*g", "pictures/captions_train2014.json"}),
