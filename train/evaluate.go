@@ -33,6 +33,9 @@ func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, 
 		Counts:         rows(set.Counts, s.Index),
 		CaptionsPerBag: set.CaptionsPerBag,
 	}
+	if set.CaptionsPerBag < 2 { // nobody agrees with a single caption: there are no measures of people
+		in.Counts, in.CaptionsPerBag = nil, 0
+	}
 	in.IDs = make([]string, in.Bags)
 	for i, bag := range s.Index {
 		in.IDs[i] = set.IDs[bag]

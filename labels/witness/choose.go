@@ -16,6 +16,8 @@ const (
 	// leastLikelihood is how much better the captions must be foretold than captions of random other bags, in nats a
 	// caption: below it, nothing tells own captions from foreign ones.
 	leastLikelihood = .005
+	leastNats       = 10 // of all captions together, above that: few captions foretell each other well by chance
+	mostDoubt       = .3 // width of the interval of the share
 	// leastOwn captions a bag must be expected, so that they can agree.
 	leastOwn = 1.25
 )
@@ -45,6 +47,10 @@ func Find(ctx context.Context, in Input, o Options) (*Result, error) {
 		var err error
 		if r.Interval, err = f.interval(ctx, o); err != nil {
 			return nil, err
+		}
+		if i := r.Interval; i.High-i.Low > mostDoubt {
+			r.Refusal = Refusal(fmt.Sprintf("the share of foreign captions may be anything from %.0f to %.0f %%: more captions, "+
+				"or better scores, are needed", 100*i.Low, 100*i.High))
 		}
 	}
 	return r, nil
@@ -127,10 +133,11 @@ func (f *finder) unidentified(s *state, gain float64) Refusal {
 			captions, bags = captions+len(of), bags+1
 		}
 	}
+	tells := s.likelihood - leastNats/float64(len(f.own))
 	switch own := (1 - s.eps) * float64(captions) / float64(max(bags, 1)); {
-	case s.likelihood < leastLikelihood && f.rows != nil:
+	case tells < leastLikelihood && f.rows != nil:
 		return "neither the scores nor the other captions of a bag foretell a caption better than those of random other bags do"
-	case s.likelihood < leastLikelihood:
+	case tells < leastLikelihood:
 		return "the captions of a bag foretell each other no better than those of random other bags do: most are foreign, or " +
 			"captions say too little; scores of a classifier may tell them apart"
 	case own < leastOwn && f.rows == nil:
