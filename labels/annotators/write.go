@@ -1,10 +1,8 @@
 package annotators
 
 import (
-	"bufio"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -155,7 +153,7 @@ func (r *Report) WriteEvidenceFile(path string) error {
 	case ".csv":
 		return named(path, table.WriteFile(path, r.Words, r.BagIDs, r.Result.Bags, values))
 	case ".npy":
-		return writeWhole(path, func(file *durable.File) error {
+		return durable.Replace(path, 0o644, func(file *durable.File) error {
 			w, err := npy.NewWriter(file, r.Result.Classes)
 			for i := 0; err == nil && i < r.Result.Bags; i++ {
 				row, _ := values(i) // never an error
@@ -189,7 +187,7 @@ func significant(v float64) float64 {
 }
 
 func writeCSV(path string, write func(*csv.Writer) error) error {
-	return writeBuffered(path, func(out io.Writer) error {
+	return durable.Stream(path, 0o644, func(out io.Writer) error {
 		w := csv.NewWriter(out)
 		if err := write(w); err != nil {
 			return err
@@ -200,20 +198,10 @@ func writeCSV(path string, write func(*csv.Writer) error) error {
 }
 
 func writeLines(path string, write func(*json.Encoder) error) error {
-	return writeBuffered(path, func(out io.Writer) error {
+	return durable.Stream(path, 0o644, func(out io.Writer) error {
 		e := json.NewEncoder(out)
 		e.SetEscapeHTML(false)
 		return write(e)
-	})
-}
-
-func writeBuffered(path string, write func(io.Writer) error) error {
-	return writeWhole(path, func(file *durable.File) error {
-		buffered := bufio.NewWriterSize(file, 1<<16)
-		if err := write(buffered); err != nil {
-			return err
-		}
-		return buffered.Flush()
 	})
 }
 
@@ -223,18 +211,4 @@ func named(path string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("cannot write %q: %w", path, err)
-}
-
-// writeWhole writes a file that appears when it is whole, and names it in errors.
-func writeWhole(path string, write func(*durable.File) error) (err error) {
-	defer func() { err = named(path, err) }()
-	file, err := durable.Create(path, 0o644)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if err := write(file); err != nil {
-		return err
-	}
-	return file.Commit()
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"nmn/format/table"
+	"nmn/internal/durable"
 	"nmn/internal/input"
 	"nmn/internal/setting"
 )
@@ -57,7 +58,7 @@ func WriteLabels(path string, in Input, labels []uint8) error {
 	for c := range words {
 		words[c] = in.Word(c)
 	}
-	return writeWhole(path, func(out io.Writer) error {
+	return durable.Stream(path, 0o644, func(out io.Writer) error {
 		w := table.NewWriter[uint8](out, words, true)
 		for i := range in.Bags {
 			if err := w.Write(in.ID(i), labels[i*in.Classes:(i+1)*in.Classes]); err != nil {
@@ -117,7 +118,7 @@ func WriteChanges(path string, in Input, changes []Change, version string) error
 func digits(p float64) string { return strconv.FormatFloat(p, 'g', 6, 64) }
 
 func writeCSV(path string, write func(*csv.Writer) error) error {
-	return writeWhole(path, func(out io.Writer) error {
+	return durable.Stream(path, 0o644, func(out io.Writer) error {
 		w := csv.NewWriter(out)
 		if err := write(w); err != nil {
 			return err

@@ -1,10 +1,8 @@
 package audit
 
 import (
-	"bufio"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -73,7 +71,7 @@ func WriteSuspectsFile(path string, in Input, suspects []Suspect) error {
 		return fmt.Errorf("cannot write suspects to %q: its name ends in none of %s",
 			path, strings.Join(SuspectFormats, ", "))
 	}
-	return writeWhole(path, func(out io.Writer) error { return write(out, in, suspects) })
+	return durable.Stream(path, 0o644, func(out io.Writer) error { return write(out, in, suspects) })
 }
 
 // WriteSuspects writes suspects as CSV, the surest first.
@@ -146,26 +144,4 @@ func (f *Finding) checkText() error {
 		}
 	}
 	return nil
-}
-
-// writeWhole writes a file that appears when it is whole, and names it in errors.
-func writeWhole(path string, write func(io.Writer) error) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("cannot write %q: %w", path, err)
-		}
-	}()
-	file, err := durable.Create(path, 0o644)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	buffered := bufio.NewWriterSize(file, 1<<16)
-	if err := write(buffered); err != nil {
-		return err
-	}
-	if err := buffered.Flush(); err != nil {
-		return err
-	}
-	return file.Commit()
 }

@@ -1,7 +1,6 @@
 package captions
 
 import (
-	"bufio"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -32,7 +31,7 @@ type row[C, B any] struct {
 
 // WriteFile writes a row for each caption, the least probable first, in the format that the ending of the name decides:
 // one of Formats. The file appears when it is whole.
-func (r *Report) WriteFile(path string) (err error) {
+func (r *Report) WriteFile(path string) error {
 	write := r.WriteCSV
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
@@ -43,24 +42,7 @@ func (r *Report) WriteFile(path string) (err error) {
 	default:
 		return fmt.Errorf("cannot write captions to %q: its name ends in none of %s", path, strings.Join(Formats, ", "))
 	}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("cannot write %q: %w", path, err)
-		}
-	}()
-	file, err := durable.Create(path, 0o644)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	buffered := bufio.NewWriterSize(file, 1<<16)
-	if err := write(buffered); err != nil {
-		return err
-	}
-	if err := buffered.Flush(); err != nil {
-		return err
-	}
-	return file.Commit()
+	return durable.Stream(path, 0o644, write)
 }
 
 // WriteCSV writes the rows as CSV. Probabilities read back as the same float64.

@@ -1,0 +1,38 @@
+package durable
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+)
+
+// Replace writes a file by a function, which may seek in it. The file appears when it is whole; errors name it.
+func Replace(path string, perm fs.FileMode, write func(*File) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("cannot write %q: %w", path, err)
+		}
+	}()
+	file, err := Create(path, perm)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := write(file); err != nil {
+		return err
+	}
+	return file.Commit()
+}
+
+// Stream is Replace for a function that writes from the beginning to the end, in small pieces.
+func Stream(path string, perm fs.FileMode, write func(io.Writer) error) error {
+	return Replace(path, perm, func(file *File) error {
+		buffered := bufio.NewWriterSize(file, 1<<16)
+		if err := write(buffered); err != nil {
+			return err
+		}
+		return buffered.Flush()
+	})
+}
