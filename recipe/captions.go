@@ -11,6 +11,7 @@ import (
 	"nmn/labels/witness"
 	"nmn/loader"
 	"nmn/loader/dataset"
+	"nmn/report"
 	"nmn/train"
 )
 
@@ -36,6 +37,7 @@ type witnessed struct {
 	kept  *loader.Set // nil where nothing is left out: after a refusal, or where all are learned as evidence
 	// unsaid is what the captions kept leave out, for each class, told by their repeats; nil where none are left out.
 	unsaid []float64
+	found  *report.FoundCaptions // for people
 }
 
 // captions plans NMN-C: captions that belong to other bags are left out, a fresh stage 1 learns those that are kept, and
@@ -47,7 +49,7 @@ func (p *planner) captions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.Captions = p.recipe.foundCaptions(ctx, w)
+	p.Captions = w.found
 	switch {
 	case w.Refusal != "":
 		return p.rn(ctx)
@@ -127,7 +129,6 @@ func (p *planner) captionEvidence(ctx context.Context, w *witnessed) error {
 	}
 	var err error
 	p.Evidence, err = w.evidence(ctx)
-	p.Evident = true
 	return err
 }
 
@@ -173,8 +174,9 @@ func (r *Recipe) witness(ctx context.Context, stage1 string) (*witnessed, error)
 			return nil, err
 		}
 	}
+	w.found = r.foundCaptions(ctx, w)
 	r.judged = w
-	r.message("witness", strings.Join(r.foundCaptions(ctx, w).Lines(), "\n        "))
+	r.message("witness", strings.Join(w.found.Lines(), "\n        "))
 	return w, nil
 }
 

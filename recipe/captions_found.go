@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -91,13 +92,7 @@ func (r *Recipe) addWorst(ctx context.Context, out *report.FoundCaptions, w *wit
 		}
 	}
 	slices.SortStableFunc(worst, func(a, b place) int {
-		switch x, y := w.Own[a.bag][a.caption], w.Own[b.bag][b.caption]; {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
+		return cmp.Compare(w.Own[a.bag][a.caption], w.Own[b.bag][b.caption])
 	})
 	var t loader.Thumbnailer
 	for _, at := range worst[:min(worstShown, len(worst))] {
@@ -134,15 +129,7 @@ func (r *Recipe) addRates(out *report.FoundCaptions, w *witnessed) {
 	for c := range order {
 		order[c] = c
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch x, y := w.Frequency[a], w.Frequency[b]; {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(w.Frequency[b], w.Frequency[a]) })
 	for _, c := range order[:min(ratesShown, len(order))] {
 		rate := report.MentionRate{Word: r.data.Train.Vocabulary.Word(c).Text, Frequency: eval.Number(w.Frequency[c]),
 			Holds: eval.Number(w.A[c]), Else: eval.Number(w.E[c]), Unsaid: eval.Undefined()}

@@ -64,7 +64,7 @@ func TestCaptions_AreTakenAsTheyAreWithoutWitnesses(t *testing.T) {
 	if p.Captions == nil || p.Captions.Refused == "" || p.Captions.Dropped != 0 || p.Captions.Captions != 300 {
 		t.Fatalf("of captions without witnesses: %+v", p.Captions)
 	}
-	if len(f.trainings) != 0 || p.Evidence != nil || p.Evident || p.Data.Train != r.data.Train || p.From != "" {
+	if len(f.trainings) != 0 || p.Evidence != nil || p.Data.Train != r.data.Train || p.From != "" {
 		t.Errorf("%d nets trained, stage 2 from %q on %s", len(f.trainings), p.From, p.Data.Train.Name)
 	}
 	if !p.Config.Noise.Frozen {

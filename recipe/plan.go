@@ -19,8 +19,6 @@ type Plan struct {
 	Evidence     *dense.Dense    // in place of both, log-likelihood ratios of what was observed; nil for none
 	From         string          // checkpoint that stage 2 starts from instead of that of stage 1; empty for that
 	Stage1Epochs int             // epochs of stage 1 that this training includes, where their number is fixed
-	// Evident says that the net learns Evidence of its own, without the noise model of the arm.
-	Evident bool
 	// Threshold is the probability from which a label is predicted for the best expected F1, found from
 	// the out-of-fold probabilities; nil where there are none.
 	Threshold     *float64

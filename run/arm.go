@@ -125,7 +125,7 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if plan.Evident {
+	if plan.Evidence != nil { // which knows the noise already
 		arm.Noise = model.NoNoise
 	}
 	net, err := r.newNet(arm, plan)

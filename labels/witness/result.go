@@ -1,6 +1,7 @@
 package witness
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -109,13 +110,7 @@ func (r *Result) Reasons(bag, caption, n int) []Reason {
 		}
 	}
 	slices.SortFunc(reasons, func(a, b Reason) int {
-		switch {
-		case a.Weight < b.Weight:
-			return -1
-		case a.Weight > b.Weight:
-			return 1
-		}
-		return a.Class - b.Class
+		return cmp.Or(cmp.Compare(a.Weight, b.Weight), cmp.Compare(a.Class, b.Class))
 	})
 	return reasons[:min(n, len(reasons))]
 }
