@@ -10,7 +10,7 @@ import (
 )
 
 // FolderThumbnails makes small pictures of bags from the files of a folder that are named by the identifiers of the
-// bags, with or without .jpg, .jpeg or .png. It is for one goroutine.
+// bags, with or without the ending of a picture. It is for one goroutine.
 type FolderThumbnails struct {
 	source *FileSource
 	perBag int // names tried for a bag
@@ -18,7 +18,13 @@ type FolderThumbnails struct {
 }
 
 // pictureNames are the files that a bag's picture may be.
-func pictureNames(id string) []string { return []string{id, id + ".jpg", id + ".jpeg", id + ".png"} }
+func pictureNames(id string) []string {
+	names := []string{id}
+	for _, extension := range picture.Extensions() {
+		names = append(names, id+extension)
+	}
+	return names
+}
 
 // OpenFolderThumbnails opens the folder. Close it when it is no longer used.
 func OpenFolderThumbnails(folder string, ids []string) (*FolderThumbnails, error) {

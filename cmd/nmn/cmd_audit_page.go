@@ -23,7 +23,7 @@ func (a *auditPage) flags(r group) {
 	r.file(&a.file, "page", "HTML `file` to look through suspects and decide on them in a browser", "html")
 	r.int(&a.items, "page-items", "most `suspects` on the page")
 	r.directory(&a.images, "images", "`folder` with the pictures, named by the ids of the bags, with or without "+
-		".jpg, .jpeg or .png")
+		"the ending of a picture")
 	r.int(&a.thumbnails, "thumbnails", "most `pictures` put into the page, about 10 kB each")
 }
 

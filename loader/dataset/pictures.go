@@ -20,11 +20,8 @@ import (
 	"nmn/text"
 )
 
-// pictureEndings are the endings of the files that FindPictures takes from a folder.
-var pictureEndings = []string{".jpg", ".jpeg", ".png", ".gif"}
-
 // FindPictures lists the pictures that paths name: a file is taken whatever its name, and a folder is searched, with
-// all folders in it, for names that end in .jpg, .jpeg, .png or .gif. A link in a folder counts as what it leads to.
+// all folders in it, for names that end as those of pictures do (picture.Extensions). A link in a folder counts as what it leads to.
 // skipped are the files of folders with other names, less hidden ones, whose names begin with a dot. Both lists are
 // sorted and name no file twice; that there are no pictures is an error.
 func FindPictures(paths []string) (files, skipped []string, err error) {
@@ -40,8 +37,7 @@ func FindPictures(paths []string) (files, skipped []string, err error) {
 		err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
 			switch {
 			case err != nil || entry.IsDir():
-			case entry.Type()&^fs.ModeSymlink == 0 &&
-				slices.Contains(pictureEndings, strings.ToLower(filepath.Ext(file))):
+			case entry.Type()&^fs.ModeSymlink == 0 && picture.IsName(file):
 				files = append(files, file)
 			case !strings.HasPrefix(entry.Name(), "."):
 				skipped = append(skipped, file)
@@ -62,8 +58,8 @@ func FindPictures(paths []string) (files, skipped []string, err error) {
 	if len(skipped) > 0 {
 		also = "; " + Skipped(skipped)
 	}
-	return nil, nil, setting.Errorf("", "there is no picture (.jpg, .jpeg, .png, .gif) in %s%s", strings.Join(paths, ", "),
-		also)
+	return nil, nil, setting.Errorf("", "there is no picture (%s) in %s%s", strings.Join(picture.Extensions(), ", "),
+		strings.Join(paths, ", "), also)
 }
 
 // Skipped says of files, at least one, that FindPictures has skipped them, and names the first.
