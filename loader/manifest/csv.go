@@ -106,6 +106,13 @@ func isPictureFile(name string) bool {
 
 func (c *csvRows) columns() Columns { return c.layout }
 
+func (c *csvRows) state(m *Manifest) {
+	m.Form = FormColumns
+	if _, lists := c.at[labelsColumn]; lists {
+		m.Form, m.LabelsColumn, m.Separator = FormList, labelsColumn, FormList.separator()
+	}
+}
+
 func (c *csvRows) next() (*record, error) {
 	if err := c.sheet.Next(); err != nil {
 		return nil, err

@@ -44,6 +44,10 @@ func (j *jsonRows) columns() Columns {
 	return c
 }
 
+func (j *jsonRows) state(m *Manifest) {
+	m.Form, m.JSONLines, m.LabelsColumn = FormJSON, true, labelsColumn
+}
+
 func (j *jsonRows) next() (*record, error) {
 	for j.lines.Scan() {
 		j.line++

@@ -17,10 +17,17 @@ import (
 // Manifest is a list of pictures, or of clips as lists of their frames, with labels by name. Memory grows
 // with its rows and their labels, not with the text around them.
 type Manifest struct {
-	File    string
+	File    string   // the file, or the folder, that was read
 	Labels  []string // all names, in the order in which they are met
 	Rows    []Row
 	Columns Columns
+
+	// What a writer needs to state labels as the source does.
+
+	Form         Form   // never FormAuto
+	JSONLines    bool   // a text file is JSON lines, not CSV
+	LabelsColumn string // the column, or the key, of the labels; empty where there is no such one
+	Separator    string // what stands between the names in a cell; empty for forms without one
 }
 
 // Row is a picture or a clip.
@@ -105,6 +112,7 @@ func parse(name string, text *bufio.Reader, o Options) (*Manifest, error) {
 		return nil, errors.New("there are no rows; want one for each picture")
 	}
 	b.manifest.Columns = records.columns()
+	records.state(b.manifest)
 	return b.manifest, nil
 }
 
@@ -126,6 +134,7 @@ type namedCount struct {
 type rowReader interface {
 	next() (*record, error)
 	columns() Columns
+	state(m *Manifest) // sets how the labels are stated, after the last row
 }
 
 // newRowReader finds the format by the first character.
