@@ -125,8 +125,12 @@ func (f *fold) run(ctx context.Context) error {
 		f.plan.HeldOut(f.number)); err != nil {
 		return err
 	}
+	learned := &data
+	if learned, err = learned.ByFrame(ctx, r.byFrame); err != nil {
+		return err
+	}
 	dir := r.foldDir(f.name, f.number)
-	return r.trainer.TrainNet(ctx, Training{Title: title, Dir: dir, Arm: f.arm, Config: f.config, Data: &data,
+	return r.trainer.TrainNet(ctx, Training{Title: title, Dir: dir, Arm: f.arm, Config: f.config, Data: learned,
 		Evaluated: func(e *train.Evaluated) error {
 			return r.save(ctx, func() error { return f.keep(dir, e) })
 		}})

@@ -67,6 +67,12 @@ func (r *Recipe) onlineScores() (logits []float32, index []int, err error) {
 	return logits, index, nil
 }
 
+// ReadOnline reads the scores that stage 1 of a run with rates online has left in the folder of its recipe, and the
+// training bags that its rows are of. An error wraps fs.ErrNotExist where there are none.
+func ReadOnline(dir string) (logits []float32, index []int, err error) {
+	return readOnline(filepath.Join(dir, OnlineFile))
+}
+
 func readOnline(path string) (logits []float32, index []int, err error) {
 	file, err := safetensors.Open(path)
 	if err != nil {

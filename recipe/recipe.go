@@ -23,6 +23,7 @@ type Recipe struct {
 	dir      string
 	log      *slog.Logger
 	message  func(topic, text string) // for people
+	byFrame  bool                     // nets of folds learn frames of videos one by one
 
 	plain, noisy *round      // trained without and with the noise model; nil before
 	scored       *loader.Set // the bags that plain is of: all that are learned, or with online scores some
@@ -40,6 +41,9 @@ type Options struct {
 	Trainer  Trainer
 	Log      *slog.Logger
 	Message  func(topic, text string) // takes what people should know; nil for nobody
+	// ByFrame has nets of folds learn the frames of videos one by one, and score whole videos. Data that are split by
+	// frames already need none.
+	ByFrame bool
 }
 
 // New makes the recipe of a group of arms; nil for the paper's plain form, which has none.
@@ -55,8 +59,12 @@ func New(o Options) *Recipe {
 		o.Message = func(string, string) {}
 	}
 	return &Recipe{settings: o.Settings, data: o.Data, scored: o.Data.Train, dir: o.Dir, trainer: o.Trainer, log: o.Log,
-		message: o.Message}
+		message: o.Message, byFrame: o.ByFrame}
 }
+
+// Estimate trains the nets of folds on the labels as they are, or goes on where that was interrupted, estimates the rates
+// from what they say of bags that they have not seen, and keeps both in the folder, in ScoresFile and RatesFile.
+func (r *Recipe) Estimate(ctx context.Context) error { return r.estimate(ctx) }
 
 // save calls write, which writes whole files and may be called again. A disk that is full gets a moment, of which the
 // log has a warning.

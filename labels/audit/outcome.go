@@ -16,8 +16,10 @@ type Correction struct {
 	// expected of them.
 	Apply     bool
 	Precision float64
-	// Labels is the file of the corrected labels, .csv. The record of changes lies beside it.
+	// Labels is the file of the corrected labels, .csv unless Write writes it. The record of changes lies beside it.
 	Labels string
+	// Write writes the corrected labels, N×K, in another form; nil writes them as WriteLabels does.
+	Write func(corrected []uint8) error
 	// Version is that of the program, for the record.
 	Version string
 }
@@ -58,6 +60,9 @@ func (r *Report) Correct(c Correction) error {
 	// The record first: labels without one would hide where they came from.
 	if err := WriteChanges(r.Outcome.Changes, r.Input, changes, c.Version); err != nil {
 		return err
+	}
+	if c.Write != nil {
+		return c.Write(corrected)
 	}
 	return WriteLabels(c.Labels, r.Input, corrected)
 }

@@ -19,6 +19,12 @@ type Options struct {
 	Calibrate bool
 	// MinError is the least probability of being wrong of a suspect.
 	MinError float64
+	// Plain are logits of nets that know no noise, of the same bags and classes, from which the rates are estimated; the
+	// scores are then of nets that were trained through the noise model, and taken as those of the true labels. Nil
+	// estimates from the scores themselves.
+	Plain []float32
+	// Raise raises the estimated rates as far as the labels let them, as those were that nets were trained through.
+	Raise bool
 }
 
 // Report is what an audit of score files has found.
@@ -41,11 +47,16 @@ func Files(ctx context.Context, f eval.Files, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{MinError: o.MinError, Input: Input{
+	return Scores(ctx, &scores, o)
+}
+
+// Scores audits scores, which are logits, with the labels that are beside them.
+func Scores(ctx context.Context, scores *eval.Input, o Options) (r *Report, err error) {
+	r = &Report{MinError: o.MinError, Input: Input{
 		Bags: scores.Bags, Classes: scores.Classes, Logits: scores.Scores, Labels: scores.Labels,
 		Words: scores.Words, IDs: scores.IDs, Truth: scores.Truth,
 	}}
-	if err := r.findRates(ctx, &scores, o); err != nil {
+	if err := r.findRates(ctx, scores, o); err != nil {
 		return nil, err
 	}
 	if r.Result, err = Run(r.Input, o.MinError); err != nil {
@@ -60,13 +71,7 @@ func Files(ctx context.Context, f eval.Files, o Options) (*Report, error) {
 // findRates sets the rates to those of a file, or to an estimate.
 func (r *Report) findRates(ctx context.Context, scores *eval.Input, o Options) error {
 	if o.Rates == "" {
-		estimate, err := rates.Estimate(ctx, rates.InputOf(scores), o.Estimation)
-		if err != nil {
-			return err
-		}
-		r.Estimate = estimate
-		r.FromEstimate(estimate)
-		return nil
+		return r.estimateRates(ctx, scores, o)
 	}
 	given, err := labels.ReadWordsFile(o.Rates, scores.Words, labels.Given)
 	if err != nil {
@@ -77,6 +82,27 @@ func (r *Report) findRates(ctx context.Context, scores *eval.Input, o Options) e
 		if r.A, r.B = given.Calibration(); r.A == nil {
 			return fmt.Errorf("%s: `audit.calibrate` needs the columns a and b, which `rates.output` writes", o.Rates)
 		}
+	}
+	return nil
+}
+
+// estimateRates estimates them from scores of nets that know no noise.
+func (r *Report) estimateRates(ctx context.Context, scores *eval.Input, o Options) (err error) {
+	in := rates.InputOf(scores)
+	if o.Plain != nil {
+		in.Scores = o.Plain
+	}
+	if r.Estimate, err = rates.Estimate(ctx, in, o.Estimation); err != nil {
+		return err
+	}
+	if o.Raise {
+		if r.Estimate, _, err = rates.Raise(ctx, in, r.Estimate, o.Estimation); err != nil {
+			return err
+		}
+	}
+	r.FromEstimate(r.Estimate)
+	if o.Plain != nil {
+		r.A, r.B = nil, nil
 	}
 	return nil
 }

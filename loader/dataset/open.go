@@ -49,6 +49,14 @@ type Splits struct {
 	noisy  *noise.Statistics // of these against the clean ones or the truth; nil where neither is known
 }
 
+// Whole are the identifiers of the bags of the training files, in their order, before any were held out.
+func (d *Splits) Whole() []string {
+	if d.whole == nil {
+		return d.Train.IDs
+	}
+	return d.whole
+}
+
 // Judged is the split that figures are measured on, and its name.
 func (d *Splits) Judged() (*loader.Set, string) {
 	switch {

@@ -1,0 +1,162 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"nmn/eval"
+	"nmn/internal/durable"
+	"nmn/internal/setting"
+	"nmn/kernels/tensor"
+	"nmn/labels/audit"
+	"nmn/loader"
+	"nmn/loader/dataset"
+)
+
+// AuditFolder is the folder of a run with what its audit has made: the scores of nets of folds, and the page.
+const AuditFolder = "audit"
+
+// Audit is a finished run whose labels are looked through: its data with what nets say of training bags that they have
+// not learned. It must be closed, and is for one goroutine.
+//
+//	a, err := run.OpenAudit(ctx, "runs/mine", run.AuditOptions{})
+//	if err != nil {
+//		return err
+//	}
+//	defer a.Close()
+//	scores, err := a.Scores(ctx)                      // that the run has left
+//	if err == nil && !scores.Complete() {
+//		scores, err = a.TrainFolds(ctx, a.Offer(2, 0)) // or those of nets of two folds
+//	}
+//	if err != nil {
+//		return err
+//	}
+//	found, err := a.Rank(ctx, scores, audit.Options{Estimation: rates.DefaultOptions(), MinError: .5})
+type Audit struct {
+	Dir     string // of the run
+	session *Session
+	rows    map[string]int // of the training bags
+	small   loader.Thumbnailer
+}
+
+// AuditOptions are what an audit needs beside the folder of a run.
+type AuditOptions struct {
+	Options
+	// Device computes nets of folds; empty for the device of the run.
+	Device string
+	// Threads are those of the CPU; 0 for those of the run.
+	Threads int
+}
+
+// OpenAudit opens the data of a finished run, all labels in memory. A folder without a run, one that was interrupted, and
+// data that have changed since are refused with a *ConfigError.
+func OpenAudit(ctx context.Context, dir string, o AuditOptions) (*Audit, error) {
+	if err := checkAudited(dir); err != nil {
+		return nil, err
+	}
+	var c Config
+	if err := (Sources{File: filepath.Join(dir, ConfigFile)}).Resolve(&c); err != nil {
+		return nil, err
+	}
+	c.Run.Precision = tensor.Auto // that of the run may be one that this device lacks
+	c.Run.Device, c.Run.Threads = cmp.Or(o.Device, c.Run.Device), cmp.Or(o.Threads, c.Run.Threads)
+	c.Run.LabelMemory = dataset.HoldAll
+	s, err := Open(ctx, c, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	a := &Audit{Dir: dir, session: s, rows: make(map[string]int, s.Data.Train.Len())}
+	if err := a.check(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	for row, id := range s.Data.Train.IDs {
+		a.rows[id] = row
+	}
+	return a, nil
+}
+
+// checkAudited refuses folders without a run that has ended.
+func checkAudited(dir string) error {
+	has := func(name string) bool { return durable.Exists(filepath.Join(dir, name)) }
+	switch {
+	case !has(ConfigFile) && has(IndexFile):
+		return setting.Errorf("", "%s holds an experiment: name the folder of one of its runs", dir)
+	case !has(ConfigFile):
+		return setting.Errorf("", "%s holds no run: there is no %s in it", dir, ConfigFile)
+	case !has(ResultFile):
+		return setting.Errorf("", "%s holds a run that has not ended: go on with nmn train `resume` %s first", dir, dir)
+	}
+	return nil
+}
+
+// check refuses data whose labels cannot be audited: others than the run has learned, or those that are not in memory.
+func (a *Audit) check(ctx context.Context) error {
+	s := a.session
+	if s.Data.Train.Labels == nil {
+		return setting.Errorf("", "%s: its labels are not held in memory, which an audit needs", s.Data.Train.Name)
+	}
+	if _, err := s.sameData(ctx, a.Dir, &s.Config, s.Data); err != nil {
+		return fmt.Errorf("an audit is of the data that the run has learned: %w", err)
+	}
+	return nil
+}
+
+// Close closes the data.
+func (a *Audit) Close() error { return a.session.Close() }
+
+// Config is the configuration of the run.
+func (a *Audit) Config() *Config { return &a.session.Config }
+
+// Data are the data of the run.
+func (a *Audit) Data() *dataset.Splits { return a.session.Data }
+
+// Folder is the folder of what the audit makes.
+func (a *Audit) Folder() string { return filepath.Join(a.Dir, AuditFolder) }
+
+// Lock keeps other audits of the run out until release is called; see Session.Lock.
+func (a *Audit) Lock() (release func() error, err error) { return a.session.Lock(a.Folder()) }
+
+// Rank ranks the labels of the bags that have scores. Rates are estimated from the same scores unless the options name a
+// file, which is read without calibration, as of nets that were trained through the noise model.
+func (a *Audit) Rank(ctx context.Context, s *OutOfFold, o audit.Options) (*audit.Report, error) {
+	train := a.session.Data.Train
+	k := train.Vocabulary.Len()
+	in := eval.Input{Bags: len(s.Bags), Classes: k, Scores: s.Logits, Logits: true, Words: train.Vocabulary.Texts(),
+		IDs: make([]string, len(s.Bags)), Labels: chosen(train.Labels.Uint8s(), s.Bags, k)}
+	for i, row := range s.Bags {
+		in.IDs[i] = train.IDs[row]
+	}
+	if train.Truth != nil {
+		in.Truth = chosen(train.Truth.Uint8s(), s.Bags, k)
+	}
+	if o.Rates == "" {
+		o.Plain, o.Raise = s.Plain, s.Raised
+	}
+	return audit.Scores(ctx, &in, o)
+}
+
+// chosen are some rows of a matrix of k columns.
+func chosen[T any](matrix []T, rows []int, k int) []T {
+	out := make([]T, 0, len(rows)*k)
+	for _, row := range rows {
+		out = append(out, matrix[row*k:(row+1)*k]...)
+	}
+	return out
+}
+
+// HasPictures reports whether the bags are of pictures or clips.
+func (a *Audit) HasPictures() bool { return a.session.Data.Train.Source != nil }
+
+// Picture is a small picture of a training bag, the middle frame of a clip, as JPEG. An error wraps loader.ErrCorrupt
+// where it cannot be read, or the bag has none.
+func (a *Audit) Picture(ctx context.Context, id string) ([]byte, error) {
+	row, ok := a.rows[id]
+	if !ok || !a.HasPictures() {
+		return nil, fmt.Errorf("there is no picture of %q: %w", id, loader.ErrCorrupt)
+	}
+	small, err := a.small.Middle(ctx, a.session.Data.Train.Source, row)
+	return small.JPEG, err
+}

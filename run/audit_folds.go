@@ -1,0 +1,153 @@
+package run
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"nmn/internal/durable"
+	"nmn/internal/setting"
+	"nmn/loader/dataset"
+	"nmn/recipe"
+)
+
+// Offer is a number of folds, whose nets give every training bag a score, and what it costs to train them.
+type Offer struct {
+	Folds, Epochs int
+	Images        int64         // frames or rows that are learned, all nets and epochs together
+	Time          time.Duration // at the speed of the run, 0 where its log does not tell
+}
+
+// Epochs of nets of folds, where nobody says how many: as stage 1 of the run, but no more than the recipe trains.
+const mostFoldEpochs = 15
+
+// Offer is what so many folds cost. Epochs are those of each net, 0 for as many as stage 1 of the run has, at most 15; on
+// features it is 15.
+func (a *Audit) Offer(folds, epochs int) Offer {
+	c := &a.session.Config
+	if epochs == 0 {
+		epochs = min(max(c.Train.Stage1Epochs, 1), mostFoldEpochs)
+		if c.Data.Set == dataset.Features {
+			epochs = mostFoldEpochs
+		}
+		epochs = cmp.Or(c.Recipe.FoldEpochs, epochs)
+	}
+	o := Offer{Folds: folds, Epochs: epochs}
+	bags := int64(a.session.Data.Train.AllFrames())
+	o.Images = bags * int64(folds-1) * int64(epochs)
+	if speed := a.speed(); speed > 0 {
+		// what is held out is scored after each epoch, about a third of the work of learning it
+		seen := float64(o.Images) + float64(bags*int64(epochs))/3
+		o.Time = time.Duration(seen / speed * float64(time.Second))
+	}
+	return o
+}
+
+// DefaultFolds are those to offer first: features cost little, and two folds are enough for rates.
+func (a *Audit) DefaultFolds() int {
+	if a.HasPictures() {
+		return 2
+	}
+	return recipe.DefaultFolds
+}
+
+// speed is how many images stage 1 of the run has learned in a second, by its log; 0 where that does not tell.
+func (a *Audit) speed() float64 {
+	for _, folder := range []string{Stage1Folder, ""} {
+		if v := logSpeed(filepath.Join(a.Dir, folder, LogFile)); v > 0 {
+			return v
+		}
+	}
+	return 0
+}
+
+func logSpeed(path string) float64 {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	images, milliseconds := 0., 0.
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var line struct {
+			Message      string  `json:"msg"`
+			Images       float64 `json:"images"`
+			Milliseconds float64 `json:"epoch_ms"`
+		}
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Message == "epoch" {
+			images, milliseconds = images+line.Images, milliseconds+line.Milliseconds
+		}
+	}
+	if milliseconds == 0 {
+		return 0
+	}
+	return 1000 * images / milliseconds
+}
+
+// TrainFolds trains the nets of an offer, or goes on where that was interrupted, and keeps what they say in the folder of
+// the audit, where Scores finds it. Nets that are there already are not trained again. When ctx ends, what was done is
+// saved, and the error wraps ErrInterrupted.
+func (a *Audit) TrainFolds(ctx context.Context, o Offer) (*OutOfFold, error) {
+	if s, err := a.foldsOfRun(); err != nil || s != nil && o.Folds == a.folds() {
+		return s, err
+	}
+	if s, err := a.trained(o.Folds); err != nil || s != nil {
+		return s, err
+	}
+	settings, err := a.foldSettings(o)
+	if err != nil {
+		return nil, err
+	}
+	s := *a.session
+	s.Config.Arm, s.Config.Recipe, s.Config.Rates = recipe.Stage1, settings.Recipe, settings.Rates
+	s.Config.Stage1, s.Config.Train, s.Config.EachEpoch = "", settings.Train, false
+	if err := s.Standardise(ctx); err != nil {
+		return nil, err
+	}
+	dir := a.foldsFolder(o.Folds)
+	r := recipe.New(recipe.Options{Settings: settings, Data: s.Data, Dir: dir, Trainer: s.arm(ArmOptions{Dir: dir}),
+		Log: s.Log, ByFrame: s.Config.ByFrame(),
+		Message: func(topic, text string) { s.Tell(Message{Topic: topic, Text: text}) }})
+	if err := r.Estimate(ctx); err != nil {
+		return nil, err
+	}
+	scores, err := a.trained(o.Folds)
+	if err == nil && scores == nil {
+		err = fmt.Errorf("%s: its scores are not of all training bags: remove the folder to train its nets again", dir)
+	}
+	return scores, err
+}
+
+// folds are those of the run itself.
+func (a *Audit) folds() int {
+	settings := a.session.Config.Settings()
+	return settings.Folds()
+}
+
+// foldSettings are those of the run for nets of folds: stage 1 alone, by epochs.
+func (a *Audit) foldSettings(o Offer) (recipe.Settings, error) {
+	s := a.session.Config.Settings()
+	s.Arm, s.Stage1, s.Rates = recipe.Stage1, "", fmt.Sprintf("%s%d", recipe.FoldsOf, o.Folds)
+	s.Recipe = recipe.Config{Form: recipe.Estimate, FoldEpochs: o.Epochs}
+	s.Train.MaxSteps = 0
+	if err := s.Validate(); err != nil {
+		return s, &setting.Error{Err: err}
+	}
+	if why := s.Inestimable(a.session.Data); why != "" {
+		return s, setting.Errorf("rates", "%s", why)
+	}
+	return s, nil
+}
+
+// Interrupted reports whether nets of so many folds were begun and not finished.
+func (a *Audit) Interrupted(folds int) bool {
+	dir := a.foldsFolder(folds)
+	return durable.Exists(filepath.Join(dir, recipe.FoldsFile)) && !durable.Exists(filepath.Join(dir, recipe.RatesFile))
+}
