@@ -25,6 +25,7 @@ type auditCommand struct {
 	page       auditPage
 	decisions  string
 	correction audit.Correction
+	ofRun      auditRun
 	format     report.Format
 	asJSON     bool
 }
@@ -33,29 +34,49 @@ func newAudit(p *program) *cobra.Command {
 	a := auditCommand{options: audit.Options{Estimation: rates.DefaultOptions(), MinError: .5}, top: 20, classes: 20,
 		page: auditPage{command: "audit", items: 500, thumbnails: 200}, correction: audit.Correction{Precision: .9}, format: report.Text}
 	cmd := &cobra.Command{
-		Use:   "audit",
+		Use:   "audit [RUN]",
 		Short: "Find labels that are probably wrong, and correct them",
 		Long: `Rank the labels of score files by how probably they are wrong: labels that are there and
 should not be, and labels that are missing. The probability comes from out-of-fold scores
 and from the noise rates of each word, estimated from the same files or given. Write a
 page to look through suspects in a browser, apply what was decided there, or let all
-suspects be corrected up to a wanted precision. See docs/audit.md.`,
-		Example: `  nmn audit --scores oof.csv --labels labels.csv --page audit.html --images pictures/
+suspects be corrected up to a wanted precision. See docs/audit.md.
+
+With the folder of a finished run of nmn train everything else is found there: data, labels,
+pictures and out-of-fold scores. Where these are not of all training bags, the command says
+what nets of folds would cost, and --rates folds:N trains them. The page is written to
+RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
+		Example: `  nmn audit runs/mine
+  nmn audit runs/mine --rates folds:2
+  nmn audit runs/mine --decisions decisions.csv --output fixed.csv
+  nmn audit --scores oof.csv --labels labels.csv --page audit.html --images pictures/
   nmn audit --scores oof.csv --labels labels.csv --decisions decisions.csv --output fixed.csv
   nmn audit --scores oof.csv --labels labels.csv --apply --precision 0.95 --output fixed.csv
   nmn audit --scores oof.csv --labels labels.csv --truth truth.csv --suspects suspects.parquet`,
-		Args: refuseArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: arguments(p, cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return a.auditRun(cmd.Context(), p, args[0], cmd.Flags().Changed)
+			}
+			if err := a.ofRun.check(cmd.Flags().Changed); err != nil {
+				return err
+			}
 			if err := a.check(cmd.Flags().Changed); err != nil {
+				return err
+			}
+			if err := checkScores("audit", &a.files, a.options.Estimation); err != nil {
 				return err
 			}
 			return a.run(cmd.Context(), p)
 		},
+		ValidArgsFunction: completeFolders,
 	}
+	a.ofRun.flags(under(cmd, "Run"))
 	scoreFlags(under(cmd, "Scores"), &a.files)
 	e := under(cmd, "Noise rates")
 	e.file(&a.options.Rates, "rates", "`file` with the rates of each word (word, q01, q10) instead of an estimate; "+
-		"scores are then taken as of the true label", "csv")
+		"scores are then taken as of the true label. With RUN also folds:N, nets of N folds that give all bags scores, "+
+		"or online, for those bags alone that have some", "csv")
 	e.bool(&a.options.Calibrate, "calibrate", "calibrate the scores by a and b of the --rates file, which were "+
 		"estimated from the same scores")
 	estimationFlags(e, &a.options.Estimation)
@@ -93,10 +114,7 @@ func (a *auditCommand) check(given func(string) bool) error {
 	if err := a.page.check(given); err != nil {
 		return err
 	}
-	if err := a.checkCorrection(given); err != nil {
-		return err
-	}
-	return checkScores("audit", &a.files, a.options.Estimation)
+	return a.checkCorrection(given)
 }
 
 func (a *auditCommand) correctionFlags(r group) {
@@ -106,8 +124,8 @@ func (a *auditCommand) correctionFlags(r group) {
 		"--precision allows")
 	r.float(&a.correction.Precision, "precision", "expected `share` of the labels that --apply corrects that were "+
 		"wrong indeed")
-	r.file(&a.correction.Labels, "output", "`file` for the corrected labels, .csv; FILE.changes.csv beside it tells "+
-		"the origin of every change", "csv")
+	r.file(&a.correction.Labels, "output", "`file` for the corrected labels, .csv, of a RUN in the form of its data; "+
+		"FILE.changes.csv beside it tells the origin of every change", "csv", "jsonl", "json", "npy")
 }
 
 func (a *auditCommand) checkCorrection(given func(string) bool) error {
@@ -122,7 +140,7 @@ func (a *auditCommand) checkCorrection(given func(string) bool) error {
 	case c.Labels != "" && !c.Apply && a.decisions == "":
 		return usagef("audit: --output is for corrected labels and needs --apply or --decisions; --suspects %s "+
 			"writes the ranked list", c.Labels)
-	case c.Labels != "" && !strings.EqualFold(filepath.Ext(c.Labels), ".csv"):
+	case c.Labels != "" && !a.ofRun.on && !strings.EqualFold(filepath.Ext(c.Labels), ".csv"):
 		return usagef("audit: --output is %q, want a name that ends in .csv", c.Labels)
 	}
 	return nil
@@ -136,6 +154,11 @@ func (a *auditCommand) run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	return a.finish(ctx, p, r)
+}
+
+// finish corrects, writes and shows what was found.
+func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) (err error) {
 	if a.decisions != "" {
 		if r.Decisions, err = audit.ReadDecisionsFile(a.decisions, &r.Input); err != nil {
 			return err

@@ -17,6 +17,8 @@ type auditPage struct {
 	items      int
 	images     string
 	thumbnails int
+	title      string                                              // of the page; empty for the name of its file
+	ofRun      func(ctx context.Context, id string) ([]byte, error) // pictures of a run; nil for none
 }
 
 func (a *auditPage) flags(r group) {
@@ -61,6 +63,9 @@ func (a *auditPage) write(ctx context.Context, p *program, r *audit.Report) erro
 
 // name is that of the page's file, without its folder and ending.
 func (a *auditPage) name() string {
+	if a.title != "" {
+		return a.title
+	}
 	return strings.TrimSuffix(filepath.Base(a.file), filepath.Ext(a.file))
 }
 
@@ -68,28 +73,35 @@ func (a *auditPage) name() string {
 // use and says how many there were.
 func (a *auditPage) pictures(ctx context.Context, p *program, ids []string) (picture func(bag int) []byte,
 	closeFolder func(), err error) {
-	if a.images == "" {
+	if a.images == "" && a.ofRun == nil {
 		return nil, func() {}, nil
 	}
-	folder, err := loader.OpenFolderThumbnails(a.images, ids)
-	if err != nil {
-		return nil, nil, err
+	of, from := func(ctx context.Context, bag int) ([]byte, error) { return a.ofRun(ctx, ids[bag]) }, func() error { return nil }
+	if a.images != "" {
+		folder, err := loader.OpenFolderThumbnails(a.images, ids)
+		if err != nil {
+			return nil, nil, err
+		}
+		from, of = folder.Close, func(ctx context.Context, bag int) ([]byte, error) {
+			small, err := folder.Of(ctx, bag)
+			return small.JPEG, err
+		}
 	}
 	made, failed := 0, 0
 	picture = func(bag int) []byte {
 		if made == a.thumbnails || ctx.Err() != nil {
 			return nil
 		}
-		small, err := folder.Of(ctx, bag)
+		small, err := of(ctx, bag)
 		if err != nil {
 			failed++
 			return nil
 		}
 		made++
-		return small.JPEG
+		return small
 	}
 	return picture, func() {
-		folder.Close()
+		_ = from() // it was only read
 		p.note("%d pictures are in %s, %d were not found or cannot be used", made, a.file, failed)
 	}, nil
 }

@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 
 	"nmn/loader"
@@ -140,4 +141,14 @@ func (d *Splits) foreignLabels(c *Config, m *manifest.Manifest, v *text.Vocabula
 	d.options.Log.Warn("labels that are no classes", "file", c.Manifest, "labels", n, "rows", foreign.Rows,
 		"first_line", foreign.Line)
 	return nil
+}
+
+// ReadManifest reads the manifest of a configuration again, for who writes it in its form with other labels; folder is
+// that of its pictures.
+func ReadManifest(ctx context.Context, c *Config, o Options) (m *manifest.Manifest, folder string, err error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	d := &Splits{options: o, sources: &sources{}}
+	return d.readManifest(ctx, c)
 }

@@ -40,7 +40,8 @@ type Splits struct {
 	learned  string                                       // what evidence there is, for people
 	whole    []string                                     // the bags before any were held out; nil for those of Train
 	options  Options
-	sources  *sources // files that the data were read from
+	captured map[string]PictureFile // of bags with captions, by identifier
+	sources  *sources               // files that the data were read from
 	release  func() error
 
 	cleanValidation *loader.Set // validation before labels were flipped
@@ -207,7 +208,22 @@ func (d *Splits) captionSet(c *Config, captions *annotation.COCO, key, folder st
 	set.Source = source
 	d.alsoClose(source)
 	d.readFolder(key, folder, files)
+	if d.captured == nil {
+		d.captured = make(map[string]PictureFile, len(files))
+	}
+	for i, file := range files {
+		d.captured[set.IDs[i]] = PictureFile{Folder: folder, Name: file}
+	}
 	return set, nil
+}
+
+// PictureFile is where the picture of a bag lies.
+type PictureFile struct{ Folder, Name string }
+
+// PictureFile is that of a bag of pictures with captions; ok is false for other data.
+func (d *Splits) PictureFile(id string) (file PictureFile, ok bool) {
+	file, ok = d.captured[id]
+	return file, ok
 }
 
 // alsoClose closes something with the data.

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"nmn/internal/visible"
+	"nmn/labels/audit"
+	"nmn/recipe"
+	"nmn/run"
+)
+
+// auditRun are the flags of nmn audit RUN alone.
+type auditRun struct {
+	on         bool // a run is audited
+	foldEpochs int
+	device     string
+}
+
+// runFlagNames are the flags that need a run.
+var runFlagNames = []string{"fold-epochs", "device"}
+
+func (a *auditRun) flags(r group) {
+	a.device = "auto"
+	r.int(&a.foldEpochs, "fold-epochs", "RUN: `epochs` of the nets of --rates folds:N; 0 for those of stage 1 of the "+
+		"run, at most 15, which features take")
+	deviceFlag(nil, r, &a.device)
+}
+
+// check refuses flags that need a run where there is none.
+func (a *auditRun) check(given func(string) bool) error {
+	for _, name := range runFlagNames {
+		if given(name) {
+			return usagef("audit: --%s is for the folder of a run: nmn audit RUN", name)
+		}
+	}
+	return nil
+}
+
+// checkRun refuses what does not go with a run, and fills in what it says.
+func (a *auditCommand) checkRun(dir string, given func(string) bool) error {
+	for _, name := range []string{"scores", "labels", "truth", "logits"} {
+		if given(name) {
+			return usagef("audit: --%s belongs to score files, and %s is a run, which has its own: leave out one", name, dir)
+		}
+	}
+	if a.ofRun.foldEpochs < 0 || a.ofRun.foldEpochs > 1000 {
+		return usagef("audit: --fold-epochs is %d, want 0 to 1000", a.ofRun.foldEpochs)
+	}
+	if a.ofRun.foldEpochs > 0 && !strings.HasPrefix(a.options.Rates, recipe.FoldsOf) {
+		return usagef("audit: --fold-epochs belongs to --rates folds:N")
+	}
+	if !given("page") {
+		a.page.file = filepath.Join(dir, run.AuditFolder, "audit.html")
+	}
+	a.ofRun.on, a.page.title = true, filepath.Base(filepath.Clean(dir))
+	if err := a.options.Estimation.Validate(); err != nil {
+		return usageError{err}
+	}
+	return a.check(given)
+}
+
+// folds is the number of folds that --rates asks for, 0 for none.
+func (a *auditCommand) folds() (int, error) {
+	number, ok := strings.CutPrefix(a.options.Rates, recipe.FoldsOf)
+	if !ok {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 2 || n > 1000 {
+		return 0, usagef("audit: --rates is %q, want folds:N with 2 to 1000 folds", a.options.Rates)
+	}
+	return n, nil
+}
+
+// auditRun audits the labels of the run in a folder.
+func (a *auditCommand) auditRun(ctx context.Context, p *program, dir string, given func(string) bool) (err error) {
+	if err := a.checkRun(dir, given); err != nil {
+		return err
+	}
+	if _, err := a.folds(); err != nil {
+		return err
+	}
+	w := &watch{program: p}
+	device := a.ofRun.device
+	if !given("device") {
+		device = ""
+	}
+	r, err := run.OpenAudit(ctx, dir, run.AuditOptions{Options: run.Options{Log: p.log, Observer: w.observer()},
+		Device: device, Threads: a.options.Estimation.Workers})
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, r.Close()) }()
+	if a.correction.Labels != "" {
+		if err := r.CheckLabelFile(ctx, a.correction.Labels); err != nil {
+			return err
+		}
+	}
+	scores, err := a.scoresOf(ctx, p, r)
+	if err != nil {
+		return err
+	}
+	release, err := r.Lock()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if scores == nil {
+		folds, _ := a.folds()
+		if scores, err = a.trainFolds(ctx, p, r, folds); err != nil {
+			return err
+		}
+	}
+	return a.rankRun(ctx, p, r, scores)
+}
+
+// scoresOf are the scores to audit by; nil where nets of folds are to be trained. Where the run has no scores of all bags
+// and nobody says how to go on, that is a mistake in usage, after an offer.
+func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *run.Audit) (*run.OutOfFold, error) {
+	if n, _ := a.folds(); n > 0 {
+		return nil, nil
+	}
+	online := a.options.Rates == recipe.Online
+	if online {
+		a.options.Rates = ""
+	}
+	scores, err := r.Scores(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case scores.Complete(), online && len(scores.Bags) > 0:
+		return scores, nil
+	}
+	a.offer(p, r, len(scores.Bags))
+	if len(scores.Bags) == 0 {
+		return nil, usagef("audit: %s holds no out-of-fold scores, without which no label can be judged", r.Dir)
+	}
+	return nil, usagef("audit: %s holds out-of-fold scores of %d of %d training bags", r.Dir, len(scores.Bags), scores.All)
+}
+
+// offer says how to come by scores, and what it costs.
+func (a *auditCommand) offer(p *program, r *run.Audit, scored int) {
+	dir := argument(r.Dir)
+	bags := r.Data().Train.Len()
+	fmt.Fprintf(p.status, "Nets of folds score every one of the %d training bags, each by a net that has not learned it:\n", bags)
+	for _, folds := range []int{r.DefaultFolds(), 7 - r.DefaultFolds()} { // 2 and 5
+		if folds > bags {
+			continue
+		}
+		o := r.Offer(folds, 0)
+		line := fmt.Sprintf("  nmn audit %s --rates folds:%d   %d × %d epochs on %d of %d bags", dir, folds, folds, o.Epochs,
+			bags-bags/folds, bags)
+		if o.Time > 0 {
+			line += ", about " + brief(max(o.Time, time.Second))
+		}
+		if r.Interrupted(folds) {
+			line += "; begun, and goes on"
+		}
+		fmt.Fprintln(p.status, line)
+	}
+	if scored > 0 {
+		fmt.Fprintf(p.status, "The %d bags that were scored before they were learned can be audited alone:\n  nmn audit %s --rates online\n",
+			scored, dir)
+	}
+}
+
+// argument is a word of a command that can be copied.
+func argument(s string) string {
+	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`&|;<>()*?[]#~!{}") {
+		return visible.Line(s)
+	}
+	return "'" + strings.ReplaceAll(visible.Line(s), "'", `'\''`) + "'"
+}
+
+// trainFolds trains nets of folds, after what they cost was said.
+func (a *auditCommand) trainFolds(ctx context.Context, p *program, r *run.Audit, folds int) (*run.OutOfFold, error) {
+	o := r.Offer(folds, a.ofRun.foldEpochs)
+	line := fmt.Sprintf("nets of %d folds, %d epochs each, unless they are there already", folds, o.Epochs)
+	if o.Time > 0 {
+		line += ": about " + brief(max(o.Time, time.Second))
+	}
+	p.tell(run.Message{Topic: "folds", Text: line})
+	a.options.Rates = ""
+	scores, err := r.TrainFolds(ctx, o)
+	if errors.Is(err, run.ErrInterrupted) {
+		return nil, fmt.Errorf("%w; go on with: nmn audit %s --rates folds:%d", err, argument(r.Dir), folds)
+	}
+	return scores, err
+}
+
+// rankRun ranks the labels of the bags that have scores, and writes and shows what was found.
+func (a *auditCommand) rankRun(ctx context.Context, p *program, r *run.Audit, scores *run.OutOfFold) error {
+	p.tell(run.Message{Topic: "scores", Text: fmt.Sprintf("%d of %d training bags, from %s", len(scores.Bags), scores.All,
+		scores.From)})
+	estimation, done := watchedEstimation(p, a.options.Estimation)
+	a.options.Estimation = estimation
+	found, err := r.Rank(ctx, scores, a.options)
+	done()
+	if err != nil {
+		return err
+	}
+	if r.HasPictures() && a.page.images == "" {
+		a.page.ofRun = r.Picture
+	}
+	var written *run.Corrected
+	a.correction.Write = func(corrected []uint8) (err error) {
+		written, err = r.WriteLabels(ctx, found, corrected, a.correction.Labels)
+		return err
+	}
+	if err := a.finish(ctx, p, found); err != nil {
+		return err
+	}
+	a.tellNext(p, r, found, written)
+	return nil
+}
+
+// tellNext says what was written, and what comes next.
+func (a *auditCommand) tellNext(p *program, r *run.Audit, found *audit.Report, written *run.Corrected) {
+	if a.page.file != "" {
+		p.tell(run.Message{Topic: "page", Text: a.page.file})
+	}
+	dir := argument(r.Dir)
+	switch {
+	case written != nil:
+		text := a.correction.Labels + ": " + written.Form
+		if written.Rows >= 0 {
+			text += fmt.Sprintf(", of which %d rows have changed", written.Rows)
+		}
+		if written.Note != "" {
+			text += "; " + written.Note
+		}
+		p.tell(run.Message{Topic: "labels", Text: text})
+		if written.Config != "" {
+			p.tell(run.Message{Topic: "next", Text: fmt.Sprintf("nmn train --config %s --run-dir %s", argument(written.Config),
+				argument(filepath.Clean(r.Dir)+"-corrected"))})
+		}
+	case len(found.Suspects) > 0 && a.page.file != "":
+		p.tell(run.Message{Topic: "next", Text: fmt.Sprintf("decide on the page, save decisions.csv, then nmn audit %s "+
+			"--decisions decisions.csv --output %s", dir, r.LabelFileName())})
+	}
+}

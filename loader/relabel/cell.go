@@ -1,0 +1,101 @@
+package relabel
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// list is how names stand in a cell, or in a value of JSON.
+type list struct {
+	separator string // between names, with the blanks around it
+	array     bool   // an array of JSON instead
+	blank     bool   // with a blank behind each comma of it
+}
+
+// parse reads a cell as names by the separator of its form, which may also be |. style is how they stand in it, that of
+// others where the cell does not show it.
+func parse(cell, separator string, others list) (names []string, style list) {
+	trimmed := strings.TrimSpace(cell)
+	if strings.HasPrefix(trimmed, "[") {
+		if json.Unmarshal([]byte(trimmed), &names) == nil {
+			return names, list{array: true, blank: strings.Contains(trimmed, ", ")}
+		}
+	}
+	if trimmed == "" || trimmed == "-" {
+		return nil, others
+	}
+	if separator == ";" && !strings.Contains(cell, ";") {
+		separator = "|"
+	}
+	if separator == " " {
+		return strings.Fields(trimmed), list{separator: " "}
+	}
+	if separator == "" {
+		return []string{trimmed}, others
+	}
+	parts := strings.Split(trimmed, separator)
+	for _, part := range parts {
+		if part = strings.TrimSpace(part); part != "" {
+			names = append(names, part)
+		}
+	}
+	if len(parts) < 2 {
+		return names, others
+	}
+	if strings.HasPrefix(parts[1], " ") {
+		separator += " "
+	}
+	return names, list{separator: separator}
+}
+
+// cell states names.
+func (s list) cell(names []string) string {
+	if !s.array {
+		return strings.Join(names, s.separator)
+	}
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, name := range names {
+		if i > 0 {
+			b.WriteByte(',')
+			if s.blank {
+				b.WriteByte(' ')
+			}
+		}
+		b.Write(text(name))
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// text is a name as JSON, with < and & as they are.
+func text(name string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(name) // a string has a form
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// flag states a label of a column of 0 and 1 as the cell did; ok is false where it held neither.
+func flag(cell string, on bool) (stated string, ok bool) {
+	for _, pair := range [][2]string{{"0", "1"}, {"0.0", "1.0"}, {"False", "True"}, {"false", "true"}} {
+		if cell == pair[0] || cell == pair[1] {
+			if on {
+				return pair[1], true
+			}
+			return pair[0], true
+		}
+	}
+	return "", false
+}
+
+// number is flag for any number that is 0 or 1, such as 1e0.
+func isOn(cell string) bool {
+	switch cell {
+	case "1", "1.0", "True", "true":
+		return true
+	}
+	return false
+}

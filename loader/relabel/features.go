@@ -1,0 +1,186 @@
+package relabel
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"nmn/format/npy"
+	"nmn/loader"
+)
+
+// Table says how labels stand in a file of them, or in one of features.
+type Table struct {
+	File     string   // .csv, .tsv or .jsonl; text may be compressed
+	IDs      []string // of all rows, in their order
+	IDColumn string   // that names the bags; empty where rows are in the order of IDs
+	List     string   // column of lists of names; empty where each label has a column of its own
+}
+
+// Text writes a table of labels again with the labels as they should be, and returns how many rows it has changed. Every
+// other byte stays what it is.
+func (t *Table) Text(ctx context.Context, l Labels, path string) (rows int, err error) {
+	if err := l.check(); err != nil {
+		return 0, err
+	}
+	of := func(row int, named string) string {
+		if named != "" || row >= len(t.IDs) {
+			return named
+		}
+		return t.IDs[row]
+	}
+	kind := strings.ToLower(strings.TrimSuffix(t.File, ".gz"))
+	if strings.HasSuffix(kind, ".jsonl") {
+		lines := jsonLines{labels: &l, key: "labels", id: func(_, row int, text []byte) string {
+			var named struct {
+				ID string `json:"id"`
+			}
+			_ = json.Unmarshal(text, &named) // what is no object is refused where it is read
+			return of(row, named.ID)
+		}}
+		return rewrite(ctx, t.File, path, lines.edit)
+	}
+	s := sheet{labels: &l, list: t.List, separator: ";", id: func(_, row int, cell func(string) string) string {
+		if t.IDColumn == "" {
+			return of(row, "")
+		}
+		return cell(t.IDColumn)
+	}}
+	return rewrite(ctx, t.File, path, func(in io.Reader, out io.Writer) (int, error) {
+		text := bufio.NewReaderSize(in, 1<<16)
+		start, _ := text.Peek(text.Size())
+		first, _, _ := strings.Cut(string(start), "\n")
+		s.headless = numbers(first)
+		return s.edit(text, out)
+	})
+}
+
+// numbers reports whether all cells of a line are numbers, so that it is no header.
+func numbers(line string) bool {
+	cells := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ';' || r == '\t' })
+	for _, cell := range cells {
+		if _, err := strconv.ParseFloat(strings.Trim(strings.TrimSpace(cell), `"`), 64); err != nil {
+			return false
+		}
+	}
+	return len(cells) > 0
+}
+
+// Matrix writes an array of labels, a row for each of ids, again with the labels as they should be: the type of its
+// elements and their order stay what they are.
+func Matrix(ctx context.Context, file string, ids []string, l Labels, path string) (rows int, err error) {
+	if err := l.check(); err != nil {
+		return 0, err
+	}
+	return rewrite(ctx, file, path, func(in io.Reader, out io.Writer) (int, error) {
+		data, err := io.ReadAll(in)
+		if err != nil {
+			return 0, err
+		}
+		rows, err := matrix(data, ids, &l)
+		if err == nil {
+			_, err = out.Write(data)
+		}
+		return rows, err
+	})
+}
+
+// matrix changes the elements of an array in place.
+func matrix(data []byte, ids []string, l *Labels) (rows int, err error) {
+	h, size, err := npy.ReadHeader(bytes.NewReader(data))
+	if err != nil {
+		return 0, err
+	}
+	body := data[size:]
+	n, k := len(ids), len(l.Words)
+	if len(h.Shape) != 2 || h.Shape[0] != n || h.Shape[1] != k || len(body) < n*k*h.Width {
+		return 0, fmt.Errorf("its shape is %v, want %d rows × %d classes: %w", h.Shape, n, k, ErrForm)
+	}
+	for i, id := range ids {
+		row, ok := l.Rows[id]
+		if !ok {
+			continue
+		}
+		other := false
+		for c, want := range row {
+			at := i*k + c
+			if h.Fortran {
+				at = c*n + i
+			}
+			element := body[at*h.Width : (at+1)*h.Width]
+			if now := h.Float64(element); now == float64(want) {
+				continue
+			}
+			if !putNumber(h, element, want) {
+				return 0, fmt.Errorf("its elements are %s, which cannot be written: %w", h.Descr, ErrForm)
+			}
+			other = true
+		}
+		if other {
+			rows++
+		}
+	}
+	return rows, nil
+}
+
+// putNumber writes 0 or 1 as an element of an array, and reads it back.
+func putNumber(h *npy.Header, element []byte, v uint8) bool {
+	for _, one := range ones(h.Width) {
+		for i := range element {
+			element[i] = 0
+		}
+		if v == 1 {
+			copy(element, one)
+		}
+		if h.Float64(element) == float64(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// ones are the bytes of the number 1 in all types of a width.
+func ones(width int) [][]byte {
+	little := append([]byte{1}, make([]byte, width-1)...)
+	big := append(make([]byte, width-1), 1)
+	all := [][]byte{little, big}
+	for _, float := range map[int][]byte{2: {0x3c, 0}, 4: {0x3f, 0x80, 0, 0}, 8: {0x3f, 0xf0, 0, 0, 0, 0, 0, 0}} {
+		if len(float) != width {
+			continue
+		}
+		reversed := make([]byte, width)
+		for i, b := range float {
+			reversed[width-1-i] = b
+		}
+		all = append(all, float, reversed)
+	}
+	return all
+}
+
+// Columns are the names in the header of a table; nil where the first line is a row already, or where it is JSON lines.
+func Columns(ctx context.Context, file string) (columns []string, err error) {
+	in, err := loader.OpenText(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	text := bufio.NewReaderSize(in, 1<<16)
+	start, _ := text.Peek(text.Size())
+	first, _, _ := strings.Cut(string(start), "\n")
+	if numbers(first) || strings.HasPrefix(strings.TrimSpace(first), "{") {
+		return nil, nil
+	}
+	r := newRecords(text, io.Discard, separatorOf(text))
+	if err := r.next(); err != nil {
+		return nil, fmt.Errorf("%q: %w", file, err)
+	}
+	for _, name := range r.fields {
+		columns = append(columns, strings.TrimSpace(name))
+	}
+	return columns, nil
+}

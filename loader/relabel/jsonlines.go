@@ -1,0 +1,102 @@
+package relabel
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// jsonLines is what JSON lines say of labels.
+type jsonLines struct {
+	labels    *Labels
+	key       string // of the labels
+	separator string // where they are one text
+	// id gives the bag of a row by its line, its number from 0 and its text; empty for none.
+	id func(line, row int, text []byte) string
+}
+
+// edit copies the lines with the labels as they should be.
+func (j *jsonLines) edit(in io.Reader, out io.Writer) (changed int, err error) {
+	lines := bufio.NewReaderSize(in, 1<<16)
+	w := bufio.NewWriter(out)
+	row := 0
+	for number := 1; ; number++ {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return changed, err
+		}
+		ended := err != nil
+		if len(bytes.TrimSpace(line)) > 0 {
+			edited, other, err := j.line(line, j.id(number, row, line))
+			if err != nil {
+				return changed, fmt.Errorf("line %d: %w", number, err)
+			}
+			row++
+			if line = edited; other {
+				changed++
+			}
+		}
+		_, _ = w.Write(line) // Flush says so
+		if ended {
+			return changed, w.Flush()
+		}
+	}
+}
+
+// line is a line with the labels of its bag.
+func (j *jsonLines) line(line []byte, id string) (edited []byte, changed bool, err error) {
+	if _, ok := j.labels.Rows[id]; !ok {
+		return line, false, nil
+	}
+	start, end, err := valueOf(line, j.key)
+	if err != nil {
+		return nil, false, err
+	}
+	var current []string
+	style := list{array: true, blank: bytes.Contains(line[start:end], []byte(", "))}
+	var one string
+	if json.Unmarshal(line[start:end], &one) == nil {
+		current, style = parse(one, j.separator, list{separator: j.separator})
+	} else if err := json.Unmarshal(line[start:end], &current); err != nil {
+		return nil, false, fmt.Errorf("%s is no list of names: %w", j.key, ErrForm)
+	}
+	names, changed := j.labels.Names(id, current)
+	if !changed {
+		return line, false, nil
+	}
+	value := []byte(style.cell(names))
+	if line[start] == '"' {
+		value = text(string(value))
+	}
+	return bytes.Join([][]byte{line[:start], value, line[end:]}, nil), true, nil
+}
+
+// valueOf finds the value of a key of an object, of several the last, which is the one that counts.
+func valueOf(line []byte, key string) (start, end int, err error) {
+	d := json.NewDecoder(bytes.NewReader(line))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return 0, 0, fmt.Errorf("it is no object of JSON: %w", ErrForm)
+	}
+	start = -1
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return 0, 0, err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return 0, 0, err
+		}
+		if name == key {
+			end = int(d.InputOffset())
+			start = end - len(value)
+		}
+	}
+	if start < 0 {
+		return 0, 0, fmt.Errorf("there is no %q: %w", key, ErrForm)
+	}
+	return start, end, nil
+}

@@ -1,0 +1,90 @@
+package relabel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"compress/gzip"
+	"path/filepath"
+	"strings"
+
+	"nmn/internal/durable"
+	"nmn/loader"
+)
+
+// Labels are what the labels of some bags should be.
+type Labels struct {
+	Words []string           // of the K classes; other labels of a row stay what they are
+	Rows  map[string][]uint8 // of K labels, 0 or 1, by the identifier of the bag; bags that are not there stay as they are
+}
+
+// ErrForm is wrapped by errors about files that are not as the data were read from them.
+var ErrForm = errors.New("cannot be written in its form")
+
+// Names are the labels of a bag once they are corrected: those of current that stay, in their order, then those that
+// are added, in the order of the classes. changed is false where they are the same.
+func (l *Labels) Names(id string, current []string) (names []string, changed bool) {
+	row, ok := l.Rows[id]
+	if !ok {
+		return current, false
+	}
+	class := l.classes()
+	has := make(map[string]bool, len(current))
+	for _, name := range current {
+		has[name] = true
+		if c, known := class[name]; known && row[c] == 0 {
+			changed = true
+			continue
+		}
+		names = append(names, name)
+	}
+	for c, word := range l.Words {
+		if row[c] == 1 && !has[word] {
+			names, changed = append(names, word), true
+		}
+	}
+	return names, changed
+}
+
+func (l *Labels) classes() map[string]int {
+	class := make(map[string]int, len(l.Words))
+	for c, word := range l.Words {
+		class[word] = c
+	}
+	return class
+}
+
+// check refuses rows that are not of the classes.
+func (l *Labels) check() error {
+	for id, row := range l.Rows {
+		if len(row) != len(l.Words) {
+			return fmt.Errorf("relabel: %d labels of %.60q for %d classes: %w", len(row), id, len(l.Words), ErrForm)
+		}
+	}
+	return nil
+}
+
+// rewrite reads a text file and writes another one, compressed where its name ends in .gz, which appears whole or not
+// at all. edit copies from one to the other and counts the rows that it has changed.
+func rewrite(ctx context.Context, from, to string, edit func(io.Reader, io.Writer) (int, error)) (rows int, err error) {
+	in, err := loader.OpenText(ctx, from)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	err = durable.Stream(to, 0o644, func(out io.Writer) (err error) {
+		if strings.EqualFold(filepath.Ext(to), ".gz") {
+			zipped := gzip.NewWriter(out)
+			defer func() { err = errors.Join(err, zipped.Close()) }()
+			out = zipped
+		}
+		rows, err = edit(in, out)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("corrected labels of %q: %w", from, err)
+	}
+	return rows, nil
+}

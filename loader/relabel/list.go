@@ -1,0 +1,73 @@
+package relabel
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strings"
+
+	"nmn/internal/durable"
+	"nmn/loader/manifest"
+)
+
+// Row is a row of a new manifest.
+type Row struct {
+	ID     string
+	Files  []string // relative to the folder of the pictures, with slashes; several are frames of a clip
+	Labels []string
+	Split  string // train, validation or test
+}
+
+// NewManifest writes a manifest as CSV, for data whose form cannot be written again: a column of paths, or of frames,
+// then labels and split.
+func NewManifest(ctx context.Context, rows []Row, path string) error {
+	column, ids := "path", false
+	for _, row := range rows {
+		if len(row.Files) > 1 {
+			column = "frames"
+		}
+		ids = ids || row.ID != "" && (len(row.Files) != 1 || row.ID != row.Files[0])
+	}
+	return durable.Stream(path, 0o644, func(out io.Writer) error {
+		w := csv.NewWriter(out)
+		header := []string{column, "labels", "split"}
+		if ids {
+			header = append(header, "id")
+		}
+		if err := w.Write(header); err != nil {
+			return err
+		}
+		for _, row := range rows {
+			for _, name := range append(append([]string{}, row.Labels...), row.Files...) {
+				if strings.ContainsAny(name, ";|") {
+					return fmt.Errorf("%q has a ; or |, which part names in a list: rename it: %w", name, ErrForm)
+				}
+			}
+			record := []string{strings.Join(row.Files, ";"), strings.Join(row.Labels, ";"), row.Split}
+			if ids {
+				record = append(record, row.ID)
+			}
+			if err := w.Write(record); err != nil {
+				return err
+			}
+		}
+		w.Flush()
+		return w.Error()
+	})
+}
+
+// Listed are the rows of a manifest of any form, with the labels as they should be. split gives the split of a bag.
+func Listed(m *manifest.Manifest, l Labels, split func(id string) string) []Row {
+	rows := make([]Row, len(m.Rows))
+	for i := range m.Rows {
+		from := &m.Rows[i]
+		current := make([]string, len(from.Labels))
+		for at, label := range from.Labels {
+			current[at] = m.Labels[label]
+		}
+		names, _ := l.Names(from.ID, current)
+		rows[i] = Row{ID: from.ID, Files: from.Files, Labels: names, Split: split(from.ID)}
+	}
+	return rows
+}

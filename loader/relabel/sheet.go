@@ -1,0 +1,138 @@
+package relabel
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// sheet is what a CSV table says of labels.
+type sheet struct {
+	labels    *Labels
+	separator string // between the names of a list
+	list      string // column of lists; empty where labels have columns of their own
+	headless  bool   // the first line is a row already: columns are the classes in order
+	// id gives the bag of a row by its line, its number from 0, and its cells by name; empty for none.
+	id func(line, row int, cell func(column string) string) string
+}
+
+// edit copies a table with the labels as they should be.
+func (s *sheet) edit(in io.Reader, out io.Writer) (changed int, err error) {
+	text := bufio.NewReaderSize(in, 1<<16)
+	r := newRecords(text, out, separatorOf(text))
+	columns, err := s.header(r)
+	if err != nil {
+		return 0, err
+	}
+	style := list{separator: s.separator}
+	if s.separator == "" {
+		style.separator = ";"
+	}
+	for row := 0; ; row++ {
+		err := r.next()
+		if errors.Is(err, io.EOF) {
+			return changed, r.end()
+		}
+		if err != nil {
+			return changed, err
+		}
+		cell := func(name string) string {
+			if at := slices.Index(columns, name); at >= 0 && at < len(r.fields) {
+				return strings.TrimSpace(r.fields[at])
+			}
+			return ""
+		}
+		id := s.id(r.line, row, cell)
+		var cells map[int]string
+		if s.list == "" {
+			cells, err = s.flags(r, columns, id)
+		} else {
+			cells, err = s.names(r, slices.Index(columns, s.list), id, &style)
+		}
+		if err == nil {
+			err = r.copy(cells)
+		}
+		if err != nil {
+			return changed, err
+		}
+		changed += min(len(cells), 1)
+	}
+}
+
+// header reads the names of the columns.
+func (s *sheet) header(r *records) ([]string, error) {
+	if s.headless {
+		return nil, nil
+	}
+	if err := r.next(); err != nil {
+		return nil, fmt.Errorf("the header: %w", err)
+	}
+	var columns []string
+	for _, name := range r.fields {
+		columns = append(columns, strings.Clone(strings.TrimSpace(name)))
+	}
+	if s.list != "" && !slices.Contains(columns, s.list) {
+		return nil, fmt.Errorf("there is no column %q: %w", s.list, ErrForm)
+	}
+	return columns, r.copy(nil)
+}
+
+// flags are the cells of columns of 0 and 1 that change.
+func (s *sheet) flags(r *records, columns []string, id string) (map[int]string, error) {
+	row, ok := s.labels.Rows[id]
+	if !ok {
+		return nil, nil
+	}
+	cells := map[int]string{}
+	for c, word := range s.labels.Words {
+		at := c
+		if columns != nil {
+			at = slices.Index(columns, word)
+		}
+		if at < 0 || at >= len(r.fields) {
+			if row[c] == 0 {
+				continue // a label that no row can have
+			}
+			return nil, fmt.Errorf("line %d: there is no column %q: %w", r.line, word, ErrForm)
+		}
+		now := strings.TrimSpace(r.fields[at])
+		stated, ok := flag(now, row[c] == 1)
+		if !ok {
+			return nil, fmt.Errorf("line %d, column %q: %q is neither 0 nor 1: %w", r.line, word, now, ErrForm)
+		}
+		if isOn(now) != (row[c] == 1) {
+			cells[at] = stated
+		}
+	}
+	return cells, nil
+}
+
+// names is the cell of a list, where it changes.
+func (s *sheet) names(r *records, at int, id string, style *list) (map[int]string, error) {
+	if at >= len(r.fields) {
+		return nil, fmt.Errorf("line %d: there is no cell %q: %w", r.line, s.list, ErrForm)
+	}
+	current, own := parse(r.fields[at], s.separator, *style)
+	*style = own
+	names, changed := s.labels.Names(id, current)
+	if !changed {
+		return nil, nil
+	}
+	return map[int]string{at: own.cell(names)}, nil
+}
+
+// separatorOf is the one of comma, semicolon and tab that the first line has most of.
+func separatorOf(text *bufio.Reader) rune {
+	start, _ := text.Peek(text.Size())
+	line, _, _ := strings.Cut(string(start), "\n")
+	best := ','
+	for _, s := range ";\t" {
+		if strings.Count(line, string(s)) > strings.Count(line, string(best)) {
+			best = s
+		}
+	}
+	return best
+}

@@ -1,0 +1,255 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nmn/format/table"
+	"nmn/internal/setting"
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/loader/manifest"
+	"nmn/loader/relabel"
+)
+
+// labelForm finds how the labels of the run are written.
+func (a *Audit) labelForm(ctx context.Context) (*labelForm, error) {
+	switch d := &a.session.Config.Data; d.Set {
+	case dataset.Manifest:
+		return a.manifestForm(ctx)
+	case dataset.Captions:
+		return a.captionForm(), nil
+	case dataset.Features:
+		return a.featureForm(), nil
+	default:
+		return a.tableForm("labels of " + string(d.Set) + " are no file that nmn train could take others from"), nil
+	}
+}
+
+// ending is that of a text file, without the one of its compression, in small letters.
+func ending(path string) string {
+	return strings.ToLower(filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz")))
+}
+
+// manifestForm writes the manifest as it is, but for labels.
+func (a *Audit) manifestForm(ctx context.Context) (*labelForm, error) {
+	c := &a.session.Config
+	m, folder, err := a.manifest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	form := &labelForm{learn: func(c *Config, path string) {
+		c.Data.Manifest = path
+		if c.Data.Images == "" && filepath.Dir(path) != filepath.Clean(folder) {
+			c.Data.Images = folder
+		}
+	}}
+	switch {
+	case m.Form == manifest.FormCOCO:
+		form.name, form.endings = "instances of COCO (JSON)", []string{".json"}
+		form.write = func(ctx context.Context, l relabel.Labels, path string) (int, error) {
+			return relabel.COCO(ctx, m, l, path)
+		}
+	case !relabel.Lines(m.Form):
+		return a.listedForm(ctx)
+	default:
+		form.name = "the same manifest (CSV)"
+		if m.JSONLines {
+			form.name = "the same manifest (JSON lines)"
+		}
+		form.endings = []string{ending(c.Data.Manifest)}
+		form.write = func(ctx context.Context, l relabel.Labels, path string) (int, error) {
+			return relabel.Manifest(ctx, m, l, path)
+		}
+	}
+	for _, e := range slices.Clone(form.endings) {
+		if e != ".json" {
+			form.endings = append(form.endings, e+".gz")
+		}
+	}
+	return form, nil
+}
+
+func (a *Audit) manifest(ctx context.Context) (*manifest.Manifest, string, error) {
+	return dataset.ReadManifest(ctx, &a.session.Config.Data, dataset.Options{Log: a.session.Log})
+}
+
+// listedForm writes a new manifest of what lists pictures in another way, with the splits of the run.
+func (a *Audit) listedForm(ctx context.Context) (*labelForm, error) {
+	m, folder, err := a.manifest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	split := a.splits()
+	return &labelForm{name: newManifest, endings: []string{".csv"},
+		write: func(ctx context.Context, l relabel.Labels, path string) (int, error) {
+			return -1, relabel.NewManifest(ctx, relabel.Listed(m, l, func(id string) string { return split[id] }), path)
+		},
+		learn: func(c *Config, path string) { c.learnManifest(path, folder) }}, nil
+}
+
+// learnManifest has a configuration learn a new manifest that says of which split each row is.
+func (c *Config) learnManifest(path, folder string) {
+	d, base := &c.Data, BaseConfig().Data
+	d.Set, d.Manifest, d.Images = dataset.Manifest, path, folder
+	d.Captions, d.ValCaptions, d.ValImages, d.ValidationIDs, d.TestIDs = "", "", "", "", ""
+	d.Features.LabelColumns, d.Features.Ignore = base.Features.LabelColumns, base.Features.Ignore
+}
+
+// splits are those of all bags of the run, as a manifest names them.
+func (a *Audit) splits() map[string]string {
+	d, of := a.session.Data, map[string]string{}
+	for name, set := range map[string]*loader.Set{"train": d.Train, "validation": d.Validation, "test": d.Test} {
+		if set == nil {
+			continue
+		}
+		for _, id := range set.IDs {
+			of[id] = name
+		}
+	}
+	return of
+}
+
+// captionForm writes a manifest of the pictures: labels come from words of captions, in which they cannot be corrected.
+func (a *Audit) captionForm() *labelForm {
+	return &labelForm{name: newManifest, endings: []string{".csv"}, note: "labels came from the words of captions",
+		write: func(ctx context.Context, l relabel.Labels, path string) (int, error) {
+			rows, _, err := a.pictureRows(l)
+			if err != nil {
+				return 0, err
+			}
+			return -1, relabel.NewManifest(ctx, rows, path)
+		},
+		learn: func(c *Config, path string) {
+			folder := ""
+			if _, f, err := a.pictureRows(relabel.Labels{}); err == nil {
+				folder = f
+			}
+			c.learnManifest(path, folder)
+			if c.Data.Vocabulary == "" {
+				c.Data.Vocabulary = filepath.Join(a.Dir, VocabularyFile)
+			}
+			c.Recipe.Captions = ""
+			if c.Arm == "nmn-c" {
+				c.Arm = c.recipeArm()
+			}
+		}}
+}
+
+// featureForm writes the file that has the labels of features.
+func (a *Audit) featureForm() *labelForm {
+	f := &a.session.Config.Data.Features
+	file, ids := f.Train.Labels, a.session.Data.Whole()
+	t := relabel.Table{File: file, IDs: ids, IDColumn: f.IDColumn, List: f.ListColumn}
+	switch kind := ending(file); {
+	case kind == ".npy" && f.LabelArray == "":
+		return &labelForm{name: "an array of the same type", endings: []string{".npy"},
+			write: func(ctx context.Context, l relabel.Labels, path string) (int, error) {
+				return relabel.Matrix(ctx, file, ids, l, path)
+			}, learn: func(c *Config, path string) { c.Data.Features.Train.Labels = path }}
+	case kind == ".csv", kind == ".tsv", kind == ".jsonl":
+		return a.textForm(t, func(c *Config, path string) { c.Data.Features.Train.Labels = path })
+	case file == "" && f.LabelArray == "" && (ending(f.Train.Features) == ".csv" || ending(f.Train.Features) == ".tsv"):
+		t.File = f.Train.Features
+		return a.textForm(t, func(c *Config, path string) { c.Data.Features.Train.Features = path })
+	}
+	form := a.tableForm("labels lie in another form beside or among the features")
+	words := a.session.Data.Train.Vocabulary.Texts()
+	form.learn = func(c *Config, path string) {
+		f := &c.Data.Features
+		inside := f.Train.Labels == "" && f.LabelArray == "" || ending(f.Train.Labels) == ".xml"
+		f.Train.Labels, f.LabelArray, f.LabelColumns = path, "", nil
+		if inside { // among the features, where they would be some
+			f.Ignore = append(slices.Clone(f.Ignore), words...)
+			if f.ListColumn != "" {
+				f.Ignore, f.ListColumn = append(f.Ignore, f.ListColumn), ""
+			}
+		}
+	}
+	return form
+}
+
+// textForm writes a table with the columns that it has.
+func (a *Audit) textForm(t relabel.Table, learn func(*Config, string)) *labelForm {
+	return &labelForm{name: "the same table", endings: []string{ending(t.File), ending(t.File) + ".gz"},
+		write: func(ctx context.Context, l relabel.Labels, path string) (int, error) {
+			own := t
+			if err := a.findColumns(ctx, &own, l.Words); err != nil {
+				return 0, err
+			}
+			return own.Text(ctx, l, path)
+		}, learn: learn}
+}
+
+// findColumns finds how a table names its bags and states its labels.
+func (a *Audit) findColumns(ctx context.Context, t *relabel.Table, words []string) error {
+	columns, err := relabel.Columns(ctx, t.File)
+	if err != nil {
+		return err
+	}
+	has := func(name string) bool { return slices.Contains(columns, name) }
+	if t.IDColumn == "" && has("id") || t.IDColumn != "" && !has(t.IDColumn) {
+		t.IDColumn = ""
+		if has("id") {
+			t.IDColumn = "id"
+		}
+	}
+	if t.List == "" && has("labels") && !slices.ContainsFunc(words, has) {
+		t.List = "labels"
+	}
+	if t.List != "" && !has(t.List) {
+		t.List = ""
+	}
+	return nil
+}
+
+// tableForm writes a matrix of 0 and 1 for all bags, named by a column id.
+func (a *Audit) tableForm(note string) *labelForm {
+	return &labelForm{name: "a table of 0 and 1 (CSV)", endings: []string{".csv"}, note: note,
+		write: func(_ context.Context, l relabel.Labels, path string) (int, error) {
+			d := a.session.Data
+			rows := map[string][]uint8{}
+			for _, set := range []*loader.Set{d.Train, d.Validation, d.Test} {
+				if set == nil || set.Labels == nil {
+					continue
+				}
+				k, z := set.Vocabulary.Len(), set.Labels.Uint8s()
+				for i, id := range set.IDs {
+					rows[id] = z[i*k : (i+1)*k]
+				}
+			}
+			for id, row := range l.Rows {
+				rows[id] = row
+			}
+			ids := d.Whole()
+			return -1, table.WriteFile(path, l.Words, ids, len(ids), func(i int) ([]uint8, error) { return rows[ids[i]], nil })
+		}}
+}
+
+// refuseForeignConfig refuses a file that is there and that no audit has written: its name was made, not given.
+func refuseForeignConfig(path string) error {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && !bytes.HasPrefix(content, []byte(configBegins)) {
+		err = setting.Errorf("audit.output", "%s would be overwritten, and no audit has written it: give another "+
+			"`audit.output`, or move it away", path)
+	}
+	return err
+}
+
+// LabelFileName is a name for the corrected labels of the run, for messages.
+func (a *Audit) LabelFileName() string {
+	form, err := a.labelForm(context.Background())
+	if err != nil {
+		return "fixed.csv"
+	}
+	return "fixed" + form.endings[0]
+}

@@ -1,0 +1,211 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nmn/internal/durable"
+	"nmn/internal/setting"
+	"nmn/labels/audit"
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/loader/relabel"
+)
+
+// Corrected is what WriteLabels has written.
+type Corrected struct {
+	Form   string // of the file, for people
+	Rows   int    // that have changed; -1 where all are new
+	Note   string // what else there is to know; empty for nothing
+	Config string // file of the configuration that learns these labels; empty where nothing can
+}
+
+// labelForm is how labels of some data are written.
+type labelForm struct {
+	name    string
+	endings []string // of the file
+	note    string
+	write   func(ctx context.Context, l relabel.Labels, path string) (rows int, err error)
+	// learn has a configuration learn the file; nil where nothing can.
+	learn func(c *Config, path string)
+}
+
+// newManifest is the form for data whose own cannot be written again.
+const newManifest = "a new manifest (CSV)"
+
+// CheckLabelFile refuses a file whose name does not end as one for the corrected labels of the run should.
+func (a *Audit) CheckLabelFile(ctx context.Context, path string) error {
+	form, err := a.labelForm(ctx)
+	if err != nil {
+		return err
+	}
+	ending := func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) }
+	if !slices.ContainsFunc(form.endings, ending) {
+		return setting.Errorf("audit.output", "`audit.output` is %q, and the labels of the run are written as %s: want a name that ends in %s",
+			path, form.name, setting.Alternatives(form.endings))
+	}
+	return a.refuseSource(path)
+}
+
+// refuseSource refuses to write over the data of the run: decisions are of the labels as they are there.
+func (a *Audit) refuseSource(path string) error {
+	d := &a.session.Config.Data
+	for _, source := range []string{d.Manifest, d.Captions, d.Features.Train.Features, d.Features.Train.Labels, d.MSRVTT} {
+		if source != "" && sameFile(source, path) {
+			return setting.Errorf("audit.output", "`audit.output` is %s, which the run has learned from: give another name", path)
+		}
+	}
+	return nil
+}
+
+func sameFile(a, b string) bool {
+	x, errA := filepath.Abs(a)
+	y, errB := filepath.Abs(b)
+	return errA == nil && errB == nil && x == y
+}
+
+// WriteLabels writes corrected labels, a row for each bag of the report, in the form that the data of the run came in,
+// and beside them a configuration that learns them as the run did, FILE.yaml. Where the run has injected noise, the
+// labels are the noisy ones with what was corrected, and the configuration injects none.
+func (a *Audit) WriteLabels(ctx context.Context, r *audit.Report, corrected []uint8, path string) (*Corrected, error) {
+	form, err := a.labelForm(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := relabel.Labels{Words: a.session.Data.Train.Vocabulary.Texts(), Rows: map[string][]uint8{}}
+	if a.injected() {
+		a.allLabels(&l)
+	}
+	for i := range r.Bags {
+		row := corrected[i*r.Input.Classes : (i+1)*r.Input.Classes]
+		if !slices.Equal(row, r.Labels[i*r.Input.Classes:(i+1)*r.Input.Classes]) {
+			l.Rows[r.ID(i)] = row
+		}
+	}
+	out := &Corrected{Form: form.name, Note: form.note}
+	if out.Rows, err = form.write(ctx, l, path); errors.Is(err, relabel.ErrForm) && a.session.Config.Data.Set == dataset.Manifest {
+		why := err
+		if form, err = a.listedForm(ctx); err != nil {
+			return nil, err
+		}
+		out.Form, out.Note = form.name, fmt.Sprintf("its own form cannot hold them (%v)", why)
+		out.Rows, err = form.write(ctx, l, path)
+	}
+	if err != nil || form.learn == nil {
+		return out, err
+	}
+	out.Config = strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), filepath.Ext(strings.TrimSuffix(path, ".gz"))) + ".yaml"
+	return out, a.writeConfig(form, path, out.Config)
+}
+
+// injected reports whether the run has put noise into the labels of the files.
+func (a *Audit) injected() bool {
+	d := &a.session.Config.Data
+	return d.Noise > 0 || d.NoiseFile != "" || d.Flips != "" || d.FlipRates != ""
+}
+
+// allLabels takes in the labels of all bags as they are, with the noise that the run has injected.
+func (a *Audit) allLabels(l *relabel.Labels) {
+	for _, set := range []*loader.Set{a.session.Data.Train, a.session.Data.Validation} {
+		if set == nil || set.Labels == nil {
+			continue
+		}
+		k, z := set.Vocabulary.Len(), set.Labels.Uint8s()
+		for i, id := range set.IDs {
+			l.Rows[id] = z[i*k : (i+1)*k]
+		}
+	}
+}
+
+// writeConfig writes the configuration of the run with other labels.
+func (a *Audit) writeConfig(form *labelForm, labelled, path string) error {
+	if err := refuseForeignConfig(path); err != nil {
+		return err
+	}
+	c, err := ReadConfig(a.Dir)
+	if err != nil {
+		return err
+	}
+	d := &c.Data
+	d.Noise, d.NoiseFile, d.Flips, d.FlipRates = 0, "", "", ""
+	form.learn(c, labelled)
+	b := ThisBuild()
+	c.Build = &b
+	text, err := c.YAML()
+	if err != nil {
+		return err
+	}
+	return durable.Save(path, append([]byte(configMark(a.Dir, labelled)), text...))
+}
+
+// configBegins is how the configurations begin that an audit writes.
+const configBegins = "# The configuration of a run, with labels that nmn audit has corrected"
+
+func configMark(dir, labelled string) string {
+	return fmt.Sprintf("%s:\n# %q on %q.\n", configBegins, dir, labelled)
+}
+
+// pictureRows are the rows of a manifest of all bags of pictures with captions.
+func (a *Audit) pictureRows(l relabel.Labels) (rows []relabel.Row, folder string, err error) {
+	d := a.session.Data
+	type place struct {
+		set   *loader.Set
+		split string
+	}
+	var files []dataset.PictureFile
+	for _, p := range []place{{d.Train, "train"}, {d.Validation, "validation"}, {d.Test, "test"}} {
+		if p.set == nil {
+			continue
+		}
+		words, z := p.set.Vocabulary.Texts(), p.set.Labels.Uint8s()
+		for i, id := range p.set.IDs {
+			file, ok := d.PictureFile(id)
+			if !ok {
+				return nil, "", fmt.Errorf("it is not known where the picture of %q lies", id)
+			}
+			row := z[i*len(words) : (i+1)*len(words)]
+			if other, ok := l.Rows[id]; ok {
+				row = other
+			}
+			var names []string
+			for c, word := range words {
+				if row[c] == 1 {
+					names = append(names, word)
+				}
+			}
+			files = append(files, file)
+			rows = append(rows, relabel.Row{ID: id, Labels: names, Split: p.split})
+		}
+	}
+	folder = commonFolder(files)
+	for i, file := range files {
+		path, err := filepath.Rel(folder, filepath.Join(file.Folder, filepath.FromSlash(file.Name)))
+		if err != nil {
+			return nil, "", err
+		}
+		rows[i].Files = []string{filepath.ToSlash(path)}
+	}
+	return rows, folder, nil
+}
+
+// commonFolder is the folder that all pictures lie in or below.
+func commonFolder(files []dataset.PictureFile) string {
+	folder := ""
+	for _, f := range files {
+		folder = cmp.Or(folder, filepath.Clean(f.Folder))
+		for !within(folder, f.Folder) && filepath.Dir(folder) != folder {
+			folder = filepath.Dir(folder)
+		}
+	}
+	return folder
+}
+
+func within(folder, path string) bool {
+	r, err := filepath.Rel(folder, path)
+	return err == nil && (r == "." || filepath.IsLocal(r))
+}
