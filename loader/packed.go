@@ -162,3 +162,10 @@ func OneEach(labels *dense.Dense) bool {
 	}
 	return true
 }
+
+// CountPacked says what a separator parts labels into, whether or not they are lists.
+func CountPacked(labels []string, separator string) *Packed {
+	p := &Packed{Labels: len(labels)}
+	p.count(labels, separator)
+	return p
+}

@@ -35,7 +35,7 @@ type captionArray struct {
 }
 
 func (a *captionArray) place(index int, offset int64) string {
-	return elementPlace(a.file, a.array, index, offset)
+	return elementPlace(captionFile, a.file, a.array, index, offset)
 }
 
 // check says which field of a caption is missing.

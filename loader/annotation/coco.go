@@ -64,7 +64,7 @@ func ReadCOCO(ctx context.Context, path string) (*COCO, error) {
 // ParseCOCO is ReadCOCO for a stream of plain JSON; name stands in messages.
 func ParseCOCO(name string, r io.Reader) (*COCO, error) {
 	file := cocoFile{name: name}
-	if _, err := readFile(name, r, file.format()); err != nil {
+	if _, err := readFile(captionFile, name, r, file.format()); err != nil {
 		return nil, err
 	}
 	return file.captionsOf()
@@ -89,10 +89,10 @@ func (f *cocoFile) join() (*COCO, error) {
 	for i := range f.images {
 		e := &f.images[i]
 		if err := e.check(); err != nil {
-			return nil, fmt.Errorf("%s: %w", elementPlace(f.name, "images", i, e.offset), err)
+			return nil, fmt.Errorf("%s: %w", elementPlace(captionFile, f.name, "images", i, e.offset), err)
 		}
 		if first, ok := position[*e.ID]; ok {
-			return nil, fmt.Errorf("%s: id %d repeats images[%d]", elementPlace(f.name, "images", i, e.offset),
+			return nil, fmt.Errorf("%s: id %d repeats images[%d]", elementPlace(captionFile, f.name, "images", i, e.offset),
 				*e.ID, first)
 		}
 		position[*e.ID] = i

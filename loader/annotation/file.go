@@ -28,7 +28,7 @@ func Read(ctx context.Context, path string) (*File, error) {
 func parseFile(name string, r io.Reader) (*File, error) {
 	coco, msrvtt := cocoFile{name: name}, msrvttFile{name: name}
 	formats := []fileFormat{coco.format(), msrvtt.format()}
-	matched, err := readFile(name, r, formats...)
+	matched, err := readFile(captionFile, name, r, formats...)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,9 @@ import (
 	"strings"
 )
 
+// captionFile is what messages call files of captions.
+const captionFile = "captions"
+
 // fileFormat is a JSON object with arrays of objects, of which nothing else is read.
 type fileFormat struct {
 	title  string // for messages, for example "a caption file of COCO"
@@ -38,26 +41,27 @@ func (f *fileFormat) names() string {
 }
 
 // elementPlace names an element for an error message.
-func elementPlace(file, array string, index int, offset int64) string {
-	return fmt.Sprintf("captions %q, %s[%d] (near byte %d)", file, array, index, offset)
+func elementPlace(what, file, array string, index int, offset int64) string {
+	return fmt.Sprintf("%s %q, %s[%d] (near byte %d)", what, file, array, index, offset)
 }
 
 // fileReader reads the JSON as a stream: never more than one element is held as text.
 type fileReader struct {
+	what   string // what the file holds, for messages: captions
 	name   string
 	budget budgetReader
 	json   *json.Decoder
 }
 
-// readFile reads a file of one of the formats: that of which the first array is met. All of
+// readFile reads a file of one of the formats, what in the words of messages: that of which the first array is met. All of
 // its arrays must be there, once; the rest of the object is skipped.
-func readFile(name string, r io.Reader, formats ...fileFormat) (*fileFormat, error) {
-	a := &fileReader{name: name, budget: budgetReader{r: r}}
+func readFile(what, name string, r io.Reader, formats ...fileFormat) (*fileFormat, error) {
+	a := &fileReader{what: what, name: name, budget: budgetReader{r: r}}
 	a.json = json.NewDecoder(&a.budget)
 	format, err := a.object(formats)
 	if err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			err = fmt.Errorf("captions %q end early, at byte %d: %w", name, a.json.InputOffset(), io.ErrUnexpectedEOF)
+			err = fmt.Errorf(a.what+" %q end early, at byte %d: %w", name, a.json.InputOffset(), io.ErrUnexpectedEOF)
 		}
 		return nil, fmt.Errorf("%w: %w", err, loader.ErrAnnotations)
 	}
@@ -74,7 +78,7 @@ func (a *fileReader) next() (json.Token, error) {
 	a.grant()
 	token, err := a.json.Token()
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("captions %q, near byte %d: %w", a.name, a.json.InputOffset(), err)
+		err = fmt.Errorf(a.what+" %q, near byte %d: %w", a.name, a.json.InputOffset(), err)
 	}
 	return token, err
 }
@@ -83,7 +87,7 @@ func (a *fileReader) object(formats []fileFormat) (*fileFormat, error) {
 	if token, err := a.next(); err != nil {
 		return nil, err
 	} else if token != json.Delim('{') {
-		return nil, fmt.Errorf("captions %q: want a JSON object with %s, found %v",
+		return nil, fmt.Errorf(a.what+" %q: want a JSON object with %s, found %v",
 			a.name, alternatives(formats, (*fileFormat).names), token)
 	}
 	var format *fileFormat
@@ -105,12 +109,12 @@ func (a *fileReader) object(formats []fileFormat) (*fileFormat, error) {
 		}
 	}
 	if format == nil {
-		return nil, fmt.Errorf("captions %q: there is no %q; is this %s?", a.name, formats[0].arrays[0].name,
+		return nil, fmt.Errorf(a.what+" %q: there is no %q; is this %s?", a.name, formats[0].arrays[0].name,
 			alternatives(formats, func(f *fileFormat) string { return f.title }))
 	}
 	for _, array := range format.arrays {
 		if !seen[array.name] {
-			return nil, fmt.Errorf("captions %q: there is no %q; is this %s?", a.name, array.name, format.title)
+			return nil, fmt.Errorf(a.what+" %q: there is no %q; is this %s?", a.name, array.name, format.title)
 		}
 	}
 	switch _, err := a.next(); {
@@ -120,7 +124,7 @@ func (a *fileReader) object(formats []fileFormat) (*fileFormat, error) {
 		errors.Is(err, zip.ErrChecksum):
 		return nil, err // the end of a compressed file is missing or wrong
 	}
-	return nil, fmt.Errorf("captions %q, near byte %d: something follows the JSON object", a.name, a.json.InputOffset())
+	return nil, fmt.Errorf(a.what+" %q, near byte %d: something follows the JSON object", a.name, a.json.InputOffset())
 }
 
 // alternatives joins what a function says about each format by "or".
@@ -154,7 +158,7 @@ func (a *fileReader) member(format *fileFormat, name string, seen map[string]boo
 			continue
 		}
 		if seen[name] {
-			return fmt.Errorf("captions %q, near byte %d: a second %q", a.name, a.json.InputOffset(), name)
+			return fmt.Errorf(a.what+" %q, near byte %d: a second %q", a.name, a.json.InputOffset(), name)
 		}
 		seen[name] = true
 		return array.read(a)
@@ -179,7 +183,7 @@ func (a *fileReader) skip(name string) error {
 			return nil
 		}
 		if depth > maxDepth {
-			return fmt.Errorf("captions %q, near byte %d: %q is nested more than %d deep",
+			return fmt.Errorf(a.what+" %q, near byte %d: %q is nested more than %d deep",
 				a.name, a.json.InputOffset(), loader.Excerpt(name), maxDepth)
 		}
 	}
@@ -190,7 +194,7 @@ func readElements[E any](a *fileReader, name string, keep func(e E, offset int64
 	if token, err := a.next(); err != nil {
 		return err
 	} else if token != json.Delim('[') {
-		return fmt.Errorf("captions %q, near byte %d: %q is not an array", a.name, a.json.InputOffset(), name)
+		return fmt.Errorf(a.what+" %q, near byte %d: %q is not an array", a.name, a.json.InputOffset(), name)
 	}
 	for i := 0; ; i++ {
 		a.grant()
@@ -199,15 +203,15 @@ func readElements[E any](a *fileReader, name string, keep func(e E, offset int64
 		}
 		offset := a.json.InputOffset()
 		if i >= maxElements {
-			return fmt.Errorf("%s: more than %d elements", elementPlace(a.name, name, i, offset), maxElements)
+			return fmt.Errorf("%s: more than %d elements", elementPlace(a.what, a.name, name, i, offset), maxElements)
 		}
 		var e *E
 		a.grant()
 		if err := a.json.Decode(&e); err != nil {
-			return fmt.Errorf("%s: %w", elementPlace(a.name, name, i, offset), elementError(err))
+			return fmt.Errorf("%s: %w", elementPlace(a.what, a.name, name, i, offset), elementError(err))
 		}
 		if e == nil {
-			return fmt.Errorf("%s: null instead of an object", elementPlace(a.name, name, i, offset))
+			return fmt.Errorf("%s: null instead of an object", elementPlace(a.what, a.name, name, i, offset))
 		}
 		keep(*e, offset)
 	}

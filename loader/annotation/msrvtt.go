@@ -56,7 +56,7 @@ func ReadMSRVTT(ctx context.Context, path string) (*MSRVTT, error) {
 // ParseMSRVTT is ReadMSRVTT for a stream of plain JSON; name stands in messages.
 func ParseMSRVTT(name string, r io.Reader) (*MSRVTT, error) {
 	file := msrvttFile{name: name}
-	if _, err := readFile(name, r, file.format()); err != nil {
+	if _, err := readFile(captionFile, name, r, file.format()); err != nil {
 		return nil, err
 	}
 	return file.clipsOf()
@@ -112,10 +112,10 @@ func (f *msrvttFile) join() (*MSRVTT, error) {
 	for i := range f.videos {
 		e := &f.videos[i]
 		if err := e.check(); err != nil {
-			return nil, fmt.Errorf("%s: %w", elementPlace(f.name, "videos", i, e.offset), err)
+			return nil, fmt.Errorf("%s: %w", elementPlace(captionFile, f.name, "videos", i, e.offset), err)
 		}
 		if first, ok := position[*e.ID]; ok {
-			return nil, fmt.Errorf("%s: video_id %q repeats videos[%d]", elementPlace(f.name, "videos", i, e.offset),
+			return nil, fmt.Errorf("%s: video_id %q repeats videos[%d]", elementPlace(captionFile, f.name, "videos", i, e.offset),
 				loader.Excerpt(*e.ID), first)
 		}
 		position[*e.ID] = i

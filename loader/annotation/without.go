@@ -122,7 +122,7 @@ type jsonCopier struct {
 }
 
 func (c *jsonCopier) copy(name string, in io.Reader) (found int, err error) {
-	c.in = fileReader{name: name, budget: budgetReader{r: in}}
+	c.in = fileReader{what: captionFile, name: name, budget: budgetReader{r: in}}
 	c.in.json = json.NewDecoder(&c.in.budget)
 	c.in.json.UseNumber()
 	if _, err := c.in.next(); err != nil {

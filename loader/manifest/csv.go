@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	slashed "path"
 	"slices"
 	"strconv"
@@ -20,50 +21,115 @@ const (
 )
 
 // csvRows reads a manifest as a table. Columns have the names of its fields, or truth:LABEL and
-// counts:LABEL; where there is no column of lists of labels, all others are labels and hold 0 or 1.
+// counts:LABEL; where there is no column that states all labels, all others are labels and hold 0 or 1.
 type csvRows struct {
 	sheet                 *features.Sheet
 	layout                Columns
+	stated                *statement // nil while it is not known which of the columns asked state labels, and how
+	asked                 []string
 	at                    map[string]int // columns of the fields
 	labels, truth, counts []labelColumn
+	bars, semicolons      bool // what lists were parted by
 }
 
-func newCSVRows(text *bufio.Reader, o Options) (*csvRows, error) {
+func newCSVRows(text *bufio.Reader, o Options, stated *statement) (*csvRows, error) {
 	sheet, err := features.NewSheet(text, maxLine)
 	if err != nil {
 		return nil, err
 	}
-	c := &csvRows{sheet: sheet, layout: Columns{Format: "CSV"}, at: map[string]int{}}
-	marked := func(patterns []string, column string) bool {
-		return slices.ContainsFunc(patterns, func(pattern string) bool {
-			ok, err := slashed.Match(pattern, column)
-			return pattern == column || err == nil && ok
-		})
+	c := &csvRows{sheet: sheet, layout: Columns{Format: "CSV"}, at: map[string]int{}, stated: stated}
+	ignored := func(column string) bool { return marked(o.Ignore, column) }
+	has := func(name string) bool { return slices.Contains(sheet.Columns(), name) && !ignored(name) }
+	if stated == nil {
+		if c.asked, err = labelColumns(has, &o); err != nil {
+			return nil, fmt.Errorf("line 1: %w, columns are %s", err, loader.Excerpt(strings.Join(sheet.Columns(), ", ")))
+		}
+		if len(c.asked) == 0 {
+			c.stated = &statement{form: FormColumns}
+		}
 	}
-	lists := slices.Contains(sheet.Columns(), labelsColumn)
-	path := pathName(func(name string) bool {
-		return slices.Contains(sheet.Columns(), name) && !marked(o.Ignore, name)
+	c.sort(pathName(has), ignored, &o)
+	c.layout.Truth, c.layout.Counts = len(c.truth), len(c.counts)
+	return c, c.check()
+}
+
+func marked(patterns []string, column string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := slashed.Match(pattern, column)
+		return pattern == column || err == nil && ok
 	})
-	for i, name := range sheet.Columns() {
+}
+
+// labelColumns are the columns, or keys, that may state all labels of a row. has reports whether there is one.
+func labelColumns(has func(string) bool, o *Options) ([]string, error) {
+	switch {
+	case o.Form == FormColumns:
+		return nil, nil
+	case o.ListColumn != "" && !has(o.ListColumn):
+		return nil, fmt.Errorf("there is no column %q (`data.features.list_column`)", loader.Excerpt(o.ListColumn))
+	case o.ListColumn != "":
+		return []string{o.ListColumn}, nil
+	case has(labelsColumn):
+		return []string{labelsColumn}, nil
+	case len(o.LabelColumns) > 0:
+		return nil, nil
+	}
+	var found []string
+	for _, name := range labelNames {
+		if has(name) {
+			found = append(found, name)
+		}
+	}
+	return found, nil
+}
+
+// sort finds out what each column is; path is the name of that of the pictures.
+func (c *csvRows) sort(path string, ignored func(string) bool, o *Options) {
+	for i, name := range c.sheet.Columns() {
 		switch {
-		case marked(o.Ignore, name):
+		case ignored(name):
 			c.layout.Ignored = append(c.layout.Ignored, name)
 		case name == path && name != pathColumn:
 			c.at[pathColumn], c.layout.Used = i, append(c.layout.Used, pathColumn+" ("+name+")")
-		case slices.Contains(fieldNames(), name):
+		case c.stated != nil && name == c.stated.column:
+			c.at[labelsColumn], c.layout.Used = i, append(c.layout.Used, name)
+		case name != labelsColumn && slices.Contains(fieldNames(), name):
 			c.at[name], c.layout.Used = i, append(c.layout.Used, name)
 		case strings.HasPrefix(name, truthPrefix):
 			c.truth = append(c.truth, labelColumn{i, name, name[len(truthPrefix):]})
 		case strings.HasPrefix(name, countsPrefix):
 			c.counts = append(c.counts, labelColumn{i, name, name[len(countsPrefix):]})
-		case marked(o.LabelColumns, name), !lists && len(o.LabelColumns) == 0:
+		case marked(o.LabelColumns, name), len(o.LabelColumns) == 0 && (c.stated == nil || c.stated.column == ""):
 			c.labels, c.layout.Labels = append(c.labels, labelColumn{i, name, name}), append(c.layout.Labels, name)
 		default:
 			c.layout.Ignored = append(c.layout.Ignored, name)
 		}
 	}
-	c.layout.Truth, c.layout.Counts = len(c.truth), len(c.counts)
-	return c, c.check()
+}
+
+// surveyed looks at the columns that may state labels, and says how they do.
+func (c *csvRows) surveyed(o *Options) (*statement, error) {
+	var all []*survey
+	for _, name := range c.asked {
+		all = append(all, newSurvey(name))
+	}
+	truth, hasTruth := c.at[truthColumn]
+	for {
+		err := c.sheet.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range all {
+			s.add(c.sheet.Text(slices.Index(c.sheet.Columns(), s.column)))
+			if hasTruth && len(all) == 1 {
+				s.add(c.sheet.Text(truth))
+			}
+		}
+	}
+	return choose(all, len(c.labels) == len(all), o)
 }
 
 // check says what the header lacks.
@@ -83,6 +149,8 @@ func (c *csvRows) check() error {
 			"pictures path", loader.Excerpt(columns))
 	case isPath && isFrames:
 		return errors.New("line 1: there are columns path and frames; a row is one picture or one list of frames")
+	case c.stated == nil: // what else there is shows in the rows
+		return nil
 	case !isList && len(c.labels) == 0:
 		return fmt.Errorf("line 1: there are no labels, columns are %s; add a column labels with names separated by "+
 			"; or |, or a column of 0 and 1 for each label", loader.Excerpt(columns))
@@ -107,13 +175,17 @@ func isPictureFile(name string) bool {
 func (c *csvRows) columns() Columns { return c.layout }
 
 func (c *csvRows) state(m *Manifest) {
-	m.Form = FormColumns
-	if _, lists := c.at[labelsColumn]; lists {
-		m.Form, m.LabelsColumn, m.Separator = FormList, labelsColumn, FormList.separator()
+	m.Form, m.LabelsColumn = c.stated.form, c.stated.column
+	m.Separator = m.Form.separator()
+	if m.Form == FormList && c.bars && !c.semicolons {
+		m.Separator = "|"
 	}
 }
 
 func (c *csvRows) next() (*record, error) {
+	if c.stated == nil {
+		return nil, errUndecided
+	}
 	if err := c.sheet.Next(); err != nil {
 		return nil, err
 	}
@@ -133,15 +205,22 @@ func (c *csvRows) lists(r *record) error {
 	r.path, r.hasPath = c.cell(pathColumn)
 	r.id, _ = c.cell(idColumn)
 	r.split, r.hasSplit = c.cell(splitColumn)
-	for _, list := range []struct {
-		column string
-		to     *[]string
-	}{{framesColumn, &r.frames}, {labelsColumn, &r.labels}, {truthColumn, &r.truth}} {
-		cell, ok := c.cell(list.column)
-		if !ok || list.column == truthColumn && (cell == "" || cell == unknownCell) {
-			continue
+	if cell, ok := c.cell(framesColumn); ok {
+		r.frames = SplitNames(cell)
+	}
+	if cell, ok := c.cell(labelsColumn); ok {
+		var err error
+		if r.labels, err = c.stated.names(cell); err != nil {
+			return columnError(c.stated.column, err)
 		}
-		*list.to = SplitNames(cell)
+		c.bars = c.bars || strings.Contains(cell, "|") && !strings.Contains(cell, ";")
+		c.semicolons = c.semicolons || strings.Contains(cell, ";")
+	}
+	if cell, ok := c.cell(truthColumn); ok && cell != "" && cell != unknownCell {
+		var err error
+		if r.truth, err = c.stated.names(cell); err != nil {
+			return columnError(truthColumn, err)
+		}
 	}
 	if cell, ok := c.cell(countsColumn); ok && cell != "" && cell != unknownCell {
 		var err error
@@ -159,22 +238,6 @@ func (c *csvRows) cell(name string) (string, bool) {
 		return "", false
 	}
 	return strings.Clone(c.sheet.Text(at)), true
-}
-
-// SplitNames parts a list at ; or |. Empty and "-" are lists of nothing; empty names stay, to be refused.
-func SplitNames(cell string) []string {
-	if cell == "" || cell == noneCell {
-		return []string{}
-	}
-	separator := ";"
-	if !strings.Contains(cell, separator) {
-		separator = "|"
-	}
-	names := strings.Split(cell, separator)
-	for i, name := range names {
-		names[i] = strings.TrimSpace(name)
-	}
-	return names
 }
 
 // splitCounts parts a list such as "dog:3;cat:1".

@@ -3,6 +3,7 @@ package manifest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,15 +15,19 @@ import (
 
 // jsonRows reads a manifest as JSON lines: {"path": "a.jpg", "labels": ["dog"], "split": "train"}.
 type jsonRows struct {
-	lines *bufio.Scanner
-	line  int
-	seen  map[string]bool // keys
+	lines  *bufio.Scanner
+	line   int
+	seen   map[string]bool // keys
+	o      Options
+	key    string     // of the labels, in the rows so far
+	stated *statement // of labels that are no arrays; nil while there were none
+	survey *survey    // takes these, where it is not known yet how they are stated
 }
 
-func newJSONRows(text *bufio.Reader) *jsonRows {
+func newJSONRows(text *bufio.Reader, o Options, stated *statement) *jsonRows {
 	lines := bufio.NewScanner(text)
 	lines.Buffer(make([]byte, 0, 1<<12), maxLine)
-	return &jsonRows{lines: lines, seen: map[string]bool{}}
+	return &jsonRows{lines: lines, seen: map[string]bool{}, o: o, stated: stated}
 }
 
 // maxShownKeys bounds the keys that are kept only to be shown in messages.
@@ -35,6 +40,9 @@ func (j *jsonRows) columns() Columns {
 		delete(j.seen, name)
 	}
 	for _, name := range fieldNames() {
+		if name == labelsColumn {
+			name = cmp.Or(j.key, name)
+		}
 		if j.seen[name] {
 			c.Used = append(c.Used, name)
 		}
@@ -45,7 +53,24 @@ func (j *jsonRows) columns() Columns {
 }
 
 func (j *jsonRows) state(m *Manifest) {
-	m.Form, m.JSONLines, m.LabelsColumn = FormJSON, true, labelsColumn
+	m.Form, m.JSONLines, m.LabelsColumn = FormJSON, true, j.key
+	if j.stated != nil {
+		m.Form, m.Separator = j.stated.form, j.stated.form.separator()
+	}
+}
+
+// surveyed looks at labels that are no arrays, and says how they are stated.
+func (j *jsonRows) surveyed(o *Options) (*statement, error) {
+	for {
+		_, err := j.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return j.survey.decide(o)
 }
 
 func (j *jsonRows) next() (*record, error) {
@@ -83,8 +108,8 @@ func (j *jsonRows) record(content []byte) (*record, error) {
 	}
 	path := pathName(func(key string) bool { return given(fields, key) })
 	r := &record{line: j.line}
-	if fields[labelsColumn] == nil {
-		return nil, columnError(labelsColumn, errors.New("it is missing; an empty list is []"))
+	if err := j.labels(r, fields); err != nil {
+		return nil, err
 	}
 	var counts map[string]int
 	for _, field := range []struct {
@@ -92,16 +117,15 @@ func (j *jsonRows) record(content []byte) (*record, error) {
 		to         any
 	}{
 		{path, "text", &r.path}, {idColumn, "text", &r.id}, {splitColumn, "train, validation or test", &r.split},
-		{framesColumn, `a list of paths`, &r.frames}, {labelsColumn, `a list of names such as ["dog", "cat"]`,
-			&r.labels},
+		{framesColumn, `a list of paths`, &r.frames},
 		{truthColumn, `a list of names such as ["dog", "cat"]`, &r.truth},
 		{countsColumn, `an object such as {"dog": 3}`, &counts},
 	} {
 		value := fields[field.name]
-		if value == nil || string(value) == "null" && field.name != labelsColumn {
+		if value == nil || string(value) == "null" {
 			continue
 		}
-		if err := json.Unmarshal(value, field.to); err != nil || string(value) == "null" {
+		if err := json.Unmarshal(value, field.to); err != nil {
 			return nil, columnError(field.name, fmt.Errorf("%s is not %s", loader.Excerpt(string(value)), field.want))
 		}
 	}
@@ -113,6 +137,67 @@ func (j *jsonRows) record(content []byte) (*record, error) {
 		}
 	}
 	return r, nil
+}
+
+// labels takes the labels of a row: an array of names, or text or a number as in a cell of CSV.
+func (j *jsonRows) labels(r *record, fields map[string]json.RawMessage) error {
+	key, err := j.labelKey(fields)
+	if err != nil {
+		return err
+	}
+	j.key = key
+	value := fields[key]
+	if value[0] == '[' {
+		names, ok := jsonArray(string(value))
+		if !ok {
+			return columnError(key, fmt.Errorf(`%s is not a list of names such as ["dog", "cat"]`,
+				loader.Excerpt(string(value))))
+		}
+		r.labels = names
+		return nil
+	}
+	var cell string
+	if value[0] == '"' {
+		err = json.Unmarshal(value, &cell)
+	} else if _, ok := wholeNumber(string(value)); ok {
+		cell = string(value)
+	} else {
+		err = fmt.Errorf(`%s is neither a list of names such as ["dog", "cat"], nor text, nor the number of a class`,
+			loader.Excerpt(string(value)))
+	}
+	if err != nil {
+		return columnError(key, err)
+	}
+	switch {
+	case j.survey != nil:
+		j.survey.add(cell)
+		r.labels = []string{}
+	case j.stated == nil:
+		return errUndecided
+	default:
+		if r.labels, err = j.stated.names(cell); err != nil {
+			return columnError(key, err)
+		}
+	}
+	return nil
+}
+
+// labelKey is the key of a row's labels, the same in all rows.
+func (j *jsonRows) labelKey(fields map[string]json.RawMessage) (string, error) {
+	if j.key != "" && fields[j.key] != nil {
+		return j.key, nil
+	}
+	keys, err := labelColumns(func(key string) bool { return fields[key] != nil }, &j.o)
+	switch {
+	case err != nil:
+		return "", err
+	case j.key != "" || len(keys) == 0:
+		return "", columnError(cmp.Or(j.key, labelsColumn), errors.New("it is missing; an empty list is []"))
+	case len(keys) > 1:
+		return "", fmt.Errorf("keys %q and %q may both hold the labels; say which (`data.features.list_column`)", keys[0],
+			keys[1])
+	}
+	return keys[0], nil
 }
 
 // given reports whether a key is there and not null.

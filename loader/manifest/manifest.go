@@ -18,6 +18,7 @@ import (
 // with its rows and their labels, not with the text around them.
 type Manifest struct {
 	File    string   // the file, or the folder, that was read
+	Folder  string   // of the pictures, which rows name relative to it
 	Labels  []string // all names, in the order in which they are met
 	Rows    []Row
 	Columns Columns
@@ -59,8 +60,16 @@ type Columns struct {
 
 // Options say what is what in a manifest where its names do not.
 type Options struct {
+	Form         Form     // empty and FormAuto find it
 	LabelColumns []string // patterns on the names of columns that are labels
+	ListColumn   string   // the column, or the key, that states all labels; empty finds it by its name
 	Ignore       []string // patterns on the names of columns that are left out
+	Words        []string // the classes, where they are known: numbers of classes count from the first
+	Images       string   // the folder of the pictures; empty for that of the source
+	// LessDifficult leaves out what annotations of VOC call difficult; else it is labels as well.
+	LessDifficult bool
+	// AsTheyAre takes cells that may be lists of names, or not, for one name each; else they are refused.
+	AsTheyAre bool
 }
 
 // Bounds on what a manifest may hold: a row of a thousand frames is below the first.
@@ -73,29 +82,87 @@ const (
 // Read reads a manifest, plain or .gz: JSON lines where it begins with {, else CSV. Everything
 // wrong with a row is an error that wraps ErrAnnotations and names file, line, column and the cure.
 func Read(ctx context.Context, path string, o Options) (*Manifest, error) {
-	r, err := loader.OpenText(ctx, path)
-	if err != nil {
-		return nil, fmt.Errorf("manifest: %w", err)
+	if o.Images == "" {
+		o.Images = filepath.Dir(path)
 	}
-	defer r.Close()
-	return Parse(path, r, o)
+	return read(path, o, func() (io.ReadCloser, error) {
+		r, err := loader.OpenText(ctx, path)
+		if err != nil {
+			return nil, fmt.Errorf("manifest: %w", err)
+		}
+		return r, nil
+	})
 }
 
 // Parse is Read for a stream of plain text; name stands in messages.
 func Parse(name string, r io.Reader, o Options) (*Manifest, error) {
-	m, err := parse(name, bufio.NewReaderSize(r, 1<<16), o)
-	if err != nil {
-		return nil, fmt.Errorf("manifest %q: %w: %w", name, err, loader.ErrAnnotations)
+	again, ok := r.(io.ReadSeeker)
+	if !ok {
+		content, err := io.ReadAll(r)
+		if err != nil {
+			return nil, fmt.Errorf("manifest %q: %w", name, err)
+		}
+		again = bytes.NewReader(content)
 	}
-	return m, nil
+	return read(name, o, func() (io.ReadCloser, error) {
+		_, err := again.Seek(0, io.SeekStart)
+		return io.NopCloser(again), err
+	})
 }
 
-func parse(name string, text *bufio.Reader, o Options) (*Manifest, error) {
-	records, err := newRowReader(text, o)
+// read reads a file that open opens: first to find how it states labels where that shows in all rows alone.
+func read(name string, o Options, open func() (io.ReadCloser, error)) (m *Manifest, err error) {
+	err = opened(name, open, func(text *bufio.Reader) (err error) {
+		m, err = parse(name, text, o, nil)
+		return err
+	})
+	if errors.Is(err, errUndecided) {
+		var stated *statement
+		err = opened(name, open, func(text *bufio.Reader) (err error) {
+			stated, err = surveyed(text, &o)
+			return err
+		})
+		if err == nil {
+			err = opened(name, open, func(text *bufio.Reader) (err error) {
+				m, err = parse(name, text, o, stated)
+				return err
+			})
+		}
+	}
+	return m, err
+}
+
+// opened hands a file to a function, whose error gets the file's name.
+func opened(name string, open func() (io.ReadCloser, error), use func(*bufio.Reader) error) error {
+	r, err := open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := use(bufio.NewReaderSize(r, 1<<16)); err != nil {
+		return fmt.Errorf("manifest %q: %w: %w", name, err, loader.ErrAnnotations)
+	}
+	return nil
+}
+
+// surveyed finds how a file states labels by all of its rows.
+func surveyed(text *bufio.Reader, o *Options) (*statement, error) {
+	records, err := newRowReader(text, *o, nil)
 	if err != nil {
 		return nil, err
 	}
-	b := builder{manifest: &Manifest{File: name}, labels: map[string]int32{}, ids: map[string]int{}}
+	if j, ok := records.(*jsonRows); ok {
+		j.survey = newSurvey(labelsColumn)
+	}
+	return records.surveyed(o)
+}
+
+func parse(name string, text *bufio.Reader, o Options, stated *statement) (*Manifest, error) {
+	records, err := newRowReader(text, o, stated)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuilder(name, o.Images)
 	for {
 		record, err := records.next()
 		if errors.Is(err, io.EOF) {
@@ -134,11 +201,12 @@ type namedCount struct {
 type rowReader interface {
 	next() (*record, error)
 	columns() Columns
-	state(m *Manifest) // sets how the labels are stated, after the last row
+	state(m *Manifest)                       // sets how the labels are stated, after the last row
+	surveyed(o *Options) (*statement, error) // finds it, in the place of reading rows
 }
 
 // newRowReader finds the format by the first character.
-func newRowReader(text *bufio.Reader, o Options) (rowReader, error) {
+func newRowReader(text *bufio.Reader, o Options, stated *statement) (rowReader, error) {
 	start, _ := text.Peek(1 << 10)
 	switch start = bytes.TrimLeft(start, " \t\r\n"); {
 	case len(start) == 0:
@@ -146,9 +214,9 @@ func newRowReader(text *bufio.Reader, o Options) (rowReader, error) {
 	case start[0] == '[':
 		return nil, errors.New("it is one array of JSON; write each element on a line of its own (JSON lines)")
 	case start[0] == '{':
-		return newJSONRows(text), nil
+		return newJSONRows(text, o, stated), nil
 	}
-	return newCSVRows(text, o)
+	return newCSVRows(text, o, stated)
 }
 
 // Stem is the name of the file without folder and endings, for sets.

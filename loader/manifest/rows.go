@@ -57,6 +57,35 @@ type builder struct {
 	manifest *Manifest
 	labels   map[string]int32
 	ids      map[string]int // lines
+	folders  []string       // absolute names of the folder of the pictures
+}
+
+func newBuilder(name, folder string) *builder {
+	b := &builder{manifest: &Manifest{File: name, Folder: folder}, labels: map[string]int32{}, ids: map[string]int{}}
+	if folder == "" {
+		return b
+	}
+	if whole, err := filepath.Abs(folder); err == nil {
+		b.folders = append(b.folders, whole)
+		if real, err := filepath.EvalSymlinks(whole); err == nil && real != whole {
+			b.folders = append(b.folders, real)
+		}
+	}
+	return b
+}
+
+// inFolder is a path relative to the folder of the pictures, where it is an absolute one of a file inside.
+func (b *builder) inFolder(file string) string {
+	native := filepath.FromSlash(file)
+	if !filepath.IsAbs(native) {
+		return file
+	}
+	for _, folder := range b.folders {
+		if inside, err := filepath.Rel(folder, native); err == nil && filepath.IsLocal(inside) {
+			return filepath.ToSlash(inside)
+		}
+	}
+	return file
 }
 
 // columnError says which column of a row is wrong.
@@ -67,6 +96,10 @@ func (b *builder) add(r *record) error {
 		return fmt.Errorf("column %q: more than %d rows", pathColumn, maxRows)
 	}
 	row := Row{Line: r.line}
+	r.path = b.inFolder(r.path)
+	for i, file := range r.frames {
+		r.frames[i] = b.inFolder(file)
+	}
 	if err := row.place(r); err != nil {
 		return err
 	}
@@ -129,8 +162,8 @@ func insidePath(file string) error {
 	case file == "":
 		return errors.New("it is empty; name the picture, or remove the row")
 	case slashed.IsAbs(file) || filepath.IsAbs(filepath.FromSlash(file)):
-		return fmt.Errorf("%q is absolute; write it relative to the folder of the manifest, or of `data.images`",
-			loader.Excerpt(file))
+		return fmt.Errorf("%q is absolute and not in the folder of the pictures; name a folder above it with "+
+			"`data.images`, or write it relative to that of the manifest", loader.Excerpt(file))
 	case !filepath.IsLocal(filepath.FromSlash(file)):
 		return fmt.Errorf("%q leads out of the folder of the pictures; move the picture into it, or name a folder "+
 			"above with `data.images`", loader.Excerpt(file))

@@ -1,0 +1,163 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nmn/loader"
+)
+
+// errUndecided ends a first reading of a text file: how its labels are stated shows in all of its rows.
+var errUndecided = errors.New("the form of the labels is not known yet")
+
+// labelNames are what columns of labels are called, the surest first.
+var labelNames = []string{labelsColumn, "label", "tags", "tag", "classes", "class", "class_name", "categories",
+	"category", "target", "y"}
+
+// maxSurveyed bounds the bytes of different cells that are looked at.
+const maxSurveyed = 256 << 20
+
+// survey is what the rows of a file hold in a column that may state labels.
+type survey struct {
+	column string
+	cells  []string // different ones, in the order of the rows
+	seen   map[string]bool
+	bytes  int
+	words  bool // some cell is neither 0 nor 1
+}
+
+func newSurvey(column string) *survey {
+	return &survey{column: column, seen: map[string]bool{}}
+}
+
+// add looks at a cell, which is copied.
+func (s *survey) add(cell string) {
+	if cell == "" || cell == noneCell || cell == unknownCell || s.seen[cell] || s.bytes > maxSurveyed {
+		return
+	}
+	cell = strings.Clone(cell)
+	s.seen[cell], s.cells, s.bytes = true, append(s.cells, cell), s.bytes+len(cell)
+	s.words = s.words || !slices.Contains([]string{"0", "1", "0.0", "1.0", "True", "False", "true", "false"}, cell)
+}
+
+// binary reports whether all cells are 0 or 1.
+func (s *survey) binary() bool { return len(s.cells) > 0 && !s.words }
+
+// every reports whether all cells have a property, and some whether any has.
+func (s *survey) every(has func(string) bool) bool {
+	return len(s.cells) > 0 && !slices.ContainsFunc(s.cells, func(cell string) bool { return !has(cell) })
+}
+
+func (s *survey) some(has func(string) bool) bool { return slices.ContainsFunc(s.cells, has) }
+
+func bracketed(cell string) bool {
+	return len(cell) > 1 && cell[0] == '[' && cell[len(cell)-1] == ']'
+}
+
+// decide finds how a column states labels, by all of its cells.
+func (s *survey) decide(o *Options) (*statement, error) {
+	form, err := s.form(o)
+	if err != nil {
+		return nil, fmt.Errorf("column %q: %w", s.column, err)
+	}
+	of := &statement{column: s.column, form: form}
+	named := func(cell string) bool { return slices.Contains(o.Words, strings.TrimSuffix(cell, ".0")) }
+	if form == FormIntegers && !s.every(named) {
+		of.words = o.Words
+	}
+	return of, nil
+}
+
+func (s *survey) form(o *Options) (Form, error) {
+	if o.Form != "" && o.Form != FormAuto {
+		return o.Form, nil
+	}
+	number := func(cell string) bool { _, ok := wholeNumber(cell); return ok }
+	switch {
+	case s.every(bracketed):
+		return FormJSON, nil
+	case s.some(bracketed) && !o.AsTheyAre:
+		at := slices.IndexFunc(s.cells, bracketed)
+		return "", fmt.Errorf("%q looks like an array of names and %q does not; write all cells alike, or say what "+
+			"they are (`data.label_form` json or single)", loader.Excerpt(s.cells[at]),
+			loader.Excerpt(s.cells[slices.IndexFunc(s.cells, func(cell string) bool { return !bracketed(cell) })]))
+	case s.some(func(cell string) bool { return strings.ContainsAny(cell, ";|") }):
+		return FormList, nil
+	case o.Words != nil:
+		if form := s.byWords(o.Words); form != "" {
+			return form, nil
+		}
+	}
+	if s.every(number) {
+		if s.binary() && !o.AsTheyAre {
+			return "", fmt.Errorf("its cells are 0 and 1: say whether these are two classes (`data.label_form` "+
+				"integers), or whether a label %q holds where there is a 1 (`data.label_form` columns)", s.column)
+		}
+		return FormIntegers, nil
+	}
+	if s.binary() {
+		return FormColumns, nil
+	}
+	return s.bySeparator(o)
+}
+
+// byWords finds the form in which all cells hold known names; empty where there is none.
+func (s *survey) byWords(words []string) Form {
+	known := make(map[string]bool, len(words))
+	for _, word := range words {
+		known[word] = true
+	}
+	for _, form := range []Form{FormSingle, FormCommas, FormBlanks} {
+		of := statement{form: form}
+		if s.every(func(cell string) bool {
+			names, err := of.names(cell)
+			return err == nil && !slices.ContainsFunc(names, func(name string) bool { return !known[name] })
+		}) {
+			return form
+		}
+	}
+	return ""
+}
+
+// Shares of the parts between commas that recur: from the first on it may be that these part names, below they do not.
+const doubtful = .2
+
+// bySeparator finds out whether commas or blanks part names: the parts then recur, alone or in other cells.
+func (s *survey) bySeparator(o *Options) (Form, error) {
+	if p, found := loader.FindPacked(s.cells, true); found && !o.AsTheyAre {
+		if strings.Contains(p.Separator, "comma") {
+			return FormCommas, nil
+		}
+		return FormBlanks, nil
+	}
+	p := loader.CountPacked(s.cells, ",")
+	if p.Lists > 0 && float64(p.Recurring) >= doubtful*float64(p.Parts) && o.Words == nil && !o.AsTheyAre {
+		return "", fmt.Errorf("it is not clear whether %q is one label: %d of %d different cells hold a comma, and %d "+
+			"of the %d parts between recur; say whether commas part labels (`data.label_form` commas) or a cell is one "+
+			"(`data.label_form` single)", loader.Excerpt(p.Example), p.Lists, p.Labels, p.Recurring, p.Parts)
+	}
+	return FormSingle, nil
+}
+
+// choose finds the column of the labels among those that were looked at: the only one that does not hold 0 and 1. Where
+// all hold these, columns are labels each; alone says that there is no other column that could be one.
+func choose(all []*survey, alone bool, o *Options) (*statement, error) {
+	var texts []*survey
+	for _, s := range all {
+		if !s.binary() || o.ListColumn != "" || s.column == labelsColumn {
+			texts = append(texts, s)
+		}
+	}
+	switch {
+	case len(texts) > 1:
+		return nil, fmt.Errorf("columns %q and %q may both hold the labels; say which (`data.features.list_column`), or "+
+			"leave one out (`data.features.ignore_columns`)", texts[0].column, texts[1].column)
+	case len(texts) == 1:
+		return texts[0].decide(o)
+	case alone && len(all) == 1:
+		return all[0].decide(o)
+	}
+	return &statement{form: FormColumns}, nil
+}

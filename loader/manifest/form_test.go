@@ -1,0 +1,228 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/loader"
+)
+
+var animals = strings.Fields("ant bear cat dog eel fox goat hen ibis jay")
+
+// rowsOf is a CSV file of 40 rows with one to three animals each, stated by a function.
+func rowsOf(column string, state func(names ...string) string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "path,%s\n", column)
+	for i := range 40 {
+		cell := state(animalsOf(i)...)
+		fmt.Fprintf(&b, "%02d.jpg,\"%s\"\n", i, strings.ReplaceAll(cell, `"`, `""`))
+	}
+	return b.String()
+}
+
+func animalsOf(row int) []string {
+	names := []string{animals[row%10]}
+	for k := range row % 3 {
+		names = append(names, animals[(row+1+k)%10])
+	}
+	return names
+}
+
+func joined(separator string) func(...string) string {
+	return func(names ...string) string { return strings.Join(names, separator) }
+}
+
+func quoted(quote, between string) func(...string) string {
+	return func(names ...string) string {
+		return "[" + quote + strings.Join(names, quote+between+quote) + quote + "]"
+	}
+}
+
+// However people write lists in one cell, the rows have the same labels.
+func TestParse_FindsHowListsAreStated(t *testing.T) {
+	for _, c := range []struct {
+		name, column string
+		state        func(...string) string
+		form         Form
+		separator    string
+	}{
+		{"semicolons", "labels", joined("; "), FormList, ";"},
+		{"bars", "labels", joined("|"), FormList, "|"},
+		{"commas", "tags", joined(","), FormCommas, ","},
+		{"commas and blanks", "label", joined(", "), FormCommas, ","},
+		{"blanks", "category", joined(" "), FormBlanks, " "},
+		{"arrays of JSON", "labels", quoted(`"`, ", "), FormJSON, ""},
+		{"arrays of Python", "labels", quoted("'", ", "), FormJSON, ""},
+		{"arrays of NumPy", "labels", quoted("'", " "), FormJSON, ""},
+		{"arrays without quotes", "labels", quoted("", ", "), FormJSON, ""},
+	} {
+		m := parsed(t, rowsOf(c.column, c.state))
+		if m.Form != c.form || m.Separator != c.separator || m.LabelsColumn != c.column || m.JSONLines {
+			t.Errorf("%s: form %s, separator %q, column %q", c.name, m.Form, m.Separator, m.LabelsColumn)
+		}
+		for i, r := range m.Rows {
+			want := slices.Sorted(slices.Values(animalsOf(i)))
+			if got := m.named(r.Labels); got != strings.Join(want, ",") {
+				t.Errorf("%s, row %d: %s, want %s", c.name, i, got, want)
+				break
+			}
+		}
+	}
+}
+
+// JSON lines may hold the same as text.
+func TestParse_FindsHowJSONLinesStateLists(t *testing.T) {
+	for _, c := range []struct {
+		state func(i int) string
+		want  Form
+	}{
+		{func(i int) string { return fmt.Sprintf("%q", strings.Join(animalsOf(i), ",")) }, FormCommas},
+		{func(i int) string { return fmt.Sprintf("%q", strings.Join(animalsOf(i), " ")) }, FormBlanks},
+		{func(i int) string { return quoted(`"`, ",")(animalsOf(i)...) }, FormJSON},
+		{func(i int) string { return fmt.Sprintf("%q", quoted(`"`, ",")(animalsOf(i)...)) }, FormJSON},
+	} {
+		var b strings.Builder
+		for i := range 40 {
+			fmt.Fprintf(&b, "{\"file\": \"%d.jpg\", \"tags\": %s}\n", i, c.state(i))
+		}
+		m := parsed(t, b.String())
+		if m.Form != c.want || !m.JSONLines || m.LabelsColumn != "tags" || len(m.Labels) != 10 {
+			t.Errorf("form %s of %q, want %s; labels %q", m.Form, m.LabelsColumn, c.want, m.Labels)
+		}
+		if got := m.Columns.String(); got != "JSON lines with path (file), tags" {
+			t.Errorf("columns %q", got)
+		}
+	}
+}
+
+// A name that holds a separator is one label where nothing shows that it is a list.
+func TestParse_LeavesNamesAlone(t *testing.T) {
+	for what, names := range map[string][]string{
+		"names of two words": {"traffic light", "stop sign", "dining table", "dog", "cat"},
+		"people":             {"Smith, John", "Jones, Ann", "Brown, Eve", "Miller, Sam"},
+		"synonyms":           {"tench, Tinca tinca", "goldfish, Carassius auratus", "great white shark, man-eater"},
+	} {
+		m := parsed(t, rowsOf("label", func(of ...string) string {
+			return names[slices.Index(animals, of[0])%len(names)]
+		}))
+		if m.Form != FormSingle || len(m.Labels) != len(names) {
+			t.Errorf("%s: form %s, labels %q", what, m.Form, m.Labels)
+		}
+	}
+}
+
+// Numbers are names of their own, or those of known words.
+func TestParse_NumbersOfClasses(t *testing.T) {
+	const table = "path,label\na.jpg,2\nb.jpg,0\nc.jpg,\nd.jpg,1.0\n"
+	of := func(o Options) string {
+		t.Helper()
+		m, err := Parse("m.csv", strings.NewReader(table), o)
+		if err != nil || m.Form != FormIntegers || m.LabelsColumn != "label" {
+			t.Fatalf("%+v, %v", m, err)
+		}
+		var rows []string
+		for _, r := range m.Rows {
+			rows = append(rows, m.named(r.Labels))
+		}
+		return strings.Join(rows, " ")
+	}
+	if got := of(Options{}); got != "2 0  1" {
+		t.Errorf("labels %q", got)
+	}
+	if got := of(Options{Words: []string{"ant", "bear", "cat"}}); got != "cat ant  bear" {
+		t.Errorf("labels %q", got)
+	}
+	if got := of(Options{Words: []string{"2", "1", "0"}}); got != "2 0  1" {
+		t.Errorf("words that are numbers themselves: labels %q", got)
+	}
+	m := parsed(t, "{\"path\": \"a.jpg\", \"label\": 3}\n{\"path\": \"b.jpg\", \"label\": 1}\n")
+	if m.Form != FormIntegers || m.named(m.Rows[0].Labels) != "3" {
+		t.Errorf("%s, %q", m.Form, m.Labels)
+	}
+}
+
+// The words that somebody names decide what a list is.
+func TestParse_KnownWordsDecide(t *testing.T) {
+	const table = "path,labels\na.jpg,\"a,b\"\nb.jpg,\"b,c\"\nc.jpg,\"c,a\"\n"
+	for _, c := range []struct {
+		words []string
+		form  Form
+	}{{nil, FormCommas}, {[]string{"a,b", "b,c", "c,a"}, FormSingle}, {[]string{"a", "b", "c"}, FormCommas}} {
+		m, err := Parse("m.csv", strings.NewReader(table), Options{Words: c.words})
+		if err != nil || m.Form != c.form {
+			t.Errorf("words %q: %+v, %v, want %s", c.words, m, err, c.form)
+		}
+	}
+}
+
+// What may be read in two ways is refused, with the setting that decides.
+func TestParse_RefusesWhatIsNotClear(t *testing.T) {
+	for _, c := range []struct {
+		content string
+		says    []string
+		forms   []Form // that decide
+	}{
+		{"path,label\na.jpg,0\nb.jpg,1\n", []string{"two classes", "`data.label_form`"}, []Form{FormIntegers, FormColumns}},
+		{"path,labels\na.jpg,dog\nb.jpg,cat\nc.jpg,\"dog,cat\"\n", []string{`"dog,cat" is one label`, "commas", "single"},
+			[]Form{FormCommas, FormSingle}},
+		{"path,labels\na.jpg,[dog]\nb.jpg,cat\n", []string{`"[dog]"`, `"cat"`, "json or single"}, []Form{FormSingle}},
+		{"path,label,tags\na.jpg,dog,x\nb.jpg,cat,y\n", []string{`"label" and "tags"`, "`data.features.list_column`"}, nil},
+		{"path,label\na.jpg,3\nb.jpg,-1\n", []string{"line 3", `"-1" is not the number`}, []Form{FormSingle}},
+	} {
+		_, err := Parse("m.csv", strings.NewReader(c.content), Options{})
+		if err == nil || !errors.Is(err, loader.ErrAnnotations) {
+			t.Errorf("%q: %v", c.content, err)
+			continue
+		}
+		for _, part := range append(c.says, `"m.csv"`) {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%q: %v does not say %s", c.content, err, part)
+			}
+		}
+		for _, form := range c.forms {
+			m, err := Parse("m.csv", strings.NewReader(c.content), Options{Form: form})
+			if err != nil || m.Form != form {
+				t.Errorf("%q as %s: %+v, %v", c.content, form, m, err)
+			}
+		}
+	}
+}
+
+// Columns of 0 and 1 stay labels, whatever they are called.
+func TestParse_ColumnsWithTheNamesOfLists(t *testing.T) {
+	m := parsed(t, "path,dog,tag,class\na.jpg,1,0,1\nb.jpg,0,1,0\n")
+	if m.Form != FormColumns || m.named(m.Rows[0].Labels) != "class,dog" || m.LabelsColumn != "" {
+		t.Errorf("%s, %q", m.Form, m.named(m.Rows[0].Labels))
+	}
+	m, err := Parse("m", strings.NewReader("path,what,labels\na.jpg,dog;cat,x\n"), Options{ListColumn: "what"})
+	if err != nil || m.LabelsColumn != "what" || m.named(m.Rows[0].Labels) != "cat,dog" {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// True labels are parted as labels are.
+func TestParse_TruthInTheFormOfLabels(t *testing.T) {
+	m := parsed(t, "path,tags,truth\na,dog,\"dog,cat\"\nb,\"cat,dog\",?\nc,\"dog,ape\",-\nd,\"ape,cat\",ape\n")
+	if m.Form != FormCommas || m.named(m.Rows[0].Truth) != "cat,dog" || m.Rows[1].Truth != nil || m.Rows[2].Truth == nil {
+		t.Errorf("%s, %+v", m.Form, m.Rows)
+	}
+}
+
+func TestParse_AbsolutePathsInsideTheFolder(t *testing.T) {
+	dir := t.TempDir()
+	inside := filepath.ToSlash(filepath.Join(dir, "a", "1.jpg"))
+	m, err := Parse("m.csv", strings.NewReader("path,labels\n"+inside+",dog\n"), Options{Images: dir})
+	if err != nil || m.Rows[0].Files[0] != "a/1.jpg" || m.Rows[0].ID != "a/1.jpg" {
+		t.Errorf("%+v, %v", m, err)
+	}
+	for _, other := range []string{filepath.ToSlash(filepath.Dir(dir)) + "/x.jpg", inside + "/../../../x.jpg"} {
+		_, err := Parse("m.csv", strings.NewReader("path,labels\n"+other+",dog\n"), Options{Images: dir})
+		if err == nil || !strings.Contains(err.Error(), "`data.images`") {
+			t.Errorf("%s: %v", other, err)
+		}
+	}
+}
