@@ -17,7 +17,7 @@ type auditPage struct {
 	items      int
 	images     string
 	thumbnails int
-	title      string                                              // of the page; empty for the name of its file
+	title      string                                               // of the page; empty for the name of its file
 	ofRun      func(ctx context.Context, id string) ([]byte, error) // pictures of a run; nil for none
 }
 

@@ -78,6 +78,22 @@ func text(name string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
+// pythonic reports whether a cell is an array as Python and NumPy write it, which is no JSON.
+func pythonic(cell string) bool {
+	cell = strings.TrimSpace(cell)
+	var any []any
+	return strings.HasPrefix(cell, "[") && json.Unmarshal([]byte(cell), &any) != nil
+}
+
+// python states names as an array of Python does.
+func python(names []string) string {
+	parts := make([]string, len(names))
+	for i, name := range names {
+		parts[i] = "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(name) + "'"
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
 // flag states a label of a column of 0 and 1 as the cell did; ok is false where it held neither.
 func flag(cell string, on bool) (stated string, ok bool) {
 	for _, pair := range [][2]string{{"0", "1"}, {"0.0", "1.0"}, {"False", "True"}, {"false", "true"}} {
@@ -91,7 +107,7 @@ func flag(cell string, on bool) (stated string, ok bool) {
 	return "", false
 }
 
-// number is flag for any number that is 0 or 1, such as 1e0.
+// isOn reports whether a cell of a column of 0 and 1 holds 1.
 func isOn(cell string) bool {
 	switch cell {
 	case "1", "1.0", "True", "true":

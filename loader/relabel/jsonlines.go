@@ -16,6 +16,9 @@ type jsonLines struct {
 	separator string // where they are one text
 	// id gives the bag of a row by its line, its number from 0 and its text; empty for none.
 	id func(line, row int, text []byte) string
+	// current and single are as those of a sheet; what states a name is JSON.
+	current func(line int) []string
+	single  map[string]string
 }
 
 // edit copies the lines with the labels as they should be.
@@ -30,7 +33,7 @@ func (j *jsonLines) edit(in io.Reader, out io.Writer) (changed int, err error) {
 		}
 		ended := err != nil
 		if len(bytes.TrimSpace(line)) > 0 {
-			edited, other, err := j.line(line, j.id(number, row, line))
+			edited, other, err := j.line(line, number, j.id(number, row, line))
 			if err != nil {
 				return changed, fmt.Errorf("line %d: %w", number, err)
 			}
@@ -47,13 +50,20 @@ func (j *jsonLines) edit(in io.Reader, out io.Writer) (changed int, err error) {
 }
 
 // line is a line with the labels of its bag.
-func (j *jsonLines) line(line []byte, id string) (edited []byte, changed bool, err error) {
+func (j *jsonLines) line(line []byte, number int, id string) (edited []byte, changed bool, err error) {
 	if _, ok := j.labels.Rows[id]; !ok {
 		return line, false, nil
 	}
 	start, end, err := valueOf(line, j.key)
 	if err != nil {
 		return nil, false, err
+	}
+	if j.single != nil {
+		names, changed := j.labels.Names(id, j.current(number))
+		if !changed {
+			return line, false, nil
+		}
+		return bytes.Join([][]byte{line[:start], []byte(j.single[names[0]]), line[end:]}, nil), true, nil
 	}
 	var current []string
 	style := list{array: true, blank: bytes.Contains(line[start:end], []byte(", "))}

@@ -62,11 +62,7 @@ func Listed(m *manifest.Manifest, l Labels, split func(id string) string) []Row 
 	rows := make([]Row, len(m.Rows))
 	for i := range m.Rows {
 		from := &m.Rows[i]
-		current := make([]string, len(from.Labels))
-		for at, label := range from.Labels {
-			current[at] = m.Labels[label]
-		}
-		names, _ := l.Names(from.ID, current)
+		names, _ := l.Names(from.ID, namesOf(m, from))
 		rows[i] = Row{ID: from.ID, Files: from.Files, Labels: names, Split: split(from.ID)}
 	}
 	return rows

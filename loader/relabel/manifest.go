@@ -1,10 +1,15 @@
 package relabel
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
+	"nmn/loader"
 	"nmn/loader/manifest"
 )
 
@@ -23,40 +28,143 @@ func Manifest(ctx context.Context, m *manifest.Manifest, l Labels, path string) 
 	if err := l.check(); err != nil {
 		return 0, err
 	}
-	ids := make(map[int]string, len(m.Rows))
-	for i := range m.Rows {
-		ids[m.Rows[i].Line] = m.Rows[i].ID
-	}
-	switch {
-	case !Lines(m.Form):
+	if !Lines(m.Form) {
 		return 0, fmt.Errorf("%s: labels of the form %s are no lines: %w", m.File, m.Form, ErrForm)
-	case m.Form == manifest.FormSingle || m.Form == manifest.FormIntegers:
+	}
+	of := rowsOf(m)
+	var single map[string]string
+	if m.Form == manifest.FormSingle || m.Form == manifest.FormIntegers {
 		if err := oneEach(m, &l); err != nil {
+			return 0, err
+		}
+		if single, err = of.statements(ctx); err != nil {
+			return 0, err
+		}
+		if err := states(m, &l, single); err != nil {
 			return 0, err
 		}
 	}
 	if m.JSONLines {
-		lines := jsonLines{labels: &l, key: m.LabelsColumn, separator: m.Separator,
-			id: func(line, _ int, _ []byte) string { return ids[line] }}
+		lines := jsonLines{labels: &l, key: m.LabelsColumn, separator: m.Separator, current: of.names, single: single,
+			id: func(line, _ int, _ []byte) string { return of.id(line) }}
 		return rewrite(ctx, m.File, path, lines.edit)
 	}
-	s := sheet{labels: &l, separator: m.Separator,
-		id: func(line, _ int, _ func(string) string) string { return ids[line] }}
-	if m.Form != manifest.FormColumns {
-		s.list = m.LabelsColumn
+	s := of.sheet()
+	s.labels, s.single = &l, single
+	return rewrite(ctx, m.File, path, s.edit)
+}
+
+// manifestRows are the rows of a manifest by their lines.
+type manifestRows struct {
+	m  *manifest.Manifest
+	at map[int]int
+}
+
+func rowsOf(m *manifest.Manifest) manifestRows {
+	of := manifestRows{m, make(map[int]int, len(m.Rows))}
+	for i := range m.Rows {
+		of.at[m.Rows[i].Line] = i
 	}
-	return rewrite(ctx, m.File, path, func(in io.Reader, out io.Writer) (int, error) { return s.edit(in, out) })
+	return of
+}
+
+// id is the bag of a line; empty where a row was left out.
+func (r manifestRows) id(line int) string {
+	if i, ok := r.at[line]; ok {
+		return r.m.Rows[i].ID
+	}
+	return ""
+}
+
+// names are the labels of a line.
+func (r manifestRows) names(line int) []string {
+	i, ok := r.at[line]
+	if !ok {
+		return nil
+	}
+	return namesOf(r.m, &r.m.Rows[i])
+}
+
+func namesOf(m *manifest.Manifest, row *manifest.Row) []string {
+	names := make([]string, len(row.Labels))
+	for at, label := range row.Labels {
+		names[at] = m.Labels[label]
+	}
+	return names
+}
+
+func (r manifestRows) sheet() sheet {
+	s := sheet{separator: r.m.Separator, current: r.names,
+		id: func(line, _ int, _ func(string) string) string { return r.id(line) }}
+	if r.m.Form != manifest.FormColumns {
+		s.list = r.m.LabelsColumn
+	}
+	return s
+}
+
+// statements are what states each name that a row has alone: a cell, or a value of JSON.
+func (r manifestRows) statements(ctx context.Context) (map[string]string, error) {
+	in, err := loader.OpenText(ctx, r.m.File)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	stated := map[string]string{}
+	take := func(line int, text string) {
+		if names := r.names(line); len(names) == 1 {
+			stated[names[0]] = text
+		}
+	}
+	text := bufio.NewReaderSize(in, 1<<16)
+	if r.m.JSONLines {
+		for number := 1; ; number++ {
+			line, err := text.ReadBytes('\n')
+			if start, end, err := valueOf(line, r.m.LabelsColumn); err == nil {
+				take(number, string(line[start:end]))
+			}
+			if errors.Is(err, io.EOF) {
+				return stated, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	records := newRecords(text, io.Discard, separatorOf(text))
+	s := r.sheet()
+	columns, err := s.header(records)
+	at := slices.Index(columns, s.list)
+	for err == nil {
+		if err = records.next(); err != nil {
+			break
+		}
+		if at < len(records.fields) {
+			take(records.line, strings.TrimSpace(records.fields[at]))
+		}
+		err = records.copy(nil)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return stated, err
+}
+
+// states refuses corrected labels of which a row would have one that no row states.
+func states(m *manifest.Manifest, l *Labels, stated map[string]string) error {
+	for i := range m.Rows {
+		names, changed := l.Names(m.Rows[i].ID, namesOf(m, &m.Rows[i]))
+		if changed && stated[names[0]] == "" {
+			return fmt.Errorf("%s: no row states %q alone: %w", m.File, names[0], ErrForm)
+		}
+	}
+	return nil
 }
 
 // oneEach refuses corrected labels of which a row would have none or several, in forms that state one.
 func oneEach(m *manifest.Manifest, l *Labels) error {
 	for i := range m.Rows {
 		row := &m.Rows[i]
-		current := make([]string, len(row.Labels))
-		for at, label := range row.Labels {
-			current[at] = m.Labels[label]
-		}
-		if names, changed := l.Names(row.ID, current); changed && len(names) != 1 {
+		if names, changed := l.Names(row.ID, namesOf(m, row)); changed && len(names) != 1 {
 			return fmt.Errorf("%s, line %d: the row would have %d labels, and its form states one: %w", m.File, row.Line,
 				len(names), ErrForm)
 		}

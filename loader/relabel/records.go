@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // records copies a CSV table record by record, each with its own bytes, and lets cells be replaced.
@@ -60,8 +62,8 @@ func (r *records) end() error {
 func replaced(raw []byte, comma byte, fields int, cells map[int]string) ([]byte, error) {
 	out := make([]byte, 0, len(raw)+64)
 	at := 0
-	for at < len(raw) && (raw[at] == '\n' || raw[at] == '\r') { // empty lines before it
-		at++
+	for n := newline(raw[at:]); n > 0 && at+n < len(raw); n = newline(raw[at:]) { // empty lines before it
+		at += n
 	}
 	out = append(out, raw[:at]...)
 	for column := range fields {
@@ -70,12 +72,16 @@ func replaced(raw []byte, comma byte, fields int, cells map[int]string) ([]byte,
 			return nil, err
 		}
 		out = append(out, raw[at:start]...)
+		at = end
 		if cell, ok := cells[column]; ok {
-			out = append(out, quoted(cell, comma, start < end && raw[start] == '"')...)
+			stated := quoted(cell, comma, start < end && raw[start] == '"')
+			for stated[:min(1, len(stated))] == `"` && at < len(raw) && (raw[at] == ' ' || raw[at] == '\t') && raw[at] != comma {
+				at++ // nothing may stand behind a quote
+			}
+			out = append(out, stated...)
 		} else {
 			out = append(out, raw[start:end]...)
 		}
-		at = end
 		for at < len(raw) && raw[at] != comma && column < fields-1 { // blanks behind it
 			out = append(out, raw[at])
 			at++
@@ -93,8 +99,12 @@ func replaced(raw []byte, comma byte, fields int, cells map[int]string) ([]byte,
 
 // cellOf finds the cell at a place of a record, without the blanks around it and with its quotes.
 func cellOf(raw []byte, at int, comma byte) (start, end int, err error) {
-	for at < len(raw) && (raw[at] == ' ' || raw[at] == '\t' && comma != '\t') {
-		at++
+	for at < len(raw) && newline(raw[at:]) == 0 && raw[at] != comma {
+		r, n := utf8.DecodeRune(raw[at:])
+		if !unicode.IsSpace(r) {
+			break
+		}
+		at += n
 	}
 	start = at
 	if at < len(raw) && raw[at] == '"' {
@@ -109,12 +119,23 @@ func cellOf(raw []byte, at int, comma byte) (start, end int, err error) {
 		}
 		return 0, 0, errors.Join(errors.New("a quote has no end"), ErrForm)
 	}
-	for at < len(raw) && raw[at] != comma && raw[at] != '\n' && raw[at] != '\r' {
+	for at < len(raw) && raw[at] != comma && newline(raw[at:]) == 0 {
 		at++
 	}
 	for end = at; end > start && (raw[end-1] == ' ' || raw[end-1] == '\t'); end-- {
 	}
 	return start, end, nil
+}
+
+// newline is how many bytes of the end of a line come next; a carriage return ends the last one too.
+func newline(raw []byte) int {
+	switch {
+	case bytes.HasPrefix(raw, []byte("\n")), string(raw) == "\r":
+		return 1
+	case bytes.HasPrefix(raw, []byte("\r\n")):
+		return 2
+	}
+	return 0
 }
 
 // quoted states a cell, in quotes where it had some or needs them.

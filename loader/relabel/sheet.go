@@ -17,6 +17,10 @@ type sheet struct {
 	headless  bool   // the first line is a row already: columns are the classes in order
 	// id gives the bag of a row by its line, its number from 0, and its cells by name; empty for none.
 	id func(line, row int, cell func(column string) string) string
+	// current are the labels of a row as they were read from it; nil to part the cell here.
+	current func(line int) []string
+	// single are the cells that state one name each, of forms in which a cell is no list; nil for lists.
+	single map[string]string
 }
 
 // edit copies a table with the labels as they should be.
@@ -117,9 +121,18 @@ func (s *sheet) names(r *records, at int, id string, style *list) (map[int]strin
 	}
 	current, own := parse(r.fields[at], s.separator, *style)
 	*style = own
+	foreign := s.single != nil || pythonic(r.fields[at])
+	if foreign && s.current != nil {
+		current = s.current(r.line)
+	}
 	names, changed := s.labels.Names(id, current)
-	if !changed {
+	switch {
+	case !changed:
 		return nil, nil
+	case s.single != nil:
+		return map[int]string{at: s.single[names[0]]}, nil
+	case foreign:
+		return map[int]string{at: python(names)}, nil
 	}
 	return map[int]string{at: own.cell(names)}, nil
 }

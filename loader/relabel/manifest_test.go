@@ -1,0 +1,144 @@
+package relabel
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/loader/manifest"
+)
+
+// rewritten is a manifest with some labels corrected: a.jpg is a cat and no dog, c.jpg a dog.
+func rewritten(t *testing.T, name, text string, o manifest.Options) (string, int, error) {
+	t.Helper()
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, name), filepath.Join(dir, "fixed-"+name)
+	if err := os.WriteFile(from, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m, err := manifest.Read(t.Context(), from, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]string{}
+	for _, row := range m.Rows {
+		ids[row.Files[0]] = row.ID
+	}
+	l := Labels{Words: []string{"cat", "dog"}, Rows: map[string][]uint8{ids["a.jpg"]: {1, 0}, ids["c.jpg"]: {0, 1}}}
+	rows, err := Manifest(t.Context(), m, l, to)
+	if err != nil {
+		return "", 0, err
+	}
+	content, err := os.ReadFile(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := manifest.Parse(to, strings.NewReader(string(content)), o); err != nil {
+		t.Errorf("what was written cannot be read: %v\n%s", err, content)
+	}
+	return string(content), rows, nil
+}
+
+func TestManifest_ChangesLabelsAndNothingElse(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, from, want string
+		rows             int
+	}{
+		"lists, quotes, blanks and columns of others": {"m.csv",
+			"note,path,labels,split\r\n\"x, \"\"y\"\"\", a.jpg ,\"dog; bird\",train\r\n1,b.jpg,dog,train\r\n\r\n2,c.jpg, ,test\r\n",
+			"note,path,labels,split\r\n\"x, \"\"y\"\"\", a.jpg ,\"bird; cat\",train\r\n1,b.jpg,dog,train\r\n\r\n2,c.jpg, dog,test\r\n", 2},
+		"bars, semicolons between cells, no last newline": {"m.csv",
+			"path;labels;n\na.jpg;bird|dog;1\nb.jpg;dog;2\nc.jpg;dog;3",
+			"path;labels;n\na.jpg;bird|cat;1\nb.jpg;dog;2\nc.jpg;dog;3", 1},
+		"columns of 0 and 1": {"m.csv",
+			"path,dog,bird,cat\na.jpg,1,1,0\nb.jpg,1,0,0\nc.jpg,0.0,0,0\n",
+			"path,dog,bird,cat\na.jpg,0,1,1\nb.jpg,1,0,0\nc.jpg,1.0,0,0\n", 2},
+		"commas": {"m.csv",
+			"path,tags\na.jpg,\"dog,bird\"\nb.jpg,\"dog,cat,bird\"\nc.jpg,\"bird,cat\"\nd.jpg,dog\n",
+			"path,tags\na.jpg,\"bird,cat\"\nb.jpg,\"dog,cat,bird\"\nc.jpg,\"bird,dog\"\nd.jpg,dog\n", 2},
+		"arrays of JSON in cells": {"m.csv",
+			"path,labels\na.jpg,\"[\"\"dog\"\", \"\"bird\"\"]\"\nb.jpg,[]\nc.jpg,\"[\"\"cat\"\"]\"\n",
+			"path,labels\na.jpg,\"[\"\"bird\"\", \"\"cat\"\"]\"\nb.jpg,[]\nc.jpg,\"[\"\"dog\"\"]\"\n", 2},
+		"arrays of Python in cells": {"m.csv",
+			"path,labels\na.jpg,\"['dog', 'bird']\"\nb.jpg,[]\nc.jpg,['dog']\n",
+			"path,labels\na.jpg,\"['bird', 'cat']\"\nb.jpg,[]\nc.jpg,['dog']\n", 1},
+		"one name each": {"m.csv", "path,label\na.jpg,dog\nb.jpg,cat\nc.jpg,cat\n", "path,label\na.jpg,cat\nb.jpg,cat\nc.jpg,dog\n", 2},
+		"JSON lines": {"m.jsonl",
+			"{\"labels\": [\"dog\", \"bird\"], \"path\": \"a.jpg\", \"x\": {\"labels\": 1}}\n\n  {\"path\":\"b.jpg\",\"labels\":[\"dog\"]}\n{\"path\":\"c.jpg\",\"labels\":[]}",
+			"{\"labels\": [\"bird\", \"cat\"], \"path\": \"a.jpg\", \"x\": {\"labels\": 1}}\n\n  {\"path\":\"b.jpg\",\"labels\":[\"dog\"]}\n{\"path\":\"c.jpg\",\"labels\":[\"dog\"]}", 2},
+		"rows that name their bags": {"m.csv", "id,path,labels\nx,a.jpg,dog\ny,b.jpg,dog;cat\nz,c.jpg,-\n",
+			"id,path,labels\nx,a.jpg,cat\ny,b.jpg,dog;cat\nz,c.jpg,dog\n", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, rows, err := rewritten(t, c.file, c.from, manifest.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != c.want || rows != c.rows {
+				t.Errorf("%d rows, want %d:\n%q, want\n%q", rows, c.rows, got, c.want)
+			}
+		})
+	}
+}
+
+func TestManifest_NumbersOfClasses(t *testing.T) {
+	o := manifest.Options{Words: []string{"dog", "cat"}}
+	got, rows, err := rewritten(t, "m.csv", "path,label\na.jpg,0\nb.jpg,1\nc.jpg,0\nd.jpg,1\n", withIntegers(o))
+	if want := "path,label\na.jpg,1\nb.jpg,1\nc.jpg,0\nd.jpg,1\n"; err != nil || got != want || rows != 1 {
+		t.Errorf("%d rows, %v: %q", rows, err, got)
+	}
+}
+
+func withIntegers(o manifest.Options) manifest.Options {
+	o.Form = manifest.FormIntegers
+	return o
+}
+
+// A form that states one name cannot hold none, nor a name that it has no number for.
+func TestManifest_RefusesWhatItsFormCannotHold(t *testing.T) {
+	_, _, err := rewritten(t, "m.csv", "path,label\na.jpg,dog\nb.jpg,cat\nc.jpg,bird\n", manifest.Options{})
+	if !errors.Is(err, ErrForm) || !strings.Contains(err.Error(), "line 4") {
+		t.Errorf("a bird and a dog in a cell for one: %v", err)
+	}
+}
+
+// Whatever a table holds, what is read from what was written has the labels that it should have, and other bytes stay.
+func FuzzReplaced(f *testing.F) {
+	for _, seed := range []string{"a,b,c\n", "\"a\"\"x\",  b ,c\r\n", "\n\na,\"b\nb\",\n", "a\tb,c\td,e", ",,"} {
+		f.Add(seed, "new, \"cell\"", uint8(1))
+	}
+	f.Fuzz(func(t *testing.T, text, cell string, column uint8) {
+		if strings.TrimSpace(cell) != cell || strings.ContainsAny(cell, "\r") {
+			return
+		}
+		var out strings.Builder
+		r := newRecords(strings.NewReader(text), &out, ',')
+		if r.next() != nil || int(column) >= len(r.fields) {
+			return
+		}
+		before := append([]string{}, r.fields...)
+		if err := r.copy(map[int]string{int(column): cell}); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		again := newRecords(strings.NewReader(out.String()), &strings.Builder{}, ',')
+		if err := again.next(); err != nil {
+			if strings.TrimSpace(strings.Join(before, "")) == "" || cell == "" {
+				return // a record of nothing
+			}
+			t.Fatalf("%q became %q: %v", text, out.String(), err)
+		}
+		if len(again.fields) != len(before) {
+			t.Fatalf("%q became %q", text, out.String())
+		}
+		for i, was := range before {
+			if i == int(column) {
+				was = cell
+			}
+			if strings.TrimSpace(again.fields[i]) != strings.TrimSpace(was) {
+				t.Fatalf("column %d is %q, want %q: %q became %q", i, again.fields[i], was, text, out.String())
+			}
+		}
+	})
+}
