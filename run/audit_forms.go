@@ -2,15 +2,20 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"nmn/format/npy"
 	"nmn/format/table"
+	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/dataset"
@@ -51,12 +56,12 @@ func (a *Audit) manifestForm(ctx context.Context) (*labelForm, error) {
 		}
 	}}
 	switch {
-	case m.Form == manifest.FormCOCO:
+	case m.Form == manifest.FormCOCO && isFile(m.File):
 		form.name, form.endings = "instances of COCO (JSON)", []string{".json"}
 		form.write = func(ctx context.Context, l relabel.Labels, path string) (int, error) {
 			return relabel.COCO(ctx, m, l, path)
 		}
-	case !relabel.Lines(m.Form):
+	case m.Form == manifest.FormCOCO, !relabel.Lines(m.Form):
 		return a.listedForm(ctx)
 	default:
 		form.name = "the same manifest (CSV)"
@@ -74,6 +79,11 @@ func (a *Audit) manifestForm(ctx context.Context) (*labelForm, error) {
 		}
 	}
 	return form, nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func (a *Audit) manifest(ctx context.Context) (*manifest.Manifest, string, error) {
@@ -159,20 +169,44 @@ func (a *Audit) featureForm() *labelForm {
 		t.File = f.Train.Features
 		return a.textForm(t, func(c *Config, path string) { c.Data.Features.Train.Features = path })
 	}
-	form := a.tableForm("labels lie in another form beside or among the features")
-	words := a.session.Data.Train.Vocabulary.Texts()
-	form.learn = func(c *Config, path string) {
-		f := &c.Data.Features
-		inside := f.Train.Labels == "" && f.LabelArray == "" || ending(f.Train.Labels) == ".xml"
-		f.Train.Labels, f.LabelArray, f.LabelColumns = path, "", nil
-		if inside { // among the features, where they would be some
-			f.Ignore = append(slices.Clone(f.Ignore), words...)
-			if f.ListColumn != "" {
-				f.Ignore, f.ListColumn = append(f.Ignore, f.ListColumn), ""
+	return a.arrayForm()
+}
+
+// arrayForm writes a matrix of bytes for all rows of the features, in their order: what has labels among the features, or
+// in a file with other arrays, is left as it is, and its labels are not read.
+func (a *Audit) arrayForm() *labelForm {
+	return &labelForm{name: "an array of 0 and 1 (.npy)", endings: []string{".npy"},
+		note: "labels lay among the features, or in an archive; the words of its columns are in " +
+			filepath.Join(a.Dir, VocabularyFile),
+		write: func(_ context.Context, l relabel.Labels, path string) (int, error) {
+			rows, ids := a.allRows(l), a.session.Data.Whole()
+			return -1, durable.Stream(path, 0o644, func(out io.Writer) error {
+				if _, err := out.Write(npy.Uint8Header(len(ids), len(l.Words))); err != nil {
+					return err
+				}
+				for _, id := range ids {
+					if _, err := out.Write(rows[id]); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+		learn: func(c *Config, path string) {
+			f := &c.Data.Features
+			if f.Train.Labels == "" && f.LabelArray == "" || ending(f.Train.Labels) == ".xml" { // among the features
+				for _, name := range append(a.session.Data.Train.Vocabulary.Texts(), cmp.Or(f.ListColumn, "labels")) {
+					f.Ignore = append(f.Ignore, literal(name))
+				}
 			}
-		}
-	}
-	return form
+			f.Train.Labels, f.LabelArray, f.LabelColumns, f.ListColumn = path, "", nil, ""
+			c.Data.Vocabulary = cmp.Or(c.Data.Vocabulary, filepath.Join(a.Dir, VocabularyFile))
+		}}
+}
+
+// literal is a pattern that matches a name alone.
+func literal(name string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
 }
 
 // textForm writes a table with the columns that it has.
@@ -213,23 +247,26 @@ func (a *Audit) findColumns(ctx context.Context, t *relabel.Table, words []strin
 func (a *Audit) tableForm(note string) *labelForm {
 	return &labelForm{name: "a table of 0 and 1 (CSV)", endings: []string{".csv"}, note: note,
 		write: func(_ context.Context, l relabel.Labels, path string) (int, error) {
-			d := a.session.Data
-			rows := map[string][]uint8{}
-			for _, set := range []*loader.Set{d.Train, d.Validation, d.Test} {
-				if set == nil || set.Labels == nil {
-					continue
-				}
-				k, z := set.Vocabulary.Len(), set.Labels.Uint8s()
-				for i, id := range set.IDs {
-					rows[id] = z[i*k : (i+1)*k]
-				}
-			}
-			for id, row := range l.Rows {
-				rows[id] = row
-			}
-			ids := d.Whole()
+			rows, ids := a.allRows(l), a.session.Data.Whole()
 			return -1, table.WriteFile(path, l.Words, ids, len(ids), func(i int) ([]uint8, error) { return rows[ids[i]], nil })
 		}}
+}
+
+// allRows are the labels of all bags, by identifier.
+func (a *Audit) allRows(l relabel.Labels) map[string][]uint8 {
+	d := a.session.Data
+	rows := make(map[string][]uint8, len(d.Whole()))
+	for _, set := range []*loader.Set{d.Train, d.Validation, d.Test} {
+		if set == nil || set.Labels == nil {
+			continue
+		}
+		k, z := set.Vocabulary.Len(), set.Labels.Uint8s()
+		for i, id := range set.IDs {
+			rows[id] = z[i*k : (i+1)*k]
+		}
+	}
+	maps.Copy(rows, l.Rows)
+	return rows
 }
 
 // refuseForeignConfig refuses a file that is there and that no audit has written: its name was made, not given.

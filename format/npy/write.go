@@ -38,10 +38,15 @@ func (n *Writer) header() []byte { return Float32Header(n.rows, n.columns) }
 
 // Float32Header is what precedes little-endian float32 in row-major order of a shape, of at most four
 // dimensions.
-func Float32Header(shape ...int) []byte {
+func Float32Header(shape ...int) []byte { return headerOf("<f4", shape) }
+
+// Uint8Header is the same for bytes.
+func Uint8Header(shape ...int) []byte { return headerOf("|u1", shape) }
+
+func headerOf(descr string, shape []int) []byte {
 	b := append(make([]byte, 0, headerBytes), Magic+"\x01\x00"...)
 	b = binary.LittleEndian.AppendUint16(b, headerBytes-uint16(len(b))-2)
-	b = append(b, "{'descr': '<f4', 'fortran_order': False, 'shape': ("...)
+	b = append(b, "{'descr': '"+descr+"', 'fortran_order': False, 'shape': ("...)
 	for i, d := range shape {
 		if i > 0 {
 			b = append(b, ' ')

@@ -1,0 +1,312 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/internal/rng"
+	"nmn/run"
+)
+
+// audited trains a tiny run on some data and returns its folder.
+func audited(t *testing.T, args ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	must(t, append([]string{"train", "--batch-size", "8", "--epochs", "2", "--device", "cpu", "--run-dir", dir}, args...)...)
+	return dir
+}
+
+// onPictures are the flags of a tiny net on pictures.
+func onPictures(args ...string) []string {
+	return append([]string{"--preset", "scenes", "--width", "0.5", "--validation-share", "0"}, args...)
+}
+
+// decided audits a run by nets of two folds and decides that some labels are wrong: given by bag, word and label.
+func decided(t *testing.T, dir, output string, wrong ...[3]string) called {
+	t.Helper()
+	c := call(t, "audit", dir, "--rates", "folds:2", "--top", "0", "--classes", "1")
+	if c.code != exitOK {
+		t.Fatalf("exit code %d: %s", c.code, c.err)
+	}
+	decisions := "id,word,given,decision\n"
+	for _, w := range wrong {
+		decisions += strings.Join(w[:], ",") + ",accept\n"
+	}
+	file := filepath.Join(t.TempDir(), "decisions.csv")
+	write(t, file, decisions)
+	c = call(t, "audit", dir, "--decisions", file, "--output", output, "--top", "0", "--classes", "1")
+	if c.code != exitOK {
+		t.Fatalf("exit code %d: %s", c.code, c.err)
+	}
+	return c
+}
+
+// learns trains on the configuration that lies beside corrected labels.
+func learns(t *testing.T, output string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "again")
+	must(t, "train", "--config", strings.TrimSuffix(output, filepath.Ext(output))+".yaml", "--run-dir", dir)
+	return dir
+}
+
+// trainIDs are the training bags of a run, of whose labels nets of two folds have told.
+func trainIDs(t *testing.T, dir string) []string {
+	t.Helper()
+	records, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, run.AuditFolder, "folds-2", "labels.csv")))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, r := range records[1:] {
+		ids = append(ids, r[0])
+	}
+	return ids
+}
+
+func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
+	file := manifestOf(t, 60, "path,labels", func(i int) string {
+		return fmt.Sprintf("%d.png,%s", i, colours[(i+i%10/9)%3]) // a tenth is wrong
+	})
+	dir := audited(t, onPictures("--manifest", file)...)
+	c := call(t, "audit", dir)
+	for _, want := range []string{"holds out-of-fold scores of 22 of 54 training bags", "--rates folds:2   2 × 2 epochs on 27 of 54 bags, about", "--rates folds:5", "--rates online"} {
+		if c.code != exitUsage || !strings.Contains(c.err, want) {
+			t.Errorf("exit code %d, no %q in the offer:\n%s", c.code, want, c.err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, run.AuditFolder)); err == nil {
+		t.Error("an offer has made a folder")
+	}
+	if c := call(t, "audit", dir, "--rates", "online"); c.code != exitOK || strings.Contains(c.err, "54 of 54") {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+	if c := call(t, "audit", dir, "--rates", "folds:2", "--fold-epochs", "5", "--min-error", "0.01"); c.code != exitOK ||
+		!strings.Contains(c.err, "fold 2 of 2: epoch 1") || !strings.Contains(c.err, "54 of 54 training bags") {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+	again := call(t, "audit", dir, "--min-error", "0.01")
+	if again.code != exitOK || strings.Contains(again.err, "epoch") || !strings.Contains(again.err, "54 of 54 training bags") {
+		t.Errorf("a second audit: exit code %d: %s", again.code, again.err)
+	}
+	if page := read(t, filepath.Join(dir, run.AuditFolder, "audit.html")); !strings.Contains(page, "data:image/jpeg") {
+		t.Error("the page has no pictures")
+	}
+}
+
+func TestAuditRun_RefusesWhatIsNoRunOrDoesNotGoWithOne(t *testing.T) {
+	empty := t.TempDir()
+	wantUsage(t, call(t, "audit", empty), "holds no run")
+	wantUsage(t, call(t, "audit", empty, "--labels", "l.csv"), "--labels belongs to score files")
+	wantUsage(t, call(t, "audit", empty, "--rates", "folds:1"), "2 to 1000 folds")
+	wantUsage(t, call(t, "audit", empty, "--fold-epochs", "2"), "--fold-epochs belongs to --rates folds:N")
+	wantUsage(t, call(t, "audit", "--device", "cpu", "--scores", "s.csv", "--labels", "l.csv"), "--device is for the folder of a run")
+	write(t, filepath.Join(empty, run.ConfigFile), "preset: scenes\n")
+	wantUsage(t, call(t, "audit", empty), "has not ended")
+	write(t, filepath.Join(empty, run.IndexFile), "")
+	if err := os.Remove(filepath.Join(empty, run.ConfigFile)); err != nil {
+		t.Fatal(err)
+	}
+	wantUsage(t, call(t, "audit", empty), "holds an experiment")
+}
+
+// Labels that have changed since the run are not those that its scores are of.
+func TestAuditRun_RefusesOtherLabelsThanThoseLearned(t *testing.T) {
+	row := func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) }
+	file := manifestOf(t, 30, "path,labels", row)
+	dir := audited(t, onPictures("--manifest", file)...)
+	output := filepath.Join(t.TempDir(), "fixed.jsonl")
+	wantUsage(t, call(t, "audit", dir, "--rates", "folds:2", "--apply", "--output", output), "ends in .csv")
+	wantUsage(t, call(t, "audit", dir, "--rates", "folds:2", "--apply", "--output", file), "which the run has learned from")
+	write(t, file, strings.Replace(read(t, file), "red", "green", 1))
+	wantUsage(t, call(t, "audit", dir), "an audit is of the data that the run has learned")
+}
+
+// Each form of labels: train, audit, decide, and train on what was written.
+func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
+	list := func(i int) string { return fmt.Sprintf("%d.png , %s;thing,x%d", i, colours[i%3], i) }
+	t.Run("a list in CSV", func(t *testing.T) {
+		file := manifestOf(t, 40, "path,labels,note", list)
+		dir, fixed := audited(t, onPictures("--manifest", file)...), filepath.Join(t.TempDir(), "fixed.csv")
+		must(t, "audit", dir, "--rates", "folds:2")
+		id := trainIDs(t, dir)[3]
+		number := strings.TrimSuffix(id, ".png")
+		var n int
+		fmt.Sscan(number, &n)
+		other := colours[(n+1)%3]
+		c := decided(t, dir, fixed, [3]string{id, colours[n%3], "1"}, [3]string{id, other, "0"})
+		want := strings.Replace(read(t, file), list(n), fmt.Sprintf("%s , thing;%s,x%d", id, other, n), 1)
+		if got := read(t, fixed); got != want || got == read(t, file) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		for _, part := range []string{"1 rows have changed", "nmn train --config " + strings.TrimSuffix(fixed, ".csv") + ".yaml"} {
+			if !strings.Contains(c.err, part) {
+				t.Errorf("no %q: %s", part, c.err)
+			}
+		}
+		learns(t, fixed)
+		// The file is a manifest like the first one, too.
+		must(t, append([]string{"train", "--manifest", fixed, "--images", filepath.Dir(file), "--batch-size", "8", "--epochs", "1",
+			"--device", "cpu", "--run-dir", filepath.Join(t.TempDir(), "r")}, onPictures()...)...)
+	})
+	t.Run("columns of 0 and 1", func(t *testing.T) {
+		file := manifestOf(t, 40, "path,red,green,blue", func(i int) string {
+			cells := []string{"0", "0", "0"}
+			cells[i%3] = "1"
+			return fmt.Sprintf("%d.png,%s", i, strings.Join(cells, ","))
+		})
+		dir, fixed := audited(t, onPictures("--manifest", file)...), filepath.Join(t.TempDir(), "fixed.csv")
+		must(t, "audit", dir, "--rates", "folds:2")
+		id := trainIDs(t, dir)[0]
+		var n int
+		fmt.Sscan(id, &n)
+		decided(t, dir, fixed, [3]string{id, colours[n%3], "1"})
+		if got := read(t, fixed); !strings.Contains(got, "\n"+id+",0,0,0\n") || strings.Count(got, "0,0,0") != 1 {
+			t.Errorf("%q", got)
+		}
+		learns(t, fixed)
+	})
+	t.Run("JSON lines", func(t *testing.T) {
+		file := manifestOf(t, 40, "", func(i int) string {
+			return fmt.Sprintf(`{"path": "%d.png", "labels": ["%s", "thing"], "x": [%d]}`, i, colours[i%3], i)
+		})
+		lines := strings.TrimSuffix(file, ".csv") + ".jsonl"
+		if err := os.Rename(file, lines); err != nil {
+			t.Fatal(err)
+		}
+		dir, fixed := audited(t, onPictures("--manifest", lines)...), filepath.Join(t.TempDir(), "fixed.jsonl")
+		must(t, "audit", dir, "--rates", "folds:2")
+		id := trainIDs(t, dir)[0]
+		decided(t, dir, fixed, [3]string{id, "thing", "1"})
+		if got := read(t, fixed); strings.Count(got, `, "thing"]`) != 39 || !strings.Contains(got, `"], "x"`) {
+			t.Errorf("%q", got)
+		}
+		learns(t, fixed)
+	})
+	t.Run("captions", func(t *testing.T) {
+		captions, images, vocabulary := exported(t, "60")
+		dir := audited(t, onPictures("--captions", captions, "--images", images, "--vocab", vocabulary)...)
+		fixed := filepath.Join(t.TempDir(), "fixed.csv")
+		must(t, "audit", dir, "--rates", "folds:2")
+		id := trainIDs(t, dir)[0]
+		labels := strings.Split(read(t, filepath.Join(dir, run.AuditFolder, "folds-2", "labels.csv")), "\n")
+		given := strings.Split(labels[1], ",")[1]
+		c := decided(t, dir, fixed, [3]string{id, strings.Split(labels[0], ",")[1], given})
+		if !strings.Contains(c.err, "a new manifest") || !strings.HasPrefix(read(t, fixed), "path,labels,split,id\n") {
+			t.Errorf("%s\n%.300s", c.err, read(t, fixed))
+		}
+		learns(t, fixed)
+	})
+}
+
+// featureRows are vectors of which a label tells, and labels some of which are wrong.
+func featureRows(n int) (features, labels [][]string) {
+	s := rng.New(3)
+	for i := range n {
+		var z [2]string
+		row := []string{fmt.Sprintf("bag%d", i)}
+		for c := range z {
+			on := s.Float64() < .5
+			row = append(row, fmt.Sprintf("%.4f", map[bool]float64{false: -2, true: 2}[on]+s.Normal(0, 1)))
+			z[c] = map[bool]string{false: "0", true: "1"}[on != (s.Float64() < .1)]
+		}
+		features, labels = append(features, row), append(labels, append([]string{row[0]}, z[:]...))
+	}
+	return features, labels
+}
+
+func csvText(header string, rows ...[]string) string {
+	text := header + "\n"
+	for _, r := range rows {
+		text += strings.Join(r, ",") + "\n"
+	}
+	return text
+}
+
+// A run on features has scores of all its bags: the audit needs no more training.
+func TestAuditRun_OfFeatures(t *testing.T) {
+	features, labels := featureRows(600)
+	small := []string{"--rates", "folds:2", "--fold-epochs", "15", "--recipe-epochs", "1"}
+	t.Run("labels in a table", func(t *testing.T) {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "x.csv"), csvText("id,x1,x2", features...))
+		write(t, filepath.Join(dir, "l.csv"), csvText("id,cat,dog", labels...))
+		folder := audited(t, append(small, "--features", filepath.Join(dir, "x.csv"), "--labels", filepath.Join(dir, "l.csv"))...)
+		fixed := filepath.Join(dir, "fixed.csv")
+		c := call(t, "audit", folder, "--apply", "--output", fixed)
+		if c.code != exitOK || !strings.Contains(c.err, "from the 2 folds of the run, trained through its noise rates") {
+			t.Fatalf("exit code %d: %s", c.code, c.err)
+		}
+		changes := strings.Count(read(t, filepath.Join(dir, "fixed.changes.csv")), "\n") - 1
+		was, is := strings.Split(read(t, filepath.Join(dir, "l.csv")), "\n"), strings.Split(read(t, fixed), "\n")
+		differ := 0
+		for i := range was {
+			for at := range was[i] {
+				if was[i][at] != is[i][at] {
+					differ++
+				}
+			}
+		}
+		if differ != changes || changes == 0 || len(was) != len(is) {
+			t.Errorf("%d labels differ, %d changes are noted", differ, changes)
+		}
+		learns(t, fixed)
+	})
+	t.Run("labels among the features", func(t *testing.T) {
+		dir := t.TempDir()
+		rows := make([][]string, len(features))
+		for i := range rows {
+			rows[i] = append(append([]string{}, features[i]...), labels[i][1:]...)
+		}
+		write(t, filepath.Join(dir, "x.csv"), csvText("id,x1,x2,cat,dog", rows...))
+		folder := audited(t, append(small, "--features", filepath.Join(dir, "x.csv"), "--label-columns", "cat,dog")...)
+		fixed := filepath.Join(dir, "fixed.csv")
+		must(t, "audit", folder, "--apply", "--output", fixed)
+		if !strings.HasPrefix(read(t, fixed), "id,x1,x2,cat,dog\nbag0,"+features[0][1]+",") {
+			t.Errorf("%.100s", read(t, fixed))
+		}
+		learns(t, fixed)
+	})
+	t.Run("an array", func(t *testing.T) {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "x.csv"), csvText("id,x1,x2", features...))
+		var elements strings.Builder
+		for _, row := range labels {
+			for _, z := range row[1:] {
+				elements.WriteByte(z[0] - '0')
+			}
+		}
+		header := fmt.Sprintf("{'descr': '|u1', 'fortran_order': False, 'shape': (%d, 2), }", len(labels))
+		header += strings.Repeat(" ", 127-10-len(header)) + "\n"
+		write(t, filepath.Join(dir, "l.npy"), "\x93NUMPY\x01\x00"+string([]byte{byte(len(header)), 0})+header+elements.String())
+		folder := audited(t, append(small, "--features", filepath.Join(dir, "x.csv"), "--labels", filepath.Join(dir, "l.npy"))...)
+		fixed := filepath.Join(dir, "fixed.npy")
+		must(t, "audit", folder, "--apply", "--output", fixed)
+		if was, is := read(t, filepath.Join(dir, "l.npy")), read(t, fixed); len(was) != len(is) || was == is || was[:128] != is[:128] {
+			t.Errorf("%d bytes became %d", len(was), len(is))
+		}
+		learns(t, fixed)
+	})
+	t.Run("labels of ARFF", func(t *testing.T) {
+		dir := t.TempDir()
+		text := "@relation x\n@attribute x1 numeric\n@attribute x2 numeric\n@attribute cat {0,1}\n@attribute dog {0,1}\n@data\n"
+		for i := range features {
+			text += strings.Join(append(append([]string{}, features[i][1:]...), labels[i][1:]...), ",") + "\n"
+		}
+		write(t, filepath.Join(dir, "x.arff"), text)
+		write(t, filepath.Join(dir, "l.xml"), `<labels><label name="cat"></label><label name="dog"></label></labels>`)
+		folder := audited(t, append(small, "--features", filepath.Join(dir, "x.arff"), "--labels", filepath.Join(dir, "l.xml"))...)
+		fixed := filepath.Join(dir, "fixed.npy")
+		c := call(t, "audit", folder, "--apply", "--output", fixed)
+		if c.code != exitOK || !strings.Contains(c.err, "an array of 0 and 1") {
+			t.Fatalf("exit code %d: %s", c.code, c.err)
+		}
+		again := learns(t, fixed)
+		if config := read(t, filepath.Join(again, run.ConfigFile)); !strings.Contains(config, "ignore_columns: [cat, dog, labels]") {
+			t.Errorf("labels among the features would be learned as features:\n%s", config)
+		}
+	})
+}
