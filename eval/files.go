@@ -15,6 +15,8 @@ type Files struct {
 	Labels         string // observed labels, 0 or 1
 	Truth          string // true labels, 0 or 1
 	Logits         bool   // scores are log-odds instead of probabilities
+	// LabelsOf gives the observed labels of the bags and words of the scores, in place of a file; nil reads Labels.
+	LabelsOf func(scores *table.Matrix) (*table.Matrix, error)
 }
 
 // Read reads the files and joins them, in the order of the bags of the scores and of the words of the vocabulary, which
@@ -39,7 +41,11 @@ func (f *Files) Read(v *text.Vocabulary) (Input, error) {
 		if file.path == "" {
 			continue
 		}
-		m, err := readReference(file.path, file.limit)
+		read := func(*table.Matrix) (*table.Matrix, error) { return readReference(file.path, file.limit) }
+		if file.path == f.Labels && f.LabelsOf != nil {
+			read = f.LabelsOf
+		}
+		m, err := read(scores)
 		if err != nil {
 			return in, err
 		}

@@ -140,19 +140,31 @@ func (a *auditCommand) checkCorrection(given func(string) bool) error {
 	case c.Labels != "" && !c.Apply && a.decisions == "":
 		return usagef("audit: --output is for corrected labels and needs --apply or --decisions; --suspects %s "+
 			"writes the ranked list", c.Labels)
-	case c.Labels != "" && !a.ofRun.on && !strings.EqualFold(filepath.Ext(c.Labels), ".csv"):
-		return usagef("audit: --output is %q, want a name that ends in .csv", c.Labels)
+	case c.Labels != "" && !a.ofRun.on && !strings.EqualFold(filepath.Ext(c.Labels), a.labelEnding()):
+		return usagef("audit: --output is %q, want a name that ends in %s", c.Labels, a.labelEnding())
 	}
 	return nil
 }
 
+// labelEnding is that of the file of corrected labels: of a manifest of JSON lines its own.
+func (a *auditCommand) labelEnding() string {
+	if strings.EqualFold(filepath.Ext(a.files.Labels), ".jsonl") {
+		return ".jsonl"
+	}
+	return ".csv"
+}
+
 func (a *auditCommand) run(ctx context.Context, p *program) error {
+	listed := manifestLabels(ctx, &a.files)
 	estimation, done := watchedEstimation(p, a.options.Estimation)
 	a.options.Estimation = estimation
 	r, err := audit.Files(ctx, a.files, a.options)
 	done()
 	if err != nil {
 		return err
+	}
+	if listed != nil {
+		a.writeManifest(ctx, listed, r)
 	}
 	return a.finish(ctx, p, r)
 }

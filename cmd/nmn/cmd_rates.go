@@ -52,6 +52,7 @@ bag. Words whose rates cannot be told say why. See docs/audit.md.`,
 }
 
 func (r *ratesCommand) run(ctx context.Context, p *program) error {
+	manifestLabels(ctx, &r.files)
 	in, err := rates.ReadFiles(r.files)
 	if err != nil {
 		return err

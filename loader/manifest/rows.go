@@ -34,7 +34,7 @@ func fieldNames() []string {
 var pathNames = []string{"file", "filename", "file_name", "filepath", "image", "image_path"}
 
 // pathName is the name of the column path among those that has reports: its own, or where there is no frames
-// either the only one that others give it.
+// either the only one that others give it, or else that of the identifiers, which name the files then.
 func pathName(has func(string) bool) string {
 	if has(pathColumn) || has(framesColumn) {
 		return pathColumn
@@ -48,6 +48,9 @@ func pathName(has func(string) bool) string {
 		default:
 			other = name
 		}
+	}
+	if other == "" && has(idColumn) {
+		return idColumn
 	}
 	return cmp.Or(other, pathColumn)
 }

@@ -1,0 +1,78 @@
+package manifest
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"nmn/loader"
+)
+
+// Values are the labels of some bags over some words, row-major: 1 where a row has the word. A bag is found by the
+// identifier of its row, or else by the name of its only file, with or without folder and ending, where that is of one row
+// alone. A bag without a row, and a word that no row has, are errors: the list is of something else then.
+func (m *Manifest) Values(bags, words []string) ([]float32, error) {
+	class := make(map[string]int, len(words))
+	for c, word := range words {
+		class[word] = c
+	}
+	known := make(map[string]bool, len(m.Labels))
+	for _, name := range m.Labels {
+		known[name] = true
+	}
+	for _, word := range words {
+		if !known[word] {
+			return nil, fmt.Errorf("manifest %q: no row has the label %q, of which there are scores: %w", m.File,
+				loader.Excerpt(word), loader.ErrAnnotations)
+		}
+	}
+	rows, err := m.Find(bags)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float32, len(bags)*len(words))
+	for i, row := range rows {
+		for _, label := range m.Rows[row].Labels {
+			if c, ok := class[m.Labels[label]]; ok {
+				values[i*len(words)+c] = 1
+			}
+		}
+	}
+	return values, nil
+}
+
+// Find are the rows of bags, as Values finds them.
+func (m *Manifest) Find(bags []string) ([]int, error) {
+	const several = -1
+	at := map[string]int{}
+	for i := range m.Rows {
+		at[m.Rows[i].ID] = i
+	}
+	names := map[string]int{}
+	for i := range m.Rows {
+		if files := m.Rows[i].Files; len(files) == 1 {
+			base := path.Base(files[0])
+			for _, name := range []string{files[0], strings.TrimSuffix(files[0], path.Ext(files[0])), base,
+				strings.TrimSuffix(base, path.Ext(base))} {
+				if before, ok := names[name]; ok && before != i {
+					names[name] = several
+					continue
+				}
+				names[name] = i
+			}
+		}
+	}
+	rows := make([]int, len(bags))
+	for i, bag := range bags {
+		row, ok := at[bag]
+		if !ok {
+			row, ok = names[bag]
+		}
+		if !ok || row == several {
+			return nil, fmt.Errorf("manifest %q: no row is of the bag %q, of which there are scores: give rows an id, as the "+
+				"scores have it: %w", m.File, loader.Excerpt(bag), loader.ErrAnnotations)
+		}
+		rows[i] = row
+	}
+	return rows, nil
+}
