@@ -14,7 +14,8 @@ import (
 	"syscall"
 )
 
-// FindFiles looks for the files of all rows in a folder, without reading them. A link that leads out of
+// FindFiles looks for the files of all rows in a folder, without reading them, where reading the manifest has not found
+// them there. A link that leads out of
 // the folder is an error. Rows that lack a file go to leftOut and are dropped; where it is nil they are an
 // error that wraps fs.ErrNotExist.
 func (m *Manifest) FindFiles(ctx context.Context, folder string, leftOut func(error)) error {
@@ -23,6 +24,9 @@ func (m *Manifest) FindFiles(ctx context.Context, folder string, leftOut func(er
 		return fmt.Errorf("manifest %q: cannot open the folder of its pictures: %w", m.File, err)
 	}
 	defer root.Close()
+	if m.found {
+		return nil
+	}
 	missing, all := 0, len(m.Rows)
 	var first []string
 	var failed error
@@ -36,16 +40,16 @@ func (m *Manifest) FindFiles(ctx context.Context, folder string, leftOut func(er
 		file, err := lacking(root, &row)
 		if err != nil {
 			failed = fmt.Errorf(
-				"manifest %q, line %d: the file %q cannot be used: %w; put the picture itself into %q: %w",
-				m.File, row.Line, loader.Excerpt(file), err, folder, loader.ErrAnnotations)
+				"manifest %q, %s: the file %q cannot be used: %w; put the picture itself into %q: %w",
+				m.File, row.at(), loader.Excerpt(file), err, folder, loader.ErrAnnotations)
 		}
 		if err != nil || file == "" {
 			return false
 		}
 		if missing++; leftOut != nil {
-			leftOut(fmt.Errorf("line %d: there is no file %q in %q", row.Line, loader.Excerpt(file), folder))
+			leftOut(fmt.Errorf("%s: there is no file %q in %q", row.at(), loader.Excerpt(file), folder))
 		} else if len(first) < 3 {
-			first = append(first, fmt.Sprintf("%q (line %d)", loader.Excerpt(file), row.Line))
+			first = append(first, fmt.Sprintf("%q (%s)", loader.Excerpt(file), row.at()))
 		}
 		return true
 	})
@@ -84,7 +88,7 @@ func lacking(root *os.Root, row *Row) (string, error) {
 // Source reads the pictures of rows: bag i has the files of row i as its frames.
 type Source struct {
 	manifest string
-	lines    []int // of the rows
+	lines    []int // of the rows; 0 for those without one
 	files    *loader.FileSource
 	offsets  []int // files offsets[i] to offsets[i+1]-1 are the frames of row i
 }
@@ -123,6 +127,9 @@ func (s *Source) Read(ctx context.Context, bag, frame int, pic *picture.Picture)
 func (s *Source) inRow(bag int, err error) error {
 	if err == nil {
 		return nil
+	}
+	if s.lines[bag] == 0 { // the error names the file, which is all that there is to say
+		return fmt.Errorf("%s: %w", s.manifest, err)
 	}
 	return fmt.Errorf("%s, line %d: %w", s.manifest, s.lines[bag], err)
 }

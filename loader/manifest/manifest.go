@@ -1,17 +1,17 @@
 package manifest
 
 import (
-	"context"
-
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"nmn/loader"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"nmn/loader"
 )
 
 // Manifest is a list of pictures, or of clips as lists of their frames, with labels by name. Memory grows
@@ -23,23 +23,36 @@ type Manifest struct {
 	Rows    []Row
 	Columns Columns
 
+	// Sources are the files of a folder that labels were read from, relative to File; nil where File is one itself.
+	Sources []string
+
 	// What a writer needs to state labels as the source does.
 
 	Form         Form   // never FormAuto
 	JSONLines    bool   // a text file is JSON lines, not CSV
 	LabelsColumn string // the column, or the key, of the labels; empty where there is no such one
 	Separator    string // what stands between the names in a cell; empty for forms without one
+
+	found bool // every row's file was found when the folder was read
 }
 
 // Row is a picture or a clip.
 type Row struct {
-	Line   int
+	Line   int // in the file; 0 where no line says what one row is
 	ID     string
 	Files  []string     // relative to the folder of the pictures, with slashes; several are the frames of a clip
 	Split  string       // TrainSplit, loader.ValidationSplit or TestSplit; empty where the file does not say
 	Labels []int32      // observed, as indices of Manifest.Labels, ascending
 	Truth  []int32      // true labels likewise; nil where they are not known
 	Counts []LabelCount // nil where they are not known
+}
+
+// at says where a row stands, for messages.
+func (r *Row) at() string {
+	if r.Line == 0 {
+		return fmt.Sprintf("picture %q", loader.Excerpt(r.Files[0]))
+	}
+	return fmt.Sprintf("line %d", r.Line)
 }
 
 // LabelCount is how many people gave a label to a row.
@@ -79,9 +92,34 @@ const (
 	maxRows  = 20_000_000
 )
 
-// Read reads a manifest, plain or .gz: JSON lines where it begins with {, else CSV. Everything
-// wrong with a row is an error that wraps ErrAnnotations and names file, line, column and the cure.
+// Read reads a manifest: a folder in one of the forms that folders have; the data.yaml of YOLO, for its folder; a file
+// of COCO's instances; or a list of pictures, JSON lines where it begins with {, else CSV. Files may be compressed
+// (.gz). Everything wrong with a source is an error that wraps ErrAnnotations and names file, line, column and the cure.
 func Read(ctx context.Context, path string, o Options) (*Manifest, error) {
+	extension := strings.ToLower(filepath.Ext(path))
+	switch {
+	case isFolder(path):
+		return readFolder(ctx, path, o)
+	case extension == ".yaml" || extension == ".yml":
+		if o.Form == "" || o.Form == FormAuto {
+			o.Form = FormYOLO
+		}
+		return readFolder(ctx, filepath.Dir(path), o)
+	case extension == ".xml":
+		return nil, fmt.Errorf("manifest %q: it describes one picture; name the folder of all: %w", path,
+			loader.ErrAnnotations)
+	}
+	coco, err := isCOCO(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	if coco || o.Form == FormCOCO {
+		return readInstances(ctx, path, o)
+	}
+	if slices.Contains([]Form{FormFolders, FormVOC, FormYOLO}, o.Form) {
+		return nil, fmt.Errorf("manifest %q: it is a file, whose labels cannot be stated as `data.label_form` %s; name "+
+			"the folder: %w", path, o.Form, loader.ErrAnnotations)
+	}
 	if o.Images == "" {
 		o.Images = filepath.Dir(path)
 	}
@@ -230,7 +268,7 @@ func (m *Manifest) Where(label string) string {
 	class := int32(slices.Index(m.Labels, label))
 	for _, row := range m.Rows {
 		if slices.Contains(row.Labels, class) {
-			return fmt.Sprintf("%s, line %d", m.File, row.Line)
+			return m.File + ", " + row.at()
 		}
 	}
 	return m.File
@@ -238,7 +276,10 @@ func (m *Manifest) Where(label string) string {
 
 // String describes what was found in the file.
 func (c Columns) String() string {
-	line := c.Format + " with " + strings.Join(c.Used, ", ")
+	line := c.Format
+	if len(c.Used) > 0 {
+		line += " with " + strings.Join(c.Used, ", ")
+	}
 	if len(c.Labels) > 0 {
 		line += fmt.Sprintf(", %d columns of labels (0 or 1)", len(c.Labels))
 	}

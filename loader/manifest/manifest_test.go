@@ -214,7 +214,7 @@ func TestManifest_VocabularyIsOfTrainingRows(t *testing.T) {
 	if got := v.Words(); !slices.Equal(got, want) {
 		t.Errorf("words %v, want %v", got, want)
 	}
-	if f := m.Foreign(v); !slices.Equal(f.Labels, []string{"yak"}) || f.Rows != 2 || f.Line != 4 {
+	if f := m.Foreign(v); !slices.Equal(f.Labels, []string{"yak"}) || f.Rows != 2 || f.Where != "line 4" {
 		t.Errorf("foreign labels %+v, want yak on two rows from line 4", f)
 	}
 	if v, err := m.Vocabulary(10, 2); err != nil || v.Len() != 1 {

@@ -106,7 +106,9 @@ func (b *builder) add(r *record) error {
 	if err := row.place(r); err != nil {
 		return err
 	}
-	if first, ok := b.ids[row.ID]; ok {
+	if first, ok := b.ids[row.ID]; ok && r.line == 0 {
+		return fmt.Errorf("the picture %q is described twice; remove one of the two", loader.Excerpt(row.ID))
+	} else if ok {
 		return columnError(idColumn, fmt.Errorf("%q repeats line %d; remove one of the rows, or give each an id of "+
 			"its own (without the column, the id is the path)", loader.Excerpt(row.ID), first))
 	}
@@ -183,11 +185,11 @@ func (b *builder) split(row *Row, r *record) error {
 		}
 	}
 	if rows := b.manifest.Rows; len(rows) > 0 && (rows[0].Split == "") != (row.Split == "") {
-		has, lacks := rows[0].Line, row.Line
+		has, lacks := rows[0].at(), row.at()
 		if row.Split != "" {
 			has, lacks = lacks, has
 		}
-		return fmt.Errorf("line %d has a split and line %d has none; give all rows one, or none", has, lacks)
+		return fmt.Errorf("%s has a split and %s has none; give all rows one, or none", has, lacks)
 	}
 	return nil
 }

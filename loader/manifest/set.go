@@ -66,7 +66,7 @@ func (m *Manifest) Vocabulary(size, minCount int) (*text.Vocabulary, error) {
 type ForeignLabels struct {
 	Labels []string // in the order in which they are met
 	Rows   int      // that have any
-	Line   int      // of the first
+	Where  string   // the first of these stands
 }
 
 // Foreign finds labels, observed, true or counted, that are no classes.
@@ -96,8 +96,8 @@ func (m *Manifest) Foreign(v *text.Vocabulary) ForeignLabels {
 		}
 		if any {
 			f.Rows++
-			if f.Line == 0 {
-				f.Line = row.Line
+			if f.Where == "" {
+				f.Where = row.at()
 			}
 		}
 	}
@@ -185,8 +185,8 @@ func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
 	for i, row := range rows {
 		for _, c := range row.Counts {
 			if int(c.Count) > perBag {
-				return fmt.Errorf("line %d, column %q: %q has the count %d of %d people; tell their number "+
-					"(`data.captions_per_bag`)", row.Line, countsColumn, loader.Excerpt(m.Labels[c.Label]), c.Count, perBag)
+				return fmt.Errorf("%s, column %q: %q has the count %d of %d people; tell their number "+
+					"(`data.captions_per_bag`)", row.at(), countsColumn, loader.Excerpt(m.Labels[c.Label]), c.Count, perBag)
 			}
 			if class := classes[c.Label]; class >= 0 {
 				values[i*k+int(class)] = c.Count
@@ -201,11 +201,11 @@ func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
 func allOrNone(rows []*Row, column string, has func(*Row) bool) (bool, error) {
 	for _, row := range rows {
 		if has(row) != has(rows[0]) {
-			with, without := rows[0].Line, row.Line
+			with, without := rows[0].at(), row.at()
 			if has(row) {
 				with, without = without, with
 			}
-			return false, fmt.Errorf("line %d, column %q: it is not given, as it is on line %d; give it to all rows "+
+			return false, fmt.Errorf("%s, column %q: it is not given, as it is on %s; give it to all rows "+
 				"of a split, with %s (in JSON [] or {}) where it is known to be empty, or to none",
 				without, column, with, noneCell)
 		}

@@ -1,0 +1,165 @@
+package manifest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	slashed "path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"nmn/internal/durable"
+	"nmn/loader"
+	"nmn/loader/annotation"
+)
+
+// isInstances matches the names of files of instances in a folder: those of COCO, and those that Roboflow writes.
+var isInstances = regexp.MustCompile(`(?i)^(instances.*|_?annotations\.coco)\.json(\.gz)?$`)
+
+// instances are the files of instances in a folder.
+func (r *folderReader) instances() []string {
+	var found []string
+	for _, file := range r.labels.others {
+		if isInstances.MatchString(slashed.Base(file)) {
+			found = append(found, file)
+		}
+	}
+	return found
+}
+
+// coco reads the files of instances of a folder, each a split where its name or its folder says so.
+func (r *folderReader) coco(ctx context.Context) error {
+	files := r.instances()
+	if len(files) == 0 {
+		return fmt.Errorf("there is no file such as instances_train2017.json in it")
+	}
+	for _, file := range files {
+		if _, err := r.root.Stat(file); err != nil {
+			return err
+		}
+		found, err := annotation.ReadInstances(ctx, filepath.Join(r.labels.folder, filepath.FromSlash(file)))
+		if err != nil {
+			return err
+		}
+		r.source(file)
+		set := instancesOf(file)
+		split := splitOf(file)
+		if named, ok := loader.SplitNamed(strings.TrimRight(set, "0123456789")); ok {
+			split = named
+		}
+		dirs := []string{slashed.Dir(file), ".", set, "images/" + set, "images"}
+		err = r.b.instances(found, split, func(name string) string {
+			for _, dir := range dirs {
+				if at := slashed.Join(dir, name); r.pictures.picture(at) {
+					return at
+				}
+			}
+			return slashed.Join(dirs[2], name)
+		})
+		if err != nil {
+			return fmt.Errorf("%q: %w", file, err)
+		}
+	}
+	return nil
+}
+
+// instancesOf is the part of a file's name that says what it holds: train2017 of instances_train2017.json.
+func instancesOf(file string) string {
+	base := strings.TrimSuffix(slashed.Base(filepath.ToSlash(file)), ".gz")
+	_, set, _ := strings.Cut(strings.TrimSuffix(base, slashed.Ext(base)), "_")
+	return set
+}
+
+// readInstances reads one file of instances. Without a folder of pictures it is that of the file, or where COCO has it.
+func readInstances(ctx context.Context, path string, o Options) (*Manifest, error) {
+	found, err := annotation.ReadInstances(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if o.Images == "" {
+		o.Images = besideInstances(path, found.Images[0].FileName)
+	}
+	b := newBuilder(path, o.Images)
+	if err := b.instances(found, "", func(name string) string { return name }); err != nil {
+		return nil, fmt.Errorf("manifest %q: %w: %w", path, err, loader.ErrAnnotations)
+	}
+	b.manifest.Form, b.manifest.Columns.Format = FormCOCO, formats[FormCOCO]
+	return b.manifest, nil
+}
+
+// besideInstances is the folder in which the first picture is found.
+func besideInstances(path, first string) string {
+	own := filepath.Dir(path)
+	set, above := instancesOf(path), filepath.Dir(own)
+	for _, folder := range []string{own, filepath.Join(above, set), filepath.Join(above, "images", set),
+		filepath.Join(above, "images"), filepath.Join(own, "images")} {
+		if durable.Exists(filepath.Join(folder, filepath.FromSlash(first))) {
+			return folder
+		}
+	}
+	return own
+}
+
+// instances keeps images; place finds the path of one by its name in the file.
+func (b *builder) instances(found *annotation.Instances, split string, place func(string) string) error {
+	for _, name := range found.Categories {
+		if _, err := b.label(name); err != nil { // also those on no image
+			return fmt.Errorf("categories: %w", err)
+		}
+	}
+	for _, image := range found.Images {
+		names := make([]string, len(image.Categories))
+		for i, k := range image.Categories {
+			names[i] = found.Categories[k]
+		}
+		r := &record{path: place(image.FileName), hasPath: true, split: split, hasSplit: split != "", labels: names}
+		if err := b.add(r); err != nil {
+			return fmt.Errorf("image %d: %w", image.ID, err)
+		}
+	}
+	return nil
+}
+
+// isFolder reports whether a path is that of a folder.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// isCOCO reports whether a file begins as those of COCO do: with an object whose first key holds an object, or an array
+// of objects. Rows of JSON lines hold text, numbers, and arrays of these.
+func isCOCO(ctx context.Context, path string) (bool, error) {
+	r, err := loader.OpenText(ctx, path)
+	if err != nil {
+		return false, err
+	}
+	defer r.Close()
+	start, _ := io.ReadAll(io.LimitReader(r, 1<<12)) // what cannot be read shows when it is read
+	first := bytes.TrimLeft(start, " \t\r\n")
+	if len(first) == 0 || first[0] != '{' {
+		return false, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(first))
+	_, _ = d.Token()
+	key, err := d.Token()
+	name, _ := key.(string)
+	if err != nil || !slices.Contains([]string{"info", "licenses", "images", "annotations", "categories", "type"}, name) {
+		return false, nil
+	}
+	rest := bytes.TrimLeft(first[d.InputOffset():], ": \t\r\n")
+	switch {
+	case name == "type":
+		return bytes.HasPrefix(rest, []byte(`"instances"`)), nil
+	case name == "info":
+		return bytes.HasPrefix(rest, []byte("{")), nil
+	case !bytes.HasPrefix(rest, []byte("[")):
+		return false, nil
+	}
+	rest = bytes.TrimLeft(rest[1:], " \t\r\n")
+	return len(rest) > 0 && (rest[0] == '{' || rest[0] == ']'), nil
+}

@@ -1,0 +1,50 @@
+package manifest
+
+import (
+	"fmt"
+
+	"nmn/internal/visible"
+)
+
+// Describe says how many labels there are and in which form they were found, for people.
+func (m *Manifest) Describe() string {
+	line := fmt.Sprintf("labels: %d classes, %s", len(m.Labels), m.stated())
+	if len(m.Labels) == 1 {
+		line = "labels: 1 class, " + m.stated()
+	}
+	return line
+}
+
+// stated says how labels are stated.
+func (m *Manifest) stated() string {
+	in := "in the column " + visible.Line(m.LabelsColumn)
+	if m.JSONLines {
+		in = "in the key " + visible.Line(m.LabelsColumn)
+	}
+	switch m.Form {
+	case FormFolders:
+		return "a folder of pictures for each"
+	case FormCOCO:
+		return "the categories of COCO's instances"
+	case FormVOC:
+		return "the objects in annotations of Pascal VOC"
+	case FormYOLO:
+		return "the objects in label files of YOLO"
+	case FormColumns:
+		return "a column of 0 and 1 for each"
+	case FormSingle:
+		return "one name for each row " + in
+	case FormIntegers:
+		return "the number of one for each row " + in
+	case FormCommas:
+		return "separated by commas " + in
+	case FormBlanks:
+		return "separated by blanks " + in
+	case FormJSON:
+		return "in arrays " + in
+	}
+	if m.Separator == "|" {
+		return "separated by | " + in
+	}
+	return "separated by ; " + in
+}

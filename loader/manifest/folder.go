@@ -1,0 +1,156 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"nmn/loader"
+)
+
+// Tree says, for messages, what a folder of pictures looks like whose labels are its folders.
+const Tree = "a folder for each label with its pictures in it, such as cat/1.jpg and dog/2.jpg, maybe below train, " +
+	"val and test"
+
+// IsTree reports whether a folder has pictures in folders of it.
+func IsTree(ctx context.Context, folder string) bool {
+	l, err := list(ctx, folder)
+	return err == nil && l.nested()
+}
+
+// nested reports whether any picture lies in a folder of the folder.
+func (l *listing) nested() bool {
+	for _, p := range l.pictures {
+		if strings.Contains(p, "/") {
+			return true
+		}
+	}
+	return false
+}
+
+// folderReader reads one of the forms that folders have.
+type folderReader struct {
+	labels, pictures *listing // the same one where both are in one folder
+	root             *os.Root // of labels
+	o                *Options
+	b                *builder
+	notes            []string // what counts for nothing
+}
+
+// readFolder reads a folder in whichever form it has.
+func readFolder(ctx context.Context, folder string, o Options) (*Manifest, error) {
+	for _, name := range []string{"labels", "annotations"} { // named by themselves: pictures are beside them
+		if o.Images == "" && strings.EqualFold(filepath.Base(filepath.Clean(folder)), name) {
+			if l, err := list(ctx, folder); err == nil && len(l.pictures) == 0 {
+				folder = filepath.Dir(filepath.Clean(folder))
+			}
+		}
+	}
+	r := &folderReader{o: &o}
+	var err error
+	if r.labels, err = list(ctx, folder); err != nil {
+		return nil, fmt.Errorf("manifest %q: %w", folder, err)
+	}
+	r.pictures = r.labels
+	if o.Images != "" && filepath.Clean(o.Images) != filepath.Clean(folder) {
+		if r.pictures, err = list(ctx, o.Images); err != nil {
+			return nil, fmt.Errorf("manifest %q: the folder of its pictures: %w", folder, err)
+		}
+	}
+	if r.root, err = os.OpenRoot(folder); err != nil {
+		return nil, fmt.Errorf("manifest %q: %w", folder, err)
+	}
+	defer r.root.Close()
+	r.b = newBuilder(folder, r.pictures.folder)
+	if err := r.read(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("manifest %q: %w: %w", folder, err, loader.ErrAnnotations)
+	}
+	return r.b.manifest, nil
+}
+
+func (r *folderReader) read(ctx context.Context) error {
+	form, err := r.form()
+	if err != nil {
+		return err
+	}
+	m := r.b.manifest
+	m.Form = form
+	switch form {
+	case FormVOC:
+		err = r.voc(ctx)
+	case FormYOLO:
+		err = r.yolo(ctx)
+	case FormCOCO:
+		err = r.coco(ctx)
+	case FormFolders:
+		err = r.tree()
+	default:
+		err = fmt.Errorf("it is a folder, whose labels cannot be stated as `data.label_form` %s; name a file of "+
+			"labels, or leave it out", form)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(m.Rows) == 0:
+		return errors.New("there are no pictures with labels in it")
+	}
+	m.Columns.Format, m.Columns.Ignored = formats[form], r.notes
+	m.found = form == FormFolders || form == FormYOLO // the pictures of the folder itself, not what a file names
+	return nil
+}
+
+// formats describe the forms of folders for people.
+var formats = map[Form]string{
+	FormFolders: "folders of pictures", FormVOC: "annotations of Pascal VOC", FormYOLO: "label files of YOLO",
+	FormCOCO: "instances of COCO",
+}
+
+// form finds the form of a folder by the files in it.
+func (r *folderReader) form() (Form, error) {
+	if r.o.Form != "" && r.o.Form != FormAuto {
+		return r.o.Form, nil
+	}
+	var found []Form
+	if len(r.labels.withExtension(".xml")) > 0 {
+		found = append(found, FormVOC)
+	}
+	if r.isYOLO() {
+		found = append(found, FormYOLO)
+	}
+	if len(r.instances()) > 0 {
+		found = append(found, FormCOCO)
+	}
+	switch {
+	case len(found) > 1:
+		return "", fmt.Errorf("it has labels in the forms of %s and %s; say which (`data.label_form` %s or %s)",
+			formats[found[0]], formats[found[1]], found[0], found[1])
+	case len(found) == 1:
+		return found[0], nil
+	case r.pictures.nested():
+		return FormFolders, nil
+	case len(r.pictures.pictures) > 0:
+		return "", fmt.Errorf("there are %d pictures in it and nothing says what they show; want %s, annotations of "+
+			"Pascal VOC or COCO, or label files of YOLO; or name a file of labels", len(r.pictures.pictures), Tree)
+	}
+	return "", fmt.Errorf("there are no pictures in it; want %s", Tree)
+}
+
+// add keeps a picture with its labels. known are labels that it has; a file that was found needs no further look.
+func (r *folderReader) add(file, split string, labels []string) error {
+	err := r.b.add(&record{path: file, hasPath: true, split: split, hasSplit: split != "", labels: labels})
+	if err != nil {
+		return fmt.Errorf("%q: %w", loader.Excerpt(file), err)
+	}
+	return nil
+}
+
+// source notes that a file of the folder was read.
+func (r *folderReader) source(file string) {
+	r.b.manifest.Sources = append(r.b.manifest.Sources, file)
+}

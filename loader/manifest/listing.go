@@ -1,0 +1,166 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	slashed "path"
+	"strings"
+
+	"nmn/loader"
+)
+
+// listing are the files in a folder and in all folders in it, by their paths in it, with slashes, sorted. Names that
+// begin with a dot are left out.
+type listing struct {
+	folder   string
+	pictures []string
+	others   []string
+	has      map[string]bool // pictures; nil until it is asked for
+}
+
+// maxFiles bounds the files of a folder.
+const maxFiles = 2 * maxRows
+
+// list looks through a folder. Links to files count where they stay in the folder; one to a folder is an error, for what
+// it leads to would be left out without a word.
+func list(ctx context.Context, folder string) (*listing, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	l := &listing{folder: folder}
+	err = fs.WalkDir(root.FS(), ".", func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case file != "." && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case entry.IsDir():
+			return ctx.Err()
+		case len(l.pictures)+len(l.others) == maxFiles:
+			return fmt.Errorf("more than %d files", maxFiles)
+		}
+		regular, err := regularFile(root, file, entry)
+		switch {
+		case err != nil:
+			return err
+		case regular && isPictureFile(file):
+			l.pictures = append(l.pictures, file)
+		default:
+			l.others = append(l.others, file)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// regularFile reports whether an entry of a folder is a file, or a link to one.
+func regularFile(root *os.Root, file string, entry fs.DirEntry) (bool, error) {
+	if entry.Type()&fs.ModeSymlink == 0 {
+		return entry.Type().IsRegular(), nil
+	}
+	info, err := root.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("the link %q cannot be used: %w; put the file itself there", loader.Excerpt(file), err)
+	case info.IsDir():
+		return false, fmt.Errorf("%q is a link to a folder; put the folder itself there", loader.Excerpt(file))
+	}
+	return info.Mode().IsRegular(), nil
+}
+
+// picture reports whether there is a picture of a path.
+func (l *listing) picture(file string) bool {
+	if l.has == nil {
+		l.has = make(map[string]bool, len(l.pictures))
+		for _, p := range l.pictures {
+			l.has[p] = true
+		}
+	}
+	return l.has[file]
+}
+
+// withExtension are the files that are no pictures and whose names end in one of some ways, in either case.
+func (l *listing) withExtension(extensions ...string) []string {
+	var found []string
+	for _, file := range l.others {
+		for _, extension := range extensions {
+			if strings.EqualFold(slashed.Ext(file), extension) {
+				found = append(found, file)
+			}
+		}
+	}
+	return found
+}
+
+// maxLabelFile bounds a file that says what one picture shows, or what the classes are.
+const maxLabelFile = 16 << 20
+
+// read hands a file of the folder to a function. An error names the file.
+func (l *listing) read(root *os.Root, file string, use func(io.Reader) error) error {
+	f, err := root.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = errors.New("it is no regular file")
+	case info.Size() > maxLabelFile:
+		err = fmt.Errorf("%d bytes, at most %d describe one picture", info.Size(), maxLabelFile)
+	default:
+		err = use(io.LimitReader(f, maxLabelFile))
+	}
+	if err != nil {
+		return fmt.Errorf("%q: %w", file, err)
+	}
+	return nil
+}
+
+// splitOf finds the split that a folder on the way to a file names, such as train/images/1.jpg; empty for none.
+func splitOf(file string) string {
+	for dir := slashed.Dir(file); dir != "." && dir != "/"; dir = slashed.Dir(dir) {
+		if split, ok := loader.SplitNamed(slashed.Base(dir)); ok {
+			return split
+		}
+	}
+	return ""
+}
+
+// swapped is a path with the last folder of a name in it, in either case, replaced by another; the same path where there
+// is none.
+func swapped(path, name, other string) string {
+	parts := strings.Split(path, "/")
+	for i := len(parts) - 1; i >= 0; i-- {
+		if strings.EqualFold(parts[i], name) {
+			parts[i] = other
+			break
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func stem(file string) string { return strings.TrimSuffix(file, slashed.Ext(file)) }
+
+// skipped says that files count for nothing, and names the first.
+func skipped(files []string, what string) string {
+	if len(files) == 1 {
+		return fmt.Sprintf("1 %s: %s", what, loader.Excerpt(files[0]))
+	}
+	return fmt.Sprintf("%d %s, first %s", len(files), what, loader.Excerpt(files[0]))
+}

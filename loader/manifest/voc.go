@@ -1,0 +1,317 @@
+package manifest
+
+import (
+	"bufio"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	slashed "path"
+	"strings"
+
+	"nmn/loader"
+)
+
+// voc reads annotations of Pascal VOC: an XML file for each picture, in a folder Annotations beside JPEGImages, or
+// beside the picture. The lists in ImageSets/Main say of which split they are, else the folders on the way.
+func (r *folderReader) voc(ctx context.Context) error {
+	files := r.labels.withExtension(".xml")
+	if len(files) == 0 {
+		return errors.New("there are no annotations (.xml) in it")
+	}
+	lists, err := r.imageSets(ctx)
+	if err != nil {
+		return err
+	}
+	beside := stems(r.pictures)
+	used, unlisted := map[string]bool{}, []string{}
+	for _, file := range files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		split, listed := lists.split(file)
+		if !listed {
+			unlisted = append(unlisted, file)
+			continue
+		}
+		var a *vocAnnotation
+		err := r.labels.read(r.root, file, func(text io.Reader) (err error) {
+			a, err = parseVOC(text)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		r.source(file)
+		picture, err := r.vocPicture(file, a, beside)
+		if err != nil {
+			return fmt.Errorf("%q: %w", file, err)
+		}
+		used[picture] = true
+		if err := r.add(picture, split, a.labels(r.o.LessDifficult)); err != nil {
+			return fmt.Errorf("%q: %w", file, err)
+		}
+	}
+	return r.vocNotes(lists, unlisted, used)
+}
+
+func (r *folderReader) vocNotes(lists *imageSets, unlisted []string, used map[string]bool) error {
+	if err := lists.complete(); err != nil {
+		return err
+	}
+	var bare []string
+	for _, p := range r.pictures.pictures {
+		if !used[p] && !strings.Contains(strings.ToLower(p), "segmentation") {
+			bare = append(bare, p)
+		}
+	}
+	if len(unlisted) > 0 {
+		r.notes = append(r.notes, skipped(unlisted, "annotations in none of the lists"))
+	}
+	if len(bare) > 0 && len(lists.of) == 0 {
+		r.notes = append(r.notes, skipped(bare, "pictures without an annotation"))
+	}
+	r.notes = append(r.notes, lists.notes...)
+	return nil
+}
+
+// stems maps paths of pictures, in lower case and without their endings, to the pictures.
+func stems(l *listing) map[string]string {
+	of := make(map[string]string, len(l.pictures))
+	for _, p := range l.pictures {
+		if key := strings.ToLower(stem(p)); of[key] == "" {
+			of[key] = p
+		}
+	}
+	return of
+}
+
+// vocPicture finds the picture of an annotation: by the name that it gives, else by its own. Where there is none, it is
+// where it should be.
+func (r *folderReader) vocPicture(file string, a *vocAnnotation, beside map[string]string) (string, error) {
+	dir := slashed.Dir(file)
+	name := a.filename
+	if name == "" {
+		name = slashed.Base(stem(file)) + ".jpg"
+	}
+	if err := insidePath(name); err != nil {
+		return "", fmt.Errorf("line %d: <filename>: %w", a.line, err)
+	}
+	dirs := []string{swapped(dir, "annotations", "JPEGImages"), swapped(dir, "annotations", "images"), dir, "."}
+	for _, of := range []string{stem(name), slashed.Base(stem(file))} {
+		for _, d := range dirs {
+			if at := slashed.Join(d, name); of == stem(name) && r.pictures.picture(at) {
+				return at, nil
+			}
+			if found := beside[strings.ToLower(slashed.Join(d, of))]; found != "" {
+				return found, nil
+			}
+		}
+	}
+	return slashed.Join(dirs[0], name), nil
+}
+
+// vocAnnotation is what an annotation says of its picture.
+type vocAnnotation struct {
+	filename string
+	line     int // of filename
+	objects  []vocObject
+}
+
+type vocObject struct {
+	name      string
+	difficult bool
+}
+
+// labels are the names of the objects; with less, those that are difficult are left out.
+func (a *vocAnnotation) labels(less bool) []string {
+	names := []string{}
+	for _, o := range a.objects {
+		if !less || !o.difficult {
+			names = append(names, o.name)
+		}
+	}
+	return names
+}
+
+// maxVOCDepth bounds how deep elements may be nested: those of VOC are 5 deep.
+const maxVOCDepth = 64
+
+// parseVOC reads an annotation as a stream. Entities are not expanded but those of XML itself.
+func parseVOC(text io.Reader) (*vocAnnotation, error) {
+	d := xml.NewDecoder(text)
+	a, whole := &vocAnnotation{}, false
+	var path []string
+	var content strings.Builder
+	for {
+		token, err := d.Token()
+		line, _ := d.InputPos()
+		if errors.Is(err, io.EOF) && whole {
+			return a, nil
+		}
+		if err != nil {
+			return nil, vocFault(line, err)
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			if path = append(path, e.Name.Local); len(path) > maxVOCDepth {
+				return nil, fmt.Errorf("line %d: elements are nested more than %d deep", line, maxVOCDepth)
+			}
+			if path[0] != "annotation" {
+				return nil, fmt.Errorf("line %d: it is <%s>, want <annotation> of Pascal VOC", line,
+					loader.Excerpt(path[0]))
+			}
+			if len(path) == 2 && path[1] == "object" {
+				a.objects = append(a.objects, vocObject{})
+			}
+			content.Reset()
+		case xml.CharData:
+			if len(path) > 0 {
+				content.Write(e)
+			}
+		case xml.EndElement:
+			if err := a.take(path, strings.TrimSpace(content.String()), line); err != nil {
+				return nil, err
+			}
+			path, whole = path[:len(path)-1], len(path) == 1
+			content.Reset()
+		}
+	}
+}
+
+// take takes the text of an element that ends.
+func (a *vocAnnotation) take(path []string, content string, line int) error {
+	switch at := strings.Join(path, "/"); at {
+	case "annotation/filename":
+		a.filename, a.line = content, line
+	case "annotation/object/name":
+		if err := CheckLabel(content); err != nil {
+			return fmt.Errorf("line %d: <name>: %w", line, err)
+		}
+		a.objects[len(a.objects)-1].name = content
+	case "annotation/object/difficult":
+		a.objects[len(a.objects)-1].difficult = content != "" && content != "0"
+	case "annotation/object":
+		if a.objects[len(a.objects)-1].name == "" {
+			return fmt.Errorf("line %d: an <object> has no <name>", line)
+		}
+	}
+	return nil
+}
+
+func vocFault(line int, err error) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("line %d: the file is empty or ends early; copy or write it again", line)
+	case strings.Contains(err.Error(), "invalid character entity"):
+		return fmt.Errorf("line %d: %w: entities of its own are not read; write the text itself", line, err)
+	}
+	return fmt.Errorf("line %d: %w", line, err)
+}
+
+// imageSets are the lists in ImageSets/Main, by the folder above ImageSets.
+type imageSets struct {
+	of    map[string]map[string]listed // by folder and name of a picture
+	notes []string
+}
+
+type listed struct {
+	split, list string
+	line        int
+	seen        *bool // there is an annotation
+}
+
+// imageSets reads the lists: train.txt, or trainval.txt without it, val.txt and test.txt.
+func (r *folderReader) imageSets(ctx context.Context) (*imageSets, error) {
+	s := &imageSets{of: map[string]map[string]listed{}}
+	lists := map[string]string{}
+	for _, file := range r.labels.withExtension(".txt") {
+		if strings.HasSuffix(strings.ToLower(slashed.Dir("/"+file)), "/imagesets/main") {
+			lists[strings.ToLower(file)] = file
+		}
+	}
+	for key, file := range lists {
+		split, ok := loader.SplitNamed(slashed.Base(stem(key)))
+		if slashed.Base(key) == "trainval.txt" && lists[slashed.Join(slashed.Dir(key), "train.txt")] == "" {
+			split, ok = loader.TrainSplit, true
+		}
+		if !ok {
+			continue // trainval beside train, and a list for each label
+		}
+		err := r.labels.read(r.root, file, func(text io.Reader) error { return s.add(file, split, text) })
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.source(file)
+	}
+	return s, nil
+}
+
+// add takes a list of names, each in a line of its own.
+func (s *imageSets) add(file, split string, text io.Reader) error {
+	folder := slashed.Dir(slashed.Dir(slashed.Dir(file)))
+	if s.of[folder] == nil {
+		s.of[folder] = map[string]listed{}
+	}
+	lines := bufio.NewScanner(text)
+	for n := 1; lines.Scan(); n++ {
+		fields := strings.Fields(lines.Text())
+		if len(fields) == 0 {
+			continue
+		}
+		if before, ok := s.of[folder][fields[0]]; ok {
+			return fmt.Errorf("line %d: %q is in line %d of %s too; a picture is of one split", n,
+				loader.Excerpt(fields[0]), before.line, before.list)
+		}
+		s.of[folder][fields[0]] = listed{split, file, n, new(bool)}
+	}
+	return lines.Err()
+}
+
+// split is that of an annotation, and whether it is to be read: not where there are lists, and none has it.
+func (s *imageSets) split(file string) (string, bool) {
+	if len(s.of) == 0 {
+		return splitOf(file), true
+	}
+	for dir := slashed.Dir(file); ; dir = slashed.Dir(dir) {
+		if of, ok := s.of[dir]; ok {
+			l, ok := of[slashed.Base(stem(file))]
+			if ok {
+				*l.seen = true
+			}
+			return l.split, ok
+		}
+		if dir == "." || dir == "/" {
+			return "", false
+		}
+	}
+}
+
+// complete refuses names in lists that have no annotation. A list of which none has any, such as that of a test whose
+// labels are not public, counts for nothing.
+func (s *imageSets) complete() error {
+	all, seen, first := map[string]int{}, map[string]int{}, map[string]listed{}
+	names := map[string]string{}
+	for _, of := range s.of {
+		for name, l := range of {
+			all[l.list]++
+			if *l.seen {
+				seen[l.list]++
+			} else if before, ok := first[l.list]; !ok || l.line < before.line {
+				first[l.list], names[l.list] = l, name
+			}
+		}
+	}
+	for list, l := range first {
+		if seen[list] > 0 {
+			return fmt.Errorf("%q, line %d: there is no annotation of %q (nor of %d others); add it, or take it out", list,
+				l.line, loader.Excerpt(names[list]), all[list]-seen[list]-1)
+		}
+		s.notes = append(s.notes, fmt.Sprintf("%s, none of whose %d pictures has an annotation", list, all[list]))
+	}
+	return nil
+}
