@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"log/slog"
 	"math"
 	"runtime"
@@ -16,7 +18,17 @@ import (
 type Examination struct {
 	Data dataset.Kind `json:"data"`
 	*doctor.Report
-	Plan *Plan `json:"plan,omitempty"` // nil where no steps were made
+	Plan   *Plan  `json:"plan,omitempty"`   // nil where no steps were made
+	Stated string `json:"stated,omitempty"` // how a manifest states its labels, for people
+}
+
+// WriteData tells people what there is: the report's table, and how a manifest states its labels.
+func (e *Examination) WriteData(out io.Writer) error {
+	if err := e.Report.WriteData(out); err != nil || e.Stated == "" {
+		return err
+	}
+	_, err := fmt.Fprintln(out, strings.ReplaceAll(e.Stated, "\n        ", "\n"))
+	return err
 }
 
 // ExamineOptions say how to look at the data of a run.
@@ -49,6 +61,9 @@ func Examine(ctx context.Context, c *Config, o ExamineOptions) (*Examination, er
 	found.Report, err = doctor.Examine(ctx, splitsOf(data), config.lookAt(data, &o))
 	if err != nil {
 		return nil, err
+	}
+	if config.Data.Set == dataset.Manifest {
+		found.Stated = data.Labels()
 	}
 	found.Findings = append(found.Findings, opening.Findings(config.Data.MaxBadSamples)...)
 	if !o.NoSteps && doctor.Count(found.Findings, doctor.Error) == 0 {
@@ -103,7 +118,7 @@ func (c *Config) lookAt(data *dataset.Splits, o *ExamineOptions) doctor.Options 
 		Sample: o.Sample, Seed: c.Data.Seed, Workers: workers,
 		MaxPixels: c.Data.MaxPixels, MaxBadSamples: c.Data.MaxBadSamples,
 		Missing: c.Data.Features.Missing == dataset.MissingMean, Standardise: c.Data.Features.Standardise,
-		Named: c.Data.Vocabulary != "", Progress: o.Progress,
+		Named: c.Data.Vocabulary != "" || data.LabelsAreNames(), Progress: o.Progress,
 	}
 	if data.Train.Vectors == nil {
 		look.InputSize = c.Net.Model(1, 0, "").Size

@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"context"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"nmn/internal/durable"
 	"nmn/kernels/tensor"
 	"nmn/loader/dataset"
+	"nmn/loader/manifest"
 	"nmn/recipe"
 )
 
@@ -24,6 +26,9 @@ type Sources struct {
 	File string
 	// Arms are those that an experiment is asked for; nil where they are not named.
 	Arms []recipe.Name
+	// Images is the folder of pictures from elsewhere, where its key is among those given: with nothing beside it, it
+	// is a manifest if its folders hold pictures.
+	Images string
 	// Given are the keys of the settings from elsewhere, such as data.noise, and Apply sets them.
 	Given []string
 	Apply func() error
@@ -42,6 +47,9 @@ func (s Sources) Resolve(c *Config) error {
 		return err
 	}
 	resolved.Arm = recipe.FD
+	if (set == dataset.Captions || set == dataset.MSRVTT) && s.File == "" && s.Preset == "" {
+		resolved.Data.KeepFunctionWords = false // nobody asks for the paper's protocol
+	}
 	if set != "" { // noise is injected into data of others only where it is asked for
 		resolved.Data.Set, resolved.Data.Noise = set, 0
 		if set == dataset.Manifest {
@@ -102,6 +110,11 @@ func (s Sources) Base(file *Document) (name PresetName, size Size, set dataset.K
 			fallback, set = of.preset, of.set
 			break
 		}
+	}
+	images := cmp.Or(s.Images, file.text("data.images"))
+	if set == "" && images != "" && !file.has("data.set") && !s.gives("data.set") &&
+		manifest.IsTree(context.Background(), images) {
+		fallback, set = PaperCOCOPreset, dataset.Manifest
 	}
 	return cmp.Or(s.Preset, PresetName(file.text("preset")), fallback), cmp.Or(s.Size, Size(file.text("size"))), set
 }

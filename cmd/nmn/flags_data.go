@@ -5,6 +5,7 @@ import (
 
 	"nmn/loader"
 	"nmn/loader/dataset"
+	"nmn/loader/manifest"
 	"nmn/loader/picture"
 	"nmn/run"
 )
@@ -23,8 +24,12 @@ func setFlags(cmd *cobra.Command, c *run.Config) {
 		"which at test has the maximum over its frames, or the video as one bag (default auto: video with MIL, "+
 		"frame without)", dataset.VideoLevels()...)
 	captionFlags(cmd, c)
-	r.file(&d.Manifest, "manifest", "`file` that lists pictures (path), or clips as lists of frames (frames), with "+
-		"labels by name, as CSV or JSON lines", "csv", "tsv", "jsonl", "gz")
+	r.file(&d.Manifest, "manifest", "`file|folder` of pictures with labels by name: CSV or JSON lines with path and "+
+		"labels, COCO instances, Pascal VOC, YOLO, or a folder for each label (docs/labels.md)", "csv", "tsv", "jsonl",
+		"json", "yaml", "gz")
+	enum(r, &d.LabelForm, "label-form", "how --manifest states its labels, where `form` is not what is found",
+		manifest.Forms()...)
+	r.bool(&d.SkipDifficult, "skip-difficult", "Pascal VOC: objects that are marked difficult are no labels")
 	r.file(&d.MSRVTT, "msrvtt", "MSR-VTT: annotation `file` of its clips, or the zip archive in which it "+
 		"comes", "json", "gz", "zip")
 	r.directory(&d.FramesDir, "frames-dir", "MSR-VTT: `folder` of the clips' frames, as nmn frames writes it")
@@ -74,7 +79,8 @@ func captionFlags(cmd *cobra.Command, c *run.Config) {
 	d := &c.Data
 	r := under(cmd, "Data")
 	r.file(&d.Captions, "captions", "COCO caption `file` of the training pictures", "json")
-	r.directory(&d.Images, "images", "`folder` of the training pictures (with --manifest default its folder)")
+	r.directory(&d.Images, "images", "`folder` of the training pictures (with --manifest default its folder; alone "+
+		"a folder of pictures for each label)")
 	r.file(&d.ValCaptions, "val-captions", "COCO caption `file` of validation and test pictures", "json")
 	r.directory(&d.ValImages, "val-images", "`folder` of their pictures (default that of --images)")
 	r.float(&d.ValidationShare, "validation-share", "`share` of the pictures held out for validation, where no file "+
@@ -83,8 +89,10 @@ func captionFlags(cmd *cobra.Command, c *run.Config) {
 	r.file(&d.ValidationIDs, "validation-ids", "`file` with the identifiers of the validation pictures")
 	r.file(&d.TestIDs, "test-ids", "`file` with the identifiers of the test pictures")
 	r.int(&d.CaptionsPerBag, "captions-per-bag", "`captions` of each picture that count, the first by annotation id")
-	r.file(&d.Vocabulary, "vocab", "vocabulary `file`, word, POS, count on each line (default: built from the "+
+	r.file(&d.Vocabulary, "vocab", "vocabulary `file`, a name or word, POS, count on each line (default: built from the "+
 		"training captions or labels)")
 	r.int(&d.VocabularySize, "vocab-size", "most frequent `words` of a vocabulary that is built")
 	r.int(&d.MinCount, "min-count", "least `occurrences` of a word of a vocabulary that is built")
+	r.bool(&d.KeepFunctionWords, "keep-function-words", "have words such as a, on and of become classes of a vocabulary "+
+		"that is built from captions")
 }

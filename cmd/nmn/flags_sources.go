@@ -40,6 +40,9 @@ func (s *sources) of(flags *pflag.FlagSet, c *run.Config) run.Sources {
 	for _, flag := range given {
 		if key := flagKey(flags.Lookup(flag.name), keys); key != "" {
 			from.Given = append(from.Given, key)
+			if key == "data.images" {
+				from.Images = flag.value
+			}
 		}
 	}
 	return from

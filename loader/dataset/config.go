@@ -1,9 +1,11 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 
 	"nmn/loader/features"
+	"nmn/loader/manifest"
 	"nmn/loader/picture"
 )
 
@@ -63,6 +65,8 @@ type Config struct {
 	Vocabulary      string  `yaml:"vocabulary"`
 	VocabularySize  int     `yaml:"vocabulary_size"` // of one built from the captions
 	MinCount        int     `yaml:"min_count"`       // likewise
+	// KeepFunctionWords has words such as "a", "on" and "of" become classes of a vocabulary built from captions.
+	KeepFunctionWords bool `yaml:"keep_function_words"`
 
 	// MSR-VTT: the annotations of its clips, and a folder of their frames.
 	MSRVTT    string `yaml:"msrvtt,omitempty"`
@@ -77,9 +81,11 @@ type Config struct {
 	ShuffleBlock  int `yaml:"shuffle_block,omitempty"`
 	ShuffleWindow int `yaml:"shuffle_window,omitempty"`
 
-	// Manifest: a list of pictures, or of clips as frames, with labels by name. Images is their folder, empty
-	// for that of the list.
-	Manifest string `yaml:"manifest,omitempty"`
+	// Manifest: a list of pictures, or of clips as frames, with labels by name, or a folder of pictures and labels.
+	// Images is the folder of the pictures, empty for that of the manifest; alone it is a folder for each label.
+	Manifest      string        `yaml:"manifest,omitempty"`
+	LabelForm     manifest.Form `yaml:"label_form,omitempty"`     // how it states labels; empty or auto finds it
+	SkipDifficult bool          `yaml:"skip_difficult,omitempty"` // objects of VOC that are difficult are no labels
 
 	// Features: files of vectors.
 	Features FeatureConfig `yaml:"features"`
@@ -114,14 +120,17 @@ type Config struct {
 }
 
 // DefaultConfig is what all kinds of data share: a tenth of the bags for validation and one for test, the 1,000 most
-// frequent words of captions, and no noise.
+// frequent words of captions, whatever their part of speech, and no noise.
 func DefaultConfig() Config {
 	return Config{
 		Seed: 1, ValidationShare: .1, TestShare: .1, CaptionsPerBag: 5, VocabularySize: 1000, MinCount: 1,
-		MaxPixels: picture.DefaultLimits().MaxPixels, FlipSpread: .5, ShuffleWindow: 16,
+		KeepFunctionWords: true, MaxPixels: picture.DefaultLimits().MaxPixels, FlipSpread: .5, ShuffleWindow: 16,
 		Features: FeatureConfig{Standardise: true, Missing: MissingError, MemoryLimit: features.DefaultLimit >> 30},
 	}
 }
+
+// ManifestPath is the file or the folder of the manifest: without one the folder of pictures by label.
+func (d *Config) ManifestPath() string { return cmp.Or(d.Manifest, d.Images) }
 
 // Embedded reports whether the data are made, not read.
 func (d *Config) Embedded() bool { return d.Set == Scenes || d.Set == MovingScenes }

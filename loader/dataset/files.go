@@ -88,6 +88,9 @@ func (d *Splits) readFrom(c *Config) {
 		{"data.test_ids", c.TestIDs}, {"data.noise_file", c.NoiseFile}, {"data.flip_rates", c.FlipRates},
 		{"data.features.ids", f.IDs}, {"data.evidence", c.Evidence},
 	} {
+		if info, err := os.Stat(p.file); err == nil && info.IsDir() {
+			continue // a manifest that is a folder, whose files are taken in where it is read
+		}
 		d.readFile(p.key, p.file)
 	}
 	for _, split := range []struct {

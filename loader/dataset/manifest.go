@@ -3,8 +3,7 @@ package dataset
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"path/filepath"
+	"slices"
 
 	"nmn/loader"
 	"nmn/loader/manifest"
@@ -14,10 +13,18 @@ import (
 // openManifest reads a list of pictures. The splits are those of the file, else those of lists of
 // identifiers, else shares. The classes are those of the vocabulary, else the labels of training rows.
 func (d *Splits) openManifest(ctx context.Context, c *Config) error {
-	m, folder, err := d.readManifest(ctx, c)
+	var known *text.Vocabulary
+	if c.Vocabulary != "" {
+		var err error
+		if known, err = manifestWords(c); err != nil {
+			return err
+		}
+	}
+	m, err := d.readManifest(ctx, c, known)
 	if err != nil {
 		return err
 	}
+	folder := m.Folder
 	if err := refusePackedManifest(c, m); err != nil {
 		return err
 	}
@@ -25,11 +32,14 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 		return err
 	}
 	d.whole = m.IDs()
-	vocabulary, err := manifestVocabulary(c, m)
-	if err != nil {
-		return err
+	vocabulary := known
+	if vocabulary == nil {
+		if vocabulary, err = m.Vocabulary(min(c.VocabularySize, MaxClasses), c.MinCount); err != nil {
+			return err
+		}
 	}
-	d.columns = m.Columns.String()
+	d.columns, d.named = m.Describe()+"\n        "+m.Columns.String(), namesLabels(c, m)
+	d.readFolder("data.manifest", m.File, m.Sources)
 	for i := range m.Rows {
 		d.readFolder("data.images", folder, m.Rows[i].Files)
 	}
@@ -50,43 +60,53 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 		}
 	}
 	if d.Train == nil {
-		return fmt.Errorf("%s: no row is of the split train", c.Manifest)
+		return fmt.Errorf("%s: no row is of the split train", m.File)
 	}
 	if err := labelled(d.Train, c); err != nil {
 		return err
 	}
-	d.options.Log.Info("manifest read", "file", c.Manifest, "rows", len(m.Rows), "labels", len(m.Labels), "columns",
-		d.columns)
+	d.options.Log.Info("manifest read", "file", m.File, "rows", len(m.Rows), "labels", len(m.Labels), "form", m.Form,
+		"columns", d.columns)
 	return nil
 }
 
-// readManifest reads the file and looks for its pictures. Rows whose files are missing are left out up to
-// the limit on bad samples.
-func (d *Splits) readManifest(ctx context.Context, c *Config) (m *manifest.Manifest, folder string, err error) {
-	m, err = manifest.Read(ctx, c.Manifest, manifest.Options{LabelColumns: c.Features.LabelColumns,
-		Ignore: c.Features.Ignore})
-	if err != nil {
-		return nil, "", whereItStarted(err, c.Manifest)
+// namesLabels reports whether labels are names without doubt: each stands alone where it is given, or somebody has said
+// how they are stated.
+func namesLabels(c *Config, m *manifest.Manifest) bool {
+	told := c.LabelForm != "" && c.LabelForm != manifest.FormAuto
+	return told || c.Vocabulary != "" ||
+		!slices.Contains([]manifest.Form{manifest.FormList, manifest.FormColumns, manifest.FormJSON}, m.Form)
+}
+
+// readManifest reads the source and looks for its pictures; known are the classes, nil where the labels are to become
+// them. Rows whose files are missing are left out up to the limit on bad samples.
+func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabulary) (*manifest.Manifest, error) {
+	path := c.ManifestPath()
+	o := manifest.Options{Form: c.LabelForm, LabelColumns: c.Features.LabelColumns, ListColumn: c.Features.ListColumn,
+		Ignore: c.Features.Ignore, Images: c.Images, LessDifficult: c.SkipDifficult}
+	if known != nil {
+		o.Words = known.Texts()
 	}
-	if folder = c.Images; folder == "" {
-		folder = filepath.Dir(c.Manifest)
+	m, err := manifest.Read(ctx, path, o)
+	if err != nil {
+		return nil, whereItStarted(err, path)
 	}
 	missing := 0
 	var leftOut func(error)
 	if c.MaxBadSamples > 0 {
 		leftOut = func(err error) {
 			missing++
-			d.options.Log.Warn("row is left out", "file", c.Manifest, "reason", err)
+			d.options.Log.Warn("row is left out", "file", m.File, "reason", err)
 		}
 	}
-	if err := m.FindFiles(ctx, folder, leftOut); err != nil {
-		return nil, "", err
+	if err := m.FindFiles(ctx, m.Folder, leftOut); err != nil {
+		return nil, err
 	}
 	if missing > c.MaxBadSamples {
-		return nil, "", fmt.Errorf("%s: %d rows have no file in %s; `data.max_bad_samples` allows %d", c.Manifest,
-			missing, folder, c.MaxBadSamples)
+		return nil, fmt.Errorf("%s: %d rows have no file in %s; `data.max_bad_samples` allows %d", m.File,
+			missing, m.Folder, c.MaxBadSamples)
 	}
-	return m, folder, nil
+	return m, nil
 }
 
 // assignSplits holds out validation and test rows, where the file does not say which they are.
@@ -95,7 +115,7 @@ func assignSplits(ctx context.Context, c *Config, m *manifest.Manifest) error {
 	switch {
 	case m.HasSplits() && lists:
 		return fmt.Errorf("%s has splits, and `data.validation_ids` or `data.test_ids` is given: leave out one (`data.features.ignore_columns` split leaves out the column)",
-			c.Manifest)
+			m.File)
 	case m.HasSplits():
 		return nil
 	}
@@ -112,10 +132,8 @@ func assignSplits(ctx context.Context, c *Config, m *manifest.Manifest) error {
 	return nil
 }
 
-func manifestVocabulary(c *Config, m *manifest.Manifest) (*text.Vocabulary, error) {
-	if c.Vocabulary == "" {
-		return m.Vocabulary(min(c.VocabularySize, MaxClasses), c.MinCount)
-	}
+// manifestWords are the classes that a file lists.
+func manifestWords(c *Config) (*text.Vocabulary, error) {
 	v, err := text.ReadVocabulary(c.Vocabulary)
 	if err == nil && v.Len() > MaxClasses {
 		return nil, tooManyClasses(c, v)
@@ -132,23 +150,13 @@ func (d *Splits) foreignLabels(c *Config, m *manifest.Manifest, v *text.Vocabula
 	case n == 0:
 		return nil
 	case c.Vocabulary != "" && !c.VocabularyOfModel:
-		return fmt.Errorf("%s, line %d: the label %q is not in the vocabulary %s (nor are %d other labels; %d rows have such): add it there, or leave out `data.vocabulary`",
-			c.Manifest, foreign.Line, foreign.Labels[0], c.Vocabulary, n-1, foreign.Rows)
+		return fmt.Errorf("%s, %s: the label %q is not in the vocabulary %s (nor are %d other labels; %d rows have such): add it there, or leave out `data.vocabulary`",
+			m.File, foreign.Where, foreign.Labels[0], c.Vocabulary, n-1, foreign.Rows)
 	}
 	told := fmt.Sprintf("%d labels on %d rows are no classes and count for nothing: %s", n, foreign.Rows,
 		Abridged(foreign.Labels))
 	d.columns += "\n        " + told
-	d.options.Log.Warn("labels that are no classes", "file", c.Manifest, "labels", n, "rows", foreign.Rows,
-		"first_line", foreign.Line)
+	d.options.Log.Warn("labels that are no classes", "file", m.File, "labels", n, "rows", foreign.Rows,
+		"first", foreign.Where)
 	return nil
-}
-
-// ReadManifest reads the manifest of a configuration again, for who writes it in its form with other labels; folder is
-// that of its pictures.
-func ReadManifest(ctx context.Context, c *Config, o Options) (m *manifest.Manifest, folder string, err error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	d := &Splits{options: o, sources: &sources{}}
-	return d.readManifest(ctx, c)
 }

@@ -37,6 +37,7 @@ type Splits struct {
 	Flips    labels.FlipRates
 	drawn    struct{ train, validation *noise.Injection } // flips, nil for none
 	columns  string                                       // of features or a manifest, for people
+	named    bool                                         // labels are names without doubt, whatever they look like
 	learned  string                                       // what evidence there is, for people
 	whole    []string                                     // the bags before any were held out; nil for those of Train
 	options  Options
@@ -68,6 +69,13 @@ func (d *Splits) Judged() (*loader.Set, string) {
 	}
 	return d.Train, "train"
 }
+
+// LabelsAreNames reports whether no label is a list of labels in one string, whatever it looks like.
+func (d *Splits) LabelsAreNames() bool { return d.named }
+
+// Labels describes how the labels of a manifest are stated and of which columns features are, for people; empty for
+// other data.
+func (d *Splits) Labels() string { return d.columns }
 
 // Split returns a split by name.
 func (d *Splits) Split(name string) (*loader.Set, error) {

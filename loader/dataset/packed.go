@@ -23,6 +23,9 @@ func refusePacked(c *Config, labels []string, alone bool, where func(label strin
 
 // refusePackedManifest is refusePacked for the labels of a manifest.
 func refusePackedManifest(c *Config, m *manifest.Manifest) error {
+	if namesLabels(c, m) {
+		return nil
+	}
 	alone := !slices.ContainsFunc(m.Rows, func(r manifest.Row) bool { return len(r.Labels) > 1 })
 	return refusePacked(c, m.Labels, alone, m.Where)
 }

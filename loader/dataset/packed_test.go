@@ -64,17 +64,24 @@ func sourcesOf(file string) map[Kind]*Config {
 
 func TestOpen_RefusesListsOfLabelsInOneString(t *testing.T) {
 	file := written(t, packedTable(","))
+	of := sourcesOf(file)
+	lines := []string{}
+	for line := range strings.Lines(packedTable(",")) { // so that a manifest has lists of lists
+		lines = append(lines, strings.Replace(line, `"`, `"thing;`, 1))
+	}
+	of[Manifest].Manifest = written(t, strings.Join(lines, ""))
 	says := map[Kind][]string{ // classes of a manifest are in the order of its rows, those of features in that of names
-		Manifest: {file + ", line 3: ", `"bear,cat" looks like a list`, "(bear;cat)", `["bear", "cat"]`},
+		Manifest: {of[Manifest].Manifest + ", line 3: ", `"bear,cat" looks like a list`, "(bear;cat)", `["bear", "cat"]`},
 		Features: {file + ", row 11 ", `"ant,cat" looks like a list`, "(ant;cat)", `["ant", "cat"]`},
 	}
-	for kind, c := range sourcesOf(file) {
+	for kind, c := range of {
 		_, err := Open(t.Context(), c, Options{})
 		if err == nil {
 			t.Errorf("%s: opened", kind)
 			continue
 		}
-		for _, part := range append(says[kind], "15 of 20 labels hold a comma", "`data.vocabulary`") {
+		for _, part := range append(says[kind], map[Kind]string{Features: "15 of 20 labels", Manifest: "15 of 21 labels"}[kind]+
+			" hold a comma", "`data.vocabulary`") {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("%s: the message %v does not say %q", kind, err, part)
 			}
@@ -91,18 +98,38 @@ func TestOpen_RefusesListsOfLabelsInOneString(t *testing.T) {
 	}
 }
 
+// A manifest's lists in one cell are parted at what its rows show to part them.
+func TestOpen_PartsListsOfAManifest(t *testing.T) {
+	for separator, says := range map[string]string{",": "labels: 10 classes, separated by commas in the column labels",
+		";": "separated by ; in the column labels"} {
+		data, err := Open(t.Context(), sourcesOf(written(t, packedTable(separator)))[Manifest], Options{})
+		if err != nil {
+			t.Fatalf("%q: %v", separator, err)
+		}
+		if n := data.Train.Vocabulary.Len(); n != 10 || !strings.Contains(data.Describe(), says) {
+			t.Errorf("%q: %d classes, %s", separator, n, data.Describe())
+		}
+		if err := data.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Who has names that look like lists does what the message says: a file of lines such as the one that it shows.
 func TestOpen_TakesNamesThatAVocabularyLists(t *testing.T) {
 	names := labelsOf(",")
 	for kind, c := range sourcesOf(written(t, packedTable(","))) {
-		_, err := Open(t.Context(), c, Options{})
-		if err == nil {
-			t.Fatalf("%s: opened", kind)
-		}
-		_, line, _ := strings.Cut(err.Error(), "in a line of its own with part of speech and count: ")
-		name, rest, found := strings.Cut(line, ", ")
-		if !found || !slices.Contains(names, name) {
-			t.Fatalf("%s: the message shows no line: %v", kind, err)
+		rest := "other, 1"
+		if _, err := Open(t.Context(), c, Options{}); kind == Features {
+			if err == nil {
+				t.Fatalf("%s: opened", kind)
+			}
+			_, line, _ := strings.Cut(err.Error(), "in a line of its own with part of speech and count: ")
+			name, shown, found := strings.Cut(line, ", ")
+			if !found || !slices.Contains(names, name) {
+				t.Fatalf("%s: the message shows no line: %v", kind, err)
+			}
+			rest = shown
 		}
 		var lines strings.Builder
 		for _, name := range names {

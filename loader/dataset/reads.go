@@ -49,6 +49,7 @@ var readings = []reading{
 	{key: "vocabulary", by: append([]Kind{Features}, withWords...), because: "whose labels are words"},
 	{key: "vocabulary_size", by: withWords},
 	{key: "min_count", by: withWords},
+	{key: "keep_function_words", by: []Kind{Captions, MSRVTT}},
 
 	{key: "msrvtt", by: []Kind{MSRVTT}},
 	{key: "frames_dir", by: []Kind{MSRVTT}, because: "which says what the clips show"},
@@ -58,6 +59,8 @@ var readings = []reading{
 	{key: "shuffle_block", by: []Kind{Clips}},
 	{key: "shuffle_window", by: []Kind{Clips}},
 	{key: "manifest", by: []Kind{Manifest}},
+	{key: "label_form", by: []Kind{Manifest}},
+	{key: "skip_difficult", by: []Kind{Manifest}},
 
 	{key: "features.train.features", by: []Kind{Features}},
 	{key: "features.train.labels", by: []Kind{Features}, because: "whose rows they are of"},
@@ -75,7 +78,7 @@ var readings = []reading{
 	{key: "features.array", by: []Kind{Features}},
 	{key: "features.label_array", by: []Kind{Features}},
 	{key: "features.label_columns", by: []Kind{Features, Manifest}},
-	{key: "features.list_column", by: []Kind{Features}},
+	{key: "features.list_column", by: []Kind{Features, Manifest}},
 	{key: "features.id_column", by: []Kind{Features}},
 	{key: "features.split_column", by: []Kind{Features}},
 	{key: "features.ignore_columns", by: []Kind{Features, Manifest}},

@@ -55,8 +55,10 @@ func (d *Config) Validate() error {
 	switch {
 	case !slices.Contains(Kinds(), d.Set):
 		return fmt.Errorf("data.set is %q, want %s", d.Set, setting.Alternatives(Kinds()))
-	case d.Set == Manifest && d.Manifest == "":
-		return fmt.Errorf("data.set is manifest: name the list of pictures (`data.manifest` FILE)")
+	case d.LabelForm.Validate() != nil:
+		return fmt.Errorf("data.%w", d.LabelForm.Validate())
+	case d.Set == Manifest && d.ManifestPath() == "":
+		return fmt.Errorf("data.set is manifest: name the list of pictures (`data.manifest` FILE), or the folder of pictures by label (`data.images` DIR)")
 	case !d.Captioned() && d.Noise > 0:
 		return fmt.Errorf("data.noise is %g: %s have no captions to replace; flip labels (`data.flips` 0.3:0.1) or give a noise file",
 			d.Noise, d.Noun())

@@ -63,8 +63,9 @@ func (s *survey) decide(o *Options) (*statement, error) {
 		return nil, fmt.Errorf("column %q: %w", s.column, err)
 	}
 	of := &statement{column: s.column, form: form}
-	named := func(cell string) bool { return slices.Contains(o.Words, strings.TrimSuffix(cell, ".0")) }
-	if form == FormIntegers && !s.every(named) {
+	// Words that are numbers are names themselves, such as those of a model that has learned numbered classes.
+	numbers := slices.ContainsFunc(o.Words, func(word string) bool { _, ok := wholeNumber(word); return ok })
+	if form == FormIntegers && !numbers {
 		of.words = o.Words
 	}
 	return of, nil
@@ -78,7 +79,7 @@ func (s *survey) form(o *Options) (Form, error) {
 	switch {
 	case s.every(bracketed):
 		return FormJSON, nil
-	case s.some(bracketed) && !o.AsTheyAre:
+	case s.some(bracketed):
 		at := slices.IndexFunc(s.cells, bracketed)
 		return "", fmt.Errorf("%q looks like an array of names and %q does not; write all cells alike, or say what "+
 			"they are (`data.label_form` json or single)", loader.Excerpt(s.cells[at]),
@@ -91,7 +92,7 @@ func (s *survey) form(o *Options) (Form, error) {
 		}
 	}
 	if s.every(number) {
-		if s.binary() && !o.AsTheyAre {
+		if s.binary() {
 			return "", fmt.Errorf("its cells are 0 and 1: say whether these are two classes (`data.label_form` "+
 				"integers), or whether a label %q holds where there is a 1 (`data.label_form` columns)", s.column)
 		}
@@ -121,22 +122,34 @@ func (s *survey) byWords(words []string) Form {
 	return ""
 }
 
-// Shares of the parts between commas that recur: from the first on it may be that these part names, below they do not.
-const doubtful = .2
+// Of the parts between commas, or between blanks, these shares recur at least where it may be that they are labels. Blanks
+// are in many names, and count where half of the cells hold one.
+const (
+	doubtfulCommas = .2
+	doubtfulBlanks = .4
+)
 
 // bySeparator finds out whether commas or blanks part names: the parts then recur, alone or in other cells.
 func (s *survey) bySeparator(o *Options) (Form, error) {
-	if p, found := loader.FindPacked(s.cells, true); found && !o.AsTheyAre {
+	if p, found := loader.FindPacked(s.cells, true); found {
 		if strings.Contains(p.Separator, "comma") {
 			return FormCommas, nil
 		}
 		return FormBlanks, nil
 	}
-	p := loader.CountPacked(s.cells, ",")
-	if p.Lists > 0 && float64(p.Recurring) >= doubtful*float64(p.Parts) && o.Words == nil && !o.AsTheyAre {
-		return "", fmt.Errorf("it is not clear whether %q is one label: %d of %d different cells hold a comma, and %d "+
-			"of the %d parts between recur; say whether commas part labels (`data.label_form` commas) or a cell is one "+
-			"(`data.label_form` single)", loader.Excerpt(p.Example), p.Lists, p.Labels, p.Recurring, p.Parts)
+	for _, by := range []struct {
+		form         Form
+		name         string
+		share, lists float64
+	}{{FormCommas, "a comma", doubtfulCommas, 0}, {FormBlanks, "a blank", doubtfulBlanks, .5}} {
+		p := loader.CountPacked(s.cells, by.form.separator())
+		if p.Lists > 0 && float64(p.Lists) >= by.lists*float64(p.Labels) && o.Words == nil &&
+			float64(p.Recurring) >= by.share*float64(p.Parts) {
+			return "", fmt.Errorf("it is not clear whether %q is one label: %d of %d different cells hold %s, and %d "+
+				"of the %d parts between recur; say whether these are labels (`data.label_form` %s) or a cell is one "+
+				"(`data.label_form` single)", loader.Excerpt(p.Example), p.Lists, p.Labels, by.name, p.Recurring, p.Parts,
+				by.form)
+		}
 	}
 	return FormSingle, nil
 }

@@ -81,8 +81,6 @@ type Options struct {
 	Images       string   // the folder of the pictures; empty for that of the source
 	// LessDifficult leaves out what annotations of VOC call difficult; else it is labels as well.
 	LessDifficult bool
-	// AsTheyAre takes cells that may be lists of names, or not, for one name each; else they are refused.
-	AsTheyAre bool
 }
 
 // Bounds on what a manifest may hold: a row of a thousand frames is below the first.

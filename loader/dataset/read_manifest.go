@@ -1,0 +1,26 @@
+package dataset
+
+import (
+	"context"
+	"log/slog"
+
+	"nmn/loader/manifest"
+	"nmn/text"
+)
+
+// ReadManifest reads the manifest of a configuration again, for who writes it with other labels; the folder of its
+// pictures is noted there.
+func ReadManifest(ctx context.Context, c *Config, o Options) (*manifest.Manifest, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	d := &Splits{options: o, sources: &sources{}}
+	var known *text.Vocabulary
+	if c.Vocabulary != "" {
+		var err error
+		if known, err = manifestWords(c); err != nil {
+			return nil, err
+		}
+	}
+	return d.readManifest(ctx, c, known)
+}
