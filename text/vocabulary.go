@@ -1,6 +1,9 @@
 package text
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // POS is the part-of-speech group that the paper's tables report separately.
 type POS uint8
@@ -67,4 +70,9 @@ func (v *Vocabulary) Word(k int) Word { return v.words[k] }
 func (v *Vocabulary) Index(word string) (int, bool) {
 	k, ok := v.index[word]
 	return k, ok
+}
+
+// HasPOS reports whether the words have parts of speech: labels by name have none, and are all of the group Others.
+func (v *Vocabulary) HasPOS() bool {
+	return slices.ContainsFunc(v.words, func(w Word) bool { return w.POS != Others })
 }

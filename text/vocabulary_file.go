@@ -31,17 +31,19 @@ func ReadVocabulary(path string) (*Vocabulary, error) {
 	return ParseVocabulary(path, f)
 }
 
-// ParseVocabulary reads the format of Fang et al. (2015), one class per line in class order:
+// ParseVocabulary reads one class per line in class order: names alone, or the format of Fang et al. (2015), as the
+// first line is:
 //
 //	word, POS, count
 //
-// POS is a group of the paper's tables (NN VB JJ DT PRP IN, other or Others, in either case), count
+// A name alone has no part of speech, which is Others, and the count 0; it may hold commas. POS is a group of the paper's tables (NN VB JJ DT PRP IN, other or Others, in either case), count
 // the occurrences in the text that the vocabulary was built from. A word may hold commas ("1,000") and inner
 // blanks. A byte order mark, CR LF, blank lines and a missing last line break are fine. Errors wrap
 // ErrFormat and name file, line and column (in bytes, from 1); a repeated word names both lines.
 func ParseVocabulary(name string, r io.Reader) (*Vocabulary, error) {
 	var words []Word
 	first := map[string]int{}
+	parse := parseWord
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	n := 0
@@ -55,7 +57,10 @@ func ParseVocabulary(name string, r io.Reader) (*Vocabulary, error) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		word, column, err := parseWord(string(line))
+		if len(words) == 0 && !isFang(string(line)) {
+			parse = parseName
+		}
+		word, column, err := parse(string(line))
 		if err != nil {
 			return nil, fmt.Errorf("vocabulary %q, line %d, column %d: %w: %w", name, n, column+offset, err, ErrFormat)
 		}
@@ -72,7 +77,7 @@ func ParseVocabulary(name string, r io.Reader) (*Vocabulary, error) {
 		return nil, fmt.Errorf("vocabulary %q, line %d: %w", name, n+1, err)
 	}
 	if len(words) == 0 {
-		return nil, fmt.Errorf("vocabulary %q: no words; want lines such as \"dog, NN, 120\": %w", name, ErrFormat)
+		return nil, fmt.Errorf("vocabulary %q: no words; want lines such as \"dog\" or \"dog, NN, 120\": %w", name, ErrFormat)
 	}
 	return NewVocabulary(words)
 }
@@ -98,6 +103,35 @@ func parseWord(line string) (Word, int, error) {
 		return Word{}, column(line, second+1), fmt.Errorf("count %q is not a whole number of at least 0", clip(number))
 	}
 	return Word{Text: text, POS: pos, Count: count}, 0, nil
+}
+
+// isFang reports whether a line is meant as word, POS, count: it has three fields, of which one of the last two is what
+// it should be.
+func isFang(line string) bool {
+	second := strings.LastIndexByte(line, ',')
+	first := strings.LastIndexByte(line[:max(second, 0)], ',')
+	if first < 0 {
+		return false
+	}
+	_, noPOS := ParsePOS(strings.TrimSpace(line[first+1 : second]))
+	_, noCount := strconv.Atoi(strings.TrimSpace(line[second+1:]))
+	return noPOS == nil || noCount == nil
+}
+
+// parseName reads one line of a file of names, as parseWord does.
+func parseName(line string) (Word, int, error) {
+	name := strings.TrimSpace(line)
+	if err := checkWord(name); err != nil {
+		return Word{}, 1, err
+	}
+	_, after, two := strings.Cut(name, ",")
+	_, noCount := strconv.Atoi(strings.TrimSpace(after))
+	_, noPOS := ParsePOS(strings.TrimSpace(after))
+	if two && (noCount == nil || noPOS == nil) || isFang(name) {
+		return Word{}, 1, fmt.Errorf("%q is neither a name, as the lines before or beside it are, nor \"word, POS, count\" "+
+			"in a file of such lines; write all lines alike", clip(name))
+	}
+	return Word{Text: name, POS: Others}, 0, nil
 }
 
 // column returns the column, from 1, of the first character of the field that starts at offset.

@@ -57,6 +57,45 @@ func TestParseVocabulary_NamesThePlaceOfAnError(t *testing.T) {
 	}
 }
 
+// A file of names alone is a vocabulary too; the first line decides.
+func TestParseVocabulary_ReadsNames(t *testing.T) {
+	v, err := ParseVocabulary("v.txt", strings.NewReader("\ufeffdog\r\n\ntraffic light\nSmith, John\n 7 \n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Word{{"dog", Others, 0}, {"traffic light", Others, 0}, {"Smith, John", Others, 0}, {"7", Others, 0}}
+	if !reflect.DeepEqual(v.Words(), want) || v.HasPOS() {
+		t.Errorf("got %v, want %v", v.Words(), want)
+	}
+	if v, err = ParseVocabulary("v.txt", strings.NewReader("a, other, 1\ndog, NN, 1\n")); err != nil || !v.HasPOS() {
+		t.Errorf("%v, %v: want words with parts of speech", v, err)
+	}
+	for in, says := range map[string]string{
+		"dog\ncat, NN, 3\n": `line 2, column 1: "cat, NN, 3" is neither a name`,
+		"dog, NN, 3\ncat\n": `line 2, column 1: "cat" is not "word, POS, count"`,
+		"dog\ncat, 3\n":     `line 2, column 1: "cat, 3" is neither a name`,
+		"dog\ndog\n":        `"dog" repeats line 1`,
+	} {
+		if _, err := ParseVocabulary("v.txt", strings.NewReader(in)); err == nil || !errors.Is(err, ErrFormat) ||
+			!strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want %s", in, err, says)
+		}
+	}
+}
+
+func TestBuildVocabulary_WithoutFunctionWords(t *testing.T) {
+	captions := slices.Values([]string{"A man is riding a horse on the beach with his dog.",
+		"There are two dogs, and they don't run into the water.", "someone who could have been the man's brother"})
+	v, err := BuildVocabulary(captions, VocabularyOptions{Tagger: newTagger(t), NoFunctionWords: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := slices.Sorted(slices.Values(v.Texts()))
+	if want := strings.Fields("beach brother dog dogs horse man riding run two water"); !slices.Equal(got, want) {
+		t.Errorf("words %q, want %q", got, want)
+	}
+}
+
 func TestVocabulary_WriteFileReadsBack(t *testing.T) {
 	want := []Word{{"a", DT, 9}, {"1,000", Others, 3}, {"o'clock", NN, 2}, {"café", NN, 1}}
 	v, err := NewVocabulary(want)
@@ -156,7 +195,7 @@ func TestReadVocabulary_FangHasTheGroupsOfTable1(t *testing.T) {
 
 func FuzzParseVocabulary(f *testing.F) {
 	for _, s := range []string{"a, DT, 683655\ndog, NN, 12\n", "\ufeff1,000, other, 3\r\n",
-		"dog, NN\ndog, NN, 1\n\x00", ",,,"} {
+		"dog, NN\ndog, NN, 1\n\x00", ",,,", "dog\ncat\n", "a, b\n1,000,x\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {

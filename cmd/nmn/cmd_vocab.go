@@ -12,6 +12,7 @@ import (
 
 type vocabCommand struct {
 	words  dataset.CaptionWords
+	keep   bool
 	output string
 	asJSON bool
 }
@@ -25,7 +26,8 @@ func newVocab(p *program) *cobra.Command {
 		Long: `Build a vocabulary from the captions of COCO files, or of the training clips of
 MSR-VTT: the most frequent words, with part of speech and number of occurrences, one on
 each line, the most frequent first. Captions become Penn Treebank tokens; punctuation is
-dropped. Files may be compressed with gzip, and the annotations of MSR-VTT may stay in the
+dropped, and so are function words (determiners, prepositions, pronouns, conjunctions and
+auxiliary verbs, which no picture shows) unless --keep-function-words, as in the paper. Files may be compressed with gzip, and the annotations of MSR-VTT may stay in the
 zip archive in which they come.
 
 Unless flags say otherwise, the words of COCO are the 1,000 most frequent ones in the first
@@ -33,13 +35,14 @@ Unless flags say otherwise, the words of COCO are the 1,000 most frequent ones i
 of each clip, as in the paper.`,
 		Example: `  nmn vocab captions_train2014.json --vocab-size 1000 --output vocabulary.txt
   nmn vocab train_val_annotation.zip --output msrvtt.txt
-  nmn vocab captions.json --exclude a,an,the,of --min-count 5`,
+  nmn vocab captions.json --exclude background,photo --min-count 5`,
 		Args:              arguments(p, cobra.MinimumNArgs(1)),
 		ValidArgsFunction: completeFiles("json", "gz", "zip"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.words.Size < 0 || c.words.MinCount < 0 || c.words.CaptionsPerBag < 0 {
 				return usagef("vocab: --vocab-size, --min-count and --captions-per-bag are at least 0")
 			}
+			c.words.NoFunctionWords = !c.keep
 			c.words.PaperSize, c.words.PaperCaptions = !cmd.Flags().Changed("vocab-size"),
 				!cmd.Flags().Changed("captions-per-bag")
 			v, err := dataset.VocabularyOf(cmd.Context(), p.log, args, c.words)
@@ -52,6 +55,7 @@ of each clip, as in the paper.`,
 	r := under(cmd, "Words")
 	r.int(&c.words.Size, "vocab-size", "most frequent `words`, 0 for all")
 	r.int(&c.words.MinCount, "min-count", "least `occurrences` of a word")
+	r.bool(&c.keep, "keep-function-words", "keep words such as a, on and of")
 	r.strings(&c.words.Exclude, "exclude", "words that never become classes, as `word,...`")
 	r.int(&c.words.CaptionsPerBag, "captions-per-bag",
 		"`captions` of each picture or clip that count, the first by their id; 0 for all")

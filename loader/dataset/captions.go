@@ -30,7 +30,8 @@ func readOrBuildVocabulary(c *Config, captions iter.Seq[string]) (*text.Vocabula
 	if c.Vocabulary != "" {
 		return text.ReadVocabulary(c.Vocabulary)
 	}
-	return TaggedVocabulary(text.VocabularyOptions{Size: c.VocabularySize, MinCount: c.MinCount}, captions)
+	return TaggedVocabulary(text.VocabularyOptions{Size: c.VocabularySize, MinCount: c.MinCount,
+		NoFunctionWords: !c.KeepFunctionWords}, captions)
 }
 
 // MSRVTTWords is the number of classes that the paper takes from MSR-VTT.
