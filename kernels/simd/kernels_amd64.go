@@ -113,6 +113,9 @@ func spreadWindowsAVX2(dUpper *float32, dLower *float32, grad *float32, channels
 func blendRowsAVX2(dst *uint8, near *uint32, far *uint32, weights uint32, batches int)
 
 //go:noescape
+func reduceColumnsAVX2(dst *uint8, src *uint8, stride int, pairs *uint16, count int, batches int)
+
+//go:noescape
 func normalizeAVX2(dst *float32, src *uint8, step int, order *uint8, mean *float32, scale *float32, groups int)
 
 //go:noescape
@@ -248,6 +251,9 @@ func spreadWindowsAVX512(dUpper *float32, dLower *float32, grad *float32, channe
 func blendRowsAVX512(dst *uint8, near *uint32, far *uint32, weights uint32, batches int)
 
 //go:noescape
+func reduceColumnsAVX512(dst *uint8, src *uint8, stride int, pairs *uint16, count int, batches int)
+
+//go:noescape
 func normalizeAVX512(dst *float32, src *uint8, step int, order *uint8, mean *float32, scale *float32, groups int)
 
 //go:noescape
@@ -273,6 +279,9 @@ func transpose8AVX2(dst *float32, dstStride int, src *float32, srcStride int, bl
 
 //go:noescape
 func resampleRowAVX2(dst *uint32, src *uint8, first *int32, weights *uint32, count int)
+
+//go:noescape
+func reduceRowsAVX2(dst *uint8, dstStride int, src *uint8, srcStride int, first *int32, pairs *uint16, groups int, count int)
 
 //go:noescape
 func ycbcrAVX2(dst *uint8, luma *uint8, cb *uint8, cr *uint8, groups int)

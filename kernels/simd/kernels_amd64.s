@@ -6195,6 +6195,93 @@ GLOBL halfAVX2<>(SB), RODATA|NOPTR, $4
 DATA lowAVX2<>+0(SB)/4, $0x0000007f
 GLOBL lowAVX2<>(SB), RODATA|NOPTR, $4
 
+// func reduceColumnsAVX2(dst *uint8, src *uint8, stride int, pairs *uint16, count int, batches int)
+// Requires: AVX, AVX2
+TEXT ·reduceColumnsAVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         stride+16(FP), DX
+	MOVQ         batches+40(FP), BX
+	VBROADCASTSS reduceHalfAVX2<>+0(SB), Y0
+
+batch:
+	MOVQ   CX, SI
+	MOVQ   pairs+24(FP), DI
+	MOVQ   count+32(FP), R8
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+
+pair:
+	VBROADCASTSS (DI), Y9
+	VBROADCASTSS 4(DI), Y10
+	VPMOVZXBW    (SI), Y11
+	VPMOVZXBW    (SI)(DX*1), Y12
+	VPUNPCKLWD   Y12, Y11, Y13
+	VPUNPCKHWD   Y12, Y11, Y11
+	VPMADDWD     Y9, Y13, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDWD     Y10, Y13, Y12
+	VPADDD       Y12, Y2, Y2
+	VPMADDWD     Y9, Y11, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDWD     Y10, Y11, Y12
+	VPADDD       Y12, Y4, Y4
+	VPMOVZXBW    16(SI), Y11
+	VPMOVZXBW    16(SI)(DX*1), Y12
+	VPUNPCKLWD   Y12, Y11, Y13
+	VPUNPCKHWD   Y12, Y11, Y11
+	VPMADDWD     Y9, Y13, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDWD     Y10, Y13, Y12
+	VPADDD       Y12, Y6, Y6
+	VPMADDWD     Y9, Y11, Y9
+	VPADDD       Y9, Y7, Y7
+	VPMADDWD     Y10, Y11, Y9
+	VPADDD       Y9, Y8, Y8
+	LEAQ         (SI)(DX*2), SI
+	ADDQ         $0x08, DI
+	DECQ         R8
+	JNE          pair
+	VPSLLD       $0x0b, Y1, Y1
+	VPADDD       Y2, Y1, Y1
+	VPADDD       Y0, Y1, Y1
+	VPSRLD       $0x16, Y1, Y1
+	VPSLLD       $0x0b, Y3, Y3
+	VPADDD       Y4, Y3, Y3
+	VPADDD       Y0, Y3, Y3
+	VPSRLD       $0x16, Y3, Y3
+	VPSLLD       $0x0b, Y5, Y5
+	VPADDD       Y6, Y5, Y5
+	VPADDD       Y0, Y5, Y5
+	VPSRLD       $0x16, Y5, Y5
+	VPSLLD       $0x0b, Y7, Y7
+	VPADDD       Y8, Y7, Y7
+	VPADDD       Y0, Y7, Y7
+	VPSRLD       $0x16, Y7, Y7
+	VPACKUSDW    Y3, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKUSWB    X2, X1, X2
+	VMOVDQU      X2, (AX)
+	VPACKUSDW    Y7, Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X1
+	VPACKUSWB    X1, X5, X1
+	VMOVDQU      X1, 16(AX)
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, AX
+	DECQ         BX
+	JNE          batch
+	VZEROUPPER
+	RET
+
+DATA reduceHalfAVX2<>+0(SB)/4, $0x00200000
+GLOBL reduceHalfAVX2<>(SB), RODATA|NOPTR, $4
+
 // func normalizeAVX2(dst *float32, src *uint8, step int, order *uint8, mean *float32, scale *float32, groups int)
 // Requires: AVX, AVX2
 TEXT ·normalizeAVX2(SB), NOSPLIT, $0-56
@@ -13634,6 +13721,89 @@ GLOBL halfAVX512<>(SB), RODATA|NOPTR, $4
 DATA lowAVX512<>+0(SB)/4, $0x0000007f
 GLOBL lowAVX512<>(SB), RODATA|NOPTR, $4
 
+// func reduceColumnsAVX512(dst *uint8, src *uint8, stride int, pairs *uint16, count int, batches int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F
+TEXT ·reduceColumnsAVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         stride+16(FP), DX
+	MOVQ         batches+40(FP), BX
+	VBROADCASTSS reduceHalfAVX512<>+0(SB), Z0
+
+batch:
+	MOVQ   CX, SI
+	MOVQ   pairs+24(FP), DI
+	MOVQ   count+32(FP), R8
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+
+pair:
+	VBROADCASTSS (DI), Z9
+	VBROADCASTSS 4(DI), Z10
+	VPMOVZXBW    (SI), Z11
+	VPMOVZXBW    (SI)(DX*1), Z12
+	VPUNPCKLWD   Z12, Z11, Z13
+	VPUNPCKHWD   Z12, Z11, Z11
+	VPMADDWD     Z9, Z13, Z12
+	VPADDD       Z12, Z1, Z1
+	VPMADDWD     Z10, Z13, Z12
+	VPADDD       Z12, Z2, Z2
+	VPMADDWD     Z9, Z11, Z12
+	VPADDD       Z12, Z3, Z3
+	VPMADDWD     Z10, Z11, Z12
+	VPADDD       Z12, Z4, Z4
+	VPMOVZXBW    32(SI), Z11
+	VPMOVZXBW    32(SI)(DX*1), Z12
+	VPUNPCKLWD   Z12, Z11, Z13
+	VPUNPCKHWD   Z12, Z11, Z11
+	VPMADDWD     Z9, Z13, Z12
+	VPADDD       Z12, Z5, Z5
+	VPMADDWD     Z10, Z13, Z12
+	VPADDD       Z12, Z6, Z6
+	VPMADDWD     Z9, Z11, Z9
+	VPADDD       Z9, Z7, Z7
+	VPMADDWD     Z10, Z11, Z9
+	VPADDD       Z9, Z8, Z8
+	LEAQ         (SI)(DX*2), SI
+	ADDQ         $0x08, DI
+	DECQ         R8
+	JNE          pair
+	VPSLLD       $0x0b, Z1, Z1
+	VPADDD       Z2, Z1, Z1
+	VPADDD       Z0, Z1, Z1
+	VPSRLD       $0x16, Z1, Z1
+	VPSLLD       $0x0b, Z3, Z3
+	VPADDD       Z4, Z3, Z3
+	VPADDD       Z0, Z3, Z3
+	VPSRLD       $0x16, Z3, Z3
+	VPSLLD       $0x0b, Z5, Z5
+	VPADDD       Z6, Z5, Z5
+	VPADDD       Z0, Z5, Z5
+	VPSRLD       $0x16, Z5, Z5
+	VPSLLD       $0x0b, Z7, Z7
+	VPADDD       Z8, Z7, Z7
+	VPADDD       Z0, Z7, Z7
+	VPSRLD       $0x16, Z7, Z7
+	VPACKUSDW    Z3, Z1, Z1
+	VPMOVWB      Z1, (AX)
+	VPACKUSDW    Z7, Z5, Z5
+	VPMOVWB      Z5, 32(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, AX
+	DECQ         BX
+	JNE          batch
+	VZEROUPPER
+	RET
+
+DATA reduceHalfAVX512<>+0(SB)/4, $0x00200000
+GLOBL reduceHalfAVX512<>(SB), RODATA|NOPTR, $4
+
 // func normalizeAVX512(dst *float32, src *uint8, step int, order *uint8, mean *float32, scale *float32, groups int)
 // Requires: AVX, AVX512F
 TEXT ·normalizeAVX512(SB), NOSPLIT, $0-56
@@ -14343,6 +14513,150 @@ DATA pixelPairs<>+8(SB)/2, $0x8002
 DATA pixelPairs<>+10(SB)/2, $0x8005
 DATA pixelPairs<>+12(SB)/4, $0x80808080
 GLOBL pixelPairs<>(SB), RODATA|NOPTR, $16
+
+// func reduceRowsAVX2(dst *uint8, dstStride int, src *uint8, srcStride int, first *int32, pairs *uint16, groups int, count int)
+// Requires: AVX, AVX2
+TEXT ·reduceRowsAVX2(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         dstStride+8(FP), CX
+	MOVQ         src+16(FP), DX
+	MOVQ         srcStride+24(FP), BX
+	MOVQ         first+32(FP), SI
+	MOVQ         pairs+40(FP), DI
+	MOVQ         count+56(FP), R8
+	VMOVDQU      fourPixels<>+0(SB), Y0
+	VMOVDQU      upperHalves<>+0(SB), Y1
+	VMOVDQU      lowerHalves<>+0(SB), Y2
+	VBROADCASTSS reduceHalfAVX2<>+0(SB), X3
+
+pixel:
+	MOVLQSX (SI), R9
+	LEAQ    (DX)(R9*1), R9
+	LEAQ    (R9)(BX*1), R10
+	LEAQ    (R10)(BX*1), R11
+	LEAQ    (R11)(BX*1), R12
+	MOVQ    groups+48(FP), R13
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+
+group:
+	VMOVDQU        (DI), X12
+	VPERMD         Y12, Y1, Y13
+	VPERMD         Y12, Y2, Y14
+	VBROADCASTI128 (R9), Y15
+	VPSHUFB        Y0, Y15, Y15
+	VPMADDWD       Y13, Y15, Y16
+	VPMADDWD       Y14, Y15, Y15
+	VPADDD         Y16, Y4, Y4
+	VPADDD         Y15, Y5, Y5
+	ADDQ           $0x0c, R9
+	VBROADCASTI128 (R10), Y15
+	VPSHUFB        Y0, Y15, Y15
+	VPMADDWD       Y13, Y15, Y16
+	VPMADDWD       Y14, Y15, Y15
+	VPADDD         Y16, Y6, Y6
+	VPADDD         Y15, Y7, Y7
+	ADDQ           $0x0c, R10
+	VBROADCASTI128 (R11), Y15
+	VPSHUFB        Y0, Y15, Y15
+	VPMADDWD       Y13, Y15, Y16
+	VPMADDWD       Y14, Y15, Y15
+	VPADDD         Y16, Y8, Y8
+	VPADDD         Y15, Y9, Y9
+	ADDQ           $0x0c, R11
+	VBROADCASTI128 (R12), Y15
+	VPSHUFB        Y0, Y15, Y15
+	VPMADDWD       Y13, Y15, Y13
+	VPMADDWD       Y14, Y15, Y15
+	VPADDD         Y13, Y10, Y10
+	VPADDD         Y15, Y11, Y11
+	ADDQ           $0x0c, R12
+	ADDQ           $0x10, DI
+	DECQ           R13
+	JNE            group
+	VPSLLD         $0x0b, Y4, Y4
+	VPADDD         Y5, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X5
+	VPADDD         X5, X4, X5
+	VPADDD         X3, X5, X5
+	VPSRLD         $0x16, X5, X5
+	VPSLLD         $0x0b, Y6, Y6
+	VPADDD         Y7, Y6, Y6
+	VEXTRACTI128   $0x01, Y6, X4
+	VPADDD         X4, X6, X4
+	VPADDD         X3, X4, X4
+	VPSRLD         $0x16, X4, X7
+	VPSLLD         $0x0b, Y8, Y8
+	VPADDD         Y9, Y8, Y8
+	VEXTRACTI128   $0x01, Y8, X4
+	VPADDD         X4, X8, X4
+	VPADDD         X3, X4, X4
+	VPSRLD         $0x16, X4, X9
+	VPSLLD         $0x0b, Y10, Y10
+	VPADDD         Y11, Y10, Y10
+	VEXTRACTI128   $0x01, Y10, X4
+	VPADDD         X4, X10, X4
+	VPADDD         X3, X4, X4
+	VPSRLD         $0x16, X4, X11
+	VPACKUSDW      X7, X5, X4
+	VPACKUSDW      X11, X9, X5
+	VPACKUSWB      X5, X4, X4
+	MOVQ           AX, R9
+	VPEXTRD        $0x00, X4, (R9)
+	ADDQ           CX, R9
+	VPEXTRD        $0x01, X4, (R9)
+	ADDQ           CX, R9
+	VPEXTRD        $0x02, X4, (R9)
+	ADDQ           CX, R9
+	VPEXTRD        $0x03, X4, (R9)
+	ADDQ           $0x03, AX
+	ADDQ           $0x04, SI
+	DECQ           R8
+	JNE            pixel
+	VZEROUPPER
+	RET
+
+DATA fourPixels<>+0(SB)/2, $0x8000
+DATA fourPixels<>+2(SB)/2, $0x8003
+DATA fourPixels<>+4(SB)/2, $0x8001
+DATA fourPixels<>+6(SB)/2, $0x8004
+DATA fourPixels<>+8(SB)/2, $0x8002
+DATA fourPixels<>+10(SB)/2, $0x8005
+DATA fourPixels<>+12(SB)/4, $0x80808080
+DATA fourPixels<>+16(SB)/2, $0x8006
+DATA fourPixels<>+18(SB)/2, $0x8009
+DATA fourPixels<>+20(SB)/2, $0x8007
+DATA fourPixels<>+22(SB)/2, $0x800a
+DATA fourPixels<>+24(SB)/2, $0x8008
+DATA fourPixels<>+26(SB)/2, $0x800b
+DATA fourPixels<>+28(SB)/4, $0x80808080
+GLOBL fourPixels<>(SB), RODATA|NOPTR, $32
+
+DATA upperHalves<>+0(SB)/4, $0x00000000
+DATA upperHalves<>+4(SB)/4, $0x00000000
+DATA upperHalves<>+8(SB)/4, $0x00000000
+DATA upperHalves<>+12(SB)/4, $0x00000000
+DATA upperHalves<>+16(SB)/4, $0x00000002
+DATA upperHalves<>+20(SB)/4, $0x00000002
+DATA upperHalves<>+24(SB)/4, $0x00000002
+DATA upperHalves<>+28(SB)/4, $0x00000002
+GLOBL upperHalves<>(SB), RODATA|NOPTR, $32
+
+DATA lowerHalves<>+0(SB)/4, $0x00000001
+DATA lowerHalves<>+4(SB)/4, $0x00000001
+DATA lowerHalves<>+8(SB)/4, $0x00000001
+DATA lowerHalves<>+12(SB)/4, $0x00000001
+DATA lowerHalves<>+16(SB)/4, $0x00000003
+DATA lowerHalves<>+20(SB)/4, $0x00000003
+DATA lowerHalves<>+24(SB)/4, $0x00000003
+DATA lowerHalves<>+28(SB)/4, $0x00000003
+GLOBL lowerHalves<>(SB), RODATA|NOPTR, $32
 
 // func ycbcrAVX2(dst *uint8, luma *uint8, cb *uint8, cr *uint8, groups int)
 // Requires: AVX, AVX2

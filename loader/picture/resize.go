@@ -51,7 +51,9 @@ func (f Fit) extent(width, height, size int) (w, h int, err error) {
 // A Resizer puts pictures on a canvas. It keeps its tables and rows from one picture to the next, so
 // that a picture of a size seen last costs no memory. Not safe for concurrent use.
 type Resizer struct {
+	Filter        Filter // the zero value is FilterBilinear
 	level         simd.Level
+	antialias     antialias
 	columns, rows simd.Taps
 	cache         [2][]uint32 // the two source rows resized along x that were used last
 	cached        [2]int      // which rows they are, -1 for none
@@ -63,10 +65,11 @@ func NewResizer(level simd.Level) *Resizer { return &Resizer{level: level} }
 // Place resizes pic as fit says onto canvas, RGB of size×size pixels, clears the rest of it to
 // zero, and returns the valid extent in pixels.
 //
-// Interpolation is bilinear between pixel centres at half-integer positions, without smoothing when
-// it shrinks: torch.nn.functional.interpolate(mode="bilinear", align_corners=False). The result is
-// rounded to the nearest integer, halves up; weights have 14 bits, so that a value may differ from
-// the exact one by .02 more than rounding does.
+// Interpolation is bilinear between pixel centres at half-integer positions. With FilterAntialias pixels equal those
+// of Pillow that resizes along x first, but a picture with a side of more than 2^20 pixels gets the other
+// filter. FilterBilinear does not smooth when it shrinks: torch.nn.functional.interpolate(mode="bilinear",
+// align_corners=False). Its result is rounded to the nearest integer, halves up; weights have 14 bits, so that a value
+// may differ from the exact one by .02 more than rounding does.
 func (r *Resizer) Place(canvas []uint8, size int, pic *Picture, fit Fit) (width, height int, err error) {
 	if len(canvas) != size*size*3 {
 		return 0, 0, fmt.Errorf("resize: a canvas of %d bytes does not hold %d×%d pixels of 3 bytes",
@@ -83,6 +86,8 @@ func (r *Resizer) Place(canvas []uint8, size int, pic *Picture, fit Fit) (width,
 		for y := range height {
 			copy(canvas[3*size*y:], pic.Pix[3*width*y:3*width*(y+1)])
 		}
+	} else if r.Filter == FilterAntialias && takesAntialias(pic) {
+		r.antialias.scale(r.level, canvas, size, pic, width, height)
 	} else {
 		r.scale(canvas, size, pic, width, height)
 	}

@@ -38,6 +38,7 @@ func main() {
 		gateKernels(set)
 		windowKernels(set)
 		blendRows(set)
+		reduceColumns(set)
 		normalize(set)
 		dropout(set)
 		sumRows64(set)
@@ -48,6 +49,7 @@ func main() {
 	}
 	transpose()
 	resampleRow()
+	reduceRows()
 	ycbcr()
 	inverseDCT()
 	mixRows()

@@ -1,0 +1,163 @@
+package simd
+
+import (
+	"fmt"
+	"math"
+)
+
+// Fixed point of Reduction: its weights are in units of 2^-22. In memory the upper bits of a weight and its lower 11
+// are words of their own.
+const (
+	reduceBits = 22
+	reduceLow  = 11
+)
+
+// MaxReduction is the longest axis that a Reduction is planned for: its table takes eight bytes for each pixel.
+const MaxReduction = 1 << 20
+
+// Reduction says, for every position along an axis of a resized picture, which positions of the source it is a weighted
+// mean of. Weights are those of a triangle around the position whose half width is one pixel of the source or, where
+// the picture shrinks, one of the result: the filter BILINEAR of the Python library Pillow, whose numbers these are.
+//
+// The zero value has no positions. Plan keeps its memory.
+type Reduction struct {
+	from   int      // length of the source
+	first  []int32  // in pixels
+	bytes  []int32  // 3·first
+	taps   []int32  // pixels that have a weight, from the first on
+	pairs  []uint16 // 2·groups for each position, of two weights: the upper halves of both, then the lower
+	groups int      // of four weights, for each position; 0 beyond the last
+	reach  int      // bytes of a row that are read
+	exact  []float64
+}
+
+// Plan makes the weights for resizing from a length to another: the first at most MaxReduction, both at least 1.
+func (r *Reduction) Plan(from, to int) {
+	if from < 1 || to < 1 || from > MaxReduction {
+		panic(fmt.Sprintf("simd: a reduction from %d to %d", from, to))
+	}
+	if r.from == from && len(r.first) == to {
+		return
+	}
+	scale := float64(from) / float64(to)
+	support := max(scale, 1)
+	// A window of 2·support can touch one position more than it is long.
+	r.groups = (min(from, int(math.Ceil(2*support))+1) + 3) / 4
+	if cap(r.first) < to {
+		r.first, r.bytes, r.taps = make([]int32, to), make([]int32, to), make([]int32, to)
+	}
+	r.from, r.first, r.bytes, r.taps, r.reach = from, r.first[:to], r.bytes[:to], r.taps[:to], 0
+	if n := to * r.groups * 8; cap(r.pairs) < n {
+		r.pairs = make([]uint16, n)
+	} else {
+		r.pairs = r.pairs[:n]
+	}
+	for i := range to {
+		// The conversions keep a compiler from fusing multiplication and addition, which rounds otherwise.
+		r.place(i, float64((float64(i)+.5)*scale), support)
+	}
+}
+
+// place makes the weights of position i, whose centre is given in pixels of the source.
+func (r *Reduction) place(i int, centre, support float64) {
+	first := max(int(centre-support+.5), 0)
+	end := min(int(centre+support+.5), r.from)
+	r.exact = r.exact[:0]
+	sum := 0.0
+	for x := first; x < end; x++ {
+		w := max(0, 1-math.Abs((float64(x)-centre+.5)*(1/support)))
+		r.exact = append(r.exact, w)
+		sum += w
+	}
+	row := r.pairs[8*r.groups*i : 8*r.groups*(i+1)]
+	clear(row)
+	taps := 0
+	for x, w := range r.exact {
+		k := uint32(.5 + float64(w/sum*(1<<reduceBits)))
+		if k == 0 && taps == 0 && x+1 < len(r.exact) {
+			first++
+			continue
+		}
+		row[taps/2*4+taps%2] = uint16(k >> reduceLow)
+		row[taps/2*4+taps%2+2] = uint16(k & (1<<reduceLow - 1))
+		taps++
+	}
+	for taps > 1 && r.weight(i, taps-1) == 0 {
+		taps--
+	}
+	r.first[i], r.bytes[i], r.taps[i] = int32(first), int32(3*first), int32(taps)
+	// Of four pixels, 12 bytes, 16 are read.
+	r.reach = max(r.reach, 3*first+12*r.groups+4)
+}
+
+// Len is the number of positions.
+func (r *Reduction) Len() int { return len(r.first) }
+
+// Reach is how many bytes from the start of a row on ReduceRows may read: some more than a row has.
+func (r *Reduction) Reach() int { return r.reach }
+
+// At returns the source positions of position i: the first, and how many there are.
+func (r *Reduction) At(i int) (first, count int) { return int(r.first[i]), int(r.taps[i]) }
+
+// Rows is how many rows ReduceColumns reads for position i, from the first on: its source positions, and one more
+// where their number is odd.
+func (r *Reduction) Rows(i int) int { return int(r.taps[i]+1) &^ 1 }
+
+// weight is that of source position j, counted from the first, in units of 2^-22.
+func (r *Reduction) weight(i, j int) uint32 {
+	pair := r.pairs[8*r.groups*i+j/2*4:][:4]
+	return uint32(pair[j%2])<<reduceLow + uint32(pair[2+j%2])
+}
+
+// ReduceRows resizes four rows of RGB along x, and rounds to 8 bits, halves up. Rows begin a stride apart; those of src
+// have Reach bytes, whose values beyond the row do not matter, and those of dst room for a byte behind their pixels.
+// Results are equal at all levels.
+func (l Level) ReduceRows(dst []uint8, dstStride int, src []uint8, srcStride int, r *Reduction) {
+	if n := 3 * r.Len(); len(src) < 3*srcStride+r.reach || len(dst) < 3*dstStride+n+1 || dstStride <= n ||
+		srcStride < 3*r.from || n == 0 {
+		panic(fmt.Sprintf("simd: rows of %d bytes in %d, to rows of %d in %d, for a reduction from %d to %d pixels",
+			srcStride, len(src), dstStride, len(dst), r.from, r.Len()))
+	}
+	if !l.reduceRows(dst, dstStride, src, srcStride, r) {
+		for row := range 4 {
+			reduceRowGeneric(dst[dstStride*row:], src[srcStride*row:], r)
+		}
+	}
+}
+
+// ReduceColumns resizes along y: dst becomes row i of the result, from the Rows of src that begin a stride apart, the
+// first of them that of At. The row behind the last position may hold anything. Results are equal at all levels.
+func (l Level) ReduceColumns(dst, src []uint8, stride int, r *Reduction, i int) {
+	rows := r.Rows(i)
+	if stride < len(dst) || len(src) < (rows-1)*stride+len(dst) {
+		panic(fmt.Sprintf("simd: %d bytes of %d rows of %d in %d", len(dst), rows, stride, len(src)))
+	}
+	if !l.reduceColumns(dst, src, stride, r.pairs[8*r.groups*i:][:2*rows]) {
+		reduceColumnsGeneric(dst, src, stride, r, i)
+	}
+}
+
+func reduceRowGeneric(dst, src []uint8, r *Reduction) {
+	for i, at := range r.bytes {
+		var red, green, blue uint32 = 1 << (reduceBits - 1), 1 << (reduceBits - 1), 1 << (reduceBits - 1)
+		for j := range int(r.taps[i]) {
+			w, pixel := r.weight(i, j), src[int(at)+3*j:][:3]
+			red += uint32(pixel[0]) * w
+			green += uint32(pixel[1]) * w
+			blue += uint32(pixel[2]) * w
+		}
+		out := dst[3*i:][:3]
+		out[0], out[1], out[2] = uint8(red>>reduceBits), uint8(green>>reduceBits), uint8(blue>>reduceBits)
+	}
+}
+
+func reduceColumnsGeneric(dst, src []uint8, stride int, r *Reduction, i int) {
+	taps := int(r.taps[i])
+	for x := range dst {
+		sum := uint32(1 << (reduceBits - 1))
+		for j := range taps {
+			sum += uint32(src[j*stride+x]) * r.weight(i, j)
+		}
+		dst[x] = uint8(sum >> reduceBits)
+	}
+}

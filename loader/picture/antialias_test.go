@@ -1,0 +1,252 @@
+package picture
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/kernels/simd"
+)
+
+// smoothed resizes one axis by its definition, in float64: count lines of RGB of length from, whose pixels are step
+// apart and whose lines begin next apart, to lines of length to, which begin outNext apart. Results are rounded, as both
+// passes of the filter are.
+func smoothed(source []float64, from, to, lines, step, next, outNext int) []float64 {
+	result := make([]float64, len(source)/from*to)
+	scale := float64(from) / float64(to)
+	width := max(scale, 1)
+	for i := range to {
+		weights, sum := make([]float64, from), 0.0
+		for x := range weights {
+			weights[x] = max(0, 1-math.Abs(float64(x)+.5-(float64(i)+.5)*scale)/width)
+			sum += weights[x]
+		}
+		for line := range lines {
+			for c := range 3 {
+				value := 0.0
+				for x, w := range weights {
+					if w > 0 {
+						value += w / sum * source[line*next+x*step+c]
+					}
+				}
+				result[line*outNext+i*step+c] = math.Floor(value + .5)
+			}
+		}
+	}
+	return result
+}
+
+// referenceAntialias is a triangle filter along x, then along y.
+func referenceAntialias(pic *Picture, width, height int) []float64 {
+	source := make([]float64, len(pic.Pix))
+	for i, v := range pic.Pix {
+		source[i] = float64(v)
+	}
+	across := smoothed(source, pic.Width, width, pic.Height, 3, 3*pic.Width, 3*width)
+	return smoothed(across, pic.Height, height, width, 3*width, 3, 3)
+}
+
+var antialiasSizes = [][2]int{{61, 61}, {640, 427}, {427, 640}, {1, 1}, {1, 300}, {300, 1}, {60, 61}, {62, 30},
+	{122, 122}, {2, 3}, {7, 500}, {61, 60}, {640, 427}, {1500, 900}}
+
+func TestAntialias_AgreesWithReference(t *testing.T) {
+	for _, level := range simd.Levels() {
+		t.Run("simd="+level.String(), func(t *testing.T) {
+			resizer := NewResizer(level) // one for all: what another size has left must not show
+			resizer.Filter = FilterAntialias
+			canvas := make([]uint8, 61*61*3)
+			for i, s := range antialiasSizes {
+				for _, fit := range []Fit{FitLongest, FitSquare} {
+					pic := randomPicture(uint64(i), s[0], s[1])
+					width, height, err := resizer.Place(canvas, 61, pic, fit)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want := referenceAntialias(pic, width, height)
+					other := 0
+					for y := range 61 {
+						for at := range 3 * 61 {
+							got := float64(canvas[3*61*y+at])
+							if y >= height || at >= 3*width {
+								if got != 0 {
+									t.Fatalf("%v: byte %d of row %d is %v beyond %d×%d", s, at, y, got, width, height)
+								}
+								continue
+							}
+							off := math.Abs(got - want[3*width*y+at])
+							if off > 1 {
+								t.Fatalf("%v: byte %d of row %d is %v, want %v", s, at, y, got, want[3*width*y+at])
+							}
+							other += int(off)
+						}
+					}
+					if other > 3*width*height/40 { // halves, which the precision of weights decides
+						t.Errorf("%v %s: %d of %d differ by one", s, fit, other, 3*width*height)
+					}
+				}
+			}
+		})
+	}
+}
+
+// The sum was taken from a Resizer without vector instructions.
+func TestAntialias_IsTheSameAtEveryLevel(t *testing.T) {
+	for _, level := range simd.Levels() {
+		sum := fnv.New64a()
+		resizer, canvas := NewResizer(level), make([]uint8, 113*113*3)
+		resizer.Filter = FilterAntialias
+		for i, s := range [][2]int{{640, 427}, {333, 500}, {113, 112}, {64, 48}, {3, 2}, {1, 7}} {
+			for _, fit := range []Fit{FitLongest, FitSquare} {
+				if _, _, err := resizer.Place(canvas, 113, randomPicture(uint64(i), s[0], s[1]), fit); err != nil {
+					t.Fatal(err)
+				}
+				sum.Write(canvas)
+			}
+		}
+		if got, want := sum.Sum64(), uint64(0xe22219bea7fc9be); got != want {
+			t.Errorf("%s: %#x, want %#x", level, got, want)
+		}
+	}
+}
+
+// A shift by one pixel hardly changes what a picture of fine stripes looks like when it is small.
+func TestAntialias_StripesBecomeGrey(t *testing.T) {
+	pic := randomPicture(1, 640, 480)
+	for i := range pic.Pix {
+		pic.Pix[i] = uint8(i / 3 % 640 % 2 * 255)
+	}
+	resizer, canvas := NewResizer(simd.Generic), make([]uint8, 3*64*64)
+	resizer.Filter = FilterAntialias
+	if _, _, err := resizer.Place(canvas, 64, pic, FitSquare); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range canvas {
+		if v < 120 || v > 135 {
+			t.Fatalf("byte %d is %d", i, v)
+		}
+	}
+}
+
+// A side beyond what tables are made for gets the other filter, and no memory for weights.
+func TestAntialias_EndlessPictures(t *testing.T) {
+	pic := randomPicture(1, simd.MaxReduction+1, 1)
+	resizer, plain := NewResizer(simd.Generic), NewResizer(simd.Generic)
+	resizer.Filter = FilterAntialias
+	got, want := make([]uint8, 3*9*9), make([]uint8, 3*9*9)
+	_, _, err := resizer.Place(got, 9, pic, FitSquare)
+	if _, _, err2 := plain.Place(want, 9, pic, FitSquare); err != nil || err2 != nil || !bytes.Equal(got, want) {
+		t.Error(err, err2, got)
+	}
+}
+
+func TestFilter_Validate(t *testing.T) {
+	for _, f := range append(Filters(), "") {
+		if err := f.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := Filter("lanczos").Validate(); err == nil || !strings.Contains(err.Error(), "antialias") {
+		t.Error(err)
+	}
+}
+
+// pillow resizes pictures of raw RGB, as a plan says that names files and sizes: along x and then along y, and in one
+// call, which from Pillow 13 on goes the other way where a picture loses much more of its height.
+const pillow = `
+import json, sys
+from PIL import Image
+for plan in json.load(open(sys.argv[1])):
+    picture = Image.frombytes("RGB", plan["size"], open(plan["file"], "rb").read())
+    (width, height), bilinear = plan["to"], Image.Resampling.BILINEAR
+    across = picture.resize((width, picture.height), bilinear)
+    with open(plan["file"], "wb") as to:
+        to.write(across.resize((width, height), bilinear).tobytes())
+        to.write(picture.resize((width, height), bilinear).tobytes())
+`
+
+func TestAntialias_PixelsArePillows(t *testing.T) {
+	python := os.Getenv("NMN_PYTHON")
+	if python == "" {
+		t.Skip("NMN_PYTHON names no Python with pillow")
+	}
+	if output, err := exec.CommandContext(t.Context(), python, "-c", "import PIL").CombinedOutput(); err != nil {
+		t.Skipf("%s: %v, %s", python, err, output)
+	}
+	dir := t.TempDir()
+	var plan []map[string]any
+	var wants [][]uint8
+	for i, s := range append(antialiasSizes, [2]int{640, 480}, [2]int{4032, 3024}) {
+		for _, fit := range []Fit{FitLongest, FitSquare} {
+			for _, size := range []int{61, 224} {
+				pic, canvas := randomPicture(uint64(i), s[0], s[1]), make([]uint8, 3*size*size)
+				resizer := NewResizer(simd.Levels()[len(simd.Levels())-1])
+				resizer.Filter = FilterAntialias
+				width, height, err := resizer.Place(canvas, size, pic, fit)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var rows []uint8
+				for y := range height {
+					rows = append(rows, canvas[3*size*y:3*(size*y+width)]...)
+				}
+				wants = append(wants, rows)
+				file := filepath.Join(dir, fmt.Sprint(len(plan)))
+				plan = append(plan, map[string]any{"file": file, "size": s, "to": [2]int{width, height}})
+				if err := os.WriteFile(file, pic.Pix, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	text, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "plan")
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if output, err := exec.CommandContext(t.Context(), python, "-c", pillow, file).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	for i, want := range wants {
+		got, err := os.ReadFile(plan[i]["file"].(string))
+		if err != nil || len(got) != 2*len(want) || !bytes.Equal(got[:len(want)], want) {
+			t.Errorf("%v to %v: pixels are not those of Pillow, %v", plan[i]["size"], plan[i]["to"], err)
+			continue
+		}
+		for j, v := range got[len(want):] {
+			if off := int(v) - int(want[j]); off < -1 || off > 1 {
+				t.Fatalf("%v to %v: byte %d is %d, in Pillow %d", plan[i]["size"], plan[i]["to"], j, want[j], v)
+			}
+		}
+	}
+}
+
+func BenchmarkAntialias(b *testing.B) {
+	for _, c := range []struct {
+		size int
+		fit  Fit
+	}{{565, FitLongest}, {224, FitSquare}} {
+		for _, level := range simd.Levels() {
+			b.Run(fmt.Sprintf("to=%d/simd=%s", c.size, level), func(b *testing.B) {
+				pic, canvas := randomPicture(1, 640, 480), make([]uint8, c.size*c.size*3)
+				resizer := NewResizer(level)
+				resizer.Filter = FilterAntialias
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, _, err := resizer.Place(canvas, c.size, pic, c.fit); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

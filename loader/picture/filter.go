@@ -1,0 +1,29 @@
+package picture
+
+import "fmt"
+
+// Filter is how a picture's pixels are interpolated where it is resized.
+type Filter string
+
+const (
+	// FilterAntialias averages over all pixels of the picture that a pixel of the result covers: the filter BILINEAR of
+	// the Python library Pillow, which torchvision's Resize takes by default. Pixels equal those of Pillow that resizes
+	// along x first, as all versions before 13 do. Where a picture is enlarged it interpolates between two neighbours, as
+	// FilterBilinear does, and may differ from that by the rounding between x and y.
+	FilterAntialias Filter = "antialias"
+	// FilterBilinear interpolates between two neighbours also where a picture shrinks, and leaves out the pixels between:
+	// torch.nn.functional.interpolate(mode="bilinear"). The zero value of a Filter means the same.
+	FilterBilinear Filter = "bilinear"
+)
+
+// Filters lists all filters.
+func Filters() []Filter { return []Filter{FilterAntialias, FilterBilinear} }
+
+// Validate refuses a name that is no filter; the empty one is FilterBilinear.
+func (f Filter) Validate() error {
+	switch f {
+	case "", FilterAntialias, FilterBilinear:
+		return nil
+	}
+	return fmt.Errorf("resize %q is unknown; choose %q or %q", f, FilterAntialias, FilterBilinear)
+}
