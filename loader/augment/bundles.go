@@ -1,0 +1,32 @@
+package augment
+
+// Bundle names a choice of augmentations.
+type Bundle string
+
+// The bundles. None of them mixes bags: what noise models learn are labels, not mixtures of them.
+const (
+	None   Bundle = "none"
+	Light  Bundle = "light"  // half of the area or more, and slightly other colours
+	Strong Bundle = "strong" // a quarter of the area or more, two operations of RandAugment, and erasing
+)
+
+// Bundles lists them.
+func Bundles() []Bundle { return []Bundle{None, Light, Strong} }
+
+// Config is what a bundle stands for.
+func (b Bundle) Config() Config {
+	switch b {
+	case Light:
+		return Config{
+			Crop:   CropConfig{Area: Range{.5, 1}},
+			Jitter: JitterConfig{Brightness: .2, Contrast: .2, Saturation: .2, Hue: .02},
+		}
+	case Strong:
+		return Config{
+			Crop:    CropConfig{Area: Range{.25, 1}},
+			Rand:    RandConfig{Operations: 2, Magnitude: 9},
+			Erasing: ErasingConfig{Probability: .25},
+		}
+	}
+	return Config{}
+}

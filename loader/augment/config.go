@@ -1,0 +1,202 @@
+package augment
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"nmn/internal/setting"
+)
+
+// Range are the least and the greatest value of something that is drawn; the zero value stands for a default.
+type Range [2]float64
+
+// IsZero reports whether nothing is set.
+func (r Range) IsZero() bool { return r == Range{} }
+
+// or is the range, or another one where nothing is set.
+func (r Range) or(other Range) Range {
+	if r.IsZero() {
+		return other
+	}
+	return r
+}
+
+// String is the range as flags take it, low:high.
+func (r Range) String() string {
+	if r.IsZero() {
+		return ""
+	}
+	return number(r[0]) + ":" + number(r[1])
+}
+
+// Values that stand for what is not set: those of torchvision's RandomResizedCrop and RandomErasing.
+var (
+	cropRatio    = Range{3. / 4, 4. / 3}
+	erasingArea  = Range{.02, .33}
+	erasingRatio = Range{.3, 3.3}
+)
+
+// Config says how pictures and labels are changed. The zero value changes nothing.
+type Config struct {
+	Crop    CropConfig    `yaml:"random_crop,omitempty" json:"random_crop,omitzero"`
+	Jitter  JitterConfig  `yaml:"color_jitter,omitempty" json:"color_jitter,omitzero"`
+	Rand    RandConfig    `yaml:"rand_augment,omitempty" json:"rand_augment,omitzero"`
+	Erasing ErasingConfig `yaml:"random_erasing,omitempty" json:"random_erasing,omitzero"`
+	// Mixup is α: a bag becomes λ of itself and 1-λ of another of its batch, labels too, with λ from Beta(α, α). 0 is
+	// for no mixup (Zhang et al., "mixup: Beyond Empirical Risk Minimization", 2018).
+	Mixup float64 `yaml:"mixup,omitempty" json:"mixup,omitempty"`
+}
+
+// CropConfig is a random resized crop: a part of the picture, which is then brought to the size that the whole picture
+// would have been brought to.
+type CropConfig struct {
+	// Area is the share of the picture's area; its zero value is for no crop.
+	Area Range `yaml:"area,omitempty,flow" json:"area,omitzero"`
+	// Ratio is width to height of the crop; its zero value is for 3/4 to 4/3.
+	Ratio Range `yaml:"ratio,omitempty,flow" json:"ratio,omitzero"`
+}
+
+// JitterConfig changes brightness, contrast, saturation and hue, in an order that is drawn. The first three are
+// multiplied by a number in [max(0, 1-x), 1+x], the hue is turned by [-x, x] of a full circle.
+type JitterConfig struct {
+	Brightness float64 `yaml:"brightness,omitempty" json:"brightness,omitempty"`
+	Contrast   float64 `yaml:"contrast,omitempty" json:"contrast,omitempty"`
+	Saturation float64 `yaml:"saturation,omitempty" json:"saturation,omitempty"`
+	Hue        float64 `yaml:"hue,omitempty" json:"hue,omitempty"`
+}
+
+// RandConfig is RandAugment (Cubuk et al., 2020): so many operations, drawn with replacement, of a magnitude of 0 to 30.
+type RandConfig struct {
+	Operations int `yaml:"operations,omitempty" json:"operations,omitempty"`
+	Magnitude  int `yaml:"magnitude,omitempty" json:"magnitude,omitempty"`
+}
+
+// Fill is what stands in an erased rectangle.
+type Fill string
+
+// The fills.
+const (
+	FillMean  Fill = "mean"  // the mean colour, which the network sees as 0
+	FillNoise Fill = "noise" // normally distributed around it
+)
+
+// ErasingConfig erases a rectangle of some pictures (Zhong et al., "Random Erasing Data Augmentation", 2020).
+type ErasingConfig struct {
+	// Probability is that of a bag to lose a rectangle.
+	Probability float64 `yaml:"probability,omitempty" json:"probability,omitempty"`
+	// Area is its share of the picture's area; the zero value is for .02 to .33.
+	Area Range `yaml:"area,omitempty,flow" json:"area,omitzero"`
+	// Ratio is its height to width; the zero value is for .3 to 3.3.
+	Ratio Range `yaml:"ratio,omitempty,flow" json:"ratio,omitzero"`
+	Value Fill  `yaml:"value,omitempty" json:"value,omitempty"` // empty is FillMean
+}
+
+// IsZero reports whether nothing is changed.
+func (c Config) IsZero() bool { return c == Config{} }
+
+// Pictures reports whether pictures are changed by themselves, which feature vectors cannot be.
+func (c Config) Pictures() bool {
+	return c.crops() || c.jitters() || c.Rand.Operations > 0 || c.Erasing.Probability > 0
+}
+
+func (c Config) crops() bool   { return !c.Crop.Area.IsZero() }
+func (c Config) jitters() bool { return c.Jitter != JitterConfig{} }
+
+// Bounds of settings.
+const (
+	mostOperations = 16
+	mostMagnitude  = 30
+	mostJitter     = 10
+	mostHue        = .5
+	mostRatio      = 100
+	mostAlpha      = 100
+	leastAlpha     = 1e-3 // a smaller one mixes nothing
+)
+
+// Validate names the first setting that is out of range; section is where the settings stand, such as train.augment.
+func (c Config) Validate(section string) error {
+	v := checks{section: section}
+	v.span("random_crop.area", c.Crop.Area, 1e-4, 1)
+	v.span("random_crop.ratio", c.Crop.Ratio, 1./mostRatio, mostRatio)
+	v.bound("color_jitter.brightness", c.Jitter.Brightness, 0, mostJitter)
+	v.bound("color_jitter.contrast", c.Jitter.Contrast, 0, mostJitter)
+	v.bound("color_jitter.saturation", c.Jitter.Saturation, 0, mostJitter)
+	v.bound("color_jitter.hue", c.Jitter.Hue, 0, mostHue)
+	v.bound("rand_augment.operations", float64(c.Rand.Operations), 0, mostOperations)
+	v.bound("rand_augment.magnitude", float64(c.Rand.Magnitude), 0, mostMagnitude)
+	v.bound("random_erasing.probability", c.Erasing.Probability, 0, 1)
+	v.span("random_erasing.area", c.Erasing.Area, 1e-4, 1)
+	v.span("random_erasing.ratio", c.Erasing.Ratio, 1./mostRatio, mostRatio)
+	v.require(c.Mixup == 0 || c.Mixup >= leastAlpha && c.Mixup <= mostAlpha, "mixup", "is %s, want 0 or %s to %d",
+		number(c.Mixup), number(leastAlpha), mostAlpha)
+	v.require(c.Erasing.Value == "" || c.Erasing.Value == FillMean || c.Erasing.Value == FillNoise,
+		"random_erasing.value", "is %q, want mean or noise", c.Erasing.Value)
+	v.require(c.Crop.Ratio.IsZero() || c.crops(), "random_crop.ratio",
+		"is %s and there is no crop: give `%s.random_crop.area` too", c.Crop.Ratio, section)
+	v.require(c.Rand.Magnitude == 0 || c.Rand.Operations > 0, "rand_augment.magnitude",
+		"is %d of no operations: give `%s.rand_augment` both", c.Rand.Magnitude, section)
+	v.require(c.Erasing.Probability > 0 || c.Erasing == ErasingConfig{}, "random_erasing",
+		"has area, ratio or value, and nothing is erased: give `%s.random_erasing.probability` too", section)
+	return v.err
+}
+
+// checks keeps the first error.
+type checks struct {
+	section string
+	err     error
+}
+
+// require keeps an error about a setting where it is not ok.
+func (c *checks) require(ok bool, key, format string, args ...any) {
+	if !ok && c.err == nil {
+		key = c.section + "." + key
+		c.err = setting.Errorf(key, "`%s` %s", key, fmt.Sprintf(format, args...))
+	}
+}
+
+// bound refuses NaN too.
+func (c *checks) bound(key string, value, least, most float64) {
+	c.require(value >= least && value <= most, key, "is %s, want %s to %s", number(value), number(least), number(most))
+}
+
+// span checks a range that is set.
+func (c *checks) span(key string, r Range, least, most float64) {
+	c.require(r.IsZero() || r[0] >= least && r[0] <= r[1] && r[1] <= most, key,
+		"is %s, want two numbers of %s to %s, the smaller one first", r, number(least), number(most))
+}
+
+// number writes a number in as few digits as tell it, to four places.
+func number(v float64) string {
+	return strconv.FormatFloat(math.Round(v*1e4)/1e4, 'g', -1, 64)
+}
+
+// String lists what is done to pictures, for people; empty for nothing.
+func (c Config) String() string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	if c.crops() {
+		add("random crop %s of the area, ratio %s", c.Crop.Area, c.Crop.Ratio.or(cropRatio))
+	}
+	if j := c.Jitter; c.jitters() {
+		add("color jitter %s,%s,%s,%s", number(j.Brightness), number(j.Contrast), number(j.Saturation), number(j.Hue))
+	}
+	if c.Rand.Operations > 0 {
+		add("RandAugment %d,%d", c.Rand.Operations, c.Rand.Magnitude)
+	}
+	if e := c.Erasing; e.Probability > 0 {
+		add("random erasing %s by %s", number(e.Probability), e.fill())
+	}
+	if c.Mixup > 0 {
+		add("mixup %s", number(c.Mixup))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (e ErasingConfig) fill() Fill {
+	if e.Value == "" {
+		return FillMean
+	}
+	return e.Value
+}

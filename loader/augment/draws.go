@@ -1,0 +1,168 @@
+package augment
+
+import (
+	"math"
+
+	"nmn/internal/rng"
+)
+
+// Draws draws what happens to each bag in each epoch. It is safe for concurrent use.
+type Draws struct {
+	config                                           Config
+	crop, jitter, rand, erase, noise, mixup, pairing uint64 // seeds
+}
+
+// NewDraws makes the draws of a seed. The configuration must be valid.
+func NewDraws(config Config, seed uint64) *Draws {
+	of := func(purpose string) uint64 { return rng.Derive(seed, "loader/augment/"+purpose) }
+	return &Draws{config: config, crop: of("crop"), jitter: of("jitter"), rand: of("rand"), erase: of("erase"),
+		noise: of("noise"), mixup: of("mixup"), pairing: of("pairing")}
+}
+
+// Config is what the draws are of.
+func (d *Draws) Config() Config { return d.config }
+
+// Rect is a part of a picture, in pixels.
+type Rect struct{ X, Y, Width, Height int }
+
+// attempts are how often a rectangle is drawn that may turn out not to fit.
+const attempts = 10
+
+// Crop draws the part of a picture that is shown: area and logarithm of the ratio uniform, the place too. Where none of
+// ten rectangles fits into the picture, it is the largest one in the middle whose ratio is allowed, as in torchvision's
+// RandomResizedCrop.
+func (d *Draws) Crop(epoch, bag, width, height int) Rect {
+	if !d.config.crops() {
+		return Rect{0, 0, width, height}
+	}
+	stream := rng.New(d.crop, epoch, bag)
+	ratio := d.config.Crop.Ratio.or(cropRatio)
+	for range attempts {
+		area := float64(width) * float64(height) * stream.Uniform(d.config.Crop.Area[0], d.config.Crop.Area[1])
+		r := math.Exp(stream.Uniform(math.Log(ratio[0]), math.Log(ratio[1])))
+		w, h := round(math.Sqrt(area*r)), round(math.Sqrt(area/r))
+		if w > 0 && w <= width && h > 0 && h <= height {
+			return Rect{stream.Intn(width - w + 1), stream.Intn(height - h + 1), w, h}
+		}
+	}
+	return middle(width, height, ratio)
+}
+
+// middle is the largest rectangle in the middle of a picture with an allowed ratio.
+func middle(width, height int, ratio Range) Rect {
+	w, h := width, height
+	switch whole := float64(width) / float64(height); {
+	case whole < ratio[0]:
+		h = min(height, max(1, round(float64(w)/ratio[0])))
+	case whole > ratio[1]:
+		w = min(width, max(1, round(float64(h)*ratio[1])))
+	}
+	return Rect{(width - w) / 2, (height - h) / 2, w, h}
+}
+
+// round is Python's: halves go to the even number.
+func round(v float64) int { return int(math.RoundToEven(v)) }
+
+// Jitter is a change of colours: the factors of brightness, contrast and saturation, and the shift of the hue, in the
+// order in which they are applied.
+type Jitter struct {
+	Order   [4]int     // indices of Factors
+	Factors [4]float64 // 1, 1, 1 and 0 change nothing
+}
+
+// Jitter draws the change of colours of a bag.
+func (d *Draws) Jitter(epoch, bag int) Jitter {
+	c, stream := &d.config.Jitter, rng.New(d.jitter, epoch, bag)
+	j := Jitter{Order: [4]int{0, 1, 2, 3}}
+	stream.Shuffle(j.Order[:])
+	for i, strength := range [3]float64{c.Brightness, c.Contrast, c.Saturation} {
+		j.Factors[i] = stream.Uniform(max(0, 1-strength), 1+strength)
+	}
+	j.Factors[3] = stream.Uniform(-c.Hue, c.Hue)
+	return j
+}
+
+// Step is an operation of RandAugment with its strength, in the unit of the operation; see Op.
+type Step struct {
+	Op       Op
+	Strength float64
+}
+
+// Steps appends the operations of RandAugment for a bag whose picture takes width×height pixels to dst.
+func (d *Draws) Steps(dst []Step, epoch, bag, width, height int) []Step {
+	stream := rng.New(d.rand, epoch, bag)
+	for range d.config.Rand.Operations {
+		op, negative := Op(stream.Intn(int(ops))), stream.Uint32()>>31 == 1
+		dst = append(dst, Step{op, op.strength(d.config.Rand.Magnitude, negative, width, height)})
+	}
+	return dst
+}
+
+// Erase draws the rectangle that a bag loses, and whether it loses one. A rectangle that none of ten attempts fits is
+// none, as in torchvision's RandomErasing.
+func (d *Draws) Erase(epoch, bag, width, height int) (Rect, bool) {
+	c, stream := &d.config.Erasing, rng.New(d.erase, epoch, bag)
+	if stream.Float64() >= c.Probability {
+		return Rect{}, false
+	}
+	share, ratio := c.Area.or(erasingArea), c.Ratio.or(erasingRatio)
+	for range attempts {
+		area := float64(width) * float64(height) * stream.Uniform(share[0], share[1])
+		r := math.Exp(stream.Uniform(math.Log(ratio[0]), math.Log(ratio[1])))
+		h, w := round(math.Sqrt(area*r)), round(math.Sqrt(area/r))
+		if w > 0 && w < width && h > 0 && h < height {
+			return Rect{stream.Intn(width - w + 1), stream.Intn(height - h + 1), w, h}, true
+		}
+	}
+	return Rect{}, false
+}
+
+// Wholes are the parts of a bag: weights of mixup are counted in Wholes-ths.
+const Wholes = 256
+
+// Weight draws how much of a bag remains in its mixture, of Wholes: λ from Beta(α, α), rounded.
+func (d *Draws) Weight(epoch, bag int) int {
+	stream := rng.New(d.mixup, epoch, bag)
+	return int(math.Round(Wholes * beta(&stream, d.config.Mixup)))
+}
+
+// Pairs deals the bags 0 to len(partners)-1 of a batch into pairs at random: partners[i] is the bag that i is mixed
+// with, i itself for the one that is left over of an odd number. order is memory of the same length.
+func (d *Draws) Pairs(partners, order []int, epoch, batch int) {
+	stream := rng.New(d.pairing, epoch, batch)
+	for i := range order {
+		order[i] = i
+	}
+	stream.Shuffle(order)
+	for i := 0; i+1 < len(order); i += 2 {
+		partners[order[i]], partners[order[i+1]] = order[i+1], order[i]
+	}
+	if last := len(order) - 1; last%2 == 0 && last >= 0 {
+		partners[order[last]] = order[last]
+	}
+}
+
+// beta draws from Beta(α, α): G/(G+H) of two gamma variates, in logarithms, for those of a small α underflow.
+func beta(stream *rng.Stream, alpha float64) float64 {
+	g, h := logGamma(stream, alpha), logGamma(stream, alpha)
+	return 1 / (1 + math.Exp(h-g))
+}
+
+// logGamma is the logarithm of a draw from Gamma(α, 1) (Marsaglia and Tsang, "A simple method for generating gamma
+// variables", 2000): one from Gamma(α+1, 1), times U^(1/α).
+func logGamma(stream *rng.Stream, alpha float64) float64 {
+	d := alpha + 1 - 1./3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := stream.Normal(0, 1)
+		v := 1 + c*x
+		if v <= 0 {
+			continue
+		}
+		v = v * v * v
+		u := 1 - stream.Float64()
+		if math.Log(u) < .5*x*x+d-d*v+d*math.Log(v) {
+			return math.Log(d*v) + math.Log(1-stream.Float64())/alpha
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package augment
+
+import "math"
+
+// affine says where the colour of pixel (x, y) comes from: (a·x + b·y + c, d·x + e·y + f), for centres of pixels at
+// half-integer positions.
+type affine struct{ a, b, c, d, e, f float64 }
+
+// rotation turns a picture about its middle, against the clock.
+func rotation(degrees float64, width, height int) affine {
+	sin, cos := math.Sincos(degrees * math.Pi / 180)
+	x, y := float64(width)/2, float64(height)/2
+	return affine{cos, -sin, x - cos*x + sin*y, sin, cos, y - sin*x - cos*y}
+}
+
+// transform takes the nearest pixel for each, and the fill colour beyond the picture. Positions are summed up in 16
+// bits below the point, as Pillow does.
+func (w *Worker) transform(v *view, m affine) {
+	const bits = 16
+	fixed := func(x float64) int { return int(math.Floor(x*(1<<bits) + .5)) }
+	before := v.copyInto(&w.scratch)
+	alongX, alongY := fixed(m.a), fixed(m.d)
+	downX, downY := fixed(m.b), fixed(m.e)
+	startX, startY := fixed(m.c+m.a/2+m.b/2), fixed(m.f+m.d/2+m.e/2)
+	width, height := uint(v.width), uint(v.height)
+	fill := w.mean
+	for y := range v.height {
+		row := v.row(y)
+		atX, atY := startX+y*downX, startY+y*downY
+		for i := 0; i+2 < len(row); i += 3 {
+			x, y := uint(atX>>bits), uint(atY>>bits) // huge where negative
+			if x < width && y < height {
+				from := before.pix[3*(y*width+x):][:3]
+				row[i], row[i+1], row[i+2] = from[0], from[1], from[2]
+			} else {
+				row[i], row[i+1], row[i+2] = fill[0], fill[1], fill[2]
+			}
+			atX, atY = atX+alongX, atY+alongY
+		}
+	}
+}
