@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	dense "gorgonia.org/tensor"
+
+	"nmn/loader/augment"
 )
 
 // Batch is a number of bags with their labels: N bags of T frames in all, on canvases of S×S
@@ -23,7 +25,7 @@ type Batch struct {
 	Keys    *dense.Dense // T of int32: random, from (seed, epoch, bag, frame), for dropout masks
 	Offsets *dense.Dense // N+1 of int32: bag n owns the frames Offsets[n] to Offsets[n+1]-1
 	Labels  *dense.Dense // N×K of float32: the observed labels
-	Targets *dense.Dense // N×K of float32: soft targets, or Unknown, or evidence; nil where the Loader has none
+	Targets *dense.Dense // N×K of float32: soft targets, or Unknown, or evidence; nil where labels are learned as they are
 
 	Index []int    // N: which bags of the set they are
 	IDs   []string // N
@@ -48,6 +50,7 @@ type assembly struct {
 	labels, targets      hostArray[float32]
 	vectors              hostArray[float32]
 	failures             []error // per frame
+	mixing               mixing
 }
 
 // frameJob names a frame: of which bag of the set, and where in the order of the batch that bag stands.
@@ -71,6 +74,7 @@ func (b *Batch) begin(number, epoch int, order []int) {
 	b.Number, job.epoch, job.order = number, epoch, order
 	job.frames = job.frames[:0]
 	job.refused = nil
+	job.mixing.bags = job.mixing.bags[:0]
 	for at, bag := range order {
 		// Reading a frame of a bag that has none says why, and costs that bag.
 		frames := max(1, l.set.frames(bag))
@@ -125,6 +129,7 @@ func (b *Batch) read(w *worker, i int) {
 	job.failures[i] = nil
 	defer func() {
 		if job.pending.Add(-1) == 0 {
+			b.mix()
 			job.done <- struct{}{}
 		}
 	}()
@@ -152,9 +157,18 @@ func (b *Batch) readPicture(w *worker, i int) error {
 		return err
 	}
 	defer pic.Release()
-	width, height, err := w.resizer.Place(job.pixels.data[i*size:(i+1)*size], l.config.Size, pic, l.config.Fit)
+	fit, canvas := l.config.Fit, job.pixels.data[i*size:(i+1)*size]
+	changed := w.augment != nil && job.epoch >= l.config.AugmentFrom
+	if changed {
+		fit = w.crop(pic, fit, l.config.Size, job.epoch, f.bag)
+	}
+	width, height, err := w.resizer.Place(canvas, l.config.Size, pic, fit)
 	if err != nil {
 		return l.named(f.bag, f.frame, err)
+	}
+	if changed {
+		at := augment.Place{Epoch: job.epoch, Bag: f.bag, Frame: f.frame}
+		w.augment.Canvas(canvas, l.config.Size, width, height, at)
 	}
 	job.sizes.data[2*i], job.sizes.data[2*i+1] = int32(height), int32(width)
 	return nil
@@ -210,6 +224,7 @@ func (b *Batch) finish(bad func(bag int, err error) error) error {
 	b.N, b.T = len(b.Index), kept
 	if b.N > 0 {
 		b.fillLabels()
+		b.mixLabels()
 		b.wrap()
 	}
 	return nil
@@ -286,7 +301,8 @@ func (b *Batch) wrap() {
 	b.Keys = job.keys.wrap(b.T)
 	b.Offsets = job.offsets.wrap(b.N + 1)
 	b.Labels = job.labels.wrap(b.N, k)
-	if b.home.config.learned() != nil {
+	b.Targets = nil
+	if b.home.config.learned() != nil || b.mixed() {
 		b.Targets = job.targets.wrap(b.N, k)
 	}
 }

@@ -1,10 +1,12 @@
 package loader
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"nmn/internal/memory"
+	"nmn/loader/augment"
 	"nmn/loader/picture"
 
 	dense "gorgonia.org/tensor"
@@ -40,6 +42,12 @@ type Config struct {
 	// Evidence, N×K of finite float32, is what to train on instead of labels and targets: of each label
 	// log p(what was observed | y=1) - log p(what was observed | y=0), 0 where nothing is known; nil for none.
 	Evidence *dense.Dense
+	// Augment changes pictures and labels at random in each epoch from AugmentFrom on; its zero value changes nothing.
+	// Where it mixes bags, batches hold what becomes of their labels as Targets.
+	Augment     augment.Config
+	AugmentFrom int
+	// Mean is the colour that the network sees as 0: what comes from beyond a picture, or is erased, has it.
+	Mean [3]uint8
 }
 
 // learned is what batches hold beside the labels; nil for nothing.
@@ -84,6 +92,7 @@ func (c Config) Validate() error {
 		{"Window", c.Window, 0, math.MaxInt32},
 		{"MaxBadSamples", c.MaxBadSamples, 0, math.MaxInt32},
 		{"MaxPixels", c.MaxPixels, 0, picture.PixelCeiling},
+		{"AugmentFrom", c.AugmentFrom, 0, math.MaxInt32},
 	} {
 		if field.value < field.least || field.value > field.limit {
 			return fmt.Errorf("loader: %s = %d, allowed are %d to %d", field.name, field.value, field.least,
@@ -93,7 +102,7 @@ func (c Config) Validate() error {
 	if err := errors.Join(c.Fit.Validate(), c.Decoder.Validate()); err != nil {
 		return fmt.Errorf("loader: %w", err)
 	}
-	return nil
+	return c.Augment.Validate("train.augment")
 }
 
 // checkSet checks that the parts of a set agree with each other and with the configuration, and
@@ -110,7 +119,7 @@ func checkSet(set *Set, config Config) (classes int, err error) {
 	if (set.Source == nil) == (set.Vectors == nil) || (set.Labels == nil) == (set.Rows == nil) {
 		return 0, fmt.Errorf("loader: the set %q needs labels, and pictures or feature vectors, not both", set.Name)
 	}
-	if err := config.Standard.check(set); err != nil {
+	if err := cmp.Or(config.Standard.check(set), checkAugment(set, &config)); err != nil {
 		return 0, err
 	}
 	if set.Rows != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"nmn/loader/augment"
 	"nmn/loader/picture"
 	"sync"
 	"time"
@@ -35,6 +36,7 @@ type worker struct {
 	ctx     context.Context
 	reader  *apartReader // nil where the set has features
 	resizer *picture.Resizer
+	augment *augment.Worker // nil where pictures are not changed
 }
 
 // Epoch starts an epoch at a batch, 0 for its beginning; a start at Batches() is at its end. When
@@ -91,7 +93,7 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 }
 
 func (l *Loader) readFrames(ctx context.Context, work <-chan frameRange) {
-	w := worker{ctx: ctx, resizer: picture.NewResizer(l.level)}
+	w := worker{ctx: ctx, resizer: picture.NewResizer(l.level), augment: l.augmentWorker()}
 	if l.set.Vectors == nil {
 		w.reader = startReader(ctx, l.source, picture.Picture{Level: l.level, Decoder: l.config.Decoder, Room: l.room})
 		defer w.reader.close()

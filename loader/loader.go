@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nmn/kernels/simd"
+	"nmn/loader/augment"
 	"nmn/loader/picture"
 )
 
@@ -29,6 +30,7 @@ type Loader struct {
 	config  Config
 	source  Source
 	draws   sampleDraws
+	augment *augment.Draws // nil where nothing is changed
 	classes int
 	level   simd.Level
 	room    *picture.Room // of all workers
@@ -78,7 +80,7 @@ func New(set *Set, config Config) (*Loader, error) {
 	}
 	return &Loader{
 		set: set, config: config, source: source, classes: classes, level: level,
-		draws: newSampleDraws(config), seen: map[int]bool{}, room: picture.NewRoom(decodeBytes, config.Workers),
+		draws: newSampleDraws(config), augment: newAugment(config), seen: map[int]bool{}, room: picture.NewRoom(decodeBytes, config.Workers),
 	}, nil
 }
 

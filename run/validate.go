@@ -14,7 +14,7 @@ import (
 // Validate names the first field that is out of range.
 func (c *Config) Validate() error {
 	for _, check := range []func() error{c.validateNames, c.Data.Validate, c.validateNet, c.Train.Validate,
-		c.Run.Validate, c.ValidateRecipe, c.validateVideo} {
+		c.Run.Validate, c.ValidateRecipe, c.validateVideo, c.validateAugment} {
 		if err := check(); err != nil {
 			var config *setting.Error
 			if errors.As(err, &config) {
@@ -94,8 +94,36 @@ func (c *Config) ValidateRecipe() error {
 	return settings.ValidateEvidence()
 }
 
-// ValidateLoss refuses a loss of the classifier alone for an arm with a noise model.
+// validateAugment refuses augmentations that the data cannot have.
+func (c *Config) validateAugment() error {
+	switch a := c.Train.Augment; {
+	case c.Data.Set == dataset.Features && a.Pictures():
+		return setting.Errorf("train.augment",
+			"features are no pictures: of augmentations `train.augment.mixup` alone has an effect on them, leave out the others (%s)", a)
+	case c.Data.Evidence != "" && a.Mixup > 0:
+		return setting.Errorf("train.augment.mixup",
+			"`train.augment.mixup` mixes labels, and `data.evidence` takes their place: leave out one of the two")
+	}
+	return nil
+}
+
+// validateMixup refuses mixtures of labels for an arm, or nets of its folds, whose noise model learns by the likelihood
+// of labels.
+func (c *Config) validateMixup() error {
+	arm, _ := c.Arm.Arm()
+	if c.Train.Augment.Mixup == 0 || arm.Noise == model.NoNoise && !arm.Folds || arm.Name == recipe.EM {
+		return nil
+	}
+	return setting.Errorf("train.augment.mixup",
+		"`train.augment.mixup` makes labels between 0 and 1, and arm %s has a noise model, which learns by the likelihood of labels 0 and 1: "+
+			"give `arm` star or `arm` stage1, or leave out `train.augment.mixup`", c.Arm)
+}
+
+// ValidateLoss refuses for an arm with a noise model what is for the classifier alone: a loss, and mixtures of labels.
 func (c *Config) ValidateLoss() error {
+	if err := c.validateMixup(); err != nil {
+		return err
+	}
 	if c.Train.Loss.IsZero() || c.Arm.Noise() == model.NoNoise {
 		return nil
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"path"
+
+	"nmn/loader/augment"
 )
 
 // Starts of the classifier's bias.
@@ -62,6 +64,9 @@ type Config struct {
 	Overfit bool `yaml:"overfit" json:"overfit"`
 	// Flip mirrors every picture with probability one half in each epoch.
 	Flip bool `yaml:"flip" json:"flip"`
+	// Augment are further changes of pictures and labels, drawn anew in each epoch. Where the first epoch is scored
+	// before it is learned from (Options.Online), they begin with the second.
+	Augment augment.Config `yaml:"augment,omitempty" json:"augment,omitzero"`
 
 	UpdateConfig `yaml:",inline"`
 
@@ -142,7 +147,7 @@ func (c Config) Validate() error {
 			choice{"best_by", c.BestBy, Measures()})); err != nil {
 		return err
 	}
-	if err := c.Loss.validate(); err != nil {
+	if err := cmp.Or(c.Loss.validate(), c.Augment.Validate("train.augment")); err != nil {
 		return err
 	}
 	return c.validateLists()

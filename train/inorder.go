@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"nmn/loader"
+	"nmn/loader/augment"
 	"nmn/model"
 )
 
@@ -18,7 +19,7 @@ func inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader
 	}
 	config.Standard = standardOf(net)
 	config.Size, config.Targets, config.Evidence = net.Config().Size, nil, nil
-	config.Flip, config.Shuffle, config.DropLast = false, false, false
+	config.Flip, config.Shuffle, config.DropLast, config.Augment = false, false, false, augment.Config{}
 	l, err := loader.New(set, config)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nmn/loader"
+	"nmn/loader/augment"
 	"nmn/model"
 )
 
@@ -17,6 +18,14 @@ import (
 func resumable() map[string]func(*rig) {
 	return map[string]func(*rig){
 		"adam, dropout, flips": func(r *rig) { r.dropout, r.config.Flip = .4, true },
+		"all augmentations, accumulation": func(r *rig) {
+			r.config.Flip, r.config.Accumulate, r.dropout, r.config.Augment = true, 2, .3, allAugmentations()
+		},
+		"all augmentations of clips, soft targets, held noise": func(r *rig) {
+			r.source = func(s loader.Source) loader.Source { return films{s} }
+			r.soft, r.noise, r.config.Noise.Frozen, r.mil = .2, model.FeatureIndependent, true, true
+			r.config.Flip, r.config.Augment = true, allAugmentations()
+		},
 		"mil, fd, sgd, warm-up": func(r *rig) {
 			r.mil, r.noise, r.config = true, model.FeatureDependent, sgd(r.config)
 		},
@@ -43,6 +52,13 @@ func resumable() map[string]func(*rig) {
 			r.config.Loss = LossConfig{Kind: RejectLarge, Delta: 3}
 		},
 	}
+}
+
+// allAugmentations has each of them on.
+func allAugmentations() augment.Config {
+	c := augment.Strong.Config()
+	c.Jitter, c.Erasing.Value, c.Mixup = augment.Light.Config().Jitter, augment.FillNoise, .4
+	return c
 }
 
 func sgd(c Config) Config {

@@ -23,7 +23,7 @@ type Options struct {
 	// Validation is what Config.EvaluateEpochs and EvaluateSteps judge; nil for no validation.
 	Validation *loader.Set
 	// Loader says how pictures are read: Fit, Workers, Prefetch, MaxBadSamples, MaxPixels. Batch
-	// size, canvas, order, flips and seed are set by the Trainer. Targets, where there are any, are what
+	// size, canvas, order, flips, augmentations and seed are set by the Trainer. Targets, where there are any, are what
 	// the classifier learns instead of the labels, by Config.Loss and past the noise model, which must
 	// then be frozen. Those that are loader.Unknown are left out. Evidence takes their place likewise, with a loss
 	// of its own: -log(p e^E + 1 - p) for each label, see noise.Ops.
@@ -151,6 +151,9 @@ func (o *Options) check() error {
 	case o.Loader.Evidence != nil && !o.Config.Loss.IsZero():
 		return fmt.Errorf("training: loss %s is of labels, and evidence has a loss of its own: leave out the loss",
 			o.Config.Loss.Name())
+	case o.Config.Augment.Mixup > 0 && o.Net.Config().Noise != model.NoNoise && o.Loader.Targets == nil:
+		return errors.New("training: mixtures of labels teach the classifier alone, and a noise model learns by the " +
+			"likelihood of labels: leave out `train.augment.mixup`, or train an arm without a noise model (stage1, star)")
 	}
 	if err := o.Config.Loss.check(o.Net.Config().Noise); err != nil {
 		return err
@@ -204,7 +207,19 @@ func (o *Options) loaderConfig() loader.Config {
 	c.Shuffle, c.Flip, c.DropLast = true, o.Config.Flip, false
 	c.Seed = rng.Derive(o.Config.Seed, fmt.Sprintf("train/stage%d", o.Stage))
 	c.Standard = standardOf(o.Net)
+	c.Augment, c.Mean = o.Config.Augment, meanColour(o.Net)
+	if o.Online != nil {
+		c.AugmentFrom = 2 // scores are of pictures as they are, and of one bag each
+	}
 	return c
+}
+
+// meanColour is what a net sees as 0, but for the part of a grey level.
+func meanColour(net *model.Net) (colour [3]uint8) {
+	for c, mean := range net.Config().Mean {
+		colour[c] = uint8(min(max(mean+.5, 0), 255))
+	}
+	return colour
 }
 
 // standardOf is the scale that a net's features come on; nil for none.

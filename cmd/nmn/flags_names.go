@@ -68,6 +68,14 @@ var otherNames = map[string]string{
 	"scores.logits":             "--logits",
 	"shard.rebuild_index":       "nmn frames --rebuild-index",
 	"shard.resume":              "nmn frames --resume",
+
+	"train.augment":                         "--augment",
+	"train.augment.color_jitter.brightness": "--color-jitter",
+	"train.augment.color_jitter.contrast":   "--color-jitter",
+	"train.augment.color_jitter.saturation": "--color-jitter",
+	"train.augment.color_jitter.hue":        "--color-jitter",
+	"train.augment.rand_augment.operations": "--rand-augment",
+	"train.augment.rand_augment.magnitude":  "--rand-augment",
 }
 
 // namesOfSettings maps the keys of all settings to the flags that set them.

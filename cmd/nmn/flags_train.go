@@ -27,6 +27,7 @@ func trainFlags(cmd *cobra.Command, c *run.Config) {
 	r.bool(&t.Overfit, "overfit-one-batch", "train on the first batch at every step, to see that the net can learn "+
 		"it by heart")
 	r.bool(&t.Flip, "flip", "mirror half of the pictures")
+	augmentFlags(cmd, &t.Augment)
 	lossFlags(cmd, &t.Loss)
 	optimizerFlags(cmd, t)
 	noiseModelFlags(cmd, c)

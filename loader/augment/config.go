@@ -120,13 +120,13 @@ func (c Config) Validate(section string) error {
 	v := checks{section: section}
 	v.span("random_crop.area", c.Crop.Area, 1e-4, 1)
 	v.span("random_crop.ratio", c.Crop.Ratio, 1./mostRatio, mostRatio)
-	v.bound("color_jitter.brightness", c.Jitter.Brightness, 0, mostJitter)
-	v.bound("color_jitter.contrast", c.Jitter.Contrast, 0, mostJitter)
-	v.bound("color_jitter.saturation", c.Jitter.Saturation, 0, mostJitter)
-	v.bound("color_jitter.hue", c.Jitter.Hue, 0, mostHue)
-	v.bound("rand_augment.operations", float64(c.Rand.Operations), 0, mostOperations)
-	v.bound("rand_augment.magnitude", float64(c.Rand.Magnitude), 0, mostMagnitude)
-	v.bound("random_erasing.probability", c.Erasing.Probability, 0, 1)
+	v.bound("color_jitter.brightness", "brightness ", c.Jitter.Brightness, mostJitter)
+	v.bound("color_jitter.contrast", "contrast ", c.Jitter.Contrast, mostJitter)
+	v.bound("color_jitter.saturation", "saturation ", c.Jitter.Saturation, mostJitter)
+	v.bound("color_jitter.hue", "hue ", c.Jitter.Hue, mostHue)
+	v.bound("rand_augment.operations", "N ", float64(c.Rand.Operations), mostOperations)
+	v.bound("rand_augment.magnitude", "M ", float64(c.Rand.Magnitude), mostMagnitude)
+	v.bound("random_erasing.probability", "", c.Erasing.Probability, 1)
 	v.span("random_erasing.area", c.Erasing.Area, 1e-4, 1)
 	v.span("random_erasing.ratio", c.Erasing.Ratio, 1./mostRatio, mostRatio)
 	v.require(c.Mixup == 0 || c.Mixup >= leastAlpha && c.Mixup <= mostAlpha, "mixup", "is %s, want 0 or %s to %d",
@@ -136,9 +136,9 @@ func (c Config) Validate(section string) error {
 	v.require(c.Crop.Ratio.IsZero() || c.crops(), "random_crop.ratio",
 		"is %s and there is no crop: give `%s.random_crop.area` too", c.Crop.Ratio, section)
 	v.require(c.Rand.Magnitude == 0 || c.Rand.Operations > 0, "rand_augment.magnitude",
-		"is %d of no operations: give `%s.rand_augment` both", c.Rand.Magnitude, section)
-	v.require(c.Erasing.Probability > 0 || c.Erasing == ErasingConfig{}, "random_erasing",
-		"has area, ratio or value, and nothing is erased: give `%s.random_erasing.probability` too", section)
+		"has M %d of no operations: give N too", c.Rand.Magnitude)
+	v.require(c.Erasing.Probability > 0 || c.Erasing == ErasingConfig{}, "random_erasing.probability",
+		"is 0, and area, ratio or value of what is erased are given: give it too, or leave them out")
 	return v.err
 }
 
@@ -156,9 +156,9 @@ func (c *checks) require(ok bool, key, format string, args ...any) {
 	}
 }
 
-// bound refuses NaN too.
-func (c *checks) bound(key string, value, least, most float64) {
-	c.require(value >= least && value <= most, key, "is %s, want %s to %s", number(value), number(least), number(most))
+// bound refuses NaN too. A setting may share its name for people with others: part then tells it apart.
+func (c *checks) bound(key, part string, value, most float64) {
+	c.require(value >= 0 && value <= most, key, "has %s%s, want 0 to %s", part, number(value), number(most))
 }
 
 // span checks a range that is set.

@@ -34,10 +34,10 @@ type differences [511]int16
 
 func (d *differences) plan(factor float64) {
 	// Pillow adds the product to the base in float32, which rounds what lies this close below a whole number up to it.
-	const close = 1. / (1 << 17)
+	const rounding = 1. / (1 << 17)
 	f := float32(factor)
 	for i := range d {
-		p := math.Floor(float64(f*float32(i-255)) + close)
+		p := math.Floor(float64(f*float32(i-255)) + rounding)
 		d[i] = int16(min(max(p, -512), 512))
 	}
 }

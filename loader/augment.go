@@ -1,0 +1,159 @@
+package loader
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"nmn/loader/augment"
+	"nmn/loader/picture"
+)
+
+// newAugment draws what is changed at random; nil for nothing.
+func newAugment(config Config) *augment.Draws {
+	if config.Augment.IsZero() {
+		return nil
+	}
+	return augment.NewDraws(config.Augment, config.Seed)
+}
+
+// checkAugment refuses augmentations that a set or what is learned of it cannot have.
+func checkAugment(set *Set, config *Config) error {
+	switch {
+	case set.Vectors != nil && config.Augment.Pictures():
+		return fmt.Errorf("loader: the set %q has features: of `train.augment` they can have `train.augment.mixup` alone",
+			set.Name)
+	case config.Evidence != nil && config.Augment.Mixup > 0:
+		return errors.New("loader: `train.augment.mixup` mixes labels, and evidence takes their place: leave out one")
+	}
+	return nil
+}
+
+// augmentWorker changes pictures for one worker; nil where they stay as they are.
+func (l *Loader) augmentWorker() *augment.Worker {
+	if l.augment == nil || !l.config.Augment.Pictures() {
+		return nil
+	}
+	return augment.NewWorker(l.augment, l.config.Mean)
+}
+
+// crop cuts a picture down and returns how what is left gets onto the canvas: one that has its size already is
+// stretched to it again.
+func (w *worker) crop(pic *picture.Picture, fit picture.Fit, size, epoch, bag int) picture.Fit {
+	if fit == picture.FitNone {
+		if pic.Width != size || pic.Height != size {
+			return fit // which refuses it
+		}
+		fit = picture.FitSquare
+	}
+	w.augment.Crop(pic, epoch, bag)
+	return fit
+}
+
+// mixing is what mixup needs of a batch. It keeps its memory from one batch to the next.
+type mixing struct {
+	bags            []mixedBag // that can be used, in order; none where nothing is mixed
+	partners, order []int
+	pixels, line    []uint8   // copies of the frames of a bag, and of a row
+	sizes           []int32   // of the copies
+	vectors         []float32 // likewise
+}
+
+// mixedBag has its frames at [from, to) of the batch, and keeps so many parts of itself.
+type mixedBag struct{ from, to, weight int }
+
+// mix mixes the frames of a batch, once all are read: bags by pairs, each by a weight of its own. A bag that cannot be
+// used has no partner.
+func (b *Batch) mix() {
+	l, job, m := b.home, &b.job, &b.job.mixing
+	if l.augment == nil || l.config.Augment.Mixup == 0 || job.epoch < l.config.AugmentFrom {
+		return
+	}
+	for from, next := 0, 0; from < len(job.frames); from = next {
+		bag := job.frames[from].bag
+		for next = from + 1; next < len(job.frames) && job.frames[next].bag == bag; next++ {
+		}
+		if firstError(job.failures[from:next]) == nil {
+			m.bags = append(m.bags, mixedBag{from, next, l.augment.Weight(job.epoch, bag)})
+		}
+	}
+	m.partners, m.order = resized(m.partners, len(m.bags)), resized(m.order, len(m.bags))
+	l.augment.Pairs(m.partners, m.order, job.epoch, b.Number)
+	for i, j := range m.partners {
+		if i < j {
+			b.mixPair(m.bags[i], m.bags[j])
+		}
+	}
+}
+
+// resized has n elements, whose values are of no interest.
+func resized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// mixPair mixes two bags with each other, both as they were before.
+func (b *Batch) mixPair(p, q mixedBag) {
+	job, m, canvas, width := &b.job, &b.job.mixing, b.home.canvasBytes(), b.home.width()
+	m.pixels = append(m.pixels[:0], job.pixels.data[p.from*canvas:p.to*canvas]...)
+	m.vectors = append(m.vectors[:0], job.vectors.data[p.from*width:p.to*width]...)
+	m.sizes = append(m.sizes[:0], job.sizes.data[2*p.from:2*p.to]...)
+	frames, others := p.to-p.from, q.to-q.from
+	for t := range frames {
+		from := q.from + t*others/frames
+		b.mixFrame(p.from+t, p.weight, job.pixels.data[from*canvas:(from+1)*canvas], job.sizes.data[2*from:2*from+2],
+			job.vectors.data[from*width:(from+1)*width], job.flips.data[from])
+	}
+	for t := range others {
+		from := t * frames / others
+		b.mixFrame(q.from+t, q.weight, m.pixels[from*canvas:(from+1)*canvas], m.sizes[2*from:2*from+2],
+			m.vectors[from*width:(from+1)*width], job.flips.data[p.from+from])
+	}
+}
+
+// mixFrame mixes frame i of the batch with another one. The other is mirrored where the two would be mirrored
+// differently: the mixture is mirrored as frame i.
+func (b *Batch) mixFrame(i, weight int, pixels []uint8, size []int32, vector []float32, flip uint8) {
+	job, l := &b.job, b.home
+	if d := l.width(); d > 0 {
+		augment.MixFloats(job.vectors.data[i*d:(i+1)*d], vector, weight, float32(math.NaN()))
+		return
+	}
+	canvas, s := l.canvasBytes(), job.sizes.data[2*i:2*i+2]
+	to := augment.Frame{Pixels: job.pixels.data[i*canvas : (i+1)*canvas], Size: l.config.Size, Width: int(s[1]),
+		Height: int(s[0])}
+	from := augment.Frame{Pixels: pixels, Size: l.config.Size, Width: int(size[1]), Height: int(size[0])}
+	augment.Mix(&to, &from, weight, flip != job.flips.data[i], l.config.Mean, &job.mixing.line)
+	s[0], s[1] = int32(to.Height), int32(to.Width)
+}
+
+// mixed reports whether the bags of the batch are mixed.
+func (b *Batch) mixed() bool { return len(b.job.mixing.bags) > 0 }
+
+// mixLabels mixes what is learned of the bags as their pictures are.
+func (b *Batch) mixLabels() {
+	if !b.mixed() {
+		return
+	}
+	job, m, k := &b.job, &b.job.mixing, b.home.classes
+	job.targets.grow(b.N * k)
+	for n := range b.N {
+		row := job.targets.data[n*k : (n+1)*k]
+		copy(row, b.learnedRow(n))
+		if other := m.partners[n]; other != n {
+			augment.MixFloats(row, b.learnedRow(other), m.bags[n].weight, Unknown)
+		}
+	}
+}
+
+// learnedRow is what would be learned of bag n of the batch if it were not mixed.
+func (b *Batch) learnedRow(n int) []float32 {
+	k := b.home.classes
+	if learned := b.home.config.learned(); learned != nil {
+		n = b.Index[n]
+		return learned.Float32s()[n*k : (n+1)*k]
+	}
+	return b.job.labels.data[n*k : (n+1)*k]
+}

@@ -1,0 +1,96 @@
+package train
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"nmn/loader/augment"
+	"nmn/model"
+)
+
+// Scores are of the pictures as they are, whatever a net is trained with.
+func TestScore_PicturesAreNotAugmented(t *testing.T) {
+	r := newRig()
+	plain := trainerLoader(r.options(t))
+	r.config.Augment = allAugmentations()
+	o := r.options(t)
+	changed := trainerLoader(o)
+	if changed.Augment.IsZero() || changed.AugmentFrom != 0 || changed.Mean == [3]uint8{} {
+		t.Fatalf("training reads with %+v from epoch %d, mean %v", changed.Augment, changed.AugmentFrom, changed.Mean)
+	}
+	want, err := Score(t.Context(), o.Net, o.Data, plain)
+	check(t, err)
+	got, err := Score(t.Context(), o.Net, o.Data, changed)
+	check(t, err)
+	if !reflect.DeepEqual(got.Logits.Float32s(), want.Logits.Float32s()) {
+		t.Error("the scores of augmented pictures")
+	}
+}
+
+// What is scored in the first epoch before it is learned are pictures as they are, so that the whole of that epoch
+// learns from them; the second does not.
+func TestOnline_TheFirstEpochIsNotAugmented(t *testing.T) {
+	var want, got *Scores
+	plain := newTrainer(t, online(t, 1, &want))
+	run(t, plain)
+	o := online(t, 1, &got)
+	o.Config.Augment = allAugmentations()
+	changed := newTrainer(t, o)
+	run(t, changed)
+	if !reflect.DeepEqual(got.Logits.Float32s(), want.Logits.Float32s()) || !reflect.DeepEqual(got.Index, want.Index) {
+		t.Error("online scores are of augmented pictures")
+	}
+	if reflect.DeepEqual(weights(t, plain.Net), weights(t, changed.Net)) {
+		t.Error("nothing was augmented after the first epoch")
+	}
+}
+
+func TestNew_MixturesAreNotForNoiseModels(t *testing.T) {
+	r := newRig()
+	r.noise, r.config.Augment = model.FeatureIndependent, augment.Config{Mixup: .2}
+	if _, err := New(r.options(t)); err == nil || !strings.Contains(err.Error(), "`train.augment.mixup`") {
+		t.Errorf("labels through a noise model: %v", err)
+	}
+	r.soft, r.config.Noise.Frozen = .2, true
+	if _, err := New(r.options(t)); err != nil {
+		t.Errorf("soft targets past a held noise model: %v", err)
+	}
+	evidence := newRig()
+	evidence.certainty, evidence.config.Augment = 1.5, augment.Config{Mixup: .2}
+	if _, err := New(evidence.options(t)); err == nil || !strings.Contains(err.Error(), "evidence") {
+		t.Errorf("evidence: %v", err)
+	}
+}
+
+// A checkpoint of a training with other augmentations is one of another training.
+func TestResume_OtherAugmentationsAreAnotherRun(t *testing.T) {
+	r := short()
+	r.config.Augment = augment.Light.Config()
+	path := trained(t, r)
+	r.config.Augment.Mixup = .1
+	if err := r.trainer(t).Resume(path); err == nil || !strings.Contains(err.Error(), "setting augment") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Mixtures are learned as what they are: the loss of a batch is that of its mixed labels.
+func TestStep_LearnsMixedLabels(t *testing.T) {
+	r := newRig()
+	r.config.Augment = augment.Config{Mixup: 1}
+	trainer := r.trainer(t)
+	check(t, trainer.fetch(t.Context()))
+	batch := trainer.held[0]
+	if batch.Targets == nil || learned(batch) != batch.Targets {
+		t.Fatal("a batch has no mixed labels")
+	}
+	between := 0
+	for _, v := range batch.Targets.Float32s() {
+		if v > 0 && v < 1 {
+			between++
+		}
+	}
+	if between == 0 {
+		t.Error("no label is between 0 and 1")
+	}
+}
