@@ -33,7 +33,8 @@ from its beginning as often as needed; the first passes fill the system's cache 
 takes --step-ms for each batch, as a device does, tells whether the loader keeps up: wait is how long it
 stood still.`,
 		Example: `  nmn bench load --size 565 --workers 2 pictures
-  nmn bench load --step-ms 80 --batch 8 --json pictures`,
+  nmn bench load --step-ms 80 --batch 8 --json pictures
+  nmn bench load --size 224 --fit square --augment strong pictures`,
 		Args: arguments(p, cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.validate(); err != nil {
@@ -50,6 +51,8 @@ stood still.`,
 	r.int(&l.BatchBags, "batch", "`pictures` of a batch")
 	r.int(&l.Workers, "workers", "`goroutines` that load")
 	r.int(&l.Prefetch, "prefetch", "`batches` made ahead")
+	l.Mean = [3]uint8{124, 117, 104}
+	augmentFlags(cmd, &l.Augment)
 	m := under(cmd, "Measurement")
 	m.int(&c.loading.Images, "images", "`pictures` of a repeat (default those of the folder)")
 	m.float(&c.loading.StepMS, "step-ms", "`milliseconds` that the consumer takes for each batch")
@@ -94,6 +97,9 @@ func (c *loadCommand) run(ctx context.Context, p *program, folder string) error 
 		"wait for a batch %.2f ms, %.0f %% of the time, %.1f allocations for each picture\n",
 		f.Images, f.Folder, f.Size, f.Batch, f.Workers, f.Decoder, f.Build.SIMD,
 		f.ImagesPerS, f.ImagesMin, f.ImagesMax, f.BytesPerS/1e6, f.ImageCPUMS, f.WaitMS, 100*f.WaitShare, f.AllocsImage)
+	if err == nil && f.Augment != "" {
+		_, err = fmt.Fprintln(p.out, f.Augment)
+	}
 	if err == nil && f.BadSamples > 0 {
 		_, err = fmt.Fprintf(p.out, "%d pictures could not be used\n", f.BadSamples)
 	}

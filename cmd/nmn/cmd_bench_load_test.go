@@ -73,11 +73,20 @@ func TestBenchLoad_TellsBrokenPictures(t *testing.T) {
 	}
 }
 
+// What pictures are changed by is part of the figures.
+func TestBenchLoad_TellsAugmentations(t *testing.T) {
+	dir := jpegFolder(t, 2)
+	out := must(t, "bench", "load", dir, "--repeats", "1", "--size", "32", "--augment", "light", "--mixup", "0.3")
+	if want := "random crop 0.5:1 of the area, ratio 0.75:1.3333, color jitter 0.2,0.2,0.2,0.02, mixup 0.3\n"; !strings.HasSuffix(out, want) {
+		t.Errorf("got %s, want %s at its end", out, want)
+	}
+}
+
 func TestBenchLoad_RefusesWhatItCannotMeasure(t *testing.T) {
 	dir := jpegFolder(t, 1)
 	for _, args := range [][]string{{}, {dir, dir}, {filepath.Join(dir, "a.jpg")}, {t.TempDir()},
 		{dir, "--repeats", "0"}, {dir, "--step-ms", "-1"}, {dir, "--workers", "0"}, {dir, "--size", "0"},
-		{dir, "--images", "-1"}} {
+		{dir, "--images", "-1"}, {dir, "--random-crop", "2"}, {dir, "--rand-augment", "2"}} {
 		if c := call(t, append([]string{"bench", "load"}, args...)...); c.code != 2 {
 			t.Errorf("%q: exit code %d: %s", args, c.code, c.err)
 		}

@@ -1,7 +1,5 @@
 package augment
 
-import "math"
-
 // grey is the luminance of a colour (ITU-R 601), in the 16 bits that Pillow rounds it with.
 func grey(r, g, b uint8) int {
 	return int((uint32(r)*19595 + uint32(g)*38470 + uint32(b)*7471 + 1<<15) >> 16)
@@ -79,8 +77,11 @@ func toHSV(r, g, b uint8) (h, s, v uint8) {
 	default:
 		turn = float32(4 + float64(green) - float64(red))
 	}
-	part := float32(math.Mod(float64(turn)/6+1, 1))
-	return clip(int(float64(part) * 255)), clip(int(float64(span/float32(most)) * 255)), most
+	around := float64(turn)/6 + 1 // at least 5/6 and less than 2
+	if around >= 1 {
+		around--
+	}
+	return uint8(int32(float64(float32(around)) * 255)), uint8(int32(float64(span/float32(most)) * 255)), most
 }
 
 func toRGB(h, s, v uint8) (r, g, b uint8) {
@@ -88,12 +89,12 @@ func toRGB(h, s, v uint8) (r, g, b uint8) {
 		return v, v, v
 	}
 	turn, share, value := float64(h)*6/255, float32(float64(s)/255), float64(v)
-	sector := int(turn)
+	sector := int32(turn)
 	f := float32(turn - float64(sector))
 	p, q := nearest(value*(1-float64(share))), nearest(value*(1-float64(share*f)))
 	t := nearest(value * (1 - float64(share)*(1-float64(f))))
-	switch sector % 6 {
-	case 0:
+	switch sector {
+	case 0, 6:
 		return v, t, p
 	case 1:
 		return q, v, p
@@ -107,5 +108,5 @@ func toRGB(h, s, v uint8) (r, g, b uint8) {
 	return v, p, q
 }
 
-// nearest rounds a number of at least 0, halves up.
-func nearest(v float64) uint8 { return uint8(min(v+.5, 255)) }
+// nearest rounds a number of 0 to 255, halves up.
+func nearest(v float64) uint8 { return uint8(int32(v + .5)) }

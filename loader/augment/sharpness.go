@@ -8,15 +8,22 @@ func (w *Worker) sharpness(v *view, factor float64) {
 	}
 	var d differences
 	d.plan(factor)
+	const weights = 13
 	before := v.copyInto(&w.scratch)
+	if n := 3 * v.width; cap(w.columns) < n {
+		w.columns = make([]uint16, n)
+	}
+	columns := w.columns[:3*v.width] // sums of three rows
 	for y := 1; y < v.height-1; y++ {
 		above, here, below := before.row(y-1), before.row(y), before.row(y+1)
 		row := v.row(y)
-		for i := 3; i < len(row)-3; i++ {
-			const weights = 13
-			sum := int(above[i-3]) + int(above[i]) + int(above[i+3]) + int(here[i-3]) + 5*int(here[i]) +
-				int(here[i+3]) + int(below[i-3]) + int(below[i]) + int(below[i+3])
-			row[i] = d.blend((2*sum+weights)/(2*weights), int(here[i]))
+		for i := range columns {
+			columns[i] = uint16(above[i]) + uint16(here[i]) + uint16(below[i])
+		}
+		for i := 3; i < len(columns)-3; i++ {
+			value := uint32(here[i])
+			sum := uint32(columns[i-3]) + uint32(columns[i]) + uint32(columns[i+3]) + 4*value
+			row[i] = d.blend(int((2*sum+weights)/(2*weights)), int(value))
 		}
 	}
 }

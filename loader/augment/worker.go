@@ -14,6 +14,7 @@ type Worker struct {
 	noise   [3]table // from random bits to colours around the mean; made when it is first needed
 	noisy   bool     // noise is made
 	scratch []uint8  // a copy of the picture
+	columns []uint16 // sums of columns
 	steps   []Step   // of RandAugment
 }
 

@@ -34,6 +34,7 @@ type LoadFigures struct {
 	Images      int       `json:"images"` // of a repeat
 	Size        int       `json:"size"`
 	Fit         string    `json:"fit"`
+	Augment     string    `json:"augment,omitempty"` // how pictures are changed at random
 	Batch       int       `json:"batch"`
 	Workers     int       `json:"workers"`
 	Prefetch    int       `json:"prefetch"`
@@ -90,7 +91,8 @@ func Load(ctx context.Context, folder string, files []string, o Loading) (f *Loa
 	}
 	f = &LoadFigures{
 		Folder: folder, Decoder: string(c.Decoder), Images: set.Len(), Size: c.Size, Fit: string(c.Fit),
-		Batch: c.BatchBags, Workers: c.Workers, Prefetch: c.Prefetch, StepMS: o.StepMS, Repeats: o.Repeats,
+		Augment: c.Augment.String(),
+		Batch:   c.BatchBags, Workers: c.Workers, Prefetch: c.Prefetch, StepMS: o.StepMS, Repeats: o.Repeats,
 		Processors: runtime.GOMAXPROCS(0), BadSamples: l.Stats().BadSamples, Build: run.ThisBuild(),
 	}
 	f.summarize(passes, l.Batches(), bytes)
