@@ -13,5 +13,6 @@
 #include "recurrent/lstm.cu"
 #include "recurrent/softmax.cu"
 #include "update/adam.cu"
+#include "update/average.cu"
 #include "update/norm.cu"
 #include "update/sgd.cu"

@@ -27,6 +27,9 @@ type broken struct {
 	large       func(b *referenceBackend, targets, o, z, count *tensor.Tensor, instead float32) error
 	sgd         func(b *referenceBackend, entries []update.Entry, momentum float32) error
 	adam        func(b *referenceBackend, entries []update.Entry, p update.AdamParams) error
+	adamW       func(b *referenceBackend, entries []update.Entry, p update.AdamParams) error
+	average     func(b *referenceBackend, entries []update.Entry, share float32) error
+	exchange    func(b *referenceBackend, entries []update.Entry) error
 	norm        func(b *referenceBackend, norm *tensor.Tensor, entries []update.Entry) error
 	clip        func(b *referenceBackend, entries []update.Entry, norm *tensor.Tensor, limit float32) error
 	normalize   func(b *referenceBackend, x, picture, sizes, flips *tensor.Tensor, p pixels.Params) error
@@ -138,6 +141,27 @@ func (b *broken) Adam(entries []update.Entry, p update.AdamParams) error {
 		return b.adam(b.referenceBackend, entries, p)
 	}
 	return b.referenceBackend.Adam(entries, p)
+}
+
+func (b *broken) AdamW(entries []update.Entry, p update.AdamParams) error {
+	if b.adamW != nil {
+		return b.adamW(b.referenceBackend, entries, p)
+	}
+	return b.referenceBackend.AdamW(entries, p)
+}
+
+func (b *broken) Average(entries []update.Entry, share float32) error {
+	if b.average != nil {
+		return b.average(b.referenceBackend, entries, share)
+	}
+	return b.referenceBackend.Average(entries, share)
+}
+
+func (b *broken) Exchange(entries []update.Entry) error {
+	if b.exchange != nil {
+		return b.exchange(b.referenceBackend, entries)
+	}
+	return b.referenceBackend.Exchange(entries)
 }
 
 func (b *broken) GradNorm(norm *tensor.Tensor, entries []update.Entry) error {

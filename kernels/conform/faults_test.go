@@ -320,6 +320,29 @@ var faults = []fault{
 		p.Step = 1_000_000
 		return b.Adam(entries, p)
 	}}},
+	{"adds the decay to the gradient", "AdamW", "element", broken{adamW: (*referenceBackend).Adam}},
+	{"keeps the average of frozen weights", "Average", "element", broken{average: func(b *referenceBackend, entries []update.Entry, share float32) error {
+		all := append([]update.Entry(nil), entries...)
+		for i := range all {
+			all[i].LR = 1
+		}
+		return b.Average(all, share)
+	}}},
+	{"copies instead of exchanging", "Exchange", "element", broken{exchange: func(b *referenceBackend, entries []update.Entry) error {
+		before := make([][]float64, len(entries))
+		for i, e := range entries {
+			if e.Average != nil {
+				before[i] = get(e.Average)
+			}
+		}
+		err := b.Exchange(entries)
+		for i, e := range entries {
+			if e.Average != nil {
+				put(e.Average, before[i])
+			}
+		}
+		return err
+	}}},
 	{"hides a NaN", "GradNorm", "not finite", broken{norm: func(b *referenceBackend, norm *tensor.Tensor, entries []update.Entry) error {
 		err := b.GradNorm(norm, entries)
 		if err == nil && norm.Float32s()[0] != norm.Float32s()[0] {

@@ -387,6 +387,51 @@ func (b *referenceBackend) Adam(entries []update.Entry, p update.AdamParams) err
 	return nil
 }
 
+func (b *referenceBackend) AdamW(entries []update.Entry, p update.AdamParams) error {
+	if err := fits("adamw", entries, true, true); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.LR == 0 {
+			continue
+		}
+		w, m, v := get(e.W), get(e.M), get(e.V)
+		ref.AdamW(w, get(e.G), m, v, float64(e.LR), float64(e.Decay), float64(p.Beta1), float64(p.Beta2), float64(p.Epsilon), p.Step)
+		put(e.W, w)
+		put(e.M, m)
+		put(e.V, v)
+	}
+	return nil
+}
+
+func (b *referenceBackend) Average(entries []update.Entry, share float32) error {
+	for _, e := range entries {
+		if err := need("average", is(e.Average, e.W.Shape()...)); err != nil {
+			return err
+		}
+		if e.LR != 0 {
+			average := get(e.Average)
+			ref.Average(average, get(e.W), 1-float64(share))
+			put(e.Average, average)
+		}
+	}
+	return nil
+}
+
+func (b *referenceBackend) Exchange(entries []update.Entry) error {
+	for _, e := range entries {
+		if err := need("exchange", is(e.Average, e.W.Shape()...)); err != nil {
+			return err
+		}
+		if e.LR != 0 {
+			w, average := get(e.W), get(e.Average)
+			put(e.W, average)
+			put(e.Average, w)
+		}
+	}
+	return nil
+}
+
 func (b *referenceBackend) GradNorm(norm *tensor.Tensor, entries []update.Entry) error {
 	if err := need("norm", norm.Len() == 1); err != nil {
 		return err

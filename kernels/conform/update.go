@@ -11,8 +11,8 @@ import (
 
 // parameter is an entry of an update before it is bound to a device.
 type parameter struct {
-	w, g, m, v *operand
-	lr, decay  float32
+	w, g, m, v, average *operand
+	lr, decay           float32
 }
 
 func updateCases() []Case {
@@ -20,10 +20,14 @@ func updateCases() []Case {
 		sgdCase("mixed", mixed, 0.9), sgdCase("mixed", mixed, 0), sgdCase("none", nil, 0.9),
 		{Op: "SGD", Name: "entries=large", Large: true, build: func(r *values) *call { return sgdCall(r, []int{1 << 20}, 0.9) }},
 	}
-	for _, step := range []int{1, 2, 10, 1000, 100_000} {
-		list = append(list, Case{Op: "Adam", Name: named("entries=mixed,step=%d", step), build: func(r *values) *call { return adamCall(r, mixed, step) }})
+	for _, op := range []string{"Adam", "AdamW"} {
+		decoupled := op == "AdamW"
+		for _, step := range []int{1, 2, 10, 1000, 100_000} {
+			list = append(list, Case{Op: op, Name: named("entries=mixed,step=%d", step), build: func(r *values) *call { return adamCall(r, mixed, step, decoupled) }})
+		}
+		list = append(list, Case{Op: op, Name: "entries=large", Large: true, build: func(r *values) *call { return adamCall(r, []int{1 << 20}, 3, decoupled) }})
 	}
-	list = append(list, Case{Op: "Adam", Name: "entries=large", Large: true, build: func(r *values) *call { return adamCall(r, []int{1 << 20}, 3) }})
+	list = append(list, averageCases()...)
 	list = append(list, normCases()...)
 	for _, limit := range []float32{0.5, 2, 3} {
 		list = append(list, Case{Op: "Clip", Name: named("norm=2,limit=%d_tenths", int(10*limit)), build: func(r *values) *call { return clipCall(r, limit) }})
@@ -81,6 +85,9 @@ func fillEntries(out []update.Entry, list []parameter) {
 		if p.v != nil {
 			out[i].V = p.v.t
 		}
+		if p.average != nil {
+			out[i].Average = p.average.t
+		}
 	}
 }
 
@@ -115,7 +122,7 @@ func (p *parameter) changes(w, m, v []float64) {
 	}
 }
 
-func adamCall(r *values, lengths []int, step int) *call {
+func adamCall(r *values, lengths []int, step int, decoupled bool) *call {
 	const beta1, beta2, epsilon = float32(0.9), float32(0.999), float32(1e-8)
 	list := r.parameters(lengths)
 	var operands []*operand
@@ -126,7 +133,11 @@ func adamCall(r *values, lengths []int, step int) *call {
 			clear(p.v.float32s)
 		}
 		w, m, v := wide(p.w.float32s), wide(p.m.float32s), wide(p.v.float32s)
-		ref.Adam(w, wide(p.g.float32s), m, v, float64(p.lr), float64(p.decay), float64(beta1), float64(beta2), float64(epsilon), step)
+		formula := ref.Adam
+		if decoupled {
+			formula = ref.AdamW
+		}
+		formula(w, wide(p.g.float32s), m, v, float64(p.lr), float64(p.decay), float64(beta1), float64(beta2), float64(epsilon), step)
 		p.changes(w, m, v)
 		if p.lr != 0 {
 			p.w.verdict = pointwise(1e-6, 2e-6)
@@ -136,7 +147,11 @@ func adamCall(r *values, lengths []int, step int) *call {
 	slots := make([]update.Entry, len(list))
 	return &call{operands: operands, run: func(k kernels.Backend) error {
 		fillEntries(slots, list)
-		return k.Adam(slots, update.AdamParams{Beta1: beta1, Beta2: beta2, Epsilon: epsilon, Step: step})
+		constants := update.AdamParams{Beta1: beta1, Beta2: beta2, Epsilon: epsilon, Step: step}
+		if decoupled {
+			return k.AdamW(slots, constants)
+		}
+		return k.Adam(slots, constants)
 	}}
 }
 
@@ -231,6 +246,9 @@ func updateRefusals() []Case {
 		})
 	}
 	sgd := func(k kernels.Backend, e []update.Entry) error { return k.SGD(e, 0.9) }
+	adamW := func(k kernels.Backend, e []update.Entry) error {
+		return k.AdamW(e, update.AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 1})
+	}
 	adam := func(k kernels.Backend, e []update.Entry) error {
 		return k.Adam(e, update.AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 1})
 	}
@@ -241,6 +259,12 @@ func updateRefusals() []Case {
 		of("Adam", "gradient", blank(4), blank(5), blank(4), blank(4), adam),
 		of("Adam", "second_moment", blank(4), blank(4), blank(4), blank(5), adam),
 		of("Adam", "second_moment_missing", blank(4), blank(4), blank(4), nil, adam),
+		of("AdamW", "second_moment", blank(4), blank(4), blank(4), blank(5), adamW),
+		of("AdamW", "second_moment_missing", blank(4), blank(4), blank(4), nil, adamW),
+		of("Average", "average_missing", blank(4), blank(4), nil, nil,
+			func(k kernels.Backend, e []update.Entry) error { return k.Average(e, .1) }),
+		of("Exchange", "average_missing", blank(4), blank(4), nil, nil,
+			func(k kernels.Backend, e []update.Entry) error { return k.Exchange(e) }),
 		refuse("GradNorm", "norm", func(*values) *call {
 			w, g, norm := blank(4), blank(4), blank(2)
 			return &call{operands: []*operand{w, g, norm}, run: func(k kernels.Backend) error {

@@ -187,6 +187,23 @@ func (r *Recorder) Adam(entries []update.Entry, p update.AdamParams) error {
 	return r.do(parameters("adam", entries, updating), func() error { return r.backend.Adam(entries, p) })
 }
 
+// AdamW implements update.Ops.
+func (r *Recorder) AdamW(entries []update.Entry, p update.AdamParams) error {
+	return r.do(parameters("adamw", entries, updating), func() error { return r.backend.AdamW(entries, p) })
+}
+
+// Average implements update.Ops.
+func (r *Recorder) Average(entries []update.Entry, share float32) error {
+	o := parameters("average", entries, func(e update.Entry) int { return 3 * e.W.Bytes() })
+	return r.do(o, func() error { return r.backend.Average(entries, share) })
+}
+
+// Exchange implements update.Ops.
+func (r *Recorder) Exchange(entries []update.Entry) error {
+	o := parameters("exchange", entries, func(e update.Entry) int { return 4 * e.W.Bytes() })
+	return r.do(o, func() error { return r.backend.Exchange(entries) })
+}
+
 // GradNorm implements update.Ops.
 func (r *Recorder) GradNorm(norm *tensor.Tensor, entries []update.Entry) error {
 	o := parameters("gradient norm", entries, func(e update.Entry) int { return e.G.Bytes() })

@@ -30,6 +30,22 @@ func Adam(w, g, m, v []float64, lr, decay, beta1, beta2, epsilon float64, step i
 	}
 }
 
+// AdamW is Adam with decoupled decay (Loshchilov and Hutter, 2019, algorithm 2, with the learning rate as
+// the schedule): w = w - lr·decay·w before the step, of which the gradient knows nothing.
+func AdamW(w, g, m, v []float64, lr, decay, beta1, beta2, epsilon float64, step int) {
+	for i := range w {
+		w[i] -= lr * decay * w[i]
+	}
+	Adam(w, g, m, v, lr, 0, beta1, beta2, epsilon, step)
+}
+
+// Average is the exponential moving average: average = decay·average + (1-decay)·w.
+func Average(average, w []float64, decay float64) {
+	for i := range w {
+		average[i] = decay*average[i] + (1-decay)*w[i]
+	}
+}
+
 // Norm is the Euclidean norm of all gradients together.
 func Norm(gradients ...[]float64) float64 {
 	sum := 0.0

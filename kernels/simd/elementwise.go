@@ -92,6 +92,25 @@ func (l Level) Adam(w, g, m, v []float32, p *AdamStep) {
 	}
 }
 
+// AdamW is Adam with decoupled decay: over the length of w,
+//
+//	m = Beta1·m + Rest1·g, v = Beta2·v + Rest2·g·g,
+//	w = w - LR·((m·Correct1) / (sqrt(v·Correct2) + Epsilon) + Decay·w)
+func (l Level) AdamW(w, g, m, v []float32, p *AdamStep) {
+	atLeast("adamw", len(w), g, m, v)
+	if len(w) > 0 {
+		l.adamW(w, g, m, v, p)
+	}
+}
+
+// Approach computes dst = dst + share·(src - dst), over the length of dst.
+func (l Level) Approach(dst, src []float32, share float32) {
+	atLeast("approach", len(dst), src)
+	if len(dst) > 0 {
+		l.approach(dst, src, share)
+	}
+}
+
 // atLeast panics where a slice is shorter than n.
 func atLeast(operation string, n int, slices ...[]float32) {
 	for _, s := range slices {
@@ -176,5 +195,24 @@ func adamGeneric(w, g, m, v []float32, p *AdamStep) {
 		v[i] = float32(p.Beta2*v[i]) + float32(float32(p.Rest2*grad)*grad)
 		root := float32(math.Sqrt(float64(v[i] * p.Correct2)))
 		w[i] = weight - float32(float32(p.LR*float32(m[i]*p.Correct1))/(root+p.Epsilon))
+	}
+}
+
+func adamWGeneric(w, g, m, v []float32, p *AdamStep) {
+	g, m, v = g[:len(w)], m[:len(w)], v[:len(w)]
+	for i, weight := range w {
+		grad := g[i]
+		m[i] = float32(p.Beta1*m[i]) + float32(p.Rest1*grad)
+		v[i] = float32(p.Beta2*v[i]) + float32(float32(p.Rest2*grad)*grad)
+		root := float32(math.Sqrt(float64(v[i] * p.Correct2)))
+		step := float32(m[i]*p.Correct1)/(root+p.Epsilon) + float32(p.Decay*weight)
+		w[i] = weight - float32(p.LR*step)
+	}
+}
+
+func approachGeneric(dst, src []float32, share float32) {
+	src = src[:len(dst)]
+	for i, v := range src {
+		dst[i] += float32(share * (v - dst[i]))
 	}
 }

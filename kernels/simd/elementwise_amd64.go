@@ -93,3 +93,25 @@ func (l Level) adam(w, g, m, v []float32, p *AdamStep) {
 		adamGeneric(w, g, m, v, p)
 	}
 }
+
+func (l Level) adamW(w, g, m, v []float32, p *AdamStep) {
+	switch l {
+	case AVX512:
+		adamWAVX512(at(w), at(g), at(m), at(v), p.LR, p.Decay, p.Beta1, p.Rest1, p.Beta2, p.Rest2, p.Correct1, p.Correct2, p.Epsilon, len(w))
+	case AVX2:
+		adamWAVX2(at(w), at(g), at(m), at(v), p.LR, p.Decay, p.Beta1, p.Rest1, p.Beta2, p.Rest2, p.Correct1, p.Correct2, p.Epsilon, len(w))
+	default:
+		adamWGeneric(w, g, m, v, p)
+	}
+}
+
+func (l Level) approach(dst, src []float32, share float32) {
+	switch l {
+	case AVX512:
+		approachAVX512(at(dst), at(src), share, len(dst))
+	case AVX2:
+		approachAVX2(at(dst), at(src), share, len(dst))
+	default:
+		approachGeneric(dst, src, share)
+	}
+}

@@ -19,3 +19,7 @@ func (l Level) sgd(w, g, m []float32, lr, momentum, decay float32) {
 }
 
 func (l Level) adam(w, g, m, v []float32, p *AdamStep) { adamGeneric(w, g, m, v, p) }
+
+func (l Level) adamW(w, g, m, v []float32, p *AdamStep) { adamWGeneric(w, g, m, v, p) }
+
+func (l Level) approach(dst, src []float32, share float32) { approachGeneric(dst, src, share) }

@@ -63,6 +63,13 @@ func TestElementwise_EveryLevelAsTheGoTwin(t *testing.T) {
 			}
 			l.Adam(a[0], a[1], a[2], a[3], &adamStep)
 		},
+		"adamW": func(l Level, a [][]float32) {
+			for i, v := range a[3] {
+				a[3][i] = v * v
+			}
+			l.AdamW(a[0], a[1], a[2], a[3], &adamStep)
+		},
+		"approach":    func(l Level, a [][]float32) { l.Approach(a[0], a[1], .3) },
 		"scatter":     func(l Level, a [][]float32) { scatterOf(l, a, false) },
 		"scatterReLU": func(l Level, a [][]float32) { scatterOf(l, a, true) },
 	}
@@ -151,6 +158,17 @@ func TestUpdates_FollowTheirFormulae(t *testing.T) {
 				t.Fatalf("adam: element %d: %g, %g, %g", i, m[i], v[i], w[i])
 			}
 		}
+		copy(w, before[0])
+		copy(m, before[2])
+		copy(v, before[3])
+		l.AdamW(w, g, m, v, &AdamStep{LR: .01, Decay: .1, Beta1: .9, Rest1: .1, Correct1: 1.5, Beta2: .99, Rest2: .01, Correct2: 2, Epsilon: 1e-3})
+		for i := range w {
+			grad, start := float64(before[1][i]), float64(before[0][i])
+			m1, v1 := .9*float64(before[2][i])+.1*grad, .99*float64(before[3][i])+.01*grad*grad
+			if !near(m[i], m1, 5) || !near(v[i], v1, 5) || !near(w[i], start-.01*.1*start-.01*m1*1.5/(math.Sqrt(2*v1)+1e-3), 5) {
+				t.Fatalf("adamw: element %d: %g, %g, %g", i, m[i], v[i], w[i])
+			}
+		}
 	})
 }
 
@@ -161,6 +179,8 @@ func TestScaleAndAddScaled_FollowTheirFormulae(t *testing.T) {
 		same(t, "scale", x, []float32{.5, -1, 2})
 		l.AddScaled(x, []float32{1, 2, 3}, 2)
 		same(t, "add scaled", x, []float32{2.5, 3, 8})
+		l.Approach(x, []float32{4.5, 3, 0}, .25)
+		same(t, "approach", x, []float32{3, 3, 6})
 	})
 }
 
@@ -175,6 +195,8 @@ func TestElementwise_RefuseSlicesThatAreTooShort(t *testing.T) {
 			"scatter":   func() { l.ScatterMax(&Scatter{}, 1) },
 			"sgd":       func() { l.SGD(long, long, short, 1, 1, 1) },
 			"adam":      func() { l.Adam(long, long, long, short, &AdamStep{}) },
+			"adamW":     func() { l.AdamW(long, long, long, short, &AdamStep{}) },
+			"approach":  func() { l.Approach(long, short, 1) },
 		} {
 			if !panics(f) {
 				t.Errorf("%s: accepted", name)

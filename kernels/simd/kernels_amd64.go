@@ -80,6 +80,12 @@ func sgdAVX2(weight *float32, gradient *float32, first *float32, lr float32, mom
 func adamAVX2(weight *float32, gradient *float32, first *float32, second *float32, lr float32, decay float32, beta1 float32, rest1 float32, beta2 float32, rest2 float32, correct1 float32, correct2 float32, epsilon float32, count int)
 
 //go:noescape
+func adamWAVX2(weight *float32, gradient *float32, first *float32, second *float32, lr float32, decay float32, beta1 float32, rest1 float32, beta2 float32, rest2 float32, correct1 float32, correct2 float32, epsilon float32, count int)
+
+//go:noescape
+func approachAVX2(dst *float32, src *float32, share float32, count int)
+
+//go:noescape
 func lstmGatesAVX2(in *float32, forget *float32, gate *float32, out *float32, before *float32, c *float32, h *float32, count int)
 
 //go:noescape
@@ -216,6 +222,12 @@ func sgdAVX512(weight *float32, gradient *float32, first *float32, lr float32, m
 
 //go:noescape
 func adamAVX512(weight *float32, gradient *float32, first *float32, second *float32, lr float32, decay float32, beta1 float32, rest1 float32, beta2 float32, rest2 float32, correct1 float32, correct2 float32, epsilon float32, count int)
+
+//go:noescape
+func adamWAVX512(weight *float32, gradient *float32, first *float32, second *float32, lr float32, decay float32, beta1 float32, rest1 float32, beta2 float32, rest2 float32, correct1 float32, correct2 float32, epsilon float32, count int)
+
+//go:noescape
+func approachAVX512(dst *float32, src *float32, share float32, count int)
 
 //go:noescape
 func lstmGatesAVX512(in *float32, forget *float32, gate *float32, out *float32, before *float32, c *float32, h *float32, count int)

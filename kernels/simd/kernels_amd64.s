@@ -4481,27 +4481,27 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-80
 
 vector:
 	VMOVUPS (AX)(DI*1), Y10
-	VMOVUPS (DX)(DI*1), Y11
-	VMOVUPS (BX)(DI*1), Y12
-	VMOVUPS (CX)(DI*1), Y13
+	VMOVUPS (CX)(DI*1), Y11
+	VMOVUPS (DX)(DI*1), Y12
+	VMOVUPS (BX)(DI*1), Y13
 	VMULPS  Y1, Y10, Y14
-	VADDPS  Y14, Y13, Y14
-	VMULPS  Y2, Y11, Y11
-	VMULPS  Y3, Y14, Y13
-	VADDPS  Y13, Y11, Y13
-	VMOVUPS Y13, (DX)(DI*1)
-	VMULPS  Y5, Y14, Y11
-	VMULPS  Y14, Y11, Y11
-	VMULPS  Y4, Y12, Y12
-	VADDPS  Y11, Y12, Y12
-	VMOVUPS Y12, (BX)(DI*1)
-	VMULPS  Y7, Y12, Y12
-	VSQRTPS Y12, Y12
-	VADDPS  Y8, Y12, Y12
-	VMULPS  Y6, Y13, Y13
-	VMULPS  Y0, Y13, Y13
-	VDIVPS  Y12, Y13, Y13
-	VSUBPS  Y13, Y10, Y10
+	VADDPS  Y14, Y11, Y14
+	VMULPS  Y2, Y12, Y12
+	VMULPS  Y3, Y14, Y11
+	VADDPS  Y11, Y12, Y11
+	VMOVUPS Y11, (DX)(DI*1)
+	VMULPS  Y5, Y14, Y12
+	VMULPS  Y14, Y12, Y12
+	VMULPS  Y4, Y13, Y13
+	VADDPS  Y12, Y13, Y13
+	VMOVUPS Y13, (BX)(DI*1)
+	VMULPS  Y7, Y13, Y13
+	VSQRTPS Y13, Y13
+	VADDPS  Y8, Y13, Y13
+	VMULPS  Y6, Y11, Y11
+	VMULPS  Y0, Y11, Y11
+	VDIVPS  Y13, Y11, Y11
+	VSUBPS  Y11, Y10, Y10
 	VMOVUPS Y10, (AX)(DI*1)
 	ADDQ    $0x20, DI
 	SUBQ    $0x08, SI
@@ -4511,28 +4511,154 @@ rest:
 	ADDQ       $0x08, SI
 	JE         end
 	VMASKMOVPS (AX)(DI*1), Y9, Y10
-	VMASKMOVPS (DX)(DI*1), Y9, Y11
-	VMASKMOVPS (BX)(DI*1), Y9, Y12
-	VMASKMOVPS (CX)(DI*1), Y9, Y13
+	VMASKMOVPS (CX)(DI*1), Y9, Y11
+	VMASKMOVPS (DX)(DI*1), Y9, Y12
+	VMASKMOVPS (BX)(DI*1), Y9, Y13
 	VMULPS     Y1, Y10, Y1
-	VADDPS     Y1, Y13, Y1
-	VMULPS     Y2, Y11, Y11
+	VADDPS     Y1, Y11, Y1
+	VMULPS     Y2, Y12, Y12
 	VMULPS     Y3, Y1, Y2
-	VADDPS     Y2, Y11, Y2
+	VADDPS     Y2, Y12, Y2
 	VMASKMOVPS Y2, Y9, (DX)(DI*1)
 	VMULPS     Y5, Y1, Y3
 	VMULPS     Y1, Y3, Y3
-	VMULPS     Y4, Y12, Y12
-	VADDPS     Y3, Y12, Y12
-	VMASKMOVPS Y12, Y9, (BX)(DI*1)
-	VMULPS     Y7, Y12, Y12
-	VSQRTPS    Y12, Y12
-	VADDPS     Y8, Y12, Y12
+	VMULPS     Y4, Y13, Y13
+	VADDPS     Y3, Y13, Y13
+	VMASKMOVPS Y13, Y9, (BX)(DI*1)
+	VMULPS     Y7, Y13, Y13
+	VSQRTPS    Y13, Y13
+	VADDPS     Y8, Y13, Y13
 	VMULPS     Y6, Y2, Y2
 	VMULPS     Y0, Y2, Y2
-	VDIVPS     Y12, Y2, Y2
+	VDIVPS     Y13, Y2, Y2
 	VSUBPS     Y2, Y10, Y10
 	VMASKMOVPS Y10, Y9, (AX)(DI*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func adamWAVX2(weight *float32, gradient *float32, first *float32, second *float32, lr float32, decay float32, beta1 float32, rest1 float32, beta2 float32, rest2 float32, correct1 float32, correct2 float32, epsilon float32, count int)
+// Requires: AVX
+TEXT ·adamWAVX2(SB), NOSPLIT, $0-80
+	MOVQ         weight+0(FP), AX
+	MOVQ         gradient+8(FP), CX
+	MOVQ         first+16(FP), DX
+	MOVQ         second+24(FP), BX
+	VBROADCASTSS lr+32(FP), Y0
+	VBROADCASTSS decay+36(FP), Y1
+	VBROADCASTSS beta1+40(FP), Y2
+	VBROADCASTSS rest1+44(FP), Y3
+	VBROADCASTSS beta2+48(FP), Y4
+	VBROADCASTSS rest2+52(FP), Y5
+	VBROADCASTSS correct1+56(FP), Y6
+	VBROADCASTSS correct2+60(FP), Y7
+	VBROADCASTSS epsilon+64(FP), Y8
+	MOVQ         count+72(FP), SI
+	MOVQ         SI, R8
+	ANDQ         $0x07, R8
+	LEAQ         lanes<>+0(SB), DI
+	NEGQ         R8
+	VMOVUPS      32(DI)(R8*4), Y9
+	XORQ         DI, DI
+	SUBQ         $0x08, SI
+	JL           rest
+
+vector:
+	VMOVUPS (AX)(DI*1), Y10
+	VMOVUPS (CX)(DI*1), Y11
+	VMOVUPS (DX)(DI*1), Y12
+	VMOVUPS (BX)(DI*1), Y13
+	VMULPS  Y2, Y12, Y12
+	VMULPS  Y3, Y11, Y14
+	VADDPS  Y14, Y12, Y14
+	VMOVUPS Y14, (DX)(DI*1)
+	VMULPS  Y5, Y11, Y12
+	VMULPS  Y11, Y12, Y12
+	VMULPS  Y4, Y13, Y13
+	VADDPS  Y12, Y13, Y13
+	VMOVUPS Y13, (BX)(DI*1)
+	VMULPS  Y7, Y13, Y13
+	VSQRTPS Y13, Y13
+	VADDPS  Y8, Y13, Y13
+	VMULPS  Y6, Y14, Y14
+	VDIVPS  Y13, Y14, Y14
+	VMULPS  Y1, Y10, Y11
+	VADDPS  Y11, Y14, Y11
+	VMULPS  Y0, Y11, Y11
+	VSUBPS  Y11, Y10, Y10
+	VMOVUPS Y10, (AX)(DI*1)
+	ADDQ    $0x20, DI
+	SUBQ    $0x08, SI
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, SI
+	JE         end
+	VMASKMOVPS (AX)(DI*1), Y9, Y10
+	VMASKMOVPS (CX)(DI*1), Y9, Y11
+	VMASKMOVPS (DX)(DI*1), Y9, Y12
+	VMASKMOVPS (BX)(DI*1), Y9, Y13
+	VMULPS     Y2, Y12, Y12
+	VMULPS     Y3, Y11, Y2
+	VADDPS     Y2, Y12, Y2
+	VMASKMOVPS Y2, Y9, (DX)(DI*1)
+	VMULPS     Y5, Y11, Y3
+	VMULPS     Y11, Y3, Y3
+	VMULPS     Y4, Y13, Y13
+	VADDPS     Y3, Y13, Y13
+	VMASKMOVPS Y13, Y9, (BX)(DI*1)
+	VMULPS     Y7, Y13, Y13
+	VSQRTPS    Y13, Y13
+	VADDPS     Y8, Y13, Y13
+	VMULPS     Y6, Y2, Y2
+	VDIVPS     Y13, Y2, Y2
+	VMULPS     Y1, Y10, Y1
+	VADDPS     Y1, Y2, Y1
+	VMULPS     Y0, Y1, Y1
+	VSUBPS     Y1, Y10, Y10
+	VMASKMOVPS Y10, Y9, (AX)(DI*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func approachAVX2(dst *float32, src *float32, share float32, count int)
+// Requires: AVX
+TEXT ·approachAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	VBROADCASTSS share+16(FP), Y0
+	MOVQ         count+24(FP), DX
+	MOVQ         DX, SI
+	ANDQ         $0x07, SI
+	LEAQ         lanes<>+0(SB), BX
+	NEGQ         SI
+	VMOVUPS      32(BX)(SI*4), Y1
+	XORQ         BX, BX
+	SUBQ         $0x08, DX
+	JL           rest
+
+vector:
+	VMOVUPS (AX)(BX*1), Y2
+	VMOVUPS (CX)(BX*1), Y3
+	VSUBPS  Y2, Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  Y3, Y2, Y3
+	VMOVUPS Y3, (AX)(BX*1)
+	ADDQ    $0x20, BX
+	SUBQ    $0x08, DX
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, DX
+	JE         end
+	VMASKMOVPS (AX)(BX*1), Y1, Y2
+	VMASKMOVPS (CX)(BX*1), Y1, Y3
+	VSUBPS     Y2, Y3, Y3
+	VMULPS     Y0, Y3, Y0
+	VADDPS     Y0, Y2, Y0
+	VMASKMOVPS Y0, Y1, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -12309,27 +12435,27 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-80
 
 vector:
 	VMOVUPS (AX)(CX*1), Z9
-	VMOVUPS (BX)(CX*1), Z10
-	VMOVUPS (SI)(CX*1), Z11
-	VMOVUPS (DX)(CX*1), Z12
+	VMOVUPS (DX)(CX*1), Z10
+	VMOVUPS (BX)(CX*1), Z11
+	VMOVUPS (SI)(CX*1), Z12
 	VMULPS  Z1, Z9, Z13
-	VADDPS  Z13, Z12, Z13
-	VMULPS  Z2, Z10, Z10
-	VMULPS  Z3, Z13, Z12
-	VADDPS  Z12, Z10, Z12
-	VMOVUPS Z12, (BX)(CX*1)
-	VMULPS  Z5, Z13, Z10
-	VMULPS  Z13, Z10, Z10
-	VMULPS  Z4, Z11, Z11
-	VADDPS  Z10, Z11, Z11
-	VMOVUPS Z11, (SI)(CX*1)
-	VMULPS  Z7, Z11, Z11
-	VSQRTPS Z11, Z11
-	VADDPS  Z8, Z11, Z11
-	VMULPS  Z6, Z12, Z12
-	VMULPS  Z0, Z12, Z12
-	VDIVPS  Z11, Z12, Z12
-	VSUBPS  Z12, Z9, Z9
+	VADDPS  Z13, Z10, Z13
+	VMULPS  Z2, Z11, Z11
+	VMULPS  Z3, Z13, Z10
+	VADDPS  Z10, Z11, Z10
+	VMOVUPS Z10, (BX)(CX*1)
+	VMULPS  Z5, Z13, Z11
+	VMULPS  Z13, Z11, Z11
+	VMULPS  Z4, Z12, Z12
+	VADDPS  Z11, Z12, Z12
+	VMOVUPS Z12, (SI)(CX*1)
+	VMULPS  Z7, Z12, Z12
+	VSQRTPS Z12, Z12
+	VADDPS  Z8, Z12, Z12
+	VMULPS  Z6, Z10, Z10
+	VMULPS  Z0, Z10, Z10
+	VDIVPS  Z12, Z10, Z10
+	VSUBPS  Z10, Z9, Z9
 	VMOVUPS Z9, (AX)(CX*1)
 	ADDQ    $0x40, CX
 	SUBQ    $0x10, DI
@@ -12339,28 +12465,156 @@ rest:
 	ADDQ      $0x10, DI
 	JE        end
 	VMOVUPS.Z (AX)(CX*1), K1, Z9
-	VMOVUPS.Z (BX)(CX*1), K1, Z10
-	VMOVUPS.Z (SI)(CX*1), K1, Z11
-	VMOVUPS.Z (DX)(CX*1), K1, Z12
+	VMOVUPS.Z (DX)(CX*1), K1, Z10
+	VMOVUPS.Z (BX)(CX*1), K1, Z11
+	VMOVUPS.Z (SI)(CX*1), K1, Z12
 	VMULPS    Z1, Z9, Z1
-	VADDPS    Z1, Z12, Z1
-	VMULPS    Z2, Z10, Z10
+	VADDPS    Z1, Z10, Z1
+	VMULPS    Z2, Z11, Z11
 	VMULPS    Z3, Z1, Z2
-	VADDPS    Z2, Z10, Z2
+	VADDPS    Z2, Z11, Z2
 	VMOVUPS   Z2, K1, (BX)(CX*1)
 	VMULPS    Z5, Z1, Z3
 	VMULPS    Z1, Z3, Z3
-	VMULPS    Z4, Z11, Z11
-	VADDPS    Z3, Z11, Z11
-	VMOVUPS   Z11, K1, (SI)(CX*1)
-	VMULPS    Z7, Z11, Z11
-	VSQRTPS   Z11, Z11
-	VADDPS    Z8, Z11, Z11
+	VMULPS    Z4, Z12, Z12
+	VADDPS    Z3, Z12, Z12
+	VMOVUPS   Z12, K1, (SI)(CX*1)
+	VMULPS    Z7, Z12, Z12
+	VSQRTPS   Z12, Z12
+	VADDPS    Z8, Z12, Z12
 	VMULPS    Z6, Z2, Z2
 	VMULPS    Z0, Z2, Z2
-	VDIVPS    Z11, Z2, Z2
+	VDIVPS    Z12, Z2, Z2
 	VSUBPS    Z2, Z9, Z9
 	VMOVUPS   Z9, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func adamWAVX512(weight *float32, gradient *float32, first *float32, second *float32, lr float32, decay float32, beta1 float32, rest1 float32, beta2 float32, rest2 float32, correct1 float32, correct2 float32, epsilon float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·adamWAVX512(SB), NOSPLIT, $0-80
+	MOVQ         weight+0(FP), AX
+	MOVQ         gradient+8(FP), DX
+	MOVQ         first+16(FP), BX
+	MOVQ         second+24(FP), SI
+	VBROADCASTSS lr+32(FP), Z0
+	VBROADCASTSS decay+36(FP), Z1
+	VBROADCASTSS beta1+40(FP), Z2
+	VBROADCASTSS rest1+44(FP), Z3
+	VBROADCASTSS beta2+48(FP), Z4
+	VBROADCASTSS rest2+52(FP), Z5
+	VBROADCASTSS correct1+56(FP), Z6
+	VBROADCASTSS correct2+60(FP), Z7
+	VBROADCASTSS epsilon+64(FP), Z8
+	MOVQ         count+72(FP), DI
+	MOVL         DI, CX
+	ANDL         $0x0f, CX
+	MOVL         $0x00000001, R8
+	SHLL         CL, R8
+	DECL         R8
+	KMOVW        R8, K1
+	XORQ         CX, CX
+	SUBQ         $0x10, DI
+	JL           rest
+
+vector:
+	VMOVUPS (AX)(CX*1), Z9
+	VMOVUPS (DX)(CX*1), Z10
+	VMOVUPS (BX)(CX*1), Z11
+	VMOVUPS (SI)(CX*1), Z12
+	VMULPS  Z2, Z11, Z11
+	VMULPS  Z3, Z10, Z13
+	VADDPS  Z13, Z11, Z13
+	VMOVUPS Z13, (BX)(CX*1)
+	VMULPS  Z5, Z10, Z11
+	VMULPS  Z10, Z11, Z11
+	VMULPS  Z4, Z12, Z12
+	VADDPS  Z11, Z12, Z12
+	VMOVUPS Z12, (SI)(CX*1)
+	VMULPS  Z7, Z12, Z12
+	VSQRTPS Z12, Z12
+	VADDPS  Z8, Z12, Z12
+	VMULPS  Z6, Z13, Z13
+	VDIVPS  Z12, Z13, Z13
+	VMULPS  Z1, Z9, Z10
+	VADDPS  Z10, Z13, Z10
+	VMULPS  Z0, Z10, Z10
+	VSUBPS  Z10, Z9, Z9
+	VMOVUPS Z9, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, DI
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, DI
+	JE        end
+	VMOVUPS.Z (AX)(CX*1), K1, Z9
+	VMOVUPS.Z (DX)(CX*1), K1, Z10
+	VMOVUPS.Z (BX)(CX*1), K1, Z11
+	VMOVUPS.Z (SI)(CX*1), K1, Z12
+	VMULPS    Z2, Z11, Z11
+	VMULPS    Z3, Z10, Z2
+	VADDPS    Z2, Z11, Z2
+	VMOVUPS   Z2, K1, (BX)(CX*1)
+	VMULPS    Z5, Z10, Z3
+	VMULPS    Z10, Z3, Z3
+	VMULPS    Z4, Z12, Z12
+	VADDPS    Z3, Z12, Z12
+	VMOVUPS   Z12, K1, (SI)(CX*1)
+	VMULPS    Z7, Z12, Z12
+	VSQRTPS   Z12, Z12
+	VADDPS    Z8, Z12, Z12
+	VMULPS    Z6, Z2, Z2
+	VDIVPS    Z12, Z2, Z2
+	VMULPS    Z1, Z9, Z1
+	VADDPS    Z1, Z2, Z1
+	VMULPS    Z0, Z1, Z1
+	VSUBPS    Z1, Z9, Z9
+	VMOVUPS   Z9, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func approachAVX512(dst *float32, src *float32, share float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·approachAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	VBROADCASTSS share+16(FP), Z0
+	MOVQ         count+24(FP), BX
+	MOVL         BX, CX
+	ANDL         $0x0f, CX
+	MOVL         $0x00000001, SI
+	SHLL         CL, SI
+	DECL         SI
+	KMOVW        SI, K1
+	XORQ         CX, CX
+	SUBQ         $0x10, BX
+	JL           rest
+
+vector:
+	VMOVUPS (AX)(CX*1), Z1
+	VMOVUPS (DX)(CX*1), Z2
+	VSUBPS  Z1, Z2, Z2
+	VMULPS  Z0, Z2, Z2
+	VADDPS  Z2, Z1, Z2
+	VMOVUPS Z2, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, BX
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, BX
+	JE        end
+	VMOVUPS.Z (AX)(CX*1), K1, Z1
+	VMOVUPS.Z (DX)(CX*1), K1, Z2
+	VSUBPS    Z1, Z2, Z2
+	VMULPS    Z0, Z2, Z0
+	VADDPS    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)(CX*1)
 
 end:
 	VZEROUPPER

@@ -20,14 +20,23 @@ func (p AdamParams) constants() simd.AdamStep {
 
 // Adam implements Ops.
 func (c *CPU) Adam(entries []Entry, p AdamParams) error {
+	return c.adam("adam", entries, p, c.adamBlock)
+}
+
+// AdamW implements Ops.
+func (c *CPU) AdamW(entries []Entry, p AdamParams) error {
+	return c.adam("adamw", entries, p, c.adamWBlock)
+}
+
+func (c *CPU) adam(operation string, entries []Entry, p AdamParams, block func(worker, block int)) error {
 	if err := FitAdam(p); err != nil {
 		return err
 	}
-	if err := c.cut("adam", entries, UseG|UseW|UseM|UseV); err != nil {
+	if err := c.cut(operation, entries, UseG|UseW|UseM|UseV); err != nil {
 		return err
 	}
 	c.job.adam = p.constants()
-	c.workers.Run(len(c.job.runs), c.adamBlock)
+	c.workers.Run(len(c.job.runs), block)
 	c.release()
 	return nil
 }
@@ -36,4 +45,10 @@ func (c *CPU) runAdamBlock(_, block int) {
 	r, p := &c.job.runs[block], c.job.adam
 	p.LR, p.Decay = r.lr, r.decay
 	c.level.Adam(r.w, r.g, r.m, r.v, &p)
+}
+
+func (c *CPU) runAdamWBlock(_, block int) {
+	r, p := &c.job.runs[block], c.job.adam
+	p.LR, p.Decay = r.lr, r.decay
+	c.level.AdamW(r.w, r.g, r.m, r.v, &p)
 }

@@ -8,12 +8,16 @@ import "nmn/cuda"
 
 // adamKernels are the kernels of adam.cu.
 type adamKernels struct {
-	adam *cuda.Function
+	adam  *cuda.Function
+	adamw *cuda.Function
 }
 
 // load finds the kernels in a module.
 func (k *adamKernels) load(m *cuda.Module) (err error) {
 	if k.adam, err = m.Function("adam"); err != nil {
+		return err
+	}
+	if k.adamw, err = m.Function("adamw"); err != nil {
 		return err
 	}
 	return nil
@@ -29,5 +33,18 @@ type adamArguments struct {
 // launchAdam enqueues adam.
 func (k *adamKernels) launchAdam(s *cuda.Stream, grid, block cuda.Dim3, a adamArguments) error {
 	return s.Launch(k.adam, grid, block, 0,
+		cuda.Pointer(a.entries), cuda.Int32(a.count), cuda.Pointer(a.constants))
+}
+
+// adamwArguments are the arguments of adamw; pointers are 0 for none.
+type adamwArguments struct {
+	entries   cuda.Address
+	count     int32
+	constants cuda.Address
+}
+
+// launchAdamw enqueues adamw.
+func (k *adamKernels) launchAdamw(s *cuda.Stream, grid, block cuda.Dim3, a adamwArguments) error {
+	return s.Launch(k.adamw, grid, block, 0,
 		cuda.Pointer(a.entries), cuda.Int32(a.count), cuda.Pointer(a.constants))
 }

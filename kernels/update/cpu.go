@@ -16,7 +16,7 @@ type CPU struct {
 	partial []float64 // sum of squares of each block
 
 	// The blocks as values, made once: converting a method for each call would allocate.
-	sgdBlock, adamBlock, squaresBlock, scaleBlock func(worker, block int)
+	sgdBlock, adamBlock, adamWBlock, squaresBlock, scaleBlock, averageBlock, exchangeBlock func(worker, block int)
 }
 
 // blockLength is large enough that a block outweighs its start, and small enough that the blocks of
@@ -28,19 +28,20 @@ type job struct {
 	runs     []run // of each block; kept between calls for its memory
 	momentum float32
 	adam     simd.AdamStep // LR and Decay are those of each run
-	scale    float32
+	scale    float32       // of gradients, or the share of an average
 }
 
 // run is the part of one entry that a block handles.
 type run struct {
-	w, g, m, v []float32
-	lr, decay  float32
+	w, g, m, v, average []float32
+	lr, decay           float32
 }
 
 // NewCPU makes the family on the host's device. Results are equal in every bit at all levels.
 func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	c := &CPU{workers: dev.Workers, level: level}
-	c.sgdBlock, c.adamBlock = c.runSGDBlock, c.runAdamBlock
+	c.sgdBlock, c.adamBlock, c.adamWBlock = c.runSGDBlock, c.runAdamBlock, c.runAdamWBlock
+	c.averageBlock, c.exchangeBlock = c.runAverageBlock, c.runExchangeBlock
 	c.squaresBlock, c.scaleBlock = c.runSquaresBlock, c.runScaleBlock
 	return c
 }
@@ -69,6 +70,9 @@ func (c *CPU) cut(operation string, entries []Entry, use Use) error {
 		if use&UseV != 0 {
 			whole.v = e.V.Float32s()
 		}
+		if use&UseAverage != 0 {
+			whole.average = e.Average.Float32s()
+		}
 		if err := whole.check(operation, i, use); err != nil {
 			return err
 		}
@@ -81,7 +85,8 @@ func (c *CPU) cut(operation string, entries []Entry, use Use) error {
 
 // check refuses tensors that are not in host memory.
 func (r *run) check(operation string, entry int, use Use) error {
-	if r.g == nil || use&UseW != 0 && r.w == nil || use&UseM != 0 && r.m == nil || use&UseV != 0 && r.v == nil {
+	if r.g == nil || use&UseW != 0 && r.w == nil || use&UseM != 0 && r.m == nil || use&UseV != 0 && r.v == nil ||
+		use&UseAverage != 0 && r.average == nil {
 		return fmt.Errorf("%s: entry %d is not float32 in host memory: %w", operation, entry, tensor.ErrShape)
 	}
 	return nil
@@ -89,7 +94,7 @@ func (r *run) check(operation string, entry int, use Use) error {
 
 // part returns elements lo to hi of a run; what is not used stays nil.
 func (r run) part(lo, hi int) run {
-	for _, data := range [...]*[]float32{&r.w, &r.g, &r.m, &r.v} {
+	for _, data := range [...]*[]float32{&r.w, &r.g, &r.m, &r.v, &r.average} {
 		if *data != nil {
 			*data = (*data)[lo:hi]
 		}

@@ -20,6 +20,7 @@ type CUDA struct {
 	sgd    sgdKernels
 	adam   adamKernels
 	norm   normKernels
+	mean   averageKernels
 
 	table     tensor.Workspace // of tableRoom entries: it never moves, for captured launches name it
 	sent      []tableEntry     // what the table holds
@@ -37,11 +38,11 @@ var _ Ops = (*CUDA)(nil)
 
 // tableEntry is Entry of entry.cuh.
 type tableEntry struct {
-	w, g, m, v, copy cuda.Address
-	length           int64
-	firstChunk       uint32
-	_                uint32
-	rate, decay      float32
+	w, g, m, v, copy, average cuda.Address
+	length                    int64
+	firstChunk                uint32
+	_                         uint32
+	rate, decay               float32
 }
 
 // tableRoom is the number of parameters that a list may have.
@@ -56,7 +57,7 @@ const (
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	c := &CUDA{device: device, nextAdam: make([]adamConstants, 1)}
-	for _, load := range []func(*cuda.Module) error{c.sgd.load, c.adam.load, c.norm.load} {
+	for _, load := range []func(*cuda.Module) error{c.sgd.load, c.adam.load, c.norm.load, c.mean.load} {
 		if err := load(module); err != nil {
 			return nil, fmt.Errorf("update: %w", err)
 		}
@@ -76,7 +77,7 @@ func (c *CUDA) list(operation string, entries []Entry, use Use) (table cuda.Addr
 		if e.LR == 0 || e.G.Len() == 0 {
 			continue
 		}
-		if err := tensor.OnDevice(operation, tensor.Float32, e.W, e.G, e.M, e.V); err != nil {
+		if err := tensor.OnDevice(operation, tensor.Float32, e.W, e.G, e.M, e.V, e.Average); err != nil {
 			return 0, fmt.Errorf("entry %d: %w", i, err)
 		}
 		if err := tensor.OnDevice(operation, tensor.BFloat16, e.Copy); err != nil {
@@ -84,7 +85,8 @@ func (c *CUDA) list(operation string, entries []Entry, use Use) (table cuda.Addr
 		}
 		c.next = append(c.next, tableEntry{
 			w: tensor.At(e.W), g: tensor.At(e.G), m: tensor.At(e.M), v: tensor.At(e.V), copy: tensor.At(e.Copy),
-			length: int64(e.G.Len()), firstChunk: uint32(c.chunks), rate: e.LR, decay: e.Decay,
+			average: tensor.At(e.Average),
+			length:  int64(e.G.Len()), firstChunk: uint32(c.chunks), rate: e.LR, decay: e.Decay,
 		})
 		c.chunks += tensor.Ceil(e.G.Len(), chunkLength)
 	}
@@ -142,19 +144,35 @@ func (c *CUDA) SGD(entries []Entry, momentum float32) error {
 
 // Adam implements Ops.
 func (c *CUDA) Adam(entries []Entry, p AdamParams) error {
-	if err := FitAdam(p); err != nil {
-		return err
-	}
-	table, err := c.list("adam", entries, UseG|UseW|UseM|UseV)
+	table, constants, err := c.listAdam("adam", entries, p)
 	if err != nil || c.chunks == 0 {
-		return err
-	}
-	constants, err := c.prepareAdam(p)
-	if err != nil {
 		return err
 	}
 	grid, block := c.launchShape()
 	return c.adam.launchAdam(c.device.Stream, grid, block, adamArguments{entries: table, count: int32(len(c.next)), constants: constants})
+}
+
+// AdamW implements Ops.
+func (c *CUDA) AdamW(entries []Entry, p AdamParams) error {
+	table, constants, err := c.listAdam("adamw", entries, p)
+	if err != nil || c.chunks == 0 {
+		return err
+	}
+	grid, block := c.launchShape()
+	return c.adam.launchAdamw(c.device.Stream, grid, block, adamwArguments{entries: table, count: int32(len(c.next)), constants: constants})
+}
+
+// listAdam is list, with the constants of the step.
+func (c *CUDA) listAdam(operation string, entries []Entry, p AdamParams) (table, constants cuda.Address, err error) {
+	if err := FitAdam(p); err != nil {
+		return 0, 0, err
+	}
+	table, err = c.list(operation, entries, UseG|UseW|UseM|UseV)
+	if err != nil || c.chunks == 0 {
+		return 0, 0, err
+	}
+	constants, err = c.prepareAdam(p)
+	return table, constants, err
 }
 
 // adamConstants is Adam of adam.cu.

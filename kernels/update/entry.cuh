@@ -6,10 +6,11 @@
 #pragma once
 #include "../vector.cuh"
 
-// Entry is one parameter in the table that the host uploads; 64 bytes, laid out as tableEntry in Go.
+// Entry is one parameter in the table that the host uploads; 72 bytes, laid out as tableEntry in Go.
 struct Entry {
   float *w, *g, *m, *v;
   bfloat16 *copy;  // of w after the update, null for none
+  float *average;  // moving average of w, null for none
   long long length;
   unsigned firstChunk;
   unsigned reserved;
@@ -41,6 +42,7 @@ static __device__ __forceinline__ Chunk chunkOf(const Entry *entries, int count)
   if (c.entry.m) c.entry.m += begin;
   if (c.entry.v) c.entry.v += begin;
   if (c.entry.copy) c.entry.copy += begin;
+  if (c.entry.average) c.entry.average += begin;
   return c;
 }
 
@@ -48,7 +50,8 @@ static __device__ __forceinline__ Chunk chunkOf(const Entry *entries, int count)
 template <class F, class G>
 static __device__ __forceinline__ void each(const Chunk &c, F wide, G one) {
   const Entry &e = c.entry;
-  const bool groups = aligned(e.w) && aligned(e.g) && aligned(e.m) && aligned(e.v) && aligned(e.copy);
+  const bool groups = aligned(e.w) && aligned(e.g) && aligned(e.m) && aligned(e.v) && aligned(e.copy) &&
+                      aligned(e.average);
   const int whole = groups ? c.length / 4 * 4 : 0;
   for (int i = 4 * threadIdx.x; i < whole; i += 4 * blockDim.x) wide(i);
   for (int i = whole + threadIdx.x; i < c.length; i += blockDim.x) one(i);

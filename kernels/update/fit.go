@@ -19,6 +19,7 @@ const (
 	UseW
 	UseM
 	UseV
+	UseAverage
 )
 
 // Fit checks that the tensors of each entry that an operation uses are floats of the length of the
@@ -33,7 +34,8 @@ func Fit(operation string, entries []Entry, use Use) error {
 			use    Use
 			name   string
 			tensor *tensor.Tensor
-		}{{UseG, "gradient", e.G}, {UseW, "weight", e.W}, {UseM, "first moment", e.M}, {UseV, "second moment", e.V}} {
+		}{{UseG, "gradient", e.G}, {UseW, "weight", e.W}, {UseM, "first moment", e.M}, {UseV, "second moment", e.V},
+			{UseAverage, "average", e.Average}} {
 			if use&t.use == 0 {
 				continue
 			}
@@ -55,6 +57,14 @@ func FitAdam(p AdamParams) error {
 	}
 	if !(p.Epsilon >= 0) || p.Step < 1 {
 		return fmt.Errorf("adam: epsilon %g, step %d: epsilon is at least 0 and steps count from 1: %w", p.Epsilon, p.Step, ErrParams)
+	}
+	return nil
+}
+
+// FitShare checks the share of an average, in [0, 1].
+func FitShare(share float32) error {
+	if !(share >= 0 && share <= 1) {
+		return fmt.Errorf("average: share %g is not in [0, 1]: %w", share, ErrParams)
 	}
 	return nil
 }

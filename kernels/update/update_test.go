@@ -124,7 +124,8 @@ func TestAdam_FirstStepIsTheLearningRate(t *testing.T) {
 func TestUpdate_FrozenEntriesAreNotLookedAt(t *testing.T) {
 	frozen := []Entry{{W: optest.Vector(t, 1, 2)}, {}}
 	c, norm := newTestCPU(t, 1), optest.Vector(t, 7)
-	optest.Must(t, c.SGD(frozen, 0.9), c.Adam(frozen, AdamParams{Step: 1}), c.Clip(frozen, norm, 1), c.GradNorm(norm, frozen))
+	optest.Must(t, c.SGD(frozen, 0.9), c.Adam(frozen, AdamParams{Step: 1}), c.AdamW(frozen, AdamParams{Step: 1}),
+		c.Average(frozen, .5), c.Exchange(frozen), c.Clip(frozen, norm, 1), c.GradNorm(norm, frozen))
 	check(t, "norm", norm, []float64{0})
 	check(t, "weight", frozen[0].W, []float64{1, 2})
 }
@@ -195,7 +196,12 @@ func TestUpdate_ThreadsAndLevelsChangeNoBit(t *testing.T) {
 		entries, norm := drawEntries(t, 5), optest.Vector(t, 0)
 		c := newCPUAt(t, threads, level)
 		optest.Must(t, c.GradNorm(norm, entries), c.Clip(entries, norm, 1), c.SGD(entries, 0.9),
-			c.Adam(entries, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 3}))
+			c.Adam(entries, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 3}),
+			c.AdamW(entries, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 3}))
+		for i := range entries {
+			entries[i].Average = entries[i].M
+		}
+		optest.Must(t, c.Average(entries, .3), c.Exchange(entries))
 		all := append([]float32(nil), norm.Float32s()...)
 		for _, e := range entries {
 			all = append(all, e.W.Float32s()...)
@@ -213,9 +219,14 @@ func TestUpdate_ThreadsAndLevelsChangeNoBit(t *testing.T) {
 
 func TestUpdate_AllocatesNothing(t *testing.T) {
 	entries, norm, c := drawEntries(t, 6), optest.Vector(t, 0), newTestCPU(t, 2)
+	for i := range entries {
+		entries[i].Average = optest.Vector(t, make([]float32, entries[i].W.Len())...)
+	}
 	allocations := testing.AllocsPerRun(10, func() {
 		optest.Must(t, c.GradNorm(norm, entries), c.Clip(entries, norm, 1), c.SGD(entries, 0.9),
-			c.Adam(entries, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 3}), c.Zero(norm))
+			c.Adam(entries, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 3}),
+			c.AdamW(entries, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 3}),
+			c.Average(entries, .5), c.Exchange(entries), c.Zero(norm))
 	})
 	if allocations != 0 {
 		t.Errorf("%g allocations", allocations)
@@ -236,6 +247,9 @@ func TestUpdate_RefusesWhatDoesNotFit(t *testing.T) {
 		"no weight":          c.SGD(whole(func(e *Entry) { e.W = nil }), 0),
 		"no momentum":        c.SGD(whole(func(e *Entry) { e.M = nil }), 0),
 		"no second moment":   c.Adam(whole(func(e *Entry) { e.V = nil }), adam),
+		"no average":         c.Average(whole(func(e *Entry) {}), 1),
+		"short average":      c.Exchange(whole(func(e *Entry) { e.Average = optest.Vector(t, 1) })),
+		"no state of adamw":  c.AdamW(whole(func(e *Entry) { e.V = nil }), adam),
 		"short weight":       c.Adam(whole(func(e *Entry) { e.W = optest.Vector(t, 1) }), adam),
 		"integer gradient":   c.GradNorm(norm, whole(func(e *Entry) { e.G = integers })),
 		"norm of two":        c.GradNorm(optest.Vector(t, 1, 2), nil),
@@ -253,6 +267,9 @@ func TestUpdate_RefusesWhatDoesNotFit(t *testing.T) {
 		"beta NaN":     c.Adam(nil, AdamParams{Beta2: float32(math.NaN()), Step: 1}),
 		"epsilon":      c.Adam(nil, AdamParams{Epsilon: -1, Step: 1}),
 		"step 0":       c.Adam(nil, AdamParams{}),
+		"adamw step 0": c.AdamW(nil, AdamParams{}),
+		"share above":  c.Average(nil, 1.5),
+		"share is NaN": c.Average(nil, float32(math.NaN())),
 		"limit 0":      c.Clip(nil, norm, 0),
 		"limit is NaN": c.Clip(nil, norm, float32(math.NaN())),
 	} {
@@ -273,6 +290,7 @@ func BenchmarkUpdate(b *testing.B) {
 		}
 	}
 	entries := []Entry{{W: tensors[0], G: tensors[1], M: tensors[2], V: tensors[3], LR: 1e-6, Decay: 1e-4}}
+	averaged := []Entry{{W: tensors[0], G: tensors[1], Average: tensors[2], LR: 1}}
 	c, norm := newTestCPU(b, 0), optest.Vector(b, 1)
 	for _, test := range []struct {
 		name   string
@@ -282,6 +300,9 @@ func BenchmarkUpdate(b *testing.B) {
 		{"copy", 2, func() error { copy(tensors[0].Float32s(), tensors[1].Float32s()); return nil }},
 		{"sgd", 5, func() error { return c.SGD(entries, 0.9) }},
 		{"adam", 7, func() error { return c.Adam(entries, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 9}) }},
+		{"adamw", 7, func() error { return c.AdamW(entries, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 9}) }},
+		{"average", 3, func() error { return c.Average(averaged, 1e-3) }},
+		{"exchange", 4, func() error { return c.Exchange(averaged) }},
 		{"norm", 1, func() error { return c.GradNorm(norm, entries) }},
 		{"clip", 2, func() error { norm.Float32s()[0] = 1.0000001; return c.Clip(entries, norm, 1) }},
 		{"zero", 1, func() error { return c.Zero(tensors[1]) }},

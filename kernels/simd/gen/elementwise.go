@@ -195,7 +195,14 @@ func elementwiseKernels(v vectors) {
 	})
 	elementwise(v, "sgd", []string{"weight", "gradient", "first"}, []string{"lr", "momentum", "decay"}, sgd)
 	elementwise(v, "adam", []string{"weight", "gradient", "first", "second"},
-		[]string{"lr", "decay", "beta1", "rest1", "beta2", "rest2", "correct1", "correct2", "epsilon"}, adam)
+		[]string{"lr", "decay", "beta1", "rest1", "beta2", "rest2", "correct1", "correct2", "epsilon"}, func(e *element) { adam(e, false) })
+	elementwise(v, "adamW", []string{"weight", "gradient", "first", "second"},
+		[]string{"lr", "decay", "beta1", "rest1", "beta2", "rest2", "correct1", "correct2", "epsilon"}, func(e *element) { adam(e, true) })
+	elementwise(v, "approach", []string{"dst", "src"}, []string{"share"}, func(e *element) {
+		x, distance := e.get(0), e.get(1)
+		VSUBPS(x, distance, distance)
+		e.put(0, e.addProduct(x, "share", distance))
+	})
 }
 
 func scatterMax(e *element, top, left reg.VecVirtual) {
@@ -220,9 +227,12 @@ func sgd(e *element) {
 	e.put(0, w)
 }
 
-func adam(e *element) {
-	w, m, v := e.get(0), e.get(2), e.get(3)
-	g := e.addProduct(e.get(1), "decay", w)
+// adam is Adam, whose decay joins the gradient, or with decoupled decay AdamW, whose decay joins the step.
+func adam(e *element, decoupled bool) {
+	w, g, m, v := e.get(0), e.get(1), e.get(2), e.get(3)
+	if !decoupled {
+		g = e.addProduct(g, "decay", w)
+	}
 	VMULPS(e.scalars["beta1"], m, m)
 	m = e.addProduct(m, "rest1", g)
 	e.put(2, m)
@@ -236,8 +246,14 @@ func adam(e *element) {
 	VSQRTPS(v, v)
 	VADDPS(e.scalars["epsilon"], v, v)
 	VMULPS(e.scalars["correct1"], m, m)
-	VMULPS(e.scalars["lr"], m, m)
-	VDIVPS(v, m, m)
+	if decoupled {
+		VDIVPS(v, m, m)
+		m = e.addProduct(m, "decay", w)
+		VMULPS(e.scalars["lr"], m, m)
+	} else {
+		VMULPS(e.scalars["lr"], m, m)
+		VDIVPS(v, m, m)
+	}
 	VSUBPS(m, w, w)
 	e.put(0, w)
 }
