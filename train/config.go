@@ -75,12 +75,20 @@ type Config struct {
 
 	RateConfig `yaml:",inline"`
 
-	// WeightDecay is coupled (L2): it is added to the gradient, wd·w. Biases are spared unless
-	// DecayBiases is set.
+	// WeightDecay is coupled (L2): it is added to the gradient, wd·w. That of adamw is decoupled: it takes
+	// lr·wd·w off the weight and leaves the gradient. Biases are spared unless DecayBiases is set.
 	WeightDecay float64 `yaml:"weight_decay" json:"weight_decay"`
 	DecayBiases bool    `yaml:"decay_biases" json:"decay_biases"`
 	// ClipNorm limits the Euclidean norm of the gradient of all parameters together; 0 for no limit.
 	ClipNorm float64 `yaml:"clip_norm" json:"clip_norm"`
+	// EMA is the decay of a moving average of all parameters that learn, the noise model's too; 0 for none.
+	// After t updates of a stage the average has taken min(EMA, (1+t)/(10+t)) of itself and the rest of the
+	// weights. Whatever looks at the net takes the average: validations, the next stage, and all who read a
+	// checkpoint. The weights themselves go on learning, and are there for a run that is resumed.
+	EMA float64 `yaml:"ema,omitempty" json:"ema,omitempty"`
+	// LayerDecay multiplies the learning rate of the l-th layer below the last by its l-th power, beside all
+	// other multipliers; 0 for none. The noise model has the pace of the last layer.
+	LayerDecay float64 `yaml:"layer_decay,omitempty" json:"layer_decay,omitempty"`
 	// LearningRates are multipliers by name. The last rule that matches a parameter counts. A pattern
 	// that matches no parameter is an error.
 	LearningRates []Rule `yaml:"learning_rates" json:"learning_rates"`
@@ -137,7 +145,7 @@ func (c Config) Epochs(stage int) int {
 
 // optimizer are the settings of the Optimizer.
 func (c Config) optimizer() OptimizerConfig {
-	return OptimizerConfig{c.UpdateConfig, c.WeightDecay, c.DecayBiases, c.ClipNorm, c.Accumulate}
+	return OptimizerConfig{c.UpdateConfig, c.WeightDecay, c.DecayBiases, c.ClipNorm, c.Accumulate, c.EMA}
 }
 
 // Validate names the first field that is out of range.
@@ -162,6 +170,7 @@ func (c Config) bounds() []bound {
 		{"batch_bags_mil", float64(c.BatchBagsMIL), 1, 1 << 20, false},
 		{"accumulate", float64(c.Accumulate), 1, 1 << 20, false},
 		{"chunk_frames", float64(c.ChunkFrames), 0, 1 << 20, false},
+		{"layer_decay", c.LayerDecay, 0, 1, false},
 		{"base_rate_logit", c.BaseRateLogit, -1e4, 1e4, false},
 		{"classifier_deviation", c.ClassifierDeviation, 0, math.MaxFloat32, false},
 		{"noise.deviation", c.Noise.Deviation, 0, math.MaxFloat32, false},

@@ -19,13 +19,13 @@ func TestPresets_AreValid(t *testing.T) {
 
 func TestConfig_ValidateNamesFieldValueAndRange(t *testing.T) {
 	for want, change := range map[string]func(*Config){
-		"learning_rate is 0, want more than 0":               func(c *Config) { c.LearningRate = 0 },
-		"learning_rate is NaN":                               func(c *Config) { c.LearningRate = math.NaN() },
-		"momentum is 1, want at least 0":                     func(c *Config) { c.Momentum = 1 },
-		"accumulate is 0, want at least 1":                   func(c *Config) { c.Accumulate = 0 },
-		"batch_bags is -1":                                   func(c *Config) { c.BatchBags = -1 },
-		`optimizer is "rmsprop", want one of ["sgd" "adam"]`: func(c *Config) { c.Optimizer = "rmsprop" },
-		`schedule is "linear"`:                               func(c *Config) { c.Schedule = "linear" },
+		"learning_rate is 0, want more than 0":                       func(c *Config) { c.LearningRate = 0 },
+		"learning_rate is NaN":                                       func(c *Config) { c.LearningRate = math.NaN() },
+		"momentum is 1, want at least 0":                             func(c *Config) { c.Momentum = 1 },
+		"accumulate is 0, want at least 1":                           func(c *Config) { c.Accumulate = 0 },
+		"batch_bags is -1":                                           func(c *Config) { c.BatchBags = -1 },
+		`optimizer is "rmsprop", want one of ["sgd" "adam" "adamw"]`: func(c *Config) { c.Optimizer = "rmsprop" },
+		`schedule is "linear"`:                                       func(c *Config) { c.Schedule = "linear" },
 		"step_every is 0": func(c *Config) {
 			c.Schedule, c.StepEvery = StepDown, 0
 		},
@@ -42,7 +42,11 @@ func TestConfig_ValidateNamesFieldValueAndRange(t *testing.T) {
 		`freeze[0] is "a["`:     func(c *Config) { c.Freeze = []string{"a["} },
 		"a stage needs a limit": func(c *Config) { c.Stage2Epochs = 0 },
 		`best_by is "accuracy", want one of ["human_ap" "loss" "map"`: func(c *Config) { c.BestBy = "accuracy" },
-		"log_steps is 0": func(c *Config) { c.LogSteps = 0 },
+		"ema is 1, want at least 0":                                   func(c *Config) { c.EMA = 1 },
+		"layer_decay is 1.5, want at least 0":                         func(c *Config) { c.LayerDecay = 1.5 },
+		"layer_decay is -0.5, want at least 0":                        func(c *Config) { c.LayerDecay = -.5 },
+		"ema is NaN, want at least 0 and at most":                     func(c *Config) { c.EMA = math.NaN() },
+		"log_steps is 0":                                              func(c *Config) { c.LogSteps = 0 },
 	} {
 		c := Paper()
 		change(&c)

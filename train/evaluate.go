@@ -107,7 +107,7 @@ func logits(probabilities []float32) []float32 {
 	return out
 }
 
-// evaluate validates the net as it is, once for each step.
+// evaluate validates the net as it is, or the averages of its weights where there are some, once for each step.
 func (t *Trainer) evaluate(ctx context.Context) error {
 	if t.Validation == nil || t.at.Evaluated == t.at.Step {
 		return nil
@@ -115,7 +115,11 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 	began := time.Now()
 	t.leaveEpoch() // its workers would compete with those of the validation
 	config := t.Options.loaderConfig()
-	scores, err := score(ctx, t.Net, t.Validation, config, observers(t.Observers).Scored)
+	var scores *Scores
+	err := t.optimizer.onAverages(func() (err error) {
+		scores, err = score(ctx, t.Net, t.Validation, config, observers(t.Observers).Scored)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("training: cannot validate after step %d: %w", t.at.Step, err)
 	}

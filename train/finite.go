@@ -44,7 +44,7 @@ var mostGradient = math.Sqrt(math.MaxFloat32)
 // NonFinite is the error of a step whose loss or gradient is not finite, or whose gradient is so large that its
 // squares, which Adam keeps, would not be; nil where all are. The norm is that of the gradient before clipping.
 func (o *Optimizer) NonFinite(p *Progress) *NonFiniteError {
-	squares := o.config.Optimizer == Adam && o.config.ClipNorm == 0
+	squares := o.config.Optimizer != SGD && o.config.ClipNorm == 0
 	if squares && p.GradNorm > mostGradient {
 		return p.broken()
 	}

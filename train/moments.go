@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"nmn/format/safetensors"
 	"nmn/kernels/tensor"
@@ -44,34 +45,50 @@ func (o *Optimizer) CheckMoments(f *safetensors.File) error {
 	})
 }
 
-// LoadMoments reads the state of a checkpoint that was saved after so many updates. Numbers that no optimizer
+// LoadMoments reads the state of a checkpoint that was saved after so many updates. Where there are averages, they are
+// what the parameters were read as, and the parameters themselves are read now. Numbers that no optimizer
 // makes are an error that wraps ErrCorrupt.
 func (o *Optimizer) LoadMoments(f *safetensors.File, updates int) error {
 	o.updates = updates
+	if err := o.loadAverages(f); err != nil {
+		return err
+	}
 	return o.each(func(p *param.Param, name string, state *tensor.Tensor) error {
 		read := p.Read
-		if name[:len(secondPrefix)] == secondPrefix {
+		switch {
+		case strings.HasPrefix(name, rawPrefix):
+			return nil // read with the averages
+		case strings.HasPrefix(name, secondPrefix):
 			read = p.ReadSquares
 		}
-		err := read(f, name, o.backend, state)
-		if errors.Is(err, param.ErrNumber) {
-			err = fmt.Errorf("%w: %w", err, ErrCorrupt)
-		}
-		return err
+		return corrupt(read(f, name, o.backend, state))
 	})
 }
 
-// each calls f for every moment with its name in checkpoints.
+// corrupt adds ErrCorrupt to an error about a number that no training makes.
+func corrupt(err error) error {
+	if errors.Is(err, param.ErrNumber) {
+		return fmt.Errorf("%w: %w", err, ErrCorrupt)
+	}
+	return err
+}
+
+// each calls f for every moment with its name in checkpoints, and for the weights that these hold beside their
+// averages.
 func (o *Optimizer) each(f func(p *param.Param, name string, state *tensor.Tensor) error) error {
 	for i, p := range o.params {
 		if err := f(p, momentPrefix+p.File, o.entries[i].M); err != nil {
 			return err
 		}
-		if o.entries[i].V == nil {
-			continue
+		if v := o.entries[i].V; v != nil {
+			if err := f(p, secondPrefix+p.File, v); err != nil {
+				return err
+			}
 		}
-		if err := f(p, secondPrefix+p.File, o.entries[i].V); err != nil {
-			return err
+		if o.entries[i].Average != nil {
+			if err := f(p, rawPrefix+p.File, p.W); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

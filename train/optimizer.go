@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"slices"
 
 	"nmn/kernels"
 	"nmn/kernels/tensor"
@@ -15,17 +16,19 @@ import (
 // OptimizerConfig is what an Optimizer does with gradients.
 type OptimizerConfig struct {
 	UpdateConfig
-	// WeightDecay is coupled (L2): it is added to the gradient, wd·w. Biases are spared unless
-	// DecayBiases is set.
+	// WeightDecay is coupled (L2): it is added to the gradient, wd·w; that of adamw is decoupled. Biases are
+	// spared unless DecayBiases is set.
 	WeightDecay float64
 	DecayBiases bool
 	// ClipNorm limits the Euclidean norm of the gradient of all parameters together; 0 for no limit.
 	ClipNorm float64
 	// Accumulate is the number of batches whose gradients are summed before they make one step; 0 is 1.
 	Accumulate int
+	// Average is the decay of the moving averages of the parameters; 0 for none.
+	Average float64
 }
 
-// Optimizer holds the state of SGD or Adam beside parameters that learn, of a classifier or a captioner. It
+// Optimizer holds the state of SGD, Adam or AdamW beside parameters that learn, of a classifier or a captioner. It
 // serves one goroutine. A step without recorded work is [Optimizer.Measure] and then [Optimizer.Update].
 type Optimizer struct {
 	config  OptimizerConfig
@@ -34,7 +37,9 @@ type Optimizer struct {
 	params  []*param.Param
 	factors []float64 // learning-rate multipliers of params
 	entries []update.Entry
-	updates int // since the state was fresh: the exponent of Adam's bias correction
+	// averaged are the entries with a rate of 1: averages are exchanged whatever the rate of a step.
+	averaged []update.Entry
+	updates  int // since the state was fresh: the exponent of Adam's bias correction
 
 	recorder kernels.Capturer // nil where steps are not recorded
 	scalar   *tensor.Tensor   // a float32 on the device: the bags of an accumulated step, or the norm
@@ -98,15 +103,25 @@ func (o *Optimizer) allocate() error {
 	o.scalar = alloc(1)
 	for _, p := range o.params {
 		e := update.Entry{W: p.W, G: p.G, Copy: p.Copy, M: alloc(p.W.Shape()...)}
-		if o.config.Optimizer == Adam {
+		if o.config.Optimizer != SGD {
 			e.V = alloc(p.W.Shape()...)
 		}
 		if o.config.DecayBiases || !p.Bias {
 			e.Decay = float32(o.config.WeightDecay)
 		}
+		if o.config.Average > 0 {
+			e.Average = alloc(p.W.Shape()...)
+		}
 		o.entries = append(o.entries, e)
 	}
-	return err
+	if err != nil || o.config.Average == 0 {
+		return err
+	}
+	o.averaged = slices.Clone(o.entries)
+	for i := range o.averaged {
+		o.averaged[i].LR = 1
+	}
+	return o.startAverages()
 }
 
 // Measure sets the learning rate of a step of one batch and returns the Euclidean norm of the gradient of all
@@ -129,8 +144,7 @@ func (o *Optimizer) Update() error {
 	if err := o.update(o.scalar); err != nil {
 		return err
 	}
-	o.updates++
-	return nil
+	return o.advance()
 }
 
 // scale is what the gradients of a batch are multiplied with: 1/bags for their mean, and 1 where they are
@@ -194,8 +208,11 @@ func (o *Optimizer) update(norm *tensor.Tensor) error {
 			return err
 		}
 	}
-	if o.config.Optimizer == SGD {
+	switch o.config.Optimizer {
+	case SGD:
 		return o.backend.SGD(o.entries, float32(o.config.Momentum))
+	case AdamW:
+		return o.backend.AdamW(o.entries, o.adam())
 	}
 	return o.backend.Adam(o.entries, o.adam())
 }

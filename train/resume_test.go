@@ -40,7 +40,12 @@ func resumable() map[string]func(*rig) {
 			r.mil, r.noise, r.dropout, r.config.ChunkFrames = true, model.FeatureDependent, .3, 3
 		},
 		"overfit, dropout": func(r *rig) { r.config.Overfit, r.dropout = true, .3 },
-		"asymmetric loss":  func(r *rig) { r.mil, r.config.Loss = true, PaperLoss(Asymmetric) },
+		"adamw, averages, layer decay": func(r *rig) {
+			r.config.Optimizer, r.config.WeightDecay, r.config.EMA, r.config.LayerDecay = AdamW, .01, .9, .8
+			r.mil, r.noise, r.config.Freeze = true, model.FeatureDependent, []string{"backbone.conv1_1.*"}
+			r.validation, r.config.EvaluateSteps = true, 3
+		},
+		"asymmetric loss": func(r *rig) { r.mil, r.config.Loss = true, PaperLoss(Asymmetric) },
 		"large losses, mil, ragged batches": func(r *rig) {
 			r.mil, r.bags, r.config.Loss = true, 38, LossConfig{Kind: CorrectLarge, Delta: 3}
 		},

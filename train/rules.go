@@ -2,7 +2,9 @@ package train
 
 import (
 	"fmt"
+	"math"
 	"path"
+	"strings"
 
 	"nmn/model"
 )
@@ -17,10 +19,36 @@ func multipliers(c Config, params []*model.Param) (map[*model.Param]float64, err
 		return nil, err
 	}
 	all := make(map[*model.Param]float64, len(params))
+	below := layersBelow(params)
 	for _, p := range params {
 		all[p] = c.multiplier(p.Name)
+		if c.LayerDecay > 0 {
+			all[p] *= math.Pow(c.LayerDecay, float64(below[layerOf(p.Name)]))
+		}
 	}
 	return all, nil
+}
+
+// layerOf is the name of the layer that a parameter is of.
+func layerOf(name string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".weight"), ".bias")
+}
+
+// layersBelow says how many layers each layer is below the last one of the classifier. The noise model is beside it.
+// Parameters come in their order from the input on.
+func layersBelow(params []*model.Param) map[string]int {
+	var layers []string
+	for _, p := range params {
+		layer := layerOf(p.Name)
+		if layer != "nmn" && (len(layers) == 0 || layers[len(layers)-1] != layer) {
+			layers = append(layers, layer)
+		}
+	}
+	below := make(map[string]int, len(layers))
+	for i, layer := range layers {
+		below[layer] = len(layers) - 1 - i
+	}
+	return below
 }
 
 // multiplier applies, in order, the pace of the noise model, the rules, and what is frozen.

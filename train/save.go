@@ -46,5 +46,5 @@ func (t *Trainer) checkpoint() (*Checkpoint, []safetensors.Tensor) {
 		Updates:  t.optimizer.updates,
 		Best:     t.keeper.best,
 	}
-	return about, slices.Concat(t.Net.Weights(), t.optimizer.Moments(), t.onlineTensors())
+	return about, slices.Concat(t.optimizer.withAverages(t.Net.Weights()), t.optimizer.Moments(), t.onlineTensors())
 }

@@ -7,17 +7,21 @@ import (
 
 // Optimizer kinds.
 const (
-	SGD  = "sgd"  // with momentum
-	Adam = "adam" // Kingma and Ba, with bias correction
+	SGD   = "sgd"   // with momentum
+	Adam  = "adam"  // Kingma and Ba, with bias correction
+	AdamW = "adamw" // Adam with decoupled weight decay (Loshchilov and Hutter)
 )
+
+// Optimizers lists their names.
+func Optimizers() []string { return []string{SGD, Adam, AdamW} }
 
 // UpdateConfig is how gradients change parameters, of classifiers and captioners.
 type UpdateConfig struct {
-	Optimizer string  `yaml:"optimizer" json:"optimizer"` // sgd or adam
+	Optimizer string  `yaml:"optimizer" json:"optimizer"` // one of Optimizers
 	Momentum  float64 `yaml:"momentum" json:"momentum"`   // of sgd
-	Beta1     float64 `yaml:"beta1" json:"beta1"`         // of adam
-	Beta2     float64 `yaml:"beta2" json:"beta2"`         // of adam
-	Epsilon   float64 `yaml:"epsilon" json:"epsilon"`     // of adam, outside the root
+	Beta1     float64 `yaml:"beta1" json:"beta1"`         // of adam and adamw
+	Beta2     float64 `yaml:"beta2" json:"beta2"`         // of adam and adamw
+	Epsilon   float64 `yaml:"epsilon" json:"epsilon"`     // of adam and adamw, outside the root
 }
 
 // Schedules of the learning rate. Warm-up comes before each of them.
@@ -41,7 +45,7 @@ type RateConfig struct {
 
 // Validate names the first field that is out of range.
 func (c OptimizerConfig) Validate() error {
-	return validate(c.bounds(), choice{"optimizer", c.Optimizer, []string{SGD, Adam}})
+	return validate(c.bounds(), choice{"optimizer", c.Optimizer, Optimizers()})
 }
 
 // Validate names the first field that is out of range.
@@ -57,6 +61,7 @@ func (c OptimizerConfig) bounds() []bound {
 		{"beta2", c.Beta2, 0, below1, false},
 		{"epsilon", c.Epsilon, 0, math.MaxFloat32, true},
 		{"weight_decay", c.WeightDecay, 0, math.MaxFloat32, false},
+		{"ema", c.Average, 0, below1, false},
 		{"clip_norm", c.ClipNorm, 0, math.MaxFloat32, false},
 	}
 }

@@ -160,8 +160,7 @@ func (t *Trainer) finish(e *StepDone) error {
 	if err := t.replays.do(work{}, t.passes.update); err != nil {
 		return err
 	}
-	t.optimizer.updates++
-	return nil
+	return t.optimizer.advance()
 }
 
 // dropoutPurpose keeps the masks of the stages apart.

@@ -39,7 +39,8 @@ type Options struct {
 	// sets those of the last bags, so many that there are about 67 million. It may be given them again after an
 	// interruption.
 	Online func(context.Context, *Scores) error
-	// AfterEpoch, where set, is called at the end of each epoch with the net as it is then, before a
+	// AfterEpoch, where set, is called at the end of each epoch with the net as it is then, its weights averaged
+	// where Config.EMA asks for it, before a
 	// checkpoint counts the epoch as done, and also where a limit of steps ends the stage within one. It may run
 	// the net, and must not change it. It may be called again for the same epoch after an interruption.
 	AfterEpoch func(context.Context, Position) error
@@ -91,6 +92,7 @@ type Trainer struct {
 	held     []*loader.Batch // of the step; with Overfit, of all steps
 	next     ahead
 	online   *scorer   // of the first epoch; nil for none yet
+	over     bool      // the net has the averages of its weights
 	started  time.Time // of this process's part of the epoch
 	dataWait time.Duration
 }
@@ -259,13 +261,34 @@ func (t *Trainer) Close() error {
 // Run goes on to the end of the stage. When ctx ends, Run finishes the step that it is at, saves
 // last.safetensors and returns an error that wraps ErrInterrupted. A loss or gradient that is not
 // finite ends it with a *NonFiniteError; the parameters and the checkpoints are then as before that
-// step. The Result has the position and the best checkpoints in any case.
+// step. The Result has the position and the best checkpoints in any case. After the end of the stage the net has the
+// averages of its weights where Config.EMA asks for them.
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
-	err := t.run(ctx)
+	err := t.takeBack()
+	if err == nil {
+		err = t.run(ctx)
+	}
 	t.leaveEpoch()
 	err = Interrupted(ctx, err, t.at.Epoch, t.at.Step, t.steps, t.save)
+	if err == nil {
+		err = t.handOver()
+	}
 	t.result.Position, t.result.Best = t.at, t.keeper.best
 	return t.result, err
+}
+
+// handOver gives the net the averages of its weights, and takeBack the weights again.
+func (t *Trainer) handOver() error {
+	t.over = true
+	return t.optimizer.exchange()
+}
+
+func (t *Trainer) takeBack() error {
+	if !t.over {
+		return nil
+	}
+	t.over = false
+	return t.optimizer.exchange()
 }
 
 func (t *Trainer) run(ctx context.Context) error {
@@ -337,7 +360,7 @@ func (t *Trainer) afterEpoch(ctx context.Context) error {
 		return nil
 	}
 	t.leaveEpoch() // its workers would compete with those of the callback
-	return t.AfterEpoch(ctx, t.at)
+	return t.optimizer.onAverages(func() error { return t.AfterEpoch(ctx, t.at) })
 }
 
 // endStage validates what has changed since the last validation, and saves.
@@ -374,8 +397,10 @@ func (t *Trainer) backToBest() error {
 	}
 	return frame.With(filepath.Join(t.Directory, BestName), func(_ *Checkpoint, file *safetensors.File) error {
 		t.saved = Position{} // the same position with other parameters is another checkpoint
-		_, err := t.Net.Load(file, nil)
-		return err
+		if _, err := t.Net.Load(file, nil); err != nil {
+			return err
+		}
+		return t.optimizer.loadAverages(file)
 	})
 }
 

@@ -1,0 +1,86 @@
+package train
+
+import (
+	"nmn/format/safetensors"
+)
+
+// rawPrefix is that of the weights as they learn in checkpoints that hold their averages under the parameters'
+// own names.
+const rawPrefix = "optimizer.w."
+
+// averageDecay is how much an average keeps of itself at the t-th update, from 1: little of its start at first,
+// as in TensorFlow's ExponentialMovingAverage and torch_ema.
+func averageDecay(decay float64, t int) float64 { return min(decay, float64(1+t)/float64(10+t)) }
+
+// startAverages makes the averages what the weights are.
+func (o *Optimizer) startAverages() error {
+	for _, e := range o.averaged {
+		if err := o.backend.Copy(e.Average, e.W); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// advance counts an update that was made, and takes it into the averages. That is never part of recorded work, for
+// the share changes from step to step.
+func (o *Optimizer) advance() error {
+	o.updates++
+	if o.config.Average == 0 {
+		return nil
+	}
+	return o.backend.Average(o.entries, float32(1-averageDecay(o.config.Average, o.updates)))
+}
+
+// exchange swaps weights and averages; nothing where there are none.
+func (o *Optimizer) exchange() error {
+	if o.config.Average == 0 {
+		return nil
+	}
+	return o.backend.Exchange(o.averaged)
+}
+
+// onAverages calls f while the net's weights are their averages.
+func (o *Optimizer) onAverages(f func() error) error {
+	if err := o.exchange(); err != nil {
+		return err
+	}
+	err := f()
+	if back := o.exchange(); back != nil {
+		return joined(back, err)
+	}
+	return err
+}
+
+// withAverages are the tensors of a net for a checkpoint, with averages in the place of the weights that have some.
+func (o *Optimizer) withAverages(weights []safetensors.Tensor) []safetensors.Tensor {
+	averages := map[string]safetensors.Tensor{}
+	for i, p := range o.params {
+		if average := o.entries[i].Average; average != nil {
+			averages[p.File] = p.Tensor(o.backend, p.File, average)
+		}
+	}
+	for i, w := range weights {
+		if average, ok := averages[w.Name]; ok {
+			weights[i] = average
+		}
+	}
+	return weights
+}
+
+// loadAverages is for a checkpoint whose averages were read as the weights of the net: it makes them the averages, and
+// reads the weights themselves. Numbers that no training makes are an error that wraps ErrCorrupt.
+func (o *Optimizer) loadAverages(f *safetensors.File) error {
+	if err := o.startAverages(); err != nil {
+		return err
+	}
+	for i, p := range o.params {
+		if o.entries[i].Average == nil {
+			continue
+		}
+		if err := corrupt(p.Read(f, rawPrefix+p.File, o.backend, p.W)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
