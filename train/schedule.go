@@ -6,16 +6,20 @@ import "math"
 type Schedule struct {
 	config RateConfig
 	total  int // steps of the stage; only the cosine needs it
+	sweep  *RateSweep
 }
 
 // NewSchedule makes the schedule of a stage of total steps.
-func NewSchedule(c RateConfig, total int) Schedule { return Schedule{c, total} }
+func NewSchedule(c RateConfig, total int) Schedule { return Schedule{config: c, total: total} }
 
 // At is the learning rate of a step, counted from 1. It is above 0 at every step of the stage, except
 // after a cosine to a floor of 0.
 //
 // In the warm-up of W steps, step s has s/W of the rate that the schedule alone would give.
 func (s Schedule) At(step int) float64 {
+	if s.sweep != nil {
+		return s.sweep.at(step)
+	}
 	c := s.config
 	rate := c.LearningRate
 	done := float64(step - 1)

@@ -1,0 +1,140 @@
+package train
+
+import (
+	"math"
+)
+
+// RateSweep are the learning rates of a range test (Smith, *Cyclical Learning Rates for Training Neural Networks*,
+// 2017): from First to Last, each step at the same multiple of the rate of the step before.
+type RateSweep struct {
+	First, Last float64
+	Steps       int // at least 2
+}
+
+// DefaultSweep goes over eight decades, with fifteen steps in each.
+func DefaultSweep() RateSweep { return RateSweep{First: 1e-7, Last: 10, Steps: 121} }
+
+// at is the rate of a step, from 1.
+func (s *RateSweep) at(step int) float64 {
+	return s.First * math.Pow(s.Last/s.First, float64(step-1)/float64(s.Steps-1))
+}
+
+// RatePoint is one step of a sweep.
+type RatePoint struct {
+	Step     int     `json:"step"`
+	Rate     float64 `json:"rate"`
+	Loss     float64 `json:"loss"`     // of the step's batch, before its update
+	Smoothed float64 `json:"smoothed"` // mean of the losses around
+}
+
+// RateSearch is what a sweep has found.
+type RateSearch struct {
+	Points []RatePoint `json:"-"`
+	// Diverged reports whether the sweep ended before its last rate because the loss had grown out of bounds.
+	Diverged bool `json:"diverged"`
+	// Steepest is the rate at which the smoothed loss falls fastest against the logarithm of the rate; 0 where it
+	// does not fall.
+	Steepest float64 `json:"steepest"`
+	// Edge is the rate from which the loss is not below that of the start any more; 0 where that did not come.
+	Edge float64 `json:"edge"`
+	// Suggested is a tenth of Edge, or Steepest where that is lower or there is no edge; 0 where the loss does
+	// not fall.
+	Suggested float64 `json:"suggested"`
+}
+
+// Shapes of the smoothing and of the end of a sweep.
+const (
+	smoothedAround = 5   // steps on each side of the mean: a third of a decade of DefaultSweep
+	trailing       = .8  // what the mean that ends a sweep keeps of itself at each step
+	outOfBounds    = 4.0 // times the least of those means is the end
+	leastFall      = .02 // of the first loss: less is no fall
+)
+
+// rateFinder takes the losses of a sweep as they come.
+type rateFinder struct {
+	points      []RatePoint
+	mean, least float64 // of the trailing mean
+}
+
+// add takes a step, and reports whether the loss has grown out of bounds.
+func (f *rateFinder) add(step int, rate, loss float64) (over bool) {
+	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+		return true
+	}
+	if len(f.points) == 0 {
+		f.mean, f.least = loss, loss
+	}
+	f.points = append(f.points, RatePoint{Step: step, Rate: rate, Loss: loss})
+	f.mean += (1 - trailing) * (loss - f.mean)
+	f.least = min(f.least, f.mean)
+	return f.mean > outOfBounds*f.least
+}
+
+// search smooths the losses and looks for the rates.
+func (f *rateFinder) search(diverged bool) *RateSearch {
+	s := &RateSearch{Points: f.points, Diverged: diverged}
+	if len(s.Points) < 2 {
+		return s
+	}
+	for i := range s.Points {
+		around := min(smoothedAround, i, len(s.Points)-1-i)
+		sum := 0.0
+		for _, p := range s.Points[i-around : i+around+1] {
+			sum += p.Loss
+		}
+		s.Points[i].Smoothed = sum / float64(2*around+1)
+	}
+	lowest := s.lowest()
+	start := s.startLoss(lowest)
+	if start-s.Points[lowest].Smoothed < leastFall*math.Abs(start) {
+		return s
+	}
+	s.Steepest = s.Points[s.steepest(lowest)].Rate
+	s.Suggested = s.Steepest
+	for _, p := range s.Points[lowest:] {
+		if p.Smoothed >= start {
+			s.Edge = p.Rate
+			break
+		}
+	}
+	if s.Edge == 0 && diverged {
+		s.Edge = s.Points[len(s.Points)-1].Rate
+	}
+	if s.Edge > 0 {
+		s.Suggested = min(s.Suggested, s.Edge/10)
+	}
+	return s
+}
+
+// lowest is the point with the least smoothed loss.
+func (s *RateSearch) lowest() int {
+	lowest := 0
+	for i, p := range s.Points {
+		if p.Smoothed < s.Points[lowest].Smoothed {
+			lowest = i
+		}
+	}
+	return lowest
+}
+
+// startLoss is the mean loss of the first steps, whose rates change nothing.
+func (s *RateSearch) startLoss(before int) float64 {
+	n := max(1, min(2*smoothedAround, before))
+	sum := 0.0
+	for _, p := range s.Points[:n] {
+		sum += p.Loss
+	}
+	return sum / float64(n)
+}
+
+// steepest is the point up to the lowest one at which the smoothed loss falls most from as many steps before it as
+// after it.
+func (s *RateSearch) steepest(lowest int) int {
+	best, most := lowest, 0.0
+	for i := smoothedAround; i <= min(lowest, len(s.Points)-1-smoothedAround); i++ {
+		if fall := s.Points[i-smoothedAround].Smoothed - s.Points[i+smoothedAround].Smoothed; fall > most {
+			best, most = i, fall
+		}
+	}
+	return best
+}
