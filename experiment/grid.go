@@ -10,6 +10,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/run"
+	"nmn/train"
 )
 
 // Grid is an experiment: arms × noise levels × seeds, each combination in a run folder of its own.
@@ -94,6 +95,10 @@ func (g *Grid) ResolveArms() error {
 		return setting.Errorf("experiment.reference",
 			"experiment: `experiment.reference` %s is not among the arms: give `experiment.arms` %s too", g.Reference,
 			g.Reference)
+	}
+	if t := &g.Config.Train; min(t.BatchBags, t.BatchBagsMIL) == train.AutoBatch {
+		return setting.Errorf("train.batch_bags",
+			"experiment: all runs of an experiment have batches of the same size: give `train.batch_bags` and `train.batch_bags_mil` as numbers")
 	}
 	for _, a := range g.Arms {
 		c := g.Config

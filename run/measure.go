@@ -114,12 +114,18 @@ func (s *Session) Measure(ctx context.Context, arm train.Arm) (m Measured, err e
 
 // MeasureNet times steps of an arm as Measure does, with a net that is there already and whose weights change.
 func (s *Session) MeasureNet(ctx context.Context, arm train.Arm, net *model.Net) (m Measured, err error) {
+	return s.measureNet(ctx, arm, net, MeasureSteps, MeasureTime)
+}
+
+// measureNet times at most so many steps, for about as long as the limit.
+func (s *Session) measureNet(ctx context.Context, arm train.Arm, net *model.Net, steps int,
+	limit time.Duration) (m Measured, err error) {
 	c := &s.Config
 	settings := c.Train
-	settings.MaxSteps, settings.EvaluateEpochs, settings.EvaluateSteps, settings.Patience = MeasureSteps, 0, 0, 0
+	settings.MaxSteps, settings.EvaluateEpochs, settings.EvaluateSteps, settings.Patience = steps, 0, 0, 0
 	inner, enough := context.WithCancel(ctx)
 	defer enough()
-	watch := newStopwatch(time.Now, MeasureTime)
+	watch := newStopwatch(time.Now, limit)
 	trainer, err := train.New(train.Options{
 		Config: settings, Stage: arm.Stage, Net: net, Data: s.Data.Train, Loader: c.Loader(),
 		Observers: []train.Observer{{Step: func(e train.StepDone) {
@@ -135,9 +141,9 @@ func (s *Session) MeasureNet(ctx context.Context, arm train.Arm, net *model.Net)
 	if _, err := trainer.Run(inner); err != nil && (ctx.Err() != nil || !errors.Is(err, train.ErrInterrupted)) {
 		return m, Interrupted(err)
 	}
-	limits := c.Train
+	stage := c.Train
 	if c.Arm.Rival() {
-		limits = recipe.BothStages(limits)
+		stage = recipe.BothStages(stage)
 	}
 	m.Step, m.Bags, m.Images = watch.best.Duration, watch.best.Bags, watch.best.Images
 	m.Batch = c.Train.Batch(arm.MIL) * c.Train.Accumulate
@@ -145,8 +151,8 @@ func (s *Session) MeasureNet(ctx context.Context, arm train.Arm, net *model.Net)
 		m.Free = free + int64(trainer.DeviceBytes()) // which are taken at this moment
 	}
 	m.Mean = float64(s.Data.Train.Len()) / float64(max(trainer.StepsPerEpoch(), 1))
-	m.Memory, m.Steps = trainer.DeviceBytes(), limits.Epochs(arm.Stage)*trainer.StepsPerEpoch()
-	if limit := limits.MaxSteps; limit > 0 && (m.Steps == 0 || limit < m.Steps) {
+	m.Memory, m.Steps = trainer.DeviceBytes(), stage.Epochs(arm.Stage)*trainer.StepsPerEpoch()
+	if limit := stage.MaxSteps; limit > 0 && (m.Steps == 0 || limit < m.Steps) {
 		m.Steps = limit
 	}
 	return m, nil

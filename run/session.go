@@ -246,6 +246,9 @@ func (s *Session) settle(ctx context.Context) (plain bool, err error) {
 	if err := s.Standardise(ctx); err != nil {
 		return false, err
 	}
+	if err := s.settleBatch(ctx); err != nil {
+		return false, err
+	}
 	why := s.Config.Settle(s.Data)
 	if why != "" {
 		s.Tell(Message{Topic: "recipe", Text: "paper: " + why})

@@ -50,7 +50,8 @@ type Config struct {
 	Stage2Epochs int `yaml:"stage2_epochs" json:"stage2_epochs"`
 	// MaxSteps ends each stage after so many steps, 0 for no limit.
 	MaxSteps int `yaml:"max_steps" json:"max_steps"`
-	// BatchBags is the number of bags in a batch without MIL, BatchBagsMIL with MIL.
+	// BatchBags is the number of bags in a batch without MIL, BatchBagsMIL with MIL. AutoBatch leaves it to the
+	// run, which finds a number before anything is trained.
 	BatchBags    int `yaml:"batch_bags" json:"batch_bags"`
 	BatchBagsMIL int `yaml:"batch_bags_mil" json:"batch_bags_mil"`
 	// Accumulate is the number of batches whose gradients make one step. The gradient is the mean over
@@ -124,6 +125,9 @@ type Config struct {
 	Patience int `yaml:"patience" json:"patience,omitempty"`
 }
 
+// AutoBatch stands for a number of bags that is not known yet.
+const AutoBatch = 0
+
 // DefaultConfig is Paper.
 func DefaultConfig() Config { return Paper() }
 
@@ -166,8 +170,8 @@ func (c Config) bounds() []bound {
 		{"stage1_epochs", float64(c.Stage1Epochs), 0, mostSteps, false},
 		{"stage2_epochs", float64(c.Stage2Epochs), 0, mostSteps, false},
 		{"max_steps", float64(c.MaxSteps), 0, mostSteps, false},
-		{"batch_bags", float64(c.BatchBags), 1, 1 << 20, false},
-		{"batch_bags_mil", float64(c.BatchBagsMIL), 1, 1 << 20, false},
+		{"batch_bags", float64(c.BatchBags), AutoBatch, 1 << 20, false},
+		{"batch_bags_mil", float64(c.BatchBagsMIL), AutoBatch, 1 << 20, false},
 		{"accumulate", float64(c.Accumulate), 1, 1 << 20, false},
 		{"chunk_frames", float64(c.ChunkFrames), 0, 1 << 20, false},
 		{"layer_decay", c.LayerDecay, 0, 1, false},

@@ -8,9 +8,11 @@ import (
 )
 
 // FindLearningRate makes the steps of a sweep as a Trainer of the options would make its first, each at the rate of the
-// sweep in the place of the schedule, until the loss has grown out of bounds. The weights of the net are not what they
-// were; nothing is written, validated or averaged. The result depends on the options alone, as that of a Trainer does.
-func FindLearningRate(ctx context.Context, o Options, sweep RateSweep) (found *RateSearch, err error) {
+// sweep in the place of the schedule, until the loss has grown out of bounds. Before, it makes the same steps at a rate
+// that changes no weight, with the same batches and dropout: what a sweep changes is told from what batches differ in.
+// The weights of the net are not what they were; nothing is written, validated or averaged. The result depends on the
+// options alone, as that of a Trainer does.
+func FindLearningRate(ctx context.Context, o Options, sweep RateSweep) (*RateSearch, error) {
 	if !(sweep.First > 0 && sweep.Last > sweep.First) || sweep.Steps < 2 {
 		return nil, fmt.Errorf("training: a sweep of %d steps from %g to %g: want at least 2, to a higher rate",
 			sweep.Steps, sweep.First, sweep.Last)
@@ -19,32 +21,47 @@ func FindLearningRate(ctx context.Context, o Options, sweep RateSweep) (found *R
 	c.Stage1Epochs, c.Stage2Epochs, c.MaxSteps, c.LogSteps = 0, 0, sweep.Steps, sweep.Steps
 	c.EvaluateEpochs, c.EvaluateSteps, c.Patience, c.EMA = 0, 0, 0, 0
 	o.Directory, o.Validation, o.Online, o.AfterEpoch = "", nil, nil, nil
+	var finder rateFinder
+	_, err := o.sweep(ctx, RateSweep{noRate, 2 * noRate, sweep.Steps}, func(e StepDone) (over bool) {
+		finder.starts = append(finder.starts, e.Loss)
+		return false
+	})
+	if err != nil {
+		return nil, err
+	}
+	over, err := o.sweep(ctx, sweep, func(e StepDone) bool { return finder.add(e.Step, e.LearningRate, e.Loss) })
+	if err != nil {
+		return nil, err
+	}
+	return finder.search(over), nil
+}
+
+// noRate is a learning rate that float32 knows and that moves no weight by a bit, but for zeros.
+const noRate = 1e-30
+
+// sweep makes steps at the rates of a sweep until see says that it is over, or the loss is no number any more.
+func (o Options) sweep(ctx context.Context, rates RateSweep, see func(StepDone) (over bool)) (over bool, err error) {
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
-	var finder rateFinder
-	diverged := false
 	o.Observers = append(o.Observers[:len(o.Observers):len(o.Observers)], Observer{Step: func(e StepDone) {
-		if finder.add(e.Step, e.LearningRate, e.Loss) {
-			diverged = true
+		if see(e) {
+			over = true
 			stop()
 		}
 	}})
 	t, err := New(o)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	defer func() { err = cmp.Or(err, t.Close()) }()
-	t.schedule.sweep = &sweep
+	t.schedule.sweep = &rates
 	_, err = t.Run(inner)
 	var broken *NonFiniteError
 	switch {
-	case err == nil:
-	case ctx.Err() != nil:
-		return nil, err
-	case errors.As(err, &broken):
-		diverged = true
-	case !diverged || !errors.Is(err, ErrInterrupted):
-		return nil, err
+	case err == nil || ctx.Err() == nil && over && errors.Is(err, ErrInterrupted):
+		return over, nil
+	case ctx.Err() == nil && rates.First != noRate && errors.As(err, &broken):
+		return true, nil
 	}
-	return finder.search(diverged), nil
+	return false, err
 }

@@ -1,8 +1,6 @@
 package train
 
-import (
-	"math"
-)
+import "math"
 
 // RateSweep are the learning rates of a range test (Smith, *Cyclical Learning Rates for Training Neural Networks*,
 // 2017): from First to Last, each step at the same multiple of the rate of the step before.
@@ -23,8 +21,9 @@ func (s *RateSweep) at(step int) float64 {
 type RatePoint struct {
 	Step     int     `json:"step"`
 	Rate     float64 `json:"rate"`
-	Loss     float64 `json:"loss"`     // of the step's batch, before its update
-	Smoothed float64 `json:"smoothed"` // mean of the losses around
+	Start    float64 `json:"start"`    // loss of the step's batch with the weights of the start
+	Loss     float64 `json:"loss"`     // and with those that the steps before have made
+	Smoothed float64 `json:"smoothed"` // mean loss of the start, and mean of the changes around
 }
 
 // RateSearch is what a sweep has found.
@@ -37,34 +36,39 @@ type RateSearch struct {
 	Steepest float64 `json:"steepest"`
 	// Edge is the rate from which the loss is not below that of the start any more; 0 where that did not come.
 	Edge float64 `json:"edge"`
-	// Suggested is a tenth of Edge, or Steepest where that is lower or there is no edge; 0 where the loss does
-	// not fall.
+	// Suggested lies between Steepest and a tenth of Edge, as their geometric mean: the first is low where the last
+	// layer's bias is what a net learns first, the second high where a net learns at first and not for long. It is
+	// Steepest where there is no edge, and 0 where the loss does not fall.
 	Suggested float64 `json:"suggested"`
 }
 
+// The changes are smoothed, not the losses: one batch is harder than another by more than a few steps learn. The mean
+// loss of the start makes them losses again.
+
 // Shapes of the smoothing and of the end of a sweep.
 const (
-	smoothedAround = 5   // steps on each side of the mean: a third of a decade of DefaultSweep
-	trailing       = .8  // what the mean that ends a sweep keeps of itself at each step
-	outOfBounds    = 4.0 // times the least of those means is the end
-	leastFall      = .02 // of the first loss: less is no fall
+	smoothedAround = 5    // steps on each side of the mean: a third of a decade of DefaultSweep
+	trailing       = .8   // what the mean that ends a sweep keeps of itself at each step
+	outOfBounds    = 4.0  // times the least of those means is the end
+	leastFall      = .003 // of the loss of the start: less is no fall
 )
 
 // rateFinder takes the losses of a sweep as they come.
 type rateFinder struct {
+	starts      []float64 // losses of the steps' batches with the weights of the start
 	points      []RatePoint
 	mean, least float64 // of the trailing mean
 }
 
 // add takes a step, and reports whether the loss has grown out of bounds.
 func (f *rateFinder) add(step int, rate, loss float64) (over bool) {
-	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+	if math.IsNaN(loss) || math.IsInf(loss, 0) || step > len(f.starts) {
 		return true
 	}
 	if len(f.points) == 0 {
 		f.mean, f.least = loss, loss
 	}
-	f.points = append(f.points, RatePoint{Step: step, Rate: rate, Loss: loss})
+	f.points = append(f.points, RatePoint{Step: step, Rate: rate, Start: f.starts[step-1], Loss: loss})
 	f.mean += (1 - trailing) * (loss - f.mean)
 	f.least = min(f.least, f.mean)
 	return f.mean > outOfBounds*f.least
@@ -76,16 +80,19 @@ func (f *rateFinder) search(diverged bool) *RateSearch {
 	if len(s.Points) < 2 {
 		return s
 	}
+	start := 0.0
+	for _, p := range s.Points {
+		start += p.Start / float64(len(s.Points))
+	}
 	for i := range s.Points {
 		around := min(smoothedAround, i, len(s.Points)-1-i)
 		sum := 0.0
 		for _, p := range s.Points[i-around : i+around+1] {
-			sum += p.Loss
+			sum += p.Loss - p.Start
 		}
-		s.Points[i].Smoothed = sum / float64(2*around+1)
+		s.Points[i].Smoothed = start + sum/float64(2*around+1)
 	}
 	lowest := s.lowest()
-	start := s.startLoss(lowest)
 	if start-s.Points[lowest].Smoothed < leastFall*math.Abs(start) {
 		return s
 	}
@@ -101,7 +108,7 @@ func (f *rateFinder) search(diverged bool) *RateSearch {
 		s.Edge = s.Points[len(s.Points)-1].Rate
 	}
 	if s.Edge > 0 {
-		s.Suggested = min(s.Suggested, s.Edge/10)
+		s.Suggested = math.Sqrt(s.Steepest * s.Edge / 10)
 	}
 	return s
 }
@@ -115,16 +122,6 @@ func (s *RateSearch) lowest() int {
 		}
 	}
 	return lowest
-}
-
-// startLoss is the mean loss of the first steps, whose rates change nothing.
-func (s *RateSearch) startLoss(before int) float64 {
-	n := max(1, min(2*smoothedAround, before))
-	sum := 0.0
-	for _, p := range s.Points[:n] {
-		sum += p.Loss
-	}
-	return sum / float64(n)
 }
 
 // steepest is the point up to the lowest one at which the smoothed loss falls most from as many steps before it as

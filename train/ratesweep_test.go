@@ -13,6 +13,13 @@ func descended(curvatures []float64, sweep RateSweep) *RateSearch {
 		x[i] = 1
 	}
 	var f rateFinder
+	for range sweep.Steps {
+		sum := 0.0
+		for _, h := range curvatures {
+			sum += h / 2
+		}
+		f.starts = append(f.starts, sum)
+	}
 	diverged := false
 	for step := 1; step <= sweep.Steps && !diverged; step++ {
 		loss := 0.0
@@ -45,7 +52,9 @@ func TestRateSearch_FindsTheEdgeOfAQuadratic(t *testing.T) {
 func TestRateSearch_SaysNothingWhereNothingIsLearned(t *testing.T) {
 	var f rateFinder
 	for step := range 50 {
-		f.add(step+1, math.Pow(10, float64(step)/10), 3+.01*math.Sin(float64(step)))
+		loss := 3 + math.Sin(float64(step))
+		f.starts = append(f.starts, loss-.001*math.Cos(float64(step)))
+		f.add(step+1, math.Pow(10, float64(step)/10), loss)
 	}
 	if s := f.search(false); s.Suggested != 0 || s.Steepest != 0 || s.Edge != 0 {
 		t.Errorf("%+v", *s)

@@ -146,6 +146,8 @@ func (o *Options) check() error {
 		return errors.New("training: a net and a training set are needed")
 	case o.Stage != 1 && o.Stage != 2:
 		return fmt.Errorf("training: stage is %d, want 1 or 2", o.Stage)
+	case o.Config.Batch(o.Net.Config().MIL) == AutoBatch:
+		return errors.New("training: the number of bags of a batch is automatic: a Trainer needs one of at least 1")
 	case o.Loader.Targets != nil && o.Net.Config().Noise != model.NoNoise && o.Config.noiseLearns():
 		return errors.New("training: soft targets teach the classifier alone: freeze the noise model (noise.frozen)")
 	case o.Loader.Evidence != nil && o.Net.Config().Noise != model.NoNoise && o.Config.noiseLearns():

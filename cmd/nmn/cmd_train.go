@@ -21,7 +21,9 @@ type trainCommand struct {
 	resume  string
 	metrics string
 	dryRun  bool
-	asJSON  bool
+	// findingRate asks for a learning rate in the place of a run.
+	findingRate bool
+	asJSON      bool
 }
 
 func newTrain(p *program) *cobra.Command {
@@ -46,6 +48,7 @@ Defaults are those of the data without --preset, in quick size where nothing els
     --val-captions captions_val2014.json --val-images val2014 --init vgg16.pth
   nmn train --manifest pictures.csv --init vgg16.pth --run-dir runs/mine
   nmn train --clips train/ --val-clips val/ --mil --run-dir runs/clips
+  nmn train --arm star --optimizer adamw --weight-decay 0.01 --ema 0.999 --find-learning-rate
   nmn train --resume runs/fd`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
@@ -70,6 +73,8 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	r.directory(&t.resume, "resume", "`folder` of a run to go on with; its configuration is taken from there")
 	metricsFlag(r, &t.metrics)
 	r.bool(&t.dryRun, "dry-run", "build everything, make a few steps, print the plan and stop")
+	r.bool(&t.findingRate, "find-learning-rate", "make steps at rising learning rates, say which one to take, draw the "+
+		"losses into --run-dir as "+run.RateSearchFile+" and "+run.RateSearchChart+", and stop: nothing is trained")
 	r.bool(&t.asJSON, "json", "write the result as JSON")
 	tellDefaults(cmd, &t.config)
 	return cmd
@@ -97,6 +102,9 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 	if err := s.Fits(); err != nil {
 		return err
 	}
+	if t.findingRate {
+		return t.findRate(ctx, p, s.Session)
+	}
 	tellStart(p, &s.Config)
 	learn := s.Train
 	if t.resume != "" {
@@ -116,6 +124,9 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 // resolve makes the configuration, that of the run folder where a run is resumed.
 func (t *trainCommand) resolve(cmd *cobra.Command) error {
 	file := t.sources.file
+	if err := t.checkMode(); err != nil {
+		return err
+	}
 	if t.resume != "" {
 		if cmd.Flags().Changed("run-dir") || file != "" {
 			return usagef(
@@ -129,6 +140,9 @@ func (t *trainCommand) resolve(cmd *cobra.Command) error {
 	}
 	if err := t.config.ValidateLoss(); err != nil {
 		return usageError{err}
+	}
+	if !t.sources.print {
+		t.config.KeepBatch(t.runDir)
 	}
 	return nil
 }

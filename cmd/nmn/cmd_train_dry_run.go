@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"nmn/recipe"
@@ -64,12 +66,51 @@ func planArm(ctx context.Context, p *program, s *run.Session, arm train.Arm) (du
 		float64(w.Parameters)/1e6, w.Noise, w.FLOP/1e9, w.Pictures, chunksText(w.Chunks)); err != nil {
 		return 0, err
 	}
+	groups, err := train.Groups(c.Train, net.Params())
+	if err != nil {
+		return 0, err
+	}
+	if _, err := fmt.Fprint(p.out, groupsText(groups)); err != nil {
+		return 0, err
+	}
 	m, err := s.MeasureNet(ctx, arm, net)
 	if err != nil {
 		return 0, err
 	}
 	_, err = fmt.Fprint(p.out, measuredText(m, w))
 	return m.Total(), err
+}
+
+// groupsText lists the learning rates of the layers, from the last one on as rates fall; a single line where all are
+// the same.
+func groupsText(groups []train.Group) string {
+	same := true
+	for _, g := range groups {
+		same = same && g.Rate == groups[0].Rate
+	}
+	var b strings.Builder
+	if same {
+		fmt.Fprintf(&b, "            learning rate %.3g in all %d layers\n", groups[0].Rate, layers(groups))
+		return b.String()
+	}
+	fmt.Fprintf(&b, "            %-20s %-12s %10s %11s %9s\n", "layer", "parameters", "multiplier", "rate", "decay")
+	for _, g := range slices.Backward(groups) {
+		rate := fmt.Sprintf("%.3g", g.Rate)
+		if g.Multiplier == 0 {
+			rate = "frozen"
+		}
+		fmt.Fprintf(&b, "            %-20s %-12s %10.3g %11s %9.3g\n", g.Layer, strings.Join(g.Parameters, ", "),
+			g.Multiplier, rate, g.Decay)
+	}
+	return b.String()
+}
+
+func layers(groups []train.Group) int {
+	names := map[string]bool{}
+	for _, g := range groups {
+		names[g.Layer] = true
+	}
+	return len(names)
 }
 
 // measuredText says what timed steps have shown of a workload: its speed is that of the images that were in the step.

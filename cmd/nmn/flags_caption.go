@@ -68,7 +68,7 @@ func captionTrainingFlags(cmd *cobra.Command, c *captioner.Config) {
 	r.int(&t.Epochs, "epochs", "most `epochs`; 0 for no limit by them")
 	r.int(&t.MaxSteps, "max-steps", "most `steps`; 0 for no limit by them")
 	r.int(&t.Batch, "batch-size", "`captions` in a step, each with its clip")
-	enum(r, &t.Optimizer, "optimizer", "`optimizer`", train.SGD, train.Adam)
+	enum(r, &t.Optimizer, "optimizer", "`optimizer`", train.Optimizers()...)
 	r.float(&t.LearningRate, "learning-rate",
 		"`rate` at the start; the loss is summed over the words of a caption and averaged over captions")
 	enum(r, &t.Schedule, "schedule", "`schedule` of the rate", train.Constant, train.StepDown, train.Cosine)

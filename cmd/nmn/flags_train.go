@@ -19,8 +19,10 @@ func trainFlags(cmd *cobra.Command, c *run.Config) {
 	r.int(&t.Stage1Epochs, "stage1-epochs", "`epochs` of stage 1, the classifier alone")
 	r.int(&t.Stage2Epochs, "stage2-epochs", "`epochs` of stage 2")
 	r.int(&t.MaxSteps, "max-steps", "end each stage after so many `steps`, 0 for no limit")
-	r.int(&t.BatchBags, "batch-size", "`pictures` of a batch without MIL")
-	r.int(&t.BatchBagsMIL, "batch-size-mil", "`pictures` of a batch with MIL, or videos")
+	r.value(batchFlag{&t.BatchBags}, &t.BatchBags, "batch-size", "`pictures` of a batch without MIL, or auto: as many as "+
+		"make steps fast and fit in memory")
+	r.value(batchFlag{&t.BatchBagsMIL}, &t.BatchBagsMIL, "batch-size-mil", "`pictures` of a batch with MIL, or videos, "+
+		"or auto")
 	r.int(&t.Accumulate, "accumulate", "`batches` whose gradients make one step")
 	r.int(&t.ChunkFrames, "chunk-frames", "`frames` that go through the net together, 0 for whole batches: less "+
 		"memory, more time, the same gradients")
@@ -39,7 +41,7 @@ func trainFlags(cmd *cobra.Command, c *run.Config) {
 
 func optimizerFlags(cmd *cobra.Command, t *train.Config) {
 	r := under(cmd, "Optimizer")
-	enum(r, &t.Optimizer, "optimizer", "`kind`", train.SGD, train.Adam)
+	enum(r, &t.Optimizer, "optimizer", "`kind`", train.Optimizers()...)
 	r.float(&t.LearningRate, "learning-rate", "`rate` for a loss summed over classes and averaged over pictures")
 	enum(r, &t.Schedule, "schedule", "of the learning rate", train.Constant, train.StepDown, train.Cosine)
 	r.int(&t.WarmupSteps, "warmup-steps", "`steps` of linear rise to the learning rate")
@@ -47,12 +49,17 @@ func optimizerFlags(cmd *cobra.Command, t *train.Config) {
 	r.float(&t.StepFactor, "step-factor", "schedule step: `factor` of a drop")
 	r.float(&t.CosineFloor, "cosine-floor", "schedule cosine: `share` of the rate at the end")
 	r.float(&t.Momentum, "momentum", "`momentum` of sgd")
-	r.float(&t.Beta1, "beta1", "`decay` of adam's first moment")
-	r.float(&t.Beta2, "beta2", "`decay` of adam's second moment")
-	r.float(&t.Epsilon, "epsilon", "adam's `term` beside the root")
-	r.float(&t.WeightDecay, "weight-decay", "`factor` of the L2 penalty")
+	r.float(&t.Beta1, "beta1", "`decay` of the first moment of adam and adamw")
+	r.float(&t.Beta2, "beta2", "`decay` of the second moment of adam and adamw")
+	r.float(&t.Epsilon, "epsilon", "`term` of adam and adamw beside the root")
+	r.float(&t.WeightDecay, "weight-decay", "`factor` of the L2 penalty; of adamw, of the weights that a step takes off "+
+		"beside its own, times the learning rate")
 	r.bool(&t.DecayBiases, "decay-biases", "apply weight decay to biases too")
 	r.float(&t.ClipNorm, "clip-norm", "limit on the `norm` of the gradient, 0 for none")
+	r.float(&t.EMA, "ema", "`decay` of a moving average of the weights, such as 0.999, which is validated and kept as the "+
+		"model; 0 for none")
+	r.float(&t.LayerDecay, "layer-decay", "`factor` of the learning rate from each layer to the one below it, such as "+
+		"0.8, from the last layer on; 0 for none")
 	r.value(rulesFlag{&t.LearningRates}, &t.LearningRates, "multipliers",
 		"learning-rate multipliers of parameters, as "+
 			"`pattern=factor,...`, for example head.fc8.*=10")
@@ -99,6 +106,34 @@ func (b bothEpochs) Set(s string) error {
 }
 
 func (b bothEpochs) Type() string { return "int" }
+
+// batchFlag is --batch-size: a number, or auto.
+type batchFlag struct{ target *int }
+
+func (b batchFlag) String() string {
+	switch {
+	case b.target == nil:
+		return ""
+	case *b.target == train.AutoBatch:
+		return "auto"
+	}
+	return strconv.Itoa(*b.target)
+}
+
+func (b batchFlag) Set(s string) error {
+	if s == "auto" {
+		*b.target = train.AutoBatch
+		return nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return fmt.Errorf("want a whole number of at least 1, or auto")
+	}
+	*b.target = n
+	return nil
+}
+
+func (b batchFlag) Type() string { return "int" }
 
 // rulesFlag is --multipliers.
 type rulesFlag struct{ target *[]train.Rule }

@@ -1,0 +1,236 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"nmn/internal/memory"
+	"nmn/kernels"
+	"nmn/model"
+	"nmn/train"
+)
+
+// What an automatic batch size goes by.
+const (
+	// memoryShare is how much of the free memory a step may fill.
+	memoryShare = .8
+	// enoughSteps is how many steps an epoch keeps at least: larger batches teach less in as many epochs.
+	enoughSteps = 50
+	mostBags    = 1024
+	fewestTried = 8
+	// fastEnough is the share of the best speed from which a smaller batch is taken.
+	fastEnough = .95
+	// A candidate is timed for at most so many steps, and begins none after so long.
+	candidateSteps = 4
+	candidateTime  = 2 * time.Second
+)
+
+// batchChoice chooses the number of bags of a batch, among powers of two.
+type batchChoice struct {
+	fits   int // the most that memory holds; 0 where not even one is held
+	allows int // the most with which an epoch has enough steps
+	tried  []triedBatch
+	chosen int
+}
+
+// triedBatch is the speed of one size.
+type triedBatch struct {
+	bags  int
+	speed float64 // bags a second
+}
+
+// choose times sizes from few bags on, each twice as large as the one before, until two of them were not faster than
+// what there was by then, and takes the smallest that is about as fast as the fastest.
+func (b *batchChoice) choose(measure func(bags int) (speed float64, err error)) error {
+	most := min(b.fits, b.allows, mostBags)
+	best, idle := 0.0, 0
+	for bags := min(fewestTried, floorPower(most)); bags <= most && idle < 2; bags *= 2 {
+		speed, err := measure(bags)
+		if err != nil {
+			return err
+		}
+		b.tried = append(b.tried, triedBatch{bags, speed})
+		if idle++; speed*fastEnough > best {
+			idle = 0
+		}
+		best = max(best, speed)
+	}
+	for _, t := range b.tried {
+		if b.chosen == 0 && t.speed >= fastEnough*best {
+			b.chosen = t.bags
+		}
+	}
+	return nil
+}
+
+// floorPower is the largest power of two up to n, which is at least 1.
+func floorPower(n int) int {
+	power := 1
+	for power <= n/2 {
+		power *= 2
+	}
+	return power
+}
+
+// text says what was chosen and why.
+func (b *batchChoice) text(rate float64) string {
+	speeds := make([]string, len(b.tried))
+	for i, t := range b.tried {
+		speeds[i] = fmt.Sprintf("%d: %.3g/s", t.bags, t.speed)
+	}
+	why := "no larger one is faster"
+	if last := b.tried[len(b.tried)-1]; b.chosen == last.bags {
+		switch most := min(b.fits, b.allows, mostBags); {
+		case most == b.fits:
+			why = "memory holds no larger one"
+		case most == b.allows:
+			why = fmt.Sprintf("with a larger one an epoch has fewer than %d steps", enoughSteps)
+		default:
+			why = "larger ones are not tried"
+		}
+	}
+	return fmt.Sprintf("%d, for %s (%s; memory holds %d); the learning rate stays %g: with other batches it is usually changed "+
+		"by the same factor (`train.learning_rate`)", b.chosen, why, strings.Join(speeds, ", "), b.fits, rate)
+}
+
+// KeepBatch takes a batch size that is automatic from the run in a folder, where there is one: the same command shows or
+// refuses that run, and does not ask for another number.
+func (c *Config) KeepBatch(dir string) {
+	t := &c.Train
+	if min(t.BatchBags, t.BatchBagsMIL) != train.AutoBatch {
+		return
+	}
+	there, err := ReadConfig(dir)
+	if err != nil {
+		return
+	}
+	for _, number := range []struct{ to, from *int }{
+		{&t.BatchBags, &there.Train.BatchBags}, {&t.BatchBagsMIL, &there.Train.BatchBagsMIL},
+	} {
+		if *number.to == train.AutoBatch {
+			*number.to = *number.from
+		}
+	}
+}
+
+// settleBatch finds a number for a batch size that is automatic, and tells it. The configuration has it from then on,
+// so that a run that is resumed goes on with it whatever the speed is by then.
+func (s *Session) settleBatch(ctx context.Context) error {
+	t, mil := &s.Config.Train, s.Config.Net.MIL
+	number := t.Batch(mil)
+	if number == train.AutoBatch {
+		b, err := s.chooseBatch(ctx)
+		if err != nil {
+			return err
+		}
+		number = b.chosen
+		s.Tell(Message{Topic: "batch", Text: b.text(t.LearningRate)})
+	}
+	for _, to := range []*int{&t.BatchBags, &t.BatchBagsMIL} {
+		if *to == train.AutoBatch {
+			*to = number
+		}
+	}
+	return nil
+}
+
+func (s *Session) chooseBatch(ctx context.Context) (*batchChoice, error) {
+	s, err := s.With(ctx, s.Config)
+	if err != nil {
+		return nil, err
+	}
+	arms, err := s.Config.PlannedArms()
+	if err != nil {
+		return nil, err
+	}
+	arm := arms[len(arms)-1] // with the noise model, where there is one
+	census, err := s.Data.Train.Census(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &batchChoice{allows: max(1, s.Data.Train.Len()/enoughSteps/s.Config.Train.Accumulate)}
+	if b.fits, err = s.mostInMemory(arm, census.Longest); err != nil {
+		return nil, err
+	}
+	return b, b.choose(func(bags int) (float64, error) { return s.speed(ctx, arm, bags) })
+}
+
+// speed is how many bags a second steps of so many take.
+func (s *Session) speed(ctx context.Context, arm train.Arm, bags int) (float64, error) {
+	tried := *s
+	tried.Config.Train.BatchBags, tried.Config.Train.BatchBagsMIL = bags, bags
+	net, err := tried.FreshNet(arm)
+	if err != nil {
+		return 0, err
+	}
+	m, err := tried.measureNet(ctx, arm, net, candidateSteps, candidateTime)
+	if err = cmp.Or(err, net.Close()); err != nil || m.Step == 0 {
+		return 0, err
+	}
+	return float64(m.Bags) / m.Step.Seconds(), nil
+}
+
+// mostInMemory is the largest power of two of bags, of the longest videos, that the device's memory holds beside the
+// net and the state of the optimizer, and the host's memory those that are read ahead; 1 where not even one fits, whose
+// error tells more.
+func (s *Session) mostInMemory(arm train.Arm, longest int) (bags int, err error) {
+	net, err := s.FreshNet(arm)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	free, known := freeBytes(s.Backend)
+	if !known {
+		return mostBags, nil
+	}
+	budget := int(memoryShare*float64(free)) - s.Config.Train.StateBytes(net)
+	bags = mostBags
+	for ; bags > 1; bags /= 2 {
+		need := s.stepBytes(net, bags, longest)
+		if need <= budget && s.readAheadFits(net, bags, longest, need) {
+			break
+		}
+	}
+	return bags, nil
+}
+
+// stepBytes is what maps and gradients of a batch take.
+func (s *Session) stepBytes(net *model.Net, bags, longest int) int {
+	frames := bags * max(longest, 1)
+	chunk := frames
+	if limit := s.Config.Train.ChunkFrames; limit > 0 {
+		chunk = min(limit, frames)
+	}
+	return net.ChunkBytes(frames, bags, chunk, true)
+}
+
+// readAheadFits reports whether the host holds the pixels of the batches that are read ahead, beside the step where that
+// is in its memory too.
+func (s *Session) readAheadFits(net *model.Net, bags, longest, step int) bool {
+	free, known := memory.Free()
+	if !known {
+		return true
+	}
+	if _, card := s.Backend.(kernels.Accountant); card {
+		step = 0
+	}
+	c := net.Config()
+	one := 3 * c.Size * c.Size
+	if c.Input > 0 {
+		one = 4 * c.Input
+	}
+	batches := s.Config.Run.Prefetch + s.Config.Run.Workers + 1
+	return float64(step+one*bags*max(longest, 1)*batches) <= memoryShare*float64(free)
+}
+
+// freeBytes is the memory that a device has left.
+func freeBytes(backend kernels.Backend) (bytes int64, known bool) {
+	if card, ok := backend.(kernels.Accountant); ok {
+		free, err := card.FreeBytes()
+		return int64(free), err == nil
+	}
+	return memory.Free()
+}

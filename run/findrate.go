@@ -1,0 +1,152 @@
+package run
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"nmn/internal/durable"
+	"nmn/model"
+	"nmn/recipe"
+	"nmn/report"
+	"nmn/train"
+)
+
+// Files of a search for a learning rate.
+const (
+	RateSearchFile  = "lr-finder.csv"
+	RateSearchChart = "lr-finder.svg"
+)
+
+// RateSearch is what a search for a learning rate has found.
+type RateSearch struct {
+	Arm  string  `json:"arm"` // whose start it is from
+	Rate float64 `json:"learning_rate"`
+	*train.RateSearch
+	Steps int    `json:"steps"`
+	Table string `json:"table"` // files
+	Chart string `json:"chart"`
+}
+
+// FindLearningRate makes the first steps of the run's training at rates that rise from step to step, and throws the net
+// away. It is the first stage of the arm, which begins from the weights that the run would begin from; the arm itself
+// where `stage1` names its start. The steps come as a table and a chart into a folder.
+func (s *Session) FindLearningRate(ctx context.Context, dir string) (found *RateSearch, err error) {
+	if !s.prepared {
+		if _, err := s.Prepare(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if s, err = s.With(ctx, s.Config); err != nil {
+		return nil, err
+	}
+	arms, err := s.Config.PlannedArms()
+	if err != nil {
+		return nil, err
+	}
+	arm := arms[0]
+	if s.Config.Stage1 != "" {
+		arm = arms[len(arms)-1]
+	}
+	if s.Data.Evidence != nil {
+		arm.Noise = model.NoNoise
+	}
+	c := &s.Config
+	net, err := s.startNet(arm)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	l := c.Loader()
+	l.Evidence = s.Data.Evidence
+	settings := c.Train
+	if e, ok := c.Arm.Arm(); ok && e.Loss != "" && settings.Loss.Kind != e.Loss {
+		settings.Loss = train.PaperLoss(e.Loss)
+	}
+	search, err := train.FindLearningRate(ctx, train.Options{Config: settings, Stage: arm.Stage, Net: net,
+		Data: s.Data.Train, Loader: l, Observers: s.Observe.Begin(Training{Title: "learning rates of " + arm.Name,
+			Arm: recipe.Name(arm.Name), MIL: c.Net.MIL, Noise: s.Data.Noise, Seed: c.Train.Seed, Device: s.Backend.Name()}),
+	}, train.DefaultSweep())
+	s.Observe.End()
+	if err != nil {
+		return nil, Interrupted(err)
+	}
+	found = &RateSearch{Arm: arm.Name, Rate: c.Train.LearningRate, RateSearch: search, Steps: len(search.Points),
+		Table: filepath.Join(dir, RateSearchFile), Chart: filepath.Join(dir, RateSearchChart)}
+	return found, s.Save(ctx, func() error { return found.write(dir) })
+}
+
+// startNet is the net that an arm begins with.
+func (s *Session) startNet(arm train.Arm) (*model.Net, error) {
+	if arm.Stage == 1 {
+		return s.FreshNet(arm)
+	}
+	c := &s.Config
+	return arm.NewNet(c.Net.Model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise), s.Backend, c.Train,
+		s.Data.Train, c.Stage1)
+}
+
+func (r *RateSearch) write(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	if err := durable.Stream(r.Table, 0o644, r.writeTable); err != nil {
+		return err
+	}
+	points := make([]report.SweepPoint, len(r.Points))
+	for i, p := range r.Points {
+		points[i] = report.SweepPoint{Rate: p.Rate, Loss: p.Loss, Smoothed: p.Smoothed}
+	}
+	var chart bytes.Buffer
+	if err := report.RateSweep(&chart, "svg", points, r.Suggested); err != nil {
+		return err
+	}
+	return durable.Save(r.Chart, chart.Bytes())
+}
+
+func (r *RateSearch) writeTable(w io.Writer) error {
+	_, err := fmt.Fprintln(w, "step,learning_rate,loss_at_start,loss,smoothed_loss")
+	for _, p := range r.Points {
+		if err == nil {
+			_, err = fmt.Fprintf(w, "%d,%g,%g,%g,%g\n", p.Step, p.Rate, p.Start, p.Loss, p.Smoothed)
+		}
+	}
+	return err
+}
+
+// Text is what was found, in lines for people. Settings are named by their keys.
+func (r *RateSearch) Text() string {
+	var b bytes.Buffer
+	from := r.Arm
+	fmt.Fprintf(&b, "learning rates from %.0e on, %d steps from the start of %s\n", r.firstRate(), r.Steps, from)
+	line := func(what string, rate float64, none string) {
+		if rate == 0 {
+			fmt.Fprintf(&b, "  %-22s %s\n", what, none)
+			return
+		}
+		fmt.Fprintf(&b, "  %-22s %.2g\n", what, rate)
+	}
+	line("steepest descent", r.Steepest, "the loss does not fall at any rate")
+	if r.Edge > 0 {
+		line("a tenth of divergence", r.Edge/10, "")
+	} else {
+		line("a tenth of divergence", 0, "the loss does not rise above that of the start")
+	}
+	if r.Suggested > 0 {
+		fmt.Fprintf(&b, "suggested: `train.learning_rate` %.2g, between the two (this run's is %g)\n", r.Suggested, r.Rate)
+	} else {
+		b.WriteString("no suggestion: see the chart\n")
+	}
+	return b.String()
+}
+
+func (r *RateSearch) firstRate() float64 {
+	if len(r.Points) == 0 {
+		return train.DefaultSweep().First
+	}
+	return r.Points[0].Rate
+}

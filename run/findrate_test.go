@@ -1,0 +1,91 @@
+package run
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/recipe"
+	"nmn/train"
+)
+
+// small is a run of a few scenes that takes a second.
+func smallScenes(t *testing.T, change func(*Config)) *Session {
+	t.Helper()
+	c := DefaultConfig()
+	err := Sources{Apply: func() error {
+		c.Arm, c.Recipe.Form = recipe.Star, recipe.Paper
+		c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 512, 64, 64
+		c.Net.Width, c.Run.Device, c.Run.Threads = .5, "cpu", 1
+		c.Train.Stage1Epochs, c.Train.Stage2Epochs = 6, 1
+		change(&c)
+		return nil
+	}}.Resolve(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(context.Background(), c, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// lastLoss trains stage 1 and returns its loss.
+func lastLoss(t *testing.T, rate float64) float64 {
+	t.Helper()
+	var loss float64
+	s := smallScenes(t, func(c *Config) { c.Arm, c.Train.LearningRate = recipe.Stage1, rate })
+	s.Observe.Training = func(Training) []train.Observer {
+		return []train.Observer{{Epoch: func(e train.EpochDone) { loss = e.Loss }}}
+	}
+	if _, err := s.Train(context.Background(), t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	return loss
+}
+
+func TestFindLearningRate_SuggestsOneThatTrainsAsTheDefaultDoes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	s := smallScenes(t, func(*Config) {})
+	found, err := s.FindLearningRate(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Suggested < 1e-4 || found.Suggested > 2e-2 || found.Arm != "stage1" || found.Rate != 1e-3 {
+		t.Errorf("found %+v", *found.RateSearch)
+	}
+	table, err := os.ReadFile(filepath.Join(dir, RateSearchFile))
+	if lines := strings.Count(string(table), "\n"); err != nil || lines != 1+found.Steps || found.Steps < 50 {
+		t.Errorf("%d lines of %d steps, %v", lines, found.Steps, err)
+	}
+	if chart, err := os.ReadFile(filepath.Join(dir, RateSearchChart)); err != nil || !strings.Contains(string(chart), "<svg") {
+		t.Errorf("no chart: %v", err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 2 {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+	if text := found.Text(); !strings.Contains(text, "`train.learning_rate`") || !strings.Contains(text, "stage1") {
+		t.Error(text)
+	}
+	if testing.Short() {
+		return
+	}
+	before, after := lastLoss(t, 1e-3), lastLoss(t, found.Suggested)
+	if after > 1.05*before {
+		t.Errorf("loss %g at the suggested %g, %g at the default", after, found.Suggested, before)
+	}
+	// The folder of a search is free for the run.
+	c := s.Config
+	if err := checkFolder(dir, ofRun, &c); err != nil {
+		t.Error(err)
+	}
+}
