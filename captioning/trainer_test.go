@@ -145,7 +145,7 @@ func weights(t testing.TB, n *s2vt.Net) (all []float32) {
 }
 
 func TestTrainer_LearnsToCaption(t *testing.T) {
-	for _, optimizer := range []string{train.Adam, train.SGD} {
+	for _, optimizer := range []string{train.Adam, train.AdamW, train.SGD} {
 		r := newRig()
 		r.config.Optimizer, r.config.Epochs, r.config.Schedule = optimizer, 120, train.Cosine
 		if optimizer == train.SGD {

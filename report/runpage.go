@@ -149,6 +149,9 @@ func factsTable(r *Run) *Table {
 	if r.Duration > 0 {
 		add("duration", r.Duration.Round(time.Second).String())
 	}
+	if r.Weights != "" {
+		add("weights", r.Weights)
+	}
 	if e := r.Result; e != nil {
 		add("evaluated on", fmt.Sprintf("%d bags, %d words", e.Bags, e.Classes))
 	}

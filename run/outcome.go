@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -23,8 +24,16 @@ func (o *Outcome) Report(c *Config, name string) (*report.Run, error) {
 		ArmPlace: o.Arm.Place(), MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Seed: o.Seed, Start: c.startOf(o.Arm),
 		Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit,
 		Epochs: epochsOf(o.epochs, o.Before), Config: string(text), Rates: o.Evaluation.NoiseRates(),
-		RateRemarks: o.RateRemarks, Captions: o.Captions,
+		RateRemarks: o.RateRemarks, Captions: o.Captions, Weights: c.weightsText(),
 	}, nil
+}
+
+// weightsText says what the weights of the model are, where they are not those of its last step.
+func (c *Config) weightsText() string {
+	if c.Train.EMA == 0 {
+		return ""
+	}
+	return fmt.Sprintf("averages of all steps, of decay %g (EMA)", c.Train.EMA)
 }
 
 // startOf says how the noise model of an arm came by its rates, on scenes, where tables have arms that

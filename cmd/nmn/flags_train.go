@@ -52,8 +52,7 @@ func optimizerFlags(cmd *cobra.Command, t *train.Config) {
 	r.float(&t.Beta1, "beta1", "`decay` of the first moment of adam and adamw")
 	r.float(&t.Beta2, "beta2", "`decay` of the second moment of adam and adamw")
 	r.float(&t.Epsilon, "epsilon", "`term` of adam and adamw beside the root")
-	r.float(&t.WeightDecay, "weight-decay", "`factor` of the L2 penalty; of adamw, of the weights that a step takes off "+
-		"beside its own, times the learning rate")
+	r.float(&t.WeightDecay, "weight-decay", "`factor` of the L2 penalty, or of the decoupled decay of adamw")
 	r.bool(&t.DecayBiases, "decay-biases", "apply weight decay to biases too")
 	r.float(&t.ClipNorm, "clip-norm", "limit on the `norm` of the gradient, 0 for none")
 	r.float(&t.EMA, "ema", "`decay` of a moving average of the weights, such as 0.999, which is validated and kept as the "+

@@ -43,6 +43,8 @@ var features = []string{"x.npy", "y.csv"}
 var scenarios = []scenario{
 	training("features-nmn-fd", "--features x.npy --labels y.csv --arm nmn-fd --nmn-recipe paper --epochs 3 --each-epoch"+
 		" --keep-best 2"+tinyNet, features, features),
+	training("features-ema", "--features x.npy --labels y.csv --arm nmn-fd --nmn-recipe paper --epochs 3 --optimizer adamw"+
+		" --ema 0.9 --layer-decay 0.8"+tinyNet, features, features),
 	training("features-online", "--features x.npy --labels y.csv --arm r-n --rates online --epochs 3"+tinyNet, features,
 		features),
 	training("features-folds", "--features x.npy --labels y.csv --rates folds:2 --fold-epochs 2 --recipe-epochs 2"+
@@ -97,6 +99,8 @@ var scenarios = []scenario{
 		" c.csv --device cpu", []string{"video"}, "p.npy", "c.csv"),
 	writing("features", "features x.npy --labels y.csv --output f.safetensors --output-labels l.csv", features,
 		"f.safetensors", "l.csv"),
+	writing("find-learning-rate", "train --features x.npy --labels y.csv --arm star --find-learning-rate --run-dir ."+
+		tinyNet, features, "lr-finder.csv", "lr-finder.svg"),
 	writing("vocab", "vocab pictures/captions_train2014.json --vocab-size 50 --output v.txt", []string{"pictures"}, "v.txt"),
 	writing("caption-vocab", "caption vocab spoken/captions.json --output v.txt", []string{"spoken"}, "v.txt"),
 	writing("caption-generate", "caption generate speaker --features spoken/truth.npy --clips spoken/truth.csv --output"+

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/run"
+	"nmn/train"
+)
+
+func TestTrain_FindLearningRateSaysOneAndLeavesTheFolderForTheRun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	args := tiny("train", "--run-dir", dir, "--arm", "star", "--optimizer", "adamw")
+	out := must(t, append(args, "--find-learning-rate")...)
+	for _, want := range []string{"from the start of stage1", "steepest descent", "a tenth of divergence", "--learning-rate",
+		filepath.Join(dir, run.RateSearchFile), filepath.Join(dir, run.RateSearchChart)} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in: %s", want, out)
+		}
+	}
+	var found struct {
+		LearningRate float64 `json:"learning_rate"`
+		Suggested    float64
+		Steps        int
+		Table        string
+	}
+	again := must(t, append(args, "--find-learning-rate", "--json")...)
+	if err := json.Unmarshal([]byte(again), &found); err != nil || found.Suggested <= 0 || found.LearningRate != 1e-3 ||
+		found.Table != filepath.Join(dir, run.RateSearchFile) {
+		t.Errorf("%v: %s", err, again)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+	must(t, args...) // the folder is free
+	for _, wrong := range [][]string{{"--dry-run"}, {"--resume", dir}} {
+		c := call(t, append([]string{"train", "--find-learning-rate"}, wrong...)...)
+		if c.code != exitUsage || !strings.Contains(c.err, "--find-learning-rate") {
+			t.Errorf("%v: %d, %s", wrong, c.code, c.err)
+		}
+	}
+}
+
+// What evaluates, scores and exports a run takes its averages; a resumed run is complete with what it has.
+func TestTrain_AveragesAreWhatEverybodySees(t *testing.T) {
+	args := []string{"--arm", "nmn-fd", "--nmn-recipe", "paper", "--optimizer", "adamw", "--weight-decay", "0.01"}
+	dir := trained(t, append(args, "--ema", "0.5")...)
+	var result struct {
+		Evaluation struct {
+			Truth struct{ AP map[string]float64 }
+		}
+	}
+	encoded, err := os.ReadFile(filepath.Join(dir, run.ResultFile))
+	if err == nil {
+		err = json.Unmarshal(encoded, &result)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var evaluated struct {
+		Truth struct{ AP map[string]float64 }
+	}
+	if err := json.Unmarshal([]byte(must(t, "eval", dir, "--json", "--device", "cpu")), &evaluated); err != nil {
+		t.Fatal(err)
+	}
+	if ap := evaluated.Truth.AP["NN"]; ap == 0 || ap != result.Evaluation.Truth.AP["NN"] {
+		t.Errorf("evaluated at %v, the run at %v", evaluated.Truth.AP, result.Evaluation.Truth.AP)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "report.md"))
+	if err != nil || !strings.Contains(string(page), "averages of all steps") {
+		t.Errorf("the page does not say that the weights are averages: %v", err)
+	}
+	for _, folder := range []string{dir, filepath.Join(dir, run.Stage1Folder)} {
+		c, err := train.ReadCheckpoint(filepath.Join(folder, train.LastName))
+		if err != nil || c.Config.EMA != .5 || c.Config.Optimizer != train.AdamW {
+			t.Errorf("%s: %v, %v", folder, c, err)
+		}
+	}
+	if c := call(t, "train", "--resume", dir); c.code != exitOK || !strings.Contains(c.err, "is complete") {
+		t.Errorf("%d: %s", c.code, c.err)
+	}
+}
+
+func TestTrain_DryRunListsLayersWithTheirRates(t *testing.T) {
+	plain := must(t, tiny("train", "--run-dir", t.TempDir(), "--arm", "star", "--dry-run")...)
+	if !strings.Contains(plain, "learning rate 0.001 in all 7 layers") {
+		t.Error(plain)
+	}
+	out := must(t, tiny("train", "--run-dir", t.TempDir(), "--arm", "star", "--dry-run", "--layer-decay", "0.5",
+		"--weight-decay", "0.01", "--freeze", "backbone.conv1_1.*")...)
+	at := func(words ...string) int {
+		for i, line := range strings.Split(out, "\n") {
+			if strings.Join(strings.Fields(line), " ") == strings.Join(words, " ") {
+				return i
+			}
+		}
+		t.Errorf("no line %q in:\n%s", words, out)
+		return -1
+	}
+	last, below := at("head.fc8 weight, bias 1 0.001 0.01"), at("head.fc7 weight, bias 0.5 0.0005 0.01")
+	if last+1 != below {
+		t.Error("the layers do not come from the last one down")
+	}
+	at("backbone.conv1_1 weight, bias 0 frozen 0")
+}
+
+func TestTrain_BatchSizeAutoSaysWhatItTakes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	c := call(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--max-steps", "1", "--batch-size", "auto")...)
+	if c.code != exitOK || !strings.Contains(c.err, "the learning rate stays 0.001") || strings.Contains(c.err, "`") {
+		t.Errorf("%d: %s", c.code, c.err)
+	}
+	config, err := run.ReadConfig(dir)
+	if err != nil || config.Train.BatchBags < 1 {
+		t.Errorf("%v", err)
+	}
+	// The same command shows the run, whatever speed the machine has by now.
+	if c := call(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--max-steps", "1", "--batch-size", "auto")...); c.code != exitOK ||
+		!strings.Contains(c.err, "is complete") {
+		t.Errorf("%d: %s", c.code, c.err)
+	}
+	for _, wrong := range []string{"0", "-1", "many"} {
+		if c := call(t, "train", "--batch-size", wrong); c.code != exitUsage || !strings.Contains(c.err, "or auto") {
+			t.Errorf("%s: %d, %s", wrong, c.code, c.err)
+		}
+	}
+	if c := call(t, "experiment", "--batch-size", "auto", "--run-dir", t.TempDir()); c.code != exitUsage ||
+		!strings.Contains(c.err, "--batch-size") {
+		t.Errorf("experiment: %d, %s", c.code, c.err)
+	}
+}
