@@ -8,25 +8,46 @@ type column struct {
 	present, absent []float32
 }
 
-// bags is the number of rows.
-func (c column) bags() int { return len(c.present) + len(c.absent) }
-
 // tile is how many columns are copied at a time: 16 logits are a line of the cache.
 const tile = 16
 
-// columnsOf copies the scores column by column, which takes the memory of the scores once more.
-func columnsOf(ctx context.Context, in *Input, workers int) ([]column, error) {
-	columns := make([]column, in.Classes)
-	err := each(ctx, (in.Classes+tile-1)/tile, workers, func() func(int) {
+// eachColumn runs a task on the column of every class. The columns are copied a tile at a time by each worker, so that
+// no more than a tile for each is in memory; a task must not keep its column.
+func eachColumn(ctx context.Context, in *Input, workers int, task func(class int, c column)) error {
+	return each(ctx, (in.Classes+tile-1)/tile, workers, func() func(int) {
+		logits := make([]float32, min(tile, in.Classes)*in.Bags)
 		return func(t int) {
+			var columns [tile]column
 			first := t * tile
-			copyColumns(in, first, columns[first:min(first+tile, in.Classes)])
+			n := min(tile, in.Classes-first)
+			copyColumns(in, first, columns[:n], logits)
+			for c := range n {
+				if ctx.Err() != nil {
+					return
+				}
+				task(first+c, columns[c])
+			}
 		}
 	})
-	return columns, err
 }
 
-func copyColumns(in *Input, first int, columns []column) {
+// class holds what is summed up of a column again and again.
+type class struct {
+	present, absent         nodes
+	presentRows, absentRows int
+}
+
+func (c *class) bags() int { return c.presentRows + c.absentRows }
+
+// nodes is the number of all.
+func (c *class) nodes() int { return len(c.present.x) + len(c.absent.x) }
+
+func classOf(c column) class {
+	return class{nodesOf(c.present), nodesOf(c.absent), len(c.present), len(c.absent)}
+}
+
+// copyColumns copies some neighbouring columns into logits.
+func copyColumns(in *Input, first int, columns []column, logits []float32) {
 	var present [tile]int
 	for i := range in.Bags {
 		row := in.Labels[i*in.Classes+first:][:len(columns)]
@@ -35,7 +56,7 @@ func copyColumns(in *Input, first int, columns []column) {
 		}
 	}
 	for c := range columns {
-		all := make([]float32, 0, in.Bags)
+		all := logits[c*in.Bags : c*in.Bags : (c+1)*in.Bags]
 		columns[c] = column{all[0:0:present[c]], all[present[c]:present[c]]}
 	}
 	for i := range in.Bags {

@@ -94,17 +94,17 @@ func (r *Result) Small() []bool {
 	return small
 }
 
-func (c Class) diagnose(o Options, column column) []Diagnosis {
+func (c Class) diagnose(o Options, own *class) []Diagnosis {
 	diagnoses := []Diagnosis{}
 	add := func(d Diagnosis, holds bool) {
 		if holds {
 			diagnoses = append(diagnoses, d)
 		}
 	}
-	few := o.tooFew(column)
+	few := o.tooFew(own)
 	add(TooFew, few)
-	predicted := c.A > o.MinSlope && float64(c.AUC) >= .5+leastAUCDeviation*aucDeviation(len(column.present),
-		len(column.absent))
+	predicted := c.A > o.MinSlope && float64(c.AUC) >= .5+leastAUCDeviation*aucDeviation(own.presentRows,
+		own.absentRows)
 	add(NotPredicted, !few && !predicted)
 	add(AtLimit, c.Q01 >= maxQ01 || c.Q10 >= maxQ10)
 	add(WeaklyPredicted, !few && predicted && float64(c.AUC) < leastAUC)
@@ -115,6 +115,6 @@ func (c Class) diagnose(o Options, column column) []Diagnosis {
 }
 
 // tooFew reports a class without enough labels of either kind.
-func (o Options) tooFew(c column) bool {
-	return min(len(c.present), len(c.absent)) < max(o.MinPositives, 1)
+func (o Options) tooFew(c *class) bool {
+	return min(c.presentRows, c.absentRows) < max(o.MinPositives, 1)
 }

@@ -40,14 +40,14 @@ const warmUp = 3
 
 // iterate makes one E-step and fits (a, b) to its posteriors by two Newton steps, of which the first
 // shares its exponentials with the E-step. It returns the expected counts, with which the caller
-// updates the rates. posteriors is working memory for all rows.
-func (m *model) iterate(c column, minSlope float64, posteriors []float64) counts {
-	rp, ra := posteriors[:len(c.present)], posteriors[len(c.present):]
+// updates the rates. posteriors is working memory for all nodes.
+func (m *model) iterate(c *class, minSlope float64, posteriors []float64) counts {
+	rp, ra := posteriors[:len(c.present.x)], posteriors[len(c.present.x):]
 	p, a := m.expect(m.present(), c.present, rp), m.expect(m.absent(), c.absent, ra)
 	expected := counts{
 		true1: p.r + a.r, missing: a.r,
 		true0:     float64(c.bags()) - p.r - a.r,
-		incorrect: float64(len(c.present)) - p.r,
+		incorrect: float64(c.presentRows) - p.r,
 	}
 	m.step(p.plus(a), minSlope)
 	m.step(m.refine(c.present, rp).plus(m.refine(c.absent, ra)), minSlope)
@@ -57,18 +57,24 @@ func (m *model) iterate(c column, minSlope float64, posteriors []float64) counts
 // estimator holds the state of Estimate.
 type estimator struct {
 	options  Options
-	bags     int
-	columns  []column
+	in       *Input
+	classes  []class
 	models   []model
 	say      []bool // the classes that the pooled rates are made of
 	progress progress
 }
 
-// eachClass runs a task on every class, with working memory for the posteriors of a column.
+// eachClass runs a task on every class, with working memory for the posteriors of its nodes.
 func (e *estimator) eachClass(ctx context.Context, task func(class int, posteriors []float64)) error {
-	return each(ctx, len(e.columns), e.options.Workers, func() func(int) {
-		posteriors := make([]float64, e.bags)
-		return func(class int) { task(class, posteriors) }
+	return each(ctx, len(e.classes), e.options.Workers, func() func(int) {
+		var posteriors []float64
+		return func(c int) {
+			n := e.classes[c].nodes()
+			if len(posteriors) < n {
+				posteriors = make([]float64, n)
+			}
+			task(c, posteriors[:n])
+		}
 	})
 }
 
@@ -76,15 +82,15 @@ func (e *estimator) eachClass(ctx context.Context, task func(class int, posterio
 // with too few labels have no say in the rates, unless there are no others: one that all bags carry
 // would turn every label into noise.
 func (e *estimator) pooled(ctx context.Context) error {
-	perClass := make([]counts, len(e.columns))
+	perClass := make([]counts, len(e.classes))
 	for i := range e.options.Iterations {
 		err := e.eachClass(ctx, func(c int, posteriors []float64) {
-			perClass[c] = e.models[c].iterate(e.columns[c], e.options.MinSlope, posteriors)
+			perClass[c] = e.models[c].iterate(&e.classes[c], e.options.MinSlope, posteriors)
 		})
 		if err != nil {
 			return err
 		}
-		e.progress.add(len(e.columns))
+		e.progress.add(len(e.classes))
 		if i < warmUp {
 			continue
 		}
@@ -110,7 +116,7 @@ func (e *estimator) perClass(ctx context.Context, p prior) error {
 			if ctx.Err() != nil {
 				return
 			}
-			expected := m.iterate(e.columns[c], e.options.MinSlope, posteriors)
+			expected := m.iterate(&e.classes[c], e.options.MinSlope, posteriors)
 			if i >= warmUp {
 				m.q01, m.q10 = expected.rates(p)
 			}

@@ -87,8 +87,9 @@ func (r *Result) Table() labels.Table {
 
 // Estimate fits noise rates and calibration of all classes in two phases of expectation and
 // maximisation: the first with one pair of rates for all classes, the second class by class, with a
-// Beta prior at the pooled rates. It takes memory for another copy of the scores, and the time of
-// about 4 Iterations exponentials for each cell. It ends with the error of ctx once that is done;
+// Beta prior at the pooled rates. Classes with many bags are summed up
+// first, so that an iteration takes the time of some thousand exponentials for each class, however many bags there are;
+// each worker needs the memory of 16 columns of scores. It ends with the error of ctx once that is done;
 // other errors wrap eval.ErrShape or eval.ErrValue.
 func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 	if err := o.Validate(); err != nil {
@@ -115,8 +116,13 @@ func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 	if err := e.perClass(ctx, p); err != nil {
 		return nil, fmt.Errorf("noise rates per class: %w", err)
 	}
+	summaries := make([]summary, in.Classes)
+	err = eachColumn(ctx, &in, e.options.Workers, func(c int, rows column) { summaries[c] = summarise(e.models[c], rows) })
+	if err != nil {
+		return nil, fmt.Errorf("intervals of noise rates: %w", err)
+	}
 	err = e.eachClass(ctx, func(c int, posteriors []float64) {
-		r.Classes[c] = e.class(c, posteriors)
+		r.Classes[c] = e.class(c, summaries[c], posteriors)
 		if in.Words != nil {
 			r.Classes[c].Word = in.Words[c]
 		}
@@ -131,21 +137,21 @@ func newEstimator(ctx context.Context, in *Input, o Options) (*estimator, error)
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	columns, err := columnsOf(ctx, in, o.Workers)
-	if err != nil {
-		return nil, err
-	}
 	e := &estimator{
 		options: o,
-		bags:    in.Bags,
-		columns: columns,
+		in:      in,
+		classes: make([]class, in.Classes),
 		models:  make([]model, in.Classes),
 		say:     make([]bool, in.Classes),
+	}
+	err := eachColumn(ctx, in, o.Workers, func(c int, rows column) { e.classes[c] = classOf(rows) })
+	if err != nil {
+		return nil, err
 	}
 	e.progress.report, e.progress.total = o.Progress, 2*o.Iterations*in.Classes
 	for c := range e.models {
 		e.models[c] = start
-		e.say[c] = !o.tooFew(columns[c])
+		e.say[c] = !o.tooFew(&e.classes[c])
 	}
 	if !slices.Contains(e.say, true) {
 		for c := range e.say {
@@ -156,19 +162,18 @@ func newEstimator(ctx context.Context, in *Input, o Options) (*estimator, error)
 }
 
 // class describes a class once its model is fitted.
-func (e *estimator) class(c int, posteriors []float64) Class {
-	m, column := e.models[c], e.columns[c]
-	s := summarise(m, column)
+func (e *estimator) class(c int, s summary, posteriors []float64) Class {
+	m, own := e.models[c], &e.classes[c]
 	z := evidence{s.cells, e.options.MinSlope, e.options.Confidence}
 	out := Class{
-		Positives: len(column.present),
+		Positives: own.presentRows,
 		Q01:       m.q01, Q10: m.q10, A: m.a, B: m.b,
 		AUC: s.auc(),
 	}
-	out.TruePositives = m.expect(m.present(), column.present, posteriors).r + m.expect(m.absent(), column.absent,
+	out.TruePositives = m.expect(m.present(), own.present, posteriors).r + m.expect(m.absent(), own.absent,
 		posteriors).r
 	out.Q01Interval, out.Q10Interval = z.interval(m, rate01), z.interval(m, rate10)
-	out.Diagnoses = out.diagnose(e.options, column)
+	out.Diagnoses = out.diagnose(e.options, own)
 	return out
 }
 

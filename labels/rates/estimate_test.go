@@ -256,14 +256,10 @@ func TestExp_AgreesWithTheLibrary(t *testing.T) {
 // interval: 3.841/2 for 95 %, 6.635/2 for 99 %.
 func TestInterval_EndsWhereTheProfileFallsByTheQuantile(t *testing.T) {
 	in := draw(61, 2000, 1, -1, 3, always(.3), always(.1))
-	columns, err := columnsOf(t.Context(), &in, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
 	class := estimate(t, in, nil).Classes[0]
 	m := model{class.Q01, class.Q10, class.A, class.B}
 	for confidence, quantile := range map[float64]float64{.95: 3.841459, .99: 6.634897} {
-		e := evidence{summarise(m, columns[0]).cells, DefaultOptions().MinSlope, confidence}
+		e := evidence{summarise(m, firstColumn(&in)).cells, DefaultOptions().MinSlope, confidence}
 		top, best := e.climb(m.parameters(), held{})
 		for _, which := range []int{rate01, rate10} {
 			ends := e.interval(m, which)

@@ -94,8 +94,8 @@ func newFloorSearch(ctx context.Context, in *Input, r *Result, o Options) (*floo
 		s.truePositives += c.TruePositives
 		s.mean10 += c.Q10 / float64(in.Classes)
 	}
-	return s, e.eachClass(ctx, func(c int, _ []float64) {
-		s.classes[c] = newFloorClass(&r.Classes[c], e.columns[c], o)
+	return s, eachColumn(ctx, in, e.options.Workers, func(c int, rows column) {
+		s.classes[c] = newFloorClass(&r.Classes[c], rows, o)
 	})
 }
 

@@ -78,8 +78,9 @@ func refitted(in Input, r *Result, f Floor) (loss float64) {
 			}
 		}
 		m := model{max(class.Q01, f.Q01), max(class.Q10, f.Q10), class.A, class.B}
+		own := classOf(rows)
 		for range 300 {
-			m.iterate(rows, .3, make([]float64, in.Bags))
+			m.iterate(&own, .3, make([]float64, own.nodes()))
 		}
 		observed := func(o float32) float64 { return m.q10 + (1-m.q01-m.q10)/(1+math.Exp(-m.a*float64(o)-m.b)) }
 		for _, o := range rows.present {

@@ -37,12 +37,8 @@ func TestEvidence_GradientIsThatOfItsValue(t *testing.T) {
 // At its top the target is higher than a little way off in any direction.
 func TestEvidence_ClimbsToTheTop(t *testing.T) {
 	in := draw(5, 4000, 1, -1, 3, always(.3), always(.1))
-	columns, err := columnsOf(t.Context(), &in, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
 	start := model{.1, .02, 1, 0}
-	e := evidence{summarise(start, columns[0]).cells, DefaultOptions().MinSlope, .95}
+	e := evidence{summarise(start, firstColumn(&in)).cells, DefaultOptions().MinSlope, .95}
 	top, best := e.climb(start.parameters(), held{})
 	if best <= e.value(start.parameters()) {
 		t.Errorf("the target is %g at the top, %g at the start", best, e.value(start.parameters()))

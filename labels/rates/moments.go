@@ -42,38 +42,38 @@ func (m model) absent() likelihood {
 	return likelihood{q01, 1 - q10}
 }
 
-// expect writes the posterior r = p(y=1|z,o) of rows with the same label and sums the moments at it.
+// expect writes the posterior r = p(y=1|z,o) at nodes of rows with the same label and sums the moments at it.
 // One exponential e = exp(-s) gives both: with u = 1 + e and v = p(z|y=1) + p(z|y=0) e
 //
 //	p = 1/u        r = p(z|y=1)/v
-func (m model) expect(z likelihood, o []float32, r []float64) (sums moments) {
-	r = r[:len(o)]
-	for i, score := range o {
-		x := float64(score)
+func (m model) expect(z likelihood, n nodes, r []float64) (sums moments) {
+	r, weights := r[:len(n.x)], n.w[:len(n.x)]
+	for i, x := range n.x {
+		w := weights[i]
 		e := exp(-clampLogit(m.a*x + m.b))
 		u, v := 1+e, z.true1+z.true0*e
 		inverse := 1 / (u * v)
 		p, posterior := v*inverse, z.true1*u*inverse
 		r[i] = posterior
-		sums.r += posterior
-		sums.add(x, p-posterior, e*p*p)
+		sums.r += w * posterior
+		sums.add(x, w*(p-posterior), w*(e*p*p))
 	}
 	return sums
 }
 
 // refine sums the moments at posteriors that were written before.
-func (m model) refine(o []float32, r []float64) (sums moments) {
-	r = r[:len(o)]
-	for i, score := range o {
-		x := float64(score)
+func (m model) refine(n nodes, r []float64) (sums moments) {
+	r, weights := r[:len(n.x)], n.w[:len(n.x)]
+	for i, x := range n.x {
+		w := weights[i]
 		e := exp(-clampLogit(m.a*x + m.b))
 		p := 1 / (1 + e)
-		sums.add(x, p-r[i], e*p*p)
+		sums.add(x, w*(p-r[i]), w*(e*p*p))
 	}
 	return sums
 }
 
-// add counts a row in: its logit, p - r, and the weight p (1 - p).
+// add counts a node in: its logit, and by its weight p - r and p (1 - p).
 func (m *moments) add(x, gap, weight float64) {
 	m.ga += gap * x
 	m.gb += gap
