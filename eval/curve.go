@@ -39,7 +39,7 @@ func PrecisionRecall(scores []float32, answers []uint8, classes int,
 		var counts cellCounts
 		for row := 0; row < len(scores); row += classes {
 			for _, c := range members {
-				at := &counts[descendingKey(scores[row+c])>>16]
+				at := &counts[DescendingKey(scores[row+c])>>16]
 				at.cells++
 				at.hold += int(answers[row+c])
 			}

@@ -10,9 +10,9 @@ type ranking []uint64
 func (r ranking) row(i int) int      { return int(uint32(r[i])) }
 func (r ranking) tied(i, j int) bool { return r[i]>>32 == r[j]>>32 }
 
-// descendingKey maps float32 to uint32 so that a larger score has a smaller key. The two zeros
+// DescendingKey maps float32 to uint32 so that a larger score has a smaller key. The two zeros
 // share a key. NaN has no place in an order and must have been refused before.
-func descendingKey(score float32) uint32 {
+func DescendingKey(score float32) uint32 {
 	if score == 0 {
 		score = 0 // -0 equals 0
 	}
@@ -46,7 +46,7 @@ func (s *ranker) rank(scores []float32) ranking {
 	from, to := s.a[:n], s.b[:n]
 	s.counts = [digits][radix]uint32{}
 	for i, score := range scores {
-		key := descendingKey(score)
+		key := DescendingKey(score)
 		from[i] = uint64(key)<<32 | uint64(uint32(i))
 		for d := range digits {
 			s.counts[d][key>>(d*digitBits)&(radix-1)]++

@@ -51,28 +51,31 @@ func Confident(probabilities []float32, labels []uint8) ([]int, error) {
 		return nil, fmt.Errorf("confident learning: %d probabilities, %d labels: %w",
 			len(probabilities), len(labels), eval.ErrShape)
 	}
+	return confident(probabilities, labels), nil
+}
+
+func confident(probabilities []float32, labels []uint8) []int {
 	own := SelfConfidence(probabilities, labels)
 	thresholds, sizes := labelMeans(own, labels)
 	if sizes[0] == 0 || sizes[1] == 0 {
-		return nil, nil // all labels are equal: nothing to compare with
+		return nil // all labels are equal: nothing to compare with
 	}
 	wrong := wrongByKind(probabilities, labels, thresholds, sizes)
+	// Those that the classifier does not side with are the least self-confident of all: the others need no order.
 	members := [2][]int{}
 	for i, z := range labels {
-		members[z] = append(members[z], i)
+		if own[i]+confidenceSlack < 1-own[i] {
+			members[z] = append(members[z], i)
+		}
 	}
 	bySelf := func(a, b int) int { return cmp.Compare(own[a], own[b]) }
 	var flagged []int
 	for z, all := range members {
 		slices.SortStableFunc(all, bySelf)
-		for _, i := range all[:wrong[z]] {
-			if own[i]+confidenceSlack < 1-own[i] {
-				flagged = append(flagged, i)
-			}
-		}
+		flagged = append(flagged, all[:min(wrong[z], len(all))]...)
 	}
 	slices.SortStableFunc(flagged, bySelf)
-	return flagged, nil
+	return flagged
 }
 
 // labelMeans are the mean self-confidence of the labels 0 and 1, and their numbers.

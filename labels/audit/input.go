@@ -63,13 +63,12 @@ func nameOr(names []string, i int) string {
 }
 
 // logit is the calibrated one.
-func (in *Input) logit(cell int) float64 {
-	o := float64(in.Logits[cell])
+func (in *Input) logit(bag, class int) float64 {
+	o := float64(in.Logits[bag*in.Classes+class])
 	if in.A == nil {
 		return o
 	}
-	c := cell % in.Classes
-	return in.A[c]*o + in.B[c]
+	return in.A[class]*o + in.B[class]
 }
 
 // audited reports whether the rates of a class are known.

@@ -21,15 +21,6 @@ type Judgement struct {
 	Confident Flagged `json:"confident"`
 }
 
-// Ranking holds average precisions of finding the wrong labels: among all labels, among those that
-// are there, among those that are not; and precision at the first k of all.
-type Ranking struct {
-	AP          eval.Number         `json:"ap"`
-	IncorrectAP eval.Number         `json:"incorrect_ap"`
-	MissingAP   eval.Number         `json:"missing_ap"`
-	PrecisionAt map[int]eval.Number `json:"precision_at"`
-}
-
 // Flagged is a set of labels without an order.
 type Flagged struct {
 	Labels    int         `json:"labels"`
@@ -39,7 +30,8 @@ type Flagged struct {
 	PosteriorPrecision eval.Number `json:"posterior_precision"`
 }
 
-// Judge compares an audit with the true labels of in. It takes about 30 bytes for each cell.
+// Judge compares an audit with the true labels of in. Its memory is that of the labels that are wrong and of some
+// columns, not that of all cells.
 func Judge(in Input, at []int) (*Judgement, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -47,90 +39,73 @@ func Judge(in Input, at []int) (*Judgement, error) {
 	if in.Truth == nil {
 		return nil, fmt.Errorf("audit: no true labels to judge by: %w", eval.ErrShape)
 	}
-	wrong := make([]uint8, len(in.Labels))
 	j := &Judgement{}
 	for i, z := range in.Labels {
-		wrong[i] = z ^ in.Truth[i]
-		j.Wrong += int(wrong[i])
+		j.Wrong += int(z ^ in.Truth[i])
 	}
-	flagged, err := in.confident()
-	if err != nil {
-		return nil, err
+	flagged, hits := in.confident()
+	j.Confident = Flagged{Labels: flagged, Precision: share(hits, flagged), Recall: share(hits, j.Wrong)}
+	o := order{bags: in.Bags, classes: in.Classes, labels: in.Labels, scores: in.posteriorScores(),
+		wrong: func(cell int) bool { return in.Labels[cell] != in.Truth[cell] }}
+	j.Posterior = o.ranking(append(at[:len(at):len(at)], flagged))
+	j.Confident.PosteriorPrecision = j.Posterior.PrecisionAt[flagged]
+	if !slices.Contains(at, flagged) {
+		delete(j.Posterior.PrecisionAt, flagged)
 	}
-	hits := 0
-	for _, cell := range flagged {
-		hits += int(wrong[cell])
-	}
-	j.Confident = Flagged{Labels: len(flagged), Precision: share(hits, len(flagged)), Recall: share(hits, j.Wrong)}
-	difference := make([]float32, len(in.Labels))
-	for i, o := range in.Logits {
-		if difference[i] = o; in.Labels[i] == 1 {
-			difference[i] = -o
-		}
-	}
-	posterior := in.posteriorScores()
-	if j.Posterior, err = ranked(posterior, in.Labels, wrong, append(at[:len(at):len(at)], len(flagged))); err != nil {
-		return nil, err
-	}
-	j.Confident.PosteriorPrecision = j.Posterior.PrecisionAt[len(flagged)]
-	if !slices.Contains(at, len(flagged)) {
-		delete(j.Posterior.PrecisionAt, len(flagged))
-	}
-	j.Difference, err = ranked(difference, in.Labels, wrong, at)
-	return j, err
+	o.scores = in.differences
+	j.Difference = o.ranking(at)
+	return j, nil
 }
 
-// posteriorScores are the margins of all cells; those of classes that are not audited come last.
-func (in *Input) posteriorScores() []float32 {
-	out := make([]float32, len(in.Labels))
+// differences order the cells of a row as |z - p| does.
+func (in *Input) differences(bag int, row []float32) {
+	first := bag * len(row)
+	labels := in.Labels[first:][:len(row)]
+	for c, o := range in.Logits[first:][:len(row)] {
+		if row[c] = o; labels[c] == 1 {
+			row[c] = -o
+		}
+	}
+}
+
+// posteriorScores gives the margins of the cells of a row; those of classes that are not audited come last.
+func (in *Input) posteriorScores() func(bag int, row []float32) {
 	margin := in.margins()
-	for i := range out {
-		if out[i] = -math.MaxFloat32; in.audited(i % in.Classes) {
-			out[i] = float32(margin(i))
-		}
-	}
-	return out
-}
-
-// confident are the cells that confident learning flags.
-func (in *Input) confident() ([]int, error) {
-	var cells []int
-	p, z := make([]float32, in.Bags), make([]uint8, in.Bags)
-	for c := range in.Classes {
-		for i := range in.Bags {
-			cell := i*in.Classes + c
-			p[i], z[i] = float32(rates.Sigmoid(float64(in.Logits[cell]))), in.Labels[cell]
-		}
-		flagged, err := Confident(p, z)
-		if err != nil {
-			return nil, err
-		}
-		for _, i := range flagged {
-			cells = append(cells, i*in.Classes+c)
-		}
-	}
-	return cells, nil
-}
-
-// ranked measures a ranking by descending score.
-func ranked(scores []float32, labels, wrong []uint8, at []int) (r Ranking, err error) {
-	if r.AP, _, err = eval.AveragePrecision(scores, wrong); err != nil {
-		return r, err
-	}
-	for z, ap := range []*eval.Number{&r.MissingAP, &r.IncorrectAP} {
-		var s []float32
-		var w []uint8
-		for i, label := range labels {
-			if int(label) == z {
-				s, w = append(s, scores[i]), append(w, wrong[i])
+	return func(bag int, row []float32) {
+		for c := range row {
+			if row[c] = -math.MaxFloat32; in.audited(c) {
+				row[c] = float32(margin(bag, c))
 			}
 		}
-		if *ap, _, err = eval.AveragePrecision(s, w); err != nil {
-			return r, err
-		}
 	}
-	r.PrecisionAt, err = eval.PrecisionAt(scores, wrong, at)
-	return r, err
+}
+
+// confident is how many labels confident learning flags, and how many of them are wrong.
+func (in *Input) confident() (flagged, hits int) {
+	const together = 16 // neighbouring classes, whose scores lie in one line of the cache
+	found, wrong := make([]int, in.Classes), make([]int, in.Classes)
+	inBlocks(in.Classes, together, func(_, lo, hi int) {
+		p, z := make([]float32, (hi-lo)*in.Bags), make([]uint8, (hi-lo)*in.Bags)
+		for i := range in.Bags {
+			for c := lo; c < hi; c++ {
+				at, cell := (c-lo)*in.Bags+i, i*in.Classes+c
+				p[at], z[at] = float32(rates.Sigmoid(float64(in.Logits[cell]))), in.Labels[cell]
+			}
+		}
+		for c := lo; c < hi; c++ {
+			at := (c - lo) * in.Bags
+			for _, i := range confident(p[at:at+in.Bags], z[at:at+in.Bags]) {
+				found[c]++
+				if cell := i*in.Classes + c; in.Labels[cell] != in.Truth[cell] {
+					wrong[c]++
+				}
+			}
+		}
+	})
+	for c := range found {
+		flagged, hits = flagged+found[c], hits+wrong[c]
+	}
+	return flagged, hits
 }
 
 func share(part, whole int) eval.Number {

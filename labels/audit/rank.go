@@ -7,15 +7,23 @@ import (
 )
 
 // Rank compares an order of labels with the truth: scores are larger where a label is more likely
-// to be wrong, and may be of any unit. Precision is that of the first so many of all.
+// to be wrong, and may be of any unit. Precision is that of the first so many of all. Errors wrap eval.ErrShape or
+// eval.ErrValue.
 func Rank(scores []float32, labels, truth []uint8, at []int) (Ranking, error) {
 	if len(labels) != len(truth) || len(scores) != len(labels) {
 		return Ranking{}, fmt.Errorf("audit: %d scores, %d labels, %d true labels: %w",
 			len(scores), len(labels), len(truth), eval.ErrShape)
 	}
-	wrong := make([]uint8, len(labels))
-	for i, z := range labels {
-		wrong[i] = z ^ truth[i]
+	for i, s := range scores {
+		if s != s {
+			return Ranking{}, fmt.Errorf("audit: score %d is NaN: %w", i+1, eval.ErrValue)
+		}
+		if labels[i] > 1 || truth[i] > 1 {
+			return Ranking{}, fmt.Errorf("audit: label %d is neither 0 nor 1: %w", i+1, eval.ErrValue)
+		}
 	}
-	return ranked(scores, labels, wrong, at)
+	whole := order{bags: len(scores), classes: 1, labels: labels,
+		wrong:  func(cell int) bool { return labels[cell] != truth[cell] },
+		scores: func(cell int, out []float32) { out[0] = scores[cell] }}
+	return whole.ranking(at), nil
 }

@@ -78,24 +78,56 @@ func Run(in Input, minError float64) (*Result, error) {
 		return nil, fmt.Errorf("audit: least probability %g, want 0 to 1: %w", minError, eval.ErrValue)
 	}
 	r := &Result{Classes: make([]Class, in.Classes)}
-	margin := in.margins()
-	for i, z := range in.Labels {
-		c := i % in.Classes
-		class := &r.Classes[c]
-		class.Positives += int(z)
-		class.Pooled = in.IsPooled(c)
-		if class.Audited = in.audited(c); !class.Audited {
-			continue
-		}
-		s := Suspect{Bag: int32(i / in.Classes), Class: int32(c), Given: z, Margin: margin(i)}
-		wrong := s.Error()
-		if class.count(z, wrong, wrong >= minError); wrong >= minError {
-			s.P = rates.Sigmoid(in.logit(i))
-			r.Suspects = append(r.Suspects, s)
-		}
+	for c := range r.Classes {
+		r.Classes[c].Audited, r.Classes[c].Pooled = in.audited(c), in.IsPooled(c)
 	}
-	slices.SortStableFunc(r.Suspects, func(a, b Suspect) int { return cmp.Compare(b.Margin, a.Margin) })
+	type part struct {
+		classes  []Class
+		suspects []Suspect
+	}
+	parts := make([]part, (in.Bags+blockRows-1)/blockRows)
+	margin := in.margins()
+	inBlocks(in.Bags, blockRows, func(block, lo, hi int) {
+		p := &parts[block]
+		p.classes = make([]Class, in.Classes)
+		for bag := lo; bag < hi; bag++ {
+			for c, z := range in.Labels[bag*in.Classes:][:in.Classes] {
+				class := &p.classes[c]
+				class.Positives += int(z)
+				if !r.Classes[c].Audited {
+					continue
+				}
+				s := Suspect{Bag: int32(bag), Class: int32(c), Given: z, Margin: margin(bag, c)}
+				wrong := s.Error()
+				if class.count(z, wrong, wrong >= minError); wrong >= minError {
+					s.P = rates.Sigmoid(in.logit(bag, c))
+					p.suspects = append(p.suspects, s)
+				}
+			}
+		}
+	})
+	for _, p := range parts {
+		for c := range r.Classes {
+			r.Classes[c].add(&p.classes[c])
+		}
+		r.Suspects = append(r.Suspects, p.suspects...)
+	}
+	slices.SortFunc(r.Suspects, compareSuspects)
 	return r, nil
+}
+
+// compareSuspects has the surest first, and equal ones in the order of bags and classes.
+func compareSuspects(a, b Suspect) int {
+	return cmp.Or(cmp.Compare(b.Margin, a.Margin), cmp.Compare(a.Bag, b.Bag), cmp.Compare(a.Class, b.Class))
+}
+
+// add counts in what was counted of other bags.
+func (c *Class) add(o *Class) {
+	c.Positives += o.Positives
+	c.ExpectedIncorrect += o.ExpectedIncorrect
+	c.ExpectedMissing += o.ExpectedMissing
+	c.Incorrect += o.Incorrect
+	c.Missing += o.Missing
 }
 
 func (c *Class) count(z uint8, wrong float64, suspect bool) {
@@ -111,16 +143,16 @@ func (c *Class) count(z uint8, wrong float64, suspect bool) {
 
 // margins gives the log-odds of a cell's label to be wrong: with s = o + L_z the logit of rho, they are
 // s where z = 0 and -s where z = 1.
-func (in *Input) margins() func(cell int) float64 {
+func (in *Input) margins() func(bag, class int) float64 {
 	logOdds := make([][2]float64, in.Classes)
 	for c := range logOdds {
 		for z := range logOdds[c] {
 			logOdds[c][z] = rates.LabelLogOdds(uint8(z), in.Rates.Q01[c], in.Rates.Q10[c])
 		}
 	}
-	return func(cell int) float64 {
-		z := in.Labels[cell]
-		s := in.logit(cell) + logOdds[cell%in.Classes][z]
+	return func(bag, class int) float64 {
+		z := in.Labels[bag*in.Classes+class]
+		s := in.logit(bag, class) + logOdds[class][z]
 		if z == 1 {
 			return -s
 		}
