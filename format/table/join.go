@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 
 	"nmn/text"
 )
@@ -9,7 +10,7 @@ import (
 // Joined are two files about the same bags, with their rows and columns in one order.
 type Joined struct {
 	Bags, Classes int
-	Scores        []float32 // N×K, row-major
+	Scores        []float32 // N×K, row-major; those of the file where its columns stand in order
 	Counts        []uint8   // N×K, row-major
 	Words         []string  // in class order; nil where nobody names them
 	IDs           []string  // names of the bags; nil where no file has them
@@ -47,7 +48,9 @@ func Join(scores, counts *Matrix, v *text.Vocabulary) (*Joined, error) {
 	if j.IDs == nil && counts.IDs != nil {
 		j.IDs = counts.IDs
 	}
-	j.Scores = arranged(scores, nil, scoreColumns, func(v float32) float32 { return v })
+	if j.Scores = scores.Values; scoreColumns != nil {
+		j.Scores = arranged(scores, nil, scoreColumns, func(v float32) float32 { return v })
+	}
 	j.Counts = arranged(counts, rows, countColumns, func(v float32) uint8 { return uint8(v) })
 	return j, nil
 }
@@ -100,6 +103,10 @@ func (m *Matrix) columnsFor(words []string, from string) ([]int, error) {
 	if m.Words == nil || words == nil {
 		return nil, nil
 	}
+	if slices.Equal(m.Words, words) {
+		_, err := names(m.Name, "word", m.Words)
+		return nil, err
+	}
 	return positions(m.Name, "word", m.Words, words, from)
 }
 
@@ -110,6 +117,9 @@ func (m *Matrix) rowsFor(reference *Matrix) ([]int, error) {
 	}
 	if _, err := names(reference.Name, "id", reference.IDs); err != nil {
 		return nil, err
+	}
+	if slices.Equal(m.IDs, reference.IDs) {
+		return nil, nil
 	}
 	return positions(m.Name, "id", m.IDs, reference.IDs, reference.Name)
 }

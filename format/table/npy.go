@@ -46,28 +46,43 @@ func readNPY(r io.Reader, file string, size int64, rule cellRule) (*Matrix, erro
 	return m, nil
 }
 
+// readTogether is how many elements are read at a time.
+const readTogether = 8192
+
 // readValues appends the elements in the order of the file.
 func (m *Matrix) readValues(r io.Reader, h *npy.Header, rule cellRule) error {
-	buffer := make([]byte, h.Width)
-	for i := range m.Rows * m.Cols {
-		row, column := i/m.Cols+1, i%m.Cols+1
-		if h.Fortran {
-			row, column = i%m.Rows+1, i/m.Rows+1
+	buffer := make([]byte, readTogether*h.Width)
+	total := m.Rows * m.Cols
+	for first := 0; first < total; first += readTogether {
+		wanted := min(readTogether, total-first)
+		read, err := io.ReadFull(r, buffer[:wanted*h.Width])
+		whole := read / h.Width
+		for i := range whole {
+			v := h.Float64(buffer[i*h.Width : (i+1)*h.Width])
+			if err := rule(v); err != nil {
+				row, column := m.place(first+i, h.Fortran)
+				return fmt.Errorf("%s: row %d, column %d: %w", m.Name, row, column, err)
+			}
+			m.Values = append(m.Values, float32(v))
 		}
-		if _, err := io.ReadFull(r, buffer); err != nil {
+		if err != nil {
 			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 				err = ErrShape
 			}
+			row, column := m.place(first+whole, h.Fortran)
 			return fmt.Errorf("%s: file ends at row %d, column %d of %d×%d: %w",
 				m.Name, row, column, m.Rows, m.Cols, err)
 		}
-		v := h.Float64(buffer)
-		if err := rule(v); err != nil {
-			return fmt.Errorf("%s: row %d, column %d: %w", m.Name, row, column, err)
-		}
-		m.Values = append(m.Values, float32(v))
 	}
 	return nil
+}
+
+// place is row and column, counted from 1, of an element of the file.
+func (m *Matrix) place(i int, fortran bool) (row, column int) {
+	if fortran {
+		return i%m.Rows + 1, i/m.Rows + 1
+	}
+	return i/m.Cols + 1, i%m.Cols + 1
 }
 
 func transposed(values []float32, rows, cols int) []float32 {

@@ -32,7 +32,6 @@ type tally struct {
 	wrong [2][]int    // wrong cells of a key with label 0 and 1
 	less  [2][]uint32 // right cells from beyond the key before, up to this one and without it
 	equal [2][]uint32 // right cells with this key
-	last  [2]int      // right cells beyond all keys
 }
 
 // count makes the tally, in two passes over all cells.
@@ -59,75 +58,63 @@ func (o *order) count() *tally {
 	return t
 }
 
-// prefixBits of a key lead to the few keys of wrong cells among which its place is searched.
-const prefixBits = 16
-
+// countRight counts the right cells between the keys of the wrong ones: those of a block are sorted, and go along them.
 func (o *order) countRight(t *tally) {
-	start := make([]int32, 1<<prefixBits+1) // the first key with at least this prefix
-	at := 0
-	for prefix := range start {
-		for at < len(t.keys) && int(t.keys[at]>>(32-prefixBits)) < prefix {
-			at++
-		}
-		start[prefix] = int32(at)
-	}
 	for z := range t.less {
 		t.less[z], t.equal[z] = make([]uint32, len(t.keys)), make([]uint32, len(t.keys))
 	}
-	var free []*[2][2][]uint32 // counters that no goroutine has; less and equal, by label
 	var mutex sync.Mutex
-	take := func() *[2][2][]uint32 {
-		mutex.Lock()
-		defer mutex.Unlock()
-		if n := len(free); n > 0 {
-			c := free[n-1]
-			free = free[:n-1]
-			return c
-		}
-		c := new([2][2][]uint32)
-		for i := range c {
-			for z := range c[i] {
-				c[i][z] = make([]uint32, len(t.keys)+1)
-			}
-		}
-		return c
-	}
+	var idle []*sorter
 	inBlocks(o.bags, blockRows, func(_, lo, hi int) {
-		own := take()
+		mutex.Lock()
+		var own *sorter
+		if n := len(idle); n > 0 {
+			own, idle = idle[n-1], idle[:n-1]
+		} else {
+			own = new(sorter)
+		}
+		mutex.Unlock()
+		var right [2][]uint32
+		for z := range right {
+			right[z] = own.room(z, (hi-lo)*o.classes)
+		}
 		o.rows(lo, hi, func(first int, keys []uint32) {
 			for c, key := range keys {
-				cell := first + c
-				if o.wrong(cell) {
-					continue
+				if cell := first + c; !o.wrong(cell) {
+					z := o.labels[cell]
+					right[z] = append(right[z], key)
 				}
-				prefix := key >> (32 - prefixBits)
-				a, b := int(start[prefix]), int(start[prefix+1])
-				for a < b {
-					if middle := int(uint(a+b) >> 1); t.keys[middle] < key {
-						a = middle + 1
-					} else {
-						b = middle
-					}
-				}
-				kind := 0
-				if a < len(t.keys) && t.keys[a] == key {
-					kind = 1
-				}
-				own[kind][o.labels[cell]][a]++
 			}
 		})
-		mutex.Lock()
-		free = append(free, own)
-		mutex.Unlock()
-	})
-	for _, own := range free {
-		for z := range 2 {
-			for i := range t.keys {
-				t.less[z][i] += own[0][z][i]
-				t.equal[z][i] += own[1][z][i]
-			}
-			t.last[z] += int(own[0][z][len(t.keys)])
+		for z := range right {
+			own.sort(right[z])
 		}
+		mutex.Lock()
+		defer mutex.Unlock()
+		for z := range right {
+			t.place(z, right[z])
+		}
+		idle = append(idle, own)
+	})
+}
+
+// place counts sorted keys of right cells in.
+func (t *tally) place(z int, right []uint32) {
+	at := 0
+	for i, key := range t.keys {
+		if at == len(right) {
+			return
+		}
+		from := at
+		for at < len(right) && right[at] < key {
+			at++
+		}
+		t.less[z][i] += uint32(at - from)
+		from = at
+		for at < len(right) && right[at] == key {
+			at++
+		}
+		t.equal[z][i] += uint32(at - from)
 	}
 }
 

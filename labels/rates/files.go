@@ -22,7 +22,7 @@ func ReadFiles(f eval.Files) (eval.Input, error) {
 	if f.Logits {
 		return in, nil
 	}
-	if in.Scores, err = Logits(in.Scores); err != nil {
+	if err = logitsInto(in.Scores, in.Scores); err != nil {
 		return in, fmt.Errorf("%s: %w (give `scores.logits` where scores are log-odds)", f.Scores, err)
 	}
 	return in, nil

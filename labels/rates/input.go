@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"nmn/eval"
+	"nmn/internal/parallel"
 )
 
 // Input is what is known of N bags and K classes. It is not changed.
@@ -62,14 +63,23 @@ func (in *Input) place(i int) string {
 // of half of the last step below 1, about ±17.3.
 func Logits(probabilities []float32) ([]float32, error) {
 	out := make([]float32, len(probabilities))
+	return out, logitsInto(out, probabilities)
+}
+
+// logitsInto writes the logits of probabilities to out, which may be the same.
+func logitsInto(out, probabilities []float32) error {
 	for i, v := range probabilities {
-		p := float64(v)
-		if !(p >= 0 && p <= 1) {
-			return nil, fmt.Errorf("score %d is %v, want a probability from 0 to 1: %w", i+1, v, eval.ErrValue)
+		if !(v >= 0 && v <= 1) {
+			return fmt.Errorf("score %d is %v, want a probability from 0 to 1: %w", i+1, v, eval.ErrValue)
 		}
-		const least = 0x1p-25
-		p = min(max(p, least), 1-least)
-		out[i] = float32(math.Log(p) - math.Log1p(-p))
 	}
-	return out, nil
+	const together = 1 << 13
+	parallel.Each((len(out)+together-1)/together, func(block int) {
+		for i := block * together; i < min((block+1)*together, len(out)); i++ {
+			const least = 0x1p-25
+			p := min(max(float64(probabilities[i]), least), 1-least)
+			out[i] = float32(math.Log(p) - math.Log1p(-p))
+		}
+	})
+	return nil
 }
