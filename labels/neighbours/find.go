@@ -1,0 +1,238 @@
+package neighbours
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Rows are N feature vectors of D numbers, as package features reads them.
+type Rows interface {
+	Len() int
+	Width() int
+	Read(i int, dst []float32) error
+}
+
+// search holds the rows as they are compared.
+type search struct {
+	n, d    int
+	k       int
+	metric  Metric
+	x       []float32 // N×D: of length 1 for Cosine, less their mean for Euclidean
+	zero    []bool    // rows of zeros, for Cosine
+	exact   []int32   // for each row the first one that is equal to it
+	bias    []float32 // -|x|²/2 for Euclidean, nil for Cosine
+	nearest []near    // N×k, ascending
+}
+
+// near is a neighbour.
+type near struct {
+	row      int32
+	distance float64
+}
+
+// compareNear has the nearest first, and of equally near ones the first row.
+func compareNear(a, b near) int {
+	return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.row, b.row))
+}
+
+// Find finds the neighbours of N rows, at least 2, and what follows from them. It takes memory for the rows as float32.
+// Results do not depend on the number of processors. It ends with the error of ctx once that is done; others wrap
+// ErrValue or ErrCost, or come from rows.
+func Find(ctx context.Context, rows Rows, o Options) (*Result, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	n, d := rows.Len(), rows.Width()
+	if n < 2 || d < 1 || n > math.MaxInt32 {
+		return nil, fmt.Errorf("neighbours: %d rows × %d features, want at least 2 rows: %w", n, d, ErrValue)
+	}
+	if err := o.checkCost(n, d); err != nil {
+		return nil, err
+	}
+	s := &search{n: n, d: d, k: min(o.K, n-1), metric: o.metric(d)}
+	if err := s.read(ctx, rows); err != nil {
+		return nil, err
+	}
+	s.nearest = make([]near, n*s.k)
+	find := s.byProducts
+	if d <= direct {
+		find = s.oneByOne
+	}
+	if err := find(ctx, o.Progress); err != nil {
+		return nil, fmt.Errorf("neighbours: %w", err)
+	}
+	return s.result(o), nil
+}
+
+// read reads the rows, finds equal ones, and brings them into the form that they are compared in.
+func (s *search) read(ctx context.Context, rows Rows) error {
+	s.x = make([]float32, s.n*s.d)
+	for i := range s.n {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		row := s.row(i)
+		if err := rows.Read(i, row); err != nil {
+			return err
+		}
+		for c, v := range row {
+			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+				return fmt.Errorf("neighbours: row %d, feature %d is %v, want a finite number: %w", i+1, c+1, v, ErrValue)
+			}
+			row[c] = v + 0 // -0 becomes 0
+		}
+	}
+	s.findEqual()
+	if s.metric == Cosine {
+		s.toUnitLength()
+	} else {
+		s.center()
+	}
+	return nil
+}
+
+func (s *search) row(i int) []float32 { return s.x[i*s.d : (i+1)*s.d : (i+1)*s.d] }
+
+// findEqual finds for each row the first that is equal to it.
+func (s *search) findEqual() {
+	s.exact = make([]int32, s.n)
+	first := make(map[uint64][]int32, s.n)
+	for i := range s.n {
+		row, hash := s.row(i), uint64(14695981039346656037)
+		for _, v := range row {
+			hash = (hash ^ uint64(math.Float32bits(v))) * 1099511628211
+		}
+		s.exact[i] = int32(i)
+		at := slices.IndexFunc(first[hash], func(j int32) bool { return slices.Equal(s.row(int(j)), row) })
+		if at < 0 {
+			first[hash] = append(first[hash], int32(i))
+		} else {
+			s.exact[i] = first[hash][at]
+		}
+	}
+}
+
+func (s *search) toUnitLength() {
+	s.zero = make([]bool, s.n)
+	for i := range s.n {
+		row, squares := s.row(i), 0.0
+		for _, v := range row {
+			squares += float64(v) * float64(v)
+		}
+		if s.zero[i] = squares == 0; s.zero[i] {
+			continue
+		}
+		scale := 1 / math.Sqrt(squares)
+		for c, v := range row {
+			row[c] = float32(float64(v) * scale)
+		}
+	}
+}
+
+// center moves the mean to 0, where products have the most digits.
+func (s *search) center() {
+	mean := make([]float64, s.d)
+	for i := range s.n {
+		for c, v := range s.row(i) {
+			mean[c] += float64(v) / float64(s.n)
+		}
+	}
+	s.bias = make([]float32, s.n)
+	for i := range s.n {
+		row, squares := s.row(i), 0.0
+		for c, v := range row {
+			row[c] = float32(float64(v) - mean[c])
+			squares += float64(row[c]) * float64(row[c])
+		}
+		s.bias[i] = float32(-squares / 2)
+	}
+}
+
+// distance is that of two rows, in float64. Of rows of length 1 the cosine is 1 - |x - y|²/2, which loses no digits
+// where they are close.
+func (s *search) distance(i, j int) float64 {
+	if s.exact[i] == s.exact[j] {
+		return 0
+	}
+	if s.metric == Cosine && (s.zero[i] || s.zero[j]) {
+		return 1
+	}
+	squares, y := 0.0, s.row(j)
+	for c, v := range s.row(i) {
+		gap := float64(v) - float64(y[c])
+		squares += gap * gap
+	}
+	if s.metric == Cosine {
+		return squares / 2
+	}
+	return math.Sqrt(squares)
+}
+
+// inParallel calls f for 0 to n-1 from as many goroutines as there are processors, each with working memory of its own
+// from start, until ctx is done.
+func inParallel(ctx context.Context, n int, done func(), start func() func(i int)) error {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	var saying sync.Mutex
+	for range min(runtime.GOMAXPROCS(0), n) {
+		wait.Go(func() {
+			f := start()
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				f(i)
+				if done != nil {
+					saying.Lock()
+					done()
+					saying.Unlock()
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return ctx.Err()
+}
+
+// oneByOne holds all pairs of rows against each other.
+func (s *search) oneByOne(ctx context.Context, progress func(done, total int)) error {
+	const together = 64
+	blocks, count := (s.n+together-1)/together, 0
+	return inParallel(ctx, blocks, func() {
+		if count++; progress != nil {
+			progress(count, blocks)
+		}
+	}, func() func(int) {
+		return func(block int) {
+			for i := block * together; i < min((block+1)*together, s.n); i++ {
+				own := s.nearest[i*s.k : i*s.k : (i+1)*s.k]
+				for j := range s.n {
+					if j != i {
+						own = keep(own, near{int32(j), s.distance(i, j)})
+					}
+				}
+			}
+		}
+	})
+}
+
+// keep puts a neighbour into a list that holds as many as its capacity, the nearest first.
+func keep(list []near, e near) []near {
+	n := len(list)
+	if n == cap(list) {
+		if compareNear(e, list[n-1]) >= 0 {
+			return list
+		}
+		n--
+	}
+	list = list[:n+1]
+	for n > 0 && compareNear(e, list[n-1]) < 0 {
+		list[n] = list[n-1]
+		n--
+	}
+	list[n] = e
+	return list
+}
