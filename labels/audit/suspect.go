@@ -7,6 +7,7 @@ import (
 
 	"nmn/eval"
 	"nmn/labels/rates"
+	"nmn/labels/rows"
 )
 
 // Kind is how a label is wrong.
@@ -54,6 +55,8 @@ type Result struct {
 	// equal ones in the order of bags and classes.
 	Suspects []Suspect
 	Classes  []Class
+	// Rows tell of each bag how well all of its labels fit; only classes that are audited have a say.
+	Rows []rows.Score
 }
 
 // Class sums up the labels of one class. Expected numbers are sums of probabilities over all bags.
@@ -77,7 +80,7 @@ func Run(in Input, minError float64) (*Result, error) {
 	if !(minError >= 0 && minError <= 1) {
 		return nil, fmt.Errorf("audit: least probability %g, want 0 to 1: %w", minError, eval.ErrValue)
 	}
-	r := &Result{Classes: make([]Class, in.Classes)}
+	r := &Result{Classes: make([]Class, in.Classes), Rows: make([]rows.Score, in.Bags)}
 	for c := range r.Classes {
 		r.Classes[c].Audited, r.Classes[c].Pooled = in.audited(c), in.IsPooled(c)
 	}
@@ -90,7 +93,11 @@ func Run(in Input, minError float64) (*Result, error) {
 	inBlocks(in.Bags, blockRows, func(block, lo, hi int) {
 		p := &parts[block]
 		p.classes = make([]Class, in.Classes)
+		var labels rows.Aggregate
 		for bag := lo; bag < hi; bag++ {
+			row := &r.Rows[bag]
+			*row = rows.Score{Worst: -1, Suggested: -1}
+			labels.Reset()
 			for c, z := range in.Labels[bag*in.Classes:][:in.Classes] {
 				class := &p.classes[c]
 				class.Positives += int(z)
@@ -99,11 +106,16 @@ func Run(in Input, minError float64) (*Result, error) {
 				}
 				s := Suspect{Bag: int32(bag), Class: int32(c), Given: z, Margin: margin(bag, c)}
 				wrong := s.Error()
+				if labels.Add(wrong); row.Worst < 0 || wrong > row.Wrong {
+					row.Worst, row.Wrong = int32(c), wrong
+				}
 				if class.count(z, wrong, wrong >= minError); wrong >= minError {
 					s.P = rates.Sigmoid(in.logit(bag, c))
 					p.suspects = append(p.suspects, s)
+					row.Suspects++
 				}
 			}
+			row.Quality, _ = labels.Quality()
 		}
 	})
 	for _, p := range parts {
