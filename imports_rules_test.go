@@ -42,6 +42,8 @@ var outside = map[string][]string{
 	"github.com/jdkato/prose/v2":              {"text"},
 	"github.com/parquet-go/parquet-go":        {"loader/features", "labels/audit", "labels/captions"},
 	"github.com/prometheus/client_golang/...": {"telemetry"},
+	"github.com/prometheus/client_model/go":   {"telemetry"},
+	"github.com/prometheus/common/...":        {"telemetry"},
 	"golang.org/x/sync/errgroup": {
 		"labels/rates", "loader/dataset", "loader/doctor", "loader/scenes", "eval/caption",
 	},

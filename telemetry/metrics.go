@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"nmn/train"
@@ -28,13 +29,16 @@ type Metrics struct {
 	Validation   *prometheus.GaugeVec // figures of the last validation, by measure (train.Measures)
 	Checkpoints  prometheus.Counter   // files written by this process
 	Info         *prometheus.GaugeVec // 1 for the run in progress, which the labels name
+	State        *prometheus.GaugeVec // 1 for the state of the process's run, 0 for the others (Enter)
 
-	pulse pulse
-	now   func() time.Time
+	states *states
+	pulse  pulse
+	now    func() time.Time
 }
 
 // Run describes the run that the metrics measure.
 type Run struct {
+	Name              string // of the process's run, whatever arms it trains one after the other
 	Arm               string
 	MIL               bool
 	Noise             float64 // share of the training labels that were replaced
@@ -43,7 +47,7 @@ type Run struct {
 	Version, Revision string // of nmn: its module's version and the revision it was built from
 }
 
-var infoLabels = []string{"arm", "mil", "noise", "seed", "device", "version", "revision"}
+var infoLabels = []string{"run", "arm", "mil", "noise", "seed", "device", "version", "revision"}
 
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
@@ -75,10 +79,13 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Help: "Figure of the last validation, over all words."}, []string{"measure"}),
 		Info: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "nmn", Name: "run_info",
 			Help: "Always 1; the labels name the run in progress and the program."}, infoLabels),
+		State: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "nmn", Name: "run_state",
+			Help: "1 for what the run is doing, or how it has ended; 0 for the other states."}, []string{"state"}),
 	}
+	m.states = newStates(m.State)
 	for _, c := range []prometheus.Collector{m.Loss, m.LearningRate, m.GradientNorm, m.Epoch, m.Step, m.PlannedSteps,
 		m.DeviceBytes,
-		m.Images, m.Steps, m.DataWait, m.BadSamples, m.Checkpoints, m.StepDuration, m.Validation, m.Info,
+		m.Images, m.Steps, m.DataWait, m.BadSamples, m.Checkpoints, m.StepDuration, m.Validation, m.Info, m.State,
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
@@ -93,13 +100,21 @@ func (m *Metrics) Begin(r Run) {
 	m.pulse.rest()
 	m.Validation.Reset()
 	m.Info.Reset()
-	m.Info.WithLabelValues(r.Arm, strconv.FormatBool(r.MIL), strconv.FormatFloat(r.Noise, 'g', 4, 64),
+	m.Info.WithLabelValues(strings.ToValidUTF8(r.Name, "\ufffd"), r.Arm, strconv.FormatBool(r.MIL), strconv.FormatFloat(r.Noise, 'g', 4, 64),
 		strconv.FormatUint(r.Seed, 10),
 		r.Device, r.Version, r.Revision).Set(1)
 }
 
-// Rest says that the training has ended, so that Stalled expects no step before the next one's first.
-func (m *Metrics) Rest() { m.pulse.rest() }
+// Rest says that the training has ended, so that Stalled expects no step before the next one's first. What follows is
+// the evaluation.
+func (m *Metrics) Rest() {
+	m.pulse.rest()
+	m.Enter(Validating)
+}
+
+// Enter says what the run is doing, or how it has ended. Starting, Training and Validating follow from the events of
+// training by themselves.
+func (m *Metrics) Enter(s State) { m.states.enter(s) }
 
 // Stalled is an error while a training is at work that has made no step and validated nothing for ten minutes, or for
 // twenty times its longest step, whichever is longer.
@@ -108,9 +123,12 @@ func (m *Metrics) Stalled() error { return m.pulse.stalled(m.now()) }
 // Observer keeps the metrics up to date.
 func (m *Metrics) Observer() train.Observer {
 	return train.Observer{
-		Step:   m.step,
-		Scored: func(int) { m.pulse.beat(m.now()) },
-		Bad:    func(e train.BadSamples) { m.BadSamples.Add(float64(len(e.New))) },
+		Step: m.step,
+		Scored: func(int) {
+			m.pulse.beat(m.now())
+			m.Enter(Validating)
+		},
+		Bad: func(e train.BadSamples) { m.BadSamples.Add(float64(len(e.New))) },
 		Saved: func(train.Saved) {
 			m.Checkpoints.Inc()
 		},
@@ -126,6 +144,7 @@ func (m *Metrics) Observer() train.Observer {
 
 func (m *Metrics) step(e train.StepDone) {
 	m.pulse.beat(m.now())
+	m.Enter(Training)
 	m.Loss.Set(e.Loss)
 	m.LearningRate.Set(e.LearningRate)
 	m.GradientNorm.Set(e.GradNorm)

@@ -96,7 +96,7 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 		"nmn_checkpoints_total 1",
 		"nmn_step 2", "nmn_planned_steps 100",
 		`nmn_run_info{arm="nmn-fd",device="cpu avx2,` +
-			` 2 threads",mil="true",noise="0.4",revision="abc",seed="3",version="v1.0.0"} 1`,
+			` 2 threads",mil="true",noise="0.4",revision="abc",run="",seed="3",version="v1.0.0"} 1`,
 		"nmn_step_duration_seconds_count 2", "nmn_step_duration_seconds_sum 1",
 		`nmn_validation_measure{measure="map"} 1`,
 	} {

@@ -18,6 +18,7 @@ type Server struct {
 	listener net.Listener
 	server   *http.Server
 	served   chan error
+	scrapes  scrapes
 }
 
 // healthy is what /healthz says while all is well.
@@ -36,8 +37,9 @@ func Serve(ctx context.Context, address string, gatherer prometheus.Gatherer, st
 	if err != nil {
 		return nil, fmt.Errorf("metrics: cannot listen on %s: choose another address: %w", address, err)
 	}
+	s := &Server{listener: listener, served: make(chan error, 1), scrapes: scrapes{next: make(chan struct{})}}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", s.scrapes.count(promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{})))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		if err := stalled(); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
@@ -45,10 +47,10 @@ func Serve(ctx context.Context, address string, gatherer prometheus.Gatherer, st
 		}
 		_, _ = w.Write([]byte(healthy)) // a client that went away needs no answer
 	})
-	s := &Server{listener: listener, served: make(chan error, 1), server: &http.Server{
+	s.server = &http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 16,
-	}}
+	}
 	go func() { s.served <- s.server.Serve(listener) }()
 	context.AfterFunc(ctx, func() { _ = s.server.Close() }) // Close reports how serving ended
 	return s, nil

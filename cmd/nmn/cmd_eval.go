@@ -150,7 +150,7 @@ func (e *evalCommand) score(ctx context.Context, p *program, file string) (resul
 	if e.options.Split == "train" {
 		e.config.Run.LabelMemory = dataset.HoldAll
 	}
-	s, err := openWatched(ctx, p, e.config, "")
+	s, err := openWatched(ctx, p, e.config, metricsOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -20,14 +19,14 @@ type experimentCommand struct {
 	experiment.Grid
 	sources sources
 	budget  time.Duration
-	metrics string
+	metrics metricsOptions
 	format  report.Format
 	asJSON  bool
 }
 
 func newExperiment(p *program) *cobra.Command {
 	e := experimentCommand{Grid: experiment.New(run.DefaultConfig(), filepath.Join("runs", "experiment")),
-		budget: 5 * time.Minute, metrics: p.getenv(metricsVariable), format: report.Text}
+		budget: 5 * time.Minute, metrics: newMetricsOptions(p), format: report.Text}
 	e.Rename = withFlags
 	cmd := &cobra.Command{
 		Use:   "experiment",
@@ -64,7 +63,7 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	runFlags(cmd, &e.Config.Run)
 	run := under(cmd, "Run")
 	run.directory(&e.Dir, "run-dir", "`folder` of all runs")
-	metricsFlag(run, &e.metrics)
+	metricsFlags(run, &e.metrics)
 	out := under(cmd, "Output")
 	enum(out, &e.Reference, "reference", "`arm` that all others are compared with, seed by seed, beside star",
 		recipe.Names()...)
@@ -84,11 +83,12 @@ func (e *experimentCommand) run(cmd *cobra.Command, p *program) (err error) {
 	if e.sources.print {
 		return printConfig(p, &e.Config)
 	}
+	e.metrics.resolve(cmd, p, e.Dir)
 	s, err := openWatched(ctx, p, e.Config, e.metrics)
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, s.Close()) }()
+	defer func() { err = s.end(ctx, err) }()
 	outcome, err := e.Grid.Run(ctx, s.Session)
 	switch {
 	case errors.Is(err, run.ErrInterrupted):

@@ -200,7 +200,7 @@ func (c *extractCommand) pictures(ctx context.Context, p *program, file string, 
 
 // data extracts from a split of a configuration.
 func (c *extractCommand) data(ctx context.Context, p *program, file string) (err error) {
-	s, err := openWatched(ctx, p, c.config, "")
+	s, err := openWatched(ctx, p, c.config, metricsOptions{})
 	if err != nil {
 		return err
 	}

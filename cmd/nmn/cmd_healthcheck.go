@@ -10,16 +10,6 @@ import (
 	"nmn/telemetry"
 )
 
-// metricsVariable names where metrics are served, or asked for, without the flag: in an image the
-// program and its health check share it.
-const metricsVariable = "NMN_METRICS_ADDR"
-
-// metricsFlag declares the flag of commands that train.
-func metricsFlag(r group, address *string) {
-	r.string(address, "metrics-addr",
-		"serve Prometheus metrics on this `port` of localhost, or on host:port; else where "+metricsVariable+" says")
-}
-
 func newHealthcheck(p *program) *cobra.Command {
 	address, timeout := p.getenv(metricsVariable), 3*time.Second
 	if address == "" {

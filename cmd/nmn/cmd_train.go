@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -19,7 +18,7 @@ type trainCommand struct {
 	sources sources
 	runDir  string
 	resume  string
-	metrics string
+	metrics metricsOptions
 	dryRun  bool
 	// findingRate asks for a learning rate in the place of a run.
 	findingRate bool
@@ -28,7 +27,7 @@ type trainCommand struct {
 
 func newTrain(p *program) *cobra.Command {
 	t := trainCommand{config: run.DefaultConfig(), runDir: filepath.Join("runs", "train"),
-		metrics: p.getenv(metricsVariable)}
+		metrics: newMetricsOptions(p)}
 	cmd := &cobra.Command{
 		Use:   "train",
 		Short: "Train one arm: stage 1, then a noise model on top of it",
@@ -71,7 +70,7 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	r := under(cmd, "Run")
 	r.directory(&t.runDir, "run-dir", "`folder` of the run")
 	r.directory(&t.resume, "resume", "`folder` of a run to go on with; its configuration is taken from there")
-	metricsFlag(r, &t.metrics)
+	metricsFlags(r, &t.metrics)
 	r.bool(&t.dryRun, "dry-run", "build everything, make a few steps, print the plan and stop")
 	r.bool(&t.findingRate, "find-learning-rate", "make steps at rising learning rates, say which one to take, draw the "+
 		"losses into --run-dir as "+run.RateSearchFile+" and "+run.RateSearchChart+", and stop: nothing is trained")
@@ -88,11 +87,15 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 		return printConfig(p, &t.config)
 	}
 	ctx := cmd.Context()
+	t.metrics.resolve(cmd, p, t.runDir)
+	if t.dryRun { // which writes nothing
+		t.metrics.textfile, t.metrics.push = "", ""
+	}
 	s, err := openWatched(ctx, p, t.config, t.metrics)
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, s.Close()) }()
+	defer func() { err = s.end(ctx, err) }()
 	if _, err := s.Prepare(ctx); err != nil {
 		return err
 	}

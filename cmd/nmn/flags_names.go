@@ -54,6 +54,8 @@ var otherNames = map[string]string{
 	"captions.ids":              "--ids",
 	"captions.partial":          "--partial",
 	"doctor.sample":             "--sample",
+	"metrics.push":              "--metrics-push",
+	"metrics.textfile":          "--metrics-textfile",
 	"extract.output_truth":      "--output-truth",
 	"extract.per_frame":         "--per-frame",
 	"extract.output_clips":      "nmn extract --output-clips",

@@ -15,38 +15,64 @@ import (
 
 // watch shows people and Prometheus how training goes.
 type watch struct {
-	program *program
-	metrics *telemetry.Metrics // nil for none
-	server  *telemetry.Server
+	program  *program
+	options  metricsOptions
+	metrics  *telemetry.Metrics // nil for none
+	server   *telemetry.Server  // nil where no address is given
+	exporter *telemetry.Exporter
 }
 
-// openWatch serves metrics where an address is given.
-func openWatch(ctx context.Context, p *program, address string) (*watch, error) {
-	w := &watch{program: p}
-	if address == "" {
+// openWatch serves and exports metrics where the options say.
+func openWatch(ctx context.Context, p *program, o metricsOptions) (_ *watch, err error) {
+	w := &watch{program: p, options: o}
+	if !o.wanted() {
 		return w, nil
 	}
 	registry := prometheus.NewRegistry()
-	metrics, err := telemetry.NewMetrics(registry)
-	if err != nil {
+	if w.metrics, err = telemetry.NewMetrics(registry); err != nil {
 		return nil, err
 	}
-	server, err := telemetry.Serve(ctx, address, registry, metrics.Stalled)
-	if err != nil {
-		return nil, usageError{err}
+	if o.address != "" {
+		if w.server, err = telemetry.Serve(ctx, o.address, registry, w.metrics.Stalled); err != nil {
+			return nil, usageError{err}
+		}
+		if !p.quiet {
+			fmt.Fprintf(p.err, "metrics http://%s/metrics\n", w.server.Address())
+		}
 	}
-	w.metrics, w.server = metrics, server
-	if !p.quiet {
-		fmt.Fprintf(p.err, "metrics http://%s/metrics\n", server.Address())
+	if w.exporter, err = telemetry.StartExport(o.export(p), registry); err != nil {
+		return nil, cmp.Or(err, w.close())
 	}
 	return w, nil
 }
 
 func (w *watch) close() error {
+	if w.exporter != nil {
+		w.exporter.Close()
+	}
 	if w.server == nil {
 		return nil
 	}
 	return w.server.Close()
+}
+
+// ended tells how a run has ended. Where somebody scrapes, the metrics of one that has finished are served until they
+// have been seen: an alert on what is gone would else take it for one that failed.
+func (w *watch) ended(ctx context.Context, err error) {
+	if w.metrics == nil {
+		return
+	}
+	switch {
+	case err == nil:
+		w.metrics.Enter(telemetry.Finished)
+	case exitCode(err) == exitInterrupted:
+		w.metrics.Enter(telemetry.Interrupted)
+	default:
+		w.metrics.Enter(telemetry.Failed)
+	}
+	if err == nil && w.server != nil {
+		w.server.Linger(ctx, w.options.linger)
+	}
 }
 
 // observers watch a training.
@@ -54,8 +80,8 @@ func (w *watch) observers(t run.Training) []train.Observer {
 	all := []train.Observer{telemetry.LogTo(w.program.log)}
 	if w.metrics != nil {
 		b := run.ThisBuild()
-		w.metrics.Begin(telemetry.Run{Arm: string(t.Arm), MIL: t.MIL, Noise: t.Noise, Seed: t.Seed, Device: t.Device,
-			Version: b.Version, Revision: b.Revision})
+		w.metrics.Begin(telemetry.Run{Name: w.options.run, Arm: string(t.Arm), MIL: t.MIL, Noise: t.Noise,
+			Seed: t.Seed, Device: t.Device, Version: b.Version, Revision: b.Revision})
 		all = append(all, w.metrics.Observer())
 	}
 	switch w.program.audience() {
@@ -116,16 +142,17 @@ type watchedSession struct {
 	watch *watch
 }
 
-// openWatched opens a session whose messages and progress go to the terminal, and metrics to an address where one is
-// given. The address comes first: reading data may take minutes, and who asks for metrics, or whether the program is
+// openWatched opens a session whose messages and progress go to the terminal, and metrics where the options say.
+// The address comes first: reading data may take minutes, and who asks for metrics, or whether the program is
 // up, gets an answer.
-func openWatched(ctx context.Context, p *program, c run.Config, metrics string) (*watchedSession, error) {
+func openWatched(ctx context.Context, p *program, c run.Config, metrics metricsOptions) (*watchedSession, error) {
 	w, err := openWatch(ctx, p, metrics)
 	if err != nil {
 		return nil, err
 	}
 	s, err := run.Open(ctx, c, run.Options{Log: p.log, Observer: w.observer()})
 	if err != nil {
+		w.ended(ctx, err)
 		return nil, cmp.Or(err, w.close())
 	}
 	return &watchedSession{s, w}, nil
@@ -134,6 +161,12 @@ func openWatched(ctx context.Context, p *program, c run.Config, metrics string) 
 // observer shows people what a session does.
 func (w *watch) observer() run.Observer {
 	return run.Observer{Message: w.program.tell, Training: w.observers, Trained: w.done}
+}
+
+// end closes the session of a training that has ended with an error or without, and tells who watches.
+func (s *watchedSession) end(ctx context.Context, err error) error {
+	s.watch.ended(ctx, err)
+	return cmp.Or(err, s.Close())
 }
 
 func (s *watchedSession) Close() error { return cmp.Or(s.watch.close(), s.Session.Close()) }

@@ -1,0 +1,251 @@
+package telemetry
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"nmn/internal/setting"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// training are the metrics of a run at work, with those of its process.
+func training(t *testing.T) (*Metrics, *prometheus.Registry) {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	m, err := NewMetrics(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Begin(Run{Name: "fd", Arm: "nmn-fd"})
+	m.Observer().Step(stepDone(7))
+	return m, registry
+}
+
+// logged is a log for tests, safe for use by several goroutines.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (l *logged) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+func waitFor(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no %s within 10 s", what)
+		}
+	}
+}
+
+func TestExport_TextfileHoldsTheMetricsOfTheRunAlone(t *testing.T) {
+	m, registry := training(t)
+	path := filepath.Join(t.TempDir(), "nmn.prom")
+	x, err := StartExport(Export{Textfile: path, Run: "fd", Every: time.Millisecond, Log: new(logged).logger()}, registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := func() string {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	if first := content(); !strings.Contains(first, `nmn_step{run="fd"} 7`) {
+		t.Errorf("the first file is\n%s", first)
+	}
+	m.Observer().Step(stepDone(8))
+	waitFor(t, "step 8", func() bool { return strings.Contains(content(), `nmn_step{run="fd"} 8`) })
+	m.Enter(Finished)
+	x.Close()
+	last := content()
+	for _, want := range []string{`nmn_run_state{run="fd",state="finished"} 1`, `nmn_run_state{run="fd",state="training"} 0`,
+		`nmn_run_info{arm="nmn-fd",device="",mil="false",noise="0",revision="",run="fd",seed="0",version=""} 1`} {
+		if !strings.Contains(last, want+"\n") {
+			t.Errorf("no line %s in\n%s", want, last)
+		}
+	}
+	if strings.Contains(last, "process_") {
+		t.Error("metrics of the process stand in the way of those of node_exporter")
+	}
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	if _, err := parser.TextToMetricFamilies(strings.NewReader(last)); err != nil {
+		t.Error(err)
+	}
+	if names, err := os.ReadDir(filepath.Dir(path)); err != nil || len(names) != 1 {
+		t.Errorf("the folder holds %v, %v", names, err)
+	}
+}
+
+func TestExport_RefusesWhatCannotWork(t *testing.T) {
+	_, registry := training(t)
+	for _, e := range []Export{{Textfile: "nmn.txt"}, {Push: "gateway:9091"}, {Push: "ftp://h"}, {Push: "http://"},
+		{Push: "http://h/?token=secret"}, {Push: "http://user:secret@h:port"}, {Push: "http://u:secret@h/#x"}} {
+		x, err := StartExport(e, registry)
+		var usage *setting.Error
+		if !errors.As(err, &usage) || strings.Contains(err.Error(), "secret") || x != nil {
+			t.Errorf("%+v: %v", e, err)
+		}
+	}
+	missing := filepath.Join(t.TempDir(), "none", "nmn.prom")
+	if _, err := StartExport(Export{Textfile: missing}, registry); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+}
+
+// pushes are what a gateway got.
+type pushes struct {
+	mu    sync.Mutex
+	all   []string // method, path and user
+	last  string
+	fails int // so many of the first
+}
+
+func (p *pushes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.fails > 0 {
+		p.fails--
+		http.Error(w, strings.Repeat("the disk is full ", 1<<14), http.StatusInternalServerError)
+		return
+	}
+	user, password, _ := r.BasicAuth()
+	p.all = append(p.all, r.Method+" "+r.URL.Path+" "+user+":"+password)
+	body, _ := io.ReadAll(r.Body)
+	p.last = string(body)
+}
+
+func (p *pushes) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.all)
+}
+
+func TestExport_PushesInPlaceOfWhatTheRunPushedBefore(t *testing.T) {
+	m, registry := training(t)
+	gateway := &pushes{fails: 2}
+	server := httptest.NewServer(gateway)
+	defer server.Close()
+	log := new(logged)
+	address := strings.Replace(server.URL, "http://", "http://me:secret@", 1) + "/prefix/"
+	x, err := StartExport(Export{Push: address, Run: "fd", Every: time.Millisecond, Log: log.logger()}, registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "push", func() bool { return gateway.count() > 1 })
+	m.Enter(Finished)
+	before := gateway.count()
+	x.Close()
+	if gateway.count() <= before {
+		t.Error("nothing was pushed at the end")
+	}
+	if want := "PUT /prefix/metrics/job/nmn/instance/fd me:secret"; gateway.all[0] != want {
+		t.Errorf("pushed by %s, want %s", gateway.all[0], want)
+	}
+	if !strings.Contains(gateway.last, "finished") || !strings.Contains(gateway.last, "process_") {
+		t.Errorf("pushed last: %q", gateway.last)
+	}
+	told := log.String()
+	if strings.Count(told, "level=WARN") != 1 || !strings.Contains(told, "exported again") || len(told) > 1<<13 {
+		t.Errorf("the log tells, with %d bytes: %.3000s", len(told), told)
+	}
+	if strings.Contains(told, "secret") || strings.Contains(told, "me:") {
+		t.Errorf("credentials stand in the log: %s", told)
+	}
+}
+
+// A gateway that has gone, hangs or sends elsewhere costs a run a warning and some seconds at its end.
+func TestExport_GatewaysThatAreNone(t *testing.T) {
+	_, registry := training(t)
+	elsewhere := httptest.NewServer(http.RedirectHandler("/other", http.StatusFound))
+	defer elsewhere.Close()
+	closed := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	closed.Close()
+	for name, url := range map[string]string{"it sends elsewhere": elsewhere.URL, "it is gone": closed.URL} {
+		log := new(logged)
+		x, err := StartExport(Export{Push: url, Run: "fd", Every: time.Hour, Log: log.logger()}, registry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, "warning", func() bool { return strings.Contains(log.String(), "cannot be exported") })
+		x.Close()
+		if n := strings.Count(log.String(), "level=WARN"); n != 1 {
+			t.Errorf("%s: %d warnings: %s", name, n, log)
+		}
+	}
+}
+
+// A real gateway takes what is pushed and serves it: with the instance that the alerts join by.
+func TestExport_ToAPushgateway(t *testing.T) {
+	program, err := exec.LookPath("prometheus-pushgateway")
+	if err != nil {
+		t.Skip("no prometheus-pushgateway in the path")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	gateway := exec.CommandContext(ctx, program, "--web.listen-address="+address)
+	if err := gateway.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { cancel(); _ = gateway.Wait() }() // it ends by a signal
+	waitFor(t, "gateway", func() bool {
+		response, err := http.Get("http://" + address + "/-/ready")
+		return err == nil && response.Body.Close() == nil && response.StatusCode == http.StatusOK
+	})
+	m, registry := training(t)
+	log := new(logged)
+	x, err := StartExport(Export{Push: "http://" + address, Run: "runs/fd ü", Every: time.Millisecond, Log: log.logger()},
+		registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Enter(Failed)
+	x.Close()
+	text := get(t, "http://"+address+"/metrics")
+	for _, want := range []string{`nmn_step{instance="runs/fd ü",job="nmn"} 7`,
+		`nmn_run_state{instance="runs/fd ü",job="nmn",state="failed"} 1`} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("the gateway does not serve %s", want)
+		}
+	}
+	if log.String() != "" {
+		t.Errorf("the log tells %s", log)
+	}
+}

@@ -1,0 +1,21 @@
+package telemetry
+
+import (
+	"os/exec"
+	"testing"
+)
+
+// Prometheus's own tool plays series to the alerts: among them those of runs that have finished, which raise none.
+func TestRules_AsPromtoolPlaysThem(t *testing.T) {
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("no promtool in the path")
+	}
+	for _, args := range [][]string{{"check", "config", "prometheus.yml"}, {"test", "rules", "rules.test.yml"}} {
+		c := exec.CommandContext(t.Context(), promtool, args...)
+		c.Dir = dockerFolder
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("promtool %q: %v\n%s", args, err, out)
+		}
+	}
+}
