@@ -52,7 +52,7 @@ var outside = map[string][]string{
 	"golang.org/x/sys/cpu":                          {"kernels/simd"},
 	"golang.org/x/sys/unix":                         {"internal/lock", "loader/frames", "internal/chaos", "internal/chaos/inject"},
 	"golang.org/x/sys/windows":                      {"internal/lock"},
-	"gonum.org/v1/plot/...":                         {"report"},
+	"gonum.org/v1/plot/...":                         {"report/chart"},
 	"google.golang.org/protobuf/encoding/protowire": {"format/onnx", "format/weights", "telemetry/tensorboard"},
 	"gorgonia.org/cu":                               {"cuda", "cuda/cudnn"},
 	"gorgonia.org/cu/dnn":                           {"cuda/cudnn"},

@@ -81,7 +81,7 @@ func TestImports_ForbiddenEdgesAreFound(t *testing.T) {
 		{"cuda/device.go", "gorgonia.org/cu/dnn", false},
 		{"bench/acceptance/main.go", "./eval", false},
 		{"bench/acceptance/main.go", "go.yaml.in/yaml/v3", false},
-		{"report/table.go", "gonum.org/v1/plot/vg", true},
+		{"report/chart/png.go", "gonum.org/v1/plot/vg", true},
 		{"report/table.go", "github.com/spf13/cobra", false},
 		{"format/safetensors/file.go", "gorgonia.org/tensor", false},
 		{"helpers/misc.go", "fmt", false},

@@ -12,10 +12,22 @@ import (
 	"nmn/train"
 )
 
-// Explain says what the rows are and what they were measured on.
+// Explain says what the rows are and what they were measured on, for a terminal.
 func (g *Grid) Explain() string {
-	t := &g.Config.Train
 	lines := []string{"What the rows are:"}
+	rows, remarks := g.explanation()
+	for _, row := range rows {
+		lines = append(lines, fmt.Sprintf("  %-15s %s", row.Name, row.Meaning))
+	}
+	for _, remark := range remarks {
+		lines = append(lines, report.Wrap(remark))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// explanation says what the rows are, and in paragraphs what else one must know to read them.
+func (g *Grid) explanation() (rows []report.Explained, remarks []string) {
+	t := &g.Config.Train
 	first := epochs(t.Stage1Epochs)
 	settings := g.Config.Settings()
 	if settings.Folds() > 0 {
@@ -23,18 +35,18 @@ func (g *Grid) Explain() string {
 	}
 	for _, a := range recipe.Names() {
 		if slices.Contains(g.Arms, a) {
-			lines = append(lines, fmt.Sprintf("  %-15s %s", a.Title(false), g.meaning(a, first)))
+			rows = append(rows, report.Explained{Name: a.Title(false), Meaning: g.meaning(a, first)})
 		}
 	}
 	if g.Config.Data.Embedded() {
-		lines = append(lines, report.Wrap(fmt.Sprintf("Trained on %d %s whose labels come from captions, a share of them "+
+		remarks = append(remarks, fmt.Sprintf("Trained on %d %s whose labels come from captions, a share of them "+
 			"replaced by those of others. Measured on %d other ones: AP (truth), F1 and Brier against what they really show, "+
 			"human AP against what people would say. No arm%s has seen a true label.", g.Config.Data.TrainSize,
-			g.Config.Data.Bags(), g.Config.Data.TestSize, g.taught())))
+			g.Config.Data.Bags(), g.Config.Data.TestSize, g.taught()))
 	}
 	if g.Config.Data.Videos() && (g.Config.Data.VideoLevel == "" || g.Config.Data.VideoLevel == dataset.LevelAuto) {
-		lines = append(lines, report.Wrap("Rows without MIL learn frames, each with the labels of its clip, which is scored by the maximum over its frames. "+
-			"Rows with MIL learn a clip as one bag of the cells of all its frames."))
+		remarks = append(remarks, "Rows without MIL learn frames, each with the labels of its clip, which is scored by the maximum over its frames. "+
+			"Rows with MIL learn a clip as one bag of the cells of all its frames.")
 	}
 	if slices.ContainsFunc(g.Arms, func(a recipe.Name) bool { return a == recipe.FI || a == recipe.FD }) &&
 		settings.RatesFile() == "" && len(t.Noise.Q01) == 1 {
@@ -43,13 +55,13 @@ func (g *Grid) Explain() string {
 		if g.Config.Preset == run.ScenesPreset && slices.Equal(t.Noise.Q01, train.ScenesPreset().Noise.Q01) {
 			start += ": an informed start, close to the true mean rates at 40 % noise. Other data need a start of their own (`train.noise.miss_rate`, `train.noise.false_rate`, `rates`)"
 		}
-		lines = append(lines, report.Wrap(g.renamed(start+".")))
+		remarks = append(remarks, g.renamed(start+"."))
 	}
 	if len(g.Seeds) == 1 {
-		lines = append(lines,
+		remarks = append(remarks,
 			g.renamed("One seed: differences of about a point may be chance; `experiment.seeds` 1,2,3 tells more."))
 	}
-	return strings.Join(lines, "\n")
+	return rows, remarks
 }
 
 // taught names the arms that know true labels or rates.

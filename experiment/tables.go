@@ -87,8 +87,8 @@ func (g *Grid) writeIndex(ctx context.Context, s *run.Session, runs []report.Run
 	if err != nil {
 		return err
 	}
-	page := report.ExperimentPage{Name: filepath.Base(g.Dir), Shown: summaries(shown), Meaning: g.Explain(), All: all,
-		Compared: compared}
+	page := report.ExperimentPage{Name: filepath.Base(g.Dir), Shown: summaries(shown), All: all, Compared: compared}
+	page.Rows, page.Remarks = g.explanation()
 	for i := range runs {
 		folder, err := filepath.Rel(g.Dir, runs[i].Name)
 		if err != nil {

@@ -24,6 +24,8 @@ type Judgement struct {
 	// RateRemarks sum up the estimate of the noise rates that the net holds, as people were told; nil where it holds
 	// none.
 	RateRemarks []string `json:"rate_remarks,omitempty"`
+	// RatesHeld says that the net learned through rates that were held, and none were renewed on the way.
+	RatesHeld bool `json:"rates_held,omitempty"`
 	// Captions are what was found of them before training; nil where nobody looked.
 	Captions *report.FoundCaptions `json:"captions,omitempty"`
 	// Audit is nil where the true labels of the training set are not known.
@@ -57,7 +59,8 @@ type Judge struct {
 // probabilities where the plan has them, else of the net's own on the validation set, else on that of
 // training. The scores are those of the judged set.
 func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgement, *train.Scores, error) {
-	out := &Judgement{Audit: plan.audit, RateRemarks: plan.RateRemarks, Captions: plan.Captions}
+	out := &Judgement{Audit: plan.audit, RateRemarks: plan.RateRemarks, RatesHeld: plan.Config.Noise.Frozen && j.Arm != EM,
+		Captions: plan.Captions}
 	l := j.Loader
 	l.BatchBags = j.Batch
 	var own *labelScores

@@ -1,14 +1,11 @@
 package report
 
 import (
-	"image/color"
 	"io"
 	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-
 	"nmn/eval"
+	"nmn/report/chart"
 	"nmn/text"
 )
 
@@ -19,67 +16,49 @@ type ComparedArm struct {
 	Curves eval.ByGroup[[]eval.CurvePoint]
 }
 
-// curvePanels is the number of plots in a row.
-const curvePanels = 3
-
 // ArmCurves draws precision against recall as "svg" or "png", a panel for all words and one for each part of
 // speech where there are several, with a line for each arm; those with MIL are dashed beside others. Without
 // a curve it draws nothing and returns false.
 func ArmCurves(w io.Writer, format string, arms []ComparedArm) (bool, error) {
-	panels, err := armPanel(nil, "All words", arms, func(a *ComparedArm) []eval.CurvePoint { return a.Curves.All })
-	if err != nil || len(panels) == 0 {
-		return false, err
+	charts := armCharts(arms)
+	if len(charts) == 0 {
+		return false, nil
 	}
-	var groups []*plot.Plot
+	return true, chart.Write(w, format, 2, drawings(charts)...)
+}
+
+// armCharts are the panels, that of all words first.
+func armCharts(arms []ComparedArm) []numbered {
+	all, ok := armChart("All words", arms, func(a *ComparedArm) []eval.CurvePoint { return a.Curves.All })
+	if !ok {
+		return nil
+	}
+	var groups []numbered
 	for p := range text.POSCount {
-		if groups, err = armPanel(groups, text.POS(p).String(), arms,
-			func(a *ComparedArm) []eval.CurvePoint { return a.Curves.Group[p] }); err != nil {
-			return false, err
+		if c, ok := armChart(groupTitle(text.POS(p)), arms,
+			func(a *ComparedArm) []eval.CurvePoint { return a.Curves.Group[p] }); ok {
+			groups = append(groups, c)
 		}
 	}
-	if len(groups) > 1 {
-		panels = append(panels, groups...)
+	if len(groups) < 2 {
+		groups = nil
 	}
-	panels = append(panels, armLegend(arms))
-	var rows [][]*plot.Plot
-	for len(panels) > 0 {
-		row := make([]*plot.Plot, curvePanels)
-		if len(rows) == 0 && len(panels) < curvePanels {
-			row = row[:len(panels)]
-		}
-		panels = panels[copy(row, panels):]
-		rows = append(rows, row)
-	}
-	return true, drawGrid(w, format, rows)
+	return append([]numbered{all}, groups...)
 }
 
-// armPanel appends the panel of a group of words, if any arm has a curve there.
-func armPanel(panels []*plot.Plot, title string, arms []ComparedArm,
-	of func(*ComparedArm) []eval.CurvePoint) ([]*plot.Plot, error) {
-	p, drawn := curvePlot(title), false
+// armChart is the panel of a group of words, if any arm has a curve there.
+func armChart(title string, arms []ComparedArm, of func(*ComparedArm) []eval.CurvePoint) (numbered, bool) {
+	var lines []namedCurve
+	c := recallChart(title)
 	for i := range arms {
-		points := of(&arms[i])
-		if len(points) == 0 {
-			continue
+		if points := of(&arms[i]); len(points) > 0 {
+			c.Marks = append(c.Marks, chart.Mark{Name: arms[i].Name, Color: armColor(arms, i),
+				Dashed: arms[i].MIL && bothMIL(arms), Points: curvePoints(points)})
+			lines = append(lines, namedCurve{arms[i].Name, points})
 		}
-		if err := addLine(p, "", curveXYs(points), armColor(arms, i), arms[i].MIL && bothMIL(arms)); err != nil {
-			return nil, err
-		}
-		drawn = true
 	}
-	if drawn {
-		panels = append(panels, p)
-	}
-	return panels, nil
-}
-
-// armLegend is the legend of all panels.
-func armLegend(arms []ComparedArm) *plot.Plot {
-	p := legendPanel()
-	for i, a := range arms {
-		p.Legend.Add(a.Name+legendRoom, &plotter.Line{LineStyle: lineStyle(armColor(arms, i), a.MIL && bothMIL(arms))})
-	}
-	return p
+	c.Summary = "Precision against recall, a line for each arm."
+	return numbered{Chart: c, numbers: recallTable(lines)}, len(lines) > 0
 }
 
 // bothMIL reports whether there are arms with MIL and arms without.
@@ -88,12 +67,12 @@ func bothMIL(arms []ComparedArm) bool {
 }
 
 // armColor gives an arm and the same with MIL one colour: the dashes tell them apart.
-func armColor(arms []ComparedArm, i int) color.Color {
+func armColor(arms []ComparedArm, i int) chart.Color {
 	at := 0
 	for _, a := range arms[:i] {
 		if a.MIL == arms[i].MIL {
 			at++
 		}
 	}
-	return palette[at%len(palette)]
+	return chart.Color(at % chart.Colors)
 }

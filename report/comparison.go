@@ -1,9 +1,6 @@
 package report
 
-import (
-	"html/template"
-	"io"
-)
+import "fmt"
 
 // Comparison shows what several arms say of the same bags, side by side, as the paper's Figure 4 does, and
 // their precision against recall.
@@ -33,17 +30,14 @@ type ArmWords struct {
 // comparisonSection is a comparison as the page shows it.
 type comparisonSection struct {
 	Comparison
-	Curves template.HTML
+	Curves []pageChart
 }
 
-func comparisonSections(all []Comparison) ([]comparisonSection, error) {
+// comparisonSections are those of all; name tells their charts apart from others of the page.
+func comparisonSections(name string, all []Comparison) []comparisonSection {
 	var sections []comparisonSection
-	for _, c := range all {
-		curves, err := inlineSVG(func(w io.Writer) (bool, error) { return ArmCurves(w, "svg", c.Arms) })
-		if err != nil {
-			return nil, err
-		}
-		sections = append(sections, comparisonSection{c, curves})
+	for i, c := range all {
+		sections = append(sections, comparisonSection{c, pageCharts(fmt.Sprintf("%s-%d", name, i+1), armCharts(c.Arms))})
 	}
-	return sections, nil
+	return sections
 }

@@ -2,11 +2,11 @@ package report
 
 import (
 	"bytes"
-	"image/color"
 	"strings"
 	"testing"
 
 	"nmn/eval"
+	"nmn/report/chart"
 	"nmn/text"
 )
 
@@ -29,7 +29,7 @@ func TestExperimentPage_ArmsSideBySide(t *testing.T) {
 		t.Fatal(err)
 	}
 	content, elements := parsed(t, b.Bytes())
-	if elements["svg"] != 2 || elements["img"] != 2 || elements["article"] != 2 || elements["details"] != 1 ||
+	if elements["figure"] != 6 || elements["img"] != 2 || elements["article"] != 2 || elements["details"] != 7 ||
 		elements["script"] != 0 {
 		t.Errorf("elements %v", elements)
 	}
@@ -53,25 +53,25 @@ func TestArmCurves_APanelForEachPartOfSpeechAndALegend(t *testing.T) {
 		t.Fatal(drawn, err)
 	}
 	svg := b.String()
-	for _, part := range []string{">All words<", ">NN<", ">VB<", ">star   <", ">NMN-FI   <", ">star + MIL   <",
-		">no curves   <"} {
-		if strings.Count(svg, part) != 1 {
-			t.Errorf("%q is drawn %d times", part, strings.Count(svg, part))
+	for part, times := range map[string]int{">All words<": 1, ">nouns (NN)<": 1, ">verbs (VB)<": 1, ">star<": 3, ">NMN-FI<": 3,
+		">star + MIL<": 3, ">no curves<": 0} {
+		if n := strings.Count(svg, part); n != times {
+			t.Errorf("%q is drawn %d times", part, n)
 		}
 	}
-	// Three panels with two full lines and a dashed one each, and as many in the legend.
-	if n := strings.Count(svg, "stroke-dasharray:"); n != 4 {
-		t.Errorf("%d dashed lines, want 4", n)
+	// Three panels with two full lines and a dashed one each, and each with its legend.
+	if n := strings.Count(svg, "stroke-dasharray="); n != 6 {
+		t.Errorf("%d dashed lines, want 6", n)
 	}
 	b.Reset()
-	if _, err := ArmCurves(&b, "svg", arms[2:3]); err != nil || strings.Contains(b.String(), "stroke-dasharray:") {
+	if _, err := ArmCurves(&b, "svg", arms[2:3]); err != nil || strings.Contains(b.String(), "stroke-dasharray=") {
 		t.Errorf("a lone arm is dashed, %v", err)
 	}
 	one := comparedArm("star", false)
 	one.Curves.Group[text.VB] = nil // a vocabulary of one part of speech has no panels of it
 	b.Reset()
 	if drawn, err := ArmCurves(&b, "svg", []ComparedArm{one}); err != nil || !drawn ||
-		strings.Contains(b.String(), ">NN<") {
+		strings.Contains(b.String(), ">nouns (NN)<") {
 		t.Error(drawn, err)
 	}
 	if drawn, err := ArmCurves(&b, "svg", []ComparedArm{{Name: "no curves"}}); err != nil || drawn {
@@ -81,7 +81,7 @@ func TestArmCurves_APanelForEachPartOfSpeechAndALegend(t *testing.T) {
 
 func TestArmColor_MILHasThatOfItsArm(t *testing.T) {
 	arms := []ComparedArm{{Name: "star"}, {Name: "fi"}, {Name: "star", MIL: true}, {Name: "fi", MIL: true}}
-	var colors []color.Color
+	var colors []chart.Color
 	for i := range arms {
 		colors = append(colors, armColor(arms, i))
 	}

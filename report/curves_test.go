@@ -66,16 +66,3 @@ func TestCurves_NothingToDraw(t *testing.T) {
 		t.Errorf("a single point: %v %v", drawn, err)
 	}
 }
-
-// A curve within less than 1 needs decimals that the plot library leaves out.
-func TestTicks_AreToldApart(t *testing.T) {
-	for _, axis := range [][2]float64{{81.97, 82.03}, {0, 1}, {0.0312, 0.0314}, {2.1, 2.9}, {0, 3000}} {
-		seen := map[string]bool{}
-		for _, tick := range (ticks{}).Ticks(axis[0], axis[1]) {
-			if !tick.IsMinor() && seen[tick.Label] {
-				t.Errorf("from %v to %v %q stands twice", axis[0], axis[1], tick.Label)
-			}
-			seen[tick.Label] = true
-		}
-	}
-}

@@ -17,8 +17,12 @@ type Epoch struct {
 // EpochTable has one row for each noise level, arm and epoch that all seeds of the arm have: means over
 // the seeds and their sample standard deviation. Runs without epochs are left out.
 func EpochTable(runs []Run) (*Table, error) {
-	return epochTable(runs, "Experiment: every epoch, mean ± standard deviation over seeds",
-		func(c cellOf) []int { return c.commonEpochs() })
+	t, err := epochTable(runs, "", func(c cellOf) []int { return c.commonEpochs() })
+	if err != nil {
+		return nil, err
+	}
+	t.spreadTitle("Experiment: every epoch, ", "one seed")
+	return t, nil
 }
 
 // BestEpochTable has one row for each noise level and arm, at the epoch with the highest AP in the mean

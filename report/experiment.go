@@ -18,7 +18,6 @@ func ExperimentTable(runs []Run) (*Table, error) {
 	known := truthKnown(cells)
 	columns := metrics(known)
 	t := &Table{
-		Title:   "Experiment: mean ± standard deviation over seeds",
 		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "seeds"}},
 		Notes:   []string{notesOn(known)},
 	}
@@ -47,6 +46,7 @@ func ExperimentTable(runs []Run) (*Table, error) {
 		}
 	}
 	t.dropEmptyColumns()
+	t.spreadTitle("Experiment: ", "one seed")
 	return t, nil
 }
 

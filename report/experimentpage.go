@@ -12,13 +12,17 @@ var experimentTemplate = htmlTemplate("experiment", htmlFile("experiment.html"))
 // links to the pages of its runs.
 type ExperimentPage struct {
 	Name    string
-	Shown   []*Table // the main measures
-	Meaning string   // what the rows are, as lines of text
-	All     []*Table // every measure, folded away
+	Shown   []*Table    // the main measures
+	Rows    []Explained // what the rows are
+	Remarks []string    // what else one must know to read them, a paragraph each
+	All     []*Table    // every measure, folded away
 	Runs    []LinkedRun
 	// Compared are arms side by side, one for each noise level; only the first is unfolded.
 	Compared []Comparison
 }
+
+// Explained is a row of the tables with what it is, in a line.
+type Explained struct{ Name, Meaning string }
 
 // LinkedRun is a run with its folder and page, as paths from the folder of the experiment with slashes. The
 // page is empty where there is none.
@@ -37,13 +41,14 @@ type runRow struct {
 
 // Write writes the page.
 func (p *ExperimentPage) Write(w io.Writer) error {
-	known := len(p.Runs) > 0
-	for _, r := range p.Runs {
-		known = known && r.Result != nil && r.Result.Truth != nil
+	runs := make([]Run, len(p.Runs))
+	for i, r := range p.Runs {
+		runs[i] = *r.Run
 	}
-	figure := metrics(true)[2] // against the labels, which every run has
-	if known {
-		figure = metrics(true)[0]
+	figure := mainMetric(runs)
+	results, err := resultCharts(runs)
+	if err != nil {
+		return err
 	}
 	var rows []runRow
 	for i, r := range p.Runs {
@@ -57,17 +62,14 @@ func (p *ExperimentPage) Write(w io.Writer) error {
 		row.Rule = i > 0 && row.Noise != rows[i-1].Noise
 		rows = append(rows, row)
 	}
-	compared, err := comparisonSections(p.Compared)
-	if err != nil {
-		return err
-	}
 	return experimentTemplate.Execute(w, struct {
 		Style         template.CSS
 		Page          *ExperimentPage
+		Results       []pageChart
 		Shown, All    []pageTable
 		Runs          []runRow
 		Noise, Figure string
 		Compared      []comparisonSection
-	}{template.CSS(pageStyle + htmlFile("bags.css")), p, pageTables(p.Shown), pageTables(p.All), rows, noiseColumn,
-		figure.name + " %", compared})
+	}{template.CSS(pageStyle + htmlFile("bags.css")), p, pageCharts("result", results), pageTables(p.Shown),
+		pageTables(p.All), rows, noiseColumn, figure.name + " %", comparisonSections("arms", p.Compared)})
 }

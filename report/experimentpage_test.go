@@ -13,7 +13,7 @@ func TestExperimentPage_HoldsTablesAndLinksAndEscapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	odd := &Run{Arm: markup, Noise: .4, Seed: 9}
-	page := ExperimentPage{Name: markup, Shown: []*Table{table.Summary()}, Meaning: markup, All: []*Table{table},
+	page := ExperimentPage{Name: markup, Shown: []*Table{table.Summary()}, Rows: []Explained{{markup, markup}}, Remarks: []string{markup}, All: []*Table{table},
 		Runs: []LinkedRun{{&runs[0], "noise-80/seed-0/a b", "noise-80/seed-0/a b/report.html"}, {odd, markup, ""},
 			{odd, "x", `javascript:alert("x")`}}}
 	var b bytes.Buffer
@@ -22,7 +22,7 @@ func TestExperimentPage_HoldsTablesAndLinksAndEscapes(t *testing.T) {
 	}
 	content, elements := parsed(t, b.Bytes())
 	if elements["table"] != 3 || elements["a"] != 2 || elements["b"] != 0 || elements["script"] != 0 ||
-		strings.Count(content, markup) != 6 {
+		strings.Count(content, markup) != 8 || elements["figure"] != 1 {
 		t.Errorf("elements %v, %d names", elements, strings.Count(content, markup))
 	}
 	for _, part := range []string{`href="noise-80/seed-0/a%20b/report.html"`, "<strong>", ` class="rule"`} {
@@ -37,16 +37,19 @@ func TestExperimentPage_HoldsTablesAndLinksAndEscapes(t *testing.T) {
 	}
 }
 
-// Without a known truth runs are told apart by the labels.
+// Runs are told apart by the first form of AP that all of them have.
 func TestExperimentPage_FigureThatEveryRunHas(t *testing.T) {
 	known, unknown := Run{Arm: Star, Result: drawnResult(.5)}, Run{Arm: Star, Seed: 1, Result: drawnResult(.7)}
 	unknown.Result.Truth = nil
+	unlike := Run{Arm: Star, Seed: 2, Result: drawnResult(.6)}
+	unlike.Result.Truth, unlike.Result.Human = nil, nil
 	for _, c := range []struct {
 		runs []LinkedRun
 		want []string
 	}{
 		{[]LinkedRun{{Run: &known}}, []string{"AP (truth) %", "<td>50.0</td>"}},
-		{[]LinkedRun{{Run: &known}, {Run: &unknown}}, []string{"mAP (labels) %", "<td>48.0</td>", "<td>68.0</td>"}},
+		{[]LinkedRun{{Run: &known}, {Run: &unknown}}, []string{"human AP %", "<td>49.0</td>", "<td>69.0</td>"}},
+		{[]LinkedRun{{Run: &known}, {Run: &unlike}}, []string{"mAP (labels) %", "<td>48.0</td>", "<td>58.0</td>"}},
 	} {
 		var b bytes.Buffer
 		if err := (&ExperimentPage{Runs: c.runs}).Write(&b); err != nil {

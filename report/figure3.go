@@ -2,13 +2,9 @@ package report
 
 import (
 	"fmt"
-	"image/color"
 	"io"
-	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
+	"nmn/report/chart"
 )
 
 // LossDerivative is the derivative of the loss -log p(z) with respect to the logit of a class, at
@@ -39,59 +35,27 @@ const Figure3Rate = 0.05
 // are both 0.05. Where the prediction contradicts the label, the noise model takes the gradient
 // back to zero.
 func Figure3(w io.Writer, format string) error {
-	left, err := derivativePlot(0, "(a) Missing label: z = 0, y = 1")
-	if err != nil {
-		return err
-	}
-	placeLegend(left, true, true)
-	right, err := derivativePlot(1, "(b) Incorrect label: z = 1, y = 0")
-	if err != nil {
-		return err
-	}
-	placeLegend(right, false, false)
-	return drawPanels(w, format, left, right)
+	return chart.Write(w, format, 2, derivativeChart(0, "(a) Missing label: z = 0, y = 1"),
+		derivativeChart(1, "(b) Incorrect label: z = 1, y = 0"))
 }
 
 const curveSamples = 1000
 
-func derivativePlot(z int, title string) (*plot.Plot, error) {
-	p := newPlot(title, "Prediction p(y=1 | I)", "Derivative of the loss ∂L/∂o")
-	free, modelled := make(plotter.XYs, curveSamples+1), make(plotter.XYs, curveSamples+1)
+func derivativeChart(z int, title string) *chart.Chart {
+	free, modelled := make([]chart.Point, curveSamples+1), make([]chart.Point, curveSamples+1)
 	for i := range free {
 		p1 := float64(i) / curveSamples
-		free[i] = plotter.XY{X: p1, Y: LossDerivative(z, p1, 0, 0)}
-		modelled[i] = plotter.XY{X: p1, Y: LossDerivative(z, p1, Figure3Rate, Figure3Rate)}
+		free[i] = chart.Point{X: p1, Y: LossDerivative(z, p1, 0, 0)}
+		modelled[i] = chart.Point{X: p1, Y: LossDerivative(z, p1, Figure3Rate, Figure3Rate)}
 	}
-	if err := addLine(p, "noise-free", free, blue, true); err != nil {
-		return nil, err
-	}
-	if err := addLine(p, fmt.Sprintf("NMN, q01 = q10 = %.2f", Figure3Rate), modelled, red, false); err != nil {
-		return nil, err
-	}
-	p.X.Min, p.X.Max = 0, 1
-	p.Y.Min, p.Y.Max = 0, 1
+	c := &chart.Chart{Title: title, X: chart.Axis{Label: "Prediction p(y=1 | I)", Max: 1, Step: .2},
+		Y: chart.Axis{Label: "Derivative of the loss ∂L/∂o", Max: 1, Step: .2},
+		Marks: []chart.Mark{{Name: "noise-free", Color: chart.Blue, Dashed: true, Points: free},
+			{Name: fmt.Sprintf("NMN, q01 = q10 = %.2f", Figure3Rate), Color: chart.Red, Points: modelled}},
+		Summary: "Without a noise model the derivative is largest where the prediction contradicts the label; with one it " +
+			"falls back to 0 there."}
 	if z == 1 {
-		p.Y.Min, p.Y.Max = -1, 0
+		c.Y.Min, c.Y.Max = -1, 0
 	}
-	p.X.Tick.Marker, p.Y.Tick.Marker = fifths(p.X.Min), fifths(p.Y.Min)
-	return p, nil
+	return c
 }
-
-// fifths marks an axis of length 1 every 0.2.
-func fifths(from float64) plot.ConstantTicks {
-	var ticks plot.ConstantTicks
-	for i := range 6 {
-		v := from + float64(i)/5
-		label := strings.Replace(fmt.Sprintf("%.1f", v), "-", "\u2212", 1) // the sign, not a hyphen
-		ticks = append(ticks, plot.Tick{Value: v, Label: label})
-	}
-	return ticks
-}
-
-// The colours are told apart in print and by colour-blind readers too (Okabe and Ito).
-var (
-	blue = color.RGBA{R: 0, G: 114, B: 178, A: 255}
-	red  = color.RGBA{R: 213, G: 94, B: 0, A: 255}
-)
-
-const panelWidth, panelHeight = 9 * vg.Centimeter, 7 * vg.Centimeter

@@ -1,10 +1,9 @@
 package report
 
 import (
-	"bytes"
 	"embed"
 	"html/template"
-	"io"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -15,7 +14,7 @@ var htmlFiles embed.FS
 
 // htmlTemplate parses a page with the tables and bags that pages share.
 func htmlTemplate(name, page string) *template.Template {
-	t := template.Must(template.New("tables").Parse(htmlFile("table.html") + htmlFile("bags.html")))
+	t := template.Must(template.New("tables").Parse(htmlFile("table.html") + htmlFile("chart.html") + htmlFile("bags.html")))
 	return template.Must(t.New(name).Parse(page))
 }
 
@@ -28,15 +27,16 @@ func htmlFile(name string) string {
 	return string(content)
 }
 
-// pageColours are those of all pages, in light and dark; pageStyle adds the looks of text, tables and plots.
+// pageColours are those of all pages, in light and dark; pageStyle adds the looks of text, tables and charts.
 var (
 	pageColours = htmlFile("colours.css")
-	pageStyle   = pageColours + htmlFile("page.css")
+	pageStyle   = pageColours + htmlFile("page.css") + htmlFile("chart.css")
 )
 
 // pageTable is a table as a page shows it.
 type pageTable struct {
 	Title   string
+	Label   string // what the table is for those who do not see where it stands; empty for its title
 	Columns []Column
 	Rows    []pageRow
 	Notes   []string
@@ -50,6 +50,7 @@ type pageRow struct {
 type pageCell struct {
 	Text       string
 	Left, Bold bool
+	Heads      bool // it says what the row is of
 }
 
 // Short tells that the text stays on one line: names do, sentences do not.
@@ -57,10 +58,11 @@ func (c pageCell) Short() bool { return utf8.RuneCountInString(c.Text) <= 32 }
 
 func (t *Table) page() pageTable {
 	out := pageTable{Title: t.Title, Columns: t.Columns, Notes: t.Notes}
+	heads := max(0, slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == "arm" || c.Name == "word" }))
 	for n, row := range t.Rows {
 		shown := pageRow{Cells: make([]pageCell, len(row.Cells)), Rule: row.Rule && n > 0}
 		for i, c := range row.Cells {
-			shown.Cells[i] = pageCell{c.display(t.Columns[i]), t.Columns[i].Text, c.Bold}
+			shown.Cells[i] = pageCell{c.display(t.Columns[i]), t.Columns[i].Text, c.Bold, i == heads && t.Columns[i].Text}
 		}
 		out.Rows = append(out.Rows, shown)
 	}
@@ -70,31 +72,9 @@ func (t *Table) page() pageTable {
 func pageTables(tables []*Table) []pageTable {
 	var out []pageTable
 	for _, t := range tables {
-		out = append(out, t.visible().page())
+		shown := t.visible().page()
+		shown.spellOut()
+		out = append(out, shown)
 	}
 	return out
-}
-
-// namespaces of a drawing that stands by itself; inside a page it needs none.
-var namespaces = [][]byte{[]byte(`xmlns="http://www.w3.org/2000/svg"`),
-	[]byte(`xmlns:xlink="http://www.w3.org/1999/xlink"`)}
-
-// inlineSVG is a drawing as a part of a page; empty where there is nothing to draw.
-func inlineSVG(draw func(w io.Writer) (bool, error)) (template.HTML, error) {
-	var b bytes.Buffer
-	drawn, err := draw(&b)
-	if err != nil {
-		return template.HTML("<p>" + template.HTMLEscapeString(err.Error()) + "</p>"), nil
-	}
-	if !drawn {
-		return "", nil
-	}
-	svg := b.Bytes()
-	if at := bytes.Index(svg, []byte("<svg")); at > 0 { // a page has no XML declaration inside
-		svg = svg[at:]
-	}
-	for _, n := range namespaces {
-		svg = bytes.Replace(svg, n, nil, 1)
-	}
-	return template.HTML(svg), nil
 }

@@ -122,7 +122,7 @@ func TestNoisePage_ShowsEveryClass(t *testing.T) {
 				t.Errorf("%d words: %q is %d times on the page, want a row for each rate", c.words, w.Word, n)
 			}
 		}
-		if elements["svg"] != 1 || elements["text"] < 2*charted || elements["table"] < 3 || elements["b"] != 0 {
+		if elements["figure"] != 2 || elements["text"] < 2*charted || elements["table"] < 3 || elements["b"] != 0 {
 			t.Errorf("%d words: elements %v", c.words, elements)
 		}
 		if cut := strings.Contains(content, "The 100 words"); cut != (c.words > chartedWords) {

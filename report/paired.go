@@ -24,7 +24,6 @@ func PairedTable(runs []Run, reference string) (*Table, error) {
 	}
 	columns := metrics(truthKnown(cells))
 	t := &Table{
-		Title: "Paired differences against " + titleOf(runs, reference) + ": mean ± standard deviation over seeds",
 		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "seeds"},
 			{Name: "ahead in AP"}},
 		Notes: []string{"AP, F1, ECE and audit in points of percent."},
@@ -49,6 +48,7 @@ func PairedTable(runs []Run, reference string) (*Table, error) {
 		t.Rows = append(t.Rows, row)
 	}
 	t.dropEmptyColumns()
+	t.spreadTitle("Paired differences against "+titleOf(runs, reference)+": ", "of the same seed")
 	return t, nil
 }
 

@@ -46,6 +46,7 @@ type Run struct {
 	PaperData bool
 
 	Result *eval.Result // nil before the evaluation
+	Split  string       // that Result is of, for example "test"; empty where it is not known
 	// ThresholdFrom names the probabilities that the threshold θ* was found from; empty where they are those
 	// of the evaluation. Audit is nil where the truth of the training labels is not known.
 	ThresholdFrom string
@@ -59,6 +60,8 @@ type Run struct {
 	Rates   labels.Table // per word; nil without a noise model
 	// RateRemarks sum up the estimate that the noise model holds; nil where it has learnt its rates.
 	RateRemarks []string
+	// RatesHeld says that the rates were held in training: then the noise model has learnt none.
+	RatesHeld bool
 	// Captions are what was found of them before training; nil where nobody looked.
 	Captions *FoundCaptions
 	Scored   *Scored     // nil where single scores are not at hand
@@ -68,7 +71,7 @@ type Run struct {
 
 // Point is one measurement during training.
 type Point struct {
-	Step  int
+	Step  int         // from the start of the first stage
 	Stage string      // for example "stage1" or "nmn-fd"
 	Loss  eval.Number // undefined where not measured at this step
 	AP    eval.Number // validation AP as a fraction, undefined where not measured

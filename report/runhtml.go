@@ -23,14 +23,16 @@ type runHTML struct {
 	Against, Judged string // what Figures are held against, and on what
 	Figures         []headline
 	Measures        []pageTable
-	Training        template.HTML
-	Curves          template.HTML
-	Scatter, Strips template.HTML
+	Training        []pageChart
+	Curves          []pageChart
+	Scatter, Strips []pageChart
 	Stripped        int
 	Captions        *FoundCaptions
 	MentionRates    []pageTable
 	Noise           bool     // there is a noise model
-	RateRemarks     []string // of the estimate that it holds; nil where it has learnt its rates
+	RateRemarks     []string // of the estimate that it holds; nil where there is none
+	RatesHeld       bool     // in training
+	Rated           bool     // there are rates to show
 	Unestimated     []string // of words without an estimate
 	Words           []pageTable
 	Scored          *Scored
@@ -58,7 +60,7 @@ func (r *Run) WriteHTML(w io.Writer) error {
 	}
 	if e := r.Result; e != nil {
 		p.Figures = headlines(r)
-		p.Against, p.Judged = "the labels", fmt.Sprintf("%d bags and %d words", e.Bags, e.Classes)
+		p.Against, p.Judged = "the labels", judgedOn(r)
 		if e.Truth != nil {
 			p.Against = "what truly holds"
 		}
@@ -68,50 +70,27 @@ func (r *Run) WriteHTML(w io.Writer) error {
 		p.Captions = c
 		p.MentionRates = pageTables(foundCaptionTables(&FoundCaptions{Rates: c.Rates}))
 	}
-	if err := p.draw(r); err != nil {
-		return err
-	}
+	p.draw(r)
 	if r.Compared != nil {
-		sections, err := comparisonSections([]Comparison{*r.Compared})
-		if err != nil {
-			return err
-		}
-		p.Compared = &sections[0]
+		p.Compared = &comparisonSections("arms", []Comparison{*r.Compared})[0]
 	}
 	return runHTMLTemplate.Execute(w, &p)
 }
 
-// draw makes the drawings.
-func (p *runHTML) draw(r *Run) error {
+// draw makes the charts.
+func (p *runHTML) draw(r *Run) {
 	known := estimatedRates(r.Rates)
 	p.Noise, p.RateRemarks, p.Unestimated = len(r.Rates) > 0, r.RateRemarks, unestimatedNotes(r.Rates)
-	noise := noiseOfRates(known)
+	p.RatesHeld, p.Rated = r.RatesHeld, len(known) > 0
 	p.Stripped = min(strippedWords, len(known))
-	for _, drawing := range []struct {
-		to   *template.HTML
-		draw func(w io.Writer) (bool, error)
-	}{
-		{&p.Training, func(w io.Writer) (bool, error) { return Curves(w, "svg", r.Curve) }},
-		{&p.Curves, func(w io.Writer) (bool, error) {
-			if r.Scored == nil || r.Result == nil {
-				return false, nil
-			}
-			return ScoreCurves(w, "svg", r.Scored.Curves, &r.Result.Measures)
-		}},
-		{&p.Scatter, func(w io.Writer) (bool, error) { return RateScatter(w, "svg", r.Rates) }},
-		{&p.Strips, func(w io.Writer) (bool, error) {
-			if len(known) == 0 {
-				return false, nil
-			}
-			return true, noiseChart(w, "svg", noise, strippedWords)
-		}},
-	} {
-		var err error
-		if *drawing.to, err = inlineSVG(drawing.draw); err != nil {
-			return err
-		}
+	p.Training = pageCharts("training", trainingCharts(r.Curve))
+	if r.Scored != nil && r.Result != nil {
+		p.Curves = pageCharts("recall", recallCharts(r.Scored.Curves, &r.Result.Measures))
 	}
-	return nil
+	p.Scatter = pageCharts("rates", rateCharts(r.Rates))
+	if len(known) > 0 {
+		p.Strips = pageCharts("words", noiseCharts(noiseOfRates(known), strippedWords))
+	}
 }
 
 // noiseOfRates are rates as charts of noise take them.
@@ -138,10 +117,23 @@ var meanings = []struct{ name, meaning string }{
 		"Average precision against the labels of this set: how well a word ranks the bags, mean over words."},
 	{"OF1", "F1 of all predictions at p ≥ 0.5 as one list: frequent words count most."},
 	{"CF1", "F1 of the mean precision and recall of words at p ≥ 0.5: every word counts the same."},
-	{"OF1 at θ*", "The same as OF1 where p reaches the threshold θ*, found without labels."},
+	{"OF1 at θ*", "The same as OF1 where p reaches the threshold θ*, found without the labels of this set."},
 	{"CF1 at θ*", "The same as CF1 where p reaches the threshold θ*."},
 	{"Brier", "Mean squared distance of probability and answer: smaller is better."},
 	{"ECE", "How far probabilities lie from how often words hold: smaller is better, 0 is calibrated."},
+}
+
+// judgedOn says what the figures of a run were measured on.
+func judgedOn(r *Run) string {
+	set := ""
+	switch r.Split {
+	case "":
+	case "train", "training":
+		set = " of the training set, which it has seen,"
+	default:
+		set = " of the " + r.Split + " set"
+	}
+	return fmt.Sprintf("%d bags%s and %d words", r.Result.Bags, set, r.Result.Classes)
 }
 
 // headlines are the main figures that the run has.

@@ -42,11 +42,11 @@ func htmlOf(t *testing.T, r *Run) string {
 	return b.String()
 }
 
-// drawings are left out of the golden file: their coordinates are the plot library's.
-var drawings = regexp.MustCompile(`(?s)<svg.*?</svg>`)
+// drawn are left out of the golden file: their coordinates are those of package chart.
+var drawn = regexp.MustCompile(`(?s)<svg.*?</svg>`)
 
 func TestWriteHTML_IsAsTheGoldenFile(t *testing.T) {
-	page := drawings.ReplaceAllString(htmlOf(t, shownRun()), "<svg></svg>")
+	page := drawn.ReplaceAllString(htmlOf(t, shownRun()), "<svg></svg>")
 	style := regexp.MustCompile(`(?s)<style>.*?</style>`)
 	golden(t, "page.html", []byte(style.ReplaceAllString(page, "<style></style>")))
 }
@@ -62,7 +62,7 @@ func TestWriteHTML_ShowsEverySectionInOrder(t *testing.T) {
 		}
 		at += next
 	}
-	if elements["svg"] != 4 || elements["img"] != 1 || elements["article"] != 2 || elements["section"] != 7 {
+	if elements["figure"] != 7 || elements["img"] != 1 || elements["article"] != 2 || elements["section"] != 7 {
 		t.Errorf("elements %v", elements)
 	}
 	for _, part := range []string{"AP (truth)", "60.0 %", "human AP", "OF1 at θ*", "Here it is 0.312.", "ECE", "> 99.9",

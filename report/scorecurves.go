@@ -2,140 +2,159 @@ package report
 
 import (
 	"cmp"
-	"image/color"
 	"io"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"nmn/eval"
 	"nmn/labels"
+	"nmn/report/chart"
 	"nmn/text"
 )
 
-// ScoreCurves draws precision against recall as "svg" or "png": of all words, with dots where the two
+// ScoreCurves draws precision against recall as "svg" or "png": of all words, with signs where the two
 // thresholds of the evaluation cut, and beside it of each part of speech where there are several. at may be
 // nil. Without a curve it draws nothing and returns false.
 func ScoreCurves(w io.Writer, format string, curves eval.ByGroup[[]eval.CurvePoint], at *eval.Measures) (bool, error) {
-	if len(curves.All) == 0 {
+	charts := recallCharts(curves, at)
+	if len(charts) == 0 {
 		return false, nil
 	}
-	all := curvePlot("All words")
-	if err := addLine(all, "", curveXYs(curves.All), blue, false); err != nil {
-		return false, err
-	}
-	if at != nil {
-		if err := addCuts(all, at); err != nil {
-			return false, err
-		}
-	}
-	panels := []*plot.Plot{all}
-	groups, names, drawn := curvePlot("By part of speech"), legendPanel(), 0
-	for p, points := range curves.Group {
-		if len(points) == 0 {
-			continue
-		}
-		// Dashes tell neighbours apart in grey.
-		dashed := drawn%2 == 1
-		if err := addLine(groups, "", curveXYs(points), palette[p], dashed); err != nil {
-			return false, err
-		}
-		names.Legend.Add(text.POS(p).String()+legendRoom, &plotter.Line{LineStyle: lineStyle(palette[p], dashed)})
-		drawn++
-	}
-	if drawn > 1 {
-		panels = append(panels, groups, names)
-	}
-	return true, drawPanels(w, format, panels...)
+	return true, chart.Write(w, format, 2, drawings(charts)...)
 }
 
-func curvePlot(title string) *plot.Plot {
-	p := newPlot(title, "recall", "precision")
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1.02
-	placeLegend(p, true, false)
-	return p
-}
-
-// curveXYs starts at recall 0 with the first precision, as average precision counts it.
-func curveXYs(points []eval.CurvePoint) plotter.XYs {
-	xys := plotter.XYs{{X: 0, Y: points[0].Precision}}
-	for _, p := range points {
-		xys = append(xys, plotter.XY{X: p.Recall, Y: p.Precision})
-	}
-	return xys
-}
-
-// addCuts marks what is predicted at the thresholds, by shape and colour.
-func addCuts(p *plot.Plot, m *eval.Measures) error {
-	labels := cmp.Or(m.Truth, m.Labels)
-	if labels == nil {
+// recallCharts are those of ScoreCurves.
+func recallCharts(curves eval.ByGroup[[]eval.CurvePoint], at *eval.Measures) []numbered {
+	if len(curves.All) == 0 {
 		return nil
 	}
+	all := recallChart("All words")
+	all.Marks = []chart.Mark{{Color: chart.Blue, Points: curvePoints(curves.All)}}
+	all.Summary = "Precision against recall of all predictions as one list."
+	if at != nil {
+		all.Marks = append(all.Marks, cuts(at)...)
+	}
+	out := []numbered{{Chart: all, numbers: recallTable([]namedCurve{{"precision", curves.All}})}}
+	groups := recallChart("By part of speech")
+	groups.Summary = "Precision against recall, a line for each part of speech."
+	var lines []namedCurve
+	for p, points := range curves.Group {
+		if len(points) > 0 {
+			name := groupTitle(text.POS(p))
+			groups.Marks = append(groups.Marks, chart.Mark{Name: name, Color: chart.Color(p % chart.Colors),
+				Dashed: everyOther(len(lines)), Points: curvePoints(points)})
+			lines = append(lines, namedCurve{name, points})
+		}
+	}
+	if len(lines) > 1 {
+		out = append(out, numbered{Chart: groups, numbers: recallTable(lines)})
+	}
+	return out
+}
+
+// recallChart is an empty chart of precision against recall.
+func recallChart(title string) *chart.Chart {
+	return &chart.Chart{Title: title, X: chart.Axis{Label: "recall", Max: 1, Step: .2},
+		Y: chart.Axis{Label: "precision", Max: 1, Step: .2}}
+}
+
+// curvePoints start at recall 0 with the first precision, as average precision counts it.
+func curvePoints(points []eval.CurvePoint) []chart.Point {
+	out := []chart.Point{{X: 0, Y: points[0].Precision}}
+	for _, p := range points {
+		out = append(out, chart.Point{X: p.Recall, Y: p.Precision})
+	}
+	return out
+}
+
+// namedCurve is a curve with its name in tables.
+type namedCurve struct {
+	name   string
+	points []eval.CurvePoint
+}
+
+// recallTable has the precision of curves where they come to a tenth of recall, two tenths and so on.
+func recallTable(curves []namedCurve) *Table {
+	t := &Table{Columns: []Column{{Name: "recall", Decimals: 1}}}
+	for _, c := range curves {
+		t.Columns = append(t.Columns, Column{Name: c.name, Decimals: 3})
+	}
+	for tenth := 1; tenth <= 10; tenth++ {
+		row := Row{Cells: []Cell{figure(float64(tenth) / 10)}}
+		for _, c := range curves {
+			at := eval.Undefined()
+			for _, p := range c.points {
+				if p.Recall >= float64(tenth)/10-1e-9 {
+					at = eval.Number(p.Precision)
+					break
+				}
+			}
+			row.Cells = append(row.Cells, number(at))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// cuts mark what is predicted at the thresholds, by shape and colour.
+func cuts(m *eval.Measures) []chart.Mark {
+	judged := cmp.Or(m.Truth, m.Labels)
+	if judged == nil {
+		return nil
+	}
+	var marks []chart.Mark
 	for _, cut := range []struct {
 		name  string
 		f1    eval.F1
-		color color.Color
-		shape draw.GlyphDrawer
-	}{{"p ≥ 0.5", labels.AtThreshold.All, red, draw.BoxGlyph{}}, {"p ≥ θ*", labels.AtPlugIn.All, color.Black,
-		draw.PyramidGlyph{}}} {
-		if !cut.f1.OR.Defined() || !cut.f1.OP.Defined() {
-			continue
+		color chart.Color
+		shape chart.Shape
+	}{{"p ≥ 0.5", judged.AtThreshold.All, chart.Red, chart.Square}, {"p ≥ θ*", judged.AtPlugIn.All, chart.Ink,
+		chart.Triangle}} {
+		if cut.f1.OR.Defined() && cut.f1.OP.Defined() {
+			marks = append(marks, chart.Mark{Name: cut.name, Shape: cut.shape, Color: cut.color,
+				Points: []chart.Point{{X: float64(cut.f1.OR), Y: float64(cut.f1.OP)}}})
 		}
-		dot, err := plotter.NewScatter(plotter.XYs{{X: float64(cut.f1.OR), Y: float64(cut.f1.OP)}})
-		if err != nil {
-			return err
-		}
-		dot.GlyphStyle = draw.GlyphStyle{Color: cut.color, Radius: vg.Points(4), Shape: cut.shape}
-		p.Add(dot)
-		p.Legend.Add(cut.name+legendRoom, dot)
 	}
-	return nil
+	return marks
 }
 
 // RateScatter draws estimated against true rates of words as "svg" or "png", q01 and q10 side by side; what
 // is estimated as it is lies on the dashed line. Without true rates it draws nothing and returns false.
 func RateScatter(w io.Writer, format string, rates labels.Table) (bool, error) {
-	var panels []*plot.Plot
+	charts := rateCharts(rates)
+	if len(charts) == 0 {
+		return false, nil
+	}
+	return true, chart.Write(w, format, 2, drawings(charts)...)
+}
+
+// rateCharts are those of RateScatter.
+func rateCharts(rates labels.Table) []numbered {
+	var out []numbered
 	for _, side := range []struct {
 		title string
-		color color.Color
-		of    func(labels.Row) (truth, estimate eval.Number)
+		color chart.Color
+		of    func(labels.Row) (truth, estimate float64)
 	}{
-		{"Missing: q01", blue, func(r labels.Row) (eval.Number,
-			eval.Number) {
-			return eval.Number(r.T01), eval.Number(r.Q01)
-		}},
-		{"Made up: q10", red, func(r labels.Row) (eval.Number,
-			eval.Number) {
-			return eval.Number(r.T10), eval.Number(r.Q10)
-		}},
+		{"Missing: q01", chart.Blue, func(r labels.Row) (truth, estimate float64) { return r.T01, r.Q01 }},
+		{"Made up: q10", chart.Red, func(r labels.Row) (truth, estimate float64) { return r.T10, r.Q10 }},
 	} {
-		var xys plotter.XYs
+		dots := chart.Mark{Shape: chart.Dot, Color: side.color}
 		top := 0.0
 		for _, r := range rates {
-			if truth, estimate := side.of(r); truth.Defined() && estimate.Defined() {
-				xys = append(xys, plotter.XY{X: float64(truth), Y: float64(estimate)})
-				top = max(top, float64(truth), float64(estimate))
+			truth, estimate := side.of(r)
+			if eval.Number(truth).Defined() && eval.Number(estimate).Defined() {
+				dots.Points = append(dots.Points, chart.Point{X: truth, Y: estimate})
+				top = max(top, truth, estimate)
 			}
 		}
-		if len(xys) == 0 {
+		if len(dots.Points) == 0 {
 			continue
 		}
 		top = min(1, max(1.05*top, 1e-6))
-		p := newPlot(side.title, "true rate", "estimated rate")
-		if err := addLine(p, "", plotter.XYs{{X: 0, Y: 0}, {X: top, Y: top}}, color.Gray{Y: 120}, true); err != nil {
-			return false, err
-		}
-		if err := addDots(p, xys, side.color); err != nil {
-			return false, err
-		}
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, top, 0, top
-		panels = append(panels, p)
+		out = append(out, numbered{Chart: &chart.Chart{Title: side.title,
+			Summary: "Estimated against true rate, a dot for each word; on the dashed line the two are the same.",
+			X:       chart.Axis{Label: "true rate", Max: top}, Y: chart.Axis{Label: "estimated rate", Max: top},
+			Marks: []chart.Mark{{Color: chart.Grey, Dashed: true, Points: []chart.Point{{X: 0, Y: 0}, {X: top, Y: top}}},
+				dots}}})
 	}
-	if len(panels) == 0 {
-		return false, nil
-	}
-	return true, drawPanels(w, format, panels...)
+	return out
 }

@@ -209,12 +209,12 @@ func kept[T any](list []T, keep []bool) []T {
 }
 
 // markBest makes the largest (or smallest) value of a column bold among the rows from first on,
-// without those that stand aside; ties share it, unless all are equal.
+// without those that stand aside; those that are printed as the same share it, unless all are.
 func (t *Table) markBest(column, first int, smallest bool) {
 	best, differ := eval.Undefined(), false
 	rows := t.Rows[first:]
 	for _, row := range rows {
-		v := row.Cells[column].Value
+		v := row.Cells[column].printed(t.Columns[column])
 		if !v.Defined() || row.aside {
 			continue
 		}
@@ -224,7 +224,7 @@ func (t *Table) markBest(column, first int, smallest bool) {
 		}
 	}
 	for i := range rows {
-		if c := &rows[i].Cells[column]; differ && !rows[i].aside && c.Value == best {
+		if c := &rows[i].Cells[column]; differ && !rows[i].aside && c.printed(t.Columns[column]) == best {
 			c.Bold = true
 		}
 	}

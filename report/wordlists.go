@@ -51,7 +51,7 @@ func rankedWords(r *eval.Result) ([]ranked, string) {
 
 func wordTable(title string, list []ranked) *Table {
 	t := &Table{Title: title, Columns: []Column{
-		{Name: "word", Text: true}, {Name: "POS", Text: true}, {Name: "AP", Decimals: 2},
+		{Name: "word", Text: true}, {Name: posColumn, Text: true}, {Name: "AP", Decimals: 2},
 		{Name: "P at human recall", Decimals: 2}, {Name: "bags with it"}, {Name: "F1", Decimals: 2},
 	}}
 	for _, w := range list {
@@ -67,6 +67,7 @@ func wordTable(title string, list []ranked) *Table {
 		}})
 	}
 	t.dropEmptyColumns()
+	t.dropPOS()
 	return t
 }
 
@@ -106,7 +107,7 @@ func RateTables(rates labels.Table, n int) []*Table {
 		list := estimatedRates(rates)
 		slices.SortStableFunc(list, func(a, b labels.Row) int { return cmp.Compare(of(b), of(a)) })
 		t := &Table{Title: title, Columns: []Column{
-			{Name: "word", Text: true}, {Name: "POS", Text: true},
+			{Name: "word", Text: true}, {Name: posColumn, Text: true},
 			{Name: "q01", Decimals: 3}, {Name: "T01", Decimals: 3}, {Name: "q10", Decimals: 3},
 			{Name: "T10", Decimals: 3},
 		}}
@@ -116,6 +117,7 @@ func RateTables(rates labels.Table, n int) []*Table {
 			}})
 		}
 		t.dropEmptyColumns()
+		t.dropPOS()
 		t.Notes = unestimatedNotes(rates)
 		return t
 	}

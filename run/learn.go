@@ -88,7 +88,28 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	}
 	curve, broken, err := ReadCurve(filepath.Join(r.dir, LogFile), arm.Name)
 	r.warnBroken(broken)
+	if arm.Stage == 2 && r.from != "" && plan.From == "" {
+		curve = afterStage1(filepath.Dir(r.from), curve)
+	}
 	return reached, curve, err
+}
+
+// afterStage1 puts the curve of stage 1, where the folder of its checkpoint has a log, before that of stage 2, whose
+// steps then go on from its last.
+func afterStage1(dir string, curve []report.Point) []report.Point {
+	first, _, err := ReadCurve(filepath.Join(dir, LogFile), string(recipe.Stage1))
+	if err != nil || len(first) == 0 { // a checkpoint may have come without its log
+		return curve
+	}
+	last := 0
+	for _, p := range first {
+		last = max(last, p.Step)
+	}
+	for _, p := range curve {
+		p.Step += last
+		first = append(first, p)
+	}
+	return first
 }
 
 // warnBroken tells of lines of the log that could not be read.

@@ -24,7 +24,8 @@ func (o *Outcome) Report(c *Config, name string) (*report.Run, error) {
 		ArmPlace: o.Arm.Place(), MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Seed: o.Seed, Start: c.startOf(o.Arm),
 		Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit,
 		Epochs: epochsOf(o.epochs, o.Before), Config: string(text), Rates: o.Evaluation.NoiseRates(),
-		RateRemarks: o.RateRemarks, Captions: o.Captions, Weights: c.weightsText(),
+		Split: o.Split, RateRemarks: o.RateRemarks, RatesHeld: o.RatesHeld, Captions: o.Captions,
+		Weights: c.weightsText(),
 	}, nil
 }
 

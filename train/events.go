@@ -37,8 +37,17 @@ type Progress struct {
 	Log bool
 }
 
-// Due reports whether a step should be logged.
-func (p *Progress) Due(every int) bool { return p.Step%every == 0 || p.Step == 1 || p.Step == p.Steps }
+// Due reports whether a step should be logged: each so many, the first and the last. A short training logs more often, so
+// that its curve has points.
+func (p *Progress) Due(every int) bool {
+	if p.Steps > 0 {
+		every = min(every, max(1, p.Steps/leastLogged))
+	}
+	return p.Step%every == 0 || p.Step == 1 || p.Step == p.Steps
+}
+
+// leastLogged is the number of steps that are logged at least, of a run that has as many.
+const leastLogged = 50
 
 // NonFinite is the error of a step whose loss or gradient is not finite; nil where both are.
 func (p *Progress) NonFinite() *NonFiniteError {

@@ -6,11 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg/draw"
 
 	"nmn/eval"
 	"nmn/labels"
@@ -45,39 +41,6 @@ func TestCurves_DrawHugeLossesAsPixels(t *testing.T) {
 	}
 }
 
-func TestSpan_WidensWhatHasCollapsedAndNothingElse(t *testing.T) {
-	for _, c := range [][4]float64{{0, 1, 0, 1}, {3, 3, 2, 4}, {1e10, 1e10, .95e10, 1.05e10}, {-5, 2, -5, 2},
-		{math.Inf(1), math.Inf(-1), 0, 1}, {math.NaN(), 1, 0, 1}, {0, 5e-324, -1, 1}} {
-		if low, high := span(c[0], c[1]); low != c[2] || math.Abs(high/c[3]-1) > 1e-9 {
-			t.Errorf("%g to %g becomes %g to %g, want %g to %g", c[0], c[1], low, high, c[2], c[3])
-		}
-	}
-}
-
-// bomb is a part of a figure that the library panics at.
-type bomb struct{}
-
-func (bomb) Plot(draw.Canvas, *plot.Plot) { panic("illegal range") }
-
-func TestDraw_PanicOfTheLibraryIsAnError(t *testing.T) {
-	p := newPlot("", "", "")
-	p.Add(bomb{})
-	if err := drawPanels(io.Discard, "svg", p); err == nil || !strings.Contains(err.Error(), "illegal range") {
-		t.Errorf("error %v", err)
-	}
-}
-
-func TestInlineSVG_FigureThatCannotBeDrawnCostsNoPage(t *testing.T) {
-	html, err := inlineSVG(func(w io.Writer) (bool, error) {
-		p := newPlot("", "", "")
-		p.Add(bomb{})
-		return true, drawPanels(w, "svg", p)
-	})
-	if err != nil || !strings.Contains(string(html), "illegal range") {
-		t.Errorf("%q, %v", html, err)
-	}
-}
-
 func TestWriteRun_OneHugeLossHasAPage(t *testing.T) {
 	dir := t.TempDir()
 	r := &Run{Name: "diverged", Arm: Stage1, Curve: []Point{{Step: 1, Stage: Stage1, Loss: 1e30, AP: eval.Undefined()}}}
@@ -106,6 +69,6 @@ func FuzzFigures(f *testing.F) {
 		_, _ = RateScatter(&out, "svg", labels.Table{{Word: "w", Q01: a, T01: b, Q10: c, T10: a}})
 		points := []eval.CurvePoint{{Recall: a, Precision: b}, {Recall: c, Precision: a}}
 		_, _ = ScoreCurves(&out, "svg", eval.ByGroup[[]eval.CurvePoint]{All: points}, nil)
-		_ = noiseChart(&out, "svg", noiseOfRates(labels.Table{{Word: "w", Q01: a, T01: b, Q10: c, T10: a}}), 10)
+		_ = NoiseChart(&out, "svg", noiseOfRates(labels.Table{{Word: "w", Q01: a, T01: b, Q10: c, T10: a}}))
 	})
 }

@@ -1,0 +1,162 @@
+// Package chart draws small charts: into pages, where their text has the page's own font and size at every width, and
+// into files of their own, as SVG or PNG.
+package chart
+
+import (
+	"image/color"
+	"math"
+	"slices"
+)
+
+// Chart is a frame with two axes and what lies in it.
+type Chart struct {
+	Title   string
+	Summary string // what there is to see, in a sentence, for people who do not see it
+	X, Y    Axis
+	// Rows are names from the top to the bottom: row i lies at y = i, and the axis Y is not used. Nil where y is a number.
+	Rows []string
+	// Above has the names of rows stand above them, where they may be long, instead of at their left.
+	Above bool
+	// Values stand at the right end above rows whose names do; nil for none.
+	Values []string
+	Marks  []Mark // the later lie above the earlier
+}
+
+// Axis is what a direction of the frame means. Without bounds, both 0, it holds all marks.
+type Axis struct {
+	Label    string
+	Min, Max float64
+	Step     float64 // between ticks; 0 leaves it to the chart
+}
+
+// Mark is a line, or are signs of one kind.
+type Mark struct {
+	Name   string // in the legend, where marks of one name share an entry; empty leaves it out
+	Shape  Shape
+	Color  Color
+	Dashed bool // lines
+	Faint  bool // for what lies behind others
+	Points []Point
+	Lift   float64 // pixels that it lies below its place, to keep clear of other marks of a row
+}
+
+// Point is a place by the axes. What is not finite has no place and is left out.
+type Point struct{ X, Y float64 }
+
+// Shape is what a mark looks like.
+type Shape int
+
+// The shapes. Line joins its points; Thick and Thin join pairs of points, as intervals of a row; the others are signs.
+const (
+	Line Shape = iota
+	Thick
+	Thin
+	Dot
+	Square
+	Triangle
+	Diamond
+	Upright
+)
+
+// Color is one of a palette whose colours people tell apart who do not see all of them, in light and dark.
+type Color int
+
+// The palette, after Okabe and Ito, darker where a line would be too faint on white.
+const (
+	Blue Color = iota
+	Red
+	Green
+	Purple
+	Orange
+	Sky
+	Grey
+	Ink // that of the text
+	colors
+)
+
+// Colors is the number of colours that tell series apart.
+const Colors = int(Ink)
+
+var onWhite = [colors]color.NRGBA{{0, 114, 178, 255}, {196, 78, 0, 255}, {0, 125, 92, 255}, {168, 80, 138, 255},
+	{150, 104, 0, 255}, {42, 138, 190, 255}, {107, 107, 107, 255}, {29, 33, 37, 255}}
+
+// Bounds of what is drawn: beyond them the arithmetic of axes runs out of the range of numbers.
+const (
+	mostDrawn  = 1e300 // of a coordinate
+	mostPoints = 1500  // of a line: more than pixels show nothing more
+)
+
+// settled is the chart with its axes resolved, and with the points alone that have a place.
+func (c *Chart) settled() *Chart {
+	s := *c
+	s.Marks = nil
+	for _, m := range c.Marks {
+		m.Points = drawable(m.Points, m.Shape)
+		if len(m.Points) > 0 {
+			s.Marks = append(s.Marks, m)
+		}
+	}
+	s.X = s.axis(c.X, func(p Point) float64 { return p.X })
+	if c.Rows != nil {
+		s.Y = Axis{Min: -.5, Max: float64(len(c.Rows)) - .5}
+	} else {
+		s.Y = s.axis(c.Y, func(p Point) float64 { return p.Y })
+	}
+	return &s
+}
+
+// axis finds bounds where none are given, and widens those between which there is nothing.
+func (c *Chart) axis(a Axis, of func(Point) float64) Axis {
+	if a.Min == 0 && a.Max == 0 {
+		a.Min, a.Max = math.Inf(1), math.Inf(-1)
+		for _, m := range c.Marks {
+			for _, p := range m.Points {
+				a.Min, a.Max = min(a.Min, of(p)), max(a.Max, of(p))
+			}
+		}
+	}
+	a.Min, a.Max = span(a.Min, a.Max)
+	return a
+}
+
+// Empty reports whether no mark has a place.
+func (c *Chart) Empty() bool { return len(c.settled().Marks) == 0 }
+
+// drawable are points that have a place: those that are not finite are left out, with their partner where they come in
+// pairs, and huge ones lie at the bound.
+func drawable(points []Point, shape Shape) []Point {
+	var out []Point
+	pairs := shape == Thick || shape == Thin
+	for i, p := range points {
+		if pairs && (i|1 >= len(points) || !finite(points[i^1].X) || !finite(points[i^1].Y)) {
+			continue
+		}
+		if finite(p.X) && finite(p.Y) {
+			out = append(out, Point{within(p.X), within(p.Y)})
+		}
+	}
+	if shape == Line && len(out) > mostPoints {
+		every, last := (len(out)+mostPoints-1)/mostPoints, out[len(out)-1]
+		thin := out[:0:0]
+		for i := 0; i < len(out)-1; i += every {
+			thin = append(thin, out[i])
+		}
+		out = append(thin, last)
+	}
+	return out
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+func within(x float64) float64 { return min(max(x, -mostDrawn), mostDrawn) }
+
+// legend are the marks that stand for the names, in the order of their first.
+func (c *Chart) legend() []Mark {
+	var out []Mark
+	for _, m := range c.Marks {
+		if m.Name != "" && !slices.ContainsFunc(out, func(o Mark) bool { return o.Name == m.Name }) {
+			out = append(out, m)
+		}
+	}
+	return out
+}

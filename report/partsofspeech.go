@@ -1,0 +1,53 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"nmn/text"
+)
+
+// partsOfSpeech are the groups of words as people call them.
+var partsOfSpeech = [text.POSCount]string{"nouns", "verbs", "adjectives", "determiners", "pronouns", "prepositions",
+	"other words"}
+
+// groupTitle is what a chart calls a group: "nouns (NN)".
+func groupTitle(p text.POS) string {
+	if p == text.Others {
+		return partsOfSpeech[p]
+	}
+	return partsOfSpeech[p] + " (" + p.String() + ")"
+}
+
+// spellOut adds a note to a table of a page that says what its abbreviations of parts of speech mean.
+func (t *pageTable) spellOut() {
+	var meanings []string
+	for p, name := range partsOfSpeech[:text.Others] {
+		short := text.POS(p).String()
+		used := slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name == short })
+		for i, c := range t.Columns {
+			used = used || c.Name == posColumn && slices.ContainsFunc(t.Rows, func(r pageRow) bool {
+				return r.Cells[i].Text == short
+			})
+		}
+		if used {
+			meanings = append(meanings, short+" "+name)
+		}
+	}
+	if meanings != nil {
+		t.Notes = append(slices.Clone(t.Notes), "Parts of speech: "+strings.Join(meanings, ", ")+".")
+	}
+}
+
+const posColumn = "POS"
+
+// dropPOS leaves the column of parts of speech out where no word has one.
+func (t *Table) dropPOS() {
+	at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == posColumn })
+	if at < 0 || slices.ContainsFunc(t.Rows, func(r Row) bool {
+		return r.Cells[at].Text != "" && r.Cells[at].Text != text.Others.String()
+	}) {
+		return
+	}
+	t.dropColumn(posColumn)
+}
