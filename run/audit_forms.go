@@ -44,11 +44,11 @@ func ending(path string) string {
 
 // manifestForm writes the manifest as it is, but for labels.
 func (a *Audit) manifestForm(ctx context.Context) (*labelForm, error) {
-	c := &a.session.Config
-	m, folder, err := a.manifest(ctx)
+	m, err := a.manifest(ctx)
 	if err != nil {
 		return nil, err
 	}
+	folder := m.Folder
 	form := &labelForm{learn: func(c *Config, path string) {
 		c.Data.Manifest = path
 		if c.Data.Images == "" && filepath.Dir(path) != filepath.Clean(folder) {
@@ -68,7 +68,7 @@ func (a *Audit) manifestForm(ctx context.Context) (*labelForm, error) {
 		if m.JSONLines {
 			form.name = "the same manifest (JSON lines)"
 		}
-		form.endings = []string{ending(c.Data.Manifest)}
+		form.endings = []string{ending(m.File)}
 		form.write = func(ctx context.Context, l relabel.Labels, path string) (int, error) {
 			return relabel.Manifest(ctx, m, l, path)
 		}
@@ -86,16 +86,17 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func (a *Audit) manifest(ctx context.Context) (*manifest.Manifest, string, error) {
+func (a *Audit) manifest(ctx context.Context) (*manifest.Manifest, error) {
 	return dataset.ReadManifest(ctx, &a.session.Config.Data, dataset.Options{Log: a.session.Log})
 }
 
 // listedForm writes a new manifest of what lists pictures in another way, with the splits of the run.
 func (a *Audit) listedForm(ctx context.Context) (*labelForm, error) {
-	m, folder, err := a.manifest(ctx)
+	m, err := a.manifest(ctx)
 	if err != nil {
 		return nil, err
 	}
+	folder := m.Folder
 	split := a.splits()
 	return &labelForm{name: newManifest, endings: []string{".csv"},
 		write: func(ctx context.Context, l relabel.Labels, path string) (int, error) {
@@ -107,7 +108,7 @@ func (a *Audit) listedForm(ctx context.Context) (*labelForm, error) {
 // learnManifest has a configuration learn a new manifest that says of which split each row is.
 func (c *Config) learnManifest(path, folder string) {
 	d, base := &c.Data, BaseConfig().Data
-	d.Set, d.Manifest, d.Images = dataset.Manifest, path, folder
+	d.Set, d.Manifest, d.Images, d.LabelForm = dataset.Manifest, path, folder, ""
 	d.Captions, d.ValCaptions, d.ValImages, d.ValidationIDs, d.TestIDs = "", "", "", "", ""
 	d.Features.LabelColumns, d.Features.Ignore = base.Features.LabelColumns, base.Features.Ignore
 }

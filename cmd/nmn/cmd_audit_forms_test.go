@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The instances of COCO come out as such: the annotation of a wrong label is gone.
+func TestAuditRun_WritesInstancesOfCOCO(t *testing.T) {
+	dir := t.TempDir()
+	writePictures(t, dir, 40)
+	type object map[string]any
+	var images, annotations, categories []object
+	for i := range 40 {
+		images = append(images, object{"id": i, "file_name": fmt.Sprintf("%d.png", i), "width": 32, "height": 24})
+		annotations = append(annotations, object{"id": 100 + i, "image_id": i, "category_id": i%3 + 1, "bbox": []int{1, 1, 4, 4}})
+	}
+	for c, name := range colours {
+		categories = append(categories, object{"id": c + 1, "name": name})
+	}
+	text, err := json.Marshal(object{"images": images, "annotations": annotations, "categories": categories})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "instances_all.json")
+	write(t, file, string(text))
+	folder, fixed := audited(t, onPictures("--manifest", file)...), filepath.Join(t.TempDir(), "fixed.json")
+	must(t, "audit", folder, "--rates", "folds:2")
+	id := trainIDs(t, folder)[0]
+	var n int
+	fmt.Sscan(id, &n)
+	decided(t, folder, fixed, [3]string{id, colours[n%3], "1"}, [3]string{id, colours[(n+1)%3], "0"})
+	got := read(t, fixed)
+	if strings.Contains(got, fmt.Sprintf(`"id":%d,`, 100+n)) || !strings.Contains(got, `"bbox":[0,0,32,24]`) ||
+		strings.Count(got, `"image_id"`) != 40 {
+		t.Errorf("%.600s", got)
+	}
+	learns(t, fixed)
+}
+
+// A folder for each label cannot say that a picture has another one too: a manifest can.
+func TestAuditRun_WritesAManifestOfFolders(t *testing.T) {
+	dir := t.TempDir()
+	writePictures(t, dir, 36)
+	for i := range 36 {
+		label := filepath.Join(dir, colours[i%3])
+		if err := os.MkdirAll(label, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("%d.png", i)
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(label, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	folder, fixed := audited(t, onPictures("--images", dir)...), filepath.Join(t.TempDir(), "fixed.csv")
+	must(t, "audit", folder, "--rates", "folds:2")
+	id := trainIDs(t, folder)[0]
+	label, _, _ := strings.Cut(id, "/")
+	c := decided(t, folder, fixed, [3]string{id, label, "1"})
+	if got := read(t, fixed); !strings.Contains(got, "\n"+id+",,train\n") || strings.Count(got, "\n") != 37 ||
+		!strings.Contains(c.err, "a new manifest") {
+		t.Errorf("%s\n%s", c.err, got)
+	}
+	learns(t, fixed)
+}
