@@ -5,64 +5,51 @@ import (
 	"io"
 	"math"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
+	"nmn/report/chart"
 )
 
 // SweepPoint is a step of a range test of the learning rate.
 type SweepPoint struct{ Rate, Loss, Smoothed float64 }
 
 // RateSweep draws the losses of a range test of the learning rate as "svg" or "png", with the rate that it suggests, 0
-// for none.
+// for none. Losses beyond the frame, which ends a fall of the loss above its start, are left out.
 func RateSweep(w io.Writer, format string, points []SweepPoint, suggested float64) error {
-	p := newPlot("Loss against the learning rate", "learning rate", "loss")
-	placeLegend(p, true, true)
-	var raw, smoothed plotter.XYs
-	for _, point := range points {
-		x := math.Log10(point.Rate)
-		raw = append(raw, plotter.XY{X: x, Y: point.Loss})
-		smoothed = append(smoothed, plotter.XY{X: x, Y: point.Smoothed})
-	}
-	if err := addDots(p, raw, palette[len(palette)-1]); err != nil {
-		return err
-	}
-	if err := addLine(p, "smoothed", smoothed, blue, false); err != nil {
-		return err
-	}
-	low, high := shownLosses(smoothed)
-	if suggested > 0 {
-		x := math.Log10(suggested)
-		at := plotter.XYs{{X: x, Y: low}, {X: x, Y: high}}
-		if err := addLine(p, fmt.Sprintf("suggested: %.2g", suggested), at, red, true); err != nil {
-			return err
+	low, high := shownLosses(points)
+	var raw, smoothed []chart.Point
+	for _, p := range points {
+		x := math.Log10(p.Rate)
+		if p.Loss >= low && p.Loss <= high {
+			raw = append(raw, chart.Point{X: x, Y: p.Loss})
+		}
+		if p.Smoothed <= high {
+			smoothed = append(smoothed, chart.Point{X: x, Y: p.Smoothed})
 		}
 	}
-	p.Y.Min, p.Y.Max = low, high
-	p.X.Tick.Marker = decades{}
-	return drawSized(w, format, vg.Point{X: 2 * panelWidth, Y: panelHeight}, [][]*plot.Plot{{p}})
+	c := &chart.Chart{
+		Title: "Loss against the learning rate",
+		X:     chart.Axis{Label: "learning rate", Decades: true}, Y: chart.Axis{Label: "loss", Min: low, Max: high},
+		Marks: []chart.Mark{
+			{Name: "batches", Shape: chart.Dot, Color: chart.Grey, Faint: true, Points: raw},
+			{Name: "smoothed", Shape: chart.Line, Color: chart.Blue, Points: smoothed},
+		},
+	}
+	if suggested > 0 {
+		x := math.Log10(suggested)
+		c.Marks = append(c.Marks, chart.Mark{Name: fmt.Sprintf("suggested: %.2g", suggested), Shape: chart.Line,
+			Color: chart.Red, Dashed: true, Points: []chart.Point{{X: x, Y: low}, {X: x, Y: high}}})
+	}
+	return chart.Write(w, format, 1, c)
 }
 
-// shownLosses leaves what grows out of bounds outside of the frame: twice the fall above the start.
-func shownLosses(smoothed plotter.XYs) (low, high float64) {
-	if len(smoothed) == 0 {
+// shownLosses leaves what grows out of bounds outside of the frame: a fall of the loss above its start.
+func shownLosses(points []SweepPoint) (low, high float64) {
+	if len(points) == 0 {
 		return 0, 1
 	}
-	low, high = smoothed[0].Y, smoothed[0].Y
-	for _, p := range smoothed {
-		low = min(low, p.Y)
+	low, high = points[0].Smoothed, points[0].Smoothed
+	for _, p := range points {
+		low = min(low, p.Smoothed)
 	}
 	fall := max(high-low, math.Abs(high)/20)
 	return low - fall/4, high + fall
-}
-
-// decades marks powers of ten on an axis of their logarithms.
-type decades struct{}
-
-// Ticks implements plot.Ticker.
-func (decades) Ticks(least, most float64) (all []plot.Tick) {
-	for e := math.Ceil(least); e <= most; e++ {
-		all = append(all, plot.Tick{Value: e, Label: fmt.Sprintf("1e%.0f", e)})
-	}
-	return all
 }

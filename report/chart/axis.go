@@ -43,6 +43,9 @@ func (a Axis) ticks() []tick {
 	if step <= 0 {
 		step = roundStep((a.Max - a.Min) / mostTicks)
 	}
+	if a.Decades {
+		step = math.Ceil(step)
+	}
 	first := math.Ceil(a.Min/step - 1e-9)
 	decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
 	var out []tick
@@ -51,7 +54,11 @@ func (a Axis) ticks() []tick {
 		if !(at <= a.Max+step*1e-9) {
 			break
 		}
-		out = append(out, tick{at, number(at, decimals, step)})
+		label := number(at, decimals, step)
+		if a.Decades {
+			label = "1e" + strconv.FormatFloat(at, 'f', 0, 64)
+		}
+		out = append(out, tick{at, label})
 	}
 	return out
 }
