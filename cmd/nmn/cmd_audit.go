@@ -94,6 +94,7 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
 	out.bool(&a.asJSON, "json", "write everything as one JSON object")
 	cmd.AddCommand(newAuditAnnotators(p))
 	cmd.AddCommand(newAuditCaptions(p))
+	cmd.AddCommand(newAuditCompare(p))
 	return cmd
 }
 

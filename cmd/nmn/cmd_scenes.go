@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/loader/dataset"
 	"nmn/loader/scenes"
 	"nmn/loader/shard"
 	"nmn/run"
@@ -22,6 +23,7 @@ type scenesCommand struct {
 	moving bool
 	frames int
 	form   shard.Form
+	flips  dataset.FlipLevel
 	asJSON bool
 }
 
@@ -39,10 +41,16 @@ way to try --captions and --images. The path of the captions goes to standard ou
 With --moving it is a split of the moving scenes, as nmn frames would write its clips: the
 frames with their index, and beside them labels.jsonl with five captions of each clip and
 what it really shows, vocabulary.txt and truth.csv. nmn train --clips takes the folder,
-whose path goes to standard output.`,
+whose path goes to standard output.
+
+With --flips the pictures have a manifest too, pictures.csv, in whose labels a share is
+wrong: labels that hold are missing, and others are there that do not. It has the true
+labels as well, and its path goes to standard output. nmn train --manifest takes it.`,
 		Example: `  nmn scenes --number 500 /tmp/scenes
   nmn train --preset scenes --captions /tmp/scenes/captions_train2014.json \
     --images /tmp/scenes/images --vocab /tmp/scenes/vocabulary.txt --run-dir runs/captions
+  nmn scenes --number 500 --flips 0.3:0.02 /tmp/noisy
+  nmn train --preset scenes --manifest /tmp/noisy/pictures.csv --run-dir runs/noisy
   nmn scenes --moving --number 500 /tmp/moving
   nmn train --preset moving-scenes --clips /tmp/moving --vocab /tmp/moving/vocabulary.txt --run-dir runs/clips`,
 		Args:              arguments(p, cobra.ExactArgs(1)),
@@ -54,6 +62,8 @@ whose path goes to standard output.`,
 	data.int(&c.scenes.N, "number", "number of `pictures` or clips")
 	data.uint64(&c.scenes.Seed, "seed", "`seed` of all random draws")
 	data.bool(&c.moving, "moving", "clips in which shapes move, come and go")
+	data.value(&c.flips, &c.flips, "flips", "write a manifest too, in which a label that holds is missing, and one that does "+
+		"not is there, with these two `probabilities`")
 	data.int(&c.frames, "frames", "--moving: `frames` of each clip")
 	out := under(cmd, "Output")
 	enum(out, &c.form, "format", "--moving: `form` of the frames", shard.Shards, shard.Folder)
@@ -66,6 +76,9 @@ func (c *scenesCommand) run(cmd *cobra.Command, p *program, dir string) error {
 		if cmd.Flags().Changed(flag) && !c.moving {
 			return usagef("scenes: --%s is for clips: add --moving", flag)
 		}
+	}
+	if c.flips != "" && c.moving {
+		return usagef("scenes: --flips is for pictures: leave out --moving")
 	}
 	write, kind := c.still, "pictures"
 	if c.moving {
@@ -99,7 +112,15 @@ func (c *scenesCommand) still(ctx context.Context, dir string) (captions string,
 	if err := refuseFilled(dir); err != nil {
 		return "", err
 	}
-	return scenes.WriteFolder(ctx, c.scenes, dir)
+	captions, err = scenes.WriteFolder(ctx, c.scenes, dir)
+	if err != nil || c.flips == "" {
+		return captions, err
+	}
+	missing, incorrect, err := c.flips.Rates()
+	if err != nil {
+		return "", usageError{err}
+	}
+	return scenes.WriteManifest(ctx, c.scenes, missing, incorrect, dir)
 }
 
 // clips writes clips, and returns their folder.

@@ -16,8 +16,8 @@ import (
 // goes missing, and that one that does not hold is set. Empty flips nothing.
 type FlipLevel string
 
-// rates are both probabilities.
-func (f FlipLevel) rates() (missing, incorrect float64, err error) {
+// Rates are both probabilities.
+func (f FlipLevel) Rates() (missing, incorrect float64, err error) {
 	if f == "" {
 		return 0, 0, nil
 	}
@@ -37,7 +37,7 @@ func (f FlipLevel) rates() (missing, incorrect float64, err error) {
 
 // Set, String and Type make a FlipLevel a flag. Set takes a text such as 0.3:0.1.
 func (f *FlipLevel) Set(s string) error {
-	if _, _, err := FlipLevel(s).rates(); err != nil {
+	if _, _, err := FlipLevel(s).Rates(); err != nil {
 		return err
 	}
 	*f = FlipLevel(s)
@@ -55,7 +55,7 @@ func (c *Config) flipRates(set *loader.Set) (labels.Rates, error) {
 	if c.FlipRates != "" {
 		return noise.ReadFlipRates(c.FlipRates, set.Vocabulary)
 	}
-	missing, incorrect, err := c.Flips.rates()
+	missing, incorrect, err := c.Flips.Rates()
 	if err != nil {
 		return labels.Rates{}, err
 	}
@@ -72,7 +72,7 @@ func (d *Splits) injectFlips(c *Config) error {
 	d.declareTruth()
 	d.Flips = meanRates(rates)
 	if c.FlipRates == "" { // the level that was asked for, whatever was drawn around it
-		if d.Flips.Q01, d.Flips.Q10, err = c.Flips.rates(); err != nil {
+		if d.Flips.Q01, d.Flips.Q10, err = c.Flips.Rates(); err != nil {
 			return err
 		}
 	}

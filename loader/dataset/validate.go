@@ -82,7 +82,7 @@ func (d *Config) Validate() error {
 		return fmt.Errorf("data.validation_share %g and data.test_share %g leave nothing to train on",
 			d.ValidationShare, d.TestShare)
 	}
-	if _, _, err := d.Flips.rates(); err != nil {
+	if _, _, err := d.Flips.Rates(); err != nil {
 		return fmt.Errorf("data.%w", err)
 	}
 	if d.Set == Features {

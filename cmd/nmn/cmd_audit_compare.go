@@ -1,0 +1,37 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"nmn/report"
+	"nmn/run"
+)
+
+// newAuditCompare declares nmn audit compare.
+func newAuditCompare(p *program) *cobra.Command {
+	format, asJSON := report.Text, false
+	cmd := &cobra.Command{
+		Use:   "compare RUN RUN...",
+		Short: "Say what corrected labels have gained: runs on the same bags, before and after",
+		Long: `Compare finished runs on the same bags with other labels, the first before the others: how
+many labels were changed, how many are wrong where the true labels are known, and what the
+nets are worth on the split that they were judged on.`,
+		Example: `  nmn audit compare runs/mine runs/mine-corrected`,
+		Args:    arguments(p, cobra.MinimumNArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			runs, err := run.CompareLabels(cmd.Context(), args, run.Options{Log: p.log})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(p.out, runs)
+			}
+			return report.Write(p.out, format, report.LabelGainTable(runs))
+		},
+		ValidArgsFunction: completeFolders,
+	}
+	out := under(cmd, "Output")
+	enum(out, &format, "format", "`format` of the table", report.Text, report.Markdown, report.CSV, report.JSON)
+	out.bool(&asJSON, "json", "write everything as one JSON object")
+	return cmd
+}

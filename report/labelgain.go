@@ -1,0 +1,61 @@
+package report
+
+import (
+	"fmt"
+
+	"nmn/eval"
+)
+
+// LabelledRun is a run beside one on other labels of the same bags.
+type LabelledRun struct {
+	Name      string `json:"name"`
+	Bags      int    `json:"bags"` // that were learned
+	Classes   int    `json:"classes"`
+	Positives int    `json:"labels"`  // that are there
+	Differ    int    `json:"changed"` // labels that the first run has otherwise
+	// Known says that the true labels are known, and Incorrect and Missing how many of the labels differ from them.
+	Known     bool   `json:"truth_known"`
+	Incorrect int    `json:"incorrect"`
+	Missing   int    `json:"missing"`
+	Split     string `json:"split"`         // that the figures are of
+	Truth     bool   `json:"against_truth"` // they are against true labels
+	// From 0 to 1.
+	AP  eval.Number `json:"ap"`
+	OF1 eval.Number `json:"of1"`
+	CF1 eval.Number `json:"cf1"`
+}
+
+// LabelGainTable shows what other labels have gained: a run on each of them, the first to compare with.
+func LabelGainTable(runs []LabelledRun) *Table {
+	t := &Table{Title: "What the labels have gained", Columns: []Column{{Name: "run", Text: true}, {Name: "bags"},
+		{Name: "labels"}, {Name: "changed"}, {Name: "wrong"}, {Name: "incorrect"}, {Name: "missing"},
+		{Name: "wrong, %", Decimals: 2}, {Name: "AP", Decimals: 1}, {Name: "OF1", Decimals: 1}, {Name: "CF1", Decimals: 1}}}
+	for _, r := range runs {
+		wrong, incorrect, missing, share := unknown(), unknown(), unknown(), unknown()
+		if r.Known {
+			n := r.Incorrect + r.Missing
+			wrong, incorrect, missing = count(n), count(r.Incorrect), count(r.Missing)
+			share = figure(100 * float64(n) / float64(max(r.Bags*r.Classes, 1)))
+		}
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(r.Name), count(r.Bags), count(r.Positives), count(r.Differ), wrong,
+			incorrect, missing, share, percentOf(r.AP), percentOf(r.OF1), percentOf(r.CF1)}})
+	}
+	if len(runs) > 0 {
+		against := "the labels of"
+		if runs[0].Truth {
+			against = "the true labels of"
+		}
+		t.Notes = append(t.Notes, fmt.Sprintf("Labels are those of the bags that each run has learned, %d words each; AP and F1, "+
+			"in percent, are against %s its %s split.", runs[0].Classes, against, runs[0].Split))
+	}
+	return t
+}
+
+func unknown() Cell { return number(eval.Undefined()) }
+
+func percentOf(v eval.Number) Cell {
+	if !v.Defined() {
+		return unknown()
+	}
+	return number(100 * v)
+}

@@ -1,0 +1,106 @@
+package run
+
+import (
+	"context"
+	"path/filepath"
+
+	"nmn/internal/setting"
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/report"
+	"nmn/train"
+)
+
+// CompareLabels says of finished runs on the same bags how their labels differ from those of the first, how many are
+// wrong where the truth is known, and what the runs are worth. Bags that the first run has not learned do not count, and
+// those that another lacks are refused.
+func CompareLabels(ctx context.Context, dirs []string, o Options) (runs []report.LabelledRun, err error) {
+	s := newSession(o)
+	var first *loader.Set
+	for _, dir := range dirs {
+		if err := checkAudited(dir); err != nil {
+			return nil, err
+		}
+		var c Config
+		if err := (Sources{File: filepath.Join(dir, ConfigFile)}).Resolve(&c); err != nil {
+			return nil, err
+		}
+		c.Run.LabelMemory = dataset.HoldAll
+		data, err := c.OpenData(ctx, s.Log)
+		if err != nil {
+			return nil, err
+		}
+		if err := data.Close(); err != nil { // labels are in memory
+			return nil, err
+		}
+		if first == nil {
+			first = data.Train
+		}
+		run, err := labelledRun(dir, data.Train, first)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, *run)
+	}
+	return runs, nil
+}
+
+// labelledRun describes a run with its labels beside those of the first.
+func labelledRun(dir string, set, first *loader.Set) (*report.LabelledRun, error) {
+	o, err := ReadOutcome(dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &report.LabelledRun{Name: filepath.Base(filepath.Clean(dir)), Bags: first.Len(), Classes: first.Vocabulary.Len(),
+		Known: set.Truth != nil, Split: o.Split}
+	at := make(map[string]int, set.Len())
+	for i, id := range set.IDs {
+		at[id] = i
+	}
+	k := first.Vocabulary.Len()
+	column := make([]int, k)
+	for c, word := range first.Vocabulary.Texts() {
+		column[c] = -1 // a word that no bag has any more is no class
+		if other, ok := set.Vocabulary.Index(word); ok {
+			column[c] = other
+		}
+	}
+	for i, id := range first.IDs {
+		row, ok := at[id]
+		if !ok {
+			return nil, setting.Errorf("", "%s has not learned the bag %.60q, which the first run has: compare runs on the same "+
+				"bags", dir, id)
+		}
+		for c, other := range column {
+			z, was := valueAt(set, row, other), first.Labels.Uint8s()[i*k+c]
+			r.Positives += int(z)
+			r.Differ += int(z ^ was)
+			if y := truthAt(set, row, other); set.Truth != nil && z != y {
+				r.Incorrect += int(z)
+				r.Missing += int(y)
+			}
+		}
+	}
+	r.AP = train.Measure("true_map", o.Evaluation)
+	r.Truth = r.AP.Defined()
+	r.OF1, r.CF1 = train.Measure("true_of1", o.Evaluation), train.Measure("true_cf1", o.Evaluation)
+	if !r.Truth {
+		r.AP, r.OF1 = train.Measure("map", o.Evaluation), train.Measure("of1", o.Evaluation)
+		r.CF1 = train.Measure("cf1", o.Evaluation)
+	}
+	return r, nil
+}
+
+func valueAt(set *loader.Set, row, class int) uint8 {
+	if class < 0 {
+		return 0
+	}
+	return set.Labels.Uint8s()[row*set.Vocabulary.Len()+class]
+}
+
+func truthAt(set *loader.Set, row, class int) uint8 {
+	if class < 0 || set.Truth == nil {
+		return 0
+	}
+	return set.Truth.Uint8s()[row*set.Vocabulary.Len()+class]
+}
