@@ -52,7 +52,8 @@ type clipRows struct {
 
 // OpenFrames opens the files and checks that they fit each other.
 func OpenFrames(ctx context.Context, o FrameFiles) (*FrameFile, error) {
-	table, err := features.Open(ctx, features.Options{Features: o.Features, Array: o.Array, IDs: o.IDs, Unlabelled: true})
+	table, err := features.Open(ctx, features.Options{Features: o.Features, Array: o.Array, IDs: o.IDs, Unlabelled: true,
+		LabelsElsewhere: true})
 	if err != nil {
 		return nil, err
 	}

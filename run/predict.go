@@ -149,7 +149,7 @@ func (m *Model) scoreFeatures(ctx context.Context, paths []string,
 	}
 	// a list of labels tells which columns are no features
 	of := f.Options(f.HeldOut(dataset.FeatureFiles{Features: paths[0]}), nil)
-	of.Unlabelled = true
+	of.Unlabelled, of.LabelsElsewhere = true, f.Train.Labels != "" || f.LabelArray != ""
 	table, err := features.Open(ctx, of)
 	if err != nil {
 		return nil, nil, err

@@ -159,6 +159,7 @@ func (c *Config) normalize() {
 		noneIfEmpty(c.Net.Hidden)
 	f := &c.Data.Features
 	f.LabelColumns, f.Ignore = noneIfEmpty(f.LabelColumns), noneIfEmpty(f.Ignore)
+	f.FeatureColumns = noneIfEmpty(f.FeatureColumns)
 	c.Train.LearningRates, c.Train.Freeze = noneIfEmpty(c.Train.LearningRates), noneIfEmpty(c.Train.Freeze)
 	if c.Data.Set == dataset.MovingScenes && c.Data.Frames == 0 {
 		c.Data.Frames = MovingFrames

@@ -21,6 +21,8 @@ type FeatureConfig struct {
 	IDColumn     string   `yaml:"id_column"`
 	SplitColumn  string   `yaml:"split_column"`
 	Ignore       []string `yaml:"ignore_columns,flow"`
+	// FeatureColumns are features though they are called as labels are, such as y.
+	FeatureColumns []string `yaml:"feature_columns,flow,omitempty"`
 
 	// Standardise brings every column to mean 0 and deviation 1 over the training split.
 	Standardise bool          `yaml:"standardise"`
@@ -51,7 +53,7 @@ func (f *FeatureConfig) Options(of FeatureFiles, words []string) features.Option
 		Features: of.Features, Labels: of.Labels, Truth: of.Truth, Counts: of.Counts, Words: words,
 		Array: f.Array, LabelArray: f.LabelArray, LabelColumns: f.LabelColumns, ListColumn: f.ListColumn,
 		IDColumn:    f.IDColumn,
-		SplitColumn: f.SplitColumn, Ignore: f.Ignore, Missing: f.Missing == MissingMean,
+		SplitColumn: f.SplitColumn, Ignore: f.Ignore, FeatureColumns: f.FeatureColumns, Missing: f.Missing == MissingMean,
 		Limit: int64(f.MemoryLimit * (1 << 30)),
 	}
 }

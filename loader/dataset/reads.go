@@ -82,6 +82,7 @@ var readings = []reading{
 	{key: "features.id_column", by: []Kind{Features}},
 	{key: "features.split_column", by: []Kind{Features}},
 	{key: "features.ignore_columns", by: []Kind{Features, Manifest}},
+	{key: "features.feature_columns", by: []Kind{Features}},
 	{key: "features.standardise", by: []Kind{Features}},
 	{key: "features.missing_values", by: []Kind{Features}},
 	{key: "features.memory_limit", by: []Kind{Features}},

@@ -13,6 +13,9 @@ type Labels struct {
 	Values []uint8  // N×K, row-major: 0 or 1, or counts
 }
 
+// maxLabelMatrix bounds the bytes of labels.
+const maxLabelMatrix int64 = 16 << 30
+
 // mostClasses bounds K: beyond it a file is taken for something else.
 const mostClasses = 100_000
 
@@ -41,6 +44,12 @@ func (o *Options) labelFile(ctx context.Context, name, array string, most int) (
 // matrixLabels reads labels from a matrix without names.
 func (o *Options) matrixLabels(ctx context.Context, name string, rows Rows, most int) (*Labels, error) {
 	n, k := rows.Len(), rows.Width()
+	if isVector(rows) {
+		if most > 1 {
+			return nil, formatf("features: labels %q: an array of shape [%d], want rows × counts", name, n)
+		}
+		return o.classNumbers(ctx, name, rows)
+	}
 	if k > mostClasses {
 		return nil, formatf("features: labels %q: %d columns, at most %d can be classes", name, k, mostClasses)
 	}
@@ -71,6 +80,25 @@ func (o *Options) matrixLabels(ctx context.Context, name string, rows Rows, most
 	return labels, nil
 }
 
+// classNumbers reads a vector with the number of each row's class, from 0.
+func (o *Options) classNumbers(ctx context.Context, name string, rows Rows) (*Labels, error) {
+	d := &decoded{lists: make([][]string, rows.Len()), classes: true}
+	var v [1]float32
+	for i := range d.lists {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := rows.Read(i, v[:]); err != nil {
+			return nil, err
+		}
+		if v[0] != float32(int(v[0])) {
+			return nil, valuef("features: labels %q, row %d: %v is not the number of a class, 0 or more", name, i+1, v[0])
+		}
+		d.lists[i] = []string{strconv.Itoa(int(v[0]))}
+	}
+	return o.listLabels(name, d)
+}
+
 // labelTable reads a table in which all columns but identifiers are labels, or one with lists.
 func (o *Options) labelTable(ctx context.Context, name string, most int) (*Labels, []string, error) {
 	r, err := openRecords(ctx, name)
@@ -96,6 +124,8 @@ func (o *Options) labelRecords(ctx context.Context, name string, r records, most
 	}
 	switch {
 	case l.list >= 0: // whatever else there is, is not asked for
+	case len(l.features) == 1 && o.isLabelName(columns[l.features[0]]) && most == 1 && len(l.labels) == 0:
+		l.list, l.inferred = l.features[0], true
 	case len(l.labels) == 0:
 		l.labels = l.features
 		for _, c := range l.labels {
@@ -164,14 +194,27 @@ func (l *Labels) ordered(name string, words []string) (*Labels, error) {
 // alphabetic order.
 func (o *Options) listLabels(name string, d *decoded) (*Labels, error) {
 	words := o.Words
+	if words != nil || d.classes {
+		if lists, numbers, err := numbered(d.lists, words); err != nil {
+			return nil, fmt.Errorf("features: labels %q, %w", name, err)
+		} else if numbers {
+			d.lists = lists
+		}
+	}
 	if words == nil {
 		words = slices.Concat(d.lists...)
-		slices.Sort(words)
+		if slices.Sort(words); d.classes {
+			byNumber(words)
+		}
 		words = slices.Compact(words)
 	}
 	if len(words) == 0 || len(words) > mostClasses {
 		return nil, formatf("features: labels %q: its lists hold %d different labels, want 1 to %d",
 			name, len(words), mostClasses)
+	}
+	if int64(len(d.lists))*int64(len(words)) > maxLabelMatrix {
+		return nil, formatf("features: labels %q: labels of %d rows and %d classes are more than %d GiB", name,
+			len(d.lists), len(words), maxLabelMatrix>>30)
 	}
 	index := make(map[string]int, len(words))
 	for k, word := range words {

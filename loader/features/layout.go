@@ -19,6 +19,8 @@ type layout struct {
 	id, list, split  int
 	labels, features []int
 	words            []string // names of the label columns
+	inferred         bool     // list was taken for that of the labels by its name
+	suspects         []int    // features that are called as labels are
 }
 
 // layout sorts the columns of a table. named are the names of label columns where a list of them is

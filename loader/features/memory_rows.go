@@ -17,6 +17,7 @@ type memoryRows struct {
 	width, rows int
 	perBlock    int // rows
 	blocks      [][]float32
+	vector      bool // an array of one dimension
 }
 
 func newMemoryRows(width int) *memoryRows {

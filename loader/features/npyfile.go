@@ -48,7 +48,7 @@ func npyArray(r io.ReaderAt, size int64) (array, error) {
 	}
 	rows, width, _ := matrixOf(h.Shape)
 	return array{data: io.NewSectionReader(r, start, size-start), rows: rows, width: width, element: h.Width,
-		decode: h.Float32s}, nil
+		decode: h.Float32s, vector: len(h.Shape) == 1}, nil
 }
 
 func npyFault(err error) error {
@@ -78,9 +78,10 @@ func checkNPY(h *npy.Header, bytes int64) error {
 // mostElements bounds N·D such that bytes can be counted.
 const mostElements = math.MaxInt / 16
 
-// matrixOf takes an array as a matrix: the first dimension counts rows, the others together make one.
+// matrixOf takes an array as a matrix: the first dimension counts rows, the others together make one. A vector is one
+// of a single column, for the numbers of classes.
 func matrixOf(shape []int) (rows, width int, err error) {
-	if len(shape) < 2 {
+	if len(shape) < 1 {
 		return 0, 0, formatf("an array of shape %v, want rows × numbers", shape)
 	}
 	all := 1

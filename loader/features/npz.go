@@ -128,6 +128,7 @@ func inflate(ctx context.Context, entry *zip.File, o *Options) (rows Rows, err e
 			"numpy.savez or numpy.save, which stay on disk, or raise `data.features.memory_limit`", bytes, o.limit())
 	}
 	m := newMemoryRows(width)
+	m.vector = len(h.Shape) == 1
 	buffer, row := make([]byte, width*h.Width), make([]float32, width)
 	for i := range n { // memory grows with what is there, whatever the archive claims
 		if err := ctx.Err(); err != nil {

@@ -21,8 +21,9 @@ type Options struct {
 	// IDColumn, ListColumn and SplitColumn name columns with identifiers, lists of labels, and the split of each
 	// row. Empty ones are "id", "labels" and "split", where the file has such a column.
 	IDColumn, ListColumn, SplitColumn string
-	// Ignore are patterns on the names of columns that are neither features nor labels.
-	Ignore []string
+	// Ignore are patterns on the names of columns that are neither features nor labels, FeatureColumns on those that are
+	// features though they are called as labels are.
+	Ignore, FeatureColumns []string
 	// IDs are the identifiers of the rows, where the files have none.
 	IDs []string
 	// Words are the labels in class order; nil takes those of the file. A label that is not among them is
@@ -31,6 +32,8 @@ type Options struct {
 	// Unlabelled leaves labels unread: their columns, where the file has them, are no features. It is for
 	// rows whose labels are to be predicted.
 	Unlabelled bool
+	// LabelsElsewhere says that no column states labels, for they are in a file that is not read.
+	LabelsElsewhere bool
 	// Missing allows missing features, which are read as NaN.
 	Missing bool
 	// Spill is a file, .npy or .safetensors, that the features of a table are written to while it is read,

@@ -39,7 +39,10 @@ type decoded struct {
 	words    []string // of the label columns
 	labels   []uint8
 	lists    [][]string // in place of labels
+	classes  bool       // lists hold the number of a class each, or a name
 	rows     int
+
+	suspects []suspect
 
 	seen    map[string]string // where each identifier was
 	scratch []float32
@@ -49,7 +52,16 @@ type decoded struct {
 // decode reads a table to its end. most is the largest value of a label column: 1, or that of counts.
 func (o *Options) decode(ctx context.Context, file string, r records, l layout, most int) (*decoded, error) {
 	d := &decoded{words: l.words, columns: r.columns(), seen: map[string]string{}}
+	for _, c := range l.suspects {
+		d.suspects = append(d.suspects, suspect{c, true})
+	}
 	err := d.readAll(ctx, o, r, l, most)
+	if err == nil {
+		err = d.checkSuspects()
+	}
+	if err == nil && l.inferred && l.list >= 0 {
+		d.classes, err = true, d.checkInferred(l.list)
+	}
 	if err != nil {
 		err = fmt.Errorf("features: %q, %w", file, err)
 	} else if d.spill != nil {
@@ -154,6 +166,11 @@ func (d *decoded) addFeatures(r records, l layout, missing bool) error {
 		got := d.features[before:]
 		if len(got) == 0 {
 			return d.at(c, formatf("an empty list, want numbers"))
+		}
+		for s := range d.suspects {
+			if d.suspects[s].column == c {
+				d.suspects[s].look(got)
+			}
 		}
 		if d.rows == 0 {
 			d.widths = append(d.widths, len(got))

@@ -24,6 +24,18 @@ type array struct {
 	rows, width int
 	element     int                               // bytes
 	decode      func(dst []float32, bytes []byte) // of len(dst) elements
+	vector      bool                              // of one dimension
+}
+
+// isVector reports whether rows are from an array of one dimension.
+func isVector(r Rows) bool {
+	switch r := r.(type) {
+	case *fileRows:
+		return r.vector
+	case *memoryRows:
+		return r.vector
+	}
+	return false
 }
 
 // fileRows are read from disk when they are asked for.

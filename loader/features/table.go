@@ -47,6 +47,10 @@ func (o *Options) openFeatures(ctx context.Context) (*Table, error) {
 		if err != nil {
 			return nil, err
 		}
+		if isVector(rows) {
+			return nil, errors.Join(formatf("features: %q: an array of shape [%d], want rows × numbers", o.Features,
+				rows.Len()), rows.Close())
+		}
 		_, onDisk := rows.(*fileRows)
 		return &Table{Name: o.Features, Rows: rows, OnDisk: onDisk}, nil
 	case ".csv", ".tsv", ".parquet", ".arff":
@@ -119,6 +123,9 @@ func (o *Options) featureRecords(ctx context.Context, r records) (*decoded, erro
 	}
 	l, err := o.ofFeatures().layout(r.columns(), named)
 	if err != nil {
+		return nil, fmt.Errorf("features: %q: %w", o.Features, err)
+	}
+	if err := o.infer(r.columns(), &l); err != nil {
 		return nil, fmt.Errorf("features: %q: %w", o.Features, err)
 	}
 	if o.Unlabelled {

@@ -50,5 +50,6 @@ func tensorArray(f *safetensors.File, tensor string) (array, error) {
 	if err != nil {
 		return array{}, err
 	}
-	return array{data: data, rows: rows, width: width, element: dtype.Size(), decode: decode}, nil
+	return array{data: data, rows: rows, width: width, element: dtype.Size(), decode: decode,
+		vector: len(shape) == 1}, nil
 }
