@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nmn/internal/setting"
+	"nmn/loader/manifest"
 )
 
 // reading says which kinds of data read a setting, below data.
@@ -38,7 +39,8 @@ var readings = []reading{
 	{key: "video_level", by: []Kind{MovingScenes, MSRVTT, Clips, Manifest}},
 
 	{key: "captions", by: []Kind{Captions}},
-	{key: "images", by: []Kind{Captions, Manifest}, because: "which say what the pictures show"},
+	{key: "images", by: []Kind{Captions, Manifest}, because: "which say what the pictures show, or a folder that does: " +
+		manifest.Tree},
 	{key: "val_captions", by: []Kind{Captions}},
 	{key: "val_images", by: []Kind{Captions}, beside: "val_captions", because: "which say what the pictures show"},
 	{key: "validation_share", by: heldOut},

@@ -102,7 +102,7 @@ func TestUnread_SaysWhatWouldReadASetting(t *testing.T) {
 		want string
 	}{
 		{Scenes, "images", "`data.images` has no effect on the built-in scenes: give `data.captions` or " +
-			"`data.manifest`, which say what the pictures show; or leave it out"},
+			"`data.manifest`, which say what the pictures show, or a folder that does: a folder for each label with"},
 		{Scenes, "features.train.labels", "give `data.features.train.features`, whose rows they are of"},
 		{Scenes, "vocabulary", "give `data.features.train.features`, `data.captions`, "},
 		{Scenes, "val_captions", "give `data.captions`"},

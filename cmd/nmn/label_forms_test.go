@@ -1,0 +1,216 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/loader/manifest"
+	"nmn/run"
+)
+
+// labelForm is a way to state that picture i shows colours[i%3] and, where i is even, "thing".
+type labelForm struct {
+	form   manifest.Form
+	source string // relative to the folder; empty for the folder itself
+	says   string // how it is described
+	write  func(w *formWriter)
+	args   []string
+	single bool // of the two labels, only the colour can be stated
+}
+
+// formWriter writes pictures and the files that say what they show.
+type formWriter struct {
+	t   *testing.T
+	dir string
+	n   int
+}
+
+func (w *formWriter) file(name, content string) {
+	w.t.Helper()
+	path := filepath.Join(w.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// pictures moves the pictures to where place says.
+func (w *formWriter) pictures(place func(i int) string) {
+	w.t.Helper()
+	all := w.t.TempDir()
+	writePictures(w.t, all, w.n)
+	for i := range w.n {
+		content, err := os.ReadFile(filepath.Join(all, fmt.Sprintf("%d.png", i)))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.file(place(i), string(content))
+	}
+}
+
+// of are the labels of a picture.
+func (w *formWriter) of(i int) []string {
+	if i%2 == 0 {
+		return []string{colours[i%3], "thing"}
+	}
+	return colours[i%3 : i%3+1]
+}
+
+// rows writes a table with a cell of labels for each picture.
+func (w *formWriter) rows(header string, cell func(i int) string) {
+	w.pictures(func(i int) string { return fmt.Sprintf("%d.png", i) })
+	var b strings.Builder
+	fmt.Fprintln(&b, header)
+	for i := range w.n {
+		fmt.Fprintf(&b, "%d.png,%s\n", i, cell(i))
+	}
+	w.file("list.csv", b.String())
+}
+
+func (w *formWriter) lists(separator string) {
+	w.rows("filename,tags", func(i int) string { return `"` + strings.Join(w.of(i), separator) + `"` })
+}
+
+func labelForms() map[string]labelForm {
+	number := map[string]int{"red": 0, "green": 1, "blue": 2, "thing": 3}
+	return map[string]labelForm{
+		"folders": {form: manifest.FormFolders, says: "a folder of pictures for each", single: true,
+			write: func(w *formWriter) {
+				w.pictures(func(i int) string { return fmt.Sprintf("%s/%d.png", colours[i%3], i) })
+			}},
+		"COCO": {form: manifest.FormCOCO, source: "annotations/instances_all.json", says: "categories of COCO",
+			write: func(w *formWriter) {
+				w.pictures(func(i int) string { return fmt.Sprintf("images/%d.png", i) })
+				var images, objects []string
+				for i := range w.n {
+					images = append(images, fmt.Sprintf(`{"id": %d, "file_name": "%d.png"}`, i, i))
+					for _, name := range w.of(i) {
+						objects = append(objects, fmt.Sprintf(`{"image_id": %d, "category_id": %d}`, i, number[name]))
+					}
+				}
+				w.file("annotations/instances_all.json", fmt.Sprintf(`{"images": [%s], "annotations": [%s], "categories": [`+
+					`{"id": 0, "name": "red"}, {"id": 1, "name": "green"}, {"id": 2, "name": "blue"}, {"id": 3, "name": "thing"}]}`,
+					strings.Join(images, ","), strings.Join(objects, ",")))
+			}},
+		"VOC": {form: manifest.FormVOC, says: "annotations of Pascal VOC", write: func(w *formWriter) {
+			w.pictures(func(i int) string { return fmt.Sprintf("JPEGImages/%d.png", i) })
+			for i := range w.n {
+				objects := "<object><name>" + strings.Join(w.of(i), "</name></object><object><name>") + "</name></object>"
+				w.file(fmt.Sprintf("Annotations/%d.xml", i), fmt.Sprintf(
+					"<annotation><filename>%d.png</filename>%s</annotation>", i, objects))
+			}
+		}},
+		"YOLO": {form: manifest.FormYOLO, source: "data.yaml", says: "label files of YOLO", write: func(w *formWriter) {
+			w.pictures(func(i int) string { return fmt.Sprintf("images/%d.png", i) })
+			w.file("data.yaml", "names: [red, green, blue, thing]\n")
+			for i := range w.n {
+				lines := ""
+				for _, name := range w.of(i) {
+					lines += fmt.Sprintf("%d 0.5 0.5 1 1\n", number[name])
+				}
+				w.file(fmt.Sprintf("labels/%d.txt", i), lines)
+			}
+		}},
+		"commas": {form: manifest.FormCommas, source: "list.csv", says: "separated by commas in the column tags",
+			write: func(w *formWriter) { w.lists(",") }},
+		"semicolons": {form: manifest.FormList, source: "list.csv", says: "separated by ; in the column tags",
+			write: func(w *formWriter) { w.lists(";") }},
+		"blanks": {form: manifest.FormBlanks, source: "list.csv", says: "separated by blanks in the column tags",
+			args: []string{"--label-form", "blanks"}, write: func(w *formWriter) { w.lists(" ") }},
+		"arrays": {form: manifest.FormJSON, source: "list.csv", says: "in arrays in the column tags",
+			write: func(w *formWriter) {
+				w.rows("filename,tags", func(i int) string { return `"['` + strings.Join(w.of(i), "', '") + `']"` })
+			}},
+		"columns": {form: manifest.FormColumns, source: "list.csv", says: "a column of 0 and 1 for each",
+			write: func(w *formWriter) {
+				w.rows("path,red,green,blue,thing", func(i int) string {
+					cells := []string{"0", "0", "0", fmt.Sprint((i + 1) % 2)}
+					cells[i%3] = "1"
+					return strings.Join(cells, ",")
+				})
+			}},
+		"integers": {form: manifest.FormIntegers, source: "list.csv", says: "the number of one for each row in the column label",
+			single: true, write: func(w *formWriter) {
+				w.rows("path,label", func(i int) string { return fmt.Sprint(i % 3) })
+			}},
+	}
+}
+
+// Every form goes the whole way: look, train with flipped labels, evaluate, predict.
+func TestTrain_OnEveryFormOfLabels(t *testing.T) {
+	for name, f := range labelForms() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &formWriter{t, t.TempDir(), 36}
+			f.write(w)
+			data := append([]string{"--preset", "scenes", "--manifest", filepath.Join(w.dir, filepath.FromSlash(f.source)),
+				"--width", "0.5", "--batch-size", "8", "--epochs", "1", "--device", "cpu", "--validation-share", "0.25",
+				"--test-share", "0.25"}, f.args...)
+			classes := 4
+			if f.single {
+				classes = 3
+			}
+			says := fmt.Sprintf("labels: %d classes, ", classes)
+			if out := must(t, append([]string{"doctor", "--no-steps"}, data...)...); !strings.Contains(out, says) ||
+				!strings.Contains(out, f.says) {
+				t.Errorf("doctor does not say %q, %q:\n%s", says, f.says, out)
+			}
+			if out := must(t, append([]string{"train", "--dry-run"}, data...)...); !strings.Contains(out, says) ||
+				!strings.Contains(out, f.says) {
+				t.Errorf("the plan does not say %q, %q:\n%s", says, f.says, out)
+			}
+			dir := filepath.Join(t.TempDir(), "run")
+			must(t, append([]string{"train", "--arm", "nmn-fi", "--flips", "0.3:0.1", "--run-dir", dir}, data...)...)
+			o, err := run.ReadOutcome(dir)
+			if err != nil || o.Evaluation.Classes != classes || o.Evaluation.Bags != 9 || o.Evaluation.Truth == nil {
+				t.Fatalf("outcome %+v, %v; want %d classes of 9 bags and their truth", o, err, classes)
+			}
+			must(t, "eval", dir, "--split", "validation")
+			must(t, "train", "--resume", dir)
+			if out := must(t, "predict", dir, w.dir, "--threshold", "0"); strings.Count(out, ".png") < w.n {
+				t.Errorf("predictions %.300s", out)
+			}
+		})
+	}
+}
+
+// A folder for each label needs no manifest, and any other folder says what one looks like.
+func TestTrain_OnFoldersOfPictures(t *testing.T) {
+	w := &formWriter{t, t.TempDir(), 24}
+	labelForms()["folders"].write(w)
+	out := must(t, "train", "--images", w.dir, "--dry-run", "--preset", "scenes", "--device", "cpu", "--batch-size", "8")
+	for _, part := range []string{"3 classes", "labels: 3 classes, a folder of pictures for each"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("the plan has no %q:\n%s", part, out)
+		}
+	}
+	c := printed(t, "train", "--images", w.dir)
+	if c.Data.Set != "manifest" || c.Data.Manifest != "" || c.Data.VocabularySize != 100_000 {
+		t.Errorf("data %+v", c.Data)
+	}
+	loose := t.TempDir()
+	writePictures(t, loose, 3)
+	wantUsage(t, call(t, "train", "--images", loose, "--print-config"), "cat/1.jpg")
+}
+
+// What is not clear is refused with the flag that decides.
+func TestTrain_NamesTheFlagOfAForm(t *testing.T) {
+	file := manifestOf(t, 12, "path,label", func(i int) string { return fmt.Sprintf("%d.png,%d", i, i%2) })
+	c := call(t, onManifest(file, t.TempDir(), "--dry-run")...)
+	if c.code != exitFailure || !strings.Contains(c.err, "--label-form integers") ||
+		!strings.Contains(c.err, "--label-form columns") {
+		t.Errorf("exit code %d, %q", c.code, c.err)
+	}
+	for form, classes := range map[string]string{"integers": "2 classes", "columns": "1 classes"} {
+		if out := must(t, onManifest(file, t.TempDir(), "--dry-run", "--label-form", form)...); !strings.Contains(out,
+			classes) {
+			t.Errorf("%s: %s", form, out)
+		}
+	}
+	wantUsage(t, call(t, onManifest(file, t.TempDir(), "--label-form", "guess")...), "want auto")
+}
