@@ -82,7 +82,7 @@ func namedWords(in *Input) []Word {
 	words := make([]Word, in.Classes)
 	for c := range words {
 		words[c].Word = in.word(c)
-		if in.Vocabulary != nil {
+		if in.Vocabulary != nil && in.Vocabulary.HasPOS() {
 			words[c].POS = in.Vocabulary.Word(c).POS.String()
 		}
 		words[c].Q01, words[c].Q10 = rate(in.Rates, c)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"nmn/internal/durable"
+	"nmn/text"
 )
 
 // EstimateColumns are those of rates.csv, which nmn rates and a recipe write.
@@ -17,10 +18,13 @@ var EstimateColumns = []string{
 	"word", "q01", "q10", "q01_low", "q01_high", "q10_low", "q10_high", "a", "b", "labels", "remarks",
 }
 
-// LearntColumns are those of q.csv, which a run leaves: with the true rates where one of them is
-// known, and remarks where there are any.
+// LearntColumns are those of q.csv, which a run leaves: with parts of speech where words have some, the true
+// rates where one of them is known, and remarks where there are any.
 func (t Table) LearntColumns() []string {
 	columns := []string{"word", "pos", "q01", "q10"}
+	if !t.HasPOS() {
+		columns = slices.Delete(columns, 1, 2)
+	}
 	if slices.ContainsFunc(t, func(r Row) bool { return known(r.T01) || known(r.T10) }) {
 		columns = append(columns, "t01", "t10")
 	}
@@ -28,6 +32,11 @@ func (t Table) LearntColumns() []string {
 		columns = append(columns, "remarks")
 	}
 	return columns
+}
+
+// HasPOS reports whether the words have parts of speech, as those of captions do, and labels by name do not.
+func (t Table) HasPOS() bool {
+	return slices.ContainsFunc(t, func(r Row) bool { return r.POS != text.Others })
 }
 
 func known(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -52,10 +52,15 @@ func measuresTable(title string, r *eval.Result, m *eval.Measures) *Table {
 		t.rate("q10, estimated", x.Q10)
 		t.rate("q10, error", x.Q10Error)
 	}
-	if size := r.GroupSize; size.All > 0 && size.Group[text.Others] == size.All {
+	if onlyOthers(r.GroupSize) {
 		t.onlyAll()
 	}
 	return t
+}
+
+// onlyOthers reports whether no word has a part of speech, as labels by name have none.
+func onlyOthers(size eval.ByGroup[int]) bool {
+	return size.All > 0 && size.Group[text.Others] == size.All
 }
 
 // onlyAll leaves out the parts of speech: labels that are no words of captions have none.

@@ -49,6 +49,11 @@ func PaperTable(runs []Run) (*Table, error) {
 	} else {
 		tables = "Table 3"
 	}
+	if !slices.ContainsFunc(runs, func(r Run) bool { return r.Result == nil || !onlyOthers(r.Result.GroupSize) }) {
+		for _, name := range groupNames()[:text.POSCount] {
+			t.dropColumn(name)
+		}
+	}
 	if published {
 		t.Notes = append(t.Notes, `Rows of source "`+publishedSource+`" are the published figures: `+tables+".")
 	}

@@ -24,10 +24,16 @@ func WordTables(r *eval.Result, n int) []*Table {
 	n = min(n, len(list))
 	worst := slices.Clone(list[len(list)-n:])
 	slices.Reverse(worst)
-	return []*Table{
+	tables := []*Table{
 		wordTable(fmt.Sprintf("Best %d words by %s", n, by), list[:n]),
 		wordTable(fmt.Sprintf("Worst %d words by %s", n, by), worst),
 	}
+	if onlyOthers(r.GroupSize) {
+		for _, t := range tables {
+			t.dropColumn(posColumn)
+		}
+	}
+	return tables
 }
 
 // rankedWords orders the words whose figure is defined, best first, equal ones in class order.
@@ -67,7 +73,6 @@ func wordTable(title string, list []ranked) *Table {
 		}})
 	}
 	t.dropEmptyColumns()
-	t.dropPOS()
 	return t
 }
 
@@ -117,7 +122,9 @@ func RateTables(rates labels.Table, n int) []*Table {
 			}})
 		}
 		t.dropEmptyColumns()
-		t.dropPOS()
+		if !rates.HasPOS() {
+			t.dropColumn(posColumn)
+		}
 		t.Notes = unestimatedNotes(rates)
 		return t
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,7 +42,7 @@ func ratio(n, of int) Rate { return Rate(float64(n) / float64(of)) } // 0/0 is N
 // ClassStatistics counts how the observed labels z of one class differ from the reference y.
 type ClassStatistics struct {
 	Word string `json:"word"`
-	POS  string `json:"pos"`
+	POS  string `json:"pos,omitempty"` // empty where words have no parts of speech
 	// Bags counts the bags by z (first index) and y (second index).
 	Bags [2][2]int `json:"bags"`
 	// T is the transition matrix: T[i][j] = p(z=i|y=j). Each column j sums to one.
@@ -128,9 +129,12 @@ func newStatistics(noisy *loader.Set, reference string, counts loader.Confusion)
 		Classes:   make([]ClassStatistics, len(counts)),
 	}
 	s.All.Word, s.Mean.Word = "(all)", "(mean)"
+	hasPOS := noisy.Vocabulary.HasPOS()
 	for c := range s.Classes {
 		class, word := &s.Classes[c], noisy.Vocabulary.Word(c)
-		class.Word, class.POS, class.Bags = word.Text, word.POS.String(), counts[c]
+		if class.Word, class.Bags = word.Text, counts[c]; hasPOS {
+			class.POS = word.POS.String()
+		}
 		class.finish()
 		for i := range 2 {
 			for j := range 2 {
@@ -176,15 +180,22 @@ func (c *ClassStatistics) average(classes []ClassStatistics) {
 	}
 }
 
-// WriteCSV writes one line per class: word, pos, the four counts n_zy, q01, q10, prevalence,
+// WriteCSV writes one line per class: word, pos (where words have parts of speech), the four counts n_zy, q01, q10, prevalence,
 // observed, wrong, and the reference. ParseFlipRates reads it back as the rates of flips, which is
 // why the rows over all classes are in WriteJSON alone.
 func (s *Statistics) WriteCSV(w io.Writer) error {
 	table := csv.NewWriter(w)
-	table.Write([]string{"word", "pos", "n00", "n01", "n10", "n11", "q01", "q10", "prevalence", "observed", "wrong",
-		"reference"})
+	hasPOS := slices.ContainsFunc(s.Classes, func(c ClassStatistics) bool { return c.POS != "" })
+	word := func(name, pos string) []string {
+		if hasPOS {
+			return []string{name, pos}
+		}
+		return []string{name}
+	}
+	table.Write(append(word("word", "pos"), "n00", "n01", "n10", "n11", "q01", "q10", "prevalence", "observed", "wrong",
+		"reference"))
 	for _, c := range s.Classes {
-		record := []string{c.Word, c.POS}
+		record := word(c.Word, c.POS)
 		for _, n := range []int{c.Bags[0][0], c.Bags[0][1], c.Bags[1][0], c.Bags[1][1]} {
 			record = append(record, strconv.Itoa(n))
 		}
