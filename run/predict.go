@@ -149,13 +149,31 @@ func (m *Model) scoreFeatures(ctx context.Context, paths []string,
 	}
 	// a list of labels tells which columns are no features
 	of := f.Options(f.HeldOut(dataset.FeatureFiles{Features: paths[0]}), nil)
-	of.Unlabelled, of.LabelsElsewhere = true, f.Train.Labels != "" || f.LabelArray != ""
-	table, err := features.Open(ctx, of)
+	of.Unlabelled = true
+	table, err := m.openFeatures(ctx, of)
 	if err != nil {
 		return nil, nil, err
 	}
 	p, scores, err := m.scoreTable(ctx, table, o)
 	return p, scores, errors.Join(err, table.Close())
+}
+
+// openFeatures opens a file of as many features as the model takes. A column that is called as labels are is a feature
+// where the model has one more than there are others: in training, labels were elsewhere then.
+func (m *Model) openFeatures(ctx context.Context, of features.Options) (*features.Table, error) {
+	table, err := features.Open(ctx, of)
+	if err != nil || table.Rows.Width() != m.net.Config().Input-1 {
+		return table, err
+	}
+	of.LabelsElsewhere = true
+	all, err := features.Open(ctx, of)
+	switch {
+	case err != nil: // what is wrong with the table is said where its features are counted
+		return table, nil
+	case all.Rows.Width() != m.net.Config().Input:
+		return table, all.Close()
+	}
+	return all, table.Close()
 }
 
 func (m *Model) scoreTable(ctx context.Context, table *features.Table,

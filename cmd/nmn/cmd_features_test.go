@@ -155,7 +155,7 @@ func TestFeatures_FormatsTrainAlike(t *testing.T) {
 func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
-	write(t, path("good.csv"), "x,y,l_cat,l_no,l_all\n1,2,1,0,1\n3,4,0,0,1\n5,6,1,0,1\n7,9,0,0,1\n")
+	write(t, path("good.csv"), "x,w,l_cat,l_no,l_all\n1,2,1,0,1\n3,4,0,0,1\n5,6,1,0,1\n7,9,0,0,1\n")
 	must(t, "features", path("good.csv"), "--label-columns", "l_*", "--output", path("x.npy"),
 		"--output-labels", path("y.csv"))
 	matrix := readBytes(t, path("x.npy"))
@@ -196,7 +196,7 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 	dir := t.TempDir()
 	var b strings.Builder
-	b.WriteString("x,y,l_no,l_all\n")
+	b.WriteString("x,w,l_no,l_all\n")
 	for i := range 40 {
 		fmt.Fprintf(&b, "%d,%d,0,1\n", i%7, i%5)
 	}
@@ -210,7 +210,7 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 	}
 	rates := read(t, filepath.Join(dir, "run", report.RatesFile))
 	for _, word := range []string{"l_no", "l_all"} {
-		if !strings.Contains(rates, "\n"+word+",Others,,,not estimated: too few labels\n") {
+		if !strings.Contains(rates, "\n"+word+",,,not estimated: too few labels\n") {
 			t.Errorf("%s is given rates, or none without a reason:\n%s", word, rates)
 		}
 	}

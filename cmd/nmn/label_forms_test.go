@@ -198,6 +198,40 @@ func TestTrain_OnFoldersOfPictures(t *testing.T) {
 	wantUsage(t, call(t, "train", "--images", loose, "--print-config"), "cat/1.jpg")
 }
 
+// Numbers of classes in features are labels, in a file of their own or in a column; predict leaves the column out too,
+// and a feature that is only called so stays one.
+func TestTrain_OnFeaturesWithNumbersOfClasses(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	var classes, plain strings.Builder
+	classes.WriteString("a,b,label\n")
+	plain.WriteString("x,y,l_even\n")
+	for i := range 60 {
+		fmt.Fprintf(&classes, "%d,%d,%d\n", i%7, i%3, i%3)
+		fmt.Fprintf(&plain, "%d,%d.5,%d\n", i%7, i%2, i%2)
+	}
+	write(t, path("classes.csv"), classes.String())
+	write(t, path("plain.csv"), plain.String())
+	write(t, path("corners.csv"), "x,y\n1,0\n2,1\n")
+	learn := []string{"train", "--arm", "stage1", "--hidden", "4", "--epochs", "1", "--nmn-recipe", "paper", "-q"}
+	must(t, append(learn, "--features", path("classes.csv"), "--run-dir", path("classes"))...)
+	o, err := run.ReadOutcome(path("classes"))
+	if err != nil || o.Evaluation.Classes != 3 {
+		t.Fatalf("outcome %+v, %v; want three classes", o, err)
+	}
+	if out := must(t, "predict", path("classes"), path("classes.csv"), "--format", "csv"); strings.Count(out, "\n") != 61 {
+		t.Errorf("predictions %s", out)
+	}
+	must(t, append(learn, "--features", path("plain.csv"), "--label-columns", "l_*", "--run-dir", path("plain"))...)
+	if out := must(t, "predict", path("plain"), path("corners.csv"), "--format", "csv"); strings.Count(out, "\n") != 3 {
+		t.Errorf("predictions %s", out)
+	}
+	words := read(t, filepath.Join(path("classes"), "vocabulary.txt"))
+	if !strings.HasPrefix(words, "0, other, ") {
+		t.Errorf("words %q", words)
+	}
+}
+
 // What is not clear is refused with the flag that decides.
 func TestTrain_NamesTheFlagOfAForm(t *testing.T) {
 	file := manifestOf(t, 12, "path,label", func(i int) string { return fmt.Sprintf("%d.png,%d", i, i%2) })
