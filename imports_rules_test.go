@@ -48,6 +48,7 @@ var outside = map[string][]string{
 		"labels/rates", "loader/dataset", "loader/doctor", "loader/scenes", "eval/caption",
 	},
 	"go.yaml.in/yaml/v3":                            {"loader/manifest"},
+	"golang.org/x/image/...":                        {"loader/picture"},
 	"golang.org/x/sync/semaphore":                   {"loader/picture"},
 	"golang.org/x/sys/cpu":                          {"kernels/simd"},
 	"golang.org/x/sys/unix":                         {"internal/lock", "loader/frames", "internal/chaos", "internal/chaos/inject"},

@@ -29,12 +29,11 @@ func smoothed(source []float64, from, to, lines, step, next, outNext int) []floa
 			sum += weights[x]
 		}
 		for line := range lines {
+			first, end := max(0, int((float64(i)+.5)*scale-width)-1), min(from, int((float64(i)+.5)*scale+width)+2)
 			for c := range 3 {
 				value := 0.0
-				for x, w := range weights {
-					if w > 0 {
-						value += w / sum * source[line*next+x*step+c]
-					}
+				for x := first; x < end; x++ { // beyond, weights are 0
+					value += weights[x] / sum * source[line*next+x*step+c]
 				}
 				result[line*outNext+i*step+c] = math.Floor(value + .5)
 			}
@@ -54,7 +53,7 @@ func referenceAntialias(pic *Picture, width, height int) []float64 {
 }
 
 var antialiasSizes = [][2]int{{61, 61}, {640, 427}, {427, 640}, {1, 1}, {1, 300}, {300, 1}, {60, 61}, {62, 30},
-	{122, 122}, {2, 3}, {7, 500}, {61, 60}, {640, 427}, {1500, 900}}
+	{122, 122}, {2, 3}, {7, 500}, {61, 60}, {640, 427}}
 
 func TestAntialias_AgreesWithReference(t *testing.T) {
 	for _, level := range simd.Levels() {

@@ -81,7 +81,7 @@ func (p *Picture) decodeJPEGBy(d jpegDecoder, data []byte, format fileFormat, ma
 		if err := format.check(data, width, height, maxPixels); err != nil {
 			return err
 		}
-		p.take(width, height, ownJPEGBytes)
+		p.take(width, height, ownJPEGBytes+format.bytesPerPixel-stdJPEGBytes)
 		p.Resize(width, height)
 		err = d.Decode(p.Pix)
 	}

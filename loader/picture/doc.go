@@ -1,5 +1,5 @@
-// Package picture turns picture files into pixels that a network takes: it decodes JPEG, PNG and GIF into 8-bit RGB,
-// and resizes pictures onto a square canvas.
+// Package picture turns picture files into pixels that a network takes: it decodes the Formats into 8-bit RGB,
+// turns pictures upright, and resizes them onto a square canvas.
 //
 //	var pic picture.Picture // keeps its memory from one file to the next
 //	if err := picture.Decode(data, &pic, picture.DefaultLimits().MaxPixels); err != nil {

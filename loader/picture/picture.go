@@ -18,12 +18,14 @@ var ErrCorrupt = errors.New("picture cannot be used")
 type Picture struct {
 	Width, Height int
 	Pix           []uint8
-	Level         simd.Level // of the instructions that convert it; no pixel depends on it
-	Decoder       Decoder    // of JPEG files; the zero value is DecoderGo
-	Room          *Room      // that decoders share; nil for no bound. Release gives back what a picture takes of it
+	Level         simd.Level  // of the instructions that convert it; no pixel depends on it
+	Decoder       Decoder     // of JPEG files; the zero value is DecoderGo
+	Orientation   Orientation // what is done about that of a file; the zero value is OrientationIgnore
+	Room          *Room       // that decoders share; nil for no bound. Release gives back what a picture takes of it
 
-	jpeg  jpegDecoders
-	taken int64 // bytes of Room
+	jpeg   jpegDecoders
+	turned []uint8 // memory to turn pictures in
+	taken  int64   // bytes of Room
 }
 
 // Resize sets the size, keeping the buffer where it is large enough. Pixels are not cleared.

@@ -28,6 +28,10 @@ const (
 	stdJPEGBytes = 3 + 4*(1+4) + 4 // four inks of a progressive file, and their image
 	pngBytes     = 3 + 2*8         // interlaced, four channels of 16 bits
 	gifBytes     = 3 + 1
+	webpBytes    = 3 + 2*4 + 1 // the colours of a lossless file twice, and transparency
+	bmpBytes     = 3 + 4
+	tiffBytes    = 3 + 2*8 // four channels of 16 bits, and a strip of them that may be the whole picture
+	turnBytes    = 3
 )
 
 // take waits until there is room for a picture. What an earlier one has taken is given back before.
@@ -49,7 +53,7 @@ func (p *Picture) Release() {
 	if p.taken == 0 {
 		return
 	}
-	p.Pix, p.jpeg = nil, jpegDecoders{}
+	p.Pix, p.turned, p.jpeg = nil, nil, jpegDecoders{}
 	p.Width, p.Height = 0, 0
 	p.Room.shared.Release(p.taken)
 	p.taken = 0

@@ -1,0 +1,204 @@
+package picture
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
+	"golang.org/x/image/webp"
+)
+
+// fileFormat is one file format. leastBytes is a lower bound of the size of a complete file with
+// that many pixels: it keeps a header of a few bytes from claiming memory for millions of pixels.
+type fileFormat struct {
+	name       string
+	magic      []string // how files start; a ? stands for any byte
+	header     func(*bytes.Reader) (image.Config, error)
+	decode     func(*bytes.Reader) (image.Image, error)
+	leastBytes func(data []byte, pixels int64) int64
+	// bytesPerPixel is what the decoder takes at most, with the pixels of the picture.
+	bytesPerPixel int
+}
+
+// Names of formats that something is done about.
+const (
+	jpegFormat = "JPEG"
+	pngFormat  = "PNG"
+	webpFormat = "WebP"
+	tiffFormat = "TIFF"
+)
+
+var fileFormats = [...]fileFormat{
+	{
+		jpegFormat, []string{"\xff\xd8\xff"},
+		func(r *bytes.Reader) (image.Config, error) { return jpeg.DecodeConfig(r) },
+		func(r *bytes.Reader) (image.Image, error) { return jpeg.Decode(r) },
+		// One bit at least codes the mean of each block of 8×8 pixels.
+		func(_ []byte, pixels int64) int64 { return pixels / 64 / 8 },
+		stdJPEGBytes,
+	},
+	{
+		pngFormat, []string{"\x89PNG\r\n\x1a\n"},
+		func(r *bytes.Reader) (image.Config, error) { return png.DecodeConfig(r) },
+		func(r *bytes.Reader) (image.Image, error) { return png.Decode(r) },
+		pngLeastBytes,
+		pngBytes,
+	},
+	{
+		"GIF", []string{"GIF8"},
+		func(r *bytes.Reader) (image.Config, error) { return gif.DecodeConfig(r) },
+		func(r *bytes.Reader) (image.Image, error) { return gif.Decode(r) },
+		// The frame may be smaller than the screen, whose size the header gives.
+		func([]byte, int64) int64 { return 0 },
+		gifBytes,
+	},
+	{
+		webpFormat, []string{"RIFF????WEBPVP8"},
+		func(r *bytes.Reader) (image.Config, error) { return webp.DecodeConfig(r) },
+		func(r *bytes.Reader) (image.Image, error) { return webp.Decode(r) },
+		// Its arithmetic coder may take next to nothing for what is all the same.
+		func([]byte, int64) int64 { return 0 },
+		webpBytes,
+	},
+	{
+		"BMP", []string{"BM????\x00\x00\x00\x00"},
+		func(r *bytes.Reader) (image.Config, error) { return bmp.DecodeConfig(r) },
+		func(r *bytes.Reader) (image.Image, error) { return bmp.Decode(r) },
+		bmpLeastBytes,
+		bmpBytes,
+	},
+	{
+		tiffFormat, []string{"II*\x00", "MM\x00*"},
+		func(r *bytes.Reader) (image.Config, error) { return tiff.DecodeConfig(r) },
+		func(r *bytes.Reader) (image.Image, error) { return tiff.Decode(r) },
+		tiffLeastBytes,
+		tiffBytes,
+	},
+}
+
+// foreign are formats that are known and not read.
+var foreign = []struct {
+	name  string
+	magic []string
+}{
+	{"AVIF", []string{"????ftypavif", "????ftypavis"}},
+	{"HEIC", []string{"????ftyphei", "????ftyphev", "????ftypmif1", "????ftypmsf1"}},
+	{"JPEG 2000", []string{"\x00\x00\x00\x0cjP  \r\n\x87\n", "\xff\x4f\xff\x51"}},
+	{"JPEG XL", []string{"\x00\x00\x00\x0cJXL \r\n\x87\n", "\xff\x0a"}},
+}
+
+// Formats are the names of the formats that Decode reads.
+func Formats() []string {
+	var names []string
+	for _, format := range fileFormats {
+		names = append(names, format.name)
+	}
+	return names
+}
+
+// ForeignFormats are the names of formats that Format knows and Decode does not read.
+func ForeignFormats() []string {
+	var names []string
+	for _, format := range foreign {
+		names = append(names, format.name)
+	}
+	return names
+}
+
+// Format is the name of the format of a file, one of Formats or of ForeignFormats, by how it starts; empty for another.
+func Format(data []byte) string {
+	if format, known := sniff(data); known {
+		return format.name
+	}
+	for _, format := range foreign {
+		if startsAs(data, format.magic) {
+			return format.name
+		}
+	}
+	return ""
+}
+
+func sniff(data []byte) (fileFormat, bool) {
+	for _, format := range fileFormats {
+		if startsAs(data, format.magic) {
+			return format, true
+		}
+	}
+	return fileFormat{}, false
+}
+
+// startsAs reports whether data start as one of the magics, where a ? stands for any byte.
+func startsAs(data []byte, magics []string) bool {
+	for _, magic := range magics {
+		same := len(data) >= len(magic)
+		for i := 0; same && i < len(magic); i++ {
+			same = magic[i] == '?' || data[i] == magic[i]
+		}
+		if same {
+			return true
+		}
+	}
+	return false
+}
+
+// unreadable says what a file is that is of none of the formats, and what to do about it.
+func unreadable(data []byte) string {
+	if name := Format(data); name != "" {
+		return fmt.Sprintf("its format is %s, which is not read: convert it to JPEG or PNG, as magick IN OUT.jpg of "+
+			"ImageMagick does", name)
+	}
+	return fmt.Sprintf("no picture of a known format: %d bytes that start with %x", len(data), data[:min(8, len(data))])
+}
+
+// pngLeastBytes uses that deflate shrinks by a factor of 1032 at most.
+func pngLeastBytes(data []byte, pixels int64) int64 {
+	const depthAt, kindAt = 24, 25 // the header chunk stands first
+	if len(data) <= kindAt {
+		return int64(kindAt) + 1
+	}
+	channels := int64(1) // grey, or an index into a palette
+	switch data[kindAt] {
+	case 2:
+		channels = 3
+	case 4:
+		channels = 2
+	case 6:
+		channels = 4
+	}
+	return pixels * channels * int64(data[depthAt]) / 8 / 1032
+}
+
+// bmpLeastBytes uses that pixels are stored as they are.
+func bmpLeastBytes(data []byte, pixels int64) int64 {
+	const depthAt = 28
+	if len(data) < depthAt+2 {
+		return depthAt + 2
+	}
+	return pixels * int64(data[depthAt]) / 8
+}
+
+// tiffLeastBytes uses how far each compression can go, for pixels of one bit.
+func tiffLeastBytes(data []byte, pixels int64) int64 {
+	entries, order := tiffDirectory(data)
+	for ; len(entries) >= tiffEntry; entries = entries[tiffEntry:] {
+		if order.Uint16(entries) != tagCompression {
+			continue
+		}
+		switch tiffNumber(entries, order) {
+		case 1: // none
+			return pixels / 8
+		case 5: // LZW: a code of 9 bits or more for 4,096 bytes at most
+			return pixels / 8 / 4096
+		case 8, 32946: // deflate
+			return pixels / 8 / 1032
+		case 32773: // PackBits: two bytes for 128
+			return pixels / 8 / 64
+		}
+	}
+	return 0
+}

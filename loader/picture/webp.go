@@ -1,0 +1,59 @@
+package picture
+
+import (
+	"fmt"
+	"image"
+)
+
+// convertWebP writes a WebP as RGB. Lossy ones hold luma from 16 to 235 and chroma from 16 to 240, as television does,
+// whereas image.YCbCr is taken for the full range of JPEG.
+func (p *Picture) convertWebP(img image.Image) error {
+	var alpha *image.NYCbCrA
+	var colours *image.YCbCr
+	switch img := img.(type) {
+	case *image.YCbCr:
+		colours = img
+	case *image.NYCbCrA:
+		alpha, colours = img, &img.YCbCr
+	default: // lossless
+		p.convert(img)
+		return nil
+	}
+	bounds := colours.Bounds()
+	if bounds != image.Rect(0, 0, p.Width, p.Height) {
+		return fmt.Errorf("%w: %s: the picture has another size than its header says", ErrCorrupt, webpFormat)
+	}
+	c := newChroma(colours, bounds)
+	p.eachRow(bounds, func(y int, row []uint8) {
+		n := len(row) / 3
+		luma := colours.Y[colours.YOffset(0, y):][:n]
+		cb, cr := c.row(colours.Cb, y, c.cb), c.row(colours.Cr, y, c.cr)
+		for x, v := range luma {
+			studioRGB(row[3*x:], v, cb[x], cr[x])
+		}
+		if alpha != nil {
+			overWhite(row, alpha.A[alpha.AOffset(0, y):][:n])
+		}
+	})
+	return nil
+}
+
+// studioRGB converts one pixel by ITU-R BT.601 in its studio range, in units of 2^-16.
+func studioRGB(pixel []uint8, y, cb, cr uint8) {
+	const luma, redCr, greenCb, greenCr, blueCb = 76309, 104597, 25675, 53279, 132201
+	level, u, v := luma*(int32(y)-16)+1<<15, int32(cb)-128, int32(cr)-128
+	pixel[0] = clamp((level + redCr*v) >> 16)
+	pixel[1] = clamp((level - greenCb*u - greenCr*v) >> 16)
+	pixel[2] = clamp((level + blueCb*u) >> 16)
+}
+
+func clamp(v int32) uint8 { return uint8(min(max(v, 0), 255)) }
+
+// overWhite puts a row of colours that are partly transparent on white.
+func overWhite(row, alpha []uint8) {
+	for x, a := range alpha {
+		for c := range 3 {
+			row[3*x+c] = uint8((uint32(row[3*x+c])*uint32(a) + 255*(255-uint32(a)) + 127) / 255)
+		}
+	}
+}
