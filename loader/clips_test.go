@@ -165,7 +165,7 @@ func TestClips_DamageCostsTheClipsThatHaveIt(t *testing.T) {
 			[]string{"video0"},
 			[]string{"frames-000000.tar", `frame 0 of the clip "in/video0.mp4"`, "16×8 pixels, the index says 17×8"}},
 		"a picture that is none": {edit("frames-000000.tar", "\xff\xd8\xff", "\xff\xd9\xff"), []string{"video0"},
-			[]string{`frame 0 of the clip "in/video0.mp4"`, "frames-000000.tar, byte 512", "not a JPEG"}},
+			[]string{`frame 0 of the clip "in/video0.mp4"`, "frames-000000.tar, byte 512", "no picture of a known format"}},
 		"another member there": {edit("frames-000000.tar", "in%2Fvideo0%2Emp4.01.jpg", "in%2Fvideo0%2Emp4.02.jpg"),
 			[]string{"video0"},
 			[]string{"picture 1", "the index is not of this shard"}},

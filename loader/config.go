@@ -17,8 +17,12 @@ type Config struct {
 	BatchBags int         // bags per batch
 	Size      int         // width and height of the canvas, pixels; feature vectors have none
 	Fit       picture.Fit // how pictures get onto the canvas
-	Flip      bool        // mirror half of the bags, drawn anew each epoch
-	Shuffle   bool        // a new order each epoch
+	// Resize is the filter for that, and Orientation whether pictures are turned upright before; the zero values are
+	// FilterBilinear and OrientationIgnore.
+	Resize      picture.Filter
+	Orientation picture.Orientation
+	Flip        bool // mirror half of the bags, drawn anew each epoch
+	Shuffle     bool // a new order each epoch
 	// Block and Window are for sets that are ByBlocks: how many neighbours in the files come as a block, and how
 	// many blocks, in random order, are mixed with each other. Block 0 mixes all bags with all.
 	Block, Window int
@@ -99,7 +103,7 @@ func (c Config) Validate() error {
 				field.limit)
 		}
 	}
-	if err := errors.Join(c.Fit.Validate(), c.Decoder.Validate()); err != nil {
+	if err := errors.Join(c.Fit.Validate(), c.Resize.Validate(), c.Orientation.Validate(), c.Decoder.Validate()); err != nil {
 		return fmt.Errorf("loader: %w", err)
 	}
 	return c.Augment.Validate("train.augment")

@@ -94,8 +94,10 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 
 func (l *Loader) readFrames(ctx context.Context, work <-chan frameRange) {
 	w := worker{ctx: ctx, resizer: picture.NewResizer(l.level), augment: l.augmentWorker()}
+	w.resizer.Filter = l.config.Resize
 	if l.set.Vectors == nil {
-		w.reader = startReader(ctx, l.source, picture.Picture{Level: l.level, Decoder: l.config.Decoder, Room: l.room})
+		w.reader = startReader(ctx, l.source, picture.Picture{Level: l.level, Decoder: l.config.Decoder,
+			Orientation: l.config.Orientation, Room: l.room})
 		defer w.reader.close()
 	}
 	for {

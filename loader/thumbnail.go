@@ -17,8 +17,9 @@ func (t *Thumbnailer) Middle(ctx context.Context, s Source, bag int) (picture.Th
 	return t.Frame(ctx, s, bag, s.Frames(bag)/2)
 }
 
-// Frame is that of a frame; errors are those of its source.
+// Frame is that of a frame, upright, for it is people who look at it; errors are those of its source.
 func (t *Thumbnailer) Frame(ctx context.Context, s Source, bag, frame int) (picture.Thumbnail, error) {
+	t.frame.Orientation = picture.OrientationApply
 	if err := s.Read(ctx, bag, frame, &t.frame); err != nil {
 		return picture.Thumbnail{}, err
 	}

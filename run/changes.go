@@ -1,6 +1,7 @@
 package run
 
 import (
+	"nmn/loader/picture"
 	"nmn/recipe"
 	"nmn/run/internal/folder"
 )
@@ -31,6 +32,12 @@ func flatten(c *Config) map[string]string {
 		delete(values, formKey)
 	case string(recipe.Estimate): // under its old name, by which runs are known
 		values[formKey] = string(recipe.CrossFit)
+	}
+	for key, before := range map[string]string{"data.resize": string(picture.FilterBilinear),
+		"data.orientation": string(picture.OrientationIgnore)} {
+		if values[key] == before { // there was nothing else when runs did not say so
+			delete(values, key)
+		}
 	}
 	return values
 }

@@ -38,6 +38,7 @@ type Config struct {
 	EachEpoch bool      `yaml:"each_epoch,omitempty"`
 	Run       Resources `yaml:"run"`
 	byDefault bool      // nobody has chosen the recipe and its arm
+	given     []string  // keys of the settings that were given where it was resolved
 
 	// Build says which program wrote the file; it is not read back.
 	Build *Build `yaml:"build,omitempty"`
@@ -204,6 +205,7 @@ func (c *Config) YAML() ([]byte, error) { return yaml.Marshal(c) }
 func (c *Config) Loader() loader.Config {
 	l := loader.DefaultConfig()
 	l.Fit, l.Workers, l.Prefetch = c.Fit(), c.Run.Workers, c.Run.Prefetch
+	l.Resize, l.Orientation = c.Data.Resize, c.Data.Orientation
 	l.Block, l.Window = c.Data.ShuffleBlock, c.Data.ShuffleWindow
 	l.MaxBadSamples, l.MaxPixels = c.Data.MaxBadSamples, c.Data.MaxPixels
 	return l

@@ -116,7 +116,7 @@ func (c *Config) lookAt(data *dataset.Splits, o *ExamineOptions) doctor.Options 
 	}
 	look := doctor.Options{
 		Sample: o.Sample, Seed: c.Data.Seed, Workers: workers,
-		MaxPixels: c.Data.MaxPixels, MaxBadSamples: c.Data.MaxBadSamples,
+		Orientation: c.Data.Orientation, MaxPixels: c.Data.MaxPixels, MaxBadSamples: c.Data.MaxBadSamples,
 		Missing: c.Data.Features.Missing == dataset.MissingMean, Standardise: c.Data.Features.Standardise,
 		Named: c.Data.Vocabulary != "" || data.LabelsAreNames(), Progress: o.Progress,
 	}

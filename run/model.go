@@ -181,5 +181,6 @@ func (m *Model) split(ctx context.Context, name string) (*loader.Set, *Session, 
 	}
 	c := s.Config
 	c.Net.MIL = m.checkpoint.Model.MIL // which says how pictures fit, and what a bag is
+	c.readAsTrained(m.checkpoint, m.folder)
 	return set, s, &c, nil
 }

@@ -151,6 +151,7 @@ func (q NoiseQuery) visit(ctx context.Context, backend kernels.Backend, set *loa
 	defer func() { err = cmp.Or(err, net.Close()) }()
 	k := l.vocabulary.Len()
 	l.q01, l.q10 = rates.NewSpreads(k, q.Departures), rates.NewSpreads(k, q.Departures)
+	q.Config.readAsTrained(l.Checkpoint, filepath.Dir(q.File))
 	config := q.Config.Loader()
 	config.BatchBags = l.Config.Batch(l.Model.MIL)
 	bad, err := train.EachRates(ctx, net, set, config, func(bag int, q01, q10 []float32) {

@@ -200,23 +200,9 @@ func (m *Model) loader(r *Reading) loader.Config {
 	l.BatchBags, l.MaxBadSamples, l.MaxPixels = r.Batch, r.MaxBadSamples, r.MaxPixels
 	l.Workers, l.Prefetch = m.session.Config.Run.Workers, m.session.Config.Run.Prefetch
 	if !m.TakesFeatures() {
-		l.Fit = m.fit(r.Fit)
+		m.reads(&l, r.Fit)
 	}
 	return l
-}
-
-// fit is the one given, else that of the run, else the one that such a net is usually trained with.
-func (m *Model) fit(given picture.Fit) picture.Fit {
-	if given != "" {
-		return given
-	}
-	if run, err := ReadConfig(m.folder); err == nil {
-		return run.Fit()
-	}
-	if c := m.net.Config(); c.MIL && len(c.Depths) == 5 {
-		return picture.FitLongest
-	}
-	return picture.FitSquare
 }
 
 // cut finds the threshold that holds: one that is given, else that of the run, else that of what was predicted.

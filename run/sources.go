@@ -72,6 +72,8 @@ func (s Sources) Resolve(c *Config) error {
 		}
 	}
 	c.normalize()
+	c.resolvePictures(s.File != "" || s.Preset == name && isPaper(name))
+	c.given = s.Given
 	c.resolveRecipe(s.choices(file, c.Arm))
 	if err := c.Validate(); err != nil {
 		return err
@@ -148,6 +150,7 @@ func (c *Config) Complete(arms ...recipe.Name) error {
 	}
 	c.Arm = cmp.Or(c.Arm, recipe.FD)
 	c.normalize()
+	c.resolvePictures(c.Build != nil || isPaper(c.Preset))
 	c.resolveRecipe(chosen)
 	return c.Validate()
 }

@@ -1,11 +1,13 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	"nmn/format/safetensors"
 	"nmn/kernels"
+	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/text"
 )
@@ -46,6 +48,15 @@ type Checkpoint struct {
 	Position Position     `json:"position"`
 	Updates  int          `json:"updates"` // since the optimizer was fresh
 	Best     []Best       `json:"best"`    // at this time, the best first
+	// Pictures says how pictures were read; nil for a net on features, and where an older program has written it.
+	Pictures *Pictures `json:"pictures,omitempty"`
+}
+
+// Pictures says how pictures become the input of a net, beside its size, mean and scale.
+type Pictures struct {
+	Fit         picture.Fit         `json:"fit"`
+	Resize      picture.Filter      `json:"resize"`
+	Orientation picture.Orientation `json:"orientation"`
 }
 
 // ClassWord is one class.
@@ -124,7 +135,11 @@ func (c *Checkpoint) check(tensors int) error {
 	if _, err := c.Vocabulary(); err != nil {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	if err := c.Model.Validate(); err != nil {
+	err := c.Model.Validate()
+	if p := c.Pictures; p != nil {
+		err = cmp.Or(err, p.Fit.Validate(), p.Resize.Validate(), p.Orientation.Validate())
+	}
+	if err != nil {
 		return fmt.Errorf("metadata: %w: %w", ErrCorrupt, err)
 	}
 	layers := len(c.Model.Hidden)

@@ -1,9 +1,11 @@
 package train
 
 import (
+	"cmp"
 	"slices"
 
 	"nmn/format/safetensors"
+	"nmn/loader/picture"
 )
 
 // save writes last.safetensors where anything has changed since it was written, and keeps it as one
@@ -45,6 +47,10 @@ func (t *Trainer) checkpoint() (*Checkpoint, []safetensors.Tensor) {
 		Position: t.at,
 		Updates:  t.optimizer.updates,
 		Best:     t.keeper.best,
+	}
+	if l := t.Loader; t.Net.Config().Input == 0 {
+		about.Pictures = &Pictures{l.Fit, cmp.Or(l.Resize, picture.FilterBilinear),
+			cmp.Or(l.Orientation, picture.OrientationIgnore)}
 	}
 	return about, slices.Concat(t.optimizer.withAverages(t.Net.Weights()), t.optimizer.Moments(), t.onlineTensors())
 }

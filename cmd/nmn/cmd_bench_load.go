@@ -24,6 +24,7 @@ func newBenchLoad(p *program) *cobra.Command {
 		Loader: loader.DefaultConfig()}}
 	l := &c.loading.Loader
 	l.Size, l.BatchBags, l.Fit, l.Flip, l.Shuffle, l.Decoder = 565, 8, picture.FitLongest, false, false, picture.DecoderGo
+	l.Resize = picture.FilterBilinear
 	cmd := &cobra.Command{
 		Use:   "load FOLDER",
 		Short: "Measure how fast pictures are loaded",
@@ -46,6 +47,7 @@ stood still.`,
 	r := under(cmd, "Loading")
 	r.int(&l.Size, "size", "height and width of the canvas in `pixels`")
 	enum(r, &l.Fit, "fit", "how a picture gets onto the canvas", picture.FitLongest, picture.FitSquare)
+	enum(r, &l.Resize, "resize", "`filter` for that", picture.Filters()...)
 	enum(r, &l.Decoder, "decoder", "what decodes JPEG files: nmn's own, libjpeg-turbo or Go's image/jpeg",
 		picture.DecoderGo, picture.DecoderTurbo, picture.DecoderStd)
 	r.int(&l.BatchBags, "batch", "`pictures` of a batch")

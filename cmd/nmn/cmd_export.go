@@ -105,6 +105,10 @@ func (c *exportCommand) export(ctx context.Context, p *program, path string) (er
 func (c *exportCommand) write(file, ending string, m *run.Model) (done export.Written, err error) {
 	o := export.FileOptions{GraphOptions: export.GraphOptions{Observed: c.observed, Pixels: c.input == inputPixels,
 		Words: m.Vocabulary().Texts(), Version: run.ThisBuild().Version}}
+	if !m.TakesFeatures() {
+		p := m.Pictures()
+		o.Fit, o.Resize, o.Orientation = string(p.Fit), string(p.Resize), string(p.Orientation)
+	}
 	if ending == ".safetensors" {
 		if o.Metadata, err = train.ExportMetadata(file, c.observed); err != nil {
 			return done, err

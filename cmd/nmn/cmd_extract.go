@@ -33,7 +33,7 @@ func newExtract(p *program) *cobra.Command {
 		Short: "Write what a layer says of pictures as features to train on",
 		Long: `Write what a layer of MODEL, a run folder or a checkpoint of a net on pictures, says of each
 picture: a row of a .npy or .safetensors file, which nmn train --features takes. Each PATH
-is a picture (JPEG or PNG) or a folder, which is searched for pictures; they are taken in
+is a picture or a folder, which is searched for pictures; they are taken in
 the order of their names. Without a PATH it is a split of the run's data, with flags over
 its configuration; --output-labels writes the labels that training saw, and --output-truth
 the true ones where the data tell them (scenes).

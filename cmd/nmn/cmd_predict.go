@@ -39,8 +39,9 @@ func newPredict(p *program) *cobra.Command {
 		Use:   "predict MODEL PATH...",
 		Short: "Tell the words of pictures or features",
 		Long: `Tell which words hold for pictures, with their probabilities. MODEL is a run folder or a
-checkpoint; each PATH a picture (JPEG, PNG, GIF) or a folder, which is searched for pictures;
-files in it with other names are counted on standard error, and in JSON marked "skipped".
+checkpoint; each PATH a picture (JPEG, PNG, GIF, WebP, BMP, TIFF) or a folder, which is searched for
+pictures; files in it with other names are counted on standard error, and in JSON marked
+"skipped". Pictures are turned and resized as in training (docs/pictures.md).
 For a model on features, PATH is one file of them, as nmn train --features takes it; labels
 in it are not read.
 Words are those whose probability p(y=1) reaches the threshold: by default the one that

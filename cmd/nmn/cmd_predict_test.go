@@ -31,10 +31,10 @@ func writeFiles(t *testing.T, folder string, data []byte, names ...string) {
 func TestPredict_CountsWhatItSkips(t *testing.T) {
 	model, jpeg := onePicture(t)
 	folder := t.TempDir()
-	writeFiles(t, folder, jpeg, "a.jpg", "b.webp", "c.heic", "notes.txt", "z.tiff", ".hidden")
-	want := "4 files were skipped, whose names are not those of a JPEG, PNG or GIF: " +
-		filepath.Join(folder, "b.webp") + ", " + filepath.Join(folder, "c.heic") + ", " +
-		filepath.Join(folder, "notes.txt") + ", and 1 more\n"
+	writeFiles(t, folder, jpeg, "a.jpg", "b.docx", "c.heic", "notes.txt", "z.HEIC", ".hidden")
+	want := "4 files were skipped, whose names are not those of pictures (2 .heic, 1 .docx, 1 .txt): " +
+		filepath.Join(folder, "b.docx") + ", " + filepath.Join(folder, "c.heic") + ", " +
+		filepath.Join(folder, "notes.txt") + ", and 1 more; AVIF, HEIC, JPEG 2000, JPEG XL are not read: convert them"
 	c := call(t, "predict", model, folder, "--json", "--top", "1")
 	if c.code != exitOK || !strings.Contains(c.err, want) {
 		t.Errorf("exit code %d, %q, want %q", c.code, c.err, want)

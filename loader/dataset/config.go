@@ -3,6 +3,7 @@ package dataset
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"nmn/loader/features"
 	"nmn/loader/manifest"
@@ -104,6 +105,10 @@ type Config struct {
 	FlipRates  string      `yaml:"flip_rates"`
 	NoiseSeed  uint64      `yaml:"noise_seed"` // 0: that of the data
 	Fit        picture.Fit `yaml:"fit"`        // empty: longest side with MIL, square without
+	// Resize is the filter that pictures are resized with, and Orientation what is done about that which their files
+	// state. Empty are the same as bilinear and ignore.
+	Resize      picture.Filter      `yaml:"resize,omitempty"`
+	Orientation picture.Orientation `yaml:"orientation,omitempty"`
 
 	MaxBadSamples int `yaml:"max_bad_samples"`
 	MaxPixels     int `yaml:"max_pixels"`
@@ -134,6 +139,9 @@ func (d *Config) ManifestPath() string { return cmp.Or(d.Manifest, d.Images) }
 
 // Embedded reports whether the data are made, not read.
 func (d *Config) Embedded() bool { return d.Set == Scenes || d.Set == MovingScenes }
+
+// Decodes reports whether pictures or frames are decoded from files.
+func (d *Config) Decodes() bool { return slices.Contains(onFiles, d.Set) }
 
 // Captioned reports whether labels come from captions, which noise may replace.
 func (d *Config) Captioned() bool { return d.Set != Features && d.Set != Manifest }

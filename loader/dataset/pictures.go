@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,21 +63,48 @@ func FindPictures(paths []string) (files, skipped []string, err error) {
 		strings.Join(paths, ", "), also)
 }
 
-// Skipped says of files, at least one, that FindPictures has skipped them, and names the first.
+// Skipped says of files, at least one, that FindPictures has skipped them: how many of each ending, the names of the
+// first, and what to do about those that hold pictures of a format that is not read.
 func Skipped(files []string) string {
 	const named = 3
 	var first []string
 	for _, file := range files[:min(named, len(files))] {
 		first = append(first, visible.Line(file))
 	}
-	are := "1 file was skipped, whose name is not that of a JPEG, PNG or GIF: "
+	are := "1 file was skipped, whose name is not that of a picture: "
 	if n := len(files); n > 1 {
-		are = fmt.Sprintf("%d files were skipped, whose names are not those of a JPEG, PNG or GIF: ", n)
+		are = fmt.Sprintf("%d files were skipped, whose names are not those of pictures (%s): ", n, endings(files))
 	}
 	if more := len(files) - named; more > 0 {
 		first = append(first, fmt.Sprintf("and %d more", more))
 	}
-	return are + strings.Join(first, ", ")
+	are += strings.Join(first, ", ")
+	if slices.ContainsFunc(files, picture.IsForeignName) {
+		are += fmt.Sprintf("; %s are not read: convert them to JPEG, as magick IN OUT.jpg of ImageMagick does",
+			strings.Join(picture.ForeignFormats(), ", "))
+	}
+	return are
+}
+
+// endings counts the endings of names, the most frequent first.
+func endings(files []string) string {
+	const told = 5
+	counts := map[string]int{}
+	for _, file := range files {
+		counts[cmp.Or(strings.ToLower(filepath.Ext(file)), "without ending")]++
+	}
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+	var parts []string
+	for i, name := range names {
+		if i == told {
+			parts = append(parts, fmt.Sprintf("%d other endings", len(names)-told))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", counts[name], visible.Line(name)))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // PictureIDs names the files that FindPictures has found in paths, for tables: those of one folder by their path in

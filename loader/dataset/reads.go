@@ -99,6 +99,8 @@ var readings = []reading{
 	{key: "flip_rates", by: allKinds},
 	{key: "noise_seed", by: allKinds},
 	{key: "fit", by: append([]Kind{Scenes, MovingScenes}, onFiles...)},
+	{key: "resize", by: onFiles},
+	{key: "orientation", by: onFiles},
 	{key: "max_bad_samples", by: append([]Kind{Features}, onFiles...)},
 	{key: "max_pixels", by: onFiles},
 }

@@ -92,10 +92,11 @@ func (d *Config) Validate() error {
 }
 
 func (d *Config) validateFit() error {
-	if d.Fit == "" {
-		return nil
+	err := cmp.Or(d.Resize.Validate(), d.Orientation.Validate())
+	if d.Fit != "" {
+		err = cmp.Or(d.Fit.Validate(), err)
 	}
-	if err := d.Fit.Validate(); err != nil {
+	if err != nil {
 		return fmt.Errorf("data.%w", err)
 	}
 	return nil

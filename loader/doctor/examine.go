@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nmn/loader"
+	"nmn/loader/picture"
 )
 
 // Split is a set with its name, such as train. The first of several is the one to train on.
@@ -23,6 +24,8 @@ type Options struct {
 	Workers int // goroutines that read and decode, at least 1
 	// MaxPixels and MaxBadSamples are those of the run.
 	MaxPixels, MaxBadSamples int
+	// Orientation says what the run does about that of pictures.
+	Orientation picture.Orientation
 	// InputSize is the height and width of the network's input in pixels, 0 where it has none.
 	InputSize int
 	// Missing says that the run takes features that are missing, Standardise that it brings all to one scale.

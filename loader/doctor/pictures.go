@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"nmn/loader/picture"
 )
 
 // Pictures are those of a split. Sizes, grey and odd ones count those that were decoded.
@@ -17,6 +19,7 @@ type Pictures struct {
 	Grey       int            `json:"grey"`
 	Odd        int            `json:"odd_aspect"` // longer than three times their other side
 	Small      int            `json:"small"`      // both sides below half of the network's input
+	Turned     int            `json:"turned"`     // stored otherwise than they are looked at (Exif orientation), of all files
 	Copies
 	// Near are those that look like an earlier one of the split, of other bytes.
 	Near     int          `json:"near_duplicates"`
@@ -56,10 +59,11 @@ const (
 	isGrey
 	isBroken
 	isSigned // its sign is known
+	isTurned // its file states an orientation other than 1
 )
 
 // formats are the types of files; the first stands for pictures without one.
-var formats = []string{"", "JPEG", "PNG", "GIF", "other"}
+var formats = slices.Concat([]string{""}, picture.Formats(), picture.ForeignFormats(), []string{"other"})
 
 func formatOf(name string) uint8 {
 	if name == "" {
@@ -78,6 +82,9 @@ func measurePictures(looks []look, ids []string, inputSize int) *Pictures {
 		l := &looks[i]
 		if name := formats[l.format]; name != "" {
 			p.Types[name]++
+		}
+		if l.state&isTurned != 0 {
+			p.Turned++
 		}
 		if l.state&isBroken != 0 {
 			p.Broken++
@@ -147,6 +154,16 @@ func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 				"pictures of %s not half as large as the input of the network, %d pixels: %d; they are enlarged",
 				s.Name, o.InputSize, p.Small), "train with a smaller input (`net.input_size`, `net.arch` scenes), or take " +
 				"larger pictures", nil})
+	}
+	if p.Turned > 0 {
+		done, cure := "are taken as they are stored", "`data.orientation` apply turns them upright"
+		if o.Orientation == picture.OrientationApply {
+			done, cure = "are turned upright", "nothing, unless they are to be taken as they are stored: "+
+				"`data.orientation` ignore"
+		}
+		r.add(Finding{Note, "turned-pictures", fmt.Sprintf(
+			"pictures of %s that are stored turned or mirrored (Exif orientation): %d of %d; they %s",
+			s.Name, p.Turned, p.Files, done), cure, nil})
 	}
 	if p.Odd > 0 {
 		r.add(Finding{Note, "odd-aspect",

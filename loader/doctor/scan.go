@@ -189,6 +189,10 @@ func (w *scanWorker) stored(ctx context.Context, source loader.Source, l *look, 
 	l.note(w.file)
 	l.format = formatOf(picture.Format(w.file))
 	w.bytes[l.split][w.number] += int64(len(w.file))
+	if picture.StoredOrientation(w.file) != 1 {
+		l.state |= isTurned
+	}
+	w.pic.Orientation = w.o.Orientation
 	if !w.decode[at] {
 		return nil
 	}

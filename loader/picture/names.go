@@ -12,6 +12,16 @@ func Extensions() []string {
 	return []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff"}
 }
 
+// foreignExtensions are the endings of pictures that are not read.
+func foreignExtensions() []string {
+	return []string{".heic", ".heif", ".avif", ".jp2", ".j2k", ".jxl"}
+}
+
+// IsForeignName reports whether a file's name ends like that of a picture in one of the ForeignFormats.
+func IsForeignName(name string) bool {
+	return slices.Contains(foreignExtensions(), strings.ToLower(filepath.Ext(name)))
+}
+
 // IsName reports whether a file's name ends like that of a picture, in upper or lower case.
 func IsName(name string) bool {
 	return slices.Contains(Extensions(), strings.ToLower(filepath.Ext(name)))

@@ -25,6 +25,9 @@ type GraphOptions struct {
 	// Pixels makes the input of pictures pixels from 0 to 255, which the graph normalises; without, whoever
 	// runs it does.
 	Pixels bool
+	// Fit, Resize and Orientation say how pictures were read in training; they go along as metadata. Empty ones are left
+	// out.
+	Fit, Resize, Orientation string
 	// Words of the classes and Version of the program go along as metadata.
 	Words   []string
 	Version string
@@ -176,8 +179,20 @@ func (b *builder) describe(o GraphOptions) []onnx.Entry {
 	if width == 0 {
 		width = c.Size
 	}
-	return []onnx.Entry{
+	var deviation [3]float32
+	for i, scale := range c.Scale {
+		deviation[i] = 1 / scale
+	}
+	entries := []onnx.Entry{
 		{Key: "input", Text: input}, {Key: "mean", Text: list(c.Mean)}, {Key: "scale", Text: list(c.Scale)},
+		{Key: "deviation", Text: list(deviation)},
 		{Key: "trained_height", Text: fmt.Sprint(c.Size)}, {Key: "trained_width", Text: fmt.Sprint(width)},
 	}
+	for _, e := range []onnx.Entry{{Key: "fit", Text: o.Fit}, {Key: "resize", Text: o.Resize},
+		{Key: "orientation", Text: o.Orientation}} {
+		if e.Text != "" {
+			entries = append(entries, e)
+		}
+	}
+	return entries
 }

@@ -1,0 +1,65 @@
+package run
+
+import (
+	"cmp"
+	"slices"
+
+	"nmn/loader"
+	"nmn/loader/picture"
+	"nmn/train"
+)
+
+// isPaper reports whether a preset keeps to the protocol of the paper.
+func isPaper(name PresetName) bool { return name == PaperCOCOPreset || name == PaperMSRVTTPreset }
+
+// resolvePictures fills in how pictures are read where that is left open: upright and with the filter that smooths or,
+// as before there was a choice, as they are stored and with the one that does not. The latter is for the protocol of the
+// paper, and for configuration files that do not say it: they may be those of runs that have begun.
+func (c *Config) resolvePictures(asBefore bool) {
+	if !c.Data.Decodes() {
+		return
+	}
+	resize, orientation := picture.FilterAntialias, picture.OrientationApply
+	if asBefore {
+		resize, orientation = picture.FilterBilinear, picture.OrientationIgnore
+	}
+	c.Data.Resize, c.Data.Orientation = cmp.Or(c.Data.Resize, resize), cmp.Or(c.Data.Orientation, orientation)
+}
+
+// Pictures says how the model reads pictures: as it was trained.
+func (m *Model) Pictures() train.Pictures { return picturesOf(m.checkpoint, m.folder) }
+
+// picturesOf is how a net was trained to read pictures. What its checkpoint does not say, because it is older, the
+// run folder says, else it is what such nets are usually trained with.
+func picturesOf(checkpoint *train.Checkpoint, folder string) train.Pictures {
+	if p := checkpoint.Pictures; p != nil {
+		return *p
+	}
+	p := train.Pictures{Fit: picture.FitSquare, Resize: picture.FilterBilinear, Orientation: picture.OrientationIgnore}
+	if c := checkpoint.Model; c.MIL && len(c.Depths) == 5 {
+		p.Fit = picture.FitLongest
+	}
+	if run, err := ReadConfig(folder); err == nil {
+		p.Fit = run.Fit()
+		p.Resize = cmp.Or(run.Data.Resize, p.Resize)
+		p.Orientation = cmp.Or(run.Data.Orientation, p.Orientation)
+	}
+	return p
+}
+
+// readAsTrained makes a configuration read pictures as a net was trained, but for what was given.
+func (c *Config) readAsTrained(checkpoint *train.Checkpoint, folder string) {
+	p := picturesOf(checkpoint, folder)
+	if !slices.Contains(c.given, "data.resize") {
+		c.Data.Resize = p.Resize
+	}
+	if !slices.Contains(c.given, "data.orientation") {
+		c.Data.Orientation = p.Orientation
+	}
+}
+
+// reads sets how a loader reads pictures for the model; fit is one that is given, empty for that of the model.
+func (m *Model) reads(l *loader.Config, fit picture.Fit) {
+	p := m.Pictures()
+	l.Fit, l.Resize, l.Orientation = cmp.Or(fit, p.Fit), p.Resize, p.Orientation
+}
