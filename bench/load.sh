@@ -1,25 +1,28 @@
 #!/usr/bin/env bash
 # nmn and PyTorch by turns: JPEG photographs from a folder onto the canvas, in batches.
 #
-#   bench/load.sh [-r ROUNDS] [-o FIGURES] [-s SIZE] [-w WORKERS] [-p PROGRAM] FOLDER
+#   bench/load.sh [-r ROUNDS] [-o FIGURES] [-s SIZE] [-w WORKERS] [-p PROGRAM] [-z RESIZE] [-f FIT] FOLDER
 #
 # nmn runs with each decoder, its own with each instruction set; libjpeg-turbo is among them where PROGRAM
 # has it (CGO_ENABLED=1 go build -tags turbo). PyTorch's DataLoader runs with float canvases, mean
-# subtracted, and with uint8 ones, and the better of them counts. PYTHON names a Python with torch and torchvision,
+# subtracted, and with uint8 ones, and the better of them counts; with -z antialias Pillow has a try too. FIT is
+# longest or square. PYTHON names a Python with torch and torchvision,
 # PROGRAM another nmn than the one that is built here. FIGURES, by default build/bench/load.jsonl, gets a
 # JSON line for each measurement; the table of ratios is printed at the end. Ratios are of times: a half
 # is twice as fast.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-rounds=3 figures=build/bench/load.jsonl size=565 workers=2 program='' python=${PYTHON:-python3}
+rounds=3 figures=build/bench/load.jsonl size=565 workers=2 resize=bilinear fit=longest program='' python=${PYTHON:-python3}
 usage() { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' bench/load.sh; }
-while getopts r:o:s:w:p:h flag; do
+while getopts r:o:s:w:p:z:f:h flag; do
   case $flag in
     r) rounds=$OPTARG ;;
     o) figures=$OPTARG ;;
     s) size=$OPTARG ;;
     w) workers=$OPTARG ;;
     p) program=$OPTARG ;;
+    z) resize=$OPTARG ;;
+    f) fit=$OPTARG ;;
     h) usage; exit 0 ;;
     *) usage >&2; exit 2 ;;
   esac
@@ -29,6 +32,8 @@ shift $((OPTIND - 1))
 for number in "$rounds" "$size" "$workers"; do
   [[ $number =~ ^[1-9][0-9]*$ ]] || { echo "load.sh: $number is no number from 1" >&2; exit 2; }
 done
+[[ $resize =~ ^(bilinear|antialias)$ && $fit =~ ^(longest|square)$ ]] ||
+  { echo "load.sh: -z is bilinear or antialias, -f longest or square" >&2; exit 2; }
 "$python" -c 'import torchvision' || { echo "load.sh: $python has no torchvision; PYTHON names another" >&2; exit 1; }
 
 if [ -z "$program" ]; then
@@ -37,7 +42,7 @@ if [ -z "$program" ]; then
 fi
 mkdir -p "$(dirname "$figures")"
 : >"$figures"
-setting=(--size "$size" --workers "$workers" --batch 8 --warmup 1 --repeats 3)
+setting=(--size "$size" --workers "$workers" --batch 8 --warmup 1 --repeats 3 --resize "$resize" --fit "$fit")
 
 # keep CASE WHO keeps the figures of a measurement.
 keep() { "$python" bench/table.py add "$figures" "$1" "$2" "$round"; }
@@ -50,7 +55,9 @@ ours() { # with each decoder
 }
 theirs() {
   local canvas name line
-  for canvas in float uint8; do
+  local canvases=(float uint8)
+  [ "$resize" = bilinear ] || canvases+=(pil)
+  for canvas in "${canvases[@]}"; do
     line=$("$python" bench/torch_load.py "$1" "${setting[@]}" --canvas $canvas)
     for name in "${names[@]}"; do keep "$name" $canvas <<<"$line"; done
   done

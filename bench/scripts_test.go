@@ -200,7 +200,7 @@ func TestS2VT_RefusesWhatItDoesNotKnow(t *testing.T) {
 }
 
 func TestLoad_RefusesWhatItDoesNotKnow(t *testing.T) {
-	for _, args := range [][]string{{}, {"nowhere"}, {"-r", "0", "."}, {"-s", "x", "."}, {"-x"}} {
+	for _, args := range [][]string{{}, {"nowhere"}, {"-r", "0", "."}, {"-s", "x", "."}, {"-z", "lanczos", "."}, {"-f", "none", "."}, {"-x"}} {
 		if text, code := script(t, "bash", "", append([]string{"load.sh"}, args...)...); code != 2 {
 			t.Errorf("%v: exit code %d: %s", args, code, text)
 		}

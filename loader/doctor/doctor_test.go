@@ -151,6 +151,29 @@ func TestExamine_SoundSetHasNothingAboveNotes(t *testing.T) {
 	}
 }
 
+// Pictures that a camera has stored on their side are told of, with what the run does about them.
+func TestExamine_TurnedPictures(t *testing.T) {
+	for orientation, want := range map[picture.Orientation]string{
+		picture.OrientationApply: "2 of 8; they are turned upright", picture.OrientationIgnore: "2 of 8; they are taken as they are stored",
+	} {
+		bags := soundBags(t, "train", 8)
+		for i := range 2 {
+			bags[i].file = append([]byte("\xff\xd8\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01"+
+				"\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00"), bags[i].file[2:]...)
+		}
+		o := options()
+		o.Orientation = orientation
+		r := examine(t, o, split(t, "train", bags, "cat", "dog"))
+		if f := wantFinding(t, r, doctor.Note, "turned-pictures"); !strings.Contains(f.Text, want) {
+			t.Errorf("%s: %q, want %q", orientation, f.Text, want)
+		}
+		p := r.Splits[0].Pictures
+		if upright := p.Smallest.Width == 48; p.Turned != 2 || upright != (orientation == picture.OrientationApply) {
+			t.Errorf("%s: %+v, smallest %+v", orientation, p, p.Smallest)
+		}
+	}
+}
+
 func TestExamine_CopyInTheTestSplit(t *testing.T) {
 	train, test := soundBags(t, "train", 20), soundBags(t, "test", 4)
 	test[2].file = train[7].file

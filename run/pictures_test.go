@@ -1,0 +1,68 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"nmn/loader/dataset"
+	"nmn/loader/picture"
+)
+
+func TestResolve_HowPicturesAreRead(t *testing.T) {
+	file := func(text string) string {
+		path := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	of := []string{"data.manifest"}
+	const listed = "data: {set: manifest, manifest: list.csv"
+	for name, c := range map[string]struct {
+		sources     Sources
+		resize      picture.Filter
+		orientation picture.Orientation
+	}{
+		"pictures of somebody":     {Sources{Given: of}, picture.FilterAntialias, picture.OrientationApply},
+		"the preset of the paper":  {Sources{Given: of, Preset: PaperCOCOPreset}, picture.FilterBilinear, picture.OrientationIgnore},
+		"another preset":           {Sources{Given: of, Preset: ScenesPreset}, picture.FilterAntialias, picture.OrientationApply},
+		"a file that does not say": {Sources{File: file(listed + "}\n")}, picture.FilterBilinear, picture.OrientationIgnore},
+		"a file that does":         {Sources{File: file(listed + ", resize: antialias}\n")}, picture.FilterAntialias, picture.OrientationIgnore},
+		"scenes":                   {Sources{}, "", ""},
+	} {
+		var config Config
+		c.sources.Apply = func() error {
+			if len(c.sources.Given) > 0 {
+				config.Data.Set, config.Data.Manifest = dataset.Manifest, "list.csv"
+				config.Data.Noise = 0
+			}
+			return nil
+		}
+		if err := c.sources.Resolve(&config); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if config.Data.Resize != c.resize || config.Data.Orientation != c.orientation {
+			t.Errorf("%s: %q and %q", name, config.Data.Resize, config.Data.Orientation)
+		}
+		again := config
+		if err := again.Complete(); err != nil || again.Data.Resize != c.resize || again.Data.Orientation != c.orientation {
+			t.Errorf("%s: what is complete becomes %q and %q, %v", name, again.Data.Resize, again.Data.Orientation, err)
+		}
+	}
+}
+
+// Runs of before there was a choice are what they were: they go on, and are found again, as those that say it.
+func TestFirstChange_PicturesReadAsBefore(t *testing.T) {
+	before := DefaultConfig()
+	said, other := before, before
+	said.Data.Resize, said.Data.Orientation = picture.FilterBilinear, picture.OrientationIgnore
+	other.Data.Resize = picture.FilterAntialias
+	if key, was, is := FirstChange(&before, &said); key != "" {
+		t.Errorf("%s was %q and is %q", key, was, is)
+	}
+	if key, _, _ := FirstChange(&before, &other); key != "data.resize" {
+		t.Errorf("another filter: %q", key)
+	}
+}
