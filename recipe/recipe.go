@@ -62,8 +62,8 @@ func New(o Options) *Recipe {
 		message: o.Message, byFrame: o.ByFrame}
 }
 
-// Estimate trains the nets of folds on the labels as they are, or goes on where that was interrupted, estimates the rates
-// from what they say of bags that they have not seen, and keeps both in the folder, in ScoresFile and RatesFile.
+// Estimate trains the nets of folds on the labels as they are, or goes on where that was interrupted, estimates the
+// rates from what they say of bags that they have not seen, and keeps both in the folder, in ScoresFile and RatesFile.
 func (r *Recipe) Estimate(ctx context.Context) error { return r.estimate(ctx) }
 
 // save calls write, which writes whole files and may be called again. A disk that is full gets a moment, of which the

@@ -51,8 +51,8 @@ type AuditOptions struct {
 	Threads int
 }
 
-// OpenAudit opens the data of a finished run, all labels in memory. A folder without a run, one that was interrupted, and
-// data that have changed since are refused with a *ConfigError.
+// OpenAudit opens the data of a finished run, all labels in memory. A folder without a run, one that was interrupted,
+// and data that have changed since are refused with a *ConfigError.
 func OpenAudit(ctx context.Context, dir string, o AuditOptions) (*Audit, error) {
 	if err := checkAudited(dir); err != nil {
 		return nil, err
@@ -119,8 +119,8 @@ func (a *Audit) Folder() string { return filepath.Join(a.Dir, AuditFolder) }
 // Lock keeps other audits of the run out until release is called; see Session.Lock.
 func (a *Audit) Lock() (release func() error, err error) { return a.session.Lock(a.Folder()) }
 
-// Rank ranks the labels of the bags that have scores. Rates are estimated from the same scores unless the options name a
-// file, which is read without calibration, as of nets that were trained through the noise model.
+// Rank ranks the labels of the bags that have scores. Rates are estimated from the same scores unless the options name
+// a file, which is read without calibration, as of nets that were trained through the noise model.
 func (a *Audit) Rank(ctx context.Context, s *OutOfFold, o audit.Options) (*audit.Report, error) {
 	train := a.session.Data.Train
 	k := train.Vocabulary.Len()

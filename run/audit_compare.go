@@ -12,8 +12,8 @@ import (
 )
 
 // CompareLabels says of finished runs on the same bags how their labels differ from those of the first, how many are
-// wrong where the truth is known, and what the runs are worth. Bags that the first run has not learned do not count, and
-// those that another lacks are refused.
+// wrong where the truth is known, and what the runs are worth. Bags that the first run has not learned do not count,
+// and those that another lacks are refused.
 func CompareLabels(ctx context.Context, dirs []string, o Options) (runs []report.LabelledRun, err error) {
 	s := newSession(o)
 	var first *loader.Set
@@ -68,8 +68,8 @@ func labelledRun(dir string, set, first *loader.Set) (*report.LabelledRun, error
 	for i, id := range first.IDs {
 		row, ok := at[id]
 		if !ok {
-			return nil, setting.Errorf("", "%s has not learned the bag %.60q, which the first run has: compare runs on the same "+
-				"bags", dir, id)
+			return nil, setting.Errorf("", "%s has not learned the bag %.60q, which the first run has: compare runs on "+
+				"the same bags", dir, id)
 		}
 		for c, other := range column {
 			z, was := valueAt(set, row, other), first.Labels.Uint8s()[i*k+c]

@@ -26,8 +26,8 @@ type Offer struct {
 // Epochs of nets of folds, where nobody says how many: as stage 1 of the run, but no more than the recipe trains.
 const mostFoldEpochs = 15
 
-// Offer is what so many folds cost. Epochs are those of each net, 0 for as many as stage 1 of the run has, at most 15; on
-// features it is 15.
+// Offer is what so many folds cost. Epochs are those of each net, 0 for as many as stage 1 of the run has, at most 15;
+// on features it is 15.
 func (a *Audit) Offer(folds, epochs int) Offer {
 	c := &a.session.Config
 	if epochs == 0 {
@@ -91,9 +91,9 @@ func logSpeed(path string) float64 {
 	return 1000 * images / milliseconds
 }
 
-// TrainFolds trains the nets of an offer, or goes on where that was interrupted, and keeps what they say in the folder of
-// the audit, where Scores finds it. Nets that are there already are not trained again. When ctx ends, what was done is
-// saved, and the error wraps ErrInterrupted.
+// TrainFolds trains the nets of an offer, or goes on where that was interrupted, and keeps what they say in the folder
+// of the audit, where Scores finds it. Nets that are there already are not trained again. When ctx ends, what was done
+// is saved, and the error wraps ErrInterrupted.
 func (a *Audit) TrainFolds(ctx context.Context, o Offer) (*OutOfFold, error) {
 	if s, err := a.foldsOfRun(); err != nil || s != nil && o.Folds == a.folds() {
 		return s, err

@@ -173,8 +173,8 @@ func (a *Audit) featureForm() *labelForm {
 	return a.arrayForm()
 }
 
-// arrayForm writes a matrix of bytes for all rows of the features, in their order: what has labels among the features, or
-// in a file with other arrays, is left as it is, and its labels are not read.
+// arrayForm writes a matrix of bytes for all rows of the features, in their order: what has labels among the features,
+// or in a file with other arrays, is left as it is, and its labels are not read.
 func (a *Audit) arrayForm() *labelForm {
 	return &labelForm{name: "an array of 0 and 1 (.npy)", endings: []string{".npy"},
 		note: "labels lay among the features, or in an archive; the words of its columns are in " +

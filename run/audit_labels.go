@@ -46,8 +46,8 @@ func (a *Audit) CheckLabelFile(ctx context.Context, path string) error {
 	}
 	ending := func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) }
 	if !slices.ContainsFunc(form.endings, ending) {
-		return setting.Errorf("audit.output", "`audit.output` is %q, and the labels of the run are written as %s: want a name that ends in %s",
-			path, form.name, setting.Alternatives(form.endings))
+		return setting.Errorf("audit.output", "`audit.output` is %q, and the labels of the run are written as %s: want "+
+			"a name that ends in %s", path, form.name, setting.Alternatives(form.endings))
 	}
 	return a.refuseSource(path)
 }
@@ -57,7 +57,8 @@ func (a *Audit) refuseSource(path string) error {
 	d := &a.session.Config.Data
 	for _, source := range []string{d.Manifest, d.Captions, d.Features.Train.Features, d.Features.Train.Labels, d.MSRVTT} {
 		if source != "" && sameFile(source, path) {
-			return setting.Errorf("audit.output", "`audit.output` is %s, which the run has learned from: give another name", path)
+			return setting.Errorf("audit.output", "`audit.output` is %s, which the run has learned from: give another "+
+				"name", path)
 		}
 	}
 	return nil
@@ -88,7 +89,8 @@ func (a *Audit) WriteLabels(ctx context.Context, r *audit.Report, corrected []ui
 		}
 	}
 	out := &Corrected{Form: form.name, Note: form.note}
-	if out.Rows, err = form.write(ctx, l, path); errors.Is(err, relabel.ErrForm) && a.session.Config.Data.Set == dataset.Manifest {
+	out.Rows, err = form.write(ctx, l, path)
+	if errors.Is(err, relabel.ErrForm) && a.session.Config.Data.Set == dataset.Manifest {
 		why := err
 		if form, err = a.listedForm(ctx); err != nil {
 			return nil, err
@@ -99,7 +101,8 @@ func (a *Audit) WriteLabels(ctx context.Context, r *audit.Report, corrected []ui
 	if err != nil || form.learn == nil {
 		return out, err
 	}
-	out.Config = strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), filepath.Ext(strings.TrimSuffix(path, ".gz"))) + ".yaml"
+	plain := strings.TrimSuffix(path, ".gz")
+	out.Config = strings.TrimSuffix(plain, filepath.Ext(plain)) + ".yaml"
 	return out, a.writeConfig(form, path, out.Config)
 }
 

@@ -104,7 +104,8 @@ func (a *Audit) trained(folds int) (*OutOfFold, error) {
 	return s, nil
 }
 
-// PartialScores are the scores of some bags that a run with rates online has left, each from before its bag was learned.
+// PartialScores are the scores of some bags that a run with rates online has left, each from before its bag was
+// learned.
 func (a *Audit) PartialScores() (*OutOfFold, error) {
 	train := a.session.Data.Train
 	out := &OutOfFold{All: train.Len(), From: "nowhere"}
@@ -118,7 +119,8 @@ func (a *Audit) PartialScores() (*OutOfFold, error) {
 	k := train.Vocabulary.Len()
 	if err == nil && (len(logits) != len(index)*k || slices.Min(append(index, 0)) < 0 ||
 		slices.Max(append(index, 0)) >= train.Len()) {
-		err = fmt.Errorf("%d scores of %d bags are not those of %d bags × %d classes", len(logits), len(index), train.Len(), k)
+		err = fmt.Errorf("%d scores of %d bags are not those of %d bags × %d classes", len(logits), len(index),
+			train.Len(), k)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("scores of the first epoch of the run: %w", err)
@@ -133,8 +135,8 @@ func (a *Audit) PartialScores() (*OutOfFold, error) {
 	return out, nil
 }
 
-// readScores reads a file of scores and puts it into the order of the training bags; nil where there is none. Of another
-// vocabulary, or of bags that the data do not have, it is an error.
+// readScores reads a file of scores and puts it into the order of the training bags; nil where there is none. Of
+// another vocabulary, or of bags that the data do not have, it is an error.
 func (a *Audit) readScores(path string) (*OutOfFold, error) {
 	if !durable.Exists(path) {
 		return nil, nil
@@ -151,8 +153,8 @@ func (a *Audit) readScores(path string) (*OutOfFold, error) {
 	for row, id := range m.IDs {
 		bag, ok := a.rows[id]
 		if !ok {
-			return nil, setting.Errorf("", "%s: there is no training bag %.60q, of which it has scores: remove it with its folder",
-				path, id)
+			return nil, setting.Errorf("", "%s: there is no training bag %.60q, of which it has scores: remove it with "+
+				"its folder", path, id)
 		}
 		at[bag] = row + 1
 	}

@@ -32,7 +32,8 @@ type auditCommand struct {
 
 func newAudit(p *program) *cobra.Command {
 	a := auditCommand{options: audit.Options{Estimation: rates.DefaultOptions(), MinError: .5}, top: 20, classes: 20,
-		page: auditPage{command: "audit", items: 500, thumbnails: 200}, correction: audit.Correction{Precision: .9}, format: report.Text}
+		page: auditPage{command: "audit", items: 500, thumbnails: 200}, correction: audit.Correction{Precision: .9},
+		format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "audit [RUN]",
 		Short: "Find labels that are probably wrong, and correct them",

@@ -76,7 +76,8 @@ func (a *auditPage) pictures(ctx context.Context, p *program, ids []string) (pic
 	if a.images == "" && a.ofRun == nil {
 		return nil, func() {}, nil
 	}
-	of, from := func(ctx context.Context, bag int) ([]byte, error) { return a.ofRun(ctx, ids[bag]) }, func() error { return nil }
+	of := func(ctx context.Context, bag int) ([]byte, error) { return a.ofRun(ctx, ids[bag]) }
+	from := func() error { return nil }
 	if a.images != "" {
 		folder, err := loader.OpenFolderThumbnails(a.images, ids)
 		if err != nil {

@@ -121,8 +121,8 @@ func (a *auditCommand) auditRun(ctx context.Context, p *program, dir string, giv
 	return a.rankRun(ctx, p, r, scores)
 }
 
-// scoresOf are the scores to audit by; nil where nets of folds are to be trained. Where the run has no scores of all bags
-// and nobody says how to go on, that is a mistake in usage, after an offer.
+// scoresOf are the scores to audit by; nil where nets of folds are to be trained. Where the run has no scores of all
+// bags and nobody says how to go on, that is a mistake in usage, after an offer.
 func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *run.Audit) (*run.OutOfFold, error) {
 	if n, _ := a.folds(); n > 0 {
 		return nil, nil
@@ -149,25 +149,25 @@ func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *run.Audit) (
 func (a *auditCommand) offer(p *program, r *run.Audit, scored int) {
 	dir := argument(r.Dir)
 	bags := r.Data().Train.Len()
-	fmt.Fprintf(p.status, "Nets of folds score every one of the %d training bags, each by a net that has not learned it:\n", bags)
+	fmt.Fprintf(p.status, "Nets of folds score every one of the %d training bags, each by a net that has not "+
+		"learned it:\n", bags)
 	for _, folds := range []int{r.DefaultFolds(), 7 - r.DefaultFolds()} { // 2 and 5
 		if folds > bags {
 			continue
 		}
 		o := r.Offer(folds, 0)
-		line := fmt.Sprintf("  nmn audit %s --rates folds:%d   %d × %d epochs on %d of %d bags", dir, folds, folds, o.Epochs,
-			bags-bags/folds, bags)
+		line := fmt.Sprintf("%d folds, each %d epochs on %d of %d bags", folds, o.Epochs, bags-bags/folds, bags)
 		if o.Time > 0 {
 			line += ", about " + brief(max(o.Time, time.Second))
 		}
 		if r.Interrupted(folds) {
 			line += "; begun, and goes on"
 		}
-		fmt.Fprintln(p.status, line)
+		fmt.Fprintf(p.status, "%s:\n  nmn audit %s --rates folds:%d\n", line, dir, folds)
 	}
 	if scored > 0 {
-		fmt.Fprintf(p.status, "The %d bags that were scored before they were learned can be audited alone:\n  nmn audit %s --rates online\n",
-			scored, dir)
+		fmt.Fprintf(p.status, "The %d bags that were scored before they were learned can be audited alone:\n"+
+			"  nmn audit %s --rates online\n", scored, dir)
 	}
 }
 

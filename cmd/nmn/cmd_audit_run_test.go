@@ -73,7 +73,7 @@ func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
 	})
 	dir := audited(t, onPictures("--manifest", file)...)
 	c := call(t, "audit", dir)
-	for _, want := range []string{"holds out-of-fold scores of 22 of 54 training bags", "--rates folds:2   2 × 2 epochs on 27 of 54 bags, about", "--rates folds:5", "--rates online"} {
+	for _, want := range []string{"holds out-of-fold scores of 22 of 54 training bags", "2 folds, each 2 epochs on 27 of 54 bags, about", "run --rates folds:2\n", "--rates folds:5", "--rates online"} {
 		if c.code != exitUsage || !strings.Contains(c.err, want) {
 			t.Errorf("exit code %d, no %q in the offer:\n%s", c.code, want, c.err)
 		}

@@ -62,8 +62,8 @@ labels as well, and its path goes to standard output. nmn train --manifest takes
 	data.int(&c.scenes.N, "number", "number of `pictures` or clips")
 	data.uint64(&c.scenes.Seed, "seed", "`seed` of all random draws")
 	data.bool(&c.moving, "moving", "clips in which shapes move, come and go")
-	data.value(&c.flips, &c.flips, "flips", "write a manifest too, in which a label that holds is missing, and one that does "+
-		"not is there, with these two `probabilities`")
+	data.value(&c.flips, &c.flips, "flips", "write a manifest too, in which a label that holds is missing, and one that "+
+		"does not is there, with these two `probabilities`")
 	data.int(&c.frames, "frames", "--moving: `frames` of each clip")
 	out := under(cmd, "Output")
 	enum(out, &c.form, "format", "--moving: `form` of the frames", shard.Shards, shard.Folder)

@@ -22,8 +22,8 @@ type Table struct {
 	List     string   // column of lists of names; empty where each label has a column of its own
 }
 
-// Text writes a table of labels again with the labels as they should be, and returns how many rows it has changed. Every
-// other byte stays what it is.
+// Text writes a table of labels again with the labels as they should be, and returns how many rows it has changed.
+// Every other byte stays what it is.
 func (t *Table) Text(ctx context.Context, l Labels, path string) (rows int, err error) {
 	if err := l.check(); err != nil {
 		return 0, err

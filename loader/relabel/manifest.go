@@ -22,8 +22,8 @@ func Lines(f manifest.Form) bool {
 	return true
 }
 
-// Manifest writes a manifest of lines again with the labels as they should be, and returns how many rows it has changed.
-// Every other byte stays what it is.
+// Manifest writes a manifest of lines again with the labels as they should be, and returns how many rows it has
+// changed. Every other byte stays what it is.
 func Manifest(ctx context.Context, m *manifest.Manifest, l Labels, path string) (rows int, err error) {
 	if err := l.check(); err != nil {
 		return 0, err
