@@ -62,8 +62,8 @@ type mixing struct {
 // mixedBag has its frames at [from, to) of the batch, and keeps so many parts of itself.
 type mixedBag struct{ from, to, weight int }
 
-// mix mixes the frames of a batch, once all are read: bags by pairs, each by a weight of its own. A bag that cannot be
-// used has no partner.
+// mix mixes the frames of a batch, once all are read: bags by pairs, with a weight that is drawn for the one that comes
+// first in the set. A bag that cannot be used has no partner.
 func (b *Batch) mix() {
 	l, job, m := b.home, &b.job, &b.job.mixing
 	if l.augment == nil || l.config.Augment.Mixup == 0 || job.epoch < l.config.AugmentFrom {
@@ -74,14 +74,17 @@ func (b *Batch) mix() {
 		for next = from + 1; next < len(job.frames) && job.frames[next].bag == bag; next++ {
 		}
 		if firstError(job.failures[from:next]) == nil {
-			m.bags = append(m.bags, mixedBag{from, next, l.augment.Weight(job.epoch, bag)})
+			m.bags = append(m.bags, mixedBag{from, next, augment.Wholes})
 		}
 	}
 	m.partners, m.order = resized(m.partners, len(m.bags)), resized(m.order, len(m.bags))
 	l.augment.Pairs(m.partners, m.order, job.epoch, b.Number)
 	for i, j := range m.partners {
 		if i < j {
-			b.mixPair(m.bags[i], m.bags[j])
+			p, q := &m.bags[i], &m.bags[j]
+			weight := l.augment.Weight(job.epoch, min(job.frames[p.from].bag, job.frames[q.from].bag))
+			p.weight, q.weight = weight, weight // of each as much is learned as of the other
+			b.mixPair(*p, *q)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -142,7 +143,7 @@ func TestAugment_MixupMixesPixelsAndLabelsAlike(t *testing.T) {
 	draws.Pairs(partners, order, 5, 0)
 	for n, bag := range b.Index {
 		other := b.Index[partners[n]]
-		weight := draws.Weight(5, bag)
+		weight := draws.Weight(5, min(bag, other))
 		own, others := source.frames[bag], source.frames[other]
 		if other == bag {
 			t.Errorf("bag %d is mixed with itself", bag)
@@ -172,7 +173,7 @@ func TestAugment_MixupOfSoftTargets(t *testing.T) {
 	b := mustReadEpoch(t, mustLoader(t, set, config), 1, 0)[0]
 	draws := augment.NewDraws(config.Augment, config.Seed)
 	for n := range 2 {
-		w := float32(draws.Weight(1, n)) / 256
+		w := float32(draws.Weight(1, 0)) / 256
 		own, other := []float32{.5, .25}[n], []float32{.5, .25}[1-n]
 		if want := other + w*(own-other); b.Targets[3*n] != want || b.Targets[3*n+1] != Unknown || b.Targets[3*n+2] != Unknown {
 			t.Errorf("targets %v, want %v and two unknown", b.Targets[3*n:3*n+3], want)
@@ -234,5 +235,78 @@ func TestValidate_NamesTheAugmentation(t *testing.T) {
 	config.Augment.Mixup = -1
 	if err := config.Validate(); err == nil || !strings.Contains(err.Error(), "`train.augment.mixup`") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A preview is what the epoch's batch has of the bag, mirrored as the network sees it, and says what was done.
+func TestPreview_ShowsWhatTheEpochHas(t *testing.T) {
+	set, config := texturedSet(t, 1, 2, 3, 1, 5, 1, 2), augmentConfig()
+	config.Augment.Erasing.Value = augment.FillNoise
+	l := mustLoader(t, set, config)
+	previews, err := l.Previews(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer previews.Close()
+	mirrored := 0
+	for epoch := 1; epoch < 4; epoch++ {
+		for _, b := range mustReadEpoch(t, l, epoch, 0) {
+			for n, bag := range b.Index {
+				p, err := previews.Bag(epoch, bag)
+				if err != nil {
+					t.Fatal(err)
+				}
+				i := int(b.Offsets[n]+b.Offsets[n+1]) / 2
+				height, width := int(b.Sizes[2*i]), int(b.Sizes[2*i+1])
+				if p.Picture.Width != width || p.Picture.Height != height {
+					t.Fatalf("a preview of %d×%d, want %d×%d", p.Picture.Width, p.Picture.Height, width, height)
+				}
+				text := strings.Join(p.Applied, "; ")
+				if flip := b.Flips[i] != 0; flip != strings.Contains(text, "mirrored") || !strings.Contains(text, "crop") {
+					t.Errorf("applied is %q, flip %t", text, flip)
+				} else if flip {
+					mirrored++
+				}
+				for y := range height {
+					for x := range width {
+						from := x
+						if b.Flips[i] != 0 {
+							from = width - 1 - x
+						}
+						want := [3]uint8(b.Pixels[3*(16*(16*i+y)+from):])
+						if got := [3]uint8(p.Picture.Pix[3*(y*width+x):]); got != want {
+							t.Fatalf("epoch %d bag %d: pixel %d, %d is %v, want %v", epoch, bag, x, y, got, want)
+						}
+					}
+				}
+				if !reflect.DeepEqual(p.Labels, b.Targets[3*n:3*n+3]) {
+					t.Errorf("labels %v, want %v", p.Labels, b.Targets[3*n:3*n+3])
+				}
+			}
+		}
+	}
+	if mirrored == 0 {
+		t.Error("no bag is mirrored")
+	}
+}
+
+func TestPreview_OfWhatCannotBeShown(t *testing.T) {
+	c := &clips{frames: []int{1, 1, 1}, broken: map[[2]int]error{{1, 0}: ErrCorrupt}}
+	set, config := clipSet(t, c), augmentConfig()
+	set.Source = textured{c}
+	previews, err := mustLoader(t, set, config).Previews(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer previews.Close()
+	if _, err := previews.Bag(1, 1); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("a broken picture: %v", err)
+	}
+	if p, err := previews.Bag(1, 2); err != nil || p.Picture.Width == 0 {
+		t.Errorf("beside a broken picture: %v", err)
+	}
+	set.Source, set.Vectors, config.Augment = nil, vectors{c}, augment.Config{}
+	if _, err := mustLoader(t, set, config).Previews(t.Context()); err == nil {
+		t.Error("features are shown")
 	}
 }

@@ -612,9 +612,18 @@ func TestLoader_AppliesItsPixelLimitToFiles(t *testing.T) {
 }
 
 func TestLoader_SteadyStateAllocatesNothing(t *testing.T) {
+	plain := DefaultConfig()
+	plain.Size, plain.Fit = noisySize, picture.FitNone
+	changed := plain
+	changed.Augment = everyAugmentation()
+	for name, config := range map[string]Config{"plain": plain, "augmented": changed} {
+		t.Run(name, func(t *testing.T) { allocatesNothing(t, config) })
+	}
+}
+
+func allocatesNothing(t *testing.T, config Config) {
+	t.Helper()
 	set := noisyPictures(t, 3200)
-	config := DefaultConfig()
-	config.Size, config.Fit = noisySize, picture.FitNone
 	l := mustLoader(t, set, config)
 	mustReadEpoch(t, l, 1, 0)
 	e, err := l.Epoch(context.Background(), 0, 0)

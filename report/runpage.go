@@ -145,6 +145,9 @@ func factsTable(r *Run) *Table {
 	} else {
 		add("replaced captions", noiseCell(r.Noise).Text+" %")
 	}
+	if r.Augment != "" {
+		add("augmentations", r.Augment)
+	}
 	add("seed", fmt.Sprint(r.Seed))
 	if r.Duration > 0 {
 		add("duration", r.Duration.Round(time.Second).String())

@@ -147,6 +147,19 @@ func (c Config) Epochs(stage int) int {
 	return c.Stage2Epochs
 }
 
+// Augmentations lists how pictures and labels are changed at random, mirrored ones included, for people; empty where
+// they stay as they are.
+func (c Config) Augmentations() string {
+	text := c.Augment.String()
+	switch {
+	case !c.Flip:
+		return text
+	case text == "":
+		return "mirrored half of the time"
+	}
+	return "mirrored half of the time, " + text
+}
+
 // optimizer are the settings of the Optimizer.
 func (c Config) optimizer() OptimizerConfig {
 	return OptimizerConfig{c.UpdateConfig, c.WeightDecay, c.DecayBiases, c.ClipNorm, c.Accumulate, c.EMA}

@@ -206,21 +206,27 @@ func fits(net *model.Net, set *loader.Set) error {
 }
 
 func (o *Options) loaderConfig() loader.Config {
-	c := o.Loader
-	c.BatchBags, c.Size = o.Config.Batch(o.Net.Config().MIL), o.Net.Config().Size
-	c.Shuffle, c.Flip, c.DropLast = true, o.Config.Flip, false
-	c.Seed = rng.Derive(o.Config.Seed, fmt.Sprintf("train/stage%d", o.Stage))
+	c := o.Config.Reading(o.Loader, o.Net.Config(), o.Stage)
 	c.Standard = standardOf(o.Net)
-	c.Augment, c.Mean = o.Config.Augment, meanColour(o.Net)
 	if o.Online != nil {
 		c.AugmentFrom = 2 // scores are of pictures as they are, and of one bag each
 	}
 	return c
 }
 
+// Reading is how a stage reads the data for a net of this configuration: its batches, their order, flips and
+// augmentations. What it does not say is as in l.
+func (c Config) Reading(l loader.Config, net model.Config, stage int) loader.Config {
+	l.BatchBags, l.Size = c.Batch(net.MIL), net.Size
+	l.Shuffle, l.Flip, l.DropLast = true, c.Flip, false
+	l.Seed = rng.Derive(c.Seed, fmt.Sprintf("train/stage%d", stage))
+	l.Augment, l.Mean = c.Augment, meanColour(net)
+	return l
+}
+
 // meanColour is what a net sees as 0, but for the part of a grey level.
-func meanColour(net *model.Net) (colour [3]uint8) {
-	for c, mean := range net.Config().Mean {
+func meanColour(net model.Config) (colour [3]uint8) {
+	for c, mean := range net.Mean {
 		colour[c] = uint8(min(max(mean+.5, 0), 255))
 	}
 	return colour

@@ -23,6 +23,7 @@ type doctorCommand struct {
 	sample  int
 	noSteps bool
 	output  string
+	sheet   string
 	asJSON  bool
 }
 
@@ -37,10 +38,12 @@ identifiers and captions in two splits, labels on no bag or on all, bags without
 features that are missing, constant or on different scales. Every finding has a weight
 (error: a run would fail; warning; note) and says what to do. A few steps of training then
 tell the time and memory of a run. The exit code is 1 where a run would fail. Nothing is
-written but --output. See docs/doctor.md.`,
+written but --output, and --augmentations, a page that shows some pictures as they are
+and as training would change them at random. See docs/doctor.md and docs/augmentation.md.`,
 		Example: `  nmn doctor --captions captions_train2014.json --images train2014 --sample 2000
   nmn doctor --features x.npy --labels y.npy --json
-  nmn doctor --config runs/mine/config.yaml --output doctor.json`,
+  nmn doctor --config runs/mine/config.yaml --output doctor.json
+  nmn doctor --images photos --manifest tags.csv --augment strong --augmentations sheet.html`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return d.run(cmd, p) },
 	}
@@ -50,6 +53,8 @@ written but --output. See docs/doctor.md.`,
 		"`pictures` of each split that are decoded, drawn by --data-seed; 0 for all. All are read and compared")
 	look.bool(&d.noSteps, "no-steps", "make no steps of training: tell nothing of time and memory")
 	look.file(&d.output, "output", "`file` to write the report to, as JSON", "json")
+	look.file(&d.sheet, "augmentations", "`file` to write a page of pictures to, as they are and as the first epochs "+
+		"change them", "html")
 	look.bool(&d.asJSON, "json", "write the report as JSON")
 	arm := under(cmd, "Arm")
 	enum(arm, &d.config.Arm, "arm", "what would be `trained`", recipe.Names()...)
@@ -80,11 +85,26 @@ func (d *doctorCommand) run(cmd *cobra.Command, p *program) error {
 	if err != nil {
 		return err
 	}
-	if err := d.tell(p, found); err != nil {
+	if err := cmp.Or(d.tell(p, found), d.showAugmentations(cmd, p)); err != nil {
 		return err
 	}
 	if n := doctor.Count(found.Findings, doctor.Error); n > 0 {
 		return fmt.Errorf("doctor: a run would fail, for %d of the findings: see their cures", n)
+	}
+	return nil
+}
+
+// showAugmentations writes the page of augmentations where it was asked for.
+func (d *doctorCommand) showAugmentations(cmd *cobra.Command, p *program) error {
+	if d.sheet == "" {
+		return nil
+	}
+	sheet, err := run.AugmentationSheet(cmd.Context(), &d.config, p.log)
+	if err != nil {
+		return err
+	}
+	if err := durable.Stream(d.sheet, 0o666, sheet.WriteHTML); err != nil {
+		return fmt.Errorf("doctor: cannot write the page of augmentations: %w", err)
 	}
 	return nil
 }

@@ -181,3 +181,38 @@ func TestDoctorLine_TellsWhatIsLeft(t *testing.T) {
 		t.Errorf("line %q", line)
 	}
 }
+
+func TestDoctor_ShowsAugmentations(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "sheet.html")
+	args := tiny("doctor", "--no-steps", "--arm", "star", "--flip", "--augment", "strong", "--mixup", "0.4")
+	must(t, append(args, "--augmentations", page)...)
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"as it is", "epoch 5", "RandAugment 2,9", "crop ", " % itself, ", "mirrored",
+		"data:image/jpeg;base64,"} {
+		if !strings.Contains(string(content), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if n := strings.Count(string(content), "<img "); n != 8*6 {
+		t.Errorf("%d pictures, want 8 of 6 each", n)
+	}
+	again := filepath.Join(t.TempDir(), "again.html")
+	must(t, append(args, "--augmentations", again, "--workers", "1")...)
+	if same, err := os.ReadFile(again); err != nil || string(same) != string(content) {
+		t.Errorf("a second page differs: %v", err)
+	}
+}
+
+func TestDoctor_RefusesToShowWhatIsNot(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "sheet.html")
+	c := call(t, tiny("doctor", "--no-steps", "--augmentations", page)...)
+	if c.code != 2 || !strings.Contains(c.err, "nothing is augmented") || !strings.Contains(c.err, "--random-crop") {
+		t.Errorf("without augmentations: exit code %d: %s", c.code, c.err)
+	}
+	if _, err := os.Stat(page); err == nil {
+		t.Error("a page is written")
+	}
+}

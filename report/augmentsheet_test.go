@@ -1,0 +1,46 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestSheet_ShowsEachEpochOfEachBag(t *testing.T) {
+	cell := SheetCell{JPEG: []byte("jpeg"), Lines: []string{"ShearX +0.09", hostile},
+		Labels: []SheetLabel{{"dog", ""}, {hostile, "63 %"}}, Further: 4}
+	s := Sheet{Name: hostile, Applied: "RandAugment 2,9", Notes: []string{"a note"}, Columns: []string{"as it is", "epoch 1"},
+		Rows: []SheetRow{{ID: "bag\u202e", Cells: []SheetCell{cell, cell}}, {ID: hostile,
+			Cells: []SheetCell{cell, {Lines: []string{"cut short"}}}}}}
+	var b bytes.Buffer
+	if err := s.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	content, elements := parsed(t, b.Bytes())
+	if elements["img"] != 3 || elements["figure"] != 4 || elements["script"] != 0 || elements["b"] != 0 {
+		t.Errorf("elements %v", elements)
+	}
+	for _, want := range []string{"RandAugment 2,9", "a note", "epoch 1", "ShearX +0.09", "63 %", "and 4 more", "cut short"} {
+		if !strings.Contains(content, want) {
+			t.Errorf("the sheet lacks %q", want)
+		}
+	}
+	if strings.Contains(content, "\u202e") || strings.Contains(b.String(), "://") {
+		t.Error("the sheet has an invisible character, or an address")
+	}
+}
+
+// What training pictures were changed by stands among the facts of a run.
+func TestFacts_NameTheAugmentations(t *testing.T) {
+	r := shownRun()
+	r.Augment = "mirrored half of the time, mixup 0.2"
+	markdown, err := runPage(r, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, page := range map[string]string{"markdown": string(markdown), "HTML": htmlOf(t, r)} {
+		if !strings.Contains(page, "augmentations") || !strings.Contains(page, r.Augment) {
+			t.Errorf("%s does not say %q", name, r.Augment)
+		}
+	}
+}
