@@ -133,8 +133,8 @@ func mappingOf(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// unknownKeys lists the keys of a node that a type does not have, as faults with their lines. Nodes that it is inside
-// of are in within: an alias may name one of them.
+// unknownKeys lists the keys of a node that a type does not have, and lists of another length than the type's, as faults
+// with their lines. Nodes that it is inside of are in within: an alias may name one of them.
 func unknownKeys(n *yaml.Node, t reflect.Type, within []*yaml.Node) (faults []string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -147,6 +147,8 @@ func unknownKeys(n *yaml.Node, t reflect.Type, within []*yaml.Node) (faults []st
 	}
 	within = append(within, n)
 	switch {
+	case t.Kind() == reflect.Array && (n.Kind != yaml.SequenceNode || len(n.Content) != t.Len()):
+		return []string{fmt.Sprintf("line %d: want a list of %d values", n.Line, t.Len())}
 	case n.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice:
 		for _, item := range n.Content {
 			faults = append(faults, unknownKeys(item, t.Elem(), within)...)

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"nmn/internal/setting"
+	"nmn/loader/augment"
 	"nmn/train"
 )
 
@@ -22,7 +23,36 @@ func TestConfig_LossMakesAnotherRun(t *testing.T) {
 	}
 }
 
+func TestConfig_AugmentationsMakeAnotherRun(t *testing.T) {
+	plain, changed := DefaultConfig(), DefaultConfig()
+	changed.Train.Augment = augment.Strong.Config()
+	changed.Train.Augment.Erasing.Value = augment.FillNoise
+	for _, pair := range [][2]*Config{{&plain, &changed}, {&changed, &plain}} {
+		if key, _, _ := FirstChange(pair[0], pair[1]); !strings.HasPrefix(key, "train.augment.") {
+			t.Errorf("the first change is %q", key)
+		}
+	}
+	text, err := changed.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := DefaultConfig()
+	if err := decodeYAML("config.yaml", text, &read); err != nil || read.Train.Augment != changed.Train.Augment {
+		t.Errorf("read back as %+v, %v", read.Train.Augment, err)
+	}
+	if text, err = plain.YAML(); err != nil || strings.Contains(string(text), "augment") {
+		t.Errorf("a run without augmentations mentions them: %v", err)
+	}
+	for _, area := range []string{"[.5]", "[.1, .2, .3]", ".5", "{low: 1}"} {
+		err := decodeYAML("one.yaml", []byte("train:\n  augment: {random_crop: {area: "+area+"}}\n"), &read)
+		if err == nil || !strings.Contains(err.Error(), "one.yaml:2: want a list of 2 values") {
+			t.Errorf("the range %s: %v", area, err)
+		}
+	}
+}
+
 func FuzzReadConfig(f *testing.F) {
+	f.Add([]byte("train: {augment: {random_crop: {area: [.08, 1]}, color_jitter: {hue: .nan}, mixup: .2}}\n"))
 	f.Add([]byte("data:\n  noise: 0.2\n"))
 	f.Add([]byte("train:\n  learning_rates:\n  - {pattern: head.*, multiplier: 2}\n"))
 	f.Add([]byte("a: &a [*a]\n"))

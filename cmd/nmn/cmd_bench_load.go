@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -38,7 +39,7 @@ stood still.`,
   nmn bench load --size 224 --fit square --augment strong pictures`,
 		Args: arguments(p, cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := c.validate(); err != nil {
+			if err := cmp.Or(setAgain(cmd.Flags(), givenFlags(cmd.Flags())), c.validate()); err != nil {
 				return usageError{err}
 			}
 			return c.run(cmd.Context(), p, args[0])

@@ -12,6 +12,8 @@ import (
 	"nmn/loader/augment"
 )
 
+const bundleName = "augment"
+
 // augmentFlags change pictures and labels of training at random.
 func augmentFlags(cmd *cobra.Command, c *augment.Config) {
 	r := under(cmd, "Augmentation")
@@ -19,10 +21,10 @@ func augmentFlags(cmd *cobra.Command, c *augment.Config) {
 	for i, b := range augment.Bundles() {
 		names[i] = string(b)
 	}
-	r.set.Var(bundleFlag{c}, "augment", "`bundle` of the settings below, which go before it: none, light (crops of "+
+	r.set.Var(bundleFlag{c}, bundleName, "`bundle` of the settings below, which go before it: none, light (crops of "+
 		"half the area or more, color jitter .2) or strong (a quarter or more, RandAugment 2,9, erasing .25)")
-	r.keepAlias("augment", &c.Crop)
-	r.completes("augment", names...)
+	r.keepAlias(bundleName, &c.Crop)
+	r.completes(bundleName, names...)
 	r.value(rangeFlag{&c.Crop.Area, 1}, &c.Crop.Area, "random-crop",
 		"random resized crop: `share` of the area, low or low:high, for example 0.08; none for no crop")
 	r.value(rangeFlag{&c.Crop.Ratio, 0}, &c.Crop.Ratio, "crop-ratio", "width to height of crops, `low:high` (default 3/4 "+

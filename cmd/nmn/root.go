@@ -175,11 +175,13 @@ func givenFlags(set *pflag.FlagSet) []givenFlag {
 			given = append(given, givenFlag{f.Name, r.given})
 		}
 	})
-	// A loss sets its parameters too, whose own flags change them wherever they stand.
-	if i := slices.IndexFunc(given, func(g givenFlag) bool { return g.name == lossName }); i > 0 {
-		loss := given[i]
-		copy(given[1:], given[:i])
-		given[0] = loss
+	// A loss sets its parameters too, and a bundle its augmentations, whose own flags change them wherever they stand.
+	for _, name := range []string{lossName, bundleName} {
+		if i := slices.IndexFunc(given, func(g givenFlag) bool { return g.name == name }); i > 0 {
+			whole := given[i]
+			copy(given[1:], given[:i])
+			given[0] = whole
+		}
 	}
 	return given
 }

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// augmentSection is train.augment of a printed configuration, on one line.
+func augmentSection(t *testing.T, args ...string) string {
+	t.Helper()
+	_, section, _ := strings.Cut(must(t, append([]string{"train", "--print-config", "--arm", "star"}, args...)...),
+		"    augment:\n")
+	section, _, _ = strings.Cut(section, "    optimizer:")
+	return strings.Join(strings.Fields(section), " ")
+}
+
+func TestAugmentFlags_SetTheConfiguration(t *testing.T) {
+	for args, want := range map[string]string{
+		"":                                      "",
+		"--augment none":                        "",
+		"--augment light":                       "random_crop: area: [0.5, 1] color_jitter: brightness: 0.2 contrast: 0.2 saturation: 0.2 hue: 0.02",
+		"--augment strong":                      "random_crop: area: [0.25, 1] rand_augment: operations: 2 magnitude: 9 random_erasing: probability: 0.25",
+		"--random-crop 0.08 --crop-ratio 0.5:2": "random_crop: area: [0.08, 1] ratio: [0.5, 2]",
+		"--random-crop none --augment light":    "color_jitter: brightness: 0.2 contrast: 0.2 saturation: 0.2 hue: 0.02",
+		"--mixup 0.4 --augment light --random-crop 0.1:0.9": "random_crop: area: [0.1, 0.9] color_jitter: brightness: 0.2 " +
+			"contrast: 0.2 saturation: 0.2 hue: 0.02 mixup: 0.4",
+		"--color-jitter 0.4,,0.2 --mixup 0":  "refused",
+		"--color-jitter 0.4,0.1 --mixup 0.2": "color_jitter: brightness: 0.4 contrast: 0.1 mixup: 0.2",
+		"--rand-augment 3,12 --random-erasing 0.5 --erasing-value noise --erasing-area 0.1:0.2 --erasing-ratio 1:1": "" +
+			"rand_augment: operations: 3 magnitude: 12 random_erasing: probability: 0.5 area: [0.1, 0.2] ratio: [1, 1] value: noise",
+	} {
+		if want == "refused" {
+			if c := call(t, append([]string{"train"}, strings.Fields(args)...)...); c.code != 2 {
+				t.Errorf("%s: exit code %d: %s", args, c.code, c.err)
+			}
+		} else if got := augmentSection(t, strings.Fields(args)...); got != want {
+			t.Errorf("%s gives %q\nwant %q", args, got, want)
+		}
+	}
+}
+
+func TestAugmentFlags_RefusalsNameFlagAndRange(t *testing.T) {
+	features := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(features, []byte("a,b\n1,2\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"--random-crop 2":                               "--random-crop is 2:1, want two numbers of 0.0001 to 1",
+		"--random-crop x":                               `"x" is not a number`,
+		"--crop-ratio 2:3":                              "--random-crop",
+		"--crop-ratio 2":                                "low:high",
+		"--color-jitter 0.1,0.1,0.1,0.7":                "--color-jitter has hue 0.7, want 0 to 0.5",
+		"--rand-augment 2":                              "operations and magnitude",
+		"--rand-augment 2,31":                           "--rand-augment has M 31, want 0 to 30",
+		"--random-erasing NaN":                          "--random-erasing",
+		"--erasing-value mean":                          "--random-erasing is 0, and area",
+		"--mixup 0.0001 --arm star":                     "--mixup is 0.0001, want 0 or 0.001 to 100",
+		"--mixup 0.2 --arm nmn-fd":                      "arm nmn-fd has a noise model, which learns by the likelihood of labels 0 and 1",
+		"--mixup 0.2":                                   "--arm star",
+		"--augment some":                                "none, light or strong",
+		"--features " + features + " --random-crop 0.5": "--mixup alone has an effect",
+		"--mixup 0.2 --arm star --evidence e.npy":       "leave out one of the two",
+		"--features " + features + " --augment strong":  "--mixup alone has an effect",
+	} {
+		if c := call(t, append([]string{"train", "--dry-run"}, strings.Fields(args)...)...); c.code != 2 ||
+			!strings.Contains(c.err, want) {
+			t.Errorf("%s: exit code %d, %s\nwant %s", args, c.code, c.err, want)
+		}
+	}
+}
+
+// A run with all augmentations is the same for any number of workers, is told on its page, and is not gone on with by
+// others.
+func TestTrain_WithAugmentations(t *testing.T) {
+	all := []string{"--arm", "star", "--augment", "strong", "--color-jitter", "0.2,0.2,0.2,0.05", "--mixup", "0.3", "--flip"}
+	dir := trained(t, all...)
+	page, err := os.ReadFile(filepath.Join(dir, "report.md"))
+	if err != nil || !strings.Contains(string(page), "mirrored half of the time, random crop 0.25:1 of the area") {
+		t.Errorf("the page does not tell augmentations: %v", err)
+	}
+	other := trained(t, append(all, "--workers", "1", "--prefetch", "1")...)
+	for _, name := range []string{"stage1/last.safetensors", "last.safetensors"} {
+		a, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			continue // of an arm without it
+		}
+		if b, err := os.ReadFile(filepath.Join(other, name)); err != nil || string(a) != string(b) {
+			t.Errorf("%s differs with one worker: %v", name, err)
+		}
+	}
+}
