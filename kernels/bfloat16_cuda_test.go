@@ -213,7 +213,7 @@ func (r *rig) near(what string, result *tensor.Tensor, want []float32, most floa
 	}
 }
 
-// An update leaves a copy of the weights, rounded.
+// An update leaves a copy of the weights, rounded, and so does their exchange with averages.
 func (r *rig) weights(length int) {
 	w, g, m, v := r.draw(length), r.draw(length), r.space(length), r.space(length)
 	entries := []update.Entry{{W: w.wide, G: g.wide, M: m.wide, V: v.wide, Copy: w.half, LR: 0.1, Decay: 0.01}}
@@ -221,4 +221,11 @@ func (r *rig) weights(length int) {
 	r.equal("weights of sgd", w)
 	r.ok(r.b.Adam(entries, update.AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 1}))
 	r.equal("weights of adam", w)
+	r.ok(r.b.AdamW(entries, update.AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 2}))
+	r.equal("weights of adamw", w)
+	entries[0].Average = m.wide
+	r.ok(r.b.Average(entries, 0.25))
+	r.equal("weights beside their averages", w)
+	r.ok(r.b.Exchange(entries))
+	r.equal("averages in the place of weights", w)
 }

@@ -189,8 +189,10 @@ func (s *Session) mostInMemory(arm train.Arm, longest int) (bags int, err error)
 	budget := int(memoryShare*float64(free)) - s.Config.Train.StateBytes(net)
 	bags = mostBags
 	for ; bags > 1; bags /= 2 {
-		need := s.stepBytes(net, bags, longest)
-		if need <= budget && s.readAheadFits(net, bags, longest, need) {
+		if !s.readAheadFits(net, bags, longest, 0) {
+			continue
+		}
+		if need := s.stepBytes(net, bags, longest); need <= budget && s.readAheadFits(net, bags, longest, need) {
 			break
 		}
 	}
@@ -223,7 +225,8 @@ func (s *Session) readAheadFits(net *model.Net, bags, longest, step int) bool {
 		one = 4 * c.Input
 	}
 	batches := s.Config.Run.Prefetch + s.Config.Run.Workers + 1
-	return float64(step+one*bags*max(longest, 1)*batches) <= memoryShare*float64(free)
+	pixels := float64(one) * float64(bags) * float64(max(longest, 1)) * float64(batches)
+	return float64(step)+pixels <= memoryShare*float64(free)
 }
 
 // freeBytes is the memory that a device has left.

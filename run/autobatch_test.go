@@ -114,7 +114,7 @@ func TestMostInMemory_GoesByThePlan(t *testing.T) {
 	if n, err := s.mostInMemory(arms[0], 1); err != nil || n < 8 || n&(n-1) != 0 {
 		t.Errorf("%d, %v", n, err)
 	}
-	if n, err := s.mostInMemory(arms[0], 1<<24); err != nil || n != 1 {
-		t.Errorf("%d bags of 16 million frames, %v", n, err)
+	if n, err := s.mostInMemory(arms[0], 1<<20); err != nil || n != 1 {
+		t.Errorf("%d bags of a million frames, %v", n, err)
 	}
 }

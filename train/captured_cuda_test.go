@@ -302,7 +302,7 @@ func TestCUDA_TellsAProfilerLayersAndPhases(t *testing.T) {
 
 func TestCUDA_RecordedStepAllocatesNothing(t *testing.T) {
 	r := newRig()
-	r.dropout, r.device, r.config.Accumulate = .3, card(false), 2
+	r.dropout, r.device, r.config.Accumulate, r.config.EMA = .3, card(false), 2, .9
 	trainer := r.trainer(t)
 	check(t, trainer.fetch(t.Context()))
 	trainer.epoch.Close() // its workers allocate too

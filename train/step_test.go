@@ -22,6 +22,7 @@ func TestStep_AllocatesNothingOnceShapesAreKnown(t *testing.T) {
 		"chunks": func(r *rig) {
 			r.mil, r.noise, r.dropout, r.config.ChunkFrames = true, model.FeatureDependent, .3, 3
 		},
+		"adamw, averages": func(r *rig) { r.config.Optimizer, r.config.EMA = AdamW, .99 },
 		"accumulation, clipping, sgd": func(r *rig) {
 			r.config = sgd(r.config)
 			r.config.Accumulate = 2
