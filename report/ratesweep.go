@@ -8,7 +8,8 @@ import (
 	"nmn/report/chart"
 )
 
-// SweepPoint is a step of a range test of the learning rate.
+// SweepPoint is a step of a range test of the learning rate. Loss is comparable from step to step: the mean loss of the
+// start, changed as that of the step's batch has changed.
 type SweepPoint struct{ Rate, Loss, Smoothed float64 }
 
 // RateSweep draws the losses of a range test of the learning rate as "svg" or "png", with the rate that it suggests, 0
