@@ -135,13 +135,14 @@ func (r *RateSearch) Text() string {
 		fmt.Fprintf(&b, "  %-22s %.2g\n", what, rate)
 	}
 	line("steepest descent", r.Steepest, "the loss does not fall at any rate")
+	line("lowest loss", r.Lowest, "the loss does not fall at any rate")
 	if r.Edge > 0 {
 		line("a tenth of divergence", r.Edge/10, "")
 	} else {
 		line("a tenth of divergence", 0, "the loss does not rise above that of the start")
 	}
 	if r.Suggested > 0 {
-		fmt.Fprintf(&b, "suggested: `train.learning_rate` %.2g, between the two (this run's is %g)\n", r.Suggested, r.Rate)
+		fmt.Fprintf(&b, "suggested: `train.learning_rate` %.2g, a third of that of the lowest loss (this run's is %g)\n", r.Suggested, r.Rate)
 	} else {
 		b.WriteString("no suggestion: see the chart\n")
 	}

@@ -36,9 +36,9 @@ type RateSearch struct {
 	Steepest float64 `json:"steepest"`
 	// Edge is the rate from which the loss is not below that of the start any more; 0 where that did not come.
 	Edge float64 `json:"edge"`
-	// Suggested lies between Steepest and a tenth of Edge, as their geometric mean: the first is low where the last
-	// layer's bias is what a net learns first, the second high where a net learns at first and not for long. It is
-	// Steepest where there is no edge, and 0 where the loss does not fall.
+	// Lowest is the rate of the least smoothed loss; 0 where the loss does not fall.
+	Lowest float64 `json:"lowest"`
+	// Suggested is a third of Lowest: rates about the lowest loss still learn, but no longer settle.
 	Suggested float64 `json:"suggested"`
 }
 
@@ -50,6 +50,7 @@ const (
 	smoothedAround = 5    // steps on each side of the mean: a third of a decade of DefaultSweep
 	trailing       = .8   // what the mean that ends a sweep keeps of itself at each step
 	outOfBounds    = 4.0  // times the least of those means is the end
+	belowLowest    = 3    // how far below the rate of the lowest loss the suggestion is
 	leastFall      = .003 // of the loss of the start: less is no fall
 )
 
@@ -96,8 +97,8 @@ func (f *rateFinder) search(diverged bool) *RateSearch {
 	if start-s.Points[lowest].Smoothed < leastFall*math.Abs(start) {
 		return s
 	}
-	s.Steepest = s.Points[s.steepest(lowest)].Rate
-	s.Suggested = s.Steepest
+	s.Lowest, s.Steepest = s.Points[lowest].Rate, s.Points[s.steepest(lowest)].Rate
+	s.Suggested = s.Lowest / belowLowest
 	for _, p := range s.Points[lowest:] {
 		if p.Smoothed >= start {
 			s.Edge = p.Rate
@@ -106,9 +107,6 @@ func (f *rateFinder) search(diverged bool) *RateSearch {
 	}
 	if s.Edge == 0 && diverged {
 		s.Edge = s.Points[len(s.Points)-1].Rate
-	}
-	if s.Edge > 0 {
-		s.Suggested = math.Sqrt(s.Steepest * s.Edge / 10)
 	}
 	return s
 }
